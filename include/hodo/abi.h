@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * hodo/abi.h - the frozen part: what an instrumented object, libhodo, the
+ * recorder and the kernel module agree on, byte for byte.
+ *
+ * Users include <hodo/trace.h>; nothing here is called by hand. Every struct
+ * that crosses a boundary has its size asserted below, so that a change of
+ * layout does not compile.
+ *
+ * Four boundaries:
+ *   1. instrumented object <-> libhodo      hodo_desc, hodo_site, hodo_state, hodo_ops
+ *   2. writer <-> consumer (shared memory)  hodo_packet, hodo_ring, hodo_layout
+ *   3. process -> recorder (catalogue)      hodo_record_*
+ *   4. process <-> recorder (socket)        hodo_msg_*
+ */
+#ifndef HODO_ABI_H
+#define HODO_ABI_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#define HODO_ASSERT_SIZE_(type, bytes) static_assert(sizeof(type) == (bytes), #type " is frozen")
+#else
+#define HODO_ASSERT_SIZE_(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " is frozen")
+#endif
+
+#define HODO_ABI_VERSION 1
+
+/* ------------------------------------------------------------------ limits */
+
+#define HODO_FIELDS_MAX 16      /* fields of one event */
+#define HODO_EVENTS_MAX 65536   /* event ids are 16 bits; id 0 is never given */
+#define HODO_NAME_MAX 255       /* bytes of provider, event or field name */
+#define HODO_STR_MAX 65535      /* bytes of one recorded text */
+#define HODO_CPUS_MAX 65536     /* the ring table is indexed by 16 bits of cpu id */
+#define HODO_PACKET_MIN 1024u   /* bytes */
+#define HODO_PACKET_MAX (8u << 20) /* bytes; keeps the event count within the commit word's 20 bits */
+#define HODO_RING_MAX (1ull << 40) /* bytes of one ring */
+
+/* ------------------------------------------------------------------- types */
+
+/*
+ * Type of a field, one byte. Scalars are stored in the machine's byte order,
+ * packed. Text is a 16-bit length and that many bytes without NUL; bytes and
+ * arrays are a 32-bit element count and the elements.
+ *
+ * A NULL text is stored as the seven bytes of HODO_NULL_TEXT, which no text
+ * can be, since a recorded text never contains NUL.
+ */
+enum hodo_type {
+	HODO_TYPE_NONE = 0, /* cannot be recorded */
+	HODO_TYPE_I8 = 1,
+	HODO_TYPE_U8 = 2,
+	HODO_TYPE_I16 = 3,
+	HODO_TYPE_U16 = 4,
+	HODO_TYPE_I32 = 5,
+	HODO_TYPE_U32 = 6,
+	HODO_TYPE_I64 = 7,
+	HODO_TYPE_U64 = 8,
+	HODO_TYPE_BOOL = 9,  /* 1 byte, 0 or 1 */
+	HODO_TYPE_CHAR = 10, /* 1 byte, signed */
+	HODO_TYPE_F32 = 11,
+	HODO_TYPE_F64 = 12,
+	HODO_TYPE_PTR = 13, /* 8 bytes, also on 32-bit machines */
+	HODO_TYPE_STR = 14,
+	HODO_TYPE_BYTES = 15,
+	HODO_TYPE_ARRAY = 0x40 /* or-ed with the element's scalar type */
+};
+#define HODO_NULL_TEXT "(null)" /* with its terminating NUL: 7 bytes */
+#define HODO_NULL_TEXT_LEN 7u
+
+enum hodo_kind {
+	HODO_KIND_EVENT = 1,
+	HODO_KIND_MARK = 2,       /* format holds a printf format */
+	HODO_KIND_TRACEPOINT = 3, /* may have probes */
+	HODO_KIND_SPAN_BEGIN = 4, /* named provider:name.begin */
+	HODO_KIND_SPAN_END = 5,   /* named provider:name.end */
+	HODO_KIND_BEGIN = 6,      /* async span, paired by its first field; .begin */
+	HODO_KIND_END = 7,        /* .end */
+	HODO_KIND_COUNTER = 8,    /* one field, "value" */
+	HODO_KIND_LABELS = 9      /* not an event: names for the values of a field */
+};
+
+/* ------------------------------------- 1. instrumented object <-> libhodo */
+
+/*
+ * What a site says of its event. Read-only, in one piece and free of pointers
+ * (no relocation is needed to read it, in a file or in memory that the loader
+ * has mapped and not yet relocated):
+ *
+ *   struct hodo_desc
+ *   uint8_t types[nfields]                     enum hodo_type
+ *   at .strings: six NUL-terminated texts: provider, name, args, format, file, function
+ *   at .labels (kind LABELS only): int64_t values[nlabels], 8-aligned; the
+ *              names are the comma-separated parts of args
+ *
+ * args is the source text of the arguments, from which the field names come
+ * (HODO_F names, else the expression made an identifier).
+ */
+struct hodo_desc {
+	uint16_t size;    /* sizeof(struct hodo_desc) */
+	uint8_t version;  /* HODO_ABI_VERSION */
+	uint8_t kind;     /* enum hodo_kind */
+	uint16_t nfields; /* 0 .. HODO_FIELDS_MAX */
+	uint16_t nlabels;
+	uint32_t line;
+	uint32_t strings; /* offset from the start of this struct */
+	uint32_t labels;  /* offset, 0 if none */
+	uint32_t total;   /* bytes of the whole descriptor */
+};
+HODO_ASSERT_SIZE_(struct hodo_desc, 24);
+
+/*
+ * One record a site in section "hodo_sites"; places are relative to the field
+ * that holds them. addr == 0: no code to patch (an event without a site of
+ * its own, labels, or a site in flag mode, which tests state->flag).
+ */
+struct hodo_site {
+	int32_t addr;  /* the 5-byte instruction A9 rel32 */
+	int32_t cold;  /* where it jumps when enabled */
+	int32_t state; /* struct hodo_state; 0 for labels */
+	int32_t desc;  /* struct hodo_desc */
+};
+HODO_ASSERT_SIZE_(struct hodo_site, 16);
+
+/* The library's side of an event; opaque to instrumented code. */
+struct hodo_event;
+
+/* Writable, zero at first; one for each event in each object that has sites of it. */
+struct hodo_state {
+	uint32_t *on;             /* the event's word in the table of on words, or a word that stays 0 */
+	struct hodo_event *event; /* NULL until registered, or refused */
+	uint16_t id;              /* event id, 0 until registered */
+	uint8_t flag;             /* flag mode: site enabled */
+	uint8_t reserved[5];
+};
+HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
+
+/* Bits of an event's on word (shared memory; the writers load it inside the critical section). */
+#define HODO_ON_RECORD 1u /* exactly this value: the fast path takes the event */
+#define HODO_ON_FILTER 2u /* a filter decides first */
+#define HODO_ON_AGE 4u    /* close a packet that has become too old before writing */
+
+/* One run of bytes of an event's payload, in order. */
+struct hodo_piece {
+	const void *data;
+	size_t len; /* bytes */
+};
+
+struct hodo_probe {
+	void (*func)(void); /* cast to the tracepoint's own type by the header */
+	void *data;
+};
+struct hodo_probes {
+	uint32_t n;
+	struct hodo_probe probe[]; /* n */
+};
+
+/*
+ * What libhodo offers to an instrumented object. The object holds one hidden
+ * pointer to it, NULL while no library is there; sites are enabled only after
+ * it is set. New members are added at the end; size tells how many there are.
+ * All of them are safe in signal handlers unless said otherwise.
+ */
+struct hodo_ops {
+	uint32_t size;    /* bytes of this struct */
+	uint32_t version; /* HODO_ABI_VERSION */
+	/* Fields of fixed size only: len bytes at data, readable up to the next multiple of 8. */
+	void (*emit)(struct hodo_state *state, const void *data, size_t len);
+	/* Any fields: total is the sum of the lengths, SIZE_MAX / 2 or more if one is over its limit. */
+	void (*emit_pieces)(struct hodo_state *state, const struct hodo_piece *pieces, size_t count,
+			    size_t total);
+	/* The tracepoint's probes, NULL if none; keeps them valid until probe_leave(token). */
+	const struct hodo_probes *(*probe_enter)(struct hodo_state *state, uint32_t *token);
+	void (*probe_leave)(uint32_t token);
+	/* Not signal safe. 0 or negative errno; see register_trace_x in hodo/trace.h. */
+	int (*probe_register)(const struct hodo_desc *desc, void (*func)(void), void *data);
+	int (*probe_unregister)(const struct hodo_desc *desc, void (*func)(void), void *data);
+};
+
+/* Note in .note.hodo, name "Hodo", one or more an object: places relative to each field. */
+#define HODO_NOTE_TYPE 1
+struct hodo_note {
+	int32_t sites_start;
+	int32_t sites_stop;
+	int32_t ops; /* the object's struct hodo_ops pointer */
+	int32_t reserved;
+};
+HODO_ASSERT_SIZE_(struct hodo_note, 16);
+
+/* -------------------------------------------- 2. writer <-> consumer (rings) */
+
+#define HODO_CTF_MAGIC 0xC1FC1FC1u
+
+/*
+ * CTF packet header and context, in place at the start of every packet.
+ * Packets are 2^n bytes; events follow, packed, and never straddle packets.
+ */
+struct hodo_packet {
+	uint32_t magic; /* HODO_CTF_MAGIC */
+	uint8_t uuid[16];
+	uint32_t stream_id;        /* 0 */
+	uint64_t timestamp_begin;  /* clock ticks */
+	uint64_t timestamp_end;    /* clock ticks; 0 while open */
+	uint64_t content_size;     /* bits, header included; 0 while open */
+	uint64_t packet_size;      /* bits */
+	uint64_t packet_seq_num;   /* in the ring: the n-th packet since its start */
+	uint64_t events_discarded; /* in the ring: refused up to this packet's begin; on disk: all that are
+				    * missing before this packet's end, overwritten ones too */
+	uint32_t cpu_id;           /* HODO_CPU_ANY in the fallback ring */
+	uint32_t events;           /* in this packet; 0 while open */
+	uint64_t events_before;    /* committed to this ring before this packet */
+};
+HODO_ASSERT_SIZE_(struct hodo_packet, 88);
+#define HODO_CPU_ANY 0xffffffffu
+
+/* Event header: 8 bytes id:16 timestamp:48, then tid:32, unaligned. */
+#define HODO_EVENT_HEADER 12u /* bytes */
+#define HODO_TIMESTAMP_BITS 48
+
+/*
+ * The commit word: byte position << 20 | events in the open packet.
+ *
+ * position counts bytes of ring, headers included, modulo 2^44: its low bits
+ * are the offset in the packet, the rest the packet's number. 0 means that the
+ * ring was never used. 2^44 bytes wrap after hours at full speed: nothing
+ * compares positions of different laps; the full 64-bit sequence number stands
+ * in the packet's header and is what readers and the packet switch compare.
+ * The count stays below 2^20 since a packet of HODO_PACKET_MAX bytes holds
+ * fewer than 2^20 events of at least HODO_EVENT_HEADER bytes.
+ */
+#define HODO_WORD_COUNT_BITS 20
+#define HODO_WORD_COUNT_MASK ((1u << HODO_WORD_COUNT_BITS) - 1)
+
+/* Control block of a ring, shared. Three cache lines, each with one kind of writer. */
+struct hodo_ring {
+	uint64_t word; /* commit word; written by the CPU's writers */
+	uint8_t pad0[56];
+	uint64_t consumed; /* packets 0 .. consumed-1 may be reused (discard mode); written by the consumer */
+	uint8_t pad1[56];
+	uint64_t lost_full;      /* events refused: ring full (discard mode) */
+	uint64_t lost_too_large; /* events refused: larger than a packet */
+	uint64_t lost_busy;      /* events refused: the fallback ring's lock was not to be had */
+	uint32_t activation;     /* 0 unused, 1 being set up, 2 in use */
+	uint32_t owner;          /* fallback ring: tid of the writer inside, 0 if none */
+	uint8_t pad2[32];
+};
+HODO_ASSERT_SIZE_(struct hodo_ring, 192);
+
+enum hodo_mode { HODO_MODE_DISCARD = 0, HODO_MODE_OVERWRITE = 1 };
+enum hodo_clock { HODO_CLOCK_TSC = 1, HODO_CLOCK_MONOTONIC = 2 /* ticks are ns */ };
+
+/* A thread that traced: its name at its first event. tid is stored last. */
+struct hodo_thread {
+	uint32_t tid; /* 0: not yet valid */
+	uint32_t reserved;
+	char comm[16]; /* NUL-terminated */
+};
+HODO_ASSERT_SIZE_(struct hodo_thread, 24);
+#define HODO_THREADS_MAX 65536u
+
+/* First page of the shared memory. The recorder trusts none of it. */
+struct hodo_shm {
+	uint8_t magic[8]; /* "HODOSHM" and NUL */
+	uint32_t version; /* HODO_ABI_VERSION */
+	uint32_t rings;
+	uint32_t pid;
+	uint32_t reserved;
+	uint64_t catalog_used;  /* bytes of catalogue published */
+	uint64_t catalog_lost;  /* records that did not fit */
+	uint32_t threads;       /* entries given out; may exceed HODO_THREADS_MAX */
+	uint32_t stopped;       /* set by the consumer: recording is over, nobody reads on */
+};
+HODO_ASSERT_SIZE_(struct hodo_shm, 48);
+#define HODO_SHM_MAGIC "HODOSHM"
+
+/*
+ * Layout of the shared memory, which both sides compute from the recorder's
+ * configuration. Sparse: what is not touched costs no memory.
+ */
+#define HODO_PAGE 4096u
+#define HODO_SHM_ON HODO_PAGE                                           /* uint32_t on[HODO_EVENTS_MAX] */
+#define HODO_SHM_THREADS (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)         /* struct hodo_thread[] */
+#define HODO_SHM_CATALOG (HODO_SHM_THREADS + 24ull * HODO_THREADS_MAX)  /* bytes */
+#define HODO_CATALOG_SIZE (64ull << 20)                                 /* bytes */
+#define HODO_SHM_RINGS (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)           /* a page a ring */
+
+struct hodo_layout {
+	uint32_t rings;       /* CPUs + 1; the last is the fallback ring */
+	uint32_t packet_size; /* bytes, 2^n */
+	uint64_t ring_size;   /* bytes, packet_size * 2^m, m >= 2 */
+	uint64_t data;        /* offset of ring 0's packets; ring r's at data + r * ring_size */
+	uint64_t total;       /* bytes of shared memory */
+};
+
+/* 0, or -1 if the numbers are out of range. */
+static inline int hodo_layout_init(struct hodo_layout *l, uint32_t rings, uint32_t packet_size,
+				   uint64_t ring_size)
+{
+	if (rings < 2 || rings > HODO_CPUS_MAX || packet_size < HODO_PACKET_MIN ||
+	    packet_size > HODO_PACKET_MAX || (packet_size & (packet_size - 1)) != 0 ||
+	    ring_size > HODO_RING_MAX || (ring_size & (ring_size - 1)) != 0 ||
+	    ring_size / 4 < packet_size || ring_size < HODO_PAGE)
+		return -1;
+	l->rings = rings;
+	l->packet_size = packet_size;
+	l->ring_size = ring_size;
+	l->data = HODO_SHM_RINGS + (uint64_t)rings * HODO_PAGE;
+	l->total = l->data + (uint64_t)rings * ring_size;
+	return 0;
+}
+static inline uint64_t hodo_layout_ring(uint32_t ring)
+{
+	return HODO_SHM_RINGS + (uint64_t)ring * HODO_PAGE;
+}
+
+/* ----------------------------------------------------------- 3. catalogue */
+
+/*
+ * Append-only records at HODO_SHM_CATALOG, each 8-aligned, published by
+ * hodo_shm.catalog_used. size counts the whole record, padding included.
+ */
+enum hodo_record_type { HODO_RECORD_EVENT = 1, HODO_RECORD_LABELS = 2, HODO_RECORD_WARNING = 3 };
+struct hodo_record {
+	uint32_t size;
+	uint16_t type;
+	uint16_t id; /* event id; 0 for others */
+};
+HODO_ASSERT_SIZE_(struct hodo_record, 8);
+
+/* Followed by uint8_t types[nfields] and NUL-terminated texts: full name
+ * ("kv:put", "kv:compact.begin"), the nfields field names (identifiers, all
+ * different), format, file, function, path of the object. */
+struct hodo_record_event {
+	struct hodo_record head;
+	uint8_t kind;
+	uint8_t nfields;
+	uint16_t reserved;
+	uint32_t line;
+};
+HODO_ASSERT_SIZE_(struct hodo_record_event, 16);
+
+/* Followed by int64_t values[n] and texts: provider, field name, n labels. */
+struct hodo_record_labels {
+	struct hodo_record head;
+	uint32_t n;
+	uint32_t reserved;
+};
+HODO_ASSERT_SIZE_(struct hodo_record_labels, 16);
+
+/* A warning is the record's head and one NUL-terminated text, without a
+ * trailing full stop or newline; the recorder prints "hodo: COMM[PID]: TEXT". */
+
+/* -------------------------------------------------------------- 4. socket */
+
+/*
+ * SOCK_SEQPACKET Unix socket at $HODO_RECORDER, one connection a process
+ * image, closed by the process once its buffers are handed over:
+ *
+ *   process -> recorder   hodo_msg_hello
+ *   recorder -> process   hodo_msg_config, or the connection is closed: not recorded
+ *   process -> recorder   hodo_msg_ready + the memfd (SCM_RIGHTS)
+ *
+ * The recorder opens a pidfd before it answers. The process waits at most
+ * HODO_HELLO_TIMEOUT_MS for the answer, then runs on unrecorded.
+ */
+#define HODO_RECORDER_ENV "HODO_RECORDER"
+#define HODO_HELLO_TIMEOUT_MS 2000
+#define HODO_MSG_MAGIC 0x4f444f48u /* "HODO" */
+enum hodo_msg_type { HODO_MSG_HELLO = 1, HODO_MSG_CONFIG = 2, HODO_MSG_READY = 3 };
+
+struct hodo_msg {
+	uint32_t magic;
+	uint16_t version; /* HODO_ABI_VERSION */
+	uint16_t type;
+};
+
+enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2 };
+struct hodo_msg_hello {
+	struct hodo_msg head;
+	uint32_t pid;   /* as the process sees it */
+	uint32_t ppid;
+	uint32_t cpus;  /* possible CPUs */
+	uint32_t start; /* enum hodo_start */
+	uint32_t tsc;   /* 1 if the process can read an invariant TSC in its critical section */
+	uint32_t reserved;
+	char comm[16];
+	char exe[256]; /* path, cut */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_hello, 304);
+
+#define HODO_CONFIG_TEXT_MAX 16384
+#define HODO_FILTER_MAX 4096
+struct hodo_msg_config {
+	struct hodo_msg head;
+	uint8_t uuid[16]; /* for the packets' headers */
+	uint32_t rings;
+	uint32_t packet_size;
+	uint64_t ring_size;
+	uint32_t mode;  /* enum hodo_mode */
+	uint32_t clock; /* enum hodo_clock */
+	uint64_t packet_age_ticks; /* age at which HODO_ON_AGE closes a packet */
+	uint32_t patterns;     /* count of NUL-terminated patterns in text; none: all events */
+	uint32_t patterns_len; /* bytes */
+	uint32_t filter_len;   /* bytes of filter program behind the patterns; 0: none */
+	uint32_t reserved;
+	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX]; /* sent up to what is used */
+};
+
+struct hodo_msg_ready {
+	struct hodo_msg head;
+	uint64_t events; /* known so far */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
