@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+#
+# What can be chosen when configuring, and the compiler options that follow.
+#
+# libhodo is loaded into other people's programs, so it is always built plain:
+# a sanitizer's run-time library that came in with it would have to be the
+# first in programs which know nothing of it. HODO_PLAIN on a target says so
+# (HodoInjected.cmake sets it); everything else takes the sanitizer.
+
+set(HODO_SANITIZE "" CACHE STRING "Sanitizers for all but libhodo: address, undefined, or both with a comma")
+option(HODO_WERROR "Warnings are errors" OFF)
+option(HODO_COVERAGE "Count executed lines (gcov)" OFF)
+option(HODO_TSAN_TWIN "Test the ring's C twin under ThreadSanitizer" OFF)
+option(HODO_FUZZ "Build the fuzzers on libFuzzer (needs clang) instead of replaying their corpus" OFF)
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(HODO_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+set(plain $<BOOL:$<TARGET_PROPERTY:HODO_PLAIN>>)
+set(hodo_sanitizers ${HODO_SANITIZE})
+if(HODO_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "HODO_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  string(JOIN "," hodo_sanitizers ${HODO_SANITIZE} fuzzer-no-link)
+endif()
+if(hodo_sanitizers)
+  add_compile_options(
+    $<$<NOT:${plain}>:-fsanitize=${hodo_sanitizers}>
+    $<$<NOT:${plain}>:-fno-sanitize-recover=all>
+    $<$<NOT:${plain}>:-fno-omit-frame-pointer>
+  )
+  add_link_options($<$<NOT:${plain}>:-fsanitize=${hodo_sanitizers}>)
+endif()
+if(HODO_COVERAGE)
+  # Atomic: threads and signal handlers count too.
+  add_compile_options($<$<NOT:${plain}>:--coverage> $<$<NOT:${plain}>:-fprofile-update=atomic>)
+  add_link_options($<$<NOT:${plain}>:--coverage>)
+endif()
