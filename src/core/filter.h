@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * filter.h - the filter machine: decides in the traced process whether an
+ * event is recorded.
+ *
+ * The recorder compiles an expression (src/record/filter_parse.h) and sends the
+ * program over the socket; the process verifies it once, binds it to each event
+ * (which names are which fields), and runs it when the event happens. Freestanding:
+ * no allocation, no library calls but memcpy and memcmp, constant stack.
+ *
+ * Program, in the machine's byte order:
+ *
+ *   'H' 'F' version names            4 bytes
+ *   names times: length, bytes       1 + length bytes each: the field names, not NUL-terminated
+ *   instructions to the end          postfix; leave exactly one value
+ *
+ * Values are absent, a 64-bit integer (signed or unsigned), a double, or a
+ * text. docs/design/filter.md says what each operation gives.
+ */
+#ifndef HODO_CORE_FILTER_H
+#define HODO_CORE_FILTER_H
+
+#include <hodo/abi.h>
+
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
+
+/* 0 where no floating point may be used (the kernel): constants are refused, fields absent. */
+#ifndef HODO_FILTER_FLOAT
+#ifdef __KERNEL__
+#define HODO_FILTER_FLOAT 0
+#else
+#define HODO_FILTER_FLOAT 1
+#endif
+#endif
+
+#define HODO_FILTER_VERSION 1
+#define HODO_FILTER_HEADER 4u     /* bytes before the first name */
+#define HODO_FILTER_NAMES_MAX 32u /* different field names in one program */
+#define HODO_FILTER_STACK_MAX 32u /* values */
+
+enum hodo_filter_op {
+	/* Constants and fields: push one value. */
+	HODO_FILTER_I8 = 1,    /* int8_t */
+	HODO_FILTER_I64 = 2,   /* int64_t */
+	HODO_FILTER_U64 = 3,   /* uint64_t */
+	HODO_FILTER_F64 = 4,   /* double */
+	HODO_FILTER_TEXT = 5,  /* uint16_t length, bytes */
+	HODO_FILTER_FIELD = 6, /* uint8_t name */
+	HODO_FILTER_HAS = 7,   /* uint8_t name; 1 if the event has the field and it is no NULL text, else 0 */
+
+	/* Replace the top. */
+	HODO_FILTER_NOT = 16, /* ! */
+	HODO_FILTER_INV = 17, /* ~ */
+	HODO_FILTER_NEG = 18, /* - */
+
+	/* Replace the two topmost, the right operand on top. */
+	HODO_FILTER_MUL = 32,
+	HODO_FILTER_DIV = 33,
+	HODO_FILTER_MOD = 34,
+	HODO_FILTER_ADD = 35,
+	HODO_FILTER_SUB = 36,
+	HODO_FILTER_SHL = 37,
+	HODO_FILTER_SHR = 38,
+	HODO_FILTER_AND = 39, /* & */
+	HODO_FILTER_XOR = 40,
+	HODO_FILTER_OR = 41,
+	HODO_FILTER_LT = 48,
+	HODO_FILTER_LE = 49,
+	HODO_FILTER_GT = 50,
+	HODO_FILTER_GE = 51,
+	HODO_FILTER_EQ = 52,
+	HODO_FILTER_NE = 53,
+	HODO_FILTER_MATCH = 54,  /* =~ */
+	HODO_FILTER_UNLIKE = 55, /* !~ */
+	HODO_FILTER_LAND = 56,   /* && */
+	HODO_FILTER_LOR = 57,    /* || */
+
+	HODO_FILTER_SELECT = 64, /* replace condition, b, c by b or c: ?: */
+
+	/*
+	 * uint16_t distance: if the top decides && (||) alone, make it 0 (1) and
+	 * skip that many bytes; else go on. What is skipped must leave the stack
+	 * as deep as it was.
+	 */
+	HODO_FILTER_LAND_SKIP = 80,
+	HODO_FILTER_LOR_SKIP = 81,
+};
+
+/*
+ * A program bound to one event. Refers to the program, which must stay where it
+ * is and unchanged. Of constant size; opaque but for its size.
+ */
+struct hodo_filter_field {
+	uint8_t type;    /* enum hodo_type, HODO_TYPE_NONE: the event has no such field */
+	uint8_t piece;   /* the run of fixed bytes that holds it, or the text itself */
+	uint16_t offset; /* bytes into the piece */
+};
+struct hodo_filter {
+	const uint8_t *code; /* first instruction */
+	uint16_t len;        /* bytes of instructions */
+	uint8_t flags;
+	uint8_t reserved;
+	struct hodo_filter_field fields[HODO_FILTER_NAMES_MAX];
+};
+
+/*
+ * Whether the len bytes at code are a program that can be run: complete,
+ * known instructions, every operand and skip inside it, never more than
+ * HODO_FILTER_STACK_MAX values on the stack and exactly one at the end. The
+ * bytes may come from anywhere. Returns 0 or -EINVAL. Signal safe.
+ */
+int hodo_filter_verify(const uint8_t *code, size_t len);
+
+/*
+ * Prepare *out to run the program on the events of one kind, whose nfields
+ * fields have these types (enum hodo_type) and NUL-terminated names. Verifies
+ * the program again. A name that the event lacks is absent whenever it runs;
+ * of two equal field names the first counts. Returns 0, or -EINVAL if the
+ * program is not valid, nfields is over HODO_FIELDS_MAX, or a type is unknown.
+ * Signal safe.
+ */
+int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, unsigned int nfields,
+		     const uint8_t *types, const char *const *names);
+
+/*
+ * Whether the event is to be recorded. The pieces are those of the event's
+ * payload: even ones are runs of fixed bytes (scalars, and the lengths of
+ * variable fields), odd ones the data of the variable fields in order; a
+ * last run that would be empty may be missing. Pieces that do not fit the
+ * event's types make the fields absent, never a read outside of them. Signal
+ * safe, from any thread, many at once; leaves the floating-point state as it
+ * was and raises no floating-point exception.
+ */
+bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count);
+
+#endif
