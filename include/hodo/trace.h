@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hodo/trace.h - one line an event.
+ *
+ *	#include <hodo/trace.h>
+ *
+ *	HODO_EVENT(kv, put, key, shard, HODO_F(bytes, len));
+ *
+ * Needs nothing else: no library at link time, no generated file. A program
+ * that holds these lines runs unchanged where Hodoscope is not installed. A
+ * disabled line is one 5-byte instruction that does nothing; its arguments are
+ * evaluated, once each, only when the event is enabled.
+ *
+ * C11 and C++17 with GNU extensions, GCC >= 9 or Clang >= 11, 64-bit Linux.
+ * Define before including:
+ *	HODO_DISABLE		everything compiles to nothing
+ *	HODO_STATIC_KEYS=0	test a byte instead of patching the instruction
+ *				(the only way on machines other than x86-64)
+ *
+ * Signal and thread safety: every macro that records may run anywhere in any
+ * thread: signal handlers, constructors, destructors, atexit handlers, after
+ * vfork(). It never blocks, allocates or changes errno, and may lose the event
+ * (counted).
+ *
+ * What can be recorded, 0 to 16 values an event:
+ *	integers of 8 to 64 bits, bool, char, enum, float, double
+ *	pointers (the address)
+ *	char * and const char *: the text up to its NUL, at most 65,535 bytes; NULL is kept as NULL
+ *	HODO_STR(p, n)		text of at most n bytes, ended earlier by a NUL
+ *	HODO_BYTES(p, n)	n bytes
+ *	HODO_ARRAY(p, n)	n integers, floats or bools at p
+ *	HODO_F(name, expr)	any of these under a name of its own
+ * Anything else is an error when compiled. A char * that does not point to a
+ * text (to print with %p, say) must be cast to void *. An event that is longer than a
+ * packet of the recording, or a text over its limit, is refused and counted.
+ */
+#ifndef HODO_TRACE_H
+#define HODO_TRACE_H
+
+#pragma GCC system_header
+
+#include <hodo/abi.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#include <type_traits>
+#endif
+
+#if !defined(__GNUC__) || __SIZEOF_POINTER__ != 8
+#error "hodo: <hodo/trace.h> needs GCC or Clang and a 64-bit machine; define HODO_DISABLE to leave tracing out"
+#endif
+
+#ifndef HODO_STATIC_KEYS
+#ifdef __x86_64__
+#define HODO_STATIC_KEYS 1
+#else
+#define HODO_STATIC_KEYS 0
+#endif
+#endif
+
+/* ------------------------------------------------------------ public macros */
+
+/* HODO_EVENT(provider, name, values…): a statement; records one event. provider and name are identifiers. */
+#define HODO_EVENT(provider, name, ...) \
+	HODO_SITE_(HODO_KIND_EVENT, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+
+/* HODO_MARK(provider, name, "format", values…): like HODO_EVENT with a printf format, checked by the
+ * compiler like printf's. The values are stored; the text is made when the trace is read. HODO_STR(p, n)
+ * goes with %s; '*' as a width or precision is refused (it would have to trust an unterminated text). */
+#define HODO_MARK(provider, name, format, ...)                                                            \
+	do {                                                                                              \
+		HODO_CHECK_FORMAT_(format, __VA_ARGS__);                                                \
+		HODO_SITE_(HODO_KIND_MARK, #provider "\0" #name "\0" #__VA_ARGS__ "\0" format "\0",       \
+			   ##__VA_ARGS__);                                                                \
+	} while (0)
+
+/* HODO_COUNTER(provider, name, n): the value of a number over time, recorded as the field "value". */
+#define HODO_COUNTER(provider, name, n) \
+	HODO_SITE_(HODO_KIND_COUNTER, #provider "\0" #name "\0value\0\0", n)
+
+/* HODO_BEGIN(provider, name, id, values…) and HODO_END(provider, name, id, values…): a span that begins
+ * and ends anywhere, also in different threads; paired by id, the first value. Recorded as
+ * provider:name.begin and provider:name.end. */
+#define HODO_BEGIN(provider, name, ...) \
+	HODO_SITE_(HODO_KIND_BEGIN, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+#define HODO_END(provider, name, ...) \
+	HODO_SITE_(HODO_KIND_END, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+
+/* HODO_SPAN(provider, name, values…): a declaration; a span from here to the end of the enclosing scope,
+ * however it is left, longjmp excepted. Recorded as provider:name.begin (with the values) and
+ * provider:name.end; the end is recorded exactly when the begin was tried, and the event is enabled then. */
+#define HODO_SPAN(provider, name, ...) \
+	HODO_SPAN_I_(__COUNTER__, #provider "\0" #name "\0", #__VA_ARGS__, __VA_ARGS__)
+
+/* HODO_LABELS(provider, field, ENUMERATOR…): a statement inside any function that generates no code; the
+ * values of the integer or enum field of that name in the provider's events are shown under these names. */
+#define HODO_LABELS(provider, field, ...) \
+	HODO_LABELS_I_(#provider "\0" #field "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+
+/*
+ * HODO_TRACEPOINT(provider, name, (type, param)…): at file scope, in any header or source; declares
+ *
+ *	void trace_PROVIDER_NAME(type param, …)
+ *		The event: recorded when enabled, then handed to the probes.
+ *	bool trace_PROVIDER_NAME_enabled(void)
+ *		Whether anything listens (one patched instruction): to guard costly preparation.
+ *	int register_trace_PROVIDER_NAME(void (*probe)(void *data, type param, …), void *data)
+ *		The probe is called from every place of the tracepoint, in order of registration, in the
+ *		thread and context of the caller, signal handlers included. It must return (no longjmp,
+ *		exception or thread cancellation out of it). 0, -EEXIST for the same probe and data
+ *		twice, -ENOSPC for more than 64 probes, -ENOSYS where libhodo is not loaded, -EINVAL if
+ *		the tracepoint was refused because an earlier definition differs.
+ *	int unregister_trace_PROVIDER_NAME(probe, data)
+ *		When it returns, the probe is not running and will not run. 0, -ENOENT, -ENOSYS, or
+ *		-EDEADLK when called from inside a probe.
+ *
+ * register and unregister may be called from any thread at any time, not from signal handlers.
+ */
+#define HODO_TRACEPOINT(provider, name, ...) \
+	HODO_TRACEPOINT_I_(provider, name, provider##_##name, HODO_IS_EMPTY_(__VA_ARGS__), __VA_ARGS__)
+
+/* Names a value. */
+#define HODO_F(name, expr) ((void)"" #name, (expr))
+
+/* --------------------------------------------------------- text, bytes, arrays */
+
+struct hodo_str_ {
+	const char *data;
+	size_t n;
+};
+struct hodo_bytes_ {
+	const void *data;
+	size_t n;
+};
+
+/* ------------------------------------------------------------ macro machinery */
+
+#define HODO_CALL_(m, ...) m(__VA_ARGS__)
+#define HODO_PASTE_(a, b) HODO_PASTE_I_(a, b)
+#define HODO_PASTE_I_(a, b) a##b
+/* How many arguments, 0 to 16; none is told from one as in Jens Gustedt's test for emptiness, since the
+ * comma-swallowing extension does not work under -std=c11 or -std=c++17. */
+#define HODO_N_(...) HODO_PASTE_(HODO_N_EMPTY_, HODO_IS_EMPTY_(__VA_ARGS__))(__VA_ARGS__)
+#define HODO_N_EMPTY_1(...) 0
+#define HODO_N_EMPTY_0(...) \
+	HODO_N_I_(__VA_ARGS__, _MORE_THAN_16_VALUES, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define HODO_N_I_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, count, ...) count
+#define HODO_HAS_COMMA_(...) \
+	HODO_N_I_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
+#define HODO_TRIGGER_(...) ,
+#define HODO_IS_EMPTY_(...)                                                                         \
+	HODO_IS_EMPTY_I_(HODO_HAS_COMMA_(__VA_ARGS__), HODO_HAS_COMMA_(HODO_TRIGGER_ __VA_ARGS__), \
+			 HODO_HAS_COMMA_(__VA_ARGS__()), HODO_HAS_COMMA_(HODO_TRIGGER_ __VA_ARGS__()))
+#define HODO_IS_EMPTY_I_(a, b, c, d) HODO_IS_EMPTY_II_(a, b, c, d)
+#define HODO_IS_EMPTY_II_(a, b, c, d) HODO_HAS_COMMA_(HODO_EMPTY_##a##b##c##d)
+#define HODO_EMPTY_0001 ,
+
+#define HODO_COMMA_(i, a) , (a)
+
+/* HODO_EACH_(m, x, y…) is m(0, x) m(1, y) …; HODO_LIST_ the same of m(x), separated by commas. */
+#define HODO_EACH_(m, ...) HODO_PASTE_(HODO_PASTE_(HODO_E, HODO_N_(__VA_ARGS__)), _)(m, __VA_ARGS__)
+#define HODO_LIST_(m, ...) HODO_PASTE_(HODO_PASTE_(HODO_C, HODO_N_(__VA_ARGS__)), _)(m, __VA_ARGS__)
+#define HODO_E0_(m, ...)
+#define HODO_E1_(m,a0) m(0,a0)
+#define HODO_E2_(m,a0,a1) HODO_E1_(m,a0) m(1,a1)
+#define HODO_E3_(m,a0,a1,a2) HODO_E2_(m,a0,a1) m(2,a2)
+#define HODO_E4_(m,a0,a1,a2,a3) HODO_E3_(m,a0,a1,a2) m(3,a3)
+#define HODO_E5_(m,a0,a1,a2,a3,a4) HODO_E4_(m,a0,a1,a2,a3) m(4,a4)
+#define HODO_E6_(m,a0,a1,a2,a3,a4,a5) HODO_E5_(m,a0,a1,a2,a3,a4) m(5,a5)
+#define HODO_E7_(m,a0,a1,a2,a3,a4,a5,a6) HODO_E6_(m,a0,a1,a2,a3,a4,a5) m(6,a6)
+#define HODO_E8_(m,a0,a1,a2,a3,a4,a5,a6,a7) HODO_E7_(m,a0,a1,a2,a3,a4,a5,a6) m(7,a7)
+#define HODO_E9_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8) HODO_E8_(m,a0,a1,a2,a3,a4,a5,a6,a7) m(8,a8)
+#define HODO_E10_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9) HODO_E9_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8) m(9,a9)
+#define HODO_E11_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10) HODO_E10_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9) m(10,a10)
+#define HODO_E12_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11) HODO_E11_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10) m(11,a11)
+#define HODO_E13_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12) HODO_E12_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11) m(12,a12)
+#define HODO_E14_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13) HODO_E13_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12) m(13,a13)
+#define HODO_E15_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14) HODO_E14_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13) m(14,a14)
+#define HODO_E16_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15) HODO_E15_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14) m(15,a15)
+#define HODO_C0_(m, ...)
+#define HODO_C1_(m,a0) m(a0)
+#define HODO_C2_(m,a0,a1) HODO_C1_(m,a0), m(a1)
+#define HODO_C3_(m,a0,a1,a2) HODO_C2_(m,a0,a1), m(a2)
+#define HODO_C4_(m,a0,a1,a2,a3) HODO_C3_(m,a0,a1,a2), m(a3)
+#define HODO_C5_(m,a0,a1,a2,a3,a4) HODO_C4_(m,a0,a1,a2,a3), m(a4)
+#define HODO_C6_(m,a0,a1,a2,a3,a4,a5) HODO_C5_(m,a0,a1,a2,a3,a4), m(a5)
+#define HODO_C7_(m,a0,a1,a2,a3,a4,a5,a6) HODO_C6_(m,a0,a1,a2,a3,a4,a5), m(a6)
+#define HODO_C8_(m,a0,a1,a2,a3,a4,a5,a6,a7) HODO_C7_(m,a0,a1,a2,a3,a4,a5,a6), m(a7)
+#define HODO_C9_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8) HODO_C8_(m,a0,a1,a2,a3,a4,a5,a6,a7), m(a8)
+#define HODO_C10_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9) HODO_C9_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8), m(a9)
+#define HODO_C11_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10) HODO_C10_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9), m(a10)
+#define HODO_C12_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11) HODO_C11_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10), m(a11)
+#define HODO_C13_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12) HODO_C12_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11), m(a12)
+#define HODO_C14_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13) HODO_C13_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12), m(a13)
+#define HODO_C15_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14) HODO_C14_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13), m(a14)
+#define HODO_C16_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15) HODO_C15_(m,a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14), m(a15)
+
+#ifdef __cplusplus
+#define HODO_NEEDS_SEMICOLON_ static_assert(1, "")
+#else
+#define HODO_NEEDS_SEMICOLON_ _Static_assert(1, "")
+#endif
+
+#define HODO_CANNOT_ \
+	"hodo: a value of this type cannot be recorded: pass a scalar, a text, or HODO_BYTES(p, n), HODO_ARRAY(p, n)"
+#define HODO_STAR_ "hodo: '*' is not possible in a mark's format: use HODO_STR(p, n) with %s"
+
+#ifdef HODO_DISABLE
+
+#ifdef __cplusplus
+template <class... A> inline void hodo_nothing_(const A &...) {}
+#else
+static inline void hodo_nothing_(int zero, ...) { (void)zero; }
+#endif
+#define HODO_SITE_(kind, text, ...)                        \
+	do {                                               \
+		if (0)                                     \
+			hodo_nothing_(0 HODO_EACH_(HODO_COMMA_, __VA_ARGS__)); \
+	} while (0)
+#define HODO_SPAN_I_(n, text, args, ...) HODO_SITE_(0, text, __VA_ARGS__)
+#define HODO_LABELS_I_(text, ...) ((void)0)
+#define HODO_CHECK_FORMAT_(format, ...) ((void)0)
+#define HODO_STR(p, n) ((struct hodo_str_){ (p), (size_t)(n) })
+#define HODO_BYTES(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
+#define HODO_ARRAY(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
+#define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                                       \
+	static inline __attribute__((unused)) void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__))             \
+	{                                                                                                    \
+		HODO_EACH_(HODO_TP_UNUSED_, __VA_ARGS__)                                                   \
+	}                                                                                                    \
+	static inline __attribute__((unused)) bool trace_##id##_enabled(void) { return false; }              \
+	static inline __attribute__((unused)) int register_trace_##id(                                       \
+		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                 \
+	{                                                                                                    \
+		(void)probe, (void)data;                                                                     \
+		return -ENOSYS;                                                                              \
+	}                                                                                                    \
+	static inline __attribute__((unused)) int unregister_trace_##id(                                     \
+		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                 \
+	{                                                                                                    \
+		(void)probe, (void)data;                                                                     \
+		return -ENOSYS;                                                                              \
+	}                                                                                                    \
+	HODO_NEEDS_SEMICOLON_
+
+#else /* !HODO_DISABLE */
+
+/* ---------------------------------------------------- what the object carries */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* The library writes its address here, found through the note; NULL where there is no library. */
+extern __attribute__((weak, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_;
+/* `used`: otherwise link-time optimisation drops it, since only the note's assembly refers to it. */
+__attribute__((weak, used, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_ = 0;
+#ifdef __cplusplus
+}
+#endif
+
+/* One note a translation unit, in no group, so that no discarded function takes it along. */
+__asm__(".ifndef .Lhodo_note\n"
+	".set .Lhodo_note, 1\n"
+	".weak __start_hodo_sites\n"
+	".hidden __start_hodo_sites\n"
+	".weak __stop_hodo_sites\n"
+	".hidden __stop_hodo_sites\n"
+	".pushsection .note.hodo,\"a\",@note\n"
+	".balign 4\n"
+	".long 5, 16, 1\n"
+	".asciz \"Hodo\"\n"
+	".balign 4\n"
+	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., 0\n"
+	".popsection\n"
+	".endif\n");
+
+/* A record is linked to the code it belongs to ("o"), so that both are kept or dropped together. */
+#define HODO_RECORD_(addr, cold, state, desc)                          \
+	".pushsection hodo_sites,\"ao?\",@progbits,.Lhodo_%=\n"        \
+	".balign 4\n"                                                  \
+	".long " addr ", " cold ", " state ", " desc "\n"              \
+	".popsection\n"
+
+#if HODO_STATIC_KEYS
+/* test $imm32,%eax, whose immediate is the distance to the cold code: one byte turns it into the jump. */
+#define HODO_BRANCH_(state, desc, label)                                                    \
+	__asm__ goto(".Lhodo_%=:\n"                                                         \
+		     ".byte 0xa9\n"                                                         \
+		     ".long %l[" #label "]-.-4\n"                                           \
+		     HODO_RECORD_(".Lhodo_%=-.", "%l[" #label "]-.", "%c0-.", "%c1-.")      \
+		     :                                                                      \
+		     : "i"(state), "i"(desc)                                                \
+		     : "cc"                                                                 \
+		     : label)
+#else
+#define HODO_BRANCH_(state, desc, label) HODO_BRANCH_FLAG_(state, desc, label)
+#endif
+#define HODO_BRANCH_FLAG_(state, desc, label)                                                       \
+	do {                                                                                        \
+		HODO_NO_SITE_(state, desc);                                                         \
+		if (__builtin_expect(__atomic_load_n(&(state)->flag, __ATOMIC_RELAXED), 0))         \
+			goto label;                                                                 \
+	} while (0)
+
+/*
+ * HODO_WHEN_(state, desc, body): the body, out of line, when the site is enabled.
+ *
+ * Clang before 17 takes every asm goto of a function for a jump to the targets of all of them, and
+ * refuses one that precedes a variable with a destructor, a cleanup or a variable length if another
+ * follows it. So with Clang, and in C++, the branch stands in a function of its own that is always
+ * inlined; in C that needs the optimiser, and without it the flag is tested.
+ */
+#if defined(__cplusplus)
+#define HODO_WHEN_(state, desc, body)                                                        \
+	do {                                                                                 \
+		if (__builtin_expect(hodo_detail_::branch_<&state, &desc>(), 0)) {           \
+			body;                                                                \
+		}                                                                            \
+	} while (0)
+#elif defined(__clang__)
+#define HODO_WHEN_(state, desc, body)                                     \
+	do {                                                              \
+		if (__builtin_expect(hodo_branch_(&state, &desc), 0)) {   \
+			body;                                             \
+		}                                                         \
+	} while (0)
+#else
+#define HODO_WHEN_(state, desc, body)                                     \
+	do {                                                              \
+		__label__ hodo_on_, hodo_out_;                            \
+		HODO_BRANCH_(&state, &desc, hodo_on_);                    \
+		goto hodo_out_;                                           \
+	hodo_on_:                                                         \
+		__attribute__((cold));                                    \
+		body;                                                     \
+	hodo_out_:;                                                       \
+	} while (0)
+#endif
+
+/* A record for something that is not patched. */
+#define HODO_NO_SITE_(state, desc) \
+	__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "%c0-.", "%c1-.") : : "i"(state), "i"(desc))
+
+/* ------------------------------------------------------ building the payload */
+
+/* Collects the pieces of an event with values of variable size; see struct hodo_piece. */
+struct hodo_builder_ {
+	struct hodo_piece *piece;
+	const char *base; /* the fixed part */
+	size_t start;     /* of the run that is not yet a piece */
+	size_t total;     /* bytes of all variable parts */
+	const void *data; /* the variable part being added */
+	size_t len;
+};
+
+static inline void hodo_builder_add_(struct hodo_builder_ *b, size_t end)
+{
+	b->piece[0].data = b->base + b->start;
+	b->piece[0].len = end - b->start;
+	b->piece[1].data = b->data;
+	b->piece[1].len = b->len;
+	b->piece += 2;
+	b->start = end;
+	b->total += b->len;
+}
+
+static inline uint16_t hodo_take_text_(struct hodo_builder_ *b, const char *text, size_t len)
+{
+	if (!text) {
+		text = HODO_NULL_TEXT;
+		len = HODO_NULL_TEXT_LEN;
+	}
+	b->data = text;
+	b->len = len;
+	if (__builtin_expect(len > HODO_STR_MAX, 0))
+		b->total = SIZE_MAX / 2;
+	return (uint16_t)len;
+}
+
+static inline uint16_t hodo_take_cstr_(struct hodo_builder_ *b, const char *text)
+{
+	return hodo_take_text_(b, text, text ? __builtin_strlen(text) : 0);
+}
+
+static inline uint16_t hodo_take_str_(struct hodo_builder_ *b, const struct hodo_str_ *s)
+{
+	const void *nul = s->data && s->n ? __builtin_memchr(s->data, 0, s->n) : 0;
+
+	return hodo_take_text_(b, s->data, nul ? (size_t)((const char *)nul - s->data) : s->n);
+}
+
+static inline uint32_t hodo_take_bytes_(struct hodo_builder_ *b, const void *data, size_t n, size_t size)
+{
+	if (!data)
+		n = 0;
+	if (__builtin_expect(n > UINT32_MAX, 0)) {
+		n = 0;
+		b->total = SIZE_MAX / 2;
+	}
+	b->data = data;
+	b->len = n * size;
+	return (uint32_t)n;
+}
+
+#ifdef __cplusplus
+#include <hodo/trace_cxx.h>
+#else
+#include <hodo/trace_c.h>
+#endif
+
+/* --------------------------------------------------------------- tracepoints */
+
+#define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                                        \
+	HODO_TP_DESC_(hodo_tp_desc_##id, #provider "\0" #name "\0" HODO_EACH_(HODO_TP_ARG_, __VA_ARGS__)    \
+		      "\0\0", __VA_ARGS__);                                                                 \
+	static struct hodo_state hodo_tp_state_##id __attribute__((unused));                                  \
+	static inline __attribute__((unused)) void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__))              \
+	{                                                                                                     \
+		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
+		return;                                                                                       \
+	hodo_on_:                                                                                             \
+		HODO_CALL_(HODO_EMIT_, &hodo_tp_state_##id HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
+		{                                                                                             \
+			uint32_t hodo_token_;                                                                 \
+			const struct hodo_probes *hodo_list_ =                                                \
+				hodo_ops_ptr_->probe_enter(&hodo_tp_state_##id, &hodo_token_);                \
+			if (hodo_list_) {                                                                     \
+				for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)                \
+					((void (*)(HODO_TP_PROBE_(empty, __VA_ARGS__)))                         \
+						 hodo_list_->probe[hodo_i_].func)(                            \
+						hodo_list_->probe[hodo_i_].data HODO_EACH_(                   \
+							HODO_TP_COMMA_NAME_, __VA_ARGS__));                 \
+				hodo_ops_ptr_->probe_leave(hodo_token_);                                      \
+			}                                                                                     \
+		}                                                                                             \
+	}                                                                                                     \
+	static inline __attribute__((unused)) bool trace_##id##_enabled(void)                                 \
+	{                                                                                                     \
+		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
+		return false;                                                                                 \
+	hodo_on_:                                                                                             \
+		return true;                                                                       \
+	}                                                                                                     \
+	static inline __attribute__((unused)) int register_trace_##id(                                        \
+		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
+	{                                                                                                     \
+		return hodo_ops_ptr_ ? hodo_ops_ptr_->probe_register(                                         \
+					       (const struct hodo_desc *)&hodo_tp_desc_##id,                  \
+					       (void (*)(void))probe, data)                                   \
+				     : -ENOSYS;                                                               \
+	}                                                                                                     \
+	static inline __attribute__((unused)) int unregister_trace_##id(                                      \
+		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
+	{                                                                                                     \
+		return hodo_ops_ptr_ ? hodo_ops_ptr_->probe_unregister(                                       \
+					       (const struct hodo_desc *)&hodo_tp_desc_##id,                  \
+					       (void (*)(void))probe, data)                                   \
+				     : -ENOSYS;                                                               \
+	}                                                                                                     \
+	HODO_NEEDS_SEMICOLON_
+
+#endif /* !HODO_DISABLE */
+
+#define HODO_TP_TYPE_(pair) HODO_TP_TYPE_I_ pair
+#define HODO_TP_TYPE_I_(type, name) type
+#define HODO_TP_NAME_(pair) HODO_TP_NAME_I_ pair
+#define HODO_TP_NAME_I_(type, name) name
+#define HODO_TP_PARAM_(pair) HODO_TP_PARAM_I_ pair
+#define HODO_TP_PARAM_I_(type, name) type name
+#define HODO_TP_COMMA_NAME_(i, pair) , HODO_TP_NAME_(pair)
+#define HODO_TP_COMMA_PARAM_(i, pair) , HODO_TP_PARAM_(pair)
+#define HODO_TP_UNUSED_(i, pair) (void)HODO_TP_NAME_(pair);
+#define HODO_TP_ARG_(i, pair) HODO_TP_STRING_(HODO_TP_NAME_(pair)) ","
+#define HODO_TP_STRING_(x) HODO_TP_STRING_I_(x)
+#define HODO_TP_STRING_I_(x) #x
+#define HODO_TP_PROBE_(empty, ...) void *hodo_data_ HODO_EACH_(HODO_TP_COMMA_PARAM_, __VA_ARGS__)
+#define HODO_TP_PARAMS_(empty, ...) HODO_PASTE_(HODO_TP_PARAMS_, empty)(__VA_ARGS__)
+#define HODO_TP_PARAMS_1(...) void
+#define HODO_TP_PARAMS_0(...) HODO_LIST_(HODO_TP_PARAM_, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* hodo/trace_c.h - the part of hodo/trace.h that differs in C: types through _Generic. */
+#ifndef HODO_TRACE_C_H
+#define HODO_TRACE_C_H
+
+#pragma GCC system_header
+
+#define HODO_STR(p, n) ((struct hodo_str_){ (p), (size_t)(n) })
+#define HODO_BYTES(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
+
+/* An array's struct tells the type of its elements. X(name, C type, hodo type) */
+#define HODO_ARRAY_TYPES_(X)               \
+	X(bool, _Bool, HODO_TYPE_BOOL)     \
+	X(i8, signed char, HODO_TYPE_I8)   \
+	X(u8, unsigned char, HODO_TYPE_U8) \
+	X(i16, short, HODO_TYPE_I16)       \
+	X(u16, unsigned short, HODO_TYPE_U16) \
+	X(i32, int, HODO_TYPE_I32)         \
+	X(u32, unsigned, HODO_TYPE_U32)    \
+	X(i64, long, HODO_TYPE_I64)        \
+	X(u64, unsigned long, HODO_TYPE_U64) \
+	X(f32, float, HODO_TYPE_F32)       \
+	X(f64, double, HODO_TYPE_F64)
+#define HODO_ARRAY_DEF_(name, type, id)                                                            \
+	struct hodo_array_##name##_ {                                                              \
+		const void *data;                                                                  \
+		size_t n;                                                                          \
+	};                                                                                         \
+	static inline struct hodo_array_##name##_ hodo_array_of_##name##_(const void *data, size_t n) \
+	{                                                                                          \
+		return (struct hodo_array_##name##_){ data, n };                                   \
+	}
+HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
+
+#define HODO_ARRAY_PICK_(name, type, id) type: hodo_array_of_##name##_,
+#define HODO_ARRAY(p, n)                                                                    \
+	_Generic((p)[0], HODO_ARRAY_TYPES_(HODO_ARRAY_PICK_)                                \
+			 char: hodo_array_of_i8_, long long: hodo_array_of_i64_,            \
+			 unsigned long long: hodo_array_of_u64_)((p), (size_t)(n))
+
+#define HODO_ARRAY_ID_(name, type, id) struct hodo_array_##name##_: HODO_TYPE_ARRAY | id,
+#define HODO_TYPE_(x)                                                                                      \
+	_Generic((x), _Bool: HODO_TYPE_BOOL, char: HODO_TYPE_CHAR, signed char: HODO_TYPE_I8,              \
+		 unsigned char: HODO_TYPE_U8, short: HODO_TYPE_I16, unsigned short: HODO_TYPE_U16,         \
+		 int: HODO_TYPE_I32, unsigned: HODO_TYPE_U32, long: HODO_TYPE_I64,                         \
+		 unsigned long: HODO_TYPE_U64, long long: HODO_TYPE_I64,                                   \
+		 unsigned long long: HODO_TYPE_U64, float: HODO_TYPE_F32, double: HODO_TYPE_F64,           \
+		 char *: HODO_TYPE_STR, const char *: HODO_TYPE_STR, struct hodo_str_: HODO_TYPE_STR,      \
+		 struct hodo_bytes_: HODO_TYPE_BYTES, HODO_ARRAY_TYPES_(HODO_ARRAY_ID_)                    \
+		 default: __builtin_classify_type(x) == 5 /* pointer_type_class */ ? HODO_TYPE_PTR         \
+										   : HODO_TYPE_NONE)
+
+#define HODO_TYPE_ITEM_(i, a) HODO_TYPE_(a),
+#define HODO_TYPE_CHECK_(i, a) _Static_assert(HODO_TYPE_(a) != HODO_TYPE_NONE, HODO_CANNOT_);
+
+/* A descriptor: head, types, texts in one object. text lacks the file and function. */
+#define HODO_DESC_(var, kind_, text, types_, count)                                                          \
+	static const struct {                                                                                \
+		struct hodo_desc head;                                                                       \
+		uint8_t types[(count) + 1];                                                                  \
+		char strings[sizeof(text __FILE__ "\0")];                                                    \
+	} var __attribute__((unused, aligned(8))) = {                                                        \
+		{ sizeof(struct hodo_desc), HODO_ABI_VERSION, kind_, count, 0, __LINE__,                     \
+		  sizeof(struct hodo_desc) + (count) + 1, 0, sizeof(var) }, types_, text __FILE__ "\0" }
+#define HODO_TYPES_(...) { HODO_EACH_(HODO_TYPE_ITEM_, __VA_ARGS__) 0 }
+
+/* ------------------------------------------------------------------ capture */
+
+#define HODO_ARRAY_LEN_(name, type, id) struct hodo_array_##name##_: (uint32_t)0,
+#define HODO_WIRE_T_(v)                                                                            \
+	__typeof__(_Generic((v), char *: (uint16_t)0, const char *: (uint16_t)0,                   \
+			    struct hodo_str_: (uint16_t)0, struct hodo_bytes_: (uint32_t)0,        \
+			    HODO_ARRAY_TYPES_(HODO_ARRAY_LEN_) default: (v)))
+#define HODO_IS_VAR_(v) \
+	((HODO_TYPE_(v) & HODO_TYPE_ARRAY) || HODO_TYPE_(v) == HODO_TYPE_STR || HODO_TYPE_(v) == HODO_TYPE_BYTES)
+
+/* Through the value's address, since every branch of _Generic must compile for every type. */
+static inline uint16_t hodo_fix_cstr_(struct hodo_builder_ *b, const void *value)
+{
+	return hodo_take_cstr_(b, *(const char *const *)value);
+}
+static inline uint16_t hodo_fix_str_(struct hodo_builder_ *b, const void *value)
+{
+	return hodo_take_str_(b, (const struct hodo_str_ *)value);
+}
+static inline uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const void *value, size_t size)
+{
+	const struct hodo_bytes_ *v = (const struct hodo_bytes_ *)value;
+
+	return hodo_take_bytes_(b, v->data, v->n, size);
+}
+
+#define HODO_ARRAY_FIX_(name, type, id) \
+	struct hodo_array_##name##_: hodo_fix_bytes_(&hodo_b_, hodo_p_, sizeof(type)),
+#define HODO_FIX_(v)                                                                                       \
+	_Generic((v), char *: hodo_fix_cstr_(&hodo_b_, hodo_p_), const char *: hodo_fix_cstr_(&hodo_b_, hodo_p_), \
+		 struct hodo_str_: hodo_fix_str_(&hodo_b_, hodo_p_),                                       \
+		 struct hodo_bytes_: hodo_fix_bytes_(&hodo_b_, hodo_p_, 1),                                \
+		 HODO_ARRAY_TYPES_(HODO_ARRAY_FIX_) default: (v))
+
+#define HODO_HOLD_(i, a) __auto_type hodo_v##i##_ = (a);
+#define HODO_WIRE_(i, a) HODO_WIRE_T_(hodo_v##i##_) f##i;
+#define HODO_COUNT_VAR_(i, a) +HODO_IS_VAR_(hodo_v##i##_)
+#define HODO_FILL_(i, a)                                                                          \
+	{                                                                                         \
+		const void *hodo_p_ = &hodo_v##i##_;                                              \
+		(void)hodo_p_;                                                                    \
+		hodo_w_.f##i = HODO_FIX_(hodo_v##i##_);                                           \
+		if (HODO_IS_VAR_(hodo_v##i##_))                                                   \
+			hodo_builder_add_(&hodo_b_, __builtin_offsetof(__typeof__(hodo_w_), f##i) + \
+							    sizeof(hodo_w_.f##i));                \
+	}
+
+/* Evaluates the values in order, once, and hands the event to the library. */
+#define HODO_EMIT_(state, ...)                                                                             \
+	do {                                                                                               \
+		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                      \
+		struct __attribute__((packed, aligned(8))) {                                               \
+			HODO_EACH_(HODO_WIRE_, __VA_ARGS__)                                              \
+			char end[0];                                                                       \
+		} hodo_w_;                                                                                 \
+		enum { hodo_nvar_ = 0 HODO_EACH_(HODO_COUNT_VAR_, __VA_ARGS__) };                        \
+		struct hodo_piece hodo_pieces_[2 * hodo_nvar_ + 1];                                        \
+		struct hodo_builder_ hodo_b_ = { hodo_pieces_, (const char *)&hodo_w_, 0, 0, 0, 0 };       \
+		const size_t hodo_end_ = __builtin_offsetof(__typeof__(hodo_w_), end);                     \
+		HODO_EACH_(HODO_FILL_, __VA_ARGS__)                                                      \
+		if (hodo_nvar_ == 0) {                                                                     \
+			hodo_ops_ptr_->emit((state), &hodo_w_, hodo_end_);                                 \
+		} else {                                                                                   \
+			size_t hodo_n_ = (size_t)(hodo_b_.piece - hodo_pieces_);                           \
+			hodo_pieces_[hodo_n_].data = hodo_b_.base + hodo_b_.start;                         \
+			hodo_pieces_[hodo_n_].len = hodo_end_ - hodo_b_.start;                             \
+			hodo_ops_ptr_->emit_pieces((state), hodo_pieces_, hodo_n_ + (hodo_end_ > hodo_b_.start), \
+						   hodo_b_.total + hodo_end_);                             \
+		}                                                                                          \
+	} while (0)
+
+#ifdef __clang__
+static inline __attribute__((always_inline)) int hodo_branch_(struct hodo_state *state, const void *desc)
+{
+#ifdef __OPTIMIZE__
+	HODO_BRANCH_(state, desc, hodo_on_);
+	return 0;
+hodo_on_:
+	return 1;
+#else
+	(void)desc;
+	return __atomic_load_n(&state->flag, __ATOMIC_RELAXED);
+#endif
+}
+#ifndef __OPTIMIZE__ /* the record needs constants, which only the macro has */
+#define hodo_branch_(state, desc) ({ HODO_NO_SITE_(state, desc); hodo_branch_(state, desc); })
+#endif
+#endif
+
+#define HODO_SITE_(kind, text, ...)                                                                        \
+	do {                                                                                               \
+		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
+		HODO_DESC_(hodo_desc_, kind, text, HODO_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__));        \
+		static struct hodo_state hodo_state_;                                                      \
+		HODO_WHEN_(hodo_state_, hodo_desc_, HODO_EMIT_(&hodo_state_, __VA_ARGS__));                \
+	} while (0)
+
+/* -------------------------------------------------------------------- spans */
+
+struct hodo_span_ {
+	struct hodo_state *end; /* set when the begin was taken */
+};
+static inline void hodo_span_close_(struct hodo_span_ *span)
+{
+	if (__builtin_expect(span->end != 0, 0))
+		hodo_ops_ptr_->emit(span->end, "", 0);
+}
+
+#define HODO_SPAN_I_(n, text, args, ...) HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), text, args, __VA_ARGS__)
+#define HODO_SPAN_II_(span, text, args, ...)                                                               \
+	struct hodo_span_ span __attribute__((cleanup(hodo_span_close_), unused)) = { 0 };                 \
+	do {                                                                                               \
+		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
+		HODO_DESC_(hodo_desc_, HODO_KIND_SPAN_BEGIN, text args "\0\0", HODO_TYPES_(__VA_ARGS__),   \
+			   HODO_N_(__VA_ARGS__));                                                          \
+		HODO_DESC_(hodo_end_desc_, HODO_KIND_SPAN_END, text "\0\0", { 0 }, 0);                     \
+		static struct hodo_state hodo_state_, hodo_end_state_;                                     \
+		HODO_NO_SITE_(&hodo_end_state_, &hodo_end_desc_);                                          \
+		HODO_WHEN_(hodo_state_, hodo_desc_, span.end = &hodo_end_state_;                           \
+			   HODO_EMIT_(&hodo_state_, __VA_ARGS__));                                         \
+	} while (0)
+
+/* ------------------------------------------------------------ labels, formats */
+
+#define HODO_LABEL_(a) (int64_t)(a)
+#define HODO_LABELS_I_(text, ...)                                                                          \
+	do {                                                                                               \
+		static const struct {                                                                      \
+			struct hodo_desc head;                                                             \
+			int64_t values[HODO_N_(__VA_ARGS__)];                                              \
+			char strings[sizeof(text __FILE__ "\0")];                                          \
+		} hodo_desc_ __attribute__((aligned(8))) = {                                               \
+			{ sizeof(struct hodo_desc), HODO_ABI_VERSION, HODO_KIND_LABELS, 0,                 \
+			  HODO_N_(__VA_ARGS__), __LINE__,                                                  \
+			  sizeof(struct hodo_desc) + 8 * HODO_N_(__VA_ARGS__), sizeof(struct hodo_desc),   \
+			  sizeof(hodo_desc_) },                                                            \
+			{ HODO_LIST_(HODO_LABEL_, __VA_ARGS__) }, text __FILE__ "\0" };                    \
+		__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", "%c0-.") : : "i"(&hodo_desc_)); \
+	} while (0)
+
+/* Checked in code that never runs. HODO_STR stands for a text. */
+static inline const char *hodo_format_str_(struct hodo_str_ s) { return s.data; }
+#define HODO_FORMAT_ARG_(i, a) \
+	, _Generic((a), struct hodo_str_: "", default: (a))
+static inline __attribute__((format(printf, 1, 2))) void hodo_check_format_(const char *format, ...)
+#ifdef __clang__
+	__attribute__((diagnose_if(__builtin_strchr(format, '*'), HODO_STAR_, "error")))
+#endif
+	;
+static inline void hodo_check_format_(const char *format, ...) { (void)format; }
+#ifdef __clang__
+#define HODO_CHECK_STAR_(format)
+#else
+#define HODO_CHECK_STAR_(format) _Static_assert(!__builtin_strchr(format, '*'), HODO_STAR_);
+#endif
+#define HODO_CHECK_FORMAT_(format, ...)                                                            \
+	HODO_CHECK_STAR_(format)                                                                   \
+	do {                                                                                       \
+		if (0)                                                                             \
+			hodo_check_format_(format HODO_EACH_(HODO_FORMAT_ARG_, __VA_ARGS__));    \
+	} while (0)
+
+/* -------------------------------------------------------- tracepoints' parts */
+
+#define HODO_TP_TYPE_ITEM_(i, pair) HODO_TYPE_(*(HODO_TP_TYPE_(pair) *)0),
+#define HODO_TP_TYPE_CHECK_(i, pair) \
+	_Static_assert(HODO_TYPE_(*(HODO_TP_TYPE_(pair) *)0) != HODO_TYPE_NONE, HODO_CANNOT_);
+#define HODO_TP_DESC_(var, text, ...)                                                               \
+	HODO_EACH_(HODO_TP_TYPE_CHECK_, __VA_ARGS__)                                              \
+	HODO_DESC_(var, HODO_KIND_TRACEPOINT, text,                                                 \
+		   HODO_TP_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__))
+#define HODO_TP_TYPES_(...) { HODO_EACH_(HODO_TP_TYPE_ITEM_, __VA_ARGS__) 0 }
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "fields.h"
+
+#define NAME_MAX_BYTES 100 /* of one field */
+
+static int is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* End of the argument that starts at p: the next comma outside brackets and quotes, or the end. */
+static const char *arg_end(const char *p)
+{
+	int depth = 0;
+
+	for (; *p; p++) {
+		if (*p == '"' || *p == '\'') {
+			char quote = *p++;
+
+			while (*p && *p != quote)
+				p += p[0] == '\\' && p[1] ? 2 : 1;
+			if (!*p)
+				return p;
+		} else if (*p == '(' || *p == '[' || *p == '{') {
+			depth++;
+		} else if (*p == ')' || *p == ']' || *p == '}') {
+			depth--;
+		} else if (*p == ',' && depth <= 0) {
+			return p;
+		}
+	}
+	return p;
+}
+
+static int starts(const char *p, const char *end, const char *word, const char **after)
+{
+	while (*word) {
+		while (p < end && *p == ' ' && *word != ' ')
+			p++;
+		if (*word == ' ') {
+			word++;
+			continue;
+		}
+		if (p >= end || *p != *word)
+			return 0;
+		p++, word++;
+	}
+	*after = p;
+	return 1;
+}
+
+/* Narrows [p, end) to the part that names the value. */
+static void name_part(const char **p, const char **end)
+{
+	static const char *const wrappers[] = { "HODO_F (", "HODO_STR (", "HODO_BYTES (", "HODO_ARRAY (",
+						"( ( void ) \"\" \"" };
+
+	for (unsigned round = 0; round < 4; round++) {
+		unsigned i;
+
+		for (i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
+			const char *inner, *stop;
+
+			if (!starts(*p, *end, wrappers[i], &inner))
+				continue;
+			stop = arg_end(inner);
+			if (i == 4) /* HODO_F after its expansion: the name stands in quotes */
+				for (stop = inner; stop < *end && *stop != '"'; stop++)
+					;
+			*p = inner;
+			if (stop < *end)
+				*end = stop;
+			break;
+		}
+		if (i == sizeof(wrappers) / sizeof(wrappers[0]))
+			return;
+	}
+}
+
+/* Writes [p, end) as an identifier; returns its length. */
+static size_t identifier(const char *p, const char *end, char *out)
+{
+	size_t n = 0;
+	int gap = 0;
+
+	for (; p < end && n < NAME_MAX_BYTES; p++) {
+		if (!is_word(*p)) {
+			gap = n > 0;
+			continue;
+		}
+		if (gap)
+			out[n++] = '_';
+		gap = 0;
+		if (n == 0 && *p >= '0' && *p <= '9')
+			out[n++] = '_';
+		out[n++] = *p;
+	}
+	return n;
+}
+
+static size_t append_number(char *out, size_t n, unsigned number)
+{
+	if (number >= 10)
+		out[n++] = (char)('0' + number / 10);
+	out[n++] = (char)('0' + number % 10);
+	return n;
+}
+
+static int same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size, const char **names)
+{
+	const char *p = args;
+	size_t used = 0;
+
+	if (nfields > HODO_FIELDS_MAX)
+		return -1;
+	for (unsigned i = 0; i < nfields; i++) {
+		char name[NAME_MAX_BYTES + 8];
+		const char *end = arg_end(p), *from = p, *to = end;
+		size_t n;
+
+		name_part(&from, &to);
+		n = identifier(from, to, name);
+		if (n == 0) {
+			name[n++] = 'a', name[n++] = 'r', name[n++] = 'g';
+			n = append_number(name, n, i + 1);
+		}
+		name[n] = 0;
+		for (unsigned k = 0; k < i; k++) {
+			if (same(names[k], name)) {
+				name[n++] = '_';
+				n = append_number(name, n, i + 1);
+				name[n] = 0;
+				k = (unsigned)-1; /* the new name may be taken as well */
+				if (n > NAME_MAX_BYTES + 4)
+					break;
+			}
+		}
+		if (used + n + 1 > size)
+			return -1;
+		__builtin_memcpy(buf + used, name, n + 1);
+		names[i] = buf + used;
+		used += n + 1;
+		p = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+unsigned hodo_fields_fixed_size(uint8_t type)
+{
+	static const uint8_t size[] = { [HODO_TYPE_I8] = 1,  [HODO_TYPE_U8] = 1,   [HODO_TYPE_I16] = 2,
+					[HODO_TYPE_U16] = 2, [HODO_TYPE_I32] = 4,  [HODO_TYPE_U32] = 4,
+					[HODO_TYPE_I64] = 8, [HODO_TYPE_U64] = 8,  [HODO_TYPE_BOOL] = 1,
+					[HODO_TYPE_CHAR] = 1, [HODO_TYPE_F32] = 4, [HODO_TYPE_F64] = 8,
+					[HODO_TYPE_PTR] = 8, [HODO_TYPE_STR] = 2,  [HODO_TYPE_BYTES] = 4 };
+
+	if (type & HODO_TYPE_ARRAY)
+		return hodo_fields_element_size(type) ? 4 : 0;
+	return type < sizeof(size) ? size[type] : 0;
+}
+
+unsigned hodo_fields_element_size(uint8_t type)
+{
+	if (type == HODO_TYPE_STR || type == HODO_TYPE_BYTES)
+		return 1;
+	if (!(type & HODO_TYPE_ARRAY))
+		return 0;
+	type &= (uint8_t)~HODO_TYPE_ARRAY;
+	return type >= HODO_TYPE_I8 && type <= HODO_TYPE_F64 ? hodo_fields_fixed_size(type) : 0;
+}
