@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_lex.c - the words of a filter expression: C's, but for =~ and !~.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strtod_l */
+#endif
+#include "filter_lex.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX 128 /* bytes of a floating-point constant */
+
+static const struct {
+	const char *text;
+	enum hodo_filter_sign op;
+} signs[] = {
+	/* Longer ones before those that begin them. */
+	{ "<<", HODO_SIGN_SHL }, { ">>", HODO_SIGN_SHR }, { "<=", HODO_SIGN_LE },     { ">=", HODO_SIGN_GE },
+	{ "==", HODO_SIGN_EQ },  { "!=", HODO_SIGN_NE },  { "=~", HODO_SIGN_MATCH },  { "!~", HODO_SIGN_UNLIKE },
+	{ "&&", HODO_SIGN_LAND }, { "||", HODO_SIGN_LOR }, { "!", HODO_SIGN_NOT },    { "~", HODO_SIGN_INV },
+	{ "*", HODO_SIGN_MUL },  { "/", HODO_SIGN_DIV },  { "%", HODO_SIGN_MOD },     { "+", HODO_SIGN_ADD },
+	{ "-", HODO_SIGN_SUB },  { "<", HODO_SIGN_LT },   { ">", HODO_SIGN_GT },      { "&", HODO_SIGN_AND },
+	{ "^", HODO_SIGN_XOR },  { "|", HODO_SIGN_OR },   { "?", HODO_SIGN_QUESTION }, { ":", HODO_SIGN_COLON },
+	{ "(", HODO_SIGN_OPEN }, { ")", HODO_SIGN_CLOSE },
+};
+
+static bool is_name_start(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_name(char c)
+{
+	return is_name_start(c) || (c >= '0' && c <= '9');
+}
+
+/* The value of a digit, 99 if it is none. */
+static unsigned int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned int)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'F')
+		return (unsigned int)(c - 'A') + 10;
+	return 99;
+}
+
+/*
+ * The character at p, which may be an escape, into *c; how many bytes it takes,
+ * 0 if the escape is not C's.
+ */
+static size_t character(const char *p, char *c)
+{
+	static const char from[] = "abefnrtv\\'\"?", to[] = "\a\b\033\f\n\r\t\v\\'\"?";
+	const char *known;
+	unsigned int v = 0;
+	size_t n = 1;
+
+	*c = *p;
+	if (*p != '\\')
+		return 1;
+	if (digit(p[1]) < 8) {
+		for (; n < 4 && digit(p[n]) < 8; n++)
+			v = v * 8 + digit(p[n]);
+		*c = (char)v;
+		return v < 256 ? n : 0;
+	}
+	if (p[1] == 'x') {
+		for (n = 2; n < 4 && digit(p[n]) < 16; n++)
+			v = v * 16 + digit(p[n]);
+		*c = (char)v;
+		return n > 2 ? n : 0;
+	}
+	known = p[1] ? strchr(from, p[1]) : NULL;
+	if (!known)
+		return 0;
+	*c = to[known - from];
+	return 2;
+}
+
+/* A text in double quotes, or a character in single ones. */
+static int lex_quoted(struct hodo_filter_token *t, char *error, size_t error_size)
+{
+	char quote = *t->start, c = 0;
+	size_t n = 1, chars = 0, used;
+
+	while (t->start[n] != quote) {
+		if (t->start[n] == '\0') {
+			snprintf(error, error_size, "missing closing %c", quote);
+			return -EINVAL;
+		}
+		used = character(t->start + n, &c);
+		if (used == 0) {
+			t->start += n; /* the column of the escape */
+			snprintf(error, error_size, "unknown escape (a backslash is written \\\\)");
+			return -EINVAL;
+		}
+		n += used;
+		chars++;
+	}
+	t->len = n + 1;
+	t->type = HODO_TOKEN_TEXT;
+	if (quote == '"')
+		return 0;
+	if (chars != 1) {
+		snprintf(error, error_size, "'' holds one character (texts stand in \"\")");
+		return -EINVAL;
+	}
+	t->type = HODO_TOKEN_INT;
+	t->i = (uint64_t)(int64_t)(signed char)c;
+	return 0;
+}
+
+size_t hodo_filter_lex_text(const struct hodo_filter_token *token, char *out)
+{
+	size_t i = 1, n = 0;
+
+	while (i < token->len - 1)
+		i += character(token->start + i, &out[n++]);
+	return n;
+}
+
+/* Floating-point constant of n bytes at t->start, suffix not included. */
+static int lex_float(struct hodo_filter_token *t, size_t n)
+{
+	locale_t c_locale;
+	char text[NUMBER_MAX], *end;
+
+	if (n >= sizeof(text))
+		return -EINVAL;
+	memcpy(text, t->start, n);
+	text[n] = '\0';
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale)
+		return -ENOMEM;
+	t->d = strtod_l(text, &end, c_locale); /* the user's locale may want a comma */
+	freelocale(c_locale);
+	t->type = HODO_TOKEN_FLOAT;
+	if (end != text + n)
+		return -EINVAL;
+	return isfinite(t->d) ? 0 : -ERANGE;
+}
+
+/* Integer of n bytes at t->start, suffix not included. */
+static int lex_int(struct hodo_filter_token *t, size_t n)
+{
+	unsigned int base = 10;
+	size_t i = 0;
+
+	if (n > 1 && t->start[0] == '0') {
+		base = 8;
+		i = 1;
+		if (t->start[1] == 'x' || t->start[1] == 'X' || t->start[1] == 'b' || t->start[1] == 'B') {
+			base = t->start[1] == 'x' || t->start[1] == 'X' ? 16 : 2;
+			i = 2;
+		}
+	}
+	if (i == n)
+		return -EINVAL;
+	for (; i < n; i++) {
+		if (digit(t->start[i]) >= base)
+			return -EINVAL;
+		if (__builtin_mul_overflow(t->i, base, &t->i) ||
+		    __builtin_add_overflow(t->i, digit(t->start[i]), &t->i))
+			return -ERANGE;
+	}
+	t->type = HODO_TOKEN_INT;
+	t->is_unsigned |= t->i > INT64_MAX;
+	return 0;
+}
+
+/* Bytes of C's suffix at the end of a number of n bytes: u, l, ul, lu, ll, ull, llu in either case; f or l. */
+static size_t suffix_len(const char *p, size_t n, bool is_float, bool *is_unsigned)
+{
+	size_t s = 0;
+	unsigned int u = 0, l = 0;
+
+	if (is_float)
+		return n > 1 && strchr("fFlL", p[n - 1]) ? 1 : 0;
+	for (; s < n && s < 3 && strchr("uUlL", p[n - 1 - s]); s++) {
+		if (p[n - 1 - s] == 'u' || p[n - 1 - s] == 'U')
+			u++;
+		else
+			l++;
+	}
+	*is_unsigned = u > 0;
+	return u <= 1 && l <= 2 ? s : 0;
+}
+
+static int lex_number(struct hodo_filter_token *t, char *error, size_t error_size)
+{
+	const char *p = t->start;
+	const char *exponent = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? "pP" : "eE";
+	bool is_float = false;
+	size_t n = 0, suffix;
+	int rc;
+
+	while (is_name(p[n]) || p[n] == '.' ||
+	       ((p[n] == '+' || p[n] == '-') && n > 0 && strchr(exponent, p[n - 1]))) {
+		if (p[n] == '.' || strchr(exponent, p[n]))
+			is_float = true;
+		n++;
+	}
+	t->len = n;
+	suffix = suffix_len(p, n, is_float, &t->is_unsigned);
+	rc = is_float ? lex_float(t, n - suffix) : lex_int(t, n - suffix);
+	if (rc == -ERANGE)
+		snprintf(error, error_size, "number too large");
+	else if (rc)
+		snprintf(error, error_size, "not a number: '%.*s'", n < 40 ? (int)n : 40, p);
+	return rc ? -EINVAL : 0;
+}
+
+static int lex_sign(struct hodo_filter_token *t, char *error, size_t error_size)
+{
+	unsigned char c = (unsigned char)*t->start;
+	size_t i;
+
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		if (strncmp(t->start, signs[i].text, strlen(signs[i].text)) == 0) {
+			t->type = HODO_TOKEN_OP;
+			t->op = signs[i].op;
+			t->len = strlen(signs[i].text);
+			return 0;
+		}
+	}
+	if (c == '=')
+		snprintf(error, error_size, "'=' (equal is written '==')");
+	else if (c > ' ' && c < 0x7f)
+		snprintf(error, error_size, "unexpected '%c'", c);
+	else
+		snprintf(error, error_size, "unexpected byte 0x%02x", c);
+	return -EINVAL;
+}
+
+int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error, size_t error_size)
+{
+	while (*p == ' ' || (*p >= '\t' && *p <= '\r'))
+		p++;
+	*token = (struct hodo_filter_token){ .type = HODO_TOKEN_END, .start = p };
+	if (*p == '\0')
+		return 0;
+	if (*p == '"' || *p == '\'')
+		return lex_quoted(token, error, error_size);
+	if ((*p >= '0' && *p <= '9') || (*p == '.' && p[1] >= '0' && p[1] <= '9'))
+		return lex_number(token, error, error_size);
+	if (is_name_start(*p)) {
+		token->type = HODO_TOKEN_NAME;
+		while (is_name(token->start[token->len]))
+			token->len++;
+		return 0;
+	}
+	return lex_sign(token, error, error_size);
+}

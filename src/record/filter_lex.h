@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_lex.h - the words of a filter expression. Used by filter_parse.c only.
+ */
+#ifndef HODO_RECORD_FILTER_LEX_H
+#define HODO_RECORD_FILTER_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hodo_filter_token_type {
+	HODO_TOKEN_END,
+	HODO_TOKEN_INT,
+	HODO_TOKEN_FLOAT,
+	HODO_TOKEN_TEXT,
+	HODO_TOKEN_NAME,
+	HODO_TOKEN_OP, /* operator or punctuation; op says which */
+};
+
+enum hodo_filter_sign {
+	HODO_SIGN_NONE,
+	HODO_SIGN_NOT,
+	HODO_SIGN_INV,
+	HODO_SIGN_MUL,
+	HODO_SIGN_DIV,
+	HODO_SIGN_MOD,
+	HODO_SIGN_ADD,
+	HODO_SIGN_SUB,
+	HODO_SIGN_SHL,
+	HODO_SIGN_SHR,
+	HODO_SIGN_LT,
+	HODO_SIGN_LE,
+	HODO_SIGN_GT,
+	HODO_SIGN_GE,
+	HODO_SIGN_EQ,
+	HODO_SIGN_NE,
+	HODO_SIGN_MATCH,
+	HODO_SIGN_UNLIKE,
+	HODO_SIGN_AND,
+	HODO_SIGN_XOR,
+	HODO_SIGN_OR,
+	HODO_SIGN_LAND,
+	HODO_SIGN_LOR,
+	HODO_SIGN_QUESTION,
+	HODO_SIGN_COLON,
+	HODO_SIGN_OPEN,
+	HODO_SIGN_CLOSE,
+	HODO_SIGNS
+};
+
+struct hodo_filter_token {
+	enum hodo_filter_token_type type;
+	enum hodo_filter_sign op;
+	const char *start; /* in the expression; of a text, with its quotes */
+	size_t len;
+	bool is_unsigned;  /* of an integer: has the suffix u, or is above INT64_MAX */
+	uint64_t i;
+	double d;
+};
+
+/*
+ * Read the token at or behind p. Returns 0, or -EINVAL with a message (without
+ * the column, which is that of token->start) in error.
+ */
+int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error, size_t error_size);
+
+/*
+ * Decode the text token into out, which has room for its len bytes; the number
+ * of bytes. The token's escapes were checked when it was read.
+ */
+size_t hodo_filter_lex_text(const struct hodo_filter_token *token, char *out);
+
+#endif
