@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.c - what an enabled event costs, beside a loop that reads the clock
+ * and stores as many bytes.
+ *
+ *	event [-r ROUNDS] [-c CHUNKS] [-n ITERATIONS] [-w WARM-UP CHUNKS] [-p PAUSE_US] [-k KINDS]
+ *
+ * KINDS is a text of letters: c the clock loop, n event (int, uint64), s event
+ * (int, 11 characters), C and N the same in two threads on two CPUs at once.
+ * Prints a line a round, "ROUND KIND=NS …": the median chunk's nanoseconds an
+ * iteration (in two threads the mean of both), and at the end "events KIND=COUNT …".
+ */
+#include "loop.h"
+#include "sites.h"
+
+#include <pthread.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+#define CHUNKS_MAX 100000
+#define CLOCK_SLOTS 4096 /* 96 KiB: a part of a ring that stays in a cache, as the ring's own next lines do */
+#define TEXTS 8
+
+static struct {
+	unsigned long rounds, chunks, iterations, warmup, pause_us;
+	const char *kinds;
+} options = { 1, 50, 20000, 20, 0, "cns" };
+
+struct job {
+	pthread_t thread;
+	pthread_barrier_t *start;
+	int cpu;
+	char kind;
+	double ns;
+	double chunk[CHUNKS_MAX];
+};
+
+struct clock_slot {
+	uint64_t stamp, i, value;
+};
+static struct clock_slot clock_slots[2][CLOCK_SLOTS] __attribute__((aligned(4096)));
+static unsigned long counted[256];
+
+/* Different texts of 11 characters in memory that the compiler cannot see through. */
+static const char *volatile texts_[TEXTS] = { "read_header", "write_entry", "flush_table", "merge_level",
+					      "split_node!", "evict_page_", "lookup_key1", "append_log2" };
+
+static inline uint64_t stamp(void)
+{
+#ifdef __x86_64__
+	return __rdtsc();
+#else
+	return bench_now_ns();
+#endif
+}
+
+static __attribute__((noinline)) void clock_loop(struct clock_slot *slots, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++) {
+		struct clock_slot *slot = &slots[i % CLOCK_SLOTS];
+
+		slot->stamp = stamp();
+		slot->i = i;
+		slot->value = i * 7;
+		__asm__ volatile("" : : : "memory"); /* these stores are wanted, one by one */
+	}
+}
+
+static __attribute__((noinline)) void num_loop(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		BENCH_NUM((int)i, (uint64_t)i * 7);
+}
+
+static __attribute__((noinline)) void str_loop(const char *const *texts, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		BENCH_STR((int)i, texts[i % TEXTS]);
+}
+
+static void run_chunk(const struct job *job, const char *const *texts)
+{
+	switch (job->kind) {
+	case 'c':
+		clock_loop(clock_slots[job->cpu == bench_cpu(0)], options.iterations);
+		break;
+	case 'n':
+		num_loop(options.iterations);
+		break;
+	default:
+		str_loop(texts, options.iterations);
+	}
+}
+
+static void *run_job(void *arg)
+{
+	struct job *job = arg;
+	const char *texts[TEXTS];
+
+	for (int i = 0; i < TEXTS; i++)
+		texts[i] = texts_[i];
+	bench_pin(job->cpu);
+	for (unsigned long i = 0; i < options.warmup; i++) {
+		run_chunk(job, texts);
+		if (options.pause_us)
+			usleep((useconds_t)options.pause_us);
+	}
+	pthread_barrier_wait(job->start);
+	for (unsigned long i = 0; i < options.chunks; i++) {
+		uint64_t start_ns = bench_now_ns();
+
+		run_chunk(job, texts);
+		job->chunk[i] = (double)(bench_now_ns() - start_ns) / (double)options.iterations;
+		if (options.pause_us)
+			usleep((useconds_t)options.pause_us);
+	}
+	job->ns = bench_median(job->chunk, options.chunks);
+	return NULL;
+}
+
+/* Nanoseconds an iteration in `threads` threads at once. */
+static double measure(char kind, int threads)
+{
+	static struct job jobs[2];
+	pthread_barrier_t start;
+	double ns = 0;
+
+	pthread_barrier_init(&start, NULL, (unsigned)threads);
+	for (int i = 0; i < threads; i++) {
+		jobs[i].start = &start;
+		jobs[i].cpu = bench_cpu(i);
+		jobs[i].kind = kind;
+		errno = pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]);
+		if (errno)
+			bench_fail("pthread_create");
+		counted[(unsigned char)kind] += (options.warmup + options.chunks) * options.iterations;
+	}
+	for (int i = 0; i < threads; i++) {
+		pthread_join(jobs[i].thread, NULL);
+		ns += jobs[i].ns / threads;
+	}
+	pthread_barrier_destroy(&start);
+	return ns;
+}
+
+int main(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "r:c:n:w:p:k:")) != -1) {
+		if (c == 'r')
+			options.rounds = bench_number(optarg, 1, 1000);
+		else if (c == 'c')
+			options.chunks = bench_number(optarg, 1, CHUNKS_MAX);
+		else if (c == 'n')
+			options.iterations = bench_number(optarg, 1, 100000000);
+		else if (c == 'w')
+			options.warmup = bench_number(optarg, 0, CHUNKS_MAX);
+		else if (c == 'p')
+			options.pause_us = bench_number(optarg, 0, 999999);
+		else if (c == 'k' && strspn(optarg, "cnsCN") == strlen(optarg))
+			options.kinds = optarg;
+		else
+			return 2;
+	}
+	for (unsigned long round = 0; round < options.rounds; round++) {
+		printf("%lu", round);
+		for (const char *k = options.kinds; *k; k++)
+			printf(" %c=%.4f", *k, measure(*k | 0x20, *k & 0x20 ? 1 : 2));
+		putchar('\n');
+		fflush(stdout);
+	}
+	printf("events n=%lu s=%lu\n", counted['n'], counted['s']);
+	return 0;
+}
