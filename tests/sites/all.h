@@ -56,6 +56,6 @@ static inline void all_events(int n, const struct all_req *req, const char *null
 	trace_tp_tick();
 	all_inlined(n);
 }
-#define ALL_EVENTS 20 /* recorded by one all_events() */
+#define ALL_EVENTS 18 /* recorded by one all_events() */
 
 #endif

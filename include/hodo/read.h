@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hodo/read.h - libhodo-read: reads recordings.
+ *
+ *	struct hodo_read *r;
+ *	const struct hodo_read_event *e;
+ *	char error[256];
+ *	struct hodo_read_options o = { .size = sizeof(o), .error = error, .error_bytes = sizeof(error) };
+ *
+ *	if (hodo_read_open(&r, "hodo.data", &o) < 0)
+ *		errx(1, "%s", error);
+ *	while (hodo_read_next(r, &e) > 0)
+ *		printf("%lld %s\n", (long long)e->ts_ns, e->cls->name);
+ *	hodo_read_close(r);
+ *
+ * A recording is hostile input to this library: nothing in it makes a function
+ * crash, loop for ever or take memory out of proportion to its files. Damaged
+ * parts are reported as warnings and skipped; what can be read is read.
+ * Streams are read with pread(2) into bounded buffers, never mapped, so that a
+ * file that shrinks meanwhile costs a warning and no SIGBUS. A recording that
+ * is still being written can be read; what comes later is not seen.
+ *
+ * Functions return 0 or a positive count, or a negative errno; none prints,
+ * exits, changes the locale or keeps global state. Different readers may be used
+ * from different threads at once; one reader, or one text buffer, by one thread
+ * at a time. None of this is safe in signal handlers.
+ *
+ * Structs given out belong to the reader and live until it is closed. They may
+ * grow at the end: `size` says how many bytes this library filled.
+ */
+#ifndef HODO_READ_H
+#define HODO_READ_H
+
+#include <hodo/abi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------- what a recording says */
+
+/* Names for the values of an integer field. */
+struct hodo_read_labels {
+	uint32_t n;
+	const int64_t *values;    /* n, ascending; a u64 value is kept with its bits */
+	const char *const *names; /* n */
+};
+
+struct hodo_read_field {
+	const char *name;
+	uint32_t type;                         /* enum hodo_type */
+	const struct hodo_read_labels *labels; /* NULL if none */
+};
+
+/* An event class: what the metadata says of one event id of one process. */
+struct hodo_read_class {
+	size_t size;
+	uint32_t id;
+	uint32_t kind; /* enum hodo_kind */
+	const char *name;   /* "kv:get", "kv:compact.begin" */
+	const char *format; /* marks: a printf format; else "" */
+	const char *file;
+	const char *func;
+	const char *object; /* path of the executable or library that holds it */
+	uint32_t line;
+	uint32_t nfields; /* 0 .. HODO_FIELDS_MAX */
+	const struct hodo_read_field *fields;
+	uint32_t fixed_bytes; /* of each event, 12 bytes of header included; 0: varies */
+	uint32_t sites;       /* hodo_read_elf only: places in the code */
+	uint64_t count;       /* set by hodo_read_count: events */
+	uint64_t bytes;       /* set by hodo_read_count: bytes of them in the streams, headers included */
+};
+
+struct hodo_read_thread {
+	uint32_t tid;
+	const char *comm;
+};
+
+/* Events that were made and are not in the recording, by cause. */
+struct hodo_read_lost {
+	uint64_t full;        /* the ring was full (record -m keeps them) */
+	uint64_t too_large;   /* the event was larger than a packet (record -m) */
+	uint64_t busy;        /* the fallback ring was contended */
+	uint64_t overwritten; /* flight recorder: newer events took their place */
+	uint64_t unwritten;   /* the output could not be written */
+	uint64_t unknown;     /* counted in the stream; the recording ended before the cause was written */
+};
+
+/*
+ * A stream: the events of one CPU, or of all threads on the fallback path. The
+ * numbers behind `packets` are complete after hodo_read_scan(), hodo_read_count()
+ * or when hodo_read_next() has returned 0.
+ */
+struct hodo_read_stream {
+	size_t size;
+	const char *name; /* "cpu0", "fallback" */
+	int32_t cpu;      /* -1: the fallback stream */
+	uint64_t bytes;   /* of the file; 0 if everything in it was lost and there is none */
+	uint64_t packets;
+	uint64_t events;   /* that the packets' headers announce */
+	uint64_t damaged;  /* announced, but unreadable; hodo_read_count and hodo_read_next only */
+	int64_t begin_ns;  /* start of the first packet, since the epoch; 0 if there is no packet */
+	int64_t end_ns;    /* end of the last packet */
+	struct hodo_read_lost lost;
+};
+
+struct hodo_read_clock {
+	uint32_t kind;    /* enum hodo_clock */
+	uint64_t freq_hz; /* ticks a second */
+	int64_t offset_s; /* seconds since the epoch at tick -offset_ticks */
+	int64_t offset_ticks;
+};
+
+/* One process image that was recorded. */
+struct hodo_read_process {
+	size_t size;
+	const char *folder; /* "kvd-412"; "" if this folder itself was opened */
+	uint32_t pid;
+	uint32_t ppid;
+	uint32_t uid;
+	uint32_t start; /* enum hodo_start; 0 unknown */
+	const char *comm;
+	const char *exe;
+	uint32_t mode;  /* enum hodo_mode */
+	bool complete;  /* the recording of this process was ended in order */
+	int64_t end_ns; /* then: when, since the epoch */
+	uint64_t ring_bytes;
+	uint64_t packet_bytes;
+	uint8_t uuid[16];
+	struct hodo_read_clock clock;
+	uint32_t nclasses;
+	uint32_t nthreads;
+	uint32_t nstreams;
+	uint32_t nwarnings;
+	const struct hodo_read_class *const *classes; /* ascending ids */
+	const struct hodo_read_thread *threads;       /* ascending tids */
+	const struct hodo_read_stream *const *streams;
+	const char *const *warnings; /* that were given while recording */
+	uint64_t bytes;              /* of the folder's files */
+};
+
+/* -------------------------------------------------------------- open and close */
+
+struct hodo_read;
+
+struct hodo_read_options {
+	size_t size; /* sizeof(struct hodo_read_options) */
+	/* Called during any function with the reader for each damaged or foreign part, at most once for
+	 * each kind of damage in each file, at most 100 times in all. One line, no newline, no control bytes. */
+	void (*warn)(void *data, const char *text);
+	void *data;
+	char *error;        /* if not NULL: gets a line that says why opening failed and what to do */
+	size_t error_bytes; /* room there */
+};
+
+/*
+ * Opens a recording directory, or one COMM-PID folder of it. options may be
+ * NULL. Reads metadata and each stream's first packet header.
+ *
+ * 0, or: -ENOENT no such directory; -ENOTDIR not a directory; -EINVAL bad
+ * arguments; -ENODATA no recording in it; -EPROTO a CTF trace of another tool;
+ * -EPROTONOSUPPORT a newer format, or the other byte order; -EBADMSG metadata
+ * too damaged to use; -ENOMEM; what open(2) and read(2) give.
+ */
+int hodo_read_open(struct hodo_read **reader, const char *path, const struct hodo_read_options *options);
+void hodo_read_close(struct hodo_read *reader); /* NULL is allowed */
+
+uint32_t hodo_read_nprocesses(const struct hodo_read *reader);
+/* In the order of their folders' names; NULL if there is no i-th. */
+const struct hodo_read_process *hodo_read_process(const struct hodo_read *reader, uint32_t i);
+
+/* When the earliest packet begins, in ns since the epoch; 0 if there is none. */
+int64_t hodo_read_begin_ns(const struct hodo_read *reader);
+
+/* The sum of a process's streams' losses, or of all processes' when process is NULL; complete when the streams' are. */
+struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struct hodo_read_process *process);
+
+/* Whether two classes mean the same event: name, kind, field names and types, and format. */
+bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_read_class *b);
+
+/* ---------------------------------------------------------------------- events */
+
+struct hodo_read_value {
+	uint32_t type;  /* enum hodo_type */
+	bool null;      /* HODO_TYPE_STR: NULL was recorded */
+	uint32_t count; /* STR, BYTES: bytes; arrays: elements */
+	union {
+		int64_t i;        /* I8 … I64, CHAR */
+		uint64_t u;       /* U8 … U64, BOOL, PTR */
+		double f;         /* F32, F64 */
+		const void *data; /* STR (not terminated), BYTES, arrays (not aligned) */
+	};
+};
+
+/* Valid until the next call with this reader. */
+struct hodo_read_event {
+	size_t size;
+	int64_t ts_ns;  /* since the epoch */
+	uint64_t ticks; /* of the process's clock */
+	int32_t cpu;    /* -1: written through the fallback ring */
+	uint32_t pid;
+	uint32_t tid;
+	const char *comm; /* the thread's name, else the process's */
+	const struct hodo_read_class *cls;
+	const struct hodo_read_process *process;
+	const struct hodo_read_stream *stream;
+	const struct hodo_read_value *values; /* cls->nfields */
+	const void *payload;                  /* the fields as recorded */
+	uint32_t payload_bytes;
+};
+
+/*
+ * Gives the next event in time order over all processes and streams; events of
+ * the same ns in order of processes, then streams; within a stream always as
+ * recorded. 1, 0 at the end, or a negative errno (-EIO, -ENOMEM) after which
+ * the reader can only be rewound or closed.
+ */
+int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **event);
+
+/* Starts again at the first event. Limits set stay. */
+void hodo_read_rewind(struct hodo_read *reader);
+
+/* Only events with since_ns <= ts_ns < until_ns from now on (ns since the epoch); rewinds. */
+void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_ns);
+
+/* Reads all packets' headers: completes what struct hodo_read_stream says. 0 or -EIO, -ENOMEM; rewinds. */
+int hodo_read_scan(struct hodo_read *reader);
+
+struct hodo_read_totals {
+	size_t size; /* set by the caller: sizeof(struct hodo_read_totals) */
+	uint64_t events;
+	uint64_t bytes;   /* of the events, headers included */
+	uint64_t damaged; /* events that are there but unreadable */
+	int64_t begin_ns; /* first event, since the epoch; 0 if none */
+	int64_t end_ns;   /* last event */
+};
+
+/*
+ * Counts all events, without merging: sets count and bytes of each class, and
+ * completes the streams. totals may be NULL. 0 or -EIO, -ENOMEM; rewinds. The
+ * limits do not apply.
+ */
+int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals);
+
+/* The label of a value, or NULL. */
+const char *hodo_read_label(const struct hodo_read_labels *labels, int64_t value);
+
+/* ------------------------------------------------------------------------ text */
+
+/* A buffer that grows, and text appended to it. */
+struct hodo_read_text;
+
+struct hodo_read_text *hodo_read_text_new(void); /* NULL: no memory */
+void hodo_read_text_free(struct hodo_read_text *text);
+const char *hodo_read_text_data(const struct hodo_read_text *text, size_t *len); /* not terminated */
+void hodo_read_text_clear(struct hodo_read_text *text);
+
+#define HODO_READ_COLOR 1u /* with escape sequences for colour */
+
+/*
+ * Appends "[HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value …" and a
+ * newline, in local time; marks print their formatted text instead of the fields.
+ * Control bytes in names and texts are escaped. 0 or -ENOMEM.
+ */
+int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_event *event, unsigned flags);
+
+/*
+ * Appends the event as one JSON object and a newline. Bytes of a text that are
+ * not UTF-8 become \u00XX; numbers that JSON has not are the strings "NaN",
+ * "Infinity", "-Infinity". 0 or -ENOMEM.
+ */
+int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_event *event);
+
+/*
+ * Appends a mark's text as printf would have made it, nothing escaped. A
+ * conversion that does not fit what was recorded prints the value in its own
+ * way, one without a value prints itself; widths and precisions above 1024
+ * count as 1024. Does nothing for other kinds. 0 or -ENOMEM.
+ */
+int hodo_read_text_mark(struct hodo_read_text *text, const struct hodo_read_event *event);
+
+/* Appends a string as a JSON string with its quotes. 0 or -ENOMEM. */
+int hodo_read_text_json_string(struct hodo_read_text *text, const char *s, size_t len);
+
+/* Appends a string with control bytes and bytes that are not UTF-8 escaped (\n, \xNN). 0 or -ENOMEM. */
+int hodo_read_text_plain(struct hodo_read_text *text, const char *s, size_t len);
+
+/* -------------------------------------------------------------- packets by hand */
+
+/*
+ * Layouts of events by id, and the walk over the events of one packet, for who
+ * has packets from elsewhere than a directory.
+ */
+struct hodo_read_layouts;
+
+struct hodo_read_layouts *hodo_read_layouts_new(void); /* NULL: no memory */
+void hodo_read_layouts_free(struct hodo_read_layouts *layouts);
+
+/* id 1 .. 65535, types of enum hodo_type. 0, -EINVAL, -EEXIST if the id has other types, -ENOMEM. */
+int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const uint8_t *types,
+			  uint32_t nfields);
+
+enum hodo_read_stop {
+	HODO_READ_STOP_END = 0,     /* all bytes are whole events, or events_max was reached */
+	HODO_READ_STOP_SHORT = 1,   /* the next event is not whole */
+	HODO_READ_STOP_ID = 2,      /* its id has no layout */
+	HODO_READ_STOP_TIME = 3,    /* its time stamp is beyond the limit (also when it runs back) */
+};
+
+struct hodo_read_walk {
+	uint64_t events;         /* valid ones */
+	size_t bytes;            /* that they take */
+	uint64_t timestamp_last; /* 64-bit time of the last, timestamp_begin if none */
+	enum hodo_read_stop stop;
+};
+
+/*
+ * Walks the events at body (behind the packet's header) while they are valid:
+ * known id, all lengths within bytes, times from timestamp_begin to
+ * timestamp_limit and never backwards (a 48-bit stamp below the one before
+ * stands for a wrap, and so for a time beyond any reasonable limit). Stops after
+ * events_max events. The bytes are read once each and may change meanwhile
+ * without harm to the caller's memory. -EINVAL for a NULL argument, else 0.
+ */
+int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, size_t bytes,
+		   uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t events_max,
+		   struct hodo_read_walk *walk);
+
+/* ------------------------------------------------------------- events of a binary */
+
+struct hodo_read_elf;
+
+/*
+ * Lists the events that an executable or a library offers, without running it.
+ * options as for hodo_read_open(). 0; -ENOENT and the like; -ENOEXEC not a
+ * linked 64-bit ELF file of this byte order; -EBADMSG damaged; -ENOMEM. A file
+ * without events gives an empty list.
+ */
+int hodo_read_elf_open(struct hodo_read_elf **elf, const char *path, const struct hodo_read_options *options);
+void hodo_read_elf_close(struct hodo_read_elf *elf); /* NULL is allowed */
+uint32_t hodo_read_elf_nclasses(const struct hodo_read_elf *elf);
+/* Sorted by name; ids are 0; NULL if there is no i-th. */
+const struct hodo_read_class *hodo_read_elf_class(const struct hodo_read_elf *elf, uint32_t i);
+
+/* ----------------------------------------------------------------------- names */
+
+/* "i32", "u8[]", "str" …; "?" for a number that is no type. */
+const char *hodo_read_type_name(uint32_t type);
+/* "event", "mark", "span_begin" …; "?" for a number that is no kind. */
+const char *hodo_read_kind_name(uint32_t kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

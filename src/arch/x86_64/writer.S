@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.S - the hot path: writing an event, and switching packets, each as
+ * one restartable sequence (rseq(2); ABI: linux/rseq.h). A thread that is
+ * preempted, migrated or signalled between the labels `start` and `commit`
+ * continues at `abort` instead; nothing it stored was visible, since only the
+ * last instruction, the store of the commit word, makes it so.
+ *
+ * hodo_x86_emit(state, data, len)                  the fast writer, fixed fields
+ *
+ *	cs = &descriptor                            arms the sequence
+ *   start:
+ *	view = thread.table[(u16)rseq.cpu_id]
+ *	if view.packet_size == 0: slow              no ring here: not set up, fork child, no rseq
+ *	if *state.on != RECORD: off or special
+ *	word = view.ring.word
+ *	if offset(word) + need(len) > packet_size: slow
+ *	slot = view.data + (position(word) & view.mask)
+ *	slot.header = tsc << 16 | state.id; slot.tid = thread.tid
+ *	copy len bytes, 8 at a time                 may scribble 7 bytes further; need() leaves room
+ *	view.ring.word = word + (len + 12) << 20 + 1
+ *   commit:
+ *	return
+ *   abort, slow, special: tail-call hodo_emit_slow(state, data, len)
+ *
+ * hodo_x86_try(state, pieces, count, total, on)    one attempt, any fields
+ *
+ *	the same with *state.on compared with on, and the payload gathered from
+ *	the pieces; returns an enum hodo_try.
+ *
+ * hodo_x86_switch(plan)                            one attempt to switch packets
+ *
+ *   start:
+ *	if rseq.cpu_id != plan.cpu or ring.word != plan.word or old.seq != plan.seq: fail
+ *	close old, fill fresh; ring.word = plan.fresh_word
+ *   commit:
+ *	return 0; fail or abort: return -1
+ *
+ * Why each check is inside: a view read outside could belong to another CPU
+ * by the time of the store; an on word read outside could have been cleared,
+ * and the disabler's barrier already waited for (it restarts sequences, so
+ * one that began before sees the cleared word).
+ *
+ * C twins: src/arch/generic/twin.c; tests/ring compares both byte for byte.
+ */
+#define RSEQ_SIG 0x53053053
+#define RSEQ_CPU_ID 4
+#define RSEQ_CS 8
+
+#define VIEW_RING 0
+#define VIEW_DATA 8
+#define VIEW_MASK 16
+#define VIEW_PACKET_SIZE 24
+
+#define STATE_ON 0
+#define STATE_ID 16
+
+#define THREAD_TABLE 0
+#define THREAD_TID 8
+
+#define COUNT_BITS 20
+#define HEADER 12
+#define NEED (HEADER + 8)
+
+	/* A descriptor, and the abort address behind the signature that the kernel asks for. */
+	.macro RSEQ_CS_DEF cs, start, commit, abort
+	.pushsection .data.rel.ro.hodo_rseq, "aw"
+	.balign	32
+\cs:	.long	0, 0
+	.quad	\start, \commit - \start, \abort
+	.popsection
+	.endm
+
+	/* An undefined instruction (ud1) whose immediate is the signature. */
+	.macro RSEQ_ABORT label
+	.byte	0x0f, 0xb9, 0x3d
+	.long	RSEQ_SIG
+\label:
+	.endm
+
+	.macro INJECT point
+#ifdef HODO_INJECT_HOOK
+	movl	hodo_inject_loops + 4 * \point(%rip), %eax
+7777:	testl	%eax, %eax
+	jz	7778f
+	decl	%eax
+	jmp	7777b
+7778:
+#endif
+	.endm
+
+	.text
+	.globl	hodo_x86_emit
+	.hidden	hodo_x86_emit
+	.type	hodo_x86_emit, @function
+	.balign	64
+hodo_x86_emit:
+	.cfi_startproc
+	movq	%rdx, %r9
+	movq	hodo_tls@gottpoff(%rip), %r10
+	movq	hodo_rseq_offset(%rip), %r11
+	addq	%fs:0, %r11
+	leaq	emit_cs(%rip), %rax
+	movq	%rax, RSEQ_CS(%r11)
+emit_start:
+	movzwl	RSEQ_CPU_ID(%r11), %ecx
+	shll	$6, %ecx
+	addq	%fs:THREAD_TABLE(%r10), %rcx
+	movq	VIEW_PACKET_SIZE(%rcx), %rax
+	testq	%rax, %rax
+	jz	emit_slow
+	movq	STATE_ON(%rdi), %r8
+	cmpl	$1, (%r8)
+	jne	emit_special
+	INJECT	0
+	movq	VIEW_PACKET_SIZE(%rcx), %rax
+	movq	VIEW_RING(%rcx), %r11
+	movl	%fs:THREAD_TID(%r10), %r10d
+	movq	(%r11), %r8			/* word */
+	movq	%r8, %rdx
+	shrq	$COUNT_BITS, %rdx		/* position */
+	decq	%rax
+	andq	%rdx, %rax			/* offset in the packet */
+	leaq	NEED(%rax, %r9), %rax
+	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
+	ja	emit_slow
+	andq	VIEW_MASK(%rcx), %rdx
+	addq	VIEW_DATA(%rcx), %rdx
+	movq	%rdx, %rcx			/* slot */
+	INJECT	1
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	shlq	$16, %rax
+	movzwl	STATE_ID(%rdi), %edx
+	orq	%rdx, %rax
+	movq	%rax, (%rcx)
+	movl	%r10d, 8(%rcx)
+	xorl	%eax, %eax
+	testq	%r9, %r9
+	jz	2f
+1:	movq	(%rsi, %rax), %rdx
+	movq	%rdx, HEADER(%rcx, %rax)
+	addq	$8, %rax
+	cmpq	%r9, %rax
+	jb	1b
+2:	INJECT	2
+	leaq	HEADER(%r9), %rdx
+	shlq	$COUNT_BITS, %rdx
+	leaq	1(%r8, %rdx), %r8
+	movq	%r8, (%r11)
+emit_commit:
+	ret
+emit_special:
+	cmpl	$0, (%r8)
+	je	3f
+emit_slow:
+	movq	%r9, %rdx
+	jmp	hodo_emit_slow
+3:	ret
+	RSEQ_ABORT emit_abort
+	movq	%r9, %rdx
+	jmp	hodo_emit_slow
+	.cfi_endproc
+	.size	hodo_x86_emit, . - hodo_x86_emit
+	RSEQ_CS_DEF emit_cs, emit_start, emit_commit, emit_abort
+
+	.globl	hodo_x86_try
+	.hidden	hodo_x86_try
+	.type	hodo_x86_try, @function
+	.balign	64
+hodo_x86_try:
+	.cfi_startproc
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	pushq	%r12
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r12, 0
+	movq	%rdx, %rbp			/* pieces */
+	movq	%rcx, %r9			/* total */
+	movl	%r8d, %r12d			/* on */
+	movq	hodo_tls@gottpoff(%rip), %r10
+	movq	hodo_rseq_offset(%rip), %r11
+	addq	%fs:0, %r11
+	leaq	try_cs(%rip), %rax
+	movq	%rax, RSEQ_CS(%r11)
+try_start:
+	movzwl	RSEQ_CPU_ID(%r11), %ecx
+	shll	$6, %ecx
+	addq	%fs:THREAD_TABLE(%r10), %rcx
+	movq	VIEW_PACKET_SIZE(%rcx), %rax
+	testq	%rax, %rax
+	jz	try_slow
+	movq	STATE_ON(%rdi), %r8
+	cmpl	%r12d, (%r8)
+	jne	try_changed
+	INJECT	0
+	movq	VIEW_PACKET_SIZE(%rcx), %rax
+	movq	VIEW_RING(%rcx), %r11
+	movl	%fs:THREAD_TID(%r10), %r10d
+	movq	(%r11), %r8
+	movq	%r8, %rdx
+	shrq	$COUNT_BITS, %rdx
+	decq	%rax
+	andq	%rdx, %rax
+	leaq	NEED(%rax, %r9), %rax
+	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
+	ja	try_slow
+	andq	VIEW_MASK(%rcx), %rdx
+	addq	VIEW_DATA(%rcx), %rdx
+	movq	%rdx, %rbx			/* slot */
+	INJECT	1
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	shlq	$16, %rax
+	movzwl	STATE_ID(%rdi), %edx
+	orq	%rdx, %rax
+	movq	%rax, (%rbx)
+	movl	%r10d, 8(%rbx)
+	addq	$HEADER, %rbx
+	testq	%rbp, %rbp
+	jz	9f
+1:	movq	(%rsi), %rdx			/* one piece: from %rdx, %rcx bytes, to %rbx */
+	movq	8(%rsi), %rcx
+	cmpq	$8, %rcx
+	jb	4f
+	cmpq	$512, %rcx
+	jae	3f
+	movq	-8(%rdx, %rcx), %r10		/* the last 8 bytes, stored after the steps that they overlap */
+	addq	%rbx, %rcx
+2:	movq	(%rdx), %rax
+	movq	%rax, (%rbx)
+	addq	$8, %rdx
+	addq	$8, %rbx
+	leaq	8(%rbx), %rax
+	cmpq	%rcx, %rax
+	jb	2b
+	movq	%r10, -8(%rcx)
+	movq	%rcx, %rbx
+	jmp	8f
+3:	movq	%rsi, %rax			/* long: the string instruction is faster from here on */
+	movq	%rdi, %r10
+	movq	%rdx, %rsi
+	movq	%rbx, %rdi
+	rep movsb
+	movq	%rdi, %rbx
+	movq	%rax, %rsi
+	movq	%r10, %rdi
+	jmp	8f
+4:	testb	$4, %cl
+	jz	5f
+	movl	(%rdx), %eax
+	movl	%eax, (%rbx)
+	addq	$4, %rdx
+	addq	$4, %rbx
+5:	testb	$2, %cl
+	jz	6f
+	movzwl	(%rdx), %eax
+	movw	%ax, (%rbx)
+	addq	$2, %rdx
+	addq	$2, %rbx
+6:	testb	$1, %cl
+	jz	8f
+	movzbl	(%rdx), %eax
+	movb	%al, (%rbx)
+	incq	%rbx
+8:	addq	$16, %rsi
+	decq	%rbp
+	jnz	1b
+9:	INJECT	2
+	leaq	HEADER(%r9), %rdx
+	shlq	$COUNT_BITS, %rdx
+	leaq	1(%r8, %rdx), %r8
+	movq	%r8, (%r11)
+try_commit:
+	xorl	%eax, %eax			/* HODO_TRY_DONE */
+	jmp	try_out
+try_slow:
+	movl	$1, %eax			/* HODO_TRY_SLOW */
+	jmp	try_out
+try_changed:
+	movl	$2, %eax			/* HODO_TRY_CHANGED */
+	jmp	try_out
+	RSEQ_ABORT try_abort
+	movl	$3, %eax			/* HODO_TRY_ABORTED */
+try_out:
+	popq	%r12
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r12
+	popq	%rbp
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbp
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+	.cfi_endproc
+	.size	hodo_x86_try, . - hodo_x86_try
+	RSEQ_CS_DEF try_cs, try_start, try_commit, try_abort
+
+	.globl	hodo_x86_switch
+	.hidden	hodo_x86_switch
+	.type	hodo_x86_switch, @function
+	.balign	64
+hodo_x86_switch:
+	.cfi_startproc
+	movq	0(%rdi), %rsi			/* ring */
+	movq	8(%rdi), %rcx			/* old */
+	movq	16(%rdi), %r8			/* fresh */
+	movq	40(%rdi), %r9			/* seq */
+	movq	48(%rdi), %r10			/* now */
+	movq	hodo_rseq_offset(%rip), %r11
+	addq	%fs:0, %r11
+	leaq	switch_cs(%rip), %rax
+	movq	%rax, RSEQ_CS(%r11)
+switch_start:
+	movl	84(%rdi), %eax
+	cmpl	%eax, RSEQ_CPU_ID(%r11)
+	jne	switch_fail
+	movq	24(%rdi), %rax
+	cmpq	%rax, (%rsi)
+	jne	switch_fail
+	cmpq	%r9, 56(%rcx)
+	jne	switch_fail
+	INJECT	3
+	movq	%r10, 32(%rcx)			/* old: timestamp_end, content_size, events */
+	movq	56(%rdi), %rax
+	movq	%rax, 40(%rcx)
+	movl	80(%rdi), %eax
+	movl	%eax, 76(%rcx)
+	leaq	1(%r9), %rax			/* fresh: packet_seq_num */
+	movq	%rax, 56(%r8)
+	movq	64(%rdi), %rax
+	movq	%rax, 80(%r8)			/* events_before */
+	movq	%r10, 24(%r8)			/* timestamp_begin */
+	movq	$0, 32(%r8)
+	movq	$0, 40(%r8)
+	movl	$0, 76(%r8)
+	movq	72(%rdi), %rax
+	movq	%rax, 64(%r8)			/* events_discarded */
+	INJECT	4
+	movq	32(%rdi), %rax
+	movq	%rax, (%rsi)
+switch_commit:
+	xorl	%eax, %eax
+	ret
+switch_fail:
+	movl	$-1, %eax
+	ret
+	RSEQ_ABORT switch_abort
+	movl	$-1, %eax
+	ret
+	.cfi_endproc
+	.size	hodo_x86_switch, . - hodo_x86_switch
+	RSEQ_CS_DEF switch_cs, switch_start, switch_commit, switch_abort
+
+	.section .note.GNU-stack, "", @progbits

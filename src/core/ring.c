@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* ring.c - see ring.h for who runs beside whom. */
+#include "ring.h"
+#include "atomic.h"
+
+static void write_constants(const struct hodo_ring_config *config, struct hodo_packet *p, uint32_t cpu)
+{
+	p->magic = HODO_CTF_MAGIC;
+	__builtin_memcpy(p->uuid, config->uuid, sizeof(p->uuid));
+	p->stream_id = 0;
+	p->packet_size = (uint64_t)config->packet_size * 8;
+	p->cpu_id = cpu;
+}
+
+int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *ring, uint8_t *data, uint32_t cpu,
+		       uint64_t now)
+{
+	struct hodo_packet *p = (struct hodo_packet *)data;
+	uint32_t unused = 0;
+
+	/* Without the exclusive state, a writer that lost the race could store its later timestamp_begin
+	 * over a packet that already holds an earlier event. */
+	if (!hodo_cas_acquire(&ring->activation, &unused, 1))
+		return -1;
+	HODO_INJECT(HODO_INJECT_ACTIVATING);
+	write_constants(config, p, cpu);
+	p->timestamp_begin = now;
+	/* The header before the word: the consumer takes any word but 0 for a ring with a packet. */
+	hodo_store_release(&ring->word, (uint64_t)sizeof(*p) << HODO_WORD_COUNT_BITS);
+	hodo_store_release(&ring->activation, 2);
+	return 0;
+}
+
+int hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view, uint32_t cpu, uint64_t word,
+		   uint64_t now, struct hodo_switch *plan)
+{
+	uint64_t position = hodo_word_position(word);
+	uint64_t next = (position & ~(view->packet_size - 1)) + view->packet_size;
+	struct hodo_ring *ring = view->ring;
+	uint64_t position_mask = (1ull << (64 - HODO_WORD_COUNT_BITS)) - 1;
+
+	plan->ring = ring;
+	plan->old = hodo_ring_packet(view, position);
+	plan->fresh = hodo_ring_packet(view, next);
+	plan->word = word;
+	/* Stable as long as word and it are: the section compares both, since word alone comes round
+	 * again after 2^44 bytes and a writer may sleep for that long between here and the section. */
+	plan->seq = hodo_load(&plan->old->packet_seq_num);
+	if (config->mode == HODO_MODE_DISCARD &&
+	    plan->seq + 1 - hodo_load_acquire(&ring->consumed) >= config->ring_size / config->packet_size)
+		return -1;
+	plan->fresh_word = ((next + sizeof(struct hodo_packet)) & position_mask) << HODO_WORD_COUNT_BITS;
+	plan->now = now;
+	plan->content_size = (position & (view->packet_size - 1)) * 8;
+	plan->events = hodo_word_events(word);
+	plan->events_before = hodo_load(&plan->old->events_before) + plan->events;
+	plan->events_discarded = hodo_load(&ring->lost_full) + hodo_load(&ring->lost_too_large) +
+				 hodo_load(&ring->lost_busy);
+	plan->cpu = cpu;
+	write_constants(config, plan->fresh, cpu);
+	return 0;
+}
+
+void hodo_ring_switch_locked(const struct hodo_switch *plan)
+{
+	struct hodo_packet *old = plan->old, *fresh = plan->fresh;
+
+	old->timestamp_end = plan->now;
+	old->content_size = plan->content_size;
+	old->events = plan->events;
+	fresh->packet_seq_num = plan->seq + 1;
+	fresh->events_before = plan->events_before;
+	fresh->timestamp_begin = plan->now;
+	fresh->timestamp_end = 0;
+	fresh->content_size = 0;
+	fresh->events = 0;
+	fresh->events_discarded = plan->events_discarded;
+	hodo_store_release(&plan->ring->word, plan->fresh_word);
+}
+
+void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t tid, uint64_t now,
+			    const struct hodo_piece *pieces, size_t count, size_t total)
+{
+	uint64_t word = hodo_load(&view->ring->word);
+	uint8_t *p = view->data + (hodo_word_position(word) & view->mask);
+	uint64_t head = now << 16 | id;
+
+	__builtin_memcpy(p, &head, sizeof(head));
+	__builtin_memcpy(p + 8, &tid, sizeof(tid));
+	p += HODO_EVENT_HEADER;
+	for (size_t i = 0; i < count; i++) {
+		if (pieces[i].len)
+			__builtin_memcpy(p, pieces[i].data, pieces[i].len);
+		p += pieces[i].len;
+	}
+	HODO_INJECT(HODO_INJECT_FALLBACK_STORED);
+	hodo_store_release(&view->ring->word, word + ((total + HODO_EVENT_HEADER) << HODO_WORD_COUNT_BITS) + 1);
+}

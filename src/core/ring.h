@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * ring.h - the ring of one CPU: places, packets, the plan of a packet switch.
+ *
+ * Who may run beside whom, on one ring:
+ *
+ *                     | write event | switch packet | activate | consumer | recorder stop
+ *   write event       | excluded    | excluded      | before   | beside   | beside
+ *   switch packet     |             | excluded      | before   | beside   | beside
+ *   activate          |             |               | excluded | beside   | beside
+ *
+ * "excluded": at most one takes effect. A CPU's ring: all of them are rseq
+ * critical sections on that CPU, so at most one is between its first check
+ * and its commit store without the other having been restarted. The fallback
+ * ring: the owner lock. Activation is excluded by a state word (core/ring.c).
+ *
+ * What a writer publishes, it publishes by the one store of ring->word, which
+ * is a release store (on x86-64 a plain one: stores are not reordered with
+ * older stores). The consumer's acquire load of word pairs with it: without
+ * release or acquire the consumer could see the new position and old bytes.
+ *
+ * The consumer gives packets back by a release store of ring->consumed; the
+ * switch loads it with acquire before it overwrites the packet. Without it,
+ * the new packet's first bytes could be stored before the consumer had read
+ * the old ones.
+ */
+#ifndef HODO_CORE_RING_H
+#define HODO_CORE_RING_H
+
+#include <hodo/abi.h>
+#include <stdbool.h>
+
+/*
+ * A writer's view of a ring. The first 32 bytes are read by the assembly
+ * writer; packet_size 0 sends it to the slow path, so that an all-zero view
+ * means "not yet, or not here". packet_size is therefore stored last.
+ */
+struct hodo_view {
+	struct hodo_ring *ring;
+	uint8_t *data;
+	uint64_t mask; /* ring size in bytes - 1 */
+	uint64_t packet_size;
+	uint64_t populated; /* packets whose pages were touched */
+	uint64_t reserved[3];
+};
+HODO_ASSERT_SIZE_(struct hodo_view, 64);
+
+/* What one recording has in common for all rings. */
+struct hodo_ring_config {
+	uint8_t uuid[16];
+	uint32_t packet_size;
+	uint32_t mode; /* enum hodo_mode */
+	uint64_t ring_size;
+};
+
+/* A packet switch, computed outside the critical section; offsets are known to the assembly. */
+struct hodo_switch {
+	struct hodo_ring *ring;      /* 0 */
+	struct hodo_packet *old;     /* 8 */
+	struct hodo_packet *fresh;   /* 16 */
+	uint64_t word;               /* 24: expected */
+	uint64_t fresh_word;         /* 32 */
+	uint64_t seq;                /* 40: expected number of the old packet */
+	uint64_t now;                /* 48: ticks */
+	uint64_t content_size;       /* 56: bits, of the old packet */
+	uint64_t events_before;      /* 64: of the fresh packet */
+	uint64_t events_discarded;   /* 72 */
+	uint32_t events;             /* 80: of the old packet */
+	uint32_t cpu;                /* 84: the CPU whose ring it is */
+};
+HODO_ASSERT_SIZE_(struct hodo_switch, 88);
+
+static inline uint64_t hodo_word_position(uint64_t word) { return word >> HODO_WORD_COUNT_BITS; }
+static inline uint32_t hodo_word_events(uint64_t word) { return (uint32_t)word & HODO_WORD_COUNT_MASK; }
+
+/* Bytes that an event needs free behind the position: the fast writer copies in steps of 8 and may
+ * scribble up to 7 bytes behind the event, and a position is never at the packet's very end, where it
+ * could not be told from the start of the next. */
+static inline uint64_t hodo_ring_need(uint64_t payload) { return payload + HODO_EVENT_HEADER + 8; }
+
+static inline bool hodo_ring_has_room(uint64_t word, uint64_t packet_size, uint64_t payload)
+{
+	uint64_t offset = hodo_word_position(word) & (packet_size - 1);
+
+	return offset + hodo_ring_need(payload) <= packet_size;
+}
+
+static inline bool hodo_ring_fits(uint64_t packet_size, uint64_t payload)
+{
+	return payload < packet_size && sizeof(struct hodo_packet) + hodo_ring_need(payload) <= packet_size;
+}
+
+/*
+ * Prepares the ring's first packet and its word, and makes it usable. Only
+ * one caller succeeds; the others get -1 and must write elsewhere until
+ * ring->activation is 2. now in ticks.
+ */
+int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *ring, uint8_t *data, uint32_t cpu,
+		       uint64_t now);
+
+/*
+ * Plans the switch from the packet that word, loaded before now was read,
+ * lies in. 0, or -1 if the next packet is still the consumer's (discard mode).
+ * Writes the constant part of the next packet's header, which is the same in
+ * every lap, so that a late or doubled write of it does no harm.
+ */
+int hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view, uint32_t cpu, uint64_t word,
+		   uint64_t now, struct hodo_switch *plan);
+
+/* Carries the plan out where nobody else may write: the fallback ring, under its lock. */
+void hodo_ring_switch_locked(const struct hodo_switch *plan);
+
+/* Stores an event at the ring's position and commits it, likewise. The event must have room. */
+void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t tid, uint64_t now,
+			    const struct hodo_piece *pieces, size_t count, size_t total);
+
+/* The packet in slot of sequence number seq. */
+static inline struct hodo_packet *hodo_ring_packet(const struct hodo_view *view, uint64_t position)
+{
+	return (struct hodo_packet *)(view->data + (position & view->mask & ~(view->packet_size - 1)));
+}
+
+#endif

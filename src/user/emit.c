@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.c - what an event takes when the fast writer did not: first events of
+ * a thread or a CPU, full packets, filters, and threads without rseq.
+ *
+ * Everything here may run in a signal handler that interrupted any of it:
+ * no locks but the fallback ring's, which is held with signals blocked.
+ */
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+#include "sys.h"
+#include "user.h"
+
+#define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
+#define FALLBACK_SPINS 2000
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+__thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec"))) = { hodo_no_views, 0, 0 };
+struct hodo_view hodo_no_views[HODO_CPUS_MAX];
+long hodo_rseq_offset;
+uint32_t hodo_zero_on;
+
+/* glibc's registration of rseq (2.35 and later); absent elsewhere. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+struct rseq_area { /* struct rseq of linux/rseq.h, as far as it is used */
+	uint32_t cpu_id_start, cpu_id;
+	uint64_t rseq_cs;
+};
+/* Where there is no rseq, the fast writer arms this instead, and finds no ring. */
+static __thread struct rseq_area no_rseq __attribute__((tls_model("initial-exec")));
+
+void hodo_emit_init(void)
+{
+	if (&__rseq_size && __rseq_size > 0)
+		hodo_rseq_offset = __rseq_offset;
+	else
+		hodo_rseq_offset = (char *)&no_rseq - (char *)__builtin_thread_pointer();
+}
+
+static volatile struct rseq_area *rseq_area(void)
+{
+	return (volatile struct rseq_area *)((char *)__builtin_thread_pointer() + hodo_rseq_offset);
+}
+
+uint64_t hodo_clock_now(void)
+{
+	struct timespec now;
+
+#ifdef __x86_64__
+	if (hodo_recording.clock == HODO_CLOCK_TSC) {
+		/* Not before the load of the word that decides which packet this closes: a time stamp taken
+		 * earlier could be older than an event that another CPU's thread has committed since. */
+		_mm_lfence();
+		return __rdtsc();
+	}
+#endif
+	hodo_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ------------------------------------------------------------- thread, CPU */
+
+static void thread_setup(struct hodo_tls *t)
+{
+	struct hodo_shm *shm = hodo_shm();
+	uint32_t n;
+
+	t->tid = hodo_gettid();
+	/* The fast writer reads the TSC; a clock that needs a call cannot be read inside its sequence. */
+	t->mode = HODO_THREAD_FALLBACK;
+	if (&__rseq_size && __rseq_size > 0 && hodo_recording.clock == HODO_CLOCK_TSC &&
+	    (int32_t)rseq_area()->cpu_id >= 0) {
+		t->mode = HODO_THREAD_RSEQ;
+		t->table = hodo_recording.views;
+	}
+	n = hodo_add(&shm->threads, 1);
+	if (n < HODO_THREADS_MAX) {
+		struct hodo_thread *entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
+
+		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, entry->comm);
+		/* The name before the tid: the recorder takes an entry with a tid for complete. */
+		hodo_store_release(&entry->tid, t->tid);
+	}
+}
+
+static uint8_t *ring_data(uint32_t ring)
+{
+	return hodo_recording.shm + hodo_recording.layout.data + ring * hodo_recording.layout.ring_size;
+}
+
+static void populate(void *start, uint64_t len)
+{
+	/* First touches cost about 30 ns an event; one call for a packet costs a third of that. May fail. */
+	hodo_sys3(SYS_madvise, start, len, MADV_POPULATE_WRITE);
+}
+
+/* Makes CPU's ring usable; false: not now. */
+static bool view_setup(uint32_t cpu)
+{
+	struct hodo_view *v = &hodo_recording.views[cpu];
+	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(cpu));
+	uint32_t fallback = hodo_recording.layout.rings - 1;
+	uint64_t mask;
+
+	if (hodo_load_acquire(&ring->activation) != 2) {
+		/* With signals blocked: a handler that found the ring half made would have nowhere to go
+		 * but the fallback ring, and a longjmp out of it would leave it so. */
+		mask = hodo_signals_block();
+		populate(ring_data(cpu), hodo_recording.ring.packet_size < 65536 ?
+						  hodo_recording.ring.packet_size : 65536);
+		hodo_ring_activate(&hodo_recording.ring, ring, ring_data(cpu),
+				   cpu == fallback ? HODO_CPU_ANY : cpu, hodo_clock_now());
+		hodo_signals_restore(mask);
+		if (hodo_load_acquire(&ring->activation) != 2)
+			return false;
+	}
+	v->ring = ring;
+	v->data = ring_data(cpu);
+	v->mask = hodo_recording.layout.ring_size - 1;
+	hodo_store_release(&v->packet_size, hodo_recording.layout.packet_size);
+	return true;
+}
+
+/* Touches the pages of packets up to one ahead of seq, once in the ring's life. */
+static void populate_ahead(struct hodo_view *v, uint64_t seq)
+{
+	uint64_t packets = hodo_recording.layout.ring_size / hodo_recording.layout.packet_size;
+	uint64_t n = hodo_load(&v->populated);
+
+	while (n < packets && n <= seq + 1) {
+		populate(v->data + n * v->packet_size, v->packet_size);
+		hodo_store(&v->populated, ++n);
+	}
+}
+
+/* ---------------------------------------------------------------- rseq path */
+
+enum outcome { RETRY, DONE, FALLBACK };
+
+static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word)
+{
+	struct hodo_switch plan;
+
+	if (hodo_ring_plan(&hodo_recording.ring, v, cpu, word, hodo_clock_now(), &plan) != 0) {
+		if (hodo_load_acquire(&v->ring->word) != word)
+			return RETRY; /* the plan was made from a packet that had moved on */
+		hodo_add(&v->ring->lost_full, 1);
+		return DONE;
+	}
+	HODO_INJECT(HODO_INJECT_SWITCH_PLANNED);
+#ifdef __x86_64__
+	if (hodo_x86_switch(&plan) == 0)
+		populate_ahead(v, plan.seq + 1);
+#endif
+	return RETRY;
+}
+
+/* Finds out why the fast path gave up, and mends it. */
+static enum outcome mend(size_t total)
+{
+	struct hodo_tls *t = &hodo_tls;
+	struct hodo_view *v;
+	uint64_t word;
+	uint32_t cpu;
+
+	if (t->mode == HODO_THREAD_NEW) {
+		thread_setup(t);
+		return RETRY;
+	}
+	if (t->table == hodo_no_views)
+		return FALLBACK; /* no rseq, or a vfork child */
+	cpu = rseq_area()->cpu_id;
+	if (cpu >= hodo_recording.layout.rings - 1)
+		return FALLBACK;
+	v = &t->table[cpu];
+	if (!hodo_load_acquire(&v->packet_size))
+		return view_setup(cpu) ? RETRY : FALLBACK;
+	word = hodo_load_acquire(&v->ring->word);
+	if (hodo_ring_has_room(word, v->packet_size, total))
+		return RETRY; /* another thread has switched */
+	return ring_switch(v, cpu, word);
+}
+
+/* ------------------------------------------------------------- fallback path */
+
+/* The fallback ring's lock: owner is the tid inside. Taken with signals blocked. */
+static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
+{
+	for (int i = 0; i < FALLBACK_SPINS; i++) {
+		uint32_t owner = 0;
+
+		if (hodo_cas_seq(&ring->owner, &owner, tid))
+			return true;
+		if (i % 16 == 15)
+			hodo_sys0(SYS_sched_yield);
+		/* A vfork child that was killed inside leaves its tid. Any other death inside takes the whole
+		 * process along. What it left is as valid as after any kill: nothing counts before the commit. */
+		if (i == FALLBACK_SPINS - 1 && hodo_sys2(SYS_tkill, owner, 0) == -ESRCH &&
+		    hodo_cas_seq(&ring->owner, &owner, tid))
+			return true;
+	}
+	return false;
+}
+
+static bool too_old(const struct hodo_view *v, uint64_t word)
+{
+	return hodo_clock_now() - hodo_ring_packet(v, hodo_word_position(word))->timestamp_begin >=
+	       hodo_recording.packet_age_ticks;
+}
+
+/* Room for the event in the open packet, switching if need be. */
+static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
+{
+	struct hodo_switch plan;
+	uint64_t word = hodo_load(&v->ring->word);
+
+	if (hodo_ring_has_room(word, v->packet_size, total) && !((on & HODO_ON_AGE) && too_old(v, word)))
+		return true;
+	if (hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, hodo_clock_now(), &plan) != 0)
+		return false;
+	HODO_INJECT(HODO_INJECT_FALLBACK_SWITCH);
+	hodo_ring_switch_locked(&plan);
+	populate_ahead(v, plan.seq + 1);
+	return true;
+}
+
+static void fallback(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
+{
+	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid();
+	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last));
+	struct hodo_view *v = &hodo_recording.views[last];
+	uint64_t mask = hodo_signals_block();
+	uint32_t on;
+
+	if (!fallback_lock(ring, tid)) {
+		hodo_add(&ring->lost_busy, 1);
+		hodo_signals_restore(mask);
+		return;
+	}
+	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
+	/* The lock orders this load after the disabler's store, if the disabler has seen the lock free since. */
+	on = hodo_load_seq(state->on);
+	if (!(on & HODO_ON_RECORD))
+		goto out;
+	if (!v->packet_size && !view_setup(last))
+		goto full;
+	if (!fallback_room(v, total, on))
+		goto full;
+	hodo_ring_write_locked(v, state->id, tid, hodo_clock_now(), pieces, count, total);
+	goto out;
+full:
+	hodo_add(&ring->lost_full, 1);
+out:
+	hodo_store_release(&ring->owner, 0);
+	hodo_signals_restore(mask);
+}
+
+/* ------------------------------------------------------------ slow, special */
+
+/* Closes this CPU's packet if it is too old for its 48-bit time stamps to stay unambiguous. */
+static void close_old_packet(void)
+{
+	struct hodo_view *v;
+	uint64_t word;
+	uint32_t cpu;
+
+	if (hodo_tls.table == hodo_no_views)
+		return;
+	cpu = rseq_area()->cpu_id;
+	if (cpu >= hodo_recording.layout.rings - 1)
+		return;
+	v = &hodo_tls.table[cpu];
+	if (!hodo_load_acquire(&v->packet_size))
+		return;
+	word = hodo_load_acquire(&v->ring->word);
+	if (too_old(v, word))
+		ring_switch(v, cpu, word);
+}
+
+static void count_too_large(void)
+{
+	uint32_t ring = hodo_recording.layout.rings - 1;
+
+	if (hodo_tls.table != hodo_no_views) {
+		uint32_t cpu = rseq_area()->cpu_id;
+
+		if (cpu < ring && hodo_tls.table[cpu].packet_size)
+			ring = cpu;
+	}
+	hodo_add(&((struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(ring)))->lost_too_large, 1);
+}
+
+static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
+{
+	struct hodo_event *event = state->event;
+	uint32_t on;
+
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	if (!hodo_recording.on)
+		return;
+	on = hodo_load_acquire(state->on);
+	if (!(on & HODO_ON_RECORD))
+		return;
+	if ((on & HODO_ON_FILTER) && event && event->filter && !hodo_filter_run(event->filter, pieces, count))
+		return;
+	if (!hodo_ring_fits(hodo_recording.layout.packet_size, total)) {
+		count_too_large();
+		return;
+	}
+	if (on & HODO_ON_AGE)
+		close_old_packet();
+	for (int tries = 0; tries < TRIES_MAX; tries++) {
+#ifdef __x86_64__
+		int result = hodo_x86_try(state, pieces, count, total, on);
+#else
+		int result = HODO_TRY_SLOW;
+#endif
+		if (result == HODO_TRY_DONE)
+			return;
+		if (result == HODO_TRY_CHANGED) {
+			on = hodo_load_acquire(state->on);
+			if (!(on & HODO_ON_RECORD))
+				return;
+		} else if (result == HODO_TRY_SLOW) {
+			enum outcome outcome = mend(total);
+
+			if (outcome == DONE)
+				return;
+			if (outcome == FALLBACK)
+				break;
+		}
+		HODO_INJECT(HODO_INJECT_RETRY);
+	}
+	fallback(state, pieces, count, total);
+}
+
+void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len)
+{
+	struct hodo_piece piece = { data, len };
+
+	emit_slow(state, &piece, 1, len);
+}
+
+static void emit_pieces(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
+{
+#ifdef __x86_64__
+	/* The view's size check is inside the sequence; a total that wraps there is refused before. */
+	if (__builtin_expect(total <= HODO_PACKET_MAX, 1) &&
+	    hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
+		return;
+#endif
+	emit_slow(state, pieces, count, total);
+}
+
+const struct hodo_ops hodo_user_ops = {
+	.size = sizeof(struct hodo_ops),
+	.version = HODO_ABI_VERSION,
+#ifdef __x86_64__
+	.emit = hodo_x86_emit,
+#else
+	.emit = hodo_emit_slow,
+#endif
+	.emit_pieces = emit_pieces,
+	.probe_enter = hodo_probe_enter,
+	.probe_leave = hodo_probe_leave,
+	.probe_register = hodo_probe_register,
+	.probe_unregister = hodo_probe_unregister,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader.c - noticing dlopen and dlclose.
+ *
+ * The loader calls an empty function (its address is _r_debug.r_brk) before
+ * and after it changes its list of objects, so that debuggers can stop there;
+ * new objects are mapped then and their constructors have not run. Replacing
+ * dlopen() instead would break callers whose $ORIGIN counts. The function is one
+ * return instruction followed by padding up to the next 16 bytes: there is
+ * room for a jump to ours. That it looks so is checked; if not, nothing is
+ * changed, and objects opened later are found at the next control operation.
+ *
+ * Called with the loader's lock held, so never twice at once, and never
+ * while another thread is in that function, which makes the patch safe in a
+ * program that has threads.
+ */
+#include <fcntl.h>
+#include "sys.h"
+#include "user.h"
+
+extern struct r_debug _r_debug __attribute__((weak));
+
+static uint64_t unload_mask;
+static bool unloading;
+
+/*
+ * From RT_DELETE until the list is consistent again, objects vanish: the
+ * control lock keeps other threads from patching code that is being unmapped.
+ */
+static void loader_changed(void)
+{
+	if (_r_debug.r_state == RT_DELETE) {
+		if (!unloading) {
+			unload_mask = hodo_control_lock();
+			unloading = true;
+		}
+		return;
+	}
+	if (_r_debug.r_state != RT_CONSISTENT)
+		return;
+	if (!unloading)
+		unload_mask = hodo_control_lock();
+	unloading = false;
+	hodo_objects_scan();
+	hodo_patch_sites();
+	hodo_control_unlock(unload_mask);
+}
+
+#ifdef __x86_64__
+/* The function is called by code that keeps to the ABI of an ordinary call. */
+static bool is_padding(const uint8_t *p, const uint8_t *end)
+{
+	for (; p < end; p++) {
+		/* bytes of which multi-byte no-ops are made: prefixes, 0f 1f, operands, 90, and int3 */
+		if (*p != 0x66 && *p != 0x2e && *p != 0x0f && *p != 0x1f && *p != 0x84 && *p != 0x00 &&
+		    *p != 0x80 && *p != 0x40 && *p != 0x44 && *p != 0x90 && *p != 0xcc)
+			return false;
+	}
+	return true;
+}
+
+void hodo_loader_hook(void)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t *f, *end, jump[5] = { 0xe9 };
+	intptr_t distance;
+	long fd;
+
+	if (!&_r_debug || !_r_debug.r_brk)
+		return; /* a static program */
+	f = (uint8_t *)_r_debug.r_brk;
+	if (__builtin_memcmp(f, endbr, sizeof(endbr)) == 0)
+		f += sizeof(endbr);
+	end = (uint8_t *)(((uintptr_t)f + 16) & ~(uintptr_t)15);
+	if (*f != 0xc3 || end - f < 5 || !is_padding(f + 1, end))
+		return;
+	distance = (intptr_t)loader_changed - (intptr_t)(f + 5);
+	if (distance != (int32_t)distance)
+		return;
+	__builtin_memcpy(jump + 1, &(int32_t){ (int32_t)distance }, 4);
+	fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	/* The operand first: until the first byte changes it is padding that nobody executes. */
+	if (hodo_sys4(SYS_pwrite64, fd, jump + 1, 4, f + 1) == 4)
+		hodo_sys4(SYS_pwrite64, fd, jump, 1, f);
+	hodo_sys1(SYS_close, fd);
+}
+#else
+void hodo_loader_hook(void)
+{
+	(void)loader_changed;
+}
+#endif

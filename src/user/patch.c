@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * patch.c - turning sites on and off in running code.
+ *
+ * A site is A9 rel32 (test $imm32,%eax) when off and E9 rel32 (jmp) when on:
+ * one byte differs, and the other four are the same in both. A store of one
+ * byte is atomic wherever the instruction lies, and whatever mix of old and
+ * new bytes a core fetches is one of the two instructions, so nothing has to be
+ * stopped, aligned or trapped. Cores may go on executing the old one until
+ * they serialise, which membarrier's SYNC_CORE makes them do.
+ *
+ * Text stays read-and-execute: the store goes through /proc/self/mem, which
+ * writes to a private copy of the page as a debugger does. The descriptor is
+ * opened for each batch, since one that a fork child inherits would patch the
+ * parent.
+ *
+ * Intel processors up to Core 2 have an erratum (their documents call it
+ * unsynchronised cross-modifying code) by which a core may misbehave when
+ * another changes an instruction that it has fetched. There, sites are made to
+ * jump once, before their object's code can run, and stay so; the on word alone
+ * decides. The same is done if the environment of the processor is unknown.
+ */
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+#include "sys.h"
+#include "user.h"
+
+#define JUMP 0xe9
+#define TEST 0xa9
+
+#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
+
+#ifndef MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ
+#define MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ (1 << 7)
+#define MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ (1 << 8)
+#endif
+
+static bool always_jump; /* the erratum */
+static bool has_sync_core, has_rseq_barrier;
+
+static bool has_erratum(void)
+{
+#ifdef __x86_64__
+	unsigned a, b, c, d, family, model;
+
+	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx)
+		return false;
+	if (!__get_cpuid(1, &a, &b, &c, &d))
+		return true;
+	family = (a >> 8) & 15;
+	model = ((a >> 4) & 15) | ((a >> 12) & 0xf0);
+	return family < 6 || (family == 6 && (model < 0x1a || model == 0x1d)) || family == 15;
+#else
+	return false;
+#endif
+}
+
+/* In the constructor, while there is one thread, this takes 2 us; later up to 15 ms. */
+void hodo_patch_init(void)
+{
+	always_jump = has_erratum();
+	has_sync_core = hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
+	has_rseq_barrier = hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0;
+}
+
+/* ----------------------------------------------------------------- storing */
+
+struct batch {
+	long mem; /* /proc/self/mem, or negative */
+	uintptr_t page; /* opened with mprotect, 0 if none */
+	unsigned stored;
+	int error;
+};
+
+/* Where /proc is not mounted, or its mem refused: for the moment of the store the page is writable too. */
+static void store_by_mprotect(struct batch *b, uintptr_t addr, uint8_t byte)
+{
+	uintptr_t page = addr & ~(uintptr_t)(HODO_PAGE - 1);
+	long error;
+
+	if (b->page != page) {
+		if (b->page)
+			hodo_sys3(SYS_mprotect, b->page, HODO_PAGE, PROT_READ | PROT_EXEC);
+		b->page = page;
+		error = hodo_sys3(SYS_mprotect, page, HODO_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+		if (error) {
+			b->page = 0;
+			b->error = (int)error;
+			return;
+		}
+	}
+	*(volatile uint8_t *)addr = byte;
+	b->stored++;
+}
+
+static void store_byte(struct batch *b, uintptr_t addr, uint8_t byte)
+{
+	if (b->mem == -EAGAIN) /* not tried yet */
+		b->mem = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	if (b->mem >= 0 && hodo_sys4(SYS_pwrite64, b->mem, &byte, 1, addr) == 1) {
+		b->stored++;
+		return;
+	}
+	store_by_mprotect(b, addr, byte);
+}
+
+static void finish(struct batch *b)
+{
+	if (b->page)
+		hodo_sys3(SYS_mprotect, b->page, HODO_PAGE, PROT_READ | PROT_EXEC);
+	if (b->mem >= 0)
+		hodo_sys1(SYS_close, b->mem);
+	HODO_INJECT(HODO_INJECT_PATCHED);
+	if (b->stored && has_sync_core)
+		hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+}
+
+/* ------------------------------------------------------------------- sites */
+
+static bool site_wanted(const struct hodo_state *state)
+{
+	const struct hodo_event *e = state->event;
+
+	return e && ((hodo_recording.on && e->matched && !e->disabled) || e->nprobes);
+}
+
+static void update(struct hodo_object *object, const struct hodo_site *site, void *data)
+{
+	struct hodo_state *state = (struct hodo_state *)TARGET(site->state);
+	struct batch *b = data;
+	bool on;
+
+	if (!site->state || !state->event)
+		return;
+	on = site_wanted(state);
+	if (site->addr) {
+		uint8_t byte = on || always_jump ? JUMP : TEST;
+
+		if (*(volatile uint8_t *)TARGET(site->addr) != byte)
+			store_byte(b, TARGET(site->addr), byte);
+	}
+	hodo_store(&state->flag, on);
+}
+
+int hodo_patch_sites(void)
+{
+	struct batch b = { .mem = -EAGAIN };
+
+	hodo_objects_each(update, &b);
+	finish(&b);
+	return b.error;
+}
+
+/*
+ * After an on word was cleared: returns when no writer that read it set can
+ * still commit. Writers in a critical section are restarted by the barrier and
+ * read the word again; without it, one that had passed its check could commit
+ * after the return. A fallback writer reads the word under its lock: one that
+ * read it before is seen holding the lock here, and is waited for.
+ */
+void hodo_patch_quiesce(void)
+{
+	struct hodo_ring *ring;
+	uint32_t owner;
+
+	if (has_rseq_barrier)
+		hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+	if (!hodo_recording.on)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
+	owner = hodo_load_seq(&ring->owner);
+	while (owner && hodo_load_seq(&ring->owner) == owner && hodo_sys2(SYS_tkill, owner, 0) == 0)
+		hodo_sys0(SYS_sched_yield);
+}

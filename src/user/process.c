@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.c - a process's life with libhodo: the constructor, and what fork
+ * leaves behind.
+ *
+ * A fork child must not write into its parent's rings. The table of views lies
+ * in memory that the kernel wipes on fork, so that every thread's fast path
+ * turns into the slow one at once, also after clone() or _Fork(), which run no
+ * handlers; a mark on a wiped page of its own tells the slow path why. The
+ * rings themselves are not inherited (MADV_DONTFORK).
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include "sys.h"
+#include "user.h"
+
+struct hodo_recording hodo_recording;
+
+static uint32_t *fork_mark; /* 1; wiped to 0 in a fork child */
+static uint32_t control_owner;
+
+uint64_t hodo_control_lock(void)
+{
+	uint64_t mask = hodo_signals_block();
+	uint32_t tid = hodo_gettid(), owner = 0;
+
+	for (int i = 0; !hodo_cas_acquire(&control_owner, &owner, tid); owner = 0) {
+		if (++i % 16 == 0)
+			hodo_sys0(SYS_sched_yield);
+	}
+	return mask;
+}
+
+void hodo_control_unlock(uint64_t mask)
+{
+	hodo_store_release(&control_owner, 0);
+	hodo_signals_restore(mask);
+}
+
+bool hodo_process_forked(void)
+{
+	return fork_mark && !hodo_load(fork_mark);
+}
+
+static void *wiped_mapping(size_t len)
+{
+	void *p = hodo_mmap(len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	if (hodo_is_error(p))
+		return 0;
+	if (hodo_sys3(SYS_madvise, p, len, MADV_WIPEONFORK) != 0) {
+		hodo_sys2(SYS_munmap, p, len);
+		return 0;
+	}
+	return p;
+}
+
+void hodo_process_views(void)
+{
+	if (!hodo_recording.views)
+		hodo_recording.views = wiped_mapping(sizeof(struct hodo_view) * HODO_CPUS_MAX);
+}
+
+/* -------------------------------------------------------------------- fork */
+
+static void set_up_child(void)
+{
+	hodo_tls.table = hodo_no_views;
+	hodo_tls.mode = HODO_THREAD_NEW;
+	hodo_recording.on = false;
+	hodo_recording.shm = 0; /* not inherited */
+	hodo_store(fork_mark, 1);
+	hodo_probe_after_fork();
+	hodo_patch_init();
+	if (hodo_session_start(HODO_START_FORK) != 0) {
+		hodo_objects_rebind();
+		hodo_patch_sites();
+	}
+}
+
+/* From the slow path of a child that ran no fork handler: it has one thread, and nobody holds the lock for it. */
+void hodo_process_after_fork(void)
+{
+	uint64_t mask = hodo_signals_block();
+
+	if (hodo_process_forked()) {
+		control_owner = hodo_gettid(); /* whoever held it stayed in the parent */
+		set_up_child();
+		hodo_store_release(&control_owner, 0);
+	}
+	hodo_signals_restore(mask);
+}
+
+static uint64_t fork_mask;
+
+static void before_fork(void)
+{
+	fork_mask = hodo_control_lock();
+}
+static void after_fork_parent(void)
+{
+	hodo_control_unlock(fork_mask);
+}
+static void after_fork_child(void)
+{
+	if (hodo_process_forked())
+		set_up_child();
+	hodo_control_unlock(fork_mask);
+}
+
+/* ------------------------------------------------------------- constructor */
+
+/*
+ * First of all constructors where the library is preloaded or linked (-z
+ * initfirst), so that the constructors of instrumented libraries are traced;
+ * libc's own have not run then, hence the environment from the argument.
+ */
+static __attribute__((constructor(101))) void start(int argc, char **argv, char **envp)
+{
+	uint64_t mask;
+
+	hodo_emit_init();
+	hodo_session_path(envp);
+	fork_mark = wiped_mapping(HODO_PAGE);
+	if (!fork_mark)
+		return; /* a kernel before 4.14: without it a fork child would write into its parent's rings */
+	*fork_mark = 1;
+	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	mask = hodo_control_lock();
+	hodo_patch_init();
+	hodo_objects_scan();
+	hodo_session_start(HODO_START_EXEC);
+	hodo_control_unlock(mask);
+	hodo_loader_hook();
+}

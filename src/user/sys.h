@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys.h - system calls without errno. The writer runs in signal handlers and
+ * between any two instructions of the program, whose errno must not change,
+ * and in a vfork child, which shares it with its parent.
+ */
+#ifndef HODO_USER_SYS_H
+#define HODO_USER_SYS_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+#else
+static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	int saved = errno;
+	long ret = syscall(nr, a, b, c, d, e, f);
+
+	if (ret == -1)
+		ret = -errno;
+	errno = saved;
+	return ret;
+}
+#endif
+#define hodo_sys0(nr) hodo_sys6(nr, 0, 0, 0, 0, 0, 0)
+#define hodo_sys1(nr, a) hodo_sys6(nr, (long)(a), 0, 0, 0, 0, 0)
+#define hodo_sys2(nr, a, b) hodo_sys6(nr, (long)(a), (long)(b), 0, 0, 0, 0)
+#define hodo_sys3(nr, a, b, c) hodo_sys6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define hodo_sys4(nr, a, b, c, d) hodo_sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+
+/* The kernel's signal mask is one word; all but what cannot be blocked. */
+static inline uint64_t hodo_signals_block(void)
+{
+	uint64_t all = ~0ull, old = 0;
+
+	hodo_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
+	return old;
+}
+static inline void hodo_signals_restore(uint64_t old)
+{
+	hodo_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, 0, sizeof(old));
+}
+static inline uint32_t hodo_gettid(void) { return (uint32_t)hodo_sys0(SYS_gettid); }
+
+/* mmap; a negative errno as the address on failure. */
+static inline void *hodo_mmap(size_t len, int prot, int flags, int fd)
+{
+	return (void *)hodo_sys6(SYS_mmap, 0, (long)len, prot, flags, fd, 0);
+}
+static inline int hodo_is_error(const void *p) { return (unsigned long)p > -4096ul; }
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * user.h - what the parts of libhodo share. All of it is hidden in the
+ * library; the public side is <hodo/trace.h> and <hodo/control.h>.
+ *
+ * Locking: hodo_control_lock() guards the registry, the sites and the
+ * recording's state; it is held with all signals blocked, taken after the
+ * loader's lock where both are held, and never by a writer. The writers'
+ * own exclusion is described in core/ring.h.
+ */
+#ifndef HODO_USER_H
+#define HODO_USER_H
+
+#include <hodo/abi.h>
+#include <link.h>
+#include <stdbool.h>
+#include "core/atomic.h"
+#include "core/filter.h"
+#include "core/ring.h"
+
+#define HODO_HIDDEN __attribute__((visibility("hidden")))
+#define HODO_PUBLIC __attribute__((visibility("default")))
+
+/* ------------------------------------------------------------------ threads */
+
+enum hodo_thread_mode {
+	HODO_THREAD_NEW = 0, /* not seen yet */
+	HODO_THREAD_RSEQ = 1,
+	HODO_THREAD_FALLBACK = 2 /* rseq not to be had */
+};
+
+/* table points to hodo_no_views until the thread's first event and wherever the fast path must not be taken. */
+struct hodo_tls {
+	struct hodo_view *table; /* 0: the assembly knows the offsets */
+	uint32_t tid;            /* 8 */
+	uint32_t mode;           /* enum hodo_thread_mode */
+};
+extern HODO_HIDDEN __thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec")));
+extern HODO_HIDDEN struct hodo_view hodo_no_views[HODO_CPUS_MAX]; /* all zero, for ever */
+extern HODO_HIDDEN long hodo_rseq_offset;
+
+/* ------------------------------------------------------------------- events */
+
+struct hodo_event {
+	uint16_t id;
+	uint8_t kind;
+	uint8_t nfields;
+	uint8_t types[HODO_FIELDS_MAX];
+	bool matched;   /* a pattern of the recording wants it */
+	bool disabled;  /* hodo_disable() wants it not */
+	bool filtered;  /* filter is in use */
+	uint32_t states; /* loaded objects' states that refer to it */
+	uint32_t nprobes;
+	uint32_t record; /* offset of its record in the private catalogue */
+	struct hodo_probes *probes; /* NULL or the current list, read inside probe_enter/leave */
+	struct hodo_filter *filter;
+};
+
+struct hodo_object {
+	uintptr_t base;
+	const struct hodo_site *sites, *sites_end;
+	const struct hodo_ops **ops;
+	bool seen; /* in the scan under way */
+};
+#define HODO_OBJECTS_MAX 4096
+
+/* ---------------------------------------------------------------- recording */
+
+struct hodo_recording {
+	bool on;               /* a recorder has this process's buffers */
+	uint32_t fork_mark;    /* index into the wiped page, see process.c */
+	struct hodo_layout layout;
+	struct hodo_ring_config ring;
+	uint8_t *shm;
+	struct hodo_view *views; /* one a CPU and the fallback ring's; wiped in a fork child */
+	uint64_t packet_age_ticks;
+	uint32_t patterns, patterns_len, filter_len, clock;
+	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX];
+};
+extern HODO_HIDDEN struct hodo_recording hodo_recording;
+extern HODO_HIDDEN uint32_t hodo_zero_on; /* stays 0 */
+
+static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }
+static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording.shm + HODO_SHM_ON); }
+
+/* process.c */
+HODO_HIDDEN uint64_t hodo_control_lock(void); /* returns the signal mask to restore */
+HODO_HIDDEN void hodo_control_unlock(uint64_t mask);
+HODO_HIDDEN bool hodo_process_forked(void); /* this is a fork child that has not been set up */
+HODO_HIDDEN void hodo_process_after_fork(void);
+HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
+
+/* session.c: the conversation with the recorder. 0 or negative errno. */
+HODO_HIDDEN int hodo_session_start(enum hodo_start start);
+HODO_HIDDEN void hodo_session_path(char *const *envp);
+
+/* registry.c; all under the control lock */
+extern HODO_HIDDEN struct hodo_event hodo_events[HODO_EVENTS_MAX];
+extern HODO_HIDDEN uint32_t hodo_nevents;
+HODO_HIDDEN struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
+HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
+HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
+HODO_HIDDEN void hodo_registry_select(struct hodo_event *event); /* patterns and filter of the recording */
+HODO_HIDDEN void hodo_registry_publish(struct hodo_event *event); /* its on word, from its state */
+HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
+HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
+HODO_HIDDEN void hodo_catalog_warning(const char *const *parts, unsigned n);
+HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's shared memory */
+HODO_HIDDEN const char *hodo_desc_string(const struct hodo_desc *desc, size_t room, unsigned n);
+
+/* objects.c; under the control lock */
+HODO_HIDDEN void hodo_objects_scan(void);
+HODO_HIDDEN void hodo_objects_each(void (*f)(struct hodo_object *object, const struct hodo_site *site, void *data),
+				   void *data);
+HODO_HIDDEN void hodo_objects_rebind(void); /* states' on pointers, after the recording changed */
+
+/* patch.c; under the control lock: makes every site jump or not, as its event wants. 0 or negative errno. */
+HODO_HIDDEN int hodo_patch_sites(void);
+HODO_HIDDEN void hodo_patch_init(void);
+HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
+
+/* loader.c */
+HODO_HIDDEN void hodo_loader_hook(void);
+
+/* emit.c */
+HODO_HIDDEN void hodo_emit_init(void);
+extern HODO_HIDDEN const struct hodo_ops hodo_user_ops;
+HODO_HIDDEN uint64_t hodo_clock_now(void); /* ticks of the recording's clock, ordered after older loads */
+HODO_HIDDEN void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len);
+
+/* probe.c */
+HODO_HIDDEN const struct hodo_probes *hodo_probe_enter(struct hodo_state *state, uint32_t *token);
+HODO_HIDDEN void hodo_probe_leave(uint32_t token);
+HODO_HIDDEN int hodo_probe_register(const struct hodo_desc *desc, void (*func)(void), void *data);
+HODO_HIDDEN int hodo_probe_unregister(const struct hodo_desc *desc, void (*func)(void), void *data);
+HODO_HIDDEN void hodo_probe_after_fork(void);
+
+/* ------------------------------------------------------------- architecture */
+
+enum hodo_try {
+	HODO_TRY_DONE = 0,
+	HODO_TRY_SLOW = 1,    /* no ring here, or no room in the packet */
+	HODO_TRY_CHANGED = 2, /* the on word is not what was asked for */
+	HODO_TRY_ABORTED = 3
+};
+HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
+HODO_HIDDEN int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
+			     uint32_t on);
+HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
+
+#endif
