@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define BARRIERS 1000
+#define EVENTS 10000
 
 #define MANY_ALL(m) m(0) m(1) m(2) m(3) m(4) m(5) m(6) m(7) m(8) m(9)
 #define MANY_DECLARE(n) void run_many_##n(int x);
@@ -50,11 +51,16 @@ static double barrier_us(void)
 	return bench_median(us, BARRIERS);
 }
 
+/* Both say how many events they matched. */
 static void check(int result, const char *what)
 {
 	if (result < 0) {
 		errno = -result;
 		bench_fail(what);
+	}
+	if (result != EVENTS) {
+		fprintf(stderr, "bench: %s: matched %d events, not %d\n", what, result, EVENTS);
+		exit(1);
 	}
 }
 

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	bench_pin(bench_cpu(0));
-	if (chunks == 0) /* never: an event that a recording can enable in place of the measured one */
+	if (argc > 100) /* never: an event that a recording can enable in place of the measured one */
 		BENCH_STR(0, "");
 	for (unsigned long round = 0; round < rounds; round++) {
 		for (unsigned long i = 0; i < chunks; i++) {

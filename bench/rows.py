@@ -142,7 +142,7 @@ def event_rows(measured, lost, kind, what, mode, clock_target, lttng_target):
     faster = median(lttng[kind] / hodo[kind] for hodo, lttng in measured)
     text = f"{ours:.1f} ns" + (f" ({lost:.1%} lost)" if lost else "")
     values = {"ns": ours, "clock_ns": clock, "lttng_ns": peer, "lost": lost}
-    name = f"event_{what}_{mode.split()[0]}"
+    name = f"event_{what}_{mode.split(',', maxsplit=1)[0]}"
     what = {"num": "event (int, uint64)", "str": "event (int, 11 chars)"}[what]
     rows = [Row(f"{name}_clock", f"{what}, {mode}", text, f"clock {clock:.1f} ns", to_clock,
                 target=f"<= {clock_target} x", reached=to_clock <= clock_target, values=values),
