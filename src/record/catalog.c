@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * catalog.c - reads a traced process's catalogue.
+ *
+ * Each record is copied out of shared memory before anything in it is looked
+ * at, so that what was checked is what is used.
+ */
+#include "catalog.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm.h"
+#include "text.h"
+
+/* The NUL-terminated texts of a record, taken one after the other. */
+struct texts {
+	const char *at;
+	size_t left;
+	bool bad;
+};
+
+static const char *texts_next(struct texts *t)
+{
+	const char *s = t->at;
+	const char *end = t->left ? memchr(s, 0, t->left) : NULL;
+
+	if (!end) {
+		t->bad = true;
+		return "";
+	}
+	t->left -= (size_t)(end - s) + 1;
+	t->at = end + 1;
+	return s;
+}
+
+/* Adds to an array of pointers that grows by doubling; n is its length. */
+static int array_add(void *array, uint32_t *n, void *item)
+{
+	void **old = *(void ***)array, **grown = old;
+
+	if ((*n & (*n - 1)) == 0) {
+		size_t cap = *n ? (size_t)*n * 2 : 1;
+
+		grown = realloc(old, cap * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		*(void ***)array = grown;
+	}
+	grown[(*n)++] = item;
+	return 0;
+}
+
+static char *copy_text(char **to, const char *s, size_t max)
+{
+	size_t len = strnlen(s, max);
+	char *start = *to;
+
+	memcpy(start, s, len);
+	start[len] = 0;
+	*to += len + 1;
+	return start;
+}
+
+/* Field names are libhodo's and so identifiers already; a hostile one is made so, and unlike those before it. */
+static void name_fields(struct hodo_catalog_event *e, char **to, struct texts *t)
+{
+	for (unsigned int i = 0; i < e->nfields; i++) {
+		char name[HODO_NAME_MAX + 16];
+		unsigned int again = 0;
+		const char *raw = texts_next(t);
+
+		snprintf(name, HODO_NAME_MAX + 1, "%s", raw);
+		hodo_text_identifier(name, HODO_NAME_MAX + 1);
+		for (unsigned int j = 0; j < i; j++) {
+			if (strcmp(e->field[j], name) != 0)
+				continue;
+			snprintf(name, sizeof(name), "field%u_%u", i, again++);
+			j = UINT32_MAX; /* from the first again; a fresh number differs from at most one each */
+		}
+		e->field[i] = copy_text(to, name, sizeof(name));
+	}
+}
+
+static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, size_t size)
+{
+	const uint8_t *types = (const uint8_t *)(r + 1);
+	struct hodo_catalog_event *e;
+	struct texts t;
+	char *to;
+	int err;
+
+	if (size < sizeof(*r) || r->nfields > HODO_FIELDS_MAX || size - sizeof(*r) < r->nfields ||
+	    r->head.id == 0 || r->kind < HODO_KIND_EVENT || r->kind > HODO_KIND_COUNTER)
+		return -EBADMSG;
+	if (r->head.id < c->walk.size && c->walk.shape[r->head.id].known)
+		return -EEXIST;
+	e = calloc(1, sizeof(*e));
+	to = malloc(size + HODO_FIELDS_MAX * 16 + 8);
+	if (!e || !to) {
+		free(e);
+		free(to);
+		return -ENOMEM;
+	}
+	t = (struct texts){ (const char *)types + r->nfields, size - sizeof(*r) - r->nfields, false };
+	e->id = r->head.id;
+	e->kind = r->kind;
+	e->nfields = r->nfields;
+	e->line = r->line;
+	memcpy(e->type, types, r->nfields);
+	e->name = copy_text(&to, texts_next(&t), HODO_NAME_MAX * 2 + 1);
+	name_fields(e, &to, &t);
+	e->format = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	e->file = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	e->function = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	e->object = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	err = t.bad || !e->name[0] ? -EBADMSG : hodo_walk_add(&c->walk, e->id, e->type, e->nfields);
+	if (err == -EINVAL)
+		err = -EBADMSG;
+	if (!err)
+		err = array_add(&c->event, &c->events, e);
+	if (err) {
+		free(e->name);
+		free(e);
+	}
+	return err;
+}
+
+static int add_labels(struct hodo_catalog *c, const struct hodo_record_labels *r, size_t size)
+{
+	struct hodo_catalog_labels *l;
+	struct texts t;
+	char *to;
+	int err = 0;
+
+	if (size < sizeof(*r) || r->n > HODO_CATALOG_LABELS_MAX || (size - sizeof(*r)) / 8 < r->n)
+		return -EBADMSG;
+	if (c->labels_count >= HODO_CATALOG_LABELS_MAX)
+		return -EEXIST;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->n = r->n;
+	l->value = malloc(r->n * sizeof(*l->value) + 8);
+	l->label = malloc(r->n * sizeof(*l->label) + 8);
+	l->provider = to = malloc(size + 8);
+	if (!l->value || !l->label || !to) {
+		err = -ENOMEM;
+	} else {
+		memcpy(l->value, r + 1, r->n * sizeof(*l->value));
+		t = (struct texts){ (const char *)(r + 1) + r->n * 8, size - sizeof(*r) - r->n * 8, false };
+		copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+		l->field = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+		for (uint32_t i = 0; i < r->n; i++)
+			l->label[i] = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+		err = t.bad ? -EBADMSG : array_add(&c->labels, &c->labels_count, l);
+	}
+	if (err) {
+		free(l->value);
+		free(l->label);
+		free(l->provider);
+		free(l);
+	}
+	return err;
+}
+
+static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
+{
+	struct texts t = { (const char *)(r + 1), size - sizeof(*r), false };
+	const char *s = texts_next(&t);
+	char *copy;
+	int err;
+
+	if (t.bad)
+		return -EBADMSG;
+	if (c->warnings >= HODO_CATALOG_WARNINGS_MAX) {
+		c->warnings_dropped++;
+		return -EEXIST;
+	}
+	copy = strdup(s);
+	if (!copy)
+		return -ENOMEM;
+	err = array_add(&c->warning, &c->warnings, copy);
+	if (err)
+		free(copy);
+	return err;
+}
+
+/* 1 if taken, 0 if skipped, or negative errno. r is a private copy. */
+static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
+{
+	int err;
+
+	switch (r->type) {
+	case HODO_RECORD_EVENT:
+		err = add_event(c, (const struct hodo_record_event *)r, size);
+		break;
+	case HODO_RECORD_LABELS:
+		err = add_labels(c, (const struct hodo_record_labels *)r, size);
+		break;
+	case HODO_RECORD_WARNING:
+		err = add_warning(c, r, size);
+		break;
+	default: /* of a later version */
+		return 0;
+	}
+	return err == 0 ? 1 : err == -EEXIST ? 0 : err;
+}
+
+int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used)
+{
+	struct hodo_record *copy = NULL;
+	int taken = 0, err = 0;
+
+	if (c->broken || used <= c->parsed)
+		return 0;
+	while (c->parsed < used && !err) {
+		uint64_t left = used > HODO_CATALOG_SIZE ? 0 : used - c->parsed;
+		uint32_t size = left < sizeof(*copy) ? 0 : hodo_shm_get32(base + c->parsed);
+
+		if (size < sizeof(*copy) || size > left || size > HODO_CATALOG_RECORD_MAX || size % 8 != 0) {
+			err = -EBADMSG;
+			break;
+		}
+		copy = malloc(size);
+		if (!copy) {
+			err = -ENOMEM;
+			break;
+		}
+		hodo_shm_copy(copy, base + c->parsed, size);
+		err = add_record(c, copy, size);
+		free(copy);
+		if (err < 0)
+			break;
+		taken += err;
+		err = 0;
+		c->parsed += size;
+	}
+	if (err == -EBADMSG)
+		c->broken = true;
+	return err ? err : taken;
+}
+
+void hodo_catalog_free(struct hodo_catalog *c)
+{
+	for (uint32_t i = 0; i < c->events; i++) {
+		free(c->event[i]->name);
+		free(c->event[i]);
+	}
+	for (uint32_t i = 0; i < c->labels_count; i++) {
+		free(c->labels[i]->value);
+		free(c->labels[i]->label);
+		free(c->labels[i]->provider);
+		free(c->labels[i]);
+	}
+	for (uint32_t i = 0; i < c->warnings; i++)
+		free(c->warning[i]);
+	free(c->event);
+	free(c->labels);
+	free(c->warning);
+	hodo_walk_free(&c->walk);
+	memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * catalog.h - a traced process's catalogue, read from shared memory: the
+ * events it has, labels of their fields, and its warnings.
+ *
+ * Memory is bounded by what the catalogue can hold (HODO_CATALOG_SIZE), and by
+ * the limits below for what is not bounded by the 16-bit event id.
+ */
+#ifndef HODO_RECORD_CATALOG_H
+#define HODO_RECORD_CATALOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+#include "event_walk.h"
+
+#define HODO_CATALOG_RECORD_MAX (1u << 20) /* bytes of one record */
+#define HODO_CATALOG_LABELS_MAX 4096u      /* label records, and labels of one */
+#define HODO_CATALOG_WARNINGS_MAX 1024u    /* kept; more are dropped */
+
+struct hodo_catalog_event {
+	uint16_t id;
+	uint8_t kind;
+	uint8_t nfields;
+	uint32_t line;
+	uint8_t type[HODO_FIELDS_MAX];
+	/* All point into one allocation that begins at name. */
+	char *name; /* "kv:put" */
+	const char *field[HODO_FIELDS_MAX]; /* identifiers, all different */
+	const char *format;
+	const char *file;
+	const char *function;
+	const char *object;
+};
+
+struct hodo_catalog_labels {
+	uint32_t n;
+	int64_t *value; /* n */
+	char *provider; /* one allocation with field and labels */
+	const char *field;
+	const char **label; /* n */
+};
+
+struct hodo_catalog {
+	uint64_t parsed; /* bytes */
+	bool broken;     /* a record made no sense: nothing after it is read */
+	struct hodo_catalog_event **event; /* in the order of their coming */
+	uint32_t events;
+	struct hodo_catalog_labels **labels;
+	uint32_t labels_count;
+	char **warning;
+	uint32_t warnings;
+	uint32_t warnings_dropped;
+	struct hodo_walk_table walk;
+};
+
+/*
+ * Reads what is new up to used (hodo_shm.catalog_used, loaded once) in the
+ * HODO_CATALOG_SIZE bytes at base, which may change meanwhile. Returns the
+ * number of records taken, 0 if there is nothing new; -EBADMSG, once, if the
+ * catalogue is broken (what came before it stays good); -ENOMEM.
+ */
+int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used);
+void hodo_catalog_free(struct hodo_catalog *c);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.c - the recording's clock.
+ *
+ * The TSC's frequency is that of the line through a sample at the recording's
+ * start and one at its end, against CLOCK_MONOTONIC: an error of a sample
+ * (some tens of nanoseconds) is then the largest error of any time stamp
+ * between, however long the recording. The line is tied to real time at its start.
+ */
+#include "clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#define HAVE_TSC 1
+#endif
+
+#define SAMPLE_TRIES 64
+
+bool hodo_clock_tsc_invariant(void)
+{
+#ifdef HAVE_TSC
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(0x80000000u, &a, &b, &c, &d) || a < 0x80000007u)
+		return false;
+	__cpuid(0x80000007u, a, b, c, d);
+	return (d & (1u << 8)) != 0;
+#else
+	return false;
+#endif
+}
+
+bool hodo_clock_tsc_usable(void)
+{
+	char source[32] = "";
+	ssize_t len;
+	int fd;
+
+	if (!hodo_clock_tsc_invariant())
+		return false;
+	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, source, sizeof(source) - 1);
+	close(fd);
+	return len >= 3 && strncmp(source, "tsc", 3) == 0 && (source[3] == 0 || source[3] == '\n');
+}
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+uint64_t hodo_clock_now(enum hodo_clock kind)
+{
+#ifdef HAVE_TSC
+	if (kind == HODO_CLOCK_TSC) {
+		_mm_lfence();
+		return __rdtsc();
+	}
+#endif
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
+}
+
+void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
+{
+	uint64_t ticks_best = UINT64_MAX;
+	int64_t real_best = INT64_MAX;
+
+	memset(s, 0, sizeof(*s));
+	for (int i = 0; i < SAMPLE_TRIES; i++) {
+		uint64_t before = hodo_clock_now(kind);
+		int64_t mono = clock_ns(CLOCK_MONOTONIC);
+		uint64_t after = hodo_clock_now(kind);
+
+		if (after - before < ticks_best) {
+			ticks_best = after - before;
+			s->ticks = before + (after - before) / 2;
+			s->mono_ns = mono;
+		}
+	}
+	if (kind == HODO_CLOCK_MONOTONIC)
+		s->ticks = (uint64_t)s->mono_ns;
+	for (int i = 0; i < SAMPLE_TRIES; i++) {
+		int64_t before = clock_ns(CLOCK_MONOTONIC);
+		int64_t real = clock_ns(CLOCK_REALTIME);
+		int64_t after = clock_ns(CLOCK_MONOTONIC);
+
+		if (after - before < real_best) {
+			real_best = after - before;
+			/* Moved to the moment of the other pair. */
+			s->real_ns = real - (before + (after - before) / 2 - s->mono_ns);
+		}
+	}
+}
+
+void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
+		    const struct hodo_clock_sample *last, struct hodo_clock_map *map)
+{
+	uint64_t ticks = last->ticks - first->ticks;
+	int64_t ns = last->mono_ns - first->mono_ns;
+	__int128 offset;
+
+	map->kind = kind;
+	map->freq_hz = 1000000000;
+	if (kind == HODO_CLOCK_TSC && ns > 0 && ticks > 0)
+		map->freq_hz = (uint64_t)(((unsigned __int128)ticks * 1000000000u + (uint64_t)ns / 2) / (uint64_t)ns);
+	if (map->freq_hz == 0)
+		map->freq_hz = 1000000000;
+	offset = (__int128)first->real_ns * map->freq_hz / 1000000000 - first->ticks;
+	map->offset_s = (int64_t)(offset / map->freq_hz);
+	if (offset < 0 && offset % map->freq_hz != 0)
+		map->offset_s--;
+	map->offset = (uint64_t)(offset - (__int128)map->offset_s * map->freq_hz);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h - the recording's clock: which one, and how its ticks become time.
+ */
+#ifndef HODO_RECORD_CLOCK_H
+#define HODO_RECORD_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+/* One moment on three clocks. */
+struct hodo_clock_sample {
+	uint64_t ticks;
+	int64_t mono_ns;
+	int64_t real_ns;
+};
+
+/* Seconds since the epoch = offset_s + (offset + ticks) / freq_hz; offset < freq_hz. */
+struct hodo_clock_map {
+	enum hodo_clock kind;
+	uint64_t freq_hz;
+	int64_t offset_s;
+	uint64_t offset;
+};
+
+/* Whether the TSC is invariant and the kernel trusts it as its own clock source. */
+bool hodo_clock_tsc_usable(void);
+/* The processor's part of that alone. */
+bool hodo_clock_tsc_invariant(void);
+
+/* Ticks now. */
+uint64_t hodo_clock_now(enum hodo_clock kind);
+
+/* Takes a sample, the tightest of some; some microseconds. */
+void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s);
+
+/*
+ * The line through two samples. They should lie HODO_CLOCK_FIT_NS apart at
+ * least, else the frequency is as inexact as the time between is short.
+ */
+#define HODO_CLOCK_FIT_NS 2000000
+void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
+		    const struct hodo_clock_sample *last, struct hodo_clock_map *map);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_metadata.c - the metadata file of one process's trace.
+ *
+ * TSDL takes no escapes that all readers agree on, so names are made printable
+ * ASCII without quotes and backslashes; the comment lines hold the exact ones,
+ * percent-encoded. Field names get one underscore in front, which readers take
+ * off again: so keywords, and names that begin with one, read back as they are.
+ */
+#define _GNU_SOURCE
+#include "ctf_metadata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define TSDL_BYTE_ORDER "be"
+#define EVENT_HEADER "timestamp48_t timestamp; uint16_t id;"
+#else
+#define TSDL_BYTE_ORDER "le"
+#define EVENT_HEADER "uint16_t id; timestamp48_t timestamp;"
+#endif
+
+#define METADATA_MAX (1ull << 30) /* bytes of a file that is read back */
+
+static const char head_types[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = false; base = 16; } := byte_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := pointer_t;\n"
+	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;\n"
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float_t;\n"
+	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double_t;\n";
+
+static const char head_streams[] =
+	"typealias integer { size = 64; align = 8; signed = false; map = clock.hodo.value; } := timestamp64_t;\n"
+	"typealias integer { size = 48; align = 8; signed = false; map = clock.hodo.value; } := timestamp48_t;\n"
+	"stream {\n"
+	"\tid = 0;\n"
+	"\tpacket.context := struct {\n"
+	"\t\ttimestamp64_t timestamp_begin; timestamp64_t timestamp_end;\n"
+	"\t\tuint64_t content_size; uint64_t packet_size;\n"
+	"\t\tuint64_t packet_seq_num; uint64_t events_discarded;\n"
+	"\t\tuint32_t cpu_id; uint32_t events; uint64_t events_before;\n"
+	"\t};\n"
+	"\tevent.header := struct { " EVENT_HEADER " };\n"
+	"\tevent.context := struct { uint32_t vtid; };\n"
+	"};\n";
+
+/* TSDL type, name in the fields= list, bits and sign (integers only). */
+static const struct {
+	const char *tsdl;
+	const char *name;
+	uint8_t integer_bits;
+	bool is_signed;
+} types[] = {
+	[HODO_TYPE_I8] = { "int8_t", "i8", 8, true },     [HODO_TYPE_U8] = { "uint8_t", "u8", 8, false },
+	[HODO_TYPE_I16] = { "int16_t", "i16", 16, true }, [HODO_TYPE_U16] = { "uint16_t", "u16", 16, false },
+	[HODO_TYPE_I32] = { "int32_t", "i32", 32, true }, [HODO_TYPE_U32] = { "uint32_t", "u32", 32, false },
+	[HODO_TYPE_I64] = { "int64_t", "i64", 64, true }, [HODO_TYPE_U64] = { "uint64_t", "u64", 64, false },
+	[HODO_TYPE_BOOL] = { "uint8_t", "bool", 0, false }, [HODO_TYPE_CHAR] = { "int8_t", "char", 0, true },
+	[HODO_TYPE_F32] = { "float_t", "f32", 0, false }, [HODO_TYPE_F64] = { "double_t", "f64", 0, false },
+	[HODO_TYPE_PTR] = { "pointer_t", "ptr", 0, false },
+	[HODO_TYPE_STR] = { "text_t", "str", 0, false },
+	[HODO_TYPE_BYTES] = { "byte_t", "bytes", 0, false },
+};
+
+static const char *kind_name(unsigned int kind)
+{
+	static const char *const name[] = {
+		[HODO_KIND_EVENT] = "event",           [HODO_KIND_MARK] = "mark",
+		[HODO_KIND_TRACEPOINT] = "tracepoint", [HODO_KIND_SPAN_BEGIN] = "span_begin",
+		[HODO_KIND_SPAN_END] = "span_end",     [HODO_KIND_BEGIN] = "begin",
+		[HODO_KIND_END] = "end",               [HODO_KIND_COUNTER] = "counter",
+	};
+
+	return kind < sizeof(name) / sizeof(*name) && name[kind] ? name[kind] : "event";
+}
+
+static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
+{
+	for (int i = 0; i < 16; i++)
+		hodo_text_add(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *c)
+{
+	hodo_text_add(t, "/*@clock kind=%s freq=%llu offset_s=%lld offset=%llu*/\n",
+		      c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", (unsigned long long)c->freq_hz,
+		      (long long)c->offset_s, (unsigned long long)c->offset);
+}
+
+/* absolute: all our traces count from the epoch, so that readers may merge them. */
+static void add_clock_tsdl(struct hodo_text *t, const struct hodo_clock_map *c)
+{
+	hodo_text_add(t, "clock { name = hodo; freq = %llu; offset_s = %lld; offset = %llu; absolute = true; };\n",
+		      (unsigned long long)c->freq_hz, (long long)c->offset_s, (unsigned long long)c->offset);
+}
+
+static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
+{
+	hodo_text_add(t, "/*@hodo version=1 uuid=");
+	add_uuid(t, m->uuid);
+	hodo_text_add(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
+	hodo_text_add(t, "/*@process pid=%u ppid=%u uid=%u comm=", m->pid, m->ppid, m->uid);
+	hodo_text_add_encoded(t, m->comm);
+	hodo_text_add(t, " exe=");
+	hodo_text_add_encoded(t, m->exe);
+	hodo_text_add(t, " start=%s mode=%s ring_size=%llu packet_size=%u*/\n",
+		      m->start == HODO_START_FORK ? "fork" : "exec",
+		      m->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", (unsigned long long)m->ring_size,
+		      m->packet_size);
+	add_clock_comment(t, m->clock);
+}
+
+static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
+{
+	hodo_text_add_bytes(t, head_types, sizeof(head_types) - 1);
+	hodo_text_add(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
+	add_uuid(t, m->uuid);
+	hodo_text_add(t, "\";\n\tbyte_order = " TSDL_BYTE_ORDER ";\n"
+		      "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n");
+	hodo_text_add(t, "env {\n\thostname = \"");
+	hodo_text_add_quotable(t, m->hostname);
+	hodo_text_add(t, "\";\n\tprocname = \"");
+	hodo_text_add_quotable(t, m->comm);
+	hodo_text_add(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n};\n", m->pid);
+	add_clock_tsdl(t, m->clock);
+	hodo_text_add_bytes(t, head_streams, sizeof(head_streams) - 1);
+}
+
+/* The labels that apply to a field of an event, or NULL. */
+static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
+						   const struct hodo_catalog_event *e, unsigned int field)
+{
+	if (e->type[field] >= sizeof(types) / sizeof(*types) || !types[e->type[field]].integer_bits)
+		return NULL;
+	for (uint32_t i = c->labels_count; i-- > 0;) {
+		const struct hodo_catalog_labels *l = c->labels[i];
+		size_t len = strlen(l->provider);
+
+		if (l->n > 0 && strcmp(l->field, e->field[field]) == 0 &&
+		    strncmp(e->name, l->provider, len) == 0 && e->name[len] == ':')
+			return l;
+	}
+	return NULL;
+}
+
+/* A value that the field's own type can hold: C converted it so as well. */
+static void add_label_value(struct hodo_text *t, int64_t value, unsigned int bits, bool is_signed)
+{
+	uint64_t v = bits == 64 ? (uint64_t)value : (uint64_t)value & ((1ull << bits) - 1);
+
+	if (!is_signed)
+		hodo_text_add(t, "%llu", (unsigned long long)v);
+	else if (v == 1ull << 63) /* has no literal */
+		hodo_text_add(t, "-9223372036854775807");
+	else
+		hodo_text_add(t, "%lld", (long long)((int64_t)(v << (64 - bits)) >> (64 - bits)));
+}
+
+static void add_enum(struct hodo_text *t, const struct hodo_catalog_labels *l, unsigned int type)
+{
+	hodo_text_add(t, "enum : %s {", types[type].tsdl);
+	for (uint32_t i = 0; i < l->n; i++) {
+		hodo_text_add(t, "%s \"", i ? "," : "");
+		hodo_text_add_quotable(t, l->label[i]);
+		hodo_text_add(t, "\" = ");
+		add_label_value(t, l->value[i], types[type].integer_bits, types[type].is_signed);
+	}
+	hodo_text_add(t, " }");
+}
+
+static bool is_field(const struct hodo_catalog_event *e, const char *name)
+{
+	for (unsigned int i = 0; i < e->nfields; i++)
+		if (strcmp(e->field[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* A name for the length of field i that no field has. */
+static void length_name(const struct hodo_catalog_event *e, unsigned int i, char *name, size_t size)
+{
+	snprintf(name, size, "_%s_length", e->field[i]);
+	for (unsigned int n = 2; is_field(e, name); n++)
+		snprintf(name, size, "_%s_length%u", e->field[i], n);
+}
+
+static void add_field(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e,
+		      unsigned int i)
+{
+	const struct hodo_catalog_labels *l = labels_of(c, e, i);
+	unsigned int type = e->type[i] & ~(unsigned int)HODO_TYPE_ARRAY;
+	bool variable = e->type[i] != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES;
+	char length[HODO_NAME_MAX + 32];
+
+	if (variable) {
+		length_name(e, i, length, sizeof(length));
+		hodo_text_add(t, "\t\t%s _%s;\n\t\t%s _%s[_%s];\n", type == HODO_TYPE_STR ? "uint16_t" : "uint32_t",
+			      length, types[type].tsdl, e->field[i], length);
+		return;
+	}
+	hodo_text_add(t, "\t\t");
+	if (l)
+		add_enum(t, l, type);
+	else
+		hodo_text_add(t, "%s", types[type].tsdl);
+	hodo_text_add(t, " _%s;\n", e->field[i]);
+}
+
+static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e)
+{
+	hodo_text_add(t, "/*@event id=%u name=", e->id);
+	hodo_text_add_encoded(t, e->name);
+	hodo_text_add(t, " kind=%s file=", kind_name(e->kind));
+	hodo_text_add_encoded(t, e->file);
+	hodo_text_add(t, " line=%u func=", e->line);
+	hodo_text_add_encoded(t, e->function);
+	hodo_text_add(t, " object=");
+	hodo_text_add_encoded(t, e->object);
+	hodo_text_add(t, " format=");
+	hodo_text_add_encoded(t, e->format);
+	hodo_text_add(t, " fields=");
+	for (unsigned int i = 0; i < e->nfields; i++)
+		hodo_text_add(t, "%s%s:%s%s", i ? "," : "", e->field[i],
+			      types[e->type[i] & ~(unsigned int)HODO_TYPE_ARRAY].name,
+			      e->type[i] & HODO_TYPE_ARRAY ? "[]" : "");
+	hodo_text_add(t, "*/\nevent {\n\tname = \"");
+	hodo_text_add_quotable(t, e->name);
+	hodo_text_add(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
+	for (unsigned int i = 0; i < e->nfields; i++)
+		add_field(t, c, e, i);
+	hodo_text_add(t, "\t};\n};\n");
+}
+
+static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
+{
+	hodo_text_add(t, "/*@labels provider=");
+	hodo_text_add_encoded(t, l->provider);
+	hodo_text_add(t, " field=");
+	hodo_text_add_encoded(t, l->field);
+	hodo_text_add(t, " names=");
+	for (uint32_t i = 0; i < l->n; i++) {
+		hodo_text_add(t, "%s", i ? "," : "");
+		hodo_text_add_encoded(t, l->label[i]);
+	}
+	hodo_text_add(t, " values=");
+	for (uint32_t i = 0; i < l->n; i++)
+		hodo_text_add(t, "%s%lld", i ? "," : "", (long long)l->value[i]);
+	hodo_text_add(t, "*/\n");
+}
+
+static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
+{
+	for (uint32_t i = 0; i < m->threads; i++) {
+		hodo_text_add(t, "/*@thread tid=%u comm=", m->thread[i].tid);
+		hodo_text_add_encoded(t, m->thread[i].comm);
+		hodo_text_add(t, "*/\n");
+	}
+	for (uint32_t i = 0; i < m->losts; i++) {
+		const struct hodo_ctf_lost *l = &m->lost[i];
+
+		hodo_text_add(t, "/*@lost stream=%s full=%llu too_large=%llu busy=%llu overwritten=%llu", l->stream,
+			      (unsigned long long)l->full, (unsigned long long)l->too_large,
+			      (unsigned long long)l->busy, (unsigned long long)l->overwritten);
+		hodo_text_add(t, " unwritten=%llu damaged=%llu*/\n", (unsigned long long)l->unwritten,
+			      (unsigned long long)l->damaged);
+	}
+	for (uint32_t i = 0; i < m->catalog->warnings; i++) {
+		hodo_text_add(t, "/*@warning text=");
+		hodo_text_add_encoded(t, m->catalog->warning[i]);
+		hodo_text_add(t, "*/\n");
+	}
+	if (m->ended)
+		hodo_text_add(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
+			      (long long)(m->end_real_ns % 1000000000));
+}
+
+void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out)
+{
+	hodo_text_add(out, "/* CTF 1.8 */\n");
+	add_comments(out, m);
+	add_head(out, m);
+	for (uint32_t i = 0; i < m->catalog->labels_count; i++)
+		add_labels(out, m->catalog->labels[i]);
+	for (uint32_t i = 0; i < m->catalog->events; i++)
+		add_event(out, m->catalog, m->catalog->event[i]);
+	add_tail(out, m);
+}
+
+int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text)
+{
+	size_t done = 0;
+	int err = 0, fd;
+
+	if (text->error)
+		return text->error;
+	fd = openat(dirfd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0)
+		return -errno;
+	while (done < text->len && !err) {
+		ssize_t n = write(fd, text->s + done, text->len - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			err = n == 0 ? -EIO : -errno;
+	}
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	if (!err && renameat(dirfd, ".metadata.new", dirfd, "metadata") < 0)
+		err = -errno;
+	if (err)
+		unlinkat(dirfd, ".metadata.new", 0);
+	return err;
+}
+
+static int read_metadata(int dirfd, struct hodo_text *text)
+{
+	int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char buffer[65536];
+	ssize_t n;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || text->len + (size_t)n > METADATA_MAX) {
+			err = n < 0 ? -errno : -EFBIG;
+			break;
+		}
+		hodo_text_add_bytes(text, buffer, (size_t)n);
+	}
+	close(fd);
+	return err ? err : text->error;
+}
+
+int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock)
+{
+	struct hodo_text old = { 0 }, text = { 0 };
+	int err = read_metadata(dirfd, &old);
+	const char *at = old.s, *end = old.s + old.len;
+
+	/* No line but ours begins so: no foreign text stands at the beginning of a line. */
+	while (!err && at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t len = (size_t)((newline ? newline + 1 : end) - at);
+
+		if (len > 9 && memcmp(at, "/*@clock ", 9) == 0)
+			add_clock_comment(&text, clock);
+		else if (len > 8 && memcmp(at, "clock { ", 8) == 0)
+			add_clock_tsdl(&text, clock);
+		else
+			hodo_text_add_bytes(&text, at, len);
+		at += len;
+	}
+	if (!err)
+		err = hodo_ctf_metadata_write(dirfd, &text);
+	hodo_text_free(&old);
+	hodo_text_free(&text);
+	return err;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_metadata.h - writes the metadata file of one process's trace: TSDL, and
+ * the comment lines of docs/format.md.
+ */
+#ifndef HODO_RECORD_CTF_METADATA_H
+#define HODO_RECORD_CTF_METADATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "catalog.h"
+#include "clock.h"
+#include "text.h"
+
+struct hodo_ctf_thread {
+	uint32_t tid;
+	char comm[16];
+};
+
+struct hodo_ctf_lost {
+	const char *stream;
+	uint64_t full, too_large, busy, overwritten, unwritten, damaged;
+};
+
+/* What one metadata file says. Strings may hold anything. */
+struct hodo_ctf_metadata {
+	uint8_t uuid[16];
+	uint32_t pid, ppid, uid;
+	const char *comm, *exe, *hostname;
+	enum hodo_start start;
+	enum hodo_mode mode;
+	uint64_t ring_size;
+	uint32_t packet_size;
+	const struct hodo_clock_map *clock;
+	const struct hodo_catalog *catalog;
+	const struct hodo_ctf_thread *thread;
+	uint32_t threads;
+	const struct hodo_ctf_lost *lost; /* only streams that lost something */
+	uint32_t losts;
+	bool ended; /* the recording of this process is complete */
+	int64_t end_real_ns;
+};
+
+/* Appends the text; an error is left in out. */
+void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out);
+
+/*
+ * Replaces the file `metadata` in dirfd as a whole. 0 or negative errno, and
+ * then what was there is still there.
+ */
+int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text);
+
+/* Rewrites the clock's lines of the metadata file in dirfd. 0 or negative errno. */
+int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock);
+
+#endif

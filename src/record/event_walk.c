@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_walk.c - walks the events of a packet by their sizes alone.
+ */
+#include "event_walk.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm.h"
+
+#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1)
+
+unsigned int hodo_walk_scalar_size(unsigned int type)
+{
+	static const uint8_t size[] = {
+		[HODO_TYPE_I8] = 1,   [HODO_TYPE_U8] = 1,  [HODO_TYPE_I16] = 2,  [HODO_TYPE_U16] = 2,
+		[HODO_TYPE_I32] = 4,  [HODO_TYPE_U32] = 4, [HODO_TYPE_I64] = 8,  [HODO_TYPE_U64] = 8,
+		[HODO_TYPE_BOOL] = 1, [HODO_TYPE_CHAR] = 1, [HODO_TYPE_F32] = 4, [HODO_TYPE_F64] = 8,
+		[HODO_TYPE_PTR] = 8,
+	};
+
+	return type < sizeof(size) ? size[type] : 0;
+}
+
+static int shape_of(struct hodo_walk_shape *s, const uint8_t *types, unsigned int nfields)
+{
+	memset(s, 0, sizeof(*s));
+	if (nfields > HODO_FIELDS_MAX)
+		return -EINVAL;
+	for (unsigned int i = 0; i < nfields; i++) {
+		unsigned int size = hodo_walk_scalar_size(types[i]);
+
+		if (size) {
+			s->fixed[s->variables] += (uint16_t)size;
+			continue;
+		}
+		if (types[i] == HODO_TYPE_BYTES)
+			size = 1;
+		else if (types[i] & HODO_TYPE_ARRAY)
+			size = hodo_walk_scalar_size(types[i] & ~(unsigned int)HODO_TYPE_ARRAY);
+		if (!size && types[i] != HODO_TYPE_STR)
+			return -EINVAL;
+		s->element[s->variables++] = (uint8_t)size;
+	}
+	s->known = 1;
+	return 0;
+}
+
+int hodo_walk_add(struct hodo_walk_table *table, uint16_t id, const uint8_t *types, unsigned int nfields)
+{
+	struct hodo_walk_shape s;
+	int err = shape_of(&s, types, nfields);
+
+	if (err)
+		return err;
+	if (id >= table->size) {
+		uint32_t size = table->size ? table->size : 64;
+		struct hodo_walk_shape *shape;
+
+		while (size <= id)
+			size *= 2;
+		shape = realloc(table->shape, size * sizeof(*shape));
+		if (!shape)
+			return -ENOMEM;
+		memset(shape + table->size, 0, (size - table->size) * sizeof(*shape));
+		table->shape = shape;
+		table->size = size;
+	}
+	table->shape[id] = s;
+	return 0;
+}
+
+void hodo_walk_free(struct hodo_walk_table *table)
+{
+	free(table->shape);
+	memset(table, 0, sizeof(*table));
+}
+
+/* Bytes of an event's fields, of which left are there; UINT32_MAX if they are not enough. */
+static uint32_t payload_size(const struct hodo_walk_shape *s, const uint8_t *p, uint32_t left)
+{
+	uint64_t at = 0;
+
+	for (unsigned int i = 0; i < s->variables; i++) {
+		unsigned int length_size = s->element[i] ? 4 : 2;
+
+		at += s->fixed[i];
+		if (at + length_size > left)
+			return UINT32_MAX;
+		if (s->element[i])
+			at += 4 + (uint64_t)hodo_shm_get32(p + at) * s->element[i];
+		else
+			at += 2 + (uint64_t)hodo_shm_get16(p + at);
+		if (at > left)
+			return UINT32_MAX;
+	}
+	at += s->fixed[s->variables];
+	return at > left ? UINT32_MAX : (uint32_t)at;
+}
+
+void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t ts_begin,
+	       uint32_t events_max, struct hodo_walk_result *result)
+{
+	uint64_t ts = ts_begin;
+	uint32_t at = 0, n = 0;
+
+	while (n < events_max && len - at >= HODO_EVENT_HEADER) {
+		uint64_t head = hodo_shm_get64(body + at);
+		uint16_t id = (uint16_t)head;
+		uint64_t step = ((head >> 16) - ts) & TIMESTAMP_MASK;
+		const struct hodo_walk_shape *s;
+		uint32_t size;
+
+		if (id >= table->size || !table->shape[id].known || step > TIMESTAMP_MASK / 2)
+			break;
+		s = &table->shape[id];
+		if (s->variables == 0) {
+			size = s->fixed[0];
+			if (size > len - at - HODO_EVENT_HEADER)
+				break;
+		} else {
+			size = payload_size(s, body + at + HODO_EVENT_HEADER, len - at - HODO_EVENT_HEADER);
+			if (size == UINT32_MAX)
+				break;
+		}
+		ts += step;
+		at += HODO_EVENT_HEADER + size;
+		n++;
+	}
+	result->events = n;
+	result->bytes = at;
+	result->ts_last = ts;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_walk.h - walks the events of a packet by their sizes alone.
+ *
+ * The recorder needs no values: only whether the events fill the packet as
+ * their count says, whether every id is known, and the last time stamp.
+ */
+#ifndef HODO_RECORD_EVENT_WALK_H
+#define HODO_RECORD_EVENT_WALK_H
+
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+/* The bytes behind an event's header: runs of fixed size with something of variable size between. */
+struct hodo_walk_shape {
+	uint8_t known;
+	uint8_t variables;                      /* 0 .. HODO_FIELDS_MAX */
+	uint8_t element[HODO_FIELDS_MAX];       /* bytes; 0: a text with its 16-bit length */
+	uint16_t fixed[HODO_FIELDS_MAX + 1];    /* bytes before variable i; the last: behind the last one */
+};
+
+/* By event id. */
+struct hodo_walk_table {
+	struct hodo_walk_shape *shape;
+	uint32_t size; /* entries allocated */
+};
+
+struct hodo_walk_result {
+	uint32_t events;  /* whole events, known and in order */
+	uint32_t bytes;   /* that they take */
+	uint64_t ts_last; /* of the last of them; ts_begin if there is none */
+};
+
+/* Bytes of one value of a scalar type (HODO_TYPE_I8 .. HODO_TYPE_PTR), 0 for any other type. */
+unsigned int hodo_walk_scalar_size(unsigned int type);
+
+/* 0; -EINVAL if a type is none of enum hodo_type; -ENOMEM. id > 0. */
+int hodo_walk_add(struct hodo_walk_table *table, uint16_t id, const uint8_t *types, unsigned int nfields);
+void hodo_walk_free(struct hodo_walk_table *table);
+
+/*
+ * Walks at most events_max events in the len bytes at body, which may change
+ * meanwhile, and stops before the first that is unknown, too long, or earlier
+ * than the one before it (ts_begin for the first).
+ */
+void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t ts_begin,
+	       uint32_t events_max, struct hodo_walk_result *result);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch.c - starts the command to be recorded.
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <hodo/abi.h>
+
+#define TIMER_SLACK_NS 10000
+
+void hodo_launch_prepare(struct hodo_launch *l, const sigset_t *blocked)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, standard = { .sa_handler = SIG_DFL };
+	struct rlimit most;
+
+	sigaction(SIGPIPE, &ignore, &l->pipe);
+	sigaction(SIGXFSZ, &ignore, &l->xfsz);
+	sigaction(SIGCHLD, &standard, &l->chld);
+	sigprocmask(SIG_BLOCK, blocked, &l->mask);
+	if (getrlimit(RLIMIT_NOFILE, &l->nofile) == 0) {
+		most = l->nofile;
+		most.rlim_cur = most.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &most);
+	}
+	l->timer_slack_ns = prctl(PR_GET_TIMERSLACK);
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+}
+
+/* --------------------------------------------------------------- library */
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* libhodo.so in a directory, or under the name of its version, made absolute. */
+static bool find_in(const char *dir, char *path)
+{
+	char name[PATH_MAX + 64];
+	struct dirent *e;
+	bool found;
+	DIR *d;
+
+	snprintf(name, sizeof(name), "%s/libhodo.so", dir);
+	found = is_file(name) && realpath(name, path);
+	d = found ? NULL : opendir(dir);
+	while (d && !found && (e = readdir(d))) {
+		if (strncmp(e->d_name, "libhodo.so.", 11) != 0)
+			continue;
+		snprintf(name, sizeof(name), "%s/%.60s", dir, e->d_name);
+		found = is_file(name) && realpath(name, path);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/*
+ * In the subdirectories of dir whose name holds the word: lib, lib64 beside
+ * our bin, then x86_64-linux-gnu in them.
+ */
+static bool find_below(const char *dir, const char *word, bool deeper, char *path)
+{
+	DIR *d = opendir(dir);
+	bool found = false;
+	struct dirent *e;
+
+	while (d && !found && (e = readdir(d))) {
+		char sub[PATH_MAX];
+
+		if (!strstr(e->d_name, word) || snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name) >= (int)sizeof(sub))
+			continue;
+		found = find_in(sub, path) || (deeper && find_below(sub, "-linux-", false, path));
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static bool find_library(char *path)
+{
+	char exe[PATH_MAX], dir[PATH_MAX + 16];
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	if (len <= 0)
+		return false;
+	exe[len] = 0;
+	slash = strrchr(exe, '/');
+	if (!slash)
+		return false;
+	*slash = 0;
+	snprintf(dir, sizeof(dir), "%s/../user", exe); /* build tree */
+	if (find_in(dir, path))
+		return true;
+	snprintf(dir, sizeof(dir), "%s/..", exe);
+	return find_below(dir, "lib", true, path);
+}
+
+int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
+{
+	const char *given = getenv("HODO_LIBRARY");
+	char found[PATH_MAX];
+
+	if (given && *given && (!realpath(given, found) || !is_file(found))) {
+		snprintf(error, error_size, "HODO_LIBRARY=%s: no such library", given);
+		return -ENOENT;
+	}
+	if (!(given && *given) && !find_library(found)) {
+		snprintf(error, error_size, "libhodo.so is not beside this program: set HODO_LIBRARY to its path");
+		return -ENOENT;
+	}
+	/* The loader takes LD_PRELOAD apart at these, and knows no way to quote them. */
+	if (strpbrk(found, " :\t\n")) {
+		snprintf(error, error_size, "%s: a path with a space or colon cannot be preloaded:"
+			 " set HODO_LIBRARY to a copy elsewhere", found);
+		return -EINVAL;
+	}
+	if (snprintf(path, size, "%s", found) >= (int)size) {
+		snprintf(error, error_size, "%s: path too long", found);
+		return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------- command */
+
+/* 0, -ENOENT, or -EACCES if it is there but cannot be run. */
+static int check_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+int hodo_launch_check(const char *command)
+{
+	const char *at = getenv("PATH");
+	char standard[256] = "", path[PATH_MAX];
+	int result = -ENOENT;
+
+	if (!*command)
+		return -ENOENT;
+	if (strchr(command, '/'))
+		return check_file(command);
+	if (!at) {
+		confstr(_CS_PATH, standard, sizeof(standard));
+		at = standard;
+	}
+	for (;; at++) {
+		size_t len = strcspn(at, ":");
+
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)len, at, len ? "/" : "", command) <
+		    (int)sizeof(path)) {
+			int err = check_file(path);
+			struct stat st;
+
+			if (err == 0)
+				return 0;
+			/* A directory of that name on the way is nothing, as for a shell. */
+			if (err == -EACCES && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+				result = -EACCES;
+		}
+		at += len;
+		if (!*at)
+			return result;
+	}
+}
+
+/* Puts library in front of what is preloaded already. */
+static void set_environment(const char *library, const char *socket)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	char *value = NULL;
+
+	if (preload && *preload && asprintf(&value, "%s:%s", library, preload) < 0)
+		value = NULL;
+	if (setenv("LD_PRELOAD", value ? value : library, 1) < 0 || setenv(HODO_RECORDER_ENV, socket, 1) < 0)
+		_exit(126);
+}
+
+static void run(const struct hodo_launch *l, char **argv, const char *library, const char *socket, int fd)
+{
+	int err;
+
+	if (library && socket)
+		set_environment(library, socket);
+	sigaction(SIGPIPE, &l->pipe, NULL);
+	sigaction(SIGXFSZ, &l->xfsz, NULL);
+	sigaction(SIGCHLD, &l->chld, NULL);
+	setrlimit(RLIMIT_NOFILE, &l->nofile);
+	if (l->timer_slack_ns > 0)
+		prctl(PR_SET_TIMERSLACK, l->timer_slack_ns);
+	sigprocmask(SIG_SETMASK, &l->mask, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(err == ENOENT ? 127 : 126);
+}
+
+int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *library, const char *socket,
+		      pid_t *pid)
+{
+	int pipe_fd[2], err = 0;
+	ssize_t n;
+
+	if (pipe2(pipe_fd, O_CLOEXEC) < 0)
+		return -errno;
+	*pid = fork();
+	if (*pid == 0)
+		run(l, argv, library, socket, pipe_fd[1]);
+	if (*pid < 0)
+		err = errno;
+	close(pipe_fd[1]);
+	if (*pid > 0) {
+		/* Closed by a successful exec, else it tells why. */
+		while ((n = read(pipe_fd[0], &err, sizeof(err))) < 0 && errno == EINTR)
+			;
+		if (n != (ssize_t)sizeof(err))
+			err = 0;
+		else
+			waitpid(*pid, NULL, 0);
+	}
+	close(pipe_fd[0]);
+	return -err;
+}
+
+void hodo_launch_die(int signal)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	/* The command has left its core; ours would overwrite it. With a pipe as core_pattern the limit is not asked. */
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(signal, &standard, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	kill(getpid(), signal);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * out_dir.c - the directory of a recording.
+ *
+ * A recording is known by its contents: folders, each with nothing but
+ * metadata that says it is ours, and stream files. One unknown name anywhere, and
+ * the directory is somebody else's.
+ */
+#define _GNU_SOURCE
+#include "out_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static bool is_stream_name(const char *name)
+{
+	if (strcmp(name, "fallback") == 0)
+		return true;
+	return strncmp(name, "cpu", 3) == 0 && name[3] && strlen(name) <= 9 &&
+	       strspn(name + 3, "0123456789") == strlen(name + 3);
+}
+
+static bool is_our_metadata(int dirfd)
+{
+	static const char head[] = "/* CTF 1.8 */\n/*@hodo ";
+	char start[sizeof(head)] = "";
+	int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool ours;
+
+	if (fd < 0)
+		return false;
+	ours = read(fd, start, sizeof(head) - 1) == (ssize_t)sizeof(head) - 1 && strcmp(start, head) == 0;
+	close(fd);
+	return ours;
+}
+
+static DIR *open_dir(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+/* A process's folder. One that is quite empty was left by a recorder that was killed. */
+static bool is_trace(int topfd, const char *name)
+{
+	DIR *d = open_dir(topfd, name);
+	bool good = d != NULL, empty = true;
+	struct dirent *e;
+
+	while (good && (e = readdir(d))) {
+		if (is_dot(e->d_name))
+			continue;
+		if (strcmp(e->d_name, ".metadata.new") == 0)
+			continue;
+		empty = false;
+		good = strcmp(e->d_name, "metadata") == 0 || is_stream_name(e->d_name);
+	}
+	if (good && !empty)
+		good = is_our_metadata(dirfd(d));
+	if (d)
+		closedir(d);
+	return good;
+}
+
+int hodo_out_dir_is_recording(int fd)
+{
+	DIR *d = open_dir(fd, ".");
+	bool good = d != NULL;
+	struct dirent *e;
+
+	while (good && (e = readdir(d)))
+		good = is_dot(e->d_name) || is_trace(fd, e->d_name);
+	if (d)
+		closedir(d);
+	return good;
+}
+
+/* Removes a folder with the files that is_trace() has seen in it; other names make rmdir fail. */
+static int remove_trace(int topfd, const char *name)
+{
+	DIR *d = open_dir(topfd, name);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)))
+		if (is_stream_name(e->d_name) || strcmp(e->d_name, ".metadata.new") == 0)
+			unlinkat(dirfd(d), e->d_name, 0);
+	/* Last: while it is there, the folder is known as ours. */
+	unlinkat(dirfd(d), "metadata", 0);
+	closedir(d);
+	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+static int remove_recording(int fd, const char *path)
+{
+	DIR *d = open_dir(fd, ".");
+	struct dirent *e;
+	int err = 0;
+
+	if (!d)
+		return -errno;
+	while (!err && (e = readdir(d)))
+		if (!is_dot(e->d_name))
+			err = remove_trace(fd, e->d_name);
+	closedir(d);
+	if (!err && rmdir(path) < 0)
+		err = -errno;
+	return err;
+}
+
+/*
+ * Opens what stands at path: a descriptor, -ENOENT if there is nothing,
+ * -EEXIST if it is not a recording or one being written.
+ */
+static int open_recording(const char *path, char *error, size_t size)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st) < 0)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && S_ISDIR(st.st_mode)) {
+		snprintf(error, size, "%s: %s", path, strerror(errno));
+		return -EACCES;
+	}
+	if (fd < 0 || !hodo_out_dir_is_recording(fd)) {
+		snprintf(error, size, "%s exists and is not a recording: choose another directory with -o", path);
+	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		snprintf(error, size, "%s is being written by another recording: choose another directory with -o",
+			 path);
+	} else {
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -EEXIST;
+}
+
+/* Moves a recording at path out of the way. 0 or negative errno. */
+static int move_aside(const char *path, char *error, size_t size)
+{
+	char old[PATH_MAX];
+	int err = 0, fd = open_recording(path, error, size), old_fd = -1;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old)) {
+		snprintf(error, size, "%s: %s", path, strerror(ENAMETOOLONG));
+		err = -ENAMETOOLONG;
+	} else {
+		old_fd = open_recording(old, error, size);
+		if (old_fd < 0 && old_fd != -ENOENT)
+			err = old_fd;
+	}
+	if (!err && old_fd >= 0) {
+		err = remove_recording(old_fd, old);
+		if (err)
+			snprintf(error, size, "cannot remove %s: %s", old, strerror(-err));
+	}
+	if (!err && rename(path, old) < 0) {
+		err = -errno;
+		snprintf(error, size, "cannot move %s to %s: %s", path, old, strerror(-err));
+	}
+	if (old_fd >= 0)
+		close(old_fd);
+	close(fd);
+	return err;
+}
+
+int hodo_out_dir_open(const char *path, char *error, size_t size)
+{
+	char clean[PATH_MAX];
+	size_t len = strlen(path);
+	int err, fd;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len == 0 || len >= sizeof(clean)) {
+		snprintf(error, size, "'%.32s': not a directory name", path);
+		return len ? -ENAMETOOLONG : -ENOENT;
+	}
+	memcpy(clean, path, len);
+	clean[len] = 0;
+	err = move_aside(clean, error, size);
+	if (err)
+		return err;
+	if (mkdir(clean, 0777) < 0) {
+		err = -errno;
+		snprintf(error, size, "cannot make %s: %s", clean, strerror(-err));
+		return err;
+	}
+	fd = open(clean, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err = -errno;
+		snprintf(error, size, "cannot open %s: %s", clean, strerror(-err));
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	return fd;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * out_dir.h - the directory of a recording: made, and an earlier one moved
+ * aside, without ever touching what is not a recording.
+ */
+#ifndef HODO_RECORD_OUT_DIR_H
+#define HODO_RECORD_OUT_DIR_H
+
+#include <stddef.h>
+
+/*
+ * Makes the directory path and opens it. A recording that stands there is
+ * moved to PATH.old, and one that stands at PATH.old is removed. The directory
+ * is locked (flock) as long as the descriptor is open.
+ *
+ * Returns the descriptor; -EEXIST if something stands in the way that is not
+ * a recording, or a recording that is being written (nothing was touched
+ * then); another negative errno if the directory cannot be made. On error,
+ * error holds a line for the user.
+ */
+int hodo_out_dir_open(const char *path, char *error, size_t size);
+
+/* Whether the directory holds a recording: process folders with metadata of ours, or nothing at all. */
+int hodo_out_dir_is_recording(int dirfd);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern.c - the list of event patterns of a recording (-e).
+ */
+#include "pattern.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/glob.h>
+
+#define NEAR_DISTANCE_MAX 64u
+
+static int bad_pattern(const char *p, size_t len, const char *why, char *error, size_t size)
+{
+	char shown[64];
+
+	hodo_text_printable(shown, sizeof(shown), p);
+	snprintf(error, size, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown, why);
+	return -EINVAL;
+}
+
+static int add_one(struct hodo_pattern_list *list, const char *p, size_t len, char *error, size_t size)
+{
+	size_t bang = len > 0 && p[0] == '!';
+	const char *colon = memchr(p + bang, ':', len - bang);
+	struct hodo_pattern *grown;
+	char *text;
+
+	if (len == bang)
+		return bad_pattern(p, len, "an event pattern is empty", error, size);
+	if (len > 2 * HODO_NAME_MAX)
+		return bad_pattern(p, len, "the event pattern is too long", error, size);
+	if (colon && (colon == p + bang || colon == p + len - 1))
+		return bad_pattern(p, len, "an event pattern is PROVIDER:NAME", error, size);
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] == 127)
+			return bad_pattern(p, len, "an event pattern holds no spaces", error, size);
+	if (list->n >= HODO_PATTERNS_MAX || list->bytes + len + 3 > HODO_CONFIG_TEXT_MAX)
+		return bad_pattern(p, len, "too many event patterns", error, size);
+	grown = realloc(list->pattern, (list->n + 1) * sizeof(*grown));
+	text = malloc(len + 3);
+	if (grown)
+		list->pattern = grown;
+	if (!grown || !text) {
+		free(text);
+		snprintf(error, size, "out of memory");
+		return -ENOMEM;
+	}
+	memcpy(text, p, len);
+	strcpy(text + len, colon ? "" : ":*");
+	memset(&grown[list->n], 0, sizeof(*grown));
+	grown[list->n++].text = text;
+	list->bytes += strlen(text) + 1;
+	return 0;
+}
+
+int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *error, size_t size)
+{
+	for (;;) {
+		size_t len = strcspn(arg, ",");
+		int err = add_one(list, arg, len, error, size);
+
+		if (err || !arg[len])
+			return err;
+		arg += len + 1;
+	}
+}
+
+void hodo_pattern_free(struct hodo_pattern_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		for (int j = 0; j < HODO_PATTERN_NEAR; j++)
+			free(list->pattern[i].near[j]);
+		free(list->pattern[i].text);
+	}
+	free(list->pattern);
+	memset(list, 0, sizeof(*list));
+}
+
+void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		size_t len = strlen(list->pattern[i].text) + 1;
+
+		memcpy(to, list->pattern[i].text, len);
+		to += len;
+	}
+}
+
+/* Edits (insert, drop, replace, swap of neighbours) that make a into b; both are cut at NEAR_DISTANCE_MAX. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int la = (unsigned int)strnlen(a, NEAR_DISTANCE_MAX);
+	unsigned int lb = (unsigned int)strnlen(b, NEAR_DISTANCE_MAX);
+	unsigned int rows[3][NEAR_DISTANCE_MAX + 1];
+
+	for (unsigned int j = 0; j <= lb; j++)
+		rows[0][j] = j;
+	for (unsigned int i = 1; i <= la; i++) {
+		unsigned int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (unsigned int j = 1; j <= lb; j++) {
+			unsigned int best = above[j - 1] + (a[i - 1] != b[j - 1]);
+
+			best = above[j] + 1 < best ? above[j] + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && above2[j - 2] + 1 < best)
+				best = above2[j - 2] + 1;
+			row[j] = best;
+		}
+	}
+	return rows[la % 3][lb];
+}
+
+static void see_near(struct hodo_pattern *p, const char *name)
+{
+	unsigned int d = distance(p->text, name);
+	size_t half = strlen(p->text) / 2;
+	int at = HODO_PATTERN_NEAR;
+
+	if (d > (half < 2 ? 2 : half))
+		return;
+	for (int i = 0; i < HODO_PATTERN_NEAR; i++)
+		if (p->near[i] && strcmp(p->near[i], name) == 0)
+			return;
+	while (at > 0 && (!p->near[at - 1] || p->distance[at - 1] > d))
+		at--;
+	if (at == HODO_PATTERN_NEAR)
+		return;
+	free(p->near[HODO_PATTERN_NEAR - 1]);
+	memmove(&p->near[at + 1], &p->near[at], (size_t)(HODO_PATTERN_NEAR - 1 - at) * sizeof(p->near[0]));
+	memmove(&p->distance[at + 1], &p->distance[at],
+		(size_t)(HODO_PATTERN_NEAR - 1 - at) * sizeof(p->distance[0]));
+	p->near[at] = strdup(name);
+	p->distance[at] = d;
+}
+
+void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct hodo_pattern *p = &list->pattern[i];
+
+		if (p->matched || p->text[0] == '!')
+			continue;
+		for (uint32_t j = first; j < c->events && !p->matched; j++) {
+			const char *name = c->event[j]->name;
+
+			p->matched = hodo_glob(p->text, strlen(p->text), name, strlen(name));
+			if (!p->matched)
+				see_near(p, name);
+		}
+	}
+}
+
+bool hodo_pattern_unknown(struct hodo_pattern_list *list, struct hodo_text *out)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct hodo_pattern *p = &list->pattern[i];
+
+		if (p->matched || p->reported || p->text[0] == '!')
+			continue;
+		hodo_text_add(out, "%s'%s'", any ? "; " : "no event matches ", p->text);
+		for (int j = 0; j < HODO_PATTERN_NEAR && p->near[j]; j++)
+			hodo_text_add(out, "%s%s", j ? ", " : " (near: ", p->near[j]);
+		if (p->near[0])
+			hodo_text_add(out, ")");
+		p->reported = true;
+		any = true;
+	}
+	return any;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern.h - the list of event patterns of a recording (-e): what was asked
+ * for, what of it was found, and names near to what was not.
+ */
+#ifndef HODO_RECORD_PATTERN_H
+#define HODO_RECORD_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog.h"
+#include "text.h"
+
+#define HODO_PATTERNS_MAX 1024u
+#define HODO_PATTERN_NEAR 3 /* near names told */
+
+struct hodo_pattern {
+	char *text;    /* as sent: "kv:*", "!kv:get" */
+	bool matched;  /* some event of some process */
+	bool reported; /* as unknown */
+	char *near[HODO_PATTERN_NEAR]; /* event names, nearest first; NULL behind the last */
+	unsigned int distance[HODO_PATTERN_NEAR];
+};
+
+struct hodo_pattern_list {
+	struct hodo_pattern *pattern;
+	uint32_t n;
+	size_t bytes; /* of the texts with their NULs: what CONFIG needs */
+};
+
+/*
+ * Adds what one -e holds: patterns separated by commas. "kv" alone becomes
+ * "kv:*". 0; -EINVAL and a message in error; -ENOMEM.
+ */
+int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *error, size_t size);
+void hodo_pattern_free(struct hodo_pattern_list *list);
+
+/* Copies the patterns, each with its NUL; to has room for list->bytes. */
+void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to);
+
+/* Looks at the events of a catalogue from number first on. */
+void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
+
+/*
+ * Adds a sentence about patterns that match nothing and were not yet reported,
+ * and marks them so. False if there is none.
+ */
+bool hodo_pattern_unknown(struct hodo_pattern_list *list, struct hodo_text *out);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - one traced process image: its shared memory, catalogue, rings,
+ * and its folder in the recording.
+ */
+#ifndef HODO_RECORD_PROCESS_H
+#define HODO_RECORD_PROCESS_H
+
+#include "catalog.h"
+#include "ctf_metadata.h"
+#include "ring_reader.h"
+#include "session.h"
+#include "stream.h"
+
+struct hodo_process_ring {
+	struct hodo_process *process;
+	struct hodo_ring_reader reader;
+	struct hodo_stream stream;
+};
+
+/* What is known of a process image once it has said hello. */
+struct hodo_process_id {
+	pid_t pid;     /* in our pid namespace */
+	uint32_t vpid; /* as it sees it itself */
+	uint32_t ppid;
+	uint32_t uid;
+	enum hodo_start start;
+	char comm[16];
+	char exe[256];
+	uint8_t uuid[16];
+};
+
+struct hodo_process {
+	struct hodo_watch watch; /* of pidfd; first */
+	struct hodo_session *session;
+	struct hodo_process *next;
+	struct hodo_process_id id;
+	int pidfd;
+	int memfd;
+	uint8_t *shm;
+	struct hodo_layout layout;
+	char dir[64];
+	int dirfd; /* -1: could not be made yet */
+
+	struct hodo_catalog catalog;
+	uint32_t warnings_told;
+	bool damage_told;
+	bool metadata_dirty; /* packets may need what is not in it yet */
+	bool threads_dirty;
+	struct hodo_process_ring **ring; /* layout.rings, NULL until in use */
+	uint32_t *active;                /* numbers of rings in use */
+	uint32_t actives;
+	bool age_set;
+
+	struct hodo_ctf_thread *thread;
+	uint32_t threads;
+	uint32_t threads_read;      /* entries of the shared table before this one were all valid */
+	uint32_t threads_refreshed; /* where the refresh from /proc goes on */
+};
+
+/*
+ * Takes over a process whose memory is memfd, if it is as it must be; both
+ * descriptors are the process's from then on. 0; -EPROTO and a reason in why
+ * if the memory is not as it must be; another negative errno.
+ */
+int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
+		       const char **why);
+
+/* Reads closed packets. Returns how many 16ths of its fullest ring were in use. */
+int hodo_process_poll(struct hodo_process *p);
+
+/* Thread names and the age of packets; about once a second. */
+void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t age_ticks);
+
+/* Tells the process that nobody reads any more: its events are off. */
+void hodo_process_stop(struct hodo_process *p);
+
+/* Reads the rest, completes the folder, and moves the process to session->gone. alive: it may still write. */
+void hodo_process_finish(struct hodo_process *p, bool alive);
+
+void hodo_process_free(struct hodo_process *p);
+
+/* Events committed and refused so far, for display. */
+void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats *stats);
+
+/* The image of this pid that is being recorded, or NULL. */
+struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid);
+
+/* threads.c: reads new names from the shared table; all: also those not yet valid before. */
+void hodo_process_read_threads(struct hodo_process *p, bool all);
+/* threads.c: looks up some threads' present names. */
+void hodo_process_refresh_threads(struct hodo_process *p);
+
+#endif

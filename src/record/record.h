@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - a recording: the consumer's end of all traced processes.
+ *
+ * One thread, the caller's. The caller waits until hodo_session_fd() is
+ * readable or the time that hodo_session_step() returned is over, and calls
+ * hodo_session_step() again.
+ */
+#ifndef HODO_RECORD_RECORD_H
+#define HODO_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <hodo/abi.h>
+
+#include "pattern.h"
+
+struct hodo_session;
+
+struct hodo_session_config {
+	int out_fd;           /* directory of the recording (hodo_out_dir_open()); stays the caller's */
+	const char *out_path; /* for messages */
+	uint64_t ring_size;   /* bytes a CPU, 2^n */
+	uint32_t packet_size; /* bytes, 2^n */
+	enum hodo_mode mode;
+	enum hodo_clock clock;            /* 0: the TSC where it can be used */
+	struct hodo_pattern_list *patterns; /* stays the caller's */
+	const uint8_t *filter;            /* program, NULL if none */
+	size_t filter_len;
+	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
+	/* Is told what the user should know: one printable line without newline. */
+	void (*report)(void *arg, const char *line);
+	void *arg;
+};
+
+/* Events lost, by cause. */
+struct hodo_session_lost {
+	uint64_t full, too_large, busy, overwritten, unwritten, damaged;
+};
+
+struct hodo_session_stats {
+	uint64_t events;    /* while it runs: committed so far; at the end: in the trace */
+	uint64_t bytes;     /* of packets on disk */
+	uint32_t processes; /* images recorded so far */
+	uint32_t live;      /* of them, still being recorded */
+	uint32_t refused;   /* connections that came to nothing */
+	bool command;       /* the command itself was recorded */
+	struct hodo_session_lost lost;
+};
+
+/* 0 or negative errno, with a line for the user in error. The config is copied, what it points to is not. */
+int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,
+		      size_t error_size);
+
+/* The socket's path: the value of HODO_RECORDER for the command. */
+const char *hodo_session_socket(const struct hodo_session *s);
+
+/* The command's pid, once it is started. */
+void hodo_session_set_command(struct hodo_session *s, pid_t pid);
+
+/* Readable when hodo_session_step() has something to do before its time. */
+int hodo_session_fd(const struct hodo_session *s);
+
+/* Does what there is to do; returns after how many ns it wants to be called again, at the latest. */
+int64_t hodo_session_step(struct hodo_session *s);
+
+/*
+ * Whether processes are recorded, are about to be, or may yet come: some live
+ * process was started with our socket in its environment and has not spoken.
+ * Such a one is waited for HODO_SESSION_GRACE_NS at most.
+ */
+#define HODO_SESSION_GRACE_NS 500000000
+bool hodo_session_busy(struct hodo_session *s);
+
+/* Ends the recording of all processes, which run on unharmed; nobody can join any more. */
+void hodo_session_stop(struct hodo_session *s);
+
+void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats *stats);
+
+/* Stops if need be, completes the metadata, reports unknown patterns, and frees. stats may be NULL. */
+void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats);
+
+#endif

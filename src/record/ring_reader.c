@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring_reader.c - takes packets out of one ring of a traced process.
+ */
+#include "ring_reader.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "shm.h"
+
+#define HEADER ((uint32_t)sizeof(struct hodo_packet))
+
+/* A commit word taken apart. */
+struct place {
+	uint64_t number; /* of the packet, modulo 2^44 / packet_size */
+	uint32_t offset; /* in the packet */
+	uint32_t events;
+};
+
+void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, const uint8_t *packets,
+			   const struct hodo_layout *layout, enum hodo_mode mode, uint8_t *copy)
+{
+	memset(r, 0, sizeof(*r));
+	r->ring = ring;
+	r->packets = packets;
+	r->ring_size = layout->ring_size;
+	r->packet_size = layout->packet_size;
+	r->mode = mode;
+	r->copy = copy;
+}
+
+static struct place place_of(const struct hodo_ring_reader *r, uint64_t word)
+{
+	uint64_t position = word >> HODO_WORD_COUNT_BITS;
+
+	return (struct place){ position / r->packet_size, (uint32_t)(position & (r->packet_size - 1)),
+			       (uint32_t)(word & HODO_WORD_COUNT_MASK) };
+}
+
+/* How far packet number b lies after a; numbers wrap at 2^44 bytes of ring. */
+static uint64_t number_delta(const struct hodo_ring_reader *r, uint64_t b, uint64_t a)
+{
+	return (b - a) & ((1ull << (64 - HODO_WORD_COUNT_BITS)) / r->packet_size - 1);
+}
+
+static const uint8_t *packet_at(const struct hodo_ring_reader *r, uint64_t number)
+{
+	return r->packets + (number * r->packet_size & (r->ring_size - 1));
+}
+
+static uint64_t slots(const struct hodo_ring_reader *r)
+{
+	return r->ring_size / r->packet_size;
+}
+
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/*
+ * Loads the word and finds the full sequence number of the open packet.
+ * False if the ring was never used, or is broken.
+ */
+static bool locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current)
+{
+	for (int tries = 0; tries < 64; tries++) {
+		struct place p;
+		uint64_t seq, again;
+
+		*word = hodo_shm_load64(&r->ring->word);
+		if (*word == 0)
+			return false;
+		p = place_of(r, *word);
+		if (r->mode == HODO_MODE_DISCARD) {
+			/* At most slots - 1 packets are closed and not consumed: no need to ask the header. */
+			*current = r->next + number_delta(r, p.number, r->next);
+			if (*current - r->next < slots(r) && p.offset >= HEADER)
+				return true;
+			break;
+		}
+		seq = hodo_shm_get64(packet_at(r, p.number) + offsetof(struct hodo_packet, packet_seq_num));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		again = hodo_shm_load64(&r->ring->word);
+		/* The header belongs to this word only if the packet was still open after it was read. */
+		if (place_of(r, again).number != p.number)
+			continue;
+		*current = seq;
+		if (p.offset >= HEADER && seq >= r->next && number_delta(r, p.number, seq) == 0)
+			return true;
+		break;
+	}
+	r->broken = true;
+	return false;
+}
+
+static void damaged(struct hodo_ring_reader *r)
+{
+	r->damage++;
+	r->skipped = true;
+}
+
+/* Events missing before one whose events_before is given: written over, or in packets that did not hold up. */
+static void missing_before(struct hodo_ring_reader *r, uint64_t before)
+{
+	uint64_t gap = before - r->expect;
+
+	if (before <= r->expect)
+		return;
+	if (r->skipped || r->mode == HODO_MODE_DISCARD)
+		r->lost.damaged = add_capped(r->lost.damaged, gap);
+	else
+		r->lost.overwritten = add_capped(r->lost.overwritten, gap);
+	r->missed = add_capped(r->missed, gap);
+	r->expect = before;
+}
+
+/* What holds for the header of an open packet as well as of a closed one. */
+static bool header_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
+{
+	return h->magic == HODO_CTF_MAGIC && h->packet_seq_num == seq && h->timestamp_begin >= r->ts_end &&
+	       h->events_before >= r->expect;
+}
+
+static bool closed_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
+{
+	uint64_t bytes = h->content_size / 8;
+
+	return header_plausible(r, h, seq) && h->content_size % 8 == 0 && bytes >= HEADER &&
+	       bytes <= r->packet_size && h->timestamp_begin <= h->timestamp_end &&
+	       h->events <= (bytes - HEADER) / HODO_EVENT_HEADER;
+}
+
+/* Gives a checked packet to the sink. refused: events refused before its end. */
+static void give(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, struct hodo_packet *h,
+		 const uint8_t *body, uint64_t refused)
+{
+	uint64_t discarded;
+
+	missing_before(r, h->events_before);
+	discarded = add_capped(refused, r->missed);
+	if (discarded < r->discarded)
+		discarded = r->discarded;
+	h->events_discarded = r->discarded = discarded;
+	h->packet_size = h->content_size;
+	r->expect = h->events_before + h->events;
+	r->ts_end = h->timestamp_end;
+	r->skipped = false;
+	sink->packet(sink->arg, r, h, body);
+}
+
+static uint64_t refused_now(const struct hodo_ring_reader *r)
+{
+	uint64_t n = add_capped(hodo_shm_load64(&r->ring->lost_full), hodo_shm_load64(&r->ring->lost_too_large));
+
+	return add_capped(n, hodo_shm_load64(&r->ring->lost_busy));
+}
+
+/* Events refused before the end of closed packet seq: the packet behind it says. */
+static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
+{
+	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
+}
+
+static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
+			const struct hodo_walk_table *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
+{
+	struct hodo_walk_result walk;
+	struct hodo_packet h;
+	uint32_t len;
+
+	hodo_shm_copy(&h, packet, sizeof(h));
+	if (!closed_plausible(r, &h, seq)) {
+		damaged(r);
+		return;
+	}
+	len = (uint32_t)(h.content_size / 8) - HEADER;
+	hodo_walk(table, packet + HEADER, len, h.timestamp_begin, h.events, &walk);
+	if (walk.events != h.events || walk.bytes != len || walk.ts_last > h.timestamp_end) {
+		damaged(r);
+		return;
+	}
+	if (h.events == 0) /* its losses show in the next one */
+		return;
+	give(r, sink, &h, packet + HEADER, refused);
+}
+
+int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
+{
+	const struct hodo_walk_table *table;
+	uint64_t word, current, used;
+
+	if (r->broken || hodo_shm_load64(&r->ring->word) == r->word)
+		return 0;
+	if (r->mode == HODO_MODE_OVERWRITE) {
+		r->word = hodo_shm_load64(&r->ring->word);
+		return 0;
+	}
+	if (!locate(r, &word, &current))
+		return 0;
+	used = current - r->next;
+	if (used > 0) {
+		/* After the word: whatever id is in a closed packet is in the catalogue by now. */
+		table = sink->table(sink->arg);
+		for (; r->next < current; r->next++) {
+			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
+			__atomic_store_n(&r->ring->consumed, r->next + 1, __ATOMIC_RELEASE);
+		}
+	}
+	r->word = word;
+	return (int)((used * r->packet_size + place_of(r, word).offset) * 16 / r->ring_size);
+}
+
+/* Overwrite mode: what can still be read of the closed packets, oldest first. */
+static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
+			const struct hodo_walk_table *table, uint64_t word, uint64_t current, bool alive)
+{
+	uint64_t oldest = current + 2 > slots(r) ? current + 2 - slots(r) : 0;
+
+	if (r->next < oldest)
+		r->next = oldest;
+	for (; r->next < current; r->next++) {
+		const uint8_t *packet = packet_at(r, r->next);
+		uint64_t refused = refused_until(r, r->next);
+
+		if (alive) {
+			uint64_t ahead;
+
+			hodo_shm_copy(r->copy, packet, r->packet_size);
+			__atomic_thread_fence(__ATOMIC_ACQUIRE);
+			ahead = number_delta(r, place_of(r, hodo_shm_load64(&r->ring->word)).number,
+					     place_of(r, word).number);
+			/* A switch in progress scribbles on the slot behind the open one: hence the 2. */
+			if (r->next + slots(r) < current + ahead + 2)
+				continue;
+			packet = r->copy;
+		}
+		take_closed(r, sink, table, packet, r->next, refused);
+	}
+}
+
+/* The open packet, up to what the word says was committed. False if another packet is open by now. */
+static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
+		      const struct hodo_walk_table *table, uint64_t word, uint64_t current)
+{
+	const uint8_t *packet = packet_at(r, current);
+	struct place p = place_of(r, word);
+	uint64_t refused = refused_now(r);
+	struct hodo_walk_result walk;
+	struct hodo_packet h;
+
+	hodo_shm_copy(r->copy, packet, p.offset);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (place_of(r, hodo_shm_load64(&r->ring->word)).number != p.number)
+		return false;
+	memcpy(&h, r->copy, sizeof(h));
+	if (!header_plausible(r, &h, current)) {
+		damaged(r);
+		missing_before(r, r->expect + p.events);
+		return true;
+	}
+	missing_before(r, h.events_before);
+	hodo_walk(table, r->copy + HEADER, p.offset - HEADER, h.timestamp_begin, p.events, &walk);
+	if (walk.events != p.events || walk.bytes != p.offset - HEADER)
+		damaged(r);
+	if (walk.events > 0) {
+		h.events = walk.events;
+		h.timestamp_end = walk.ts_last;
+		h.content_size = 8ull * (HEADER + walk.bytes);
+		give(r, sink, &h, r->copy + HEADER, refused);
+	}
+	if (walk.events < p.events) {
+		r->skipped = true;
+		missing_before(r, r->expect + (p.events - walk.events));
+	}
+	r->next = current;
+	return true;
+}
+
+/* Losses after the last packet: an empty one carries them. */
+static void finish_lost(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, uint64_t now)
+{
+	uint64_t refused;
+
+	r->lost.full = hodo_shm_load64(&r->ring->lost_full);
+	r->lost.too_large = hodo_shm_load64(&r->ring->lost_too_large);
+	r->lost.busy = hodo_shm_load64(&r->ring->lost_busy);
+	refused = add_capped(add_capped(r->lost.full, r->lost.too_large), r->lost.busy);
+	if (add_capped(refused, r->missed) > r->discarded) {
+		struct hodo_packet h = { .magic = HODO_CTF_MAGIC, .content_size = 8 * HEADER };
+
+		h.timestamp_begin = h.timestamp_end = now > r->ts_end ? now : r->ts_end;
+		h.events_before = r->expect;
+		give(r, sink, &h, (const uint8_t *)"", refused);
+	}
+}
+
+void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive, uint64_t now)
+{
+	uint64_t word, current;
+
+	/* In a living process the open packet may be closed meanwhile: then once more, a few times at most. */
+	for (int round = 0; round < 4 && !r->broken && locate(r, &word, &current); round++) {
+		const struct hodo_walk_table *table = sink->table(sink->arg);
+
+		r->word = word;
+		if (r->mode == HODO_MODE_OVERWRITE)
+			take_flight(r, sink, table, word, current, alive);
+		for (; r->next < current; r->next++)
+			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
+		if (take_open(r, sink, table, word, current))
+			break;
+	}
+	finish_lost(r, sink, now);
+}
+
+uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r)
+{
+	if (r->word == 0 || r->broken)
+		return 0;
+	return hodo_shm_get64(packet_at(r, place_of(r, r->word).number) +
+			      offsetof(struct hodo_packet, timestamp_begin));
+}
+
+uint64_t hodo_ring_events(const struct hodo_ring_reader *r)
+{
+	const uint8_t *before;
+
+	if (r->word == 0 || r->broken)
+		return r->expect;
+	before = packet_at(r, place_of(r, r->word).number) + offsetof(struct hodo_packet, events_before);
+	return add_capped(hodo_shm_get64(before), r->word & HODO_WORD_COUNT_MASK);
+}

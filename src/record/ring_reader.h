@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring_reader.h - takes packets out of one ring of a traced process.
+ *
+ *   who                 writes                         beside
+ *   CPU's writers       word, lost_*, open packet      the reader
+ *   reader (one)        consumed                       writers, which reuse packets below it
+ *
+ * Discard mode: a closed packet does not change until `consumed` passes it, so
+ * it goes to its sink without a copy. Overwrite mode: nothing is consumed; at
+ * the end the packets that cannot have been written over are copied and the
+ * copy is used only if that still holds afterwards.
+ *
+ * The memory is hostile. Whatever it holds, a call ends after at most as many
+ * packets as the ring has (twice that for the last one) and gives the sink only packets
+ * whose header was checked; their body may still change under the sink.
+ */
+#ifndef HODO_RECORD_RING_READER_H
+#define HODO_RECORD_RING_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+#include "event_walk.h"
+
+struct hodo_ring_reader;
+
+struct hodo_ring_sink {
+	/*
+	 * A packet: header holds timestamp_begin, timestamp_end, content_size
+	 * (= packet_size, bits), events, events_before, and events_discarded: all
+	 * that are missing before the packet's end, as far as the reader knows.
+	 * body: the bytes behind the header.
+	 */
+	void (*packet)(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *header,
+		       const uint8_t *body);
+	/* Called before packets are walked: the table, up to date with the catalogue. */
+	const struct hodo_walk_table *(*table)(void *arg);
+	void *arg;
+};
+
+/* Events that were not given to the sink, by cause. */
+struct hodo_ring_lost {
+	uint64_t full;
+	uint64_t too_large;
+	uint64_t busy;
+	uint64_t overwritten;
+	uint64_t damaged; /* in packets that did not hold up */
+};
+
+struct hodo_ring_reader {
+	struct hodo_ring *ring;
+	const uint8_t *packets; /* ring_size bytes */
+	uint64_t ring_size;
+	uint32_t packet_size;
+	enum hodo_mode mode;
+	uint8_t *copy; /* packet_size bytes, shared by all readers of a session */
+
+	bool broken;     /* positions made no sense: the ring is read no more */
+	bool skipped;    /* a packet did not hold up since the last good one */
+	uint32_t damage; /* packets dropped */
+	uint64_t next;   /* sequence number to read */
+	uint64_t expect; /* events_before of the packet to come */
+	uint64_t ts_end; /* of the last packet given */
+	uint64_t word;   /* as last seen */
+	uint64_t discarded; /* events_discarded last given */
+	uint64_t missed; /* overwritten and damaged */
+	struct hodo_ring_lost lost; /* final after hodo_ring_finish() */
+};
+
+void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, const uint8_t *packets,
+			   const struct hodo_layout *layout, enum hodo_mode mode, uint8_t *copy);
+
+/*
+ * While the process runs: gives closed packets (discard mode) to the sink and
+ * lets the writers have them again. Returns how many 16ths of the ring were
+ * in use, 0 .. 16.
+ */
+int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
+
+/*
+ * At the end: gives everything that is left to the sink, the open packet too,
+ * and an empty packet if events were lost after the last one (begun and ended
+ * at now). alive: the process may still write. Sets lost.
+ */
+void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive, uint64_t now);
+
+/* Time stamp at which the open packet began, 0 if there is none. */
+uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r);
+
+/* Events committed to the ring so far, as far as its words can be believed; for a progress display. */
+uint64_t hodo_ring_events(const struct hodo_ring_reader *r);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server.c - the socket at which processes join a recording.
+ *
+ * Every message is one datagram, so that a connection needs no buffer, and
+ * each has a deadline: whatever comes from the other end, or does not come,
+ * costs one descriptor for two seconds.
+ */
+#define _GNU_SOURCE
+#include "server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "runtime_dir.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+#define CONNECTIONS_MAX 512u
+#define CONNECTIONS_PID_MAX 4u /* of one process */
+#define PROCESSES_MAX 8192u    /* recorded at once */
+#define REFUSALS_TOLD_MAX 20u
+#define FDS_TAKEN 16           /* descriptors of one message that we look at, to close them */
+
+struct connection {
+	struct hodo_watch watch; /* first */
+	struct hodo_session *session;
+	struct connection *next;
+	int fd;    /* -1: dropped */
+	int pidfd; /* -1 until it said hello */
+	bool greeted;
+	int64_t deadline_ns;
+	struct hodo_process_id id;
+};
+
+struct hodo_server {
+	struct hodo_watch watch; /* first */
+	struct hodo_session *session;
+	struct connection *connections;
+	struct connection *gone;
+	uint32_t n;
+	int fd;
+	struct sockaddr_un address;
+};
+
+/* Takes the connection off; the memory stays until epoll's answers are gone through. */
+static void drop(struct connection *c)
+{
+	struct hodo_server *server = c->session->server;
+	struct connection **link = &server->connections;
+
+	while (*link != c)
+		link = &(*link)->next;
+	*link = c->next;
+	c->next = server->gone;
+	server->gone = c;
+	server->n--;
+	close(c->fd);
+	c->fd = -1;
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->pidfd = -1;
+}
+
+static void refuse(struct connection *c, const char *why)
+{
+	struct hodo_session *s = c->session;
+
+	s->total.refused++;
+	s->warnings_refused++;
+	if (s->warnings_refused <= REFUSALS_TOLD_MAX)
+		hodo_session_report(s, "process %d is not recorded: %s", (int)c->id.pid, why);
+	else if (s->warnings_refused == REFUSALS_TOLD_MAX + 1)
+		hodo_session_report(s, "more processes are not recorded");
+	drop(c);
+}
+
+/* ------------------------------------------------------------------ hello */
+
+/* The process behind the connection, by a handle that no other process can get. */
+static int open_pidfd(const struct connection *c)
+{
+	socklen_t len = sizeof(int);
+	int fd = -1;
+
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) == 0 && fd >= 0) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		return fd;
+	}
+	return (int)syscall(SYS_pidfd_open, c->id.pid, 0);
+}
+
+/* Whether vpid is what the process is called in its own pid namespace. */
+static bool is_vpid(pid_t pid, uint32_t vpid)
+{
+	char line[512], path[32];
+	unsigned long last = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (char *at = line + 6, *end; (end = at, strtoul(at, &end, 10), end != at); at = end)
+			last = strtoul(at, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return last == vpid;
+}
+
+static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
+{
+	char path[32];
+	ssize_t len;
+
+	c->id.vpid = h->pid == (uint32_t)c->id.pid || is_vpid(c->id.pid, h->pid) ? h->pid : (uint32_t)c->id.pid;
+	c->id.ppid = h->ppid;
+	c->id.start = h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
+	memcpy(c->id.comm, h->comm, sizeof(c->id.comm));
+	c->id.comm[sizeof(c->id.comm) - 1] = 0;
+	memcpy(c->id.exe, h->exe, sizeof(c->id.exe));
+	c->id.exe[sizeof(c->id.exe) - 1] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->id.pid);
+	len = readlink(path, c->id.exe, sizeof(c->id.exe) - 1);
+	if (len > 0)
+		c->id.exe[len] = 0;
+	/* Random numbers must not block: a recording early at boot does with what there is. */
+	if (getrandom(c->id.uuid, sizeof(c->id.uuid), GRND_NONBLOCK) != (ssize_t)sizeof(c->id.uuid)) {
+		uint64_t mix[2] = { (uint64_t)hodo_session_now_ns(), (uint64_t)c->id.pid << 32 | c->session->total.processes };
+
+		memcpy(c->id.uuid, mix, sizeof(mix));
+	}
+	c->id.uuid[6] = (c->id.uuid[6] & 0x0f) | 0x40;
+	c->id.uuid[8] = (c->id.uuid[8] & 0x3f) | 0x80;
+}
+
+static bool send_config(struct connection *c)
+{
+	const struct hodo_session_config *config = &c->session->config;
+	struct hodo_msg_config m = {
+		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONFIG },
+		.rings = c->session->cpus + 1,
+		.packet_size = config->packet_size,
+		.ring_size = config->ring_size,
+		.mode = config->mode,
+		.clock = c->session->clock,
+		.patterns = config->patterns->n,
+		.patterns_len = (uint32_t)config->patterns->bytes,
+		.filter_len = (uint32_t)config->filter_len,
+	};
+	size_t len = offsetof(struct hodo_msg_config, text) + m.patterns_len + m.filter_len;
+
+	memcpy(m.uuid, c->id.uuid, sizeof(m.uuid));
+	m.packet_age_ticks = (uint64_t)((unsigned __int128)config->packet_age_ns *
+					hodo_session_clock_map(c->session)->freq_hz / 1000000000);
+	hodo_pattern_pack(config->patterns, m.text);
+	if (m.filter_len)
+		memcpy(m.text + m.patterns_len, config->filter, m.filter_len);
+	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+static void take_hello(struct connection *c)
+{
+	struct hodo_process *earlier;
+	struct hodo_msg_hello h;
+	/* MSG_TRUNC: the length it really had. Descriptors sent along are dropped by the kernel. */
+	ssize_t len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)
+		refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak our language");
+	else if (h.head.version != HODO_ABI_VERSION)
+		refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");
+	else if ((c->pidfd = open_pidfd(c)) < 0)
+		refuse(c, "it is gone");
+	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
+		refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
+	else {
+		take_identity(c, &h);
+		c->greeted = true;
+		if (!send_config(c)) {
+			refuse(c, "it does not listen");
+			return;
+		}
+		/* Another image of the same process: the earlier one ended with exec. */
+		earlier = hodo_process_find(c->session, c->id.pid);
+		if (earlier)
+			hodo_process_finish(earlier, false);
+	}
+}
+
+/* ------------------------------------------------------------------ ready */
+
+/* Receives READY. The one descriptor that came with it, or -1 and a reason; any others are closed. */
+static int receive_ready(int fd, const char **why)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(FDS_TAKEN * sizeof(int))];
+	} control;
+	struct hodo_msg_ready m;
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	int fds[FDS_TAKEN], n = 0;
+	ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	*why = NULL;
+	if (len < 0)
+		return -1; /* nothing yet; why stays NULL */
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		size_t bytes = c->cmsg_len - CMSG_LEN(0);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < bytes / sizeof(int) && n < FDS_TAKEN; i++)
+			memcpy(&fds[n++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+	}
+	if (len == 0)
+		*why = "it left before it handed over its buffers";
+	else if (len != (ssize_t)sizeof(m) || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ||
+		 m.head.magic != HODO_MSG_MAGIC || m.head.version != HODO_ABI_VERSION || m.head.type != HODO_MSG_READY)
+		*why = "it does not speak our language";
+	else if (n != 1)
+		*why = "it did not send exactly one buffer";
+	if (!*why)
+		return fds[0];
+	while (n > 0)
+		close(fds[--n]);
+	return -1;
+}
+
+static void take_ready(struct connection *c)
+{
+	const char *why;
+	int memfd = receive_ready(c->fd, &why);
+	int pidfd = c->pidfd;
+
+	if (memfd < 0) {
+		if (why)
+			refuse(c, why);
+		else if (errno != EAGAIN && errno != EINTR)
+			refuse(c, strerror(errno));
+		return;
+	}
+	c->pidfd = -1; /* the process's now, whatever comes of it */
+	if (c->session->live >= PROCESSES_MAX) {
+		close(memfd);
+		close(pidfd);
+		refuse(c, "there are too many");
+	} else if (hodo_process_start(c->session, &c->id, pidfd, memfd, &why) < 0) {
+		refuse(c, why);
+	} else {
+		drop(c);
+	}
+}
+
+static void connection_ready(struct hodo_watch *w, uint32_t events)
+{
+	struct connection *c = (struct connection *)w;
+
+	(void)events;
+	if (c->fd < 0)
+		return;
+	if (c->greeted)
+		take_ready(c);
+	else
+		take_hello(c);
+}
+
+/* --------------------------------------------------------------- listener */
+
+static bool too_many(const struct hodo_server *server, pid_t pid)
+{
+	uint32_t same = 0;
+
+	for (const struct connection *c = server->connections; c; c = c->next)
+		same += c->id.pid == pid;
+	return same >= CONNECTIONS_PID_MAX || server->n >= CONNECTIONS_MAX;
+}
+
+static void add_connection(struct hodo_server *server, int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+	struct connection *c;
+
+	/* Another user cannot reach the socket; a set-user-id program that kept its environment can. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid <= 0 ||
+	    (peer.uid != geteuid() && peer.uid != 0) || too_many(server, peer.pid)) {
+		server->session->total.refused++;
+		close(fd);
+		return;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c || hodo_session_watch(server->session, fd, &c->watch) < 0) {
+		free(c);
+		close(fd);
+		return;
+	}
+	c->watch.ready = connection_ready;
+	c->session = server->session;
+	c->fd = fd;
+	c->pidfd = -1;
+	c->id.pid = peer.pid;
+	c->id.uid = peer.uid;
+	c->deadline_ns = hodo_session_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
+	c->next = server->connections;
+	server->connections = c;
+	server->n++;
+	/* As a rule the message is there already. */
+	connection_ready(&c->watch, 0);
+}
+
+static void server_ready(struct hodo_watch *w, uint32_t events)
+{
+	struct hodo_server *server = (struct hodo_server *)w;
+
+	(void)events;
+	/* Bounded: others wait for their turn meanwhile. */
+	for (int i = 0; i < 64; i++) {
+		int fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+			hodo_session_close_files(server->session);
+			fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		}
+		if (fd < 0)
+			return;
+		add_connection(server, fd);
+	}
+}
+
+static int listen_at(struct hodo_server *server)
+{
+	struct sockaddr_un *a = &server->address;
+	char dir[sizeof(a->sun_path)];
+	int err = hodo_runtime_dir(dir, sizeof(dir), sizeof("/record-4294967295.sock"));
+
+	if (err)
+		return err;
+	a->sun_family = AF_UNIX;
+	if (snprintf(a->sun_path, sizeof(a->sun_path), "%s/record-%d.sock", dir, (int)getpid()) >=
+	    (int)sizeof(a->sun_path)) {
+		a->sun_path[0] = 0;
+		return -ENAMETOOLONG;
+	}
+	server->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (server->fd < 0)
+		return -errno;
+	/* Left by a recorder that had our number and was killed. */
+	unlink(a->sun_path);
+	if (bind(server->fd, (struct sockaddr *)a, sizeof(*a)) < 0) {
+		err = -errno;
+		a->sun_path[0] = 0;
+		return err;
+	}
+	if (chmod(a->sun_path, 0600) < 0 || listen(server->fd, SOMAXCONN) < 0)
+		return -errno;
+	return 0;
+}
+
+int hodo_server_open(struct hodo_session *s)
+{
+	struct hodo_server *server = calloc(1, sizeof(*server));
+	int err;
+
+	if (!server)
+		return -ENOMEM;
+	server->watch.ready = server_ready;
+	server->session = s;
+	server->fd = -1;
+	s->server = server;
+	err = listen_at(server);
+	if (!err)
+		err = hodo_session_watch(s, server->fd, &server->watch);
+	return err;
+}
+
+void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
+{
+	struct connection *c, *next;
+
+	for (c = s->server ? s->server->connections : NULL; c; c = next) {
+		next = c->next;
+		if (now_ns > c->deadline_ns)
+			refuse(c, "it does not answer");
+	}
+}
+
+bool hodo_server_pending(const struct hodo_session *s)
+{
+	return s->server && s->server->n > 0;
+}
+
+void hodo_server_free_gone(struct hodo_session *s)
+{
+	while (s->server && s->server->gone) {
+		struct connection *c = s->server->gone;
+
+		s->server->gone = c->next;
+		free(c);
+	}
+}
+
+void hodo_server_close(struct hodo_session *s)
+{
+	if (!s->server)
+		return;
+	while (s->server->connections)
+		drop(s->server->connections);
+	hodo_server_free_gone(s);
+	if (s->server->address.sun_path[0])
+		unlink(s->server->address.sun_path);
+	if (s->server->fd >= 0)
+		close(s->server->fd);
+	free(s->server);
+	s->server = NULL;
+}
+
+const char *hodo_session_socket(const struct hodo_session *s)
+{
+	return s->server ? s->server->address.sun_path : "";
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server.h - the socket at which processes join a recording.
+ */
+#ifndef HODO_RECORD_SERVER_H
+#define HODO_RECORD_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session.h"
+
+/* 0 or negative errno. */
+int hodo_server_open(struct hodo_session *s);
+/* Drops connections that were not done with in time. */
+void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
+/* Whether a process is just joining. */
+bool hodo_server_pending(const struct hodo_session *s);
+/* Frees dropped connections; not while epoll's answers are being gone through. */
+void hodo_server_free_gone(struct hodo_session *s);
+void hodo_server_close(struct hodo_session *s);
+
+/* straggler.c: whether some live process has HODO_RECORDER=socket in its environment. */
+bool hodo_straggler_exists(const char *socket);
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.c - a recording: what to do next, and when to look again.
+ */
+#define _GNU_SOURCE
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "server.h"
+
+#define MS 1000000ll
+#define INTERVAL_MIN_NS 100000
+#define INTERVAL_ACTIVE_NS (2 * MS) /* while events come: a burst must not fill a ring unseen */
+#define INTERVAL_IDLE_NS (50 * MS)
+#define ACTIVE_NS (1000 * MS)
+#define CHORES_NS (1000 * MS)
+#define STRAGGLERS_NS (10 * MS)
+#define GRACE_IN_FLIGHT_NS (2 * MS)
+#define RESERVE_BYTES (1u << 20)
+
+int64_t hodo_session_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void sleep_ns(int64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	if (ns > 0)
+		nanosleep(&t, NULL);
+}
+
+void hodo_session_report(struct hodo_session *s, const char *format, ...)
+{
+	char raw[1024], line[sizeof(raw) * 2];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(raw, sizeof(raw), format, args);
+	va_end(args);
+	hodo_text_printable(line, sizeof(line), raw);
+	s->config.report(s->config.arg, line);
+}
+
+int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = w };
+
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+/* ------------------------------------------------------------------ clock */
+
+int hodo_session_choose_clock(struct hodo_session *s, bool tsc)
+{
+	if (s->clock_chosen)
+		return s->clock == HODO_CLOCK_TSC && !tsc ? -EOPNOTSUPP : 0;
+	if (s->clock == HODO_CLOCK_TSC && !tsc) {
+		s->clock = HODO_CLOCK_MONOTONIC;
+		hodo_clock_sample(s->clock, &s->clock_first);
+	}
+	s->clock_chosen = true;
+	return 0;
+}
+
+static void fit_clock(struct hodo_session *s)
+{
+	struct hodo_clock_sample last;
+
+	hodo_clock_sample(s->clock, &last);
+	if (last.mono_ns - s->clock_first.mono_ns < HODO_CLOCK_FIT_NS) {
+		sleep_ns(HODO_CLOCK_FIT_NS - (last.mono_ns - s->clock_first.mono_ns));
+		hodo_clock_sample(s->clock, &last);
+	}
+	hodo_clock_fit(s->clock, &s->clock_first, &last, &s->clock_map);
+	s->clock_fitted = true;
+}
+
+const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s)
+{
+	if (!s->clock_fitted)
+		fit_clock(s);
+	return &s->clock_map;
+}
+
+uint64_t hodo_session_ticks(const struct hodo_session *s)
+{
+	return hodo_clock_now(s->clock);
+}
+
+/* ----------------------------------------------------------------- output */
+
+void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err)
+{
+	if (s->write_failed)
+		return;
+	s->write_failed = true;
+	hodo_session_report(s, "cannot write %s/%s/%s: %s: the program runs on, events that cannot be written are"
+			    " counted", s->config.out_path, dir[0] ? dir : ".", file, strerror(-err));
+}
+
+static void take_reserve(struct hodo_session *s, uint64_t size)
+{
+	if (s->reserve_fd >= 0 && size > s->reserve_size && posix_fallocate(s->reserve_fd, 0, (off_t)size) == 0)
+		s->reserve_size = size;
+}
+
+static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
+{
+	return text ? hodo_ctf_metadata_write(dirfd, text) : hodo_ctf_metadata_set_clock(dirfd, &s->clock_map);
+}
+
+int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
+{
+	int err = try_metadata(s, dirfd, text);
+
+	if (err == -EMFILE || err == -ENFILE) {
+		hodo_session_close_files(s);
+		err = try_metadata(s, dirfd, text);
+	}
+	if ((err == -ENOSPC || err == -EDQUOT) && s->reserve_size > 0) {
+		uint64_t size = s->reserve_size;
+
+		s->reserve_size = 0;
+		if (ftruncate(s->reserve_fd, 0) == 0)
+			err = try_metadata(s, dirfd, text);
+		take_reserve(s, size);
+	}
+	if (text && 2 * text->len > s->reserve_size)
+		take_reserve(s, 2 * text->len > RESERVE_BYTES ? 2 * text->len : RESERVE_BYTES);
+	return err;
+}
+
+void hodo_session_close_files(struct hodo_session *s)
+{
+	for (struct hodo_process *p = s->processes; p; p = p->next)
+		for (uint32_t i = 0; i < p->actives; i++)
+			hodo_stream_close(&p->ring[p->active[i]]->stream);
+}
+
+/* ------------------------------------------------------------- begin, end */
+
+/* One more than the highest CPU the kernel may ever bring up: what a CPU id is below. */
+static uint32_t possible_cpus(void)
+{
+	char text[4096] = "";
+	uint32_t max = 0;
+	int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (fd >= 0) {
+		if (read(fd, text, sizeof(text) - 1) < 0)
+			text[0] = 0;
+		close(fd);
+	}
+	for (char *at = text; *at;) {
+		char *end;
+		unsigned long v = strtoul(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (v >= max)
+			max = (uint32_t)(v < HODO_CPUS_MAX ? v + 1 : HODO_CPUS_MAX);
+		at = end + (*end == '-' || *end == ',');
+	}
+	if (n > 0 && (uint32_t)n > max)
+		max = (uint32_t)n;
+	return max == 0 ? 1 : max > HODO_CPUS_MAX - 1 ? HODO_CPUS_MAX - 1 : max;
+}
+
+static int open_parts(struct hodo_session *s, char *error, size_t error_size)
+{
+	struct hodo_layout layout;
+	int err;
+
+	if (hodo_layout_init(&layout, s->cpus + 1, s->config.packet_size, s->config.ring_size) < 0) {
+		snprintf(error, error_size, "buffers of this size cannot be");
+		return -EINVAL;
+	}
+	s->copy = malloc(s->config.packet_size);
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!s->copy || s->epoll_fd < 0) {
+		err = s->copy ? -errno : -ENOMEM;
+		snprintf(error, error_size, "cannot start recording: %s", strerror(-err));
+		return err;
+	}
+	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
+	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	take_reserve(s, RESERVE_BYTES);
+	err = hodo_server_open(s);
+	if (err)
+		snprintf(error, error_size, "cannot open a socket for the recording: %s", strerror(-err));
+	return err;
+}
+
+int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,
+		      size_t error_size)
+{
+	struct hodo_session *s = calloc(1, sizeof(*s));
+	int err;
+
+	*out = NULL;
+	if (!s) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	s->config = *config;
+	s->epoll_fd = s->reserve_fd = -1;
+	s->cpus = possible_cpus();
+	s->interval_ns = INTERVAL_MIN_NS;
+	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	gethostname(s->hostname, sizeof(s->hostname) - 1);
+	hodo_clock_sample(s->clock, &s->clock_first);
+	err = open_parts(s, error, error_size);
+	if (err)
+		hodo_session_close(s, NULL);
+	else
+		*out = s;
+	return err;
+}
+
+void hodo_session_set_command(struct hodo_session *s, pid_t pid)
+{
+	s->command = pid;
+}
+
+static void report_unknown(struct hodo_session *s, const char *hint)
+{
+	struct hodo_text t = { 0 };
+
+	if (hodo_pattern_unknown(s->config.patterns, &t) && !t.error)
+		hodo_session_report(s, "%s%s", t.s, hint);
+	hodo_text_free(&t);
+}
+
+void hodo_session_stop(struct hodo_session *s)
+{
+	hodo_server_close(s);
+	for (struct hodo_process *p = s->processes; p; p = p->next)
+		hodo_process_stop(p);
+	if (s->processes) /* events that were being written when their word went off */
+		sleep_ns(GRACE_IN_FLIGHT_NS);
+	while (s->processes)
+		hodo_process_finish(s->processes, true);
+}
+
+static void free_gone(struct hodo_session *s)
+{
+	while (s->gone) {
+		struct hodo_process *p = s->gone;
+
+		s->gone = p->next;
+		hodo_process_free(p);
+	}
+}
+
+/* The clock is fitted over the whole recording, and all processes get the same. */
+static void complete_clocks(struct hodo_session *s)
+{
+	if (s->done)
+		fit_clock(s);
+	while (s->done) {
+		struct hodo_done *done = s->done;
+		int fd = openat(s->config.out_fd, done->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int err = fd < 0 ? -errno : hodo_session_write_metadata(s, fd, NULL);
+
+		if (err)
+			hodo_session_write_failed(s, done->dir, "metadata", err);
+		if (fd >= 0)
+			close(fd);
+		s->done = done->next;
+		free(done);
+	}
+}
+
+void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
+{
+	hodo_session_stop(s);
+	free_gone(s);
+	complete_clocks(s);
+	/* Where nothing was recorded, there is nothing that a name could have matched. */
+	if (s->total.processes > 0)
+		report_unknown(s, "");
+	if (stats)
+		*stats = s->total;
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	if (s->reserve_fd >= 0)
+		close(s->reserve_fd);
+	free(s->copy);
+	free(s);
+}
+
+/* -------------------------------------------------------------- the round */
+
+/*
+ * Aims at rings two 16ths full: at the rate just seen, when will they be? Fill
+ * in one look shortens the time at once; quiet lengthens it step by step.
+ */
+static void adapt(struct hodo_session *s, int used, int64_t now)
+{
+	int64_t t = s->interval_ns, cap;
+
+	if (used > 0)
+		s->active_ns = now;
+	cap = now - s->active_ns < ACTIVE_NS && s->config.mode == HODO_MODE_DISCARD ? INTERVAL_ACTIVE_NS :
+										    INTERVAL_IDLE_NS;
+	t = used > 0 ? t * 2 / used : t * 2;
+	s->interval_ns = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > cap ? cap : t;
+}
+
+static void do_chores(struct hodo_session *s)
+{
+	uint64_t age = (uint64_t)((unsigned __int128)s->config.packet_age_ns * hodo_session_clock_map(s)->freq_hz /
+				  1000000000);
+
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		hodo_process_chores(p, hodo_session_ticks(s), age);
+		/* Only of the command itself: a wrapper script knows no events, and says nothing of what comes. */
+		if (p->id.pid == s->command && p->catalog.events > 0)
+			report_unknown(s, " so far");
+	}
+}
+
+static void poll_processes(struct hodo_session *s, int64_t now)
+{
+	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
+	int used_max = 0;
+
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		int used = hodo_process_poll(p);
+
+		if (used > used_max)
+			used_max = used;
+	}
+	adapt(s, used_max, now);
+	if (chores_ns > CHORES_NS)
+		chores_ns = CHORES_NS;
+	if (s->processes && now - s->chores_ns >= chores_ns) {
+		s->chores_ns = now;
+		do_chores(s);
+	}
+}
+
+int64_t hodo_session_step(struct hodo_session *s)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(s->epoll_fd, events, 64, 0);
+	uint32_t live = s->live;
+	int64_t now;
+
+	for (int i = 0; i < n; i++) {
+		struct hodo_watch *w = events[i].data.ptr;
+
+		w->ready(w, events[i].events);
+	}
+	now = hodo_session_now_ns();
+	hodo_server_expire(s, now);
+	poll_processes(s, now);
+	free_gone(s);
+	hodo_server_free_gone(s);
+	if (s->live > live) /* a new one: it may begin with a burst */
+		s->interval_ns = INTERVAL_MIN_NS;
+	return s->live ? s->interval_ns : INTERVAL_IDLE_NS;
+}
+
+bool hodo_session_busy(struct hodo_session *s)
+{
+	int64_t now = hodo_session_now_ns();
+
+	if (!s->server)
+		return false;
+	if (s->live > 0 || hodo_server_pending(s)) {
+		s->idle_ns = 0;
+		return true;
+	}
+	if (s->idle_ns == 0) {
+		s->idle_ns = now;
+		s->looked_ns = 0;
+	}
+	if (now - s->idle_ns > HODO_SESSION_GRACE_NS)
+		return false;
+	if (now - s->looked_ns >= STRAGGLERS_NS) {
+		s->looked_ns = now;
+		s->straggler = hodo_straggler_exists(hodo_session_socket(s));
+	}
+	return s->straggler;
+}
+
+void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats *stats)
+{
+	*stats = s->total;
+	stats->live = s->live;
+	for (const struct hodo_process *p = s->processes; p; p = p->next)
+		hodo_process_count(p, stats);
+}
+
+int hodo_session_fd(const struct hodo_session *s)
+{
+	return s->epoll_fd;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h - what the parts of a recording share.
+ */
+#ifndef HODO_RECORD_SESSION_H
+#define HODO_RECORD_SESSION_H
+
+#include "clock.h"
+#include "record.h"
+#include "text.h"
+
+struct hodo_process;
+struct hodo_server;
+
+/* What epoll's data points to. */
+struct hodo_watch {
+	void (*ready)(struct hodo_watch *w, uint32_t events);
+};
+
+/* A process folder that is complete but for the final clock. */
+struct hodo_done {
+	struct hodo_done *next;
+	char dir[];
+};
+
+struct hodo_session {
+	struct hodo_session_config config;
+	char hostname[65];
+	int epoll_fd;
+	struct hodo_server *server; /* NULL once stopped */
+	struct hodo_process *processes;
+	struct hodo_process *gone; /* finished: freed at the end of the step, since epoll may still name them */
+	struct hodo_done *done;
+	uint8_t *copy; /* packet_size bytes */
+	uint32_t cpus;
+
+	enum hodo_clock clock;
+	bool clock_chosen; /* a process was told */
+	bool clock_fitted;
+	struct hodo_clock_sample clock_first;
+	struct hodo_clock_map clock_map; /* provisional until the end */
+
+	int reserve_fd;      /* unnamed file that keeps room for metadata on a full disk; -1 if there is none */
+	uint64_t reserve_size;
+	bool write_failed;   /* told once */
+	pid_t command;
+	uint32_t live;
+	uint32_t warnings_refused;
+	struct hodo_session_stats total; /* of what has ended */
+
+	int64_t interval_ns;
+	int64_t active_ns;  /* when events last came */
+	int64_t chores_ns;  /* when housekeeping was last done */
+	int64_t idle_ns;    /* since when nobody is recorded; 0: somebody is */
+	int64_t looked_ns;  /* when processes to come were last looked for */
+	bool straggler;
+};
+
+int64_t hodo_session_now_ns(void); /* CLOCK_MONOTONIC */
+void hodo_session_report(struct hodo_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
+
+/* Settles the clock; tsc: the process can read it. -EOPNOTSUPP if the recording already uses one that it cannot. */
+int hodo_session_choose_clock(struct hodo_session *s, bool tsc);
+const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s);
+uint64_t hodo_session_ticks(const struct hodo_session *s);
+
+/* Tells of output that cannot be written, the first time. */
+void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err);
+
+/* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only its clock lines. */
+int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);
+
+/* Closes stream files of all processes, when descriptors have run out. */
+void hodo_session_close_files(struct hodo_session *s);
+
+#endif

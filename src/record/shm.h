@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shm.h - how the recorder touches memory that a traced process also has.
+ *
+ * Everything in it is hostile: it may change at any moment. Each word is loaded
+ * once, through these functions, into a local that the compiler cannot load
+ * again, and only the local is checked and used.
+ */
+#ifndef HODO_RECORD_SHM_H
+#define HODO_RECORD_SHM_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Makes the compiler forget where v came from, so that it cannot be read from there again. */
+#define HODO_OPAQUE(v) __asm__("" : "+r"(v))
+
+static inline uint64_t hodo_shm_load64(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+static inline uint32_t hodo_shm_load32(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+/* Unaligned values within packets and catalogue. */
+static inline uint64_t hodo_shm_get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	HODO_OPAQUE(v);
+	return v;
+}
+static inline uint32_t hodo_shm_get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	HODO_OPAQUE(v);
+	return v;
+}
+static inline uint16_t hodo_shm_get16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	HODO_OPAQUE(v);
+	return v;
+}
+
+/* A copy that is taken here and now: later changes of the source are not seen. */
+static inline void hodo_shm_copy(void *to, const void *from, size_t len)
+{
+	memcpy(to, from, len);
+	__asm__ volatile("" ::: "memory");
+}
+
+#endif

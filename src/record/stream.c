@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.c - one CTF stream file: whole packets, at every moment.
+ */
+#define _GNU_SOURCE
+#include "stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ring, uint32_t fallback)
+{
+	memset(s, 0, sizeof(*s));
+	memcpy(s->uuid, uuid, 16);
+	s->fd = -1;
+	s->cpu_id = ring == fallback ? HODO_CPU_ANY : ring;
+	if (ring == fallback)
+		strcpy(s->name, "fallback");
+	else
+		snprintf(s->name, sizeof(s->name), "cpu%u", ring);
+}
+
+/* Writes all or returns a negative errno. */
+static int write_all(int fd, struct iovec *iov, int n, uint64_t offset)
+{
+	while (n > 0) {
+		ssize_t done = pwritev(fd, iov, n, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		offset += (uint64_t)done;
+		while (n > 0 && (size_t)done >= iov->iov_len) {
+			done -= (ssize_t)iov->iov_len;
+			iov++;
+			n--;
+		}
+		if (n > 0) {
+			iov->iov_base = (char *)iov->iov_base + done;
+			iov->iov_len -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body)
+{
+	struct hodo_packet h = *header;
+	struct iovec iov[2] = { { &h, sizeof(h) }, { (void *)body, header->content_size / 8 - sizeof(h) } };
+	int err;
+
+	h.stream_id = 0;
+	h.cpu_id = s->cpu_id;
+	h.packet_seq_num = s->packets;
+	h.events_discarded += s->unwritten;
+	memcpy(h.uuid, s->uuid, sizeof(h.uuid));
+	if (s->fd < 0) {
+		s->fd = openat(dirfd, s->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (s->fd < 0) {
+			err = -errno;
+			s->unwritten += h.events;
+			return err;
+		}
+	}
+	err = write_all(s->fd, iov, 2, s->bytes);
+	if (err) {
+		/* Shortening needs no room; were it to fail, the next packet goes over what is there. */
+		if (ftruncate(s->fd, (off_t)s->bytes) < 0 && errno != EINVAL)
+			err = -errno;
+		s->unwritten += h.events;
+		return err;
+	}
+	s->bytes += h.packet_size / 8;
+	s->packets++;
+	s->events += h.events;
+	s->discarded = h.events_discarded;
+	return 0;
+}
+
+void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header)
+{
+	s->unwritten += header->events;
+}
+
+void hodo_stream_close(struct hodo_stream *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.h - one CTF stream file: whole packets, at every moment.
+ */
+#ifndef HODO_RECORD_STREAM_H
+#define HODO_RECORD_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+struct hodo_stream {
+	char name[16]; /* "cpu0", "fallback" */
+	uint8_t uuid[16];
+	uint32_t cpu_id;
+	int fd;             /* -1: not open at the moment */
+	uint64_t bytes;     /* on disk: whole packets */
+	uint64_t packets;   /* on disk */
+	uint64_t events;    /* on disk */
+	uint64_t unwritten; /* events in packets that could not be written */
+	uint64_t discarded; /* events_discarded of the last packet on disk */
+};
+
+/* ring: its number; fallback: the number of the fallback ring. */
+void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ring, uint32_t fallback);
+
+/*
+ * Appends a packet in the directory dirfd. header is as a hodo_ring_sink gets
+ * it; uuid, cpu, sequence number and the events not written are filled in here.
+ * On an error (negative errno) the file ends at its last whole packet and the
+ * packet's events are counted as unwritten; later calls try anew.
+ */
+int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body);
+
+/* For a packet that is not to be tried at all. */
+void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header);
+
+/* Closes the file; the next write opens it again. */
+void hodo_stream_close(struct hodo_stream *s);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.c - the names of a traced process's threads.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "shm.h"
+
+#define REFRESH_MAX 256u /* names looked up at once */
+
+static struct hodo_ctf_thread *find_thread(struct hodo_process *p, uint32_t tid)
+{
+	/* From the end: the ones that come again are young. */
+	for (uint32_t i = p->threads; i-- > 0;)
+		if (p->thread[i].tid == tid)
+			return &p->thread[i];
+	return NULL;
+}
+
+static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, const char *comm)
+{
+	if (strncmp(t->comm, comm, sizeof(t->comm)) == 0)
+		return;
+	snprintf(t->comm, sizeof(t->comm), "%s", comm);
+	p->threads_dirty = true;
+}
+
+static void add_thread(struct hodo_process *p, uint32_t tid, const char *comm)
+{
+	if ((p->threads & (p->threads - 1)) == 0) {
+		size_t cap = p->threads ? (size_t)p->threads * 2 : 1;
+		struct hodo_ctf_thread *grown = realloc(p->thread, cap * sizeof(*grown));
+
+		if (!grown)
+			return;
+		p->thread = grown;
+	}
+	p->thread[p->threads].tid = tid;
+	snprintf(p->thread[p->threads].comm, sizeof(p->thread->comm), "%s", comm);
+	p->threads++;
+	p->threads_dirty = true;
+}
+
+void hodo_process_read_threads(struct hodo_process *p, bool all)
+{
+	const struct hodo_shm *shm = (const struct hodo_shm *)p->shm;
+	const struct hodo_thread *table = (const struct hodo_thread *)(p->shm + HODO_SHM_THREADS);
+	uint32_t n = hodo_shm_load32(&shm->threads);
+	uint32_t budget = all ? HODO_THREADS_MAX : REFRESH_MAX;
+	bool gap = false;
+
+	if (n > HODO_THREADS_MAX)
+		n = HODO_THREADS_MAX;
+	for (uint32_t i = p->threads_read; i < n && budget > 0; i++, budget--) {
+		uint32_t tid = hodo_shm_load32(&table[i].tid); /* stored last: then the name is there */
+		char comm[17] = "";
+
+		if (tid == 0) {
+			gap = true;
+			continue;
+		}
+		if (!gap)
+			p->threads_read = i + 1;
+		else if (!all)
+			break;
+		hodo_shm_copy(comm, table[i].comm, sizeof(table[i].comm));
+		comm[15] = 0;
+		/* The search is over few threads, or over many only once, at the end. */
+		if (p->threads < 1024 && find_thread(p, tid))
+			set_thread(p, find_thread(p, tid), comm);
+		else
+			add_thread(p, tid, comm);
+	}
+}
+
+void hodo_process_refresh_threads(struct hodo_process *p)
+{
+	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
+
+	/* In another pid namespace its thread ids are not those of our /proc. */
+	if ((uint32_t)p->id.pid != p->id.vpid)
+		return;
+	for (uint32_t n = 0; n < REFRESH_MAX && n < p->threads; n++) {
+		struct hodo_ctf_thread *t;
+		char path[64], comm[17] = "";
+		ssize_t len;
+		int fd;
+
+		if (p->threads_refreshed >= p->threads)
+			p->threads_refreshed = 0;
+		t = &p->thread[p->threads_refreshed++];
+		snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)p->id.pid, t->tid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		len = read(fd, comm, sizeof(comm) - 1);
+		close(fd);
+		/* Another process may have the number by now. */
+		if (len <= 1 || poll(&dead, 1, 0) != 0)
+			continue;
+		comm[len - 1] = 0; /* newline */
+		comm[15] = 0;
+		set_thread(p, t, comm);
+	}
+}
