@@ -7,8 +7,8 @@
  * included, for the life of the process, and is never given to another. A
  * library that is closed and opened again gets its old ids back, so cycles of
  * dlopen and dlclose use none up. A name that comes with other fields while
- * objects with the earlier definition are loaded is refused; once they are
- * all gone it gets a new id. After 65,535 different definitions, further ones
+ * objects with the earlier definition are loaded is refused, unless both stand
+ * in the same line (a template); once they are all gone it gets a new id. After 65,535 different definitions, further ones
  * are refused with a warning.
  *
  * The catalogue is kept twice: in private memory, from which a fork child's
@@ -244,6 +244,17 @@ static void place(const uint8_t *record, char *out, size_t size)
 	out[used] = 0;
 }
 
+/* Whether the definition being built stands at the same line as the event's: instantiations of one template, whose
+ * types may differ without anybody's mistake. */
+static bool same_place(const struct hodo_event *event)
+{
+	char here[300], there[300];
+
+	place(build.bytes, here, sizeof(here));
+	place(catalog + event->record, there, sizeof(there));
+	return __builtin_strcmp(here, there) == 0;
+}
+
 /* ---------------------------------------------------------------- registry */
 
 static uint32_t hash(const char *name, size_t len)
@@ -310,7 +321,7 @@ struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, 
 			continue;
 		if (same_definition(event))
 			known = event;
-		else if (event->states)
+		else if (event->states && !same_place(event))
 			loaded = event;
 	}
 	if (loaded) {

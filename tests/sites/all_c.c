@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* all_c.c - the events of all.h from C; prints how many it recorded if a library was there. */
+/* all_c.c - runs the events of all.h from C, so many rounds; with LIBRARY, as run_all() of a shared library. */
 #include "all.h"
 #include <stdlib.h>
 
-int main(int argc, char **argv)
+int run_all(int rounds);
+int unused_function(int v);
+
+/* In no program's way: a section of its own that --gc-sections may drop, with its site. */
+__attribute__((noinline)) int unused_function(int v)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 1;
+	HODO_EVENT(all, unused, v);
+	return v;
+}
+
+__attribute__((visibility("default"))) int run_all(int rounds)
+{
 	struct all_req req = { 3, "user17", 1 };
 
-	for (int i = 0; i < rounds; i++)
+	for (int i = 0; i < rounds; i++) {
 		all_events(i, &req, NULL);
+		for (int k = 0; k < 4; k++)
+			HODO_EVENT(all, unrolled, k);
+	}
 	return 0;
 }
+
+#ifndef LIBRARY
+int main(int argc, char **argv)
+{
+	return run_all(argc > 1 ? atoi(argv[1]) : 1);
+}
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c - compares a recording of target.c with what the program says.
+ *
+ *	check DIR FILE exact|killed
+ *
+ * Every event must be intact, and each stream's in order. exact: read + lost =
+ * written. killed: no fewer than what had returned before the kill, no more
+ * than what had begun; and where nothing was lost, none is missing.
+ */
+#include <hodo/read.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "shared.h"
+
+static uint64_t last[STREAMS], gaps;
+static unsigned bad, warned;
+
+static void warn(void *data, const char *text)
+{
+	fprintf(stderr, "check: %s\n", text);
+	warned++;
+}
+
+static void check_event(const struct hodo_read_event *e)
+{
+	uint64_t stream = e->values[0].u, seq = e->values[1].u;
+	unsigned len = filler_len(seq);
+
+	if (strncmp(e->cls->name, "torture:", 8) != 0)
+		return;
+	if (stream >= STREAMS || seq <= last[stream] || (e->cls->nfields == 3) != (len != 0)) {
+		bad++;
+		return;
+	}
+	gaps += seq - last[stream] - 1;
+	last[stream] = seq;
+	if (!len)
+		return;
+	bad += e->values[2].count != len;
+	for (unsigned i = 0; i < e->values[2].count && i < len; i++)
+		bad += ((const uint8_t *)e->values[2].data)[i] != filler_byte(seq, i);
+}
+
+int main(int argc, char **argv)
+{
+	struct hodo_read_options options = { .size = sizeof(options), .warn = warn };
+	const struct hodo_read_event *e;
+	struct hodo_read_lost lost;
+	struct hodo_read *reader;
+	uint64_t read = 0, done = 0, begun = 0, missing;
+	struct shared *shared;
+	char error[256] = "";
+	int fd, exact;
+
+	if (argc != 4)
+		return 2;
+	exact = strcmp(argv[3], "exact") == 0;
+	options.error = error;
+	options.error_bytes = sizeof(error);
+	fd = open(argv[2], O_RDONLY);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED || hodo_read_open(&reader, argv[1], &options) < 0) {
+		fprintf(stderr, "check: %s\n", error);
+		return 1;
+	}
+	while (hodo_read_next(reader, &e) > 0) {
+		check_event(e);
+		read++;
+	}
+	lost = hodo_read_lost(reader, NULL);
+	missing = lost.full + lost.too_large + lost.busy + lost.overwritten + lost.unwritten + lost.unknown;
+	for (int i = 0; i < STREAMS; i++) {
+		done += shared->done[i];
+		begun += shared->begun[i];
+	}
+	hodo_read_close(reader);
+	printf("written %" PRIu64 "..%" PRIu64 " = read %" PRIu64 " + full %" PRIu64 " + busy %" PRIu64
+	       " + overwritten %" PRIu64 " + other %" PRIu64 "; damaged %u, warnings %u\n",
+	       done, begun, read, lost.full, lost.busy, lost.overwritten,
+	       missing - lost.full - lost.busy - lost.overwritten, bad, warned);
+	if (bad || warned || !read)
+		return 1;
+	if (exact ? read + missing != done : read + missing < done || read + missing > begun)
+		return 1;
+	return missing == 0 && gaps ? 1 : 0;
+}

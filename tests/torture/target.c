@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target.c - a program that is hard to trace: threads at full speed, signal
+ * handlers that trace in the middle of events, forced migration.
+ *
+ *	target FILE THREADS EVENTS SIGNAL_US MIGRATE
+ *
+ * FILE is a mapped struct shared. EVENTS 0: run until killed. SIGNAL_US: each
+ * thread gets a signal every so many microseconds, 0: none. MIGRATE 1: some
+ * threads move themselves from CPU to CPU.
+ */
+#include <hodo/trace.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "shared.h"
+
+static struct shared *shared;
+static uint64_t events, signal_us;
+static int migrate;
+static __thread int me = -1;
+static __thread uint64_t handler_seq;
+
+static void put(uint32_t stream, uint64_t seq)
+{
+	unsigned len = filler_len(seq);
+	uint8_t filler[64];
+
+	__atomic_store_n(&shared->begun[stream], seq, __ATOMIC_RELAXED);
+	if (len) {
+		for (unsigned i = 0; i < len; i++)
+			filler[i] = filler_byte(seq, i);
+		HODO_EVENT(torture, filled, stream, seq, HODO_BYTES(filler, len));
+	} else {
+		HODO_EVENT(torture, plain, stream, seq);
+	}
+	__atomic_store_n(&shared->done[stream], seq, __ATOMIC_RELAXED);
+}
+
+static void handler(int sig)
+{
+	if (me >= 0)
+		put(HANDLER + (uint32_t)me, ++handler_seq);
+}
+
+static timer_t start_timer(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+	struct itimerspec every = { { 0, (long)signal_us * 1000 }, { 0, (long)signal_us * 1000 } };
+	timer_t timer;
+
+	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &every, NULL) != 0) {
+		perror("timer");
+		exit(1);
+	}
+	return timer;
+}
+
+static void move(uint64_t n)
+{
+	cpu_set_t set;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)(n % (uint64_t)cpus), &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *run(void *arg)
+{
+	timer_t timer;
+
+	me = (int)(intptr_t)arg;
+	if (signal_us)
+		timer = start_timer();
+	for (uint64_t seq = 1; !events || seq <= events; seq++) {
+		put((uint32_t)me, seq);
+		if (migrate && seq % 4096 == 0 && me % 3 == 0)
+			move(seq / 4096);
+	}
+	if (signal_us)
+		timer_delete(timer);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	pthread_t threads[HANDLER];
+	int n, fd;
+
+	if (argc < 6 || (n = atoi(argv[2])) < 1 || n > HANDLER)
+		return 2;
+	events = strtoull(argv[3], NULL, 10);
+	signal_us = strtoull(argv[4], NULL, 10);
+	migrate = atoi(argv[5]);
+	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*shared)) != 0)
+		return 1;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED)
+		return 1;
+	sigaction(SIGUSR1, &action, NULL);
+	for (int i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i);
+	for (int i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
