@@ -359,6 +359,25 @@ static void add_total(struct hodo_session_stats *t, const struct hodo_process_ri
 	t->lost.damaged += l->damaged;
 }
 
+/* Losses after a stream's last packet get one of their own, on a full disk with the room kept for it. */
+static void settle(struct hodo_process *p, struct hodo_process_ring *r)
+{
+	uint64_t now = hodo_session_ticks(p->session);
+	int err;
+
+	if (r->reader.discarded + r->stream.unwritten == 0)
+		return;
+	if (now < r->reader.ts_end)
+		now = r->reader.ts_end;
+	err = make_dir(p);
+	if (!err)
+		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
+	if (err && hodo_session_release_reserve(p->session, err))
+		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
+	if (err)
+		hodo_session_write_failed(p->session, p->dir, r->stream.name, err);
+}
+
 void hodo_process_finish(struct hodo_process *p, bool alive)
 {
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
@@ -373,8 +392,9 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	for (uint32_t i = 0; i < p->actives; i++) {
 		struct hodo_process_ring *r = p->ring[p->active[i]];
 
-		hodo_ring_finish(&r->reader, &sink, alive, hodo_session_ticks(s));
+		hodo_ring_finish(&r->reader, &sink, alive);
 		tell_damage(p, &r->reader);
+		settle(p, r);
 		hodo_stream_close(&r->stream);
 		add_total(&s->total, r);
 	}

@@ -278,25 +278,20 @@ static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 	return true;
 }
 
-/* Losses after the last packet: an empty one carries them. */
-static void finish_lost(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, uint64_t now)
+/* What was lost in all; a packet that says so is the stream's to write. */
+static void finish_lost(struct hodo_ring_reader *r)
 {
-	uint64_t refused;
+	uint64_t discarded;
 
 	r->lost.full = hodo_shm_load64(&r->ring->lost_full);
 	r->lost.too_large = hodo_shm_load64(&r->ring->lost_too_large);
 	r->lost.busy = hodo_shm_load64(&r->ring->lost_busy);
-	refused = add_capped(add_capped(r->lost.full, r->lost.too_large), r->lost.busy);
-	if (add_capped(refused, r->missed) > r->discarded) {
-		struct hodo_packet h = { .magic = HODO_CTF_MAGIC, .content_size = 8 * HEADER };
-
-		h.timestamp_begin = h.timestamp_end = now > r->ts_end ? now : r->ts_end;
-		h.events_before = r->expect;
-		give(r, sink, &h, (const uint8_t *)"", refused);
-	}
+	discarded = add_capped(add_capped(add_capped(r->lost.full, r->lost.too_large), r->lost.busy), r->missed);
+	if (discarded > r->discarded)
+		r->discarded = discarded;
 }
 
-void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive, uint64_t now)
+void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive)
 {
 	uint64_t word, current;
 
@@ -312,7 +307,7 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 		if (take_open(r, sink, table, word, current))
 			break;
 	}
-	finish_lost(r, sink, now);
+	finish_lost(r);
 }
 
 uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r)

@@ -81,11 +81,10 @@ void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, c
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
 
 /*
- * At the end: gives everything that is left to the sink, the open packet too,
- * and an empty packet if events were lost after the last one (begun and ended
- * at now). alive: the process may still write. Sets lost.
+ * At the end: gives everything that is left to the sink, the open packet too.
+ * alive: the process may still write. Sets lost; discarded is then all that is missing.
  */
-void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive, uint64_t now);
+void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive);
 
 /* Time stamp at which the open packet began, 0 if there is none. */
 uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r);

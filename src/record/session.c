@@ -124,24 +124,27 @@ static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_tex
 	return text ? hodo_ctf_metadata_write(dirfd, text) : hodo_ctf_metadata_set_clock(dirfd, &s->clock_map);
 }
 
+bool hodo_session_release_reserve(struct hodo_session *s, int err)
+{
+	if ((err != -ENOSPC && err != -EDQUOT) || s->reserve_size == 0)
+		return false;
+	s->reserve_size = 0;
+	return ftruncate(s->reserve_fd, 0) == 0;
+}
+
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
 {
+	uint64_t wanted = text && 2 * text->len > RESERVE_BYTES ? 2 * text->len : RESERVE_BYTES;
 	int err = try_metadata(s, dirfd, text);
 
 	if (err == -EMFILE || err == -ENFILE) {
 		hodo_session_close_files(s);
 		err = try_metadata(s, dirfd, text);
 	}
-	if ((err == -ENOSPC || err == -EDQUOT) && s->reserve_size > 0) {
-		uint64_t size = s->reserve_size;
-
-		s->reserve_size = 0;
-		if (ftruncate(s->reserve_fd, 0) == 0)
-			err = try_metadata(s, dirfd, text);
-		take_reserve(s, size);
-	}
-	if (text && 2 * text->len > s->reserve_size)
-		take_reserve(s, 2 * text->len > RESERVE_BYTES ? 2 * text->len : RESERVE_BYTES);
+	if (hodo_session_release_reserve(s, err))
+		err = try_metadata(s, dirfd, text);
+	if (!err)
+		take_reserve(s, wanted);
 	return err;
 }
 

@@ -71,6 +71,9 @@ void hodo_session_write_failed(struct hodo_session *s, const char *dir, const ch
 /* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only its clock lines. */
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);
 
+/* Gives back the room that was kept, if err says that the disk is full. Whether there was any. */
+bool hodo_session_release_reserve(struct hodo_session *s, int err);
+
 /* Closes stream files of all processes, when descriptors have run out. */
 void hodo_session_close_files(struct hodo_session *s);
 

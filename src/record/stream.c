@@ -48,38 +48,75 @@ static int write_all(int fd, struct iovec *iov, int n, uint64_t offset)
 	return 0;
 }
 
-int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body)
+/* All or nothing. */
+static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *body)
 {
-	struct hodo_packet h = *header;
-	struct iovec iov[2] = { { &h, sizeof(h) }, { (void *)body, header->content_size / 8 - sizeof(h) } };
+	struct iovec iov[2] = { { h, sizeof(*h) }, { (void *)body, h->content_size / 8 - sizeof(*h) } };
 	int err;
 
-	h.stream_id = 0;
-	h.cpu_id = s->cpu_id;
-	h.packet_seq_num = s->packets;
-	h.events_discarded += s->unwritten;
-	memcpy(h.uuid, s->uuid, sizeof(h.uuid));
-	if (s->fd < 0) {
-		s->fd = openat(dirfd, s->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-		if (s->fd < 0) {
-			err = -errno;
-			s->unwritten += h.events;
-			return err;
-		}
-	}
+	h->packet_seq_num = s->packets;
 	err = write_all(s->fd, iov, 2, s->bytes);
 	if (err) {
 		/* Shortening needs no room; were it to fail, the next packet goes over what is there. */
 		if (ftruncate(s->fd, (off_t)s->bytes) < 0 && errno != EINVAL)
 			err = -errno;
-		s->unwritten += h.events;
 		return err;
 	}
-	s->bytes += h.packet_size / 8;
+	s->bytes += h->packet_size / 8;
 	s->packets++;
-	s->events += h.events;
-	s->discarded = h.events_discarded;
+	s->events += h->events;
+	s->discarded = h->events_discarded;
 	return 0;
+}
+
+/*
+ * What is missing before the first packet: readers count by the difference of
+ * two packets, so that there must be one from which nothing is missing.
+ */
+static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
+{
+	struct hodo_packet h = *first;
+
+	h.timestamp_end = h.timestamp_begin;
+	h.content_size = h.packet_size = 8 * sizeof(h);
+	h.events_discarded = h.events_before = 0;
+	h.events = 0;
+	return append(s, &h, (const uint8_t *)"");
+}
+
+int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body)
+{
+	struct hodo_packet h = *header;
+	int err = 0;
+
+	h.stream_id = 0;
+	h.cpu_id = s->cpu_id;
+	h.events_discarded += s->unwritten;
+	memcpy(h.uuid, s->uuid, sizeof(h.uuid));
+	if (s->fd < 0)
+		s->fd = openat(dirfd, s->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (s->fd < 0)
+		err = -errno;
+	if (!err && s->packets == 0 && h.events_discarded > 0)
+		err = append_origin(s, &h);
+	if (!err)
+		err = append(s, &h, body);
+	if (err)
+		s->unwritten += h.events;
+	return err;
+}
+
+int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uint64_t ts)
+{
+	struct hodo_packet h = { .magic = HODO_CTF_MAGIC };
+
+	if (discarded + s->unwritten <= s->discarded)
+		return 0;
+	h.timestamp_begin = h.timestamp_end = ts;
+	h.content_size = h.packet_size = 8 * sizeof(h);
+	h.events_discarded = discarded;
+	h.events_before = s->events;
+	return hodo_stream_write(s, dirfd, &h, (const uint8_t *)"");
 }
 
 void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header)

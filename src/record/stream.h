@@ -36,6 +36,13 @@ int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet
 /* For a packet that is not to be tried at all. */
 void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header);
 
+/*
+ * At the end: if more events are missing than the last packet says, an empty
+ * packet says so. discarded: events missing but for those not written. ts:
+ * not before the last packet's end. 0 or negative errno, and then it can be tried again.
+ */
+int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uint64_t ts);
+
 /* Closes the file; the next write opens it again. */
 void hodo_stream_close(struct hodo_stream *s);
 
