@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ring.c - rooms, packets and switches; the assembly writer against its C twin. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sched.h>
+#include <cmocka.h>
+#include "arch/generic/twin.h"
+#include "user/user.h"
+
+#define PACKET 4096u
+#define RING (4u * PACKET)
+#define CPUS 1024
+
+struct bench {
+	struct hodo_ring ring;
+	uint8_t *data;
+	struct hodo_view view;
+	struct hodo_ring_config config;
+};
+
+static void bench_init(struct bench *b, uint32_t mode)
+{
+	memset(b, 0, sizeof(*b));
+	b->data = aligned_alloc(4096, RING);
+	memset(b->data, 0xee, RING);
+	memset(b->data, 0, sizeof(struct hodo_packet));
+	b->config = (struct hodo_ring_config){ .packet_size = PACKET, .mode = mode, .ring_size = RING };
+	b->view = (struct hodo_view){ &b->ring, b->data, RING - 1, PACKET, 0, { 0 } };
+	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 1000), 0);
+	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 2000), -1);
+}
+
+static void test_activate(void **state)
+{
+	struct bench b;
+	struct hodo_packet *p;
+
+	bench_init(&b, HODO_MODE_DISCARD);
+	p = (struct hodo_packet *)b.data;
+	assert_int_equal(hodo_word_position(b.ring.word), sizeof(*p));
+	assert_int_equal(hodo_word_events(b.ring.word), 0);
+	assert_int_equal(p->magic, HODO_CTF_MAGIC);
+	assert_int_equal(p->timestamp_begin, 1000);
+	assert_int_equal(p->cpu_id, 3);
+	assert_int_equal(p->packet_size, PACKET * 8);
+	free(b.data);
+}
+
+/* Fills a packet to its last byte that may be used; the next event must not fit. */
+static void test_room(void **state)
+{
+	for (unsigned len = 0; len < 64; len++) {
+		uint8_t bytes[64] = { 0 };
+		struct hodo_piece piece = { bytes, len };
+		struct bench b;
+		unsigned n = 0;
+
+		bench_init(&b, HODO_MODE_DISCARD);
+		while (hodo_ring_has_room(b.ring.word, PACKET, len)) {
+			hodo_ring_write_locked(&b.view, 5, 6, 7, &piece, 1, len);
+			n++;
+		}
+		assert_int_equal(hodo_word_events(b.ring.word), n);
+		assert_int_equal(hodo_word_position(b.ring.word), sizeof(struct hodo_packet) + n * (len + 12ul));
+		assert_true(hodo_word_position(b.ring.word) < PACKET);
+		assert_true(hodo_word_position(b.ring.word) + len + 12 + 8 > PACKET);
+		assert_int_equal(b.data[PACKET], 0xee);
+		free(b.data);
+	}
+	assert_true(hodo_ring_fits(PACKET, PACKET - sizeof(struct hodo_packet) - 20));
+	assert_false(hodo_ring_fits(PACKET, PACKET - sizeof(struct hodo_packet) - 19));
+	assert_false(hodo_ring_fits(PACKET, SIZE_MAX / 2));
+	assert_false(hodo_ring_fits(PACKET, SIZE_MAX));
+}
+
+static void fill_and_switch(struct bench *b, int expect)
+{
+	struct hodo_piece piece = { "12345678", 8 };
+	struct hodo_switch plan;
+
+	while (hodo_ring_has_room(b->ring.word, PACKET, 8))
+		hodo_ring_write_locked(&b->view, 5, 6, 7, &piece, 1, 8);
+	assert_int_equal(hodo_ring_plan(&b->config, &b->view, 3, b->ring.word, 5000, &plan), expect);
+	if (expect == 0)
+		assert_int_equal(hodo_twin_switch(&plan), 0);
+}
+
+static void test_full(void **state)
+{
+	uint64_t per_packet = (PACKET - sizeof(struct hodo_packet) - 8) / 20;
+	struct hodo_packet *p;
+	struct bench b;
+
+	bench_init(&b, HODO_MODE_DISCARD);
+	for (int i = 0; i < 3; i++)
+		fill_and_switch(&b, 0);
+	fill_and_switch(&b, -1); /* four packets, none given back */
+	b.ring.consumed = 1;
+	b.ring.lost_full = 17;
+	fill_and_switch(&b, 0); /* into the first slot again */
+	p = (struct hodo_packet *)b.data;
+	assert_int_equal(p->packet_seq_num, 4);
+	assert_int_equal(p->events_before, 4 * per_packet);
+	assert_int_equal(p->events_discarded, 17);
+	assert_int_equal(p->events, 0);
+	p = (struct hodo_packet *)(b.data + 3 * PACKET);
+	assert_int_equal(p->events, per_packet);
+	assert_int_equal(p->content_size, 8 * (sizeof(*p) + per_packet * 20));
+	assert_int_equal(p->timestamp_end, 5000);
+	free(b.data);
+
+	bench_init(&b, HODO_MODE_OVERWRITE);
+	for (int i = 0; i < 100; i++)
+		fill_and_switch(&b, 0);
+	free(b.data);
+}
+
+/* A plan that has been overtaken does nothing, also when the word has come round to the same value. */
+static void test_stale_plan(void **state)
+{
+	struct hodo_piece piece = { "12345678", 8 };
+	struct hodo_switch plan;
+	uint64_t word;
+	struct bench b;
+
+	bench_init(&b, HODO_MODE_OVERWRITE);
+	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, b.ring.word, 5000, &plan), 0);
+	hodo_ring_write_locked(&b.view, 5, 6, 7, &piece, 1, 8);
+	word = b.ring.word;
+	assert_int_equal(hodo_twin_switch(&plan), -1);
+	assert_int_equal(b.ring.word, word);
+	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, b.ring.word, 5000, &plan), 0);
+	((struct hodo_packet *)b.data)->packet_seq_num += 1ull << 40;
+	assert_int_equal(hodo_twin_switch(&plan), -1);
+	free(b.data);
+}
+
+#ifdef __x86_64__
+/* Views of every CPU on one ring: whichever this thread is on. */
+static struct hodo_view *views_of(struct bench *b)
+{
+	struct hodo_view *views = calloc(HODO_CPUS_MAX, sizeof(*views));
+
+	for (int i = 0; i < CPUS; i++)
+		views[i] = b->view;
+	return views;
+}
+
+static uint64_t random_state = 88172645463325252ull;
+static uint64_t random_next(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* The same events through both; all but the 48-bit times must be the same, and those must not run back. */
+static void test_assembly_against_twin(void **unused)
+{
+	static uint8_t source[2048 + 8];
+	uint32_t on = HODO_ON_RECORD;
+	struct hodo_state state = { .on = &on, .id = 0xabc };
+	struct bench a, t;
+	uint64_t last = 0;
+
+	hodo_emit_init();
+	for (size_t i = 0; i < sizeof(source); i++)
+		source[i] = (uint8_t)random_next();
+	for (int round = 0; round < 20000; round++) {
+		struct hodo_piece pieces[5];
+		size_t count = random_next() % 6, total = 0, before, after;
+		uint64_t head, expected;
+
+		if (round % 64 == 0) {
+			if (round)
+				free(a.data), free(t.data), free(hodo_tls.table);
+			bench_init(&a, HODO_MODE_OVERWRITE);
+			bench_init(&t, HODO_MODE_OVERWRITE);
+			hodo_tls.table = views_of(&a);
+			hodo_tls.tid = 77;
+		}
+		for (size_t i = 0; i < count; i++) {
+			pieces[i].len = random_next() % (i == 3 ? 1024 : 40);
+			pieces[i].data = source + random_next() % 900;
+			total += pieces[i].len;
+		}
+		before = hodo_word_position(a.ring.word);
+		if (count == 1 && round % 2) {
+			hodo_x86_emit(&state, pieces[0].data, total);
+			if (!hodo_ring_has_room(t.ring.word, PACKET, total))
+				continue; /* went to the slow path, which without a recording does nothing */
+			assert_int_equal(hodo_twin_try(&t.view, &state, 77, 0, pieces, count, total, 1), HODO_TRY_DONE);
+		} else {
+			int result;
+
+			do
+				result = hodo_x86_try(&state, pieces, count, total, HODO_ON_RECORD);
+			while (result == HODO_TRY_ABORTED);
+			assert_int_equal(result, hodo_twin_try(&t.view, &state, 77, 0, pieces, count, total, 1));
+			if (result != HODO_TRY_DONE) {
+				assert_int_equal(result, HODO_TRY_SLOW);
+				continue;
+			}
+		}
+		if (a.ring.word != t.ring.word) { /* the fast writer was preempted: its retry has no recording */
+			a.ring.word = t.ring.word;
+			memcpy(a.data, t.data, RING);
+			continue;
+		}
+		after = hodo_word_position(a.ring.word);
+		assert_int_equal(after - before, total + 12);
+		memcpy(&head, a.data + before, 8);
+		memcpy(&expected, t.data + before, 8);
+		assert_int_equal(head & 0xffff, expected & 0xffff);
+		assert_true(head >> 16 >= last);
+		last = head >> 16;
+		assert_memory_equal(a.data + before + 8, t.data + before + 8, total + 4);
+	}
+	on = 0;
+	assert_int_equal(hodo_x86_try(&state, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_CHANGED);
+	free(hodo_tls.table);
+	hodo_tls.table = hodo_no_views;
+	on = 1;
+	assert_int_equal(hodo_x86_try(&state, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_SLOW);
+	free(a.data);
+	free(t.data);
+}
+
+static void test_switch_against_twin(void **unused)
+{
+	struct hodo_piece piece = { "12345678", 8 };
+
+	hodo_emit_init();
+	for (int round = 0; round < 1000; round++) {
+		struct hodo_switch plan_a, plan_t;
+		struct bench a, t;
+		int tries = 0;
+
+		bench_init(&a, HODO_MODE_OVERWRITE);
+		bench_init(&t, HODO_MODE_OVERWRITE);
+		for (unsigned i = random_next() % 100; i > 0; i--) {
+			hodo_ring_write_locked(&a.view, 5, 6, 7, &piece, 1, 8);
+			hodo_ring_write_locked(&t.view, 5, 6, 7, &piece, 1, 8);
+		}
+		do {
+			hodo_ring_plan(&a.config, &a.view, (uint32_t)sched_getcpu(), a.ring.word, 9000, &plan_a);
+		} while (hodo_x86_switch(&plan_a) != 0 && ++tries < 100);
+		hodo_ring_plan(&t.config, &t.view, plan_a.cpu, t.ring.word, 9000, &plan_t);
+		assert_int_equal(hodo_twin_switch(&plan_t), 0);
+		assert_int_equal(a.ring.word, t.ring.word);
+		assert_memory_equal(a.data, t.data, RING);
+		assert_int_equal(hodo_x86_switch(&plan_a), -1); /* done already */
+		plan_a.word = a.ring.word;
+		plan_a.cpu = 5000; /* not this one */
+		assert_int_equal(hodo_x86_switch(&plan_a), -1);
+		free(a.data);
+		free(t.data);
+	}
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_activate),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_stale_plan),
+#ifdef __x86_64__
+		cmocka_unit_test(test_assembly_against_twin),
+		cmocka_unit_test(test_switch_against_twin),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
