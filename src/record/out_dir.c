@@ -109,14 +109,14 @@ static int remove_trace(int topfd, const char *name)
 	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-static int remove_recording(int fd, const char *path)
+int hodo_out_dir_remove(int fd, const char *path)
 {
-	DIR *d = open_dir(fd, ".");
+	DIR *d = hodo_out_dir_is_recording(fd) ? open_dir(fd, ".") : NULL;
 	struct dirent *e;
 	int err = 0;
 
 	if (!d)
-		return -errno;
+		return -EEXIST;
 	while (!err && (e = readdir(d)))
 		if (!is_dot(e->d_name))
 			err = remove_trace(fd, e->d_name);
@@ -172,7 +172,7 @@ static int move_aside(const char *path, char *error, size_t size)
 			err = old_fd;
 	}
 	if (!err && old_fd >= 0) {
-		err = remove_recording(old_fd, old);
+		err = hodo_out_dir_remove(old_fd, old);
 		if (err)
 			snprintf(error, size, "cannot remove %s: %s", old, strerror(-err));
 	}

@@ -20,6 +20,12 @@
  */
 int hodo_out_dir_open(const char *path, char *error, size_t size);
 
+/*
+ * Removes a recording with all its files; fd is open on the directory path.
+ * -EEXIST if it holds anything else, and then nothing is removed.
+ */
+int hodo_out_dir_remove(int fd, const char *path);
+
 /* Whether the directory holds a recording: process folders with metadata of ours, or nothing at all. */
 int hodo_out_dir_is_recording(int dirfd);
 
