@@ -39,6 +39,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ------------------------------------------------------- what a recording says */
 
@@ -352,6 +353,7 @@ const char *hodo_read_type_name(uint32_t type);
 /* "event", "mark", "span_begin" …; "?" for a number that is no kind. */
 const char *hodo_read_kind_name(uint32_t kind);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

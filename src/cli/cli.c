@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* cli.c - messages, options and numbers of the hodo command. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------------- messages */
+
+static void say(const char *prefix, const char *fmt, va_list ap)
+{
+	char text[2048];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	fprintf(stderr, "hodo: %s%s\n", prefix, text);
+}
+
+void hodo_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("", fmt, ap);
+	va_end(ap);
+}
+
+void hodo_warning(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("warning: ", fmt, ap);
+	va_end(ap);
+}
+
+int hodo_usage(const char *verb, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	hodo_error("%s: %s: see 'hodo %s --help'", verb, text, verb);
+	return HODO_EXIT_USAGE;
+}
+
+/* ----------------------------------------------------------------------- options */
+
+int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help)
+{
+	int at = optind, c;
+
+	opterr = 0;
+	c = getopt_long(argc, argv, optstring, options, NULL);
+	if (c == 'h' && help) {
+		fputs(help, stdout);
+	} else if (c == ':') {
+		hodo_usage(argv[0], "option '%s' needs a value", argv[optind - 1]);
+		c = '?';
+	} else if (c == '?' && optopt == 0) {
+		hodo_usage(argv[0], "unknown option '%s'", argv[optind - 1]);
+	} else if (c == '?' && optopt > 0 && optopt < 128) {
+		hodo_usage(argv[0], "unknown option '-%c'", optopt);
+	} else if (c == '?') {
+		/* getopt_long gives the option's code when it has a value and takes none. */
+		hodo_usage(argv[0], "option '%s' takes no value", argv[at < argc ? optind - 1 : at]);
+	}
+	return c;
+}
+
+int hodo_parse_number(const char *text, uint64_t max, uint64_t *number)
+{
+	uint64_t n = 0;
+
+	if (!*text)
+		return -EINVAL;
+	for (; *text; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+
+		if (*text < '0' || *text > '9' || n > (max - digit) / 10 || digit > max)
+			return -EINVAL;
+		n = n * 10 + digit;
+	}
+	*number = n;
+	return 0;
+}
+
+int hodo_parse_size(const char *text, uint64_t *bytes)
+{
+	static const char suffixes[] = "kmgt";
+	char digits[32];
+	size_t len = strspn(text, "0123456789");
+	const char *rest = text + len;
+	unsigned shift = 0;
+	uint64_t n;
+
+	if (len == 0 || len >= sizeof(digits))
+		return -EINVAL;
+	memcpy(digits, text, len);
+	digits[len] = 0;
+	if (*rest) {
+		const char *s = strchr(suffixes, *rest | 0x20);
+
+		if (!s || !*s)
+			return -EINVAL;
+		shift = 10 * (unsigned)(s - suffixes + 1);
+		rest++;
+		if (rest[0] == 'i' && rest[1] == 'B')
+			rest += 2;
+		else if (rest[0] == 'B')
+			rest++;
+	}
+	if (*rest || hodo_parse_number(digits, UINT64_MAX >> shift, &n) < 0)
+		return -EINVAL;
+	*bytes = n << shift;
+	return 0;
+}
+
+int hodo_parse_seconds(const char *text, int64_t *ns)
+{
+	size_t len = strspn(text, "0123456789");
+	char whole[20] = "0";
+	uint64_t s, part = 0;
+	unsigned digits = 0;
+
+	if (len >= sizeof(whole) || (len == 0 && text[0] != '.'))
+		return -EINVAL;
+	if (len)
+		memcpy(whole, text, len + 1);
+	whole[len ? len : 1] = 0;
+	if (hodo_parse_number(whole, INT64_MAX / 1000000000 - 1, &s) < 0)
+		return -EINVAL;
+	text += len;
+	if (*text == '.') {
+		for (text++; *text >= '0' && *text <= '9' && digits < 9; text++, digits++)
+			part = part * 10 + (uint64_t)(*text - '0');
+		if (digits == 0)
+			return -EINVAL;
+		for (; digits < 9; digits++)
+			part *= 10;
+	}
+	if (strcmp(text, "s") == 0)
+		text++;
+	if (*text)
+		return -EINVAL;
+	*ns = (int64_t)(s * 1000000000 + part);
+	return 0;
+}
+
+int hodo_parse_color(const char *text, enum hodo_color *color)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*color = (enum hodo_color)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+bool hodo_use_color(enum hodo_color color, int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color != HODO_COLOR_AUTO)
+		return color == HODO_COLOR_ALWAYS;
+	if (no_color && *no_color)
+		return false;
+	return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+/* ----------------------------------------------------------------------- numbers */
+
+const char *hodo_grouped(uint64_t n, char buf[32])
+{
+	char *p = buf + 31;
+	unsigned digits = 0;
+
+	*p = 0;
+	do {
+		if (digits && digits % 3 == 0)
+			*--p = ',';
+		*--p = (char)('0' + n % 10);
+		digits++;
+	} while (n /= 10);
+	return p;
+}
+
+const char *hodo_human_bytes(uint64_t n, char buf[32])
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)n / 1024;
+	unsigned i = 0;
+
+	if (n < 1024) {
+		snprintf(buf, 32, "%u B", (unsigned)n);
+		return buf;
+	}
+	for (; v >= 1024 && i + 1 < sizeof(units) / sizeof(units[0]); i++)
+		v /= 1024;
+	snprintf(buf, 32, "%.1f %s", v, units[i]);
+	return buf;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* cli.h - what the verbs of the hodo command share. */
+#ifndef HODO_CLI_H
+#define HODO_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <hodo/read.h>
+
+/* Exit statuses. */
+#define HODO_EXIT_FAILURE 1
+#define HODO_EXIT_USAGE 2
+
+#define HODO_DIR_DEFAULT "hodo.data"
+
+/* The verbs; argv[0] is the verb's name. They return the exit status. */
+int hodo_cmd_record(int argc, char **argv);
+int hodo_cmd_print(int argc, char **argv);
+int hodo_cmd_stat(int argc, char **argv);
+int hodo_cmd_list(int argc, char **argv);
+int hodo_cmd_info(int argc, char **argv);
+int hodo_cmd_doctor(int argc, char **argv);
+
+/* ---------------------------------------------------------------------- messages */
+
+/* "hodo: TEXT" on standard error, one line, control bytes replaced. */
+void hodo_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void hodo_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "hodo: VERB: TEXT: see 'hodo VERB --help'"; returns HODO_EXIT_USAGE. */
+int hodo_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ----------------------------------------------------------------------- options */
+
+/* Long options without a letter. */
+enum { HODO_OPT_JSON = 256, HODO_OPT_COLOR, HODO_OPT_SINCE, HODO_OPT_UNTIL, HODO_OPT_VERB };
+
+/*
+ * getopt_long() with our own errors: prints one and returns '?' for an unknown
+ * option or a missing argument. optstring starts with "+:" or ":". Handles
+ * -h and --help when `help` is not NULL: prints it, and returns 'h'.
+ */
+int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help);
+
+/* Bytes with a suffix K, M, G, T (of 1024). 0 or -EINVAL. */
+int hodo_parse_size(const char *text, uint64_t *bytes);
+/* A whole number. 0 or -EINVAL. */
+int hodo_parse_number(const char *text, uint64_t max, uint64_t *number);
+/* Seconds with up to nine decimals. 0 or -EINVAL. */
+int hodo_parse_seconds(const char *text, int64_t *ns);
+
+enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
+/* auto, always, never. 0 or -EINVAL. */
+int hodo_parse_color(const char *text, enum hodo_color *color);
+/* Whether to write colours to fd: auto means a terminal that has them, and no NO_COLOR in the environment. */
+bool hodo_use_color(enum hodo_color color, int fd);
+
+/* ------------------------------------------------------------------------ output */
+
+/* Standard output, or a pager that leads there. */
+struct hodo_out {
+	int fd;
+	pid_t pager; /* 0: none */
+	int err;     /* errno of the first write that failed */
+};
+
+/* pager: through $PAGER (less) if standard output is a terminal. */
+void hodo_out_start(struct hodo_out *out, bool pager);
+/* 0, or -1 once nothing can be written any more. */
+int hodo_out_write(struct hodo_out *out, const char *data, size_t len);
+/* Ends the pager. 0, also when the reader of a pipe has gone; or HODO_EXIT_FAILURE, having said why. */
+int hodo_out_finish(struct hodo_out *out);
+/* Writes what a memory stream holds, and closes it. As hodo_out_finish(). */
+int hodo_out_stream(FILE *stream, char **data, size_t *len);
+
+/* Parts of what is written. */
+void hodo_put_json(FILE *f, const char *text);   /* with quotes */
+void hodo_put_plain(FILE *f, const char *text);  /* control bytes escaped */
+const char *hodo_grouped(uint64_t n, char buf[32]); /* 1,234,567 */
+const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
+
+/* -------------------------------------------------------------------- recordings */
+
+/* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
+struct hodo_read *hodo_open(const char *path, bool quiet);
+uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
+uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
+/* One line for each process and cause, with the flag that would have kept the events. */
+void hodo_put_lost(FILE *f, const struct hodo_read *reader);
+/* If events were lost, one line on standard error. */
+void hodo_tell_lost(const struct hodo_read *reader);
+/* {"full":N,…} */
+void hodo_put_lost_json(FILE *f, const struct hodo_read_lost *lost);
+
+#endif

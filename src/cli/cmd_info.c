@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_info.c - hodo info. */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include <string.h>
+#include <time.h>
+
+static const char help[] = "usage: hodo info [options] [DIR]\n\n"
+			   "Tells what a recording (hodo.data) is: when, how long, how large, which clock, and for each\n"
+			   "process its program, events and losses. Reads the packets' headers only.\n\n"
+			   "  --json           one JSON object\n"
+			   "  -q, --quiet      no warnings\n"
+			   "  -h, --help\n";
+
+/* Of a process, or of all. */
+struct sums {
+	uint64_t events, bytes, packets;
+	uint32_t streams;
+	int64_t begin_ns, end_ns; /* 0, 0: no packet */
+};
+
+static struct sums sum_process(const struct hodo_read_process *p)
+{
+	struct sums s = { .bytes = p->bytes, .streams = p->nstreams };
+
+	for (uint32_t i = 0; i < p->nstreams; i++) {
+		const struct hodo_read_stream *t = p->streams[i];
+
+		if (!t->packets)
+			continue;
+		if (!s.packets || t->begin_ns < s.begin_ns)
+			s.begin_ns = t->begin_ns;
+		if (!s.packets || t->end_ns > s.end_ns)
+			s.end_ns = t->end_ns;
+		s.events += t->events;
+		s.packets += t->packets;
+	}
+	return s;
+}
+
+static struct sums sum_all(const struct hodo_read *r)
+{
+	struct sums all = { 0 };
+
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
+		struct sums s = sum_process(hodo_read_process(r, i));
+
+		if (s.packets && (!all.packets || s.begin_ns < all.begin_ns))
+			all.begin_ns = s.begin_ns;
+		if (s.packets && (!all.packets || s.end_ns > all.end_ns))
+			all.end_ns = s.end_ns;
+		all.events += s.events;
+		all.bytes += s.bytes;
+		all.packets += s.packets;
+		all.streams += s.streams;
+	}
+	return all;
+}
+
+static uint64_t duration(const struct sums *s)
+{
+	return s->end_ns > s->begin_ns ? (uint64_t)s->end_ns - (uint64_t)s->begin_ns : 0;
+}
+
+static const char *clock_name(const struct hodo_read_clock *c)
+{
+	return c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic";
+}
+
+static void put_when(FILE *f, int64_t ns)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char text[64] = "?";
+	struct tm tm;
+
+	if (ns >= 0 && localtime_r(&s, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(f, "%s.%09lld", text, ns >= 0 ? (long long)(ns % 1000000000) : 0ll);
+	if (ns >= 0 && localtime_r(&s, &tm) && strftime(text, sizeof(text), " %z", &tm))
+		fputs(text, f);
+	fputc('\n', f);
+}
+
+static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
+{
+	struct hodo_read_lost lost = hodo_read_lost(r, p);
+	struct sums s = sum_process(p);
+	char a[32], b[32], c[32];
+
+	fprintf(f, "%10u  %13s  %13s  %10s  %7u  ", p->pid, hodo_grouped(s.events, a),
+		hodo_grouped(hodo_lost_all(&lost), b), hodo_human_bytes(s.bytes, c), p->nthreads);
+	hodo_put_plain(f, *p->exe ? p->exe : p->comm);
+	fputs(p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "", f);
+	fputs(p->complete ? "\n" : " (not ended in order)\n", f);
+	for (uint32_t i = 0; i < p->nwarnings; i++) {
+		fputs("            warning: ", f);
+		hodo_put_plain(f, p->warnings[i]);
+		fputc('\n', f);
+	}
+}
+
+static void put_text(FILE *f, const struct hodo_read *r)
+{
+	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
+	struct sums s = sum_all(r);
+	uint64_t ns = duration(&s);
+	char a[32], b[32];
+
+	if (s.packets) {
+		fputs("begin     ", f);
+		put_when(f, s.begin_ns);
+	}
+	fprintf(f, "duration  %llu.%09llu s\n", (unsigned long long)(ns / 1000000000),
+		(unsigned long long)(ns % 1000000000));
+	fprintf(f, "events    %s, %s lost\n", hodo_grouped(s.events, a), hodo_grouped(hodo_lost_all(&lost), b));
+	fprintf(f, "size      %s in %u streams\n", hodo_human_bytes(s.bytes, a), s.streams);
+	if (hodo_read_nprocesses(r)) {
+		const struct hodo_read_clock *c = &hodo_read_process(r, 0)->clock;
+
+		fprintf(f, "clock     %s, %s ticks a second\n", clock_name(c), hodo_grouped(c->freq_hz, a));
+	}
+	fprintf(f, "\n%10s  %13s  %13s  %10s  %7s  PROGRAM\n", "PID", "EVENTS", "LOST", "SIZE", "THREADS");
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
+		put_process(f, r, hodo_read_process(r, i));
+	if (hodo_lost_all(&lost)) {
+		fprintf(f, "\n%s events were lost:\n", hodo_grouped(hodo_lost_all(&lost), a));
+		hodo_put_lost(f, r);
+	}
+}
+
+static void put_sums_json(FILE *f, const struct sums *s, const struct hodo_read_lost *lost)
+{
+	fprintf(f,
+		"\"begin_ns\":%lld,\"end_ns\":%lld,\"duration_ns\":%llu,\"bytes\":%llu,\"packets\":%llu,"
+		"\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"lost\":",
+		(long long)s->begin_ns, (long long)s->end_ns, (unsigned long long)duration(s),
+		(unsigned long long)s->bytes, (unsigned long long)s->packets, (unsigned long long)s->events,
+		(unsigned long long)hodo_lost_discarded(lost), (unsigned long long)lost->overwritten);
+	hodo_put_lost_json(f, lost);
+}
+
+static void put_stream_json(FILE *f, const struct hodo_read_stream *s)
+{
+	fputs("{\"name\":", f);
+	hodo_put_json(f, s->name);
+	fprintf(f, ",\"cpu\":%d,\"bytes\":%llu,\"packets\":%llu,\"events\":%llu,\"lost\":", s->cpu,
+		(unsigned long long)s->bytes, (unsigned long long)s->packets, (unsigned long long)s->events);
+	hodo_put_lost_json(f, &s->lost);
+	fputc('}', f);
+}
+
+static void put_process_json(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
+{
+	struct hodo_read_lost lost = hodo_read_lost(r, p);
+	struct sums s = sum_process(p);
+	const char *start = p->start == HODO_START_EXEC ? "exec" : p->start == HODO_START_FORK ? "fork" : "";
+
+	fprintf(f, "{\"pid\":%u,\"ppid\":%u,\"uid\":%u,\"comm\":", p->pid, p->ppid, p->uid);
+	hodo_put_json(f, p->comm);
+	fputs(",\"exe\":", f);
+	hodo_put_json(f, p->exe);
+	fprintf(f, ",\"start\":\"%s\",\"mode\":\"%s\",\"complete\":%s,\"ring_bytes\":%llu,\"packet_bytes\":%llu,", start,
+		p->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", p->complete ? "true" : "false",
+		(unsigned long long)p->ring_bytes, (unsigned long long)p->packet_bytes);
+	fprintf(f, "\"clock\":{\"kind\":\"%s\",\"freq_hz\":%llu,\"offset_s\":%lld,\"offset_ticks\":%lld},",
+		clock_name(&p->clock), (unsigned long long)p->clock.freq_hz, (long long)p->clock.offset_s,
+		(long long)p->clock.offset_ticks);
+	put_sums_json(f, &s, &lost);
+	fputs(",\"threads\":[", f);
+	for (uint32_t i = 0; i < p->nthreads; i++) {
+		fprintf(f, "%s{\"tid\":%u,\"comm\":", i ? "," : "", p->threads[i].tid);
+		hodo_put_json(f, p->threads[i].comm);
+		fputc('}', f);
+	}
+	fputs("],\"streams\":[", f);
+	for (uint32_t i = 0; i < p->nstreams; i++) {
+		fputs(i ? "," : "", f);
+		put_stream_json(f, p->streams[i]);
+	}
+	fputs("],\"warnings\":[", f);
+	for (uint32_t i = 0; i < p->nwarnings; i++) {
+		fputs(i ? "," : "", f);
+		hodo_put_json(f, p->warnings[i]);
+	}
+	fputs("]}", f);
+}
+
+static void put_json(FILE *f, const struct hodo_read *r)
+{
+	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
+	struct sums s = sum_all(r);
+
+	fputs("{\"version\":1,", f);
+	put_sums_json(f, &s, &lost);
+	fputs(",\"processes\":[", f);
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
+		fputs(i ? "," : "", f);
+		put_process_json(f, r, hodo_read_process(r, i));
+	}
+	fputs("]}\n", f);
+}
+
+static int run(struct hodo_read *r, const char *dir, bool json)
+{
+	char *data = NULL;
+	size_t len;
+	FILE *f;
+	int err = hodo_read_scan(r);
+
+	if (err < 0) {
+		hodo_error("%s: cannot be read: %s", dir, strerror(-err));
+		return HODO_EXIT_FAILURE;
+	}
+	f = open_memstream(&data, &len);
+	if (!f) {
+		hodo_error("out of memory");
+		return HODO_EXIT_FAILURE;
+	}
+	if (json)
+		put_json(f, r);
+	else
+		put_text(f, r);
+	return hodo_out_stream(f, &data, &len);
+}
+
+int hodo_cmd_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, HODO_OPT_JSON },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	bool json = false, quiet = false;
+	struct hodo_read *r;
+	const char *dir;
+	int c, status;
+
+	while ((c = hodo_getopt(argc, argv, ":qh", options, help)) != -1) {
+		if (c == 'h')
+			return 0;
+		if (c == '?')
+			return HODO_EXIT_USAGE;
+		json |= c == HODO_OPT_JSON;
+		quiet |= c == 'q';
+	}
+	if (argc - optind > 1)
+		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
+	dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
+	r = hodo_open(dir, quiet);
+	if (!r)
+		return HODO_EXIT_FAILURE;
+	status = run(r, dir, json);
+	hodo_read_close(r);
+	return status;
+}

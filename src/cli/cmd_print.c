@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_print.c - hodo print. */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+	"usage: hodo print [options] [DIR]\n\n"
+	"Prints the events of a recording (hodo.data) in time order over all CPUs and processes:\n\n"
+	"  [HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value ...\n\n"
+	"Times are local. CPU is -1 for events of threads without restartable sequences.\n\n"
+	"  --json           one JSON object a line\n"
+	"  --since TIME     from this time on\n"
+	"  --until TIME     before this time\n"
+	"  -n, --limit N    the first N events only\n"
+	"  --color WHEN     auto, always or never\n"
+	"  -q, --quiet      no warnings, no word about lost events\n"
+	"  -h, --help\n\n"
+	"TIME is in seconds from the recording's begin (0.25), or since the epoch (1795000123.5) if it is\n"
+	"1,000,000,000 or more; up to nine decimals.\n";
+
+struct args {
+	const char *dir;
+	const char *since, *until;
+	uint64_t limit;
+	enum hodo_color color;
+	bool json, quiet;
+};
+
+#define FLUSH_BYTES (128u << 10)
+#define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
+
+/* The exit status to leave with, or -1 to go on. */
+static int parse_args(int argc, char **argv, struct args *a)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, HODO_OPT_JSON },
+		{ "since", required_argument, NULL, HODO_OPT_SINCE },
+		{ "until", required_argument, NULL, HODO_OPT_UNTIL },
+		{ "limit", required_argument, NULL, 'n' },
+		{ "color", required_argument, NULL, HODO_OPT_COLOR },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = hodo_getopt(argc, argv, ":n:qh", options, help)) != -1) {
+		switch (c) {
+		case HODO_OPT_JSON:
+			a->json = true;
+			break;
+		case HODO_OPT_SINCE:
+			a->since = optarg;
+			break;
+		case HODO_OPT_UNTIL:
+			a->until = optarg;
+			break;
+		case 'n':
+			if (hodo_parse_number(optarg, UINT64_MAX, &a->limit) < 0)
+				return hodo_usage(argv[0], "'%s' is no number of events", optarg);
+			break;
+		case HODO_OPT_COLOR:
+			if (hodo_parse_color(optarg, &a->color) < 0)
+				return hodo_usage(argv[0], "--color is auto, always or never, not '%s'", optarg);
+			break;
+		case 'q':
+			a->quiet = true;
+			break;
+		case 'h':
+			return 0;
+		default:
+			return HODO_EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1)
+		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
+	a->dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
+	return -1;
+}
+
+static int parse_time(const char *text, int64_t begin_ns, int64_t *ns)
+{
+	if (hodo_parse_seconds(text, ns) < 0)
+		return -1;
+	if (*ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
+		return -1;
+	return 0;
+}
+
+static int set_limits(struct hodo_read *r, const struct args *a, const char *verb)
+{
+	int64_t since = INT64_MIN, until = INT64_MAX, begin = hodo_read_begin_ns(r);
+
+	if (a->since && parse_time(a->since, begin, &since) < 0)
+		return hodo_usage(verb, "--since '%s' is no time in seconds", a->since);
+	if (a->until && parse_time(a->until, begin, &until) < 0)
+		return hodo_usage(verb, "--until '%s' is no time in seconds", a->until);
+	hodo_read_limit(r, since, until);
+	return 0;
+}
+
+/* Prints all events. 1: more than the limit, 0 all, or a negative errno. */
+static int print_events(struct hodo_read *r, const struct args *a, struct hodo_out *out, struct hodo_read_text *text,
+			unsigned flags)
+{
+	const struct hodo_read_event *e;
+	uint64_t n = 0;
+	int got = 0, err = 0;
+
+	while (n < a->limit && !err && (got = hodo_read_next(r, &e)) > 0) {
+		size_t len;
+		const char *data;
+
+		err = a->json ? hodo_read_text_json(text, e) : hodo_read_text_line(text, e, flags);
+		n++;
+		data = hodo_read_text_data(text, &len);
+		if (len < FLUSH_BYTES)
+			continue;
+		if (hodo_out_write(out, data, len) < 0)
+			return 1;
+		hodo_read_text_clear(text);
+	}
+	if (!out->err) {
+		size_t len;
+		const char *data = hodo_read_text_data(text, &len);
+
+		hodo_out_write(out, data, len);
+	}
+	return err ? err : n == a->limit && got > 0 ? 1 : got;
+}
+
+int hodo_cmd_print(int argc, char **argv)
+{
+	struct args a = { .limit = UINT64_MAX };
+	struct hodo_read_text *text;
+	struct hodo_read *r;
+	struct hodo_out out;
+	unsigned flags;
+	int status = parse_args(argc, argv, &a), got;
+
+	if (status >= 0)
+		return status;
+	r = hodo_open(a.dir, a.quiet);
+	if (!r)
+		return HODO_EXIT_FAILURE;
+	status = set_limits(r, &a, argv[0]);
+	text = hodo_read_text_new();
+	if (status || !text) {
+		if (!status)
+			hodo_error("out of memory");
+		hodo_read_close(r);
+		return status ? status : HODO_EXIT_FAILURE;
+	}
+	flags = hodo_use_color(a.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
+	hodo_out_start(&out, true);
+	got = print_events(r, &a, &out, text, flags);
+	status = hodo_out_finish(&out);
+	if (got < 0 && !status) {
+		hodo_error("%s: cannot be read on: %s", a.dir, strerror(-got));
+		status = HODO_EXIT_FAILURE;
+	}
+	/* Complete only when all packets were passed. */
+	if (got == 0 && !a.quiet)
+		hodo_tell_lost(r);
+	hodo_read_text_free(text);
+	hodo_read_close(r);
+	return status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* out.c - standard output: whole writes, a pager on a terminal, quiet when the reader has gone. */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t start_pager(int *fd)
+{
+	const char *pager = getenv("PAGER");
+	int pipefd[2];
+	pid_t pid;
+
+	if (!pager)
+		pager = "less";
+	if (!*pager || strcmp(pager, "cat") == 0 || pipe2(pipefd, O_CLOEXEC) < 0)
+		return 0;
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGPIPE, SIG_DFL);
+		dup2(pipefd[0], STDIN_FILENO);
+		setenv("LESS", "FRX", 0); /* one screen is just shown; colours are kept */
+		execlp("sh", "sh", "-c", pager, (char *)NULL);
+		_exit(127);
+	}
+	close(pipefd[0]);
+	if (pid < 0) {
+		close(pipefd[1]);
+		return 0;
+	}
+	*fd = pipefd[1];
+	return pid;
+}
+
+void hodo_out_start(struct hodo_out *out, bool pager)
+{
+	memset(out, 0, sizeof(*out));
+	out->fd = STDOUT_FILENO;
+	signal(SIGPIPE, SIG_IGN);
+	if (pager && isatty(STDOUT_FILENO))
+		out->pager = start_pager(&out->fd);
+	if (out->pager)
+		signal(SIGINT, SIG_IGN); /* it belongs to the pager, whose end ends us */
+}
+
+int hodo_out_write(struct hodo_out *out, const char *data, size_t len)
+{
+	while (len > 0 && !out->err) {
+		ssize_t n = write(out->fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			out->err = errno;
+			break;
+		}
+		data += n;
+		len -= (size_t)n;
+	}
+	return out->err ? -1 : 0;
+}
+
+int hodo_out_finish(struct hodo_out *out)
+{
+	int status;
+
+	if (out->fd != STDOUT_FILENO)
+		close(out->fd);
+	/* Some file systems tell of a full disk only now. */
+	else if (!out->err && close(STDOUT_FILENO) < 0 && errno != EBADF)
+		out->err = errno;
+	if (out->pager) {
+		while (waitpid(out->pager, &status, 0) < 0 && errno == EINTR)
+			;
+		signal(SIGINT, SIG_DFL);
+	}
+	if (out->err && out->err != EPIPE) {
+		hodo_error("cannot write to standard output: %s", strerror(out->err));
+		return HODO_EXIT_FAILURE;
+	}
+	return 0;
+}
+
+int hodo_out_stream(FILE *stream, char **data, size_t *len)
+{
+	struct hodo_out out;
+	int failed = fclose(stream);
+
+	if (failed || !*data) {
+		hodo_error("out of memory");
+		free(*data);
+		return HODO_EXIT_FAILURE;
+	}
+	hodo_out_start(&out, false);
+	hodo_out_write(&out, *data, *len);
+	free(*data);
+	return hodo_out_finish(&out);
+}
+
+static void put(FILE *f, const char *text, int (*append)(struct hodo_read_text *, const char *, size_t))
+{
+	struct hodo_read_text *t = hodo_read_text_new();
+	size_t len;
+	const char *data;
+
+	if (t && append(t, text, strlen(text)) == 0) {
+		data = hodo_read_text_data(t, &len);
+		fwrite(data, 1, len, f);
+	}
+	hodo_read_text_free(t);
+}
+
+void hodo_put_json(FILE *f, const char *text)
+{
+	put(f, text, hodo_read_text_json_string);
+}
+
+void hodo_put_plain(FILE *f, const char *text)
+{
+	put(f, text, hodo_read_text_plain);
+}

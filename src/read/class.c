@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* class.c - event classes: types and kinds by name, values of an event's fields. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <core/fields.h>
+
+static const char *const type_names[] = {
+	[HODO_TYPE_I8] = "i8",	   [HODO_TYPE_U8] = "u8",	[HODO_TYPE_I16] = "i16", [HODO_TYPE_U16] = "u16",
+	[HODO_TYPE_I32] = "i32",   [HODO_TYPE_U32] = "u32",	[HODO_TYPE_I64] = "i64", [HODO_TYPE_U64] = "u64",
+	[HODO_TYPE_BOOL] = "bool", [HODO_TYPE_CHAR] = "char",	[HODO_TYPE_F32] = "f32", [HODO_TYPE_F64] = "f64",
+	[HODO_TYPE_PTR] = "ptr",   [HODO_TYPE_STR] = "str",	[HODO_TYPE_BYTES] = "bytes",
+};
+static const char *const array_names[] = {
+	[HODO_TYPE_I8] = "i8[]",     [HODO_TYPE_U8] = "u8[]",	  [HODO_TYPE_I16] = "i16[]", [HODO_TYPE_U16] = "u16[]",
+	[HODO_TYPE_I32] = "i32[]",   [HODO_TYPE_U32] = "u32[]",	  [HODO_TYPE_I64] = "i64[]", [HODO_TYPE_U64] = "u64[]",
+	[HODO_TYPE_BOOL] = "bool[]", [HODO_TYPE_CHAR] = "char[]", [HODO_TYPE_F32] = "f32[]", [HODO_TYPE_F64] = "f64[]",
+	[HODO_TYPE_PTR] = "ptr[]",
+};
+static const char *const kind_names[] = {
+	[HODO_KIND_EVENT] = "event",	       [HODO_KIND_MARK] = "mark",     [HODO_KIND_TRACEPOINT] = "tracepoint",
+	[HODO_KIND_SPAN_BEGIN] = "span_begin", [HODO_KIND_SPAN_END] = "span_end",
+	[HODO_KIND_BEGIN] = "begin",	       [HODO_KIND_END] = "end",	      [HODO_KIND_COUNTER] = "counter",
+	[HODO_KIND_LABELS] = "labels",
+};
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *hodo_read_type_name(uint32_t type)
+{
+	if (type < COUNT(type_names) && type_names[type])
+		return type_names[type];
+	type ^= HODO_TYPE_ARRAY;
+	return type < COUNT(array_names) && array_names[type] ? array_names[type] : "?";
+}
+
+const char *hodo_read_kind_name(uint32_t kind)
+{
+	return kind < COUNT(kind_names) && kind_names[kind] ? kind_names[kind] : "?";
+}
+
+uint32_t hodo_read_type_parse(const char *name, size_t len)
+{
+	for (uint32_t i = 1; i < COUNT(type_names); i++) {
+		if (strlen(type_names[i]) == len && memcmp(type_names[i], name, len) == 0)
+			return i;
+		if (i < COUNT(array_names) && array_names[i] && strlen(array_names[i]) == len &&
+		    memcmp(array_names[i], name, len) == 0)
+			return i | HODO_TYPE_ARRAY;
+	}
+	return 0;
+}
+
+uint32_t hodo_read_kind_parse(const char *name)
+{
+	for (uint32_t i = 1; i < HODO_KIND_LABELS; i++)
+		if (strcmp(kind_names[i], name) == 0)
+			return i;
+	return 0;
+}
+
+/* ----------------------------------------------------------------------- values */
+
+static const uint8_t *take_var(uint32_t type, const uint8_t *p, struct hodo_read_value *v)
+{
+	if (type == HODO_TYPE_STR) {
+		v->count = load16(p);
+		v->data = p + 2;
+		v->null = v->count == HODO_NULL_TEXT_LEN && memcmp(v->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0;
+		return p + 2 + v->count;
+	}
+	v->count = load32(p);
+	v->data = p + 4;
+	return p + 4 + (size_t)v->count * hodo_fields_element_size((uint8_t)type);
+}
+
+const uint8_t *hodo_read_value_take(uint32_t type, const uint8_t *p, struct hodo_read_value *v)
+{
+	float f;
+
+	v->type = type;
+	v->null = false;
+	v->count = 1;
+	switch (type) {
+	case HODO_TYPE_I8:
+	case HODO_TYPE_CHAR:
+		v->i = (int8_t)*p;
+		return p + 1;
+	case HODO_TYPE_U8:
+	case HODO_TYPE_BOOL:
+		v->u = *p;
+		return p + 1;
+	case HODO_TYPE_I16:
+		v->i = (int16_t)load16(p);
+		return p + 2;
+	case HODO_TYPE_U16:
+		v->u = load16(p);
+		return p + 2;
+	case HODO_TYPE_I32:
+		v->i = (int32_t)load32(p);
+		return p + 4;
+	case HODO_TYPE_U32:
+		v->u = load32(p);
+		return p + 4;
+	case HODO_TYPE_I64:
+	case HODO_TYPE_U64:
+	case HODO_TYPE_PTR:
+		v->u = load64(p);
+		return p + 8;
+	case HODO_TYPE_F32:
+		memcpy(&f, p, sizeof(f));
+		v->f = (double)f;
+		return p + 4;
+	case HODO_TYPE_F64:
+		memcpy(&v->f, p, sizeof(v->f));
+		return p + 8;
+	default:
+		return take_var(type, p, v);
+	}
+}
+
+void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct hodo_read_value *values)
+{
+	for (uint32_t i = 0; i < c->pub.nfields; i++)
+		p = hodo_read_value_take(c->types[i], p, &values[i]);
+}
+
+/* ------------------------------------------------------------------------ texts */
+
+/* Bytes of an expression in JSON at most: \u00XX for one byte. */
+#define ESCAPED 6
+/* Of a number, "true", a label excepted: -2.2250738585072014e-308 and its quotes. */
+#define NUMBER_ROOM 32
+
+static int append(struct hodo_read_text *t, char **out, uint32_t *out_len)
+{
+	size_t len;
+	const char *data = hodo_read_text_data(t, &len);
+
+	*out = malloc(len + 1);
+	if (!*out)
+		return -ENOMEM;
+	memcpy(*out, data, len);
+	(*out)[len] = 0;
+	*out_len = (uint32_t)len;
+	hodo_read_text_clear(t);
+	return 0;
+}
+
+static int field_texts(struct hodo_class *c, uint32_t i, struct hodo_read_text *t)
+{
+	const struct hodo_read_field *f = &c->fields[i];
+	const struct hodo_read_labels *l = f->labels;
+	size_t name_len = strlen(f->name), label_len = 0;
+	int err;
+
+	err = hodo_read_text_plain(t, " ", 1);
+	err = err ? err : hodo_read_text_plain(t, f->name, name_len);
+	err = err ? err : hodo_read_text_plain(t, "=", 1);
+	err = err ? err : append(t, &c->text.field[i].line, &c->text.field[i].line_len);
+	if (!err && i > 0)
+		err = hodo_read_text_plain(t, ",", 1);
+	err = err ? err : hodo_read_text_json_string(t, f->name, name_len);
+	err = err ? err : hodo_read_text_plain(t, ":", 1);
+	err = err ? err : append(t, &c->text.field[i].json, &c->text.field[i].json_len);
+	for (uint32_t k = 0; l && k < l->n; k++)
+		if (strlen(l->names[k]) > label_len)
+			label_len = strlen(l->names[k]);
+	c->text.room += c->text.field[i].line_len + c->text.field[i].json_len + label_len * ESCAPED + NUMBER_ROOM;
+	return err;
+}
+
+int hodo_read_class_finish(struct hodo_class *c)
+{
+	struct hodo_read_text *t = hodo_read_text_new();
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	c->text.room = 0;
+	err = hodo_read_text_plain(t, c->pub.name, strlen(c->pub.name));
+	err = err ? err : append(t, &c->text.line, &c->text.line_len);
+	err = err ? err : hodo_read_text_plain(t, ",\"name\":", 8);
+	err = err ? err : hodo_read_text_json_string(t, c->pub.name, strlen(c->pub.name));
+	err = err ? err : hodo_read_text_plain(t, ",\"fields\":{", 11);
+	err = err ? err : append(t, &c->text.json, &c->text.json_len);
+	for (uint32_t i = 0; i < c->pub.nfields && !err; i++)
+		err = field_texts(c, i, t);
+	c->text.room += c->text.line_len + c->text.json_len;
+	hodo_read_text_free(t);
+	return err;
+}
+
+void hodo_read_class_free(struct hodo_class *c)
+{
+	if (!c)
+		return;
+	free(c->text.line);
+	free(c->text.json);
+	for (unsigned i = 0; i < HODO_FIELDS_MAX; i++) {
+		free(c->text.field[i].line);
+		free(c->text.field[i].json);
+	}
+	free(c);
+}
+
+bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_read_class *b)
+{
+	if (a->kind != b->kind || a->nfields != b->nfields || strcmp(a->name, b->name) != 0 ||
+	    strcmp(a->format, b->format) != 0)
+		return false;
+	for (uint32_t i = 0; i < a->nfields; i++)
+		if (a->fields[i].type != b->fields[i].type || strcmp(a->fields[i].name, b->fields[i].name) != 0)
+			return false;
+	return true;
+}

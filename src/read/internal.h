@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - what the files of libhodo-read share.
+ *
+ *	reader   an open recording          open.c, merge.c, count.c
+ *	trace    one COMM-PID folder        trace.c, metadata.c, class.c
+ *	stream   one file of it             stream.c (packets), merge.c (events)
+ */
+#ifndef HODO_READ_INTERNAL_H
+#define HODO_READ_INTERNAL_H
+
+#include <hodo/read.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/types.h>
+
+#define METADATA_MAX_BYTES (1u << 30)
+#define FOLDERS_MAX 65536u
+#define STREAMS_MAX (HODO_CPUS_MAX + 1u) /* of one folder */
+#define WARNINGS_MAX 100u
+#define NS_PER_S 1000000000ull
+#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1)
+
+/* ---------------------------------------------------------------------- layouts */
+
+/* How to find the end of an event with fields of variable size. */
+struct hodo_layout_var {
+	uint8_t nfields;
+	uint8_t nvar;
+	uint8_t types[HODO_FIELDS_MAX];
+	struct {
+		uint16_t skip; /* bytes before the length */
+		uint8_t length_bytes;
+		uint8_t element_bytes;
+	} var[HODO_FIELDS_MAX];
+	uint16_t tail; /* bytes behind the last variable field */
+};
+
+struct hodo_read_layouts {
+	uint32_t n;                   /* ids below n have an entry */
+	uint32_t *fixed;              /* bytes of the event with its header; 0: see var */
+	struct hodo_layout_var **var; /* NULL: the id is unknown */
+};
+
+/* Bytes of the event at p, header included; 0 if it is not whole in room bytes. */
+size_t hodo_read_layout_var_size(const struct hodo_layout_var *l, const uint8_t *p, size_t room);
+
+static inline uint64_t load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint16_t load16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* ----------------------------------------------------------------------- clock */
+
+/* Ticks to ns since the epoch, rounded down; beyond 64 bits the nearest. freq_hz > 0. */
+int64_t hodo_read_clock_ns(const struct hodo_read_clock *clock, uint64_t ticks);
+
+/* The same near a point already converted, in 64 bits. */
+struct hodo_clock_near {
+	uint64_t ticks; /* the point */
+	int64_t ns;
+	uint64_t rest; /* (what rounding took from it) * freq / 1 ns */
+	uint64_t span; /* so far the arithmetic below fits */
+};
+void hodo_read_clock_near_set(struct hodo_clock_near *near, const struct hodo_read_clock *clock, uint64_t ticks);
+
+static inline int64_t hodo_read_clock_near_ns(struct hodo_clock_near *near, const struct hodo_read_clock *clock,
+					 uint64_t ticks)
+{
+	uint64_t delta = ticks - near->ticks;
+
+	if (__builtin_expect(delta > near->span, 0)) {
+		hodo_read_clock_near_set(near, clock, ticks);
+		return near->ns;
+	}
+	if (clock->freq_hz == NS_PER_S)
+		return near->ns + (int64_t)delta;
+	return near->ns + (int64_t)((delta * NS_PER_S + near->rest) / clock->freq_hz);
+}
+
+/* --------------------------------------------------------------------- streams */
+
+enum hodo_stream_warning {
+	WARN_SHORT = 1u << 0,
+	WARN_HEADER = 1u << 1,
+	WARN_EVENT = 1u << 2,
+	WARN_TIME = 1u << 3,
+	WARN_ORDER = 1u << 4,
+	WARN_COUNT = 1u << 5,
+	WARN_CPU = 1u << 6,
+	WARN_DISCARDED = 1u << 7,
+	WARN_FILE = 1u << 8,
+	WARN_UUID = 1u << 9,
+};
+
+struct hodo_trace;
+
+struct hodo_stream {
+	struct hodo_read_stream pub;
+	struct hodo_trace *trace;
+	char *name;
+	dev_t dev;
+	ino_t ino;
+	uint64_t file_bytes; /* when opened; what is appended later is not read */
+	uint32_t warned;     /* enum hodo_stream_warning */
+	uint32_t order;      /* place among all streams: decides between equal times */
+	struct hodo_read_lost lost_by_cause; /* from the metadata */
+	bool lost_known;
+	bool has_begin; /* pub.begin_ns is set */
+
+	/* Where the walk is: the packet, and the part of the file that is in memory. */
+	int fd; /* -1: opened for each read */
+	uint8_t *buf;
+	size_t buf_room;
+	size_t window; /* bytes to read at a time */
+	uint64_t buf_off;
+	size_t buf_len;
+	uint64_t next_off; /* next packet's header */
+	struct hodo_packet head;
+	uint64_t body_off, body_end; /* in the file */
+	uint64_t packet_events;      /* found in this packet */
+	uint64_t events_next;        /* events_before that the next header should say */
+	uint64_t events_gap;         /* events that the headers skip: overwritten or unwritten */
+	uint64_t discarded;          /* the last header's */
+	uint64_t time_last;          /* ticks of the last event or header */
+	uint64_t time_limit;         /* latest valid time in this packet */
+
+	/* The event that is next in this stream (merge.c). */
+	const uint8_t *p, *avail; /* rest of the packet that is in memory */
+	const uint8_t *event;
+	uint32_t event_id;
+	uint32_t event_bytes;
+	uint64_t event_ticks;
+	int64_t event_ns;
+	bool started;
+	bool skip; /* this packet's events are not wanted */
+	struct hodo_clock_near near;
+	uint32_t tid; /* of the last comm looked up */
+	const char *comm;
+};
+
+/* Looks at the file and its first header. 0, or 1 if it is no stream (warned). */
+int hodo_read_stream_probe(struct hodo_stream *s);
+/* Says what that header tells, once the metadata is read. */
+void hodo_read_stream_settle(struct hodo_stream *s);
+void hodo_read_stream_free(struct hodo_stream *s);
+/* Starts a walk: all figures of pub from packets on are zero again. window bytes are read at a time. */
+void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open);
+/* Ends a walk (gives the memory back) and completes pub. Does no harm twice. */
+void hodo_read_stream_finish(struct hodo_stream *s);
+/* Steps to the next packet that has a sound header. 1, 0 at the end, -EIO, -ENOMEM. */
+int hodo_read_stream_packet(struct hodo_stream *s);
+/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a negative
+ * errno in *err if they cannot be had. */
+const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err);
+/* The event at off is broken: the next packet is looked for behind it. */
+void hodo_read_stream_broken(struct hodo_stream *s, uint64_t off, const char *what);
+/* At the end of each packet: compares the events found with the header's. */
+void hodo_read_stream_packet_end(struct hodo_stream *s);
+void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --------------------------------------------------------------------- classes */
+
+/* What printing an event of this class needs, made when the class is. */
+struct hodo_class_text {
+	char *line;      /* "provider:name" */
+	char *json;      /* "\",\"name\":\"provider:name\",\"fields\":{" */
+	uint32_t line_len, json_len;
+	struct {
+		char *line; /* " field=" */
+		char *json; /* "\"field\":" with a comma before it from the second on */
+		uint32_t line_len, json_len;
+	} field[HODO_FIELDS_MAX];
+	size_t room; /* bytes that suffice for all of it, values of fixed size included */
+};
+
+struct hodo_class {
+	struct hodo_read_class pub;
+	struct hodo_read_field fields[HODO_FIELDS_MAX];
+	uint8_t types[HODO_FIELDS_MAX];
+	struct hodo_class_text text;
+};
+
+/* Makes the texts once name, fields and labels are there. 0 or -ENOMEM. */
+int hodo_read_class_finish(struct hodo_class *c);
+void hodo_read_class_free(struct hodo_class *c);
+/* 0 if name is no type. */
+uint32_t hodo_read_type_parse(const char *name, size_t len);
+uint32_t hodo_read_kind_parse(const char *name);
+/* Decodes one value that is whole; returns its end. */
+const uint8_t *hodo_read_value_take(uint32_t type, const uint8_t *p, struct hodo_read_value *v);
+/* Decodes the fields of an event that was found whole. */
+void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct hodo_read_value *values);
+
+/* ---------------------------------------------------------------------- traces */
+
+struct hodo_trace {
+	struct hodo_read_process pub;
+	struct hodo_read *reader;
+	char *folder; /* relative to the reader's directory; "." for the directory itself */
+	char *metadata;
+	size_t metadata_bytes;
+	bool has_hodo, has_clock; /* lines seen */
+	struct hodo_class **classes; /* ascending ids */
+	uint32_t nclasses, classes_room;
+	struct hodo_class **by_id; /* by_id_n entries, NULL where unknown */
+	uint32_t by_id_n;
+	struct hodo_read_layouts *layouts;
+	struct hodo_read_thread *threads;
+	uint32_t nthreads, threads_room;
+	struct hodo_stream **streams;
+	uint32_t nstreams, streams_room;
+	uint32_t nfiles; /* the first of them; the others stand in lost lines only */
+	struct hodo_labels **labels;
+	uint32_t nlabels, labels_room;
+	char **warnings;
+	uint32_t nwarnings, warnings_room;
+	uint32_t warned;
+	uint32_t nlost; /* lines */
+};
+
+/* Opens the folder. 0, or a negative errno: -ENODATA no metadata, and those of hodo_read_open(). */
+int hodo_read_trace_open(struct hodo_trace *t);
+void hodo_read_trace_free(struct hodo_trace *t);
+const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid);
+/* Reads the lines of t->metadata. 0 or a negative errno. */
+int hodo_read_metadata_parse(struct hodo_trace *t);
+/* Labels: added line by line, sorted once, then looked up for each class. Parse: -EINVAL if the lists do not match. */
+int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, char *names, char *values);
+void hodo_read_labels_sort(struct hodo_trace *t);
+void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields, uint32_t nfields);
+void hodo_read_labels_free(struct hodo_trace *t);
+/* Finds the stream, or adds one that has no file; NULL: no memory, or too many. */
+struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name);
+
+/* Makes room for one more element in an array that doubles. 0 or -ENOMEM. */
+int hodo_read_grow(void *array_pointer, uint32_t n, uint32_t *room, size_t element_bytes);
+
+/* --------------------------------------------------------------------- readers */
+
+struct hodo_read {
+	int dirfd;
+	bool single; /* a COMM-PID folder was opened itself */
+	char *path;
+	void (*warn)(void *data, const char *text);
+	void *warn_data;
+	uint32_t nwarnings;
+	struct hodo_trace **traces;
+	uint32_t ntraces, traces_room;
+	uint32_t nstreams;
+
+	struct hodo_stream **heap; /* nstreams */
+	uint32_t heap_n;
+	bool running; /* the heap is set up */
+	int failed;
+	struct hodo_stream *given; /* the stream of the event that was given last */
+	int64_t since_ns, until_ns;
+	struct hodo_read_event event;
+	struct hodo_read_value values[HODO_FIELDS_MAX];
+};
+
+void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap);
+/* Copies a text to dst with control bytes replaced. */
+void hodo_read_clean(char *dst, size_t size, const char *text);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.c - events of all streams in time order.
+ *
+ * A binary heap of streams, each with its next event. A stream takes part with
+ * the begin of its first packet until that time has come; only then is it
+ * opened, and it gives its memory back at its end. So a recording of ten
+ * thousand processes that ran one after the other needs little memory and no
+ * descriptors but one.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WINDOW_BYTES (256u << 10)
+#define WINDOW_BYTES_MANY (64u << 10)
+#define MANY_STREAMS 64u
+
+/* ------------------------------------------------------------------- one stream */
+
+/* Brings in more of the packet, from off on; p moves to its new place. 1, 0 the file is shorter, negative errno. */
+static int refill(struct hodo_stream *s, uint64_t off, size_t need)
+{
+	size_t len;
+	int err;
+
+	s->p = hodo_read_stream_bytes(s, off, need, &len, &err);
+	s->avail = s->p;
+	if (err)
+		return err;
+	if (!s->p) {
+		hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
+		s->next_off = s->file_bytes;
+		return 0;
+	}
+	s->avail = s->p + (len < s->body_end - off ? len : (size_t)(s->body_end - off));
+	return 1;
+}
+
+static uint64_t offset_of(const struct hodo_stream *s, const uint8_t *p)
+{
+	return s->buf_off + (uint64_t)(p - s->buf);
+}
+
+/* Size of the event at s->p, 0 if more bytes are needed. *fault is set if none would do. */
+static size_t event_size(const struct hodo_stream *s, const char **fault)
+{
+	const struct hodo_read_layouts *l = s->trace->layouts;
+	size_t room = (size_t)(s->avail - s->p), size;
+	uint32_t id;
+
+	if (room < HODO_EVENT_HEADER)
+		return 0;
+	id = load16(s->p);
+	if (id >= l->n || !l->var[id]) {
+		*fault = "unknown event id";
+		return 0;
+	}
+	size = l->fixed[id];
+	if (size)
+		return size <= room ? size : 0;
+	return hodo_read_layout_var_size(l->var[id], s->p, room);
+}
+
+/* The event at s->p is not all in memory: gets it there. 1 with *size, 0 packet over or broken, negative errno. */
+static int fetch_event(struct hodo_stream *s, size_t *size)
+{
+	uint64_t off = offset_of(s, s->p), left = s->body_end - off;
+	size_t need = HODO_EVENT_HEADER;
+	const char *fault = NULL;
+
+	for (;;) {
+		int got;
+
+		if (need > left)
+			need = (size_t)left;
+		got = refill(s, off, need);
+		if (got <= 0)
+			return got;
+		*size = event_size(s, &fault);
+		if (*size)
+			return 1;
+		if (fault || (size_t)(s->avail - s->p) >= left)
+			break;
+		need = 2 * (size_t)(s->avail - s->p);
+	}
+	if (!fault && s->body_end == s->file_bytes && s->head.content_size / 8 > s->body_end - s->body_off +
+											 sizeof(struct hodo_packet))
+		s->next_off = s->file_bytes; /* the truncation, already told */
+	else
+		hodo_read_stream_broken(s, off, fault ? fault : "an event longer than its packet");
+	return 0;
+}
+
+/* Steps to the next packet with something inside. 1, 0 at the end of the stream, negative errno. */
+static int next_packet(struct hodo_stream *s)
+{
+	int64_t since = s->trace->reader->since_ns;
+
+	for (;;) {
+		int got;
+
+		if (s->pub.packets > 0 && !s->skip)
+			hodo_read_stream_packet_end(s);
+		got = hodo_read_stream_packet(s);
+		if (got <= 0)
+			return got;
+		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < since;
+		if (s->skip || s->body_off == s->body_end)
+			continue;
+		got = refill(s, s->body_off, 1);
+		if (got)
+			return got;
+	}
+}
+
+/* All that is in memory was given: the rest of the packet, or the next one. As next_packet(). */
+static int next_bytes(struct hodo_stream *s)
+{
+	uint64_t off = s->p ? offset_of(s, s->p) : UINT64_MAX;
+	int got;
+
+	if (off < s->body_end) {
+		got = refill(s, off, 1);
+		if (got)
+			return got;
+	}
+	return next_packet(s);
+}
+
+/* Finds the stream's next event. 1, 0 at its end, or a negative errno. */
+static int advance(struct hodo_stream *s)
+{
+	for (;;) {
+		const char *fault = NULL;
+		size_t size;
+		uint64_t time;
+		int got;
+
+		if (s->p == s->avail) {
+			got = next_bytes(s);
+			if (got <= 0)
+				return got;
+		}
+		size = event_size(s, &fault);
+		if (__builtin_expect(size == 0, 0)) {
+			got = fetch_event(s, &size);
+			if (got < 0)
+				return got;
+			if (got == 0) {
+				s->p = s->avail = NULL;
+				continue;
+			}
+		}
+		s->event = s->p;
+		s->p += size;
+		time = s->time_last + (((load64(s->event) >> 16) - s->time_last) & TIMESTAMP_MASK);
+		if (__builtin_expect(time > s->time_limit || time < s->time_last, 0)) {
+			hodo_read_stream_warn(s, WARN_TIME, "an event outside its packet's time at byte %llu: skipped",
+					 (unsigned long long)offset_of(s, s->event));
+			continue;
+		}
+		s->packet_events++;
+		s->time_last = time;
+		s->event_ticks = time;
+		s->event_bytes = (uint32_t)size;
+		s->event_id = load16(s->event);
+		s->event_ns = hodo_read_clock_near_ns(&s->near, &s->trace->pub.clock, time);
+		return 1;
+	}
+}
+
+/* ---------------------------------------------------------------------- the heap */
+
+static inline bool before(const struct hodo_stream *a, const struct hodo_stream *b)
+{
+	return a->event_ns != b->event_ns ? a->event_ns < b->event_ns : a->order < b->order;
+}
+
+static void sift_down(struct hodo_read *r, uint32_t i)
+{
+	struct hodo_stream *s = r->heap[i];
+
+	for (;;) {
+		uint32_t child = 2 * i + 1;
+
+		if (child >= r->heap_n)
+			break;
+		if (child + 1 < r->heap_n && before(r->heap[child + 1], r->heap[child]))
+			child++;
+		if (!before(r->heap[child], s))
+			break;
+		r->heap[i] = r->heap[child];
+		i = child;
+	}
+	r->heap[i] = s;
+}
+
+static void start(struct hodo_read *r)
+{
+	size_t window = r->nstreams > MANY_STREAMS ? WINDOW_BYTES_MANY : WINDOW_BYTES;
+
+	r->heap_n = 0;
+	for (uint32_t i = 0; i < r->ntraces; i++) {
+		for (uint32_t k = 0; k < r->traces[i]->nstreams; k++) {
+			struct hodo_stream *s = r->traces[i]->streams[k];
+
+			hodo_read_stream_start(s, window, false);
+			hodo_read_clock_near_set(&s->near, &s->trace->pub.clock, 0);
+			s->event_ns = s->has_begin ? s->pub.begin_ns : INT64_MIN;
+			r->heap[r->heap_n++] = s;
+		}
+	}
+	for (uint32_t i = r->heap_n / 2; i-- > 0;)
+		sift_down(r, i);
+	r->running = true;
+	r->given = NULL;
+	r->failed = 0;
+}
+
+/* The stream at the top moves on to its next event, or leaves. 0 or a negative errno. */
+static int step_top(struct hodo_read *r)
+{
+	struct hodo_stream *s = r->heap[0];
+	int got = advance(s);
+
+	s->started = true;
+	if (got < 0)
+		return got;
+	if (got == 0) {
+		hodo_read_stream_finish(s);
+		r->heap[0] = r->heap[--r->heap_n];
+	}
+	if (r->heap_n > 0)
+		sift_down(r, 0);
+	return 0;
+}
+
+/* Beyond until_ns no event is wanted, only the streams' figures. */
+static int drain(struct hodo_read *r)
+{
+	for (uint32_t i = 0; i < r->heap_n; i++) {
+		struct hodo_stream *s = r->heap[i];
+		int got;
+
+		while ((got = hodo_read_stream_packet(s)) > 0)
+			;
+		if (got < 0)
+			return got;
+		hodo_read_stream_finish(s);
+	}
+	r->heap_n = 0;
+	return 0;
+}
+
+static void give(struct hodo_read *r, struct hodo_stream *s)
+{
+	struct hodo_read_event *e = &r->event;
+	struct hodo_class *c = s->trace->by_id[s->event_id];
+
+	e->size = sizeof(*e);
+	e->ts_ns = s->event_ns;
+	e->ticks = s->event_ticks;
+	e->cpu = s->pub.cpu;
+	e->pid = s->trace->pub.pid;
+	e->tid = load32(s->event + 8);
+	if (e->tid != s->tid || !s->comm) {
+		s->tid = e->tid;
+		s->comm = hodo_read_trace_comm(s->trace, e->tid);
+	}
+	e->comm = s->comm;
+	e->cls = &c->pub;
+	e->process = &s->trace->pub;
+	e->stream = &s->pub;
+	e->values = r->values;
+	e->payload = s->event + HODO_EVENT_HEADER;
+	e->payload_bytes = s->event_bytes - HODO_EVENT_HEADER;
+	hodo_read_class_values(c, e->payload, r->values);
+	r->given = s;
+}
+
+int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **event)
+{
+	struct hodo_read *r = reader;
+	int err = 0;
+
+	*event = NULL;
+	if (!r->running)
+		start(r);
+	if (r->failed)
+		return r->failed;
+	if (r->given)
+		err = step_top(r);
+	r->given = NULL;
+	while (!err && r->heap_n > 0) {
+		struct hodo_stream *s = r->heap[0];
+
+		if (s->event_ns >= r->until_ns) {
+			err = drain(r);
+		} else if (!s->started || s->event_ns < r->since_ns) {
+			err = step_top(r);
+		} else {
+			give(r, s);
+			*event = &r->event;
+			return 1;
+		}
+	}
+	r->failed = err;
+	return err;
+}
+
+void hodo_read_rewind(struct hodo_read *reader)
+{
+	for (uint32_t i = 0; i < reader->ntraces; i++)
+		for (uint32_t k = 0; k < reader->traces[i]->nstreams; k++)
+			hodo_read_stream_finish(reader->traces[i]->streams[k]);
+	reader->running = false;
+	reader->given = NULL;
+	reader->failed = 0;
+}
+
+void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_ns)
+{
+	hodo_read_rewind(reader);
+	reader->since_ns = since_ns;
+	reader->until_ns = until_ns;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metadata.c - the lines of a folder's metadata that start with slash, star, at.
+ *
+ * Values are decoded in place: the texts of classes and threads point into the
+ * metadata's own memory. A line that cannot be used is skipped with a warning;
+ * one for each kind of fault, since a damaged file may have thousands.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { BAD_LINE = 1u << 0, BAD_EVENT = 1u << 1, BAD_LABELS = 1u << 2, BAD_CLOCK = 1u << 3, BAD_TWICE = 1u << 4,
+       BAD_LOST = 1u << 5 };
+
+#define KEYS_MAX 16
+#define LOST_LINES_MAX (2 * STREAMS_MAX)
+
+struct line {
+	char *word;
+	unsigned number;
+	unsigned n;
+	struct {
+		char *key, *value;
+	} pair[KEYS_MAX];
+};
+
+__attribute__((format(printf, 3, 4))) static void warn(struct hodo_trace *t, uint32_t once, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (t->warned & once)
+		return;
+	t->warned |= once;
+	va_start(ap, fmt);
+	hodo_read_warn(t->reader, t->folder, "metadata", fmt, ap);
+	va_end(ap);
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Undoes %XX in place. A NUL, which no text of ours holds, becomes '?'. */
+static void decode(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		char c = *s;
+
+		if (c == '%' && hex(s[1]) >= 0 && hex(s[2]) >= 0) {
+			c = (char)(hex(s[1]) << 4 | hex(s[2]));
+			s += 2;
+		}
+		*out++ = c ? c : '?';
+	}
+	*out = 0;
+}
+
+static char *get(struct line *l, const char *key)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (strcmp(l->pair[i].key, key) == 0)
+			return l->pair[i].value;
+	return NULL;
+}
+
+static char *get_text(struct line *l, const char *key)
+{
+	static char empty[1];
+	char *value = get(l, key);
+
+	return value ? value : empty;
+}
+
+/* 0, or -EINVAL if the key is missing or its value no number up to max. */
+static int get_number(struct line *l, const char *key, uint64_t max, uint64_t *number)
+{
+	const char *value = get(l, key);
+	uint64_t n = 0;
+
+	if (!value || !*value)
+		return -EINVAL;
+	for (; *value; value++) {
+		if (*value < '0' || *value > '9' || n > (max - (uint64_t)(*value - '0')) / 10)
+			return -EINVAL;
+		n = n * 10 + (uint64_t)(*value - '0');
+	}
+	*number = n;
+	return 0;
+}
+
+/* Like get_number(), with a sign allowed. */
+static int get_signed(struct line *l, const char *key, int64_t *number)
+{
+	char *value = get(l, key);
+	bool minus = value && *value == '-';
+	uint64_t n;
+	int err;
+
+	if (!value)
+		return -EINVAL;
+	for (unsigned i = 0; i < l->n && minus; i++)
+		if (l->pair[i].value == value)
+			l->pair[i].value++;
+	err = get_number(l, key, INT64_MAX, &n);
+	if (!err)
+		*number = minus ? -(int64_t)n : (int64_t)n;
+	return err;
+}
+
+static uint32_t get_u32(struct line *l, const char *key)
+{
+	uint64_t n = 0;
+
+	return get_number(l, key, UINT32_MAX, &n) == 0 ? (uint32_t)n : 0;
+}
+
+/* ------------------------------------------------------------------ the words */
+
+static int read_uuid(struct hodo_trace *t, struct line *l)
+{
+	const char *s = get_text(l, "uuid");
+	unsigned n = 0;
+
+	while (n < 32 && *s) {
+		int high = hex(*s);
+
+		if (*s++ == '-')
+			continue;
+		if (high < 0)
+			break;
+		t->pub.uuid[n / 2] = (uint8_t)(t->pub.uuid[n / 2] << 4 | high);
+		n++;
+	}
+	return n == 32 && !*s ? 0 : -EBADMSG;
+}
+
+static int word_hodo(struct hodo_trace *t, struct line *l)
+{
+	const char *order = get_text(l, "byte_order");
+	uint64_t version;
+
+	if (t->has_hodo)
+		return 0;
+	if (get_number(l, "version", UINT32_MAX, &version) < 0 || read_uuid(t, l) < 0)
+		return -EBADMSG;
+	if (version != 1)
+		return -EPROTONOSUPPORT;
+	if (strcmp(order, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be") != 0)
+		return strcmp(order, "le") == 0 || strcmp(order, "be") == 0 ? -EPROTONOSUPPORT : -EBADMSG;
+	t->has_hodo = true;
+	return 0;
+}
+
+static int word_process(struct hodo_trace *t, struct line *l)
+{
+	struct hodo_read_process *p = &t->pub;
+	const char *start = get_text(l, "start");
+
+	p->pid = get_u32(l, "pid");
+	p->ppid = get_u32(l, "ppid");
+	p->uid = get_u32(l, "uid");
+	p->comm = get_text(l, "comm");
+	p->exe = get_text(l, "exe");
+	p->start = strcmp(start, "exec") == 0 ? HODO_START_EXEC : strcmp(start, "fork") == 0 ? HODO_START_FORK : 0;
+	p->mode = strcmp(get_text(l, "mode"), "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
+	get_number(l, "ring_size", UINT64_MAX, &p->ring_bytes);
+	get_number(l, "packet_size", UINT64_MAX, &p->packet_bytes);
+	return 0;
+}
+
+static int word_clock(struct hodo_trace *t, struct line *l)
+{
+	struct hodo_read_clock c = { 0 };
+
+	/* Above 1 THz the conversion's arithmetic would not fit; no clock ticks so fast. */
+	if (get_number(l, "freq", 1000 * NS_PER_S, &c.freq_hz) < 0 || c.freq_hz == 0 ||
+	    get_signed(l, "offset_s", &c.offset_s) < 0 || get_signed(l, "offset", &c.offset_ticks) < 0) {
+		warn(t, BAD_CLOCK, "line %u: clock damaged: times are wrong", l->number);
+		return 0;
+	}
+	c.kind = strcmp(get_text(l, "kind"), "tsc") == 0 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	t->pub.clock = c;
+	t->has_clock = true;
+	return 0;
+}
+
+/* Cuts "NAME:TYPE,…" into fields. */
+static int read_fields(struct hodo_class *c, char *list)
+{
+	char *item;
+
+	if (!*list)
+		return 0;
+	while ((item = strsep(&list, ",")) != NULL) {
+		char *colon = strrchr(item, ':');
+		uint32_t n = c->pub.nfields, type;
+
+		if (n == HODO_FIELDS_MAX || !colon || colon == item)
+			return -EINVAL;
+		*colon = 0;
+		type = hodo_read_type_parse(colon + 1, strlen(colon + 1));
+		if (!type)
+			return -EINVAL;
+		c->types[n] = (uint8_t)type;
+		c->fields[n].type = type;
+		c->fields[n].name = item;
+		c->pub.nfields++;
+	}
+	return 0;
+}
+
+static int word_event(struct hodo_trace *t, struct line *l)
+{
+	struct hodo_class *c;
+	uint64_t id;
+	int err;
+
+	if (hodo_read_grow(&t->classes, t->nclasses, &t->classes_room, sizeof(*t->classes)) < 0)
+		return -ENOMEM;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->pub.size = sizeof(c->pub);
+	c->pub.name = get_text(l, "name");
+	c->pub.format = get_text(l, "format");
+	c->pub.file = get_text(l, "file");
+	c->pub.func = get_text(l, "func");
+	c->pub.object = get_text(l, "object");
+	c->pub.line = get_u32(l, "line");
+	c->pub.kind = hodo_read_kind_parse(get_text(l, "kind"));
+	c->pub.fields = c->fields;
+	err = get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
+	if (err || id == 0 || !*c->pub.name || !c->pub.kind || read_fields(c, get_text(l, "fields")) < 0) {
+		warn(t, BAD_EVENT, "line %u: event damaged: its events cannot be read", l->number);
+		hodo_read_class_free(c);
+		return 0;
+	}
+	c->pub.id = (uint32_t)id;
+	if (id < t->layouts->n && t->layouts->var[id]) {
+		warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number, (unsigned)id);
+		hodo_read_class_free(c);
+		return 0;
+	}
+	err = hodo_read_layouts_add(t->layouts, c->pub.id, c->types, c->pub.nfields);
+	if (err) {
+		hodo_read_class_free(c);
+		return err;
+	}
+	c->pub.fixed_bytes = t->layouts->fixed[id];
+	t->classes[t->nclasses++] = c;
+	return 0;
+}
+
+static int word_labels(struct hodo_trace *t, struct line *l)
+{
+	int err = hodo_read_labels_parse(t, get_text(l, "provider"), get_text(l, "field"), get_text(l, "names"),
+				    get_text(l, "values"));
+
+	if (err == -EINVAL) {
+		warn(t, BAD_LABELS, "line %u: labels damaged: skipped", l->number);
+		err = 0;
+	}
+	return err;
+}
+
+static int word_thread(struct hodo_trace *t, struct line *l)
+{
+	if (hodo_read_grow(&t->threads, t->nthreads, &t->threads_room, sizeof(*t->threads)) < 0)
+		return -ENOMEM;
+	t->threads[t->nthreads].tid = get_u32(l, "tid");
+	t->threads[t->nthreads].comm = get_text(l, "comm");
+	t->nthreads++;
+	return 0;
+}
+
+static int word_lost(struct hodo_trace *t, struct line *l)
+{
+	static const char *const keys[] = { "full", "too_large", "busy", "overwritten", "unwritten" };
+	const char *name = get_text(l, "stream");
+	uint64_t n[5] = { 0 };
+	struct hodo_stream *s;
+
+	for (unsigned i = 0; i < 5; i++) {
+		if (get(l, keys[i]) && get_number(l, keys[i], 1ull << 60, &n[i]) < 0) {
+			warn(t, BAD_LOST, "line %u: losses damaged: skipped", l->number);
+			return 0;
+		}
+	}
+	if (!*name || strlen(name) > NAME_MAX || strchr(name, '/')) {
+		warn(t, BAD_LOST, "line %u: losses damaged: skipped", l->number);
+		return 0;
+	}
+	s = t->nlost++ < LOST_LINES_MAX ? hodo_read_trace_stream(t, name) : NULL;
+	if (!s) {
+		warn(t, BAD_LOST, "line %u: too many streams with losses: skipped", l->number);
+		return 0;
+	}
+	s->lost_by_cause = (struct hodo_read_lost){ n[0], n[1], n[2], n[3], n[4], 0 };
+	s->lost_known = true;
+	return 0;
+}
+
+static int word_warning(struct hodo_trace *t, struct line *l)
+{
+	if (hodo_read_grow(&t->warnings, t->nwarnings, &t->warnings_room, sizeof(*t->warnings)) < 0)
+		return -ENOMEM;
+	t->warnings[t->nwarnings++] = get_text(l, "text");
+	return 0;
+}
+
+static int word_end(struct hodo_trace *t, struct line *l)
+{
+	char *value = get_text(l, "time"), *dot = strchr(value, '.');
+	uint64_t s = 0, ns = 0;
+
+	for (unsigned i = 0; dot && dot[1] && i < 9; i++)
+		ns = ns * 10 + (dot[1 + i] >= '0' && dot[1 + i] <= '9' ? (uint64_t)(dot[1 + i] - '0') : 0);
+	if (dot && strlen(dot + 1) != 9)
+		ns = 0;
+	if (dot)
+		*dot = 0;
+	t->pub.complete = true;
+	if (get_number(l, "time", INT64_MAX / NS_PER_S - 1, &s) == 0)
+		t->pub.end_ns = (int64_t)(s * NS_PER_S + ns);
+	return 0;
+}
+
+static int use_line(struct hodo_trace *t, struct line *l)
+{
+	static const struct {
+		const char *word;
+		int (*func)(struct hodo_trace *t, struct line *l);
+	} words[] = {
+		{ "hodo", word_hodo },	   { "process", word_process }, { "clock", word_clock },
+		{ "event", word_event },   { "labels", word_labels },	{ "thread", word_thread },
+		{ "lost", word_lost },	   { "warning", word_warning }, { "end", word_end },
+	};
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].word, l->word) == 0)
+			return words[i].func(t, l);
+	return 0;
+}
+
+/* Takes apart the line between its marks. false if it is none. */
+static bool split_line(char *s, char *end, struct line *l)
+{
+	if (end - s < 2 || end[-1] != '/' || end[-2] != '*')
+		return false;
+	end[-2] = 0;
+	l->n = 0;
+	l->word = strsep(&s, " ");
+	while (s) {
+		char *item = strsep(&s, " "), *value = strchr(item, '=');
+
+		if (!value)
+			return false;
+		if (l->n == KEYS_MAX)
+			continue;
+		*value++ = 0;
+		decode(value);
+		l->pair[l->n].key = item;
+		l->pair[l->n++].value = value;
+	}
+	return true;
+}
+
+int hodo_read_metadata_parse(struct hodo_trace *t)
+{
+	char *p = t->metadata, *end = p + t->metadata_bytes;
+	unsigned number = 1;
+
+	for (; p < end; number++) {
+		char *eol = memchr(p, '\n', (size_t)(end - p)), *next;
+		struct line l = { .number = number };
+		int err = 0;
+
+		eol = eol ? eol : end;
+		next = eol + 1;
+		if (eol > p && eol[-1] == '\r')
+			eol--;
+		if (eol - p > 4 && memcmp(p, "/*@", 3) == 0) {
+			*eol = 0; /* there is a byte behind the end */
+			if (memchr(p, 0, (size_t)(eol - p)) || !split_line(p + 3, eol, &l))
+				warn(t, BAD_LINE, "line %u: damaged: skipped", number);
+			else
+				err = use_line(t, &l);
+		}
+		if (err)
+			return err;
+		p = next;
+	}
+	if (!t->has_hodo) /* damaged if it has other lines of ours, else not ours */
+		return t->nclasses || t->has_clock || t->pub.pid ? -EBADMSG : -EPROTO;
+	if (!t->has_clock && !(t->warned & BAD_CLOCK))
+		warn(t, BAD_CLOCK, "no clock: times are wrong");
+	return 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* open.c - opening a recording: its folders, its warnings, why it cannot be opened. */
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WARNING_BYTES 512
+
+void hodo_read_clean(char *dst, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	for (; *text && n + 1 < size; text++)
+		dst[n++] = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
+	dst[n] = 0;
+}
+
+void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap)
+{
+	char text[WARNING_BYTES], clean[WARNING_BYTES];
+	bool top = strcmp(folder, ".") == 0;
+	int n;
+
+	if (!r->warn || r->nwarnings > WARNINGS_MAX)
+		return;
+	if (r->nwarnings++ == WARNINGS_MAX) {
+		r->warn(r->warn_data, "more damage is not listed");
+		return;
+	}
+	n = snprintf(text, sizeof(text), "%.100s%s%.100s%s%.60s: ", r->path, top ? "" : "/", top ? "" : folder,
+		     *file ? "/" : "", file);
+	if (n > 0 && (size_t)n < sizeof(text))
+		vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	hodo_read_clean(clean, sizeof(clean), text);
+	r->warn(r->warn_data, clean);
+}
+
+__attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	hodo_read_warn(r, folder, "", fmt, ap);
+	va_end(ap);
+}
+
+static const char *folder_fault(int err)
+{
+	switch (-err) {
+	case ENODATA:
+		return "no metadata";
+	case EPROTO:
+		return "a CTF trace of another tool";
+	case EPROTONOSUPPORT:
+		return "written by a newer version, or on a machine of the other byte order";
+	case EBADMSG:
+		return "metadata damaged";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Opens one folder and adds it. 0 or a negative errno. */
+static int add_folder(struct hodo_read *r, const char *folder)
+{
+	struct hodo_trace *t;
+	int err;
+
+	if (hodo_read_grow(&r->traces, r->ntraces, &r->traces_room, sizeof(*r->traces)) < 0)
+		return -ENOMEM;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->reader = r;
+	t->folder = strdup(folder);
+	err = t->folder ? hodo_read_trace_open(t) : -ENOMEM;
+	if (err) {
+		hodo_read_trace_free(t);
+		return err;
+	}
+	r->traces[r->ntraces++] = t;
+	return 0;
+}
+
+struct folders {
+	char **names;
+	uint32_t n, room;
+	uint32_t links; /* symbolic ones, not followed */
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_folders(struct hodo_read *r, struct folders *f)
+{
+	int fd = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!dir) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (e = readdir(dir)) != NULL) {
+		struct stat st;
+
+		if (e->d_name[0] == '.' || fstatat(r->dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		f->links += S_ISLNK(st.st_mode);
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		if (f->n == FOLDERS_MAX) {
+			warn(r, ".", "more than %u processes: the others are skipped", FOLDERS_MAX);
+			break;
+		}
+		if (hodo_read_grow(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 ||
+		    !(f->names[f->n] = strdup(e->d_name)))
+			err = -ENOMEM;
+		else
+			f->n++;
+	}
+	closedir(dir);
+	if (f->n)
+		qsort(f->names, f->n, sizeof(*f->names), by_text);
+	return err;
+}
+
+/* All folders of a recording. -ENODATA, or what is wrong with the only one, if none can be read. */
+static int open_all(struct hodo_read *r)
+{
+	struct folders f = { 0 };
+	int err = list_folders(r, &f), why = -ENODATA;
+
+	for (uint32_t i = 0; i < f.n && !err; i++) {
+		int got = add_folder(r, f.names[i]);
+
+		if (got == -ENOMEM)
+			err = got;
+		else if (got < 0 && (got != -ENODATA || f.n > 1))
+			warn(r, f.names[i], "%s: skipped", folder_fault(got));
+		if (got < 0 && got != -ENODATA)
+			why = got;
+	}
+	if (!err && r->ntraces == 0)
+		err = why;
+	else if (f.links)
+		warn(r, ".", "%u symbolic links are not followed", f.links);
+	for (uint32_t i = 0; i < f.n; i++)
+		free(f.names[i]);
+	free(f.names);
+	return err;
+}
+
+/* Whether there is CTF metadata further down, as LTTng lays its traces out. */
+static bool has_deep_metadata(int dirfd, const char *path, unsigned depth, unsigned *budget)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	bool found = false;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && *budget > 0 && (e = readdir(dir)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		--*budget;
+		found = strcmp(e->d_name, "metadata") == 0 ||
+			(depth > 0 && has_deep_metadata(fd, e->d_name, depth - 1, budget));
+	}
+	closedir(dir);
+	return found;
+}
+
+static int open_folders(struct hodo_read *r)
+{
+	struct stat st;
+	unsigned budget = 1000;
+	int err;
+
+	if (fstatat(r->dirfd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		r->single = true;
+		return add_folder(r, ".");
+	}
+	err = open_all(r);
+	if (err == -ENODATA && has_deep_metadata(r->dirfd, ".", 5, &budget))
+		err = -EPROTO;
+	return err;
+}
+
+static int explain(const struct hodo_read_options *o, const char *path, int err)
+{
+	const char *what = strerror(-err);
+	char text[WARNING_BYTES];
+
+	switch (-err) {
+	case ENOENT:
+		what = "no such recording: make one with 'hodo record', or name its directory";
+		break;
+	case ENOTDIR:
+		what = "not a directory: give the recording's directory";
+		break;
+	case ENODATA:
+		what = "no recording in this directory: give one that 'hodo record' wrote";
+		break;
+	case EPROTO:
+		what = "a CTF trace of another tool: read it with babeltrace2";
+		break;
+	case EPROTONOSUPPORT:
+		what = "written by a newer version or on a machine of the other byte order: read it with babeltrace2";
+		break;
+	case EBADMSG:
+		what = "the metadata is damaged: the recording cannot be read";
+		break;
+	}
+	if (o && o->error && o->error_bytes > 0) {
+		snprintf(text, sizeof(text), "%.300s: %s", path, what);
+		hodo_read_clean(o->error, o->error_bytes, text);
+	}
+	return err;
+}
+
+static int prepare_streams(struct hodo_read *r)
+{
+	uint32_t order = 0;
+
+	for (uint32_t i = 0; i < r->ntraces; i++)
+		r->nstreams += r->traces[i]->nstreams;
+	r->heap = calloc(r->nstreams ? r->nstreams : 1, sizeof(*r->heap));
+	if (!r->heap)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->ntraces; i++)
+		for (uint32_t k = 0; k < r->traces[i]->nstreams; k++)
+			r->traces[i]->streams[k]->order = order++;
+	return 0;
+}
+
+int hodo_read_open(struct hodo_read **reader, const char *path, const struct hodo_read_options *options)
+{
+	const struct hodo_read_options *o = options;
+	struct hodo_read *r;
+	int err;
+
+	if (!reader || !path || (o && o->size < sizeof(*o)))
+		return -EINVAL;
+	*reader = NULL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return explain(o, path, -ENOMEM);
+	r->since_ns = INT64_MIN;
+	r->until_ns = INT64_MAX;
+	r->warn = o ? o->warn : NULL;
+	r->warn_data = o ? o->data : NULL;
+	r->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = r->dirfd < 0 ? -errno : 0;
+	r->path = strdup(path);
+	if (!r->path)
+		err = -ENOMEM;
+	for (size_t n = err ? 0 : strlen(path); n > 1 && r->path[n - 1] == '/'; n--)
+		r->path[n - 1] = 0;
+	if (!err)
+		err = open_folders(r);
+	if (!err)
+		err = prepare_streams(r);
+	if (err) {
+		hodo_read_close(r);
+		return explain(o, path, err);
+	}
+	*reader = r;
+	return 0;
+}
+
+void hodo_read_close(struct hodo_read *reader)
+{
+	if (!reader)
+		return;
+	for (uint32_t i = 0; i < reader->ntraces; i++)
+		hodo_read_trace_free(reader->traces[i]);
+	if (reader->dirfd >= 0)
+		close(reader->dirfd);
+	free(reader->traces);
+	free(reader->heap);
+	free(reader->path);
+	free(reader);
+}
+
+uint32_t hodo_read_nprocesses(const struct hodo_read *reader)
+{
+	return reader->ntraces;
+}
+
+const struct hodo_read_process *hodo_read_process(const struct hodo_read *reader, uint32_t i)
+{
+	return i < reader->ntraces ? &reader->traces[i]->pub : NULL;
+}

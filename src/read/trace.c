@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.c - one COMM-PID folder: its metadata, its streams, its threads. */
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOST_ONLY_MAX 1024u /* streams without a file */
+
+int hodo_read_grow(void *array_pointer, uint32_t n, uint32_t *room, size_t element_bytes)
+{
+	void **array = array_pointer;
+	uint32_t more = *room ? *room * 2 : 16;
+	void *p;
+
+	if (n < *room)
+		return 0;
+	if (more <= *room)
+		return -ENOMEM;
+	p = reallocarray(*array, more, element_bytes);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*room = more;
+	return 0;
+}
+
+static struct hodo_stream *stream_new(struct hodo_trace *t, const char *name)
+{
+	struct hodo_stream *s;
+
+	if (hodo_read_grow(&t->streams, t->nstreams, &t->streams_room, sizeof(*t->streams)) < 0)
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->name = strdup(name);
+	if (!s->name) {
+		free(s);
+		return NULL;
+	}
+	s->trace = t;
+	s->fd = -1;
+	s->pub.size = sizeof(s->pub);
+	s->pub.name = s->name;
+	s->pub.cpu = -1;
+	t->streams[t->nstreams++] = s;
+	return s;
+}
+
+/* cpu0, cpu1 … cpu10, then the others. */
+static int by_name(const void *a, const void *b)
+{
+	const struct hodo_stream *x = *(struct hodo_stream *const *)a, *y = *(struct hodo_stream *const *)b;
+
+	return strverscmp(x->name, y->name);
+}
+
+struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name)
+{
+	struct hodo_stream key = { .name = (char *)name }, *k = &key, **hit;
+
+	hit = t->nfiles ? bsearch(&k, t->streams, t->nfiles, sizeof(*t->streams), by_name) : NULL;
+	if (hit)
+		return *hit;
+	for (uint32_t i = t->nfiles; i < t->nstreams; i++)
+		if (strcmp(t->streams[i]->name, name) == 0)
+			return t->streams[i];
+	if (t->nstreams - t->nfiles >= LOST_ONLY_MAX)
+		return NULL;
+	return stream_new(t, name);
+}
+
+static int open_dir(const struct hodo_trace *t)
+{
+	int fd = openat(t->reader->dirfd, t->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
+static int list_streams(struct hodo_trace *t)
+{
+	struct dirent *e;
+	int err = 0, fd;
+	DIR *dir;
+
+	fd = open_dir(t);
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (!err && (e = readdir(dir)) != NULL) {
+		if (e->d_name[0] == '.' || strcmp(e->d_name, "metadata") == 0)
+			continue;
+		if (t->nstreams == STREAMS_MAX)
+			break;
+		err = stream_new(t, e->d_name) ? 0 : -ENOMEM;
+	}
+	closedir(dir);
+	if (t->nstreams)
+		qsort(t->streams, t->nstreams, sizeof(*t->streams), by_name);
+	return err;
+}
+
+/* Sizes first, then the metadata, which by then knows every id that the streams hold. */
+static int probe_streams(struct hodo_trace *t)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < t->nstreams; i++) {
+		struct hodo_stream *s = t->streams[i];
+
+		if (hodo_read_stream_probe(s) != 0) {
+			hodo_read_stream_free(s);
+			continue;
+		}
+		t->pub.bytes += s->file_bytes;
+		t->streams[kept++] = s;
+	}
+	t->nstreams = t->nfiles = kept;
+	return 0;
+}
+
+static bool has_metadata(const struct hodo_trace *t)
+{
+	int fd = open_dir(t);
+	struct stat st;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0;
+	close(fd);
+	return has;
+}
+
+static int read_metadata(struct hodo_trace *t)
+{
+	char path[NAME_MAX + 16];
+	struct stat st;
+	size_t got = 0;
+	ssize_t n = 0;
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", t->folder) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = openat(t->reader->dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return errno == ENOENT ? -ENODATA : errno == ELOOP || errno == ENXIO ? -EBADMSG : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > METADATA_MAX_BYTES) {
+		close(fd);
+		return -EBADMSG;
+	}
+	t->metadata = malloc((size_t)st.st_size + 1);
+	while (t->metadata && got < (size_t)st.st_size) {
+		n = pread(fd, t->metadata + got, (size_t)st.st_size - got, (off_t)got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	if (!t->metadata)
+		return -ENOMEM;
+	t->metadata[got] = 0;
+	t->metadata_bytes = got;
+	t->pub.bytes += got;
+	return (int)n;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct hodo_class *x = *(struct hodo_class *const *)a, *y = *(struct hodo_class *const *)b;
+
+	return (x->pub.id > y->pub.id) - (x->pub.id < y->pub.id);
+}
+
+static int settle_classes(struct hodo_trace *t)
+{
+	int err = 0;
+
+	if (t->nclasses)
+		qsort(t->classes, t->nclasses, sizeof(*t->classes), by_id);
+	t->by_id_n = t->layouts->n;
+	t->by_id = calloc(t->by_id_n ? t->by_id_n : 1, sizeof(*t->by_id));
+	if (!t->by_id)
+		return -ENOMEM;
+	hodo_read_labels_sort(t);
+	for (uint32_t i = 0; i < t->nclasses && !err; i++) {
+		struct hodo_class *c = t->classes[i];
+
+		t->by_id[c->pub.id] = c;
+		hodo_read_labels_attach(t, c->pub.name, c->fields, c->pub.nfields);
+		err = hodo_read_class_finish(c);
+	}
+	return err;
+}
+
+/* By tid; of several lines for one the last is the newest, and comes first. */
+static int by_tid(const void *a, const void *b)
+{
+	const struct hodo_read_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->comm > y->comm ? -1 : 1; /* places in the metadata */
+}
+
+static void settle_threads(struct hodo_trace *t)
+{
+	uint32_t kept = 0;
+
+	if (t->nthreads)
+		qsort(t->threads, t->nthreads, sizeof(*t->threads), by_tid);
+	for (uint32_t i = 0; i < t->nthreads; i++)
+		if (kept == 0 || t->threads[kept - 1].tid != t->threads[i].tid)
+			t->threads[kept++] = t->threads[i];
+	t->nthreads = kept;
+}
+
+const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->threads[mid].tid == tid)
+			return t->threads[mid].comm;
+		if (t->threads[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return t->pub.comm;
+}
+
+/* Arrays of pointers to the public parts, which are the first members. */
+static void publish(struct hodo_trace *t)
+{
+	struct hodo_read_process *p = &t->pub;
+
+	p->classes = (const struct hodo_read_class *const *)(const void *)t->classes;
+	p->nclasses = t->nclasses;
+	p->threads = t->threads;
+	p->nthreads = t->nthreads;
+	p->streams = (const struct hodo_read_stream *const *)(const void *)t->streams;
+	p->nstreams = t->nstreams;
+	p->warnings = (const char *const *)t->warnings;
+	p->nwarnings = t->nwarnings;
+}
+
+int hodo_read_trace_open(struct hodo_trace *t)
+{
+	int err;
+
+	if (!has_metadata(t))
+		return -ENODATA;
+	t->pub.size = sizeof(t->pub);
+	t->pub.folder = t->reader->single ? "" : t->folder;
+	t->pub.comm = t->pub.exe = "";
+	t->pub.clock = (struct hodo_read_clock){ HODO_CLOCK_MONOTONIC, NS_PER_S, 0, 0 };
+	t->layouts = hodo_read_layouts_new();
+	if (!t->layouts)
+		return -ENOMEM;
+	err = list_streams(t);
+	if (!err)
+		err = probe_streams(t);
+	if (!err)
+		err = read_metadata(t);
+	if (!err)
+		err = hodo_read_metadata_parse(t);
+	if (!err)
+		err = settle_classes(t);
+	if (err)
+		return err;
+	settle_threads(t);
+	for (uint32_t i = 0; i < t->nstreams; i++)
+		hodo_read_stream_settle(t->streams[i]);
+	publish(t);
+	return 0;
+}
+
+void hodo_read_trace_free(struct hodo_trace *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->nstreams; i++)
+		hodo_read_stream_free(t->streams[i]);
+	for (uint32_t i = 0; i < t->nclasses; i++)
+		hodo_read_class_free(t->classes[i]);
+	hodo_read_labels_free(t);
+	hodo_read_layouts_free(t->layouts);
+	free(t->streams);
+	free(t->classes);
+	free(t->by_id);
+	free(t->threads);
+	free(t->warnings);
+	free(t->metadata);
+	free(t->folder);
+	free(t);
+}
