@@ -77,7 +77,7 @@ static void move(uint64_t n)
 
 static void *run(void *arg)
 {
-	timer_t timer;
+	timer_t timer = NULL;
 
 	me = (int)(intptr_t)arg;
 	if (signal_us)
