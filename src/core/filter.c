@@ -7,14 +7,13 @@
  * is refused here.
  */
 #include "filter.h"
+#include "fields.h"
 #include "filter_impl.h"
 
 #ifdef __KERNEL__
 #include <linux/errno.h>
-#include <linux/string.h>
 #else
 #include <errno.h>
-#include <string.h>
 #endif
 
 /* What an instruction takes from the stack and leaves on it. */
@@ -155,27 +154,6 @@ int hodo_filter_verify(const uint8_t *code, size_t len)
 
 /* ------------------------------------------------------------------ binding */
 
-/*
- * Bytes that a field takes in a run of fixed bytes, 0 if the type is unknown;
- * *variable: its data is a piece of its own.
- */
-static unsigned int fixed_size(uint8_t type, bool *variable)
-{
-	static const uint8_t sizes[] = {
-		[HODO_TYPE_I8] = 1,   [HODO_TYPE_U8] = 1,   [HODO_TYPE_I16] = 2,  [HODO_TYPE_U16] = 2,
-		[HODO_TYPE_I32] = 4,  [HODO_TYPE_U32] = 4,  [HODO_TYPE_I64] = 8,  [HODO_TYPE_U64] = 8,
-		[HODO_TYPE_BOOL] = 1, [HODO_TYPE_CHAR] = 1, [HODO_TYPE_F32] = 4,  [HODO_TYPE_F64] = 8,
-		[HODO_TYPE_PTR] = 8,  [HODO_TYPE_STR] = 2,  [HODO_TYPE_BYTES] = 4,
-	};
-	uint8_t element = type & (uint8_t)~HODO_TYPE_ARRAY;
-
-	*variable = true;
-	if (type & HODO_TYPE_ARRAY)
-		return element > HODO_TYPE_NONE && element <= HODO_TYPE_PTR ? 4 : 0;
-	*variable = type == HODO_TYPE_STR || type == HODO_TYPE_BYTES;
-	return type < sizeof(sizes) ? sizes[type] : 0;
-}
-
 /* The number of the program's name that equals this NUL-terminated one, or -1. */
 static int find_name(const uint8_t *code, const char *name)
 {
@@ -185,7 +163,7 @@ static int find_name(const uint8_t *code, const char *name)
 	while (len <= HODO_NAME_MAX && name[len] != '\0')
 		len++;
 	for (n = 0; n < code[3]; n++) {
-		if (code[pos] == len && memcmp(code + pos + 1, name, len) == 0)
+		if (code[pos] == len && __builtin_memcmp(code + pos + 1, name, len) == 0)
 			return n;
 		pos += 1 + (size_t)code[pos];
 	}
@@ -219,13 +197,13 @@ int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, u
 
 	if (nfields > HODO_FIELDS_MAX || hodo_filter_verify(code, len))
 		return -EINVAL;
-	memset(out, 0, sizeof(*out));
+	__builtin_memset(out, 0, sizeof(*out));
 	start = header_len(code, len);
 	out->code = code + start;
 	out->len = (uint16_t)(len - start);
 	for (i = 0; i < nfields; i++) {
-		bool variable;
-		unsigned int size = fixed_size(types[i], &variable);
+		bool variable = hodo_fields_element_size(types[i]) != 0;
+		unsigned int size = hodo_fields_fixed_size(types[i]);
 		int n = find_name(code, names[i]);
 
 		if (size == 0)

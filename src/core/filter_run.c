@@ -7,6 +7,7 @@
  * hodo_filter_verify(); the event's pieces are checked here.
  */
 #include "filter.h"
+#include "fields.h"
 #include "filter_impl.h"
 #include "filter_value.h"
 
@@ -30,17 +31,17 @@ static struct value load_int(uint8_t type, const uint8_t *p)
 		break;
 	case HODO_TYPE_I16:
 	case HODO_TYPE_U16:
-		memcpy(&half, p, sizeof(half));
+		__builtin_memcpy(&half, p, sizeof(half));
 		v.i = type == HODO_TYPE_I16 ? (int16_t)half : half;
 		break;
 	case HODO_TYPE_I32:
 	case HODO_TYPE_U32:
-		memcpy(&word, p, sizeof(word));
+		__builtin_memcpy(&word, p, sizeof(word));
 		v.i = type == HODO_TYPE_I32 ? (int32_t)word : (int64_t)word;
 		break;
 	default:
 		v.kind = type == HODO_TYPE_I64 ? SIGNED : UNSIGNED;
-		memcpy(&v.u, p, sizeof(v.u));
+		__builtin_memcpy(&v.u, p, sizeof(v.u));
 	}
 	return v;
 }
@@ -49,29 +50,11 @@ static struct value load_text(const struct hodo_piece *piece)
 {
 	struct value v = { .kind = TEXT, .text = piece->data };
 
-	if (piece->len == HODO_NULL_TEXT_LEN && memcmp(piece->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0)
+	if (piece->len == HODO_NULL_TEXT_LEN &&
+	    __builtin_memcmp(piece->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0)
 		return absent;
 	v.len = piece->len < HODO_STR_MAX ? (uint32_t)piece->len : HODO_STR_MAX;
 	return v;
-}
-
-static unsigned int scalar_size(uint8_t type)
-{
-	switch (type) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_U8:
-	case HODO_TYPE_BOOL:
-	case HODO_TYPE_CHAR:
-		return 1;
-	case HODO_TYPE_I16:
-	case HODO_TYPE_U16:
-		return 2;
-	case HODO_TYPE_I32:
-	case HODO_TYPE_U32:
-	case HODO_TYPE_F32:
-		return 4;
-	}
-	return 8;
 }
 
 static struct value load(const struct hodo_filter_field *field, const struct hodo_piece *pieces, size_t count)
@@ -85,7 +68,7 @@ static struct value load(const struct hodo_filter_field *field, const struct hod
 		return load_text(piece);
 	if (field->type >= HODO_TYPE_BYTES) /* arrays, too */
 		return absent;
-	if (piece->len < field->offset + scalar_size(field->type))
+	if (piece->len < field->offset + hodo_fields_fixed_size(field->type))
 		return absent;
 	p = (const uint8_t *)piece->data + field->offset;
 	if (field->type == HODO_TYPE_F32 || field->type == HODO_TYPE_F64)
@@ -117,7 +100,7 @@ static struct value constant(uint8_t op, const uint8_t *p)
 		v = (struct value){ .kind = TEXT, .len = hodo_filter_u16(p), .text = (const char *)p + 2 };
 		break;
 	default:
-		memcpy(&v.u, p, sizeof(v.u));
+		__builtin_memcpy(&v.u, p, sizeof(v.u));
 	}
 	return v;
 }

@@ -9,12 +9,6 @@
 #include "filter.h"
 #include "glob.h"
 
-#ifdef __KERNEL__
-#include <linux/string.h>
-#else
-#include <string.h>
-#endif
-
 enum kind { ABSENT = 0, SIGNED, UNSIGNED, FLOATING, TEXT };
 
 struct value {
@@ -153,9 +147,9 @@ static struct value load_float(uint8_t type, const uint8_t *p)
 	float f;
 
 	if (type == HODO_TYPE_F64) {
-		memcpy(&v.d, p, sizeof(v.d));
+		__builtin_memcpy(&v.d, p, sizeof(v.d));
 	} else {
-		memcpy(&f, p, sizeof(f));
+		__builtin_memcpy(&f, p, sizeof(f));
 		v.d = f;
 	}
 	return v;
@@ -229,7 +223,7 @@ static struct value logic(uint8_t op, enum truth a, enum truth b)
 static enum order order_texts(const struct value *a, const struct value *b)
 {
 	uint32_t least = a->len < b->len ? a->len : b->len;
-	int c = least ? memcmp(a->text, b->text, least) : 0;
+	int c = least ? __builtin_memcmp(a->text, b->text, least) : 0;
 
 	if (c)
 		return c < 0 ? LESS : GREATER;

@@ -21,12 +21,14 @@ static const struct {
 	enum hodo_filter_sign op;
 } signs[] = {
 	/* Longer ones before those that begin them. */
-	{ "<<", HODO_SIGN_SHL }, { ">>", HODO_SIGN_SHR }, { "<=", HODO_SIGN_LE },     { ">=", HODO_SIGN_GE },
-	{ "==", HODO_SIGN_EQ },  { "!=", HODO_SIGN_NE },  { "=~", HODO_SIGN_MATCH },  { "!~", HODO_SIGN_UNLIKE },
-	{ "&&", HODO_SIGN_LAND }, { "||", HODO_SIGN_LOR }, { "!", HODO_SIGN_NOT },    { "~", HODO_SIGN_INV },
-	{ "*", HODO_SIGN_MUL },  { "/", HODO_SIGN_DIV },  { "%", HODO_SIGN_MOD },     { "+", HODO_SIGN_ADD },
-	{ "-", HODO_SIGN_SUB },  { "<", HODO_SIGN_LT },   { ">", HODO_SIGN_GT },      { "&", HODO_SIGN_AND },
-	{ "^", HODO_SIGN_XOR },  { "|", HODO_SIGN_OR },   { "?", HODO_SIGN_QUESTION }, { ":", HODO_SIGN_COLON },
+	{ "<<", HODO_SIGN_SHL }, { ">>", HODO_SIGN_SHR }, { "<=", HODO_SIGN_LE },
+	{ ">=", HODO_SIGN_GE }, { "==", HODO_SIGN_EQ }, { "!=", HODO_SIGN_NE },
+	{ "=~", HODO_SIGN_MATCH }, { "!~", HODO_SIGN_UNLIKE }, { "&&", HODO_SIGN_LAND },
+	{ "||", HODO_SIGN_LOR }, { "!", HODO_SIGN_NOT }, { "~", HODO_SIGN_INV },
+	{ "*", HODO_SIGN_MUL }, { "/", HODO_SIGN_DIV }, { "%", HODO_SIGN_MOD },
+	{ "+", HODO_SIGN_ADD }, { "-", HODO_SIGN_SUB }, { "<", HODO_SIGN_LT },
+	{ ">", HODO_SIGN_GT }, { "&", HODO_SIGN_AND }, { "^", HODO_SIGN_XOR },
+	{ "|", HODO_SIGN_OR }, { "?", HODO_SIGN_QUESTION }, { ":", HODO_SIGN_COLON },
 	{ "(", HODO_SIGN_OPEN }, { ")", HODO_SIGN_CLOSE },
 };
 
@@ -176,7 +178,7 @@ static int lex_int(struct hodo_filter_token *t, size_t n)
 	return 0;
 }
 
-/* Bytes of C's suffix at the end of a number of n bytes: u, l, ul, lu, ll, ull, llu in either case; f or l. */
+/* Bytes of C's suffix at the end of a number of n bytes: u, l, ul, ll and so on, in either case; or f, l. */
 static size_t suffix_len(const char *p, size_t n, bool is_float, bool *is_unsigned)
 {
 	size_t s = 0;

@@ -66,12 +66,15 @@ static int parse(struct parser *p, unsigned int precedence, enum known *known);
 static __attribute__((format(printf, 4, 5))) int fail(struct parser *p, int rc, const char *where,
 						      const char *format, ...)
 {
-	char what[128];
+	char what[128], *c;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
+	for (c = what; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?'; /* what is quoted from the expression may hold anything */
 	if (p->error_size)
 		snprintf(p->error, p->error_size, "%s at column %zu", what, (size_t)(where - p->expr) + 1);
 	return rc;
@@ -252,7 +255,12 @@ static int parse_operand(struct parser *p, enum known *known)
 	case HODO_TOKEN_NAME:
 		return parse_name(p, known);
 	case HODO_TOKEN_OP:
-		if (p->token.op == HODO_SIGN_NOT || p->token.op == HODO_SIGN_INV || p->token.op == HODO_SIGN_SUB)
+		if (p->token.op == HODO_SIGN_UNLIKE) { /* no operand before it: ! and ~ */
+			p->token.op = HODO_SIGN_NOT;
+			p->token.len = 1;
+		}
+		if (p->token.op == HODO_SIGN_NOT || p->token.op == HODO_SIGN_INV ||
+		    p->token.op == HODO_SIGN_SUB)
 			return parse_unary(p, known);
 		if (p->token.op != HODO_SIGN_OPEN)
 			break;

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_run.c - expressions on events. SAME() has the C compiler compute the
+ * very expression on variables of the event's names and types, so what the
+ * filter says is held against C itself; tables say the rest.
+ */
+#define _GNU_SOURCE /* feenableexcept */
+#include "../../src/core/filter.h"
+#include "../../src/record/filter_parse.h"
+#include "event.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SAME(expr) same(&e, #expr, !!(expr))
+
+static void same(const struct test_event *e, const char *expr, int want)
+{
+	char error[128] = "";
+	int got = event_filter(e, expr, error);
+
+	if (got != want)
+		fail_msg("%s: %d, not %d %s", expr, got, want, error);
+}
+
+/* ------------------------------------------------------- what C would say */
+
+/* 64-bit, as the machine computes; the narrow ones are promoted alike. */
+static void with_integers(long long shard, unsigned long long bytes, signed char small, unsigned short port)
+{
+	struct test_event e = { .n = 0 };
+
+	event_int(&e, "shard", HODO_TYPE_I64, shard);
+	event_int(&e, "bytes", HODO_TYPE_U64, (int64_t)bytes);
+	event_int(&e, "small", HODO_TYPE_I8, small);
+	event_int(&e, "port", HODO_TYPE_U16, port);
+	event_build(&e);
+
+	SAME(shard == 3);
+	SAME(shard == 3 && bytes > 4096);
+	SAME(shard == 3 || bytes > 4096);
+	SAME(!shard);
+	SAME(!!bytes && !(small < 0));
+	SAME(~shard == -4);
+	SAME(-shard < 0);
+	SAME(shard + 1 == 4);
+	SAME(shard - 5 < 0);
+	SAME(shard * 7 > 20);
+	SAME(shard / 2 == 1);
+	SAME(shard % 2 == 1);
+	SAME(small / 3 == -2);
+	SAME(small % 3 == -1);
+	SAME(small >> 1 == -4);
+	SAME(bytes >> 12);
+	SAME(bytes >> 63 == 1);
+	SAME(1ll << (small & 15) == 512);
+	SAME((bytes & 0xff) == 0);
+	SAME((bytes | 1) == 8193);
+	SAME((port ^ 443) == 0);
+	SAME(port == 0x1bb);
+	SAME(port == 0673);
+	SAME(small == 'y' - 128);
+	SAME(shard < 4 && shard <= 3 && shard > 2 && shard >= 3 && shard != 2);
+	SAME(shard > 5 ? bytes > 100 : port == 443);
+	SAME(shard > 1 ? shard > 2 ? shard > 3 ? 0 : 1 : 0 : 0);
+	SAME((shard < 0) + (port > 400) + (bytes != 0) >= 2);
+	SAME(bytes - 8193 > 0);  /* unsigned: wraps */
+	SAME(bytes / 3 * 3 + bytes % 3 == bytes);
+	SAME(0xffffffffffffffff / 2 > bytes);
+	SAME(1 || 1 / shard);
+	SAME(0x7fffffffffffffff == 9223372036854775807);
+
+	/* Precedence and associativity, where parentheses would tell another story. */
+	SAME(shard - 1 - 1);
+	SAME(100 / 10 / 5 == 2);
+	SAME(2 + 3 * 4 == 14);
+	SAME(1 << 2 + 1 == 8);
+	SAME(1 | 2 ^ 3 & 4);
+	SAME((shard & 1 == 1) == 1);
+	SAME(1 < 2 == 1);
+	SAME(0 == 1 < 0);
+	SAME(0 && 0 || 1);
+	SAME(1 || 0 && 0);
+	SAME(!0 + 1 == 2);
+	SAME(-1 - -1 == 0);
+	SAME(~0 >> 1 == -1);
+	SAME(1 ? 0 : 1 ? 1 : 1);
+	SAME(0 ? 0 : 0 ? 0 : 1);
+	SAME((1 ? 2 : 3) == 2);
+	event_free(&e);
+}
+
+static void test_integers_as_in_c(void **state)
+{
+	with_integers(3, 8192, -7, 443);
+	with_integers(-9, 0, 7, 80);
+	with_integers(1ll << 40, ~0ull, -128, 65535);
+	with_integers(2, 5000, 1, 1);
+	with_integers(5, 1ull << 63, 0, 0);
+}
+
+static void with_floats(double ratio, float load, int n, unsigned long long big)
+{
+	struct test_event e = { .n = 0 };
+
+	event_float(&e, "ratio", HODO_TYPE_F64, ratio);
+	event_float(&e, "load", HODO_TYPE_F32, load);
+	event_int(&e, "n", HODO_TYPE_I32, n);
+	event_int(&e, "big", HODO_TYPE_U64, (int64_t)big);
+	event_build(&e);
+
+	SAME(ratio > 0.5);
+	SAME(ratio >= 0.5 && ratio < 1e3);
+	SAME(ratio == ratio);
+	SAME(ratio != ratio);
+	SAME(ratio < n);
+	SAME(n <= ratio);
+	SAME(load == 0.25f);
+	SAME(load * 4.0 == 1); /* in double, as the machine computes */
+	SAME(ratio + load - 1 > n * 0.5);
+	SAME(-ratio < .5);
+	SAME(n / 2.0 == 1.5);
+	SAME(n / 2 == 1.5);
+	SAME(ratio / 2. > load);
+	SAME(ratio ? 1 : 0);
+	SAME(!ratio);
+	SAME(ratio && load);
+	SAME(0x1.8p1 == 3);
+	SAME(1e-3 < 1E+3);
+	SAME((n > 0 ? ratio : load) > 0.3);
+	SAME(big * 1.0 > 1e18);
+	event_free(&e);
+}
+
+static void test_floats_as_in_c(void **state)
+{
+	with_floats(0.75, 0.25f, 3, 0);
+	with_floats(0.5, 1.5f, -3, 1ull << 63);
+	with_floats(0.0, 0.0f, 0, ~0ull);
+	with_floats(__builtin_nan(""), 0.25f, 1, 7);
+	with_floats(__builtin_inf(), -__builtin_inff(), 1, 7);
+	with_floats(-1e300, 3e38f, 2147483647, 1ull << 62);
+}
+
+/* -------------------------------------------------------------- what C cannot say */
+
+struct row {
+	const char *expr;
+	int takes;
+};
+
+static void check_rows(struct test_event *e, const struct row *rows, size_t n)
+{
+	size_t i;
+
+	event_build(e);
+	for (i = 0; i < n; i++)
+		same(e, rows[i].expr, rows[i].takes);
+	event_free(e);
+}
+#define CHECK_ROWS(e, rows) check_rows(e, rows, sizeof(rows) / sizeof((rows)[0]))
+
+static void test_texts(void **state)
+{
+	static const struct row rows[] = {
+		{ "key == \"user:1747\"", 1 },
+		{ "key == \"user:1748\"", 0 },
+		{ "key == \"user:174\"", 0 },
+		{ "key == \"user:17470\"", 0 },
+		{ "\"user:1747\" == key", 1 },
+		{ "key != \"user:1748\"", 1 },
+		{ "key < \"user:1748\"", 1 },
+		{ "key < \"user:1747\"", 0 },
+		{ "key <= \"user:1747\"", 1 },
+		{ "key > \"user:174\"", 1 }, /* the shorter comes first */
+		{ "key >= \"v\"", 0 },
+		{ "accent > \"z\"", 1 }, /* bytes are unsigned */
+		{ "key =~ \"user*\"", 1 },
+		{ "key =~ \"user\"", 0 },
+		{ "key =~ \"*:????\"", 1 },
+		{ "key =~ \"*[0-9]\"", 1 },
+		{ "key !~ \"user*\"", 0 },
+		{ "key !~ \"shard*\"", 1 },
+		{ "star =~ \"\\\\*\"", 1 },
+		{ "key =~ \"\\\\*\"", 0 },
+		{ "key =~ star", 1 }, /* the pattern may be a field */
+		{ "star == \"\\x2a\" && star == \"\\052\" && star == \"*\"", 1 },
+		{ "empty == \"\"", 1 },
+		{ "empty =~ \"*\"", 1 },
+		{ "empty < \"a\"", 1 },
+		{ "\"\" < empty", 0 },
+		{ "escapes == \"\\a\\b\\t\\n\\v\\f\\r\\e\\\\\\'\\\"\\?\"", 1 },
+		{ "n == 5 && key =~ \"user*\"", 1 },
+		{ "(n > 3 ? key : star) == key", 1 },
+		{ "\"a\" \"b\"", -EINVAL },
+	};
+	static const char escapes[] = "\a\b\t\n\v\f\r\033\\'\"?";
+	struct test_event e = { .n = 0 };
+
+	event_text(&e, "key", "user:1747", 9);
+	event_int(&e, "n", HODO_TYPE_I32, 5);
+	event_text(&e, "star", "*", 1);
+	event_text(&e, "empty", "", 0);
+	event_text(&e, "accent", "\xc3\xa9", 2);
+	event_text(&e, "escapes", escapes, sizeof(escapes) - 1);
+	CHECK_ROWS(&e, rows);
+}
+
+/* Three-valued: absent is neither true nor false, and only what is true is recorded. */
+static void test_absent(void **state)
+{
+	static const struct row rows[] = {
+		{ "shard == 3", 0 },
+		{ "shard != 3", 0 },
+		{ "!(shard == 3)", 0 },
+		{ "!shard", 0 },
+		{ "shard == shard", 0 },
+		{ "shard < 3 || shard >= 3", 0 },
+		{ "shard == 3 || n == 5", 1 },
+		{ "n == 5 || shard == 3", 1 },
+		{ "shard == 3 && n == 5", 0 },
+		{ "!(shard == 3 && n == 4)", 1 }, /* false whatever shard may be */
+		{ "!(n == 4 && shard == 3)", 1 },
+		{ "!(shard == 3 && n == 5)", 0 },
+		{ "!(shard == 3 || n == 4)", 0 },
+		{ "shard ? 1 : 1", 0 },
+		{ "n ? 1 : shard", 1 },
+		{ "n ? shard : 1", 0 },
+		{ "n + shard", 0 },
+		{ "-shard == -shard", 0 },
+		{ "~shard || 1", 1 },
+		{ "shard =~ \"*\"", 0 },
+		{ "shard !~ \"*\"", 0 },
+		{ "!has(shard)", 1 },
+		{ "!has(shard) || shard == 3", 1 },
+		{ "has(n) && n == 5", 1 },
+		{ "has(n) + has(key) == 2", 1 },
+		/* No value */
+		{ "n / 0", 0 },
+		{ "!(n / 0)", 0 },
+		{ "n % 0 == 0 || n / 0.0 > 0", 0 },
+		{ "1 / (n - 5) || 1", 1 },
+		{ "n << 64 || n << -1 || n >> 64", 0 },
+		{ "!(n << 64)", 0 },
+		{ "n << 63 != 0", 1 },
+		/* Kinds that do not go together */
+		{ "key == 5", 0 },
+		{ "key != 5", 0 },
+		{ "n == key || n != key || n < key", 0 },
+		{ "n =~ key || key =~ n", 0 },
+		{ "key + 1 || -key || ~key || key * key", 0 },
+		{ "real & 1 || real % 2 || ~real || real << 1 || 1 << real", 0 },
+		{ "-real < 0 && real > 1", 1 },
+		{ "key", 1 }, /* as a pointer that is not NULL */
+		{ "!key", 0 },
+		/* NULL texts, bytes and arrays */
+		{ "null == \"(null)\" || null == \"\" || null != \"x\" || null =~ \"*\"", 0 },
+		{ "has(null)", 0 },
+		{ "null", 0 },
+		{ "has(data) && has(list)", 1 },
+		{ "data == 1 || data == \"x\" || !data || list || !list", 0 },
+		{ "behind == 77", 1 }, /* the fields behind variable ones are found */
+		{ "missing || NONE", 0 },
+	};
+	struct test_event e = { .n = 0 };
+
+	event_int(&e, "n", HODO_TYPE_U8, 5);
+	event_text(&e, "key", "k", 1);
+	event_float(&e, "real", HODO_TYPE_F32, 1.5);
+	event_text(&e, "null", NULL, 0);
+	event_data(&e, "data", HODO_TYPE_BYTES, 5);
+	event_data(&e, "list", HODO_TYPE_ARRAY | HODO_TYPE_I8, 3);
+	event_int(&e, "behind", HODO_TYPE_U16, 77);
+	CHECK_ROWS(&e, rows);
+}
+
+/* Numbers compare as what they are, where C would convert one of them first. */
+static void test_exact_comparisons(void **state)
+{
+	static const struct row rows[] = {
+		{ "neg < big", 1 },
+		{ "big > -1", 1 },
+		{ "max != -1", 1 }, /* C: equal */
+		{ "neg < 1u", 1 },
+		{ "least == -9223372036854775808", 1 },
+		{ "least == -0x8000000000000000", 1 },
+		{ "least < -9223372036854775807", 1 },
+		{ "odd == 9007199254740993", 1 },
+		{ "odd == 9007199254740992.0", 0 }, /* C: equal, odd rounded */
+		{ "odd > 9007199254740992.0", 1 },
+		{ "9007199254740992.0 < odd", 1 },
+		{ "max < 18446744073709551616.0", 1 },
+		{ "max == 18446744073709551616.0", 0 },
+		{ "least >= -9223372036854775808.0", 1 },
+		{ "least < -9223372036854775808.0", 0 },
+		{ "neg < -0.5 && neg > -1.5 && neg == -1.0", 1 },
+		{ "0 == -0.0", 1 },
+		{ "least / -1 == least && least % -1 == 0", 1 }, /* C: traps */
+		{ "-least == least", 1 },
+		{ "max + 1 == 0", 1 },
+		{ "max * max == 1", 1 },
+		{ "ptr == 0x7fff00001000", 1 },
+		{ "max >> 63 == 1 && least >> 63 == -1", 1 },
+	};
+	struct test_event e = { .n = 0 };
+
+	event_int(&e, "neg", HODO_TYPE_I16, -1);
+	event_int(&e, "big", HODO_TYPE_U64, 1);
+	event_int(&e, "max", HODO_TYPE_U64, -1);
+	event_int(&e, "least", HODO_TYPE_I64, INT64_MIN);
+	event_int(&e, "odd", HODO_TYPE_I64, (1ll << 53) + 1);
+	event_int(&e, "ptr", HODO_TYPE_PTR, 0x7fff00001000);
+	CHECK_ROWS(&e, rows);
+}
+
+/* Every type, at both ends of its range, and its sign kept. */
+static void test_types(void **state)
+{
+	static const struct row rows[] = {
+		{ "i8 == -128 && u8 == 255", 1 },
+		{ "i16 == -32768 && u16 == 65535", 1 },
+		{ "i32 == -2147483648 && u32 == 4294967295", 1 },
+		{ "i64 == -9223372036854775807 && u64 == 0xffffffffffffffff", 1 },
+		{ "yes && yes == true && no == false && !no", 1 },
+		{ "letter == 'x' && high < 0", 1 },
+		{ "f32 == 0.1", 0 }, /* a float is not the double */
+		{ "f32 > 0.0999 && f32 < 0.1001 && f64 == 0.1", 1 },
+		{ "u32 + 1 == 0x100000000", 1 }, /* all integers are 64 bits */
+		{ "~u8 == -256", 1 },
+	};
+	struct test_event e = { .n = 0 };
+
+	event_int(&e, "i8", HODO_TYPE_I8, INT8_MIN);
+	event_int(&e, "u8", HODO_TYPE_U8, UINT8_MAX);
+	event_int(&e, "i16", HODO_TYPE_I16, INT16_MIN);
+	event_int(&e, "u16", HODO_TYPE_U16, UINT16_MAX);
+	event_int(&e, "i32", HODO_TYPE_I32, INT32_MIN);
+	event_int(&e, "u32", HODO_TYPE_U32, UINT32_MAX);
+	event_int(&e, "i64", HODO_TYPE_I64, -INT64_MAX);
+	event_int(&e, "u64", HODO_TYPE_U64, -1);
+	event_int(&e, "yes", HODO_TYPE_BOOL, 1);
+	event_int(&e, "no", HODO_TYPE_BOOL, 0);
+	event_int(&e, "letter", HODO_TYPE_CHAR, 'x');
+	event_int(&e, "high", HODO_TYPE_CHAR, (signed char)0xe9);
+	event_float(&e, "f32", HODO_TYPE_F32, 0.1);
+	event_float(&e, "f64", HODO_TYPE_F64, 0.1);
+	CHECK_ROWS(&e, rows);
+}
+
+/* ------------------------------------------------------------------ binding */
+
+static int bind(struct hodo_filter *f, uint8_t *code, const char *expr, const struct test_event *e)
+{
+	size_t len;
+
+	assert_int_equal(hodo_filter_compile(expr, code, HODO_FILTER_MAX, &len, NULL, 0), 0);
+	return hodo_filter_bind(f, code, len, e->n, e->types, e->names);
+}
+
+static void test_bind_refuses(void **state)
+{
+	static const uint8_t bad[] = { HODO_TYPE_NONE, HODO_TYPE_BYTES + 1, HODO_TYPE_ARRAY,
+				       HODO_TYPE_ARRAY | HODO_TYPE_STR, 0x80, 0xff };
+	struct test_event e = { .n = 0 };
+	uint8_t code[HODO_FILTER_MAX];
+	struct hodo_filter f;
+	size_t i;
+
+	event_int(&e, "a", HODO_TYPE_I32, 1);
+	assert_int_equal(bind(&f, code, "a == 1", &e), 0);
+	for (i = 0; i < sizeof(bad); i++) {
+		e.types[0] = bad[i];
+		assert_int_equal(bind(&f, code, "a == 1", &e), -EINVAL);
+	}
+	e.n = HODO_FIELDS_MAX + 1;
+	assert_int_equal(bind(&f, code, "a == 1", &e), -EINVAL);
+	assert_int_equal(hodo_filter_bind(&f, code, 3, 0, NULL, NULL), -EINVAL);
+}
+
+/* Pieces that are not as the types say: absent, and no read outside (the sanitizer looks on). */
+static void test_short_pieces(void **state)
+{
+	struct test_event e = { .n = 0 };
+	uint8_t code[HODO_FILTER_MAX];
+	struct hodo_filter f;
+	size_t count;
+
+	event_int(&e, "a", HODO_TYPE_I32, 1);
+	event_text(&e, "t", "x", 1);
+	event_int(&e, "b", HODO_TYPE_I64, 1);
+	event_build(&e);
+	assert_int_equal(bind(&f, code, "a == 1 && t == \"x\" && b == 1", &e), 0);
+	assert_true(hodo_filter_run(&f, e.pieces, e.count));
+	for (count = 0; count < e.count; count++)
+		assert_false(hodo_filter_run(&f, e.pieces, count));
+	for (count = 0; count < e.count; count++) {
+		size_t len = e.pieces[count].len, needed = count == 0 ? 4 : len, cut;
+
+		for (cut = 0; cut < needed; cut++) {
+			e.pieces[count].len = cut;
+			assert_false(hodo_filter_run(&f, e.pieces, e.count));
+		}
+		e.pieces[count].len = len;
+	}
+	event_free(&e);
+}
+
+/* Of two fields of one name the first counts; 16 fields, all variable, reach the last piece. */
+static void test_fields_found(void **state)
+{
+	static const char *const names[] = { "t0", "t1", "t2",  "t3",  "t4",  "t5",  "t6",  "t7",
+					     "t8", "t9", "t10", "t11", "t12", "t13", "t14", "t15" };
+	struct test_event e = { .n = 0 };
+	unsigned int i;
+
+	event_int(&e, "n", HODO_TYPE_I32, 1);
+	event_int(&e, "n", HODO_TYPE_I32, 2);
+	event_build(&e);
+	same(&e, "n == 1", 1);
+	event_free(&e);
+
+	for (i = 0; i < HODO_FIELDS_MAX; i++)
+		event_text(&e, names[i], names[i], strlen(names[i]));
+	event_build(&e);
+	same(&e, "t0 == \"t0\" && t7 == \"t7\" && t15 == \"t15\" && t14 !~ \"t15\"", 1);
+	event_free(&e);
+}
+
+/* ------------------------------------------------- the program's own state */
+
+static void test_float_state_untouched(void **state)
+{
+	struct test_event e = { .n = 0 };
+	uint8_t code[HODO_FILTER_MAX];
+	struct hodo_filter f;
+
+	event_float(&e, "d", HODO_TYPE_F64, 1e300);
+	event_int(&e, "n", HODO_TYPE_I64, INT64_MAX);
+	event_build(&e);
+	assert_int_equal(bind(&f, code, "d * d / 3 > 1 && d / 3 > 0.1 && 0.1 / d != 1 && n / 3 < d", &e), 0);
+	feclearexcept(FE_ALL_EXCEPT);
+	feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
+	fesetround(FE_DOWNWARD);
+	(void)hodo_filter_run(&f, e.pieces, e.count); /* SIGFPE if it lets one through */
+	assert_int_equal(fegetround(), FE_DOWNWARD);
+	assert_int_equal(fetestexcept(FE_ALL_EXCEPT), 0);
+	assert_int_equal(fegetexcept(), FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
+	fedisableexcept(FE_ALL_EXCEPT);
+	fesetround(FE_TONEAREST);
+	event_free(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_integers_as_in_c),
+		cmocka_unit_test(test_floats_as_in_c),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_exact_comparisons),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_bind_refuses),
+		cmocka_unit_test(test_short_pieces),
+		cmocka_unit_test(test_fields_found),
+		cmocka_unit_test(test_float_state_untouched),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
