@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* record_options.c - the command line of hodo record. */
+#include "record_options.h"
+
+#include <string.h>
+
+#include "cli.h"
+#include <record/filter_parse.h>
+
+#define RING_SIZE (4u << 20)
+#define PACKETS_A_RING 16
+#define PACKET_SIZE_MAX (1u << 20) /* unless asked for */
+#define PACKET_AGE_NS 3600000000000ull
+#define VERB "record"
+
+static const char usage_text[] =
+	"usage: hodo record [options] [--] CMD [ARGUMENT...]\n"
+	"Runs CMD and records its events, and those of all processes that come of it.\n"
+	"\n"
+	"  -e, --event EVENT[,EVENT...]  record these only: PROVIDER:NAME, with * ? [...];\n"
+	"                                ! in front leaves out; may be given several times\n"
+	"  -o, --output DIR     write to DIR (hodo.data); an earlier recording moves to DIR.old\n"
+	"  -m, --buffer SIZE    buffer of each CPU in each process (4M); with K, M or G\n"
+	"      --overwrite      flight recorder: keep the newest events, write them at the end\n"
+	"      --filter EXPR    record events for which EXPR on their fields holds\n"
+	"      --duration TIME  stop recording after TIME seconds (or with s, m or h), and wait for CMD\n"
+	"  -q, --quiet          no progress and no summary; lost events are told all the same\n"
+	"  -h, --help           this\n"
+	"\n"
+	"For tests of the recorder itself:\n"
+	"      --clock tsc|monotonic   the clock (the TSC where it can be relied on)\n"
+	"      --packet-size SIZE      packet (a 16th of the buffer, 1K to 1M)\n"
+	"      --packet-age SECONDS    age at which an open packet is closed (3600)\n";
+
+/* Seconds, or with s, m or h behind. 0 or -1. */
+static int parse_time(const char *text, int64_t *ns)
+{
+	size_t len = strlen(text);
+	int64_t unit = 1;
+	char number[64];
+
+	if (len == 0 || len >= sizeof(number))
+		return -1;
+	memcpy(number, text, len + 1);
+	if (strchr("smh", number[len - 1])) {
+		unit = number[len - 1] == 'm' ? 60 : number[len - 1] == 'h' ? 3600 : 1;
+		number[len - 1] = 0;
+	}
+	if (hodo_parse_seconds(number, ns) < 0 || *ns <= 0 || *ns > INT64_MAX / 3600)
+		return -1;
+	*ns *= unit;
+	return 0;
+}
+
+static uint64_t power_of_two(uint64_t v)
+{
+	uint64_t p = 1;
+
+	while (p < v)
+		p <<= 1;
+	return p;
+}
+
+/* A size within the bounds, rounded up to a power of two; 0 if it is none. */
+static uint64_t parse_power(const char *text, uint64_t min, uint64_t max)
+{
+	uint64_t size;
+
+	if (hodo_parse_size(text, &size) < 0 || size < min || size > max)
+		return 0;
+	return power_of_two(size);
+}
+
+enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE };
+
+static const struct option long_options[] = {
+	{ "event", required_argument, NULL, 'e' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "buffer", required_argument, NULL, 'm' },
+	{ "overwrite", no_argument, NULL, OPT_OVERWRITE },
+	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "clock", required_argument, NULL, OPT_CLOCK },
+	{ "packet-age", required_argument, NULL, OPT_PACKET_AGE },
+	{ "packet-size", required_argument, NULL, OPT_PACKET_SIZE },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int set_events(struct hodo_record_options *o, const char *value)
+{
+	char why[200];
+
+	return hodo_pattern_add(&o->patterns, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "-e %s", why);
+}
+
+static int set_clock(struct hodo_record_options *o, const char *name)
+{
+	if (strcmp(name, "tsc") == 0)
+		o->clock = HODO_CLOCK_TSC;
+	else if (strcmp(name, "monotonic") == 0)
+		o->clock = HODO_CLOCK_MONOTONIC;
+	else
+		return hodo_usage(VERB, "--clock is tsc or monotonic, not '%s'", name);
+	return 0;
+}
+
+static int set_filter(struct hodo_record_options *o, const char *text)
+{
+	char why[200];
+
+	if (o->filter_len)
+		return hodo_usage(VERB, "only one --filter can be given: join them with &&");
+	if (hodo_filter_compile(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
+		return hodo_usage(VERB, "--filter: %s", why);
+	return 0;
+}
+
+static int set_time(int64_t *ns, const char *name, const char *value)
+{
+	return parse_time(value, ns) == 0 ? 0 :
+	       hodo_usage(VERB, "%s is a time such as 10, 0.5 or 2m, not '%s'", name, value);
+}
+
+/* 0 or the exit status. */
+static int set_option(struct hodo_record_options *o, int option, const char *value)
+{
+	int64_t age_ns;
+	int err;
+
+	switch (option) {
+	case 'e':
+		return set_events(o, value);
+	case 'o':
+		o->out = value;
+		return *value ? 0 : hodo_usage(VERB, "-o needs the name of a directory");
+	case 'm':
+		o->ring_size = parse_power(value, HODO_PAGE, HODO_RING_MAX);
+		return o->ring_size ? 0 : hodo_usage(VERB, "-m is a size from 4K to 1T such as 16M, not '%s'", value);
+	case OPT_OVERWRITE:
+		o->overwrite = true;
+		return 0;
+	case OPT_FILTER:
+		return set_filter(o, value);
+	case OPT_DURATION:
+		return set_time(&o->duration_ns, "--duration", value);
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case OPT_CLOCK:
+		return set_clock(o, value);
+	case OPT_PACKET_AGE:
+		err = set_time(&age_ns, "--packet-age", value);
+		o->packet_age_ns = err ? 0 : (uint64_t)age_ns;
+		return err;
+	case OPT_PACKET_SIZE:
+		o->packet_size = (uint32_t)parse_power(value, HODO_PACKET_MIN, HODO_PACKET_MAX);
+		return o->packet_size ? 0 : hodo_usage(VERB, "--packet-size is a size from 1K to 8M, not '%s'", value);
+	}
+	return HODO_EXIT_USAGE; /* hodo_getopt() has said why */
+}
+
+int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
+{
+	int option, err;
+
+	memset(o, 0, sizeof(*o));
+	o->out = HODO_DIR_DEFAULT;
+	o->ring_size = RING_SIZE;
+	o->packet_age_ns = PACKET_AGE_NS;
+	optind = 0;
+	while ((option = hodo_getopt(argc, argv, "+:e:o:m:qh", long_options, usage_text)) != -1) {
+		if (option == 'h')
+			return HODO_RECORD_HELPED;
+		err = set_option(o, option, optarg);
+		if (err)
+			return err;
+	}
+	o->command = argv + optind;
+	if (!o->command[0])
+		return hodo_usage(VERB, "no command to record");
+	if (o->packet_size == 0) {
+		uint64_t size = o->ring_size / PACKETS_A_RING;
+
+		o->packet_size = (uint32_t)(size < HODO_PACKET_MIN ? HODO_PACKET_MIN :
+					    size > PACKET_SIZE_MAX ? PACKET_SIZE_MAX : size);
+	}
+	if (o->ring_size / 4 < o->packet_size)
+		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
+				  " --packet-size");
+	return 0;
+}
+
+void hodo_record_options_free(struct hodo_record_options *o)
+{
+	hodo_pattern_free(&o->patterns);
+}

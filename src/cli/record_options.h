@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* record_options.h - what hodo record was asked for. */
+#ifndef HODO_CLI_RECORD_OPTIONS_H
+#define HODO_CLI_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+#include <record/pattern.h>
+
+struct hodo_record_options {
+	const char *out;
+	uint64_t ring_size;   /* bytes, 2^n */
+	uint32_t packet_size; /* bytes, 2^n */
+	bool overwrite, quiet;
+	int64_t duration_ns; /* 0: no end */
+	uint64_t packet_age_ns;
+	enum hodo_clock clock; /* 0: the best */
+	struct hodo_pattern_list patterns;
+	uint8_t filter[HODO_FILTER_MAX];
+	size_t filter_len; /* 0: none */
+	char **command;
+};
+
+#define HODO_RECORD_HELPED (-1)
+
+/* 0, HODO_RECORD_HELPED if only help was wanted, or the exit status, having said what is wrong. */
+int hodo_record_options(struct hodo_record_options *o, int argc, char **argv);
+void hodo_record_options_free(struct hodo_record_options *o);
+
+#endif
