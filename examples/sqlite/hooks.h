@@ -16,10 +16,14 @@ struct hook_counts {
 };
 extern struct hook_counts hook_counts;
 
-/* One a connection; must live as long as the connection. */
+/* One a connection; must live as long as the connection. Statements of one connection can overlap. */
 struct statement_hook {
-	uint64_t start_ns; /* 0: nobody listened when the statement began */
-	uint32_t rows;
+	struct running_statement {
+		void *stmt;
+		uint64_t start_ns; /* 0: nobody listened when it began */
+		uint32_t rows;
+	} running[16];
+	unsigned next;
 };
 
 /* Reports the statements of db as sqlite:statement. SQLite's result code. */

@@ -5,26 +5,50 @@
 
 struct hook_counts hook_counts;
 
+static struct running_statement *find(struct statement_hook *hook, void *stmt)
+{
+	for (size_t i = 0; i < sizeof(hook->running) / sizeof(hook->running[0]); i++)
+		if (hook->running[i].stmt == stmt)
+			return &hook->running[i];
+	return NULL;
+}
+
+/* SQLite's own look into the schema begins and never ends here, so the place of the oldest is taken. */
+static struct running_statement *take(struct statement_hook *hook)
+{
+	return &hook->running[hook->next++ % (sizeof(hook->running) / sizeof(hook->running[0]))];
+}
+
+static void begin(struct statement_hook *hook, void *stmt)
+{
+	struct running_statement *running = find(hook, stmt);
+
+	if (!running)
+		running = take(hook);
+	*running = (struct running_statement){ stmt, trace_sqlite_statement_enabled() ? now_ns() : 0, 0 };
+}
+
+static void end(struct running_statement *running)
+{
+	hook_counts.statements++;
+	hook_counts.rows += running->rows;
+	/* The duration that SQLite passes to the hook counts in milliseconds: ours does not. */
+	if (running->start_ns)
+		trace_sqlite_statement(sqlite3_sql(running->stmt), now_ns() - running->start_ns, running->rows);
+	running->stmt = NULL;
+}
+
 static int on_trace(unsigned type, void *context, void *stmt, void *unused)
 {
 	struct statement_hook *hook = context;
+	struct running_statement *running = find(hook, stmt);
 
-	switch (type) {
-	case SQLITE_TRACE_STMT:
-		hook->rows = 0;
-		hook->start_ns = trace_sqlite_statement_enabled() ? now_ns() : 0;
-		break;
-	case SQLITE_TRACE_ROW:
-		hook->rows++;
-		hook_counts.rows++;
-		break;
-	case SQLITE_TRACE_PROFILE:
-		/* The duration that SQLite passes here counts in milliseconds: ours does not. */
-		hook_counts.statements++;
-		if (hook->start_ns)
-			trace_sqlite_statement(sqlite3_sql(stmt), now_ns() - hook->start_ns, hook->rows);
-		break;
-	}
+	if (type == SQLITE_TRACE_STMT)
+		begin(hook, stmt);
+	else if (type == SQLITE_TRACE_ROW && running)
+		running->rows++;
+	else if (type == SQLITE_TRACE_PROFILE && running)
+		end(running);
 	return 0;
 }
 
