@@ -53,7 +53,7 @@ class Bench:
 
 def pairs(line):
     """{"a": 1.5} from "… a=1.5 …"."""
-    return {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", line)}
+    return {key: float(value) for key, value in re.findall(r"(\w+)=(-?[\d.]+)", line)}
 
 
 def rounds_of(output):
@@ -205,9 +205,9 @@ def start(bench):
         ours.append(pairs(output))
         peer.append(pairs(run([bench.program("spawn"), count, f"plain:none:{program}",
                                f"lttng:all:{bench.program('true_lttng')}"], env=bench.lttng.env)))
-    preload = median(r["preload"] - r["plain"] for r in ours)
-    recorded = median(r["recorded"] - r["plain"] for r in ours)
-    lttng = median(r["lttng"] - r["plain"] for r in peer)
+    preload = median(r["preload"] for r in ours)
+    recorded = median(r["recorded"] for r in ours)
+    lttng = median(r["lttng"] for r in peer)
     values = {"plain_us": median(r["plain"] for r in ours), "preload_us": preload, "recorded_us": recorded,
               "lttng_us": lttng}
     return [Row("start_preload", "start-up: library preloaded", f"{preload / 1000:.3f} ms",

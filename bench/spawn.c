@@ -7,7 +7,9 @@
  *
  * A variant is NAME:ENVIRONMENT:PROGRAM; ENVIRONMENT says what of this process's
  * own environment the program gets: "none" nothing of Hodoscope, "preload" only
- * LD_PRELOAD, "all" everything. Prints "NAME=MICROSECONDS …", each the median.
+ * LD_PRELOAD, "all" everything. Prints "NAME=MICROSECONDS …", medians: of the
+ * first variant the time, of the others what they take longer than the first
+ * one did just before.
  */
 #include "loop.h"
 
@@ -88,6 +90,9 @@ int main(int argc, char **argv)
 	for (size_t round = 0; round < count; round++)
 		for (int i = 0; i < n; i++)
 			variants[i].us[round] = spawn_us(&variants[i]);
+	for (int i = n - 1; i > 0; i--)
+		for (size_t round = 0; round < count; round++)
+			variants[i].us[round] -= variants[0].us[round];
 	for (int i = 0; i < n; i++)
 		printf("%s%s=%.2f", i ? " " : "", variants[i].name, bench_median(variants[i].us, count));
 	putchar('\n');
