@@ -100,13 +100,12 @@ struct landings {
 };
 
 /*
- * Note a skip whose end is pos. A skip inside another must end no later: where
- * skips overlap without nesting, the depth at a landing could not be told in
- * one pass.
+ * Note a skip whose end is pos. One inside another must end no later; that it
+ * does is seen when the inner one lands and the outer one should have before.
  */
 static int landings_add(struct landings *l, size_t pos, size_t len, unsigned int depth)
 {
-	if (pos > len || l->n == HODO_FILTER_STACK_MAX || (l->n && l->at[l->n - 1].pos < pos))
+	if (pos > len || l->n == HODO_FILTER_STACK_MAX)
 		return -EINVAL;
 	l->at[l->n].pos = pos;
 	l->at[l->n].depth = depth;
@@ -211,7 +210,7 @@ int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, u
 		if (n >= 0 && out->fields[n].type == HODO_TYPE_NONE) {
 			out->fields[n].type = types[i];
 			out->fields[n].piece = (uint8_t)(variable ? piece + 1 : piece);
-			out->fields[n].offset = variable ? 0 : offset;
+			out->fields[n].offset = offset;
 		}
 		if (variable) {
 			piece = (uint8_t)(piece + 2);

@@ -95,7 +95,7 @@ enum hodo_filter_op {
 struct hodo_filter_field {
 	uint8_t type;    /* enum hodo_type, HODO_TYPE_NONE: the event has no such field */
 	uint8_t piece;   /* the run of fixed bytes that holds it, or the text itself */
-	uint16_t offset; /* bytes into the piece */
+	uint16_t offset; /* bytes into the run */
 };
 struct hodo_filter {
 	const uint8_t *code; /* first instruction */

@@ -146,7 +146,8 @@ static void test_limits(void **state)
 	check_nest("1 + (", "a", ")", HODO_FILTER_STACK_MAX / 2, 0, NULL);
 	check_nest("1+(", "a", ")", HODO_FILTER_STACK_MAX - 1, 0, NULL);
 	check_nest("1+(", "a", ")", HODO_FILTER_STACK_MAX, -E2BIG, "too deep");
-	check_nest("a?1:", "a", "", 15, 0, NULL);
+	check_nest("a?1:", "a", "", HODO_FILTER_STACK_MAX / 2 - 1, 0, NULL);
+	check_nest("a?1:", "a", "", HODO_FILTER_STACK_MAX / 2, -E2BIG, "too deep at column 66");
 	check_nest("a?1:", "a", "", 100, -E2BIG, "too deep");
 	check_nest("(", "", "", 2000, -E2BIG, "too deep");
 	/* Length, of the text and of the program. */

@@ -298,6 +298,7 @@ static void test_exact_comparisons(void **state)
 		{ "max == 18446744073709551616.0", 0 },
 		{ "least >= -9223372036854775808.0", 1 },
 		{ "least < -9223372036854775808.0", 0 },
+		{ "neg > -1e30 && least > -1e30 && max < 1e30 && big < 1e30 && -1e30 < neg", 1 },
 		{ "neg < -0.5 && neg > -1.5 && neg == -1.0", 1 },
 		{ "0 == -0.0", 1 },
 		{ "least / -1 == least && least % -1 == 0", 1 }, /* C: traps */

@@ -85,6 +85,7 @@ static const struct {
 	{ "skip far behind the end", BYTES(HEADER, 0, ONE, 1, SKIP, 255, 255, ONE, 1, LAND), false },
 	{ "skip into an operand", BYTES(HEADER, 0, ONE, 0, SKIP, 1, 0, ONE, 1, LAND), false },
 	{ "skip to another depth", BYTES(HEADER, 0, ONE, 0, SKIP, 2, 0, ONE, 1, LAND), false },
+	{ "skip into the operand of another", BYTES(HEADER, 0, ONE, 0, SKIP, 1, 0, SKIP, 0, 0), false },
 	{ "skip without a value", BYTES(HEADER, 0, SKIP, 0, 0, ONE, 1), false },
 	{ "skips nested",
 	  BYTES(HEADER, 0, ONE, 0, SKIP, 9, 0, ONE, 1, SKIP, 3, 0, ONE, 1, LAND, LAND), true },
@@ -104,6 +105,44 @@ static void test_rules(void **state)
 		if (try(programs[i].code, programs[i].len, &e) != programs[i].valid)
 			fail_msg("%s: %svalid", programs[i].what, programs[i].valid ? "in" : "");
 	event_free(&e);
+}
+
+/* A program in which it shows: 0 and, if not skipped, 1. */
+static void test_skips_are_taken(void **state)
+{
+	static const uint8_t and_0[] = { HEADER, 0, ONE, 0, SKIP, 3, 0, ONE, 1, HODO_FILTER_LOR };
+	static const uint8_t and_1[] = { HEADER, 0, ONE, 1, SKIP, 3, 0, ONE, 0, LAND };
+	static const uint8_t or_1[] = { HEADER, 0, ONE, 1, HODO_FILTER_LOR_SKIP, 3, 0, ONE, 0, LAND };
+	static const uint8_t or_0[] = { HEADER, 0, ONE, 0, HODO_FILTER_LOR_SKIP, 3, 0, ONE, 1, HODO_FILTER_LOR };
+	struct hodo_filter f;
+
+	assert_int_equal(hodo_filter_bind(&f, and_0, sizeof(and_0), 0, NULL, NULL), 0);
+	assert_false(hodo_filter_run(&f, NULL, 0));
+	assert_int_equal(hodo_filter_bind(&f, and_1, sizeof(and_1), 0, NULL, NULL), 0);
+	assert_false(hodo_filter_run(&f, NULL, 0));
+	assert_int_equal(hodo_filter_bind(&f, or_1, sizeof(or_1), 0, NULL, NULL), 0);
+	assert_true(hodo_filter_run(&f, NULL, 0));
+	assert_int_equal(hodo_filter_bind(&f, or_0, sizeof(or_0), 0, NULL, NULL), 0);
+	assert_true(hodo_filter_run(&f, NULL, 0));
+}
+
+/* Skips within each other, more and more, all to the end. */
+static void test_nested_skips_limit(void **state)
+{
+	uint8_t code[HODO_FILTER_MAX] = { HEADER, 0, ONE, 1 };
+	unsigned int n, i;
+
+	for (n = 1; n <= 200; n++) {
+		for (i = 0; i < n; i++) {
+			uint8_t *skip = code + HODO_FILTER_HEADER + 2 + 3 * (size_t)i;
+			uint16_t distance = (uint16_t)(3 * (n - i - 1));
+
+			skip[0] = SKIP;
+			memcpy(skip + 1, &distance, sizeof(distance));
+		}
+		assert_int_equal(hodo_filter_verify(code, HODO_FILTER_HEADER + 2 + 3 * (size_t)n),
+				 n <= HODO_FILTER_STACK_MAX ? 0 : -EINVAL);
+	}
 }
 
 /* n ones and n - 1 additions, or ones that are added at once: by the stack's limit, not the length. */
@@ -254,6 +293,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_skips_are_taken),
+		cmocka_unit_test(test_nested_skips_limit),
 		cmocka_unit_test(test_stack_limit),
 		cmocka_unit_test(test_longest_program),
 		cmocka_unit_test(test_every_truncation),
