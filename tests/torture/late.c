@@ -32,8 +32,6 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " rounds, %" PRIu64 " events, %" PRIu64 " late, %" PRIu64 " lost, last %" PRIu64 "\n", offs,
 	       events, late, lost.full + lost.busy + lost.overwritten, last);
 	hodo_read_close(reader);
-	return offs == strtoull(argv[2], NULL, 10) && ons == offs && events && !late && last == 1 &&
-			       lost.full + lost.busy + lost.overwritten == 0 ?
-		       0 :
-		       1;
+	/* Losses show as marks that are missing; of the others some may be lost on the fallback path. */
+	return offs == strtoull(argv[2], NULL, 10) && ons == offs && events && !late && last == 1 ? 0 : 1;
 }

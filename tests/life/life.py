@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""life.py SCENE: records life.c's scene and checks what it left in the trace.
+
+HODO, LIFE and COMPARE (tests/read/compare_bt2.py) are in the environment.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+hodo, life, compare = os.environ["HODO"], os.environ["LIFE"], os.environ["COMPARE"]
+
+
+def record(directory, scene, *options, prefix=(), expect=0):
+    trace = f"{directory}/trace"
+    done = subprocess.run([hodo, "record", "-o", trace, *options, "--", *prefix, life, *scene],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
+    lines = subprocess.run([hodo, "print", "--json", trace], capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([sys.executable, compare, hodo, trace], capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def notes(events):
+    """(pid, where) -> the numbers, in order."""
+    found = collections.defaultdict(list)
+    for e in events:
+        if e["name"] == "life:note":
+            found[e["pid"], e["fields"]["where"]].append(e["fields"]["n"])
+    return found
+
+
+def by_where(events):
+    found = collections.defaultdict(list)
+    for (_, where), numbers in notes(events).items():
+        found[where].append(numbers)
+    return found
+
+
+def check_ends(d):
+    found = by_where(record(d, ["ends"]))
+    assert found == {"constructor": [[0]], "thread": [[0]], "key": [[7]], "main": [[0]], "atexit": [[0]],
+                     "destructor": [[0]]}, found
+    order = [e["fields"]["where"] for e in record(d, ["ends"])]
+    assert order == ["constructor", "thread", "key", "main", "atexit", "destructor"], order
+
+
+def check_fork(d):
+    events = record(d, ["fork"])
+    found = by_where(events)
+    assert found["parent"] == [[0, 1]] and found["child"] == [[1, 3]] and found["grandchild"] == [[2]], found
+    assert len({e["pid"] for e in events}) == 3
+    assert all(e["pid"] == e["tid"] for e in events)
+
+
+def check_bare_clone(d):
+    found = by_where(record(d, ["bare_clone"]))
+    assert found["parent"] == [list(range(100))] and found["child"] == [list(range(100))], found
+
+
+def check_vfork(d):
+    # A flight recorder would lose the children's events to the busy thread's; filters keep it quiet.
+    events = record(d, ["vfork"], "-e", "life:note", "-m", "16M")
+    found = by_where(events)
+    assert found["before"] == [list(range(200))] and found["after"] == [list(range(200))], found
+    assert sorted(sum(found["vchild"], [])) == sorted(list(range(10)) * 200), len(sum(found["vchild"], []))
+    assert len(found["exec'd"]) == 4
+    children = [e for e in events if e["fields"]["where"] == "vchild"]
+    assert all(e["cpu"] == -1 and e["tid"] != e["pid"] for e in children)
+    record(d, ["vfork"], "--overwrite", "-m", "64K")
+
+
+def check_clone_vm(d):
+    found = by_where(record(d, ["clone_vm"]))
+    assert found["before"] == found["after"] == [list(range(20))], found
+    assert sum(found["cchild"], []) == list(range(10)) * 20, found
+
+
+def check_spawn(d):
+    found = by_where(record(d, ["spawn"]))
+    assert found["parent"] == [[0, 1, 2]] and found["spawned"] == [[0]] * 3, found
+
+
+def check_exec(d):
+    events = record(d, ["exec"])
+    found = by_where(events)
+    assert found["before"] == [[0]] and found["after"] == [[0]], found
+    assert len({e["pid"] for e in events}) == 1
+    assert len(os.listdir(f"{d}/trace")) == 2, os.listdir(f"{d}/trace")
+
+
+def check_daemon(d):
+    found = by_where(record(d, ["daemon"]))
+    assert found["start"] == [[0]] and found["daemon"] == [list(range(1000))], found
+
+
+def check_signals(d):
+    found = by_where(record(d, ["signals"], "-m", "64M", "-e", "life:note"))
+    handled = found["handled"][0][0]
+    assert handled >= 500 and found["handler"] == [sorted(list(range(handled)) * 3)], handled
+    events = record(d, ["signals"], "-m", "64M")
+    loops = [e["fields"]["i"] for e in events if e["name"] == "life:loop"]
+    assert loops == list(range(len(loops))), "the main flow's events are out of order or missing"
+
+
+def check_abort(d):
+    found = by_where(record(d, ["abort"], expect=-11))
+    assert found["last"] == [[0]], found
+
+
+def check_unseen(d):
+    found = by_where(record(d, ["unseen"]))
+    assert found["errno"] == [list(range(100000))]
+
+
+def check_children_of_children(d):
+    """A shell that starts others, in a pipe and in the background, several at once."""
+    script = f"{life} note a & {life} note b | {life} fork; ({life} spawn &) ; wait"
+    trace = f"{d}/trace"
+    done = subprocess.run([hodo, "record", "-q", "-o", trace, "sh", "-c", script], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0, done
+    lines = subprocess.run([hodo, "print", "--json", trace], capture_output=True, text=True, check=True).stdout
+    found = by_where([json.loads(line) for line in lines.splitlines()])
+    assert found["a"] == [[0]] and found["b"] == [[0]] and found["grandchild"] == [[2]], found
+    assert found["spawned"] == [[0]] * 3, found
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="hodo-life-") as directory:
+        globals()["check_" + sys.argv[1]](directory)
