@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+#
+# What `cmake --install` installs: the command, the libraries, headers, manual
+# pages, and the two ways to be found: pkg-config and find_package(Hodo).
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hodo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h"
+)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set_target_properties(hodo_headers PROPERTIES EXPORT_NAME trace)
+set(exported hodo_headers)
+foreach(target hodo hodo_static hodo_read)
+  if(TARGET ${target})
+    list(APPEND exported ${target})
+  endif()
+endforeach()
+if(TARGET hodo_read)
+  set_target_properties(hodo_read PROPERTIES EXPORT_NAME read)
+endif()
+if(TARGET hodo_static)
+  # Nothing refers to an archive whose constructor does the work: this takes it in.
+  target_link_options(hodo_static INTERFACE LINKER:-u,hodo_enable)
+endif()
+install(TARGETS ${exported} EXPORT HodoTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+)
+if(TARGET hodo_cli)
+  install(TARGETS hodo_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Hodo)
+install(EXPORT HodoTargets NAMESPACE Hodo:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HodoConfig.cmake.in HodoConfig.cmake
+  INSTALL_DESTINATION ${package_dir}
+)
+write_basic_package_version_file(HodoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/HodoConfig.cmake ${PROJECT_BINARY_DIR}/HodoConfigVersion.cmake
+  DESTINATION ${package_dir}
+)
+
+# Relative to where the .pc file lies, so that an installed tree can be moved.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+foreach(module hodo hodo-read)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in ${module}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+foreach(section 1 3 5 7)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
+  if(pages)
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+  endif()
+endforeach()

@@ -7,7 +7,9 @@
  * Usage: NAME [-1] PATH...     files, or folders searched to the bottom; -1:
  * as they are only, to look at one finding.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fts.h>
 #include <stdint.h>

@@ -139,7 +139,9 @@ active [W] proctype writer()
 	:: i < (_pid == 0 -> E0 : E1) ->
 		id = (_pid == 0 -> 0 : E0) + i + 1;
 again:
-		atomic { packet = 0; offset = 0; events = 0; seq = 0; before = 0; stamp = 0; left = 0; planning[_pid] = 0 }
+		atomic {
+			packet = 0; offset = 0; events = 0; seq = 0; before = 0; stamp = 0; left = 0; planning[_pid] = 0
+		}
 		/* The event's section: CPU and on word, word, clock, units, commit. */
 		atomic { !killed && !away[_pid] ->
 			preempt();
@@ -319,7 +321,10 @@ active proctype consumer()
 	bit last, closed, wrong;
 
 poll:
-	atomic { cur = 0; slot = 0; now_offset = 0; end = 0; before = 0; events = 0; index = 0; i = 0; closed = 0; wrong = 0 }
+	atomic {
+		cur = 0; slot = 0; now_offset = 0; end = 0; before = 0; events = 0; index = 0; i = 0;
+		closed = 0; wrong = 0
+	}
 	/* Looked at before the word: nothing is committed behind the death. */
 	last = (killed || finished == W);
 	current(poll);

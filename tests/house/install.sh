@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# install.sh BUILD - installs into a temporary prefix, moves it, and has a
+# project of someone else use it: by find_package, by pkg-config, and by hand.
+set -euo pipefail
+build=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+work=$(mktemp -d "${TMPDIR:-/tmp}/hodo-install.XXXXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+	echo "install: $*" >&2
+	exit 1
+}
+
+# LD_PRELOAD and the caller's settings are not what is tested.
+unset LD_PRELOAD LD_LIBRARY_PATH HODO_LIBRARY
+cmake --install "$build" --prefix "$work/first" >/dev/null
+mv first moved # whatever names the prefix it was installed to fails from here on
+prefix=$work/moved
+lib=$(dirname "$(find "$prefix" -name libhodo.so)")
+hodo=$prefix/bin/hodo
+[ -x "$hodo" ] || fail "no bin/hodo"
+"$hodo" --version | grep -q . || fail "hodo --version says nothing"
+
+needs() {
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# check_programs FOLDER: what was built there does what it should.
+check_programs() {
+	local program name out
+	cd "$1"
+	for program in traced traced_cxx; do
+		./$program || fail "$program fails without hodo"
+		if needs $program | grep hodo || nm -u $program | grep -i hodo; then
+			fail "$program is linked to hodo"
+		fi
+		"$hodo" record -q -o "$program.data" ./$program || fail "hodo record: status $?"
+		out=$(./reader "$program.data" | sort | tr '\n' ' ')
+		[ "$out" = "consumer:done 1 consumer:tick 1000 " ] || fail "$program: reader says: $out"
+		[ "$(babeltrace2 "$program.data" | wc -l)" = 1001 ] || fail "$program: babeltrace2 sees something else"
+	done
+	for name in probed probed_static; do
+		[ -e $name ] || continue
+		out=$(./$name) || fail "$name: status $?: $out"
+	done
+	needs probed | grep -qx libhodo.so.0 || fail "probed does not need libhodo: the linker dropped it"
+	needs reader | grep -qx libhodo-read.so.0 || fail "reader does not need libhodo-read"
+	cd "$work"
+}
+
+export LD_LIBRARY_PATH=$lib
+cmake -S "$here/consumer" -B by-cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >log 2>&1 || {
+	cat log
+	fail "find_package(Hodo)"
+}
+cmake --build by-cmake >log 2>&1 || {
+	cat log
+	fail "the CMake project does not build"
+}
+check_programs by-cmake
+
+export PKG_CONFIG_PATH=$lib/pkgconfig
+mkdir by-pkg-config
+flags() {
+	pkg-config "$@" || fail "pkg-config $*"
+}
+cc=${CC:-cc} cxx=${CXX:-c++} source=$here/consumer out=by-pkg-config
+read -ra trace_flags <<<"$(flags --cflags hodo)"
+read -ra hodo_flags <<<"$(flags --cflags --libs hodo)"
+read -ra static_flags <<<"$(flags --cflags --libs --static hodo)"
+read -ra read_flags <<<"$(flags --cflags --libs hodo-read)"
+"$cc" -O2 "$source/traced.c" -o $out/traced "${trace_flags[@]}"
+"$cxx" -O2 "$source/traced_cxx.cc" -o $out/traced_cxx "${trace_flags[@]}"
+"$cc" -O2 -Wl,--as-needed "$source/probed.c" -o $out/probed "${hodo_flags[@]}"
+"$cc" -O2 -static "$source/probed.c" -o $out/probed_static "${static_flags[@]}"
+"$cc" -O2 "$source/reader.c" -o $out/reader "${read_flags[@]}"
+check_programs by-pkg-config
+echo "installed, moved and used"

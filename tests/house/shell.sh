@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# shell.sh - shellcheck has nothing to say about our scripts.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+scripts=()
+while IFS= read -r -d '' file; do
+	case $file in
+	*.sh) scripts+=("$file") ;;
+	*.*) ;;
+	*) if head -c 64 "$file" | head -n 1 | grep -aq '^#!.*sh$'; then scripts+=("$file"); fi ;;
+	esac
+done < <(find .ci bench examples scripts tests -type f -print0)
+if [ ${#scripts[@]} -lt 5 ]; then
+	echo "shell: found only ${scripts[*]}" >&2
+	exit 1
+fi
+shellcheck --external-sources --severity=info "${scripts[@]}"
+echo "${#scripts[@]} scripts"

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_checks.py - the house's checks find what they are for: small trees with one fault each."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MIT = "/* SPDX-License-Identifier: MIT */\n"
+DUAL = "/* SPDX-License-Identifier: MIT OR GPL-2.0-only */\n"
+LONG_BODY = "".join(f"\tx += {i};\n" for i in range(80))
+
+GOOD = {
+    "include/hodo/abi.h": DUAL + "#include <stdint.h>\n",
+    "include/hodo/trace.h": MIT + "#include <hodo/abi.h>\n",
+    "src/core/ring.h": DUAL + "#include <hodo/abi.h>\n",
+    "src/core/ring.c": DUAL + '#include "ring.h"\n#include <string.h>\n',
+    "src/arch/x86_64/writer.c": MIT + '#include "core/ring.h"\n',
+    "src/user/emit.c": MIT + "#include <errno.h>\n#include \"core/ring.h\"\n",
+    "src/read/open.c": MIT + "#include <stdio.h>\n#include <hodo/abi.h>\n",
+    "src/record/session.h": MIT + "#include <hodo/abi.h>\n",
+    "src/cli/main.c": MIT + '#include <stdio.h>\n#include "record/session.h"\n\nint main(void)\n{\n\treturn 0;\n}\n',
+}
+
+# name, check, files laid over GOOD, what must be reported
+BAD = [
+    ("core includes user", "arrows", {"src/user/u.h": MIT, "src/core/a.c": DUAL + '#include "user/u.h"\n'},
+     "src/core/a.c:2: core may not include user"),
+    ("core includes cli without a folder", "arrows",
+     {"src/cli/cli.h": MIT, "src/core/a.c": DUAL + '#include "cli.h"\n'},
+     "core may not include cli"),
+    ("read includes record", "arrows", {"src/read/a.c": MIT + '#include "record/session.h"\n'},
+     "read may not include record"),
+    ("user includes read by a way round", "arrows",
+     {"src/read/r.h": MIT, "src/user/a.c": MIT + '#include "../read/r.h"\n'}, "user may not include read"),
+    ("abi includes trace", "arrows", {"include/hodo/abi.h": DUAL + "#include <hodo/trace.h>\n"},
+     "include/hodo/abi.h:2: abi may not include trace"),
+    ("core uses stdio", "arrows", {"src/core/a.c": DUAL + "\n#  include <stdio.h>\n"},
+     "src/core/a.c:3: core is free-standing"),
+    ("user uses stdio", "arrows", {"src/user/a.c": MIT + "#include <stdio.h>\n"}, "may not include <stdio.h>"),
+    ("a module without a rule", "arrows", {"src/new/a.c": MIT}, "module new has no rule"),
+    ("a header of ours that is nowhere", "arrows", {"src/cli/a.c": MIT + '#include "hodo_gone.h"\n'}, "is nowhere"),
+    ("long function", "style", {"src/cli/a.c": MIT + "\nstatic int f(int x)\n{\n" + LONG_BODY + "\treturn x;\n}\n"},
+     "src/cli/a.c:3: f() has 84 lines"),
+    ("long function, brace on its line, after a struct", "style",
+     {"src/cli/a.c": MIT + "struct s {\n\tint a;\n};\n#define M(x) { x\nint g(\n\tint x) {\n" + LONG_BODY + "}\n"},
+     "src/cli/a.c:6: g() has 83 lines"),
+    ("long file", "style", {"src/cli/a.c": MIT + "int x;\n" * 700}, "701 lines, more than 700"),
+    ("wide line", "style", {"src/cli/a.c": MIT + "\t" * 14 + "int xyzxyz;\n"}, "columns, more than 120"),
+    ("no licence", "style", {"src/cli/a.c": "int x;\n"}, "licence line is not"),
+    ("no licence in a script", "style", {"scripts/x": "#!/bin/sh\ntrue\n"}, "scripts/x:1: the licence line"),
+    ("core without its second licence", "style", {"src/core/a.c": MIT}, "MIT OR GPL-2.0-only"),
+    ("spaces", "style", {"src/cli/a.c": MIT + "int f(void)\n{\n        return 0;\n}\n"}, "indented with spaces"),
+    ("blanks at the end", "style", {"src/cli/a.c": MIT + "int x; \n"}, "blanks at the end"),
+    ("no newline at the end", "style", {"src/cli/a.c": MIT + "int x;"}, "does not end with a newline"),
+]
+
+
+def lay(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def run(check, root):
+    return subprocess.run([ROOT / "scripts" / f"check-{check}", root], capture_output=True, text=True)
+
+
+# C source, link flags, and what check-arrows must say of it as a library to be injected
+BAD_LIBRARIES = [
+    ("int puts(const char *); void f(void) { puts(\"\"); }", [], "calls puts"),
+    ("void exit(int); void f(void) { exit(1); }", [], "calls exit"),
+    ("double cos(double); double f(double x) { return cos(x); }", ["-lm"], "needs libm.so.6"),
+]
+
+
+def check_libraries(top, good):
+    failed = 0
+    for number, (source, flags, want) in enumerate(BAD_LIBRARIES):
+        library = top / f"bad{number}.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", "-xc", "-", "-o", library, *flags],
+                       input=source, text=True, check=True)
+        result = subprocess.run([ROOT / "scripts" / "check-arrows", "--library", library, good],
+                                capture_output=True, text=True)
+        if result.returncode != 1 or want not in result.stdout:
+            failed += 1
+            print(f"library that {want}: {result.returncode}:\n{result.stdout}{result.stderr}")
+    return failed
+
+
+def check_core(top, good):
+    source, core = top / "core.o", top / "core.a"
+    subprocess.run(["cc", "-c", "-fno-builtin", "-xc", "-", "-o", source], text=True, check=True,
+                   input="void *memcpy(), *malloc(); void g(void) { memcpy(); } void f(void) { g(); malloc(); }")
+    subprocess.run(["ar", "rc", core, source], check=True)
+    result = subprocess.run([ROOT / "scripts" / "check-arrows", "--core", core, good], capture_output=True, text=True)
+    if result.returncode != 1 or result.stdout.count("\n") != 1 or "the core calls malloc" not in result.stdout:
+        print(f"a core that calls malloc: {result.returncode}:\n{result.stdout}{result.stderr}")
+        return 1
+    return 0
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="hodo-checks.") as top:
+        good = pathlib.Path(top) / "good"
+        lay(good, GOOD)
+        for check in ("arrows", "style"):
+            result = run(check, good)
+            if result.returncode != 0 or result.stdout or result.stderr:
+                failed += 1
+                print(f"a good tree fails check-{check}:\n{result.stdout}{result.stderr}")
+        failed += check_libraries(pathlib.Path(top), good)
+        failed += check_core(pathlib.Path(top), good)
+        for number, (name, check, files, want) in enumerate(BAD):
+            tree = pathlib.Path(top) / str(number)
+            lay(tree, GOOD | files)
+            result = run(check, tree)
+            lines = result.stdout.splitlines()
+            if result.returncode != 1 or len(lines) != 1 or want not in lines[0]:
+                failed += 1
+                print(f"{name}: wanted one line with '{want}' and status 1, got {result.returncode}:\n"
+                      f"{result.stdout}{result.stderr}")
+    print(f"{len(BAD) + len(BAD_LIBRARIES) + 3 - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
