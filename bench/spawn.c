@@ -88,8 +88,12 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++)
 		parse_variant(&variants[i], argv[i + 2], count);
 	for (size_t round = 0; round < count; round++)
-		for (int i = 0; i < n; i++)
-			variants[i].us[round] = spawn_us(&variants[i]);
+		for (int i = 0; i < n; i++) {
+			/* Each takes each place, since the one before leaves its traces in caches and queues. */
+			struct variant *v = &variants[(i + round) % (size_t)n];
+
+			v->us[round] = spawn_us(v);
+		}
 	for (int i = n - 1; i > 0; i--)
 		for (size_t round = 0; round < count; round++)
 			variants[i].us[round] -= variants[0].us[round];

@@ -24,7 +24,7 @@ POSITIVE = {
     "two_threads": ["ns", "ratio", "clock_ratio", "lttng_ratio"],
     "enable": ["ms", "again_ms", "membarrier_us"],
     "start_preload": ["plain_us"],
-    "start_recorded": ["plain_us", "recorded_us"],
+    "start_recorded": ["plain_us"],
     "bytes": ["bytes", "disk_bytes", "lttng_disk_bytes"],
     "read_stat": ["events_per_s", "peer_events_per_s"],
     "read_print": ["events_per_s", "peer_events_per_s"],
