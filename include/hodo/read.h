@@ -60,7 +60,7 @@ struct hodo_read_field {
 struct hodo_read_class {
 	size_t size;
 	uint32_t id;
-	uint32_t kind; /* enum hodo_kind */
+	uint32_t kind;      /* enum hodo_kind */
 	const char *name;   /* "kv:get", "kv:compact.begin" */
 	const char *format; /* marks: a printf format; else "" */
 	const char *file;
@@ -101,10 +101,10 @@ struct hodo_read_stream {
 	int32_t cpu;      /* -1: the fallback stream */
 	uint64_t bytes;   /* of the file; 0 if everything in it was lost and there is none */
 	uint64_t packets;
-	uint64_t events;   /* that the packets' headers announce */
-	uint64_t damaged;  /* announced, but unreadable; hodo_read_count and hodo_read_next only */
-	int64_t begin_ns;  /* start of the first packet, since the epoch; 0 if there is no packet */
-	int64_t end_ns;    /* end of the last packet */
+	uint64_t events;  /* that the packets' headers announce */
+	uint64_t damaged; /* announced, but unreadable; hodo_read_count and hodo_read_next only */
+	int64_t begin_ns; /* start of the first packet, since the epoch; 0 if there is no packet */
+	int64_t end_ns;   /* end of the last packet */
 	struct hodo_read_lost lost;
 };
 
@@ -150,7 +150,8 @@ struct hodo_read;
 struct hodo_read_options {
 	size_t size; /* sizeof(struct hodo_read_options) */
 	/* Called during any function with the reader for each damaged or foreign part, at most once for
-	 * each kind of damage in each file, at most 100 times in all. One line, no newline, no control bytes. */
+	 * each kind of damage in each file, at most 100 times in all. One line, no newline, no control bytes.
+	 */
 	void (*warn)(void *data, const char *text);
 	void *data;
 	char *error;        /* if not NULL: gets a line that says why opening failed and what to do */
@@ -176,7 +177,8 @@ const struct hodo_read_process *hodo_read_process(const struct hodo_read *reader
 /* When the earliest packet begins, in ns since the epoch; 0 if there is none. */
 int64_t hodo_read_begin_ns(const struct hodo_read *reader);
 
-/* The sum of a process's streams' losses, or of all processes' when process is NULL; complete when the streams' are. */
+/* The sum of a process's streams' losses, or of all processes' when process is NULL; complete when the
+ * streams' are. */
 struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struct hodo_read_process *process);
 
 /* Whether two classes mean the same event: name, kind, field names and types, and format. */
@@ -305,10 +307,10 @@ int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const 
 			  uint32_t nfields);
 
 enum hodo_read_stop {
-	HODO_READ_STOP_END = 0,     /* all bytes are whole events, or events_max was reached */
-	HODO_READ_STOP_SHORT = 1,   /* the next event is not whole */
-	HODO_READ_STOP_ID = 2,      /* its id has no layout */
-	HODO_READ_STOP_TIME = 3,    /* its time stamp is beyond the limit (also when it runs back) */
+	HODO_READ_STOP_END = 0,   /* all bytes are whole events, or events_max was reached */
+	HODO_READ_STOP_SHORT = 1, /* the next event is not whole */
+	HODO_READ_STOP_ID = 2,    /* its id has no layout */
+	HODO_READ_STOP_TIME = 3,  /* its time stamp is beyond the limit (also when it runs back) */
 };
 
 struct hodo_read_walk {

@@ -145,11 +145,21 @@ struct hodo_bytes_ {
  * comma-swallowing extension does not work under -std=c11 or -std=c++17. */
 #define HODO_N_(...) HODO_PASTE_(HODO_N_EMPTY_, HODO_IS_EMPTY_(__VA_ARGS__))(__VA_ARGS__)
 #define HODO_N_EMPTY_1(...) 0
+/* Up to 32, so that a few too many give a message and not a puzzle. */
 #define HODO_N_EMPTY_0(...) \
-	HODO_N_I_(__VA_ARGS__, _MORE_THAN_16_VALUES, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define HODO_N_I_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, count, ...) count
+		  HODO_N_I_(__VA_ARGS__, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
+		  _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
+		  _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
+		  _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
+		  _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
+		  _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, \
+		  5, 4, 3, 2, 1, 0)
+#define HODO_N_I_( \
+		  a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, \
+		  a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, count, ...) count
 #define HODO_HAS_COMMA_(...) \
-	HODO_N_I_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
+		  HODO_N_I_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+		  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
 #define HODO_TRIGGER_(...) ,
 #define HODO_IS_EMPTY_(...)                                                                         \
 	HODO_IS_EMPTY_I_(HODO_HAS_COMMA_(__VA_ARGS__), HODO_HAS_COMMA_(HODO_TRIGGER_ __VA_ARGS__), \
@@ -163,6 +173,8 @@ struct hodo_bytes_ {
 /* HODO_EACH_(m, x, y…) is m(0, x) m(1, y) …; HODO_LIST_ the same of m(x), separated by commas. */
 #define HODO_EACH_(m, ...) HODO_PASTE_(HODO_PASTE_(HODO_E, HODO_N_(__VA_ARGS__)), _)(m, __VA_ARGS__)
 #define HODO_LIST_(m, ...) HODO_PASTE_(HODO_PASTE_(HODO_C, HODO_N_(__VA_ARGS__)), _)(m, __VA_ARGS__)
+#define HODO_E_MORE_THAN_16_VALUES_(m, ...) hodo_an_event_has_at_most_16_values;
+#define HODO_C_MORE_THAN_16_VALUES_(m, ...) hodo_an_event_has_at_most_16_values
 #define HODO_E0_(m, ...)
 #define HODO_E1_(m,a0) m(0,a0)
 #define HODO_E2_(m,a0,a1) HODO_E1_(m,a0) m(1,a1)
