@@ -17,19 +17,18 @@ struct pattern {
 /*
  * Where the set that begins at i ends (one past its ']'), or 0 if it is not
  * closed. Looking at the last ']' first keeps unclosed brackets from being
- * searched to the end again and again.
+ * searched to the end again and again. The search is bounded all the same: a
+ * pattern that is a field of an event may change under our eyes.
  */
 static size_t set_end(const struct pattern *pat, size_t i)
 {
 	i++;
 	if (i < pat->len && (pat->p[i] == '!' || pat->p[i] == '^'))
 		i++;
-	i++; /* the first byte of the set, even ']' */
-	if (pat->close <= i)
-		return 0;
-	while (pat->p[i] != ']')
-		i++;
-	return i + 1;
+	for (i++; i < pat->close; i++) /* not the first byte of the set, even if it is ']' */
+		if (pat->p[i] == ']')
+			return i + 1;
+	return 0;
 }
 
 /* Whether c is in the set whose '[' is at i and whose ']' is at end - 1. */
@@ -43,7 +42,7 @@ static bool set_has(const struct pattern *pat, size_t i, size_t end, unsigned ch
 		negate = true;
 		i++;
 	}
-	while (i < end - 1) {
+	while (i + 1 < end) {
 		if (i + 2 < end - 1 && p[i + 1] == '-') {
 			found |= p[i] <= c && c <= p[i + 2];
 			i += 3;

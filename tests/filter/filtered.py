@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records filtered.c with --filter and looks whether exactly the events came
+that the same condition, written in Python, picks from an unfiltered recording.
+
+HODO, FILTERED and COMPARE (tests/read/compare_bt2.py) are in the environment.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HODO, FILTERED, COMPARE = os.environ["HODO"], os.environ["FILTERED"], os.environ["COMPARE"]
+
+
+def hodo(*args, expect=0):
+    done = subprocess.run([HODO, *args], capture_output=True, text=True, timeout=120)
+    if done.returncode != expect:
+        raise AssertionError(f"{args}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def record(directory, *options):
+    """(name, fields) of the events, in order."""
+    trace = os.path.join(directory, "trace")
+    hodo("record", "-q", "-o", trace, *options, "--", FILTERED)
+    compare = subprocess.run([sys.executable, COMPARE, HODO, trace], capture_output=True, text=True)
+    if compare.returncode != 0:
+        raise AssertionError(compare.stdout + compare.stderr)
+    lines = hodo("print", "--json", trace).stdout.splitlines()
+    return [(e["name"], e["fields"]) for e in map(json.loads, lines)]
+
+
+def has(fields, *names):
+    return all(fields.get(name) is not None for name in names)
+
+
+CASES = [
+    ("n == 7", lambda f: f.get("n") == 7),
+    ("n != 7", lambda f: has(f, "n") and f["n"] != 7),
+    ("!(n == 7)", lambda f: has(f, "n") and f["n"] != 7),
+    ("n % 10 == 3 && quarter < 10", lambda f: has(f, "quarter") and f["n"] % 10 == 3 and f["quarter"] < 10),
+    ("big > 18446744073709551600", lambda f: has(f, "big") and f["big"] > 18446744073709551600),
+    ("big > -1 && n < 3", lambda f: has(f, "big") and f["n"] < 3),
+    ('key =~ "user:*"', lambda f: has(f, "key") and f["key"].startswith("user:")),
+    ('key == "admin" || third >= 24.5', lambda f: f.get("key") == "admin" or f.get("third", 0) >= 24.5),
+    ("third / 3 > 7.9", lambda f: f.get("third", 0) / 3 > 7.9),
+    ("last == 24", lambda f: f.get("last") == 24),
+    ("has(blob) && !has(key)", lambda f: "blob" in f and not has(f, "key")),
+    ("!has(n)", lambda f: "n" not in f),
+    ("!has(n) || n > 97", lambda f: "n" not in f or f["n"] > 97),
+    ("1", lambda f: True),
+    ("0", lambda f: False),
+    ("nobody == 3", lambda f: False),
+    ('n >> 2 == 5 ? key !~ "*[0-9]" : n == 99',
+     lambda f: has(f, "n") and ((has(f, "key") and not f["key"][-1].isdigit()) if f["n"] >> 2 == 5
+                                else f["n"] == 99)),
+]
+
+
+class Filtered(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory(prefix="hodo-filter-") as directory:
+            cls.all = record(directory)
+        names = collections.Counter(name for name, _ in cls.all)
+        assert names == {"f:fixed": 100, "f:mixed": 100, "f:real": 100, "f:mark": 100, "f:bare": 100,
+                         "f:signal": 10}, names
+
+    def test_cases(self):
+        for expr, condition in CASES:
+            with self.subTest(expr), tempfile.TemporaryDirectory(prefix="hodo-filter-") as directory:
+                self.assertEqual(record(directory, "--filter", expr),
+                                 [(name, fields) for name, fields in self.all if condition(fields)])
+
+    def test_with_patterns(self):
+        with tempfile.TemporaryDirectory(prefix="hodo-filter-") as directory:
+            self.assertEqual(record(directory, "-e", "f:m*,!f:mark", "--filter", "n < 5"),
+                             [(name, fields) for name, fields in self.all
+                              if name == "f:mixed" and fields["n"] < 5])
+
+    def test_mistakes(self):
+        with tempfile.TemporaryDirectory(prefix="hodo-filter-") as directory:
+            trace = os.path.join(directory, "trace")
+            for expr, message in [("n == ", "expected a value at column 6"),
+                                  ("n = 3", "'=' (equal is written '==') at column 3"),
+                                  ("n +" * 1000, "expression too long")]:
+                done = hodo("record", "-o", trace, "--filter", expr, "--", FILTERED, expect=2)
+                self.assertEqual(done.stderr.count("\n"), 1)
+                self.assertTrue(done.stderr.startswith("hodo: "), done.stderr)
+                self.assertIn(message, done.stderr)
+            self.assertFalse(os.path.exists(trace))
+
+
+if __name__ == "__main__":
+    unittest.main()
