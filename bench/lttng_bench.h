@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lttng_bench.h - LTTng-UST's provider for the same two events (its macros read this file many times over). */
+/* lttng_bench.h - LTTng-UST's provider for the same two events; its macros read this file many times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

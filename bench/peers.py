@@ -39,7 +39,7 @@ def cpu_seconds(cmd):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise BenchError(f"{' '.join(str(c) for c in cmd)}: exit status {process.returncode}: {errors.strip()[-300:]}")
+        raise BenchError(f"{' '.join(map(str, cmd))}: exit status {process.returncode}: {errors.strip()[-300:]}")
     return usage.ru_utime + usage.ru_stime
 
 

@@ -105,8 +105,8 @@ def idle(bench):
             f"LTTng-UST {peer_size[0]} instructions, {peer_size[1]} bytes", target="1 instruction, 5 bytes",
             reached=size == (1, 5), values={"instructions": size[0], "bytes": size[1],
                                             "lttng_instructions": peer_size[0], "lttng_bytes": peer_size[1]}),
-        Row("idle_time", "idle event: time it adds to a loop", f"{cost:+.3f} ns", f"LTTng-UST {peer_cost:+.3f} ns",
-            target=f"below what is measurable, {unseen:.3f} ns", reached=cost <= unseen,
+        Row("idle_time", "idle event: time it adds to a loop", f"{cost:+.3f} ns",
+            f"LTTng-UST {peer_cost:+.3f} ns", target=f"below what is measurable, {unseen:.3f} ns", reached=cost <= unseen,
             values={"ns": cost, "lttng_ns": peer_cost, "measurable_ns": unseen}),
     ]
 
@@ -245,8 +245,8 @@ def size(bench):
 
 
 def reading_row(ident, what, ours, peer_name, peer, target):
-    return Row(ident, what, f"{ours / 1e6:.2f} M/s", f"{peer_name} {peer / 1e6:.2f} M/s", ours / peer, faster=True,
-               target=f">= {target} M/s", reached=ours >= target * 1e6,
+    return Row(ident, what, f"{ours / 1e6:.2f} M/s", f"{peer_name} {peer / 1e6:.2f} M/s", ours / peer,
+               faster=True, target=f">= {target} M/s", reached=ours >= target * 1e6,
                values={"events_per_s": ours, "peer_events_per_s": peer})
 
 

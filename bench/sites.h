@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sites.h - the two measured events, by Hodoscope or (BENCH_LTTNG) by LTTng-UST, so that all else is one source. */
+/* sites.h - the two measured events, by Hodoscope or (BENCH_LTTNG) by LTTng-UST: all else is one source. */
 #ifndef BENCH_SITES_H
 #define BENCH_SITES_H
 

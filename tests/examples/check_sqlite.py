@@ -57,7 +57,8 @@ def check_threads(bank):
         for event in (e for e in bank.events if e["tid"] == tid):
             inside += {"bank:transfer.begin": 1, "bank:transfer.end": -1}.get(event["name"], 0)
             expect("depth of transfers", inside in (0, 1), True)
-            if event["name"] == "sqlite:statement" and event["fields"]["sql"].startswith(("UPDATE", "INSERT INTO entry")):
+            sql = event["fields"].get("sql", "")
+            if sql.startswith(("UPDATE", "INSERT INTO entry")):
                 expect("an update inside a transfer", inside, 1)
 
 

@@ -19,7 +19,8 @@ def run(*cmd, cwd=None):
                           stderr=subprocess.PIPE, text=True, check=False, cwd=cwd,
                           env={**env, "TMPDIR": str(cwd)} if cwd else env)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, cmd))}: exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr}")
+        command = " ".join(map(str, cmd))
+        sys.exit(f"{command}: exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr}")
     return done.stdout
 
 
