@@ -12,6 +12,8 @@ from pathlib import Path
 LTTNG_RUNDIR = Path("/run/lttng")
 PRIVATE_ENV = "HODO_BENCH_PRIVATE_RUNDIR"
 START_TIMEOUT_S = 20
+# Started so, a program gets SIGTERM when this process ends, however that happens.
+WITH_US = ["setpriv", "--pdeathsig", "TERM"]
 
 
 class BenchError(Exception):
@@ -39,7 +41,8 @@ def cpu_seconds(cmd):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise BenchError(f"{' '.join(map(str, cmd))}: exit status {process.returncode}: {errors.strip()[-300:]}")
+        tail = errors.strip()[-300:]
+        raise BenchError(f"{' '.join(map(str, cmd))}: exit status {process.returncode}: {tail}")
     return usage.ru_utime + usage.ru_stime
 
 
@@ -68,13 +71,15 @@ def enter_private_rundir():
     if subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
         made = not LTTNG_RUNDIR.exists()
         LTTNG_RUNDIR.mkdir(exist_ok=True)
-        try:
-            done = subprocess.run(["unshare", "--mount", sys.executable, *sys.argv],
-                                  env={**os.environ, PRIVATE_ENV: "1"}, check=False)
-        finally:
-            if made:
-                LTTNG_RUNDIR.rmdir()
-        sys.exit(done.returncode)
+        inner = subprocess.Popen([*WITH_US, "unshare", "--mount", sys.executable, *sys.argv],
+                                 env={**os.environ, PRIVATE_ENV: "1"})
+        # Both signals are the inner one's to act on; a terminal sends it SIGINT by itself.
+        signal.signal(signal.SIGTERM, lambda *_: inner.terminate())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        status = inner.wait()
+        if made:
+            LTTNG_RUNDIR.rmdir()
+        sys.exit(status if status >= 0 else 128 - status)
     if (LTTNG_RUNDIR / "client-lttng-sessiond").exists():
         raise BenchError(f"a session daemon uses {LTTNG_RUNDIR}: end it, or run as another user")
 
@@ -93,7 +98,7 @@ class Lttng:
             raise BenchError("lttng-sessiond: not found: run scripts/deps bench")
         self.home.mkdir()
         with open(self.home / "sessiond.log", "wb") as log:
-            self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel"], env=self.env,
+            self.daemon = subprocess.Popen([*WITH_US, "lttng-sessiond", "--no-kernel"], env=self.env,
                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + START_TIMEOUT_S
         while subprocess.run(["lttng", "--no-sessiond", "list"], env=self.env, stdout=subprocess.DEVNULL,
