@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Optional
 
 
+# Before this run added to it.
+LOAD = os.getloadavg()[0]
+BUSY = 0.25  # load a CPU from which the table says so
+
+
 @dataclass
 class Row:
     id: str
@@ -27,7 +32,7 @@ def machine():
         if line.startswith("model name"):
             cpu = line.split(":", 1)[1].strip()
             break
-    return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "kernel": platform.release()}
+    return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "kernel": platform.release(), "load": LOAD}
 
 
 def ratio_text(row):
@@ -49,6 +54,8 @@ def print_text(rows, args):
     info = machine()
     print(f"{info['cpu']}, {info['cpus']} CPUs, Linux {info['kernel']}; medians of {args.rounds} rounds"
           + (" (quick: the figures mean nothing)" if args.quick else ""))
+    if LOAD > BUSY * info["cpus"]:
+        print(f"Other programs kept this machine busy (load {LOAD:.1f}): expect worse figures than on an idle one.")
     lines = [("what", "hodo", "peer", "ratio", "target", "reached")]
     lines += [(row.what, row.ours, row.peer, ratio_text(row), row.target, reached_text(row)) for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
