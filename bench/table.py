@@ -55,7 +55,7 @@ def print_text(rows, args):
     print(f"{info['cpu']}, {info['cpus']} CPUs, Linux {info['kernel']}; medians of {args.rounds} rounds"
           + (" (quick: the figures mean nothing)" if args.quick else ""))
     if LOAD > BUSY * info["cpus"]:
-        print(f"Other programs kept this machine busy (load {LOAD:.1f}): expect worse figures than on an idle one.")
+        print(f"Other programs kept this machine busy (load {LOAD:.1f}): an idle one gives better figures.")
     lines = [("what", "hodo", "peer", "ratio", "target", "reached")]
     lines += [(row.what, row.ours, row.peer, ratio_text(row), row.target, reached_text(row)) for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
