@@ -14,7 +14,7 @@
 
 /* Exit statuses. */
 #define HODO_EXIT_FAILURE 1
-#define HODO_EXIT_USAGE 2
+#define HODO_EXIT_USAGE   2
 
 #define HODO_DIR_DEFAULT "hodo.data"
 
@@ -78,9 +78,9 @@ int hodo_out_finish(struct hodo_out *out);
 int hodo_out_stream(FILE *stream, char **data, size_t *len);
 
 /* Parts of what is written. */
-void hodo_put_json(FILE *f, const char *text);   /* with quotes */
-void hodo_put_plain(FILE *f, const char *text);  /* control bytes escaped */
-const char *hodo_grouped(uint64_t n, char buf[32]); /* 1,234,567 */
+void hodo_put_json(FILE *f, const char *text);          /* with quotes */
+void hodo_put_plain(FILE *f, const char *text);         /* control bytes escaped */
+const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
 const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
 
 /* -------------------------------------------------------------------- recordings */

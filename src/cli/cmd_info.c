@@ -6,12 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-static const char help[] = "usage: hodo info [options] [DIR]\n\n"
-			   "Tells what a recording (hodo.data) is: when, how long, how large, which clock, and for each\n"
-			   "process its program, events and losses. Reads the packets' headers only.\n\n"
-			   "  --json           one JSON object\n"
-			   "  -q, --quiet      no warnings\n"
-			   "  -h, --help\n";
+static const char help[] =
+	"usage: hodo info [options] [DIR]\n\n"
+	"Tells what a recording (hodo.data) is: when, how long, how large, which clock;\n"
+	"and each process's program, events, losses. Reads only the packets' headers.\n\n"
+	"  --json           one JSON object\n"
+	"  -q, --quiet      no warnings\n"
+	"  -h, --help\n";
 
 /* Of a process, or of all. */
 struct sums {
@@ -113,7 +114,8 @@ static void put_text(FILE *f, const struct hodo_read *r)
 	}
 	fprintf(f, "duration  %llu.%09llu s\n", (unsigned long long)(ns / 1000000000),
 		(unsigned long long)(ns % 1000000000));
-	fprintf(f, "events    %s, %s lost\n", hodo_grouped(s.events, a), hodo_grouped(hodo_lost_all(&lost), b));
+	fprintf(f, "events    %s, %s lost\n", hodo_grouped(s.events, a),
+		hodo_grouped(hodo_lost_all(&lost), b));
 	fprintf(f, "size      %s in %u streams\n", hodo_human_bytes(s.bytes, a), s.streams);
 	if (hodo_read_nprocesses(r)) {
 		const struct hodo_read_clock *c = &hodo_read_process(r, 0)->clock;
@@ -160,9 +162,12 @@ static void put_process_json(FILE *f, const struct hodo_read *r, const struct ho
 	hodo_put_json(f, p->comm);
 	fputs(",\"exe\":", f);
 	hodo_put_json(f, p->exe);
-	fprintf(f, ",\"start\":\"%s\",\"mode\":\"%s\",\"complete\":%s,\"ring_bytes\":%llu,\"packet_bytes\":%llu,", start,
-		p->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", p->complete ? "true" : "false",
-		(unsigned long long)p->ring_bytes, (unsigned long long)p->packet_bytes);
+	fprintf(f,
+		",\"start\":\"%s\",\"mode\":\"%s\",\"complete\":%s,\"ring_bytes\":%llu,\"packet_bytes\":%"
+		"llu,",
+		start, p->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard",
+		p->complete ? "true" : "false", (unsigned long long)p->ring_bytes,
+		(unsigned long long)p->packet_bytes);
 	fprintf(f, "\"clock\":{\"kind\":\"%s\",\"freq_hz\":%llu,\"offset_s\":%lld,\"offset_ticks\":%lld},",
 		clock_name(&p->clock), (unsigned long long)p->clock.freq_hz, (long long)p->clock.offset_s,
 		(long long)p->clock.offset_ticks);

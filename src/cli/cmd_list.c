@@ -9,8 +9,8 @@
 
 static const char help[] =
 	"usage: hodo list [options] [FILE | DIR]\n\n"
-	"Lists the events that a program or library FILE offers, or those of a recording DIR (hodo.data), with\n"
-	"their fields, the first place in the source, and the format of marks.\n\n"
+	"Lists the events that a program or library FILE offers, or those of a recording\n"
+	"DIR (hodo.data): kind, fields, first place in the source, format of marks.\n\n"
 	"  --json           one JSON object\n"
 	"  -q, --quiet      no warnings\n"
 	"  -h, --help\n";
@@ -67,6 +67,14 @@ static void put_class_json(FILE *f, const struct hodo_read_class *c)
 	fputc('}', f);
 }
 
+static void put_labels(FILE *f, const struct hodo_read_labels *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		fputs(i ? "|" : " ", f);
+		hodo_put_plain(f, l->names[i]);
+	}
+}
+
 static void put_class(FILE *f, const struct hodo_read_class *c, size_t width)
 {
 	size_t len = strlen(c->name);
@@ -77,6 +85,8 @@ static void put_class(FILE *f, const struct hodo_read_class *c, size_t width)
 		fputs(i ? ", " : "", f);
 		hodo_put_plain(f, c->fields[i].name);
 		fprintf(f, ":%s", hodo_read_type_name(c->fields[i].type));
+		if (c->fields[i].labels)
+			put_labels(f, c->fields[i].labels);
 	}
 	fputs(")  ", f);
 	hodo_put_plain(f, c->file);
@@ -232,12 +242,15 @@ int hodo_cmd_list(int argc, char **argv)
 		quiet |= c == 'q';
 	}
 	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one program or recording at a time, not '%s' too", argv[optind + 1]);
+		return hodo_usage(argv[0], "one program or recording at a time, not '%s' too",
+				  argv[optind + 1]);
 	path = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
 	if (stat(path, &st) < 0) {
 		if (path[strspn(path, "0123456789")] == 0) {
-			hodo_error("this version cannot list running processes: give the file of its program, "
-				   "/proc/%s/exe", path);
+			hodo_error(
+				"this version cannot list running processes: give the file of its program, "
+				"/proc/%s/exe",
+				path);
 			return HODO_EXIT_FAILURE;
 		}
 		return list_recording(path, json, quiet); /* says what is missing */

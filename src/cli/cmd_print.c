@@ -8,7 +8,7 @@
 
 static const char help[] =
 	"usage: hodo print [options] [DIR]\n\n"
-	"Prints the events of a recording (hodo.data) in time order over all CPUs and processes:\n\n"
+	"Prints the events of a recording (hodo.data) in time order, processes merged:\n\n"
 	"  [HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value ...\n\n"
 	"Times are local. CPU is -1 for events of threads without restartable sequences.\n\n"
 	"  --json           one JSON object a line\n"
@@ -18,8 +18,8 @@ static const char help[] =
 	"  --color WHEN     auto, always or never\n"
 	"  -q, --quiet      no warnings, no word about lost events\n"
 	"  -h, --help\n\n"
-	"TIME is in seconds from the recording's begin (0.25), or since the epoch (1795000123.5) if it is\n"
-	"1,000,000,000 or more; up to nine decimals.\n";
+	"TIME is in seconds, with up to nine decimals: from the recording's begin (0.25),\n"
+	"or since the epoch (1795000123.5) if it is 1000000000 or more.\n";
 
 struct args {
 	const char *dir;
@@ -29,7 +29,7 @@ struct args {
 	bool json, quiet;
 };
 
-#define FLUSH_BYTES (128u << 10)
+#define FLUSH_BYTES  (128u << 10)
 #define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
 
 /* The exit status to leave with, or -1 to go on. */
@@ -64,7 +64,8 @@ static int parse_args(int argc, char **argv, struct args *a)
 			break;
 		case HODO_OPT_COLOR:
 			if (hodo_parse_color(optarg, &a->color) < 0)
-				return hodo_usage(argv[0], "--color is auto, always or never, not '%s'", optarg);
+				return hodo_usage(argv[0], "--color is auto, always or never, not '%s'",
+						  optarg);
 			break;
 		case 'q':
 			a->quiet = true;
@@ -103,8 +104,8 @@ static int set_limits(struct hodo_read *r, const struct args *a, const char *ver
 }
 
 /* Prints all events. 1: more than the limit, 0 all, or a negative errno. */
-static int print_events(struct hodo_read *r, const struct args *a, struct hodo_out *out, struct hodo_read_text *text,
-			unsigned flags)
+static int print_events(struct hodo_read *r, const struct args *a, struct hodo_out *out,
+			struct hodo_read_text *text, unsigned flags)
 {
 	const struct hodo_read_event *e;
 	uint64_t n = 0;

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "usage: hodo stat [options] [DIR]\n\n"
-			   "Counts the events of a recording (hodo.data): how many of each, how often, how many bytes;\n"
-			   "then the events that were lost, why, and what would have kept them.\n\n"
-			   "  --json           one JSON object\n"
-			   "  -q, --quiet      no warnings\n"
-			   "  -h, --help\n";
+static const char help[] =
+	"usage: hodo stat [options] [DIR]\n\n"
+	"Counts the events of a recording (hodo.data): how many of each, how often, how\n"
+	"many bytes; then those that were lost, why, and what would have kept them.\n\n"
+	"  --json           one JSON object\n"
+	"  -q, --quiet      no warnings\n"
+	"  -h, --help\n";
 
 /* The classes of one name in all processes. */
 struct row {
@@ -145,7 +146,9 @@ static void put_json(FILE *f, const struct stat *s)
 		fprintf(f, ",\"count\":%llu,\"bytes\":%llu}", (unsigned long long)s->rows[i].count,
 			(unsigned long long)s->rows[i].bytes);
 	}
-	fprintf(f, "],\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"duration_ns\":%llu,\"processes\":[",
+	fprintf(f,
+		"],\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"duration_ns\":%llu,"
+		"\"processes\":[",
 		(unsigned long long)s->totals.events, (unsigned long long)hodo_lost_discarded(&lost),
 		(unsigned long long)lost.overwritten, (unsigned long long)duration_ns(s));
 	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++) {

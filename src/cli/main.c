@@ -28,7 +28,7 @@ static void help(void)
 	       "  hodo record ./program        record all its events in hodo.data\n"
 	       "  hodo stat                    count them\n"
 	       "  hodo print | less            read them\n\n"
-	       "'hodo VERB --help' tells more, and so does 'man hodo-VERB'. 'hodo --version' tells the version.\n");
+	       "'hodo VERB --help' and 'man hodo-VERB' tell more.\n");
 }
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)

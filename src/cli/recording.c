@@ -39,7 +39,8 @@ uint64_t hodo_lost_all(const struct hodo_read_lost *l)
 static const char *more(const struct hodo_read_process *p, char buf[32])
 {
 	static const char units[] = "KMGT";
-	uint64_t n = p->ring_bytes >= 1024 && p->ring_bytes < 1ull << 40 ? p->ring_bytes / 1024 * 4 : 16 * 1024;
+	uint64_t n =
+		p->ring_bytes >= 1024 && p->ring_bytes < 1ull << 40 ? p->ring_bytes / 1024 * 4 : 16 * 1024;
 	unsigned i = 0;
 
 	for (; n >= 1024 && n % 1024 == 0 && i < 3; i++)
@@ -48,8 +49,8 @@ static const char *more(const struct hodo_read_process *p, char buf[32])
 	return buf;
 }
 
-static void put_cause(FILE *f, const struct hodo_read_process *p, uint64_t n, const char *cause, const char *why,
-		      const char *flag)
+static void put_cause(FILE *f, const struct hodo_read_process *p, uint64_t n, const char *cause,
+		      const char *why, const char *flag)
 {
 	char buf[32], size[32];
 
@@ -90,8 +91,9 @@ void hodo_tell_lost(const struct hodo_read *reader)
 
 	if (!hodo_lost_all(&l))
 		return;
-	hodo_warning("%s events were lost, %s of them overwritten: 'hodo stat' tells why and how to keep them",
-		     hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
+	hodo_warning(
+		"%s events were lost, %s of them overwritten: 'hodo stat' tells why and how to keep them",
+		hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
 }
 
 void hodo_put_lost_json(FILE *f, const struct hodo_read_lost *l)
@@ -100,5 +102,6 @@ void hodo_put_lost_json(FILE *f, const struct hodo_read_lost *l)
 		"{\"full\":%llu,\"too_large\":%llu,\"busy\":%llu,\"overwritten\":%llu,\"unwritten\":%llu,"
 		"\"unknown\":%llu}",
 		(unsigned long long)l->full, (unsigned long long)l->too_large, (unsigned long long)l->busy,
-		(unsigned long long)l->overwritten, (unsigned long long)l->unwritten, (unsigned long long)l->unknown);
+		(unsigned long long)l->overwritten, (unsigned long long)l->unwritten,
+		(unsigned long long)l->unknown);
 }

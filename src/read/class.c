@@ -8,21 +8,28 @@
 #include <core/fields.h>
 
 static const char *const type_names[] = {
-	[HODO_TYPE_I8] = "i8",	   [HODO_TYPE_U8] = "u8",	[HODO_TYPE_I16] = "i16", [HODO_TYPE_U16] = "u16",
-	[HODO_TYPE_I32] = "i32",   [HODO_TYPE_U32] = "u32",	[HODO_TYPE_I64] = "i64", [HODO_TYPE_U64] = "u64",
-	[HODO_TYPE_BOOL] = "bool", [HODO_TYPE_CHAR] = "char",	[HODO_TYPE_F32] = "f32", [HODO_TYPE_F64] = "f64",
-	[HODO_TYPE_PTR] = "ptr",   [HODO_TYPE_STR] = "str",	[HODO_TYPE_BYTES] = "bytes",
+	[HODO_TYPE_I8] = "i8",     [HODO_TYPE_U8] = "u8",   [HODO_TYPE_I16] = "i16",
+	[HODO_TYPE_U16] = "u16",   [HODO_TYPE_I32] = "i32", [HODO_TYPE_U32] = "u32",
+	[HODO_TYPE_I64] = "i64",   [HODO_TYPE_U64] = "u64", [HODO_TYPE_BOOL] = "bool",
+	[HODO_TYPE_CHAR] = "char", [HODO_TYPE_F32] = "f32", [HODO_TYPE_F64] = "f64",
+	[HODO_TYPE_PTR] = "ptr",   [HODO_TYPE_STR] = "str", [HODO_TYPE_BYTES] = "bytes",
 };
 static const char *const array_names[] = {
-	[HODO_TYPE_I8] = "i8[]",     [HODO_TYPE_U8] = "u8[]",	  [HODO_TYPE_I16] = "i16[]", [HODO_TYPE_U16] = "u16[]",
-	[HODO_TYPE_I32] = "i32[]",   [HODO_TYPE_U32] = "u32[]",	  [HODO_TYPE_I64] = "i64[]", [HODO_TYPE_U64] = "u64[]",
-	[HODO_TYPE_BOOL] = "bool[]", [HODO_TYPE_CHAR] = "char[]", [HODO_TYPE_F32] = "f32[]", [HODO_TYPE_F64] = "f64[]",
+	[HODO_TYPE_I8] = "i8[]",     [HODO_TYPE_U8] = "u8[]",   [HODO_TYPE_I16] = "i16[]",
+	[HODO_TYPE_U16] = "u16[]",   [HODO_TYPE_I32] = "i32[]", [HODO_TYPE_U32] = "u32[]",
+	[HODO_TYPE_I64] = "i64[]",   [HODO_TYPE_U64] = "u64[]", [HODO_TYPE_BOOL] = "bool[]",
+	[HODO_TYPE_CHAR] = "char[]", [HODO_TYPE_F32] = "f32[]", [HODO_TYPE_F64] = "f64[]",
 	[HODO_TYPE_PTR] = "ptr[]",
 };
 static const char *const kind_names[] = {
-	[HODO_KIND_EVENT] = "event",	       [HODO_KIND_MARK] = "mark",     [HODO_KIND_TRACEPOINT] = "tracepoint",
-	[HODO_KIND_SPAN_BEGIN] = "span_begin", [HODO_KIND_SPAN_END] = "span_end",
-	[HODO_KIND_BEGIN] = "begin",	       [HODO_KIND_END] = "end",	      [HODO_KIND_COUNTER] = "counter",
+	[HODO_KIND_EVENT] = "event",
+	[HODO_KIND_MARK] = "mark",
+	[HODO_KIND_TRACEPOINT] = "tracepoint",
+	[HODO_KIND_SPAN_BEGIN] = "span_begin",
+	[HODO_KIND_SPAN_END] = "span_end",
+	[HODO_KIND_BEGIN] = "begin",
+	[HODO_KIND_END] = "end",
+	[HODO_KIND_COUNTER] = "counter",
 	[HODO_KIND_LABELS] = "labels",
 };
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -67,7 +74,8 @@ static const uint8_t *take_var(uint32_t type, const uint8_t *p, struct hodo_read
 	if (type == HODO_TYPE_STR) {
 		v->count = load16(p);
 		v->data = p + 2;
-		v->null = v->count == HODO_NULL_TEXT_LEN && memcmp(v->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0;
+		v->null = v->count == HODO_NULL_TEXT_LEN &&
+			  memcmp(v->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0;
 		return p + 2 + v->count;
 	}
 	v->count = load32(p);
@@ -167,7 +175,8 @@ static int field_texts(struct hodo_class *c, uint32_t i, struct hodo_read_text *
 	for (uint32_t k = 0; l && k < l->n; k++)
 		if (strlen(l->names[k]) > label_len)
 			label_len = strlen(l->names[k]);
-	c->text.room += c->text.field[i].line_len + c->text.field[i].json_len + label_len * ESCAPED + NUMBER_ROOM;
+	c->text.room +=
+		c->text.field[i].line_len + c->text.field[i].json_len + label_len * ESCAPED + NUMBER_ROOM;
 	return err;
 }
 
@@ -211,7 +220,8 @@ bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_rea
 	    strcmp(a->format, b->format) != 0)
 		return false;
 	for (uint32_t i = 0; i < a->nfields; i++)
-		if (a->fields[i].type != b->fields[i].type || strcmp(a->fields[i].name, b->fields[i].name) != 0)
+		if (a->fields[i].type != b->fields[i].type ||
+		    strcmp(a->fields[i].name, b->fields[i].name) != 0)
 			return false;
 	return true;
 }

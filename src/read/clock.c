@@ -30,7 +30,8 @@ int64_t hodo_read_clock_ns(const struct hodo_read_clock *clock, uint64_t ticks)
 	return clamp(convert(clock, ticks, &rest));
 }
 
-void hodo_read_clock_near_set(struct hodo_clock_near *near, const struct hodo_read_clock *clock, uint64_t ticks)
+void hodo_read_clock_near_set(struct hodo_clock_near *near, const struct hodo_read_clock *clock,
+			      uint64_t ticks)
 {
 	__int128 ns = convert(clock, ticks, &near->rest);
 	uint64_t span;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define COUNT_WINDOW_BYTES (512u << 10) /* stays in the second-level cache */
-#define SCAN_WINDOW_BYTES 4096u
+#define SCAN_WINDOW_BYTES  4096u
 
 struct counts {
 	uint64_t *events; /* by id */
@@ -123,14 +123,16 @@ static int count_packet(struct hodo_stream *s, struct count_arg *a)
 	s->time_last = w.last;
 	note_times(s, &w, &a->totals);
 	if (w.out_of_time)
-		hodo_read_stream_warn(s, WARN_TIME, "%llu events outside their packet's time behind byte %llu: skipped",
-				 (unsigned long long)w.out_of_time, (unsigned long long)s->body_off);
+		hodo_read_stream_warn(s, WARN_TIME,
+				      "%llu events outside their packet's time behind byte %llu: skipped",
+				      (unsigned long long)w.out_of_time, (unsigned long long)s->body_off);
 	if (w.p < w.end) {
 		uint64_t off = s->body_end - (uint64_t)(w.end - w.p);
-		uint32_t id = w.end - w.p < 2 ? 0 : load16(w.p);
+		bool has_id = (size_t)(w.end - w.p) >= HODO_EVENT_HEADER;
+		uint32_t id = has_id ? load16(w.p) : 0;
 		const struct hodo_read_layouts *l = s->trace->layouts;
 
-		if (id && (id >= l->n || !l->var[id]))
+		if (has_id && (id >= l->n || !l->var[id]))
 			hodo_read_stream_broken(s, off, "unknown event id");
 		else if (s->body_end != s->file_bytes || !(s->warned & WARN_SHORT))
 			hodo_read_stream_broken(s, off, "an event longer than its packet");

@@ -20,8 +20,8 @@
 #include <core/fields.h>
 
 #define DESC_MAX_BYTES (2u << 20)
-#define SITES_MAX (4u << 20)
-#define STRINGS 6
+#define SITES_MAX      (4u << 20)
+#define STRINGS        6
 
 struct elf_class {
 	struct hodo_read_class pub;
@@ -34,8 +34,8 @@ struct hodo_read_elf {
 	int fd;
 	Elf *elf;
 	char *path;
-	unsigned bad;                            /* descriptors that cannot be used */
-	uint64_t *descs;                         /* addresses, one a site */
+	unsigned bad;    /* descriptors that cannot be used */
+	uint64_t *descs; /* addresses, one a site */
 	uint32_t ndescs, descs_room;
 	struct elf_class **classes;
 	uint32_t nclasses, classes_room;
@@ -180,7 +180,8 @@ static int add_labels(struct hodo_read_elf *e, struct hodo_desc *d, const char *
 	char *names = (char *)s[2], *out = names, *values, *v;
 	int err;
 
-	if (d->labels < sizeof(*d) || d->labels > d->total || d->nlabels > (d->total - d->labels) / sizeof(int64_t))
+	if (d->labels < sizeof(*d) || d->labels > d->total ||
+	    d->nlabels > (d->total - d->labels) / sizeof(int64_t))
 		return -EBADMSG;
 	if (hodo_read_grow(&e->texts, e->ntexts + 1, &e->texts_room, sizeof(*e->texts)) < 0)
 		return -ENOMEM;
@@ -337,7 +338,7 @@ static void join_classes(struct hodo_read_elf *e)
 	hodo_read_labels_sort(&e->labels);
 	for (uint32_t i = 0; i < kept; i++)
 		hodo_read_labels_attach(&e->labels, e->classes[i]->pub.name, e->classes[i]->fields,
-				   e->classes[i]->pub.nfields);
+					e->classes[i]->pub.nfields);
 }
 
 /* --------------------------------------------------------------------- open, close */
@@ -411,7 +412,8 @@ int hodo_read_elf_open(struct hodo_read_elf **elf, const char *path, const struc
 	}
 	join_classes(e);
 	if (e->bad && options && options->warn) {
-		snprintf(text, sizeof(text), "%.300s: %u event descriptors are damaged: skipped", path, e->bad);
+		snprintf(text, sizeof(text), "%.300s: %u event descriptors are damaged: skipped", path,
+			 e->bad);
 		hodo_read_clean(clean, sizeof(clean), text);
 		options->warn(options->data, clean);
 	}

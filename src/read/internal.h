@@ -16,11 +16,11 @@
 #include <sys/types.h>
 
 #define METADATA_MAX_BYTES (1u << 30)
-#define FOLDERS_MAX 65536u
-#define STREAMS_MAX (HODO_CPUS_MAX + 1u) /* of one folder */
-#define WARNINGS_MAX 100u
-#define NS_PER_S 1000000000ull
-#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1)
+#define FOLDERS_MAX        65536u
+#define STREAMS_MAX        (HODO_CPUS_MAX + 1u) /* of one folder */
+#define WARNINGS_MAX       100u
+#define NS_PER_S           1000000000ull
+#define TIMESTAMP_MASK     ((1ull << HODO_TIMESTAMP_BITS) - 1)
 
 /* ---------------------------------------------------------------------- layouts */
 
@@ -82,10 +82,11 @@ struct hodo_clock_near {
 	uint64_t rest; /* (what rounding took from it) * freq / 1 ns */
 	uint64_t span; /* so far the arithmetic below fits */
 };
-void hodo_read_clock_near_set(struct hodo_clock_near *near, const struct hodo_read_clock *clock, uint64_t ticks);
+void hodo_read_clock_near_set(struct hodo_clock_near *near, const struct hodo_read_clock *clock,
+			      uint64_t ticks);
 
-static inline int64_t hodo_read_clock_near_ns(struct hodo_clock_near *near, const struct hodo_read_clock *clock,
-					 uint64_t ticks)
+static inline int64_t hodo_read_clock_near_ns(struct hodo_clock_near *near,
+					      const struct hodo_read_clock *clock, uint64_t ticks)
 {
 	uint64_t delta = ticks - near->ticks;
 
@@ -121,9 +122,9 @@ struct hodo_stream {
 	char *name;
 	dev_t dev;
 	ino_t ino;
-	uint64_t file_bytes; /* when opened; what is appended later is not read */
-	uint32_t warned;     /* enum hodo_stream_warning */
-	uint32_t order;      /* place among all streams: decides between equal times */
+	uint64_t file_bytes;                 /* when opened; what is appended later is not read */
+	uint32_t warned;                     /* enum hodo_stream_warning */
+	uint32_t order;                      /* place among all streams: decides between equal times */
 	struct hodo_read_lost lost_by_cause; /* from the metadata */
 	bool lost_known;
 	bool has_begin; /* pub.begin_ns is set */
@@ -170,9 +171,10 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 void hodo_read_stream_finish(struct hodo_stream *s);
 /* Steps to the next packet that has a sound header. 1, 0 at the end, -EIO, -ENOMEM. */
 int hodo_read_stream_packet(struct hodo_stream *s);
-/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a negative
- * errno in *err if they cannot be had. */
-const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err);
+/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a
+ * negative errno in *err if they cannot be had. */
+const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len,
+				      int *err);
 /* The event at off is broken: the next packet is looked for behind it. */
 void hodo_read_stream_broken(struct hodo_stream *s, uint64_t off, const char *what);
 /* At the end of each packet: compares the events found with the header's. */
@@ -184,8 +186,8 @@ void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt
 
 /* What printing an event of this class needs, made when the class is. */
 struct hodo_class_text {
-	char *line;      /* "provider:name" */
-	char *json;      /* "\",\"name\":\"provider:name\",\"fields\":{" */
+	char *line; /* "provider:name" */
+	char *json; /* "\",\"name\":\"provider:name\",\"fields\":{" */
 	uint32_t line_len, json_len;
 	struct {
 		char *line; /* " field=" */
@@ -221,7 +223,7 @@ struct hodo_trace {
 	char *folder; /* relative to the reader's directory; "." for the directory itself */
 	char *metadata;
 	size_t metadata_bytes;
-	bool has_hodo, has_clock; /* lines seen */
+	bool has_hodo, has_clock;    /* lines seen */
 	struct hodo_class **classes; /* ascending ids */
 	uint32_t nclasses, classes_room;
 	struct hodo_class **by_id; /* by_id_n entries, NULL where unknown */
@@ -246,10 +248,12 @@ void hodo_read_trace_free(struct hodo_trace *t);
 const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid);
 /* Reads the lines of t->metadata. 0 or a negative errno. */
 int hodo_read_metadata_parse(struct hodo_trace *t);
-/* Labels: added line by line, sorted once, then looked up for each class. Parse: -EINVAL if the lists do not match. */
+/* Labels: added line by line, sorted once, then looked up for each class. Parse: -EINVAL if the lists do not
+ * match. */
 int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, char *names, char *values);
 void hodo_read_labels_sort(struct hodo_trace *t);
-void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields, uint32_t nfields);
+void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields,
+			     uint32_t nfields);
 void hodo_read_labels_free(struct hodo_trace *t);
 /* Finds the stream, or adds one that has no file; NULL: no memory, or too many. */
 struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name);

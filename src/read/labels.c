@@ -14,7 +14,7 @@ struct pair {
 struct hodo_labels {
 	struct hodo_read_labels pub;
 	const char *provider, *field;
-	uint32_t line; /* of several for one field, the last counts */
+	uint32_t line;      /* of several for one field, the last counts */
 	struct pair *pairs; /* while parsing */
 	int64_t *values;
 	const char **names;
@@ -73,7 +73,8 @@ int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, ch
 		l->pairs[i].name = strsep(&names, ",");
 		l->pairs[i].place = i;
 		errno = 0;
-		l->pairs[i].value = *value == '-' ? strtoll(value, &end, 10) : (int64_t)strtoull(value, &end, 10);
+		l->pairs[i].value =
+			*value == '-' ? strtoll(value, &end, 10) : (int64_t)strtoull(value, &end, 10);
 		if (errno || end == value || *end) {
 			labels_free(l);
 			return -EINVAL;
@@ -123,7 +124,8 @@ static int compare(const struct hodo_labels *l, const char *provider, size_t pro
 	return order ? order : strcmp(l->field, field);
 }
 
-void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields, uint32_t nfields)
+void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields,
+			     uint32_t nfields)
 {
 	size_t len = strcspn(event, ":"); /* the provider */
 

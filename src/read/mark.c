@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SIZE_LIMIT 1024u    /* width and precision */
-#define CONVERSIONS_MAX 64u /* of one format */
+#define SIZE_LIMIT      1024u /* width and precision */
+#define CONVERSIONS_MAX 64u   /* of one format */
 
 struct conversion {
 	bool left, plus, space, alt, zero, has_precision;
@@ -116,8 +116,8 @@ static int append(struct hodo_read_text *t, const void *s, size_t len)
 }
 
 /* prefix (sign, 0x), zeros, body, within the width. */
-static int pad(struct hodo_read_text *t, const struct conversion *c, const char *prefix, size_t zeros, const void *body,
-	       size_t len)
+static int pad(struct hodo_read_text *t, const struct conversion *c, const char *prefix, size_t zeros,
+	       const void *body, size_t len)
 {
 	size_t prefix_len = strlen(prefix), all = prefix_len + zeros + len;
 	size_t blanks = c->width > all ? c->width - all : 0;

@@ -13,13 +13,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define WINDOW_BYTES (256u << 10)
+#define WINDOW_BYTES      (256u << 10)
 #define WINDOW_BYTES_MANY (64u << 10)
-#define MANY_STREAMS 64u
+#define MANY_STREAMS      64u
 
 /* ------------------------------------------------------------------- one stream */
 
-/* Brings in more of the packet, from off on; p moves to its new place. 1, 0 the file is shorter, negative errno. */
+/* Brings in more of the packet, from off on; p moves to its new place. 1, 0 the file is shorter, negative
+ * errno. */
 static int refill(struct hodo_stream *s, uint64_t off, size_t need)
 {
 	size_t len;
@@ -63,7 +64,8 @@ static size_t event_size(const struct hodo_stream *s, const char **fault)
 	return hodo_read_layout_var_size(l->var[id], s->p, room);
 }
 
-/* The event at s->p is not all in memory: gets it there. 1 with *size, 0 packet over or broken, negative errno. */
+/* The event at s->p is not all in memory: gets it there. 1 with *size, 0 packet over or broken, negative
+ * errno. */
 static int fetch_event(struct hodo_stream *s, size_t *size)
 {
 	uint64_t off = offset_of(s, s->p), left = s->body_end - off;
@@ -85,8 +87,8 @@ static int fetch_event(struct hodo_stream *s, size_t *size)
 			break;
 		need = 2 * (size_t)(s->avail - s->p);
 	}
-	if (!fault && s->body_end == s->file_bytes && s->head.content_size / 8 > s->body_end - s->body_off +
-											 sizeof(struct hodo_packet))
+	if (!fault && s->body_end == s->file_bytes &&
+	    s->head.content_size / 8 > s->body_end - s->body_off + sizeof(struct hodo_packet))
 		s->next_off = s->file_bytes; /* the truncation, already told */
 	else
 		hodo_read_stream_broken(s, off, fault ? fault : "an event longer than its packet");
@@ -157,8 +159,9 @@ static int advance(struct hodo_stream *s)
 		s->p += size;
 		time = s->time_last + (((load64(s->event) >> 16) - s->time_last) & TIMESTAMP_MASK);
 		if (__builtin_expect(time > s->time_limit || time < s->time_last, 0)) {
-			hodo_read_stream_warn(s, WARN_TIME, "an event outside its packet's time at byte %llu: skipped",
-					 (unsigned long long)offset_of(s, s->event));
+			hodo_read_stream_warn(s, WARN_TIME,
+					      "an event outside its packet's time at byte %llu: skipped",
+					      (unsigned long long)offset_of(s, s->event));
 			continue;
 		}
 		s->packet_events++;

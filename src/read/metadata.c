@@ -12,10 +12,16 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { BAD_LINE = 1u << 0, BAD_EVENT = 1u << 1, BAD_LABELS = 1u << 2, BAD_CLOCK = 1u << 3, BAD_TWICE = 1u << 4,
-       BAD_LOST = 1u << 5 };
+enum {
+	BAD_LINE = 1u << 0,
+	BAD_EVENT = 1u << 1,
+	BAD_LABELS = 1u << 2,
+	BAD_CLOCK = 1u << 3,
+	BAD_TWICE = 1u << 4,
+	BAD_LOST = 1u << 5
+};
 
-#define KEYS_MAX 16
+#define KEYS_MAX       16
 #define LOST_LINES_MAX (2 * STREAMS_MAX)
 
 struct line {
@@ -27,7 +33,8 @@ struct line {
 	} pair[KEYS_MAX];
 };
 
-__attribute__((format(printf, 3, 4))) static void warn(struct hodo_trace *t, uint32_t once, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void warn(struct hodo_trace *t, uint32_t once, const char *fmt,
+						       ...)
 {
 	va_list ap;
 
@@ -170,7 +177,9 @@ static int word_process(struct hodo_trace *t, struct line *l)
 	p->uid = get_u32(l, "uid");
 	p->comm = get_text(l, "comm");
 	p->exe = get_text(l, "exe");
-	p->start = strcmp(start, "exec") == 0 ? HODO_START_EXEC : strcmp(start, "fork") == 0 ? HODO_START_FORK : 0;
+	p->start = strcmp(start, "exec") == 0   ? HODO_START_EXEC
+		   : strcmp(start, "fork") == 0 ? HODO_START_FORK
+						: 0;
 	p->mode = strcmp(get_text(l, "mode"), "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
 	get_number(l, "ring_size", UINT64_MAX, &p->ring_bytes);
 	get_number(l, "packet_size", UINT64_MAX, &p->packet_bytes);
@@ -246,7 +255,8 @@ static int word_event(struct hodo_trace *t, struct line *l)
 	}
 	c->pub.id = (uint32_t)id;
 	if (id < t->layouts->n && t->layouts->var[id]) {
-		warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number, (unsigned)id);
+		warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number,
+		     (unsigned)id);
 		hodo_read_class_free(c);
 		return 0;
 	}
@@ -262,8 +272,8 @@ static int word_event(struct hodo_trace *t, struct line *l)
 
 static int word_labels(struct hodo_trace *t, struct line *l)
 {
-	int err = hodo_read_labels_parse(t, get_text(l, "provider"), get_text(l, "field"), get_text(l, "names"),
-				    get_text(l, "values"));
+	int err = hodo_read_labels_parse(t, get_text(l, "provider"), get_text(l, "field"),
+					 get_text(l, "names"), get_text(l, "values"));
 
 	if (err == -EINVAL) {
 		warn(t, BAD_LABELS, "line %u: labels damaged: skipped", l->number);
@@ -340,9 +350,9 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		const char *word;
 		int (*func)(struct hodo_trace *t, struct line *l);
 	} words[] = {
-		{ "hodo", word_hodo },	   { "process", word_process }, { "clock", word_clock },
-		{ "event", word_event },   { "labels", word_labels },	{ "thread", word_thread },
-		{ "lost", word_lost },	   { "warning", word_warning }, { "end", word_end },
+		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
+		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
+		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -89,6 +89,10 @@ static char *put_long(char *o, double v, bool single)
 		if (single ? strtof(o, NULL) == (float)v : strtod(o, NULL) == v)
 			break;
 	}
+	if (!strpbrk(o, ".e")) { /* 64532176: a float looks like one */
+		memcpy(o + n, ".0", 3);
+		n += 2;
+	}
 	return o + n;
 }
 
@@ -99,7 +103,8 @@ char *hodo_read_put_float(char *o, double v, bool single, bool json, locale_t c)
 
 	if (!isfinite(v)) {
 		const char *s = isnan(v) ? (json ? "\"NaN\"" : "nan")
-					 : v > 0 ? (json ? "\"Infinity\"" : "inf") : (json ? "\"-Infinity\"" : "-inf");
+				: v > 0  ? (json ? "\"Infinity\"" : "inf")
+					 : (json ? "\"-Infinity\"" : "-inf");
 
 		return stpcpy(o, s);
 	}

@@ -33,15 +33,16 @@ void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, c
 		r->warn(r->warn_data, "more damage is not listed");
 		return;
 	}
-	n = snprintf(text, sizeof(text), "%.100s%s%.100s%s%.60s: ", r->path, top ? "" : "/", top ? "" : folder,
-		     *file ? "/" : "", file);
+	n = snprintf(text, sizeof(text), "%.100s%s%.100s%s%.60s: ", r->path, top ? "" : "/",
+		     top ? "" : folder, *file ? "/" : "", file);
 	if (n > 0 && (size_t)n < sizeof(text))
 		vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
 	hodo_read_clean(clean, sizeof(clean), text);
 	r->warn(r->warn_data, clean);
 }
 
-__attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder,
+						       const char *fmt, ...)
 {
 	va_list ap;
 
@@ -161,8 +162,29 @@ static int open_all(struct hodo_read *r)
 	return err;
 }
 
-/* Whether there is CTF metadata further down, as LTTng lays its traces out. */
-static bool has_deep_metadata(int dirfd, const char *path, unsigned depth, unsigned *budget)
+/* Whether the file is CTF metadata that is not ours. */
+static bool is_foreign(int dirfd, const char *name)
+{
+	static const uint8_t packed[2][4] = { { 0x57, 0x1d, 0xd1, 0x75 }, { 0x75, 0xd1, 0x1d, 0x57 } };
+	char text[65536];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, text, sizeof(text), 0) : -1;
+	close(fd);
+	if (n < 4)
+		return false;
+	if (memcmp(text, packed[0], 4) == 0 || memcmp(text, packed[1], 4) == 0)
+		return true;
+	return memmem(text, (size_t)n, "CTF 1.", 6) && !memmem(text, (size_t)n, "/*@hodo ", 8);
+}
+
+/* Whether there is another tool's metadata further down, where LTTng has it. */
+static bool has_foreign(int dirfd, const char *path, unsigned depth, unsigned *budget)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -178,8 +200,9 @@ static bool has_deep_metadata(int dirfd, const char *path, unsigned depth, unsig
 		if (e->d_name[0] == '.')
 			continue;
 		--*budget;
-		found = strcmp(e->d_name, "metadata") == 0 ||
-			(depth > 0 && has_deep_metadata(fd, e->d_name, depth - 1, budget));
+		found = strcmp(e->d_name, "metadata") == 0
+				? is_foreign(fd, e->d_name)
+				: depth > 0 && has_foreign(fd, e->d_name, depth - 1, budget);
 	}
 	closedir(dir);
 	return found;
@@ -196,7 +219,7 @@ static int open_folders(struct hodo_read *r)
 		return add_folder(r, ".");
 	}
 	err = open_all(r);
-	if (err == -ENODATA && has_deep_metadata(r->dirfd, ".", 5, &budget))
+	if (err == -ENODATA && has_foreign(r->dirfd, ".", 5, &budget))
 		err = -EPROTO;
 	return err;
 }
@@ -220,7 +243,8 @@ static int explain(const struct hodo_read_options *o, const char *path, int err)
 		what = "a CTF trace of another tool: read it with babeltrace2";
 		break;
 	case EPROTONOSUPPORT:
-		what = "written by a newer version or on a machine of the other byte order: read it with babeltrace2";
+		what = "written by a newer version or on a machine of the other byte order: read it with "
+		       "babeltrace2";
 		break;
 	case EBADMSG:
 		what = "the metadata is damaged: the recording cannot be read";

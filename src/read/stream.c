@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEADER sizeof(struct hodo_packet)
-#define MARK_BYTES 20 /* magic and uuid */
+#define HEADER       sizeof(struct hodo_packet)
+#define MARK_BYTES   20 /* magic and uuid */
 #define SEARCH_BYTES (256u << 10)
 
 void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)
@@ -46,7 +46,8 @@ static int open_file(struct hodo_stream *s)
 	fd = openat(s->trace->reader->dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (s->ino && (st.st_ino != s->ino || st.st_dev != s->dev))) {
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    (s->ino && (st.st_ino != s->ino || st.st_dev != s->dev))) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -148,8 +149,8 @@ int hodo_read_stream_probe(struct hodo_stream *s)
 
 	if (fd < 0) {
 		hodo_read_stream_warn(s, WARN_FILE, "%s: skipped",
-				 fd == -ESTALE || fd == -ELOOP || fd == -ENXIO ? "not a regular file"
-									       : strerror(-fd));
+				      fd == -ESTALE || fd == -ELOOP || fd == -ENXIO ? "not a regular file"
+										    : strerror(-fd));
 		return 1;
 	}
 	s->fd = fd;
@@ -284,11 +285,13 @@ static void take_header(struct hodo_stream *s, uint64_t off)
 	s->pub.packets++;
 	s->pub.events += h->events;
 	if (h->timestamp_end < h->timestamp_begin) {
-		hodo_read_stream_warn(s, WARN_TIME, "packet at byte %llu ends before it begins", (unsigned long long)off);
+		hodo_read_stream_warn(s, WARN_TIME, "packet at byte %llu ends before it begins",
+				      (unsigned long long)off);
 		s->time_limit = UINT64_MAX;
 	} else {
 		if (s->pub.packets > 1 && h->timestamp_begin < s->time_last)
-			hodo_read_stream_warn(s, WARN_ORDER, "time runs back at byte %llu", (unsigned long long)off);
+			hodo_read_stream_warn(s, WARN_ORDER, "time runs back at byte %llu",
+					      (unsigned long long)off);
 		s->time_last = h->timestamp_begin;
 		s->time_limit = h->timestamp_end;
 	}
@@ -315,14 +318,15 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 			return err;
 		if (!p) {
 			hodo_read_stream_warn(s, WARN_SHORT, "cut short in a packet's header at byte %llu",
-					 (unsigned long long)off);
+					      (unsigned long long)off);
 			return 0;
 		}
 		memcpy(&s->head, p, HEADER);
 		fault = header_fault(s, &s->head);
 		if (fault) {
-			hodo_read_stream_warn(s, WARN_HEADER, "%s at byte %llu: looking for the next packet behind it",
-					 fault, (unsigned long long)off);
+			hodo_read_stream_warn(s, WARN_HEADER,
+					      "%s at byte %llu: looking for the next packet behind it", fault,
+					      (unsigned long long)off);
 			err = find_header(s, off + 1, &s->next_off);
 			if (err)
 				return err;
@@ -333,8 +337,10 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 		s->body_end = off + s->head.content_size / 8;
 		s->next_off = off + s->head.packet_size / 8;
 		if (s->head.packet_size / 8 > left) {
-			hodo_read_stream_warn(s, WARN_SHORT, "cut short: %llu bytes of the packet at byte %llu are missing",
-					 (unsigned long long)(s->head.packet_size / 8 - left), (unsigned long long)off);
+			hodo_read_stream_warn(s, WARN_SHORT,
+					      "cut short: %llu bytes of the packet at byte %llu are missing",
+					      (unsigned long long)(s->head.packet_size / 8 - left),
+					      (unsigned long long)off);
 			s->next_off = s->file_bytes;
 			if (s->body_end > s->file_bytes)
 				s->body_end = s->file_bytes;
@@ -348,7 +354,7 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 void hodo_read_stream_broken(struct hodo_stream *s, uint64_t off, const char *what)
 {
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped", what,
-			 (unsigned long long)off);
+			      (unsigned long long)off);
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;
 }
@@ -362,6 +368,6 @@ void hodo_read_stream_packet_end(struct hodo_stream *s)
 	if (s->packet_events < announced)
 		s->pub.damaged += announced - s->packet_events;
 	hodo_read_stream_warn(s, WARN_COUNT, "a packet announces %llu events and %llu can be read",
-			 (unsigned long long)announced, (unsigned long long)s->packet_events);
+			      (unsigned long long)announced, (unsigned long long)s->packet_events);
 	s->packet_events = announced;
 }

@@ -13,15 +13,15 @@
 #include <locale.h>
 
 #define PUT_INTEGER_MAX 21 /* -9223372036854775808, 0xffffffffffffffff */
-#define PUT_FLOAT_MAX 26   /* -2.2250738585072014e-308, "-Infinity" */
-#define PUT_ESCAPED 6      /* times the bytes of a text, quotes not counted */
+#define PUT_FLOAT_MAX   26 /* -2.2250738585072014e-308, "-Infinity" */
+#define PUT_ESCAPED     6  /* times the bytes of a text, quotes not counted */
 
 struct hodo_read_text {
 	char *data;
 	size_t len, room;
 	locale_t c; /* numbers as in C whatever the program's locale is */
 	int64_t second;
-	char hms[8]; /* of second, in local time */
+	char hms[8];                 /* of second, in local time */
 	struct hodo_read_text *mark; /* a mark's text before it is escaped */
 };
 
@@ -36,10 +36,12 @@ char *hodo_read_put_float(char *o, double v, bool single, bool json, locale_t c)
 
 /* Length of the valid UTF-8 sequence at p, 0 if there is none. */
 unsigned hodo_read_utf8(const uint8_t *p, const uint8_t *end);
-char *hodo_read_put_json(char *o, const void *s, size_t len);                /* without quotes */
-char *hodo_read_put_plain(char *o, const void *s, size_t len, bool quoted); /* quoted: " and \ are escaped too */
+char *hodo_read_put_json(char *o, const void *s, size_t len); /* without quotes */
+char *hodo_read_put_plain(char *o, const void *s, size_t len,
+			  bool quoted); /* quoted: " and \ are escaped too */
 
 /* A field's value as in print's lines; room: the payload's bytes * PUT_ESCAPED + 32 + its label's. */
-char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v, locale_t c);
+char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v,
+			  locale_t c);
 
 #endif

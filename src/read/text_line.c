@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define DIM "\033[2m"
+#define DIM        "\033[2m"
 #define NAME_COLOR "\033[36m"
-#define PLAIN "\033[0m"
+#define PLAIN      "\033[0m"
 /* Time, cpu, tid, pid, punctuation, colours; comm not. */
 #define HEAD_ROOM 256
 
@@ -82,12 +82,14 @@ static char *put_var(char *o, const struct hodo_read_value *v, bool json, locale
 	if (v->type == HODO_TYPE_BYTES)
 		o = put_bytes(o, v);
 	else
-		o = json ? hodo_read_put_json(o, v->data, v->count) : hodo_read_put_plain(o, v->data, v->count, true);
+		o = json ? hodo_read_put_json(o, v->data, v->count)
+			 : hodo_read_put_plain(o, v->data, v->count, true);
 	*o++ = '"';
 	return o;
 }
 
-char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v, locale_t c)
+char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v,
+			  locale_t c)
 {
 	if (f->labels) {
 		const char *label = hodo_read_label(f->labels, v->i);

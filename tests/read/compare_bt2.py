@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare_bt2.py HODO DIR: reads one recording with babeltrace2 and with `hodo print --json`, and compares.
+
+Same events, fields and values; the same order within each stream exactly; one
+order over all streams that is sorted by time; times within 2 ns (babeltrace2
+converts in double precision); the same counts of lost events in each stream.
+Values are compared exactly but for floats, of which babeltrace2 prints six digits.
+Empty texts are compared by their length: babeltrace2 2.0.4 shows an older text for them.
+
+Prints one line and exits 0 when all agrees, else the differences and 1.
+"""
+import codecs
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+TIME_TOLERANCE_NS = 2
+DIFFERENCES_MAX = 20
+FALLBACK_CPU = 4294967295
+
+
+class Mismatch(Exception):
+    pass
+
+
+# ------------------------------------------------------------------ babeltrace2
+
+class Parser:
+    """Values as babeltrace2's text shows them; text is latin-1, so that bytes stay bytes."""
+
+    ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+    ATOM = re.compile(r"[^,\s\]}]+")
+    NAME = re.compile(r"[A-Za-z0-9_:.]+ = ")
+
+    def __init__(self, text):
+        self.text = text
+        self.at = 0
+
+    def peek(self, token):
+        return self.text.startswith(token, self.at)
+
+    def take(self, token):
+        if not self.peek(token):
+            raise Mismatch("cannot parse babeltrace2's %r at %r" % (self.text, self.text[self.at:self.at + 30]))
+        self.at += len(token)
+
+    def string(self):
+        self.take('"')
+        out = []
+        while not self.peek('"'):
+            c = self.text[self.at]
+            self.at += 1
+            if c != "\\":
+                out.append(c)
+                continue
+            c = self.text[self.at]
+            self.at += 1
+            if c == "x":
+                out.append(chr(int(self.text[self.at:self.at + 2], 16)))
+                self.at += 2
+            elif c in "01234567":
+                digits = re.compile("[0-7]{1,3}").match(self.text, self.at - 1).group()
+                self.at += len(digits) - 1
+                out.append(chr(int(digits, 8)))
+            else:
+                out.append(self.ESCAPES.get(c, c))
+        self.take('"')
+        return "".join(out).encode("latin-1")
+
+    def struct(self):
+        out = {}
+        self.take("{ ")
+        while not self.peek("}"):
+            name = self.NAME.match(self.text, self.at)
+            if not name:
+                self.take("a field's name")
+            self.at = name.end()
+            out[name.group()[:-3]] = self.value()
+            if self.peek(", "):
+                self.at += 2
+            elif self.peek(" "):
+                self.at += 1
+        self.take("}")
+        return out
+
+    def array(self):
+        out = []
+        self.take("[ ")
+        while not self.peek("]"):
+            self.take("[%d] = " % len(out))
+            out.append(self.value())
+            self.at += 2 if self.peek(", ") else 1
+        self.take("]")
+        return out
+
+    def enum(self):
+        mark = "container = "
+        self.at = self.text.index(mark, self.at) + len(mark)
+        value = self.value()
+        self.take(" )")
+        return value
+
+    def value(self):
+        if self.peek('"'):
+            return self.string()
+        if self.peek("{"):
+            return self.struct()
+        if self.peek("["):
+            return self.array()
+        if self.peek("( "):
+            return self.enum()
+        atom = self.ATOM.match(self.text, self.at)
+        if not atom:
+            self.take("a value")
+        self.at = atom.end()
+        text = atom.group()
+        if re.fullmatch(r"-?[0-9]+", text):
+            return int(text)
+        if text.startswith("0x"):
+            return int(text, 16)
+        return float(text)
+
+
+LINE = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+, trace = (.*?), (?:trace:.*?)?, ?name = (.*?), "
+                  r"(?:stream\.packet\.context = )")
+
+
+def read_bt2(path):
+    """Events by (folder, cpu), and lost events by (folder, stream's file)."""
+    run = subprocess.run(["babeltrace2", path, "--clock-seconds", "--names=all", "--fields=all"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    errors = run.stderr.decode("latin-1")
+    if run.returncode != 0:
+        raise Mismatch("babeltrace2 rejects it:\n" + errors)
+    streams, lost = {}, {}
+    for line in errors.splitlines():
+        found = re.search(r'Tracer discarded ([0-9]+) events? .* within stream "(.*)/([^/]*)/([^/]*)"', line)
+        if found:
+            key = (found.group(3), found.group(4))
+            lost[key] = lost.get(key, 0) + int(found.group(1))
+        elif line.strip():
+            raise Mismatch("babeltrace2 says: " + line)
+    for line in run.stdout.decode("latin-1").split("\n"):
+        if not line:
+            continue
+        head = LINE.match(line)
+        if not head:
+            raise Mismatch("cannot parse babeltrace2's %r" % line)
+        parser = Parser(line)
+        parser.at = head.end()
+        packet = parser.struct()
+        parser.take(", stream.event.context = ")
+        context = parser.struct()
+        fields = {}
+        if parser.peek(", event.fields = "):
+            parser.take(", event.fields = ")
+            fields = parser.struct()
+        cpu = -1 if packet["cpu_id"] == FALLBACK_CPU else packet["cpu_id"]
+        streams.setdefault((head.group(3), cpu), []).append({
+            "ts": int(head.group(1)) * 10**9 + int(head.group(2)), "name": head.group(4),
+            "tid": context["vtid"], "fields": fields})
+    return streams, lost
+
+
+# ------------------------------------------------------------------------- hodo
+
+def run_hodo(hodo, *args):
+    run = subprocess.run([hodo, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if run.returncode != 0:
+        raise Mismatch("hodo %s fails: %s" % (" ".join(args), run.stderr.decode(errors="replace")))
+    return run.stdout
+
+
+def read_hodo(hodo, path, folders):
+    """As read_bt2(); checks that the order over all folders is that of time."""
+    whole = run_hodo(hodo, "print", "-q", "--json", path).decode("utf-8").splitlines()
+    last, parts = None, []
+    streams, lost = {}, {}
+    for line in whole:
+        ts = json.loads(line)["ts"]
+        if last is not None and ts < last:
+            raise Mismatch("hodo print is not in time order at %s" % line)
+        last = ts
+    for folder in folders:
+        where = os.path.join(path, folder)
+        lines = run_hodo(hodo, "print", "-q", "--json", where).decode("utf-8").splitlines()
+        parts += lines
+        for line in lines:
+            event = json.loads(line)
+            streams.setdefault((folder, event["cpu"]), []).append(event)
+        info = json.loads(run_hodo(hodo, "info", "-q", "--json", where))
+        for stream in info["processes"][0]["streams"]:
+            count = sum(stream["lost"].values())
+            if count:
+                lost[folder, stream["name"]] = count
+    if sorted(whole) != sorted(parts):
+        raise Mismatch("hodo print of the whole and of its folders differ")
+    return streams, lost
+
+
+# ---------------------------------------------------------------------- compare
+
+def single_bytes(error):
+    return "".join(chr(b) for b in error.object[error.start:error.end]), error.end
+
+
+codecs.register_error("single_bytes", single_bytes)
+
+
+def same_value(theirs, ours):
+    if isinstance(ours, bool):
+        return theirs == int(ours)
+    if isinstance(ours, list):
+        return isinstance(theirs, list) and len(theirs) == len(ours) and all(map(same_value, theirs, ours))
+    if ours is None:
+        return theirs == b"(null)"
+    if isinstance(ours, float) or ours in ("NaN", "Infinity", "-Infinity"):
+        if isinstance(theirs, bytes):
+            return theirs.decode("latin-1") == ours
+        value = float(ours)
+        if math.isnan(value):
+            return math.isnan(theirs)
+        return theirs == value or abs(theirs - value) <= 1e-5 * abs(value)
+    if isinstance(ours, str) and isinstance(theirs, list):
+        return bytes(theirs).hex() == ours
+    if isinstance(ours, str):
+        # babeltrace2 ends a text at a NUL, which a hostile process may have recorded.
+        return isinstance(theirs, bytes) and theirs.decode("utf-8", "single_bytes") == ours.split("\0")[0]
+    return theirs == ours
+
+
+LENGTH = re.compile(r"_?(.*)_length[0-9]*")
+
+
+def lengths_of(fields, known):
+    """The lengths that stand before text, bytes and arrays, by the name of the field they belong to."""
+    out = {}
+    for name, value in fields.items():
+        owner = LENGTH.fullmatch(name)
+        if owner and name not in known and owner.group(1) in known:
+            out[owner.group(1)] = value
+    return out
+
+
+def compare_event(theirs, ours):
+    if theirs["name"] != ours["name"] or theirs["tid"] != ours["tid"]:
+        return "name or tid"
+    if abs(theirs["ts"] - ours["ts"]) > TIME_TOLERANCE_NS:
+        return "time"
+    rest = dict(theirs["fields"])
+    lengths = lengths_of(rest, ours["fields"])
+    for name, value in ours["fields"].items():
+        if name not in rest:
+            return "field " + name + " missing in babeltrace2's"
+        text = rest.pop(name)
+        if isinstance(text, bytes) and lengths.get(name) == 0:
+            text = b""  # babeltrace2 2.0.4 shows the text of an event before it instead
+        if not same_value(text, value):
+            return "field " + name
+    for name in rest:
+        owner = LENGTH.fullmatch(name)
+        if not owner or owner.group(1) not in ours["fields"]:
+            return "field " + name + " missing in hodo's"
+    return None
+
+
+def compare(theirs, ours, what):
+    for key in sorted(set(theirs) | set(ours), key=str):
+        a, b = theirs.get(key, []), ours.get(key, [])
+        if len(a) != len(b):
+            yield "%s %s: babeltrace2 has %d events, hodo %d" % (what, key, len(a), len(b))
+        for i, (x, y) in enumerate(zip(a, b)):
+            wrong = compare_event(x, y)
+            if wrong:
+                yield "%s %s event %d: %s differs:\n  babeltrace2 %s\n  hodo        %s" % (what, key, i, wrong, x, y)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.stderr.write("usage: compare_bt2.py HODO DIR\n")
+        return 2
+    hodo, path = sys.argv[1], sys.argv[2].rstrip("/")
+    try:
+        folders = sorted(f for f in os.listdir(path) if os.path.exists(os.path.join(path, f, "metadata")))
+        theirs, their_lost = read_bt2(path)
+        ours, our_lost = read_hodo(hodo, path, folders)
+        differences = list(compare(theirs, ours, "stream"))
+        for key in sorted(set(their_lost) | set(our_lost)):
+            if their_lost.get(key, 0) != our_lost.get(key, 0):
+                differences.append("stream %s: babeltrace2 counts %d lost events, hodo %d" % (
+                    "/".join(key), their_lost.get(key, 0), our_lost.get(key, 0)))
+    except Mismatch as error:
+        differences = [str(error)]
+    if differences:
+        print("%s: babeltrace2 and hodo differ in %d places" % (path, len(differences)))
+        print("\n".join(differences[:DIFFERENCES_MAX]))
+        return 1
+    print("%s: %d events in %d streams, %d lost: babeltrace2 and hodo agree" % (
+        path, sum(map(len, ours.values())), len(ours), sum(our_lost.values())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_elf.c - hodo_read_elf on any bytes. */
+#define _GNU_SOURCE
+#include "help.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct hodo_read_elf *elf;
+	size_t names = 0;
+	char path[64];
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (hodo_read_elf_open(&elf, path, NULL) == 0) {
+		for (uint32_t i = 0; i < hodo_read_elf_nclasses(elf); i++) {
+			const struct hodo_read_class *c = hodo_read_elf_class(elf, i);
+
+			names += strlen(c->name) + strlen(c->format) + strlen(c->file) + strlen(c->func);
+			for (uint32_t k = 0; k < c->nfields; k++)
+				names += strlen(c->fields[k].name) +
+					 strlen(hodo_read_type_name(c->fields[k].type));
+		}
+		hodo_read_elf_close(elf);
+	}
+	close(fd);
+	return names == SIZE_MAX; /* keeps the reads alive */
+}

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The verbs print, stat, list and info, on generated recordings.
+
+HODO and GEN_TRACE name the programs, LIST_TARGETS binaries with events (with colons between). After a
+wanted change of the output: UPDATE_GOLDEN=1 test_cli.py Golden, and read the difference.
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+HODO = os.environ["HODO"]
+GEN_TRACE = os.environ["GEN_TRACE"]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hodo-cli.")
+        self.addCleanup(self.folder.cleanup)
+        self.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "TERM", "LESS")}
+        self.env["TZ"] = "UTC"
+
+    def make(self, scenario, n=0):
+        path = os.path.join(self.folder.name, "%s-%d.data" % (scenario, n))
+        subprocess.run([GEN_TRACE, scenario, path, str(n)], check=True)
+        return path
+
+    def run_hodo(self, *args, **kwargs):
+        kwargs.setdefault("cwd", self.folder.name)
+        return subprocess.run([HODO, *args], env={**self.env, **kwargs.pop("env", {})}, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False, **kwargs)
+
+    def ok(self, *args, **kwargs):
+        run = self.run_hodo(*args, **kwargs)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout.decode()
+
+    def fails(self, status, words, *args):
+        run = self.run_hodo(*args)
+        error = run.stderr.decode()
+        self.assertEqual(run.returncode, status, error)
+        self.assertRegex(error, r"\Ahodo: [^\n]+: [^\n]+\n\Z")
+        self.assertIn(words, error)
+        self.assertEqual(run.stdout, b"")
+
+
+class Golden(Case):
+    """Output byte for byte."""
+
+    VERBS = {"print": ["print"], "print-json": ["print", "--json"], "print-color": ["print", "--color=always", "-n", "8"],
+             "stat": ["stat"], "stat-json": ["stat", "--json"], "info": ["info"], "info-json": ["info", "--json"],
+             "list": ["list"], "list-json": ["list", "--json"]}
+
+    def golden(self, scenario):
+        path = self.make(scenario)
+        for name, args in self.VERBS.items():
+            with self.subTest(name):
+                got = self.ok(*args, path)
+                file = HERE / "golden" / (scenario + "." + name)
+                if os.environ.get("UPDATE_GOLDEN"):
+                    file.write_text(got)
+                self.assertEqual(got, file.read_text())
+                if name.endswith("json"):
+                    for line in got.splitlines():
+                        json.loads(line)
+
+    def test_all(self):
+        self.golden("all")
+
+    def test_lost(self):
+        self.golden("lost")
+
+    def test_default_directory(self):
+        path = self.make("all")
+        os.rename(path, os.path.join(self.folder.name, "hodo.data"))
+        for verb in ("print", "stat", "info", "list"):
+            self.assertEqual(self.ok(verb), self.ok(verb, "hodo.data"))
+
+    def test_one_process(self):
+        path = self.make("all")
+        lines = self.ok("print", "--json", path + "/kvd-412").splitlines()
+        self.assertEqual(len(lines), 21)
+        self.assertEqual({json.loads(line)["pid"] for line in lines}, {412})
+
+    def test_time_zone(self):
+        path = self.make("all")
+        utc = self.ok("print", "-n1", path)
+        away = self.ok("print", "-n1", path, env={"TZ": "XXX-05:30"})
+        self.assertTrue(utc.startswith("[13:15:09.956751820] 0 412 kvd all:scalars "))
+        self.assertEqual(away, utc.replace("13:15", "18:45"))
+
+
+class Babeltrace(Case):
+    """The same recording read by babeltrace2."""
+
+    def compare(self, path, hodo=HODO):
+        run = subprocess.run([sys.executable, str(HERE / "compare_bt2.py"), hodo, path], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, check=False, env=self.env)
+        return run.returncode, run.stdout.decode(errors="replace")
+
+    def test_agree(self):
+        for scenario, n in [("all", 0), ("lost", 0), ("many", 12), ("fixed", 3000), ("text", 3000)] + [
+                ("random", seed) for seed in range(1, 13)]:
+            with self.subTest(scenario, n=n):
+                status, text = self.compare(self.make(scenario, n))
+                self.assertEqual(status, 0, text)
+
+    def test_notices(self):
+        """The comparison itself: each kind of lie by hodo is found."""
+        path = self.make("all")
+        for lie in ("s/\"shard\":3/\"shard\":4/", "s/user:1/user:2/", "s/0.30000000000000004/0.31/", "7d",
+                    "s/\"tid\":414/\"tid\":415/", "s/\"key\":null/\"key\":\"\"/", "s/\"busy\":3/\"busy\":4/g",
+                    "s/\"ts\":1795007709956751820/\"ts\":1795007709956751817/", "3{h;d};4G", "s/00254a6f/00254a70/",
+                    "s/kv:state/kv:stat/", "s/,\"total\":2}/}/", "s/\"flag\":true/\"flag\":false/"):
+            fake = os.path.join(self.folder.name, "fake")
+            with open(fake, "w", encoding="ascii") as f:
+                f.write("#!/bin/sh\n\"%s\" \"$@\" | sed '%s'\n" % (HODO, lie))
+            os.chmod(fake, 0o755)
+            with self.subTest(lie):
+                status, text = self.compare(path, fake)
+                self.assertEqual(status, 1, text)
+                self.assertIn("differ in", text)
+
+
+class Errors(Case):
+    """One line, and the exit status says whose fault it is."""
+
+    def test_usage(self):
+        self.fails(2, "no verb given")
+        self.fails(2, "did you mean 'hodo print'", "prnt")
+        self.fails(2, "did you mean 'hodo stat'", "stats")
+        self.fails(2, "'hodo --help' lists them", "frobnicate")
+        self.fails(2, "unknown option '--json'", "--json")
+        for verb in ("print", "stat", "info", "list"):
+            self.fails(2, "unknown option '--nonsense'", verb, "--nonsense")
+            self.fails(2, "unknown option '-x'", verb, "-x")
+            self.fails(2, "'two' too", verb, "one", "two")
+            self.fails(2, "'--json=3' takes no value", verb, "--json=3")
+        self.fails(2, "needs a value", "print", "--since")
+        self.fails(2, "no number of events", "print", "-n", "many")
+        self.fails(2, "auto, always or never", "print", "--color=blue")
+        path = self.make("all")
+        for bad in ("yesterday", "", "-1", "1.", "1.5.2", "99999999999999999999", "9223372036.854775808"):
+            self.fails(2, "no time in seconds", "print", "--since=" + bad, path)
+
+    def test_missing(self):
+        for verb in ("print", "stat", "info", "list"):
+            self.fails(1, "no such recording", verb, "nothing.data")
+            self.fails(1, "no recording in this directory", verb, self.folder.name)
+        for verb in ("print", "stat", "info"):
+            self.fails(1, "not a directory", verb, HODO)
+
+    def test_list_pid(self):
+        self.fails(1, "/proc/4194305/exe", "list", "4194305")
+
+    def test_not_binaries(self):
+        script = os.path.join(self.folder.name, "script")
+        with open(script, "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\n")
+        self.fails(1, "not a linked 64-bit ELF", "list", script)
+        self.fails(1, "not a linked 64-bit ELF", "list", "/dev/null")
+
+    def test_damaged(self):
+        """A warning on standard error, and what can be read."""
+        path = self.make("all")
+        with open(path + "/kvd-412/cpu1", "r+b") as f:
+            f.truncate(300)
+        run = self.run_hodo("print", path)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn(b"hodo: warning: ", run.stderr)
+        self.assertIn(b"cpu1: cut short", run.stderr)
+        self.assertIn(b"kv:get key user:2 shard -1", run.stdout)
+        self.assertNotIn(b"cut short", self.run_hodo("print", "-q", path).stderr)
+        run = self.run_hodo("stat", path)
+        self.assertIn(b"events are damaged and not counted", run.stdout)
+        os.unlink(path + "/kvd-412/metadata")
+        run = self.run_hodo("print", path)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn(b"kvd-412: no metadata: skipped", run.stderr)
+        self.assertEqual(run.stdout.count(b"\n"), 31)
+
+    def test_lost_is_told(self):
+        path = self.make("all")
+        self.assertIn(b"55 events were lost, 40 of them overwritten", self.run_hodo("print", path).stderr)
+        self.assertEqual(self.run_hodo("print", "-q", path).stderr, b"")
+
+    def test_help(self):
+        for verb in ([], ["print"], ["stat"], ["list"], ["info"]):
+            text = self.ok(*verb, "--help")
+            self.assertLessEqual(text.count("\n"), 24)
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            self.assertIn("usage: hodo", text)
+            if verb:
+                self.assertEqual(self.ok("help", *verb), text)
+        self.assertRegex(self.ok("--version"), r"\Ahodo [0-9.]+\n\Z")
+
+
+class Output(Case):
+    """Where it goes: pipes that close, full disks, terminals."""
+
+    def test_broken_pipe(self):
+        path = self.make("fixed", 300000)
+        for args in (["print"], ["print", "--json"]):
+            with subprocess.Popen([HODO, *args, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=self.env) as run:
+                self.assertTrue(run.stdout.readline())
+                run.stdout.close()
+                self.assertEqual(run.stderr.read(), b"")
+                self.assertEqual(run.wait(), 0)
+
+    def test_full(self):
+        path = self.make("all")
+        for verb in ("print", "stat", "info", "list"):
+            with open("/dev/full", "wb") as full:
+                run = subprocess.run([HODO, verb, "-q", path], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stderr, b"hodo: cannot write to standard output: No space left on device\n")
+
+    def terminal(self, *args, **env):
+        """What a terminal would show."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            signal.alarm(60)
+            os.execve(HODO, [HODO, *args], {**self.env, **env})
+        out = b""
+        try:
+            while True:
+                data = os.read(fd, 65536)
+                if not data:
+                    break
+                out += data
+        except OSError:
+            pass
+        os.close(fd)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        return out.decode()
+
+    def test_color(self):
+        path = self.make("all")
+        colored = "\033[36mkv:put\033[0m"
+        self.assertNotIn("\033", self.ok("print", path))
+        self.assertIn(colored, self.ok("print", "--color=always", path))
+        self.assertIn(colored, self.ok("print", "--color=always", path, env={"NO_COLOR": "1"}))
+        plain = self.ok("print", path)
+        self.assertEqual(re.sub("\033\\[[0-9]*m", "", self.ok("print", "--color=always", path)), plain)
+        self.assertIn(colored, self.terminal("print", path, PAGER="cat", TERM="xterm"))
+        self.assertNotIn(colored, self.terminal("print", path, PAGER="cat", TERM="dumb"))
+        self.assertNotIn(colored, self.terminal("print", path, PAGER="cat", TERM="xterm", NO_COLOR="1"))
+        self.assertNotIn(colored, self.terminal("print", "--color=never", path, PAGER="cat", TERM="xterm"))
+
+    def test_pager(self):
+        path = self.make("all")
+        self.assertIn("KVD WORKER", self.terminal("print", path, PAGER="tr a-z A-Z", TERM="xterm"))
+        self.assertNotIn("KVD WORKER", self.ok("print", path, env={"PAGER": "tr a-z A-Z"}))
+        # One that reads little or nothing, or is not there.
+        self.terminal("print", self.make("fixed", 300000), PAGER="head -1", TERM="xterm")
+        self.terminal("print", path, PAGER="true", TERM="xterm")
+        self.terminal("print", path, PAGER="/does/not/exist", TERM="xterm")
+
+    def test_nothing_open(self):
+        """Standard output closed: an error, not a crash."""
+        path = self.make("all")
+        run = subprocess.run(["sh", "-c", '"$0" print -q "$1" >&-', HODO, path], stderr=subprocess.PIPE, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertTrue(run.stderr.startswith(b"hodo: cannot write"))
+
+
+class Times(Case):
+    """--since, --until, --limit."""
+
+    def lines(self, *args):
+        return self.ok("print", "--json", self.path, *args).splitlines()
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.make("all")
+        self.every = self.lines()
+        self.begin = json.loads(self.every[0])["ts"]
+
+    def test_parts(self):
+        for cut in ("0.000000500", "0.00000271", ".000001", "1", "0"):
+            first, second = self.lines("--until", cut), self.lines("--since", cut)
+            self.assertEqual(first + second, self.every)
+            limit = self.begin + round(float(cut) * 1e9)
+            self.assertTrue(all(json.loads(line)["ts"] < limit for line in first))
+            self.assertTrue(all(json.loads(line)["ts"] >= limit for line in second))
+
+    def test_epoch(self):
+        cut = json.loads(self.every[20])["ts"]
+        text = "%d.%09d" % (cut // 10**9, cut % 10**9)
+        self.assertEqual(self.lines("--since", text), [e for e in self.every if json.loads(e)["ts"] >= cut])
+        self.assertEqual(self.lines("--since", "0.0000005", "--until", text),
+                         [e for e in self.every if self.begin + 500 <= json.loads(e)["ts"] < cut])
+
+    def test_limit(self):
+        for n in (0, 1, 10, 51, 52, 53):
+            self.assertEqual(self.lines("-n", str(n)), self.every[:n])
+        self.assertEqual(self.lines("--limit=3", "--since=1"), self.every[-1:])
+
+
+class Binaries(Case):
+    """hodo list on programs and libraries."""
+
+    WANT = {
+        "kv:cache_bytes": ("counter", "value:u64"),
+        "kv:compact.begin": ("span_begin", "shard:i32"),
+        "kv:compact.end": ("span_end", ""),
+        "kv:data": ("event", "key:bytes load:f64[] key_3:str void_key:ptr char_shard:char"),
+        "kv:empty": ("event", ""),
+        "kv:evict": ("tracepoint", "key:str age:i32"),
+        "kv:get": ("mark", "key:str shard:i32"),
+        "kv:put": ("event", "key:str shard:i32 bytes:u64"),
+        "kv:request.begin": ("begin", "shard:i32 key:str"),
+        "kv:request.end": ("end", "shard:i32"),
+        "kv:state": ("event", "state:i32"),
+    }
+
+    def check(self, path):
+        events = json.loads(self.ok("list", "--json", path))["events"]
+        got = {e["name"]: (e["kind"], " ".join(f["name"] + ":" + f["type"] for f in e["fields"])) for e in events}
+        self.assertEqual(got, self.WANT)
+        self.assertEqual([e["name"] for e in events], sorted(got))
+        by_name = {e["name"]: e for e in events}
+        self.assertEqual(by_name["kv:put"]["sites"], 2)
+        self.assertEqual(by_name["kv:get"]["format"], "key %s shard %d\n")
+        self.assertEqual(by_name["kv:state"]["fields"][0]["labels"], {"IDLE": 0, "BUSY": 1, "DEAD": -7})
+        source = (HERE / "list_target.c").read_text().splitlines()
+        for event in events:
+            self.assertTrue(event["file"].endswith("list_target.c"))
+            self.assertIn(event["name"].split(":")[1].split(".")[0], source[event["line"] - 1])
+        self.assertEqual(self.ok("list", path).count("\n"), len(events))
+
+    def test_targets(self):
+        for path in os.environ["LIST_TARGETS"].split(":"):
+            with self.subTest(path):
+                self.check(path)
+                stripped = os.path.join(self.folder.name, "stripped")
+                subprocess.run(["strip", "-o", stripped, path], check=True)
+                self.check(stripped)
+
+    def test_no_events(self):
+        run = self.run_hodo("list", "/bin/true")
+        self.assertEqual((run.returncode, run.stdout), (0, b""))
+        self.assertIn(b"has no events", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

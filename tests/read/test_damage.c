@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* test_damage.c - recordings that are broken, foreign or hostile, one fault at a time. */
+#define _GNU_SOURCE
+#include "help.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEADER sizeof(struct hodo_packet)
+
+/* Three packets of 100 events of 24 bytes. */
+static const char *make(const char *name)
+{
+	static const struct gen_field fields[] = { { "n", HODO_TYPE_I32 }, { "total", HODO_TYPE_U64 } };
+	const char *top = help_path(name);
+	struct gen_trace t;
+	struct gen_stream s;
+
+	gen_trace_start(&t, top, "p-1", "p", 1, "discard", 1000000000, 0, 0);
+	gen_class(&t, 1, "p:step", "event", "", fields, 2);
+	gen_stream_start(&s, &t, "cpu0", 0);
+	for (unsigned packet = 0; packet < 3; packet++) {
+		gen_packet_start(&s, 1000 + packet * 1000);
+		for (unsigned i = 0; i < 100; i++) {
+			gen_event(&s, 1, 1, 1000 + packet * 1000 + i);
+			gen_u32(&s, packet * 100 + i);
+			gen_u64(&s, i);
+		}
+		gen_packet_end(&s, 1000 + packet * 1000 + 99, 0);
+	}
+	gen_stream_end(&s);
+	gen_comment(&t, "end time=3.000000000");
+	gen_trace_end(&t);
+	return top;
+}
+#define PACKET (HEADER + 100 * 24)
+
+static void patch(const char *top, size_t off, const void *data, size_t len)
+{
+	char path[600];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/p-1/cpu0", top);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, data, len, (off_t)off), len);
+	close(fd);
+}
+
+static void check(const char *top, uint64_t events, uint64_t damaged, const char *warning)
+{
+	struct hodo_read_totals totals = { .size = sizeof(totals) };
+	struct hodo_read *r = help_open(top);
+
+	assert_int_equal(help_walk(r), events);
+	assert_int_equal(hodo_read_count(r, &totals), 0);
+	assert_int_equal(totals.damaged, damaged);
+	if (!strstr(help_warnings, warning))
+		fail_msg("'%s' is not in the warnings: %s", warning, help_warnings);
+	hodo_read_close(r);
+}
+
+static void test_truncated(void **state)
+{
+	static const struct {
+		size_t len;
+		unsigned events, damaged;
+		const char *warning;
+	} cuts[] = {
+		{ 3 * PACKET - 1, 299, 1, "cut short: 1 bytes" },
+		{ 2 * PACKET + HEADER + 36, 201, 99, "cut short" },
+		{ 2 * PACKET + HEADER, 200, 100, "cut short" },
+		{ 2 * PACKET + HEADER - 1, 200, 0, "cut short in a packet's header" },
+		{ 2 * PACKET, 200, 0, "" },
+		{ 1, 0, 0, "cut short in a packet's header" },
+		{ 0, 0, 0, "" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		char path[600];
+
+		snprintf(path, sizeof(path), "%s/p-1/cpu0", make("cut"));
+		assert_int_equal(truncate(path, (off_t)cuts[i].len), 0);
+		check(help_path("cut"), cuts[i].events, cuts[i].damaged, cuts[i].warning);
+	}
+}
+
+static void test_header(void **state)
+{
+	uint64_t huge = UINT64_MAX & ~7ull, small = 8 * (HEADER + 48), over = 8 * PACKET * 2,
+		 odd = 8 * PACKET + 1;
+	uint32_t events = 0x00ffffff;
+
+	(void)state;
+	patch(make("h"), PACKET, "x", 1); /* magic */
+	check(help_path("h"), 200, 0, "no packet at byte");
+	patch(make("h"), PACKET + 4, "x", 1);
+	check(help_path("h"), 200, 0, "a packet of another trace");
+	patch(make("h"), PACKET + 20, "x", 1);
+	check(help_path("h"), 200, 0, "unknown stream");
+	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &huge, 8);
+	check(help_path("h"), 200, 0, "damaged size");
+	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &odd, 8);
+	check(help_path("h"), 200, 0, "damaged size");
+	patch(make("h"), PACKET + offsetof(struct hodo_packet, events), &events, 4);
+	check(help_path("h"), 200, 0, "damaged event count");
+	/* Content shorter than the packet: the rest is padding, and the count tells. */
+	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &small, 8);
+	check(help_path("h"), 200, 0, "damaged event count");
+	/* A packet that claims the one behind it: found again at its header. */
+	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &over, 8);
+	patch(help_path("h"), PACKET + offsetof(struct hodo_packet, content_size), &over, 8);
+	check(help_path("h"), 300, 0, "unknown event id");
+}
+
+static void test_events(void **state)
+{
+	uint64_t word = 9 | 2050ull << 16, late = 1 | 5000ull << 16;
+	uint32_t count = 90;
+	uint16_t id = 0;
+
+	(void)state;
+	patch(make("e"), PACKET + HEADER + 24 * 50, &word, 8);
+	check(help_path("e"), 250, 50, "unknown event id at byte");
+	patch(make("e"), PACKET + HEADER + 24 * 50, &id, 2);
+	check(help_path("e"), 250, 50, "unknown event id at byte");
+	patch(make("e"), PACKET + HEADER + 24 * 50, &late, 8); /* the others stay readable */
+	check(help_path("e"), 299, 1, "outside");
+	patch(make("e"), PACKET + offsetof(struct hodo_packet, events), &count, 4);
+	check(help_path("e"), 300, 0, "announces 90 events and 100 can be read");
+}
+
+static void test_times(void **state)
+{
+	uint64_t early = 500, end = 100, before = 50;
+
+	(void)state;
+	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_end), &end, 8);
+	check(help_path("t"), 300, 0, "ends before it begins");
+	/* The whole packet is earlier than the one before it: given where it stands. */
+	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_begin), &early, 8);
+	check(help_path("t"), 300, 0, "time runs back");
+	make("t");
+	patch(help_path("t"), 2 * PACKET + offsetof(struct hodo_packet, events_discarded), "\1", 1);
+	patch(help_path("t"), 1 * PACKET + offsetof(struct hodo_packet, events_discarded), &before, 8);
+	check(help_path("t"), 300, 0, "lost events runs back");
+}
+
+static void replace_metadata(const char *top, const char *from, const char *to)
+{
+	char path[600], *at;
+	size_t len;
+	uint8_t *data;
+	char *text = malloc(1 << 20);
+
+	assert_non_null(text);
+	snprintf(path, sizeof(path), "%s/p-1/metadata", top);
+	data = help_read(path, &len);
+	data[len] = 0;
+	at = strstr((char *)data, from);
+	assert_non_null(at);
+	len = (size_t)snprintf(text, 1 << 20, "%.*s%s%s", (int)(at - (char *)data), data, to,
+			       at + strlen(from));
+	help_write(path, text, len);
+	free(data);
+	free(text);
+}
+
+static void test_metadata(void **state)
+{
+	static const struct {
+		const char *from, *to, *warning;
+		unsigned events;
+	} cases[] = {
+		{ "id=1 name", "id=0 name", "event damaged", 0 },
+		{ "id=1 name", "id=65536 name", "event damaged", 0 },
+		{ "id=1 name", "id=99999999999999999999 name", "event damaged", 0 },
+		{ "kind=event", "kind=nothing", "event damaged", 0 },
+		{ "n:i32", "n:i33", "event damaged", 0 },
+		{ "n:i32", ":i32", "event damaged", 0 },
+		{ "n:i32", "n", "event damaged", 0 },
+		{ "n:i32,total:u64*/", "n:i32,total:u64", "damaged: skipped", 0 },
+		{ "/*@end", "/*@event id=1 name=p:other kind=event fields=*/\n/*@end", "given twice", 300 },
+		{ "/*@end", "/*@labels provider=p field=n names=A,B values=1*/\n/*@end", "labels damaged",
+		  300 },
+		{ "/*@end", "/*@labels provider=p field=n names=A values=x*/\n/*@end", "labels damaged",
+		  300 },
+		{ "/*@end", "/*@lost stream=../x full=1*/\n/*@end", "losses damaged", 300 },
+		{ "/*@end", "/*@lost stream=cpu0 full=-1*/\n/*@end", "losses damaged", 300 },
+		{ "/*@end", "/*@what is=this*/\n/*@thread tid=x comm=%zz%00%ff*/\n/*@end", "", 300 },
+		{ "freq=1000000000 offset_s", "freq=0 offset_s", "clock damaged", 300 },
+		{ "freq=1000000000 offset_s", "freq=99999999999999 offset_s", "clock damaged", 300 },
+		{ "/*@clock", "/*@klock", "no clock", 300 },
+		{ "comm=p", "comm=%0a%1b[31m", "", 300 },
+		{ "/*@end", "/*@*/\n/*@ */\n/*@end end*/\n/*@end", "damaged: skipped", 300 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make("m");
+		replace_metadata(help_path("m"), cases[i].from, cases[i].to);
+		check(help_path("m"), cases[i].events, cases[i].events ? 0 : 300, cases[i].warning);
+	}
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	make("r");
+	replace_metadata(help_path("r"), "version=1", "version=2");
+	assert_int_equal(help_open_error(help_path("r/p-1")), -EPROTONOSUPPORT);
+	assert_int_equal(help_open_error(help_path("r")), -EPROTONOSUPPORT);
+	make("r");
+	replace_metadata(help_path("r"), "byte_order=le", "byte_order=be");
+	assert_int_equal(help_open_error(help_path("r/p-1")), -EPROTONOSUPPORT);
+	make("r");
+	replace_metadata(help_path("r"), "version=1 uuid=", "version=1 uuid=z");
+	assert_int_equal(help_open_error(help_path("r/p-1")), -EBADMSG);
+	make("r");
+	replace_metadata(help_path("r"), "/*@hodo", "/*@nodo");
+	assert_int_equal(help_open_error(help_path("r/p-1")), -EBADMSG);
+	assert_int_equal(help_open_error(help_path("nothing")), -ENOENT);
+	assert_int_equal(help_open_error(help_path("r/p-1/cpu0")), -ENOTDIR);
+	make("r");
+	assert_int_equal(help_open_error(help_dir), -ENODATA); /* recordings stand one level down */
+	assert_int_equal(hodo_read_open(NULL, "x", NULL), -EINVAL);
+}
+
+static void test_foreign(void **state)
+{
+	static const char text[] = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; };\n";
+	static const uint8_t packed[64] = { 0x57, 0x1d, 0xd1, 0x75 }; /* LTTng packs its metadata */
+
+	(void)state;
+	mkdir(help_path("lttng"), 0777);
+	assert_int_equal(help_open_error(help_path("lttng")), -ENODATA);
+	mkdir(help_path("lttng/ust"), 0777);
+	mkdir(help_path("lttng/ust/uid"), 0777);
+	mkdir(help_path("lttng/ust/uid/0"), 0777);
+	mkdir(help_path("lttng/ust/uid/0/64-bit"), 0777);
+	help_write(help_path("lttng/ust/uid/0/64-bit/metadata"), packed, sizeof(packed));
+	assert_int_equal(help_open_error(help_path("lttng")), -EPROTO);
+	assert_non_null(strstr(help_error, "another tool: read it with babeltrace2"));
+	assert_int_equal(help_open_error(help_path("lttng/ust/uid/0/64-bit")), -EPROTO);
+	mkdir(help_path("lttng/kernel"), 0777);
+	help_write(help_path("lttng/kernel/metadata"), text, strlen(text));
+	assert_int_equal(help_open_error(help_path("lttng")), -EPROTO);
+	/* Beside one of ours it is left out. */
+	make("lttng");
+	check(help_path("lttng"), 300, 0, "a CTF trace of another tool: skipped");
+}
+
+static void test_odd_files(void **state)
+{
+	struct hodo_read *r;
+
+	(void)state;
+	make("odd");
+	assert_int_equal(mkfifo(help_path("odd/p-1/cpu1"), 0666), 0);
+	assert_int_equal(symlink("/dev/zero", help_path("odd/p-1/cpu2")), 0);
+	mkdir(help_path("odd/p-1/cpu3"), 0777);
+	assert_int_equal(symlink("p-1", help_path("odd/p-2")), 0);
+	help_write(help_path("odd/p-1/.hidden"), "x", 1);
+	help_write(help_path("odd/README"), "x", 1);
+	check(help_path("odd"), 300, 0, "cpu1: not a regular file");
+	assert_non_null(strstr(help_warnings, "cpu2: not a regular file"));
+	assert_non_null(strstr(help_warnings, "cpu3: not a regular file"));
+	assert_non_null(strstr(help_warnings, "symbolic links are not followed"));
+	r = help_open(help_path("odd"));
+	assert_int_equal(hodo_read_nprocesses(r), 1);
+	hodo_read_close(r);
+	assert_int_equal(unlink(help_path("odd/p-1/metadata")), 0);
+	assert_int_equal(symlink("/dev/zero", help_path("odd/p-1/metadata")), 0);
+	assert_int_equal(help_open_error(help_path("odd/p-1")), -EBADMSG);
+	assert_int_equal(unlink(help_path("odd/p-1/metadata")), 0);
+	assert_int_equal(mkfifo(help_path("odd/p-1/metadata"), 0666), 0);
+	assert_int_equal(help_open_error(help_path("odd/p-1")), -EBADMSG);
+}
+
+/* Files that become shorter, or others, while they are read. */
+static void test_meanwhile(void **state)
+{
+	const struct hodo_read_event *e;
+	struct hodo_read *r;
+	char path[600];
+	unsigned n = 0;
+
+	(void)state;
+	gen_fixed(help_path("big"), 100000);
+	snprintf(path, sizeof(path), "%s/bench-412/cpu0", help_path("big"));
+	r = help_open(help_path("big"));
+	for (; n < 1000; n++)
+		assert_int_equal(hodo_read_next(r, &e), 1);
+	assert_int_equal(truncate(path, 300000), 0);
+	for (; hodo_read_next(r, &e) > 0; n++)
+		;
+	assert_true(n > 50000 && n < 100000);
+	assert_non_null(strstr(help_warnings, "cut short"));
+	assert_int_equal(hodo_read_count(r, NULL), 0);
+	assert_int_equal(rename(help_path("big/bench-412/cpu1"), help_path("big/bench-412/.cpu1")), 0);
+	assert_int_equal(hodo_read_count(r, NULL), 0);
+	for (n = 0; hodo_read_next(r, &e) > 0; n++)
+		;
+	assert_true(n < 20000);
+	assert_non_null(strstr(help_warnings, "cpu1: cannot be read"));
+	hodo_read_close(r);
+}
+
+/* What is appended later is not seen; the metadata that was read knows all that is. */
+static void test_growing(void **state)
+{
+	struct hodo_read *r;
+	uint8_t *data;
+	char path[600];
+	size_t len;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/p-1/cpu0", make("grow"));
+	data = help_read(path, &len);
+	r = help_open(help_path("grow"));
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(write(fd, data + 2 * PACKET, PACKET), PACKET);
+	close(fd);
+	assert_int_equal(help_walk(r), 300);
+	assert_int_equal(help_nwarnings, 0);
+	hodo_read_close(r);
+	free(data);
+}
+
+static void test_warnings_bounded(void **state)
+{
+	struct hodo_read *r;
+
+	(void)state;
+	make("w");
+	for (unsigned i = 0; i < 300; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "w/p-1/cpu%u", i + 1);
+		help_write(help_path(name), "damaged", 7);
+	}
+	r = help_open(help_path("w"));
+	assert_int_equal(help_walk(r), 300);
+	assert_int_equal(help_nwarnings, 101);
+	assert_non_null(strstr(help_warnings, "more damage is not listed"));
+	hodo_read_close(r);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	help_start();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	help_done();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_metadata),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_odd_files),
+		cmocka_unit_test(test_meanwhile),
+		cmocka_unit_test(test_growing),
+		cmocka_unit_test(test_warnings_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_mutate.c - thousands of variants of sound recordings, with bits turned
+ * over, bytes changed, files cut and parts repeated. Whatever comes of it must
+ * be read to its end, and the walks over it must agree.
+ */
+#define _GNU_SOURCE
+#include "help.h"
+
+#include <errno.h>
+
+#define VARIANTS 3000
+
+static uint64_t seed = 0x9e3779b97f4a7c15ull;
+
+static uint64_t next_random(void)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return seed * 0x2545f4914f6cdd1dull;
+}
+
+struct file {
+	const char *path;
+	uint8_t *data;
+	size_t len;
+	bool damaged;
+};
+
+static size_t mutate(uint8_t *dst, const struct file *f)
+{
+	size_t len = f->len;
+
+	memcpy(dst, f->data, len);
+	if (next_random() % 8 == 0)
+		len = next_random() % (len + 1);
+	if (next_random() % 16 == 0 && len > 64) {
+		size_t from = next_random() % (len - 32), to = next_random() % (len - 32);
+
+		memmove(dst + to, dst + from, 1 + next_random() % 32);
+	}
+	for (unsigned n = next_random() % 5; n > 0 && len > 0; n--) {
+		size_t at = next_random() % (next_random() % 2 && len > 300 ? 300 : len);
+
+		if (next_random() % 2)
+			dst[at] ^= (uint8_t)(1u << next_random() % 8);
+		else
+			dst[at] = next_random() % 2 ? 0xff : (uint8_t)next_random();
+	}
+	return len;
+}
+
+static unsigned run(const char *top, struct file *files, unsigned nfiles)
+{
+	uint8_t *dst = malloc(1 << 20);
+	unsigned opened = 0;
+
+	assert_non_null(dst);
+	for (unsigned i = 0; i < VARIANTS; i++) {
+		struct file *f = &files[next_random() % nfiles];
+		struct hodo_read *r;
+
+		help_write(f->path, dst, mutate(dst, f));
+		f->damaged = true;
+		if (help_open_error(top) == 0) {
+			r = help_open(top);
+			help_walk(r);
+			hodo_read_close(r);
+			opened++;
+		}
+		/* Now and then a second file stays damaged. */
+		for (unsigned k = 0; k < nfiles; k++) {
+			if (!files[k].damaged || next_random() % 4 == 0)
+				continue;
+			help_write(files[k].path, files[k].data, files[k].len);
+			files[k].damaged = false;
+		}
+	}
+	free(dst);
+	return opened;
+}
+
+static void test_all(void **state)
+{
+	static const char *const names[] = { "all/kvd-412/cpu0",      "all/kvd-412/cpu1",
+					     "all/kvd-412/fallback",  "all/kvd-412/metadata",
+					     "all/odd_name-500/cpu0", "all/odd_name-500/metadata" };
+	struct file files[6] = { 0 };
+
+	(void)state;
+	gen_all(help_path("all"));
+	for (unsigned i = 0; i < 6; i++) {
+		files[i].path = strdup(help_path(names[i]));
+		files[i].data = help_read(files[i].path, &files[i].len);
+	}
+	/* Damage to one of two processes leaves the other. */
+	assert_true(run(help_path("all"), files, 6) > VARIANTS * 9 / 10);
+	for (unsigned i = 0; i < 6; i++) {
+		free((char *)files[i].path);
+		free(files[i].data);
+	}
+}
+
+static void test_random(void **state)
+{
+	static const char *const names[] = { "rand/rand-77/cpu0", "rand/rand-77/metadata" };
+	struct file files[2] = { 0 };
+
+	(void)state;
+	gen_random(help_path("rand"), 5);
+	for (unsigned i = 0; i < 2; i++) {
+		files[i].path = strdup(help_path(names[i]));
+		files[i].data = help_read(files[i].path, &files[i].len);
+	}
+	assert_true(run(help_path("rand"), files, 2) > VARIANTS / 2);
+	for (unsigned i = 0; i < 2; i++) {
+		free((char *)files[i].path);
+		free(files[i].data);
+	}
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	help_start();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	help_done();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_all), cmocka_unit_test(test_random) };
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
