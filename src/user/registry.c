@@ -8,8 +8,8 @@
  * library that is closed and opened again gets its old ids back, so cycles of
  * dlopen and dlclose use none up. A name that comes with other fields while
  * objects with the earlier definition are loaded is refused, unless both stand
- * in the same line (a template); once they are all gone it gets a new id. After 65,535 different definitions, further ones
- * are refused with a warning.
+ * in the same line (a template); once they are all gone it gets a new id.
+ * After 65,535 different definitions, further ones are refused with a warning.
  *
  * The catalogue is kept twice: in private memory, from which a fork child's
  * new recording is filled, and in the recording's shared memory.
