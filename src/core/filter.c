@@ -190,7 +190,7 @@ int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, u
 		     const uint8_t *types, const char *const *names)
 {
 	uint8_t piece = 0; /* of the run of fixed bytes that we are in */
-	uint16_t offset = 0;
+	uint8_t offset = 0; /* 16 fields of 8 bytes at most */
 	size_t start;
 	unsigned int i;
 
@@ -211,12 +211,13 @@ int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, u
 			out->fields[n].type = types[i];
 			out->fields[n].piece = (uint8_t)(variable ? piece + 1 : piece);
 			out->fields[n].offset = offset;
+			out->fields[n].end = (uint8_t)(offset + size);
 		}
 		if (variable) {
 			piece = (uint8_t)(piece + 2);
 			offset = 0;
 		} else {
-			offset = (uint16_t)(offset + size);
+			offset = (uint8_t)(offset + size);
 		}
 	}
 	if (uses_float(out, code[3]))

@@ -93,9 +93,10 @@ enum hodo_filter_op {
  * is and unchanged. Of constant size; opaque but for its size.
  */
 struct hodo_filter_field {
-	uint8_t type;    /* enum hodo_type, HODO_TYPE_NONE: the event has no such field */
-	uint8_t piece;   /* the run of fixed bytes that holds it, or the text itself */
-	uint16_t offset; /* bytes into the run */
+	uint8_t type;   /* enum hodo_type, HODO_TYPE_NONE: the event has no such field */
+	uint8_t piece;  /* the run of fixed bytes that holds it, or the text itself */
+	uint8_t offset; /* of a scalar, bytes into the run */
+	uint8_t end;    /* of a scalar, offset of the byte behind it */
 };
 struct hodo_filter {
 	const uint8_t *code; /* first instruction */

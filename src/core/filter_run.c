@@ -7,102 +7,100 @@
  * hodo_filter_verify(); the event's pieces are checked here.
  */
 #include "filter.h"
-#include "fields.h"
 #include "filter_impl.h"
 #include "filter_value.h"
 
 /* ------------------------------------------------------------------- fields */
 
 /* An integer of a fixed size at p, as C would promote it; only 64-bit ones stay unsigned. */
-static struct value load_int(uint8_t type, const uint8_t *p)
+static void load_int(struct value *v, uint8_t type, const uint8_t *p)
 {
-	struct value v = { .kind = SIGNED };
 	uint16_t half;
 	uint32_t word;
 
+	v->kind = SIGNED;
 	switch (type) {
 	case HODO_TYPE_I8:
 	case HODO_TYPE_CHAR:
-		v.i = (int8_t)*p;
+		v->i = (int8_t)*p;
 		break;
 	case HODO_TYPE_U8:
 	case HODO_TYPE_BOOL:
-		v.i = *p;
+		v->i = *p;
 		break;
 	case HODO_TYPE_I16:
 	case HODO_TYPE_U16:
 		__builtin_memcpy(&half, p, sizeof(half));
-		v.i = type == HODO_TYPE_I16 ? (int16_t)half : half;
+		v->i = type == HODO_TYPE_I16 ? (int16_t)half : half;
 		break;
 	case HODO_TYPE_I32:
 	case HODO_TYPE_U32:
 		__builtin_memcpy(&word, p, sizeof(word));
-		v.i = type == HODO_TYPE_I32 ? (int32_t)word : (int64_t)word;
+		v->i = type == HODO_TYPE_I32 ? (int32_t)word : (int64_t)word;
 		break;
 	default:
-		v.kind = type == HODO_TYPE_I64 ? SIGNED : UNSIGNED;
-		__builtin_memcpy(&v.u, p, sizeof(v.u));
+		v->kind = type == HODO_TYPE_I64 ? SIGNED : UNSIGNED;
+		__builtin_memcpy(&v->u, p, sizeof(v->u));
 	}
-	return v;
 }
 
-static struct value load_text(const struct hodo_piece *piece)
+static void load_text(struct value *v, const struct hodo_piece *piece)
 {
-	struct value v = { .kind = TEXT, .text = piece->data };
-
-	if (piece->len == HODO_NULL_TEXT_LEN &&
-	    __builtin_memcmp(piece->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0)
-		return absent;
-	v.len = piece->len < HODO_STR_MAX ? (uint32_t)piece->len : HODO_STR_MAX;
-	return v;
+	v->kind = TEXT;
+	v->text = piece->data;
+	v->len = piece->len < HODO_STR_MAX ? (uint32_t)piece->len : HODO_STR_MAX;
+	if (v->len == HODO_NULL_TEXT_LEN && __builtin_memcmp(v->text, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0)
+		set_absent(v);
 }
 
-static struct value load(const struct hodo_filter_field *field, const struct hodo_piece *pieces, size_t count)
+static void load(struct value *v, const struct hodo_filter_field *field, const struct hodo_piece *pieces,
+		 size_t count)
 {
 	const struct hodo_piece *piece = pieces + field->piece;
 	const uint8_t *p;
 
+	set_absent(v);
 	if (field->type == HODO_TYPE_NONE || field->piece >= count)
-		return absent;
+		return;
 	if (field->type == HODO_TYPE_STR)
-		return load_text(piece);
-	if (field->type >= HODO_TYPE_BYTES) /* arrays, too */
-		return absent;
-	if (piece->len < field->offset + hodo_fields_fixed_size(field->type))
-		return absent;
+		load_text(v, piece);
+	if (field->type >= HODO_TYPE_STR || piece->len < field->end) /* bytes and arrays have no value */
+		return;
 	p = (const uint8_t *)piece->data + field->offset;
 	if (field->type == HODO_TYPE_F32 || field->type == HODO_TYPE_F64)
-		return load_float(field->type, p);
-	return load_int(field->type, p);
+		load_float(v, field->type, p);
+	else
+		load_int(v, field->type, p);
 }
 
 /* Bytes and arrays are there although they have no value to compute with. */
-static struct value has(const struct hodo_filter_field *field, const struct hodo_piece *pieces, size_t count)
+static void has(struct value *v, const struct hodo_filter_field *field, const struct hodo_piece *pieces,
+		size_t count)
 {
-	if (field->type >= HODO_TYPE_BYTES)
-		return from_int(field->piece < count);
-	return from_int(load(field, pieces, count).kind != ABSENT);
+	load(v, field, pieces, count);
+	set_int(v, v->kind != ABSENT || (field->type >= HODO_TYPE_BYTES && field->piece < count));
 }
 
 /* ------------------------------------------------------------------ machine */
 
-static struct value constant(uint8_t op, const uint8_t *p)
+static void constant(struct value *v, uint8_t op, const uint8_t *p)
 {
-	struct value v = { .kind = op == HODO_FILTER_U64 ? UNSIGNED : SIGNED };
-
+	v->kind = op == HODO_FILTER_U64 ? UNSIGNED : SIGNED;
 	switch (op) {
 	case HODO_FILTER_I8:
-		v.i = (int8_t)*p;
+		v->i = (int8_t)*p;
 		break;
 	case HODO_FILTER_F64:
-		return load_float(HODO_TYPE_F64, p);
+		load_float(v, HODO_TYPE_F64, p);
+		break;
 	case HODO_FILTER_TEXT:
-		v = (struct value){ .kind = TEXT, .len = hodo_filter_u16(p), .text = (const char *)p + 2 };
+		v->kind = TEXT;
+		v->len = hodo_filter_u16(p);
+		v->text = (const char *)p + 2;
 		break;
 	default:
-		__builtin_memcpy(&v.u, p, sizeof(v.u));
+		__builtin_memcpy(&v->u, p, sizeof(v->u));
 	}
-	return v;
 }
 
 /* Bytes of the operand at p. */
@@ -134,21 +132,21 @@ static __attribute__((noinline)) bool run(const struct hodo_filter *f, const str
 
 		switch (op) {
 		case HODO_FILTER_FIELD:
-			*++top = load(&f->fields[*p], pieces, count);
+			load(++top, &f->fields[*p], pieces, count);
 			break;
 		case HODO_FILTER_HAS:
-			*++top = has(&f->fields[*p], pieces, count);
+			has(++top, &f->fields[*p], pieces, count);
 			break;
 		case HODO_FILTER_I8 ... HODO_FILTER_TEXT:
-			*++top = constant(op, p);
+			constant(++top, op, p);
 			break;
 		case HODO_FILTER_NOT ... HODO_FILTER_NEG:
-			*top = unary(op, top);
+			unary(op, top);
 			break;
 		case HODO_FILTER_LAND_SKIP:
 		case HODO_FILTER_LOR_SKIP:
 			if (truth_of(top) == (op == HODO_FILTER_LAND_SKIP ? NO : YES)) {
-				*top = from_int(op == HODO_FILTER_LOR_SKIP);
+				set_int(top, op == HODO_FILTER_LOR_SKIP);
 				next += hodo_filter_u16(p);
 			}
 			break;
@@ -156,12 +154,15 @@ static __attribute__((noinline)) bool run(const struct hodo_filter *f, const str
 			enum truth t = truth_of(top - 2);
 
 			top -= 2;
-			*top = t == UNKNOWN ? absent : t == YES ? top[1] : top[2];
+			if (t == UNKNOWN)
+				set_absent(top);
+			else
+				*top = t == YES ? top[1] : top[2];
 			break;
 		}
 		default:
 			top--;
-			*top = binary(op, top, top + 1);
+			binary(op, top, top + 1);
 		}
 		p = next;
 	}

@@ -27,11 +27,20 @@ struct value {
 /* How two values stand to each other. */
 enum order { LESS, EQUAL, GREATER, UNORDERED /* a NaN */, INCOMPARABLE };
 
-static const struct value absent = { .kind = ABSENT };
-
-static struct value from_int(int64_t i)
+/*
+ * Results are written member by member where they are wanted: a struct that is
+ * returned gets copied in wider pieces than it was written in, for which the
+ * processor has to wait.
+ */
+static void set_absent(struct value *v)
 {
-	return (struct value){ .kind = SIGNED, .i = i };
+	v->kind = ABSENT;
+}
+
+static void set_int(struct value *v, int64_t i)
+{
+	v->kind = SIGNED;
+	v->i = i;
 }
 
 static bool is_int(const struct value *v)
@@ -117,42 +126,39 @@ static bool double_truth(const struct value *v)
 	return v->d != 0;
 }
 
-static struct value negate_double(const struct value *v)
+static void negate_double(struct value *v)
 {
-	return (struct value){ .kind = FLOATING, .d = -v->d };
+	v->d = -v->d;
 }
 
-static struct value float_binary(uint8_t op, const struct value *a, const struct value *b)
+static void float_binary(uint8_t op, struct value *a, const struct value *b)
 {
 	double x = to_double(a), y = to_double(b);
 
-	switch (op) {
-	case HODO_FILTER_MUL:
-		return (struct value){ .kind = FLOATING, .d = x * y };
-	case HODO_FILTER_DIV:
-		if (y == 0)
-			return absent;
-		return (struct value){ .kind = FLOATING, .d = x / y };
-	case HODO_FILTER_ADD:
-		return (struct value){ .kind = FLOATING, .d = x + y };
-	case HODO_FILTER_SUB:
-		return (struct value){ .kind = FLOATING, .d = x - y };
-	}
-	return absent; /* the others want integers */
+	a->kind = FLOATING;
+	if (op == HODO_FILTER_MUL)
+		a->d = x * y;
+	else if (op == HODO_FILTER_ADD)
+		a->d = x + y;
+	else if (op == HODO_FILTER_SUB)
+		a->d = x - y;
+	else if (op == HODO_FILTER_DIV && y != 0)
+		a->d = x / y;
+	else
+		set_absent(a); /* the others want integers */
 }
 
-static struct value load_float(uint8_t type, const uint8_t *p)
+static void load_float(struct value *v, uint8_t type, const uint8_t *p)
 {
-	struct value v = { .kind = FLOATING };
 	float f;
 
+	v->kind = FLOATING;
 	if (type == HODO_TYPE_F64) {
-		__builtin_memcpy(&v.d, p, sizeof(v.d));
+		__builtin_memcpy(&v->d, p, sizeof(v->d));
 	} else {
 		__builtin_memcpy(&f, p, sizeof(f));
-		v.d = f;
+		v->d = f;
 	}
-	return v;
 }
 #else
 static enum order order_numbers(const struct value *a, const struct value *b)
@@ -165,19 +171,19 @@ static bool double_truth(const struct value *v)
 	return false;
 }
 
-static struct value negate_double(const struct value *v)
+static void negate_double(struct value *v)
 {
-	return absent;
+	set_absent(v);
 }
 
-static struct value float_binary(uint8_t op, const struct value *a, const struct value *b)
+static void float_binary(uint8_t op, struct value *a, const struct value *b)
 {
-	return absent;
+	set_absent(a);
 }
 
-static struct value load_float(uint8_t type, const uint8_t *p)
+static void load_float(struct value *v, uint8_t type, const uint8_t *p)
 {
-	return absent;
+	set_absent(v);
 }
 #endif
 
@@ -206,18 +212,21 @@ static enum truth truth_of(const struct value *v)
 	return UNKNOWN;
 }
 
-static struct value from_truth(enum truth t)
+static void set_truth(struct value *v, enum truth t)
 {
-	return t == UNKNOWN ? absent : from_int(t == YES);
+	if (t == UNKNOWN)
+		set_absent(v);
+	else
+		set_int(v, t == YES);
 }
 
-static struct value logic(uint8_t op, enum truth a, enum truth b)
+static enum truth logic(uint8_t op, enum truth a, enum truth b)
 {
 	enum truth decides = op == HODO_FILTER_LAND ? NO : YES;
 
 	if (a == decides || b == decides)
-		return from_truth(decides);
-	return a == UNKNOWN || b == UNKNOWN ? absent : from_truth(a);
+		return decides;
+	return a == UNKNOWN || b == UNKNOWN ? UNKNOWN : a;
 }
 
 static enum order order_texts(const struct value *a, const struct value *b)
@@ -237,122 +246,128 @@ static enum order order_of(const struct value *a, const struct value *b)
 	return a->kind == TEXT ? order_texts(a, b) : order_numbers(a, b);
 }
 
-static struct value compare(uint8_t op, const struct value *a, const struct value *b)
+static enum truth compare(uint8_t op, const struct value *a, const struct value *b)
 {
 	enum order o = order_of(a, b);
 
 	if (o == INCOMPARABLE)
-		return absent;
+		return UNKNOWN;
 	switch (op) {
 	case HODO_FILTER_LT:
-		return from_int(o == LESS);
+		return o == LESS ? YES : NO;
 	case HODO_FILTER_LE:
-		return from_int(o == LESS || o == EQUAL);
+		return o == LESS || o == EQUAL ? YES : NO;
 	case HODO_FILTER_GT:
-		return from_int(o == GREATER);
+		return o == GREATER ? YES : NO;
 	case HODO_FILTER_GE:
-		return from_int(o == GREATER || o == EQUAL);
+		return o == GREATER || o == EQUAL ? YES : NO;
 	case HODO_FILTER_EQ:
-		return from_int(o == EQUAL);
+		return o == EQUAL ? YES : NO;
 	}
-	return from_int(o != EQUAL);
+	return o != EQUAL ? YES : NO;
 }
 
-static struct value match(uint8_t op, const struct value *a, const struct value *b)
+static enum truth match(uint8_t op, const struct value *a, const struct value *b)
 {
 	if (a->kind != TEXT || b->kind != TEXT)
-		return absent;
-	return from_int(hodo_glob(b->text, b->len, a->text, a->len) == (op == HODO_FILTER_MATCH));
+		return UNKNOWN;
+	return hodo_glob(b->text, b->len, a->text, a->len) == (op == HODO_FILTER_MATCH) ? YES : NO;
 }
 
 /* Quotient or rest; both as C has them, and defined where C leaves them open. */
-static struct value divide(uint8_t op, enum kind kind, const struct value *a, const struct value *b)
+static void divide(uint8_t op, struct value *a, const struct value *b)
 {
-	struct value v = { .kind = kind };
-
 	if (b->u == 0)
-		return absent;
-	if (kind == UNSIGNED)
-		v.u = op == HODO_FILTER_DIV ? a->u / b->u : a->u % b->u;
+		set_absent(a);
+	else if (a->kind == UNSIGNED)
+		a->u = op == HODO_FILTER_DIV ? a->u / b->u : a->u % b->u;
 	else if (b->i == -1) /* INT64_MIN / -1 traps */
-		v.u = op == HODO_FILTER_DIV ? -a->u : 0;
+		a->u = op == HODO_FILTER_DIV ? -a->u : 0;
 	else
-		v.i = op == HODO_FILTER_DIV ? a->i / b->i : a->i % b->i;
-	return v;
+		a->i = op == HODO_FILTER_DIV ? a->i / b->i : a->i % b->i;
 }
 
-static struct value shift(uint8_t op, const struct value *a, const struct value *b)
+/* The left operand's signedness stays, as in C. */
+static void shift(uint8_t op, struct value *a, const struct value *b)
 {
-	struct value v = { .kind = a->kind };
-
 	if (b->u > 63) /* a negative count, too */
-		return absent;
-	if (op == HODO_FILTER_SHL)
-		v.u = a->u << b->u;
+		set_absent(a);
+	else if (op == HODO_FILTER_SHL)
+		a->u <<= b->u;
 	else if (a->kind == UNSIGNED)
-		v.u = a->u >> b->u;
+		a->u >>= b->u;
 	else
-		v.i = a->i >> b->u;
-	return v;
+		a->i >>= b->u;
 }
 
 /* Two integers. 64 bits, wrapping; unsigned if either is, as in C. */
-static struct value int_binary(uint8_t op, const struct value *a, const struct value *b)
+static void int_binary(uint8_t op, struct value *a, const struct value *b)
 {
-	struct value v = { .kind = a->kind == UNSIGNED ? UNSIGNED : b->kind };
-
+	if (op == HODO_FILTER_SHL || op == HODO_FILTER_SHR) {
+		shift(op, a, b);
+		return;
+	}
+	if (b->kind == UNSIGNED)
+		a->kind = UNSIGNED;
 	switch (op) {
 	case HODO_FILTER_MUL:
-		v.u = a->u * b->u;
-		return v;
+		a->u *= b->u;
+		break;
 	case HODO_FILTER_ADD:
-		v.u = a->u + b->u;
-		return v;
+		a->u += b->u;
+		break;
 	case HODO_FILTER_SUB:
-		v.u = a->u - b->u;
-		return v;
+		a->u -= b->u;
+		break;
 	case HODO_FILTER_AND:
-		v.u = a->u & b->u;
-		return v;
+		a->u &= b->u;
+		break;
 	case HODO_FILTER_XOR:
-		v.u = a->u ^ b->u;
-		return v;
+		a->u ^= b->u;
+		break;
 	case HODO_FILTER_OR:
-		v.u = a->u | b->u;
-		return v;
-	case HODO_FILTER_DIV:
-	case HODO_FILTER_MOD:
-		return divide(op, v.kind, a, b);
+		a->u |= b->u;
+		break;
+	default:
+		divide(op, a, b);
 	}
-	return shift(op, a, b);
 }
 
-static struct value binary(uint8_t op, const struct value *a, const struct value *b)
+static void arithmetic(uint8_t op, struct value *a, const struct value *b)
+{
+	if (a->kind == ABSENT || b->kind == ABSENT || a->kind == TEXT || b->kind == TEXT)
+		set_absent(a);
+	else if (is_int(a) && is_int(b))
+		int_binary(op, a, b);
+	else
+		float_binary(op, a, b);
+}
+
+/* a becomes the result. */
+static void binary(uint8_t op, struct value *a, const struct value *b)
 {
 	if (op == HODO_FILTER_LAND || op == HODO_FILTER_LOR)
-		return logic(op, truth_of(a), truth_of(b));
-	if (op >= HODO_FILTER_LT && op <= HODO_FILTER_NE)
-		return compare(op, a, b);
-	if (op == HODO_FILTER_MATCH || op == HODO_FILTER_UNLIKE)
-		return match(op, a, b);
-	if (a->kind == ABSENT || b->kind == ABSENT || a->kind == TEXT || b->kind == TEXT)
-		return absent;
-	return is_int(a) && is_int(b) ? int_binary(op, a, b) : float_binary(op, a, b);
+		set_truth(a, logic(op, truth_of(a), truth_of(b)));
+	else if (op >= HODO_FILTER_LT && op <= HODO_FILTER_NE)
+		set_truth(a, compare(op, a, b));
+	else if (op == HODO_FILTER_MATCH || op == HODO_FILTER_UNLIKE)
+		set_truth(a, match(op, a, b));
+	else
+		arithmetic(op, a, b);
 }
 
-static struct value unary(uint8_t op, const struct value *a)
+static void unary(uint8_t op, struct value *a)
 {
-	struct value v = *a;
-	enum truth t;
+	static const enum truth negated[] = { [NO] = YES, [YES] = NO, [UNKNOWN] = UNKNOWN };
 
-	if (op == HODO_FILTER_NOT) {
-		t = truth_of(a);
-		return t == UNKNOWN ? absent : from_int(t == NO);
-	}
-	if (!is_int(a))
-		return op == HODO_FILTER_NEG && a->kind == FLOATING ? negate_double(a) : absent;
-	v.u = op == HODO_FILTER_NEG ? -a->u : ~a->u;
-	return v;
+	if (op == HODO_FILTER_NOT)
+		set_truth(a, negated[truth_of(a)]);
+	else if (is_int(a))
+		a->u = op == HODO_FILTER_NEG ? -a->u : ~a->u;
+	else if (op == HODO_FILTER_NEG && a->kind == FLOATING)
+		negate_double(a);
+	else
+		set_absent(a);
 }
 
 #endif

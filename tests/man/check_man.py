@@ -157,8 +157,8 @@ class Examples(unittest.TestCase):
         path = os.path.join(self.dir, name)
         pathlib.Path(path).write_text(examples(SOURCE / "docs/man" / page)[name])
         rpath = [f"-Wl,--no-as-needed,-rpath,{os.path.dirname(lib)}" for lib in libraries]
-        run(CC, "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", f"-I{SOURCE}/include", "-o", path[:-2], path, *rpath,
-            *libraries)
+        run(CC, "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", f"-I{SOURCE}/include",
+            "-o", path[:-2], path, *rpath, *libraries)
         return path[:-2]
 
     def test_kv_is_recorded_as_shown(self):
