@@ -164,8 +164,6 @@ static void add_label_value(struct hodo_text *t, int64_t value, unsigned int bit
 
 	if (!is_signed)
 		hodo_text_add(t, "%llu", (unsigned long long)v);
-	else if (v == 1ull << 63) /* has no literal */
-		hodo_text_add(t, "-9223372036854775807");
 	else
 		hodo_text_add(t, "%lld", (long long)((int64_t)(v << (64 - bits)) >> (64 - bits)));
 }

@@ -54,9 +54,19 @@ static uint64_t slots(const struct hodo_ring_reader *r)
 	return r->ring_size / r->packet_size;
 }
 
+/* Counts of a hostile process stay below this, so that sums of them do not wrap; readers take all ones for "none". */
+#define COUNT_MAX (1ull << 56)
+
 static uint64_t add_capped(uint64_t a, uint64_t b)
 {
-	return a + b < a ? UINT64_MAX : a + b;
+	a = a < COUNT_MAX ? a : COUNT_MAX;
+	b = b < COUNT_MAX ? b : COUNT_MAX;
+	return a + b < COUNT_MAX ? a + b : COUNT_MAX;
+}
+
+static uint64_t load_count(const uint64_t *p)
+{
+	return add_capped(hodo_shm_load64(p), 0);
 }
 
 /*
@@ -152,9 +162,9 @@ static void give(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, 
 
 static uint64_t refused_now(const struct hodo_ring_reader *r)
 {
-	uint64_t n = add_capped(hodo_shm_load64(&r->ring->lost_full), hodo_shm_load64(&r->ring->lost_too_large));
+	uint64_t n = add_capped(load_count(&r->ring->lost_full), load_count(&r->ring->lost_too_large));
 
-	return add_capped(n, hodo_shm_load64(&r->ring->lost_busy));
+	return add_capped(n, load_count(&r->ring->lost_busy));
 }
 
 /* Events refused before the end of closed packet seq: the packet behind it says. */
@@ -283,9 +293,9 @@ static void finish_lost(struct hodo_ring_reader *r)
 {
 	uint64_t discarded;
 
-	r->lost.full = hodo_shm_load64(&r->ring->lost_full);
-	r->lost.too_large = hodo_shm_load64(&r->ring->lost_too_large);
-	r->lost.busy = hodo_shm_load64(&r->ring->lost_busy);
+	r->lost.full = load_count(&r->ring->lost_full);
+	r->lost.too_large = load_count(&r->ring->lost_too_large);
+	r->lost.busy = load_count(&r->ring->lost_busy);
 	discarded = add_capped(add_capped(add_capped(r->lost.full, r->lost.too_large), r->lost.busy), r->missed);
 	if (discarded > r->discarded)
 		r->discarded = discarded;

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_catalog.c - the catalogue: what is right is taken, what is not ends it, in bounds.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <record/catalog.h>
+#include <record/ctf_metadata.h>
+
+#include "writer.h"
+
+#define SIZE 65536u
+
+static uint8_t *new_catalog(void)
+{
+	return calloc(1, SIZE);
+}
+
+static void test_grows(void **state)
+{
+	static const uint8_t types[] = { HODO_TYPE_ARRAY | HODO_TYPE_U16, HODO_TYPE_BYTES };
+	static const char *const names[] = { "a", "b" };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	uint64_t used = writer_catalog(base);
+
+	(void)state;
+	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
+	assert_int_equal(hodo_catalog_read(&c, base, used), 0);
+	writer_catalog_event(base, &used, 700, "more:x", types, 2, names);
+	writer_catalog_warning(base, &used, "careful");
+	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
+	assert_int_equal(c.events, 3);
+	assert_string_equal(c.event[0]->name, "fake:number");
+	assert_string_equal(c.event[1]->field[1], "_n");
+	assert_string_equal(c.event[2]->object, "/no/such/program");
+	assert_int_equal(c.event[2]->line, 3);
+	assert_int_equal(c.warnings, 1);
+	assert_string_equal(c.warning[0], "careful");
+	assert_true(c.walk.shape[700].known && !c.walk.shape[699].known);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
+static void test_same_id(void **state)
+{
+	static const uint8_t one[] = { HODO_TYPE_U8 }, other[] = { HODO_TYPE_U64 };
+	static const char *const names[] = { "a" };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	uint64_t used = 0;
+
+	(void)state;
+	writer_catalog_event(base, &used, 5, "x:first", one, 1, names);
+	writer_catalog_event(base, &used, 5, "x:second", other, 1, names);
+	assert_int_equal(hodo_catalog_read(&c, base, used), 1);
+	assert_int_equal(c.events, 1);
+	assert_int_equal(c.walk.shape[5].fixed[0], 1);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
+/* One change to an honest catalogue of three records; how many records are still taken. */
+static void spoilt(void (*spoil)(uint8_t *base, uint64_t *used), int result, uint32_t events)
+{
+	static const uint8_t types[] = { HODO_TYPE_I32, HODO_TYPE_STR };
+	static const char *const names[] = { "a", "b" };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	uint64_t used = writer_catalog(base);
+
+	writer_catalog_event(base, &used, 9, "last:one", types, 2, names);
+	spoil(base, &used);
+	assert_int_equal(hodo_catalog_read(&c, base, used), result);
+	assert_int_equal(c.events, events);
+	/* It stays so, and silent. */
+	if (result < 0)
+		assert_int_equal(hodo_catalog_read(&c, base, used + 8), 0);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
+static struct hodo_record_event *second(uint8_t *base)
+{
+	return (struct hodo_record_event *)(base + ((struct hodo_record *)base)->size);
+}
+
+static void nothing(uint8_t *base, uint64_t *used) { (void)base; (void)used; }
+static void size_zero(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.size = 0; }
+static void size_huge(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.size = 0xfffffff8u; }
+static void size_odd(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.size -= 4; }
+static void size_small(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.size = 16; }
+static void used_huge(uint8_t *base, uint64_t *used) { (void)base; *used = UINT64_MAX; }
+static void used_cut(uint8_t *base, uint64_t *used) { (void)base; *used -= 8; }
+static void id_zero(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.id = 0; }
+static void kind_unknown(uint8_t *base, uint64_t *used) { (void)used; second(base)->kind = 77; }
+static void many_fields(uint8_t *base, uint64_t *used) { (void)used; second(base)->nfields = 17; }
+static void more_fields(uint8_t *base, uint64_t *used) { (void)used; second(base)->nfields = 16; }
+static void type_unknown(uint8_t *base, uint64_t *used) { (void)used; ((uint8_t *)(second(base) + 1))[0] = 99; }
+static void array_of_text(uint8_t *base, uint64_t *used)
+{
+	(void)used;
+	((uint8_t *)(second(base) + 1))[0] = HODO_TYPE_ARRAY | HODO_TYPE_STR;
+}
+static void no_nul(uint8_t *base, uint64_t *used)
+{
+	(void)used;
+	memset(second(base) + 1, 1, second(base)->head.size - sizeof(*second(base)));
+}
+static void later_type(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.type = 200; }
+
+static void test_spoilt(void **state)
+{
+	(void)state;
+	spoilt(nothing, 3, 3);
+	spoilt(later_type, 2, 2);
+	spoilt(used_cut, -EBADMSG, 2);
+	spoilt(used_huge, -EBADMSG, 0);
+	spoilt(size_zero, -EBADMSG, 1);
+	spoilt(size_huge, -EBADMSG, 1);
+	spoilt(size_odd, -EBADMSG, 1);
+	spoilt(size_small, -EBADMSG, 1);
+	spoilt(id_zero, -EBADMSG, 1);
+	spoilt(kind_unknown, -EBADMSG, 1);
+	spoilt(many_fields, -EBADMSG, 1);
+	spoilt(more_fields, -EBADMSG, 1);
+	spoilt(type_unknown, -EBADMSG, 1);
+	spoilt(array_of_text, -EBADMSG, 1);
+	spoilt(no_nul, -EBADMSG, 1);
+}
+
+static void test_field_names(void **state)
+{
+	static const uint8_t types[] = { 2, 2, 2, 2, 2 };
+	static const char *const names[] = { "", "9lives", "a b", "a_b", "a_b" };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	uint64_t used = 0;
+
+	(void)state;
+	writer_catalog_event(base, &used, 1, "x:y", types, 5, names);
+	assert_int_equal(hodo_catalog_read(&c, base, used), 1);
+	assert_string_equal(c.event[0]->field[0], "_");
+	assert_string_equal(c.event[0]->field[1], "_9lives");
+	assert_string_equal(c.event[0]->field[2], "a_b");
+	for (int i = 0; i < 5; i++)
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(c.event[0]->field[i], c.event[0]->field[j]);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
+static void add_labels(uint8_t *base, uint64_t *used, const int64_t *values, unsigned int n, const char *texts, size_t len)
+{
+	struct hodo_record_labels r = { .head = { 0, HODO_RECORD_LABELS, 0 }, .n = n };
+
+	r.head.size = (uint32_t)((sizeof(r) + 8 * n + len + 7) & ~7ull);
+	memcpy(base + *used, &r, sizeof(r));
+	memcpy(base + *used + sizeof(r), values, 8 * n);
+	memcpy(base + *used + sizeof(r) + 8 * n, texts, len);
+	*used += r.head.size;
+}
+
+static void test_labels(void **state)
+{
+	static const uint8_t types[] = { HODO_TYPE_U8, HODO_TYPE_I64, HODO_TYPE_F32 };
+	static const char *const names[] = { "state", "big", "other" };
+	static const int64_t values[] = { 0, 1, -1 }, far[] = { INT64_MIN, INT64_MAX };
+	static const char texts[] = "kv\0state\0IDLE\0BU\"SY\0GONE", far_texts[] = "kv\0big\0MIN\0MAX";
+	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
+	struct hodo_ctf_metadata m = { .comm = "c", .exe = "e", .hostname = "h", .clock = &clock };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	struct hodo_text text = { 0 };
+	uint64_t used = 0;
+
+	(void)state;
+	add_labels(base, &used, values, 3, texts, sizeof(texts));
+	add_labels(base, &used, far, 2, far_texts, sizeof(far_texts));
+	writer_catalog_event(base, &used, 1, "kv:put", types, 3, names);
+	assert_int_equal(hodo_catalog_read(&c, base, used), 3);
+	m.catalog = &c;
+	hodo_ctf_metadata_text(&m, &text);
+	assert_int_equal(text.error, 0);
+	assert_non_null(strstr(text.s, "enum : uint8_t { \"IDLE\" = 0, \"BU_SY\" = 1, \"GONE\" = 255 } _state;"));
+	assert_non_null(strstr(text.s, "\"MAX\" = 9223372036854775807 } _big;"));
+	assert_non_null(strstr(text.s, "float_t _other;"));
+	assert_non_null(strstr(text.s, "/*@labels provider=kv field=state names=IDLE,BU%22SY,GONE values=0,1,-1*/"));
+	hodo_text_free(&text);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_grows), cmocka_unit_test(test_same_id), cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_field_names), cmocka_unit_test(test_labels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""A hostile process at the other end of the socket, or of the shared pages:
+refused or recorded as far as it goes; the recorder and others are unharmed."""
+
+import os
+import unittest
+
+from harness import FAKE, TARGET, Case
+
+AT_THE_SOCKET = ("wrong-magic", "wrong-version", "short-hello", "long-hello", "hang", "hang-after-hello",
+                 "leave-after-hello", "many-connections", "no-fd", "two-fds", "unsealed", "wrong-size",
+                 "read-only", "pipe", "no-header")
+IN_MEMORY = (("garbage-words", 0), ("garbage-catalog", 0), ("garbage-catalog", 3000), ("absurd-catalog", 0),
+             ("jump", 0), ("jump", 400000))
+
+
+class Hostile(Case):
+    def beside(self, how, *options, number=0):
+        """The hostile one beside an honest program, both children of one command."""
+        script = f"{FAKE} {how} {number} & {TARGET} count 3000; wait $!"
+        result = self.record("--clock", "monotonic", *options, "sh", "-c", script)
+        self.assertEqual(result.returncode, 0, result.err)
+        self.assertNotIn("fake:", result.err)
+        target = [f for f in self.folders() if f.startswith("target-")]
+        self.assertEqual(len(target), 1)
+        events, discarded = self.babeltrace(os.path.join(self.data, target[0]))
+        self.assertEqual((len(events), discarded), (3000, 0))
+        return result
+
+    def test_at_the_socket(self):
+        for how in AT_THE_SOCKET:
+            with self.subTest(how):
+                result = self.beside(how)
+                self.assertEqual(result.events()[0], 3000)
+                self.assertIn("is not recorded: ", result.err)
+                self.check_trace(result)
+
+    def test_in_memory(self):
+        """babeltrace2 reads even the hostile one's trace: no packet gets there that does not hold up."""
+        for how, number in IN_MEMORY:
+            for options in (("-m", "64K"), ("-m", "64K", "--overwrite")):
+                with self.subTest(how, number=number, options=options):
+                    self.beside(how, *options, number=number)
+                    for folder in self.folders():
+                        self.babeltrace(os.path.join(self.data, folder))
+
+    def test_stray_write(self):
+        """One packet is lost, and counted; those around it are there."""
+        result = self.record("--clock", "monotonic", "-m", "4M", "--packet-size", "4K", FAKE, "stray-write", 20000)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("its buffers are damaged", result.err)
+        events = self.check_trace(result)
+        self.assertEqual(len(events) + result.lost(), int(result.out))
+        self.assertGreater(len(events), 19000)
+        self.assertIn("the program damaged its buffers", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

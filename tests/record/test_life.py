@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Lives and ends of recorded processes: status, signals, children, time."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import HODO, TARGET, Case, wait_for
+
+
+class Status(Case):
+    def test_exit(self):
+        for status in (0, 1, 7, 255):
+            result = self.record(TARGET, "exit", status)
+            self.assertEqual(result.returncode, status, result.err)
+
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT, signal.SIGHUP):
+            result = self.record(TARGET, "signal", int(number))
+            self.assertEqual(result.returncode, -number, result.err)
+            self.assertEqual(len(self.check_trace(result)), 5)
+        self.assertEqual([n for n in os.listdir(self.dir) if "core" in n], [])
+
+    def test_not_found(self):
+        result = self.record("no-such-command")
+        self.assertEqual(result.returncode, 127)
+        self.assertEqual(result.lines, ["hodo: no-such-command: command not found"])
+        self.assertEqual(self.record("./none/such").returncode, 127)
+        self.assertFalse(os.path.exists(self.data))
+
+    def test_not_executable(self):
+        with open(self.path("text"), "w", encoding="ascii") as f:
+            f.write("no program")
+        for command in ("./text", "/"):
+            result = self.record(command)
+            self.assertEqual(result.returncode, 126, result.err)
+            self.assertEqual(len(result.lines), 1)
+        self.assertFalse(os.path.exists(self.data))
+
+    def test_no_interpreter(self):
+        """Found out only by running it: leaves no directory either."""
+        with open(self.path("bad"), "w", encoding="ascii") as f:
+            f.write("#!/no/such/interpreter\n")
+        os.chmod(self.path("bad"), 0o755)
+        result = self.record("./bad")
+        self.assertEqual(result.returncode, 127, result.err)
+        self.assertFalse(os.path.exists(self.data))
+
+    def test_usage(self):
+        for args in ((), ("-m", "3", "true"), ("-e", "", "true"), ("--duration", "0", "true"),
+                     ("--filter", "a ==", "true"), ("--no-such", "true"), ("-m", "4K", "--packet-size", "2K", "true")):
+            result = self.record(*args)
+            self.assertEqual(result.returncode, 2, result.err)
+            self.assertEqual(len(result.err.splitlines()), 1, result.err)
+        self.assertFalse(os.path.exists(self.data))
+
+    def test_environment(self):
+        """The command gets its environment, limits and signal state as they were."""
+        script = "echo $LD_PRELOAD; ulimit -n; grep -E 'Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd | wc -l"
+        env = dict(os.environ, LD_PRELOAD="")
+        plain = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, env=env,
+                               stdin=subprocess.DEVNULL).stdout.splitlines()
+        result = self.record("sh", "-c", script, env=env)
+        seen = result.out.splitlines()
+        self.assertIn("/libhodo.so", seen[0])
+        self.assertEqual(seen[1:], plain[1:])
+
+
+class Family(Case):
+    def test_fork(self):
+        result = self.record(TARGET, "fork", 500)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.events(), (1500, 3))
+        self.check_trace(result)
+
+    def test_orphans(self):
+        """Forked in the last moment: the child may say hello only after its parent has gone."""
+        for _ in range(20):
+            result = self.record(TARGET, "orphan", 20)
+            self.assertEqual(result.events(), (20, 2), result.err)
+
+    def test_exec(self):
+        result = self.record(TARGET, "exec", 300)
+        self.assertEqual(result.events(), (600, 2))
+        names = self.folders()
+        self.assertEqual(names[1], names[0] + "-2")
+        self.check_trace(result)
+
+    def test_shell(self):
+        result = self.record("sh", "-c", f"{TARGET} count 100 & {TARGET} count 200; wait; exec {TARGET} count 50")
+        self.assertEqual(result.events()[0], 350)
+        self.check_trace(result)
+
+    def test_daemon(self):
+        """Outlives the command, has a session of its own and has closed all its files."""
+        result = self.record(TARGET, "daemon", 300, self.path("up"))
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.events()[0], 300)
+        self.check_trace(result)
+
+    def test_threads(self):
+        result = self.record(TARGET, "threads", 6)
+        self.assertEqual(result.events()[0], 600)
+        text = self.metadata(self.folders()[0])
+        for n in range(6):
+            self.assertIn(f"comm=worker%20{n}*/", text)
+        self.check_trace(result)
+
+    def test_static(self):
+        """A command that cannot be recorded runs, and is told of."""
+        result = self.record(os.environ["FAKE"], "leave-after-hello")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("itself was not recorded", result.err)
+
+
+class Stop(Case):
+    def test_duration(self):
+        process = self.start("--duration", "0.3", TARGET, "forever", 0, self.path("up"))
+        wait_for("the end of the recording", lambda: os.path.exists(self.path("up")) and self.complete())
+        self.assertIsNone(process.poll())
+        child = self.child_of(process.pid)
+        os.kill(child, signal.SIGTERM)
+        result = self.finish(process)
+        self.assertEqual(result.returncode, 40 + signal.SIGTERM, result.err)
+        self.assertGreater(len(self.check_trace(result)), 10)
+
+    def complete(self):
+        return os.path.isdir(self.data) and any("/*@end" in self.metadata(f) for f in self.folders())
+
+    def child_of(self, pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return int(f.read().split()[0])
+
+    def test_forwarded(self):
+        """A signal sent to the recorder alone is meant for the command."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            up = self.path(f"up{number}")
+            process = self.start(TARGET, "forever", 0, up)
+            wait_for("the command", lambda: os.path.exists(up))
+            process.send_signal(number)
+            result = self.finish(process)
+            self.assertEqual(result.returncode, 40 + number, result.err)
+            self.check_trace(result)
+
+    def test_twice(self):
+        """The second one ends the recording; the command lives on unharmed."""
+        script = f"trap '' INT; {TARGET} count 10; touch up; while [ ! -e down ]; do sleep 0.01; done; touch bye"
+        process = self.start("sh", "-c", script)
+        wait_for("the command", lambda: os.path.exists(self.path("up")))
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assertEqual(result.returncode, -signal.SIGINT, result.err)
+        self.assertFalse(os.path.exists(self.path("bye")))
+        self.assertEqual(len(self.check_trace(result)), 10)
+        open(self.path("down"), "w", encoding="ascii").close()
+        wait_for("the command's own end", lambda: os.path.exists(self.path("bye")))
+
+    def test_after_command(self):
+        """Only a daemon is left: one signal ends the recording, and the command's status is passed on."""
+        script = f"{TARGET} forever 0 up & echo $!; while [ ! -e up ]; do sleep 0.01; done; exit 5"
+        process = self.start("sh", "-c", script)
+        wait_for("its child", lambda: self.text(process).endswith("\n"))
+        pid = int(self.text(process))
+        self.addCleanup(lambda: self.live(pid) and os.kill(pid, signal.SIGTERM))
+        wait_for("the command's end", lambda: self.reaped(process.pid))
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assertEqual(result.returncode, 5, result.err)
+        self.assertTrue(self.live(pid))
+        self.assertGreaterEqual(len(self.check_trace(result)), 10)
+
+    @staticmethod
+    def reaped(pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return not f.read().split()
+
+    def on_terminal(self, keys, *args):
+        """Runs the recorder on a terminal of its own, types keys when the command is up; status and output."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execv(HODO, [HODO, "record", "-o", self.data, *args])
+        out = b""
+        try:
+            wait_for("the command", lambda: os.path.exists(self.path("up")))
+            time.sleep(1.2)  # for a progress line
+            os.write(fd, keys)
+            while True:
+                try:
+                    piece = os.read(fd, 4096)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                out += piece
+        finally:
+            _, status = os.waitpid(pid, 0)
+            os.close(fd)
+        return os.waitstatus_to_exitcode(status), out.decode()
+
+    def test_terminal(self):
+        """Ctrl-C reaches the command too, which decides; there is a progress line, and it is taken away again."""
+        status, out = self.on_terminal(b"\x03", TARGET, "forever", "0", self.path("up"))
+        self.assertEqual(status, 40 + signal.SIGINT, out)
+        self.assertRegex(out, r"hodo: recording 1 process: \d+ events, 0 lost, ")
+        self.assertRegex(out, r"\r\x1b\[Khodo: \d+ events of 1 process, ")
+        self.check_trace()
+
+    def test_quiet(self):
+        result = self.record("-q", "-m", "8K", TARGET, "flood", 300000)
+        self.assertEqual(result.returncode, 0)
+        events, discarded = self.babeltrace()
+        self.assertEqual(len(events) + discarded, 300000)
+        self.assertEqual(result.lost(), discarded)
+        self.assertEqual(len(result.lines), 1 if discarded else 0, result.err)
+        self.assertNotIn(" of 1 process", result.err)
+
+
+class Clock(Case):
+    def test_times(self):
+        """Events lie between the moments at which the command was started and ended, with either clock."""
+        for clock in ("tsc", "monotonic"):
+            if clock == "tsc" and not self.has_tsc():
+                continue
+            before = time.time_ns()
+            result = self.record("--clock", clock, TARGET, "pause", 100)
+            after = time.time_ns()
+            events = self.check_trace(result)
+            self.assertEqual(len(events), 3)
+            self.assertIn(f"/*@clock kind={clock} ", self.metadata(self.folders()[0]))
+            times = [ns for ns, _, _ in events]
+            self.assertLess(before - 10**6, times[0])
+            self.assertLess(times[2], after + 10**6)
+            self.assertGreaterEqual(times[1] - times[0], 99 * 10**6)
+
+    @staticmethod
+    def has_tsc():
+        with open("/sys/devices/system/clocksource/clocksource0/current_clocksource", encoding="ascii") as f:
+            return f.read().strip() == "tsc"
+
+    def test_same_in_all(self):
+        self.record(TARGET, "fork", 10)
+        lines = {re.search(r"/\*@clock .*\n", self.metadata(f))[0] for f in self.folders()}
+        self.assertEqual(len(lines), 1)
+        self.assertEqual({re.search(r"\nclock \{.*\n", self.metadata(f))[0].count("freq") for f in self.folders()}, {1})
+
+    def test_age(self):
+        """A packet that has grown old is closed by the next event."""
+        result = self.record("--packet-age", "0.2", TARGET, "pause", 1500)
+        self.assertEqual(len(self.check_trace(result)), 3)
+        folder = os.path.join(self.data, self.folders()[0])
+        sizes = [os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder) if f.startswith("cpu")]
+        self.assertEqual(sizes, [3 * (88 + 12 + 4)])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_ring.c - the reader of a ring against an honest writer: every event
+ * read once and in order, or counted, in both modes and whatever the sizes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <record/ring_reader.h>
+#include <record/stream.h>
+
+#include "writer.h"
+
+struct fixture {
+	struct hodo_layout layout;
+	struct writer w;
+	struct hodo_ring_reader r;
+	struct hodo_ring_sink sink;
+	struct hodo_walk_table table;
+	uint8_t *memory, *copy;
+	uint64_t read, expect, gaps, ts_end, discarded, last_packet_events;
+};
+
+static const struct hodo_walk_table *sink_table(void *arg)
+{
+	return &((struct fixture *)arg)->table;
+}
+
+/* Events carry their own number: what is between must have been lost. */
+static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
+{
+	struct fixture *f = arg;
+
+	assert_int_equal(h->content_size, 8 * (sizeof(*h) + 20ull * h->events));
+	assert_true(h->timestamp_begin >= f->ts_end);
+	assert_true(h->timestamp_end >= h->timestamp_begin);
+	for (uint32_t i = 0; i < h->events; i++) {
+		uint64_t value;
+
+		memcpy(&value, body + 20 * i + HODO_EVENT_HEADER, 8);
+		assert_true(value >= f->expect);
+		f->gaps += value - f->expect;
+		f->expect = value + 1;
+		f->read++;
+	}
+	f->ts_end = h->timestamp_end;
+	assert_true(h->events_discarded >= f->discarded);
+	f->discarded = h->events_discarded;
+	f->last_packet_events = h->events;
+	(void)r;
+}
+
+static void setup_ring(struct fixture *f, enum hodo_mode mode, uint32_t packet_size, uint32_t packets)
+{
+	static const uint8_t number[] = { HODO_TYPE_U64 };
+
+	memset(f, 0, sizeof(*f));
+	f->layout.packet_size = packet_size;
+	f->layout.ring_size = (uint64_t)packet_size * packets;
+	f->memory = aligned_alloc(64, sizeof(struct hodo_ring) + f->layout.ring_size);
+	f->copy = malloc(packet_size);
+	memset(f->memory, 0, sizeof(struct hodo_ring) + f->layout.ring_size);
+	f->w = (struct writer){ .ring = (struct hodo_ring *)f->memory, .packets = f->memory + sizeof(struct hodo_ring),
+				.ring_size = f->layout.ring_size, .packet_size = packet_size, .mode = mode, .now = 1 };
+	f->sink = (struct hodo_ring_sink){ sink_packet, sink_table, f };
+	assert_int_equal(hodo_walk_add(&f->table, 1, number, 1), 0);
+	hodo_ring_reader_init(&f->r, f->w.ring, f->w.packets, &f->layout, mode, f->copy);
+}
+
+static void free_ring(struct fixture *f)
+{
+	hodo_walk_free(&f->table);
+	free(f->memory);
+	free(f->copy);
+}
+
+static uint64_t lost(const struct fixture *f)
+{
+	const struct hodo_ring_lost *l = &f->r.lost;
+
+	return l->full + l->too_large + l->busy + l->overwritten + l->damaged;
+}
+
+static void finish(struct fixture *f, bool alive)
+{
+	hodo_ring_finish(&f->r, &f->sink, alive);
+	assert_int_equal(f->read + lost(f), f->w.written);
+	assert_int_equal(f->r.discarded, lost(f));
+	assert_false(f->r.broken);
+	assert_int_equal(f->r.damage, 0);
+}
+
+static void test_discard(void **state)
+{
+	static const uint32_t sizes[][2] = { { 1024, 4 }, { 1024, 64 }, { 4096, 8 }, { 65536, 4 } };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		for (unsigned int every = 1; every < 3000; every = every * 3 + 1) {
+			struct fixture f;
+
+			setup_ring(&f, HODO_MODE_DISCARD, sizes[s][0], sizes[s][1]);
+			for (uint64_t i = 0; i < 20000; i++) {
+				writer_event(&f.w, i);
+				if (i % every == 0)
+					hodo_ring_poll(&f.r, &f.sink);
+			}
+			finish(&f, s % 2);
+			assert_int_equal(f.r.lost.full, lost(&f));
+			assert_int_equal(f.gaps + (20000 - f.expect), lost(&f));
+			if (every == 1)
+				assert_int_equal(lost(&f), 0);
+			free_ring(&f);
+		}
+	}
+}
+
+static void test_overwrite(void **state)
+{
+	(void)state;
+	for (uint64_t events = 0; events < 2000; events += 7) {
+		struct fixture f;
+
+		setup_ring(&f, HODO_MODE_OVERWRITE, 1024, 8);
+		for (uint64_t i = 0; i < events; i++) {
+			writer_event(&f.w, i);
+			if (i % 100 == 0)
+				assert_int_equal(hodo_ring_poll(&f.r, &f.sink), 0);
+		}
+		assert_int_equal(f.read, 0);
+		finish(&f, events % 2);
+		assert_int_equal(f.r.lost.overwritten, lost(&f));
+		/* The newest are there, and of 8 packets at least 6 full ones where there were as many. */
+		assert_int_equal(f.expect, events);
+		assert_true(f.read >= (events < 6 * 46 ? events : 6 * 46));
+		free_ring(&f);
+	}
+}
+
+/* A word that comes round, and sequence numbers that do not. */
+static void test_wrap(void **state)
+{
+	struct fixture f;
+	uint64_t start = ((1ull << 44) / 1024 - 5) + (3ull << 34);
+	struct hodo_packet *p;
+
+	(void)state;
+	for (int mode = 0; mode < 2; mode++) {
+		setup_ring(&f, mode ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, 1024, 8);
+		writer_event(&f.w, 0);
+		p = (struct hodo_packet *)(f.w.packets + (start * 1024 & (f.layout.ring_size - 1)));
+		memcpy(p, f.w.packets, 1024);
+		p->packet_seq_num = start;
+		f.w.ring->word = ((start * 1024 + 108) << 20) | 1;
+		f.w.ring->consumed = start;
+		f.r.next = mode ? 0 : start;
+		for (uint64_t i = 1; i < 3000; i++) {
+			writer_event(&f.w, i);
+			hodo_ring_poll(&f.r, &f.sink);
+		}
+		assert_true(f.w.ring->word >> 20 < start * 1024);
+		finish(&f, false);
+		assert_int_equal(f.expect, 3000);
+		free_ring(&f);
+	}
+}
+
+/* Killed in the middle of a switch: the old header closed, the new one scribbled on, the word as it was. */
+static void test_killed_in_switch(void **state)
+{
+	struct hodo_packet *open, *next;
+	struct fixture f;
+
+	(void)state;
+	for (int mode = 0; mode < 2; mode++) {
+		setup_ring(&f, mode ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, 1024, 4);
+		for (uint64_t i = 0; i < 300; i++) {
+			writer_event(&f.w, i);
+			if (i < 200)
+				hodo_ring_poll(&f.r, &f.sink);
+		}
+		open = (struct hodo_packet *)(f.w.packets + ((f.w.ring->word >> 20 & ~1023ull) & (f.w.ring_size - 1)));
+		open->timestamp_end = f.w.now + 1;
+		open->content_size = 8 * (f.w.ring->word >> 20 & 1023);
+		open->events = f.w.ring->word & 0xfffff;
+		next = (struct hodo_packet *)(f.w.packets +
+					      (((f.w.ring->word >> 20 & ~1023ull) + 1024) & (f.w.ring_size - 1)));
+		if (mode)
+			memset(next, 0x5a, 64);
+		finish(&f, false);
+		free_ring(&f);
+	}
+}
+
+static void test_refused(void **state)
+{
+	uint8_t big[2000] = { 0 };
+	struct fixture f;
+
+	(void)state;
+	setup_ring(&f, HODO_MODE_DISCARD, 1024, 4);
+	writer_raw(&f.w, 1, big, sizeof(big)); /* before the ring was ever used */
+	finish(&f, false);
+	assert_int_equal(f.r.lost.too_large, 1);
+	free_ring(&f);
+
+	setup_ring(&f, HODO_MODE_DISCARD, 1024, 4);
+	writer_event(&f.w, 0);
+	writer_raw(&f.w, 1, big, sizeof(big));
+	writer_event(&f.w, 1);
+	f.w.ring->lost_busy = 3;
+	f.w.written += 3;
+	finish(&f, false);
+	assert_int_equal(f.read, 2);
+	assert_int_equal(f.r.lost.busy, 3);
+	free_ring(&f);
+}
+
+/* One spoilt packet: its events are counted, the others are read. */
+static void test_damage(void **state)
+{
+	(void)state;
+	for (int what = 0; what < 8; what++) {
+		struct hodo_packet *p;
+		struct fixture f;
+
+		setup_ring(&f, HODO_MODE_DISCARD, 1024, 16);
+		for (uint64_t i = 0; i < 300; i++)
+			writer_event(&f.w, i);
+		p = (struct hodo_packet *)(f.w.packets + 2 * 1024);
+		switch (what) {
+		case 0: p->magic ^= 1; break;
+		case 1: p->content_size = 8 * 1025; break;
+		case 2: p->content_size = 8 * 87; break;
+		case 3: p->timestamp_end = p->timestamp_begin - 1; break;
+		case 4: p->events++; break;
+		case 5: p->packet_seq_num++; break;
+		case 6: p->timestamp_begin = 0; break;
+		case 7: memset((uint8_t *)p + sizeof(*p) + 40, 0xff, 2); break; /* an unknown id */
+		}
+		hodo_ring_poll(&f.r, &f.sink);
+		hodo_ring_finish(&f.r, &f.sink, false);
+		assert_int_equal(f.r.damage, 1);
+		assert_int_equal(f.r.lost.damaged, 46);
+		assert_int_equal(f.read + lost(&f), 300);
+		assert_int_equal(f.gaps, 46);
+		free_ring(&f);
+	}
+}
+
+/* The open packet: events up to the first that makes no sense. */
+static void test_open_damage(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup_ring(&f, HODO_MODE_DISCARD, 4096, 4);
+	for (uint64_t i = 0; i < 100; i++)
+		writer_event(&f.w, i);
+	memset(f.w.packets + 88 + 20 * 60, 0xee, 2);
+	hodo_ring_finish(&f.r, &f.sink, false);
+	assert_int_equal(f.read, 60);
+	assert_int_equal(f.r.lost.damaged, 40);
+	assert_int_equal(f.r.discarded, 40);
+	free_ring(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_discard), cmocka_unit_test(test_overwrite), cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_killed_in_switch), cmocka_unit_test(test_refused), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_open_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
