@@ -125,7 +125,8 @@ class Parser:
         return float(text)
 
 
-LINE = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+, trace = (.*?), (?:trace:.*?)?, ?name = (.*?), "
+LINE = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+, trace = (?:[^,]*/)?([^,]*), "
+                  r"(?:, )?(?:trace:\w+ = [^,]*, )*name = (.*?), "
                   r"(?:stream\.packet\.context = )")
 
 
