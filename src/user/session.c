@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #ifdef __x86_64__
@@ -128,8 +129,14 @@ static bool config_valid(const struct hodo_msg_config *c, long len, struct hodo_
 static long make_buffers(const struct hodo_layout *layout, uint8_t **shm)
 {
 	struct hodo_shm *head;
-	long fd = hodo_sys2(SYS_memfd_create, "hodo", MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
+	struct rlimit file_size = { RLIM_INFINITY, RLIM_INFINITY };
+	long fd, error;
 
+	/* Growing a file beyond the limit would raise SIGXFSZ in the program. */
+	hodo_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &file_size);
+	if (file_size.rlim_cur < layout->total)
+		return -EFBIG;
+	fd = hodo_sys2(SYS_memfd_create, "hodo", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return fd;
 	error = hodo_sys2(SYS_ftruncate, fd, layout->total);

@@ -63,7 +63,8 @@ HODO_MARK(a, m, "%d %s %s", n, s, HODO_STR(s, len)); HODO_MARK(a, m2, "plain"); 
 HODO_BEGIN(a, r, n); HODO_END(a, r, n); { HODO_SPAN(a, s, n); } { HODO_SPAN(a, s2); }
 if (n) HODO_EVENT(a, branch); else HODO_EVENT(a, otherwise, n);
 int vla[3] = { n, n, n }; HODO_EVENT(a, array, HODO_ARRAY(vla, 3)); HODO_LABELS(a, n, one, two);
-trace_tp_x(s, n); trace_tp_y(); if (trace_tp_x_enabled()) n++; register_trace_tp_y(probe, 0); unregister_trace_tp_y(probe, 0);'
+trace_tp_x(s, n); trace_tp_y(); if (trace_tp_x_enabled()) n++;
+register_trace_tp_y(probe, 0); unregister_trace_tp_y(probe, 0);'
 outside='HODO_TRACEPOINT(tp, x, (const char *, key), (int, age)); HODO_TRACEPOINT(tp, y); enum { one, two };
 static void probe(void *data) { (void)data; }'
 accept "$all"

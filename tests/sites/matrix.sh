@@ -13,7 +13,8 @@ rounds=3 pass=0 fail=0 skipped=0
 
 # name=count of what a C program records in three rounds; C++ has more, checked besides
 c_want="all:nothing=3 all:ints=3 all:others=3 all:texts=3 all:mixed=3 all:sixteen=3 all:mark=3 all:cut=3 all:plain=3
-all:depth=3 all:request.begin=3 all:request.end=3 all:scope.begin=3 all:scope.end=3 all:inside=3 all:inlined=3 tp:evict=3 tp:tick=3"
+all:depth=3 all:request.begin=3 all:request.end=3 all:scope.begin=3 all:scope.end=3 all:inside=3 all:inlined=3
+tp:evict=3 tp:tick=3"
 cxx_want="$c_want cxx:ctor=18 cxx:dtor=18 cxx:lambda=6 cxx:caught=6 cxx:tmpl=18 cxx:inlinef=6 cxx:method.begin=12 cxx:method.end=12"
 
 miss() {
@@ -56,7 +57,8 @@ one() { # compiler linker level kind gc dialect keys
 	[ "$gc" = gc ] && cflags+=(-ffunction-sections -fdata-sections) && ldflags+=(-Wl,--gc-sections)
 	local libs=()
 	[ "$kind" = static ] && libs=(-Wl,--whole-archive "$static_lib" -Wl,--no-whole-archive)
-	if ! { $cc -std="${dialect}11" "${cflags[@]}" -c "$src/all_c.c" -o c.o && $cc c.o "${ldflags[@]}" "${libs[@]}" -o c.out; } 2>err; then
+	if ! { $cc -std="${dialect}11" "${cflags[@]}" -c "$src/all_c.c" -o c.o &&
+		$cc c.o "${ldflags[@]}" "${libs[@]}" -o c.out; } 2>err; then
 		miss "C $what" "$(grep -m 2 -iE 'error|undefined' err)"
 		return
 	fi
@@ -81,7 +83,11 @@ levels=(-O0 -O1 -O2 -O3 "-O2 -flto") linkers=(bfd gold lld) kinds=(pie nopie sha
 n=0
 for cc in gcc clang; do
 	for linker in "${linkers[@]}"; do
-		command -v "ld.$linker" >/dev/null || { echo "skipped: no ld.$linker here" >&2; skipped=$((skipped + 1)); continue; }
+		command -v "ld.$linker" >/dev/null || {
+			echo "skipped: no ld.$linker here" >&2
+			skipped=$((skipped + 1))
+			continue
+		}
 		for level in "${levels[@]}"; do
 			for kind in "${kinds[@]}"; do
 				for gc in keep gc; do

@@ -10,7 +10,7 @@ events=1000000
 case $rseq in
 on) prefix=() ;;
 tunable) prefix=(env GLIBC_TUNABLES=glibc.pthread.rseq=0) ;;
-seccomp) prefix=("$NO_RSEQ") ;;
+seccomp) prefix=("$DENY" rseq) ;;
 esac
 options=()
 [ "$mode" = overwrite ] && options=(--overwrite)
