@@ -152,6 +152,7 @@ int hodo_cmd_print(int argc, char **argv)
 	if (status || !text) {
 		if (!status)
 			hodo_error("out of memory");
+		hodo_read_text_free(text);
 		hodo_read_close(r);
 		return status ? status : HODO_EXIT_FAILURE;
 	}

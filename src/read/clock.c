@@ -16,10 +16,11 @@ static __int128 convert(const struct hodo_read_clock *clock, uint64_t ticks, uin
 	return ns + (__int128)clock->offset_s * (__int128)NS_PER_S;
 }
 
+/* INT64_MAX itself stands for "no limit". */
 static int64_t clamp(__int128 ns)
 {
-	if (ns > INT64_MAX)
-		return INT64_MAX;
+	if (ns >= INT64_MAX)
+		return INT64_MAX - 1;
 	return ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 

@@ -46,7 +46,7 @@ char *hodo_read_text_reserve(struct hodo_read_text *t, size_t n)
 	size_t room = t->room ? t->room : 4096;
 	char *data;
 
-	if (t->room - t->len >= n)
+	if (t->data && t->room - t->len >= n)
 		return t->data + t->len;
 	if (n > SIZE_MAX / 4 - t->len)
 		return NULL;

@@ -203,13 +203,14 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 	if (color)
 		o = stpcpy(o, PLAIN);
 	if (mark) {
-		size_t len = text->mark->len;
+		size_t len;
+		const char *data = hodo_read_text_data(text->mark, &len);
 
 		/* Formats often end in a newline, which the line has of itself. */
-		if (len > 0 && text->mark->data[len - 1] == '\n')
+		if (len > 0 && data[len - 1] == '\n')
 			len--;
 		*o++ = ' ';
-		o = hodo_read_put_plain(o, text->mark->data, len, false);
+		o = hodo_read_put_plain(o, data, len, false);
 	}
 	for (uint32_t i = 0; !mark && i < e->cls->nfields; i++) {
 		o = put(o, c->text.field[i].line, c->text.field[i].line_len);
@@ -247,8 +248,11 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 	}
 	*o++ = '}';
 	if (mark) {
+		size_t len;
+		const char *data = hodo_read_text_data(text->mark, &len);
+
 		o = put(o, ",\"text\":\"", 9);
-		o = hodo_read_put_json(o, text->mark->data, text->mark->len);
+		o = hodo_read_put_json(o, data, len);
 		*o++ = '"';
 	}
 	o = put(o, "}\n", 2);

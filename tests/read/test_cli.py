@@ -55,7 +55,8 @@ class Case(unittest.TestCase):
 class Golden(Case):
     """Output byte for byte."""
 
-    VERBS = {"print": ["print"], "print-json": ["print", "--json"], "print-color": ["print", "--color=always", "-n", "8"],
+    VERBS = {"print": ["print"], "print-json": ["print", "--json"],
+             "print-color": ["print", "--color=always", "-n", "8"],
              "stat": ["stat"], "stat-json": ["stat", "--json"], "info": ["info"], "info-json": ["info", "--json"],
              "list": ["list"], "list-json": ["list", "--json"]}
 

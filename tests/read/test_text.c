@@ -217,9 +217,9 @@ static void test_mark_integers(void **state)
 					mark_is(&m, want);
 					snprintf(format, sizeof(format), "<%%%s%sl%c>", flags[f], sizes[s],
 						 *type);
-					snprintf(want, sizeof(want), format, values[v] * 5000000000);
+					snprintf(want, sizeof(want), format, values[v] * 4000000000);
 					mark_start(&m, format);
-					mark_add(&m, HODO_TYPE_I64)->i = values[v] * 5000000000;
+					mark_add(&m, HODO_TYPE_I64)->i = values[v] * 4000000000;
 					mark_is(&m, want);
 				}
 			}
@@ -283,6 +283,9 @@ static void test_mark_texts(void **state)
 	add_text(&m, NULL);
 	mark_is(&m, "abc|    b|abc  |ab|(null)||  (null)|%|b");
 	mark_start(&m, "");
+	mark_is(&m, "");
+	mark_start(&m, "%s");
+	add_text(&m, "");
 	mark_is(&m, "");
 	mark_start(&m, "no values\n");
 	mark_is(&m, "no values\n");
