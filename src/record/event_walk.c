@@ -114,7 +114,8 @@ void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_
 		const struct hodo_walk_shape *s;
 		uint32_t size;
 
-		if (id >= table->size || !table->shape[id].known || step > TIMESTAMP_MASK / 2)
+		if (id >= table->size || !table->shape[id].known || step > TIMESTAMP_MASK / 2 ||
+		    step > UINT64_MAX - ts)
 			break;
 		s = &table->shape[id];
 		if (s->variables == 0) {

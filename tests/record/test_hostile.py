@@ -21,7 +21,7 @@ class Hostile(Case):
         result = self.record("--clock", "monotonic", *options, "sh", "-c", script)
         self.assertEqual(result.returncode, 0, result.err)
         self.assertNotIn("fake:", result.err)
-        target = [f for f in self.folders() if f.startswith("target-")]
+        target = [f for f in self.folders() if f.startswith(os.path.basename(TARGET)[:15] + "-")]
         self.assertEqual(len(target), 1)
         events, discarded = self.babeltrace(os.path.join(self.data, target[0]))
         self.assertEqual((len(events), discarded), (3000, 0))
