@@ -210,7 +210,7 @@ static int scene_signals(void)
 	ualarm(200, 200);
 	for (int i = 0; handled < 200; i++) {
 		HODO_EVENT(life, loop, i);
-		for (volatile int k = 0; k < 500; k++)
+		for (volatile int k = 0; k < 3000; k++)
 			; /* some events to a handler, not a million */
 	}
 	ualarm(0, 0);
