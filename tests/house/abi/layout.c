@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout.c - a library whose interface is every struct of <hodo/abi.h>, so that
+ * the ABI test sees a member that moves where sizes stay the same.
+ */
+#include <hodo/abi.h>
+
+#define SHOW(type) \
+	__attribute__((visibility("default"))) void layout_##type(struct type *p); \
+	void layout_##type(struct type *p) \
+	{ \
+		(void)p; \
+	}
+
+SHOW(hodo_desc)
+SHOW(hodo_site)
+SHOW(hodo_state)
+SHOW(hodo_piece)
+SHOW(hodo_probe)
+SHOW(hodo_probes)
+SHOW(hodo_ops)
+SHOW(hodo_note)
+SHOW(hodo_packet)
+SHOW(hodo_ring)
+SHOW(hodo_thread)
+SHOW(hodo_shm)
+SHOW(hodo_layout)
+SHOW(hodo_record)
+SHOW(hodo_record_event)
+SHOW(hodo_record_labels)
+SHOW(hodo_msg)
+SHOW(hodo_msg_hello)
+SHOW(hodo_msg_config)
+SHOW(hodo_msg_ready)
