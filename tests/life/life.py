@@ -117,6 +117,17 @@ def check_unseen(d):
     assert found["errno"] == [list(range(10000))]
 
 
+def check_valgrind(d):
+    """No rseq there: the fallback path, with every access looked at."""
+    valgrind = ("valgrind", "-q", "--error-exitcode=9")
+    found = by_where(record(d, ["ends"], prefix=valgrind))
+    assert len(found) == 6 and found["key"] == [[7]], found
+    found = by_where(record(d, ["fork"], prefix=valgrind))
+    assert found["parent"] == [[0, 1]] and found["grandchild"] == [[2]], found
+    found = by_where(record(d, ["signals"], "-e", "life:note", prefix=valgrind))
+    assert found["handled"][0][0] >= 200, found["handled"]
+
+
 def check_children_of_children(d):
     """A shell that starts others, in a pipe and in the background, several at once."""
     script = f"{life} note a & {life} note b | {life} fork; ({life} spawn &) ; wait"
