@@ -22,6 +22,7 @@
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
 #define DIR_NUMBER_MAX 1000000u
+#define FEW_RINGS 16u /* a page each is less than the trouble of looking which are used */
 
 /* ------------------------------------------------------------- the memory */
 
@@ -252,13 +253,16 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 }
 
 /*
- * Rings that have memory. The memory's holes are asked for rather than read:
- * reading a hole would give it memory.
+ * Rings that have memory. On a machine with many CPUs the memory's holes are
+ * asked for rather than read: reading a hole would give it memory.
  */
 static void find_rings(struct hodo_process *p)
 {
 	off_t at = (off_t)HODO_SHM_RINGS, end = (off_t)p->layout.data;
 
+	if (p->layout.rings <= FEW_RINGS)
+		for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++)
+			activate_ring(p, i);
 	while (p->actives < p->layout.rings && at < end) {
 		off_t hole;
 

@@ -166,8 +166,7 @@ static bool send_config(struct connection *c)
 	size_t len = offsetof(struct hodo_msg_config, text) + m.patterns_len + m.filter_len;
 
 	memcpy(m.uuid, c->id.uuid, sizeof(m.uuid));
-	m.packet_age_ticks = (uint64_t)((unsigned __int128)config->packet_age_ns *
-					hodo_session_clock_map(c->session)->freq_hz / 1000000000);
+	m.packet_age_ticks = hodo_session_ticks_in(c->session, config->packet_age_ns);
 	hodo_pattern_pack(config->patterns, m.text);
 	if (m.filter_len)
 		memcpy(m.text + m.patterns_len, config->filter, m.filter_len);

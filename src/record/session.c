@@ -82,7 +82,7 @@ static void fit_clock(struct hodo_session *s)
 	struct hodo_clock_sample last;
 
 	hodo_clock_sample(s->clock, &last);
-	if (last.mono_ns - s->clock_first.mono_ns < HODO_CLOCK_FIT_NS) {
+	if (s->clock == HODO_CLOCK_TSC && last.mono_ns - s->clock_first.mono_ns < HODO_CLOCK_FIT_NS) {
 		sleep_ns(HODO_CLOCK_FIT_NS - (last.mono_ns - s->clock_first.mono_ns));
 		hodo_clock_sample(s->clock, &last);
 	}
@@ -100,6 +100,18 @@ const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s)
 uint64_t hodo_session_ticks(const struct hodo_session *s)
 {
 	return hodo_clock_now(s->clock);
+}
+
+uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns)
+{
+	struct hodo_clock_map rough = s->clock_map;
+	struct hodo_clock_sample now;
+
+	if (!s->clock_fitted) {
+		hodo_clock_sample(s->clock, &now);
+		hodo_clock_fit(s->clock, &s->clock_first, &now, &rough);
+	}
+	return (uint64_t)((unsigned __int128)ns * rough.freq_hz / 1000000000);
 }
 
 /* ----------------------------------------------------------------- output */
@@ -316,20 +328,21 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
  */
 static void adapt(struct hodo_session *s, int used, int64_t now)
 {
-	int64_t t = s->interval_ns, cap;
+	int64_t t = s->interval_ns, cap, took = hodo_session_now_ns() - now;
 
 	if (used > 0)
 		s->active_ns = now;
 	cap = now - s->active_ns < ACTIVE_NS && s->config.mode == HODO_MODE_DISCARD ? INTERVAL_ACTIVE_NS :
 										    INTERVAL_IDLE_NS;
 	t = used > 0 ? t * 2 / used : t * 2;
+	if (used == 0 && t < 10 * took) /* just looking at very many processes must not become work */
+		t = 10 * took;
 	s->interval_ns = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > cap ? cap : t;
 }
 
 static void do_chores(struct hodo_session *s)
 {
-	uint64_t age = (uint64_t)((unsigned __int128)s->config.packet_age_ns * hodo_session_clock_map(s)->freq_hz /
-				  1000000000);
+	uint64_t age = hodo_session_ticks_in(s, s->config.packet_age_ns);
 
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		hodo_process_chores(p, hodo_session_ticks(s), age);

@@ -64,6 +64,8 @@ int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
 int hodo_session_choose_clock(struct hodo_session *s, bool tsc);
 const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s);
 uint64_t hodo_session_ticks(const struct hodo_session *s);
+/* Ticks in a time; before the clock is fitted, to some per cent, without waiting. */
+uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
 
 /* Tells of output that cannot be written, the first time. */
 void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err);

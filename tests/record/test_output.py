@@ -120,22 +120,20 @@ class Unwritable(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "a small file system needs root to be mounted")
     def test_full_disk(self):
-        script = 'mount -t tmpfs -o size=3m none "$1" && shift && exec "$@"'
+        script = 'mount -t tmpfs -o size=2560k none "$1" && shift && exec "$@"'
         disk = self.path("disk")
         os.mkdir(disk)
         # The mount is seen by that one process alone; what it holds is looked at from within.
-        look = ('"$0" "$@"; echo status $?; "$0" stat --json disk/trace >stat.json &&'
-                ' "$0" print --json disk/trace | wc -l >lines && babeltrace2 disk/trace 2>bt.err | wc -l >bt.lines;'
-                ' cp -r disk/trace copy')
+        look = '"$0" "$@"; echo status $?; cp -r disk/trace copy'
         run = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", disk, "sh", "-c", look, HODO, "record",
-                              "-o", "disk/trace", TARGET, "count", "200000"],
+                              "-o", "disk/trace", TARGET, "count", "100000"],
                              cwd=self.dir, capture_output=True, text=True, timeout=120, check=False)
         self.assertIn("status 0\n", run.stdout, run.stderr)
         self.assertEqual(run.stderr.count("No space left on device"), 1, run.stderr)
         events = self.check_trace(path=self.path("copy"))
         self.assertGreater(len(events), 10000)
         stat = self.stat(self.path("copy"))
-        self.assertEqual(stat["recorded"] + stat["discarded"], 200000)
+        self.assertEqual(stat["recorded"] + stat["discarded"], 100000)
         # Complete in spite of it: room had been kept for that.
         self.assertIn("/*@end", self.metadata(self.folders(self.path("copy"))[0], self.path("copy")))
 
@@ -175,9 +173,9 @@ class Choice(Case):
     def test_small_ring(self):
         """Whatever does not fit is counted, exactly."""
         for size in ("4K", "16K", "256K", "1M"):
-            result = self.record("-m", size, TARGET, "flood", 200000)
+            result = self.record("-m", size, TARGET, "flood", 50000)
             events = self.check_trace(result)
-            self.assertEqual(len(events) + result.lost(), 200000)
+            self.assertEqual(len(events) + result.lost(), 50000)
 
 
 class Socket(Case):
