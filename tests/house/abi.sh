@@ -46,7 +46,8 @@ check)
 		sed 's/uint32_t threads; /uint32_t stopped; /; s/uint32_t stopped;  *\/\* set/uint32_t threads; \/* set/' \
 			"$root/include/hodo/abi.h" >"$work/hodo/abi.h"
 		cmp -s "$root/include/hodo/abi.h" "$work/hodo/abi.h" && exit 1
-		cc -g -fno-ipa-icf -shared -fPIC -Wl,-soname,libabi_layout.so -I"$work" "$here/abi/layout.c" -o "$work/layout.so"
+		cc -g -fno-ipa-icf -shared -fPIC -Wl,-soname,libabi_layout.so -I"$work" "$here/abi/layout.c" \
+			-o "$work/layout.so"
 		if abidiff --no-added-syms --exported-interfaces-only "$stored" "$work/layout.so" >/dev/null; then
 			echo "abi: members that have changed places go unnoticed" >&2
 			exit 1
