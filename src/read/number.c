@@ -2,6 +2,7 @@
 /* number.c - numbers as text. */
 #include "text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,42 +50,119 @@ char *hodo_read_put_hex(char *o, uint64_t v)
 	return o + digits;
 }
 
-/*
- * Most values have few decimals: v = n / 10^k for a small integer n. Both are
- * exact as doubles, so the division rounds just like reading the decimal does,
- * and equality proves that it reads back the same.
- */
-static char *put_short(char *o, double v, bool single)
+/* ----------------------------------------------------------------------- floats */
+
+#define FIXED_MIN 1e-5 /* from here on */
+#define FIXED_MAX 1e15 /* up to here numbers are written without an exponent, and by our own arithmetic */
+typedef unsigned __int128 u128;
+
+static u128 power10(unsigned n)
 {
-	static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
-	double limit = single ? 1e7 : 1e15;
+	static const uint64_t powers[] = { 1ull,
+					   10ull,
+					   100ull,
+					   1000ull,
+					   10000ull,
+					   100000ull,
+					   1000000ull,
+					   10000000ull,
+					   100000000ull,
+					   1000000000ull,
+					   10000000000ull,
+					   100000000000ull,
+					   1000000000000ull,
+					   10000000000000ull,
+					   100000000000000ull,
+					   1000000000000000ull,
+					   10000000000000000ull,
+					   100000000000000000ull,
+					   1000000000000000000ull };
 
-	for (unsigned k = 0; k < sizeof(powers) / sizeof(powers[0]); k++) {
-		uint64_t scale = (uint64_t)powers[k], n, whole, part;
-		double back;
-
-		if (v * powers[k] > limit)
-			return NULL;
-		n = (uint64_t)(v * powers[k] + 0.5);
-		back = (double)n / powers[k];
-		if (single ? (float)back != (float)v : back != v)
-			continue;
-		whole = n / scale;
-		part = n % scale;
-		o = hodo_read_put_u64(o, whole);
-		*o++ = '.';
-		for (unsigned i = k ? k : 1; i-- > 0; part /= 10)
-			o[i] = (char)('0' + part % 10);
-		return o + (k ? k : 1);
-	}
-	return NULL;
+	return n <= 18 ? powers[n] : (u128)powers[18] * powers[n - 18];
 }
 
-static char *put_long(char *o, double v, bool single)
+/* Digits before the point; of 0.00123, -2. */
+static int whole_digits_of(double v)
 {
+	static const double limits[] = { 1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4, 1e5,
+					 1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14 };
 	int n = 0;
 
-	for (int digits = single ? 6 : 15; digits <= (single ? 9 : 17); digits++) {
+	while (n < (int)(sizeof(limits) / sizeof(limits[0])) && v >= limits[n])
+		n++;
+	return n - 4;
+}
+
+/* Writes n / 10^decimals without the zeros that end it; at least one decimal. */
+static char *put_decimal(char *o, uint64_t n, unsigned decimals)
+{
+	char digits[32], *end;
+	unsigned len;
+
+	for (; decimals > 1 && n % 10 == 0; decimals--)
+		n /= 10;
+	if (decimals == 0)
+		return stpcpy(hodo_read_put_u64(o, n), ".0");
+	end = hodo_read_put_u64(digits, n);
+	len = (unsigned)(end - digits);
+	if (len > decimals) {
+		memcpy(o, digits, len - decimals);
+		o += len - decimals;
+		*o++ = '.';
+		memcpy(o, end - decimals, decimals);
+		return o + decimals;
+	}
+	*o++ = '0';
+	*o++ = '.';
+	memset(o, '0', decimals - len);
+	memcpy(o + decimals - len, digits, len);
+	return o + decimals;
+}
+
+/*
+ * v = m * 2^-shift, rounded to some number of digits: n / 10^decimals. It reads
+ * back as v if it is nearer than half the distance to v's neighbours, which is
+ * decided exactly: |n * 2^shift - m * 10^decimals| < 10^decimals / 2. All of it
+ * fits in 128 bits, since FIXED_MIN makes shift at most 69 and decimals 21.
+ *
+ * A decimal of up to 15 digits (a float: 6) survives being stored, so rounding
+ * to that many finds every shorter one, with zeros behind it.
+ */
+static char *put_fixed(char *o, double v, bool single)
+{
+	unsigned digits = single ? 6 : 15, digits_max = single ? 9 : 17, shift;
+	int whole_digits = whole_digits_of(v);
+	uint64_t bits, m, n;
+
+	memcpy(&bits, &v, sizeof(bits));
+	m = (bits & ((1ull << 52) - 1)) | 1ull << 52;
+	shift = 1075 - (unsigned)(bits >> 52);
+	if (single) { /* the other bits are zero */
+		m >>= 29;
+		shift -= 29;
+	}
+	for (;; digits++) {
+		unsigned decimals = (unsigned)((int)digits - whole_digits);
+		u128 scale, product, back, off;
+
+		scale = power10(decimals);
+		product = m * scale;
+		n = (uint64_t)((product + ((u128)1 << (shift - 1))) >> shift);
+		back = (u128)n << shift;
+		off = back > product ? back - product : product - back;
+		/* Below a power of two the neighbour is half as far. */
+		if (digits >= digits_max || off * (m & (m - 1) ? 2 : 4) < scale)
+			return put_decimal(o, n, decimals);
+	}
+}
+
+/* Very large and small numbers, by the C library. Those below `normal` have fewer bits, and so digits. */
+static char *put_long(char *o, double v, bool single)
+{
+	double normal = single ? (double)FLT_MIN : DBL_MIN;
+	int n = 0;
+
+	for (int digits = v < normal ? 1 : single ? 6 : 15; digits <= (single ? 9 : 17); digits++) {
 		n = snprintf(o, PUT_FLOAT_MAX, "%.*g", digits, v);
 		if (single ? strtof(o, NULL) == (float)v : strtod(o, NULL) == v)
 			break;
@@ -112,9 +190,10 @@ char *hodo_read_put_float(char *o, double v, bool single, bool json, locale_t c)
 		*o++ = '-';
 		v = -v;
 	}
-	end = put_short(o, v, single);
-	if (end)
-		return end;
+	if (v == 0)
+		return stpcpy(o, "0.0");
+	if (v >= FIXED_MIN && v < (single ? 1e6 : FIXED_MAX))
+		return put_fixed(o, v, single);
 	old = uselocale(c);
 	end = put_long(o, v, single);
 	uselocale(old);

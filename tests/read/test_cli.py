@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The verbs print, stat, list and info, on generated recordings.
 
-HODO and GEN_TRACE name the programs, LIST_TARGETS binaries with events (with colons between). After a
+HODO, GEN_TRACE and READ_API name programs, LIBRARY libhodo-read, LIST_TARGETS binaries with events (with
+colons between). After a
 wanted change of the output: UPDATE_GOLDEN=1 test_cli.py Golden, and read the difference.
 """
 import json
@@ -50,6 +51,25 @@ class Case(unittest.TestCase):
         self.assertRegex(error, r"\Ahodo: [^\n]+: [^\n]+\n\Z")
         self.assertIn(words, error)
         self.assertEqual(run.stdout, b"")
+
+
+class Api(Case):
+    """The shared library."""
+
+    def test_cxx(self):
+        run = subprocess.run([os.environ["READ_API"], self.make("all")], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(run.stdout, b"52 52 52 0\n")
+
+    def test_symbols(self):
+        """What the header declares is what is exported."""
+        header = (HERE.parent.parent / "include" / "hodo" / "read.h").read_text()
+        code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+        declared = set(re.findall(r"\b(hodo_read_\w+)\([^)]", code))
+        symbols = subprocess.run(["nm", "-D", "--defined-only", os.environ["LIBRARY"]], stdout=subprocess.PIPE,
+                                 check=True).stdout.decode()
+        exported = {line.split()[2].split("@")[0] for line in symbols.splitlines() if " A " not in line}
+        self.assertEqual(exported, declared)
+        self.assertGreater(len(declared), 25)
 
 
 class Golden(Case):
