@@ -120,7 +120,7 @@ static void tell_summary(const struct recording *r)
 		fprintf(stderr, "hodo: %" PRIu64 " event%s of %u process%s, %s in %s\n", s->events,
 			s->events == 1 ? "" : "s", s->processes, s->processes == 1 ? "" : "es",
 			hodo_human_bytes(s->bytes, bytes), r->options.out);
-	if (!s->command && !r->options.quiet)
+	if (!s->command && !r->stopped && !r->options.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
 			   " of another architecture?", r->options.command[0]);
 	tell_losses(r);

@@ -33,6 +33,7 @@
 #define CONNECTIONS_PID_MAX 4u /* of one process */
 #define PROCESSES_MAX 8192u    /* recorded at once */
 #define REFUSALS_TOLD_MAX 20u
+#define TOO_MANY_FILES "the recorder has too many open files: raise the limit, see ulimit -Hn"
 #define FDS_TAKEN 16           /* descriptors of one message that we look at, to close them */
 
 struct connection {
@@ -91,7 +92,7 @@ static void refuse(struct connection *c, const char *why)
 /* ------------------------------------------------------------------ hello */
 
 /* The process behind the connection, by a handle that no other process can get. */
-static int open_pidfd(const struct connection *c)
+static int try_pidfd(const struct connection *c)
 {
 	socklen_t len = sizeof(int);
 	int fd = -1;
@@ -101,6 +102,17 @@ static int open_pidfd(const struct connection *c)
 		return fd;
 	}
 	return (int)syscall(SYS_pidfd_open, c->id.pid, 0);
+}
+
+static int open_pidfd(const struct connection *c)
+{
+	int fd = try_pidfd(c);
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		hodo_session_close_files(c->session);
+		fd = try_pidfd(c);
+	}
+	return fd;
 }
 
 /* Whether vpid is what the process is called in its own pid namespace. */
@@ -187,7 +199,7 @@ static void take_hello(struct connection *c)
 	else if (h.head.version != HODO_ABI_VERSION)
 		refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");
 	else if ((c->pidfd = open_pidfd(c)) < 0)
-		refuse(c, "it is gone");
+		refuse(c, errno == EMFILE || errno == ENFILE ? TOO_MANY_FILES : "it is gone");
 	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
 		refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
 	else {
@@ -232,6 +244,8 @@ static int receive_ready(int fd, const char **why)
 	}
 	if (len == 0)
 		*why = "it left before it handed over its buffers";
+	else if (n == 0 && (msg.msg_flags & MSG_CTRUNC))
+		*why = TOO_MANY_FILES; /* the kernel could not give us the descriptor that was there */
 	else if (len != (ssize_t)sizeof(m) || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ||
 		 m.head.magic != HODO_MSG_MAGIC || m.head.version != HODO_ABI_VERSION || m.head.type != HODO_MSG_READY)
 		*why = "it does not speak our language";
