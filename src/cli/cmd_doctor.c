@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
 #include <linux/membarrier.h>
@@ -298,7 +297,8 @@ static void check_files(struct finding *f)
 	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_max >= 1024)
 		found(f, OK, NULL, "up to %llu open files", (unsigned long long)l.rlim_max);
 	else
-		found(f, WARN, "raise it: ulimit -Hn 4096", "few open files are allowed: recording many processes gets slow");
+		found(f, WARN, "raise it: ulimit -Hn 4096",
+		      "few open files are allowed: not many processes can be recorded at once");
 }
 
 /* ---------------------------------------------------------------- hodo */
@@ -356,7 +356,9 @@ static const char *record_true(struct hodo_session *s, const char *library, stru
 		left -= 1000000;
 	}
 	hodo_session_close(s, stats);
-	return left <= 0 ? "it took too long" : stats->processes ? NULL : "the library did not join: cannot it be preloaded?";
+	if (left <= 0)
+		return "it took too long";
+	return stats->processes ? NULL : "the library did not join: cannot it be preloaded?";
 }
 
 /* The whole way once: preload, socket, shared memory, folder. */
@@ -376,8 +378,9 @@ static void check_join(struct finding *f)
 		found(f, BAD, "see libhodo", "not tried: there is no library");
 		return;
 	}
-	if (snprintf(dir, sizeof(dir), "%s/hodo-doctor-%d", tmp && *tmp && strlen(tmp) < 30 ? tmp : "/tmp", (int)getpid()) < 0)
-		return;
+	if (!tmp || !*tmp || strlen(tmp) > 30)
+		tmp = "/tmp";
+	snprintf(dir, sizeof(dir), "%s/hodo-doctor-%d", tmp, (int)getpid());
 	config.out_fd = hodo_out_dir_open(dir, why, sizeof(why));
 	if (config.out_fd >= 0 && hodo_session_open(&s, &config, why, sizeof(why)) == 0)
 		flaw = record_true(s, library, &stats);
@@ -405,29 +408,13 @@ static const struct check checks[] = {
 
 static const char *const state_name[] = { [OK] = "ok", [WARN] = "warn", [BAD] = "bad" };
 
-static void print_json_text(const char *s)
-{
-	putchar('"');
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < ' ' || c > 126)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
-
 static void print_json(const struct check *c, const struct finding *f, bool first)
 {
 	printf("%s\n  {\"name\":\"%s\",\"state\":\"%s\",\"text\":", first ? "" : ",", c->name, state_name[f->state]);
-	print_json_text(f->text);
+	hodo_put_json(stdout, f->text);
 	printf(",\"hint\":");
 	if (f->hint)
-		print_json_text(f->hint);
+		hodo_put_json(stdout, f->hint);
 	else
 		printf("null");
 	printf("}");
@@ -435,7 +422,8 @@ static void print_json(const struct check *c, const struct finding *f, bool firs
 
 static void print_text(const struct check *c, const struct finding *f)
 {
-	printf("%-4s  %-13s  %s%s%s\n", state_name[f->state], c->name, f->text, f->hint ? ": " : "", f->hint ? f->hint : "");
+	printf("%-4s  %-13s  %s%s%s\n", state_name[f->state], c->name, f->text, f->hint ? ": " : "",
+	       f->hint ? f->hint : "");
 }
 
 static int doctor(bool json)
@@ -464,6 +452,15 @@ static int doctor(bool json)
 	return worst == BAD;
 }
 
+static const char usage_text[] =
+	"usage: hodo doctor [--json]\n"
+	"Tries out what recording needs on this machine, and tells how to mend what does not work.\n"
+	"\n"
+	"      --json    one JSON object\n"
+	"  -h, --help    this\n"
+	"\n"
+	"Exits with 1 if something is bad: recording cannot work then.\n";
+
 int hodo_cmd_doctor(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -473,22 +470,14 @@ int hodo_cmd_doctor(int argc, char **argv)
 	int option;
 
 	optind = 0;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			printf("usage: hodo doctor [--json]\nTries out what recording needs on this machine;"
-			       " fails if it cannot work.\n");
+	while ((option = hodo_getopt(argc, argv, ":h", options, usage_text)) != -1) {
+		if (option == 'h')
 			return 0;
-		}
-		if (option != 'j') {
-			fprintf(stderr, "hodo: doctor: there is no option '%s': see hodo doctor --help\n", argv[optind - 1]);
-			return 2;
-		}
+		if (option != 'j')
+			return HODO_EXIT_USAGE;
 		json = true;
 	}
-	if (optind < argc) {
-		fprintf(stderr, "hodo: doctor: takes no arguments: see hodo doctor --help\n");
-		return 2;
-	}
+	if (optind < argc)
+		return hodo_usage("doctor", "takes no arguments");
 	return doctor(json);
 }

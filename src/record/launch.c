@@ -84,7 +84,8 @@ static bool find_below(const char *dir, const char *word, bool deeper, char *pat
 	while (d && !found && (e = readdir(d))) {
 		char sub[PATH_MAX];
 
-		if (!strstr(e->d_name, word) || snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name) >= (int)sizeof(sub))
+		if (!strstr(e->d_name, word) ||
+		    snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name) >= (int)sizeof(sub))
 			continue;
 		found = find_in(sub, path) || (deeper && find_below(sub, "-linux-", false, path));
 	}
@@ -250,7 +251,7 @@ void hodo_launch_die(int signal)
 	struct rlimit none = { 0, 0 };
 	sigset_t set;
 
-	/* The command has left its core; ours would overwrite it. With a pipe as core_pattern the limit is not asked. */
+	/* The command has left its core, which ours would overwrite. A pipe as core_pattern does not ask the limit. */
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(signal, &standard, NULL);

@@ -9,8 +9,10 @@
 #define _GNU_SOURCE
 #include "server.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +155,8 @@ static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 		c->id.exe[len] = 0;
 	/* Random numbers must not block: a recording early at boot does with what there is. */
 	if (getrandom(c->id.uuid, sizeof(c->id.uuid), GRND_NONBLOCK) != (ssize_t)sizeof(c->id.uuid)) {
-		uint64_t mix[2] = { (uint64_t)hodo_session_now_ns(), (uint64_t)c->id.pid << 32 | c->session->total.processes };
+		uint64_t mix[2] = { (uint64_t)hodo_session_now_ns(),
+				    (uint64_t)c->id.pid << 32 | c->session->total.processes };
 
 		memcpy(c->id.uuid, mix, sizeof(mix));
 	}
@@ -227,7 +230,9 @@ static int receive_ready(int fd, const char **why)
 	} control;
 	struct hodo_msg_ready m;
 	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
+	};
 	int fds[FDS_TAKEN], n = 0;
 	ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
@@ -247,7 +252,8 @@ static int receive_ready(int fd, const char **why)
 	else if (n == 0 && (msg.msg_flags & MSG_CTRUNC))
 		*why = TOO_MANY_FILES; /* the kernel could not give us the descriptor that was there */
 	else if (len != (ssize_t)sizeof(m) || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ||
-		 m.head.magic != HODO_MSG_MAGIC || m.head.version != HODO_ABI_VERSION || m.head.type != HODO_MSG_READY)
+		 m.head.magic != HODO_MSG_MAGIC || m.head.version != HODO_ABI_VERSION ||
+		 m.head.type != HODO_MSG_READY)
 		*why = "it does not speak our language";
 	else if (n != 1)
 		*why = "it did not send exactly one buffer";
@@ -359,6 +365,39 @@ static void server_ready(struct hodo_watch *w, uint32_t events)
 	}
 }
 
+/* Whether nobody listens there any more. */
+static bool is_stale(const struct sockaddr_un *a)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 && errno == ECONNREFUSED;
+
+	if (fd >= 0)
+		close(fd);
+	return stale;
+}
+
+/* Removes sockets of recorders that were killed. */
+static void sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		struct sockaddr_un a = { .sun_family = AF_UNIX };
+		int pid, end = 0;
+
+		if (sscanf(e->d_name, "record-%d.sock%n", &pid, &end) != 1 || end == 0 || e->d_name[end] ||
+		    (kill(pid, 0) == 0 || errno != ESRCH))
+			continue;
+		/* The number may be a live one's in another pid namespace: so it is asked, too. */
+		if (snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", dir, e->d_name) < (int)sizeof(a.sun_path) &&
+		    is_stale(&a))
+			unlink(a.sun_path);
+	}
+	if (d)
+		closedir(d);
+}
+
 static int listen_at(struct hodo_server *server)
 {
 	struct sockaddr_un *a = &server->address;
@@ -376,7 +415,8 @@ static int listen_at(struct hodo_server *server)
 	server->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->fd < 0)
 		return -errno;
-	/* Left by a recorder that had our number and was killed. */
+	sweep(dir);
+	/* Left by a recorder that had our number. */
 	unlink(a->sun_path);
 	if (bind(server->fd, (struct sockaddr *)a, sizeof(*a)) < 0) {
 		err = -errno;

@@ -445,7 +445,8 @@ static void stray_write(uint64_t events)
 	for (uint64_t i = 0; i < events; i++) {
 		writer_event(&w, i);
 		if (i == events / 2)
-			memset(w.packets + (((w.ring->word >> HODO_WORD_COUNT_BITS) - 20) & (w.ring_size - 1)), 0xee, 8);
+			memset(w.packets + (((w.ring->word >> HODO_WORD_COUNT_BITS) - 20) & (w.ring_size - 1)),
+			       0xee, 8);
 	}
 	printf("%llu\n", (unsigned long long)w.written);
 }

@@ -159,7 +159,8 @@ static void test_field_names(void **state)
 	free(base);
 }
 
-static void add_labels(uint8_t *base, uint64_t *used, const int64_t *values, unsigned int n, const char *texts, size_t len)
+static void add_labels(uint8_t *base, uint64_t *used, const int64_t *values, unsigned int n, const char *texts,
+		       size_t len)
 {
 	struct hodo_record_labels r = { .head = { 0, HODO_RECORD_LABELS, 0 }, .n = n };
 
