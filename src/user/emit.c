@@ -103,23 +103,19 @@ static void populate(void *start, uint64_t len)
 	hodo_sys3(SYS_madvise, start, len, MADV_POPULATE_WRITE);
 }
 
-/* Makes CPU's ring usable; false: not now. */
+/* Makes CPU's ring usable; false: not now. Signals are blocked: a handler that found the ring half made would
+ * have nowhere to go but the fallback ring, and a longjmp out of it would leave it so. */
 static bool view_setup(uint32_t cpu)
 {
 	struct hodo_view *v = &hodo_recording.views[cpu];
 	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(cpu));
 	uint32_t fallback = hodo_recording.layout.rings - 1;
-	uint64_t mask;
 
 	if (hodo_load_acquire(&ring->activation) != 2) {
-		/* With signals blocked: a handler that found the ring half made would have nowhere to go
-		 * but the fallback ring, and a longjmp out of it would leave it so. */
-		mask = hodo_signals_block();
 		populate(ring_data(cpu), hodo_recording.ring.packet_size < 65536 ?
 						  hodo_recording.ring.packet_size : 65536);
 		hodo_ring_activate(&hodo_recording.ring, ring, ring_data(cpu),
 				   cpu == fallback ? HODO_CPU_ANY : cpu, hodo_clock_now());
-		hodo_signals_restore(mask);
 		if (hodo_load_acquire(&ring->activation) != 2)
 			return false;
 	}
@@ -164,6 +160,19 @@ static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word
 	return RETRY;
 }
 
+/*
+ * Whether there is a recording to write to, with signals blocked: a handler
+ * that interrupted the slow path may have forked and come back here in the
+ * child, which has neither its parent's rings nor its views. From here to the
+ * end of the block none can, so pointers to them hold.
+ */
+static bool still_recording(void)
+{
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	return hodo_recording.on;
+}
+
 /* Finds out why the fast path gave up, and mends it. */
 static enum outcome mend(size_t total)
 {
@@ -172,6 +181,8 @@ static enum outcome mend(size_t total)
 	uint64_t word;
 	uint32_t cpu;
 
+	if (!still_recording())
+		return DONE;
 	if (t->mode == HODO_THREAD_NEW) {
 		thread_setup(t);
 		return RETRY;
@@ -235,15 +246,12 @@ static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
 
 static void fallback(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
 {
-	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid();
+	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid(), on;
 	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last));
 	struct hodo_view *v = &hodo_recording.views[last];
-	uint64_t mask = hodo_signals_block();
-	uint32_t on;
 
 	if (!fallback_lock(ring, tid)) {
 		hodo_add(&ring->lost_busy, 1);
-		hodo_signals_restore(mask);
 		return;
 	}
 	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
@@ -261,35 +269,37 @@ full:
 	hodo_add(&ring->lost_full, 1);
 out:
 	hodo_store_release(&ring->owner, 0);
-	hodo_signals_restore(mask);
 }
 
 /* ------------------------------------------------------------ slow, special */
 
 /* Closes this CPU's packet if it is too old for its 48-bit time stamps to stay unambiguous. */
-static void close_old_packet(void)
+static enum outcome close_old_packet(size_t total)
 {
 	struct hodo_view *v;
 	uint64_t word;
 	uint32_t cpu;
 
-	if (hodo_tls.table == hodo_no_views)
-		return;
+	if (!still_recording() || hodo_tls.table == hodo_no_views)
+		return DONE;
 	cpu = rseq_area()->cpu_id;
 	if (cpu >= hodo_recording.layout.rings - 1)
-		return;
+		return DONE;
 	v = &hodo_tls.table[cpu];
 	if (!hodo_load_acquire(&v->packet_size))
-		return;
+		return DONE;
 	word = hodo_load_acquire(&v->ring->word);
 	if (too_old(v, word))
 		ring_switch(v, cpu, word);
+	return DONE;
 }
 
-static void count_too_large(void)
+static enum outcome count_too_large(size_t total)
 {
 	uint32_t ring = hodo_recording.layout.rings - 1;
 
+	if (!still_recording())
+		return DONE;
 	if (hodo_tls.table != hodo_no_views) {
 		uint32_t cpu = rseq_area()->cpu_id;
 
@@ -297,6 +307,25 @@ static void count_too_large(void)
 			ring = cpu;
 	}
 	hodo_add(&((struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(ring)))->lost_too_large, 1);
+	return DONE;
+}
+
+static enum outcome give_up(size_t total)
+{
+	return still_recording() ? FALLBACK : DONE;
+}
+
+/* Runs one of the above with signals blocked (see still_recording()), and the fallback path if it says so. */
+static enum outcome settle(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
+			   enum outcome (*decide)(size_t total))
+{
+	uint64_t mask = hodo_signals_block();
+	enum outcome outcome = decide(total);
+
+	if (outcome == FALLBACK)
+		fallback(state, pieces, count, total);
+	hodo_signals_restore(mask);
+	return outcome;
 }
 
 static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
@@ -314,11 +343,11 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	if ((on & HODO_ON_FILTER) && event && event->filter && !hodo_filter_run(event->filter, pieces, count))
 		return;
 	if (!hodo_ring_fits(hodo_recording.layout.packet_size, total)) {
-		count_too_large();
+		settle(state, pieces, count, total, count_too_large);
 		return;
 	}
 	if (on & HODO_ON_AGE)
-		close_old_packet();
+		settle(state, pieces, count, total, close_old_packet);
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 #ifdef __x86_64__
 		int result = hodo_x86_try(state, pieces, count, total, on);
@@ -332,16 +361,12 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 			if (!(on & HODO_ON_RECORD))
 				return;
 		} else if (result == HODO_TRY_SLOW) {
-			enum outcome outcome = mend(total);
-
-			if (outcome == DONE)
+			if (settle(state, pieces, count, total, mend) != RETRY)
 				return;
-			if (outcome == FALLBACK)
-				break;
 		}
 		HODO_INJECT(HODO_INJECT_RETRY);
 	}
-	fallback(state, pieces, count, total);
+	settle(state, pieces, count, total, give_up);
 }
 
 void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len)
