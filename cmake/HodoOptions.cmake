@@ -14,6 +14,9 @@ option(HODO_TSAN_TWIN "Test the ring's C twin under ThreadSanitizer" OFF)
 option(HODO_FUZZ "Build the fuzzers on libFuzzer (needs clang) instead of replaying their corpus" OFF)
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+# So that what is said to gcc only does not need a question for the compiler each time.
+add_compile_options($<$<COMPILE_LANG_AND_ID:C,Clang>:-Wno-unknown-warning-option>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-warning-option>)
 if(HODO_WERROR)
   add_compile_options(-Werror)
 endif()
