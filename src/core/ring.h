@@ -31,8 +31,7 @@
 #include <stdbool.h>
 
 /*
- * A writer's view of a ring. The first 32 bytes are read by the assembly
- * writer; packet_size 0 sends it to the slow path, so that an all-zero view
+ * A writer's view of a ring. The assembly writer knows the offsets; packet_size 0 sends it to the slow path, so that an all-zero view
  * means "not yet, or not here". packet_size is therefore stored last.
  */
 struct hodo_view {
@@ -41,7 +40,8 @@ struct hodo_view {
 	uint64_t mask; /* ring size in bytes - 1 */
 	uint64_t packet_size;
 	uint64_t populated; /* packets whose pages were touched */
-	uint64_t reserved[3];
+	uint64_t capacity;  /* packets of a ring in discard mode; 0: never full (overwrite mode) */
+	uint64_t reserved[2];
 };
 HODO_ASSERT_SIZE_(struct hodo_view, 64);
 

@@ -122,6 +122,8 @@ static bool view_setup(uint32_t cpu)
 	v->ring = ring;
 	v->data = ring_data(cpu);
 	v->mask = hodo_recording.layout.ring_size - 1;
+	v->capacity = hodo_recording.ring.mode == HODO_MODE_DISCARD ?
+			      hodo_recording.layout.ring_size / hodo_recording.layout.packet_size : 0;
 	hodo_store_release(&v->packet_size, hodo_recording.layout.packet_size);
 	return true;
 }
@@ -361,6 +363,11 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 			if (!(on & HODO_ON_RECORD))
 				return;
 		} else if (result == HODO_TRY_SLOW) {
+#ifdef __x86_64__
+			/* A program that is faster than the recorder comes here at every event. */
+			if (hodo_x86_full(total))
+				return;
+#endif
 			if (settle(state, pieces, count, total, mend) != RETRY)
 				return;
 		}

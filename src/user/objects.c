@@ -7,6 +7,7 @@
  * something; objects may not be relocated yet, so only self-relative places
  * are followed.
  */
+#include <dlfcn.h>
 #include "sys.h"
 #include "user.h"
 
@@ -118,13 +119,15 @@ static void add_object(const struct dl_phdr_info *info, const struct hodo_note *
 	struct hodo_object *o;
 
 	for (unsigned i = 0; i < nobjects; i++) {
-		if (objects[i].base == info->dlpi_addr && objects[i].sites == sites) {
+		if (objects[i].base == info->dlpi_addr && objects[i].ops == ops) {
 			objects[i].seen = true;
 			return;
 		}
 	}
 	if (room((uintptr_t)ops, PF_W) < sizeof(*ops) || nobjects == HODO_OBJECTS_MAX)
 		return;
+	if (*ops && *ops != &hodo_user_ops)
+		return; /* served by another copy of the library, such as a libhodo.a linked into the program */
 	if (sites > end || room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
 		sites = end = 0; /* an object without sites has no such section */
 	o = &objects[nobjects++];
@@ -192,11 +195,28 @@ static void drop_unseen(void)
 	}
 }
 
+/*
+ * libc's dl_iterate_phdr, also where the program has one in front of it: a
+ * sanitizer's is not ready for a call before its own constructor. Weak: a
+ * static program has no dlsym, and nothing in front.
+ */
+static void iterate(void)
+{
+	static int (*own)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+	extern __typeof__(dlsym) dlsym __attribute__((weak));
+
+	if (!own && &dlsym)
+		*(void **)&own = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	if (!own)
+		own = dl_iterate_phdr;
+	own(look, 0);
+}
+
 void hodo_objects_scan(void)
 {
 	for (unsigned i = 0; i < nobjects; i++)
 		objects[i].seen = false;
-	dl_iterate_phdr(look, 0);
+	iterate();
 	drop_unseen();
 }
 

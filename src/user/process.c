@@ -11,22 +11,34 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <time.h>
 #include "sys.h"
 #include "user.h"
 
 struct hodo_recording hodo_recording;
 
-static uint32_t *fork_mark; /* 1; wiped to 0 in a fork child */
+enum { FORKED = 0, SET_UP = 1, SETTING_UP = 2 };
+static uint32_t *fork_mark; /* SET_UP; wiped to FORKED in a fork child */
 static uint32_t control_owner;
 
 uint64_t hodo_control_lock(void)
 {
 	uint64_t mask = hodo_signals_block();
-	uint32_t tid = hodo_gettid(), owner = 0;
+	uint32_t tid, owner = 0;
 
-	for (int i = 0; !hodo_cas_acquire(&control_owner, &owner, tid); owner = 0) {
-		if (++i % 16 == 0)
+	/* In a child that ran no fork handler, the owner may be a thread that stayed in the parent. */
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	tid = hodo_gettid();
+	for (unsigned i = 1; !hodo_cas_acquire(&control_owner, &owner, tid); owner = 0, i++) {
+		struct timespec pause = { 0, 50000 };
+
+		/* Sleep in the end: yielding alone keeps an owner of lower real-time priority from going on. */
+		if (i > 1000)
+			hodo_sys2(SYS_nanosleep, &pause, 0);
+		else if (i % 16 == 0)
 			hodo_sys0(SYS_sched_yield);
 	}
 	return mask;
@@ -40,7 +52,7 @@ void hodo_control_unlock(uint64_t mask)
 
 bool hodo_process_forked(void)
 {
-	return fork_mark && !hodo_load(fork_mark);
+	return fork_mark && hodo_load_acquire(fork_mark) != SET_UP;
 }
 
 static void *wiped_mapping(size_t len)
@@ -70,25 +82,28 @@ static void set_up_child(void)
 	hodo_tls.mode = HODO_THREAD_NEW;
 	hodo_recording.on = false;
 	hodo_recording.shm = 0; /* not inherited */
-	hodo_store(fork_mark, 1);
 	hodo_probe_after_fork();
 	hodo_patch_init();
 	if (hodo_session_start(HODO_START_FORK) != 0) {
 		hodo_objects_rebind();
 		hodo_patch_sites();
 	}
+	hodo_store_release(fork_mark, SET_UP);
 }
 
-/* From the slow path of a child that ran no fork handler: it has one thread, and nobody holds the lock for it. */
+/* In a child that ran no fork handler. It may have started threads meanwhile: one sets it up, the others wait. */
 void hodo_process_after_fork(void)
 {
 	uint64_t mask = hodo_signals_block();
+	uint32_t mark = FORKED;
 
-	if (hodo_process_forked()) {
+	if (hodo_cas_acquire(fork_mark, &mark, SETTING_UP)) {
 		control_owner = hodo_gettid(); /* whoever held it stayed in the parent */
 		set_up_child();
 		hodo_store_release(&control_owner, 0);
 	}
+	while (hodo_load_acquire(fork_mark) == SETTING_UP)
+		hodo_sys0(SYS_sched_yield);
 	hodo_signals_restore(mask);
 }
 
@@ -121,11 +136,13 @@ static __attribute__((constructor(101))) void start(int argc, char **argv, char 
 	uint64_t mask;
 
 	hodo_emit_init();
-	hodo_session_path(envp);
+	/* A set-user-ID program does not show what it does to the user who started it. */
+	if (!getauxval(AT_SECURE))
+		hodo_session_path(envp);
 	fork_mark = wiped_mapping(HODO_PAGE);
 	if (!fork_mark)
 		return; /* a kernel before 4.14: without it a fork child would write into its parent's rings */
-	*fork_mark = 1;
+	*fork_mark = SET_UP;
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	mask = hodo_control_lock();
 	hodo_patch_init();

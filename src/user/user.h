@@ -146,6 +146,8 @@ enum hodo_try {
 HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
 HODO_HIDDEN int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			     uint32_t on);
+/* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */
+HODO_HIDDEN int hodo_x86_full(size_t total);
 HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
 
 #endif

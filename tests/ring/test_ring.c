@@ -28,7 +28,7 @@ static void bench_init(struct bench *b, uint32_t mode)
 	memset(b->data, 0xee, RING);
 	memset(b->data, 0, sizeof(struct hodo_packet));
 	b->config = (struct hodo_ring_config){ .packet_size = PACKET, .mode = mode, .ring_size = RING };
-	b->view = (struct hodo_view){ &b->ring, b->data, RING - 1, PACKET, 0, { 0 } };
+	b->view = (struct hodo_view){ &b->ring, b->data, RING - 1, PACKET, 0, mode == HODO_MODE_DISCARD ? 4 : 0, { 0 } };
 	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 1000), 0);
 	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 2000), -1);
 }
@@ -230,6 +230,42 @@ static void test_assembly_against_twin(void **unused)
 	free(t.data);
 }
 
+static void test_full_against_twin(void **unused)
+{
+	static const uint32_t modes[] = { HODO_MODE_DISCARD, HODO_MODE_OVERWRITE };
+
+	hodo_emit_init();
+	for (int round = 0; round < 4000; round++) {
+		struct bench a;
+		uint64_t lost = 0;
+		size_t total = random_next() % 64;
+		int asm_result, twin_result;
+
+		bench_init(&a, modes[round % 2]);
+		for (unsigned i = (unsigned)(random_next() % 4); i > 0; i--)
+			fill_and_switch(&a, 0);
+		a.ring.consumed = random_next() % 2;
+		for (unsigned i = (unsigned)(random_next() % 250); i > 0; i--) {
+			struct hodo_piece piece = { "12345678", 8 };
+
+			if (hodo_ring_has_room(a.ring.word, PACKET, 8))
+				hodo_ring_write_locked(&a.view, 5, 6, 7, &piece, 1, 8);
+		}
+		hodo_tls.table = views_of(&a);
+		twin_result = hodo_twin_full(&a.view, total);
+		lost += (uint64_t)twin_result;
+		asm_result = hodo_x86_full(total);
+		if (asm_result == 0 && twin_result == 1)
+			asm_result = hodo_x86_full(total); /* once more, if it was preempted */
+		assert_int_equal(asm_result, twin_result);
+		assert_int_equal(a.ring.lost_full, lost + (uint64_t)asm_result);
+		free(hodo_tls.table);
+		hodo_tls.table = hodo_no_views;
+		free(a.data);
+	}
+	assert_int_equal(hodo_x86_full(0), 0);
+}
+
 static void test_switch_against_twin(void **unused)
 {
 	struct hodo_piece piece = { "12345678", 8 };
@@ -272,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_stale_plan),
 #ifdef __x86_64__
 		cmocka_unit_test(test_assembly_against_twin),
+		cmocka_unit_test(test_full_against_twin),
 		cmocka_unit_test(test_switch_against_twin),
 #endif
 	};

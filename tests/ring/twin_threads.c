@@ -20,7 +20,7 @@
 
 static struct hodo_ring ring;
 static uint8_t data[RING] __attribute__((aligned(4096)));
-static struct hodo_view view = { &ring, data, RING - 1, PACKET, 0, { 0 } };
+static struct hodo_view view = { &ring, data, RING - 1, PACKET, 0, 0, { 0 } };
 static struct hodo_ring_config config = { .packet_size = PACKET, .mode = HODO_MODE_DISCARD, .ring_size = RING };
 static uint32_t on = HODO_ON_RECORD;
 static struct hodo_state state = { .on = &on, .id = 9 };

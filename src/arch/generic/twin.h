@@ -17,6 +17,9 @@ enum hodo_twin { HODO_TWIN_DONE = 0, HODO_TWIN_SLOW = 1, HODO_TWIN_CHANGED = 2 }
 enum hodo_twin hodo_twin_try(const struct hodo_view *view, const struct hodo_state *state, uint32_t tid, uint64_t now,
 			     const struct hodo_piece *pieces, size_t count, size_t total, uint32_t on);
 
+/* 1 if the ring is full for an event of total bytes, which is counted lost then; else 0. */
+int hodo_twin_full(const struct hodo_view *view, size_t total);
+
 /* Carries a plan out if the ring is still as it was planned for: 0, else -1. */
 int hodo_twin_switch(const struct hodo_switch *plan);
 

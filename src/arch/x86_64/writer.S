@@ -28,6 +28,16 @@
  *	the same with *state.on compared with on, and the payload gathered from
  *	the pieces; returns an enum hodo_try.
  *
+ * hodo_x86_full(total)                             one attempt to count an event lost
+ *
+ *   start:
+ *	view as above; if view.packet_size == 0 or view.capacity == 0: no
+ *	if there is room for total bytes: no
+ *	if open packet's seq + 1 - ring.consumed < view.capacity: no
+ *	lock: ring.lost_full += 1                   locked, since the C paths add to it from any CPU
+ *   commit:
+ *	return 1; no or abort: return 0
+ *
  * hodo_x86_switch(plan)                            one attempt to switch packets
  *
  *   start:
@@ -51,6 +61,11 @@
 #define VIEW_DATA 8
 #define VIEW_MASK 16
 #define VIEW_PACKET_SIZE 24
+#define VIEW_CAPACITY 40
+
+#define RING_CONSUMED 64
+#define RING_LOST_FULL 128
+#define PACKET_SEQ 56
 
 #define STATE_ON 0
 #define STATE_ID 16
@@ -302,6 +317,59 @@ try_out:
 	.cfi_endproc
 	.size	hodo_x86_try, . - hodo_x86_try
 	RSEQ_CS_DEF try_cs, try_start, try_commit, try_abort
+
+	.globl	hodo_x86_full
+	.hidden	hodo_x86_full
+	.type	hodo_x86_full, @function
+	.balign	64
+hodo_x86_full:
+	.cfi_startproc
+	movq	hodo_tls@gottpoff(%rip), %r10
+	movq	hodo_rseq_offset(%rip), %r11
+	addq	%fs:0, %r11
+	leaq	full_cs(%rip), %rax
+	movq	%rax, RSEQ_CS(%r11)
+full_start:
+	movzwl	RSEQ_CPU_ID(%r11), %ecx
+	shll	$6, %ecx
+	addq	%fs:THREAD_TABLE(%r10), %rcx
+	movq	VIEW_PACKET_SIZE(%rcx), %rax
+	testq	%rax, %rax
+	jz	full_no
+	movq	VIEW_CAPACITY(%rcx), %r9
+	testq	%r9, %r9
+	jz	full_no
+	movq	VIEW_RING(%rcx), %rsi
+	movq	(%rsi), %rdx
+	shrq	$COUNT_BITS, %rdx		/* position */
+	decq	%rax
+	movq	%rax, %r8
+	andq	%rdx, %rax			/* offset in the packet */
+	leaq	NEED(%rax, %rdi), %rax
+	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
+	jbe	full_no
+	notq	%r8
+	andq	%r8, %rdx
+	andq	VIEW_MASK(%rcx), %rdx
+	addq	VIEW_DATA(%rcx), %rdx		/* the open packet */
+	movq	PACKET_SEQ(%rdx), %rax
+	incq	%rax
+	subq	RING_CONSUMED(%rsi), %rax
+	cmpq	%r9, %rax
+	jb	full_no
+	lock incq RING_LOST_FULL(%rsi)
+full_commit:
+	movl	$1, %eax
+	ret
+full_no:
+	xorl	%eax, %eax
+	ret
+	RSEQ_ABORT full_abort
+	xorl	%eax, %eax
+	ret
+	.cfi_endproc
+	.size	hodo_x86_full, . - hodo_x86_full
+	RSEQ_CS_DEF full_cs, full_start, full_commit, full_abort
 
 	.globl	hodo_x86_switch
 	.hidden	hodo_x86_switch
