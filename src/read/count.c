@@ -59,8 +59,6 @@ static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struc
 			if (!l->var[id])
 				break;
 			size = hodo_read_layout_var_size(l->var[id], p, (size_t)(end - p));
-			if (size == 0)
-				break;
 		}
 		if (__builtin_expect(size > (size_t)(end - p), 0))
 			break;
@@ -103,22 +101,43 @@ static void note_times(struct hodo_stream *s, const struct walk *w, struct hodo_
 	t->events += w->events;
 }
 
-static int count_packet(struct hodo_stream *s, struct count_arg *a)
+/* The packet's events, window by window. 0, or a negative errno. */
+static int walk_packet(struct hodo_stream *s, struct walk *w, struct counts *counts)
 {
-	size_t len, need = (size_t)(s->body_end - s->body_off);
-	struct walk w = { .last = s->time_last, .limit = s->time_limit };
+	uint64_t off = s->body_off;
+	size_t need = 1, len;
 	int err;
 
-	if (need == 0)
-		return 0;
-	w.p = hodo_read_stream_bytes(s, s->body_off, need, &len, &err);
-	if (!w.p) {
-		if (!err)
-			hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
-		return err;
+	while (off < s->body_end) {
+		const uint8_t *p = hodo_read_stream_bytes(s, off, need, &len, &err);
+		const char *fault = NULL;
+
+		if (!p) {
+			if (!err)
+				hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
+			return err;
+		}
+		w->p = p;
+		w->end = p + (len < s->body_end - off ? len : (size_t)(s->body_end - off));
+		walk_events(s->trace->layouts, w, counts);
+		off += (uint64_t)(w->p - p);
+		need = 1;
+		if (w->p == w->end)
+			continue;
+		need = hodo_read_stream_event(s, w->p, (size_t)(w->end - w->p), &fault);
+		if (fault || need > s->body_end - off) {
+			hodo_read_stream_stuck(s, off, fault);
+			return 0;
+		}
 	}
-	w.end = w.p + need;
-	walk_events(s->trace->layouts, &w, &a->counts);
+	return 0;
+}
+
+static int count_packet(struct hodo_stream *s, struct count_arg *a)
+{
+	struct walk w = { .last = s->time_last, .limit = s->time_limit };
+	int err = walk_packet(s, &w, &a->counts);
+
 	s->packet_events += w.events;
 	s->time_last = w.last;
 	note_times(s, &w, &a->totals);
@@ -126,18 +145,7 @@ static int count_packet(struct hodo_stream *s, struct count_arg *a)
 		hodo_read_stream_warn(s, WARN_TIME,
 				      "%llu events outside their packet's time behind byte %llu: skipped",
 				      (unsigned long long)w.out_of_time, (unsigned long long)s->body_off);
-	if (w.p < w.end) {
-		uint64_t off = s->body_end - (uint64_t)(w.end - w.p);
-		bool has_id = (size_t)(w.end - w.p) >= HODO_EVENT_HEADER;
-		uint32_t id = has_id ? load16(w.p) : 0;
-		const struct hodo_read_layouts *l = s->trace->layouts;
-
-		if (has_id && (id >= l->n || !l->var[id]))
-			hodo_read_stream_broken(s, off, "unknown event id");
-		else if (s->body_end != s->file_bytes || !(s->warned & WARN_SHORT))
-			hodo_read_stream_broken(s, off, "an event longer than its packet");
-	}
-	return 0;
+	return err;
 }
 
 static int count_stream(struct hodo_stream *s, struct count_arg *a)

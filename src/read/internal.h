@@ -43,7 +43,7 @@ struct hodo_read_layouts {
 	struct hodo_layout_var **var; /* NULL: the id is unknown */
 };
 
-/* Bytes of the event at p, header included; 0 if it is not whole in room bytes. */
+/* Bytes of the event at p, header included; if that is more than room, it has at least so many. */
 size_t hodo_read_layout_var_size(const struct hodo_layout_var *l, const uint8_t *p, size_t room);
 
 static inline uint64_t load64(const uint8_t *p)
@@ -111,7 +111,7 @@ enum hodo_stream_warning {
 	WARN_CPU = 1u << 6,
 	WARN_DISCARDED = 1u << 7,
 	WARN_FILE = 1u << 8,
-	WARN_UUID = 1u << 9,
+	WARN_EFFORT = 1u << 9,
 };
 
 struct hodo_trace;
@@ -139,6 +139,8 @@ struct hodo_stream {
 	uint64_t next_off; /* next packet's header */
 	struct hodo_packet head;
 	uint64_t body_off, body_end; /* in the file */
+	bool cut;                    /* the file ends in this packet */
+	uint64_t read_bytes;         /* from the file, in this walk */
 	uint64_t packet_events;      /* found in this packet */
 	uint64_t events_next;        /* events_before that the next header should say */
 	uint64_t events_gap;         /* events that the headers skip: overwritten or unwritten */
@@ -175,8 +177,12 @@ int hodo_read_stream_packet(struct hodo_stream *s);
  * negative errno in *err if they cannot be had. */
 const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len,
 				      int *err);
-/* The event at off is broken: the next packet is looked for behind it. */
-void hodo_read_stream_broken(struct hodo_stream *s, uint64_t off, const char *what);
+/* Bytes of the event at p, of which there are room; *fault is set if it is none. As
+ * hodo_read_layout_var_size(). */
+size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, size_t room, const char **fault);
+/* The event at off cannot be read (fault), or goes beyond its packet (NULL): the next packet is looked for.
+ */
+void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault);
 /* At the end of each packet: compares the events found with the header's. */
 void hodo_read_stream_packet_end(struct hodo_stream *s);
 void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)

@@ -107,20 +107,18 @@ size_t hodo_read_layout_var_size(const struct hodo_layout_var *l, const uint8_t 
 
 		at += l->var[i].skip;
 		if (at + len_bytes > room)
-			return 0;
+			return at + len_bytes;
 		/* Read once: the memory may be shared with a hostile process. */
 		if (len_bytes == sizeof(uint16_t))
 			len = ((const volatile struct unaligned16 *)(p + at))->v;
 		else
 			len = ((const volatile struct unaligned32 *)(p + at))->v;
 		at += len_bytes;
-		/* At most 2^32 * 8: no overflow. */
-		if (len * l->var[i].element_bytes > room - at)
-			return 0;
-		at += (size_t)len * l->var[i].element_bytes;
+		at += (size_t)len * l->var[i].element_bytes; /* at most 16 * 2^32 * 8: no overflow */
+		if (at > room)
+			return at;
 	}
-	at += l->tail;
-	return at <= room ? at : 0;
+	return at + l->tail;
 }
 
 int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, size_t bytes,
@@ -151,7 +149,7 @@ int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, si
 		size = layouts->fixed[id];
 		if (!size)
 			size = hodo_read_layout_var_size(layouts->var[id], p, room);
-		if (size == 0 || size > room) {
+		if (size > room) {
 			stop = HODO_READ_STOP_SHORT;
 			break;
 		}

@@ -44,55 +44,27 @@ static uint64_t offset_of(const struct hodo_stream *s, const uint8_t *p)
 	return s->buf_off + (uint64_t)(p - s->buf);
 }
 
-/* Size of the event at s->p, 0 if more bytes are needed. *fault is set if none would do. */
-static size_t event_size(const struct hodo_stream *s, const char **fault)
-{
-	const struct hodo_read_layouts *l = s->trace->layouts;
-	size_t room = (size_t)(s->avail - s->p), size;
-	uint32_t id;
-
-	if (room < HODO_EVENT_HEADER)
-		return 0;
-	id = load16(s->p);
-	if (id >= l->n || !l->var[id]) {
-		*fault = "unknown event id";
-		return 0;
-	}
-	size = l->fixed[id];
-	if (size)
-		return size <= room ? size : 0;
-	return hodo_read_layout_var_size(l->var[id], s->p, room);
-}
-
-/* The event at s->p is not all in memory: gets it there. 1 with *size, 0 packet over or broken, negative
- * errno. */
+/* Of the event at s->p only a part is in memory: gets it there. As refill(), 0 also if it is broken. */
 static int fetch_event(struct hodo_stream *s, size_t *size)
 {
-	uint64_t off = offset_of(s, s->p), left = s->body_end - off;
-	size_t need = HODO_EVENT_HEADER;
-	const char *fault = NULL;
+	uint64_t off = offset_of(s, s->p);
 
 	for (;;) {
+		const char *fault = NULL;
+		size_t room = (size_t)(s->avail - s->p);
 		int got;
 
-		if (need > left)
-			need = (size_t)left;
-		got = refill(s, off, need);
+		*size = hodo_read_stream_event(s, s->p, room, &fault);
+		if (fault || *size > s->body_end - off) {
+			hodo_read_stream_stuck(s, off, fault);
+			return 0;
+		}
+		if (*size <= room)
+			return 1;
+		got = refill(s, off, *size);
 		if (got <= 0)
 			return got;
-		*size = event_size(s, &fault);
-		if (*size)
-			return 1;
-		if (fault || (size_t)(s->avail - s->p) >= left)
-			break;
-		need = 2 * (size_t)(s->avail - s->p);
 	}
-	if (!fault && s->body_end == s->file_bytes &&
-	    s->head.content_size / 8 > s->body_end - s->body_off + sizeof(struct hodo_packet))
-		s->next_off = s->file_bytes; /* the truncation, already told */
-	else
-		hodo_read_stream_broken(s, off, fault ? fault : "an event longer than its packet");
-	return 0;
 }
 
 /* Steps to the next packet with something inside. 1, 0 at the end of the stream, negative errno. */
@@ -145,8 +117,8 @@ static int advance(struct hodo_stream *s)
 			if (got <= 0)
 				return got;
 		}
-		size = event_size(s, &fault);
-		if (__builtin_expect(size == 0, 0)) {
+		size = hodo_read_stream_event(s, s->p, (size_t)(s->avail - s->p), &fault);
+		if (__builtin_expect(fault || size > (size_t)(s->avail - s->p), 0)) {
 			got = fetch_event(s, &size);
 			if (got < 0)
 				return got;

@@ -19,6 +19,7 @@
 #define HEADER       sizeof(struct hodo_packet)
 #define MARK_BYTES   20 /* magic and uuid */
 #define SEARCH_BYTES (256u << 10)
+#define EFFORT_BYTES (64u << 20)
 
 void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)
 {
@@ -95,6 +96,14 @@ const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_
 	}
 	if (off >= s->file_bytes || need > s->file_bytes - off)
 		return NULL;
+	/* Nested claims of length can have the same bytes read over and over; no sound file comes near this.
+	 */
+	if (s->read_bytes > 8 * s->file_bytes + EFFORT_BYTES) {
+		hodo_read_stream_warn(s, WARN_EFFORT, "too damaged to go on at byte %llu",
+				      (unsigned long long)off);
+		s->next_off = s->file_bytes;
+		return NULL;
+	}
 	if (want > s->file_bytes - off)
 		want = (size_t)(s->file_bytes - off);
 	if (want > s->buf_room) {
@@ -110,6 +119,7 @@ const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_
 		s->buf_room = want;
 	}
 	s->buf_len = 0;
+	s->read_bytes += want;
 	got = read_at(s, s->buf, want, off);
 	if (got < 0) {
 		hodo_read_stream_warn(s, WARN_FILE, "cannot be read: %s", strerror((int)-got));
@@ -194,6 +204,7 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 	s->window = window;
 	s->fd = keep_open && s->file_bytes ? open_file(s) : -1;
 	s->next_off = 0;
+	s->read_bytes = 0;
 	s->packet_events = 0;
 	s->events_next = s->events_gap = s->discarded = 0;
 	s->time_last = 0;
@@ -336,7 +347,8 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 		s->body_off = off + HEADER;
 		s->body_end = off + s->head.content_size / 8;
 		s->next_off = off + s->head.packet_size / 8;
-		if (s->head.packet_size / 8 > left) {
+		s->cut = s->head.packet_size / 8 > left;
+		if (s->cut) {
 			hodo_read_stream_warn(s, WARN_SHORT,
 					      "cut short: %llu bytes of the packet at byte %llu are missing",
 					      (unsigned long long)(s->head.packet_size / 8 - left),
@@ -351,10 +363,29 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 	}
 }
 
-void hodo_read_stream_broken(struct hodo_stream *s, uint64_t off, const char *what)
+size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, size_t room, const char **fault)
 {
-	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped", what,
-			      (unsigned long long)off);
+	const struct hodo_read_layouts *l = s->trace->layouts;
+	uint32_t id;
+
+	if (room < HODO_EVENT_HEADER)
+		return HODO_EVENT_HEADER;
+	id = load16(p);
+	if (id >= l->n || !l->var[id]) {
+		*fault = "unknown event id";
+		return 0;
+	}
+	return l->fixed[id] ? l->fixed[id] : hodo_read_layout_var_size(l->var[id], p, room);
+}
+
+void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault)
+{
+	if (!fault && s->cut) {
+		s->next_off = s->file_bytes; /* has been told */
+		return;
+	}
+	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
+			      fault ? fault : "an event longer than its packet", (unsigned long long)off);
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;
 }

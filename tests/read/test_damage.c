@@ -331,6 +331,42 @@ static void test_growing(void **state)
 	free(data);
 }
 
+/*
+ * Packets within packets: each claims megabytes, and so does its only event, in
+ * a way that shows only after reading them. Takes hours if each claim is believed.
+ */
+static void test_nested(void **state)
+{
+	static const struct gen_field fields[] = { { "a", HODO_TYPE_BYTES }, { "b", HODO_TYPE_BYTES } };
+	/* The second length stands where another event has its first: they go beyond the packet together. */
+	const uint32_t packets = 100000, claim = (4 << 20) / 104 * 104 + 100;
+	struct hodo_packet head = { .magic = HODO_CTF_MAGIC, .timestamp_end = 1000, .events = 1 };
+	uint8_t event[16] = { 1 }, *data = malloc(packets * (sizeof(head) + sizeof(event)));
+	struct hodo_read *r;
+	struct gen_trace t;
+	size_t len = 0;
+
+	(void)state;
+	assert_non_null(data);
+	gen_trace_start(&t, help_path("nest"), "nest-1", "nest", 1, "discard", 1000000000, 0, 0);
+	gen_class(&t, 1, "nest:event", "event", "", fields, 2);
+	gen_trace_end(&t);
+	memcpy(head.uuid, t.uuid, 16);
+	head.content_size = head.packet_size = 8ull * HODO_PACKET_MAX;
+	memcpy(event + 12, &claim, 4);
+	for (uint32_t i = 0; i < packets; i++) {
+		memcpy(data + len, &head, sizeof(head));
+		memcpy(data + len + sizeof(head), event, sizeof(event));
+		len += sizeof(head) + sizeof(event);
+	}
+	help_write(help_path("nest/nest-1/cpu0"), data, len);
+	r = help_open(help_path("nest"));
+	help_walk(r);
+	assert_non_null(strstr(help_warnings, "too damaged to go on"));
+	hodo_read_close(r);
+	free(data);
+}
+
 static void test_warnings_bounded(void **state)
 {
 	struct hodo_read *r;
@@ -367,17 +403,12 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_metadata),
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_odd_files),
-		cmocka_unit_test(test_meanwhile),
-		cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_warnings_bounded),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_header),    cmocka_unit_test(test_events),
+		cmocka_unit_test(test_times),     cmocka_unit_test(test_metadata),
+		cmocka_unit_test(test_foreign),   cmocka_unit_test(test_odd_files),
+		cmocka_unit_test(test_meanwhile), cmocka_unit_test(test_growing),
+		cmocka_unit_test(test_nested),    cmocka_unit_test(test_warnings_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
