@@ -173,6 +173,11 @@ static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
 }
 
+/*
+ * A closed packet, in shared memory or already in r->copy. It is the copy that
+ * is checked and that goes to the sink: an honest process does not write there
+ * any more, another could between check and use.
+ */
 static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
 			const struct hodo_walk_table *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
 {
@@ -186,14 +191,16 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 		return;
 	}
 	len = (uint32_t)(h.content_size / 8) - HEADER;
-	hodo_walk(table, packet + HEADER, len, h.timestamp_begin, h.events, &walk);
+	if (packet != r->copy)
+		hodo_shm_copy(r->copy + HEADER, packet + HEADER, len);
+	hodo_walk(table, r->copy + HEADER, len, h.timestamp_begin, h.events, &walk);
 	if (walk.events != h.events || walk.bytes != len || walk.ts_last > h.timestamp_end) {
 		damaged(r);
 		return;
 	}
 	if (h.events == 0) /* its losses show in the next one */
 		return;
-	give(r, sink, &h, packet + HEADER, refused);
+	give(r, sink, &h, r->copy + HEADER, refused);
 }
 
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)

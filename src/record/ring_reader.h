@@ -6,14 +6,14 @@
  *   CPU's writers       word, lost_*, open packet      the reader
  *   reader (one)        consumed                       writers, which reuse packets below it
  *
- * Discard mode: a closed packet does not change until `consumed` passes it, so
- * it goes to its sink without a copy. Overwrite mode: nothing is consumed; at
- * the end the packets that cannot have been written over are copied and the
- * copy is used only if that still holds afterwards.
+ * Discard mode: a closed packet does not change until `consumed` passes it.
+ * Overwrite mode: nothing is consumed; at the end the packets that cannot have
+ * been written over are copied and the copy is used only if that still holds
+ * afterwards.
  *
  * The memory is hostile. Whatever it holds, a call ends after at most as many
- * packets as the ring has (twice that for the last one) and gives the sink only packets
- * whose header was checked; their body may still change under the sink.
+ * packets as the ring has (four times that for the last call), and gives the sink only
+ * packets that were copied and then checked: header and events.
  */
 #ifndef HODO_RECORD_RING_READER_H
 #define HODO_RECORD_RING_READER_H
