@@ -11,6 +11,7 @@ HODO_TRACEPOINT(kv, evict, (const char *, key), (int, age));
 static void work(const char *key, int shard, size_t len, enum state state)
 {
 	double load[] = { 0.5, 1.5 };
+	char c = (char)shard;
 
 	HODO_LABELS(kv, state, IDLE, BUSY, DEAD);
 	HODO_SPAN(kv, compact, shard);
@@ -18,8 +19,7 @@ static void work(const char *key, int shard, size_t len, enum state state)
 	HODO_EVENT(kv, put, key, shard, HODO_F(bytes, len));
 	HODO_EVENT(kv, state, state);
 	HODO_EVENT(kv, empty);
-	HODO_EVENT(kv, data, HODO_BYTES(key, 3), HODO_ARRAY(load, 2), HODO_STR(key, 2), (void *)key,
-		   (char)shard);
+	HODO_EVENT(kv, data, HODO_BYTES(key, 3), HODO_ARRAY(load, 2), HODO_STR(key, 2), (void *)key, c);
 	HODO_MARK(kv, get, "key %s shard %d\n", key, shard);
 	HODO_COUNTER(kv, cache_bytes, len);
 	HODO_BEGIN(kv, request, shard, key);

@@ -334,7 +334,7 @@ class Binaries(Case):
         "kv:cache_bytes": ("counter", "value:u64"),
         "kv:compact.begin": ("span_begin", "shard:i32"),
         "kv:compact.end": ("span_end", ""),
-        "kv:data": ("event", "key:bytes load:f64[] key_3:str void_key:ptr char_shard:char"),
+        "kv:data": ("event", "key:bytes load:f64[] key_3:str void_key:ptr c:char"),
         "kv:empty": ("event", ""),
         "kv:evict": ("tracepoint", "key:str age:i32"),
         "kv:get": ("mark", "key:str shard:i32"),
