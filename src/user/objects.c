@@ -13,6 +13,7 @@
 
 static struct hodo_object objects[HODO_OBJECTS_MAX];
 static unsigned nobjects;
+bool hodo_objects_foreign;
 
 struct range {
 	uintptr_t start, end;
@@ -126,8 +127,10 @@ static void add_object(const struct dl_phdr_info *info, const struct hodo_note *
 	}
 	if (room((uintptr_t)ops, PF_W) < sizeof(*ops) || nobjects == HODO_OBJECTS_MAX)
 		return;
-	if (*ops && *ops != &hodo_user_ops)
-		return; /* served by another copy of the library, such as a libhodo.a linked into the program */
+	if (*ops && *ops != &hodo_user_ops) {
+		hodo_objects_foreign = true;
+		return;
+	}
 	if (sites > end || room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
 		sites = end = 0; /* an object without sites has no such section */
 	o = &objects[nobjects++];

@@ -91,7 +91,7 @@ static void set_up_child(void)
 	hodo_store_release(fork_mark, SET_UP);
 }
 
-/* In a child that ran no fork handler. It may have started threads meanwhile: one sets it up, the others wait. */
+/* In a child that ran no fork handler. It may have started threads since: one sets it up, the others wait. */
 void hodo_process_after_fork(void)
 {
 	uint64_t mask = hodo_signals_block();
@@ -147,6 +147,8 @@ static __attribute__((constructor(101))) void start(int argc, char **argv, char 
 	mask = hodo_control_lock();
 	hodo_patch_init();
 	hodo_objects_scan();
+	if (hodo_objects_foreign)
+		hodo_session_path(0); /* the recorder takes a second conversation for an exec */
 	hodo_session_start(HODO_START_EXEC);
 	hodo_control_unlock(mask);
 	hodo_loader_hook();

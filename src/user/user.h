@@ -110,6 +110,8 @@ HODO_HIDDEN const char *hodo_desc_string(const struct hodo_desc *desc, size_t ro
 
 /* objects.c; under the control lock */
 HODO_HIDDEN void hodo_objects_scan(void);
+/* Some object is served by another copy of the library (one linked into the program beside a preloaded one). */
+extern HODO_HIDDEN bool hodo_objects_foreign;
 HODO_HIDDEN void hodo_objects_each(void (*f)(struct hodo_object *object, const struct hodo_site *site, void *data),
 				   void *data);
 HODO_HIDDEN void hodo_objects_rebind(void); /* states' on pointers, after the recording changed */
