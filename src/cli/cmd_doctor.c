@@ -366,9 +366,10 @@ static const char *record_true(struct hodo_session *s, const char *library, stru
 static void check_join(struct finding *f)
 {
 	char dir[64], library[PATH_MAX], why[PATH_MAX + 200] = "", told[256] = "";
-	struct hodo_pattern_list patterns = { 0 };
+	struct hodo_pattern_list patterns = { 0 }, fields = { 0 };
 	struct hodo_session_config config = {
 		.out_path = dir, .ring_size = 65536, .packet_size = 4096, .patterns = &patterns,
+		.fields = &fields,
 		.packet_age_ns = 3600000000000ull, .report = ignore_report, .arg = told,
 	};
 	const char *flaw = why, *tmp = getenv("TMPDIR");

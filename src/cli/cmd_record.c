@@ -244,6 +244,7 @@ static int open_session(struct recording *r)
 		.out_path = o->out, .ring_size = o->ring_size, .packet_size = o->packet_size,
 		.mode = o->overwrite ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, .clock = o->clock,
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
+		.fields = &r->options.fields,
 		.packet_age_ns = o->packet_age_ns, .report = report, .arg = r,
 	};
 

@@ -114,6 +114,8 @@ static int set_filter(struct hodo_record_options *o, const char *text)
 		return hodo_usage(VERB, "only one --filter can be given: join them with &&");
 	if (hodo_filter_compile(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
 		return hodo_usage(VERB, "--filter: %s", why);
+	if (hodo_pattern_add_fields(&o->fields, o->filter, o->filter_len) < 0)
+		return hodo_usage(VERB, "--filter: out of memory");
 	return 0;
 }
 
@@ -195,4 +197,5 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 void hodo_record_options_free(struct hodo_record_options *o)
 {
 	hodo_pattern_free(&o->patterns);
+	hodo_pattern_free(&o->fields);
 }

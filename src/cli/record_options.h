@@ -19,6 +19,7 @@ struct hodo_record_options {
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
+	struct hodo_pattern_list fields; /* that the filter names */
 	uint8_t filter[HODO_FILTER_MAX];
 	size_t filter_len; /* 0: none */
 	char **command;

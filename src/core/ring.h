@@ -31,7 +31,8 @@
 #include <stdbool.h>
 
 /*
- * A writer's view of a ring. The assembly writer knows the offsets; packet_size 0 sends it to the slow path, so that an all-zero view
+ * A writer's view of a ring. The assembly writer knows the offsets;
+ * packet_size 0 sends it to the slow path, so that an all-zero view
  * means "not yet, or not here". packet_size is therefore stored last.
  */
 struct hodo_view {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/filter.h>
 #include <core/glob.h>
 
 #define NEAR_DISTANCE_MAX 64u
@@ -139,6 +140,54 @@ static void see_near(struct hodo_pattern *p, const char *name)
 	p->distance[at] = d;
 }
 
+/* As libhodo matches: a span's own name stands for its begin and its end. */
+static bool matches(const char *pattern, const char *name)
+{
+	size_t n = strlen(pattern), len = strlen(name), suffix = 0;
+
+	if (len > 6 && strcmp(name + len - 6, ".begin") == 0)
+		suffix = 6;
+	else if (len > 4 && strcmp(name + len - 4, ".end") == 0)
+		suffix = 4;
+	return hodo_glob(pattern, n, name, len) || (suffix && hodo_glob(pattern, n, name, len - suffix));
+}
+
+int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code, size_t len)
+{
+	const uint8_t *p = code + HODO_FILTER_HEADER;
+
+	if (len < HODO_FILTER_HEADER)
+		return 0;
+	for (unsigned int i = code[3]; i > 0 && p < code + len && p[0] < code + len - p; i--, p += 1 + p[0]) {
+		struct hodo_pattern *grown = realloc(list->pattern, (list->n + 1) * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		list->pattern = grown;
+		grown[list->n] = (struct hodo_pattern){ .text = strndup((const char *)p + 1, p[0]) };
+		if (!grown[list->n].text)
+			return -ENOMEM;
+		list->n++;
+	}
+	return 0;
+}
+
+static void see_fields(struct hodo_pattern *p, const struct hodo_catalog_event *event)
+{
+	for (uint8_t i = 0; i < event->nfields && !p->matched; i++) {
+		p->matched = strcmp(p->text, event->field[i]) == 0;
+		if (!p->matched)
+			see_near(p, event->field[i]);
+	}
+}
+
+void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		for (uint32_t j = first; j < c->events && !list->pattern[i].matched; j++)
+			see_fields(&list->pattern[i], c->event[j]);
+}
+
 void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -147,16 +196,14 @@ void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog 
 		if (p->matched || p->text[0] == '!')
 			continue;
 		for (uint32_t j = first; j < c->events && !p->matched; j++) {
-			const char *name = c->event[j]->name;
-
-			p->matched = hodo_glob(p->text, strlen(p->text), name, strlen(name));
+			p->matched = matches(p->text, c->event[j]->name);
 			if (!p->matched)
-				see_near(p, name);
+				see_near(p, c->event[j]->name);
 		}
 	}
 }
 
-bool hodo_pattern_unknown(struct hodo_pattern_list *list, struct hodo_text *out)
+bool hodo_pattern_unknown(struct hodo_pattern_list *list, const char *what, struct hodo_text *out)
 {
 	bool any = false;
 
@@ -165,7 +212,7 @@ bool hodo_pattern_unknown(struct hodo_pattern_list *list, struct hodo_text *out)
 
 		if (p->matched || p->reported || p->text[0] == '!')
 			continue;
-		hodo_text_add(out, "%s'%s'", any ? "; " : "no event matches ", p->text);
+		hodo_text_add(out, "%s'%s'", any ? "; " : what, p->text);
 		for (int j = 0; j < HODO_PATTERN_NEAR && p->near[j]; j++)
 			hodo_text_add(out, "%s%s", j ? ", " : " (near: ", p->near[j]);
 		if (p->near[0])

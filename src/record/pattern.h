@@ -40,13 +40,22 @@ void hodo_pattern_free(struct hodo_pattern_list *list);
 /* Copies the patterns, each with its NUL; to has room for list->bytes. */
 void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to);
 
-/* Looks at the events of a catalogue from number first on. */
+/*
+ * The names of fields that a filter's program (hodo_filter_compile()) uses, as a list to be looked for with
+ * hodo_pattern_see_fields(). 0, -ENOMEM.
+ */
+int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code, size_t len);
+
+/* Looks at the events of a catalogue from number first on: for their names (a span's also without .begin and
+ * .end), or for their fields. */
+void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 
 /*
- * Adds a sentence about patterns that match nothing and were not yet reported,
- * and marks them so. False if there is none.
+ * Adds a sentence, begun with what ("no event matches "), about patterns that
+ * match nothing and were not yet reported, and marks them so. False if there
+ * is none.
  */
-bool hodo_pattern_unknown(struct hodo_pattern_list *list, struct hodo_text *out);
+bool hodo_pattern_unknown(struct hodo_pattern_list *list, const char *what, struct hodo_text *out);
 
 #endif

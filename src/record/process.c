@@ -185,8 +185,10 @@ static void read_catalog(struct hodo_process *p)
 		p->metadata_dirty = true;
 		tell_warnings(p);
 	}
-	if (p->catalog.events > events)
+	if (p->catalog.events > events) {
 		hodo_pattern_see(p->session->config.patterns, &p->catalog, events);
+		hodo_pattern_see_fields(p->session->config.fields, &p->catalog, events);
+	}
 }
 
 /* ------------------------------------------------------------------ rings */

@@ -30,6 +30,7 @@ struct hodo_session_config {
 	struct hodo_pattern_list *patterns; /* stays the caller's */
 	const uint8_t *filter;            /* program, NULL if none */
 	size_t filter_len;
+	struct hodo_pattern_list *fields; /* that the filter names; stays the caller's */
 	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
 	/* Is told what the user should know: one printable line without newline. */
 	void (*report)(void *arg, const char *line);

@@ -255,11 +255,14 @@ void hodo_session_set_command(struct hodo_session *s, pid_t pid)
 
 static void report_unknown(struct hodo_session *s, const char *hint)
 {
-	struct hodo_text t = { 0 };
+	struct hodo_text events = { 0 }, fields = { 0 };
 
-	if (hodo_pattern_unknown(s->config.patterns, &t) && !t.error)
-		hodo_session_report(s, "%s%s", t.s, hint);
-	hodo_text_free(&t);
+	if (hodo_pattern_unknown(s->config.patterns, "no event matches ", &events) && !events.error)
+		hodo_session_report(s, "%s%s", events.s, hint);
+	if (hodo_pattern_unknown(s->config.fields, "--filter: no event has a field ", &fields) && !fields.error)
+		hodo_session_report(s, "%s%s", fields.s, hint);
+	hodo_text_free(&events);
+	hodo_text_free(&fields);
 }
 
 void hodo_session_stop(struct hodo_session *s)

@@ -162,6 +162,13 @@ class Choice(Case):
         self.assertEqual(result.events()[0], 10, result.err)
         self.check_trace(result)
 
+    def test_filter_of_unknown_fields(self):
+        result = self.record("--filter", "nosuch == 3 || i > 90", "-e", "rt:tick", TARGET, "count", 100)
+        warnings = [line for line in result.lines if "no event has a field" in line]
+        self.assertEqual(len(warnings), 1, result.err)
+        self.assertIn("'nosuch'", warnings[0])
+        self.assertNotIn("'i'", warnings[0])
+
     def test_overwrite(self):
         result = self.record("--overwrite", "-m", "64K", "--packet-size", "4K", TARGET, "flood", 100000)
         events = self.check_trace(result)

@@ -103,9 +103,9 @@ static void test_near(void **state)
 	hodo_pattern_add(&list, "kv:gte,net:*,!zz:*", error, sizeof(error));
 	hodo_pattern_see(&list, &c, 0);
 	hodo_pattern_see(&list, &c, 0); /* another process with the same */
-	assert_true(hodo_pattern_unknown(&list, &t));
+	assert_true(hodo_pattern_unknown(&list, "no event matches ", &t));
 	assert_string_equal(t.s, "no event matches 'kv:gte' (near: kv:get, kv:set, kv:let)");
-	assert_false(hodo_pattern_unknown(&list, &t)); /* told once */
+	assert_false(hodo_pattern_unknown(&list, "no event matches ", &t)); /* told once */
 	hodo_text_free(&t);
 	hodo_pattern_free(&list);
 	hodo_catalog_free(&c);

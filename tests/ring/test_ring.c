@@ -28,7 +28,8 @@ static void bench_init(struct bench *b, uint32_t mode)
 	memset(b->data, 0xee, RING);
 	memset(b->data, 0, sizeof(struct hodo_packet));
 	b->config = (struct hodo_ring_config){ .packet_size = PACKET, .mode = mode, .ring_size = RING };
-	b->view = (struct hodo_view){ &b->ring, b->data, RING - 1, PACKET, 0, mode == HODO_MODE_DISCARD ? 4 : 0, { 0 } };
+	b->view = (struct hodo_view){ &b->ring, b->data, RING - 1, PACKET, 0, mode == HODO_MODE_DISCARD ? 4 : 0,
+				      { 0 } };
 	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 1000), 0);
 	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 2000), -1);
 }

@@ -42,8 +42,10 @@ for ((point = 0; point < points; point++)); do
 			status=0
 			(
 				exec 2>"$dir/err" # the shell's own words on the death, too
-				HODO_INJECT_KILL=$point:$nth timeout -k 5 20 "$HODO" record -q -o "$dir/trace" -m 16K -- \
-					env GLIBC_TUNABLES=glibc.pthread.rseq=$tunable "$TARGET" "$dir/shared" 3 20000 50 1
+				export HODO_INJECT_KILL=$point:$nth
+				timeout -k 5 20 "$HODO" record -q -o "$dir/trace" -m 16K -- \
+					env GLIBC_TUNABLES=glibc.pthread.rseq=$tunable \
+					"$TARGET" "$dir/shared" 3 20000 50 1
 				exit $?
 			) || status=$?
 			if [ $status -eq 137 ] && [ -s "$dir/shared" ]; then
