@@ -46,10 +46,12 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+extern "C++" { /* in case this is included inside extern "C" */
 #include <type_traits>
+}
 #endif
 
-#if !defined(__GNUC__) || __SIZEOF_POINTER__ != 8
+#if !defined(HODO_DISABLE) && (!defined(__GNUC__) || __SIZEOF_POINTER__ != 8)
 #error "hodo: <hodo/trace.h> needs GCC or Clang and a 64-bit machine; define HODO_DISABLE to leave tracing out"
 #endif
 
@@ -223,14 +225,18 @@ struct hodo_bytes_ {
 #ifdef HODO_DISABLE
 
 #ifdef __cplusplus
-template <class... A> inline void hodo_nothing_(const A &...) {}
+extern "C++" {
+template <class A> inline void hodo_nothing_(const A &) {}
+}
+#define HODO_NOTHING_(i, a) hodo_nothing_(a);
 #else
-static inline void hodo_nothing_(int zero, ...) { (void)zero; }
+#define HODO_NOTHING_(i, a) (void)(a);
 #endif
-#define HODO_SITE_(kind, text, ...)                        \
-	do {                                               \
-		if (0)                                     \
-			hodo_nothing_(0 HODO_EACH_(HODO_COMMA_, __VA_ARGS__)); \
+#define HODO_SITE_(kind, text, ...)                              \
+	do {                                                     \
+		if (0) {                                         \
+			HODO_EACH_(HODO_NOTHING_, __VA_ARGS__)   \
+		}                                                \
 	} while (0)
 #define HODO_SPAN_I_(n, text, args, ...) HODO_SITE_(0, text, __VA_ARGS__)
 #define HODO_LABELS_I_(text, ...) ((void)0)
@@ -418,7 +424,9 @@ static inline uint32_t hodo_take_bytes_(struct hodo_builder_ *b, const void *dat
 }
 
 #ifdef __cplusplus
+extern "C++" {
 #include <hodo/trace_cxx.h>
+}
 #else
 #include <hodo/trace_c.h>
 #endif

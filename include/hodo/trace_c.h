@@ -47,8 +47,10 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 		 unsigned long long: HODO_TYPE_U64, float: HODO_TYPE_F32, double: HODO_TYPE_F64,           \
 		 char *: HODO_TYPE_STR, const char *: HODO_TYPE_STR, struct hodo_str_: HODO_TYPE_STR,      \
 		 struct hodo_bytes_: HODO_TYPE_BYTES, HODO_ARRAY_TYPES_(HODO_ARRAY_ID_)                    \
-		 default: __builtin_classify_type(x) == 5 /* pointer_type_class */ ? HODO_TYPE_PTR         \
-										   : HODO_TYPE_NONE)
+		 default: HODO_IS_POINTER_(x) ? HODO_TYPE_PTR : HODO_TYPE_NONE)
+/* A float would be promoted on the way, which some ask to be warned of. */
+#define HODO_IS_POINTER_(x) \
+	(__builtin_classify_type(_Generic((x), float: 0, default: (x))) == 5 /* pointer_type_class */)
 
 #define HODO_TYPE_ITEM_(i, a) HODO_TYPE_(a),
 #define HODO_TYPE_CHECK_(i, a) _Static_assert(HODO_TYPE_(a) != HODO_TYPE_NONE, HODO_CANNOT_);
@@ -98,7 +100,7 @@ static inline uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const void *valu
 		 struct hodo_bytes_: hodo_fix_bytes_(&hodo_b_, hodo_p_, 1),                                \
 		 HODO_ARRAY_TYPES_(HODO_ARRAY_FIX_) default: (v))
 
-#define HODO_HOLD_(i, a) __auto_type hodo_v##i##_ = (a);
+#define HODO_HOLD_(i, a) __extension__ __auto_type hodo_v##i##_ = (a);
 #define HODO_WIRE_(i, a) HODO_WIRE_T_(hodo_v##i##_) f##i;
 #define HODO_COUNT_VAR_(i, a) +HODO_IS_VAR_(hodo_v##i##_)
 #define HODO_FILL_(i, a)                                                                          \
@@ -115,17 +117,17 @@ static inline uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const void *valu
 #define HODO_EMIT_(state, ...)                                                                             \
 	do {                                                                                               \
 		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                      \
-		struct __attribute__((packed, aligned(8))) {                                               \
+		__extension__ struct __attribute__((packed, aligned(8))) {                                 \
 			HODO_EACH_(HODO_WIRE_, __VA_ARGS__)                                              \
-			char end[0];                                                                       \
+			char hodo_end_[0];                                                                 \
 		} hodo_w_;                                                                                 \
 		enum { hodo_nvar_ = 0 HODO_EACH_(HODO_COUNT_VAR_, __VA_ARGS__) };                        \
 		struct hodo_piece hodo_pieces_[2 * hodo_nvar_ + 1];                                        \
 		struct hodo_builder_ hodo_b_ = { hodo_pieces_, (const char *)&hodo_w_, 0, 0, 0, 0 };       \
-		const size_t hodo_end_ = __builtin_offsetof(__typeof__(hodo_w_), end);                     \
+		const size_t hodo_end_ = __builtin_offsetof(__typeof__(hodo_w_), hodo_end_);                \
 		HODO_EACH_(HODO_FILL_, __VA_ARGS__)                                                      \
 		if (hodo_nvar_ == 0) {                                                                     \
-			hodo_ops_ptr_->emit((state), &hodo_w_, hodo_end_);                                 \
+			hodo_ops_ptr_->emit_fixed((state), &hodo_w_, hodo_end_);                           \
 		} else {                                                                                   \
 			size_t hodo_n_ = (size_t)(hodo_b_.piece - hodo_pieces_);                           \
 			hodo_pieces_[hodo_n_].data = hodo_b_.base + hodo_b_.start;                         \
@@ -149,7 +151,7 @@ hodo_on_:
 #endif
 }
 #ifndef __OPTIMIZE__ /* the record needs constants, which only the macro has */
-#define hodo_branch_(state, desc) ({ HODO_NO_SITE_(state, desc); hodo_branch_(state, desc); })
+#define hodo_branch_(state, desc) __extension__({ HODO_NO_SITE_(state, desc); hodo_branch_(state, desc); })
 #endif
 #endif
 
@@ -164,12 +166,12 @@ hodo_on_:
 /* -------------------------------------------------------------------- spans */
 
 struct hodo_span_ {
-	struct hodo_state *end; /* set when the begin was taken */
+	struct hodo_state *hodo_end_; /* set when the begin was taken */
 };
 static inline void hodo_span_close_(struct hodo_span_ *span)
 {
-	if (__builtin_expect(span->end != 0, 0))
-		hodo_ops_ptr_->emit(span->end, "", 0);
+	if (__builtin_expect(span->hodo_end_ != 0, 0))
+		hodo_ops_ptr_->emit_fixed(span->hodo_end_, "", 0);
 }
 
 #define HODO_SPAN_I_(n, text, args, ...) HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), text, args, __VA_ARGS__)
@@ -182,7 +184,7 @@ static inline void hodo_span_close_(struct hodo_span_ *span)
 		HODO_DESC_(hodo_end_desc_, HODO_KIND_SPAN_END, text "\0\0", { 0 }, 0);                     \
 		static struct hodo_state hodo_state_, hodo_end_state_;                                     \
 		HODO_NO_SITE_(&hodo_end_state_, &hodo_end_desc_);                                          \
-		HODO_WHEN_(hodo_state_, hodo_desc_, span.end = &hodo_end_state_;                           \
+		HODO_WHEN_(hodo_state_, hodo_desc_, span.hodo_end_ = &hodo_end_state_;                           \
 			   HODO_EMIT_(&hodo_state_, __VA_ARGS__));                                         \
 	} while (0)
 

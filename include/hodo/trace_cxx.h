@@ -190,9 +190,9 @@ void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 
 	(put_<T>(b, data, at, v), ...);
 	if constexpr (fixed == 0) {
-		ops->emit(state, "", 0);
+		ops->emit_fixed(state, "", 0);
 	} else if constexpr (nvar == 0) {
-		ops->emit(state, data, fixed);
+		ops->emit_fixed(state, data, fixed);
 	} else {
 		const size_t n = (size_t)(b.piece - pieces);
 		pieces[n].data = data + b.start;
@@ -214,20 +214,22 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 #define HODO_EMIT_(state, ...) hodo_detail_::emit_(hodo_ops_ptr_, (state)HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
 
 /* A local class can neither name `this` nor hold data or templates: it carries the texts, and the types,
- * which may depend on `this`, come from outside it. */
+ * which may depend on `this`, come from outside it. In a generic lambda, Clang 14 cannot deduce its `auto`s. */
 #define HODO_TAG_(tag, kind, text)                                                               \
 	struct tag {                                                                             \
 		static constexpr uint8_t kind_() { return kind; }                                \
 		static constexpr uint32_t line_() { return __LINE__; }                           \
-		static constexpr auto text_()                                                    \
+		static constexpr hodo_detail_::text_<sizeof(text __FILE__ "\0")> text_()         \
 		{                                                                                \
 			return hodo_detail_::make_text_(text __FILE__ "\0");                     \
 		}                                                                                \
 	}
 
-#define HODO_HOLD_(hold, tag, kind, text, ...) \
-	HODO_TAG_(tag, kind, text);            \
-	using hold = hodo_detail_::hold_<tag, decltype(hodo_detail_::types_(HODO_LIST_(HODO_PAREN_, __VA_ARGS__)))>
+/* The list under a name of its own: GCC takes no statement expression in a template's argument. */
+#define HODO_HOLD_(hold, tag, kind, text, ...)                                                       \
+	HODO_TAG_(tag, kind, text);                                                                  \
+	using tag##list_ = decltype(hodo_detail_::types_(HODO_LIST_(HODO_PAREN_, __VA_ARGS__)));     \
+	using hold = hodo_detail_::hold_<tag, tag##list_>
 
 #define HODO_SITE_(kind, text, ...)                                                                        \
 	do {                                                                                               \
@@ -236,14 +238,14 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 	} while (0)
 
 struct hodo_span_ {
-	hodo_state *end = nullptr; /* set when the begin was taken */
+	hodo_state *hodo_end_ = nullptr; /* set when the begin was taken */
 	hodo_span_() {}
 	hodo_span_(const hodo_span_ &) = delete;
 	hodo_span_ &operator=(const hodo_span_ &) = delete;
 	~hodo_span_()
 	{
-		if (__builtin_expect(end != nullptr, 0))
-			hodo_ops_ptr_->emit(end, "", 0);
+		if (__builtin_expect(hodo_end_ != nullptr, 0))
+			hodo_ops_ptr_->emit_fixed(hodo_end_, "", 0);
 	}
 };
 
@@ -252,16 +254,17 @@ struct hodo_span_ {
 	hodo_span_ span;                                                                                   \
 	do {                                                                                               \
 		HODO_HOLD_(hodo_hold_, hodo_tag_, HODO_KIND_SPAN_BEGIN, text args "\0\0", __VA_ARGS__);    \
-		HODO_HOLD_(hodo_end_, hodo_end_tag_, HODO_KIND_SPAN_END, text "\0\0", );                   \
-		HODO_NO_SITE_(&hodo_end_::state, &hodo_end_::desc);                                        \
-		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, span.end = &hodo_end_::state;              \
+		HODO_HOLD_(hodo_end_hold_, hodo_end_tag_, HODO_KIND_SPAN_END, text "\0\0", );              \
+		HODO_NO_SITE_(&hodo_end_hold_::state, &hodo_end_hold_::desc);                              \
+		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, span.hodo_end_ = &hodo_end_hold_::state; \
 			   HODO_EMIT_(&hodo_hold_::state, __VA_ARGS__));                                   \
 	} while (0)
 
 #define HODO_LABELS_I_(text, ...)                                                                          \
 	do {                                                                                               \
 		struct hodo_tag_ {                                                                         \
-			static constexpr auto make_()                                                      \
+			static constexpr hodo_detail_::labels_<HODO_N_(__VA_ARGS__),                       \
+							       sizeof(text __FILE__ "\0")> make_()         \
 			{                                                                                  \
 				return hodo_detail_::make_labels_(__LINE__, text __FILE__ "\0",            \
 								  __VA_ARGS__);                            \

@@ -398,9 +398,9 @@ const struct hodo_ops hodo_user_ops = {
 	.size = sizeof(struct hodo_ops),
 	.version = HODO_ABI_VERSION,
 #ifdef __x86_64__
-	.emit = hodo_x86_emit,
+	.emit_fixed = hodo_x86_emit,
 #else
-	.emit = hodo_emit_slow,
+	.emit_fixed = hodo_emit_slow,
 #endif
 	.emit_pieces = emit_pieces,
 	.probe_enter = hodo_probe_enter,
