@@ -14,6 +14,7 @@
  * The catalogue is kept twice: in private memory, from which a fork child's
  * new recording is filled, and in the recording's shared memory.
  */
+#include <string.h>
 #include <sys/mman.h>
 #include "core/fields.h"
 #include "core/glob.h"
@@ -407,7 +408,7 @@ static bool wanted(const struct hodo_event *event)
 	bool included = false, any = false;
 
 	for (uint32_t i = 0; i < hodo_recording.patterns && p < end; i++) {
-		size_t n = __builtin_strnlen(p, (size_t)(end - p));
+		size_t n = strnlen(p, (size_t)(end - p));
 
 		if (p + n == end)
 			break; /* not terminated */
