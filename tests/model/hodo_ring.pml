@@ -125,6 +125,11 @@ inline preempt()
 #else
 #define COMMIT_END LEAVE
 #endif
+#ifdef M_FULL_NOT_LAST
+#define FULL_END skip
+#else
+#define FULL_END LEAVE
+#endif
 #ifdef M_FULL_OFF_BY_ONE
 #define FULL (N + 1)
 #else
@@ -193,6 +198,28 @@ again:
 #endif
 		goto next;
 slow:
+#if !OVERWRITE
+		/*
+		 * A full ring is found and counted in a section of its own, of which the count is the last instruction;
+		 * the switch would find it too, with more work.
+		 */
+		atomic { !killed && !away[_pid] -> preempt(); section[_pid] = INSIDE }
+		INSTR(packet = word_packet; offset = word_offset, again);
+		if
+		:: offset + SIZE(id) <= K -> STEP(LEAVE); goto again
+		:: else
+		fi;
+		INSTR(seq = head_seq[packet], again);
+		INSTR(left = (seq + 1 - consumed >= FULL), again);
+		if
+		:: left -> INSTR(lost++; FULL_END, again);
+#ifdef M_FULL_NOT_LAST
+			INSTR(LEAVE, again);
+#endif
+			goto next
+		:: else -> STEP(LEAVE)
+		fi;
+#endif
 		/* The packet switch: values are computed outside the section, ... */
 		STEP(packet = word_packet; offset = word_offset; events = word_events; planning[_pid] = 1);
 		if
