@@ -79,7 +79,10 @@ void hodo_process_views(void)
 static void set_up_child(void)
 {
 	hodo_tls.table = hodo_no_views;
-	hodo_tls.mode = HODO_THREAD_NEW;
+	/* One that was on the fallback path stays there: the child of a vfork child has no rseq registration
+	 * either, although its area looks as if it had. */
+	if (hodo_tls.mode == HODO_THREAD_RSEQ)
+		hodo_tls.mode = HODO_THREAD_NEW;
 	hodo_recording.on = false;
 	hodo_recording.shm = 0; /* not inherited */
 	hodo_probe_after_fork();
