@@ -79,6 +79,22 @@ static int vfork_first(void)
 	return bad;
 }
 
+/* A vfork child is not registered for restartable sequences, nor is what it forks. */
+static int fork_in_vfork(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		pid = fork();
+		if (pid == 0) {
+			HODO_EVENT(hazards, forked, 1);
+			_exit(0);
+		}
+		_exit(wait_for(pid) != 0);
+	}
+	return wait_for(pid);
+}
+
 static void *switch_on_and_off(void *arg)
 {
 	while (!stop) {
@@ -192,6 +208,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} scenes[] = { { "fork_in_handler", fork_in_handler }, { "vfork_first", vfork_first },
+		       { "fork_in_vfork", fork_in_vfork },
 		       { "bare_fork_locked", bare_fork_locked }, { "bare_fork_probe", bare_fork_probe },
 		       { "bare_fork_threads", bare_fork_threads } };
 

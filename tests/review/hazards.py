@@ -46,6 +46,11 @@ def check_vfork_first(d):
     assert (cpus["hazards:parent"] == -1) == (usual == -1), (cpus, usual)
 
 
+def check_fork_in_vfork(d):
+    found = [(e["name"], e["cpu"]) for e in scene(d, "fork_in_vfork")]
+    assert found == [("hazards:forked", -1)], found
+
+
 def check_bare_fork_locked(d):
     scene(d, "bare_fork_locked")
 
