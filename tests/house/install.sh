@@ -53,7 +53,7 @@ check_programs() {
 }
 
 export LD_LIBRARY_PATH=$lib
-cmake -S "$here/consumer" -B by-cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >log 2>&1 || {
+cmake -G Ninja -S "$here/consumer" -B by-cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >log 2>&1 || {
 	cat log
 	fail "find_package(Hodo)"
 }
