@@ -288,7 +288,7 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 48);
 #define HODO_SHM_ON HODO_PAGE                                           /* uint32_t on[HODO_EVENTS_MAX] */
 #define HODO_SHM_THREADS (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)         /* struct hodo_thread[] */
 #define HODO_SHM_CATALOG (HODO_SHM_THREADS + 24ull * HODO_THREADS_MAX)  /* bytes */
-#define HODO_CATALOG_SIZE (64ull << 20)                                 /* bytes */
+#define HODO_CATALOG_SIZE (16ull << 20)                                 /* bytes: 256 for each event */
 #define HODO_SHM_RINGS (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)           /* a page a ring */
 
 struct hodo_layout {

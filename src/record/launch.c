@@ -186,12 +186,25 @@ int hodo_launch_check(const char *command)
 	}
 }
 
+/* AddressSanitizer's library insists on being the first one loaded, and ends the program if it is not. */
+static void allow_preload_beside_asan(void)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+	char *value = NULL;
+
+	if (asprintf(&value, "%s%sverify_asan_link_order=0", options ? options : "",
+		     options && *options ? ":" : "") < 0 ||
+	    setenv("ASAN_OPTIONS", value, 1) < 0)
+		_exit(126);
+}
+
 /* Puts library in front of what is preloaded already. */
 static void set_environment(const char *library, const char *socket)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	char *value = NULL;
 
+	allow_preload_beside_asan();
 	if (preload && *preload && asprintf(&value, "%s:%s", library, preload) < 0)
 		value = NULL;
 	if (setenv("LD_PRELOAD", value ? value : library, 1) < 0 || setenv(HODO_RECORDER_ENV, socket, 1) < 0)

@@ -29,8 +29,8 @@ struct hodo_event hodo_events[HODO_EVENTS_MAX]; /* [1 .. hodo_nevents] */
 uint32_t hodo_nevents;
 
 static uint16_t hash_table[HASH_SIZE]; /* ids by name, 0: free */
-static uint8_t *catalog;               /* HODO_CATALOG_SIZE of address space */
-static uint64_t catalog_used;
+static uint8_t *catalog;               /* moves when it grows */
+static uint64_t catalog_used, catalog_size;
 static struct hodo_filter *filters; /* by id */
 
 /* --------------------------------------------------------------- catalogue */
@@ -52,22 +52,35 @@ static void shm_append(const void *record, uint32_t size)
 	hodo_store_release(&shm->catalog_used, used + size);
 }
 
+/* From 256 KiB on, doubled when full: room for 65,535 events is not to fill every program's address space. */
+static bool catalog_room(uint32_t size)
+{
+	uint64_t grown = catalog_size ? 2 * catalog_size : 256 << 10;
+	void *p;
+
+	if (catalog && size <= catalog_size - catalog_used)
+		return true;
+	if (grown > HODO_CATALOG_SIZE)
+		return false;
+	if (catalog)
+		p = (void *)hodo_sys4(SYS_mremap, catalog, catalog_size, grown, MREMAP_MAYMOVE);
+	else
+		p = hodo_mmap(grown, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (hodo_is_error(p))
+		return false;
+	catalog_used = catalog ? catalog_used : 8;
+	catalog = p;
+	catalog_size = grown;
+	return true;
+}
+
 /* Appends a finished record; its offset, or 0 if there is no room (no record of use lies at 0). */
 static uint32_t catalog_append(struct hodo_record *record, uint32_t size)
 {
 	uint32_t at;
 
-	if (!catalog) {
-		catalog = hodo_mmap(HODO_CATALOG_SIZE, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-		if (hodo_is_error(catalog)) {
-			catalog = 0;
-			return 0;
-		}
-		catalog_used = 8;
-	}
 	size = (size + 7) & ~7u;
-	if (size > HODO_CATALOG_SIZE - catalog_used)
+	if (!catalog_room(size))
 		return 0;
 	record->size = size;
 	at = (uint32_t)catalog_used;

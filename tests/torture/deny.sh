@@ -28,7 +28,7 @@ for call in memfd_create madvise socket connect sendmsg ftruncate fcntl rseq,mem
 	check not "$DENY" $call "$LIFE" ends
 done
 check either bash -c "ulimit -v 300000; exec '$LIFE' ends"
-check either bash -c "ulimit -n 4; exec '$LIFE' ends"
+check either bash -c "ulimit -n 16; exec '$LIFE' ends"
 check recorded bash -c "ulimit -l 0; exec '$LIFE' ends"
 check either bash -c "ulimit -f 0; exec '$LIFE' ends"
 check recorded bash -c "exec '$LIFE' ends <&- >&- 2>&-"
