@@ -142,16 +142,21 @@ static int open_all(struct hodo_read *r)
 	struct folders f = { 0 };
 	int err = list_folders(r, &f), why = -ENODATA;
 
-	for (uint32_t i = 0; i < f.n && !err; i++) {
-		int got = add_folder(r, f.names[i]);
+	int *faults = calloc(f.n + 1, sizeof(*faults));
 
-		if (got == -ENOMEM)
-			err = got;
-		else if (got < 0 && (got != -ENODATA || f.n > 1))
-			warn(r, f.names[i], "%s: skipped", folder_fault(got));
-		if (got < 0 && got != -ENODATA)
-			why = got;
+	err = faults ? err : -ENOMEM;
+	for (uint32_t i = 0; i < f.n && !err; i++) {
+		faults[i] = add_folder(r, f.names[i]);
+		if (faults[i] == -ENOMEM)
+			err = -ENOMEM;
+		else if (faults[i] < 0 && faults[i] != -ENODATA)
+			why = faults[i];
 	}
+	/* Folders of something else are worth a word only beside folders of ours. */
+	for (uint32_t i = 0; i < f.n && !err; i++)
+		if (faults[i] < 0 && (faults[i] != -ENODATA || r->ntraces > 0))
+			warn(r, f.names[i], "%s: skipped", folder_fault(faults[i]));
+	free(faults);
 	if (!err && r->ntraces == 0)
 		err = why;
 	else if (f.links)
