@@ -31,8 +31,8 @@ int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *
 	return 0;
 }
 
-int hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view, uint32_t cpu, uint64_t word,
-		   uint64_t now, struct hodo_switch *plan)
+enum hodo_ring_planned hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view,
+				      uint32_t cpu, uint64_t word, struct hodo_switch *plan)
 {
 	uint64_t position = hodo_word_position(word);
 	uint64_t next = (position & ~(view->packet_size - 1)) + view->packet_size;
@@ -43,14 +43,17 @@ int hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view
 	plan->old = hodo_ring_packet(view, position);
 	plan->fresh = hodo_ring_packet(view, next);
 	plan->word = word;
-	/* Stable as long as word and it are: the section compares both, since word alone comes round
-	 * again after 2^44 bytes and a writer may sleep for that long between here and the section. */
-	plan->seq = hodo_load(&plan->old->packet_seq_num);
+	/* The section compares word and this, since word alone comes round again after 2^44 bytes and a
+	 * writer may sleep for that long between here and the section. word is loaded once more, so that
+	 * the number is not one that a switch a lap later has only half written around. */
+	plan->seq = hodo_load_acquire(&plan->old->packet_seq_num);
+	if (hodo_load_acquire(&ring->word) != word)
+		return HODO_RING_MOVED;
 	if (config->mode == HODO_MODE_DISCARD &&
 	    plan->seq + 1 - hodo_load_acquire(&ring->consumed) >= config->ring_size / config->packet_size)
-		return -1;
+		return HODO_RING_FULL;
 	plan->fresh_word = ((next + sizeof(struct hodo_packet)) & position_mask) << HODO_WORD_COUNT_BITS;
-	plan->now = now;
+	plan->now = 0;
 	plan->content_size = (position & (view->packet_size - 1)) * 8;
 	plan->events = hodo_word_events(word);
 	plan->events_before = hodo_load(&plan->old->events_before) + plan->events;
@@ -58,7 +61,7 @@ int hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view
 				 hodo_load(&ring->lost_busy);
 	plan->cpu = cpu;
 	write_constants(config, plan->fresh, cpu);
-	return 0;
+	return HODO_RING_PLANNED;
 }
 
 void hodo_ring_switch_locked(const struct hodo_switch *plan)

@@ -99,14 +99,20 @@ static inline bool hodo_ring_fits(uint64_t packet_size, uint64_t payload)
 int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *ring, uint8_t *data, uint32_t cpu,
 		       uint64_t now);
 
+enum hodo_ring_planned {
+	HODO_RING_PLANNED,
+	HODO_RING_FULL, /* the next packet is still the consumer's (discard mode) */
+	HODO_RING_MOVED /* word is not the ring's any more */
+};
+
 /*
- * Plans the switch from the packet that word, loaded before now was read,
- * lies in. 0, or -1 if the next packet is still the consumer's (discard mode).
- * Writes the constant part of the next packet's header, which is the same in
- * every lap, so that a late or doubled write of it does no harm.
+ * Plans the switch from the packet that word lies in. All but plan->now, which
+ * the caller reads from the clock afterwards: earlier, it could be older than
+ * the packet. Writes the constant part of the next packet's header, which is
+ * the same in every lap, so that a late or doubled write of it does no harm.
  */
-int hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view, uint32_t cpu, uint64_t word,
-		   uint64_t now, struct hodo_switch *plan);
+enum hodo_ring_planned hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view,
+				      uint32_t cpu, uint64_t word, struct hodo_switch *plan);
 
 /* Carries the plan out where nobody else may write: the fallback ring, under its lock. */
 void hodo_ring_switch_locked(const struct hodo_switch *plan);

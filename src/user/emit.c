@@ -142,18 +142,21 @@ static void populate_ahead(struct hodo_view *v, uint64_t seq)
 
 /* ---------------------------------------------------------------- rseq path */
 
-enum outcome { RETRY, DONE, FALLBACK };
+enum outcome { RETRY, DONE, FALLBACK, FULL };
 
 static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word)
 {
 	struct hodo_switch plan;
 
-	if (hodo_ring_plan(&hodo_recording.ring, v, cpu, word, hodo_clock_now(), &plan) != 0) {
-		if (hodo_load_acquire(&v->ring->word) != word)
-			return RETRY; /* the plan was made from a packet that had moved on */
-		hodo_add(&v->ring->lost_full, 1);
-		return DONE;
+	switch (hodo_ring_plan(&hodo_recording.ring, v, cpu, word, &plan)) {
+	case HODO_RING_FULL:
+		return FULL;
+	case HODO_RING_MOVED:
+		return RETRY;
+	case HODO_RING_PLANNED:
+		break;
 	}
+	plan.now = hodo_clock_now();
 	HODO_INJECT(HODO_INJECT_SWITCH_PLANNED);
 #ifdef __x86_64__
 	if (hodo_x86_switch(&plan) == 0)
@@ -200,7 +203,10 @@ static enum outcome mend(size_t total)
 	word = hodo_load_acquire(&v->ring->word);
 	if (hodo_ring_has_room(word, v->packet_size, total))
 		return RETRY; /* another thread has switched */
-	return ring_switch(v, cpu, word);
+	if (ring_switch(v, cpu, word) == RETRY)
+		return RETRY;
+	hodo_add(&v->ring->lost_full, 1);
+	return DONE;
 }
 
 /* ------------------------------------------------------------- fallback path */
@@ -238,8 +244,9 @@ static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
 
 	if (hodo_ring_has_room(word, v->packet_size, total) && !((on & HODO_ON_AGE) && too_old(v, word)))
 		return true;
-	if (hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, hodo_clock_now(), &plan) != 0)
+	if (hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, &plan) != HODO_RING_PLANNED)
 		return false;
+	plan.now = hodo_clock_now();
 	HODO_INJECT(HODO_INJECT_FALLBACK_SWITCH);
 	hodo_ring_switch_locked(&plan);
 	populate_ahead(v, plan.seq + 1);

@@ -34,7 +34,7 @@ void hodo_session_path(char *const *envp)
 	if (!value || !*value || __builtin_strlen(value) >= sizeof(recorder.sun_path))
 		return;
 	recorder.sun_family = AF_UNIX;
-	__builtin_strcpy(recorder.sun_path, value);
+	__builtin_memcpy(recorder.sun_path, value, __builtin_strlen(value) + 1);
 	recorder_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + __builtin_strlen(value) + 1);
 }
 

@@ -91,6 +91,11 @@ def check_set_user_id(d):
     if os.getuid() != 0:
         print("needs root to make a set-user-ID program")
         sys.exit(77)
+    try:
+        subprocess.run([hodo, "--version"], user=65534, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("the build is where other users cannot run it")
+        sys.exit(77)
     os.chmod(d, 0o755)
     library = os.environ["LIBHODO"]
     subprocess.run(["cc", "-I", include, "-o", f"{d}/program", f"{os.environ['SRC']}/twice.c", "-Wl,--no-as-needed",

@@ -84,8 +84,9 @@ static void fill_and_switch(struct bench *b, int expect)
 
 	while (hodo_ring_has_room(b->ring.word, PACKET, 8))
 		hodo_ring_write_locked(&b->view, 5, 6, 7, &piece, 1, 8);
-	assert_int_equal(hodo_ring_plan(&b->config, &b->view, 3, b->ring.word, 5000, &plan), expect);
-	if (expect == 0)
+	assert_int_equal(hodo_ring_plan(&b->config, &b->view, 3, b->ring.word, &plan), expect);
+	plan.now = 5000;
+	if (expect == HODO_RING_PLANNED)
 		assert_int_equal(hodo_twin_switch(&plan), 0);
 }
 
@@ -98,7 +99,7 @@ static void test_full(void **state)
 	bench_init(&b, HODO_MODE_DISCARD);
 	for (int i = 0; i < 3; i++)
 		fill_and_switch(&b, 0);
-	fill_and_switch(&b, -1); /* four packets, none given back */
+	fill_and_switch(&b, HODO_RING_FULL); /* four packets, none given back */
 	b.ring.consumed = 1;
 	b.ring.lost_full = 17;
 	fill_and_switch(&b, 0); /* into the first slot again */
@@ -128,12 +129,13 @@ static void test_stale_plan(void **state)
 	struct bench b;
 
 	bench_init(&b, HODO_MODE_OVERWRITE);
-	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, b.ring.word, 5000, &plan), 0);
+	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, b.ring.word, &plan), 0);
 	hodo_ring_write_locked(&b.view, 5, 6, 7, &piece, 1, 8);
 	word = b.ring.word;
 	assert_int_equal(hodo_twin_switch(&plan), -1);
 	assert_int_equal(b.ring.word, word);
-	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, b.ring.word, 5000, &plan), 0);
+	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, word - 1, &plan), HODO_RING_MOVED);
+	assert_int_equal(hodo_ring_plan(&b.config, &b.view, 3, b.ring.word, &plan), 0);
 	((struct hodo_packet *)b.data)->packet_seq_num += 1ull << 40;
 	assert_int_equal(hodo_twin_switch(&plan), -1);
 	free(b.data);
@@ -284,9 +286,11 @@ static void test_switch_against_twin(void **unused)
 			hodo_ring_write_locked(&t.view, 5, 6, 7, &piece, 1, 8);
 		}
 		do {
-			hodo_ring_plan(&a.config, &a.view, (uint32_t)sched_getcpu(), a.ring.word, 9000, &plan_a);
+			hodo_ring_plan(&a.config, &a.view, (uint32_t)sched_getcpu(), a.ring.word, &plan_a);
+			plan_a.now = 9000;
 		} while (hodo_x86_switch(&plan_a) != 0 && ++tries < 100);
-		hodo_ring_plan(&t.config, &t.view, plan_a.cpu, t.ring.word, 9000, &plan_t);
+		hodo_ring_plan(&t.config, &t.view, plan_a.cpu, t.ring.word, &plan_t);
+		plan_t.now = 9000;
 		assert_int_equal(hodo_twin_switch(&plan_t), 0);
 		assert_int_equal(a.ring.word, t.ring.word);
 		assert_memory_equal(a.data, t.data, RING);

@@ -44,10 +44,11 @@ static void write_one(uint32_t tid, uint64_t seq)
 		sched_yield();
 	}
 	while (hodo_twin_try(&view, &state, tid, ++clock_now, &piece, 1, sizeof(payload), on) == HODO_TWIN_SLOW) {
-		if (hodo_ring_plan(&config, &view, HODO_CPU_ANY, hodo_load(&ring.word), ++clock_now, &plan) != 0) {
+		if (hodo_ring_plan(&config, &view, HODO_CPU_ANY, hodo_load(&ring.word), &plan) != HODO_RING_PLANNED) {
 			hodo_add(&ring.lost_full, 1);
 			break;
 		}
+		plan.now = ++clock_now;
 		bad_switches += hodo_twin_switch(&plan) != 0;
 	}
 	hodo_store_release(&ring.owner, 0);

@@ -93,6 +93,42 @@
 \label:
 	.endm
 
+	/* r11 = this thread's struct rseq, which from the next label on restarts at cs's abort. Clobbers rax. */
+	.macro ARM cs
+	movq	hodo_rseq_offset(%rip), %r11
+	addq	%fs:0, %r11
+	leaq	\cs(%rip), %rax
+	movq	%rax, RSEQ_CS(%r11)
+	.endm
+
+	/* rcx = this CPU's view, rax = its packet size; the zero flag says that there is none. r10: hodo_tls's offset. */
+	.macro FIND_VIEW
+	movzwl	RSEQ_CPU_ID(%r11), %ecx
+	shll	$6, %ecx
+	addq	%fs:THREAD_TABLE(%r10), %rcx
+	movq	VIEW_PACKET_SIZE(%rcx), %rax
+	testq	%rax, %rax
+	.endm
+
+	/* rax = the event's first word. rdi: state. Clobbers rdx. */
+	.macro STAMP
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	shlq	$16, %rax
+	movzwl	STATE_ID(%rdi), %edx
+	orq	%rdx, %rax
+	.endm
+
+	/* The commit store must be the last instruction: what follows is outside the section. r8: word, r9: bytes of
+	 * payload, r11: ring. Clobbers rdx. */
+	.macro COMMIT
+	leaq	HEADER(%r9), %rdx
+	shlq	$COUNT_BITS, %rdx
+	leaq	1(%r8, %rdx), %r8
+	movq	%r8, (%r11)
+	.endm
+
 	.macro INJECT point
 #ifdef HODO_INJECT_HOOK
 	movl	hodo_inject_loops + 4 * \point(%rip), %eax
@@ -113,16 +149,9 @@ hodo_x86_emit:
 	.cfi_startproc
 	movq	%rdx, %r9
 	movq	hodo_tls@gottpoff(%rip), %r10
-	movq	hodo_rseq_offset(%rip), %r11
-	addq	%fs:0, %r11
-	leaq	emit_cs(%rip), %rax
-	movq	%rax, RSEQ_CS(%r11)
+	ARM	emit_cs
 emit_start:
-	movzwl	RSEQ_CPU_ID(%r11), %ecx
-	shll	$6, %ecx
-	addq	%fs:THREAD_TABLE(%r10), %rcx
-	movq	VIEW_PACKET_SIZE(%rcx), %rax
-	testq	%rax, %rax
+	FIND_VIEW
 	jz	emit_slow
 	movq	STATE_ON(%rdi), %r8
 	cmpl	$1, (%r8)
@@ -143,12 +172,7 @@ emit_start:
 	addq	VIEW_DATA(%rcx), %rdx
 	movq	%rdx, %rcx			/* slot */
 	INJECT	1
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	shlq	$16, %rax
-	movzwl	STATE_ID(%rdi), %edx
-	orq	%rdx, %rax
+	STAMP
 	movq	%rax, (%rcx)
 	movl	%r10d, 8(%rcx)
 	xorl	%eax, %eax
@@ -160,10 +184,7 @@ emit_start:
 	cmpq	%r9, %rax
 	jb	1b
 2:	INJECT	2
-	leaq	HEADER(%r9), %rdx
-	shlq	$COUNT_BITS, %rdx
-	leaq	1(%r8, %rdx), %r8
-	movq	%r8, (%r11)
+	COMMIT
 emit_commit:
 	ret
 emit_special:
@@ -199,16 +220,9 @@ hodo_x86_try:
 	movq	%rcx, %r9			/* total */
 	movl	%r8d, %r12d			/* on */
 	movq	hodo_tls@gottpoff(%rip), %r10
-	movq	hodo_rseq_offset(%rip), %r11
-	addq	%fs:0, %r11
-	leaq	try_cs(%rip), %rax
-	movq	%rax, RSEQ_CS(%r11)
+	ARM	try_cs
 try_start:
-	movzwl	RSEQ_CPU_ID(%r11), %ecx
-	shll	$6, %ecx
-	addq	%fs:THREAD_TABLE(%r10), %rcx
-	movq	VIEW_PACKET_SIZE(%rcx), %rax
-	testq	%rax, %rax
+	FIND_VIEW
 	jz	try_slow
 	movq	STATE_ON(%rdi), %r8
 	cmpl	%r12d, (%r8)
@@ -229,12 +243,7 @@ try_start:
 	addq	VIEW_DATA(%rcx), %rdx
 	movq	%rdx, %rbx			/* slot */
 	INJECT	1
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	shlq	$16, %rax
-	movzwl	STATE_ID(%rdi), %edx
-	orq	%rdx, %rax
+	STAMP
 	movq	%rax, (%rbx)
 	movl	%r10d, 8(%rbx)
 	addq	$HEADER, %rbx
@@ -288,10 +297,7 @@ try_start:
 	decq	%rbp
 	jnz	1b
 9:	INJECT	2
-	leaq	HEADER(%r9), %rdx
-	shlq	$COUNT_BITS, %rdx
-	leaq	1(%r8, %rdx), %r8
-	movq	%r8, (%r11)
+	COMMIT
 try_commit:
 	xorl	%eax, %eax			/* HODO_TRY_DONE */
 	jmp	try_out
@@ -325,16 +331,9 @@ try_out:
 hodo_x86_full:
 	.cfi_startproc
 	movq	hodo_tls@gottpoff(%rip), %r10
-	movq	hodo_rseq_offset(%rip), %r11
-	addq	%fs:0, %r11
-	leaq	full_cs(%rip), %rax
-	movq	%rax, RSEQ_CS(%r11)
+	ARM	full_cs
 full_start:
-	movzwl	RSEQ_CPU_ID(%r11), %ecx
-	shll	$6, %ecx
-	addq	%fs:THREAD_TABLE(%r10), %rcx
-	movq	VIEW_PACKET_SIZE(%rcx), %rax
-	testq	%rax, %rax
+	FIND_VIEW
 	jz	full_no
 	movq	VIEW_CAPACITY(%rcx), %r9
 	testq	%r9, %r9
@@ -382,10 +381,7 @@ hodo_x86_switch:
 	movq	16(%rdi), %r8			/* fresh */
 	movq	40(%rdi), %r9			/* seq */
 	movq	48(%rdi), %r10			/* now */
-	movq	hodo_rseq_offset(%rip), %r11
-	addq	%fs:0, %r11
-	leaq	switch_cs(%rip), %rax
-	movq	%rax, RSEQ_CS(%r11)
+	ARM	switch_cs
 switch_start:
 	movl	84(%rdi), %eax
 	cmpl	%eax, RSEQ_CPU_ID(%r11)
