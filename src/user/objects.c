@@ -55,7 +55,7 @@ static bool site_valid(const struct hodo_site *s)
 
 	if (s->addr == 0)
 		return true;
-	if (room((uintptr_t)code, PF_X) < 5)
+	if (room((uintptr_t)code, PF_X | PF_R) < 5)
 		return false;
 	__builtin_memcpy(&distance, code + 1, sizeof(distance));
 	return (code[0] == 0xa9 || code[0] == 0xe9) && (uintptr_t)(code + 5 + distance) == TARGET(s->cold);

@@ -194,6 +194,7 @@ static int replace(struct hodo_event *event, void (*func)(void), void *data, boo
 	struct list *old = (struct list *)event->probes, *fresh = 0;
 	int at = find(old, func, data);
 	uint32_t n = old ? old->n : 0;
+	int error;
 
 	if (add ? at >= 0 : at < 0)
 		return add ? -EEXIST : -ENOENT;
@@ -210,7 +211,13 @@ static int replace(struct hodo_event *event, void (*func)(void), void *data, boo
 		if (add)
 			fresh->probe[fresh->n++] = (struct hodo_probe){ func, data };
 	}
-	publish(event, fresh);
+	error = publish(event, fresh);
+	if (error && add) { /* no site could be made to call it */
+		publish(event, old);
+		grace_period();
+		list_free((struct hodo_probes *)fresh);
+		return error;
+	}
 	if (old)
 		grace_period();
 	list_free((struct hodo_probes *)old);
