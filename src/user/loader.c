@@ -8,7 +8,7 @@
  * dlopen() instead would break callers whose $ORIGIN counts. The function is one
  * return instruction followed by padding up to the next 16 bytes: there is
  * room for a jump to ours. That it looks so is checked; if not, nothing is
- * changed, and objects opened later are found at the next control operation.
+ * changed, and the events of objects opened later are not recorded.
  *
  * Called with the loader's lock held, so never twice at once, and never
  * while another thread is in that function, which makes the patch safe in a

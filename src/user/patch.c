@@ -18,7 +18,7 @@
  * unsynchronised cross-modifying code) by which a core may misbehave when
  * another changes an instruction that it has fetched. There, sites are made to
  * jump once, before their object's code can run, and stay so; the on word alone
- * decides. The same is done if the environment of the processor is unknown.
+ * decides. The same goes for an Intel processor that does not tell its model.
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
