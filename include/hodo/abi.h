@@ -84,7 +84,8 @@ enum hodo_kind {
 	HODO_KIND_BEGIN = 6,      /* async span, paired by its first field; .begin */
 	HODO_KIND_END = 7,        /* .end */
 	HODO_KIND_COUNTER = 8,    /* one field, "value" */
-	HODO_KIND_LABELS = 9      /* not an event: names for the values of a field */
+	HODO_KIND_LABELS = 9,     /* not an event: names for the values of a field */
+	HODO_KIND_FUNCTION = 10   /* one of libhodo's own, func:*; see "functions" below */
 };
 
 /* ------------------------------------- 1. instrumented object <-> libhodo */
@@ -182,6 +183,8 @@ struct hodo_ops {
 	/* Not signal safe. 0 or negative errno; see register_trace_x in hodo/trace.h. */
 	int (*probe_register)(const struct hodo_desc *desc, void (*func)(void), void *data);
 	int (*probe_unregister)(const struct hodo_desc *desc, void (*func)(void), void *data);
+	/* The calling thread's role from now on, NULL: none; see hodo/tracer.h. 0 or negative errno. */
+	int (*thread_role)(const char *role);
 };
 
 /* Note in .note.hodo, name "Hodo", one or more an object: places relative to each field. */
@@ -193,6 +196,31 @@ struct hodo_note {
 	int32_t reserved;
 };
 HODO_ASSERT_SIZE_(struct hodo_note, 16);
+
+/* Note of an object that was linked with libhodo-functions.a: places relative to each field. */
+#define HODO_NOTE_FUNCTIONS 2
+struct hodo_note_functions {
+	int32_t entry;      /* __fentry__, which the slots at functions' entries call */
+	int32_t exit;       /* __return__, which those before returns and tail jumps call */
+	int32_t entry_hook; /* void *: where __fentry__ jumps to; NULL at first: it returns */
+	int32_t exit_hook;
+};
+HODO_ASSERT_SIZE_(struct hodo_note_functions, 16);
+
+/* Note of a translation unit that says which thread may call a function (HODO_ONLY_IN). */
+#define HODO_NOTE_ROLES 3
+struct hodo_note_roles {
+	int32_t roles_start; /* struct hodo_role[] in section hodo_roles */
+	int32_t roles_stop;
+	int32_t reserved[2];
+};
+HODO_ASSERT_SIZE_(struct hodo_note_roles, 16);
+
+struct hodo_role {
+	int32_t addr; /* of an instruction in the function, relative to this field */
+	int32_t name; /* NUL-terminated role, likewise */
+};
+HODO_ASSERT_SIZE_(struct hodo_role, 8);
 
 /* -------------------------------------------- 2. writer <-> consumer (rings) */
 
@@ -276,8 +304,15 @@ struct hodo_shm {
 	uint64_t catalog_lost;  /* records that did not fit */
 	uint32_t threads;       /* entries given out; may exceed HODO_THREADS_MAX */
 	uint32_t stopped;       /* set by the consumer: recording is over, nobody reads on */
+	uint32_t functions;     /* traceable functions found so far, in all objects */
+	uint32_t functions_on;  /* of them, patched at present */
+	uint64_t func_missed;   /* entries that a tracer did not see: in a signal handler that interrupted it */
+	uint64_t func_deep;     /* entries that were deeper than the limit of frames */
+	uint64_t func_threads;  /* entries in threads beyond the limit of threads */
+	uint64_t profile_used;  /* entries of the profile given out; may exceed HODO_PROFILE_ENTRIES */
+	uint64_t profile_lost;  /* calls that found no entry */
 };
-HODO_ASSERT_SIZE_(struct hodo_shm, 48);
+HODO_ASSERT_SIZE_(struct hodo_shm, 96);
 #define HODO_SHM_MAGIC "HODOSHM"
 
 /*
@@ -291,11 +326,17 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 48);
 #define HODO_CATALOG_SIZE (16ull << 20)                                 /* bytes: 256 for each event */
 #define HODO_SHM_RINGS (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)           /* a page a ring */
 
+/* The profile: entries of struct hodo_profile_entry, behind the rings, only where it was asked for. */
+#define HODO_PROFILE_ENTRIES 98304ull
+#define HODO_PROFILE_ENTRY 704u /* bytes */
+#define HODO_PROFILE_BUCKETS 164u
+
 struct hodo_layout {
 	uint32_t rings;       /* CPUs + 1; the last is the fallback ring */
 	uint32_t packet_size; /* bytes, 2^n */
 	uint64_t ring_size;   /* bytes, packet_size * 2^m, m >= 2 */
 	uint64_t data;        /* offset of ring 0's packets; ring r's at data + r * ring_size */
+	uint64_t profile;     /* offset of the profile's entries, 0: none */
 	uint64_t total;       /* bytes of shared memory */
 };
 
@@ -312,13 +353,63 @@ static inline int hodo_layout_init(struct hodo_layout *l, uint32_t rings, uint32
 	l->packet_size = packet_size;
 	l->ring_size = ring_size;
 	l->data = HODO_SHM_RINGS + (uint64_t)rings * HODO_PAGE;
+	l->profile = 0;
 	l->total = l->data + (uint64_t)rings * ring_size;
 	return 0;
+}
+/* Adds room for a profile (HODO_TRACER_PROFILE). */
+static inline void hodo_layout_add_profile(struct hodo_layout *l)
+{
+	l->profile = l->total;
+	l->total += HODO_PROFILE_ENTRIES * HODO_PROFILE_ENTRY;
 }
 static inline uint64_t hodo_layout_ring(uint32_t ring)
 {
 	return HODO_SHM_RINGS + (uint64_t)ring * HODO_PAGE;
 }
+
+/*
+ * Calls of one function in one thread, times in ticks. Written by that thread
+ * alone; addr last when it is new. bucket[b] counts calls by duration d:
+ * d < 4: b = d; else with o = floor(log2(d)): b = 4 * (o - 1) + (d >> (o - 2) & 3), 163 at most.
+ */
+struct hodo_profile_entry {
+	uint64_t addr; /* in the function; 0: not in use */
+	uint64_t calls;
+	uint64_t total; /* of all calls */
+	uint64_t self;  /* without what other traced functions took that it called */
+	uint64_t min, max;
+	uint32_t bucket[HODO_PROFILE_BUCKETS];
+};
+HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
+
+/* -------------------------------------------------------------- functions */
+
+/*
+ * Events of kind HODO_KIND_FUNCTION. addr lies in the function (at its start, or
+ * behind a slot); frame is the address at which the function's return address
+ * lies, shifted right by 3 and cut to 32 bits: the same at entry and exit, and
+ * different for all frames that live at one time (those 32 GiB apart aside).
+ * Times are ticks.
+ *
+ *   func:entry         addr:ptr frame:u32          a function was entered …
+ *   func:exit          addr:ptr frame:u32          … and is about to return, or to jump to another
+ *   func:entry_sp      addr:ptr sp:u32             the same where the frame is not known: sp is the stack
+ *   func:exit_sp       addr:ptr sp:u32             pointer inside it, lower at exit or the same
+ *   func:reached       addr:ptr frame:u32          entered; its exit cannot be seen
+ *   func:call          addr:ptr frame:u32 depth:u32 ticks:u64 left:bool
+ *                                                  a call that ended now and took ticks; left by longjmp,
+ *                                                  an exception and the like if left
+ *   func:callee        addr:ptr frame:u32 calls:u64 ticks:u64 max:u64
+ *                                                  before the func:call of the same frame: what that called
+ *   func:stack         bytes:u64 depth:u32 chain:ptr[]
+ *                                                  the deepest stack of the thread so far, innermost first
+ *   func:held          addr:ptr loop:ptr ticks:u64 an event loop was held by a callback
+ *   func:wrong_thread  addr:ptr wanted:str role:str chain:ptr[]
+ *   func:profile       addr:ptr tid:u32 calls:u64 total:u64 self:u64 min:u64 max:u64 buckets:u32[]
+ *                                                  written by the recorder, at the end
+ */
+#define HODO_FRAME32(address) ((uint32_t)((uint64_t)(address) >> 3))
 
 /* ----------------------------------------------------------- 3. catalogue */
 
@@ -326,7 +417,13 @@ static inline uint64_t hodo_layout_ring(uint32_t ring)
  * Append-only records at HODO_SHM_CATALOG, each 8-aligned, published by
  * hodo_shm.catalog_used. size counts the whole record, padding included.
  */
-enum hodo_record_type { HODO_RECORD_EVENT = 1, HODO_RECORD_LABELS = 2, HODO_RECORD_WARNING = 3 };
+enum hodo_record_type {
+	HODO_RECORD_EVENT = 1,
+	HODO_RECORD_LABELS = 2,
+	HODO_RECORD_WARNING = 3,
+	HODO_RECORD_OBJECT = 4, /* an object is mapped */
+	HODO_RECORD_UNLOAD = 5  /* … and is no more */
+};
 struct hodo_record {
 	uint32_t size;
 	uint16_t type;
@@ -353,6 +450,26 @@ struct hodo_record_labels {
 	uint32_t reserved;
 };
 HODO_ASSERT_SIZE_(struct hodo_record_labels, 16);
+
+/* An executable or library that is mapped; with --functions only. Followed by its path. */
+struct hodo_record_object {
+	struct hodo_record head;
+	uint64_t base;  /* what is added to the file's addresses (p_vaddr, st_value) */
+	uint64_t start; /* lowest address that is mapped from it */
+	uint64_t end;   /* behind the highest */
+	uint64_t ticks; /* when it was seen first; 0: before the recording */
+	uint32_t functions; /* traceable */
+	uint32_t build_id_len;
+	uint8_t build_id[32];
+};
+HODO_ASSERT_SIZE_(struct hodo_record_object, 80);
+
+struct hodo_record_unload {
+	struct hodo_record head;
+	uint64_t start; /* of the object */
+	uint64_t ticks;
+};
+HODO_ASSERT_SIZE_(struct hodo_record_unload, 24);
 
 /* A warning is the record's head and one NUL-terminated text, without a
  * trailing full stop or newline; the recorder prints "hodo: COMM[PID]: TEXT". */
@@ -397,6 +514,7 @@ HODO_ASSERT_SIZE_(struct hodo_msg_hello, 304);
 
 #define HODO_CONFIG_TEXT_MAX 16384
 #define HODO_FILTER_MAX 4096
+#define HODO_FUNCTIONS_MAX 16384
 struct hodo_msg_config {
 	struct hodo_msg head;
 	uint8_t uuid[16]; /* for the packets' headers */
@@ -409,9 +527,35 @@ struct hodo_msg_config {
 	uint32_t patterns;     /* count of NUL-terminated patterns in text; none: all events */
 	uint32_t patterns_len; /* bytes */
 	uint32_t filter_len;   /* bytes of filter program behind the patterns; 0: none */
-	uint32_t reserved;
-	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX]; /* sent up to what is used */
+	uint32_t functions_len; /* bytes of struct hodo_functions_config and its texts behind that; 0: no functions */
+	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX]; /* sent up to what is used */
 };
+
+/* What is to be done with functions. Unaligned in the message. */
+struct hodo_functions_config {
+	uint32_t size;         /* sizeof(struct hodo_functions_config) */
+	uint32_t tracers;      /* 1 << enum hodo_builtin, or-ed */
+	uint32_t depth_max;    /* record, graph: deeper calls are left out; 0: none */
+	uint32_t flags;        /* HODO_FUNCTIONS_* */
+	uint64_t limit_ticks;  /* graph, latency, loop: shorter calls are left out */
+	uint64_t ticks_per_s;  /* of the recording's clock, about */
+	uint32_t patterns;     /* NUL-terminated, behind this struct: which functions; none: all */
+	uint32_t patterns_len; /* bytes */
+	uint32_t loops;        /* likewise, behind those: event loops' functions (HODO_TRACER_LOOP) */
+	uint32_t loops_len;
+};
+HODO_ASSERT_SIZE_(struct hodo_functions_config, 48);
+enum hodo_builtin {
+	HODO_TRACER_RECORD = 0,
+	HODO_TRACER_GRAPH = 1,
+	HODO_TRACER_PROFILE = 2,
+	HODO_TRACER_STACK = 3,
+	HODO_TRACER_LATENCY = 4,
+	HODO_TRACER_LOOP = 5,
+	HODO_TRACER_THREAD = 6
+};
+#define HODO_FUNCTIONS_RETURNS 1u /* replace return addresses where a function has a slot at its entry only */
+#define HODO_FUNCTIONS_ABORT 2u   /* HODO_TRACER_THREAD: raise SIGABRT in the wrong thread */
 
 struct hodo_msg_ready {
 	struct hodo_msg head;

@@ -115,6 +115,20 @@ struct hodo_read_clock {
 	int64_t offset_ticks;
 };
 
+/* An executable or library that was mapped in a process (recordings with functions). */
+struct hodo_read_object {
+	size_t size;
+	const char *path;
+	uint64_t base;    /* what is added to the file's addresses */
+	uint64_t start;   /* lowest address mapped */
+	uint64_t end;     /* behind the highest */
+	int64_t from_ns;  /* seen from then on, since the epoch; INT64_MIN: from the beginning */
+	int64_t until_ns; /* not mapped from then on; INT64_MAX: to the end */
+	uint32_t functions; /* traceable */
+	uint32_t build_id_len; /* bytes, 0: none */
+	uint8_t build_id[32];
+};
+
 /* One process image that was recorded. */
 struct hodo_read_process {
 	size_t size;
@@ -141,6 +155,8 @@ struct hodo_read_process {
 	const struct hodo_read_stream *const *streams;
 	const char *const *warnings; /* that were given while recording */
 	uint64_t bytes;              /* of the folder's files */
+	uint32_t nobjects;
+	const struct hodo_read_object *objects; /* ascending start, then from_ns */
 };
 
 /* -------------------------------------------------------------- open and close */
@@ -291,6 +307,72 @@ int hodo_read_text_json_string(struct hodo_read_text *text, const char *s, size_
 /* Appends a string with control bytes and bytes that are not UTF-8 escaped (\n, \xNN). 0 or -ENOMEM. */
 int hodo_read_text_plain(struct hodo_read_text *text, const char *s, size_t len);
 
+/*
+ * Names for addresses in events of kind HODO_KIND_FUNCTION: hodo_read_text_line() writes the name in place of
+ * "addr=0x…", hodo_read_text_json() adds "function". name returns NULL if it knows none; what it returns is
+ * used at once. NULL: addresses as they are.
+ */
+void hodo_read_symbols(struct hodo_read *reader,
+		       const char *(*name)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
+					   uint64_t address),
+		       void *data);
+
+/* ----------------------------------------------------------------------- calls */
+
+/*
+ * The calls of functions that func:* events tell of, with what called what.
+ * An exit belongs to the entry with the same frame address, whatever lies
+ * between: exceptions, longjmp, coroutines that change threads (docs/design/functions.md).
+ */
+struct hodo_read_calls;
+
+#define HODO_READ_CALL_LEFT 1u    /* left by longjmp, an exception or the like: end_ns is when it was noticed first */
+#define HODO_READ_CALL_OPEN 2u    /* not over at the end of the recording */
+#define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns tells nothing */
+#define HODO_READ_CALL_WHOLE 8u   /* known at its end only (func:call): enter and leave come together */
+
+struct hodo_read_call {
+	size_t size;
+	const struct hodo_read_process *process;
+	const char *comm;  /* of the thread at its entry */
+	uint64_t function; /* an address in it */
+	uint64_t user;     /* the caller's: set in enter, found again in leave */
+	int64_t entry_ns;  /* since the epoch */
+	int64_t end_ns;    /* leave */
+	uint64_t self_ns;  /* leave: outside calls that it made */
+	uint32_t tid;      /* of the thread that entered it */
+	uint32_t depth;    /* calls that it was inside of */
+	uint32_t flags;    /* HODO_READ_CALL_* */
+};
+
+struct hodo_read_calls_ops {
+	size_t size; /* sizeof(struct hodo_read_calls_ops) */
+	void (*enter)(void *data, struct hodo_read_call *call);
+	void (*leave)(void *data, const struct hodo_read_call *call); /* once for each enter, inner ones first */
+	/* Whether two addresses lie in one function; NULL: not asked. Tells a lost event from a match. */
+	bool (*same)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b);
+};
+
+struct hodo_read_calls_totals {
+	size_t size;       /* set by the caller */
+	uint64_t calls;    /* entered */
+	uint64_t returned; /* … and left through their exit */
+	uint64_t left;     /* HODO_READ_CALL_LEFT */
+	uint64_t open;     /* HODO_READ_CALL_OPEN */
+	uint64_t orphans;  /* exits whose entry is not in the recording */
+};
+
+struct hodo_read_calls *hodo_read_calls_new(const struct hodo_read_calls_ops *ops, void *data); /* NULL: no memory */
+void hodo_read_calls_free(struct hodo_read_calls *calls); /* NULL is allowed */
+/* Takes the next event, in time order; events of other kinds are ignored. 0 or -ENOMEM. */
+int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_event *event);
+/* Closes what is open, as of ts_ns. 0 or -ENOMEM. */
+int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns);
+void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_read_calls_totals *totals);
+/* How many calls the thread is inside of at present; where events stand in the call graph. */
+uint32_t hodo_read_calls_depth(const struct hodo_read_calls *calls, const struct hodo_read_process *process,
+			       uint32_t tid);
+
 /* -------------------------------------------------------------- packets by hand */
 
 /*
@@ -347,6 +429,24 @@ void hodo_read_elf_close(struct hodo_read_elf *elf); /* NULL is allowed */
 uint32_t hodo_read_elf_nclasses(const struct hodo_read_elf *elf);
 /* Sorted by name; ids are 0; NULL if there is no i-th. */
 const struct hodo_read_class *hodo_read_elf_class(const struct hodo_read_elf *elf, uint32_t i);
+
+/* How a function can be traced. */
+enum hodo_read_slot {
+	HODO_READ_SLOT_ENTRY_EXIT = 1, /* gcc -pg -mfentry -minstrument-return=call, with libhodo-functions */
+	HODO_READ_SLOT_XRAY = 2,       /* clang -fxray-instrument */
+	HODO_READ_SLOT_INSTRUMENT = 3, /* -finstrument-functions */
+	HODO_READ_SLOT_PATCHABLE = 4,  /* -fpatchable-function-entry: entry only */
+	HODO_READ_SLOT_MCOUNT = 5      /* -pg: entry only */
+};
+struct hodo_read_function {
+	size_t size;
+	uint64_t addr;      /* of its first instruction, in the file */
+	enum hodo_read_slot slot;
+	uint32_t exits;     /* slots at its exits */
+	const char *name;   /* as the symbol table has it; "" if it has none */
+};
+/* The traceable functions of the file, by address. 0 or -ENOMEM; they belong to elf. */
+int hodo_read_elf_functions(struct hodo_read_elf *elf, const struct hodo_read_function **functions, uint32_t *n);
 
 /* ----------------------------------------------------------------------- names */
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols.h - names for the addresses of a recording: finds the object that
+ * was mapped there at that time, and its symbols (sym), once each.
+ */
+#ifndef HODO_CLI_SYMBOLS_H
+#define HODO_CLI_SYMBOLS_H
+
+#include <hodo/read.h>
+#include <sym/sym.h>
+
+struct hodo_symbols;
+
+struct hodo_place {
+	const char *name;   /* demangled; "0x…" if it has none. Lives as long as the hodo_symbols */
+	const char *object; /* path, "" if none is known there */
+	uint64_t start;     /* address of the function in the process; the address asked for if it has no symbol */
+	uint64_t id;        /* the same for the same function of the same object, also in other processes; never 0 */
+};
+
+/* recording: the directory that was opened: symbols kept in it are found there. NULL: no memory. */
+struct hodo_symbols *hodo_symbols_new(const char *recording);
+void hodo_symbols_free(struct hodo_symbols *symbols); /* NULL is allowed */
+
+/* Never fails: place is always filled. Fast for addresses asked for before. */
+void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
+		       uint64_t address, struct hodo_place *place);
+/* Source file and line of an address; false: not known. */
+bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
+		       uint64_t address, const char **file, uint32_t *line);
+
+/* Keeps the symbols of all objects that have traceable functions in the recording, which has just been
+ * written: hodo.data/.symbols/BUILDID. 0, or negative errno of the first that could not be kept. */
+int hodo_symbols_keep(const char *recording);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * shadow.h - which calls a thread is inside of, told from entries and exits.
+ *
+ * A frame is known by the address of its return address (`at`). While a call
+ * lasts, no other call of the process has that address, whatever stacks,
+ * coroutines and threads there are: so an exit is matched with the entry that has the
+ * same address, exactly. Where a call stands among the others (depth, what called
+ * it) is told from addresses as well, as far as they tell.
+ *
+ * A shadow is the chain of one thread: frames in order of entry, in lanes. A
+ * lane is a run of frames on one stack: addresses fall. A frame on another
+ * stack (signal handler, coroutine) begins a new lane on top. Frames that an event shows to
+ * be no part of the thread's present chain are
+ *
+ *   left    if both are on the thread's own stack (stack_low .. stack_high) and it
+ *           lies below: longjmp, an exception or the like went past it; closed at once
+ *   parked  else: it may have been left, or be of a coroutine that waits. It goes to
+ *           the table of parked frames, which all threads share, until its exit
+ *           comes (from any thread), or an entry at the same address proves that it was left.
+ *
+ * Who may run beside whom: a shadow is its thread's own; no function here is to
+ * be entered again for the same shadow or table while it runs (the caller
+ * sees to it). The table of parked frames may be shared: then the caller gives lock and unlock.
+ */
+#ifndef HODO_CORE_SHADOW_H
+#define HODO_CORE_SHADOW_H
+
+#include <hodo/abi.h>
+#include <stdbool.h>
+
+struct hodo_frame {
+	uint64_t at;       /* address of the return address; if sp: any address in the frame, at entry */
+	uint64_t function; /* as given at entry */
+	uint64_t entry;    /* ticks */
+	uint64_t children; /* ticks in traced functions that it called */
+	uint64_t user;     /* the caller's */
+	uint64_t parked;   /* ticks at which it was parked */
+	uint32_t depth;    /* frames that it is inside of */
+	uint32_t lane;     /* index of the first frame of its lane */
+	uint32_t thread;   /* hodo_shadow.thread at entry */
+	uint32_t sp;       /* 1: at is only known to lie inside the frame */
+};
+HODO_ASSERT_SIZE_(struct hodo_frame, 64);
+
+enum hodo_frame_end {
+	HODO_FRAME_RETURNED, /* its exit came */
+	HODO_FRAME_LEFT      /* it was left; at the time given, or earlier */
+};
+
+/* Parked frames by address: open addressing, 2^n slots; a slot with at == 0 is free. */
+struct hodo_parked {
+	struct hodo_frame *slots;
+	uint32_t mask;  /* slots - 1; the table is full at 3/4 */
+	uint32_t count;
+	/* NULL, or: makes the table larger (slots, mask) and moves all frames with hodo_parked_put(). false: cannot.
+	 * Without, the oldest of 8 neighbours is closed as left. */
+	bool (*grow)(struct hodo_parked *parked);
+	/* NULL, or: for a shared table. lock: false if it is not to be had; the frame is then closed as left, or not
+	 * found. */
+	bool (*lock)(struct hodo_parked *parked);
+	void (*unlock)(struct hodo_parked *parked);
+};
+
+struct hodo_shadow {
+	struct hodo_frame *frames; /* room for max */
+	uint32_t n;                /* in use */
+	uint32_t max;
+	uint32_t thread;           /* any number, for the frames */
+	uint64_t stack_low, stack_high; /* the thread's own stack; 0, 0: not known */
+	struct hodo_parked *parked;
+	/* NULL, or: makes room for more frames (frames, max). false: cannot. */
+	bool (*grow)(struct hodo_shadow *shadow);
+	/* A frame is over: called once for each frame for which enter gave one, innermost first. now: ticks. */
+	void (*closed)(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end,
+		       uint64_t now);
+	void *arg;                 /* the caller's */
+	uint64_t orphans;          /* exits without an entry */
+	uint64_t deep;             /* entries for which there was no room */
+};
+
+#define HODO_SHADOW_NEAR (64u << 10) /* bytes: frames of one lane on an unknown stack lie no farther apart */
+
+/*
+ * A function is entered. Returns its frame, for the caller to set `user`, or
+ * NULL if there was no room (counted; its exit will be an orphan). First closes or parks
+ * what the entry shows to be over.
+ */
+struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now,
+				     bool sp);
+
+/*
+ * A function is left through its exit. Closes or parks what lay inside of it, then closes it. sp: `at` is the stack
+ * pointer inside the frame, at exit: the innermost frame of that function at or above it is meant.
+ * same tells whether an exit may belong to a frame (the functions agree); NULL: always. False: an orphan.
+ */
+bool hodo_shadow_exit(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now, bool sp,
+		      bool (*same)(struct hodo_shadow *shadow, const struct hodo_frame *frame, uint64_t function));
+
+/* Gives up all frames of the chain, closed as left at now. Parked ones stay. */
+void hodo_shadow_clear(struct hodo_shadow *shadow, uint64_t now);
+
+/* Puts a frame into the table, without growing it, replacing one with the same address. */
+void hodo_parked_put(struct hodo_parked *parked, const struct hodo_frame *frame);
+/* Gives the frame and takes it out; false: not there. at must be exact. */
+bool hodo_parked_take(struct hodo_parked *parked, uint64_t at, struct hodo_frame *frame);
+
+#endif

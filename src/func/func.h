@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * func.h - what the parts of function tracing share. Hidden in libhodo; the
+ * public side is <hodo/tracer.h>.
+ *
+ * A slot is an instruction that the compiler left at a function's entry or
+ * before its exit, flipped between a no-op and a call. From there:
+ *
+ *   slot -> stub of the object -> *hook -> trampoline (arch/x86_64/func.S)
+ *
+ * The trampoline is the direct writer of func:entry and func:exit events if
+ * the built-in recorder is all there is, else the one that calls
+ * hodo_dispatch_enter/exit (dispatch.c), which keeps the thread's shadow of
+ * calls and goes through the tracers.
+ *
+ * Locking: slots, functions, filters and the list of tracers change under
+ * hodo_control_lock(). Dispatch reads the list between hodo_grace_enter() and
+ * leave(); what it may still read is freed after a grace period.
+ *
+ * Code that dispatch runs (dispatch.c, core/shadow.c, built-in tracers) is
+ * compiled with -mgeneral-regs-only and calls nothing in libc: the vector registers hold
+ * the program's arguments and results. hodo_func_emit() keeps them.
+ */
+#ifndef HODO_FUNC_H
+#define HODO_FUNC_H
+
+#include <hodo/tracer.h>
+#include "core/mangled.h"
+#include "core/shadow.h"
+#include "user/sys.h"
+#include "user/user.h"
+
+/* -------------------------------------------------------------------- slots */
+
+enum hodo_slot_at { HODO_AT_ENTRY = 0, HODO_AT_EXIT = 1 };
+
+/* One kind of slot: how its code looks, and how it is flipped. */
+enum hodo_slot_kind {
+	HODO_SLOT_CALL = 0,   /* E8 rel32 <-> A9: GCC's -mfentry -minstrument-return=call, -finstrument-functions */
+	HODO_SLOT_XRAY = 1,   /* XRay sled: prepared once, then one byte */
+	HODO_SLOT_PATCHABLE = 2, /* -fpatchable-function-entry: entry only */
+	HODO_SLOT_MCOUNT = 3  /* -pg, with or without -mfentry: entry only */
+};
+
+struct hodo_slot {
+	uint32_t addr;     /* of the byte that is flipped, relative to the object's text */
+	uint32_t function; /* index in the object's functions */
+	uint8_t kind;      /* enum hodo_slot_kind */
+	uint8_t at;        /* enum hodo_slot_at */
+	uint8_t on, off;   /* the byte */
+};
+
+struct hodo_function {
+	uint32_t addr; /* of its first instruction, relative to the object's text */
+	uint32_t reserved;
+	uint64_t sets; /* filter sets that want it, see filter.c */
+};
+
+/* The traceable functions of a loaded object. */
+struct hodo_func_object {
+	uintptr_t base, text, text_end; /* text: lowest executable address */
+	struct hodo_slot *slots;        /* by address */
+	struct hodo_function *functions; /* by address */
+	uint32_t nslots, nfunctions;
+	uint32_t entry_only;            /* functions that have no slot at their exits */
+	bool in_use;
+	bool seen;                      /* in the scan under way */
+	bool told;                      /* to the recorder: HODO_RECORD_OBJECT */
+	char path[512];
+};
+#define HODO_FUNC_OBJECTS_MAX 1024
+
+/* An object while it is looked at for slots: readers of each kind add what they find. */
+struct hodo_scan {
+	const struct dl_phdr_info *info;
+	struct hodo_func_object *object; /* base, text, text_end, path are set */
+};
+/* slots.c: for the readers. function: its first instruction. false: no memory. Any order; doubles are dropped. */
+bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
+		   enum hodo_slot_at at, uint8_t on, uint8_t off);
+
+/* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
+HODO_HIDDEN void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note); /* slots.c */
+HODO_HIDDEN void hodo_scan_xray(struct hodo_scan *scan);       /* xray.c */
+HODO_HIDDEN void hodo_scan_instrument(struct hodo_scan *scan); /* instrument.c */
+HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c */
+
+extern HODO_HIDDEN struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX]; /* under the control lock */
+extern HODO_HIDDEN uint32_t hodo_func_nobjects;
+
+/* slots.c; under the control lock: makes every slot a call or not, as the active sets say. 0 or negative errno. */
+HODO_HIDDEN int hodo_slots_patch(uint64_t active_sets);
+
+/* user/patch.c: stores many bytes, page by page. Begin, any number of stores in ascending order, end. */
+struct hodo_patch {
+	long mem;
+	uintptr_t page;
+	uint32_t first, last; /* span of the page that has changed, first > last: nothing */
+	unsigned stored;
+	int error;
+	uint8_t bytes[HODO_PAGE];
+};
+HODO_HIDDEN void hodo_patch_begin(struct hodo_patch *p);
+HODO_HIDDEN void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
+HODO_HIDDEN int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
+
+/* ------------------------------------------------------------------ symbols */
+
+/*
+ * names.c: function symbols of an object's file, or of its separate debug
+ * file, mapped while it is open. Under the control lock but for names_find.
+ */
+struct hodo_names;
+HODO_HIDDEN struct hodo_names *hodo_names_open(const struct dl_phdr_info *info, const char *path); /* NULL: none */
+HODO_HIDDEN void hodo_names_close(struct hodo_names *names);
+/* The symbol that holds the address, "" if none. *start: its first address. */
+HODO_HIDDEN const char *hodo_names_find(const struct hodo_names *names, uintptr_t addr, uintptr_t *start);
+/* A section's memory by its name ("xray_instr_map"), 0 if there is none such that is loaded. */
+HODO_HIDDEN uintptr_t hodo_names_section(const struct hodo_names *names, const char *section, size_t *size);
+/* Address of a symbol of any kind that the file defines, 0 if none. */
+HODO_HIDDEN uintptr_t hodo_names_symbol(const struct hodo_names *names, const char *symbol);
+
+/* ------------------------------------------------------------------ filters */
+
+/* filter.c (func/select.c): texts of hodo_tracer.functions made sets: a bit for each different text. */
+HODO_HIDDEN int hodo_select_get(const char *functions); /* the bit, counted; or -EINVAL, -ENOSPC */
+HODO_HIDDEN void hodo_select_put(int bit);
+HODO_HIDDEN uint64_t hodo_select_active(void);
+/* Sets `sets` of an object's functions for all active sets; called for new objects and new sets. */
+HODO_HIDDEN void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_info *info);
+
+/* ----------------------------------------------------------------- dispatch */
+
+/* One of libhodo's own tracers: like hodo_tracer, with the shadow at hand, and under the rules above. */
+struct hodo_builtin_ops {
+	void (*enter)(struct hodo_shadow *shadow, struct hodo_frame *frame);
+	/* In reverse order of entry; see hodo_shadow.closed. The chain still holds what the frame was inside of:
+	 * frames[0 .. n-1], when end is RETURNED or LEFT and the frame was not parked. */
+	void (*exit)(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now);
+	/* Under the control lock, before the first and after the last call. 0 or negative errno. */
+	int (*start)(const struct hodo_functions_config *config);
+	void (*stop)(void);
+};
+/* By enum hodo_builtin; record has its own direct path when it is alone, and these functions when not. */
+extern HODO_HIDDEN const struct hodo_builtin_ops hodo_builtin_record, hodo_builtin_graph, hodo_builtin_profile,
+	hodo_builtin_stack, hodo_builtin_latency, hodo_builtin_loop, hodo_builtin_thread;
+
+/* What a built-in tracer may keep for each thread; one for each shadow. */
+struct hodo_func_thread {
+	struct hodo_shadow shadow; /* first */
+	uint32_t tid;
+	uint32_t profile_used;     /* profile.c */
+	const char *role;          /* thread.c */
+	uint64_t *profile_index;   /* profile.c: a mapping of its own, kept when the thread is gone */
+	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
+	uint64_t stack_pending;    /* stack.c */
+	void *latency;             /* latency.c: a mapping of its own */
+	uint64_t reserved[8];
+};
+static inline struct hodo_func_thread *hodo_func_thread(struct hodo_shadow *shadow)
+{
+	return (struct hodo_func_thread *)shadow;
+}
+
+/* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */
+extern HODO_HIDDEN struct hodo_functions_config hodo_func_config;
+
+/* libhodo's own events (enum below), registered when a recording asks for functions. */
+enum hodo_func_event {
+	HODO_FUNC_ENTRY, HODO_FUNC_EXIT, HODO_FUNC_ENTRY_SP, HODO_FUNC_EXIT_SP, HODO_FUNC_REACHED, HODO_FUNC_CALL,
+	HODO_FUNC_CALLEE, HODO_FUNC_STACK, HODO_FUNC_HELD, HODO_FUNC_WRONG_THREAD, HODO_FUNC_PROFILE,
+	HODO_FUNC_EVENTS
+};
+extern HODO_HIDDEN struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
+
+/* Writes an event, keeping all vector registers. Fixed fields: data readable up to the next multiple of 8. */
+HODO_HIDDEN void hodo_func_emit(enum hodo_func_event event, const void *data, size_t len);
+HODO_HIDDEN void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *pieces, size_t count,
+				       size_t total);
+HODO_HIDDEN uint64_t hodo_func_now(void); /* ticks of the recording's clock, or of the TSC where there is none */
+
+/* Addresses of the chain's functions, innermost first, at most max; their number. */
+static inline uint32_t hodo_func_chain(const struct hodo_shadow *shadow, uint64_t *out, uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = shadow->n; i > 0 && n < max; i--)
+		out[n++] = shadow->frames[i - 1].function;
+	return n;
+}
+
+/* Trampolines' C side. pc: behind the slot (or the function, for -finstrument-functions); at: see struct hodo_frame. */
+#define HODO_DISPATCH_SP 1u      /* at is the stack pointer inside the frame */
+#define HODO_DISPATCH_NO_EXIT 2u /* the exit will not be seen */
+HODO_HIDDEN void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags);
+HODO_HIDDEN void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags);
+
+/* What slots without a stub of their own jump to: never NULL, changed by dispatch.c at any time. */
+enum hodo_hook {
+	HODO_HOOK_ENTRY,      /* stack: slot's return address, function's return address */
+	HODO_HOOK_EXIT,       /* the same */
+	HODO_HOOK_REACHED,    /* as ENTRY, where the exit cannot be seen */
+	HODO_HOOK_MCOUNT,     /* -pg: after push %rbp; mov %rsp,%rbp: the function's return address is at 8(%rbp) */
+	HODO_HOOK_ENTRY_SP,   /* __cyg_profile_func_enter(function, callsite) */
+	HODO_HOOK_EXIT_SP,
+	HODO_HOOKS
+};
+extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];
+
+/* returns.c: true if the return address at `at` was replaced: its exit comes as hodo_dispatch_exit(). */
+HODO_HIDDEN bool hodo_returns_possible(const char **why_not);
+HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc);
+
+/* grace.c (user/): readers and grace periods. */
+HODO_HIDDEN uint32_t hodo_grace_enter(void);
+HODO_HIDDEN void hodo_grace_leave(uint32_t token);
+HODO_HIDDEN void hodo_grace_wait(void); /* not from inside; returns when all who were inside have left */
+HODO_HIDDEN bool hodo_grace_inside(void);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sym.h - names, files and lines for addresses of one object file: from its
+ * symbol tables, debug information and separate debug file (elfutils), or from a
+ * file of symbols that was saved beside a trace. Knows nothing of traces.
+ *
+ * Object files and saved files are hostile input. One hodo_sym by one thread at a time.
+ */
+#ifndef HODO_SYM_SYM_H
+#define HODO_SYM_SYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hodo_sym;
+
+struct hodo_sym_source {
+	const char *path;        /* of the object as it was mapped; NULL: do not look there */
+	const uint8_t *build_id; /* NULL: take any file of that path */
+	size_t build_id_len;
+	const char *saved;       /* a file that hodo_sym_save() wrote; NULL: none. Preferred where it is good */
+};
+
+struct hodo_symbol {
+	const char *name;    /* demangled; lives as long as the hodo_sym */
+	const char *mangled; /* as in the symbol table */
+	uint64_t start;      /* address in the file */
+	uint64_t size;       /* bytes; 0 unknown */
+};
+
+/*
+ * 0; -ENOENT neither the file nor anything saved; -ESTALE the file has another build-id; -ENODATA no symbols;
+ * -EBADMSG damaged; -ENOMEM. Debug files are looked for by build-id and .gnu_debuglink under /usr/lib/debug
+ * and beside the file; nothing is fetched from a network.
+ */
+int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source);
+void hodo_sym_close(struct hodo_sym *sym); /* NULL is allowed */
+
+/* The function that holds the file's address. A compiler's part of a function (f.cold, f.part.0, f.isra.0) counts
+ * as the function. false: none. */
+bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol);
+/* Source file and line; false: not known. file lives as long as sym. */
+bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line);
+
+/*
+ * Writes what hodo_sym_find() and the line of each function's start would say
+ * for all functions to the file descriptor, to be opened as `saved` on another machine. 0 or negative errno.
+ */
+int hodo_sym_save(struct hodo_sym *sym, int fd);
+
+#endif
