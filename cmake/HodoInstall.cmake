@@ -11,7 +11,7 @@ install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
 
 set_target_properties(hodo_headers PROPERTIES EXPORT_NAME trace)
 set(exported hodo_headers)
-foreach(target hodo hodo_static hodo_read)
+foreach(target hodo hodo_static hodo_functions hodo_read)
   if(TARGET ${target})
     list(APPEND exported ${target})
   endif()
@@ -19,6 +19,7 @@ endforeach()
 if(TARGET hodo_read)
   set_target_properties(hodo_read PROPERTIES EXPORT_NAME read)
 endif()
+set_target_properties(hodo_functions PROPERTIES EXPORT_NAME functions)
 if(TARGET hodo_static)
   # Nothing refers to an archive whose constructor does the work: this takes it in.
   target_link_options(hodo_static INTERFACE LINKER:-u,hodo_enable)
@@ -44,7 +45,7 @@ install(FILES ${PROJECT_BINARY_DIR}/HodoConfig.cmake ${PROJECT_BINARY_DIR}/HodoC
 # Relative to where the .pc file lies, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-foreach(module hodo hodo-read)
+foreach(module hodo hodo-functions hodo-read)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in ${module}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
