@@ -124,6 +124,9 @@ static void tell_summary(const struct recording *r)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
 			   " of another architecture?", r->options.command[0]);
 	tell_losses(r);
+	if (r->options.functions.functions.tracers && s->processes > 0)
+		hodo_function_options_tell(&r->options.functions, &s->functions, r->options.command[0],
+					   r->options.out);
 }
 
 /* ------------------------------------------------------------ recording */
@@ -245,6 +248,7 @@ static int open_session(struct recording *r)
 		.mode = o->overwrite ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, .clock = o->clock,
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
 		.fields = &r->options.fields,
+		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
 		.packet_age_ns = o->packet_age_ns, .report = report, .arg = r,
 	};
 

@@ -18,7 +18,8 @@ static const char usage_text[] =
 	"Runs CMD and records its events, and those of all processes that come of it.\n"
 	"\n"
 	"  -e, --event EVENT[,EVENT...]  record these only: PROVIDER:NAME, with * ? [...];\n"
-	"                                ! in front leaves out; may be given several times\n"
+	"                                ! in front leaves out; may be given several times;\n"
+	"                                func:NAME records functions\n"
 	"  -o, --output DIR     write to DIR (hodo.data); an earlier recording moves to DIR.old\n"
 	"  -m, --buffer SIZE    buffer of each CPU in each process (4M); with K, M or G\n"
 	"      --overwrite      flight recorder: keep the newest events, write them at the end\n"
@@ -26,6 +27,17 @@ static const char usage_text[] =
 	"      --duration TIME  stop recording after TIME seconds (or with s, m or h), and wait for CMD\n"
 	"  -q, --quiet          no progress and no summary; lost events are told all the same\n"
 	"  -h, --help           this\n"
+	"\n"
+	"Functions, of programs built for it (see hodo-record(1)):\n"
+	"      --functions[=GLOB,...]  record functions: all, or those that match\n"
+	"      --depth N               of calls inside of calls, the N outermost only\n"
+	"      --min-time TIME         only calls that take TIME at least: 10us, 5ms, 1s\n"
+	"      --tracer NAME[,NAME...] what is done with them: record (the default), graph, profile,\n"
+	"                              stack, latency, loop, thread\n"
+	"      --loop GLOB[,GLOB...]   for --tracer loop: the functions that are event loops\n"
+	"      --abort                 for --tracer thread: end the program by SIGABRT\n"
+	"      --returns               see exits where the compiler left room for entries only, by\n"
+	"                              replacing return addresses\n"
 	"\n"
 	"For tests of the recorder itself:\n"
 	"      --clock tsc|monotonic   the clock (the TSC where it can be relied on)\n"
@@ -71,7 +83,8 @@ static uint64_t parse_power(const char *text, uint64_t min, uint64_t max)
 	return power_of_two(size);
 }
 
-enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE };
+enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE,
+       OPT_FUNCTION /* and up: enum hodo_function_option */ };
 
 static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
@@ -80,6 +93,13 @@ static const struct option long_options[] = {
 	{ "overwrite", no_argument, NULL, OPT_OVERWRITE },
 	{ "filter", required_argument, NULL, OPT_FILTER },
 	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "functions", optional_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_FUNCTIONS },
+	{ "depth", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_DEPTH },
+	{ "min-time", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_MIN_TIME },
+	{ "tracer", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_TRACER },
+	{ "loop", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_LOOP },
+	{ "returns", no_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_RETURNS },
+	{ "abort", no_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_ABORT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "clock", required_argument, NULL, OPT_CLOCK },
@@ -87,13 +107,6 @@ static const struct option long_options[] = {
 	{ "packet-size", required_argument, NULL, OPT_PACKET_SIZE },
 	{ NULL, 0, NULL, 0 },
 };
-
-static int set_events(struct hodo_record_options *o, const char *value)
-{
-	char why[200];
-
-	return hodo_pattern_add(&o->patterns, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "-e %s", why);
-}
 
 static int set_clock(struct hodo_record_options *o, const char *name)
 {
@@ -131,9 +144,12 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 	int64_t age_ns;
 	int err;
 
+	if (option >= OPT_FUNCTION)
+		return hodo_function_options_set(&o->functions, (enum hodo_function_option)(option - OPT_FUNCTION),
+						 value);
 	switch (option) {
 	case 'e':
-		return set_events(o, value);
+		return hodo_function_options_event(&o->functions, &o->patterns, value);
 	case 'o':
 		o->out = value;
 		return *value ? 0 : hodo_usage(VERB, "-o needs the name of a directory");
@@ -180,6 +196,9 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 			return err;
 	}
 	o->command = argv + optind;
+	err = hodo_function_options_check(&o->functions, &o->patterns);
+	if (err)
+		return err;
 	if (!o->command[0])
 		return hodo_usage(VERB, "no command to record");
 	if (o->packet_size == 0) {
@@ -198,4 +217,5 @@ void hodo_record_options_free(struct hodo_record_options *o)
 {
 	hodo_pattern_free(&o->patterns);
 	hodo_pattern_free(&o->fields);
+	hodo_functions_free(&o->functions.functions);
 }

@@ -10,6 +10,8 @@
 #include <hodo/abi.h>
 #include <record/pattern.h>
 
+#include "record_functions.h"
+
 struct hodo_record_options {
 	const char *out;
 	uint64_t ring_size;   /* bytes, 2^n */
@@ -19,6 +21,7 @@ struct hodo_record_options {
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
+	struct hodo_function_options functions;
 	struct hodo_pattern_list fields; /* that the filter names */
 	uint8_t filter[HODO_FILTER_MAX];
 	size_t filter_len; /* 0: none */

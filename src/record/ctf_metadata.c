@@ -281,6 +281,12 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		hodo_text_add_encoded(t, m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
 	}
+	if (m->functions)
+		hodo_text_add(t, "/*@functions found=%llu on=%llu missed=%llu deep=%llu threads=%llu profile_lost=%llu*/\n",
+			      (unsigned long long)m->functions->found, (unsigned long long)m->functions->on,
+			      (unsigned long long)m->functions->missed, (unsigned long long)m->functions->deep,
+			      (unsigned long long)m->functions->threads,
+			      (unsigned long long)m->functions->profile_lost);
 	if (m->ended)
 		hodo_text_add(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
 			      (long long)(m->end_real_ns % 1000000000));

@@ -11,6 +11,7 @@
 
 #include "catalog.h"
 #include "clock.h"
+#include "functions.h"
 #include "text.h"
 
 struct hodo_ctf_thread {
@@ -38,6 +39,7 @@ struct hodo_ctf_metadata {
 	uint32_t threads;
 	const struct hodo_ctf_lost *lost; /* only streams that lost something */
 	uint32_t losts;
+	const struct hodo_functions_seen *functions; /* NULL: functions were not recorded */
 	bool ended; /* the recording of this process is complete */
 	int64_t end_real_ns;
 };

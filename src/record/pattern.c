@@ -174,7 +174,7 @@ int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code,
 
 static void see_fields(struct hodo_pattern *p, const struct hodo_catalog_event *event)
 {
-	for (uint8_t i = 0; i < event->nfields && !p->matched; i++) {
+	for (uint8_t i = 0; i < event->nfields && event->kind != HODO_KIND_FUNCTION && !p->matched; i++) {
 		p->matched = strcmp(p->text, event->field[i]) == 0;
 		if (!p->matched)
 			see_near(p, event->field[i]);
@@ -196,6 +196,8 @@ void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog 
 		if (p->matched || p->text[0] == '!')
 			continue;
 		for (uint32_t j = first; j < c->events && !p->matched; j++) {
+			if (c->event[j]->kind == HODO_KIND_FUNCTION) /* patterns of events do not name these */
+				continue;
 			p->matched = matches(p->text, c->event[j]->name);
 			if (!p->matched)
 				see_near(p, c->event[j]->name);

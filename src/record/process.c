@@ -132,6 +132,7 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
 		.clock = hodo_session_clock_map(s), .catalog = &p->catalog,
 		.thread = p->thread, .threads = p->threads, .ended = ended,
+		.functions = s->config.functions ? &p->functions : NULL,
 	};
 	struct hodo_ctf_lost *lost = NULL;
 	struct hodo_text text = { 0 };
@@ -321,6 +322,7 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 	bool old = false;
 
 	read_catalog(p);
+	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_process_read_threads(p, false);
 	hodo_process_refresh_threads(p);
 	if (p->threads_dirty) /* tried again a second later if it fails */
@@ -342,6 +344,7 @@ void hodo_process_stop(struct hodo_process *p)
 	struct hodo_shm *shm = (struct hodo_shm *)p->shm;
 	uint32_t *on = (uint32_t *)(p->shm + HODO_SHM_ON);
 
+	hodo_functions_see(shm, &p->functions);
 	__atomic_store_n(&shm->stopped, 1, __ATOMIC_SEQ_CST);
 	read_catalog(p);
 	for (uint32_t i = 0; i < p->catalog.events; i++)
@@ -394,6 +397,8 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 
 	read_catalog(p);
 	hodo_process_read_threads(p, true);
+	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
+	hodo_functions_sum(&s->total.functions, &p->functions);
 	find_rings(p);
 	for (uint32_t i = 0; i < p->actives; i++) {
 		struct hodo_process_ring *r = p->ring[p->active[i]];
@@ -452,6 +457,8 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 	p->memfd = memfd;
 	p->dirfd = -1;
 	hodo_layout_init(&p->layout, s->cpus + 1, s->config.packet_size, s->config.ring_size);
+	if (s->config.functions && (s->config.functions->tracers & 1u << HODO_TRACER_PROFILE))
+		hodo_layout_add_profile(&p->layout);
 	p->ring = calloc(p->layout.rings, sizeof(*p->ring));
 	p->active = calloc(p->layout.rings, sizeof(*p->active));
 	err = p->ring && p->active ? map_memory(p, why) : -ENOMEM;

@@ -51,6 +51,7 @@ struct hodo_process {
 	uint32_t *active;                /* numbers of rings in use */
 	uint32_t actives;
 	bool age_set;
+	struct hodo_functions_seen functions;
 
 	struct hodo_ctf_thread *thread;
 	uint32_t threads;

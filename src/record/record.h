@@ -16,6 +16,7 @@
 
 #include <hodo/abi.h>
 
+#include "functions.h"
 #include "pattern.h"
 
 struct hodo_session;
@@ -31,6 +32,7 @@ struct hodo_session_config {
 	const uint8_t *filter;            /* program, NULL if none */
 	size_t filter_len;
 	struct hodo_pattern_list *fields; /* that the filter names; stays the caller's */
+	const struct hodo_functions *functions; /* NULL: none; stays the caller's */
 	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
 	/* Is told what the user should know: one printable line without newline. */
 	void (*report)(void *arg, const char *line);
@@ -50,6 +52,7 @@ struct hodo_session_stats {
 	uint32_t refused;   /* connections that came to nothing */
 	bool command;       /* the command itself was recorded */
 	struct hodo_session_lost lost;
+	struct hodo_functions_seen functions; /* at the end */
 };
 
 /* 0 or negative errno, with a line for the user in error. The config is copied, what it points to is not. */

@@ -177,14 +177,19 @@ static bool send_config(struct connection *c)
 		.patterns = config->patterns->n,
 		.patterns_len = (uint32_t)config->patterns->bytes,
 		.filter_len = (uint32_t)config->filter_len,
+		.functions_len = config->functions ? (uint32_t)hodo_functions_size(config->functions) : 0,
 	};
-	size_t len = offsetof(struct hodo_msg_config, text) + m.patterns_len + m.filter_len;
+	uint32_t before = m.patterns_len + m.filter_len;
+	size_t len = offsetof(struct hodo_msg_config, text) + before + m.functions_len;
 
 	memcpy(m.uuid, c->id.uuid, sizeof(m.uuid));
 	m.packet_age_ticks = hodo_session_ticks_in(c->session, config->packet_age_ns);
 	hodo_pattern_pack(config->patterns, m.text);
 	if (m.filter_len)
 		memcpy(m.text + m.patterns_len, config->filter, m.filter_len);
+	if (m.functions_len)
+		hodo_functions_pack(config->functions, hodo_session_ticks_in(c->session, config->functions->limit_ns),
+				    hodo_session_ticks_in(c->session, 1000000000), m.text + before);
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 

@@ -206,6 +206,10 @@ static int open_parts(struct hodo_session *s, char *error, size_t error_size)
 		snprintf(error, error_size, "buffers of this size cannot be");
 		return -EINVAL;
 	}
+	if (s->config.functions && hodo_functions_check(s->config.functions) < 0) {
+		snprintf(error, error_size, "too many functions are named: use * to name several at once");
+		return -E2BIG;
+	}
 	s->copy = malloc(s->config.packet_size);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->copy || s->epoll_fd < 0) {

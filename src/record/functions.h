@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * functions.h - what a recording asks of functions, and what processes tell of
+ * them: how many can be traced and are, and what their tracers missed.
+ */
+#ifndef HODO_RECORD_FUNCTIONS_H
+#define HODO_RECORD_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+#define HODO_FUNCTION_NAME_MAX 1024u  /* bytes of a pattern */
+#define HODO_FUNCTION_NAMES_MAX 1024u /* patterns of a list */
+
+/* Patterns, each with its NUL, one after the other: as CONFIG has them. All zero is an empty list. */
+struct hodo_function_names {
+	char *text;
+	size_t len;
+	uint32_t n;
+	uint32_t included; /* of them, those without '!' in front */
+};
+
+struct hodo_functions {
+	uint32_t tracers; /* 1 << enum hodo_builtin, or-ed; 0: functions are not asked for */
+	uint32_t flags;   /* HODO_FUNCTIONS_* */
+	uint32_t depth_max;
+	uint64_t limit_ns;
+	struct hodo_function_names patterns, loops;
+};
+
+/*
+ * Adds what text holds: patterns separated by commas; of a range of addresses,
+ * "0x1000-0x2000", the form is checked. 0; -EINVAL and a message in error; -ENOMEM.
+ */
+int hodo_functions_add(struct hodo_function_names *list, const char *text, char *error, size_t size);
+void hodo_functions_free(struct hodo_functions *f);
+
+/* CONFIG's part about functions: its bytes, at most HODO_FUNCTIONS_MAX, and the part itself. -E2BIG: no room. */
+size_t hodo_functions_size(const struct hodo_functions *f);
+int hodo_functions_check(const struct hodo_functions *f);
+void hodo_functions_pack(const struct hodo_functions *f, uint64_t limit_ticks, uint64_t ticks_per_s, uint8_t *to);
+
+/* What processes counted; of one, or the sums of all. */
+struct hodo_functions_seen {
+	uint64_t found;   /* traceable functions */
+	uint64_t on;      /* of them, those that were traced, the most at a time */
+	uint64_t missed;  /* entries in signal handlers that interrupted a tracer */
+	uint64_t deep;    /* entries beyond the limit of frames */
+	uint64_t threads; /* entries in threads beyond the limit of threads */
+	uint64_t profile_lost; /* calls that the profile had no room for */
+};
+
+/* Reads the counters of a process's shared memory; on grows only. */
+void hodo_functions_see(const struct hodo_shm *shm, struct hodo_functions_seen *seen);
+void hodo_functions_sum(struct hodo_functions_seen *sum, const struct hodo_functions_seen *seen);
+
+#endif
