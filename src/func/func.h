@@ -62,13 +62,17 @@ struct hodo_func_object {
 	struct hodo_slot *slots;        /* by address */
 	struct hodo_function *functions; /* by address */
 	uint32_t nslots, nfunctions;
-	uint32_t entry_only;            /* functions that have no slot at their exits */
+	uint32_t nslots_room, nfunctions_room; /* what the arrays were made for */
+	void **entry_hook, **exit_hook; /* words of its stubs, NULL: none */
 	bool in_use;
 	bool seen;                      /* in the scan under way */
+	bool complete;                  /* all kinds of slots were looked for */
 	bool told;                      /* to the recorder: HODO_RECORD_OBJECT */
+	uintptr_t start;                /* lowest address that is mapped */
 	char path[512];
 };
 #define HODO_FUNC_OBJECTS_MAX 1024
+#define HODO_SLOTS_MAX (1u << 24) /* of one object */
 
 /* An object while it is looked at for slots: readers of each kind add what they find. */
 struct hodo_scan {
@@ -88,21 +92,15 @@ HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c *
 extern HODO_HIDDEN struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX]; /* under the control lock */
 extern HODO_HIDDEN uint32_t hodo_func_nobjects;
 
-/* slots.c; under the control lock: makes every slot a call or not, as the active sets say. 0 or negative errno. */
+/* slots.c; all under the control lock. */
+extern HODO_HIDDEN bool hodo_func_wanted; /* asked for: also kinds of slots are looked for that cost more to find */
+HODO_HIDDEN uintptr_t hodo_slot_function(uintptr_t call);
+HODO_HIDDEN void hodo_slots_scan_begin(void);
+HODO_HIDDEN void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
+HODO_HIDDEN void hodo_slots_scan_end(void);
+HODO_HIDDEN void hodo_slots_select(void);
+/* Makes every slot a call or not, as the active sets say. 0 or negative errno. */
 HODO_HIDDEN int hodo_slots_patch(uint64_t active_sets);
-
-/* user/patch.c: stores many bytes, page by page. Begin, any number of stores in ascending order, end. */
-struct hodo_patch {
-	long mem;
-	uintptr_t page;
-	uint32_t first, last; /* span of the page that has changed, first > last: nothing */
-	unsigned stored;
-	int error;
-	uint8_t bytes[HODO_PAGE];
-};
-HODO_HIDDEN void hodo_patch_begin(struct hodo_patch *p);
-HODO_HIDDEN void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
-HODO_HIDDEN int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
 
 /* ------------------------------------------------------------------ symbols */
 
@@ -124,6 +122,7 @@ HODO_HIDDEN uintptr_t hodo_names_symbol(const struct hodo_names *names, const ch
 
 /* filter.c (func/select.c): texts of hodo_tracer.functions made sets: a bit for each different text. */
 HODO_HIDDEN int hodo_select_get(const char *functions); /* the bit, counted; or -EINVAL, -ENOSPC */
+HODO_HIDDEN int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len); /* NUL-separated; as get */
 HODO_HIDDEN void hodo_select_put(int bit);
 HODO_HIDDEN uint64_t hodo_select_active(void);
 /* Sets `sets` of an object's functions for all active sets; called for new objects and new sets. */
@@ -131,13 +130,18 @@ HODO_HIDDEN void hodo_select_object(struct hodo_func_object *object, const struc
 
 /* ----------------------------------------------------------------- dispatch */
 
-/* One of libhodo's own tracers: like hodo_tracer, with the shadow at hand, and under the rules above. */
+/*
+ * hodo_frame.user: bits 0 … 31 are dispatch's (the epoch at entry), bits 32 + enum hodo_builtin the
+ * built-in tracers', one each; zero at entry.
+ *
+ * One of libhodo's own tracers: like hodo_tracer, with the shadow at hand, and under the rules above. */
 struct hodo_builtin_ops {
 	void (*enter)(struct hodo_shadow *shadow, struct hodo_frame *frame);
 	/* In reverse order of entry; see hodo_shadow.closed. The chain still holds what the frame was inside of:
 	 * frames[0 .. n-1], when end is RETURNED or LEFT and the frame was not parked. */
 	void (*exit)(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now);
-	/* Under the control lock, before the first and after the last call. 0 or negative errno. */
+	/* Under the control lock: before the first call (0, or negative errno: it is left out), and when no
+	 * further ones begin; some may be under way. */
 	int (*start)(const struct hodo_functions_config *config);
 	void (*stop)(void);
 };
@@ -145,22 +149,108 @@ struct hodo_builtin_ops {
 extern HODO_HIDDEN const struct hodo_builtin_ops hodo_builtin_record, hodo_builtin_graph, hodo_builtin_profile,
 	hodo_builtin_stack, hodo_builtin_latency, hodo_builtin_loop, hodo_builtin_thread;
 
-/* What a built-in tracer may keep for each thread; one for each shadow. */
+/*
+ * What dispatch and the built-in tracers keep for each thread; never unmapped,
+ * given to another thread when its own is gone.
+ */
 struct hodo_func_thread {
 	struct hodo_shadow shadow; /* first */
+	uint32_t inside;           /* odd: the thread is in dispatch */
 	uint32_t tid;
-	uint32_t profile_used;     /* profile.c */
+	bool main;
 	const char *role;          /* thread.c */
+	uint32_t profile_used;     /* profile.c */
 	uint64_t *profile_index;   /* profile.c: a mapping of its own, kept when the thread is gone */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
 	uint64_t stack_pending;    /* stack.c */
 	void *latency;             /* latency.c: a mapping of its own */
 	uint64_t reserved[8];
+	uint32_t cache_epoch;      /* of the lookup that cache was filled from */
+	struct hodo_func_cached {
+		uint64_t function, sets;
+	} cache[64];
 };
 static inline struct hodo_func_thread *hodo_func_thread(struct hodo_shadow *shadow)
 {
 	return (struct hodo_func_thread *)shadow;
 }
+#define HODO_FUNC_THREADS_MAX 65536u
+#define HODO_FRAMES_MAX (1u << 22) /* of one thread; 64 bytes each, touched only as deep as calls go */
+
+struct hodo_func_tls {
+	struct hodo_func_thread *thread;
+	uintptr_t guard; /* stack pointer of the dispatch that is running, 0: none */
+	const char *role;
+	bool in_tracer;  /* a tracer of the program's is running: what it calls is not traced */
+};
+extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
+
+/* threads.c: this thread's, set up if need be; NULL: beyond a limit. */
+HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(void);
+HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_at(uint32_t i); /* NULL behind the last; for grace periods */
+HODO_HIDDEN void hodo_func_threads_after_fork(void);
+
+/* The tracers to call; replaced as a whole, read between inside being made odd and even. */
+struct hodo_tracer_entry {
+	const struct hodo_builtin_ops *ops; /* NULL: */
+	struct hodo_tracer *tracer;
+	uint64_t set;   /* its bit */
+	uint32_t epoch; /* frames of an earlier epoch are not its own */
+};
+struct hodo_tracer_list {
+	uint32_t n;
+	uint32_t epoch;    /* of frames entered under this list */
+	bool users;        /* some entry is a tracer of the program's */
+	bool one_set;      /* all have the same set: what arrives is wanted by all */
+	size_t bytes;      /* of this mapping */
+	struct hodo_tracer_entry entry[];
+};
+extern HODO_HIDDEN const struct hodo_tracer_list *hodo_tracers;
+extern HODO_HIDDEN bool hodo_dispatch_fence; /* no membarrier: dispatch orders its own accesses */
+
+/* Objects and their functions by address, for dispatch; replaced as a whole, like the list. */
+struct hodo_func_lookup {
+	size_t bytes;
+	uint32_t n, epoch;
+	struct {
+		uintptr_t text, end;
+		const struct hodo_function *functions;
+		uint32_t nfunctions;
+	} object[];
+};
+extern HODO_HIDDEN const struct hodo_func_lookup *hodo_func_lookup;
+
+/* tracer.c; under the control lock */
+HODO_HIDDEN void hodo_tracers_objects_changed(bool gone);
+HODO_HIDDEN int hodo_tracers_set_builtins(uint32_t mask, int set); /* 1 << enum hodo_builtin */
+HODO_HIDDEN void hodo_tracers_retire(void *memory, size_t bytes);   /* unmapped after a grace period, some time */
+
+/* events.c; under the control lock */
+HODO_HIDDEN void hodo_events_recording(void);
+HODO_HIDDEN const char *hodo_events_loops(void); /* hodo_func_config.loops texts */
+HODO_HIDDEN void hodo_events_object(struct hodo_func_object *object, const struct dl_phdr_info *info);
+HODO_HIDDEN void hodo_events_unload(struct hodo_func_object *object);
+HODO_HIDDEN void hodo_events_count(uint32_t found, uint32_t on);
+
+/* arch/x86_64/func.S; by enum hodo_hook */
+#define HODO_HOOKS_DECLARE(kind) \
+	HODO_HIDDEN void hodo_x86_##kind##_entry(void); \
+	HODO_HIDDEN void hodo_x86_##kind##_exit(void); \
+	HODO_HIDDEN void hodo_x86_##kind##_reached(void); \
+	HODO_HIDDEN void hodo_x86_##kind##_mcount(void); \
+	HODO_HIDDEN void hodo_x86_##kind##_entry_sp(void); \
+	HODO_HIDDEN void hodo_x86_##kind##_exit_sp(void)
+HODO_HOOKS_DECLARE(record);
+HODO_HOOKS_DECLARE(dispatch);
+HODO_HIDDEN void hodo_x86_keep(void (*function)(long, long, long), long a, long b, long c);
+HODO_HIDDEN void hodo_x86_hook_none(void);
+HODO_HIDDEN void hodo_func_record_slow(long event, long pc, long at); /* called by func.S */
+extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
+extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
+
+/* thread.c: HODO_ONLY_IN of an object, under the control lock; and hodo_thread_role(). */
+HODO_HIDDEN void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
+HODO_HIDDEN int hodo_thread_set_role(const char *role);
 
 /* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */
 extern HODO_HIDDEN struct hodo_functions_config hodo_func_config;
@@ -194,6 +284,8 @@ static inline uint32_t hodo_func_chain(const struct hodo_shadow *shadow, uint64_
 #define HODO_DISPATCH_NO_EXIT 2u /* the exit will not be seen */
 HODO_HIDDEN void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags);
 HODO_HIDDEN void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags);
+HODO_HIDDEN void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *frame,
+				      enum hodo_frame_end end, uint64_t now);
 
 /* What slots without a stub of their own jump to: never NULL, changed by dispatch.c at any time. */
 enum hodo_hook {
@@ -210,11 +302,5 @@ extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];
 /* returns.c: true if the return address at `at` was replaced: its exit comes as hodo_dispatch_exit(). */
 HODO_HIDDEN bool hodo_returns_possible(const char **why_not);
 HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc);
-
-/* grace.c (user/): readers and grace periods. */
-HODO_HIDDEN uint32_t hodo_grace_enter(void);
-HODO_HIDDEN void hodo_grace_leave(uint32_t token);
-HODO_HIDDEN void hodo_grace_wait(void); /* not from inside; returns when all who were inside have left */
-HODO_HIDDEN bool hodo_grace_inside(void);
 
 #endif

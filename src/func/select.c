@@ -21,3 +21,8 @@ void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_in
 	for (uint32_t i = 0; i < object->nfunctions; i++)
 		object->functions[i].sets = 1;
 }
+
+int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len)
+{
+	return 0;
+}

@@ -401,6 +401,11 @@ static void emit_pieces(struct hodo_state *state, const struct hodo_piece *piece
 	emit_slow(state, pieces, count, total);
 }
 
+static int thread_role(const char *role)
+{
+	return &hodo_extension ? hodo_extension.thread_role(role) : -ENOSYS;
+}
+
 const struct hodo_ops hodo_user_ops = {
 	.size = sizeof(struct hodo_ops),
 	.version = HODO_ABI_VERSION,
@@ -414,4 +419,5 @@ const struct hodo_ops hodo_user_ops = {
 	.probe_leave = hodo_probe_leave,
 	.probe_register = hodo_probe_register,
 	.probe_unregister = hodo_probe_unregister,
+	.thread_role = thread_role,
 };

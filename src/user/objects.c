@@ -23,7 +23,7 @@ static struct range ranges[16]; /* PT_LOAD of the object being looked at */
 static unsigned nranges;
 
 /* Bytes from p to the end of the mapped segment with these flags, 0 if it is in none. */
-static size_t room(uintptr_t p, uint32_t flags)
+size_t hodo_objects_room(uintptr_t p, uint32_t flags)
 {
 	for (unsigned i = 0; i < nranges; i++) {
 		if (p >= ranges[i].start && p < ranges[i].end && (ranges[i].flags & flags) == flags)
@@ -55,7 +55,7 @@ static bool site_valid(const struct hodo_site *s)
 
 	if (s->addr == 0)
 		return true;
-	if (room((uintptr_t)code, PF_X | PF_R) < 5)
+	if (hodo_objects_room((uintptr_t)code, PF_X | PF_R) < 5)
 		return false;
 	__builtin_memcpy(&distance, code + 1, sizeof(distance));
 	return (code[0] == 0xa9 || code[0] == 0xe9) && (uintptr_t)(code + 5 + distance) == TARGET(s->cold);
@@ -75,7 +75,7 @@ static void add_site(const struct hodo_site *s, const char *object)
 {
 	struct hodo_state *state = (struct hodo_state *)TARGET(s->state);
 	const struct hodo_desc *desc = (const struct hodo_desc *)TARGET(s->desc);
-	size_t size = room((uintptr_t)desc, PF_R);
+	size_t size = hodo_objects_room((uintptr_t)desc, PF_R);
 	struct hodo_event *event;
 
 	if (size < sizeof(*desc) || !site_valid(s))
@@ -85,7 +85,7 @@ static void add_site(const struct hodo_site *s, const char *object)
 			hodo_registry_labels(desc, size);
 		return;
 	}
-	if (room((uintptr_t)state, PF_W) < sizeof(*state) || state->event || state->REFUSED)
+	if (hodo_objects_room((uintptr_t)state, PF_W) < sizeof(*state) || state->event || state->REFUSED)
 		return;
 	event = hodo_registry_add(desc, size, object);
 	if (!event) {
@@ -99,7 +99,7 @@ static void add_site(const struct hodo_site *s, const char *object)
 }
 
 /* The path of an object, for the catalogue; the main program's has no name in the loader's list. */
-static const char *object_path(const struct dl_phdr_info *info)
+const char *hodo_objects_path(const struct dl_phdr_info *info)
 {
 	static char exe[512];
 	long n;
@@ -125,29 +125,42 @@ static void add_object(const struct dl_phdr_info *info, const struct hodo_note *
 			return;
 		}
 	}
-	if (room((uintptr_t)ops, PF_W) < sizeof(*ops) || nobjects == HODO_OBJECTS_MAX)
+	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || nobjects == HODO_OBJECTS_MAX)
 		return;
 	if (*ops && *ops != &hodo_user_ops) {
 		hodo_objects_foreign = true;
 		return;
 	}
-	if (sites > end || room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
+	if (sites > end || hodo_objects_room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
 		sites = end = 0; /* an object without sites has no such section */
 	o = &objects[nobjects++];
 	*o = (struct hodo_object){ info->dlpi_addr, sites, end, ops, true };
 	/* Before any of its sites can be made to jump. */
 	hodo_store_release(ops, &hodo_user_ops);
-	path = object_path(info);
+	path = hodo_objects_path(info);
 	for (const struct hodo_site *s = sites; s < end; s++)
 		add_site(s, path);
 }
 
-static void find_notes(const struct dl_phdr_info *info, const ElfW(Phdr) *segment)
+/* One of our notes; functions: set to the one of that kind. */
+static void take_note(const struct dl_phdr_info *info, uint32_t type, const void *desc,
+		      const struct hodo_note_functions **functions)
+{
+	if (type == HODO_NOTE_TYPE)
+		add_object(info, desc);
+	else if (type == HODO_NOTE_FUNCTIONS)
+		*functions = desc;
+	else if (type == HODO_NOTE_ROLES && &hodo_extension)
+		hodo_extension.roles(info, desc);
+}
+
+static void find_notes(const struct dl_phdr_info *info, const ElfW(Phdr) *segment,
+		       const struct hodo_note_functions **functions)
 {
 	uintptr_t p = info->dlpi_addr + segment->p_vaddr, end = p + segment->p_memsz;
 	size_t align = segment->p_align == 8 ? 8 : 4;
 
-	if (segment->p_memsz > room(p, PF_R))
+	if (segment->p_memsz > hodo_objects_room(p, PF_R))
 		return;
 	while (end - p >= 12 && p < end) {
 		const uint32_t *head = (const uint32_t *)p; /* name size, descriptor size, type */
@@ -156,20 +169,25 @@ static void find_notes(const struct dl_phdr_info *info, const ElfW(Phdr) *segmen
 
 		if (desc > end || desc < p || next < desc || next > end + align)
 			return;
-		if (head[0] == 5 && head[1] == sizeof(struct hodo_note) && head[2] == HODO_NOTE_TYPE &&
-		    desc + head[1] <= end && __builtin_memcmp((const void *)name, "Hodo", 5) == 0)
-			add_object(info, (const struct hodo_note *)desc);
+		/* All kinds of our notes have the same size. */
+		if (head[0] == 5 && head[1] == sizeof(struct hodo_note) && desc + head[1] <= end &&
+		    __builtin_memcmp((const void *)name, "Hodo", 5) == 0)
+			take_note(info, head[2], (const void *)desc, functions);
 		p = next;
 	}
 }
 
 static int look(struct dl_phdr_info *info, size_t size, void *data)
 {
+	const struct hodo_note_functions *functions = 0;
+
 	load_ranges(info);
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type == PT_NOTE)
-			find_notes(info, &info->dlpi_phdr[i]);
+			find_notes(info, &info->dlpi_phdr[i], &functions);
 	}
+	if (&hodo_extension)
+		hodo_extension.object(info, functions);
 	return 0;
 }
 
@@ -219,8 +237,12 @@ void hodo_objects_scan(void)
 {
 	for (unsigned i = 0; i < nobjects; i++)
 		objects[i].seen = false;
+	if (&hodo_extension)
+		hodo_extension.scan_begin();
 	iterate();
 	drop_unseen();
+	if (&hodo_extension)
+		hodo_extension.scan_end();
 }
 
 void hodo_objects_each(void (*f)(struct hodo_object *object, const struct hodo_site *site, void *data), void *data)

@@ -69,54 +69,92 @@ void hodo_patch_init(void)
 
 /* ----------------------------------------------------------------- storing */
 
-struct batch {
-	long mem; /* /proc/self/mem, or negative */
-	uintptr_t page; /* opened with mprotect, 0 if none */
-	unsigned stored;
-	int error;
-};
+/*
+ * Stores go out a page at a time: the span from the first changed byte to the
+ * last is written as a whole, its other bytes as they were. To a core that executes
+ * them these do not change; each byte that does change is still one store.
+ */
+void hodo_patch_begin(struct hodo_patch *p)
+{
+	p->mem = -EAGAIN; /* not tried yet */
+	p->page = 0;
+	p->first = HODO_PAGE;
+	p->last = 0;
+	p->stored = 0;
+	p->error = 0;
+}
 
 /* Where /proc is not mounted, or its mem refused: for the moment of the store the page is writable too. */
-static void store_by_mprotect(struct batch *b, uintptr_t addr, uint8_t byte)
+static void store_by_mprotect(struct hodo_patch *p)
 {
-	uintptr_t page = addr & ~(uintptr_t)(HODO_PAGE - 1);
-	long error;
+	long error = hodo_sys3(SYS_mprotect, p->page, HODO_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	volatile uint8_t *code = (volatile uint8_t *)p->page;
 
-	if (b->page != page) {
-		if (b->page)
-			hodo_sys3(SYS_mprotect, b->page, HODO_PAGE, PROT_READ | PROT_EXEC);
-		b->page = page;
-		error = hodo_sys3(SYS_mprotect, page, HODO_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-		if (error) {
-			b->page = 0;
-			b->error = (int)error;
-			return;
-		}
-	}
-	*(volatile uint8_t *)addr = byte;
-	b->stored++;
-}
-
-static void store_byte(struct batch *b, uintptr_t addr, uint8_t byte)
-{
-	if (b->mem == -EAGAIN) /* not tried yet */
-		b->mem = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-	if (b->mem >= 0 && hodo_sys4(SYS_pwrite64, b->mem, &byte, 1, addr) == 1) {
-		b->stored++;
+	if (error) {
+		p->error = (int)error;
 		return;
 	}
-	store_by_mprotect(b, addr, byte);
+	for (uint32_t i = p->first; i <= p->last; i++) {
+		if (code[i] != p->bytes[i])
+			code[i] = p->bytes[i];
+	}
+	hodo_sys3(SYS_mprotect, p->page, HODO_PAGE, PROT_READ | PROT_EXEC);
 }
 
-static void finish(struct batch *b)
+static void flush(struct hodo_patch *p)
 {
-	if (b->page)
-		hodo_sys3(SYS_mprotect, b->page, HODO_PAGE, PROT_READ | PROT_EXEC);
-	if (b->mem >= 0)
-		hodo_sys1(SYS_close, b->mem);
+	long len = (long)p->last - p->first + 1;
+
+	if (p->first > p->last)
+		return;
+	if (p->mem == -EAGAIN)
+		p->mem = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	if (p->mem < 0 ||
+	    hodo_sys4(SYS_pwrite64, p->mem, p->bytes + p->first, len, p->page + p->first) != len)
+		store_by_mprotect(p);
+	p->stored++;
+	p->first = HODO_PAGE;
+	p->last = 0;
+}
+
+void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		uintptr_t page = (addr + i) & ~(uintptr_t)(HODO_PAGE - 1);
+		uint32_t at = (uint32_t)(addr + i - page);
+
+		if (page != p->page) {
+			flush(p);
+			p->page = page;
+			__builtin_memcpy(p->bytes, (const void *)page, HODO_PAGE);
+		}
+		p->bytes[at] = ((const uint8_t *)bytes)[i];
+		p->first = at < p->first ? at : p->first;
+		p->last = at > p->last ? at : p->last;
+	}
+}
+
+int hodo_patch_end(struct hodo_patch *p)
+{
+	flush(p);
+	if (p->mem >= 0)
+		hodo_sys1(SYS_close, p->mem);
 	HODO_INJECT(HODO_INJECT_PATCHED);
-	if (b->stored && has_sync_core)
+	if (p->stored && has_sync_core)
 		hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+	return p->error;
+}
+
+bool hodo_patch_possible(void)
+{
+	return !always_jump;
+}
+
+/* All threads have gone through a full barrier when this returns; false: the kernel has none. */
+bool hodo_patch_barrier(void)
+{
+	return has_sync_core &&
+	       hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
 }
 
 /* ------------------------------------------------------------------- sites */
@@ -131,7 +169,7 @@ static bool site_wanted(const struct hodo_state *state)
 static void update(struct hodo_object *object, const struct hodo_site *site, void *data)
 {
 	struct hodo_state *state = (struct hodo_state *)TARGET(site->state);
-	struct batch *b = data;
+	struct hodo_patch *p = data;
 	bool on;
 
 	if (!site->state || !state->event)
@@ -141,18 +179,18 @@ static void update(struct hodo_object *object, const struct hodo_site *site, voi
 		uint8_t byte = on || always_jump ? JUMP : TEST;
 
 		if (*(volatile uint8_t *)TARGET(site->addr) != byte)
-			store_byte(b, TARGET(site->addr), byte);
+			hodo_patch_store(p, TARGET(site->addr), &byte, 1);
 	}
 	hodo_store(&state->flag, on);
 }
 
 int hodo_patch_sites(void)
 {
-	struct batch b = { .mem = -EAGAIN };
+	static struct hodo_patch p; /* under the control lock; too large for small stacks */
 
-	hodo_objects_each(update, &b);
-	finish(&b);
-	return b.error;
+	hodo_patch_begin(&p);
+	hodo_objects_each(update, &p);
+	return hodo_patch_end(&p);
 }
 
 /*

@@ -87,9 +87,13 @@ static void set_up_child(void)
 	hodo_recording.shm = 0; /* not inherited */
 	hodo_probe_after_fork();
 	hodo_patch_init();
+	if (&hodo_extension)
+		hodo_extension.forked();
 	if (hodo_session_start(HODO_START_FORK) != 0) {
 		hodo_objects_rebind();
 		hodo_patch_sites();
+		if (&hodo_extension)
+			hodo_extension.recording();
 	}
 	hodo_store_release(fork_mark, SET_UP);
 }

@@ -135,6 +135,16 @@ void hodo_catalog_warning(const char *const *parts, unsigned n)
 	catalog_append(record, build.used);
 }
 
+void hodo_catalog_add(const struct hodo_record *record, size_t size, const char *text)
+{
+	__builtin_memcpy(build.bytes, record, size);
+	build.used = (uint32_t)size;
+	if (text)
+		build_text(&build, text, __builtin_strlen(text));
+	__builtin_memset(build.bytes + build.used, 0, 8);
+	catalog_append((struct hodo_record *)build.bytes, build.used);
+}
+
 /* ------------------------------------------------------------- descriptors */
 
 /* The n-th text of a descriptor of which room bytes may be read; "" if it is not there. */
@@ -158,7 +168,7 @@ const char *hodo_desc_string(const struct hodo_desc *desc, size_t room, unsigned
 static bool desc_valid(const struct hodo_desc *desc, size_t room)
 {
 	return room >= sizeof(*desc) && desc->size == sizeof(*desc) && desc->version == HODO_ABI_VERSION &&
-	       desc->kind >= HODO_KIND_EVENT && desc->kind <= HODO_KIND_COUNTER &&
+	       desc->kind >= HODO_KIND_EVENT && desc->kind <= HODO_KIND_FUNCTION && desc->kind != HODO_KIND_LABELS &&
 	       desc->nfields <= HODO_FIELDS_MAX && desc->total <= room && desc->strings < desc->total &&
 	       sizeof(*desc) + desc->nfields <= desc->strings;
 }
@@ -168,7 +178,7 @@ static size_t full_name(const struct hodo_desc *desc, size_t room, char *out, si
 {
 	static const char *const suffix[] = { [HODO_KIND_SPAN_BEGIN] = ".begin", [HODO_KIND_SPAN_END] = ".end",
 					      [HODO_KIND_BEGIN] = ".begin", [HODO_KIND_END] = ".end",
-					      [HODO_KIND_COUNTER] = 0 };
+					      [HODO_KIND_FUNCTION] = 0 };
 	const char *parts[4] = { hodo_desc_string(desc, room, 0), ":", hodo_desc_string(desc, room, 1),
 				 suffix[desc->kind] ? suffix[desc->kind] : "" };
 	size_t n = 0;
@@ -465,6 +475,8 @@ static void bind_filter(struct hodo_event *event)
 
 void hodo_registry_select(struct hodo_event *event)
 {
+	if (event->kind == HODO_KIND_FUNCTION)
+		return; /* func/ decides, and filters are for the program's own events */
 	event->matched = wanted(event);
 	bind_filter(event);
 }

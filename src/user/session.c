@@ -112,13 +112,50 @@ static long answer(int fd, struct hodo_msg_config *config)
 	return hodo_sys6(SYS_recvfrom, fd, (long)config, sizeof(*config), 0, 0, 0);
 }
 
+/* Whether each of n texts in the len bytes is terminated. */
+static bool texts_valid(const uint8_t *text, uint32_t n, uint32_t len)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < len; i++)
+		found += text[i] == 0;
+	return found == n && (len == 0 || text[len - 1] == 0);
+}
+
+static bool functions_valid(const struct hodo_msg_config *c)
+{
+	const uint8_t *at = c->text + c->patterns_len + c->filter_len;
+	struct hodo_functions_config f;
+
+	if (!c->functions_len)
+		return true;
+	if (c->functions_len < sizeof(f))
+		return false;
+	__builtin_memcpy(&f, at, sizeof(f));
+	return f.size == sizeof(f) && f.patterns_len <= HODO_FUNCTIONS_MAX && f.loops_len <= HODO_FUNCTIONS_MAX &&
+	       sizeof(f) + f.patterns_len + f.loops_len == c->functions_len && f.ticks_per_s > 0 &&
+	       texts_valid(at + sizeof(f), f.patterns, f.patterns_len) &&
+	       texts_valid(at + sizeof(f) + f.patterns_len, f.loops, f.loops_len);
+}
+
+static bool profile_wanted(const struct hodo_msg_config *c)
+{
+	struct hodo_functions_config f;
+
+	if (!c->functions_len)
+		return false;
+	__builtin_memcpy(&f, c->text + c->patterns_len + c->filter_len, sizeof(f));
+	return f.tracers & (1u << HODO_TRACER_PROFILE);
+}
+
 static bool config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout)
 {
 	size_t head = offsetof(struct hodo_msg_config, text);
 
 	return len >= (long)head && c->head.magic == HODO_MSG_MAGIC && c->head.version == HODO_ABI_VERSION &&
 	       c->head.type == HODO_MSG_CONFIG && c->patterns_len <= HODO_CONFIG_TEXT_MAX &&
-	       c->filter_len <= HODO_FILTER_MAX && (size_t)len >= head + c->patterns_len + c->filter_len &&
+	       c->filter_len <= HODO_FILTER_MAX && c->functions_len <= HODO_FUNCTIONS_MAX &&
+	       (size_t)len >= head + c->patterns_len + c->filter_len + c->functions_len && functions_valid(c) &&
 	       c->mode <= HODO_MODE_OVERWRITE &&
 	       (c->clock == HODO_CLOCK_MONOTONIC || (c->clock == HODO_CLOCK_TSC && have_tsc())) &&
 	       (c->filter_len == 0 || hodo_filter_verify(c->text + c->patterns_len, c->filter_len) == 0) &&
@@ -174,7 +211,8 @@ static void take_config(const struct hodo_msg_config *c, const struct hodo_layou
 	r->patterns = c->patterns;
 	r->patterns_len = c->patterns_len;
 	r->filter_len = c->filter_len;
-	__builtin_memcpy(r->text, c->text, c->patterns_len + c->filter_len);
+	r->functions_len = c->functions_len;
+	__builtin_memcpy(r->text, c->text, c->patterns_len + c->filter_len + c->functions_len);
 	r->shm = shm;
 }
 
@@ -225,6 +263,8 @@ static int converse(int fd, enum hodo_start how)
 		return n < 0 ? (int)n : -ECONNREFUSED;
 	if (!config_valid(&config, n, &layout))
 		return -EPROTO;
+	if (profile_wanted(&config))
+		hodo_layout_add_profile(&layout);
 	hodo_process_views();
 	if (!hodo_recording.views)
 		return -ENOMEM;
@@ -263,5 +303,7 @@ int hodo_session_start(enum hodo_start how)
 	hodo_objects_rebind();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_publish(&hodo_events[i]);
+	if (&hodo_extension)
+		hodo_extension.recording();
 	return hodo_patch_sites();
 }

@@ -74,8 +74,8 @@ struct hodo_recording {
 	uint8_t *shm;
 	struct hodo_view *views; /* one a CPU and the fallback ring's; wiped in a fork child */
 	uint64_t packet_age_ticks;
-	uint32_t patterns, patterns_len, filter_len, clock;
-	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX];
+	uint32_t patterns, patterns_len, filter_len, functions_len, clock;
+	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX]; /* in this order */
 };
 extern HODO_HIDDEN struct hodo_recording hodo_recording;
 extern HODO_HIDDEN uint32_t hodo_zero_on; /* stays 0 */
@@ -105,6 +105,8 @@ HODO_HIDDEN void hodo_registry_publish(struct hodo_event *event); /* its on word
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
 HODO_HIDDEN void hodo_catalog_warning(const char *const *parts, unsigned n);
+/* A record that is finished but for its size; texts are its NUL-terminated texts. Cut to what a record holds. */
+HODO_HIDDEN void hodo_catalog_add(const struct hodo_record *record, size_t size, const char *text);
 HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's shared memory */
 HODO_HIDDEN const char *hodo_desc_string(const struct hodo_desc *desc, size_t room, unsigned n);
 
@@ -119,7 +121,40 @@ HODO_HIDDEN void hodo_objects_rebind(void); /* states' on pointers, after the re
 /* patch.c; under the control lock: makes every site jump or not, as its event wants. 0 or negative errno. */
 HODO_HIDDEN int hodo_patch_sites(void);
 HODO_HIDDEN void hodo_patch_init(void);
+HODO_HIDDEN bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
+HODO_HIDDEN bool hodo_patch_barrier(void);
+
+/* Stores many bytes into code: begin, any number of stores (cheapest in ascending order), end. */
+struct hodo_patch {
+	long mem;        /* /proc/self/mem, or negative errno */
+	uintptr_t page;  /* that bytes holds a copy of, 0: none */
+	uint32_t first, last; /* span of it that has changed; first > last: nothing */
+	unsigned stored;
+	int error;
+	uint8_t bytes[HODO_PAGE];
+};
+HODO_HIDDEN void hodo_patch_begin(struct hodo_patch *p);
+HODO_HIDDEN void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
+HODO_HIDDEN int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
 HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
+
+/*
+ * Function tracing (func/), which the rest knows only by this table. All under
+ * the control lock. NULL where it is not linked in.
+ */
+struct hodo_extension {
+	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are gone */
+	void (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note); /* NULL: no stubs */
+	void (*roles)(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
+	void (*scan_end)(void);
+	void (*forked)(void);     /* in a fork child, before a recording begins there */
+	void (*recording)(void);  /* a recording has begun, or could not in a fork child */
+	int (*thread_role)(const char *role);
+};
+extern const struct hodo_extension hodo_extension HODO_HIDDEN __attribute__((weak));
+/* In objects.c, for the extension: bytes from p to the end of the segment of the object being looked at. */
+HODO_HIDDEN size_t hodo_objects_room(uintptr_t p, uint32_t flags);
+HODO_HIDDEN const char *hodo_objects_path(const struct dl_phdr_info *info);
 
 /* loader.c */
 HODO_HIDDEN void hodo_loader_hook(void);

@@ -53,62 +53,7 @@
  *
  * C twins: src/arch/generic/twin.c; tests/ring compares both byte for byte.
  */
-#define RSEQ_SIG 0x53053053
-#define RSEQ_CPU_ID 4
-#define RSEQ_CS 8
-
-#define VIEW_RING 0
-#define VIEW_DATA 8
-#define VIEW_MASK 16
-#define VIEW_PACKET_SIZE 24
-#define VIEW_CAPACITY 40
-
-#define RING_CONSUMED 64
-#define RING_LOST_FULL 128
-#define PACKET_SEQ 56
-
-#define STATE_ON 0
-#define STATE_ID 16
-
-#define THREAD_TABLE 0
-#define THREAD_TID 8
-
-#define COUNT_BITS 20
-#define HEADER 12
-#define NEED (HEADER + 8)
-
-	/* A descriptor, and the abort address behind the signature that the kernel asks for. */
-	.macro RSEQ_CS_DEF cs, start, commit, abort
-	.pushsection .data.rel.ro.hodo_rseq, "aw"
-	.balign	32
-\cs:	.long	0, 0
-	.quad	\start, \commit - \start, \abort
-	.popsection
-	.endm
-
-	/* An undefined instruction (ud1) whose immediate is the signature. */
-	.macro RSEQ_ABORT label
-	.byte	0x0f, 0xb9, 0x3d
-	.long	RSEQ_SIG
-\label:
-	.endm
-
-	/* r11 = this thread's struct rseq, which from the next label on restarts at cs's abort. Clobbers rax. */
-	.macro ARM cs
-	movq	hodo_rseq_offset(%rip), %r11
-	addq	%fs:0, %r11
-	leaq	\cs(%rip), %rax
-	movq	%rax, RSEQ_CS(%r11)
-	.endm
-
-	/* rcx = this CPU's view, rax = its packet size; the zero flag says that there is none. r10: hodo_tls's offset. */
-	.macro FIND_VIEW
-	movzwl	RSEQ_CPU_ID(%r11), %ecx
-	shll	$6, %ecx
-	addq	%fs:THREAD_TABLE(%r10), %rcx
-	movq	VIEW_PACKET_SIZE(%rcx), %rax
-	testq	%rax, %rax
-	.endm
+#include "x86.inc"
 
 	/* rax = the event's first word. rdi: state. Clobbers rdx. */
 	.macro STAMP

@@ -29,7 +29,6 @@
 	.balign	16
 \name:	.cfi_startproc
 	.cfi_def_cfa_offset \cfa
-	endbr64
 	cmpq	$0, \hook(%rip)
 	je	1f
 	jmp	*\hook(%rip)

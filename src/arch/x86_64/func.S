@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * func.S - where slots at functions' entries and exits lead (enum hodo_hook in
+ * func/func.h). The program's registers are all live here: arguments at the
+ * entry, results at the exit, whatever GCC's tail jumps go through.
+ *
+ * hodo_x86_record_{entry,exit,reached,mcount,entry_sp,exit_sp}      the built-in recorder alone
+ *
+ *	save rax, rcx, rdx, r8, r10, r11
+ *   start:
+ *	as hodo_x86_emit (writer.S), the payload being 8 bytes pc and 4 bytes at >> 3
+ *   commit:
+ *	restore, return
+ *   abort, slow, special: save the rest, hodo_x86_keep(hodo_func_record_slow, event, pc, at)
+ *
+ * hodo_x86_dispatch_{…}                                             any other set of tracers
+ *
+ *	save what a C function may change
+ *	hodo_dispatch_enter or _exit(pc, at, flags)      compiled for general registers only
+ *	restore, return
+ *
+ * hodo_x86_keep(function, a, b, c)                                  a call that keeps the vector registers
+ *
+ *	xsave to the stack, or fxsave; function(a, b, c); xrstor
+ *
+ *	          on the stack          pc              at
+ *	entry     pc, return address    behind slot     rsp + 8 at the hook
+ *	exit      the same
+ *	mcount    pc, …; rbp set up     behind slot     rbp + 8
+ *	*_sp      pc, …                 rdi             rsp + 8: inside the frame
+ *
+ * Unwinding: an entry hook is called by the function before it has done anything, so
+ * CFA = rsp + 8 is right. An exit hook is called when the function has restored its caller's
+ * registers, while its own unwind data still says otherwise (after pop or leave,
+ * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16.
+ */
+#include "x86.inc"
+
+#define EVENT_BYTES 12			/* pc, at >> 3 */
+#define STATE_BYTES 24
+#define FUNC_NEED (HEADER + EVENT_BYTES + 8)
+#define SAVED 48			/* bytes that RECORD saves */
+
+	.macro SAVE reg
+	pushq	\reg
+	.cfi_adjust_cfa_offset 8
+	.endm
+	.macro RESTORE reg
+	popq	\reg
+	.cfi_adjust_cfa_offset -8
+	.endm
+
+	.macro HOOK name, cfa
+	.text
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	64
+\name:	.cfi_startproc
+	.cfi_def_cfa_offset \cfa
+	endbr64
+	.endm
+
+	/* What slots call while nobody traces, in the moment before they are made no-ops. */
+	HOOK	hodo_x86_hook_none, 8
+	ret
+	.cfi_endproc
+	.size	hodo_x86_hook_none, . - hodo_x86_hook_none
+
+	/* rax = pc, or rdx = at; saved: bytes on the stack since the hook. */
+	.macro GET_PC how, saved
+	.ifc \how, sp
+	movq	%rdi, %rax
+	.else
+	movq	\saved(%rsp), %rax
+	.endif
+	.endm
+	.macro GET_AT how, saved
+	.ifc \how, mcount
+	leaq	8(%rbp), %rdx
+	.else
+	leaq	8 + \saved(%rsp), %rdx
+	.endif
+	.endm
+
+	.macro RECORD name, how, event, cfa
+	HOOK	hodo_x86_record_\name, \cfa
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r8
+	SAVE	%r10
+	SAVE	%r11
+	movq	hodo_tls@gottpoff(%rip), %r10
+	ARM	\name\()_cs
+\name\()_start:
+	FIND_VIEW
+	jz	\name\()_slow
+	movq	hodo_func_states + STATE_BYTES * \event + STATE_ON(%rip), %rdx
+	cmpl	$1, (%rdx)
+	jne	\name\()_special
+	movq	VIEW_RING(%rcx), %r11
+	movq	(%r11), %r8			/* word */
+	movq	%r8, %rdx
+	shrq	$COUNT_BITS, %rdx		/* position */
+	decq	%rax
+	andq	%rdx, %rax			/* offset in the packet */
+	addq	$FUNC_NEED, %rax
+	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
+	ja	\name\()_slow
+	andq	VIEW_MASK(%rcx), %rdx
+	addq	VIEW_DATA(%rcx), %rdx
+	movq	%rdx, %rcx			/* slot in the ring */
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	shlq	$16, %rax
+	movzwl	hodo_func_states + STATE_BYTES * \event + STATE_ID(%rip), %edx
+	orq	%rdx, %rax
+	movq	%rax, (%rcx)
+	movl	%fs:THREAD_TID(%r10), %eax
+	movl	%eax, 8(%rcx)
+	GET_PC	\how, SAVED
+	movq	%rax, HEADER(%rcx)
+	GET_AT	\how, SAVED
+	shrq	$3, %rdx
+	movl	%edx, HEADER + 8(%rcx)
+	addq	$((HEADER + EVENT_BYTES) << COUNT_BITS) + 1, %r8
+	movq	%r8, (%r11)
+\name\()_commit:
+	RESTORE	%r11
+	RESTORE	%r10
+	RESTORE	%r8
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	ret
+	.cfi_adjust_cfa_offset SAVED
+	RSEQ_ABORT \name\()_abort
+	jmp	\name\()_slow
+\name\()_special:
+	cmpl	$0, (%rdx)
+	je	\name\()_commit
+\name\()_slow:
+	GET_PC	\how, SAVED
+	GET_AT	\how, SAVED
+	movl	$\event, %ecx
+	call	record_slow
+	jmp	\name\()_commit
+	.cfi_endproc
+	.size	hodo_x86_record_\name, . - hodo_x86_record_\name
+	RSEQ_CS_DEF \name\()_cs, \name\()_start, \name\()_commit, \name\()_abort
+	.endm
+
+	RECORD	entry, call, 0, 8
+	RECORD	exit, call, 1, 16
+	RECORD	entry_sp, sp, 2, 8
+	RECORD	exit_sp, sp, 3, 8
+	RECORD	reached, call, 4, 8
+	RECORD	mcount, mcount, 4, 8
+
+	/* Called by the above: rax = pc, rdx = at, ecx = event. Keeps what they do not restore. */
+	.text
+	.type	record_slow, @function
+	.balign	16
+record_slow:
+	.cfi_startproc
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r9
+	movq	%rdx, %r8
+	leaq	hodo_func_record_slow(%rip), %rdi
+	movl	%ecx, %esi
+	movq	%rax, %rdx
+	movq	%r8, %rcx
+	call	hodo_x86_keep
+	RESTORE	%r9
+	RESTORE	%rdi
+	RESTORE	%rsi
+	ret
+	.cfi_endproc
+	.size	record_slow, . - record_slow
+
+	.macro DISPATCH name, how, function, flags, cfa
+	HOOK	hodo_x86_dispatch_\name, \cfa
+	SAVE	%rax
+	SAVE	%rdx
+	GET_PC	\how, 16
+	GET_AT	\how, 16
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	pushq	%rcx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	pushq	%r11
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	movl	$\flags, %edx
+	cld
+	call	\function
+	popq	%r11
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rcx
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	.cfi_restore %rbp
+	RESTORE	%rdx
+	RESTORE	%rax
+	ret
+	.cfi_endproc
+	.size	hodo_x86_dispatch_\name, . - hodo_x86_dispatch_\name
+	.endm
+
+	/* flags: HODO_DISPATCH_* */
+	DISPATCH entry, call, hodo_dispatch_enter, 0, 8
+	DISPATCH exit, call, hodo_dispatch_exit, 0, 16
+	DISPATCH entry_sp, sp, hodo_dispatch_enter, 1, 8
+	DISPATCH exit_sp, sp, hodo_dispatch_exit, 1, 8
+	DISPATCH reached, call, hodo_dispatch_enter, 2, 8
+	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
+
+	/*
+	 * hodo_x86_keep(rdi: function, rsi, rdx, rcx: its arguments). The area for xsave has hodo_x86_xsave_bytes bytes and
+	 * is 64-aligned; its header must be zero, or xrstor faults. hodo_x86_xsave_mask 0: fxsave.
+	 */
+	.text
+	.globl	hodo_x86_keep
+	.hidden	hodo_x86_keep
+	.type	hodo_x86_keep, @function
+	.balign	16
+hodo_x86_keep:
+	.cfi_startproc
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rbx
+	.cfi_offset %rbx, -24
+	subq	hodo_x86_xsave_bytes(%rip), %rsp
+	andq	$-64, %rsp
+	movq	%rdi, %r10
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %r11
+	movl	hodo_x86_xsave_mask(%rip), %ebx
+	testl	%ebx, %ebx
+	jz	2f
+	xorl	%eax, %eax
+	movq	%rax, 512(%rsp)
+	movq	%rax, 520(%rsp)
+	movq	%rax, 528(%rsp)
+	movq	%rax, 536(%rsp)
+	movq	%rax, 544(%rsp)
+	movq	%rax, 552(%rsp)
+	movq	%rax, 560(%rsp)
+	movq	%rax, 568(%rsp)
+	movl	%ebx, %eax
+	xorl	%edx, %edx
+	xsave64	(%rsp)
+	movq	%r11, %rdx
+	call	*%r10
+	movl	%ebx, %eax
+	xorl	%edx, %edx
+	xrstor64 (%rsp)
+1:	movq	-8(%rbp), %rbx
+	.cfi_remember_state
+	.cfi_restore %rbx
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	.cfi_restore %rbp
+	ret
+	.cfi_restore_state
+2:	fxsave64 (%rsp)
+	movq	%r11, %rdx
+	call	*%r10
+	fxrstor64 (%rsp)
+	jmp	1b
+	.cfi_endproc
+	.size	hodo_x86_keep, . - hodo_x86_keep
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch.c - from a slot to the tracers, in the thread that enters or leaves the function.
+ *
+ * Runs between any two instructions of the program, in signal handlers too. A
+ * thread is in dispatch once at a time: functions that a signal handler calls
+ * which interrupted it are not seen (their entries and exits alike, so nothing
+ * gets out of balance), and counted; what a tracer calls itself is not traced
+ * by the same means. The guard is the stack pointer, so that a handler
+ * that longjmps out of dispatch does not leave it shut: an event from above the guard shows
+ * that what was there is gone.
+ *
+ *                     | dispatch (own thread) | other threads | register, unregister, dlclose
+ *   dispatch          | excluded (guard)      | beside        | beside, until the grace period
+ *
+ * Order: a thread makes `inside` odd before it loads the list, and even when it is done with
+ * it. Who replaces the list lets all threads go through a barrier, then waits for
+ * those that are odd. Without the barrier a thread's store of `inside` could still be in its store buffer
+ * while it has loaded the old list. The barrier is membarrier(2)'s, so that dispatch needs only
+ * to keep the compiler in order; where the kernel has none, it is an exchange.
+ */
+#include "func.h"
+
+__thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
+const struct hodo_tracer_list *hodo_tracers;
+const struct hodo_func_lookup *hodo_func_lookup;
+bool hodo_dispatch_fence;
+struct hodo_functions_config hodo_func_config;
+
+uint64_t hodo_func_now(void)
+{
+	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
+		return hodo_clock_now();
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return hodo_clock_now();
+#endif
+}
+
+static void missed(void)
+{
+	struct hodo_shm *shm = hodo_shm();
+
+	if (shm && hodo_recording.on)
+		hodo_add(&shm->func_missed, 1);
+}
+
+/* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
+static struct hodo_func_thread *begin(uintptr_t at, bool entry)
+{
+	struct hodo_func_tls *tls = &hodo_func_tls;
+	struct hodo_func_thread *t = tls->thread;
+
+	if (__builtin_expect(tls->guard != 0, 0)) {
+		if (!t || at <= tls->guard || at - t->shadow.stack_low >= t->shadow.stack_high - t->shadow.stack_low ||
+		    tls->guard - t->shadow.stack_low >= t->shadow.stack_high - t->shadow.stack_low) {
+			if (entry && !tls->in_tracer)
+				missed();
+			return 0;
+		}
+		tls->in_tracer = false; /* longjmp went past the dispatch that was here */
+	}
+	tls->guard = (uintptr_t)__builtin_frame_address(0);
+	hodo_compiler_barrier();
+	if (__builtin_expect(!t, 0)) {
+		t = hodo_func_thread_get();
+		if (!t) {
+			tls->guard = 0;
+			return 0;
+		}
+		tls->thread = t;
+	}
+	t->inside |= 1;
+	if (__builtin_expect(hodo_dispatch_fence, 0))
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	hodo_compiler_barrier();
+	return t;
+}
+
+static void end(struct hodo_func_thread *t)
+{
+	/* Release: what the tracers did comes before. */
+	hodo_store_release(&t->inside, t->inside + 1);
+	hodo_compiler_barrier();
+	hodo_func_tls.guard = 0;
+}
+
+/* ---------------------------------------------------------------- who wants it */
+
+static uint64_t look_up(const struct hodo_func_lookup *lookup, uint64_t function)
+{
+	for (uint32_t i = 0; i < lookup->n; i++) {
+		uint32_t low = 0, high = lookup->object[i].nfunctions;
+		uintptr_t text = lookup->object[i].text;
+
+		if (function < text || function >= lookup->object[i].end || !high)
+			continue;
+		while (high - low > 1) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (lookup->object[i].functions[middle].addr <= function - text)
+				low = middle;
+			else
+				high = middle;
+		}
+		return lookup->object[i].functions[low].sets;
+	}
+	return ~0ull;
+}
+
+/* Sets that want the function. */
+static uint64_t sets_of(struct hodo_func_thread *t, const struct hodo_tracer_list *list, uint64_t function)
+{
+	const struct hodo_func_lookup *lookup = hodo_load_acquire(&hodo_func_lookup);
+	struct hodo_func_cached *c = &t->cache[(function >> 4 ^ function >> 10) & 63];
+
+	if (list->one_set || !lookup)
+		return ~0ull;
+	if (t->cache_epoch != lookup->epoch) {
+		for (unsigned i = 0; i < 64; i++)
+			t->cache[i].function = 0;
+		t->cache_epoch = lookup->epoch;
+	}
+	if (c->function != function) {
+		c->sets = look_up(lookup, function);
+		c->function = function;
+	}
+	return c->sets;
+}
+
+/* ---------------------------------------------------------------- the tracers */
+
+/* One event on its way through the tracers. */
+struct event {
+	struct hodo_shadow *shadow;
+	struct hodo_frame *frame;
+	enum hodo_frame_end end;
+	unsigned flags;
+	uint64_t now, sets;
+	const struct hodo_tracer_list *list;
+};
+
+static void fill_call(const struct event *e, struct hodo_call *call)
+{
+	const struct hodo_frame *f = e->frame;
+	uint64_t total = e->now - f->entry;
+
+	call->size = sizeof(*call);
+	call->flags = 0;
+	call->function = (const void *)f->function;
+	call->frame = (const void *)f->at;
+	call->depth = f->depth;
+	call->reserved = 0;
+	call->entry_ticks = f->entry;
+	call->now_ticks = e->now;
+	call->self_ticks = total > f->children ? total - f->children : 0;
+}
+
+static void enter_all(long event, long unused, long unused2)
+{
+	const struct event *e = (const struct event *)event;
+	struct hodo_call call;
+
+	fill_call(e, &call);
+	call.flags = e->flags & HODO_DISPATCH_NO_EXIT ? HODO_CALL_NO_EXIT : 0;
+	for (uint32_t i = 0; i < e->list->n; i++) {
+		const struct hodo_tracer_entry *t = &e->list->entry[i];
+
+		if (!(t->set & e->sets))
+			continue;
+		if (t->ops && t->ops->enter)
+			t->ops->enter(e->shadow, e->frame);
+		else if (!t->ops && t->tracer->enter)
+			t->tracer->enter(t->tracer, &call);
+	}
+}
+
+static void exit_all(long event, long unused, long unused2)
+{
+	const struct event *e = (const struct event *)event;
+	uint32_t epoch = (uint32_t)e->frame->user;
+	struct hodo_call call;
+
+	fill_call(e, &call);
+	call.flags = e->end == HODO_FRAME_LEFT ? HODO_CALL_LEFT : 0;
+	for (uint32_t i = e->list->n; i-- > 0;) {
+		const struct hodo_tracer_entry *t = &e->list->entry[i];
+
+		/* Not for a frame that was entered before the tracer was there. */
+		if (!(t->set & e->sets) || (int32_t)(epoch - t->epoch) < 0)
+			continue;
+		if (t->ops && t->ops->exit)
+			t->ops->exit(e->shadow, e->frame, e->end, e->now);
+		else if (!t->ops && t->tracer->exit)
+			t->tracer->exit(t->tracer, &call);
+	}
+}
+
+/* The program's tracers may use any register, and call what they like. */
+static void call_tracers(struct event *e, void (*all)(long, long, long))
+{
+	if (!e->list->users) {
+		all((long)e, 0, 0);
+		return;
+	}
+	hodo_func_tls.in_tracer = true;
+#ifdef __x86_64__
+	hodo_x86_keep(all, (long)e, 0, 0);
+#else
+	all((long)e, 0, 0);
+#endif
+	hodo_func_tls.in_tracer = false;
+}
+
+/* hodo_shadow.closed */
+void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end,
+			  uint64_t now)
+{
+	const struct hodo_tracer_list *list = hodo_load_acquire(&hodo_tracers);
+	struct event e = { shadow, (struct hodo_frame *)frame, end, 0, now, 0, list };
+
+	if (!list)
+		return;
+	e.sets = sets_of(hodo_func_thread(shadow), list, frame->function);
+	call_tracers(&e, exit_all);
+}
+
+static uint64_t function_of(uintptr_t pc, unsigned flags)
+{
+	if (flags & HODO_DISPATCH_SP)
+		return pc; /* the function itself */
+	return hodo_slot_function(pc - 5);
+}
+
+void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
+{
+	struct hodo_func_thread *t = begin(at, true);
+	const struct hodo_tracer_list *list;
+	struct hodo_frame *frame;
+	uint64_t now;
+
+	if (!t)
+		return;
+	list = hodo_load_acquire(&hodo_tracers);
+	if (!list)
+		goto out;
+	if ((flags & HODO_DISPATCH_NO_EXIT) && (hodo_func_config.flags & HODO_FUNCTIONS_RETURNS) &&
+	    hodo_returns_replace((uintptr_t *)at, pc))
+		flags &= ~HODO_DISPATCH_NO_EXIT;
+	now = hodo_func_now();
+	frame = hodo_shadow_enter(&t->shadow, at, function_of(pc, flags), now, flags & HODO_DISPATCH_SP);
+	if (frame) {
+		struct event e = { &t->shadow, frame, HODO_FRAME_RETURNED, flags, now, 0, list };
+
+		frame->user = list->epoch;
+		e.sets = sets_of(t, list, frame->function);
+		call_tracers(&e, enter_all);
+	} else if (hodo_recording.on) {
+		hodo_add(&hodo_shm()->func_deep, 1);
+	}
+out:
+	end(t);
+}
+
+void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
+{
+	struct hodo_func_thread *t = begin(at, false);
+
+	if (!t)
+		return;
+	if (hodo_load(&hodo_tracers))
+		hodo_shadow_exit(&t->shadow, at, pc, hodo_func_now(), flags & HODO_DISPATCH_SP, 0);
+	end(t);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.c - writing libhodo's own events from dispatch and from the direct
+ * writers, with the program's vector registers kept: the ring's writer in assembly uses none, and what it
+ * leaves to C code goes through hodo_x86_keep().
+ */
+#include "func.h"
+
+/* The direct writers' slow path; vector registers are kept by the caller. */
+void hodo_func_record_slow(long event, long pc, long at)
+{
+	struct {
+		uint64_t addr;
+		uint32_t frame, beyond;
+	} fields = { (uint64_t)pc, HODO_FRAME32(at), 0 };
+
+	hodo_emit_slow(&hodo_func_states[event], &fields, 12);
+}
+
+static void emit_kept(long state, long pieces, long count)
+{
+	const struct hodo_piece *p = (const struct hodo_piece *)pieces;
+	size_t total = 0;
+
+	for (long i = 0; i < count; i++)
+		total += p[i].len;
+	hodo_user_ops.emit_pieces((struct hodo_state *)state, p, (size_t)count, total);
+}
+
+void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *pieces, size_t count, size_t total)
+{
+	struct hodo_state *state = &hodo_func_states[event];
+
+	if (!state->on || !hodo_load(state->on))
+		return;
+#ifdef __x86_64__
+	if (hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) != HODO_TRY_DONE)
+		hodo_x86_keep(emit_kept, (long)state, (long)pieces, (long)count);
+#else
+	emit_kept((long)state, (long)pieces, (long)count);
+#endif
+}
+
+void hodo_func_emit(enum hodo_func_event event, const void *data, size_t len)
+{
+	struct hodo_piece piece = { data, len };
+
+	hodo_func_emit_pieces(event, &piece, 1, len);
+}

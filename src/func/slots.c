@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.c - the traceable functions of loaded objects, and turning their slots on and off.
+ *
+ * All under the control lock. An object that is mapped may not be relocated
+ * yet and none of its code has run: the best moment to make its slots no-ops.
+ */
+#include <sys/mman.h>
+#include "func.h"
+
+struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
+uint32_t hodo_func_nobjects;
+static bool selecting;
+
+/* -------------------------------------------------------------------- arrays */
+
+/* Room for one more of size bytes each; capacities are powers of two from 256 on, told by n alone. */
+static bool array_room(void **array, uint32_t n, size_t size)
+{
+	void *p;
+
+	if (n != 0 && (n < 256 || (n & (n - 1)) != 0))
+		return true;
+	if (n == 0)
+		p = hodo_mmap(256 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	else
+		p = (void *)hodo_sys4(SYS_mremap, *array, n * size, 2 * n * size, MREMAP_MAYMOVE);
+	if (hodo_is_error(p))
+		return false;
+	*array = p;
+	return true;
+}
+
+static size_t array_bytes(uint32_t n, size_t size)
+{
+	uint32_t capacity = 256;
+
+	while (capacity < n)
+		capacity *= 2;
+	return capacity * size;
+}
+
+bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
+		   enum hodo_slot_at at, uint8_t on, uint8_t off)
+{
+	struct hodo_func_object *o = scan->object;
+
+	if (slot < o->text || slot >= o->text_end || o->nslots == HODO_SLOTS_MAX ||
+	    !array_room((void **)&o->slots, o->nslots, sizeof(*o->slots)))
+		return false;
+	if (function < o->text || function >= o->text_end)
+		function = slot;
+	/* The function's address stands in for its index until all are known. */
+	o->slots[o->nslots++] = (struct hodo_slot){ (uint32_t)(slot - o->text), (uint32_t)(function - o->text),
+						    (uint8_t)kind, (uint8_t)at, on, off };
+	return true;
+}
+
+static bool slot_less(const struct hodo_slot *a, const struct hodo_slot *b)
+{
+	return a->addr < b->addr;
+}
+
+static void sift(struct hodo_slot *a, uint32_t root, uint32_t n)
+{
+	for (uint32_t child; (child = 2 * root + 1) < n; root = child) {
+		struct hodo_slot t;
+
+		if (child + 1 < n && slot_less(&a[child], &a[child + 1]))
+			child++;
+		if (!slot_less(&a[root], &a[child]))
+			return;
+		t = a[root];
+		a[root] = a[child];
+		a[child] = t;
+	}
+}
+
+/* Mostly sorted already: readers go through the text in order. */
+static void sort_slots(struct hodo_slot *a, uint32_t n)
+{
+	bool sorted = true;
+
+	for (uint32_t i = 1; i < n && sorted; i++)
+		sorted = !slot_less(&a[i], &a[i - 1]);
+	if (sorted)
+		return;
+	for (uint32_t i = n / 2; i > 0; i--)
+		sift(a, i - 1, n);
+	for (uint32_t i = n; i > 1; i--) {
+		struct hodo_slot t = a[0];
+
+		a[0] = a[i - 1];
+		a[i - 1] = t;
+		sift(a, 0, i - 1);
+	}
+}
+
+/* The function whose first address is at or below addr; there is one at least. */
+static uint32_t function_at(const struct hodo_func_object *o, uint32_t addr)
+{
+	uint32_t low = 0, high = o->nfunctions;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->functions[middle].addr <= addr)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Sorts, drops doubles, makes the list of functions from the entry slots, and tells each slot its own. */
+static void index_functions(struct hodo_func_object *o)
+{
+	uint32_t kept = 0;
+
+	sort_slots(o->slots, o->nslots);
+	for (uint32_t i = 0; i < o->nslots; i++) {
+		if (kept == 0 || o->slots[kept - 1].addr != o->slots[i].addr)
+			o->slots[kept++] = o->slots[i];
+	}
+	o->nslots = kept;
+	for (uint32_t i = 0; i < o->nslots; i++) {
+		const struct hodo_slot *s = &o->slots[i];
+
+		if (s->at != HODO_AT_ENTRY ||
+		    (o->nfunctions && o->functions[o->nfunctions - 1].addr == s->function))
+			continue;
+		if (!array_room((void **)&o->functions, o->nfunctions, sizeof(*o->functions)))
+			break;
+		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, 0, 0 };
+	}
+	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++)
+		o->slots[i].function = function_at(o, o->slots[i].function);
+}
+
+/* --------------------------------------------------------- gcc's slots (calls) */
+
+#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
+
+/*
+ * First address of a function, told from the call in its entry slot, of which the
+ * code around is all that may be read. In front of it may stand, within the page: a jump to
+ * it (an XRay sled), an address-size prefix (the linker made a call through the GOT a direct one), endbr64.
+ */
+uintptr_t hodo_slot_function(uintptr_t call)
+{
+	uintptr_t room = call & (HODO_PAGE - 1);
+	const uint8_t *p = (const uint8_t *)call;
+
+	if (room >= 2 && p[-2] == 0xeb && p[-1] == 0x00)
+		return call - 2;
+	if (room >= 1 && p[-1] == 0x67) {
+		p--;
+		room--;
+	}
+	if (room >= 4 && p[-4] == 0xf3 && p[-3] == 0x0f && p[-2] == 0x1e && p[-1] == 0xfa)
+		p -= 4;
+	return (uintptr_t)p;
+}
+
+/* Calls whose target is exactly a stub. No other instruction was ever seen to hold these five bytes; a jump's
+ * operand or a constant that did would have to hold the distance from itself to the stub. */
+static void scan_text(struct hodo_scan *scan, uintptr_t start, uintptr_t end, uintptr_t entry, uintptr_t exit)
+{
+	const uint8_t *p = (const uint8_t *)start, *last = (const uint8_t *)end - 5;
+
+	for (; p <= last && (p = __builtin_memchr(p, 0xe8, (size_t)(last - p) + 1)); p++) {
+		uintptr_t target, call = (uintptr_t)p;
+		int32_t distance;
+
+		__builtin_memcpy(&distance, p + 1, sizeof(distance));
+		target = call + 5 + (uintptr_t)(intptr_t)distance;
+		if (target != entry && target != exit)
+			continue;
+		if (!hodo_scan_add(scan, call, target == entry ? hodo_slot_function(call) : call,
+				   HODO_SLOT_CALL, target == entry ? HODO_AT_ENTRY : HODO_AT_EXIT, 0xe8, 0xa9))
+			return;
+	}
+}
+
+void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note)
+{
+	uintptr_t entry = TARGET(note->entry), exit = TARGET(note->exit);
+
+	if (hodo_objects_room(entry, PF_X) < 8 || hodo_objects_room(exit, PF_X) < 8 ||
+	    hodo_objects_room(TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
+	    hodo_objects_room(TARGET(note->exit_hook), PF_W) < sizeof(void *))
+		return;
+	scan->object->entry_hook = (void **)TARGET(note->entry_hook);
+	scan->object->exit_hook = (void **)TARGET(note->exit_hook);
+	for (int i = 0; i < scan->info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &scan->info->dlpi_phdr[i];
+		uintptr_t start = scan->info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && p->p_filesz >= 5)
+			scan_text(scan, start, start + p->p_filesz, entry, exit);
+	}
+}
+
+/* ------------------------------------------------------------------- objects */
+
+static bool text_range(const struct dl_phdr_info *info, uintptr_t *text, uintptr_t *end)
+{
+	*text = ~0ul;
+	*end = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		*text = start < *text ? start : *text;
+		*end = start + p->p_memsz > *end ? start + p->p_memsz : *end;
+	}
+	return *text < *end && *end - *text <= UINT32_MAX;
+}
+
+static struct hodo_func_object *known_object(uintptr_t text, uintptr_t end, uintptr_t base)
+{
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (o->in_use && o->text == text && o->text_end == end && o->base == base)
+			return o;
+	}
+	return 0;
+}
+
+static struct hodo_func_object *new_object(void)
+{
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		if (!hodo_func_objects[i].in_use)
+			return &hodo_func_objects[i];
+	}
+	return hodo_func_nobjects < HODO_FUNC_OBJECTS_MAX ? &hodo_func_objects[hodo_func_nobjects++] : 0;
+}
+
+static void forget(struct hodo_func_object *o)
+{
+	if (o->nslots_room)
+		hodo_sys2(SYS_munmap, o->slots, array_bytes(o->nslots_room, sizeof(*o->slots)));
+	if (o->nfunctions_room) /* dispatch may be reading them */
+		hodo_tracers_retire(o->functions, array_bytes(o->nfunctions_room, sizeof(*o->functions)));
+	o->in_use = false;
+}
+
+/* Slots that are calls already are made no-ops, or left, as the sets want; hooks are set before. */
+static void look(struct hodo_func_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
+{
+	struct hodo_scan scan = { info, o };
+
+	o->slots = 0;
+	o->functions = 0;
+	o->nslots = o->nfunctions = 0;
+	o->entry_hook = o->exit_hook = 0;
+	if (note)
+		hodo_scan_calls(&scan, note);
+	hodo_scan_instrument(&scan);
+	o->complete = hodo_func_wanted;
+	if (o->complete) {
+		hodo_scan_xray(&scan);
+		hodo_scan_entry_only(&scan);
+	}
+	o->nslots_room = o->nslots;
+	index_functions(o);
+	o->nfunctions_room = o->nfunctions;
+	hodo_select_object(o, info);
+}
+
+void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note)
+{
+	struct hodo_func_object *o;
+	const char *path;
+	uintptr_t text, end;
+	size_t n;
+
+	if (!text_range(info, &text, &end))
+		return;
+	o = known_object(text, end, info->dlpi_addr);
+	if (o && (o->complete || !hodo_func_wanted)) {
+		o->seen = true;
+		if (selecting)
+			hodo_select_object(o, info);
+		return;
+	}
+	if (o)
+		forget(o); /* until now nobody wanted to know about all kinds of its slots */
+	o = new_object();
+	if (!o)
+		return;
+	path = hodo_objects_path(info);
+	n = __builtin_strlen(path);
+	n = n < sizeof(o->path) ? n : sizeof(o->path) - 1;
+	__builtin_memcpy(o->path, path, n);
+	o->path[n] = 0;
+	o->base = info->dlpi_addr;
+	o->text = text;
+	o->text_end = end;
+	o->in_use = o->seen = true;
+	look(o, info, note);
+	hodo_events_object(o, info);
+}
+
+/* A set is new: which functions does it want? */
+void hodo_slots_select(void)
+{
+	selecting = true;
+	hodo_objects_scan();
+	selecting = false;
+}
+
+void hodo_slots_scan_begin(void)
+{
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++)
+		hodo_func_objects[i].seen = false;
+}
+
+/* What is mapped no more is forgotten without being touched. */
+void hodo_slots_scan_end(void)
+{
+	bool gone = false;
+
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (!o->in_use || o->seen)
+			continue;
+		hodo_events_unload(o);
+		forget(o);
+		gone = true;
+	}
+	hodo_tracers_objects_changed(gone);
+}
+
+/* ------------------------------------------------------------------- patching */
+
+static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_patch *patch)
+{
+	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++) {
+		const struct hodo_slot *s = &o->slots[i];
+		uint8_t want = o->functions[s->function].sets & sets ? s->on : s->off;
+		uint8_t is = *(const volatile uint8_t *)(o->text + s->addr);
+
+		/* Anything else is not ours: a debugger's breakpoint, say. */
+		if (is != want && (is == s->on || is == s->off))
+			hodo_patch_store(patch, o->text + s->addr, &want, 1);
+	}
+}
+
+int hodo_slots_patch(uint64_t sets)
+{
+	static struct hodo_patch patch;
+	uint32_t found = 0, on = 0;
+	int error;
+
+	if (!hodo_patch_possible())
+		return sets ? -EOPNOTSUPP : 0; /* they stay calls, of a hook that does nothing */
+	hodo_patch_begin(&patch);
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (!o->in_use)
+			continue;
+		patch_object(o, sets, &patch);
+		found += o->nfunctions;
+		for (uint32_t f = 0; f < o->nfunctions; f++)
+			on += (o->functions[f].sets & sets) != 0;
+	}
+	error = hodo_patch_end(&patch);
+	hodo_events_count(found, on);
+	return error;
+}

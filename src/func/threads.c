@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.c - what dispatch keeps for each thread: made at its first traced
+ * call, given on to a new thread when it is gone. No thread is told of its end, which would take a
+ * hook in libc: when there is need of memory, or a tid comes again, those that are gone are found.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include "func.h"
+
+#define CHUNK 64 /* threads of one mapping */
+#define FRAMES_FIRST 1024u
+#define PARKED_SLOTS 16384u
+#define SPINS 200
+
+static struct hodo_func_thread *chunks[HODO_FUNC_THREADS_MAX / CHUNK];
+static uint32_t nthreads;
+static uint32_t search_at = CHUNK; /* threads at which the next search for those gone is worth its time */
+static uint32_t threads_lock;
+
+static struct hodo_parked parked;
+static uint32_t parked_lock;
+
+struct hodo_func_thread *hodo_func_thread_at(uint32_t i)
+{
+	return i < hodo_load_acquire(&nthreads) ? &chunks[i / CHUNK][i % CHUNK] : 0;
+}
+
+/* ------------------------------------------------------------- parked frames */
+
+/* Whoever holds it may be interrupted by a handler that comes here: it does without. */
+static bool lock_parked(struct hodo_parked *p)
+{
+	for (int i = 0; i < SPINS; i++) {
+		uint32_t free_word = 0;
+
+		if (hodo_cas_acquire(&parked_lock, &free_word, 1))
+			return true;
+	}
+	return false;
+}
+
+static void unlock_parked(struct hodo_parked *p)
+{
+	hodo_store_release(&parked_lock, 0);
+}
+
+static bool grow_frames(struct hodo_shadow *shadow)
+{
+	size_t bytes = shadow->max * sizeof(*shadow->frames);
+	void *p;
+
+	if (shadow->max >= HODO_FRAMES_MAX)
+		return false;
+	p = (void *)hodo_sys4(SYS_mremap, shadow->frames, bytes, 2 * bytes, MREMAP_MAYMOVE);
+	if (hodo_is_error(p))
+		return false;
+	shadow->frames = p;
+	shadow->max *= 2;
+	return true;
+}
+
+/* --------------------------------------------------------------- thread's stack */
+
+struct maps {
+	int fd;
+	uint32_t n, at;
+	char text[1024];
+};
+
+static int maps_char(struct maps *m)
+{
+	if (m->at == m->n) {
+		long n = hodo_sys3(SYS_read, m->fd, m->text, sizeof(m->text));
+
+		m->n = n > 0 ? (uint32_t)n : 0;
+		m->at = 0;
+		if (!m->n)
+			return -1;
+	}
+	return (unsigned char)m->text[m->at++];
+}
+
+/* A hexadecimal number up to the character end. */
+static uintptr_t maps_number(struct maps *m, int end)
+{
+	uintptr_t value = 0;
+
+	for (int c; (c = maps_char(m)) != end && c >= 0;)
+		value = value << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	return value;
+}
+
+/*
+ * The mapping that the stack pointer lies in, which no other stack shares: below a thread's lies a guard, and
+ * of what may lie above, the thread's own block is the end. The main thread's grows down to the mapping below.
+ */
+static void find_stack(struct hodo_func_thread *t)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0), self = (uintptr_t)__builtin_thread_pointer();
+	uintptr_t low, high = 0, before = 0;
+	struct maps m; /* not initialised as a whole: that would call memset */
+
+	t->shadow.stack_low = t->shadow.stack_high = 0;
+	m.n = m.at = 0;
+	m.fd = (int)hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	if (m.fd < 0)
+		return;
+	for (int c;; before = high) {
+		low = maps_number(&m, '-');
+		high = maps_number(&m, ' ');
+		if (low >= high || sp < high)
+			break;
+		while ((c = maps_char(&m)) != '\n' && c >= 0)
+			;
+	}
+	hodo_sys1(SYS_close, m.fd);
+	if (sp < low || sp >= high)
+		return;
+	t->shadow.stack_low = t->main ? before : low;
+	t->shadow.stack_high = self > sp && self < high ? self : high;
+}
+
+/* --------------------------------------------------------------------- threads */
+
+static struct hodo_func_thread *find_gone(uint32_t tid)
+{
+	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
+	bool search = nthreads >= search_at;
+	uint32_t live = 0;
+
+	for (uint32_t i = 0; i < nthreads; i++) {
+		struct hodo_func_thread *t = &chunks[i / CHUNK][i % CHUNK];
+
+		if (t->tid == tid || t->tid == 0 ||
+		    (search && hodo_sys3(SYS_tgkill, pid, t->tid, 0) == -ESRCH))
+			return t;
+		live++;
+	}
+	if (search)
+		search_at = 2 * live;
+	return 0;
+}
+
+static struct hodo_func_thread *new_thread(void)
+{
+	struct hodo_func_thread **chunk = &chunks[nthreads / CHUNK];
+	struct hodo_func_thread *t;
+	void *p;
+
+	if (nthreads == HODO_FUNC_THREADS_MAX)
+		return 0;
+	if (!*chunk) {
+		p = hodo_mmap(CHUNK * sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (hodo_is_error(p))
+			return 0;
+		*chunk = p;
+	}
+	if (!parked.slots) {
+		p = hodo_mmap(PARKED_SLOTS * sizeof(struct hodo_frame), PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+		if (hodo_is_error(p))
+			return 0;
+		parked = (struct hodo_parked){ .slots = p, .mask = PARKED_SLOTS - 1, .lock = lock_parked,
+					       .unlock = unlock_parked };
+	}
+	t = &(*chunk)[nthreads % CHUNK];
+	p = hodo_mmap(FRAMES_FIRST * sizeof(struct hodo_frame), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1);
+	if (hodo_is_error(p))
+		return 0;
+	t->shadow.frames = p;
+	t->shadow.max = FRAMES_FIRST;
+	hodo_store_release(&nthreads, nthreads + 1);
+	return t;
+}
+
+/* Signals are blocked: a handler would wait for the lock for ever. */
+static struct hodo_func_thread *set_up(uint32_t tid)
+{
+	struct hodo_func_thread *t;
+
+	t = find_gone(tid);
+	if (!t)
+		t = new_thread();
+	if (!t)
+		return 0;
+	t->tid = tid;
+	t->main = tid == (uint32_t)hodo_sys0(SYS_getpid);
+	t->inside &= ~1u;
+	t->role = 0;
+	t->stack_min = t->stack_pending = 0;
+	t->shadow.n = 0;
+	t->shadow.thread = tid;
+	t->shadow.parked = &parked;
+	t->shadow.grow = grow_frames;
+	t->shadow.closed = hodo_dispatch_closed;
+	return t;
+}
+
+struct hodo_func_thread *hodo_func_thread_get(void)
+{
+	uint64_t mask = hodo_signals_block();
+	struct hodo_func_thread *t;
+	uint32_t free_word = 0;
+
+	while (!hodo_cas_acquire(&threads_lock, &free_word, 1)) {
+		free_word = 0;
+		hodo_sys0(SYS_sched_yield);
+	}
+	t = set_up(hodo_gettid());
+	hodo_store_release(&threads_lock, 0);
+	if (t)
+		find_stack(t);
+	else if (hodo_recording.on)
+		hodo_add(&hodo_shm()->func_threads, 1);
+	hodo_signals_restore(mask);
+	return t;
+}
+
+/* The child has this thread alone, under another tid; what the others held stays free for new threads. */
+void hodo_func_threads_after_fork(void)
+{
+	struct hodo_func_thread *own = hodo_func_tls.thread;
+
+	threads_lock = parked_lock = 0;
+	for (uint32_t i = 0; i < nthreads; i++) {
+		struct hodo_func_thread *t = &chunks[i / CHUNK][i % CHUNK];
+
+		if (t == own)
+			continue;
+		t->tid = 0;
+		t->inside &= ~1u;
+	}
+	if (own) {
+		own->tid = own->shadow.thread = hodo_gettid();
+		own->main = true;
+	}
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracer.c - <hodo/tracer.h>: the list of tracers, and what follows from it:
+ * which slots are calls, and where they lead.
+ *
+ * The list is replaced as a whole under the control lock, and what it replaces is kept
+ * until a grace period has passed. Waiting is done without the lock, since
+ * a tracer that is running may want it.
+ */
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+#include <sys/mman.h>
+#include <time.h>
+#include "func.h"
+
+#define RETIRED_MAX 256
+
+bool hodo_func_wanted;
+void *hodo_func_hooks[HODO_HOOKS] = { hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none,
+				      hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none };
+uint64_t hodo_x86_xsave_bytes = 512;
+uint32_t hodo_x86_xsave_mask;
+
+static uint32_t list_epoch;
+static struct {
+	void *memory;
+	size_t bytes;
+} retired[RETIRED_MAX];
+static uint32_t nretired;
+
+static uint64_t start_ns, start_ticks; /* when the library came up, for hodo_ticks_ns() */
+
+/* ---------------------------------------------------------------- grace periods */
+
+static void pause_briefly(void)
+{
+	struct timespec t = { 0, 50000 };
+
+	hodo_sys2(SYS_nanosleep, &t, 0);
+}
+
+/* Returns when all threads that were in dispatch have left it. Not under the control lock, not from inside. */
+static void grace_wait(void)
+{
+	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
+	struct hodo_func_thread *t;
+
+	/* Whoever loaded the old list before this has `inside` odd for all to see after it. */
+	if (!hodo_patch_barrier())
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
+		uint32_t inside = hodo_load_acquire(&t->inside);
+
+		while ((inside & 1) && hodo_load_acquire(&t->inside) == inside &&
+		       hodo_sys3(SYS_tgkill, pid, hodo_load(&t->tid), 0) != -ESRCH)
+			pause_briefly();
+	}
+}
+
+void hodo_tracers_retire(void *memory, size_t bytes)
+{
+	if (nretired < RETIRED_MAX) { /* else it stays mapped: better than that a thread reads what is not there */
+		retired[nretired].memory = memory;
+		retired[nretired++].bytes = bytes;
+	}
+}
+
+/* Waits, and gives back what was retired before. */
+static void settle(void)
+{
+	uint64_t mask = hodo_control_lock();
+	uint32_t n = nretired;
+	__typeof__(retired[0]) gone[RETIRED_MAX];
+
+	__builtin_memcpy(gone, retired, sizeof(gone));
+	nretired = 0;
+	hodo_control_unlock(mask);
+	grace_wait();
+	for (uint32_t i = 0; i < n; i++)
+		hodo_sys2(SYS_munmap, gone[i].memory, gone[i].bytes);
+}
+
+/* ------------------------------------------------------------------- the lookup */
+
+static void publish_lookup(void)
+{
+	static uint32_t epoch;
+	struct hodo_func_lookup *fresh, *old = (struct hodo_func_lookup *)hodo_func_lookup;
+	size_t bytes = sizeof(*fresh) + hodo_func_nobjects * sizeof(fresh->object[0]);
+
+	fresh = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (hodo_is_error(fresh))
+		fresh = 0; /* every tracer sees all that is patched */
+	for (uint32_t i = 0; fresh && i < hodo_func_nobjects; i++) {
+		const struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (!o->in_use || !o->nfunctions)
+			continue;
+		fresh->object[fresh->n].text = o->text;
+		fresh->object[fresh->n].end = o->text_end;
+		fresh->object[fresh->n].functions = o->functions;
+		fresh->object[fresh->n++].nfunctions = o->nfunctions;
+	}
+	if (fresh) {
+		fresh->bytes = bytes;
+		fresh->epoch = ++epoch;
+	}
+	hodo_store_release(&hodo_func_lookup, fresh);
+	if (old)
+		hodo_tracers_retire(old, old->bytes);
+}
+
+/* --------------------------------------------------------------- hooks, slots */
+
+static bool record_alone(const struct hodo_tracer_list *list)
+{
+	return list->n == 1 && list->entry[0].ops == &hodo_builtin_record && !hodo_func_config.depth_max &&
+	       !(hodo_func_config.flags & HODO_FUNCTIONS_RETURNS);
+}
+
+static void set_hooks(const struct hodo_tracer_list *list)
+{
+	static void (*const record[HODO_HOOKS])(void) = {
+		hodo_x86_record_entry, hodo_x86_record_exit, hodo_x86_record_reached, hodo_x86_record_mcount,
+		hodo_x86_record_entry_sp, hodo_x86_record_exit_sp,
+	};
+	static void (*const dispatch[HODO_HOOKS])(void) = {
+		hodo_x86_dispatch_entry, hodo_x86_dispatch_exit, hodo_x86_dispatch_reached, hodo_x86_dispatch_mcount,
+		hodo_x86_dispatch_entry_sp, hodo_x86_dispatch_exit_sp,
+	};
+
+	for (int i = 0; i < HODO_HOOKS; i++) {
+		void (*hook)(void) = !list ? hodo_x86_hook_none : record_alone(list) ? record[i] : dispatch[i];
+
+		hodo_store_release(&hodo_func_hooks[i], (void *)hook);
+	}
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		const struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (!o->in_use || !o->entry_hook)
+			continue;
+		hodo_store_release(o->entry_hook, hodo_func_hooks[HODO_HOOK_ENTRY]);
+		hodo_store_release(o->exit_hook, hodo_func_hooks[HODO_HOOK_EXIT]);
+	}
+}
+
+static uint64_t sets_wanted(const struct hodo_tracer_list *list)
+{
+	uint64_t sets = 0;
+
+	for (uint32_t i = 0; list && i < list->n; i++)
+		sets |= list->entry[i].set;
+	return sets;
+}
+
+/* Objects came or went: hooks first, since the slots of new ones may become calls at once. */
+void hodo_tracers_objects_changed(bool gone)
+{
+	publish_lookup();
+	set_hooks(hodo_tracers);
+	hodo_slots_patch(sets_wanted(hodo_tracers));
+}
+
+/* --------------------------------------------------------------------- the list */
+
+static struct hodo_tracer_list *list_copy(uint32_t n)
+{
+	const struct hodo_tracer_list *old = hodo_tracers;
+	size_t bytes = sizeof(*old) + n * sizeof(old->entry[0]);
+	struct hodo_tracer_list *list = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (hodo_is_error(list))
+		return 0;
+	list->bytes = bytes;
+	for (uint32_t i = 0; old && i < old->n && list->n < n; i++)
+		list->entry[list->n++] = old->entry[i];
+	return list;
+}
+
+/*
+ * Takes list (NULL: none) into use. Slots are made calls after tracers are there, and no-ops
+ * before they go. 0 or negative errno, then the old list stays.
+ */
+static int use(struct hodo_tracer_list *list)
+{
+	struct hodo_tracer_list *old = (struct hodo_tracer_list *)hodo_tracers;
+	int error;
+
+	if (list) {
+		list->epoch = ++list_epoch;
+		list->one_set = true;
+		for (uint32_t i = 0; i < list->n; i++) {
+			list->users = list->users || !list->entry[i].ops;
+			list->one_set = list->one_set && list->entry[i].set == list->entry[0].set;
+			if (!list->entry[i].epoch)
+				list->entry[i].epoch = list->epoch;
+		}
+	}
+	hodo_store_release(&hodo_tracers, list);
+	if (list)
+		set_hooks(list);
+	error = hodo_slots_patch(sets_wanted(list));
+	if (!list)
+		set_hooks(list);
+	if (error && sets_wanted(list) & ~sets_wanted(old)) {
+		hodo_store_release(&hodo_tracers, old);
+		set_hooks(old);
+		hodo_slots_patch(sets_wanted(old));
+		if (list)
+			hodo_tracers_retire(list, list->bytes);
+		return error;
+	}
+	if (old)
+		hodo_tracers_retire(old, old->bytes);
+	return 0;
+}
+
+/* All kinds of slots, from the first time that somebody wants functions. */
+static void want_functions(void)
+{
+	if (hodo_func_wanted)
+		return;
+	hodo_func_wanted = true;
+	hodo_dispatch_fence = !hodo_patch_barrier();
+	hodo_objects_scan();
+}
+
+/* The built-in tracers of mask, with the set of functions, in place of those that are there: before all others. */
+int hodo_tracers_set_builtins(uint32_t mask, int set)
+{
+	static const struct hodo_builtin_ops *const ops[] = {
+		&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,
+		&hodo_builtin_latency, &hodo_builtin_loop, &hodo_builtin_thread,
+	};
+	static uint32_t active;
+	const struct hodo_tracer_list *old = hodo_tracers;
+	struct hodo_tracer_list *list;
+	uint32_t users = 0, n = 0;
+
+	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
+		if ((active & ~mask) >> b & 1 && ops[b]->stop)
+			ops[b]->stop();
+	}
+	active = mask;
+	if (mask)
+		want_functions();
+	for (uint32_t i = 0; old && i < old->n; i++)
+		users += !old->entry[i].ops;
+	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++)
+		n += mask >> b & 1;
+	if (n + users == 0)
+		return old ? use(0) : 0;
+	list = list_copy(n + users);
+	if (!list)
+		return -ENOMEM;
+	list->n = 0;
+	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
+		if (!(mask >> b & 1) || (ops[b]->start && ops[b]->start(&hodo_func_config) != 0))
+			continue;
+		list->entry[list->n++] = (struct hodo_tracer_entry){ .ops = ops[b], .set = 1ull << set };
+	}
+	for (uint32_t i = 0; old && i < old->n; i++) {
+		if (!old->entry[i].ops)
+			list->entry[list->n++] = old->entry[i];
+	}
+	return use(list);
+}
+
+/* ------------------------------------------------------------------- public API */
+
+static bool inside(void)
+{
+	return hodo_func_tls.in_tracer;
+}
+
+static int find(const struct hodo_tracer *tracer)
+{
+	for (uint32_t i = 0; hodo_tracers && i < hodo_tracers->n; i++) {
+		if (hodo_tracers->entry[i].tracer == tracer)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int add(struct hodo_tracer *tracer)
+{
+	struct hodo_tracer_list *list;
+	int set, error;
+
+	if (find(tracer) >= 0)
+		return -EEXIST;
+	want_functions();
+	set = hodo_select_get(tracer->functions);
+	if (set < 0)
+		return set;
+	list = list_copy((hodo_tracers ? hodo_tracers->n : 0) + 1);
+	if (!list) {
+		hodo_select_put(set);
+		return -ENOMEM;
+	}
+	hodo_slots_select();
+	list->entry[list->n++] = (struct hodo_tracer_entry){ .tracer = tracer, .set = 1ull << set };
+	error = use(list);
+	if (error)
+		hodo_select_put(set);
+	return error;
+}
+
+static int drop(struct hodo_tracer *tracer)
+{
+	struct hodo_tracer_list *list = 0;
+	int at = find(tracer);
+	uint64_t set;
+
+	if (at < 0)
+		return -ENOENT;
+	set = hodo_tracers->entry[at].set;
+	if (hodo_tracers->n > 1) {
+		list = list_copy(hodo_tracers->n);
+		if (!list)
+			return -ENOMEM;
+		list->n--;
+		for (uint32_t i = (uint32_t)at; i < list->n; i++)
+			list->entry[i] = list->entry[i + 1];
+	}
+	use(list);
+	hodo_select_put(__builtin_ctzll(set));
+	return 0;
+}
+
+HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
+{
+	uint64_t mask;
+	int error;
+
+	if (!tracer || tracer->size != sizeof(*tracer) || (!tracer->enter && !tracer->exit))
+		return -EINVAL;
+	if (inside())
+		return -EDEADLK;
+	mask = hodo_control_lock();
+	error = add(tracer);
+	hodo_control_unlock(mask);
+	settle();
+	return error;
+}
+
+HODO_PUBLIC int hodo_tracer_unregister(struct hodo_tracer *tracer)
+{
+	uint64_t mask;
+	int error;
+
+	if (inside())
+		return -EDEADLK;
+	mask = hodo_control_lock();
+	error = drop(tracer);
+	hodo_control_unlock(mask);
+	if (error == 0)
+		settle();
+	return error;
+}
+
+/* ------------------------------------------------------------------------ clock */
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	hodo_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
+{
+	uint64_t ns, passed;
+
+	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
+		return ticks;
+	/* 10 ms apart, two readings of both clocks tell the frequency well enough. */
+	do {
+		ns = monotonic_ns() - start_ns;
+		passed = hodo_func_now() - start_ticks;
+	} while (ns < 10000000);
+	return (uint64_t)((unsigned __int128)ticks * ns / passed);
+}
+
+static void init(void)
+{
+#ifdef __x86_64__
+	unsigned a, b, c, d;
+
+	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE)) {
+		uint32_t low, high;
+
+		__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+		/* x87, SSE, AVX and the three parts of AVX-512: what a C function may change. */
+		hodo_x86_xsave_mask = low & 0xe7;
+		hodo_x86_xsave_bytes = 576;
+		for (unsigned i = 2; i < 8; i++) {
+			if (!(hodo_x86_xsave_mask >> i & 1))
+				continue;
+			__cpuid_count(0xd, i, a, b, c, d);
+			if (a + b > hodo_x86_xsave_bytes)
+				hodo_x86_xsave_bytes = a + b;
+		}
+	}
+#endif
+	start_ns = monotonic_ns();
+	start_ticks = hodo_func_now();
+}
+
+static void scan_begin(void)
+{
+	if (!start_ns)
+		init();
+	hodo_slots_scan_begin();
+}
+
+const struct hodo_extension hodo_extension = {
+	.scan_begin = scan_begin,
+	.object = hodo_slots_object,
+	.roles = hodo_thread_roles,
+	.scan_end = hodo_slots_scan_end,
+	.forked = hodo_func_threads_after_fork,
+	.recording = hodo_events_recording,
+	.thread_role = hodo_thread_set_role,
+};
