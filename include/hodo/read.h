@@ -309,7 +309,8 @@ int hodo_read_text_plain(struct hodo_read_text *text, const char *s, size_t len)
 
 /*
  * Names for addresses in events of kind HODO_KIND_FUNCTION: hodo_read_text_line() writes the name in place of
- * "addr=0x…", hodo_read_text_json() adds "function". name returns NULL if it knows none; what it returns is
+ * "addr=0x…", and of the addresses in other fields; hodo_read_text_json() adds "function", "loop" and "chain"
+ * beside "fields", null for an address without a name. name returns NULL if it knows none; what it returns is
  * used at once. NULL: addresses as they are.
  */
 void hodo_read_symbols(struct hodo_read *reader,

@@ -31,6 +31,7 @@ static const char *const kind_names[] = {
 	[HODO_KIND_END] = "end",
 	[HODO_KIND_COUNTER] = "counter",
 	[HODO_KIND_LABELS] = "labels",
+	[HODO_KIND_FUNCTION] = "function",
 };
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -61,8 +62,8 @@ uint32_t hodo_read_type_parse(const char *name, size_t len)
 
 uint32_t hodo_read_kind_parse(const char *name)
 {
-	for (uint32_t i = 1; i < HODO_KIND_LABELS; i++)
-		if (strcmp(kind_names[i], name) == 0)
+	for (uint32_t i = 1; i < COUNT(kind_names); i++)
+		if (i != HODO_KIND_LABELS && strcmp(kind_names[i], name) == 0)
 			return i;
 	return 0;
 }

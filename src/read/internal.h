@@ -223,6 +223,11 @@ void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct
 
 /* ---------------------------------------------------------------------- traces */
 
+/* When an object was mapped, in ticks. from 0, until UINT64_MAX: not known. */
+struct hodo_object_times {
+	uint64_t from, until;
+};
+
 struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
@@ -242,6 +247,9 @@ struct hodo_trace {
 	uint32_t nfiles; /* the first of them; the others stand in lost lines only */
 	struct hodo_labels **labels;
 	uint32_t nlabels, labels_room;
+	struct hodo_read_object *objects;
+	struct hodo_object_times *object_times; /* nobjects; until they are settled */
+	uint32_t nobjects, objects_room, object_times_room;
 	char **warnings;
 	uint32_t nwarnings, warnings_room;
 	uint32_t warned;
@@ -263,6 +271,12 @@ void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hod
 void hodo_read_labels_free(struct hodo_trace *t);
 /* Finds the stream, or adds one that has no file; NULL: no memory, or too many. */
 struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name);
+
+/* Objects (objects.c): added line by line, then, when the clock is known, given times and order. */
+int hodo_read_objects_add(struct hodo_trace *t, const struct hodo_read_object *o,
+			  const struct hodo_object_times *times);
+void hodo_read_objects_settle(struct hodo_trace *t);
+void hodo_read_objects_free(struct hodo_trace *t);
 
 /* Makes room for one more element in an array that doubles. 0 or -ENOMEM. */
 int hodo_read_grow(void *array_pointer, uint32_t n, uint32_t *room, size_t element_bytes);
@@ -286,6 +300,9 @@ struct hodo_read {
 	int failed;
 	struct hodo_stream *given; /* the stream of the event that was given last */
 	int64_t since_ns, until_ns;
+	const char *(*symbol)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
+			      uint64_t address); /* NULL: none */
+	void *symbol_data;
 	struct hodo_read_event event;
 	struct hodo_read_value values[HODO_FIELDS_MAX];
 };

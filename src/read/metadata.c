@@ -18,7 +18,8 @@ enum {
 	BAD_LABELS = 1u << 2,
 	BAD_CLOCK = 1u << 3,
 	BAD_TWICE = 1u << 4,
-	BAD_LOST = 1u << 5
+	BAD_LOST = 1u << 5,
+	BAD_OBJECT = 1u << 6
 };
 
 #define KEYS_MAX       16
@@ -282,6 +283,55 @@ static int word_labels(struct hodo_trace *t, struct line *l)
 	return err;
 }
 
+/* Hexadecimal with 0x. 0, or -EINVAL. */
+static int get_address(struct line *l, const char *key, uint64_t *address)
+{
+	const char *value = get(l, key);
+	size_t len = value ? strlen(value) : 0;
+
+	if (len < 3 || len > 18 || value[0] != '0' || value[1] != 'x')
+		return -EINVAL;
+	*address = 0;
+	for (value += 2; *value; value++) {
+		if (hex(*value) < 0)
+			return -EINVAL;
+		*address = *address << 4 | (uint64_t)hex(*value);
+	}
+	return 0;
+}
+
+static int get_build_id(struct line *l, struct hodo_read_object *o)
+{
+	const char *s = get_text(l, "build_id");
+	size_t len = strlen(s);
+
+	if (len % 2 != 0 || len / 2 > sizeof(o->build_id))
+		return -EINVAL;
+	for (size_t i = 0; i < len; i += 2) {
+		if (hex(s[i]) < 0 || hex(s[i + 1]) < 0)
+			return -EINVAL;
+		o->build_id[i / 2] = (uint8_t)(hex(s[i]) << 4 | hex(s[i + 1]));
+	}
+	o->build_id_len = (uint32_t)(len / 2);
+	return 0;
+}
+
+static int word_object(struct hodo_trace *t, struct line *l)
+{
+	struct hodo_object_times times = { 0, UINT64_MAX };
+	struct hodo_read_object o = { .size = sizeof(o), .path = get_text(l, "path") };
+
+	o.functions = get_u32(l, "functions");
+	if (get_address(l, "base", &o.base) < 0 || get_address(l, "start", &o.start) < 0 ||
+	    get_address(l, "end", &o.end) < 0 || o.start >= o.end || get_build_id(l, &o) < 0 ||
+	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &times.from) < 0) ||
+	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &times.until) < 0)) {
+		warn(t, BAD_OBJECT, "line %u: object damaged: its functions have no names", l->number);
+		return 0;
+	}
+	return hodo_read_objects_add(t, &o, &times);
+}
+
 static int word_thread(struct hodo_trace *t, struct line *l)
 {
 	if (hodo_read_grow(&t->threads, t->nthreads, &t->threads_room, sizeof(*t->threads)) < 0)
@@ -353,6 +403,7 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
 		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
+		{ "object", word_object },
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -170,6 +170,136 @@ static size_t room_for(const struct hodo_read_text *t, const struct hodo_read_ev
 	return e->cls->kind == HODO_KIND_MARK ? room + t->mark->len * PUT_ESCAPED : room;
 }
 
+/* ------------------------------------------------------------ names of functions */
+
+void hodo_read_symbols(struct hodo_read *reader,
+		       const char *(*name)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
+					   uint64_t address),
+		       void *data)
+{
+	reader->symbol = name;
+	reader->symbol_data = data;
+}
+
+static const struct hodo_read *reader_of(const struct hodo_read_event *e)
+{
+	return ((const struct hodo_trace *)(const void *)e->process)->reader;
+}
+
+/* Whether the fields hold functions' addresses, for which there may be names. */
+static bool has_symbols(const struct hodo_read_event *e)
+{
+	return e->cls->kind == HODO_KIND_FUNCTION && reader_of(e)->symbol;
+}
+
+static const char *symbol_of(const struct hodo_read_event *e, uint64_t address)
+{
+	const struct hodo_read *r = reader_of(e);
+
+	return r->symbol(r->symbol_data, e->process, e->ts_ns, address);
+}
+
+static int add(struct hodo_read_text *t, const char *s, size_t len)
+{
+	char *o = hodo_read_text_reserve(t, len);
+
+	if (!o)
+		return -ENOMEM;
+	memcpy(o, s, len);
+	t->len += len;
+	return 0;
+}
+
+/* A function's name, or its address; in JSON null if it has no name. */
+static int add_symbol(struct hodo_read_text *t, const struct hodo_read_event *e, uint64_t address, bool json)
+{
+	const char *name = symbol_of(e, address);
+	char number[PUT_INTEGER_MAX + 2];
+
+	if (name)
+		return json ? hodo_read_text_json_string(t, name, strlen(name))
+			    : hodo_read_text_plain(t, name, strlen(name));
+	if (json)
+		return add(t, "null", 4);
+	return add(t, number, (size_t)(hodo_read_put_hex(stpcpy(number, "0x"), address) - number));
+}
+
+static int add_symbols(struct hodo_read_text *t, const struct hodo_read_event *e,
+		       const struct hodo_read_value *v, bool json)
+{
+	int err = add(t, "[", 1);
+
+	for (uint32_t i = 0; i < v->count && !err; i++) {
+		if (i > 0)
+			err = add(t, json ? "," : ", ", json ? 1 : 2);
+		if (!err)
+			err = add_symbol(t, e, load64((const uint8_t *)v->data + 8 * (size_t)i), json);
+	}
+	return err ? err : add(t, "]", 1);
+}
+
+/* The fields of an event of functions, names in place of addresses. */
+static int add_function_line(struct hodo_read_text *t, const struct hodo_read_event *e)
+{
+	const struct hodo_class *c = class_of(e);
+	int err = 0;
+
+	for (uint32_t i = 0; i < e->cls->nfields && !err; i++) {
+		const struct hodo_read_value *v = &e->values[i];
+		const struct hodo_read_field *f = &c->fields[i];
+		char *o;
+
+		/* "addr=" stands before an address only. */
+		if (v->type == HODO_TYPE_PTR && strcmp(f->name, "addr") == 0 && symbol_of(e, v->u))
+			err = add(t, " ", 1);
+		else
+			err = add(t, c->text.field[i].line, c->text.field[i].line_len);
+		if (err)
+			break;
+		if (v->type == HODO_TYPE_PTR) {
+			err = add_symbol(t, e, v->u, false);
+			continue;
+		}
+		if (v->type == (HODO_TYPE_ARRAY | HODO_TYPE_PTR)) {
+			err = add_symbols(t, e, v, false);
+			continue;
+		}
+		o = hodo_read_text_reserve(t, c->text.room + (size_t)e->payload_bytes * PUT_ESCAPED);
+		if (!o)
+			return -ENOMEM;
+		t->len = (size_t)(hodo_read_put_value(o, f, v, t->c) - t->data);
+	}
+	return err ? err : add(t, "\n", 1);
+}
+
+/* Behind the fields, which keep the addresses. */
+static int add_function_json(struct hodo_read_text *t, const struct hodo_read_event *e)
+{
+	const struct hodo_class *c = class_of(e);
+	int err = 0;
+
+	for (uint32_t i = 0; i < e->cls->nfields && !err; i++) {
+		const struct hodo_read_value *v = &e->values[i];
+		const char *name = c->fields[i].name, *key = NULL;
+
+		if (v->type == HODO_TYPE_PTR)
+			key = strcmp(name, "addr") == 0 ? ",\"function\":" :
+			      strcmp(name, "loop") == 0 ? ",\"loop\":" : NULL;
+		else if (v->type == (HODO_TYPE_ARRAY | HODO_TYPE_PTR) && strcmp(name, "chain") == 0)
+			key = ",\"chain\":";
+		if (!key)
+			continue;
+		err = add(t, key, strlen(key));
+		if (!err && (v->type & HODO_TYPE_ARRAY))
+			err = add_symbols(t, e, v, true);
+		else if (!err)
+			err = add_symbol(t, e, v->u, true);
+	}
+	return err ? err : add(t, "}\n", 2);
+}
+
+/* ------------------------------------------------------------------------ events */
+
 int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_event *event, unsigned flags)
 {
 	const struct hodo_read_event *e = event;
@@ -211,6 +341,10 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 			len--;
 		*o++ = ' ';
 		o = hodo_read_put_plain(o, data, len, false);
+	}
+	if (has_symbols(e)) {
+		text->len = (size_t)(o - text->data);
+		return add_function_line(text, e);
 	}
 	for (uint32_t i = 0; !mark && i < e->cls->nfields; i++) {
 		o = put(o, c->text.field[i].line, c->text.field[i].line_len);
@@ -254,6 +388,10 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 		o = put(o, ",\"text\":\"", 9);
 		o = hodo_read_put_json(o, data, len);
 		*o++ = '"';
+	}
+	if (has_symbols(e)) {
+		text->len = (size_t)(o - text->data);
+		return add_function_json(text, e);
 	}
 	o = put(o, "}\n", 2);
 	text->len = (size_t)(o - text->data);

@@ -257,6 +257,8 @@ static void publish(struct hodo_trace *t)
 	p->nthreads = t->nthreads;
 	p->streams = (const struct hodo_read_stream *const *)(const void *)t->streams;
 	p->nstreams = t->nstreams;
+	p->objects = t->objects;
+	p->nobjects = t->nobjects;
 	p->warnings = (const char *const *)t->warnings;
 	p->nwarnings = t->nwarnings;
 }
@@ -286,6 +288,7 @@ int hodo_read_trace_open(struct hodo_trace *t)
 	if (err)
 		return err;
 	settle_threads(t);
+	hodo_read_objects_settle(t);
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_settle(t->streams[i]);
 	publish(t);
@@ -301,6 +304,7 @@ void hodo_read_trace_free(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nclasses; i++)
 		hodo_read_class_free(t->classes[i]);
 	hodo_read_labels_free(t);
+	hodo_read_objects_free(t);
 	hodo_read_layouts_free(t->layouts);
 	free(t->streams);
 	free(t->classes);

@@ -85,6 +85,11 @@ static void name_fields(struct hodo_catalog_event *e, char **to, struct texts *t
 	}
 }
 
+static bool is_event_kind(unsigned int kind)
+{
+	return (kind >= HODO_KIND_EVENT && kind <= HODO_KIND_COUNTER) || kind == HODO_KIND_FUNCTION;
+}
+
 static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, size_t size)
 {
 	const uint8_t *types = (const uint8_t *)(r + 1);
@@ -94,7 +99,7 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 	int err;
 
 	if (size < sizeof(*r) || r->nfields > HODO_FIELDS_MAX || size - sizeof(*r) < r->nfields ||
-	    r->head.id == 0 || r->kind < HODO_KIND_EVENT || r->kind > HODO_KIND_COUNTER)
+	    r->head.id == 0 || !is_event_kind(r->kind))
 		return -EBADMSG;
 	if (r->head.id < c->walk.size && c->walk.shape[r->head.id].known)
 		return -EEXIST;
@@ -189,6 +194,59 @@ static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size
 	return err;
 }
 
+static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r, size_t size)
+{
+	struct hodo_catalog_object *o;
+	struct texts t;
+	const char *path;
+	int err;
+
+	if (size < sizeof(*r) || r->build_id_len > sizeof(r->build_id) || r->start >= r->end)
+		return -EBADMSG;
+	t = (struct texts){ (const char *)(r + 1), size - sizeof(*r), false };
+	path = texts_next(&t);
+	if (t.bad)
+		return -EBADMSG;
+	if (c->objects >= HODO_CATALOG_OBJECTS_MAX) {
+		c->objects_dropped++;
+		return -EEXIST;
+	}
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	o->path = strdup(path);
+	o->base = r->base;
+	o->start = r->start;
+	o->end = r->end;
+	o->from = r->ticks;
+	o->until = HODO_CATALOG_MAPPED;
+	o->functions = r->functions;
+	o->build_id_len = r->build_id_len;
+	memcpy(o->build_id, r->build_id, r->build_id_len);
+	err = o->path ? array_add(&c->object, &c->objects, o) : -ENOMEM;
+	if (err) {
+		free(o->path);
+		free(o);
+	}
+	return err;
+}
+
+/* Ends the latest object with that start. */
+static int end_object(struct hodo_catalog *c, const struct hodo_record_unload *r, size_t size)
+{
+	if (size < sizeof(*r))
+		return -EBADMSG;
+	for (uint32_t i = c->objects; i-- > 0 && c->unload_steps < HODO_CATALOG_UNLOAD_STEPS; c->unload_steps++) {
+		struct hodo_catalog_object *o = c->object[i];
+
+		if (o->start != r->start || o->until != HODO_CATALOG_MAPPED)
+			continue;
+		o->until = r->ticks;
+		return 0;
+	}
+	return -EEXIST;
+}
+
 /* 1 if taken, 0 if skipped, or negative errno. r is a private copy. */
 static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
 {
@@ -203,6 +261,12 @@ static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_
 		break;
 	case HODO_RECORD_WARNING:
 		err = add_warning(c, r, size);
+		break;
+	case HODO_RECORD_OBJECT:
+		err = add_object(c, (const struct hodo_record_object *)r, size);
+		break;
+	case HODO_RECORD_UNLOAD:
+		err = end_object(c, (const struct hodo_record_unload *)r, size);
 		break;
 	default: /* of a later version */
 		return 0;
@@ -258,6 +322,11 @@ void hodo_catalog_free(struct hodo_catalog *c)
 	}
 	for (uint32_t i = 0; i < c->warnings; i++)
 		free(c->warning[i]);
+	for (uint32_t i = 0; i < c->objects; i++) {
+		free(c->object[i]->path);
+		free(c->object[i]);
+	}
+	free(c->object);
 	free(c->event);
 	free(c->labels);
 	free(c->warning);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * catalog.h - a traced process's catalogue, read from shared memory: the
- * events it has, labels of their fields, and its warnings.
+ * events it has, labels of their fields, its warnings, and the executable and
+ * libraries that were mapped.
  *
  * Memory is bounded by what the catalogue can hold (HODO_CATALOG_SIZE), and by
  * the limits below for what is not bounded by the 16-bit event id.
@@ -19,6 +20,8 @@
 #define HODO_CATALOG_RECORD_MAX (1u << 20) /* bytes of one record */
 #define HODO_CATALOG_LABELS_MAX 4096u      /* label records, and labels of one */
 #define HODO_CATALOG_WARNINGS_MAX 1024u    /* kept; more are dropped */
+#define HODO_CATALOG_OBJECTS_MAX 65536u    /* likewise */
+#define HODO_CATALOG_UNLOAD_STEPS (1u << 26) /* objects looked through for all that say they are no more */
 
 struct hodo_catalog_event {
 	uint16_t id;
@@ -43,6 +46,17 @@ struct hodo_catalog_labels {
 	const char **label; /* n */
 };
 
+#define HODO_CATALOG_MAPPED UINT64_MAX /* until: it still is */
+
+struct hodo_catalog_object {
+	char *path;
+	uint64_t base, start, end;
+	uint64_t from, until; /* ticks; from 0: before the recording */
+	uint32_t functions;
+	uint32_t build_id_len;
+	uint8_t build_id[32];
+};
+
 struct hodo_catalog {
 	uint64_t parsed; /* bytes */
 	bool broken;     /* a record made no sense: nothing after it is read */
@@ -53,6 +67,10 @@ struct hodo_catalog {
 	char **warning;
 	uint32_t warnings;
 	uint32_t warnings_dropped;
+	struct hodo_catalog_object **object; /* in the order of their coming */
+	uint32_t objects;
+	uint32_t objects_dropped;
+	uint32_t unload_steps;
 	struct hodo_walk_table walk;
 };
 

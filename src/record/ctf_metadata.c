@@ -83,6 +83,7 @@ static const char *kind_name(unsigned int kind)
 		[HODO_KIND_TRACEPOINT] = "tracepoint", [HODO_KIND_SPAN_BEGIN] = "span_begin",
 		[HODO_KIND_SPAN_END] = "span_end",     [HODO_KIND_BEGIN] = "begin",
 		[HODO_KIND_END] = "end",               [HODO_KIND_COUNTER] = "counter",
+		[HODO_KIND_FUNCTION] = "function",
 	};
 
 	return kind < sizeof(name) / sizeof(*name) && name[kind] ? name[kind] : "event";
@@ -260,8 +261,26 @@ static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 	hodo_text_add(t, "*/\n");
 }
 
+static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
+{
+	hodo_text_add(t, "/*@object path=");
+	hodo_text_add_encoded(t, o->path);
+	hodo_text_add(t, " base=0x%llx start=0x%llx end=0x%llx", (unsigned long long)o->base,
+		      (unsigned long long)o->start, (unsigned long long)o->end);
+	if (o->from)
+		hodo_text_add(t, " from=%llu", (unsigned long long)o->from);
+	if (o->until != HODO_CATALOG_MAPPED)
+		hodo_text_add(t, " until=%llu", (unsigned long long)o->until);
+	hodo_text_add(t, " functions=%u build_id=", o->functions);
+	for (uint32_t i = 0; i < o->build_id_len; i++)
+		hodo_text_add(t, "%02x", o->build_id[i]);
+	hodo_text_add(t, "*/\n");
+}
+
 static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
+	for (uint32_t i = 0; i < m->catalog->objects; i++)
+		add_object(t, m->catalog->object[i]);
 	for (uint32_t i = 0; i < m->threads; i++) {
 		hodo_text_add(t, "/*@thread tid=%u comm=", m->thread[i].tid);
 		hodo_text_add_encoded(t, m->thread[i].comm);
