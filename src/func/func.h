@@ -62,7 +62,7 @@ struct hodo_func_object {
 	struct hodo_slot *slots;        /* by address */
 	struct hodo_function *functions; /* by address */
 	uint32_t nslots, nfunctions;
-	uint32_t nslots_room, nfunctions_room; /* what the arrays were made for */
+	uint32_t slots_room, functions_room;
 	void **entry_hook, **exit_hook; /* words of its stubs, NULL: none */
 	bool in_use;
 	bool seen;                      /* in the scan under way */
@@ -132,9 +132,11 @@ HODO_HIDDEN void hodo_select_object(struct hodo_func_object *object, const struc
 
 /*
  * hodo_frame.user: bits 0 … 31 are dispatch's (the epoch at entry), bits 32 + enum hodo_builtin the
- * built-in tracers', one each; zero at entry.
+ * built-in tracers', one each, bits 40 … 63 latency.c's; zero at entry but for HODO_USER_NO_EXIT.
  *
  * One of libhodo's own tracers: like hodo_tracer, with the shadow at hand, and under the rules above. */
+#define HODO_USER_NO_EXIT (1ull << 39) /* dispatch: the exit will not be seen, the time it took is not known */
+#define HODO_USER(tracer) (1ull << (32 + HODO_TRACER_##tracer))
 struct hodo_builtin_ops {
 	void (*enter)(struct hodo_shadow *shadow, struct hodo_frame *frame);
 	/* In reverse order of entry; see hodo_shadow.closed. The chain still holds what the frame was inside of:
@@ -144,6 +146,8 @@ struct hodo_builtin_ops {
 	 * further ones begin; some may be under way. */
 	int (*start)(const struct hodo_functions_config *config);
 	void (*stop)(void);
+	/* Under the control lock, between start and stop: objects came or went, hodo_func_objects tells which. */
+	void (*objects)(void);
 };
 /* By enum hodo_builtin; record has its own direct path when it is alone, and these functions when not. */
 extern HODO_HIDDEN const struct hodo_builtin_ops hodo_builtin_record, hodo_builtin_graph, hodo_builtin_profile,
@@ -159,12 +163,12 @@ struct hodo_func_thread {
 	uint32_t tid;
 	bool main;
 	const char *role;          /* thread.c */
-	uint32_t profile_used;     /* profile.c */
-	uint64_t *profile_index;   /* profile.c: a mapping of its own, kept when the thread is gone */
+	void *profile;             /* profile.c: a mapping of its own, kept when the thread is gone */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
-	uint64_t stack_pending;    /* stack.c */
-	void *latency;             /* latency.c: a mapping of its own */
-	uint64_t reserved[8];
+	uint64_t stack_pending;    /* stack.c: the frame that is there and was not told of, 0: none */
+	uint32_t stack_step;       /* stack.c: of the last event on the way down */
+	uint32_t latency_free;     /* latency.c: nodes for this thread's use, kept when it is gone */
+	uint64_t chain[64];        /* for an event */
 	uint32_t cache_epoch;      /* of the lookup that cache was filled from */
 	struct hodo_func_cached {
 		uint64_t function, sets;
@@ -251,6 +255,7 @@ extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
 /* thread.c: HODO_ONLY_IN of an object, under the control lock; and hodo_thread_role(). */
 HODO_HIDDEN void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
 HODO_HIDDEN int hodo_thread_set_role(const char *role);
+HODO_HIDDEN void hodo_thread_forget(uintptr_t text, uintptr_t end); /* an object is gone */
 
 /* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */
 extern HODO_HIDDEN struct hodo_functions_config hodo_func_config;
@@ -277,6 +282,27 @@ static inline uint32_t hodo_func_chain(const struct hodo_shadow *shadow, uint64_
 	for (uint32_t i = shadow->n; i > 0 && n < max; i--)
 		out[n++] = shadow->frames[i - 1].function;
 	return n;
+}
+
+/* How long a call took. One that was parked and then found to be left was over when it was parked, or before. */
+static inline uint64_t hodo_func_ticks(const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
+{
+	if (end == HODO_FRAME_LEFT && frame->parked && frame->parked < now)
+		now = frame->parked;
+	return now > frame->entry ? now - frame->entry : 0;
+}
+
+/* func:call, for several built-in tracers. */
+static inline void hodo_func_emit_call(const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t ticks)
+{
+	struct __attribute__((packed, aligned(8))) {
+		uint64_t addr;
+		uint32_t frame, depth;
+		uint64_t ticks;
+		uint8_t left, beyond[7];
+	} f = { frame->function, HODO_FRAME32(frame->at), frame->depth, ticks, end == HODO_FRAME_LEFT, { 0 } };
+
+	hodo_func_emit(HODO_FUNC_CALL, &f, 25);
 }
 
 /* Trampolines' C side. pc: behind the slot (or the function, for -finstrument-functions); at: see struct hodo_frame. */

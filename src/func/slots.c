@@ -14,30 +14,23 @@ static bool selecting;
 
 /* -------------------------------------------------------------------- arrays */
 
-/* Room for one more of size bytes each; capacities are powers of two from 256 on, told by n alone. */
-static bool array_room(void **array, uint32_t n, size_t size)
+/* Room for one more of size bytes each. */
+static bool array_room(void **array, uint32_t n, uint32_t *capacity, size_t size)
 {
+	uint32_t more = *capacity ? 2 * *capacity : 256;
 	void *p;
 
-	if (n != 0 && (n < 256 || (n & (n - 1)) != 0))
+	if (n < *capacity)
 		return true;
-	if (n == 0)
-		p = hodo_mmap(256 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (*capacity)
+		p = (void *)hodo_sys4(SYS_mremap, *array, *capacity * size, more * size, MREMAP_MAYMOVE);
 	else
-		p = (void *)hodo_sys4(SYS_mremap, *array, n * size, 2 * n * size, MREMAP_MAYMOVE);
+		p = hodo_mmap(more * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (hodo_is_error(p))
 		return false;
 	*array = p;
+	*capacity = more;
 	return true;
-}
-
-static size_t array_bytes(uint32_t n, size_t size)
-{
-	uint32_t capacity = 256;
-
-	while (capacity < n)
-		capacity *= 2;
-	return capacity * size;
 }
 
 bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
@@ -46,7 +39,7 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 	struct hodo_func_object *o = scan->object;
 
 	if (slot < o->text || slot >= o->text_end || o->nslots == HODO_SLOTS_MAX ||
-	    !array_room((void **)&o->slots, o->nslots, sizeof(*o->slots)))
+	    !array_room((void **)&o->slots, o->nslots, &o->slots_room, sizeof(*o->slots)))
 		return false;
 	if (function < o->text || function >= o->text_end)
 		function = slot;
@@ -129,7 +122,7 @@ static void index_functions(struct hodo_func_object *o)
 		if (s->at != HODO_AT_ENTRY ||
 		    (o->nfunctions && o->functions[o->nfunctions - 1].addr == s->function))
 			continue;
-		if (!array_room((void **)&o->functions, o->nfunctions, sizeof(*o->functions)))
+		if (!array_room((void **)&o->functions, o->nfunctions, &o->functions_room, sizeof(*o->functions)))
 			break;
 		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, 0, 0 };
 	}
@@ -239,69 +232,86 @@ static struct hodo_func_object *new_object(void)
 	return hodo_func_nobjects < HODO_FUNC_OBJECTS_MAX ? &hodo_func_objects[hodo_func_nobjects++] : 0;
 }
 
+static void drop_functions(struct hodo_func_object *o)
+{
+	if (o->functions_room) /* dispatch may be reading them */
+		hodo_tracers_retire(o->functions, o->functions_room * sizeof(*o->functions));
+	o->functions = 0;
+	o->nfunctions = o->functions_room = 0;
+}
+
 static void forget(struct hodo_func_object *o)
 {
-	if (o->nslots_room)
-		hodo_sys2(SYS_munmap, o->slots, array_bytes(o->nslots_room, sizeof(*o->slots)));
-	if (o->nfunctions_room) /* dispatch may be reading them */
-		hodo_tracers_retire(o->functions, array_bytes(o->nfunctions_room, sizeof(*o->functions)));
+	if (o->slots_room)
+		hodo_sys2(SYS_munmap, o->slots, o->slots_room * sizeof(*o->slots));
+	drop_functions(o);
 	o->in_use = false;
 }
 
-/* Slots that are calls already are made no-ops, or left, as the sets want; hooks are set before. */
+/* The kinds of slots that are looked for in every program, so that they are no-ops until they are wanted. */
 static void look(struct hodo_func_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
 	struct hodo_scan scan = { info, o };
 
-	o->slots = 0;
-	o->functions = 0;
-	o->nslots = o->nfunctions = 0;
-	o->entry_hook = o->exit_hook = 0;
 	if (note)
 		hodo_scan_calls(&scan, note);
 	hodo_scan_instrument(&scan);
-	o->complete = hodo_func_wanted;
-	if (o->complete) {
-		hodo_scan_xray(&scan);
-		hodo_scan_entry_only(&scan);
-	}
-	o->nslots_room = o->nslots;
 	index_functions(o);
-	o->nfunctions_room = o->nfunctions;
-	hodo_select_object(o, info);
+}
+
+/* The others, once functions are wanted; the slots known so far stay. */
+static void look_closer(struct hodo_func_object *o, const struct dl_phdr_info *info)
+{
+	struct hodo_scan scan = { info, o };
+
+	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++)
+		o->slots[i].function = o->functions[o->slots[i].function].addr;
+	drop_functions(o);
+	hodo_scan_xray(&scan);
+	hodo_scan_entry_only(&scan);
+	index_functions(o);
+	o->complete = true;
+}
+
+static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uintptr_t text, uintptr_t end)
+{
+	struct hodo_func_object *o = new_object();
+	const char *path = hodo_objects_path(info);
+	size_t n = __builtin_strlen(path);
+
+	if (!o)
+		return 0;
+	__builtin_memset(o, 0, sizeof(*o));
+	n = n < sizeof(o->path) ? n : sizeof(o->path) - 1;
+	__builtin_memcpy(o->path, path, n);
+	o->base = info->dlpi_addr;
+	o->text = text;
+	o->text_end = end;
+	o->in_use = true;
+	return o;
 }
 
 void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
 	struct hodo_func_object *o;
-	const char *path;
 	uintptr_t text, end;
-	size_t n;
 
 	if (!text_range(info, &text, &end))
 		return;
 	o = known_object(text, end, info->dlpi_addr);
-	if (o && (o->complete || !hodo_func_wanted)) {
+	if (!o) {
+		o = add_object(info, text, end);
+		if (!o)
+			return;
+		look(o, info, note);
+	} else if (!selecting && (o->complete || !hodo_func_wanted)) {
 		o->seen = true;
-		if (selecting)
-			hodo_select_object(o, info);
 		return;
 	}
-	if (o)
-		forget(o); /* until now nobody wanted to know about all kinds of its slots */
-	o = new_object();
-	if (!o)
-		return;
-	path = hodo_objects_path(info);
-	n = __builtin_strlen(path);
-	n = n < sizeof(o->path) ? n : sizeof(o->path) - 1;
-	__builtin_memcpy(o->path, path, n);
-	o->path[n] = 0;
-	o->base = info->dlpi_addr;
-	o->text = text;
-	o->text_end = end;
-	o->in_use = o->seen = true;
-	look(o, info, note);
+	o->seen = true;
+	if (!o->complete && hodo_func_wanted)
+		look_closer(o, info);
+	hodo_select_object(o, info);
 	hodo_events_object(o, info);
 }
 

@@ -131,7 +131,8 @@ static void add_object(const struct dl_phdr_info *info, const struct hodo_note *
 		hodo_objects_foreign = true;
 		return;
 	}
-	if (sites > end || hodo_objects_room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
+	if (sites > end ||
+	    hodo_objects_room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
 		sites = end = 0; /* an object without sites has no such section */
 	o = &objects[nobjects++];
 	*o = (struct hodo_object){ info->dlpi_addr, sites, end, ops, true };

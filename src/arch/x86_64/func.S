@@ -233,8 +233,8 @@ record_slow:
 	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
 
 	/*
-	 * hodo_x86_keep(rdi: function, rsi, rdx, rcx: its arguments). The area for xsave has hodo_x86_xsave_bytes bytes and
-	 * is 64-aligned; its header must be zero, or xrstor faults. hodo_x86_xsave_mask 0: fxsave.
+	 * hodo_x86_keep(rdi: function, rsi, rdx, rcx: its arguments). The area for xsave has hodo_x86_xsave_bytes bytes
+	 * and is 64-aligned; its header must be zero, or xrstor faults. hodo_x86_xsave_mask 0: fxsave.
 	 */
 	.text
 	.globl	hodo_x86_keep
