@@ -1,18 +1,477 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* shadow.c - see shadow.h. */
+/*
+ * shadow.c - see shadow.h.
+ *
+ * May be left at any instruction for good: a signal handler that interrupted it
+ * may longjmp. So a frame is complete before it is counted in `n`, and out of
+ * it before it is closed, and no index is used that was not compared with `n`.
+ *
+ * Calls nothing but the caller's functions: structs are copied field by field.
+ */
 #include "shadow.h"
 
-struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now, bool sp)
+#define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
+#define WALK_MAX 64u   /* frames looked at for the function of an exit that tells no exact address */
+#define NEIGHBOURS 8u  /* parked frames of which the oldest makes room */
+#define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+/* Keeps the compiler from moving stores across: a handler runs in between. */
+#define ordered() __asm__ volatile("" ::: "memory")
+
+static inline void copy(struct hodo_frame *to, const struct hodo_frame *from)
 {
-	return 0;
+	to->at = from->at;
+	to->function = from->function;
+	to->entry = from->entry;
+	to->children = from->children;
+	to->user = from->user;
+	to->parked = from->parked;
+	to->depth = from->depth;
+	to->lane = from->lane;
+	to->thread = from->thread;
+	to->sp = from->sp;
 }
 
-bool hodo_shadow_exit(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now, bool sp,
+/* ------------------------------------------------------------- parked frames */
+
+static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at)
+{
+	return (uint32_t)(at * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
+}
+
+/* sp frames of one address are different calls if the functions are: inlined ones share their frame. */
+static inline bool is(const struct hodo_frame *f, uint64_t at, uint64_t function, uint32_t sp)
+{
+	return f->at == at && f->sp == sp && (sp != 1 || f->function == function);
+}
+
+/* The slot, or UINT32_MAX. Without the lock it may miss a frame that is being moved: as if it was not there. */
+static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
+{
+	uint32_t i = slot_of(p, at);
+
+	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
+		if (!__atomic_load_n(&p->slots[i].at, __ATOMIC_RELAXED))
+			break;
+		if (is(&p->slots[i], at, function, sp))
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+/* Frees a slot; moves up those behind it that would not be found any more. */
+static void take_out(struct hodo_parked *p, uint32_t i)
+{
+	uint32_t k = i;
+
+	for (uint32_t n = 0; n < p->mask; n++) {
+		k = (k + 1) & p->mask;
+		if (!p->slots[k].at)
+			break;
+		if (((k - slot_of(p, p->slots[k].at)) & p->mask) >= ((k - i) & p->mask)) {
+			copy(&p->slots[i], &p->slots[k]);
+			i = k;
+		}
+	}
+	p->slots[i].at = 0;
+	p->count--;
+}
+
+void hodo_parked_put(struct hodo_parked *p, const struct hodo_frame *frame)
+{
+	uint32_t i = slot_of(p, frame->at);
+	uint32_t n;
+
+	for (n = 0; n <= p->mask; n++, i = (i + 1) & p->mask)
+		if (!p->slots[i].at || is(&p->slots[i], frame->at, frame->function, frame->sp))
+			break;
+	if (n > p->mask)
+		return;
+	if (!p->slots[i].at)
+		p->count++;
+	copy(&p->slots[i], frame);
+}
+
+static bool take(struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp, struct hodo_frame *frame)
+{
+	uint32_t i = UINT32_MAX;
+
+	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED) || !at || find(p, at, function, sp) == UINT32_MAX)
+		return false;
+	if (p->lock && !p->lock(p))
+		return false;
+	i = find(p, at, function, sp);
+	if (i != UINT32_MAX) {
+		copy(frame, &p->slots[i]);
+		take_out(p, i);
+	}
+	if (p->unlock)
+		p->unlock(p);
+	return i != UINT32_MAX;
+}
+
+bool hodo_parked_take(struct hodo_parked *p, uint64_t at, struct hodo_frame *frame)
+{
+	return take(p, at, 0, 0, frame);
+}
+
+/* The oldest of the frames behind a slot. */
+static uint32_t oldest(const struct hodo_parked *p, uint32_t i)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t n = 0, seen = 0; n <= p->mask && seen < NEIGHBOURS; n++, i = (i + 1) & p->mask) {
+		if (!p->slots[i].at)
+			continue;
+		seen++;
+		if (best == UINT32_MAX || p->slots[i].parked < p->slots[best].parked)
+			best = i;
+	}
+	return best;
+}
+
+/* Puts it in, however full the table is. What has to go for it comes in gone[0 .. returned - 1], at most 2. -1: not
+ * possible. */
+static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hodo_frame gone[2])
+{
+	uint32_t i;
+	int n = 0;
+
+	if (!p || !p->slots || !frame->at || (p->lock && !p->lock(p)))
+		return -1;
+	i = find(p, frame->at, frame->function, frame->sp);
+	if (i != UINT32_MAX) {
+		copy(&gone[n++], &p->slots[i]);
+		take_out(p, i);
+	}
+	if (p->count >= p->mask / 4 * 3 && !(p->grow && p->grow(p))) {
+		i = oldest(p, slot_of(p, frame->at));
+		if (i != UINT32_MAX) {
+			copy(&gone[n++], &p->slots[i]);
+			take_out(p, i);
+		}
+	}
+	hodo_parked_put(p, frame);
+	if (p->unlock)
+		p->unlock(p);
+	return n;
+}
+
+/* ------------------------------------------------------------------- the chain */
+
+static inline bool own(const struct hodo_shadow *s, uint64_t at)
+{
+	return at - s->stack_low < s->stack_high - s->stack_low;
+}
+
+/* Whether a frame at `below` may be inside one at `above` on one stack. */
+static inline bool one_stack(const struct hodo_shadow *s, uint64_t above, uint64_t below)
+{
+	bool is_own = own(s, below);
+
+	if (own(s, above) != is_own)
+		return false;
+	return is_own || above - below <= HODO_SHADOW_NEAR;
+}
+
+/* A frame that is in no chain and no table any more. */
+static void close_away(struct hodo_shadow *s, const struct hodo_frame *f)
+{
+	if (f->sp != EXITED)
+		s->closed(s, f, HODO_FRAME_LEFT, f->parked);
+}
+
+/* Its exit may have come in another thread. */
+static bool returned_elsewhere(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t *when)
+{
+	struct hodo_frame exited;
+
+	if (f->sp || !take(s->parked, f->at, 0, EXITED, &exited))
+		return false;
+	if (exited.parked < f->entry)
+		return false; /* older: that of a frame that was never seen */
+	*when = exited.parked;
+	s->orphans--; /* counted by the other thread; the sum is right */
+	return true;
+}
+
+/* Remembers an exit that has no entry in this chain or the table. */
+static void keep_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now)
+{
+	struct hodo_frame exited = { .at = at, .function = function, .entry = now, .parked = now, .sp = EXITED };
+	struct hodo_frame gone[2];
+	int n;
+
+	if (own(s, at) || s->deep)
+		return; /* no other thread runs there; or it is one for which there was no room */
+	n = put(s->parked, &exited, gone);
+	for (int i = 0; i < n; i++)
+		close_away(s, &gone[i]);
+}
+
+/* Takes the topmost frame out of the chain: it is out of the array before anybody hears of it. */
+static inline const struct hodo_frame *pop(struct hodo_shadow *s, uint64_t now)
+{
+	const struct hodo_frame *f = &s->frames[s->n - 1];
+
+	ordered();
+	s->n--;
+	ordered();
+	if (s->n)
+		s->frames[s->n - 1].children += now - f->entry;
+	return f;
+}
+
+static void park(struct hodo_shadow *s, uint64_t now)
+{
+	struct hodo_frame f, gone[2];
+	int n;
+
+	copy(&f, pop(s, now));
+	f.parked = now;
+	n = put(s->parked, &f, gone);
+	if (n < 0) {
+		s->closed(s, &f, HODO_FRAME_LEFT, now);
+		return;
+	}
+	if (s->park)
+		s->park(s, &f);
+	for (int i = 0; i < n; i++)
+		close_away(s, &gone[i]);
+}
+
+/* Gives up the frames from index `to` on, which an event at `at` shows to be over. exact: a frame there is too. */
+static void unwind(struct hodo_shadow *s, uint32_t to, uint64_t at, bool exact, uint64_t now)
+{
+	bool at_own = own(s, at);
+
+	while (s->n > to) {
+		const struct hodo_frame *f = &s->frames[s->n - 1];
+		uint64_t when = now;
+
+		if (at_own && own(s, f->at) && f->at <= at)
+			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
+		else if (returned_elsewhere(s, f, &when))
+			s->closed(s, pop(s, when), HODO_FRAME_RETURNED, when);
+		else if (exact && f->at == at && !f->sp)
+			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
+		else
+			park(s, now);
+	}
+}
+
+/* First index of the lane that index i is in. */
+static inline uint32_t lane_of(const struct hodo_shadow *s, uint32_t i)
+{
+	uint32_t lane = s->frames[i].lane;
+
+	return lane <= i ? lane : i;
+}
+
+/* In a lane, first .. last: the first index whose address is below `at` (or is it: with_equal); last + 1 if none. */
+static uint32_t first_below(const struct hodo_shadow *s, uint32_t first, uint32_t last, uint64_t at, bool with_equal)
+{
+	uint32_t low = first, high = last + 1;
+
+	if (s->frames[last].at > at)
+		return high;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint64_t there = s->frames[middle].at;
+
+		if (there < at || (with_equal && there == at))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static struct hodo_frame *push(struct hodo_shadow *s, uint32_t lane, uint64_t at, uint64_t function, uint64_t now,
+			       bool sp)
+{
+	uint32_t n = s->n;
+	struct hodo_frame *f;
+
+	if (unlikely(n >= s->max) && !(s->grow && s->grow(s) && n < s->max)) {
+		s->deep++;
+		return 0;
+	}
+	f = &s->frames[n];
+	f->at = at;
+	f->function = function;
+	f->entry = now;
+	f->children = 0;
+	f->user = 0;
+	f->parked = 0;
+	f->depth = n;
+	f->lane = lane;
+	f->thread = s->thread;
+	f->sp = sp;
+	ordered();
+	s->n = n + 1;
+	return f;
+}
+
+/* Looks for the frame that one at `at` is inside of, and gives up what that shows to be over. The lane to push on;
+ * UINT32_MAX: a new one. */
+static uint32_t find_lane(struct hodo_shadow *s, uint64_t at, uint64_t now, bool sp)
+{
+	uint32_t end = s->n, second = 0;
+
+	for (uint32_t lanes = 0; end > 0; lanes++) {
+		uint32_t first = lane_of(s, end - 1), over;
+
+		if (lanes > LANES_MAX)
+			break;
+		if (lanes == LANES_MAX)
+			unwind(s, second, at, !sp, now);
+		over = first_below(s, first, end - 1, at, !sp);
+		if (over > first && one_stack(s, s->frames[over - 1].at, at)) {
+			unwind(s, over, at, !sp, now);
+			return first;
+		}
+		/* The whole lane is over if it is where the new frame is, or below it on the thread's own stack. */
+		if (over == first && !sp && s->frames[first].at == at)
+			unwind(s, first, at, true, now);
+		else if (over == first && own(s, at) && own(s, s->frames[first].at))
+			unwind(s, first, at, !sp, now);
+		second = first;
+		end = first;
+	}
+	return UINT32_MAX;
+}
+
+static __attribute__((noinline)) struct hodo_frame *enter_slow(struct hodo_shadow *s, uint64_t at, uint64_t function,
+							       uint64_t now, bool sp)
+{
+	struct hodo_frame old;
+	uint32_t lane;
+
+	if (take(s->parked, at, function, sp, &old)) {
+		uint64_t when;
+
+		if (returned_elsewhere(s, &old, &when))
+			s->closed(s, &old, HODO_FRAME_RETURNED, when);
+		else
+			close_away(s, &old);
+	}
+	lane = find_lane(s, at, now, sp);
+	return push(s, lane == UINT32_MAX ? s->n : lane, at, function, now, sp);
+}
+
+struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now, bool sp)
+{
+	uint32_t n = s->n;
+
+	if (likely(n > 0)) {
+		const struct hodo_frame *top = &s->frames[n - 1];
+
+		if (likely(at < top->at && one_stack(s, top->at, at) &&
+			   !(s->parked && __atomic_load_n(&s->parked->count, __ATOMIC_RELAXED))))
+			return push(s, lane_of(s, n - 1), at, function, now, sp);
+	}
+	return enter_slow(s, at, function, now, sp);
+}
+
+/* ------------------------------------------------------------------------ exit */
+
+typedef bool same_function(struct hodo_shadow *s, const struct hodo_frame *frame, uint64_t function);
+
+/* The index of the frame that an exit belongs to, UINT32_MAX if it is not in the chain. */
+static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
+{
+	uint32_t end = s->n;
+
+	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
+		uint32_t first = lane_of(s, end - 1);
+		uint32_t i = first_below(s, first, end - 1, at, true);
+
+		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
+			if (!s->frames[i].sp)
+				return i;
+		end = first;
+	}
+	return UINT32_MAX;
+}
+
+/* The same where only some address in the frame is known, the stack pointer. */
+static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, same_function *same)
+{
+	uint32_t end = s->n;
+
+	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
+		uint32_t first = lane_of(s, end - 1);
+		uint32_t i = first_below(s, first, end - 1, at, false);
+
+		for (uint32_t n = 0; i > first && n < WALK_MAX; n++, i--) {
+			const struct hodo_frame *f = &s->frames[i - 1];
+
+			if (!one_stack(s, f->at, at))
+				break;
+			if (f->sp && (same ? same(s, f, function) : f->function == function))
+				return i - 1;
+		}
+		end = first;
+	}
+	return UINT32_MAX;
+}
+
+static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now,
+						bool sp, same_function *same)
+{
+	uint32_t i = sp ? find_sp(s, at, function, same) : find_exact(s, at);
+	struct hodo_frame f;
+	bool match = true;
+
+	if (i != UINT32_MAX) {
+		unwind(s, i + 1, s->frames[i].at, false, now);
+		if (s->n != i + 1)
+			return false; /* cannot be, but for what a longjmp left */
+		if (!sp && same)
+			match = same(s, &s->frames[i], function);
+		s->closed(s, pop(s, now), match ? HODO_FRAME_RETURNED : HODO_FRAME_LEFT, now);
+	} else if (take(s->parked, at, function, sp, &f)) {
+		if (!sp && same)
+			match = same(s, &f, function);
+		s->closed(s, &f, match ? HODO_FRAME_RETURNED : HODO_FRAME_LEFT, match ? now : f.parked);
+	} else {
+		match = false;
+		if (!sp)
+			keep_exit(s, at, function, now);
+	}
+	if (!match)
+		s->orphans++;
+	return match;
+}
+
+bool hodo_shadow_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now, bool sp,
 		      bool (*same)(struct hodo_shadow *shadow, const struct hodo_frame *frame, uint64_t function))
 {
-	return false;
+	uint32_t n = s->n;
+
+	if (likely(n > 0)) {
+		const struct hodo_frame *top = &s->frames[n - 1];
+
+		if (likely(top->at == at && top->sp == sp &&
+			   (same ? same(s, top, function) : !sp || top->function == function))) {
+			s->closed(s, pop(s, now), HODO_FRAME_RETURNED, now);
+			return true;
+		}
+	}
+	return exit_slow(s, at, function, now, sp, same);
 }
 
-void hodo_shadow_clear(struct hodo_shadow *shadow, uint64_t now)
+void hodo_shadow_clear(struct hodo_shadow *s, uint64_t now)
 {
+	while (s->n > 0) {
+		uint64_t when;
+
+		if (returned_elsewhere(s, &s->frames[s->n - 1], &when))
+			s->closed(s, pop(s, when), HODO_FRAME_RETURNED, when);
+		else
+			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
+	}
 }

@@ -19,6 +19,10 @@
  *           the table of parked frames, which all threads share, until its exit
  *           comes (from any thread), or an entry at the same address proves that it was left.
  *
+ * A coroutine may go on in another thread while its frames are still in the chain of
+ * the one that it ran in before: an exit that finds no frame is kept in the table too, and
+ * whoever gives up a frame of that address which is older takes it as returned then.
+ *
  * Who may run beside whom: a shadow is its thread's own; no function here is to
  * be entered again for the same shadow or table while it runs (the caller
  * sees to it). The table of parked frames may be shared: then the caller gives lock and unlock.
@@ -74,8 +78,11 @@ struct hodo_shadow {
 	/* A frame is over: called once for each frame for which enter gave one, innermost first. now: ticks. */
 	void (*closed)(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end,
 		       uint64_t now);
+	/* NULL, or: a frame is parked from now on (frame->parked). closed comes later, perhaps through another
+	 * thread's shadow. */
+	void (*park)(struct hodo_shadow *shadow, const struct hodo_frame *frame);
 	void *arg;                 /* the caller's */
-	uint64_t orphans;          /* exits without an entry */
+	uint64_t orphans;          /* exits without an entry: the sum over all shadows of a table counts, modulo 2^64 */
 	uint64_t deep;             /* entries for which there was no room */
 };
 
