@@ -293,6 +293,9 @@ __asm__(".ifndef .Lhodo_note\n"
 	".balign 4\n"
 	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., 0\n"
 	".popsection\n"
+	/* Where no file has a site, bfd refuses the references above unless there is such a section. */
+	".pushsection hodo_sites,\"a\",@progbits\n"
+	".popsection\n"
 	".endif\n");
 
 /* A record is linked to the code it belongs to ("o"), so that both are kept or dropped together. */
