@@ -172,5 +172,5 @@ unsigned hodo_fields_element_size(uint8_t type)
 	if (!(type & HODO_TYPE_ARRAY))
 		return 0;
 	type &= (uint8_t)~HODO_TYPE_ARRAY;
-	return type >= HODO_TYPE_I8 && type <= HODO_TYPE_F64 ? hodo_fields_fixed_size(type) : 0;
+	return type >= HODO_TYPE_I8 && type <= HODO_TYPE_PTR ? hodo_fields_fixed_size(type) : 0;
 }

@@ -370,17 +370,19 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Two readings of both clocks, 1 ms apart, tell the frequency well enough; the recorder knows it better. */
 HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
 {
 	uint64_t ns, passed;
 
 	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
 		return ticks;
-	/* 10 ms apart, two readings of both clocks tell the frequency well enough. */
+	if (hodo_func_config.size)
+		return (uint64_t)((unsigned __int128)ticks * 1000000000u / hodo_func_config.ticks_per_s);
 	do {
 		ns = monotonic_ns() - start_ns;
 		passed = hodo_func_now() - start_ticks;
-	} while (ns < 10000000);
+	} while (ns < 1000000);
 	return (uint64_t)((unsigned __int128)ticks * ns / passed);
 }
 
