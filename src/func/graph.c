@@ -1,5 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* graph.c - the graph tracer. */
+/*
+ * graph.c - the graph tracer: one event a call, at its end, with its depth and
+ * the time it took; short calls are left out.
+ */
 #include "func.h"
 
-const struct hodo_builtin_ops hodo_builtin_graph = { 0 };
+static bool too_deep(const struct hodo_frame *frame)
+{
+	return hodo_func_config.depth_max && frame->depth >= hodo_func_config.depth_max;
+}
+
+/* Of what has no exit, the entry is all there is to tell. */
+static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
+{
+	struct {
+		uint64_t addr;
+		uint32_t frame, beyond;
+	} f = { frame->function, HODO_FRAME32(frame->at), 0 };
+
+	if ((frame->user & HODO_USER_NO_EXIT) && !too_deep(frame) && !hodo_func_config.limit_ticks)
+		hodo_func_emit(HODO_FUNC_REACHED, &f, 12);
+}
+
+static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
+{
+	uint64_t ticks = hodo_func_ticks(frame, end, now);
+
+	if (!(frame->user & HODO_USER_NO_EXIT) && !too_deep(frame) && ticks >= hodo_func_config.limit_ticks)
+		hodo_func_emit_call(frame, end, ticks);
+}
+
+const struct hodo_builtin_ops hodo_builtin_graph = { .enter = enter, .exit = leave };

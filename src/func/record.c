@@ -1,5 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - the record tracer. */
+/*
+ * record.c - the record tracer: an event at each entry and each exit. This is
+ * its way through dispatch, for when it is not alone, leaves deep calls out, or return addresses are
+ * replaced; else the trampolines write the events themselves.
+ */
 #include "func.h"
 
-const struct hodo_builtin_ops hodo_builtin_record = { 0 };
+struct fields {
+	uint64_t addr;
+	uint32_t at; /* frame or stack pointer */
+	uint32_t beyond; /* read, not written */
+};
+#define FIELDS_LEN 12
+
+static bool too_deep(const struct hodo_frame *frame)
+{
+	return hodo_func_config.depth_max && frame->depth >= hodo_func_config.depth_max;
+}
+
+static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
+{
+	struct fields f = { frame->function, frame->sp ? (uint32_t)frame->at : HODO_FRAME32(frame->at), 0 };
+
+	if (too_deep(frame))
+		return;
+	hodo_func_emit(frame->user & HODO_USER_NO_EXIT ? HODO_FUNC_REACHED :
+		       frame->sp ? HODO_FUNC_ENTRY_SP : HODO_FUNC_ENTRY, &f, FIELDS_LEN);
+}
+
+/* Of what was left without an exit nothing is written: the reader finds it as the shadow does. */
+static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
+{
+	struct fields f = { frame->function, frame->sp ? (uint32_t)frame->at : HODO_FRAME32(frame->at), 0 };
+
+	if (end == HODO_FRAME_RETURNED && !too_deep(frame))
+		hodo_func_emit(frame->sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
+}
+
+const struct hodo_builtin_ops hodo_builtin_record = { .enter = enter, .exit = leave };

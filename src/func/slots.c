@@ -242,6 +242,7 @@ static void drop_functions(struct hodo_func_object *o)
 
 static void forget(struct hodo_func_object *o)
 {
+	hodo_thread_forget(o->base);
 	if (o->slots_room)
 		hodo_sys2(SYS_munmap, o->slots, o->slots_room * sizeof(*o->slots));
 	drop_functions(o);

@@ -1,14 +1,324 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - the thread tracer. */
+/*
+ * thread.c - the thread tracer: functions that belong to a role
+ * (HODO_ONLY_IN) and are called in a thread of another (hodo_thread_role()).
+ *
+ * Roles are interned, so that nothing refers to the memory of an object that may
+ * be closed. The table from functions to roles is read by dispatch and changed under the
+ * control lock, a word at a time: function 0 ends a run of the open addressing, 1 was in use.
+ */
 #include "func.h"
 
-const struct hodo_builtin_ops hodo_builtin_thread = { 0 };
+#define ROLES_MAX 256u
+#define ROLE_BYTES 64u
+#define NOTES_MAX 1024u
+#define FUNCTIONS_MAX 8192u
+#define SLOTS (4 * FUNCTIONS_MAX)
+#define SITES 4096u /* call sites that were told, 2^n */
+#define SITES_TRIED 64u
 
-void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note)
+/* ---------------------------------------------------------------------- roles */
+
+static struct {
+	uint32_t state; /* 0 free, 1 being written, 2 valid */
+	char name[ROLE_BYTES];
+} roles[ROLES_MAX];
+
+static bool same_text(const char *a, const char *b)
 {
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static uint32_t length_of(const char *text)
+{
+	uint32_t n = 0;
+
+	while (text[n])
+		n++;
+	return n;
+}
+
+/* The role of that name, for ever; NULL: too many. Any thread, in signal handlers too: two that meet here may both
+ * make one, which does no harm. */
+static const char *intern(const char *name, uint32_t length)
+{
+	for (uint32_t i = 0; i < ROLES_MAX; i++) {
+		uint32_t state = hodo_load_acquire(&roles[i].state);
+
+		if (state == 2 && same_text(roles[i].name, name))
+			return roles[i].name;
+		if (state != 0 || !hodo_cas_acquire(&roles[i].state, &state, 1))
+			continue;
+		for (uint32_t c = 0; c < length; c++)
+			roles[i].name[c] = name[c];
+		hodo_store_release(&roles[i].state, 2);
+		return roles[i].name;
+	}
+	return 0;
 }
 
 int hodo_thread_set_role(const char *role)
 {
+	const char *own = 0;
+	uint32_t length = role ? length_of(role) : 0;
+
+	if (length >= ROLE_BYTES)
+		return -ENAMETOOLONG;
+	if (length) {
+		own = intern(role, length);
+		if (!own)
+			return -ENOSPC;
+	}
+	hodo_func_tls.role = own;
 	return 0;
 }
+
+/* ------------------------------------------------------------ functions with roles */
+
+static struct {
+	uint64_t function; /* 0 free, 1 was in use */
+	const char *role;
+	uint64_t base; /* of its object */
+} slots[SLOTS];
+static uint32_t used; /* slots that are not free */
+
+static uint32_t hash(uint64_t a)
+{
+	return (uint32_t)((a * 0x9e3779b97f4a7c15ull) >> 40);
+}
+
+static void add_function(uint64_t function, const char *role, uint64_t base)
+{
+	uint32_t i = hash(function) & (SLOTS - 1);
+
+	for (; slots[i].function; i = (i + 1) & (SLOTS - 1)) {
+		if (slots[i].function == function && slots[i].role == role)
+			return;
+	}
+	if (used == FUNCTIONS_MAX)
+		return;
+	used++;
+	slots[i].role = role;
+	slots[i].base = base;
+	hodo_store_release(&slots[i].function, function);
+}
+
+/* Whether the function may be called in that role: it has it among its own, or has none. *wanted: one that it has. */
+static bool allowed(uint64_t function, const char *role, const char **wanted)
+{
+	bool any = false;
+	uint64_t at;
+
+	for (uint32_t i = hash(function) & (SLOTS - 1); (at = hodo_load_acquire(&slots[i].function));
+	     i = (i + 1) & (SLOTS - 1)) {
+		if (at != function)
+			continue;
+		any = true;
+		*wanted = slots[i].role;
+		if (role && same_text(role, slots[i].role))
+			return true;
+	}
+	return !any;
+}
+
+/* -------------------------------------------------------------------- the tracer */
+
+static uint64_t told[SITES];
+
+/* Whether this is the first time. A table that is full tells no more. */
+static bool first_time(uint64_t function, uint64_t site)
+{
+	uint64_t key = (function ^ (site << 21 | site >> 43)) * 0x9e3779b97f4a7c15ull | 1;
+	uint32_t i = (uint32_t)(key >> 40);
+
+	for (uint32_t n = 0; n < SITES_TRIED; n++, i++) {
+		uint64_t *t = &told[i & (SITES - 1)], was = hodo_load(t);
+
+		if (was == key)
+			return false;
+		if (was == 0 && hodo_cas_acquire(t, &was, key))
+			return true;
+		if (was == key)
+			return false;
+	}
+	return false;
+}
+
+static void put_text(struct hodo_piece *pieces, uint16_t *length, const char *text)
+{
+	*length = text ? (uint16_t)length_of(text) : HODO_NULL_TEXT_LEN;
+	pieces[0] = (struct hodo_piece){ length, sizeof(*length) };
+	pieces[1] = (struct hodo_piece){ text ? text : HODO_NULL_TEXT, *length };
+}
+
+static void tell(struct hodo_func_thread *t, uint64_t function, const char *wanted, const char *role)
+{
+	uint16_t wanted_length, role_length;
+	struct hodo_piece pieces[7] = { { &function, sizeof(function) } };
+	uint32_t n = hodo_func_chain(&t->shadow, t->chain, sizeof(t->chain) / sizeof(t->chain[0]));
+	size_t total = 0;
+
+	put_text(&pieces[1], &wanted_length, wanted);
+	put_text(&pieces[3], &role_length, role);
+	pieces[5] = (struct hodo_piece){ &n, sizeof(n) };
+	pieces[6] = (struct hodo_piece){ t->chain, n * sizeof(t->chain[0]) };
+	for (unsigned i = 0; i < 7; i++)
+		total += pieces[i].len;
+	hodo_func_emit_pieces(HODO_FUNC_WRONG_THREAD, pieces, 7, total);
+}
+
+static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
+{
+	struct hodo_func_thread *t = hodo_func_thread(shadow);
+	const char *role = hodo_func_tls.role ? hodo_func_tls.role : t->main ? "main" : 0, *wanted = 0;
+
+	if (allowed(frame->function, role, &wanted))
+		return;
+	/* Where only the stack pointer is known, so is not the return address: once for the function. */
+	if (!first_time(frame->function, frame->sp ? 0 : *(const uint64_t *)frame->at))
+		return;
+	tell(t, frame->function, wanted, role);
+	if (hodo_func_config.flags & HODO_FUNCTIONS_ABORT)
+		hodo_sys3(SYS_tgkill, hodo_sys0(SYS_getpid), hodo_gettid(), 6 /* SIGABRT */);
+}
+
+/* ------------------------------------------------------------- objects and their notes */
+
+/* Taken over when the object is looked at; to which function each belongs is found when the tracer is wanted. */
+static struct {
+	uintptr_t addr; /* 0: free */
+	const char *role;
+	uint32_t note;
+	bool resolved;
+} marks[FUNCTIONS_MAX];
+static struct {
+	struct dl_phdr_info info; /* dlpi_phdr NULL: free */
+	uintptr_t start;
+} notes[NOTES_MAX];
+static uint32_t nmarks, nnotes;
+
+#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
+
+static void add_mark(const struct hodo_role *r, uint32_t note)
+{
+	uintptr_t addr = TARGET(r->addr), name = TARGET(r->name);
+	size_t room = hodo_objects_room(name, PF_R);
+	uint32_t length = 0, at = nmarks;
+	const char *role;
+
+	while (length < room && length < ROLE_BYTES && ((const char *)name)[length])
+		length++;
+	if (length == 0 || length >= ROLE_BYTES || length == room)
+		return;
+	role = intern((const char *)name, length);
+	for (uint32_t i = 0; i < nmarks && at == nmarks; i++)
+		at = marks[i].addr ? at : i;
+	if (!role || at == FUNCTIONS_MAX)
+		return;
+	nmarks = at == nmarks ? nmarks + 1 : nmarks;
+	marks[at].addr = addr;
+	marks[at].role = role;
+	marks[at].note = note;
+	marks[at].resolved = false;
+}
+
+void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note)
+{
+	uintptr_t start = TARGET(note->roles_start), end = TARGET(note->roles_stop);
+	uint32_t at = nnotes;
+
+	if (start >= end || (end - start) % sizeof(struct hodo_role) ||
+	    hodo_objects_room(start, PF_R) < end - start)
+		return; /* no HODO_ONLY_IN in the object */
+	for (uint32_t i = 0; i < nnotes; i++) {
+		if (!notes[i].info.dlpi_phdr)
+			at = i;
+		else if (notes[i].start == start)
+			return; /* all of its units have the same */
+	}
+	if (at == NOTES_MAX)
+		return;
+	nnotes = at == nnotes ? nnotes + 1 : nnotes;
+	notes[at].info = *info;
+	notes[at].start = start;
+	for (uintptr_t p = start; p < end; p += sizeof(struct hodo_role))
+		add_mark((const struct hodo_role *)p, at);
+}
+
+/* The traceable function that begins last before the address; 0: none. For objects without symbols. */
+static uint64_t function_before(uintptr_t addr)
+{
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		const struct hodo_func_object *o = &hodo_func_objects[i];
+		uint64_t found = 0;
+
+		if (!o->in_use || addr < o->text || addr >= o->text_end)
+			continue;
+		for (uint32_t f = 0; f < o->nfunctions && o->text + o->functions[f].addr <= addr; f++)
+			found = o->text + o->functions[f].addr;
+		return found;
+	}
+	return 0;
+}
+
+static void resolve(uint32_t note)
+{
+	const struct dl_phdr_info *info = &notes[note].info;
+	struct hodo_names *names = 0;
+	bool opened = false;
+
+	for (uint32_t i = 0; i < nmarks; i++) {
+		uintptr_t start = 0;
+		uint64_t function;
+
+		if (!marks[i].addr || marks[i].note != note || marks[i].resolved)
+			continue;
+		if (!opened)
+			names = hodo_names_open(info, hodo_objects_path(info));
+		opened = marks[i].resolved = true;
+		function = names && *hodo_names_find(names, marks[i].addr, &start) ? start :
+										   function_before(marks[i].addr);
+		if (function)
+			add_function(function, marks[i].role, info->dlpi_addr);
+	}
+	if (names)
+		hodo_names_close(names);
+}
+
+static void objects(void)
+{
+	for (uint32_t i = 0; i < nnotes; i++) {
+		if (notes[i].info.dlpi_phdr)
+			resolve(i);
+	}
+}
+
+void hodo_thread_forget(uintptr_t base)
+{
+	for (uint32_t i = 0; i < nmarks; i++) {
+		if (marks[i].addr && notes[marks[i].note].info.dlpi_addr == base)
+			marks[i].addr = 0;
+	}
+	for (uint32_t i = 0; i < nnotes; i++) {
+		if (notes[i].info.dlpi_phdr && notes[i].info.dlpi_addr == base)
+			notes[i].info.dlpi_phdr = 0;
+	}
+	for (uint32_t i = 0; used && i < SLOTS; i++) {
+		if (slots[i].function > 1 && slots[i].base == base)
+			hodo_store_release(&slots[i].function, 1);
+	}
+}
+
+static int start(const struct hodo_functions_config *config)
+{
+	for (uint32_t i = 0; i < SITES; i++)
+		hodo_store(&told[i], 0);
+	objects();
+	return 0;
+}
+
+const struct hodo_builtin_ops hodo_builtin_thread = { .enter = enter, .start = start, .objects = objects };
