@@ -382,6 +382,12 @@ struct hodo_profile_entry {
 	uint32_t bucket[HODO_PROFILE_BUCKETS];
 };
 HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
+/*
+ * Entries are given out in batches, each to one thread. The first of a batch is no function's: its addr is
+ * HODO_PROFILE_THREAD, its calls the thread's tid, 0 where several threads came after each other.
+ */
+#define HODO_PROFILE_BATCH 16u
+#define HODO_PROFILE_THREAD 1ull
 
 /* -------------------------------------------------------------- functions */
 

@@ -253,7 +253,7 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 	if (frame) {
 		struct event e = { &t->shadow, frame, HODO_FRAME_RETURNED, flags, now, 0, list };
 
-		frame->user = list->epoch;
+		frame->user = list->epoch | (flags & HODO_DISPATCH_NO_EXIT ? HODO_USER_NO_EXIT : 0);
 		e.sets = sets_of(t, list, frame->function);
 		call_tracers(&e, enter_all);
 	} else if (hodo_recording.on) {

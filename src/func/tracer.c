@@ -22,6 +22,11 @@ void *hodo_func_hooks[HODO_HOOKS] = { hodo_x86_hook_none, hodo_x86_hook_none, ho
 uint64_t hodo_x86_xsave_bytes = 512;
 uint32_t hodo_x86_xsave_mask;
 
+static const struct hodo_builtin_ops *const ops[] = {
+	&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,
+	&hodo_builtin_latency, &hodo_builtin_loop, &hodo_builtin_thread,
+};
+static uint32_t active; /* of them, 1 << enum hodo_builtin */
 static uint32_t list_epoch;
 static struct {
 	void *memory;
@@ -159,6 +164,10 @@ void hodo_tracers_objects_changed(bool gone)
 {
 	publish_lookup();
 	set_hooks(hodo_tracers);
+	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
+		if (active >> b & 1 && ops[b]->objects)
+			ops[b]->objects();
+	}
 	hodo_slots_patch(sets_wanted(hodo_tracers));
 }
 
@@ -229,11 +238,6 @@ static void want_functions(void)
 /* The built-in tracers of mask, with the set of functions, in place of those that are there: before all others. */
 int hodo_tracers_set_builtins(uint32_t mask, int set)
 {
-	static const struct hodo_builtin_ops *const ops[] = {
-		&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,
-		&hodo_builtin_latency, &hodo_builtin_loop, &hodo_builtin_thread,
-	};
-	static uint32_t active;
 	const struct hodo_tracer_list *old = hodo_tracers;
 	struct hodo_tracer_list *list;
 	uint32_t users = 0, n = 0;
