@@ -10,17 +10,14 @@
  * Prints a line a round, "ROUND KIND=NS …": the median chunk's nanoseconds an
  * iteration (in two threads the mean of both), and at the end "events KIND=COUNT …".
  */
+#include "clock.h"
 #include "loop.h"
 #include "sites.h"
 
 #include <pthread.h>
 #include <unistd.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 
 #define CHUNKS_MAX 100000
-#define CLOCK_SLOTS 4096 /* 96 KiB: a part of a ring that stays in a cache, as the ring's own next lines do */
 #define TEXTS 8
 
 static struct {
@@ -37,36 +34,12 @@ struct job {
 	double chunk[CHUNKS_MAX];
 };
 
-struct clock_slot {
-	uint64_t stamp, i, value;
-};
-static struct clock_slot clock_slots[2][CLOCK_SLOTS] __attribute__((aligned(4096)));
+static struct bench_slot clock_slots[2][BENCH_SLOTS] __attribute__((aligned(4096)));
 static unsigned long counted[256];
 
 /* Different texts of 11 characters in memory that the compiler cannot see through. */
 static const char *volatile texts_[TEXTS] = { "read_header", "write_entry", "flush_table", "merge_level",
 					      "split_node!", "evict_page_", "lookup_key1", "append_log2" };
-
-static inline uint64_t stamp(void)
-{
-#ifdef __x86_64__
-	return __rdtsc();
-#else
-	return bench_now_ns();
-#endif
-}
-
-static __attribute__((noinline)) void clock_loop(struct clock_slot *slots, unsigned long n)
-{
-	for (unsigned long i = 0; i < n; i++) {
-		struct clock_slot *slot = &slots[i % CLOCK_SLOTS];
-
-		slot->stamp = stamp();
-		slot->i = i;
-		slot->value = i * 7;
-		__asm__ volatile("" : : : "memory"); /* these stores are wanted, one by one */
-	}
-}
 
 static __attribute__((noinline)) void num_loop(unsigned long n)
 {
@@ -84,7 +57,7 @@ static void run_chunk(const struct job *job, const char *const *texts)
 {
 	switch (job->kind) {
 	case 'c':
-		clock_loop(clock_slots[job->cpu == bench_cpu(0)], options.iterations);
+		bench_clock_loop(clock_slots[job->cpu == bench_cpu(0)], options.iterations);
 		break;
 	case 'n':
 		num_loop(options.iterations);

@@ -40,10 +40,10 @@ class Bench:
     def program(self, name):
         return self.find(name, f"bench/{name}")
 
-    def record(self, cmd, *options, keep=False):
+    def record(self, cmd, *options, keep=False, folder=None):
         """Runs cmd under hodo record; its output, what hodo stat says, and the trace's folder."""
         self.serial += 1
-        trace = self.work / f"hodo{self.serial}"
+        trace = (folder or self.work) / f"hodo{self.serial}"
         output = run([self.hodo, "record", "-q", "-o", trace, *options, "--", *cmd])
         stat = json.loads(run([self.hodo, "stat", "--json", trace]))
         if not keep:

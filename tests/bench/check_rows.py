@@ -3,12 +3,15 @@
 """check_rows - bench/run --quick must measure every row. usage: check_rows.py BENCH_RUN BUILD_DIR
 
 No time is judged: only that each side of each row was really measured, and
-what does not depend on time: the code of an idle site and the bytes an event.
+what does not depend on time: the code of an idle site and the bytes an event. A peer of
+function tracing that is not installed leaves its rows empty, and must be said to be missing.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 POSITIVE = {
     "idle_code": ["instructions", "bytes", "lttng_instructions", "lttng_bytes"],
@@ -28,7 +31,31 @@ POSITIVE = {
     "bytes": ["bytes", "disk_bytes", "lttng_disk_bytes"],
     "read_stat": ["events_per_s", "peer_events_per_s"],
     "read_print": ["events_per_s", "peer_events_per_s"],
+    "functions_on": ["ms", "again_ms", "off_ms"],
+    "start_slots": ["plain_us", "preload_us", "recorded_us"],
+    "start_traced": ["plain_us", "traced_us"],
+    "read_graph": ["events_per_s"],
+    "read_report": ["events_per_s"],
+    "call_bytes_uftrace": ["bytes", "disk_bytes"],
+    "call_bytes_xray": ["bytes", "disk_bytes"],
 }
+# What a row's peer is measured by: a command, or a program that is built if clang has what it needs.
+UFTRACE, XRAY = "uftrace", "bench/calls_xray"
+PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", UFTRACE),
+         "read_report": ("peer_events_per_s", UFTRACE), "call_bytes_uftrace": ("peer_disk_bytes", UFTRACE),
+         "call_bytes_xray": ("peer_disk_bytes", XRAY)}
+for work in ("fib", "loop"):
+    POSITIVE |= {f"call_{work}_{side}": ["ns", "clock_ns"] for side in ("ring", "drained", "tmpfs")}
+    POSITIVE |= {f"call_{work}_{peer}": ["ns", "peer_ns"] for peer in ("stamp", "gprof", "lttng")}
+    POSITIVE |= {f"call_{work}_{peer}": ["ns"] for peer in ("fdr", "basic", "uftrace", "uftrace_default",
+                                                            "uftrace_instrument")}
+    POSITIVE |= {f"tracer_{name}_{work}": ["ns"] for name in ("graph", "graph_limit", "latency")}
+    POSITIVE |= {f"tracer_profile_{work}": ["ns", "peer_ns"], f"tracer_stack_{work}": ["ns", "clock_ns"]}
+    POSITIVE |= {f"idle_call_{work}": ["measurable_ns"], f"absent_call_{work}": ["ns", "pg_ns"]}
+    PEERS |= {f"call_{work}_{peer}": ("peer_ns", XRAY) for peer in ("fdr", "basic")}
+    PEERS |= {f"call_{work}_{peer}": ("peer_ns", UFTRACE) for peer in ("uftrace", "uftrace_default",
+                                                                       "uftrace_instrument")}
+    PEERS |= {f"tracer_{name}_{work}": ("peer_ns", UFTRACE) for name in ("graph", "graph_limit", "latency")}
 
 
 def run(*args):
@@ -46,9 +73,14 @@ def main():
     problems += [f"row {name} is not known to this test" for name in rows if name not in POSITIVE]
     if len(os.sched_getaffinity(0)) < 2:
         del POSITIVE["two_threads"]
+    for name, (key, by) in PEERS.items():
+        if shutil.which(by) or Path(build, by).exists():
+            POSITIVE[name] = POSITIVE[name] + [key]
+        elif "not here" not in rows.get(name, {}).get("peer", ""):
+            problems.append(f"row {name} does not say that its peer is missing")
     for name, keys in POSITIVE.items():
         values = rows.get(name, {}).get("values", {})
-        problems += [f"row {name}: {key} is {values.get(key)}" for key in keys if not values.get(key, 0) > 0]
+        problems += [f"row {name}: {key} is {values.get(key)}" for key in keys if not (values.get(key) or 0) > 0]
     for name in ("idle_code", "bytes"):
         if rows.get(name, {}).get("reached") is not True:
             problems.append(f"row {name} misses its target: {rows.get(name)}")

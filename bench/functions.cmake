@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+#
+# The programs that bench/run measures for function tracing, and those of its peers. The harness
+# (calls.c) and plain_… functions are compiled alike for all; only traced_… differs.
+function(bench_object name source)
+  add_library(bench_${name} OBJECT ${source})
+  set_target_properties(bench_${name} PROPERTIES HODO_PLAIN ON)
+  target_compile_options(bench_${name} PRIVATE -O2 -g -fno-unroll-loops)
+  target_link_libraries(bench_${name} PRIVATE hodo_headers)
+endfunction()
+
+# A program of objects that are built, so that none gets another's options.
+function(bench_objects_program name)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:bench_\\1>" OUTPUT_VARIABLE objects)
+  add_executable(bench_${name} ${objects})
+  set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} HODO_PLAIN ON LINKER_LANGUAGE C)
+  add_dependencies(bench bench_${name})
+endfunction()
+
+bench_object(calls_main calls.c)
+bench_object(work_plain work.c)
+target_compile_definitions(bench_work_plain PRIVATE WORK=plain)
+foreach(with slots pg instrument)
+  bench_object(work_${with} work.c)
+  target_compile_definitions(bench_work_${with} PRIVATE WORK=traced)
+endforeach()
+target_link_libraries(bench_work_slots PRIVATE hodo_functions)
+target_compile_options(bench_work_pg PRIVATE -pg)
+target_compile_options(bench_work_instrument PRIVATE -finstrument-functions)
+bench_object(stamp_hook stamp_hook.c)
+
+bench_objects_program(calls calls_main work_plain work_slots)
+target_link_libraries(bench_calls PRIVATE hodo_functions)
+bench_objects_program(calls_pg calls_main work_plain work_pg) # uftrace, gprof
+target_link_options(bench_calls_pg PRIVATE -pg)
+bench_objects_program(calls_instrument calls_main work_plain work_instrument) # uftrace, LTTng-UST
+bench_objects_program(calls_stamp calls_main work_plain work_instrument stamp_hook)
+
+# Sets NAME_copies to copies of an object that holds many functions, in which many_run() is many_run_00(), ….
+function(bench_copies name object count)
+  set(copies)
+  math(EXPR last "99 + ${count}")
+  foreach(number RANGE 100 ${last})
+    string(SUBSTRING ${number} 1 2 index)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/${name}_${index}.o)
+    add_custom_command(OUTPUT ${copy} DEPENDS ${object} VERBATIM
+      COMMAND ${CMAKE_OBJCOPY} --redefine-sym many_run=many_run_${index} ${object} ${copy})
+    list(APPEND copies ${copy})
+  endforeach()
+  set_source_files_properties(${copies} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set(${name}_copies ${copies} PARENT_SCOPE)
+endfunction()
+
+add_library(bench_many_small OBJECT many_functions.c)
+target_compile_options(bench_many_small PRIVATE -O1)
+target_compile_definitions(bench_many_small PRIVATE MANY=2 MANY_STEPS=1)
+add_library(bench_many_large OBJECT many_functions.c)
+target_compile_options(bench_many_large PRIVATE -O0)
+target_compile_definitions(bench_many_large PRIVATE MANY=1 MANY_STEPS=4)
+foreach(many small large)
+  set_target_properties(bench_many_${many} PROPERTIES HODO_PLAIN ON)
+  target_link_libraries(bench_many_${many} PRIVATE hodo_functions)
+endforeach()
+bench_copies(many_small $<TARGET_OBJECTS:bench_many_small> 25)
+bench_copies(many_large $<TARGET_OBJECTS:bench_many_large> 7)
+
+foreach(name functions large)
+  bench_object(${name}_main ${name}.c)
+  bench_objects_program(${name} ${name}_main)
+  target_link_libraries(bench_${name} PRIVATE hodo_functions)
+endforeach()
+target_sources(bench_functions PRIVATE ${many_small_copies})
+target_sources(bench_large PRIVATE ${many_large_copies})
+target_link_libraries(bench_functions PRIVATE hodo)
+
+# XRay's programs need clang and its run-time library, whatever compiler the rest is built with.
+find_program(BENCH_CLANG clang)
+mark_as_advanced(BENCH_CLANG)
+set(xray_flags -fxray-instrument -fxray-instruction-threshold=1)
+set(xray_probe ${CMAKE_CURRENT_BINARY_DIR}/xray_probe)
+if(BENCH_CLANG)
+  file(WRITE ${xray_probe}.c "int main(void)\n{\n\treturn 0;\n}\n")
+  execute_process(COMMAND ${BENCH_CLANG} ${xray_flags} ${xray_probe}.c -o ${xray_probe}
+    RESULT_VARIABLE xray_missing OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(NOT BENCH_CLANG OR xray_missing)
+  message(STATUS "bench: no clang with XRay's run-time library: its rows will be empty")
+  return()
+endif()
+set(xray_objects)
+function(bench_xray_object name source)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/xray_${name}.o)
+  set(headers calls.c clock.h loop.h many_functions.h work.h)
+  list(TRANSFORM headers PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  add_custom_command(OUTPUT ${object} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${headers} VERBATIM
+    COMMAND ${BENCH_CLANG} -std=gnu11 -g -fPIE -Wall -Wextra -fno-unroll-loops ${ARGN}
+      -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object})
+endfunction()
+function(bench_xray_program name)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_BINARY_DIR}/xray_ OUTPUT_VARIABLE objects)
+  list(TRANSFORM objects APPEND .o)
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  add_custom_command(OUTPUT ${program} DEPENDS ${objects} VERBATIM
+    COMMAND ${BENCH_CLANG} -pie -fxray-instrument ${objects} -o ${program})
+  add_custom_target(bench_${name} ALL DEPENDS ${program})
+  add_dependencies(bench bench_${name})
+endfunction()
+bench_xray_object(calls calls.c -O2)
+bench_xray_object(plain work.c -O2 -DWORK=plain)
+bench_xray_object(traced work.c -O2 -DWORK=traced ${xray_flags})
+bench_xray_object(peer xray_peer.c -O2)
+bench_xray_program(calls_xray calls plain traced peer)
+
+bench_xray_object(functions functions.c -O2 -DBENCH_XRAY)
+bench_xray_object(small many_functions.c -O1 -DMANY=2 -DMANY_STEPS=1 ${xray_flags})
+bench_copies(xray_small ${CMAKE_CURRENT_BINARY_DIR}/xray_small.o 25)
+list(TRANSFORM xray_small_copies REPLACE "^.*/xray_(.*)\\.o$" "\\1")
+bench_xray_program(functions_xray functions ${xray_small_copies})
