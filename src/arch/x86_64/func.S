@@ -11,7 +11,8 @@
  *	as hodo_x86_emit (writer.S), the payload being 8 bytes pc and 4 bytes at >> 3
  *   commit:
  *	restore, return
- *   abort, slow, special: save the rest, hodo_x86_keep(hodo_func_record_slow, event, pc, at)
+ *   abort, slow, special: save the rest; unless hodo_x86_full(12):
+ *	hodo_x86_keep(hodo_func_record_slow, event, pc, at)
  *
  * hodo_x86_dispatch_{…}                                             any other set of tracers
  *
@@ -168,13 +169,20 @@ record_slow:
 	SAVE	%rsi
 	SAVE	%rdi
 	SAVE	%r9
-	movq	%rdx, %r8
+	SAVE	%rax
+	SAVE	%rdx
+	SAVE	%rcx
+	movl	$EVENT_BYTES, %edi
+	call	hodo_x86_full			/* a program that is faster than the recorder comes here at every event */
+	movl	%eax, %edi
+	RESTORE	%rsi
+	RESTORE	%rcx
+	RESTORE	%rdx
+	testl	%edi, %edi
+	jnz	1f
 	leaq	hodo_func_record_slow(%rip), %rdi
-	movl	%ecx, %esi
-	movq	%rax, %rdx
-	movq	%r8, %rcx
 	call	hodo_x86_keep
-	RESTORE	%r9
+1:	RESTORE	%r9
 	RESTORE	%rdi
 	RESTORE	%rsi
 	ret
