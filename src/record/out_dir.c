@@ -3,8 +3,8 @@
  * out_dir.c - the directory of a recording.
  *
  * A recording is known by its contents: folders, each with nothing but
- * metadata that says it is ours, and stream files. One unknown name anywhere, and
- * the directory is somebody else's.
+ * metadata that says it is ours, and stream files; and one with the symbols of
+ * traced programs. One unknown name anywhere, and the directory is somebody else's.
  */
 #define _GNU_SOURCE
 #include "out_dir.h"
@@ -31,6 +31,20 @@ static bool is_stream_name(const char *name)
 		return true;
 	return strncmp(name, "cpu", 3) == 0 && name[3] && strlen(name) <= 9 &&
 	       strspn(name + 3, "0123456789") == strlen(name + 3);
+}
+
+#define SYMBOLS ".symbols"
+
+/* A build-id, "p" and a hash, or what is being written. */
+static bool is_symbols_name(const char *name)
+{
+	size_t digits = strspn(name, "0123456789abcdef");
+
+	if (strcmp(name, ".new") == 0)
+		return true;
+	if (name[0] == 'p')
+		return strlen(name) == 17 && strspn(name + 1, "0123456789abcdef") == 16;
+	return digits > 0 && digits <= 128 && digits % 2 == 0 && !name[digits];
 }
 
 static bool is_our_metadata(int dirfd)
@@ -79,6 +93,19 @@ static bool is_trace(int topfd, const char *name)
 	return good;
 }
 
+static bool is_symbols(int topfd)
+{
+	DIR *d = open_dir(topfd, SYMBOLS);
+	bool good = d != NULL;
+	struct dirent *e;
+
+	while (good && (e = readdir(d)))
+		good = is_dot(e->d_name) || is_symbols_name(e->d_name);
+	if (d)
+		closedir(d);
+	return good;
+}
+
 int hodo_out_dir_is_recording(int fd)
 {
 	DIR *d = open_dir(fd, ".");
@@ -86,7 +113,8 @@ int hodo_out_dir_is_recording(int fd)
 	struct dirent *e;
 
 	while (good && (e = readdir(d)))
-		good = is_dot(e->d_name) || is_trace(fd, e->d_name);
+		good = is_dot(e->d_name) ||
+		       (strcmp(e->d_name, SYMBOLS) == 0 ? is_symbols(fd) : is_trace(fd, e->d_name));
 	if (d)
 		closedir(d);
 	return good;
@@ -109,6 +137,20 @@ static int remove_trace(int topfd, const char *name)
 	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
+static int remove_symbols(int topfd)
+{
+	DIR *d = open_dir(topfd, SYMBOLS);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)))
+		if (is_symbols_name(e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	return unlinkat(topfd, SYMBOLS, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
 int hodo_out_dir_remove(int fd, const char *path)
 {
 	DIR *d = hodo_out_dir_is_recording(fd) ? open_dir(fd, ".") : NULL;
@@ -119,7 +161,7 @@ int hodo_out_dir_remove(int fd, const char *path)
 		return -EEXIST;
 	while (!err && (e = readdir(d)))
 		if (!is_dot(e->d_name))
-			err = remove_trace(fd, e->d_name);
+			err = strcmp(e->d_name, SYMBOLS) == 0 ? remove_symbols(fd) : remove_trace(fd, e->d_name);
 	closedir(d);
 	if (!err && rmdir(path) < 0)
 		err = -errno;

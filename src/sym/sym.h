@@ -20,27 +20,30 @@ struct hodo_sym_source {
 	const uint8_t *build_id; /* NULL: take any file of that path */
 	size_t build_id_len;
 	const char *saved;       /* a file that hodo_sym_save() wrote; NULL: none. Preferred where it is good */
+	const char *debug_root;  /* where separate debug files lie; NULL: /usr/lib/debug */
 };
 
 struct hodo_symbol {
 	const char *name;    /* demangled; lives as long as the hodo_sym */
 	const char *mangled; /* as in the symbol table */
 	uint64_t start;      /* address in the file */
-	uint64_t size;       /* bytes; 0 unknown */
+	uint64_t size;       /* bytes, without its parts elsewhere; 0 unknown */
 };
 
 /*
  * 0; -ENOENT neither the file nor anything saved; -ESTALE the file has another build-id; -ENODATA no symbols;
- * -EBADMSG damaged; -ENOMEM. Debug files are looked for by build-id and .gnu_debuglink under /usr/lib/debug
- * and beside the file; nothing is fetched from a network.
+ * -EBADMSG damaged; -ENOMEM; or what open(2) gives. Debug files are looked for by build-id and .gnu_debuglink under
+ * debug_root and beside the file; nothing is fetched from a network. If the file itself is gone or another, its debug
+ * file by build-id will do.
  */
 int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source);
 void hodo_sym_close(struct hodo_sym *sym); /* NULL is allowed */
 
 /* The function that holds the file's address. A compiler's part of a function (f.cold, f.part.0, f.isra.0) counts
- * as the function. false: none. */
+ * as the function, and so does a clone of it. false: none. */
 bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol);
-/* Source file and line; false: not known. file lives as long as sym. */
+/* Source file and line; false: not known. file lives as long as sym. Saved symbols tell those of the function's
+ * first instruction for all of it. */
 bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line);
 
 /*

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* symbols_dir.c - keeps the symbols of traced objects in the recording. */
+#define _GNU_SOURCE
+#include "symbols_dir.h"
+#include "symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Written under this name, then renamed. */
+#define NEW_NAME ".new"
+
+void hodo_symbols_name(char name[HODO_SYMBOLS_NAME_MAX], const char *path, const uint8_t *build_id, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < len && i < (HODO_SYMBOLS_NAME_MAX - 2) / 2; i++)
+		sprintf(name + 2 * i, "%02x", build_id[i]);
+	if (len)
+		return;
+	for (const char *p = path; *p; p++)
+		h = (h ^ (uint8_t)*p) * 0x100000001b3ull;
+	sprintf(name, "p%016llx", (unsigned long long)h);
+}
+
+static int write_symbols(int dirfd, const char *name, struct hodo_sym *sym)
+{
+	int fd = openat(dirfd, NEW_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666), err;
+
+	if (fd < 0)
+		return -errno;
+	err = hodo_sym_save(sym, fd);
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	if (!err && renameat(dirfd, NEW_NAME, dirfd, name) < 0)
+		err = -errno;
+	if (err)
+		unlinkat(dirfd, NEW_NAME, 0);
+	return err;
+}
+
+static int keep_object(int dirfd, const struct hodo_read_object *o)
+{
+	struct hodo_sym_source source = { .path = o->path,
+					  .build_id = o->build_id_len ? o->build_id : NULL,
+					  .build_id_len = o->build_id_len };
+	char name[HODO_SYMBOLS_NAME_MAX];
+	struct hodo_sym *sym;
+	int err;
+
+	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
+	if (faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	err = hodo_sym_open(&sym, &source);
+	if (err)
+		return err;
+	err = write_symbols(dirfd, name, sym);
+	hodo_sym_close(sym);
+	return err;
+}
+
+static int open_folder(const char *recording)
+{
+	int top = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (top < 0)
+		return -errno;
+	if (mkdirat(top, HODO_SYMBOLS_DIR, 0777) < 0 && errno != EEXIST)
+		fd = -errno;
+	else
+		fd = openat(top, HODO_SYMBOLS_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = fd == -1 ? -errno : fd;
+	close(top);
+	return fd;
+}
+
+static int keep_process(const char *recording, const struct hodo_read_process *p, int *dirfd)
+{
+	int first = 0;
+
+	for (uint32_t i = 0; i < p->nobjects; i++) {
+		int err;
+
+		if (!p->objects[i].functions)
+			continue;
+		if (*dirfd < 0)
+			*dirfd = open_folder(recording);
+		if (*dirfd < 0)
+			return *dirfd;
+		err = keep_object(*dirfd, &p->objects[i]);
+		first = first ? first : err;
+	}
+	return first;
+}
+
+int hodo_symbols_keep(const char *recording)
+{
+	struct hodo_read *r;
+	int first = 0, dirfd = -1, err = hodo_read_open(&r, recording, NULL);
+
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
+		err = keep_process(recording, hodo_read_process(r, i), &dirfd);
+		first = first ? first : err;
+	}
+	if (dirfd >= 0)
+		close(dirfd);
+	hodo_read_close(r);
+	return first;
+}

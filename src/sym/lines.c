@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lines.c - source lines from DWARF. Which compilation unit an address is in is
+ * told by the units' own ranges, since not all compilers write .debug_aranges;
+ * a unit's lines are read when they are first asked for.
+ */
+#include "internal.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <endian.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+
+#define RANGES_MAX (1u << 22)
+/* Debug information becomes three to five times as large; what claims more is made to fill the memory. */
+#define RATIO_MAX   64u
+#define RATIO_FREE  (1u << 20)
+#define OVERLAP_MAX 8u /* units that may cover one address */
+
+struct range {
+	uint64_t start, end;
+	Dwarf_Off unit;
+};
+
+struct hodo_sym_lines {
+	struct hodo_sym_elf elf;
+	Dwarf *dwarf;
+	struct range *ranges; /* by start */
+	uint32_t n, room;
+};
+
+/* ---------------------------------------------------------------- compressed sections */
+
+/* The size that a section claims to have when it is decompressed; 0: it is not compressed. */
+static uint64_t claimed_size(Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+{
+	GElf_Chdr ch;
+	Elf_Data *data;
+	uint64_t size;
+
+	if (sh->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(scn, &ch) ? ch.ch_size : 0;
+	if (strncmp(name, ".zdebug", 7) != 0)
+		return 0;
+	data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_buf || data->d_size < 12 || memcmp(data->d_buf, "ZLIB", 4) != 0)
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
+	return be64toh(size);
+}
+
+static bool sizes_are_sound(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (claimed_size(scn, &sh, name ? name : "") / RATIO_MAX > sh.sh_size + RATIO_FREE)
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------- units */
+
+static int add_unit(struct hodo_sym_lines *l, Dwarf_Die *die)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while (l->n < RANGES_MAX && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		if (start >= end)
+			continue;
+		if (hodo_sym_grow(&l->ranges, l->n, &l->room, sizeof(*l->ranges)) < 0)
+			return -ENOMEM;
+		l->ranges[l->n++] = (struct range){ start, end, dwarf_dieoffset(die) };
+	}
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static int list_units(struct hodo_sym_lines *l)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Half version;
+	uint8_t type;
+	Dwarf_Die die;
+	int err = 0;
+
+	while (!err && dwarf_get_units(l->dwarf, unit, &unit, &version, &type, &die, NULL) == 0)
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			err = add_unit(l, &die);
+	if (l->n)
+		qsort(l->ranges, l->n, sizeof(*l->ranges), by_start);
+	return err;
+}
+
+struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym)
+{
+	struct hodo_sym_lines *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return NULL;
+	err = hodo_sym_elf_open(&l->elf, sym->debug_path);
+	if (!err && sym->build_id_len)
+		err = hodo_sym_elf_check(&l->elf, sym->build_id, sym->build_id_len);
+	if (!err && !sizes_are_sound(l->elf.elf))
+		err = -EBADMSG;
+	if (!err)
+		l->dwarf = dwarf_begin_elf(l->elf.elf, DWARF_C_READ, NULL);
+	if (!err && l->dwarf)
+		err = list_units(l);
+	if (err || !l->dwarf) {
+		hodo_sym_lines_close(l);
+		return NULL;
+	}
+	return l;
+}
+
+void hodo_sym_lines_close(struct hodo_sym_lines *lines)
+{
+	if (!lines)
+		return;
+	if (lines->dwarf)
+		dwarf_end(lines->dwarf);
+	hodo_sym_elf_close(&lines->elf);
+	free(lines->ranges);
+	free(lines);
+}
+
+static bool find_in(struct hodo_sym_lines *l, Dwarf_Off unit, uint64_t address, const char **file, uint32_t *line)
+{
+	Dwarf_Die die;
+	Dwarf_Line *found;
+	int number;
+
+	if (!dwarf_offdie(l->dwarf, unit, &die))
+		return false;
+	found = dwarf_getsrc_die(&die, address);
+	if (!found || dwarf_lineno(found, &number) != 0 || number <= 0)
+		return false;
+	*file = dwarf_linesrc(found, NULL, NULL);
+	*line = (uint32_t)number;
+	return *file != NULL;
+}
+
+bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const char **file, uint32_t *line)
+{
+	uint32_t low = 0, high = lines->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (lines->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = low; i-- > 0 && low - i <= OVERLAP_MAX;)
+		if (address < lines->ranges[i].end && find_in(lines, lines->ranges[i].unit, address, file, line))
+			return true;
+	return false;
+}
