@@ -2,6 +2,7 @@
 /* cmd_print.c - hodo print. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "symbols.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -133,9 +134,19 @@ static int print_events(struct hodo_read *r, const struct args *a, struct hodo_o
 	return err ? err : n == a->limit && got > 0 ? 1 : got;
 }
 
+/* NULL where there is nothing better than the address itself. */
+static const char *name_of(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address)
+{
+	struct hodo_place place;
+
+	hodo_symbols_find(symbols, process, ts_ns, address, &place);
+	return strncmp(place.name, "0x", 2) == 0 ? NULL : place.name;
+}
+
 int hodo_cmd_print(int argc, char **argv)
 {
 	struct args a = { .limit = UINT64_MAX };
+	struct hodo_symbols *symbols;
 	struct hodo_read_text *text;
 	struct hodo_read *r;
 	struct hodo_out out;
@@ -149,14 +160,17 @@ int hodo_cmd_print(int argc, char **argv)
 		return HODO_EXIT_FAILURE;
 	status = set_limits(r, &a, argv[0]);
 	text = hodo_read_text_new();
-	if (status || !text) {
+	symbols = hodo_symbols_new(a.dir);
+	if (status || !text || !symbols) {
 		if (!status)
 			hodo_error("out of memory");
+		hodo_symbols_free(symbols);
 		hodo_read_text_free(text);
 		hodo_read_close(r);
 		return status ? status : HODO_EXIT_FAILURE;
 	}
 	flags = hodo_use_color(a.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
+	hodo_read_symbols(r, name_of, symbols);
 	hodo_out_start(&out, true);
 	got = print_events(r, &a, &out, text, flags);
 	status = hodo_out_finish(&out);
@@ -167,6 +181,7 @@ int hodo_cmd_print(int argc, char **argv)
 	/* Complete only when all packets were passed. */
 	if (got == 0 && !a.quiet)
 		hodo_tell_lost(r);
+	hodo_symbols_free(symbols);
 	hodo_read_text_free(text);
 	hodo_read_close(r);
 	return status;
