@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "record_options.h"
+#include "symbols.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -131,6 +132,16 @@ static void tell_summary(const struct recording *r)
 
 /* ------------------------------------------------------------ recording */
 
+/* So that functions have names where the program is not. */
+static void keep_symbols(const struct recording *r)
+{
+	int err = r->options.functions.functions.tracers ? hodo_symbols_keep(r->options.out) : 0;
+
+	if (err && !r->options.quiet)
+		hodo_error("names of functions could not all be kept in %s: %s: keep the program's files to have them",
+			   r->options.out, err == -ENODATA ? "it has no symbols" : strerror(-err));
+}
+
 static void end_recording(struct recording *r)
 {
 	if (!r->session)
@@ -138,6 +149,7 @@ static void end_recording(struct recording *r)
 	clear_progress(r);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
+	keep_symbols(r);
 	tell_summary(r);
 }
 
