@@ -14,6 +14,7 @@
 #define WALK_MAX 64u   /* frames looked at for the function of an exit that tells no exact address */
 #define NEIGHBOURS 8u  /* parked frames of which the oldest makes room */
 #define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
+#define OVER 3u        /* in the chain: it is over, but what is above it is not known to be */
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -142,6 +143,11 @@ static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hod
 	if (!p || !p->slots || !frame->at || (p->lock && !p->lock(p)))
 		return -1;
 	i = find(p, frame->at, frame->function, frame->sp);
+	if (i != UINT32_MAX && p->slots[i].entry > frame->entry) {
+		/* Both were in one chain: the newer shows that the older is over. */
+		copy(&gone[n++], frame);
+		goto out;
+	}
 	if (i != UINT32_MAX) {
 		copy(&gone[n++], &p->slots[i]);
 		take_out(p, i);
@@ -154,6 +160,7 @@ static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hod
 		}
 	}
 	hodo_parked_put(p, frame);
+out:
 	if (p->unlock)
 		p->unlock(p);
 	return n;
@@ -224,44 +231,6 @@ static inline const struct hodo_frame *pop(struct hodo_shadow *s, uint64_t now)
 	return f;
 }
 
-static void park(struct hodo_shadow *s, uint64_t now)
-{
-	struct hodo_frame f, gone[2];
-	int n;
-
-	copy(&f, pop(s, now));
-	f.parked = now;
-	n = put(s->parked, &f, gone);
-	if (n < 0) {
-		s->closed(s, &f, HODO_FRAME_LEFT, now);
-		return;
-	}
-	if (s->park)
-		s->park(s, &f);
-	for (int i = 0; i < n; i++)
-		close_away(s, &gone[i]);
-}
-
-/* Gives up the frames from index `to` on, which an event at `at` shows to be over. exact: a frame there is too. */
-static void unwind(struct hodo_shadow *s, uint32_t to, uint64_t at, bool exact, uint64_t now)
-{
-	bool at_own = own(s, at);
-
-	while (s->n > to) {
-		const struct hodo_frame *f = &s->frames[s->n - 1];
-		uint64_t when = now;
-
-		if (at_own && own(s, f->at) && f->at <= at)
-			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
-		else if (returned_elsewhere(s, f, &when))
-			s->closed(s, pop(s, when), HODO_FRAME_RETURNED, when);
-		else if (exact && f->at == at && !f->sp)
-			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
-		else
-			park(s, now);
-	}
-}
-
 /* First index of the lane that index i is in. */
 static inline uint32_t lane_of(const struct hodo_shadow *s, uint32_t i)
 {
@@ -287,6 +256,66 @@ static uint32_t first_below(const struct hodo_shadow *s, uint32_t first, uint32_
 			low = middle + 1;
 	}
 	return low;
+}
+
+/* The index of the frame that an exit belongs to, UINT32_MAX if it is not in the chain. */
+static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
+{
+	uint32_t end = s->n;
+
+	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
+		uint32_t first = lane_of(s, end - 1);
+		uint32_t i = first_below(s, first, end - 1, at, true);
+
+		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
+			if (!s->frames[i].sp)
+				return i;
+		end = first;
+	}
+	return UINT32_MAX;
+}
+
+/* Once it is in the table, an older frame of its address in the chain must not be taken for it. */
+static void park(struct hodo_shadow *s, uint64_t now)
+{
+	struct hodo_frame f, gone[2];
+	uint32_t older;
+	int n;
+
+	copy(&f, pop(s, now));
+	f.parked = now;
+	older = f.sp ? UINT32_MAX : find_exact(s, f.at);
+	if (older != UINT32_MAX)
+		s->frames[older].sp = OVER;
+	n = put(s->parked, &f, gone);
+	if (n < 0) {
+		s->closed(s, &f, HODO_FRAME_LEFT, now);
+		return;
+	}
+	if (s->park)
+		s->park(s, &f);
+	for (int i = 0; i < n; i++)
+		close_away(s, &gone[i]);
+}
+
+/* Gives up the frames from index `to` on, which an event at `at` shows to be over. exact: a frame there is too. */
+static void unwind(struct hodo_shadow *s, uint32_t to, uint64_t at, bool exact, uint64_t now)
+{
+	bool at_own = own(s, at);
+
+	while (s->n > to) {
+		const struct hodo_frame *f = &s->frames[s->n - 1];
+		uint64_t when = now;
+
+		if (f->sp == OVER || (at_own && own(s, f->at) && f->at <= at))
+			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
+		else if (returned_elsewhere(s, f, &when))
+			s->closed(s, pop(s, when), HODO_FRAME_RETURNED, when);
+		else if (exact && f->at == at && !f->sp)
+			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
+		else
+			park(s, now);
+	}
 }
 
 static struct hodo_frame *push(struct hodo_shadow *s, uint32_t lane, uint64_t at, uint64_t function, uint64_t now,
@@ -333,14 +362,15 @@ static uint32_t find_lane(struct hodo_shadow *s, uint64_t at, uint64_t now, bool
 			unwind(s, over, at, !sp, now);
 			return first;
 		}
-		/* The whole lane is over if it is where the new frame is, or below it on the thread's own stack. */
+		/* The whole lane is over if it begins where the new frame is. */
 		if (over == first && !sp && s->frames[first].at == at)
 			unwind(s, first, at, true, now);
-		else if (over == first && own(s, at) && own(s, s->frames[first].at))
-			unwind(s, first, at, !sp, now);
 		second = first;
 		end = first;
 	}
+	/* While the thread is on its own stack, coroutines wait, and what lay below is over. */
+	if (own(s, at))
+		unwind(s, 0, at, !sp, now);
 	return UINT32_MAX;
 }
 
@@ -379,23 +409,6 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_
 /* ------------------------------------------------------------------------ exit */
 
 typedef bool same_function(struct hodo_shadow *s, const struct hodo_frame *frame, uint64_t function);
-
-/* The index of the frame that an exit belongs to, UINT32_MAX if it is not in the chain. */
-static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
-{
-	uint32_t end = s->n;
-
-	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
-		uint32_t first = lane_of(s, end - 1);
-		uint32_t i = first_below(s, first, end - 1, at, true);
-
-		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
-			if (!s->frames[i].sp)
-				return i;
-		end = first;
-	}
-	return UINT32_MAX;
-}
 
 /* The same where only some address in the frame is known, the stack pointer. */
 static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, same_function *same)

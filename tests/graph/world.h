@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.h - threads that call, return, throw, longjmp, change stacks and get
+ * signals, and know it all: the truth that core/shadow.c is compared with, which is told entries
+ * and exits only.
+ */
+#ifndef HODO_TESTS_GRAPH_WORLD_H
+#define HODO_TESTS_GRAPH_WORLD_H
+
+#include <core/shadow.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define THREADS 3
+#define STACKS 24 /* coroutines */
+#define STACK_FRAMES 400
+#define STACK_BYTES (16u << 10) /* of a coroutine; some lie side by side */
+
+/* A frame in truth. */
+struct world_frame {
+	uint64_t at, sp; /* sp: the lowest address that is in use, below which calls go */
+	uint64_t function, entry, exit, children;
+	uint64_t closed_at;
+	uint32_t depth;
+	enum { LIVE, RETURNED, LEFT } state;
+	enum hodo_frame_end end;
+	unsigned closed; /* times */
+	bool refused;    /* no frame was given for it */
+	bool messy;      /* what was inside of it is not told exactly */
+};
+
+struct world_stack {
+	uint64_t top;
+	uint32_t ids[STACK_FRAMES];
+	uint32_t n;
+	bool active;
+};
+
+struct world_thread {
+	struct world_stack own, alt;
+	struct world_stack *running[STACKS + 2]; /* the last is on top */
+	uint32_t n;
+	struct hodo_shadow shadow;
+	bool jumped;
+};
+
+struct world_options {
+	uint64_t seed;
+	uint32_t steps;
+	bool stacks_known; /* as in the traced process */
+	bool sp;           /* frames known by their stack pointer only; no coroutines */
+	bool calm;         /* calls, returns and signals only: everything is told exactly */
+	bool coroutines;
+	bool silent_moves; /* coroutines resume others, and change threads while the old one makes no event */
+	const uint8_t *script; /* what decides in place of the seed, for the fuzzer */
+	size_t script_len;
+};
+
+struct world {
+	struct world_options o;
+	struct world_thread threads[THREADS];
+	struct world_stack coroutines[STACKS];
+	struct hodo_parked parked;
+	struct world_frame *frames;
+	uint32_t nframes, room;
+	uint64_t now, random;
+	size_t script_at;
+	bool ended;
+	uint64_t entered, parks, lane_max;
+};
+
+void world_run(struct world *w, const struct world_options *o); /* all but the end */
+void world_end(struct world *w);                                /* gives up all frames */
+void world_free(struct world *w);
+
+#endif
