@@ -173,7 +173,7 @@ record_slow:
 	SAVE	%rdx
 	SAVE	%rcx
 	movl	$EVENT_BYTES, %edi
-	call	hodo_x86_full			/* a program that is faster than the recorder comes here at every event */
+	call	hodo_x86_full			/* a program faster than the recorder comes here at every event */
 	movl	%eax, %edi
 	RESTORE	%rsi
 	RESTORE	%rcx
