@@ -120,6 +120,8 @@ static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *
 			lost[n++] = (struct hodo_ctf_lost){ r->stream.name, l->full, l->too_large, l->busy,
 							    l->overwritten, r->stream.unwritten, l->damaged };
 	}
+	if (p->profile.unwritten)
+		lost[n++] = (struct hodo_ctf_lost){ .stream = p->profile.name, .unwritten = p->profile.unwritten };
 	return n;
 }
 
@@ -409,6 +411,12 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		hodo_stream_close(&r->stream);
 		add_total(&s->total, r);
 	}
+	err = p->metadata_dirty && p->layout.profile ? write_metadata(p, false) : 0;
+	if (!err)
+		hodo_process_write_profile(p);
+	s->total.events += p->profile.events;
+	s->total.bytes += p->profile.bytes;
+	s->total.lost.unwritten += p->profile.unwritten;
 	err = write_metadata(p, true);
 	if (err)
 		hodo_session_write_failed(s, p->dir, "metadata", err);

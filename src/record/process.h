@@ -52,6 +52,7 @@ struct hodo_process {
 	uint32_t actives;
 	bool age_set;
 	struct hodo_functions_seen functions;
+	struct hodo_stream profile; /* name empty: none */
 
 	struct hodo_ctf_thread *thread;
 	uint32_t threads;
@@ -86,6 +87,9 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 
 /* The image of this pid that is being recorded, or NULL. */
 struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid);
+
+/* profile.c: writes the profile's stream; the metadata must name its events already. */
+void hodo_process_write_profile(struct hodo_process *p);
 
 /* threads.c: reads new names from the shared table; all: also those not yet valid before. */
 void hodo_process_read_threads(struct hodo_process *p, bool all);
