@@ -106,7 +106,7 @@ HODO_HIDDEN int hodo_slots_patch(uint64_t active_sets);
 
 /*
  * names.c: function symbols of an object's file, or of its separate debug
- * file, mapped while it is open. Under the control lock but for names_find.
+ * file, in memory of our own while it is open. Under the control lock but for names_find.
  */
 struct hodo_names;
 HODO_HIDDEN struct hodo_names *hodo_names_open(const struct dl_phdr_info *info, const char *path); /* NULL: none */
@@ -117,6 +117,8 @@ HODO_HIDDEN const char *hodo_names_find(const struct hodo_names *names, uintptr_
 HODO_HIDDEN uintptr_t hodo_names_section(const struct hodo_names *names, const char *section, size_t *size);
 /* Address of a symbol of any kind that the file defines, 0 if none. */
 HODO_HIDDEN uintptr_t hodo_names_symbol(const struct hodo_names *names, const char *symbol);
+/* function_name.c: objects were unloaded, others may be at their addresses now. */
+HODO_HIDDEN void hodo_names_changed(void);
 
 /* ------------------------------------------------------------------ filters */
 

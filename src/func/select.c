@@ -1,28 +1,350 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - which functions a tracer wants. */
+/*
+ * select.c - which functions a tracer wants: texts of hodo_tracer.functions, made sets.
+ *
+ * All under the control lock. Equal texts are one set. A text that nobody uses any more keeps its
+ * bit, and what was found out about the functions of each object, until the bit is needed for another:
+ * tracers that come and go cost no look into symbol tables.
+ */
+#include <sys/mman.h>
+#include "core/glob.h"
 #include "func.h"
+
+#define SETS 64u
+#define TEXT_MAX (1u << 20) /* bytes of a text */
+#define NAME_MAX_BYTES 2048 /* of a short name; what is longer is cut */
+
+struct pattern {
+	const char *glob; /* NULL: a range */
+	size_t len;
+	uintptr_t low, high;
+	bool without; /* "!" */
+};
+
+struct set {
+	struct pattern *patterns; /* NULL: the bit is free. The text is behind them */
+	uint32_t npatterns;
+	size_t bytes; /* of that mapping */
+	char *text;
+	size_t len;
+	uint32_t users;
+	bool globs;    /* names are needed */
+	bool positive; /* some pattern is not a "!" */
+};
+
+static struct set sets[SETS]; /* [0]: all functions */
+static uint64_t done[HODO_FUNC_OBJECTS_MAX]; /* sets that were computed for all functions of the object */
+
+/* ---------------------------------------------------------------------- texts */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* "0x…", all of it; false: not so, or too large. */
+static bool parse_address(const char *p, const char *end, uintptr_t *value)
+{
+	*value = 0;
+	if (end - p < 3 || p[0] != '0' || (p[1] != 'x' && p[1] != 'X'))
+		return false;
+	for (p += 2; p < end; p++) {
+		char c = *p >= 'A' && *p <= 'F' ? (char)(*p + 32) : *p;
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
+
+		if (digit > 15 || *value >> (8 * sizeof(*value) - 4))
+			return false;
+		*value = *value << 4 | digit;
+	}
+	return true;
+}
+
+static bool parse_range(const char *p, const char *end, struct pattern *out)
+{
+	const char *dash = __builtin_memchr(p, '-', (size_t)(end - p));
+
+	return dash && parse_address(p, dash, &out->low) && parse_address(dash + 1, end, &out->high) &&
+	       out->low < out->high;
+}
+
+static int parse_item(const char *p, const char *end, struct pattern *out)
+{
+	while (p < end && is_blank(*p))
+		p++;
+	while (p < end && is_blank(end[-1]))
+		end--;
+	*out = (struct pattern){ .without = p < end && *p == '!' };
+	p += out->without;
+	if (p >= end)
+		return -EINVAL;
+	if (end - p >= 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+		return parse_range(p, end, out) ? 0 : -EINVAL;
+	out->glob = p;
+	out->len = (size_t)(end - p);
+	return 0;
+}
+
+static uint32_t count_items(const char *text, size_t len)
+{
+	uint32_t n = 1;
+
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == ',';
+	return n;
+}
+
+static bool is_all(const struct pattern *p)
+{
+	return p->glob && p->len == 1 && *p->glob == '*';
+}
+
+static int parse(struct set *set)
+{
+	const char *p = set->text, *end = set->text + set->len;
+	int error;
+
+	for (uint32_t i = 0; i < set->npatterns; i++) {
+		const char *comma = __builtin_memchr(p, ',', (size_t)(end - p));
+
+		error = parse_item(p, comma ? comma : end, &set->patterns[i]);
+		if (error)
+			return error;
+		set->positive = set->positive || !set->patterns[i].without;
+		set->globs = set->globs || (set->patterns[i].glob && !is_all(&set->patterns[i]));
+		p = comma ? comma + 1 : end;
+	}
+	return 0;
+}
+
+static void forget(struct set *set)
+{
+	hodo_sys2(SYS_munmap, set->patterns, set->bytes);
+	*set = (struct set){ 0 };
+}
+
+/* A NUL becomes a comma. */
+static int fill(struct set *set, const char *text, size_t len)
+{
+	uint32_t n = count_items(text, len);
+	size_t bytes;
+	int error;
+
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == 0;
+	bytes = n * sizeof(struct pattern) + len + 1;
+	*set = (struct set){ .bytes = bytes, .len = len, .npatterns = n };
+	set->patterns = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (hodo_is_error(set->patterns))
+		return -ENOMEM;
+	set->text = (char *)(set->patterns + n);
+	for (size_t i = 0; i < len; i++)
+		set->text[i] = text[i] ? text[i] : ',';
+	error = parse(set);
+	if (error)
+		forget(set);
+	return error;
+}
+
+static bool same_text(const struct set *set, const char *text, size_t len)
+{
+	if (!set->patterns || set->len != len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (set->text[i] != (text[i] ? text[i] : ','))
+			return false;
+	}
+	return true;
+}
+
+/* ----------------------------------------------------------------------- sets */
+
+/* A free bit, else one that nobody uses; 0: none. */
+static unsigned find_room(void)
+{
+	unsigned unused = 0;
+
+	for (unsigned i = 1; i < SETS; i++) {
+		if (!sets[i].patterns)
+			return i;
+		if (!sets[i].users && !unused)
+			unused = i;
+	}
+	return unused;
+}
+
+static int get(const char *text, size_t len)
+{
+	struct set fresh;
+	unsigned bit;
+	int error;
+
+	if (len == 0) {
+		sets[0].users++;
+		return 0;
+	}
+	if (len > TEXT_MAX)
+		return -EINVAL;
+	for (unsigned i = 1; i < SETS; i++) {
+		if (same_text(&sets[i], text, len)) {
+			sets[i].users++;
+			return (int)i;
+		}
+	}
+	error = fill(&fresh, text, len);
+	if (error)
+		return error;
+	bit = find_room();
+	if (!bit) {
+		forget(&fresh);
+		return -ENOSPC;
+	}
+	if (sets[bit].patterns)
+		forget(&sets[bit]);
+	fresh.users = 1;
+	sets[bit] = fresh;
+	for (unsigned i = 0; i < HODO_FUNC_OBJECTS_MAX; i++)
+		done[i] &= ~(1ull << bit);
+	return (int)bit;
+}
 
 int hodo_select_get(const char *functions)
 {
-	return 0;
+	size_t len = 0;
+
+	while (functions && len <= TEXT_MAX && functions[len])
+		len++;
+	return get(functions, len);
+}
+
+/* Patterns that end with a NUL each; none, or no bytes: all functions. */
+int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len)
+{
+	if (n == 0 || len == 0)
+		return get(0, 0);
+	return get(texts, texts[len - 1] ? len : len - 1);
 }
 
 void hodo_select_put(int bit)
 {
+	if (bit >= 0 && bit < (int)SETS && sets[bit].users > 0)
+		sets[bit].users--;
 }
 
 uint64_t hodo_select_active(void)
 {
-	return 1;
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < SETS; i++)
+		mask |= (uint64_t)(sets[i].users > 0) << i;
+	return mask;
+}
+
+/* -------------------------------------------------------------------- matching */
+
+/* A function while it is compared: the short name is made when a pattern needs it. */
+struct candidate {
+	const struct hodo_names *names;
+	uintptr_t addr;
+	const char *name; /* NULL: not looked up yet; "": it has none */
+	size_t len, short_len;
+	bool has_short;
+	char short_name[NAME_MAX_BYTES];
+};
+
+/* The linker's names of versioned symbols are "name@VERSION". */
+static void look_up(struct candidate *c)
+{
+	if (c->name)
+		return;
+	c->name = c->names ? hodo_names_find(c->names, c->addr, 0) : "";
+	for (c->len = 0; c->name[c->len] && c->name[c->len] != '@';)
+		c->len++;
+}
+
+static bool glob_matches(struct candidate *c, const struct pattern *p)
+{
+	if (is_all(p))
+		return true;
+	look_up(c);
+	if (!c->len)
+		return false;
+	if (hodo_glob(p->glob, p->len, c->name, c->len))
+		return true;
+	if (!c->has_short) {
+		c->short_len = hodo_mangled_name(c->name, c->short_name, sizeof(c->short_name));
+		if (c->short_len >= sizeof(c->short_name))
+			c->short_len = sizeof(c->short_name) - 1;
+		c->has_short = true;
+	}
+	return hodo_glob(p->glob, p->len, c->short_name, c->short_len);
+}
+
+static bool pattern_matches(struct candidate *c, const struct pattern *p)
+{
+	return p->glob ? glob_matches(c, p) : c->addr >= p->low && c->addr < p->high;
+}
+
+/* Some pattern, and none of those with "!". */
+static bool set_wants(const struct set *set, struct candidate *c)
+{
+	bool wanted = !set->positive;
+
+	for (uint32_t i = 0; i < set->npatterns; i++) {
+		const struct pattern *p = &set->patterns[i];
+
+		if (!p->without && wanted)
+			continue;
+		if (!pattern_matches(c, p))
+			continue;
+		if (p->without)
+			return false;
+		wanted = true;
+	}
+	return wanted;
+}
+
+static void select_function(struct hodo_function *f, uint64_t todo, struct candidate *c)
+{
+	uint64_t wanted = f->sets & ~todo;
+
+	c->name = 0;
+	c->has_short = false;
+	for (unsigned i = 1; i < SETS; i++) {
+		if ((todo >> i & 1) && set_wants(&sets[i], c))
+			wanted |= 1ull << i;
+	}
+	/* Dispatch may be looking. */
+	hodo_store(&f->sets, wanted | 1);
 }
 
 void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_info *info)
 {
-	for (uint32_t i = 0; i < object->nfunctions; i++)
-		object->functions[i].sets = 1;
-}
+	uint64_t *known = &done[object - hodo_func_objects], todo = 0;
+	struct candidate *c;
+	bool names = false;
 
-int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len)
-{
-	return 0;
+	if (!object->nfunctions)
+		return;
+	/* Functions that were never looked at are in no set, not even in that of all. */
+	if (!(object->functions[0].sets & 1))
+		*known = 0;
+	for (unsigned i = 1; i < SETS; i++) {
+		if (!sets[i].users || (*known >> i & 1))
+			continue;
+		todo |= 1ull << i;
+		names = names || sets[i].globs;
+	}
+	if (!todo && (object->functions[0].sets & 1))
+		return;
+	c = hodo_mmap(sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (hodo_is_error(c))
+		return;
+	c->names = names ? hodo_names_open(info, object->path) : 0;
+	for (uint32_t i = 0; i < object->nfunctions; i++) {
+		c->addr = object->text + object->functions[i].addr;
+		select_function(&object->functions[i], todo, c);
+	}
+	hodo_names_close((struct hodo_names *)c->names);
+	hodo_sys2(SYS_munmap, c, sizeof(*c));
+	*known |= todo;
 }

