@@ -31,7 +31,7 @@ static struct {
 	unsigned long rounds, chunks, calls, warmup, pause_us;
 	const char *kinds;
 	bool idle;
-} options = { 1, 50, 20000, 30, 0, "cfl", false };
+} options = { 1, 50, 20000, 40, 0, "cfl", false };
 
 static struct bench_slot clock_slots[BENCH_SLOTS] __attribute__((aligned(4096)));
 static unsigned long counted[256];

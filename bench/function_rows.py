@@ -18,7 +18,7 @@ NOT_HERE = "not here"
 
 
 def call_args(bench, kinds, pause_us=0, chunks=50):
-    chunks, calls, warmup = (3, 2000, 1) if bench.quick else (chunks, 20000, 30)
+    chunks, calls, warmup = (3, 2000, 1) if bench.quick else (chunks, 20000, 40)
     return ["-k", kinds, "-c", chunks, "-n", calls, "-w", warmup, "-p", pause_us]
 
 
@@ -96,18 +96,20 @@ def one_round(bench, peers, runs, tmpfs):
     run_uftrace(peers, runs, "uftrace_default", paused)
     run_uftrace(peers, runs, "uftrace_instrument", paused, "--no-libcall", program="calls_instrument")
     runs.add("lttng", peers.lttng(paused, False))
+    run_hodo(bench, runs, "flood", args, *drained)
+    run_uftrace(peers, runs, "uftrace_flood", args, "--no-libcall")
     if tmpfs:
         run_hodo(bench, runs, "tmpfs", paused, *drained, folder=tmpfs)
     else:
         runs.add("tmpfs", None)
 
 
-def against(ident, what, runs, ours, side, name, kind, target=None):
-    """A row that says how many times faster than a peer."""
-    row = Row(ident, what, runs.text(ours, kind), f"{name} {runs.text(side, kind)}", faster=True,
+def against(ident, what, runs, ours, side, name, kind, target=None, faster=True):
+    """A row that says how many times faster than a peer, or how many times the cost of one that does less."""
+    row = Row(ident, what, runs.text(ours, kind), f"{name} {runs.text(side, kind)}", faster=faster,
               values={"ns": runs.median(ours, kind), "peer_ns": runs.median(side, kind)})
     if runs.has(ours) and runs.has(side):
-        row.ratio = runs.ratio(side, ours, kind)
+        row.ratio = runs.ratio(side, ours, kind) if faster else runs.ratio(ours, side, kind)
         row.reached = row.ratio >= target if target else None
     row.target = f">= {target} x faster" if target else ""
     return row
@@ -142,8 +144,9 @@ def calls(bench):
                           "two clocks", 1.3),
             against(f"{ident}_fdr", "", runs, "ring", "xray-fdr", "XRay FDR", kind, 6),
             against(f"{ident}_basic", "", runs, "ring", "xray-basic", "XRay basic", kind),
-            against(f"{ident}_stamp", "", runs, "ring", "stamp", "time stamps, -finstrument-functions", kind),
-            against(f"{ident}_gprof", "", runs, "ring", "gprof", "gprof, which only counts,", kind),
+            against(f"{ident}_stamp", "", runs, "ring", "stamp", "time stamps, -finstrument-functions", kind,
+                    faster=False),
+            against(f"{ident}_gprof", "", runs, "ring", "gprof", "gprof, which only counts,", kind, faster=False),
             against_clock(f"{ident}_drained", f"function entry + exit ({work}), drained to {filesystem(bench.work)}",
                           runs, "drained", kind, "c", "two clocks", 1.3),
             against(f"{ident}_uftrace", "", runs, "drained", "uftrace", "uftrace --no-libcall", kind, 3.5),
@@ -153,6 +156,9 @@ def calls(bench):
             against(f"{ident}_lttng", "", runs, "drained", "lttng", "LTTng-UST, -finstrument-functions", kind),
             against_clock(f"{ident}_tmpfs", f"function entry + exit ({work}), drained to tmpfs", runs, "tmpfs", kind,
                           "c", "two clocks", 1.3),
+            # A program that only calls, without a pause: more than a recorder on one other CPU takes.
+            against(f"{ident}_flood", f"function entry + exit ({work}), drained, no pause", runs, "flood",
+                    "uftrace_flood", "uftrace --no-libcall", kind),
         ]
     return rows
 
@@ -178,7 +184,8 @@ def tracers(bench):
         for kind, work in WORKLOADS.items():
             what = f"tracer {side.replace('_limit', '')} ({work})" + (f", --min-time {LIMIT}" if sides[side] else "")
             if side in beside:
-                rows.append(against(f"tracer_{side}_{work}", what, runs, side, *beside[side], kind))
+                rows.append(against(f"tracer_{side}_{work}", what, runs, side, *beside[side], kind,
+                                    faster=side != "profile"))
             else:
                 rows.append(against_clock(f"tracer_{side}_{work}", what, runs, side, kind, "c", "two clocks"))
     return rows

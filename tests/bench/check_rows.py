@@ -48,13 +48,13 @@ for work in ("fib", "loop"):
     POSITIVE |= {f"call_{work}_{side}": ["ns", "clock_ns"] for side in ("ring", "drained", "tmpfs")}
     POSITIVE |= {f"call_{work}_{peer}": ["ns", "peer_ns"] for peer in ("stamp", "gprof", "lttng")}
     POSITIVE |= {f"call_{work}_{peer}": ["ns"] for peer in ("fdr", "basic", "uftrace", "uftrace_default",
-                                                            "uftrace_instrument")}
+                                                            "uftrace_instrument", "flood")}
     POSITIVE |= {f"tracer_{name}_{work}": ["ns"] for name in ("graph", "graph_limit", "latency")}
     POSITIVE |= {f"tracer_profile_{work}": ["ns", "peer_ns"], f"tracer_stack_{work}": ["ns", "clock_ns"]}
     POSITIVE |= {f"idle_call_{work}": ["measurable_ns"], f"absent_call_{work}": ["ns", "pg_ns"]}
     PEERS |= {f"call_{work}_{peer}": ("peer_ns", XRAY) for peer in ("fdr", "basic")}
     PEERS |= {f"call_{work}_{peer}": ("peer_ns", UFTRACE) for peer in ("uftrace", "uftrace_default",
-                                                                       "uftrace_instrument")}
+                                                                       "uftrace_instrument", "flood")}
     PEERS |= {f"tracer_{name}_{work}": ("peer_ns", UFTRACE) for name in ("graph", "graph_limit", "latency")}
 
 
