@@ -19,6 +19,7 @@
  * while it has loaded the old list. The barrier is membarrier(2)'s, so that dispatch needs only
  * to keep the compiler in order; where the kernel has none, it is an exchange.
  */
+#include <errno.h>
 #include "func.h"
 
 __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
@@ -109,13 +110,12 @@ static uint64_t look_up(const struct hodo_func_lookup *lookup, uint64_t function
 	return ~0ull;
 }
 
-/* Sets that want the function. */
-static uint64_t sets_of(struct hodo_func_thread *t, const struct hodo_tracer_list *list, uint64_t function)
+static __attribute__((noinline)) uint64_t sets_cached(struct hodo_func_thread *t, uint64_t function)
 {
 	const struct hodo_func_lookup *lookup = hodo_load_acquire(&hodo_func_lookup);
 	struct hodo_func_cached *c = &t->cache[(function >> 4 ^ function >> 10) & 63];
 
-	if (list->one_set || !lookup)
+	if (!lookup)
 		return ~0ull;
 	if (t->cache_epoch != lookup->epoch) {
 		for (unsigned i = 0; i < 64; i++)
@@ -127,6 +127,12 @@ static uint64_t sets_of(struct hodo_func_thread *t, const struct hodo_tracer_lis
 		c->function = function;
 	}
 	return c->sets;
+}
+
+/* Sets that want the function. */
+static inline uint64_t sets_of(struct hodo_func_thread *t, const struct hodo_tracer_list *list, uint64_t function)
+{
+	return list->one_set ? ~0ull : sets_cached(t, function);
 }
 
 /* ---------------------------------------------------------------- the tracers */
@@ -198,12 +204,10 @@ static void exit_all(long event, long unused, long unused2)
 }
 
 /* The program's tracers may use any register, and call what they like. */
-static void call_tracers(struct event *e, void (*all)(long, long, long))
+static __attribute__((noinline)) void call_kept(struct event *e, void (*all)(long, long, long))
 {
-	if (!e->list->users) {
-		all((long)e, 0, 0);
-		return;
-	}
+	int saved = errno;
+
 	hodo_func_tls.in_tracer = true;
 #ifdef __x86_64__
 	hodo_x86_keep(all, (long)e, 0, 0);
@@ -211,6 +215,30 @@ static void call_tracers(struct event *e, void (*all)(long, long, long))
 	all((long)e, 0, 0);
 #endif
 	hodo_func_tls.in_tracer = false;
+	errno = saved;
+}
+
+/* Where there are only built-in tracers, nobody needs a struct hodo_call. */
+static inline void enter_builtins(const struct hodo_tracer_list *list, struct hodo_shadow *shadow,
+				  struct hodo_frame *frame, uint64_t sets)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct hodo_tracer_entry *t = &list->entry[i];
+
+		if ((t->set & sets) && t->ops->enter)
+			t->ops->enter(shadow, frame);
+	}
+}
+
+static inline void exit_builtins(const struct hodo_tracer_list *list, struct hodo_shadow *shadow,
+				 const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now, uint64_t sets)
+{
+	for (uint32_t i = list->n; i-- > 0;) {
+		const struct hodo_tracer_entry *t = &list->entry[i];
+
+		if ((t->set & sets) && (int32_t)((uint32_t)frame->user - t->epoch) >= 0 && t->ops->exit)
+			t->ops->exit(shadow, frame, end, now);
+	}
 }
 
 /* hodo_shadow.closed */
@@ -218,12 +246,18 @@ void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *f
 			  uint64_t now)
 {
 	const struct hodo_tracer_list *list = hodo_load_acquire(&hodo_tracers);
-	struct event e = { shadow, (struct hodo_frame *)frame, end, 0, now, 0, list };
+	uint64_t sets;
 
 	if (!list)
 		return;
-	e.sets = sets_of(hodo_func_thread(shadow), list, frame->function);
-	call_tracers(&e, exit_all);
+	sets = sets_of(hodo_func_thread(shadow), list, frame->function);
+	if (list->users) {
+		struct event e = { shadow, (struct hodo_frame *)frame, end, 0, now, sets, list };
+
+		call_kept(&e, exit_all);
+	} else {
+		exit_builtins(list, shadow, frame, end, now, sets);
+	}
 }
 
 static uint64_t function_of(uintptr_t pc, unsigned flags)
@@ -251,11 +285,16 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 	now = hodo_func_now();
 	frame = hodo_shadow_enter(&t->shadow, at, function_of(pc, flags), now, flags & HODO_DISPATCH_SP);
 	if (frame) {
-		struct event e = { &t->shadow, frame, HODO_FRAME_RETURNED, flags, now, 0, list };
+		uint64_t sets = sets_of(t, list, frame->function);
 
 		frame->user = list->epoch | (flags & HODO_DISPATCH_NO_EXIT ? HODO_USER_NO_EXIT : 0);
-		e.sets = sets_of(t, list, frame->function);
-		call_tracers(&e, enter_all);
+		if (list->users) {
+			struct event e = { &t->shadow, frame, HODO_FRAME_RETURNED, flags, now, sets, list };
+
+			call_kept(&e, enter_all);
+		} else {
+			enter_builtins(list, &t->shadow, frame, sets);
+		}
 	} else if (hodo_recording.on) {
 		hodo_add(&hodo_shm()->func_deep, 1);
 	}

@@ -39,7 +39,8 @@ enum hodo_slot_kind {
 	HODO_SLOT_CALL = 0,   /* E8 rel32 <-> A9: GCC's -mfentry -minstrument-return=call, -finstrument-functions */
 	HODO_SLOT_XRAY = 1,   /* XRay sled: prepared once, then one byte */
 	HODO_SLOT_PATCHABLE = 2, /* -fpatchable-function-entry: entry only */
-	HODO_SLOT_MCOUNT = 3  /* -pg, with or without -mfentry: entry only */
+	HODO_SLOT_MCOUNT = 3, /* -pg, with or without -mfentry: entry only */
+	HODO_SLOT_UNUSED = 4  /* a call that is made a no-op for good */
 };
 
 struct hodo_slot {
@@ -86,6 +87,7 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 /* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
 HODO_HIDDEN void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note); /* slots.c */
 HODO_HIDDEN void hodo_scan_xray(struct hodo_scan *scan);       /* xray.c */
+HODO_HIDDEN bool hodo_xray_ready(uintptr_t slot);              /* its sled is still as it was prepared */
 HODO_HIDDEN void hodo_scan_instrument(struct hodo_scan *scan); /* instrument.c */
 HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c */
 

@@ -144,9 +144,10 @@ uintptr_t hodo_slot_function(uintptr_t call)
 	uintptr_t room = call & (HODO_PAGE - 1);
 	const uint8_t *p = (const uint8_t *)call;
 
-	if (room >= 2 && p[-2] == 0xeb && p[-1] == 0x00)
-		return call - 2;
-	if (room >= 1 && p[-1] == 0x67) {
+	if (room >= 2 && p[-2] == 0xeb && hodo_xray_ready(call - 1)) {
+		p -= 2;
+		room -= 2;
+	} else if (room >= 1 && p[-1] == 0x67) {
 		p--;
 		room--;
 	}
@@ -155,11 +156,22 @@ uintptr_t hodo_slot_function(uintptr_t call)
 	return (uintptr_t)p;
 }
 
+/*
+ * A nested function of GNU C keeps its static chain over the entry's call, by push %r10 before and pop %r10
+ * behind it: the frame is not where the trampoline looks for it. Its slots are made no-ops for good, up
+ * to the next function's: better not seen than seen wrongly.
+ */
+static bool keeps_chain(const uint8_t *call)
+{
+	return call[5] == 0x41 && call[6] == 0x5a;
+}
+
 /* Calls whose target is exactly a stub. No other instruction was ever seen to hold these five bytes; a jump's
  * operand or a constant that did would have to hold the distance from itself to the stub. */
 static void scan_text(struct hodo_scan *scan, uintptr_t start, uintptr_t end, uintptr_t entry, uintptr_t exit)
 {
 	const uint8_t *p = (const uint8_t *)start, *last = (const uint8_t *)end - 5;
+	bool nested = false;
 
 	for (; p <= last && (p = __builtin_memchr(p, 0xe8, (size_t)(last - p) + 1)); p++) {
 		uintptr_t target, call = (uintptr_t)p;
@@ -169,8 +181,11 @@ static void scan_text(struct hodo_scan *scan, uintptr_t start, uintptr_t end, ui
 		target = call + 5 + (uintptr_t)(intptr_t)distance;
 		if (target != entry && target != exit)
 			continue;
+		if (target == entry)
+			nested = p <= last - 2 && keeps_chain(p);
 		if (!hodo_scan_add(scan, call, target == entry ? hodo_slot_function(call) : call,
-				   HODO_SLOT_CALL, target == entry ? HODO_AT_ENTRY : HODO_AT_EXIT, 0xe8, 0xa9))
+				   nested ? HODO_SLOT_UNUSED : HODO_SLOT_CALL,
+				   target == entry && !nested ? HODO_AT_ENTRY : HODO_AT_EXIT, 0xe8, 0xa9))
 			return;
 	}
 }
@@ -355,9 +370,12 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 {
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++) {
 		const struct hodo_slot *s = &o->slots[i];
-		uint8_t want = o->functions[s->function].sets & sets ? s->on : s->off;
+		bool wanted = s->kind != HODO_SLOT_UNUSED && o->functions[s->function].sets & sets;
+		uint8_t want = wanted ? s->on : s->off;
 		uint8_t is = *(const volatile uint8_t *)(o->text + s->addr);
 
+		if (s->kind == HODO_SLOT_XRAY && !hodo_xray_ready(o->text + s->addr))
+			continue; /* the XRay runtime has patched it since */
 		/* Anything else is not ours: a debugger's breakpoint, say. */
 		if (is != want && (is == s->on || is == s->off))
 			hodo_patch_store(patch, o->text + s->addr, &want, 1);
