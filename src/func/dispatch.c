@@ -107,7 +107,7 @@ static uint64_t look_up(const struct hodo_func_lookup *lookup, uint64_t function
 		}
 		return lookup->object[i].functions[low].sets;
 	}
-	return ~0ull;
+	return 1; /* unloaded meanwhile, for one: for tracers of all functions only */
 }
 
 static __attribute__((noinline)) uint64_t sets_cached(struct hodo_func_thread *t, uint64_t function)
@@ -132,7 +132,7 @@ static __attribute__((noinline)) uint64_t sets_cached(struct hodo_func_thread *t
 /* Sets that want the function. */
 static inline uint64_t sets_of(struct hodo_func_thread *t, const struct hodo_tracer_list *list, uint64_t function)
 {
-	return list->one_set ? ~0ull : sets_cached(t, function);
+	return list->all ? ~0ull : sets_cached(t, function);
 }
 
 /* ---------------------------------------------------------------- the tracers */

@@ -209,7 +209,7 @@ struct hodo_tracer_list {
 	uint32_t n;
 	uint32_t epoch;    /* of frames entered under this list */
 	bool users;        /* some entry is a tracer of the program's */
-	bool one_set;      /* all have the same set: what arrives is wanted by all */
+	bool all;          /* each wants all functions: nothing is to be looked up */
 	size_t bytes;      /* of this mapping */
 	struct hodo_tracer_entry entry[];
 };

@@ -96,7 +96,7 @@ static void publish_lookup(void)
 
 	fresh = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (hodo_is_error(fresh))
-		fresh = 0; /* every tracer sees all that is patched */
+		fresh = 0; /* tracers of some functions see all that is patched */
 	for (uint32_t i = 0; fresh && i < hodo_func_nobjects; i++) {
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
@@ -198,10 +198,11 @@ static int use(struct hodo_tracer_list *list)
 
 	if (list) {
 		list->epoch = ++list_epoch;
-		list->one_set = true;
+		list->all = true;
 		for (uint32_t i = 0; i < list->n; i++) {
 			list->users = list->users || !list->entry[i].ops;
-			list->one_set = list->one_set && list->entry[i].set == list->entry[0].set;
+			/* A set of some is not enough, were it the only one: slots follow the list a moment later. */
+			list->all = list->all && list->entry[i].set == 1;
 			if (!list->entry[i].epoch)
 				list->entry[i].epoch = list->epoch;
 		}
