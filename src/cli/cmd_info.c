@@ -83,6 +83,31 @@ static void put_when(FILE *f, int64_t ns)
 	fputc('\n', f);
 }
 
+static void put_build_id(FILE *f, const struct hodo_read_object *o)
+{
+	for (uint32_t i = 0; i < o->build_id_len && i < sizeof(o->build_id); i++)
+		fprintf(f, "%02x", o->build_id[i]);
+}
+
+/* Those with functions to trace; the others only carry names. */
+static void put_objects(FILE *f, const struct hodo_read_process *p)
+{
+	char buf[32];
+
+	for (uint32_t i = 0; i < p->nobjects; i++) {
+		const struct hodo_read_object *o = &p->objects[i];
+
+		if (!o->functions)
+			continue;
+		fprintf(f, "            %s function%s in ", hodo_grouped(o->functions, buf),
+			o->functions == 1 ? "" : "s");
+		hodo_put_plain(f, o->path);
+		fputs(o->build_id_len ? ", build-id " : "", f);
+		put_build_id(f, o);
+		fputc('\n', f);
+	}
+}
+
 static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
 {
 	struct hodo_read_lost lost = hodo_read_lost(r, p);
@@ -94,6 +119,7 @@ static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_re
 	hodo_put_plain(f, *p->exe ? p->exe : p->comm);
 	fputs(p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "", f);
 	fputs(p->complete ? "\n" : " (not ended in order)\n", f);
+	put_objects(f, p);
 	for (uint32_t i = 0; i < p->nwarnings; i++) {
 		fputs("            warning: ", f);
 		hodo_put_plain(f, p->warnings[i]);
@@ -152,6 +178,21 @@ static void put_stream_json(FILE *f, const struct hodo_read_stream *s)
 	fputc('}', f);
 }
 
+static void put_object_json(FILE *f, const struct hodo_read_object *o)
+{
+	fputs("{\"path\":", f);
+	hodo_put_json(f, o->path);
+	fputs(",\"build_id\":\"", f);
+	put_build_id(f, o);
+	fprintf(f, "\",\"functions\":%u,\"base\":%llu,\"start\":%llu,\"end\":%llu", o->functions,
+		(unsigned long long)o->base, (unsigned long long)o->start, (unsigned long long)o->end);
+	if (o->from_ns != INT64_MIN)
+		fprintf(f, ",\"from_ns\":%lld", (long long)o->from_ns);
+	if (o->until_ns != INT64_MAX)
+		fprintf(f, ",\"until_ns\":%lld", (long long)o->until_ns);
+	fputc('}', f);
+}
+
 static void put_process_json(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
 {
 	struct hodo_read_lost lost = hodo_read_lost(r, p);
@@ -182,6 +223,11 @@ static void put_process_json(FILE *f, const struct hodo_read *r, const struct ho
 	for (uint32_t i = 0; i < p->nstreams; i++) {
 		fputs(i ? "," : "", f);
 		put_stream_json(f, p->streams[i]);
+	}
+	fputs("],\"objects\":[", f);
+	for (uint32_t i = 0; i < p->nobjects; i++) {
+		fputs(i ? "," : "", f);
+		put_object_json(f, &p->objects[i]);
 	}
 	fputs("],\"warnings\":[", f);
 	for (uint32_t i = 0; i < p->nwarnings; i++) {

@@ -2,7 +2,9 @@
 /* cmd_list.c - hodo list. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "list_functions.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,14 +12,25 @@
 static const char help[] =
 	"usage: hodo list [options] [FILE | DIR]\n\n"
 	"Lists the events that a program or library FILE offers, or those of a recording\n"
-	"DIR (hodo.data): kind, fields, first place in the source, format of marks.\n\n"
+	"DIR (hodo.data): kind, fields, first place in the source, format of marks; and\n"
+	"tells how many functions can be traced.\n\n"
+	"  --functions      the functions in place of the events\n"
+	"  --events         the events only, no word about functions\n"
 	"  --json           one JSON object\n"
 	"  -q, --quiet      no warnings\n"
 	"  -h, --help\n";
 
+enum { OPT_FUNCTIONS = HODO_OPT_VERB, OPT_EVENTS };
+
 struct list {
 	const struct hodo_read_class **classes;
 	size_t n;
+	struct hodo_function_list functions;
+};
+
+struct args {
+	const char *path;
+	bool json, quiet, events, functions;
 };
 
 static int by_name(const void *a, const void *b)
@@ -88,9 +101,12 @@ static void put_class(FILE *f, const struct hodo_read_class *c, size_t width)
 		if (c->fields[i].labels)
 			put_labels(f, c->fields[i].labels);
 	}
-	fputs(")  ", f);
-	hodo_put_plain(f, c->file);
-	fprintf(f, ":%u", c->line);
+	fputc(')', f);
+	if (*c->file) {
+		fputs("  ", f);
+		hodo_put_plain(f, c->file);
+		fprintf(f, ":%u", c->line);
+	}
 	if (c->sites > 1)
 		fprintf(f, " and %u more", c->sites - 1);
 	if (*c->format) {
@@ -101,32 +117,54 @@ static void put_class(FILE *f, const struct hodo_read_class *c, size_t width)
 	fputc('\n', f);
 }
 
-static int put_list(const struct list *l, bool json)
+static void put_text(FILE *f, const struct list *l, const struct args *a)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (strlen(l->classes[i]->name) > width)
+			width = strlen(l->classes[i]->name);
+	width = width > 40 ? 40 : width;
+	for (size_t i = 0; i < l->n && !a->functions; i++)
+		put_class(f, l->classes[i], width);
+	if (a->functions)
+		hodo_function_list_text(f, &l->functions);
+	else if (!a->events)
+		hodo_function_list_count(f, &l->functions, a->path);
+}
+
+static void put_json(FILE *f, const struct list *l, const struct args *a)
+{
+	fputs("{\"version\":1", f);
+	if (!a->functions) {
+		fputs(",\"events\":[", f);
+		for (size_t i = 0; i < l->n; i++) {
+			fputs(i ? "," : "", f);
+			put_class_json(f, l->classes[i]);
+		}
+		fputc(']', f);
+	}
+	if (!a->events) {
+		fputc(',', f);
+		hodo_function_list_json(f, &l->functions);
+	}
+	fputs("}\n", f);
+}
+
+static int put_list(const struct list *l, const struct args *a)
 {
 	char *data = NULL;
-	size_t len, width = 0;
+	size_t len;
 	FILE *f = open_memstream(&data, &len);
 
 	if (!f) {
 		hodo_error("out of memory");
 		return HODO_EXIT_FAILURE;
 	}
-	for (size_t i = 0; i < l->n; i++)
-		if (strlen(l->classes[i]->name) > width)
-			width = strlen(l->classes[i]->name);
-	width = width > 40 ? 40 : width;
-	if (json)
-		fputs("{\"version\":1,\"events\":[", f);
-	for (size_t i = 0; i < l->n; i++) {
-		if (json && i)
-			fputc(',', f);
-		if (json)
-			put_class_json(f, l->classes[i]);
-		else
-			put_class(f, l->classes[i], width);
-	}
-	if (json)
-		fputs("]}\n", f);
+	if (a->json)
+		put_json(f, l, a);
+	else
+		put_text(f, l, a);
 	return hodo_out_stream(f, &data, &len);
 }
 
@@ -153,12 +191,21 @@ static void join(struct list *l)
 	l->n = kept;
 }
 
-static int list_recording(const char *path, bool json, bool quiet)
+static int list_failed(const char *path, int err)
 {
-	struct hodo_read *r = hodo_open(path, quiet);
+	if (err == -ENOMEM)
+		hodo_error("out of memory");
+	else
+		hodo_error("%s: cannot be read: %s", path, strerror(-err));
+	return HODO_EXIT_FAILURE;
+}
+
+static int list_recording(const struct args *a)
+{
+	struct hodo_read *r = hodo_open(a->path, a->quiet);
 	struct list l = { 0 };
 	size_t n = 0;
-	int status;
+	int status, err;
 
 	if (!r)
 		return HODO_EXIT_FAILURE;
@@ -171,14 +218,20 @@ static int list_recording(const char *path, bool json, bool quiet)
 		for (uint32_t k = 0; k < p->nclasses; k++)
 			l.classes[l.n++] = p->classes[k];
 	}
-	if (l.classes) {
+	err = l.classes ? 0 : -ENOMEM;
+	/* Which functions were seen only the events tell. */
+	if (!err && (a->functions || (a->json && !a->events)))
+		err = hodo_function_list_recording(&l.functions, r, a->path);
+	else if (!err)
+		hodo_function_list_objects(&l.functions, r);
+	if (!err) {
 		join(&l);
-		status = put_list(&l, json);
+		status = put_list(&l, a);
 	} else {
-		hodo_error("out of memory");
-		status = HODO_EXIT_FAILURE;
+		status = list_failed(a->path, err);
 	}
 	free(l.classes);
+	hodo_function_list_free(&l.functions);
 	hodo_read_close(r);
 	return status;
 }
@@ -189,17 +242,28 @@ static void warn(void *data, const char *text)
 	hodo_warning("%s", text);
 }
 
-static int list_binary(const char *path, bool json, bool quiet)
+static void tell_empty(const struct list *l, const struct args *a)
+{
+	if (a->quiet || a->json)
+		return;
+	if (a->functions && !l->functions.n)
+		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions'",
+			     a->path);
+	else if (!a->functions && !l->n && !l->functions.n)
+		hodo_warning("%s has no events: nothing in it uses <hodo/trace.h>", a->path);
+}
+
+static int list_binary(const struct args *a)
 {
 	char error[512] = "";
 	struct hodo_read_options o = { .size = sizeof(o), .error = error, .error_bytes = sizeof(error) };
 	struct hodo_read_elf *elf;
 	struct list l = { 0 };
-	int status;
+	int status, err;
 
-	if (!quiet)
+	if (!a->quiet)
 		o.warn = warn;
-	if (hodo_read_elf_open(&elf, path, &o) < 0) {
+	if (hodo_read_elf_open(&elf, a->path, &o) < 0) {
 		hodo_error("%s: give a program, a library or a recording's directory", error);
 		return HODO_EXIT_FAILURE;
 	}
@@ -207,30 +271,32 @@ static int list_binary(const char *path, bool json, bool quiet)
 	l.classes = calloc(l.n ? l.n : 1, sizeof(*l.classes));
 	for (size_t i = 0; l.classes && i < l.n; i++)
 		l.classes[i] = hodo_read_elf_class(elf, (uint32_t)i);
-	if (l.classes) {
-		status = put_list(&l, json);
-		if (!l.n && !quiet && !json)
-			hodo_warning("%s has no events: nothing in it uses <hodo/trace.h>", path);
+	err = l.classes ? 0 : -ENOMEM;
+	if (!err && !a->events)
+		err = hodo_function_list_file(&l.functions, elf, a->path);
+	if (!err) {
+		status = put_list(&l, a);
+		tell_empty(&l, a);
 	} else {
-		hodo_error("out of memory");
-		status = HODO_EXIT_FAILURE;
+		status = list_failed(a->path, err);
 	}
 	free(l.classes);
+	hodo_function_list_free(&l.functions);
 	hodo_read_elf_close(elf);
 	return status;
 }
 
-int hodo_cmd_list(int argc, char **argv)
+/* The exit status to leave with, or -1 to go on. */
+static int parse_args(int argc, char **argv, struct args *a)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, HODO_OPT_JSON },
+		{ "functions", no_argument, NULL, OPT_FUNCTIONS },
+		{ "events", no_argument, NULL, OPT_EVENTS },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	bool json = false, quiet = false;
-	const char *path;
-	struct stat st;
 	int c;
 
 	while ((c = hodo_getopt(argc, argv, ":qh", options, help)) != -1) {
@@ -238,22 +304,37 @@ int hodo_cmd_list(int argc, char **argv)
 			return 0;
 		if (c == '?')
 			return HODO_EXIT_USAGE;
-		json |= c == HODO_OPT_JSON;
-		quiet |= c == 'q';
+		a->json |= c == HODO_OPT_JSON;
+		a->functions |= c == OPT_FUNCTIONS;
+		a->events |= c == OPT_EVENTS;
+		a->quiet |= c == 'q';
 	}
+	if (a->functions && a->events)
+		return hodo_usage(argv[0], "--events or --functions, not both: without them, all are told of");
 	if (argc - optind > 1)
 		return hodo_usage(argv[0], "one program or recording at a time, not '%s' too",
 				  argv[optind + 1]);
-	path = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	if (stat(path, &st) < 0) {
-		if (path[strspn(path, "0123456789")] == 0) {
+	a->path = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
+	return -1;
+}
+
+int hodo_cmd_list(int argc, char **argv)
+{
+	struct args a = { 0 };
+	int status = parse_args(argc, argv, &a);
+	struct stat st;
+
+	if (status >= 0)
+		return status;
+	if (stat(a.path, &st) < 0) {
+		if (a.path[strspn(a.path, "0123456789")] == 0) {
 			hodo_error(
 				"this version cannot list running processes: give the file of its program, "
 				"/proc/%s/exe",
-				path);
+				a.path);
 			return HODO_EXIT_FAILURE;
 		}
-		return list_recording(path, json, quiet); /* says what is missing */
+		return list_recording(&a); /* says what is missing */
 	}
-	return S_ISDIR(st.st_mode) ? list_recording(path, json, quiet) : list_binary(path, json, quiet);
+	return S_ISDIR(st.st_mode) ? list_recording(&a) : list_binary(&a);
 }

@@ -6,12 +6,11 @@
  * read: sites in the section hodo_sites, each with the distance to its
  * descriptor in virtual addresses, which the loadable segments map to the file.
  */
-#include "internal.h"
+#include "elf_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -23,29 +22,8 @@
 #define SITES_MAX      (4u << 20)
 #define STRINGS        6
 
-struct elf_class {
-	struct hodo_read_class pub;
-	struct hodo_read_field fields[HODO_FIELDS_MAX];
-	char *strings; /* the descriptor's */
-	char *names;   /* of event and fields */
-};
-
-struct hodo_read_elf {
-	int fd;
-	Elf *elf;
-	char *path;
-	unsigned bad;    /* descriptors that cannot be used */
-	uint64_t *descs; /* addresses, one a site */
-	uint32_t ndescs, descs_room;
-	struct elf_class **classes;
-	uint32_t nclasses, classes_room;
-	struct hodo_trace labels; /* holds the labels, and nothing else */
-	char **texts;             /* that the labels point into */
-	uint32_t ntexts, texts_room;
-};
-
-/* Reads bytes that the loader would put at addr. 0, -EBADMSG if the file has none there, -EIO. */
-static int read_at(const struct hodo_read_elf *e, uint64_t addr, void *dst, size_t len)
+/* 0, -EBADMSG if the file has none there, -EIO. */
+int hodo_read_elf_at(const struct hodo_read_elf *e, uint64_t addr, void *dst, size_t len)
 {
 	size_t n;
 
@@ -74,7 +52,7 @@ static struct hodo_desc *load_desc(const struct hodo_read_elf *e, uint64_t addr,
 {
 	struct hodo_desc head, *d;
 
-	*err = read_at(e, addr, &head, sizeof(head));
+	*err = hodo_read_elf_at(e, addr, &head, sizeof(head));
 	if (*err)
 		return NULL;
 	*err = -EBADMSG;
@@ -83,7 +61,7 @@ static struct hodo_desc *load_desc(const struct hodo_read_elf *e, uint64_t addr,
 	    head.nfields > HODO_FIELDS_MAX || head.nfields > head.total - sizeof(head))
 		return NULL;
 	d = malloc(head.total);
-	*err = d ? read_at(e, addr, d, head.total) : -ENOMEM;
+	*err = d ? hodo_read_elf_at(e, addr, d, head.total) : -ENOMEM;
 	if (*err) {
 		free(d);
 		return NULL;
@@ -436,6 +414,7 @@ void hodo_read_elf_close(struct hodo_read_elf *elf)
 		elf_end(e->elf);
 	if (e->fd >= 0)
 		close(e->fd);
+	hodo_read_functions_free(e->functions);
 	free(e->texts);
 	free(e->classes);
 	free(e->descs);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* list_functions.c - hodo list: the functions of a file, or those that a recording has events of. */
+#define _GNU_SOURCE
+#include "list_functions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char *const slot_names[] = {
+	[HODO_READ_SLOT_ENTRY_EXIT] = "entry_exit", [HODO_READ_SLOT_XRAY] = "xray",
+	[HODO_READ_SLOT_INSTRUMENT] = "instrument", [HODO_READ_SLOT_PATCHABLE] = "patchable",
+	[HODO_READ_SLOT_MCOUNT] = "mcount",
+};
+
+static const char *slot_name(enum hodo_read_slot slot)
+{
+	return (unsigned)slot < sizeof(slot_names) / sizeof(slot_names[0]) && slot_names[slot] ? slot_names[slot]
+											        : "?";
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct hodo_listed_function *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	order = order ? order : strcmp(x->object, y->object);
+	return order ? order : (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static void sort(struct hodo_function_list *l)
+{
+	if (l->n)
+		qsort(l->functions, l->n, sizeof(*l->functions), by_name);
+}
+
+/* ------------------------------------------------------------------------- files */
+
+int hodo_function_list_file(struct hodo_function_list *l, struct hodo_read_elf *elf, const char *path)
+{
+	struct hodo_sym_source source = { .path = path };
+	const struct hodo_read_function *found;
+	int err = hodo_read_elf_functions(elf, &found, &l->n);
+
+	if (!err && l->n) {
+		l->functions = calloc(l->n, sizeof(*l->functions));
+		err = l->functions ? 0 : -ENOMEM;
+	}
+	if (err) {
+		l->n = 0;
+		return err;
+	}
+	/* Without symbols they are listed all the same. */
+	if (l->n)
+		hodo_sym_open(&l->sym, &source);
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct hodo_listed_function *f = &l->functions[i];
+		struct hodo_symbol symbol;
+
+		f->addr = found[i].addr;
+		f->slot = found[i].slot;
+		f->exits = found[i].exits;
+		f->object = path;
+		f->name = l->sym && hodo_sym_find(l->sym, f->addr, &symbol) ? symbol.name : found[i].name;
+	}
+	sort(l);
+	return 0;
+}
+
+/* -------------------------------------------------------------------- recordings */
+
+static int by_object(const void *a, const void *b)
+{
+	const struct hodo_read_object *x = *(const struct hodo_read_object *const *)a;
+	const struct hodo_read_object *y = *(const struct hodo_read_object *const *)b;
+	int order = strcmp(x->path, y->path);
+
+	return order ? order : memcmp(x->build_id, y->build_id, sizeof(x->build_id));
+}
+
+/* An object that several processes have, or that came twice, counts once. */
+void hodo_function_list_objects(struct hodo_function_list *l, const struct hodo_read *r)
+{
+	const struct hodo_read_object **all;
+	uint32_t n = 0, filled = 0;
+
+	l->recording = true;
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
+		n += hodo_read_process(r, i)->nobjects;
+	all = calloc(n ? n : 1, sizeof(*all));
+	for (uint32_t i = 0; all && i < hodo_read_nprocesses(r); i++) {
+		const struct hodo_read_process *p = hodo_read_process(r, i);
+
+		for (uint32_t k = 0; k < p->nobjects; k++)
+			if (p->objects[k].functions)
+				all[filled++] = &p->objects[k];
+	}
+	if (filled)
+		qsort(all, filled, sizeof(*all), by_object);
+	for (uint32_t i = 0; i < filled; i++) {
+		if (i > 0 && by_object(&all[i - 1], &all[i]) == 0)
+			continue;
+		l->traceable += all[i]->functions;
+		l->objects++;
+	}
+	free(all);
+}
+
+static int spread(struct hodo_function_list *l)
+{
+	uint32_t mask = l->slots ? l->mask * 2 + 1 : 255;
+	uint32_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint64_t h = l->functions[i].id;
+
+		while (slots[h & mask])
+			h++;
+		slots[h & mask] = i + 1;
+	}
+	free(l->slots);
+	l->slots = slots;
+	l->mask = mask;
+	return 0;
+}
+
+static int see(struct hodo_function_list *l, const struct hodo_place *place)
+{
+	uint64_t h = place->id;
+
+	if ((!l->slots || l->n > l->mask / 2) && spread(l) < 0)
+		return -ENOMEM;
+	for (; l->slots[h & l->mask]; h++) {
+		struct hodo_listed_function *f = &l->functions[l->slots[h & l->mask] - 1];
+
+		if (f->id != place->id)
+			continue;
+		f->events++;
+		return 0;
+	}
+	if (l->n == l->room) {
+		uint32_t room = l->room ? l->room * 2 : 256;
+		void *more = reallocarray(l->functions, room, sizeof(*l->functions));
+
+		if (!more)
+			return -ENOMEM;
+		l->functions = more;
+		l->room = room;
+	}
+	l->functions[l->n] = (struct hodo_listed_function){
+		.name = place->name, .object = place->object, .id = place->id, .events = 1
+	};
+	l->slots[h & l->mask] = ++l->n;
+	return 0;
+}
+
+static bool has_function_events(const struct hodo_read *r)
+{
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
+		for (uint32_t k = 0; k < hodo_read_process(r, i)->nclasses; k++)
+			if (hodo_read_process(r, i)->classes[k]->kind == HODO_KIND_FUNCTION)
+				return true;
+	return false;
+}
+
+int hodo_function_list_recording(struct hodo_function_list *l, struct hodo_read *r, const char *path)
+{
+	const struct hodo_read_event *e;
+	int got = 0, err = 0;
+
+	hodo_function_list_objects(l, r);
+	if (!has_function_events(r))
+		return 0;
+	l->symbols = hodo_symbols_new(path);
+	if (!l->symbols)
+		return -ENOMEM;
+	while (!err && (got = hodo_read_next(r, &e)) > 0) {
+		struct hodo_place place;
+
+		if (e->cls->kind != HODO_KIND_FUNCTION || !e->cls->nfields ||
+		    strcmp(e->cls->fields[0].name, "addr") != 0 || e->values[0].type != HODO_TYPE_PTR)
+			continue;
+		hodo_symbols_find(l->symbols, e->process, e->ts_ns, e->values[0].u, &place);
+		err = see(l, &place);
+	}
+	sort(l);
+	return err ? err : got;
+}
+
+void hodo_function_list_free(struct hodo_function_list *l)
+{
+	free(l->functions);
+	free(l->slots);
+	hodo_sym_close(l->sym);
+	hodo_symbols_free(l->symbols);
+}
+
+/* ------------------------------------------------------------------------ output */
+
+void hodo_function_list_text(FILE *f, const struct hodo_function_list *l)
+{
+	char buf[32];
+
+	if (l->n)
+		fprintf(f, l->recording ? "%15s  FUNCTION\n" : "%18s  SLOT        EXITS  FUNCTION\n",
+			l->recording ? "EVENTS" : "ADDRESS");
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct hodo_listed_function *e = &l->functions[i];
+
+		if (l->recording)
+			fprintf(f, "%15s  ", hodo_grouped(e->events, buf));
+		else
+			fprintf(f, "%#18llx  %-10s  %5u  ", (unsigned long long)e->addr, slot_name(e->slot),
+				e->exits);
+		hodo_put_plain(f, *e->name ? e->name : "(no name)");
+		if (l->recording && *e->object) {
+			fputs("  ", f);
+			hodo_put_plain(f, e->object);
+		}
+		fputc('\n', f);
+	}
+}
+
+void hodo_function_list_json(FILE *f, const struct hodo_function_list *l)
+{
+	fputs("\"functions\":[", f);
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct hodo_listed_function *e = &l->functions[i];
+
+		fputs(i ? ",{\"name\":" : "{\"name\":", f);
+		hodo_put_json(f, e->name);
+		fputs(",\"object\":", f);
+		hodo_put_json(f, e->object);
+		if (l->recording)
+			fprintf(f, ",\"events\":%llu}", (unsigned long long)e->events);
+		else
+			fprintf(f, ",\"addr\":%llu,\"slot\":\"%s\",\"exits\":%u}", (unsigned long long)e->addr,
+				slot_name(e->slot), e->exits);
+	}
+	fputc(']', f);
+}
+
+void hodo_function_list_count(FILE *f, const struct hodo_function_list *l, const char *path)
+{
+	uint64_t n = l->recording ? l->traceable : l->n;
+	char buf[32], objects[64] = "";
+
+	if (!n)
+		return;
+	if (l->objects > 1)
+		snprintf(objects, sizeof(objects), " in %u programs and libraries", l->objects);
+	fprintf(f, "%s traceable function%s%s: 'hodo list --functions ", hodo_grouped(n, buf), n == 1 ? "" : "s",
+		objects);
+	hodo_put_plain(f, path);
+	fputs(l->recording ? "' lists those that were seen\n" : "' lists them\n", f);
+}
