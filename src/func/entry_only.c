@@ -1,7 +1,307 @@
 /* SPDX-License-Identifier: MIT */
-/* entry_only.c - slots at entries only: -fpatchable-function-entry and -pg. */
-#include "func.h"
+/*
+ * entry_only.c - functions with a slot at their entry only.
+ *
+ * -fpatchable-function-entry=5 (or more): GCC puts 1-byte no-ops there, clang one of 5 bytes.
+ * A thread may stand between any two of the 1-byte ones, interrupted, and go on there long
+ * after: no sequence of stores, barriers and waits makes it safe to write an operand over them. So nothing
+ * is written but the first byte. With that made E8 the others are the operand of a call as they stand:
+ *
+ *	90 90 90 90 90      E8 90 90 90 90      calls from here - 0x6f6f6f70
+ *	0F 1F 44 00 08      E8 1F 44 00 08      calls from here + 0x0800441f
+ *
+ * and a thread that is among them goes on through no-ops as before. What is called is a
+ * jump to the hook's stub, 5 bytes for each function, in memory that is mapped at that
+ * distance: the object's mirror. Functions are longer than that, so the jumps do not overlap. A
+ * mirror is as large as the text from its first function to its last, and takes memory where there are functions.
+ *
+ * Programs that are not position-independent lie too low for the first. There the last no-op is made
+ * 2E (or 36, 26) before, and stays so: a segment prefix, which 64-bit mode ignores, of the instruction behind
+ * the slot. That is one byte as well, and a thread that stands before it executes a no-op or a prefix.
+ *
+ * -pg: calls of mcount and of __fentry__ (-mfentry), see imports.c. As long as the program is profiled
+ * by gprof they stay calls, and libc's function follows on the hook, so that gmon.out
+ * is what it would be.
+ */
+#include <elf.h>
+#include <sys/mman.h>
+#include "near.h"
+
+#ifdef __x86_64__
+
+struct shape {
+	uint8_t before[5];
+	uint8_t last; /* what the last byte is made */
+};
+static const struct shape shapes[] = {
+	{ { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x90 }, { { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x2e },
+	{ { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x36 }, { { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x26 },
+	{ { 0x0f, 0x1f, 0x44, 0x00, 0x08 }, 0x08 },
+};
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+#define FIRST_LONG 4 /* of the shapes: clang's */
+
+/* ------------------------------------------------------------------- mirrors */
+
+#define MIRRORS_MAX 1024
+
+struct mirror {
+	uintptr_t at;
+	size_t bytes; /* 0: not in use */
+	uintptr_t text, base; /* of the object */
+};
+static struct mirror mirrors[MIRRORS_MAX];
+
+static bool alive(const struct mirror *m)
+{
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		const struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (o->in_use && o->text == m->text && o->base == m->base)
+			return true;
+	}
+	return false;
+}
+
+/* Before an object is looked at for the first time: unmaps the mirrors of those that are gone, also of one that was at
+ * the same place. Nobody is on the way through them. */
+static void drop_mirrors(const struct hodo_func_object *o)
+{
+	for (unsigned i = 0; i < MIRRORS_MAX; i++) {
+		struct mirror *m = &mirrors[i];
+
+		if (m->bytes && (!alive(m) || (m->text == o->text && m->base == o->base))) {
+			hodo_sys2(SYS_munmap, m->at, m->bytes);
+			m->bytes = 0;
+		}
+	}
+}
+
+static struct mirror *unused_mirror(void)
+{
+	for (unsigned i = 0; i < MIRRORS_MAX; i++) {
+		if (!mirrors[i].bytes)
+			return &mirrors[i];
+	}
+	return 0;
+}
+
+static intptr_t distance(const struct shape *shape)
+{
+	uint8_t bytes[4] = { shape->before[1], shape->before[2], shape->before[3], shape->last };
+	int32_t d;
+
+	__builtin_memcpy(&d, bytes, sizeof(d));
+	return 5 + (intptr_t)d;
+}
+
+/* For slots from first to last; 0: no room there. */
+static struct mirror *map_mirror(const struct hodo_func_object *o, const struct shape *shape, uintptr_t first,
+				 uintptr_t last)
+{
+	uintptr_t from = first + (uintptr_t)distance(shape), to = last + (uintptr_t)distance(shape) + 5;
+	struct mirror *m = unused_mirror();
+	struct mirror want;
+
+	if (!m || to < from || to > 1ul << 47)
+		return 0;
+	want.at = from & ~(uintptr_t)(HODO_PAGE - 1);
+	want.bytes = ((to + HODO_PAGE - 1) & ~(uintptr_t)(HODO_PAGE - 1)) - want.at;
+	want.text = o->text;
+	want.base = o->base;
+	if (!hodo_near_map(want.at, want.bytes))
+		return 0;
+	*m = want;
+	return m;
+}
+
+/* ------------------------------------------------------------ the list of slots */
+
+struct list {
+	uintptr_t *slot;
+	size_t n;
+};
+
+/* Where compilers leave no-ops before a function's first address too, the list gives theirs. */
+static uintptr_t entry_slot(const struct hodo_scan *scan, const struct hodo_starts *starts, uintptr_t addr)
+{
+	const uint8_t *p = (const uint8_t *)addr;
+	uintptr_t next, start;
+
+	if (hodo_objects_room(addr, PF_X) < 16)
+		return 0;
+	start = hodo_starts_find(starts, addr, &next);
+	if (start == addr || start + 4 == addr || next - addr > 256)
+		return addr;
+	for (const uint8_t *q = p; q < (const uint8_t *)next; q++) {
+		if (*q != 0x90 && *q != 0x66 && *q != 0x0f && *q != 0x1f && *q != 0x44 && *q != 0 && *q != 8)
+			return addr;
+	}
+	if (hodo_objects_room(next, PF_X) < 16)
+		return 0;
+	return __builtin_memcmp((const void *)next, "\xf3\x0f\x1e\xfa", 4) == 0 ? next + 4 : next;
+}
+
+/* The section's words, from memory or, where that is not relocated yet, from the relocations. */
+static void read_list(const struct hodo_scan *scan, uintptr_t section, struct list *list)
+{
+	const struct hodo_func_object *o = scan->object;
+	struct hodo_dynamic d;
+	struct hodo_starts starts;
+
+	for (size_t i = 0; i < list->n; i++) {
+		uintptr_t value = ((const uintptr_t *)section)[i];
+
+		list->slot[i] = value >= o->text && value < o->text_end ? value : o->base + value;
+	}
+	hodo_dynamic_read(scan->info, &d);
+	for (size_t i = 0; i < d.relocations[0].n; i++) {
+		const ElfW(Rela) *r = &d.relocations[0].entry[i];
+		uintptr_t at = o->base + r->r_offset - section;
+
+		if (ELF64_R_TYPE(r->r_info) == R_X86_64_RELATIVE && at / 8 < list->n && at % 8 == 0)
+			list->slot[at / 8] = o->base + (uintptr_t)r->r_addend;
+	}
+	hodo_starts_read(scan->info, &starts);
+	for (size_t i = 0; i < list->n; i++)
+		list->slot[i] = entry_slot(scan, &starts, list->slot[i]);
+}
+
+static bool looks(uintptr_t slot, const struct shape *shape)
+{
+	return slot && __builtin_memcmp((const void *)slot, shape->before, 5) == 0;
+}
+
+/* A prefix that is ignored, except where the instruction has a segment that is not: which of two counts is not
+ * defined. */
+static bool takes_prefix(uintptr_t slot, const struct shape *shape)
+{
+	uint8_t next = *(const uint8_t *)(slot + 5);
+
+	return shape->last == shape->before[4] || (next != 0x64 && next != 0x65);
+}
+
+static bool add_slots(struct hodo_scan *scan, const struct list *list, const struct shape *shape)
+{
+	static struct hodo_patch patch; /* too large for small stacks */
+	uintptr_t stub = 0, first = ~0ul, last = 0;
+	struct mirror *mirror;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (!looks(list->slot[i], shape))
+			continue;
+		first = list->slot[i] < first ? list->slot[i] : first;
+		last = list->slot[i] > last ? list->slot[i] : last;
+	}
+	if (first > last)
+		return true;
+	mirror = map_mirror(scan->object, shape, first, last);
+	if (!mirror)
+		return false;
+	stub = hodo_near_stub(mirror->at, mirror->at + mirror->bytes, HODO_HOOK_REACHED);
+	for (size_t i = 0; i < list->n && stub; i++) {
+		uint8_t *jump = (uint8_t *)(list->slot[i] + (uintptr_t)distance(shape));
+		int32_t to = (int32_t)(stub - (uintptr_t)jump - 5);
+
+		if (!looks(list->slot[i], shape))
+			continue;
+		*jump = 0xe9;
+		__builtin_memcpy(jump + 1, &to, 4);
+	}
+	if (!stub || !hodo_near_seal(mirror->at, mirror->bytes)) {
+		if (!stub)
+			hodo_sys2(SYS_munmap, mirror->at, mirror->bytes);
+		mirror->bytes = 0;
+		return false;
+	}
+	hodo_patch_begin(&patch);
+	for (size_t i = 0; i < list->n; i++) {
+		uintptr_t slot = list->slot[i];
+
+		if (!looks(slot, shape) || !takes_prefix(slot, shape))
+			continue;
+		if (shape->last != shape->before[4])
+			hodo_patch_store(&patch, slot + 4, &shape->last, 1);
+		hodo_scan_add(scan, slot, hodo_slot_function(slot), HODO_SLOT_PATCHABLE,
+			      HODO_AT_ENTRY, 0xe8, shape->before[0]);
+	}
+	hodo_patch_end(&patch);
+	return true;
+}
+
+static void scan_patchable(struct hodo_scan *scan)
+{
+	struct hodo_names *names = hodo_names_open(scan->info, scan->object->path);
+	uintptr_t section;
+	struct list list;
+	size_t bytes = 0;
+
+	if (!names)
+		return;
+	section = hodo_names_section(names, "__patchable_function_entries", &bytes);
+	hodo_names_close(names);
+	list.n = bytes / 8;
+	if (!section || !list.n || section % 8 || hodo_objects_room(section, PF_R) < bytes)
+		return;
+	list.slot = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (hodo_is_error(list.slot))
+		return;
+	read_list(scan, section, &list);
+	drop_mirrors(scan->object);
+	for (unsigned i = 0; i < FIRST_LONG; i++) {
+		if (add_slots(scan, &list, &shapes[i]))
+			break;
+	}
+	add_slots(scan, &list, &shapes[FIRST_LONG]);
+	hodo_sys2(SYS_munmap, list.slot, bytes);
+}
+
+/* ----------------------------------------------------------------------- -pg */
+
+extern void hodo_x86_mcount(void), hodo_x86_fentry(void);
+extern HODO_HIDDEN void *hodo_x86_mcount_to, *hodo_x86_fentry_to;
+
+static bool profiled; /* by gprof */
+
+/* What gcrt1.o refers to: it starts gprof's profiling, and is linked in by -pg. */
+static bool starts_gprof(const struct hodo_dynamic *d)
+{
+	return hodo_dynamic_import(d, "__monstartup") || hodo_dynamic_import(d, "monstartup");
+}
+
+static void scan_mcount(struct hodo_scan *scan)
+{
+	const struct hodo_import imports[2] = {
+		{ "mcount", (uintptr_t)hodo_x86_mcount, HODO_SLOT_MCOUNT, HODO_AT_ENTRY },
+		{ "__fentry__", (uintptr_t)hodo_x86_fentry, HODO_SLOT_MCOUNT, HODO_AT_ENTRY },
+	};
+	struct hodo_dynamic dynamic;
+	uintptr_t first;
+
+	if (!hodo_dynamic_read(scan->info, &dynamic))
+		return;
+	profiled = profiled || starts_gprof(&dynamic);
+	if (profiled || !hodo_imports_any(&dynamic, imports, 2))
+		return;
+	first = hodo_imports_resolve("mcount", false);
+	if (first && first != (uintptr_t)hodo_x86_mcount)
+		return;
+	hodo_store_release(&hodo_x86_mcount_to, (void *)(hodo_x86_near + HODO_HOOK_MCOUNT * HODO_NEAR_STUB_BYTES));
+	hodo_store_release(&hodo_x86_fentry_to, (void *)(hodo_x86_near + HODO_HOOK_REACHED * HODO_NEAR_STUB_BYTES));
+	hodo_imports_scan(scan, &dynamic, imports, 2);
+}
+
+void hodo_scan_entry_only(struct hodo_scan *scan)
+{
+	if (hodo_patch_possible())
+		scan_patchable(scan);
+	scan_mcount(scan);
+}
+
+#else
 
 void hodo_scan_entry_only(struct hodo_scan *scan)
 {
 }
+
+#endif

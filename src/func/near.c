@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * near.c - places that a near call (E8 rel32) reaches.
+ *
+ * Slots that the compiler left as no-ops get a call of 5 bytes, which reaches
+ * 2 GiB. libhodo's own stubs serve all objects that lie so close to it, mostly
+ * the shared ones. For others a page is mapped near them and holds the same
+ * stubs as
+ *
+ *	jmp *address(%rip)
+ *	address: .quad stub in libhodo
+ *
+ * one instruction, so that there is no more than one address where an unwinder
+ * would miss its tables. The page is the same for all objects and never unmapped:
+ * one serves every object that is near it.
+ *
+ * Where a security policy refuses memory that was written to be executed, there
+ * is no page, and these slots are not used.
+ */
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include "near.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define REACH (0x7fffffffl - 64)
+#define PAGES_MAX 64
+#define GIB (1ul << 30)
+
+static uintptr_t pages[PAGES_MAX];
+static unsigned npages;
+
+bool hodo_near_reaches(uintptr_t text, uintptr_t end, uintptr_t target)
+{
+	intptr_t low = (intptr_t)(target - text), high = (intptr_t)(target - end);
+
+	return low <= REACH && low >= -REACH && high <= REACH && high >= -REACH;
+}
+
+/* The main thread's stack grows down into free memory: what it may come to need is left alone. */
+static bool stack_may_need(uintptr_t at, size_t bytes)
+{
+	uintptr_t top = getauxval(AT_EXECFN); /* a text at the very top of it */
+	uint64_t limit[2] = { 0, 0 };
+	uintptr_t size;
+
+	hodo_sys4(SYS_prlimit64, 0, RLIMIT_STACK, 0, limit);
+	size = limit[0] > GIB ? GIB : limit[0] < 8ul << 20 ? 8ul << 20 : limit[0];
+	size += 2ul << 20; /* and the gap that the kernel keeps below it */
+	return at < top + HODO_PAGE && at + bytes > top - size;
+}
+
+bool hodo_near_map(uintptr_t at, size_t bytes)
+{
+	void *p;
+
+	if (at < HODO_PAGE || at + bytes < at || at % HODO_PAGE || stack_may_need(at, bytes))
+		return false;
+	p = (void *)hodo_sys6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p == (void *)at)
+		return true;
+	if (!hodo_is_error(p)) /* a kernel before 4.17 takes the address for a wish */
+		hodo_sys2(SYS_munmap, p, bytes);
+	return false;
+}
+
+bool hodo_near_seal(uintptr_t at, size_t bytes)
+{
+	if (hodo_sys3(SYS_mprotect, at, bytes, PROT_READ | PROT_EXEC) == 0)
+		return true;
+	hodo_sys2(SYS_munmap, at, bytes);
+	return false;
+}
+
+static bool fill(uintptr_t page)
+{
+	for (unsigned i = 0; i < HODO_HOOKS; i++) {
+		uint8_t *p = (uint8_t *)page + i * HODO_NEAR_STUB_BYTES;
+		uintptr_t stub = (uintptr_t)hodo_x86_near + i * HODO_NEAR_STUB_BYTES;
+
+		__builtin_memcpy(p, "\xff\x25\x02\x00\x00\x00\xcc\xcc", 8);
+		__builtin_memcpy(p + 8, &stub, 8);
+	}
+	return hodo_near_seal(page, HODO_PAGE);
+}
+
+/*
+ * Below the object first: above a program lies its heap, which wants to grow.
+ * Close by, then over the whole reach in steps.
+ */
+static uintptr_t new_page(uintptr_t text, uintptr_t end)
+{
+	uintptr_t low = text & ~(uintptr_t)(HODO_PAGE - 1), high = (end + HODO_PAGE - 1) & ~(uintptr_t)(HODO_PAGE - 1);
+	uintptr_t step = 64ul << 20;
+
+	if (npages == PAGES_MAX)
+		return 0;
+	for (unsigned i = 4; i < 64; i++) {
+		uintptr_t distance = i < 14 ? (uintptr_t)HODO_PAGE << i : (i - 13) * step;
+		uintptr_t at = low - distance;
+
+		if (at < low && hodo_near_reaches(text, end, at) && hodo_near_map(at, HODO_PAGE))
+			return fill(at) ? pages[npages++] = at : 0;
+	}
+	for (unsigned i = 30; i > 0; i--) {
+		uintptr_t at = high + i * step;
+
+		if (at > high && hodo_near_reaches(text, end, at) && hodo_near_map(at, HODO_PAGE))
+			return fill(at) ? pages[npages++] = at : 0;
+	}
+	return 0;
+}
+
+uintptr_t hodo_near_stub(uintptr_t text, uintptr_t end, enum hodo_hook hook)
+{
+	uintptr_t offset = (unsigned)hook * HODO_NEAR_STUB_BYTES, page;
+
+	if (hodo_near_reaches(text, end, (uintptr_t)hodo_x86_near))
+		return (uintptr_t)hodo_x86_near + offset;
+	for (unsigned i = 0; i < npages; i++) {
+		if (hodo_near_reaches(text, end, pages[i]))
+			return pages[i] + offset;
+	}
+	page = new_page(text, end);
+	return page ? page + offset : 0;
+}
