@@ -248,8 +248,10 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 			ops[b]->stop();
 	}
 	active = mask;
-	if (mask)
+	if (mask) {
 		want_functions();
+		hodo_slots_select();
+	}
 	for (uint32_t i = 0; old && i < old->n; i++)
 		users += !old->entry[i].ops;
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++)
