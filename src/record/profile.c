@@ -171,9 +171,11 @@ static void write_sums(struct writer *w, const struct place *places, long n)
 	for (long i = 0, end; i < n; i = end) {
 		struct hodo_profile_entry sum = { .addr = places[i].addr };
 
-		for (end = i; end < n && places[end].addr == places[i].addr && places[end].tid == places[i].tid; end++) {
+		for (end = i; end < n; end++) {
 			struct hodo_profile_entry e;
 
+			if (places[end].addr != places[i].addr || places[end].tid != places[i].tid)
+				break;
 			hodo_shm_copy(&e, entry_at(w->process, places[end].entry), sizeof(e));
 			add_entry(&sum, &e);
 		}

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Holds the manual pages against the command, the headers and themselves.
 
-HODO, SOURCE (the tree), CC, LIBHODO and LIBHODO_READ (the built libraries) are in the environment.
+HODO, SOURCE (the tree), CC, LIBHODO, LIBHODO_READ and, where functions can be traced, LIBFUNCTIONS (the built
+libraries) are in the environment.
 """
 import os
 import pathlib
@@ -14,6 +15,7 @@ import unittest
 
 HODO, CC = os.environ["HODO"], os.environ["CC"]
 LIBHODO, LIBHODO_READ = os.environ["LIBHODO"], os.environ["LIBHODO_READ"]
+LIBFUNCTIONS = os.environ.get("LIBFUNCTIONS")
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 PAGES = sorted((SOURCE / "docs/man").glob("*.[0-9]"))
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[A-Za-z])(?![\w-])")
@@ -60,7 +62,8 @@ class Pages(unittest.TestCase):
     def test_each_verb_has_one(self):
         names = {p.name for p in PAGES}
         self.assertGreaterEqual(len(verbs()), 6)
-        self.assertEqual(names, {f"hodo-{v}.1" for v in verbs()} | {"hodo.1", "hodo-trace.3", "hodo-read.3"})
+        self.assertEqual(names, {f"hodo-{v}.1" for v in verbs()} | {"hodo.1", "hodo-trace.3", "hodo-tracer.3",
+                                                                  "hodo-read.3"})
 
     def test_lint(self):
         for page in PAGES:
@@ -133,7 +136,8 @@ class Headers(unittest.TestCase):
         self.assertEqual(set(re.findall(r"\bHODO_[A-Z]+\b", page)) - {"HODO_STATIC"} - public, {"HODO_DISABLE"})
 
     def check_functions(self, page, header):
-        declared = set(re.findall(r"\b(hodo_[a-z_]+)\(", (SOURCE / "include/hodo" / header).read_text()))
+        declared = set(re.findall(r"\b(hodo_[a-z_]+)\(", "".join(
+            (SOURCE / "include/hodo" / name).read_text() for name in header.split())))
         named = set(re.findall(r"\b(hodo_[a-z_]+)\(", rendered(SOURCE / "docs/man" / page)))
         self.assertTrue(named)
         self.assertLessEqual(named, declared)
@@ -143,6 +147,8 @@ class Headers(unittest.TestCase):
         named, declared = self.check_functions("hodo-trace.3", "control.h")
         self.assertEqual(named, declared)
         self.check_functions("hodo-read.3", "read.h")
+        named, declared = self.check_functions("hodo-tracer.3", "tracer.h roles.h")
+        self.assertEqual(named, declared)
 
 
 class Examples(unittest.TestCase):
@@ -153,12 +159,12 @@ class Examples(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.dir = directory.name
 
-    def build(self, page, name, *libraries):
+    def build(self, page, name, *libraries, options=()):
         path = os.path.join(self.dir, name)
         pathlib.Path(path).write_text(examples(SOURCE / "docs/man" / page)[name])
         rpath = [f"-Wl,--no-as-needed,-rpath,{os.path.dirname(lib)}" for lib in libraries]
         run(CC, "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", f"-I{SOURCE}/include",
-            "-o", path[:-2], path, *rpath, *libraries)
+            "-o", path[:-2], *options, path, *rpath, *libraries)
         return path[:-2]
 
     def test_kv_is_recorded_as_shown(self):
@@ -185,6 +191,26 @@ class Examples(unittest.TestCase):
     def test_probe_prints_what_is_shown(self):
         probe = self.build("hodo-trace.3", "probe.c", LIBHODO)
         self.assertEqual(run(probe), "1 evicted within a minute\n")
+
+    def test_tracers_see_what_is_shown(self):
+        if not LIBFUNCTIONS:
+            self.skipTest("functions are not traced on this machine")
+        clang = "clang" in run(CC, "--version")
+        options = ["-fxray-instrument", "-fxray-instruction-threshold=1"] if clang else [
+            "-pg", "-mfentry", "-minstrument-return=call"]
+        libraries = [] if clang else [LIBFUNCTIONS]
+        steps = self.build("hodo-tracer.3", "steps.c", LIBHODO, *libraries, options=options)
+        self.assertEqual(run(steps), "3 calls, the longest of step_long\n")
+
+        self.build("hodo-tracer.3", "viewer.c", *libraries, "-lpthread", options=options)
+        done = subprocess.run([HODO, "record", "--tracer", "thread", "./viewer"], capture_output=True, text=True,
+                              cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        def without_numbers(text):
+            return re.sub(r"\d+", "N", text)
+        for page in ("hodo-tracer.3", "hodo-record.1"):
+            line = re.search(r"(?m)^hodo: viewer.*$", (SOURCE / "docs/man" / page).read_text())[0]
+            self.assertIn(without_numbers(unroff(line)), without_numbers(done.stderr).splitlines())
 
     def test_filters_in_the_pages_compile(self):
         filters = {f for page in PAGES

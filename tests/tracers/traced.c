@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* traced.c SCENE: calls functions a known number of times, in known ways, for tracers.py. */
+#include <alloca.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <hodo/tracer.h>
+
+#define CALLED __attribute__((noinline, noclone))
+#define KEEP __asm__ volatile("" ::: "memory")
+
+static jmp_buf env;
+
+CALLED void leaf(void) { KEEP; }
+CALLED void nap(int ms)
+{
+	struct timespec t = { 0, ms * 1000000l };
+
+	nanosleep(&t, 0);
+	KEEP;
+}
+CALLED void mid(int n)
+{
+	for (int i = 0; i < n; i++)
+		leaf();
+	KEEP;
+}
+CALLED void recurse(int n)
+{
+	leaf();
+	if (n > 0)
+		recurse(n - 1);
+	KEEP;
+}
+
+/* -------------------------------------------------------------------- counts */
+
+static void *count_thread(void *arg)
+{
+	mid(5);
+	return arg;
+}
+
+static void run_thread(void *(*f)(void *), void *arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, 0, f, arg) != 0)
+		abort();
+	pthread_join(t, 0);
+}
+
+static void scene_counts(void)
+{
+	mid(10);
+	recurse(50);
+	run_thread(count_thread, 0);
+	run_thread(count_thread, 0);
+}
+
+CALLED void jump(int n)
+{
+	if (n == 0)
+		longjmp(env, 1);
+	jump(n - 1);
+	KEEP;
+}
+static void scene_jump(void)
+{
+	if (setjmp(env) == 0)
+		jump(2);
+	leaf();
+}
+
+static void scene_kill(void)
+{
+	mid(1000);
+	nap(1);
+	raise(SIGKILL);
+}
+
+static void scene_fork(void)
+{
+	mid(3);
+	if (fork() == 0) {
+		mid(7);
+		exit(0);
+	}
+	wait(0);
+	mid(4);
+}
+
+/* More threads than run at a time: what the tracers keep for a thread is given on. */
+static void scene_threads(void)
+{
+	for (int i = 0; i < 40; i++)
+		run_thread(count_thread, 0);
+}
+
+/* ------------------------------------------------------------------- latency */
+
+CALLED void slow(void)
+{
+	mid(4);
+	for (int i = 0; i < 20; i++)
+		leaf();
+	nap(30);
+	nap(30);
+}
+static void scene_latency(void)
+{
+	for (int i = 0; i < 100; i++)
+		mid(3);
+	slow();
+}
+
+#define TEN(m, a) m(a##0) m(a##1) m(a##2) m(a##3) m(a##4) m(a##5) m(a##6) m(a##7) m(a##8) m(a##9)
+#define FUNCTION(n) CALLED void many_##n(void) { __asm__ volatile("# " #n ::: "memory"); }
+#define CALL(n) many_##n();
+TEN(FUNCTION, 0) TEN(FUNCTION, 1) TEN(FUNCTION, 2) TEN(FUNCTION, 3) TEN(FUNCTION, 4)
+TEN(FUNCTION, 5) TEN(FUNCTION, 6) TEN(FUNCTION, 7) TEN(FUNCTION, 8) TEN(FUNCTION, 9)
+CALLED void call_many(void)
+{
+	TEN(CALL, 0) TEN(CALL, 1) TEN(CALL, 2) TEN(CALL, 3) TEN(CALL, 4)
+	TEN(CALL, 5) TEN(CALL, 6) TEN(CALL, 7) TEN(CALL, 8) TEN(CALL, 9)
+	TEN(CALL, 0)
+	nap(30);
+}
+
+/* A coroutine that calls, waits while others are called, and calls on. */
+static ucontext_t back, coroutine;
+CALLED void coroutine_body(void)
+{
+	mid(2);
+	swapcontext(&coroutine, &back);
+	mid(2);
+	nap(30);
+}
+static void coroutine_main(void)
+{
+	coroutine_body();
+	swapcontext(&coroutine, &back);
+}
+CALLED void resume(void)
+{
+	swapcontext(&back, &coroutine);
+	KEEP;
+}
+static void scene_coroutine(void)
+{
+	size_t bytes = 64 << 10;
+
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = malloc(bytes);
+	coroutine.uc_stack.ss_size = bytes;
+	coroutine.uc_link = 0;
+	makecontext(&coroutine, coroutine_main, 0);
+	resume();
+	for (int i = 0; i < 5; i++)
+		leaf();
+	resume();
+}
+
+/* --------------------------------------------------------------------- stack */
+
+#define ALLOCA_BYTES 200000
+CALLED void deepest(void) { KEEP; }
+CALLED void wide(void)
+{
+	volatile char *p = alloca(ALLOCA_BYTES);
+
+	p[0] = 1;
+	deepest();
+	KEEP;
+}
+static void *stack_thread(void *arg)
+{
+	mid(1);
+	wide();
+	mid(1);
+	return arg;
+}
+CALLED int overflow(int n)
+{
+	volatile char page[4096];
+
+	page[n % 4096] = 1;
+	n = overflow(n + 1) + page[0];
+	KEEP;
+	return n;
+}
+
+/* ---------------------------------------------------------------------- loop */
+
+CALLED void on_fast(void) { leaf(); KEEP; }
+CALLED void on_slow(void) { nap(30); KEEP; }
+CALLED void run_loop(void)
+{
+	for (int i = 0; i < 5; i++)
+		on_fast();
+	on_slow();
+	on_fast();
+	on_slow();
+	KEEP;
+}
+static void scene_loop(void)
+{
+	on_slow(); /* by nobody's loop */
+	run_loop();
+}
+
+/* -------------------------------------------------------------------- thread */
+
+CALLED void only_main(void) { HODO_ONLY_IN("main"); KEEP; }
+CALLED void only_worker(void) { HODO_ONLY_IN("worker"); KEEP; }
+CALLED void either(void) { HODO_ONLY_IN("main"); HODO_ONLY_IN("worker"); KEEP; }
+CALLED void caller(void) { only_main(); KEEP; }
+CALLED void other_caller(void) { only_main(); KEEP; }
+
+static void *nobody(void *arg)
+{
+	either();
+	return arg;
+}
+static void *worker(void *arg)
+{
+	hodo_thread_role("worker");
+	either();
+	only_worker();
+	for (int i = 0; i < 10; i++)
+		caller();
+	other_caller();
+	return arg;
+}
+static void scene_thread(void)
+{
+	only_main();
+	caller();
+	either();
+	run_thread(worker, 0);
+	run_thread(nobody, 0);
+	hodo_thread_role("ui");
+	either();
+	hodo_thread_role(0);
+	either();
+}
+
+/* ---------------------------------------------------------------------- main */
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} scenes[] = {
+	{ "counts", scene_counts }, { "jump", scene_jump },       { "kill", scene_kill },
+	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
+	{ "many", call_many },      { "coroutine", scene_coroutine },
+	{ "loop", scene_loop },     { "thread", scene_thread },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "stack") == 0) {
+		run_thread(stack_thread, 0);
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "overflow") == 0) {
+		struct rlimit none = { 0, 0 };
+
+		setrlimit(RLIMIT_CORE, &none);
+		return overflow(0);
+	}
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
+		if (argc == 2 && strcmp(argv[1], scenes[i].name) == 0) {
+			scenes[i].run();
+			return 0;
+		}
+	}
+	return 2;
+}

@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tracers.py CASE: records traced.c's scenes with a built-in tracer, and checks what it left in the trace.
+
+HODO, TRACED, TRACED_STATIC, PLAIN and COMPARE (tests/read/compare_bt2.py) are in the environment.
+"""
+import bisect
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+hodo, compare, plain = os.environ["HODO"], os.environ["COMPARE"], os.environ["PLAIN"]
+programs = [os.environ["TRACED"], os.environ["TRACED_STATIC"]]
+MS = 1000 * 1000
+
+
+class Trace:
+    """A recording: its events, with the functions' names beside the addresses, and what the recorder said."""
+
+    def __init__(self, directory, options, command, expect=0):
+        path = f"{directory}/trace"
+        done = subprocess.run([hodo, "record", "-o", path, *options, "--", *command], capture_output=True, text=True,
+                              timeout=120)
+        assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
+        self.said, self.path = done.stderr, path
+        lines = subprocess.run([hodo, "print", "--json", path], capture_output=True, text=True, check=True).stdout
+        self.events = [json.loads(line) for line in lines.splitlines()]
+        self.metadata = "".join(open(f"{path}/{folder}/metadata").read() for folder in os.listdir(path)
+                                if not folder.startswith("."))
+        self.ticks_per_s = int(re.search(r"freq=(\d+)", self.metadata).group(1))
+        self.symbols = symbols(command[0])
+        done = subprocess.run([sys.executable, compare, hodo, path], capture_output=True, text=True)
+        assert done.returncode == 0, (done.stdout, done.stderr)
+
+    def of(self, name):
+        return [e for e in self.events if e["name"] == name]
+
+    def name(self, address):
+        """The name of the function at that address; the programs lie where they were linked to."""
+        return self.symbols[bisect.bisect_right(self.symbols, (address, "\x7f")) - 1][1]
+
+    def calls(self, name="func:call", field="addr"):
+        return [self.name(number(e["fields"][field])) for e in self.of(name)]
+
+    def ns(self, ticks):
+        return ticks * 1000000000 // self.ticks_per_s
+
+    def chain(self, event):
+        return [self.name(number(a)) for a in event["fields"]["chain"]]
+
+    def seen(self):
+        """The counts of the metadata's line about functions, summed up."""
+        total = collections.Counter()
+        for line in re.findall(r"/\*@functions (.*?)\*/", self.metadata):
+            for pair in line.split():
+                key, value = pair.split("=")
+                total[key] += int(value)
+        return total
+
+
+def number(value):
+    return int(value, 0) if isinstance(value, str) else value
+
+
+def symbols(program):
+    """Addresses and names of functions, sorted, as nm has them."""
+    found = []
+    for line in subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines():
+        address, kind, name = line.rsplit(None, 2) if len(line.split()) == 3 else ("0", "U", "")
+        if kind in "tTwW":
+            found.append((int(address, 16), name))
+    return sorted(found)
+
+
+def run(directory, options, scene, program=None, expect=0):
+    return Trace(directory, options, [program or programs[0], scene], expect)
+
+
+def for_all(directory, options, scene, expect=0):
+    """The scene in the dynamic and in the static program."""
+    for program in programs:
+        yield run(directory, options, scene, program, expect)
+
+
+COUNTS = {"main": 1, "scene_counts": 1, "mid": 3, "leaf": 10 + 51 + 5 + 5, "recurse": 51, "run_thread": 2,
+          "count_thread": 2}
+
+
+def same_counts(found, want):
+    # What the compiler made of static functions of one caller is its own affair.
+    inlined = {"scene_counts", "run_thread", "scene_fork", "scene_kill", "scene_threads", "scene_jump"}
+    for name in set(found) | set(want):
+        assert found.get(name, 0) == want.get(name, 0) or (name in inlined and name not in found), (name, found, want)
+
+
+# ------------------------------------------------------------------------- cases
+
+def check_options(d):
+    """What does not go together is refused with one line and status 2."""
+    for options, what in [
+            (["--depth", "3"], "--depth is for functions"),
+            (["--min-time", "1ms"], "--min-time is for functions"),
+            (["--returns"], "--returns is for functions"),
+            (["-e", "!func:x"], "add --functions"),
+            (["--functions", "--depth", "0"], "--depth is a number from 1 on"),
+            (["--functions", "--min-time", "5"], "--min-time is a time such as"),
+            (["--functions", "--min-time", "0s"], "--min-time is a time such as"),
+            (["--functions="], "is empty"),
+            (["--functions=0x20-0x10"], "a range of addresses is"),
+            (["-e", "func:"], "is empty"),
+            (["--tracer", "nice"], "--tracer is record, graph"),
+            (["--tracer", "graph,record"], "choose one"),
+            (["--tracer", "latency"], "need a limit"),
+            (["--tracer", "loop", "--min-time", "1s"], "--loop"),
+            (["--loop", "x"], "--loop goes with --tracer loop"),
+            (["--abort"], "--abort goes with --tracer thread"),
+            (["--tracer", "profile", "--min-time", "1s"], "--min-time goes with"),
+            (["--tracer", "profile", "--depth", "1"], "--depth goes with")]:
+        done = subprocess.run([hodo, "record", "-o", f"{d}/none", *options, "true"], capture_output=True, text=True)
+        assert done.returncode == 2 and what in done.stderr and done.stderr.count("\n") == 1, (options, done)
+        assert not os.path.exists(f"{d}/none")
+
+
+def check_record(d):
+    for t in for_all(d, ["--functions"], "counts"):
+        assert t.seen()["found"] >= 20 and t.seen()["on"] == t.seen()["found"], t.seen()
+        same_counts(collections.Counter(t.calls("func:entry")), COUNTS)
+        assert len(t.of("func:entry")) == len(t.of("func:exit")), t.said
+        assert "lost" not in t.said, t.said
+
+
+def check_depth(d):
+    """depth says how many traced functions a call is inside of; the main thread's and others' alike."""
+    for options in (["--functions", "--depth", "2"], ["--tracer", "graph", "--depth", "2"]):
+        t = run(d, ["-e", "func:main,func:mid,func:leaf,func:recurse,func:count_thread", *options], "counts")
+        graph = "graph" in options
+        found = collections.Counter(t.calls("func:call" if graph else "func:entry"))
+        assert found == {"main": 1, "mid": 3, "recurse": 1, "count_thread": 2}, found
+        if graph:
+            assert {e["fields"]["depth"] for e in t.of("func:call")} == {0, 1}
+        else:
+            assert len(t.of("func:exit")) == len(t.of("func:entry"))
+
+
+def check_graph(d):
+    for t in for_all(d, ["--tracer", "graph"], "counts"):
+        same_counts(collections.Counter(t.calls()), COUNTS)
+        assert not any(e["fields"]["left"] for e in t.of("func:call"))
+        depths = sorted(e["fields"]["depth"] for e, name in zip(t.of("func:call"), t.calls()) if name == "recurse")
+        assert depths == list(range(depths[0], depths[0] + 51)), depths
+        # A call is written at its end: what it called stands before it, and is deeper.
+        main = [e["fields"]["depth"] for e in t.of("func:call") if e["pid"] == e["tid"]]
+        assert main[-1] == 0 and all(a <= b + 1 for a, b in zip(main, [*main[1:], 0])), main
+
+
+def check_min_time(d):
+    """--min-time keeps what is long, and what is inside of it only if that is long as well."""
+    t = run(d, ["--functions", "--min-time", "20ms"], "latency")
+    found = collections.Counter(t.calls())
+    assert found["nap"] == 2 and found["slow"] == 1 and found["main"] == 1, found
+    assert not found["mid"] and not found["leaf"], found
+    assert all(t.ns(e["fields"]["ticks"]) >= 19 * MS for e in t.of("func:call"))
+    assert not t.of("func:entry")
+
+
+def profile(t):
+    """(pid, function) -> summed-up fields of all threads."""
+    found = {}
+    for e in t.of("func:profile"):
+        f = e["fields"]
+        assert f["calls"] == sum(f["buckets"]) and f["min"] <= f["max"] and f["self"] <= f["calls"] * f["max"], f
+        sums = found.setdefault((e["pid"], t.name(number(f["addr"]))), collections.Counter())
+        for key in ("calls", "total", "self"):
+            sums[key] += f[key]
+        sums["max"] = max(sums["max"], f["max"])
+        sums["threads"] += 1
+    return found
+
+
+def check_profile(d):
+    for t in for_all(d, ["--tracer", "profile"], "counts"):
+        found = {name: sums for (_, name), sums in profile(t).items()}
+        same_counts({name: sums["calls"] for name, sums in found.items()}, COUNTS)
+        assert found["mid"]["threads"] == 3 and found["leaf"]["threads"] == 3, found
+        assert found["main"]["total"] == found["main"]["max"]
+        assert sum(s["self"] for s in found.values()) <= sum(found[n]["total"] for n in ("main", "count_thread"))
+        assert not t.of("func:entry") and not t.of("func:call")
+        tids = {e["fields"]["tid"] for e in t.of("func:profile")}
+        assert len(tids) == 3 and all(e["fields"]["tid"] == e["tid"] for e in t.of("func:profile")), tids
+
+
+def check_profile_killed(d):
+    for t in for_all(d, ["--tracer", "profile"], "kill", expect=-signal.SIGKILL):
+        found = {name: sums["calls"] for (_, name), sums in profile(t).items()}
+        # Those that it was inside of had no end.
+        assert found == {"mid": 1, "leaf": 1000, "nap": 1}, found
+
+
+def check_profile_fork(d):
+    """Each process has its own; a child's begins with it, but for the calls that it was inside of."""
+    for t in for_all(d, ["--tracer", "profile"], "fork"):
+        found = collections.defaultdict(dict)
+        for (pid, name), sums in profile(t).items():
+            found[pid][name] = sums["calls"]
+        counts = sorted((f["mid"], f["leaf"]) for f in found.values())
+        assert counts == [(1, 7), (2, 7)], found
+        assert len(re.findall(r"/\*@functions ", t.metadata)) == 2
+
+
+def check_profile_threads(d):
+    t = run(d, ["--tracer", "profile"], "threads")
+    found = {name: sums for (_, name), sums in profile(t).items()}
+    assert found["count_thread"]["calls"] == 40 and found["leaf"]["calls"] == 200, found
+    assert t.seen()["profile_lost"] == 0 and t.seen()["threads"] == 0, t.seen()
+
+
+def check_recursion(d):
+    """total is the outermost calls' alone."""
+    t = run(d, ["--tracer", "profile"], "counts")
+    found = {name: sums for (_, name), sums in profile(t).items()}
+    assert found["recurse"]["calls"] == 51 and found["recurse"]["total"] == found["recurse"]["max"], found["recurse"]
+    assert found["recurse"]["total"] <= found["main"]["total"]
+
+
+def check_stack(d):
+    for t in for_all(d, ["--tracer", "stack"], "stack"):
+        deepest = {}
+        for e in t.of("func:stack"):
+            deepest[e["tid"]] = e
+            assert e["fields"]["depth"] == len(e["fields"]["chain"]) - 1, e
+        thread = [e for tid, e in deepest.items() if tid != e["pid"]]
+        assert len(thread) == 1 and t.chain(thread[0])[:3] == ["deepest", "wide", "stack_thread"], thread
+        assert 200000 <= thread[0]["fields"]["bytes"] <= 200000 + 65536, thread
+        # The deepest of a thread is the last that is told of it, and they only grow.
+        sizes = [e["fields"]["bytes"] for e in t.of("func:stack") if e["tid"] == thread[0]["tid"]]
+        assert sizes == sorted(sizes), sizes
+
+
+def check_overflow(d):
+    """A stack that overflowed has left its chain behind."""
+    t = run(d, ["--tracer", "stack"], "overflow", expect=-signal.SIGSEGV)
+    last = t.of("func:stack")[-1]
+    assert set(t.chain(last)) == {"overflow"} and len(t.chain(last)) == 64, last
+    assert last["fields"]["bytes"] > 1 << 20 and last["fields"]["depth"] > 200, last
+
+
+def callees(t):
+    """For each func:call, in order: its name and what it called, as the events before it say."""
+    found, before = [], []
+    for e in t.events:
+        if e["name"] == "func:callee":
+            before.append(e["fields"])
+        elif e["name"] == "func:call":
+            assert all(f["frame"] == e["fields"]["frame"] for f in before), (before, e)
+            called = {t.name(number(f["addr"])) if number(f["addr"]) else "others": f for f in before}
+            assert len(called) == len(before), before
+            found.append((t.name(number(e["fields"]["addr"])), called, e["fields"]))
+            before = []
+    assert not before
+    return found
+
+
+def check_latency(d):
+    for t in for_all(d, ["--tracer", "latency", "--min-time", "20ms"], "latency"):
+        found = [f for f in callees(t) if not f[0].startswith("scene")]
+        assert [name for name, _, _ in found] == ["nap", "nap", "slow", "main"], found
+        slow = found[2][1]
+        assert {name: f["calls"] for name, f in slow.items()} == {"mid": 1, "leaf": 20, "nap": 2}, slow
+        assert t.ns(slow["nap"]["ticks"]) >= 59 * MS and t.ns(slow["nap"]["max"]) >= 29 * MS, slow
+        assert slow["nap"]["ticks"] <= found[2][2]["ticks"]
+        assert found[0][1] == {}
+
+
+def check_many(d):
+    """More callees than are kept: the rest is summed up under no name."""
+    t = run(d, ["--tracer", "latency", "--min-time", "20ms"], "many")
+    called = next(called for name, called, _ in callees(t) if name == "call_many")
+    assert sum(f["calls"] for f in called.values()) == 111 and len(called) == 64, len(called)
+    # The first ten are called again at the end, when they have long been known.
+    assert all(called[f"many_0{i}"]["calls"] == 2 for i in range(10))
+    assert called["others"]["calls"] == 101 - 63, called["others"]
+
+
+def check_coroutine(d):
+    """What a coroutine called before it waited counts for it, and not for what ran meanwhile; afterwards it may as well
+    have been called by what resumed it."""
+    t = run(d, ["--tracer", "latency", "--min-time", "20ms"], "coroutine")
+    found = {name: called for name, called, _ in callees(t)}
+    body, resume = ({n: f["calls"] for n, f in found[name].items()} for name in ("coroutine_body", "resume"))
+    assert body["mid"] + resume.get("mid", 0) == 2 and body.get("nap", 0) + resume.get("nap", 0) == 1, found
+    assert "leaf" not in body and "leaf" not in resume, found
+    assert found.get("scene_coroutine", found["main"])["leaf"]["calls"] == 5, found
+
+
+def check_loop(d):
+    for t in for_all(d, ["--tracer", "loop", "--loop", "run_*", "--min-time", "20ms"], "loop"):
+        assert t.calls("func:held") == ["on_slow", "on_slow"], t.of("func:held")
+        assert t.calls("func:held", "loop") == ["run_loop", "run_loop"]
+        assert all(t.ns(e["fields"]["ticks"]) >= 29 * MS for e in t.of("func:held"))
+    # The loop is seen although it is not among the functions that were named.
+    t = run(d, ["--functions=on_*", "--tracer", "loop", "--loop", "run_loop", "--min-time", "20ms"], "loop")
+    assert t.calls("func:held") == ["on_slow", "on_slow"]
+    t = run(d, ["--tracer", "loop", "--loop", "no_such", "--min-time", "20ms"], "loop")
+    assert not t.of("func:held")
+
+
+def check_thread(d):
+    for t in for_all(d, ["--tracer", "thread"], "thread"):
+        wrong = [(t.chain(e)[:2], e["fields"]["wanted"], e["fields"]["role"]) for e in t.of("func:wrong_thread")]
+        assert [t.chain(e)[0] for e in t.of("func:wrong_thread")] == t.calls("func:wrong_thread")
+        # Ten calls from one site are one report; so is a thread that never said what it is, and one that changed.
+        assert wrong[:3] == [(["only_main", "caller"], "main", "worker"),
+                             (["only_main", "other_caller"], "main", "worker"),
+                             (["either", "nobody"], wrong[2][1], None)], wrong
+        assert len(wrong) == 4 and wrong[3][0][0] == "either" and wrong[3][2] == "ui", wrong
+        assert t.said.count("in a thread") == 4 and "only_main" in t.said, t.said
+
+
+def check_abort(d):
+    for t in for_all(d, ["--tracer", "thread", "--abort"], "thread", expect=-signal.SIGABRT):
+        assert len(t.of("func:wrong_thread")) == 1
+        assert t.chain(t.of("func:wrong_thread")[0])[:3] == ["only_main", "caller", "worker"]
+
+
+def check_jump(d):
+    """Calls that longjmp went past are over, and said to have been left."""
+    for t in for_all(d, ["--tracer", "graph"], "jump"):
+        left = [e["fields"]["left"] for e in t.of("func:call")]
+        assert t.calls()[:4] == ["jump", "jump", "jump", "leaf"] and left[:4] == [True, True, True, False], t.calls()
+        assert not any(left[4:])
+
+
+def check_patterns(d):
+    """What is named is recorded, and nothing else."""
+    names = lambda t: set(t.calls("func:entry"))
+    assert names(run(d, ["-e", "func:l*,func:mid"], "counts")) == {"leaf", "mid"}
+    assert names(run(d, ["--functions=l*", "-e", "func:mid,!func:leaf"], "counts")) == {"mid"}
+    assert "leaf" not in names(run(d, ["--functions=!leaf"], "counts"))
+    assert "mid" in names(run(d, ["--functions", "-e", "!func:leaf"], "counts"))
+    address = next(a for a, name in symbols(programs[0]) if name == "recurse")
+    assert names(run(d, [f"--functions=0x{address:x}-0x{address + 1:x}"], "counts")) == {"recurse"}
+    # Events beside functions, and not.
+    for options, events in [(["--functions"], 1), (["-e", "func:x"], 0), (["-e", "plain:*,func:x"], 1),
+                            (["--functions=x", "-e", "!plain:*"], 0), (["--functions", "-e", "plain:ran"], 1)]:
+        t = Trace(d, options, [plain])
+        assert len(t.of("plain:ran")) == events, options
+        assert "no event matches" not in t.said, t.said
+
+
+def check_nothing(d):
+    t = Trace(d, ["--functions"], [plain])
+    assert "has no traceable functions: build it with" in t.said and "-minstrument-return=call" in t.said, t.said
+    assert t.seen() == {k: 0 for k in ("found", "on", "missed", "deep", "threads", "profile_lost")}, t.seen()
+    t = run(d, ["--functions=no_such*"], "counts")
+    assert "matches 'no_such*'" in t.said and t.seen()["on"] == 0 and not t.of("func:entry"), t.said
+    t = Trace(d, [], [plain])
+    assert "traceable" not in t.said and not t.seen()
+
+
+def check_together(d):
+    """Several at once see the same calls."""
+    t = run(d, ["--tracer", "record,profile", "--tracer", "stack,thread"], "counts")
+    entries = collections.Counter(t.calls("func:entry"))
+    same_counts(entries, COUNTS)
+    assert {name: sums["calls"] for (_, name), sums in profile(t).items()} == entries
+    assert t.of("func:stack")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        globals()["check_" + sys.argv[1]](directory)
+
+
+main()
