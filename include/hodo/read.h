@@ -352,6 +352,9 @@ struct hodo_read_calls_ops {
 	void (*leave)(void *data, const struct hodo_read_call *call); /* once for each enter, inner ones first */
 	/* Whether two addresses lie in one function; NULL: not asked. Tells a lost event from a match. */
 	bool (*same)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b);
+	/* NULL, or: what the thread does shows that it is not in the call any more: most likely it was left (flags have
+	 * HODO_READ_CALL_LEFT), or it is a coroutine's, which waits. leave comes later, when that is known. */
+	void (*away)(void *data, const struct hodo_read_call *call);
 };
 
 struct hodo_read_calls_totals {

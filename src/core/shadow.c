@@ -276,7 +276,7 @@ static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
 }
 
 /* Once it is in the table, an older frame of its address in the chain must not be taken for it. */
-static void park(struct hodo_shadow *s, uint64_t now)
+static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 {
 	struct hodo_frame f, gone[2];
 	uint32_t older;
@@ -284,6 +284,7 @@ static void park(struct hodo_shadow *s, uint64_t now)
 
 	copy(&f, pop(s, now));
 	f.parked = now;
+	f.lane = f.lane == lane;
 	older = f.sp ? UINT32_MAX : find_exact(s, f.at);
 	if (older != UINT32_MAX)
 		s->frames[older].sp = OVER;
@@ -298,8 +299,9 @@ static void park(struct hodo_shadow *s, uint64_t now)
 		close_away(s, &gone[i]);
 }
 
-/* Gives up the frames from index `to` on, which an event at `at` shows to be over. exact: a frame there is too. */
-static void unwind(struct hodo_shadow *s, uint32_t to, uint64_t at, bool exact, uint64_t now)
+/* Gives up the frames from index `to` on, which an event at `at`, in a lane, shows to be over. exact: a frame there is
+ * too. */
+static void unwind(struct hodo_shadow *s, uint32_t to, uint32_t lane, uint64_t at, bool exact, uint64_t now)
 {
 	bool at_own = own(s, at);
 
@@ -314,7 +316,7 @@ static void unwind(struct hodo_shadow *s, uint32_t to, uint64_t at, bool exact, 
 		else if (exact && f->at == at && !f->sp)
 			s->closed(s, pop(s, now), HODO_FRAME_LEFT, now);
 		else
-			park(s, now);
+			park(s, lane, now);
 	}
 }
 
@@ -356,21 +358,21 @@ static uint32_t find_lane(struct hodo_shadow *s, uint64_t at, uint64_t now, bool
 		if (lanes > LANES_MAX)
 			break;
 		if (lanes == LANES_MAX)
-			unwind(s, second, at, !sp, now);
+			unwind(s, second, UINT32_MAX, at, !sp, now);
 		over = first_below(s, first, end - 1, at, !sp);
 		if (over > first && one_stack(s, s->frames[over - 1].at, at)) {
-			unwind(s, over, at, !sp, now);
+			unwind(s, over, first, at, !sp, now);
 			return first;
 		}
 		/* The whole lane is over if it begins where the new frame is. */
 		if (over == first && !sp && s->frames[first].at == at)
-			unwind(s, first, at, true, now);
+			unwind(s, first, first, at, true, now);
 		second = first;
 		end = first;
 	}
 	/* While the thread is on its own stack, coroutines wait, and what lay below is over. */
 	if (own(s, at))
-		unwind(s, 0, at, !sp, now);
+		unwind(s, 0, UINT32_MAX, at, !sp, now);
 	return UINT32_MAX;
 }
 
@@ -440,7 +442,7 @@ static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t 
 	bool match = true;
 
 	if (i != UINT32_MAX) {
-		unwind(s, i + 1, s->frames[i].at, false, now);
+		unwind(s, i + 1, lane_of(s, i), s->frames[i].at, false, now);
 		if (s->n != i + 1)
 			return false; /* cannot be, but for what a longjmp left */
 		if (!sp && same)

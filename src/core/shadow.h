@@ -41,7 +41,8 @@ struct hodo_frame {
 	uint64_t user;     /* the caller's */
 	uint64_t parked;   /* ticks at which it was parked */
 	uint32_t depth;    /* frames that it is inside of */
-	uint32_t lane;     /* index of the first frame of its lane */
+	uint32_t lane;     /* index of the first frame of its lane; parked: 1 by an event in its lane: it was left,
+			    * as far as addresses tell */
 	uint32_t thread;   /* hodo_shadow.thread at entry */
 	uint32_t sp;       /* 1: at is only known to lie inside the frame */
 };
