@@ -89,31 +89,33 @@ static void end(struct hodo_func_thread *t)
 
 /* ---------------------------------------------------------------- who wants it */
 
-static uint64_t look_up(const struct hodo_func_lookup *lookup, uint64_t function)
+/* The function at or before an address, of those that have slots; NULL: not known. *text: what its address is from. */
+static const struct hodo_function *look_up(const struct hodo_func_lookup *lookup, uint64_t addr, uintptr_t *text)
 {
 	for (uint32_t i = 0; i < lookup->n; i++) {
 		uint32_t low = 0, high = lookup->object[i].nfunctions;
-		uintptr_t text = lookup->object[i].text;
 
-		if (function < text || function >= lookup->object[i].end || !high)
+		*text = lookup->object[i].text;
+		if (addr < *text || addr >= lookup->object[i].end || !high)
 			continue;
 		while (high - low > 1) {
 			uint32_t middle = low + (high - low) / 2;
 
-			if (lookup->object[i].functions[middle].addr <= function - text)
+			if (lookup->object[i].functions[middle].addr <= addr - *text)
 				low = middle;
 			else
 				high = middle;
 		}
-		return lookup->object[i].functions[low].sets;
+		return &lookup->object[i].functions[low];
 	}
-	return 1; /* unloaded meanwhile, for one: for tracers of all functions only */
+	return 0; /* unloaded meanwhile, for one */
 }
 
 static __attribute__((noinline)) uint64_t sets_cached(struct hodo_func_thread *t, uint64_t function)
 {
 	const struct hodo_func_lookup *lookup = hodo_load_acquire(&hodo_func_lookup);
 	struct hodo_func_cached *c = &t->cache[(function >> 4 ^ function >> 10) & 63];
+	uintptr_t text;
 
 	if (!lookup)
 		return ~0ull;
@@ -123,7 +125,9 @@ static __attribute__((noinline)) uint64_t sets_cached(struct hodo_func_thread *t
 		t->cache_epoch = lookup->epoch;
 	}
 	if (c->function != function) {
-		c->sets = look_up(lookup, function);
+		const struct hodo_function *f = look_up(lookup, function, &text);
+
+		c->sets = f ? f->sets : 1; /* not known: for tracers of all functions only */
 		c->function = function;
 	}
 	return c->sets;
@@ -262,9 +266,18 @@ void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *f
 
 static uint64_t function_of(uintptr_t pc, unsigned flags)
 {
+	const struct hodo_func_lookup *lookup;
+	const struct hodo_function *f;
+	uintptr_t text;
+
 	if (flags & HODO_DISPATCH_SP)
 		return pc; /* the function itself */
-	return hodo_slot_function(pc - 5);
+	if (!(flags & HODO_DISPATCH_NO_EXIT))
+		return hodo_slot_function(pc - 5);
+	/* -pg: behind what sets up the function's frame. */
+	lookup = hodo_load_acquire(&hodo_func_lookup);
+	f = lookup ? look_up(lookup, pc - 1, &text) : 0;
+	return f ? text + f->addr : pc;
 }
 
 void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
@@ -272,18 +285,19 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 	struct hodo_func_thread *t = begin(at, true);
 	const struct hodo_tracer_list *list;
 	struct hodo_frame *frame;
-	uint64_t now;
+	uint64_t now, function;
 
 	if (!t)
 		return;
 	list = hodo_load_acquire(&hodo_tracers);
 	if (!list)
 		goto out;
+	function = function_of(pc, flags);
 	if ((flags & HODO_DISPATCH_NO_EXIT) && (hodo_func_config.flags & HODO_FUNCTIONS_RETURNS) &&
 	    hodo_returns_replace((uintptr_t *)at, pc))
 		flags &= ~HODO_DISPATCH_NO_EXIT;
 	now = hodo_func_now();
-	frame = hodo_shadow_enter(&t->shadow, at, function_of(pc, flags), now, flags & HODO_DISPATCH_SP);
+	frame = hodo_shadow_enter(&t->shadow, at, function, now, flags & HODO_DISPATCH_SP);
 	if (frame) {
 		uint64_t sets = sets_of(t, list, frame->function);
 

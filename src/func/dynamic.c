@@ -76,10 +76,12 @@ uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name)
 
 	for (uint32_t i = 1; i < d->nsymbols; i++) {
 		const ElfW(Sym) *s = &d->symbols[i];
+		const char *p = d->strings + s->st_name;
 
-		if (s->st_shndx == SHN_UNDEF && s->st_name < d->strings_bytes &&
-		    bytes <= d->strings_bytes - s->st_name && d->strings[s->st_name] == name[0] &&
-		    __builtin_memcmp(d->strings + s->st_name, name, bytes) == 0)
+		if (s->st_shndx != SHN_UNDEF || s->st_name >= d->strings_bytes ||
+		    bytes > d->strings_bytes - s->st_name || p[2] != name[2] || p[3] != name[3])
+			continue;
+		if (__builtin_memcmp(p, name, bytes) == 0)
 			return i;
 	}
 	return 0;

@@ -259,36 +259,60 @@ static void scan_patchable(struct hodo_scan *scan)
 /* ----------------------------------------------------------------------- -pg */
 
 extern void hodo_x86_mcount(void), hodo_x86_fentry(void);
-extern HODO_HIDDEN void *hodo_x86_mcount_to, *hodo_x86_fentry_to;
+extern HODO_HIDDEN void *hodo_x86_mcount_to, *hodo_x86_fentry_to;     /* where those go */
+extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks go on */
 
+bool hodo_func_unfiltered;
 static bool profiled; /* by gprof */
+static bool ours;     /* the calls come to libhodo */
 
-/* What gcrt1.o refers to: it starts gprof's profiling, and is linked in by -pg. */
+static const char *const mcount_names[2] = { "mcount", "__fentry__" };
+
+/* Whether the object refers to what gcrt1.o does, which starts gprof's profiling and is linked in by -pg. */
 static bool starts_gprof(const struct hodo_dynamic *d)
 {
 	return hodo_dynamic_import(d, "__monstartup") || hodo_dynamic_import(d, "monstartup");
 }
 
+/*
+ * The program is the first object of all, so whether it is profiled is known before any slot. libc's functions
+ * return at once if it is not.
+ */
+void hodo_mcount_look(const struct hodo_dynamic *d)
+{
+	static bool settled;
+	uintptr_t next[2];
+
+	profiled = profiled || starts_gprof(d);
+	if (settled || (!hodo_dynamic_import(d, mcount_names[0]) && !hodo_dynamic_import(d, mcount_names[1])))
+		return;
+	settled = true;
+	ours = hodo_imports_resolve(mcount_names[0], false) == (uintptr_t)hodo_x86_mcount &&
+	       hodo_imports_resolve(mcount_names[1], false) == (uintptr_t)hodo_x86_fentry;
+	for (unsigned i = 0; i < 2; i++)
+		next[i] = hodo_imports_resolve(mcount_names[i], true);
+	if (next[0])
+		hodo_store_release(&hodo_x86_mcount_next, (void *)next[0]);
+	if (next[1])
+		hodo_store_release(&hodo_x86_fentry_next, (void *)next[1]);
+	hodo_store_release(&hodo_x86_mcount_to, (void *)(hodo_x86_near + HODO_HOOK_MCOUNT * HODO_NEAR_STUB_BYTES));
+	hodo_store_release(&hodo_x86_fentry_to, (void *)(hodo_x86_near + HODO_HOOK_FENTRY * HODO_NEAR_STUB_BYTES));
+}
+
 static void scan_mcount(struct hodo_scan *scan)
 {
 	const struct hodo_import imports[2] = {
-		{ "mcount", (uintptr_t)hodo_x86_mcount, HODO_SLOT_MCOUNT, HODO_AT_ENTRY },
-		{ "__fentry__", (uintptr_t)hodo_x86_fentry, HODO_SLOT_MCOUNT, HODO_AT_ENTRY },
+		{ mcount_names[0], (uintptr_t)hodo_x86_mcount, HODO_SLOT_MCOUNT, HODO_AT_ENTRY, profiled },
+		{ mcount_names[1], (uintptr_t)hodo_x86_fentry, HODO_SLOT_MCOUNT, HODO_AT_ENTRY, profiled },
 	};
 	struct hodo_dynamic dynamic;
-	uintptr_t first;
+	uint32_t before = scan->object->nslots;
 
-	if (!hodo_dynamic_read(scan->info, &dynamic))
+	if (!ours || !hodo_dynamic_read(scan->info, &dynamic) || !hodo_imports_any(&dynamic, imports, 2))
 		return;
-	profiled = profiled || starts_gprof(&dynamic);
-	if (profiled || !hodo_imports_any(&dynamic, imports, 2))
-		return;
-	first = hodo_imports_resolve("mcount", false);
-	if (first && first != (uintptr_t)hodo_x86_mcount)
-		return;
-	hodo_store_release(&hodo_x86_mcount_to, (void *)(hodo_x86_near + HODO_HOOK_MCOUNT * HODO_NEAR_STUB_BYTES));
-	hodo_store_release(&hodo_x86_fentry_to, (void *)(hodo_x86_near + HODO_HOOK_REACHED * HODO_NEAR_STUB_BYTES));
 	hodo_imports_scan(scan, &dynamic, imports, 2);
+	if (profiled && scan->object->nslots > before)
+		hodo_func_unfiltered = true;
 }
 
 void hodo_scan_entry_only(struct hodo_scan *scan)
@@ -299,6 +323,12 @@ void hodo_scan_entry_only(struct hodo_scan *scan)
 }
 
 #else
+
+bool hodo_func_unfiltered;
+
+void hodo_mcount_look(const struct hodo_dynamic *d)
+{
+}
 
 void hodo_scan_entry_only(struct hodo_scan *scan)
 {

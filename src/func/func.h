@@ -94,6 +94,9 @@ HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c *
 extern HODO_HIDDEN struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX]; /* under the control lock */
 extern HODO_HIDDEN uint32_t hodo_func_nobjects;
 
+/* entry_only.c: some slots stay calls whether their function is wanted or not, since gprof wants them too. */
+extern HODO_HIDDEN bool hodo_func_unfiltered;
+
 /* slots.c; all under the control lock. */
 extern HODO_HIDDEN bool hodo_func_wanted; /* asked for: also kinds of slots are looked for that cost more to find */
 HODO_HIDDEN uintptr_t hodo_slot_function(uintptr_t call);
@@ -247,11 +250,14 @@ HODO_HIDDEN void hodo_events_count(uint32_t found, uint32_t on);
 	HODO_HIDDEN void hodo_x86_##kind##_reached(void); \
 	HODO_HIDDEN void hodo_x86_##kind##_mcount(void); \
 	HODO_HIDDEN void hodo_x86_##kind##_entry_sp(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_exit_sp(void)
+	HODO_HIDDEN void hodo_x86_##kind##_exit_sp(void); \
+	HODO_HIDDEN void hodo_x86_##kind##_fentry(void)
 HODO_HOOKS_DECLARE(record);
 HODO_HOOKS_DECLARE(dispatch);
 HODO_HIDDEN void hodo_x86_keep(void (*function)(long, long, long), long a, long b, long c);
 HODO_HIDDEN void hodo_x86_hook_none(void);
+HODO_HIDDEN void hodo_x86_hook_none_mcount(void);
+HODO_HIDDEN void hodo_x86_hook_none_fentry(void);
 HODO_HIDDEN void hodo_func_record_slow(long event, long pc, long at); /* called by func.S */
 extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
 extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
@@ -325,6 +331,7 @@ enum hodo_hook {
 	HODO_HOOK_MCOUNT,     /* -pg: after push %rbp; mov %rsp,%rbp: the function's return address is at 8(%rbp) */
 	HODO_HOOK_ENTRY_SP,   /* __cyg_profile_func_enter(function, callsite) */
 	HODO_HOOK_EXIT_SP,
+	HODO_HOOK_FENTRY,     /* as REACHED, then libc's __fentry__; MCOUNT likewise */
 	HODO_HOOKS
 };
 extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];

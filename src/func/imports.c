@@ -195,7 +195,7 @@ static bool add(struct search *s, const struct target *t, const uint8_t *p, uint
 	uintptr_t slot = (uintptr_t)p;
 
 	if (!hodo_scan_add(s->scan, slot, function_of(s, slot, entry), (enum hodo_slot_kind)t->import->kind,
-			   (enum hodo_slot_at)t->import->at, *p, off))
+			   (enum hodo_slot_at)t->import->at, *p, t->import->always ? *p : off))
 		return false;
 	s->runs[s->nruns - 1].end = s->scan->object->nslots;
 	return true;

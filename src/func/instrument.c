@@ -17,6 +17,8 @@ extern void __cyg_profile_func_exit(void *, void *);
 
 extern HODO_HIDDEN void *hodo_x86_enter_to, *hodo_x86_exit_to;
 
+static const char enter_name[] = "__cyg_profile_func_enter", exit_name[] = "__cyg_profile_func_exit";
+
 /* libc's do: nothing is lost where they are not called. */
 static bool returns_at_once(uintptr_t function)
 {
@@ -38,7 +40,6 @@ static void *other(const char *name)
 /* Whether the calls come to libhodo, to be used. */
 static bool settle(void)
 {
-	static const char enter_name[] = "__cyg_profile_func_enter", exit_name[] = "__cyg_profile_func_exit";
 	static bool settled, usable;
 	void *enter, *exit;
 	uintptr_t first;
@@ -62,12 +63,15 @@ static bool settle(void)
 void hodo_scan_instrument(struct hodo_scan *scan)
 {
 	const struct hodo_import imports[2] = {
-		{ "__cyg_profile_func_enter", (uintptr_t)__cyg_profile_func_enter, HODO_SLOT_CALL, HODO_AT_ENTRY },
-		{ "__cyg_profile_func_exit", (uintptr_t)__cyg_profile_func_exit, HODO_SLOT_CALL, HODO_AT_EXIT },
+		{ enter_name, (uintptr_t)__cyg_profile_func_enter, HODO_SLOT_CALL, HODO_AT_ENTRY, false },
+		{ exit_name, (uintptr_t)__cyg_profile_func_exit, HODO_SLOT_CALL, HODO_AT_EXIT, false },
 	};
 	struct hodo_dynamic dynamic;
 
-	if (hodo_dynamic_read(scan->info, &dynamic) && hodo_imports_any(&dynamic, imports, 2) && settle())
+	if (!hodo_dynamic_read(scan->info, &dynamic))
+		return;
+	hodo_mcount_look(&dynamic);
+	if (hodo_imports_any(&dynamic, imports, 2) && settle())
 		hodo_imports_scan(scan, &dynamic, imports, 2);
 }
 

@@ -54,6 +54,7 @@ struct hodo_import {
 	uintptr_t own; /* libhodo's function of that name, also where it is linked into the object itself */
 	uint8_t kind;  /* enum hodo_slot_kind */
 	uint8_t at;    /* enum hodo_slot_at */
+	bool always;   /* they stay calls */
 };
 #define HODO_IMPORTS_MAX 4
 /* Whether the object refers to any of them, or holds libhodo itself. */
@@ -63,5 +64,8 @@ HODO_HIDDEN void hodo_imports_scan(struct hodo_scan *scan, const struct hodo_dyn
 				   const struct hodo_import *imports, unsigned n);
 /* Where a reference to the name leads now (next: behind libhodo), as the loader resolves it; 0: nowhere. */
 HODO_HIDDEN uintptr_t hodo_imports_resolve(const char *name, bool next);
+
+/* entry_only.c: of each object, the first time: -pg, which nobody may have asked us to look for. */
+HODO_HIDDEN void hodo_mcount_look(const struct hodo_dynamic *d);
 
 #endif

@@ -17,8 +17,10 @@
 #define RETIRED_MAX 256
 
 bool hodo_func_wanted;
-void *hodo_func_hooks[HODO_HOOKS] = { hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none,
-				      hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none };
+void *hodo_func_hooks[HODO_HOOKS] = {
+	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount,
+	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry,
+};
 uint64_t hodo_x86_xsave_bytes = 512;
 uint32_t hodo_x86_xsave_mask;
 
@@ -121,22 +123,27 @@ static void publish_lookup(void)
 static bool record_alone(const struct hodo_tracer_list *list)
 {
 	return list->n == 1 && list->entry[0].ops == &hodo_builtin_record && !hodo_func_config.depth_max &&
-	       !(hodo_func_config.flags & HODO_FUNCTIONS_RETURNS);
+	       !(hodo_func_config.flags & HODO_FUNCTIONS_RETURNS) &&
+	       !(hodo_func_unfiltered && list->entry[0].set != 1);
 }
 
 static void set_hooks(const struct hodo_tracer_list *list)
 {
+	static void (*const none[HODO_HOOKS])(void) = {
+		hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount,
+		hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry,
+	};
 	static void (*const record[HODO_HOOKS])(void) = {
 		hodo_x86_record_entry, hodo_x86_record_exit, hodo_x86_record_reached, hodo_x86_record_mcount,
-		hodo_x86_record_entry_sp, hodo_x86_record_exit_sp,
+		hodo_x86_record_entry_sp, hodo_x86_record_exit_sp, hodo_x86_record_fentry,
 	};
 	static void (*const dispatch[HODO_HOOKS])(void) = {
 		hodo_x86_dispatch_entry, hodo_x86_dispatch_exit, hodo_x86_dispatch_reached, hodo_x86_dispatch_mcount,
-		hodo_x86_dispatch_entry_sp, hodo_x86_dispatch_exit_sp,
+		hodo_x86_dispatch_entry_sp, hodo_x86_dispatch_exit_sp, hodo_x86_dispatch_fentry,
 	};
 
 	for (int i = 0; i < HODO_HOOKS; i++) {
-		void (*hook)(void) = !list ? hodo_x86_hook_none : record_alone(list) ? record[i] : dispatch[i];
+		void (*hook)(void) = !list ? none[i] : record_alone(list) ? record[i] : dispatch[i];
 
 		hodo_store_release(&hodo_func_hooks[i], (void *)hook);
 	}

@@ -4,7 +4,7 @@
  * func/func.h). The program's registers are all live here: arguments at the
  * entry, results at the exit, whatever GCC's tail jumps go through.
  *
- * hodo_x86_record_{entry,exit,reached,mcount,entry_sp,exit_sp}      the built-in recorder alone
+ * hodo_x86_record_{entry,exit,reached,mcount,entry_sp,exit_sp,fentry} the built-in recorder alone
  *
  *	save rax, rcx, rdx, r8, r10, r11
  *   start:
@@ -27,7 +27,8 @@
  *	          on the stack          pc              at
  *	entry     pc, return address    behind slot     rsp + 8 at the hook
  *	exit      the same
- *	mcount    pc, …; rbp set up     behind slot     rbp + 8
+ *	fentry    the same; then libc's
+ *	mcount    pc, …; rbp set up     behind slot     rbp + 8; then libc's
  *	*_sp      pc, …                 rdi             rsp + 8: inside the frame
  *
  * Unwinding: an entry hook is called by the function before it has done anything, so
@@ -41,6 +42,7 @@
 #define STATE_BYTES 24
 #define FUNC_NEED (HEADER + EVENT_BYTES + 8)
 #define SAVED 48			/* bytes that RECORD saves */
+#define SP_EXIT_FRAME 4096
 
 	.macro SAVE reg
 	pushq	\reg
@@ -68,19 +70,65 @@
 	.cfi_endproc
 	.size	hodo_x86_hook_none, . - hodo_x86_hook_none
 
+	/* Where what -pg calls goes on: libc's function of that name, or a return. */
+	.data
+	.globl	hodo_x86_mcount_next, hodo_x86_fentry_next
+	.hidden	hodo_x86_mcount_next, hodo_x86_fentry_next
+	.balign	8
+hodo_x86_mcount_next:
+	.quad	hodo_x86_hook_none
+hodo_x86_fentry_next:
+	.quad	hodo_x86_hook_none
+
+	.macro DONE how
+	.ifc \how, mcount
+	jmp	*hodo_x86_mcount_next(%rip)
+	.else
+	.ifc \how, fentry
+	jmp	*hodo_x86_fentry_next(%rip)
+	.else
+	ret
+	.endif
+	.endif
+	.endm
+
+	HOOK	hodo_x86_hook_none_mcount, 8
+	DONE	mcount
+	.cfi_endproc
+	.size	hodo_x86_hook_none_mcount, . - hodo_x86_hook_none_mcount
+	HOOK	hodo_x86_hook_none_fentry, 8
+	DONE	fentry
+	.cfi_endproc
+	.size	hodo_x86_hook_none_fentry, . - hodo_x86_hook_none_fentry
+
 	/* rax = pc, or rdx = at; saved: bytes on the stack since the hook. */
 	.macro GET_PC how, saved
 	.ifc \how, sp
 	movq	%rdi, %rax
 	.else
+	.ifc \how, sp_exit
+	movq	%rdi, %rax
+	.else
 	movq	\saved(%rsp), %rax
 	.endif
+	.endif
 	.endm
+	/*
+	 * An optimised function jumps to its exit hook, as its last act: then what the hook returns to is the
+	 * call site that it is given, and the frame is gone. Its entry was told from a stack pointer farther
+	 * down, by less than SP_EXIT_FRAME: functions whose locals could be seen from outside make no such jumps.
+	 */
 	.macro GET_AT how, saved
 	.ifc \how, mcount
 	leaq	8(%rbp), %rdx
 	.else
 	leaq	8 + \saved(%rsp), %rdx
+	.ifc \how, sp_exit
+	cmpq	%rsi, \saved(%rsp)
+	jne	9f
+	subq	$SP_EXIT_FRAME, %rdx
+9:
+	.endif
 	.endif
 	.endm
 
@@ -135,7 +183,7 @@
 	RESTORE	%rdx
 	RESTORE	%rcx
 	RESTORE	%rax
-	ret
+	DONE	\how
 	.cfi_adjust_cfa_offset SAVED
 	RSEQ_ABORT \name\()_abort
 	jmp	\name\()_slow
@@ -156,9 +204,10 @@
 	RECORD	entry, call, 0, 8
 	RECORD	exit, call, 1, 16
 	RECORD	entry_sp, sp, 2, 8
-	RECORD	exit_sp, sp, 3, 8
+	RECORD	exit_sp, sp_exit, 3, 8
 	RECORD	reached, call, 4, 8
 	RECORD	mcount, mcount, 4, 8
+	RECORD	fentry, fentry, 4, 8
 
 	/* Called by the above: rax = pc, rdx = at, ecx = event. Keeps what they do not restore. */
 	.text
@@ -227,7 +276,7 @@ record_slow:
 	.cfi_restore %rbp
 	RESTORE	%rdx
 	RESTORE	%rax
-	ret
+	DONE	\how
 	.cfi_endproc
 	.size	hodo_x86_dispatch_\name, . - hodo_x86_dispatch_\name
 	.endm
@@ -236,9 +285,10 @@ record_slow:
 	DISPATCH entry, call, hodo_dispatch_enter, 0, 8
 	DISPATCH exit, call, hodo_dispatch_exit, 0, 16
 	DISPATCH entry_sp, sp, hodo_dispatch_enter, 1, 8
-	DISPATCH exit_sp, sp, hodo_dispatch_exit, 1, 8
+	DISPATCH exit_sp, sp_exit, hodo_dispatch_exit, 1, 8
 	DISPATCH reached, call, hodo_dispatch_enter, 2, 8
 	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
+	DISPATCH fentry, fentry, hodo_dispatch_enter, 2, 8
 
 	/*
 	 * hodo_x86_keep(rdi: function, rsi, rdx, rcx: its arguments). The area for xsave has hodo_x86_xsave_bytes bytes

@@ -39,6 +39,7 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 	NEAR	3, 8
 	NEAR	4, 8
 	NEAR	5, 8
+	NEAR	6, 8
 	.size	hodo_x86_near, . - hodo_x86_near
 
 	.macro IMPORT name, to
