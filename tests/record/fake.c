@@ -79,7 +79,16 @@ static bool say_hello(int fd)
 	len = recv(fd, &config, sizeof(config), 0);
 	if (len < (ssize_t)offsetof(struct hodo_msg_config, text))
 		return false;
-	return hodo_layout_init(&layout, config.rings, config.packet_size, config.ring_size) == 0;
+	if (hodo_layout_init(&layout, config.rings, config.packet_size, config.ring_size) != 0)
+		return false;
+	if (config.functions_len) {
+		struct hodo_functions_config f;
+
+		memcpy(&f, config.text + config.patterns_len + config.filter_len, sizeof(f));
+		if (f.tracers & 1u << HODO_TRACER_PROFILE)
+			hodo_layout_add_profile(&layout);
+	}
+	return true;
 }
 
 static void make_memory(uint64_t size, int seals)
@@ -405,6 +414,43 @@ static void absurd_catalog(uint64_t n)
 	usleep(20000);
 }
 
+/* A profile of nonsense: n 0: all of it; 1: in batches as they should be, with few functions, changing while read. */
+static void garbage_profile(uint64_t n)
+{
+	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
+					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32 };
+	static const char *const fields[] = { "addr", "tid", "calls", "total", "self", "min", "max", "buckets" };
+	struct hodo_profile_entry *e;
+	struct hodo_shm *h;
+	uint64_t used, at;
+
+	join();
+	if (!layout.profile)
+		die("no profile");
+	h = (struct hodo_shm *)shm;
+	e = (struct hodo_profile_entry *)(shm + layout.profile);
+	at = used = h->catalog_used;
+	writer_catalog_event(shm + HODO_SHM_CATALOG, &used, 3, "func:profile", types, 8, fields);
+	((struct hodo_record_event *)(shm + HODO_SHM_CATALOG + at))->kind = HODO_KIND_FUNCTION;
+	__atomic_store_n(&h->catalog_used, used, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < 4000; i++) {
+		for (size_t j = 0; j < sizeof(*e) / 8; j++)
+			((uint64_t *)&e[i])[j] = next_random();
+		if (n && i % HODO_PROFILE_BATCH == 0)
+			e[i].addr = HODO_PROFILE_THREAD;
+		else if (n)
+			e[i].addr = 0x1000 + e[i].addr % 50;
+	}
+	h->functions = h->functions_on = (uint32_t)next_random();
+	h->func_missed = h->func_deep = h->func_threads = h->profile_lost = UINT64_MAX;
+	h->profile_used = n ? 4000 : UINT64_MAX;
+	if (n && fork() == 0) {
+		alarm(1);
+		for (;;)
+			((uint64_t *)e)[next_random() % (4000 * sizeof(*e) / 8)] = next_random() % 3;
+	}
+}
+
 /* Positions and headers that jump while they are read. */
 static void jump(uint64_t n)
 {
@@ -475,6 +521,7 @@ static const struct {
 	{ "garbage-words", garbage_words },
 	{ "garbage-catalog", garbage_catalog },
 	{ "absurd-catalog", absurd_catalog },
+	{ "garbage-profile", garbage_profile },
 	{ "jump", jump },
 	{ "stray-write", stray_write },
 };

@@ -44,6 +44,19 @@ class Hostile(Case):
                     for folder in self.folders():
                         self.babeltrace(os.path.join(self.data, folder))
 
+    def test_in_the_profile(self):
+        """Numbers may be any; what they are of, and how many there are, is not believed."""
+        for number in (0, 1):
+            with self.subTest(number):
+                result = self.beside("garbage-profile", "--tracer", "profile", "-m", "64K", number=number)
+                self.assertIn("calls not in the profile", result.err)
+                for folder in self.folders():
+                    self.babeltrace(os.path.join(self.data, folder))
+                if number:
+                    fake = next(f for f in self.folders() if f.startswith("fake-"))
+                    events, _ = self.babeltrace(os.path.join(self.data, fake))
+                    self.assertGreaterEqual(len(events), 50)
+
     def test_stray_write(self):
         """One packet is lost, and counted; those around it are there."""
         result = self.record("--clock", "monotonic", "-m", "4M", "--packet-size", "4K", FAKE, "stray-write", 20000)
