@@ -60,16 +60,17 @@ class Runs:
         return f"{self.median(side, kind):.1f} ns" + (f" ({lost:.1%} lost)" if lost else "")
 
 
-def run_hodo(bench, runs, side, args, *options, folder=None, record=True):
-    output, stat, _ = bench.record([bench.program("calls"), *args], "--functions", *options, folder=folder)
-    if not record: # what such a tracer records is not a matter of calls
+def run_hodo(bench, runs, side, args, *options, folder=None, program="calls", events=2):
+    """events: how many make a call; 0: what the tracer records is not a matter of calls."""
+    output, stat, _ = bench.record([bench.program(program), *args], "--functions", *options, folder=folder)
+    if not events:
         return runs.add(side, output)
     written = pairs(output.splitlines()[-1])
-    calls = written["f"] + written["l"]
-    if stat["recorded"] + stat["discarded"] + stat["overwritten"] != 2 * calls:
+    wanted = events * (written["f"] + written["l"])
+    if stat["recorded"] + stat["discarded"] + stat["overwritten"] != wanted:
         raise BenchError(f"hodo accounts for {stat['recorded']} + {stat['discarded']} + {stat['overwritten']} "
-                         f"entries and exits of {calls:.0f} calls")
-    return runs.add(side, output, stat["discarded"] / (2 * calls))
+                         f"entries and exits in {program}, not for {wanted:.0f}")
+    return runs.add(side, output, stat["discarded"] / wanted)
 
 
 def run_uftrace(peers, runs, side, args, *options, program="calls_pg"):
@@ -172,7 +173,7 @@ def tracers(bench):
     for _ in range(bench.rounds):
         for side, options in sides.items():
             run_hodo(bench, runs, side, args, "--tracer", side.split("_")[0], "-m", RING_DISCARD, *options,
-                     record=False)
+                     events=0)
         run_uftrace(peers, runs, "uftrace", args, "--no-libcall")
         run_uftrace(peers, runs, "uftrace_limit", args, "--no-libcall", "-t", LIMIT)
         runs.add("gprof", peers.gprof(args))
@@ -188,6 +189,41 @@ def tracers(bench):
                                     faster=side != "profile"))
             else:
                 rows.append(against_clock(f"tracer_{side}_{work}", what, runs, side, kind, "c", "two clocks"))
+    return rows
+
+
+# Other slots than gcc's: name in the row, program, options, events a call.
+KINDS = {"xray": ("clang's XRay sleds", "calls_xray", [], 2),
+         "instrument": ("-finstrument-functions", "calls_instrument", [], 2),
+         "entry": ("-fpatchable-function-entry=5, entries only", "calls_patchable", [], 1),
+         "returns": ("-fpatchable-function-entry=5, --returns", "calls_patchable", ["--returns"], 2)}
+
+
+def slot_kinds(bench):
+    """Recording by the other kinds of slots, and what these cost while it is other events that are recorded."""
+    peers, runs = FunctionPeers(bench), Runs()
+    args = call_args(bench, "cfl")
+    idle_args = ["-i", "-c", 10, "-n", 2000] if bench.quick else ["-i", "-c", 50, "-n", 20000]
+    idle = {side: [] for side in KINDS}
+    for _ in range(bench.rounds):
+        for side, (_, program, options, events) in KINDS.items():
+            if not peers.program(program):
+                runs.add(side, None)
+                continue
+            run_hodo(bench, runs, side, args, "--overwrite", "-m", RING_OVERWRITE, *options, program=program,
+                     events=events)
+            output = bench.record([bench.program(program), *idle_args], "-e", "none:none")[0]
+            idle[side].append(idle_rounds(output))
+    rows = []
+    for side, (name, _, _, _) in KINDS.items():
+        for kind, work in WORKLOADS.items():
+            row = Row(f"kind_{side}_{work}", f"slots of {name} ({work})", runs.text(side, kind), "",
+                      values={"ns": runs.median(side, kind)})
+            if runs.has(side):
+                row.peer, row.ratio = f"two clocks {runs.median(side, 'c'):.1f} ns", runs.ratio(side, side, kind, "c")
+                row.values["idle_ns"] = median(one[kind][0] for one in idle[side])
+                row.ours += f" (idle {row.values['idle_ns']:+.2f} ns)"
+            rows.append(row)
     return rows
 
 
@@ -306,5 +342,5 @@ def read_calls(bench):
     return rows
 
 
-GROUPS = {"calls": calls, "tracers": tracers, "idle_functions": idle_functions, "switch": switch,
-          "start_functions": start_functions, "call_bytes": call_bytes, "read_calls": read_calls}
+GROUPS = {"calls": calls, "tracers": tracers, "slot_kinds": slot_kinds, "idle_functions": idle_functions,
+          "switch": switch, "start_functions": start_functions, "call_bytes": call_bytes, "read_calls": read_calls}

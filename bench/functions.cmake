@@ -20,13 +20,14 @@ endfunction()
 bench_object(calls_main calls.c)
 bench_object(work_plain work.c)
 target_compile_definitions(bench_work_plain PRIVATE WORK=plain)
-foreach(with slots pg instrument)
+foreach(with slots pg instrument patchable)
   bench_object(work_${with} work.c)
   target_compile_definitions(bench_work_${with} PRIVATE WORK=traced)
 endforeach()
 target_link_libraries(bench_work_slots PRIVATE hodo_functions)
 target_compile_options(bench_work_pg PRIVATE -pg)
 target_compile_options(bench_work_instrument PRIVATE -finstrument-functions)
+target_compile_options(bench_work_patchable PRIVATE -fpatchable-function-entry=5)
 bench_object(stamp_hook stamp_hook.c)
 
 bench_objects_program(calls calls_main work_plain work_slots)
@@ -34,6 +35,7 @@ target_link_libraries(bench_calls PRIVATE hodo_functions)
 bench_objects_program(calls_pg calls_main work_plain work_pg) # uftrace, gprof
 target_link_options(bench_calls_pg PRIVATE -pg)
 bench_objects_program(calls_instrument calls_main work_plain work_instrument) # uftrace, LTTng-UST
+bench_objects_program(calls_patchable calls_main work_plain work_patchable)
 bench_objects_program(calls_stamp calls_main work_plain work_instrument stamp_hook)
 
 # Sets NAME_copies to copies of an object that holds many functions, in which many_run() is many_run_00(), ….

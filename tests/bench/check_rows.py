@@ -52,6 +52,9 @@ for work in ("fib", "loop"):
     POSITIVE |= {f"tracer_{name}_{work}": ["ns"] for name in ("graph", "graph_limit", "latency")}
     POSITIVE |= {f"tracer_profile_{work}": ["ns", "peer_ns"], f"tracer_stack_{work}": ["ns", "clock_ns"]}
     POSITIVE |= {f"idle_call_{work}": ["measurable_ns"], f"absent_call_{work}": ["ns", "pg_ns"]}
+    POSITIVE |= {f"kind_{kind}_{work}": ["ns"] for kind in ("instrument", "entry", "returns")}
+    POSITIVE[f"kind_xray_{work}"] = []
+    PEERS[f"kind_xray_{work}"] = ("ns", XRAY)
     PEERS |= {f"call_{work}_{peer}": ("peer_ns", XRAY) for peer in ("fdr", "basic")}
     PEERS |= {f"call_{work}_{peer}": ("peer_ns", UFTRACE) for peer in ("uftrace", "uftrace_default",
                                                                        "uftrace_instrument", "flood")}
@@ -76,7 +79,7 @@ def main():
     for name, (key, by) in PEERS.items():
         if shutil.which(by) or Path(build, by).exists():
             POSITIVE[name] = POSITIVE[name] + [key]
-        elif "not here" not in rows.get(name, {}).get("peer", ""):
+        elif "not here" not in str(rows.get(name)):
             problems.append(f"row {name} does not say that its peer is missing")
     for name, keys in POSITIVE.items():
         values = rows.get(name, {}).get("values", {})
