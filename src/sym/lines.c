@@ -11,6 +11,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define RANGES_MAX (1u << 22)
@@ -24,11 +25,19 @@ struct range {
 	Dwarf_Off unit;
 };
 
+/* A relative path, and the same with the folder that the compiler ran in before it. */
+struct joined {
+	const char *path; /* libdw's: the same text for all lines of a file in a unit */
+	char *full;
+};
+
 struct hodo_sym_lines {
 	struct hodo_sym_elf elf;
 	Dwarf *dwarf;
 	struct range *ranges; /* by start */
 	uint32_t n, room;
+	struct joined *joined; /* open addressing by path's address */
+	uint32_t njoined, joined_mask;
 };
 
 /* ---------------------------------------------------------------- compressed sections */
@@ -143,8 +152,60 @@ void hodo_sym_lines_close(struct hodo_sym_lines *lines)
 	if (lines->dwarf)
 		dwarf_end(lines->dwarf);
 	hodo_sym_elf_close(&lines->elf);
+	for (uint32_t i = 0; lines->joined && i <= lines->joined_mask; i++)
+		free(lines->joined[i].full);
+	free(lines->joined);
 	free(lines->ranges);
 	free(lines);
+}
+
+/* ------------------------------------------------------------------------- paths */
+
+static uint32_t slot_of(const struct joined *slots, uint32_t mask, const char *path)
+{
+	uint32_t h = (uint32_t)(((uintptr_t)path >> 3) * 0x9e3779b1u);
+
+	while (slots[h & mask].path && slots[h & mask].path != path)
+		h++;
+	return h & mask;
+}
+
+static bool spread(struct hodo_sym_lines *l)
+{
+	uint32_t mask = l->joined ? l->joined_mask * 2 + 1 : 63;
+	struct joined *slots = calloc((size_t)mask + 1, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (uint32_t i = 0; l->joined && i <= l->joined_mask; i++)
+		if (l->joined[i].path)
+			slots[slot_of(slots, mask, l->joined[i].path)] = l->joined[i];
+	free(l->joined);
+	l->joined = slots;
+	l->joined_mask = mask;
+	return true;
+}
+
+/* libdw leaves a path relative where its folder is relative, too. */
+static const char *full_path(struct hodo_sym_lines *l, Dwarf_Die *unit, const char *path)
+{
+	Dwarf_Attribute attr;
+	struct joined *j;
+	const char *dir;
+
+	if (*path == '/' || ((!l->joined || l->njoined > l->joined_mask / 2) && !spread(l)))
+		return path;
+	j = &l->joined[slot_of(l->joined, l->joined_mask, path)];
+	if (j->path)
+		return j->full;
+	dir = dwarf_formstring(dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
+	if (!dir || asprintf(&j->full, "%s/%s", dir, path) < 0) {
+		j->full = NULL;
+		return path;
+	}
+	j->path = path;
+	l->njoined++;
+	return j->full;
 }
 
 static bool find_in(struct hodo_sym_lines *l, Dwarf_Off unit, uint64_t address, const char **file, uint32_t *line)
@@ -159,8 +220,11 @@ static bool find_in(struct hodo_sym_lines *l, Dwarf_Off unit, uint64_t address, 
 	if (!found || dwarf_lineno(found, &number) != 0 || number <= 0)
 		return false;
 	*file = dwarf_linesrc(found, NULL, NULL);
+	if (!*file)
+		return false;
+	*file = full_path(l, &die, *file);
 	*line = (uint32_t)number;
-	return *file != NULL;
+	return true;
 }
 
 bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const char **file, uint32_t *line)
