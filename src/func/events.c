@@ -179,4 +179,5 @@ void hodo_events_recording(void)
 	if (set >= 0)
 		hodo_select_put(set);
 	set = wanted ? fresh : -1;
+	hodo_exits_warn();
 }

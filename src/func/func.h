@@ -265,6 +265,7 @@ extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
 /* thread.c: HODO_ONLY_IN of an object, under the control lock; and hodo_thread_role(). */
 HODO_HIDDEN void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
 HODO_HIDDEN int hodo_thread_set_role(const char *role);
+HODO_HIDDEN void hodo_exits_warn(void); /* exits.c; under the control lock */
 HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* an object is gone */
 
 /* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */

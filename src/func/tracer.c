@@ -176,6 +176,7 @@ void hodo_tracers_objects_changed(bool gone)
 			ops[b]->objects();
 	}
 	hodo_slots_patch(sets_wanted(hodo_tracers));
+	hodo_exits_warn();
 }
 
 /* --------------------------------------------------------------------- the list */

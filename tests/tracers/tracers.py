@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """tracers.py CASE: records traced.c's scenes with a built-in tracer, and checks what it left in the trace.
 
-HODO, TRACED, TRACED_STATIC, PLAIN and COMPARE (tests/read/compare_bt2.py) are in the environment.
+HODO, TRACED, TRACED_STATIC, ENTRIES, PLAIN and COMPARE (tests/read/compare_bt2.py) are in the environment.
 """
 import bisect
 import collections
@@ -369,6 +369,18 @@ def check_together(d):
     same_counts(entries, COUNTS)
     assert {name: sums["calls"] for (_, name), sums in profile(t).items()} == entries
     assert t.of("func:stack")
+
+
+def check_entry_only(d):
+    """Where exits cannot be seen, the user is told what to do, and what does not need them works."""
+    entries = os.environ["ENTRIES"]
+    for tracer in ("record", "graph"):
+        t = run(d, ["--tracer", tracer], "counts", entries)
+        same_counts(collections.Counter(t.calls("func:reached")), COUNTS)
+        assert re.search(r"exits of \d+ functions are not seen: .*: add --returns", t.said), t.said
+        assert not t.of("func:exit") and not t.of("func:call")
+    t = run(d, ["--tracer", "thread"], "thread", entries)
+    assert len(t.of("func:wrong_thread")) == 4 and "exits" not in t.said, t.said
 
 
 def main():

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exits.c - tells the user, once, of functions that are traced and whose exits cannot be seen.
+ */
+#include "func.h"
+
+static uint64_t recorded_sets(void)
+{
+	uint64_t sets = 0;
+
+	for (uint32_t i = 0; hodo_tracers && i < hodo_tracers->n; i++) {
+		if (hodo_tracers->entry[i].ops)
+			sets |= hodo_tracers->entry[i].set;
+	}
+	return sets;
+}
+
+static uint32_t count_entry_only(uint64_t sets)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		const struct hodo_func_object *o = &hodo_func_objects[i];
+
+		for (uint32_t s = 0; o->in_use && o->nfunctions && s < o->nslots; s++) {
+			uint8_t kind = o->slots[s].kind;
+
+			n += (kind == HODO_SLOT_PATCHABLE || kind == HODO_SLOT_MCOUNT) &&
+			     (o->functions[o->slots[s].function].sets & sets);
+		}
+	}
+	return n;
+}
+
+static const char *decimal(uint32_t n, char text[12])
+{
+	char *p = text + 11;
+
+	*p = 0;
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	return p;
+}
+
+/* Under the control lock, when functions have been selected anew. */
+void hodo_exits_warn(void)
+{
+	/* What says where it was called from, and how deep, does not need exits. */
+	static const uint32_t needing = 1u << HODO_TRACER_RECORD | 1u << HODO_TRACER_GRAPH | 1u << HODO_TRACER_PROFILE |
+					1u << HODO_TRACER_LATENCY | 1u << HODO_TRACER_LOOP;
+	static bool told;
+	bool returns = hodo_func_config.flags & HODO_FUNCTIONS_RETURNS;
+	const char *why = "";
+	char number[12];
+	uint32_t n;
+
+	if (told || !hodo_func_config.size || !(hodo_func_config.tracers & needing) ||
+	    (returns && hodo_returns_possible(&why)))
+		return;
+	n = count_entry_only(recorded_sets());
+	if (n == 0)
+		return;
+	told = true;
+	hodo_catalog_warning((const char *const[]){
+		"exits of ", decimal(n, number), " functions are not seen: they have room for a call at their entry"
+		" only", returns ? ", and return addresses cannot be replaced: " : "", returns ? why : "",
+		returns ? ": build" : ": add --returns, or build", " with the flags of `pkg-config --cflags --libs"
+		" hodo-functions`" }, 7);
+}
