@@ -154,6 +154,34 @@ int hodo_parse_seconds(const char *text, int64_t *ns)
 	return 0;
 }
 
+int hodo_parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char number[32];
+	size_t len = strspn(text, "0123456789.");
+	int64_t value;
+
+	if (len == 0 || len >= sizeof(number))
+		return -EINVAL;
+	memcpy(number, text, len);
+	number[len] = 0;
+	/* As seconds with nine decimals: so many 1e-9ths of the unit. */
+	if (hodo_parse_seconds(number, &value) < 0 || value <= 0)
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		double t = (double)value * 1e-9 * units[i].ns;
+
+		if (strcmp(text + len, units[i].name) != 0 || t < 1 || t > 1e15)
+			continue;
+		*ns = (uint64_t)(t + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}
+
 int hodo_parse_color(const char *text, enum hodo_color *color)
 {
 	static const char *const names[] = { "auto", "always", "never" };

@@ -24,6 +24,8 @@ int hodo_cmd_print(int argc, char **argv);
 int hodo_cmd_stat(int argc, char **argv);
 int hodo_cmd_list(int argc, char **argv);
 int hodo_cmd_info(int argc, char **argv);
+int hodo_cmd_graph(int argc, char **argv);
+int hodo_cmd_report(int argc, char **argv);
 int hodo_cmd_doctor(int argc, char **argv);
 
 /* ---------------------------------------------------------------------- messages */
@@ -52,6 +54,9 @@ int hodo_parse_size(const char *text, uint64_t *bytes);
 int hodo_parse_number(const char *text, uint64_t max, uint64_t *number);
 /* Seconds with up to nine decimals. 0 or -EINVAL. */
 int hodo_parse_seconds(const char *text, int64_t *ns);
+
+/* A duration above 0 with its unit, ns, us, ms or s: 1.5ms. 0 or -EINVAL. */
+int hodo_parse_duration(const char *text, uint64_t *ns);
 
 enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
 /* auto, always, never. 0 or -EINVAL. */
@@ -87,6 +92,11 @@ const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
 
 /* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
 struct hodo_read *hodo_open(const char *path, bool quiet);
+/* --since and --until, from the recording's begin or since the epoch; NULL: none. 0, or the exit status, told. */
+int hodo_parse_range(const struct hodo_read *reader, const char *since, const char *until, const char *verb,
+		     int64_t *since_ns, int64_t *until_ns);
+/* --thread: a tid, or a glob for the thread's name; NULL: any. */
+bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm);
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
 uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
 /* One line for each process and cause, with the flag that would have kept the events. */

@@ -30,8 +30,7 @@ struct args {
 	bool json, quiet;
 };
 
-#define FLUSH_BYTES  (128u << 10)
-#define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
+#define FLUSH_BYTES (128u << 10)
 
 /* The exit status to leave with, or -1 to go on. */
 static int parse_args(int argc, char **argv, struct args *a)
@@ -83,25 +82,14 @@ static int parse_args(int argc, char **argv, struct args *a)
 	return -1;
 }
 
-static int parse_time(const char *text, int64_t begin_ns, int64_t *ns)
-{
-	if (hodo_parse_seconds(text, ns) < 0)
-		return -1;
-	if (*ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
-		return -1;
-	return 0;
-}
-
 static int set_limits(struct hodo_read *r, const struct args *a, const char *verb)
 {
-	int64_t since = INT64_MIN, until = INT64_MAX, begin = hodo_read_begin_ns(r);
+	int64_t since, until;
+	int status = hodo_parse_range(r, a->since, a->until, verb, &since, &until);
 
-	if (a->since && parse_time(a->since, begin, &since) < 0)
-		return hodo_usage(verb, "--since '%s' is no time in seconds", a->since);
-	if (a->until && parse_time(a->until, begin, &until) < 0)
-		return hodo_usage(verb, "--until '%s' is no time in seconds", a->until);
-	hodo_read_limit(r, since, until);
-	return 0;
+	if (status == 0)
+		hodo_read_limit(r, since, until);
+	return status;
 }
 
 /* Prints all events. 1: more than the limit, 0 all, or a negative errno. */

@@ -23,35 +23,6 @@ static const char *const tracer_names[] = {
 };
 #define TRACERS (sizeof(tracer_names) / sizeof(*tracer_names))
 
-/* A time with its unit. 0 or -1. */
-static int parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char number[32];
-	size_t len = strspn(text, "0123456789.");
-	int64_t value;
-
-	if (len == 0 || len >= sizeof(number))
-		return -1;
-	memcpy(number, text, len);
-	number[len] = 0;
-	/* As seconds with nine decimals: so many 1e-9ths of the unit. */
-	if (hodo_parse_seconds(number, &value) < 0 || value <= 0)
-		return -1;
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		double t = (double)value * 1e-9 * units[i].ns;
-
-		if (strcmp(text + len, units[i].name) != 0 || t < 1 || t > 1e15)
-			continue;
-		*ns = (uint64_t)(t + 0.5);
-		return 0;
-	}
-	return -1;
-}
-
 static int add_tracers(struct hodo_function_options *o, const char *names)
 {
 	for (;;) {
@@ -93,7 +64,7 @@ int hodo_function_options_set(struct hodo_function_options *o, enum hodo_functio
 		return 0;
 	case HODO_FUNCTION_MIN_TIME:
 		o->min_time = true;
-		if (parse_time(value, &f->limit_ns) < 0)
+		if (hodo_parse_duration(value, &f->limit_ns) < 0)
 			return hodo_usage(VERB, "--min-time is a time such as 10us, 5ms or 1s, not '%s'", value);
 		return 0;
 	case HODO_FUNCTION_TRACER:

@@ -2,7 +2,10 @@
 /* recording.c - opening a recording, and telling what it lost. */
 #include "cli.h"
 
+#include <fnmatch.h>
 #include <string.h>
+
+#define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
 
 static void warn(void *data, const char *text)
 {
@@ -23,6 +26,40 @@ struct hodo_read *hodo_open(const char *path, bool quiet)
 		return NULL;
 	}
 	return r;
+}
+
+static int parse_time(const char *text, int64_t begin_ns, int64_t *ns)
+{
+	if (hodo_parse_seconds(text, ns) < 0)
+		return -1;
+	if (*ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
+		return -1;
+	return 0;
+}
+
+int hodo_parse_range(const struct hodo_read *reader, const char *since, const char *until, const char *verb,
+		     int64_t *since_ns, int64_t *until_ns)
+{
+	int64_t begin = hodo_read_begin_ns(reader);
+
+	*since_ns = INT64_MIN;
+	*until_ns = INT64_MAX;
+	if (since && parse_time(since, begin, since_ns) < 0)
+		return hodo_usage(verb, "--since '%s' is no time in seconds", since);
+	if (until && parse_time(until, begin, until_ns) < 0)
+		return hodo_usage(verb, "--until '%s' is no time in seconds", until);
+	return 0;
+}
+
+bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm)
+{
+	uint64_t number;
+
+	if (!wanted)
+		return true;
+	if (hodo_parse_number(wanted, UINT32_MAX, &number) == 0)
+		return number == tid;
+	return fnmatch(wanted, comm, 0) == 0;
 }
 
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *l)

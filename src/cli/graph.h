@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph.h - hodo graph: from calls and events to lines.
+ *
+ * A call's line comes when it is known to have one: of a call that made none itself
+ * there is one line, and of one that took less than --min-time none. So
+ * each thread holds the calls back that are open and have no line yet, the
+ * outermost first; nothing else is kept.
+ */
+#ifndef HODO_CLI_GRAPH_H
+#define HODO_CLI_GRAPH_H
+
+#include "cli.h"
+#include "symbols.h"
+
+struct graph_options {
+	const char *dir;
+	const char *since, *until, *thread, *function;
+	int64_t since_ns, until_ns;
+	uint64_t depth, min_time_ns;
+	enum hodo_color color;
+	bool json, times, quiet;
+};
+
+struct graph_thread;
+
+/* A call that is open. */
+struct graph_call {
+	struct graph_thread *thread;
+	const char *name;
+	int64_t entry_ns;
+	uint32_t depth;
+	uint32_t flags; /* HODO_READ_CALL_* */
+	bool begun;     /* its opening line is written */
+	bool away;      /* told that it was left, or waits */
+	struct graph_call *next; /* free ones */
+};
+
+struct graph_thread {
+	const struct hodo_read_process *process;
+	uint32_t tid;
+	const char *comm;
+	bool wanted;
+	struct graph_call **held; /* calls without a line */
+	uint32_t nheld, held_room;
+	struct graph_call *root; /* --function: the outermost call of it; NULL: in none */
+	struct graph_thread *next; /* of the same hash */
+};
+
+#define GRAPH_HASH 1024u
+
+struct graph {
+	const struct graph_options *o;
+	struct hodo_symbols *symbols;
+	struct hodo_read_calls *calls;
+	struct graph_thread *hash[GRAPH_HASH];
+	struct graph_call *free;
+	struct hodo_read_text *text; /* of one event or name */
+	char *out;                   /* lines that are not written yet */
+	size_t len, room;
+	bool color, columns;         /* columns: tid and comm */
+	bool no_memory;
+};
+
+/* graph_text.c */
+void graph_put(struct graph *g, const char *s, size_t len);
+void graph_put_name(struct graph *g, const char *name); /* control bytes escaped */
+void graph_title(struct graph *g);
+enum graph_line { GRAPH_OPENS, GRAPH_CLOSES, GRAPH_LEAF, GRAPH_ONLY_END };
+/* note: "left" and the like; NULL: none. depth: of the line. duration_ns < 0: none. */
+void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
+		int64_t duration_ns, const char *note);
+void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth);
+
+/* Whether a function's name is of the glob, with its parameters or without. */
+bool hodo_function_is(const char *glob, const char *name);
+/* A duration in 10 columns: "  1.234 us". */
+const char *hodo_duration(uint64_t ns, char buf[32]);
+
+#endif

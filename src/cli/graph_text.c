@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* graph_text.c - the lines of hodo graph. */
+#define _GNU_SOURCE
+#include "graph.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DIM        "\033[2m"
+#define NAME_COLOR "\033[36m"
+#define NOTE_COLOR "\033[33m"
+#define PLAIN      "\033[0m"
+#define INDENT_MAX 200u /* deeper calls stand there, with their depth as a number */
+#define NS_PER_S   1000000000
+
+bool hodo_function_is(const char *glob, const char *name)
+{
+	size_t len = strlen(name), depth = 0;
+	char *part;
+	bool is;
+
+	if (fnmatch(glob, name, 0) == 0)
+		return true;
+	if (!memchr(name, '(', len))
+		return false;
+	/* Without "(int) const": back to the parenthesis that the last one closes. */
+	while (len > 0 && name[len - 1] != ')')
+		len--;
+	while (len > 0) {
+		len--;
+		depth += name[len] == ')';
+		depth -= name[len] == '(';
+		if (depth == 0)
+			break;
+	}
+	part = strndup(name, len);
+	is = part && len > 0 && fnmatch(glob, part, 0) == 0;
+	free(part);
+	return is;
+}
+
+const char *hodo_duration(uint64_t ns, char buf[32])
+{
+	if (ns < 1000000)
+		snprintf(buf, 32, "%3u.%03u us", (unsigned)(ns / 1000), (unsigned)(ns % 1000));
+	else if (ns < NS_PER_S)
+		snprintf(buf, 32, "%3u.%03u ms", (unsigned)(ns / 1000000), (unsigned)(ns / 1000 % 1000));
+	else
+		snprintf(buf, 32, "%3llu.%03u s ", (unsigned long long)(ns / NS_PER_S),
+			 (unsigned)(ns / 1000000 % 1000));
+	return buf;
+}
+
+void graph_put(struct graph *g, const char *s, size_t len)
+{
+	if (len > g->room - g->len) {
+		size_t room = (g->len + len) * 2 + 4096;
+		char *more = realloc(g->out, room);
+
+		if (!more) {
+			g->no_memory = true;
+			return;
+		}
+		g->out = more;
+		g->room = room;
+	}
+	memcpy(g->out + g->len, s, len);
+	g->len += len;
+}
+
+static void put(struct graph *g, const char *s)
+{
+	graph_put(g, s, strlen(s));
+}
+
+void graph_put_name(struct graph *g, const char *name)
+{
+	const char *p = name, *data;
+	size_t len;
+
+	while (*p >= ' ' && *p < 0x7f)
+		p++;
+	if (!*p) {
+		graph_put(g, name, (size_t)(p - name));
+		return;
+	}
+	hodo_read_text_clear(g->text);
+	if (hodo_read_text_plain(g->text, name, strlen(name)) < 0)
+		g->no_memory = true;
+	data = hodo_read_text_data(g->text, &len);
+	graph_put(g, data, len);
+}
+
+static void put_time(struct graph *g, int64_t ts_ns)
+{
+	int64_t ns = ts_ns % NS_PER_S;
+	time_t second = (time_t)(ts_ns / NS_PER_S) - (ns < 0);
+	char buf[64], hms[16] = "??:??:??";
+	struct tm tm;
+
+	if (localtime_r(&second, &tm))
+		strftime(hms, sizeof(hms), "%H:%M:%S", &tm);
+	snprintf(buf, sizeof(buf), "[%s.%09d] ", hms, (int)(ns < 0 ? ns + NS_PER_S : ns));
+	if (g->color)
+		put(g, DIM);
+	put(g, buf);
+	if (g->color)
+		put(g, PLAIN);
+}
+
+/* All that stands to the left of the function. duration: 10 columns. */
+static void put_head(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *duration, uint32_t depth)
+{
+	static const char spaces[] = "                                                                ";
+	uint32_t indent = 2 * (depth < INDENT_MAX ? depth : INDENT_MAX);
+	char buf[64];
+
+	if (g->o->times)
+		put_time(g, ts_ns);
+	put(g, duration);
+	if (g->columns) {
+		if (g->color)
+			put(g, DIM);
+		snprintf(buf, sizeof(buf), "  %7u ", t->tid);
+		put(g, buf);
+		snprintf(buf, sizeof(buf), "%-15.15s", t->comm);
+		graph_put_name(g, buf);
+		if (g->color)
+			put(g, PLAIN);
+	}
+	put(g, " | ");
+	for (; indent > 0; indent -= indent < 64 ? indent : 64)
+		graph_put(g, spaces, indent < 64 ? indent : 64);
+	if (depth > INDENT_MAX) {
+		snprintf(buf, sizeof(buf), "(%u) ", depth);
+		put(g, buf);
+	}
+}
+
+void graph_title(struct graph *g)
+{
+	if (g->o->times)
+		put(g, "#TIME                ");
+	put(g, g->o->times ? "DURATION  " : "# DURATION");
+	if (g->columns)
+		put(g, "      TID COMM           ");
+	put(g, " | FUNCTION\n");
+}
+
+static void put_note(struct graph *g, const char *before, const char *name, const char *note)
+{
+	if (g->color)
+		put(g, note ? NOTE_COLOR : DIM);
+	put(g, before);
+	if (name)
+		graph_put_name(g, name);
+	if (name && note)
+		put(g, ": ");
+	if (note)
+		put(g, note);
+	put(g, " */");
+	if (g->color)
+		put(g, PLAIN);
+}
+
+void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
+		int64_t duration_ns, const char *note)
+{
+	size_t len = strlen(c->name);
+	bool parameters = len > 0 && memchr(c->name, '(', len) != NULL;
+	char buf[32] = "          ";
+
+	if (duration_ns >= 0)
+		hodo_duration((uint64_t)duration_ns, buf);
+	put_head(g, c->thread, ts_ns, buf, depth);
+	if (line == GRAPH_CLOSES || line == GRAPH_ONLY_END) {
+		put(g, line == GRAPH_CLOSES ? "} " : "");
+		put_note(g, "/* ", c->name, note);
+		put(g, "\n");
+		return;
+	}
+	graph_put_name(g, c->name);
+	put(g, parameters ? "" : "()");
+	put(g, line == GRAPH_OPENS ? " {" : ";");
+	if (note)
+		put_note(g, " /* ", NULL, note);
+	put(g, "\n");
+}
+
+/* The part of print's line behind the thread's name. */
+static const char *event_text(struct graph *g, const struct hodo_read_event *e, size_t *len)
+{
+	const char *data;
+	size_t skip, comm;
+
+	hodo_read_text_clear(g->text);
+	if (hodo_read_text_plain(g->text, e->comm, strlen(e->comm)) < 0)
+		g->no_memory = true;
+	hodo_read_text_data(g->text, &comm);
+	hodo_read_text_clear(g->text);
+	if (hodo_read_text_line(g->text, e, 0) < 0)
+		g->no_memory = true;
+	data = hodo_read_text_data(g->text, len);
+	/* "[HH:MM:SS.nnnnnnnnn] CPU TID COMM " */
+	for (skip = 0; skip < *len && data[skip] != ' '; skip++)
+		;
+	for (skip++; skip < *len && data[skip] != ' '; skip++)
+		;
+	for (skip++; skip < *len && data[skip] != ' '; skip++)
+		;
+	skip += comm + 2;
+	if (*len > 0 && data[*len - 1] == '\n')
+		(*len)--;
+	if (skip > *len)
+		skip = *len;
+	*len -= skip;
+	return data + skip;
+}
+
+void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth)
+{
+	const char *text;
+	size_t len;
+
+	put_head(g, t, e->ts_ns, "          ", depth);
+	text = event_text(g, e, &len);
+	if (g->color)
+		put(g, NAME_COLOR);
+	put(g, "/* ");
+	graph_put(g, text, len);
+	put(g, " */");
+	if (g->color)
+		put(g, PLAIN);
+	put(g, "\n");
+}
