@@ -316,7 +316,7 @@ void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_f
 		return;
 	o = known_object(text, end, info->dlpi_addr);
 	if (!o) {
-		o = add_object(info, text, end);
+		o = hodo_loader_blind ? 0 : add_object(info, text, end);
 		if (!o)
 			return;
 		look(o, info, note);

@@ -8,7 +8,7 @@
  * dlopen() instead would break callers whose $ORIGIN counts. The function is one
  * return instruction followed by padding up to the next 16 bytes: there is
  * room for a jump to ours. That it looks so is checked; if not, nothing is
- * changed, and the events of objects opened later are not recorded.
+ * changed, and objects opened later are left alone: we would not hear of their end either.
  *
  * Called with the loader's lock held, so never twice at once, and never
  * while another thread is in that function, which makes the patch safe in a
@@ -19,9 +19,25 @@
 #include "user.h"
 
 extern struct r_debug _r_debug __attribute__((weak));
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
+bool hodo_loader_blind;
+static const struct r_debug *debug; /* the loader's own */
 static uint64_t unload_mask;
 static bool unloading;
+
+/*
+ * Linked into the executable, the name _r_debug may mean a copy that the linker made there (a copy
+ * relocation), whose r_state does not change; the executable's DT_DEBUG tells where the loader's is.
+ */
+static const struct r_debug *find_debug(void)
+{
+	for (const ElfW(Dyn) *d = _DYNAMIC; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			return (const struct r_debug *)d->d_un.d_ptr;
+	}
+	return &_r_debug;
+}
 
 /*
  * From RT_DELETE until the list is consistent again, objects vanish: the
@@ -29,14 +45,14 @@ static bool unloading;
  */
 static void loader_changed(void)
 {
-	if (_r_debug.r_state == RT_DELETE) {
+	if (debug->r_state == RT_DELETE) {
 		if (!unloading) {
 			unload_mask = hodo_control_lock();
 			unloading = true;
 		}
 		return;
 	}
-	if (_r_debug.r_state != RT_CONSISTENT)
+	if (debug->r_state != RT_CONSISTENT)
 		return;
 	if (!unloading)
 		unload_mask = hodo_control_lock();
@@ -62,33 +78,45 @@ static bool is_padding(const uint8_t *p, const uint8_t *end)
 void hodo_loader_hook(void)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t *f, *end, jump[5] = { 0xe9 };
+	uint8_t *f, *end, jump[14];
 	intptr_t distance;
-	long fd;
+	long fd, len;
 
-	if (!&_r_debug || !_r_debug.r_brk)
+	debug = find_debug();
+	if (!debug || !debug->r_brk)
 		return; /* a static program */
-	f = (uint8_t *)_r_debug.r_brk;
+	hodo_loader_blind = true;
+	f = (uint8_t *)debug->r_brk;
 	if (__builtin_memcmp(f, endbr, sizeof(endbr)) == 0)
 		f += sizeof(endbr);
 	end = (uint8_t *)(((uintptr_t)f + 16) & ~(uintptr_t)15);
-	if (*f != 0xc3 || end - f < 5 || !is_padding(f + 1, end))
-		return;
 	distance = (intptr_t)loader_changed - (intptr_t)(f + 5);
-	if (distance != (int32_t)distance)
+	if (distance == (int32_t)distance) {
+		jump[0] = 0xe9; /* jmp rel32 */
+		__builtin_memcpy(jump + 1, &(int32_t){ (int32_t)distance }, 4);
+		len = 5;
+	} else { /* linked into an executable, far from the loader: jmp *0(%rip), and the address */
+		static const uint8_t far_jump[] = { 0xff, 0x25, 0, 0, 0, 0 };
+
+		__builtin_memcpy(jump, far_jump, 6);
+		__builtin_memcpy(jump + 6, &(uintptr_t){ (uintptr_t)loader_changed }, 8);
+		len = 14;
+	}
+	if (*f != 0xc3 || end - f < len || !is_padding(f + 1, end))
 		return;
-	__builtin_memcpy(jump + 1, &(int32_t){ (int32_t)distance }, 4);
 	fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* The operand first: until the first byte changes it is padding that nobody executes. */
-	if (hodo_sys4(SYS_pwrite64, fd, jump + 1, 4, f + 1) == 4)
-		hodo_sys4(SYS_pwrite64, fd, jump, 1, f);
+	/* The rest first: until the first byte changes it is padding that nobody executes. */
+	if (hodo_sys4(SYS_pwrite64, fd, jump + 1, len - 1, f + 1) == len - 1)
+		hodo_loader_blind = hodo_sys4(SYS_pwrite64, fd, jump, 1, f) != 1;
 	hodo_sys1(SYS_close, fd);
 }
 #else
 void hodo_loader_hook(void)
 {
+	debug = find_debug();
+	hodo_loader_blind = debug && debug->r_brk;
 	(void)loader_changed;
 }
 #endif

@@ -125,7 +125,8 @@ static void add_object(const struct dl_phdr_info *info, const struct hodo_note *
 			return;
 		}
 	}
-	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || nobjects == HODO_OBJECTS_MAX)
+	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || nobjects == HODO_OBJECTS_MAX ||
+	    hodo_loader_blind)
 		return;
 	if (*ops && *ops != &hodo_user_ops) {
 		hodo_objects_foreign = true;

@@ -158,6 +158,8 @@ HODO_HIDDEN const char *hodo_objects_path(const struct dl_phdr_info *info);
 
 /* loader.c */
 HODO_HIDDEN void hodo_loader_hook(void);
+/* Objects come and go unnoticed: those that were not there at the start may be gone at any time. */
+extern HODO_HIDDEN bool hodo_loader_blind;
 
 /* emit.c */
 HODO_HIDDEN void hodo_emit_init(void);
