@@ -43,8 +43,13 @@ static void missed(void)
 {
 	struct hodo_shm *shm = hodo_shm();
 
-	if (shm && hodo_recording.on)
+	if (shm && hodo_recording.on && !hodo_process_forked())
 		hodo_add(&shm->func_missed, 1);
+}
+
+static void after_fork(long unused, long unused2, long unused3)
+{
+	hodo_process_after_fork();
 }
 
 /* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
@@ -64,6 +69,13 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 	}
 	tls->guard = (uintptr_t)__builtin_frame_address(0);
 	hodo_compiler_barrier();
+	/* A fork that ran no handlers: the child has not the memory that its recording is in. */
+	if (__builtin_expect(hodo_process_forked(), 0))
+#ifdef __x86_64__
+		hodo_x86_keep(after_fork, 0, 0, 0);
+#else
+		after_fork(0, 0, 0);
+#endif
 	if (__builtin_expect(!t, 0)) {
 		t = hodo_func_thread_get();
 		if (!t) {

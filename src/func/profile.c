@@ -168,10 +168,9 @@ static struct slot *slot_of(struct hodo_func_thread *t, uint64_t function)
 	return s;
 }
 
-/* A fork child that has no buffers yet still believes in its parent's, which it has not. */
 static bool ready(void)
 {
-	return hodo_recording.on && hodo_recording.layout.profile && !hodo_process_forked();
+	return hodo_recording.on && hodo_recording.layout.profile;
 }
 
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)

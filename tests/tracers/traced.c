@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -94,6 +95,19 @@ static void scene_fork(void)
 	if (fork() == 0) {
 		mid(7);
 		exit(0);
+	}
+	wait(0);
+	mid(4);
+}
+
+/* No fork handler runs: the first call in the child finds out. */
+static void scene_clone(void)
+{
+	mid(3);
+	if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+		mid(7);
+		mid(1);
+		_exit(0);
 	}
 	wait(0);
 	mid(4);
@@ -262,6 +276,7 @@ static const struct {
 } scenes[] = {
 	{ "counts", scene_counts }, { "jump", scene_jump },       { "kill", scene_kill },
 	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
+	{ "clone", scene_clone },
 	{ "many", call_many },      { "coroutine", scene_coroutine },
 	{ "loop", scene_loop },     { "thread", scene_thread },
 };

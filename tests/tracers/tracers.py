@@ -93,7 +93,7 @@ COUNTS = {"main": 1, "scene_counts": 1, "mid": 3, "leaf": 10 + 51 + 5 + 5, "recu
 
 def same_counts(found, want):
     # What the compiler made of static functions of one caller is its own affair.
-    inlined = {"scene_counts", "run_thread", "scene_fork", "scene_kill", "scene_threads", "scene_jump"}
+    inlined = {"scene_counts", "run_thread", "scene_fork", "scene_clone", "scene_kill", "scene_threads", "scene_jump"}
     for name in set(found) | set(want):
         assert found.get(name, 0) == want.get(name, 0) or (name in inlined and name not in found), (name, found, want)
 
@@ -210,6 +210,17 @@ def check_profile_fork(d):
         counts = sorted((f["mid"], f["leaf"]) for f in found.values())
         assert counts == [(1, 7), (2, 7)], found
         assert len(re.findall(r"/\*@functions ", t.metadata)) == 2
+
+
+def check_clone(d):
+    """A child of a fork without handlers has a recording of its own from its first call on."""
+    t = run(d, ["--tracer", "profile,graph,stack"], "clone")
+    found = collections.defaultdict(dict)
+    for (pid, name), sums in profile(t).items():
+        found[pid][name] = sums["calls"]
+    assert sorted((f["mid"], f["leaf"]) for f in found.values()) == [(2, 7), (2, 8)], found
+    assert collections.Counter(t.calls())["leaf"] == 15 and collections.Counter(t.calls())["mid"] == 4, t.calls()
+    assert len({e["pid"] for e in t.of("func:stack")}) == 2
 
 
 def check_profile_threads(d):
