@@ -49,11 +49,29 @@ struct search {
 
 #ifdef __x86_64__
 
-uintptr_t hodo_imports_resolve(const char *name, bool next)
+static const char *const resolved_names[] = { "mcount", "__fentry__", "__cyg_profile_func_enter",
+					      "__cyg_profile_func_exit" };
+static uintptr_t resolved[4][2];
+
+/* Once, before there are other threads: dlsym() takes the loader's lock, which one that is in dlopen() holds while
+ * it waits for the lock that this is otherwise called under. */
+void hodo_imports_init(void)
 {
 	extern __typeof__(dlsym) dlsym __attribute__((weak));
 
-	return &dlsym ? (uintptr_t)dlsym(next ? RTLD_NEXT : RTLD_DEFAULT, name) : 0;
+	for (unsigned i = 0; i < 4 && &dlsym; i++) {
+		resolved[i][0] = (uintptr_t)dlsym(RTLD_DEFAULT, resolved_names[i]);
+		resolved[i][1] = (uintptr_t)dlsym(RTLD_NEXT, resolved_names[i]);
+	}
+}
+
+uintptr_t hodo_imports_resolve(const char *name, bool next)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		if (__builtin_strcmp(name, resolved_names[i]) == 0)
+			return resolved[i][next];
+	}
+	return 0;
 }
 
 static bool holds(const struct hodo_scan *scan, uintptr_t addr)

@@ -62,7 +62,8 @@ HODO_HIDDEN bool hodo_imports_any(const struct hodo_dynamic *d, const struct hod
 /* Adds all slots that call them. */
 HODO_HIDDEN void hodo_imports_scan(struct hodo_scan *scan, const struct hodo_dynamic *d,
 				   const struct hodo_import *imports, unsigned n);
-/* Where a reference to the name leads now (next: behind libhodo), as the loader resolves it; 0: nowhere. */
+/* Where a reference to the name leads (next: behind libhodo), as the loader resolved it at the start; 0: nowhere. */
+HODO_HIDDEN void hodo_imports_init(void);
 HODO_HIDDEN uintptr_t hodo_imports_resolve(const char *name, bool next);
 
 /* entry_only.c: of each object, the first time: -pg, which nobody may have asked us to look for. */

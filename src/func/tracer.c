@@ -12,7 +12,7 @@
 #endif
 #include <sys/mman.h>
 #include <time.h>
-#include "func.h"
+#include "near.h"
 
 #define RETIRED_MAX 256
 
@@ -385,20 +385,33 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Two readings of both clocks, 1 ms apart, tell the frequency well enough; the recorder knows it better. */
-HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
+/*
+ * The recorder knows the frequency; else two readings of both clocks, 5 ms apart at least, tell it well
+ * enough, and once for all: times would not compare if it were taken anew.
+ */
+static uint64_t ticks_per_s(void)
 {
-	uint64_t ns, passed;
+	static uint64_t measured;
+	uint64_t ns, passed, known = hodo_load(&measured);
 
-	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
-		return ticks;
 	if (hodo_func_config.size)
-		return (uint64_t)((unsigned __int128)ticks * 1000000000u / hodo_func_config.ticks_per_s);
-	do {
+		return hodo_func_config.ticks_per_s;
+	while (!known) {
 		ns = monotonic_ns() - start_ns;
 		passed = hodo_func_now() - start_ticks;
-	} while (ns < 1000000);
-	return (uint64_t)((unsigned __int128)ticks * ns / passed);
+		if (ns < 5000000)
+			continue;
+		known = (uint64_t)((unsigned __int128)passed * 1000000000u / ns);
+		hodo_store(&measured, known);
+	}
+	return known;
+}
+
+HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
+{
+	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
+		return ticks;
+	return (uint64_t)((unsigned __int128)ticks * 1000000000u / ticks_per_s());
 }
 
 static void init(void)
@@ -422,6 +435,7 @@ static void init(void)
 		}
 	}
 #endif
+	hodo_imports_init();
 	start_ns = monotonic_ns();
 	start_ticks = hodo_func_now();
 }
