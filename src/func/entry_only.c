@@ -44,6 +44,7 @@ static const struct shape shapes[] = {
 /* ------------------------------------------------------------------- mirrors */
 
 #define MIRRORS_MAX 1024
+#define NOOPS_MAX 64 /* before a function */
 
 struct mirror {
 	uintptr_t at;
@@ -122,28 +123,45 @@ struct list {
 	size_t n;
 };
 
-/* Where compilers leave no-ops before a function's first address too, the list gives theirs. */
-static uintptr_t entry_slot(const struct hodo_scan *scan, const struct hodo_starts *starts, uintptr_t addr)
+/* Where a function begins, at or soon behind addr: by the unwinders' table, which static programs may not have, or by
+ * symbols. addr: in one, or not known. */
+static uintptr_t next_start(const struct hodo_starts *starts, const struct hodo_names *names, uintptr_t addr)
 {
-	const uint8_t *p = (const uint8_t *)addr;
 	uintptr_t next, start;
 
-	if (hodo_objects_room(addr, PF_X) < 16)
+	if (starts->n) {
+		start = hodo_starts_find(starts, addr, &next);
+		return start == addr || start + 4 == addr || next - addr > NOOPS_MAX ? addr : next;
+	}
+	for (uintptr_t k = 0; k < NOOPS_MAX && hodo_objects_room(addr + k, PF_X); k++) {
+		if (*hodo_names_find(names, addr + k, &start))
+			return start > addr ? start : addr;
+	}
+	return addr;
+}
+
+/* Where compilers leave no-ops before a function's first address too, the list gives theirs. */
+static uintptr_t entry_slot(const struct hodo_starts *starts, const struct hodo_names *names, uintptr_t addr)
+{
+	uintptr_t start;
+
+	if (!hodo_objects_room(addr, PF_X))
 		return 0;
-	start = hodo_starts_find(starts, addr, &next);
-	if (start == addr || start + 4 == addr || next - addr > 256)
-		return addr;
-	for (const uint8_t *q = p; q < (const uint8_t *)next; q++) {
+	start = next_start(starts, names, addr);
+	for (const uint8_t *q = (const uint8_t *)addr; q < (const uint8_t *)start; q++) {
 		if (*q != 0x90 && *q != 0x66 && *q != 0x0f && *q != 0x1f && *q != 0x44 && *q != 0 && *q != 8)
 			return addr;
 	}
-	if (hodo_objects_room(next, PF_X) < 16)
+	if (hodo_objects_room(start, PF_X) < 10)
 		return 0;
-	return __builtin_memcmp((const void *)next, "\xf3\x0f\x1e\xfa", 4) == 0 ? next + 4 : next;
+	if (start != addr && __builtin_memcmp((const void *)start, "\xf3\x0f\x1e\xfa", 4) == 0)
+		start += 4;
+	return start;
 }
 
 /* The section's words, from memory or, where that is not relocated yet, from the relocations. */
-static void read_list(const struct hodo_scan *scan, uintptr_t section, struct list *list)
+static void read_list(const struct hodo_scan *scan, const struct hodo_names *names, uintptr_t section,
+		      struct list *list)
 {
 	const struct hodo_func_object *o = scan->object;
 	struct hodo_dynamic d;
@@ -164,7 +182,7 @@ static void read_list(const struct hodo_scan *scan, uintptr_t section, struct li
 	}
 	hodo_starts_read(scan->info, &starts);
 	for (size_t i = 0; i < list->n; i++)
-		list->slot[i] = entry_slot(scan, &starts, list->slot[i]);
+		list->slot[i] = entry_slot(&starts, names, list->slot[i]);
 }
 
 static bool looks(uintptr_t slot, const struct shape *shape)
@@ -229,36 +247,47 @@ static bool add_slots(struct hodo_scan *scan, const struct list *list, const str
 	return true;
 }
 
-static void scan_patchable(struct hodo_scan *scan)
+/* The section's slots; the caller unmaps them. */
+static bool find_list(const struct hodo_scan *scan, struct list *list)
 {
 	struct hodo_names *names = hodo_names_open(scan->info, scan->object->path);
 	uintptr_t section;
-	struct list list;
 	size_t bytes = 0;
 
 	if (!names)
-		return;
+		return false;
 	section = hodo_names_section(names, "__patchable_function_entries", &bytes);
+	list->n = bytes / 8;
+	list->slot = 0;
+	if (section && list->n && section % 8 == 0 && hodo_objects_room(section, PF_R) >= bytes) {
+		list->slot = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (hodo_is_error(list->slot))
+			list->slot = 0;
+	}
+	if (list->slot)
+		read_list(scan, names, section, list);
 	hodo_names_close(names);
-	list.n = bytes / 8;
-	if (!section || !list.n || section % 8 || hodo_objects_room(section, PF_R) < bytes)
+	return list->slot != 0;
+}
+
+static void scan_patchable(struct hodo_scan *scan)
+{
+	struct list list;
+
+	if (!find_list(scan, &list))
 		return;
-	list.slot = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (hodo_is_error(list.slot))
-		return;
-	read_list(scan, section, &list);
 	drop_mirrors(scan->object);
 	for (unsigned i = 0; i < FIRST_LONG; i++) {
 		if (add_slots(scan, &list, &shapes[i]))
 			break;
 	}
 	add_slots(scan, &list, &shapes[FIRST_LONG]);
-	hodo_sys2(SYS_munmap, list.slot, bytes);
+	hodo_sys2(SYS_munmap, list.slot, list.n * 8);
 }
 
 /* ----------------------------------------------------------------------- -pg */
 
-extern void hodo_x86_mcount(void), hodo_x86_fentry(void);
+extern HODO_HIDDEN void hodo_x86_mcount(void), hodo_x86_fentry(void);
 extern HODO_HIDDEN void *hodo_x86_mcount_to, *hodo_x86_fentry_to;     /* where those go */
 extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks go on */
 

@@ -10,8 +10,7 @@
  */
 #include "near.h"
 
-extern void __cyg_profile_func_enter(void *, void *);
-extern void __cyg_profile_func_exit(void *, void *);
+extern HODO_HIDDEN void hodo_x86_enter(void *, void *), hodo_x86_exit(void *, void *);
 
 #ifdef __x86_64__
 
@@ -50,7 +49,7 @@ static bool settle(void)
 	first = hodo_imports_resolve(enter_name, false);
 	enter = other(enter_name);
 	exit = other(exit_name);
-	usable = !enter && !exit && (!first || first == (uintptr_t)__cyg_profile_func_enter);
+	usable = !enter && !exit && (!first || first == (uintptr_t)hodo_x86_enter);
 	if (!enter && !exit) {
 		enter = (void *)(hodo_x86_near + HODO_HOOK_ENTRY_SP * HODO_NEAR_STUB_BYTES);
 		exit = (void *)(hodo_x86_near + HODO_HOOK_EXIT_SP * HODO_NEAR_STUB_BYTES);
@@ -63,8 +62,8 @@ static bool settle(void)
 void hodo_scan_instrument(struct hodo_scan *scan)
 {
 	const struct hodo_import imports[2] = {
-		{ enter_name, (uintptr_t)__cyg_profile_func_enter, HODO_SLOT_CALL, HODO_AT_ENTRY, false },
-		{ exit_name, (uintptr_t)__cyg_profile_func_exit, HODO_SLOT_CALL, HODO_AT_EXIT, false },
+		{ enter_name, (uintptr_t)hodo_x86_enter, HODO_SLOT_CALL, HODO_AT_ENTRY, false },
+		{ exit_name, (uintptr_t)hodo_x86_exit, HODO_SLOT_CALL, HODO_AT_EXIT, false },
 	};
 	struct hodo_dynamic dynamic;
 

@@ -7,7 +7,7 @@
  *	jump to hodo_func_hooks[hook]
  *
  * __cyg_profile_func_enter, _exit      what -finstrument-functions calls
- * hodo_x86_mcount, hodo_x86_fentry     what -pg calls; the shared libhodo has them under libc's names
+ * hodo_x86_export_mcount, _fentry      what -pg calls; the shared libhodo has them under libc's names
  *
  *	if to != NULL: jump to it
  *	return
@@ -42,11 +42,14 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 	NEAR	6, 8
 	.size	hodo_x86_near, . - hodo_x86_near
 
-	.macro IMPORT name, to
-	.globl	\name
+	/* own: a name that only libhodo has; the other may lead elsewhere. */
+	.macro IMPORT name, own, to
+	.globl	\name, \own
 	.type	\name, @function
+	.type	\own, @function
 	.balign	16
-\name:	.cfi_startproc
+\name:
+\own:	.cfi_startproc
 	endbr64
 	cmpq	$0, \to(%rip)
 	je	1f
@@ -63,9 +66,10 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 	.popsection
 	.endm
 
-	IMPORT	__cyg_profile_func_enter, hodo_x86_enter_to
-	IMPORT	__cyg_profile_func_exit, hodo_x86_exit_to
-	IMPORT	hodo_x86_mcount, hodo_x86_mcount_to
-	IMPORT	hodo_x86_fentry, hodo_x86_fentry_to
+	IMPORT	__cyg_profile_func_enter, hodo_x86_enter, hodo_x86_enter_to
+	IMPORT	__cyg_profile_func_exit, hodo_x86_exit, hodo_x86_exit_to
+	IMPORT	hodo_x86_export_mcount, hodo_x86_mcount, hodo_x86_mcount_to
+	IMPORT	hodo_x86_export_fentry, hodo_x86_fentry, hodo_x86_fentry_to
+	.hidden	hodo_x86_enter, hodo_x86_exit, hodo_x86_mcount, hodo_x86_fentry
 
 	.section .note.GNU-stack, "", @progbits

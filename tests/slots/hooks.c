@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* hooks.c - a program's own hooks for -finstrument-functions: they count. In the program, or in a library (then it says
+ * so when it is unloaded). */
+#include <stdio.h>
+
+static long entered, left;
+
+__attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *function, void *site)
+{
+	entered++;
+}
+
+__attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *function, void *site)
+{
+	left++;
+}
+
+__attribute__((no_instrument_function, destructor)) static void tell(void)
+{
+	printf("own hooks: %ld %ld\n", entered, left);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* plain.c - calls w_work(), and knows nothing of tracing. */
+#include <stdio.h>
+#include "work.h"
+
+int main(void)
+{
+	printf("%ld\n", w_work(30));
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* refuse.c - a process that may not make memory executable which it has written: it runs as before, and where
+ * slots need such memory, they are not traced. Prints how many entries there were. 77: the kernel knows no such policy. */
+#include <stdio.h>
+#include <sys/prctl.h>
+#include "slots.h"
+#include "work.h"
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
+int main(int argc, char **argv)
+{
+	int error;
+
+	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0)
+		return 77;
+	error = slots_on(0);
+	if (w_work(30) != 12255)
+		return 1;
+	if (!error)
+		slots_off();
+	if (w_work(30) != 12255 || slots_differ(stdout, argc > 1 ? argv[1] : "exact"))
+		return 1;
+	printf("%lu entries\n", slots_total());
+	return 0;
+}
