@@ -15,12 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma weak hodo_read_calls_new
-#pragma weak hodo_read_calls_event
-#pragma weak hodo_read_calls_end
-#pragma weak hodo_read_calls_free
-#pragma weak hodo_read_calls_totals
-
 struct symbol {
 	char *path, *name;
 	uint64_t start, end;
@@ -90,8 +84,10 @@ static const char *find_symbol(const char *path, uint64_t address)
 			high = mid;
 		}
 	}
+	if (!best || strcmp(best->path, path) != 0) /* the file was not given: a system library's, inlined elsewhere */
+		return high < nsymbols && !strcmp(symbols[high].path, path) ? NULL : "elsewhere";
 	/* The address of an exit lies behind its call, which may be the function's last instruction but one. */
-	return best && !strcmp(best->path, path) && address <= best->end ? best->name : NULL;
+	return address <= best->end ? best->name : NULL;
 }
 
 static const char *name_of(const struct hodo_read_process *process, uint64_t address)
@@ -189,11 +185,9 @@ static void print(struct hodo_read *reader, struct hodo_read_calls *calls)
 			printf("%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", t->pid, t->entries,
 			       t->exits, t->matched, t->again, t->name);
 	}
-	if (calls) {
-		hodo_read_calls_totals(calls, &totals);
-		printf("calls %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", totals.calls,
-		       totals.returned, totals.left, totals.open, totals.orphans);
-	}
+	hodo_read_calls_totals(calls, &totals);
+	printf("calls %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", totals.calls, totals.returned,
+	       totals.left, totals.open, totals.orphans);
 	printf("lost %" PRIu64 "\nunknown %" PRIu64 "\n",
 	       lost.full + lost.busy + lost.overwritten + lost.too_large + lost.unwritten + lost.unknown, unknown);
 }
@@ -217,19 +211,18 @@ int main(int argc, char **argv)
 	read_symbols(argv[2]);
 	tallies = need(calloc(TALLIES, sizeof(*tallies)));
 	frames = need(calloc(frame_room, sizeof(*frames)));
-	calls = hodo_read_calls_new ? hodo_read_calls_new(&ops, NULL) : NULL;
+	calls = need(hodo_read_calls_new(&ops, NULL));
 	while ((r = hodo_read_next(reader, &e)) > 0) {
 		last = e->ts_ns;
-		if (calls && hodo_read_calls_event(calls, e) < 0)
+		if (hodo_read_calls_event(calls, e) < 0)
 			return 2;
 		if (!strncmp(e->cls->name, "func:", 5))
 			take(e);
 	}
-	if (r < 0 || (calls && hodo_read_calls_end(calls, last) < 0))
+	if (r < 0 || hodo_read_calls_end(calls, last) < 0)
 		return 2;
 	print(reader, calls);
-	if (calls)
-		hodo_read_calls_free(calls);
+	hodo_read_calls_free(calls);
 	hodo_read_close(reader);
 	return 0;
 }
