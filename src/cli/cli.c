@@ -223,6 +223,18 @@ const char *hodo_grouped(uint64_t n, char buf[32])
 	return p;
 }
 
+const char *hodo_duration(uint64_t ns, char buf[32])
+{
+	if (ns < 1000000)
+		snprintf(buf, 32, "%3u.%03u us", (unsigned)(ns / 1000), (unsigned)(ns % 1000));
+	else if (ns < 1000000000)
+		snprintf(buf, 32, "%3u.%03u ms", (unsigned)(ns / 1000000), (unsigned)(ns / 1000 % 1000));
+	else
+		snprintf(buf, 32, "%3llu.%03u s ", (unsigned long long)(ns / 1000000000),
+			 (unsigned)(ns / 1000000 % 1000));
+	return buf;
+}
+
 const char *hodo_human_bytes(uint64_t n, char buf[32])
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

@@ -87,6 +87,7 @@ void hodo_put_json(FILE *f, const char *text);          /* with quotes */
 void hodo_put_plain(FILE *f, const char *text);         /* control bytes escaped */
 const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
 const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
+const char *hodo_duration(uint64_t ns, char buf[32]);   /* in 10 columns: "  1.234 us" */
 
 /* -------------------------------------------------------------------- recordings */
 

@@ -230,7 +230,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	hodo_symbols_find(g->symbols, call->process, call->entry_ns, call->function, &place);
 	if (t->root && call->depth <= t->root->depth)
 		t->root = NULL;
-	if (g->o->function && !t->root && !hodo_function_is(g->o->function, place.name))
+	if (g->o->function && !t->root && !graph_function_is(g->o->function, place.name))
 		return;
 	if (depth_in(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
 		return;

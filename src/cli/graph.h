@@ -73,8 +73,5 @@ void graph_line(struct graph *g, const struct graph_call *c, enum graph_line lin
 void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth);
 
 /* Whether a function's name is of the glob, with its parameters or without. */
-bool hodo_function_is(const char *glob, const char *name);
-/* A duration in 10 columns: "  1.234 us". */
-const char *hodo_duration(uint64_t ns, char buf[32]);
-
+bool graph_function_is(const char *glob, const char *name);
 #endif

@@ -15,7 +15,7 @@
 #define INDENT_MAX 200u /* deeper calls stand there, with their depth as a number */
 #define NS_PER_S   1000000000
 
-bool hodo_function_is(const char *glob, const char *name)
+bool graph_function_is(const char *glob, const char *name)
 {
 	size_t len = strlen(name), depth = 0;
 	char *part;
@@ -39,18 +39,6 @@ bool hodo_function_is(const char *glob, const char *name)
 	is = part && len > 0 && fnmatch(glob, part, 0) == 0;
 	free(part);
 	return is;
-}
-
-const char *hodo_duration(uint64_t ns, char buf[32])
-{
-	if (ns < 1000000)
-		snprintf(buf, 32, "%3u.%03u us", (unsigned)(ns / 1000), (unsigned)(ns % 1000));
-	else if (ns < NS_PER_S)
-		snprintf(buf, 32, "%3u.%03u ms", (unsigned)(ns / 1000000), (unsigned)(ns / 1000 % 1000));
-	else
-		snprintf(buf, 32, "%3llu.%03u s ", (unsigned long long)(ns / NS_PER_S),
-			 (unsigned)(ns / 1000000 % 1000));
-	return buf;
 }
 
 void graph_put(struct graph *g, const char *s, size_t len)

@@ -12,6 +12,7 @@ static const struct {
 	{ "record", hodo_cmd_record, "run a program and record its events" },
 	{ "print", hodo_cmd_print, "print the events of a recording as text or JSON" },
 	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
+	{ "report", hodo_cmd_report, "functions: calls, times and their distribution; what differs" },
 	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
 	{ "list", hodo_cmd_list, "list the events that a program, library or recording has" },
 	{ "info", hodo_cmd_info, "tell what a recording is: processes, clock, duration, size" },

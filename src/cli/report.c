@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c - from calls, or from a profile made in the process, to a row for each function. */
+#define _GNU_SOURCE
+#include "report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------- rows */
+
+static uint32_t slot_of(const struct report *rep, uint64_t id)
+{
+	uint32_t i = (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 32) & rep->index_mask;
+
+	while (rep->index[i] && rep->rows[rep->index[i] - 1].id != id)
+		i = (i + 1) & rep->index_mask;
+	return i;
+}
+
+static bool grow(struct report *rep)
+{
+	uint32_t room = rep->rows_room ? 2 * rep->rows_room : 64;
+	struct report_row *rows = reallocarray(rep->rows, room, sizeof(*rows));
+	uint32_t *index = calloc(2 * (size_t)room, sizeof(*index));
+
+	if (rows) {
+		rep->rows = rows;
+		rep->rows_room = room;
+	}
+	if (!rows || !index) {
+		free(index);
+		return false;
+	}
+	free(rep->index);
+	rep->index = index;
+	rep->index_mask = 2 * room - 1;
+	for (uint32_t i = 0; i < rep->nrows; i++)
+		index[slot_of(rep, rows[i].id)] = i + 1;
+	return true;
+}
+
+struct report_row *report_row(struct report *rep, uint64_t id)
+{
+	uint32_t i;
+
+	if (rep->nrows == rep->rows_room && !grow(rep)) {
+		rep->no_memory = true;
+		return NULL;
+	}
+	i = slot_of(rep, id);
+	if (!rep->index[i]) {
+		rep->rows[rep->nrows] = (struct report_row){ .id = id, .min_ns = UINT64_MAX };
+		rep->index[i] = ++rep->nrows;
+	}
+	return &rep->rows[rep->index[i] - 1];
+}
+
+static struct report_row *row_at(struct report *rep, const struct hodo_read_process *p, int64_t ts_ns, uint64_t address)
+{
+	struct hodo_place place;
+	struct report_row *row;
+
+	hodo_symbols_find(rep->symbols, p, ts_ns, address, &place);
+	row = report_row(rep, place.id);
+	if (row && !row->name) {
+		row->name = place.name;
+		row->object = place.object;
+	}
+	return row;
+}
+
+double report_avg_ns(const struct report_row *row)
+{
+	return row->ended ? (double)row->total_ns / (double)row->ended : 0;
+}
+
+uint64_t report_time_at(const struct report_row *row, double q)
+{
+	uint64_t ns = hodo_histogram_at(&row->times, q);
+
+	return !row->ended ? 0 : ns < row->min_ns ? row->min_ns : ns > row->max_ns ? row->max_ns : ns;
+}
+
+/* ------------------------------------------------------------------------ calls */
+
+static void on_leave(void *data, const struct hodo_read_call *call)
+{
+	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
+	struct report *rep = data;
+	struct report_row *row;
+
+	if (!hodo_thread_is(rep->thread, call->tid, call->comm))
+		return;
+	row = row_at(rep, call->process, call->entry_ns, call->function);
+	if (!row)
+		return;
+	row->calls++;
+	if (call->flags & HODO_READ_CALL_WHOLE)
+		report_slow_call(rep, call);
+	if (call->flags & HODO_READ_CALL_NO_EXIT) {
+		row->no_exit++;
+		return;
+	}
+	if (call->flags & HODO_READ_CALL_OPEN) {
+		row->open++;
+		return;
+	}
+	row->left += !!(call->flags & HODO_READ_CALL_LEFT);
+	row->ended++;
+	row->total_ns += ns;
+	row->self_ns += call->self_ns;
+	row->min_ns = ns < row->min_ns ? ns : row->min_ns;
+	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
+	rep->no_memory |= !hodo_histogram_add(&row->times, ns, 1);
+}
+
+static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
+{
+	struct report *rep = data;
+	struct hodo_place one, two;
+
+	hodo_symbols_find(rep->symbols, process, ts_ns, a, &one);
+	hodo_symbols_find(rep->symbols, process, ts_ns, b, &two);
+	return one.id == two.id;
+}
+
+/* ---------------------------------------------------------------------- profile */
+
+static uint64_t ns_of(const struct hodo_read_process *p, uint64_t ticks)
+{
+	return p->clock.freq_hz ? (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock.freq_hz) : 0;
+}
+
+/* The middle of a bucket of struct hodo_profile_entry, in ticks. */
+static uint64_t bucket_ticks(uint32_t b)
+{
+	uint32_t octave = b / 4 + 1;
+
+	if (b < 4)
+		return b;
+	return ((uint64_t)(4 + b % 4) << (octave - 2)) + (octave > 2 ? 1ull << (octave - 3) : 0);
+}
+
+static const char *comm_of(const struct hodo_read_process *p, uint64_t tid)
+{
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		if (p->threads[i].tid == tid)
+			return p->threads[i].comm;
+	return p->comm;
+}
+
+static bool is_profile(const struct hodo_read_class *cls)
+{
+	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
+					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U32 | HODO_TYPE_ARRAY };
+
+	if (strcmp(cls->name, "func:profile") != 0 || cls->nfields != sizeof(types))
+		return false;
+	for (unsigned i = 0; i < sizeof(types); i++)
+		if (cls->fields[i].type != types[i])
+			return false;
+	return true;
+}
+
+static void add_profile(struct report *rep, const struct hodo_read_event *e)
+{
+	const struct hodo_read_value *v = e->values;
+	const struct hodo_read_process *p = e->process;
+	struct report_row *row;
+
+	if (!hodo_thread_is(rep->thread, (uint32_t)v[1].u, comm_of(p, v[1].u)))
+		return;
+	row = row_at(rep, p, e->ts_ns, v[0].u);
+	if (!row || !v[2].u)
+		return;
+	row->calls += v[2].u;
+	row->ended += v[2].u;
+	row->total_ns += ns_of(p, v[3].u);
+	row->self_ns += ns_of(p, v[4].u);
+	row->min_ns = ns_of(p, v[5].u) < row->min_ns ? ns_of(p, v[5].u) : row->min_ns;
+	row->max_ns = ns_of(p, v[6].u) > row->max_ns ? ns_of(p, v[6].u) : row->max_ns;
+	for (uint32_t b = 0; b < v[7].count && b < HODO_PROFILE_BUCKETS; b++) {
+		uint32_t n;
+
+		memcpy(&n, (const uint8_t *)v[7].data + 4 * (size_t)b, sizeof(n));
+		if (n)
+			rep->no_memory |= !hodo_histogram_add(&row->times, ns_of(p, bucket_ticks(b)), n);
+	}
+}
+
+/* ---------------------------------------------------------------------- reading */
+
+static int read_events(struct report *rep)
+{
+	struct hodo_read_calls_totals t = { .size = sizeof(t) };
+	const struct hodo_read_event *e;
+	int64_t last_ns = 0;
+	int got = 0, err = 0;
+
+	while (!err && !rep->no_memory && (got = hodo_read_next(rep->r, &e)) > 0) {
+		last_ns = e->ts_ns;
+		if (e->cls->kind != HODO_KIND_FUNCTION)
+			continue;
+		if (strcmp(e->cls->name, "func:profile") == 0) {
+			/* The calls themselves tell more, and it is the same ones. */
+			hodo_read_calls_totals(rep->calls, &t);
+			if (!t.calls && is_profile(e->cls))
+				add_profile(rep, e);
+		} else if (!report_list_event(rep, e)) {
+			err = hodo_read_calls_event(rep->calls, e);
+		}
+	}
+	if (err || rep->no_memory)
+		return err ? err : -ENOMEM;
+	if (got < 0)
+		return got;
+	err = hodo_read_calls_end(rep->calls, last_ns);
+	rep->totals.size = sizeof(rep->totals);
+	hodo_read_calls_totals(rep->calls, &rep->totals);
+	return rep->no_memory ? -ENOMEM : err;
+}
+
+int report_read(struct report *rep, const char *dir, const char *thread, bool quiet)
+{
+	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .leave = on_leave, .same = on_same };
+	int got = -ENOMEM;
+
+	rep->dir = dir;
+	rep->thread = thread;
+	rep->r = hodo_open(dir, quiet);
+	if (!rep->r)
+		return HODO_EXIT_FAILURE;
+	rep->symbols = hodo_symbols_new(dir);
+	rep->calls = hodo_read_calls_new(&ops, rep);
+	if (rep->symbols && rep->calls)
+		got = read_events(rep);
+	if (got < 0) {
+		hodo_error("%s: cannot be read on: %s", dir, strerror(-got));
+		return HODO_EXIT_FAILURE;
+	}
+	if (!quiet)
+		hodo_tell_lost(rep->r);
+	return 0;
+}
+
+void report_free(struct report *rep)
+{
+	for (uint32_t i = 0; i < rep->nrows; i++)
+		hodo_histogram_free(&rep->rows[i].times);
+	free(rep->rows);
+	free(rep->index);
+	free(rep->stacks);
+	free(rep->held);
+	free(rep->wrong);
+	hodo_read_calls_free(rep->calls);
+	hodo_symbols_free(rep->symbols);
+	hodo_read_close(rep->r);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - hodo report: what a recording says of each function, and of threads' stacks, loops and roles. */
+#ifndef HODO_CLI_REPORT_H
+#define HODO_CLI_REPORT_H
+
+#include "cli.h"
+#include "histogram.h"
+#include "symbols.h"
+
+/* One function. Its times are of the calls that ended; open ones count in calls and open only. */
+struct report_row {
+	uint64_t id; /* hodo_place.id; of --diff's: of the name */
+	const char *name, *object;
+	uint64_t calls, left, open, no_exit;
+	uint64_t ended, total_ns, self_ns, min_ns, max_ns;
+	struct hodo_histogram times;
+};
+
+#define REPORT_CHAIN_MAX 64u
+#define REPORT_LIST_MAX 1000u /* entries of each list below */
+#define REPORT_SLOW_MAX 10u
+#define REPORT_CALLEES_MAX 16u
+
+struct report_chain {
+	uint32_t n;
+	const char *name[REPORT_CHAIN_MAX]; /* innermost first */
+};
+
+struct report_stack { /* the deepest of a thread */
+	const struct hodo_read_process *process;
+	uint32_t tid, depth;
+	const char *comm;
+	uint64_t bytes;
+	struct report_chain chain;
+};
+
+struct report_held {
+	const char *callback, *loop;
+	uint64_t times, total_ns, max_ns;
+};
+
+struct report_wrong {
+	const char *name;
+	char wanted[64], role[64];
+	uint64_t times;
+	struct report_chain chain;
+};
+
+struct report_callee {
+	const char *name; /* NULL: all others */
+	uint64_t calls, total_ns, max_ns;
+};
+
+struct report_slow { /* a call that was recorded with what it called */
+	const char *name, *comm;
+	uint32_t tid, ncallees;
+	int64_t entry_ns;
+	uint64_t duration_ns;
+	struct report_callee callee[REPORT_CALLEES_MAX];
+};
+
+struct report {
+	const char *dir, *thread;
+	struct hodo_read *r;
+	struct hodo_symbols *symbols;
+	struct hodo_read_calls *calls;
+	struct hodo_read_calls_totals totals;
+	struct report_row *rows;
+	uint32_t nrows, rows_room;
+	uint32_t *index; /* open addressing: 1 + index of a row by id */
+	uint32_t index_mask;
+	struct report_stack *stacks;
+	struct report_held *held;
+	struct report_wrong *wrong;
+	uint32_t nstacks, nheld, nwrong;
+	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
+	uint32_t nslow;
+	struct report_slow next; /* callees that came before their call */
+	uint32_t next_frame;
+	bool no_memory;
+};
+
+/* Reads all of it. 0, or the exit status, having told. */
+int report_read(struct report *rep, const char *dir, const char *thread, bool quiet);
+void report_free(struct report *rep);
+/* The row of an id, made if need be; NULL: no memory. */
+struct report_row *report_row(struct report *rep, uint64_t id);
+double report_avg_ns(const struct report_row *row);
+/* Percentiles within what was seen at the least and at the most. */
+uint64_t report_time_at(const struct report_row *row, double q);
+
+/* report_lists.c */
+bool report_list_event(struct report *rep, const struct hodo_read_event *e);
+void report_slow_call(struct report *rep, const struct hodo_read_call *call);
+void report_put_lists(FILE *f, const struct report *rep);
+void report_put_lists_json(FILE *f, const struct report *rep);
+
+#endif
