@@ -1,10 +1,206 @@
 /* SPDX-License-Identifier: MIT */
-/* returns.c - return replacement. */
+/*
+ * returns.c - return replacement: exits of functions that have a slot at their entry only.
+ *
+ * At the entry the function's return address is replaced by hodo_x86_return (arch/x86_64/returns.S), and kept in a
+ * table under the address of the stack slot it stood in (`at`). While a call lasts, nothing else in the process
+ * has that address: threads, coroutines and signal stacks need nothing more. A frame that is left by longjmp or an
+ * exception leaves its entry behind; it is taken over when the address is used again, or given up
+ * where the table gets crowded, by whoever finds that the slot no longer holds hodo_x86_return.
+ *
+ * An entry lies among the HODO_RETURNS_PROBES that follow its first place; there is no chain that an
+ * entry taken out would break. Its word `at`: 0 free, `at` in use, `at` | 1 somebody has it for himself:
+ *
+ *                      | replace of the same at | leave of it           | unwinding through it | look for stale ones
+ *   replace (owner)    | impossible: one frame  | impossible: one frame | other frames; own    | excluded by | 1
+ *   look for stale     | waits a moment for | 1 | beside: keeps | 1     | beside: entry stays  | excluded by | 1
+ *
+ * The owner sets | 1 before it changes the original, and clears it after the slot holds hodo_x86_return:
+ * else it would look stale while it is made. Readers (leave, the unwind data) take `at` with and without | 1.
+ *
+ * Once a slot was replaced, its function returns through here, also when tracing has been over for long.
+ */
+#include <linux/futex.h>
+#include <sys/mman.h>
+#ifdef __x86_64__
+#include "arch/x86_64/returns.h"
+#endif
 #include "func.h"
 
+#ifdef __x86_64__
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#define ARCH_SHSTK_STATUS 0x5005
+#define SHSTK_ENABLED 1ull
+#define WAITS 1000
+
+struct entry {
+	uintptr_t at;
+	uintptr_t original;
+};
+
+extern HODO_HIDDEN const char hodo_x86_return[];
+HODO_HIDDEN void hodo_returns_leave(uintptr_t at);
+
+static const char *refusal;
+static bool ready;
+
+static struct entry *entry_of(uintptr_t at, unsigned i)
+{
+	struct entry *table = (struct entry *)HODO_RETURNS_ENTRIES;
+	uintptr_t h = (at >> HODO_RETURNS_LOW_SHIFT) + (at >> HODO_RETURNS_HIGH_SHIFT) * HODO_RETURNS_FACTOR;
+
+	return &table[(h + i) & HODO_RETURNS_MASK];
+}
+
+static struct entry *find(uintptr_t at)
+{
+	for (unsigned i = 0; i < HODO_RETURNS_PROBES; i++) {
+		struct entry *e = entry_of(at, i);
+
+		if ((hodo_load_acquire(&e->at) | 1) == (at | 1))
+			return e;
+	}
+	return 0;
+}
+
+/* One that was left behind by the last frame that had this address. NULL: none, or somebody keeps it. */
+static struct entry *take_own(uintptr_t at)
+{
+	struct entry *e = find(at);
+
+	for (unsigned i = 0; e && i < WAITS; i++) {
+		uintptr_t word = at;
+
+		if (hodo_cas_acquire(&e->at, &word, at | 1))
+			return e;
+		if ((word | 1) != (at | 1))
+			return 0;
+		__builtin_ia32_pause();
+	}
+	return 0;
+}
+
+static struct entry *take_free(uintptr_t at)
+{
+	for (unsigned i = 0; i < HODO_RETURNS_PROBES; i++) {
+		struct entry *e = entry_of(at, i);
+		uintptr_t word = 0;
+
+		if (!hodo_load(&e->at) && hodo_cas_acquire(&e->at, &word, at | 1))
+			return e;
+	}
+	return 0;
+}
+
+/*
+ * Whether the slot holds something else by now; its stack may be gone altogether. Asked of the kernel, by a futex
+ * call that compares and, of no waiters, wakes none: no sandbox lacks that call.
+ */
+static bool is_stale(uintptr_t at)
+{
+	uint32_t other = 0;
+	long error = hodo_sys6(SYS_futex, (long)at, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)&other,
+			       (long)(uint32_t)(uintptr_t)hodo_x86_return);
+
+	return error == -EFAULT || error == -EAGAIN;
+}
+
+/* All places are taken: the first stale one, of those that are not in somebody's hands. */
+static struct entry *take_stale(uintptr_t at)
+{
+	for (unsigned i = 0; i < HODO_RETURNS_PROBES; i++) {
+		struct entry *e = entry_of(at, i);
+		uintptr_t word = hodo_load(&e->at);
+
+		if (!word || (word & 1) || !hodo_cas_acquire(&e->at, &word, word | 1))
+			continue;
+		if (is_stale(word)) {
+			hodo_store_release(&e->at, at | 1);
+			return e;
+		}
+		hodo_store_release(&e->at, word);
+	}
+	return 0;
+}
+
+static const char *refuse(void)
+{
+	uint64_t features = 0;
+	void *table = (void *)HODO_RETURNS_TABLE;
+	size_t bytes = (HODO_RETURNS_ENTRIES - HODO_RETURNS_TABLE) + (sizeof(struct entry) << HODO_RETURNS_BITS);
+	void *p;
+
+	if (hodo_sys2(SYS_arch_prctl, ARCH_SHSTK_STATUS, &features) == 0 && (features & SHSTK_ENABLED))
+		return "the program runs with a shadow stack, which forbids other return addresses";
+	p = (void *)hodo_sys6(SYS_mmap, (long)table, (long)bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (hodo_is_error(p))
+		return (long)p == -EEXIST ? "something else is at the address of their table"
+					  : "there is no memory for their table";
+	if (p != table) { /* a kernel that takes the address for a hint */
+		hodo_sys2(SYS_munmap, p, bytes);
+		return "something else is at the address of their table";
+	}
+	/* It is touched here and there: no large pages. */
+	hodo_sys3(SYS_madvise, table, bytes, MADV_NOHUGEPAGE);
+	*(uintptr_t *)table = (uintptr_t)hodo_x86_return;
+	return 0;
+}
+
+/* Under the control lock. The table is not given back: frames may be in it. */
 bool hodo_returns_possible(const char **why_not)
 {
-	*why_not = "not built";
+	if (!ready && !refusal) {
+		refusal = refuse();
+		hodo_store_release(&ready, !refusal);
+	}
+	*why_not = refusal;
+	return ready;
+}
+
+bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
+{
+	struct entry *e;
+
+	if (!hodo_load_acquire(&ready) || ((uintptr_t)at & 7))
+		return false;
+	/* A function that was entered by a tail jump: its return is that of the one which jumped. */
+	if (*at == (uintptr_t)hodo_x86_return)
+		return find((uintptr_t)at) != 0;
+	e = take_own((uintptr_t)at);
+	if (!e && !find((uintptr_t)at))
+		e = take_free((uintptr_t)at);
+	if (!e && !find((uintptr_t)at))
+		e = take_stale((uintptr_t)at);
+	if (!e)
+		return false;
+	hodo_store_release(&e->original, *at);
+	/* Release: a signal handler that unwinds from here on finds the original. */
+	hodo_store_release(at, (uintptr_t)hodo_x86_return);
+	hodo_store_release(&e->at, (uintptr_t)at);
+	return true;
+}
+
+/* Called by hodo_x86_return. The slot is what it was before anything else happens. */
+void hodo_returns_leave(uintptr_t at)
+{
+	struct entry *e = find(at);
+	uintptr_t word = at, original;
+
+	if (!e)
+		__builtin_trap(); /* there is nowhere to go */
+	original = hodo_load(&e->original);
+	hodo_store_release((uintptr_t *)at, original);
+	/* Fails where somebody looks whether it is stale; it is, then. */
+	hodo_cas_acquire(&e->at, &word, 0);
+	hodo_dispatch_exit(original, at, 0);
+}
+#else
+bool hodo_returns_possible(const char **why_not)
+{
+	*why_not = "not on this architecture";
 	return false;
 }
 
@@ -12,3 +208,4 @@ bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
 {
 	return false;
 }
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * returns.h - the table of replaced return addresses, as func/returns.c keeps it and as the unwind data in returns.S
+ * reads it: wherever that is, and whoever evaluates it (libgcc, gdb), the table must be found. Hence a fixed address,
+ * where no system or sanitizer puts anything, and an arithmetic that DWARF expressions have.
+ */
+#ifndef HODO_ARCH_X86_64_RETURNS_H
+#define HODO_ARCH_X86_64_RETURNS_H
+
+#define HODO_RETURNS_TABLE 0x4d0d00000000 /* first word: address of hodo_x86_return */
+#define HODO_RETURNS_ENTRIES 0x4d0d00001000
+#define HODO_RETURNS_BITS 22          /* entries: 2^n of 16 bytes: at, original return address */
+#define HODO_RETURNS_MASK 0x3fffff
+#define HODO_RETURNS_PROBES 96        /* entries that are looked at, from the first one on */
+/* First entry of `at`: neighbours of one stack get neighbouring ones, stacks 64 MiB apart some others. */
+#define HODO_RETURNS_LOW_SHIFT 4
+#define HODO_RETURNS_HIGH_SHIFT 26
+#define HODO_RETURNS_FACTOR 0x9e3779b97f4a7c15
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* driver.c - see driver.h. Compiled for general registers only, without hooks of its own. */
+#include "driver.h"
+#include "func/func.h"
+
+unsigned long driver_entries, driver_jumped, driver_refused, driver_exits;
+int driver_off;
+
+void driver_entered(uintptr_t *at); /* fentry.S */
+
+static const char *why_not = "not asked";
+
+static __attribute__((constructor(101))) void start(void)
+{
+	if (hodo_returns_possible(&why_not))
+		why_not = 0;
+}
+
+const char *driver_why_not(void)
+{
+	return why_not;
+}
+
+int driver_replace(unsigned long *at)
+{
+	return hodo_returns_replace((uintptr_t *)at, 0);
+}
+
+void driver_entered(uintptr_t *at)
+{
+	bool jumped = *at == (uintptr_t)driver_return;
+
+	if (driver_off)
+		return;
+	if (!hodo_returns_replace(at, 0))
+		hodo_add(&driver_refused, 1);
+	else
+		hodo_add(jumped ? &driver_jumped : &driver_entries, 1);
+}
+
+void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
+{
+	if (*(uintptr_t *)at != pc)
+		__builtin_trap();
+	hodo_add(&driver_exits, 1);
+}
