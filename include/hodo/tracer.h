@@ -25,6 +25,8 @@
 #ifndef HODO_TRACER_H
 #define HODO_TRACER_H
 
+#pragma GCC system_header
+
 #include <hodo/abi.h>
 #ifndef HODO_BUILDING_LIBHODO
 #include <hodo/roles.h>

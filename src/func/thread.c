@@ -16,6 +16,7 @@
 #define SLOTS (4 * FUNCTIONS_MAX)
 #define SITES 4096u /* call sites that were told, 2^n */
 #define SITES_TRIED 64u
+#define SLOT_DISTANCE_MAX 64u /* bytes from a function's first to its slot */
 
 /* ---------------------------------------------------------------------- roles */
 
@@ -249,20 +250,63 @@ void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_r
 		add_mark((const struct hodo_role *)p, at);
 }
 
-/* The traceable function that begins last before the address; 0: none. For objects without symbols. */
-static uint64_t function_before(uintptr_t addr)
+static const struct hodo_func_object *object_at(uintptr_t addr)
 {
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
 		const struct hodo_func_object *o = &hodo_func_objects[i];
-		uint64_t found = 0;
 
-		if (!o->in_use || addr < o->text || addr >= o->text_end)
-			continue;
-		for (uint32_t f = 0; f < o->nfunctions && o->text + o->functions[f].addr <= addr; f++)
-			found = o->text + o->functions[f].addr;
-		return found;
+		if (o->in_use && o->nfunctions && addr >= o->text && addr < o->text_end)
+			return o;
 	}
 	return 0;
+}
+
+/* The traceable function that begins last before the address. For objects without symbols. */
+static uintptr_t function_before(const struct hodo_func_object *o, uintptr_t addr)
+{
+	uintptr_t found = 0;
+
+	for (uint32_t f = 0; f < o->nfunctions && o->text + o->functions[f].addr <= addr; f++)
+		found = o->text + o->functions[f].addr;
+	return found;
+}
+
+/* The first slot at or behind the address; nslots: none. */
+static uint32_t slot_at(const struct hodo_func_object *o, uintptr_t addr)
+{
+	uint32_t low = 0, high = o->nslots;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->text + o->slots[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The function that begins at start has the role. Padding may stand between its first byte and its slot, so that what
+ * dispatch takes for its address, told from the slot, is not the symbol's: it has the role as well.
+ */
+static void add_named(const struct hodo_func_object *o, const struct hodo_names *names, uintptr_t start,
+		      const char *role)
+{
+	uint32_t s = slot_at(o, start);
+	uintptr_t slot = s < o->nslots ? o->text + o->slots[s].addr : 0, other = start;
+
+	add_function(start, role, o->base);
+	if (!slot || o->slots[s].at != HODO_AT_ENTRY || slot - start > SLOT_DISTANCE_MAX)
+		return;
+	if (names)
+		hodo_names_find(names, slot, &other);
+	if (other != start) /* this one cannot be traced; the next one can */
+		return;
+	add_function(o->text + o->functions[o->slots[s].function].addr, role, o->base);
+	if (o->slots[s].kind == HODO_SLOT_CALL || o->slots[s].kind == HODO_SLOT_XRAY)
+		add_function(hodo_slot_function(slot + (o->slots[s].kind == HODO_SLOT_XRAY)), role, o->base);
 }
 
 static void resolve(uint32_t note)
@@ -272,18 +316,18 @@ static void resolve(uint32_t note)
 	bool opened = false;
 
 	for (uint32_t i = 0; i < nmarks; i++) {
+		const struct hodo_func_object *o = object_at(marks[i].addr);
 		uintptr_t start = 0;
-		uint64_t function;
 
-		if (!marks[i].addr || marks[i].note != note || marks[i].resolved)
+		if (!marks[i].addr || marks[i].note != note || marks[i].resolved || !o)
 			continue;
 		if (!opened)
 			names = hodo_names_open(info, hodo_objects_path(info));
 		opened = marks[i].resolved = true;
-		function = names && *hodo_names_find(names, marks[i].addr, &start) ? start :
-										   function_before(marks[i].addr);
-		if (function)
-			add_function(function, marks[i].role, info->dlpi_addr);
+		if (!names || !*hodo_names_find(names, marks[i].addr, &start))
+			start = function_before(o, marks[i].addr);
+		if (start)
+			add_named(o, names, start, marks[i].role);
 	}
 	if (names)
 		hodo_names_close(names);
