@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refuse.c - a process that may not make memory executable which it has written: it runs as before, and where
- * slots need such memory, they are not traced. Prints how many entries there were. 77: the kernel knows no such policy. */
+/*
+ * refuse.c - a process that may not make memory executable which it has written: it runs as before, and where slots
+ * need such memory, they are not traced. Prints how many entries there were. 77: the kernel knows no such policy.
+ */
 #include <stdio.h>
 #include <sys/prctl.h>
 #include "slots.h"
