@@ -80,6 +80,35 @@ static bool sizes_are_sound(Elf *elf)
 	return true;
 }
 
+/* libdw takes texts where they begin, and does not look whether they end. After it has decompressed them. */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr sh;
+		Elf_Data *data;
+		const char *name, *debug;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		debug = name ? strstr(name, "debug_") : NULL;
+		if (!debug || (strcmp(debug, "debug_str") != 0 && strcmp(debug, "debug_line_str") != 0))
+			continue;
+		data = elf_getdata(scn, NULL);
+		if (data && data->d_size && (!data->d_buf || ((const char *)data->d_buf)[data->d_size - 1]))
+			return false;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_size && (!data->d_buf || ((const char *)data->d_buf)[data->d_size - 1]))
+			return false;
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------------------- units */
 
 static int add_unit(struct hodo_sym_lines *l, Dwarf_Die *die)
@@ -137,7 +166,7 @@ struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym)
 	if (!err)
 		l->dwarf = dwarf_begin_elf(l->elf.elf, DWARF_C_READ, NULL);
 	if (!err && l->dwarf)
-		err = list_units(l);
+		err = texts_end(l->elf.elf) ? list_units(l) : -EBADMSG;
 	if (err || !l->dwarf) {
 		hodo_sym_lines_close(l);
 		return NULL;

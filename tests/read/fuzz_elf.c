@@ -10,8 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	const struct hodo_read_function *functions;
 	struct hodo_read_elf *elf;
 	size_t names = 0;
+	uint32_t n;
 	char path[64];
 	int fd = memfd_create("elf", MFD_CLOEXEC);
 
@@ -27,6 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 				names += strlen(c->fields[k].name) +
 					 strlen(hodo_read_type_name(c->fields[k].type));
 		}
+		if (hodo_read_elf_functions(elf, &functions, &n) == 0)
+			for (uint32_t i = 0; i < n; i++)
+				names += strlen(functions[i].name) + functions[i].exits;
 		hodo_read_elf_close(elf);
 	}
 	close(fd);
