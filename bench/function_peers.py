@@ -68,6 +68,11 @@ class FunctionPeers:
         shutil.rmtree(folder)
         return output, size
 
+    def xray_null(self, args):
+        """Output with a handler that does nothing."""
+        program = self.program("calls_xray")
+        return run([program, *args], env={**os.environ, "BENCH_XRAY_MODE": "null"}) if program else None
+
     def gprof(self, args):
         folder = self.folder()
         output = run([self.program("calls_pg"), *args], env={**os.environ, "GMON_OUT_PREFIX": f"{folder}/gmon"})

@@ -177,6 +177,8 @@ def tracers(bench):
         run_uftrace(peers, runs, "uftrace", args, "--no-libcall")
         run_uftrace(peers, runs, "uftrace_limit", args, "--no-libcall", "-t", LIMIT)
         runs.add("gprof", peers.gprof(args))
+        runs.add("own", peers.plain_run("calls_tracer", args))
+        runs.add("xray_null", peers.xray_null(args))
     beside = {"graph": ("uftrace", "uftrace --no-libcall"), "graph_limit": ("uftrace_limit", f"uftrace -t {LIMIT}"),
               "profile": ("gprof", "gprof, counts and samples,"),
               "latency": ("uftrace_limit", f"uftrace -t {LIMIT}")}
@@ -189,6 +191,9 @@ def tracers(bench):
                                     faster=side != "profile"))
             else:
                 rows.append(against_clock(f"tracer_{side}_{work}", what, runs, side, kind, "c", "two clocks"))
+    for kind, work in WORKLOADS.items():
+        rows.append(against(f"tracer_own_{work}", f"a tracer of one's own that does nothing ({work})", runs, "own",
+                            "xray_null", "XRay handler that does nothing", kind))
     return rows
 
 

@@ -32,6 +32,9 @@ bench_object(stamp_hook stamp_hook.c)
 
 bench_objects_program(calls calls_main work_plain work_slots)
 target_link_libraries(bench_calls PRIVATE hodo_functions)
+bench_object(null_tracer null_tracer.c)
+bench_objects_program(calls_tracer calls_main work_plain work_slots null_tracer)
+target_link_libraries(bench_calls_tracer PRIVATE hodo_functions hodo)
 bench_objects_program(calls_pg calls_main work_plain work_pg) # uftrace, gprof
 target_link_options(bench_calls_pg PRIVATE -pg)
 bench_objects_program(calls_instrument calls_main work_plain work_instrument) # uftrace, LTTng-UST

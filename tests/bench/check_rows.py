@@ -54,6 +54,8 @@ for work in ("fib", "loop"):
     POSITIVE |= {f"idle_call_{work}": ["measurable_ns"], f"absent_call_{work}": ["ns", "pg_ns"]}
     POSITIVE |= {f"kind_{kind}_{work}": ["ns"] for kind in ("instrument", "entry", "returns")}
     POSITIVE[f"kind_xray_{work}"] = []
+    POSITIVE[f"tracer_own_{work}"] = ["ns"]
+    PEERS[f"tracer_own_{work}"] = ("peer_ns", XRAY)
     PEERS[f"kind_xray_{work}"] = ("ns", XRAY)
     PEERS |= {f"call_{work}_{peer}": ("peer_ns", XRAY) for peer in ("fdr", "basic")}
     PEERS |= {f"call_{work}_{peer}": ("peer_ns", UFTRACE) for peer in ("uftrace", "uftrace_default",
