@@ -24,8 +24,8 @@ one() { # compiler options...
 	*) slots="-fxray-instrument -fxray-instruction-threshold=1" ;;
 	esac
 	# shellcheck disable=SC2086
-	if ! $cxx -std=c++17 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$include" $slots "$@" "$src/roles.cc" -o roles \
-		"${libs[@]}" -lpthread 2>errors; then
+	if ! $cxx -std=c++17 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$include" $slots "$@" "$src/roles.cc" \
+		-o roles "${libs[@]}" -lpthread 2>errors; then
 		echo "FAIL $cxx $*: $(head -n 3 errors)" >&2
 		fail=$((fail + 1))
 		return

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* traced.c SCENE: calls functions a known number of times, in known ways, for tracers.py. */
 #include <alloca.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -268,6 +269,29 @@ static void scene_thread(void)
 	either();
 }
 
+/* -------------------------------------------------------------------- plugin */
+
+#ifdef PLUGIN
+static void *plugin_thread(void *arg)
+{
+	((void (*)(void))arg)();
+	return 0;
+}
+
+/* Opened, used and closed three times, most likely at the same address. */
+static void scene_plugin(void)
+{
+	for (int i = 0; i < 3; i++) {
+		void *plugin = dlopen(PLUGIN, RTLD_NOW);
+
+		if (!plugin)
+			abort();
+		run_thread(plugin_thread, dlsym(plugin, "plugin_loop"));
+		dlclose(plugin);
+	}
+}
+#endif
+
 /* ---------------------------------------------------------------------- main */
 
 static const struct {
@@ -277,6 +301,9 @@ static const struct {
 	{ "counts", scene_counts }, { "jump", scene_jump },       { "kill", scene_kill },
 	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
 	{ "clone", scene_clone },
+#ifdef PLUGIN
+	{ "plugin", scene_plugin },
+#endif
 	{ "many", call_many },      { "coroutine", scene_coroutine },
 	{ "loop", scene_loop },     { "thread", scene_thread },
 };

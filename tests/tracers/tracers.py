@@ -394,6 +394,15 @@ def check_entry_only(d):
     assert len(t.of("func:wrong_thread")) == 4 and "exits" not in t.said, t.said
 
 
+def check_plugin(d):
+    """Roles and loops of libraries that are opened later, and closed."""
+    t = run(d, ["--tracer", "thread,loop", "--loop", "plugin_l*", "--min-time", "20ms"], "plugin")
+    assert [e["function"] for e in t.of("func:held")] == ["plugin_wait"] * 3, t.of("func:held")
+    wrong = t.of("func:wrong_thread")
+    assert 1 <= len(wrong) <= 3 and {e["function"] for e in wrong} == {"plugin_draw"}, wrong
+    assert "plugin_draw was called by plugin_loop in a thread without a role" in t.said, t.said
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         globals()["check_" + sys.argv[1]](directory)
