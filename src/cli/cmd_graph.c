@@ -108,6 +108,25 @@ static int parse_args(int argc, char **argv, struct graph_options *o)
 
 /* ---------------------------------------------------------------------- threads */
 
+/* Whether a process's calls are told of at their end: after hodo_read_count(). */
+static bool knows_ends_only(const struct hodo_read_process *p)
+{
+	uint64_t whole = 0, parts = 0;
+
+	for (uint32_t i = 0; i < p->nclasses; i++) {
+		const struct hodo_read_class *c = p->classes[i];
+
+		if (c->kind != HODO_KIND_FUNCTION)
+			continue;
+		if (strcmp(c->name, "func:call") == 0)
+			whole += c->count;
+		else if (strcmp(c->name, "func:entry") == 0 || strcmp(c->name, "func:entry_sp") == 0 ||
+			 strcmp(c->name, "func:reached") == 0)
+			parts += c->count;
+	}
+	return whole > 0 && parts == 0;
+}
+
 static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_process *p, uint32_t tid,
 				      const char *comm)
 {
@@ -125,6 +144,7 @@ static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_pr
 	t->tid = tid;
 	t->comm = comm;
 	t->wanted = hodo_thread_is(g->o->thread, tid, comm);
+	t->whole = !g->o->json && knows_ends_only(p);
 	t->next = *head;
 	*head = t;
 	return t;
@@ -135,6 +155,7 @@ static void free_threads(struct graph *g)
 	for (uint32_t i = 0; i < GRAPH_HASH; i++) {
 		for (struct graph_thread *t = g->hash[i], *next; t; t = next) {
 			next = t->next;
+			free(t->items);
 			free(t->held);
 			free(t);
 		}
@@ -228,6 +249,10 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	if (!t || !t->wanted)
 		return;
 	hodo_symbols_find(g->symbols, call->process, call->entry_ns, call->function, &place);
+	if (t->whole) {
+		call->user = (uintptr_t)place.name;
+		return;
+	}
 	if (t->root && call->depth <= t->root->depth)
 		t->root = NULL;
 	if (g->o->function && !t->root && !graph_function_is(g->o->function, place.name))
@@ -342,6 +367,14 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 
 	if (!c)
 		return;
+	if ((call->flags & HODO_READ_CALL_WHOLE) && !g->o->json) {
+		struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
+
+		if (t && t->whole) {
+			graph_whole_call(g, t, call, (const char *)c);
+			return;
+		}
+	}
 	if (g->o->json) {
 		json_call(g, c, call);
 	} else if (c->away) {
@@ -388,6 +421,10 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	struct graph_thread *t = thread_of(g, e->process, e->tid, e->comm);
 	uint32_t depth = hodo_read_calls_depth(g->calls, e->process, e->tid);
 
+	if (t && t->whole && t->wanted && in_time(g, e->ts_ns)) {
+		graph_whole_event(g, t, e);
+		return;
+	}
 	if (!t || !t->wanted || (g->o->function && !t->root) || !in_time(g, e->ts_ns) ||
 	    depth_in(t, depth) > g->o->depth)
 		return;
@@ -438,7 +475,12 @@ static int go(struct graph *g, struct hodo_read *r, struct hodo_out *out, int64_
 	}
 	if (got < 0)
 		return got;
-	return hodo_read_calls_end(g->calls, *last_ns);
+	got = hodo_read_calls_end(g->calls, *last_ns);
+	for (uint32_t i = 0; i < GRAPH_HASH; i++)
+		for (struct graph_thread *t = g->hash[i]; t; t = t->next)
+			if (t->nitems)
+				graph_whole_show(g, t);
+	return got;
 }
 
 static void summary(struct graph *g, const struct hodo_read *r)
@@ -487,6 +529,11 @@ static int show(struct graph *g, struct hodo_read *r)
 	int64_t last_ns = 0;
 	int got, status;
 
+	got = g->o->json ? 0 : hodo_read_count(r, NULL);
+	if (got < 0) {
+		hodo_error("%s: cannot be read on: %s", g->o->dir, strerror(-got));
+		return HODO_EXIT_FAILURE;
+	}
 	hodo_read_limit(r, INT64_MIN, g->o->until_ns);
 	hodo_read_symbols(r, name_of, g->symbols);
 	g->color = hodo_use_color(g->o->color, STDOUT_FILENO);

@@ -44,6 +44,9 @@ struct graph_thread {
 	struct graph_call **held; /* calls without a line */
 	uint32_t nheld, held_room;
 	struct graph_call *root; /* --function: the outermost call of it; NULL: in none */
+	bool whole; /* its calls are known at their end only */
+	struct graph_item *items; /* then: graph_whole.c's */
+	uint32_t nitems, items_room;
 	struct graph_thread *next; /* of the same hash */
 };
 
@@ -58,6 +61,7 @@ struct graph {
 	struct hodo_read_text *text; /* of one event or name */
 	char *out;                   /* lines that are not written yet */
 	size_t len, room;
+	uint32_t nitems; /* of all threads */
 	bool color, columns;         /* columns: tid and comm */
 	bool no_memory;
 };
@@ -70,7 +74,15 @@ enum graph_line { GRAPH_OPENS, GRAPH_CLOSES, GRAPH_LEAF, GRAPH_ONLY_END };
 /* note: "left" and the like; NULL: none. depth: of the line. duration_ns < 0: none. */
 void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
 		int64_t duration_ns, const char *note);
+/* An event's name and fields as print has them; valid until the next name is put. */
+const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len);
+void graph_comment_text(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, uint32_t depth);
 void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth);
+
+/* graph_whole.c */
+void graph_whole_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call, const char *name);
+void graph_whole_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
+void graph_whole_show(struct graph *g, struct graph_thread *t); /* what is kept */
 
 /* Whether a function's name is of the glob, with its parameters or without. */
 bool graph_function_is(const char *glob, const char *name);

@@ -178,7 +178,7 @@ void graph_line(struct graph *g, const struct graph_call *c, enum graph_line lin
 }
 
 /* The part of print's line behind the thread's name. */
-static const char *event_text(struct graph *g, const struct hodo_read_event *e, size_t *len)
+const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len)
 {
 	const char *data;
 	size_t skip, comm;
@@ -207,13 +207,8 @@ static const char *event_text(struct graph *g, const struct hodo_read_event *e, 
 	return data + skip;
 }
 
-void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth)
+static void put_comment(struct graph *g, const char *text, size_t len)
 {
-	const char *text;
-	size_t len;
-
-	put_head(g, t, e->ts_ns, "          ", depth);
-	text = event_text(g, e, &len);
 	if (g->color)
 		put(g, NAME_COLOR);
 	put(g, "/* ");
@@ -222,4 +217,20 @@ void graph_comment(struct graph *g, const struct graph_thread *t, const struct h
 	if (g->color)
 		put(g, PLAIN);
 	put(g, "\n");
+}
+
+void graph_comment_text(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, uint32_t depth)
+{
+	put_head(g, t, ts_ns, "          ", depth);
+	put_comment(g, text, strlen(text));
+}
+
+void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth)
+{
+	const char *text;
+	size_t len;
+
+	put_head(g, t, e->ts_ns, "          ", depth);
+	text = graph_event_text(g, e, &len);
+	put_comment(g, text, len);
 }
