@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -269,6 +270,48 @@ static void scene_thread(void)
 	either();
 }
 
+/* --------------------------------------------------------------------- storm */
+
+static volatile sig_atomic_t handled;
+static volatile bool jumping;
+static sigjmp_buf storm_env;
+
+CALLED void on_signal(int signal)
+{
+	handled++;
+	leaf();
+	if (jumping && handled % 3 == 0)
+		siglongjmp(storm_env, 1);
+}
+
+/* Calls without end, and a signal every 50 us that interrupts them, tracers among them. Tells how many came. */
+static void storm(int rounds)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	volatile int done = 0;
+
+	sigaction(SIGALRM, &action, 0);
+	setitimer(ITIMER_REAL, &often, 0);
+	sigsetjmp(storm_env, 1);
+	while (done < rounds) {
+		done++;
+		mid(10);
+	}
+	jumping = false;
+	setitimer(ITIMER_REAL, &never, 0);
+	printf("%d\n", (int)handled);
+}
+static void scene_storm(void)
+{
+	storm(20000);
+}
+static void scene_jumps(void)
+{
+	jumping = true;
+	storm(20000);
+}
+
 /* -------------------------------------------------------------------- plugin */
 
 #ifdef PLUGIN
@@ -306,6 +349,7 @@ static const struct {
 #endif
 	{ "many", call_many },      { "coroutine", scene_coroutine },
 	{ "loop", scene_loop },     { "thread", scene_thread },
+	{ "storm", scene_storm },   { "jumps", scene_jumps },
 };
 
 int main(int argc, char **argv)
