@@ -176,8 +176,26 @@ static struct mapped *find_mapped(struct hodo_symbols *s, const struct hodo_read
 }
 
 /*
- * The index of the object that holds the address at that time, the latest to come where there are several;
- * UINT32_MAX: none. from_ns, until_ns: the time for which that holds.
+ * Whether a is the better answer than b: mapped at that time, the latest to come; else the last that went (a profile
+ * is written when the program has ended); else the first to come (it was told of late).
+ */
+static bool is_better(const struct hodo_read_object *a, const struct hodo_read_object *b, int64_t ts_ns)
+{
+	unsigned kind[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hodo_read_object *o = i ? b : a;
+
+		kind[i] = o->from_ns > ts_ns ? 0 : o->until_ns <= ts_ns ? 1 : 2;
+	}
+	if (kind[0] != kind[1])
+		return kind[0] > kind[1];
+	return kind[0] == 2 ? a->from_ns > b->from_ns
+			    : kind[0] == 1 ? a->until_ns > b->until_ns : a->from_ns < b->from_ns;
+}
+
+/*
+ * The index of the object that the address is in at that time; UINT32_MAX: none. from_ns, until_ns: the time for which that holds.
  */
 static uint32_t find_object(const struct mapped *m, int64_t ts_ns, uint64_t address, int64_t *from_ns,
 			    int64_t *until_ns)
@@ -207,8 +225,7 @@ static uint32_t find_object(const struct mapped *m, int64_t ts_ns, uint64_t addr
 			if (changes[k] > ts_ns && changes[k] < *until_ns)
 				*until_ns = changes[k];
 		}
-		if (o->from_ns <= ts_ns && ts_ns < o->until_ns &&
-		    (found == UINT32_MAX || o->from_ns > objects[found].from_ns))
+		if (found == UINT32_MAX || is_better(o, &objects[found], ts_ns))
 			found = i;
 	}
 	return found;

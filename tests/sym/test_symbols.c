@@ -82,7 +82,10 @@ static void test_recycled(void **state)
 		object("/red", 0x11, 0x10000, INT64_MIN, 100), object("/blue", 0x22, 0x10000, 200, 300),
 		object("/red", 0x11, 0x10000, 300, INT64_MAX), object("/blue", 0x22, 0x10000, 500, INT64_MAX),
 	};
+	const struct hodo_read_object gone[] = { object("/red", 0x11, 0x10000, 5, 10),
+						 object("/blue", 0x22, 0x10000, 10, 20) };
 	const struct hodo_read_process p = { .size = sizeof(p), .nobjects = 4, .objects = objects };
+	const struct hodo_read_process q = { .size = sizeof(q), .nobjects = 2, .objects = gone };
 	struct hodo_symbols *s = hodo_symbols_new(recording);
 	struct hodo_place before, after;
 
@@ -91,15 +94,17 @@ static void test_recycled(void **state)
 	for (unsigned round = 0; round < 3; round++) { /* also from the cache, in any order */
 		assert_string_equal(name_at(s, &p, 0, 0x11000), "red_f");
 		assert_string_equal(name_at(s, &p, 99, 0x1101f), "red_f");
-		assert_string_equal(name_at(s, &p, 100, 0x11000), "0x11000");
+		assert_string_equal(name_at(s, &p, 100, 0x11000), "red_f"); /* it was the last to be there */
 		assert_string_equal(name_at(s, &p, 250, 0x11000), "blue_f");
-		assert_string_equal(name_at(s, &p, 150, 0x11000), "0x11000");
+		assert_string_equal(name_at(s, &p, 199, 0x11000), "red_f");
 		assert_string_equal(name_at(s, &p, 299, 0x11020), "blue_g");
 		assert_string_equal(name_at(s, &p, 300, 0x11020), "red_g");
 		assert_string_equal(name_at(s, &p, 499, 0x11100), "red_f");
 		assert_string_equal(name_at(s, &p, 500, 0x11100), "blue_f");
 		assert_string_equal(name_at(s, &p, INT64_MIN, 0x11000), "red_f");
 	}
+	assert_string_equal(name_at(s, &q, 4, 0x11000), "red_f"); /* told of late */
+	assert_string_equal(name_at(s, &q, 1000, 0x11000), "blue_f");
 	hodo_symbols_find(s, &p, 50, 0x11104, &before);
 	hodo_symbols_find(s, &p, 400, 0x11008, &after);
 	assert_true(before.id == after.id && before.id != 0);
