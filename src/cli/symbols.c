@@ -195,7 +195,8 @@ static bool is_better(const struct hodo_read_object *a, const struct hodo_read_o
 }
 
 /*
- * The index of the object that the address is in at that time; UINT32_MAX: none. from_ns, until_ns: the time for which that holds.
+ * The index of the object that the address is in at that time; UINT32_MAX: none. from_ns, until_ns: the
+ * time for which that holds.
  */
 static uint32_t find_object(const struct mapped *m, int64_t ts_ns, uint64_t address, int64_t *from_ns,
 			    int64_t *until_ns)
