@@ -127,7 +127,7 @@ static void tell_summary(const struct recording *r)
 	tell_losses(r);
 	if (r->options.functions.functions.tracers && s->processes > 0)
 		hodo_function_options_tell(&r->options.functions, &s->functions, r->options.command[0],
-					   r->options.out);
+					   r->options.out, r->options.quiet);
 }
 
 /* ------------------------------------------------------------ recording */

@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "cli.h"
-#include "symbols.h"
+#include "record_findings.h"
 
 #define VERB "record"
-#define WRONG_TOLD_MAX 20u
 #define DEPTH_MAX 1000000000u
 #define ONE(tracer) (1u << HODO_TRACER_##tracer)
 
@@ -222,68 +221,11 @@ static void tell_unmatched(const struct hodo_function_names *patterns, uint64_t 
 		   used ? names : "what is asked for");
 }
 
-static uint64_t chain_at(const struct hodo_read_value *chain, uint32_t i)
-{
-	uint64_t address = 0;
-
-	if (i < chain->count)
-		memcpy(&address, (const uint8_t *)chain->data + 8 * (size_t)i, sizeof(address));
-	return address;
-}
-
-static bool is_wrong_thread(const struct hodo_read_class *cls)
-{
-	static const uint32_t types[] = { HODO_TYPE_PTR, HODO_TYPE_STR, HODO_TYPE_STR,
-					  HODO_TYPE_ARRAY | HODO_TYPE_PTR };
-
-	if (cls->kind != HODO_KIND_FUNCTION || strcmp(cls->name, "func:wrong_thread") != 0 || cls->nfields != 4)
-		return false;
-	for (int i = 0; i < 4; i++)
-		if (cls->fields[i].type != types[i])
-			return false;
-	return true;
-}
-
-/* One call in the wrong thread. */
-static void tell_wrong(struct hodo_symbols *symbols, const struct hodo_read_event *e)
-{
-	const struct hodo_read_value *v = e->values;
-	uint64_t caller = chain_at(&v[3], 1);
-	struct hodo_place function, from = { 0 };
-	char role[100] = "without a role";
-
-	hodo_symbols_find(symbols, e->process, e->ts_ns, v[0].u, &function);
-	if (caller)
-		hodo_symbols_find(symbols, e->process, e->ts_ns, caller, &from);
-	if (!v[2].null)
-		snprintf(role, sizeof(role), "of role '%.*s'", (int)(v[2].count < 64 ? v[2].count : 64),
-			 (const char *)v[2].data);
-	hodo_error("%s[%u]: %s was called%s%s in a thread %s (%u): it is for '%.*s' only", e->process->comm, e->pid,
-		   function.name, caller ? " by " : "", caller ? from.name : "", role, e->tid,
-		   (int)(v[1].count < 64 ? v[1].count : 64), (const char *)v[1].data);
-}
-
-static void tell_wrong_threads(const char *recording)
-{
-	struct hodo_read *reader = hodo_open(recording, true);
-	struct hodo_symbols *symbols = reader ? hodo_symbols_new(recording) : NULL;
-	const struct hodo_read_event *e;
-	uint64_t n = 0;
-
-	while (symbols && hodo_read_next(reader, &e) > 0)
-		if (is_wrong_thread(e->cls) && ++n <= WRONG_TOLD_MAX)
-			tell_wrong(symbols, e);
-	if (n > WRONG_TOLD_MAX)
-		hodo_error("%" PRIu64 " more calls in wrong threads: 'hodo print' shows them", n - WRONG_TOLD_MAX);
-	hodo_symbols_free(symbols);
-	hodo_read_close(reader);
-}
-
 void hodo_function_options_tell(const struct hodo_function_options *o, const struct hodo_functions_seen *seen,
-				const char *program, const char *recording)
+				const char *program, const char *recording, bool quiet)
 {
-	if (o->functions.tracers & ONE(THREAD))
-		tell_wrong_threads(recording);
+	if (!quiet && (o->functions.tracers & (ONE(THREAD) | ONE(LOOP) | ONE(STACK))))
+		hodo_record_findings(recording);
 	if (seen->found == 0)
 		hodo_error("%s has no traceable functions: build it with the flags of `pkg-config --cflags --libs"
 			   " hodo-functions` (gcc -pg -mfentry -minstrument-return=call), or clang's"

@@ -248,6 +248,8 @@ def check_stack(d):
         thread = [e for tid, e in deepest.items() if tid != e["pid"]]
         assert len(thread) == 1 and t.chain(thread[0])[:3] == ["deepest", "wide", "stack_thread"], thread
         assert 200000 <= thread[0]["fields"]["bytes"] <= 200000 + 65536, thread
+        assert re.search(rf"the deepest stack was [0-9.]+ KiB, of thread {thread[0]['tid']} \(.*\):"
+                         r" deepest < wide < stack_thread", t.said), t.said
         # The deepest of a thread is the last that is told of it, and they only grow.
         sizes = [e["fields"]["bytes"] for e in t.of("func:stack") if e["tid"] == thread[0]["tid"]]
         assert sizes == sorted(sizes), sizes
@@ -259,6 +261,7 @@ def check_overflow(d):
     last = t.of("func:stack")[-1]
     assert set(t.chain(last)) == {"overflow"} and len(t.chain(last)) == 64, last
     assert last["fields"]["bytes"] > 1 << 20 and last["fields"]["depth"] > 200, last
+    assert " < overflow < overflow < ...\n" in t.said, t.said
 
 
 def callees(t):
@@ -313,6 +316,7 @@ def check_loop(d):
     for t in for_all(d, ["--tracer", "loop", "--loop", "run_*", "--min-time", "20ms"], "loop"):
         assert t.calls("func:held") == ["on_slow", "on_slow"], t.of("func:held")
         assert t.calls("func:held", "loop") == ["run_loop", "run_loop"]
+        assert re.search(r"(?m)^hodo: on_slow held the loop run_loop 2 times, for [0-9.]+ ms at most$", t.said), t.said
         assert all(t.ns(e["fields"]["ticks"]) >= 29 * MS for e in t.of("func:held"))
     # The loop is seen although it is not among the functions that were named.
     t = run(d, ["--functions=on_*", "--tracer", "loop", "--loop", "run_loop", "--min-time", "20ms"], "loop")
