@@ -87,6 +87,14 @@ uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name)
 	return 0;
 }
 
+struct hodo_names *hodo_scan_names(struct hodo_scan *scan)
+{
+	if (!scan->names_tried)
+		scan->names = hodo_names_open(scan->info, scan->object->path);
+	scan->names_tried = true;
+	return scan->names;
+}
+
 /* ------------------------------------------------------------ functions' starts */
 
 /* Encodings of .eh_frame_hdr, as all linkers write it. */

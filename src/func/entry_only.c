@@ -248,9 +248,9 @@ static bool add_slots(struct hodo_scan *scan, const struct list *list, const str
 }
 
 /* The section's slots; the caller unmaps them. */
-static bool find_list(const struct hodo_scan *scan, struct list *list)
+static bool find_list(struct hodo_scan *scan, struct list *list)
 {
-	struct hodo_names *names = hodo_names_open(scan->info, scan->object->path);
+	const struct hodo_names *names = hodo_scan_names(scan);
 	uintptr_t section;
 	size_t bytes = 0;
 
@@ -266,7 +266,6 @@ static bool find_list(const struct hodo_scan *scan, struct list *list)
 	}
 	if (list->slot)
 		read_list(scan, names, section, list);
-	hodo_names_close(names);
 	return list->slot != 0;
 }
 
@@ -292,7 +291,7 @@ extern HODO_HIDDEN void *hodo_x86_mcount_to, *hodo_x86_fentry_to;     /* where t
 extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks go on */
 
 bool hodo_func_unfiltered;
-static bool profiled; /* by gprof */
+static bool profiled; /* by gprof, or by another library's mcount, which is called as it was */
 static bool ours;     /* the calls come to libhodo */
 
 static const char *const mcount_names[2] = { "mcount", "__fentry__" };
@@ -312,7 +311,8 @@ void hodo_mcount_look(const struct hodo_dynamic *d)
 	static bool settled;
 	uintptr_t next[2];
 
-	profiled = profiled || starts_gprof(d);
+	profiled = profiled || starts_gprof(d) || hodo_imports_foreign(mcount_names[0]) ||
+		   hodo_imports_foreign(mcount_names[1]);
 	if (settled || (!hodo_dynamic_import(d, mcount_names[0]) && !hodo_dynamic_import(d, mcount_names[1])))
 		return;
 	settled = true;

@@ -79,10 +79,15 @@ struct hodo_func_object {
 struct hodo_scan {
 	const struct dl_phdr_info *info;
 	struct hodo_func_object *object; /* base, text, text_end, path are set */
+	struct hodo_names *names;        /* see hodo_scan_names() */
+	bool names_tried;
 };
 /* slots.c: for the readers. function: its first instruction. false: no memory. Any order; doubles are dropped. */
 bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
 		   enum hodo_slot_at at, uint8_t on, uint8_t off);
+
+/* dynamic.c: of the object's file, opened at the first call for all readers; NULL: none. Closed by slots.c. */
+HODO_HIDDEN struct hodo_names *hodo_scan_names(struct hodo_scan *scan);
 
 /* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
 HODO_HIDDEN void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note); /* slots.c */

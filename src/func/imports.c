@@ -43,8 +43,6 @@ struct search {
 		uint32_t first, end; /* of the object's slots: in order of addresses */
 	} runs[RUNS_MAX];
 	unsigned nruns;
-	struct hodo_names *names;
-	bool names_tried;
 };
 
 #ifdef __x86_64__
@@ -52,9 +50,19 @@ struct search {
 static const char *const resolved_names[] = { "mcount", "__fentry__", "__cyg_profile_func_enter",
 					      "__cyg_profile_func_exit" };
 static uintptr_t resolved[4][2];
+static bool foreign[4];
+
+static bool in_libc(uintptr_t function)
+{
+	extern __typeof__(dladdr) dladdr __attribute__((weak));
+	Dl_info info, libc;
+
+	return !&dladdr || !dladdr((void *)function, &info) || !dladdr((void *)dl_iterate_phdr, &libc) ||
+	       info.dli_fbase == libc.dli_fbase;
+}
 
 /* Once, before there are other threads: dlsym() takes the loader's lock, which one that is in dlopen() holds while
- * it waits for the lock that this is otherwise called under. */
+ * it waits for the lock that this is otherwise called under. dladdr() does, too. */
 void hodo_imports_init(void)
 {
 	extern __typeof__(dlsym) dlsym __attribute__((weak));
@@ -62,6 +70,7 @@ void hodo_imports_init(void)
 	for (unsigned i = 0; i < 4 && &dlsym; i++) {
 		resolved[i][0] = (uintptr_t)dlsym(RTLD_DEFAULT, resolved_names[i]);
 		resolved[i][1] = (uintptr_t)dlsym(RTLD_NEXT, resolved_names[i]);
+		foreign[i] = resolved[i][1] && !in_libc(resolved[i][1]);
 	}
 }
 
@@ -72,6 +81,15 @@ uintptr_t hodo_imports_resolve(const char *name, bool next)
 			return resolved[i][next];
 	}
 	return 0;
+}
+
+bool hodo_imports_foreign(const char *name)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		if (foreign[i] && __builtin_strcmp(name, resolved_names[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool holds(const struct hodo_scan *scan, uintptr_t addr)
@@ -138,32 +156,25 @@ static struct target *target_of_stub(struct search *s, uintptr_t stub)
 
 /* ---------------------------------------------------------- whose slot it is */
 
-static struct hodo_names *names(struct search *s)
-{
-	if (!s->names_tried)
-		s->names = hodo_names_open(s->scan->info, s->scan->object->path);
-	s->names_tried = true;
-	return s->names;
-}
-
 /*
  * GCC moves code that is seldom reached out of its function, to a place with an unwind entry and
  * a symbol of its own, "f.cold". The slot there belongs to f.
  */
 static uintptr_t function_of_cold(struct search *s, uintptr_t start)
 {
+	const struct hodo_names *names = hodo_scan_names(s->scan);
 	char name[512];
 	uintptr_t at, whole;
 	const char *cold;
 
-	if (!names(s))
+	if (!names)
 		return start;
-	cold = hodo_names_find(s->names, start, &at);
+	cold = hodo_names_find(names, start, &at);
 	for (size_t n = 0; n < sizeof(name) - 1 && cold[n]; n++) {
 		name[n] = cold[n];
 		if (__builtin_memcmp(cold + n, ".cold", 5) == 0) {
 			name[n] = 0;
-			whole = hodo_names_symbol(s->names, name);
+			whole = hodo_names_symbol(names, name);
 			return whole ? whole : start;
 		}
 	}
@@ -200,7 +211,9 @@ static uintptr_t function_of(struct search *s, uintptr_t slot, bool entry)
 	uintptr_t next, start = hodo_starts_find(&s->starts, slot, &next);
 
 	if (!start) {
-		if (names(s) && *hodo_names_find(s->names, slot, &start))
+		const struct hodo_names *names = hodo_scan_names(s->scan);
+
+		if (names && *hodo_names_find(names, slot, &start))
 			return start;
 		return entry ? hodo_slot_function(slot) : slot;
 	}
@@ -346,8 +359,6 @@ void hodo_imports_scan(struct hodo_scan *scan, const struct hodo_dynamic *d, con
 	hodo_starts_read(scan->info, &s.starts);
 	each_segment(&s, stubs_in);
 	each_segment(&s, slots_in);
-	if (s.names)
-		hodo_names_close(s.names);
 }
 
 #endif

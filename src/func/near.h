@@ -65,6 +65,8 @@ HODO_HIDDEN void hodo_imports_scan(struct hodo_scan *scan, const struct hodo_dyn
 /* Where a reference to the name leads (next: behind libhodo), as the loader resolved it at the start; 0: nowhere. */
 HODO_HIDDEN void hodo_imports_init(void);
 HODO_HIDDEN uintptr_t hodo_imports_resolve(const char *name, bool next);
+/* Whether behind libhodo there is another function of that name than libc's. */
+HODO_HIDDEN bool hodo_imports_foreign(const char *name);
 
 /* entry_only.c: of each object, the first time: -pg, which nobody may have asked us to look for. */
 HODO_HIDDEN void hodo_mcount_look(const struct hodo_dynamic *d);

@@ -267,24 +267,28 @@ static void forget(struct hodo_func_object *o)
 /* The kinds of slots that are looked for in every program, so that they are no-ops until they are wanted. */
 static void look(struct hodo_func_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
-	struct hodo_scan scan = { info, o };
+	struct hodo_scan scan = { .info = info, .object = o };
 
 	if (note)
 		hodo_scan_calls(&scan, note);
 	hodo_scan_instrument(&scan);
+	if (scan.names)
+		hodo_names_close(scan.names);
 	index_functions(o);
 }
 
 /* The others, once functions are wanted; the slots known so far stay. */
 static void look_closer(struct hodo_func_object *o, const struct dl_phdr_info *info)
 {
-	struct hodo_scan scan = { info, o };
+	struct hodo_scan scan = { .info = info, .object = o };
 
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++)
 		o->slots[i].function = o->functions[o->slots[i].function].addr;
 	drop_functions(o);
 	hodo_scan_xray(&scan);
 	hodo_scan_entry_only(&scan);
+	if (scan.names)
+		hodo_names_close(scan.names);
 	index_functions(o);
 	o->complete = true;
 }

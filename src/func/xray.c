@@ -129,11 +129,10 @@ void hodo_scan_xray(struct hodo_scan *scan)
 
 	if (!hodo_patch_possible())
 		return;
-	names = hodo_names_open(scan->info, o->path);
+	names = hodo_scan_names(scan);
 	if (!names)
 		return;
 	map = hodo_names_section(names, "xray_instr_map", &bytes);
-	hodo_names_close(names);
 	if (!map || hodo_objects_room(map, PF_R) < bytes)
 		return;
 	enter = hodo_near_stub(o->text, o->text_end, HODO_HOOK_ENTRY);
