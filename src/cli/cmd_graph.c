@@ -155,7 +155,9 @@ static void free_threads(struct graph *g)
 	for (uint32_t i = 0; i < GRAPH_HASH; i++) {
 		for (struct graph_thread *t = g->hash[i], *next; t; t = next) {
 			next = t->next;
+			graph_whole_drop(g, t);
 			free(t->items);
+			free(t->roots);
 			free(t->held);
 			free(t);
 		}

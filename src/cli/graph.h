@@ -46,7 +46,8 @@ struct graph_thread {
 	struct graph_call *root; /* --function: the outermost call of it; NULL: in none */
 	bool whole; /* its calls are known at their end only */
 	struct graph_item *items; /* then: graph_whole.c's */
-	uint32_t nitems, items_room;
+	uint32_t *roots;          /* of the items, those inside of no other */
+	uint32_t nitems, nroots, items_room;
 	struct graph_thread *next; /* of the same hash */
 };
 
@@ -82,7 +83,8 @@ void graph_comment(struct graph *g, const struct graph_thread *t, const struct h
 /* graph_whole.c */
 void graph_whole_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call, const char *name);
 void graph_whole_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
-void graph_whole_show(struct graph *g, struct graph_thread *t); /* what is kept */
+void graph_whole_show(struct graph *g, struct graph_thread *t); /* what is kept, and forgets it */
+void graph_whole_drop(struct graph *g, struct graph_thread *t);
 
 /* Whether a function's name is of the glob, with its parameters or without. */
 bool graph_function_is(const char *glob, const char *name);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * graph_whole.c - recordings that tell of a call at its end only, inner calls
- * first: a thread's are kept, each before those inside of it, until one ends that
- * nothing was around.
+ * first: a thread's are kept as a tree until one ends that nothing was around.
+ *
+ * Depths tell what is inside of what, for times are not exact to the ns: a call that
+ * was left ended when the event was written.
  */
 #define _GNU_SOURCE
 #include "graph.h"
@@ -10,61 +12,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEMS_MAX (1u << 20) /* of all threads; beyond that a thread's are shown as they are */
+#define ITEMS_MAX (1u << 20)  /* of all threads; beyond that a thread's are shown as they are */
+#define SKEW_NS 1000000       /* events that much before a call's entry are certainly before it */
+#define COMMENTS_MAX 4096u    /* looked through for those inside of a call */
+#define NONE UINT32_MAX
 
 struct graph_item {
 	int64_t entry_ns, end_ns;
 	const char *name;
-	char *comment; /* an event's lines; NULL: a call */
+	char *comment; /* an event's text; NULL: a call */
 	uint32_t depth;
+	uint32_t child, next; /* first one inside of it, next one beside it; NONE */
 	bool left;
 };
 
-static struct graph_item *add(struct graph *g, struct graph_thread *t, uint32_t at)
+static bool make_room(struct graph *g, struct graph_thread *t)
 {
-	if (t->nitems == t->items_room) {
-		uint32_t room = t->items_room ? 2 * t->items_room : 64;
-		struct graph_item *more = reallocarray(t->items, room, sizeof(*more));
+	uint32_t room = t->items_room ? 2 * t->items_room : 64;
+	struct graph_item *items;
+	uint32_t *roots;
 
-		if (!more) {
-			g->no_memory = true;
-			return NULL;
-		}
-		t->items = more;
-		t->items_room = room;
-	}
-	g->nitems++;
-	memmove(&t->items[at + 1], &t->items[at], (t->nitems - at) * sizeof(*t->items));
-	t->nitems++;
-	t->items[at] = (struct graph_item){ 0 };
-	return &t->items[at];
+	if (t->nitems < t->items_room)
+		return true;
+	items = reallocarray(t->items, room, sizeof(*items));
+	if (items)
+		t->items = items;
+	roots = reallocarray(t->roots, room, sizeof(*roots));
+	if (roots)
+		t->roots = roots;
+	g->no_memory |= !items || !roots;
+	if (!items || !roots)
+		return false;
+	t->items_room = room;
+	return true;
 }
 
-/*
- * Where a call that ended goes: before all that was inside of it. Depths tell that, for times are not exact to the
- * ns: a call that was left ended when the event was written.
- */
-static uint32_t place_of(const struct graph_thread *t, uint32_t depth, int64_t entry_ns)
+/* A new item that is inside of no other as yet. */
+static struct graph_item *add(struct graph *g, struct graph_thread *t)
 {
-	uint32_t i = t->nitems;
+	struct graph_item *i;
 
-	while (i > 0 && (t->items[i - 1].comment ||
-			 (t->items[i - 1].depth > depth && t->items[i - 1].end_ns >= entry_ns)))
-		i--;
-	while (i < t->nitems && t->items[i].comment && t->items[i].entry_ns < entry_ns)
-		i++;
+	if (!make_room(g, t))
+		return NULL;
+	i = &t->items[t->nitems];
+	*i = (struct graph_item){ .child = NONE, .next = NONE };
+	t->roots[t->nroots++] = t->nitems++;
+	g->nitems++;
 	return i;
 }
 
-struct open_items {
-	const struct graph_item **item;
+/* Puts the last root around those before it that it holds. */
+static void adopt(struct graph_thread *t)
+{
+	uint32_t self = t->roots[t->nroots - 1], n = t->nroots - 1, comments = 0;
+	struct graph_item *call = &t->items[self];
+
+	while (n > 0) {
+		const struct graph_item *i = &t->items[t->roots[n - 1]];
+
+		if (i->comment ? i->entry_ns < call->entry_ns - SKEW_NS || ++comments > COMMENTS_MAX
+			       : i->depth <= call->depth || i->end_ns < call->entry_ns)
+			break;
+		n--;
+	}
+	while (n < t->nroots - 1 && t->items[t->roots[n]].comment && t->items[t->roots[n]].entry_ns < call->entry_ns)
+		n++;
+	for (uint32_t k = t->nroots - 1; k-- > n;) {
+		t->items[t->roots[k]].next = call->child;
+		call->child = t->roots[k];
+	}
+	t->roots[n] = self;
+	t->nroots = n + 1;
+}
+
+/* ------------------------------------------------------------------------- lines */
+
+/* The way from a root to the item at hand. */
+struct way {
+	uint32_t *item;
 	uint32_t n;
-	uint32_t root; /* depth of the outermost of --function */
+	uint32_t scope; /* --function: length of the way to the outermost of it; NONE: not in any */
 };
 
-static uint32_t shown_depth(const struct graph *g, const struct open_items *open, uint32_t depth)
+/* Whether it is to have a line, and at which depth. Calls as deep as --depth have none. */
+static bool shown(const struct graph *g, const struct way *w, const struct graph_item *items,
+		  const struct graph_item *i, uint32_t *depth)
 {
-	return g->o->function && open->n && depth >= open->root ? depth - open->root : g->o->function ? 0 : depth;
+	const struct graph_item *outer = w->n ? &items[w->item[w->n - 1]] : NULL;
+	uint32_t base = g->o->function && w->scope != NONE ? items[w->item[w->scope]].depth : 0;
+
+	if (g->o->function && w->scope == NONE) {
+		*depth = 0;
+		return false;
+	}
+	*depth = i->comment ? (outer ? outer->depth + 1 : base) : i->depth;
+	*depth -= *depth > base ? base : *depth;
+	return i->comment ? *depth <= g->o->depth : *depth < g->o->depth;
+}
+
+static bool has_lines(const struct graph *g, const struct graph_thread *t, const struct graph_item *i, uint32_t depth)
+{
+	for (uint32_t k = i->child; k != NONE; k = t->items[k].next)
+		if (t->items[k].comment || depth + 1 < g->o->depth)
+			return true;
+	return false;
 }
 
 static void line(struct graph *g, struct graph_thread *t, const struct graph_item *i, enum graph_line what,
@@ -79,67 +130,72 @@ static void line(struct graph *g, struct graph_thread *t, const struct graph_ite
 			   i->left ? "left" : NULL);
 }
 
-/* Closes what is over before an item, or all. */
-static void close_items(struct graph *g, struct graph_thread *t, struct open_items *open, const struct graph_item *before)
+/* The way leads to the item's place; the item itself is not in it. */
+static void show_item(struct graph *g, struct graph_thread *t, struct way *w, uint32_t index, bool end)
 {
-	while (open->n) {
-		const struct graph_item *i = open->item[open->n - 1];
-
-		if (before && (before->comment ? before->entry_ns <= i->end_ns : before->depth > i->depth))
-			return;
-		line(g, t, i, GRAPH_CLOSES, shown_depth(g, open, i->depth));
-		open->n--;
-	}
-}
-
-static void show_item(struct graph *g, struct graph_thread *t, struct open_items *open, const struct graph_item *i,
-		      const struct graph_item *next)
-{
-	const struct graph_item *outer;
+	const struct graph_item *i = &t->items[index];
 	uint32_t depth;
 
-	close_items(g, t, open, i);
-	outer = open->n ? open->item[open->n - 1] : NULL;
-	if (i->comment) {
-		if (outer || !g->o->function)
-			graph_comment_text(g, t, i->entry_ns, i->comment,
-					   outer ? shown_depth(g, open, outer->depth) + 1 : 0);
-		return;
+	if (g->o->function && w->scope == NONE && !i->comment && graph_function_is(g->o->function, i->name)) {
+		w->item[w->n] = index;
+		w->scope = w->n;
 	}
-	if (g->o->function && !outer) {
-		if (!graph_function_is(g->o->function, i->name))
-			return;
-		open->root = i->depth;
-	}
-	depth = g->o->function && !outer ? 0 : shown_depth(g, open, i->depth);
-	if (depth >= g->o->depth)
+	if (!shown(g, w, t->items, i, &depth))
 		return;
-	/* What follows and is inside of it may be left out by --depth. */
-	if (next && (next->comment ? next->entry_ns <= i->end_ns : next->depth > i->depth && depth + 1 < g->o->depth)) {
-		line(g, t, i, GRAPH_OPENS, depth);
-		open->item[open->n++] = i;
-	} else {
-		line(g, t, i, GRAPH_LEAF, depth);
+	if (i->comment)
+		graph_comment_text(g, t, i->entry_ns, i->comment, depth);
+	else if (!end)
+		line(g, t, i, has_lines(g, t, i, depth) ? GRAPH_OPENS : GRAPH_LEAF, depth);
+	else if (has_lines(g, t, i, depth))
+		line(g, t, i, GRAPH_CLOSES, depth);
+}
+
+static void show_tree(struct graph *g, struct graph_thread *t, struct way *w, uint32_t root)
+{
+	uint32_t at = root;
+
+	for (;;) {
+		show_item(g, t, w, at, false);
+		if (t->items[at].child != NONE) {
+			w->item[w->n++] = at;
+			at = t->items[at].child;
+			continue;
+		}
+		/* Up to the first that has one beside it. */
+		for (;;) {
+			if (w->scope == w->n)
+				w->scope = NONE;
+			if (at == root)
+				return;
+			if (t->items[at].next != NONE)
+				break;
+			at = w->item[--w->n];
+			show_item(g, t, w, at, true);
+		}
+		at = t->items[at].next;
 	}
 }
 
 void graph_whole_show(struct graph *g, struct graph_thread *t)
 {
-	struct open_items open = { .item = calloc(t->nitems + 1u, sizeof(*open.item)) };
+	struct way w = { .item = calloc(t->nitems + 1u, sizeof(*w.item)), .scope = NONE };
 
-	g->no_memory |= !open.item;
-	for (uint32_t i = 0; i < t->nitems; i++) {
-		if (open.item)
-			show_item(g, t, &open, &t->items[i], i + 1 < t->nitems ? &t->items[i + 1] : NULL);
-	}
-	if (open.item)
-		close_items(g, t, &open, NULL);
+	g->no_memory |= !w.item;
+	for (uint32_t i = 0; w.item && i < t->nroots; i++)
+		show_tree(g, t, &w, t->roots[i]);
+	free(w.item);
+	graph_whole_drop(g, t);
+}
+
+void graph_whole_drop(struct graph *g, struct graph_thread *t)
+{
 	for (uint32_t i = 0; i < t->nitems; i++)
 		free(t->items[i].comment);
-	free(open.item);
 	g->nitems -= t->nitems;
-	t->nitems = 0;
+	t->nitems = t->nroots = 0;
 }
+
+/* -------------------------------------------------------------------------- what comes */
 
 void graph_whole_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call, const char *name)
 {
@@ -147,7 +203,7 @@ void graph_whole_call(struct graph *g, struct graph_thread *t, const struct hodo
 
 	if (call->end_ns - call->entry_ns < (int64_t)g->o->min_time_ns || call->end_ns < g->o->since_ns)
 		return;
-	i = add(g, t, place_of(t, call->depth, call->entry_ns));
+	i = add(g, t);
 	if (!i)
 		return;
 	i->entry_ns = call->entry_ns;
@@ -155,13 +211,14 @@ void graph_whole_call(struct graph *g, struct graph_thread *t, const struct hodo
 	i->name = name;
 	i->depth = call->depth;
 	i->left = call->flags & HODO_READ_CALL_LEFT;
+	adopt(t);
 	if (call->depth == 0 || g->nitems > ITEMS_MAX)
 		graph_whole_show(g, t);
 }
 
 void graph_whole_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e)
 {
-	struct graph_item *i = add(g, t, t->nitems);
+	struct graph_item *i = add(g, t);
 	const char *text;
 	size_t len;
 
@@ -171,11 +228,11 @@ void graph_whole_event(struct graph *g, struct graph_thread *t, const struct hod
 	i->entry_ns = i->end_ns = e->ts_ns;
 	i->comment = strndup(text, len);
 	if (!i->comment) {
+		t->nroots--;
 		t->nitems--;
 		g->nitems--;
 		g->no_memory = true;
-		return;
-	}
-	if (g->nitems > ITEMS_MAX)
+	} else if (g->nitems > ITEMS_MAX) {
 		graph_whole_show(g, t);
+	}
 }
