@@ -6,6 +6,7 @@ were written; a peer that is not here gives None, and its rows stay empty.
 """
 import os
 import shutil
+from pathlib import Path
 
 from peers import BenchError, run
 
@@ -13,6 +14,8 @@ UFTRACE_RECORD = 16  # bytes
 # All calls, however short, and buffers for all of them: by default both modes drop calls below 5 us.
 XRAY_OPTIONS = {"xray-fdr": "func_duration_threshold_us=0:buffer_max=10000",
                 "xray-basic": "func_duration_threshold_us=0"}
+# Where XRay finds the counter's frequency; without, it takes clock_gettime() in place of the counter.
+XRAY_FREQUENCY = [Path("/sys/devices/system/cpu/cpu0", name) for name in ("tsc_freq_khz", "cpufreq/cpuinfo_max_freq")]
 LTTNG_HELPER = "liblttng-ust-cyg-profile-fast.so"
 
 
@@ -21,6 +24,7 @@ class FunctionPeers:
         self.bench = bench
         self.serial = 0
         self.has_uftrace = shutil.which("uftrace") is not None
+        self.xray_clock = "" if any(path.exists() for path in XRAY_FREQUENCY) else " by clock_gettime"
 
     def program(self, name):
         """Path of a program, or None: those of XRay are built only where clang has its run-time library."""
@@ -46,7 +50,7 @@ class FunctionPeers:
         if not self.has_uftrace:
             return None
         folder = self.folder() / "uftrace.data"
-        # --no-event: without perf's context switches, which it would otherwise record where it may.
+        # --no-event: without perf's context switches, which it would otherwise record where it has the right to.
         output = run(["uftrace", "record", "-d", folder, "--no-event", *options, self.program(program), *args])
         size = sum(path.stat().st_size for path in folder.glob("[0-9]*.dat"))
         if not keep:

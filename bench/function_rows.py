@@ -143,8 +143,8 @@ def calls(bench):
         rows += [
             against_clock(f"{ident}_ring", f"function entry + exit ({work}), overwrite", runs, "ring", kind, "c",
                           "two clocks", 1.3),
-            against(f"{ident}_fdr", "", runs, "ring", "xray-fdr", "XRay FDR", kind, 6),
-            against(f"{ident}_basic", "", runs, "ring", "xray-basic", "XRay basic", kind),
+            against(f"{ident}_fdr", "", runs, "ring", "xray-fdr", f"XRay FDR{peers.xray_clock}", kind, 6),
+            against(f"{ident}_basic", "", runs, "ring", "xray-basic", f"XRay basic{peers.xray_clock}", kind),
             against(f"{ident}_stamp", "", runs, "ring", "stamp", "time stamps, -finstrument-functions", kind,
                     faster=False),
             against(f"{ident}_gprof", "", runs, "ring", "gprof", "gprof, which only counts,", kind, faster=False),
@@ -193,7 +193,7 @@ def tracers(bench):
                 rows.append(against_clock(f"tracer_{side}_{work}", what, runs, side, kind, "c", "two clocks"))
     for kind, work in WORKLOADS.items():
         rows.append(against(f"tracer_own_{work}", f"a tracer of one's own that does nothing ({work})", runs, "own",
-                            "xray_null", "XRay handler that does nothing", kind))
+                            "xray_null", "XRay handler that does nothing", kind, faster=False))
     return rows
 
 
