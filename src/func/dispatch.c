@@ -20,6 +20,7 @@
  * to keep the compiler in order; where the kernel has none, it is an exchange.
  */
 #include <errno.h>
+#include <signal.h>
 #include "func.h"
 
 __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
@@ -52,23 +53,29 @@ static void after_fork(long unused, long unused2, long unused3)
 	hodo_process_after_fork();
 }
 
+/*
+ * Whether a longjmp has gone past the dispatch that has the guard, told from an address that is in use now: the stack
+ * grows down. A signal stack may be an array of a function further up, though.
+ */
+static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread *t, uintptr_t at)
+{
+	uintptr_t guard = t->guard, low;
+	stack_t signal_stack;
+
+	if (at <= guard || !hodo_func_own_stack(t, at) || !hodo_func_own_stack(t, guard) ||
+	    hodo_sys2(SYS_sigaltstack, 0, &signal_stack) != 0)
+		return false;
+	low = (uintptr_t)signal_stack.ss_sp;
+	return !(signal_stack.ss_flags & SS_ONSTACK) || guard - low < signal_stack.ss_size ||
+	       at - low >= signal_stack.ss_size;
+}
+
 /* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
 static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 {
 	struct hodo_func_tls *tls = &hodo_func_tls;
 	struct hodo_func_thread *t = tls->thread;
 
-	if (__builtin_expect(tls->guard != 0, 0)) {
-		if (!t || at <= tls->guard || at - t->shadow.stack_low >= t->shadow.stack_high - t->shadow.stack_low ||
-		    tls->guard - t->shadow.stack_low >= t->shadow.stack_high - t->shadow.stack_low) {
-			if (entry && !tls->in_tracer)
-				missed();
-			return 0;
-		}
-		tls->in_tracer = false; /* longjmp went past the dispatch that was here */
-	}
-	tls->guard = (uintptr_t)__builtin_frame_address(0);
-	hodo_compiler_barrier();
 	/* A fork that ran no handlers: the child has not the memory that its recording is in. */
 	if (__builtin_expect(hodo_process_forked(), 0))
 #ifdef __x86_64__
@@ -76,14 +83,22 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 #else
 		after_fork(0, 0, 0);
 #endif
+	/* A handler that interrupts this may set the thread up; it is asked for again where none can. */
 	if (__builtin_expect(!t, 0)) {
 		t = hodo_func_thread_get();
-		if (!t) {
-			tls->guard = 0;
+		if (!t)
+			return 0;
+	}
+	if (__builtin_expect(t->guard != 0, 0)) {
+		if (!left_behind(t, at)) {
+			if (entry && !tls->in_tracer)
+				missed();
 			return 0;
 		}
-		tls->thread = t;
+		tls->in_tracer = false;
 	}
+	t->guard = (uintptr_t)__builtin_frame_address(0);
+	hodo_compiler_barrier();
 	t->inside |= 1;
 	if (__builtin_expect(hodo_dispatch_fence, 0))
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -93,10 +108,22 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 
 static void end(struct hodo_func_thread *t)
 {
-	/* Release: what the tracers did comes before. */
-	hodo_store_release(&t->inside, t->inside + 1);
+	/* Even also if it was left before it became odd. Release: what the tracers did comes before. */
+	hodo_store_release(&t->inside, (t->inside + 1) & ~1u);
 	hodo_compiler_barrier();
-	hodo_func_tls.guard = 0;
+	t->guard = 0;
+}
+
+bool hodo_dispatch_in_tracer(void)
+{
+	struct hodo_func_tls *tls = &hodo_func_tls;
+	struct hodo_func_thread *t = tls->thread;
+
+	if (t && t->guard && left_behind(t, (uintptr_t)__builtin_frame_address(0))) {
+		tls->in_tracer = false;
+		end(t);
+	}
+	return tls->in_tracer;
 }
 
 /* ---------------------------------------------------------------- who wants it */

@@ -172,6 +172,7 @@ extern HODO_HIDDEN const struct hodo_builtin_ops hodo_builtin_record, hodo_built
 struct hodo_func_thread {
 	struct hodo_shadow shadow; /* first */
 	uint32_t inside;           /* odd: the thread is in dispatch */
+	uintptr_t guard;           /* stack pointer of the dispatch that is running, 0: none */
 	uint32_t tid;
 	bool main;
 	const char *role;          /* thread.c */
@@ -195,14 +196,24 @@ static inline struct hodo_func_thread *hodo_func_thread(struct hodo_shadow *shad
 
 struct hodo_func_tls {
 	struct hodo_func_thread *thread;
-	uintptr_t guard; /* stack pointer of the dispatch that is running, 0: none */
 	const char *role;
 	bool in_tracer;  /* a tracer of the program's is running: what it calls is not traced */
 };
 extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
 
-/* threads.c: this thread's, set up if need be; NULL: beyond a limit. */
+/* dispatch.c: whether a tracer of the program's is running in this thread. */
+HODO_HIDDEN bool hodo_dispatch_in_tracer(void);
+
+/* threads.c: sets up this thread's; NULL: beyond a limit. */
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(void);
+/* Whether another thread sleeps where it cannot be in the dispatch that it has begun: a longjmp went past that. */
+HODO_HIDDEN bool hodo_func_thread_left(const struct hodo_func_thread *t);
+/* Whether the address is on the thread's own stack. */
+static inline bool hodo_func_own_stack(const struct hodo_func_thread *t, uintptr_t at)
+{
+	return at - t->shadow.stack_low < t->shadow.stack_high - t->shadow.stack_low;
+}
+HODO_HIDDEN void hodo_func_threads_init(void);
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_at(uint32_t i); /* NULL behind the last; for grace periods */
 HODO_HIDDEN void hodo_func_threads_after_fork(void);
 

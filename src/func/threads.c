@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include "func.h"
 
 #define CHUNK 64 /* threads of one mapping */
@@ -17,6 +18,7 @@ static struct hodo_func_thread *chunks[HODO_FUNC_THREADS_MAX / CHUNK];
 static uint32_t nthreads;
 static uint32_t search_at = CHUNK; /* threads at which the next search for those gone is worth its time */
 static uint32_t threads_lock;
+static uint32_t process; /* whose threads they are */
 
 static struct hodo_parked parked;
 static uint32_t parked_lock;
@@ -48,16 +50,20 @@ static void unlock_parked(struct hodo_parked *p)
 static bool grow_frames(struct hodo_shadow *shadow)
 {
 	size_t bytes = shadow->max * sizeof(*shadow->frames);
+	uint64_t mask;
 	void *p;
 
 	if (shadow->max >= HODO_FRAMES_MAX)
 		return false;
+	/* A handler that longjmps from between the two would leave an address where nothing is any more. */
+	mask = hodo_signals_block();
 	p = (void *)hodo_sys4(SYS_mremap, shadow->frames, bytes, 2 * bytes, MREMAP_MAYMOVE);
-	if (hodo_is_error(p))
-		return false;
-	shadow->frames = p;
-	shadow->max *= 2;
-	return true;
+	if (!hodo_is_error(p)) {
+		shadow->frames = p;
+		shadow->max *= 2;
+	}
+	hodo_signals_restore(mask);
+	return !hodo_is_error(p);
 }
 
 /* --------------------------------------------------------------- thread's stack */
@@ -188,6 +194,7 @@ static struct hodo_func_thread *set_up(uint32_t tid)
 	t->tid = tid;
 	t->main = tid == (uint32_t)hodo_sys0(SYS_getpid);
 	t->inside &= ~1u;
+	t->guard = 0;
 	t->role = 0;
 	t->stack_min = t->stack_pending = 0;
 	t->shadow.n = 0;
@@ -198,24 +205,116 @@ static struct hodo_func_thread *set_up(uint32_t tid)
 	return t;
 }
 
+static void lock_threads(void)
+{
+	struct timespec pause = { 0, 50000 };
+	uint32_t free_word = 0;
+
+	/* Sleep in the end: yielding alone keeps an owner of lower real-time priority from going on. */
+	for (unsigned i = 1; !hodo_cas_acquire(&threads_lock, &free_word, 1); free_word = 0, i++) {
+		if (i > 100)
+			hodo_sys2(SYS_nanosleep, &pause, 0);
+		else
+			hodo_sys0(SYS_sched_yield);
+	}
+}
+
 struct hodo_func_thread *hodo_func_thread_get(void)
 {
 	uint64_t mask = hodo_signals_block();
-	struct hodo_func_thread *t;
-	uint32_t free_word = 0;
+	struct hodo_func_thread *t = hodo_func_tls.thread;
 
-	while (!hodo_cas_acquire(&threads_lock, &free_word, 1)) {
-		free_word = 0;
-		hodo_sys0(SYS_sched_yield);
-	}
+	if (t)
+		goto out;
+	/* A vfork child has its parent's thread-local storage, but not the thread id. Its calls are not seen. */
+	if ((uint32_t)hodo_sys0(SYS_getpid) != process)
+		goto out;
+	lock_threads();
 	t = set_up(hodo_gettid());
 	hodo_store_release(&threads_lock, 0);
 	if (t)
 		find_stack(t);
 	else if (hodo_recording.on)
 		hodo_add(&hodo_shm()->func_threads, 1);
+	hodo_func_tls.thread = t;
+out:
 	hodo_signals_restore(mask);
 	return t;
+}
+
+void hodo_func_threads_init(void)
+{
+	process = (uint32_t)hodo_sys0(SYS_getpid);
+}
+
+/* ------------------------------------------------------------------ where it sleeps */
+
+static uint32_t put_text(char *to, uint32_t at, const char *text)
+{
+	while (*text)
+		to[at++] = *text++;
+	to[at] = 0;
+	return at;
+}
+
+static uint32_t put_number(char *to, uint32_t at, uint32_t n)
+{
+	char digits[11];
+	uint32_t i = sizeof(digits) - 1;
+
+	for (digits[i] = 0; i == sizeof(digits) - 1 || n; n /= 10)
+		digits[--i] = (char)('0' + n % 10);
+	return put_text(to, at, &digits[i]);
+}
+
+/* Whether /proc is of this process's own namespace: then its numbers mean what they mean here. */
+static bool proc_is_own(uint32_t pid)
+{
+	char own[12], link[12];
+	uint32_t len = put_number(own, 0, pid);
+
+	if (hodo_sys3(SYS_readlink, "/proc/self", link, sizeof(link)) != (long)len)
+		return false;
+	while (len > 0 && own[len - 1] == link[len - 1])
+		len--;
+	return len == 0;
+}
+
+/* The stack pointer of a thread that sleeps: the last number but one in its /proc file; 0: it runs, or is not known. */
+static uintptr_t sleeps_at(uint32_t tid)
+{
+	char path[48], text[256];
+	uintptr_t last = 0, before = 0;
+	long fd, n;
+
+	put_text(path, put_number(path, put_text(path, 0, "/proc/self/task/"), tid), "/syscall");
+	fd = hodo_sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	n = hodo_sys3(SYS_read, fd, text, sizeof(text));
+	hodo_sys1(SYS_close, fd);
+	for (long i = 0; i < n && text[0] != 'r' /* "running" */; i++) {
+		char c = text[i];
+
+		if (c == ' ') {
+			before = last;
+			last = 0;
+		} else if (c != 'x' && c != '-' && c != '\n') {
+			last = last << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+		}
+	}
+	return before;
+}
+
+bool hodo_func_thread_left(const struct hodo_func_thread *t)
+{
+	uintptr_t guard = hodo_load_acquire(&t->guard), sp;
+
+	if (!guard || !hodo_func_own_stack(t, guard) || !proc_is_own(process))
+		return false;
+	sp = sleeps_at(hodo_load(&t->tid));
+	/* The same guard before and after: what it sleeps in is no dispatch that has begun meanwhile. */
+	return sp > guard && hodo_func_own_stack(t, sp) && hodo_load_acquire(&t->guard) == guard;
 }
 
 /* The child has this thread alone, under another tid; what the others held stays free for new threads. */
@@ -223,6 +322,7 @@ void hodo_func_threads_after_fork(void)
 {
 	struct hodo_func_thread *own = hodo_func_tls.thread;
 
+	hodo_func_threads_init();
 	threads_lock = parked_lock = 0;
 	for (uint32_t i = 0; i < nthreads; i++) {
 		struct hodo_func_thread *t = &chunks[i / CHUNK][i % CHUNK];

@@ -15,6 +15,8 @@
 #include "near.h"
 
 #define RETIRED_MAX 256
+#define RETIRED_MANY 32
+#define LEFT_TRIES 64 /* pauses after which it is asked whether a thread has left dispatch by a longjmp */
 
 bool hodo_func_wanted;
 void *hodo_func_hooks[HODO_HOOKS] = {
@@ -59,9 +61,40 @@ static void grace_wait(void)
 	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
 		uint32_t inside = hodo_load_acquire(&t->inside);
 
-		while ((inside & 1) && hodo_load_acquire(&t->inside) == inside &&
-		       hodo_sys3(SYS_tgkill, pid, hodo_load(&t->tid), 0) != -ESRCH)
+		if (t == hodo_func_tls.thread)
+			continue; /* what is still to be seen of it was left by a longjmp */
+		for (unsigned n = 1; (inside & 1) && hodo_load_acquire(&t->inside) == inside; n++) {
+			if (hodo_sys3(SYS_tgkill, pid, hodo_load(&t->tid), 0) == -ESRCH ||
+			    (n % LEFT_TRIES == 0 && hodo_func_thread_left(t)))
+				break;
 			pause_briefly();
+		}
+	}
+}
+
+/* Whether no thread is in dispatch, this one included, nor can have what was replaced before this. */
+static bool nobody_inside(void)
+{
+	struct hodo_func_thread *t;
+
+	if (!hodo_patch_barrier())
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
+		if (hodo_load_acquire(&t->inside) & 1)
+			return false;
+	}
+	return true;
+}
+
+/* Libraries that come and go replace things while nobody waits for a grace period: then a moment without any thread
+ * inside does. */
+static void give_back(void)
+{
+	if (nretired < RETIRED_MANY || !nobody_inside())
+		return;
+	while (nretired > 0) {
+		nretired--;
+		hodo_sys2(SYS_munmap, retired[nretired].memory, retired[nretired].bytes);
 	}
 }
 
@@ -177,6 +210,7 @@ void hodo_tracers_objects_changed(bool gone)
 	}
 	hodo_slots_patch(sets_wanted(hodo_tracers));
 	hodo_exits_warn();
+	give_back();
 }
 
 /* --------------------------------------------------------------------- the list */
@@ -284,11 +318,6 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 
 /* ------------------------------------------------------------------- public API */
 
-static bool inside(void)
-{
-	return hodo_func_tls.in_tracer;
-}
-
 static int find(const struct hodo_tracer *tracer)
 {
 	for (uint32_t i = 0; hodo_tracers && i < hodo_tracers->n; i++) {
@@ -351,7 +380,7 @@ HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
 
 	if (!tracer || tracer->size != sizeof(*tracer) || (!tracer->enter && !tracer->exit))
 		return -EINVAL;
-	if (inside())
+	if (hodo_dispatch_in_tracer())
 		return -EDEADLK;
 	mask = hodo_control_lock();
 	error = add(tracer);
@@ -365,7 +394,9 @@ HODO_PUBLIC int hodo_tracer_unregister(struct hodo_tracer *tracer)
 	uint64_t mask;
 	int error;
 
-	if (inside())
+	if (!tracer)
+		return -ENOENT;
+	if (hodo_dispatch_in_tracer())
 		return -EDEADLK;
 	mask = hodo_control_lock();
 	error = drop(tracer);
@@ -436,6 +467,7 @@ static void init(void)
 	}
 #endif
 	hodo_imports_init();
+	hodo_func_threads_init();
 	start_ns = monotonic_ns();
 	start_ticks = hodo_func_now();
 }

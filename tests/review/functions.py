@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""functions.py CASE: hazards of function tracing (functions.c, functions_step.c), alone and recorded.
+
+HODO, FUNCTIONS, STEP and PLUGIN are in the environment.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HODO, FUNCTIONS, STEP, PLUGIN = (os.environ[name] for name in ("HODO", "FUNCTIONS", "STEP", "PLUGIN"))
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, (command, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def recorded(directory, *command, options=()):
+    run(HODO, "record", "-q", "--functions", "-o", f"{directory}/trace", *options, "--", *command)
+
+
+def step_recorded(directory, scene):
+    for tracer in "record", "graph", "profile":
+        recorded(directory, STEP, scene, options=("--tracer", tracer))
+    # Beside a tracer of the program's, and where there are no restartable sequences.
+    recorded(directory, STEP, scene, "tracer")
+    os.environ["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
+    recorded(directory, STEP, scene)
+
+
+def check_unwind(directory):
+    run(STEP, "unwind", "tracer")
+    step_recorded(directory, "unwind")
+
+
+def check_call(directory):
+    run(STEP, "call", "tracer")
+    run(STEP, "onstack", "tracer")
+    step_recorded(directory, "call")
+
+
+def check_longjmp(directory):
+    run(STEP, "longjmp", "tracer", "11")
+
+
+def check_arguments(directory):
+    """Also beside the recorder's tracer, which is not the program's to unregister."""
+    run(FUNCTIONS, "arguments")
+    recorded(directory, FUNCTIONS, "arguments")
+    done = run(HODO, "print", "--json", f"{directory}/trace")
+    names = [json.loads(line)["name"] for line in done.stdout.splitlines()]
+    assert names.count("func:entry") == 4 and names.count("func:exit") == 4, names
+
+
+def check_libraries(directory):
+    run(FUNCTIONS, "libraries", PLUGIN)
+    run(FUNCTIONS, "libraries_untraced", PLUGIN)
+
+
+def check_dlopen_in_tracer(directory):
+    run(FUNCTIONS, "dlopen_in_tracer", PLUGIN)
+
+
+if __name__ == "__main__":
+    case = sys.argv[1]
+    with tempfile.TemporaryDirectory(prefix="hodo-review-") as directory:
+        if f"check_{case}" in globals():
+            globals()[f"check_{case}"](directory)
+        else:
+            run(FUNCTIONS, case)
