@@ -300,6 +300,9 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		hodo_text_add_encoded(t, m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
 	}
+	if (m->catalog->objects_dropped)
+		hodo_text_add(t, "/*@warning text=%u%%20libraries%%20too%%20many:%%20their%%20functions%%20have%%20no%%20names*/\n",
+			      m->catalog->objects_dropped);
 	if (m->functions)
 		hodo_text_add(t, "/*@functions found=%llu on=%llu missed=%llu deep=%llu threads=%llu profile_lost=%llu*/\n",
 			      (unsigned long long)m->functions->found, (unsigned long long)m->functions->on,

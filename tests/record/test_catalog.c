@@ -201,11 +201,99 @@ static void test_labels(void **state)
 	free(base);
 }
 
+/* A mapping, as big as can be checked: path, and what is wrong with it if `spoil` is not 0. */
+static void add_object(uint8_t *base, uint64_t *used, const char *path, uint64_t start, uint64_t ticks, int spoil)
+{
+	size_t len = strlen(path) + 1;
+	struct hodo_record_object r = {
+		.head = { (uint32_t)((sizeof(r) + len + 7) & ~7ull), HODO_RECORD_OBJECT, 0 },
+		.base = start, .start = start, .end = start + 0x1000, .ticks = ticks, .functions = 5,
+		.build_id_len = 2, .build_id = { 0xab, 0x01 },
+	};
+
+	if (spoil == 1)
+		r.build_id_len = 33;
+	if (spoil == 2)
+		r.end = r.start;
+	memset(base + *used, 'x', r.head.size);
+	memcpy(base + *used, &r, sizeof(r));
+	memcpy(base + *used + sizeof(r), path, spoil == 3 ? len - 1 : len);
+	if (spoil == 4)
+		((struct hodo_record *)(base + *used))->size = 72;
+	*used += r.head.size;
+}
+
+static void add_unload(uint8_t *base, uint64_t *used, uint64_t start, uint64_t ticks)
+{
+	struct hodo_record_unload r = { .head = { sizeof(r), HODO_RECORD_UNLOAD, 0 }, .start = start, .ticks = ticks };
+
+	memcpy(base + *used, &r, sizeof(r));
+	*used += sizeof(r);
+}
+
+static void test_objects(void **state)
+{
+	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
+	struct hodo_ctf_metadata m = { .comm = "c", .exe = "e", .hostname = "h", .clock = &clock };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	struct hodo_text text = { 0 };
+	uint64_t used = 0;
+
+	(void)state;
+	add_object(base, &used, "/bin/my prog", 0x400000, 0, 0);
+	add_object(base, &used, "/lib/red.so", 0x7000, 10, 0);
+	add_unload(base, &used, 0x7000, 20);
+	add_object(base, &used, "/lib/blue.so", 0x7000, 30, 0);
+	add_unload(base, &used, 0x9000, 35); /* of none */
+	add_unload(base, &used, 0x7000, 40);
+	add_unload(base, &used, 0x7000, 50); /* again */
+	assert_int_equal(hodo_catalog_read(&c, base, used), 5);
+	assert_int_equal(c.objects, 3);
+	m.catalog = &c;
+	hodo_ctf_metadata_text(&m, &text);
+	assert_int_equal(text.error, 0);
+	assert_non_null(strstr(text.s, "\n/*@object path=/bin/my%20prog base=0x400000 start=0x400000 end=0x401000 functions=5 build_id=ab01*/\n"));
+	assert_non_null(strstr(text.s, "\n/*@object path=/lib/red.so base=0x7000 start=0x7000 end=0x8000 from=10 until=20 functions=5 build_id=ab01*/\n"));
+	assert_non_null(strstr(text.s, "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 build_id=ab01*/\n"));
+	hodo_text_free(&text);
+	hodo_catalog_free(&c);
+	for (int spoil = 1; spoil <= 4; spoil++) {
+		used = 0;
+		add_object(base, &used, "/lib/good.so", 0x1000, 0, 0);
+		add_object(base, &used, "/lib/bad-bad.so", 0x2000, 0, spoil); /* 16 bytes: no room behind the NUL */
+		assert_int_equal(hodo_catalog_read(&c, base, used), -EBADMSG);
+		assert_int_equal(c.objects, 1);
+		hodo_catalog_free(&c);
+	}
+	free(base);
+}
+
+/* Objects that come and go without end, and ends that fit none, cost bounded work. */
+static void test_many_objects(void **state)
+{
+	uint8_t *base = calloc(1, HODO_CATALOG_SIZE);
+	struct hodo_catalog c = { 0 };
+	uint64_t used = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < HODO_CATALOG_OBJECTS_MAX + 100; i++)
+		add_object(base, &used, "/lib/a.so", 0x1000 + i, 1, 0);
+	while (used + sizeof(struct hodo_record_unload) <= HODO_CATALOG_SIZE)
+		add_unload(base, &used, 1, 2);
+	assert_int_equal(hodo_catalog_read(&c, base, used), HODO_CATALOG_OBJECTS_MAX);
+	assert_int_equal(c.objects_dropped, 100);
+	assert_true(c.unload_steps <= HODO_CATALOG_UNLOAD_STEPS);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grows), cmocka_unit_test(test_same_id), cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_field_names), cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_objects), cmocka_unit_test(test_many_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
