@@ -34,6 +34,9 @@
 #define ARCH_SHSTK_STATUS 0x5005
 #define SHSTK_ENABLED 1ull
 #define WAITS 1000
+#define PROLOGUE_MIN 16    /* bytes; calls at the very start are nearer to it */
+#define SAVED_MAX 8        /* words below the copy */
+#define ALIGNMENT_MAX 8192 /* bytes between the two, and the argument above */
 
 struct entry {
 	uintptr_t at;
@@ -160,6 +163,34 @@ bool hodo_returns_possible(const char **why_not)
 	return ready;
 }
 
+/* lea 8(%rsp), %r10, behind an endbr64 or not */
+static bool aligns_stack(const uint8_t *p)
+{
+	if (p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa)
+		p += 4;
+	return p[0] == 0x4c && p[1] == 0x8d && p[2] == 0x54 && p[3] == 0x24 && p[4] == 0x08;
+}
+
+/*
+ * -pg: a function for which GCC aligns the stack puts a copy of its return address beside the frame pointer, and
+ * returns through the real one, which lies below the address that it keeps from r10. It keeps that
+ * among the registers that it saves.
+ */
+uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at)
+{
+	const uintptr_t *copy = (const uintptr_t *)at;
+
+	if (pc - function < PROLOGUE_MIN || !aligns_stack((const uint8_t *)function))
+		return at;
+	for (int i = 2; i <= SAVED_MAX; i++) {
+		uintptr_t kept = copy[-i];
+
+		if (!(kept & 7) && kept - at > 8 && kept - at <= ALIGNMENT_MAX && *((uintptr_t *)kept - 1) == *copy)
+			return kept - 8;
+	}
+	return 0;
+}
+
 bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
 {
 	struct entry *e;
@@ -202,6 +233,11 @@ bool hodo_returns_possible(const char **why_not)
 {
 	*why_not = "not on this architecture";
 	return false;
+}
+
+uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at)
+{
+	return 0;
 }
 
 bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
