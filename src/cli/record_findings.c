@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_findings.c - what the tracers thread, loop and stack found, told at the end of a recording. */
+/* record_findings.c - what the recording itself tells at its end: what tracers found, names that come near. */
 #define _GNU_SOURCE
 #include "record_findings.h"
 
@@ -8,13 +8,16 @@
 #include <string.h>
 
 #include "cli.h"
+#include "list_functions.h"
 #include "symbols.h"
+#include <record/pattern.h>
 
 #define WRONG_TOLD_MAX 20u
 #define HELD_MAX 256u /* pairs of a loop and a callback that are told apart */
 #define HELD_TOLD_MAX 10u
 #define CHAIN_SHOWN 12u
 #define ROLE_SHOWN 64u
+#define NAMES_LOOKED_AT_MAX 50000u /* for such that come near */
 
 struct held {
 	const char *function, *loop;
@@ -176,4 +179,69 @@ void hodo_record_findings(const char *recording)
 		hodo_symbols_free(f->symbols);
 	hodo_read_close(reader);
 	free(f);
+}
+
+/* ----------------------------------------------------------------- names that come near */
+
+/* Names of one file's functions; C++ without parameters. Returns how many were looked at. */
+static uint32_t see_file(struct hodo_pattern_list *list, const char *path, uint32_t max)
+{
+	struct hodo_read_options o = { .size = sizeof(o) };
+	struct hodo_function_list functions = { 0 };
+	struct hodo_read_elf *elf;
+	uint32_t n = 0;
+
+	if (hodo_read_elf_open(&elf, path, &o) < 0)
+		return 0;
+	if (hodo_function_list_file(&functions, elf, path) == 0)
+		n = functions.n < max ? functions.n : max;
+	for (uint32_t i = 0; i < n; i++) {
+		char name[256];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions.functions[i].name, "("),
+			 functions.functions[i].name);
+		for (uint32_t p = 0; p < list->n && name[0]; p++)
+			hodo_pattern_near(&list->pattern[p], name);
+	}
+	hodo_function_list_free(&functions);
+	hodo_read_elf_close(elf);
+	return n;
+}
+
+/* Files of all processes, each once. */
+static void see_files(struct hodo_pattern_list *list, const struct hodo_read *reader)
+{
+	uint32_t left = NAMES_LOOKED_AT_MAX;
+	const struct hodo_read_process *p;
+	const char *last = "";
+
+	for (uint32_t i = 0; (p = hodo_read_process(reader, i)) && left > 0; i++) {
+		for (uint32_t j = 0; j < p->nobjects && left > 0; j++) {
+			if (p->objects[j].functions == 0 || strcmp(p->objects[j].path, last) == 0)
+				continue;
+			last = p->objects[j].path;
+			left -= see_file(list, last, left);
+		}
+	}
+}
+
+void hodo_record_unmatched(const char *recording, const struct hodo_function_names *patterns, uint64_t found)
+{
+	struct hodo_pattern_list list = { .pattern = calloc(patterns->n + 1, sizeof(*list.pattern)) };
+	struct hodo_read *reader = hodo_open(recording, true);
+	struct hodo_text text = { 0 };
+	const char *p = patterns->text;
+
+	for (uint32_t i = 0; list.pattern && i < patterns->n; i++, p += strlen(p) + 1) {
+		list.pattern[list.n].text = strdup(p);
+		list.n += list.pattern[list.n].text != NULL;
+	}
+	if (reader)
+		see_files(&list, reader);
+	hodo_pattern_unknown(&list, "", &text);
+	hodo_error("none of %" PRIu64 " traceable functions matches %s: 'hodo list --functions FILE' names them", found,
+		   text.s && !text.error ? text.s : "what is asked for");
+	hodo_text_free(&text);
+	hodo_pattern_free(&list);
+	hodo_read_close(reader);
 }

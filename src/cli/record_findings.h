@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* record_findings.h - what the tracers thread, loop and stack found, told at the end of a recording. */
+/* record_findings.h - what the recording itself tells at its end: what tracers found, names that come near. */
 #ifndef HODO_CLI_RECORD_FINDINGS_H
 #define HODO_CLI_RECORD_FINDINGS_H
 
-/* Reads the recording once, and tells in some lines on standard error. */
+#include <record/functions.h>
+
+/* What the tracers thread, loop and stack found: reads the recording once, tells in some lines on standard error. */
 void hodo_record_findings(const char *recording);
+
+/* That none of so many functions matches the patterns, with the names of some that come near. */
+void hodo_record_unmatched(const char *recording, const struct hodo_function_names *patterns, uint64_t found);
 
 #endif

@@ -202,25 +202,6 @@ static void tell_count(uint64_t n, const char *what, const char *cause, const ch
 		hodo_error("%" PRIu64 " %s%s %s: %s", n, what, n == 1 ? "" : "s", cause, hint);
 }
 
-static void tell_unmatched(const struct hodo_function_names *patterns, uint64_t found)
-{
-	char names[256] = "";
-	size_t used = 0;
-	const char *p = patterns->text;
-
-	for (uint32_t i = 0; i < patterns->n; i++, p += strlen(p) + 1) {
-		int len = snprintf(names + used, sizeof(names) - used, "%s'%s'", i ? ", " : "", p);
-
-		if (len < 0 || (size_t)len >= sizeof(names) - used) {
-			names[used] = 0;
-			break;
-		}
-		used += (size_t)len;
-	}
-	hodo_error("none of %" PRIu64 " traceable functions matches %s: 'hodo list FILE' names them", found,
-		   used ? names : "what is asked for");
-}
-
 void hodo_function_options_tell(const struct hodo_function_options *o, const struct hodo_functions_seen *seen,
 				const char *program, const char *recording, bool quiet)
 {
@@ -231,7 +212,7 @@ void hodo_function_options_tell(const struct hodo_function_options *o, const str
 			   " hodo-functions` (gcc -pg -mfentry -minstrument-return=call), or clang's"
 			   " -fxray-instrument, or -finstrument-functions", program);
 	else if (seen->on == 0)
-		tell_unmatched(&o->functions.patterns, seen->found);
+		hodo_record_unmatched(recording, &o->functions.patterns, seen->found);
 	tell_count(seen->missed, "call", "not seen: made by a signal handler that interrupted a tracer",
 		   "leave out with -e '!func:...' what signal handlers call, or look at times with that in mind");
 	tell_count(seen->deep, "call", "not seen: deeper than a tracer keeps", "trace fewer functions, or bound the"

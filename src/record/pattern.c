@@ -117,7 +117,7 @@ static unsigned int distance(const char *a, const char *b)
 	return rows[la % 3][lb];
 }
 
-static void see_near(struct hodo_pattern *p, const char *name)
+void hodo_pattern_near(struct hodo_pattern *p, const char *name)
 {
 	unsigned int d = distance(p->text, name);
 	size_t half = strlen(p->text) / 2;
@@ -177,7 +177,7 @@ static void see_fields(struct hodo_pattern *p, const struct hodo_catalog_event *
 	for (uint8_t i = 0; i < event->nfields && event->kind != HODO_KIND_FUNCTION && !p->matched; i++) {
 		p->matched = strcmp(p->text, event->field[i]) == 0;
 		if (!p->matched)
-			see_near(p, event->field[i]);
+			hodo_pattern_near(p, event->field[i]);
 	}
 }
 
@@ -200,7 +200,7 @@ void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog 
 				continue;
 			p->matched = matches(p->text, c->event[j]->name);
 			if (!p->matched)
-				see_near(p, c->event[j]->name);
+				hodo_pattern_near(p, c->event[j]->name);
 		}
 	}
 }

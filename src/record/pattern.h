@@ -51,6 +51,9 @@ int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code,
 void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 
+/* Takes a name into account as one that comes near. */
+void hodo_pattern_near(struct hodo_pattern *p, const char *name);
+
 /*
  * Adds a sentence, begun with what ("no event matches "), about patterns that
  * match nothing and were not yet reported, and marks them so. False if there

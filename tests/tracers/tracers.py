@@ -374,6 +374,8 @@ def check_nothing(d):
     assert t.seen() == {k: 0 for k in ("found", "on", "missed", "deep", "threads", "profile_lost")}, t.seen()
     t = run(d, ["--functions=no_such*"], "counts")
     assert "matches 'no_such*'" in t.said and t.seen()["on"] == 0 and not t.of("func:entry"), t.said
+    t = run(d, ["--functions=run_lop"], "counts")
+    assert "matches 'run_lop' (near: run_loop)" in t.said, t.said
     t = Trace(d, [], [plain])
     assert "traceable" not in t.said and not t.seen()
 
