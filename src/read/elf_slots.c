@@ -88,10 +88,32 @@ int hodo_read_slots_xray(struct hodo_read_elf *e, struct hodo_functions *f)
 	return err;
 }
 
+#define NOOPS_MAX 64u /* in front of a function */
+
+/* Where no-ops stand in front of the function too, the table has the first of those. */
+static uint64_t slot_of(const struct hodo_read_elf *e, const struct hodo_functions *f, uint64_t addr)
+{
+	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t code[4];
+
+	for (unsigned k = 0; k < NOOPS_MAX; k++) {
+		const struct hodo_elf_symbol *s = hodo_read_elf_symbol(f, addr + k);
+
+		if (!s)
+			continue;
+		if (s->start <= addr)
+			return addr;
+		return hodo_read_elf_at(e, s->start, code, sizeof(code)) == 0 && memcmp(code, endbr, sizeof(endbr)) == 0 ?
+			       s->start + sizeof(endbr) : s->start;
+	}
+	return addr;
+}
+
 /* Whether the five bytes there are no-ops that a call has room in. */
 static bool has_room(const struct hodo_read_elf *e, uint64_t addr)
 {
-	static const uint8_t single[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 }, whole[3] = { 0x0f, 0x1f, 0x44 };
+	static const uint8_t single[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	static const uint8_t whole[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
 	uint8_t code[5];
 
 	return hodo_read_elf_at(e, addr, code, sizeof(code)) == 0 &&
@@ -122,7 +144,7 @@ int hodo_read_slots_patchable(struct hodo_read_elf *e, struct hodo_functions *f)
 		return err;
 	err = 0;
 	for (size_t i = 0; i < t.size / 8 && !err; i++) {
-		uint64_t addr = load64(t.bytes + 8 * i);
+		uint64_t addr = slot_of(e, f, load64(t.bytes + 8 * i));
 
 		if (has_room(e, addr))
 			err = hodo_read_functions_add(f, function_of(e, f, addr), HODO_READ_SLOT_PATCHABLE);
