@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""matrix.py [--full] SOURCE INCLUDE LIBHODO LIBHODO_A
+"""matrix.py [--full] SOURCE INCLUDE LIBHODO LIBHODO_A HODO
 
 Builds work.c with each kind of slot, compiler, level, linker and kind of output, and runs it with a tracer that comes
 and goes: exact counts of entries and exits, with and without a filter; the program's result; and text that is
-afterwards what the file has, but for what the kind of slot leaves on purpose. Without --full a spread of the cases that
+afterwards what the file has, but for what the kind of slot leaves on purpose. hodo list tells the same functions of
+the file. Without --full a spread of the cases that
 holds every flag with every kind of output."""
 import argparse
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -159,6 +161,14 @@ def check(kind, text):
         raise Miss(f"{total} entries in all, not {want_total}")
 
 
+def check_list(kind, hodo, binary):
+    slot = {"xray": "xray", "cyg": "instrument", "pfe": "patchable", "pg": "mcount"}[kind.name.split("-")[0]]
+    listed = json.loads(run([hodo, "list", "--functions", "--json", binary]))["functions"]
+    found = {f["name"]: f["slot"] for f in listed if f["name"] in CALLS}
+    if found != {name: slot for name in CALLS}:
+        raise Miss(f"hodo list: {found}")
+
+
 def cases(full):
     levels = ("-O0", "-O1", "-O2", "-O3", "-Os")
     linkers = ("bfd", "gold", "lld")
@@ -179,7 +189,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="", help="cases whose text holds this")
-    for name in ("source", "include", "library", "archive"):
+    for name in ("source", "include", "library", "archive", "hodo"):
         parser.add_argument(name)
     args = parser.parse_args()
     if not shutil.which("gcc"):
@@ -200,6 +210,7 @@ def main():
             try:
                 command, env = builder.build(directory, kind, compiler, level, linker, output)
                 check(kind, run(command, env, directory))
+                check_list(kind, args.hodo, directory / ("libwork.so" if output in ("shared", "dlopen") else "program"))
                 passed += 1
             except (Miss, subprocess.TimeoutExpired) as e:
                 missed += 1
