@@ -257,7 +257,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	}
 	if (t->root && call->depth <= t->root->depth)
 		t->root = NULL;
-	if (g->o->function && !t->root && !graph_function_is(g->o->function, place.name))
+	if (g->o->function && !t->root && !hodo_function_is(g->o->function, place.name))
 		return;
 	if (depth_in(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
 		return;
@@ -395,12 +395,9 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 
 static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
 {
-	struct hodo_place one, two;
 	struct graph *g = data;
 
-	hodo_symbols_find(g->symbols, process, ts_ns, a, &one);
-	hodo_symbols_find(g->symbols, process, ts_ns, b, &two);
-	return one.id == two.id;
+	return hodo_function_same(g->symbols, process, ts_ns, a, b);
 }
 
 /* ----------------------------------------------------------------------- events */
@@ -503,8 +500,8 @@ static void summary(struct graph *g, const struct hodo_read *r)
 	if (t.calls == 0 && t.orphans == 0 && !g->o->json)
 		hodo_warning("%s has no calls of functions: record with --functions", g->o->dir);
 	if (t.orphans && !g->o->quiet)
-		hodo_warning("of %llu calls: %llu returned, %llu left, %llu open; and %llu exits of calls that are not "
-			     "in the recording", (unsigned long long)t.calls, (unsigned long long)t.returned,
+		hodo_warning("calls %llu: returned %llu, left %llu, open %llu; exits of calls that are not in the "
+			     "recording: %llu", (unsigned long long)t.calls, (unsigned long long)t.returned,
 			     (unsigned long long)t.left, (unsigned long long)t.open, (unsigned long long)t.orphans);
 }
 
@@ -515,14 +512,6 @@ static bool many_threads(const struct hodo_read *r)
 	for (uint32_t i = 0; i < hodo_read_nprocesses(r) && n < 2; i++)
 		n += hodo_read_process(r, i)->nthreads ? hodo_read_process(r, i)->nthreads : 1;
 	return n > 1;
-}
-
-static const char *name_of(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address)
-{
-	struct hodo_place place;
-
-	hodo_symbols_find(symbols, process, ts_ns, address, &place);
-	return strncmp(place.name, "0x", 2) == 0 ? NULL : place.name;
 }
 
 static int show(struct graph *g, struct hodo_read *r)
@@ -537,7 +526,7 @@ static int show(struct graph *g, struct hodo_read *r)
 		return HODO_EXIT_FAILURE;
 	}
 	hodo_read_limit(r, INT64_MIN, g->o->until_ns);
-	hodo_read_symbols(r, name_of, g->symbols);
+	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
 	g->color = hodo_use_color(g->o->color, STDOUT_FILENO);
 	g->columns = many_threads(r);
 	hodo_out_start(&out, true);

@@ -180,7 +180,8 @@ static void put_text(FILE *f, const struct report *rep, const struct item *items
 			fprintf(f, "and %s more\n", hodo_grouped(rep->nrows - n, a));
 	}
 	if (rep->totals.orphans)
-		fprintf(f, "%s exits of calls that are not in the recording\n", hodo_grouped(rep->totals.orphans, a));
+		fprintf(f, "exits of calls that are not in the recording: %s\n",
+			hodo_grouped(rep->totals.orphans, a));
 	report_put_lists(f, rep);
 }
 

@@ -11,7 +11,7 @@
 #define HODO_CLI_GRAPH_H
 
 #include "cli.h"
-#include "symbols.h"
+#include "functions.h"
 
 struct graph_options {
 	const char *dir;
@@ -86,6 +86,4 @@ void graph_whole_event(struct graph *g, struct graph_thread *t, const struct hod
 void graph_whole_show(struct graph *g, struct graph_thread *t); /* what is kept, and forgets it */
 void graph_whole_drop(struct graph *g, struct graph_thread *t);
 
-/* Whether a function's name is of the glob, with its parameters or without. */
-bool graph_function_is(const char *glob, const char *name);
 #endif

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "graph.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,34 +11,8 @@
 #define NAME_COLOR "\033[36m"
 #define NOTE_COLOR "\033[33m"
 #define PLAIN      "\033[0m"
-#define INDENT_MAX 200u /* deeper calls stand there, with their depth as a number */
+#define INDENT_MAX 100u /* deeper calls stand there, with their depth as a number */
 #define NS_PER_S   1000000000
-
-bool graph_function_is(const char *glob, const char *name)
-{
-	size_t len = strlen(name), depth = 0;
-	char *part;
-	bool is;
-
-	if (fnmatch(glob, name, 0) == 0)
-		return true;
-	if (!memchr(name, '(', len))
-		return false;
-	/* Without "(int) const": back to the parenthesis that the last one closes. */
-	while (len > 0 && name[len - 1] != ')')
-		len--;
-	while (len > 0) {
-		len--;
-		depth += name[len] == ')';
-		depth -= name[len] == '(';
-		if (depth == 0)
-			break;
-	}
-	part = strndup(name, len);
-	is = part && len > 0 && fnmatch(glob, part, 0) == 0;
-	free(part);
-	return is;
-}
 
 void graph_put(struct graph *g, const char *s, size_t len)
 {

@@ -136,7 +136,7 @@ static void show_item(struct graph *g, struct graph_thread *t, struct way *w, ui
 	const struct graph_item *i = &t->items[index];
 	uint32_t depth;
 
-	if (g->o->function && w->scope == NONE && !i->comment && graph_function_is(g->o->function, i->name)) {
+	if (g->o->function && w->scope == NONE && !i->comment && hodo_function_is(g->o->function, i->name)) {
 		w->item[w->n] = index;
 		w->scope = w->n;
 	}

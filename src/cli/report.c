@@ -2,6 +2,7 @@
 /* report.c - from calls, or from a profile made in the process, to a row for each function. */
 #define _GNU_SOURCE
 #include "report.h"
+#include "functions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,11 +119,8 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
 {
 	struct report *rep = data;
-	struct hodo_place one, two;
 
-	hodo_symbols_find(rep->symbols, process, ts_ns, a, &one);
-	hodo_symbols_find(rep->symbols, process, ts_ns, b, &two);
-	return one.id == two.id;
+	return hodo_function_same(rep->symbols, process, ts_ns, a, b);
 }
 
 /* ---------------------------------------------------------------------- profile */
@@ -207,7 +205,8 @@ static int read_events(struct report *rep)
 			hodo_read_calls_totals(rep->calls, &t);
 			if (!t.calls && is_profile(e->cls))
 				add_profile(rep, e);
-		} else if (!report_list_event(rep, e)) {
+		} else {
+			report_list_event(rep, e);
 			err = hodo_read_calls_event(rep->calls, e);
 		}
 	}

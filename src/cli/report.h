@@ -90,7 +90,7 @@ double report_avg_ns(const struct report_row *row);
 uint64_t report_time_at(const struct report_row *row, double q);
 
 /* report_lists.c */
-bool report_list_event(struct report *rep, const struct hodo_read_event *e);
+void report_list_event(struct report *rep, const struct hodo_read_event *e);
 void report_slow_call(struct report *rep, const struct hodo_read_call *call);
 void report_put_lists(FILE *f, const struct report *rep);
 void report_put_lists_json(FILE *f, const struct report *rep);

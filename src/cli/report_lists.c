@@ -180,7 +180,7 @@ void report_slow_call(struct report *rep, const struct hodo_read_call *call)
 	s->tid = 0;
 }
 
-bool report_list_event(struct report *rep, const struct hodo_read_event *e)
+void report_list_event(struct report *rep, const struct hodo_read_event *e)
 {
 	static const struct {
 		const char *name;
@@ -200,14 +200,13 @@ bool report_list_event(struct report *rep, const struct hodo_read_event *e)
 		if (strcmp(e->cls->name, kinds[i].name) != 0)
 			continue;
 		if (e->cls->nfields != kinds[i].nfields || !hodo_thread_is(rep->thread, e->tid, e->comm))
-			return true;
+			return;
 		for (unsigned k = 0; k < kinds[i].nfields; k++)
 			if (e->cls->fields[k].type != kinds[i].types[k])
-				return true;
+				return;
 		kinds[i].add(rep, e);
-		return true;
+		return;
 	}
-	return false;
 }
 
 /* ------------------------------------------------------------------------- text */
@@ -232,8 +231,8 @@ static void put_slow(FILE *f, const struct report_slow *s)
 	for (uint32_t i = 0; i < s->ncallees; i++) {
 		fprintf(f, "      %s  ", hodo_duration(s->callee[i].total_ns, a));
 		hodo_put_plain(f, s->callee[i].name ? s->callee[i].name : "others");
-		fprintf(f, "  %s calls, at most %s\n", hodo_grouped(s->callee[i].calls, n),
-			hodo_duration(s->callee[i].max_ns, b) + strspn(b, " "));
+		fprintf(f, "  %s call%s, at most %s\n", hodo_grouped(s->callee[i].calls, n),
+			s->callee[i].calls == 1 ? "" : "s", hodo_duration(s->callee[i].max_ns, b) + strspn(b, " "));
 	}
 }
 

@@ -16,7 +16,8 @@
 #define NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
 #define THREAD_CACHE 64u
 
-enum call_event { EVENT_NONE, EVENT_ENTRY, EVENT_EXIT, EVENT_ENTRY_SP, EVENT_EXIT_SP, EVENT_REACHED, EVENT_CALL };
+enum call_event { EVENT_NONE, EVENT_ENTRY, EVENT_EXIT, EVENT_ENTRY_SP, EVENT_EXIT_SP, EVENT_REACHED, EVENT_CALL,
+		  EVENT_CALLEE };
 
 /* Whole calls that have ended, of one depth, and inside of what is to come. */
 struct calls_ended {
@@ -32,6 +33,7 @@ struct calls_thread {
 	uint32_t tid, index;
 	struct calls_ended *ended; /* depths rise */
 	uint32_t nended, ended_room;
+	uint64_t callees_at, callees_ns; /* func:callee: what the next whole call with that frame called */
 };
 
 struct calls_process {
@@ -216,9 +218,11 @@ static enum call_event kind_of(const struct hodo_read_class *cls)
 		[EVENT_REACHED] = { "func:reached", 2, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
 		[EVENT_CALL] = { "func:call", 5, { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U32, HODO_TYPE_U64,
 						   HODO_TYPE_BOOL } },
+		[EVENT_CALLEE] = { "func:callee", 5, { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64,
+						       HODO_TYPE_U64 } },
 	};
 
-	for (unsigned i = EVENT_ENTRY; i <= EVENT_CALL; i++) {
+	for (unsigned i = EVENT_ENTRY; i <= EVENT_CALLEE; i++) {
 		unsigned same_types = 0;
 
 		if (strcmp(cls->name, kinds[i].name) != 0 || cls->nfields < kinds[i].nfields)
@@ -411,6 +415,9 @@ static void whole(struct calls_thread *t, const struct hodo_read_event *e)
 	};
 	uint64_t total = (uint64_t)(e->ts_ns - call.entry_ns), children = take_ended(t, call.depth, call.entry_ns);
 
+	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > children)
+		children = t->callees_ns; /* short ones too, which are not told of one by one */
+	t->callees_at = t->callees_ns = 0;
 	if (t->nended && t->ended[t->nended - 1].depth == call.depth) {
 		t->ended[t->nended - 1].sum += total;
 	} else if (make_room(&t->ended, t->nended, &t->ended_room, sizeof(*t->ended))) {
@@ -430,9 +437,23 @@ static void whole(struct calls_thread *t, const struct hodo_read_event *e)
 		c->ops.leave(c->data, &call);
 }
 
-static bool lost_any(const struct hodo_read_lost *l)
+/* func:callee */
+static void add_callee(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at)
 {
-	return l->full | l->too_large | l->busy | l->overwritten | l->unwritten | l->unknown;
+	uint64_t from = e->values[3].u < e->ticks ? e->ticks - e->values[3].u : 0;
+
+	if (t->callees_at != at)
+		t->callees_ns = 0;
+	t->callees_at = at;
+	t->callees_ns += (uint64_t)(e->ts_ns - hodo_read_clock_ns(&e->process->clock, from));
+}
+
+/* Whether something is missing in the stream up to here. */
+static bool has_gaps(const struct hodo_read_stream *stream)
+{
+	const struct hodo_stream *s = (const struct hodo_stream *)(const void *)stream;
+
+	return s->discarded | s->events_gap | s->pub.damaged;
 }
 
 int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_event *event)
@@ -462,7 +483,7 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	if (!t)
 		return -ENOMEM;
 	calls->now_ns = e->ts_ns;
-	p->lossy |= lost_any(&e->stream->lost);
+	p->lossy |= has_gaps(e->stream);
 	at = e->values[1].u << 3;
 	switch (kind) {
 	case EVENT_ENTRY:
@@ -474,10 +495,36 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	case EVENT_EXIT_SP:
 		leave(t, e, at, kind == EVENT_EXIT_SP);
 		break;
+	case EVENT_CALLEE:
+		add_callee(t, e, at);
+		break;
 	default:
 		whole(t, e);
 	}
 	return calls->no_memory ? -ENOMEM : 0;
+}
+
+static int by_entry_last(const void *a, const void *b)
+{
+	const struct hodo_frame *x = a, *y = b;
+
+	return x->entry < y->entry ? 1 : x->entry > y->entry ? -1 : 0;
+}
+
+/* Inner ones first: they were entered later. */
+static void close_parked(struct calls_process *p)
+{
+	struct hodo_frame *f = p->parked.slots;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i <= p->parked.mask; i++)
+		if (f[i].at && f[i].sp <= 1)
+			f[n++] = f[i];
+	qsort(f, n, sizeof(*f), by_entry_last);
+	p->parked.count = 0;
+	for (uint32_t i = 0; i < n; i++)
+		closed(&p->threads[f[i].thread & ~NO_EXIT]->shadow, &f[i], HODO_FRAME_LEFT, f[i].parked);
+	memset(f, 0, ((size_t)p->parked.mask + 1) * sizeof(*f));
 }
 
 int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
@@ -489,16 +536,7 @@ int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 
 		for (uint32_t k = 0; k < p->nthreads; k++)
 			hodo_shadow_clear(&p->threads[k]->shadow, (uint64_t)ts_ns);
-		for (uint32_t k = 0; k <= p->parked.mask; k++) {
-			struct hodo_frame f = p->parked.slots[k];
-
-			if (!f.at)
-				continue;
-			p->parked.slots[k].at = 0;
-			if (f.sp <= 1)
-				closed(&p->threads[f.thread & ~NO_EXIT]->shadow, &f, HODO_FRAME_LEFT, f.parked);
-		}
-		p->parked.count = 0;
+		close_parked(p);
 	}
 	calls->ending = false;
 	return calls->no_memory ? -ENOMEM : 0;

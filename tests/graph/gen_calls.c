@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* gen_calls.c - see gen_calls.h. Times are ns of a monotonic clock; functions lie 0x100 apart. */
+#define _GNU_SOURCE
+#include "gen_calls.h"
+
+#include <err.h>
+#include <read/gen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCH_S 1795000000
+#define ARRAY(type) ((type) | HODO_TYPE_ARRAY)
+
+enum { ENTRY = 1, EXIT, ENTRY_SP, EXIT_SP, REACHED, CALL, CALLEE, STACK, HELD, WRONG, PROFILE, GET };
+
+static void start(struct gen_trace *t, struct gen_stream *s, const char *top, const char *folder, const char *comm,
+		  unsigned pid, const char *how)
+{
+	static const struct gen_field frame[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 } };
+	static const struct gen_field sp[] = { { "addr", HODO_TYPE_PTR }, { "sp", HODO_TYPE_U32 } };
+	static const struct gen_field call[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 },
+						 { "depth", HODO_TYPE_U32 }, { "ticks", HODO_TYPE_U64 },
+						 { "left", HODO_TYPE_BOOL } };
+	static const struct gen_field callee[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 },
+						   { "calls", HODO_TYPE_U64 }, { "ticks", HODO_TYPE_U64 },
+						   { "max", HODO_TYPE_U64 } };
+	static const struct gen_field stack[] = { { "bytes", HODO_TYPE_U64 }, { "depth", HODO_TYPE_U32 },
+						  { "chain", ARRAY(HODO_TYPE_PTR) } };
+	static const struct gen_field held[] = { { "addr", HODO_TYPE_PTR }, { "loop", HODO_TYPE_PTR },
+						 { "ticks", HODO_TYPE_U64 } };
+	static const struct gen_field wrong[] = { { "addr", HODO_TYPE_PTR }, { "wanted", HODO_TYPE_STR },
+						  { "role", HODO_TYPE_STR }, { "chain", ARRAY(HODO_TYPE_PTR) } };
+	static const struct gen_field profile[] = { { "addr", HODO_TYPE_PTR }, { "tid", HODO_TYPE_U32 },
+						    { "calls", HODO_TYPE_U64 }, { "total", HODO_TYPE_U64 },
+						    { "self", HODO_TYPE_U64 }, { "min", HODO_TYPE_U64 },
+						    { "max", HODO_TYPE_U64 }, { "buckets", ARRAY(HODO_TYPE_U32) } };
+	static const struct gen_field get[] = { { "key", HODO_TYPE_STR }, { "shard", HODO_TYPE_I32 } };
+
+	gen_trace_start(t, top, folder, comm, pid, how, 1000000000, EPOCH_S, 0);
+	gen_comment(t, "thread tid=%u comm=%s", pid, comm);
+	gen_comment(t, "thread tid=%u comm=worker", pid + 1);
+	gen_class(t, ENTRY, "func:entry", "function", "", frame, 2);
+	gen_class(t, EXIT, "func:exit", "function", "", frame, 2);
+	gen_class(t, ENTRY_SP, "func:entry_sp", "function", "", sp, 2);
+	gen_class(t, EXIT_SP, "func:exit_sp", "function", "", sp, 2);
+	gen_class(t, REACHED, "func:reached", "function", "", frame, 2);
+	gen_class(t, CALL, "func:call", "function", "", call, 5);
+	gen_class(t, CALLEE, "func:callee", "function", "", callee, 5);
+	gen_class(t, STACK, "func:stack", "function", "", stack, 3);
+	gen_class(t, HELD, "func:held", "function", "", held, 3);
+	gen_class(t, WRONG, "func:wrong_thread", "function", "", wrong, 4);
+	gen_class(t, PROFILE, "func:profile", "function", "", profile, 8);
+	gen_class(t, GET, "kv:get", "mark", "key %s shard %d", get, 2);
+	gen_stream_start(s, t, "cpu0", 0);
+	gen_packet_start(s, 0);
+}
+
+static void end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_t lost)
+{
+	gen_packet_end(s, now, lost);
+	gen_stream_end(s);
+	gen_trace_end(t);
+}
+
+/* Function f at its entry or an exit of it; frames are told in units of 8 bytes. */
+static void event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame)
+{
+	gen_event(s, id, tid, now);
+	gen_u64(s, 0x401000 + 0x100 * (uint64_t)f + (id == EXIT ? 0x40 : 0));
+	gen_u32(s, (uint32_t)frame);
+}
+
+static void next_packet(struct gen_stream *s, uint64_t now)
+{
+	if (s->len < 900000)
+		return;
+	gen_packet_end(s, now, 0);
+	gen_packet_start(s, now);
+}
+
+static void get(struct gen_stream *s, unsigned tid, uint64_t now, int shard)
+{
+	gen_event(s, GET, tid, now);
+	gen_str(s, "user:7");
+	gen_u32(s, (uint32_t)shard);
+}
+
+#define MAIN 0x0ffff000u /* frames on the main thread's stack, a worker's, a coroutine's and a signal's */
+#define WORK 0x0f000000u
+#define CORO 0x02000000u
+#define SIGN 0x03000000u
+
+void gen_calls(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "kvd-412", "kvd", 412, "discard");
+	event(&s, ENTRY, 412, 1000, 0, MAIN);
+	event(&s, ENTRY, 412, 1100, 1, MAIN - 8);
+	event(&s, EXIT, 412, 1210, 1, MAIN - 8); /* a leaf */
+	event(&s, ENTRY, 413, 1250, 7, WORK);
+	event(&s, ENTRY, 412, 1300, 2, MAIN - 8);
+	get(&s, 412, 1310, 3);
+	event(&s, ENTRY, 412, 1400, 3, MAIN - 16);
+	event(&s, ENTRY, 412, 1500, 4, MAIN - 30); /* 4 and 3 throw to 2 */
+	event(&s, ENTRY, 412, 1700, 5, MAIN - 12);
+	event(&s, EXIT, 412, 1800, 5, MAIN - 12);
+	event(&s, EXIT, 412, 2000, 2, MAIN - 8);
+	event(&s, ENTRY, 412, 2100, 6, MAIN - 8); /* resumes a coroutine */
+	event(&s, ENTRY, 412, 2200, 8, CORO);
+	event(&s, ENTRY, 412, 2300, 9, CORO - 8); /* which yields here */
+	event(&s, EXIT, 412, 2400, 6, MAIN - 8);
+	event(&s, ENTRY, 413, 2500, 6, WORK - 8);
+	event(&s, EXIT, 413, 3500, 9, CORO - 8); /* and goes on in the other thread */
+	event(&s, ENTRY, 413, 3600, 1, CORO - 8);
+	event(&s, ENTRY, 413, 3650, 10, SIGN); /* a signal, on a stack of its own */
+	event(&s, EXIT, 413, 3700, 10, SIGN);
+	event(&s, EXIT, 413, 3750, 1, CORO - 8);
+	event(&s, EXIT, 413, 3800, 8, CORO);
+	event(&s, EXIT, 413, 3900, 6, WORK - 8);
+	get(&s, 413, 4000, -1);
+	event(&s, EXIT, 412, 2000000, 11, MAIN + 8); /* was entered before the recording began */
+	event(&s, ENTRY, 412, 3000000, 12, MAIN - 8);
+	end(&t, &s, 1003000000, 0);
+}
+
+void gen_deep(const char *top, uint64_t depth)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+	uint64_t now = 1;
+
+	start(&t, &s, top, "deep-1", "deep", 1, "discard");
+	for (uint64_t i = 0; i < depth; i++) {
+		event(&s, ENTRY, 1, now++, 0, MAIN - 6 * i);
+		next_packet(&s, now);
+	}
+	for (uint64_t i = depth; i-- > 0;) {
+		event(&s, EXIT, 1, now++, 0, MAIN - 6 * i);
+		next_packet(&s, now);
+	}
+	end(&t, &s, now, 0);
+}
+
+void gen_many_calls(const char *top, uint64_t n)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "many-1", "many", 1, "discard");
+	for (uint64_t i = 0, now = 1; i + 14 <= n; i += 14) {
+		event(&s, ENTRY, 1, now++, 0, MAIN);
+		for (unsigned k = 1; k < 4; k++) {
+			event(&s, ENTRY, 1, now++, k, MAIN - 8);
+			event(&s, ENTRY, 1, now++, 4, MAIN - 16);
+			event(&s, EXIT, 1, now++, 4, MAIN - 16);
+			event(&s, EXIT, 1, now++, k, MAIN - 8);
+		}
+		event(&s, EXIT, 1, now++, 0, MAIN);
+		next_packet(&s, now);
+	}
+	end(&t, &s, n + 1, 0);
+}
+
+static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks, bool left)
+{
+	event(s, CALL, tid, now, f, MAIN - 8 * depth);
+	gen_u32(s, depth);
+	gen_u64(s, ticks);
+	gen_u8(s, left);
+}
+
+static void callee(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t calls,
+		   uint64_t ticks, uint64_t max)
+{
+	event(s, CALLEE, tid, now, f, MAIN - 8 * depth);
+	gen_u64(s, calls);
+	gen_u64(s, ticks);
+	gen_u64(s, max);
+}
+
+void gen_whole(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "slow-7", "slow", 7, "discard");
+	get(&s, 7, 1050, 1);
+	call(&s, 7, 1100, 2, 2, 100, false);
+	call(&s, 7, 1400, 3, 3, 100, true);
+	call(&s, 7, 1450, 2, 2, 250, true);
+	get(&s, 7, 1460, 2);
+	callee(&s, 7, 1500, 2, 1, 2, 350, 250);
+	call(&s, 7, 1500, 1, 1, 600, false);
+	call(&s, 8, 1600, 4, 0, 700, false);
+	callee(&s, 7, 3000, 1, 0, 1, 600, 600);
+	callee(&s, 7, 3000, 5, 0, 9, 900, 101);
+	call(&s, 7, 3000, 0, 0, 2500, false);
+	end(&t, &s, 3000, 0);
+}
+
+void gen_kinds(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "kinds-9", "kinds", 9, "discard");
+	event(&s, ENTRY_SP, 9, 100, 0, MAIN);
+	event(&s, ENTRY_SP, 9, 200, 1, MAIN); /* inlined */
+	event(&s, ENTRY_SP, 9, 300, 2, MAIN - 20);
+	event(&s, EXIT_SP, 9, 400, 2, MAIN - 24); /* alloca */
+	event(&s, EXIT_SP, 9, 500, 1, MAIN);
+	event(&s, REACHED, 9, 600, 3, MAIN - 8);
+	event(&s, REACHED, 9, 650, 4, MAIN - 20);
+	event(&s, ENTRY, 9, 700, 5, MAIN - 30);
+	event(&s, EXIT, 9, 800, 5, MAIN - 30);
+	event(&s, EXIT_SP, 9, 1000, 0, MAIN);
+	end(&t, &s, 1000, 0);
+}
+
+static void chain(struct gen_stream *s, unsigned n)
+{
+	gen_u32(s, n);
+	for (unsigned i = n; i-- > 0;)
+		gen_u64(s, 0x401000 + 0x100 * (uint64_t)i);
+}
+
+void gen_found(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "found-20", "found", 20, "discard");
+	for (unsigned i = 1; i < 4; i++) {
+		gen_event(&s, STACK, 20 + i / 3, 100 * i);
+		gen_u64(&s, 3000 * (uint64_t)i);
+		gen_u32(&s, i);
+		chain(&s, i + 1);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		gen_event(&s, HELD, 20, 1000 + i);
+		gen_u64(&s, 0x401500 + 0x100 * (i == 2));
+		gen_u64(&s, 0x401000);
+		gen_u64(&s, 5000000 * (uint64_t)(i + 1));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		gen_event(&s, WRONG, 21, 2000 + i);
+		gen_u64(&s, 0x401700);
+		gen_str(&s, "main");
+		gen_str(&s, i == 2 ? NULL : "worker");
+		chain(&s, 3);
+	}
+	end(&t, &s, 3000, 0);
+}
+
+void gen_profile(const char *top)
+{
+	static const uint32_t buckets[HODO_PROFILE_BUCKETS] = { [4 * (9 - 1)] = 90, [4 * (13 - 1) + 2] = 10 };
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "profile-30", "profile", 30, "discard");
+	for (unsigned tid = 30; tid < 32; tid++) {
+		gen_event(&s, PROFILE, tid, 100);
+		gen_u64(&s, 0x401000);
+		gen_u32(&s, tid);
+		gen_u64(&s, 100);
+		gen_u64(&s, 90 * 540 + 10 * 13000);
+		gen_u64(&s, 50000);
+		gen_u64(&s, 512);
+		gen_u64(&s, 14000);
+		gen_array(&s, buckets, HODO_PROFILE_BUCKETS, 4);
+	}
+	end(&t, &s, 200, 0);
+}
+
+void gen_lossy(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "lossy-40", "lossy", 40, "discard");
+	event(&s, ENTRY, 40, 100, 0, MAIN);
+	event(&s, ENTRY, 40, 200, 1, MAIN - 8);
+	gen_packet_end(&s, 300, 2);
+	gen_packet_start(&s, 300);
+	event(&s, EXIT, 40, 400, 2, MAIN - 8); /* the exit of 1 and the entry of 2 are missing */
+	event(&s, EXIT, 40, 500, 0, MAIN);
+	end(&t, &s, 600, 0);
+}
+
+/* gen.c writes start=exec; the other word is as long. */
+static void is_forked(const struct gen_trace *t)
+{
+	char path[4200], text[20000], *word;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/metadata", t->dir);
+	f = fopen(path, "r+");
+	if (!f)
+		err(1, "%s", path);
+	len = fread(text, 1, sizeof(text), f);
+	word = memmem(text, len, "start=exec", 10);
+	if (!word || fseek(f, word - text, SEEK_SET) < 0 || fputs("start=fork", f) < 0 || fclose(f) != 0)
+		errx(1, "%s: no start", path);
+}
+
+void gen_fork(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "fork-50", "fork", 50, "discard");
+	event(&s, ENTRY, 50, 100, 0, MAIN);
+	event(&s, ENTRY, 50, 200, 1, MAIN - 8);
+	event(&s, EXIT, 50, 500, 1, MAIN - 8);
+	event(&s, EXIT, 50, 600, 0, MAIN);
+	end(&t, &s, 600, 0);
+	start(&t, &s, top, "fork-60", "fork", 60, "discard");
+	event(&s, EXIT, 60, 300, 1, MAIN - 8);
+	event(&s, ENTRY, 60, 310, 2, MAIN - 8);
+	event(&s, EXIT, 60, 320, 2, MAIN - 8);
+	event(&s, EXIT, 60, 400, 0, MAIN);
+	end(&t, &s, 600, 0);
+	is_forked(&t);
+}
+
+void gen_mad(const char *top, uint64_t seed)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+	uint64_t random = seed * 2 + 1;
+
+	start(&t, &s, top, "mad-70", "mad", 70, "discard");
+	for (uint64_t now = 1; now < 3000; now++) {
+		unsigned what, f, tid;
+		uint64_t frame;
+
+		random ^= random >> 12;
+		random ^= random << 25;
+		random ^= random >> 27;
+		what = 1 + (unsigned)(random % 7);
+		f = (unsigned)(random >> 8) % 6;
+		tid = 70 + (unsigned)(random >> 16) % 3;
+		frame = random >> 20 & (random & 64 ? 0xff : 0xffffffff);
+		if (what == CALL)
+			call(&s, tid, now, f, (uint32_t)(random >> 40), random >> (random & 31), random & 1);
+		else if (what == CALLEE)
+			get(&s, tid, now, (int)now);
+		else
+			event(&s, what, tid, now, f, frame);
+	}
+	end(&t, &s, 3000, 0);
+}

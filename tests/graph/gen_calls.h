@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* gen_calls.h - recordings of functions, by tests/read/gen.c. */
+#ifndef HODO_TESTS_GRAPH_GEN_CALLS_H
+#define HODO_TESTS_GRAPH_GEN_CALLS_H
+
+#include <stdint.h>
+
+/* two threads: nested calls, an exception, a coroutine, a signal's stack, events, calls that are open */
+void gen_calls(const char *top);
+void gen_deep(const char *top, uint64_t depth);   /* recursion, all of which returns */
+void gen_many_calls(const char *top, uint64_t n); /* n events: a tree of calls, four deep */
+void gen_whole(const char *top);                  /* calls known at their end, with what they called */
+void gen_kinds(const char *top);                  /* stack pointers, entries without exits */
+void gen_found(const char *top);                  /* what the tracers stack, loop and thread tell */
+void gen_profile(const char *top);
+void gen_lossy(const char *top);                  /* entries and exits are missing */
+void gen_fork(const char *top);                   /* a child that returns from what its parent had called */
+void gen_mad(const char *top, uint64_t seed);     /* anything at all */
+
+#endif
