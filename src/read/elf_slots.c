@@ -103,8 +103,9 @@ static uint64_t slot_of(const struct hodo_read_elf *e, const struct hodo_functio
 			continue;
 		if (s->start <= addr)
 			return addr;
-		return hodo_read_elf_at(e, s->start, code, sizeof(code)) == 0 && memcmp(code, endbr, sizeof(endbr)) == 0 ?
-			       s->start + sizeof(endbr) : s->start;
+		if (hodo_read_elf_at(e, s->start, code, sizeof(code)) == 0 && memcmp(code, endbr, sizeof(endbr)) == 0)
+			return s->start + sizeof(endbr);
+		return s->start;
 	}
 	return addr;
 }
