@@ -26,7 +26,7 @@ static jmp_buf env;
 CALLED void leaf(void) { KEEP; }
 CALLED void nap(int ms)
 {
-	struct timespec t = { 0, ms * 1000000l };
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000l };
 
 	nanosleep(&t, 0);
 	KEEP;
@@ -150,6 +150,25 @@ CALLED void call_many(void)
 	TEN(CALL, 5) TEN(CALL, 6) TEN(CALL, 7) TEN(CALL, 8) TEN(CALL, 9)
 	TEN(CALL, 0)
 	nap(30);
+}
+
+/* More frames that have called something than the pool has nodes. */
+static void *deep_thread(void *arg)
+{
+	recurse(400000);
+	nap(2100);
+	return arg;
+}
+static void scene_deep(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 256u << 20);
+	if (pthread_create(&t, &attr, deep_thread, 0) != 0)
+		abort();
+	pthread_join(t, 0);
 }
 
 /* A coroutine that calls, waits while others are called, and calls on. */
@@ -347,7 +366,7 @@ static const struct {
 #ifdef PLUGIN
 	{ "plugin", scene_plugin },
 #endif
-	{ "many", call_many },      { "coroutine", scene_coroutine },
+	{ "many", call_many },      { "deep", scene_deep },      { "coroutine", scene_coroutine },
 	{ "loop", scene_loop },     { "thread", scene_thread },
 	{ "storm", scene_storm },   { "jumps", scene_jumps },
 };

@@ -301,6 +301,15 @@ def check_many(d):
     assert called["others"]["calls"] == 101 - 63, called["others"]
 
 
+def check_deep(d):
+    """Frames for which there are no nodes have callees under no name, or none; those outside of them, their own."""
+    t = run(d, ["--tracer", "latency,profile", "--min-time", "2s", "-m", "32M"], "deep")
+    found = {name: called for name, called, _ in callees(t) if name != "recurse"}
+    assert found["deep_thread"]["nap"]["calls"] == 1 and found["deep_thread"]["recurse"]["calls"] == 1, found
+    counts = {name: sums["calls"] for (_, name), sums in profile(t).items()}
+    assert counts["recurse"] == 400001 and counts["leaf"] == 400001 and t.seen()["deep"] == 0, counts
+
+
 def check_coroutine(d):
     """What a coroutine called before it waited counts for it, and not for what ran meanwhile; afterwards it may as well
     have been called by what resumed it."""

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* test_profile.c - the profile tracer's table, alone: growth, the end of its room, threads that follow each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+#include "func/profile.c"
+
+struct hodo_recording hodo_recording;
+
+static struct hodo_frame frames[64];
+
+static int set_up(void **state)
+{
+	struct hodo_recording *r = &hodo_recording;
+
+	hodo_layout_init(&r->layout, 2, HODO_PACKET_MIN, HODO_PAGE);
+	hodo_layout_add_profile(&r->layout);
+	r->shm = mmap(0, r->layout.total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (r->shm == MAP_FAILED)
+		return -1;
+	r->on = true;
+	return hodo_builtin_profile.start(&(struct hodo_functions_config){ 0 });
+}
+
+static int tear_down(void **state)
+{
+	return munmap(hodo_recording.shm, hodo_recording.layout.total);
+}
+
+static struct hodo_func_thread *new_thread(uint32_t tid)
+{
+	struct hodo_func_thread *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	t->tid = tid;
+	t->shadow.frames = frames;
+	t->shadow.max = 64;
+	return t;
+}
+
+static void enter_at(struct hodo_func_thread *t, uint64_t function, uint64_t now)
+{
+	struct hodo_frame *f = &t->shadow.frames[t->shadow.n];
+
+	*f = (struct hodo_frame){ .at = 0x7000 - 16 * t->shadow.n, .function = function, .entry = now };
+	t->shadow.n++;
+	hodo_builtin_profile.enter(&t->shadow, f);
+}
+
+static void leave_at(struct hodo_func_thread *t, uint64_t now)
+{
+	struct hodo_frame *f = &t->shadow.frames[--t->shadow.n];
+
+	if (t->shadow.n)
+		f[-1].children += now - f->entry;
+	hodo_builtin_profile.exit(&t->shadow, f, HODO_FRAME_RETURNED, now);
+}
+
+static void call(struct hodo_func_thread *t, uint64_t function, uint64_t ticks)
+{
+	static uint64_t now = 1000;
+
+	enter_at(t, function, now);
+	leave_at(t, now += ticks);
+}
+
+/* The n-th entry of a function in the table, NULL: there is none; *tid: whose. */
+static const struct hodo_profile_entry *entry_of(uint64_t function, unsigned n, uint64_t *tid)
+{
+	for (uint32_t i = 0; i < HODO_PROFILE_ENTRIES; i++)
+		if (entry_at(i)->addr == function && n-- == 0) {
+			*tid = entry_at(i & ~(HODO_PROFILE_BATCH - 1))->calls;
+			return entry_at(i);
+		}
+	return 0;
+}
+
+static void test_grows(void **state)
+{
+	struct hodo_func_thread *t = new_thread(7);
+	uint64_t tid, seen = 0;
+
+	for (int round = 0; round < 3; round++)
+		for (uint64_t f = 0; f < 5000; f++)
+			call(t, 0x400000 + 16 * f, f);
+	for (uint32_t i = 0; i < HODO_PROFILE_ENTRIES; i++)
+		if (entry_at(i)->addr > HODO_PROFILE_THREAD) {
+			assert_int_equal(entry_at(i)->calls, 3);
+			seen++;
+		}
+	assert_int_equal(seen, 5000);
+	assert_non_null(entry_of(0x400000 + 16 * 4999, 0, &tid));
+	assert_null(entry_of(0x400000 + 16 * 4999, 1, &tid));
+	assert_int_equal(tid, 7);
+	assert_int_equal(hodo_shm()->profile_lost, 0);
+	free(t);
+}
+
+static void test_is_full(void **state)
+{
+	const uint64_t room = HODO_PROFILE_ENTRIES / HODO_PROFILE_BATCH * (HODO_PROFILE_BATCH - 1);
+	struct hodo_func_thread *t = new_thread(7), *late = new_thread(8);
+	uint64_t tid;
+
+	for (uint64_t f = 0; f < room + 1000; f++)
+		call(t, 0x400000 + 16 * f, 5);
+	assert_int_equal(hodo_shm()->profile_lost, 1000);
+	call(t, 0x400000, 5); /* one that has its entry goes on */
+	assert_int_equal(entry_of(0x400000, 0, &tid)->calls, 2);
+	call(late, 0x400000, 5);
+	assert_int_equal(hodo_shm()->profile_lost, 1001);
+	assert_null(entry_of(0x400000, 1, &tid));
+	free(t);
+	free(late);
+}
+
+/* The next thread has entries of its own while there are many left, and goes on with its predecessor's then. */
+static void test_threads_in_a_row(void **state)
+{
+	struct hodo_func_thread *t = new_thread(7), *other = new_thread(1);
+	uint64_t tid;
+
+	call(t, 0x400000, 5);
+	t->tid = 8;
+	call(t, 0x400000, 6);
+	assert_int_equal(entry_of(0x400000, 0, &tid)->total, 5);
+	assert_int_equal(tid, 7);
+	assert_int_equal(entry_of(0x400000, 1, &tid)->total, 6);
+	assert_int_equal(tid, 8);
+	for (uint64_t f = 1; f <= HODO_PROFILE_ENTRIES / 2; f++)
+		call(other, 0x800000 + 16 * f, 1);
+	t->tid = 9;
+	call(t, 0x400000, 10);
+	assert_int_equal(entry_of(0x400000, 1, &tid)->total, 16);
+	assert_int_equal(tid, 0);
+	assert_null(entry_of(0x400000, 2, &tid));
+	free(t);
+	free(other);
+}
+
+/* A fork child's recording: what the index says of the parent's means nothing there. */
+static void test_new_recording(void **state)
+{
+	struct hodo_func_thread *t = new_thread(7);
+	uint64_t tid;
+
+	call(t, 0x400000, 5);
+	call(t, 0x400010, 5);
+	tear_down(state);
+	assert_int_equal(set_up(state), 0);
+	call(t, 0x400010, 5);
+	assert_null(entry_of(0x400000, 0, &tid));
+	assert_int_equal(entry_of(0x400010, 0, &tid)->calls, 1);
+	free(t);
+}
+
+static void test_recursion(void **state)
+{
+	struct hodo_func_thread *t = new_thread(7);
+	const struct hodo_profile_entry *f, *g;
+	uint64_t tid;
+
+	/* f(0-100) g(10-90) f(20-80) f(30-70); then f(200-210) again */
+	enter_at(t, 0x400000, 1000);
+	enter_at(t, 0x400100, 1010);
+	enter_at(t, 0x400000, 1020);
+	enter_at(t, 0x400000, 1030);
+	leave_at(t, 1070);
+	leave_at(t, 1080);
+	leave_at(t, 1090);
+	leave_at(t, 1100);
+	enter_at(t, 0x400000, 1200);
+	leave_at(t, 1210);
+	f = entry_of(0x400000, 0, &tid);
+	g = entry_of(0x400100, 0, &tid);
+	assert_int_equal(f->calls, 4);
+	assert_int_equal(f->total, 110);
+	assert_int_equal(f->self, 20 + 20 + 40 + 10);
+	assert_int_equal(f->min, 10);
+	assert_int_equal(f->max, 100);
+	assert_int_equal(g->total, 80);
+	assert_int_equal(g->self, 20);
+	free(t);
+}
+
+static void test_buckets(void **state)
+{
+	static const struct {
+		uint64_t ticks;
+		unsigned bucket;
+	} known[] = { { 0, 0 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 7, 7 }, { 8, 8 }, { 9, 8 }, { 10, 9 }, { 15, 11 },
+		      { 16, 12 }, { 1023, 35 }, { 1024, 36 }, { UINT64_MAX, HODO_PROFILE_BUCKETS - 1 } };
+	unsigned last = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		assert_int_equal(bucket_of(known[i].ticks), known[i].bucket);
+	for (uint64_t d = 1; d < 1ull << 41; d += 1 + d / 7) {
+		assert_in_range(bucket_of(d), last, last + 1);
+		last = bucket_of(d);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { TEST(test_grows), TEST(test_is_full), TEST(test_threads_in_a_row),
+					    TEST(test_new_recording), TEST(test_recursion), TEST(test_buckets) };
+
+	return cmocka_run_group_tests(tests, 0, 0);
+}
