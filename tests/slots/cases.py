@@ -153,6 +153,36 @@ class Case:
             assert out == want, f"{program}: {out}"
             assert not counts, counts
 
+    def case_own_mcount(self):
+        """Another library's mcount goes on being called."""
+        main = self.compile("gcc", "plain.c", "-fPIE")
+        work = self.compile("gcc", "work.c", "-pg")
+        own = self.compile("gcc", "mcount.c", "-fPIC")
+        self.link("gcc", "libown.so", "-shared", own)
+        program = self.link("gcc", "own", main, work, "-Wl,--no-as-needed", "./libown.so", "-Wl,-rpath,$ORIGIN")
+        want = f"{RESULT}\nown mcount: {sum(CALLS.values())}\n"
+        assert self.run(program) == want
+        assert self.run(program, LD_PRELOAD=str(self.library)) == want
+        out, counts = self.record(program)
+        assert out == want, out
+        assert counts == {("func:reached", f): n for f, n in CALLS.items()}, counts
+        out, counts = self.record(program, "--functions=w_leaf")
+        assert out == want, out
+        assert counts == {("func:reached", "w_leaf"): CALLS["w_leaf"]}, counts
+
+    def case_stripped(self):
+        """Programs without symbols: all calls are there, under their addresses."""
+        for compiler, name, flags in (("gcc", "cyg", CYG), ("gcc", "noplt", CYG + ("-fno-plt",)),
+                                      ("clang", "xray", XRAY), ("gcc", "pfe", (PFE + "5",)),
+                                      ("gcc", "before", (PFE + "7,2",)), ("gcc", "pg", ("-pg",))):
+            if not shutil.which(compiler):
+                continue
+            program = self.plain(compiler, name, *flags)
+            self.run("strip", program)
+            out, counts = self.record(program)
+            calls = sum(CALLS.values()) * (2 if name in ("cyg", "noplt", "xray") else 1)
+            assert out == f"{RESULT}\n" and sum(counts.values()) == calls, f"{name}: {sum(counts.values())}"
+
     def case_xray_premain(self):
         """The XRay runtime's own patching before main: it keeps its sleds."""
         program = self.plain("clang", "premain", *XRAY, link=("-fxray-instrument",))
