@@ -122,7 +122,7 @@ def against_clock(ident, what, runs, side, kind, to_kind, name, target=None):
     if runs.has(side):
         row.peer = f"{name} {runs.median(side, to_kind):.1f} ns"
         row.ratio = runs.ratio(side, side, kind, to_kind)
-        row.reached = row.ratio <= target if target else None
+        row.reached = row.ratio <= target and not runs.lost[side] if target else None
     return row
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* null_tracer.c - linked to calls.c: a tracer of the program's own that does nothing is registered for all functions. */
+/* null_tracer.c - linked to calls.c: registers a tracer of the program's own that does nothing, for all functions. */
 #include "loop.h"
 
 #include <hodo/tracer.h>
