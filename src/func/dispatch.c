@@ -319,6 +319,16 @@ static uint64_t function_of(uintptr_t pc, unsigned flags)
 	return f ? text + f->addr : pc;
 }
 
+static void replace_return(uintptr_t function, uintptr_t pc, uintptr_t *at, unsigned *flags)
+{
+	uintptr_t slot = hodo_returns_slot(function, pc, *at);
+
+	if (!slot || !hodo_returns_replace((uintptr_t *)slot, pc))
+		return;
+	*at = slot;
+	*flags &= ~HODO_DISPATCH_NO_EXIT;
+}
+
 void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 {
 	struct hodo_func_thread *t = begin(at, true);
@@ -332,9 +342,8 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 	if (!list)
 		goto out;
 	function = function_of(pc, flags);
-	if ((flags & HODO_DISPATCH_NO_EXIT) && (hodo_func_config.flags & HODO_FUNCTIONS_RETURNS) &&
-	    hodo_returns_replace((uintptr_t *)at, pc))
-		flags &= ~HODO_DISPATCH_NO_EXIT;
+	if ((flags & HODO_DISPATCH_NO_EXIT) && (hodo_func_config.flags & HODO_FUNCTIONS_RETURNS))
+		replace_return(function, pc, &at, &flags);
 	now = hodo_func_now();
 	frame = hodo_shadow_enter(&t->shadow, at, function, now, flags & HODO_DISPATCH_SP);
 	if (frame) {

@@ -355,6 +355,8 @@ extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];
 
 /* returns.c: true if the return address at `at` was replaced: its exit comes as hodo_dispatch_exit(). */
 HODO_HIDDEN bool hodo_returns_possible(const char **why_not);
+/* Where the return address stands that is used, as against `at` of a function that was entered at pc; 0: not known. */
+HODO_HIDDEN uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at);
 HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc);
 
 #endif
