@@ -10,7 +10,7 @@ void driver_entered(uintptr_t *at); /* fentry.S */
 
 static const char *why_not = "not asked";
 
-static __attribute__((constructor(101))) void start(void)
+static __attribute__((constructor(102))) void start(void)
 {
 	if (hodo_returns_possible(&why_not))
 		why_not = 0;
