@@ -172,6 +172,14 @@ static void tell(struct hodo_func_thread *t, uint64_t function, const char *want
 	hodo_func_emit_pieces(HODO_FUNC_WRONG_THREAD, pieces, 7, total);
 }
 
+/* What tells one call site from another: the return address. Where that is not known, or was replaced, the caller. */
+static uint64_t site_of(const struct hodo_shadow *shadow, const struct hodo_frame *frame)
+{
+	if (!frame->sp && !(hodo_func_config.flags & HODO_FUNCTIONS_RETURNS))
+		return *(const uint64_t *)frame->at;
+	return shadow->n > 1 ? shadow->frames[shadow->n - 2].function : 0;
+}
+
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
 	struct hodo_func_thread *t = hodo_func_thread(shadow);
@@ -179,8 +187,7 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 
 	if (allowed(frame->function, role, &wanted))
 		return;
-	/* Where only the stack pointer is known, so is not the return address: once for the function. */
-	if (!first_time(frame->function, frame->sp ? 0 : *(const uint64_t *)frame->at))
+	if (!first_time(frame->function, site_of(shadow, frame)))
 		return;
 	tell(t, frame->function, wanted, role);
 	if (hodo_func_config.flags & HODO_FUNCTIONS_ABORT)
