@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # build.sh VARIANT OUT STUBS LIBHODO_A: builds hazards, throws and the library of throws as VARIANT says, into OUT.
 # STUBS is libhodo-functions.a.
+# shellcheck disable=SC2054 # commas are for the linker
 set -eu
 variant=$1 out=$2 stubs=$3 static_lib=$4
 src=$(dirname "$0")

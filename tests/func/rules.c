@@ -92,7 +92,8 @@ UNTRACED static void letter_exit(struct hodo_tracer *tracer, const struct hodo_c
 
 UNTRACED static void check_order(void)
 {
-	struct hodo_tracer a = LETTER("a", "rule_*"), b = LETTER("b", "rule_leaf,rule_middle"), c = LETTER("c", "rule_*");
+	struct hodo_tracer a = LETTER("a", "rule_*"), c = LETTER("c", "rule_*");
+	struct hodo_tracer b = LETTER("b", "rule_leaf,rule_middle");
 
 	EXPECT(hodo_tracer_register(&a) == 0 && hodo_tracer_register(&b) == 0 && hodo_tracer_register(&c) == 0);
 	EXPECT(hodo_tracer_register(&b) == -EEXIST);
@@ -239,7 +240,8 @@ UNTRACED static void check_names(void)
 
 UNTRACED static void check_errors(void)
 {
-	static const char *const bad[] = {"!", ",", "rule_*,", "0x", "0x10", "0x10-", "0x20-0x10", "0xzz-0x10", "rule_*,,x"};
+	static const char *const bad[] = {"!",     ",",         "rule_*,",   "0x",       "0x10",
+					  "0x10-", "0x20-0x10", "0xzz-0x10", "rule_*,,x"};
 	struct hodo_tracer t = LETTER("t", NULL);
 
 	EXPECT(hodo_tracer_register(NULL) == -EINVAL && hodo_tracer_unregister(NULL) < 0);
@@ -278,7 +280,8 @@ UNTRACED static void check_many(void)
 	unsigned i, n;
 
 	for (i = 0; i < 100; i++) {
-		many[i] = (struct hodo_tracer){.size = sizeof(many[i]), .enter = hit, .exit = hit, .functions = "rule_*"};
+		many[i] = (struct hodo_tracer){.size = sizeof(many[i]), .enter = hit, .exit = hit,
+					       .functions = "rule_*"};
 		EXPECT(hodo_tracer_register(&many[i]) == 0);
 	}
 	hits = 0;
