@@ -89,6 +89,8 @@ static int add_event(struct hodo_function_options *o, struct hodo_pattern_list *
 	char *name;
 	int err;
 
+	if (strcmp(pattern + bang, "func") == 0) /* as a provider's name alone */
+		pattern = bang ? "!func:*" : "func:*";
 	if (strncmp(pattern + bang, "func:", 5) != 0)
 		return hodo_pattern_add(events, pattern, why, sizeof(why)) == 0 ? 0 :
 		       hodo_usage(VERB, "-e %s", why);

@@ -111,6 +111,7 @@ def check_options(d):
             (["--functions", "--min-time", "5"], "--min-time is a time such as"),
             (["--functions", "--min-time", "0s"], "--min-time is a time such as"),
             (["--functions="], "is empty"),
+            (["--functions=" + ",".join(f"function_{i}" for i in range(2000))], "too many functions are named"),
             (["--functions=0x20-0x10"], "a range of addresses is"),
             (["-e", "func:"], "is empty"),
             (["--tracer", "nice"], "--tracer is record, graph"),
@@ -364,13 +365,14 @@ def check_patterns(d):
     """What is named is recorded, and nothing else."""
     names = lambda t: set(t.calls("func:entry"))
     assert names(run(d, ["-e", "func:l*,func:mid"], "counts")) == {"leaf", "mid"}
+    assert names(run(d, ["-e", "func"], "counts")) >= {"main", "leaf", "mid", "recurse"}
     assert names(run(d, ["--functions=l*", "-e", "func:mid,!func:leaf"], "counts")) == {"mid"}
     assert "leaf" not in names(run(d, ["--functions=!leaf"], "counts"))
     assert "mid" in names(run(d, ["--functions", "-e", "!func:leaf"], "counts"))
     address = next(a for a, name in symbols(programs[0]) if name == "recurse")
     assert names(run(d, [f"--functions=0x{address:x}-0x{address + 1:x}"], "counts")) == {"recurse"}
     # Events beside functions, and not.
-    for options, events in [(["--functions"], 1), (["-e", "func:x"], 0), (["-e", "plain:*,func:x"], 1),
+    for options, events in [(["--functions"], 1), (["-e", "func:x"], 0), (["-e", "func"], 0), (["-e", "plain:*,func:x"], 1),
                             (["--functions=x", "-e", "!plain:*"], 0), (["--functions", "-e", "plain:ran"], 1)]:
         t = Trace(d, options, [plain])
         assert len(t.of("plain:ran")) == events, options
