@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include "names.h"
 
+#ifndef HODO_NAMES_DEBUG /* the tests have one of their own */
+#define HODO_NAMES_DEBUG "/usr/lib/debug"
+#endif
 #define SECTIONS_MAX 65536u
 #define TABLE_MAX (1ull << 30) /* bytes of a symbol table, or of its strings */
 #define BUILD_ID_MAX 64u
@@ -311,7 +314,7 @@ static bool is_debug_file(const struct file *f, const struct build_id *wanted, u
 /* "/usr/lib/debug/.build-id/xx/yyyy.debug" */
 static void debug_path(const struct build_id *id, char *path)
 {
-	static const char front[] = "/usr/lib/debug/.build-id/", digits[] = "0123456789abcdef";
+	static const char front[] = HODO_NAMES_DEBUG "/.build-id/", digits[] = "0123456789abcdef";
 	char *p = path;
 
 	__builtin_memcpy(p, front, sizeof(front) - 1);
@@ -457,7 +460,7 @@ struct opening {
 	ElfW(Phdr) phdr[HODO_NAMES_PHDRS_MAX];
 	struct build_id id;
 	struct file file, debug;
-	char path[2 * BUILD_ID_MAX + 40];
+	char path[2 * BUILD_ID_MAX + sizeof(HODO_NAMES_DEBUG) + 32];
 };
 
 static bool open_loaded(struct opening *o, const struct dl_phdr_info *info, const char *path)

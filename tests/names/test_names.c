@@ -75,6 +75,19 @@ static void test_find(void **state)
 	hodo_names_close(NULL);
 }
 
+/* Run by debug_file.sh: stripped, with a debug file, and with one that belongs to another build. */
+static int check_stripped(const char *want)
+{
+	struct hodo_names *n = hodo_names_open(&own, self);
+	const char *name = n ? hodo_names_find(n, (uintptr_t)local_function, NULL) : "no file";
+	size_t size;
+
+	if (strcmp(name, want) == 0 && n && hodo_names_section(n, "names_test", &size) && size == sizeof(int))
+		return 0;
+	fprintf(stderr, "local_function is '%s', not '%s'\n", name, want);
+	return 1;
+}
+
 static void test_section(void **state)
 {
 	static const int in_it __attribute__((section("names_test"), used)) = 7;
@@ -371,5 +384,7 @@ int main(int argc, char **argv)
 
 	self[n > 0 ? n : 0] = '\0';
 	dl_iterate_phdr(first, NULL);
+	if (argc == 3 && strcmp(argv[1], "stripped") == 0)
+		return check_stripped(argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
