@@ -113,7 +113,7 @@ __asm__(".ifndef .Lhodo_roles_note\n"
 				 : :);                                                     \
 	} while (0)
 
-static inline __attribute__((unused)) int hodo_thread_role(const char *role)
+static inline int hodo_thread_role(const char *role)
 {
 	const struct hodo_ops *ops = hodo_ops_ptr_;
 
