@@ -463,9 +463,9 @@ static int go(struct graph *g, struct hodo_read *r, struct hodo_out *out, int64_
 		int err = 0;
 
 		*last_ns = e->ts_ns;
-		if (e->cls->kind == HODO_KIND_FUNCTION && is_call(e->cls))
+		if (e->cls->kind == HODO_KIND_FUNCTION)
 			err = hodo_read_calls_event(g->calls, e);
-		else
+		if (!is_call(e->cls))
 			show_event(g, e);
 		if (err)
 			return err;

@@ -163,7 +163,8 @@ void gen_many_calls(const char *top, uint64_t n)
 	end(&t, &s, n + 1, 0);
 }
 
-static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks, bool left)
+static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
+		 bool left)
 {
 	event(s, CALL, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The verbs graph and report, on generated recordings and on a program's.
+
+HODO, GEN_CALLS and COMPARE (tests/read/compare_bt2.py) are in the environment; WAYS where functions can be recorded.
+After a wanted change of the output: UPDATE_GOLDEN=1 test_graph.py Golden, and read the difference.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+HODO, GEN_CALLS, COMPARE = os.environ["HODO"], os.environ["GEN_CALLS"], os.environ["COMPARE"]
+WAYS = os.environ.get("WAYS")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hodo-graph.")
+        self.addCleanup(self.folder.cleanup)
+        self.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "TERM", "LESS")}
+        self.env["TZ"] = "UTC"
+
+    def make(self, scenario, n=0):
+        path = os.path.join(self.folder.name, scenario)
+        if not os.path.exists(path):
+            subprocess.run([GEN_CALLS, scenario, path, str(n)], check=True)
+        return scenario
+
+    def run_hodo(self, *args):
+        return subprocess.run([HODO, *args], env=self.env, cwd=self.folder.name, capture_output=True, check=False,
+                              timeout=300)
+
+    def ok(self, *args):
+        run = self.run_hodo(*args)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout.decode()
+
+    def calls(self, *args):
+        """The calls, the events and the summary of graph --json."""
+        objects = [json.loads(line) for line in self.ok("graph", "--json", "-q", *args).splitlines()]
+        self.assertEqual([o for o in objects if "summary" in o], objects[-1:])
+        return [o for o in objects if "function" in o and "duration_ns" in o], \
+            [o for o in objects if "name" in o], objects[-1]["summary"]
+
+
+class Golden(Case):
+    """Output byte for byte."""
+
+    ARGS = {
+        "calls": {"graph": ["graph"], "graph-times": ["graph", "-t", "--thread", "412"],
+                  "graph-color": ["graph", "--color=always"], "graph-json": ["graph", "--json"],
+                  "report": ["report"], "report-json": ["report", "--json"],
+                  "diff": ["report", "--diff", "whole"], "diff-json": ["report", "--diff", "whole", "--json"]},
+        "whole": {"graph": ["graph"], "graph-json": ["graph", "--json"], "report": ["report"],
+                  "report-json": ["report", "--json"]},
+        "kinds": {"graph": ["graph"], "graph-json": ["graph", "--json"], "report": ["report"]},
+        "found": {"graph": ["graph"], "report": ["report"], "report-json": ["report", "--json"]},
+        "profile": {"report": ["report"], "report-json": ["report", "--json"]},
+        "fork": {"graph": ["graph"]},
+        "lossy": {"graph": ["graph"]},
+    }
+
+    def test_all(self):
+        for scenario in self.ARGS:
+            self.make(scenario)
+        for scenario, forms in self.ARGS.items():
+            for form, args in forms.items():
+                with self.subTest(scenario, form=form):
+                    run = self.run_hodo(args[0], scenario, *args[1:])
+                    self.assertEqual(run.returncode, 0)
+                    got = run.stdout.decode() + run.stderr.decode()
+                    file = HERE / "golden" / (scenario + "." + form)
+                    if os.environ.get("UPDATE_GOLDEN"):
+                        file.write_text(got)
+                    self.assertEqual(got, file.read_text())
+                    if form.endswith("json"):
+                        for line in run.stdout.decode().splitlines():
+                            json.loads(line)
+
+
+class Babeltrace(Case):
+    def test_agree(self):
+        for scenario in ("calls", "whole", "kinds", "found", "profile", "lossy", "fork", "many", "mad"):
+            with self.subTest(scenario):
+                run = subprocess.run([sys.executable, COMPARE, HODO, self.make(scenario, 5000)], cwd=self.folder.name,
+                                     capture_output=True, check=False)
+                self.assertEqual(run.returncode, 0, run.stdout)
+
+
+class Options(Case):
+    def functions(self, *args):
+        return re.findall(r"(?m)\| +(0x\w+)\(\)", self.ok("graph", self.make("calls"), "-q", *args))
+
+    def test_thread(self):
+        self.assertIn("413 worker", self.ok("graph", self.make("calls")))
+        for name in ("412", "k?d"):
+            text = self.ok("graph", "calls", "--thread", name)
+            self.assertNotIn("worker", text)
+            self.assertIn("0x401200() {", text)
+        self.assertEqual(self.ok("graph", "calls", "-q", "--thread", "nobody").count("\n"), 1)
+
+    def test_depth(self):
+        self.assertEqual(sorted(self.functions("--depth", "1")), ["0x401000", "0x401700"])
+        self.assertNotIn("0x401300", self.functions("--depth", "2"))
+        self.assertIn("0x401600", self.functions("--depth", "2"))
+
+    def test_function(self):
+        self.assertEqual(self.functions("--function", "0x401200"), ["0x401200", "0x401300", "0x401400", "0x401500"])
+        self.assertIn(" | 0x401200() {\n", self.ok("graph", "-q", "calls", "--function", "0x401200"))
+        self.assertEqual(self.functions("--function", "0x401200", "--depth", "1"), ["0x401200"])
+        self.assertEqual(self.functions("--function", "nothing"), [])
+        text = self.ok("graph", self.make("whole"), "--function", "0x401100")
+        self.assertEqual(re.findall(r"\| (0x\w+)\(\)", text), ["0x401100"])
+        self.assertNotIn("0x401000", text)
+
+    def test_min_time(self):
+        self.assertEqual(self.functions("--min-time", "700ns", "--thread", "412"),
+                         ["0x401000", "0x401200"])
+        calls, _, _ = self.calls("calls", "--min-time", "1us")
+        self.assertTrue(all(c["duration_ns"] >= 1000 for c in calls))
+        self.assertEqual(len(calls), 5)
+
+    def test_since_until(self):
+        """Depths and durations are right though the begin is not shown."""
+        text = self.ok("graph", "-q", self.make("calls"), "--since", "0.0000019", "--until", "0.000003")
+        self.assertIn("  0.700 us      412 kvd             |   } /* 0x401200 */", text)
+        self.assertNotIn("0x401300", text)
+        self.assertNotIn("went on", text)
+
+    def test_report(self):
+        def first(*args):
+            return self.ok("report", self.make("calls"), "-n1", *args).splitlines()[1].split(" (")[0].split()[-1]
+        self.assertEqual(first(), "0x401600")
+        self.assertEqual(first("--sort", "avg"), "0x401800")
+        self.assertEqual(first("--sort", "name"), "0x401000")
+        report = json.loads(self.ok("report", "calls", "--json", "--thread", "worker"))
+        self.assertEqual({f["function"] for f in report["functions"]},
+                         {"0x401600", "0x401100", "0x401a00", "0x401700"})
+
+    def test_wrong_usage(self):
+        for args, words in ((["graph", "--depth", "0"], "--depth is a number"),
+                            (["graph", "--min-time", "3"], "--min-time is a time"),
+                            (["graph", "a", "b"], "one recording"), (["report", "a", "b"], "one recording"),
+                            (["report", "--sort", "size"], "--sort is total"),
+                            (["report", "--limit", "x"], "no number of functions"),
+                            (["graph", "--since", "x", self.make("calls")], "--since 'x' is no time")):
+            run = self.run_hodo(*args)
+            self.assertEqual((run.returncode, run.stdout), (2, b""), args)
+            self.assertRegex(run.stderr.decode(), r"\Ahodo: %s: [^\n]*%s[^\n]*\n\Z" % (args[0], re.escape(words)))
+        for verb in ("graph", "report"):
+            self.assertEqual(self.run_hodo(verb, "nowhere").returncode, 1)
+        self.assertEqual(self.run_hodo("report", "calls", "--diff", "nowhere").returncode, 1)
+
+    def test_no_calls(self):
+        run = self.run_hodo("graph", self.make("found"))
+        self.assertIn(b"no calls of functions: record with --functions", run.stderr)
+
+
+class Consistent(Case):
+    """Text, JSON and report tell the same calls."""
+
+    def check(self, path):
+        calls, _, summary = self.calls(path)
+        report = json.loads(self.ok("report", "-q", "--json", path))
+        counted = collections.Counter(c["function"] for c in calls)
+        self.assertEqual(sum(counted.values()), summary["calls"])
+        self.assertEqual(counted, {f["function"]: f["calls"] for f in report["functions"]})
+        for f in report["functions"]:
+            ended = [c for c in calls if c["function"] == f["function"] and
+                     not {"open", "no_exit"} & set(c["flags"])]
+            self.assertEqual(f["total_ns"], sum(c["duration_ns"] for c in ended))
+            self.assertEqual(f["self_ns"], sum(c["self_ns"] for c in ended))
+            times = sorted(c["duration_ns"] for c in ended)
+            for name, q in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+                exact = times[max(0, -int(-q * len(times) // 1) - 1)] if times else 0
+                self.assertLessEqual(abs(f[name] - exact), 0.01 * exact + 1, (name, times))
+            self.assertEqual((f["min_ns"], f["max_ns"]), (times[0], times[-1]) if times else (0, 0))
+        text = self.ok("graph", "-q", path)
+        self.assertEqual(len(re.findall(r"(?m) \{$", text)), len(re.findall(r"\} /\*", text)))
+        self.assertEqual(len(re.findall(r"\| +(?:\(\d+\) )?[^ /}(][^\n]*(?: \{|;)", text)), summary["calls"])
+
+    def test_generated(self):
+        for scenario in ("calls", "whole", "kinds", "lossy", "fork", "many"):
+            with self.subTest(scenario):
+                self.check(self.make(scenario, 3000))
+
+    def test_mad(self):
+        for seed in range(8):
+            path = os.path.join(self.folder.name, "mad%d" % seed)
+            subprocess.run([GEN_CALLS, "mad", path, str(seed)], check=True)
+            for args in (["graph"], ["graph", "--json"], ["graph", "--min-time", "1us"], ["report"],
+                         ["graph", "--function", "0x401[02]*", "--depth", "3"], ["report", "--json"]):
+                self.ok(args[0], "-q", path, *args[1:])
+
+    def test_deep(self):
+        """A million calls inside of each other, with little memory for each."""
+        calls, _, summary = self.calls(self.make("deep", 1000000))
+        self.assertEqual((summary["calls"], summary["returned"], len(calls)), (1000000, 1000000, 1000000))
+        self.assertEqual([c["depth"] for c in calls[:3]], [999999, 999998, 999997])
+
+
+@unittest.skipUnless(WAYS, "functions are not recorded on this machine")
+class Recorded(Case):
+    """A program whose functions are left in every way."""
+
+    def record(self, *options):
+        run = self.run_hodo("record", "-o", "ways", *options, "--", WAYS)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return "ways"
+
+    def test_balance(self):
+        calls, events, summary = self.calls(self.record("--functions"))
+        # pthread_exit() is the last that is heard of its thread.
+        self.assertEqual((summary["orphans"], summary["open"], summary["lost"]), (0, 1, 0))
+        n = collections.Counter(re.sub(r"\(.*", "", c["function"]) for c in calls)
+        self.assertEqual({name: n[name] for name in n if name.startswith("ways::")} | {"main": n["main"]}, {
+            "main": 1, "ways::catches": 1, "ways::deep": 11, "ways::Guard::~Guard": 11, "ways::lands": 1,
+            "ways::jumps": 6, "ways::generates": 1, "ways::resume": 4, "ways::coroutine": 1, "ways::step": 3,
+            "ways::is_signalled": 1, "ways::handler": 1, "ways::recurses": 1001, "ways::worker": 1,
+            "ways::leaf": 8})
+        left = collections.Counter(re.sub(r"\(.*", "", c["function"]) for c in calls if "left" in c["flags"])
+        self.assertEqual(left, {"ways::deep": 11, "ways::jumps": 6})
+        self.assertEqual([e["name"] for e in events], ["ways:leaf"] * 8)
+        depth = {re.sub(r"\(.*", "", c["function"]): c["depth"] for c in calls}
+        self.assertEqual((depth["main"], depth["ways::catches"], depth["ways::handler"], depth["ways::worker"]),
+                         (0, 1, 2, 0))
+        text = self.ok("graph", "ways")
+        self.assertIn("/* ways:leaf shard 3 */", text)
+        self.assertIn("ways::jumps(int): left", text)
+        run = subprocess.run([sys.executable, COMPARE, HODO, "ways"], cwd=self.folder.name, capture_output=True,
+                             check=False)
+        self.assertEqual(run.returncode, 0, run.stdout)
+
+    def test_consistent(self):
+        self.record("--functions")
+        Consistent.check(self, "ways")
+
+    def test_profile_agrees(self):
+        """The table made in the process counts what a recording of each call does."""
+        self.record("--functions")
+        full = json.loads(self.ok("report", "--json", "ways"))
+        self.record("--tracer", "profile")
+        profile = json.loads(self.ok("report", "--json", "ways"))
+        self.assertEqual({f["function"]: f["calls"] for f in profile["functions"]},
+                         {f["function"]: f["calls"] for f in full["functions"] if not f["open"]})
+        self.assertEqual(json.loads(self.ok("report", "--json", "ways", "--diff", "ways"))["functions"][0]["before"],
+                         json.loads(self.ok("report", "--json", "ways", "--diff", "ways"))["functions"][0]["after"])
+
+    def test_ends_only(self):
+        """The graph tracer's recording gives the same graph."""
+        def lines(path):
+            return [re.sub(r"^.*? \| ", "", line) for line in
+                    self.ok("graph", "--function", "ways::catches*", path).splitlines()[1:]]
+        full = lines(self.record("--functions"))
+        self.assertEqual(lines(self.record("--tracer", "graph")), full)
+        self.assertEqual(len([line for line in full if "Guard" in line]), 11)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1, argv=sys.argv)
