@@ -148,12 +148,12 @@ static uintptr_t entry_slot(const struct hodo_starts *starts, const struct hodo_
 	if (!hodo_objects_room(addr, PF_X))
 		return 0;
 	start = next_start(starts, names, addr);
+	if (hodo_objects_room(start, PF_X) < 10)
+		return 0;
 	for (const uint8_t *q = (const uint8_t *)addr; q < (const uint8_t *)start; q++) {
 		if (*q != 0x90 && *q != 0x66 && *q != 0x0f && *q != 0x1f && *q != 0x44 && *q != 0 && *q != 8)
 			return addr;
 	}
-	if (hodo_objects_room(start, PF_X) < 10)
-		return 0;
 	if (start != addr && __builtin_memcmp((const void *)start, "\xf3\x0f\x1e\xfa", 4) == 0)
 		start += 4;
 	return start;

@@ -104,6 +104,12 @@ class Case:
             want = {(entry, f): n for f, n in CALLS.items()}
             want.update({(leave, f): n for f, n in CALLS.items() if leave})
             assert counts == want, f"{name}: {counts}"
+            report = json.loads(self.run(self.hodo, "report", "--json", "trace"))["functions"]
+            got = {f["function"]: (f["calls"], f["left"], f["open"]) for f in report}
+            if leave:
+                assert got == {f: (n, 0, 0) for f, n in CALLS.items()}, f"{name}: {got}"
+            else:
+                assert {f: c[0] for f, c in got.items()} == CALLS, f"{name}: {got}"
             out, counts = self.record(program, "--functions=w_void,w_t*")
             assert counts == {k: n for k, n in want.items() if k[1] in ("w_void", "w_tail")}, f"{name}: {counts}"
             done += 1
