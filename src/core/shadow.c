@@ -170,7 +170,18 @@ out:
 
 static inline bool own(const struct hodo_shadow *s, uint64_t at)
 {
-	return at - s->stack_low < s->stack_high - s->stack_low;
+	return at - s->stack_low < s->stack_high - s->stack_low && !s->doubt;
+}
+
+/*
+ * An exit on the thread's own stack that has no entry, below frames that were entered: one that was closed as left and
+ * was not. So there are other stacks inside this one (an array that a coroutine or a signal handler runs on), and
+ * addresses on it prove nothing: from now on it is treated as any stack.
+ */
+static void doubt(struct hodo_shadow *s, uint64_t at)
+{
+	if (own(s, at) && at <= s->own_high && !s->deep)
+		s->doubt = 1;
 }
 
 /* Whether a frame at `below` may be inside one at `above` on one stack. */
@@ -391,6 +402,8 @@ static __attribute__((noinline)) struct hodo_frame *enter_slow(struct hodo_shado
 			close_away(s, &old);
 	}
 	lane = find_lane(s, at, now, sp);
+	if (own(s, at) && at > s->own_high)
+		s->own_high = at; /* frames pushed elsewhere lie below one of these */
 	return push(s, lane == UINT32_MAX ? s->n : lane, at, function, now, sp);
 }
 
@@ -412,7 +425,24 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_
 
 typedef bool same_function(struct hodo_shadow *s, const struct hodo_frame *frame, uint64_t function);
 
-/* The same where only some address in the frame is known, the stack pointer. */
+/* The frame of this function with this stack pointer. */
+static uint32_t find_sp_exact(const struct hodo_shadow *s, uint64_t at, uint64_t function)
+{
+	uint32_t end = s->n;
+
+	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
+		uint32_t first = lane_of(s, end - 1);
+		uint32_t i = first_below(s, first, end - 1, at, true);
+
+		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
+			if (is(&s->frames[i], at, function, 1))
+				return i;
+		end = first;
+	}
+	return UINT32_MAX;
+}
+
+/* The innermost of this function that has it inside: the stack pointer may be lower at the exit (alloca). */
 static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, same_function *same)
 {
 	uint32_t end = s->n;
@@ -437,10 +467,14 @@ static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, s
 static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now,
 						bool sp, same_function *same)
 {
-	uint32_t i = sp ? find_sp(s, at, function, same) : find_exact(s, at);
+	uint32_t i = sp ? find_sp_exact(s, at, function) : find_exact(s, at);
+	bool match = true, parked = false;
 	struct hodo_frame f;
-	bool match = true;
 
+	if (i == UINT32_MAX)
+		parked = take(s->parked, at, function, sp, &f);
+	if (i == UINT32_MAX && !parked && sp)
+		i = find_sp(s, at, function, same);
 	if (i != UINT32_MAX) {
 		unwind(s, i + 1, lane_of(s, i), s->frames[i].at, false, now);
 		if (s->n != i + 1)
@@ -448,12 +482,13 @@ static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t 
 		if (!sp && same)
 			match = same(s, &s->frames[i], function);
 		s->closed(s, pop(s, now), match ? HODO_FRAME_RETURNED : HODO_FRAME_LEFT, now);
-	} else if (take(s->parked, at, function, sp, &f)) {
+	} else if (parked) {
 		if (!sp && same)
 			match = same(s, &f, function);
 		s->closed(s, &f, match ? HODO_FRAME_RETURNED : HODO_FRAME_LEFT, match ? now : f.parked);
 	} else {
 		match = false;
+		doubt(s, at);
 		if (!sp)
 			keep_exit(s, at, function, now);
 	}

@@ -73,6 +73,8 @@ struct hodo_shadow {
 	uint32_t max;
 	uint32_t thread;           /* any number, for the frames */
 	uint64_t stack_low, stack_high; /* the thread's own stack; 0, 0: not known */
+	uint64_t own_high;         /* highest address on it at which a frame was entered; see shadow.c */
+	uint64_t doubt;            /* not 0: there are other stacks inside that one */
 	struct hodo_parked *parked;
 	/* NULL, or: makes room for more frames (frames, max). false: cannot. */
 	bool (*grow)(struct hodo_shadow *shadow);

@@ -364,13 +364,24 @@ out:
 	end(t);
 }
 
+static __attribute__((noinline)) void record_orphan(struct hodo_func_thread *t, const struct hodo_tracer_list *list,
+						    uintptr_t pc, uintptr_t at, unsigned flags)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->entry[i].ops == &hodo_builtin_record && (list->entry[i].set & sets_of(t, list, pc)))
+			hodo_record_orphan(pc, at, flags & HODO_DISPATCH_SP);
+	}
+}
+
 void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 {
 	struct hodo_func_thread *t = begin(at, false);
+	const struct hodo_tracer_list *list;
 
 	if (!t)
 		return;
-	if (hodo_load(&hodo_tracers))
-		hodo_shadow_exit(&t->shadow, at, pc, hodo_func_now(), flags & HODO_DISPATCH_SP, 0);
+	list = hodo_load_acquire(&hodo_tracers);
+	if (list && !hodo_shadow_exit(&t->shadow, at, pc, hodo_func_now(), flags & HODO_DISPATCH_SP, 0))
+		record_orphan(t, list, pc, at, flags);
 	end(t);
 }

@@ -8,7 +8,7 @@
 
 struct fields {
 	uint64_t addr;
-	uint32_t at; /* frame or stack pointer */
+	uint32_t at; /* HODO_FRAME32() of the frame or the stack pointer */
 	uint32_t beyond; /* read, not written */
 };
 #define FIELDS_LEN 12
@@ -20,7 +20,7 @@ static bool too_deep(const struct hodo_frame *frame)
 
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
-	struct fields f = { frame->function, frame->sp ? (uint32_t)frame->at : HODO_FRAME32(frame->at), 0 };
+	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
 
 	if (too_deep(frame))
 		return;
@@ -31,10 +31,19 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 /* Of what was left without an exit nothing is written: the reader finds it as the shadow does. */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
-	struct fields f = { frame->function, frame->sp ? (uint32_t)frame->at : HODO_FRAME32(frame->at), 0 };
+	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
 
 	if (end == HODO_FRAME_RETURNED && !too_deep(frame))
 		hodo_func_emit(frame->sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
+}
+
+/* An exit that the shadow knows no entry of: the reader, which sees all events, may. */
+void hodo_record_orphan(uint64_t addr, uint64_t at, bool sp)
+{
+	struct fields f = { addr, HODO_FRAME32(at), 0 };
+
+	if (!hodo_func_config.depth_max)
+		hodo_func_emit(sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
 }
 
 const struct hodo_builtin_ops hodo_builtin_record = { .enter = enter, .exit = leave };

@@ -198,6 +198,7 @@ static struct hodo_func_thread *set_up(uint32_t tid)
 	t->role = 0;
 	t->stack_min = t->stack_pending = 0;
 	t->shadow.n = 0;
+	t->shadow.own_high = t->shadow.doubt = 0;
 	t->shadow.thread = tid;
 	t->shadow.parked = &parked;
 	t->shadow.grow = grow_frames;
