@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <unwind.h>
 #include <vector>
+#include "../../src/arch/x86_64/returns.h"
 #include "driver.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -589,6 +590,38 @@ static void crowded()
 	driver_off = 0;
 }
 
+// The first places of this stack's addresses are others', every other 64: its own entries lie farther on, where
+// unwinding must find them, too.
+static void colliding()
+{
+	const unsigned long table = 64ul << 20, factor = HODO_RETURNS_FACTOR;
+	unsigned long base = (unsigned long)mmap(nullptr, 2 * table, PROT_READ | PROT_WRITE,
+						 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned long here = (unsigned long)__builtin_frame_address(0) & ~15ul;
+	int taken = 0, unwound = 0;
+
+	base = (base + table - 1) & -table;
+	driver_off = 1;
+	for (unsigned long at = here - (256 << 10); at < here; at += 16) {
+		unsigned long h = (at >> HODO_RETURNS_LOW_SHIFT) + (at >> HODO_RETURNS_HIGH_SHIFT) * factor;
+		unsigned long start = (base >> HODO_RETURNS_LOW_SHIFT) + (base >> HODO_RETURNS_HIGH_SHIFT) * factor;
+		unsigned long *slot = (unsigned long *)(base + 16 * ((h - start) & HODO_RETURNS_MASK));
+
+		if (h & 64)
+			continue;
+		*slot = 1;
+		taken += driver_replace(slot);
+	}
+	driver_off = 0;
+	REQUIRE(taken > 8000);
+	for (int i = 0; i < 60; i++) {
+		REQUIRE(inner_catch(i) == i);
+		REQUIRE(sum(i) == i * (i + 1) / 2);
+		REQUIRE(trace_deep(i, &unwound) >= i + 2);
+	}
+	REQUIRE(driver_refused == 0);
+}
+
 // --------------------------------------------------------------------------------
 
 NOINLINE static void gdb_leaf(int x) { sink = x; }
@@ -601,7 +634,8 @@ static const struct {
 } parts[] = {
 	{ "exceptions", exceptions }, { "jumps", jumps }, { "contexts", contexts }, { "threads", threads },
 	{ "processes", processes }, { "backtraces", backtraces }, { "signals", signals }, { "values", values },
-	{ "depth", depth }, { "tails", tails }, { "crowded", crowded }, { "gdb", gdb_stop },
+	{ "depth", depth }, { "tails", tails }, { "crowded", crowded },
+	{ "colliding", colliding }, { "gdb", gdb_stop },
 };
 
 int main(int argc, char **argv)
