@@ -76,8 +76,9 @@ class Case(unittest.TestCase):
 
     def build(self, *options, compiler=None, name="names"):
         path = self.dir / name
-        run(compiler or CXX, "-O2", "-g", *options, "-Wl,--build-id", "-o", path, HERE / "names.cc",
-            HERE / "names2.cc")
+        # From above the sources: clang then names them by their way from there.
+        run(compiler or CXX, "-O2", "-g", "-Wl,--build-id", *options, "-o", path, HERE / "names.cc",
+            HERE / "names2.cc", cwd=HERE.parent)
         return path
 
 
