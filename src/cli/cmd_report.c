@@ -257,6 +257,7 @@ static bool merge_names(struct report *to, const struct report *from)
 		row->no_exit += r->no_exit;
 		row->ended += r->ended;
 		row->total_ns += r->total_ns;
+		row->sum_ns += r->sum_ns;
 		row->self_ns += r->self_ns;
 		row->min_ns = r->min_ns < row->min_ns ? r->min_ns : row->min_ns;
 		row->max_ns = r->max_ns > row->max_ns ? r->max_ns : row->max_ns;

@@ -73,7 +73,7 @@ static struct report_row *row_at(struct report *rep, const struct hodo_read_proc
 
 double report_avg_ns(const struct report_row *row)
 {
-	return row->ended ? (double)row->total_ns / (double)row->ended : 0;
+	return row->ended ? (double)row->sum_ns / (double)row->ended : 0;
 }
 
 uint64_t report_time_at(const struct report_row *row, double q)
@@ -85,35 +85,109 @@ uint64_t report_time_at(const struct report_row *row, double q)
 
 /* ------------------------------------------------------------------------ calls */
 
-static void on_leave(void *data, const struct hodo_read_call *call)
+/* Counts a thread into a function, or out of it. Returns how many calls of it the thread was in before. */
+static uint32_t count_inside(struct report *rep, struct report_row *row, const struct hodo_read_call *call, bool in)
 {
-	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
+	struct report_inside **at = &row->inside, *i;
+	uint32_t before;
+
+	while (*at && ((*at)->tid != call->tid || (*at)->process != call->process))
+		at = &(*at)->next;
+	i = *at;
+	before = i ? i->n : 0;
+	if (!i && in) {
+		i = rep->free_inside;
+		if (i)
+			rep->free_inside = i->next;
+		else
+			i = malloc(sizeof(*i));
+		rep->no_memory |= !i;
+		if (!i)
+			return 0;
+		*i = (struct report_inside){ .process = call->process, .tid = call->tid };
+		*at = i;
+	}
+	if (in) {
+		i->n++;
+	} else if (i && --i->n == 0) {
+		*at = i->next;
+		i->next = rep->free_inside;
+		rep->free_inside = i;
+	}
+	return before;
+}
+
+static void on_enter(void *data, struct hodo_read_call *call)
+{
 	struct report *rep = data;
+	struct report_call *c = rep->free_calls;
 	struct report_row *row;
 
 	if (!hodo_thread_is(rep->thread, call->tid, call->comm))
 		return;
 	row = row_at(rep, call->process, call->entry_ns, call->function);
-	if (!row)
-		return;
-	row->calls++;
-	if (call->flags & HODO_READ_CALL_WHOLE)
-		report_slow_call(rep, call);
-	if (call->flags & HODO_READ_CALL_NO_EXIT) {
-		row->no_exit++;
-		return;
-	}
-	if (call->flags & HODO_READ_CALL_OPEN) {
-		row->open++;
+	if (c)
+		rep->free_calls = c->next;
+	else
+		c = malloc(sizeof(*c));
+	rep->no_memory |= !row || !c;
+	if (!row || !c) {
+		free(c);
 		return;
 	}
+	*c = (struct report_call){ .row = (uint32_t)(row - rep->rows) };
+	c->nested = count_inside(rep, row, call, true) > 0;
+	call->user = (uintptr_t)c;
+}
+
+/* It may wait or be over: calls of the function from now on are not inside of it. */
+static void on_away(void *data, const struct hodo_read_call *call)
+{
+	struct report_call *c = (struct report_call *)(uintptr_t)call->user;
+	struct report *rep = data;
+
+	if (c && !c->away)
+		count_inside(rep, &rep->rows[c->row], call, false);
+	if (c)
+		c->away = true;
+}
+
+static void add_times(struct report *rep, struct report_row *row, const struct hodo_read_call *call, bool nested)
+{
+	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
+
 	row->left += !!(call->flags & HODO_READ_CALL_LEFT);
 	row->ended++;
-	row->total_ns += ns;
+	row->sum_ns += ns;
+	row->total_ns += nested ? 0 : ns;
 	row->self_ns += call->self_ns;
 	row->min_ns = ns < row->min_ns ? ns : row->min_ns;
 	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
 	rep->no_memory |= !hodo_histogram_add(&row->times, ns, 1);
+}
+
+static void on_leave(void *data, const struct hodo_read_call *call)
+{
+	struct report_call *c = (struct report_call *)(uintptr_t)call->user;
+	struct report *rep = data;
+	struct report_row *row;
+
+	if (!c)
+		return;
+	row = &rep->rows[c->row];
+	row->calls++;
+	if (!c->away)
+		count_inside(rep, row, call, false);
+	if (call->flags & HODO_READ_CALL_WHOLE)
+		report_slow_call(rep, call);
+	if (call->flags & HODO_READ_CALL_NO_EXIT)
+		row->no_exit++;
+	else if (call->flags & HODO_READ_CALL_OPEN)
+		row->open++;
+	else
+		add_times(rep, row, call, c->nested);
+	c->next = rep->free_calls;
+	rep->free_calls = c;
 }
 
 static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
@@ -175,6 +249,7 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 	row->calls += v[2].u;
 	row->ended += v[2].u;
 	row->total_ns += ns_of(p, v[3].u);
+	row->sum_ns += ns_of(p, v[3].u);
 	row->self_ns += ns_of(p, v[4].u);
 	row->min_ns = ns_of(p, v[5].u) < row->min_ns ? ns_of(p, v[5].u) : row->min_ns;
 	row->max_ns = ns_of(p, v[6].u) > row->max_ns ? ns_of(p, v[6].u) : row->max_ns;
@@ -222,7 +297,8 @@ static int read_events(struct report *rep)
 
 int report_read(struct report *rep, const char *dir, const char *thread, bool quiet)
 {
-	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .leave = on_leave, .same = on_same };
+	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave, .same = on_same,
+							.away = on_away };
 	int got = -ENOMEM;
 
 	rep->dir = dir;
@@ -243,16 +319,31 @@ int report_read(struct report *rep, const char *dir, const char *thread, bool qu
 	return 0;
 }
 
+static void free_inside(struct report_inside *i)
+{
+	for (struct report_inside *next; i; i = next) {
+		next = i->next;
+		free(i);
+	}
+}
+
 void report_free(struct report *rep)
 {
-	for (uint32_t i = 0; i < rep->nrows; i++)
+	hodo_read_calls_free(rep->calls);
+	for (uint32_t i = 0; i < rep->nrows; i++) {
 		hodo_histogram_free(&rep->rows[i].times);
+		free_inside(rep->rows[i].inside);
+	}
+	free_inside(rep->free_inside);
+	for (struct report_call *c = rep->free_calls, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
 	free(rep->rows);
 	free(rep->index);
 	free(rep->stacks);
 	free(rep->held);
 	free(rep->wrong);
-	hodo_read_calls_free(rep->calls);
 	hodo_symbols_free(rep->symbols);
 	hodo_read_close(rep->r);
 }

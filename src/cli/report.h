@@ -7,13 +7,30 @@
 #include "histogram.h"
 #include "symbols.h"
 
+struct report_inside {
+	const struct hodo_read_process *process;
+	uint32_t tid;
+	uint32_t n; /* calls inside of each other */
+	struct report_inside *next;
+};
+
+/* A call that is open. */
+struct report_call {
+	uint32_t row;
+	bool nested; /* inside of another call of the function: its time is in that one's */
+	bool away;
+	struct report_call *next; /* free ones */
+};
+
 /* One function. Its times are of the calls that ended; open ones count in calls and open only. */
 struct report_row {
 	uint64_t id; /* hodo_place.id; of --diff's: of the name */
 	const char *name, *object;
 	uint64_t calls, left, open, no_exit;
-	uint64_t ended, total_ns, self_ns, min_ns, max_ns;
+	uint64_t ended, sum_ns, self_ns, min_ns, max_ns; /* sum_ns: of all */
+	uint64_t total_ns; /* of those that are not inside of another call of the function */
 	struct hodo_histogram times;
+	struct report_inside *inside; /* threads that are in it at present */
 };
 
 #define REPORT_CHAIN_MAX 64u
@@ -75,6 +92,8 @@ struct report {
 	uint32_t nstacks, nheld, nwrong;
 	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
 	uint32_t nslow;
+	struct report_inside *free_inside;
+	struct report_call *free_calls;
 	struct report_slow next; /* callees that came before their call */
 	uint32_t next_frame;
 	bool no_memory;
