@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* functions_plugin.c - a library whose only function is traced. */
 volatile int plugin_calls;
-void plugin_call(void);
+__attribute__((visibility("default"))) void plugin_call(void);
 void plugin_call(void) { plugin_calls++; }
