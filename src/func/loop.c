@@ -112,7 +112,7 @@ static void objects(void)
 
 static int start(const struct hodo_functions_config *config)
 {
-	int fresh = hodo_select_patterns(hodo_events_loops(), config->loops, config->loops_len);
+	int fresh = hodo_select_patterns(hodo_events_loops(), config->loops, config->loops_len), old = set;
 
 	if (fresh < 0)
 		return fresh;
@@ -122,7 +122,11 @@ static int start(const struct hodo_functions_config *config)
 	for (uint32_t i = 0; i < SLOTS; i++)
 		hodo_store(&slots[i], 0);
 	used = 0;
-	hodo_slots_select(); /* calls objects() */
+	/* In a fork child the set is what it was, and the loader's lock may be held by a thread that is not there. */
+	if (set == old)
+		objects();
+	else
+		hodo_slots_select();
 	return 0;
 }
 

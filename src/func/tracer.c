@@ -281,6 +281,7 @@ static void want_functions(void)
 /* The built-in tracers of mask, with the set of functions, in place of those that are there: before all others. */
 int hodo_tracers_set_builtins(uint32_t mask, int set)
 {
+	static int selected = -1;
 	const struct hodo_tracer_list *old = hodo_tracers;
 	struct hodo_tracer_list *list;
 	uint32_t users = 0, n = 0;
@@ -292,8 +293,12 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 	active = mask;
 	if (mask) {
 		want_functions();
-		hodo_slots_select();
+		/* In a fork child the set is what it was, and the loader's lock may be held by a thread that is not
+		 * there. */
+		if (set != selected)
+			hodo_slots_select();
 	}
+	selected = mask ? set : -1;
 	for (uint32_t i = 0; old && i < old->n; i++)
 		users += !old->entry[i].ops;
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++)

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <link.h>
 #include <hodo/tracer.h>
 
 #define CALLED __attribute__((noinline, noclone))
@@ -113,6 +114,41 @@ static void scene_clone(void)
 	}
 	wait(0);
 	mid(4);
+}
+
+/* Forks, with and without handlers, while another thread holds the loader's lock: the child must not wait for it. */
+static int look_slowly(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	usleep(1000);
+	return 0;
+}
+static void *loader_thread(void *arg)
+{
+	for (;;)
+		dl_iterate_phdr(look_slowly, 0);
+	return arg;
+}
+static void scene_loader(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, 0, loader_thread, 0);
+	usleep(10000);
+	mid(1);
+	for (int i = 0; i < 6; i++) {
+		pid_t pid = i % 2 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		int status;
+
+		if (pid == 0) {
+			alarm(60); /* one that waits for ever is ended, and seen */
+			mid(1);
+			_exit(0);
+		}
+		waitpid(pid, &status, 0);
+		if (status != 0)
+			_exit(1);
+	}
+	_exit(0);
 }
 
 /* More threads than run at a time: what the tracers keep for a thread is given on. */
@@ -362,7 +398,7 @@ static const struct {
 } scenes[] = {
 	{ "counts", scene_counts }, { "jump", scene_jump },       { "kill", scene_kill },
 	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
-	{ "clone", scene_clone },
+	{ "clone", scene_clone },   { "loader", scene_loader },
 #ifdef PLUGIN
 	{ "plugin", scene_plugin },
 #endif

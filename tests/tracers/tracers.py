@@ -225,6 +225,15 @@ def check_clone(d):
     assert len({e["pid"] for e in t.of("func:stack")}) == 2
 
 
+def check_loader(d):
+    """A fork child gets its recording without the loader's lock, which may be held by a thread that it has not."""
+    for options in (["--functions"], ["--tracer", "thread,loop,profile", "--loop", "mid", "--min-time", "1ns"]):
+        t = run(d, options, "loader")
+        mids = [e["pid"] for e in t.events if e["name"] in ("func:entry", "func:profile")
+                and t.name(number(e["fields"]["addr"])) == "mid"]
+        assert len(set(mids)) == len(mids) == 7, mids
+
+
 def check_profile_threads(d):
     t = run(d, ["--tracer", "profile"], "threads")
     found = {name: sums for (_, name), sums in profile(t).items()}
