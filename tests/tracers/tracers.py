@@ -381,7 +381,8 @@ def check_patterns(d):
     address = next(a for a, name in symbols(programs[0]) if name == "recurse")
     assert names(run(d, [f"--functions=0x{address:x}-0x{address + 1:x}"], "counts")) == {"recurse"}
     # Events beside functions, and not.
-    for options, events in [(["--functions"], 1), (["-e", "func:x"], 0), (["-e", "func"], 0), (["-e", "plain:*,func:x"], 1),
+    for options, events in [(["--functions"], 1), (["-e", "func:x"], 0), (["-e", "func"], 0),
+                            (["-e", "plain:*,func:x"], 1),
                             (["--functions=x", "-e", "!plain:*"], 0), (["--functions", "-e", "plain:ran"], 1)]:
         t = Trace(d, options, [plain])
         assert len(t.of("plain:ran")) == events, options
