@@ -297,8 +297,8 @@ static int read_events(struct report *rep)
 
 int report_read(struct report *rep, const char *dir, const char *thread, bool quiet)
 {
-	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave, .same = on_same,
-							.away = on_away };
+	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
+							.same = on_same, .away = on_away };
 	int got = -ENOMEM;
 
 	rep->dir = dir;
