@@ -245,7 +245,8 @@ static int find_calls(struct hodo_functions *f, const struct code *c)
 	int err = 0;
 
 	for (size_t i = 0; i + 6 <= c->size && !err; i++) {
-		bool direct = p[i] == 0xe8, jump = p[i] == 0xe9, pointer = p[i] == 0xff && p[i + 1] == 0x15;
+		bool pointer = p[i] == 0xff && (p[i + 1] == 0x15 || p[i + 1] == 0x25);
+		bool direct = p[i] == 0xe8, jump = p[i] == 0xe9 || (pointer && p[i + 1] == 0x25);
 		uint64_t at;
 
 		if (!direct && !jump && !pointer)
@@ -254,8 +255,9 @@ static int find_calls(struct hodo_functions *f, const struct code *c)
 		for (uint32_t k = 0; k < f->ntargets && !err; k++) {
 			if (f->target[k].addr != at || f->target[k].pointer != pointer)
 				continue;
-			/* The last thing that a function does may be a jump there. */
-			if (!jump || f->target[k].role == HODO_ELF_CYG_EXIT)
+			/* A function's last act may be a jump there; the linkage table's are no function's. */
+			if (!jump || (f->target[k].role == HODO_ELF_CYG_EXIT &&
+				      (!pointer || hodo_read_elf_symbol(f, c->addr + i))))
 				err = add_call(f, c, i, f->target[k].role);
 			break;
 		}

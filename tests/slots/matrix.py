@@ -167,6 +167,9 @@ def check_list(kind, hodo, binary):
     found = {f["name"]: f["slot"] for f in listed if f["name"] in CALLS}
     if found != {name: slot for name in CALLS}:
         raise Miss(f"hodo list: {found}")
+    exits = {f["name"]: f["exits"] for f in listed if f["name"] in CALLS}
+    if any((n > 0) != kind.exits for n in exits.values()):
+        raise Miss(f"hodo list: exits {exits}")
 
 
 def cases(full):
