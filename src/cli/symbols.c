@@ -19,6 +19,9 @@
 #include <string.h>
 
 #define CACHE_SLOTS 131072u /* of one cache line; pairs */
+/* Objects looked at for one process, where many had the same addresses; then a few for each address. */
+#define STEPS_MAX  (1ull << 31)
+#define STEPS_EACH 64u
 
 struct source {
 	const char *path;
@@ -34,6 +37,7 @@ struct mapped {
 	const struct hodo_read_process *process;
 	uint64_t *ends;          /* the highest end of objects 0 .. i */
 	struct source **sources; /* NULL until asked for */
+	uint64_t steps;
 };
 
 struct cached {
@@ -198,7 +202,7 @@ static bool is_better(const struct hodo_read_object *a, const struct hodo_read_o
  * The index of the object that the address is in at that time; UINT32_MAX: none. from_ns, until_ns: the
  * time for which that holds.
  */
-static uint32_t find_object(const struct mapped *m, int64_t ts_ns, uint64_t address, int64_t *from_ns,
+static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, int64_t *from_ns,
 			    int64_t *until_ns)
 {
 	const struct hodo_read_object *objects = m->process->objects;
@@ -218,6 +222,8 @@ static uint32_t find_object(const struct mapped *m, int64_t ts_ns, uint64_t addr
 		const struct hodo_read_object *o = &objects[i];
 		const int64_t changes[2] = { o->from_ns, o->until_ns };
 
+		if (m->steps++ > STEPS_MAX && low - i > STEPS_EACH)
+			break;
 		if (address >= o->end)
 			continue;
 		for (unsigned k = 0; k < 2; k++) {
