@@ -382,7 +382,7 @@ static bool special_expression(struct hodo_mangled *m, bool *known)
 	if (a == 'n' && (b == 'w' || b == 'a'))
 		return new_expression(m);
 	m->p += 2;
-	switch (a << 8 | b) {
+	switch ((unsigned char)a << 8 | (unsigned char)b) {
 	case 'c' << 8 | 'l':
 	case 'i' << 8 | 'l':
 	case 'c' << 8 | 'p':
