@@ -89,6 +89,18 @@ static void put_build_id(FILE *f, const struct hodo_read_object *o)
 		fprintf(f, "%02x", o->build_id[i]);
 }
 
+/* Whether a library that came several times has been told of; those of long ago are not looked through. */
+static bool was_told(const struct hodo_read_process *p, uint32_t i)
+{
+	const struct hodo_read_object *o = &p->objects[i];
+
+	for (uint32_t k = i; k-- > 0 && i - k <= 64;)
+		if (p->objects[k].functions == o->functions && strcmp(p->objects[k].path, o->path) == 0 &&
+		    memcmp(p->objects[k].build_id, o->build_id, sizeof(o->build_id)) == 0)
+			return true;
+	return false;
+}
+
 /* Those with functions to trace; the others only carry names. */
 static void put_objects(FILE *f, const struct hodo_read_process *p)
 {
@@ -97,7 +109,7 @@ static void put_objects(FILE *f, const struct hodo_read_process *p)
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		const struct hodo_read_object *o = &p->objects[i];
 
-		if (!o->functions)
+		if (!o->functions || was_told(p, i))
 			continue;
 		fprintf(f, "            %s function%s in ", hodo_grouped(o->functions, buf),
 			o->functions == 1 ? "" : "s");

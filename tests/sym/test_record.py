@@ -75,6 +75,9 @@ class Recycled(Case):
         self.assertTrue(at["red"] & at["blue"], "the libraries no longer share addresses: nothing is tested")
 
         process = json.loads(run(HODO, "info", "--json", trace))["processes"][0]
+        told = [line.strip() for line in run(HODO, "info", trace).splitlines() if " functions in " in line]
+        self.assertEqual(sorted(told), sorted(f"{n} functions in {path}, build-id {build_id(path)}"
+                                              for n, path in ((2, host), (3, red), (3, blue))))
         objects = [o for o in process["objects"] if o["path"] in (str(red), str(blue))]
         self.assertEqual(len(objects), 6)
         self.assertEqual({o["functions"] for o in objects}, {3})
