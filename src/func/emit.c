@@ -34,7 +34,12 @@ void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *
 	if (!state->on || !hodo_load(state->on))
 		return;
 #ifdef __x86_64__
-	if (hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) != HODO_TRY_DONE)
+	if (hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
+		return;
+	/* Beside the program's tracers they are kept already: twice is more than small signal stacks hold. */
+	if (hodo_func_tls.in_tracer)
+		emit_kept((long)state, (long)pieces, (long)count);
+	else
 		hodo_x86_keep(emit_kept, (long)state, (long)pieces, (long)count);
 #else
 	emit_kept((long)state, (long)pieces, (long)count);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -181,6 +182,36 @@ UNTRACED static void altstack_in_frame(void)
 	CHECK(entered == 7 && left == 7 && gone <= 1);
 	ss.ss_flags = SS_DISABLE;
 	sigaltstack(&ss, NULL);
+}
+
+/* What a signal stack of the customary size leaves under the kernel's frame is enough for all that tracing does. */
+UNTRACED static void call_many(int sig)
+{
+	for (int i = 0; i < 20000; i++)
+		call_traced(sig);
+}
+
+UNTRACED static void *small_stack_thread(void *arg)
+{
+	char *memory = mmap(NULL, 4096 + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t ss = { .ss_sp = memory + 4096, .ss_size = 8192 };
+
+	CHECK(memory != MAP_FAILED && mprotect(memory, 4096, PROT_NONE) == 0 && sigaltstack(&ss, NULL) == 0);
+	raise(SIGUSR1);
+	return arg;
+}
+
+UNTRACED static void small_stack(void)
+{
+	struct sigaction action = { .sa_handler = call_many, .sa_flags = SA_ONSTACK };
+	pthread_t thread;
+
+	CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+	CHECK(hodo_tracer_register(&counter) == 0);
+	pthread_create(&thread, NULL, small_stack_thread, NULL); /* its first traced call is on the small stack */
+	pthread_join(thread, NULL);
+	CHECK(entered == 40000 && left == 40000);
+	CHECK(hodo_tracer_unregister(&counter) == 0);
 }
 
 static ucontext_t main_context, context;
@@ -415,7 +446,7 @@ int main(int argc, char **argv)
 		       { "altstack_in_frame", altstack_in_frame }, { "coroutine_in_frame", coroutine_in_frame },
 		       { "longjmp_then_sleep", longjmp_then_sleep },
 		       { "longjmp_then_unregister", longjmp_then_unregister },
-		       { "threads", threads } };
+		       { "threads", threads }, { "small_stack", small_stack } };
 	const char *scene = argc > 1 ? argv[1] : "";
 
 	alarm(100);

@@ -57,6 +57,11 @@ def check_arguments(directory):
     assert names.count("func:entry") == 5 and names.count("func:exit") == 5, names
 
 
+def check_small_stack(directory):
+    for options in ("-m", "16M"), ("-m", "64K"), ("--tracer", "graph"), ("--tracer", "latency", "--min-time", "1ns"):
+        recorded(directory, FUNCTIONS, "small_stack", options=options)
+
+
 def check_libraries(directory):
     run(FUNCTIONS, "libraries", PLUGIN)
     run(FUNCTIONS, "libraries_untraced", PLUGIN)
