@@ -21,7 +21,7 @@ static uint32_t threads_lock;
 static uint32_t process; /* whose threads they are */
 
 static struct hodo_parked parked;
-static uint32_t parked_lock;
+static struct hodo_func_thread *parked_owner; /* who has it locked */
 
 struct hodo_func_thread *hodo_func_thread_at(uint32_t i)
 {
@@ -30,21 +30,25 @@ struct hodo_func_thread *hodo_func_thread_at(uint32_t i)
 
 /* ------------------------------------------------------------- parked frames */
 
-/* Whoever holds it may be interrupted by a handler that comes here: it does without. */
+/*
+ * Whoever holds it may be interrupted by a handler that comes here: it does without. One that was left by a longjmp
+ * holds it no more; its thread may come here again, or be out of dispatch.
+ */
 static bool lock_parked(struct hodo_parked *p)
 {
-	for (int i = 0; i < SPINS; i++) {
-		uint32_t free_word = 0;
+	struct hodo_func_thread *own = hodo_func_tls.thread, *owner = 0;
 
-		if (hodo_cas_acquire(&parked_lock, &free_word, 1))
+	for (int i = 0; i < SPINS; i++) {
+		owner = 0;
+		if (hodo_cas_acquire(&parked_owner, &owner, own) || owner == own)
 			return true;
 	}
-	return false;
+	return !(hodo_load_acquire(&owner->inside) & 1) && hodo_cas_acquire(&parked_owner, &owner, own);
 }
 
 static void unlock_parked(struct hodo_parked *p)
 {
-	hodo_store_release(&parked_lock, 0);
+	hodo_store_release(&parked_owner, (struct hodo_func_thread *)0);
 }
 
 static bool grow_frames(struct hodo_shadow *shadow)
@@ -324,7 +328,8 @@ void hodo_func_threads_after_fork(void)
 	struct hodo_func_thread *own = hodo_func_tls.thread;
 
 	hodo_func_threads_init();
-	threads_lock = parked_lock = 0;
+	threads_lock = 0;
+	parked_owner = 0;
 	for (uint32_t i = 0; i < nthreads; i++) {
 		struct hodo_func_thread *t = &chunks[i / CHUNK][i % CHUNK];
 

@@ -16,6 +16,7 @@
 
 #define RETIRED_MAX 256
 #define RETIRED_MANY 32
+#define UNTOLD_PAUSES 400 /* 20 ms: a store does not wait that long */
 #define LEFT_TRIES 64 /* pauses after which it is asked whether a thread has left dispatch by a longjmp */
 
 bool hodo_func_wanted;
@@ -49,6 +50,19 @@ static void pause_briefly(void)
 	hodo_sys2(SYS_nanosleep, &t, 0);
 }
 
+/* false: the kernel refuses a barrier that it gave before (a sandbox began). Threads order their own accesses from
+ * now on; those that are between two of them are not told of it. */
+static bool barrier(void)
+{
+	if (hodo_patch_barrier())
+		return true;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (hodo_dispatch_fence)
+		return true;
+	hodo_store(&hodo_dispatch_fence, true);
+	return false;
+}
+
 /* Returns when all threads that were in dispatch have left it. Not under the control lock, not from inside. */
 static void grace_wait(void)
 {
@@ -56,8 +70,8 @@ static void grace_wait(void)
 	struct hodo_func_thread *t;
 
 	/* Whoever loaded the old list before this has `inside` odd for all to see after it. */
-	if (!hodo_patch_barrier())
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (unsigned n = barrier() ? 0 : UNTOLD_PAUSES; n > 0; n--)
+		pause_briefly();
 	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
 		uint32_t inside = hodo_load_acquire(&t->inside);
 
@@ -77,8 +91,8 @@ static bool nobody_inside(void)
 {
 	struct hodo_func_thread *t;
 
-	if (!hodo_patch_barrier())
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!barrier())
+		return false;
 	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
 		if (hodo_load_acquire(&t->inside) & 1)
 			return false;
