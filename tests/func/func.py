@@ -24,10 +24,15 @@ CASES = {
     "exec_thread": ("hazards", ["exec_thread"], {}, []),
     "ticks": ("hazards", ["all"], {"TICK_US": "50"}, ["-m", "64M"]),
     "throws_ticks": ("throws", [], {"TICK_US": "50"}, ["-m", "64M"]),
+    "storm": ("hazards", ["storm"], {}, ["-m", "64M"]),
+    "cancel_anywhere": ("hazards", ["cancel_anywhere"], {}, ["-m", "64M"]),
     "longjmp": ("hazards", ["longjmp"], {}, ["-m", "16M"]),
     # Another tracer besides: no direct path.
     "stacked": ("hazards", ["all"], {}, ["--tracer", "record,profile", "-m", "64M"]),
     "stacked_throws": ("throws", [], {"TICK_US": "50"}, ["--tracer", "record,profile", "-m", "64M"]),
+    "stacked_storm": ("hazards", ["storm"], {}, ["--tracer", "record,profile", "-m", "64M"]),
+    "stacked_cancel": ("hazards", ["cancel_anywhere"], {}, ["--tracer", "record,profile", "-m", "64M"]),
+    "stacked_deep": ("hazards", ["deep"], {}, ["--tracer", "record,profile", "-m", "64M"]),
     # registers.c: the direct path; packets so small that the slow path is taken all the time; other tracers.
     "direct": ("func_registers", ["3000"], {}, ["-m", "16M"]),
     "slow": ("func_registers", ["3000"], {"TICK_US": "50"}, ["-m", "16M", "--packet-size", "1K"]),
@@ -38,7 +43,7 @@ CASES = {
     "others": ("func_registers", ["3000"], {}, ["--tracer", "stack,latency", "--min-time", "1us"]),
 }
 UNCOUNTED = {"full", "graph", "profile", "others"}  # lose events, or write no entries and exits
-SEEN_IN_PART = {"stacked_throws", "clobber"}
+SEEN_IN_PART = {"stacked_throws", "stacked_storm", "clobber"}
 NOT_SEEN = re.compile(r"hodo: [0-9]+ calls? not seen: made by a signal handler that interrupted a tracer.*\n\Z")
 TICKS = {"on_tick", "tick_inner"}
 BT2_BYTES = 4 << 20  # larger traces take babeltrace2 too long

@@ -35,6 +35,8 @@ static const struct scene {
 	{"leaves", scene_leaves, 0},
 	{"backtrace", scene_backtrace, 0},
 	{"deep", scene_deep, 1},
+	{"storm", scene_storm, 1},
+	{"cancel_anywhere", scene_cancel_anywhere, 1},
 	{"exec_thread", scene_exec_thread, 1},
 	{"child", scene_child, 1},
 };

@@ -9,6 +9,7 @@
 int scene_longjmp(void);
 int scene_longjmp_handler(void);
 int scene_longjmp_altstack(void);
+int scene_storm(void);
 /* stacks.c */
 int scene_coroutines(void);
 int scene_coroutines_threads(void);
@@ -17,6 +18,7 @@ int scene_deep(void);
 /* threads.c */
 int scene_threads(void);
 int scene_cancel(void);
+int scene_cancel_anywhere(void);
 int scene_pthread_exit(void);
 /* processes.c */
 int scene_fork(void);

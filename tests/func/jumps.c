@@ -6,12 +6,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
 COUNT(jump_down);
 COUNT(jump_round);
 COUNT(jump_after);
 COUNT(jump_handler);
 COUNT(jump_raise);
+COUNT(storm_after);
 
 static jmp_buf back;
 static sigjmp_buf sigback;
@@ -106,5 +108,74 @@ int scene_longjmp_altstack(void)
 	stack.ss_flags = SS_DISABLE;
 	sigaltstack(&stack, NULL);
 	free(stack.ss_sp);
+	return 0;
+}
+
+/*
+ * A storm of signals whose handler jumps out of whatever runs, which may be a tracer at work: what
+ * is called afterwards must be seen as if nothing had been. storm_work() and the handler do not count themselves: a
+ * jump between a slot and its count would make them wrong.
+ */
+#define STORMS 400
+static volatile sig_atomic_t storm_armed;
+
+TRACED static void storm_handler(int sig)
+{
+	if (storm_armed) {
+		storm_armed = 0;
+		siglongjmp(sigback, sig);
+	}
+}
+
+TRACED static int storm_work(int n)
+{
+	int sum = 1;
+
+	for (volatile int i = 0; i < 500; i++)
+		; /* fewer events */
+	for (int i = 0; i < 3 && n > 0; i++)
+		sum += storm_work(n - 1);
+	__asm__ volatile("" : "+r"(sum));
+	return sum;
+}
+
+TRACED static int storm_after(int n)
+{
+	ENTER(storm_after);
+	int r = n > 0 ? storm_after(n - 1) + 1 : 1;
+	LEAVE(storm_after);
+	return r;
+}
+
+static volatile int storm_sum;
+
+static void storm(void)
+{
+	for (volatile int i = 0; i < STORMS; i++) {
+		if (sigsetjmp(sigback, 1) == 0) {
+			storm_armed = 1;
+			while (storm_armed)
+				storm_work(5);
+		}
+		storm_sum += storm_after(i % 7);
+	}
+}
+
+static ucontext_t storm_main, storm_other;
+
+int scene_storm(void)
+{
+	static char stack[256 << 10];
+
+	counts_ticks(100, storm_handler);
+	storm();
+	printf("storm: %d\n", storm_sum);
+	getcontext(&storm_other);
+	storm_other.uc_stack.ss_sp = stack;
+	storm_other.uc_stack.ss_size = sizeof(stack);
+	storm_other.uc_link = &storm_main;
+	makecontext(&storm_other, storm, 0);
+	swapcontext(&storm_main, &storm_other);
+	printf("storm on a coroutine's stack: %d, after it %d\n", storm_sum, storm_after(5));
 	return 0;
 }

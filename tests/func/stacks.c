@@ -265,7 +265,7 @@ TRACED static long deep_down(long n)
 TRACED static void *deep_thread(void *arg)
 {
 	ENTER(deep_thread);
-	*(long *)arg = deep_down(DEEP - 1);
+	*(long *)arg = deep_down(*(long *)arg - 1);
 	LEAVE(deep_thread);
 	return NULL;
 }
@@ -276,13 +276,13 @@ int scene_deep(void)
 	void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	pthread_attr_t attr;
 	pthread_t thread;
-	long sum = 0;
+	long depth = getenv("DEEP") ? atol(getenv("DEEP")) : DEEP, sum = depth;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, stack, size);
 	if (pthread_create(&thread, &attr, deep_thread, &sum))
 		return 1;
 	pthread_join(thread, NULL);
-	printf("%d deep: %ld\n", DEEP, sum);
+	printf("%ld deep: %ld\n", depth, sum);
 	return munmap(stack, size) != 0;
 }

@@ -146,6 +146,40 @@ int scene_cancel(void)
 	return 0;
 }
 
+/* Asynchronously, at any instruction: traced functions that do nothing but compute are safe for that. */
+static volatile int anywhere_started;
+
+TRACED static int anywhere_work(int n)
+{
+	for (volatile int i = 0; i < 500; i++)
+		; /* fewer events */
+	int r = n < 2 ? n : anywhere_work(n - 1) + anywhere_work(n - 2);
+
+	__asm__ volatile("" : "+r"(r));
+	return r;
+}
+
+static void *anywhere_run(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	anywhere_started = 1;
+	for (;;)
+		anywhere_work(20);
+	return arg;
+}
+
+int scene_cancel_anywhere(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < 200; i++) {
+		n += cancelled(anywhere_run, 0, &anywhere_started);
+		n += thread_fib(5) != 5;
+	}
+	printf("cancelled anywhere: %d\n", n);
+	return 0;
+}
+
 static volatile int destroyed;
 
 TRACED static void key_destroy(void *value)

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""limits.py noslots|deeper|shadow_stack [PROGRAM]: what function tracing says where it cannot do all. HODO is in the
+environment."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HODO = os.environ["HODO"]
+SKIP = 77
+
+
+def record(*args, **env):
+    with tempfile.TemporaryDirectory(prefix="hodo-limits-") as d:
+        return subprocess.run([HODO, "record", "-o", f"{d}/trace", *args], capture_output=True, text=True, check=False,
+                              env={**os.environ, **env}, timeout=240)
+
+
+def noslots():
+    """A program without slots: it runs, and the flags to add are named."""
+    done = record("--functions", "--", "sh", "-c", "echo here; exit 5")
+    assert done.returncode == 5 and done.stdout == "here\n", done
+    lines = [line for line in done.stderr.splitlines() if "no traceable functions" in line]
+    assert len(lines) == 1 and lines[0].startswith("hodo: "), done.stderr
+    for flags in ("-pg -mfentry -minstrument-return=call", "-fxray-instrument", "-finstrument-functions"):
+        assert flags in lines[0], (flags, lines)
+
+
+def deeper():
+    """Deeper than frames are kept: what is deeper is counted and told, and the program goes on."""
+    depth = 4500000
+    plain = subprocess.run([sys.argv[2], "deep"], capture_output=True, text=True, check=False,
+                           env={**os.environ, "DEEP": str(depth)})
+    done = record("--functions", "--tracer", "profile", "--", sys.argv[2], "deep", DEEP=str(depth))
+    assert plain.returncode == 0 and (done.returncode, done.stdout) == (0, plain.stdout), (plain, done)
+    told = re.search(r"hodo: ([0-9]+) calls", done.stderr)
+    assert told and int(told.group(1)) > 0, done.stderr
+
+
+def shadow_stack():
+    """The processor's shadow stacks: entry-and-exit slots never touch a return address."""
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        if not re.search(r"^flags\s*:.*\buser_shstk\b", file.read(), re.M):
+            print("skipped: this processor, or its kernel, has no shadow stacks for programs")
+            sys.exit(SKIP)
+    done = record("--functions", "--", sys.argv[2], "longjmp", GLIBC_TUNABLES="glibc.cpu.x86_shstk=on")
+    assert done.returncode == 0, done
+
+
+{"noslots": noslots, "deeper": deeper, "shadow_stack": shadow_stack}[sys.argv[1]]()
