@@ -46,6 +46,7 @@ def check_call(directory):
 
 def check_longjmp(directory):
     run(STEP, "longjmp", "tracer", "11")
+    run(STEP, "park", "tracer", "11")
 
 
 def check_arguments(directory):

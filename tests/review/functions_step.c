@@ -7,6 +7,7 @@
  *	call      calls traced functions: each is told of wholly or not at all, and what was interrupted is too
  *	onstack   the same from a signal stack that is an array of main's: by addresses, further up than all
  *	longjmp   in a fork child each: longjmps out for good; tracing goes on, unregister returns
+ *	park      the same where a coroutine and its resumer take turns, but for what is on the coroutine's stack
  *
  * With a second argument, a tracer of the program's is registered; else the recorder's are at work.
  */
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -301,6 +303,80 @@ UNTRACED static void longjmp_in_child(ucontext_t *context)
 	}
 }
 
+static ucontext_t resumer, coroutine;
+static char coroutine_stack[65536];
+
+TRACED static void turn(int i)
+{
+	leaf(i);
+	swapcontext(&coroutine, &resumer);
+	sink += i;
+}
+
+TRACED static void take_turns(void)
+{
+	for (int i = 0; i < 50; i++)
+		turn(i);
+}
+
+TRACED static void resume(void)
+{
+	leaf(0);
+	swapcontext(&resumer, &coroutine);
+	sink++;
+}
+
+UNTRACED static void begin_turns(void)
+{
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = coroutine_stack;
+	coroutine.uc_stack.ss_size = sizeof(coroutine_stack);
+	coroutine.uc_link = &resumer;
+	makecontext(&coroutine, take_turns, 0);
+}
+
+UNTRACED static void longjmp_from_own_stack(ucontext_t *context)
+{
+	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+
+	if (sp - (uintptr_t)coroutine_stack >= sizeof(coroutine_stack))
+		longjmp_in_child(context);
+}
+
+/* In a fork child: another coroutine on the same stack, for a while. */
+UNTRACED static int after_park(void)
+{
+	unsigned in = entered[0] + entered[2], returned = left[0] + left[2] - gone;
+
+	alarm(20);
+	begin_turns();
+	for (int i = 0; i < 20; i++)
+		resume();
+	in = entered[0] + entered[2] - in;
+	returned = left[0] + left[2] - gone - returned;
+	if (hodo_tracer_unregister(&tracer) != 0)
+		return 10;
+	/* The coroutine itself and its last turn have not returned. */
+	return in != 81 ? 11 : returned != 79 ? 12 : 0;
+}
+
+UNTRACED static void park_all(void)
+{
+	begin_turns();
+	resume();
+	resume();
+	at_step = longjmp_from_own_stack;
+	if (sigsetjmp(back, 1)) {
+		busy = true;
+		clear_trap_flag();
+		_exit(after_park());
+	}
+	set_trap_flag();
+	resume();
+	resume();
+	clear_trap_flag();
+}
+
 UNTRACED static void longjmp_all(void)
 {
 	int where = sigsetjmp(back, 1);
@@ -320,7 +396,8 @@ int main(int argc, char **argv)
 		void (*at_step)(ucontext_t *context);
 		void (*after)(void);
 	} scenes[] = { { "unwind", check_unwind, NULL }, { "call", call_traced, check_calls },
-		       { "onstack", call_on_stack, check_calls }, { "longjmp", longjmp_in_child, NULL } };
+		       { "onstack", call_on_stack, check_calls }, { "longjmp", longjmp_in_child, NULL },
+		       { "park", longjmp_from_own_stack, NULL } };
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	const char *scene = argc > 1 ? argv[1] : "";
 	char stack[65536];
@@ -344,7 +421,9 @@ int main(int argc, char **argv)
 		if (strcmp(scene, scenes[i].name) != 0)
 			continue;
 		at_step = scenes[i].at_step;
-		if (at_step == longjmp_in_child)
+		if (at_step == longjmp_from_own_stack)
+			park_all();
+		else if (at_step == longjmp_in_child)
 			longjmp_all();
 		else
 			step();
