@@ -37,9 +37,10 @@ static inline void copy(struct hodo_frame *to, const struct hodo_frame *from)
 
 /* ------------------------------------------------------------- parked frames */
 
-static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at)
+/* sp frames go by their function, since their exits may tell another address. */
+static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
 {
-	return (uint32_t)(at * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
+	return (uint32_t)((sp == 1 ? function : at) * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
 }
 
 /* sp frames of one address are different calls if the functions are: inlined ones share their frame. */
@@ -51,7 +52,7 @@ static inline bool is(const struct hodo_frame *f, uint64_t at, uint64_t function
 /* The slot, or UINT32_MAX. Without the lock it may miss a frame that is being moved: as if it was not there. */
 static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
 {
-	uint32_t i = slot_of(p, at);
+	uint32_t i = slot_of(p, at, function, sp);
 
 	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
 		if (!__atomic_load_n(&p->slots[i].at, __ATOMIC_RELAXED))
@@ -60,6 +61,24 @@ static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function
 			return i;
 	}
 	return UINT32_MAX;
+}
+
+/* The slot of the function's sp frame that lies nearest at or above the address, within reach; UINT32_MAX: none. */
+static uint32_t find_near(const struct hodo_parked *p, uint64_t at, uint64_t function, uint64_t reach)
+{
+	uint32_t i = slot_of(p, at, function, 1), best = UINT32_MAX;
+
+	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
+		const struct hodo_frame *f = &p->slots[i];
+
+		if (!__atomic_load_n(&f->at, __ATOMIC_RELAXED))
+			break;
+		if (f->sp == 1 && f->function == function && f->at >= at && f->at - at <= reach) {
+			reach = f->at - at;
+			best = i;
+		}
+	}
+	return best;
 }
 
 /* Frees a slot; moves up those behind it that would not be found any more. */
@@ -71,7 +90,7 @@ static void take_out(struct hodo_parked *p, uint32_t i)
 		k = (k + 1) & p->mask;
 		if (!p->slots[k].at)
 			break;
-		if (((k - slot_of(p, p->slots[k].at)) & p->mask) >= ((k - i) & p->mask)) {
+		if (((k - slot_of(p, p->slots[k].at, p->slots[k].function, p->slots[k].sp)) & p->mask) >= ((k - i) & p->mask)) {
 			copy(&p->slots[i], &p->slots[k]);
 			i = k;
 		}
@@ -82,7 +101,7 @@ static void take_out(struct hodo_parked *p, uint32_t i)
 
 void hodo_parked_put(struct hodo_parked *p, const struct hodo_frame *frame)
 {
-	uint32_t i = slot_of(p, frame->at);
+	uint32_t i = slot_of(p, frame->at, frame->function, frame->sp);
 	uint32_t n;
 
 	for (n = 0; n <= p->mask; n++, i = (i + 1) & p->mask)
@@ -104,6 +123,24 @@ static bool take(struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t
 	if (p->lock && !p->lock(p))
 		return false;
 	i = find(p, at, function, sp);
+	if (i != UINT32_MAX) {
+		copy(frame, &p->slots[i]);
+		take_out(p, i);
+	}
+	if (p->unlock)
+		p->unlock(p);
+	return i != UINT32_MAX;
+}
+
+/* The same for an exit of which only an address inside the frame is known. */
+static bool take_near(struct hodo_parked *p, uint64_t at, uint64_t function, uint64_t reach, struct hodo_frame *frame)
+{
+	uint32_t i;
+
+	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED) ||
+	    find_near(p, at, function, reach) == UINT32_MAX || (p->lock && !p->lock(p)))
+		return false;
+	i = find_near(p, at, function, reach);
 	if (i != UINT32_MAX) {
 		copy(frame, &p->slots[i]);
 		take_out(p, i);
@@ -153,7 +190,7 @@ static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hod
 		take_out(p, i);
 	}
 	if (p->count >= p->mask / 4 * 3 && !(p->grow && p->grow(p))) {
-		i = oldest(p, slot_of(p, frame->at));
+		i = oldest(p, slot_of(p, frame->at, frame->function, frame->sp));
 		if (i != UINT32_MAX) {
 			copy(&gone[n++], &p->slots[i]);
 			take_out(p, i);
@@ -473,9 +510,13 @@ static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t 
 
 	if (i == UINT32_MAX)
 		parked = take(s->parked, at, function, sp, &f);
-	if (i == UINT32_MAX && !parked && sp)
+	if (i == UINT32_MAX && !parked && sp) {
 		i = find_sp(s, at, function, same);
-	if (i != UINT32_MAX) {
+		/* Nearer than the one in the chain. */
+		parked = take_near(s->parked, at, function,
+				   i == UINT32_MAX ? HODO_SHADOW_NEAR : s->frames[i].at - at - 1, &f);
+	}
+	if (i != UINT32_MAX && !parked) {
 		unwind(s, i + 1, lane_of(s, i), s->frames[i].at, false, now);
 		if (s->n != i + 1)
 			return false; /* cannot be, but for what a longjmp left */
