@@ -11,14 +11,15 @@ from table import Row
 
 TMPFS = Path("/dev/shm")
 WORKLOADS = {"f": "fib", "l": "loop"}
-PAUSE_US = 3000  # the recorder follows: a full ring's refusals are not what is measured
+PAUSE_US = 600   # the recorder follows: a full ring's refusals are not what is measured
 LIMIT = "1ms"    # longer than any call but the outermost
 FUNCTIONS = 50000
 NOT_HERE = "not here"
 
 
-def call_args(bench, kinds, pause_us=0, chunks=50):
-    chunks, calls, warmup = (3, 2000, 1) if bench.quick else (chunks, 20000, 40)
+def call_args(bench, kinds, pause_us=0, chunks=250):
+    # Chunks shorter than the time that a thread has the CPU, also where a call takes a microsecond.
+    chunks, calls, warmup = (3, 2000, 1) if bench.quick else (chunks, 4000, 250)
     return ["-k", kinds, "-c", chunks, "-n", calls, "-w", warmup, "-p", pause_us]
 
 
@@ -167,7 +168,7 @@ def calls(bench):
 def tracers(bench):
     """libhodo's tracers that work while the program runs, beside the peer that gives most nearly the same."""
     peers, runs = FunctionPeers(bench), Runs()
-    args = call_args(bench, "cfl", PAUSE_US, 20)
+    args = call_args(bench, "cfl", PAUSE_US, 100)
     limit = ["--min-time", LIMIT]
     sides = {"graph": [], "graph_limit": limit, "profile": [], "latency": limit, "stack": []}
     for _ in range(bench.rounds):
@@ -320,7 +321,7 @@ def call_bytes(bench):
 def read_calls(bench):
     """hodo graph and report beside uftrace's replay and report, on the same number of entries and exits."""
     peers = FunctionPeers(bench)
-    args = ["-k", "f", "-c", 5 if bench.quick else 40, "-n", 20000, "-w", 0, "-p", PAUSE_US]
+    args = ["-k", "f", "-c", 5 if bench.quick else 40, "-n", 20000, "-w", 0, "-p", 5 * PAUSE_US]
     _, stat, trace = bench.record([bench.program("calls"), *args], "--functions", "-m", RING_DISCARD, keep=True)
     commands = {"graph": [bench.hodo, "graph", trace], "report": [bench.hodo, "report", trace]}
     counts = {"graph": stat["recorded"], "report": stat["recorded"]}
