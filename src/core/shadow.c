@@ -13,6 +13,7 @@
 #define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
 #define WALK_MAX 64u   /* frames looked at for the function of an exit that tells no exact address */
 #define NEIGHBOURS 8u  /* parked frames of which the oldest makes room */
+#define SLACK 64u      /* bytes by which the stack pointer at an exit may be above the entry's (arguments) */
 #define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
 #define OVER 3u        /* in the chain: it is over, but what is above it is not known to be */
 
@@ -486,12 +487,12 @@ static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, s
 
 	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
 		uint32_t first = lane_of(s, end - 1);
-		uint32_t i = first_below(s, first, end - 1, at, false);
+		uint32_t i = first_below(s, first, end - 1, at - SLACK, false);
 
 		for (uint32_t n = 0; i > first && n < WALK_MAX; n++, i--) {
 			const struct hodo_frame *f = &s->frames[i - 1];
 
-			if (!one_stack(s, f->at, at))
+			if (!one_stack(s, f->at, at - SLACK))
 				break;
 			if (f->sp && (same ? same(s, f, function) : f->function == function))
 				return i - 1;
@@ -513,8 +514,8 @@ static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t 
 	if (i == UINT32_MAX && !parked && sp) {
 		i = find_sp(s, at, function, same);
 		/* Nearer than the one in the chain. */
-		parked = take_near(s->parked, at, function,
-				   i == UINT32_MAX ? HODO_SHADOW_NEAR : s->frames[i].at - at - 1, &f);
+		parked = take_near(s->parked, at - SLACK, function, i == UINT32_MAX ? HODO_SHADOW_NEAR :
+				   s->frames[i].at - (at - SLACK) - 1, &f);
 	}
 	if (i != UINT32_MAX && !parked) {
 		unwind(s, i + 1, lane_of(s, i), s->frames[i].at, false, now);
