@@ -24,6 +24,7 @@ CASES = {
     "exec_thread": ("hazards", ["exec_thread"], {}, []),
     "ticks": ("hazards", ["all"], {"TICK_US": "50"}, ["-m", "64M"]),
     "throws_ticks": ("throws", [], {"TICK_US": "50"}, ["-m", "64M"]),
+    "coroutines": ("hazards", ["coroutines_threads"], {}, ["-m", "16M"]),
     "storm": ("hazards", ["storm"], {}, ["-m", "64M"]),
     "cancel_anywhere": ("hazards", ["cancel_anywhere"], {}, ["-m", "64M"]),
     "longjmp": ("hazards", ["longjmp"], {}, ["-m", "16M"]),
