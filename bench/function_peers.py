@@ -37,7 +37,7 @@ class FunctionPeers:
 
     def plain_run(self, name, args):
         """A program by itself: its output."""
-        return run([self.program(name), *args])
+        return run([self.program(name), *args], cwd=self.bench.work) # where -pg may leave its gmon.out
 
     def folder(self):
         self.serial += 1
@@ -51,7 +51,8 @@ class FunctionPeers:
             return None
         folder = self.folder() / "uftrace.data"
         # --no-event: without perf's context switches, which it would otherwise record where it has the right to.
-        output = run(["uftrace", "record", "-d", folder, "--no-event", *options, self.program(program), *args])
+        output = run(["uftrace", "record", "-d", folder, "--no-event", *options, self.program(program), *args],
+                     cwd=folder.parent)
         size = sum(path.stat().st_size for path in folder.glob("[0-9]*.dat"))
         if not keep:
             shutil.rmtree(folder.parent)
