@@ -381,7 +381,10 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 	if (!t)
 		return;
 	list = hodo_load_acquire(&hodo_tracers);
-	if (list && !hodo_shadow_exit(&t->shadow, at, pc, hodo_func_now(), flags & HODO_DISPATCH_SP, 0))
-		record_orphan(t, list, pc, at, flags);
+	if (list) {
+		t->exit_ticks = hodo_func_now();
+		if (!hodo_shadow_exit(&t->shadow, at, pc, t->exit_ticks, flags & HODO_DISPATCH_SP, 0))
+			record_orphan(t, list, pc, at, flags);
+	}
 	end(t);
 }

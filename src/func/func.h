@@ -177,6 +177,7 @@ struct hodo_func_thread {
 	uintptr_t guard;           /* stack pointer of the dispatch that is running, 0: none */
 	uint32_t tid;
 	bool main;
+	uint64_t exit_ticks;       /* of the exit that is being looked at */
 	const char *role;          /* thread.c */
 	void *profile;             /* profile.c: a mapping of its own, kept when the thread is gone */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */

@@ -28,12 +28,13 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 		       frame->sp ? HODO_FUNC_ENTRY_SP : HODO_FUNC_ENTRY, &f, FIELDS_LEN);
 }
 
-/* Of what was left without an exit nothing is written: the reader finds it as the shadow does. */
+/* Of what was left without an exit nothing is written: the reader finds it as the shadow does. Nor of what returned
+ * in another thread, which has written that. */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
 	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
 
-	if (end == HODO_FRAME_RETURNED && !too_deep(frame))
+	if (end == HODO_FRAME_RETURNED && now == hodo_func_thread(shadow)->exit_ticks && !too_deep(frame))
 		hodo_func_emit(frame->sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
 }
 
