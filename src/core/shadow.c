@@ -369,17 +369,12 @@ static void unwind(struct hodo_shadow *s, uint32_t to, uint32_t lane, uint64_t a
 	}
 }
 
-static struct hodo_frame *push(struct hodo_shadow *s, uint32_t lane, uint64_t at, uint64_t function, uint64_t now,
-			       bool sp)
+/* In the place of index n, for which there is room. */
+static inline struct hodo_frame *add(struct hodo_shadow *s, uint32_t n, uint32_t lane, uint64_t at, uint64_t function,
+				     uint64_t now, bool sp)
 {
-	uint32_t n = s->n;
-	struct hodo_frame *f;
+	struct hodo_frame *f = &s->frames[n];
 
-	if (unlikely(n >= s->max) && !(s->grow && s->grow(s) && n < s->max)) {
-		s->deep++;
-		return 0;
-	}
-	f = &s->frames[n];
 	f->at = at;
 	f->function = function;
 	f->entry = now;
@@ -393,6 +388,16 @@ static struct hodo_frame *push(struct hodo_shadow *s, uint32_t lane, uint64_t at
 	ordered();
 	s->n = n + 1;
 	return f;
+}
+
+static struct hodo_frame *push(struct hodo_shadow *s, uint32_t lane, uint64_t at, uint64_t function, uint64_t now,
+			       bool sp)
+{
+	if (unlikely(s->n >= s->max) && !(s->grow && s->grow(s) && s->n < s->max)) {
+		s->deep++;
+		return 0;
+	}
+	return add(s, s->n, lane, at, function, now, sp);
 }
 
 /* Looks for the frame that one at `at` is inside of, and gives up what that shows to be over. The lane to push on;
@@ -449,12 +454,12 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_
 {
 	uint32_t n = s->n;
 
-	if (likely(n > 0)) {
+	if (likely(n > 0 && n < s->max)) {
 		const struct hodo_frame *top = &s->frames[n - 1];
 
 		if (likely(at < top->at && one_stack(s, top->at, at) &&
 			   !(s->parked && __atomic_load_n(&s->parked->count, __ATOMIC_RELAXED))))
-			return push(s, lane_of(s, n - 1), at, function, now, sp);
+			return add(s, n, lane_of(s, n - 1), at, function, now, sp);
 	}
 	return enter_slow(s, at, function, now, sp);
 }
