@@ -210,6 +210,8 @@ static void release(struct graph *g, struct graph_thread *t, int64_t now_ns, boo
 
 	while (n < t->nheld && (all || now_ns - t->held[n]->entry_ns >= (int64_t)g->o->min_time_ns))
 		begin(g, t->held[n++]);
+	if (n == 0)
+		return;
 	memmove(t->held, t->held + n, (t->nheld - n) * sizeof(t->held[0]));
 	t->nheld -= n;
 }
