@@ -561,6 +561,19 @@ bool hodo_shadow_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uin
 	return exit_slow(s, at, function, now, sp, same);
 }
 
+bool hodo_shadow_holds(const struct hodo_shadow *s, uint64_t at)
+{
+	return find_exact(s, at) != UINT32_MAX;
+}
+
+void hodo_shadow_gone(struct hodo_shadow *s, uint64_t at, uint64_t now)
+{
+	uint32_t i = find_exact(s, at);
+
+	if (i != UINT32_MAX)
+		unwind(s, i, lane_of(s, i), at, true, now);
+}
+
 void hodo_shadow_clear(struct hodo_shadow *s, uint64_t now)
 {
 	while (s->n > 0) {

@@ -107,6 +107,12 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *shadow, uint64_t at, ui
 bool hodo_shadow_exit(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now, bool sp,
 		      bool (*same)(struct hodo_shadow *shadow, const struct hodo_frame *frame, uint64_t function));
 
+/* Whether a frame with exactly this address is in the chain. */
+bool hodo_shadow_holds(const struct hodo_shadow *shadow, uint64_t at);
+/* Such a frame is over, since another thread has entered a function there: closes it as left, and parks what lies
+ * inside of it. */
+void hodo_shadow_gone(struct hodo_shadow *shadow, uint64_t at, uint64_t now);
+
 /* Gives up all frames of the chain, closed as left at now. Parked ones stay. */
 void hodo_shadow_clear(struct hodo_shadow *shadow, uint64_t now);
 

@@ -6,6 +6,7 @@
  * A trace does not say where a thread's stack is: what leaves frames behind parks them (see shadow.h),
  * and they are closed when their place is taken or at the end.
  */
+#include "call_places.h"
 #include "internal.h"
 
 #include <core/shadow.h>
@@ -49,6 +50,7 @@ struct calls_process {
 	uint32_t *index; /* open addressing: 1 + index of a thread by its tid */
 	uint32_t index_mask;
 	struct calls_thread *cache[THREAD_CACHE];
+	struct hodo_places places; /* once there are several threads */
 };
 
 #define PROCESSES_HASH 256u
@@ -331,6 +333,13 @@ static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid)
 	t->shadow.park = parked;
 	p->index[slot_of(p, tid)] = p->nthreads + 1;
 	p->threads[p->nthreads++] = t;
+	for (uint32_t i = 0; p->nthreads == 2 && i < p->threads[0]->shadow.n; i++) {
+		const struct hodo_frame *f = &p->threads[0]->shadow.frames[i];
+		uint32_t before;
+
+		if (!f->sp && !hodo_places_set(&p->places, f->at, 0, &before))
+			p->calls->no_memory = true;
+	}
 	return t;
 }
 
@@ -352,12 +361,37 @@ static struct calls_thread *thread_of(struct calls_process *p, const struct hodo
 
 /* ----------------------------------------------------------------------- events */
 
+/* What is entered here proves that an earlier frame of this address is over, in whichever thread's chain it is. */
+static void take_place(struct calls_thread *t, uint64_t at, uint64_t now)
+{
+	struct calls_process *p = t->process;
+	uint32_t before;
+
+	if (!hodo_places_set(&p->places, at, t->index, &before))
+		p->calls->no_memory = true;
+	else if (before != HODO_PLACE_NONE && before != t->index)
+		hodo_shadow_gone(&p->threads[before]->shadow, at, now);
+}
+
+/* The shadow that an exit belongs to: another thread's, if that entered the function. */
+static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
+{
+	uint32_t who = hodo_places_get(&t->process->places, at);
+
+	if (who == HODO_PLACE_NONE || who == t->index || !hodo_shadow_holds(&t->process->threads[who]->shadow, at))
+		return &t->shadow;
+	return &t->process->threads[who]->shadow;
+}
+
 static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp, bool no_exit)
 {
 	struct hodo_read_calls *c = t->process->calls;
-	struct hodo_frame *f = hodo_shadow_enter(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp);
 	struct hodo_read_call call;
+	struct hodo_frame *f;
 
+	if (!sp && t->process->nthreads > 1)
+		take_place(t, at, (uint64_t)e->ts_ns);
+	f = hodo_shadow_enter(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp);
 	if (!f)
 		return;
 	if (no_exit)
@@ -373,9 +407,10 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp)
 {
 	struct calls_process *p = t->process;
+	struct hodo_shadow *s = sp || p->nthreads == 1 ? &t->shadow : place_of(t, at);
 	bool outermost = t->shadow.n == 0;
 
-	if (hodo_shadow_exit(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp,
+	if (hodo_shadow_exit(s, at, e->values[0].u, (uint64_t)e->ts_ns, sp,
 			     p->lossy && p->calls->ops.same ? same : NULL))
 		return;
 	/* Entered before the fork, by the parent. */
@@ -594,6 +629,7 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 		free(p->threads);
 		free(p->index);
 		free(p->parked.slots);
+		hodo_places_free(&p->places);
 		free(p->kinds);
 		free(p);
 	}
