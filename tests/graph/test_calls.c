@@ -40,7 +40,8 @@ static void on_enter(void *data, struct hodo_read_call *c)
 	assert_int_equal(c->size, sizeof(*c));
 	assert_non_null(c->comm);
 	c->user = s->entered++;
-	s->closed = realloc(s->closed, s->entered + 1);
+	if ((s->entered & (s->entered - 1)) == 0)
+		s->closed = realloc(s->closed, 2 * s->entered + 2);
 	s->closed[c->user] = 0;
 	if (c->depth > s->deepest)
 		s->deepest = c->depth;
