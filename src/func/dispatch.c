@@ -23,6 +23,9 @@
 #include <signal.h>
 #include "func.h"
 
+/* Bytes that a handler's frames may lie below what it interrupted on a coroutine's stack. */
+#define HANDLER_REACH (256u << 10)
+
 __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
 const struct hodo_tracer_list *hodo_tracers;
 const struct hodo_func_lookup *hodo_func_lookup;
@@ -60,14 +63,19 @@ static void after_fork(long unused, long unused2, long unused3)
 static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread *t, uintptr_t at)
 {
 	uintptr_t guard = t->guard, low;
+	bool on_signal_stack, guard_there;
 	stack_t signal_stack;
 
-	if (at <= guard || !hodo_func_own_stack(t, at) || !hodo_func_own_stack(t, guard) ||
-	    hodo_sys2(SYS_sigaltstack, 0, &signal_stack) != 0)
+	if (hodo_sys2(SYS_sigaltstack, 0, &signal_stack) != 0)
 		return false;
 	low = (uintptr_t)signal_stack.ss_sp;
-	return !(signal_stack.ss_flags & SS_ONSTACK) || guard - low < signal_stack.ss_size ||
-	       at - low >= signal_stack.ss_size;
+	on_signal_stack = signal_stack.ss_flags & SS_ONSTACK;
+	guard_there = guard - low < signal_stack.ss_size;
+	if (on_signal_stack != guard_there)
+		return guard_there; /* else a handler on its own stack has interrupted what is there */
+	if (hodo_func_own_stack(t, at) && hodo_func_own_stack(t, guard))
+		return at > guard;
+	return at > guard || guard - at > HANDLER_REACH;
 }
 
 /* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
@@ -364,12 +372,13 @@ out:
 	end(t);
 }
 
-static __attribute__((noinline)) void record_orphan(struct hodo_func_thread *t, const struct hodo_tracer_list *list,
-						    uintptr_t pc, uintptr_t at, unsigned flags)
+/* The recorder writes what happens, whatever the shadow makes of it: coroutines that change threads mislead that. */
+static void record_exit(struct hodo_func_thread *t, const struct hodo_tracer_list *list, uintptr_t pc, uintptr_t at,
+			unsigned flags)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (list->entry[i].ops == &hodo_builtin_record && (list->entry[i].set & sets_of(t, list, pc)))
-			hodo_record_orphan(pc, at, flags & HODO_DISPATCH_SP);
+			hodo_record_exit(pc, at, flags & HODO_DISPATCH_SP);
 	}
 }
 
@@ -382,9 +391,9 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 		return;
 	list = hodo_load_acquire(&hodo_tracers);
 	if (list) {
+		record_exit(t, list, pc, at, flags);
 		t->exit_ticks = hodo_func_now();
-		if (!hodo_shadow_exit(&t->shadow, at, pc, t->exit_ticks, flags & HODO_DISPATCH_SP, 0))
-			record_orphan(t, list, pc, at, flags);
+		hodo_shadow_exit(&t->shadow, at, pc, t->exit_ticks, flags & HODO_DISPATCH_SP, 0);
 	}
 	end(t);
 }

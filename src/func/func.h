@@ -165,7 +165,7 @@ struct hodo_builtin_ops {
 extern HODO_HIDDEN const struct hodo_builtin_ops hodo_builtin_record, hodo_builtin_graph, hodo_builtin_profile,
 	hodo_builtin_stack, hodo_builtin_latency, hodo_builtin_loop, hodo_builtin_thread;
 
-HODO_HIDDEN void hodo_record_orphan(uint64_t addr, uint64_t at, bool sp); /* record.c */
+HODO_HIDDEN void hodo_record_exit(uint64_t addr, uint64_t at, bool sp); /* record.c */
 
 /*
  * What dispatch and the built-in tracers keep for each thread; never unmapped,

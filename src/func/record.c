@@ -28,18 +28,21 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 		       frame->sp ? HODO_FUNC_ENTRY_SP : HODO_FUNC_ENTRY, &f, FIELDS_LEN);
 }
 
-/* Of what was left without an exit nothing is written: the reader finds it as the shadow does. Nor of what returned
- * in another thread, which has written that. */
+/*
+ * With a limit of depth, the frame tells it. Of what was left without an exit nothing is written: the reader finds it
+ * as the shadow does. Nor of what returned in another thread, which has written that.
+ */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
 	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
 
-	if (end == HODO_FRAME_RETURNED && now == hodo_func_thread(shadow)->exit_ticks && !too_deep(frame))
+	if (hodo_func_config.depth_max && end == HODO_FRAME_RETURNED &&
+	    now == hodo_func_thread(shadow)->exit_ticks && !too_deep(frame))
 		hodo_func_emit(frame->sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
 }
 
-/* An exit that the shadow knows no entry of: the reader, which sees all events, may. */
-void hodo_record_orphan(uint64_t addr, uint64_t at, bool sp)
+/* Without one, every exit is written as it comes. */
+void hodo_record_exit(uint64_t addr, uint64_t at, bool sp)
 {
 	struct fields f = { addr, HODO_FRAME32(at), 0 };
 
