@@ -391,9 +391,14 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 		return;
 	list = hodo_load_acquire(&hodo_tracers);
 	if (list) {
-		record_exit(t, list, pc, at, flags);
-		t->exit_ticks = hodo_func_now();
-		hodo_shadow_exit(&t->shadow, at, pc, t->exit_ticks, flags & HODO_DISPATCH_SP, 0);
+		bool by_frame = hodo_func_config.depth_max || (flags & HODO_DISPATCH_REPLACED);
+		uint64_t now;
+
+		if (!by_frame)
+			record_exit(t, list, pc, at, flags);
+		now = hodo_func_now();
+		t->exit_ticks = by_frame ? now : 0;
+		hodo_shadow_exit(&t->shadow, at, pc, now, flags & HODO_DISPATCH_SP, 0);
 	}
 	end(t);
 }

@@ -177,7 +177,7 @@ struct hodo_func_thread {
 	uintptr_t guard;           /* stack pointer of the dispatch that is running, 0: none */
 	uint32_t tid;
 	bool main;
-	uint64_t exit_ticks;       /* of the exit that is being looked at */
+	uint64_t exit_ticks;       /* of the exit that is being looked at, if its frame is to tell the recorder of it */
 	const char *role;          /* thread.c */
 	void *profile;             /* profile.c: a mapping of its own, kept when the thread is gone */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
@@ -280,6 +280,7 @@ HODO_HIDDEN void hodo_x86_hook_none_fentry(void);
 HODO_HIDDEN void hodo_func_record_slow(long event, long pc, long at); /* called by func.S */
 extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
 extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
+extern HODO_HIDDEN uint32_t hodo_x86_moves; /* arch/x86_64/keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
 
 /* thread.c: HODO_ONLY_IN of an object, under the control lock; and hodo_thread_role(). */
 HODO_HIDDEN void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
@@ -338,6 +339,7 @@ static inline void hodo_func_emit_call(const struct hodo_frame *frame, enum hodo
 /* Trampolines' C side. pc: behind the slot (or the function, for -finstrument-functions); at: see struct hodo_frame. */
 #define HODO_DISPATCH_SP 1u      /* at is the stack pointer inside the frame */
 #define HODO_DISPATCH_NO_EXIT 2u /* the exit will not be seen */
+#define HODO_DISPATCH_REPLACED 8u /* through a replaced return address: pc is in the caller */
 HODO_HIDDEN void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags);
 HODO_HIDDEN void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags);
 HODO_HIDDEN void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *frame,

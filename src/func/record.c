@@ -29,25 +29,23 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 }
 
 /*
- * With a limit of depth, the frame tells it. Of what was left without an exit nothing is written: the reader finds it
+ * An exit that only its frame tells of: with a limit of depth, or where the return address was replaced. Of what was left without an exit nothing is written: the reader finds it
  * as the shadow does. Nor of what returned in another thread, which has written that.
  */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
 	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
 
-	if (hodo_func_config.depth_max && end == HODO_FRAME_RETURNED &&
-	    now == hodo_func_thread(shadow)->exit_ticks && !too_deep(frame))
+	if (end == HODO_FRAME_RETURNED && now == hodo_func_thread(shadow)->exit_ticks && !too_deep(frame))
 		hodo_func_emit(frame->sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
 }
 
-/* Without one, every exit is written as it comes. */
+/* All others are written as they come. */
 void hodo_record_exit(uint64_t addr, uint64_t at, bool sp)
 {
 	struct fields f = { addr, HODO_FRAME32(at), 0 };
 
-	if (!hodo_func_config.depth_max)
-		hodo_func_emit(sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
+	hodo_func_emit(sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
 }
 
 const struct hodo_builtin_ops hodo_builtin_record = { .enter = enter, .exit = leave };

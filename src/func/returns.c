@@ -228,7 +228,7 @@ void hodo_returns_leave(uintptr_t at)
 	hodo_store_release((uintptr_t *)at, original);
 	/* Fails where somebody looks whether it is stale; it is, then. */
 	hodo_cas_acquire(&e->at, &word, 0);
-	hodo_dispatch_exit(original, at, 0);
+	hodo_dispatch_exit(original, at, HODO_DISPATCH_REPLACED);
 }
 #else
 bool hodo_returns_possible(const char **why_not)

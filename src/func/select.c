@@ -309,8 +309,10 @@ static void select_function(struct hodo_function *f, uint64_t todo, struct candi
 
 	c->name = 0;
 	c->has_short = false;
-	for (unsigned i = 1; i < SETS; i++) {
-		if ((todo >> i & 1) && set_wants(&sets[i], c))
+	for (uint64_t left = todo; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
+		if (set_wants(&sets[i], c))
 			wanted |= 1ull << i;
 	}
 	/* Dispatch may be looking. */

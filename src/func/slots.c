@@ -105,6 +105,16 @@ static uint32_t function_at(const struct hodo_func_object *o, uint32_t addr)
 	return low;
 }
 
+/* The same, which is mostly that of the slot before, or the next. */
+static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, uint32_t last)
+{
+	if (last + 1 < o->nfunctions && o->functions[last + 1].addr <= addr)
+		last++;
+	if (o->functions[last].addr <= addr && (last + 1 == o->nfunctions || o->functions[last + 1].addr > addr))
+		return last;
+	return function_at(o, addr);
+}
+
 /* Sorts, drops doubles, makes the list of functions from the entry slots, and tells each slot its own. */
 static void index_functions(struct hodo_func_object *o)
 {
@@ -126,8 +136,10 @@ static void index_functions(struct hodo_func_object *o)
 			break;
 		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, 0, 0 };
 	}
-	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++)
-		o->slots[i].function = function_at(o, o->slots[i].function);
+	for (uint32_t i = 0, last = 0; i < o->nslots && o->nfunctions; i++) {
+		last = function_near(o, o->slots[i].function, last);
+		o->slots[i].function = last;
+	}
 }
 
 /* --------------------------------------------------------- gcc's slots (calls) */

@@ -26,6 +26,7 @@ void *hodo_func_hooks[HODO_HOOKS] = {
 };
 uint64_t hodo_x86_xsave_bytes = 512;
 uint32_t hodo_x86_xsave_mask;
+uint32_t hodo_x86_moves;
 
 static const struct hodo_builtin_ops *const ops[] = {
 	&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,
@@ -464,6 +465,23 @@ HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * 1000000000u / ticks_per_s());
 }
 
+#ifdef __x86_64__
+#define XCR0_AVX 0x04u
+#define XCR0_AVX512 0xe0u
+
+/* How hodo_x86_keep() may save by moves: of AVX-512 all and with BW (kmovq), or not at all. */
+static uint32_t moves(uint32_t xcr0)
+{
+	unsigned a, b, c, d;
+
+	if (!(xcr0 & XCR0_AVX512))
+		return xcr0 & XCR0_AVX ? 1 : 0;
+	if ((xcr0 & XCR0_AVX512) != XCR0_AVX512 || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX512BW))
+		return 0;
+	return 2;
+}
+#endif
+
 static void init(void)
 {
 #ifdef __x86_64__
@@ -475,6 +493,7 @@ static void init(void)
 		__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 		/* x87, SSE, AVX and the three parts of AVX-512: what a C function may change. */
 		hodo_x86_xsave_mask = low & 0xe7;
+		hodo_x86_moves = moves(low);
 		hodo_x86_xsave_bytes = 576;
 		for (unsigned i = 2; i < 8; i++) {
 			if (!(hodo_x86_xsave_mask >> i & 1))

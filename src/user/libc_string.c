@@ -64,8 +64,14 @@ void *memchr(const void *p, int c, size_t n)
 
 		__builtin_memcpy(&word, s, 8);
 		word ^= ones * byte; /* zero where the byte is */
-		if ((word - ones) & ~word & tops)
-			break;
+		word = (word - ones) & ~word & tops;
+		if (!word)
+			continue;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		return (void *)(s + __builtin_ctzll(word) / 8); /* the lowest is exact */
+#else
+		break;
+#endif
 	}
 	for (; n; n--, s++) {
 		if (*s == byte)

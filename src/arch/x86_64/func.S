@@ -20,9 +20,7 @@
  *	hodo_dispatch_enter or _exit(pc, at, flags)      compiled for general registers only
  *	restore, return
  *
- * hodo_x86_keep(function, a, b, c)                                  a call that keeps the vector registers
- *
- *	xsave to the stack, or fxsave; function(a, b, c); xrstor
+ * hodo_x86_keep(function, a, b, c)                                  a call that keeps the vector registers: keep.S
  *
  *	          on the stack          pc              at
  *	entry     pc, return address    behind slot     rsp + 8 at the hook
@@ -289,65 +287,5 @@ record_slow:
 	DISPATCH reached, call, hodo_dispatch_enter, 2, 8
 	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
 	DISPATCH fentry, fentry, hodo_dispatch_enter, 2, 8
-
-	/*
-	 * hodo_x86_keep(rdi: function, rsi, rdx, rcx: its arguments). The area for xsave has hodo_x86_xsave_bytes bytes
-	 * and is 64-aligned; its header must be zero, or xrstor faults. hodo_x86_xsave_mask 0: fxsave.
-	 */
-	.text
-	.globl	hodo_x86_keep
-	.hidden	hodo_x86_keep
-	.type	hodo_x86_keep, @function
-	.balign	16
-hodo_x86_keep:
-	.cfi_startproc
-	SAVE	%rbp
-	.cfi_rel_offset %rbp, 0
-	movq	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
-	pushq	%rbx
-	.cfi_offset %rbx, -24
-	subq	hodo_x86_xsave_bytes(%rip), %rsp
-	andq	$-64, %rsp
-	movq	%rdi, %r10
-	movq	%rsi, %rdi
-	movq	%rdx, %rsi
-	movq	%rcx, %r11
-	movl	hodo_x86_xsave_mask(%rip), %ebx
-	testl	%ebx, %ebx
-	jz	2f
-	xorl	%eax, %eax
-	movq	%rax, 512(%rsp)
-	movq	%rax, 520(%rsp)
-	movq	%rax, 528(%rsp)
-	movq	%rax, 536(%rsp)
-	movq	%rax, 544(%rsp)
-	movq	%rax, 552(%rsp)
-	movq	%rax, 560(%rsp)
-	movq	%rax, 568(%rsp)
-	movl	%ebx, %eax
-	xorl	%edx, %edx
-	xsave64	(%rsp)
-	movq	%r11, %rdx
-	call	*%r10
-	movl	%ebx, %eax
-	xorl	%edx, %edx
-	xrstor64 (%rsp)
-1:	movq	-8(%rbp), %rbx
-	.cfi_remember_state
-	.cfi_restore %rbx
-	movq	%rbp, %rsp
-	.cfi_def_cfa_register %rsp
-	RESTORE	%rbp
-	.cfi_restore %rbp
-	ret
-	.cfi_restore_state
-2:	fxsave64 (%rsp)
-	movq	%r11, %rdx
-	call	*%r10
-	fxrstor64 (%rsp)
-	jmp	1b
-	.cfi_endproc
-	.size	hodo_x86_keep, . - hodo_x86_keep
 
 	.section .note.GNU-stack, "", @progbits
