@@ -178,7 +178,7 @@ template <class T> inline __attribute__((always_inline)) void put_(hodo_builder_
 /* By value: a text array decays, as in C. Evaluated by the caller, in order, once. */
 /* Out of line and cold, so that the function with the site need not make room for the event on its stack. */
 template <class... T>
-__attribute__((noinline, cold, visibility("hidden"))) HODO_PRESERVE_
+__attribute__((noinline, cold, no_instrument_function, visibility("hidden"))) HODO_PRESERVE_
 void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 {
 	constexpr size_t fixed = (type_<T>::fixed + ... + 0);

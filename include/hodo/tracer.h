@@ -84,7 +84,8 @@ struct hodo_tracer {
  *
  * 0, or -EINVAL (no enter and no exit, a bad pattern, or a size unknown),
  * -EEXIST if it is registered already, -ENOSPC, -EDEADLK from inside a tracer, or
- * another negative errno if code could not be patched. Thread safe; not for signal handlers.
+ * another negative errno if code could not be patched. Thread safe; not for signal handlers, nor for callbacks of
+ * dl_iterate_phdr(), which hold a lock of the loader's.
  */
 int hodo_tracer_register(struct hodo_tracer *tracer);
 

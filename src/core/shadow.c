@@ -85,13 +85,14 @@ static uint32_t find_near(const struct hodo_parked *p, uint64_t at, uint64_t fun
 /* Frees a slot; moves up those behind it that would not be found any more. */
 static void take_out(struct hodo_parked *p, uint32_t i)
 {
-	uint32_t k = i;
+	uint32_t k = i, home;
 
 	for (uint32_t n = 0; n < p->mask; n++) {
 		k = (k + 1) & p->mask;
 		if (!p->slots[k].at)
 			break;
-		if (((k - slot_of(p, p->slots[k].at, p->slots[k].function, p->slots[k].sp)) & p->mask) >= ((k - i) & p->mask)) {
+		home = slot_of(p, p->slots[k].at, p->slots[k].function, p->slots[k].sp);
+		if (((k - home) & p->mask) >= ((k - i) & p->mask)) {
 			copy(&p->slots[i], &p->slots[k]);
 			i = k;
 		}

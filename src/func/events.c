@@ -175,7 +175,12 @@ void hodo_events_recording(void)
 		hodo_func_config.size = 0;
 	if (wanted || hodo_func_states[0].event)
 		bind_events(wanted);
-	hodo_tracers_set_builtins(wanted ? hodo_func_config.tracers : 0, wanted ? fresh : 0);
+	if (hodo_tracers_set_builtins(wanted ? hodo_func_config.tracers : 0, wanted ? fresh : 0) != 0 && wanted) {
+		const char *text = "its functions are not traced: its code may not be changed here, see hodo doctor";
+
+		hodo_catalog_warning(&text, 1);
+		hodo_events_count(hodo_shm()->functions, 0);
+	}
 	if (set >= 0)
 		hodo_select_put(set);
 	set = wanted ? fresh : -1;

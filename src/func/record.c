@@ -29,8 +29,9 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 }
 
 /*
- * An exit that only its frame tells of: with a limit of depth, or where the return address was replaced. Of what was left without an exit nothing is written: the reader finds it
- * as the shadow does. Nor of what returned in another thread, which has written that.
+ * An exit that only its frame tells of: with a limit of depth, or where the return address was replaced. Of what was
+ * left without an exit nothing is written: the reader finds it as the shadow does. Nor of what returned in another
+ * thread, which has written that.
  */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {

@@ -389,6 +389,16 @@ static void settle(struct hodo_process *p, struct hodo_process_ring *r)
 		hodo_session_write_failed(p->session, p->dir, r->stream.name, err);
 }
 
+static void tell_catalog_full(const struct hodo_process *p)
+{
+	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
+
+	if (lost)
+		hodo_session_report(p->session, "%s[%u]: %llu descriptions of events or libraries were too many: what "
+				    "came late has no name: trace it for a shorter time, or less of it", p->id.comm,
+				    p->id.vpid, (unsigned long long)lost);
+}
+
 void hodo_process_finish(struct hodo_process *p, bool alive)
 {
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
@@ -398,6 +408,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	int err;
 
 	read_catalog(p);
+	tell_catalog_full(p);
 	hodo_process_read_threads(p, true);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_functions_sum(&s->total.functions, &p->functions);

@@ -80,8 +80,11 @@ static uint32_t catalog_append(struct hodo_record *record, uint32_t size)
 	uint32_t at;
 
 	size = (size + 7) & ~7u;
-	if (!catalog_room(size))
+	if (!catalog_room(size)) {
+		if (hodo_shm())
+			hodo_add(&hodo_shm()->catalog_lost, 1);
 		return 0;
+	}
 	record->size = size;
 	at = (uint32_t)catalog_used;
 	__builtin_memcpy(catalog + at, record, size);

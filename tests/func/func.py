@@ -160,7 +160,11 @@ def compare(trace, counts, variant, ignore):
     print(f"{calls} calls: {returned} returned, {left} left, {open_} open, {orphans} orphans")
     if calls != trace.total(0) or returned + left + open_ != calls:
         faults.append(f"hodo_read_calls: {trace.calls}, entries {trace.total(0)}")
-    if orphans not in (0, inherited) or returned != trace.total(1) - inherited:
+    # The stack pointer inside a frame does not tell it apart for certain: where coroutines change threads, a few in
+    # a thousand are not found.
+    doubtful = trace.total(1) // 500 if "instrument" in variant else 0
+    found = returned + inherited
+    if (orphans not in (0, inherited) and not orphans <= doubtful) or not 0 <= trace.total(1) - found <= doubtful:
         faults.append(f"hodo_read_calls: {trace.calls}, exits {trace.total(1)}, of them inherited {inherited}")
     if "instrument" not in variant and trace.total(2) != trace.total(1) - inherited:
         faults.append(f"{trace.total(2)} exits match their entries, of {trace.total(1)}")
