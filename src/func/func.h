@@ -72,7 +72,9 @@ struct hodo_func_object {
 	uintptr_t start;                /* lowest address that is mapped */
 	char path[512];
 };
+#ifndef HODO_FUNC_OBJECTS_MAX /* a test lowers the limits */
 #define HODO_FUNC_OBJECTS_MAX 1024
+#endif
 #define HODO_SLOTS_MAX (1u << 24) /* of one object */
 
 /* An object while it is looked at for slots: readers of each kind add what they find. */
@@ -194,7 +196,9 @@ static inline struct hodo_func_thread *hodo_func_thread(struct hodo_shadow *shad
 {
 	return (struct hodo_func_thread *)shadow;
 }
+#ifndef HODO_FUNC_THREADS_MAX
 #define HODO_FUNC_THREADS_MAX 65536u
+#endif
 #define HODO_FRAMES_MAX (1u << 22) /* of one thread; 64 bytes each, touched only as deep as calls go */
 
 struct hodo_func_tls {

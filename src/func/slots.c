@@ -12,6 +12,17 @@ struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
 uint32_t hodo_func_nobjects;
 static bool selecting;
 
+/* What is beyond a limit is told of, once a process. */
+static void tell_limit(const char *text)
+{
+	static bool told;
+
+	if (told || !hodo_func_wanted)
+		return;
+	hodo_catalog_warning(&text, 1);
+	told = true;
+}
+
 /* -------------------------------------------------------------------- arrays */
 
 /* Room for one more of size bytes each. */
@@ -38,6 +49,8 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 {
 	struct hodo_func_object *o = scan->object;
 
+	if (o->nslots == HODO_SLOTS_MAX)
+		tell_limit("too many functions in one program or library: the rest of them are not traced");
 	if (slot < o->text || slot >= o->text_end || o->nslots == HODO_SLOTS_MAX ||
 	    !array_room((void **)&o->slots, o->nslots, &o->slots_room, sizeof(*o->slots)))
 		return false;
@@ -311,8 +324,10 @@ static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uint
 	const char *path = hodo_objects_path(info);
 	size_t n = __builtin_strlen(path);
 
-	if (!o)
+	if (!o) {
+		tell_limit("too many libraries are loaded at once: functions of further ones are not traced");
 		return 0;
+	}
 	__builtin_memset(o, 0, sizeof(*o));
 	n = n < sizeof(o->path) ? n : sizeof(o->path) - 1;
 	__builtin_memcpy(o->path, path, n);

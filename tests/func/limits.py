@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""limits.py noslots|deeper|shadow_stack [PROGRAM]: what function tracing says where it cannot do all. HODO is in the
-environment."""
+"""limits.py noslots|deeper|crowd|libraries|shadow_stack [PROGRAM]: what function tracing says where it cannot do all. HODO is in the
+environment, and SMALL, a libhodo with room for 64 threads and 4 objects."""
 import os
 import re
 import subprocess
@@ -39,6 +39,22 @@ def deeper():
     assert told and int(told.group(1)) > 0, done.stderr
 
 
+def crowd():
+    """More threads at once than there is room for: their calls are counted and told."""
+    plain = subprocess.run([sys.argv[2], "100"], capture_output=True, text=True, check=True)
+    done = record("--functions", "--tracer", "graph", "--", sys.argv[2], "100", HODO_LIBRARY=os.environ["SMALL"])
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done
+    told = re.search(r"hodo: ([0-9]+) calls.*thread", done.stderr)
+    assert told and int(told.group(1)) >= 36, done.stderr
+
+
+def libraries():
+    """More objects than there is room for: it is told, and those before are traced."""
+    done = record("--functions", "--", sys.argv[2], "1", HODO_LIBRARY=os.environ["SMALL"])
+    assert done.returncode == 0 and "too many libraries" in done.stderr, done.stderr
+    assert re.search(r"hodo: [1-9][0-9]* events", done.stderr), done.stderr
+
+
 def shadow_stack():
     """The processor's shadow stacks: entry-and-exit slots never touch a return address."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
@@ -49,4 +65,4 @@ def shadow_stack():
     assert done.returncode == 0, done
 
 
-{"noslots": noslots, "deeper": deeper, "shadow_stack": shadow_stack}[sys.argv[1]]()
+{"noslots": noslots, "deeper": deeper, "crowd": crowd, "libraries": libraries, "shadow_stack": shadow_stack}[sys.argv[1]]()
