@@ -567,6 +567,15 @@ bool hodo_shadow_holds(const struct hodo_shadow *s, uint64_t at)
 	return find_exact(s, at) != UINT32_MAX;
 }
 
+uint64_t hodo_shadow_near(struct hodo_shadow *s, uint64_t at, uint64_t function)
+{
+	uint32_t i = find_sp_exact(s, at, function);
+
+	if (i == UINT32_MAX)
+		i = find_sp(s, at, function, 0);
+	return i == UINT32_MAX ? UINT64_MAX : s->frames[i].at - (at - SLACK);
+}
+
 void hodo_shadow_gone(struct hodo_shadow *s, uint64_t at, uint64_t now)
 {
 	uint32_t i = find_exact(s, at);

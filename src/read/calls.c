@@ -16,6 +16,7 @@
 
 #define NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
 #define THREAD_CACHE 64u
+#define SP_EXPECTED 4352u /* bytes */
 
 enum call_event { EVENT_NONE, EVENT_ENTRY, EVENT_EXIT, EVENT_ENTRY_SP, EVENT_EXIT_SP, EVENT_REACHED, EVENT_CALL,
 		  EVENT_CALLEE };
@@ -383,6 +384,25 @@ static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 	return &t->process->threads[who]->shadow;
 }
 
+/* The same where only a stack pointer inside the frame is known: the nearest frame of the function, if this thread has
+ * none where one is to be expected (a tail jump's exit tells an address a page lower). */
+static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint64_t function)
+{
+	const struct calls_process *p = t->process;
+	struct hodo_shadow *best = &t->shadow;
+	uint64_t nearest = hodo_shadow_near(best, at, function);
+
+	for (uint32_t i = 0; i < p->nthreads && nearest > SP_EXPECTED; i++) {
+		uint64_t near = hodo_shadow_near(&p->threads[i]->shadow, at, function);
+
+		if (near < nearest) {
+			nearest = near;
+			best = &p->threads[i]->shadow;
+		}
+	}
+	return best;
+}
+
 static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp, bool no_exit)
 {
 	struct hodo_read_calls *c = t->process->calls;
@@ -407,7 +427,8 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp)
 {
 	struct calls_process *p = t->process;
-	struct hodo_shadow *s = sp || p->nthreads == 1 ? &t->shadow : place_of(t, at);
+	struct hodo_shadow *s = p->nthreads == 1 ? &t->shadow :
+				sp ? place_near(t, at, e->values[0].u) : place_of(t, at);
 	bool outermost = t->shadow.n == 0;
 
 	if (hodo_shadow_exit(s, at, e->values[0].u, (uint64_t)e->ts_ns, sp,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""limits.py noslots|deeper|crowd|libraries|shadow_stack [PROGRAM]: what function tracing says where it cannot do all. HODO is in the
-environment, and SMALL, a libhodo with room for 64 threads and 4 objects."""
+"""limits.py noslots|deeper|crowd|libraries|shadow_stack [PROGRAM]: what function tracing says where it cannot do all.
+
+HODO is in the environment, and SMALL, a libhodo with room for 64 threads and 4 objects."""
 import os
 import re
 import subprocess
@@ -65,4 +66,5 @@ def shadow_stack():
     assert done.returncode == 0, done
 
 
-{"noslots": noslots, "deeper": deeper, "crowd": crowd, "libraries": libraries, "shadow_stack": shadow_stack}[sys.argv[1]]()
+CASES = {"noslots": noslots, "deeper": deeper, "crowd": crowd, "libraries": libraries, "shadow_stack": shadow_stack}
+CASES[sys.argv[1]]()
