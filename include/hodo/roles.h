@@ -38,7 +38,7 @@
 
 #define HODO_ONLY_IN(role) ((void)sizeof("" role))
 
-static inline int hodo_thread_role(const char *role)
+static inline HODO_OWN_ int hodo_thread_role(const char *role)
 {
 	(void)role;
 	return -ENOSYS;
@@ -113,7 +113,7 @@ __asm__(".ifndef .Lhodo_roles_note\n"
 				 : :);                                                     \
 	} while (0)
 
-static inline int hodo_thread_role(const char *role)
+static inline HODO_OWN_ int hodo_thread_role(const char *role)
 {
 	const struct hodo_ops *ops = hodo_ops_ptr_;
 

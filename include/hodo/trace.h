@@ -55,6 +55,9 @@ extern "C++" { /* in case this is included inside extern "C" */
 #error "hodo: <hodo/trace.h> needs GCC or Clang and a 64-bit machine; define HODO_DISABLE to leave tracing out"
 #endif
 
+/* Of ours: functions like these are no part of the program, and get no slots for tracers. */
+#define HODO_OWN_ __attribute__((no_instrument_function))
+
 #ifndef HODO_STATIC_KEYS
 #ifdef __x86_64__
 #define HODO_STATIC_KEYS 1
@@ -245,18 +248,18 @@ template <class A> inline void hodo_nothing_(const A &) {}
 #define HODO_BYTES(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
 #define HODO_ARRAY(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
 #define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                                       \
-	static inline __attribute__((unused)) void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__))             \
+	static inline __attribute__((unused)) HODO_OWN_ void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__)) \
 	{                                                                                                    \
 		HODO_EACH_(HODO_TP_UNUSED_, __VA_ARGS__)                                                   \
 	}                                                                                                    \
-	static inline __attribute__((unused)) bool trace_##id##_enabled(void) { return false; }              \
-	static inline __attribute__((unused)) int register_trace_##id(                                       \
+	static inline __attribute__((unused)) HODO_OWN_ bool trace_##id##_enabled(void) { return false; }              \
+	static inline __attribute__((unused)) HODO_OWN_ int register_trace_##id(                                       \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                 \
 	{                                                                                                    \
 		(void)probe, (void)data;                                                                     \
 		return -ENOSYS;                                                                              \
 	}                                                                                                    \
-	static inline __attribute__((unused)) int unregister_trace_##id(                                     \
+	static inline __attribute__((unused)) HODO_OWN_ int unregister_trace_##id(                                     \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                 \
 	{                                                                                                    \
 		(void)probe, (void)data;                                                                     \
@@ -377,7 +380,7 @@ struct hodo_builder_ {
 	size_t len;
 };
 
-static inline void hodo_builder_add_(struct hodo_builder_ *b, size_t end)
+static inline HODO_OWN_ void hodo_builder_add_(struct hodo_builder_ *b, size_t end)
 {
 	b->piece[0].data = b->base + b->start;
 	b->piece[0].len = end - b->start;
@@ -388,7 +391,7 @@ static inline void hodo_builder_add_(struct hodo_builder_ *b, size_t end)
 	b->total += b->len;
 }
 
-static inline uint16_t hodo_take_text_(struct hodo_builder_ *b, const char *text, size_t len)
+static inline HODO_OWN_ uint16_t hodo_take_text_(struct hodo_builder_ *b, const char *text, size_t len)
 {
 	if (!text) {
 		text = HODO_NULL_TEXT;
@@ -401,19 +404,19 @@ static inline uint16_t hodo_take_text_(struct hodo_builder_ *b, const char *text
 	return (uint16_t)len;
 }
 
-static inline uint16_t hodo_take_cstr_(struct hodo_builder_ *b, const char *text)
+static inline HODO_OWN_ uint16_t hodo_take_cstr_(struct hodo_builder_ *b, const char *text)
 {
 	return hodo_take_text_(b, text, text ? __builtin_strlen(text) : 0);
 }
 
-static inline uint16_t hodo_take_str_(struct hodo_builder_ *b, const struct hodo_str_ *s)
+static inline HODO_OWN_ uint16_t hodo_take_str_(struct hodo_builder_ *b, const struct hodo_str_ *s)
 {
 	const void *nul = s->data && s->n ? __builtin_memchr(s->data, 0, s->n) : 0;
 
 	return hodo_take_text_(b, s->data, nul ? (size_t)((const char *)nul - s->data) : s->n);
 }
 
-static inline uint32_t hodo_take_bytes_(struct hodo_builder_ *b, const void *data, size_t n, size_t size)
+static inline HODO_OWN_ uint32_t hodo_take_bytes_(struct hodo_builder_ *b, const void *data, size_t n, size_t size)
 {
 	if (!data)
 		n = 0;
@@ -440,7 +443,7 @@ extern "C++" {
 	HODO_TP_DESC_(hodo_tp_desc_##id, #provider "\0" #name "\0" HODO_EACH_(HODO_TP_ARG_, __VA_ARGS__)    \
 		      "\0\0", __VA_ARGS__);                                                                 \
 	static struct hodo_state hodo_tp_state_##id __attribute__((unused));                                  \
-	static inline __attribute__((unused)) void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__))              \
+	static inline __attribute__((unused)) HODO_OWN_ void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__)) \
 	{                                                                                                     \
 		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
 		return;                                                                                       \
@@ -460,14 +463,14 @@ extern "C++" {
 			}                                                                                     \
 		}                                                                                             \
 	}                                                                                                     \
-	static inline __attribute__((unused)) bool trace_##id##_enabled(void)                                 \
+	static inline __attribute__((unused)) HODO_OWN_ bool trace_##id##_enabled(void) \
 	{                                                                                                     \
 		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
 		return false;                                                                                 \
 	hodo_on_:                                                                                             \
 		return true;                                                                       \
 	}                                                                                                     \
-	static inline __attribute__((unused)) int register_trace_##id(                                        \
+	static inline __attribute__((unused)) HODO_OWN_ int register_trace_##id( \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
 	{                                                                                                     \
 		return hodo_ops_ptr_ ? hodo_ops_ptr_->probe_register(                                         \
@@ -475,7 +478,7 @@ extern "C++" {
 					       (void (*)(void))probe, data)                                   \
 				     : -ENOSYS;                                                               \
 	}                                                                                                     \
-	static inline __attribute__((unused)) int unregister_trace_##id(                                      \
+	static inline __attribute__((unused)) HODO_OWN_ int unregister_trace_##id( \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
 	{                                                                                                     \
 		return hodo_ops_ptr_ ? hodo_ops_ptr_->probe_unregister(                                       \

@@ -26,7 +26,7 @@
 		const void *data;                                                                  \
 		size_t n;                                                                          \
 	};                                                                                         \
-	static inline struct hodo_array_##name##_ hodo_array_of_##name##_(const void *data, size_t n) \
+	static inline HODO_OWN_ struct hodo_array_##name##_ hodo_array_of_##name##_(const void *data, size_t n) \
 	{                                                                                          \
 		return (struct hodo_array_##name##_){ data, n };                                   \
 	}
@@ -77,15 +77,15 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 	((HODO_TYPE_(v) & HODO_TYPE_ARRAY) || HODO_TYPE_(v) == HODO_TYPE_STR || HODO_TYPE_(v) == HODO_TYPE_BYTES)
 
 /* Through the value's address, since every branch of _Generic must compile for every type. */
-static inline uint16_t hodo_fix_cstr_(struct hodo_builder_ *b, const void *value)
+static inline HODO_OWN_ uint16_t hodo_fix_cstr_(struct hodo_builder_ *b, const void *value)
 {
 	return hodo_take_cstr_(b, *(const char *const *)value);
 }
-static inline uint16_t hodo_fix_str_(struct hodo_builder_ *b, const void *value)
+static inline HODO_OWN_ uint16_t hodo_fix_str_(struct hodo_builder_ *b, const void *value)
 {
 	return hodo_take_str_(b, (const struct hodo_str_ *)value);
 }
-static inline uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const void *value, size_t size)
+static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const void *value, size_t size)
 {
 	const struct hodo_bytes_ *v = (const struct hodo_bytes_ *)value;
 
@@ -138,7 +138,7 @@ static inline uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const void *valu
 	} while (0)
 
 #ifdef __clang__
-static inline __attribute__((always_inline)) int hodo_branch_(struct hodo_state *state, const void *desc)
+static inline HODO_OWN_ __attribute__((always_inline)) int hodo_branch_(struct hodo_state *state, const void *desc)
 {
 #ifdef __OPTIMIZE__
 	HODO_BRANCH_(state, desc, hodo_on_);
@@ -168,7 +168,7 @@ hodo_on_:
 struct hodo_span_ {
 	struct hodo_state *hodo_end_; /* set when the begin was taken */
 };
-static inline void hodo_span_close_(struct hodo_span_ *span)
+static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {
 	if (__builtin_expect(span->hodo_end_ != 0, 0))
 		hodo_ops_ptr_->emit_fixed(span->hodo_end_, "", 0);
@@ -207,15 +207,15 @@ static inline void hodo_span_close_(struct hodo_span_ *span)
 	} while (0)
 
 /* Checked in code that never runs. HODO_STR stands for a text. */
-static inline const char *hodo_format_str_(struct hodo_str_ s) { return s.data; }
+static inline HODO_OWN_ const char *hodo_format_str_(struct hodo_str_ s) { return s.data; }
 #define HODO_FORMAT_ARG_(i, a) \
 	, _Generic((a), struct hodo_str_: "", default: (a))
-static inline __attribute__((format(printf, 1, 2))) void hodo_check_format_(const char *format, ...)
+static inline HODO_OWN_ __attribute__((format(printf, 1, 2))) void hodo_check_format_(const char *format, ...)
 #ifdef __clang__
 	__attribute__((diagnose_if(__builtin_strchr(format, '*'), HODO_STAR_, "error")))
 #endif
 	;
-static inline void hodo_check_format_(const char *format, ...) { (void)format; }
+static inline HODO_OWN_ void hodo_check_format_(const char *format, ...) { (void)format; }
 #ifdef __clang__
 #define HODO_CHECK_STAR_(format)
 #else

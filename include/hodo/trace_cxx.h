@@ -18,8 +18,8 @@ template <class T> struct array_ {
 	size_t n;
 };
 template <class T> inline array_<std::remove_cv_t<T>> array_of_(T *data, size_t n) { return { data, n }; }
-inline hodo_str_ str_of_(const char *data, size_t n) { return { data, n }; }
-inline hodo_bytes_ bytes_of_(const void *data, size_t n) { return { data, n }; }
+inline HODO_OWN_ hodo_str_ str_of_(const char *data, size_t n) { return { data, n }; }
+inline HODO_OWN_ hodo_bytes_ bytes_of_(const void *data, size_t n) { return { data, n }; }
 
 /* ----------------------------------------------------------------- types */
 
@@ -156,10 +156,10 @@ on:
 /* --------------------------------------------------------------- capture */
 
 template <class T> inline T fix_(hodo_builder_ &, const T &v) { return v; }
-inline uint16_t fix_(hodo_builder_ &b, char *const &v) { return hodo_take_cstr_(&b, v); }
-inline uint16_t fix_(hodo_builder_ &b, const char *const &v) { return hodo_take_cstr_(&b, v); }
-inline uint16_t fix_(hodo_builder_ &b, const hodo_str_ &v) { return hodo_take_str_(&b, &v); }
-inline uint32_t fix_(hodo_builder_ &b, const hodo_bytes_ &v) { return hodo_take_bytes_(&b, v.data, v.n, 1); }
+inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, char *const &v) { return hodo_take_cstr_(&b, v); }
+inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, const char *const &v) { return hodo_take_cstr_(&b, v); }
+inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, const hodo_str_ &v) { return hodo_take_str_(&b, &v); }
+inline HODO_OWN_ uint32_t fix_(hodo_builder_ &b, const hodo_bytes_ &v) { return hodo_take_bytes_(&b, v.data, v.n, 1); }
 template <class T> inline uint32_t fix_(hodo_builder_ &b, const array_<T> &v)
 {
 	return hodo_take_bytes_(&b, v.data, v.n, sizeof(T));
@@ -201,7 +201,7 @@ void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 	}
 }
 
-inline const char *format_arg_(const hodo_str_ &v) { return v.data; }
+inline HODO_OWN_ const char *format_arg_(const hodo_str_ &v) { return v.data; }
 template <class T> inline const T &format_arg_(const T &v) { return v; }
 
 } /* namespace hodo_detail_ */
@@ -276,7 +276,7 @@ struct hodo_span_ {
 				 : "i"(&hodo_hold_::desc));                                                \
 	} while (0)
 
-inline __attribute__((format(printf, 1, 2))) void hodo_check_format_(const char *, ...) {}
+inline HODO_OWN_ __attribute__((format(printf, 1, 2))) void hodo_check_format_(const char *, ...) {}
 #define HODO_FORMAT_ARG_(i, a) , hodo_detail_::format_arg_(a)
 #define HODO_CHECK_FORMAT_(format, ...)                                                            \
 	static_assert(!__builtin_strchr(format, '*'), HODO_STAR_);                                 \

@@ -112,8 +112,8 @@ bool hodo_shadow_holds(const struct hodo_shadow *shadow, uint64_t at);
 /* How far above the stack pointer of an exit the frame of that function lies which would be taken for its own;
  * UINT64_MAX: there is none in the chain. */
 uint64_t hodo_shadow_near(struct hodo_shadow *shadow, uint64_t at, uint64_t function);
-/* A frame of exactly this address is over, since another thread has entered a function there: closes it as left, and parks what lies
- * inside of it. */
+/* A frame of exactly this address is over, since another thread has entered a function there: closes it as left, and
+ * parks what lies inside of it. */
 void hodo_shadow_gone(struct hodo_shadow *shadow, uint64_t at, uint64_t now);
 
 /* Gives up all frames of the chain, closed as left at now. Parked ones stay. */
