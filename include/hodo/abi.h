@@ -401,7 +401,7 @@ HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
  *   func:entry         addr:ptr frame:u32          a function was entered …
  *   func:exit          addr:ptr frame:u32          … and is about to return, or to jump to another
  *   func:entry_sp      addr:ptr sp:u32             the same where the frame is not known: sp is the stack
- *   func:exit_sp       addr:ptr sp:u32             pointer inside it, lower at exit or the same
+ *   func:exit_sp       addr:ptr sp:u32             pointer inside it, shifted and cut likewise; at exit near it
  *   func:reached       addr:ptr frame:u32          entered; its exit cannot be seen
  *   func:call          addr:ptr frame:u32 depth:u32 ticks:u64 left:bool
  *                                                  a call that ended now and took ticks; left by longjmp,

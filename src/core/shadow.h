@@ -14,7 +14,8 @@
  * be no part of the thread's present chain are
  *
  *   left    if both are on the thread's own stack (stack_low .. stack_high) and it
- *           lies below: longjmp, an exception or the like went past it; closed at once
+ *           lies below: longjmp, an exception or the like went past it; closed at once. Once that
+ *           has been wrong, there is another stack inside that one, and no frame is left any more
  *   parked  else: it may have been left, or be of a coroutine that waits. It goes to
  *           the table of parked frames, which all threads share, until its exit
  *           comes (from any thread), or an entry at the same address proves that it was left.

@@ -7,8 +7,8 @@
  * which interrupted it are not seen (their entries and exits alike, so nothing
  * gets out of balance), and counted; what a tracer calls itself is not traced
  * by the same means. The guard is the stack pointer, so that a handler
- * that longjmps out of dispatch does not leave it shut: an event from above the guard shows
- * that what was there is gone.
+ * that longjmps out of dispatch does not leave it shut: an event from above the guard, or from
+ * another stack that no handler runs on, shows that what was there is gone.
  *
  *                     | dispatch (own thread) | other threads | register, unregister, dlclose
  *   dispatch          | excluded (guard)      | beside        | beside, until the grace period
@@ -17,7 +17,7 @@
  * it. Who replaces the list lets all threads go through a barrier, then waits for
  * those that are odd. Without the barrier a thread's store of `inside` could still be in its store buffer
  * while it has loaded the old list. The barrier is membarrier(2)'s, so that dispatch needs only
- * to keep the compiler in order; where the kernel has none, it is an exchange.
+ * to keep the compiler in order; where the kernel has none, it is a fence of its own.
  */
 #include <errno.h>
 #include <signal.h>

@@ -14,8 +14,8 @@
  * calls and goes through the tracers.
  *
  * Locking: slots, functions, filters and the list of tracers change under
- * hodo_control_lock(). Dispatch reads the list between hodo_grace_enter() and
- * leave(); what it may still read is freed after a grace period.
+ * hodo_control_lock(). Dispatch reads the list while its thread's `inside` is odd;
+ * what it may still read is freed after a grace period.
  *
  * Code that dispatch runs (dispatch.c, core/shadow.c, built-in tracers) is
  * compiled with -mgeneral-regs-only and calls nothing in libc: the vector registers hold
