@@ -8,8 +8,9 @@
  * exception leaves its entry behind; it is taken over when the address is used again, or given up
  * where the table gets crowded, by whoever finds that the slot no longer holds hodo_x86_return.
  *
- * An entry lies among the HODO_RETURNS_PROBES that follow its first place; there is no chain that an
- * entry taken out would break. Its word `at`: 0 free, `at` in use, `at` | 1 somebody has it for himself:
+ * An entry lies among the HODO_RETURNS_PROBES from its first place downwards, as stacks grow: amid a million frames
+ * without a gap, a place that another stack's frame has is made up for below, where nothing is yet. There is no
+ * chain that an entry taken out would break. Its word `at`: 0 free, `at` in use, `at` | 1 somebody has it for himself:
  *
  *                      | replace of the same at | leave of it           | unwinding through it | look for stale ones
  *   replace (owner)    | impossible: one frame  | impossible: one frame | other frames; own    | excluded by | 1
@@ -54,7 +55,7 @@ static struct entry *entry_of(uintptr_t at, unsigned i)
 	struct entry *table = (struct entry *)HODO_RETURNS_ENTRIES;
 	uintptr_t h = (at >> HODO_RETURNS_LOW_SHIFT) + (at >> HODO_RETURNS_HIGH_SHIFT) * HODO_RETURNS_FACTOR;
 
-	return &table[(h + i) & HODO_RETURNS_MASK];
+	return &table[(h - i) & HODO_RETURNS_MASK];
 }
 
 static struct entry *find(uintptr_t at)

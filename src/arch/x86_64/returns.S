@@ -52,7 +52,7 @@ hodo_x86_returning:
 	.cfi_escape 0x0e, BYTES8(HODO_RETURNS_FACTOR)     /* const8u */
 	.cfi_escape 0x1e, 0x22                            /* mul plus: at h */
 	.cfi_escape 0x30                                  /* lit0: at h i */
-	.cfi_escape 0x14, 0x14, 0x22                      /* 2: over over plus */
+	.cfi_escape 0x14, 0x14, 0x1c                      /* 2: over over minus */
 	.cfi_escape 0x0c, BYTES4(HODO_RETURNS_MASK)       /* const4u */
 	.cfi_escape 0x1a, 0x34, 0x24                      /* and lit4 shl */
 	.cfi_escape 0x0e, BYTES8(HODO_RETURNS_ENTRIES)    /* const8u */

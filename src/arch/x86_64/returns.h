@@ -11,7 +11,7 @@
 #define HODO_RETURNS_ENTRIES 0x4d0d00001000
 #define HODO_RETURNS_BITS 22          /* entries: 2^n of 16 bytes: at, original return address */
 #define HODO_RETURNS_MASK 0x3fffff
-#define HODO_RETURNS_PROBES 96        /* entries that are looked at, from the first one on */
+#define HODO_RETURNS_PROBES 96        /* entries that are looked at, from the first one downwards */
 /* First entry of `at`: neighbours of one stack get neighbouring ones, stacks 64 MiB apart some others. */
 #define HODO_RETURNS_LOW_SHIFT 4
 #define HODO_RETURNS_HIGH_SHIFT 26
