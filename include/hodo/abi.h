@@ -147,6 +147,8 @@ HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 #define HODO_ON_RECORD 1u /* exactly this value: the fast path takes the event */
 #define HODO_ON_FILTER 2u /* a filter decides first */
 #define HODO_ON_AGE 4u    /* close a packet that has become too old before writing */
+#define HODO_ON_GATE 8u   /* conditions are looked at first; also without HODO_ON_RECORD (a start trigger) */
+#define HODO_ON_CONTEXT 16u /* the event's fields follow its context; see struct hodo_context_config */
 
 /* One run of bytes of an event's payload, in order. */
 struct hodo_piece {
@@ -277,7 +279,9 @@ struct hodo_ring {
 	uint64_t lost_busy;      /* events refused: the fallback ring's lock was not to be had */
 	uint32_t activation;     /* 0 unused, 1 being set up, 2 in use */
 	uint32_t owner;          /* fallback ring: tid of the writer inside, 0 if none */
-	uint8_t pad2[32];
+	uint64_t word_before;    /* in a copy (HODO_SHM_SNAPSHOT): the commit word before the packets were copied;
+				  * word is what it was afterwards */
+	uint8_t pad2[24];
 };
 HODO_ASSERT_SIZE_(struct hodo_ring, 192);
 
@@ -311,8 +315,19 @@ struct hodo_shm {
 	uint64_t func_threads;  /* entries in threads beyond the limit of threads */
 	uint64_t profile_used;  /* entries of the profile given out; may exceed HODO_PROFILE_ENTRIES */
 	uint64_t profile_lost;  /* calls that found no entry */
+	uint32_t ended;         /* set by the process: it writes here no more */
+	uint32_t wants;         /* HODO_WANTS_*, or-ed by the process */
+	uint32_t snapshots;     /* wanted so far: by triggers and by hodo_snapshot() */
+	uint32_t flags;         /* HODO_SHM_*, set when it was made */
+	uint64_t limited;       /* events that were over their rate; see HODO_SHM_LIMITED */
+	char why[80];           /* what the latest snapshot is for; NUL-terminated unless it is being written */
 };
-HODO_ASSERT_SIZE_(struct hodo_shm, 96);
+HODO_ASSERT_SIZE_(struct hodo_shm, 200);
+/* What a trigger asks of the consumer. */
+#define HODO_WANTS_STOP 1u /* end this process's recording */
+#define HODO_WANTS_EXIT 2u /* end the recording of all processes */
+#define HODO_SHM_FLIGHT 1u   /* a file of a process's own: struct hodo_flight is there */
+#define HODO_SHM_SNAPSHOT 2u /* a copy that was made while the process ran on: see hodo_ring.word_before */
 #define HODO_SHM_MAGIC "HODOSHM"
 
 /*
@@ -321,15 +336,49 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 96);
  */
 #define HODO_PAGE 4096u
 #define HODO_SHM_ON HODO_PAGE                                           /* uint32_t on[HODO_EVENTS_MAX] */
-#define HODO_SHM_THREADS (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)         /* struct hodo_thread[] */
+#define HODO_SHM_LIMITED (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)         /* uint64_t limited[HODO_EVENTS_MAX]: over their rate */
+#define HODO_SHM_THREADS (HODO_SHM_LIMITED + 8ull * HODO_EVENTS_MAX)    /* struct hodo_thread[] */
 #define HODO_SHM_CATALOG (HODO_SHM_THREADS + 24ull * HODO_THREADS_MAX)  /* bytes */
 #define HODO_CATALOG_SIZE (16ull << 20)                                 /* bytes: 256 for each event */
 #define HODO_SHM_RINGS (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)           /* a page a ring */
+
+/* In the first page, behind struct hodo_shm: how often each condition was met; and what a flight recorder's file says
+ * of itself, which a recorder knows from the conversation. */
+#define HODO_SHM_MATCHED 1024u /* uint64_t matched[HODO_CONDITIONS_MAX] */
+#define HODO_SHM_FLIGHT_HEAD 2048u /* struct hodo_flight */
 
 /* The profile: entries of struct hodo_profile_entry, behind the rings, only where it was asked for. */
 #define HODO_PROFILE_ENTRIES 98304ull
 #define HODO_PROFILE_ENTRY 704u /* bytes */
 #define HODO_PROFILE_BUCKETS 164u
+
+/* One moment by three clocks. */
+struct hodo_moment {
+	uint64_t ticks;   /* of the recording's clock */
+	int64_t mono_ns;  /* CLOCK_MONOTONIC */
+	int64_t real_ns;  /* CLOCK_REALTIME; 0: this moment was not taken */
+};
+
+struct hodo_flight {
+	uint32_t size; /* sizeof(struct hodo_flight) */
+	uint32_t packet_size;
+	uint64_t ring_size;
+	uint32_t mode;  /* enum hodo_mode */
+	uint32_t clock; /* enum hodo_clock */
+	uint8_t uuid[16];
+	uint32_t ppid, uid;
+	uint32_t start; /* enum hodo_start */
+	uint32_t context; /* HODO_CONTEXT_*: 0 so far */
+	char comm[16];
+	char exe[256];
+	char hostname[64];
+	char boot_id[40]; /* as /proc/sys/kernel/random/boot_id says */
+	struct hodo_moment first; /* when it began */
+	struct hodo_moment last[2]; /* later ones, each written whole before latest says so */
+	uint32_t latest;  /* index into last */
+	uint32_t ended;   /* the process ended its recording, or itself by exit() */
+};
+HODO_ASSERT_SIZE_(struct hodo_flight, 512);
 
 struct hodo_layout {
 	uint32_t rings;       /* CPUs + 1; the last is the fallback ring */
@@ -496,7 +545,13 @@ HODO_ASSERT_SIZE_(struct hodo_record_unload, 24);
 #define HODO_RECORDER_ENV "HODO_RECORDER"
 #define HODO_HELLO_TIMEOUT_MS 2000
 #define HODO_MSG_MAGIC 0x4f444f48u /* "HODO" */
-enum hodo_msg_type { HODO_MSG_HELLO = 1, HODO_MSG_CONFIG = 2, HODO_MSG_READY = 3 };
+enum hodo_msg_type {
+	HODO_MSG_HELLO = 1,
+	HODO_MSG_CONFIG = 2,
+	HODO_MSG_READY = 3,
+	HODO_MSG_CONTROL = 4, /* to a process that listens, or to a recorder */
+	HODO_MSG_ANSWER = 5
+};
 
 struct hodo_msg {
 	uint32_t magic;
@@ -504,7 +559,7 @@ struct hodo_msg {
 	uint16_t type;
 };
 
-enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2 };
+enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2, HODO_START_ATTACH = 3 };
 struct hodo_msg_hello {
 	struct hodo_msg head;
 	uint32_t pid;   /* as the process sees it */
@@ -521,6 +576,7 @@ HODO_ASSERT_SIZE_(struct hodo_msg_hello, 304);
 #define HODO_CONFIG_TEXT_MAX 16384
 #define HODO_FILTER_MAX 4096
 #define HODO_FUNCTIONS_MAX 16384
+#define HODO_EXTRAS_MAX 32768 /* of conditions and context together */
 struct hodo_msg_config {
 	struct hodo_msg head;
 	uint8_t uuid[16]; /* for the packets' headers */
@@ -534,8 +590,66 @@ struct hodo_msg_config {
 	uint32_t patterns_len; /* bytes */
 	uint32_t filter_len;   /* bytes of filter program behind the patterns; 0: none */
 	uint32_t functions_len; /* bytes of struct hodo_functions_config and its texts behind that; 0: no functions */
-	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX]; /* sent up to what is used */
+	uint32_t conditions;     /* how many struct hodo_condition stand behind that */
+	uint32_t conditions_len; /* their bytes, texts and programs included */
+	uint32_t context_len;    /* 0, or bytes of struct hodo_context_config behind those */
+	uint32_t flags;          /* HODO_CONFIG_* */
+	/* sent up to what is used */
+	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
 };
+#define HODO_CONFIG_GATED 1u /* nothing is recorded before a condition HODO_CONDITION_START is met */
+
+/*
+ * Something that is looked at when an event happens, before it is stored, in the
+ * order given. Unaligned in the message; behind it the pattern of the events that it is
+ * for (NUL-terminated) and the filter program.
+ */
+#define HODO_CONDITIONS_MAX 64
+enum hodo_condition_kind {
+	HODO_CONDITION_RATE = 1,     /* recorded at most at a rate; what is beyond is counted */
+	HODO_CONDITION_SNAPSHOT = 2, /* met: hodo_shm.snapshots counts up */
+	HODO_CONDITION_START = 3,    /* met: from this event on, events are recorded */
+	HODO_CONDITION_STOP = 4,     /* met: from this event on, none are; HODO_WANTS_STOP */
+	HODO_CONDITION_EXIT = 5      /* the same with HODO_WANTS_EXIT */
+};
+struct hodo_condition {
+	uint32_t kind;           /* enum hodo_condition_kind */
+	uint32_t after;          /* acts the n-th time that it is met and from then on (SNAPSHOT: every n-th); 0 as 1 */
+	uint64_t interval_ticks; /* RATE: between two events */
+	uint64_t burst_ticks;    /* RATE: how far events may be ahead of it */
+	uint32_t pattern_len;    /* bytes, the NUL included */
+	uint32_t filter_len;     /* bytes; 0: it is met by every event */
+};
+HODO_ASSERT_SIZE_(struct hodo_condition, 32);
+
+/*
+ * What every event says besides its fields (functions' events do not). Stored between
+ * the thread id and the fields, in the order of the bits, and declared as the
+ * event's context in the trace.
+ */
+#define HODO_CONTEXT_COMM 1u      /* comm:str, the thread's name at that moment */
+#define HODO_CONTEXT_PID 2u       /* pid:u32 */
+#define HODO_CONTEXT_IP 4u        /* ip:ptr, in the function where the event stands */
+#define HODO_CONTEXT_CALLSTACK 8u /* callstack:ptr[], innermost first, found by frame pointers */
+#define HODO_CONTEXT_STACK 16u    /* stack_regs:u64[] (ip, sp, bp) and stack:bytes, from sp upwards: unwound when read */
+#define HODO_CONTEXT_COUNTERS 32u /* perf_NAME:u64, one a counter */
+#define HODO_COUNTERS_MAX 6
+#define HODO_CONTEXT_FIELDS_MAX (6 + HODO_COUNTERS_MAX)
+struct hodo_context_config {
+	uint32_t size;        /* sizeof(struct hodo_context_config) */
+	uint32_t flags;       /* HODO_CONTEXT_* */
+	uint32_t depth_max;   /* of callstack, frames */
+	uint32_t stack_bytes; /* of stack */
+	uint32_t counters;
+	uint32_t reserved;
+	struct {
+		uint32_t type; /* as in struct perf_event_attr */
+		uint32_t reserved;
+		uint64_t config;
+		char name[32]; /* of the field, NUL-terminated */
+	} counter[HODO_COUNTERS_MAX];
+};
+HODO_ASSERT_SIZE_(struct hodo_context_config, 312);
 
 /* What is to be done with functions. Unaligned in the message. */
 struct hodo_functions_config {
@@ -567,6 +681,66 @@ struct hodo_msg_ready {
 	struct hodo_msg head;
 	uint64_t events; /* known so far */
 };
+
+/*
+ * A process that listens does so at $XDG_RUNTIME_DIR/hodo/PID, else at
+ * /tmp/hodo-UID/PID, SOCK_SEQPACKET, for its own user and root. Each
+ * connection: CONTROL from the client, ANSWER from the process, any number of
+ * times; but after a RECORD that was answered by 0 the conversation above follows
+ * on it, begun by the process's HELLO, and from then on the connection does
+ * nothing but stand: when it ends, from whichever side, so does the recording.
+ *
+ * A recorder takes CONTROL of HODO_CONTROL_MEMORY at its own socket.
+ */
+enum hodo_control_op {
+	HODO_CONTROL_STATUS = 1,
+	HODO_CONTROL_RECORD = 2,  /* text: socket at which fork children may join, or "" */
+	HODO_CONTROL_LIST = 3,    /* ANSWER brings a memfd: uint8_t state[HODO_EVENTS_MAX], then the catalogue */
+	HODO_CONTROL_ENABLE = 4,  /* text: a pattern; result: how many events match, as hodo_enable() */
+	HODO_CONTROL_DISABLE = 5,
+	HODO_CONTROL_END = 6,     /* ends the recording, whoever's; result 0, -ENOTCONN: none */
+	HODO_CONTROL_LEAVE = 7,   /* likewise; and listens no more, unless the program itself wanted that */
+	HODO_CONTROL_MEMORY = 8   /* ANSWER brings the memory of pid's recording, to make a snapshot of; text: why */
+};
+#define HODO_CONTROL_TEXT_MAX 1024
+struct hodo_msg_control {
+	struct hodo_msg head;
+	uint32_t op;  /* enum hodo_control_op */
+	uint32_t pid; /* MEMORY: which process, 0: the first one */
+	uint32_t next; /* MEMORY: skip so many, to get all of them one by one */
+	uint32_t reserved;
+	char text[HODO_CONTROL_TEXT_MAX]; /* NUL-terminated */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_control, 1048);
+
+enum hodo_recorded_by { HODO_BY_NOBODY = 0, HODO_BY_RECORDER = 1, HODO_BY_FLIGHT = 2 };
+struct hodo_msg_answer {
+	struct hodo_msg head;
+	int32_t result;    /* negative errno: RECORD -EBUSY: by another, see by */
+	uint32_t pid;      /* the process, as it sees itself */
+	uint32_t by;       /* enum hodo_recorded_by: who records it now */
+	uint32_t recorder; /* BY_RECORDER: its pid, as the process sees it; 0: not known */
+	uint32_t events;   /* known */
+	uint32_t listens;  /* 1: because the program wants it, 2: because it was made to */
+	/* MEMORY: as in struct hodo_flight, of the recording that the memfd holds. */
+	struct hodo_flight flight;
+	char path[256]; /* BY_FLIGHT: the file */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
+
+/* HODO_CONTROL_LIST: of each event, by id. */
+#define HODO_STATE_RECORDED 1u /* is recorded when it happens */
+#define HODO_STATE_DISABLED 2u /* by hodo_disable() or hodo disable */
+#define HODO_STATE_PROBED 4u
+#define HODO_STATE_FILTERED 8u
+#define HODO_STATE_LOADED 16u /* an object that is loaded has sites of it */
+
+/* A flight recorder in files, without anybody else: hodo recover reads them. */
+#define HODO_FLIGHT_ENV "HODO_FLIGHT"               /* directory; COMM-PID.flight in it */
+#define HODO_FLIGHT_SIZE_ENV "HODO_FLIGHT_SIZE"     /* bytes a CPU, with K, M, G; 1M */
+#define HODO_FLIGHT_EVENTS_ENV "HODO_FLIGHT_EVENTS" /* patterns as in -e; all */
+#define HODO_FLIGHT_KEEP_ENV "HODO_FLIGHT_KEEP"     /* how many files of dead processes are kept; 64 */
+#define HODO_LISTEN_ENV "HODO_LISTEN"               /* 1: listen from the start */
 
 #ifdef __cplusplus
 }

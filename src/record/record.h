@@ -20,6 +20,23 @@
 #include "pattern.h"
 
 struct hodo_session;
+struct hodo_process;
+struct hodo_conditions; /* conditions.h */
+
+/* How much is written, and where. All 0: everything, into one recording. */
+struct hodo_limits {
+	uint64_t max_bytes;    /* of packets on disk; then the recording ends */
+	uint64_t rotate_bytes; /* a new part of the recording each so many bytes … */
+	uint64_t rotate_ns;    /* … or so much time */
+	uint32_t keep;         /* parts; older ones are removed; 0: all */
+};
+
+/* Overwrite mode: when a process's buffers are written. None: at its end, or the recording's. */
+struct hodo_snapshots {
+	bool on_crash; /* when it dies of a signal */
+	bool on_exit;  /* when it ends in any way */
+	bool only;     /* when it, or a trigger, asks for it, and not at the end unless on_exit or on_crash says so */
+};
 
 struct hodo_session_config {
 	int out_fd;           /* directory of the recording (hodo_out_dir_open()); stays the caller's */
@@ -34,6 +51,13 @@ struct hodo_session_config {
 	struct hodo_pattern_list *fields; /* that the filter names; stays the caller's */
 	const struct hodo_functions *functions; /* NULL: none; stays the caller's */
 	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
+	const struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
+	bool gated;                               /* record from a start trigger on */
+	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
+	struct hodo_limits limits;
+	struct hodo_snapshots snapshots;
+	/* Instead of writing files: is given every packet (hodo top). */
+	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
 	/* Is told what the user should know: one printable line without newline. */
 	void (*report)(void *arg, const char *line);
 	void *arg;
@@ -51,6 +75,10 @@ struct hodo_session_stats {
 	uint32_t live;      /* of them, still being recorded */
 	uint32_t refused;   /* connections that came to nothing */
 	bool command;       /* the command itself was recorded */
+	bool ended;         /* by a limit or a trigger: the caller closes the session */
+	uint64_t limited;   /* events that were over their rate */
+	uint32_t snapshots; /* written */
+	uint32_t parts;     /* of a recording that rotates, removed ones included */
 	struct hodo_session_lost lost;
 	struct hodo_functions_seen functions; /* at the end */
 };
@@ -64,6 +92,13 @@ const char *hodo_session_socket(const struct hodo_session *s);
 
 /* The command's pid, once it is started. */
 void hodo_session_set_command(struct hodo_session *s, pid_t pid);
+
+/*
+ * Records a process that listens and has answered HODO_CONTROL_RECORD by 0 on
+ * the connection fd, which becomes the session's, like pidfd. The connection stands as
+ * long as the process is recorded. 0 or negative errno, both descriptors closed.
+ */
+int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd);
 
 /* Readable when hodo_session_step() has something to do before its time. */
 int hodo_session_fd(const struct hodo_session *s);

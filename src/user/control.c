@@ -4,18 +4,12 @@
 #include "sys.h"
 #include "user.h"
 
-static int set(const char *pattern, bool on)
+int hodo_control_set(const char *pattern, bool on)
 {
-	uint64_t mask;
 	int n = 0, error;
 
-	if (!pattern || !*pattern)
-		return -EINVAL;
-	mask = hodo_control_lock();
-	if (on && !hodo_recording.on) {
-		hodo_control_unlock(mask);
+	if (on && !hodo_recording.on)
 		return -ENOTCONN;
-	}
 	for (uint32_t i = 1; i <= hodo_nevents; i++) {
 		struct hodo_event *event = &hodo_events[i];
 
@@ -30,8 +24,20 @@ static int set(const char *pattern, bool on)
 	error = hodo_patch_sites();
 	if (!on)
 		hodo_patch_quiesce();
-	hodo_control_unlock(mask);
 	return error ? error : n;
+}
+
+static int set(const char *pattern, bool on)
+{
+	uint64_t mask;
+	int n;
+
+	if (!pattern || !*pattern)
+		return -EINVAL;
+	mask = hodo_control_lock();
+	n = hodo_control_set(pattern, on);
+	hodo_control_unlock(mask);
+	return n;
 }
 
 HODO_PUBLIC int hodo_enable(const char *pattern)
@@ -42,4 +48,128 @@ HODO_PUBLIC int hodo_enable(const char *pattern)
 HODO_PUBLIC int hodo_disable(const char *pattern)
 {
 	return set(pattern, false);
+}
+
+HODO_PUBLIC int hodo_stop(void)
+{
+	uint64_t mask = hodo_control_lock();
+	int error = hodo_recording_end();
+
+	hodo_control_unlock(mask);
+	return error;
+}
+
+/* ---------------------------------------------------------------- snapshots */
+
+/* In a section: the consumer sees the count, and takes the text as it is then. */
+void hodo_control_want_snapshot(const char *why)
+{
+	struct hodo_shm *shm = hodo_shm();
+	size_t n = 0;
+
+	for (; why && why[n] && n < sizeof(shm->why) - 1; n++)
+		hodo_store(&shm->why[n], why[n]);
+	hodo_store(&shm->why[n], (char)0);
+	hodo_add_seq(&shm->snapshots, 1);
+}
+
+/* A recorder's: without locks, for signal handlers. 0: it is not a recorder that has the buffers. */
+static int ask_recorder(const char *why)
+{
+	uint32_t section;
+	int n = 0;
+
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	section = hodo_section_enter();
+	if (!section)
+		return -ENOTCONN;
+	if (hodo_recording.ring.mode != HODO_MODE_OVERWRITE) {
+		n = -EOPNOTSUPP;
+	} else if (hodo_recording.by == HODO_BY_RECORDER) {
+		hodo_control_want_snapshot(why);
+		n = (int)hodo_load(&hodo_shm()->snapshots);
+	}
+	hodo_section_leave(section);
+	return n;
+}
+
+HODO_PUBLIC int hodo_snapshot(const char *why)
+{
+	int n = ask_recorder(why);
+	uint64_t mask;
+
+	if (n != 0)
+		return n;
+	mask = hodo_control_lock();
+	n = hodo_recording.on && hodo_recording.by == HODO_BY_FLIGHT ? hodo_flight_copy(why) : -ENOTCONN;
+	hodo_control_unlock(mask);
+	return n;
+}
+
+/* --------------------------------------------------------------- statistics */
+
+static void add_ring(struct hodo_statistics *s, uint32_t i)
+{
+	const struct hodo_ring *ring = (const struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(i));
+	const struct hodo_view *v = &hodo_recording.views[i];
+	const struct hodo_packet *open;
+	uint64_t word, size = hodo_recording.layout.packet_size;
+
+	s->lost_full += hodo_load(&ring->lost_full);
+	s->lost_large += hodo_load(&ring->lost_too_large);
+	s->lost_busy += hodo_load(&ring->lost_busy);
+	if (!hodo_load_acquire(&v->packet_size))
+		return;
+	/* Until the packet whose header was read is still the open one. */
+	for (int tries = 0; tries < 100; tries++) {
+		uint64_t before, seq;
+
+		word = hodo_load_acquire(&ring->word);
+		open = hodo_ring_packet(v, hodo_word_position(word));
+		before = hodo_load_acquire(&open->events_before);
+		seq = hodo_load_acquire(&open->packet_seq_num);
+		if ((hodo_load_acquire(&ring->word) ^ word) >> HODO_WORD_COUNT_BITS & ~(size - 1))
+			continue;
+		s->events += before + hodo_word_events(word);
+		s->bytes += seq * size + (hodo_word_position(word) & (size - 1));
+		return;
+	}
+}
+
+static void fill(struct hodo_statistics *s)
+{
+	const struct hodo_shm *shm = hodo_shm();
+
+	s->limited = hodo_load(&shm->limited);
+	s->threads = hodo_load(&shm->threads);
+	s->snapshots = hodo_load(&shm->snapshots);
+	s->flight = hodo_recording.by == HODO_BY_FLIGHT;
+	s->recorder = s->flight ? 0 : hodo_recording.recorder;
+	for (uint32_t i = 1; i <= hodo_nevents; i++)
+		s->enabled += hodo_load(&hodo_on_words()[i]) != 0;
+	/* A ring without a view has not been used in this recording; its memory is not touched. */
+	for (uint32_t i = 0; i < hodo_recording.layout.rings; i++) {
+		if (hodo_load_acquire(&hodo_recording.views[i].packet_size))
+			add_ring(s, i);
+	}
+}
+
+HODO_PUBLIC int hodo_statistics(struct hodo_statistics *statistics)
+{
+	struct hodo_statistics s = { 0 };
+	uint64_t mask;
+	bool on;
+
+	if (!statistics || statistics->size < 3 * sizeof(uint64_t))
+		return -EINVAL;
+	mask = hodo_control_lock();
+	on = hodo_recording.on;
+	s.known = hodo_nevents;
+	if (on)
+		fill(&s);
+	hodo_control_unlock(mask);
+	s.size = statistics->size;
+	__builtin_memcpy(statistics, &s, s.size < sizeof(s) ? s.size : sizeof(s));
+	return on ? 0 : -ENOTCONN;
 }

@@ -75,10 +75,8 @@ static void thread_setup(struct hodo_tls *t)
 	uint32_t n;
 
 	t->tid = hodo_gettid();
-	/* The fast writer reads the TSC; a clock that needs a call cannot be read inside its sequence. */
 	t->mode = HODO_THREAD_FALLBACK;
-	if (&__rseq_size && __rseq_size > 0 && hodo_recording.clock == HODO_CLOCK_TSC &&
-	    (int32_t)rseq_area()->cpu_id >= 0) {
+	if (&__rseq_size && __rseq_size > 0 && (int32_t)rseq_area()->cpu_id >= 0) {
 		t->mode = HODO_THREAD_RSEQ;
 		t->table = hodo_recording.views;
 	}
@@ -192,8 +190,9 @@ static enum outcome mend(size_t total)
 		thread_setup(t);
 		return RETRY;
 	}
-	if (t->table == hodo_no_views)
-		return FALLBACK; /* no rseq, or a vfork child */
+	/* No rseq, a vfork child; or a clock that needs a call, which cannot be read inside the fast writer's sequence. */
+	if (t->table == hodo_no_views || hodo_recording.clock != HODO_CLOCK_TSC)
+		return FALLBACK;
 	cpu = rseq_area()->cpu_id;
 	if (cpu >= hodo_recording.layout.rings - 1)
 		return FALLBACK;
@@ -337,20 +336,15 @@ static enum outcome settle(struct hodo_state *state, const struct hodo_piece *pi
 	return outcome;
 }
 
-static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
-{
-	struct hodo_event *event = state->event;
-	uint32_t on;
+/* Where an event happened. */
+struct origin {
+	uintptr_t ip, sp, bp;
+};
 
-	if (hodo_process_forked())
-		hodo_process_after_fork();
-	if (!hodo_recording.on)
-		return;
-	on = hodo_load_acquire(state->on);
-	if (!(on & HODO_ON_RECORD))
-		return;
-	if ((on & HODO_ON_FILTER) && event && event->filter && !hodo_filter_run(event->filter, pieces, count))
-		return;
+/* In a section. */
+static void emit_checked(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
+			 uint32_t on)
+{
 	if (!hodo_ring_fits(hodo_recording.layout.packet_size, total)) {
 		settle(state, pieces, count, total, count_too_large);
 		return;
@@ -366,9 +360,12 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		if (result == HODO_TRY_DONE)
 			return;
 		if (result == HODO_TRY_CHANGED) {
-			on = hodo_load_acquire(state->on);
-			if (!(on & HODO_ON_RECORD))
+			uint32_t now = hodo_load_acquire(state->on);
+
+			/* Its context is asked for, or is not any more: this event is lost to the change. */
+			if (!(now & HODO_ON_RECORD) || ((now ^ on) & HODO_ON_CONTEXT))
 				return;
+			on = now;
 		} else if (result == HODO_TRY_SLOW) {
 #ifdef __x86_64__
 			/* A program that is faster than the recorder comes here at every event. */
@@ -383,22 +380,73 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	settle(state, pieces, count, total, give_up);
 }
 
+/* The event with its context in front. Not inlined: it takes some stack, which others need not have. */
+static __attribute__((noinline)) void emit_context(struct hodo_state *state, const struct hodo_piece *pieces, size_t count,
+						   size_t total, uint32_t on, const struct origin *from)
+{
+	struct hodo_context c;
+
+	hodo_context_gather(&c, from->ip, from->sp, from->bp);
+	for (size_t i = 0; i < count; i++)
+		c.piece[c.n++] = pieces[i];
+	emit_checked(state, c.piece, c.n, c.total + total, on);
+}
+
+static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
+		      const struct origin *from)
+{
+	struct hodo_event *event = state->event;
+	uint32_t on, section;
+
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	section = hodo_section_enter();
+	if (!section)
+		return;
+	on = hodo_load_acquire(state->on);
+	if (event && (on & (HODO_ON_FILTER | HODO_ON_GATE))) {
+		if (!hodo_gate_pass(event, on, pieces, count))
+			goto out;
+		on = hodo_load_acquire(state->on); /* a start trigger: from this event on */
+	}
+	if (!(on & HODO_ON_RECORD))
+		goto out;
+	if (total > HODO_PACKET_MAX) /* also one that would wrap below */
+		total = HODO_PACKET_MAX;
+	if (on & HODO_ON_CONTEXT)
+		emit_context(state, pieces, count, total, on, from);
+	else
+		emit_checked(state, pieces, count, total, on);
+out:
+	hodo_section_leave(section);
+}
+
+/* Of the function that called the writer: this file is compiled with frame pointers. */
+#define ORIGIN                                                                                                       \
+	{                                                                                                            \
+		(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(uintptr_t), \
+			*(uintptr_t *)__builtin_frame_address(0)                                                     \
+	}
+
 void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len)
 {
+	struct origin from = ORIGIN;
 	struct hodo_piece piece = { data, len };
 
-	emit_slow(state, &piece, 1, len);
+	emit_slow(state, &piece, 1, len, &from);
 }
 
 static void emit_pieces(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
 {
+	struct origin from = ORIGIN;
+
 #ifdef __x86_64__
 	/* The view's size check is inside the sequence; a total that wraps there is refused before. */
 	if (__builtin_expect(total <= HODO_PACKET_MAX, 1) &&
 	    hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
 		return;
 #endif
-	emit_slow(state, pieces, count, total);
+	emit_slow(state, pieces, count, total, &from);
 }
 
 static int thread_role(const char *role)

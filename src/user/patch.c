@@ -40,7 +40,7 @@
 #endif
 
 static bool always_jump; /* the erratum */
-static bool has_sync_core, has_rseq_barrier;
+static bool has_sync_core, has_rseq_barrier, registered;
 
 static bool has_erratum(void)
 {
@@ -59,12 +59,25 @@ static bool has_erratum(void)
 #endif
 }
 
-/* In the constructor, while there is one thread, this takes 2 us; later up to 15 ms. */
 void hodo_patch_init(void)
 {
 	always_jump = has_erratum();
+}
+
+/* In the constructor, while there is one thread, this takes 2 us; later up to 15 ms. */
+void hodo_patch_register(void)
+{
+	if (registered)
+		return;
 	has_sync_core = hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
 	has_rseq_barrier = hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0;
+	registered = true;
+}
+
+void hodo_patch_forked(void)
+{
+	registered = false; /* exec and a new address space forget it */
+	hodo_patch_register();
 }
 
 /* ----------------------------------------------------------------- storing */
@@ -107,6 +120,7 @@ static void flush(struct hodo_patch *p)
 
 	if (p->first > p->last)
 		return;
+	hodo_patch_register();
 	if (p->mem == -EAGAIN)
 		p->mem = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
 	if (p->mem < 0 ||
@@ -145,6 +159,18 @@ int hodo_patch_end(struct hodo_patch *p)
 	return p->error;
 }
 
+bool hodo_patch_has_rseq_barrier(void)
+{
+	return has_rseq_barrier;
+}
+
+void hodo_patch_rseq_barrier(void)
+{
+	if (has_rseq_barrier)
+		hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 bool hodo_patch_possible(void)
 {
 	return !always_jump;
@@ -163,7 +189,7 @@ static bool site_wanted(const struct hodo_state *state)
 {
 	const struct hodo_event *e = state->event;
 
-	return e && ((hodo_recording.on && e->matched && !e->disabled) || e->nprobes);
+	return e && ((hodo_recording.on && ((e->matched && !e->disabled) || e->conditions)) || e->nprobes);
 }
 
 static void update(struct hodo_object *object, const struct hodo_site *site, void *data)
@@ -205,11 +231,9 @@ void hodo_patch_quiesce(void)
 	struct hodo_ring *ring;
 	uint32_t owner;
 
-	if (has_rseq_barrier)
-		hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+	hodo_patch_rseq_barrier();
 	if (!hodo_recording.on)
 		return;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
 	owner = hodo_load_seq(&ring->owner);
 	while (owner && hodo_load_seq(&ring->owner) == owner && hodo_sys2(SYS_tkill, owner, 0) == 0)

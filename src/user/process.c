@@ -83,13 +83,12 @@ static void set_up_child(void)
 	 * either, although its area looks as if it had. */
 	if (hodo_tls.mode == HODO_THREAD_RSEQ)
 		hodo_tls.mode = HODO_THREAD_NEW;
-	hodo_recording.on = false;
-	hodo_recording.shm = 0; /* not inherited */
+	hodo_recording_forked();
 	hodo_probe_after_fork();
-	hodo_patch_init();
+	hodo_patch_forked();
 	if (&hodo_extension)
 		hodo_extension.forked();
-	if (hodo_session_start(HODO_START_FORK) != 0) {
+	if (hodo_session_start(HODO_START_FORK) != 0 && hodo_flight_begin(HODO_START_FORK) != 0) {
 		hodo_objects_rebind();
 		hodo_patch_sites();
 		if (&hodo_extension)
@@ -129,9 +128,26 @@ static void after_fork_child(void)
 	if (hodo_process_forked())
 		set_up_child();
 	hodo_control_unlock(fork_mask);
+	hodo_listener_forked();
 }
 
 /* ------------------------------------------------------------- constructor */
+
+static bool is_on(const char *value)
+{
+	return value && *value && !(value[0] == '0' && !value[1]);
+}
+
+/*
+ * The library was brought into a program that has threads: registering for barriers would stop
+ * this one for 15 ms then, and is left to whoever begins a recording.
+ */
+static bool is_late(void)
+{
+	extern char __libc_single_threaded __attribute__((weak));
+
+	return &__libc_single_threaded && !__libc_single_threaded;
+}
 
 /*
  * First of all constructors where the library is preloaded or linked (-z
@@ -140,12 +156,17 @@ static void after_fork_child(void)
  */
 static __attribute__((constructor(101))) void start(int argc, char **argv, char **envp)
 {
+	bool listen = false;
 	uint64_t mask;
 
 	hodo_emit_init();
 	/* A set-user-ID program does not show what it does to the user who started it. */
-	if (!getauxval(AT_SECURE))
+	if (!getauxval(AT_SECURE)) {
 		hodo_session_path(envp);
+		hodo_flight_init(envp);
+		hodo_listener_init(envp);
+		listen = is_on(hodo_environment(envp, HODO_LISTEN_ENV));
+	}
 	fork_mark = wiped_mapping(HODO_PAGE);
 	if (!fork_mark)
 		return; /* a kernel before 4.14: without it a fork child would write into its parent's rings */
@@ -153,10 +174,15 @@ static __attribute__((constructor(101))) void start(int argc, char **argv, char 
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	mask = hodo_control_lock();
 	hodo_patch_init();
+	if (!is_late())
+		hodo_patch_register();
 	hodo_objects_scan();
 	if (hodo_objects_foreign)
 		hodo_session_path(0); /* the recorder takes a second conversation for an exec */
-	hodo_session_start(HODO_START_EXEC);
+	if (hodo_session_start(HODO_START_EXEC) != 0 && !hodo_objects_foreign)
+		hodo_flight_begin(HODO_START_EXEC);
 	hodo_control_unlock(mask);
 	hodo_loader_hook();
+	if (listen && !hodo_objects_foreign)
+		hodo_listener_start(1);
 }

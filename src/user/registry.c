@@ -103,6 +103,12 @@ void hodo_catalog_export(void)
 	hodo_store_release(&shm->catalog_used, catalog_used - 8);
 }
 
+const uint8_t *hodo_catalog_bytes(uint64_t *len)
+{
+	*len = catalog ? catalog_used - 8 : 0;
+	return catalog + 8;
+}
+
 /* A record under construction. */
 struct build {
 	uint32_t used;
@@ -482,6 +488,7 @@ void hodo_registry_select(struct hodo_event *event)
 		return; /* func/ decides, and filters are for the program's own events */
 	event->matched = wanted(event);
 	bind_filter(event);
+	hodo_gate_select(event);
 }
 
 void hodo_registry_publish(struct hodo_event *event)
@@ -491,8 +498,13 @@ void hodo_registry_publish(struct hodo_event *event)
 	if (!hodo_recording.on)
 		return;
 	on = &hodo_on_words()[event->id];
-	value = !event->matched || event->disabled ? 0 :
-		event->filtered ? HODO_ON_RECORD | HODO_ON_FILTER : HODO_ON_RECORD;
+	value = event->conditions ? HODO_ON_GATE : 0;
+	if (event->matched && !event->disabled && !hodo_recording.gated)
+		value |= HODO_ON_RECORD;
+	if (value && event->filtered)
+		value |= HODO_ON_FILTER;
+	if (value && hodo_recording.context_len && event->kind != HODO_KIND_FUNCTION)
+		value |= HODO_ON_CONTEXT;
 	hodo_store_seq(on, value);
 	/* The recorder sets stopped and then clears the words: whichever is second clears this one. */
 	if (value && hodo_load_seq(&hodo_shm()->stopped))

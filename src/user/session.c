@@ -12,66 +12,36 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
 #include "sys.h"
 #include "user.h"
 
 static struct sockaddr_un recorder;
 static socklen_t recorder_len;
 
+const char *hodo_environment(char *const *envp, const char *name)
+{
+	size_t n = __builtin_strlen(name);
+
+	for (; envp && *envp; envp++) {
+		if (__builtin_strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	}
+	return 0;
+}
+
 void hodo_session_path(char *const *envp)
 {
-	static const char name[] = HODO_RECORDER_ENV "=";
-	const char *value = 0;
+	hodo_session_join(hodo_environment(envp, HODO_RECORDER_ENV));
+}
 
-	for (; envp && *envp && !value; envp++) {
-		if (__builtin_strncmp(*envp, name, sizeof(name) - 1) == 0)
-			value = *envp + sizeof(name) - 1;
-	}
+void hodo_session_join(const char *value)
+{
 	recorder_len = 0;
 	if (!value || !*value || __builtin_strlen(value) >= sizeof(recorder.sun_path))
 		return;
 	recorder.sun_family = AF_UNIX;
 	__builtin_memcpy(recorder.sun_path, value, __builtin_strlen(value) + 1);
 	recorder_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + __builtin_strlen(value) + 1);
-}
-
-static bool have_tsc(void)
-{
-#ifdef __x86_64__
-	unsigned a, b, c, d;
-
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)); /* invariant TSC */
-#else
-	return false;
-#endif
-}
-
-/* Highest possible CPU + 1, from the list that the kernel gives, such as "0-3,8". */
-static uint32_t possible_cpus(void)
-{
-	char text[256];
-	uint32_t n = 0, max = 0;
-	long fd = hodo_sys4(SYS_openat, AT_FDCWD, "/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC, 0);
-	long len = -1;
-
-	if (fd >= 0) {
-		len = hodo_sys3(SYS_read, fd, text, sizeof(text));
-		hodo_sys1(SYS_close, fd);
-	}
-	for (long i = 0; i < len; i++) {
-		if (text[i] >= '0' && text[i] <= '9') {
-			n = n < HODO_CPUS_MAX ? n * 10 + (uint32_t)(text[i] - '0') : n;
-			max = n > max ? n : max;
-		} else {
-			n = 0;
-		}
-	}
-	if (len <= 0)
-		max = 255; /* /sys is not there: buffers are sparse, and a CPU beyond takes the fallback ring */
-	return max + 1 < HODO_CPUS_MAX - 2 ? max + 1 : HODO_CPUS_MAX - 3;
 }
 
 static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
@@ -84,9 +54,9 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hello->head.type = HODO_MSG_HELLO;
 	hello->pid = (uint32_t)hodo_sys0(SYS_getpid);
 	hello->ppid = (uint32_t)hodo_sys0(SYS_getppid);
-	hello->cpus = possible_cpus();
+	hello->cpus = hodo_possible_cpus();
 	hello->start = how;
-	hello->tsc = have_tsc();
+	hello->tsc = hodo_have_tsc();
 	hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, hello->comm);
 	n = hodo_sys3(SYS_readlink, "/proc/self/exe", hello->exe, sizeof(hello->exe) - 1);
 	hello->exe[n > 0 ? n : 0] = 0;
@@ -110,56 +80,6 @@ static long answer(int fd, struct hodo_msg_config *config)
 			return n;
 	}
 	return hodo_sys6(SYS_recvfrom, fd, (long)config, sizeof(*config), 0, 0, 0);
-}
-
-/* Whether each of n texts in the len bytes is terminated. */
-static bool texts_valid(const uint8_t *text, uint32_t n, uint32_t len)
-{
-	uint32_t found = 0;
-
-	for (uint32_t i = 0; i < len; i++)
-		found += text[i] == 0;
-	return found == n && (len == 0 || text[len - 1] == 0);
-}
-
-static bool functions_valid(const struct hodo_msg_config *c)
-{
-	const uint8_t *at = c->text + c->patterns_len + c->filter_len;
-	struct hodo_functions_config f;
-
-	if (!c->functions_len)
-		return true;
-	if (c->functions_len < sizeof(f))
-		return false;
-	__builtin_memcpy(&f, at, sizeof(f));
-	return f.size == sizeof(f) && f.patterns_len <= HODO_FUNCTIONS_MAX && f.loops_len <= HODO_FUNCTIONS_MAX &&
-	       sizeof(f) + f.patterns_len + f.loops_len == c->functions_len && f.ticks_per_s > 0 &&
-	       texts_valid(at + sizeof(f), f.patterns, f.patterns_len) &&
-	       texts_valid(at + sizeof(f) + f.patterns_len, f.loops, f.loops_len);
-}
-
-static bool profile_wanted(const struct hodo_msg_config *c)
-{
-	struct hodo_functions_config f;
-
-	if (!c->functions_len)
-		return false;
-	__builtin_memcpy(&f, c->text + c->patterns_len + c->filter_len, sizeof(f));
-	return f.tracers & (1u << HODO_TRACER_PROFILE);
-}
-
-static bool config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout)
-{
-	size_t head = offsetof(struct hodo_msg_config, text);
-
-	return len >= (long)head && c->head.magic == HODO_MSG_MAGIC && c->head.version == HODO_ABI_VERSION &&
-	       c->head.type == HODO_MSG_CONFIG && c->patterns_len <= HODO_CONFIG_TEXT_MAX &&
-	       c->filter_len <= HODO_FILTER_MAX && c->functions_len <= HODO_FUNCTIONS_MAX &&
-	       (size_t)len >= head + c->patterns_len + c->filter_len + c->functions_len && functions_valid(c) &&
-	       c->mode <= HODO_MODE_OVERWRITE &&
-	       (c->clock == HODO_CLOCK_MONOTONIC || (c->clock == HODO_CLOCK_TSC && have_tsc())) &&
-	       (c->filter_len == 0 || hodo_filter_verify(c->text + c->patterns_len, c->filter_len) == 0) &&
-	       hodo_layout_init(layout, c->rings, c->packet_size, c->ring_size) == 0;
 }
 
 /* The buffers: sealed, so that neither side can take pages from under the other. The descriptor, or negative errno. */
@@ -197,25 +117,6 @@ static long make_buffers(const struct hodo_layout *layout, uint8_t **shm)
 	return fd;
 }
 
-static void take_config(const struct hodo_msg_config *c, const struct hodo_layout *layout, uint8_t *shm)
-{
-	struct hodo_recording *r = &hodo_recording;
-
-	r->layout = *layout;
-	__builtin_memcpy(r->ring.uuid, c->uuid, sizeof(r->ring.uuid));
-	r->ring.packet_size = c->packet_size;
-	r->ring.ring_size = c->ring_size;
-	r->ring.mode = c->mode;
-	r->clock = c->clock;
-	r->packet_age_ticks = c->packet_age_ticks;
-	r->patterns = c->patterns;
-	r->patterns_len = c->patterns_len;
-	r->filter_len = c->filter_len;
-	r->functions_len = c->functions_len;
-	__builtin_memcpy(r->text, c->text, c->patterns_len + c->filter_len + c->functions_len);
-	r->shm = shm;
-}
-
 static int send_ready(int fd, long memfd)
 {
 	struct hodo_msg_ready ready = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_READY }, hodo_nevents };
@@ -237,23 +138,14 @@ static int send_ready(int fd, long memfd)
 	return n < 0 ? (int)n : 0;
 }
 
-/* Under the control lock, which makes the one static message safe. */
-static int converse(int fd, enum hodo_start how)
+/* Gets the configuration and hands over the buffers, on a connection that stands. */
+int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 {
-	static struct hodo_msg_config config;
+	static struct hodo_msg_config config; /* under the control lock, which makes it safe */
+	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
 	struct hodo_msg_hello hello;
-	struct hodo_layout layout;
-	uint8_t *shm = 0;
 	long n, memfd;
 
-	/* EAGAIN: the recorder's queue of new processes is full for a moment. */
-	for (int i = 0; (n = hodo_sys3(SYS_connect, fd, &recorder, recorder_len)) == -EAGAIN && i < 100; i++) {
-		struct timespec pause = { 0, 5000000 };
-
-		hodo_sys2(SYS_nanosleep, &pause, 0);
-	}
-	if (n != 0)
-		return (int)n;
 	fill_hello(&hello, how);
 	n = hodo_sys6(SYS_sendto, fd, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0);
 	if (n < 0)
@@ -261,49 +153,76 @@ static int converse(int fd, enum hodo_start how)
 	n = answer(fd, &config);
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNREFUSED;
-	if (!config_valid(&config, n, &layout))
+	if (!hodo_config_valid(&config, n, &memory.layout))
 		return -EPROTO;
-	if (profile_wanted(&config))
-		hodo_layout_add_profile(&layout);
-	hodo_process_views();
-	if (!hodo_recording.views)
-		return -ENOMEM;
-	memfd = make_buffers(&layout, &shm);
+	memfd = make_buffers(&memory.layout, &memory.shm);
 	if (memfd < 0)
 		return (int)memfd;
-	take_config(&config, &layout, shm);
-	hodo_catalog_export();
-	n = send_ready(fd, memfd);
+	n = hodo_recording_take(&config, &memory);
+	if (n == 0)
+		n = send_ready(fd, memfd);
 	hodo_sys1(SYS_close, memfd);
 	if (n != 0) {
-		hodo_recording.shm = 0;
-		hodo_sys2(SYS_munmap, shm, layout.total);
+		hodo_recording_drop();
 		return (int)n;
 	}
-	hodo_store_release(&hodo_recording.on, true);
-	return 0;
+	return hodo_recording_begin();
+}
+
+/* Whose socket it is, as far as the kernel tells. */
+static uint32_t peer_pid(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	return hodo_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&len, 0) == 0 ?
+		       (uint32_t)peer.pid : 0;
+}
+
+static long connect_recorder(void)
+{
+	long fd = hodo_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), n;
+
+	if (fd < 0)
+		return fd;
+	/* EAGAIN: the recorder's queue of new processes is full for a moment. */
+	for (int i = 0; (n = hodo_sys3(SYS_connect, fd, &recorder, recorder_len)) == -EAGAIN && i < 100; i++) {
+		struct timespec pause = { 0, 5000000 };
+
+		hodo_sys2(SYS_nanosleep, &pause, 0);
+	}
+	if (n == 0)
+		return fd;
+	hodo_sys1(SYS_close, fd);
+	return n;
 }
 
 int hodo_session_start(enum hodo_start how)
 {
+	int error = hodo_recording_possible();
 	long fd;
-	int error;
 
 	if (!recorder_len)
 		return -ENOTCONN;
-	fd = hodo_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return (int)fd;
-	error = converse((int)fd, how);
-	hodo_sys1(SYS_close, fd);
 	if (error)
 		return error;
-	for (uint32_t i = 1; i <= hodo_nevents; i++)
-		hodo_registry_select(&hodo_events[i]);
-	hodo_objects_rebind();
-	for (uint32_t i = 1; i <= hodo_nevents; i++)
-		hodo_registry_publish(&hodo_events[i]);
-	if (&hodo_extension)
-		hodo_extension.recording();
-	return hodo_patch_sites();
+	fd = connect_recorder();
+	if (fd < 0)
+		return (int)fd;
+	error = hodo_session_converse((int)fd, how, peer_pid((int)fd));
+	hodo_sys1(SYS_close, fd);
+	return error;
+}
+
+/* The recorder that this process was started with was killed: nobody listens there. */
+bool hodo_session_dead(void)
+{
+	long fd;
+
+	if (!recorder_len)
+		return false;
+	fd = connect_recorder();
+	if (fd >= 0)
+		hodo_sys1(SYS_close, fd);
+	return fd == -ECONNREFUSED || fd == -ENOENT;
 }

@@ -49,6 +49,7 @@ struct hodo_event {
 	bool matched;   /* a pattern of the recording wants it */
 	bool disabled;  /* hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */
+	uint64_t conditions; /* of the recording's, those that are for this event: bit i for the i-th; see gate.c */
 	uint32_t states; /* loaded objects' states that refer to it */
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
@@ -67,7 +68,10 @@ struct hodo_object {
 /* ---------------------------------------------------------------- recording */
 
 struct hodo_recording {
-	bool on;               /* a recorder has this process's buffers */
+	bool on;               /* a recorder has this process's buffers, or a file of ours does */
+	bool gated;            /* no event is recorded before a start trigger; or after a stop trigger */
+	uint32_t by;           /* enum hodo_recorded_by */
+	uint32_t recorder;     /* its pid, 0: not known */
 	uint32_t fork_mark;    /* index into the wiped page, see process.c */
 	struct hodo_layout layout;
 	struct hodo_ring_config ring;
@@ -75,7 +79,9 @@ struct hodo_recording {
 	struct hodo_view *views; /* one a CPU and the fallback ring's; wiped in a fork child */
 	uint64_t packet_age_ticks;
 	uint32_t patterns, patterns_len, filter_len, functions_len, clock;
-	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX]; /* in this order */
+	uint32_t conditions, conditions_len, context_len;
+	/* in this order; conditions and context last */
+	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
 };
 extern HODO_HIDDEN struct hodo_recording hodo_recording;
 extern HODO_HIDDEN uint32_t hodo_zero_on; /* stays 0 */
@@ -90,9 +96,79 @@ HODO_HIDDEN bool hodo_process_forked(void); /* this is a fork child that has not
 HODO_HIDDEN void hodo_process_after_fork(void);
 HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
 
+/* recording.c: what begins and ends; under the control lock. */
+struct hodo_memory {
+	struct hodo_layout layout;
+	uint8_t *shm;
+	uint32_t by, recorder; /* as in struct hodo_recording */
+};
+HODO_HIDDEN int hodo_recording_possible(void); /* 0; -EBUSY: there is one; -EAGAIN: the last has not ended quite */
+HODO_HIDDEN bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout);
+/* Takes what the recorder wants, and the memory, without beginning: the catalogue is in it when this returns. */
+HODO_HIDDEN int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memory *memory);
+HODO_HIDDEN void hodo_recording_drop(void); /* … after all not */
+HODO_HIDDEN int hodo_recording_begin(void); /* events are on when it returns; 0 or what patching says */
+/* Events are off when it returns. 0; -ENOTCONN; -EAGAIN: somebody is inside still, the memory stays. */
+HODO_HIDDEN int hodo_recording_end(void);
+HODO_HIDDEN void hodo_recording_forked(void); /* the memory was not inherited */
+
+/*
+ * section.c: what runs between enter and leave may use the recording's memory and filters: the end of the
+ * recording waits for it. Signal safe, nest. A token for leave, 0: there is no recording.
+ */
+HODO_HIDDEN uint32_t hodo_section_enter(void);
+HODO_HIDDEN void hodo_section_leave(uint32_t token);
+/* Under the control lock. close: false if somebody stayed inside for two seconds. */
+HODO_HIDDEN void hodo_section_open(void);
+HODO_HIDDEN bool hodo_section_close(void);
+HODO_HIDDEN bool hodo_section_empty(void);
+HODO_HIDDEN void hodo_section_forked(void);
+
 /* session.c: the conversation with the recorder. 0 or negative errno. */
-HODO_HIDDEN int hodo_session_start(enum hodo_start start);
+HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* at the socket in the environment, if there is one */
+HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder); /* on a connection; stays open */
 HODO_HIDDEN void hodo_session_path(char *const *envp);
+HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
+HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording is gone */
+HODO_HIDDEN bool hodo_have_tsc(void);
+HODO_HIDDEN uint32_t hodo_possible_cpus(void);
+HODO_HIDDEN const char *hodo_environment(char *const *envp, const char *name); /* value or NULL */
+
+/* listen.c */
+HODO_HIDDEN void hodo_listener_init(char *const *envp);
+HODO_HIDDEN int hodo_listener_start(uint32_t why); /* 1: the program wants it, 2: it was made to */
+HODO_HIDDEN void hodo_listener_forked(void);
+
+/* control.c; under the control lock */
+HODO_HIDDEN int hodo_control_set(const char *pattern, bool on);
+HODO_HIDDEN void hodo_control_want_snapshot(const char *why); /* in a section */
+
+/* flight.c; under the control lock, but init (constructor) and start */
+HODO_HIDDEN void hodo_flight_init(char *const *envp);
+HODO_HIDDEN int hodo_flight_begin(enum hodo_start start); /* from the environment; -ENOTCONN: none is wanted */
+HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file; its number or negative errno */
+HODO_HIDDEN const char *hodo_flight_path(void);
+HODO_HIDDEN void hodo_flight_moment(void); /* notes the clocks; signal safe */
+HODO_HIDDEN void hodo_flight_ended(void);
+
+/* gate.c: conditions and filters. */
+HODO_HIDDEN bool hodo_conditions_valid(const uint8_t *at, uint32_t n, uint32_t len);
+HODO_HIDDEN void hodo_gate_prepare(void); /* a recording begins; under the control lock, before events are selected */
+HODO_HIDDEN void hodo_gate_select(struct hodo_event *event); /* sets event->conditions; under the control lock */
+/* In a section: whether the event is to be recorded. May change on words (start and stop triggers). */
+HODO_HIDDEN bool hodo_gate_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces, size_t count);
+
+/* context.c: what comes before an event's fields. */
+struct hodo_context {
+	struct hodo_piece piece[2 + HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX * 2 + 2]; /* room for the event's own */
+	uint32_t n;
+	size_t total;
+	uint8_t fixed[160];
+};
+HODO_HIDDEN bool hodo_context_valid(const uint8_t *at, uint32_t len);
+HODO_HIDDEN int hodo_context_prepare(void); /* a recording begins; 0 or negative errno */
+/* ip, sp, bp of the function where the event stands. In a section. */
+HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uintptr_t bp);
 
 /* registry.c; all under the control lock */
 extern HODO_HIDDEN struct hodo_event hodo_events[HODO_EVENTS_MAX];
@@ -101,6 +177,7 @@ HODO_HIDDEN struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, s
 HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
 HODO_HIDDEN void hodo_registry_select(struct hodo_event *event); /* patterns and filter of the recording */
+HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
 HODO_HIDDEN void hodo_registry_publish(struct hodo_event *event); /* its on word, from its state */
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
@@ -121,6 +198,10 @@ HODO_HIDDEN void hodo_objects_rebind(void); /* states' on pointers, after the re
 /* patch.c; under the control lock: makes every site jump or not, as its event wants. 0 or negative errno. */
 HODO_HIDDEN int hodo_patch_sites(void);
 HODO_HIDDEN void hodo_patch_init(void);
+HODO_HIDDEN void hodo_patch_register(void); /* for barriers, unless that was done */
+HODO_HIDDEN void hodo_patch_forked(void);
+HODO_HIDDEN bool hodo_patch_has_rseq_barrier(void);
+HODO_HIDDEN void hodo_patch_rseq_barrier(void); /* restarts every thread's restartable sequence */
 HODO_HIDDEN bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
 HODO_HIDDEN bool hodo_patch_barrier(void);
 
@@ -188,5 +269,7 @@ HODO_HIDDEN int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *
 /* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */
 HODO_HIDDEN int hodo_x86_full(size_t total);
 HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
+/* Counts up counts[this CPU] if *open is not 0: 1; 0: it is; -1: try otherwise. The stride is 64 bytes. */
+HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
 
 #endif

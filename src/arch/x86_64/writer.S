@@ -46,6 +46,14 @@
  *   commit:
  *	return 0; fail or abort: return -1
  *
+ * hodo_x86_count(counts, open)                     one attempt to count in or out of a section (user/section.c)
+ *
+ *   start:
+ *	if *open == 0: closed
+ *	counts[64 * (u16)rseq.cpu_id] += 1
+ *   commit:
+ *	return 1; closed: return 0; abort: return -1
+ *
  * Why each check is inside: a view read outside could belong to another CPU
  * by the time of the store; an on word read outside could have been cleared,
  * and the disabler's barrier already waited for (it restarts sequences, so
@@ -367,5 +375,30 @@ switch_fail:
 	.cfi_endproc
 	.size	hodo_x86_switch, . - hodo_x86_switch
 	RSEQ_CS_DEF switch_cs, switch_start, switch_commit, switch_abort
+
+	.globl	hodo_x86_count
+	.hidden	hodo_x86_count
+	.type	hodo_x86_count, @function
+	.balign	64
+hodo_x86_count:
+	.cfi_startproc
+	ARM	count_cs
+count_start:
+	cmpl	$0, (%rsi)
+	je	1f
+	movzwl	RSEQ_CPU_ID(%r11), %ecx
+	shll	$6, %ecx
+	incq	(%rdi, %rcx)
+count_commit:
+	movl	$1, %eax
+	ret
+1:	xorl	%eax, %eax
+	ret
+	RSEQ_ABORT count_abort
+	movl	$-1, %eax
+	ret
+	.cfi_endproc
+	.size	hodo_x86_count, . - hodo_x86_count
+	RSEQ_CS_DEF count_cs, count_start, count_commit, count_abort
 
 	.section .note.GNU-stack, "", @progbits

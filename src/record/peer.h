@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * peer.h - talking to a process that listens (abi.h, section 4).
+ */
+#ifndef HODO_RECORD_PEER_H
+#define HODO_RECORD_PEER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <hodo/abi.h>
+
+/*
+ * Connects to the process pid, which must be ours or we root, and be the one behind
+ * pidfd still. The connection, -ECONNREFUSED: it does not listen; or another
+ * negative errno, with a line for the user in why.
+ */
+int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size);
+
+/*
+ * Asks and waits for the answer, two seconds at most. text may be NULL. passed: the
+ * descriptor that came with the answer, or -1; NULL: there is to be none.
+ * 0 if there is an answer, whatever its result; else a negative errno.
+ */
+int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, const char *text,
+		  struct hodo_msg_answer *answer, int *passed);
+
+/* "PID is recorded by hodo (process N) already: …": what an answer of -EBUSY and the like means, and what to do. */
+void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *answer, char *why,
+		       size_t why_size);
+
+#endif

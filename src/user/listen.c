@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * listen.c - the thread that hodo talks to, in a process that listens (abi.h, section 4).
+ *
+ * It has a descriptor table of its own (close_range(2) with CLOSE_RANGE_UNSHARE): the
+ * program neither sees its socket nor closes it by closefrom(3), and a pipe's end that the
+ * program closes is closed. Started by pthread_create, so that libc's setuid() and the
+ * like take it along; all signals that can be are blocked.
+ *
+ *                 | listener | control.h's callers | fork
+ *   listener      | one      | control lock        | control lock: never in the middle of a recording's change
+ *
+ * All that comes over the socket comes from the same user or root, and is checked all
+ * the same: a message of the wrong shape ends its connection.
+ */
+#include <fcntl.h>
+#include <hodo/control.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include "sys.h"
+#include "user.h"
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+#define CLIENTS_MAX 16
+#define STACK_BYTES (256u << 10)
+#define TICK_NS 100000000 /* how often a recording that ended otherwise is looked for */
+
+enum { IDLE = 0, STARTING = 1, LISTENING = 2, LEAVING = 3 };
+
+static uint32_t state;      /* enum above */
+static uint32_t why_listen; /* 1: the program wants it, 2: it was made to */
+static int start_error;
+static struct sockaddr_un address;
+static struct pollfd watched[1 + CLIENTS_MAX]; /* 0: the listening socket; then clients */
+static int lifeline; /* the client that records us: its descriptor; 0: none */
+
+static char runtime[sizeof(address.sun_path)]; /* $XDG_RUNTIME_DIR as it was at the start, "" if it cannot be used */
+
+/* ---------------------------------------------------------------- the socket */
+
+static size_t append(char *to, size_t at, size_t size, const char *text)
+{
+	while (*text && at < size - 1)
+		to[at++] = *text++;
+	to[at] = 0;
+	return at;
+}
+
+static size_t append_number(char *to, size_t at, size_t size, uint32_t n)
+{
+	char digits[12];
+	int i = 11;
+
+	digits[i] = 0;
+	do
+		digits[--i] = (char)('0' + n % 10);
+	while (n /= 10);
+	return append(to, at, size, digits + i);
+}
+
+/* A directory of ours alone, or none: another user could have made it, or a link, before us. */
+static long private_dir(const char *path)
+{
+	struct stat st;
+	long error = hodo_sys3(SYS_mkdirat, AT_FDCWD, path, 0700);
+
+	if (error && error != -EEXIST)
+		return error;
+	error = hodo_sys4(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);
+	if (error)
+		return error;
+	if ((st.st_mode & S_IFMT) != S_IFDIR || st.st_uid != (uid_t)hodo_sys0(SYS_geteuid))
+		return -EPERM;
+	return (st.st_mode & 077) ? hodo_sys3(SYS_fchmodat, AT_FDCWD, path, 0700) : 0;
+}
+
+static bool runtime_dir(char *path, size_t size)
+{
+	struct stat st;
+	size_t n;
+
+	if (runtime[0] != '/' || hodo_sys4(SYS_newfstatat, AT_FDCWD, runtime, &st, 0) != 0 ||
+	    (st.st_mode & S_IFMT) != S_IFDIR || st.st_uid != (uid_t)hodo_sys0(SYS_geteuid) || (st.st_mode & 022))
+		return false;
+	n = append(path, 0, size, runtime);
+	n = append(path, n, size, "/hodo");
+	return n + sizeof("/4294967295") <= size && private_dir(path) == 0;
+}
+
+static long socket_path(char *path, size_t size)
+{
+	size_t n;
+	long error;
+
+	if (!runtime_dir(path, size)) {
+		n = append(path, 0, size, "/tmp/hodo-");
+		append_number(path, n, size, (uint32_t)hodo_sys0(SYS_geteuid));
+		error = private_dir(path);
+		if (error)
+			return error;
+	}
+	n = append(path, __builtin_strlen(path), size, "/");
+	append_number(path, n, size, (uint32_t)hodo_sys0(SYS_getpid));
+	return 0;
+}
+
+/* The descriptor, or negative errno. */
+static long open_socket(void)
+{
+	long fd, error = socket_path(address.sun_path, sizeof(address.sun_path));
+
+	if (error)
+		return error;
+	fd = hodo_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return fd;
+	address.sun_family = AF_UNIX;
+	/* Left by a process that had our number. */
+	hodo_sys3(SYS_unlinkat, AT_FDCWD, address.sun_path, 0);
+	error = hodo_sys3(SYS_bind, fd, &address, sizeof(address));
+	if (!error)
+		error = hodo_sys3(SYS_fchmodat, AT_FDCWD, address.sun_path, 0600);
+	if (!error)
+		error = hodo_sys2(SYS_listen, fd, CLIENTS_MAX);
+	if (!error)
+		return fd;
+	hodo_sys1(SYS_close, fd);
+	return error;
+}
+
+void hodo_listener_init(char *const *envp)
+{
+	const char *xdg = hodo_environment(envp, "XDG_RUNTIME_DIR");
+
+	if (xdg && __builtin_strlen(xdg) < sizeof(runtime))
+		append(runtime, 0, sizeof(runtime), xdg);
+}
+
+/* ------------------------------------------------------------------- answers */
+
+static void fill_answer(struct hodo_msg_answer *a, int result)
+{
+	__builtin_memset(a, 0, sizeof(*a));
+	a->head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_ANSWER };
+	a->result = result;
+	a->pid = (uint32_t)hodo_sys0(SYS_getpid);
+	a->by = hodo_recording.on ? hodo_recording.by : HODO_BY_NOBODY;
+	a->recorder = hodo_recording.on ? hodo_recording.recorder : 0;
+	a->events = hodo_nevents;
+	a->listens = why_listen;
+	if (a->by == HODO_BY_FLIGHT)
+		append(a->path, 0, sizeof(a->path), hodo_flight_path());
+}
+
+/* passed: a descriptor to send along, or -1. */
+static bool send_answer(int fd, int result, int passed)
+{
+	struct hodo_msg_answer a;
+	struct iovec io = { &a, sizeof(a) };
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { { 0 } };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1 };
+
+	fill_answer(&a, result);
+	if (passed >= 0) {
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		__builtin_memcpy(CMSG_DATA(&control.head), &passed, sizeof(int));
+	}
+	return hodo_sys3(SYS_sendmsg, fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(a);
+}
+
+static bool write_all(long fd, const void *data, uint64_t len, uint64_t at)
+{
+	while (len > 0) {
+		long n = hodo_sys4(SYS_pwrite64, fd, data, len, at);
+
+		if (n <= 0)
+			return false;
+		data = (const char *)data + n;
+		len -= (uint64_t)n;
+		at += (uint64_t)n;
+	}
+	return true;
+}
+
+static uint8_t event_state(const struct hodo_event *e)
+{
+	bool on = hodo_recording.on && hodo_load(&hodo_on_words()[e->id]);
+
+	return (on ? HODO_STATE_RECORDED : 0) | (e->disabled ? HODO_STATE_DISABLED : 0) |
+	       (e->nprobes ? HODO_STATE_PROBED : 0) | (e->filtered ? HODO_STATE_FILTERED : 0) |
+	       (e->states ? HODO_STATE_LOADED : 0);
+}
+
+/* Under the control lock. The memfd, or negative errno. */
+static long make_list(void)
+{
+	static uint8_t states[HODO_EVENTS_MAX];
+	uint64_t len;
+	const uint8_t *catalog = hodo_catalog_bytes(&len);
+	long fd = hodo_sys2(SYS_memfd_create, "hodo-list", MFD_CLOEXEC);
+
+	for (uint32_t i = 1; i <= hodo_nevents; i++)
+		states[i] = event_state(&hodo_events[i]);
+	if (fd >= 0 && (!write_all(fd, states, sizeof(states), 0) || !write_all(fd, catalog, len, sizeof(states)))) {
+		hodo_sys1(SYS_close, fd);
+		return -ENOSPC;
+	}
+	return fd;
+}
+
+/* ------------------------------------------------------------------ requests */
+
+/* Whose recording stands in the way, and is over for want of its recorder, is ended. */
+static int make_room(void)
+{
+	int error = hodo_recording_possible();
+
+	if (error == -EBUSY && hodo_recording.by == HODO_BY_FLIGHT)
+		error = hodo_recording_end();
+	else if (error == -EBUSY && !lifeline && hodo_session_dead())
+		error = hodo_recording_end();
+	return error;
+}
+
+static void record(int fd, const char *join)
+{
+	int error = make_room();
+
+	if (!send_answer(fd, error, -1) || error)
+		return;
+	hodo_session_join(join);
+	error = hodo_session_converse(fd, HODO_START_ATTACH, 0);
+	if (error && !hodo_recording.on) {
+		hodo_session_join("");
+		hodo_flight_begin(HODO_START_EXEC);
+		return;
+	}
+	hodo_recording.recorder = 0;
+	lifeline = fd;
+}
+
+static int end_recording(void)
+{
+	int error = hodo_recording_end();
+
+	lifeline = 0;
+	hodo_session_join("");
+	/* What the program was to have all the time it has again. */
+	if (error == 0)
+		hodo_flight_begin(HODO_START_EXEC);
+	return error;
+}
+
+/* Under the control lock. */
+static void take_request(int fd, const struct hodo_msg_control *m)
+{
+	int result = 0, memfd = -1;
+
+	switch (m->op) {
+	case HODO_CONTROL_STATUS:
+		break;
+	case HODO_CONTROL_RECORD:
+		record(fd, m->text);
+		return;
+	case HODO_CONTROL_LIST:
+		memfd = (int)make_list();
+		result = memfd < 0 ? memfd : 0;
+		break;
+	case HODO_CONTROL_ENABLE:
+	case HODO_CONTROL_DISABLE:
+		result = m->text[0] ? hodo_control_set(m->text, m->op == HODO_CONTROL_ENABLE) : -EINVAL;
+		break;
+	case HODO_CONTROL_LEAVE:
+		if (why_listen == 2)
+			state = LEAVING;
+		/* fall through */
+	case HODO_CONTROL_END:
+		result = end_recording();
+		break;
+	default:
+		result = -EOPNOTSUPP;
+	}
+	send_answer(fd, result, memfd);
+	if (memfd >= 0)
+		hodo_sys1(SYS_close, memfd);
+}
+
+/* False: the connection is over. */
+static bool serve(int fd)
+{
+	static struct hodo_msg_control m;
+	long n = hodo_sys6(SYS_recvfrom, fd, (long)&m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC, 0, 0);
+	uint64_t mask;
+
+	if (n == -EAGAIN || n == -EINTR)
+		return true;
+	if (n != sizeof(m) || m.head.magic != HODO_MSG_MAGIC || m.head.type != HODO_MSG_CONTROL ||
+	    m.head.version != HODO_ABI_VERSION || fd == lifeline)
+		return false;
+	m.text[sizeof(m.text) - 1] = 0;
+	mask = hodo_control_lock();
+	take_request(fd, &m);
+	hodo_control_unlock(mask);
+	return true;
+}
+
+/* --------------------------------------------------------------- connections */
+
+static bool is_allowed(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	return hodo_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&len, 0) == 0 &&
+	       (peer.uid == 0 || peer.uid == (uid_t)hodo_sys0(SYS_geteuid));
+}
+
+static void accept_client(void)
+{
+	long fd = hodo_sys4(SYS_accept4, watched[0].fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (unsigned i = 1; is_allowed((int)fd) && i <= CLIENTS_MAX; i++) {
+		if (watched[i].fd < 0) {
+			watched[i].fd = (int)fd;
+			watched[i].events = POLLIN;
+			return;
+		}
+	}
+	hodo_sys1(SYS_close, fd);
+}
+
+static void drop_client(struct pollfd *w)
+{
+	if (w->fd == lifeline) {
+		uint64_t mask = hodo_control_lock();
+
+		end_recording();
+		hodo_control_unlock(mask);
+	}
+	hodo_sys1(SYS_close, w->fd);
+	w->fd = -1;
+	w->revents = 0;
+}
+
+/* The recording ended otherwise: by hodo_stop(), or another client. The recorder is told by the connection's end. */
+static void drop_lifeline(void)
+{
+	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
+		if (watched[i].fd == lifeline) {
+			lifeline = 0;
+			drop_client(&watched[i]);
+		}
+	}
+}
+
+static void run(void)
+{
+	while (hodo_load_acquire(&state) != LEAVING) {
+		struct timespec timeout = { 0, TICK_NS };
+		bool was_recorded = lifeline;
+
+		if (hodo_sys6(SYS_ppoll, (long)watched, 1 + CLIENTS_MAX, lifeline ? (long)&timeout : 0, 0, 0, 0) < 0)
+			continue;
+		for (unsigned i = 1; i <= CLIENTS_MAX; i++) {
+			if (watched[i].fd >= 0 && watched[i].revents && !serve(watched[i].fd))
+				drop_client(&watched[i]);
+		}
+		if (watched[0].revents)
+			accept_client();
+		if (was_recorded && lifeline && !hodo_load(&hodo_recording.on))
+			drop_lifeline();
+	}
+}
+
+/* ------------------------------------------------------------------ the thread */
+
+static void close_all(void)
+{
+	if (address.sun_path[0])
+		hodo_sys3(SYS_unlinkat, AT_FDCWD, address.sun_path, 0);
+	for (unsigned i = 0; i <= CLIENTS_MAX; i++) {
+		if (watched[i].fd >= 0)
+			hodo_sys1(SYS_close, watched[i].fd);
+	}
+}
+
+static void *listen_thread(void *arg)
+{
+	long fd = hodo_sys3(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
+
+	lifeline = 0;
+	for (unsigned i = 0; i <= CLIENTS_MAX; i++)
+		watched[i] = (struct pollfd){ -1, POLLIN, 0 };
+	hodo_sys2(SYS_prctl, 15 /* PR_SET_NAME */, "hodo");
+	if (fd == 0) {
+		/* 0 to 2 stay free of sockets: whatever writes to them by mistake finds nothing there. */
+		for (int i = 0; i < 3; i++)
+			hodo_sys4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+		fd = open_socket();
+	} else {
+		fd = -EPERM;
+	}
+	watched[0].fd = fd < 0 ? -1 : (int)fd;
+	start_error = fd < 0 ? (int)fd : 0;
+	hodo_store_release(&state, fd < 0 ? IDLE : LISTENING);
+	if (fd < 0)
+		return 0;
+	hodo_patch_register(); /* may take 15 ms, here and not where the program waits */
+	run();
+	close_all();
+	hodo_store_release(&state, IDLE);
+	return 0;
+}
+
+static int start_thread(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, old;
+	int error;
+
+	error = pthread_attr_init(&attr);
+	if (error)
+		return -error;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&thread, &attr, listen_thread, 0);
+	pthread_sigmask(SIG_SETMASK, &old, 0);
+	pthread_attr_destroy(&attr);
+	return -error;
+}
+
+int hodo_listener_start(uint32_t why)
+{
+	uint32_t idle = IDLE;
+	int error;
+
+	if (hodo_cas_acquire(&state, &idle, STARTING)) {
+		why_listen = why;
+		start_error = 0;
+		error = start_thread();
+		if (error) {
+			hodo_store_release(&state, IDLE);
+			return error;
+		}
+	}
+	if (why < why_listen)
+		why_listen = why;
+	while (hodo_load_acquire(&state) == STARTING) {
+		struct timespec pause = { 0, 50000 };
+
+		hodo_sys2(SYS_nanosleep, &pause, 0);
+	}
+	return start_error;
+}
+
+/* In a fork child, which has not the thread. */
+void hodo_listener_forked(void)
+{
+	if (hodo_load(&state) == IDLE)
+		return;
+	lifeline = 0;
+	state = IDLE;
+	if (why_listen == 1)
+		hodo_listener_start(1);
+}
+
+HODO_PUBLIC int hodo_listen(void)
+{
+	return hodo_listener_start(1);
+}
+
+/* Called by hodo attach in a thread that it stopped: abi.h says nothing of it, hodo of the same version does. */
+HODO_PUBLIC int hodo_attach_(void);
+int hodo_attach_(void)
+{
+	return hodo_listener_start(2);
+}
