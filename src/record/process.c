@@ -125,6 +125,7 @@ static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *
 	return n;
 }
 
+/* Writes the folder's metadata; nothing where packets go elsewhere. 0 or negative errno. */
 static int write_metadata(struct hodo_process *p, bool ended)
 {
 	struct hodo_session *s = p->session;
@@ -132,17 +133,23 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		.pid = p->id.vpid, .ppid = p->id.ppid, .uid = p->id.uid, .comm = p->id.comm, .exe = p->id.exe,
 		.hostname = s->hostname, .start = p->id.start, .mode = s->config.mode,
 		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
-		.clock = hodo_session_clock_map(s), .catalog = &p->catalog,
+		.catalog = &p->catalog,
 		.thread = p->thread, .threads = p->threads, .ended = ended,
 		.functions = s->config.functions ? &p->functions : NULL,
 	};
 	struct hodo_ctf_lost *lost = NULL;
 	struct hodo_text text = { 0 };
 	struct timespec now;
-	int err = make_dir(p);
+	int err;
 
+	if (s->config.packet) {
+		p->metadata_dirty = p->threads_dirty = false;
+		return 0;
+	}
+	err = make_dir(p);
 	if (err)
 		return err;
+	m.clock = hodo_session_clock_map(s);
 	memcpy(m.uuid, p->id.uuid, sizeof(m.uuid));
 	if (ended) {
 		clock_gettime(CLOCK_REALTIME, &now);
@@ -204,6 +211,22 @@ static const struct hodo_walk_table *sink_table(void *arg)
 	return &p->catalog.walk;
 }
 
+/* Instead of a file: the packet as it would stand there. */
+static void give_packet(struct hodo_process *p, struct hodo_process_ring *r, const struct hodo_packet *header,
+			const uint8_t *body)
+{
+	struct hodo_packet h = *header;
+
+	h.stream_id = 0;
+	h.cpu_id = r->stream.cpu_id;
+	h.packet_seq_num = r->stream.packets++;
+	memcpy(h.uuid, p->id.uuid, sizeof(h.uuid));
+	r->stream.events += h.events;
+	r->stream.bytes += h.packet_size / 8;
+	r->stream.discarded = h.events_discarded;
+	p->session->config.packet(p->session->config.arg, p, &h, body);
+}
+
 static void sink_packet(void *arg, struct hodo_ring_reader *reader, const struct hodo_packet *h,
 			const uint8_t *body)
 {
@@ -212,6 +235,10 @@ static void sink_packet(void *arg, struct hodo_ring_reader *reader, const struct
 		(struct hodo_process_ring *)((char *)reader - offsetof(struct hodo_process_ring, reader));
 	int err = 0;
 
+	if (p->session->config.packet) {
+		give_packet(p, r, h, body);
+		return;
+	}
 	/* Before the packet: a reader must find every id. */
 	if (p->metadata_dirty || p->dirfd < 0)
 		err = write_metadata(p, false);
@@ -376,7 +403,7 @@ static void settle(struct hodo_process *p, struct hodo_process_ring *r)
 	uint64_t now = hodo_session_ticks(p->session);
 	int err;
 
-	if (r->reader.discarded + r->stream.unwritten == 0)
+	if (r->reader.discarded + r->stream.unwritten == 0 || p->session->config.packet)
 		return;
 	if (now < r->reader.ts_end)
 		now = r->reader.ts_end;

@@ -56,7 +56,10 @@ struct hodo_session_config {
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
-	/* Instead of writing files: is given every packet (hodo top). */
+	/*
+	 * Instead of files (out_fd -1): is given every packet, checked, with all of its header. The process's catalogue
+	 * (process.h) knows every id in it. Neither is to be kept, and no function of the session to be called.
+	 */
 	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
 	/* Is told what the user should know: one printable line without newline. */
 	void (*report)(void *arg, const char *line);
