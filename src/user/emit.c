@@ -190,7 +190,7 @@ static enum outcome mend(size_t total)
 		thread_setup(t);
 		return RETRY;
 	}
-	/* No rseq, a vfork child; or a clock that needs a call, which cannot be read inside the fast writer's sequence. */
+	/* No rseq, a vfork child; or a clock that needs a call: the fast writer cannot read it. */
 	if (t->table == hodo_no_views || hodo_recording.clock != HODO_CLOCK_TSC)
 		return FALLBACK;
 	cpu = rseq_area()->cpu_id;
@@ -381,8 +381,9 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 }
 
 /* The event with its context in front. Not inlined: it takes some stack, which others need not have. */
-static __attribute__((noinline)) void emit_context(struct hodo_state *state, const struct hodo_piece *pieces, size_t count,
-						   size_t total, uint32_t on, const struct origin *from)
+static __attribute__((noinline)) void emit_context(struct hodo_state *state, const struct hodo_piece *pieces,
+						   size_t count, size_t total, uint32_t on,
+						   const struct origin *from)
 {
 	struct hodo_context c;
 

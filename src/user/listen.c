@@ -258,11 +258,24 @@ static void record(int fd, const char *join)
 	lifeline = fd;
 }
 
+static void close_lifeline(void)
+{
+	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
+		if (watched[i].fd == lifeline) {
+			hodo_sys1(SYS_close, lifeline);
+			watched[i].fd = -1;
+			watched[i].revents = 0;
+		}
+	}
+	lifeline = 0;
+}
+
+/* Also of one that has ended otherwise: the recorder is told by the connection's end. */
 static int end_recording(void)
 {
 	int error = hodo_recording_end();
 
-	lifeline = 0;
+	close_lifeline();
 	hodo_session_join("");
 	/* What the program was to have all the time it has again. */
 	if (error == 0)
@@ -350,36 +363,29 @@ static void accept_client(void)
 	hodo_sys1(SYS_close, fd);
 }
 
+static void end_locked(void)
+{
+	uint64_t mask = hodo_control_lock();
+
+	end_recording();
+	hodo_control_unlock(mask);
+}
+
 static void drop_client(struct pollfd *w)
 {
 	if (w->fd == lifeline) {
-		uint64_t mask = hodo_control_lock();
-
-		end_recording();
-		hodo_control_unlock(mask);
+		end_locked();
+		return;
 	}
 	hodo_sys1(SYS_close, w->fd);
 	w->fd = -1;
 	w->revents = 0;
 }
 
-/* The recording ended otherwise: by hodo_stop(), or another client. The recorder is told by the connection's end. */
-static void drop_lifeline(void)
-{
-	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
-		if (watched[i].fd == lifeline) {
-			lifeline = 0;
-			drop_client(&watched[i]);
-		}
-	}
-}
-
 static void run(void)
 {
 	while (hodo_load_acquire(&state) != LEAVING) {
 		struct timespec timeout = { 0, TICK_NS };
-		bool was_recorded = lifeline;
-
 		if (hodo_sys6(SYS_ppoll, (long)watched, 1 + CLIENTS_MAX, lifeline ? (long)&timeout : 0, 0, 0, 0) < 0)
 			continue;
 		for (unsigned i = 1; i <= CLIENTS_MAX; i++) {
@@ -388,8 +394,8 @@ static void run(void)
 		}
 		if (watched[0].revents)
 			accept_client();
-		if (was_recorded && lifeline && !hodo_load(&hodo_recording.on))
-			drop_lifeline();
+		if (lifeline && !hodo_load(&hodo_recording.on)) /* by hodo_stop() */
+			end_locked();
 	}
 }
 
@@ -483,9 +489,17 @@ void hodo_listener_forked(void)
 	if (hodo_load(&state) == IDLE)
 		return;
 	lifeline = 0;
+	address.sun_path[0] = 0; /* the parent's */
 	state = IDLE;
 	if (why_listen == 1)
 		hodo_listener_start(1);
+}
+
+/* Not in a process that ends otherwise: whoever looks for the process finds a socket at which nobody listens. */
+static __attribute__((destructor(101))) void finish(void)
+{
+	if (hodo_load_acquire(&state) == LISTENING && address.sun_path[0])
+		hodo_sys3(SYS_unlinkat, AT_FDCWD, address.sun_path, 0);
 }
 
 HODO_PUBLIC int hodo_listen(void)

@@ -193,6 +193,8 @@ static void name_threads(void)
 
 int hodo_recording_begin(void)
 {
+	int error;
+
 	hodo_patch_register();
 	if (recordings++)
 		name_threads();
@@ -202,11 +204,14 @@ int hodo_recording_begin(void)
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_select(&hodo_events[i]);
 	hodo_objects_rebind();
+	/* The words last: a thread that was on its way in before the sites were would else leave one event, and its
+	 * next ones only once its code is patched. */
+	error = hodo_patch_sites();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_publish(&hodo_events[i]);
 	if (&hodo_extension)
 		hodo_extension.recording();
-	return hodo_patch_sites();
+	return error;
 }
 
 /* ----------------------------------------------------------------------- end */

@@ -126,7 +126,8 @@ HODO_HIDDEN void hodo_section_forked(void);
 
 /* session.c: the conversation with the recorder. 0 or negative errno. */
 HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* at the socket in the environment, if there is one */
-HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder); /* on a connection; stays open */
+/* On a connection, which stays open. */
+HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder);
 HODO_HIDDEN void hodo_session_path(char *const *envp);
 HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
 HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording is gone */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * hodo/abi_live.h - the frozen part, continued: conditions and context of a recording, processes that are talked to
+ * while they run, and flight recorders. Included by <hodo/abi.h>.
+ */
+#ifndef HODO_ABI_LIVE_H
+#define HODO_ABI_LIVE_H
+
+#ifndef HODO_ABI_H
+#error "include <hodo/abi.h>"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------- conditions and context */
+
+/*
+ * Something that is looked at when an event happens, before it is stored, in the
+ * order given. Unaligned in the message; behind it the pattern of the events that it is
+ * for (NUL-terminated) and the filter program.
+ */
+#define HODO_CONDITIONS_MAX 64
+enum hodo_condition_kind {
+	HODO_CONDITION_RATE = 1,     /* recorded at most at a rate; what is beyond is counted */
+	HODO_CONDITION_SNAPSHOT = 2, /* met: hodo_shm.snapshots counts up */
+	HODO_CONDITION_START = 3,    /* met: from this event on, events are recorded */
+	HODO_CONDITION_STOP = 4,     /* met: from this event on, none are; HODO_WANTS_STOP */
+	HODO_CONDITION_EXIT = 5      /* the same with HODO_WANTS_EXIT */
+};
+struct hodo_condition {
+	uint32_t kind;           /* enum hodo_condition_kind */
+	uint32_t after;          /* acts the n-th time that it is met and from then on (SNAPSHOT: every n-th); 0 as 1 */
+	uint64_t interval_ticks; /* RATE: between two events */
+	uint64_t burst_ticks;    /* RATE: how far events may be ahead of it */
+	uint32_t pattern_len;    /* bytes, the NUL included */
+	uint32_t filter_len;     /* bytes; 0: it is met by every event */
+};
+HODO_ASSERT_SIZE_(struct hodo_condition, 32);
+
+/*
+ * What every event says besides its fields (functions' events do not). Stored between
+ * the thread id and the fields, in the order of the bits, and declared as the
+ * event's context in the trace.
+ */
+#define HODO_CONTEXT_COMM 1u      /* comm:str, the thread's name at that moment */
+#define HODO_CONTEXT_PID 2u       /* pid:u32 */
+#define HODO_CONTEXT_IP 4u        /* ip:ptr, in the function where the event stands */
+#define HODO_CONTEXT_CALLSTACK 8u /* callstack:ptr[], innermost first, found by frame pointers */
+#define HODO_CONTEXT_STACK 16u    /* stack_regs:u64[] (ip, sp, bp) and stack:bytes, from sp upwards: unwound when read */
+#define HODO_CONTEXT_COUNTERS 32u /* perf_NAME:u64, one a counter */
+#define HODO_COUNTERS_MAX 6
+#define HODO_CONTEXT_FIELDS_MAX (6 + HODO_COUNTERS_MAX)
+struct hodo_context_config {
+	uint32_t size;        /* sizeof(struct hodo_context_config) */
+	uint32_t flags;       /* HODO_CONTEXT_* */
+	uint32_t depth_max;   /* of callstack, frames */
+	uint32_t stack_bytes; /* of stack */
+	uint32_t counters;
+	uint32_t reserved;
+	struct {
+		uint32_t type; /* as in struct perf_event_attr */
+		uint32_t reserved;
+		uint64_t config;
+		char name[32]; /* of the field, NUL-terminated */
+	} counter[HODO_COUNTERS_MAX];
+};
+HODO_ASSERT_SIZE_(struct hodo_context_config, 312);
+
+/* ------------------------------------------------ processes that listen */
+
+/*
+ * A process that listens does so at $XDG_RUNTIME_DIR/hodo/PID, else at
+ * /tmp/hodo-UID/PID, SOCK_SEQPACKET, for its own user and root. Each
+ * connection: CONTROL from the client, ANSWER from the process, any number of
+ * times; but after a RECORD that was answered by 0 the conversation above follows
+ * on it, begun by the process's HELLO, and from then on the connection does
+ * nothing but stand: when it ends, from whichever side, so does the recording.
+ *
+ * A recorder takes CONTROL of HODO_CONTROL_MEMORY at its own socket.
+ */
+enum hodo_control_op {
+	HODO_CONTROL_STATUS = 1,
+	HODO_CONTROL_RECORD = 2,  /* text: socket at which fork children may join, or "" */
+	HODO_CONTROL_LIST = 3,    /* ANSWER brings a memfd: uint8_t state[HODO_EVENTS_MAX], then the catalogue */
+	HODO_CONTROL_ENABLE = 4,  /* text: a pattern; result: how many events match, as hodo_enable() */
+	HODO_CONTROL_DISABLE = 5,
+	HODO_CONTROL_END = 6,     /* ends the recording, whoever's; result 0, -ENOTCONN: none */
+	HODO_CONTROL_LEAVE = 7,   /* likewise; and listens no more, unless the program itself wanted that */
+	HODO_CONTROL_MEMORY = 8   /* ANSWER brings the memory of pid's recording, to make a snapshot of; text: why */
+};
+#define HODO_CONTROL_TEXT_MAX 1024
+struct hodo_msg_control {
+	struct hodo_msg head;
+	uint32_t op;  /* enum hodo_control_op */
+	uint32_t pid; /* MEMORY: which process, 0: the first one */
+	uint32_t next; /* MEMORY: skip so many, to get all of them one by one */
+	uint32_t reserved;
+	char text[HODO_CONTROL_TEXT_MAX]; /* NUL-terminated */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_control, 1048);
+
+enum hodo_recorded_by { HODO_BY_NOBODY = 0, HODO_BY_RECORDER = 1, HODO_BY_FLIGHT = 2 };
+struct hodo_msg_answer {
+	struct hodo_msg head;
+	int32_t result;    /* negative errno: RECORD -EBUSY: by another, see by */
+	uint32_t pid;      /* the process, as it sees itself */
+	uint32_t by;       /* enum hodo_recorded_by: who records it now */
+	uint32_t recorder; /* BY_RECORDER: its pid, as the process sees it; 0: not known */
+	uint32_t events;   /* known */
+	uint32_t listens;  /* 1: because the program wants it, 2: because it was made to */
+	/* MEMORY: as in struct hodo_flight, of the recording that the memfd holds. */
+	struct hodo_flight flight;
+	char path[256]; /* BY_FLIGHT: the file */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
+
+/* HODO_CONTROL_LIST: of each event, by id. */
+#define HODO_STATE_RECORDED 1u /* is recorded when it happens */
+#define HODO_STATE_DISABLED 2u /* by hodo_disable() or hodo disable */
+#define HODO_STATE_PROBED 4u
+#define HODO_STATE_FILTERED 8u
+#define HODO_STATE_LOADED 16u /* an object that is loaded has sites of it */
+
+/* A flight recorder in files, without anybody else: hodo recover reads them. */
+#define HODO_FLIGHT_ENV "HODO_FLIGHT"               /* directory; COMM-PID.flight in it */
+#define HODO_FLIGHT_SIZE_ENV "HODO_FLIGHT_SIZE"     /* bytes a CPU, with K, M, G; 1M */
+#define HODO_FLIGHT_EVENTS_ENV "HODO_FLIGHT_EVENTS" /* patterns as in -e; all */
+#define HODO_FLIGHT_KEEP_ENV "HODO_FLIGHT_KEEP"     /* how many files of dead processes are kept; 64 */
+#define HODO_LISTEN_ENV "HODO_LISTEN"               /* 1: listen from the start */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

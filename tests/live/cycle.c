@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cycle.c - cycle ROUNDS SEED PID SOCKET: records a process that listens, again and again, for moments, by the bare
+ * protocol; what each recording holds must be whole events, in sequence for each thread.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <hodo/abi.h>
+#include <record/catalog.h>
+#include <record/filter_parse.h>
+#include <record/ring_reader.h>
+
+#define THREADS_MAX 64
+#define EVENTS_MAX (1u << 22)
+#define FAIL(...) (fprintf(stderr, "cycle: " __VA_ARGS__), fputc('\n', stderr), exit(1))
+
+struct tick {
+	uint64_t ts;
+	uint64_t n;
+};
+static struct tick *ticks[THREADS_MAX];
+static uint32_t nticks[THREADS_MAX];
+static struct hodo_catalog catalog;
+static const uint8_t *shm;
+static struct hodo_msg_config config;
+static uint64_t last_n[THREADS_MAX], total_events, total_lost, rounds_full;
+
+static uint64_t rnd(void)
+{
+	static uint64_t x;
+
+	if (!x)
+		x = strtoull(getenv("CYCLE_SEED") ? getenv("CYCLE_SEED") : "1", NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		FAIL("%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static void ask(int fd, uint32_t op, const char *text)
+{
+	struct hodo_msg_control m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONTROL }, .op = op };
+
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	if (send(fd, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
+		FAIL("request %u: %s", op, strerror(errno));
+}
+
+static int answer(int fd)
+{
+	struct hodo_msg_answer a;
+
+	if (recv(fd, &a, sizeof(a), 0) != sizeof(a) || a.head.type != HODO_MSG_ANSWER)
+		FAIL("no answer: %s", strerror(errno));
+	return a.result;
+}
+
+static void make_config(uint32_t cpus)
+{
+	size_t filter = 0;
+
+	memset(&config, 0, offsetof(struct hodo_msg_config, text));
+	config.head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONFIG };
+	config.rings = cpus + 1;
+	config.packet_size = 1024u << rnd() % 7;
+	config.ring_size = config.packet_size * (4ull << rnd() % 9);
+	config.mode = rnd() % 2;
+	config.clock = rnd() % 4 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	config.packet_age_ticks = 1ull << 50;
+	if (rnd() % 3 == 0) { /* through the slow path, each event */
+		char error[100];
+
+		if (hodo_filter_compile("n >= 0 && thread < 64", config.text, HODO_FILTER_MAX, &filter, error,
+					sizeof(error)))
+			FAIL("filter: %s", error);
+		config.filter_len = (uint32_t)filter;
+	}
+	for (int i = 0; i < 16; i++)
+		config.uuid[i] = (uint8_t)rnd();
+}
+
+static int receive_memory(int fd)
+{
+	struct hodo_msg_ready ready;
+	struct iovec io = { &ready, sizeof(ready) };
+	char space[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space) };
+	int memfd;
+
+	if (recvmsg(fd, &msg, MSG_CMSG_CLOEXEC) != sizeof(ready) || !CMSG_FIRSTHDR(&msg))
+		FAIL("no memory came: %s", strerror(errno));
+	memcpy(&memfd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	return memfd;
+}
+
+/* ------------------------------------------------------------------- checks */
+
+static const struct hodo_walk_table *table(void *arg)
+{
+	(void)arg;
+	hodo_catalog_read(&catalog, shm + HODO_SHM_CATALOG,
+			  __atomic_load_n(&((const struct hodo_shm *)shm)->catalog_used, __ATOMIC_ACQUIRE));
+	return &catalog.walk;
+}
+
+static const char *name_of(uint16_t id)
+{
+	for (uint32_t i = 0; i < catalog.events; i++)
+		if (catalog.event[i]->id == id)
+			return catalog.event[i]->name;
+	FAIL("unknown id %u", id);
+}
+
+static uint32_t take_event(const uint8_t *p, uint64_t *ts)
+{
+	uint64_t head, n;
+	uint32_t thread;
+	const char *name;
+
+	memcpy(&head, p, 8);
+	*ts += ((head >> 16) - *ts) & ((1ull << 48) - 1);
+	name = name_of((uint16_t)head);
+	if (strcmp(name, "live:signalled") == 0)
+		return 12 + 8;
+	memcpy(&thread, p + 12, 4);
+	memcpy(&n, p + 16, 8);
+	if (thread >= THREADS_MAX)
+		FAIL("%s: thread %u: torn", name, thread);
+	if (strcmp(name, "live:tick") == 0) {
+		if (!ticks[thread])
+			ticks[thread] = malloc(EVENTS_MAX * sizeof(struct tick));
+		if (nticks[thread] == EVENTS_MAX)
+			FAIL("too many events");
+		ticks[thread][nticks[thread]++] = (struct tick){ *ts, n };
+		return 12 + 12;
+	}
+	if (strcmp(name, "live:text") == 0) {
+		char expected[32];
+		uint16_t len;
+
+		snprintf(expected, sizeof(expected), "thread %u at work", thread);
+		memcpy(&len, p + 24, 2);
+		if (len != strlen(expected) || memcmp(p + 26, expected, len) != 0 || n % 8)
+			FAIL("%s: torn", name);
+		return 12 + 12 + 2 + len;
+	}
+	FAIL("event %s", name);
+}
+
+static void packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
+{
+	uint64_t ts = h->timestamp_begin;
+	const uint8_t *end = body + h->content_size / 8 - sizeof(*h);
+
+	(void)arg;
+	(void)r;
+	total_events += h->events;
+	while (body < end)
+		body += take_event(body, &ts);
+	if (body != end)
+		FAIL("a packet ends inside an event");
+}
+
+static int by_n(const void *a, const void *b)
+{
+	const struct tick *x = a, *y = b;
+
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+static void check_ticks(bool complete)
+{
+	for (unsigned t = 0; t < THREADS_MAX; t++) {
+		struct tick *e = ticks[t];
+
+		if (nticks[t])
+			qsort(e, nticks[t], sizeof(*e), by_n);
+		for (uint32_t i = 0; i < nticks[t]; i++) {
+			if (i && e[i].ts < e[i - 1].ts)
+				FAIL("thread %u: event %llu is older than the one before", t, (unsigned long long)e[i].n);
+			if (i && (e[i].n == e[i - 1].n || (complete && e[i].n != e[i - 1].n + 1)))
+				FAIL("thread %u: %llu follows %llu", t, (unsigned long long)e[i].n,
+				     (unsigned long long)e[i - 1].n);
+			if (e[i].n < last_n[t])
+				FAIL("thread %u: an event of an earlier recording", t);
+		}
+		if (nticks[t])
+			last_n[t] = e[nticks[t] - 1].n + 1;
+		nticks[t] = 0;
+	}
+}
+
+static void check(const struct hodo_layout *layout)
+{
+	struct hodo_ring_sink sink = { packet, table, NULL };
+	uint8_t *copy = malloc(layout->packet_size);
+	uint64_t lost = 0;
+
+	memset(&catalog, 0, sizeof(catalog));
+	table(NULL);
+	for (uint32_t i = 0; i < layout->rings; i++) {
+		struct hodo_ring *ring = (struct hodo_ring *)(shm + hodo_layout_ring(i));
+		struct hodo_ring_reader r;
+		uint64_t word = ring->word;
+
+		hodo_ring_reader_init(&r, ring, shm + layout->data + i * layout->ring_size, layout,
+				      (enum hodo_mode)config.mode, copy);
+		hodo_ring_finish(&r, &sink, false);
+		if (r.lost.damaged || r.broken || r.damage)
+			FAIL("ring %u is damaged", i);
+		lost += r.lost.full + r.lost.overwritten + r.lost.busy + r.lost.too_large;
+		if (ring->word != word)
+			FAIL("ring %u was written after the end", i);
+	}
+	check_ticks(lost == 0);
+	total_lost += lost;
+	rounds_full += lost != 0;
+	hodo_catalog_free(&catalog);
+	free(copy);
+}
+
+/* --------------------------------------------------------------------- rounds */
+
+static void wait_ended(int fd, const char *socket)
+{
+	const struct hodo_shm *head = (const struct hodo_shm *)shm;
+	struct pollfd p = { fd, POLLIN, 0 };
+	char byte;
+
+	if (rnd() % 2) { /* by another client; the process closes the connection then */
+		int other = connect_to(socket);
+
+		ask(other, HODO_CONTROL_END, "");
+		if (answer(other) != 0)
+			FAIL("END was refused");
+		close(other);
+		if (poll(&p, 1, 5000) != 1 || recv(fd, &byte, 1, 0) != 0)
+			FAIL("the connection stands after the end");
+		close(fd);
+	} else {
+		close(fd);
+	}
+	for (int i = 0; !__atomic_load_n(&head->ended, __ATOMIC_ACQUIRE); i++) {
+		struct timespec pause = { 0, 100000 };
+
+		if (i > 100000)
+			FAIL("the recording does not end");
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void one(const char *socket)
+{
+	struct timespec some = { 0, (long)(rnd() % 4000000) };
+	struct hodo_msg_hello hello;
+	struct hodo_layout layout;
+	int fd = connect_to(socket), memfd, result;
+
+	/* The end of the one before is seen by us a moment before the process is done with it. */
+	for (int i = 0;; i++) {
+		ask(fd, HODO_CONTROL_RECORD, "");
+		result = answer(fd);
+		if (result == 0)
+			break;
+		if (result != -EBUSY || i > 1000)
+			FAIL("RECORD: %s", strerror(-result));
+		usleep(1000);
+	}
+	if (recv(fd, &hello, sizeof(hello), 0) != sizeof(hello) || hello.start != HODO_START_ATTACH)
+		FAIL("no hello");
+	make_config(hello.cpus);
+	hodo_layout_init(&layout, config.rings, config.packet_size, config.ring_size);
+	if (send(fd, &config, offsetof(struct hodo_msg_config, text) + config.filter_len, MSG_NOSIGNAL) < 0)
+		FAIL("config: %s", strerror(errno));
+	memfd = receive_memory(fd);
+	shm = mmap(NULL, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
+	if (shm == MAP_FAILED)
+		FAIL("mmap: %s", strerror(errno));
+	nanosleep(&some, NULL);
+	wait_ended(fd, socket);
+	check(&layout);
+	munmap((void *)shm, layout.total);
+	close(memfd);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 2 ? atoi(argv[1]) : 0;
+
+	if (!rounds)
+		FAIL("usage: cycle ROUNDS SOCKET");
+	for (int i = 0; i < rounds; i++)
+		one(argv[2]);
+	printf("%d recordings, %llu events, %llu lost in %llu of them\n", rounds, (unsigned long long)total_events,
+	       (unsigned long long)total_lost, (unsigned long long)rounds_full);
+	return total_events == 0;
+}
