@@ -135,3 +135,45 @@ void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_
 	result->bytes = at;
 	result->ts_last = ts;
 }
+
+/* Bytes of the event at p, header included, of which left are there; 0 if they are not enough, or it is unknown. */
+static inline uint32_t event_size(const struct hodo_walk_table *table, uint16_t id, const uint8_t *p, uint32_t left)
+{
+	const struct hodo_walk_shape *s;
+	uint32_t size;
+
+	if (id >= table->size || !table->shape[id].known)
+		return 0;
+	s = &table->shape[id];
+	size = s->variables == 0 ? s->fixed[0] : payload_size(s, p + HODO_EVENT_HEADER, left - HODO_EVENT_HEADER);
+	return size > left - HODO_EVENT_HEADER ? 0 : HODO_EVENT_HEADER + size;
+}
+
+uint32_t hodo_walk_count(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len,
+			 const struct hodo_walk_counter *c)
+{
+	uint32_t at = 0, run_at = 0, run_events = 0, run_tid = 0;
+
+	while (len - at >= HODO_EVENT_HEADER) {
+		uint16_t id = hodo_shm_get16(body + at);
+		uint32_t tid = hodo_shm_get32(body + at + 8);
+		uint32_t size = event_size(table, id, body + at, len - at);
+
+		if (size == 0 || id >= c->size)
+			break;
+		if (tid != run_tid) {
+			if (run_events)
+				c->run(c->arg, run_tid, run_events, at - run_at);
+			run_tid = tid;
+			run_at = at;
+			run_events = 0;
+		}
+		c->tally[id].events++;
+		c->tally[id].bytes += size;
+		run_events++;
+		at += size;
+	}
+	if (run_events)
+		c->run(c->arg, run_tid, run_events, at - run_at);
+	return at;
+}

@@ -47,4 +47,24 @@ void hodo_walk_free(struct hodo_walk_table *table);
 void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t ts_begin,
 	       uint32_t events_max, struct hodo_walk_result *result);
 
+/* Of one event, by its id. Bytes with its header. */
+struct hodo_walk_tally {
+	uint64_t events, bytes;
+};
+
+struct hodo_walk_counter {
+	struct hodo_walk_tally *tally;
+	uint32_t size; /* entries of tally: events with a higher id stop the walk */
+	/* Is told of each run of events that one thread wrote. */
+	void (*run)(void *arg, uint32_t tid, uint32_t events, uint32_t bytes);
+	void *arg;
+};
+
+/*
+ * Counts the whole events in the len bytes at body, which may change meanwhile, by id
+ * and by thread, up to the first that is unknown or too long. Returns their bytes.
+ */
+uint32_t hodo_walk_count(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len,
+			 const struct hodo_walk_counter *counter);
+
 #endif
