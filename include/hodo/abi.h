@@ -328,6 +328,7 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 200);
 #define HODO_WANTS_EXIT 2u /* end the recording of all processes */
 #define HODO_SHM_FLIGHT 1u   /* a file of a process's own: struct hodo_flight is there */
 #define HODO_SHM_SNAPSHOT 2u /* a copy that was made while the process ran on: see hodo_ring.word_before */
+#define HODO_SHM_LOCKED 4u   /* the file is locked (flock) as long as its process has it mapped */
 #define HODO_SHM_MAGIC "HODOSHM"
 
 /*

@@ -132,6 +132,7 @@ static void populate_ahead(struct hodo_view *v, uint64_t seq)
 	uint64_t packets = hodo_recording.layout.ring_size / hodo_recording.layout.packet_size;
 	uint64_t n = hodo_load(&v->populated);
 
+	hodo_flight_moment();
 	while (n < packets && n <= seq + 1) {
 		populate(v->data + n * v->packet_size, v->packet_size);
 		hodo_store(&v->populated, ++n);

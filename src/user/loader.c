@@ -58,6 +58,7 @@ static void loader_changed(void)
 		unload_mask = hodo_control_lock();
 	unloading = false;
 	hodo_objects_scan();
+	hodo_flight_objects();
 	hodo_patch_sites();
 	hodo_control_unlock(unload_mask);
 }

@@ -151,6 +151,7 @@ HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file
 HODO_HIDDEN const char *hodo_flight_path(void);
 HODO_HIDDEN void hodo_flight_moment(void); /* notes the clocks; signal safe */
 HODO_HIDDEN void hodo_flight_ended(void);
+HODO_HIDDEN void hodo_flight_objects(void); /* objects have come: their events may be the first */
 
 /* gate.c: conditions and filters. */
 HODO_HIDDEN bool hodo_conditions_valid(const uint8_t *at, uint32_t n, uint32_t len);

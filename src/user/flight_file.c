@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* flight_file.c - the files of a flight recorder; see flight.h. */
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include "flight.h"
+#include "sys.h"
+
+#ifndef FS_NOCOW_FL
+#define FS_NOCOW_FL 0x00800000
+#endif
+
+#define SUFFIX ".flight"
+#define NUMBER_MAX 10000u /* files of one name */
+#define NAME_MAX_BYTES 256
+#define PRUNE_MAX 16 /* files at a time */
+
+/* -------------------------------------------------------------------- paths */
+
+void hodo_flight_path_add(struct hodo_flight_path *p, const char *text)
+{
+	size_t n = __builtin_strlen(text);
+
+	if (n >= sizeof(p->s) - p->len) {
+		p->cut = true;
+		return;
+	}
+	__builtin_memcpy(p->s + p->len, text, n + 1);
+	p->len += n;
+}
+
+void hodo_flight_path_number(struct hodo_flight_path *p, uint64_t n)
+{
+	char digits[24];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = 0;
+	do
+		digits[--at] = (char)('0' + n % 10);
+	while (n /= 10);
+	hodo_flight_path_add(p, digits + at);
+}
+
+int hodo_flight_path_dir(struct hodo_flight_path *p, const char *dir)
+{
+	long n;
+
+	p->len = 0;
+	p->cut = false;
+	p->s[0] = 0;
+	if (*dir != '/') {
+		n = hodo_sys2(SYS_getcwd, p->s, sizeof(p->s));
+		if (n <= 0)
+			return n < 0 ? (int)n : -ENOENT;
+		if (p->s[0] != '/') /* "(unreachable)…" */
+			return -ENOENT;
+		p->len = __builtin_strlen(p->s);
+		hodo_flight_path_add(p, "/");
+	}
+	hodo_flight_path_add(p, dir);
+	while (p->len > 1 && p->s[p->len - 1] == '/')
+		p->s[--p->len] = 0;
+	return p->cut ? -ENAMETOOLONG : 0;
+}
+
+static void cut_path(struct hodo_flight_path *p, size_t len)
+{
+	p->len = len;
+	p->s[len] = 0;
+}
+
+/* "/COMM-PID" */
+static void add_process(struct hodo_flight_path *p)
+{
+	char comm[16] = "";
+
+	hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, comm);
+	comm[sizeof(comm) - 1] = 0;
+	for (char *c = comm; *c; c++) {
+		bool safe = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+			    *c == '_' || *c == '+' || *c == '-' || (*c == '.' && c > comm);
+		if (!safe)
+			*c = '_';
+	}
+	hodo_flight_path_add(p, "/");
+	hodo_flight_path_add(p, comm);
+	hodo_flight_path_add(p, "-");
+	hodo_flight_path_number(p, (uint64_t)hodo_sys0(SYS_getpid));
+}
+
+/* --------------------------------------------------------------------- room */
+
+int hodo_flight_file_limit(uint64_t bytes)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	hodo_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
+	return limit.rlim_cur < bytes ? -EFBIG : 0;
+}
+
+static int write_zeros(int fd, uint64_t bytes)
+{
+	/* A table that stays zero for ever is large enough to make this few calls. */
+	const uint64_t step = sizeof(hodo_no_views);
+
+	for (uint64_t at = 0; at < bytes;) {
+		uint64_t n = bytes - at < step ? bytes - at : step;
+		long done = hodo_sys4(SYS_pwrite64, fd, hodo_no_views, n, at);
+
+		if (done <= 0 && done != -EINTR)
+			return done < 0 ? (int)done : -EIO;
+		at += done > 0 ? (uint64_t)done : 0;
+	}
+	return 0;
+}
+
+/*
+ * All the room at once: with a hole in it, a writer whose page does not find any on a full disk would be ended by
+ * SIGBUS.
+ */
+static int take_room(int fd, uint64_t bytes)
+{
+	int flags = 0;
+	long error;
+
+	/* Where a file system copies on write, room that was taken is not used for a second write. It can
+	 * be told not to while the file is empty; others do not know this flag. */
+	if (hodo_sys3(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) == 0) {
+		flags |= FS_NOCOW_FL;
+		hodo_sys3(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags);
+	}
+	for (int i = 0; (error = hodo_sys4(SYS_fallocate, fd, 0, 0, bytes)) == -EINTR && i < 100; i++)
+		;
+	if (error == -EOPNOTSUPP || error == -ENOSYS)
+		return write_zeros(fd, bytes);
+	return (int)error;
+}
+
+/* ------------------------------------------------------------------- making */
+
+/*
+ * Locks what was just made. Until then it looks like a dead process's file: somebody who cleans up may
+ * have removed it (-ESTALE), or be about to (-EWOULDBLOCK).
+ */
+static int lock_new(int fd, bool *locked)
+{
+	long error = hodo_sys2(SYS_flock, fd, LOCK_EX | LOCK_NB);
+	struct stat st;
+
+	*locked = error == 0;
+	if (error == -EWOULDBLOCK)
+		return -EWOULDBLOCK;
+	error = hodo_sys2(SYS_fstat, fd, &st);
+	return error ? (int)error : st.st_nlink == 0 ? -ESTALE : 0;
+}
+
+int hodo_flight_file_make(struct hodo_flight_path *path, uint64_t bytes, bool *locked)
+{
+	int error = hodo_flight_file_limit(bytes);
+	size_t stem;
+
+	add_process(path);
+	stem = path->len;
+	for (uint32_t n = 1; !error && n < NUMBER_MAX; n++) {
+		long fd;
+
+		cut_path(path, stem);
+		if (n > 1) {
+			hodo_flight_path_add(path, "-");
+			hodo_flight_path_number(path, n);
+		}
+		hodo_flight_path_add(path, SUFFIX);
+		if (path->cut)
+			return -ENAMETOOLONG;
+		fd = hodo_sys4(SYS_openat, AT_FDCWD, path->s, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd == -EEXIST)
+			continue;
+		if (fd < 0)
+			return (int)fd;
+		HODO_INJECT(HODO_INJECT_FLIGHT);
+		error = lock_new((int)fd, locked);
+		if (!error) {
+			error = take_room((int)fd, bytes);
+			HODO_INJECT(HODO_INJECT_FLIGHT);
+			if (!error)
+				return (int)fd;
+			hodo_sys3(SYS_unlinkat, AT_FDCWD, path->s, 0);
+		} else if (error == -ESTALE || error == -EWOULDBLOCK) {
+			error = 0;
+		}
+		hodo_sys1(SYS_close, fd);
+	}
+	return error ? error : -EEXIST;
+}
+
+int hodo_flight_file_snapshot(struct hodo_flight_path *path, uint64_t bytes, uint32_t *n)
+{
+	int error = hodo_flight_file_limit(bytes);
+	size_t stem = path->len - (sizeof(SUFFIX) - 1);
+
+	for (; !error && *n < NUMBER_MAX; ++*n) {
+		long fd;
+
+		cut_path(path, stem);
+		hodo_flight_path_add(path, ".");
+		hodo_flight_path_number(path, *n);
+		hodo_flight_path_add(path, ".snapshot");
+		if (path->cut)
+			return -ENAMETOOLONG;
+		fd = hodo_sys4(SYS_openat, AT_FDCWD, path->s, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd != -EEXIST)
+			return (int)fd;
+	}
+	return error ? error : -EEXIST;
+}
+
+/* ------------------------------------------------------------------ pruning */
+
+struct dead {
+	int64_t seconds, ns; /* when it was last written */
+	char name[NAME_MAX_BYTES];
+};
+
+static bool is_ours(const char *name)
+{
+	size_t n = __builtin_strlen(name), suffix = sizeof(SUFFIX) - 1;
+
+	return n > suffix && n < NAME_MAX_BYTES && __builtin_memcmp(name + n - suffix, SUFFIX, suffix) == 0;
+}
+
+/* Of a file whose process could not lock it. */
+static bool lives_by_pid(int fd)
+{
+	struct hodo_shm head;
+
+	if (hodo_sys4(SYS_pread64, fd, &head, sizeof(head), 0) != sizeof(head) || head.pid == 0 ||
+	    (head.flags & HODO_SHM_LOCKED))
+		return false;
+	return hodo_sys2(SYS_kill, head.pid, 0) != -ESRCH;
+}
+
+/* Opens and locks the file if it is a dead process's; a negative number if not. */
+static long open_dead(long dir, const char *name, struct stat *st)
+{
+	long fd = hodo_sys4(SYS_openat, dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
+
+	if (fd < 0)
+		return fd;
+	if (hodo_sys2(SYS_fstat, fd, st) == 0 && S_ISREG(st->st_mode) &&
+	    hodo_sys2(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK && !lives_by_pid((int)fd))
+		return fd;
+	hodo_sys1(SYS_close, fd);
+	return -EBUSY;
+}
+
+/* Calls each for the names that end as ours do. */
+static void each_file(long dir, void (*each)(long dir, const char *name, void *arg), void *arg)
+{
+	char buffer[4096] __attribute__((aligned(8)));
+	long n;
+
+	hodo_sys3(SYS_lseek, dir, 0, SEEK_SET);
+	while ((n = hodo_sys3(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
+		for (long at = 0; at < n; at += *(uint16_t *)(buffer + at + 16)) {
+			/* d_ino, d_off, d_reclen, d_type, d_name */
+			if (is_ours(buffer + at + 19))
+				each(dir, buffer + at + 19, arg);
+		}
+	}
+}
+
+struct survey {
+	uint32_t files, dead;
+	uint32_t kept; /* of the oldest */
+	struct dead oldest[PRUNE_MAX];
+};
+
+static void count_file(long dir, const char *name, void *arg)
+{
+	((struct survey *)arg)->files++;
+}
+
+static bool is_older(const struct dead *a, const struct dead *b)
+{
+	return a->seconds != b->seconds ? a->seconds < b->seconds : a->ns < b->ns;
+}
+
+/* Keeps the oldest ones, in order. */
+static void look_at_file(long dir, const char *name, void *arg)
+{
+	struct survey *s = arg;
+	struct dead d;
+	struct stat st;
+	long fd = open_dead(dir, name, &st);
+	uint32_t at;
+
+	if (fd < 0)
+		return;
+	hodo_sys1(SYS_close, fd);
+	s->dead++;
+	d.seconds = st.st_mtim.tv_sec;
+	d.ns = st.st_mtim.tv_nsec;
+	__builtin_memcpy(d.name, name, __builtin_strlen(name) + 1);
+	for (at = s->kept; at > 0 && is_older(&d, &s->oldest[at - 1]); at--) {
+		if (at < PRUNE_MAX)
+			s->oldest[at] = s->oldest[at - 1];
+	}
+	if (at < PRUNE_MAX) {
+		s->oldest[at] = d;
+		s->kept += s->kept < PRUNE_MAX;
+	}
+}
+
+/* Locked meanwhile, so that of two processes that clean up at once the later one does not remove what a
+ * third has made under that name. */
+static void remove_dead(long dir, const char *name)
+{
+	struct stat st;
+	long fd = open_dead(dir, name, &st);
+
+	if (fd < 0)
+		return;
+	if (hodo_sys2(SYS_fstat, fd, &st) == 0 && st.st_nlink > 0)
+		hodo_sys3(SYS_unlinkat, dir, name, 0);
+	hodo_sys1(SYS_close, fd);
+}
+
+void hodo_flight_file_prune(const char *path, uint32_t keep)
+{
+	static struct survey s; /* under the control lock */
+	long dir = hodo_sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+
+	if (dir < 0)
+		return;
+	s.files = s.dead = s.kept = 0;
+	each_file(dir, count_file, &s);
+	if (s.files > keep)
+		each_file(dir, look_at_file, &s);
+	for (uint32_t i = 0; i < s.kept && s.dead > keep; i++, s.dead--)
+		remove_dead(dir, s.oldest[i].name);
+	hodo_sys1(SYS_close, dir);
+}
