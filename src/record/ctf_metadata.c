@@ -119,7 +119,7 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	hodo_text_add(t, " exe=");
 	hodo_text_add_encoded(t, m->exe);
 	hodo_text_add(t, " start=%s mode=%s ring_size=%llu packet_size=%u*/\n",
-		      m->start == HODO_START_FORK ? "fork" : "exec",
+		      m->start == HODO_START_FORK ? "fork" : m->start == HODO_START_ATTACH ? "attach" : "exec",
 		      m->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", (unsigned long long)m->ring_size,
 		      m->packet_size);
 	add_clock_comment(t, m->clock);
@@ -277,6 +277,14 @@ static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 	hodo_text_add(t, "*/\n");
 }
 
+static void add_snapshot(struct hodo_text *t, const struct hodo_ctf_snapshot *s)
+{
+	hodo_text_add(t, "/*@snapshot number=%u time=%lld.%09lld why=", s->number,
+		      (long long)(s->real_ns / 1000000000), (long long)(s->real_ns % 1000000000));
+	hodo_text_add_encoded(t, s->why);
+	hodo_text_add(t, "*/\n");
+}
+
 static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
 	for (uint32_t i = 0; i < m->catalog->objects; i++)
@@ -309,6 +317,8 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 			      (unsigned long long)m->functions->missed, (unsigned long long)m->functions->deep,
 			      (unsigned long long)m->functions->threads,
 			      (unsigned long long)m->functions->profile_lost);
+	if (m->snapshot)
+		add_snapshot(t, m->snapshot);
 	if (m->ended)
 		hodo_text_add(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
 			      (long long)(m->end_real_ns % 1000000000));

@@ -24,6 +24,13 @@ struct hodo_ctf_lost {
 	uint64_t full, too_large, busy, overwritten, unwritten, damaged;
 };
 
+/* Of one that was taken while the process ran on. */
+struct hodo_ctf_snapshot {
+	uint32_t number; /* 0: it has none */
+	int64_t real_ns;
+	const char *why;
+};
+
 /* What one metadata file says. Strings may hold anything. */
 struct hodo_ctf_metadata {
 	uint8_t uuid[16];
@@ -42,6 +49,7 @@ struct hodo_ctf_metadata {
 	const struct hodo_functions_seen *functions; /* NULL: functions were not recorded */
 	bool ended; /* the recording of this process is complete */
 	int64_t end_real_ns;
+	const struct hodo_ctf_snapshot *snapshot; /* NULL: it is none */
 };
 
 /* Appends the text; an error is left in out. */

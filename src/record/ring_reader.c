@@ -28,6 +28,7 @@ void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, c
 	r->packet_size = layout->packet_size;
 	r->mode = mode;
 	r->copy = copy;
+	r->ts_max = UINT64_MAX;
 }
 
 static struct place place_of(const struct hodo_ring_reader *r, uint64_t word)
@@ -69,11 +70,7 @@ static uint64_t load_count(const uint64_t *p)
 	return add_capped(hodo_shm_load64(p), 0);
 }
 
-/*
- * Loads the word and finds the full sequence number of the open packet.
- * False if the ring was never used, or is broken.
- */
-static bool locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current)
+bool hodo_ring_locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current)
 {
 	for (int tries = 0; tries < 64; tries++) {
 		struct place p;
@@ -103,6 +100,11 @@ static bool locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current
 	}
 	r->broken = true;
 	return false;
+}
+
+uint64_t hodo_ring_ahead(const struct hodo_ring_reader *r, uint64_t later, uint64_t word)
+{
+	return number_delta(r, place_of(r, later).number, place_of(r, word).number);
 }
 
 static void damaged(struct hodo_ring_reader *r)
@@ -173,14 +175,51 @@ static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
 }
 
+/* How many of the packet's events, which are in order, are not later than the moment of the copy. */
+static uint32_t events_until(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t begin,
+			     uint32_t events, uint64_t ts_max)
+{
+	uint32_t low = 0, high = events;
+
+	while (low < high) {
+		uint32_t half = high - (high - low) / 2;
+		struct hodo_walk_result walk;
+
+		hodo_walk(table, body, len, begin, half, &walk);
+		if (walk.ts_last > ts_max)
+			high = half - 1;
+		else
+			low = half;
+	}
+	return low;
+}
+
+/* Leaves out of a checked packet what is later than the moment of the copy; then it is the last. */
+static void cut(struct hodo_ring_reader *r, const struct hodo_walk_table *table, struct hodo_packet *h,
+		const uint8_t *body, uint32_t len)
+{
+	struct hodo_walk_result walk = { 0, 0, h->timestamp_begin };
+	uint32_t events = 0;
+
+	if (h->timestamp_begin <= r->ts_max)
+		events = events_until(table, body, len, h->timestamp_begin, h->events, r->ts_max);
+	if (events > 0)
+		hodo_walk(table, body, len, h->timestamp_begin, events, &walk);
+	r->ended = true;
+	h->events = events;
+	h->timestamp_end = walk.ts_last;
+	h->content_size = 8ull * (HEADER + walk.bytes);
+}
+
 /*
  * A closed packet, in shared memory or already in r->copy. It is the copy that
  * is checked and that goes to the sink: an honest process does not write there
- * any more, another could between check and use.
+ * any more, another could between check and use. A frozen ring is a copy as it is.
  */
 static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
 			const struct hodo_walk_table *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
 {
+	const uint8_t *body = r->frozen ? packet + HEADER : r->copy + HEADER;
 	struct hodo_walk_result walk;
 	struct hodo_packet h;
 	uint32_t len;
@@ -191,16 +230,21 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 		return;
 	}
 	len = (uint32_t)(h.content_size / 8) - HEADER;
-	if (packet != r->copy)
+	if (packet + HEADER != body && packet != r->copy)
 		hodo_shm_copy(r->copy + HEADER, packet + HEADER, len);
-	hodo_walk(table, r->copy + HEADER, len, h.timestamp_begin, h.events, &walk);
+	hodo_walk(table, body, len, h.timestamp_begin, h.events, &walk);
 	if (walk.events != h.events || walk.bytes != len || walk.ts_last > h.timestamp_end) {
 		damaged(r);
 		return;
 	}
-	if (h.events == 0) /* its losses show in the next one */
+	if (h.timestamp_end > r->ts_max && walk.ts_last > r->ts_max)
+		cut(r, table, &h, body, len);
+	if (h.events == 0) { /* its losses show in the next one */
+		if (r->ended)
+			missing_before(r, h.events_before);
 		return;
-	give(r, sink, &h, r->copy + HEADER, refused);
+	}
+	give(r, sink, &h, body, refused);
 }
 
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
@@ -214,7 +258,7 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 		r->word = hodo_shm_load64(&r->ring->word);
 		return 0;
 	}
-	if (!locate(r, &word, &current))
+	if (!hodo_ring_locate(r, &word, &current))
 		return 0;
 	used = current - r->next;
 	if (used > 0) {
@@ -237,7 +281,7 @@ static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 
 	if (r->next < oldest)
 		r->next = oldest;
-	for (; r->next < current; r->next++) {
+	for (; r->next < current && !r->ended; r->next++) {
 		const uint8_t *packet = packet_at(r, r->next);
 		uint64_t refused = refused_until(r, r->next);
 
@@ -264,30 +308,37 @@ static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 	const uint8_t *packet = packet_at(r, current);
 	struct place p = place_of(r, word);
 	uint64_t refused = refused_now(r);
+	const uint8_t *body = packet + HEADER;
 	struct hodo_walk_result walk;
 	struct hodo_packet h;
 
-	hodo_shm_copy(r->copy, packet, p.offset);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (place_of(r, hodo_shm_load64(&r->ring->word)).number != p.number)
-		return false;
-	memcpy(&h, r->copy, sizeof(h));
+	if (!r->frozen) {
+		hodo_shm_copy(r->copy, packet, p.offset);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (place_of(r, hodo_shm_load64(&r->ring->word)).number != p.number)
+			return false;
+		body = r->copy + HEADER;
+	}
+	memcpy(&h, body - HEADER, sizeof(h));
 	if (!header_plausible(r, &h, current)) {
 		damaged(r);
 		missing_before(r, r->expect + p.events);
 		return true;
 	}
 	missing_before(r, h.events_before);
-	hodo_walk(table, r->copy + HEADER, p.offset - HEADER, h.timestamp_begin, p.events, &walk);
+	hodo_walk(table, body, p.offset - HEADER, h.timestamp_begin, p.events, &walk);
 	if (walk.events != p.events || walk.bytes != p.offset - HEADER)
 		damaged(r);
 	if (walk.events > 0) {
 		h.events = walk.events;
 		h.timestamp_end = walk.ts_last;
 		h.content_size = 8ull * (HEADER + walk.bytes);
-		give(r, sink, &h, r->copy + HEADER, refused);
+		if (walk.ts_last > r->ts_max)
+			cut(r, table, &h, body, walk.bytes);
+		if (h.events > 0)
+			give(r, sink, &h, body, refused);
 	}
-	if (walk.events < p.events) {
+	if (walk.events < p.events && !r->ended) {
 		r->skipped = true;
 		missing_before(r, r->expect + (p.events - walk.events));
 	}
@@ -313,15 +364,15 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 	uint64_t word, current;
 
 	/* In a living process the open packet may be closed meanwhile: then once more, a few times at most. */
-	for (int round = 0; round < 4 && !r->broken && locate(r, &word, &current); round++) {
+	for (int round = 0; round < 4 && !r->broken && hodo_ring_locate(r, &word, &current); round++) {
 		const struct hodo_walk_table *table = sink->table(sink->arg);
 
 		r->word = word;
 		if (r->mode == HODO_MODE_OVERWRITE)
 			take_flight(r, sink, table, word, current, alive);
-		for (; r->next < current; r->next++)
+		for (; r->next < current && !r->ended; r->next++)
 			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
-		if (take_open(r, sink, table, word, current))
+		if (r->ended || take_open(r, sink, table, word, current))
 			break;
 	}
 	finish_lost(r);

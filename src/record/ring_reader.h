@@ -57,6 +57,10 @@ struct hodo_ring_reader {
 	uint32_t packet_size;
 	enum hodo_mode mode;
 	uint8_t *copy; /* packet_size bytes, shared by all readers of a session */
+	/* ring_image.h: */
+	bool frozen;     /* ring and packets are a copy, in which bodies may be given in place */
+	bool ended;      /* the moment has come: what is behind is neither given nor missing */
+	uint64_t ts_max; /* the moment, ticks; UINT64_MAX: there is none */
 
 	bool broken;     /* positions made no sense: the ring is read no more */
 	bool skipped;    /* a packet did not hold up since the last good one */
@@ -85,6 +89,15 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
  * alive: the process may still write. Sets lost; discarded is then all that is missing.
  */
 void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive);
+
+/*
+ * Loads the commit word and finds the full sequence number of the open packet.
+ * False if the ring was never used (the word is 0), or is broken.
+ */
+bool hodo_ring_locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current);
+
+/* How many packets were begun between two commit words. */
+uint64_t hodo_ring_ahead(const struct hodo_ring_reader *r, uint64_t later, uint64_t word);
 
 /* Time stamp at which the open packet began, 0 if there is none. */
 uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring_image.h - copies of rings in overwrite mode, taken while they are written.
+ *
+ * At full speed a ring of some MiB comes round in a few ms. Packets are copied from the newest
+ * backwards, some at a time, and after each lot the commit word tells up to where the
+ * writers have come: what they cannot have touched is good, now and for ever, the rest is dropped. So
+ * a copy is always without gaps, ends with the newest event, and is the longer the faster it was
+ * made: the memory for it is there before the first word is looked at, and nothing is checked or written
+ * meanwhile. From the oldest forwards, one pause of a ring's length would cost all that is still to come.
+ *
+ * All rings are cut off at one moment, before which the copying began. Whoever saw the effect
+ * of an event that is in the copy, on whatever CPU, did so after the event had been
+ * committed: so no event is there without those that led to it, as far as buffers reach back.
+ */
+#ifndef HODO_RECORD_RING_IMAGE_H
+#define HODO_RECORD_RING_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+#include "ring_reader.h"
+
+struct hodo_ring_image {
+	uint32_t number;       /* of the ring */
+	struct hodo_ring ring; /* its control block: word says how far the copy goes, 0: the ring is empty */
+	uint8_t *packets;      /* ring_size bytes, of which those of packets from oldest on are the ring's */
+	uint64_t oldest;       /* sequence number; all up to the open one are there */
+	uint64_t available;    /* packets that were there to be copied */
+	uint64_t missed;       /* if nothing could be copied: events that were committed */
+	uint64_t ts_max;       /* ticks at the moment; UINT64_MAX: none */
+	bool broken;           /* its positions made no sense */
+};
+
+struct hodo_ring_images {
+	struct hodo_layout layout;
+	struct hodo_ring_image *image; /* of rings in use, ascending */
+	uint32_t n;
+	void *map;
+	uint64_t map_bytes;
+};
+
+/*
+ * Copies the rings of the memory. clock: the one that it uses; snapshot: it is a copy itself
+ * (HODO_SHM_SNAPSHOT). fd as in struct hodo_snapshot_source. 0 or negative errno.
+ */
+int hodo_ring_images_take(struct hodo_ring_images *images, const uint8_t *shm, const struct hodo_layout *layout, int fd,
+			  enum hodo_clock clock, bool snapshot);
+void hodo_ring_images_free(struct hodo_ring_images *images);
+
+/* A reader for hodo_ring_finish(), which gives bodies in the image, behind room for their header. */
+void hodo_ring_image_reader(const struct hodo_ring_images *images, struct hodo_ring_image *image,
+			    struct hodo_ring_reader *r);
+
+#endif
