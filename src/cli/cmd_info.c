@@ -209,7 +209,8 @@ static void put_process_json(FILE *f, const struct hodo_read *r, const struct ho
 {
 	struct hodo_read_lost lost = hodo_read_lost(r, p);
 	struct sums s = sum_process(p);
-	const char *start = p->start == HODO_START_EXEC ? "exec" : p->start == HODO_START_FORK ? "fork" : "";
+	const char *start = p->start == HODO_START_EXEC ? "exec" : p->start == HODO_START_FORK ? "fork" :
+			    p->start == HODO_START_ATTACH ? "attach" : "";
 
 	fprintf(f, "{\"pid\":%u,\"ppid\":%u,\"uid\":%u,\"comm\":", p->pid, p->ppid, p->uid);
 	hodo_put_json(f, p->comm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_record.c - hodo record: runs a command and records it and all that comes of it.
+ * cmd_record.c - hodo record: runs a command and records it and all that comes of it, or processes that run.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -28,6 +28,7 @@
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
 #define PROGRESS_NS 500000000ll
+#define LINGER_NS 100000000ll /* in which a child that an attached process forked in its last moment joins */
 
 struct recording {
 	struct hodo_record_options options;
@@ -37,14 +38,21 @@ struct recording {
 	int out_fd;
 	int signal_fd;
 	pid_t pid;
-	bool ended; /* the command */
+	bool ended; /* the command, or there is none */
 	int status; /* of it, as wait() tells */
 	bool stopped;     /* before its time */
 	int stop_signal;  /* that stopped the recording, 0 if none did */
 	unsigned int interrupts;
 	bool progress;    /* there is a line on the terminal */
 	int64_t progress_ns, start_ns;
+	int64_t idle_ns; /* since when nobody is recorded */
 };
+
+/* For messages. */
+static const char *program(const struct recording *r)
+{
+	return r->options.command[0] ? r->options.command[0] : "what is recorded";
+}
 
 static int64_t now_ns(void)
 {
@@ -121,12 +129,12 @@ static void tell_summary(const struct recording *r)
 		fprintf(stderr, "hodo: %" PRIu64 " event%s of %u process%s, %s in %s\n", s->events,
 			s->events == 1 ? "" : "s", s->processes, s->processes == 1 ? "" : "es",
 			hodo_human_bytes(s->bytes, bytes), r->options.out);
-	if (!s->command && !r->stopped && !r->options.quiet)
+	if (r->options.command[0] && !s->command && !r->stopped && !r->options.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
 			   " of another architecture?", r->options.command[0]);
 	tell_losses(r);
 	if (r->options.functions.functions.tracers && s->processes > 0)
-		hodo_function_options_tell(&r->options.functions, &s->functions, r->options.command[0],
+		hodo_function_options_tell(&r->options.functions, &s->functions, program(r),
 					   r->options.out, r->options.quiet);
 }
 
@@ -203,6 +211,20 @@ static void wait_for_something(struct recording *r, int64_t ns)
 	}
 }
 
+/* Whether somebody is recorded, or may yet be. */
+static bool is_busy(struct recording *r)
+{
+	int64_t now = now_ns();
+
+	if (hodo_session_busy(r->session)) {
+		r->idle_ns = 0;
+		return true;
+	}
+	if (r->idle_ns == 0)
+		r->idle_ns = now;
+	return r->options.attach.n && now - r->idle_ns < LINGER_NS;
+}
+
 /* Until the command has ended and nobody is recorded any more, or we are told to stop. */
 static void run_loop(struct recording *r)
 {
@@ -215,11 +237,12 @@ static void run_loop(struct recording *r)
 			ns = hodo_session_step(r->session);
 			show_progress(r);
 			reap(r);
-			if (r->ended && !hodo_session_busy(r->session)) {
+			if (r->ended && !is_busy(r)) {
 				end_recording(r);
 				continue;
 			}
-			if (r->ended && ns > 10000000) /* who may yet come is looked for */
+			/* Who may yet come is looked for. */
+			if (r->ended && ns > 10000000 && (o->command[0] || r->idle_ns))
 				ns = 10000000;
 		}
 		if (r->session && o->duration_ns) {
@@ -250,7 +273,7 @@ static void signal_set(sigset_t *set)
 	}
 }
 
-/* 0, or -EEXIST if the output is somebody else's. Without a session the command runs all the same. */
+/* 0, or -EEXIST if the output is somebody else's. Without a session a command runs all the same. */
 static int open_session(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
@@ -271,25 +294,35 @@ static int open_session(struct recording *r)
 	}
 	config.out_fd = r->out_fd;
 	if (r->out_fd < 0 || hodo_session_open(&r->session, &config, why, sizeof(why)) < 0) {
-		hodo_error("%s: %s runs without being recorded", why, o->command[0]);
+		if (o->command[0])
+			hodo_error("%s: %s runs without being recorded", why, o->command[0]);
+		else
+			hodo_error("%s", why);
 		r->session = NULL;
 	}
 	return 0;
 }
 
+static void drop_recording(struct recording *r)
+{
+	if (!r->session)
+		return;
+	hodo_session_close(r->session, NULL);
+	r->session = NULL;
+	rmdir(r->options.out);
+}
+
 static int start_failed(struct recording *r, int err)
 {
-	if (r->session) {
-		hodo_session_close(r->session, NULL);
-		r->session = NULL;
-		rmdir(r->options.out);
-	}
+	drop_recording(r);
 	hodo_error("%s: %s", r->options.command[0], strerror(-err));
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static int exit_status(const struct recording *r)
 {
+	if (!r->options.command[0])
+		return r->stats.processes ? 0 : HODO_EXIT_FAILURE;
 	if (r->ended && WIFSIGNALED(r->status)) {
 		hodo_launch_die(WTERMSIG(r->status));
 		return 128 + WTERMSIG(r->status);
@@ -301,39 +334,71 @@ static int exit_status(const struct recording *r)
 	return 128 + r->stop_signal;
 }
 
-static int record(struct recording *r)
+/* Before an earlier recording is moved for nothing. 0 or the exit status. */
+static int check(struct recording *r, char *library, size_t library_size)
 {
-	char library[PATH_MAX], why[PATH_MAX + 256];
-	sigset_t signals;
+	char why[PATH_MAX + 256];
 	int err;
 
-	/* Before an earlier recording is moved for nothing. */
+	if (!r->options.command[0])
+		return hodo_attach_find(&r->options.attach) ? 0 : HODO_EXIT_FAILURE;
 	err = hodo_launch_check(r->options.command[0]);
 	if (err) {
 		hodo_error("%s: %s", r->options.command[0],
 			err == -ENOENT ? "command not found" : "cannot be run: permission denied");
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
-	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
+	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0) {
 		hodo_error("%s", why);
-		return 1;
+		return HODO_EXIT_FAILURE;
 	}
-	signal_set(&signals);
-	hodo_launch_prepare(&r->launch, &signals);
-	r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r->signal_fd < 0) {
-		hodo_error("cannot watch for signals: %s", strerror(errno));
-		return 1;
-	}
-	if (open_session(r) < 0)
-		return 1;
+	hodo_attach_find(&r->options.attach);
+	return 0;
+}
+
+/* The processes that run, then the command. 0 or the exit status. */
+static int start(struct recording *r, const char *library)
+{
+	const struct hodo_record_options *o = &r->options;
+	int err;
+
 	r->start_ns = now_ns();
-	err = hodo_launch_start(&r->launch, r->options.command, r->session ? library : NULL,
+	if (r->session && hodo_attach_record(&r->options.attach, r->session) == 0 && !o->command[0]) {
+		drop_recording(r);
+		return HODO_EXIT_FAILURE;
+	}
+	r->ended = !o->command[0];
+	if (r->ended)
+		return r->session ? 0 : HODO_EXIT_FAILURE;
+	err = hodo_launch_start(&r->launch, o->command, r->session ? library : NULL,
 				r->session ? hodo_session_socket(r->session) : NULL, &r->pid);
 	if (err)
 		return start_failed(r, err);
 	if (r->session)
 		hodo_session_set_command(r->session, r->pid);
+	return 0;
+}
+
+static int record(struct recording *r)
+{
+	char library[PATH_MAX];
+	int status = check(r, library, sizeof(library));
+	sigset_t signals;
+
+	if (status)
+		return status;
+	signal_set(&signals);
+	hodo_launch_prepare(&r->launch, &signals);
+	r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->signal_fd < 0) {
+		hodo_error("cannot watch for signals: %s", strerror(errno));
+		return HODO_EXIT_FAILURE;
+	}
+	if (open_session(r) < 0)
+		return HODO_EXIT_FAILURE;
+	status = start(r, library);
+	if (status)
+		return status;
 	run_loop(r);
 	return exit_status(r);
 }

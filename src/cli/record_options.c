@@ -15,8 +15,12 @@
 
 static const char usage_text[] =
 	"usage: hodo record [options] [--] CMD [ARGUMENT...]\n"
-	"Runs CMD and records its events, and those of all processes that come of it.\n"
+	"       hodo record [options] -p PID[,PID...]\n"
+	"Runs CMD and records its events, and those of all processes that come of it; or\n"
+	"records processes that are running, until Ctrl-C or their end.\n"
 	"\n"
+	"  -p, --pid PID[,PID...]        record these processes, and what they fork; may be given\n"
+	"                                several times, and with a CMD\n"
 	"  -e, --event EVENT[,EVENT...]  record these only: PROVIDER:NAME, with * ? [...];\n"
 	"                                ! in front leaves out; may be given several times;\n"
 	"                                func:NAME records functions\n"
@@ -88,6 +92,7 @@ enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_P
 
 static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
+	{ "pid", required_argument, NULL, 'p' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "buffer", required_argument, NULL, 'm' },
 	{ "overwrite", no_argument, NULL, OPT_OVERWRITE },
@@ -150,6 +155,8 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 	switch (option) {
 	case 'e':
 		return hodo_function_options_event(&o->functions, &o->patterns, value);
+	case 'p':
+		return hodo_attach_options_add(&o->attach, value);
 	case 'o':
 		o->out = value;
 		return *value ? 0 : hodo_usage(VERB, "-o needs the name of a directory");
@@ -188,7 +195,7 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	o->ring_size = RING_SIZE;
 	o->packet_age_ns = PACKET_AGE_NS;
 	optind = 0;
-	while ((option = hodo_getopt(argc, argv, "+:e:o:m:qh", long_options, usage_text)) != -1) {
+	while ((option = hodo_getopt(argc, argv, "+:e:p:o:m:qh", long_options, usage_text)) != -1) {
 		if (option == 'h')
 			return HODO_RECORD_HELPED;
 		err = set_option(o, option, optarg);
@@ -199,8 +206,8 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	err = hodo_function_options_check(&o->functions, &o->patterns);
 	if (err)
 		return err;
-	if (!o->command[0])
-		return hodo_usage(VERB, "no command to record");
+	if (!o->command[0] && !o->attach.n)
+		return hodo_usage(VERB, "no command to record, and no process: give a command, or -p PID");
 	if (o->packet_size == 0) {
 		uint64_t size = o->ring_size / PACKETS_A_RING;
 
@@ -218,4 +225,5 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_pattern_free(&o->patterns);
 	hodo_pattern_free(&o->fields);
 	hodo_functions_free(&o->functions.functions);
+	hodo_attach_options_free(&o->attach);
 }

@@ -10,6 +10,7 @@
 #include <hodo/abi.h>
 #include <record/pattern.h>
 
+#include "record_attach.h"
 #include "record_functions.h"
 
 struct hodo_record_options {
@@ -25,7 +26,8 @@ struct hodo_record_options {
 	struct hodo_pattern_list fields; /* that the filter names */
 	uint8_t filter[HODO_FILTER_MAX];
 	size_t filter_len; /* 0: none */
-	char **command;
+	struct hodo_attach_options attach;
+	char **command; /* [0] NULL: none */
 };
 
 #define HODO_RECORD_HELPED (-1)

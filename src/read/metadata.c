@@ -180,6 +180,7 @@ static int word_process(struct hodo_trace *t, struct line *l)
 	p->exe = get_text(l, "exe");
 	p->start = strcmp(start, "exec") == 0   ? HODO_START_EXEC
 		   : strcmp(start, "fork") == 0 ? HODO_START_FORK
+		   : strcmp(start, "attach") == 0 ? HODO_START_ATTACH
 						: 0;
 	p->mode = strcmp(get_text(l, "mode"), "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
 	get_number(l, "ring_size", UINT64_MAX, &p->ring_bytes);

@@ -11,6 +11,12 @@
 #include <hodo/abi.h>
 
 /*
+ * Opens the process pid: a descriptor of it as pidfd_open(2) gives, or a negative errno with a line for
+ * the user in why: -ESRCH there is none, -EPERM another user's, -EINVAL a thread, or the kernel's.
+ */
+int hodo_peer_open(pid_t pid, char *why, size_t why_size);
+
+/*
  * Connects to the process pid, which must be ours or we root, and be the one behind
  * pidfd still. The connection, -ECONNREFUSED: it does not listen; or another
  * negative errno, with a line for the user in why.

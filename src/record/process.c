@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adopt.h"
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
@@ -470,6 +471,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	p->next = s->gone;
 	s->gone = p;
 	s->live--;
+	hodo_lifeline_end(p);
 	/* The descriptor leaves epoll with this; what epoll has already told is answered by gone(). */
 	close(p->pidfd);
 	p->pidfd = -1;
@@ -535,6 +537,7 @@ void hodo_process_free(struct hodo_process *p)
 		hodo_stream_close(&p->ring[p->active[i]]->stream);
 		free(p->ring[p->active[i]]);
 	}
+	hodo_lifeline_free(p);
 	if (p->shm)
 		munmap(p->shm, p->layout.total);
 	if (p->dirfd >= 0)

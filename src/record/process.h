@@ -35,6 +35,7 @@ struct hodo_process {
 	struct hodo_session *session;
 	struct hodo_process *next;
 	struct hodo_process_id id;
+	struct hodo_lifeline *lifeline; /* adopt.h; NULL: it joined by itself */
 	int pidfd;
 	int memfd;
 	uint8_t *shm;
@@ -93,6 +94,8 @@ void hodo_process_write_profile(struct hodo_process *p);
 
 /* threads.c: reads new names from the shared table; all: also those not yet valid before. */
 void hodo_process_read_threads(struct hodo_process *p, bool all);
+/* threads.c: names all threads that there are now. */
+void hodo_process_name_threads(struct hodo_process *p);
 /* threads.c: looks up some threads' present names. */
 void hodo_process_refresh_threads(struct hodo_process *p);
 

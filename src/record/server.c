@@ -24,6 +24,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "adopt.h"
+#include "proc_status.h"
 #include "process.h"
 #include "runtime_dir.h"
 
@@ -45,6 +47,7 @@ struct connection {
 	int fd;    /* -1: dropped */
 	int pidfd; /* -1 until it said hello */
 	bool greeted;
+	bool adopted; /* it stays */
 	int64_t deadline_ns;
 	struct hodo_process_id id;
 };
@@ -71,7 +74,8 @@ static void drop(struct connection *c)
 	c->next = server->gone;
 	server->gone = c;
 	server->n--;
-	close(c->fd);
+	if (c->fd >= 0)
+		close(c->fd);
 	c->fd = -1;
 	if (c->pidfd >= 0)
 		close(c->pidfd);
@@ -117,34 +121,16 @@ static int open_pidfd(const struct connection *c)
 	return fd;
 }
 
-/* Whether vpid is what the process is called in its own pid namespace. */
-static bool is_vpid(pid_t pid, uint32_t vpid)
-{
-	char line[512], path[32];
-	unsigned long last = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "NSpid:", 6) != 0)
-			continue;
-		for (char *at = line + 6, *end; (end = at, strtoul(at, &end, 10), end != at); at = end)
-			last = strtoul(at, NULL, 10);
-	}
-	if (f)
-		fclose(f);
-	return last == vpid;
-}
-
 static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 {
+	struct hodo_proc_status status;
 	char path[32];
 	ssize_t len;
 
-	c->id.vpid = h->pid == (uint32_t)c->id.pid || is_vpid(c->id.pid, h->pid) ? h->pid : (uint32_t)c->id.pid;
+	/* What it is called in its own pid namespace. */
+	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
 	c->id.ppid = h->ppid;
-	c->id.start = h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
+	c->id.start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
 	memcpy(c->id.comm, h->comm, sizeof(c->id.comm));
 	c->id.comm[sizeof(c->id.comm) - 1] = 0;
 	memcpy(c->id.exe, h->exe, sizeof(c->id.exe));
@@ -206,7 +192,7 @@ static void take_hello(struct connection *c)
 		refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak our language");
 	else if (h.head.version != HODO_ABI_VERSION)
 		refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");
-	else if ((c->pidfd = open_pidfd(c)) < 0)
+	else if (c->pidfd < 0 && (c->pidfd = open_pidfd(c)) < 0)
 		refuse(c, errno == EMFILE || errno == ENFILE ? TOO_MANY_FILES : "it is gone");
 	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
 		refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
@@ -269,6 +255,19 @@ static int receive_ready(int fd, const char **why)
 	return -1;
 }
 
+/* It ends with the recording of the process that has just been started. */
+static void keep_connection(struct connection *c)
+{
+	struct hodo_process *p = c->session->processes;
+	int fd = c->fd;
+
+	c->fd = -1;
+	if (hodo_lifeline_start(p, fd) < 0) {
+		hodo_session_report(c->session, "process %d is not recorded: out of memory", (int)p->id.pid);
+		hodo_process_finish(p, true);
+	}
+}
+
 static void take_ready(struct connection *c)
 {
 	const char *why;
@@ -290,6 +289,8 @@ static void take_ready(struct connection *c)
 	} else if (hodo_process_start(c->session, &c->id, pidfd, memfd, &why) < 0) {
 		refuse(c, why);
 	} else {
+		if (c->adopted)
+			keep_connection(c);
 		drop(c);
 	}
 }
@@ -318,6 +319,50 @@ static bool too_many(const struct hodo_server *server, pid_t pid)
 	return same >= CONNECTIONS_PID_MAX || server->n >= CONNECTIONS_MAX;
 }
 
+static struct connection *new_connection(struct hodo_server *server, int fd, pid_t pid, uid_t uid)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+
+	if (!c || hodo_session_watch(server->session, fd, &c->watch) < 0) {
+		free(c);
+		return NULL;
+	}
+	c->watch.ready = connection_ready;
+	c->session = server->session;
+	c->fd = fd;
+	c->pidfd = -1;
+	c->id.pid = pid;
+	c->id.uid = uid;
+	c->deadline_ns = hodo_session_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
+	c->next = server->connections;
+	server->connections = c;
+	server->n++;
+	return c;
+}
+
+int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd)
+{
+	struct hodo_proc_status status;
+	int err = hodo_proc_status(pid, &status);
+	struct connection *c = NULL;
+
+	if (!err && !s->server)
+		err = -ESHUTDOWN;
+	if (!err && (too_many(s->server, pid) || hodo_process_find(s, pid)))
+		err = -EBUSY;
+	if (!err)
+		c = new_connection(s->server, fd, pid, status.euid);
+	if (!c) {
+		close(fd);
+		close(pidfd);
+		return err ? err : -ENOMEM;
+	}
+	c->pidfd = pidfd;
+	c->adopted = true;
+	connection_ready(&c->watch, 0);
+	return 0;
+}
+
 static void add_connection(struct hodo_server *server, int fd)
 {
 	struct ucred peer = { 0 };
@@ -331,22 +376,11 @@ static void add_connection(struct hodo_server *server, int fd)
 		close(fd);
 		return;
 	}
-	c = calloc(1, sizeof(*c));
-	if (!c || hodo_session_watch(server->session, fd, &c->watch) < 0) {
-		free(c);
+	c = new_connection(server, fd, peer.pid, peer.uid);
+	if (!c) {
 		close(fd);
 		return;
 	}
-	c->watch.ready = connection_ready;
-	c->session = server->session;
-	c->fd = fd;
-	c->pidfd = -1;
-	c->id.pid = peer.pid;
-	c->id.uid = peer.uid;
-	c->deadline_ns = hodo_session_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
-	c->next = server->connections;
-	server->connections = c;
-	server->n++;
 	/* As a rule the message is there already. */
 	connection_ready(&c->watch, 0);
 }
@@ -459,6 +493,7 @@ void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
 		if (now_ns > c->deadline_ns)
 			refuse(c, "it does not answer");
 	}
+	hodo_adopt_check(s, now_ns);
 }
 
 bool hodo_server_pending(const struct hodo_session *s)

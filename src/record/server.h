@@ -12,7 +12,7 @@
 
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_session *s);
-/* Drops connections that were not done with in time. */
+/* Drops connections that were not done with in time, and finishes processes that ended their recording. */
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 /* Whether a process is just joining. */
 bool hodo_server_pending(const struct hodo_session *s);

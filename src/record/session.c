@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adopt.h"
 #include "process.h"
 #include "server.h"
 
@@ -274,10 +275,11 @@ void hodo_session_stop(struct hodo_session *s)
 	hodo_server_close(s);
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_stop(p);
+	hodo_adopt_end(s);
 	if (s->processes) /* events that were being written when their word went off */
 		sleep_ns(GRACE_IN_FLIGHT_NS);
 	while (s->processes)
-		hodo_process_finish(s->processes, true);
+		hodo_process_finish(s->processes, !hodo_process_has_ended(s->processes));
 }
 
 static void free_gone(struct hodo_session *s)

@@ -3,6 +3,7 @@
  * threads.c - the names of a traced process's threads.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proc_status.h"
 #include "process.h"
 #include "shm.h"
 
@@ -110,4 +112,53 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 		comm[15] = 0;
 		set_thread(p, t, comm);
 	}
+}
+
+/* The name of a thread now, as it stands in a file of one line. */
+static bool read_name(int tasks, const char *tid, char *comm, size_t size)
+{
+	char path[64];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.20s/comm", tid);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, comm, size);
+	close(fd);
+	if (len <= 1)
+		return false;
+	comm[len - 1] = 0; /* newline; of 15 letters and it there is room */
+	return true;
+}
+
+void hodo_process_name_threads(struct hodo_process *p)
+{
+	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
+	char path[32], comm[16];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->id.pid);
+	d = opendir(path);
+	while (d && p->threads < HODO_THREADS_MAX && (e = readdir(d))) {
+		unsigned long tid = strtoul(e->d_name, NULL, 10);
+		struct hodo_proc_status status;
+
+		if (tid == 0 || !read_name(dirfd(d), e->d_name, comm, sizeof(comm)))
+			continue;
+		/* Its number in its own pid namespace is what its events have. */
+		if ((uint32_t)p->id.pid != p->id.vpid)
+			tid = hodo_proc_status((pid_t)tid, &status) == 0 ? status.vpid : 0;
+		/* What was read is the process's own only if it lives. */
+		if (tid == 0 || poll(&dead, 1, 0) != 0)
+			continue;
+		if (p->threads < 1024 && find_thread(p, (uint32_t)tid))
+			set_thread(p, find_thread(p, (uint32_t)tid), comm);
+		else
+			add_thread(p, (uint32_t)tid, comm);
+	}
+	if (d)
+		closedir(d);
 }

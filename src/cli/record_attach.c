@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* record_attach.c - hodo record -p: the running processes that are to be recorded. */
+#include "record_attach.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <record/peer.h>
+
+#include "cli.h"
+
+#define VERB "record"
+#define BEGIN_NS 3000000000ll /* a process's part of the conversation has its own limit, which is shorter */
+
+/* The same process twice is once. */
+static int add(struct hodo_attach_options *o, pid_t pid)
+{
+	struct hodo_target *grown;
+
+	for (uint32_t i = 0; i < o->n; i++)
+		if (o->target[i].pid == pid)
+			return 0;
+	if (o->n == HODO_ATTACH_MAX)
+		return hodo_usage(VERB, "-p: %u processes at most", HODO_ATTACH_MAX);
+	grown = realloc(o->target, (o->n + 1) * sizeof(*grown));
+	if (!grown)
+		return hodo_usage(VERB, "-p: out of memory");
+	o->target = grown;
+	o->target[o->n++] = (struct hodo_target){ pid, -1, -1 };
+	return 0;
+}
+
+int hodo_attach_options_add(struct hodo_attach_options *o, const char *value)
+{
+	int err = 0;
+
+	for (bool more = true; more && !err;) {
+		size_t len = strcspn(value, ",");
+		char *one = strndup(value, len);
+		pid_t pid;
+
+		err = one ? hodo_target_parse(VERB, one, &pid) : hodo_usage(VERB, "-p: out of memory");
+		free(one);
+		if (!err)
+			err = add(o, pid);
+		more = value[len] == ',';
+		value += len + 1;
+	}
+	return err;
+}
+
+void hodo_attach_options_free(struct hodo_attach_options *o)
+{
+	for (uint32_t i = 0; i < o->n; i++)
+		hodo_target_close(&o->target[i]);
+	free(o->target);
+	*o = (struct hodo_attach_options){ 0 };
+}
+
+/* A second recorder is told so before an earlier recording is moved for nothing. */
+static bool is_recorded(const struct hodo_msg_answer *a)
+{
+	return a->by == HODO_BY_RECORDER && a->recorder > 0 && a->recorder <= INT_MAX &&
+	       (kill((pid_t)a->recorder, 0) == 0 || errno == EPERM);
+}
+
+static int find(struct hodo_target *t, char *why, size_t why_size)
+{
+	struct hodo_msg_answer answer;
+	int err = hodo_target_open(t, t->pid, why, why_size);
+
+	if (!err)
+		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL, why, why_size);
+	if (!err && is_recorded(&answer)) {
+		err = answer.result = -EBUSY;
+		hodo_peer_refusal(t->pid, HODO_CONTROL_RECORD, &answer, why, why_size);
+	}
+	return err == -ECONNREFUSED ? 0 : err;
+}
+
+uint32_t hodo_attach_find(struct hodo_attach_options *o)
+{
+	char why[HODO_WHY_MAX];
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (find(&o->target[i], why, sizeof(why)) == 0) {
+			o->target[kept++] = o->target[i];
+			continue;
+		}
+		hodo_error("%s", why);
+		hodo_target_close(&o->target[i]);
+	}
+	o->n = kept;
+	return kept;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static uint32_t joined(const struct hodo_session *s)
+{
+	struct hodo_session_stats stats;
+
+	hodo_session_stats(s, &stats);
+	return stats.processes + stats.refused;
+}
+
+/* Until the process has joined, or it has been said why not: it waits for our part of the conversation. */
+static void let_join(struct hodo_session *s, uint32_t before)
+{
+	int64_t end = now_ns() + BEGIN_NS;
+
+	while (joined(s) == before && now_ns() < end) {
+		struct pollfd p = { .fd = hodo_session_fd(s), .events = POLLIN };
+
+		hodo_session_step(s);
+		if (joined(s) == before)
+			poll(&p, 1, 1);
+	}
+}
+
+uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s)
+{
+	struct hodo_session_stats stats;
+	char why[HODO_WHY_MAX];
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		struct hodo_target *t = &o->target[i];
+		uint32_t before = joined(s);
+		int err = t->fd < 0 ? hodo_target_inject(t, why, sizeof(why)) : 0;
+
+		if (!err)
+			err = hodo_target_record(t, s, why, sizeof(why));
+		if (err)
+			hodo_error("%s", why);
+		else
+			let_join(s, before);
+		hodo_target_close(t);
+	}
+	hodo_session_stats(s, &stats);
+	return stats.processes;
+}

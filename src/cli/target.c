@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* target.c - a running process that a verb talks to. */
+#include "target.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HODO_HAVE_ATTACH
+#include <attach/attach.h>
+#endif
+#include <record/launch.h>
+#include <record/peer.h>
+
+#include "cli.h"
+
+int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
+{
+	uint64_t number;
+
+	if (hodo_parse_number(text, INT_MAX, &number) < 0 || number == 0)
+		return hodo_usage(verb, "'%s' is no process's number", text);
+	*pid = (pid_t)number;
+	return 0;
+}
+
+int hodo_target_open(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
+{
+	int err;
+
+	*t = (struct hodo_target){ pid, -1, -1 };
+	if (pid == getpid()) {
+		snprintf(why, why_size, "process %d is this hodo itself", (int)pid);
+		return -EINVAL;
+	}
+	t->pidfd = hodo_peer_open(pid, why, why_size);
+	if (t->pidfd < 0)
+		return t->pidfd;
+	t->fd = hodo_peer_connect(pid, t->pidfd, why, why_size);
+	if (t->fd >= 0 || t->fd == -ECONNREFUSED) {
+		err = t->fd < 0 ? t->fd : 0;
+		t->fd = err ? -1 : t->fd;
+		return err;
+	}
+	err = t->fd;
+	t->fd = -1;
+	hodo_target_close(t);
+	return err;
+}
+
+#ifdef HODO_HAVE_ATTACH
+int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
+{
+	char library[PATH_MAX];
+	int err = hodo_launch_library(library, sizeof(library), why, why_size);
+
+	if (!err)
+		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, why, why_size);
+	if (err)
+		return err;
+	t->fd = hodo_peer_connect(t->pid, t->pidfd, why, why_size);
+	err = t->fd < 0 ? t->fd : 0;
+	t->fd = err ? -1 : t->fd;
+	return err;
+}
+#else
+int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
+{
+	snprintf(why, why_size, "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
+	return -ECONNREFUSED;
+}
+#endif
+
+int hodo_target_reach(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
+{
+	int err = hodo_target_open(t, pid, why, why_size);
+
+	if (err != -ECONNREFUSED)
+		return err;
+	err = hodo_target_inject(t, why, why_size);
+	if (err)
+		hodo_target_close(t);
+	return err;
+}
+
+int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *text,
+		    struct hodo_msg_answer *answer, int *passed, char *why, size_t why_size)
+{
+	int err = hodo_peer_ask(t->fd, op, 0, 0, text, answer, passed);
+
+	if (err == -ETIMEDOUT)
+		snprintf(why, why_size, "process %d does not answer: is it stopped? Let it go on ('kill -CONT %d'), and"
+			 " try again", (int)t->pid, (int)t->pid);
+	else if (err == -ECONNRESET)
+		snprintf(why, why_size, "process %d ended the conversation: it has another version of libhodo, has too many"
+			 " connections, or is just ending", (int)t->pid);
+	else if (err == -ENAMETOOLONG)
+		snprintf(why, why_size, "a pattern may have %u bytes at most", HODO_CONTROL_TEXT_MAX - 1);
+	else if (err)
+		snprintf(why, why_size, "process %d cannot be asked: %s", (int)t->pid, strerror(-err));
+	else if (answer->result < 0)
+		hodo_peer_refusal(t->pid, op, answer, why, why_size);
+	return err ? err : answer->result < 0 ? answer->result : 0;
+}
+
+int hodo_target_record(struct hodo_target *t, struct hodo_session *s, char *why, size_t why_size)
+{
+	struct hodo_msg_answer answer;
+	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, hodo_session_socket(s), &answer, NULL, why, why_size);
+
+	if (err)
+		return err;
+	err = hodo_session_adopt(s, t->fd, t->pid, t->pidfd);
+	t->fd = t->pidfd = -1;
+	if (err)
+		snprintf(why, why_size, "process %d cannot be recorded: %s", (int)t->pid, strerror(-err));
+	return err;
+}
+
+void hodo_target_close(struct hodo_target *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	t->fd = t->pidfd = -1;
+}

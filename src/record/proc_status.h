@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc_status.h - what /proc says of a process.
+ */
+#ifndef HODO_RECORD_PROC_STATUS_H
+#define HODO_RECORD_PROC_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hodo_proc_status {
+	pid_t tgid;             /* of the process whose thread it is: itself */
+	uint32_t vpid;          /* its number in its own pid namespace */
+	uid_t uid, euid, suid;  /* as we see them */
+	bool kernel;            /* a thread of the kernel */
+};
+
+/* 0, -ESRCH if there is no such process or thread, or another negative errno. */
+int hodo_proc_status(pid_t pid, struct hodo_proc_status *status);
+
+/* The value of a variable in the environment that the process was started with, if it can be read. */
+bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size);
+
+/* What the process itself calls the user whom we call uid (user namespaces). */
+uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid);
+
+/* Whether it sees another root directory than we do. */
+bool hodo_proc_other_root(pid_t pid);
+
+#endif
