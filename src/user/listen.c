@@ -241,6 +241,16 @@ static int make_room(void)
 	return error;
 }
 
+/* As we see it; 0: it is in another pid namespace. */
+static uint32_t client_pid(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	hodo_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&len, 0);
+	return (uint32_t)peer.pid;
+}
+
 static void record(int fd, const char *join)
 {
 	int error = make_room();
@@ -248,13 +258,12 @@ static void record(int fd, const char *join)
 	if (!send_answer(fd, error, -1) || error)
 		return;
 	hodo_session_join(join);
-	error = hodo_session_converse(fd, HODO_START_ATTACH, 0);
+	error = hodo_session_converse(fd, HODO_START_ATTACH, client_pid(fd));
 	if (error && !hodo_recording.on) {
 		hodo_session_join("");
 		hodo_flight_begin(HODO_START_EXEC);
 		return;
 	}
-	hodo_recording.recorder = 0;
 	lifeline = fd;
 }
 
