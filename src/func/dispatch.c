@@ -43,12 +43,14 @@ uint64_t hodo_func_now(void)
 #endif
 }
 
-static void missed(void)
+/* Not from inside dispatch, whose end a recording's end waits for: in a section. */
+void hodo_dispatch_count(size_t counter)
 {
-	struct hodo_shm *shm = hodo_shm();
+	uint32_t section = hodo_process_forked() ? 0 : hodo_section_enter();
 
-	if (shm && hodo_recording.on && !hodo_process_forked())
-		hodo_add(&shm->func_missed, 1);
+	if (section)
+		hodo_add((uint64_t *)(hodo_recording.shm + counter), 1);
+	hodo_section_leave(section);
 }
 
 static void after_fork(long unused, long unused2, long unused3)
@@ -100,7 +102,7 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 	if (__builtin_expect(t->guard != 0, 0)) {
 		if (!left_behind(t, at)) {
 			if (entry && !tls->in_tracer)
-				missed();
+				hodo_dispatch_count(offsetof(struct hodo_shm, func_missed));
 			return 0;
 		}
 		tls->in_tracer = false;
@@ -365,8 +367,8 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 		} else {
 			enter_builtins(list, &t->shadow, frame, sets);
 		}
-	} else if (hodo_recording.on) {
-		hodo_add(&hodo_shm()->func_deep, 1);
+	} else {
+		hodo_dispatch_count(offsetof(struct hodo_shm, func_deep));
 	}
 out:
 	end(t);

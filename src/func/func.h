@@ -220,6 +220,7 @@ static inline bool hodo_func_own_stack(const struct hodo_func_thread *t, uintptr
 {
 	return at - t->shadow.stack_low < t->shadow.stack_high - t->shadow.stack_low;
 }
+HODO_HIDDEN void hodo_dispatch_count(size_t counter); /* counts up a member of struct hodo_shm, of this offset */
 HODO_HIDDEN void hodo_func_threads_init(void);
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_at(uint32_t i); /* NULL behind the last; for grace periods */
 HODO_HIDDEN void hodo_func_threads_after_fork(void);

@@ -239,8 +239,8 @@ struct hodo_func_thread *hodo_func_thread_get(void)
 	hodo_store_release(&threads_lock, 0);
 	if (t)
 		find_stack(t);
-	else if (hodo_recording.on)
-		hodo_add(&hodo_shm()->func_threads, 1);
+	else
+		hodo_dispatch_count(offsetof(struct hodo_shm, func_threads));
 	hodo_func_tls.thread = t;
 out:
 	hodo_signals_restore(mask);

@@ -17,6 +17,7 @@
 #define RETIRED_MAX 256
 #define RETIRED_MANY 32
 #define UNTOLD_PAUSES 400 /* 20 ms: a store does not wait that long */
+#define ENDING_PAUSES 40000 /* two seconds */
 #define LEFT_TRIES 64 /* pauses after which it is asked whether a thread has left dispatch by a longjmp */
 
 bool hodo_func_wanted;
@@ -64,8 +65,11 @@ static bool barrier(void)
 	return false;
 }
 
-/* Returns when all threads that were in dispatch have left it. Not under the control lock, not from inside. */
-static void grace_wait(void)
+/*
+ * Returns when all threads that were in dispatch have left it; false: one has not, in so many pauses. Not under the
+ * control lock, not from inside.
+ */
+static bool grace_wait(unsigned pauses_max)
 {
 	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
 	struct hodo_func_thread *t;
@@ -82,9 +86,18 @@ static void grace_wait(void)
 			if (hodo_sys3(SYS_tgkill, pid, hodo_load(&t->tid), 0) == -ESRCH ||
 			    (n % LEFT_TRIES == 0 && hodo_func_thread_left(t)))
 				break;
+			if (n == pauses_max)
+				return false;
 			pause_briefly();
 		}
 	}
+	return true;
+}
+
+/* The end of a recording does not wait for ever: a tracer of the program's may. */
+static bool settle_recording(void)
+{
+	return !hodo_func_wanted || grace_wait(ENDING_PAUSES);
 }
 
 /* Whether no thread is in dispatch, this one included, nor can have what was replaced before this. */
@@ -131,7 +144,7 @@ static void settle(void)
 	__builtin_memcpy(gone, retired, sizeof(gone));
 	nretired = 0;
 	hodo_control_unlock(mask);
-	grace_wait();
+	grace_wait(~0u);
 	for (uint32_t i = 0; i < n; i++)
 		hodo_sys2(SYS_munmap, gone[i].memory, gone[i].bytes);
 }
@@ -524,5 +537,6 @@ const struct hodo_extension hodo_extension = {
 	.scan_end = hodo_slots_scan_end,
 	.forked = hodo_func_threads_after_fork,
 	.recording = hodo_events_recording,
+	.settle = settle_recording,
 	.thread_role = hodo_thread_set_role,
 };

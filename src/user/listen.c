@@ -420,6 +420,16 @@ static void close_all(void)
 	}
 }
 
+/* What takes time, here and not where the program waits. */
+static void get_ready(void)
+{
+	uint64_t mask = hodo_control_lock();
+
+	hodo_patch_register();
+	hodo_process_scan();
+	hodo_control_unlock(mask);
+}
+
 static void *listen_thread(void *arg)
 {
 	long fd = hodo_sys3(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
@@ -441,7 +451,7 @@ static void *listen_thread(void *arg)
 	hodo_store_release(&state, fd < 0 ? IDLE : LISTENING);
 	if (fd < 0)
 		return 0;
-	hodo_patch_register(); /* may take 15 ms, here and not where the program waits */
+	get_ready();
 	run();
 	close_all();
 	hodo_store_release(&state, IDLE);

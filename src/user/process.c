@@ -9,6 +9,7 @@
  * handlers; a mark on a wiped page of its own tells the slow path why. The
  * rings themselves are not inherited (MADV_DONTFORK).
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/auxv.h>
@@ -23,15 +24,10 @@ enum { FORKED = 0, SET_UP = 1, SETTING_UP = 2 };
 static uint32_t *fork_mark; /* SET_UP; wiped to FORKED in a fork child */
 static uint32_t control_owner;
 
-uint64_t hodo_control_lock(void)
+void hodo_control_retake(void)
 {
-	uint64_t mask = hodo_signals_block();
-	uint32_t tid, owner = 0;
+	uint32_t tid = hodo_gettid(), owner = 0;
 
-	/* In a child that ran no fork handler, the owner may be a thread that stayed in the parent. */
-	if (hodo_process_forked())
-		hodo_process_after_fork();
-	tid = hodo_gettid();
 	for (unsigned i = 1; !hodo_cas_acquire(&control_owner, &owner, tid); owner = 0, i++) {
 		struct timespec pause = { 0, 50000 };
 
@@ -41,12 +37,27 @@ uint64_t hodo_control_lock(void)
 		else if (i % 16 == 0)
 			hodo_sys0(SYS_sched_yield);
 	}
+}
+
+void hodo_control_release(void)
+{
+	hodo_store_release(&control_owner, 0);
+}
+
+uint64_t hodo_control_lock(void)
+{
+	uint64_t mask = hodo_signals_block();
+
+	/* In a child that ran no fork handler, the owner may be a thread that stayed in the parent. */
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	hodo_control_retake();
 	return mask;
 }
 
 void hodo_control_unlock(uint64_t mask)
 {
-	hodo_store_release(&control_owner, 0);
+	hodo_control_release();
 	hodo_signals_restore(mask);
 }
 
@@ -139,14 +150,38 @@ static bool is_on(const char *value)
 }
 
 /*
- * The library was brought into a program that has threads: registering for barriers would stop
- * this one for 15 ms then, and is left to whoever begins a recording.
+ * Brought into a program that runs, by a debugger's means: one of its threads stands still for this. What takes time
+ * is left to the thread that listens: looking at all objects, and registering for barriers, which
+ * takes 15 ms where there are threads.
  */
-static bool is_late(void)
+static bool is_attached(void)
 {
-	extern char __libc_single_threaded __attribute__((weak));
+	static const char field[] = "TracerPid:\t";
+	char text[1024];
+	long fd, n;
 
-	return &__libc_single_threaded && !__libc_single_threaded;
+	/* libc sets it up in its own constructor, which comes after ours when a program starts. */
+	if (!program_invocation_name || !program_invocation_name[0])
+		return false;
+	fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	n = hodo_sys3(SYS_read, fd, text, sizeof(text));
+	hodo_sys1(SYS_close, fd);
+	for (long i = 0; i + (long)sizeof(field) < n; i++) {
+		if (__builtin_memcmp(text + i, field, sizeof(field) - 1) == 0)
+			return text[i + (long)sizeof(field) - 1] != '0';
+	}
+	return false;
+}
+
+void hodo_process_scan(void)
+{
+	static bool scanned;
+
+	if (!scanned)
+		hodo_objects_scan();
+	scanned = true;
 }
 
 /*
@@ -174,9 +209,10 @@ static __attribute__((constructor(101))) void start(int argc, char **argv, char 
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	mask = hodo_control_lock();
 	hodo_patch_init();
-	if (!is_late())
+	if (!is_attached()) {
 		hodo_patch_register();
-	hodo_objects_scan();
+		hodo_process_scan();
+	}
 	if (hodo_objects_foreign)
 		hodo_session_path(0); /* the recorder takes a second conversation for an exec */
 	if (hodo_session_start(HODO_START_EXEC) != 0 && !hodo_objects_foreign)

@@ -23,7 +23,8 @@
 #include "sys.h"
 #include "user.h"
 
-static bool ending; /* somebody stayed inside: the memory is there, and no other recording can begin */
+static bool ending; /* until its memory is gone: no other recording can begin */
+static bool stuck;  /* somebody stayed inside: it is looked at later whether that is over */
 static uint32_t recordings; /* begun so far */
 
 /* ------------------------------------------------------------ configuration */
@@ -99,7 +100,7 @@ bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_la
 
 int hodo_recording_possible(void)
 {
-	if (ending && hodo_section_empty())
+	if (stuck && hodo_section_empty() && (!&hodo_extension || hodo_extension.settle()))
 		hodo_recording_drop();
 	return ending ? -EAGAIN : hodo_recording.on ? -EBUSY : 0;
 }
@@ -196,6 +197,7 @@ int hodo_recording_begin(void)
 	int error;
 
 	hodo_patch_register();
+	hodo_process_scan();
 	if (recordings++)
 		name_threads();
 	hodo_store_release(&hodo_recording.on, true);
@@ -220,7 +222,7 @@ void hodo_recording_drop(void)
 {
 	struct hodo_recording *r = &hodo_recording;
 
-	ending = false;
+	ending = stuck = false;
 	r->by = HODO_BY_NOBODY;
 	r->recorder = 0;
 	r->context_len = r->conditions_len = r->conditions = r->functions_len = 0;
@@ -229,20 +231,38 @@ void hodo_recording_drop(void)
 	r->shm = 0;
 }
 
+/* No thread is inside any more, nor can one come in: true. The lock is free meanwhile. */
+static bool everybody_out(void)
+{
+	bool out = true;
+
+	hodo_control_release();
+	if (&hodo_extension)
+		out = hodo_extension.settle();
+	out = hodo_section_close() && out;
+	HODO_INJECT(HODO_INJECT_ENDING);
+	hodo_control_retake();
+	return out;
+}
+
 int hodo_recording_end(void)
 {
 	struct hodo_recording *r = &hodo_recording;
+	bool out;
 	int error;
 
 	if (!r->on)
 		return -ENOTCONN;
 	hodo_store_seq(&r->on, false);
+	ending = true;
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_store_seq(&hodo_on_words()[i], 0);
 	if (&hodo_extension)
 		hodo_extension.recording();
-	ending = !hodo_section_close();
-	HODO_INJECT(HODO_INJECT_ENDING);
+	/* Where no barrier can be had, a writer may be anywhere: the memory stays for good. */
+	out = everybody_out() && hodo_patch_has_rseq_barrier();
+	if (!r->shm)
+		return 0; /* this is a fork child of what was here */
 	__builtin_memset(r->views, 0, sizeof(*r->views) * r->layout.rings);
 	hodo_patch_rseq_barrier();
 	hodo_objects_rebind();
@@ -252,10 +272,8 @@ int hodo_recording_end(void)
 		hodo_flight_ended();
 	/* The consumer may write what there is: nothing comes any more. */
 	hodo_store_seq(&hodo_shm()->ended, 1);
-	/* Where no barrier can be had, a writer may be anywhere: the memory stays for good. */
-	if (!hodo_patch_has_rseq_barrier())
-		ending = true;
-	if (ending)
+	stuck = !out;
+	if (stuck)
 		return -EAGAIN;
 	hodo_recording_drop();
 	return error;
@@ -266,6 +284,6 @@ void hodo_recording_forked(void)
 	hodo_recording.on = false;
 	hodo_recording.shm = 0;
 	hodo_recording.by = HODO_BY_NOBODY;
-	ending = false;
+	ending = stuck = false;
 	hodo_section_forked();
 }

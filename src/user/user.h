@@ -92,6 +92,10 @@ static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording
 /* process.c */
 HODO_HIDDEN uint64_t hodo_control_lock(void); /* returns the signal mask to restore */
 HODO_HIDDEN void hodo_control_unlock(uint64_t mask);
+/* Lets others have the lock for a moment in which its holder waits for them; signals stay blocked. */
+HODO_HIDDEN void hodo_control_release(void);
+HODO_HIDDEN void hodo_control_retake(void);
+HODO_HIDDEN void hodo_process_scan(void); /* objects are known; under the lock */
 HODO_HIDDEN bool hodo_process_forked(void); /* this is a fork child that has not been set up */
 HODO_HIDDEN void hodo_process_after_fork(void);
 HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
@@ -108,7 +112,10 @@ HODO_HIDDEN bool hodo_config_valid(const struct hodo_msg_config *c, long len, st
 HODO_HIDDEN int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memory *memory);
 HODO_HIDDEN void hodo_recording_drop(void); /* … after all not */
 HODO_HIDDEN int hodo_recording_begin(void); /* events are on when it returns; 0 or what patching says */
-/* Events are off when it returns. 0; -ENOTCONN; -EAGAIN: somebody is inside still, the memory stays. */
+/*
+ * Events are off when it returns; releases the lock in between. 0; -ENOTCONN: none, or it is being ended; -EAGAIN:
+ * somebody is inside still, the memory stays.
+ */
 HODO_HIDDEN int hodo_recording_end(void);
 HODO_HIDDEN void hodo_recording_forked(void); /* the memory was not inherited */
 
@@ -162,15 +169,18 @@ HODO_HIDDEN bool hodo_gate_pass(struct hodo_event *event, uint32_t on, const str
 
 /* context.c: what comes before an event's fields. */
 struct hodo_context {
-	struct hodo_piece piece[2 + HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX * 2 + 2]; /* room for the event's own */
+	struct hodo_piece piece[5 + HODO_FIELDS_MAX * 2 + 1]; /* room for the event's own */
 	uint32_t n;
 	size_t total;
-	uint8_t fixed[160];
+	void *buffer;
+	uint8_t fixed[128];
 };
 HODO_HIDDEN bool hodo_context_valid(const uint8_t *at, uint32_t len);
 HODO_HIDDEN int hodo_context_prepare(void); /* a recording begins; 0 or negative errno */
+HODO_HIDDEN void hodo_context_end(void);    /* it has ended; nobody gathers */
 /* ip, sp, bp of the function where the event stands. In a section. */
 HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uintptr_t bp);
+HODO_HIDDEN void hodo_context_release(struct hodo_context *c); /* the event is written */
 
 /* registry.c; all under the control lock */
 extern HODO_HIDDEN struct hodo_event hodo_events[HODO_EVENTS_MAX];
@@ -231,7 +241,8 @@ struct hodo_extension {
 	void (*roles)(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
-	void (*recording)(void);  /* a recording has begun, or could not in a fork child */
+	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
+	bool (*settle)(void);     /* without the lock: no tracer runs that went before; false: some thread stays inside */
 	int (*thread_role)(const char *role);
 };
 extern const struct hodo_extension hodo_extension HODO_HIDDEN __attribute__((weak));

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static uint32_t nticks[THREADS_MAX];
 static struct hodo_catalog catalog;
 static const uint8_t *shm;
 static struct hodo_msg_config config;
-static uint64_t last_n[THREADS_MAX], total_events, total_lost, rounds_full;
+static uint64_t last_n[THREADS_MAX], total_events, total_lost, rounds_full, calls;
+static bool functions;
 
 static uint64_t rnd(void)
 {
@@ -99,6 +101,15 @@ static void make_config(uint32_t cpus)
 			FAIL("filter: %s", error);
 		config.filter_len = (uint32_t)filter;
 	}
+	if (functions && rnd() % 4) {
+		struct hodo_functions_config f = { .size = sizeof(f), .tracers = (uint32_t)(rnd() % 64),
+						   .depth_max = (uint32_t)(rnd() % 3), .ticks_per_s = 2000000000 };
+
+		if (rnd() % 2)
+			f.tracers = 1u << HODO_TRACER_RECORD;
+		memcpy(config.text + config.filter_len, &f, sizeof(f));
+		config.functions_len = sizeof(f);
+	}
 	for (int i = 0; i < 16; i++)
 		config.uuid[i] = (uint8_t)rnd();
 }
@@ -135,7 +146,7 @@ static const char *name_of(uint16_t id)
 	FAIL("unknown id %u", id);
 }
 
-static uint32_t take_event(const uint8_t *p, uint64_t *ts)
+static uint32_t take_event(const uint8_t *p, const uint8_t *end, uint64_t *ts)
 {
 	uint64_t head, n;
 	uint32_t thread;
@@ -144,6 +155,13 @@ static uint32_t take_event(const uint8_t *p, uint64_t *ts)
 	memcpy(&head, p, 8);
 	*ts += ((head >> 16) - *ts) & ((1ull << 48) - 1);
 	name = name_of((uint16_t)head);
+	if (strncmp(name, "func:", 5) == 0) {
+		struct hodo_walk_result walk;
+
+		hodo_walk(&catalog.walk, p, (uint32_t)(end - p), *ts, 1, &walk);
+		calls += walk.events;
+		return walk.bytes ? walk.bytes : (uint32_t)(end - p + 1);
+	}
 	if (strcmp(name, "live:signalled") == 0)
 		return 12 + 8;
 	memcpy(&thread, p + 12, 4);
@@ -180,7 +198,7 @@ static void packet(void *arg, struct hodo_ring_reader *r, const struct hodo_pack
 	(void)r;
 	total_events += h->events;
 	while (body < end)
-		body += take_event(body, &ts);
+		body += take_event(body, end, &ts);
 	if (body != end)
 		FAIL("a packet ends inside an event");
 }
@@ -294,7 +312,10 @@ static void one(const char *socket)
 		FAIL("no hello");
 	make_config(hello.cpus);
 	hodo_layout_init(&layout, config.rings, config.packet_size, config.ring_size);
-	if (send(fd, &config, offsetof(struct hodo_msg_config, text) + config.filter_len, MSG_NOSIGNAL) < 0)
+	if (config.functions_len && config.text[config.filter_len + 4] & 1u << HODO_TRACER_PROFILE)
+		hodo_layout_add_profile(&layout);
+	if (send(fd, &config, offsetof(struct hodo_msg_config, text) + config.filter_len + config.functions_len,
+		 MSG_NOSIGNAL) < 0)
 		FAIL("config: %s", strerror(errno));
 	memfd = receive_memory(fd);
 	shm = mmap(NULL, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
@@ -313,8 +334,11 @@ int main(int argc, char **argv)
 
 	if (!rounds)
 		FAIL("usage: cycle ROUNDS SOCKET");
+	functions = getenv("CYCLE_FUNCTIONS") != NULL;
 	for (int i = 0; i < rounds; i++)
 		one(argv[2]);
+	if (functions && !calls)
+		FAIL("no call was recorded");
 	printf("%d recordings, %llu events, %llu lost in %llu of them\n", rounds, (unsigned long long)total_events,
 	       (unsigned long long)total_lost, (unsigned long long)rounds_full);
 	return total_events == 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """cycle.py ROUNDS [VARIANT] - records a busy process ROUNDS times by the bare protocol (cycle.c).
 
-VARIANT: plain; norseq, without restartable sequences; inject, with delays at every point."""
+VARIANT: plain; norseq, without restartable sequences; functions, traced too, by tracers at random."""
 import os
 import subprocess
 import sys
@@ -14,7 +14,7 @@ with tempfile.TemporaryDirectory(prefix="hodo-live.") as directory:
     env = dict(os.environ, XDG_RUNTIME_DIR=directory, HODO_LISTEN="1", LD_PRELOAD=os.environ["LIBHODO"])
     if variant == "norseq":
         env["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
-    target = subprocess.Popen([os.environ["TARGET"], "4", "signals"], env=env, stdin=subprocess.PIPE,
+    target = subprocess.Popen([os.environ["TARGET_FUNCTIONS" if variant == "functions" else "TARGET"], "4", "signals"], env=env, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     try:
         assert target.stdout.readline() == "ready\n"
@@ -25,7 +25,8 @@ with tempfile.TemporaryDirectory(prefix="hodo-live.") as directory:
             time.sleep(0.01)
         time.sleep(0.05)
         done = subprocess.run([os.environ["CYCLE"], rounds, socket], timeout=500,
-                              env=dict(os.environ, CYCLE_SEED=str(os.getpid())))
+                              env=dict(os.environ, CYCLE_SEED=str(os.getpid()),
+                                       **({"CYCLE_FUNCTIONS": "1"} if variant == "functions" else {})))
         print(f"seed {os.getpid()}")
         target.stdin.close()
         rest = target.stdout.read()
