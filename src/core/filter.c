@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * filter.c - the filter program before it runs: verification, and binding to an event.
+ * filter.c - the filter program before it runs: verification.
  *
  * After verification the machine (filter_run.c) needs no check of its own on
  * operands, skips and stack; all that a program from the socket could do wrong
  * is refused here.
  */
 #include "filter.h"
-#include "fields.h"
 #include "filter_impl.h"
 
 #ifdef __KERNEL__
@@ -29,7 +28,14 @@ static struct effect effect_of(uint8_t op)
 	case HODO_FILTER_I8:
 	case HODO_FILTER_FIELD:
 	case HODO_FILTER_HAS:
+	case HODO_FILTER_LEN:
 		return (struct effect){ 1, 0, 1 };
+	case HODO_FILTER_LABEL:
+		return (struct effect){ 3, 0, 1 };
+	case HODO_FILTER_LABEL_TEXT:
+		return (struct effect){ 4, 0, 1 };
+	case HODO_FILTER_ELEMENT:
+		return (struct effect){ 1, 1, 1 };
 	case HODO_FILTER_I64:
 	case HODO_FILTER_U64:
 		return (struct effect){ 8, 0, 1 };
@@ -63,18 +69,29 @@ static size_t instruction_len(const uint8_t *code, size_t len, size_t pos, unsig
 
 	if (!e.pushes || len - pos < bytes)
 		return 0;
-	if ((op == HODO_FILTER_FIELD || op == HODO_FILTER_HAS) && code[pos + 1] >= names)
-		return 0;
-	if (op == HODO_FILTER_TEXT) {
-		bytes += hodo_filter_u16(code + pos + 1);
-		if (len - pos < bytes)
+	switch (op) {
+	case HODO_FILTER_FIELD:
+	case HODO_FILTER_HAS:
+	case HODO_FILTER_LEN:
+	case HODO_FILTER_ELEMENT:
+		return code[pos + 1] < names ? bytes : 0;
+	case HODO_FILTER_LABEL:
+		return code[pos + 1] < HODO_FILTER_LABELS_MAX && code[pos + 2] < names && code[pos + 3] < names ?
+			       bytes : 0;
+	case HODO_FILTER_LABEL_TEXT:
+		if (code[pos + 1] >= HODO_FILTER_LABELS_MAX || code[pos + 2] >= names)
 			return 0;
+		bytes += hodo_filter_u16(code + pos + 3);
+		break;
+	case HODO_FILTER_TEXT:
+		bytes += hodo_filter_u16(code + pos + 1);
+		break;
 	}
-	return bytes;
+	return len - pos < bytes ? 0 : bytes;
 }
 
 /* Where the instructions begin, or 0 if header or names are not as they must be. */
-static size_t header_len(const uint8_t *code, size_t len)
+size_t hodo_filter_header_len(const uint8_t *code, size_t len)
 {
 	size_t pos = HODO_FILTER_HEADER;
 	unsigned int n;
@@ -128,7 +145,7 @@ int hodo_filter_verify(const uint8_t *code, size_t len)
 {
 	struct landings skips = { .n = 0 };
 	unsigned int depth = 0;
-	size_t pos = header_len(code, len);
+	size_t pos = hodo_filter_header_len(code, len);
 
 	if (pos == 0)
 		return -EINVAL;
@@ -148,79 +165,5 @@ int hodo_filter_verify(const uint8_t *code, size_t len)
 	}
 	if (landings_check(&skips, pos, depth) || depth != 1)
 		return -EINVAL;
-	return 0;
-}
-
-/* ------------------------------------------------------------------ binding */
-
-/* The number of the program's name that equals this NUL-terminated one, or -1. */
-static int find_name(const uint8_t *code, const char *name)
-{
-	size_t pos = HODO_FILTER_HEADER, len = 0;
-	int n;
-
-	while (len <= HODO_NAME_MAX && name[len] != '\0')
-		len++;
-	for (n = 0; n < code[3]; n++) {
-		if (code[pos] == len && __builtin_memcmp(code + pos + 1, name, len) == 0)
-			return n;
-		pos += 1 + (size_t)code[pos];
-	}
-	return -1;
-}
-
-/* Whether running the program on this event may touch floating point. */
-static bool uses_float(const struct hodo_filter *f, unsigned int names)
-{
-	size_t pos = 0;
-	unsigned int n;
-
-	for (n = 0; n < names; n++)
-		if (f->fields[n].type == HODO_TYPE_F32 || f->fields[n].type == HODO_TYPE_F64)
-			return true;
-	while (pos < f->len) {
-		if (f->code[pos] == HODO_FILTER_F64)
-			return true;
-		pos += instruction_len(f->code, f->len, pos, names);
-	}
-	return false;
-}
-
-int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, unsigned int nfields,
-		     const uint8_t *types, const char *const *names)
-{
-	uint8_t piece = 0; /* of the run of fixed bytes that we are in */
-	uint8_t offset = 0; /* 16 fields of 8 bytes at most */
-	size_t start;
-	unsigned int i;
-
-	if (nfields > HODO_FIELDS_MAX || hodo_filter_verify(code, len))
-		return -EINVAL;
-	__builtin_memset(out, 0, sizeof(*out));
-	start = header_len(code, len);
-	out->code = code + start;
-	out->len = (uint16_t)(len - start);
-	for (i = 0; i < nfields; i++) {
-		bool variable = hodo_fields_element_size(types[i]) != 0;
-		unsigned int size = hodo_fields_fixed_size(types[i]);
-		int n = find_name(code, names[i]);
-
-		if (size == 0)
-			return -EINVAL;
-		if (n >= 0 && out->fields[n].type == HODO_TYPE_NONE) {
-			out->fields[n].type = types[i];
-			out->fields[n].piece = (uint8_t)(variable ? piece + 1 : piece);
-			out->fields[n].offset = offset;
-			out->fields[n].end = (uint8_t)(offset + size);
-		}
-		if (variable) {
-			piece = (uint8_t)(piece + 2);
-			offset = 0;
-		} else {
-			offset = (uint8_t)(offset + size);
-		}
-	}
-	if (uses_float(out, code[3]))
-		out->flags |= HODO_FILTER_USES_FLOAT;
 	return 0;
 }

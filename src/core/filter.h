@@ -11,7 +11,7 @@
  * Program, in the machine's byte order:
  *
  *   'H' 'F' version names            4 bytes
- *   names times: length, bytes       1 + length bytes each: the field names, not NUL-terminated
+ *   names times: length, bytes       1 + length bytes each: fields and $variables, not NUL-terminated
  *   instructions to the end          postfix; leave exactly one value
  *
  * Values are absent, a 64-bit integer (signed or unsigned), a double, or a
@@ -35,10 +35,12 @@
 #endif
 #endif
 
-#define HODO_FILTER_VERSION 1
+#define HODO_FILTER_VERSION 2
 #define HODO_FILTER_HEADER 4u     /* bytes before the first name */
 #define HODO_FILTER_NAMES_MAX 32u /* different field names in one program */
 #define HODO_FILTER_STACK_MAX 32u /* values */
+#define HODO_FILTER_LABELS_MAX 32u /* places in one program where a label may stand */
+#define HODO_FILTER_TESTS_MAX 24u /* steps of a bound program */
 
 enum hodo_filter_op {
 	/* Constants and fields: push one value. */
@@ -49,11 +51,19 @@ enum hodo_filter_op {
 	HODO_FILTER_TEXT = 5,  /* uint16_t length, bytes */
 	HODO_FILTER_FIELD = 6, /* uint8_t name */
 	HODO_FILTER_HAS = 7,   /* uint8_t name; 1 if the event has the field and it is no NULL text, else 0 */
+	/*
+	 * What is compared with the field `of`: a name that may be one of its labels, if it is no field itself; a text
+	 * that may be one, if `of` is an integer. slot tells the program's labels apart.
+	 */
+	HODO_FILTER_LABEL = 8,      /* uint8_t slot, of, name */
+	HODO_FILTER_LABEL_TEXT = 9, /* uint8_t slot, of; uint16_t length, bytes */
+	HODO_FILTER_LEN = 10,       /* uint8_t name; bytes of a text or of bytes, elements of an array */
 
 	/* Replace the top. */
 	HODO_FILTER_NOT = 16, /* ! */
 	HODO_FILTER_INV = 17, /* ~ */
 	HODO_FILTER_NEG = 18, /* - */
+	HODO_FILTER_ELEMENT = 19, /* uint8_t name: the element of that number, from 0, of a text, bytes or an array */
 
 	/* Replace the two topmost, the right operand on top. */
 	HODO_FILTER_MUL = 32,
@@ -88,22 +98,70 @@ enum hodo_filter_op {
 	HODO_FILTER_LOR_SKIP = 81,
 };
 
+/* What an expression may ask for besides the event's fields, named with a $. */
+enum hodo_filter_var {
+	HODO_FILTER_TID = 0,
+	HODO_FILTER_PID = 1,
+	HODO_FILTER_CPU = 2,
+	HODO_FILTER_COMM = 3,     /* a text */
+	HODO_FILTER_DURATION = 4, /* ns */
+	HODO_FILTER_VARS = 5
+};
+extern const char *const hodo_filter_var_names[HODO_FILTER_VARS]; /* "$tid" … */
+
+/* Who knows them. get is called when one is needed. false: it does not apply here, and is absent. */
+struct hodo_filter_vars {
+	bool (*get)(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number);
+	char comm[16]; /* set by get for COMM, whose length is *number */
+};
+
+/* Finds the value of a label of the event's field; false: it has no such label. */
+struct hodo_filter_labels {
+	bool (*find)(const struct hodo_filter_labels *labels, unsigned int field, const char *name, size_t len,
+		     int64_t *value);
+};
+
 /*
  * A program bound to one event. Refers to the program, which must stay where it
- * is and unchanged. Of constant size; opaque but for its size.
+ * is and unchanged. Opaque but for its size: hodo_filter_size() bytes of it are in use, and may be
+ * copied elsewhere.
  */
 struct hodo_filter_field {
-	uint8_t type;   /* enum hodo_type, HODO_TYPE_NONE: the event has no such field */
-	uint8_t piece;  /* the run of fixed bytes that holds it, or the text itself */
+	uint8_t type;   /* enum hodo_type, HODO_TYPE_NONE: the event has no such field; or HODO_FILTER_TYPE_VAR */
+	uint8_t piece;  /* the run of fixed bytes that holds it, or the text itself; the variable */
 	uint8_t offset; /* of a scalar, bytes into the run */
 	uint8_t end;    /* of a scalar, offset of the byte behind it */
+};
+/*
+ * A step: one comparison, and where to go on. Most programs become a few of
+ * them; what does not is a step of kind HODO_TEST_CODE, which runs instructions.
+ */
+struct hodo_filter_test {
+	uint8_t kind; /* enum hodo_test_kind, in filter_impl.h */
+	uint8_t negate;
+	uint8_t yes, no; /* next step, or HODO_TEST_ACCEPT, HODO_TEST_REJECT */
+	struct hodo_filter_field field;
+	union {
+		struct {
+			uint64_t mask, first, span; /* met: (value & mask) - first <= span */
+		};
+		struct {
+			const uint8_t *bytes; /* text, or instructions */
+			uint64_t len;
+		};
+	};
 };
 struct hodo_filter {
 	const uint8_t *code; /* first instruction */
 	uint16_t len;        /* bytes of instructions */
 	uint8_t flags;
-	uint8_t reserved;
+	uint8_t first;       /* step */
+	uint8_t tests;
+	uint8_t reserved[3];
+	uint32_t label_set;  /* bit i: label[i] holds a value */
 	struct hodo_filter_field fields[HODO_FILTER_NAMES_MAX];
+	int64_t label[HODO_FILTER_LABELS_MAX];
+	struct hodo_filter_test test[HODO_FILTER_TESTS_MAX];
 };
 
 /*
@@ -116,24 +174,32 @@ int hodo_filter_verify(const uint8_t *code, size_t len);
 
 /*
  * Prepare *out to run the program on the events of one kind, whose nfields
- * fields have these types (enum hodo_type) and NUL-terminated names. Verifies
- * the program again. A name that the event lacks is absent whenever it runs;
+ * fields have these types (enum hodo_type) and NUL-terminated names. labels may be NULL.
+ * Verifies the program again. A name that the event lacks is absent whenever it runs;
  * of two equal field names the first counts. Returns 0, or -EINVAL if the
  * program is not valid, nfields is over HODO_FIELDS_MAX, or a type is unknown.
  * Signal safe.
  */
 int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, unsigned int nfields,
-		     const uint8_t *types, const char *const *names);
+		     const uint8_t *types, const char *const *names, const struct hodo_filter_labels *labels);
+size_t hodo_filter_size(const struct hodo_filter *f);
+
+/* What is known of all events of the kind that it was bound to. */
+bool hodo_filter_always(const struct hodo_filter *f);
+bool hodo_filter_never(const struct hodo_filter *f);
+/* Whether a program that was verified names the variable. */
+bool hodo_filter_names_var(const uint8_t *code, enum hodo_filter_var var);
 
 /*
  * Whether the event is to be recorded. The pieces are those of the event's
  * payload: even ones are runs of fixed bytes (scalars, and the lengths of
  * variable fields), odd ones the data of the variable fields in order; a
  * last run that would be empty may be missing. Pieces that do not fit the
- * event's types make the fields absent, never a read outside of them. Signal
- * safe, from any thread, many at once; leaves the floating-point state as it
+ * event's types make the fields absent, never a read outside of them. vars may be NULL: all
+ * are absent. Signal safe, from any thread, many at once; leaves the floating-point state as it
  * was and raises no floating-point exception.
  */
-bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count);
+bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
+		     struct hodo_filter_vars *vars);
 
 #endif

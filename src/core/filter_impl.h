@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * filter_impl.h - what verification (filter.c) and the machine (filter_run.c)
+ * filter_impl.h - what verification (filter.c), binding (filter_bind.c) and the machine (filter_run.c)
  * share and nobody else needs.
  */
 #ifndef HODO_CORE_FILTER_IMPL_H
@@ -9,6 +9,27 @@
 #include "filter.h"
 
 #define HODO_FILTER_USES_FLOAT 1u /* hodo_filter.flags */
+#define HODO_FILTER_TYPE_VAR 0xffu /* hodo_filter_field.type: piece is an enum hodo_filter_var */
+
+#define HODO_TEST_ACCEPT 254u
+#define HODO_TEST_REJECT 255u
+enum hodo_test_kind {
+	/* Integers, widened to 64 bits; then the interval. */
+	HODO_TEST_I8 = 0,
+	HODO_TEST_U8 = 1,
+	HODO_TEST_I16 = 2,
+	HODO_TEST_U16 = 3,
+	HODO_TEST_I32 = 4,
+	HODO_TEST_U32 = 5,
+	HODO_TEST_64 = 6,
+	HODO_TEST_F64 = 7,     /* the interval is of hodo_filter_double_key()s */
+	HODO_TEST_SAME = 8,    /* a text equals bytes */
+	HODO_TEST_PREFIX = 9,  /* … begins with them */
+	HODO_TEST_SUFFIX = 10, /* … ends with them */
+	HODO_TEST_GLOB = 11,   /* … matches them */
+	HODO_TEST_TEXT = 12,   /* it is no NULL text */
+	HODO_TEST_CODE = 13    /* instructions that leave one value */
+};
 
 /* The 16-bit operand at p, which need not be aligned. */
 static inline uint16_t hodo_filter_u16(const uint8_t *p)
@@ -18,5 +39,45 @@ static inline uint16_t hodo_filter_u16(const uint8_t *p)
 	__builtin_memcpy(&v, p, sizeof(v));
 	return v;
 }
+
+/* Bytes of the operand at p, of an instruction that was verified. */
+static inline size_t hodo_filter_operand(uint8_t op, const uint8_t *p)
+{
+	switch (op) {
+	case HODO_FILTER_I8:
+	case HODO_FILTER_FIELD:
+	case HODO_FILTER_HAS:
+	case HODO_FILTER_LEN:
+	case HODO_FILTER_ELEMENT:
+		return 1;
+	case HODO_FILTER_TEXT:
+		return 2 + (size_t)hodo_filter_u16(p);
+	case HODO_FILTER_LAND_SKIP:
+	case HODO_FILTER_LOR_SKIP:
+		return 2;
+	case HODO_FILTER_LABEL:
+		return 3;
+	case HODO_FILTER_LABEL_TEXT:
+		return 4 + (size_t)hodo_filter_u16(p + 2);
+	}
+	return op <= HODO_FILTER_F64 ? 8 : 0;
+}
+
+/* A double's bits as a number that orders as doubles do; NaNs lie beyond the infinities, -0 just below 0. */
+static inline uint64_t hodo_filter_double_key(uint64_t bits)
+{
+	return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+static inline bool hodo_filter_int_type(uint8_t type)
+{
+	return type != HODO_TYPE_NONE && type <= HODO_TYPE_PTR && type != HODO_TYPE_F32 && type != HODO_TYPE_F64;
+}
+
+/* filter_steps.c: once names and labels are bound. */
+void hodo_filter_make_steps(struct hodo_filter *f);
+
+/* filter.c: bytes of header and names of a program that was verified. */
+size_t hodo_filter_header_len(const uint8_t *code, size_t len);
 
 #endif

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * filter_run.c - the filter machine at work: fields, constants, and the loop.
+ * filter_run.c - the filter machine at work: steps, fields, constants, and the loop.
  *
  * Runs in the traced process inside the event, in signal handlers too: no
- * locks, no allocation, about 1 KiB of stack. Operands and stack were checked by
- * hodo_filter_verify(); the event's pieces are checked here.
+ * locks, no allocation, about 1 KiB of stack, and that only where instructions are run. Operands
+ * and stack were checked by hodo_filter_verify(); the event's pieces are checked here.
  */
+#include "fields.h"
 #include "filter.h"
 #include "filter_impl.h"
 #include "filter_value.h"
+
+/* What a filter looks at. */
+struct event {
+	const struct hodo_piece *pieces;
+	size_t count;
+	struct hodo_filter_vars *vars;
+};
 
 /* ------------------------------------------------------------------- fields */
 
@@ -53,14 +61,30 @@ static void load_text(struct value *v, const struct hodo_piece *piece)
 		set_absent(v);
 }
 
-static void load(struct value *v, const struct hodo_filter_field *field, const struct hodo_piece *pieces,
-		 size_t count)
+static void load_var(struct value *v, enum hodo_filter_var var, struct hodo_filter_vars *vars)
 {
-	const struct hodo_piece *piece = pieces + field->piece;
+	set_absent(v);
+	if (!vars || !vars->get(vars, var, &v->i))
+		return;
+	v->kind = SIGNED;
+	if (var == HODO_FILTER_COMM) {
+		v->kind = TEXT;
+		v->len = (uint32_t)v->i;
+		v->text = vars->comm;
+	}
+}
+
+static void load(struct value *v, const struct hodo_filter_field *field, const struct event *e)
+{
+	const struct hodo_piece *piece = e->pieces + field->piece;
 	const uint8_t *p;
 
+	if (field->type == HODO_FILTER_TYPE_VAR) {
+		load_var(v, (enum hodo_filter_var)field->piece, e->vars);
+		return;
+	}
 	set_absent(v);
-	if (field->type == HODO_TYPE_NONE || field->piece >= count)
+	if (field->type == HODO_TYPE_NONE || field->piece >= e->count)
 		return;
 	if (field->type == HODO_TYPE_STR)
 		load_text(v, piece);
@@ -73,12 +97,63 @@ static void load(struct value *v, const struct hodo_filter_field *field, const s
 		load_int(v, field->type, p);
 }
 
-/* Bytes and arrays are there although they have no value to compute with. */
-static void has(struct value *v, const struct hodo_filter_field *field, const struct hodo_piece *pieces,
-		size_t count)
+static bool is_long(const struct hodo_filter_field *field)
 {
-	load(v, field, pieces, count);
-	set_int(v, v->kind != ABSENT || (field->type >= HODO_TYPE_BYTES && field->piece < count));
+	return field->type >= HODO_TYPE_STR && field->type != HODO_FILTER_TYPE_VAR;
+}
+
+/* Bytes and arrays are there although they have no value to compute with. */
+static void has(struct value *v, const struct hodo_filter_field *field, const struct event *e)
+{
+	load(v, field, e);
+	set_int(v, v->kind != ABSENT || (is_long(field) && field->type != HODO_TYPE_STR && field->piece < e->count));
+}
+
+/* Whether the field has elements here: where they are, and how many. */
+static bool elements(const struct hodo_filter_field *field, const struct event *e, const uint8_t **data, uint64_t *n)
+{
+	struct value v;
+
+	if (!is_long(field) || field->piece >= e->count)
+		return false;
+	*data = e->pieces[field->piece].data;
+	*n = e->pieces[field->piece].len;
+	if (field->type == HODO_TYPE_STR) {
+		load_text(&v, e->pieces + field->piece);
+		*n = v.len;
+		return v.kind == TEXT;
+	}
+	*n /= hodo_fields_element_size(field->type);
+	return true;
+}
+
+static void element(struct value *v, const struct hodo_filter_field *field, const struct event *e)
+{
+	const uint8_t *data;
+	uint64_t n, at = v->u;
+	bool known = is_int(v) && !is_negative(v);
+	uint8_t type;
+
+	set_absent(v);
+	if (!known || !elements(field, e, &data, &n) || at >= n)
+		return;
+	type = field->type & HODO_TYPE_ARRAY ? (uint8_t)(field->type & ~HODO_TYPE_ARRAY) :
+	       field->type == HODO_TYPE_STR ? HODO_TYPE_CHAR : HODO_TYPE_U8;
+	data += at * hodo_fields_element_size(field->type);
+	if (type == HODO_TYPE_F32 || type == HODO_TYPE_F64)
+		load_float(v, type, data);
+	else
+		load_int(v, type, data);
+}
+
+static void length(struct value *v, const struct hodo_filter_field *field, const struct event *e)
+{
+	const uint8_t *data;
+	uint64_t n;
+
+	set_absent(v);
+	if (elements(field, e, &data, &n))
+		set_int(v, (int64_t)n);
 }
 
 /* ------------------------------------------------------------------ machine */
@@ -103,39 +178,60 @@ static void constant(struct value *v, uint8_t op, const uint8_t *p)
 	}
 }
 
-/* Bytes of the operand at p. */
-static size_t operand_len(uint8_t op, const uint8_t *p)
+/* A label, or what stands in its place where the event has none. */
+static void label(struct value *v, const struct hodo_filter *f, const uint8_t *p, const struct event *e)
 {
-	switch (op) {
-	case HODO_FILTER_I8:
-	case HODO_FILTER_FIELD:
-	case HODO_FILTER_HAS:
-		return 1;
-	case HODO_FILTER_TEXT:
-		return 2 + (size_t)hodo_filter_u16(p);
-	case HODO_FILTER_LAND_SKIP:
-	case HODO_FILTER_LOR_SKIP:
-		return 2;
+	uint8_t op = p[-1];
+
+	if (op == HODO_FILTER_LABEL && f->fields[p[2]].type != HODO_TYPE_NONE) {
+		load(v, &f->fields[p[2]], e);
+	} else if (f->label_set & (1u << p[0])) {
+		v->kind = f->fields[p[1]].type == HODO_TYPE_U64 ? UNSIGNED : SIGNED;
+		v->i = f->label[p[0]];
+	} else if (op == HODO_FILTER_LABEL_TEXT) {
+		constant(v, HODO_FILTER_TEXT, p + 2);
+	} else {
+		set_absent(v);
 	}
-	return op <= HODO_FILTER_F64 ? 8 : 0;
 }
 
-static __attribute__((noinline)) bool run(const struct hodo_filter *f, const struct hodo_piece *pieces,
-					  size_t count)
+static void choose(struct value *top)
+{
+	enum truth t = truth_of(top);
+
+	if (t == UNKNOWN)
+		set_absent(top);
+	else
+		*top = t == YES ? top[1] : top[2];
+}
+
+/* Runs whole instructions, which leave one value; what that says. */
+static __attribute__((noinline)) enum truth run(const struct hodo_filter *f, const uint8_t *p, size_t len,
+						const struct event *e)
 {
 	struct value stack[HODO_FILTER_STACK_MAX + 1], *top = stack; /* stack[0] is never used */
-	const uint8_t *p = f->code, *end = p + f->len;
+	const uint8_t *end = p + len;
 
 	while (p < end) {
 		uint8_t op = *p++;
-		const uint8_t *next = p + operand_len(op, p);
+		const uint8_t *next = p + hodo_filter_operand(op, p);
 
 		switch (op) {
 		case HODO_FILTER_FIELD:
-			load(++top, &f->fields[*p], pieces, count);
+			load(++top, &f->fields[*p], e);
 			break;
 		case HODO_FILTER_HAS:
-			has(++top, &f->fields[*p], pieces, count);
+			has(++top, &f->fields[*p], e);
+			break;
+		case HODO_FILTER_LEN:
+			length(++top, &f->fields[*p], e);
+			break;
+		case HODO_FILTER_ELEMENT:
+			element(top, &f->fields[*p], e);
+			break;
+		case HODO_FILTER_LABEL:
+		case HODO_FILTER_LABEL_TEXT:
+			label(++top, f, p, e);
 			break;
 		case HODO_FILTER_I8 ... HODO_FILTER_TEXT:
 			constant(++top, op, p);
@@ -150,26 +246,20 @@ static __attribute__((noinline)) bool run(const struct hodo_filter *f, const str
 				next += hodo_filter_u16(p);
 			}
 			break;
-		case HODO_FILTER_SELECT: {
-			enum truth t = truth_of(top - 2);
-
+		case HODO_FILTER_SELECT:
 			top -= 2;
-			if (t == UNKNOWN)
-				set_absent(top);
-			else
-				*top = t == YES ? top[1] : top[2];
+			choose(top);
 			break;
-		}
 		default:
 			top--;
 			binary(op, top, top + 1);
 		}
 		p = next;
 	}
-	return truth_of(top) == YES;
+	return truth_of(top);
 }
 
-bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count)
+static enum truth run_code(const struct hodo_filter *f, const struct hodo_filter_test *t, const struct event *e)
 {
 #if HODO_FILTER_FLOAT && defined(__x86_64__)
 	/*
@@ -179,15 +269,95 @@ bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *piece
 	 */
 	if (f->flags & HODO_FILTER_USES_FLOAT) {
 		unsigned int own, plain = 0x1f80;
-		bool take;
+		enum truth said;
 
 		__asm__ volatile("stmxcsr %0" : "=m"(own) : : "memory");
 		__asm__ volatile("ldmxcsr %0" : : "m"(plain) : "memory");
-		take = run(f, pieces, count);
-		__asm__ volatile("" : "+r"(take) : : "memory");
+		said = run(f, t->bytes, t->len, e);
+		__asm__ volatile("" : "+r"(said) : : "memory");
 		__asm__ volatile("ldmxcsr %0" : : "m"(own) : "memory");
-		return take;
+		return said;
 	}
 #endif
-	return run(f, pieces, count);
+	return run(f, t->bytes, t->len, e);
+}
+
+/* -------------------------------------------------------------------- steps */
+
+static enum truth test_text(const struct hodo_filter_test *t, const struct hodo_piece *pieces, size_t count)
+{
+	struct value v;
+	const char *text;
+
+	if (t->field.piece >= count)
+		return UNKNOWN;
+	load_text(&v, pieces + t->field.piece);
+	if (v.kind == ABSENT)
+		return UNKNOWN;
+	if (t->kind == HODO_TEST_TEXT)
+		return YES;
+	if (t->kind == HODO_TEST_GLOB)
+		return hodo_glob((const char *)t->bytes, t->len, v.text, v.len) ? YES : NO;
+	if (v.len < t->len || (t->kind == HODO_TEST_SAME && v.len != t->len))
+		return NO;
+	text = t->kind == HODO_TEST_SUFFIX ? v.text + v.len - t->len : v.text;
+	return __builtin_memcmp(text, t->bytes, t->len) == 0 ? YES : NO;
+}
+
+/* The integer, widened to 64 bits with its sign, or a double's key. */
+static inline uint64_t widened(uint8_t kind, const uint8_t *p)
+{
+	uint16_t half;
+	uint32_t word;
+	uint64_t whole;
+
+	switch (kind) {
+	case HODO_TEST_I8:
+		return (uint64_t)(int8_t)*p;
+	case HODO_TEST_U8:
+		return *p;
+	case HODO_TEST_I16:
+	case HODO_TEST_U16:
+		__builtin_memcpy(&half, p, sizeof(half));
+		return kind == HODO_TEST_I16 ? (uint64_t)(int16_t)half : half;
+	case HODO_TEST_I32:
+	case HODO_TEST_U32:
+		__builtin_memcpy(&word, p, sizeof(word));
+		return kind == HODO_TEST_I32 ? (uint64_t)(int32_t)word : word;
+	}
+	__builtin_memcpy(&whole, p, sizeof(whole));
+	return kind == HODO_TEST_F64 ? hodo_filter_double_key(whole) : whole;
+}
+
+/* Steps other than comparisons of numbers. */
+static __attribute__((noinline)) enum truth test_other(const struct hodo_filter *f, const struct hodo_filter_test *t,
+						       const struct hodo_piece *pieces, size_t count,
+						       struct hodo_filter_vars *vars)
+{
+	struct event e = { pieces, count, vars };
+
+	return t->kind == HODO_TEST_CODE ? run_code(f, t, &e) : test_text(t, pieces, count);
+}
+
+bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
+		     struct hodo_filter_vars *vars)
+{
+	unsigned int at = f->first;
+
+	while (at < HODO_TEST_ACCEPT) {
+		const struct hodo_filter_test *t = &f->test[at];
+		bool met = false;
+
+		if (t->kind <= HODO_TEST_F64) {
+			const struct hodo_piece *piece = pieces + t->field.piece;
+
+			if (t->field.piece < count && piece->len >= t->field.end)
+				met = ((widened(t->kind, (const uint8_t *)piece->data + t->field.offset) & t->mask) -
+				       t->first <= t->span) != t->negate;
+		} else {
+			met = test_other(f, t, pieces, count, vars) == (t->negate ? NO : YES);
+		}
+		at = met ? t->yes : t->no;
+	}
+	return at == HODO_TEST_ACCEPT;
 }

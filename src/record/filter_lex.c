@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.c - the words of a filter expression: C's, but for =~ and !~.
+ * filter_lex.c - the words of a filter expression: C's, but for =~ and !~, $variables, and times (5ms).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* strtod_l */
@@ -29,7 +29,8 @@ static const struct {
 	{ "+", HODO_SIGN_ADD }, { "-", HODO_SIGN_SUB }, { "<", HODO_SIGN_LT },
 	{ ">", HODO_SIGN_GT }, { "&", HODO_SIGN_AND }, { "^", HODO_SIGN_XOR },
 	{ "|", HODO_SIGN_OR }, { "?", HODO_SIGN_QUESTION }, { ":", HODO_SIGN_COLON },
-	{ "(", HODO_SIGN_OPEN }, { ")", HODO_SIGN_CLOSE },
+	{ "(", HODO_SIGN_OPEN }, { ")", HODO_SIGN_CLOSE }, { "[", HODO_SIGN_OPEN_INDEX },
+	{ "]", HODO_SIGN_CLOSE_INDEX },
 };
 
 static bool is_name_start(char c)
@@ -196,12 +197,59 @@ static size_t suffix_len(const char *p, size_t n, bool is_float, bool *is_unsign
 	return u <= 1 && l <= 2 ? s : 0;
 }
 
+/* The unit behind a time of n bytes, in ns; 0 if there is none. *len: the unit's bytes. */
+static uint64_t time_unit(const char *p, size_t n, size_t *len)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		*len = strlen(units[i].name);
+		if (n > *len && memcmp(p + n - *len, units[i].name, *len) == 0 &&
+		    (digit(p[n - *len - 1]) < 10 || p[n - *len - 1] == '.'))
+			return units[i].ns;
+	}
+	return 0;
+}
+
+/* A time, as an integer of nanoseconds; n bytes without the unit. */
+static int lex_time(struct hodo_filter_token *t, size_t n, uint64_t unit_ns)
+{
+	size_t i = strspn(t->start, "0123456789");
+	int rc;
+
+	if (i == n) {
+		t->i = 0;
+		for (i = 0; i < n; i++)
+			if (__builtin_mul_overflow(t->i, 10, &t->i) ||
+			    __builtin_add_overflow(t->i, digit(t->start[i]), &t->i))
+				return -ERANGE;
+		if (__builtin_mul_overflow(t->i, unit_ns, &t->i) || t->i > INT64_MAX)
+			return -ERANGE;
+	} else {
+		rc = lex_float(t, n);
+		if (rc)
+			return rc;
+		t->d = rint(t->d * (double)unit_ns);
+		if (t->d >= 0x1p63)
+			return -ERANGE;
+		t->i = (uint64_t)t->d;
+	}
+	t->type = HODO_TOKEN_INT;
+	t->is_unsigned = false;
+	return 0;
+}
+
 static int lex_number(struct hodo_filter_token *t, char *error, size_t error_size)
 {
 	const char *p = t->start;
 	const char *exponent = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? "pP" : "eE";
 	bool is_float = false;
 	size_t n = 0, suffix;
+	uint64_t unit_ns;
 	int rc;
 
 	while (is_name(p[n]) || p[n] == '.' ||
@@ -211,8 +259,11 @@ static int lex_number(struct hodo_filter_token *t, char *error, size_t error_siz
 		n++;
 	}
 	t->len = n;
-	suffix = suffix_len(p, n, is_float, &t->is_unsigned);
-	rc = is_float ? lex_float(t, n - suffix) : lex_int(t, n - suffix);
+	unit_ns = exponent[0] == 'p' ? 0 : time_unit(p, n, &suffix);
+	if (!unit_ns)
+		suffix = suffix_len(p, n, is_float, &t->is_unsigned);
+	rc = unit_ns ? lex_time(t, n - suffix, unit_ns) :
+	     is_float ? lex_float(t, n - suffix) : lex_int(t, n - suffix);
 	if (rc == -ERANGE)
 		snprintf(error, error_size, "number too large");
 	else if (rc)
@@ -253,8 +304,9 @@ int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error,
 		return lex_quoted(token, error, error_size);
 	if ((*p >= '0' && *p <= '9') || (*p == '.' && p[1] >= '0' && p[1] <= '9'))
 		return lex_number(token, error, error_size);
-	if (is_name_start(*p)) {
+	if (is_name_start(*p) || (*p == '$' && is_name_start(p[1]))) {
 		token->type = HODO_TOKEN_NAME;
+		token->len = *p == '$';
 		while (is_name(token->start[token->len]))
 			token->len++;
 		return 0;

@@ -17,6 +17,12 @@
 /* What is known of an expression's value before any event is seen. */
 enum known { ANY, INTEGER, FLOATING, TEXT };
 
+/* An operand that is nothing but a name or a text: it may be a label. */
+struct bare {
+	size_t at; /* in the code */
+	uint8_t op; /* FIELD or TEXT; 0: it is neither */
+};
+
 struct parser {
 	const char *expr;
 	struct hodo_filter_token token; /* the next one */
@@ -27,6 +33,8 @@ struct parser {
 	unsigned int names_n;
 	uint8_t code[HODO_FILTER_MAX];
 	size_t len;
+	struct bare bare; /* the operand that was parsed last */
+	unsigned int labels;
 	char *error;
 	size_t error_size;
 };
@@ -145,11 +153,25 @@ static int emit_text(struct parser *p)
 	return emit(p, HODO_FILTER_TEXT, text, 2 + (size_t)n, 0);
 }
 
-/* Push the named field, or whether it is there. */
-static int emit_name(struct parser *p, uint8_t op, const struct hodo_filter_token *name)
+static bool is_variable(const struct hodo_filter_token *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < HODO_FILTER_VARS; i++)
+		if (strlen(hodo_filter_var_names[i]) == name->len &&
+		    memcmp(hodo_filter_var_names[i], name->start, name->len) == 0)
+			return true;
+	return false;
+}
+
+/* An instruction whose operand is a name. */
+static int emit_name(struct parser *p, uint8_t op, const struct hodo_filter_token *name, unsigned int pops)
 {
 	uint8_t n;
 
+	if (name->start[0] == '$' && !is_variable(name))
+		return fail(p, -EINVAL, name->start, "there is no '%.*s' (but $tid $pid $cpu $comm $duration)",
+			    name->len < 30 ? (int)name->len : 30, name->start);
 	if (name->len > HODO_NAME_MAX)
 		return fail(p, -E2BIG, name->start, "name too long");
 	for (n = 0; n < p->names_n; n++)
@@ -162,7 +184,7 @@ static int emit_name(struct parser *p, uint8_t op, const struct hodo_filter_toke
 		p->names_len[n] = (uint8_t)name->len;
 		p->names_n++;
 	}
-	return emit(p, op, &n, 1, 0);
+	return emit(p, op, &n, 1, pops);
 }
 
 /* ------------------------------------------------------------------ operands */
@@ -172,10 +194,46 @@ static bool is_word(const struct hodo_filter_token *t, const char *word)
 	return t->type == HODO_TOKEN_NAME && t->len == strlen(word) && memcmp(t->start, word, t->len) == 0;
 }
 
-/* A name, has(NAME), true or false. */
+/* The rest of a function of one field, from the parenthesis on. */
+static int parse_call(struct parser *p, const struct hodo_filter_token *name)
+{
+	int rc;
+
+	if (!is_word(name, "has") && !is_word(name, "len"))
+		return fail(p, -EINVAL, name->start, "no such function (there are has(NAME) and len(NAME))");
+	rc = advance(p);
+	if (rc)
+		return rc;
+	if (p->token.type != HODO_TOKEN_NAME)
+		return unexpected(p, "a field's name");
+	rc = emit_name(p, is_word(name, "has") ? HODO_FILTER_HAS : HODO_FILTER_LEN, &p->token, 0);
+	if (!rc)
+		rc = advance(p);
+	return rc ? rc : expect(p, HODO_SIGN_CLOSE, "')'");
+}
+
+/* The rest of NAME[i], from the bracket on. */
+static int parse_element(struct parser *p, const struct hodo_filter_token *name)
+{
+	const char *where = p->token.start;
+	enum known index;
+	int rc = advance(p);
+
+	if (!rc)
+		rc = parse(p, LOWEST, &index);
+	if (!rc && (index == TEXT || index == FLOATING))
+		rc = fail(p, -EINVAL, where, "'[' wants an integer");
+	if (!rc)
+		rc = expect(p, HODO_SIGN_CLOSE_INDEX, "']'");
+	p->bare.op = 0;
+	return rc ? rc : emit_name(p, HODO_FILTER_ELEMENT, name, 1);
+}
+
+/* A name, has(NAME), len(NAME), NAME[i], true or false. */
 static int parse_name(struct parser *p, enum known *known)
 {
 	struct hodo_filter_token name = p->token;
+	size_t at_code = p->len;
 	int rc = advance(p);
 
 	if (rc)
@@ -185,21 +243,17 @@ static int parse_name(struct parser *p, enum known *known)
 		return emit_int(p, is_word(&name, "true"), false);
 	if (is_word(&name, "NULL"))
 		return fail(p, -EINVAL, name.start, "nothing compares with NULL (use has(NAME))");
-	if (at(p, HODO_SIGN_OPEN)) {
-		if (!is_word(&name, "has"))
-			return fail(p, -EINVAL, name.start, "no such function (there is only has(NAME))");
-		rc = advance(p);
-		if (rc)
-			return rc;
-		if (p->token.type != HODO_TOKEN_NAME)
-			return unexpected(p, "a field's name");
-		rc = emit_name(p, HODO_FILTER_HAS, &p->token);
-		if (!rc)
-			rc = advance(p);
-		return rc ? rc : expect(p, HODO_SIGN_CLOSE, "')'");
-	}
+	if (at(p, HODO_SIGN_OPEN))
+		return parse_call(p, &name);
 	*known = ANY;
-	return emit_name(p, HODO_FILTER_FIELD, &name);
+	if (name.start[0] == '$')
+		*known = is_word(&name, hodo_filter_var_names[HODO_FILTER_COMM]) ? TEXT : INTEGER;
+	if (at(p, HODO_SIGN_OPEN_INDEX))
+		return parse_element(p, &name);
+	rc = emit_name(p, HODO_FILTER_FIELD, &name, 0);
+	if (name.start[0] != '$')
+		p->bare = (struct bare){ at_code, HODO_FILTER_FIELD };
+	return rc;
 }
 
 static int parse_unary(struct parser *p, enum known *known)
@@ -232,13 +286,16 @@ static int parse_unary(struct parser *p, enum known *known)
 			    sign == HODO_SIGN_INV ? "an integer" : "a number");
 	if (sign != HODO_SIGN_SUB)
 		*known = INTEGER;
+	p->bare.op = 0;
 	return emit(p, ops[sign], NULL, 0, 1);
 }
 
 static int parse_operand(struct parser *p, enum known *known)
 {
+	struct bare text = { p->len, HODO_FILTER_TEXT };
 	int rc = 0;
 
+	p->bare.op = 0;
 	switch (p->token.type) {
 	case HODO_TOKEN_INT:
 		*known = INTEGER;
@@ -251,6 +308,7 @@ static int parse_operand(struct parser *p, enum known *known)
 	case HODO_TOKEN_TEXT:
 		*known = TEXT;
 		rc = emit_text(p);
+		p->bare = text;
 		return rc ? rc : advance(p);
 	case HODO_TOKEN_NAME:
 		return parse_name(p, known);
@@ -312,6 +370,45 @@ static int check_kinds(struct parser *p, const struct hodo_filter_token *sign, e
 	return 0;
 }
 
+/* Puts a label in place of the name or text at from (its instruction as it was), which is compared with field `of`. */
+static int emit_label(struct parser *p, const uint8_t *from, uint8_t of)
+{
+	uint8_t operand[4 + HODO_FILTER_EXPR_MAX] = { (uint8_t)p->labels, of, from[1] };
+	uint16_t len;
+
+	if (p->labels++ == HODO_FILTER_LABELS_MAX)
+		return fail(p, -E2BIG, p->token.start, "more than %u names and texts are compared with fields",
+			    HODO_FILTER_LABELS_MAX);
+	if (from[0] == HODO_FILTER_FIELD)
+		return emit(p, HODO_FILTER_LABEL, operand, 3, 0);
+	memcpy(&len, from + 1, sizeof(len));
+	memcpy(operand + 2, from + 1, sizeof(len) + len);
+	return emit(p, HODO_FILTER_LABEL_TEXT, operand, 4 + (size_t)len, 0);
+}
+
+/*
+ * left was compared with what was parsed last: if both are bare, and one is a name, the other may be a label of
+ * it. So both are made anew.
+ */
+static int allow_labels(struct parser *p, const struct bare *left)
+{
+	uint8_t old[2 * (4 + HODO_FILTER_EXPR_MAX)];
+	const uint8_t *a = old, *b = old + (p->bare.at - left->at);
+	bool a_name = left->op == HODO_FILTER_FIELD, b_name = p->bare.op == HODO_FILTER_FIELD;
+	size_t len = p->len - left->at;
+	int rc;
+
+	if (!left->op || !p->bare.op || (!a_name && !b_name) || len > sizeof(old))
+		return 0;
+	memcpy(old, p->code + left->at, len);
+	p->len = left->at;
+	p->depth -= 2;
+	rc = b_name ? emit_label(p, a, b[1]) : emit(p, a[0], a + 1, 1, 0);
+	if (rc)
+		return rc;
+	return a_name ? emit_label(p, b, a[1]) : emit(p, b[0], b + 1, 1, 0);
+}
+
 /* && or ||: the right side is skipped where the left decides. */
 static int parse_logic(struct parser *p, const struct hodo_filter_token *sign)
 {
@@ -355,6 +452,7 @@ static int parse_select(struct parser *p, enum known *known)
 /* An operand, and all binary operators behind it that bind at least so close. */
 static int parse(struct parser *p, unsigned int precedence, enum known *known)
 {
+	struct bare left;
 	enum known right;
 	int rc;
 
@@ -377,12 +475,16 @@ static int parse(struct parser *p, unsigned int precedence, enum known *known)
 			rc = parse_logic(p, &sign);
 			*known = INTEGER;
 		} else {
+			left = p->bare;
 			rc = parse(p, found + 1, &right);
 			if (!rc)
 				rc = check_kinds(p, &sign, *known, right, known);
+			if (!rc && binaries[sign.op].op >= HODO_FILTER_LT && binaries[sign.op].op <= HODO_FILTER_NE)
+				rc = allow_labels(p, &left);
 			if (!rc)
 				rc = emit(p, binaries[sign.op].op, NULL, 0, 2);
 		}
+		p->bare.op = 0;
 	}
 	p->nesting--;
 	return rc;

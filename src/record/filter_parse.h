@@ -19,8 +19,9 @@
  * The language is C's expressions without assignment, calls, casts and
  * pointers: ! ~ - * / % + - << >> < <= > >= == != & ^ | && || ?: and
  * parentheses with C's precedence; =~ and !~ match a text with a glob pattern
- * and bind like ==. Operands are field names, integers (decimal, octal, hex,
- * 'c', true, false), floating-point numbers, "texts", and has(NAME).
+ * and bind like ==. Operands are field names, elements NAME[i], integers (decimal, octal, hex,
+ * 'c', true, false), times (10us, as ns), floating-point numbers, "texts", has(NAME), len(NAME), and
+ * $tid $pid $cpu $comm $duration. A name or text that is compared with a field may be one of its labels.
  *
  * Returns 0; -EINVAL if the expression is wrong; -E2BIG if it is too long or too
  * deep, or the program does not fit. On error, error (error_size bytes, may

@@ -19,5 +19,5 @@ void hodo_gate_select(struct hodo_event *event)
 
 bool hodo_gate_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces, size_t count)
 {
-	return !(on & HODO_ON_FILTER) || !event->filter || hodo_filter_run(event->filter, pieces, count);
+	return !(on & HODO_ON_FILTER) || !event->filter || hodo_filter_run(event->filter, pieces, count, 0);
 }

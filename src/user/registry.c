@@ -474,7 +474,7 @@ static void bind_filter(struct hodo_event *event)
 		names[i] = p;
 	}
 	if (!filters || hodo_filter_bind(&filters[event->id], hodo_recording.text + hodo_recording.patterns_len,
-					 hodo_recording.filter_len, event->nfields, event->types, names) != 0) {
+					 hodo_recording.filter_len, event->nfields, event->types, names, 0) != 0) {
 		event->matched = false; /* better nothing than what the filter was to keep out */
 		return;
 	}

@@ -138,9 +138,9 @@ int event_filter(const struct test_event *e, const char *expr, char *error)
 	memcpy(exact, code, len);
 	free(code);
 	if (!rc)
-		rc = hodo_filter_bind(&f, exact, len, e->n, e->types, e->names);
+		rc = hodo_filter_bind(&f, exact, len, e->n, e->types, e->names, NULL);
 	if (!rc)
-		rc = hodo_filter_run(&f, e->pieces, e->count);
+		rc = hodo_filter_run(&f, e->pieces, e->count, NULL);
 	free(exact);
 	return rc;
 }

@@ -39,9 +39,9 @@ static void run(const uint8_t *code, size_t len)
 	event_text(&e, "null", NULL, 0);
 	event_int(&e, "bytes", HODO_TYPE_U64, -1);
 	event_build(&e);
-	require(hodo_filter_bind(&f, code, len, e.n, e.types, e.names) == 0);
+	require(hodo_filter_bind(&f, code, len, e.n, e.types, e.names, NULL) == 0);
 	for (count = 0; count <= e.count; count++)
-		(void)hodo_filter_run(&f, e.pieces, count);
+		(void)hodo_filter_run(&f, e.pieces, count, NULL);
 	event_free(&e);
 }
 

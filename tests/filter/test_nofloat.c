@@ -28,8 +28,8 @@ static bool run(const uint8_t *code, size_t len)
 	struct hodo_piece piece = { bytes, sizeof(bytes) };
 	struct hodo_filter f;
 
-	assert_int_equal(hodo_filter_bind(&f, code, len, 2, types, names), 0);
-	return hodo_filter_run(&f, &piece, 1);
+	assert_int_equal(hodo_filter_bind(&f, code, len, 2, types, names, NULL), 0);
+	return hodo_filter_run(&f, &piece, 1, NULL);
 }
 
 static void test_doubles_are_refused(void **state)

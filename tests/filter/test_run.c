@@ -360,7 +360,7 @@ static int bind(struct hodo_filter *f, uint8_t *code, const char *expr, const st
 	size_t len;
 
 	assert_int_equal(hodo_filter_compile(expr, code, HODO_FILTER_MAX, &len, NULL, 0), 0);
-	return hodo_filter_bind(f, code, len, e->n, e->types, e->names);
+	return hodo_filter_bind(f, code, len, e->n, e->types, e->names, NULL);
 }
 
 static void test_bind_refuses(void **state)
@@ -380,7 +380,7 @@ static void test_bind_refuses(void **state)
 	}
 	e.n = HODO_FIELDS_MAX + 1;
 	assert_int_equal(bind(&f, code, "a == 1", &e), -EINVAL);
-	assert_int_equal(hodo_filter_bind(&f, code, 3, 0, NULL, NULL), -EINVAL);
+	assert_int_equal(hodo_filter_bind(&f, code, 3, 0, NULL, NULL, NULL), -EINVAL);
 }
 
 /* Pieces that are not as the types say: absent, and no read outside (the sanitizer looks on). */
@@ -396,15 +396,15 @@ static void test_short_pieces(void **state)
 	event_int(&e, "b", HODO_TYPE_I64, 1);
 	event_build(&e);
 	assert_int_equal(bind(&f, code, "a == 1 && t == \"x\" && b == 1", &e), 0);
-	assert_true(hodo_filter_run(&f, e.pieces, e.count));
+	assert_true(hodo_filter_run(&f, e.pieces, e.count, NULL));
 	for (count = 0; count < e.count; count++)
-		assert_false(hodo_filter_run(&f, e.pieces, count));
+		assert_false(hodo_filter_run(&f, e.pieces, count, NULL));
 	for (count = 0; count < e.count; count++) {
 		size_t len = e.pieces[count].len, needed = count == 0 ? 4 : len, cut;
 
 		for (cut = 0; cut < needed; cut++) {
 			e.pieces[count].len = cut;
-			assert_false(hodo_filter_run(&f, e.pieces, e.count));
+			assert_false(hodo_filter_run(&f, e.pieces, e.count, NULL));
 		}
 		e.pieces[count].len = len;
 	}
@@ -447,7 +447,7 @@ static void test_float_state_untouched(void **state)
 	feclearexcept(FE_ALL_EXCEPT);
 	feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
 	fesetround(FE_DOWNWARD);
-	(void)hodo_filter_run(&f, e.pieces, e.count); /* SIGFPE if it lets one through */
+	(void)hodo_filter_run(&f, e.pieces, e.count, NULL); /* SIGFPE if it lets one through */
 	assert_int_equal(fegetround(), FE_DOWNWARD);
 	assert_int_equal(fetestexcept(FE_ALL_EXCEPT), 0);
 	assert_int_equal(fegetexcept(), FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
