@@ -14,8 +14,9 @@ with tempfile.TemporaryDirectory(prefix="hodo-live.") as directory:
     env = dict(os.environ, XDG_RUNTIME_DIR=directory, HODO_LISTEN="1", LD_PRELOAD=os.environ["LIBHODO"])
     if variant == "norseq":
         env["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
-    target = subprocess.Popen([os.environ["TARGET_FUNCTIONS" if variant == "functions" else "TARGET"], "4", "signals"], env=env, stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True)
+    program = os.environ["TARGET_FUNCTIONS" if variant == "functions" else "TARGET"]
+    target = subprocess.Popen([program, "4", "signals"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True)
     try:
         assert target.stdout.readline() == "ready\n"
         socket = f"{directory}/hodo/{target.pid}"
