@@ -22,6 +22,7 @@
 int hodo_cmd_record(int argc, char **argv);
 int hodo_cmd_print(int argc, char **argv);
 int hodo_cmd_stat(int argc, char **argv);
+int hodo_cmd_top(int argc, char **argv);
 int hodo_cmd_list(int argc, char **argv);
 int hodo_cmd_info(int argc, char **argv);
 int hodo_cmd_graph(int argc, char **argv);

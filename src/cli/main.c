@@ -14,6 +14,7 @@ static const struct {
 	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
 	{ "report", hodo_cmd_report, "functions: calls, times and their distribution; what differs" },
 	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
+	{ "top", hodo_cmd_top, "show live which events happen, how often, in which threads" },
 	{ "list", hodo_cmd_list, "list the events that a program, library or recording has" },
 	{ "info", hodo_cmd_info, "tell what a recording is: processes, clock, duration, size" },
 	{ "doctor", hodo_cmd_doctor, "check what works on this machine, and how to mend it" },

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top_count.c - hodo top: counts the events of the processes of a session.
+ *
+ * A packet comes here when it is full, which with rare events is late. So the
+ * open packet of each ring is looked at, too, once an interval, as far as it is
+ * committed; how far it has been counted is kept, and the rest counted when the
+ * packet comes, or at the next look. In discard mode, which hodo top uses,
+ * a packet stays as it is until the session has taken it.
+ */
+#define _GNU_SOURCE
+#include "top.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <record/process.h>
+#include <record/shm.h>
+
+#define HEADER ((uint32_t)sizeof(struct hodo_packet))
+
+/* How far a ring has been counted. */
+struct place {
+	uint64_t packet; /* sequence number */
+	uint32_t bytes;  /* of its events */
+	uint64_t lost;
+};
+
+/* One process image. */
+struct image {
+	struct image *next;
+	struct hodo_top_counter *counter;
+	const struct hodo_process *process; /* NULL: it has ended */
+	uint8_t uuid[16];
+	uint32_t pid, vpid;
+	char comm[16];
+	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
+	uint32_t *row;                 /* by event id: the model's, HODO_TOP_NONE: not known */
+	uint32_t ids;                  /* entries of both */
+	uint32_t events, threads;      /* of the catalogue, of the threads' names: looked at so far */
+	struct place *place;           /* by ring */
+	uint32_t rings;
+	uint32_t tid, thread;          /* the last one that was looked up */
+};
+
+struct hodo_top_counter {
+	struct hodo_top_model *model;
+	struct image *images;
+};
+
+struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m)
+{
+	struct hodo_top_counter *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->model = m;
+	return c;
+}
+
+static void free_image(struct image *im)
+{
+	free(im->tally);
+	free(im->row);
+	free(im->place);
+	free(im);
+}
+
+void hodo_top_counter_free(struct hodo_top_counter *c)
+{
+	while (c && c->images) {
+		struct image *im = c->images;
+
+		c->images = im->next;
+		free_image(im);
+	}
+	free(c);
+}
+
+/* ---------------------------------------------------------------- images and names */
+
+static struct image *image_of(struct hodo_top_counter *c, const struct hodo_process *p)
+{
+	struct image *im;
+
+	for (im = c->images; im; im = im->next)
+		if (im->process == p && memcmp(im->uuid, p->id.uuid, sizeof(im->uuid)) == 0)
+			return im;
+	im = calloc(1, sizeof(*im));
+	if (im)
+		im->place = calloc(p->layout.rings, sizeof(*im->place));
+	if (!im || !im->place) {
+		free(im);
+		return NULL;
+	}
+	im->counter = c;
+	im->process = p;
+	im->rings = p->layout.rings;
+	im->pid = (uint32_t)p->id.pid;
+	im->vpid = p->id.vpid;
+	im->thread = HODO_TOP_NONE;
+	memcpy(im->comm, p->id.comm, sizeof(im->comm));
+	memcpy(im->uuid, p->id.uuid, sizeof(im->uuid));
+	im->next = c->images;
+	c->images = im;
+	c->model->images++;
+	return im;
+}
+
+/* Room for as many ids as the catalogue's table of shapes has. */
+static bool make_room(struct image *im, uint32_t ids)
+{
+	struct hodo_walk_tally *tally;
+	uint32_t *row;
+
+	if (ids <= im->ids)
+		return true;
+	tally = realloc(im->tally, ids * sizeof(*tally));
+	if (tally)
+		im->tally = tally;
+	row = realloc(im->row, ids * sizeof(*row));
+	if (row)
+		im->row = row;
+	if (!tally || !row)
+		return false;
+	memset(tally + im->ids, 0, (ids - im->ids) * sizeof(*tally));
+	for (uint32_t i = im->ids; i < ids; i++)
+		row[i] = HODO_TOP_NONE;
+	im->ids = ids;
+	return true;
+}
+
+/* Rows for events and names for threads that are new. */
+static void see_names(struct image *im, const struct hodo_process *p)
+{
+	struct hodo_top_model *m = im->counter->model;
+
+	if (!make_room(im, p->catalog.walk.size))
+		return;
+	for (; im->events < p->catalog.events; im->events++) {
+		const struct hodo_catalog_event *e = p->catalog.event[im->events];
+
+		if (e->id < im->ids)
+			im->row[e->id] = hodo_top_event(m, e->name);
+	}
+	for (; im->threads < p->threads; im->threads++) {
+		uint32_t i = hodo_top_thread(m, im->vpid, p->thread[im->threads].tid);
+
+		if (i != HODO_TOP_NONE)
+			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[i], p->thread[im->threads].comm);
+	}
+}
+
+/* -------------------------------------------------------------------------- counting */
+
+static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
+{
+	struct image *im = arg;
+	struct hodo_top_model *m = im->counter->model;
+	struct hodo_top_row *row;
+
+	m->events.total += events;
+	m->bytes.total += bytes;
+	if (im->thread == HODO_TOP_NONE || im->tid != tid) {
+		im->thread = hodo_top_thread(m, im->vpid, tid);
+		im->tid = tid;
+	}
+	if (im->thread == HODO_TOP_NONE)
+		return;
+	row = &m->table[HODO_TOP_THREADS].row[im->thread];
+	row->events.total += events;
+	row->bytes.total += bytes;
+}
+
+static uint32_t cpu_number(const struct hodo_process *p, uint32_t ring)
+{
+	return ring == p->layout.rings - 1 ? HODO_CPU_ANY : ring;
+}
+
+/* Counts what of a packet's len bytes of events is new. */
+static void count(struct image *im, const struct hodo_process *p, uint32_t ring, uint64_t packet, const uint8_t *body,
+		  uint32_t len)
+{
+	struct place *at = &im->place[ring];
+	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im };
+	struct hodo_top_model *m = im->counter->model;
+	uint64_t events = m->events.total;
+	uint32_t cpu, bytes;
+
+	if (at->packet != packet)
+		at->bytes = 0;
+	at->packet = packet;
+	if (at->bytes >= len)
+		return;
+	bytes = hodo_walk_count(&p->catalog.walk, body + at->bytes, len - at->bytes, &counter);
+	at->bytes += bytes;
+	cpu = hodo_top_cpu(m, cpu_number(p, ring));
+	if (cpu == HODO_TOP_NONE)
+		return;
+	m->table[HODO_TOP_CPUS].row[cpu].events.total += m->events.total - events;
+	m->table[HODO_TOP_CPUS].row[cpu].bytes.total += bytes;
+}
+
+void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, const struct hodo_packet *h,
+		     const uint8_t *body)
+{
+	struct image *im = image_of(c, p);
+	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
+
+	if (!im || !p->ring[ring])
+		return;
+	see_names(im, p);
+	count(im, p, ring, p->ring[ring]->reader.next, body, (uint32_t)(h->content_size / 8) - HEADER);
+}
+
+/* The open packet, which is next or, if the session is late, one of those behind it. */
+static void look_at_ring(struct image *im, const struct hodo_process *p, uint32_t ring)
+{
+	const struct hodo_ring_reader *r = &p->ring[ring]->reader;
+	uint64_t word = hodo_shm_load64(&r->ring->word), position = word >> HODO_WORD_COUNT_BITS;
+	uint64_t numbers = (1ull << (64 - HODO_WORD_COUNT_BITS)) / r->packet_size;
+	uint64_t ahead = (position / r->packet_size - r->next) & (numbers - 1);
+	uint32_t end = (uint32_t)(position & (r->packet_size - 1));
+	const uint8_t *packet = r->packets + ((r->next + ahead) * r->packet_size & (r->ring_size - 1));
+
+	if (word == 0 || r->broken || end < HEADER || ahead >= r->ring_size / r->packet_size)
+		return;
+	count(im, p, ring, r->next + ahead, packet + HEADER, end - HEADER);
+}
+
+static void count_lost(struct image *im, const struct hodo_process *p, uint32_t ring)
+{
+	const struct hodo_ring *shared = p->ring[ring]->reader.ring;
+	struct hodo_top_model *m = im->counter->model;
+	uint64_t lost = hodo_shm_load64(&shared->lost_full) + hodo_shm_load64(&shared->lost_too_large) +
+			hodo_shm_load64(&shared->lost_busy);
+	uint32_t cpu;
+
+	if (lost <= im->place[ring].lost)
+		return;
+	cpu = hodo_top_cpu(m, cpu_number(p, ring));
+	if (cpu != HODO_TOP_NONE)
+		m->table[HODO_TOP_CPUS].row[cpu].lost.total += lost - im->place[ring].lost;
+	im->place[ring].lost = lost;
+}
+
+/* ------------------------------------------------------------------- into the model */
+
+/* What was counted by id goes to the rows of the names. */
+static void add_tallies(struct image *im)
+{
+	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
+
+	for (uint32_t id = 0; id < im->ids; id++) {
+		struct hodo_walk_tally *tally = &im->tally[id];
+
+		if (tally->events == 0 || im->row[id] == HODO_TOP_NONE)
+			continue;
+		t->row[im->row[id]].events.total += tally->events;
+		t->row[im->row[id]].bytes.total += tally->bytes;
+		*tally = (struct hodo_walk_tally){ 0 };
+	}
+}
+
+static void add_states(struct image *im, const struct hodo_process *p)
+{
+	const uint32_t *on = (const uint32_t *)(p->shm + HODO_SHM_ON);
+	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
+
+	for (uint32_t id = 0; id < im->ids; id++) {
+		struct hodo_top_row *row;
+		enum hodo_top_state state;
+
+		if (im->row[id] == HODO_TOP_NONE)
+			continue;
+		row = &t->row[im->row[id]];
+		state = hodo_shm_load32(&on[id]) & HODO_ON_RECORD ? HODO_TOP_ON : HODO_TOP_OFF;
+		row->state = row->state == HODO_TOP_GONE || row->state == state ? state : HODO_TOP_MIXED;
+	}
+}
+
+/* Threads may have taken other names. */
+static void add_thread_names(struct image *im, const struct hodo_process *p)
+{
+	im->threads = 0;
+	im->events = im->events < p->catalog.events ? im->events : p->catalog.events;
+	see_names(im, p);
+}
+
+static void set_lost(struct hodo_top_model *m, const struct hodo_session_stats *stats)
+{
+	const struct hodo_session_lost *l = &stats->lost;
+
+	m->causes = *l;
+	m->limited = stats->limited;
+	m->lost.total = l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
+}
+
+static void refresh_image(struct image *im, struct hodo_process *p)
+{
+	/* New events and threads now, and not when it is next time for it. */
+	hodo_process_chores(p, 0, UINT64_MAX);
+	add_thread_names(im, p);
+	for (uint32_t i = 0; i < p->actives; i++) {
+		look_at_ring(im, p, p->active[i]);
+		count_lost(im, p, p->active[i]);
+	}
+	add_states(im, p);
+}
+
+void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s)
+{
+	struct hodo_top_table *t = &c->model->table[HODO_TOP_EVENTS];
+	struct hodo_session_stats stats;
+	struct image **link = &c->images;
+
+	hodo_session_stats(s, &stats);
+	set_lost(c->model, &stats);
+	c->model->live = stats.live;
+	for (uint32_t i = 0; i < t->n; i++)
+		t->row[i].state = HODO_TOP_GONE;
+	for (struct image *im = c->images; im; im = im->next)
+		im->process = NULL;
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		struct image *im = c->images;
+
+		while (im && memcmp(im->uuid, p->id.uuid, sizeof(im->uuid)) != 0)
+			im = im->next;
+		if (im)
+			im->process = p;
+		else
+			im = image_of(c, p);
+		if (im)
+			refresh_image(im, p);
+	}
+	while (*link) {
+		struct image *im = *link;
+
+		add_tallies(im);
+		if (im->process) {
+			link = &im->next;
+			continue;
+		}
+		*link = im->next;
+		free_image(im);
+	}
+}
+
+void hodo_top_settle(struct hodo_top_counter *c, const struct hodo_session_stats *stats)
+{
+	for (struct image *im = c->images; im; im = im->next)
+		add_tallies(im);
+	set_lost(c->model, stats);
+	c->model->live = 0;
+}

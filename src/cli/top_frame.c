@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/* top_frame.c - hodo top: the table as lines of text that fit a window. */
+#define _GNU_SOURCE
+#include "top.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <hodo/abi.h>
+
+#include "cli.h"
+
+#define WIDTH_MAX 1000
+#define LINE_BYTES (4 * WIDTH_MAX + 64)
+#define NAME_MIN 10
+#define WIDE 64     /* from this width on, numbers are written out */
+#define HEIGHT_LOST 8 /* from this height on, losses have a line of their own */
+
+struct column {
+	const char *title;
+	int wide, narrow; /* columns, the space before not counted */
+	bool left;
+};
+
+static const struct column columns[HODO_TOP_COLUMNS] = {
+	[HODO_TOP_NAME] = { "EVENT", NAME_MIN, NAME_MIN, true },
+	[HODO_TOP_PID] = { "PID", 7, 7, false },
+	[HODO_TOP_NUMBER] = { "TID", 7, 7, false },
+	[HODO_TOP_RATE] = { "RATE/s", 12, 7, false },
+	[HODO_TOP_AVERAGE] = { "AVERAGE/s", 12, 10, false },
+	[HODO_TOP_TOTAL] = { "TOTAL", 15, 7, false },
+	[HODO_TOP_BYTES] = { "BYTES/s", 10, 8, false },
+	[HODO_TOP_LOST] = { "LOST", 10, 6, false },
+	[HODO_TOP_STATE] = { "STATE", 6, 6, true },
+};
+
+/* What there is room for first. */
+static const enum hodo_top_column priority[HODO_TOP_KINDS][HODO_TOP_COLUMNS + 1] = {
+	[HODO_TOP_EVENTS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_STATE, HODO_TOP_TOTAL, HODO_TOP_BYTES,
+			      HODO_TOP_LOST, HODO_TOP_AVERAGE, HODO_TOP_COLUMNS },
+	[HODO_TOP_THREADS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_NUMBER, HODO_TOP_TOTAL, HODO_TOP_BYTES,
+			       HODO_TOP_PID, HODO_TOP_AVERAGE, HODO_TOP_COLUMNS },
+	[HODO_TOP_CPUS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_LOST, HODO_TOP_TOTAL, HODO_TOP_BYTES,
+			    HODO_TOP_AVERAGE, HODO_TOP_COLUMNS },
+};
+
+static const char *const help[] = {
+	"up, down, k, j       select a row",
+	"page up, page down   a page up, down",
+	"home, end, g, G      the first, the last row",
+	"space                switch the selected event off or on",
+	"t                    threads, and back",
+	"c                    CPUs, where losses are, and back",
+	"e                    events",
+	"< >, left, right     sort by the column beside",
+	"N I R A T B L S      sort by name, number, rate, average,",
+	"                     total, bytes, lost, state",
+	"r                    reverse the order",
+	"/                    show only names that match a glob",
+	"escape               show all again",
+	"p                    pause: the table stands, counting goes on",
+	"z                    totals and averages begin anew",
+	"+ -                  longer, shorter interval",
+	"ctrl-L               draw the screen anew",
+	"q                    quit",
+};
+#define HELP_LINES (sizeof(help) / sizeof(*help))
+
+/* -------------------------------------------------------------------------- texts */
+
+int hodo_top_printable(char *to, size_t size, const char *from, int width)
+{
+	size_t len = strlen(from), n = 0;
+	mbstate_t state = { 0 };
+	int columns_used = 0;
+
+	while (len > 0) {
+		wchar_t wc;
+		size_t bytes = mbrtowc(&wc, from, len, &state);
+		int w;
+
+		if (bytes == (size_t)-1 || bytes == (size_t)-2) {
+			memset(&state, 0, sizeof(state));
+			bytes = 1;
+			w = 0;
+		} else {
+			w = wcwidth(wc);
+		}
+		/* Marks without a width are refused, too: one of them turns the direction of writing. */
+		if (columns_used + (w > 0 ? w : 1) > width || n + bytes + 1 > size)
+			break;
+		if (w > 0)
+			memcpy(to + n, from, bytes);
+		else
+			to[n] = '?';
+		n += w > 0 ? bytes : 1;
+		columns_used += w > 0 ? w : 1;
+		from += bytes;
+		len -= bytes;
+	}
+	if (size > 0)
+		to[n] = 0;
+	return columns_used;
+}
+
+/* A line that is being put together. */
+struct text {
+	char s[LINE_BYTES];
+	size_t len;
+	int used, width; /* columns */
+};
+
+static void put_spaces(struct text *t, int n)
+{
+	for (; n > 0 && t->used < t->width; n--, t->used++)
+		t->s[t->len++] = ' ';
+	t->s[t->len] = 0;
+}
+
+/* Foreign text, in at most width columns. */
+static void put_foreign(struct text *t, const char *s, int width)
+{
+	int left = t->width - t->used;
+
+	t->used += hodo_top_printable(t->s + t->len, sizeof(t->s) - t->len, s, width < left ? width : left);
+	t->len += strlen(t->s + t->len);
+}
+
+static void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct text *t, const char *format, ...)
+{
+	char s[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(s, sizeof(s), format, args);
+	va_end(args);
+	put_foreign(t, s, t->width);
+}
+
+static void add_line(struct hodo_top_frame *f, enum hodo_top_look look, struct text *t)
+{
+	if (look == HODO_LOOK_TITLE || look == HODO_LOOK_HEAD || look == HODO_LOOK_SELECTED)
+		put_spaces(t, t->width);
+	else
+		while (t->len > 0 && t->s[t->len - 1] == ' ')
+			t->s[--t->len] = 0;
+	if (f->n == f->room) {
+		uint32_t room = f->room ? 2 * f->room : 64;
+		struct hodo_top_line *line = realloc(f->line, room * sizeof(*line));
+
+		f->failed |= !line;
+		if (!line)
+			return;
+		f->line = line;
+		f->room = room;
+	}
+	f->line[f->n] = (struct hodo_top_line){ look, strdup(t->s) };
+	f->failed |= !f->line[f->n].text;
+	if (f->line[f->n].text)
+		f->n++;
+}
+
+static struct text text_of(int width)
+{
+	return (struct text){ .width = width < WIDTH_MAX ? width : WIDTH_MAX };
+}
+
+/* ------------------------------------------------------------------------- numbers */
+
+/* 1234567 as 1.23M, in 5 columns. */
+static const char *scaled(double n, double unit, char buf[32])
+{
+	static const char suffix[] = " kMGTPE";
+	int i = 0;
+
+	for (; n >= unit - 0.5 && suffix[i + 1]; i++)
+		n /= unit;
+	if (i == 0)
+		snprintf(buf, 32, n < 9.95 && n > 0 && unit == 1000 ? "%.1f" : "%.0f", n);
+	else
+		snprintf(buf, 32, "%.*f%c", n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n, suffix[i]);
+	return buf;
+}
+
+static const char *count_text(uint64_t n, int width, char buf[32])
+{
+	const char *grouped = hodo_grouped(n, buf);
+
+	return (int)strlen(grouped) <= width ? grouped : scaled((double)n, 1000, buf);
+}
+
+static const char *rate_text(double rate, int width, char buf[32])
+{
+	return rate > 0 && rate < 9.95 ? scaled(rate, 1000, buf) : count_text((uint64_t)(rate + 0.5), width, buf);
+}
+
+static const char *bytes_text(double n, int width, char buf[32])
+{
+	return width < 10 ? scaled(n, 1024, buf) : hodo_human_bytes((uint64_t)(n + 0.5), buf);
+}
+
+/* ----------------------------------------------------------------------------- rows */
+
+struct layout {
+	bool shown[HODO_TOP_COLUMNS];
+	int width[HODO_TOP_COLUMNS];
+};
+
+static bool several_processes(const struct hodo_top_model *m)
+{
+	return m->images > 1;
+}
+
+static void lay_out(struct layout *l, const struct hodo_top_model *m, enum hodo_top_kind kind, int width)
+{
+	int left = width, name = 0;
+
+	memset(l, 0, sizeof(*l));
+	for (const enum hodo_top_column *c = priority[kind]; *c != HODO_TOP_COLUMNS; c++) {
+		int w = width < WIDE ? columns[*c].narrow : columns[*c].wide;
+		int with_space = w + (*c != HODO_TOP_NAME);
+
+		if ((*c == HODO_TOP_PID && !several_processes(m)) || with_space > left)
+			continue;
+		l->shown[*c] = true;
+		l->width[*c] = w;
+		left -= with_space;
+	}
+	/* What is left goes to the names, as far as any of them needs it. */
+	for (uint32_t i = 0; i < m->table[kind].n; i++) {
+		const char *s = m->table[kind].row[i].name;
+		int len = s ? (int)strnlen(s, WIDTH_MAX) : 0;
+
+		name = len > name ? len : name;
+	}
+	if (name > NAME_MIN)
+		l->width[HODO_TOP_NAME] += left < name - NAME_MIN ? left : name - NAME_MIN;
+}
+
+static void put_cell(struct text *t, const struct layout *l, enum hodo_top_column c, const char *s)
+{
+	int from = t->used, pad;
+
+	if (!l->shown[c])
+		return;
+	if (c != HODO_TOP_NAME)
+		put_spaces(t, 1);
+	pad = l->width[c] - (int)strlen(s);
+	if (!columns[c].left)
+		put_spaces(t, pad);
+	put_foreign(t, s, l->width[c]);
+	put_spaces(t, l->width[c] + (c != HODO_TOP_NAME) - (t->used - from));
+}
+
+static void add_head(struct hodo_top_frame *f, const struct layout *l, const struct hodo_top_view *v)
+{
+	static const char *const names[] = { "EVENT", "THREAD", "CPU" };
+	struct text t = text_of(f->width);
+
+	for (int c = 0; c < HODO_TOP_COLUMNS; c++) {
+		/* CPUs have their number in the place of a name. */
+		bool sorted = v->sort[v->kind] == (enum hodo_top_column)c ||
+			      (v->kind == HODO_TOP_CPUS && c == HODO_TOP_NAME && v->sort[v->kind] == HODO_TOP_NUMBER);
+		char title[32];
+
+		snprintf(title, sizeof(title), "%s%s", sorted ? v->reverse[v->kind] ? "-" : "*" : "",
+			 c == HODO_TOP_NAME ? names[v->kind] : columns[c].title);
+		put_cell(&t, l, (enum hodo_top_column)c, title);
+	}
+	add_line(f, HODO_LOOK_HEAD, &t);
+}
+
+static const char *row_name(const struct hodo_top_row *row, enum hodo_top_kind kind, char buf[32])
+{
+	if (kind == HODO_TOP_CPUS && row->number == HODO_CPU_ANY)
+		return "fallback";
+	if (kind == HODO_TOP_CPUS)
+		snprintf(buf, 32, "CPU %u", row->number);
+	else
+		return row->name ? row->name : "?";
+	return buf;
+}
+
+static void add_row(struct hodo_top_frame *f, const struct layout *l, const struct hodo_top_model *m,
+		    enum hodo_top_kind kind, const struct hodo_top_row *row, bool selected)
+{
+	static const char *const states[] = { "gone", "off", "on", "mixed" };
+	struct text t = text_of(f->width);
+	char buf[32];
+
+	put_cell(&t, l, HODO_TOP_NAME, row_name(row, kind, buf));
+	snprintf(buf, sizeof(buf), "%u", row->pid);
+	put_cell(&t, l, HODO_TOP_PID, buf);
+	snprintf(buf, sizeof(buf), "%u", row->number);
+	put_cell(&t, l, HODO_TOP_NUMBER, buf);
+	put_cell(&t, l, HODO_TOP_RATE, rate_text(row->events.rate, l->width[HODO_TOP_RATE], buf));
+	put_cell(&t, l, HODO_TOP_AVERAGE,
+		 rate_text(hodo_top_average(m, &row->events), l->width[HODO_TOP_AVERAGE], buf));
+	put_cell(&t, l, HODO_TOP_TOTAL, count_text(hodo_top_since_reset(&row->events), l->width[HODO_TOP_TOTAL], buf));
+	put_cell(&t, l, HODO_TOP_BYTES, bytes_text(row->bytes.rate, l->width[HODO_TOP_BYTES], buf));
+	put_cell(&t, l, HODO_TOP_LOST, count_text(hodo_top_since_reset(&row->lost), l->width[HODO_TOP_LOST], buf));
+	put_cell(&t, l, HODO_TOP_STATE, states[row->state]);
+	add_line(f, selected ? HODO_LOOK_SELECTED :
+		    row->lost.rate > 0 ? HODO_LOOK_LOSS :
+		    kind == HODO_TOP_EVENTS && row->state != HODO_TOP_ON ? HODO_LOOK_OFF : HODO_LOOK_PLAIN, &t);
+}
+
+/* -------------------------------------------------------------------- above, below */
+
+static void add_title(struct hodo_top_frame *f, const struct hodo_top_model *m, const struct hodo_top_view *v)
+{
+	struct text t = text_of(f->width);
+	int64_t s = (m->tick_ns - m->reset_ns) / 1000000000;
+	char right[64];
+	int len;
+
+	len = snprintf(right, sizeof(right), " %s%" PRId64 ":%02d:%02d", v->paused ? "paused " : "", s / 3600,
+		       (int)(s / 60 % 60), (int)(s % 60));
+	if (f->width >= WIDE)
+		len = snprintf(right, sizeof(right), "  %severy %.4g s  %" PRId64 ":%02d:%02d",
+			       v->paused ? "paused  " : "", (double)v->interval_ns / 1e9, s / 3600,
+			       (int)(s / 60 % 60), (int)(s % 60));
+	if (f->width >= WIDE)
+		put(&t, "hodo top: ");
+	if (f->width - t.used > len)
+		put_foreign(&t, v->title ? v->title : "", f->width - t.used - len);
+	put_spaces(&t, f->width - t.used - len);
+	put(&t, "%s", right);
+	add_line(f, HODO_LOOK_TITLE, &t);
+}
+
+static void put_cause(struct text *t, const char *name, uint64_t n, bool *any)
+{
+	char buf[32];
+
+	if (n)
+		put(t, "%s%s %s", *any ? ", " : ": ", name, hodo_grouped(n, buf));
+	*any |= n != 0;
+}
+
+static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
+{
+	const struct hodo_session_lost *c = &m->causes;
+	struct text t = text_of(f->width);
+	bool any = false;
+	char buf[32];
+
+	if (m->lost.total == 0 && m->limited == 0) {
+		put(&t, "nothing lost");
+		add_line(f, HODO_LOOK_PLAIN, &t);
+		return;
+	}
+	put(&t, "lost %s", hodo_grouped(hodo_top_since_reset(&m->lost), buf));
+	put(&t, " (%s/s)", rate_text(m->lost.rate, 12, buf));
+	put_cause(&t, "buffer full", c->full, &any);
+	put_cause(&t, "too large", c->too_large, &any);
+	put_cause(&t, "busy", c->busy, &any);
+	put_cause(&t, "overwritten", c->overwritten, &any);
+	put_cause(&t, "not seen", c->unwritten, &any);
+	put_cause(&t, "damaged", c->damaged, &any);
+	put_cause(&t, "over their rate", m->limited, &any);
+	add_line(f, m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
+}
+
+static void add_totals(struct hodo_top_frame *f, const struct hodo_top_model *m, bool with_lost)
+{
+	int number = f->width < WIDE ? 5 : 15;
+	struct text t = text_of(f->width);
+	char buf[32];
+
+	put(&t, "%s/s", rate_text(m->events.rate, number, buf));
+	if (with_lost)
+		put(&t, " lost %s", count_text(hodo_top_since_reset(&m->lost), number, buf));
+	put(&t, "%s  %s/s", f->width < WIDE ? "" : " events",
+	    bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
+	put(&t, "  total %s", count_text(hodo_top_since_reset(&m->events), number, buf));
+	put(&t, "  threads %u", m->table[HODO_TOP_THREADS].n);
+	if (several_processes(m))
+		put(&t, "  processes %u", m->live);
+	add_line(f, with_lost && m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
+}
+
+static void add_bottom(struct hodo_top_frame *f, const struct hodo_top_view *v)
+{
+	struct text t = text_of(f->width);
+	char shown[HODO_TOP_FILTER_MAX + 1];
+
+	if (v->entering) {
+		int width = hodo_top_printable(shown, sizeof(shown), v->entry, WIDTH_MAX);
+		const char *from = v->entry;
+
+		/* The end of what is being typed stays in sight. */
+		for (; width > f->width - 10 && *from; width--)
+			from++;
+		put(&t, "filter: ");
+		put_foreign(&t, from, f->width);
+		put(&t, "_");
+	} else if (v->message[0]) {
+		put_foreign(&t, v->message, f->width);
+	} else {
+		if (v->filter[0]) {
+			put(&t, "only ");
+			put_foreign(&t, v->filter, f->width / 2);
+			put(&t, "  ");
+		}
+		put(&t, "q quit  ? help  space on/off  / filter  t threads  c CPUs  < > sort  p pause  z reset");
+	}
+	add_line(f, HODO_LOOK_BOTTOM, &t);
+}
+
+static void add_help(struct hodo_top_frame *f, struct hodo_top_view *v, int height)
+{
+	uint32_t rows = height > 2 ? (uint32_t)height - 2 : 1;
+	struct text t;
+
+	if (v->help_first + rows > HELP_LINES)
+		v->help_first = rows < HELP_LINES ? (uint32_t)HELP_LINES - rows : 0;
+	t = text_of(f->width);
+	put(&t, "hodo top: keys");
+	add_line(f, HODO_LOOK_TITLE, &t);
+	for (uint32_t i = 0; i < rows; i++) {
+		t = text_of(f->width);
+		if (v->help_first + i < HELP_LINES)
+			put(&t, "%s", help[v->help_first + i]);
+		add_line(f, HODO_LOOK_PLAIN, &t);
+	}
+	t = text_of(f->width);
+	put(&t, rows < HELP_LINES ? "up, down: more; any other key: back" : "any key: back");
+	add_line(f, HODO_LOOK_BOTTOM, &t);
+}
+
+/* ---------------------------------------------------------------------------- whole */
+
+static void clear(struct hodo_top_frame *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		free(f->line[i].text);
+	f->n = 0;
+	f->failed = false;
+}
+
+void hodo_top_frame_free(struct hodo_top_frame *f)
+{
+	clear(f);
+	free(f->line);
+	memset(f, 0, sizeof(*f));
+}
+
+static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v, int rows)
+{
+	uint32_t first = 0, n = v->n;
+	struct layout l;
+
+	lay_out(&l, m, v->kind, f->width < WIDTH_MAX ? f->width : WIDTH_MAX);
+	add_head(f, &l, v);
+	if (rows >= 0) {
+		v->page = (uint32_t)rows;
+		if (v->at < v->first)
+			v->first = v->at;
+		if (rows > 0 && v->at >= v->first + v->page)
+			v->first = v->at - v->page + 1;
+		if (v->first + v->page > v->n)
+			v->first = v->n > v->page ? v->n - v->page : 0;
+		first = v->first;
+		n = v->n - first < v->page ? v->n : first + v->page;
+	}
+	for (uint32_t i = first; i < n; i++)
+		add_row(f, &l, m, v->kind, &m->table[v->kind].row[v->order[i]], rows >= 0 && i == v->at);
+	for (uint32_t i = n - first; rows >= 0 && i < v->page; i++)
+		add_line(f, HODO_LOOK_PLAIN, &(struct text){ .width = f->width });
+}
+
+void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v, int width,
+			  int height)
+{
+	bool lost_line = height == 0 || height >= HEIGHT_LOST;
+	int above = lost_line ? 5 : 3; /* and the head, and the bottom line */
+
+	clear(f);
+	f->width = width;
+	if (v->help && height > 0) {
+		add_help(f, v, height);
+		return;
+	}
+	add_title(f, m, v);
+	add_totals(f, m, !lost_line);
+	if (lost_line) {
+		add_lost(f, m);
+		add_line(f, HODO_LOOK_PLAIN, &(struct text){ .width = width });
+	}
+	add_rows(f, m, v, height == 0 ? -1 : height - above - 1 > 0 ? height - above - 1 : 0);
+	if (height > 0)
+		add_bottom(f, v);
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/* top_loop.c - hodo top: records, counts and shows, until it is over. */
+#define _GNU_SOURCE
+#include "top_loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PACKETS_A_RING 16
+#define PACKET_AGE_NS 3600000000000ull
+#define MESSAGES_MAX 32
+#define TITLE_MAX 256
+
+enum ending {
+	GOES_ON,
+	ALL_ENDED,   /* what is watched */
+	ENOUGH,      /* -n, --duration, nobody reads what we write */
+	LEFT,        /* by q */
+	INTERRUPTED, /* by a signal */
+	CANNOT       /* the terminal or memory failed us */
+};
+
+struct run {
+	struct hodo_top_options *o;
+	struct hodo_top_target *target;
+	struct hodo_session *session; /* NULL: closed */
+	struct hodo_session_stats stats;
+	struct hodo_top_model model;
+	struct hodo_top_counter *counter;
+	struct hodo_top_view view;
+	struct hodo_out out;
+	enum ending ending;
+	int signal_fd, signal;
+	bool on_screen;
+	int64_t start_ns, next_ns;
+	uint64_t iterations;
+	char title[TITLE_MAX];
+	char *message[MESSAGES_MAX]; /* of the recording, while the screen is open */
+	unsigned int messages;
+};
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void report(void *arg, const char *line)
+{
+	struct run *r = arg;
+
+	if (!r->on_screen) {
+		hodo_error("%s", line);
+		return;
+	}
+	snprintf(r->view.message, sizeof(r->view.message), "%s", line);
+	if (r->messages < MESSAGES_MAX)
+		r->message[r->messages++] = strdup(line);
+}
+
+static void take_packet(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
+{
+	struct run *r = arg;
+
+	hodo_top_packet(r->counter, p, h, body);
+}
+
+/* --------------------------------------------------------------------------- output */
+
+static void put_frame(struct run *r, uint32_t lines_max)
+{
+	struct hodo_top_frame frame = { 0 };
+	struct winsize size;
+	int width = 100;
+
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		width = size.ws_col;
+	hodo_top_frame_build(&frame, &r->model, &r->view, width, 0);
+	for (uint32_t i = 0; i < frame.n && i < lines_max; i++) {
+		size_t len = strlen(frame.line[i].text);
+
+		while (len > 0 && frame.line[i].text[len - 1] == ' ')
+			len--;
+		frame.line[i].text[len] = '\n';
+		hodo_out_write(&r->out, frame.line[i].text, len + 1);
+	}
+	if (frame.n > lines_max) {
+		char more[64];
+
+		snprintf(more, sizeof(more), "and %u more\n", frame.n - lines_max);
+		hodo_out_write(&r->out, more, strlen(more));
+	}
+	hodo_top_frame_free(&frame);
+}
+
+static void put_json(struct run *r)
+{
+	char *line = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&line, &len);
+
+	if (!f) {
+		r->ending = CANNOT;
+		return;
+	}
+	hodo_top_json(f, &r->model, now_ns(CLOCK_REALTIME));
+	if (fclose(f) == 0)
+		hodo_out_write(&r->out, line, len);
+	free(line);
+}
+
+static void draw(struct run *r)
+{
+	if (r->on_screen)
+		hodo_top_screen_draw(&r->view, &r->model);
+}
+
+static void show(struct run *r)
+{
+	hodo_top_view_update(&r->view, &r->model);
+	if (r->o->output == HODO_TOP_JSON) {
+		put_json(r);
+	} else if (r->o->output == HODO_TOP_BATCH) {
+		if (r->iterations > 0)
+			hodo_out_write(&r->out, "\n", 1);
+		put_frame(r, UINT32_MAX);
+	}
+	draw(r);
+	r->iterations++;
+	if (r->out.err && r->ending == GOES_ON)
+		r->ending = ENOUGH;
+}
+
+static void tick(struct run *r, int64_t now)
+{
+	hodo_top_refresh(r->counter, r->session);
+	hodo_top_tick(&r->model, now_ns(CLOCK_MONOTONIC));
+	hodo_top_trim_output(r->target);
+	show(r);
+	if (r->o->iterations && r->iterations >= r->o->iterations && r->ending == GOES_ON)
+		r->ending = ENOUGH;
+	r->next_ns += r->view.interval_ns;
+	if (r->next_ns <= now)
+		r->next_ns = now + r->view.interval_ns;
+}
+
+/* --------------------------------------------------------------------- keys, signals */
+
+static void switch_selected(struct run *r)
+{
+	struct hodo_top_view *v = &r->view;
+	char said[sizeof(v->message)];
+
+	if (v->kind != HODO_TOP_EVENTS || v->selected == HODO_TOP_NONE) {
+		snprintf(v->message, sizeof(v->message), "no event is selected: e shows the events");
+		return;
+	}
+	hodo_top_switch(r->target, r->session, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
+	snprintf(v->message, sizeof(v->message), "%s", said);
+	hodo_top_refresh(r->counter, r->session);
+}
+
+static void take_key(struct run *r, int key)
+{
+	bool paused = r->view.paused;
+	int64_t interval = r->view.interval_ns, now = now_ns(CLOCK_MONOTONIC);
+
+	switch (hodo_top_view_key(&r->view, &r->model, key)) {
+	case HODO_TOP_QUIT:
+		r->ending = LEFT;
+		break;
+	case HODO_TOP_SWITCH:
+		switch_selected(r);
+		break;
+	case HODO_TOP_RESET:
+		hodo_top_refresh(r->counter, r->session);
+		hodo_top_reset(&r->model, now);
+		hodo_top_view_update(&r->view, &r->model);
+		break;
+	case HODO_TOP_REDRAW:
+		hodo_top_screen_resize();
+		break;
+	case HODO_TOP_DRAW:
+		break;
+	}
+	if (r->view.interval_ns != interval || (paused && !r->view.paused))
+		r->next_ns = r->view.interval_ns < r->next_ns - now || r->next_ns < now ? now : r->next_ns;
+}
+
+static void take_keys(struct run *r)
+{
+	int key;
+
+	while (r->ending == GOES_ON && (key = hodo_top_screen_key()) != 0)
+		take_key(r, key);
+	draw(r);
+}
+
+static void take_signal(struct run *r, const struct signalfd_siginfo *info)
+{
+	switch (info->ssi_signo) {
+	case SIGCHLD:
+		hodo_top_reap(r->target);
+		return;
+	case SIGWINCH:
+		if (r->on_screen)
+			hodo_top_screen_resize();
+		draw(r);
+		return;
+	case SIGTSTP:
+		if (r->on_screen)
+			hodo_top_screen_stop();
+		draw(r);
+		return;
+	}
+	r->signal = (int)info->ssi_signo;
+	r->ending = INTERRUPTED;
+	/* What came from the terminal the command got as well. */
+	if (info->ssi_code <= 0 && r->target->pid > 0 && !r->target->ended)
+		kill(r->target->pid, r->signal);
+}
+
+static void take_signals(struct run *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		take_signal(r, &info);
+}
+
+/* --------------------------------------------------------------------------- the loop */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void wait_for_something(struct run *r, int64_t ns)
+{
+	struct pollfd fds[3] = {
+		{ .fd = r->signal_fd, .events = POLLIN },
+		{ .fd = r->session ? hodo_session_fd(r->session) : -1, .events = POLLIN },
+		{ .fd = r->on_screen ? hodo_top_screen_fd() : -1, .events = POLLIN },
+	};
+	struct timespec timeout;
+
+	ns = ns < 0 ? 0 : ns;
+	timeout = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+	ppoll(fds, 3, &timeout, NULL);
+	take_signals(r);
+	if (r->ending != GOES_ON || !fds[2].revents)
+		return;
+	take_keys(r);
+	if (r->ending == GOES_ON && (fds[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
+		r->ending = CANNOT; /* the terminal is gone */
+}
+
+static bool all_ended(struct run *r)
+{
+	hodo_top_reap(r->target);
+	return (!r->target->command || r->target->ended) && !hodo_session_busy(r->session);
+}
+
+static void run_loop(struct run *r)
+{
+	const struct hodo_top_options *o = r->o;
+
+	draw(r);
+	while (r->ending == GOES_ON) {
+		int64_t ns = hodo_session_step(r->session), now;
+
+		if (all_ended(r)) {
+			r->ending = ALL_ENDED;
+			break;
+		}
+		now = now_ns(CLOCK_MONOTONIC);
+		if (o->duration_ns && now - r->start_ns >= o->duration_ns) {
+			r->ending = ENOUGH;
+			break;
+		}
+		if (!r->view.paused) {
+			if (now >= r->next_ns)
+				tick(r, now);
+			ns = least(ns, r->next_ns - now);
+		}
+		if (o->duration_ns)
+			ns = least(ns, r->start_ns + o->duration_ns - now);
+		if (r->target->ended)
+			ns = least(ns, 10000000); /* who may yet come is looked for */
+		if (r->ending == GOES_ON)
+			wait_for_something(r, ns);
+	}
+}
+
+/* The rest of the events, and a last interval of whatever length. */
+static void finish(struct run *r)
+{
+	bool shown = r->ending == ENOUGH && r->o->iterations && r->iterations >= r->o->iterations;
+
+	hodo_top_refresh(r->counter, r->session);
+	hodo_top_switch_back(r->target, r->session);
+	hodo_session_close(r->session, &r->stats);
+	r->session = NULL;
+	hodo_top_settle(r->counter, &r->stats);
+	if (!shown)
+		hodo_top_tick(&r->model, now_ns(CLOCK_MONOTONIC));
+	hodo_top_view_update(&r->view, &r->model);
+	if (!r->on_screen) {
+		if (!shown && !r->out.err)
+			show(r);
+		return;
+	}
+	hodo_top_screen_close();
+	r->on_screen = false;
+}
+
+/* The last table stays on the terminal. */
+static void put_last(struct run *r)
+{
+	struct winsize size;
+	uint32_t lines = 20;
+
+	if (r->o->output != HODO_TOP_SCREEN)
+		return;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 8)
+		lines = size.ws_row - 4u;
+	put_frame(r, lines);
+	hodo_top_put_output(r->target);
+}
+
+/* ------------------------------------------------------------------------ begin, end */
+
+static void make_title(struct run *r)
+{
+	const struct hodo_top_target *t = r->target;
+	size_t n = 0;
+
+	if (t->command) {
+		const char *name = strrchr(t->command[0], '/');
+
+		snprintf(r->title, sizeof(r->title), "%s[%d]", name ? name + 1 : t->command[0], (int)t->pid);
+	}
+	for (uint32_t i = 0; !t->command && i < t->attach.n && n < sizeof(r->title); i++) {
+		char path[64], comm[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)t->attach.target[i].pid);
+		f = fopen(path, "re");
+		if (f && fgets(comm, sizeof(comm), f))
+			comm[strcspn(comm, "\n")] = 0;
+		if (f)
+			fclose(f);
+		n += (size_t)snprintf(r->title + n, sizeof(r->title) - n, "%s%s[%d]", i ? " " : "", comm,
+				      (int)t->attach.target[i].pid);
+	}
+	r->view.title = r->title;
+}
+
+static int open_session(struct run *r)
+{
+	struct hodo_top_options *o = r->o;
+	uint64_t packet = o->ring_size / PACKETS_A_RING;
+	char why[512];
+	struct hodo_session_config config = {
+		.out_fd = -1, .out_path = "", .ring_size = o->ring_size,
+		.packet_size = (uint32_t)(packet < HODO_PACKET_MIN ? HODO_PACKET_MIN :
+					  packet > 1u << 20 ? 1u << 20 : packet),
+		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
+		.packet_age_ns = PACKET_AGE_NS, .packet = take_packet, .report = report, .arg = r,
+	};
+	static struct hodo_pattern_list no_fields;
+
+	config.fields = &no_fields;
+	r->counter = hodo_top_counter_new(&r->model);
+	if (!r->counter) {
+		hodo_error("out of memory");
+		return HODO_EXIT_FAILURE;
+	}
+	if (hodo_session_open(&r->session, &config, why, sizeof(why)) < 0) {
+		hodo_error("%s", why);
+		r->session = NULL;
+		return HODO_EXIT_FAILURE;
+	}
+	return 0;
+}
+
+/* Ours but for those that were ignored when we were started. */
+static int open_signals(struct run *r)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (r->o->output == HODO_TOP_SCREEN) {
+		sigaddset(&set, SIGWINCH);
+		sigaddset(&set, SIGTSTP);
+	}
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction old;
+
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&set, signals[i]);
+	}
+	hodo_launch_prepare(&r->target->launch, &set);
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->signal_fd >= 0)
+		return 0;
+	hodo_error("cannot watch for signals: %s", strerror(errno));
+	return HODO_EXIT_FAILURE;
+}
+
+/* Where a screen cannot be, plain text does. */
+static void open_screen(struct run *r)
+{
+	const char *term = getenv("TERM");
+	int err;
+
+	if (r->o->output != HODO_TOP_SCREEN)
+		return;
+	err = hodo_top_screen_open(hodo_use_color(r->o->color, STDOUT_FILENO));
+	if (err == 0) {
+		r->on_screen = true;
+		return;
+	}
+	if (err == -ENOTSUP)
+		hodo_error("TERM=%s: a table cannot be drawn on such a terminal: plain text follows, as with --batch",
+			   term ? term : "");
+	else
+		hodo_error("this is no terminal: plain text follows, as with --batch");
+	r->o->output = HODO_TOP_BATCH;
+}
+
+static int start_target(struct run *r)
+{
+	struct hodo_top_target *t = r->target;
+	char library[PATH_MAX], why[512];
+
+	if (!t->command)
+		return hodo_attach_record(&t->attach, r->session) > 0 ? 0 : HODO_EXIT_FAILURE;
+	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
+		hodo_error("%s", why);
+		return HODO_EXIT_FAILURE;
+	}
+	return hodo_top_start(t, r->session, library, r->o->output == HODO_TOP_SCREEN);
+}
+
+/* After q the command is ended, else its own end is waited for; a signal ends that. */
+static void wait_for_command(struct run *r)
+{
+	struct hodo_top_target *t = r->target;
+
+	if (!t->command || t->pid <= 0)
+		return;
+	hodo_top_reap(t);
+	if (!t->ended && r->ending == LEFT)
+		kill(t->pid, SIGTERM);
+	r->signal = 0;
+	while (!t->ended && r->signal == 0) {
+		struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
+
+		poll(&p, 1, -1);
+		take_signals(r);
+	}
+}
+
+static void tell_end(struct run *r)
+{
+	const struct hodo_top_target *t = r->target;
+	char events[32], lost[32];
+	uint64_t n = r->model.lost.total;
+
+	for (unsigned int i = 0; i < r->messages; i++)
+		if (r->message[i])
+			hodo_error("%s", r->message[i]);
+	if (t->command && !r->stats.command && r->ending == ALL_ENDED)
+		hodo_error("%s itself was not seen: it never loaded libhodo: is it static, set-user-id or of another"
+			   " architecture?", t->command[0]);
+	if (r->o->output == HODO_TOP_JSON || r->ending == CANNOT)
+		return;
+	hodo_error("%s%s: %s events, %s lost", r->title, r->ending == ALL_ENDED ? " has ended" : "",
+		   hodo_grouped(r->model.events.total, events), hodo_grouped(n, lost));
+}
+
+static int exit_status(const struct run *r)
+{
+	const struct hodo_top_target *t = r->target;
+	int failed = r->out.err && r->out.err != EPIPE;
+
+	if (failed)
+		hodo_error("cannot write to standard output: %s", strerror(r->out.err));
+	if (r->ending == INTERRUPTED && !t->command && r->signal != SIGINT)
+		hodo_launch_die(r->signal);
+	if (t->command && r->ending != LEFT) {
+		if (t->ended && WIFSIGNALED(t->status))
+			hodo_launch_die(WTERMSIG(t->status));
+		if (t->ended)
+			return WIFSIGNALED(t->status) ? 128 + WTERMSIG(t->status) : WEXITSTATUS(t->status);
+		hodo_launch_die(r->signal);
+		return 128 + r->signal;
+	}
+	return failed ? HODO_EXIT_FAILURE : 0;
+}
+
+static int run(struct run *r)
+{
+	int status = open_signals(r);
+
+	if (!status)
+		status = open_session(r);
+	if (!status)
+		status = start_target(r);
+	if (status) {
+		if (r->session)
+			hodo_session_close(r->session, NULL);
+		return status;
+	}
+	make_title(r);
+	hodo_out_start(&r->out, false);
+	open_screen(r);
+	r->start_ns = now_ns(CLOCK_MONOTONIC);
+	r->next_ns = r->start_ns + r->view.interval_ns;
+	run_loop(r);
+	finish(r);
+	wait_for_command(r);
+	put_last(r);
+	tell_end(r);
+	return exit_status(r);
+}
+
+int hodo_top_run(struct hodo_top_options *o, struct hodo_top_target *target)
+{
+	struct run r = { .o = o, .target = target, .signal_fd = -1 };
+	int status;
+
+	hodo_top_model_init(&r.model, now_ns(CLOCK_MONOTONIC));
+	hodo_top_view_init(&r.view);
+	r.view.interval_ns = o->interval_ns;
+	r.view.kind = o->kind;
+	r.view.sort[o->kind] = o->sort;
+	status = run(&r);
+	if (r.signal_fd >= 0)
+		close(r.signal_fd);
+	for (unsigned int i = 0; i < r.messages; i++)
+		free(r.message[i]);
+	hodo_top_counter_free(r.counter);
+	hodo_top_view_free(&r.view);
+	hodo_top_model_free(&r.model);
+	return status;
+}

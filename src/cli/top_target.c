@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* top_target.c - hodo top: the command that is run, and switching events in what is watched. */
+#define _GNU_SOURCE
+#include "top_target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <record/process.h>
+
+#include "cli.h"
+
+#define EXIT_NOT_FOUND 127
+#define EXIT_NOT_EXECUTABLE 126
+#define OUTPUT_KEPT (64u << 10)
+#define OUTPUT_SLACK (1u << 20)
+#define PATTERN_MAX HODO_CONTROL_TEXT_MAX
+
+/* ------------------------------------------------------------------------ the command */
+
+/*
+ * What stands at 0, 1 and 2 while the command is started. Under a screen what it would write to the terminal goes to
+ * a file in memory, of which the end is kept and shown when the screen is closed: a pipe would
+ * stop the command, or end it, if we did.
+ */
+static void redirect(struct hodo_top_target *t, bool screen)
+{
+	int null;
+
+	if (!screen) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		return;
+	}
+	t->output = memfd_create("hodo-top-output", MFD_CLOEXEC);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (t->output >= 0)
+		fcntl(t->output, F_SETFL, O_APPEND);
+	for (int fd = 0; fd < 3; fd++)
+		if (isatty(fd))
+			dup2(fd == STDIN_FILENO || t->output < 0 ? null : t->output, fd);
+	close(null);
+}
+
+int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen)
+{
+	int saved[3], err;
+
+	/* So that its events can be switched; unless it was told otherwise. */
+	setenv(HODO_LISTEN_ENV, "1", 0);
+	for (int fd = 0; fd < 3; fd++)
+		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	fflush(stdout);
+	redirect(t, screen);
+	err = hodo_launch_start(&t->launch, t->command, library, hodo_session_socket(s), &t->pid);
+	for (int fd = 0; fd < 3; fd++) {
+		if (saved[fd] < 0)
+			continue;
+		dup2(saved[fd], fd);
+		close(saved[fd]);
+	}
+	if (!err) {
+		hodo_session_set_command(s, t->pid);
+		return 0;
+	}
+	t->pid = 0;
+	hodo_error("%s: %s", t->command[0], strerror(-err));
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+void hodo_top_reap(struct hodo_top_target *t)
+{
+	int status;
+
+	if (t->pid > 0 && !t->ended && waitpid(t->pid, &status, WNOHANG) == t->pid) {
+		t->ended = true;
+		t->status = status;
+	}
+}
+
+static uint64_t output_size(const struct hodo_top_target *t)
+{
+	struct stat st;
+
+	return t->output >= 0 && fstat(t->output, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+void hodo_top_trim_output(struct hodo_top_target *t)
+{
+	uint64_t size = output_size(t), end;
+
+	if (size < t->output_dropped + OUTPUT_KEPT + OUTPUT_SLACK)
+		return;
+	end = (size - OUTPUT_KEPT) & ~(uint64_t)4095;
+	if (fallocate(t->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)t->output_dropped,
+		      (off_t)(end - t->output_dropped)) == 0)
+		t->output_dropped = end;
+}
+
+void hodo_top_put_output(struct hodo_top_target *t)
+{
+	uint64_t size = output_size(t), from = size > OUTPUT_KEPT ? size - OUTPUT_KEPT : 0;
+	char *text = malloc(OUTPUT_KEPT), *start = text, *line;
+	char name[32];
+	ssize_t n;
+
+	if (size == 0 || !text) {
+		free(text);
+		return;
+	}
+	n = pread(t->output, text, OUTPUT_KEPT, (off_t)from);
+	line = from > 0 && n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
+	if (line)
+		start = line + 1;
+	if (from > 0)
+		hodo_error("the last of the %s that %s wrote:", hodo_human_bytes(size, name), t->command[0]);
+	for (ssize_t done = n > 0 ? start - text : n; done < n;) {
+		ssize_t w = write(STDOUT_FILENO, text + done, (size_t)(n - done));
+
+		if (w < 0 && errno != EINTR)
+			break;
+		done += w > 0 ? w : 0;
+	}
+	free(text);
+}
+
+/* --------------------------------------------------------------------------- switching */
+
+/* A pattern that matches this name alone. */
+static bool exact_pattern(const char *name, char *to, size_t size)
+{
+	size_t n = 0;
+
+	for (; *name; name++) {
+		if (n + 3 > size)
+			return false;
+		if (strchr("*?[\\", *name))
+			to[n++] = '\\';
+		to[n++] = *name;
+	}
+	to[n] = 0;
+	return n > 0;
+}
+
+/* In one process. How many events match, or a negative errno and why. */
+static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, char *why, size_t size)
+{
+	struct hodo_msg_answer answer;
+	struct hodo_target target;
+	int err = hodo_target_open(&target, pid, why, size);
+
+	if (err == -ECONNREFUSED)
+		snprintf(why, size, "process %d does not listen: start it with HODO_LISTEN=1 to switch its events",
+			 (int)pid);
+	else if (!err)
+		err = hodo_target_ask(&target, op, pattern, &answer, NULL, why, size);
+	hodo_target_close(&target);
+	return err < 0 ? err : answer.result;
+}
+
+static int switch_all(struct hodo_session *s, enum hodo_control_op op, const char *pattern, char *why, size_t size)
+{
+	int result = 0;
+
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		int n = switch_in(p->id.pid, op, pattern, why, size);
+
+		result = n < 0 || result < 0 ? (n < 0 ? n : result) : result + n;
+	}
+	return result;
+}
+
+/* Whether it was remembered. */
+static bool forget(struct hodo_top_target *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->offs; i++) {
+		if (strcmp(t->off[i], name) != 0)
+			continue;
+		free(t->off[i]);
+		t->off[i] = t->off[--t->offs];
+		return true;
+	}
+	return false;
+}
+
+static void remember(struct hodo_top_target *t, const char *name)
+{
+	char **grown = realloc(t->off, (t->offs + 1) * sizeof(*grown));
+	char *copy = strdup(name);
+
+	if (grown)
+		t->off = grown;
+	if (grown && copy)
+		t->off[t->offs++] = copy;
+	else
+		free(copy);
+}
+
+void hodo_top_switch(struct hodo_top_target *t, struct hodo_session *s, const struct hodo_top_row *row, char *said,
+		     size_t size)
+{
+	bool off = row->state == HODO_TOP_ON || row->state == HODO_TOP_MIXED;
+	char pattern[PATTERN_MAX], why[HODO_WHY_MAX] = "";
+	int n;
+
+	if (row->state == HODO_TOP_GONE || !s || !s->processes) {
+		snprintf(said, size, "no process that runs has this event");
+		return;
+	}
+	if (!exact_pattern(row->name, pattern, sizeof(pattern))) {
+		snprintf(said, size, "the event's name is too long to be asked for");
+		return;
+	}
+	n = switch_all(s, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+	if (n < 0)
+		snprintf(said, size, "%s", why);
+	else if (n == 0)
+		snprintf(said, size, "the process does not know this event");
+	else
+		snprintf(said, size, "%s is %s", row->name, off ? "off" : "on");
+	if (off && n != 0)
+		remember(t, row->name);
+	else if (!off)
+		forget(t, row->name);
+}
+
+void hodo_top_switch_back(struct hodo_top_target *t, struct hodo_session *s)
+{
+	char pattern[PATTERN_MAX], why[HODO_WHY_MAX];
+
+	while (t->offs > 0) {
+		char *name = t->off[--t->offs];
+
+		if (s && exact_pattern(name, pattern, sizeof(pattern)))
+			switch_all(s, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+		free(name);
+	}
+}
+
+void hodo_top_target_free(struct hodo_top_target *t)
+{
+	hodo_top_switch_back(t, NULL);
+	free(t->off);
+	if (t->output >= 0)
+		close(t->output);
+	hodo_attach_options_free(&t->attach);
+}
