@@ -116,7 +116,11 @@ static void tell_losses(const struct recording *r)
 	tell_lost("threads without restartable sequences were in each other's way", l->busy,
 		  "hodo doctor tells how to have them");
 	tell_lost("overwritten by newer ones, as --overwrite asks for", l->overwritten, hint);
-	tell_lost("the output could not be written", l->unwritten, "make room, or choose another disk with -o");
+	if (r->stats.full)
+		tell_lost("in the buffers when --max-size was reached", l->unwritten, "a larger one keeps them");
+	else
+		tell_lost("the output could not be written", l->unwritten,
+			  "make room, or choose another disk with -o");
 	tell_lost("the program damaged its buffers", l->damaged, "look for stray writes in it");
 }
 
@@ -125,13 +129,16 @@ static void tell_summary(const struct recording *r)
 	const struct hodo_session_stats *s = &r->stats;
 	char bytes[32];
 
-	if (!r->options.quiet)
+	if (!r->options.quiet && hodo_snapshots_wrote_all(s))
 		fprintf(stderr, "hodo: %" PRIu64 " event%s of %u process%s, %s in %s\n", s->events,
 			s->events == 1 ? "" : "s", s->processes, s->processes == 1 ? "" : "es",
 			hodo_human_bytes(s->bytes, bytes), r->options.out);
 	if (r->options.command[0] && !s->command && !r->stopped && !r->options.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
 			   " of another architecture?", r->options.command[0]);
+	hodo_snapshots_tell(&r->options.snapshots, s, r->options.out, r->options.quiet);
+	if (!r->options.quiet)
+		hodo_limit_options_tell(s);
 	tell_losses(r);
 	if (r->options.functions.functions.tracers && s->processes > 0)
 		hodo_function_options_tell(&r->options.functions, &s->functions, program(r),
@@ -143,8 +150,13 @@ static void tell_summary(const struct recording *r)
 /* So that functions have names where the program is not. */
 static void keep_symbols(const struct recording *r)
 {
-	int err = r->options.functions.functions.tracers ? hodo_symbols_keep(r->options.out) : 0;
+	bool wanted = r->options.functions.functions.tracers;
+	int err = wanted && hodo_snapshots_wrote_all(&r->stats) ? hodo_symbols_keep(r->options.out) : 0;
+	char snapshot[PATH_MAX];
 
+	for (uint32_t i = 1; wanted && !err && i <= r->stats.snapshots; i++)
+		if (snprintf(snapshot, sizeof(snapshot), "%s/snapshot-%04u", r->options.out, i) < (int)sizeof(snapshot))
+			err = hodo_symbols_keep(snapshot);
 	if (err && !r->options.quiet)
 		hodo_error("names of functions could not all be kept in %s: %s: keep the program's files to have them",
 			   r->options.out, err == -ENODATA ? "it has no symbols" : strerror(-err));
@@ -192,6 +204,8 @@ static void reap(struct recording *r)
 	if (!r->ended && waitpid(r->pid, &status, WNOHANG) == r->pid) {
 		r->ended = true;
 		r->status = status;
+		if (r->session)
+			hodo_session_command_ended(r->session, status);
 	}
 }
 
@@ -237,6 +251,10 @@ static void run_loop(struct recording *r)
 			ns = hodo_session_step(r->session);
 			show_progress(r);
 			reap(r);
+			if (hodo_session_ended(r->session)) {
+				stop_recording(r, 0);
+				continue;
+			}
 			if (r->ended && !is_busy(r)) {
 				end_recording(r);
 				continue;
@@ -284,7 +302,9 @@ static int open_session(struct recording *r)
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
 		.fields = &r->options.fields,
 		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
-		.packet_age_ns = o->packet_age_ns, .report = report, .arg = r,
+		.context = o->context.flags ? &o->context : NULL,
+		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
+		.report = report, .arg = r,
 	};
 
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));

@@ -27,8 +27,14 @@ static const char usage_text[] =
 	"  -o, --output DIR     write to DIR (hodo.data); an earlier recording moves to DIR.old\n"
 	"  -m, --buffer SIZE    buffer of each CPU in each process (4M); with K, M or G\n"
 	"      --overwrite      flight recorder: keep the newest events, write them at the end\n"
+	HODO_SNAPSHOT_USAGE
 	"      --filter EXPR    record events for which EXPR on their fields holds\n"
+	"      --context WHAT[,WHAT...]  store with each event: comm, pid, ip, callstack[=DEPTH],\n"
+	"                       stack[=BYTES], perf:COUNTER\n"
 	"      --duration TIME  stop recording after TIME seconds (or with s, m or h), and wait for CMD\n"
+	"      --max-size SIZE  stop recording when so much is on the disk, and wait for CMD\n"
+	"      --rotate SIZE|TIME  write parts of SIZE (64M), or of TIME (30s, 5m, 2h); or both\n"
+	"      --keep N         keep the N newest parts only\n"
 	"  -q, --quiet          no progress and no summary; lost events are told all the same\n"
 	"  -h, --help           this\n"
 	"\n"
@@ -87,8 +93,10 @@ static uint64_t parse_power(const char *text, uint64_t min, uint64_t max)
 	return power_of_two(size);
 }
 
-enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE,
-       OPT_FUNCTION /* and up: enum hodo_function_option */ };
+enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE, OPT_CONTEXT,
+       OPT_LIMIT, /* and up: enum hodo_limit_option */
+       OPT_SNAPSHOT = OPT_LIMIT + HODO_LIMIT_OPTIONS, /* and up: enum hodo_snapshot_option */
+       OPT_FUNCTION = OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS /* and up: enum hodo_function_option */ };
 
 static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
@@ -96,8 +104,14 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "buffer", required_argument, NULL, 'm' },
 	{ "overwrite", no_argument, NULL, OPT_OVERWRITE },
+	{ "on-crash", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_CRASH },
+	{ "on-exit", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_EXIT },
 	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "context", required_argument, NULL, OPT_CONTEXT },
 	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "max-size", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_MAX_SIZE },
+	{ "rotate", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_ROTATE },
+	{ "keep", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_KEEP },
 	{ "functions", optional_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_FUNCTIONS },
 	{ "depth", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_DEPTH },
 	{ "min-time", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_MIN_TIME },
@@ -149,6 +163,10 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 	int64_t age_ns;
 	int err;
 
+	if (option >= OPT_LIMIT && option < OPT_LIMIT + HODO_LIMIT_OPTIONS)
+		return hodo_limit_options_set(&o->limits, (enum hodo_limit_option)(option - OPT_LIMIT), value);
+	if (option >= OPT_SNAPSHOT && option < OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS)
+		return hodo_snapshot_options_set(&o->snapshots, (enum hodo_snapshot_option)(option - OPT_SNAPSHOT));
 	if (option >= OPT_FUNCTION)
 		return hodo_function_options_set(&o->functions, (enum hodo_function_option)(option - OPT_FUNCTION),
 						 value);
@@ -168,6 +186,8 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 		return 0;
 	case OPT_FILTER:
 		return set_filter(o, value);
+	case OPT_CONTEXT:
+		return hodo_context_options_add(&o->context, value);
 	case OPT_DURATION:
 		return set_time(&o->duration_ns, "--duration", value);
 	case 'q':
@@ -217,7 +237,10 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	if (o->ring_size / 4 < o->packet_size)
 		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
 				  " --packet-size");
-	return 0;
+	err = hodo_snapshot_options_check(&o->snapshots, o->overwrite, false);
+	if (err)
+		return err;
+	return hodo_limit_options_check(&o->limits, o->overwrite, o->packet_size);
 }
 
 void hodo_record_options_free(struct hodo_record_options *o)

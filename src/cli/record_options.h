@@ -11,7 +11,10 @@
 #include <record/pattern.h>
 
 #include "record_attach.h"
+#include "record_context.h"
 #include "record_functions.h"
+#include "record_limits.h"
+#include "record_snapshots.h"
 
 struct hodo_record_options {
 	const char *out;
@@ -23,6 +26,9 @@ struct hodo_record_options {
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
 	struct hodo_function_options functions;
+	struct hodo_context_config context; /* flags 0: none */
+	struct hodo_limits limits;
+	struct hodo_snapshots snapshots;
 	struct hodo_pattern_list fields; /* that the filter names */
 	uint8_t filter[HODO_FILTER_MAX];
 	size_t filter_len; /* 0: none */

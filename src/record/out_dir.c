@@ -3,8 +3,9 @@
  * out_dir.c - the directory of a recording.
  *
  * A recording is known by its contents: folders, each with nothing but
- * metadata that says it is ours, and stream files; and one with the symbols of
- * traced programs. One unknown name anywhere, and the directory is somebody else's.
+ * metadata that says it is ours, and stream files; one with the symbols of
+ * traced programs; and parts and snapshots, which are recordings but have no
+ * parts themselves. One unknown name anywhere, and the directory is somebody else's.
  */
 #define _GNU_SOURCE
 #include "out_dir.h"
@@ -106,18 +107,76 @@ static bool is_symbols(int topfd)
 	return good;
 }
 
-int hodo_out_dir_is_recording(int fd)
+/* Whether a name is a part's or a snapshot's; a process may have it as well. */
+static bool is_piece_name(const char *name)
+{
+	static const char *const starts[] = { HODO_OUT_PART, HODO_OUT_SNAPSHOT };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		size_t len = strlen(starts[i]), digits = strspn(name + strnlen(name, len), "0123456789");
+
+		if (strncmp(name, starts[i], len) == 0 && digits >= 4 && digits <= 10 && !name[len + digits])
+			return true;
+	}
+	return false;
+}
+
+static bool is_recording(int fd, bool pieces);
+
+/* A part or a snapshot; what has metadata is a process's folder. */
+static bool is_piece(int topfd, const char *name)
+{
+	struct stat st;
+	int fd;
+	bool good;
+
+	if (!is_piece_name(name))
+		return false;
+	fd = openat(topfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	good = fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) < 0 && is_recording(fd, false);
+	close(fd);
+	return good;
+}
+
+static bool is_empty(int topfd, const char *name)
+{
+	DIR *d = open_dir(topfd, name);
+	bool empty = d != NULL;
+	struct dirent *e;
+
+	while (empty && (e = readdir(d)))
+		empty = is_dot(e->d_name);
+	if (d)
+		closedir(d);
+	return empty;
+}
+
+static bool is_recording(int fd, bool pieces)
 {
 	DIR *d = open_dir(fd, ".");
 	bool good = d != NULL;
 	struct dirent *e;
 
-	while (good && (e = readdir(d)))
-		good = is_dot(e->d_name) ||
-		       (strcmp(e->d_name, SYMBOLS) == 0 ? is_symbols(fd) : is_trace(fd, e->d_name));
+	while (good && (e = readdir(d))) {
+		if (is_dot(e->d_name))
+			continue;
+		if (strcmp(e->d_name, SYMBOLS) == 0)
+			good = is_symbols(fd);
+		else if (pieces && strcmp(e->d_name, HODO_OUT_PART_NEW) == 0)
+			good = is_empty(fd, e->d_name);
+		else
+			good = (pieces && is_piece(fd, e->d_name)) || is_trace(fd, e->d_name);
+	}
 	if (d)
 		closedir(d);
 	return good;
+}
+
+int hodo_out_dir_is_recording(int fd)
+{
+	return is_recording(fd, true);
 }
 
 /* Removes a folder with the files that is_trace() has seen in it; other names make rmdir fail. */
@@ -151,18 +210,59 @@ static int remove_symbols(int topfd)
 	return unlinkat(topfd, SYMBOLS, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-int hodo_out_dir_remove(int fd, const char *path)
+static int remove_piece(int topfd, const char *name);
+
+/* Removes what is_recording() has seen. */
+static int remove_contents(int fd, bool pieces)
 {
-	DIR *d = hodo_out_dir_is_recording(fd) ? open_dir(fd, ".") : NULL;
+	DIR *d = open_dir(fd, ".");
 	struct dirent *e;
 	int err = 0;
 
 	if (!d)
-		return -EEXIST;
-	while (!err && (e = readdir(d)))
-		if (!is_dot(e->d_name))
-			err = strcmp(e->d_name, SYMBOLS) == 0 ? remove_symbols(fd) : remove_trace(fd, e->d_name);
+		return -errno;
+	while (!err && (e = readdir(d))) {
+		if (is_dot(e->d_name))
+			continue;
+		if (strcmp(e->d_name, SYMBOLS) == 0)
+			err = remove_symbols(fd);
+		else if (pieces && strcmp(e->d_name, HODO_OUT_PART_NEW) == 0)
+			err = unlinkat(fd, e->d_name, AT_REMOVEDIR) < 0 ? -errno : 0;
+		else if (pieces && is_piece(fd, e->d_name))
+			err = remove_piece(fd, e->d_name);
+		else
+			err = remove_trace(fd, e->d_name);
+	}
 	closedir(d);
+	return err;
+}
+
+static int remove_piece(int topfd, const char *name)
+{
+	int fd = openat(topfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = remove_contents(fd, false);
+	close(fd);
+	if (!err && unlinkat(topfd, name, AT_REMOVEDIR) < 0)
+		err = -errno;
+	return err;
+}
+
+int hodo_out_dir_remove_at(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return is_piece(dirfd, name) ? remove_piece(dirfd, name) : -EEXIST;
+}
+
+int hodo_out_dir_remove(int fd, const char *path)
+{
+	int err = is_recording(fd, true) ? remove_contents(fd, true) : -EEXIST;
+
 	if (!err && rmdir(path) < 0)
 		err = -errno;
 	return err;

@@ -26,7 +26,15 @@ int hodo_out_dir_open(const char *path, char *error, size_t size);
  */
 int hodo_out_dir_remove(int fd, const char *path);
 
-/* Whether the directory holds a recording: process folders with metadata of ours, or nothing at all. */
+/* Removes a part or a snapshot of the recording dirfd, likewise. */
+int hodo_out_dir_remove_at(int dirfd, const char *name);
+
+/* Names of directories in it that are recordings of their own, and of a part that is being made. */
+#define HODO_OUT_PART "part-"
+#define HODO_OUT_SNAPSHOT "snapshot-"
+#define HODO_OUT_PART_NEW ".part.new"
+
+/* Whether it holds a recording: parts, snapshots, process folders with metadata of ours, or nothing at all. */
 int hodo_out_dir_is_recording(int dirfd);
 
 #endif

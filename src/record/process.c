@@ -15,14 +15,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "adopt.h"
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
-#define DIR_NUMBER_MAX 1000000u
 #define FEW_RINGS 16u /* a page each is less than the trouble of looking which are used */
 
 /* ------------------------------------------------------------- the memory */
@@ -79,96 +77,7 @@ static int map_memory(struct hodo_process *p, const char **why)
 	return *why ? -EPROTO : 0;
 }
 
-/* ------------------------------------------------------- folder, metadata */
-
-static int make_dir(struct hodo_process *p)
-{
-	char comm[32];
-	int err = 0;
-
-	if (p->dirfd >= 0)
-		return 0;
-	hodo_text_file_name(comm, sizeof(comm), p->id.comm);
-	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
-		if (n == 1)
-			snprintf(p->dir, sizeof(p->dir), "%s-%u", comm, p->id.vpid);
-		else
-			snprintf(p->dir, sizeof(p->dir), "%s-%u-%u", comm, p->id.vpid, n);
-		if (mkdirat(p->session->config.out_fd, p->dir, 0777) == 0) {
-			p->dirfd = openat(p->session->config.out_fd, p->dir,
-					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			err = p->dirfd < 0 ? -errno : 0;
-			if (err)
-				unlinkat(p->session->config.out_fd, p->dir, AT_REMOVEDIR);
-			return err;
-		}
-		err = -errno;
-		if (err != -EEXIST)
-			return err;
-	}
-	return err;
-}
-
-static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *lost)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->actives; i++) {
-		const struct hodo_process_ring *r = p->ring[p->active[i]];
-		const struct hodo_ring_lost *l = &r->reader.lost;
-
-		if (l->full | l->too_large | l->busy | l->overwritten | l->damaged | r->stream.unwritten)
-			lost[n++] = (struct hodo_ctf_lost){ r->stream.name, l->full, l->too_large, l->busy,
-							    l->overwritten, r->stream.unwritten, l->damaged };
-	}
-	if (p->profile.unwritten)
-		lost[n++] = (struct hodo_ctf_lost){ .stream = p->profile.name, .unwritten = p->profile.unwritten };
-	return n;
-}
-
-/* Writes the folder's metadata; nothing where packets go elsewhere. 0 or negative errno. */
-static int write_metadata(struct hodo_process *p, bool ended)
-{
-	struct hodo_session *s = p->session;
-	struct hodo_ctf_metadata m = {
-		.pid = p->id.vpid, .ppid = p->id.ppid, .uid = p->id.uid, .comm = p->id.comm, .exe = p->id.exe,
-		.hostname = s->hostname, .start = p->id.start, .mode = s->config.mode,
-		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
-		.catalog = &p->catalog,
-		.thread = p->thread, .threads = p->threads, .ended = ended,
-		.functions = s->config.functions ? &p->functions : NULL,
-	};
-	struct hodo_ctf_lost *lost = NULL;
-	struct hodo_text text = { 0 };
-	struct timespec now;
-	int err;
-
-	if (s->config.packet) {
-		p->metadata_dirty = p->threads_dirty = false;
-		return 0;
-	}
-	err = make_dir(p);
-	if (err)
-		return err;
-	m.clock = hodo_session_clock_map(s);
-	memcpy(m.uuid, p->id.uuid, sizeof(m.uuid));
-	if (ended) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		m.end_real_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-		lost = calloc(p->actives + 1, sizeof(*lost));
-		if (!lost)
-			return -ENOMEM;
-		m.lost = lost;
-		m.losts = gather_lost(p, lost);
-	}
-	hodo_ctf_metadata_text(&m, &text);
-	err = hodo_session_write_metadata(s, p->dirfd, &text);
-	if (!err)
-		p->metadata_dirty = p->threads_dirty = false;
-	hodo_text_free(&text);
-	free(lost);
-	return err;
-}
+/* ---------------------------------------------------------------- catalogue */
 
 static void tell_warnings(struct hodo_process *p)
 {
@@ -212,50 +121,13 @@ static const struct hodo_walk_table *sink_table(void *arg)
 	return &p->catalog.walk;
 }
 
-/* Instead of a file: the packet as it would stand there. */
-static void give_packet(struct hodo_process *p, struct hodo_process_ring *r, const struct hodo_packet *header,
-			const uint8_t *body)
-{
-	struct hodo_packet h = *header;
-
-	h.stream_id = 0;
-	h.cpu_id = r->stream.cpu_id;
-	h.packet_seq_num = r->stream.packets++;
-	memcpy(h.uuid, p->id.uuid, sizeof(h.uuid));
-	r->stream.events += h.events;
-	r->stream.bytes += h.packet_size / 8;
-	r->stream.discarded = h.events_discarded;
-	p->session->config.packet(p->session->config.arg, p, &h, body);
-}
-
 static void sink_packet(void *arg, struct hodo_ring_reader *reader, const struct hodo_packet *h,
 			const uint8_t *body)
 {
-	struct hodo_process *p = arg;
 	struct hodo_process_ring *r =
 		(struct hodo_process_ring *)((char *)reader - offsetof(struct hodo_process_ring, reader));
-	int err = 0;
 
-	if (p->session->config.packet) {
-		give_packet(p, r, h, body);
-		return;
-	}
-	/* Before the packet: a reader must find every id. */
-	if (p->metadata_dirty || p->dirfd < 0)
-		err = write_metadata(p, false);
-	if (err) {
-		hodo_stream_skip(&r->stream, h);
-		hodo_session_write_failed(p->session, p->dir, "metadata", err);
-		return;
-	}
-	err = hodo_stream_write(&r->stream, p->dirfd, h, body);
-	if (err == -EMFILE || err == -ENFILE) {
-		hodo_session_close_files(p->session);
-		r->stream.unwritten -= h->events;
-		err = hodo_stream_write(&r->stream, p->dirfd, h, body);
-	}
-	if (err)
-		hodo_session_write_failed(p->session, p->dir, r->stream.name, err);
+	hodo_process_write(arg, &r->stream, h, body);
 }
 
 static void tell_damage(struct hodo_process *p, const struct hodo_ring_reader *r)
@@ -355,8 +227,8 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_process_read_threads(p, false);
 	hodo_process_refresh_threads(p);
-	if (p->threads_dirty) /* tried again a second later if it fails */
-		write_metadata(p, false);
+	if (p->threads_dirty && p->dirfd >= 0) /* tried again a second later if it fails */
+		hodo_process_metadata(p, false);
 	for (uint32_t i = 0; i < p->actives && !old; i++) {
 		uint64_t since = hodo_ring_open_since(&p->ring[p->active[i]]->reader);
 
@@ -388,33 +260,13 @@ static void add_total(struct hodo_session_stats *t, const struct hodo_process_ri
 {
 	const struct hodo_ring_lost *l = &r->reader.lost;
 
-	t->events += r->stream.events;
-	t->bytes += r->stream.bytes;
+	t->events += r->stream.events_before + r->stream.events;
 	t->lost.full += l->full;
 	t->lost.too_large += l->too_large;
 	t->lost.busy += l->busy;
 	t->lost.overwritten += l->overwritten;
 	t->lost.unwritten += r->stream.unwritten;
 	t->lost.damaged += l->damaged;
-}
-
-/* Losses after a stream's last packet get one of their own, on a full disk with the room kept for it. */
-static void settle(struct hodo_process *p, struct hodo_process_ring *r)
-{
-	uint64_t now = hodo_session_ticks(p->session);
-	int err;
-
-	if (r->reader.discarded + r->stream.unwritten == 0 || p->session->config.packet)
-		return;
-	if (now < r->reader.ts_end)
-		now = r->reader.ts_end;
-	err = make_dir(p);
-	if (!err)
-		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
-	if (err && hodo_session_release_reserve(p->session, err))
-		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
-	if (err)
-		hodo_session_write_failed(p->session, p->dir, r->stream.name, err);
 }
 
 static void tell_catalog_full(const struct hodo_process *p)
@@ -427,13 +279,27 @@ static void tell_catalog_full(const struct hodo_process *p)
 				    p->id.vpid, (unsigned long long)lost);
 }
 
+static void leave_session(struct hodo_process *p)
+{
+	struct hodo_session *s = p->session;
+	struct hodo_process **link = &s->processes;
+
+	while (*link != p)
+		link = &(*link)->next;
+	*link = p->next;
+	p->next = s->gone;
+	s->gone = p;
+	s->live--;
+	hodo_lifeline_end(p);
+	/* The descriptor leaves epoll with this; what epoll has already told is answered by gone(). */
+	close(p->pidfd);
+	p->pidfd = -1;
+}
+
 void hodo_process_finish(struct hodo_process *p, bool alive)
 {
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
 	struct hodo_session *s = p->session;
-	struct hodo_process **link = &s->processes;
-	struct hodo_done *done;
-	int err;
 
 	read_catalog(p);
 	tell_catalog_full(p);
@@ -446,35 +312,16 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 
 		hodo_ring_finish(&r->reader, &sink, alive);
 		tell_damage(p, &r->reader);
-		settle(p, r);
+		hodo_process_settle(p, r);
 		hodo_stream_close(&r->stream);
 		add_total(&s->total, r);
 	}
-	err = p->metadata_dirty && p->layout.profile ? write_metadata(p, false) : 0;
-	if (!err)
+	if (!p->metadata_dirty || !p->layout.profile || hodo_process_metadata(p, false) == 0)
 		hodo_process_write_profile(p);
-	s->total.events += p->profile.events;
-	s->total.bytes += p->profile.bytes;
+	s->total.events += p->profile.events_before + p->profile.events;
 	s->total.lost.unwritten += p->profile.unwritten;
-	err = write_metadata(p, true);
-	if (err)
-		hodo_session_write_failed(s, p->dir, "metadata", err);
-	done = p->dirfd < 0 ? NULL : malloc(sizeof(*done) + strlen(p->dir) + 1);
-	if (done) {
-		strcpy(done->dir, p->dir);
-		done->next = s->done;
-		s->done = done;
-	}
-	while (*link != p)
-		link = &(*link)->next;
-	*link = p->next;
-	p->next = s->gone;
-	s->gone = p;
-	s->live--;
-	hodo_lifeline_end(p);
-	/* The descriptor leaves epoll with this; what epoll has already told is answered by gone(). */
-	close(p->pidfd);
-	p->pidfd = -1;
+	hodo_process_metadata(p, true);
+	leave_session(p);
 }
 
 static void pidfd_ready(struct hodo_watch *w, uint32_t events)
@@ -525,9 +372,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 	s->total.command |= id->pid == s->command;
 	read_catalog(p);
 	hodo_process_read_threads(p, false);
-	err = write_metadata(p, false);
-	if (err)
-		hodo_session_write_failed(s, p->dir, "metadata", err);
+	hodo_process_metadata(p, false);
 	return 0;
 }
 
@@ -558,7 +403,6 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 		const struct hodo_process_ring *r = p->ring[p->active[i]];
 
 		stats->events += hodo_ring_events(&r->reader);
-		stats->bytes += r->stream.bytes;
 		stats->lost.full += hodo_shm_load64(&r->reader.ring->lost_full);
 		stats->lost.too_large += hodo_shm_load64(&r->reader.ring->lost_too_large);
 		stats->lost.busy += hodo_shm_load64(&r->reader.ring->lost_busy);

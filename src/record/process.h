@@ -16,6 +16,8 @@ struct hodo_process_ring {
 	struct hodo_process *process;
 	struct hodo_ring_reader reader;
 	struct hodo_stream stream;
+	struct hodo_ctf_lost told;    /* by the folders in earlier parts */
+	struct hodo_ctf_lost telling; /* by the present one, once it is settled */
 };
 
 /* What is known of a process image once it has said hello. */
@@ -41,7 +43,7 @@ struct hodo_process {
 	uint8_t *shm;
 	struct hodo_layout layout;
 	char dir[64];
-	int dirfd; /* -1: could not be made yet */
+	int dirfd; /* -1: not made yet, in this part of the recording */
 
 	struct hodo_catalog catalog;
 	uint32_t warnings_told;
@@ -54,6 +56,7 @@ struct hodo_process {
 	bool age_set;
 	struct hodo_functions_seen functions;
 	struct hodo_stream profile; /* name empty: none */
+	uint64_t profile_told, profile_telling; /* unwritten ones, as in struct hodo_process_ring */
 
 	struct hodo_ctf_thread *thread;
 	uint32_t threads;
@@ -88,6 +91,17 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 
 /* The image of this pid that is being recorded, or NULL. */
 struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid);
+
+/* folder.c: writes the metadata; ended: of a process that is gone or let go, for good. 0 or negative errno, told. */
+int hodo_process_metadata(struct hodo_process *p, bool ended);
+/* folder.c: writes a packet, or counts its events as unwritten. The folder may become another one before. */
+void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
+			const uint8_t *body);
+/* folder.c: losses after a stream's last packet get one of their own, on a full disk with the room kept for it. */
+void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r);
+/* folder.c: completes the folder in the part of the recording that ends; then, if another was begun, goes on there. */
+void hodo_process_end_part(struct hodo_process *p);
+void hodo_process_next_part(struct hodo_process *p, bool begun);
 
 /* profile.c: writes the profile's stream; the metadata must name its events already. */
 void hodo_process_write_profile(struct hodo_process *p);

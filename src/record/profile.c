@@ -112,20 +112,13 @@ static void add_entry(struct hodo_profile_entry *sum, const struct hodo_profile_
 static void write_packet(struct writer *w)
 {
 	struct hodo_process *p = w->process;
-	int err;
 
 	if (w->head.events == 0)
 		return;
 	w->head.content_size = w->head.packet_size = 8 * (sizeof(w->head) + w->used);
 	w->head.timestamp_end = w->head.timestamp_begin;
-	err = hodo_stream_write(&p->profile, p->dirfd, &w->head, w->body);
-	if (err == -EMFILE || err == -ENFILE) {
-		hodo_session_close_files(p->session);
-		p->profile.unwritten -= w->head.events;
-		err = hodo_stream_write(&p->profile, p->dirfd, &w->head, w->body);
-	}
-	if (err)
-		hodo_session_write_failed(p->session, p->dir, p->profile.name, err);
+	hodo_process_write(p, &p->profile, &w->head, w->body);
+	w->head.timestamp_begin += HODO_STREAM_APART;
 	w->head.events_before += w->head.events;
 	w->head.events = 0;
 	w->used = 0;
@@ -139,12 +132,12 @@ static void put(struct writer *w, const void *data, size_t len)
 
 static void write_event(struct writer *w, const struct hodo_profile_entry *sum, uint32_t tid)
 {
-	uint64_t ts = w->head.timestamp_begin << (64 - HODO_TIMESTAMP_BITS) >> (64 - HODO_TIMESTAMP_BITS);
 	uint32_t buckets = HODO_PROFILE_BUCKETS;
-	uint64_t head;
+	uint64_t head, ts;
 
 	if (w->used + EVENT_MAX > w->room)
 		write_packet(w);
+	ts = w->head.timestamp_begin << (64 - HODO_TIMESTAMP_BITS) >> (64 - HODO_TIMESTAMP_BITS);
 	while (buckets > 0 && sum->bucket[buckets - 1] == 0)
 		buckets--;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -192,7 +185,7 @@ void hodo_process_write_profile(struct hodo_process *p)
 	struct place *places = NULL;
 	long n;
 
-	if (!p->layout.profile || p->dirfd < 0 || w.id == 0)
+	if (!p->layout.profile || w.id == 0)
 		return;
 	hodo_stream_init(&p->profile, p->id.uuid, p->layout.rings - 1, p->layout.rings - 1);
 	strcpy(p->profile.name, "profile");

@@ -82,6 +82,9 @@ struct hodo_session_stats {
 	uint64_t limited;   /* events that were over their rate */
 	uint32_t snapshots; /* written */
 	uint32_t parts;     /* of a recording that rotates, removed ones included */
+	uint32_t parts_kept;
+	uint64_t removed_events; /* in parts that were removed, as limits.keep says */
+	bool full;               /* limits.max_bytes was reached; what was in the buffers then is in lost.unwritten */
 	struct hodo_session_lost lost;
 	struct hodo_functions_seen functions; /* at the end */
 };
@@ -116,6 +119,9 @@ int64_t hodo_session_step(struct hodo_session *s);
  */
 #define HODO_SESSION_GRACE_NS 500000000
 bool hodo_session_busy(struct hodo_session *s);
+
+/* Whether it has come to its end by a limit or a trigger: the caller closes the session. */
+bool hodo_session_ended(const struct hodo_session *s);
 
 /* Ends the recording of all processes, which run on unharmed; nobody can join any more. */
 void hodo_session_stop(struct hodo_session *s);

@@ -211,6 +211,11 @@ static int open_parts(struct hodo_session *s, char *error, size_t error_size)
 		snprintf(error, error_size, "too many functions are named: use * to name several at once");
 		return -E2BIG;
 	}
+	err = hodo_parts_open(s);
+	if (err) {
+		snprintf(error, error_size, "cannot write to %s: %s", s->config.out_path, strerror(-err));
+		return err;
+	}
 	s->copy = malloc(s->config.packet_size);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->copy || s->epoll_fd < 0) {
@@ -239,7 +244,10 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 		return -ENOMEM;
 	}
 	s->config = *config;
-	s->epoll_fd = s->reserve_fd = -1;
+	s->epoll_fd = s->reserve_fd = s->parts.fd = -1;
+	/* A packet that stays open would take what happened in one part into the next. */
+	if (s->config.limits.rotate_ns && s->config.packet_age_ns > s->config.limits.rotate_ns)
+		s->config.packet_age_ns = s->config.limits.rotate_ns;
 	s->cpus = possible_cpus();
 	s->interval_ns = INTERVAL_MIN_NS;
 	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
@@ -295,20 +303,9 @@ static void free_gone(struct hodo_session *s)
 /* The clock is fitted over the whole recording, and all processes get the same. */
 static void complete_clocks(struct hodo_session *s)
 {
-	if (s->done)
+	if (s->total.processes > 0)
 		fit_clock(s);
-	while (s->done) {
-		struct hodo_done *done = s->done;
-		int fd = openat(s->config.out_fd, done->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		int err = fd < 0 ? -errno : hodo_session_write_metadata(s, fd, NULL);
-
-		if (err)
-			hodo_session_write_failed(s, done->dir, "metadata", err);
-		if (fd >= 0)
-			close(fd);
-		s->done = done->next;
-		free(done);
-	}
+	hodo_parts_complete(s);
 }
 
 void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
@@ -320,7 +317,8 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
 	if (s->total.processes > 0)
 		report_unknown(s, "");
 	if (stats)
-		*stats = s->total;
+		hodo_session_stats(s, stats);
+	hodo_parts_close(s);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
 	if (s->reserve_fd >= 0)
@@ -396,6 +394,7 @@ int64_t hodo_session_step(struct hodo_session *s)
 	now = hodo_session_now_ns();
 	hodo_server_expire(s, now);
 	poll_processes(s, now);
+	hodo_parts_step(s, now);
 	free_gone(s);
 	hodo_server_free_gone(s);
 	if (s->live > live) /* a new one: it may begin with a burst */
@@ -432,6 +431,14 @@ void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats 
 	stats->live = s->live;
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_count(p, stats);
+	hodo_parts_stats(s, stats);
+	if (!s->server) /* all have ended */
+		stats->events = s->parts.events;
+}
+
+bool hodo_session_ended(const struct hodo_session *s)
+{
+	return s->total.ended;
 }
 
 int hodo_session_fd(const struct hodo_session *s)

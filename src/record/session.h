@@ -6,6 +6,7 @@
 #define HODO_RECORD_SESSION_H
 
 #include "clock.h"
+#include "parts.h"
 #include "record.h"
 #include "text.h"
 
@@ -17,12 +18,6 @@ struct hodo_watch {
 	void (*ready)(struct hodo_watch *w, uint32_t events);
 };
 
-/* A process folder that is complete but for the final clock. */
-struct hodo_done {
-	struct hodo_done *next;
-	char dir[];
-};
-
 struct hodo_session {
 	struct hodo_session_config config;
 	char hostname[65];
@@ -30,7 +25,7 @@ struct hodo_session {
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_process *processes;
 	struct hodo_process *gone; /* finished: freed at the end of the step, since epoll may still name them */
-	struct hodo_done *done;
+	struct hodo_parts parts;
 	uint8_t *copy; /* packet_size bytes */
 	uint32_t cpus;
 

@@ -71,12 +71,14 @@ static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *b
 
 /*
  * What is missing before the first packet: readers count by the difference of
- * two packets, so that there must be one from which nothing is missing.
+ * two packets, so that there must be one from which nothing is missing. It begins
+ * before the other: see HODO_STREAM_APART.
  */
 static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
 {
 	struct hodo_packet h = *first;
 
+	h.timestamp_begin -= h.timestamp_begin < HODO_STREAM_APART ? h.timestamp_begin : HODO_STREAM_APART;
 	h.timestamp_end = h.timestamp_begin;
 	h.content_size = h.packet_size = 8 * sizeof(h);
 	h.events_discarded = h.events_before = 0;
@@ -92,6 +94,7 @@ int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet
 	h.stream_id = 0;
 	h.cpu_id = s->cpu_id;
 	h.events_discarded += s->unwritten;
+	h.events_discarded -= h.events_discarded < s->discarded_before ? h.events_discarded : s->discarded_before;
 	memcpy(h.uuid, s->uuid, sizeof(h.uuid));
 	if (s->fd < 0)
 		s->fd = openat(dirfd, s->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -110,18 +113,26 @@ int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uin
 {
 	struct hodo_packet h = { .magic = HODO_CTF_MAGIC };
 
-	if (discarded + s->unwritten <= s->discarded)
+	if (discarded + s->unwritten <= s->discarded_before + s->discarded)
 		return 0;
 	h.timestamp_begin = h.timestamp_end = ts;
 	h.content_size = h.packet_size = 8 * sizeof(h);
 	h.events_discarded = discarded;
-	h.events_before = s->events;
+	h.events_before = s->events_before + s->events;
 	return hodo_stream_write(s, dirfd, &h, (const uint8_t *)"");
 }
 
 void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header)
 {
 	s->unwritten += header->events;
+}
+
+void hodo_stream_next_file(struct hodo_stream *s)
+{
+	hodo_stream_close(s);
+	s->events_before += s->events;
+	s->discarded_before += s->discarded;
+	s->bytes = s->packets = s->events = s->discarded = 0;
 }
 
 void hodo_stream_close(struct hodo_stream *s)

@@ -10,6 +10,13 @@
 
 #include <hodo/abi.h>
 
+/*
+ * Ticks between the begins of two packets of a stream, at least where they would be equal: more than a
+ * nanosecond with any clock. babeltrace2 sorts the packets of traces that have one uuid, as
+ * parts have, by their begin in nanoseconds, and turns equal ones round.
+ */
+#define HODO_STREAM_APART 16u
+
 struct hodo_stream {
 	char name[16]; /* "cpu0", "fallback" */
 	uint8_t uuid[16];
@@ -20,6 +27,9 @@ struct hodo_stream {
 	uint64_t events;    /* on disk */
 	uint64_t unwritten; /* events in packets that could not be written */
 	uint64_t discarded; /* events_discarded of the last packet on disk */
+	/* In files that it was in before: see hodo_stream_next_file(). */
+	uint64_t events_before;
+	uint64_t discarded_before;
 };
 
 /* ring: its number; fallback: the number of the fallback ring. */
@@ -42,6 +52,9 @@ void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header);
  * not before the last packet's end. 0 or negative errno, and then it can be tried again.
  */
 int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uint64_t ts);
+
+/* The next packet goes to another file, in another directory, where everything counts from 0. */
+void hodo_stream_next_file(struct hodo_stream *s);
 
 /* Closes the file; the next write opens it again. */
 void hodo_stream_close(struct hodo_stream *s);

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folder.c - the folder of a process in the recording, or in the part of it
+ * that is being written: its metadata, its packets, and what they lack.
+ *
+ * Losses are counted by the process and by the readers of its rings, from the begin
+ * of its recording on. A part has those that its packets tell of, by cause, and
+ * the next one the rest: so that the sum over all parts is what was lost.
+ */
+#define _GNU_SOURCE
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+#define DIR_NUMBER_MAX 1000000u
+#define COUNT_MAX (1ull << 56) /* of a hostile process: so that sums do not wrap */
+
+static int make_dir(struct hodo_process *p)
+{
+	int top = p->session->parts.fd, err = 0;
+	char comm[32];
+
+	if (p->dirfd >= 0)
+		return 0;
+	hodo_text_file_name(comm, sizeof(comm), p->id.comm);
+	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
+		if (n == 1)
+			snprintf(p->dir, sizeof(p->dir), "%s-%u", comm, p->id.vpid);
+		else
+			snprintf(p->dir, sizeof(p->dir), "%s-%u-%u", comm, p->id.vpid, n);
+		if (mkdirat(top, p->dir, 0777) == 0) {
+			p->dirfd = openat(top, p->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			err = p->dirfd < 0 ? -errno : 0;
+			if (err)
+				unlinkat(top, p->dir, AT_REMOVEDIR);
+			return err;
+		}
+		err = -errno;
+		if (err != -EEXIST)
+			return err;
+	}
+	return err;
+}
+
+/* As make_dir(), with whatever descriptors and room can be had. */
+static int need_dir(struct hodo_process *p)
+{
+	int err = make_dir(p);
+
+	if (err == -EMFILE || err == -ENFILE) {
+		hodo_session_close_files(p->session);
+		err = make_dir(p);
+	}
+	if (hodo_session_release_reserve(p->session, err))
+		err = make_dir(p);
+	return err;
+}
+
+/* --------------------------------------------------------------------- losses */
+
+/* What came to *told since the folder was begun, *left at most, of which it is taken. */
+static uint64_t share(uint64_t now, uint64_t told, uint64_t *left)
+{
+	uint64_t n = now > told ? now - told : 0;
+
+	if (n > *left)
+		n = *left;
+	*left -= n;
+	return n;
+}
+
+static uint64_t capped(const uint64_t *count)
+{
+	uint64_t n = hodo_shm_load64(count);
+
+	return n < COUNT_MAX ? n : COUNT_MAX;
+}
+
+/*
+ * A ring's losses that belong into this folder. last: all that no folder has
+ * told; else as many as its packets tell of. Those in packets first: they are certainly
+ * in what the packets tell, while a process may just have counted others.
+ */
+static void ring_lost(struct hodo_process_ring *r, bool last)
+{
+	const struct hodo_ring *ring = r->reader.ring;
+	struct hodo_ring_lost now = r->reader.lost;
+	const struct hodo_ctf_lost *t = &r->told;
+	uint64_t left = last ? UINT64_MAX : r->stream.discarded;
+
+	if (!last) { /* the reader looks at these only at the end */
+		now.full = capped(&ring->lost_full);
+		now.too_large = capped(&ring->lost_too_large);
+		now.busy = capped(&ring->lost_busy);
+	}
+	r->telling.stream = r->stream.name;
+	r->telling.unwritten = share(r->stream.unwritten, t->unwritten, &left);
+	r->telling.overwritten = share(now.overwritten, t->overwritten, &left);
+	r->telling.damaged = share(now.damaged, t->damaged, &left);
+	r->telling.too_large = share(now.too_large, t->too_large, &left);
+	r->telling.busy = share(now.busy, t->busy, &left);
+	r->telling.full = share(now.full, t->full, &left);
+}
+
+/* Settles what this folder's metadata will tell. */
+static void share_losses(struct hodo_process *p, bool last)
+{
+	uint64_t left = last ? UINT64_MAX : p->profile.discarded;
+
+	for (uint32_t i = 0; i < p->actives; i++)
+		ring_lost(p->ring[p->active[i]], last);
+	p->profile_telling = share(p->profile.unwritten, p->profile_told, &left);
+}
+
+static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *lost)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->actives; i++) {
+		const struct hodo_ctf_lost *l = &p->ring[p->active[i]]->telling;
+
+		if (l->full | l->too_large | l->busy | l->overwritten | l->damaged | l->unwritten)
+			lost[n++] = *l;
+	}
+	if (p->profile_telling)
+		lost[n++] = (struct hodo_ctf_lost){ .stream = p->profile.name, .unwritten = p->profile_telling };
+	return n;
+}
+
+/* -------------------------------------------------------------------- metadata */
+
+/* ended: the folder is complete; its losses are settled. */
+static int write_metadata(struct hodo_process *p, bool ended)
+{
+	struct hodo_session *s = p->session;
+	struct hodo_ctf_metadata m = {
+		.pid = p->id.vpid, .ppid = p->id.ppid, .uid = p->id.uid, .comm = p->id.comm, .exe = p->id.exe,
+		.hostname = s->hostname, .start = p->id.start, .mode = s->config.mode,
+		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
+		.catalog = &p->catalog, .thread = p->thread, .threads = p->threads, .ended = ended,
+		.functions = s->config.functions ? &p->functions : NULL,
+	};
+	struct hodo_ctf_lost *lost = NULL;
+	struct hodo_text text = { 0 };
+	struct timespec now;
+	int err;
+
+	if (s->config.packet) {
+		p->metadata_dirty = p->threads_dirty = false;
+		return 0;
+	}
+	err = need_dir(p);
+	if (err)
+		return err;
+	m.clock = hodo_session_clock_map(s);
+	memcpy(m.uuid, p->id.uuid, sizeof(m.uuid));
+	if (ended) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		m.end_real_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+		lost = calloc(p->actives + 1, sizeof(*lost));
+		if (!lost)
+			return -ENOMEM;
+		m.lost = lost;
+		m.losts = gather_lost(p, lost);
+	}
+	hodo_ctf_metadata_text(&m, &text);
+	err = hodo_session_write_metadata(s, p->dirfd, &text);
+	if (!err)
+		p->metadata_dirty = p->threads_dirty = false;
+	hodo_text_free(&text);
+	free(lost);
+	return err;
+}
+
+int hodo_process_metadata(struct hodo_process *p, bool ended)
+{
+	int err;
+
+	if (ended)
+		share_losses(p, true);
+	err = write_metadata(p, ended);
+	if (err)
+		hodo_session_write_failed(p->session, p->dir, "metadata", err);
+	if (ended && p->dirfd >= 0)
+		hodo_parts_folder_done(p->session, p->dir);
+	return err;
+}
+
+/* --------------------------------------------------------------------- packets */
+
+/* Instead of a file: the packet as it would stand there. */
+static void give_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *header,
+			const uint8_t *body)
+{
+	struct hodo_packet h = *header;
+
+	h.stream_id = 0;
+	h.cpu_id = stream->cpu_id;
+	h.packet_seq_num = stream->packets++;
+	memcpy(h.uuid, p->id.uuid, sizeof(h.uuid));
+	stream->discarded = h.events_discarded;
+	hodo_parts_wrote(p->session, h.packet_size / 8, h.events);
+	p->session->config.packet(p->session->config.arg, p, &h, body);
+}
+
+static int write_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
+			const uint8_t *body)
+{
+	uint64_t unwritten = stream->unwritten;
+	int err = hodo_stream_write(stream, p->dirfd, h, body);
+
+	if (err == -EMFILE || err == -ENFILE) {
+		hodo_session_close_files(p->session);
+		stream->unwritten = unwritten;
+		err = hodo_stream_write(stream, p->dirfd, h, body);
+	}
+	return err;
+}
+
+void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
+			const uint8_t *body)
+{
+	struct hodo_session *s = p->session;
+	uint64_t bytes, events;
+	int err = 0;
+
+	if (s->config.packet) {
+		give_packet(p, stream, h, body);
+		return;
+	}
+	if (!hodo_parts_room(s, h->packet_size / 8)) {
+		hodo_stream_skip(stream, h);
+		return;
+	}
+	/* Before the packet: a reader must find every id. */
+	if (p->metadata_dirty || p->dirfd < 0)
+		err = write_metadata(p, false);
+	if (err) {
+		hodo_stream_skip(stream, h);
+		hodo_session_write_failed(s, p->dir, "metadata", err);
+		return;
+	}
+	bytes = stream->bytes;
+	events = stream->events;
+	err = write_packet(p, stream, h, body);
+	if (err)
+		hodo_session_write_failed(s, p->dir, stream->name, err);
+	hodo_parts_wrote(s, stream->bytes - bytes, stream->events - events);
+}
+
+void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
+{
+	struct hodo_session *s = p->session;
+	uint64_t now = hodo_session_ticks(s), bytes = r->stream.bytes;
+	int err;
+
+	if (r->reader.discarded + r->stream.unwritten == 0 || s->config.packet)
+		return;
+	if (now < r->reader.ts_end)
+		now = r->reader.ts_end;
+	err = need_dir(p);
+	if (!err)
+		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
+	if (err && hodo_session_release_reserve(s, err))
+		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
+	if (err)
+		hodo_session_write_failed(s, p->dir, r->stream.name, err);
+	hodo_parts_wrote(s, r->stream.bytes - bytes, 0);
+}
+
+/* ----------------------------------------------------------------------- parts */
+
+void hodo_process_end_part(struct hodo_process *p)
+{
+	int err;
+
+	if (p->dirfd < 0)
+		return;
+	share_losses(p, false);
+	err = write_metadata(p, true);
+	if (err) /* its packets tell how many, and the part is good but for that */
+		hodo_session_write_failed(p->session, p->dir, "metadata", err);
+}
+
+/* What has been told is not told again. */
+static void pass(struct hodo_ctf_lost *told, const struct hodo_ctf_lost *telling)
+{
+	told->full += telling->full;
+	told->too_large += telling->too_large;
+	told->busy += telling->busy;
+	told->overwritten += telling->overwritten;
+	told->unwritten += telling->unwritten;
+	told->damaged += telling->damaged;
+}
+
+void hodo_process_next_part(struct hodo_process *p, bool begun)
+{
+	if (p->dirfd < 0)
+		return;
+	if (!begun) { /* what the metadata says of its end is not so */
+		p->metadata_dirty = true;
+		return;
+	}
+	for (uint32_t i = 0; i < p->actives; i++) {
+		struct hodo_process_ring *r = p->ring[p->active[i]];
+
+		pass(&r->told, &r->telling);
+		hodo_stream_next_file(&r->stream);
+	}
+	if (p->profile.name[0]) {
+		p->profile_told += p->profile_telling;
+		hodo_stream_next_file(&p->profile);
+	}
+	hodo_parts_folder_done(p->session, p->dir);
+	close(p->dirfd);
+	p->dirfd = -1;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parts.h - how much is written: the whole recording in one directory, or in
+ * parts, each a complete recording of its own; and where it ends.
+ *
+ *   DIR/COMM-PID/…             no parts
+ *   DIR/part-0001/COMM-PID/…   parts; the last one is being written
+ *
+ * A part is begun between two packets. At that moment the folders of the one
+ * before are complete, and only then does the new one get its name: whatever
+ * becomes of the recorder, all parts but the last are complete.
+ */
+#ifndef HODO_RECORD_PARTS_H
+#define HODO_RECORD_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hodo_process;
+struct hodo_session;
+struct hodo_session_stats;
+
+/* A process folder that is complete but for the final clock. */
+struct hodo_done {
+	struct hodo_done *next;
+	char dir[]; /* below the recording's directory */
+};
+
+/* What one part holds; where there are none, the recording. */
+struct hodo_part {
+	struct hodo_part *newer;
+	uint32_t number;        /* 0: no parts */
+	uint64_t bytes, events; /* of packets on disk */
+	struct hodo_done *done;
+};
+
+struct hodo_parts {
+	int fd;                   /* where process folders are made; -1: nowhere */
+	struct hodo_part *oldest; /* of those that are there */
+	struct hodo_part *newest; /* being written */
+	uint32_t kept;            /* from oldest to newest */
+	uint64_t bytes, events;   /* of them all */
+	uint64_t removed_events;  /* of parts that --keep has removed */
+	int64_t begun_ns;         /* the newest */
+	int64_t retry_ns;         /* a new one could not be made: not before then */
+	bool full;                /* the recording has the size that it may have: nothing more is written */
+	bool told;                /* that a part cannot be removed */
+};
+
+/* Makes the first part, if there are to be any. 0 or negative errno. */
+int hodo_parts_open(struct hodo_session *s);
+
+/* Before a packet of so many bytes is written: begins another part if need be. False: there is to be no more. */
+bool hodo_parts_room(struct hodo_session *s, uint64_t bytes);
+/* Afterwards: what it came to. */
+void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events);
+
+/* Begins another part if it is time. */
+void hodo_parts_step(struct hodo_session *s, int64_t now_ns);
+
+/* The folder of a process in the newest part is complete. */
+void hodo_parts_folder_done(struct hodo_session *s, const char *dir);
+
+/* The clock is fitted over the whole recording: all folders get it. */
+void hodo_parts_complete(struct hodo_session *s);
+
+/* All but the events, which are known when all processes have ended. */
+void hodo_parts_stats(const struct hodo_session *s, struct hodo_session_stats *stats);
+void hodo_parts_close(struct hodo_session *s);
+
+#endif
