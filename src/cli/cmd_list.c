@@ -2,7 +2,7 @@
 /* cmd_list.c - hodo list. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "list_functions.h"
+#include "list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,28 +10,20 @@
 #include <sys/stat.h>
 
 static const char help[] =
-	"usage: hodo list [options] [FILE | DIR]\n\n"
-	"Lists the events that a program or library FILE offers, or those of a recording\n"
-	"DIR (hodo.data): kind, fields, first place in the source, format of marks; and\n"
-	"tells how many functions can be traced.\n\n"
+	"usage: hodo list [options] [FILE | DIR | PID]\n"
+	"       hodo list --pids\n\n"
+	"Lists the events that a program or library FILE offers, those of a recording\n"
+	"DIR (hodo.data), or those of a process, and whether they are on: kind, fields,\n"
+	"first place in the source, format of marks; and tells how many functions can be\n"
+	"traced.\n\n"
+	"  --pids           the processes that can be told to record, switch and list events\n"
 	"  --functions      the functions in place of the events\n"
 	"  --events         the events only, no word about functions\n"
 	"  --json           one JSON object\n"
 	"  -q, --quiet      no warnings\n"
 	"  -h, --help\n";
 
-enum { OPT_FUNCTIONS = HODO_OPT_VERB, OPT_EVENTS };
-
-struct list {
-	const struct hodo_read_class **classes;
-	size_t n;
-	struct hodo_function_list functions;
-};
-
-struct args {
-	const char *path;
-	bool json, quiet, events, functions;
-};
+enum { OPT_FUNCTIONS = HODO_OPT_VERB, OPT_EVENTS, OPT_PIDS };
 
 static int by_name(const void *a, const void *b)
 {
@@ -54,10 +46,21 @@ static void put_labels_json(FILE *f, const struct hodo_read_labels *l)
 	fputc('}', f);
 }
 
-static void put_class_json(FILE *f, const struct hodo_read_class *c)
+/* off: no -e asked for it, or nobody records. */
+static const char *state_name(uint8_t state)
+{
+	return state & HODO_STATE_DISABLED ? "disabled" : !(state & HODO_STATE_RECORDED) ? "off" :
+	       state & HODO_STATE_FILTERED ? "filtered" : "on";
+}
+
+static void put_class_json(FILE *f, const struct hodo_list *l, const struct hodo_read_class *c)
 {
 	fputs("{\"name\":", f);
 	hodo_put_json(f, c->name);
+	if (l->states)
+		fprintf(f, ",\"state\":\"%s\",\"loaded\":%s,\"probed\":%s", state_name(l->states[c->id]),
+			l->states[c->id] & HODO_STATE_LOADED ? "true" : "false",
+			l->states[c->id] & HODO_STATE_PROBED ? "true" : "false");
 	fprintf(f, ",\"kind\":\"%s\",\"fields\":[", hodo_read_kind_name(c->kind));
 	for (uint32_t i = 0; i < c->nfields; i++) {
 		fputs(i ? ",{\"name\":" : "{\"name\":", f);
@@ -88,12 +91,15 @@ static void put_labels(FILE *f, const struct hodo_read_labels *l)
 	}
 }
 
-static void put_class(FILE *f, const struct hodo_read_class *c, size_t width)
+static void put_class(FILE *f, const struct hodo_list *l, const struct hodo_read_class *c, size_t width)
 {
 	size_t len = strlen(c->name);
 
 	hodo_put_plain(f, c->name);
-	fprintf(f, "%*s  %-10s  (", (int)(len < width ? width - len : 0), "", hodo_read_kind_name(c->kind));
+	fprintf(f, "%*s", (int)(len < width ? width - len : 0), "");
+	if (l->states)
+		fprintf(f, "  %-8s", state_name(l->states[c->id]));
+	fprintf(f, "  %-10s  (", hodo_read_kind_name(c->kind));
 	for (uint32_t i = 0; i < c->nfields; i++) {
 		fputs(i ? ", " : "", f);
 		hodo_put_plain(f, c->fields[i].name);
@@ -117,8 +123,9 @@ static void put_class(FILE *f, const struct hodo_read_class *c, size_t width)
 	fputc('\n', f);
 }
 
-static void put_text(FILE *f, const struct list *l, const struct args *a)
+static void put_text(FILE *f, const struct hodo_list *l, const struct hodo_list_args *a)
 {
+	char by[384];
 	size_t width = 0;
 
 	for (size_t i = 0; i < l->n; i++)
@@ -126,21 +133,44 @@ static void put_text(FILE *f, const struct list *l, const struct args *a)
 			width = strlen(l->classes[i]->name);
 	width = width > 40 ? 40 : width;
 	for (size_t i = 0; i < l->n && !a->functions; i++)
-		put_class(f, l->classes[i], width);
+		put_class(f, l, l->classes[i], width);
 	if (a->functions)
 		hodo_function_list_text(f, &l->functions);
 	else if (!a->events)
 		hodo_function_list_count(f, &l->functions, a->path);
+	if (!l->answer || a->functions || a->events)
+		return;
+	fprintf(f, "process %d is %s", (int)l->pid, l->answer->by == HODO_BY_NOBODY ? "not recorded" : "recorded");
+	hodo_put_plain(f, hodo_list_recorded_by(l->answer, by, sizeof(by)));
+	fputc('\n', f);
 }
 
-static void put_json(FILE *f, const struct list *l, const struct args *a)
+static void put_process_json(FILE *f, const struct hodo_list *l)
+{
+	static const char *const by[] = { "nobody", "hodo", "flight" };
+
+	fprintf(f, ",\"pid\":%d,\"listens\":%s", (int)l->pid, l->answer ? "true" : "false");
+	if (!l->answer)
+		return;
+	fprintf(f, ",\"recorded_by\":\"%s\"", by[l->answer->by <= HODO_BY_FLIGHT ? l->answer->by : HODO_BY_NOBODY]);
+	if (l->answer->recorder)
+		fprintf(f, ",\"recorder\":%u", l->answer->recorder);
+	if (l->answer->by == HODO_BY_FLIGHT) {
+		fputs(",\"flight\":", f);
+		hodo_put_json(f, l->answer->path);
+	}
+}
+
+static void put_json(FILE *f, const struct hodo_list *l, const struct hodo_list_args *a)
 {
 	fputs("{\"version\":1", f);
+	if (l->pid)
+		put_process_json(f, l);
 	if (!a->functions) {
 		fputs(",\"events\":[", f);
 		for (size_t i = 0; i < l->n; i++) {
 			fputs(i ? "," : "", f);
-			put_class_json(f, l->classes[i]);
+			put_class_json(f, l, l->classes[i]);
 		}
 		fputc(']', f);
 	}
@@ -151,7 +181,7 @@ static void put_json(FILE *f, const struct list *l, const struct args *a)
 	fputs("}\n", f);
 }
 
-static int put_list(const struct list *l, const struct args *a)
+static int put_list(const struct hodo_list *l, const struct hodo_list_args *a)
 {
 	char *data = NULL;
 	size_t len;
@@ -169,7 +199,7 @@ static int put_list(const struct list *l, const struct args *a)
 }
 
 /* The same event in several processes stands once. */
-static void join(struct list *l)
+static void join(struct hodo_list *l)
 {
 	size_t kept = 0;
 
@@ -191,7 +221,13 @@ static void join(struct list *l)
 	l->n = kept;
 }
 
-static int list_failed(const char *path, int err)
+int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
+{
+	join(l);
+	return put_list(l, a);
+}
+
+int hodo_list_failed(const char *path, int err)
 {
 	if (err == -ENOMEM)
 		hodo_error("out of memory");
@@ -200,10 +236,10 @@ static int list_failed(const char *path, int err)
 	return HODO_EXIT_FAILURE;
 }
 
-static int list_recording(const struct args *a)
+static int list_recording(const struct hodo_list_args *a)
 {
 	struct hodo_read *r = hodo_open(a->path, a->quiet);
-	struct list l = { 0 };
+	struct hodo_list l = { 0 };
 	size_t n = 0;
 	int status, err;
 
@@ -224,12 +260,7 @@ static int list_recording(const struct args *a)
 		err = hodo_function_list_recording(&l.functions, r, a->path);
 	else if (!err)
 		hodo_function_list_objects(&l.functions, r);
-	if (!err) {
-		join(&l);
-		status = put_list(&l, a);
-	} else {
-		status = list_failed(a->path, err);
-	}
+	status = err ? hodo_list_failed(a->path, err) : hodo_list_put(&l, a);
 	free(l.classes);
 	hodo_function_list_free(&l.functions);
 	hodo_read_close(r);
@@ -242,7 +273,7 @@ static void warn(void *data, const char *text)
 	hodo_warning("%s", text);
 }
 
-static void tell_empty(const struct list *l, const struct args *a)
+static void tell_empty(const struct hodo_list *l, const struct hodo_list_args *a)
 {
 	if (a->quiet || a->json)
 		return;
@@ -253,12 +284,12 @@ static void tell_empty(const struct list *l, const struct args *a)
 		hodo_warning("%s has no events: nothing in it uses <hodo/trace.h>", a->path);
 }
 
-static int list_binary(const struct args *a)
+static int list_binary(const struct hodo_list_args *a)
 {
 	char error[512] = "";
 	struct hodo_read_options o = { .size = sizeof(o), .error = error, .error_bytes = sizeof(error) };
 	struct hodo_read_elf *elf;
-	struct list l = { 0 };
+	struct hodo_list l = { 0 };
 	int status, err;
 
 	if (!a->quiet)
@@ -278,7 +309,7 @@ static int list_binary(const struct args *a)
 		status = put_list(&l, a);
 		tell_empty(&l, a);
 	} else {
-		status = list_failed(a->path, err);
+		status = hodo_list_failed(a->path, err);
 	}
 	free(l.classes);
 	hodo_function_list_free(&l.functions);
@@ -287,12 +318,13 @@ static int list_binary(const struct args *a)
 }
 
 /* The exit status to leave with, or -1 to go on. */
-static int parse_args(int argc, char **argv, struct args *a)
+static int parse_args(int argc, char **argv, struct hodo_list_args *a)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, HODO_OPT_JSON },
 		{ "functions", no_argument, NULL, OPT_FUNCTIONS },
 		{ "events", no_argument, NULL, OPT_EVENTS },
+		{ "pids", no_argument, NULL, OPT_PIDS },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -307,12 +339,15 @@ static int parse_args(int argc, char **argv, struct args *a)
 		a->json |= c == HODO_OPT_JSON;
 		a->functions |= c == OPT_FUNCTIONS;
 		a->events |= c == OPT_EVENTS;
+		a->pids |= c == OPT_PIDS;
 		a->quiet |= c == 'q';
 	}
 	if (a->functions && a->events)
 		return hodo_usage(argv[0], "--events or --functions, not both: without them, all are told of");
+	if (a->pids && (a->functions || a->events || optind < argc))
+		return hodo_usage(argv[0], "--pids lists processes, and goes with --json and -q only");
 	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one program or recording at a time, not '%s' too",
+		return hodo_usage(argv[0], "one program, recording or process at a time, not '%s' too",
 				  argv[optind + 1]);
 	a->path = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
 	return -1;
@@ -320,21 +355,16 @@ static int parse_args(int argc, char **argv, struct args *a)
 
 int hodo_cmd_list(int argc, char **argv)
 {
-	struct args a = { 0 };
+	struct hodo_list_args a = { 0 };
 	int status = parse_args(argc, argv, &a);
 	struct stat st;
 
 	if (status >= 0)
 		return status;
-	if (stat(a.path, &st) < 0) {
-		if (a.path[strspn(a.path, "0123456789")] == 0) {
-			hodo_error(
-				"this version cannot list running processes: give the file of its program, "
-				"/proc/%s/exe",
-				a.path);
-			return HODO_EXIT_FAILURE;
-		}
-		return list_recording(&a); /* says what is missing */
-	}
+	if (a.pids)
+		return hodo_list_pids(&a);
+	if (stat(a.path, &st) < 0)
+		/* Of a recording that is not there it says so. */
+		return a.path[strspn(a.path, "0123456789")] == 0 ? hodo_list_process(&a) : list_recording(&a);
 	return S_ISDIR(st.st_mode) ? list_recording(&a) : list_binary(&a);
 }

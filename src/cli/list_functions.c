@@ -69,6 +69,26 @@ int hodo_function_list_file(struct hodo_function_list *l, struct hodo_read_elf *
 	return 0;
 }
 
+int hodo_function_list_merge(struct hodo_function_list *to, const struct hodo_function_list *from,
+			     const char *object)
+{
+	struct hodo_listed_function *grown;
+
+	if (!from->n)
+		return 0;
+	grown = realloc(to->functions, ((size_t)to->n + from->n) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	to->functions = grown;
+	for (uint32_t i = 0; i < from->n; i++) {
+		grown[to->n] = from->functions[i];
+		grown[to->n++].object = object;
+	}
+	to->objects++;
+	sort(to);
+	return 0;
+}
+
 /* -------------------------------------------------------------------- recordings */
 
 static int by_object(const void *a, const void *b)

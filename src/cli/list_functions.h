@@ -33,6 +33,9 @@ struct hodo_function_list {
 
 /* The traceable functions of a file. 0 or -ENOMEM. */
 int hodo_function_list_file(struct hodo_function_list *l, struct hodo_read_elf *elf, const char *path);
+/* Adds those of another file, which must stay; object: what is told as its path. 0 or -ENOMEM. */
+int hodo_function_list_merge(struct hodo_function_list *to, const struct hodo_function_list *from,
+			     const char *object);
 /* How many functions are traceable in the recording's objects. */
 void hodo_function_list_objects(struct hodo_function_list *l, const struct hodo_read *r);
 /* The functions that its events are of. 0, -ENOMEM, -EIO. */

@@ -9,13 +9,16 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *does;
 } verbs[] = {
-	{ "record", hodo_cmd_record, "run a program and record its events" },
+	{ "record", hodo_cmd_record, "record the events of a program, or of running processes" },
 	{ "print", hodo_cmd_print, "print the events of a recording as text or JSON" },
 	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
 	{ "report", hodo_cmd_report, "functions: calls, times and their distribution; what differs" },
 	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
 	{ "top", hodo_cmd_top, "show live which events happen, how often, in which threads" },
-	{ "list", hodo_cmd_list, "list the events that a program, library or recording has" },
+	{ "list", hodo_cmd_list, "list the events that a program, library, recording or process has" },
+	{ "enable", hodo_cmd_enable, "switch events of a recorded process on" },
+	{ "disable", hodo_cmd_disable, "switch events of a process off" },
+	{ "detach", hodo_cmd_detach, "end the recording of a process, whoever's" },
 	{ "info", hodo_cmd_info, "tell what a recording is: processes, clock, duration, size" },
 	{ "doctor", hodo_cmd_doctor, "check what works on this machine, and how to mend it" },
 };

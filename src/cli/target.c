@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,6 +82,41 @@ int hodo_target_reach(struct hodo_target *t, pid_t pid, char *why, size_t why_si
 	if (err != -ECONNREFUSED)
 		return err;
 	err = hodo_target_inject(t, why, why_size);
+	if (err)
+		hodo_target_close(t);
+	return err;
+}
+
+/* Whether the process has mapped a libhodo, under its own name or in front of a version. */
+static bool has_library(pid_t pid)
+{
+	char path[32], *line = NULL;
+	size_t room = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	while (f && !found && getline(&line, &room, f) > 0)
+		found = strstr(line, "/libhodo.so") != NULL;
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+int hodo_target_control(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
+{
+	int err = hodo_target_open(t, pid, why, why_size);
+
+	if (err == -ECONNREFUSED && !has_library(pid)) {
+		snprintf(why, why_size, "process %d is not being recorded, nor could be: 'hodo record -p %d' does both",
+			 (int)pid, (int)pid);
+		hodo_target_close(t);
+		return -ENOTCONN;
+	}
+	if (err == -ECONNREFUSED)
+		err = hodo_target_inject(t, why, why_size);
 	if (err)
 		hodo_target_close(t);
 	return err;

@@ -32,6 +32,12 @@ int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size);
 /* hodo_target_open(), then hodo_target_inject() if it does not listen. */
 int hodo_target_reach(struct hodo_target *t, pid_t pid, char *why, size_t why_size);
 
+/*
+ * For a verb that changes a recording: connects, makes it listen if it does not but has libhodo; without that
+ * there is nothing to change. 0 or negative errno and why.
+ */
+int hodo_target_control(struct hodo_target *t, pid_t pid, char *why, size_t why_size);
+
 /* Asks; 0 and the answer, whose result is not negative; else a negative errno, and why. passed may be NULL. */
 int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *text,
 		    struct hodo_msg_answer *answer, int *passed, char *why, size_t why_size);

@@ -121,6 +121,22 @@ static int open_pidfd(const struct connection *c)
 	return fd;
 }
 
+/* The thread that listens has a name of its own. */
+static void read_comm(struct hodo_process_id *id)
+{
+	char path[32];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)id->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? 0 : read(fd, id->comm, sizeof(id->comm));
+	if (len > 0)
+		id->comm[len - 1] = 0; /* newline; of 15 letters and it there is room */
+	if (fd >= 0)
+		close(fd);
+}
+
 static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 {
 	struct hodo_proc_status status;
@@ -133,6 +149,8 @@ static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 	c->id.start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
 	memcpy(c->id.comm, h->comm, sizeof(c->id.comm));
 	c->id.comm[sizeof(c->id.comm) - 1] = 0;
+	if (c->adopted)
+		read_comm(&c->id);
 	memcpy(c->id.exe, h->exe, sizeof(c->id.exe));
 	c->id.exe[sizeof(c->id.exe) - 1] = 0;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->id.pid);
