@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_recover.c - hodo recover. */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <record/out_dir.h>
+#include <record/recover.h>
+
+static const char help[] =
+	"usage: hodo recover [options] PATH...\n\n"
+	"Makes a recording of what a dead process, or an interrupted recording, left. PATH is\n"
+	"a directory with a flight recorder's files (HODO_FLIGHT), one such file, a snapshot of\n"
+	"one, or a recording whose recorder was killed. What stands there is never changed.\n\n"
+	"  -o, --output DIR   where to write (default: hodo.data; PATH.recovered for a recording)\n"
+	"  -q, --quiet        say nothing but errors\n"
+	"  -h, --help\n";
+
+static void report(void *arg, const char *line)
+{
+	if (!*(const bool *)arg)
+		hodo_warning("%s", line);
+}
+
+static void put_cause(const char *what, uint64_t n)
+{
+	char buf[32];
+
+	if (n)
+		fprintf(stderr, "hodo: %s event%s lost: %s\n", hodo_grouped(n, buf), n == 1 ? "" : "s", what);
+}
+
+static void put_summary(const struct hodo_recover *r, const char *out)
+{
+	char events[32], processes[32], bytes[32];
+
+	fprintf(stderr, "hodo: %s event%s of %s process%s in %s, %s\n", hodo_grouped(r->events, events),
+		r->events == 1 ? "" : "s", hodo_grouped(r->processes, processes), r->processes == 1 ? "" : "es", out,
+		hodo_human_bytes(r->bytes, bytes));
+	put_cause("newer ones took their place in the buffers: larger buffers keep them (HODO_FLIGHT_SIZE, or -m)",
+		  r->lost.overwritten);
+	put_cause("the buffers were damaged", r->lost.damaged);
+	put_cause("they were not on disk as a whole", r->torn);
+	put_cause("the buffers were full", r->lost.full);
+	put_cause("larger than a packet", r->lost.too_large);
+	put_cause("threads without restartable sequences were in each other's way", r->lost.busy);
+}
+
+/* PATH.recovered for a recording, without the slashes at its end. */
+static int default_out(const char *path, enum hodo_recover_kind kind, char out[PATH_MAX])
+{
+	int len = (int)strlen(path);
+
+	if (kind != HODO_RECOVER_RECORDING)
+		return snprintf(out, PATH_MAX, "%s", HODO_DIR_DEFAULT);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (snprintf(out, PATH_MAX, "%.*s.recovered", len, path) >= PATH_MAX) {
+		hodo_error("%s: %s", path, strerror(ENAMETOOLONG));
+		return -1;
+	}
+	return 0;
+}
+
+/* A source that is also where the result is to go would be moved away while it is read. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, const char *out, bool quiet)
+{
+	struct hodo_recover r = { .report = report, .arg = &quiet };
+	char error[512];
+	int fd = hodo_out_dir_open(out, error, sizeof(error)), err = 0, good = 0;
+
+	if (fd < 0) {
+		hodo_error("%s", error);
+		return HODO_EXIT_FAILURE;
+	}
+	r.out_fd = fd;
+	for (int i = 0; i < n; i++) {
+		err = hodo_recover_add(&r, paths[i], kinds[i], error, sizeof(error));
+		if (err)
+			hodo_error("%s: %s", paths[i], error);
+		good += !err;
+	}
+	if (r.processes == 0) {
+		/* Nothing was made: what stood there before does not make place for nothing. */
+		hodo_out_dir_remove(fd, out);
+		if (!r.failed && good)
+			hodo_error("%s: there is nothing to recover: nothing had been recorded", paths[0]);
+	} else if (!quiet) {
+		put_summary(&r, out);
+	}
+	close(fd);
+	return r.processes > 0 && good == n && !r.failed ? 0 : HODO_EXIT_FAILURE;
+}
+
+static int check(char **paths, enum hodo_recover_kind *kinds, int n, const char *out)
+{
+	for (int i = 0; i < n; i++) {
+		char error[256];
+
+		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0) {
+			hodo_error("%s: %s", paths[i], error);
+			return HODO_EXIT_FAILURE;
+		}
+		if (out && is_same(paths[i], out)) {
+			hodo_error("%s: it cannot be read and written at once: choose another directory with -o", out);
+			return HODO_EXIT_FAILURE;
+		}
+	}
+	return 0;
+}
+
+int hodo_cmd_recover(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *out = NULL;
+	char path[PATH_MAX];
+	enum hodo_recover_kind *kinds;
+	bool quiet = false;
+	int c, status;
+
+	while ((c = hodo_getopt(argc, argv, ":o:qh", options, help)) != -1) {
+		if (c == 'h')
+			return 0;
+		if (c == '?')
+			return HODO_EXIT_USAGE;
+		if (c == 'o')
+			out = optarg;
+		quiet |= c == 'q';
+	}
+	if (optind == argc)
+		return hodo_usage(argv[0], "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
+	kinds = calloc((size_t)(argc - optind), sizeof(*kinds));
+	if (!kinds) {
+		hodo_error("out of memory");
+		return HODO_EXIT_FAILURE;
+	}
+	status = check(argv + optind, kinds, argc - optind, out);
+	if (!status && !out) {
+		status = default_out(argv[optind], kinds[0], path) < 0 ? HODO_EXIT_FAILURE : 0;
+		out = path;
+		if (!status)
+			status = check(argv + optind, kinds, argc - optind, out);
+	}
+	if (!status)
+		status = recover(argv + optind, kinds, argc - optind, out, quiet);
+	free(kinds);
+	return status;
+}

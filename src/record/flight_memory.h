@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flight_memory.h - the file of a flight recorder, or a snapshot of one, read into memory of our own.
+ *
+ * It is read, not mapped: whatever is done to the file meanwhile, nothing of it
+ * can end us by SIGBUS, and it is never changed. Holes and zeros take no memory.
+ */
+#ifndef HODO_RECORD_FLIGHT_MEMORY_H
+#define HODO_RECORD_FLIGHT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+struct hodo_flight_memory {
+	uint8_t *shm; /* layout.total bytes; a copy, flags has HODO_SHM_SNAPSHOT */
+	struct hodo_layout layout;
+	struct hodo_flight flight;
+	uint32_t pid;
+	uint32_t number; /* of a snapshot, 0: it is none */
+	char why[sizeof(((struct hodo_shm *)0)->why)]; /* of a snapshot */
+	bool alive;      /* its process runs, and writes on */
+	bool cut;        /* the file is shorter than it was made */
+	uint32_t mended; /* rings whose position was lost, and found again by their packets */
+};
+
+/* 0: a file of ours. -ENOENT: it is none; -EAGAIN: one that its process has not made yet, or was killed while it did. */
+int hodo_flight_memory_probe(int fd);
+
+/*
+ * Reads fd, which stays the caller's. 0, or a negative errno and a line in error. While it is open
+ * no process removes the file to make room.
+ */
+int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, size_t size);
+void hodo_flight_memory_free(struct hodo_flight_memory *m);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* recover.c - what processes' own flight recorders left, and what of it becomes a recording. */
+#define _GNU_SOURCE
+#include "recover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flight_memory.h"
+#include "snapshot.h"
+#include "text.h"
+
+#define FILES_MAX 65536u
+#define MEASURE_NS 200000000 /* of the clock: some parts in ten million */
+#define SPAN_SHORT_NS 50000000 /* two moments nearer to each other tell little of the clock */
+
+void hodo_recover_report(struct hodo_recover *r, const char *format, ...)
+{
+	char raw[1024], line[sizeof(raw) * 2];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(raw, sizeof(raw), format, args);
+	va_end(args);
+	hodo_text_printable(line, sizeof(line), raw);
+	r->report(r->arg, line);
+}
+
+/* ----------------------------------------------------------------------- clock */
+
+static bool is_this_host(const struct hodo_flight *f)
+{
+	char name[sizeof(f->hostname) + 1] = "";
+
+	return gethostname(name, sizeof(name) - 1) == 0 && strncmp(name, f->hostname, sizeof(f->hostname) - 1) == 0;
+}
+
+static bool is_this_boot(const struct hodo_flight *f)
+{
+	char now[sizeof(f->boot_id)] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	now[n > 0 ? n : 0] = 0;
+	now[strcspn(now, "\n")] = 0;
+	return now[0] && strncmp(now, f->boot_id, sizeof(now) - 1) == 0;
+}
+
+/* This machine's TSC, measured now. It ticks as it did before it was started anew. */
+static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
+{
+	struct timespec wait = { 0, MEASURE_NS };
+	struct hodo_clock_sample a, b, first = { f->first.ticks, f->first.mono_ns, f->first.real_ns };
+	struct hodo_clock_map now;
+
+	if (f->clock != HODO_CLOCK_TSC || !is_this_host(f) || !hodo_clock_tsc_usable() || f->first.real_ns <= 0)
+		return false;
+	hodo_clock_sample(HODO_CLOCK_TSC, &a);
+	nanosleep(&wait, NULL);
+	hodo_clock_sample(HODO_CLOCK_TSC, &b);
+	hodo_clock_fit(HODO_CLOCK_TSC, &a, &b, &now);
+	/* A line through the file's moment with that slope. */
+	b.ticks = first.ticks + now.freq_hz;
+	b.mono_ns = first.mono_ns + 1000000000;
+	b.real_ns = first.real_ns + 1000000000;
+	if (b.ticks < first.ticks)
+		return false;
+	hodo_clock_fit(HODO_CLOCK_TSC, &first, &b, map);
+	return true;
+}
+
+static void find_clock(struct hodo_recover *r, const char *name, const struct hodo_flight *f,
+		       struct hodo_clock_map *map)
+{
+	int err = hodo_snapshot_clock(f, map);
+	int64_t span = f->last[f->latest & 1].mono_ns - f->first.mono_ns;
+	struct hodo_clock_map measured;
+
+	if (!err && (f->clock != HODO_CLOCK_TSC || span >= SPAN_SHORT_NS || is_this_boot(f)))
+		return;
+	if (measure(f, &measured)) {
+		/* Another machine of the same name would tick otherwise. */
+		if (err || llabs((long long)(measured.freq_hz - map->freq_hz)) < (long long)(map->freq_hz / 50))
+			*map = measured;
+		return;
+	}
+	if (err)
+		*map = (struct hodo_clock_map){ .kind = (enum hodo_clock)f->clock, .freq_hz = 1000000000 };
+	hodo_recover_report(r, "%s: %s", name, err ? "its clock is not known: times are not of this world" :
+			    "its clock was measured for some microseconds only: times are rough");
+}
+
+/* ------------------------------------------------------------------------ file */
+
+static void add_lost(struct hodo_ring_lost *sum, const struct hodo_ring_lost *l)
+{
+	sum->full += l->full;
+	sum->too_large += l->too_large;
+	sum->busy += l->busy;
+	sum->overwritten += l->overwritten;
+	sum->damaged += l->damaged;
+}
+
+/* When it ended, as far as the file knows. */
+static int64_t last_moment(const struct hodo_flight_memory *m)
+{
+	const struct hodo_moment *last = &m->flight.last[m->flight.latest & 1];
+	int64_t ns = last->real_ns > m->flight.first.real_ns ? last->real_ns : m->flight.first.real_ns;
+
+	return m->alive || ns < 0 ? 0 : ns;
+}
+
+static int write_memory(struct hodo_recover *r, const char *name, const struct hodo_flight_memory *m, char *error,
+			size_t size)
+{
+	struct hodo_clock_map clock;
+	struct hodo_snapshot_result result;
+	struct hodo_snapshot_source source = {
+		.shm = m->shm, .layout = m->layout, .fd = -1, .flight = &m->flight, .pid = m->pid, .clock = &clock,
+		.number = m->number, .why = m->number ? m->why : m->alive ? "hodo recover" : NULL,
+		.taken_real_ns = last_moment(m),
+	};
+	int err;
+
+	find_clock(r, name, &m->flight, &clock);
+	err = hodo_snapshot_write(&source, r->out_fd, &result, error, size);
+	if (err)
+		return err;
+	r->processes++;
+	r->running += m->alive;
+	r->events += result.events;
+	r->bytes += result.bytes;
+	add_lost(&r->lost, &result.lost);
+	if (m->alive)
+		hodo_recover_report(r, "%s: process %u runs still: what it held at this moment", name, m->pid);
+	if (m->cut)
+		hodo_recover_report(r, "%s: the file was cut short: what is missing is lost", name);
+	if (result.damaged_rings || m->mended)
+		hodo_recover_report(r, "%s: damaged: what could be read of it is there", name);
+	return 0;
+}
+
+static int add_file(struct hodo_recover *r, int dirfd, const char *file, const char *name, char *error, size_t size)
+{
+	struct hodo_flight_memory m;
+	struct stat st;
+	int fd = openat(dirfd, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err;
+
+	if (fd < 0) {
+		snprintf(error, size, "%s", strerror(errno));
+		return -errno;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		snprintf(error, size, "not a regular file");
+		close(fd);
+		return -EINVAL;
+	}
+	if (hodo_flight_memory_probe(fd) == -EAGAIN) {
+		snprintf(error, size, "it holds nothing: its process ended, or was killed, before it recorded");
+		err = -ENODATA;
+	} else {
+		err = hodo_flight_memory_read(&m, fd, error, size);
+		if (!err)
+			err = write_memory(r, name, &m, error, size);
+		hodo_flight_memory_free(&m);
+	}
+	close(fd);
+	return err;
+}
+
+/* ------------------------------------------------------------------- directory */
+
+static bool has_end(const char *name, const char *end)
+{
+	size_t n = strlen(name), len = strlen(end);
+
+	return n > len && strcmp(name + n - len, end) == 0;
+}
+
+struct names {
+	char **name;
+	uint32_t n, snapshots;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_names(struct names *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		free(f->name[i]);
+	free(f->name);
+}
+
+static int list_files(int fd, struct names *f)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+
+	memset(f, 0, sizeof(*f));
+	if (!d) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	while (!err && (e = readdir(d)) && f->n < FILES_MAX) {
+		char **grown;
+
+		f->snapshots += has_end(e->d_name, ".snapshot");
+		if (!has_end(e->d_name, ".flight"))
+			continue;
+		grown = realloc(f->name, (f->n + 1) * sizeof(*grown));
+		if (grown)
+			f->name = grown;
+		err = !grown || !(f->name[f->n] = strdup(e->d_name)) ? -ENOMEM : 0;
+		f->n += !err;
+	}
+	closedir(d);
+	if (f->n)
+		qsort(f->name, f->n, sizeof(*f->name), by_text);
+	return err;
+}
+
+static int add_files(struct hodo_recover *r, int fd, const char *path, char *error, size_t size)
+{
+	struct names f;
+	int err = list_files(fd, &f);
+
+	for (uint32_t i = 0; i < f.n && !err; i++) {
+		char why[256], name[512];
+
+		snprintf(name, sizeof(name), "%.250s/%.250s", path, f.name[i]);
+		if (add_file(r, fd, f.name[i], name, why, sizeof(why)) < 0) {
+			r->failed++;
+			hodo_recover_report(r, "%s: %s", name, why);
+		}
+	}
+	if (!err && f.snapshots)
+		hodo_recover_report(r, "%s: %u snapshot%s there too: name the file to read one", path, f.snapshots,
+				    f.snapshots == 1 ? " is" : "s are");
+	if (err)
+		snprintf(error, size, "%s", strerror(-err));
+	free_names(&f);
+	return err;
+}
+
+int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *error, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err = 0;
+	struct names f = { 0 };
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err = -errno;
+		snprintf(error, size, "%s", strerror(-err));
+	} else if (S_ISREG(st.st_mode)) {
+		*kind = HODO_RECOVER_FILE;
+	} else if (!S_ISDIR(st.st_mode)) {
+		err = -EINVAL;
+		snprintf(error, size, "neither a directory nor a file of a flight recorder");
+	} else {
+		err = list_files(fd, &f);
+		*kind = f.n ? HODO_RECOVER_FLIGHTS : HODO_RECOVER_RECORDING;
+		if (err) {
+			snprintf(error, size, "%s", strerror(-err));
+		} else if (!f.n && !hodo_recover_is_recording(fd)) {
+			err = -ENODATA;
+			snprintf(error, size, f.snapshots ? "only snapshots are there: name the file to read one" :
+				 "no flight recorder's files and no recording are there: see 'hodo doctor' if there"
+				 " should be");
+		}
+		free_names(&f);
+	}
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size)
+{
+	int fd, err;
+
+	if (kind == HODO_RECOVER_FILE) {
+		err = add_file(r, AT_FDCWD, path, path, error, size);
+		r->failed += err < 0;
+		return err;
+	}
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		snprintf(error, size, "%s", strerror(errno));
+		return -errno;
+	}
+	err = kind == HODO_RECOVER_FLIGHTS ? add_files(r, fd, path, error, size) :
+					     hodo_recover_recording(r, fd, path, error, size);
+	close(fd);
+	return err;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_stream.c - one stream file of an interrupted recording.
+ *
+ * A recorder that is killed leaves part of a packet at the end. Other damage is
+ * survived, too: behind what makes no sense the next packet is looked for.
+ */
+#define _GNU_SOURCE
+#include "recover_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+#define HEADER ((uint32_t)sizeof(struct hodo_packet))
+#define MARK_BYTES 20u /* magic and uuid */
+#define COUNT_MAX (1ull << 56)
+
+struct source {
+	int fd;
+	uint64_t size, at;
+	uint8_t *buffer; /* HODO_PACKET_MAX bytes */
+	uint8_t mark[MARK_BYTES];
+	const struct hodo_walk_table *table;
+	bool skipped;       /* since the last packet that was written */
+	uint64_t expect;    /* events before the next packet */
+	uint64_t discarded; /* that the last packet told of */
+	uint64_t missed;    /* events that are not written, and no packet of the source tells of */
+	uint64_t ts_end;
+};
+
+static ssize_t read_at(const struct source *s, void *to, size_t len, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(s->fd, (char *)to + done, len - done, (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static bool is_header(const struct source *s, const struct hodo_packet *h)
+{
+	return memcmp(h, s->mark, MARK_BYTES) == 0 && h->content_size % 8 == 0 && h->content_size >= 8ull * HEADER &&
+	       h->content_size <= 8ull * HODO_PACKET_MAX && h->packet_size >= h->content_size &&
+	       h->packet_size <= 8ull * HODO_PACKET_MAX && h->packet_size % 8 == 0 &&
+	       h->timestamp_begin >= s->ts_end && h->timestamp_end >= h->timestamp_begin &&
+	       h->events_discarded < COUNT_MAX && h->events_before < COUNT_MAX &&
+	       h->events <= (h->content_size / 8 - HEADER) / HODO_EVENT_HEADER;
+}
+
+/* Moves on to where the next packet may begin, behind the present place. */
+static int look_further(struct source *s)
+{
+	s->skipped = true;
+	for (s->at++; s->at + HEADER <= s->size;) {
+		uint64_t left = s->size - s->at;
+		ssize_t n = read_at(s, s->buffer, left < HODO_PACKET_MAX ? left : HODO_PACKET_MAX, s->at);
+		const uint8_t *hit;
+
+		if (n < (ssize_t)MARK_BYTES)
+			return n < 0 ? (int)n : 0;
+		hit = memmem(s->buffer, (size_t)n, s->mark, MARK_BYTES);
+		if (hit) {
+			s->at += (uint64_t)(hit - s->buffer);
+			return 0;
+		}
+		s->at += (uint64_t)n - (MARK_BYTES - 1);
+	}
+	s->at = s->size;
+	return 0;
+}
+
+/* Events that stood in what was skipped: those that the next packet counts before it, and does not call lost. */
+static void count_skipped(struct source *s, const struct hodo_packet *h)
+{
+	uint64_t gap = h->events_before > s->expect ? h->events_before - s->expect : 0;
+	uint64_t told = h->events_discarded > s->discarded ? h->events_discarded - s->discarded : 0;
+
+	if (s->skipped && gap > told)
+		s->missed += gap - told;
+	s->skipped = false;
+}
+
+/* Cuts the packet to the events that are there. The body lies in the buffer. */
+static void cut_packet(struct source *s, struct hodo_packet *h, const struct hodo_walk_result *walk)
+{
+	s->missed += h->events - walk->events;
+	h->events = walk->events;
+	h->content_size = 8ull * (HEADER + walk->bytes);
+	h->timestamp_end = walk->ts_last > h->timestamp_begin ? walk->ts_last : h->timestamp_begin;
+}
+
+/* A packet whose header holds: its events, as far as they are there. */
+static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct hodo_packet *h,
+		       struct hodo_recover_stream *result)
+{
+	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER;
+	uint64_t left = s->size - s->at, next = h->packet_size / 8;
+	ssize_t n = read_at(s, s->buffer, len, s->at + HEADER);
+	struct hodo_walk_result walk;
+	bool torn;
+	int err;
+
+	if (n < 0)
+		return (int)n;
+	hodo_walk(s->table, s->buffer, (uint32_t)n, h->timestamp_begin, h->events, &walk);
+	torn = walk.events != h->events || walk.bytes != len || walk.ts_last > h->timestamp_end;
+	count_skipped(s, h);
+	s->expect = h->events_before + h->events;
+	s->discarded = h->events_discarded;
+	if (torn) {
+		cut_packet(s, h, &walk);
+		result->mended++;
+		next = h->content_size / 8;
+	}
+	h->packet_size = h->content_size;
+	h->events_discarded += s->missed;
+	s->ts_end = h->timestamp_end;
+	if (result->ts_begin == UINT64_MAX)
+		result->ts_begin = h->timestamp_begin;
+	err = hodo_stream_write(to, out, h, s->buffer);
+	s->at += next < left ? next : left;
+	/* Behind what is torn the next packet may stand anywhere, were the size damaged. */
+	if (!err && torn && s->at < s->size) {
+		s->at--;
+		err = look_further(s);
+		s->skipped = false; /* has been counted */
+	}
+	return err;
+}
+
+static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_recover_stream *result)
+{
+	int err = 0;
+
+	while (!err && s->at + HEADER <= s->size) {
+		struct hodo_packet h;
+		ssize_t n = read_at(s, &h, sizeof(h), s->at);
+
+		if (n != (ssize_t)sizeof(h))
+			return n < 0 ? (int)n : 0;
+		if (is_header(s, &h)) {
+			to->cpu_id = h.cpu_id;
+			err = copy_packet(s, to, out, &h, result);
+			continue;
+		}
+		result->mended++;
+		err = look_further(s);
+	}
+	result->mended += !err && s->at < s->size;
+	return err;
+}
+
+int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
+			const struct hodo_walk_table *table, struct hodo_recover_stream *result)
+{
+	const uint32_t magic = HODO_CTF_MAGIC;
+	struct source s = { .table = table };
+	struct hodo_stream to;
+	struct stat st;
+	int err = 0;
+
+	*result = (struct hodo_recover_stream){ .ts_begin = UINT64_MAX };
+	s.fd = openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (s.fd < 0 || fstat(s.fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		err = s.fd < 0 && errno != ELOOP && errno != ENXIO ? -errno : -ENOENT;
+		if (s.fd >= 0)
+			close(s.fd);
+		return err;
+	}
+	s.size = (uint64_t)st.st_size;
+	s.buffer = malloc(HODO_PACKET_MAX);
+	memcpy(s.mark, &magic, sizeof(magic));
+	memcpy(s.mark + sizeof(magic), uuid, 16);
+	hodo_stream_init(&to, uuid, 0, 1);
+	strncpy(to.name, name, sizeof(to.name) - 1);
+	err = s.buffer ? copy(&s, &to, out, result) : -ENOMEM;
+	if (!err)
+		err = hodo_stream_settle(&to, out, s.discarded + s.missed, s.ts_end);
+	result->events = to.events;
+	result->bytes = to.bytes;
+	result->torn = s.missed;
+	hodo_stream_close(&to);
+	close(s.fd);
+	free(s.buffer);
+	return err;
+}
