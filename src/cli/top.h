@@ -72,6 +72,8 @@ void hodo_top_model_free(struct hodo_top_model *m);
 /* The row's number, made if need be; HODO_TOP_NONE if there is no room. Valid until the model is freed. */
 uint32_t hodo_top_event(struct hodo_top_model *m, const char *name);
 uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid);
+/* HODO_TOP_NONE if there is none. */
+uint32_t hodo_top_find_thread(const struct hodo_top_model *m, uint32_t pid, uint32_t tid);
 uint32_t hodo_top_cpu(struct hodo_top_model *m, uint32_t cpu);
 /* Gives a row another name. */
 void hodo_top_rename(struct hodo_top_row *row, const char *name);

@@ -37,7 +37,7 @@ struct image {
 	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
 	uint32_t *row;                 /* by event id: the model's, HODO_TOP_NONE: not known */
 	uint32_t ids;                  /* entries of both */
-	uint32_t events, threads;      /* of the catalogue, of the threads' names: looked at so far */
+	uint32_t events;               /* of the catalogue: looked at so far */
 	struct place *place;           /* by ring */
 	uint32_t rings;
 	uint32_t tid, thread;          /* the last one that was looked up */
@@ -129,8 +129,8 @@ static bool make_room(struct image *im, uint32_t ids)
 	return true;
 }
 
-/* Rows for events and names for threads that are new. */
-static void see_names(struct image *im, const struct hodo_process *p)
+/* Rows for events that are new. */
+static void see_events(struct image *im, const struct hodo_process *p)
 {
 	struct hodo_top_model *m = im->counter->model;
 
@@ -142,15 +142,34 @@ static void see_names(struct image *im, const struct hodo_process *p)
 		if (e->id < im->ids)
 			im->row[e->id] = hodo_top_event(m, e->name);
 	}
-	for (; im->threads < p->threads; im->threads++) {
-		uint32_t i = hodo_top_thread(m, im->vpid, p->thread[im->threads].tid);
+}
 
-		if (i != HODO_TOP_NONE)
-			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[i], p->thread[im->threads].comm);
+/* Threads that were counted; they may have taken other names. */
+static void name_threads(struct image *im, const struct hodo_process *p)
+{
+	struct hodo_top_model *m = im->counter->model;
+
+	for (uint32_t i = 0; i < p->threads; i++) {
+		uint32_t row = hodo_top_find_thread(m, im->vpid, p->thread[i].tid);
+
+		if (row != HODO_TOP_NONE)
+			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], p->thread[i].comm);
 	}
 }
 
 /* -------------------------------------------------------------------------- counting */
+
+/* One that was counted for the first time; from the end, where the young ones are. */
+static void name_thread(struct image *im, uint32_t tid)
+{
+	const struct hodo_process *p = im->process;
+	uint32_t i = p->threads;
+
+	while (i > 0 && p->thread[i - 1].tid != tid)
+		i--;
+	if (i > 0)
+		hodo_top_rename(&im->counter->model->table[HODO_TOP_THREADS].row[im->thread], p->thread[i - 1].comm);
+}
 
 static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 {
@@ -161,8 +180,12 @@ static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 	m->events.total += events;
 	m->bytes.total += bytes;
 	if (im->thread == HODO_TOP_NONE || im->tid != tid) {
+		uint32_t threads = m->table[HODO_TOP_THREADS].n;
+
 		im->thread = hodo_top_thread(m, im->vpid, tid);
 		im->tid = tid;
+		if (m->table[HODO_TOP_THREADS].n > threads)
+			name_thread(im, tid); /* it may not live until the next look */
 	}
 	if (im->thread == HODO_TOP_NONE)
 		return;
@@ -200,6 +223,22 @@ static void count(struct image *im, const struct hodo_process *p, uint32_t ring,
 	m->table[HODO_TOP_CPUS].row[cpu].bytes.total += bytes;
 }
 
+static void count_lost(struct image *im, const struct hodo_process *p, uint32_t ring)
+{
+	const struct hodo_ring *shared = p->ring[ring]->reader.ring;
+	struct hodo_top_model *m = im->counter->model;
+	uint64_t lost = hodo_shm_load64(&shared->lost_full) + hodo_shm_load64(&shared->lost_too_large) +
+			hodo_shm_load64(&shared->lost_busy);
+	uint32_t cpu;
+
+	if (lost <= im->place[ring].lost)
+		return;
+	cpu = hodo_top_cpu(m, cpu_number(p, ring));
+	if (cpu != HODO_TOP_NONE)
+		m->table[HODO_TOP_CPUS].row[cpu].lost.total += lost - im->place[ring].lost;
+	im->place[ring].lost = lost;
+}
+
 void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, const struct hodo_packet *h,
 		     const uint8_t *body)
 {
@@ -208,7 +247,8 @@ void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, c
 
 	if (!im || !p->ring[ring])
 		return;
-	see_names(im, p);
+	see_events(im, p);
+	count_lost(im, p, ring);
 	count(im, p, ring, p->ring[ring]->reader.next, body, (uint32_t)(h->content_size / 8) - HEADER);
 }
 
@@ -225,22 +265,6 @@ static void look_at_ring(struct image *im, const struct hodo_process *p, uint32_
 	if (word == 0 || r->broken || end < HEADER || ahead >= r->ring_size / r->packet_size)
 		return;
 	count(im, p, ring, r->next + ahead, packet + HEADER, end - HEADER);
-}
-
-static void count_lost(struct image *im, const struct hodo_process *p, uint32_t ring)
-{
-	const struct hodo_ring *shared = p->ring[ring]->reader.ring;
-	struct hodo_top_model *m = im->counter->model;
-	uint64_t lost = hodo_shm_load64(&shared->lost_full) + hodo_shm_load64(&shared->lost_too_large) +
-			hodo_shm_load64(&shared->lost_busy);
-	uint32_t cpu;
-
-	if (lost <= im->place[ring].lost)
-		return;
-	cpu = hodo_top_cpu(m, cpu_number(p, ring));
-	if (cpu != HODO_TOP_NONE)
-		m->table[HODO_TOP_CPUS].row[cpu].lost.total += lost - im->place[ring].lost;
-	im->place[ring].lost = lost;
 }
 
 /* ------------------------------------------------------------------- into the model */
@@ -278,14 +302,6 @@ static void add_states(struct image *im, const struct hodo_process *p)
 	}
 }
 
-/* Threads may have taken other names. */
-static void add_thread_names(struct image *im, const struct hodo_process *p)
-{
-	im->threads = 0;
-	im->events = im->events < p->catalog.events ? im->events : p->catalog.events;
-	see_names(im, p);
-}
-
 static void set_lost(struct hodo_top_model *m, const struct hodo_session_stats *stats)
 {
 	const struct hodo_session_lost *l = &stats->lost;
@@ -299,11 +315,12 @@ static void refresh_image(struct image *im, struct hodo_process *p)
 {
 	/* New events and threads now, and not when it is next time for it. */
 	hodo_process_chores(p, 0, UINT64_MAX);
-	add_thread_names(im, p);
+	see_events(im, p);
 	for (uint32_t i = 0; i < p->actives; i++) {
 		look_at_ring(im, p, p->active[i]);
 		count_lost(im, p, p->active[i]);
 	}
+	name_threads(im, p);
 	add_states(im, p);
 }
 

@@ -372,11 +372,10 @@ static void add_totals(struct hodo_top_frame *f, const struct hodo_top_model *m,
 	struct text t = text_of(f->width);
 	char buf[32];
 
-	put(&t, "%s/s", rate_text(m->events.rate, number, buf));
+	put(&t, "%s%s/s", rate_text(m->events.rate, number, buf), f->width < WIDE ? "" : " events");
 	if (with_lost)
 		put(&t, " lost %s", count_text(hodo_top_since_reset(&m->lost), number, buf));
-	put(&t, "%s  %s/s", f->width < WIDE ? "" : " events",
-	    bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
+	put(&t, "  %s/s", bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
 	put(&t, "  total %s", count_text(hodo_top_since_reset(&m->events), number, buf));
 	put(&t, "  threads %u", m->table[HODO_TOP_THREADS].n);
 	if (several_processes(m))
@@ -407,7 +406,7 @@ static void add_bottom(struct hodo_top_frame *f, const struct hodo_top_view *v)
 			put_foreign(&t, v->filter, f->width / 2);
 			put(&t, "  ");
 		}
-		put(&t, "q quit  ? help  space on/off  / filter  t threads  c CPUs  < > sort  p pause  z reset");
+		put(&t, "q quit  ? help  space on/off  / filter  t threads  c CPUs  <> sort  p pause");
 	}
 	add_line(f, HODO_LOOK_BOTTOM, &t);
 }

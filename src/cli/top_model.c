@@ -85,18 +85,27 @@ static int grow_rows(struct hodo_top_table *t)
 	return 0;
 }
 
-/* The row with the key, and the name unless it is NULL; a new one if there is none. */
-static uint32_t row_of(struct hodo_top_table *t, uint64_t key, const char *name)
+/* The row with the key, and the name unless it is NULL. */
+static uint32_t find_row(const struct hodo_top_table *t, uint64_t key, const char *name)
 {
-	uint64_t h = mix(key);
-	char *copy;
-
-	for (; t->slots && t->slot[h & (t->slots - 1)]; h++) {
+	for (uint64_t h = mix(key); t->slots && t->slot[h & (t->slots - 1)]; h++) {
 		uint32_t i = t->slot[h & (t->slots - 1)] - 1;
 
 		if (t->row[i].key == key && (!name || strcmp(t->row[i].name, name) == 0))
 			return i;
 	}
+	return HODO_TOP_NONE;
+}
+
+/* The same; a new one if there is none. */
+static uint32_t row_of(struct hodo_top_table *t, uint64_t key, const char *name)
+{
+	uint32_t found = find_row(t, key, name);
+	uint64_t h;
+	char *copy;
+
+	if (found != HODO_TOP_NONE)
+		return found;
 	if (t->n == t->max || (2 * t->n >= t->slots && grow_slots(t) < 0) || (t->n == t->room && grow_rows(t) < 0))
 		return HODO_TOP_NONE;
 	copy = name ? strdup(name) : NULL;
@@ -126,6 +135,11 @@ uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid)
 		t->row[i].number = tid;
 	}
 	return i;
+}
+
+uint32_t hodo_top_find_thread(const struct hodo_top_model *m, uint32_t pid, uint32_t tid)
+{
+	return find_row(&m->table[HODO_TOP_THREADS], (uint64_t)pid << 32 | tid, NULL);
 }
 
 uint32_t hodo_top_cpu(struct hodo_top_model *m, uint32_t cpu)
