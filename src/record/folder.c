@@ -158,6 +158,8 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		p->metadata_dirty = p->threads_dirty = false;
 		return 0;
 	}
+	if (p->snapshots.withheld)
+		return 0;
 	err = need_dir(p);
 	if (err)
 		return err;

@@ -302,6 +302,10 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	struct hodo_session *s = p->session;
 
 	read_catalog(p);
+	if (!hodo_snapshots_end(p)) {
+		leave_session(p);
+		return;
+	}
 	tell_catalog_full(p);
 	hodo_process_read_threads(p, true);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
@@ -370,6 +374,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 	s->live++;
 	s->total.processes++;
 	s->total.command |= id->pid == s->command;
+	hodo_snapshots_begin(p);
 	read_catalog(p);
 	hodo_process_read_threads(p, false);
 	hodo_process_metadata(p, false);

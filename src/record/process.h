@@ -55,6 +55,7 @@ struct hodo_process {
 	uint32_t actives;
 	bool age_set;
 	struct hodo_functions_seen functions;
+	struct hodo_snapshots_state snapshots;
 	struct hodo_stream profile; /* name empty: none */
 	uint64_t profile_told, profile_telling; /* unwritten ones, as in struct hodo_process_ring */
 

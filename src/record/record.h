@@ -81,6 +81,8 @@ struct hodo_session_stats {
 	bool ended;         /* by a limit or a trigger: the caller closes the session */
 	uint64_t limited;   /* events that were over their rate */
 	uint32_t snapshots; /* written */
+	uint64_t snapshot_events, snapshot_bytes; /* in all of them */
+	uint32_t unwritten; /* processes that were not written, since they ended otherwise than snapshots says */
 	uint32_t parts;     /* of a recording that rotates, removed ones included */
 	uint32_t parts_kept;
 	uint64_t removed_events; /* in parts that were removed, as limits.keep says */
@@ -98,6 +100,9 @@ const char *hodo_session_socket(const struct hodo_session *s);
 
 /* The command's pid, once it is started. */
 void hodo_session_set_command(struct hodo_session *s, pid_t pid);
+
+/* It has ended, with this status of wait(). */
+void hodo_session_command_ended(struct hodo_session *s, int status);
 
 /*
  * Records a process that listens and has answered HODO_CONTROL_RECORD by 0 on

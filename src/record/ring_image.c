@@ -39,10 +39,11 @@ static const struct hodo_ring *ring_at(const uint8_t *shm, uint32_t number)
 /* Adds the ring if it was ever used. */
 static int add_ring(struct hodo_ring_images *s, const uint8_t *shm, uint32_t number)
 {
+	const struct hodo_ring *ring = ring_at(shm, number);
 	struct hodo_ring_image *grown;
 
-	if (hodo_shm_load64(&ring_at(shm, number)->word) == 0 && hodo_shm_load64(&ring_at(shm, number)->lost_busy) == 0 &&
-	    hodo_shm_load64(&ring_at(shm, number)->lost_too_large) == 0)
+	if (hodo_shm_load64(&ring->word) == 0 && hodo_shm_load64(&ring->lost_busy) == 0 &&
+	    hodo_shm_load64(&ring->lost_too_large) == 0)
 		return 0;
 	if ((s->n & (s->n - 1)) == 0) {
 		grown = realloc(s->image, (s->n ? 2 * (size_t)s->n : 1) * sizeof(*grown));
@@ -105,8 +106,8 @@ static uint64_t used_bytes(const struct hodo_ring_images *s, const uint8_t *shm,
 	uint64_t word, current;
 
 	hodo_ring_reader_init(&r, (struct hodo_ring *)ring_at(shm, image->number),
-			      shm + s->layout.data + image->number * s->layout.ring_size, &s->layout, HODO_MODE_OVERWRITE,
-			      NULL);
+			      shm + s->layout.data + image->number * s->layout.ring_size, &s->layout,
+			      HODO_MODE_OVERWRITE, NULL);
 	if (!hodo_ring_locate(&r, &word, &current) || current + 1 >= packets_of(&s->layout))
 		return s->layout.ring_size;
 	return (current + 1) * s->layout.packet_size;
@@ -258,7 +259,7 @@ static bool came_off_badly(const struct hodo_ring_images *s, const struct hodo_r
  */
 static void set_moment(struct hodo_ring_images *s, struct hodo_ring_image *image, uint64_t ts_max)
 {
-	const struct hodo_packet *middle;
+	struct hodo_packet middle;
 	struct hodo_ring_reader r;
 	uint64_t word, current, half;
 
@@ -267,8 +268,8 @@ static void set_moment(struct hodo_ring_images *s, struct hodo_ring_image *image
 	if (image->ring.word == 0 || !hodo_ring_locate(&r, &word, &current))
 		return;
 	half = image->oldest + (current - image->oldest) / 2;
-	middle = (const struct hodo_packet *)(image->packets + (half * s->layout.packet_size & (s->layout.ring_size - 1)));
-	if (middle->timestamp_begin > ts_max)
+	memcpy(&middle, image->packets + (half * s->layout.packet_size & (s->layout.ring_size - 1)), sizeof(middle));
+	if (middle.timestamp_begin > ts_max)
 		image->ts_max = UINT64_MAX;
 }
 

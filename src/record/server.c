@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
+#include "memory.h"
 #include "proc_status.h"
 #include "process.h"
 #include "runtime_dir.h"
@@ -182,9 +183,10 @@ static bool send_config(struct connection *c)
 		.patterns_len = (uint32_t)config->patterns->bytes,
 		.filter_len = (uint32_t)config->filter_len,
 		.functions_len = config->functions ? (uint32_t)hodo_functions_size(config->functions) : 0,
+		.context_len = config->context ? sizeof(*config->context) : 0,
 	};
 	uint32_t before = m.patterns_len + m.filter_len;
-	size_t len = offsetof(struct hodo_msg_config, text) + before + m.functions_len;
+	size_t len = offsetof(struct hodo_msg_config, text) + before + m.functions_len + m.context_len;
 
 	memcpy(m.uuid, c->id.uuid, sizeof(m.uuid));
 	m.packet_age_ticks = hodo_session_ticks_in(c->session, config->packet_age_ns);
@@ -194,6 +196,8 @@ static bool send_config(struct connection *c)
 	if (m.functions_len)
 		hodo_functions_pack(config->functions, hodo_session_ticks_in(c->session, config->functions->limit_ns),
 				    hodo_session_ticks_in(c->session, 1000000000), m.text + before);
+	if (m.context_len)
+		memcpy(m.text + before + m.functions_len, config->context, m.context_len);
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
@@ -201,9 +205,14 @@ static void take_hello(struct connection *c)
 {
 	struct hodo_process *earlier;
 	struct hodo_msg_hello h;
-	/* MSG_TRUNC: the length it really had. Descriptors sent along are dropped by the kernel. */
-	ssize_t len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t len;
 
+	if (!c->adopted && hodo_memory_serve(c->session, c->fd)) {
+		drop(c);
+		return;
+	}
+	/* MSG_TRUNC: the length it really had. Descriptors sent along are dropped by the kernel. */
+	len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)

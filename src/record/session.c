@@ -266,6 +266,12 @@ void hodo_session_set_command(struct hodo_session *s, pid_t pid)
 	s->command = pid;
 }
 
+void hodo_session_command_ended(struct hodo_session *s, int status)
+{
+	s->snapshots.command_ended = true;
+	s->snapshots.command_status = status;
+}
+
 static void report_unknown(struct hodo_session *s, const char *hint)
 {
 	struct hodo_text events = { 0 }, fields = { 0 };
@@ -306,6 +312,7 @@ static void complete_clocks(struct hodo_session *s)
 	if (s->total.processes > 0)
 		fit_clock(s);
 	hodo_parts_complete(s);
+	hodo_snapshots_complete(s);
 }
 
 void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
@@ -341,6 +348,9 @@ static void adapt(struct hodo_session *s, int used, int64_t now)
 		s->active_ns = now;
 	cap = now - s->active_ns < ACTIVE_NS && s->config.mode == HODO_MODE_DISCARD ? INTERVAL_ACTIVE_NS :
 										    INTERVAL_IDLE_NS;
+	/* A flight recorder's rings are looked at for what processes ask for. */
+	if (s->config.mode == HODO_MODE_OVERWRITE)
+		cap = HODO_SNAPSHOTS_LOOK_NS;
 	t = used > 0 ? t * 2 / used : t * 2;
 	if (used == 0 && t < 10 * took) /* just looking at very many processes must not become work */
 		t = 10 * took;
@@ -394,6 +404,7 @@ int64_t hodo_session_step(struct hodo_session *s)
 	now = hodo_session_now_ns();
 	hodo_server_expire(s, now);
 	poll_processes(s, now);
+	hodo_snapshots_look(s);
 	hodo_parts_step(s, now);
 	free_gone(s);
 	hodo_server_free_gone(s);
@@ -429,6 +440,9 @@ void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats 
 {
 	*stats = s->total;
 	stats->live = s->live;
+	stats->snapshot_events = s->snapshots.events;
+	stats->snapshot_bytes = s->snapshots.bytes;
+	stats->unwritten = s->snapshots.unwritten;
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_count(p, stats);
 	hodo_parts_stats(s, stats);

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "parts.h"
 #include "record.h"
+#include "snapshots.h"
 #include "text.h"
 
 struct hodo_process;
@@ -26,6 +27,7 @@ struct hodo_session {
 	struct hodo_process *processes;
 	struct hodo_process *gone; /* finished: freed at the end of the step, since epoll may still name them */
 	struct hodo_parts parts;
+	struct hodo_snapshots_made snapshots;
 	uint8_t *copy; /* packet_size bytes */
 	uint32_t cpus;
 

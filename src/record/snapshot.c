@@ -375,7 +375,7 @@ int hodo_snapshot_layout(struct hodo_flight *f, uint32_t rings, uint64_t bytes, 
 	return layout->total == bytes ? 0 : -EPROTO;
 }
 
-static bool is_this_boot(const char *boot_id)
+bool hodo_snapshot_this_boot(const struct hodo_flight *f)
 {
 	char now[40] = "";
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -385,7 +385,7 @@ static bool is_this_boot(const char *boot_id)
 		close(fd);
 	now[n > 0 ? n : 0] = 0;
 	now[strcspn(now, "\n")] = 0;
-	return now[0] && strncmp(now, boot_id, strlen(now)) == 0;
+	return now[0] && strncmp(now, f->boot_id, sizeof(f->boot_id)) == 0;
 }
 
 int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
@@ -393,7 +393,7 @@ int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
 	const struct hodo_moment *m = &f->last[f->latest & 1];
 	struct hodo_clock_sample first = { f->first.ticks, f->first.mono_ns, f->first.real_ns }, last = first;
 
-	if (is_this_boot(f->boot_id))
+	if (hodo_snapshot_this_boot(f))
 		hodo_clock_sample((enum hodo_clock)f->clock, &last);
 	else if (m->real_ns)
 		last = (struct hodo_clock_sample){ m->ticks, m->mono_ns, m->real_ns };
@@ -405,7 +405,7 @@ int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
 			return -ENODATA;
 		last = first;
 	}
-	if (last.mono_ns - first.mono_ns < HODO_CLOCK_FIT_NS && is_this_boot(f->boot_id)) {
+	if (last.mono_ns - first.mono_ns < HODO_CLOCK_FIT_NS && hodo_snapshot_this_boot(f)) {
 		struct timespec wait = { 0, HODO_CLOCK_FIT_NS };
 
 		nanosleep(&wait, NULL);

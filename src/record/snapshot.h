@@ -58,6 +58,9 @@ struct hodo_snapshot_result {
  */
 int hodo_snapshot_layout(struct hodo_flight *flight, uint32_t rings, uint64_t bytes, struct hodo_layout *layout);
 
+/* Whether the memory was written since this machine was started, so that its clock is the present one. */
+bool hodo_snapshot_this_boot(const struct hodo_flight *flight);
+
 /*
  * The clock of a memory, from the moments that flight has of it; on the boot that it was
  * written in, from its first one and now. -ENODATA if there is only one moment, of another boot.

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - the memory of a recording is handed to somebody who makes a snapshot of it.
+ *
+ * It is passed open for reading only: whoever makes a snapshot need not be trusted with more.
+ */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "peer.h"
+#include "process.h"
+#include "shm.h"
+#include "snapshot.h"
+
+static void boot_id(char *to, size_t size)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	to[n > 0 ? n : 0] = 0;
+	to[strcspn(to, "\n")] = 0;
+}
+
+void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->size = sizeof(*f);
+	f->packet_size = p->layout.packet_size;
+	f->ring_size = p->layout.ring_size;
+	f->mode = s->config.mode;
+	f->clock = s->clock;
+	memcpy(f->uuid, p->id.uuid, sizeof(f->uuid));
+	f->ppid = p->id.ppid;
+	f->uid = p->id.uid;
+	f->start = p->id.start;
+	f->context = s->config.context ? s->config.context->flags : 0;
+	memcpy(f->comm, p->id.comm, sizeof(f->comm));
+	memcpy(f->exe, p->id.exe, sizeof(f->exe));
+	memcpy(f->hostname, s->hostname, sizeof(f->hostname) - 1);
+	boot_id(f->boot_id, sizeof(f->boot_id));
+	f->first = (struct hodo_moment){ s->clock_first.ticks, s->clock_first.mono_ns, s->clock_first.real_ns };
+}
+
+/* --------------------------------------------------------------------- giving */
+
+/* The process that is asked for: the next-th of all, or of those with that number (it has one at a time). */
+static const struct hodo_process *find(const struct hodo_session *s, uint32_t pid, uint32_t next)
+{
+	for (const struct hodo_process *p = s->processes; p; p = p->next)
+		if ((pid == 0 || p->id.pid == (pid_t)pid) && next-- == 0)
+			return p;
+	return NULL;
+}
+
+static void send_answer(int fd, const struct hodo_msg_answer *a, int passed)
+{
+	struct iovec iov = { (void *)a, sizeof(*a) };
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	memset(&control, 0, sizeof(control));
+	if (passed >= 0) {
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &passed, sizeof(int));
+	}
+	/* Whoever does not take it has gone. */
+	if (sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return;
+}
+
+static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control *m)
+{
+	struct hodo_msg_answer a = {
+		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_ANSWER }, .by = HODO_BY_RECORDER,
+		.recorder = (uint32_t)getpid(),
+	};
+	const struct hodo_process *p = m->op == HODO_CONTROL_MEMORY ? find(s, m->pid, m->next) : NULL;
+	char path[32];
+	int passed = -1;
+
+	if (m->op != HODO_CONTROL_MEMORY)
+		a.result = -EINVAL;
+	else if (!p)
+		a.result = -ENOENT;
+	else if (s->config.mode != HODO_MODE_OVERWRITE)
+		a.result = -EOPNOTSUPP;
+	if (p)
+		a.pid = p->id.vpid;
+	if (!a.result) {
+		hodo_memory_describe(s, p, &a.flight);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", p->memfd);
+		passed = open(path, O_RDONLY | O_CLOEXEC);
+		if (passed < 0)
+			a.result = -errno;
+	}
+	send_answer(fd, &a, passed);
+	if (passed >= 0)
+		close(passed);
+}
+
+bool hodo_memory_serve(struct hodo_session *s, int fd)
+{
+	struct hodo_msg_control m;
+	ssize_t n = recv(fd, &m, sizeof(m.head), MSG_PEEK | MSG_DONTWAIT);
+
+	if (n != (ssize_t)sizeof(m.head) || m.head.magic != HODO_MSG_MAGIC || m.head.type != HODO_MSG_CONTROL)
+		return false;
+	n = recv(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+	if (n == (ssize_t)sizeof(m) && m.head.version == HODO_ABI_VERSION)
+		answer(s, fd, &m);
+	return true;
+}
+
+/* --------------------------------------------------------------------- asking */
+
+int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why, struct hodo_msg_answer *a)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, err, passed = -1;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	err = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+	if (!err)
+		err = hodo_peer_ask(fd, HODO_CONTROL_MEMORY, (uint32_t)pid, next, why, a, &passed);
+	close(fd);
+	if (!err && a->result)
+		err = a->result < 0 && a->result > -4096 ? a->result : -EPROTO;
+	if (!err && passed < 0)
+		err = -EPROTO;
+	if (!err)
+		return passed;
+	if (passed >= 0)
+		close(passed);
+	return err;
+}
+
+/* Memory that could be cut short would end us by SIGBUS. */
+static bool is_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & F_SEAL_SHRINK) && (seals & F_SEAL_GROW);
+}
+
+int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *a, int fd)
+{
+	struct hodo_shm head;
+	struct stat st;
+	void *map;
+	int err = 0;
+
+	memset(m, 0, sizeof(*m));
+	m->fd = fd;
+	m->flight = a->flight;
+	m->pid = a->pid;
+	if (!is_sealed(fd) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    memcmp(head.magic, HODO_SHM_MAGIC, sizeof(head.magic)) != 0 || head.version != HODO_ABI_VERSION ||
+	    hodo_snapshot_layout(&m->flight, head.rings, (uint64_t)st.st_size, &m->layout) < 0)
+		err = -EPROTO;
+	map = err ? MAP_FAILED :
+		    mmap(NULL, m->layout.total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (!err && map == MAP_FAILED)
+		err = -errno;
+	if (err) {
+		close(fd);
+		m->fd = -1;
+		return err;
+	}
+	m->shm = map;
+	return 0;
+}
+
+void hodo_memory_unmap(struct hodo_memory *m)
+{
+	if (m->shm)
+		munmap((void *)m->shm, m->layout.total);
+	if (m->fd >= 0)
+		close(m->fd);
+	memset(m, 0, sizeof(*m));
+	m->fd = -1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - the memory of a recording is handed to somebody who makes a
+ * snapshot of it (HODO_CONTROL_MEMORY, abi.h): asked for and given.
+ */
+#ifndef HODO_RECORD_MEMORY_H
+#define HODO_RECORD_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <hodo/abi.h>
+
+#include "session.h"
+
+/* What a recorder knows of a process's memory, in the words of a flight recorder's file. */
+void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f);
+
+/*
+ * If a message on the connection fd asks for memory, answers it and returns true; else
+ * leaves it there. Who it comes from has been checked.
+ */
+bool hodo_memory_serve(struct hodo_session *s, int fd);
+
+/*
+ * Asks the recorder whose socket is at path for the memory of a process, or of all one by one (pid 0).
+ * The descriptor, open for reading only; -ENOENT: it does not record that process, or not so many;
+ * -EOPNOTSUPP: it keeps everything; -ECONNREFUSED: there is no recorder; or another negative errno.
+ */
+int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why, struct hodo_msg_answer *answer);
+
+/* A memory that has come with an answer, mapped. */
+struct hodo_memory {
+	int fd;
+	const uint8_t *shm;
+	struct hodo_layout layout;
+	struct hodo_flight flight; /* checked */
+	uint32_t pid;              /* as the process sees it */
+};
+
+/* Checks and maps it; takes the descriptor. 0, or negative errno: -EPROTO: it is not what it should be. */
+int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *answer, int fd);
+void hodo_memory_unmap(struct hodo_memory *m);
+
+#endif

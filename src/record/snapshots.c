@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshots.c - the flight recorder: when the buffers of recorded processes are written.
+ */
+#define _GNU_SOURCE
+#include "snapshots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ending.h"
+#include "memory.h"
+#include "out_dir.h"
+#include "process.h"
+#include "shm.h"
+#include "snapshot.h"
+
+#define NAME_SIZE 24
+#define GRACE_IN_FLIGHT_NS 2000000 /* events that were being written when their word went off */
+
+static const struct hodo_shm *shm_of(const struct hodo_process *p)
+{
+	return (const struct hodo_shm *)p->shm;
+}
+
+/* ----------------------------------------------------------------- a snapshot */
+
+static int write_into(struct hodo_process *p, int fd, uint32_t number, const char *why,
+		      struct hodo_snapshot_result *result, char *error, size_t size)
+{
+	struct hodo_session *s = p->session;
+	struct hodo_flight flight;
+	struct hodo_snapshot_source source = {
+		.shm = p->shm, .layout = p->layout, .fd = p->memfd, .flight = &flight, .pid = p->id.vpid,
+		.functions = s->config.functions != NULL, .number = number, .why = why,
+	};
+
+	hodo_memory_describe(s, p, &flight);
+	hodo_process_read_threads(p, false);
+	source.clock = hodo_session_clock_map(s);
+	source.thread = p->threads ? p->thread : NULL;
+	source.threads = p->threads;
+	return hodo_snapshot_write(&source, fd, result, error, size);
+}
+
+static void note_done(struct hodo_session *s, const char *name, const char *dir)
+{
+	size_t size = strlen(name) + strlen(dir) + 2;
+	struct hodo_done *done = malloc(sizeof(*done) + size);
+
+	if (!done)
+		return;
+	snprintf(done->dir, size, "%s/%s", name, dir);
+	done->next = s->snapshots.done;
+	s->snapshots.done = done;
+}
+
+static void tell_failure(struct hodo_session *s, const char *name, const char *why)
+{
+	if (!s->snapshots.failed)
+		hodo_session_report(s, "%s/%s: %s", s->config.out_path, name, why);
+	s->snapshots.failed = true;
+}
+
+static void take(struct hodo_process *p, const char *why)
+{
+	struct hodo_session *s = p->session;
+	struct hodo_snapshots_made *made = &s->snapshots;
+	uint32_t number = s->total.snapshots + 1;
+	struct hodo_snapshot_result result;
+	char name[NAME_SIZE], error[256];
+	int fd;
+
+	if (number > HODO_SNAPSHOTS_MAX) {
+		if (!made->too_many)
+			hodo_session_report(s, "there are %u snapshots: no more are made", HODO_SNAPSHOTS_MAX);
+		made->too_many = true;
+		return;
+	}
+	snprintf(name, sizeof(name), HODO_OUT_SNAPSHOT "%04u", number);
+	if (mkdirat(s->config.out_fd, name, 0777) < 0 && errno != EEXIST) {
+		tell_failure(s, name, strerror(errno));
+		return;
+	}
+	fd = openat(s->config.out_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		hodo_session_close_files(s);
+		fd = openat(s->config.out_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd < 0) {
+		tell_failure(s, name, strerror(errno));
+	} else if (write_into(p, fd, number, why, &result, error, sizeof(error)) < 0) {
+		tell_failure(s, name, error);
+	} else {
+		s->total.snapshots++;
+		made->events += result.events;
+		made->bytes += result.bytes;
+		note_done(s, name, result.dir);
+	}
+	if (s->total.snapshots < number)
+		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* One for all requests so far. Those that are counted from now on make another. */
+static void take_wanted(struct hodo_process *p)
+{
+	uint32_t wanted = hodo_shm_load32(&shm_of(p)->snapshots);
+	char why[sizeof(shm_of(p)->why)];
+
+	if (wanted == p->snapshots.seen || p->session->config.mode != HODO_MODE_OVERWRITE || p->session->config.packet)
+		return;
+	p->snapshots.seen = wanted;
+	hodo_shm_copy(why, shm_of(p)->why, sizeof(why));
+	why[sizeof(why) - 1] = 0;
+	take(p, why);
+}
+
+/* ------------------------------------------------------------- begin, look, end */
+
+static bool is_withholding(const struct hodo_session *s)
+{
+	return s->config.mode == HODO_MODE_OVERWRITE && s->config.snapshots.only && !s->config.packet;
+}
+
+void hodo_snapshots_begin(struct hodo_process *p)
+{
+	p->snapshots.withheld = is_withholding(p->session);
+}
+
+static void stop_process(struct hodo_process *p)
+{
+	struct timespec grace = { 0, GRACE_IN_FLIGHT_NS };
+
+	p->snapshots.asked = true;
+	hodo_process_stop(p);
+	nanosleep(&grace, NULL);
+	hodo_process_finish(p, true);
+}
+
+void hodo_snapshots_look(struct hodo_session *s)
+{
+	struct hodo_process *p, *next;
+
+	for (p = s->processes; p; p = next) {
+		uint32_t wants = hodo_shm_load32(&shm_of(p)->wants);
+
+		next = p->next;
+		take_wanted(p);
+		if (wants & HODO_WANTS_EXIT)
+			s->snapshots.ended = s->total.ended = true;
+		else if (wants & HODO_WANTS_STOP)
+			stop_process(p);
+	}
+}
+
+static enum hodo_ending ending_of(const struct hodo_process *p)
+{
+	const struct hodo_session *s = p->session;
+	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
+
+	/* Its program went by exec, or only the recording ended. */
+	if (poll(&dead, 1, 0) == 0)
+		return HODO_ENDING_EXIT;
+	if (p->id.pid == s->command && s->snapshots.command_ended)
+		return hodo_ending_of_status(s->snapshots.command_status);
+	return hodo_ending_of(p->id.pid, p->pidfd);
+}
+
+static bool is_wanted(struct hodo_process *p)
+{
+	const struct hodo_session *s = p->session;
+	enum hodo_ending ending;
+
+	if (s->config.snapshots.on_exit || p->snapshots.asked || s->snapshots.ended)
+		return true;
+	if (!s->config.snapshots.on_crash)
+		return false;
+	ending = ending_of(p);
+	if (ending == HODO_ENDING_UNKNOWN)
+		hodo_session_report(p->session, "%s[%u]: whether it crashed cannot be told on this kernel: its buffers"
+				    " are written", p->id.comm, p->id.vpid);
+	return ending != HODO_ENDING_EXIT;
+}
+
+bool hodo_snapshots_end(struct hodo_process *p)
+{
+	take_wanted(p);
+	if (!p->snapshots.withheld)
+		return true;
+	if (!is_wanted(p)) {
+		p->session->snapshots.unwritten++;
+		return false;
+	}
+	p->snapshots.withheld = false;
+	return true;
+}
+
+void hodo_snapshots_complete(struct hodo_session *s)
+{
+	while (s->snapshots.done) {
+		struct hodo_done *done = s->snapshots.done;
+		int fd = openat(s->config.out_fd, done->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int err = fd < 0 ? -errno : hodo_session_write_metadata(s, fd, NULL);
+
+		if (err)
+			hodo_session_write_failed(s, done->dir, "metadata", err);
+		if (fd >= 0)
+			close(fd);
+		s->snapshots.done = done->next;
+		free(done);
+	}
+}

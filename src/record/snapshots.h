@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshots.h - the flight recorder: when the buffers of recorded processes are written.
+ *
+ * A process, or a trigger in it, counts up hodo_shm.snapshots, and the next look (every 2 ms at
+ * least) makes DIR/snapshot-NNNN, for all requests until then. What comes while it is made
+ * makes one more. At its end a process is written as it always is, unless --on-crash and the like
+ * say that it is not: then nothing of it is on disk before that is decided.
+ */
+#ifndef HODO_RECORD_SNAPSHOTS_H
+#define HODO_RECORD_SNAPSHOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "parts.h"
+
+struct hodo_process;
+struct hodo_session;
+
+#define HODO_SNAPSHOTS_MAX 9999u /* of one recording */
+#define HODO_SNAPSHOTS_LOOK_NS 2000000
+
+/* Of the session. */
+struct hodo_snapshots_made {
+	uint64_t events, bytes;
+	uint32_t unwritten;      /* processes whose end was none to write them for */
+	bool failed, too_many;   /* told once */
+	bool ended;              /* a trigger has ended the recording */
+	struct hodo_done *done;  /* folders that get the final clock */
+	bool command_ended;
+	int command_status;      /* as wait() tells */
+};
+
+/* Of a process. */
+struct hodo_snapshots_state {
+	uint32_t seen;  /* requests that were answered */
+	bool withheld;  /* nothing of it is to be on disk yet */
+	bool asked;     /* a trigger has ended its recording: its buffers are wanted */
+};
+
+/* A process has joined. */
+void hodo_snapshots_begin(struct hodo_process *p);
+
+/* Does what processes and their triggers ask for. */
+void hodo_snapshots_look(struct hodo_session *s);
+
+/* It is about to be finished: makes the last snapshot that it asked for. Whether it is to be written itself. */
+bool hodo_snapshots_end(struct hodo_process *p);
+
+/* All folders get the final clock; and frees. */
+void hodo_snapshots_complete(struct hodo_session *s);
+
+#endif
