@@ -139,7 +139,9 @@ struct hodo_state {
 	struct hodo_event *event; /* NULL until registered, or refused */
 	uint16_t id;              /* event id, 0 until registered */
 	uint8_t flag;             /* flag mode: site enabled */
-	uint8_t reserved[5];
+	uint8_t reserved[4];
+	uint8_t outline;          /* 1: the writers are called from a function of the headers' own, which keeps a frame
+				   * pointer and which the event's place calls. Set at compile time */
 };
 HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 
@@ -478,7 +480,8 @@ enum hodo_record_type {
 	HODO_RECORD_LABELS = 2,
 	HODO_RECORD_WARNING = 3,
 	HODO_RECORD_OBJECT = 4, /* an object is mapped */
-	HODO_RECORD_UNLOAD = 5  /* … and is no more */
+	HODO_RECORD_UNLOAD = 5, /* … and is no more */
+	HODO_RECORD_CONTEXT = 6 /* struct hodo_record_context; before all events */
 };
 struct hodo_record {
 	uint32_t size;

@@ -52,6 +52,8 @@ HODO_ASSERT_SIZE_(struct hodo_condition, 32);
 #define HODO_CONTEXT_COUNTERS 32u /* perf_NAME:u64, one a counter */
 #define HODO_COUNTERS_MAX 6
 #define HODO_CONTEXT_FIELDS_MAX (6 + HODO_COUNTERS_MAX)
+#define HODO_CONTEXT_DEPTH_MAX 128u
+#define HODO_CONTEXT_STACK_MAX 32768u
 struct hodo_context_config {
 	uint32_t size;        /* sizeof(struct hodo_context_config) */
 	uint32_t flags;       /* HODO_CONTEXT_* */
@@ -67,6 +69,13 @@ struct hodo_context_config {
 	} counter[HODO_COUNTERS_MAX];
 };
 HODO_ASSERT_SIZE_(struct hodo_context_config, 312);
+
+/* In the catalogue of a recording with context, before all events. */
+struct hodo_record_context {
+	struct hodo_record head;
+	struct hodo_context_config config;
+};
+HODO_ASSERT_SIZE_(struct hodo_record_context, 320);
 
 /* ------------------------------------------------ processes that listen */
 

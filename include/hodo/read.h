@@ -73,6 +73,8 @@ struct hodo_read_class {
 	uint32_t sites;       /* hodo_read_elf only: places in the code */
 	uint64_t count;       /* set by hodo_read_count: events */
 	uint64_t bytes;       /* set by hodo_read_count: bytes of them in the streams, headers included */
+	uint32_t ncontext;    /* what record --context asked for: 0 .. HODO_CONTEXT_FIELDS_MAX */
+	const struct hodo_read_field *context;
 };
 
 struct hodo_read_thread {
@@ -227,8 +229,9 @@ struct hodo_read_event {
 	const struct hodo_read_process *process;
 	const struct hodo_read_stream *stream;
 	const struct hodo_read_value *values; /* cls->nfields */
-	const void *payload;                  /* the fields as recorded */
+	const void *payload;                  /* the fields as recorded, without the context */
 	uint32_t payload_bytes;
+	const struct hodo_read_value *context; /* cls->ncontext */
 };
 
 /*
@@ -285,6 +288,8 @@ void hodo_read_text_clear(struct hodo_read_text *text);
  * Control bytes in names and texts are escaped. 0 or -ENOMEM.
  */
 int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_event *event, unsigned flags);
+/* Both: context stands behind the fields, as " {comm=… ip=name+0x1c callstack=[…]}" and as an object "context", beside
+ * which "symbols" has the names. */
 
 /*
  * Appends the event as one JSON object and a newline. Bytes of a text that are
@@ -317,6 +322,32 @@ void hodo_read_symbols(struct hodo_read *reader,
 		       const char *(*name)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
 					   uint64_t address),
 		       void *data);
+
+/* What the stack looked like at an event with the context `stack`. */
+struct hodo_read_stack {
+	size_t size;
+	uint64_t ip, sp, bp;
+	const void *bytes; /* from sp upwards */
+	uint32_t nbytes;
+};
+
+/*
+ * What is known of the code of recorded processes, for the texts of events with context. Addresses there stand behind
+ * a call. ops are copied; NULL: addresses stay as they are, and of a stack its size is shown.
+ */
+struct hodo_read_code_ops {
+	size_t size; /* sizeof(struct hodo_read_code_ops) */
+	/* Of the function that makes the call before the address, used at once; NULL: not known. offset: of the address
+	 * from the function's start. */
+	const char *(*name)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address,
+			    uint64_t *offset);
+	/* NULL, or: addresses gets ip and then its callers, innermost first, at most max; returns how many. */
+	uint32_t (*unwind)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
+			   const struct hodo_read_stack *stack, uint64_t *addresses, uint32_t max);
+};
+void hodo_read_code(struct hodo_read *reader, const struct hodo_read_code_ops *ops, void *data);
+/* The stack of an event; false: it has none. */
+bool hodo_read_event_stack(const struct hodo_read_event *event, struct hodo_read_stack *stack);
 
 /* ----------------------------------------------------------------------- calls */
 
@@ -388,7 +419,8 @@ struct hodo_read_layouts;
 struct hodo_read_layouts *hodo_read_layouts_new(void); /* NULL: no memory */
 void hodo_read_layouts_free(struct hodo_read_layouts *layouts);
 
-/* id 1 .. 65535, types of enum hodo_type. 0, -EINVAL, -EEXIST if the id has other types, -ENOMEM. */
+/* id 1 .. 65535, types of enum hodo_type: the context's fields, then the event's own, HODO_CONTEXT_FIELDS_MAX +
+ * HODO_FIELDS_MAX at most. 0, -EINVAL, -EEXIST if the id has other types, -ENOMEM. */
 int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const uint8_t *types,
 			  uint32_t nfields);
 

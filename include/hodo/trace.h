@@ -442,7 +442,7 @@ extern "C++" {
 #define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                                        \
 	HODO_TP_DESC_(hodo_tp_desc_##id, #provider "\0" #name "\0" HODO_EACH_(HODO_TP_ARG_, __VA_ARGS__)    \
 		      "\0\0", __VA_ARGS__);                                                                 \
-	static struct hodo_state hodo_tp_state_##id __attribute__((unused));                                  \
+	static struct hodo_state hodo_tp_state_##id __attribute__((unused)) = HODO_TP_STATE_INIT_;            \
 	static inline __attribute__((unused)) HODO_OWN_ void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__)) \
 	{                                                                                                     \
 		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \

@@ -238,5 +238,6 @@ static inline HODO_OWN_ void hodo_check_format_(const char *format, ...) { (void
 	HODO_DESC_(var, HODO_KIND_TRACEPOINT, text,                                                 \
 		   HODO_TP_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__))
 #define HODO_TP_TYPES_(...) { HODO_EACH_(HODO_TP_TYPE_ITEM_, __VA_ARGS__) 0 }
+#define HODO_TP_STATE_INIT_ { 0 }
 
 #endif

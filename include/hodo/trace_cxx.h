@@ -122,7 +122,9 @@ template <class Tag, class List> struct __attribute__((visibility("hidden"))) ho
 	alignas(8) static constexpr auto desc = make_desc_(List{}, Tag::kind_(), Tag::line_(), Tag::text_().s);
 	static hodo_state state;
 };
-template <class Tag, class List> hodo_state hold_<Tag, List>::state = {};
+/* A span's end is not emitted by emit_() below. */
+template <class Tag, class List>
+hodo_state hold_<Tag, List>::state = { nullptr, nullptr, 0, 0, {}, Tag::kind_() != HODO_KIND_SPAN_END };
 
 template <size_t NLabels, size_t NText> struct labels_ {
 	hodo_desc head;
@@ -199,6 +201,8 @@ void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 		pieces[n].len = fixed - b.start;
 		ops->emit_pieces(state, pieces, n + (fixed > b.start), b.total + fixed);
 	}
+	/* Keeps a frame pointer, and the calls above from becoming jumps: see hodo_state.outline. */
+	__asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory");
 }
 
 inline HODO_OWN_ const char *format_arg_(const hodo_str_ &v) { return v.data; }
@@ -212,6 +216,7 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 
 #define HODO_PAREN_(a) (a)
 #define HODO_EMIT_(state, ...) hodo_detail_::emit_(hodo_ops_ptr_, (state)HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
+#define HODO_TP_STATE_INIT_ { nullptr, nullptr, 0, 0, {}, 1 }
 
 /* A local class can neither name `this` nor hold data or templates: it carries the texts, and the types,
  * which may depend on `this`, come from outside it. In a generic lambda, Clang 14 cannot deduce its `auto`s. */

@@ -135,6 +135,7 @@ int hodo_cmd_print(int argc, char **argv)
 {
 	struct args a = { .limit = UINT64_MAX };
 	struct hodo_symbols *symbols;
+	struct hodo_callers *callers;
 	struct hodo_read_text *text;
 	struct hodo_read *r;
 	struct hodo_out out;
@@ -149,9 +150,11 @@ int hodo_cmd_print(int argc, char **argv)
 	status = set_limits(r, &a, argv[0]);
 	text = hodo_read_text_new();
 	symbols = hodo_symbols_new(a.dir);
-	if (status || !text || !symbols) {
+	callers = symbols ? hodo_callers_new(symbols) : NULL;
+	if (status || !text || !callers) {
 		if (!status)
 			hodo_error("out of memory");
+		hodo_callers_free(callers);
 		hodo_symbols_free(symbols);
 		hodo_read_text_free(text);
 		hodo_read_close(r);
@@ -159,6 +162,7 @@ int hodo_cmd_print(int argc, char **argv)
 	}
 	flags = hodo_use_color(a.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
 	hodo_read_symbols(r, name_of, symbols);
+	hodo_read_code(r, &hodo_callers_ops, callers);
 	hodo_out_start(&out, true);
 	got = print_events(r, &a, &out, text, flags);
 	status = hodo_out_finish(&out);
@@ -169,6 +173,7 @@ int hodo_cmd_print(int argc, char **argv)
 	/* Complete only when all packets were passed. */
 	if (got == 0 && !a.quiet)
 		hodo_tell_lost(r);
+	hodo_callers_free(callers);
 	hodo_symbols_free(symbols);
 	hodo_read_text_free(text);
 	hodo_read_close(r);

@@ -150,7 +150,7 @@ static void tell_summary(const struct recording *r)
 /* So that functions have names where the program is not. */
 static void keep_symbols(const struct recording *r)
 {
-	bool wanted = r->options.functions.functions.tracers;
+	bool wanted = r->options.functions.functions.tracers || hodo_context_has_addresses(&r->options.context);
 	int err = wanted && hodo_snapshots_wrote_all(&r->stats) ? hodo_symbols_keep(r->options.out) : 0;
 	char snapshot[PATH_MAX];
 
@@ -302,6 +302,7 @@ static int open_session(struct recording *r)
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
 		.fields = &r->options.fields,
 		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
+		.context = o->context.flags ? &o->context : NULL,
 		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
 		.report = report, .arg = r,

@@ -10,6 +10,7 @@
 #include <sym/sym.h>
 
 struct hodo_symbols;
+struct hodo_callers;
 
 struct hodo_place {
 	const char *name;   /* demangled; "0x…" if it has none. Lives as long as the hodo_symbols */
@@ -29,8 +30,14 @@ void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_proc
 bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, const char **file, uint32_t *line);
 
+/* callers.c: as the members of struct hodo_read_code_ops; data is the hodo_callers. */
+struct hodo_callers *hodo_callers_new(struct hodo_symbols *symbols); /* NULL: no memory */
+void hodo_callers_free(struct hodo_callers *callers);                /* NULL is allowed */
+extern const struct hodo_read_code_ops hodo_callers_ops;
+
 /* Keeps the symbols of all objects that have traceable functions in the recording, which has just been
- * written: hodo.data/.symbols/BUILDID. 0, or negative errno of the first that could not be kept. */
+ * written: hodo.data/.symbols/BUILDID; of all objects, where events have context. 0, or negative errno of the first
+ * that could not be kept. */
 int hodo_symbols_keep(const char *recording);
 
 #endif

@@ -78,20 +78,31 @@ static int open_folder(const char *recording)
 	return fd;
 }
 
+static bool has_context(const struct hodo_read_process *p)
+{
+	for (uint32_t i = 0; i < p->nclasses; i++)
+		if (p->classes[i]->ncontext)
+			return true;
+	return false;
+}
+
 static int keep_process(const char *recording, const struct hodo_read_process *p, int *dirfd)
 {
+	bool all = has_context(p);
 	int first = 0;
 
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		int err;
 
-		if (!p->objects[i].functions)
+		if (!p->objects[i].functions && !all)
 			continue;
 		if (*dirfd < 0)
 			*dirfd = open_folder(recording);
 		if (*dirfd < 0)
 			return *dirfd;
 		err = keep_object(*dirfd, &p->objects[i]);
+		if (!p->objects[i].functions)
+			err = 0; /* the vdso has no file, and a library that was stripped no symbols */
 		first = first ? first : err;
 	}
 	return first;

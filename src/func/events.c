@@ -93,13 +93,14 @@ static void find_build_id(const struct dl_phdr_info *info, struct hodo_record_ob
 	}
 }
 
-/* Tells the recorder of an object, once; before any of its functions can be recorded. */
+/* Tells the recorder of an object, once; before any of its functions can be recorded. Events' context has its addresses,
+ * too. */
 void hodo_events_object(struct hodo_func_object *o, const struct dl_phdr_info *info)
 {
 	struct hodo_record_object record = { .head = { 0, HODO_RECORD_OBJECT, 0 } };
 	uintptr_t start = ~0ul, end = 0;
 
-	if (!hodo_func_wanted || o->told)
+	if (o->told || !(hodo_func_wanted || hodo_context_addresses()))
 		return;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -173,6 +174,9 @@ void hodo_events_recording(void)
 	}
 	if (!wanted)
 		hodo_func_config.size = 0;
+	/* What was loaded before was told to nobody. */
+	if (hodo_recording.on && hodo_context_addresses())
+		hodo_objects_scan();
 	if (wanted || hodo_func_states[0].event)
 		bind_events(wanted);
 	if (hodo_tracers_set_builtins(wanted ? hodo_func_config.tracers : 0, wanted ? fresh : 0) != 0 && wanted) {

@@ -353,6 +353,7 @@ void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_f
 		look(o, info, note);
 	} else if (!selecting && (o->complete || !hodo_func_wanted)) {
 		o->seen = true;
+		hodo_events_object(o, info);
 		return;
 	}
 	o->seen = true;

@@ -24,16 +24,18 @@
 
 /* ---------------------------------------------------------------------- layouts */
 
+#define LAYOUT_FIELDS_MAX (HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX)
+
 /* How to find the end of an event with fields of variable size. */
 struct hodo_layout_var {
 	uint8_t nfields;
 	uint8_t nvar;
-	uint8_t types[HODO_FIELDS_MAX];
+	uint8_t types[LAYOUT_FIELDS_MAX];
 	struct {
 		uint16_t skip; /* bytes before the length */
 		uint8_t length_bytes;
 		uint8_t element_bytes;
-	} var[HODO_FIELDS_MAX];
+	} var[LAYOUT_FIELDS_MAX];
 	uint16_t tail; /* bytes behind the last variable field */
 };
 
@@ -203,6 +205,12 @@ struct hodo_class_text {
 	size_t room; /* bytes that suffice for all of it, values of fixed size included */
 };
 
+/* What stands before the fields of each event but functions' (context.c); its texts are the metadata's. */
+struct hodo_context {
+	uint32_t n;
+	struct hodo_read_field fields[HODO_CONTEXT_FIELDS_MAX];
+};
+
 struct hodo_class {
 	struct hodo_read_class pub;
 	struct hodo_read_field fields[HODO_FIELDS_MAX];
@@ -245,6 +253,7 @@ struct hodo_trace {
 	struct hodo_stream **streams;
 	uint32_t nstreams, streams_room;
 	uint32_t nfiles; /* the first of them; the others stand in lost lines only */
+	struct hodo_context *context; /* NULL: none */
 	struct hodo_labels **labels;
 	uint32_t nlabels, labels_room;
 	struct hodo_read_object *objects;
@@ -305,6 +314,9 @@ struct hodo_read {
 	void *symbol_data;
 	struct hodo_read_event event;
 	struct hodo_read_value values[HODO_FIELDS_MAX];
+	struct hodo_read_value context[HODO_CONTEXT_FIELDS_MAX];
+	struct hodo_read_code_ops code; /* name NULL: none */
+	void *code_data;
 };
 
 void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap);

@@ -61,7 +61,7 @@ int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const 
 	struct hodo_layout_var *v;
 	uint16_t skip = 0;
 
-	if (!layouts || id == 0 || id >= HODO_EVENTS_MAX || nfields > HODO_FIELDS_MAX || (nfields && !types))
+	if (!layouts || id == 0 || id >= HODO_EVENTS_MAX || nfields > LAYOUT_FIELDS_MAX || (nfields && !types))
 		return -EINVAL;
 	for (uint32_t i = 0; i < nfields; i++)
 		if (!hodo_fields_fixed_size(types[i]))

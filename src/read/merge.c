@@ -229,6 +229,18 @@ static int drain(struct hodo_read *r)
 	return 0;
 }
 
+/* What stands before the fields. */
+static void give_context(struct hodo_read *r, struct hodo_read_event *e)
+{
+	const uint8_t *p = e->payload;
+
+	for (uint32_t i = 0; i < e->cls->ncontext; i++)
+		p = hodo_read_value_take(e->cls->context[i].type, p, &r->context[i]);
+	e->payload_bytes -= (uint32_t)(p - (const uint8_t *)e->payload);
+	e->payload = p;
+	e->context = r->context;
+}
+
 static void give(struct hodo_read *r, struct hodo_stream *s)
 {
 	struct hodo_read_event *e = &r->event;
@@ -251,6 +263,8 @@ static void give(struct hodo_read *r, struct hodo_stream *s)
 	e->values = r->values;
 	e->payload = s->event + HODO_EVENT_HEADER;
 	e->payload_bytes = s->event_bytes - HODO_EVENT_HEADER;
+	if (__builtin_expect(c->pub.ncontext != 0, 0))
+		give_context(r, e);
 	hodo_read_class_values(c, e->payload, r->values);
 	r->given = s;
 }

@@ -19,7 +19,8 @@ enum {
 	BAD_CLOCK = 1u << 3,
 	BAD_TWICE = 1u << 4,
 	BAD_LOST = 1u << 5,
-	BAD_OBJECT = 1u << 6
+	BAD_OBJECT = 1u << 6,
+	BAD_CONTEXT = 1u << 7
 };
 
 #define KEYS_MAX       16
@@ -204,36 +205,75 @@ static int word_clock(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
-/* Cuts "NAME:TYPE,…" into fields. */
-static int read_fields(struct hodo_class *c, char *list)
+/* Cuts "NAME:TYPE,…" into at most max fields. Their number, or -EINVAL. */
+static int read_fields(struct hodo_read_field *fields, uint8_t *types, uint32_t max, char *list)
 {
+	uint32_t n = 0;
 	char *item;
 
 	if (!*list)
 		return 0;
 	while ((item = strsep(&list, ",")) != NULL) {
 		char *colon = strrchr(item, ':');
-		uint32_t n = c->pub.nfields, type;
+		uint32_t type;
 
-		if (n == HODO_FIELDS_MAX || !colon || colon == item)
+		if (n == max || !colon || colon == item)
 			return -EINVAL;
 		*colon = 0;
 		type = hodo_read_type_parse(colon + 1, strlen(colon + 1));
 		if (!type)
 			return -EINVAL;
-		c->types[n] = (uint8_t)type;
-		c->fields[n].type = type;
-		c->fields[n].name = item;
-		c->pub.nfields++;
+		types[n] = (uint8_t)type;
+		fields[n].type = type;
+		fields[n].name = item;
+		n++;
 	}
+	return (int)n;
+}
+
+/* Before the events, whose sizes depend on it. */
+static int word_context(struct hodo_trace *t, struct line *l)
+{
+	uint8_t types[HODO_CONTEXT_FIELDS_MAX];
+	struct hodo_context *c;
+	int n;
+
+	if (t->nclasses || t->context) {
+		warn(t, BAD_CONTEXT, "line %u: context in the wrong place: skipped", l->number);
+		return 0;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	n = read_fields(c->fields, types, HODO_CONTEXT_FIELDS_MAX, get_text(l, "fields"));
+	if (n < 0) {
+		warn(t, BAD_CONTEXT, "line %u: context damaged: events cannot be read", l->number);
+		n = 0;
+	}
+	c->n = (uint32_t)n;
+	t->context = c;
 	return 0;
+}
+
+/* The types of an event's context, then of its fields. */
+static int add_layout(struct hodo_trace *t, const struct hodo_class *c)
+{
+	uint8_t types[HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX];
+	uint32_t n = 0;
+
+	while (n < c->pub.ncontext) {
+		types[n] = (uint8_t)c->pub.context[n].type;
+		n++;
+	}
+	memcpy(types + n, c->types, c->pub.nfields);
+	return hodo_read_layouts_add(t->layouts, c->pub.id, types, n + c->pub.nfields);
 }
 
 static int word_event(struct hodo_trace *t, struct line *l)
 {
 	struct hodo_class *c;
 	uint64_t id;
-	int err;
+	int err, nfields;
 
 	if (hodo_read_grow(&t->classes, t->nclasses, &t->classes_room, sizeof(*t->classes)) < 0)
 		return -ENOMEM;
@@ -250,19 +290,25 @@ static int word_event(struct hodo_trace *t, struct line *l)
 	c->pub.kind = hodo_read_kind_parse(get_text(l, "kind"));
 	c->pub.fields = c->fields;
 	err = get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
-	if (err || id == 0 || !*c->pub.name || !c->pub.kind || read_fields(c, get_text(l, "fields")) < 0) {
+	nfields = read_fields(c->fields, c->types, HODO_FIELDS_MAX, get_text(l, "fields"));
+	if (err || id == 0 || !*c->pub.name || !c->pub.kind || nfields < 0) {
 		warn(t, BAD_EVENT, "line %u: event damaged: its events cannot be read", l->number);
 		hodo_read_class_free(c);
 		return 0;
 	}
 	c->pub.id = (uint32_t)id;
+	c->pub.nfields = (uint32_t)nfields;
+	if (t->context && c->pub.kind != HODO_KIND_FUNCTION) {
+		c->pub.ncontext = t->context->n;
+		c->pub.context = t->context->fields;
+	}
 	if (id < t->layouts->n && t->layouts->var[id]) {
 		warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number,
 		     (unsigned)id);
 		hodo_read_class_free(c);
 		return 0;
 	}
-	err = hodo_read_layouts_add(t->layouts, c->pub.id, c->types, c->pub.nfields);
+	err = add_layout(t, c);
 	if (err) {
 		hodo_read_class_free(c);
 		return err;
@@ -404,7 +450,7 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
 		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
-		{ "object", word_object },
+		{ "object", word_object }, { "context", word_context },
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -44,4 +44,11 @@ char *hodo_read_put_plain(char *o, const void *s, size_t len,
 char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v,
 			  locale_t c);
 
+/* The same in JSON. */
+char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_t c);
+
+/* Appends what stands before an event's fields (context.c), without a newline. 0 or -ENOMEM. */
+int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
+int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);
+
 #endif

@@ -108,7 +108,7 @@ char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct
 	return put_scalar(o, v->type, v, false, c);
 }
 
-static char *put_value_json(char *o, const struct hodo_read_value *v, locale_t c)
+char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_t c)
 {
 	return v->type >= HODO_TYPE_STR ? put_var(o, v, true, c) : put_scalar(o, v->type, v, true, c);
 }
@@ -350,6 +350,10 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 		o = put(o, c->text.field[i].line, c->text.field[i].line_len);
 		o = hodo_read_put_value(o, &c->fields[i], &e->values[i], text->c);
 	}
+	if (__builtin_expect(e->cls->ncontext != 0, 0)) {
+		text->len = (size_t)(o - text->data);
+		return hodo_read_add_context(text, e) < 0 ? -ENOMEM : add(text, "\n", 1);
+	}
 	*o++ = '\n';
 	text->len = (size_t)(o - text->data);
 	return 0;
@@ -378,7 +382,7 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 	o = put(o, c->text.json, c->text.json_len);
 	for (uint32_t i = 0; i < e->cls->nfields; i++) {
 		o = put(o, c->text.field[i].json, c->text.field[i].json_len);
-		o = put_value_json(o, &e->values[i], text->c);
+		o = hodo_read_put_value_json(o, &e->values[i], text->c);
 	}
 	*o++ = '}';
 	if (mark) {
@@ -392,6 +396,10 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 	if (has_symbols(e)) {
 		text->len = (size_t)(o - text->data);
 		return add_function_json(text, e);
+	}
+	if (__builtin_expect(e->cls->ncontext != 0, 0)) {
+		text->len = (size_t)(o - text->data);
+		return hodo_read_add_context_json(text, e) < 0 ? -ENOMEM : add(text, "}\n", 2);
 	}
 	o = put(o, "}\n", 2);
 	text->len = (size_t)(o - text->data);

@@ -306,6 +306,7 @@ void hodo_read_trace_free(struct hodo_trace *t)
 	hodo_read_labels_free(t);
 	hodo_read_objects_free(t);
 	hodo_read_layouts_free(t->layouts);
+	free(t->context);
 	free(t->streams);
 	free(t->classes);
 	free(t->by_id);

@@ -90,6 +90,17 @@ static bool is_event_kind(unsigned int kind)
 	return (kind >= HODO_KIND_EVENT && kind <= HODO_KIND_COUNTER) || kind == HODO_KIND_FUNCTION;
 }
 
+/* Adds how large an event is, with its context. As hodo_walk_add(). */
+static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
+{
+	uint32_t context = e->kind == HODO_KIND_FUNCTION ? 0 : c->context.n;
+	uint8_t types[HODO_WALK_FIELDS_MAX];
+
+	memcpy(types, c->context.type, context);
+	memcpy(types + context, e->type, e->nfields);
+	return hodo_walk_add(&c->walk, e->id, types, context + e->nfields);
+}
+
 static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, size_t size)
 {
 	const uint8_t *types = (const uint8_t *)(r + 1);
@@ -122,7 +133,7 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 	e->file = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
 	e->function = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
 	e->object = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-	err = t.bad || !e->name[0] ? -EBADMSG : hodo_walk_add(&c->walk, e->id, e->type, e->nfields);
+	err = t.bad || !e->name[0] ? -EBADMSG : add_shape(c, e);
 	if (err == -EINVAL)
 		err = -EBADMSG;
 	if (!err)
@@ -247,6 +258,14 @@ static int end_object(struct hodo_catalog *c, const struct hodo_record_unload *r
 	return -EEXIST;
 }
 
+/* Events that are known already have their shapes. */
+static int add_context(struct hodo_catalog *c, const struct hodo_record_context *r, size_t size)
+{
+	if (size < sizeof(*r) || c->events || c->context.n || hodo_context_fields(&r->config, &c->context) < 0)
+		return -EBADMSG;
+	return 0;
+}
+
 /* 1 if taken, 0 if skipped, or negative errno. r is a private copy. */
 static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
 {
@@ -267,6 +286,9 @@ static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_
 		break;
 	case HODO_RECORD_UNLOAD:
 		err = end_object(c, (const struct hodo_record_unload *)r, size);
+		break;
+	case HODO_RECORD_CONTEXT:
+		err = add_context(c, (const struct hodo_record_context *)r, size);
 		break;
 	default: /* of a later version */
 		return 0;

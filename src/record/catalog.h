@@ -15,6 +15,7 @@
 
 #include <hodo/abi.h>
 
+#include "context.h"
 #include "event_walk.h"
 
 #define HODO_CATALOG_RECORD_MAX (1u << 20) /* bytes of one record */
@@ -71,6 +72,7 @@ struct hodo_catalog {
 	uint32_t objects;
 	uint32_t objects_dropped;
 	uint32_t unload_steps;
+	struct hodo_context_fields context; /* of all events but functions' */
 	struct hodo_walk_table walk;
 };
 

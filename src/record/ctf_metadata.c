@@ -219,6 +219,42 @@ static void add_field(struct hodo_text *t, const struct hodo_catalog *c, const s
 	hodo_text_add(t, " _%s;\n", e->field[i]);
 }
 
+/* The fields of all events' context, as our line or as a structure of TSDL. */
+static void add_context_line(struct hodo_text *t, const struct hodo_context_fields *f)
+{
+	hodo_text_add(t, "/*@context fields=");
+	for (uint32_t i = 0; i < f->n; i++)
+		hodo_text_add(t, "%s%s:%s%s", i ? "," : "", f->name[i],
+			      types[f->type[i] & ~(unsigned int)HODO_TYPE_ARRAY].name,
+			      f->type[i] & HODO_TYPE_ARRAY ? "[]" : "");
+	hodo_text_add(t, "*/\n");
+}
+
+/*
+ * As the first of the event's fields: babeltrace2 2.0.4 aborts at an event's own context that
+ * holds a sequence. Unlike any other field's name.
+ */
+static void add_context(struct hodo_text *t, const struct hodo_context_fields *f, const struct hodo_catalog_event *e)
+{
+	unsigned int again = 2;
+	char own[32] = "context";
+
+	while (is_field(e, own))
+		snprintf(own, sizeof(own), "context%u", again++);
+	hodo_text_add(t, "\t\tstruct {\n");
+	for (uint32_t i = 0; i < f->n; i++) {
+		unsigned int type = f->type[i] & ~(unsigned int)HODO_TYPE_ARRAY;
+		const char *name = f->name[i];
+
+		if (f->type[i] != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES)
+			hodo_text_add(t, "\t\t\t%s __%s_length;\n\t\t\t%s _%s[__%s_length];\n",
+				      type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", name, types[type].tsdl, name, name);
+		else
+			hodo_text_add(t, "\t\t\t%s _%s;\n", types[type].tsdl, name);
+	}
+	hodo_text_add(t, "\t\t} _%s;\n", own);
+}
+
 static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
 	hodo_text_add(t, "/*@event id=%u name=", e->id);
@@ -239,6 +275,8 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 	hodo_text_add(t, "*/\nevent {\n\tname = \"");
 	hodo_text_add_quotable(t, e->name);
 	hodo_text_add(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
+	if (c->context.n && e->kind != HODO_KIND_FUNCTION)
+		add_context(t, &c->context, e);
 	for (unsigned int i = 0; i < e->nfields; i++)
 		add_field(t, c, e, i);
 	hodo_text_add(t, "\t};\n};\n");
@@ -331,6 +369,8 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
 	add_head(out, m);
 	for (uint32_t i = 0; i < m->catalog->labels_count; i++)
 		add_labels(out, m->catalog->labels[i]);
+	if (m->catalog->context.n)
+		add_context_line(out, &m->catalog->context);
 	for (uint32_t i = 0; i < m->catalog->events; i++)
 		add_event(out, m->catalog, m->catalog->event[i]);
 	add_tail(out, m);

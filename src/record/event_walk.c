@@ -28,7 +28,7 @@ unsigned int hodo_walk_scalar_size(unsigned int type)
 static int shape_of(struct hodo_walk_shape *s, const uint8_t *types, unsigned int nfields)
 {
 	memset(s, 0, sizeof(*s));
-	if (nfields > HODO_FIELDS_MAX)
+	if (nfields > HODO_WALK_FIELDS_MAX)
 		return -EINVAL;
 	for (unsigned int i = 0; i < nfields; i++) {
 		unsigned int size = hodo_walk_scalar_size(types[i]);

@@ -12,12 +12,14 @@
 
 #include <hodo/abi.h>
 
+#define HODO_WALK_FIELDS_MAX (HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX)
+
 /* The bytes behind an event's header: runs of fixed size with something of variable size between. */
 struct hodo_walk_shape {
 	uint8_t known;
-	uint8_t variables;                      /* 0 .. HODO_FIELDS_MAX */
-	uint8_t element[HODO_FIELDS_MAX];       /* bytes; 0: a text with its 16-bit length */
-	uint16_t fixed[HODO_FIELDS_MAX + 1];    /* bytes before variable i; the last: behind the last one */
+	uint8_t variables;                        /* 0 .. HODO_WALK_FIELDS_MAX */
+	uint8_t element[HODO_WALK_FIELDS_MAX];    /* bytes; 0: a text with its 16-bit length */
+	uint16_t fixed[HODO_WALK_FIELDS_MAX + 1]; /* bytes before variable i; the last: behind the last one */
 };
 
 /* By event id. */
@@ -35,7 +37,7 @@ struct hodo_walk_result {
 /* Bytes of one value of a scalar type (HODO_TYPE_I8 .. HODO_TYPE_PTR), 0 for any other type. */
 unsigned int hodo_walk_scalar_size(unsigned int type);
 
-/* 0; -EINVAL if a type is none of enum hodo_type; -ENOMEM. id > 0. */
+/* types: of its context's fields, then of its own. 0; -EINVAL if one is none of enum hodo_type; -ENOMEM. id > 0. */
 int hodo_walk_add(struct hodo_walk_table *table, uint16_t id, const uint8_t *types, unsigned int nfields);
 void hodo_walk_free(struct hodo_walk_table *table);
 

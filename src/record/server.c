@@ -198,6 +198,8 @@ static bool send_config(struct connection *c)
 				    hodo_session_ticks_in(c->session, 1000000000), m.text + before);
 	if (m.context_len)
 		memcpy(m.text + before + m.functions_len, config->context, m.context_len);
+	if (m.context_len)
+		memcpy(m.text + before + m.functions_len, config->context, m.context_len);
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 

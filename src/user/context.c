@@ -1,20 +1,332 @@
 /* SPDX-License-Identifier: MIT */
-/* context.c - what a recording wants to know of every event besides its fields. */
+/*
+ * context.c - what a recording wants to know of every event besides its fields.
+ *
+ * Runs inside of any code of the program, signal handlers on small stacks included: what is
+ * large lies in buffers of our own, of which each event takes one and gives it
+ * back. A handler that leaves by longjmp keeps its buffer; such a one is taken away
+ * after some seconds, when nobody else is left to take from. Whoever wrote to it
+ * still (a thread that was stopped meanwhile) spoils another event's
+ * addresses, and nothing else: lengths are settled before.
+ *
+ *                  | gather | prepare, end
+ *   gather         | beside | excluded (sections)
+ *   prepare, end   |        | excluded (control lock)
+ *
+ * The program's stack is never read by an instruction but for the page that the stack
+ * pointer is in, which is there as long as the code that runs on it: what a register or a word on
+ * the stack says may be anything, and memory above may be unmapped by another
+ * thread. The kernel reads it for us, and stops where nothing is.
+ */
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include "context.h"
 #include "sys.h"
 #include "user.h"
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+#define COMM_AGE_TICKS (1ull << 21)  /* half a millisecond or two */
+#define TAKEN_TICKS_MAX (1ull << 34) /* some seconds: whoever has a buffer so long has forgotten it */
+#define BUFFERS 64u
+#define WINDOW 4096u         /* bytes of stack that are read at a time */
+#define WINDOWS_MAX 32u      /* for one callstack */
+#define FRAME_MAX (8u << 20) /* bytes between two frames: beyond it is no frame pointer */
+
+static struct hodo_context_config config; /* flags 0: no context */
+static uint32_t process;
+
+struct buffer {
+	uint64_t taken; /* 0: free; else when */
+	uint64_t pad[7];
+	struct iovec part[HODO_CONTEXT_STACK_MAX / HODO_PAGE + 2];
+	uint8_t window[WINDOW];
+	uint64_t address[HODO_CONTEXT_DEPTH_MAX];
+	uint8_t stack[]; /* config.stack_bytes */
+};
+static uint8_t *buffers;
+static uint64_t buffers_bytes, buffer_stride;
+static uint32_t buffers_process; /* a fork child has its parent's, which code that it returns to may still use */
+
+struct own {
+	uint32_t epoch; /* of the recording that the rest is good for */
+	uint64_t comm_at;
+	char comm[16];
+};
+static __thread struct own own __attribute__((tls_model("initial-exec")));
+static uint32_t epoch;
+
+static uint64_t ticks(void)
+{
+#ifdef __x86_64__
+	return __rdtsc();
+#else
+	return hodo_clock_now();
+#endif
+}
+
+/* ------------------------------------------------------------- configuration */
+
+static bool name_valid(const char *name, size_t size)
+{
+	size_t n = strnlen(name, size);
+
+	if (n == 0 || n == size)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') || name[i] == '_' ||
+		      (name[i] >= '0' && name[i] <= '9')))
+			return false;
+	}
+	return true;
+}
 
 bool hodo_context_valid(const uint8_t *at, uint32_t len)
 {
-	return len == 0;
+	struct hodo_context_config c;
+
+	if (len == 0)
+		return true;
+	if (len != sizeof(c))
+		return false;
+	__builtin_memcpy(&c, at, sizeof(c));
+	if (c.size != sizeof(c) || !c.flags || c.flags >= 2 * HODO_CONTEXT_COUNTERS ||
+	    c.depth_max > HODO_CONTEXT_DEPTH_MAX || c.stack_bytes > HODO_CONTEXT_STACK_MAX ||
+	    c.counters > HODO_COUNTERS_MAX || !(c.flags & HODO_CONTEXT_COUNTERS) != !c.counters ||
+	    !(c.flags & HODO_CONTEXT_CALLSTACK) != !c.depth_max || !(c.flags & HODO_CONTEXT_STACK) != !c.stack_bytes)
+		return false;
+	for (uint32_t i = 0; i < c.counters; i++) {
+		if (!name_valid(c.counter[i].name, sizeof(c.counter[i].name)))
+			return false;
+	}
+	return true;
+}
+
+static int make_buffers(void)
+{
+	uint64_t stride = (sizeof(struct buffer) + config.stack_bytes + 63) & ~63ull;
+	uint64_t bytes = BUFFERS * stride;
+	void *p;
+
+	if (buffers && bytes > buffers_bytes && buffers_process == process)
+		hodo_sys2(SYS_munmap, buffers, buffers_bytes);
+	if (!buffers || bytes > buffers_bytes) {
+		buffers = 0;
+		p = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+		if (hodo_is_error(p))
+			return -ENOMEM;
+		buffers = p;
+		buffers_bytes = bytes;
+		buffers_process = process;
+	}
+	buffer_stride = stride;
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		((struct buffer *)(buffers + i * stride))->taken = 0;
+	return 0;
 }
 
 int hodo_context_prepare(void)
 {
+	const struct hodo_recording *r = &hodo_recording;
+
+	config.flags = 0;
+	if (!r->context_len)
+		return 0;
+	__builtin_memcpy(&config, r->text + r->patterns_len + r->filter_len + r->functions_len + r->conditions_len,
+			 sizeof(config));
+	process = (uint32_t)hodo_sys0(SYS_getpid);
+	epoch++;
+	hodo_counters_prepare(config.flags & HODO_CONTEXT_COUNTERS ? &config : 0);
+	return config.flags & (HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) ? make_buffers() : 0;
+}
+
+bool hodo_context_addresses(void)
+{
+	return config.flags & (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK);
+}
+
+void hodo_context_end(void)
+{
+	config.flags = 0;
+	hodo_counters_prepare(0);
+}
+
+/* ------------------------------------------------------------------ comm, pid */
+
+/* A vfork child has its parent's memory, and a process id of its own. */
+static uint32_t current_pid(void)
+{
+	return hodo_tls.table == hodo_no_views ? (uint32_t)hodo_sys0(SYS_getpid) : process;
+}
+
+/* Asked for anew when it is older than COMM_AGE_TICKS. */
+static uint8_t *put_comm(uint8_t *at)
+{
+	uint64_t now = ticks();
+	uint16_t n;
+
+	if (own.epoch != epoch || now - own.comm_at > COMM_AGE_TICKS) {
+		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, own.comm);
+		own.comm_at = now;
+		own.epoch = epoch;
+	}
+	/* Measured in the copy, which a handler that interrupts this does not change. */
+	__builtin_memcpy(at + 2, own.comm, sizeof(own.comm));
+	n = (uint16_t)strnlen((const char *)at + 2, sizeof(own.comm) - 1);
+	__builtin_memcpy(at, &n, sizeof(n));
+	return at + 2 + n;
+}
+
+static uint8_t *put32(uint8_t *at, uint32_t v)
+{
+	__builtin_memcpy(at, &v, sizeof(v));
+	return at + sizeof(v);
+}
+
+static uint8_t *put64(uint8_t *at, uint64_t v)
+{
+	__builtin_memcpy(at, &v, sizeof(v));
+	return at + sizeof(v);
+}
+
+/* --------------------------------------------------------------------- buffers */
+
+static struct buffer *take_buffer(void)
+{
+	uint64_t now = ticks() | 1;
+	uint32_t start = hodo_tls.tid;
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < BUFFERS; i++) {
+			struct buffer *b = (struct buffer *)(buffers + (start + i) % BUFFERS * buffer_stride);
+			uint64_t taken = hodo_load(&b->taken);
+
+			/* In the second round all are in use: forgotten ones. */
+			if (round == 0 ? taken != 0 : now - taken < TAKEN_TICKS_MAX)
+				continue;
+			if (hodo_cas_acquire(&b->taken, &taken, now))
+				return b;
+		}
+	}
 	return 0;
+}
+
+void hodo_context_release(struct hodo_context *c)
+{
+	struct buffer *b = c->buffer;
+
+	if (b)
+		hodo_store_release(&b->taken, 0);
+}
+
+/* Reads memory that may not be there; how many bytes of it were, from the start on. */
+static uint32_t read_memory(struct buffer *b, void *to, uintptr_t from, uint32_t len)
+{
+	struct iovec into = { to, len };
+	uint32_t n = 0;
+	long got;
+
+	/* Page by page, since no more than whole parts are promised. */
+	for (uintptr_t at = from; at < from + len && n < sizeof(b->part) / sizeof(b->part[0]); n++) {
+		uintptr_t end = (at | (HODO_PAGE - 1)) + 1;
+
+		if (end > from + len)
+			end = from + len;
+		b->part[n].iov_base = (void *)at;
+		b->part[n].iov_len = end - at;
+		at = end;
+	}
+	got = hodo_sys6(SYS_process_vm_readv, current_pid(), (long)&into, 1, (long)b->part, n, 0);
+	return got > 0 ? (uint32_t)got : 0;
+}
+
+/* ------------------------------------------------------------------- callstack */
+
+struct window {
+	uintptr_t start, end;
+	const uint8_t *bytes;
+	uint32_t reads;
+};
+
+/* The two words at bp: the caller's frame pointer and the return address. */
+static bool read_frame(struct buffer *b, struct window *w, uintptr_t bp, uintptr_t frame[2])
+{
+	if (bp < w->start || w->end < 16 || bp > w->end - 16) {
+		if (w->reads++ == WINDOWS_MAX)
+			return false;
+		w->bytes = b->window;
+		w->start = bp;
+		w->end = bp + read_memory(b, b->window, bp, WINDOW);
+		if (w->end - w->start < 16)
+			return false;
+	}
+	__builtin_memcpy(frame, w->bytes + (bp - w->start), 16);
+	return true;
+}
+
+static uint32_t walk(struct buffer *b, uintptr_t ip, uintptr_t sp, uintptr_t bp)
+{
+	struct window w = { sp, (sp | (HODO_PAGE - 1)) + 1, (const uint8_t *)sp, 0 };
+	uintptr_t from = sp, frame[2];
+	uint32_t n = 0;
+
+	b->address[n++] = ip;
+	/* Stacks grow down: a frame pointer that does not go up is none. */
+	while (n < config.depth_max && bp >= from && bp - from <= FRAME_MAX && bp % sizeof(bp) == 0 &&
+	       bp < UINTPTR_MAX - 2 * WINDOW && read_frame(b, &w, bp, frame) && frame[1] >= HODO_PAGE) {
+		b->address[n++] = frame[1];
+		from = bp + 1;
+		bp = frame[0];
+	}
+	return n;
+}
+
+/* ---------------------------------------------------------------------- gather */
+
+static void add_piece(struct hodo_context *c, const void *data, size_t len)
+{
+	if (len == 0)
+		return;
+	c->piece[c->n++] = (struct hodo_piece){ data, len };
+	c->total += len;
 }
 
 void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uintptr_t bp)
 {
+	uint32_t flags = config.flags, n;
+	uint8_t *start = c->fixed, *at = start;
+	struct buffer *b = 0;
+
 	c->n = 0;
 	c->total = 0;
+	if (flags & (HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK))
+		b = take_buffer();
+	c->buffer = b;
+	if (flags & HODO_CONTEXT_COMM)
+		at = put_comm(at);
+	if (flags & HODO_CONTEXT_PID)
+		at = put32(at, current_pid());
+	if (flags & HODO_CONTEXT_IP)
+		at = put64(at, ip);
+	if (flags & HODO_CONTEXT_CALLSTACK) {
+		n = b ? walk(b, ip, sp, bp) : 0;
+		at = put32(at, n);
+		add_piece(c, start, (size_t)(at - start));
+		start = at;
+		if (n)
+			add_piece(c, b->address, n * sizeof(b->address[0]));
+	}
+	if (flags & HODO_CONTEXT_STACK) {
+		n = b ? read_memory(b, b->stack, sp, config.stack_bytes) : 0;
+		at = put64(put64(put64(put32(at, 3), ip), sp), bp);
+		at = put32(at, n);
+		add_piece(c, start, (size_t)(at - start));
+		start = at;
+		if (n)
+			add_piece(c, b->stack, n);
+	}
+	if (flags & HODO_CONTEXT_COUNTERS)
+		at = hodo_counters_put(at, epoch);
+	add_piece(c, start, (size_t)(at - start));
 }

@@ -392,14 +392,19 @@ static __attribute__((noinline)) void emit_context(struct hodo_state *state, con
 	for (size_t i = 0; i < count; i++)
 		c.piece[c.n++] = pieces[i];
 	emit_checked(state, c.piece, c.n, c.total + total, on);
+	hodo_context_release(&c);
 }
 
 static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
-		      const struct origin *from)
+		      struct origin *from)
 {
 	struct hodo_event *event = state->event;
 	uint32_t on, section;
 
+	/* bp is the function's that is to be left out. */
+	if (state->outline == 1)
+		*from = (struct origin){ ((uintptr_t *)from->bp)[1], from->bp + 2 * sizeof(uintptr_t),
+					 ((uintptr_t *)from->bp)[0] };
 	if (hodo_process_forked())
 		hodo_process_after_fork();
 	section = hodo_section_enter();

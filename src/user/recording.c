@@ -225,6 +225,8 @@ void hodo_recording_drop(void)
 	ending = stuck = false;
 	r->by = HODO_BY_NOBODY;
 	r->recorder = 0;
+	if (r->context_len)
+		hodo_context_end();
 	r->context_len = r->conditions_len = r->conditions = r->functions_len = 0;
 	if (r->shm)
 		hodo_sys2(SYS_munmap, r->shm, r->layout.total);

@@ -58,6 +58,8 @@ static bool catalog_room(uint32_t size)
 	uint64_t grown = catalog_size ? 2 * catalog_size : 256 << 10;
 	void *p;
 
+	if (catalog && catalog_used + size > HODO_CATALOG_SIZE - sizeof(struct hodo_record_context))
+		return false;
 	if (catalog && size <= catalog_size - catalog_used)
 		return true;
 	if (grown > HODO_CATALOG_SIZE)
@@ -93,14 +95,25 @@ static uint32_t catalog_append(struct hodo_record *record, uint32_t size)
 	return at;
 }
 
+/* First what the events' context is: their sizes depend on it. */
+static void export_context(void)
+{
+	const struct hodo_recording *r = &hodo_recording;
+	struct hodo_record_context record = { .head = { sizeof(record), HODO_RECORD_CONTEXT, 0 } };
+
+	if (r->context_len != sizeof(record.config))
+		return;
+	__builtin_memcpy(&record.config,
+			 r->text + r->patterns_len + r->filter_len + r->functions_len + r->conditions_len,
+			 sizeof(record.config));
+	shm_append(&record, sizeof(record));
+}
+
 void hodo_catalog_export(void)
 {
-	struct hodo_shm *shm = hodo_shm();
-
-	if (!catalog || catalog_used <= 8)
-		return;
-	__builtin_memcpy(hodo_recording.shm + HODO_SHM_CATALOG, catalog + 8, catalog_used - 8);
-	hodo_store_release(&shm->catalog_used, catalog_used - 8);
+	export_context();
+	if (catalog && catalog_used > 8)
+		shm_append(catalog + 8, (uint32_t)catalog_used - 8);
 }
 
 const uint8_t *hodo_catalog_bytes(uint64_t *len)

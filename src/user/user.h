@@ -181,6 +181,7 @@ HODO_HIDDEN void hodo_context_end(void);    /* it has ended; nobody gathers */
 /* ip, sp, bp of the function where the event stands. In a section. */
 HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uintptr_t bp);
 HODO_HIDDEN void hodo_context_release(struct hodo_context *c); /* the event is written */
+HODO_HIDDEN bool hodo_context_addresses(void); /* some of it are addresses of code, or lead to such */
 
 /* registry.c; all under the control lock */
 extern HODO_HIDDEN struct hodo_event hodo_events[HODO_EVENTS_MAX];

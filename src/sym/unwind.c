@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.c - unwinds a saved stack by libdwfl, as a process of one thread whose
+ * memory is the piece of stack that there is.
+ *
+ * The modules are reported by their addresses, and their files opened once an address
+ * in them is asked for. No debug files are looked for: what unwinding needs is loaded, and so in the
+ * file itself; and libdwfl's own search may ask servers.
+ *
+ * x86-64 alone: the numbers of the registers are its.
+ */
+#include "unwind.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define THREAD 1
+enum { DWARF_RBP = 6, DWARF_RSP = 7 };
+
+struct hodo_sym_unwinder {
+	Dwfl *dwfl;
+	struct hodo_sym_module *modules;
+	uint32_t n;
+	const struct hodo_sym_stack *stack; /* the one being unwound */
+	uint64_t *addresses;
+	uint32_t found, max;
+};
+
+/* ---------------------------------------------------------------------- modules */
+
+static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	const struct hodo_sym_module *module = *data;
+	struct hodo_sym_elf e = { .fd = -1 };
+	int fd;
+
+	(void)m, (void)name, (void)base, (void)elf;
+	if (!module || hodo_sym_elf_open(&e, module->path) < 0)
+		return -1;
+	if (module->build_id_len && hodo_sym_elf_check(&e, module->build_id, module->build_id_len) < 0) {
+		hodo_sym_elf_close(&e);
+		return -1;
+	}
+	fd = dup(e.fd);
+	hodo_sym_elf_close(&e);
+	if (fd >= 0)
+		*file_name = strdup(module->path);
+	return fd;
+}
+
+static int find_nothing(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, const char *file,
+			const char *link, GElf_Word crc, char **found)
+{
+	(void)m, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
+	return -1;
+}
+
+/* ----------------------------------------------------------------------- memory */
+
+static pid_t next_thread(Dwfl *dwfl, void *data, void **thread)
+{
+	(void)dwfl, (void)data;
+	if (*thread)
+		return 0;
+	*thread = data;
+	return THREAD;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *data, void **thread)
+{
+	(void)dwfl;
+	*thread = data;
+	return tid == THREAD;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *data)
+{
+	const struct hodo_sym_stack *s = ((const struct hodo_sym_unwinder *)data)->stack;
+	uint64_t at = addr - s->sp, value;
+
+	(void)dwfl;
+	if (s->nbytes < sizeof(value) || at > s->nbytes - sizeof(value))
+		return false;
+	memcpy(&value, s->bytes + at, sizeof(value));
+	*word = value;
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *data)
+{
+	const struct hodo_sym_stack *s = ((const struct hodo_sym_unwinder *)data)->stack;
+	const Dwarf_Word registers[2] = { s->bp, s->sp };
+
+	_Static_assert(DWARF_RSP == DWARF_RBP + 1, "set together");
+	/* Within the call, not behind it: what follows may be of another function. */
+	dwfl_thread_state_register_pc(thread, s->ip - 1);
+	return dwfl_thread_state_registers(thread, DWARF_RBP, 2, registers);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+/* ------------------------------------------------------------------- new and free */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hodo_sym_module *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+static bool report_modules(struct hodo_sym_unwinder *u)
+{
+	uint64_t end = 0;
+
+	dwfl_report_begin(u->dwfl);
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct hodo_sym_module *m = &u->modules[i];
+		Dwfl_Module *reported;
+		void **data;
+
+		if (m->start < end || m->end <= m->start)
+			continue;
+		reported = dwfl_report_module(u->dwfl, m->path, m->start, m->end);
+		if (!reported)
+			continue;
+		end = m->end;
+		dwfl_module_info(reported, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+		*data = m;
+	}
+	return dwfl_report_end(u->dwfl, NULL, NULL) == 0;
+}
+
+struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *modules, uint32_t n)
+{
+	static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo = find_nothing };
+	struct hodo_sym_unwinder *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->modules = calloc(n ? n : 1, sizeof(*u->modules));
+	u->dwfl = dwfl_begin(&callbacks);
+	if (u->modules && n)
+		memcpy(u->modules, modules, n * sizeof(*modules));
+	u->n = n;
+	if (u->modules)
+		qsort(u->modules, n, sizeof(*u->modules), by_start);
+	if (!u->modules || !u->dwfl || !report_modules(u)) {
+		hodo_sym_unwinder_free(u);
+		return NULL;
+	}
+	return u;
+}
+
+void hodo_sym_unwinder_free(struct hodo_sym_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	if (unwinder->dwfl)
+		dwfl_end(unwinder->dwfl);
+	free(unwinder->modules);
+	free(unwinder);
+}
+
+/* ----------------------------------------------------------------------- unwind */
+
+static int take_frame(Dwfl_Frame *frame, void *data)
+{
+	struct hodo_sym_unwinder *u = data;
+	Dwarf_Addr pc;
+
+	if (u->found == u->max || !dwfl_frame_pc(frame, &pc, NULL))
+		return DWARF_CB_ABORT;
+	u->addresses[u->found] = u->found ? pc : u->stack->ip;
+	u->found++;
+	return DWARF_CB_OK;
+}
+
+/* libdwfl asks for the machine once, of some module's file. */
+static bool attach(struct hodo_sym_unwinder *u)
+{
+	Dwfl_Module *m = dwfl_addrmodule(u->dwfl, u->stack->ip - 1);
+	GElf_Addr bias;
+
+	if (dwfl_pid(u->dwfl) >= 0)
+		return true;
+	return m && dwfl_module_getelf(m, &bias) && dwfl_attach_state(u->dwfl, NULL, THREAD, &thread_callbacks, u);
+}
+
+uint32_t hodo_sym_unwind(struct hodo_sym_unwinder *unwinder, const struct hodo_sym_stack *stack, uint64_t *addresses,
+			 uint32_t max)
+{
+	struct hodo_sym_unwinder *u = unwinder;
+
+	u->stack = stack;
+	u->addresses = addresses;
+	u->max = max;
+	u->found = 0;
+	if (attach(u))
+		dwfl_getthread_frames(u->dwfl, THREAD, take_frame, u);
+	if (u->found == 0 && max > 0)
+		addresses[u->found++] = stack->ip;
+	return u->found;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.h - the callers in a piece of stack that was saved, by the unwind
+ * data of the files that were mapped (elfutils). Knows nothing of traces.
+ *
+ * Files and stacks are hostile input. One unwinder by one thread at a time.
+ */
+#ifndef HODO_SYM_UNWIND_H
+#define HODO_SYM_UNWIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hodo_sym_unwinder;
+
+/* An executable or library, as it was mapped. Texts and bytes must live as long as the unwinder. */
+struct hodo_sym_module {
+	const char *path;
+	const uint8_t *build_id; /* a file with another one is not used */
+	size_t build_id_len;     /* 0: any file will do */
+	uint64_t start, end;     /* addresses */
+};
+
+struct hodo_sym_stack {
+	uint64_t ip, sp, bp; /* ip stands behind a call */
+	const uint8_t *bytes; /* from sp upwards */
+	size_t nbytes;
+};
+
+/* modules are copied; of two that overlap the first counts. NULL: no memory. */
+struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *modules, uint32_t n);
+void hodo_sym_unwinder_free(struct hodo_sym_unwinder *unwinder); /* NULL is allowed */
+
+/* addresses: ip, and then return addresses, innermost first, at most max. How many. */
+uint32_t hodo_sym_unwind(struct hodo_sym_unwinder *unwinder, const struct hodo_sym_stack *stack, uint64_t *addresses,
+			 uint32_t max);
+
+#endif
