@@ -303,7 +303,6 @@ static int open_session(struct recording *r)
 		.fields = &r->options.fields,
 		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
 		.context = o->context.flags ? &o->context : NULL,
-		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
 		.report = report, .arg = r,
 	};

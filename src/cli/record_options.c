@@ -31,8 +31,6 @@ static const char usage_text[] =
 	"      --filter EXPR    record events for which EXPR on their fields holds\n"
 	"      --context WHAT[,WHAT...]  store with each event: comm, pid, ip, callstack[=DEPTH],\n"
 	"                       stack[=BYTES], perf:COUNTER\n"
-	"      --context WHAT[,WHAT...]  store with each event: comm, pid, ip, callstack[=DEPTH],\n"
-	"                       stack[=BYTES], perf:COUNTER\n"
 	"      --duration TIME  stop recording after TIME seconds (or with s, m or h), and wait for CMD\n"
 	"      --max-size SIZE  stop recording when so much is on the disk, and wait for CMD\n"
 	"      --rotate SIZE|TIME  write parts of SIZE (64M), or of TIME (30s, 5m, 2h); or both\n"
@@ -109,7 +107,6 @@ static const struct option long_options[] = {
 	{ "on-crash", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_CRASH },
 	{ "on-exit", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_EXIT },
 	{ "filter", required_argument, NULL, OPT_FILTER },
-	{ "context", required_argument, NULL, OPT_CONTEXT },
 	{ "context", required_argument, NULL, OPT_CONTEXT },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "max-size", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_MAX_SIZE },
@@ -189,8 +186,6 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 		return 0;
 	case OPT_FILTER:
 		return set_filter(o, value);
-	case OPT_CONTEXT:
-		return hodo_context_options_add(&o->context, value);
 	case OPT_CONTEXT:
 		return hodo_context_options_add(&o->context, value);
 	case OPT_DURATION:

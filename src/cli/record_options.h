@@ -12,7 +12,6 @@
 
 #include "record_attach.h"
 #include "record_context.h"
-#include "record_context.h"
 #include "record_functions.h"
 #include "record_limits.h"
 #include "record_snapshots.h"
@@ -27,7 +26,6 @@ struct hodo_record_options {
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
 	struct hodo_function_options functions;
-	struct hodo_context_config context; /* flags 0: none */
 	struct hodo_context_config context; /* flags 0: none */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
