@@ -478,7 +478,8 @@ static int start_thread(void)
 	return -error;
 }
 
-int hodo_listener_start(uint32_t why)
+/* Without waiting for the thread. */
+static int begin_listening(uint32_t why)
 {
 	uint32_t idle = IDLE;
 	int error;
@@ -494,6 +495,15 @@ int hodo_listener_start(uint32_t why)
 	}
 	if (why < why_listen)
 		why_listen = why;
+	return 0;
+}
+
+int hodo_listener_start(uint32_t why)
+{
+	int error = begin_listening(why);
+
+	if (error)
+		return error;
 	while (hodo_load_acquire(&state) == STARTING) {
 		struct timespec pause = { 0, 50000 };
 
@@ -526,9 +536,15 @@ HODO_PUBLIC int hodo_listen(void)
 	return hodo_listener_start(1);
 }
 
-/* Called by hodo attach in a thread that it stopped: abi.h says nothing of it, hodo of the same version does. */
-HODO_PUBLIC int hodo_attach_(void);
-int hodo_attach_(void)
+/*
+ * Called by hodo attach in a thread that it stopped: abi.h says nothing of it, hodo of the same version does. The
+ * thread does not wait, which might take long on a busy machine; answer: 0 or negative errno, and the addresses of where
+ * the rest will be told.
+ */
+HODO_PUBLIC void hodo_attach_(int64_t answer[3]);
+void hodo_attach_(int64_t answer[3])
 {
-	return hodo_listener_start(2);
+	answer[1] = (int64_t)(uintptr_t)&state;
+	answer[2] = (int64_t)(uintptr_t)&start_error;
+	answer[0] = begin_listening(2);
 }

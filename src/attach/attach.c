@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.c - bringing libhodo into a process that runs: looks at it from outside, then stops
+ * a thread after the other for a moment until one stands where it may be made to call.
+ *
+ * All of it is done by a child of the caller, in a session of its own and with
+ * signals blocked: Ctrl-C, or the end of the caller, does not come between. A thread
+ * whose tracer is killed all the same finds its way back by itself (call.c).
+ */
+#ifdef __x86_64__
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "internal.h"
+
+#define TRY_MS    5000 /* for a safe moment */
+#define START_MS  5000 /* for the thread that listens */
+#define TICK_US   5000
+#define AGAIN_MAX 3    /* exec in between */
+
+struct answer {
+	int error;
+	struct hodo_attach_done done;
+	char why[HODO_ATTACH_WHY];
+};
+
+struct thread {
+	pid_t tid;
+	int rank; /* smaller is better */
+};
+
+struct search {
+	struct hodo_attach_target *t;
+	struct hodo_attach_places places;
+	struct hodo_attach_unwind *unwind;
+	struct hodo_attach_tracee tracee;
+	struct hodo_attach_stack stack;
+	struct hodo_attach_done *done;
+	struct thread threads[HODO_ATTACH_THREADS_MAX];
+	uint32_t nthreads;
+	uint64_t seed;
+	int seccomp; /* mode of a thread that was left out for it */
+	char reason[128];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* Not in step with what the program does. */
+static void pause_random(struct search *s, uint32_t us_max)
+{
+	struct timespec ts = { 0, 0 };
+
+	s->seed = s->seed * 6364136223846793005ull + 1442695040888963407ull;
+	ts.tv_nsec = (long)((s->seed >> 33) % us_max + 50) * 1000;
+	nanosleep(&ts, NULL);
+}
+
+/* -------------------------------------------------------------------- threads */
+
+/* How well the call is suited that the thread stands in: those first that a stop does not change in any way. */
+static int rank_of_call(const char *text)
+{
+	if (strncmp(text, "running", 7) == 0)
+		return 4;
+	switch (strtol(text, NULL, 10)) {
+	case SYS_futex: case SYS_ppoll: case SYS_poll: case SYS_select: case SYS_pselect6: case SYS_wait4:
+	case SYS_waitid: case SYS_pause: case SYS_rt_sigsuspend: case SYS_nanosleep: case SYS_clock_nanosleep:
+	case SYS_accept: case SYS_accept4: case SYS_read:
+		return 1;
+	case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_recvfrom: case SYS_recvmsg: case SYS_rt_sigtimedwait:
+		return 2;
+	case SYS_write: case SYS_writev: case SYS_sendto: case SYS_sendmsg: case SYS_connect:
+		return 5;
+	}
+	return 3;
+}
+
+/* False: this thread is none to be stopped. */
+static bool rank_thread(struct search *s, struct thread *thread)
+{
+	char name[64], text[8192], *p;
+	const char *value;
+	unsigned long flags;
+	char state;
+
+	snprintf(name, sizeof(name), "task/%d/stat", (int)thread->tid);
+	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+		return false;
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+		return false;
+	if ((state != 'S' && state != 'R') || (flags & 0x10 /* PF_IO_WORKER */))
+		return false;
+	snprintf(name, sizeof(name), "task/%d/status", (int)thread->tid);
+	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+		return false;
+	value = hodo_attach_status(text, "Seccomp");
+	if (value && atoi(value) != 0) {
+		s->seccomp = atoi(value);
+		return false;
+	}
+	snprintf(name, sizeof(name), "task/%d/syscall", (int)thread->tid);
+	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+		thread->rank = state == 'S' ? 3 : 4;
+	else
+		thread->rank = rank_of_call(text);
+	return true;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct thread *x = a, *y = b;
+
+	return x->rank != y->rank ? x->rank - y->rank : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void list_threads(struct search *s)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+
+	s->nthreads = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->t->pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)) && s->nthreads < HODO_ATTACH_THREADS_MAX) {
+		struct thread *thread = &s->threads[s->nthreads];
+
+		thread->tid = atoi(entry->d_name);
+		if (thread->tid > 0 && rank_thread(s, thread))
+			s->nthreads++;
+	}
+	if (dir)
+		closedir(dir);
+	qsort(s->threads, s->nthreads, sizeof(s->threads[0]), by_rank);
+}
+
+/* -------------------------------------------------------------------- one moment */
+
+/* 0: done; -EAGAIN: not a good moment; another negative errno. */
+static int try_thread(struct search *s, pid_t tid, int64_t answer[3])
+{
+	struct hodo_attach_tracee *e = &s->tracee;
+	int error;
+
+	e->target = s->t;
+	e->tid = tid;
+	e->done = s->done;
+	error = hodo_attach_tracee_stop(e);
+	if (error)
+		return error;
+	if (e->genuine) {
+		snprintf(s->reason, sizeof(s->reason), "about to take a signal");
+		error = -EAGAIN;
+	} else if (hodo_attach_tracee_in_rseq(e)) {
+		snprintf(s->reason, sizeof(s->reason), "in restartable sequences");
+		error = -EAGAIN;
+	} else if (!hodo_attach_unwind_safe(s->unwind, e, &s->stack)) {
+		snprintf(s->reason, sizeof(s->reason), "%s", s->stack.reason);
+		error = -EAGAIN;
+	} else {
+		error = hodo_attach_call(e, &s->places, &s->stack, answer);
+	}
+	/* -ESRCH, -ETIMEDOUT: it is not in a stop. Our end lets it go. */
+	if (error != -ESRCH && error != -ETIMEDOUT)
+		hodo_attach_tracee_release(e);
+	return error;
+}
+
+static int refuse_moment(struct search *s)
+{
+	struct hodo_attach_target *t = s->t;
+
+	if (s->seccomp && !s->nthreads)
+		return hodo_attach_refuse(t, -EPERM,
+			"process %d is in a seccomp sandbox (mode %d), which might end it: start it with HODO_LISTEN=1", t->pid,
+			s->seccomp);
+	if (!s->reason[0])
+		return hodo_attach_refuse(t, -EBUSY, "process %d has no thread that could be stopped: try again", t->pid);
+	return hodo_attach_refuse(t, -EBUSY,
+				  "process %d: in %d s its threads were always %s: try again, or start it with HODO_LISTEN=1",
+				  t->pid, TRY_MS / 1000, s->reason);
+}
+
+static int refuse_call(struct search *s, int error)
+{
+	struct hodo_attach_target *t = s->t;
+
+	switch (error) {
+	case -ESRCH:
+		return error;
+	case -EPERM:
+		return hodo_attach_refuse(t, error, "process %d may not be stopped (a debugger, or the system's rules): "
+					  "start it with HODO_LISTEN=1", t->pid);
+	case -EFAULT:
+		return hodo_attach_refuse(t, error, "process %d: loading libhodo went wrong there (a fault)", t->pid);
+	case -ETIMEDOUT:
+		return hodo_attach_refuse(t, error, "process %d: the thread %d waits for another one and listens later: "
+					  "try again", t->pid, s->tracee.tid);
+	case -ENOEXEC:
+		return error; /* said already */
+	}
+	return hodo_attach_refuse(t, error, "process %d could not be made to listen: %s", t->pid, strerror(-error));
+}
+
+static int search(struct search *s, int64_t answer[3])
+{
+	uint64_t until = now_ms() + TRY_MS;
+	int error;
+
+	do {
+		s->seccomp = 0;
+		list_threads(s);
+		if (!s->nthreads && s->seccomp)
+			break;
+		for (uint32_t i = 0; i < s->nthreads && now_ms() < until; i++) {
+			/* Each that waits, and a few of those that run. */
+			error = try_thread(s, s->threads[i].tid, answer);
+			if (!error)
+				return 0;
+			if (error == -ESRCH && hodo_attach_target_same(s->t) && !s->tracee.seized)
+				continue; /* the thread alone has ended */
+			if (error != -EAGAIN)
+				return refuse_call(s, error);
+			pause_random(s, 2000);
+		}
+		pause_random(s, 8000);
+	} while (now_ms() < until);
+	return refuse_moment(s);
+}
+
+/* ------------------------------------------------------------------- all together */
+
+/* answer: what hodo_attach_() left: negative errno; addresses of its thread's state (1: starting) and error. */
+static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
+{
+	uint64_t until = now_ms() + START_MS;
+	uint32_t state = 1;
+	int32_t error = (int32_t)answer[0];
+
+	while (!error && state == 1 && now_ms() < until) {
+		struct timespec pause = { 0, 200000 };
+
+		if (!hodo_attach_read(t, (uint64_t)answer[1], &state, sizeof(state)) ||
+		    !hodo_attach_read(t, (uint64_t)answer[2], &error, sizeof(error)))
+			return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+		if (state == 1)
+			nanosleep(&pause, NULL);
+	}
+	if (error || state == 1)
+		return hodo_attach_refuse(t, error ? error : -ETIMEDOUT, "process %d could not listen: %s", t->pid,
+					  strerror(error ? -error : ETIMEDOUT));
+	return 0;
+}
+
+static int attach_once(struct hodo_attach_target *t, const char *library, struct hodo_attach_done *done)
+{
+	struct search *s = calloc(1, sizeof(*s));
+	int64_t answer[3] = { -EIO, 0, 0 };
+	int error;
+
+	if (!s)
+		return hodo_attach_refuse(t, -ENOMEM, "out of memory");
+	s->t = t;
+	s->done = done;
+	s->seed = (uint64_t)getpid() * 0x9e3779b97f4a7c15ull + now_ms();
+	error = hodo_attach_target_open(t);
+	if (!error)
+		error = hodo_attach_objects_open(t);
+	if (!error)
+		error = hodo_attach_places_find(t, &s->places, library);
+	if (!error) {
+		s->unwind = hodo_attach_unwind_open(t);
+		error = s->unwind ? search(s, answer)
+				  : hodo_attach_refuse(t, -ENOMEM, "the stacks of process %d cannot be read", t->pid);
+	}
+	if (!error)
+		error = wait_listening(t, answer);
+	hodo_attach_unwind_close(s->unwind);
+	hodo_attach_objects_close(t);
+	hodo_attach_target_close(t);
+	free(s);
+	return error;
+}
+
+static void on_tick(int signal)
+{
+}
+
+static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
+{
+	struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
+	struct sigaction action = { .sa_handler = on_tick };
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	sigset_t mask;
+
+	setsid();
+	sigfillset(&mask);
+	sigdelset(&mask, SIGALRM);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	setitimer(ITIMER_REAL, &tick, NULL);
+	for (int i = 0; i < AGAIN_MAX; i++) {
+		struct hodo_attach_target t = { .pid = pid, .pidfd = pidfd, .why = a->why, .why_size = sizeof(a->why) };
+
+		a->why[0] = 0;
+		a->error = attach_once(&t, library, &a->done);
+		if (a->error != -ESRCH || poll(&end, 1, 0) != 0)
+			break;
+	}
+	if (a->error == -ESRCH && !a->why[0])
+		snprintf(a->why, sizeof(a->why), "process %d has ended", (int)pid);
+}
+
+static bool read_all(int fd, void *to, size_t len)
+{
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = read(fd, (char *)to + have, len - have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		have += (size_t)n;
+	}
+	return true;
+}
+
+static void attach_in_child(int fd, pid_t pid, int pidfd, const char *library)
+{
+	struct answer a = { 0 };
+	ssize_t n;
+
+	attach(pid, pidfd, library, &a);
+	n = write(fd, &a, sizeof(a)); /* at once: a pipe holds so much */
+	_exit(n == sizeof(a) ? 0 : 1);
+}
+
+int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
+			size_t why_size)
+{
+	struct answer a = { .error = -EIO };
+	char path[4096];
+	pid_t child;
+	int fds[2];
+
+	if (!realpath(library, path)) {
+		snprintf(why, why_size, "%s: %s", library, strerror(errno));
+		return -errno;
+	}
+	if (pipe2(fds, O_CLOEXEC) != 0) {
+		snprintf(why, why_size, "a pipe: %s", strerror(errno));
+		return -errno;
+	}
+	child = fork();
+	if (child == 0)
+		attach_in_child(fds[1], pid, pidfd, path);
+	close(fds[1]);
+	if (child < 0 || !read_all(fds[0], &a, sizeof(a)))
+		snprintf(a.why, sizeof(a.why), "the process that was to stop %d was ended", (int)pid);
+	close(fds[0]);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	a.why[sizeof(a.why) - 1] = 0;
+	if (why_size)
+		snprintf(why, why_size, "%s", a.why);
+	if (done)
+		*done = a.done;
+	return a.error;
+}
+
+#else /* another architecture */
+
+#include <errno.h>
+#include <stdio.h>
+#include "attach.h"
+
+int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
+			size_t why_size)
+{
+	snprintf(why, why_size, "process %d: only processes that listen can be recorded on this architecture: start it with "
+		 "HODO_LISTEN=1", (int)pid);
+	return -EOPNOTSUPP;
+}
+
+#endif

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call.c - calls made in a thread that was stopped, each of which finds its way back to
+ * where the thread stood without us, should we be killed in the middle.
+ *
+ * The thread is given a stack of its own. Above the called function's frame lies
+ * what it returns to: pieces of code that libc has anyway, and their data.
+ *
+ *	called function ──► raise(S) ──► rt_sigreturn ──► syscall(FUTEX_WAKE_OP) ──► rt_sigreturn ──► where it stood
+ *	                        │        (registers of      (puts errno back)         (registers of
+ *	                        ▼         the next step)                               where it stood)
+ *	              we are told here, and go on otherwise
+ *
+ * S is a signal that does nothing by default. While we live its delivery stops the thread
+ * for us, and we drop it; when we do not, it does nothing, and the thread goes on to
+ * a signal frame like those that the kernel itself makes for handlers. So at each
+ * moment, what the thread would do if it were let go is right; the stack stays mapped
+ * then. Registers are set last when a step is prepared and last when all is put back.
+ *
+ * The stack itself is mapped, and unmapped, by a system call whose return leads to such a
+ * frame too. That one needs a place before there is a stack: below the
+ * thread's own, where a signal's frame would be, if that is surely free; else the end of some
+ * object's last page, which is mapped and used by nobody. Where there is
+ * neither, our death in these few microseconds would be noticed.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "internal.h"
+
+#define SETSIGMASK     0x420b /* PTRACE_SETSIGMASK */
+#define STACK_BYTES    (256u << 10)
+#define DATA_BYTES     (24u << 10) /* at its end */
+#define CALL_MS        10000
+#define RED_ZONE       128
+#define STEPS_MAX      400000
+#define CHAIN_BYTES    1024
+#define NO_ERROR       ((int64_t)-4096)
+
+/* As the kernel lays it out (asm/ucontext.h, asm/sigcontext.h): what rt_sigreturn reads. */
+struct context {
+	uint64_t flags, link, stack, stack_flags, stack_size;
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
+	uint16_t cs, gs, fs, ss;
+	uint64_t error, trap, old_mask, cr2, fpstate, reserved[8];
+	uint64_t mask;
+};
+_Static_assert(sizeof(struct context) == 304, "ucontext is frozen");
+
+#define STRICT_SS 7 /* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS */
+
+/* Where rsp points when a function is called: at the first. */
+struct chain {
+	uint64_t ret, pop_rdi, signal, raise; /* ret: so that raise() finds its stack aligned */
+	uint64_t restorer;
+	struct context put_errno;
+	uint64_t restorer_again;
+	struct context back; /* flags: also the sixth argument of put_errno's system call */
+};
+
+struct data {
+	char library[4096];
+	int64_t answer[3];
+	uint64_t word; /* that nobody waits at */
+	uint8_t fpstate[HODO_ATTACH_XSTATE_MAX] __attribute__((aligned(64)));
+};
+_Static_assert(sizeof(struct data) <= DATA_BYTES, "fits");
+
+/* The place that mapping and unmapping return to: this, and the vector state behind it. */
+struct landing {
+	uint64_t restorer;
+	struct context back;
+};
+
+struct call {
+	struct hodo_attach_tracee *e;
+	const struct hodo_attach_places *p;
+	uint64_t landing;      /* 0: there is none */
+	uint32_t landing_size; /* to be cleared afterwards, 0: not */
+	uint64_t stack, chain, data;
+	uint64_t busy_mask;
+	int signal;
+};
+
+/* --------------------------------------------------------------------- frames */
+
+static void fill_context(struct context *c, const struct hodo_attach_tracee *e, const struct user_regs_struct *r,
+			 uint64_t mask, uint64_t fpstate)
+{
+	*c = (struct context){
+		.flags = STRICT_SS,
+		.stack_flags = 0xff, /* no such: the alternate stack stays as it is */
+		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14,
+		.r15 = r->r15, .rdi = r->rdi, .rsi = r->rsi, .rbp = r->rbp, .rbx = r->rbx, .rdx = r->rdx,
+		.rax = r->rax, .rcx = r->rcx, .rsp = r->rsp, .rip = r->rip, .eflags = r->eflags,
+		.cs = (uint16_t)r->cs, .ss = (uint16_t)r->ss,
+		.fpstate = fpstate, .mask = mask,
+	};
+}
+
+/* The vector state as a signal frame holds it; the size is that of e->xstate and four bytes more. */
+static uint32_t fill_fpstate(uint8_t *to, const struct hodo_attach_tracee *e)
+{
+	static const uint32_t magic1 = 0x46505853, magic2 = 0x46505845;
+	uint32_t size = e->xstate_size, whole = size + 4;
+	uint64_t features;
+
+	memcpy(to, e->xstate, size);
+	memcpy(&features, e->xstate + 464, sizeof(features)); /* the kernel puts the mask of all there */
+	memset(to + 464, 0, 48);
+	memcpy(to + 464, &magic1, 4);
+	memcpy(to + 468, &whole, 4);
+	memcpy(to + 472, &features, 8);
+	memcpy(to + 480, &size, 4);
+	memcpy(to + size, &magic2, 4);
+	return whole;
+}
+
+static bool set_regs(struct call *c, const struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_SETREGS, c->e->tid, 0, regs) == 0;
+}
+
+static bool set_mask(struct call *c, uint64_t mask)
+{
+	return ptrace(SETSIGMASK, c->e->tid, sizeof(mask), &mask) == 0;
+}
+
+static bool set_xstate(struct call *c, const uint8_t *xstate)
+{
+	struct iovec v = { (void *)xstate, c->e->xstate_size };
+
+	return ptrace(PTRACE_SETREGSET, c->e->tid, (void *)NT_X86_XSTATE, &v) == 0;
+}
+
+/* -------------------------------------------------------------------- the landing */
+
+static uint64_t on_own_stack(struct call *c, const struct hodo_attach_stack *stack, size_t size)
+{
+	const struct hodo_attach_target *t = c->e->target;
+	uint64_t sp = c->e->regs.rsp, at = (sp - RED_ZONE - size) & ~63ull;
+	const struct hodo_attach_map *m = hodo_attach_map_at(t, sp);
+
+	if (!stack->ordinary || !m || !m->writable || at < m->start + 4096 || at > sp || stack->top > m->end)
+		return 0;
+	if (strcmp(m->name, "[stack]") == 0)
+		return at;
+	/* One of libc's for a thread has a guard below. */
+	if (m == t->maps || m[-1].end != m->start || m[-1].readable || m[-1].writable || m->inode)
+		return 0;
+	return at;
+}
+
+static uint64_t behind_object(const struct hodo_attach_target *t, const struct hodo_attach_object *o, size_t size)
+{
+	static const uint8_t zeros[4096];
+	uint8_t bytes[4096];
+	size_t n;
+
+	if (o->kind == HODO_ATTACH_LOADER || elf_getphdrnum(o->elf, &n) != 0)
+		return 0; /* the loader allocates from what is behind it */
+	for (size_t i = 0; i < n; i++) {
+		const struct hodo_attach_map *m;
+		uint64_t at, end;
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(o->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_W))
+			continue;
+		at = (o->bias + p.p_vaddr + p.p_memsz + 63) & ~63ull;
+		end = (at + 4095) & ~4095ull;
+		m = hodo_attach_map_at(t, at);
+		if (end - at < size || !m || !m->writable || m->end < end || !hodo_attach_read(t, at, bytes, end - at))
+			continue;
+		if (memcmp(bytes, zeros, end - at) == 0)
+			return at;
+	}
+	return 0;
+}
+
+static void make_landing(struct call *c, const struct hodo_attach_stack *stack)
+{
+	struct { struct landing l; uint8_t fpstate[HODO_ATTACH_XSTATE_MAX + 64]; } bytes;
+	const struct hodo_attach_target *t = c->e->target;
+	size_t size = sizeof(struct landing) + 64 + c->e->xstate_size + 4;
+	struct user_regs_struct regs;
+	uint64_t at, fpstate;
+
+	at = on_own_stack(c, stack, size);
+	for (uint32_t i = 0; i < t->nobjects && !at; i++) {
+		at = behind_object(t, &t->objects[i], size);
+		c->landing_size = at ? (uint32_t)size : 0;
+	}
+	if (!at)
+		return;
+	memset(&bytes, 0, sizeof(bytes));
+	fpstate = (at + sizeof(struct landing) + 63) & ~63ull;
+	hodo_attach_tracee_resumed(c->e, &regs);
+	bytes.l.restorer = c->p->restorer;
+	fill_context(&bytes.l.back, c->e, &regs, c->e->mask, fpstate);
+	fill_fpstate((uint8_t *)&bytes + (fpstate - at), c->e);
+	if (hodo_attach_write(t, at, &bytes, size))
+		c->landing = at;
+	else
+		c->landing_size = 0;
+}
+
+/* ----------------------------------------------------------------- system calls */
+
+/* A signal came while the thread was busy for us: it comes again, later. */
+static void take_signal(struct call *c, int signal)
+{
+	bool nothing = signal == c->signal && !(c->e->caught >> (signal - 1) & 1) && !(c->e->mask >> (signal - 1) & 1);
+
+	if (!nothing && signal != SIGTRAP)
+		c->e->held |= 1ull << (signal - 1);
+}
+
+/* Until the thread enters or leaves a system call. 0 or negative errno. */
+static int to_syscall(struct call *c)
+{
+	int status;
+
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, c->e->tid, 0, 0) != 0)
+			return -ESRCH;
+		status = hodo_attach_tracee_wait(c->e, CALL_MS);
+		if (status < 0)
+			return status;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return 0;
+		if (status >> 16 != PTRACE_EVENT_STOP)
+			take_signal(c, WSTOPSIG(status));
+	}
+}
+
+/* The result, or -ESRCH or -ETIMEDOUT in *error. */
+static int64_t system_call(struct call *c, uint64_t nr, const uint64_t a[6], int *error)
+{
+	struct user_regs_struct regs = c->e->regs;
+
+	regs.rip = c->p->syscall_return;
+	if (c->landing)
+		regs.rsp = c->landing;
+	regs.rax = nr;
+	regs.orig_rax = ~0ull;
+	regs.rdi = a[0];
+	regs.rsi = a[1];
+	regs.rdx = a[2];
+	regs.r10 = a[3];
+	regs.r8 = a[4];
+	regs.r9 = a[5];
+	*error = 0;
+	if (!set_regs(c, &regs) || !set_mask(c, c->busy_mask))
+		*error = -ESRCH;
+	if (!*error)
+		*error = to_syscall(c);
+	if (!*error)
+		*error = to_syscall(c);
+	if (!*error && ptrace(PTRACE_GETREGS, c->e->tid, 0, &regs) != 0)
+		*error = -ESRCH;
+	return *error ? *error : (int64_t)regs.rax;
+}
+
+/* -------------------------------------------------------------------- functions */
+
+/* The least likely to mean anything to the program. */
+static int choose_signal(const struct hodo_attach_tracee *e)
+{
+	static const int candidates[] = { SIGURG, SIGWINCH, SIGCHLD };
+	int best = SIGURG, least = 100;
+
+	for (int i = 0; i < 3; i++) {
+		int s = candidates[i] - 1, score = (int)(e->caught >> s & 1) * 2 + (int)(e->mask >> s & 1);
+
+		if (score < least) {
+			least = score;
+			best = candidates[i];
+		}
+	}
+	return best;
+}
+
+static bool make_stack(struct call *c)
+{
+	const struct hodo_attach_tracee *e = c->e;
+	struct user_regs_struct back, step = e->regs;
+	struct chain chain;
+	struct data data;
+	uint64_t errno_at = e->regs.fs_base + (uint64_t)c->p->errno_offset, fpstate;
+	int32_t number = 0;
+
+	memset(&chain, 0, sizeof(chain));
+	memset(&data, 0, sizeof(data));
+	c->data = c->stack + STACK_BYTES - DATA_BYTES;
+	c->chain = c->data - CHAIN_BYTES + 8;
+	fpstate = c->data + offsetof(struct data, fpstate);
+	snprintf(data.library, sizeof(data.library), "%s", c->p->library ? c->p->library : "");
+	data.answer[0] = -EIO;
+	fill_fpstate(data.fpstate, e);
+	if (!hodo_attach_read(e->target, errno_at, &number, sizeof(number)))
+		return false;
+
+	chain.ret = c->p->pop_rdi_return + 1;
+	chain.pop_rdi = c->p->pop_rdi_return;
+	chain.signal = (uint64_t)c->signal;
+	chain.raise = c->p->raise;
+	chain.restorer = chain.restorer_again = c->p->restorer;
+	/* syscall(SYS_futex, &word, FUTEX_WAKE_OP, 0, 0, &errno, set it to number) */
+	step.rip = c->p->syscall;
+	step.rsp = c->chain + offsetof(struct chain, restorer_again);
+	step.rdi = SYS_futex;
+	step.rsi = c->data + offsetof(struct data, word);
+	step.rdx = FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG;
+	step.rcx = step.r8 = 0;
+	step.r9 = errno_at;
+	step.eflags = 0x202;
+	fill_context(&chain.put_errno, e, &step, c->busy_mask, fpstate);
+	hodo_attach_tracee_resumed(e, &back);
+	fill_context(&chain.back, e, &back, e->mask, fpstate);
+	/* compared with 7: whatever comes of that, nobody waits */
+	chain.back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, number & 0xfff, FUTEX_OP_CMP_EQ, STRICT_SS) & 0xffffffff;
+	return hodo_attach_write(e->target, c->data, &data, offsetof(struct data, fpstate) + e->xstate_size + 4) &&
+	       hodo_attach_write(e->target, c->chain, &chain, sizeof(chain));
+}
+
+static bool is_fault(const struct hodo_attach_tracee *e, int signal)
+{
+	siginfo_t info;
+
+	if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGSYS)
+		return false;
+	return ptrace(PTRACE_GETSIGINFO, e->tid, 0, &info) == 0 && info.si_code > 0;
+}
+
+/* It is behind the tgkill(2) of raise(): the called function has returned. */
+static bool has_returned(const struct call *c, int signal)
+{
+	struct user_regs_struct regs;
+
+	return signal == c->signal && ptrace(PTRACE_GETREGS, c->e->tid, 0, &regs) == 0 && regs.orig_rax == SYS_tgkill &&
+	       regs.rax == 0 && regs.rdx == (uint64_t)signal && regs.rsp - c->stack < STACK_BYTES;
+}
+
+/* Runs until the called function has returned. 0; -EFAULT it failed with a fault; -ETIMEDOUT; -ESRCH. */
+static int run(struct call *c)
+{
+	int status, signal;
+
+	for (;;) {
+		if (ptrace(PTRACE_CONT, c->e->tid, 0, 0) != 0)
+			return -ESRCH;
+		status = hodo_attach_tracee_wait(c->e, CALL_MS);
+		if (status < 0)
+			return status;
+		signal = WSTOPSIG(status);
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			continue; /* others of the process are being stopped: it is our turn all the same */
+		if (has_returned(c, signal))
+			return 0;
+		if (is_fault(c->e, signal))
+			return -EFAULT;
+		take_signal(c, signal);
+	}
+}
+
+static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t second)
+{
+	struct user_regs_struct regs = c->e->regs;
+	struct chain chain;
+
+	/* What was consumed of it has been overwritten: a return address of raise()'s calls. */
+	if (!hodo_attach_read(c->e->target, c->chain, &chain, sizeof(chain)))
+		return -ESRCH;
+	chain.ret = c->p->pop_rdi_return + 1;
+	chain.pop_rdi = c->p->pop_rdi_return;
+	chain.signal = (uint64_t)c->signal;
+	chain.raise = c->p->raise;
+	if (!hodo_attach_write(c->e->target, c->chain, &chain, offsetof(struct chain, restorer)))
+		return -ESRCH;
+	regs.rip = function;
+	regs.rsp = c->chain;
+	regs.rdi = first;
+	regs.rsi = second;
+	regs.rax = regs.rbp = 0;
+	regs.orig_rax = ~0ull;
+	regs.eflags = 0x202;
+	return set_regs(c, &regs) ? 0 : -ESRCH;
+}
+
+/* An instruction at a time, so that the result is seen: for what is short, or seldom. */
+static int run_stepped(struct call *c, uint64_t *result)
+{
+	struct user_regs_struct regs;
+	int status;
+
+	for (unsigned int i = 0; i < STEPS_MAX; i++) {
+		if (ptrace(PTRACE_SINGLESTEP, c->e->tid, 0, 0) != 0)
+			return -ESRCH;
+		status = hodo_attach_tracee_wait(c->e, CALL_MS);
+		if (status < 0)
+			return status;
+		if (WSTOPSIG(status) != SIGTRAP && is_fault(c->e, WSTOPSIG(status)))
+			return -EFAULT;
+		if (WSTOPSIG(status) != SIGTRAP)
+			take_signal(c, WSTOPSIG(status));
+		if (ptrace(PTRACE_GETREGS, c->e->tid, 0, &regs) != 0)
+			return -ESRCH;
+		if (regs.rip == c->p->pop_rdi_return + 1 && regs.rsp == c->chain + 8) {
+			*result = regs.rax;
+			return 0;
+		}
+	}
+	return -ETIMEDOUT;
+}
+
+/* ------------------------------------------------------------------ what is called */
+
+/* As the calling convention wants them, whatever the program does with them. */
+static bool plain_vectors(struct call *c)
+{
+	uint8_t xstate[HODO_ATTACH_XSTATE_MAX];
+	static const uint32_t mxcsr = 0x1f80;
+	uint64_t used;
+
+	memcpy(xstate, c->e->xstate, c->e->xstate_size);
+	memcpy(&used, xstate + 512, sizeof(used));
+	used &= ~7ull; /* x87, SSE, AVX */
+	memcpy(xstate + 512, &used, sizeof(used));
+	memcpy(xstate + 24, &mxcsr, sizeof(mxcsr));
+	return set_xstate(c, xstate);
+}
+
+static int say_dlerror(struct call *c)
+{
+	struct hodo_attach_target *t = c->e->target;
+	uint64_t text = 0;
+	char bytes[160] = "";
+	int error = -ENOEXEC;
+
+	/* A trap would change what the program does with SIGTRAP where that is ignored or blocked. */
+	if ((c->e->ignored >> (SIGTRAP - 1) & 1) == 0 && (c->e->mask >> (SIGTRAP - 1) & 1) == 0) {
+		error = prepare(c, c->p->dlerror, 0, 0);
+		if (!error)
+			error = run_stepped(c, &text);
+		for (size_t i = 0; !error && text && i < sizeof(bytes) - 1; i++) {
+			if (!hodo_attach_read(t, text + i, &bytes[i], 1) || !bytes[i])
+				break;
+			if (bytes[i] < ' ')
+				bytes[i] = ' ';
+		}
+		if (error == -ESRCH || error == -ETIMEDOUT)
+			return error;
+	}
+	return hodo_attach_refuse(t, -ENOEXEC, "process %d could not load libhodo: %s", t->pid,
+				  bytes[0] ? bytes : c->p->library);
+}
+
+/* Where the library has been loaded; 0: it has not. */
+static uint64_t find_loaded(struct call *c)
+{
+	struct hodo_attach_target *t = c->e->target;
+	struct stat st;
+
+	if (stat(c->p->library, &st) != 0 || hodo_attach_read_maps(t) != 0)
+		return 0;
+	for (uint32_t i = 0; i < t->nmaps; i++) {
+		const struct hodo_attach_map *m = &t->maps[i];
+
+		if (m->inode == st.st_ino && m->offset == 0 && strcmp(m->name, c->p->library) == 0)
+			return m->start;
+	}
+	return 0;
+}
+
+static int load_and_listen(struct call *c, int64_t answer[3])
+{
+	uint64_t attach = c->p->attach, base;
+	int error;
+
+	if (!attach) {
+		error = prepare(c, c->p->dlopen, c->data + offsetof(struct data, library), RTLD_NOW | RTLD_LOCAL);
+		if (!error && !plain_vectors(c))
+			error = -ESRCH;
+		if (!error)
+			error = run(c);
+		if (error)
+			return error;
+		base = find_loaded(c);
+		if (!base)
+			return say_dlerror(c);
+		attach = base + c->p->attach_offset;
+		c->e->done->loaded = 1;
+	}
+	error = prepare(c, attach, c->data + offsetof(struct data, answer), 0);
+	if (!error && c->p->attach && !plain_vectors(c))
+		error = -ESRCH;
+	if (!error)
+		error = run(c);
+	if (!error && !hodo_attach_read(c->e->target, c->data + offsetof(struct data, answer), answer, 24))
+		error = -ESRCH;
+	return error;
+}
+
+/* ------------------------------------------------------------------- all together */
+
+/* From anywhere in our calls to where the thread stood, in a stop from which the kernel restarts system calls. */
+static int put_back(struct call *c, bool unmap)
+{
+	static const uint8_t zeros[HODO_ATTACH_XSTATE_MAX + sizeof(struct landing) + 64];
+	const uint64_t unmapped[6] = { c->stack, STACK_BYTES };
+	struct hodo_attach_tracee *e = c->e;
+	int error = 0, status;
+
+	if (!set_xstate(c, e->xstate))
+		return -ESRCH;
+	if (unmap)
+		system_call(c, SYS_munmap, unmapped, &error);
+	if (error)
+		return error;
+	if (ptrace(PTRACE_INTERRUPT, e->tid, 0, 0) != 0)
+		return -ESRCH;
+	do {
+		if (ptrace(PTRACE_CONT, e->tid, 0, 0) != 0)
+			return -ESRCH;
+		status = hodo_attach_tracee_wait(e, CALL_MS);
+		if (status < 0)
+			return status;
+		if (status >> 16 != PTRACE_EVENT_STOP)
+			take_signal(c, WSTOPSIG(status));
+	} while (status >> 16 != PTRACE_EVENT_STOP);
+	if (!set_mask(c, e->mask) || !set_regs(c, &e->regs))
+		return -ESRCH;
+	if (c->landing_size)
+		hodo_attach_write(e->target, c->landing, zeros, c->landing_size);
+	return 0;
+}
+
+int hodo_attach_call(struct hodo_attach_tracee *e, const struct hodo_attach_places *p,
+		     const struct hodo_attach_stack *stack, int64_t answer[3])
+{
+	const uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |
+				1ull << (SIGFPE - 1) | 1ull << (SIGSYS - 1) | 1ull << (SIGTRAP - 1);
+	const uint64_t mapped[6] = { 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+				     ~0ull, 0 };
+	struct call c = { .e = e, .p = p };
+	int32_t number = 0;
+	int error, back;
+	int64_t r;
+
+	error = hodo_attach_tracee_save(e);
+	if (error)
+		return error;
+	c.signal = choose_signal(e);
+	c.busy_mask = (~faults | e->mask) & ~(1ull << (c.signal - 1));
+	make_landing(&c, stack);
+	r = system_call(&c, SYS_mmap, mapped, &error);
+	if (error)
+		return error;
+	if (r < 0 && r > NO_ERROR) {
+		put_back(&c, false);
+		return (int)r;
+	}
+	c.stack = (uint64_t)r;
+	hodo_attach_read(e->target, e->regs.fs_base + (uint64_t)p->errno_offset, &number, sizeof(number));
+	error = make_stack(&c) ? load_and_listen(&c, answer) : -EIO;
+	if (error == -ESRCH || error == -ETIMEDOUT)
+		return error;
+	hodo_attach_write(e->target, e->regs.fs_base + (uint64_t)p->errno_offset, &number, sizeof(number));
+	back = put_back(&c, true);
+	return back ? back : error;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - what the files of attach share. docs/design/attach.md tells the whole.
+ *
+ *	target.c     what is known of the process from /proc, and what speaks against it
+ *	object.c     the ELF objects mapped there: functions by name and by address
+ *	names.c      which functions hold locks that we would wait for
+ *	unwind.c     whether a thread's stack is free of such functions
+ *	tracee.c     one stopped thread: registers, signals, system calls that are entered again
+ *	call.c       calls made in it that find their way back without us
+ *	attach.c     all together
+ */
+#ifndef HODO_ATTACH_INTERNAL_H
+#define HODO_ATTACH_INTERNAL_H
+
+#include <libelf.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/user.h>
+#include "attach.h"
+
+#define HODO_ATTACH_MAPS_MAX    (1u << 20)
+#define HODO_ATTACH_THREADS_MAX 4096u
+#define HODO_ATTACH_XSTATE_MAX  (16u << 10)
+#define HODO_ATTACH_WHY         256
+
+/* ------------------------------------------------------------------- target */
+
+struct hodo_attach_map {
+	uint64_t start, end, offset;
+	uint64_t dev, inode;
+	bool readable, writable, executable;
+	const char *name; /* "" for none */
+};
+
+enum hodo_attach_kind {
+	HODO_ATTACH_OTHER = 0,
+	HODO_ATTACH_LIBC,
+	HODO_ATTACH_LOADER,
+	HODO_ATTACH_ALLOCATOR,
+	HODO_ATTACH_HODO
+};
+
+struct hodo_attach_function {
+	uint64_t start, end; /* addresses in the process */
+	const char *name;
+	bool unsafe;
+};
+
+struct hodo_attach_object {
+	uint64_t start, end;   /* span of its mappings */
+	uint64_t bias;         /* address in the process less that in the file */
+	const char *name;      /* as in maps */
+	enum hodo_attach_kind kind;
+	Elf *elf;
+	int fd;                /* -1: made from memory */
+	void *image;
+	struct hodo_attach_function *functions; /* ascending */
+	uint32_t nfunctions, room;
+};
+
+struct hodo_attach_target {
+	pid_t pid;
+	int pidfd;
+	uint64_t start_time;
+	char auxv[1024]; /* changes with every exec */
+	ssize_t auxv_len;
+	uint64_t loader_base, vdso_base;
+	char *maps_text;
+	struct hodo_attach_map *maps;
+	uint32_t nmaps;
+	struct hodo_attach_object *objects; /* ascending */
+	uint32_t nobjects;
+	struct hodo_attach_object *libc, *hodo;
+	char *why;
+	size_t why_size;
+};
+
+/* Writes the line for the user; returns error. */
+int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* target.c. All: 0 or negative errno and why. */
+int hodo_attach_target_open(struct hodo_attach_target *t);
+void hodo_attach_target_close(struct hodo_attach_target *t);
+bool hodo_attach_target_same(const struct hodo_attach_target *t); /* the same process, and no exec since */
+int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library);
+int hodo_attach_read_maps(struct hodo_attach_target *t);
+const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address);
+bool hodo_attach_read(const struct hodo_attach_target *t, uint64_t from, void *to, size_t len);
+bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const void *from, size_t len);
+/* The text of a file in /proc/PID/, as a string, cut to size - 1. Its length or negative errno. */
+ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size);
+/* The value behind "Name:" in a status text, NULL: there is none. */
+const char *hodo_attach_status(const char *status, const char *name);
+
+/* object.c */
+int hodo_attach_objects_open(struct hodo_attach_target *t);
+void hodo_attach_objects_close(struct hodo_attach_target *t);
+struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target *t, uint64_t address);
+const struct hodo_attach_function *hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address);
+/* Address in the process of what the object exports; 0: nothing. */
+uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name);
+/* Where these bytes stand in executable memory of the object; 0: nowhere. */
+uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo_attach_object *o, const void *bytes,
+			   size_t len);
+/* The address in the file of an exported function of a library; 0: it has none. */
+uint64_t hodo_attach_file_symbol(const char *path, const char *name);
+
+/* names.c */
+bool hodo_attach_name_unsafe(const char *name);
+enum hodo_attach_kind hodo_attach_object_kind(const char *path);
+
+/* ------------------------------------------------------------------- tracee */
+
+struct hodo_attach_tracee {
+	struct hodo_attach_target *target;
+	pid_t tid;
+	bool seized;
+	struct user_regs_struct regs; /* as it was stopped */
+	uint64_t mask;                /* likewise; what the program set */
+	uint32_t xstate_size;
+	uint8_t xstate[HODO_ATTACH_XSTATE_MAX] __attribute__((aligned(64)));
+	uint64_t caught, ignored;     /* of the process */
+	bool genuine;                 /* a signal of its own is pending */
+	uint64_t held;                /* signals that came meanwhile and are to be sent again */
+	uint64_t since;               /* CLOCK_MONOTONIC of the stop under way */
+	struct hodo_attach_done *done;
+};
+
+/* Stops the thread. 0; -EAGAIN not now; -ESRCH it is gone; another negative errno. */
+int hodo_attach_tracee_stop(struct hodo_attach_tracee *e);
+/* Lets it go on where it stood, as if it had not been stopped. */
+int hodo_attach_tracee_release(struct hodo_attach_tracee *e);
+/* Waits for its next stop: the status as of waitpid(2), or negative errno (-ETIMEDOUT, -ESRCH). */
+int hodo_attach_tracee_wait(struct hodo_attach_tracee *e, unsigned int ms);
+int hodo_attach_tracee_save(struct hodo_attach_tracee *e); /* the vector registers */
+/* Registers with which the thread goes on by itself: as the kernel would make them for a handler's return. */
+void hodo_attach_tracee_resumed(const struct hodo_attach_tracee *e, struct user_regs_struct *regs);
+bool hodo_attach_tracee_in_rseq(const struct hodo_attach_tracee *e);
+
+/* ------------------------------------------------------------------- unwind */
+
+struct hodo_attach_unwind;
+struct hodo_attach_stack {
+	bool whole;        /* unwound to its end */
+	bool ordinary;     /* one stack from end to end, which grew from a start of libc's or the kernel's */
+	uint64_t top;      /* behind its highest frame */
+	char reason[128];  /* why it is not safe; "" if it is */
+};
+/* Reads what it can before a thread is stopped. NULL: no memory. */
+struct hodo_attach_unwind *hodo_attach_unwind_open(struct hodo_attach_target *t);
+void hodo_attach_unwind_close(struct hodo_attach_unwind *u);
+/* True: no function on the thread's stack holds a lock of the loader or an allocator. */
+bool hodo_attach_unwind_safe(struct hodo_attach_unwind *u, const struct hodo_attach_tracee *e,
+			     struct hodo_attach_stack *stack);
+
+/* --------------------------------------------------------------------- call */
+
+/* Addresses in the process that a call needs, found beforehand. */
+struct hodo_attach_places {
+	uint64_t syscall_return; /* the instructions syscall; ret */
+	uint64_t pop_rdi_return; /* pop %rdi; ret */
+	uint64_t restorer;       /* mov $15, %rax; syscall */
+	uint64_t raise, syscall, dlopen, dlerror;
+	int64_t errno_offset;    /* from the thread pointer; 0: not known */
+	uint64_t attach;         /* hodo_attach_(), 0: to be loaded */
+	uint64_t attach_offset;  /* its address in the library's file */
+	const char *library;     /* absolute */
+};
+int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library);
+/*
+ * The thread stands at a safe place: loads the library if need be, and calls hodo_attach_(), whose answer this
+ * gives. Leaves the thread where it stood, still stopped; but for -ESRCH and -ETIMEDOUT.
+ */
+int hodo_attach_call(struct hodo_attach_tracee *e, const struct hodo_attach_places *p,
+		     const struct hodo_attach_stack *stack, int64_t answer[3]);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.c - functions in whose middle a thread must not be made to call dlopen(3) or
+ * pthread_create(3): those that hold a lock of the loader or an
+ * allocator, or another one that these two take, and those that would be
+ * entered twice.
+ *
+ * Names of parts (malloc.cold) and versions count as the function.
+ */
+#include <string.h>
+#include "internal.h"
+
+static const char *const exact[] = {
+	/* allocators */
+	"malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc",
+	"pvalloc", "cfree", "malloc_trim", "malloc_stats", "malloc_info", "mallinfo", "mallinfo2", "mallopt",
+	"malloc_usable_size", "free_sized", "free_aligned_sized", "mtrace", "muntrace", "mcheck", "mprobe", "sbrk",
+	"brk",
+	"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "nallocx", "mallctl", "smallocx", "sdallocx",
+	"_int_malloc", "_int_free", "_int_realloc", "_int_memalign", "sysmalloc", "systrim", "malloc_consolidate",
+	"__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rust_alloc_zeroed", "tcache_init",
+	/* the loader and what walks its lists */
+	"dlopen", "dlmopen", "dlclose", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo", "dlerror", "dl_iterate_phdr",
+	"_dl_find_object", "_dl_addr", "__tls_get_addr", "backtrace_symbols", "backtrace_symbols_fd",
+	/* threads, their stacks and lists */
+	"fork", "_Fork", "vfork", "__fork", "__vfork", "__libc_fork", "pthread_create", "pthread_exit", "pthread_join",
+	"pthread_tryjoin_np", "pthread_timedjoin_np", "pthread_clockjoin_np", "pthread_detach", "pthread_atfork",
+	"thrd_create", "thrd_exit", "thrd_join", "thrd_detach", "__register_atfork", "__unregister_atfork",
+	"pthread_getattr_np", "pthread_getattr_default_np", "pthread_setattr_default_np", "pthread_cancel",
+	"setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
+	"initgroups", "__nptl_setxid", "__nptl_deallocate_stack", "start_thread.cold",
+	/* the end, and what is to be called at it */
+	"exit", "quick_exit", "_exit", "_Exit", "atexit", "at_quick_exit", "on_exit", "__cxa_atexit",
+	"__cxa_at_quick_exit",
+	"__cxa_finalize", "__cxa_thread_atexit_impl", "abort", "__libc_freeres", "__run_exit_handlers",
+	/* texts of dlerror(3) */
+	"setlocale", "newlocale", "duplocale", "freelocale", "textdomain", "bindtextdomain", "bind_textdomain_codeset",
+	"gettext", "dgettext", "dcgettext", "ngettext", "dngettext", "dcngettext", "__dcgettext", "__dgettext",
+};
+
+static const char *const prefixes[] = {
+	"_dl_", "__libc_dlopen", "__libc_dlsym", "__libc_dlclose", "__libc_malloc", "__libc_free", "__libc_calloc",
+	"__libc_realloc", "__libc_memalign", "__libc_valloc", "__libc_pvalloc", "__malloc", "__interceptor_malloc",
+	"__interceptor_free", "__interceptor_calloc", "__interceptor_realloc", "__interceptor_memalign",
+	"__interceptor_posix_memalign", "_Znw", "_Zna", "_Zdl", "_Zda", /* operator new, delete */
+	"scudo_", "hodo_", "__nptl_",
+};
+
+/* Before the name of an allocator's function that libc has too. */
+static const char *const own[] = { "je_", "mi_", "tc_", "rpm_", "__wrap_", "__real_" };
+
+bool hodo_attach_name_unsafe(const char *name)
+{
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		if (strncmp(name, own[i], strlen(own[i])) == 0) {
+			name += strlen(own[i]);
+			break;
+		}
+	}
+	len = strcspn(name, ".@");
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		if (strncmp(name, exact[i], len) == 0 && exact[i][len] == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum hodo_attach_kind hodo_attach_object_kind(const char *path)
+{
+	static const char *const allocators[] = { "libjemalloc", "libtcmalloc", "libmimalloc", "libhoard", "libscudo",
+						  "librpmalloc", "libsnmalloc" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	if (strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
+	    strncmp(name, "libpthread", 10) == 0 || strncmp(name, "libdl", 5) == 0)
+		return HODO_ATTACH_LIBC;
+	if (strncmp(name, "libhodo.so", 10) == 0)
+		return HODO_ATTACH_HODO;
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++) {
+		if (strncmp(name, allocators[i], strlen(allocators[i])) == 0)
+			return HODO_ATTACH_ALLOCATOR;
+	}
+	return HODO_ATTACH_OTHER;
+}

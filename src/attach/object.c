@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object.c - the ELF objects mapped in the process, and their functions. Files are
+ * read through the process's own root directory, and only if they are those that are
+ * mapped; what has been deleted since, and the vdso, is read from its memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "internal.h"
+
+#define OBJECTS_MAX   16384u
+#define FUNCTIONS_MAX (1u << 22)
+#define IMAGE_MAX     (256u << 20)
+#define SCAN_MAX      (64u << 20)
+
+/* ------------------------------------------------------------------- opening */
+
+static bool open_file(const struct hodo_attach_target *t, const struct hodo_attach_map *m, struct hodo_attach_object *o)
+{
+	char path[4096];
+	struct stat st;
+
+	for (int i = 0; i < 2; i++) {
+		if (i == 0)
+			snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, m->name);
+		else
+			snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)t->pid,
+				 (unsigned long long)m->start, (unsigned long long)m->end);
+		o->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (o->fd < 0)
+			continue;
+		/* Some file systems tell another device in maps: the inode decides. */
+		if (fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == m->inode)
+			o->elf = elf_begin(o->fd, ELF_C_READ_MMAP, NULL);
+		if (o->elf && elf_kind(o->elf) == ELF_K_ELF)
+			return true;
+		elf_end(o->elf);
+		o->elf = NULL;
+		close(o->fd);
+		o->fd = -1;
+	}
+	return false;
+}
+
+/* The file as far as it is mapped. Where its section headers are not in memory there are no sections. */
+static bool open_memory(const struct hodo_attach_target *t, const struct hodo_attach_map *first, uint32_t n,
+			struct hodo_attach_object *o)
+{
+	uint64_t size = 0;
+	Elf64_Ehdr *header;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t end = first[i].offset + (first[i].end - first[i].start);
+
+		if (first[i].inode == first->inode && end > size)
+			size = end;
+	}
+	if (size < sizeof(*header) || size > IMAGE_MAX)
+		return false;
+	o->image = calloc(1, size);
+	if (!o->image)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (first[i].inode == first->inode && first[i].readable)
+			hodo_attach_read(t, first[i].start, (char *)o->image + first[i].offset,
+					 first[i].end - first[i].start);
+	}
+	header = o->image;
+	if (header->e_shoff + (uint64_t)header->e_shnum * sizeof(Elf64_Shdr) > size || !first->inode == !o->name[0]) {
+		header->e_shoff = 0;
+		header->e_shnum = header->e_shstrndx = 0;
+	}
+	o->elf = elf_memory(o->image, size);
+	return o->elf && elf_kind(o->elf) == ELF_K_ELF;
+}
+
+static bool find_bias(const struct hodo_attach_map *first, struct hodo_attach_object *o)
+{
+	size_t n;
+
+	if (elf_getphdrnum(o->elf, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(o->elf, (int)i, &p) || p.p_type != PT_LOAD)
+			continue;
+		if ((p.p_offset & ~4095ull) != first->offset)
+			continue;
+		o->bias = first->start - (p.p_vaddr & ~4095ull);
+		return true;
+	}
+	return false;
+}
+
+/* ----------------------------------------------------------------- functions */
+
+static bool add_function(struct hodo_attach_object *o, const GElf_Sym *s, const char *name)
+{
+	struct hodo_attach_function *f;
+
+	if (o->nfunctions == o->room) {
+		uint32_t room = o->room ? o->room * 2 : 1024;
+
+		if (room > FUNCTIONS_MAX)
+			return false;
+		f = realloc(o->functions, room * sizeof(*f));
+		if (!f)
+			return false;
+		o->functions = f;
+		o->room = room;
+	}
+	f = &o->functions[o->nfunctions++];
+	*f = (struct hodo_attach_function){ o->bias + s->st_value, o->bias + s->st_value + s->st_size, name,
+					    hodo_attach_name_unsafe(name) };
+	return true;
+}
+
+static void add_table(struct hodo_attach_object *o, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t n = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name;
+		GElf_Sym s;
+
+		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF || !s.st_size)
+			continue;
+		if (GELF_ST_TYPE(s.st_info) != STT_FUNC && GELF_ST_TYPE(s.st_info) != STT_GNU_IFUNC)
+			continue;
+		name = elf_strptr(o->elf, header->sh_link, s.st_name);
+		if (name && !add_function(o, &s, name))
+			return;
+	}
+}
+
+/* Of one address, a name that is not safe comes last: the search finds it. */
+static int by_start(const void *a, const void *b)
+{
+	const struct hodo_attach_function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (int)x->unsafe - (int)y->unsafe;
+}
+
+static void read_functions(struct hodo_attach_object *o)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(o->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+			add_table(o, scn, &header);
+	}
+	qsort(o->functions, o->nfunctions, sizeof(*o->functions), by_start);
+}
+
+const struct hodo_attach_function *hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address)
+{
+	uint32_t low = 0, high = o->nfunctions;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* A few before it may be longer. */
+	for (uint32_t i = 0; i < 8 && low > 0; i++) {
+		if (address < o->functions[--low].end)
+			return &o->functions[low];
+	}
+	return NULL;
+}
+
+uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name)
+{
+	for (uint32_t i = 0; i < o->nfunctions; i++) {
+		if (strcmp(o->functions[i].name, name) == 0)
+			return o->functions[i].start;
+	}
+	return 0;
+}
+
+uint64_t hodo_attach_file_symbol(const char *path, const char *name)
+{
+	struct hodo_attach_object o = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	uint64_t address = 0;
+
+	if (o.fd < 0)
+		return 0;
+	o.elf = elf_begin(o.fd, ELF_C_READ_MMAP, NULL);
+	if (o.elf && elf_kind(o.elf) == ELF_K_ELF) {
+		read_functions(&o);
+		address = hodo_attach_symbol(&o, name);
+	}
+	free(o.functions);
+	elf_end(o.elf);
+	close(o.fd);
+	return address;
+}
+
+uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo_attach_object *o, const void *bytes,
+			   size_t len)
+{
+	for (uint32_t i = 0; i < t->nmaps; i++) {
+		const struct hodo_attach_map *m = &t->maps[i];
+		uint64_t size = m->end - m->start;
+		const char *found;
+		char *copy;
+
+		if (m->start < o->start || m->end > o->end || !m->executable || !m->readable || size > SCAN_MAX)
+			continue;
+		copy = malloc(size);
+		if (!copy)
+			return 0;
+		found = hodo_attach_read(t, m->start, copy, size) ? memmem(copy, size, bytes, len) : NULL;
+		size = found ? m->start + (uint64_t)(found - copy) : 0;
+		free(copy);
+		if (size)
+			return size;
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- the objects */
+
+static void close_object(struct hodo_attach_object *o)
+{
+	free(o->functions);
+	elf_end(o->elf);
+	if (o->fd >= 0)
+		close(o->fd);
+	free(o->image);
+}
+
+/* Mappings of one file that follow each other, with what belongs to none between them. */
+static uint32_t count_maps(const struct hodo_attach_target *t, uint32_t at)
+{
+	const struct hodo_attach_map *first = &t->maps[at];
+	uint32_t n = 1, last = 1;
+
+	if (!first->inode)
+		return 1;
+	while (at + n < t->nmaps) {
+		const struct hodo_attach_map *m = &t->maps[at + n];
+
+		if (m->inode == first->inode && m->dev == first->dev && m->offset > first->offset)
+			last = n + 1;
+		else if (m->inode)
+			break;
+		n++;
+	}
+	return last;
+}
+
+static bool add_object(struct hodo_attach_target *t, uint32_t at, uint32_t n)
+{
+	const struct hodo_attach_map *first = &t->maps[at];
+	struct hodo_attach_object *o = &t->objects[t->nobjects];
+	uint8_t magic[4];
+
+	*o = (struct hodo_attach_object){ .start = first->start, .end = t->maps[at + n - 1].end, .name = first->name,
+					  .fd = -1 };
+	if (!hodo_attach_read(t, first->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
+		return false;
+	if ((!first->inode || !open_file(t, first, o)) && !open_memory(t, first, n, o)) {
+		close_object(o);
+		return false;
+	}
+	if (!find_bias(first, o)) {
+		close_object(o);
+		return false;
+	}
+	o->kind = hodo_attach_object_kind(o->name);
+	if (o->start == t->loader_base)
+		o->kind = HODO_ATTACH_LOADER;
+	read_functions(o);
+	t->nobjects++;
+	return true;
+}
+
+static int find_libc(struct hodo_attach_target *t)
+{
+	for (uint32_t i = 0; i < t->nobjects; i++) {
+		struct hodo_attach_object *o = &t->objects[i];
+
+		if (strstr(o->name, "/ld-musl") || strstr(o->name, "/libc.musl"))
+			return hodo_attach_refuse(t, -EOPNOTSUPP,
+				"process %d uses another C library (musl) than libhodo was built for", t->pid);
+		if (o->kind == HODO_ATTACH_LIBC && hodo_attach_symbol(o, "gnu_get_libc_version"))
+			t->libc = o;
+		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_"))
+			t->hodo = o;
+	}
+	/* Linked into the program, static or not. */
+	for (uint32_t i = 0; i < t->nobjects && !t->hodo; i++) {
+		if (hodo_attach_symbol(&t->objects[i], "hodo_attach_"))
+			t->hodo = &t->objects[i];
+	}
+	if (t->libc)
+		return 0;
+	if (t->hodo && hodo_attach_symbol(t->hodo, "raise")) {
+		t->libc = t->hodo;
+		return 0;
+	}
+	if (!t->loader_base)
+		return hodo_attach_refuse(t, -EOPNOTSUPP,
+			"process %d is a static program, which libraries cannot be brought into: link it with libhodo.a", t->pid);
+	return hodo_attach_refuse(t, -EOPNOTSUPP, "process %d uses a C library that is not known: start it with HODO_LISTEN=1",
+				  t->pid);
+}
+
+int hodo_attach_objects_open(struct hodo_attach_target *t)
+{
+	elf_version(EV_CURRENT);
+	t->objects = calloc(t->nmaps < OBJECTS_MAX ? t->nmaps + 1 : OBJECTS_MAX, sizeof(*t->objects));
+	if (!t->objects)
+		return hodo_attach_refuse(t, -ENOMEM, "out of memory");
+	for (uint32_t i = 0, n; i < t->nmaps && t->nobjects < OBJECTS_MAX - 1; i += n) {
+		const struct hodo_attach_map *m = &t->maps[i];
+
+		n = 1;
+		if (!m->readable || m->offset != 0 || (!m->inode && m->start != t->vdso_base))
+			continue;
+		n = count_maps(t, i);
+		if (!add_object(t, i, n))
+			n = 1;
+	}
+	return find_libc(t);
+}
+
+void hodo_attach_objects_close(struct hodo_attach_target *t)
+{
+	for (uint32_t i = 0; i < t->nobjects; i++)
+		close_object(&t->objects[i]);
+	free(t->objects);
+	t->objects = NULL;
+	t->nobjects = 0;
+	t->libc = t->hodo = NULL;
+}
+
+struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target *t, uint64_t address)
+{
+	uint32_t low = 0, high = t->nobjects;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (address < t->objects[middle].start)
+			high = middle;
+		else if (address >= t->objects[middle].end)
+			low = middle + 1;
+		else
+			return &t->objects[middle];
+	}
+	return NULL;
+}

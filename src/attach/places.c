@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * places.c - the addresses in the process that a call in it needs, found before it
+ * is stopped. No code is written there: what is executed is libc's.
+ */
+#include <errno.h>
+#include <string.h>
+#include "internal.h"
+
+/* What __errno_location() adds to the thread pointer; 0: it is not written as expected. */
+static int64_t find_errno(const struct hodo_attach_target *t)
+{
+	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t load[3] = { 0x48, 0x8b, 0x05 };        /* mov rel32(%rip), %rax */
+	static const uint8_t constant[3] = { 0x48, 0xc7, 0xc0 };    /* mov $imm32, %rax */
+	static const uint8_t add[10] = { 0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xc3 }; /* add %fs:0, %rax; ret */
+	uint64_t at = hodo_attach_symbol(t->libc, "__errno_location");
+	uint8_t code[24], *p = code;
+	int64_t offset;
+	int32_t n;
+
+	if (!at || !hodo_attach_read(t, at, code, sizeof(code)))
+		return 0;
+	if (memcmp(p, endbr, sizeof(endbr)) == 0)
+		p += sizeof(endbr);
+	memcpy(&n, p + 3, sizeof(n));
+	if (memcmp(p + 7, add, sizeof(add)) != 0)
+		return 0;
+	if (memcmp(p, constant, sizeof(constant)) == 0)
+		return n;
+	if (memcmp(p, load, sizeof(load)) != 0 ||
+	    !hodo_attach_read(t, at + (uint64_t)(p - code) + 7 + (uint64_t)(int64_t)n, &offset, sizeof(offset)))
+		return 0;
+	return offset;
+}
+
+static uint64_t find_in_libc(const struct hodo_attach_target *t, const char *name)
+{
+	uint64_t at = hodo_attach_symbol(t->libc, name);
+
+	/* dlopen() was in a library of its own before glibc 2.34. */
+	for (uint32_t i = 0; i < t->nobjects && !at; i++) {
+		if (t->objects[i].kind == HODO_ATTACH_LIBC)
+			at = hodo_attach_symbol(&t->objects[i], name);
+	}
+	return at;
+}
+
+int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library)
+{
+	static const uint8_t syscall_return[] = { 0x0f, 0x05, 0xc3 };
+	static const uint8_t pop_rdi_return[] = { 0x5f, 0xc3 };
+	static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	memset(p, 0, sizeof(*p));
+	p->syscall_return = hodo_attach_bytes(t, t->libc, syscall_return, sizeof(syscall_return));
+	p->pop_rdi_return = hodo_attach_bytes(t, t->libc, pop_rdi_return, sizeof(pop_rdi_return));
+	p->restorer = hodo_attach_bytes(t, t->libc, restorer, sizeof(restorer));
+	p->raise = hodo_attach_symbol(t->libc, "raise");
+	p->syscall = hodo_attach_symbol(t->libc, "syscall");
+	p->errno_offset = find_errno(t);
+	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->syscall || !p->errno_offset)
+		return hodo_attach_refuse(t, -EOPNOTSUPP,
+			"process %d uses a C library that is not known: start it with HODO_LISTEN=1", t->pid);
+	p->library = library;
+	if (t->hodo) {
+		p->attach = hodo_attach_symbol(t->hodo, "hodo_attach_");
+		return 0;
+	}
+	p->dlopen = find_in_libc(t, "dlopen");
+	p->dlerror = find_in_libc(t, "dlerror");
+	if (!p->dlopen || !p->dlerror)
+		return hodo_attach_refuse(t, -EOPNOTSUPP,
+			"process %d has no dlopen() to bring libhodo in with: start it with HODO_LISTEN=1", t->pid);
+	p->attach_offset = hodo_attach_file_symbol(library, "hodo_attach_");
+	if (!p->attach_offset)
+		return hodo_attach_refuse(t, -EINVAL, "%s is not libhodo of this version", library);
+	return hodo_attach_target_sees(t, library);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target.c - what is known of the process from /proc, and what speaks against
+ * touching it at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "internal.h"
+
+#include <elf.h>
+
+#define MAPS_BYTES_MAX (64u << 20)
+
+int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(t->why, t->why_size, format, args);
+	va_end(args);
+	return error;
+}
+
+/* --------------------------------------------------------------------- files */
+
+ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n = 0, r;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	do {
+		r = read(fd, text + n, size - 1 - (size_t)n);
+		if (r > 0)
+			n += r;
+	} while (r > 0 && (size_t)n < size - 1);
+	if (r < 0)
+		n = -errno;
+	else
+		text[n] = 0;
+	close(fd);
+	return n;
+}
+
+const char *hodo_attach_status(const char *status, const char *name)
+{
+	size_t len = strlen(name);
+	const char *line = status;
+
+	while (line) {
+		if (strncmp(line, name, len) == 0 && line[len] == ':') {
+			line += len + 1;
+			return line + strspn(line, " \t");
+		}
+		line = strchr(line, '\n');
+		if (line)
+			line++;
+	}
+	return NULL;
+}
+
+/* Clock ticks after boot at which it was started; 0: not known. Its number and this are never the same twice. */
+static uint64_t read_start_time(pid_t pid, unsigned long *flags)
+{
+	char text[1024], *p;
+	unsigned long long start = 0;
+	unsigned long f = 0;
+
+	if (hodo_attach_proc(pid, "stat", text, sizeof(text)) < 0)
+		return 0;
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &f,
+			 &start) != 2)
+		return 0;
+	if (flags)
+		*flags = f;
+	return start;
+}
+
+static bool is_alive(int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+bool hodo_attach_target_same(const struct hodo_attach_target *t)
+{
+	char auxv[sizeof(t->auxv)];
+
+	return is_alive(t->pidfd) && read_start_time(t->pid, NULL) == t->start_time &&
+	       hodo_attach_proc(t->pid, "auxv", auxv, sizeof(auxv)) == t->auxv_len &&
+	       memcmp(auxv, t->auxv, (size_t)t->auxv_len) == 0;
+}
+
+/* -------------------------------------------------------------------- memory */
+
+bool hodo_attach_read(const struct hodo_attach_target *t, uint64_t from, void *to, size_t len)
+{
+	struct iovec here = { to, len }, there = { (void *)(uintptr_t)from, len };
+
+	return process_vm_readv(t->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
+}
+
+bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const void *from, size_t len)
+{
+	struct iovec here = { (void *)(uintptr_t)from, len }, there = { (void *)(uintptr_t)to, len };
+
+	return process_vm_writev(t->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
+}
+
+/* The whole of /proc/PID/maps, to be freed; its size is not known beforehand. NULL and errno. */
+static char *read_maps_text(pid_t pid)
+{
+	size_t size = 64u << 10;
+	char *text = NULL, *more;
+	ssize_t n;
+
+	for (; size <= MAPS_BYTES_MAX; size *= 4) {
+		more = realloc(text, size);
+		if (!more)
+			break;
+		text = more;
+		n = hodo_attach_proc(pid, "maps", text, size);
+		if (n < 0) {
+			free(text);
+			errno = (int)-n;
+			return NULL;
+		}
+		if ((size_t)n < size - 1)
+			return text;
+	}
+	free(text);
+	errno = E2BIG;
+	return NULL;
+}
+
+static bool parse_map(char *line, struct hodo_attach_map *m)
+{
+	unsigned int major, minor;
+	char mode[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start, &m->end, mode,
+		   &m->offset, &major, &minor, &m->inode, &at) < 7)
+		return false;
+	m->dev = makedev(major, minor);
+	m->readable = mode[0] == 'r';
+	m->writable = mode[1] == 'w';
+	m->executable = mode[2] == 'x';
+	m->name = line + at;
+	return true;
+}
+
+int hodo_attach_read_maps(struct hodo_attach_target *t)
+{
+	char *text = read_maps_text(t->pid), *line, *next;
+	struct hodo_attach_map *maps;
+	uint32_t n = 0, room = 0;
+
+	if (!text)
+		return -errno;
+	for (const char *p = text; *p; p++)
+		room += *p == '\n';
+	maps = calloc(room + 1, sizeof(*maps));
+	if (!maps || room > HODO_ATTACH_MAPS_MAX) {
+		free(text);
+		free(maps);
+		return -ENOMEM;
+	}
+	for (line = text; *line && n < room; line = next) {
+		next = strchr(line, '\n');
+		if (!next)
+			break;
+		*next++ = 0;
+		if (parse_map(line, &maps[n]))
+			n++;
+	}
+	free(t->maps_text);
+	free(t->maps);
+	t->maps_text = text;
+	t->maps = maps;
+	t->nmaps = n;
+	return 0;
+}
+
+const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address)
+{
+	uint32_t low = 0, high = t->nmaps;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (address < t->maps[middle].start)
+			high = middle;
+		else if (address >= t->maps[middle].end)
+			low = middle + 1;
+		else
+			return &t->maps[middle];
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------ what is against it */
+
+static int check_tracer(struct hodo_attach_target *t, const char *status)
+{
+	const char *value = hodo_attach_status(status, "TracerPid");
+	int tracer = value ? atoi(value) : 0;
+	char comm[64];
+
+	if (!tracer)
+		return 0;
+	if (hodo_attach_proc(tracer, "comm", comm, sizeof(comm)) < 0)
+		comm[0] = 0;
+	comm[strcspn(comm, "\n")] = 0;
+	return hodo_attach_refuse(t, -EBUSY,
+				  "process %d is traced by %s (process %d): end that first, or start it with HODO_LISTEN=1",
+				  t->pid, comm[0] ? comm : "another", tracer);
+}
+
+static int check_status(struct hodo_attach_target *t)
+{
+	unsigned long flags = 0;
+	char status[8192];
+	const char *state;
+	int error = (int)hodo_attach_proc(t->pid, "status", status, sizeof(status));
+
+	if (error < 0)
+		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+	t->start_time = read_start_time(t->pid, &flags);
+	if (flags & 0x200000) /* PF_KTHREAD */
+		return hodo_attach_refuse(t, -EINVAL, "process %d is a thread of the kernel: it has no program to trace",
+					  t->pid);
+	state = hodo_attach_status(status, "State");
+	if (state && (*state == 'Z' || *state == 'X'))
+		return hodo_attach_refuse(t, -ESRCH, "process %d has ended (its parent has not yet waited for it)", t->pid);
+	error = check_tracer(t, status);
+	if (error)
+		return error;
+	if (state && (*state == 'T' || *state == 't'))
+		return hodo_attach_refuse(t, -EBUSY, "process %d is stopped: let it go on first (kill -CONT %d)", t->pid,
+					  t->pid);
+	if (hodo_attach_status(status, "x86_Thread_features") &&
+	    strstr(hodo_attach_status(status, "x86_Thread_features"), "shstk\n"))
+		return hodo_attach_refuse(t, -EOPNOTSUPP,
+					  "process %d has a shadow stack: start it with HODO_LISTEN=1", t->pid);
+	return 0;
+}
+
+/* Another user's processes cannot be looked at; root's capabilities or yama may refuse, too. */
+static int check_permission(struct hodo_attach_target *t)
+{
+	char scope[16] = "", path[64];
+	struct stat st;
+	ssize_t n = hodo_attach_proc(t->pid, "auxv", t->auxv, sizeof(t->auxv));
+	FILE *f;
+
+	if (n > 0) {
+		t->auxv_len = n;
+		return 0;
+	}
+	if (n == 0)
+		return hodo_attach_refuse(t, -EINVAL, "process %d has no program to trace", t->pid);
+	snprintf(path, sizeof(path), "/proc/%d", (int)t->pid);
+	if (stat(path, &st) != 0)
+		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+	if (geteuid() != 0 && st.st_uid != geteuid())
+		return hodo_attach_refuse(t, -EPERM, "process %d is another user's: ask as that user or as root", t->pid);
+	f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	if (f) {
+		if (!fgets(scope, sizeof(scope), f))
+			scope[0] = 0;
+		fclose(f);
+	}
+	if (atoi(scope) > 0)
+		return hodo_attach_refuse(t, -EPERM,
+			"process %d may not be stopped (kernel.yama.ptrace_scope is %d): start it with HODO_LISTEN=1, "
+			"or as root: sysctl kernel.yama.ptrace_scope=0", t->pid, atoi(scope));
+	return hodo_attach_refuse(t, -EPERM, "process %d may not be looked at (%s): start it with HODO_LISTEN=1, or ask as root",
+				  t->pid, strerror((int)-n));
+}
+
+static void parse_auxv(struct hodo_attach_target *t)
+{
+	for (ssize_t at = 0; at + 16 <= t->auxv_len; at += 16) {
+		uint64_t pair[2];
+
+		memcpy(pair, t->auxv + at, sizeof(pair));
+		if (pair[0] == AT_BASE)
+			t->loader_base = pair[1];
+		else if (pair[0] == AT_SYSINFO_EHDR)
+			t->vdso_base = pair[1];
+	}
+}
+
+static int check_program(struct hodo_attach_target *t)
+{
+	unsigned char id[20];
+	char path[64];
+	int fd;
+	bool read_all;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return hodo_attach_refuse(t, -EPERM, "the program of process %d cannot be read: %s", t->pid,
+					  strerror(errno));
+	read_all = read(fd, id, sizeof(id)) == sizeof(id);
+	close(fd);
+	if (!read_all || memcmp(id, ELFMAG, SELFMAG) != 0)
+		return hodo_attach_refuse(t, -ENOEXEC, "the program of process %d is not an ELF file", t->pid);
+	if (id[EI_CLASS] != ELFCLASS64 || id[18] != EM_X86_64)
+		return hodo_attach_refuse(t, -EOPNOTSUPP, "process %d is a program of another architecture, not of x86-64",
+					  t->pid);
+	return 0;
+}
+
+int hodo_attach_target_open(struct hodo_attach_target *t)
+{
+	int error = check_status(t);
+
+	if (!error)
+		error = check_permission(t);
+	if (!error)
+		error = check_program(t);
+	if (error)
+		return error;
+	parse_auxv(t);
+	error = hodo_attach_read_maps(t);
+	if (error)
+		return hodo_attach_refuse(t, error, "the memory map of process %d cannot be read: %s", t->pid,
+					  strerror(-error));
+	if (!hodo_attach_target_same(t))
+		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+	return 0;
+}
+
+void hodo_attach_target_close(struct hodo_attach_target *t)
+{
+	free(t->maps_text);
+	free(t->maps);
+	t->maps_text = NULL;
+	t->maps = NULL;
+	t->nmaps = 0;
+}
+
+/* The library must be there under the same name in the process's own tree of files. */
+int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library)
+{
+	char path[4096 + 64];
+	struct stat here, there;
+
+	if (stat(library, &here) != 0)
+		return hodo_attach_refuse(t, -errno, "%s: %s", library, strerror(errno));
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, library);
+	if (stat(path, &there) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino)
+		return hodo_attach_refuse(t, -ENOENT,
+			"process %d has other files than this command (a container?) and does not see %s: start it there with "
+			"HODO_LISTEN=1 and libhodo", t->pid, library);
+	return 0;
+}

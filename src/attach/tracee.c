@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracee.c - one thread of the process, stopped by PTRACE_SEIZE and
+ * PTRACE_INTERRUPT: no signal is sent, and the kernel restarts the system
+ * call that the thread stood in, its time kept.
+ *
+ * But some calls end with EINTR at any stop (signal(7)). Nothing has happened in
+ * them then: they are entered again, by going back onto the system call instruction,
+ * unless a signal of the program's own is there, which ends them with EINTR anyway.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "internal.h"
+
+#include <elf.h>
+
+#ifndef PTRACE_GETSIGMASK
+#define PTRACE_GETSIGMASK 0x420a
+#endif
+#define GET_RSEQ_CONFIGURATION 0x420f
+#define STOP_MS 2000
+#define CODE_32 0x23 /* the code segment of 32-bit code */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t bit(int signal)
+{
+	return 1ull << (signal - 1);
+}
+
+/* A timer's signal comes every few milliseconds (attach.c), so that no wait is for ever. */
+int hodo_attach_tracee_wait(struct hodo_attach_tracee *e, unsigned int ms)
+{
+	uint64_t until = now_ns() + ms * 1000000ull;
+	int status;
+	pid_t r;
+
+	for (;;) {
+		r = waitpid(e->tid, &status, __WALL);
+		if (r == e->tid) {
+			if (WIFSTOPPED(status))
+				return status;
+			e->seized = false;
+			return -ESRCH;
+		}
+		if (r < 0 && errno != EINTR) {
+			e->seized = false;
+			return -ESRCH;
+		}
+		if (now_ns() > until)
+			return -ETIMEDOUT;
+	}
+}
+
+/* ------------------------------------------------------------ system calls again */
+
+/* Those that end with EINTR at a stop, and of which none has done anything then. */
+static bool is_entered_again(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_epoll_wait: case SYS_epoll_pwait: case 441 /* epoll_pwait2 */:
+	case SYS_semop: case SYS_semtimedop: case SYS_io_getevents: case 333 /* io_pgetevents */:
+	case SYS_rt_sigtimedwait: case 426 /* io_uring_enter */: case SYS_msgrcv: case SYS_msgsnd:
+	case SYS_futex: case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6:
+	/* on sockets with a timeout */
+	case SYS_read: case SYS_readv: case SYS_write: case SYS_writev: case SYS_recvfrom: case SYS_recvmsg:
+	case SYS_recvmmsg: case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg: case SYS_accept: case SYS_accept4:
+	case SYS_connect:
+		return true;
+	}
+	return false;
+}
+
+static bool ends_with_eintr(const struct hodo_attach_tracee *e)
+{
+	return (int64_t)e->regs.orig_rax >= 0 && (int64_t)e->regs.rax == -EINTR && !e->genuine &&
+	       is_entered_again(e->regs.orig_rax);
+}
+
+/* The kernel's own results that the program never sees. */
+static bool is_restarted(const struct user_regs_struct *r)
+{
+	int64_t result = (int64_t)r->rax;
+
+	return (int64_t)r->orig_rax >= 0 &&
+	       (result == -512 /* ERESTARTSYS */ || result == -513 /* NOINTR */ || result == -514 /* NOHAND */ ||
+		result == -516 /* RESTARTBLOCK */);
+}
+
+static void enter_again(struct user_regs_struct *r)
+{
+	r->rax = r->orig_rax;
+	r->orig_rax = ~0ull;
+	r->rip -= 2;
+}
+
+void hodo_attach_tracee_resumed(const struct hodo_attach_tracee *e, struct user_regs_struct *regs)
+{
+	*regs = e->regs;
+	if (is_restarted(regs) || ends_with_eintr(e))
+		enter_again(regs);
+}
+
+/* -------------------------------------------------------------------- stopping */
+
+static uint64_t hexadecimal(const char *status, const char *name)
+{
+	const char *value = hodo_attach_status(status, name);
+
+	return value ? strtoull(value, NULL, 16) : 0;
+}
+
+static int read_signals(struct hodo_attach_tracee *e)
+{
+	uint64_t nothing = bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT);
+	char name[64], status[8192];
+	uint64_t pending;
+
+	snprintf(name, sizeof(name), "task/%d/status", (int)e->tid);
+	if (hodo_attach_proc(e->target->pid, name, status, sizeof(status)) < 0)
+		return -ESRCH;
+	e->ignored = hexadecimal(status, "SigIgn");
+	e->caught = hexadecimal(status, "SigCgt");
+	pending = (hexadecimal(status, "SigPnd") | hexadecimal(status, "ShdPnd")) & ~hexadecimal(status, "SigBlk");
+	e->genuine = pending & ~e->ignored & ~(nothing & ~e->caught);
+	return 0;
+}
+
+/* The thread stands because of PTRACE_INTERRUPT: reads all that is needed. */
+static int look(struct hodo_attach_tracee *e)
+{
+	if (ptrace(PTRACE_GETREGS, e->tid, 0, &e->regs) != 0 ||
+	    ptrace(PTRACE_GETSIGMASK, e->tid, sizeof(e->mask), &e->mask) != 0)
+		return -ESRCH;
+	return read_signals(e);
+}
+
+int hodo_attach_tracee_save(struct hodo_attach_tracee *e)
+{
+	struct iovec v = { e->xstate, sizeof(e->xstate) };
+
+	if (ptrace(PTRACE_GETREGSET, e->tid, (void *)NT_X86_XSTATE, &v) != 0)
+		return -errno;
+	/* Filled: there may be more. */
+	if (v.iov_len >= sizeof(e->xstate) || v.iov_len < 576)
+		return -E2BIG;
+	e->xstate_size = (uint32_t)v.iov_len;
+	return 0;
+}
+
+int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
+{
+	int status, error;
+
+	if (ptrace(PTRACE_SEIZE, e->tid, 0, PTRACE_O_TRACESYSGOOD) != 0)
+		return -errno;
+	e->seized = true;
+	e->held = 0;
+	e->genuine = true; /* nothing is entered again until it is known */
+	memset(&e->regs, 0, sizeof(e->regs));
+	e->since = now_ns();
+	if (ptrace(PTRACE_INTERRUPT, e->tid, 0, 0) != 0)
+		return -errno;
+	for (;;) {
+		status = hodo_attach_tracee_wait(e, STOP_MS);
+		if (status < 0)
+			return status;
+		error = look(e);
+		if (error)
+			return error;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			break;
+		/* A signal was first: the program has it as if we were not there. */
+		if (ptrace(PTRACE_CONT, e->tid, 0, WSTOPSIG(status)) != 0)
+			return -ESRCH;
+	}
+	if (WSTOPSIG(status) != SIGTRAP || (e->regs.cs & 0xffff) == CODE_32 || !hodo_attach_target_same(e->target)) {
+		hodo_attach_tracee_release(e);
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+/* Called where it stands in PTRACE_EVENT_STOP: only there does the kernel restart a system call. */
+int hodo_attach_tracee_release(struct hodo_attach_tracee *e)
+{
+	struct user_regs_struct regs = e->regs;
+	int error = 0;
+	uint64_t ns;
+
+	if (!e->seized)
+		return -ESRCH;
+	/* One may have come since. */
+	if (read_signals(e) == 0 && ends_with_eintr(e)) {
+		enter_again(&regs);
+		ptrace(PTRACE_SETREGS, e->tid, 0, &regs);
+	}
+	if (ptrace(PTRACE_DETACH, e->tid, 0, 0) != 0)
+		error = -errno;
+	e->seized = false;
+	for (int signal = 1; signal < 64; signal++) {
+		if (e->held & bit(signal))
+			syscall(SYS_tgkill, e->target->pid, e->tid, signal);
+	}
+	ns = now_ns() - e->since;
+	e->done->stopped_ns += ns;
+	e->done->stops++;
+	if (ns > e->done->longest_ns)
+		e->done->longest_ns = ns;
+	return error;
+}
+
+/* ------------------------------------------------------------- restartable sequences */
+
+/*
+ * The kernel restarts a sequence only if the thread's instruction pointer is still in it when it goes on: one that we
+ * sent elsewhere and back would go on in the middle, on another CPU perhaps.
+ */
+bool hodo_attach_tracee_in_rseq(const struct hodo_attach_tracee *e)
+{
+	struct { uint64_t area; uint32_t size, signature, flags, pad; } config = { 0 };
+	struct { uint32_t version, flags; uint64_t start, length, abort; } section;
+	uint64_t pointer = 0;
+
+	if (ptrace(GET_RSEQ_CONFIGURATION, e->tid, sizeof(config), &config) < 0 || !config.area)
+		return false;
+	if (!hodo_attach_read(e->target, config.area + 8, &pointer, sizeof(pointer)) || !pointer)
+		return false;
+	if (!hodo_attach_read(e->target, pointer, &section, sizeof(section)))
+		return true;
+	return e->regs.rip - section.start < section.length;
+}

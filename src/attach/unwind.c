@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.c - whether a stopped thread is inside a function that holds a lock
+ * which dlopen(3) or pthread_create(3) would wait for. All frames of its stack are looked at,
+ * those below a signal handler included.
+ *
+ * Unwound by the objects' .eh_frame, which is opened and parsed beforehand: the
+ * thread stands meanwhile. What a stripped libc does not name is judged
+ * by the function of libc that called it; if that is not on the stack it counts as unsafe.
+ * Where a stack cannot be unwound to its end, every word of the rest that can be
+ * a return address counts as one.
+ */
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "internal.h"
+
+#define PAGE        4096u
+#define PAGES       256u
+#define FRAMES_MAX  512u
+#define SCAN_MAX    (128u << 10)
+
+struct hodo_attach_unwind {
+	struct hodo_attach_target *target;
+	Dwfl *dwfl;
+	const struct hodo_attach_tracee *tracee;
+	struct { uint64_t page; uint8_t bytes[PAGE]; } cache[PAGES];
+	struct hodo_attach_stack *stack;
+	unsigned int frames;
+	bool unnamed;      /* the frames up to here are unnamed code of libc */
+	bool only_unnamed; /* … and no other was seen */
+	bool descends;     /* a frame lies below the one that it called */
+	uint64_t last_sp, last_pc;
+};
+
+/* -------------------------------------------------------------------- memory */
+
+static bool read_word(struct hodo_attach_unwind *u, uint64_t address, uint64_t *word)
+{
+	uint64_t page = address & ~(uint64_t)(PAGE - 1);
+	unsigned int slot = (unsigned int)(page / PAGE % PAGES);
+
+	if (address - page > PAGE - sizeof(*word))
+		return hodo_attach_read(u->target, address, word, sizeof(*word));
+	if (u->cache[slot].page != page) {
+		u->cache[slot].page = 0;
+		if (!hodo_attach_read(u->target, page, u->cache[slot].bytes, PAGE))
+			return false;
+		u->cache[slot].page = page;
+	}
+	memcpy(word, u->cache[slot].bytes + (address - page), sizeof(*word));
+	return true;
+}
+
+static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *arg)
+{
+	uint64_t word;
+
+	if (!read_word(arg, address, &word))
+		return false;
+	*result = word;
+	return true;
+}
+
+/* --------------------------------------------------------------- libdwfl's callbacks */
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	struct hodo_attach_unwind *u = arg;
+
+	if (*thread_arg || !u->tracee)
+		return 0;
+	*thread_arg = u;
+	return u->tracee->tid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	*thread_arg = arg;
+	return true;
+}
+
+static bool set_initial_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct user_regs_struct *r = &((struct hodo_attach_unwind *)arg)->tracee->regs;
+	const Dwarf_Word values[17] = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8,
+					r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip };
+
+	return dwfl_thread_state_registers(thread, 0, 17, values);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = memory_read,
+	.set_initial_registers = set_initial_registers,
+};
+
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file_name,
+		    Elf **elf)
+{
+	const struct hodo_attach_object *o = *userdata;
+
+	if (o->fd >= 0) {
+		*file_name = strdup(o->name);
+		return fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+	}
+	size_t size = 0;
+	char *image = o->elf ? elf_rawfile(o->elf, &size) : NULL;
+
+	*elf = image ? elf_memory(image, size) : NULL;
+	return -1;
+}
+
+/* What is loaded is enough. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, const char *file,
+			  const char *link, GElf_Word crc, char **found)
+{
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo = find_debuginfo };
+
+/* -------------------------------------------------------------------- opening */
+
+static int warm(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, void *arg)
+{
+	Dwarf_Addr bias;
+	Dwarf_Frame *frame = NULL;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
+	const struct hodo_attach_object *o = *userdata;
+
+	/* Has the search table read. */
+	if (cfi && o->nfunctions && dwarf_cfi_addrframe(cfi, o->functions[0].start - bias, &frame) == 0)
+		free(frame);
+	return DWARF_CB_OK;
+}
+
+struct hodo_attach_unwind *hodo_attach_unwind_open(struct hodo_attach_target *t)
+{
+	struct hodo_attach_unwind *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->target = t;
+	u->dwfl = dwfl_begin(&callbacks);
+	if (!u->dwfl) {
+		free(u);
+		return NULL;
+	}
+	dwfl_report_begin(u->dwfl);
+	for (uint32_t i = 0; i < t->nobjects; i++) {
+		struct hodo_attach_object *o = &t->objects[i];
+		Dwfl_Module *module = dwfl_report_module(u->dwfl, o->name, o->start, o->end);
+		void **userdata;
+
+		if (module && dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL))
+			*userdata = o;
+	}
+	dwfl_report_end(u->dwfl, NULL, NULL);
+	dwfl_getmodules(u->dwfl, warm, NULL, 0);
+	if (!dwfl_attach_state(u->dwfl, NULL, t->pid, &thread_callbacks, u)) {
+		hodo_attach_unwind_close(u);
+		return NULL;
+	}
+	return u;
+}
+
+void hodo_attach_unwind_close(struct hodo_attach_unwind *u)
+{
+	if (!u)
+		return;
+	dwfl_end(u->dwfl);
+	free(u);
+}
+
+/* --------------------------------------------------------------------- judging */
+
+static bool say(struct hodo_attach_unwind *u, const char *text, const char *name)
+{
+	snprintf(u->stack->reason, sizeof(u->stack->reason), "%s%s", text, name);
+	return false;
+}
+
+/* False: unsafe. */
+static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
+{
+	const struct hodo_attach_object *o = hodo_attach_object_at(u->target, pc);
+	const struct hodo_attach_function *f = o ? hodo_attach_function_at(o, pc) : NULL;
+
+	if (o && o->kind == HODO_ATTACH_LOADER)
+		return say(u, "inside the dynamic loader", "");
+	if (o && o->kind == HODO_ATTACH_HODO)
+		return say(u, "inside libhodo", "");
+	if (o && o->kind == HODO_ATTACH_ALLOCATOR)
+		return say(u, "inside the allocator", "");
+	if (f && f->unsafe)
+		return say(u, "inside ", f->name);
+	if (o && o->kind == HODO_ATTACH_LIBC) {
+		u->unnamed = !f;
+		u->only_unnamed = u->only_unnamed && !f;
+		return true;
+	}
+	if (u->unnamed)
+		return say(u, "inside code of libc that has no name", "");
+	u->only_unnamed = false;
+	return true;
+}
+
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct hodo_attach_unwind *u = arg;
+	Dwarf_Addr pc;
+	Dwarf_Word sp = 0;
+	bool activation;
+
+	if (!dwfl_frame_pc(frame, &pc, &activation))
+		return DWARF_CB_ABORT;
+	if (dwfl_frame_reg(frame, 7, &sp) != 0)
+		sp = u->last_sp;
+	if (sp < u->last_sp)
+		u->descends = true;
+	u->last_sp = sp;
+	u->last_pc = pc;
+	if (++u->frames > FRAMES_MAX)
+		return DWARF_CB_ABORT;
+	return judge(u, activation ? pc : pc - 1) ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+/* A call instruction ends there. */
+static bool is_return_address(struct hodo_attach_unwind *u, uint64_t address)
+{
+	uint8_t b[7];
+
+	if (!hodo_attach_read(u->target, address - 7, b, 7))
+		return false;
+	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) || (b[4] == 0xff && (b[5] & 0x38) == 0x10) ||
+	       (b[1] == 0xff && (b[2] & 0x38) == 0x10) || (b[0] == 0xff && (b[1] & 0x38) == 0x10);
+}
+
+/* The rest of the stack, where it could not be unwound. */
+static bool scan(struct hodo_attach_unwind *u)
+{
+	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, u->last_sp);
+	uint64_t word, at = u->last_sp & ~7ull;
+
+	if (!m || m->end - at > SCAN_MAX)
+		return say(u, "on a stack that cannot be unwound", "");
+	u->unnamed = false;
+	for (; at + 8 <= m->end; at += 8) {
+		const struct hodo_attach_object *o;
+		const struct hodo_attach_function *f;
+
+		if (!read_word(u, at, &word))
+			return say(u, "on a stack that cannot be read", "");
+		o = hodo_attach_object_at(u->target, word);
+		f = o ? hodo_attach_function_at(o, word - 1) : NULL;
+		if (!o || (o->kind <= HODO_ATTACH_LIBC && !(f && f->unsafe)) || !is_return_address(u, word))
+			continue;
+		return say(u, "perhaps inside ", f ? f->name : o->name);
+	}
+	return true;
+}
+
+bool hodo_attach_unwind_safe(struct hodo_attach_unwind *u, const struct hodo_attach_tracee *e,
+			     struct hodo_attach_stack *stack)
+{
+	const struct hodo_attach_object *end;
+	int r;
+
+	memset(stack, 0, sizeof(*stack));
+	for (unsigned int i = 0; i < PAGES; i++)
+		u->cache[i].page = 0;
+	u->stack = stack;
+	u->tracee = e;
+	u->frames = 0;
+	u->unnamed = u->descends = false;
+	u->only_unnamed = true;
+	u->last_sp = e->regs.rsp;
+	u->last_pc = e->regs.rip;
+	r = dwfl_getthread_frames(u->dwfl, e->tid, take_frame, u);
+	u->tracee = NULL;
+	if (stack->reason[0])
+		return false;
+	if (u->frames == 0 && !judge(u, e->regs.rip))
+		return false;
+	end = hodo_attach_object_at(u->target, u->last_pc);
+	stack->whole = r == 0 && u->frames > 0;
+	stack->top = u->last_sp;
+	if (!stack->whole)
+		return scan(u);
+	if (u->only_unnamed)
+		return say(u, "where threads begin and end", "");
+	stack->ordinary = !u->descends && end && (end->kind == HODO_ATTACH_LIBC || end->kind == HODO_ATTACH_OTHER);
+	return true;
+}
