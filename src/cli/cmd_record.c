@@ -139,6 +139,7 @@ static void tell_summary(const struct recording *r)
 	hodo_snapshots_tell(&r->options.snapshots, s, r->options.out, r->options.quiet);
 	if (!r->options.quiet)
 		hodo_limit_options_tell(s);
+	hodo_trigger_options_tell(&r->options.conditions, s, r->options.quiet);
 	tell_losses(r);
 	if (r->options.functions.functions.tracers && s->processes > 0)
 		hodo_function_options_tell(&r->options.functions, &s->functions, program(r),
@@ -304,6 +305,8 @@ static int open_session(struct recording *r)
 		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
 		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
+		.conditions = o->conditions.n ? &r->options.conditions : NULL,
+		.gated = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
 		.report = report, .arg = r,
 	};
 

@@ -28,7 +28,10 @@ static const char usage_text[] =
 	"  -m, --buffer SIZE    buffer of each CPU in each process (4M); with K, M or G\n"
 	"      --overwrite      flight recorder: keep the newest events, write them at the end\n"
 	HODO_SNAPSHOT_USAGE
-	"      --filter EXPR    record events for which EXPR on their fields holds\n"
+	"      --filter EXPR    record events for which EXPR on their fields holds: hodo-filter(7)\n"
+	"      --trigger 'EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N]'\n"
+	"                       what to do when EVENT happens; snapshot, if nothing else is said\n"
+	"      --rate EVENT=N/s record at most N of them a second (or /ms, /m, /h), count the others\n"
 	"      --context WHAT[,WHAT...]  store with each event: comm, pid, ip, callstack[=DEPTH],\n"
 	"                       stack[=BYTES], perf:COUNTER\n"
 	"      --duration TIME  stop recording after TIME seconds (or with s, m or h), and wait for CMD\n"
@@ -96,7 +99,8 @@ static uint64_t parse_power(const char *text, uint64_t min, uint64_t max)
 enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE, OPT_CONTEXT,
        OPT_LIMIT, /* and up: enum hodo_limit_option */
        OPT_SNAPSHOT = OPT_LIMIT + HODO_LIMIT_OPTIONS, /* and up: enum hodo_snapshot_option */
-       OPT_FUNCTION = OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS /* and up: enum hodo_function_option */ };
+       OPT_TRIGGER = OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS, /* and up: enum hodo_trigger_option */
+       OPT_FUNCTION = OPT_TRIGGER + HODO_TRIGGER_OPTIONS /* and up: enum hodo_function_option */ };
 
 static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
@@ -107,6 +111,8 @@ static const struct option long_options[] = {
 	{ "on-crash", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_CRASH },
 	{ "on-exit", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_EXIT },
 	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "trigger", required_argument, NULL, OPT_TRIGGER + HODO_TRIGGER_TRIGGER },
+	{ "rate", required_argument, NULL, OPT_TRIGGER + HODO_TRIGGER_RATE },
 	{ "context", required_argument, NULL, OPT_CONTEXT },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "max-size", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_MAX_SIZE },
@@ -167,6 +173,8 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 		return hodo_limit_options_set(&o->limits, (enum hodo_limit_option)(option - OPT_LIMIT), value);
 	if (option >= OPT_SNAPSHOT && option < OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS)
 		return hodo_snapshot_options_set(&o->snapshots, (enum hodo_snapshot_option)(option - OPT_SNAPSHOT));
+	if (option >= OPT_TRIGGER && option < OPT_TRIGGER + HODO_TRIGGER_OPTIONS)
+		return hodo_trigger_options_set(&o->conditions, (enum hodo_trigger_option)(option - OPT_TRIGGER), value);
 	if (option >= OPT_FUNCTION)
 		return hodo_function_options_set(&o->functions, (enum hodo_function_option)(option - OPT_FUNCTION),
 						 value);
@@ -237,7 +245,8 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	if (o->ring_size / 4 < o->packet_size)
 		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
 				  " --packet-size");
-	err = hodo_snapshot_options_check(&o->snapshots, o->overwrite, false);
+	err = hodo_snapshot_options_check(&o->snapshots, o->overwrite,
+					  hodo_conditions_have(&o->conditions, HODO_CONDITION_SNAPSHOT));
 	if (err)
 		return err;
 	return hodo_limit_options_check(&o->limits, o->overwrite, o->packet_size);
@@ -247,6 +256,7 @@ void hodo_record_options_free(struct hodo_record_options *o)
 {
 	hodo_pattern_free(&o->patterns);
 	hodo_pattern_free(&o->fields);
+	hodo_conditions_free(&o->conditions);
 	hodo_functions_free(&o->functions.functions);
 	hodo_attach_options_free(&o->attach);
 }

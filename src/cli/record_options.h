@@ -15,6 +15,7 @@
 #include "record_functions.h"
 #include "record_limits.h"
 #include "record_snapshots.h"
+#include "record_triggers.h"
 
 struct hodo_record_options {
 	const char *out;
@@ -29,6 +30,7 @@ struct hodo_record_options {
 	struct hodo_context_config context; /* flags 0: none */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
+	struct hodo_conditions conditions; /* triggers and rates */
 	struct hodo_pattern_list fields; /* that the filter names */
 	uint8_t filter[HODO_FILTER_MAX];
 	size_t filter_len; /* 0: none */

@@ -184,6 +184,8 @@ int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, u
 		     const uint8_t *types, const char *const *names, const struct hodo_filter_labels *labels);
 size_t hodo_filter_size(const struct hodo_filter *f);
 
+extern const struct hodo_filter hodo_filter_none; /* takes no event */
+
 /* What is known of all events of the kind that it was bound to. */
 bool hodo_filter_always(const struct hodo_filter *f);
 bool hodo_filter_never(const struct hodo_filter *f);

@@ -11,6 +11,7 @@
 #endif
 
 const char *const hodo_filter_var_names[HODO_FILTER_VARS] = { "$tid", "$pid", "$cpu", "$comm", "$duration" };
+const struct hodo_filter hodo_filter_none = { .first = HODO_TEST_REJECT };
 
 /* The number of the program's name that equals this NUL-terminated one, or -1. */
 static int find_name(const uint8_t *code, const char *name)

@@ -164,6 +164,8 @@ int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code,
 		if (!grown)
 			return -ENOMEM;
 		list->pattern = grown;
+		if (p[0] > 0 && p[1] == '$') /* no field */
+			continue;
 		grown[list->n] = (struct hodo_pattern){ .text = strndup((const char *)p + 1, p[0]) };
 		if (!grown[list->n].text)
 			return -ENOMEM;
@@ -181,8 +183,18 @@ static void see_fields(struct hodo_pattern *p, const struct hodo_catalog_event *
 	}
 }
 
+/* A name that a field is compared with may be one of its labels. */
+static void see_labels(struct hodo_pattern *p, const struct hodo_catalog *c)
+{
+	for (uint32_t i = 0; i < c->labels_count && !p->matched; i++)
+		for (uint32_t k = 0; k < c->labels[i]->n && !p->matched; k++)
+			p->matched = strcmp(p->text, c->labels[i]->label[k]) == 0;
+}
+
 void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
 {
+	for (uint32_t i = 0; i < list->n; i++)
+		see_labels(&list->pattern[i], c);
 	for (uint32_t i = 0; i < list->n; i++)
 		for (uint32_t j = first; j < c->events && !list->pattern[i].matched; j++)
 			see_fields(&list->pattern[i], c->event[j]);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
+#include "conditions.h"
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
@@ -108,6 +109,8 @@ static void read_catalog(struct hodo_process *p)
 	if (p->catalog.events > events) {
 		hodo_pattern_see(p->session->config.patterns, &p->catalog, events);
 		hodo_pattern_see_fields(p->session->config.fields, &p->catalog, events);
+		if (p->session->config.conditions)
+			hodo_conditions_see(p->session->config.conditions, &p->catalog, events);
 	}
 }
 
@@ -302,6 +305,9 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	struct hodo_session *s = p->session;
 
 	read_catalog(p);
+	if (s->config.conditions)
+		hodo_conditions_count(s->config.conditions, p->shm, s->total.met);
+	s->total.limited += hodo_conditions_limited(p->shm);
 	if (!hodo_snapshots_end(p)) {
 		leave_session(p);
 		return;
@@ -404,6 +410,7 @@ void hodo_process_free(struct hodo_process *p)
 
 void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats *stats)
 {
+	stats->limited += hodo_conditions_limited(p->shm);
 	for (uint32_t i = 0; i < p->actives; i++) {
 		const struct hodo_process_ring *r = p->ring[p->active[i]];
 

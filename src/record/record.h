@@ -51,7 +51,7 @@ struct hodo_session_config {
 	struct hodo_pattern_list *fields; /* that the filter names; stays the caller's */
 	const struct hodo_functions *functions; /* NULL: none; stays the caller's */
 	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
-	const struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
+	struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
 	bool gated;                               /* record from a start trigger on */
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	struct hodo_limits limits;
@@ -80,6 +80,7 @@ struct hodo_session_stats {
 	bool command;       /* the command itself was recorded */
 	bool ended;         /* by a limit or a trigger: the caller closes the session */
 	uint64_t limited;   /* events that were over their rate */
+	uint64_t met[HODO_CONDITIONS_MAX]; /* at the end: how often each condition was */
 	uint32_t snapshots; /* written */
 	uint64_t snapshot_events, snapshot_bytes; /* in all of them */
 	uint32_t unwritten; /* processes that were not written, since they ended otherwise than snapshots says */

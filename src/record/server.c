@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
+#include "conditions.h"
 #include "memory.h"
 #include "proc_status.h"
 #include "process.h"
@@ -183,10 +184,13 @@ static bool send_config(struct connection *c)
 		.patterns_len = (uint32_t)config->patterns->bytes,
 		.filter_len = (uint32_t)config->filter_len,
 		.functions_len = config->functions ? (uint32_t)hodo_functions_size(config->functions) : 0,
+		.conditions = config->conditions ? config->conditions->n : 0,
+		.conditions_len = config->conditions ? (uint32_t)config->conditions->bytes : 0,
 		.context_len = config->context ? sizeof(*config->context) : 0,
+		.flags = config->gated ? HODO_CONFIG_GATED : 0,
 	};
-	uint32_t before = m.patterns_len + m.filter_len;
-	size_t len = offsetof(struct hodo_msg_config, text) + before + m.functions_len + m.context_len;
+	uint32_t before = m.patterns_len + m.filter_len, extras = before + m.functions_len;
+	size_t len = offsetof(struct hodo_msg_config, text) + extras + m.conditions_len + m.context_len;
 
 	memcpy(m.uuid, c->id.uuid, sizeof(m.uuid));
 	m.packet_age_ticks = hodo_session_ticks_in(c->session, config->packet_age_ns);
@@ -196,10 +200,11 @@ static bool send_config(struct connection *c)
 	if (m.functions_len)
 		hodo_functions_pack(config->functions, hodo_session_ticks_in(c->session, config->functions->limit_ns),
 				    hodo_session_ticks_in(c->session, 1000000000), m.text + before);
+	if (m.conditions)
+		hodo_conditions_pack(config->conditions, hodo_session_ticks_in(c->session, 1000000000),
+				     m.text + extras);
 	if (m.context_len)
-		memcpy(m.text + before + m.functions_len, config->context, m.context_len);
-	if (m.context_len)
-		memcpy(m.text + before + m.functions_len, config->context, m.context_len);
+		memcpy(m.text + extras + m.conditions_len, config->context, m.context_len);
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 

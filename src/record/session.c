@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
+#include "conditions.h"
 #include "process.h"
 #include "server.h"
 
@@ -272,16 +273,26 @@ void hodo_session_command_ended(struct hodo_session *s, int status)
 	s->snapshots.command_status = status;
 }
 
+/* Names of a list that match nothing. */
+static void report_names(struct hodo_session *s, struct hodo_pattern_list *list, const char *what, const char *hint)
+{
+	struct hodo_text text = { 0 };
+
+	if (hodo_pattern_unknown(list, what, &text) && !text.error)
+		hodo_session_report(s, "%s%s", text.s, hint);
+	hodo_text_free(&text);
+}
+
 static void report_unknown(struct hodo_session *s, const char *hint)
 {
-	struct hodo_text events = { 0 }, fields = { 0 };
+	struct hodo_conditions *conditions = s->config.conditions;
 
-	if (hodo_pattern_unknown(s->config.patterns, "no event matches ", &events) && !events.error)
-		hodo_session_report(s, "%s%s", events.s, hint);
-	if (hodo_pattern_unknown(s->config.fields, "--filter: no event has a field ", &fields) && !fields.error)
-		hodo_session_report(s, "%s%s", fields.s, hint);
-	hodo_text_free(&events);
-	hodo_text_free(&fields);
+	report_names(s, s->config.patterns, "no event matches ", hint);
+	report_names(s, s->config.fields, "--filter: no event has a field ", hint);
+	if (!conditions)
+		return;
+	report_names(s, &conditions->patterns, "--trigger, --rate: no event matches ", hint);
+	report_names(s, &conditions->fields, "--trigger: no event has a field ", hint);
 }
 
 void hodo_session_stop(struct hodo_session *s)

@@ -399,7 +399,7 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		      struct origin *from)
 {
 	struct hodo_event *event = state->event;
-	uint32_t on, section;
+	uint32_t on, section, verdict = 0;
 
 	/* bp is the function's that is to be left out. */
 	if (state->outline == 1)
@@ -412,7 +412,8 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		return;
 	on = hodo_load_acquire(state->on);
 	if (event && (on & (HODO_ON_FILTER | HODO_ON_GATE))) {
-		if (!hodo_gate_pass(event, on, pieces, count))
+		verdict = hodo_gate_pass(event, on, pieces, count);
+		if (!(verdict & HODO_VERDICT_RECORD))
 			goto out;
 		on = hodo_load_acquire(state->on); /* a start trigger: from this event on */
 	}
@@ -425,6 +426,8 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	else
 		emit_checked(state, pieces, count, total, on);
 out:
+	if (verdict & ~HODO_VERDICT_RECORD)
+		hodo_gate_act(event, verdict);
 	hodo_section_leave(section);
 }
 

@@ -189,7 +189,7 @@ static bool site_wanted(const struct hodo_state *state)
 {
 	const struct hodo_event *e = state->event;
 
-	return e && ((hodo_recording.on && ((e->matched && !e->disabled) || e->conditions)) || e->nprobes);
+	return e && ((hodo_recording.on && ((e->matched && !e->disabled) || e->conditions || e->timed)) || e->nprobes);
 }
 
 static void update(struct hodo_object *object, const struct hodo_site *site, void *data)

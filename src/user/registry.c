@@ -31,7 +31,6 @@ uint32_t hodo_nevents;
 static uint16_t hash_table[HASH_SIZE]; /* ids by name, 0: free */
 static uint8_t *catalog;               /* moves when it grows */
 static uint64_t catalog_used, catalog_size;
-static struct hodo_filter *filters; /* by id */
 
 /* --------------------------------------------------------------- catalogue */
 
@@ -429,6 +428,32 @@ void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
 		label_sets[nlabel_sets++] = at;
 }
 
+bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
+			 int64_t *value)
+{
+	const char *name = hodo_registry_name(event);
+
+	for (unsigned i = 0; i < nlabel_sets; i++) {
+		const struct hodo_record_labels *r = (const void *)(catalog + label_sets[i]);
+		const char *p = (const char *)(r + 1) + 8 * (size_t)r->n;
+		size_t provider = __builtin_strlen(p);
+
+		if (provider >= __builtin_strlen(name) || __builtin_memcmp(p, name, provider) != 0 ||
+		    name[provider] != ':' || __builtin_strcmp(p + provider + 1, field) != 0)
+			continue;
+		p += provider + 1;
+		for (uint32_t k = 0; k < r->n; k++) {
+			p += __builtin_strlen(p) + 1;
+			if (__builtin_strlen(p) == len && __builtin_memcmp(p, label, len) == 0) {
+				__builtin_memcpy(value, (const char *)(r + 1) + 8 * (size_t)k, sizeof(*value));
+				return true;
+			}
+		}
+		return false;
+	}
+	return false;
+}
+
 /* ---------------------------------------------------- patterns and filters */
 
 /* A pattern names the event itself, or the span that it begins or ends. */
@@ -469,39 +494,28 @@ static bool wanted(const struct hodo_event *event)
 	return included || !any;
 }
 
-static void bind_filter(struct hodo_event *event)
-{
-	const char *names[HODO_FIELDS_MAX], *p = hodo_registry_name(event);
-
-	event->filtered = false;
-	if (!hodo_recording.filter_len)
-		return;
-	if (!filters) {
-		filters = hodo_mmap(sizeof(*filters) * HODO_EVENTS_MAX, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-		if (hodo_is_error(filters))
-			filters = 0;
-	}
-	for (unsigned i = 0; i < event->nfields; i++) {
-		p += __builtin_strlen(p) + 1;
-		names[i] = p;
-	}
-	if (!filters || hodo_filter_bind(&filters[event->id], hodo_recording.text + hodo_recording.patterns_len,
-					 hodo_recording.filter_len, event->nfields, event->types, names, 0) != 0) {
-		event->matched = false; /* better nothing than what the filter was to keep out */
-		return;
-	}
-	event->filter = &filters[event->id];
-	event->filtered = true;
-}
-
 void hodo_registry_select(struct hodo_event *event)
 {
 	if (event->kind == HODO_KIND_FUNCTION)
 		return; /* func/ decides, and filters are for the program's own events */
 	event->matched = wanted(event);
-	bind_filter(event);
 	hodo_gate_select(event);
+}
+
+static uint32_t on_value(const struct hodo_event *event)
+{
+	uint32_t value;
+
+	if (!hodo_load_seq(&hodo_recording.on) || hodo_load_seq(&hodo_recording.stopped))
+		return 0;
+	value = event->conditions || event->timed ? HODO_ON_GATE : 0;
+	if (hodo_load_seq(&event->matched) && !hodo_load_seq(&event->disabled) && !hodo_load_seq(&hodo_recording.gated))
+		value |= HODO_ON_RECORD;
+	if (value && event->filtered)
+		value |= HODO_ON_FILTER;
+	if (value && hodo_recording.context_len && event->kind != HODO_KIND_FUNCTION)
+		value |= HODO_ON_CONTEXT;
+	return value;
 }
 
 void hodo_registry_publish(struct hodo_event *event)
@@ -511,14 +525,11 @@ void hodo_registry_publish(struct hodo_event *event)
 	if (!hodo_recording.on)
 		return;
 	on = &hodo_on_words()[event->id];
-	value = event->conditions ? HODO_ON_GATE : 0;
-	if (event->matched && !event->disabled && !hodo_recording.gated)
-		value |= HODO_ON_RECORD;
-	if (value && event->filtered)
-		value |= HODO_ON_FILTER;
-	if (value && hodo_recording.context_len && event->kind != HODO_KIND_FUNCTION)
-		value |= HODO_ON_CONTEXT;
-	hodo_store_seq(on, value);
+	/* Whoever stores last has made it of the last state: see gate.c. */
+	do {
+		value = on_value(event);
+		hodo_store_seq(on, value);
+	} while (value != on_value(event));
 	/* The recorder sets stopped and then clears the words: whichever is second clears this one. */
 	if (value && hodo_load_seq(&hodo_shm()->stopped))
 		hodo_store_seq(on, 0);

@@ -49,12 +49,15 @@ struct hodo_event {
 	bool matched;   /* a pattern of the recording wants it */
 	bool disabled;  /* hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */
+	bool timed;     /* begins or ends a span whose duration a condition asks for */
+	uint32_t bound; /* the recording, as gate.c counts them, for which the following is */
 	uint64_t conditions; /* of the recording's, those that are for this event: bit i for the i-th; see gate.c */
+	struct hodo_gate_event *gate;
 	uint32_t states; /* loaded objects' states that refer to it */
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
 	struct hodo_probes *probes; /* NULL or the current list, read inside probe_enter/leave */
-	struct hodo_filter *filter;
+	const struct hodo_filter *filter;
 };
 
 struct hodo_object {
@@ -69,7 +72,8 @@ struct hodo_object {
 
 struct hodo_recording {
 	bool on;               /* a recorder has this process's buffers, or a file of ours does */
-	bool gated;            /* no event is recorded before a start trigger; or after a stop trigger */
+	bool gated;            /* no event is recorded before a start trigger */
+	bool stopped;          /* a stop trigger was met: none is recorded any more */
 	uint32_t by;           /* enum hodo_recorded_by */
 	uint32_t recorder;     /* its pid, 0: not known */
 	uint32_t fork_mark;    /* index into the wiped page, see process.c */
@@ -164,8 +168,23 @@ HODO_HIDDEN void hodo_flight_objects(void); /* objects have come: their events m
 HODO_HIDDEN bool hodo_conditions_valid(const uint8_t *at, uint32_t n, uint32_t len);
 HODO_HIDDEN void hodo_gate_prepare(void); /* a recording begins; under the control lock, before events are selected */
 HODO_HIDDEN void hodo_gate_select(struct hodo_event *event); /* sets event->conditions; under the control lock */
-/* In a section: whether the event is to be recorded. May change on words (start and stop triggers). */
-HODO_HIDDEN bool hodo_gate_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces, size_t count);
+/* In a section: what is to be done with the event, HODO_VERDICT_*. May change on words (start triggers). */
+#define HODO_VERDICT_RECORD 1u
+#define HODO_VERDICT_SNAPSHOT 2u /* this and the following: when it is stored, or was not to be, by hodo_gate_act() */
+#define HODO_VERDICT_STOP 4u
+#define HODO_VERDICT_EXIT 8u
+HODO_HIDDEN uint32_t hodo_gate_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces,
+				    size_t count);
+HODO_HIDDEN void hodo_gate_act(const struct hodo_event *event, uint32_t verdict); /* in a section */
+HODO_HIDDEN uint32_t hodo_gate_tid(void);
+
+/* spans.c: when they began. span: a hash of the span's name. In a section, but prepare. */
+HODO_HIDDEN bool hodo_spans_prepare(void); /* a recording begins; false: no memory */
+HODO_HIDDEN void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
+				  size_t count);
+HODO_HIDDEN bool hodo_spans_end(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
+				size_t count, int64_t *begin_ns);
+HODO_HIDDEN int64_t hodo_spans_now_ns(void);
 
 /* context.c: what comes before an event's fields. */
 struct hodo_context {
@@ -191,8 +210,12 @@ HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
 HODO_HIDDEN void hodo_registry_select(struct hodo_event *event); /* patterns and filter of the recording */
 HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
-HODO_HIDDEN void hodo_registry_publish(struct hodo_event *event); /* its on word, from its state */
+/* Its on word, from its state. Also in a section, without the lock; see gate.c. */
+HODO_HIDDEN void hodo_registry_publish(struct hodo_event *event);
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
+/* The value of a label of the event's field; false: it has no such label. */
+HODO_HIDDEN bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
+				     int64_t *value);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
 HODO_HIDDEN void hodo_catalog_warning(const char *const *parts, unsigned n);
 /* A record that is finished but for its size; texts are its NUL-terminated texts. Cut to what a record holds. */

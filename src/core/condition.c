@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* condition.c - the conditions of a recording, taken apart and checked. */
+#include "condition.h"
+
+#include "filter.h"
+
+static bool head_valid(const struct hodo_condition *c)
+{
+	if (c->kind < HODO_CONDITION_RATE || c->kind > HODO_CONDITION_EXIT || c->pattern_len < 2 ||
+	    c->pattern_len > HODO_CONDITION_PATTERN_MAX || c->filter_len > HODO_FILTER_MAX)
+		return false;
+	if (c->kind != HODO_CONDITION_RATE)
+		return true;
+	return c->interval_ticks > 0 && c->interval_ticks <= HODO_CONDITION_TICKS_MAX &&
+	       c->burst_ticks <= HODO_CONDITION_TICKS_MAX;
+}
+
+/* NUL-terminated, and not before. */
+static bool pattern_valid(const uint8_t *pattern, uint32_t len)
+{
+	uint32_t i = 0;
+
+	while (i < len && pattern[i])
+		i++;
+	return i == len - 1;
+}
+
+int hodo_conditions_parse(const uint8_t *at, uint32_t n, uint32_t len, struct hodo_condition_parts *parts)
+{
+	struct hodo_condition_parts one;
+	uint32_t i;
+
+	if (n > HODO_CONDITIONS_MAX)
+		return -1;
+	for (i = 0; i < n; i++) {
+		if (len < sizeof(one.head))
+			return -1;
+		__builtin_memcpy(&one.head, at, sizeof(one.head));
+		at += sizeof(one.head);
+		len -= (uint32_t)sizeof(one.head);
+		if (!head_valid(&one.head) || one.head.pattern_len > len ||
+		    one.head.filter_len > len - one.head.pattern_len || !pattern_valid(at, one.head.pattern_len))
+			return -1;
+		one.pattern = (const char *)at;
+		one.filter = at + one.head.pattern_len;
+		if (one.head.filter_len && hodo_filter_verify(one.filter, one.head.filter_len) != 0)
+			return -1;
+		at += one.head.pattern_len + one.head.filter_len;
+		len -= one.head.pattern_len + one.head.filter_len;
+		if (parts)
+			parts[i] = one;
+	}
+	return len == 0 ? 0 : -1;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* conditions.c - triggers and rates, as asked for and as sent. */
+#define _GNU_SOURCE
+#include "conditions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/condition.h>
+
+#include "filter_parse.h"
+#include "shm.h"
+
+#define TEXT_MAX 2560u
+#define RATE_MAX 1000000000u
+#define BURST_S 0.1 /* that many seconds' worth of events may come in a row, unless asked for otherwise */
+
+#define ACTIONS "snapshot, start, stop or exit"
+
+/* ------------------------------------------------------------------- parts */
+
+static int wrong(char *error, size_t size, const char *text, const char *at, const char *what)
+{
+	snprintf(error, size, "%s at column %zu", what, (size_t)(at - text) + 1);
+	return -EINVAL;
+}
+
+static const char *skip_spaces(const char *p)
+{
+	return p + strspn(p, " \t\n");
+}
+
+static size_t word_len(const char *p)
+{
+	return strcspn(p, " \t\n");
+}
+
+static bool is_word(const char *p, const char *word)
+{
+	return word_len(p) == strlen(word) && strncmp(p, word, strlen(word)) == 0;
+}
+
+/* Where an expression ends: before "->" outside of quotes, or before a last "after N"; or with the text. */
+static const char *expression_end(const char *p)
+{
+	const char *end, *number;
+	char quote = 0;
+
+	for (end = p; *end; end++) {
+		if (quote && *end == '\\' && end[1])
+			end++;
+		else if (quote)
+			quote = *end == quote ? 0 : quote;
+		else if (*end == '"' || *end == '\'')
+			quote = *end;
+		else if (end[0] == '-' && end[1] == '>')
+			return end;
+	}
+	number = end;
+	while (number > p && strchr(" \t\n", number[-1]))
+		number--;
+	for (end = number; number > p && number[-1] >= '0' && number[-1] <= '9'; number--)
+		;
+	if (number == end || number == p || !strchr(" \t\n", number[-1]))
+		return end;
+	while (number > p && strchr(" \t\n", number[-1]))
+		number--;
+	return number - p > 6 && strncmp(number - 5, "after", 5) == 0 && strchr(" \t\n)\"'", number[-6]) ? number - 5 :
+													    end;
+}
+
+/* A whole number from 1 on, behind it nothing but what stands in ends. 0 if it is none. */
+static uint64_t number_at(const char **p, const char *ends, uint64_t max)
+{
+	const char *at = *p;
+	uint64_t v = 0;
+
+	for (; *at >= '0' && *at <= '9'; at++) {
+		v = v * 10 + (uint64_t)(*at - '0');
+		if (v > max)
+			return 0;
+	}
+	if (at == *p || (*at && !strchr(ends, *at)))
+		return 0;
+	*p = at;
+	return v;
+}
+
+/* ------------------------------------------------------------------- adding */
+
+/* The event of a condition, len bytes at text. */
+static int add_event(struct hodo_conditions *c, const char *text, size_t len, char *error, size_t size)
+{
+	char name[HODO_CONDITION_PATTERN_MAX];
+	int err;
+
+	if (len == 0)
+		return wrong(error, size, text, text, "expected an event");
+	if (len >= sizeof(name))
+		return wrong(error, size, text, text, "the event's name is too long");
+	memcpy(name, text, len);
+	name[len] = 0;
+	if (name[0] == '!' || strchr(name, ','))
+		return wrong(error, size, text, text, "one event, or a pattern for several, is wanted");
+	if (strcmp(name, "func") == 0 || strncmp(name, "func:", 5) == 0)
+		return wrong(error, size, text, text, "functions have no conditions: name one of the program's events");
+	err = hodo_pattern_add(&c->patterns, name, error, size);
+	return err;
+}
+
+static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked *a, const char *text,
+			  const char *from, const char *end, char *error, size_t size)
+{
+	uint8_t code[HODO_FILTER_MAX];
+	char expr[TEXT_MAX];
+	size_t before = (size_t)(from - text), len = (size_t)(end - from);
+	int err;
+
+	/* Columns are those of the whole. */
+	memset(expr, ' ', before);
+	memcpy(expr + before, from, len);
+	expr[before + len] = 0;
+	err = hodo_filter_compile(expr, code, sizeof(code), &a->filter_len, error, size);
+	if (err)
+		return err;
+	a->filter = malloc(a->filter_len);
+	if (!a->filter || hodo_pattern_add_fields(&c->fields, code, a->filter_len) < 0) {
+		snprintf(error, size, "out of memory");
+		return -ENOMEM;
+	}
+	memcpy(a->filter, code, a->filter_len);
+	return 0;
+}
+
+static const char *const actions[] = {
+	[HODO_CONDITION_SNAPSHOT] = "snapshot",
+	[HODO_CONDITION_START] = "start",
+	[HODO_CONDITION_STOP] = "stop",
+	[HODO_CONDITION_EXIT] = "exit",
+};
+
+/* "-> ACTION" and "after N", each of which may be missing. */
+static int add_action(struct hodo_condition_asked *a, const char *text, const char *p, char *error, size_t size)
+{
+	a->kind = HODO_CONDITION_SNAPSHOT;
+	if (p[0] == '-' && p[1] == '>') {
+		int kind = HODO_CONDITION_EXIT;
+
+		p = skip_spaces(p + 2);
+		while (kind >= HODO_CONDITION_SNAPSHOT && !is_word(p, actions[kind]))
+			kind--;
+		if (kind < HODO_CONDITION_SNAPSHOT)
+			return wrong(error, size, text, p, "expected " ACTIONS);
+		a->kind = (enum hodo_condition_kind)kind;
+		p = skip_spaces(p + word_len(p));
+	}
+	if (is_word(p, "after")) {
+		p = skip_spaces(p + 5);
+		a->after = (uint32_t)number_at(&p, " \t\n", UINT32_MAX);
+		if (!a->after)
+			return wrong(error, size, text, p, "expected a number from 1 on");
+		p = skip_spaces(p);
+	}
+	return *p ? wrong(error, size, text, p, "expected 'if EXPR', '-> ACTION' or 'after N'") : 0;
+}
+
+/* A new condition at the end, not yet counted; NULL: there are too many. */
+static struct hodo_condition_asked *begin(struct hodo_conditions *c, const char *text, char *error, size_t size)
+{
+	struct hodo_condition_asked *a = &c->asked[c->n];
+
+	if (c->n == HODO_CONDITIONS_MAX) {
+		snprintf(error, size, "more than %u triggers and rates", HODO_CONDITIONS_MAX);
+		return NULL;
+	}
+	if (strlen(text) >= TEXT_MAX) {
+		snprintf(error, size, "longer than %u bytes", TEXT_MAX - 1);
+		return NULL;
+	}
+	memset(a, 0, sizeof(*a));
+	return a;
+}
+
+/* Counts the condition, if it fits into CONFIG beside the others. */
+static int complete(struct hodo_conditions *c, struct hodo_condition_asked *a, const char *text, int err, char *error,
+		    size_t size)
+{
+	size_t bytes = sizeof(struct hodo_condition) + a->filter_len;
+
+	if (!err) {
+		bytes += strlen(c->patterns.pattern[c->n].text) + 1;
+		a->text = strdup(text);
+		if (!a->text) {
+			snprintf(error, size, "out of memory");
+			err = -ENOMEM;
+		} else if (c->bytes + bytes > HODO_EXTRAS_MAX - sizeof(struct hodo_context_config)) {
+			snprintf(error, size, "too many triggers: their expressions are too long together");
+			err = -EINVAL;
+		}
+	}
+	if (err) {
+		free(a->filter);
+		free(a->text);
+		memset(a, 0, sizeof(*a));
+		return err;
+	}
+	c->bytes += bytes;
+	c->n++;
+	return 0;
+}
+
+int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, char *error, size_t size)
+{
+	struct hodo_condition_asked *a = begin(c, text, error, size);
+	const char *p = skip_spaces(text), *from;
+	int err;
+
+	if (!a)
+		return -EINVAL;
+	err = add_event(c, p, word_len(p), error, size);
+	p = skip_spaces(p + word_len(p));
+	if (!err && is_word(p, "if")) {
+		from = p + 2;
+		p = expression_end(from);
+		err = add_expression(c, a, text, from, p, error, size);
+		p = skip_spaces(p);
+	}
+	if (!err)
+		err = add_action(a, text, p, error, size);
+	return complete(c, a, text, err, error, size);
+}
+
+static double unit_s(const char **p)
+{
+	static const struct {
+		const char *name;
+		double s;
+	} units[] = { { "ms", 0.001 }, { "s", 1 }, { "m", 60 }, { "h", 3600 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t len = strlen(units[i].name);
+
+		if (strncmp(*p, units[i].name, len) == 0 && (!(*p)[len] || (*p)[len] == ':')) {
+			*p += len;
+			return units[i].s;
+		}
+	}
+	return 0;
+}
+
+static int add_rate(struct hodo_condition_asked *a, const char *text, const char *p, char *error, size_t size)
+{
+	uint64_t n = number_at(&p, "/", RATE_MAX);
+	double unit;
+
+	if (n == 0)
+		return wrong(error, size, text, p, "expected a number of events from 1 to 1000000000");
+	if (*p++ != '/')
+		return wrong(error, size, text, p - 1, "expected '/s' (or /ms, /m, /h)");
+	unit = unit_s(&p);
+	if (unit == 0)
+		return wrong(error, size, text, p, "expected s, ms, m or h");
+	a->kind = HODO_CONDITION_RATE;
+	a->interval_s = unit / (double)n;
+	a->burst = (uint64_t)(BURST_S / a->interval_s);
+	if (a->burst == 0)
+		a->burst = 1;
+	if (*p == ':') {
+		p++;
+		a->burst = number_at(&p, "", RATE_MAX);
+		if (a->burst == 0)
+			return wrong(error, size, text, p, "expected how many events may come in a row");
+	}
+	return 0;
+}
+
+int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, char *error, size_t size)
+{
+	struct hodo_condition_asked *a = begin(c, text, error, size);
+	const char *equal = strrchr(text, '=');
+	int err;
+
+	if (!a)
+		return -EINVAL;
+	if (!equal) {
+		snprintf(error, size, "expected EVENT=N/s");
+		return -EINVAL;
+	}
+	err = add_event(c, text, (size_t)(equal - text), error, size);
+	if (!err)
+		err = add_rate(a, text, equal + 1, error, size);
+	return complete(c, a, text, err, error, size);
+}
+
+void hodo_conditions_free(struct hodo_conditions *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		free(c->asked[i].text);
+		free(c->asked[i].filter);
+	}
+	hodo_pattern_free(&c->patterns);
+	hodo_pattern_free(&c->fields);
+	memset(c, 0, sizeof(*c));
+}
+
+bool hodo_conditions_have(const struct hodo_conditions *c, enum hodo_condition_kind kind)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->asked[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------- sending */
+
+static uint64_t ticks(double n)
+{
+	return n < 1 ? 1 : n > (double)HODO_CONDITION_TICKS_MAX ? HODO_CONDITION_TICKS_MAX : (uint64_t)n;
+}
+
+void hodo_conditions_pack(const struct hodo_conditions *c, uint64_t ticks_per_s, uint8_t *to)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct hodo_condition_asked *a = &c->asked[i];
+		const char *pattern = c->patterns.pattern[i].text;
+		struct hodo_condition head = {
+			.kind = a->kind, .after = a->after, .pattern_len = (uint32_t)strlen(pattern) + 1,
+			.filter_len = (uint32_t)a->filter_len,
+		};
+
+		if (a->kind == HODO_CONDITION_RATE) {
+			head.interval_ticks = ticks(a->interval_s * (double)ticks_per_s);
+			if (a->burst > 1)
+				head.burst_ticks = ticks((double)(a->burst - 1) * a->interval_s * (double)ticks_per_s);
+		}
+		memcpy(to, &head, sizeof(head));
+		to += sizeof(head);
+		memcpy(to, pattern, head.pattern_len);
+		to += head.pattern_len;
+		if (a->filter_len)
+			memcpy(to, a->filter, a->filter_len);
+		to += a->filter_len;
+	}
+}
+
+void hodo_conditions_see(struct hodo_conditions *c, const struct hodo_catalog *catalog, uint32_t first)
+{
+	hodo_pattern_see(&c->patterns, catalog, first);
+	hodo_pattern_see_fields(&c->fields, catalog, first);
+}
+
+void hodo_conditions_count(const struct hodo_conditions *c, const uint8_t *shm, uint64_t met[HODO_CONDITIONS_MAX])
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		met[i] += hodo_shm_load64((const uint64_t *)(shm + HODO_SHM_MATCHED) + i);
+}
+
+uint64_t hodo_conditions_limited(const uint8_t *shm)
+{
+	return hodo_shm_load64(&((const struct hodo_shm *)shm)->limited);
+}
+
+uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id)
+{
+	return hodo_shm_load64((const uint64_t *)(shm + HODO_SHM_LIMITED) + id);
+}
