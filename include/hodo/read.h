@@ -134,7 +134,7 @@ struct hodo_read_object {
 /* One process image that was recorded. */
 struct hodo_read_process {
 	size_t size;
-	const char *folder; /* "kvd-412"; "" if this folder itself was opened */
+	const char *folder; /* "kvd-412", or "part-0003/kvd-412", the last one; "" if this folder itself was opened */
 	uint32_t pid;
 	uint32_t ppid;
 	uint32_t uid;
@@ -181,12 +181,34 @@ struct hodo_read_options {
  * NULL. Reads metadata and each stream's first packet header.
  *
  * 0, or: -ENOENT no such directory; -ENOTDIR not a directory; -EINVAL bad
- * arguments; -ENODATA no recording in it; -EPROTO a CTF trace of another tool;
- * -EPROTONOSUPPORT a newer format, or the other byte order; -EBADMSG metadata
- * too damaged to use; -ENOMEM; what open(2) and read(2) give.
+ * arguments; -ENODATA no recording in it; -ENOTUNIQ several snapshots, of which
+ * one is to be named; -EPROTO a CTF trace of another tool; -EPROTONOSUPPORT a
+ * newer format, or the other byte order; -EBADMSG metadata too damaged to use;
+ * -ENOMEM; what open(2) and read(2) give.
  */
 int hodo_read_open(struct hodo_read **reader, const char *path, const struct hodo_read_options *options);
 void hodo_read_close(struct hodo_read *reader); /* NULL is allowed */
+
+/*
+ * A recording that was written in parts (record --rotate) is read as one: one process for all its folders, one
+ * stream for all its files. Of directories with one snapshot, that is read; of those with several none is.
+ */
+struct hodo_read_part {
+	size_t size;
+	const char *name;   /* "part-0001": a directory that is a recording of its own */
+	uint32_t processes; /* with a folder in it */
+	uint64_t bytes;     /* of its folders' files */
+	/* Complete when the streams' figures are. */
+	uint64_t packets;
+	uint64_t events;
+	int64_t begin_ns; /* start of its first packet, since the epoch; 0 if there is none */
+	int64_t end_ns;   /* end of its last packet */
+};
+
+/* 0: the recording was not written in parts, or one of them was opened itself. */
+uint32_t hodo_read_nparts(const struct hodo_read *reader);
+/* In order; NULL if there is no i-th. */
+const struct hodo_read_part *hodo_read_part(const struct hodo_read *reader, uint32_t i);
 
 uint32_t hodo_read_nprocesses(const struct hodo_read *reader);
 /* In the order of their folders' names; NULL if there is no i-th. */

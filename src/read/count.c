@@ -144,7 +144,7 @@ static int count_packet(struct hodo_stream *s, struct count_arg *a)
 	if (w.out_of_time)
 		hodo_read_stream_warn(s, WARN_TIME,
 				      "%llu events outside their packet's time behind byte %llu: skipped",
-				      (unsigned long long)w.out_of_time, (unsigned long long)s->body_off);
+				      (unsigned long long)w.out_of_time, (unsigned long long)hodo_read_stream_place(s, s->body_off));
 	return err;
 }
 

@@ -118,13 +118,24 @@ enum hodo_stream_warning {
 
 struct hodo_trace;
 
+/* A file of a stream (segments.c). */
+struct hodo_segment {
+	char *folder; /* relative to the reader's directory */
+	uint32_t part; /* number of hodo_read.parts */
+	dev_t dev;
+	ino_t ino;
+	uint64_t begin, end; /* where its bytes are in the stream; as of when it was opened: later ones are not read */
+	uint64_t packets, events; /* in this walk */
+};
+
 struct hodo_stream {
 	struct hodo_read_stream pub;
 	struct hodo_trace *trace;
 	char *name;
-	dev_t dev;
-	ino_t ino;
-	uint64_t file_bytes;                 /* when opened; what is appended later is not read */
+	struct hodo_segment *segments;       /* one, or one a part of the recording */
+	uint32_t nsegments, segments_room;
+	uint32_t at;                         /* the segment looked at last */
+	uint64_t file_bytes;                 /* of all of them */
 	uint32_t warned;                     /* enum hodo_stream_warning */
 	uint32_t order;                      /* place among all streams: decides between equal times */
 	struct hodo_read_lost lost_by_cause; /* from the metadata */
@@ -132,7 +143,10 @@ struct hodo_stream {
 	bool has_begin; /* pub.begin_ns is set */
 
 	/* Where the walk is: the packet, and the part of the file that is in memory. */
-	int fd; /* -1: opened for each read */
+	int fd;           /* -1: none is open */
+	uint32_t fd_of;   /* the segment that it is of */
+	bool keep_open;   /* else opened for each read */
+	uint32_t walked;  /* the segment that the last header was in; UINT32_MAX: none */
 	uint8_t *buf;
 	size_t buf_room;
 	size_t window; /* bytes to read at a time */
@@ -146,7 +160,8 @@ struct hodo_stream {
 	uint64_t packet_events;      /* found in this packet */
 	uint64_t events_next;        /* events_before that the next header should say */
 	uint64_t events_gap;         /* events that the headers skip: overwritten or unwritten */
-	uint64_t discarded;          /* the last header's */
+	uint64_t discarded;          /* the last header's, and those of the segments before */
+	uint64_t discarded_before;   /* the segments before */
 	uint64_t time_last;          /* ticks of the last event or header */
 	uint64_t time_limit;         /* latest valid time in this packet */
 
@@ -163,6 +178,18 @@ struct hodo_stream {
 	uint32_t tid; /* of the last comm looked up */
 	const char *comm;
 };
+
+/* Adds a file behind the others. 0 or -ENOMEM. */
+int hodo_read_segment_add(struct hodo_stream *s, const char *folder, uint32_t part);
+/* An open descriptor of the file that was seen at first, or a negative errno. */
+int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g);
+/* The segment in which off is, or behind which. NULL: the stream has no file. */
+struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off);
+/* Likewise; at the end of one, off moves to the next. NULL: at the end of all. */
+struct hodo_segment *hodo_read_segment_enter(struct hodo_stream *s, uint64_t *off);
+void hodo_read_segments_free(struct hodo_stream *s);
+/* Where that is in its file. */
+uint64_t hodo_read_stream_place(struct hodo_stream *s, uint64_t off);
 
 /* Looks at the file and its first header. 0, or 1 if it is no stream (warned). */
 int hodo_read_stream_probe(struct hodo_stream *s);
@@ -240,6 +267,7 @@ struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
 	char *folder; /* relative to the reader's directory; "." for the directory itself */
+	uint32_t part; /* number of hodo_read.parts, the last one that it is in */
 	char *metadata;
 	size_t metadata_bytes;
 	bool has_hodo, has_clock;    /* lines seen */
@@ -268,6 +296,11 @@ struct hodo_trace {
 /* Opens the folder. 0, or a negative errno: -ENODATA no metadata, and those of hodo_read_open(). */
 int hodo_read_trace_open(struct hodo_trace *t);
 void hodo_read_trace_free(struct hodo_trace *t);
+/* Makes one of the same process in an earlier and in a later part; *earlier is the one, and the other is
+ * gone. 0, or -ENOMEM: then both are to be freed. */
+int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t);
+/* Once nothing is joined any more: the public part. */
+void hodo_read_trace_settle(struct hodo_trace *t);
 const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid);
 /* Reads the lines of t->metadata. 0 or a negative errno. */
 int hodo_read_metadata_parse(struct hodo_trace *t);
@@ -302,6 +335,9 @@ struct hodo_read {
 	struct hodo_trace **traces;
 	uint32_t ntraces, traces_room;
 	uint32_t nstreams;
+	struct hodo_read_part *parts; /* one, without name, where there are none */
+	uint32_t nparts, parts_room;
+	char several[1024]; /* snapshots: a line for the user */
 
 	struct hodo_stream **heap; /* nstreams */
 	uint32_t heap_n;
@@ -318,6 +354,10 @@ struct hodo_read {
 	struct hodo_read_code_ops code; /* name NULL: none */
 	void *code_data;
 };
+
+/* Opens the process folder that the directory itself is; or all folders in it (parts.c). 0 or a negative errno. */
+int hodo_read_open_single(struct hodo_read *r);
+int hodo_read_open_all(struct hodo_read *r);
 
 void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap);
 /* Copies a text to dst with control bytes replaced. */

@@ -32,7 +32,7 @@ static int refill(struct hodo_stream *s, uint64_t off, size_t need)
 		return err;
 	if (!s->p) {
 		hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
-		s->next_off = s->file_bytes;
+		s->next_off = hodo_read_segment_at(s, off)->end;
 		return 0;
 	}
 	s->avail = s->p + (len < s->body_end - off ? len : (size_t)(s->body_end - off));
@@ -133,7 +133,7 @@ static int advance(struct hodo_stream *s)
 		if (__builtin_expect(time > s->time_limit || time < s->time_last, 0)) {
 			hodo_read_stream_warn(s, WARN_TIME,
 					      "an event outside its packet's time at byte %llu: skipped",
-					      (unsigned long long)offset_of(s, s->event));
+					      (unsigned long long)hodo_read_stream_place(s, offset_of(s, s->event)));
 			continue;
 		}
 		s->packet_events++;

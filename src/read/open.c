@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open.c - opening a recording: its folders, its warnings, why it cannot be opened. */
+/* open.c - opening a recording: its warnings, why it cannot be opened. */
 #include "internal.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WARNING_BYTES 512
+#define WARNING_BYTES 1024
 
 void hodo_read_clean(char *dst, size_t size, const char *text)
 {
@@ -39,132 +39,6 @@ void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, c
 		vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
 	hodo_read_clean(clean, sizeof(clean), text);
 	r->warn(r->warn_data, clean);
-}
-
-__attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder,
-						       const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	hodo_read_warn(r, folder, "", fmt, ap);
-	va_end(ap);
-}
-
-static const char *folder_fault(int err)
-{
-	switch (-err) {
-	case ENODATA:
-		return "no metadata";
-	case EPROTO:
-		return "a CTF trace of another tool";
-	case EPROTONOSUPPORT:
-		return "written by a newer version, or on a machine of the other byte order";
-	case EBADMSG:
-		return "metadata damaged";
-	default:
-		return strerror(-err);
-	}
-}
-
-/* Opens one folder and adds it. 0 or a negative errno. */
-static int add_folder(struct hodo_read *r, const char *folder)
-{
-	struct hodo_trace *t;
-	int err;
-
-	if (hodo_read_grow(&r->traces, r->ntraces, &r->traces_room, sizeof(*r->traces)) < 0)
-		return -ENOMEM;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	t->reader = r;
-	t->folder = strdup(folder);
-	err = t->folder ? hodo_read_trace_open(t) : -ENOMEM;
-	if (err) {
-		hodo_read_trace_free(t);
-		return err;
-	}
-	r->traces[r->ntraces++] = t;
-	return 0;
-}
-
-struct folders {
-	char **names;
-	uint32_t n, room;
-	uint32_t links; /* symbolic ones, not followed */
-};
-
-static int by_text(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int list_folders(struct hodo_read *r, struct folders *f)
-{
-	int fd = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	if (!dir) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	while (!err && (e = readdir(dir)) != NULL) {
-		struct stat st;
-
-		if (e->d_name[0] == '.' || fstatat(r->dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		f->links += S_ISLNK(st.st_mode);
-		if (!S_ISDIR(st.st_mode))
-			continue;
-		if (f->n == FOLDERS_MAX) {
-			warn(r, ".", "more than %u processes: the others are skipped", FOLDERS_MAX);
-			break;
-		}
-		if (hodo_read_grow(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 ||
-		    !(f->names[f->n] = strdup(e->d_name)))
-			err = -ENOMEM;
-		else
-			f->n++;
-	}
-	closedir(dir);
-	if (f->n)
-		qsort(f->names, f->n, sizeof(*f->names), by_text);
-	return err;
-}
-
-/* All folders of a recording. -ENODATA, or what is wrong with the only one, if none can be read. */
-static int open_all(struct hodo_read *r)
-{
-	struct folders f = { 0 };
-	int err = list_folders(r, &f), why = -ENODATA;
-
-	int *faults = calloc(f.n + 1, sizeof(*faults));
-
-	err = faults ? err : -ENOMEM;
-	for (uint32_t i = 0; i < f.n && !err; i++) {
-		faults[i] = add_folder(r, f.names[i]);
-		if (faults[i] == -ENOMEM)
-			err = -ENOMEM;
-		else if (faults[i] < 0 && faults[i] != -ENODATA)
-			why = faults[i];
-	}
-	/* Folders of something else are worth a word only beside folders of ours. */
-	for (uint32_t i = 0; i < f.n && !err; i++)
-		if (faults[i] < 0 && (faults[i] != -ENODATA || r->ntraces > 0))
-			warn(r, f.names[i], "%s: skipped", folder_fault(faults[i]));
-	free(faults);
-	if (!err && r->ntraces == 0)
-		err = why;
-	else if (f.links)
-		warn(r, ".", "%u symbolic links are not followed", f.links);
-	for (uint32_t i = 0; i < f.n; i++)
-		free(f.names[i]);
-	free(f.names);
-	return err;
 }
 
 /* Whether the file is CTF metadata that is not ours. */
@@ -221,15 +95,16 @@ static int open_folders(struct hodo_read *r)
 
 	if (fstatat(r->dirfd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		r->single = true;
-		return add_folder(r, ".");
+		return hodo_read_open_single(r);
 	}
-	err = open_all(r);
+	err = hodo_read_open_all(r);
 	if (err == -ENODATA && has_foreign(r->dirfd, ".", 5, &budget))
 		err = -EPROTO;
 	return err;
 }
 
-static int explain(const struct hodo_read_options *o, const char *path, int err)
+/* r: NULL if there is none. */
+static int explain(const struct hodo_read *r, const struct hodo_read_options *o, const char *path, int err)
 {
 	const char *what = strerror(-err);
 	char text[WARNING_BYTES];
@@ -256,7 +131,10 @@ static int explain(const struct hodo_read_options *o, const char *path, int err)
 		break;
 	}
 	if (o && o->error && o->error_bytes > 0) {
-		snprintf(text, sizeof(text), "%.300s: %s", path, what);
+		if (err == -ENOTUNIQ && r)
+			snprintf(text, sizeof(text), "%s", r->several);
+		else
+			snprintf(text, sizeof(text), "%.300s: %s", path, what);
 		hodo_read_clean(o->error, o->error_bytes, text);
 	}
 	return err;
@@ -288,7 +166,7 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 	*reader = NULL;
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return explain(o, path, -ENOMEM);
+		return explain(NULL, o, path, -ENOMEM);
 	r->since_ns = INT64_MIN;
 	r->until_ns = INT64_MAX;
 	r->warn = o ? o->warn : NULL;
@@ -305,8 +183,9 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 	if (!err)
 		err = prepare_streams(r);
 	if (err) {
+		explain(r, o, path, err);
 		hodo_read_close(r);
-		return explain(o, path, err);
+		return err;
 	}
 	*reader = r;
 	return 0;
@@ -320,6 +199,9 @@ void hodo_read_close(struct hodo_read *reader)
 		hodo_read_trace_free(reader->traces[i]);
 	if (reader->dirfd >= 0)
 		close(reader->dirfd);
+	for (uint32_t i = 0; i < reader->nparts; i++)
+		free((char *)reader->parts[i].name);
+	free(reader->parts);
 	free(reader->traces);
 	free(reader->heap);
 	free(reader->path);

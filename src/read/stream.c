@@ -29,48 +29,32 @@ void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt
 		return;
 	s->warned |= once;
 	va_start(ap, fmt);
-	hodo_read_warn(s->trace->reader, s->trace->folder, s->name, fmt, ap);
+	hodo_read_warn(s->trace->reader, s->nsegments ? s->segments[s->at].folder : s->trace->folder, s->name, fmt, ap);
 	va_end(ap);
 }
 
-/* An open descriptor of the file that was seen at first, or a negative errno. */
-static int open_file(struct hodo_stream *s)
+/* Reads from a segment, until len bytes or the end of the file. Bytes read, or a negative errno. */
+static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
 {
-	char path[2 * NAME_MAX + 3];
-	struct stat st;
-	int fd, len;
-
-	len = snprintf(path, sizeof(path), "%s/%s", s->trace->folder, s->name);
-	if (len < 0 || (size_t)len >= sizeof(path))
-		return -ENAMETOOLONG;
-	/* Neither a FIFO nor a device may block or act: the flags say so, the type is checked behind. */
-	fd = openat(s->trace->reader->dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (s->ino && (st.st_ino != s->ino || st.st_dev != s->dev))) {
-		close(fd);
-		return -ESTALE;
-	}
-	if (!s->ino) {
-		s->ino = st.st_ino;
-		s->dev = st.st_dev;
-		s->file_bytes = (uint64_t)st.st_size;
-	}
-	return fd;
-}
-
-/* Reads until len bytes or the end of the file. Bytes read, or a negative errno. */
-static ssize_t read_at(struct hodo_stream *s, uint8_t *dst, size_t len, uint64_t off)
-{
-	int fd = s->fd >= 0 ? s->fd : open_file(s);
+	uint32_t index = (uint32_t)(g - s->segments);
 	size_t got = 0;
 	ssize_t n = 0;
 
-	if (fd < 0)
-		return fd;
+	if (s->fd >= 0 && s->fd_of != index) {
+		close(s->fd);
+		s->fd = -1;
+	}
+	if (s->fd < 0) {
+		int fd = hodo_read_segment_open(s, g);
+
+		if (fd < 0)
+			return fd;
+		s->fd = fd;
+		s->fd_of = index;
+	}
+	off -= g->begin;
 	while (got < len) {
-		n = pread(fd, dst + got, len - got, (off_t)(off + got));
+		n = pread(s->fd, dst + got, len - got, (off_t)(off + got));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -78,14 +62,17 @@ static ssize_t read_at(struct hodo_stream *s, uint8_t *dst, size_t len, uint64_t
 		got += (size_t)n;
 	}
 	n = n < 0 ? -errno : (ssize_t)got;
-	if (s->fd < 0)
-		close(fd);
+	if (!s->keep_open) {
+		close(s->fd);
+		s->fd = -1;
+	}
 	return n;
 }
 
 const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err)
 {
 	size_t want = need > s->window ? need : s->window;
+	struct hodo_segment *g;
 	ssize_t got;
 
 	*err = 0;
@@ -94,18 +81,19 @@ const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_
 		*len = (size_t)(s->buf_off + s->buf_len - off);
 		return s->buf + (off - s->buf_off);
 	}
-	if (off >= s->file_bytes || need > s->file_bytes - off)
+	g = hodo_read_segment_at(s, off);
+	if (!g || off >= g->end || need > g->end - off)
 		return NULL;
 	/* Nested claims of length can have the same bytes read over and over; no sound file comes near this.
 	 */
 	if (s->read_bytes > 8 * s->file_bytes + EFFORT_BYTES) {
 		hodo_read_stream_warn(s, WARN_EFFORT, "too damaged to go on at byte %llu",
-				      (unsigned long long)off);
+				      (unsigned long long)hodo_read_stream_place(s, off));
 		s->next_off = s->file_bytes;
 		return NULL;
 	}
-	if (want > s->file_bytes - off)
-		want = (size_t)(s->file_bytes - off);
+	if (want > g->end - off)
+		want = (size_t)(g->end - off);
 	if (want > s->buf_room) {
 		/* Nothing in the old buffer is needed: what is still wanted is read again. */
 		free(s->buf);
@@ -120,16 +108,16 @@ const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_
 	}
 	s->buf_len = 0;
 	s->read_bytes += want;
-	got = read_at(s, s->buf, want, off);
+	got = read_at(s, g, s->buf, want, off);
 	if (got < 0) {
 		hodo_read_stream_warn(s, WARN_FILE, "cannot be read: %s", strerror((int)-got));
-		s->file_bytes = off; /* treated as ending here */
+		g->end = off; /* treated as ending here */
 		return NULL;
 	}
 	s->buf_off = off;
 	s->buf_len = (size_t)got;
 	if ((size_t)got < want)
-		s->file_bytes = off + (uint64_t)got; /* it shrank meanwhile */
+		g->end = off + (uint64_t)got; /* it shrank meanwhile */
 	if ((size_t)got < need)
 		return NULL;
 	*len = (size_t)got;
@@ -155,7 +143,8 @@ static const char *header_fault(const struct hodo_stream *s, const struct hodo_p
 
 int hodo_read_stream_probe(struct hodo_stream *s)
 {
-	int fd = open_file(s);
+	struct hodo_segment *g = &s->segments[0];
+	int fd = hodo_read_segment_open(s, g);
 
 	if (fd < 0) {
 		hodo_read_stream_warn(s, WARN_FILE, "%s: skipped",
@@ -164,11 +153,10 @@ int hodo_read_stream_probe(struct hodo_stream *s)
 		return 1;
 	}
 	s->fd = fd;
+	s->fd_of = 0;
 	s->pub.bytes = s->file_bytes;
-	if (read_at(s, (uint8_t *)&s->head, sizeof(s->head), 0) != (ssize_t)sizeof(s->head))
+	if (read_at(s, g, (uint8_t *)&s->head, sizeof(s->head), 0) != (ssize_t)sizeof(s->head))
 		memset(&s->head, 0, sizeof(s->head));
-	close(fd);
-	s->fd = -1;
 	return 0;
 }
 
@@ -194,19 +182,36 @@ void hodo_read_stream_free(struct hodo_stream *s)
 	if (!s)
 		return;
 	hodo_read_stream_finish(s);
+	hodo_read_segments_free(s);
 	free(s->name);
 	free(s);
+}
+
+/* The packets are counted anew. */
+static void forget_parts(struct hodo_stream *s)
+{
+	for (uint32_t i = 0; i < s->nsegments; i++) {
+		struct hodo_segment *g = &s->segments[i];
+		struct hodo_read_part *p = &s->trace->reader->parts[g->part];
+
+		p->packets -= g->packets;
+		p->events -= g->events;
+		g->packets = g->events = 0;
+	}
 }
 
 void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open)
 {
 	hodo_read_stream_finish(s);
 	s->window = window;
-	s->fd = keep_open && s->file_bytes ? open_file(s) : -1;
+	s->keep_open = keep_open;
+	s->at = 0;
+	s->walked = UINT32_MAX;
+	forget_parts(s);
 	s->next_off = 0;
 	s->read_bytes = 0;
 	s->packet_events = 0;
-	s->events_next = s->events_gap = s->discarded = 0;
+	s->events_next = s->events_gap = s->discarded = s->discarded_before = 0;
 	s->time_last = 0;
 	s->p = s->avail = NULL;
 	s->started = s->skip = false;
@@ -248,9 +253,10 @@ void hodo_read_stream_finish(struct hodo_stream *s)
 	lost->unknown = gap;
 }
 
-/* The next place at or behind off that looks like a header; file_bytes if there is none. -ENOMEM. */
+/* The next place at or behind off, in the same file, that looks like a header; its end if there is none. -ENOMEM. */
 static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 {
+	struct hodo_segment *g = hodo_read_segment_at(s, off);
 	uint8_t mark[MARK_BYTES];
 	const uint32_t magic = HODO_CTF_MAGIC;
 	size_t window = s->window;
@@ -258,9 +264,9 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 
 	memcpy(mark, &magic, sizeof(magic));
 	memcpy(mark + sizeof(magic), s->trace->pub.uuid, 16);
-	*found = s->file_bytes;
+	*found = g->end;
 	s->window = window > SEARCH_BYTES ? window : SEARCH_BYTES;
-	while (off < s->file_bytes && s->file_bytes - off >= HEADER) {
+	while (off < g->end && g->end - off >= HEADER) {
 		size_t len;
 		const uint8_t *p = hodo_read_stream_bytes(s, off, HEADER, &len, &err), *hit;
 
@@ -277,19 +283,40 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 	return err;
 }
 
+static void note_part(struct hodo_stream *s, struct hodo_segment *g, int64_t begin_ns)
+{
+	struct hodo_read_part *p = &s->trace->reader->parts[g->part];
+
+	if (p->packets == 0 || begin_ns < p->begin_ns)
+		p->begin_ns = begin_ns;
+	if (p->packets == 0 || s->pub.end_ns > p->end_ns)
+		p->end_ns = s->pub.end_ns;
+	p->packets++;
+	p->events += s->head.events;
+	g->packets++;
+	g->events += s->head.events;
+}
+
 /* Takes over a sound header: figures, and the time that its events count from. */
-static void take_header(struct hodo_stream *s, uint64_t off)
+static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
 {
 	const struct hodo_packet *h = &s->head;
 	int32_t cpu = header_cpu(h);
+	uint64_t discarded;
 	int64_t begin_ns;
+
+	if (s->walked != (uint32_t)(g - s->segments)) {
+		s->walked = (uint32_t)(g - s->segments);
+		s->discarded_before = s->discarded;
+	}
+	discarded = s->discarded_before + h->events_discarded;
 
 	if (s->pub.packets > 0 && cpu != s->pub.cpu)
 		hodo_read_stream_warn(s, WARN_CPU, "packets of several CPUs");
 	s->pub.cpu = cpu;
-	if (s->pub.packets > 0 && h->events_discarded < s->discarded)
+	if (s->pub.packets > 0 && discarded < s->discarded)
 		hodo_read_stream_warn(s, WARN_DISCARDED, "the count of lost events runs back");
-	s->discarded = h->events_discarded;
+	s->discarded = discarded;
 	if (h->events_before > s->events_next && h->events_before - s->events_next < UINT64_MAX / 2)
 		s->events_gap += h->events_before - s->events_next;
 	s->events_next = h->events_before + h->events;
@@ -297,12 +324,13 @@ static void take_header(struct hodo_stream *s, uint64_t off)
 	s->pub.events += h->events;
 	if (h->timestamp_end < h->timestamp_begin) {
 		hodo_read_stream_warn(s, WARN_TIME, "packet at byte %llu ends before it begins",
-				      (unsigned long long)off);
+				      (unsigned long long)hodo_read_stream_place(s, off));
 		s->time_limit = UINT64_MAX;
 	} else {
-		if (s->pub.packets > 1 && h->timestamp_begin < s->time_last)
+		/* An empty one in front of a part's first packet lies a little before that. */
+		if (s->pub.packets > 1 && h->timestamp_begin < s->time_last && h->events > 0)
 			hodo_read_stream_warn(s, WARN_ORDER, "time runs back at byte %llu",
-					      (unsigned long long)off);
+					      (unsigned long long)hodo_read_stream_place(s, off));
 		s->time_last = h->timestamp_begin;
 		s->time_limit = h->timestamp_end;
 	}
@@ -311,39 +339,43 @@ static void take_header(struct hodo_stream *s, uint64_t off)
 		s->pub.begin_ns = begin_ns;
 	s->pub.end_ns = s->time_limit == UINT64_MAX ? begin_ns
 						    : hodo_read_clock_ns(&s->trace->pub.clock, s->time_limit);
+	note_part(s, g, begin_ns);
 }
 
 int hodo_read_stream_packet(struct hodo_stream *s)
 {
 	for (;;) {
 		uint64_t off = s->next_off, left;
+		struct hodo_segment *g = hodo_read_segment_enter(s, &off);
 		const char *fault;
 		const uint8_t *p;
 		size_t len;
 		int err;
 
-		if (off >= s->file_bytes)
+		if (!g)
 			return 0;
 		p = hodo_read_stream_bytes(s, off, HEADER, &len, &err);
 		if (err)
 			return err;
 		if (!p) {
 			hodo_read_stream_warn(s, WARN_SHORT, "cut short in a packet's header at byte %llu",
-					      (unsigned long long)off);
-			return 0;
+					      (unsigned long long)hodo_read_stream_place(s, off));
+			if (s->next_off < g->end)
+				s->next_off = g->end;
+			continue;
 		}
 		memcpy(&s->head, p, HEADER);
 		fault = header_fault(s, &s->head);
 		if (fault) {
 			hodo_read_stream_warn(s, WARN_HEADER,
 					      "%s at byte %llu: looking for the next packet behind it", fault,
-					      (unsigned long long)off);
+					      (unsigned long long)hodo_read_stream_place(s, off));
 			err = find_header(s, off + 1, &s->next_off);
 			if (err)
 				return err;
 			continue;
 		}
-		left = s->file_bytes - off;
+		left = g->end - off;
 		s->body_off = off + HEADER;
 		s->body_end = off + s->head.content_size / 8;
 		s->next_off = off + s->head.packet_size / 8;
@@ -352,12 +384,12 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 			hodo_read_stream_warn(s, WARN_SHORT,
 					      "cut short: %llu bytes of the packet at byte %llu are missing",
 					      (unsigned long long)(s->head.packet_size / 8 - left),
-					      (unsigned long long)off);
-			s->next_off = s->file_bytes;
-			if (s->body_end > s->file_bytes)
-				s->body_end = s->file_bytes;
+					      (unsigned long long)hodo_read_stream_place(s, off));
+			s->next_off = g->end;
+			if (s->body_end > g->end)
+				s->body_end = g->end;
 		}
-		take_header(s, off);
+		take_header(s, g, off);
 		s->packet_events = 0;
 		return 1;
 	}
@@ -381,11 +413,11 @@ size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, siz
 void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault)
 {
 	if (!fault && s->cut) {
-		s->next_off = s->file_bytes; /* has been told */
+		s->next_off = hodo_read_segment_at(s, off)->end; /* has been told */
 		return;
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
-			      fault ? fault : "an event longer than its packet", (unsigned long long)off);
+			      fault ? fault : "an event longer than its packet", (unsigned long long)hodo_read_stream_place(s, off));
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;
 }

@@ -119,6 +119,8 @@ static int probe_streams(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nstreams; i++) {
 		struct hodo_stream *s = t->streams[i];
 
+		if (hodo_read_segment_add(s, t->folder, t->part) < 0)
+			return -ENOMEM;
 		if (hodo_read_stream_probe(s) != 0) {
 			hodo_read_stream_free(s);
 			continue;
@@ -145,7 +147,7 @@ static bool has_metadata(const struct hodo_trace *t)
 
 static int read_metadata(struct hodo_trace *t)
 {
-	char path[NAME_MAX + 16];
+	char path[2 * NAME_MAX + 16];
 	struct stat st;
 	size_t got = 0;
 	ssize_t n = 0;
@@ -289,10 +291,17 @@ int hodo_read_trace_open(struct hodo_trace *t)
 		return err;
 	settle_threads(t);
 	hodo_read_objects_settle(t);
+	return 0;
+}
+
+void hodo_read_trace_settle(struct hodo_trace *t)
+{
+	/* Where they come from several parts, those without a file stand among the others. */
+	if (t->reader->nparts > 1 && t->nstreams)
+		qsort(t->streams, t->nstreams, sizeof(*t->streams), by_name);
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_settle(t->streams[i]);
 	publish(t);
-	return 0;
 }
 
 void hodo_read_trace_free(struct hodo_trace *t)

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parts.c - which folders a recording has: of processes; parts, with folders of
+ * processes in them, which are read as one; snapshots, each for itself.
+ */
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_ROOM (2 * NAME_MAX + 2)
+
+/* Names of directories, sorted. */
+struct folders {
+	char **names;
+	uint32_t n, room;
+	uint32_t links; /* symbolic ones, not followed */
+};
+
+/* Traces by uuid: places in hodo_read.traces, + 1. Open addressing. */
+struct by_uuid {
+	uint32_t *slots;
+	uint32_t mask;
+};
+
+__attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	hodo_read_warn(r, folder, "", fmt, ap);
+	va_end(ap);
+}
+
+static const char *folder_fault(int err)
+{
+	switch (-err) {
+	case ENODATA:
+		return "no metadata";
+	case EPROTO:
+		return "a CTF trace of another tool";
+	case EPROTONOSUPPORT:
+		return "written by a newer version, or on a machine of the other byte order";
+	case EBADMSG:
+		return "metadata damaged";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* -------------------------------------------------------------------- what there is */
+
+static int by_text(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_folders(struct folders *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		free(f->names[i]);
+	free(f->names);
+	memset(f, 0, sizeof(*f));
+}
+
+static int add_name(struct folders *f, const char *name)
+{
+	if (hodo_read_grow(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 || !(f->names[f->n] = strdup(name)))
+		return -ENOMEM;
+	f->n++;
+	return 0;
+}
+
+/* The directories in dir, which is "." or one in the recording. */
+static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
+{
+	int fd = openat(r->dirfd, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (e = readdir(d)) != NULL) {
+		struct stat st;
+
+		if (e->d_name[0] == '.' || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		f->links += S_ISLNK(st.st_mode);
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		if (f->n == FOLDERS_MAX) {
+			warn(r, dir, "more than %u directories: the others are skipped", FOLDERS_MAX);
+			break;
+		}
+		err = add_name(f, e->d_name);
+	}
+	closedir(d);
+	if (f->n)
+		qsort(f->names, f->n, sizeof(*f->names), by_text);
+	return err;
+}
+
+/* A program may be called so, too: its folder has metadata. */
+static bool is_piece(const struct hodo_read *r, const char *name, const char *start)
+{
+	size_t len = strlen(start), digits;
+	char path[PATH_ROOM];
+	struct stat st;
+
+	if (strncmp(name, start, len) != 0)
+		return false;
+	digits = strspn(name + len, "0123456789");
+	if (digits < 4 || digits > 10 || name[len + digits])
+		return false;
+	snprintf(path, sizeof(path), "%s/metadata", name);
+	return fstatat(r->dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/* Moves the names that are pieces' to to. */
+static int take_pieces(const struct hodo_read *r, struct folders *f, const char *start, struct folders *to)
+{
+	uint32_t kept = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (err || !is_piece(r, f->names[i], start)) {
+			f->names[kept++] = f->names[i];
+			continue;
+		}
+		err = add_name(to, f->names[i]);
+		free(f->names[i]);
+	}
+	f->n = kept;
+	return err;
+}
+
+/* ------------------------------------------------------------------------ one process */
+
+static uint64_t uuid_hash(const uint8_t uuid[16])
+{
+	uint64_t h;
+
+	memcpy(&h, uuid, sizeof(h));
+	h *= 0xd6e8feb86659fd93ull;
+	return h ^ h >> 32;
+}
+
+/* The slot of the uuid: with its trace, or 0 where it is to be. */
+static uint32_t *slot_of(const struct hodo_read *r, const struct by_uuid *u, const uint8_t uuid[16])
+{
+	uint64_t h = uuid_hash(uuid);
+
+	for (;; h++) {
+		uint32_t *slot = &u->slots[h & u->mask];
+
+		if (!*slot || memcmp(r->traces[*slot - 1]->pub.uuid, uuid, 16) == 0)
+			return slot;
+	}
+}
+
+static int grow_uuids(const struct hodo_read *r, struct by_uuid *u)
+{
+	uint32_t mask = u->slots ? u->mask * 2 + 1 : 63;
+
+	if (u->slots && r->ntraces <= u->mask / 2)
+		return 0;
+	free(u->slots);
+	u->slots = calloc((size_t)mask + 1, sizeof(*u->slots));
+	u->mask = mask;
+	if (!u->slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->ntraces; i++) {
+		uint32_t *slot = slot_of(r, u, r->traces[i]->pub.uuid);
+
+		if (!*slot)
+			*slot = i + 1;
+	}
+	return 0;
+}
+
+/* Adds the trace, or joins it to that of the same process in an earlier part. */
+static int add_trace(struct hodo_read *r, struct by_uuid *u, struct hodo_trace *t)
+{
+	uint32_t *slot;
+
+	if (hodo_read_grow(&r->traces, r->ntraces, &r->traces_room, sizeof(*r->traces)) < 0 || grow_uuids(r, u) < 0)
+		return -ENOMEM;
+	slot = slot_of(r, u, t->pub.uuid);
+	/* In one part each process is there once: what claims otherwise was copied there. */
+	if (*slot && r->traces[*slot - 1]->part < t->part)
+		return hodo_read_trace_join(&r->traces[*slot - 1], t);
+	r->traces[r->ntraces++] = t;
+	if (!*slot)
+		*slot = r->ntraces;
+	return 0;
+}
+
+/* Opens one folder and adds it. 0 or a negative errno. */
+static int add_folder(struct hodo_read *r, struct by_uuid *u, const char *folder, uint32_t part)
+{
+	struct hodo_trace *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->reader = r;
+	t->part = part;
+	t->folder = strdup(folder);
+	err = t->folder ? hodo_read_trace_open(t) : -ENOMEM;
+	if (!err) {
+		r->parts[part].processes++;
+		r->parts[part].bytes += t->pub.bytes;
+		err = add_trace(r, u, t);
+	}
+	if (err)
+		hodo_read_trace_free(t);
+	return err;
+}
+
+/* ----------------------------------------------------------------------- all of them */
+
+/* The folders of processes in dir. why: what is wrong with those that cannot be read. 0, or what ends it all. */
+static int open_folders(struct hodo_read *r, struct by_uuid *u, const char *dir, const struct folders *f, uint32_t part,
+			int *why)
+{
+	int *faults = calloc(f->n + 1, sizeof(*faults)), err = faults ? 0 : -ENOMEM;
+	bool top = strcmp(dir, ".") == 0;
+	char path[PATH_ROOM];
+
+	for (uint32_t i = 0; i < f->n && !err; i++) {
+		snprintf(path, sizeof(path), "%s%s%s", top ? "" : dir, top ? "" : "/", f->names[i]);
+		faults[i] = add_folder(r, u, path, part);
+		if (faults[i] == -ENOMEM)
+			err = -ENOMEM;
+		else if (faults[i] < 0 && faults[i] != -ENODATA)
+			*why = faults[i];
+	}
+	/* Folders of something else are worth a word only beside folders of ours. */
+	for (uint32_t i = 0; i < f->n && !err; i++) {
+		snprintf(path, sizeof(path), "%s%s%s", top ? "" : dir, top ? "" : "/", f->names[i]);
+		if (faults[i] < 0 && (faults[i] != -ENODATA || r->ntraces > 0))
+			warn(r, path, "%s: skipped", folder_fault(faults[i]));
+	}
+	free(faults);
+	return err;
+}
+
+/* name: NULL for what is in no part. */
+static int add_part(struct hodo_read *r, const char *name)
+{
+	struct hodo_read_part *p;
+
+	if (hodo_read_grow(&r->parts, r->nparts, &r->parts_room, sizeof(*r->parts)) < 0)
+		return -ENOMEM;
+	p = &r->parts[r->nparts];
+	memset(p, 0, sizeof(*p));
+	p->size = sizeof(*p);
+	p->name = name ? strdup(name) : NULL;
+	if (name && !p->name)
+		return -ENOMEM;
+	r->nparts++;
+	return 0;
+}
+
+static int open_piece(struct hodo_read *r, struct by_uuid *u, const char *name, uint32_t part, int *why)
+{
+	struct folders f = { 0 };
+	int err = list_folders(r, name, &f);
+
+	if (err == -ENOMEM)
+		;
+	else if (err) { /* a part that --keep has just removed */
+		warn(r, name, "%s: skipped", strerror(-err));
+		err = 0;
+	} else {
+		err = open_folders(r, u, name, &f, part, why);
+	}
+	free_folders(&f);
+	return err;
+}
+
+static int open_parts(struct hodo_read *r, struct by_uuid *u, const struct folders *parts, int *why)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < parts->n && !err; i++) {
+		err = add_part(r, parts->names[i]);
+		if (!err)
+			err = open_piece(r, u, parts->names[i], r->nparts - 1, why);
+	}
+	return err;
+}
+
+static int open_snapshots(struct hodo_read *r, struct by_uuid *u, const struct folders *f, int *why)
+{
+	if (r->ntraces > 0) {
+		warn(r, ".", "%u snapshots in it are recordings of their own: %s%s is not read", f->n, f->names[0],
+		     f->n > 1 ? " …" : "");
+		return 0;
+	}
+	if (f->n == 1)
+		return open_piece(r, u, f->names[0], 0, why);
+	snprintf(r->several, sizeof(r->several), "%.300s has %u snapshots, %.40s to %.40s: name one of them, as %.300s/%.40s",
+		 r->path, f->n, f->names[0], f->names[f->n - 1], r->path, f->names[f->n - 1]);
+	return -ENOTUNIQ;
+}
+
+/* By the folder's own name, as if there were no parts. */
+static int by_folder(const void *a, const void *b)
+{
+	const char *x = (*(struct hodo_trace *const *)a)->folder, *y = (*(struct hodo_trace *const *)b)->folder;
+	const char *p = strrchr(x, '/'), *q = strrchr(y, '/');
+	int order = strverscmp(p ? p + 1 : x, q ? q + 1 : y);
+
+	return order ? order : strverscmp(x, y);
+}
+
+int hodo_read_open_single(struct hodo_read *r)
+{
+	struct by_uuid u = { 0 };
+	int err = add_part(r, NULL);
+
+	if (!err)
+		err = add_folder(r, &u, ".", 0);
+	free(u.slots);
+	if (!err)
+		hodo_read_trace_settle(r->traces[0]);
+	return err;
+}
+
+int hodo_read_open_all(struct hodo_read *r)
+{
+	struct folders f = { 0 }, parts = { 0 }, snapshots = { 0 };
+	struct by_uuid u = { 0 };
+	int why = -ENODATA, err = list_folders(r, ".", &f);
+
+	if (!err)
+		err = take_pieces(r, &f, "part-", &parts);
+	if (!err)
+		err = take_pieces(r, &f, "snapshot-", &snapshots);
+	if (!err)
+		err = add_part(r, NULL);
+	if (!err)
+		err = open_folders(r, &u, ".", &f, 0, &why);
+	if (!err)
+		err = open_parts(r, &u, &parts, &why);
+	if (!err && snapshots.n > 0)
+		err = open_snapshots(r, &u, &snapshots, &why);
+	if (!err && r->ntraces == 0)
+		err = why;
+	else if (f.links)
+		warn(r, ".", "%u symbolic links are not followed", f.links);
+	if (!err && r->nparts > 1)
+		qsort(r->traces, r->ntraces, sizeof(*r->traces), by_folder);
+	for (uint32_t i = 0; i < r->ntraces && !err; i++)
+		hodo_read_trace_settle(r->traces[i]);
+	free(u.slots);
+	free_folders(&f);
+	free_folders(&parts);
+	free_folders(&snapshots);
+	return err;
+}
+
+uint32_t hodo_read_nparts(const struct hodo_read *reader)
+{
+	return reader->nparts - 1;
+}
+
+const struct hodo_read_part *hodo_read_part(const struct hodo_read *reader, uint32_t i)
+{
+	return i < reader->nparts - 1 ? &reader->parts[i + 1] : NULL;
+}
