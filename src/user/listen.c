@@ -538,8 +538,8 @@ HODO_PUBLIC int hodo_listen(void)
 
 /*
  * Called by hodo attach in a thread that it stopped: abi.h says nothing of it, hodo of the same version does. The
- * thread does not wait, which might take long on a busy machine; answer: 0 or negative errno, and the addresses of where
- * the rest will be told.
+ * thread does not wait, which might take long on a busy machine; answer: 0 or negative errno, and the addresses of
+ * where the rest will be told.
  */
 HODO_PUBLIC void hodo_attach_(int64_t answer[3]);
 void hodo_attach_(int64_t answer[3])
