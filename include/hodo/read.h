@@ -75,6 +75,7 @@ struct hodo_read_class {
 	uint64_t bytes;       /* set by hodo_read_count: bytes of them in the streams, headers included */
 	uint32_t ncontext;    /* what record --context asked for: 0 .. HODO_CONTEXT_FIELDS_MAX */
 	const struct hodo_read_field *context;
+	uint64_t limited; /* events that were over their rate (record --rate) and so are not in the recording */
 };
 
 struct hodo_read_thread {
@@ -159,6 +160,10 @@ struct hodo_read_process {
 	uint64_t bytes;              /* of the folder's files */
 	uint32_t nobjects;
 	const struct hodo_read_object *objects; /* ascending start, then from_ns */
+	/* Of a snapshot, taken while the process ran on; NULL: it is none. */
+	const char *snapshot_why;
+	uint32_t snapshot_number; /* in its recording; 0: it was taken by hodo snapshot */
+	int64_t snapshot_ns;      /* when, since the epoch */
 };
 
 /* -------------------------------------------------------------- open and close */
@@ -220,6 +225,9 @@ int64_t hodo_read_begin_ns(const struct hodo_read *reader);
 /* The sum of a process's streams' losses, or of all processes' when process is NULL; complete when the
  * streams' are. */
 struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struct hodo_read_process *process);
+
+/* The sum of limited over a process's classes, or all processes'. */
+uint64_t hodo_read_limited(const struct hodo_read *reader, const struct hodo_read_process *process);
 
 /* Whether two classes mean the same event: name, kind, field names and types, and format. */
 bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_read_class *b);

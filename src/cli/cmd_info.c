@@ -120,6 +120,19 @@ static void put_objects(FILE *f, const struct hodo_read_process *p)
 	}
 }
 
+static void put_snapshot(FILE *f, const struct hodo_read_process *p)
+{
+	if (!p->snapshot_why)
+		return;
+	fputs("            snapshot", f);
+	if (p->snapshot_number)
+		fprintf(f, " %u", p->snapshot_number);
+	fputs(": ", f);
+	hodo_put_plain(f, p->snapshot_why);
+	fputs(", ", f);
+	put_when(f, p->snapshot_ns);
+}
+
 static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
 {
 	struct hodo_read_lost lost = hodo_read_lost(r, p);
@@ -131,11 +144,28 @@ static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_re
 	hodo_put_plain(f, *p->exe ? p->exe : p->comm);
 	fputs(p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "", f);
 	fputs(p->complete ? "\n" : " (not ended in order)\n", f);
+	put_snapshot(f, p);
 	put_objects(f, p);
 	for (uint32_t i = 0; i < p->nwarnings; i++) {
 		fputs("            warning: ", f);
 		hodo_put_plain(f, p->warnings[i]);
 		fputc('\n', f);
+	}
+}
+
+static void put_parts(FILE *f, const struct hodo_read *r)
+{
+	char a[32], b[32];
+
+	if (hodo_read_nparts(r))
+		fprintf(f, "\n%-10s  %13s  %10s  %9s  %14s\n", "PART", "EVENTS", "SIZE", "PROCESSES", "DURATION");
+	for (uint32_t i = 0; i < hodo_read_nparts(r); i++) {
+		const struct hodo_read_part *p = hodo_read_part(r, i);
+		uint64_t ns = p->end_ns > p->begin_ns ? (uint64_t)p->end_ns - (uint64_t)p->begin_ns : 0;
+
+		fprintf(f, "%-10s  %13s  %10s  %9u  %4llu.%09llu\n", p->name, hodo_grouped(p->events, a),
+			hodo_human_bytes(p->bytes, b), p->processes, (unsigned long long)(ns / 1000000000),
+			(unsigned long long)(ns % 1000000000));
 	}
 }
 
@@ -160,9 +190,13 @@ static void put_text(FILE *f, const struct hodo_read *r)
 
 		fprintf(f, "clock     %s, %s ticks a second\n", clock_name(c), hodo_grouped(c->freq_hz, a));
 	}
+	if (hodo_read_limited(r, NULL))
+		fprintf(f, "limited   %s events were over their rate and left out, as --rate asked\n",
+			hodo_grouped(hodo_read_limited(r, NULL), a));
 	fprintf(f, "\n%10s  %13s  %13s  %10s  %7s  PROGRAM\n", "PID", "EVENTS", "LOST", "SIZE", "THREADS");
 	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
 		put_process(f, r, hodo_read_process(r, i));
+	put_parts(f, r);
 	if (hodo_lost_all(&lost)) {
 		fprintf(f, "\n%s events were lost:\n", hodo_grouped(hodo_lost_all(&lost), a));
 		hodo_put_lost(f, r);
@@ -226,6 +260,13 @@ static void put_process_json(FILE *f, const struct hodo_read *r, const struct ho
 		clock_name(&p->clock), (unsigned long long)p->clock.freq_hz, (long long)p->clock.offset_s,
 		(long long)p->clock.offset_ticks);
 	put_sums_json(f, &s, &lost);
+	if (p->snapshot_why) {
+		fprintf(f, ",\"snapshot\":{\"number\":%u,\"time_ns\":%lld,\"why\":", p->snapshot_number,
+			(long long)p->snapshot_ns);
+		hodo_put_json(f, p->snapshot_why);
+		fputc('}', f);
+	}
+	fprintf(f, ",\"limited\":%llu", (unsigned long long)hodo_read_limited(r, p));
 	fputs(",\"threads\":[", f);
 	for (uint32_t i = 0; i < p->nthreads; i++) {
 		fprintf(f, "%s{\"tid\":%u,\"comm\":", i ? "," : "", p->threads[i].tid);
@@ -250,6 +291,20 @@ static void put_process_json(FILE *f, const struct hodo_read *r, const struct ho
 	fputs("]}", f);
 }
 
+static void put_parts_json(FILE *f, const struct hodo_read *r)
+{
+	for (uint32_t i = 0; i < hodo_read_nparts(r); i++) {
+		const struct hodo_read_part *p = hodo_read_part(r, i);
+
+		fprintf(f,
+			"%s{\"name\":\"%s\",\"processes\":%u,\"bytes\":%llu,\"packets\":%llu,\"events\":%llu,"
+			"\"begin_ns\":%lld,\"end_ns\":%lld}",
+			i ? "," : "", p->name, p->processes, (unsigned long long)p->bytes,
+			(unsigned long long)p->packets, (unsigned long long)p->events, (long long)p->begin_ns,
+			(long long)p->end_ns);
+	}
+}
+
 static void put_json(FILE *f, const struct hodo_read *r)
 {
 	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
@@ -262,7 +317,9 @@ static void put_json(FILE *f, const struct hodo_read *r)
 		fputs(i ? "," : "", f);
 		put_process_json(f, r, hodo_read_process(r, i));
 	}
-	fputs("]}\n", f);
+	fputs("],\"parts\":[", f);
+	put_parts_json(f, r);
+	fprintf(f, "],\"limited\":%llu}\n", (unsigned long long)hodo_read_limited(r, NULL));
 }
 
 static int run(struct hodo_read *r, const char *dir, bool json)

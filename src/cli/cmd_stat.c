@@ -17,7 +17,7 @@ static const char help[] =
 /* The classes of one name in all processes. */
 struct row {
 	const char *name;
-	uint64_t count, bytes;
+	uint64_t count, bytes, limited;
 };
 
 struct stat {
@@ -26,6 +26,7 @@ struct stat {
 	struct row *rows;
 	size_t nrows;
 	size_t name_width;
+	uint64_t limited; /* events over their rate */
 };
 
 static int by_name(const void *a, const void *b)
@@ -54,15 +55,16 @@ static int make_rows(struct stat *s)
 		const struct hodo_read_process *p = hodo_read_process(s->r, i);
 
 		for (uint32_t k = 0; k < p->nclasses; k++)
-			if (p->classes[k]->count)
+			if (p->classes[k]->count || p->classes[k]->limited)
 				s->rows[n++] = (struct row){ p->classes[k]->name, p->classes[k]->count,
-							     p->classes[k]->bytes };
+							     p->classes[k]->bytes, p->classes[k]->limited };
 	}
 	qsort(s->rows, n, sizeof(*s->rows), by_name);
 	for (size_t i = 0; i < n; i++) {
 		if (kept && strcmp(s->rows[kept - 1].name, s->rows[i].name) == 0) {
 			s->rows[kept - 1].count += s->rows[i].count;
 			s->rows[kept - 1].bytes += s->rows[i].bytes;
+			s->rows[kept - 1].limited += s->rows[i].limited;
 			continue;
 		}
 		s->rows[kept++] = s->rows[i];
@@ -79,7 +81,7 @@ static uint64_t duration_ns(const struct stat *s)
 	return (uint64_t)s->totals.end_ns - (uint64_t)s->totals.begin_ns;
 }
 
-static void put_row(FILE *f, const struct stat *s, const char *name, uint64_t count, uint64_t bytes)
+static void put_row(FILE *f, const struct stat *s, const char *name, uint64_t count, uint64_t bytes, uint64_t limited)
 {
 	double seconds = (double)duration_ns(s) / 1e9;
 	char a[32], b[32], c[32];
@@ -88,9 +90,12 @@ static void put_row(FILE *f, const struct stat *s, const char *name, uint64_t co
 
 	hodo_put_plain(f, name);
 	/* A rate over no time at all says nothing. */
-	fprintf(f, "%*s  %15s  %15s  %11s\n", pad, "", hodo_grouped(count, a),
+	fprintf(f, "%*s  %15s  %15s  %11s", pad, "", hodo_grouped(count, a),
 		seconds > 0 ? hodo_grouped((uint64_t)((double)count / seconds + 0.5), b) : "-",
 		hodo_human_bytes(bytes, c));
+	if (s->limited)
+		fprintf(f, "  %15s", hodo_grouped(limited, a));
+	fputc('\n', f);
 }
 
 static void put_text(FILE *f, const struct stat *s)
@@ -100,10 +105,11 @@ static void put_text(FILE *f, const struct stat *s)
 	uint64_t ns = duration_ns(s);
 	char buf[32];
 
-	fprintf(f, "%-*s  %15s  %15s  %11s\n", width, "EVENT", "COUNT", "PER SECOND", "SIZE");
+	fprintf(f, "%-*s  %15s  %15s  %11s", width, "EVENT", "COUNT", "PER SECOND", "SIZE");
+	fputs(s->limited ? "        OVER RATE\n" : "\n", f);
 	for (size_t i = 0; i < s->nrows; i++)
-		put_row(f, s, s->rows[i].name, s->rows[i].count, s->rows[i].bytes);
-	put_row(f, s, "total", s->totals.events, s->totals.bytes);
+		put_row(f, s, s->rows[i].name, s->rows[i].count, s->rows[i].bytes, s->rows[i].limited);
+	put_row(f, s, "total", s->totals.events, s->totals.bytes, s->limited);
 	fprintf(f, "\nin %llu.%09llu s, %u process%s\n", (unsigned long long)(ns / 1000000000),
 		(unsigned long long)(ns % 1000000000), hodo_read_nprocesses(s->r),
 		hodo_read_nprocesses(s->r) == 1 ? "" : "es");
@@ -143,14 +149,15 @@ static void put_json(FILE *f, const struct stat *s)
 	for (size_t i = 0; i < s->nrows; i++) {
 		fputs(i ? ",{\"name\":" : "{\"name\":", f);
 		hodo_put_json(f, s->rows[i].name);
-		fprintf(f, ",\"count\":%llu,\"bytes\":%llu}", (unsigned long long)s->rows[i].count,
-			(unsigned long long)s->rows[i].bytes);
+		fprintf(f, ",\"count\":%llu,\"bytes\":%llu,\"limited\":%llu}", (unsigned long long)s->rows[i].count,
+			(unsigned long long)s->rows[i].bytes, (unsigned long long)s->rows[i].limited);
 	}
 	fprintf(f,
-		"],\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"duration_ns\":%llu,"
-		"\"processes\":[",
+		"],\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"limited\":%llu,"
+		"\"duration_ns\":%llu,\"processes\":[",
 		(unsigned long long)s->totals.events, (unsigned long long)hodo_lost_discarded(&lost),
-		(unsigned long long)lost.overwritten, (unsigned long long)duration_ns(s));
+		(unsigned long long)lost.overwritten, (unsigned long long)s->limited,
+		(unsigned long long)duration_ns(s));
 	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++) {
 		if (i)
 			fputc(',', f);
@@ -170,6 +177,7 @@ static int run(struct stat *s, const char *dir, bool json)
 		hodo_error("%s: cannot be read: %s", dir, strerror(-err));
 		return HODO_EXIT_FAILURE;
 	}
+	s->limited = hodo_read_limited(s->r, NULL);
 	f = make_rows(s) < 0 ? NULL : open_memstream(&data, &len);
 	if (!f) {
 		hodo_error("out of memory");

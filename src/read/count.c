@@ -144,7 +144,8 @@ static int count_packet(struct hodo_stream *s, struct count_arg *a)
 	if (w.out_of_time)
 		hodo_read_stream_warn(s, WARN_TIME,
 				      "%llu events outside their packet's time behind byte %llu: skipped",
-				      (unsigned long long)w.out_of_time, (unsigned long long)hodo_read_stream_place(s, s->body_off));
+				      (unsigned long long)w.out_of_time,
+				      (unsigned long long)hodo_read_stream_place(s, s->body_off));
 	return err;
 }
 
@@ -226,6 +227,19 @@ struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struc
 		add(&sum, process);
 	for (uint32_t i = 0; !process && i < reader->ntraces; i++)
 		add(&sum, &reader->traces[i]->pub);
+	return sum;
+}
+
+uint64_t hodo_read_limited(const struct hodo_read *reader, const struct hodo_read_process *process)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < reader->ntraces; i++) {
+		const struct hodo_trace *t = reader->traces[i];
+
+		for (uint32_t k = 0; k < t->nclasses && (!process || process == &t->pub); k++)
+			sum += t->classes[k]->pub.limited;
+	}
 	return sum;
 }
 

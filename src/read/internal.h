@@ -263,6 +263,12 @@ struct hodo_object_times {
 	uint64_t from, until;
 };
 
+/* Events over their rate. */
+struct hodo_limited {
+	uint32_t id;
+	uint64_t n;
+};
+
 struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
@@ -287,6 +293,8 @@ struct hodo_trace {
 	struct hodo_read_object *objects;
 	struct hodo_object_times *object_times; /* nobjects; until they are settled */
 	uint32_t nobjects, objects_room, object_times_room;
+	struct hodo_limited *limited; /* until the classes are settled */
+	uint32_t nlimited, limited_room;
 	char **warnings;
 	uint32_t nwarnings, warnings_room;
 	uint32_t warned;

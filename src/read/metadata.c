@@ -416,6 +416,23 @@ static int word_lost(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
+static int word_limited(struct hodo_trace *t, struct line *l)
+{
+	struct hodo_limited *m;
+	uint64_t id, n;
+
+	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", 1ull << 60, &n) < 0) {
+		warn(t, BAD_LOST, "line %u: number of events over their rate damaged: skipped", l->number);
+		return 0;
+	}
+	if (hodo_read_grow(&t->limited, t->nlimited, &t->limited_room, sizeof(*t->limited)) < 0)
+		return -ENOMEM;
+	m = &t->limited[t->nlimited++];
+	m->id = (uint32_t)id;
+	m->n = n;
+	return 0;
+}
+
 static int word_warning(struct hodo_trace *t, struct line *l)
 {
 	if (hodo_read_grow(&t->warnings, t->nwarnings, &t->warnings_room, sizeof(*t->warnings)) < 0)
@@ -450,7 +467,7 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
 		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
-		{ "object", word_object }, { "context", word_context },
+		{ "object", word_object }, { "context", word_context }, { "limited", word_limited },
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -190,6 +190,12 @@ int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t)
 	}
 	t = base == t ? e : t;
 	base->pub.bytes += t->pub.bytes;
+	for (uint32_t i = 0; i < t->nclasses; i++) {
+		uint32_t id = t->classes[i]->pub.id;
+
+		if (id < base->by_id_n && base->by_id[id])
+			base->by_id[id]->pub.limited += t->classes[i]->pub.limited;
+	}
 	for (uint32_t i = 0; i < base->nstreams; i++)
 		base->streams[i]->trace = base;
 	for (uint32_t i = 0; i < t->nstreams; i++)

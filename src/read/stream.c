@@ -417,7 +417,8 @@ void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fau
 		return;
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
-			      fault ? fault : "an event longer than its packet", (unsigned long long)hodo_read_stream_place(s, off));
+			      fault ? fault : "an event longer than its packet",
+			      (unsigned long long)hodo_read_stream_place(s, off));
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;
 }

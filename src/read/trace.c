@@ -206,6 +206,9 @@ static int settle_classes(struct hodo_trace *t)
 		hodo_read_labels_attach(t, c->pub.name, c->fields, c->pub.nfields);
 		err = hodo_read_class_finish(c);
 	}
+	for (uint32_t i = 0; i < t->nlimited; i++)
+		if (t->limited[i].id < t->by_id_n && t->by_id[t->limited[i].id])
+			t->by_id[t->limited[i].id]->pub.limited += t->limited[i].n;
 	return err;
 }
 
@@ -321,6 +324,7 @@ void hodo_read_trace_free(struct hodo_trace *t)
 	free(t->by_id);
 	free(t->threads);
 	free(t->warnings);
+	free(t->limited);
 	free(t->metadata);
 	free(t->folder);
 	free(t);

@@ -341,6 +341,8 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		hodo_text_add(t, " unwritten=%llu damaged=%llu*/\n", (unsigned long long)l->unwritten,
 			      (unsigned long long)l->damaged);
 	}
+	for (uint32_t i = 0; i < m->limiteds; i++)
+		hodo_text_add(t, "/*@limited id=%u n=%llu*/\n", m->limited[i].id, (unsigned long long)m->limited[i].n);
 	for (uint32_t i = 0; i < m->catalog->warnings; i++) {
 		hodo_text_add(t, "/*@warning text=");
 		hodo_text_add_encoded(t, m->catalog->warning[i]);

@@ -31,6 +31,12 @@ struct hodo_ctf_snapshot {
 	const char *why;
 };
 
+/* Events of one kind that were over their rate. */
+struct hodo_ctf_limited {
+	uint16_t id;
+	uint64_t n;
+};
+
 /* What one metadata file says. Strings may hold anything. */
 struct hodo_ctf_metadata {
 	uint8_t uuid[16];
@@ -46,6 +52,8 @@ struct hodo_ctf_metadata {
 	uint32_t threads;
 	const struct hodo_ctf_lost *lost; /* only streams that lost something */
 	uint32_t losts;
+	const struct hodo_ctf_limited *limited; /* only those of which there were any */
+	uint32_t limiteds;
 	const struct hodo_functions_seen *functions; /* NULL: functions were not recorded */
 	bool ended; /* the recording of this process is complete */
 	int64_t end_real_ns;

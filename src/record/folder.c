@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conditions.h"
 #include "shm.h"
 
 #define DIR_NUMBER_MAX 1000000u
@@ -111,6 +112,18 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 	r->telling.full = share(now.full, t->full, &left);
 }
 
+static void share_limited(struct hodo_process *p)
+{
+	if (!p->limited && hodo_conditions_limited(p->shm))
+		p->limited = calloc(HODO_EVENTS_MAX, sizeof(*p->limited));
+	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
+		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
+		uint64_t left = UINT64_MAX;
+
+		l->telling = share(hodo_conditions_limited_event(p->shm, p->catalog.event[i]->id), l->told, &left);
+	}
+}
+
 /* Settles what this folder's metadata will tell. */
 static void share_losses(struct hodo_process *p, bool last)
 {
@@ -119,6 +132,7 @@ static void share_losses(struct hodo_process *p, bool last)
 	for (uint32_t i = 0; i < p->actives; i++)
 		ring_lost(p->ring[p->active[i]], last);
 	p->profile_telling = share(p->profile.unwritten, p->profile_told, &left);
+	share_limited(p);
 }
 
 static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *lost)
@@ -136,6 +150,21 @@ static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *
 	return n;
 }
 
+/* NULL: none, or no memory. */
+static struct hodo_ctf_limited *gather_limited(const struct hodo_process *p, uint32_t *n)
+{
+	struct hodo_ctf_limited *list = p->limited ? calloc(p->catalog.events + 1, sizeof(*list)) : NULL;
+
+	*n = 0;
+	for (uint32_t i = 0; list && i < p->catalog.events; i++) {
+		uint16_t id = p->catalog.event[i]->id;
+
+		if (p->limited[id].telling)
+			list[(*n)++] = (struct hodo_ctf_limited){ id, p->limited[id].telling };
+	}
+	return list;
+}
+
 /* -------------------------------------------------------------------- metadata */
 
 /* ended: the folder is complete; its losses are settled. */
@@ -149,6 +178,7 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		.catalog = &p->catalog, .thread = p->thread, .threads = p->threads, .ended = ended,
 		.functions = s->config.functions ? &p->functions : NULL,
 	};
+	struct hodo_ctf_limited *limited = NULL;
 	struct hodo_ctf_lost *lost = NULL;
 	struct hodo_text text = { 0 };
 	struct timespec now;
@@ -173,12 +203,15 @@ static int write_metadata(struct hodo_process *p, bool ended)
 			return -ENOMEM;
 		m.lost = lost;
 		m.losts = gather_lost(p, lost);
+		limited = gather_limited(p, &m.limiteds);
+		m.limited = limited;
 	}
 	hodo_ctf_metadata_text(&m, &text);
 	err = hodo_session_write_metadata(s, p->dirfd, &text);
 	if (!err)
 		p->metadata_dirty = p->threads_dirty = false;
 	hodo_text_free(&text);
+	free(limited);
 	free(lost);
 	return err;
 }
@@ -317,6 +350,12 @@ void hodo_process_next_part(struct hodo_process *p, bool begun)
 
 		pass(&r->told, &r->telling);
 		hodo_stream_next_file(&r->stream);
+	}
+	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
+		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
+
+		l->told += l->telling;
+		l->telling = 0;
 	}
 	if (p->profile.name[0]) {
 		p->profile_told += p->profile_telling;

@@ -405,6 +405,7 @@ void hodo_process_free(struct hodo_process *p)
 	free(p->ring);
 	free(p->active);
 	free(p->thread);
+	free(p->limited);
 	free(p);
 }
 

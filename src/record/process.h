@@ -20,6 +20,11 @@ struct hodo_process_ring {
 	struct hodo_ctf_lost telling; /* by the present one, once it is settled */
 };
 
+/* Events over their rate. */
+struct hodo_process_limited {
+	uint64_t told, telling;
+};
+
 /* What is known of a process image once it has said hello. */
 struct hodo_process_id {
 	pid_t pid;     /* in our pid namespace */
@@ -58,6 +63,7 @@ struct hodo_process {
 	struct hodo_snapshots_state snapshots;
 	struct hodo_stream profile; /* name empty: none */
 	uint64_t profile_told, profile_telling; /* unwritten ones, as in struct hodo_process_ring */
+	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 
 	struct hodo_ctf_thread *thread;
 	uint32_t threads;
