@@ -4,8 +4,10 @@
 #include "symbols_dir.h"
 #include "symbols.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,10 +110,11 @@ static int keep_process(const char *recording, const struct hodo_read_process *p
 	return first;
 }
 
-int hodo_symbols_keep(const char *recording)
+/* Keeps the symbols of what read, which is the recording or in it, tells of. */
+static int keep_from(const char *recording, const char *read)
 {
 	struct hodo_read *r;
-	int first = 0, dirfd = -1, err = hodo_read_open(&r, recording, NULL);
+	int first = 0, dirfd = -1, err = hodo_read_open(&r, read, NULL);
 
 	if (err)
 		return err == -ENODATA ? 0 : err;
@@ -123,4 +126,70 @@ int hodo_symbols_keep(const char *recording)
 		close(dirfd);
 	hodo_read_close(r);
 	return first;
+}
+
+/* The same files under a part's own name, so that it can be taken elsewhere alone; no room is needed for that. */
+static void link_symbols(const char *recording, const char *piece)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d = NULL;
+	int to;
+
+	if (snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR, recording) < (int)sizeof(path))
+		d = opendir(path);
+	if (!d)
+		return;
+	to = open_folder(piece);
+	while (to >= 0 && (e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			linkat(dirfd(d), e->d_name, to, e->d_name, 0);
+	closedir(d);
+	if (to >= 0)
+		close(to);
+}
+
+static bool is_piece_name(const char *name)
+{
+	size_t len = strncmp(name, "part-", 5) == 0 ? 5 : strncmp(name, "snapshot-", 9) == 0 ? 9 : 0;
+
+	return len > 0 && name[len] && strspn(name + len, "0123456789") == strlen(name + len);
+}
+
+/* For each part and snapshot. */
+static int for_pieces(const char *recording, bool keep)
+{
+	DIR *d = opendir(recording);
+	char path[PATH_MAX];
+	struct dirent *e;
+	int first = 0;
+
+	while (d && (e = readdir(d)) != NULL) {
+		int err = 0;
+
+		/* What has metadata is the folder of a program that is called so. */
+		if (!is_piece_name(e->d_name) ||
+		    snprintf(path, sizeof(path), "%s/%s/metadata", recording, e->d_name) >= (int)sizeof(path) ||
+		    access(path, F_OK) == 0)
+			continue;
+		*strrchr(path, '/') = 0;
+		if (keep)
+			err = keep_from(recording, path);
+		else
+			link_symbols(recording, path);
+		first = first ? first : err;
+	}
+	if (d)
+		closedir(d);
+	return first;
+}
+
+int hodo_symbols_keep(const char *recording)
+{
+	int err = keep_from(recording, recording);
+
+	if (err == -ENOTUNIQ) /* snapshots, each a recording of its own */
+		err = for_pieces(recording, true);
+	for_pieces(recording, false);
+	return err;
 }
