@@ -19,6 +19,7 @@ static const struct {
 	{ "enable", hodo_cmd_enable, "switch events of a recorded process on" },
 	{ "disable", hodo_cmd_disable, "switch events of a process off" },
 	{ "detach", hodo_cmd_detach, "end the recording of a process, whoever's" },
+	{ "snapshot", hodo_cmd_snapshot, "write what a flight recorder holds, while it goes on" },
 	{ "info", hodo_cmd_info, "tell what a recording is: processes, clock, duration, size" },
 	{ "recover", hodo_cmd_recover, "make readable what a dead process or an interrupted recording left" },
 	{ "doctor", hodo_cmd_doctor, "check what works on this machine, and how to mend it" },

@@ -441,10 +441,12 @@ static int word_warning(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
-static int word_end(struct hodo_trace *t, struct line *l)
+/* time=SECONDS.NANOSECONDS; 0 or -EINVAL. */
+static int get_time(struct line *l, int64_t *time_ns)
 {
 	char *value = get_text(l, "time"), *dot = strchr(value, '.');
 	uint64_t s = 0, ns = 0;
+	int err;
 
 	for (unsigned i = 0; dot && dot[1] && i < 9; i++)
 		ns = ns * 10 + (dot[1 + i] >= '0' && dot[1 + i] <= '9' ? (uint64_t)(dot[1 + i] - '0') : 0);
@@ -452,9 +454,24 @@ static int word_end(struct hodo_trace *t, struct line *l)
 		ns = 0;
 	if (dot)
 		*dot = 0;
+	err = get_number(l, "time", INT64_MAX / NS_PER_S - 1, &s);
+	if (!err)
+		*time_ns = (int64_t)(s * NS_PER_S + ns);
+	return err;
+}
+
+static int word_end(struct hodo_trace *t, struct line *l)
+{
 	t->pub.complete = true;
-	if (get_number(l, "time", INT64_MAX / NS_PER_S - 1, &s) == 0)
-		t->pub.end_ns = (int64_t)(s * NS_PER_S + ns);
+	get_time(l, &t->pub.end_ns);
+	return 0;
+}
+
+static int word_snapshot(struct hodo_trace *t, struct line *l)
+{
+	t->pub.snapshot_why = get_text(l, "why");
+	t->pub.snapshot_number = get_u32(l, "number");
+	get_time(l, &t->pub.snapshot_ns);
 	return 0;
 }
 
@@ -467,6 +484,7 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
 		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
+		{ "snapshot", word_snapshot },
 		{ "object", word_object }, { "context", word_context }, { "limited", word_limited },
 	};
 

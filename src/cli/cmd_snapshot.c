@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_snapshot.c - hodo snapshot: writes what flight recorders hold, while they go on.
+ *
+ * The memory comes from the recorder of the process, or is a file that the process itself keeps. It is
+ * all there before an earlier recording is moved out of the way.
+ */
+#define _GNU_SOURCE
+#include "cli.h"
+#include "symbols.h"
+#include "target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <record/flight_memory.h>
+#include <record/memory.h>
+#include <record/out_dir.h>
+#include <record/proc_status.h>
+#include <record/recorders.h>
+#include <record/snapshot.h>
+
+#define PROCESSES_MAX 8192u /* of one recorder */
+
+static const char help[] =
+	"usage: hodo snapshot [options] PID\n\n"
+	"Writes what a flight recorder holds at this moment, without stopping it. PID is a\n"
+	"process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
+	"processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n\n"
+	"  -o, --output DIR write to DIR (hodo.data); an earlier recording moves to DIR.old\n"
+	"      --why TEXT   what it is for: hodo info shows it\n"
+	"  -q, --quiet      do not tell what was done\n"
+	"  -h, --help\n";
+
+struct snapshots {
+	pid_t pid;
+	const char *why;
+	struct hodo_memory *memory; /* that recorders gave */
+	uint32_t n;
+	struct hodo_flight_memory flight; /* or a file, read; shm NULL: none */
+	int out_fd;
+	uint64_t events, bytes;
+	bool functions;
+};
+
+/* ---------------------------------------------------------------- from a recorder */
+
+static int add_memory(struct snapshots *s, const struct hodo_msg_answer *answer, int fd)
+{
+	struct hodo_memory *grown = realloc(s->memory, (s->n + 1) * sizeof(*grown));
+
+	if (!grown) {
+		close(fd);
+		return -ENOMEM;
+	}
+	s->memory = grown;
+	if (hodo_memory_map(&s->memory[s->n], answer, fd) < 0)
+		return -EPROTO;
+	s->n++;
+	return 0;
+}
+
+/* Asks one recorder for a process, or for all of its (pid 0). 0, also if it has fewer; else a negative errno. */
+static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid)
+{
+	struct hodo_msg_answer answer;
+	int err = 0;
+
+	for (uint32_t next = 0; !err && next < (pid ? 1 : PROCESSES_MAX); next++) {
+		int fd = hodo_memory_ask(recorder->path, pid, next, s->why, &answer);
+
+		if (fd == -ENOENT && next > 0)
+			break;
+		err = fd < 0 ? fd : add_memory(s, &answer, fd);
+	}
+	return err;
+}
+
+/* Whoever records the process, or is the recorder. 0; -ENOENT: nobody; another negative errno. */
+static int ask_recorders(struct snapshots *s)
+{
+	struct hodo_recorder *recorders = calloc(HODO_RECORDERS_MAX, sizeof(*recorders));
+	int err = -ENOENT, n = recorders ? hodo_recorders_find(s->pid, recorders) : 0, worst = -ENOENT;
+
+	for (int i = 0; i < n && err; i++) {
+		err = ask(s, &recorders[i], s->pid);
+		if (err == -ENOENT && recorders[i].pid == (uint32_t)s->pid)
+			err = ask(s, &recorders[i], 0);
+		if (err && err != -ENOENT && err != -ECONNREFUSED && err != -EACCES)
+			worst = err;
+	}
+	free(recorders);
+	return err ? worst : 0;
+}
+
+/* ------------------------------------------------------------- from the process's file */
+
+static int read_flight(struct snapshots *s, const char *path, char *why, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int err = fd < 0 ? -errno : hodo_flight_memory_read(&s->flight, fd, why, size);
+
+	if (fd < 0)
+		snprintf(why, size, "%s: %s", path, strerror(-err));
+	else
+		close(fd);
+	return err;
+}
+
+/* The file of a process that does not listen: it lies where its environment says. */
+static bool find_flight(pid_t pid, char *path, size_t size)
+{
+	char dir[PATH_MAX], end[32];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	if (!hodo_proc_environment(pid, HODO_FLIGHT_ENV, dir, sizeof(dir)) || dir[0] != '/')
+		return false;
+	snprintf(end, sizeof(end), "-%d.flight", (int)pid);
+	d = opendir(dir);
+	while (d && !found && (e = readdir(d))) {
+		size_t len = strlen(e->d_name);
+
+		found = len > strlen(end) && strcmp(e->d_name + len - strlen(end), end) == 0 &&
+			snprintf(path, size, "%s/%s", dir, e->d_name) < (int)size;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* 0; or a negative errno and why. */
+static int ask_process(struct snapshots *s, struct hodo_target *t, char *why, size_t size)
+{
+	struct hodo_msg_answer answer = { .by = HODO_BY_NOBODY };
+	char path[PATH_MAX + 300];
+	int err = 0;
+
+	if (t->fd >= 0)
+		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL, why, size);
+	if (err)
+		return err;
+	if (answer.by == HODO_BY_FLIGHT)
+		return read_flight(s, answer.path, why, size);
+	if (answer.by == HODO_BY_NOBODY && find_flight(s->pid, path, sizeof(path)))
+		return read_flight(s, path, why, size);
+	if (answer.by == HODO_BY_RECORDER)
+		snprintf(why, size, "process %d is recorded, but its recorder cannot be reached: be its user", (int)s->pid);
+	else
+		snprintf(why, size, "process %d is not recorded: do that with 'hodo record --overwrite -p %d', then there"
+			 " is something to take", (int)s->pid, (int)s->pid);
+	return -ENOTCONN;
+}
+
+/* Gets hold of all memory. 0; or a negative errno and why. */
+static int find(struct snapshots *s, char *why, size_t size)
+{
+	struct hodo_target t;
+	int err = hodo_target_open(&t, s->pid, why, size);
+
+	if (err && err != -ECONNREFUSED) {
+		hodo_target_close(&t);
+		return err;
+	}
+	err = ask_recorders(s);
+	if (err == -ENOENT)
+		err = ask_process(s, &t, why, size);
+	else if (err == -EOPNOTSUPP)
+		snprintf(why, size, "process %d is recorded with all that happens: that recording has it; snapshots are of"
+			 " 'hodo record --overwrite'", (int)s->pid);
+	else if (err)
+		snprintf(why, size, "the recorder of process %d cannot be asked: %s", (int)s->pid, strerror(-err));
+	hodo_target_close(&t);
+	return err;
+}
+
+/* ------------------------------------------------------------------------- writing */
+
+static int write_one(struct snapshots *s, struct hodo_snapshot_source *source, char *why, size_t size)
+{
+	const struct hodo_shm *shm = (const struct hodo_shm *)source->shm;
+	struct hodo_snapshot_result result;
+	struct hodo_clock_map clock;
+	int err = hodo_snapshot_clock(source->flight, &clock);
+
+	if (err) {
+		snprintf(why, size, "its clock is not to be understood");
+		return err;
+	}
+	source->clock = &clock;
+	source->why = s->why;
+	source->functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
+	err = hodo_snapshot_write(source, s->out_fd, &result, why, size);
+	s->functions |= source->functions;
+	s->events += result.events;
+	s->bytes += result.bytes;
+	if (!err && (result.damaged_rings || result.lost.damaged))
+		hodo_warning("%s: its buffers are damaged: some of its events are lost", result.dir);
+	return err;
+}
+
+static int write_all(struct snapshots *s, char *why, size_t size)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < s->n && !err; i++) {
+		const struct hodo_memory *m = &s->memory[i];
+		struct hodo_snapshot_source source = {
+			.shm = m->shm, .layout = m->layout, .fd = m->fd, .flight = &m->flight, .pid = m->pid,
+		};
+
+		err = write_one(s, &source, why, size);
+	}
+	if (s->flight.shm && !err) {
+		struct hodo_snapshot_source source = {
+			.shm = s->flight.shm, .layout = s->flight.layout, .fd = -1, .flight = &s->flight.flight,
+			.pid = s->flight.pid,
+		};
+
+		err = write_one(s, &source, why, size);
+	}
+	return err;
+}
+
+static int write_snapshots(struct snapshots *s, const char *out, bool quiet)
+{
+	char why[PATH_MAX + 256], events[32], bytes[32];
+	uint32_t processes = s->n + (s->flight.shm != NULL);
+
+	s->out_fd = hodo_out_dir_open(out, why, sizeof(why));
+	if (s->out_fd < 0 || write_all(s, why, sizeof(why)) < 0) {
+		hodo_error("%s", why);
+		if (s->out_fd >= 0)
+			rmdir(out);
+		return HODO_EXIT_FAILURE;
+	}
+	if (s->functions && hodo_symbols_keep(out) < 0 && !quiet)
+		hodo_warning("names of functions could not all be kept in %s: keep the program's files to have them",
+			     out);
+	if (!quiet)
+		fprintf(stderr, "hodo: %s event%s of %u process%s, %s in %s\n", hodo_grouped(s->events, events),
+			s->events == 1 ? "" : "s", processes, processes == 1 ? "" : "es",
+			hodo_human_bytes(s->bytes, bytes), out);
+	return 0;
+}
+
+static int snapshot(pid_t pid, const char *text, const char *out, bool quiet)
+{
+	struct snapshots s = { .pid = pid, .why = text, .out_fd = -1 };
+	char why[HODO_WHY_MAX] = "";
+	int status = HODO_EXIT_FAILURE;
+
+	if (find(&s, why, sizeof(why)) < 0)
+		hodo_error("%s", why);
+	else
+		status = write_snapshots(&s, out, quiet);
+	for (uint32_t i = 0; s.memory && i < s.n; i++)
+		hodo_memory_unmap(&s.memory[i]);
+	free(s.memory);
+	if (s.flight.shm)
+		hodo_flight_memory_free(&s.flight);
+	if (s.out_fd >= 0)
+		close(s.out_fd);
+	return status;
+}
+
+int hodo_cmd_snapshot(int argc, char **argv)
+{
+	enum { OPT_WHY = HODO_OPT_VERB };
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "why", required_argument, NULL, OPT_WHY },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *out = HODO_DIR_DEFAULT, *why = "hodo snapshot";
+	bool quiet = false;
+	pid_t pid;
+	int c, status;
+
+	while ((c = hodo_getopt(argc, argv, ":o:qh", options, help)) != -1) {
+		if (c == 'h')
+			return 0;
+		if (c == '?')
+			return HODO_EXIT_USAGE;
+		if (c == 'o')
+			out = optarg;
+		if (c == OPT_WHY)
+			why = optarg;
+		quiet |= c == 'q';
+	}
+	if (!*out)
+		return hodo_usage(argv[0], "-o needs the name of a directory");
+	if (strlen(why) >= sizeof(((struct hodo_shm *)0)->why))
+		return hodo_usage(argv[0], "--why is a text of %zu bytes at most",
+				  sizeof(((struct hodo_shm *)0)->why) - 1);
+	if (optind == argc)
+		return hodo_usage(argv[0], "no process given");
+	if (argc - optind > 1)
+		return hodo_usage(argv[0], "one process at a time, not '%s' too", argv[optind + 1]);
+	status = hodo_target_parse(argv[0], argv[optind], &pid);
+	return status ? status : snapshot(pid, why, out, quiet);
+}

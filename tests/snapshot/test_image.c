@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_image.c - copies of rings while honest writers write on: nothing but whole events, without
+ * gaps, and what is missing before them is exact; for small and large packets and rings.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <record/ring_image.h>
+#include <record/snapshot.h>
+
+#include "writer.h"
+
+#define CPUS 2u
+
+struct fixture {
+	struct hodo_layout layout;
+	uint8_t *shm;
+	struct writer w[CPUS];
+	pthread_t thread[CPUS];
+	bool over;
+};
+
+/* One ring of a copy. */
+struct seen {
+	struct hodo_walk_table table;
+	uint64_t events, first, next, ts_end, ts_max;
+};
+
+static void pin(unsigned int n)
+{
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	n %= (unsigned int)CPU_COUNT(&all);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all) && n-- == 0)
+			CPU_SET(cpu, &one);
+	pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+}
+
+static struct fixture *current;
+
+static void *write_on(void *arg)
+{
+	struct writer *w = arg;
+
+	pin(w->cpu);
+	for (uint64_t i = w->written; !__atomic_load_n(&current->over, __ATOMIC_RELAXED); i++)
+		writer_event(w, i);
+	return NULL;
+}
+
+static uint8_t *map_memory(uint64_t bytes)
+{
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_ptr_not_equal(map, MAP_FAILED);
+	return map;
+}
+
+static void take(struct hodo_ring_images *images, const struct fixture *f)
+{
+	assert_int_equal(hodo_ring_images_take(images, f->shm, &f->layout, -1, HODO_CLOCK_MONOTONIC, false), 0);
+}
+
+static void make_memory(struct fixture *f, uint32_t packet_size, uint32_t packets)
+{
+	struct hodo_shm *head;
+	uint64_t used;
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(hodo_layout_init(&f->layout, CPUS + 1, packet_size, (uint64_t)packet_size * packets), 0);
+	f->shm = map_memory(f->layout.total);
+	used = writer_catalog(f->shm + HODO_SHM_CATALOG);
+	head = (struct hodo_shm *)f->shm;
+	head->rings = CPUS + 1;
+	head->catalog_used = used;
+	for (uint32_t i = 0; i < CPUS; i++)
+		f->w[i] = (struct writer){
+			.ring = (struct hodo_ring *)(f->shm + hodo_layout_ring(i)),
+			.packets = f->shm + f->layout.data + i * f->layout.ring_size, .ring_size = f->layout.ring_size,
+			.packet_size = packet_size, .mode = HODO_MODE_OVERWRITE, .cpu = i,
+		};
+}
+
+static void start(struct fixture *f)
+{
+	current = f;
+	for (uint32_t i = 0; i < CPUS; i++)
+		pthread_create(&f->thread[i], NULL, write_on, &f->w[i]);
+	/* A lap at least. */
+	for (uint32_t i = 0; i < CPUS; i++)
+		while (__atomic_load_n(&f->w[i].ring->word, __ATOMIC_RELAXED) >> HODO_WORD_COUNT_BITS <
+		       f->layout.ring_size)
+			usleep(100);
+}
+
+static void stop(struct fixture *f)
+{
+	__atomic_store_n(&f->over, true, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < CPUS; i++)
+		pthread_join(f->thread[i], NULL);
+}
+
+static const struct hodo_walk_table *sink_table(void *arg)
+{
+	return &((struct seen *)arg)->table;
+}
+
+static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
+{
+	struct seen *s = arg;
+
+	assert_int_equal(h->content_size, 8 * (sizeof(*h) + 20ull * h->events));
+	assert_int_equal(h->packet_size, h->content_size);
+	assert_true(h->timestamp_begin >= s->ts_end);
+	assert_true(h->timestamp_end >= h->timestamp_begin);
+	for (uint32_t i = 0; i < h->events; i++) {
+		uint64_t head, value;
+
+		memcpy(&head, body + 20 * i, 8);
+		assert_true(s->ts_max == UINT64_MAX || head >> 16 <= s->ts_max);
+		memcpy(&value, body + 20 * i + HODO_EVENT_HEADER, 8);
+		if (s->events++ == 0)
+			s->first = s->next = value;
+		assert_int_equal(value, s->next);
+		s->next++;
+	}
+	s->ts_end = h->timestamp_end;
+	assert_int_equal(h->events_discarded, s->first);
+	(void)r;
+}
+
+/* What the copy holds; returns its events. */
+static uint64_t check_images(struct hodo_ring_images *images)
+{
+	static const uint8_t number[] = { HODO_TYPE_U64 };
+	uint64_t events = 0;
+
+	for (uint32_t i = 0; i < images->n; i++) {
+		struct seen s = { .ts_max = images->image[i].ts_max };
+		struct hodo_ring_sink sink = { sink_packet, sink_table, &s };
+		struct hodo_ring_reader r;
+
+		hodo_walk_add(&s.table, 1, number, 1);
+		hodo_ring_image_reader(images, &images->image[i], &r);
+		hodo_ring_finish(&r, &sink, false);
+		assert_false(r.broken);
+		assert_int_equal(r.damage, 0);
+		assert_int_equal(r.lost.damaged, 0);
+		if (s.events > 0)
+			assert_int_equal(r.lost.overwritten, s.first);
+		events += s.events;
+		hodo_walk_free(&s.table);
+	}
+	return events;
+}
+
+static const uint32_t sizes[][2] = {
+	{ 1024, 4 }, { 1024, 64 }, { 1024, 4096 }, { 65536, 4 }, { 65536, 64 }, { 262144, 16 },
+};
+
+static void test_at_full_speed(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		struct hodo_ring_images images;
+		uint64_t events = 0;
+		struct fixture f;
+
+		make_memory(&f, sizes[k][0], sizes[k][1]);
+		start(&f);
+		for (int i = 0; i < 100; i++) {
+			take(&images, &f);
+			events += check_images(&images);
+			hodo_ring_images_free(&images);
+		}
+		stop(&f);
+		assert_true(events > 0);
+		/* Nobody writes any more: now all that can be there is. */
+		take(&images, &f);
+		assert_int_equal(images.n, CPUS);
+		assert_int_equal(images.image[0].available, sizes[k][1] - 1);
+		events = check_images(&images);
+		assert_true(events > 2 * (sizes[k][1] - 2) * ((sizes[k][0] - 88) / 20 - 1));
+		hodo_ring_images_free(&images);
+		munmap(f.shm, f.layout.total);
+	}
+}
+
+/* A copy of a memory that was made while it was written, as a flight recorder makes one: the words before and after. */
+static void test_copy_of_a_copy(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		uint64_t events = 0;
+		struct fixture f;
+		uint8_t *copy;
+
+		make_memory(&f, sizes[k][0], sizes[k][1]);
+		copy = map_memory(f.layout.total);
+		start(&f);
+		for (int i = 0; i < 50; i++) {
+			struct hodo_ring_images images;
+
+			for (uint32_t c = 0; c < CPUS; c++) {
+				struct hodo_ring *ring = (struct hodo_ring *)(copy + hodo_layout_ring(c));
+				uint64_t at = f.layout.data + c * f.layout.ring_size;
+
+				ring->word_before = __atomic_load_n(&f.w[c].ring->word, __ATOMIC_ACQUIRE);
+				memcpy(copy + at, f.shm + at, f.layout.ring_size);
+				__atomic_thread_fence(__ATOMIC_ACQUIRE);
+				ring->word = __atomic_load_n(&f.w[c].ring->word, __ATOMIC_ACQUIRE);
+			}
+			assert_int_equal(hodo_ring_images_take(&images, copy, &f.layout, -1, HODO_CLOCK_MONOTONIC,
+							       true), 0);
+			for (uint32_t c = 0; c < images.n; c++)
+				images.image[c].broken = false; /* written over as a whole */
+			events += check_images(&images);
+			hodo_ring_images_free(&images);
+		}
+		stop(&f);
+		munmap(copy, f.layout.total);
+		munmap(f.shm, f.layout.total);
+	}
+}
+
+/* The moment: events before it are there, those behind it are not, nor are they missing. */
+static void test_moment(void **state)
+{
+	struct hodo_ring_images images;
+	struct fixture f;
+
+	(void)state;
+	make_memory(&f, 1024, 16);
+	for (uint64_t i = 0; i < 300; i++)
+		writer_event(&f.w[0], i);
+	take(&images, &f);
+	assert_int_equal(images.n, 1);
+	for (uint64_t i = 1; i <= 300; i++) {
+		uint64_t packet = (i - 1) / 46, n = (i - 1) % 46; /* events of 20 bytes, and room kept behind */
+		const uint8_t *event = images.image[0].packets + packet * 1024 + 88 + n * 20;
+		uint64_t head, value;
+
+		memcpy(&head, event, 8);
+		memcpy(&value, event + 12, 8);
+		if (value != i - 1)
+			continue; /* of another size than thought */
+		images.image[0].ts_max = head >> 16;
+		assert_int_equal(check_images(&images), i);
+	}
+	hodo_ring_images_free(&images);
+	munmap(f.shm, f.layout.total);
+}
+
+/* Nothing is written to the memory, and nothing of what was never used is touched. */
+static void test_reads_only(void **state)
+{
+	struct hodo_ring_images images;
+	struct fixture f;
+	unsigned char in_core;
+
+	(void)state;
+	make_memory(&f, 65536, 1024);
+	for (uint64_t i = 0; i < 10000; i++)
+		writer_event(&f.w[1], i);
+	assert_int_equal(mprotect(f.shm, f.layout.total, PROT_READ), 0);
+	take(&images, &f);
+	assert_int_equal(images.n, 1);
+	assert_int_equal(images.image[0].number, 1);
+	assert_int_equal(check_images(&images), 10000);
+	hodo_ring_images_free(&images);
+	assert_int_equal(mincore(f.shm + f.layout.data, HODO_PAGE, &in_core), 0);
+	assert_false(in_core & 1);
+	munmap(f.shm, f.layout.total);
+}
+
+/* Whole snapshots, one after the other, and one that cannot be written. */
+static void test_written(void **state)
+{
+	struct hodo_flight flight = { .size = sizeof(flight), .packet_size = 1024, .ring_size = 65536,
+				      .mode = HODO_MODE_OVERWRITE, .clock = HODO_CLOCK_MONOTONIC, .comm = "x/y" };
+	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
+	struct hodo_snapshot_source source = { .fd = -1, .flight = &flight, .pid = 7, .clock = &map, .number = 1,
+					       .why = "*/ \n" };
+	char path[] = "/tmp/hodo-snapshot-XXXXXX", error[128] = "";
+	struct hodo_snapshot_result result;
+	struct hodo_layout layout;
+	struct fixture f;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	make_memory(&f, 1024, 64);
+	assert_int_equal(hodo_snapshot_layout(&flight, CPUS + 1, f.layout.total, &layout), 0);
+	assert_int_equal(hodo_snapshot_layout(&flight, CPUS + 2, f.layout.total, &layout), -EPROTO);
+	source.shm = f.shm;
+	source.layout = f.layout;
+	start(&f);
+	for (int i = 0; i < 3; i++) {
+		char rm[200];
+
+		assert_int_equal(hodo_snapshot_write(&source, fd, &result, error, sizeof(error)), 0);
+		assert_string_equal(result.dir, i == 0 ? "x_y-7" : i == 1 ? "x_y-7-2" : "x_y-7-3");
+		snprintf(rm, sizeof(rm), "rm -r '%s/%s'", path, result.dir);
+		if (i == 2)
+			assert_int_equal(system(rm), 0);
+	}
+	stop(&f);
+	fchmod(fd, 0500);
+	if (geteuid() != 0) {
+		assert_int_equal(hodo_snapshot_write(&source, fd, &result, error, sizeof(error)), -EACCES);
+		assert_true(strlen(error) > 0);
+	}
+	fchmod(fd, 0700);
+	snprintf(error, sizeof(error), "rm -r '%s'", path);
+	assert_int_equal(system(error), 0);
+	close(fd);
+	munmap(f.shm, f.layout.total);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_at_full_speed), cmocka_unit_test(test_copy_of_a_copy),
+		cmocka_unit_test(test_moment),        cmocka_unit_test(test_reads_only),
+		cmocka_unit_test(test_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,427 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_snapshot.py CLASS: the flight recorder, by hodo record, hodo snapshot and the program itself.
+
+HODO, TARGET (target.c), CHECK (check.c) are in the environment."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "record"))
+os.environ.setdefault("FAKE", "")
+import harness  # noqa: E402
+from harness import HODO, LIMIT_S, TARGET, wait_for  # noqa: E402
+
+CHECK = os.environ["CHECK"]
+
+
+class Case(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.runtime = self.path("run")
+        os.mkdir(self.runtime, 0o700)
+        os.environ["XDG_RUNTIME_DIR"] = self.runtime
+        self.taken = 0
+
+    def flight(self, *target, options=(), ready=True):
+        """hodo record --overwrite of the target, under way; and the target's pid."""
+        mark = self.path(f"ready{self.runs}")
+        process = self.start("--overwrite", *options, "--", TARGET, *target, *([mark] if ready else []))
+        if ready:
+            wait_for(mark, lambda: os.path.exists(mark) or process.poll() is not None)
+        return process, self.child(process.pid) if ready else None
+
+    def child(self, pid):
+        def children():
+            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+                return f.read().split()
+        wait_for("the command", children)
+        return int(children()[0])
+
+    def hodo(self, *args, **kwargs):
+        return subprocess.run([HODO, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=LIMIT_S,
+                              check=False, **kwargs)
+
+    def snapshot(self, pid, *options, expect=0):
+        """Takes one; its directory, or what was said if it failed as it was to."""
+        self.taken += 1
+        out = self.path(f"taken{self.taken}")
+        run = self.hodo("snapshot", "-o", out, *options, pid)
+        self.assertEqual(run.returncode, expect, run.stderr)
+        return run.stderr if expect else out
+
+    def check(self, path, how=""):
+        """What check.c says: events, overwritten, processes, threads."""
+        run = subprocess.run([CHECK, path, *([how] if how else [])], capture_output=True, text=True, timeout=LIMIT_S,
+                             check=False)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", run.stdout)}
+
+    def stop(self, process, pid):
+        os.kill(pid, signal.SIGTERM)
+        return self.finish(process)
+
+    def snapshots(self):
+        return sorted(f for f in os.listdir(self.data) if f.startswith("snapshot-"))
+
+
+class Speed(Case):
+    """Writers on all CPUs at full speed, each pinned: no gap, and the overwritten counted exactly."""
+
+    def at(self, ring, packet, times, compare=False):
+        process, pid = self.flight("flood", 2, options=["-m", ring, "--packet-size", packet])
+        events = 0
+        for i in range(times):
+            out = self.snapshot(pid)
+            events += self.check(out, "pinned")["events"]
+            if compare and i == 0:
+                self.check_trace(path=out)
+            shutil.rmtree(out)
+        self.assertGreater(events, 0)
+        result = self.stop(process, pid)
+        self.assertEqual(result.returncode, 0, result.err)
+        self.check(self.data, "pinned")
+
+    def test_small_packets(self):
+        self.at("256K", "1K", 20, compare=True)
+
+    def test_large_packets(self):
+        self.at("256K", "64K", 20, compare=True)
+
+    def test_small_ring(self):
+        self.at("4K", "1K", 20, compare=True)
+
+    def test_large_ring(self):
+        self.at("16M", "64K", 5)
+        self.at("16M", "1K", 3)
+
+    def test_two_hundred(self):
+        self.at("64K", "4K", 200)
+
+    def test_wanderers(self):
+        """Threads that change CPUs: none of their last events is missing, on whatever CPU."""
+        process, pid = self.flight("wander", 3, options=["-m", "1M"])
+        for _ in range(20):
+            out = self.snapshot(pid)
+            self.check(out, "wander")
+            shutil.rmtree(out)
+        self.assertEqual(self.stop(process, pid).returncode, 0)
+
+    def test_two_at_once(self):
+        process, pid = self.flight("flood", 2, options=["-m", "1M"])
+        outs = [self.path(f"both{i}") for i in range(4)]
+        runs = [subprocess.Popen([HODO, "snapshot", "-q", "-o", out, str(pid)]) for out in outs]
+        for run, out in zip(runs, outs):
+            self.assertEqual(run.wait(timeout=LIMIT_S), 0)
+            self.check(out, "pinned")
+        self.assertEqual(self.stop(process, pid).returncode, 0)
+
+    def test_killed_meanwhile(self):
+        """Killed while a snapshot is made of it: that is whole, or there was nothing any more."""
+        for i in range(10):
+            process, pid = self.flight("flood", 2, options=["-m", "4M"])
+            out = self.path(f"killed{i}")
+            run = subprocess.Popen([HODO, "snapshot", "-o", out, str(pid)], stderr=subprocess.PIPE, text=True)
+            time.sleep(i * 0.005)
+            os.kill(pid, signal.SIGKILL)
+            _, err = run.communicate(timeout=LIMIT_S)
+            if run.returncode == 0:
+                self.check(out, "pinned")
+            else:
+                self.assertRegex(err, r"^hodo: .*process \d+")
+                self.assertFalse(os.path.exists(out))
+            self.finish(process)
+            self.check(self.data, "pinned")
+
+    def test_family(self):
+        """Processes that fork, exec and end while snapshots of all of them are made."""
+        process, pid = self.flight("family", 0, options=["-m", "64K"])
+        for _ in range(50):
+            out = self.snapshot(process.pid)
+            self.assertGreater(self.check(out, "wander")["processes"], 0)
+            shutil.rmtree(out)
+        self.assertEqual(self.stop(process, pid).returncode, 0)
+        self.assertEqual(self.snapshots(), [])
+
+
+class Ask(Case):
+    """hodo_snapshot() in the program."""
+
+    def test_each_request(self):
+        result = self.record("--overwrite", "--", TARGET, "ask", 3)
+        self.assertEqual(result.returncode, 0, result.err)
+        self.assertEqual(self.snapshots(), ["snapshot-0001", "snapshot-0002", "snapshot-0003"])
+        self.assertRegex(result.err, r"hodo: 3 snapshots, 6 events, .* in \S*trace/snapshot-0001 to -0003\n")
+        uuids = set()
+        for i, name in enumerate(self.snapshots(), 1):
+            path = os.path.join(self.data, name)
+            self.assertEqual(len(self.check_trace(path=path)), i)
+            text = self.metadata(os.listdir(path)[0], path)
+            self.assertRegex(text, rf"/\*@snapshot number={i} time=\d+\.\d{{9}} why=reason%20{i},%20%22%25%22\*/")
+            uuids |= set(re.findall(r"/\*@hodo version=1 uuid=(\S+)", text))
+            info = self.hodo("info", path)
+            self.assertIn(f'snapshot {i}: reason {i}, "%"', info.stdout)
+        folder = [f for f in os.listdir(self.data) if not f.startswith("snapshot-")]
+        self.assertEqual(len(folder), 1)
+        uuids |= set(re.findall(r"/\*@hodo version=1 uuid=(\S+)", self.metadata(folder[0])))
+        self.assertEqual(len(uuids), 1)
+
+    def test_clock(self):
+        """All have the clock that was fitted at the end."""
+        self.record("--overwrite", "--", TARGET, "ask", 2)
+        clocks = set()
+        for top, _, files in os.walk(self.data):
+            if "metadata" in files:
+                clocks |= set(re.findall(r"/\*@clock .*\*/", self.metadata("", top)))
+        self.assertEqual(len(clocks), 1)
+
+    def test_last_words(self):
+        """It is gone before anybody can look."""
+        result = self.record("--overwrite", "--", TARGET, "last", 100)
+        self.assertEqual(self.snapshots(), ["snapshot-0001"])
+        path = os.path.join(self.data, "snapshot-0001")
+        self.assertEqual(len(self.check_trace(path=path)), 100)
+        self.assertRegex(result.err, r"1 snapshot, 100 events, .* in \S*trace/snapshot-0001\n")
+
+    def test_only_snapshots(self):
+        """With --on-crash, of a program that ends well."""
+        result = self.record("--overwrite", "--on-crash", "--", TARGET, "ask", 2)
+        self.assertEqual(sorted(os.listdir(self.data)), ["snapshot-0001", "snapshot-0002"])
+        self.assertRegex(result.err, r"2 snapshots, 3 events")
+        self.assertNotRegex(result.err, r"events? of \d+ process")
+
+    def test_everything_kept(self):
+        """Nothing to take a snapshot of: the program is told."""
+        self.assertEqual(self.record("--", TARGET, "ask", 1).returncode, 3)
+
+    def test_full_disk(self):
+        """A snapshot that cannot be written leaves nothing, and the recording goes on."""
+        self.start_dir = os.path.join(self.path("small"))
+        if os.geteuid() != 0 or shutil.which("mount") is None:
+            self.skipTest("only root can mount a small file system")
+        os.mkdir(self.start_dir)
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", self.start_dir], check=False,
+                               capture_output=True)
+        if mount.returncode != 0:
+            self.skipTest("mounting is not allowed here")
+        self.addCleanup(subprocess.run, ["umount", self.start_dir], check=False)
+        self.data = os.path.join(self.start_dir, "trace")
+        result = self.record("--overwrite", "-m", "256K", "--", TARGET, "last", 20000)
+        self.assertRegex(result.err, r"snapshot-0001: cannot write the snapshot: No space left")
+        self.assertEqual(self.snapshots(), [])
+
+
+class Ending(Case):
+    """--on-crash and --on-exit."""
+
+    def nothing(self, result):
+        self.assertFalse(os.path.exists(self.data))
+        self.assertRegex(result.err, r"hodo: nothing was written: no process died of a signal.*: there is no \S*trace")
+        self.assertNotRegex(result.err, r"events? of \d+ process")
+
+    def test_crash(self):
+        for sig in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM + 1):
+            result = self.record("--overwrite", "--on-crash", "--", TARGET, "signal", int(sig))
+            self.assertEqual(result.returncode, -sig)
+            self.assertEqual(len(self.check_trace(result)), 1000)
+
+    def test_no_crash(self):
+        for status in (0, 3):
+            result = self.record("--overwrite", "--on-crash", "--", TARGET, "exit", status)
+            self.assertEqual(result.returncode, status)
+            self.nothing(result)
+        run = self.hodo("print", self.data)
+        self.assertNotEqual(run.returncode, 0)
+
+    def test_quiet(self):
+        result = self.record("-q", "--overwrite", "--on-crash", "--", TARGET, "exit", 0)
+        self.assertEqual(result.err, "")
+        self.assertFalse(os.path.exists(self.data))
+
+    def test_thread(self):
+        """Another thread crashes when the first one has gone."""
+        result = self.record("--overwrite", "--on-crash", "--", TARGET, "thread")
+        self.assertEqual(result.returncode, -signal.SIGABRT)
+        self.assertEqual(len(self.check_trace(result)), 1000)
+
+    def test_children(self):
+        """Of two children and their parent, the one that crashes is written."""
+        for _ in range(10):
+            result = self.record("--overwrite", "--on-crash", "--", TARGET, "children")
+            self.assertEqual(result.returncode, 0)
+            events = self.check_trace(result)
+            self.assertEqual([name for _, name, _ in events], ["snap:bad"])
+            self.assertEqual(len(self.folders()), 1)
+
+    def test_on_exit(self):
+        result = self.record("--overwrite", "--on-exit", "--", TARGET, "exit", 3)
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual(len(self.check_trace(result)), 1000)
+        result = self.record("--overwrite", "--on-exit", "--", TARGET, "signal", 11)
+        self.assertEqual(len(self.check_trace(result)), 1000)
+
+    def test_stopped(self):
+        """The recording ends and the process does not: that is no crash."""
+        process, pid = self.flight("wait", 0, options=["--on-crash", "--duration", "0.2"])
+        wait_for("the end of the recording", lambda: "nothing was written" in self.text(process, 1))
+        self.assertTrue(self.live(pid))
+        self.nothing(self.stop(process, pid))
+
+    def test_nothing_on_disk_before(self):
+        process, pid = self.flight("wait", 0, options=["--on-crash"])
+        self.assertEqual(os.listdir(self.data), [])
+        out = self.snapshot(pid)
+        self.assertEqual(self.check(out)["events"], 1000)
+        self.assertEqual(os.listdir(self.data), [])
+        os.kill(pid, signal.SIGSEGV)
+        result = self.finish(process)
+        self.assertEqual(len(self.check_trace(result)), 1000)
+
+
+class Command(Case):
+    """hodo snapshot."""
+
+    def test_process_and_recorder(self):
+        process, pid = self.flight("wait", 0)
+        out = self.snapshot(pid, "--why", "for the test */")
+        self.assertEqual(len(self.check_trace(path=out)), 1000)
+        self.assertRegex(self.metadata(os.listdir(out)[0], out), r"/\*@snapshot number=0 .*why=for%20the%20test%20%2A/\*/")
+        self.assertIn("snapshot: for the test */", self.hodo("info", out).stdout)
+        out = self.snapshot(process.pid)
+        self.assertEqual(self.check(out)["events"], 1000)
+        run = self.hodo("snapshot", pid)
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(run.stderr, r"^hodo: 1,000 events of 1 process, \S+ \S+ in hodo.data\n$")
+        run = self.hodo("snapshot", "-q", pid)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(self.check(self.path("hodo.data"))["events"], 1000)
+        self.assertEqual(self.check(self.path("hodo.data.old"))["events"], 1000)
+        result = self.stop(process, pid)
+        self.assertEqual(len(self.check_trace(result)), 1000)
+
+    def test_fallback(self):
+        """Threads without restartable sequences."""
+        env = dict(os.environ, GLIBC_TUNABLES="glibc.pthread.rseq=0")
+        mark = self.path("ready")
+        process = self.start("--overwrite", "-m", "64K", "--", TARGET, "flood", 1, mark, env=env)
+        wait_for(mark, lambda: os.path.exists(mark))
+        pid = self.child(process.pid)
+        for _ in range(10):
+            self.check(self.snapshot(pid), "pinned")
+        self.assertEqual(self.stop(process, pid).returncode, 0)
+
+    def test_own_flight_recorder(self):
+        """HODO_FLIGHT: no recorder at all."""
+        flight, mark = self.path("flight"), self.path("ready")
+        os.mkdir(flight)
+        env = dict(os.environ, HODO_FLIGHT=flight, HODO_FLIGHT_SIZE="256K")
+        for listen in ("1", "0"):
+            target = subprocess.Popen([TARGET, "flood", "2", mark], env=dict(env, HODO_LISTEN=listen))
+            self.addCleanup(target.wait)
+            self.addCleanup(target.kill)
+            wait_for(mark, lambda: os.path.exists(mark))
+            for _ in range(5):
+                self.check(self.snapshot(target.pid), "pinned")
+            target.terminate()
+            target.wait()
+            os.unlink(mark)
+
+    def test_output_in_the_way(self):
+        process, pid = self.flight("wait", 0)
+        os.mkdir(self.path("mine"))
+        with open(self.path("mine/file"), "w", encoding="ascii"):
+            pass
+        run = self.hodo("snapshot", "-o", self.path("mine"), pid)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("is not a recording", run.stderr)
+        self.assertEqual(os.listdir(self.path("mine")), ["file"])
+        # Where the recorder itself writes.
+        run = self.hodo("snapshot", "-o", self.data, pid)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("is being written", run.stderr)
+        self.stop(process, pid)
+
+
+class Refusals(Case):
+    def test_wrong(self):
+        for args, word in (([], "no process given"), (["x"], "x"), (["1", "2"], "one process at a time"),
+                           (["--why", "x" * 80, "1"], "79 bytes"), (["-o", "", "1"], "-o needs")):
+            run = self.hodo("snapshot", *args)
+            self.assertEqual(run.returncode, 2, args)
+            self.assertIn(word, run.stderr)
+        for option in ("--on-crash", "--on-exit"):
+            run = self.hodo("record", option, "true")
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("add --overwrite", run.stderr)
+
+    def test_not_recorded(self):
+        self.assertRegex(self.snapshot(os.getpid(), expect=1), r"^hodo: process \d+ is not recorded: .*--overwrite")
+        child = subprocess.Popen(["true"])
+        child.wait()
+        self.assertRegex(self.snapshot(child.pid, expect=1), rf"^hodo: .*{child.pid}")
+
+    def test_everything_kept(self):
+        mark = self.path("ready")
+        process = self.start("--", TARGET, "wait", 0, mark)
+        wait_for(mark, lambda: os.path.exists(mark))
+        pid = self.child(process.pid)
+        for who in (pid, process.pid):
+            self.assertRegex(self.snapshot(who, expect=1), r"^hodo: process \d+ is recorded with all that happens: ")
+        self.stop(process, pid)
+
+    def test_another_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        process, pid = self.flight("wait", 0)
+        os.chmod(self.dir, 0o755)
+        run = self.hodo("snapshot", "-o", "/tmp/hodo-nobody-snapshot", pid, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(run.stderr, rf"^hodo: process {pid} .*user")
+        self.assertFalse(os.path.exists("/tmp/hodo-nobody-snapshot"))
+        self.stop(process, pid)
+
+    def ask(self, process, message):
+        """What the recorder answers at its socket, and what comes with it."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(LIMIT_S)
+            s.connect(os.path.join(self.runtime, "hodo", f"record-{process.pid}.sock"))
+            s.send(message)
+            try:
+                answer, fds, _, _ = socket.recv_fds(s, 4096, 4)
+            except ConnectionResetError:
+                answer, fds = b"", []
+        return answer, fds
+
+    def test_messages(self):
+        """Whatever is asked at the recorder's socket, it goes on; what it gives cannot be written."""
+        process, pid = self.flight("wait", 0)
+        head = struct.pack("<IHH", 0x4f444f48, 1, 4)
+        good = head + struct.pack("<IIII", 8, pid, 0, 0) + bytes(1024)
+        answer, fds = self.ask(process, good)
+        self.assertEqual((len(answer), len(fds)), (800, 1))
+        self.assertEqual(struct.unpack("<i", answer[8:12])[0], 0)
+        with self.assertRaises(OSError):
+            os.pwrite(fds[0], b"x", 0)
+        os.close(fds[0])
+        for bad, result in ((head + struct.pack("<IIII", 8, 1, 0, 0) + bytes(1024), -2),
+                            (head + struct.pack("<IIII", 8, pid, 1, 0) + bytes(1024), -2),
+                            (head + struct.pack("<IIII", 8, 0, 2**32 - 1, 0) + bytes(1024), -2),
+                            (head + struct.pack("<IIII", 99, pid, 0, 0) + bytes(1024), -22)):
+            answer, fds = self.ask(process, bad)
+            self.assertEqual((struct.unpack("<i", answer[8:12])[0], fds), (result, []))
+        for bad in (good[:-1], good + b"x", head, struct.pack("<IHH", 0x4f444f48, 9, 4) + good[8:]):
+            self.assertEqual(self.ask(process, bad), (b"", []))
+        self.assertEqual(self.check(self.snapshot(pid))["events"], 1000)
+        self.assertEqual(self.stop(process, pid).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
