@@ -337,6 +337,34 @@ static enum outcome settle(struct hodo_state *state, const struct hodo_piece *pi
 	return outcome;
 }
 
+/* Whether hodo_x86_refuse() and the sections' own sequences find what they need: a table, and on it this CPU's view. */
+static bool is_ready(void)
+{
+	const struct hodo_tls *t = &hodo_tls;
+	uint32_t cpu = rseq_area()->cpu_id;
+
+	if (t->mode == HODO_THREAD_NEW)
+		return false;
+	return t->table == hodo_no_views || hodo_recording.clock != HODO_CLOCK_TSC ||
+	       cpu >= hodo_recording.layout.rings - 1 || hodo_load_acquire(&t->table[cpu].packet_size);
+}
+
+/* Where all events are refused, nobody comes to mend(). */
+static __attribute__((noinline)) void get_ready(void)
+{
+	uint64_t mask = hodo_signals_block();
+
+	if (still_recording() && !is_ready()) {
+		uint32_t cpu = rseq_area()->cpu_id;
+
+		if (hodo_tls.mode == HODO_THREAD_NEW)
+			thread_setup(&hodo_tls);
+		if (!is_ready())
+			view_setup(cpu);
+	}
+	hodo_signals_restore(mask);
+}
+
 /* Where an event happened. */
 struct origin {
 	uintptr_t ip, sp, bp;
@@ -412,6 +440,8 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		return;
 	on = hodo_load_acquire(state->on);
 	if (event && (on & (HODO_ON_FILTER | HODO_ON_GATE))) {
+		if (__builtin_expect(!is_ready(), 0))
+			get_ready();
 		verdict = hodo_gate_pass(event, on, pieces, count);
 		if (!(verdict & HODO_VERDICT_RECORD))
 			goto out;
@@ -452,6 +482,8 @@ static void emit_pieces(struct hodo_state *state, const struct hodo_piece *piece
 
 #ifdef __x86_64__
 	/* The view's size check is inside the sequence; a total that wraps there is refused before. */
+	if (__builtin_expect(hodo_gate_filters, 0) && hodo_x86_refuse(state, pieces, count))
+		return;
 	if (__builtin_expect(total <= HODO_PACKET_MAX, 1) &&
 	    hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
 		return;

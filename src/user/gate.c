@@ -38,6 +38,15 @@
 #include "sys.h"
 #include "user.h"
 
+/* As refuse.S has them. */
+_Static_assert(offsetof(struct hodo_event, filter) == 0 && offsetof(struct hodo_state, event) == 8 &&
+		       offsetof(struct hodo_filter, first) == 11 && offsetof(struct hodo_filter, test) == 408 &&
+		       sizeof(struct hodo_filter_test) == 32 && offsetof(struct hodo_filter_test, field) == 4 &&
+		       offsetof(struct hodo_filter_test, mask) == 8 && offsetof(struct hodo_filter_test, len) == 16 &&
+		       offsetof(struct hodo_filter_test, span) == 24 &&
+		       offsetof(struct hodo_filter_field, piece) == 1 && offsetof(struct hodo_filter_field, end) == 3,
+	       "refuse.S");
+
 /* ------------------------------------------------------------------ memory */
 
 #define CHUNK_MIN (64u << 10)
@@ -102,6 +111,7 @@ static struct hodo_condition_parts conditions[HODO_CONDITIONS_MAX];
 static uint32_t nconditions;
 static const uint8_t *filter_program; /* of the recording; NULL: none, or no memory */
 static bool filter_lost, spans_on;
+bool hodo_gate_filters;
 static uint32_t generation; /* of recordings */
 
 /* A condition that is for an event. */
@@ -139,6 +149,7 @@ void hodo_gate_prepare(void)
 	hodo_store_seq(&hodo_recording.stopped, false);
 	filter_program = r->filter_len ? pool_copy(at, r->filter_len) : 0;
 	filter_lost = r->filter_len && !filter_program;
+	hodo_store(&hodo_gate_filters, filter_program != 0);
 	wants_spans = filter_program && hodo_filter_names_var(filter_program, HODO_FILTER_DURATION);
 	nconditions = 0;
 	at = pool_copy(at + r->filter_len + r->functions_len, r->conditions_len);

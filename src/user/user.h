@@ -42,6 +42,7 @@ extern HODO_HIDDEN long hodo_rseq_offset;
 /* ------------------------------------------------------------------- events */
 
 struct hodo_event {
+	const struct hodo_filter *filter; /* 0: refuse.S knows */
 	uint16_t id;
 	uint8_t kind;
 	uint8_t nfields;
@@ -57,7 +58,6 @@ struct hodo_event {
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
 	struct hodo_probes *probes; /* NULL or the current list, read inside probe_enter/leave */
-	const struct hodo_filter *filter;
 };
 
 struct hodo_object {
@@ -177,6 +177,7 @@ HODO_HIDDEN uint32_t hodo_gate_pass(struct hodo_event *event, uint32_t on, const
 				    size_t count);
 HODO_HIDDEN void hodo_gate_act(const struct hodo_event *event, uint32_t verdict); /* in a section */
 HODO_HIDDEN uint32_t hodo_gate_tid(void);
+extern HODO_HIDDEN bool hodo_gate_filters; /* a hint: the recording has a filter */
 
 /* spans.c: when they began. span: a hash of the span's name. In a section, but prepare. */
 HODO_HIDDEN bool hodo_spans_prepare(void); /* a recording begins; false: no memory */
@@ -303,6 +304,8 @@ enum hodo_try {
 HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
 HODO_HIDDEN int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			     uint32_t on);
+/* 1: the event's filter refuses it; 0: it does not, or that is not known here. */
+HODO_HIDDEN int hodo_x86_refuse(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
 /* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */
 HODO_HIDDEN int hodo_x86_full(size_t total);
 HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);

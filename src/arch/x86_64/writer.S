@@ -21,6 +21,7 @@
  *	view.ring.word = word + (len + 12) << 20 + 1
  *   commit:
  *	return
+ *   special: if hodo_x86_refuse(state, &{ data, len }, 1): return
  *   abort, slow, special: tail-call hodo_emit_slow(state, data, len)
  *
  * hodo_x86_try(state, pieces, count, total, on)    one attempt, any fields
@@ -62,6 +63,8 @@
  * C twins: src/arch/generic/twin.c; tests/ring compares both byte for byte.
  */
 #include "x86.inc"
+
+#define ON_FILTER 2
 
 	/* rax = the event's first word. rdi: state. Clobbers rdx. */
 	.macro STAMP
@@ -107,7 +110,8 @@ emit_start:
 	FIND_VIEW
 	jz	emit_slow
 	movq	STATE_ON(%rdi), %r8
-	cmpl	$1, (%r8)
+	movl	(%r8), %eax			/* once: outside the sequence the memory may be gone */
+	cmpl	$1, %eax
 	jne	emit_special
 	INJECT	0
 	movq	VIEW_PACKET_SIZE(%rcx), %rax
@@ -141,8 +145,23 @@ emit_start:
 emit_commit:
 	ret
 emit_special:
-	cmpl	$0, (%r8)
-	je	3f
+	testl	%eax, %eax
+	jz	3f
+	testb	$ON_FILTER, %al
+	jz	emit_slow
+	pushq	%r9				/* struct hodo_piece */
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	movq	%rsp, %rsi
+	movl	$1, %edx
+	call	hodo_x86_refuse
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%r9
+	.cfi_adjust_cfa_offset -8
+	testl	%eax, %eax
+	jnz	3f
 emit_slow:
 	movq	%r9, %rdx
 	jmp	hodo_emit_slow
