@@ -101,39 +101,53 @@ static uint32_t payload_size(const struct hodo_walk_shape *s, const uint8_t *p, 
 	return at > left ? UINT32_MAX : (uint32_t)at;
 }
 
+/* Goes on over events of one id and fixed size, as most come in runs. */
+static void walk_run(const uint8_t *body, uint32_t len, uint32_t events_max, uint16_t id, uint32_t bytes,
+		     struct hodo_walk_result *w)
+{
+	uint32_t at = w->bytes, n = w->events;
+	uint64_t ts = w->ts_last;
+
+	while (n < events_max && len - at >= bytes) {
+		uint64_t head = hodo_shm_get64(body + at);
+		uint64_t step = ((head >> 16) - ts) & TIMESTAMP_MASK;
+
+		if ((uint16_t)head != id || step > TIMESTAMP_MASK / 2 || step > UINT64_MAX - ts)
+			break;
+		ts += step;
+		at += bytes;
+		n++;
+	}
+	*w = (struct hodo_walk_result){ n, at, ts };
+}
+
 void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t ts_begin,
 	       uint32_t events_max, struct hodo_walk_result *result)
 {
-	uint64_t ts = ts_begin;
-	uint32_t at = 0, n = 0;
+	struct hodo_walk_result w = { 0, 0, ts_begin };
 
-	while (n < events_max && len - at >= HODO_EVENT_HEADER) {
-		uint64_t head = hodo_shm_get64(body + at);
+	while (w.events < events_max && len - w.bytes >= HODO_EVENT_HEADER) {
+		uint32_t left = len - w.bytes - HODO_EVENT_HEADER, size;
+		const uint8_t *event = body + w.bytes;
+		uint64_t head = hodo_shm_get64(event);
 		uint16_t id = (uint16_t)head;
-		uint64_t step = ((head >> 16) - ts) & TIMESTAMP_MASK;
+		uint64_t step = ((head >> 16) - w.ts_last) & TIMESTAMP_MASK;
 		const struct hodo_walk_shape *s;
-		uint32_t size;
 
 		if (id >= table->size || !table->shape[id].known || step > TIMESTAMP_MASK / 2 ||
-		    step > UINT64_MAX - ts)
+		    step > UINT64_MAX - w.ts_last)
 			break;
 		s = &table->shape[id];
-		if (s->variables == 0) {
-			size = s->fixed[0];
-			if (size > len - at - HODO_EVENT_HEADER)
-				break;
-		} else {
-			size = payload_size(s, body + at + HODO_EVENT_HEADER, len - at - HODO_EVENT_HEADER);
-			if (size == UINT32_MAX)
-				break;
-		}
-		ts += step;
-		at += HODO_EVENT_HEADER + size;
-		n++;
+		size = s->variables == 0 ? s->fixed[0] : payload_size(s, event + HODO_EVENT_HEADER, left);
+		if (size > left) /* UINT32_MAX, too */
+			break;
+		w.ts_last += step;
+		w.bytes += HODO_EVENT_HEADER + size;
+		w.events++;
+		if (s->variables == 0)
+			walk_run(body, len, events_max, id, HODO_EVENT_HEADER + size, &w);
 	}
-	result->events = n;
-	result->bytes = at;
-	result->ts_last = ts;
+	*result = w;
 }
 
 /* Bytes of the event at p, header included, of which left are there; 0 if they are not enough, or it is unknown. */
