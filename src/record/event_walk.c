@@ -163,6 +163,21 @@ static inline uint32_t event_size(const struct hodo_walk_table *table, uint16_t 
 	return size > left - HODO_EVENT_HEADER ? 0 : HODO_EVENT_HEADER + size;
 }
 
+/*
+ * How many events of one id, fixed size and thread follow each other, as most do. The processor need not wait for an
+ * event's id before it looks at the next one, which it must where the id says where that is.
+ */
+static uint32_t same_events(const uint8_t *body, uint32_t len, uint16_t id, uint32_t tid, uint32_t size)
+{
+	uint32_t at = 0, n = 0;
+
+	while (len - at >= size && hodo_shm_get16(body + at) == id && hodo_shm_get32(body + at + 8) == tid) {
+		at += size;
+		n++;
+	}
+	return n;
+}
+
 uint32_t hodo_walk_count(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len,
 			 const struct hodo_walk_counter *c)
 {
@@ -171,7 +186,7 @@ uint32_t hodo_walk_count(const struct hodo_walk_table *table, const uint8_t *bod
 	while (len - at >= HODO_EVENT_HEADER) {
 		uint16_t id = hodo_shm_get16(body + at);
 		uint32_t tid = hodo_shm_get32(body + at + 8);
-		uint32_t size = event_size(table, id, body + at, len - at);
+		uint32_t size = event_size(table, id, body + at, len - at), n = 1;
 
 		if (size == 0 || id >= c->size)
 			break;
@@ -182,10 +197,12 @@ uint32_t hodo_walk_count(const struct hodo_walk_table *table, const uint8_t *bod
 			run_at = at;
 			run_events = 0;
 		}
-		c->tally[id].events++;
-		c->tally[id].bytes += size;
-		run_events++;
-		at += size;
+		if (table->shape[id].variables == 0)
+			n += same_events(body + at + size, len - at - size, id, tid, size);
+		c->tally[id].events += n;
+		c->tally[id].bytes += (uint64_t)n * size;
+		run_events += n;
+		at += n * size;
 	}
 	if (run_events)
 		c->run(c->arg, run_tid, run_events, at - run_at);
