@@ -163,6 +163,10 @@ static void switch_selected(struct run *r)
 	struct hodo_top_view *v = &r->view;
 	char said[sizeof(v->message)];
 
+	if (v->selected == HODO_TOP_NONE) { /* before the first interval is over */
+		hodo_top_refresh(r->counter, r->session);
+		hodo_top_view_update(v, &r->model);
+	}
 	if (v->kind != HODO_TOP_EVENTS || v->selected == HODO_TOP_NONE) {
 		snprintf(v->message, sizeof(v->message), "no event is selected: e shows the events");
 		return;
@@ -277,6 +281,8 @@ static void run_loop(struct run *r)
 {
 	const struct hodo_top_options *o = r->o;
 
+	hodo_top_refresh(r->counter, r->session);
+	hodo_top_view_update(&r->view, &r->model);
 	draw(r);
 	while (r->ending == GOES_ON) {
 		int64_t ns = hodo_session_step(r->session), now;

@@ -297,9 +297,19 @@ class Screen(Case):
     def setUp(self):
         super().setUp()
         self.env["TERM"] = "xterm-256color"
+        self.terminals = 0
+
+    def terminal(self, width, height, *command):
+        """A new terminal of this size; an earlier one is closed."""
+        if self.terminals:
+            self.tmux("kill-server")
+        self.terminals += 1
+        self.tmux("new-session", "-d", "-x", width, "-y", height, *command)
+        self.addCleanup(subprocess.run, ["tmux", "-S", self.path(f"tmux{self.terminals}"), "kill-server"],
+                        capture_output=True, check=False)
 
     def tmux(self, *args, check=True):
-        done = subprocess.run(["tmux", "-f", "/dev/null", "-S", self.path("tmux"), *map(str, args)],
+        done = subprocess.run(["tmux", "-f", "/dev/null", "-S", self.path(f"tmux{self.terminals}"), *map(str, args)],
                               env=self.env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
         if check:
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -311,8 +321,7 @@ class Screen(Case):
         with open(script, "w", encoding="utf-8") as f:
             f.write(f"stty -a >{self.path('before')}\n{command}\necho status=$?\nstty -a >{self.path('after')}\n"
                     "echo over; exec sleep 1000\n")
-        self.tmux("new-session", "-d", "-x", width, "-y", height, "sh", script)
-        self.addCleanup(self.tmux, "kill-server", check=False)
+        self.terminal(width, height, "sh", script)
 
     def open_top(self, *options, width=80, height=24, program=TARGET):
         self.open(" ".join([HODO, "top", "-d", "0.1", *options, "--", *self.target(program)]), width, height)
@@ -450,6 +459,7 @@ class Screen(Case):
     def test_command_that_does_not_listen(self):
         self.env["HODO_LISTEN"] = "0"
         self.open_top()
+        self.wait_screen("^top:alpha ")
         self.keys("Space")
         self.wait_screen(r"^process \d+ does not listen")
         self.keys("q")
@@ -460,8 +470,6 @@ class Screen(Case):
             with self.subTest(number):
                 if self.orders is None:
                     target = self.listener()
-                else:
-                    self.tmux("kill-server")
                 self.open(f"ulimit -c 0; {HODO} top -d 0.1 {target.pid}")
                 self.wait_screen("q quit")
                 os.kill(self.hodo_pid(), number)
@@ -480,13 +488,12 @@ class Screen(Case):
 
     def test_stop_and_continue(self):
         target = self.listener()
-        self.tmux("new-session", "-d", "-x", 80, "-y", 24, "bash --norc --noprofile -i")
-        self.addCleanup(self.tmux, "kill-server", check=False)
+        self.terminal(80, 24, "bash --norc --noprofile -i")
         self.keys(f"PS1='prompt> '; {HODO} top -d 0.1 {target.pid}", "Enter")
         self.wait_screen("q quit")
         for _ in range(3):
             self.keys("C-z")
-            self.wait_screen("^prompt> ")
+            self.wait_screen("^prompt>")
             self.wait_screen("Stopped")
             self.assertEqual((self.has("alternate_on"), self.has("cursor_flag")), ("0", "1"))
             self.keys("clear; fg", "Enter")
@@ -495,7 +502,7 @@ class Screen(Case):
         self.order("a 77")
         self.wait_screen("^top:alpha .* 77 ")
         self.keys("q")
-        self.wait_screen("^prompt> ")
+        self.wait_screen("^prompt>")
 
     def colors(self):
         return set(re.findall(r"\x1b\[[0-9;]*m", self.screen("-e")))
@@ -508,13 +515,11 @@ class Screen(Case):
         wait_for(self.screen, lambda: colored(self.colors()))
         self.keys("q")
         self.check_restored()
-        self.tmux("kill-server")
         self.env["NO_COLOR"] = "1"
         self.open_top()
         self.assertEqual(colored(self.colors()), set())
         self.keys("q")
         self.check_restored()
-        self.tmux("kill-server")
         del self.env["NO_COLOR"]
         self.open_top("--color", "never")
         self.assertEqual(colored(self.colors()), set())
