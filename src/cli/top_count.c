@@ -19,11 +19,11 @@
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 
-/* How far a ring has been counted. */
+/* What has been counted of a ring before its time. */
 struct place {
-	uint64_t packet; /* sequence number */
-	uint32_t bytes;  /* of its events */
-	uint64_t lost;
+	uint64_t packet; /* the last one that was looked at while it was open: its sequence number */
+	uint32_t bytes;  /* of its events, counted so far */
+	uint64_t lost;   /* events that were refused, counted so far */
 };
 
 /* One process image. */
@@ -199,28 +199,21 @@ static uint32_t cpu_number(const struct hodo_process *p, uint32_t ring)
 	return ring == p->layout.rings - 1 ? HODO_CPU_ANY : ring;
 }
 
-/* Counts what of a packet's len bytes of events is new. */
-static void count(struct image *im, const struct hodo_process *p, uint32_t ring, uint64_t packet, const uint8_t *body,
-		  uint32_t len)
+/* Counts events of a ring. Returns how many of the len bytes they take. */
+static uint32_t count(struct image *im, const struct hodo_process *p, uint32_t ring, const uint8_t *body, uint32_t len)
 {
-	struct place *at = &im->place[ring];
 	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im };
 	struct hodo_top_model *m = im->counter->model;
 	uint64_t events = m->events.total;
 	uint32_t cpu, bytes;
 
-	if (at->packet != packet)
-		at->bytes = 0;
-	at->packet = packet;
-	if (at->bytes >= len)
-		return;
-	bytes = hodo_walk_count(&p->catalog.walk, body + at->bytes, len - at->bytes, &counter);
-	at->bytes += bytes;
+	bytes = hodo_walk_count(&p->catalog.walk, body, len, &counter);
 	cpu = hodo_top_cpu(m, cpu_number(p, ring));
-	if (cpu == HODO_TOP_NONE)
-		return;
-	m->table[HODO_TOP_CPUS].row[cpu].events.total += m->events.total - events;
-	m->table[HODO_TOP_CPUS].row[cpu].bytes.total += bytes;
+	if (cpu != HODO_TOP_NONE) {
+		m->table[HODO_TOP_CPUS].row[cpu].events.total += m->events.total - events;
+		m->table[HODO_TOP_CPUS].row[cpu].bytes.total += bytes;
+	}
+	return bytes;
 }
 
 static void count_lost(struct image *im, const struct hodo_process *p, uint32_t ring)
@@ -244,12 +237,15 @@ void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, c
 {
 	struct image *im = image_of(c, p);
 	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
+	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted = 0;
 
 	if (!im || !p->ring[ring])
 		return;
 	see_events(im, p);
 	count_lost(im, p, ring);
-	count(im, p, ring, p->ring[ring]->reader.next, body, (uint32_t)(h->content_size / 8) - HEADER);
+	if (p->ring[ring]->reader.next == im->place[ring].packet)
+		counted = im->place[ring].bytes < len ? im->place[ring].bytes : len;
+	count(im, p, ring, body + counted, len - counted);
 }
 
 /* The open packet, which is next or, if the session is late, one of those behind it. */
@@ -260,11 +256,18 @@ static void look_at_ring(struct image *im, const struct hodo_process *p, uint32_
 	uint64_t numbers = (1ull << (64 - HODO_WORD_COUNT_BITS)) / r->packet_size;
 	uint64_t ahead = (position / r->packet_size - r->next) & (numbers - 1);
 	uint32_t end = (uint32_t)(position & (r->packet_size - 1));
+	struct place *at = &im->place[ring];
 	const uint8_t *packet = r->packets + ((r->next + ahead) * r->packet_size & (r->ring_size - 1));
 
 	if (word == 0 || r->broken || end < HEADER || ahead >= r->ring_size / r->packet_size)
 		return;
-	count(im, p, ring, r->next + ahead, packet + HEADER, end - HEADER);
+	/* What was looked at earlier must have come first, so that it is known what of it is new. */
+	if (at->packet != r->next + ahead && at->packet >= r->next && at->bytes > 0)
+		return;
+	if (at->packet != r->next + ahead)
+		*at = (struct place){ r->next + ahead, 0, at->lost };
+	if (at->bytes < end - HEADER)
+		at->bytes += count(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes);
 }
 
 /* ------------------------------------------------------------------- into the model */

@@ -108,7 +108,7 @@ def check_sums(test, line):
 
 class Json(Case):
     def test_counts_are_exact(self):
-        top = self.top("--json", "-d", "0.1", "--", *self.target())
+        top = self.top("--json", "-d", "0.1", "-m", "64M", "--", *self.target())
         self.connect()
         self.order("a 100000")
         self.order("text 7")
@@ -229,7 +229,7 @@ class Json(Case):
 
 class Batch(Case):
     def test_table(self):
-        top = self.top("-d", "0.2", "--sort", "name", "--", *self.target())
+        top = self.top("-d", "0.2", "--sort", "name", "-m", "64M", "--", *self.target())
         self.connect()
         self.order("a 1234567")
         self.order("say \x1b[31mdata")
@@ -324,7 +324,7 @@ class Screen(Case):
         self.terminal(width, height, "sh", script)
 
     def open_top(self, *options, width=80, height=24, program=TARGET):
-        self.open(" ".join([HODO, "top", "-d", "0.1", *options, "--", *self.target(program)]), width, height)
+        self.open(" ".join([HODO, "top", "-d", "0.1", "-m", "16M", *options, "--", *self.target(program)]), width, height)
         self.connect()
         self.wait_screen("q quit")
 
