@@ -226,7 +226,9 @@ int hodo_flight_memory_probe(int fd)
 		return (int)n;
 	if (n == sizeof(h) && memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) == 0)
 		return 0;
-	return is_zero((const uint8_t *)&h, (size_t)n) ? -EAGAIN : -ENOENT;
+	/* The magic is what a process writes last. */
+	return is_zero((const uint8_t *)&h, (size_t)n < sizeof(h.magic) ? (size_t)n : sizeof(h.magic)) ? -EAGAIN :
+													-ENOENT;
 }
 
 /* Its process has it locked; or could not, and then its number has to tell. */

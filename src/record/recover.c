@@ -166,7 +166,7 @@ static int add_file(struct hodo_recover *r, int dirfd, const char *file, const c
 		return -EINVAL;
 	}
 	if (hodo_flight_memory_probe(fd) == -EAGAIN) {
-		snprintf(error, size, "it holds nothing: its process ended, or was killed, before it recorded");
+		snprintf(error, size, "it holds nothing: its process was killed before it recorded, or the first page is lost");
 		err = -ENODATA;
 	} else {
 		err = hodo_flight_memory_read(&m, fd, error, size);

@@ -130,6 +130,8 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 	}
 	h->packet_size = h->content_size;
 	h->events_discarded += s->missed;
+	if (h->events_discarded < to->discarded) /* it runs back where one was damaged */
+		h->events_discarded = to->discarded;
 	s->ts_end = h->timestamp_end;
 	if (result->ts_begin == UINT64_MAX)
 		result->ts_begin = h->timestamp_begin;

@@ -164,7 +164,9 @@ static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
 	struct out_stream *o = s->out;
 	struct hodo_ring_reader r;
 	struct hodo_stream named;
-	uint64_t ts = hodo_clock_now((enum hodo_clock)s->source->flight->clock);
+	/* The clock of a memory that was written long ago, perhaps elsewhere, is not ours. */
+	bool now = s->source->why && !s->source->taken_real_ns;
+	uint64_t ts = now ? hodo_clock_now((enum hodo_clock)s->source->flight->clock) : 0;
 
 	hodo_stream_init(&named, s->source->flight->uuid, image->number, s->images.layout.rings - 1);
 	memset(o, 0, sizeof(*o));
@@ -177,8 +179,12 @@ static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
 	s->streams++;
 	hodo_ring_image_reader(&s->images, image, &r);
 	hodo_ring_finish(&r, &sink, false);
+	if (ts < r.ts_end)
+		ts = r.ts_end;
+	if (r.discarded > o->discarded && o->packets == 0)
+		add_empty(s, &o->extra[0], ts, 0, 0);
 	if (r.discarded > o->discarded)
-		add_empty(s, &o->extra[1], ts > r.ts_end && s->source->why ? ts : r.ts_end, r.discarded, r.expect);
+		add_empty(s, &o->extra[1], ts, r.discarded, r.expect);
 	flush(o);
 	if (close(o->fd) < 0 && !o->err)
 		o->err = -errno;

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kill.py random|points: SIGKILL of programs with a flight recorder.
+
+Each time `hodo recover` must give a trace that babeltrace2 reads, and every event that had returned before the
+kill must be in it or counted as overwritten.
+"""
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+from flights import CHECK, LIMIT_S, TARGET, environment, hodo
+
+INJECT_LIB = os.environ["INJECT_LIB"]
+seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
+print("seed", seed, flush=True)
+random.seed(seed)
+
+
+def begun(path):
+    try:
+        with open(path, "rb") as f:
+            data = f.read(1024)
+    except FileNotFoundError:
+        return 0
+    return sum(struct.unpack("128Q", data)) if len(data) == 1024 else 0
+
+
+def check(directory, what):
+    """Whether something was recovered; it must be right then."""
+    flights, trace, shared = f"{directory}/flights", f"{directory}/trace", f"{directory}/shared"
+    if not os.listdir(flights):
+        assert begun(shared) == 0, what
+        return False
+    done = hodo("recover", "-o", trace, flights)
+    if done.returncode != 0:
+        assert done.returncode == 1 and "it holds nothing" in done.stderr and begun(shared) == 0, (what, done.stderr)
+        return False
+    assert "damaged" not in done.stderr and "runs still" not in done.stderr, (what, done.stderr)
+    if not os.path.exists(shared):
+        return False
+    result = subprocess.run([CHECK, trace, shared, "killed"], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        written = re.search(r"written 0\.\.(\d+) = read 0 ", result.stdout)
+        assert written, (what, result.stdout, result.stderr, done.stderr)
+        return False
+    bt2 = subprocess.run(["babeltrace2", trace, "--component", "sink.utils.dummy"], capture_output=True, text=True,
+                         check=False)
+    assert bt2.returncode == 0, (what, bt2.stderr, result.stdout)
+    return True
+
+
+def at_random(directory, n):
+    size = random.choice(["16K", "64K", "1M"])
+    target = subprocess.Popen([TARGET, f"{directory}/shared", random.choice("124"), "0",
+                               random.choice(["0", "20", "100"]), "1"],
+                              env=environment(f"{directory}/flights", HODO_FLIGHT_SIZE=size))
+    deadline = time.monotonic() + LIMIT_S
+    if n % 4:  # else at any moment of the start
+        while not begun(f"{directory}/shared") and time.monotonic() < deadline:
+            time.sleep(0.0005)
+    time.sleep(random.random() * 0.02)
+    os.kill(target.pid, signal.SIGKILL)
+    assert target.wait(timeout=LIMIT_S) == -signal.SIGKILL
+    return check(directory, (n, size))
+
+
+def at_point(directory, point, nth, tunable):
+    env = environment(f"{directory}/flights", HODO_FLIGHT_SIZE="16K", LD_PRELOAD=INJECT_LIB,
+                      HODO_INJECT_KILL=f"{point}:{nth}", GLIBC_TUNABLES=f"glibc.pthread.rseq={tunable}")
+    done = subprocess.run([TARGET, f"{directory}/shared", "3", "20000", "50", "1"], env=env, timeout=LIMIT_S,
+                          check=False)
+    assert done.returncode in (0, -signal.SIGKILL), (point, nth, done.returncode)
+    check(directory, (point, nth, tunable))
+    return done.returncode != 0
+
+
+def within(f, *args):
+    directory = tempfile.mkdtemp(prefix="hodo-kill-")
+    try:
+        os.mkdir(f"{directory}/flights")
+        return f(directory, *args)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def points():
+    """The number of injection points, from their list."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "core", "atomic.h")
+    with open(path, encoding="utf-8") as f:
+        return len(re.findall(r"(?m)^\tHODO_INJECT_\w+,", f.read()))
+
+
+if sys.argv[1] == "random":
+    good = sum(within(at_random, n) for n in range(200))
+    print(f"200 kills: {good} traces with events, each valid, every event read or counted")
+    assert good >= 120, good
+else:
+    killed = sum(within(at_point, point, nth, tunable) for point in range(points())
+                 for nth in ((1, 2, 3, 4, 7, 100) if point == points() - 1 else (1, 7, 100)) for tunable in (1, 0))
+    print(f"killed {killed} times at injection points: what was left is valid, every event read or counted")
+    assert killed >= 16, killed
