@@ -243,7 +243,7 @@ static void give_packet(struct hodo_process *p, struct hodo_stream *stream, cons
 	h.packet_seq_num = stream->packets++;
 	memcpy(h.uuid, p->id.uuid, sizeof(h.uuid));
 	stream->discarded = h.events_discarded;
-	hodo_parts_wrote(p->session, h.packet_size / 8, h.events);
+	hodo_parts_wrote(p->session, h.packet_size / 8, h.events, 0);
 	p->session->config.packet(p->session->config.arg, p, &h, body);
 }
 
@@ -282,6 +282,7 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 	if (err) {
 		hodo_stream_skip(stream, h);
 		hodo_session_write_failed(s, p->dir, "metadata", err);
+		hodo_parts_wrote(s, 0, 0, err);
 		return;
 	}
 	bytes = stream->bytes;
@@ -289,7 +290,7 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 	err = write_packet(p, stream, h, body);
 	if (err)
 		hodo_session_write_failed(s, p->dir, stream->name, err);
-	hodo_parts_wrote(s, stream->bytes - bytes, stream->events - events);
+	hodo_parts_wrote(s, stream->bytes - bytes, stream->events - events, err);
 }
 
 void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
@@ -309,7 +310,7 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
 	if (err)
 		hodo_session_write_failed(s, p->dir, r->stream.name, err);
-	hodo_parts_wrote(s, r->stream.bytes - bytes, 0);
+	hodo_parts_wrote(s, r->stream.bytes - bytes, 0, err);
 }
 
 /* ----------------------------------------------------------------------- parts */

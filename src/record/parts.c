@@ -133,6 +133,17 @@ static void rotate(struct hodo_session *s)
 
 	if (parts->retry_ns && hodo_session_now_ns() < parts->retry_ns)
 		return;
+	/*
+	 * On a full disk the part that is to go next makes room. If none is, a new one could not even tell what was
+	 * lost: the one there is, which has its metadata, goes on.
+	 */
+	if (parts->no_room) {
+		if (!s->config.limits.keep || parts->kept < s->config.limits.keep || parts->kept < 2) {
+			parts->retry_ns = hodo_session_now_ns() + RETRY_NS;
+			return;
+		}
+		remove_oldest(s);
+	}
 	part = calloc(1, sizeof(*part));
 	fd = part ? prepare(s) : -ENOMEM;
 	/* On a full disk the part that is to go next makes room. */
@@ -210,8 +221,9 @@ bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 	return false;
 }
 
-void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events)
+void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, int err)
 {
+	s->parts.no_room = err == -ENOSPC || err == -EDQUOT;
 	s->parts.bytes += bytes;
 	s->parts.events += events;
 	s->parts.newest->bytes += bytes;

@@ -44,6 +44,7 @@ struct hodo_parts {
 	int64_t begun_ns;         /* the newest */
 	int64_t retry_ns;         /* a new one could not be made: not before then */
 	bool full;                /* the recording has the size that it may have: nothing more is written */
+	bool no_room;             /* the disk was full when a packet was to be written last */
 	bool told;                /* that a part cannot be removed */
 };
 
@@ -52,8 +53,8 @@ int hodo_parts_open(struct hodo_session *s);
 
 /* Before a packet of so many bytes is written: begins another part if need be. False: there is to be no more. */
 bool hodo_parts_room(struct hodo_session *s, uint64_t bytes);
-/* Afterwards: what it came to. */
-void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events);
+/* Afterwards: what it came to; err: 0, or why the packet could not be written. */
+void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, int err);
 
 /* Begins another part if it is time. */
 void hodo_parts_step(struct hodo_session *s, int64_t now_ns);

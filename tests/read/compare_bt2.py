@@ -7,6 +7,8 @@ order over all streams that is sorted by time; times within 2 ns (babeltrace2
 converts in double precision); the same counts of lost events in each stream.
 Values are compared exactly but for floats, of which babeltrace2 prints six digits.
 Empty texts are compared by their length: babeltrace2 2.0.4 shows an older text for them.
+Of a recording in parts (part-0001 ...) the top is compared, where a process's folders in all parts are one for
+both; then some of the parts, each for itself.
 
 Prints one line and exits 0 when all agrees, else the differences and 1.
 """
@@ -20,6 +22,7 @@ import sys
 
 TIME_TOLERANCE_NS = 2
 DIFFERENCES_MAX = 20
+PARTS_MAX = 5  # that are compared each for itself
 FALLBACK_CPU = 4294967295
 
 
@@ -130,8 +133,13 @@ LINE = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+, trace = (?:
                   r"(?:stream\.packet\.context = )")
 
 
-def read_bt2(path):
-    """Events by (folder, cpu), and lost events by (folder, stream's file)."""
+def pid_of(folder):
+    """The process of a folder: babeltrace2 says of traces with one uuid only this."""
+    return re.search(r"-([0-9]+)(?:-[0-9]+)?$", folder).group(1)
+
+
+def read_bt2(path, parted=False):
+    """Events by (folder, cpu), and lost events by (folder, stream's file); parted: by pids instead of folders."""
     run = subprocess.run(["babeltrace2", path, "--clock-seconds", "--names=all", "--fields=all"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     errors = run.stderr.decode("latin-1")
@@ -141,7 +149,7 @@ def read_bt2(path):
     for line in errors.splitlines():
         found = re.search(r'Tracer discarded ([0-9]+) events? .* within stream "(.*)/([^/]*)/([^/]*)"', line)
         if found:
-            key = (found.group(3), found.group(4))
+            key = (pid_of(found.group(3)) if parted else found.group(3), found.group(4))
             lost[key] = lost.get(key, 0) + int(found.group(1))
         elif line.strip():
             raise Mismatch("babeltrace2 says: " + line)
@@ -161,7 +169,8 @@ def read_bt2(path):
             parser.take(", event.fields = ")
             fields = parser.struct()
         cpu = -1 if packet["cpu_id"] == FALLBACK_CPU else packet["cpu_id"]
-        streams.setdefault((head.group(3), cpu), []).append({
+        owner = re.search(r"trace:vpid = \(([0-9]+)\)", head.group()).group(1) if parted else head.group(3)
+        streams.setdefault((owner, cpu), []).append({
             "ts": int(head.group(1)) * 10**9 + int(head.group(2)), "name": head.group(4),
             "tid": context["vtid"], "fields": fields})
     return streams, lost
@@ -176,30 +185,35 @@ def run_hodo(hodo, *args):
     return run.stdout
 
 
-def read_hodo(hodo, path, folders):
+def read_hodo(hodo, path, folders, parted=False):
     """As read_bt2(); checks that the order over all folders is that of time."""
     whole = run_hodo(hodo, "print", "-q", "--json", path).decode("utf-8").splitlines()
     last, parts = None, []
-    streams, lost = {}, {}
+    streams, lost, joined = {}, {}, {}
     for line in whole:
-        ts = json.loads(line)["ts"]
+        event = json.loads(line)
+        ts = event["ts"]
         if last is not None and ts < last:
             raise Mismatch("hodo print is not in time order at %s" % line)
         last = ts
+        joined.setdefault((str(event["pid"]), event["cpu"]), []).append(event)
     for folder in folders:
         where = os.path.join(path, folder)
         lines = run_hodo(hodo, "print", "-q", "--json", where).decode("utf-8").splitlines()
         parts += lines
         for line in lines:
             event = json.loads(line)
-            streams.setdefault((folder, event["cpu"]), []).append(event)
-        info = json.loads(run_hodo(hodo, "info", "-q", "--json", where))
-        for stream in info["processes"][0]["streams"]:
-            count = sum(stream["lost"].values())
-            if count:
-                lost[folder, stream["name"]] = count
+            streams.setdefault((str(event["pid"]) if parted else folder, event["cpu"]), []).append(event)
+        for process in json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"]:
+            for stream in process["streams"]:
+                key = str(process["pid"]) if parted else folder, stream["name"]
+                count = sum(stream["lost"].values())
+                if count:
+                    lost[key] = lost.get(key, 0) + count
     if sorted(whole) != sorted(parts):
         raise Mismatch("hodo print of the whole and of its folders differ")
+    if parted and joined != streams:
+        raise Mismatch("hodo print of the whole and of its parts, one after another, have different streams")
     return streams, lost
 
 
@@ -296,28 +310,45 @@ def compare(theirs, ours, what):
                 yield "%s %s event %d: %s differs:\n  babeltrace2 %s\n  hodo        %s" % (what, key, i, wrong, x, y)
 
 
+def folders_in(path):
+    """Those of processes, then the parts that have any; all parts."""
+    folders = sorted(f for f in os.listdir(path) if os.path.exists(os.path.join(path, f, "metadata")))
+    parts = sorted((f for f in os.listdir(path) if re.fullmatch("part-[0-9]{4,}", f) and f not in folders),
+                   key=lambda f: int(f[5:]))
+    return folders + [part for part in parts if folders_in(os.path.join(path, part))[0]], parts
+
+
+def check(hodo, path):
+    """The differences, and a line that tells of the whole."""
+    folders, parts = folders_in(path)
+    try:
+        theirs, their_lost = read_bt2(path, bool(parts))
+        ours, our_lost = read_hodo(hodo, path, folders, bool(parts))
+    except Mismatch as error:
+        return [str(error)], ""
+    differences = list(compare(theirs, ours, "stream"))
+    for key in sorted(set(their_lost) | set(our_lost)):
+        if their_lost.get(key, 0) != our_lost.get(key, 0):
+            differences.append("stream %s: babeltrace2 counts %d lost events, hodo %d" % (
+                "/".join(key), their_lost.get(key, 0), our_lost.get(key, 0)))
+    for part in {i * (len(parts) - 1) // (PARTS_MAX - 1) for i in range(PARTS_MAX)} if parts else ():
+        if folders_in(os.path.join(path, parts[part]))[0]:
+            differences += check(hodo, os.path.join(path, parts[part]))[0]
+    return differences, "%d events in %d streams, %d lost" % (
+        sum(map(len, ours.values())), len(ours), sum(our_lost.values()))
+
+
 def main():
     if len(sys.argv) != 3:
         sys.stderr.write("usage: compare_bt2.py HODO DIR\n")
         return 2
     hodo, path = sys.argv[1], sys.argv[2].rstrip("/")
-    try:
-        folders = sorted(f for f in os.listdir(path) if os.path.exists(os.path.join(path, f, "metadata")))
-        theirs, their_lost = read_bt2(path)
-        ours, our_lost = read_hodo(hodo, path, folders)
-        differences = list(compare(theirs, ours, "stream"))
-        for key in sorted(set(their_lost) | set(our_lost)):
-            if their_lost.get(key, 0) != our_lost.get(key, 0):
-                differences.append("stream %s: babeltrace2 counts %d lost events, hodo %d" % (
-                    "/".join(key), their_lost.get(key, 0), our_lost.get(key, 0)))
-    except Mismatch as error:
-        differences = [str(error)]
+    differences, told = check(hodo, path)
     if differences:
         print("%s: babeltrace2 and hodo differ in %d places" % (path, len(differences)))
         print("\n".join(differences[:DIFFERENCES_MAX]))
         return 1
-    print("%s: %d events in %d streams, %d lost: babeltrace2 and hodo agree" % (
-        path, sum(map(len, ours.values())), len(ours), sum(our_lost.values())))
+    print("%s: %s: babeltrace2 and hodo agree" % (path, told))
     return 0
 
 

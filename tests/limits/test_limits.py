@@ -1,0 +1,520 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_limits.py SUITE: recordings in parts (--rotate, --keep) and of a bounded size (--max-size).
+
+HODO, TARGET (target.c), CALC (a program with functions), HODO_LIBRARY are in the environment.
+"""
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "record"))
+import harness  # noqa: E402
+from harness import Case, HODO, TARGET, LIMIT_S, wait_for  # noqa: E402
+
+TINY = ("-m", "64K", "--packet-size", "1K")
+PACKET = 1024
+HEADER = 88  # of a packet
+
+
+class Limits(Case):
+    def setUp(self):
+        super().setUp()
+        self.kept_runtime = os.environ.get("XDG_RUNTIME_DIR")
+        os.environ["XDG_RUNTIME_DIR"] = self.path("run")
+        os.mkdir(self.path("run"), 0o700)
+
+    def tearDown(self):
+        if self.kept_runtime is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = self.kept_runtime
+
+    def hodo(self, *args, status=0):
+        run = subprocess.run([HODO, *map(str, args)], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def parts(self, path=None):
+        return sorted(f for f in os.listdir(path or self.data) if f.startswith("part-"))
+
+    def info(self, path=None):
+        return json.loads(self.hodo("info", "-q", "--json", path or self.data).stdout)
+
+    def events(self, path=None):
+        return [json.loads(line) for line in self.hodo("print", "-q", "--json", path or self.data).stdout.splitlines()]
+
+    def bytes_on_disk(self, path=None):
+        """Of packets: all but metadata and symbols."""
+        total = 0
+        for folder, _, files in os.walk(path or self.data):
+            total += sum(os.path.getsize(os.path.join(folder, f)) for f in files
+                         if f.startswith("cpu") or f in ("fallback", "profile"))
+        return total
+
+    def check_sum(self, result, sent):
+        """All that the program sent is in the recording or counted, as told, as read, and by each part."""
+        stat = self.stat()
+        lost = stat["discarded"] + stat["overwritten"]
+        self.assertEqual(stat["recorded"] + lost + stat["limited"], sent)
+        self.assertEqual(result.lost(), lost)
+        self.assertEqual(result.events()[0], stat["recorded"])
+        parts = [self.stat(os.path.join(self.data, part)) for part in self.parts()]
+        for key in ("recorded", "discarded", "overwritten", "limited"):
+            self.assertEqual(sum(part[key] for part in parts), stat[key], key)
+        by_cause = {}
+        for part in parts:
+            for process in part["processes"]:
+                for cause, n in process["lost"].items():
+                    by_cause[cause] = by_cause.get(cause, 0) + n
+        whole = {}
+        for process in stat["processes"]:
+            for cause, n in process["lost"].items():
+                whole[cause] = whole.get(cause, 0) + n
+        self.assertEqual(by_cause, whole)
+        self.assertEqual(whole["unknown"], 0)
+        return stat
+
+    def check_complete(self, part):
+        """The part is a recording of its own, ended in order."""
+        info = self.info(os.path.join(self.data, part))
+        self.assertTrue(info["processes"], part)
+        for process in info["processes"]:
+            self.assertTrue(process["complete"], part)
+
+    def check_each_once(self, events, folder="pid"):
+        """Each thread's numbers: none twice, in order."""
+        threads = {}
+        for e in events:
+            threads.setdefault((e[folder], e["fields"]["thread"]), []).append(e["fields"]["n"])
+        for numbers in threads.values():
+            self.assertEqual(len(set(numbers)), len(numbers))
+        return threads
+
+
+class Options(Limits):
+    def usage(self, *args, says):
+        run = subprocess.run([HODO, "record", "-o", self.data, *args, "true"], capture_output=True, text=True,
+                             timeout=LIMIT_S, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertRegex(run.stderr, r"\Ahodo: record: [^\n]*" + says + r"[^\n]*\n\Z")
+        self.assertFalse(os.path.exists(self.data))
+
+    def test_usage(self):
+        self.usage("--keep", "2", says="--keep is for the parts that --rotate makes")
+        self.usage("--keep", "0", "--rotate", "1M", says="--keep is a number")
+        self.usage("--rotate", "64", says="--rotate is a size such as 64M, or a time")
+        self.usage("--rotate", "", says="--rotate is a size")
+        self.usage("--rotate", "0s", says="--rotate is a size")
+        self.usage("--rotate", "s", says="--rotate is a size")
+        self.usage("--rotate", "5ss", says="--rotate is a size")
+        self.usage("--rotate", "64X", says="--rotate is a size")
+        self.usage("--rotate", "1M", "--rotate", "2M", says="not two sizes")
+        self.usage("--rotate", "1s", "--rotate", "2m", says="not two times")
+        self.usage("--rotate", "1K", says="--rotate must hold a packet")
+        self.usage("--max-size", "0", says="--max-size is a size")
+        self.usage("--max-size", "1K", says="--max-size must hold a packet")
+        self.usage("--max-size", "1M", "--overwrite", says="--overwrite keeps the newest")
+        self.usage("--rotate", "1M", "--overwrite", says="--overwrite keeps the newest")
+
+    def test_units(self):
+        for value in ("1M", "300k", "2G", "0.5s", "30s", "5m", "2h"):
+            result = self.record("--rotate", value, TARGET, 10)
+            self.assertEqual(result.returncode, 3, result.err)
+            self.assertEqual(self.parts(), ["part-0001"], value)
+        # 5m is minutes, 5M is a size; both go together.
+        result = self.record("--rotate", "5M", "--rotate", "5m", "--keep", "3", TARGET, 10)
+        self.assertEqual(result.returncode, 3, result.err)
+
+
+class Parts(Limits):
+    def test_hundreds_under_load(self):
+        """Full speed, more than can be written: whatever is lost is counted, part by part."""
+        result = self.record(*TINY, "--rotate", "2K", TARGET, 40000, 2, 2)
+        self.assertEqual(result.returncode, 3, result.err)
+        self.check_sum(result, 160000)
+        self.check_each_once(self.events())
+        self.check_trace(result)
+
+    def test_hundreds_paced(self):
+        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", TARGET, 15000, 2, 2, 100)
+        self.assertEqual(result.returncode, 3, result.err)
+        stat = self.check_sum(result, 60000)
+        self.assertEqual(len(stat["processes"]), 2)
+        # A part holds three packets of a kilobyte at most.
+        self.assertGreater(len(self.parts()), stat["recorded"] * 20 // 4096)
+        self.assertGreater(len(self.parts()), 200)
+        for part in self.parts():
+            self.check_complete(part)
+            self.assertLessEqual(self.bytes_on_disk(os.path.join(self.data, part)), 4096)
+        self.check_each_once(self.events())
+        self.check_trace(result)
+
+    def test_as_one(self):
+        """Read as a recording that was not in parts of the same program."""
+        plain = self.record("-m", "4M", "--packet-size", "4K", TARGET, 3000, 1, 0, 500)
+        self.assertEqual(plain.lost(), 0)
+        one = [(e["name"], e["fields"]) for e in self.events()]
+        info_one = self.info()
+        self.assertEqual(info_one["parts"], [])
+        result = self.record("-m", "4M", "--packet-size", "4K", "--rotate", "8K", TARGET, 3000, 1, 0, 500)
+        self.assertEqual(result.lost(), 0)
+        self.assertEqual([(e["name"], e["fields"]) for e in self.events()], one)
+        info = self.info()
+        self.assertEqual(len(info["processes"]), 1)
+        self.assertEqual([p["name"] for p in info["parts"]], self.parts())
+        self.assertEqual(sum(p["events"] for p in info["parts"]), 3000)
+        self.assertEqual(sum(p["packets"] for p in info["parts"]), info["packets"])
+        self.assertEqual(info["recorded"], info_one["recorded"])
+        streams = [s["name"] for s in info["processes"][0]["streams"]]
+        self.assertEqual(len(set(streams)), len(streams))
+        self.check_trace(result)
+
+    def test_one_uuid(self):
+        self.record(*TINY, "--rotate", "4K", TARGET, 3000, 1, 0, 200)
+        uuids, clocks = set(), set()
+        for part in self.parts():
+            for folder in os.listdir(os.path.join(self.data, part)):
+                text = self.metadata(folder, os.path.join(self.data, part))
+                uuids.add(re.search(r"/\*@hodo .*uuid=(\S+) ", text)[1])
+                clocks.add(re.search(r"/\*@clock .*\*/", text)[0])
+        self.assertEqual(len(uuids), 1)
+        self.assertEqual(len(clocks), 1)  # the final one, in all of them
+
+    def test_by_time(self):
+        result = self.record(*TINY, "--rotate", "0.05s", TARGET, 20000, 1, 0, 50)
+        self.check_sum(result, 20000)
+        self.assertGreater(len(self.parts()), 1)
+        for part in self.parts():
+            self.check_complete(part)
+        self.check_trace(result)
+
+    def test_quiet_program(self):
+        """Of nothing there are no parts."""
+        self.record(*TINY, "--rotate", "0.01s", "sleep", "0.5")
+        self.assertEqual(self.parts(), ["part-0001"])
+
+    def test_some_end_others_begin(self):
+        script = f"{TARGET} 2000 1 0 100; {TARGET} 2000 3 1 100 & {TARGET} 2000 1 0 100; wait; {TARGET} 500"
+        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "8K", "sh", "-c", script)
+        stat = self.check_sum(result, 2000 + 6000 + 2000 + 500)
+        self.assertEqual(len([p for p in stat["processes"] if p["recorded"]]), 6)
+        for part in self.parts():
+            self.check_complete(part)
+        self.check_trace(result)
+
+    def test_few_descriptors(self):
+        script = f"ulimit -n 24; exec {HODO} record -q -o {self.data} {' '.join(TINY)} --rotate 4K {TARGET} 2000 12 1 100"
+        subprocess.run(["sh", "-c", script], check=False, timeout=LIMIT_S, cwd=self.dir, stdin=subprocess.DEVNULL)
+        stat = self.stat()
+        self.assertGreater(stat["recorded"], 0)
+        self.assertEqual(stat["recorded"] + stat["discarded"], 2000 * len(stat["processes"]))
+        self.check_trace()
+
+
+class Keep(Limits):
+    def test_the_newest(self):
+        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", "--keep", "3", TARGET, 20000, 1, 0, 200)
+        told = re.search(r"hodo: (\d+) parts, (\d+) removed with (\d+) events, as --keep asks", result.err)
+        self.assertTrue(told, result.err)
+        made, removed, events = map(int, told.groups())
+        self.assertEqual(self.parts(), [f"part-{n:04d}" for n in range(made - 2, made + 1)])
+        self.assertEqual(removed, made - 3)
+        self.assertEqual(result.events()[0], self.stat()["recorded"])
+        self.assertGreater(events, 0)
+        if result.lost() == 0:
+            self.assertEqual(events + result.events()[0], 20000)
+            numbers = [e["fields"]["n"] for e in self.events()]
+            self.assertEqual(numbers, list(range(events, 20000)))
+        self.check_trace()
+
+    def test_one(self):
+        self.record(*TINY, "--rotate", "4K", "--keep", "1", TARGET, 5000, 1, 0, 200)
+        self.assertEqual(len(self.parts()), 1)
+        self.check_trace()
+
+    def test_with_max_size(self):
+        """What was removed is not on the disk: the recording goes on for ever."""
+        result = self.record(*TINY, "--rotate", "4K", "--keep", "2", "--max-size", "16K", TARGET, 20000, 1, 0, 200)
+        self.assertNotIn("max-size", result.err)
+        self.assertLessEqual(self.bytes_on_disk(), 8192)
+
+
+class Size(Limits):
+    def check_size(self, limit, result, path=None):
+        size = self.bytes_on_disk(path)
+        streams = sum(len(p["streams"]) for p in self.info(path)["processes"])
+        self.assertIn("has the size that --max-size allows: the recording ends", result.err)
+        # A packet more would not have fitted; what was lost is told by up to two empty ones a stream.
+        self.assertGreater(size, limit - PACKET)
+        self.assertLessEqual(size, limit + 2 * HEADER * streams)
+
+    def test_exact(self):
+        for limit in (1, 20, 77, 200):
+            result = self.record(*TINY, "--max-size", f"{limit}K", TARGET, 50000, 1, 1, 200)
+            self.assertEqual(result.returncode, 3, result.err)
+            self.check_size(limit * 1024, result)
+            stat = self.stat()
+            self.assertEqual(result.events()[0], stat["recorded"])
+            self.assertEqual(result.lost(), stat["discarded"])
+            self.check_trace(result)
+
+    def test_several_processes(self):
+        result = self.record(*TINY, "--max-size", "100K", TARGET, 20000, 4, 2, 200)
+        self.assertEqual(result.returncode, 3, result.err)
+        self.check_size(100 * 1024, result)
+        self.check_trace(result)
+
+    def test_in_parts(self):
+        result = self.record(*TINY, "--max-size", "100K", "--rotate", "8K", TARGET, 50000, 1, 0, 200)
+        self.check_size(100 * 1024, result)
+        self.assertGreater(len(self.parts()), 12)
+        self.check_trace(result)
+
+    def test_not_reached(self):
+        result = self.record("-m", "1M", "--max-size", "10M", TARGET, 1000)
+        self.assertNotIn("max-size", result.err)
+        self.assertEqual(result.events()[0], 1000)
+
+
+class Rates(Limits):
+    def test_parts(self):
+        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", "--rate", "limits:tick=20/ms",
+                             TARGET, 20000, 2, 1, 200)
+        stat = self.check_sum(result, 40000)
+        rows = {e["name"]: e for e in stat["events"]}
+        self.assertGreater(rows["limits:tick"]["limited"], 0)
+        self.assertEqual(rows["limits:text"]["limited"], 0)
+        self.assertEqual(stat["limited"], rows["limits:tick"]["limited"])
+        self.assertEqual(self.info()["limited"], stat["limited"])
+        told = re.search(r"hodo: (\d+) events not recorded: over the rate", result.err)
+        self.assertEqual(int(told[1]), stat["limited"])
+        self.assertIn("OVER RATE", self.hodo("stat", self.data).stdout)
+        self.assertIn("over their rate", self.hodo("info", self.data).stdout)
+        self.check_trace(result)
+
+    def test_whole(self):
+        result = self.record("-m", "4M", "--rate", "limits:tick=1/s", TARGET, 7000)
+        stat = self.stat()
+        self.assertEqual(stat["recorded"] + stat["limited"] + stat["discarded"], 7000)
+        self.assertEqual(result.lost(), 0)
+        self.assertGreaterEqual(stat["limited"], 5900)
+
+
+class Profile(Limits):
+    CALC = os.environ.get("CALC", "")
+
+    def test_profile(self):
+        def calls(*options):
+            run = subprocess.run([HODO, "record", "-q", "-o", self.data, "-m", "64K", "--packet-size", "1K", *options,
+                                  "--functions", "--tracer", "profile", self.CALC, *["1+2*3-4*(5+6)"] * 50],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_S, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            found = {}
+            for e in self.events():
+                if e["name"] == "func:profile":
+                    found[e["function"]] = found.get(e["function"], 0) + e["fields"]["calls"]
+            self.check_trace()
+            return found
+        whole = calls()
+        self.assertTrue(whole)
+        self.assertEqual(calls("--rotate", "1K"), whole)
+        self.assertGreater(len(self.parts()), 1)
+
+    def test_names_in_a_part_alone(self):
+        program = self.path("calculator")
+        shutil.copy(self.CALC, program)
+        subprocess.run([HODO, "record", "-q", "-o", self.data, "-m", "64K", "--packet-size", "1K", "--rotate", "2K",
+                        "--functions", program, *["1+2"] * 50], stdout=subprocess.DEVNULL, timeout=LIMIT_S, check=True)
+        os.remove(program)
+        for part in self.parts()[:2]:
+            shutil.copytree(os.path.join(self.data, part), self.path("copy-" + part))
+            events = self.events(self.path("copy-" + part))
+            self.assertTrue(events)
+            self.assertTrue(all(e["function"] for e in events))
+        self.assertTrue(all(e["function"] for e in self.events()))
+
+
+class Kill(Limits):
+    ROUNDS = 50
+
+    def numbers(self, path):
+        return [e["fields"]["n"] for e in self.events(path)]
+
+    def one(self, rng):
+        pid_file = self.path("pid")
+        for path in (self.data, self.path("mended")):
+            shutil.rmtree(path, ignore_errors=True)
+        if os.path.exists(pid_file):
+            os.remove(pid_file)
+        recorder = self.start("-m", "256K", "--packet-size", "1K", "--rotate", "2K", TARGET, 0, 1, 0, 50, pid_file)
+        wait_for("parts", lambda: os.path.isdir(self.data) and len(self.parts()) >= 3 or recorder.poll() is not None)
+        time.sleep(rng.random() * 0.02)
+        recorder.kill()
+        recorder.wait()
+        with open(pid_file, encoding="ascii") as f:
+            pid = int(f.read())
+        self.assertTrue(self.live(pid), "the program went with the recorder")
+        os.kill(pid, 9)
+        for f in recorder.files:
+            f.close()
+        for part in self.parts()[:-1]:
+            self.check_complete(part)
+            self.assertFalse(glob.glob(os.path.join(self.data, part, "*", ".metadata.new")))
+        # One program on one CPU: its numbers go through all parts, without a gap or a double, as long as nothing is lost.
+        numbers = self.numbers(self.data)
+        if self.stat()["discarded"] == 0:
+            self.assertEqual(numbers, list(range(len(numbers))))
+        self.assertEqual(len(set(numbers)), len(numbers))
+        last = os.path.join(self.data, self.parts()[-1])
+        if glob.glob(os.path.join(last, "*", "metadata")): # else it was only just begun
+            self.hodo("recover", "-q", "-o", self.path("mended"), last)
+            self.babeltrace(self.path("mended"))
+            self.assertEqual(self.numbers(self.path("mended")), self.numbers(last))
+            shutil.rmtree(self.path("mended"))
+        shutil.rmtree(self.data)
+        os.remove(pid_file)
+
+    def test_recorder(self):
+        seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
+        rng = random.Random(seed)
+        for i in range(self.ROUNDS):
+            with self.subTest(seed=seed, round=i):
+                self.one(rng)
+
+
+class Full(Limits):
+    def setUp(self):
+        super().setUp()
+        self.disk = self.path("disk")
+        os.mkdir(self.disk)
+
+    def mount(self, size):
+        run = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.disk], capture_output=True,
+                             check=False)
+        if run.returncode != 0:
+            raise unittest.SkipTest("a small disk cannot be mounted here: " + run.stderr.decode().strip())
+        self.addCleanup(subprocess.run, ["umount", self.disk], check=False)
+        self.data = os.path.join(self.disk, "trace")
+
+    def test_rotating(self):
+        self.mount("4M")
+        result = self.record("-m", "1M", "--packet-size", "1K", "--rotate", "200K", TARGET, 150000, 2, 1, 1000)
+        self.assertEqual(result.returncode, 3, result.err)
+        self.assertIn("cannot write", result.err)
+        stat = self.check_sum(result, 300000)
+        self.assertGreater(sum(p["lost"]["unwritten"] for p in stat["processes"]), 0)
+        self.check_trace(result)
+
+    def test_by_time(self):
+        self.mount("4M")
+        result = self.record("-m", "1M", "--packet-size", "1K", "--rotate", "0.02s", TARGET, 300000, 1, 1, 1000)
+        self.assertEqual(result.returncode, 3, result.err)
+        self.assertIn("cannot write", result.err)
+        self.check_sum(result, 300000)
+        self.check_trace(result)
+
+    def test_keep_makes_room(self):
+        self.mount("3M")
+        result = self.record(*TINY, "--rotate", "64K", "--keep", "4", TARGET, 200000, 1, 1, 500)
+        self.assertNotIn("cannot write", result.err)
+        self.assertGreaterEqual(len(self.parts()), 4)
+        self.check_trace()
+
+
+class Foreign(Limits):
+    """What is not ours is never removed."""
+
+    def test_in_a_part(self):
+        recorder = self.start(*TINY, "--rotate", "4K", "--keep", "2", TARGET, 30000, 1, 0, 100)
+        wait_for("a part", lambda: os.path.isdir(self.data) and len(self.parts()) >= 2 or recorder.poll() is not None)
+        for part in self.parts():
+            try:
+                with open(os.path.join(self.data, part, "mine"), "w", encoding="ascii") as f:
+                    f.write("mine")
+            except FileNotFoundError:  # just removed
+                pass
+        result = self.finish(recorder)
+        left = glob.glob(os.path.join(self.data, "*", "mine"))
+        self.assertTrue(left)
+        if len(self.parts()) > 2:
+            self.assertIn("it holds what is not of the recording", result.err)
+            self.assertEqual(result.err.count("it holds what is not"), 1)
+        # Nor is the whole taken for a recording, then.
+        again = self.record(TARGET, 10)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("is not a recording", again.err)
+        for path in left:
+            self.assertTrue(os.path.exists(path))
+
+    def test_moves_aside(self):
+        self.record(*TINY, "--rotate", "4K", TARGET, 2000, 1, 0, 100)
+        parts = self.parts()
+        self.assertGreater(len(parts), 3)
+        for _ in range(2):
+            result = self.record(*TINY, "--rotate", "4K", TARGET, 2000, 1, 0, 100)
+            self.assertEqual(result.returncode, 3, result.err)
+        self.assertTrue(os.path.isdir(self.data + ".old/part-0001"))
+        self.record(TARGET, 10)
+        self.record(TARGET, 10)
+        self.assertEqual([f for f in os.listdir(self.data + ".old") if f.startswith("part-")], [])
+
+    def test_link(self):
+        self.record(*TINY, "--rotate", "4K", TARGET, 2000, 1, 0, 100)
+        os.mkdir(self.path("elsewhere"))
+        os.symlink(self.path("elsewhere"), os.path.join(self.data, "part-9999"))
+        result = self.record(TARGET, 10)
+        self.assertEqual(result.returncode, 1)
+        self.assertTrue(os.path.isdir(self.path("elsewhere")))
+
+    def test_program_called_part(self):
+        """A folder of a program that is called so is no part."""
+        program = self.path("part")
+        shutil.copy(TARGET, program)
+        self.record(program, 100)
+        folder, = os.listdir(self.data)
+        os.rename(os.path.join(self.data, folder), os.path.join(self.data, "part-0001"))
+        self.assertEqual(self.stat()["recorded"], 100)
+        self.assertEqual(self.info()["parts"], [])
+        self.assertEqual(self.record(TARGET, 10).returncode, 3)
+
+
+class Snapshots(Limits):
+    """Directories with snapshots; here they are copies of recordings."""
+
+    def test_one_and_several(self):
+        self.record(TARGET, 100)
+        made = self.path("made")
+        os.mkdir(made)
+        shutil.copytree(self.data, os.path.join(made, "snapshot-0001"))
+        self.assertEqual(self.stat(made)["recorded"], 100)
+        self.check_trace(path=os.path.join(made, "snapshot-0001"))
+        shutil.copytree(self.data, os.path.join(made, "snapshot-0002"))
+        error = self.hodo("stat", made, status=1).stderr
+        self.assertRegex(error, r"\Ahodo: \S+made has 2 snapshots, snapshot-0001 to snapshot-0002: name one of them,"
+                         r" as \S+made/snapshot-0002\n\Z")
+        self.assertEqual(self.stat(os.path.join(made, "snapshot-0002"))["recorded"], 100)
+        # Beside a recording they are left alone.
+        folder, = os.listdir(self.data)
+        shutil.copytree(os.path.join(self.data, folder), os.path.join(made, folder))
+        run = self.hodo("stat", "--json", made)
+        self.assertEqual(json.loads(run.stdout)["recorded"], 100)
+        self.assertIn("2 snapshots in it are recordings of their own", run.stderr)
+        # All of it is ours.
+        self.data = made
+        self.assertEqual(self.record(TARGET, 10).returncode, 3)
+        self.assertEqual(self.record(TARGET, 10).returncode, 3)
+
+
+if __name__ == "__main__":
+    harness.LIMIT_S = LIMIT_S
+    program = unittest.main(exit=False, verbosity=1)
+    skipped = program.result.skipped and len(program.result.skipped) == program.result.testsRun
+    sys.exit(77 if skipped and program.result.wasSuccessful() else not program.result.wasSuccessful())
