@@ -145,7 +145,7 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 int hodo_target_record(struct hodo_target *t, struct hodo_session *s, char *why, size_t why_size)
 {
 	struct hodo_msg_answer answer;
-	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, hodo_session_socket(s), &answer, NULL, why, why_size);
+	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, hodo_session_socket_for(s, t->pid), &answer, NULL, why, why_size);
 
 	if (err)
 		return err;

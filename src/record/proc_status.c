@@ -43,6 +43,8 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 			status->vpid = (uint32_t)last_number(line + 6);
 		else if (strncmp(line, "Uid:", 4) == 0)
 			sscanf(line + 4, "%u %u %u", &status->uid, &status->euid, &status->suid);
+		else if (strncmp(line, "Gid:", 4) == 0)
+			sscanf(line + 4, "%*u %u", &status->egid);
 		else if (strncmp(line, "VmSize:", 7) == 0)
 			memory = true;
 		else if (strncmp(line, "State:\tZ", 8) == 0) /* has no memory either, and is no kernel thread */

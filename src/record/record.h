@@ -99,6 +99,12 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 /* The socket's path: the value of HODO_RECORDER for the command. */
 const char *hodo_session_socket(const struct hodo_session *s);
 
+/*
+ * The path at which children of the process pid can join, as that process sees it: of another user's, or with a
+ * root directory of its own, a socket made for it. "": nowhere.
+ */
+const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid);
+
 /* The command's pid, once it is started. */
 void hodo_session_set_command(struct hodo_session *s, pid_t pid);
 

@@ -27,6 +27,7 @@
 #include "adopt.h"
 #include "conditions.h"
 #include "memory.h"
+#include "join.h"
 #include "proc_status.h"
 #include "process.h"
 #include "runtime_dir.h"
@@ -397,7 +398,8 @@ int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd)
 	return 0;
 }
 
-static void add_connection(struct hodo_server *server, int fd)
+/* uid: whose processes may join here, besides root's. */
+static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 {
 	struct ucred peer = { 0 };
 	socklen_t len = sizeof(peer);
@@ -405,7 +407,7 @@ static void add_connection(struct hodo_server *server, int fd)
 
 	/* Another user cannot reach the socket; a set-user-id program that kept its environment can. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid <= 0 ||
-	    (peer.uid != geteuid() && peer.uid != 0) || too_many(server, peer.pid)) {
+	    (peer.uid != uid && peer.uid != 0) || too_many(server, peer.pid)) {
 		server->session->total.refused++;
 		close(fd);
 		return;
@@ -419,27 +421,32 @@ static void add_connection(struct hodo_server *server, int fd)
 	connection_ready(&c->watch, 0);
 }
 
+void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
+{
+	/* Bounded: others wait for their turn meanwhile. */
+	for (int i = 0; i < 64; i++) {
+		int fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+			hodo_session_close_files(server->session);
+			fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		}
+		if (fd < 0)
+			return;
+		add_connection(server, fd, uid);
+	}
+}
+
 static void server_ready(struct hodo_watch *w, uint32_t events)
 {
 	struct hodo_server *server = (struct hodo_server *)w;
 
 	(void)events;
-	/* Bounded: others wait for their turn meanwhile. */
-	for (int i = 0; i < 64; i++) {
-		int fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-			hodo_session_close_files(server->session);
-			fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		}
-		if (fd < 0)
-			return;
-		add_connection(server, fd);
-	}
+	hodo_server_accept(server, server->fd, geteuid());
 }
 
 /* Whether nobody listens there any more. */
-static bool is_stale(const struct sockaddr_un *a)
+bool hodo_server_is_stale(const struct sockaddr_un *a)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 && errno == ECONNREFUSED;
@@ -459,12 +466,13 @@ static void sweep(const char *dir)
 		struct sockaddr_un a = { .sun_family = AF_UNIX };
 		int pid, end = 0;
 
-		if (sscanf(e->d_name, "record-%d.sock%n", &pid, &end) != 1 || end == 0 || e->d_name[end] ||
+		if ((sscanf(e->d_name, "record-%d.sock%n", &pid, &end) != 1 &&
+		     sscanf(e->d_name, "join-%d.sock%n", &pid, &end) != 1) || end == 0 || e->d_name[end] ||
 		    (kill(pid, 0) == 0 || errno != ESRCH))
 			continue;
 		/* The number may be a live one's in another pid namespace: so it is asked, too. */
 		if (snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", dir, e->d_name) < (int)sizeof(a.sun_path) &&
-		    is_stale(&a))
+		    hodo_server_is_stale(&a))
 			unlink(a.sun_path);
 	}
 	if (d)
@@ -552,6 +560,7 @@ void hodo_server_close(struct hodo_session *s)
 	while (s->server->connections)
 		drop(s->server->connections);
 	hodo_server_free_gone(s);
+	hodo_join_close(s);
 	if (s->server->address.sun_path[0])
 		unlink(s->server->address.sun_path);
 	if (s->server->fd >= 0)

@@ -7,8 +7,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "session.h"
+
+struct sockaddr_un;
 
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_session *s);
@@ -19,6 +22,10 @@ bool hodo_server_pending(const struct hodo_session *s);
 /* Frees dropped connections; not while epoll's answers are being gone through. */
 void hodo_server_free_gone(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
+/* Takes in who has connected to a listening socket: processes of this user, and root's. */
+void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
+/* Whether nobody listens there any more. */
+bool hodo_server_is_stale(const struct sockaddr_un *a);
 
 /* straggler.c: whether some live process has HODO_RECORDER=socket in its environment. */
 bool hodo_straggler_exists(const char *socket);

@@ -13,6 +13,7 @@
 
 struct hodo_process;
 struct hodo_server;
+struct hodo_join;
 
 /* What epoll's data points to. */
 struct hodo_watch {
@@ -24,6 +25,7 @@ struct hodo_session {
 	char hostname[65];
 	int epoll_fd;
 	struct hodo_server *server; /* NULL once stopped */
+	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
 	struct hodo_process *gone; /* finished: freed at the end of the step, since epoll may still name them */
 	struct hodo_parts parts;

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * join.c - sockets at which children of adopted processes join that cannot reach the recording's own.
+ *
+ * Ours lies in a directory of our own user. Root also records other users' processes, and any user
+ * may record one in a container: for these there is one more socket in /tmp/hodo-UID, as the process sees
+ * both. All that is done there is done with that user's rights alone: whatever
+ * the user, or the container, has put in the way, it can do no more than they could.
+ */
+#define _GNU_SOURCE
+#include "join.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "proc_status.h"
+#include "server.h"
+
+#define JOINS_MAX 64u
+
+struct hodo_join {
+	struct hodo_watch watch; /* first */
+	struct hodo_session *session;
+	struct hodo_join *next;
+	uid_t uid;
+	gid_t gid;
+	struct stat root; /* of the processes that it is for */
+	int dirfd;
+	int fd;
+	bool bound;
+	char name[32]; /* in the directory */
+	char path[80]; /* as the processes see it */
+};
+
+/* Without a say in it, unless we are root. */
+static void act_as(uid_t uid, gid_t gid)
+{
+	setfsgid(gid);
+	setfsuid(uid);
+}
+
+static int open_below(int root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, .resolve = RESOLVE_IN_ROOT };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The directory in the process's /tmp, which must be that user's alone. */
+static int open_dir(int root, const char *name, uid_t uid)
+{
+	int tmp = open_below(root, "tmp"), dir;
+	struct stat st;
+
+	if (tmp < 0)
+		return tmp;
+	if (mkdirat(tmp, name, 0700) < 0 && errno != EEXIST)
+		dir = -errno;
+	else
+		dir = open_below(tmp, name);
+	close(tmp);
+	if (dir >= 0 && (fstat(dir, &st) < 0 || st.st_uid != uid || (st.st_mode & 077) != 0)) {
+		close(dir);
+		dir = -EPERM;
+	}
+	return dir;
+}
+
+static int listen_at(struct hodo_join *j)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	j->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (j->fd < 0)
+		return -errno;
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", j->dirfd, j->name);
+	/* Of a recorder that had our number and was killed, or is in another pid namespace. */
+	if (bind(j->fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+		if (errno != EADDRINUSE || !hodo_server_is_stale(&a))
+			return -errno;
+		unlinkat(j->dirfd, j->name, 0);
+		if (bind(j->fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+			return -errno;
+	}
+	j->bound = true;
+	return listen(j->fd, SOMAXCONN) < 0 ? -errno : 0;
+}
+
+static void join_ready(struct hodo_watch *w, uint32_t events)
+{
+	struct hodo_join *j = (struct hodo_join *)w;
+
+	(void)events;
+	hodo_server_accept(j->session->server, j->fd, j->uid);
+}
+
+static void free_join(struct hodo_join *j)
+{
+	if (j->bound) {
+		act_as(j->uid, j->gid);
+		unlinkat(j->dirfd, j->name, 0);
+		act_as(geteuid(), getegid());
+	}
+	if (j->fd >= 0)
+		close(j->fd);
+	if (j->dirfd >= 0)
+		close(j->dirfd);
+	free(j);
+}
+
+static int open_join(struct hodo_join *j, int root, pid_t pid)
+{
+	char dir[32];
+	mode_t mask;
+	int err;
+
+	snprintf(dir, sizeof(dir), "hodo-%u", (unsigned int)hodo_proc_inner_uid(pid, j->uid));
+	snprintf(j->name, sizeof(j->name), "join-%d.sock", (int)getpid());
+	snprintf(j->path, sizeof(j->path), "/tmp/%s/%s", dir, j->name);
+	mask = umask(077);
+	act_as(j->uid, j->gid);
+	j->dirfd = open_dir(root, dir, j->uid);
+	err = j->dirfd < 0 ? j->dirfd : listen_at(j);
+	act_as(geteuid(), getegid());
+	umask(mask);
+	return err ? err : hodo_session_watch(j->session, j->fd, &j->watch);
+}
+
+/* 0, or negative errno. */
+static int make_join(struct hodo_session *s, pid_t pid, const struct hodo_proc_status *status, int root,
+		     const char **path)
+{
+	struct hodo_join *j;
+	struct stat st;
+	uint32_t n = 0;
+	int err;
+
+	if (fstat(root, &st) < 0)
+		return -errno;
+	for (j = s->joins; j; j = j->next, n++) {
+		if (j->uid == status->euid && j->root.st_dev == st.st_dev && j->root.st_ino == st.st_ino) {
+			*path = j->path;
+			return 0;
+		}
+	}
+	j = n < JOINS_MAX ? calloc(1, sizeof(*j)) : NULL;
+	if (!j)
+		return -ENOMEM;
+	*j = (struct hodo_join){ .watch.ready = join_ready, .session = s, .uid = status->euid, .gid = status->egid,
+				 .root = st, .dirfd = -1, .fd = -1 };
+	err = open_join(j, root, pid);
+	if (err) {
+		free_join(j);
+		return err;
+	}
+	j->next = s->joins;
+	s->joins = j;
+	*path = j->path;
+	return 0;
+}
+
+const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
+{
+	struct hodo_proc_status status;
+	const char *path = "";
+	char root[32];
+	int fd, err = hodo_proc_status(pid, &status);
+
+	if (!s->server || err)
+		return "";
+	if (status.euid == geteuid() && !hodo_proc_other_root(pid))
+		return hodo_session_socket(s);
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	err = fd < 0 ? -errno : make_join(s, pid, &status, fd, &path);
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		hodo_session_report(s, "what process %d forks is not recorded: no socket can be had in its /tmp: %s", (int)pid,
+				    strerror(-err));
+	return path;
+}
+
+void hodo_join_close(struct hodo_session *s)
+{
+	while (s->joins) {
+		struct hodo_join *j = s->joins;
+
+		s->joins = j->next;
+		free_join(j);
+	}
+}

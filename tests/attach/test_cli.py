@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: MIT
+"""hodo record -p, list, enable, disable and detach on processes that listen.
+
+HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+from cli import Case, HODO, Recorder, Target, wait_for
+
+
+class Record(Case):
+    def test_until_interrupted(self):
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            t = Target(self)
+            t("note", 5)
+            r = self.record(t, out=f"t{signum}")
+            t("note", 7)
+            done = r.stop(signum)
+            self.assertEqual(done.status, 0, done.err)
+            self.assertRegex(done.err, r"^hodo: 7 events of 1 process, .* in .*\n$")
+            self.assertEqual(self.notes(self.events(f"t{signum}")), list(range(7)))
+            # It runs on, and is not being recorded.
+            self.assertEqual(t("note", 3), 0)
+            self.assertEqual(self.status(t.pid)["recorded_by"], "nobody")
+
+    def test_one_after_another(self):
+        t = Target(self)
+        for n in range(5):
+            r = self.record(t, "-q", out=f"t{n}")
+            t("note", n + 1)
+            self.assertEqual(r.stop().err, "")
+            self.assertEqual(self.notes(self.events(f"t{n}")), list(range(n + 1)))
+
+    def test_duration(self):
+        t = Target(self)
+        done = Recorder(self, "-p", t.pid, "--duration", "0.05").wait()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(self.events(), [])
+        self.assertEqual(t("note", 1), 0)
+
+    def test_what_it_is(self):
+        t = Target(self)
+        t("thread", "early")
+        r = self.record(t)
+        t("thread", "late")
+        t("poke")
+        r.stop()
+        info = self.info()["processes"]
+        self.assertEqual([(p["comm"], p["pid"], p["start"], p["complete"]) for p in info],
+                         [("cli_target", t.pid, "attach", True)])
+        self.assertEqual(os.listdir(self.file("trace")), [f"cli_target-{t.pid}"])
+        names = {c["tid"]: c["comm"] for c in info[0]["threads"]}
+        self.assertEqual(names[t.pid], "cli_target")
+        self.assertEqual(sorted(e["comm"] for e in self.events() if e["name"] == "at:thread"), ["early", "late"])
+        self.assertIn("early", names.values())
+
+    def test_names_of_threads_that_end(self):
+        """One that traced in an earlier recording does not tell its name again."""
+        t = Target(self)
+        t("thread", "worker")
+        t("poke")
+        for out in ("t1", "t2"):
+            r = self.record(t, out=out)
+            t("poke")
+            r.stop()
+            self.assertEqual([e["comm"] for e in self.events(out) if e["name"] == "at:thread"], ["worker"])
+
+    def test_several(self):
+        t = [Target(self) for _ in range(4)]
+        r = self.record(t)
+        for n, target in enumerate(t):
+            target("note", n + 1)
+        # All but one end by themselves.
+        for target in t[:3]:
+            self.assertIsNone(target("exit", 0))
+        done = r.stop()
+        self.assertEqual(done.status, 0, done.err)
+        events = self.events()
+        for n, target in enumerate(t):
+            self.assertEqual(self.notes(events, target.pid), list(range(n + 1)))
+
+    def test_ends_with_the_last(self):
+        t = [Target(self), Target(self)]
+        r = self.record(t)
+        for target in t:
+            target("note", 2)
+            target("exit", 3)
+        done = r.wait()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(len(self.notes(self.events())), 4)
+        self.assertTrue(all(p["complete"] for p in self.info()["processes"]))
+
+    def test_some_cannot(self):
+        t = Target(self)
+        r = Recorder(self, "-p", 2**31 - 1, "-p", f"{t.pid},2,{t.pid}")
+        wait_for("the recording", lambda: self.recorded(t.pid))
+        t("note", 1)
+        done = r.stop()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see")
+        self.assertEqual(self.notes(self.events()), [0])
+
+    def test_none_can(self):
+        """Exits with 1, and an earlier recording is where it was."""
+        t = Target(self)
+        self.record(t).stop()
+        done = Recorder(self, "-p", 2**31 - 1).wait()
+        self.assertLine(done, "hodo: there is no process 2147483647 that we can see")
+        r = self.record(t, out="other")
+        done = Recorder(self, "-p", t.pid).wait()
+        self.assertEqual(done.status, 1, done.err)
+        self.assertEqual(self.info()["processes"][0]["pid"], t.pid)
+        self.assertFalse(os.path.exists(self.file("trace.old")))
+        r.stop()
+
+    def test_options(self):
+        t = Target(self)
+        r = self.record(t, "-e", "at:note", "--filter", "i >= 3 && i < 6", "-m", "64K")
+        t("note", 10)
+        t("fork")
+        r.stop()
+        self.assertEqual(self.notes(self.events()), [3, 4, 5])
+        self.assertEqual({e["name"] for e in self.events()}, {"at:note"})
+
+    def test_overwrite(self):
+        t = Target(self)
+        r = self.record(t, "--overwrite", "-m", "4K", "--packet-size", "1K")
+        t("note", 5000)
+        done = r.stop()
+        notes = self.notes(self.events())
+        self.assertEqual(done.status, 0)
+        self.assertEqual(notes, list(range(notes[0], 5000)))
+        lost = int(re.search(r"(\d+) events lost: overwritten", done.err)[1])
+        self.assertEqual(lost + len(notes), 5000)
+
+    def test_with_a_command(self):
+        t = Target(self)
+        r = Recorder(self, "-p", t.pid, "--", sys.executable, "-c", "import sys; sys.exit(7)")
+        # The command ends at once; the recording goes on with the process.
+        wait_for("the recording", lambda: self.recorded(t.pid))
+        t("note", 2)
+        t("exit", 0)
+        done = r.wait()
+        self.assertEqual(done.status, 7, done.err)
+        self.assertEqual(self.notes(self.events()), [0, 1])
+
+    def test_with_a_command_alone_left(self):
+        done = Recorder(self, "-p", 2**31 - 1, "--", sys.executable, "-c", "import sys; sys.exit(7)").wait()
+        self.assertEqual(done.status, 7, done.err)
+        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see")
+
+    def test_recorder_killed(self):
+        t = Target(self)
+        r = self.record(t)
+        t("note", 100)
+        r.stop(signal.SIGKILL)
+        self.wait_unrecorded(t.pid)
+        self.assertEqual(t("note", 5), 0)
+        r = self.record(t, out="next")
+        t("note", 3)
+        r.stop()
+        self.assertEqual(self.notes(self.events("next")), [0, 1, 2])
+
+    def test_two_recorders(self):
+        t = Target(self)
+        r = self.record(t)
+        done = Recorder(self, "-p", t.pid, out="second").wait()
+        self.assertLine(done, f"hodo: process {t.pid} is recorded by hodo (process {r.pid}) already: end that, or let"
+                        f" 'hodo detach {t.pid}' end it")
+        t("note", 4)
+        self.assertEqual(r.stop().status, 0)
+        self.assertEqual(self.notes(self.events()), list(range(4)))
+        r = self.record(t, out="third")
+        r.stop()
+
+    def test_flight_recorder_makes_room(self):
+        os.mkdir(self.file("flight"))
+        t = Target(self, env={"HODO_FLIGHT": self.file("flight")})
+        if self.status(t.pid)["recorded_by"] != "flight":
+            self.skipTest("this library keeps no flight recorder")
+        r = self.record(t)
+        t("note", 3)
+        r.stop()
+        self.assertEqual(self.notes(self.events()), [0, 1, 2])
+
+
+class Life(Case):
+    """What becomes of a recording when its process does something."""
+
+    def test_exit(self):
+        t = Target(self)
+        r = self.record(t)
+        t("note", 9)
+        self.assertIsNone(t("exit", 3))
+        done = r.wait()
+        self.assertEqual((done.status, t.process.wait()), (0, 3), done.err)
+        self.assertEqual(self.notes(self.events()), list(range(9)))
+
+    def test_signal(self):
+        for signum in (signal.SIGKILL, signal.SIGABRT):
+            t = Target(self)
+            r = self.record(t, out=f"t{signum}")
+            t("note", 9)
+            t.process.send_signal(signum)
+            done = r.wait()
+            self.assertEqual((done.status, t.process.wait()), (0, -signum), done.err)
+            self.assertEqual(self.notes(self.events(f"t{signum}")), list(range(9)))
+
+    def test_exec(self):
+        """The recording is of the program that was there; what comes after it can be recorded anew."""
+        t = Target(self)
+        r = self.record(t)
+        t("note", 3)
+        self.assertIsNone(t("exec"))
+        done = r.wait()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(self.notes(self.events()), [0, 1, 2])
+        wait_for("the next image", lambda: self.status(t.pid))
+        r = self.record(t, out="next")
+        t("note", 2)
+        r.stop()
+        self.assertEqual(self.notes(self.events("next")), [0, 1])
+
+    def test_fork(self):
+        t = Target(self)
+        r = self.record(t)
+        children = [t("fork") for _ in range(3)]
+        t("note", 1)
+        done = r.stop()
+        self.assertEqual(done.status, 0, done.err)
+        events = self.events()
+        for child in children:
+            self.assertEqual([e["fields"]["i"] for e in events if e["pid"] == child], [0, 1, 2])
+        starts = {p["pid"]: p["start"] for p in self.info()["processes"]}
+        self.assertEqual(starts, {t.pid: "attach", **{child: "fork" for child in children}})
+
+    def test_no_fork_child_after_the_end(self):
+        t = Target(self)
+        self.record(t).stop()
+        child = t("fork")
+        self.assertGreater(child, 0)
+        r = self.record(t, out="next")
+        r.stop()
+        self.assertEqual([p["pid"] for p in self.info("next")["processes"]], [t.pid])
+
+    def test_stop(self):
+        t = Target(self)
+        r = self.record(t)
+        t("note", 4)
+        self.assertEqual(t("stop"), 0)
+        t("note", 50)
+        done = r.wait()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertIn(f"hodo: cli_target[{t.pid}]: its recording was ended, by 'hodo detach' or by itself", done.lines)
+        self.assertEqual(self.notes(self.events()), list(range(4)))
+
+    def test_closefrom(self):
+        t = Target(self)
+        r = self.record(t)
+        t("note", 2)
+        self.assertEqual(t("closefrom"), 0)
+        t("note", 3)
+        done = r.stop()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(self.notes(self.events()), [0, 1, 0, 1, 2])
+        self.assertIsNotNone(self.status(t.pid))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_setuid(self):
+        """It listens where it did, and is recorded on and anew."""
+        t = Target(self)
+        r = self.record(t)
+        self.assertEqual(t("setuid", 65534), 0)
+        t("note", 3)
+        self.assertEqual(r.stop().status, 0)
+        self.assertEqual(self.notes(self.events()), [0, 1, 2])
+        r = self.record(t, out="next")
+        t("note", 2)
+        child = t("fork")
+        self.assertEqual(r.stop().status, 0)
+        events = self.events("next")
+        self.assertEqual(self.notes(events), [0, 1])
+        self.assertEqual(len([e for e in events if e["pid"] == child]), 3)
+
+    def test_detach_while_recording(self):
+        """Of two processes; the recording of the other goes on."""
+        t = [Target(self), Target(self)]
+        r = self.record(t)
+        for n in (0, 1):
+            t[n]("note", 3)
+        done = self.hodo("detach", t[0].pid)
+        self.assertEqual((done.status, done.err), (0, f"hodo: process {t[0].pid} is no longer recorded\n"))
+        for n in (0, 1):
+            t[n]("note", 2)
+        self.assertEqual(r.stop().status, 0)
+        events = self.events()
+        self.assertEqual(self.notes(events, t[0].pid), [0, 1, 2])
+        self.assertEqual(self.notes(events, t[1].pid), [0, 1, 2, 0, 1])
+
+    def test_stopped_process(self):
+        """SIGSTOP: the recorder does not wait for it for ever, nor does it go with it."""
+        t = Target(self)
+        r = self.record(t)
+        t("note", 6)
+        os.kill(t.pid, signal.SIGSTOP)
+        done = r.stop()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(self.notes(self.events()), list(range(6)))
+        done = self.hodo("list", t.pid)
+        self.assertLine(done, f"hodo: process {t.pid} does not answer: is it stopped? Let it go on"
+                        f" ('kill -CONT {t.pid}'), and try again")
+        os.kill(t.pid, signal.SIGCONT)
+        self.wait_unrecorded(t.pid)
+        self.assertEqual(t("note", 1), 0)
+
+
+class Verbs(Case):
+    def test_list(self):
+        t = Target(self)
+        golden = """\
+at:begin   {}  mark        (argc:i32)  cli_target.c:N  "with %d arguments"
+at:child   {}  event       (i:i32)  cli_target.c:N
+at:note    {}  event       (i:i64)  cli_target.c:N
+at:signal  {}  event       (thread:i32, n:u64, check:u64, text:str)  cli_target.c:N
+at:thread  {}  event       (poke:u32)  cli_target.c:N
+at:work    {}  event       (thread:i32, n:u64, check:u64, text:str)  cli_target.c:N
+process PID is {}
+"""
+
+        def shown(*states):
+            done = self.hodo("list", t.pid)
+            self.assertEqual((done.status, done.err), (0, ""))
+            text = re.sub(r"\S*(cli_target\.c):\d+", r"\1:N", done.out.replace(str(t.pid), "PID"))
+            self.assertEqual(text, golden.format(*(s.ljust(8) for s in states[:-1]), states[-1]))
+
+        shown(*["off"] * 6, "not recorded")
+        r = self.record(t, "-e", "at:note,at:child,at:thread")
+        by = f"recorded by hodo (process {r.pid})"
+        shown("off", "on", "on", "off", "on", "off", by)
+        self.hodo("enable", t.pid, "at:w*")
+        self.hodo("disable", t.pid, "at:child", "at:thread")
+        shown("off", "disabled", "on", "off", "disabled", "on", by)
+        r.stop()
+        r = self.record(t, "-e", "at:note,at:child", "--filter", "i > 2", out="next")
+        by = f"recorded by hodo (process {r.pid})"
+        shown("off", "disabled", "filtered", "off", "disabled", "off", by)
+        r.stop()
+
+    def test_list_json(self):
+        t = Target(self)
+        r = self.record(t)
+        done = self.hodo("list", "--json", t.pid)
+        got = json.loads(done.out)
+        self.assertEqual({k: got[k] for k in ("version", "pid", "listens", "recorded_by", "recorder")},
+                         {"version": 1, "pid": t.pid, "listens": True, "recorded_by": "hodo", "recorder": r.pid})
+        note = next(e for e in got["events"] if e["name"] == "at:note")
+        self.assertEqual((note["state"], note["loaded"], note["probed"], note["kind"], note["fields"]),
+                         ("on", True, False, "event", [{"name": "i", "type": "i64"}]))
+        self.assertTrue(note["object"].endswith("cli_target"))
+        r.stop()
+
+    def test_list_without_listener(self):
+        t = Target(self, listen=False)
+        done = self.hodo("list", t.pid)
+        self.assertEqual(done.status, 0)
+        self.assertEqual(done.err, f"hodo: warning: process {t.pid} does not listen: these are the events of its files:"
+                         f" 'hodo record -p {t.pid}' records them\n")
+        self.assertEqual([line.split()[:2] for line in done.out.splitlines()],
+                         [["at:begin", "mark"], ["at:child", "event"], ["at:note", "event"], ["at:signal", "event"],
+                          ["at:thread", "event"], ["at:work", "event"]])
+        got = json.loads(self.hodo("list", "--json", "-q", t.pid).out)
+        self.assertEqual((got["pid"], got["listens"]), (t.pid, False))
+        self.assertNotIn("state", got["events"][0])
+        self.assertNotIn("hodo", [p["comm"] for p in json.loads(self.hodo("list", "--pids", "--json").out)["processes"]])
+
+    def test_list_of_a_file_that_was_replaced(self):
+        copy = self.file("program")
+        with open(os.environ["TARGET"], "rb") as f, open(copy, "wb") as g:
+            g.write(f.read())
+        os.chmod(copy, 0o755)
+        with subprocess.Popen([copy], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.env) as p:
+            p.stdout.readline()
+            os.remove(copy)
+            done = self.hodo("list", p.pid)
+            p.stdin.close()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertIn("at:note", done.out)
+
+    def test_pids(self):
+        t = [Target(self), Target(self)]
+        other = Target(self, listen=False)
+        r = self.record(t[1])
+        done = self.hodo("list", "--pids")
+        self.assertEqual(done.status, 0, done.err)
+        lines = [line.split(maxsplit=2) for line in done.out.splitlines()]
+        self.assertEqual(lines[0], ["PID", "EVENTS", "PROGRAM"])
+        mine = {int(line[0]): line[1:] for line in lines[1:]}
+        self.assertEqual(mine[t[0].pid], ["6", "cli_target"])
+        self.assertEqual(mine[t[1].pid], ["6", f"cli_target: recorded by hodo (process {r.pid})"])
+        self.assertNotIn(other.pid, mine)
+        r.stop()
+
+    def test_enable_disable(self):
+        t = Target(self)
+        r = self.record(t, "-e", "at:child")
+        t("note", 1)
+        done = self.hodo("enable", t.pid, "at:note,at:thread", "at:begin")
+        self.assertEqual((done.status, done.err), (0, "".join(f"hodo: 1 event of process {t.pid} is on\n" * 3)))
+        t("note", 2)
+        done = self.hodo("disable", "-q", t.pid, "at:note")
+        self.assertEqual((done.status, done.err), (0, ""))
+        t("note", 3)
+        done = self.hodo("enable", t.pid, "at")
+        self.assertEqual((done.status, done.err), (0, f"hodo: 6 events of process {t.pid} are on\n"))
+        t("note", 4)
+        r.stop()
+        self.assertEqual(self.notes(self.events()), [0, 1, 0, 1, 2, 3])
+
+    def test_disabled_stays_so(self):
+        t = Target(self)
+        self.assertEqual(self.hodo("disable", t.pid, "at:note").status, 0)
+        r = self.record(t)
+        t("note", 3)
+        t("fork")
+        r.stop()
+        self.assertEqual({e["name"] for e in self.events()}, {"at:child"})
+
+    def test_no_match(self):
+        t = Target(self)
+        r = self.record(t)
+        for verb in ("enable", "disable"):
+            done = self.hodo(verb, t.pid, "at:nix", "at:note")
+            self.assertLine(done, f"hodo: no event of process {t.pid} matches at:nix: 'hodo list {t.pid}' names them")
+            self.assertRegex(done.err, "1 event of process .* is o[nf]")
+        r.stop()
+
+    def test_not_recorded(self):
+        t = Target(self)
+        done = self.hodo("enable", t.pid, "at:note")
+        self.assertLine(done, f"hodo: process {t.pid} is not being recorded, so that no event can be on: start that"
+                        f" with 'hodo record -p {t.pid}'")
+        done = self.hodo("detach", t.pid)
+        self.assertLine(done, f"hodo: process {t.pid} is not being recorded")
+
+    def test_no_library(self):
+        with subprocess.Popen(["sleep", "1000"], env=self.env) as p:
+            self.addCleanup(p.wait)
+            self.addCleanup(p.kill)
+            for args in (["enable", p.pid, "x:y"], ["disable", p.pid, "x:y"], ["detach", p.pid]):
+                self.assertLine(self.hodo(*args), f"hodo: process {p.pid} is not being recorded, nor could be:"
+                                f" 'hodo record -p {p.pid}' does both")
+            p.kill()
+
+    def test_usage(self):
+        for args, text in (
+                (["record", "-p"], "option '-p' needs a value"),
+                (["record", "-p", "x"], "'x' is no process's number"),
+                (["record", "-p", "12,,13"], "'' is no process's number"),
+                (["record", "-p", "0"], "'0' is no process's number"),
+                (["record", "-p", "-5"], "'-5' is no process's number"),
+                (["record", "-p", "2147483648"], "'2147483648' is no process's number"),
+                (["record"], "no command to record, and no process: give a command, or -p PID"),
+                (["enable"], "no process given"), (["disable"], "no process given"), (["detach"], "no process given"),
+                (["enable", "12"], "no events given: '*:*' is all of them"),
+                (["enable", "x", "a:b"], "'x' is no process's number"),
+                (["enable", "12", "!a:b"], "'!a:b': an event is switched on by 'hodo enable', and off by 'hodo disable'"),
+                (["detach", "12", "x"], "'x' is no process's number"),
+                (["detach", "--json", "12"], "unknown option '--json'"),
+                (["list", "--pids", "12"], "--pids lists processes, and goes with --json and -q only"),
+                (["list", "1", "2"], "one program, recording or process at a time, not '2' too")):
+            with self.subTest(args):
+                done = self.hodo(*args)
+                self.assertEqual((done.status, done.out), (2, ""))
+                self.assertEqual(done.err, f"hodo: {args[0]}: {text}: see 'hodo {args[0]} --help'\n")
+
+    def test_help(self):
+        for verb in ("record", "list", "enable", "disable", "detach"):
+            done = self.hodo(verb, "--help")
+            self.assertEqual((done.status, done.err), (0, ""))
+            self.assertTrue(done.out.startswith(f"usage: hodo {verb} [options]"))
+        self.assertEqual(HODO, os.environ["HODO"])
+
+
+if __name__ == "__main__":
+    unittest.main()
