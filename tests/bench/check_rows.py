@@ -28,6 +28,8 @@ POSITIVE = {
     "enable": ["ms", "again_ms", "membarrier_us"],
     "start_preload": ["plain_us"],
     "start_recorded": ["plain_us"],
+    "snapshot_paused": ["bytes_per_s", "copy_bytes_per_s"],
+    "snapshot_busy": ["bytes_per_s", "copy_bytes_per_s"],
     "bytes": ["bytes", "disk_bytes", "lttng_disk_bytes"],
     "read_stat": ["events_per_s", "peer_events_per_s"],
     "read_print": ["events_per_s", "peer_events_per_s"],
