@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "symbols.h"
+#include <record/event_filter.h>
 
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ static const char help[] =
 	"  --json           one JSON object a line\n"
 	"  --since TIME     from this time on\n"
 	"  --until TIME     before this time\n"
+	"  --filter EXPR    only events for which EXPR holds, see hodo-filter(7)\n"
 	"  -n, --limit N    the first N events only\n"
 	"  --color WHEN     auto, always or never\n"
 	"  -q, --quiet      no warnings, no word about lost events\n"
@@ -25,12 +27,25 @@ static const char help[] =
 struct args {
 	const char *dir;
 	const char *since, *until;
+	struct hodo_event_filter *filter; /* NULL: none */
 	uint64_t limit;
 	enum hodo_color color;
 	bool json, quiet;
 };
 
 #define FLUSH_BYTES (128u << 10)
+
+enum { OPT_FILTER = HODO_OPT_VERB };
+
+static int set_filter(struct args *a, const char *verb, const char *expr)
+{
+	char why[200] = "out of memory";
+
+	if (a->filter)
+		return hodo_usage(verb, "only one --filter can be given: join them with &&");
+	return hodo_event_filter_new(&a->filter, expr, why, sizeof(why)) == 0 ? 0 :
+	       hodo_usage(verb, "--filter: %s", why);
+}
 
 /* The exit status to leave with, or -1 to go on. */
 static int parse_args(int argc, char **argv, struct args *a)
@@ -39,6 +54,7 @@ static int parse_args(int argc, char **argv, struct args *a)
 		{ "json", no_argument, NULL, HODO_OPT_JSON },
 		{ "since", required_argument, NULL, HODO_OPT_SINCE },
 		{ "until", required_argument, NULL, HODO_OPT_UNTIL },
+		{ "filter", required_argument, NULL, OPT_FILTER },
 		{ "limit", required_argument, NULL, 'n' },
 		{ "color", required_argument, NULL, HODO_OPT_COLOR },
 		{ "quiet", no_argument, NULL, 'q' },
@@ -57,6 +73,11 @@ static int parse_args(int argc, char **argv, struct args *a)
 			break;
 		case HODO_OPT_UNTIL:
 			a->until = optarg;
+			break;
+		case OPT_FILTER:
+			c = set_filter(a, argv[0], optarg);
+			if (c)
+				return c;
 			break;
 		case 'n':
 			if (hodo_parse_number(optarg, UINT64_MAX, &a->limit) < 0)
@@ -101,9 +122,14 @@ static int print_events(struct hodo_read *r, const struct args *a, struct hodo_o
 	int got = 0, err = 0;
 
 	while (n < a->limit && !err && (got = hodo_read_next(r, &e)) > 0) {
+		int taken = a->filter ? hodo_event_filter_takes(a->filter, e) : 1;
 		size_t len;
 		const char *data;
 
+		if (taken == 0)
+			continue;
+		if (taken < 0)
+			return taken;
 		err = a->json ? hodo_read_text_json(text, e) : hodo_read_text_line(text, e, flags);
 		n++;
 		data = hodo_read_text_data(text, &len);
@@ -131,25 +157,22 @@ static const char *name_of(void *symbols, const struct hodo_read_process *proces
 	return strncmp(place.name, "0x", 2) == 0 ? NULL : place.name;
 }
 
-int hodo_cmd_print(int argc, char **argv)
+static int print(const struct args *a, const char *verb)
 {
-	struct args a = { .limit = UINT64_MAX };
 	struct hodo_symbols *symbols;
 	struct hodo_callers *callers;
 	struct hodo_read_text *text;
 	struct hodo_read *r;
 	struct hodo_out out;
 	unsigned flags;
-	int status = parse_args(argc, argv, &a), got;
+	int status, got;
 
-	if (status >= 0)
-		return status;
-	r = hodo_open(a.dir, a.quiet);
+	r = hodo_open(a->dir, a->quiet);
 	if (!r)
 		return HODO_EXIT_FAILURE;
-	status = set_limits(r, &a, argv[0]);
+	status = set_limits(r, a, verb);
 	text = hodo_read_text_new();
-	symbols = hodo_symbols_new(a.dir);
+	symbols = hodo_symbols_new(a->dir);
 	callers = symbols ? hodo_callers_new(symbols) : NULL;
 	if (status || !text || !callers) {
 		if (!status)
@@ -160,22 +183,33 @@ int hodo_cmd_print(int argc, char **argv)
 		hodo_read_close(r);
 		return status ? status : HODO_EXIT_FAILURE;
 	}
-	flags = hodo_use_color(a.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
+	flags = hodo_use_color(a->color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
 	hodo_read_symbols(r, name_of, symbols);
 	hodo_read_code(r, &hodo_callers_ops, callers);
 	hodo_out_start(&out, true);
-	got = print_events(r, &a, &out, text, flags);
+	got = print_events(r, a, &out, text, flags);
 	status = hodo_out_finish(&out);
 	if (got < 0 && !status) {
-		hodo_error("%s: cannot be read on: %s", a.dir, strerror(-got));
+		hodo_error("%s: cannot be read on: %s", a->dir, strerror(-got));
 		status = HODO_EXIT_FAILURE;
 	}
 	/* Complete only when all packets were passed. */
-	if (got == 0 && !a.quiet)
+	if (got == 0 && !a->quiet)
 		hodo_tell_lost(r);
 	hodo_callers_free(callers);
 	hodo_symbols_free(symbols);
 	hodo_read_text_free(text);
 	hodo_read_close(r);
+	return status;
+}
+
+int hodo_cmd_print(int argc, char **argv)
+{
+	struct args a = { .limit = UINT64_MAX };
+	int status = parse_args(argc, argv, &a);
+
+	if (status < 0)
+		status = print(&a, argv[0]);
+	hodo_event_filter_free(a.filter);
 	return status;
 }

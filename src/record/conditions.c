@@ -82,7 +82,7 @@ static uint64_t number_at(const char **p, const char *ends, uint64_t max)
 		if (v > max)
 			return 0;
 	}
-	if (at == *p || (*at && !strchr(ends, *at)))
+	if (v == 0 || (*at && !strchr(ends, *at)))
 		return 0;
 	*p = at;
 	return v;
@@ -221,7 +221,7 @@ int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, cha
 		return -EINVAL;
 	err = add_event(c, p, word_len(p), error, size);
 	p = skip_spaces(p + word_len(p));
-	if (!err && is_word(p, "if")) {
+	if (!err && p[0] == 'i' && p[1] == 'f' && strchr(" \t\n(", p[2])) {
 		from = p + 2;
 		p = expression_end(from);
 		err = add_expression(c, a, text, from, p, error, size);
