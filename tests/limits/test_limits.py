@@ -221,7 +221,8 @@ class Parts(Limits):
 
 class Keep(Limits):
     def test_the_newest(self):
-        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", "--keep", "3", TARGET, 20000, 1, 0, 200)
+        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", "--keep", "3",
+                             TARGET, 20000, 1, 0, 200)
         told = re.search(r"hodo: (\d+) parts, (\d+) removed with (\d+) events, as --keep asks", result.err)
         self.assertTrue(told, result.err)
         made, removed, events = map(int, told.groups())
@@ -368,7 +369,7 @@ class Kill(Limits):
         for part in self.parts()[:-1]:
             self.check_complete(part)
             self.assertFalse(glob.glob(os.path.join(self.data, part, "*", ".metadata.new")))
-        # One program on one CPU: its numbers go through all parts, without a gap or a double, as long as nothing is lost.
+        # One thread on one CPU: its numbers go through all parts, without a gap or a double, unless some were lost.
         numbers = self.numbers(self.data)
         if self.stat()["discarded"] == 0:
             self.assertEqual(numbers, list(range(len(numbers))))
