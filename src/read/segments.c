@@ -142,12 +142,19 @@ static int join(struct hodo_stream *s, struct hodo_stream *from)
 	return 0;
 }
 
-static struct hodo_stream *find(const struct hodo_trace *t, const char *name)
+static int by_name(const void *a, const void *b)
 {
-	for (uint32_t i = 0; i < t->nstreams; i++)
-		if (strcmp(t->streams[i]->name, name) == 0)
-			return t->streams[i];
-	return NULL;
+	const struct hodo_stream *x = *(struct hodo_stream *const *)a, *y = *(struct hodo_stream *const *)b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Among the first n, which are sorted. */
+static struct hodo_stream *find(const struct hodo_trace *t, uint32_t n, struct hodo_stream *wanted)
+{
+	struct hodo_stream **hit = n ? bsearch(&wanted, t->streams, n, sizeof(*t->streams), by_name) : NULL;
+
+	return hit ? *hit : NULL;
 }
 
 #define SWAP(a, b)                    \
@@ -160,11 +167,13 @@ static struct hodo_stream *find(const struct hodo_trace *t, const char *name)
 int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t)
 {
 	struct hodo_trace *e = *earlier, *base = t;
-	uint32_t kept = 0;
+	uint32_t kept = 0, known = e->nstreams;
 	int err = 0;
 
+	if (known)
+		qsort(e->streams, known, sizeof(*e->streams), by_name);
 	for (uint32_t i = 0; i < t->nstreams; i++) {
-		struct hodo_stream *s = t->streams[i], *same = find(e, s->name);
+		struct hodo_stream *s = t->streams[i], *same = find(e, known, s);
 
 		if (!err && !same)
 			err = hodo_read_grow(&e->streams, e->nstreams, &e->streams_room, sizeof(*e->streams));

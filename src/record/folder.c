@@ -321,6 +321,9 @@ void hodo_process_end_part(struct hodo_process *p)
 
 	if (p->dirfd < 0)
 		return;
+	/* The part is to have what is known by now, and chores are done once a second. */
+	hodo_process_read_threads(p, false);
+	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	share_losses(p, false);
 	err = write_metadata(p, true);
 	if (err) /* its packets tell how many, and the part is good but for that */

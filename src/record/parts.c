@@ -50,14 +50,16 @@ static void remove_oldest(struct hodo_session *s)
 		hodo_session_close_files(s);
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
 	}
-	if (!err || err == -ENOENT) {
+	/* What came to stand there just now stays alone. */
+	if (!err || err == -ENOENT || err == -ENOTEMPTY) {
 		parts->bytes -= part->bytes;
 		parts->events -= part->events;
 		parts->removed_events += part->events;
-	} else if (!parts->told) {
+	}
+	if (err && err != -ENOENT && !parts->told) {
 		parts->told = true;
-		hodo_session_report(s, "%s/%s stays: %s", s->config.out_path, name,
-				    err == -EEXIST ? "it holds what is not of the recording" : strerror(-err));
+		hodo_session_report(s, "%s/%s stays: %s", s->config.out_path, name, err == -EEXIST || err == -ENOTEMPTY ?
+				    "it holds what is not of the recording" : strerror(-err));
 	}
 	parts->oldest = part->newer;
 	parts->kept--;

@@ -29,6 +29,7 @@
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS)
 #define RESERVE_BYTES (1u << 20)
+#define PART_AGE_MIN_NS (200ull * MS) /* chores are done four times as often */
 
 int64_t hodo_session_now_ns(void)
 {
@@ -248,7 +249,8 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	s->epoll_fd = s->reserve_fd = s->parts.fd = -1;
 	/* A packet that stays open would take what happened in one part into the next. */
 	if (s->config.limits.rotate_ns && s->config.packet_age_ns > s->config.limits.rotate_ns)
-		s->config.packet_age_ns = s->config.limits.rotate_ns;
+		s->config.packet_age_ns = s->config.limits.rotate_ns > PART_AGE_MIN_NS ? s->config.limits.rotate_ns :
+											 PART_AGE_MIN_NS;
 	s->cpus = possible_cpus();
 	s->interval_ns = INTERVAL_MIN_NS;
 	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;

@@ -487,6 +487,79 @@ class Foreign(Limits):
         self.assertEqual(self.record(TARGET, 10).returncode, 3)
 
 
+class Damage(Limits):
+    """A part that was damaged, or is not there, costs its own events."""
+
+    def setUp(self):
+        super().setUp()
+        result = self.record("-m", "1M", "--packet-size", "1K", "--rotate", "4K", TARGET, 3000, 1, 0, 500)
+        self.assertEqual(result.lost(), 0)
+        self.stream, = {os.path.basename(f) for f in glob.glob(os.path.join(self.data, "part-*", "*", "cpu*"))}
+        self.by_part = {part: [e["fields"]["n"] for e in self.events(os.path.join(self.data, part))]
+                        for part in self.parts()}
+        self.assertEqual(sum(self.by_part.values(), []), list(range(3000)))
+
+    def file(self, part, name=None):
+        return glob.glob(os.path.join(self.data, part, "*", name or self.stream))[0]
+
+    def check(self, *without, warns=None):
+        """All events but some of these parts' are there; and who looks for them one part at a time sees the same."""
+        numbers = [e["fields"]["n"] for e in self.events()]
+        run = self.hodo("stat", "--json", self.data)
+        self.assertEqual(json.loads(run.stdout)["recorded"], len(numbers))
+        self.assertEqual(numbers, sorted(set(numbers)))
+        missing = set(range(3000)) - set(numbers)
+        self.assertLessEqual(missing, {n for part in without for n in self.by_part[part]})
+        if warns:
+            self.assertIn(warns, run.stderr)
+        return len(missing)
+
+    def test_cut(self):
+        path = self.file("part-0003")
+        os.truncate(path, os.path.getsize(path) - 10)
+        self.assertEqual(self.check("part-0003", warns="part-0003/"), 1)
+        os.truncate(path, 50)
+        self.assertEqual(self.check("part-0003"), len(self.by_part["part-0003"]))
+        os.truncate(path, 0)
+        self.assertEqual(self.check("part-0003"), len(self.by_part["part-0003"]))
+
+    def test_overwritten(self):
+        with open(self.file("part-0004"), "r+b") as f:
+            f.write(b"\xff" * 1100)
+        missing = self.check("part-0004", warns="part-0004/")
+        self.assertGreater(missing, 0)
+        self.assertLess(missing, len(self.by_part["part-0004"]))
+
+    def test_last_events_of_all(self):
+        for part in self.parts():
+            path = self.file(part)
+            os.truncate(path, os.path.getsize(path) - 1)
+        self.assertEqual(self.check(*self.parts()), len(self.parts()))
+
+    def test_removed(self):
+        shutil.rmtree(os.path.join(self.data, "part-0002"))
+        self.assertEqual(self.check("part-0002"), len(self.by_part["part-0002"]))
+        self.check_trace()
+
+    def test_metadata(self):
+        last = self.parts()[-1]
+        for text in ("nonsense", ""):
+            with open(self.file(last, "metadata"), "w", encoding="ascii") as f:
+                f.write(text)
+            self.assertEqual(self.check(last, warns=last + "/"), len(self.by_part[last]))
+        os.remove(self.file(last, "metadata"))
+        self.assertEqual(self.check(last, warns="no metadata"), len(self.by_part[last]))
+
+    def test_fewer_events_known(self):
+        """The last metadata is not always the one that knows most."""
+        path = self.file(self.parts()[-1], "metadata")
+        with open(path, encoding="ascii") as f:
+            text = f.read()
+        with open(path, "w", encoding="ascii") as f:
+            f.write(re.sub(r"/\*@event [^\n]*limits:text[^\n]*\n", "", text))
+        self.assertEqual(self.check(), 0)
+
+
 class Snapshots(Limits):
     """Directories with snapshots; here they are copies of recordings."""
 
