@@ -188,8 +188,13 @@ static int run(struct hodo_top_options *o, struct hodo_top_target *t)
 				   err == -ENOENT ? "command not found" : "cannot be run: permission denied");
 			return err == -ENOENT ? 127 : 126;
 		}
-	} else if (hodo_attach_find(&t->attach) == 0) {
-		return HODO_EXIT_FAILURE;
+	} else {
+		int status = hodo_top_find_watched(t);
+
+		if (status)
+			return status;
+		if (hodo_attach_find(&t->attach) + t->watches == 0)
+			return HODO_EXIT_FAILURE;
 	}
 	if (o->output == HODO_TOP_SCREEN && !isatty(STDOUT_FILENO))
 		o->output = HODO_TOP_BATCH;

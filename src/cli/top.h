@@ -4,6 +4,7 @@
  *
  *   top_model.c   rows with their counts and rates; sorting, filtering. Knows no process, no terminal.
  *   top_count.c   fills the model from the packets of a session's processes.
+ *   top_watch.c   the same from the buffers of a process that somebody else records.
  *   top_view.c    which of the rows are shown, and what a key does to that. Knows no terminal.
  *   top_frame.c   a view as lines of text of a given width.
  *   top_screen.c  these lines on a terminal.
@@ -17,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <record/record.h>
 
@@ -108,6 +110,22 @@ void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, c
 void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s);
 /* Adds what the last packets brought, once the session is closed. */
 void hodo_top_settle(struct hodo_top_counter *c, const struct hodo_session_stats *stats);
+
+/* The number of the i-th process that is being counted; false: there are not so many. */
+bool hodo_top_counter_pid(const struct hodo_top_counter *c, uint32_t i, pid_t *pid);
+
+/* ------------------------------------------------------------------------- watch */
+
+/* A process that somebody else records, in overwrite mode: his buffers are looked at, and left as they are. */
+struct hodo_top_watch;
+
+/* 0; -ENOENT: nobody records it, -EOPNOTSUPP: not so that it could be watched; another negative errno. */
+int hodo_top_watch_open(struct hodo_top_watch **watch, pid_t pid, uint32_t *recorder);
+void hodo_top_watch_close(struct hodo_top_watch *w);
+/* From now on, events are counted; the counter closes it. */
+void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *w);
+/* Counts what is new; returns after how many ns it wants to be called again, -1: nothing is watched any more. */
+int64_t hodo_top_watch_step(struct hodo_top_counter *c);
 
 /* -------------------------------------------------------------------------- view */
 

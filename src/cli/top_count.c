@@ -9,44 +9,12 @@
  * a packet stays as it is until the session has taken it.
  */
 #define _GNU_SOURCE
-#include "top.h"
+#include "top_image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <record/process.h>
 #include <record/shm.h>
-
-#define HEADER ((uint32_t)sizeof(struct hodo_packet))
-
-/* What has been counted of a ring before its time. */
-struct place {
-	uint64_t packet; /* the last one that was looked at while it was open: its sequence number */
-	uint32_t bytes;  /* of its events, counted so far */
-	uint64_t lost;   /* events that were refused, counted so far */
-};
-
-/* One process image. */
-struct image {
-	struct image *next;
-	struct hodo_top_counter *counter;
-	const struct hodo_process *process; /* NULL: it has ended */
-	uint8_t uuid[16];
-	uint32_t pid, vpid;
-	char comm[16];
-	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
-	uint32_t *row;                 /* by event id: the model's, HODO_TOP_NONE: not known */
-	uint32_t ids;                  /* entries of both */
-	uint32_t events;               /* of the catalogue: looked at so far */
-	struct place *place;           /* by ring */
-	uint32_t rings;
-	uint32_t tid, thread;          /* the last one that was looked up */
-};
-
-struct hodo_top_counter {
-	struct hodo_top_model *model;
-	struct image *images;
-};
 
 struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m)
 {
@@ -57,7 +25,7 @@ struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m)
 	return c;
 }
 
-static void free_image(struct image *im)
+static void free_image(struct hodo_top_image *im)
 {
 	free(im->tally);
 	free(im->row);
@@ -67,8 +35,14 @@ static void free_image(struct image *im)
 
 void hodo_top_counter_free(struct hodo_top_counter *c)
 {
+	while (c && c->watches) {
+		struct hodo_top_watch *w = c->watches;
+
+		c->watches = hodo_top_watch_next(w);
+		hodo_top_watch_close(w);
+	}
 	while (c && c->images) {
-		struct image *im = c->images;
+		struct hodo_top_image *im = c->images;
 
 		c->images = im->next;
 		free_image(im);
@@ -78,13 +52,17 @@ void hodo_top_counter_free(struct hodo_top_counter *c)
 
 /* ---------------------------------------------------------------- images and names */
 
-static struct image *image_of(struct hodo_top_counter *c, const struct hodo_process *p)
+struct hodo_top_image *hodo_top_image_of(struct hodo_top_counter *c, const struct hodo_process *p)
 {
-	struct image *im;
+	struct hodo_top_image *im;
 
 	for (im = c->images; im; im = im->next)
-		if (im->process == p && memcmp(im->uuid, p->id.uuid, sizeof(im->uuid)) == 0)
-			return im;
+		if ((im->process == p || !im->process) && memcmp(im->uuid, p->id.uuid, sizeof(im->uuid)) == 0)
+			break;
+	if (im) {
+		im->process = p;
+		return im;
+	}
 	im = calloc(1, sizeof(*im));
 	if (im)
 		im->place = calloc(p->layout.rings, sizeof(*im->place));
@@ -107,7 +85,7 @@ static struct image *image_of(struct hodo_top_counter *c, const struct hodo_proc
 }
 
 /* Room for as many ids as the catalogue's table of shapes has. */
-static bool make_room(struct image *im, uint32_t ids)
+static bool make_room(struct hodo_top_image *im, uint32_t ids)
 {
 	struct hodo_walk_tally *tally;
 	uint32_t *row;
@@ -130,7 +108,7 @@ static bool make_room(struct image *im, uint32_t ids)
 }
 
 /* Rows for events that are new. */
-static void see_events(struct image *im, const struct hodo_process *p)
+void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p)
 {
 	struct hodo_top_model *m = im->counter->model;
 
@@ -145,7 +123,7 @@ static void see_events(struct image *im, const struct hodo_process *p)
 }
 
 /* Threads that were counted; they may have taken other names. */
-static void name_threads(struct image *im, const struct hodo_process *p)
+void hodo_top_name_threads(struct hodo_top_image *im, const struct hodo_process *p)
 {
 	struct hodo_top_model *m = im->counter->model;
 
@@ -160,7 +138,7 @@ static void name_threads(struct image *im, const struct hodo_process *p)
 /* -------------------------------------------------------------------------- counting */
 
 /* One that was counted for the first time; from the end, where the young ones are. */
-static void name_thread(struct image *im, uint32_t tid)
+static void name_thread(struct hodo_top_image *im, uint32_t tid)
 {
 	const struct hodo_process *p = im->process;
 	uint32_t i = p->threads;
@@ -173,7 +151,7 @@ static void name_thread(struct image *im, uint32_t tid)
 
 static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 {
-	struct image *im = arg;
+	struct hodo_top_image *im = arg;
 	struct hodo_top_model *m = im->counter->model;
 	struct hodo_top_row *row;
 
@@ -194,13 +172,13 @@ static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 	row->bytes.total += bytes;
 }
 
-static uint32_t cpu_number(const struct hodo_process *p, uint32_t ring)
+uint32_t hodo_top_cpu_number(const struct hodo_process *p, uint32_t ring)
 {
 	return ring == p->layout.rings - 1 ? HODO_CPU_ANY : ring;
 }
 
 /* Counts events of a ring. Returns how many of the len bytes they take. */
-static uint32_t count(struct image *im, const struct hodo_process *p, uint32_t ring, const uint8_t *body, uint32_t len)
+uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, const uint8_t *body, uint32_t len)
 {
 	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im };
 	struct hodo_top_model *m = im->counter->model;
@@ -208,7 +186,7 @@ static uint32_t count(struct image *im, const struct hodo_process *p, uint32_t r
 	uint32_t cpu, bytes;
 
 	bytes = hodo_walk_count(&p->catalog.walk, body, len, &counter);
-	cpu = hodo_top_cpu(m, cpu_number(p, ring));
+	cpu = hodo_top_cpu(m, hodo_top_cpu_number(p, ring));
 	if (cpu != HODO_TOP_NONE) {
 		m->table[HODO_TOP_CPUS].row[cpu].events.total += m->events.total - events;
 		m->table[HODO_TOP_CPUS].row[cpu].bytes.total += bytes;
@@ -216,7 +194,7 @@ static uint32_t count(struct image *im, const struct hodo_process *p, uint32_t r
 	return bytes;
 }
 
-static void count_lost(struct image *im, const struct hodo_process *p, uint32_t ring)
+static void count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
 {
 	const struct hodo_ring *shared = p->ring[ring]->reader.ring;
 	struct hodo_top_model *m = im->counter->model;
@@ -226,7 +204,7 @@ static void count_lost(struct image *im, const struct hodo_process *p, uint32_t 
 
 	if (lost <= im->place[ring].lost)
 		return;
-	cpu = hodo_top_cpu(m, cpu_number(p, ring));
+	cpu = hodo_top_cpu(m, hodo_top_cpu_number(p, ring));
 	if (cpu != HODO_TOP_NONE)
 		m->table[HODO_TOP_CPUS].row[cpu].lost.total += lost - im->place[ring].lost;
 	im->place[ring].lost = lost;
@@ -235,28 +213,28 @@ static void count_lost(struct image *im, const struct hodo_process *p, uint32_t 
 void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, const struct hodo_packet *h,
 		     const uint8_t *body)
 {
-	struct image *im = image_of(c, p);
+	struct hodo_top_image *im = hodo_top_image_of(c, p);
 	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
 	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted = 0;
 
 	if (!im || !p->ring[ring])
 		return;
-	see_events(im, p);
+	hodo_top_see_events(im, p);
 	count_lost(im, p, ring);
 	if (p->ring[ring]->reader.next == im->place[ring].packet)
 		counted = im->place[ring].bytes < len ? im->place[ring].bytes : len;
-	count(im, p, ring, body + counted, len - counted);
+	hodo_top_count_events(im, p, ring, body + counted, len - counted);
 }
 
 /* The open packet, which is next or, if the session is late, one of those behind it. */
-static void look_at_ring(struct image *im, const struct hodo_process *p, uint32_t ring)
+static void look_at_ring(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
 {
 	const struct hodo_ring_reader *r = &p->ring[ring]->reader;
 	uint64_t word = hodo_shm_load64(&r->ring->word), position = word >> HODO_WORD_COUNT_BITS;
 	uint64_t numbers = (1ull << (64 - HODO_WORD_COUNT_BITS)) / r->packet_size;
 	uint64_t ahead = (position / r->packet_size - r->next) & (numbers - 1);
 	uint32_t end = (uint32_t)(position & (r->packet_size - 1));
-	struct place *at = &im->place[ring];
+	struct hodo_top_place *at = &im->place[ring];
 	const uint8_t *packet = r->packets + ((r->next + ahead) * r->packet_size & (r->ring_size - 1));
 
 	if (word == 0 || r->broken || end < HEADER || ahead >= r->ring_size / r->packet_size)
@@ -265,15 +243,15 @@ static void look_at_ring(struct image *im, const struct hodo_process *p, uint32_
 	if (at->packet != r->next + ahead && at->packet >= r->next && at->bytes > 0)
 		return;
 	if (at->packet != r->next + ahead)
-		*at = (struct place){ r->next + ahead, 0, at->lost };
+		*at = (struct hodo_top_place){ r->next + ahead, 0, at->lost };
 	if (at->bytes < end - HEADER)
-		at->bytes += count(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes);
+		at->bytes += hodo_top_count_events(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes);
 }
 
 /* ------------------------------------------------------------------- into the model */
 
 /* What was counted by id goes to the rows of the names. */
-static void add_tallies(struct image *im)
+static void add_tallies(struct hodo_top_image *im)
 {
 	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
 
@@ -288,7 +266,7 @@ static void add_tallies(struct image *im)
 	}
 }
 
-static void add_states(struct image *im, const struct hodo_process *p)
+void hodo_top_add_states(struct hodo_top_image *im, const struct hodo_process *p)
 {
 	const uint32_t *on = (const uint32_t *)(p->shm + HODO_SHM_ON);
 	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
@@ -305,55 +283,55 @@ static void add_states(struct image *im, const struct hodo_process *p)
 	}
 }
 
-static void set_lost(struct hodo_top_model *m, const struct hodo_session_stats *stats)
+static void set_lost(struct hodo_top_counter *c, const struct hodo_session_stats *stats)
 {
+	struct hodo_top_model *m = c->model;
 	const struct hodo_session_lost *l = &stats->lost;
 
 	m->causes = *l;
 	m->limited = stats->limited;
+	for (struct hodo_top_watch *w = c->watches; w; w = hodo_top_watch_next(w))
+		hodo_top_watch_lost(w, &m->causes, &m->limited);
+	l = &m->causes;
 	m->lost.total = l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
 }
 
-static void refresh_image(struct image *im, struct hodo_process *p)
+static void refresh_image(struct hodo_top_image *im, struct hodo_process *p)
 {
 	/* New events and threads now, and not when it is next time for it. */
 	hodo_process_chores(p, 0, UINT64_MAX);
-	see_events(im, p);
+	hodo_top_see_events(im, p);
 	for (uint32_t i = 0; i < p->actives; i++) {
 		look_at_ring(im, p, p->active[i]);
 		count_lost(im, p, p->active[i]);
 	}
-	name_threads(im, p);
-	add_states(im, p);
+	hodo_top_name_threads(im, p);
+	hodo_top_add_states(im, p);
 }
 
 void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s)
 {
 	struct hodo_top_table *t = &c->model->table[HODO_TOP_EVENTS];
 	struct hodo_session_stats stats;
-	struct image **link = &c->images;
+	struct hodo_top_image **link = &c->images;
 
 	hodo_session_stats(s, &stats);
-	set_lost(c->model, &stats);
 	c->model->live = stats.live;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->row[i].state = HODO_TOP_GONE;
-	for (struct image *im = c->images; im; im = im->next)
+	for (struct hodo_top_image *im = c->images; im; im = im->next)
 		im->process = NULL;
+	for (struct hodo_top_watch *w = c->watches; w; w = hodo_top_watch_next(w))
+		c->model->live += hodo_top_watch_refresh(w, c);
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
-		struct image *im = c->images;
+		struct hodo_top_image *im = hodo_top_image_of(c, p);
 
-		while (im && memcmp(im->uuid, p->id.uuid, sizeof(im->uuid)) != 0)
-			im = im->next;
-		if (im)
-			im->process = p;
-		else
-			im = image_of(c, p);
 		if (im)
 			refresh_image(im, p);
 	}
+	set_lost(c, &stats);
 	while (*link) {
-		struct image *im = *link;
+		struct hodo_top_image *im = *link;
 
 		add_tallies(im);
 		if (im->process) {
@@ -367,8 +345,19 @@ void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s)
 
 void hodo_top_settle(struct hodo_top_counter *c, const struct hodo_session_stats *stats)
 {
-	for (struct image *im = c->images; im; im = im->next)
+	for (struct hodo_top_image *im = c->images; im; im = im->next)
 		add_tallies(im);
-	set_lost(c->model, stats);
+	set_lost(c, stats);
 	c->model->live = 0;
+}
+
+bool hodo_top_counter_pid(const struct hodo_top_counter *c, uint32_t i, pid_t *pid)
+{
+	for (const struct hodo_top_image *im = c->images; im; im = im->next) {
+		if (!im->process || i-- > 0)
+			continue;
+		*pid = (pid_t)im->pid;
+		return true;
+	}
+	return false;
 }

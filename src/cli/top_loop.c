@@ -171,7 +171,7 @@ static void switch_selected(struct run *r)
 		snprintf(v->message, sizeof(v->message), "no event is selected: e shows the events");
 		return;
 	}
-	hodo_top_switch(r->target, r->session, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
+	hodo_top_switch(r->target, r->counter, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
 	snprintf(v->message, sizeof(v->message), "%s", said);
 	hodo_top_refresh(r->counter, r->session);
 }
@@ -271,10 +271,10 @@ static void wait_for_something(struct run *r, int64_t ns)
 		r->ending = CANNOT; /* the terminal is gone */
 }
 
-static bool all_ended(struct run *r)
+static bool all_ended(struct run *r, bool watching)
 {
 	hodo_top_reap(r->target);
-	return (!r->target->command || r->target->ended) && !hodo_session_busy(r->session);
+	return !watching && (!r->target->command || r->target->ended) && !hodo_session_busy(r->session);
 }
 
 static void run_loop(struct run *r)
@@ -285,9 +285,11 @@ static void run_loop(struct run *r)
 	hodo_top_view_update(&r->view, &r->model);
 	draw(r);
 	while (r->ending == GOES_ON) {
-		int64_t ns = hodo_session_step(r->session), now;
+		int64_t ns = hodo_session_step(r->session), watch_ns = hodo_top_watch_step(r->counter), now;
 
-		if (all_ended(r)) {
+		if (watch_ns >= 0)
+			ns = least(ns, watch_ns);
+		if (all_ended(r, watch_ns >= 0)) {
 			r->ending = ALL_ENDED;
 			break;
 		}
@@ -316,7 +318,7 @@ static void finish(struct run *r)
 	bool shown = r->ending == ENOUGH && r->o->iterations && r->iterations >= r->o->iterations;
 
 	hodo_top_refresh(r->counter, r->session);
-	hodo_top_switch_back(r->target, r->session);
+	hodo_top_switch_back(r->target, r->counter);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
 	hodo_top_settle(r->counter, &r->stats);
@@ -348,29 +350,34 @@ static void put_last(struct run *r)
 
 /* ------------------------------------------------------------------------ begin, end */
 
+static void add_to_title(struct run *r, pid_t pid)
+{
+	size_t n = strlen(r->title);
+	char path[64], comm[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = 0;
+	if (f)
+		fclose(f);
+	snprintf(r->title + n, sizeof(r->title) - n, "%s%s[%d]", n ? " " : "", comm, (int)pid);
+}
+
 static void make_title(struct run *r)
 {
 	const struct hodo_top_target *t = r->target;
-	size_t n = 0;
 
 	if (t->command) {
 		const char *name = strrchr(t->command[0], '/');
 
 		snprintf(r->title, sizeof(r->title), "%s[%d]", name ? name + 1 : t->command[0], (int)t->pid);
 	}
-	for (uint32_t i = 0; !t->command && i < t->attach.n && n < sizeof(r->title); i++) {
-		char path[64], comm[32] = "";
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%d/comm", (int)t->attach.target[i].pid);
-		f = fopen(path, "re");
-		if (f && fgets(comm, sizeof(comm), f))
-			comm[strcspn(comm, "\n")] = 0;
-		if (f)
-			fclose(f);
-		n += (size_t)snprintf(r->title + n, sizeof(r->title) - n, "%s%s[%d]", i ? " " : "", comm,
-				      (int)t->attach.target[i].pid);
-	}
+	for (uint32_t i = 0; i < t->attach.n; i++)
+		add_to_title(r, t->attach.target[i].pid);
+	for (uint32_t i = 0; i < t->watches; i++)
+		add_to_title(r, t->watched[i]);
 	r->view.title = r->title;
 }
 
@@ -454,8 +461,12 @@ static int start_target(struct run *r)
 	struct hodo_top_target *t = r->target;
 	char library[PATH_MAX], why[512];
 
+	for (uint32_t i = 0; i < t->watches; i++) {
+		hodo_top_counter_watch(r->counter, t->watch[i]);
+		t->watch[i] = NULL;
+	}
 	if (!t->command)
-		return hodo_attach_record(&t->attach, r->session) > 0 ? 0 : HODO_EXIT_FAILURE;
+		return hodo_attach_record(&t->attach, r->session) + t->watches > 0 ? 0 : HODO_EXIT_FAILURE;
 	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
 		hodo_error("%s", why);
 		return HODO_EXIT_FAILURE;

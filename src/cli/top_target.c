@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <record/process.h>
-
 #include "cli.h"
 
 #define EXIT_NOT_FOUND 127
@@ -163,12 +161,13 @@ static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, ch
 	return err < 0 ? err : answer.result;
 }
 
-static int switch_all(struct hodo_session *s, enum hodo_control_op op, const char *pattern, char *why, size_t size)
+static int switch_all(const struct hodo_top_counter *c, enum hodo_control_op op, const char *pattern, char *why, size_t size)
 {
 	int result = 0;
+	pid_t pid;
 
-	for (struct hodo_process *p = s->processes; p; p = p->next) {
-		int n = switch_in(p->id.pid, op, pattern, why, size);
+	for (uint32_t i = 0; hodo_top_counter_pid(c, i, &pid); i++) {
+		int n = switch_in(pid, op, pattern, why, size);
 
 		result = n < 0 || result < 0 ? (n < 0 ? n : result) : result + n;
 	}
@@ -201,14 +200,14 @@ static void remember(struct hodo_top_target *t, const char *name)
 		free(copy);
 }
 
-void hodo_top_switch(struct hodo_top_target *t, struct hodo_session *s, const struct hodo_top_row *row, char *said,
-		     size_t size)
+void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c, const struct hodo_top_row *row,
+		     char *said, size_t size)
 {
 	bool off = row->state == HODO_TOP_ON || row->state == HODO_TOP_MIXED;
 	char pattern[PATTERN_MAX], why[HODO_WHY_MAX] = "";
 	int n;
 
-	if (row->state == HODO_TOP_GONE || !s || !s->processes) {
+	if (row->state == HODO_TOP_GONE) {
 		snprintf(said, size, "no process that runs has this event");
 		return;
 	}
@@ -216,7 +215,7 @@ void hodo_top_switch(struct hodo_top_target *t, struct hodo_session *s, const st
 		snprintf(said, size, "the event's name is too long to be asked for");
 		return;
 	}
-	n = switch_all(s, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+	n = switch_all(c, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
 	if (n < 0)
 		snprintf(said, size, "%s", why);
 	else if (n == 0)
@@ -229,21 +228,54 @@ void hodo_top_switch(struct hodo_top_target *t, struct hodo_session *s, const st
 		forget(t, row->name);
 }
 
-void hodo_top_switch_back(struct hodo_top_target *t, struct hodo_session *s)
+void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_counter *c)
 {
 	char pattern[PATTERN_MAX], why[HODO_WHY_MAX];
 
 	while (t->offs > 0) {
 		char *name = t->off[--t->offs];
 
-		if (s && exact_pattern(name, pattern, sizeof(pattern)))
-			switch_all(s, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+		if (c && exact_pattern(name, pattern, sizeof(pattern)))
+			switch_all(c, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
 		free(name);
 	}
 }
 
+/* ---------------------------------------------------------------------------- watching */
+
+int hodo_top_find_watched(struct hodo_top_target *t)
+{
+	uint32_t kept = 0;
+
+	t->watch = calloc(t->attach.n + 1, sizeof(*t->watch));
+	t->watched = calloc(t->attach.n + 1, sizeof(*t->watched));
+	if (!t->watch || !t->watched) {
+		hodo_error("out of memory");
+		return HODO_EXIT_FAILURE;
+	}
+	for (uint32_t i = 0; i < t->attach.n; i++) {
+		pid_t pid = t->attach.target[i].pid;
+		uint32_t recorder;
+
+		if (hodo_top_watch_open(&t->watch[t->watches], pid, &recorder) < 0) {
+			t->attach.target[kept++] = t->attach.target[i];
+			continue;
+		}
+		t->watched[t->watches++] = pid;
+		hodo_error("process %d is recorded by hodo (process %u): its buffers are watched, and left as they are",
+			   (int)pid, recorder);
+	}
+	t->attach.n = kept;
+	return 0;
+}
+
 void hodo_top_target_free(struct hodo_top_target *t)
 {
+	for (uint32_t i = 0; i < t->watches; i++)
+		if (t->watch[i])
+			hodo_top_watch_close(t->watch[i]);
+	free(t->watch);
+	free(t->watched);
 	hodo_top_switch_back(t, NULL);
 	free(t->off);
 	if (t->output >= 0)

@@ -17,6 +17,9 @@
 struct hodo_top_target {
 	char **command;                   /* NULL: processes */
 	struct hodo_attach_options attach;
+	struct hodo_top_watch **watch; /* of processes that others record; the counter's, once it has them */
+	pid_t *watched;
+	uint32_t watches;
 	struct hodo_launch launch;
 	pid_t pid;    /* of the command, 0: not started */
 	bool ended;   /* the command */
@@ -39,11 +42,17 @@ void hodo_top_trim_output(struct hodo_top_target *t);
 /* Writes the end of the command's output to ours. */
 void hodo_top_put_output(struct hodo_top_target *t);
 
+/*
+ * Takes those out of attach that somebody else records in such a way that they can be watched, and tells of it. 0, or
+ * the exit status, told.
+ */
+int hodo_top_find_watched(struct hodo_top_target *t);
+
 /* Switches an event on or off in all processes that are watched; says in what came of it. */
-void hodo_top_switch(struct hodo_top_target *t, struct hodo_session *s, const struct hodo_top_row *row, char *said,
-		     size_t size);
+void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c, const struct hodo_top_row *row,
+		     char *said, size_t size);
 /* Switches on again what was switched off here. */
-void hodo_top_switch_back(struct hodo_top_target *t, struct hodo_session *s);
+void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_counter *c);
 
 void hodo_top_target_free(struct hodo_top_target *t);
 

@@ -282,7 +282,8 @@ static void selection_stays_on_its_row(void **state)
 static void intervals_go_in_steps(void **state)
 {
 	struct world *w = *state;
-	static const int64_t steps[] = { 2000, 5000, 10000, 20000 }, back[] = { 10000, 5000, 2000, 1000, 500, 200, 100, 100 };
+	static const int64_t steps[] = { 2000, 5000, 10000, 20000 };
+	static const int64_t back[] = { 10000, 5000, 2000, 1000, 500, 200, 100, 100 };
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		hodo_top_view_key(&w->v, &w->m, '+');
@@ -351,7 +352,8 @@ static void frame_shows_the_selected_row(void **state)
 	hodo_top_tick(&w->m, 6 * SECOND);
 	hodo_top_view_update(&w->v, &w->m);
 	for (int key = 0; key < 300; key++) {
-		static const int keys[] = { HODO_KEY_DOWN, HODO_KEY_PAGE_DOWN, HODO_KEY_END, HODO_KEY_PAGE_UP, HODO_KEY_UP };
+		static const int keys[] = { HODO_KEY_DOWN, HODO_KEY_PAGE_DOWN, HODO_KEY_END, HODO_KEY_PAGE_UP,
+					    HODO_KEY_UP };
 		int selected = 0;
 
 		hodo_top_view_key(&w->v, &w->m, keys[key * 7 % 11 % 5]);

@@ -198,6 +198,61 @@ class Json(Case):
                          {"top:alpha": 2000, "top:beta": 5, "top:text": 0})
         self.assertEqual(target.wait(LIMIT_S), 9)
 
+    def recorder(self, *options):
+        """The target under somebody else's hodo record."""
+        # pylint: disable=consider-using-with
+        recorder = subprocess.Popen([HODO, "record", "-q", "-o", self.path("data"), *options, "--", *self.target()],
+                                    env=self.env | {"HODO_LISTEN": "1"})
+        self.addCleanup(self.end, recorder)
+        self.connect()
+        return recorder, int(subprocess.run(["pgrep", "-P", str(recorder.pid)], capture_output=True, text=True,
+                                            check=True).stdout)
+
+    def test_watches_another_recording(self):
+        recorder, pid = self.recorder("--overwrite", "-m", "16M")
+        self.order("a 100000")  # before: not counted
+        top = self.top("--json", "-d", "0.1", pid)
+        top.stdout.readline()
+        second = self.top("--json", "-d", "0.1", "-n", 1, pid)  # any number may look on
+        self.assertEqual(len(second.communicate(timeout=LIMIT_S)[0].splitlines()), 1)
+        self.order("a 200000")
+        self.order("thread helper 33")
+        self.order("b 44")
+        self.order("exit 6", answered=False)
+        out, err = top.communicate(timeout=LIMIT_S)
+        self.assertEqual(top.returncode, 0)
+        self.assertRegex(err.decode(), rf"^hodo: process {pid} is recorded by hodo \(process {recorder.pid}\): "
+                                       r"its buffers are watched, and left as they are\n$")
+        last = json.loads(out.splitlines()[-1])
+        check_sums(self, last)
+        self.assertEqual(sum(last["lost"].values()), last["lost"]["unwritten"])
+        self.assertEqual(last["recorded"] + last["lost"]["unwritten"], 200077)
+        self.assertEqual(sum(c["lost"] for c in last["cpus"]), last["lost"]["unwritten"])
+        # The recording does not notice.
+        self.assertEqual(recorder.wait(LIMIT_S), 6)
+        stat = json.loads(subprocess.run([HODO, "stat", "--json", self.path("data")], env=self.env,
+                                         capture_output=True, check=True).stdout)
+        self.assertEqual(stat["recorded"] + stat["overwritten"], 300077)
+
+    def test_does_not_watch_what_is_consumed(self):
+        recorder, pid = self.recorder()
+        out, err = self.top("--json", pid).communicate(timeout=LIMIT_S)
+        self.assertEqual(out, b"")
+        self.assertRegex(err.decode(), rf"^hodo: [^\n]*{recorder.pid}[^\n]*\n$")
+
+    def test_watched_at_full_speed(self):
+        """What comes round unseen is counted so: both together are what the recorder counts."""
+        recorder, pid = self.recorder("--overwrite", "-m", "64K")
+        top = self.top("--json", "-d", "0.1", pid)
+        top.stdout.readline()
+        self.order("a 5000000")
+        self.order("text 3")
+        self.order("exit 0", answered=False)
+        last = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
+        check_sums(self, last)
+        self.assertEqual(last["recorded"] + last["lost"]["unwritten"], 5000003)
+        self.assertEqual(recorder.wait(LIMIT_S), 0)
+
     def test_terminated(self):
         for sent in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(sent):
@@ -324,7 +379,8 @@ class Screen(Case):
         self.terminal(width, height, "sh", script)
 
     def open_top(self, *options, width=80, height=24, program=TARGET):
-        self.open(" ".join([HODO, "top", "-d", "0.1", "-m", "16M", *options, "--", *self.target(program)]), width, height)
+        command = [HODO, "top", "-d", "0.1", "-m", "16M", *options, "--", *self.target(program)]
+        self.open(" ".join(command), width, height)
         self.connect()
         self.wait_screen("q quit")
 
