@@ -131,7 +131,7 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 		snprintf(why, why_size, "process %d does not answer: is it stopped? Let it go on ('kill -CONT %d'), and"
 			 " try again", (int)t->pid, (int)t->pid);
 	else if (err == -ECONNRESET)
-		snprintf(why, why_size, "process %d ended the conversation: it has another version of libhodo, has too many"
+		snprintf(why, why_size, "process %d ended the conversation: it has another version of libhodo, too many"
 			 " connections, or is just ending", (int)t->pid);
 	else if (err == -ENAMETOOLONG)
 		snprintf(why, why_size, "a pattern may have %u bytes at most", HODO_CONTROL_TEXT_MAX - 1);
@@ -145,7 +145,8 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 int hodo_target_record(struct hodo_target *t, struct hodo_session *s, char *why, size_t why_size)
 {
 	struct hodo_msg_answer answer;
-	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, hodo_session_socket_for(s, t->pid), &answer, NULL, why, why_size);
+	const char *join = hodo_session_socket_for(s, t->pid);
+	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, join, &answer, NULL, why, why_size);
 
 	if (err)
 		return err;

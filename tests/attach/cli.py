@@ -34,11 +34,11 @@ class Target:
     """A process of cli_target.c."""
 
     def __init__(self, case, *args, listen=True, prefix=(), env=None):
-        environment = dict(case.env, LD_PRELOAD=LIBRARY, **(env or {}))
-        if listen:
-            environment["HODO_LISTEN"] = "1"
-        self.process = subprocess.Popen([*prefix, TARGET, *map(str, args)], cwd=case.dir, env=environment,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        own = dict({"HODO_LISTEN": "1"} if listen else {}, LD_PRELOAD=LIBRARY, **(env or {}))
+        # Not in what starts it.
+        command = [*prefix, "env", *(f"{k}={v}" for k, v in own.items()), TARGET, *map(str, args)]
+        self.process = subprocess.Popen(command, cwd=case.dir, env=case.env, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
         case.addCleanup(self.end)
         self.pid = self.process.pid
         assert self.process.stdout.readline() == "ready\n"

@@ -377,7 +377,7 @@ process PID is {}
         got = json.loads(self.hodo("list", "--json", "-q", t.pid).out)
         self.assertEqual((got["pid"], got["listens"]), (t.pid, False))
         self.assertNotIn("state", got["events"][0])
-        self.assertNotIn("hodo", [p["comm"] for p in json.loads(self.hodo("list", "--pids", "--json").out)["processes"]])
+        self.assertIsNone(self.status(t.pid))
 
     def test_list_of_a_file_that_was_replaced(self):
         copy = self.file("program")

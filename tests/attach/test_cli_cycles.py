@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""hodo record -p a thousand times on a process under full load: four threads and a signal handler that
+interrupts them make events all the time.
+
+Whatever a recording holds is whole, and in sequence for each thread: what is missing between two events of a
+thread was counted as lost. HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment; CYCLES: how many.
+"""
+import collections
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from cli import Case, Target, wait_for
+
+CYCLES = int(os.environ.get("CYCLES", "1000"))
+BT2_EVERY = 50
+THREADS = 4
+# What text_of() makes of a number.
+TEXT = [[chr(ord("a") + letter) * length for length in range(23)] for letter in range(26)]
+
+
+class Cycles(Case):
+    def check(self, events):
+        """Each event is what its number says. How many are missing between events of one thread."""
+        last, missing = {}, 0
+        for e in events:
+            f = e["fields"]
+            n = f["n"]
+            self.assertEqual((f["check"], f["text"]), (n * 2654435761 % 2**64, TEXT[n % 26][n % 23]))
+            key = e["name"], f["thread"]
+            if key in last:
+                self.assertGreater(n, last[key], key)
+                missing += n - last[key] - 1
+            last[key] = n
+        return missing, last
+
+    def cycle(self, number, target, how):
+        path = f"t{number}"
+        recorder = self.record_now(target, path, *how)
+        if number % 3 == 0:
+            # From then on a signal ends the recording, and not the recorder.
+            wait_for("the output", lambda: os.path.isdir(self.file(path)) or recorder.poll() is not None)
+            recorder.send_signal(signal.SIGINT)
+        elif number % 3 == 1:
+            done = self.hodo("detach", "-q", target.pid)
+            # It may have ended just before.
+            self.assertIn(done.status, (0, 1), done.err)
+        text = recorder.communicate(timeout=60)[1]
+        self.assertEqual(recorder.returncode, 0, text)
+        lost = sum(int(n) for n in re.findall(r"hodo: (\d+) events? lost: ", text))
+        self.assertTrue(os.path.isdir(self.file(path)), text)
+        events = self.events(path, bt2=number % BT2_EVERY == 0)
+        missing, last = self.check(events)
+        self.assertLessEqual(missing, lost, text)
+        shutil.rmtree(self.file(path))
+        return len(events), lost, last
+
+    def record_now(self, target, path, *options):
+        """A recorder that ends by itself soon."""
+        return subprocess.Popen([os.environ["HODO"], "record", "-o", self.file(path), "-p", str(target.pid), *options],
+                                cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+
+    def test_cycles(self):
+        # Whoever records it has the right of way, so that a thousand times do not take for ever.
+        t = Target(self, "busy", 20, prefix=["nice", "-n", "10"])
+        total = collections.Counter()
+        before = {}
+        for number in range(CYCLES):
+            how = ["--duration", "0.03", "--clock", "monotonic"] + (["-m", "64K"] if number % 7 == 0 else [])
+            events, lost, last = self.cycle(number, t, how)
+            total.update(events=events, lost=lost, recordings=events > 0)
+            # What is recorded later happened later.
+            for key, n in last.items():
+                self.assertGreater(n, before.get(key, -1), key)
+            before.update(last)
+            self.assertIsNone(t.process.poll())
+        t.process.stdin.close()
+        self.assertEqual(t.process.wait(timeout=60), 0)
+        self.assertGreater(total["events"], 0)
+        print(f"{CYCLES} recordings, {total['recordings']} with events: {total['events']} events, {total['lost']} lost",
+              file=sys.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
