@@ -27,7 +27,7 @@
 #define TRY_MS    5000 /* for a safe moment */
 #define START_MS  5000 /* for the thread that listens */
 #define TICK_US   5000
-#define AGAIN_MAX 3    /* exec in between */
+#define AGAIN_MAX 10   /* exec in between */
 
 struct answer {
 	int error;
@@ -293,6 +293,9 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 	}
 	if (!error)
 		error = wait_listening(t, answer);
+	/* What was seen may have been half of one program and half of another. */
+	if (error && t->auxv_len > 0 && !hodo_attach_target_same(t))
+		error = -ESRCH;
 	hodo_attach_unwind_close(s->unwind);
 	hodo_attach_objects_close(t);
 	hodo_attach_target_close(t);
@@ -323,11 +326,13 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 
 		a->why[0] = 0;
 		a->error = attach_once(&t, library, &a->done);
-		if (a->error != -ESRCH || poll(&end, 1, 0) != 0)
+		/* A program that has just begun has no libraries yet. */
+		if ((a->error != -ESRCH && (a->error != -EOPNOTSUPP || i >= 3)) || poll(&end, 1, 1 + i * 5) != 0)
 			break;
 	}
-	if (a->error == -ESRCH && !a->why[0])
-		snprintf(a->why, sizeof(a->why), "process %d has ended", (int)pid);
+	if (a->error == -ESRCH)
+		snprintf(a->why, sizeof(a->why), poll(&end, 1, 0) == 0 ? "process %d becomes another program again and again"
+			 : "process %d has ended", (int)pid);
 }
 
 static bool read_all(int fd, void *to, size_t len)

@@ -326,8 +326,11 @@ static bool make_stack(struct call *c)
 	step.rcx = step.r8 = 0;
 	step.r9 = errno_at;
 	step.eflags = 0x202;
-	fill_context(&chain.put_errno, e, &step, c->busy_mask, fpstate);
 	hodo_attach_tracee_resumed(e, &back);
+	if (number >= 0 && number < 2048)
+		fill_context(&chain.put_errno, e, &step, c->busy_mask, fpstate);
+	else /* more than the operation holds, and none of the kernel's */
+		fill_context(&chain.put_errno, e, &back, e->mask, fpstate);
 	fill_context(&chain.back, e, &back, e->mask, fpstate);
 	/* compared with 7: whatever comes of that, nobody waits */
 	chain.back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, number & 0xfff, FUTEX_OP_CMP_EQ, STRICT_SS) & 0xffffffff;

@@ -112,7 +112,7 @@ static void enter_again(struct user_regs_struct *r)
 void hodo_attach_tracee_resumed(const struct hodo_attach_tracee *e, struct user_regs_struct *regs)
 {
 	*regs = e->regs;
-	if (is_restarted(regs) || ends_with_eintr(e))
+	if (is_restarted(regs))
 		enter_again(regs);
 }
 
@@ -189,6 +189,11 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 		if (ptrace(PTRACE_CONT, e->tid, 0, WSTOPSIG(status)) != 0)
 			return -ESRCH;
 	}
+	/* At once: from here on our death is not noticed. */
+	if (ends_with_eintr(e)) {
+		enter_again(&e->regs);
+		ptrace(PTRACE_SETREGS, e->tid, 0, &e->regs);
+	}
 	if (WSTOPSIG(status) != SIGTRAP || (e->regs.cs & 0xffff) == CODE_32 || !hodo_attach_target_same(e->target)) {
 		hodo_attach_tracee_release(e);
 		return -EAGAIN;
@@ -199,17 +204,11 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 /* Called where it stands in PTRACE_EVENT_STOP: only there does the kernel restart a system call. */
 int hodo_attach_tracee_release(struct hodo_attach_tracee *e)
 {
-	struct user_regs_struct regs = e->regs;
 	int error = 0;
 	uint64_t ns;
 
 	if (!e->seized)
 		return -ESRCH;
-	/* One may have come since. */
-	if (read_signals(e) == 0 && ends_with_eintr(e)) {
-		enter_again(&regs);
-		ptrace(PTRACE_SETREGS, e->tid, 0, &regs);
-	}
 	if (ptrace(PTRACE_DETACH, e->tid, 0, 0) != 0)
 		error = -errno;
 	e->seized = false;

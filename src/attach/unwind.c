@@ -6,16 +6,19 @@
  *
  * Unwound by the objects' .eh_frame, which is opened and parsed beforehand: the
  * thread stands meanwhile. What a stripped libc does not name is judged
- * by the function of libc that called it; if that is not on the stack it counts as unsafe.
+ * by the function of libc that called it; if that is not on the stack (it ended by a jump), by the one that
+ * the call instruction names; if there is none, it counts as unsafe.
  * Where a stack cannot be unwound to its end, every word of the rest that can be
  * a return address counts as one.
  */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "internal.h"
 
@@ -186,6 +189,57 @@ static bool say(struct hodo_attach_unwind *u, const char *text, const char *name
 	return false;
 }
 
+/* What the call instruction before this address calls, through a slot of the procedure linkage table too. */
+static const struct hodo_attach_function *called_before(struct hodo_attach_unwind *u, uint64_t address)
+{
+	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const struct hodo_attach_object *o;
+	uint8_t b[16], *p = b;
+	uint64_t to;
+	int32_t n;
+
+	if (!hodo_attach_read(u->target, address - 6, b, 6))
+		return NULL;
+	memcpy(&n, b + 2, sizeof(n));
+	to = address + (uint64_t)(int64_t)n;
+	if (b[0] == 0xff && b[1] == 0x15) { /* call *n(%rip) */
+		if (!read_word(u, to, &to))
+			return NULL;
+	} else if (b[1] != 0xe8) {
+		return NULL;
+	}
+	o = hodo_attach_object_at(u->target, to);
+	if (o && o->kind != HODO_ATTACH_LIBC && hodo_attach_read(u->target, to, b, sizeof(b))) {
+		if (memcmp(p, endbr, sizeof(endbr)) == 0)
+			p += sizeof(endbr);
+		if (*p == 0xf2)
+			p++;
+		memcpy(&n, p + 2, sizeof(n)); /* jmp *n(%rip) */
+		to += (uint64_t)(p - b) + 6 + (uint64_t)(int64_t)n;
+		if (p[0] != 0xff || p[1] != 0x25 || !read_word(u, to, &to))
+			return NULL;
+		o = hodo_attach_object_at(u->target, to);
+	}
+	return o && o->kind == HODO_ATTACH_LIBC ? hodo_attach_function_at(o, to) : NULL;
+}
+
+/*
+ * pthread_join() takes a lock when the other thread has ended, but none while it waits for that: for a word
+ * that is not private to the process, while locks of libc's are.
+ */
+static bool is_join(const struct hodo_attach_unwind *u, const char *name)
+{
+	const struct user_regs_struct *r = &u->tracee->regs;
+
+	return strstr(name, "join") && (r->orig_rax == SYS_futex || r->orig_rax == SYS_restart_syscall) &&
+	       (r->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && !(r->rsi & FUTEX_PRIVATE_FLAG);
+}
+
+static bool is_harmless(const struct hodo_attach_unwind *u, const struct hodo_attach_function *f)
+{
+	return f && (!f->unsafe || is_join(u, f->name));
+}
+
 /* False: unsafe. */
 static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 {
@@ -198,16 +252,19 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 		return say(u, "inside libhodo", "");
 	if (o && o->kind == HODO_ATTACH_ALLOCATOR)
 		return say(u, "inside the allocator", "");
-	if (f && f->unsafe)
+	if (f && !is_harmless(u, f))
 		return say(u, "inside ", f->name);
 	if (o && o->kind == HODO_ATTACH_LIBC) {
 		u->unnamed = !f;
 		u->only_unnamed = u->only_unnamed && !f;
 		return true;
 	}
-	if (u->unnamed)
-		return say(u, "inside code of libc that has no name", "");
-	u->only_unnamed = false;
+	if (u->unnamed) {
+		f = called_before(u, pc + 1);
+		if (!is_harmless(u, f))
+			return say(u, "inside ", f ? f->name : "code of libc that has no name");
+	}
+	u->unnamed = u->only_unnamed = false;
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject [-q] LIBRARY PID - calls hodo_attach_process() as the recorder does, and prints what came of it:
+ * inject LIBRARY PID - calls hodo_attach_process() as the recorder does, and prints what came of it:
  *
  *	ok LOADED STOPS STOPPED_NS LONGEST_NS
  *	refused ERRNO WHY

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+#
+# Bringing libhodo into running processes: each scene is a test. Other architectures refuse.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
+  return()
+endif()
+enable_language(ASM)
+
+add_executable(attach_inject inject.c)
+target_link_libraries(attach_inject PRIVATE hodo_attach)
+set_target_properties(attach_inject PROPERTIES OUTPUT_NAME inject)
+
+# Plain: what they do is stopped at any instruction.
+add_executable(attach_target target.c registers.S)
+add_executable(attach_target_static target.c registers.S)
+foreach(target attach_target attach_target_static)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_link_libraries(${target} PRIVATE pthread)
+  set_target_properties(${target} PROPERTIES HODO_PLAIN ON)
+endforeach()
+target_link_options(attach_target_static PRIVATE -static)
+target_link_libraries(attach_target PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(attach_target_static PROPERTIES POSITION_INDEPENDENT_CODE OFF LINK_SEARCH_START_STATIC ON)
+
+foreach(scene
+    poll poll_timeout select epoll epoll_timeout epoll_pwait read recv_timeout semop sigtimedwait futex handler altstack
+    busy registers setuid threads signals nanosleep malloc dlopen eintr debian
+    refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_others refuse_user refuse_traced
+    refuse_file exec_meanwhile again killed many)
+  add_test(NAME attach.inject.${scene} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/inject.py ${scene})
+  set_tests_properties(attach.inject.${scene} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT
+    "INJECT=$<TARGET_FILE:attach_inject>;TARGET=$<TARGET_FILE:attach_target>;LIBRARY=$<TARGET_FILE:hodo>;TARGET_STATIC=$<TARGET_FILE:attach_target_static>")
+endforeach()

@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""inject.py SCENE [COUNT] - bringing libhodo into processes that run. INJECT, TARGET, TARGET_STATIC and LIBRARY
+are in the environment. Ends with 77 where the scene cannot be had."""
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+INJECT, TARGET, STATIC, LIBRARY = (os.environ[n] for n in ("INJECT", "TARGET", "TARGET_STATIC", "LIBRARY"))
+LIBM = "libm.so.6"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+ALL = []
+
+
+class Process:
+    """A program that goes on until its standard input ends."""
+
+    def __init__(self, *command, wait=True, **how):
+        self.popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **how)
+        self.pid = self.popen.pid
+        ALL.append(self)
+        if wait:
+            line = self.popen.stdout.readline()
+            assert line == "ready\n", line
+            time.sleep(0.05)
+
+    def end(self, status=0):
+        """What it has said of itself."""
+        text = self.popen.communicate(timeout=60)[0]
+        assert self.popen.returncode == status, f"ended with {self.popen.returncode}: {text}"
+        return text
+
+    def kill(self):
+        if self.popen.stdin.closed:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self.popen.kill()
+        self.popen.communicate()
+
+
+def target(*args, program=TARGET, **how):
+    return Process(program, *args, **how)
+
+
+def inject(pid, **how):
+    run = subprocess.run([INJECT, LIBRARY, str(pid)], capture_output=True, text=True, timeout=100, **how)
+    return run.stdout.strip()
+
+
+def socket_of(pid):
+    return pathlib.Path(os.environ["XDG_RUNTIME_DIR"], "hodo", str(pid))
+
+
+def listens(pid):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(str(socket_of(pid)))
+
+
+def must_inject(pid, loaded=None):
+    answer = inject(pid)
+    assert answer.startswith("ok "), answer
+    if loaded is not None:
+        assert answer.split()[1] == str(loaded), answer
+    listens(pid)
+    return [int(n) for n in answer.split()[1:]]
+
+
+def must_refuse(pid, *texts, run=inject):
+    answer = run(pid)
+    assert answer.startswith("refused "), answer
+    for text in texts:
+        assert text in answer, answer
+    print(answer)
+    return answer
+
+
+def mapped(pid):
+    return "libhodo" in pathlib.Path(f"/proc/{pid}/maps").read_text()
+
+
+# ------------------------------------------------------------------- states
+
+STATES = ("poll", "poll_timeout", "select", "epoll", "epoll_timeout", "epoll_pwait", "read", "recv_timeout", "semop",
+          "sigtimedwait", "futex", "handler", "altstack", "busy", "registers", "setuid", "threads", "signals")
+
+
+def state(name, *args):
+    """Once to load it; twice again, which only asks."""
+    p = target(name, *args)
+    try:
+        must_inject(p.pid, 1)
+        must_inject(p.pid, 0)
+        must_inject(p.pid, 0)
+        print(p.end().strip())
+    finally:
+        p.kill()
+
+
+def nanosleep(*_):
+    """The time goes on while it stands, and does not begin anew."""
+    for _ in range(3):
+        p = target("nanosleep")
+        time.sleep(1)
+        must_inject(p.pid, 1)
+        must_inject(p.pid, 0)
+        slept = float(p.end().split()[1])
+        if slept < 2.9:
+            return
+    raise AssertionError(f"slept {slept} s of 2")
+
+
+def malloc(*_):
+    for threads in (1, 4):
+        state("malloc", str(threads))
+    state("malloc_alone")
+
+
+def dlopen(*_):
+    """Always in the loader: now and then it is not, or it is said so."""
+    for _ in range(3):
+        p = target("dlopen", LIBM)
+        answer = inject(p.pid)
+        assert answer.startswith("ok ") or "always inside" in answer, answer
+        print(answer)
+        p.end()
+
+
+def eintr(*_):
+    """Signals of the program's own end its waits as ever."""
+    p = target("eintr")
+    for _ in range(50):
+        os.kill(p.pid, signal.SIGUSR1)
+        must_inject(p.pid)
+    print(p.end().strip())
+
+
+def debian(*_):
+    """Programs that know nothing of it."""
+    tried = 0
+    for command in (["sleep", "60"], ["cat"], ["python3", "-c", "import sys; sys.stdin.read()"], ["sh", "-c", "read x"],
+                    ["perl", "-e", "<STDIN>"], ["bash", "-c", "read x"], ["tail", "-f", "/dev/null"]):
+        if not shutil.which(command[0]):
+            continue
+        p = Process(*command, wait=False)
+        try:
+            time.sleep(0.3)
+            must_inject(p.pid, 1)
+            must_inject(p.pid, 0)
+            assert p.popen.poll() is None
+            tried += 1
+            if command[0] not in ("sleep", "tail"):
+                text, _ = p.popen.communicate("", timeout=20)
+                assert text == "" and p.popen.returncode in (0, 1), (command, text, p.popen.returncode)
+        finally:
+            p.kill()
+    assert tried >= 3
+
+
+# ------------------------------------------------------------------ refusals
+
+def refuse_seccomp(*_):
+    p = target("seccomp")
+    must_refuse(p.pid, "seccomp")
+    assert not mapped(p.pid)
+    p.end()
+
+
+def refuse_static(*_):
+    p = target("read", program=STATIC)
+    must_refuse(p.pid, "static program", "libhodo.a")
+    p.end()
+
+
+def refuse_stopped(*_):
+    p = target("poll")
+    os.kill(p.pid, signal.SIGSTOP)
+    time.sleep(0.1)
+    must_refuse(p.pid, "is stopped", "kill -CONT")
+    assert pathlib.Path(f"/proc/{p.pid}/stat").read_text().split(")")[1].split()[0] == "T"
+    os.kill(p.pid, signal.SIGCONT)
+    must_inject(p.pid)
+    p.end()
+
+
+def refuse_handler_in_malloc(*_):
+    p = target("handler_in_malloc", "0x10000000000")
+    try:
+        must_refuse(p.pid, "free")
+        assert not mapped(p.pid)
+    finally:
+        p.kill()
+
+
+def refuse_others(*_):
+    """Another user's; a kernel thread; a zombie; none."""
+    zombie = subprocess.Popen(["true"])
+    time.sleep(0.3)
+    must_refuse(zombie.pid, "has ended")
+    zombie.wait()
+    must_refuse(zombie.pid)
+    if os.getuid() == 0:
+        with contextlib.suppress(OSError):
+            if int(pathlib.Path("/proc/2/stat").read_text().rsplit(")")[1].split()[6]) & 0x200000:
+                must_refuse(2, "kernel")
+    else:
+        must_refuse(1)
+
+
+def refuse_user(*_):
+    """Another user's process."""
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        skip("needs root and setpriv")
+    p = target("read")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        copy = pathlib.Path(folder, "inject")
+        shutil.copy(INJECT, copy)
+        library = shutil.copy(os.path.realpath(LIBRARY), folder)
+
+        def as_nobody(pid):
+            return subprocess.run([*NOBODY, copy, library, str(pid)], capture_output=True, text=True,
+                                  timeout=60).stdout.strip()
+        must_refuse(p.pid, "another user's", run=as_nobody)
+        assert not mapped(p.pid)
+        # Root may attach to theirs; theirs may attach to theirs.
+        q = Process(*NOBODY, "sh", "-c", "echo ready; read x",
+                    env={k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"})
+        answer = subprocess.run([copy, library, str(q.pid)], capture_output=True, text=True, timeout=60).stdout.strip()
+        assert answer.startswith("ok 1"), answer
+        answer = as_nobody(q.pid)
+        assert answer.startswith("ok 0"), answer
+        q.kill()
+        for name in pathlib.Path("/tmp/hodo-65534").glob(str(q.pid)):
+            name.unlink()
+    p.end()
+
+
+def refuse_traced(*_):
+    tracer = next((t for t in ("strace", "gdb") if shutil.which(t)), None)
+    if not tracer:
+        skip("neither strace nor gdb")
+    p = target("read")
+    command = {"strace": ["strace", "-qq", "-o", "/dev/null", "-p", str(p.pid)],
+               "gdb": ["gdb", "-q", "-nx", "-p", str(p.pid)]}[tracer]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as t:
+        status = pathlib.Path(f"/proc/{p.pid}/status")
+        for _ in range(400):
+            if f"TracerPid:\t{t.pid}\n" in status.read_text():
+                break
+            time.sleep(0.05)
+        must_refuse(p.pid, "traced by", tracer)
+        t.terminate()
+        t.stdin.close()
+    must_inject(p.pid)
+    p.end()
+
+
+def refuse_file(*_):
+    """A library that is none, and one that its dlopen() does not take."""
+    with tempfile.TemporaryDirectory() as folder:
+        broken = pathlib.Path(folder, "libhodo.so.0")
+        data = bytearray(pathlib.Path(LIBRARY).read_bytes())
+        p = target("read")
+        answer = subprocess.run([INJECT, LIBM + ".none", str(p.pid)], capture_output=True, text=True).stdout
+        assert answer.startswith("refused 2 "), answer
+        # The name of what it needs: another, which is nowhere.
+        at = data.index(b"libc.so.6\0")
+        data[at:at + 9] = b"libq.so.6"
+        broken.write_bytes(data)
+        answer = subprocess.run([INJECT, broken, str(p.pid)], capture_output=True, text=True).stdout
+        assert answer.startswith("refused ") and "libq.so.6" in answer, answer
+        print(answer)
+        assert not mapped(p.pid)
+        must_inject(p.pid, 1)
+        p.end()
+
+
+# -------------------------------------------------------------------- stress
+
+def many(count="1000"):
+    """New processes, each attached to in a state by turns; some of them end meanwhile."""
+    pauses, refused = [], 0
+    for i in range(int(count)):
+        name, *args = random.choice((["read"], ["poll"], ["epoll"], ["busy"], ["futex"], ["malloc", "2"], ["registers"],
+                                     ["signals"], ["handler"], ["altstack"], ["short", str(random.randrange(30000))]))
+        p = target(name, *args)
+        if name == "short":
+            time.sleep(random.random() * 0.02)
+        answer = inject(p.pid)
+        if answer.startswith("ok "):
+            pauses.append(int(answer.split()[4]))
+        else:
+            assert name == "short" and ("ended" in answer or "No such process" in answer), (name, answer)
+            refused += 1
+        p.end()
+    pauses.sort()
+    print(f"{len(pauses)} attached, {refused} had ended; longest stops: median {pauses[len(pauses) // 2] / 1e6:.2f} ms, "
+          f"p99 {pauses[len(pauses) * 99 // 100] / 1e6:.2f} ms, all below {pauses[-1] / 1e6:.2f} ms")
+
+
+def again(count="300"):
+    """One process after the other that checks itself, and is stopped over and over."""
+    for name, *args in (["registers"], ["signals"], ["malloc", "4"], ["epoll"], ["epoll_pwait"], ["threads"],
+                        ["altstack"]):
+        p = target(name, *args)
+        for _ in range(int(count) // 6):
+            must_inject(p.pid)
+        print(name, p.end().strip())
+
+
+def killed(count="200"):
+    """The tool and all of its children are killed at some moment: the process goes on as ever."""
+    hit = late = 0
+    for i in range(int(count)):
+        name, *args = (["read"], ["poll"], ["registers"], ["select"], ["malloc", "3"], ["futex"])[i % 6]
+        p = target(name, *args)
+        with subprocess.Popen([INJECT, LIBRARY, str(p.pid)], stdout=subprocess.PIPE, text=True) as t:
+            child = pathlib.Path(f"/proc/{t.pid}/task/{t.pid}/children")
+            children = []
+            while not children and t.poll() is None:
+                children = child.read_text().split()
+            # Most of the time goes by before the process is touched: wait until it is.
+            status = pathlib.Path(f"/proc/{p.pid}/status")
+            until = time.monotonic() + 2
+            while i % 4 and "TracerPid:\t0\n" in status.read_text() and time.monotonic() < until and t.poll() is None:
+                pass
+            begun = time.perf_counter()
+            wait = random.random() * (0.003 if i % 4 else 0.03)
+            while time.perf_counter() - begun < wait:
+                pass
+            for one in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(one), signal.SIGKILL)
+            text = t.communicate()[0]
+            hit += "was ended" in text
+            late += text.startswith("ok ")
+        # It can be attached to afterwards, and finds itself unharmed.
+        assert p.popen.poll() is None, (name, p.popen.returncode, p.popen.stdout.read(), text)
+        answer = inject(p.pid)
+        assert answer.startswith("ok "), (name, answer, text, p.popen.communicate()[0], p.popen.returncode)
+        p.end()
+    print(f"{hit} killed in the middle, {late} too late")
+    assert hit > 0
+
+
+def exec_meanwhile(*_):
+    """A new program takes the process over again and again."""
+    for _ in range(5):
+        p = target("exec", "300")
+        answers = [inject(p.pid) for _ in range(4)]
+        print(answers)
+        p.end()
+
+
+def main():
+    scene, args = sys.argv[1], sys.argv[2:]
+    with tempfile.TemporaryDirectory(prefix="hodo-inject-") as runtime:
+        os.environ["XDG_RUNTIME_DIR"] = runtime
+        try:
+            if scene in STATES:
+                state(scene)
+            else:
+                globals()[scene](*args)
+        finally:
+            for p in ALL:
+                p.kill()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
