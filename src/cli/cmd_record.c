@@ -152,12 +152,9 @@ static void tell_summary(const struct recording *r)
 static void keep_symbols(const struct recording *r)
 {
 	bool wanted = r->options.functions.functions.tracers || hodo_context_has_addresses(&r->options.context);
-	int err = wanted && hodo_snapshots_wrote_all(&r->stats) ? hodo_symbols_keep(r->options.out) : 0;
-	char snapshot[PATH_MAX];
+	bool written = r->stats.snapshots || hodo_snapshots_wrote_all(&r->stats);
+	int err = wanted && written ? hodo_symbols_keep(r->options.out) : 0;
 
-	for (uint32_t i = 1; wanted && !err && i <= r->stats.snapshots; i++)
-		if (snprintf(snapshot, sizeof(snapshot), "%s/snapshot-%04u", r->options.out, i) < (int)sizeof(snapshot))
-			err = hodo_symbols_keep(snapshot);
 	if (err && !r->options.quiet)
 		hodo_error("names of functions could not all be kept in %s: %s: keep the program's files to have them",
 			   r->options.out, err == -ENODATA ? "it has no symbols" : strerror(-err));

@@ -140,10 +140,21 @@ static void stop_process(struct hodo_process *p)
 {
 	struct timespec grace = { 0, GRACE_IN_FLIGHT_NS };
 
-	p->snapshots.asked = true;
 	hodo_process_stop(p);
 	nanosleep(&grace, NULL);
 	hodo_process_finish(p, true);
+}
+
+/* What its triggers want. */
+static uint32_t look_at(struct hodo_process *p)
+{
+	uint32_t wants = hodo_shm_load32(&shm_of(p)->wants) & (HODO_WANTS_EXIT | HODO_WANTS_STOP);
+
+	take_wanted(p);
+	if (wants & HODO_WANTS_EXIT)
+		p->session->snapshots.ended = p->session->total.ended = true;
+	p->snapshots.asked |= wants != 0;
+	return wants;
 }
 
 void hodo_snapshots_look(struct hodo_session *s)
@@ -151,13 +162,8 @@ void hodo_snapshots_look(struct hodo_session *s)
 	struct hodo_process *p, *next;
 
 	for (p = s->processes; p; p = next) {
-		uint32_t wants = hodo_shm_load32(&shm_of(p)->wants);
-
 		next = p->next;
-		take_wanted(p);
-		if (wants & HODO_WANTS_EXIT)
-			s->snapshots.ended = s->total.ended = true;
-		else if (wants & HODO_WANTS_STOP)
+		if (look_at(p) == HODO_WANTS_STOP)
 			stop_process(p);
 	}
 }
@@ -193,7 +199,7 @@ static bool is_wanted(struct hodo_process *p)
 
 bool hodo_snapshots_end(struct hodo_process *p)
 {
-	take_wanted(p);
+	look_at(p);
 	if (!p->snapshots.withheld)
 		return true;
 	if (!is_wanted(p)) {
