@@ -71,7 +71,8 @@ static void fill(struct mapped *m, const struct hodo_read_process *process, int6
 		}
 		/* One that was told of late had been there before. */
 		if (ts_ns < o->until_ns && n < MODULES_MAX)
-			modules[n++] = (struct hodo_sym_module){ o->path, o->build_id, o->build_id_len, o->start, o->end };
+			modules[n++] = (struct hodo_sym_module){ o->path, o->build_id, o->build_id_len, o->start,
+								 o->end };
 	}
 	if (modules)
 		m->unwinder = hodo_sym_unwinder_new(modules, n);
@@ -114,4 +115,6 @@ static uint32_t unwind(void *data, const struct hodo_read_process *process, int6
 	return max > 0;
 }
 
-const struct hodo_read_code_ops hodo_callers_ops = { .size = sizeof(hodo_callers_ops), .name = name_of, .unwind = unwind };
+const struct hodo_read_code_ops hodo_callers_ops = {
+	.size = sizeof(hodo_callers_ops), .name = name_of, .unwind = unwind,
+};

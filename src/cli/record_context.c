@@ -71,7 +71,8 @@ static int refuse_counter(const char *name, int err)
 			close(fd);
 		level[strcspn(level, "\n")] = 0;
 		if (atoi(level) > 2)
-			hodo_error("perf:%s may not be counted here: " PARANOID " is %s: set it to 2 or less", name, level);
+			hodo_error("perf:%s may not be counted here: " PARANOID " is %s: set it to 2 or less", name,
+				   level);
 		else
 			hodo_error("perf:%s may not be counted here: perf_event_open is refused, by a sandbox or security "
 				   "module: leave it out", name);

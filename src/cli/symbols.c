@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CACHE_SLOTS 131072u /* of one cache line; pairs */
 /* Objects looked at for one process, where many had the same addresses; then a few for each address. */
@@ -302,7 +303,9 @@ static void open_source(struct hodo_symbols *s, struct source *source)
 		if (asprintf(&saved, "%s/%s", s->folder[i], name) < 0)
 			return;
 		from.saved = saved;
-		hodo_sym_open(&source->sym, &from);
+		/* Where there is none, debug files would do. */
+		if (access(saved, F_OK) == 0)
+			hodo_sym_open(&source->sym, &from);
 		free(saved);
 	}
 	from.saved = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counter.h - reads a hardware counter of the calling thread from the page that the kernel keeps for it (perf_event_open(2)). */
+/* counter.h - reads a hardware counter of the calling thread through the kernel's page for it (perf_event_open(2)). */
 #ifndef HODO_USER_COUNTER_H
 #define HODO_USER_COUNTER_H
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* test_counter.c - reading a hardware counter through a page that is made up: no machine needs to have one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "user/counter.h"
+
+static struct perf_event_mmap_page page;
+static uint64_t counter_value;
+static uint32_t counter_asked, changes;
+
+static uint64_t rdpmc(uint32_t counter)
+{
+	counter_asked = counter;
+	if (changes) {
+		/* The thread lost its processor here, and has another counter since. */
+		changes--;
+		page.lock += 2;
+		page.index++;
+		page.offset += 1000;
+	}
+	return counter_value;
+}
+
+static void set(uint32_t index, int64_t offset, uint16_t width, uint64_t value)
+{
+	memset(&page, 0, sizeof(page));
+	page.lock = 10;
+	page.cap_user_rdpmc = 1;
+	page.index = index;
+	page.offset = offset;
+	page.pmc_width = width;
+	counter_value = value;
+	changes = 0;
+}
+
+static void test_adds(void **state)
+{
+	set(3, 5000, 48, 77);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 5077);
+	assert_int_equal(counter_asked, 2);
+}
+
+/* The kernel starts a counter below zero, so that it overflows after a period. */
+static void test_sign(void **state)
+{
+	set(1, 1ll << 47, 48, (1ull << 48) - 100);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), (1ull << 47) - 100);
+	/* Bits above the width are noise. */
+	set(1, 1000, 32, 0xabcd000000000005);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 1005);
+	set(1, 1000, 64, UINT64_MAX);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 999);
+}
+
+static void test_not_counting(void **state)
+{
+	counter_asked = 99;
+	set(0, 1234, 48, 5);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 1234);
+	set(4, 1234, 48, 5);
+	page.cap_user_rdpmc = 0;
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 1234);
+	assert_int_equal(counter_asked, 99);
+}
+
+static void test_changes(void **state)
+{
+	set(3, 5000, 48, 77);
+	changes = 2;
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 7077);
+	assert_int_equal(counter_asked, 4);
+}
+
+static void test_hostile(void **state)
+{
+	set(1, 5, 0, 7);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 0);
+	set(1, 5, 65, 7);
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 0);
+	set(1, 5, 48, 7);
+	changes = UINT32_MAX;
+	assert_int_equal(hodo_counter_read(&page, rdpmc), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adds), cmocka_unit_test(test_sign), cmocka_unit_test(test_not_counting),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
