@@ -58,8 +58,9 @@ static void remove_oldest(struct hodo_session *s)
 	}
 	if (err && err != -ENOENT && !parts->told) {
 		parts->told = true;
-		hodo_session_report(s, "%s/%s stays: %s", s->config.out_path, name, err == -EEXIST || err == -ENOTEMPTY ?
-				    "it holds what is not of the recording" : strerror(-err));
+		hodo_session_report(s, "%s/%s stays: %s", s->config.out_path, name,
+				    err == -EEXIST || err == -ENOTEMPTY ? "it holds what is not of the recording" :
+									  strerror(-err));
 	}
 	parts->oldest = part->newer;
 	parts->kept--;

@@ -211,11 +211,17 @@ class Parts(Limits):
         self.check_trace(result)
 
     def test_few_descriptors(self):
-        script = f"ulimit -n 24; exec {HODO} record -q -o {self.data} {' '.join(TINY)} --rotate 4K {TARGET} 2000 12 1 100"
-        subprocess.run(["sh", "-c", script], check=False, timeout=LIMIT_S, cwd=self.dir, stdin=subprocess.DEVNULL)
+        """Room for the processes, and not for all their streams: parts must not take any for good."""
+        script = (f"ulimit -n 64; exec {HODO} record -q -o {self.data} {' '.join(TINY)} --rotate 4K"
+                  f" {TARGET} 2000 12 1 100")
+        run = subprocess.run(["sh", "-c", script], check=False, timeout=LIMIT_S, cwd=self.dir, stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 3, run.stderr)
         stat = self.stat()
-        self.assertGreater(stat["recorded"], 0)
-        self.assertEqual(stat["recorded"] + stat["discarded"], 2000 * len(stat["processes"]))
+        self.assertEqual(len(stat["processes"]), 12, run.stderr)
+        self.assertEqual(stat["recorded"] + stat["discarded"], 24000, run.stderr)
+        self.assertNotIn("cannot write", run.stderr)
+        self.assertGreater(len(self.parts()), 10)
         self.check_trace()
 
 
