@@ -178,7 +178,8 @@ uint32_t hodo_top_cpu_number(const struct hodo_process *p, uint32_t ring)
 }
 
 /* Counts events of a ring. Returns how many of the len bytes they take. */
-uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, const uint8_t *body, uint32_t len)
+uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
+			       const uint8_t *body, uint32_t len)
 {
 	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im };
 	struct hodo_top_model *m = im->counter->model;

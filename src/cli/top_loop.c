@@ -321,6 +321,7 @@ static void finish(struct run *r)
 	hodo_top_switch_back(r->target, r->counter);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
+	hodo_top_detach(r->target);
 	hodo_top_settle(r->counter, &r->stats);
 	if (!shown)
 		hodo_top_tick(&r->model, now_ns(CLOCK_MONOTONIC));
@@ -466,7 +467,7 @@ static int start_target(struct run *r)
 		t->watch[i] = NULL;
 	}
 	if (!t->command)
-		return hodo_attach_record(&t->attach, r->session) + t->watches > 0 ? 0 : HODO_EXIT_FAILURE;
+		return hodo_top_attach(t, r->session) + t->watches > 0 ? 0 : HODO_EXIT_FAILURE;
 	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
 		hodo_error("%s", why);
 		return HODO_EXIT_FAILURE;

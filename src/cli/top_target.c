@@ -161,7 +161,8 @@ static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, ch
 	return err < 0 ? err : answer.result;
 }
 
-static int switch_all(const struct hodo_top_counter *c, enum hodo_control_op op, const char *pattern, char *why, size_t size)
+static int switch_all(const struct hodo_top_counter *c, enum hodo_control_op op, const char *pattern, char *why,
+		      size_t size)
 {
 	int result = 0;
 	pid_t pid;
@@ -269,12 +270,39 @@ int hodo_top_find_watched(struct hodo_top_target *t)
 	return 0;
 }
 
+uint32_t hodo_top_attach(struct hodo_top_target *t, struct hodo_session *s)
+{
+	t->deaf = calloc(t->attach.n + 1, sizeof(*t->deaf));
+	for (uint32_t i = 0; t->deaf && i < t->attach.n; i++)
+		t->deaf[i] = t->attach.target[i].fd < 0;
+	return hodo_attach_record(&t->attach, s);
+}
+
+void hodo_top_detach(struct hodo_top_target *t)
+{
+	for (uint32_t i = 0; t->deaf && i < t->attach.n; i++) {
+		struct hodo_msg_answer answer;
+		struct hodo_target target;
+		char why[HODO_WHY_MAX];
+
+		if (!t->deaf[i])
+			continue;
+		/* Somebody else may have begun meanwhile. */
+		if (hodo_target_open(&target, t->attach.target[i].pid, why, sizeof(why)) == 0 &&
+		    hodo_target_ask(&target, HODO_CONTROL_STATUS, NULL, &answer, NULL, why, sizeof(why)) == 0 &&
+		    answer.by == HODO_BY_NOBODY)
+			hodo_target_ask(&target, HODO_CONTROL_LEAVE, NULL, &answer, NULL, why, sizeof(why));
+		hodo_target_close(&target);
+	}
+}
+
 void hodo_top_target_free(struct hodo_top_target *t)
 {
 	for (uint32_t i = 0; i < t->watches; i++)
 		if (t->watch[i])
 			hodo_top_watch_close(t->watch[i]);
 	free(t->watch);
+	free(t->deaf);
 	free(t->watched);
 	hodo_top_switch_back(t, NULL);
 	free(t->off);

@@ -17,6 +17,7 @@
 struct hodo_top_target {
 	char **command;                   /* NULL: processes */
 	struct hodo_attach_options attach;
+	bool *deaf; /* of each of these: it did not listen before */
 	struct hodo_top_watch **watch; /* of processes that others record; the counter's, once it has them */
 	pid_t *watched;
 	uint32_t watches;
@@ -41,6 +42,11 @@ void hodo_top_reap(struct hodo_top_target *t);
 void hodo_top_trim_output(struct hodo_top_target *t);
 /* Writes the end of the command's output to ours. */
 void hodo_top_put_output(struct hodo_top_target *t);
+
+/* Begins to record the processes. How many there are. */
+uint32_t hodo_top_attach(struct hodo_top_target *t, struct hodo_session *s);
+/* Those that were made to listen do so no more; after the session. */
+void hodo_top_detach(struct hodo_top_target *t);
 
 /*
  * Takes those out of attach that somebody else records in such a way that they can be watched, and tells of it. 0, or

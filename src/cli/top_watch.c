@@ -191,7 +191,7 @@ static bool look(const struct hodo_top_watch *w, uint32_t ring, struct moment *n
 	return false;
 }
 
-/* Copies the packet's events from r->bytes on. How many bytes there are; 0: none, or they may have been written over. */
+/* Copies the packet's events from r->bytes on. Their bytes; 0: none, or they may have been written over. */
 static uint32_t copy_packet(struct hodo_top_watch *w, uint32_t ring, const struct moment *now, struct hodo_packet *h)
 {
 	const struct ring *r = &w->ring[ring];

@@ -253,6 +253,23 @@ class Json(Case):
         self.assertEqual(last["recorded"] + last["lost"]["unwritten"], 5000003)
         self.assertEqual(recorder.wait(LIMIT_S), 0)
 
+    def test_process_that_never_heard_of_us(self):
+        process = self.start(self.target())
+        self.connect()
+        top = self.top("--json", "-d", "0.1", process.pid)
+        first = top.stdout.readline()
+        if not first and "ptrace" in top.stderr.read().decode():
+            self.skipTest("processes cannot be attached to here")
+        self.order("a 500")
+        top.terminate()
+        last = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
+        self.assertEqual(events_of(last)["top:alpha"]["count"], 500)
+        # It is left as it was, but for the library.
+        wait_for("the end of its listening", lambda: not os.path.exists(self.path(f"run/hodo/{process.pid}")))
+        wait_for("the end of its thread", lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 1)
+        self.order("exit 2", answered=False)
+        self.assertEqual(process.wait(LIMIT_S), 2)
+
     def test_terminated(self):
         for sent in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(sent):
