@@ -8,7 +8,8 @@
  * A key has WINDOW slots. A begin takes a free one, or that of the oldest begin; an end takes
  * the latest begin of its key, which is its own since the scopes of a thread nest. So a begin
  * whose end never comes (a scope left by longjmp, a thread that ended) does no harm but to take a
- * slot for a while, and what recurses deeper than WINDOW has no duration outside.
+ * slot for a while. With a begin that has to go, all of its key go: the end of an inner scope
+ * must not find the begin of an outer one. Those have no duration then.
  *
  *                | begin              | end
  *   begin        | beside             | beside
@@ -105,6 +106,17 @@ static uint64_t key_of(const struct hodo_event *event, uint64_t span, const stru
 	return key > BUSY ? key : key + 2;
 }
 
+static void forget(uint64_t key)
+{
+	struct slot *first = &slots[key & (SLOTS - 1)];
+
+	for (unsigned i = 0; i < WINDOW; i++) {
+		uint64_t found = key;
+
+		hodo_cas_seq(&first[i].key, &found, (uint64_t)FREE);
+	}
+}
+
 void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces, size_t count)
 {
 	uint64_t key = key_of(event, span, pieces, count);
@@ -124,9 +136,15 @@ void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struc
 		}
 	}
 	for (uint64_t found = oldest ? hodo_load(&oldest->key) : BUSY; found != BUSY;) {
-		if (hodo_cas_seq(&oldest->key, &found, (uint64_t)BUSY))
+		uint64_t old = found;
+
+		if (hodo_cas_seq(&oldest->key, &found, (uint64_t)BUSY)) {
+			if (old != FREE)
+				forget(old);
 			goto claimed;
+		}
 	}
+	forget(key);
 	return;
 claimed:
 	hodo_store(&oldest->begin_ns, now);

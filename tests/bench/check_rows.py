@@ -41,6 +41,8 @@ POSITIVE = {
     "call_bytes_uftrace": ["bytes", "disk_bytes"],
     "call_bytes_xray": ["bytes", "disk_bytes"],
 }
+POSITIVE |= {f"filter_{name}": ["ns", "recorded_ns", "clock_ns"]
+             for name in ("number", "text", "variable", "absent", "taken", "limited", "trigger")}
 # What a row's peer is measured by: a command, or a program that is built if clang has what it needs.
 UFTRACE, XRAY = "uftrace", "bench/calls_xray"
 PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", UFTRACE),

@@ -181,7 +181,8 @@ class Filters(Case):
         for expr, expected in [("state == RUNNING", [1]), ('state == "RUNNING"', [1]), ("DONE == state", [2]),
                                ("state != RUNNING", [0, 2, 3]), ('"IDLE" < state', [1, 2, 3]),
                                ("state == NOWHERE", []), ('name == "RUNNING"', [1]), ("state == state", [0, 1, 2, 3]),
-                               ("state == DONE || state == i", [0, 1, 2, 3]), ("state < DONE && !(state == IDLE)", [1, 3])]:
+                               ("state == DONE || state == i", [0, 1, 2, 3]),
+                               ("state < DONE && !(state == IDLE)", [1, 3])]:
             with self.subTest(expr):
                 self.assertEqual(self.names(expr, ["labels"], "g:state", "i"), expected)
 
