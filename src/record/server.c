@@ -456,7 +456,7 @@ bool hodo_server_is_stale(const struct sockaddr_un *a)
 	return stale;
 }
 
-/* Removes sockets of recorders that were killed. */
+/* Removes sockets of recorders, and of processes that listened, which were killed. */
 static void sweep(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -467,7 +467,8 @@ static void sweep(const char *dir)
 		int pid, end = 0;
 
 		if ((sscanf(e->d_name, "record-%d.sock%n", &pid, &end) != 1 &&
-		     sscanf(e->d_name, "join-%d.sock%n", &pid, &end) != 1) || end == 0 || e->d_name[end] ||
+		     sscanf(e->d_name, "join-%d.sock%n", &pid, &end) != 1 &&
+		     sscanf(e->d_name, "%d%n", &pid, &end) != 1) || end == 0 || e->d_name[end] || pid <= 0 ||
 		    (kill(pid, 0) == 0 || errno != ESRCH))
 			continue;
 		/* The number may be a live one's in another pid namespace: so it is asked, too. */

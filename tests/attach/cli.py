@@ -2,6 +2,7 @@
 """What the tests of the commands for running processes share: processes that listen, in a runtime directory of
 the test's own, and the commands run on them."""
 
+import glob
 import json
 import os
 import select
@@ -58,6 +59,9 @@ class Target:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+        # Of one of another user, which was killed.
+        for path in glob.glob(f"/tmp/hodo-[0-9]*/{self.pid}"):
+            os.remove(path)
 
 
 class Done:

@@ -295,6 +295,15 @@ class Reuse(Case):
             s.bind(self.socket_of(pid))
         self.not_listening(pid)
 
+    def test_sockets_left_over_are_removed(self):
+        """By the next recorder; not those of the living."""
+        dead, alive = Target(self), Target(self)
+        dead.process.kill()
+        dead.process.wait()
+        self.assertTrue(os.path.exists(self.socket_of(dead.pid)))
+        self.record(alive).stop()
+        self.assertEqual(os.listdir(self.file("run/hodo")), [str(alive.pid)])
+
     def test_another_process_answers(self):
         t = Target(self)
         pid = self.sleeper()
