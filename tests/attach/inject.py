@@ -313,6 +313,21 @@ def many(count="1000"):
           f"p99 {pauses[len(pauses) * 99 // 100] / 1e6:.2f} ms, all below {pauses[-1] / 1e6:.2f} ms")
 
 
+def pause(count="300"):
+    """How long threads stand that are not made to wait for a processor by what else the machine does; by hand."""
+    if os.getuid() != 0 or not shutil.which("chrt"):
+        skip("needs root and chrt")
+    for name, *args in (["read"], ["epoll"], ["futex"], ["busy"], ["malloc", "2"], ["registers"]):
+        pauses = []
+        for _ in range(int(count)):
+            p = Process("chrt", "-r", "1", TARGET, name, *args)
+            pauses.append(must_inject(p.pid, 1)[3])
+            p.end()
+        pauses.sort()
+        print(f"{name}: median {pauses[len(pauses) // 2] / 1e6:.2f} ms, p99 {pauses[len(pauses) * 99 // 100] / 1e6:.2f} ms, "
+              f"longest {pauses[-1] / 1e6:.2f} ms", flush=True)
+
+
 def again(count="300"):
     """One process after the other that checks itself, and is stopped over and over."""
     for name, *args in (["registers"], ["signals"], ["malloc", "4"], ["epoll"], ["epoll_pwait"], ["threads"],

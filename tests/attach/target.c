@@ -540,13 +540,14 @@ static const struct {
 	void (*run)(void);
 } modes[] = {
 	{ "poll", mode_poll }, { "poll_timeout", mode_poll_timeout }, { "select", mode_select },
-	{ "epoll", mode_epoll }, { "epoll_timeout", mode_epoll_timeout }, { "epoll_pwait", mode_epoll_pwait }, { "read", mode_read },
-	{ "recv_timeout", mode_recv_timeout }, { "semop", mode_semop }, { "sigtimedwait", mode_sigtimedwait },
-	{ "nanosleep", mode_nanosleep }, { "futex", mode_futex }, { "eintr", mode_eintr }, { "handler", mode_handler },
-	{ "altstack", mode_altstack }, { "handler_in_malloc", mode_handler_in_malloc }, { "busy", mode_busy },
-	{ "malloc", mode_malloc }, { "malloc_alone", mode_malloc_alone }, { "dlopen", mode_dlopen },
-	{ "registers", mode_registers }, { "signals", mode_signals }, { "seccomp", mode_seccomp },
-	{ "setuid", mode_setuid }, { "threads", mode_threads }, { "exec", mode_exec }, { "short", mode_short },
+	{ "epoll", mode_epoll }, { "epoll_timeout", mode_epoll_timeout }, { "epoll_pwait", mode_epoll_pwait },
+	{ "read", mode_read }, { "recv_timeout", mode_recv_timeout }, { "semop", mode_semop },
+	{ "sigtimedwait", mode_sigtimedwait }, { "nanosleep", mode_nanosleep }, { "futex", mode_futex },
+	{ "eintr", mode_eintr }, { "handler", mode_handler }, { "altstack", mode_altstack },
+	{ "handler_in_malloc", mode_handler_in_malloc }, { "busy", mode_busy }, { "malloc", mode_malloc },
+	{ "malloc_alone", mode_malloc_alone }, { "dlopen", mode_dlopen }, { "registers", mode_registers },
+	{ "signals", mode_signals }, { "seccomp", mode_seccomp }, { "setuid", mode_setuid },
+	{ "threads", mode_threads }, { "exec", mode_exec }, { "short", mode_short },
 };
 
 int main(int argc, char **argv)
