@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "peer.h"
@@ -110,24 +112,26 @@ static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", p->memfd);
 		passed = open(path, O_RDONLY | O_CLOEXEC);
 		if (passed < 0)
-			a.result = -errno;
+			a.result = errno == ENOENT ? -EIO : -errno; /* -ENOENT would say that there is no process */
 	}
 	send_answer(fd, &a, passed);
 	if (passed >= 0)
 		close(passed);
 }
 
-bool hodo_memory_serve(struct hodo_session *s, int fd)
+int hodo_memory_serve(struct hodo_session *s, int fd)
 {
 	struct hodo_msg_control m;
 	ssize_t n = recv(fd, &m, sizeof(m.head), MSG_PEEK | MSG_DONTWAIT);
 
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return -EAGAIN;
 	if (n != (ssize_t)sizeof(m.head) || m.head.magic != HODO_MSG_MAGIC || m.head.type != HODO_MSG_CONTROL)
-		return false;
+		return 0;
 	n = recv(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
 	if (n == (ssize_t)sizeof(m) && m.head.version == HODO_ABI_VERSION)
 		answer(s, fd, &m);
-	return true;
+	return 1;
 }
 
 /* --------------------------------------------------------------------- asking */
@@ -158,12 +162,14 @@ int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why,
 	return err;
 }
 
-/* Memory that could be cut short would end us by SIGBUS. */
-static bool is_sealed(int fd)
+/* Memory that could be cut short, or whose pages might not come (huge ones have a quota), would end us by SIGBUS. */
+static bool is_safe(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
+	struct statfs fs;
 
-	return seals >= 0 && (seals & F_SEAL_SHRINK) && (seals & F_SEAL_GROW);
+	return seals >= 0 && (seals & F_SEAL_SHRINK) && (seals & F_SEAL_GROW) && fstatfs(fd, &fs) == 0 &&
+	       fs.f_type == TMPFS_MAGIC;
 }
 
 int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *a, int fd)
@@ -177,7 +183,7 @@ int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *a, int 
 	m->fd = fd;
 	m->flight = a->flight;
 	m->pid = a->pid;
-	if (!is_sealed(fd) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	if (!is_safe(fd) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    memcmp(head.magic, HODO_SHM_MAGIC, sizeof(head.magic)) != 0 || head.version != HODO_ABI_VERSION ||
 	    hodo_snapshot_layout(&m->flight, head.rings, (uint64_t)st.st_size, &m->layout) < 0)

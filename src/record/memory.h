@@ -18,10 +18,10 @@
 void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f);
 
 /*
- * If a message on the connection fd asks for memory, answers it and returns true; else
- * leaves it there. Who it comes from has been checked.
+ * If a message on the connection fd asks for memory, answers it and returns 1; else leaves it there:
+ * 0, or -EAGAIN if there is none yet. Who it comes from has been checked.
  */
-bool hodo_memory_serve(struct hodo_session *s, int fd);
+int hodo_memory_serve(struct hodo_session *s, int fd);
 
 /*
  * Asks the recorder whose socket is at path for the memory of a process, or of all one by one (pid 0).

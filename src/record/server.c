@@ -214,9 +214,11 @@ static void take_hello(struct connection *c)
 	struct hodo_process *earlier;
 	struct hodo_msg_hello h;
 	ssize_t len;
+	int asked = c->adopted ? 0 : hodo_memory_serve(c->session, c->fd);
 
-	if (!c->adopted && hodo_memory_serve(c->session, c->fd)) {
-		drop(c);
+	if (asked) {
+		if (asked > 0)
+			drop(c);
 		return;
 	}
 	/* MSG_TRUNC: the length it really had. Descriptors sent along are dropped by the kernel. */

@@ -41,13 +41,19 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 		.shm = p->shm, .layout = p->layout, .fd = p->memfd, .flight = &flight, .pid = p->id.vpid,
 		.functions = s->config.functions != NULL, .number = number, .why = why,
 	};
+	int err;
 
 	hodo_memory_describe(s, p, &flight);
 	hodo_process_read_threads(p, false);
 	source.clock = hodo_session_clock_map(s);
 	source.thread = p->threads ? p->thread : NULL;
 	source.threads = p->threads;
-	return hodo_snapshot_write(&source, fd, result, error, size);
+	err = hodo_snapshot_write(&source, fd, result, error, size);
+	if (err == -EMFILE || err == -ENFILE) {
+		hodo_session_close_files(s);
+		err = hodo_snapshot_write(&source, fd, result, error, size);
+	}
+	return err;
 }
 
 static void note_done(struct hodo_session *s, const char *name, const char *dir)
