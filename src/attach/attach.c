@@ -174,6 +174,9 @@ static int try_thread(struct search *s, pid_t tid, int64_t answer[3])
 	} else if (hodo_attach_tracee_in_rseq(e)) {
 		snprintf(s->reason, sizeof(s->reason), "in restartable sequences");
 		error = -EAGAIN;
+	} else if (hodo_attach_loader_locked(s->t, &s->places)) {
+		snprintf(s->reason, sizeof(s->reason), "inside the dynamic loader");
+		error = -EAGAIN;
 	} else if (!hodo_attach_unwind_safe(s->unwind, e, &s->stack)) {
 		snprintf(s->reason, sizeof(s->reason), "%s", s->stack.reason);
 		error = -EAGAIN;

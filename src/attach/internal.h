@@ -101,6 +101,8 @@ struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target
 const struct hodo_attach_function *hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address);
 /* Address in the process of what the object exports; 0: nothing. */
 uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name);
+/* Likewise of data, and its size. */
+uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, uint64_t *size);
 /* Where these bytes stand in executable memory of the object; 0: nowhere. */
 uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo_attach_object *o, const void *bytes,
 			   size_t len);
@@ -166,8 +168,11 @@ struct hodo_attach_places {
 	int64_t errno_offset;    /* from the thread pointer; 0: not known */
 	uint64_t attach;         /* hodo_attach_(), 0: to be loaded */
 	uint64_t attach_offset;  /* its address in the library's file */
+	uint64_t loader_data, loader_size; /* the loader's locks are in it; 0: not known */
 	const char *library;     /* absolute */
 };
+/* A thread of the process is inside the loader, or one that has ended was. */
+bool hodo_attach_loader_locked(const struct hodo_attach_target *t, const struct hodo_attach_places *p);
 int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library);
 /*
  * The thread stands at a safe place: loads the library if need be, and calls hodo_attach_(), whose answer this

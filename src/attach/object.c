@@ -192,6 +192,33 @@ uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name
 	return 0;
 }
 
+uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, uint64_t *size)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(o->elf, scn)) != NULL) {
+		Elf_Data *data;
+		GElf_Sym s;
+
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_DYNSYM || !header.sh_entsize)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (size_t i = 0; data && i < data->d_size / header.sh_entsize; i++) {
+			const char *own;
+
+			if (!gelf_getsym(data, (int)i, &s) || GELF_ST_TYPE(s.st_info) != STT_OBJECT)
+				continue;
+			own = elf_strptr(o->elf, header.sh_link, s.st_name);
+			if (own && strcmp(own, name) == 0) {
+				*size = s.st_size;
+				return o->bias + s.st_value;
+			}
+		}
+	}
+	return 0;
+}
+
 uint64_t hodo_attach_file_symbol(const char *path, const char *name)
 {
 	struct hodo_attach_object o = { .fd = open(path, O_RDONLY | O_CLOEXEC) };

@@ -4,8 +4,12 @@
  * is stopped. No code is written there: what is executed is libc's.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "internal.h"
+
+#define LOADER_DATA_MAX 16384
 
 /* What __errno_location() adds to the thread pointer; 0: it is not written as expected. */
 static int64_t find_errno(const struct hodo_attach_target *t)
@@ -46,6 +50,39 @@ static uint64_t find_in_libc(const struct hodo_attach_target *t, const char *nam
 	return at;
 }
 
+static void find_loader_data(const struct hodo_attach_target *t, struct hodo_attach_places *p)
+{
+	for (uint32_t i = 0; i < t->nobjects; i++) {
+		if (t->objects[i].kind == HODO_ATTACH_LOADER)
+			p->loader_data = hodo_attach_data(&t->objects[i], "_rtld_global", &p->loader_size);
+	}
+}
+
+/*
+ * Whoever holds the loader's lock may wait for the very thread that we have stopped (a constructor that waits for a
+ * thread it started). Where the lock lies in the loader's data is private, but it is a recursive mutex, and what one looks
+ * like is part of the ABI: lock, count, owner, users, kind.
+ */
+bool hodo_attach_loader_locked(const struct hodo_attach_target *t, const struct hodo_attach_places *p)
+{
+	uint32_t words[LOADER_DATA_MAX / 4];
+	size_t size = p->loader_size < sizeof(words) ? p->loader_size & ~3ull : sizeof(words);
+
+	if (!p->loader_data || !hodo_attach_read(t, p->loader_data, words, size))
+		return false;
+	for (size_t i = 0; i + 5 <= size / 4; i++) {
+		const uint32_t *m = &words[i];
+		char path[64];
+
+		if ((m[0] != 1 && m[0] != 2) || !m[1] || m[1] > 100 || !m[2] || m[3] != 1 || m[4] != 1 /* recursive */)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%u", (int)t->pid, m[2]);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library)
 {
 	static const uint8_t syscall_return[] = { 0x0f, 0x05, 0xc3 };
@@ -62,6 +99,7 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->syscall || !p->errno_offset)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 			"process %d uses a C library that is not known: start it with HODO_LISTEN=1", t->pid);
+	find_loader_data(t, p);
 	p->library = library;
 	if (t->hodo) {
 		p->attach = hodo_attach_symbol(t->hodo, "hodo_attach_");

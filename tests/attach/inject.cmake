@@ -25,7 +25,7 @@ set_target_properties(attach_target_static PROPERTIES POSITION_INDEPENDENT_CODE 
 foreach(scene
     poll poll_timeout select epoll epoll_timeout epoll_pwait read recv_timeout semop sigtimedwait futex handler altstack
     busy registers setuid threads signals nanosleep malloc dlopen eintr debian
-    refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_others refuse_user refuse_traced
+    refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user refuse_traced
     refuse_file exec_meanwhile again killed many)
   add_test(NAME attach.inject.${scene} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/inject.py ${scene})
   set_tests_properties(attach.inject.${scene} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT

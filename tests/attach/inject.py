@@ -206,6 +206,14 @@ def refuse_handler_in_malloc(*_):
         p.kill()
 
 
+def refuse_loader_held(*_):
+    """A thread inside the loader waits for the one that could be stopped."""
+    p = target("loader_held")
+    must_refuse(p.pid, "inside the dynamic loader")
+    assert not mapped(p.pid)
+    p.end()
+
+
 def refuse_others(*_):
     """Another user's; a kernel thread; a zombie; none."""
     zombie = subprocess.Popen(["true"])

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -380,6 +381,31 @@ static void mode_dlopen(void)
 	} while (!input_ended());
 }
 
+/* A thread holds the loader's lock, by a callback for each object, and waits for another one. */
+static int wait_in_loader(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	while (!ended)
+		usleep(1000);
+	return 1;
+}
+
+static void *hold_loader(void *arg)
+{
+	dl_iterate_phdr(wait_in_loader, NULL);
+	return NULL;
+}
+
+static void mode_loader_held(void)
+{
+	pthread_t thread;
+
+	start(&thread, hold_loader);
+	usleep(100000);
+	ready();
+	watch(NULL);
+	pthread_join(thread, NULL);
+}
+
 struct registers {
 	uint64_t rounds, vectors, pad[6];
 	uint8_t in[32][64], out[32][64];
@@ -545,7 +571,8 @@ static const struct {
 	{ "sigtimedwait", mode_sigtimedwait }, { "nanosleep", mode_nanosleep }, { "futex", mode_futex },
 	{ "eintr", mode_eintr }, { "handler", mode_handler }, { "altstack", mode_altstack },
 	{ "handler_in_malloc", mode_handler_in_malloc }, { "busy", mode_busy }, { "malloc", mode_malloc },
-	{ "malloc_alone", mode_malloc_alone }, { "dlopen", mode_dlopen }, { "registers", mode_registers },
+	{ "malloc_alone", mode_malloc_alone }, { "dlopen", mode_dlopen }, { "loader_held", mode_loader_held },
+	{ "registers", mode_registers },
 	{ "signals", mode_signals }, { "seccomp", mode_seccomp }, { "setuid", mode_setuid },
 	{ "threads", mode_threads }, { "exec", mode_exec }, { "short", mode_short },
 };
