@@ -144,7 +144,8 @@ hodo_x86_fentry_next:
 	FIND_VIEW
 	jz	\name\()_slow
 	movq	hodo_func_states + STATE_BYTES * \event + STATE_ON(%rip), %rdx
-	cmpl	$1, (%rdx)
+	movl	(%rdx), %r11d			/* here: behind the sequence the memory may be gone */
+	cmpl	$1, %r11d
 	jne	\name\()_special
 	movq	VIEW_RING(%rcx), %r11
 	movq	(%r11), %r8			/* word */
@@ -186,7 +187,7 @@ hodo_x86_fentry_next:
 	RSEQ_ABORT \name\()_abort
 	jmp	\name\()_slow
 \name\()_special:
-	cmpl	$0, (%rdx)
+	testl	%r11d, %r11d
 	je	\name\()_commit
 \name\()_slow:
 	GET_PC	\how, SAVED
