@@ -252,7 +252,8 @@ static int find_layout(struct hodo_flight_memory *m, int fd, const struct hodo_s
 		return -EBADMSG;
 	}
 	m->cut = fstat(fd, &st) == 0 && (uint64_t)st.st_size < m->layout.total;
-	m->shm = mmap(NULL, m->layout.total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	m->shm = mmap(NULL, m->layout.total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		      0);
 	if (m->shm == MAP_FAILED) {
 		m->shm = NULL;
 		snprintf(error, size, "it needs %llu MiB of memory: recover it on a larger machine",

@@ -26,7 +26,7 @@ struct hodo_flight_memory {
 	uint32_t mended; /* rings whose position was lost, and found again by their packets */
 };
 
-/* 0: a file of ours. -ENOENT: it is none; -EAGAIN: one that its process has not made yet, or was killed while it did. */
+/* 0: a file of ours. -ENOENT: it is none; -EAGAIN: its process was killed, or is, while it made it. */
 int hodo_flight_memory_probe(int fd);
 
 /*

@@ -288,9 +288,11 @@ static int copy_folder(struct copying *c, int in, int out, const char *below, co
 	if (!err)
 		err = copy_streams(&f);
 	if (err == -ENOENT || err == -EBADMSG) {
-		err = copy_metadata(&f, ".metadata.new");
-		if (!err)
-			err = copy_streams(&f);
+		int other = copy_metadata(&f, ".metadata.new");
+
+		if (!other)
+			other = copy_streams(&f);
+		err = other == -ENOENT ? err : other;
 	}
 	close(f.out);
 	if (!err) {
@@ -351,7 +353,10 @@ static int copy_entry(void *arg, int fd, const char *name)
 	if (in < 0)
 		return in == -ENOMEM || in == -EMFILE ? in : 0;
 	if (l->top && strcmp(name, SYMBOLS) == 0) {
-		int symbols = mkdirat(l->out, SYMBOLS, 0777) == 0 || errno == EEXIST ? open_dir(l->out, SYMBOLS) : -errno;
+		int symbols = -EIO;
+
+		if (mkdirat(l->out, SYMBOLS, 0777) == 0 || errno == EEXIST)
+			symbols = open_dir(l->out, SYMBOLS);
 
 		err = symbols < 0 ? symbols : each_entry(in, copy_symbols, &symbols);
 		if (symbols >= 0)
@@ -375,7 +380,8 @@ static int copy_entry(void *arg, int fd, const char *name)
 static bool fit_clock(const struct copying *c, struct hodo_clock_map *map)
 {
 	struct hodo_clock_sample first = { 0 }, now;
-	struct hodo_clock_map old = { HODO_CLOCK_TSC, c->clock.freq_hz, c->clock.offset_s, (uint64_t)c->clock.offset_ticks };
+	struct hodo_clock_map old = { HODO_CLOCK_TSC, c->clock.freq_hz, c->clock.offset_s,
+				      (uint64_t)c->clock.offset_ticks };
 	__int128 real, ns, off;
 
 	if (c->clock.kind != HODO_CLOCK_TSC || c->ts_begin == UINT64_MAX || !hodo_clock_tsc_usable() || !old.freq_hz)
