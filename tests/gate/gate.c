@@ -8,6 +8,7 @@
  *	gate plugin FILE COUNT         an event of a library that is opened, closed and opened again
  *	gate named                     g:tick by threads of different names
  *	gate labels                    fields with labels, texts, bytes and arrays
+ *	gate types COUNT               fields of all types with values at random, with and without a text
  *	gate spans MS...               spans and pairs that take so long, one after another, also within each other
  */
 #define _GNU_SOURCE
@@ -153,6 +154,53 @@ static void labels(void)
 	HODO_LABELS(g, state, IDLE, RUNNING, DONE);
 }
 
+static uint64_t next_random(void)
+{
+	static uint64_t state = 20091;
+	uint64_t z = state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* Often small, or at an end of a type's range. */
+static uint64_t some_number(void)
+{
+	static const uint64_t ends[] = { 0, 1, 127, 128, 255, 32767, 65535, INT32_MAX, UINT32_MAX, INT64_MAX, 1ull << 63,
+					 UINT64_MAX };
+
+	switch (next_random() % 3) {
+	case 0:
+		return ends[next_random() % (sizeof(ends) / sizeof(ends[0]))];
+	case 1:
+		return next_random() % 8 - 4;
+	}
+	return next_random() >> next_random() % 64;
+}
+
+static void types(int count)
+{
+	static const char *const keys[] = { "user:1", "user:2", "use", "", "(null)", "(abcde)", "xuser:1", NULL, "1" };
+
+	for (int n = 0; n < count; n++) {
+		int8_t i8 = (int8_t)some_number();
+		uint8_t u8 = (uint8_t)some_number();
+		int16_t i16 = (int16_t)some_number();
+		uint16_t u16 = (uint16_t)some_number();
+		int32_t i32 = (int32_t)some_number();
+		uint32_t u32 = (uint32_t)some_number();
+		int64_t i64 = (int64_t)some_number();
+		uint64_t u64 = some_number();
+		bool yes = some_number() & 1;
+		double real = next_random() % 4 ? (double)(int64_t)some_number() / 4 : 0.0 / (double)(n - n);
+		const char *key = keys[next_random() % (sizeof(keys) / sizeof(keys[0]))];
+
+		HODO_EVENT(g, numbers, n, i8, u8, i16, u16, i32, u32, i64, u64, yes, real);
+		HODO_EVENT(g, texts, n, key, i16, u64, HODO_F(again, key), real);
+	}
+}
+
 static int64_t now_ns(void)
 {
 	struct timespec t;
@@ -216,6 +264,8 @@ int main(int argc, char **argv)
 		named();
 	} else if (strcmp(what, "labels") == 0) {
 		labels();
+	} else if (strcmp(what, "types") == 0) {
+		types(atoi(argv[2]));
 	} else if (strcmp(what, "spans") == 0) {
 		for (int i = 2; i < argc; i++) {
 			scope(i, atol(argv[i]), i % 2);

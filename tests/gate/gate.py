@@ -5,6 +5,7 @@
 HODO, GATE (the program), PLUGIN and COMPARE (tests/read/compare_bt2.py) are in the environment."""
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -310,6 +311,67 @@ class Printed(Case):
             done = subprocess.run([HODO, "print", *args], capture_output=True, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+
+
+class Both(Case):
+    """Decided in the process, by sequences or by the machine, and when read: the same."""
+
+    NUMBERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "yes", "real"]
+    CONSTANTS = ["0", "1", "-1", "3", "127", "-128", "255", "32767", "65535", "2147483647", "-2147483648", "4294967295",
+                 "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615", "0.25",
+                 "-1.5", "1e300"]
+    TEXTS = ['"user:1"', '"use"', '""', '"(null)"', '"zz"']
+    GLOBS = ['"user*"', '"*:1"', '"*"', '"u*1"', '"use"', '"?"', '"(*"', '"*)"', '"*ser*"']
+
+    def leaf(self, pick):
+        kind = pick.randrange(10)
+        number = pick.choice(self.NUMBERS)
+        if kind < 5:
+            return f"{number} {pick.choice(['==', '!=', '<', '<=', '>', '>='])} {pick.choice(self.CONSTANTS)}"
+        if kind == 5:
+            return f"{pick.choice(self.CONSTANTS)} {pick.choice(['==', '<', '>='])} {number}"
+        if kind == 6:
+            bits = pick.choice([n for n in self.NUMBERS if n != "real"])
+            return f"({bits} & {pick.choice(['1', '0x80', '-2', '0xffffffff'])}) {pick.choice(['== 0', '!= 0', '> 3'])}"
+        if kind == 7:
+            return f"{pick.choice(['key', 'again'])} {pick.choice(['=~', '!~'])} {pick.choice(self.GLOBS)}"
+        if kind == 8:
+            return f"{pick.choice(['key', 'again'])} {pick.choice(['==', '!=', '<'])} {pick.choice(self.TEXTS)}"
+        return pick.choice([number, "has(key)", "key", "i16 % 3 == 1", "u8 > i8", "len(key) > 3", "nobody"])
+
+    def tree(self, pick, height):
+        if height == 0 or pick.randrange(4) == 0:
+            return self.leaf(pick)
+        if pick.randrange(4) == 0:
+            return f"!({self.tree(pick, height - 1)})"
+        return f"({self.tree(pick, height - 1)}) {pick.choice(['&&', '||'])} ({self.tree(pick, height - 1)})"
+
+    def check(self, rounds, options=(), environment=()):
+        seed = int(os.environ.get("HODO_TEST_SEED", "20091"))
+        pick = random.Random(seed)
+        os.environ.update(environment)
+        whole = self.record([*options], ["types", 500])
+        self.assertEqual(len(whole.events()), 1000)
+        some = 0
+        for _ in range(rounds):
+            expr = self.tree(pick, pick.randrange(4))
+            one = self.record(["--filter", expr, *options], ["types", 500], check=False)
+            printed = [(e["name"], e["fields"]) for e in whole.events(None, "--filter", expr)]
+            self.assertEqual([(e["name"], e["fields"]) for e in one.events()], printed, expr)
+            some += 0 < len(printed) < 1000
+        self.assertGreater(some, rounds / 4)
+
+    def test_random(self):
+        self.check(60)
+
+    def test_no_rseq(self):
+        try:
+            self.check(6, environment={"GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
+        finally:
+            del os.environ["GLIBC_TUNABLES"]
+
+    def test_context(self):
+        self.check(6, options=["--context", "pid"])
 
 
 class Usage(Case):
