@@ -170,8 +170,10 @@ struct hodo_span_ {
 };
 static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {
-	if (__builtin_expect(span->hodo_end_ != 0, 0))
+	if (__builtin_expect(span->hodo_end_ != 0, 0)) {
 		hodo_ops_ptr_->emit_fixed(span->hodo_end_, "", 0);
+		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is told by the return address */
+	}
 }
 
 #define HODO_SPAN_I_(n, text, args, ...) HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), text, args, __VA_ARGS__)

@@ -249,8 +249,10 @@ struct hodo_span_ {
 	hodo_span_ &operator=(const hodo_span_ &) = delete;
 	~hodo_span_()
 	{
-		if (__builtin_expect(hodo_end_ != nullptr, 0))
+		if (__builtin_expect(hodo_end_ != nullptr, 0)) {
 			hodo_ops_ptr_->emit_fixed(hodo_end_, "", 0);
+			__asm__ volatile("" : : : "memory"); /* no jump: the return address tells the event's place */
+		}
 	}
 };
 

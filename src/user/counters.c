@@ -112,8 +112,8 @@ static uint32_t open_row(void)
 	struct timespec pause = { 0, 50000 };
 	uint32_t free_word = 0, row;
 
-	if (!region || (uint32_t)hodo_sys0(SYS_getpid) != process)
-		return NONE; /* a vfork child */
+	if (!region)
+		return NONE;
 	for (; !hodo_cas_acquire(&lock, &free_word, 1); free_word = 0)
 		hodo_sys2(SYS_nanosleep, &pause, 0);
 	row = find_row();
@@ -138,19 +138,33 @@ static uint64_t rdpmc(uint32_t counter)
 #endif
 }
 
+/* The calling thread's row. */
+static uint32_t own_row(uint32_t epoch)
+{
+	uint64_t mask;
+
+	if (own.epoch == epoch)
+		return own.row;
+	/* A vfork child has the thread-local storage of its parent's thread, which shall open its own. */
+	if ((uint32_t)hodo_sys0(SYS_getpid) != process)
+		return NONE;
+	mask = hodo_signals_block();
+	if (own.epoch != epoch) {
+		own.row = open_row();
+		own.epoch = epoch;
+	}
+	hodo_signals_restore(mask);
+	return own.row;
+}
+
 uint8_t *hodo_counters_put(uint8_t *at, uint32_t epoch)
 {
-	if (own.epoch != epoch) {
-		uint64_t mask = hodo_signals_block();
+	/* Once: a handler that interrupts this may fork, and the child come back here without a recording. */
+	const struct hodo_context_config *c = config;
+	uint32_t n = c ? c->counters : 0, row = n ? own_row(epoch) : NONE;
 
-		if (own.epoch != epoch) {
-			own.row = open_row();
-			own.epoch = epoch;
-		}
-		hodo_signals_restore(mask);
-	}
-	for (uint32_t i = 0; i < config->counters; i++, at += sizeof(uint64_t)) {
-		uint64_t value = own.row == NONE ? 0 : hodo_counter_read((const void *)page_of(own.row, i), rdpmc);
+	for (uint32_t i = 0; i < n; i++, at += sizeof(uint64_t)) {
+		uint64_t value = row == NONE ? 0 : hodo_counter_read((const void *)page_of(row, i), rdpmc);
 
 		__builtin_memcpy(at, &value, sizeof(value));
 	}

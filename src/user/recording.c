@@ -286,6 +286,8 @@ void hodo_recording_forked(void)
 	hodo_recording.on = false;
 	hodo_recording.shm = 0;
 	hodo_recording.by = HODO_BY_NOBODY;
+	if (hodo_recording.context_len)
+		hodo_context_end();
 	ending = stuck = false;
 	hodo_section_forked();
 }

@@ -97,7 +97,7 @@ static void *thread(void *arg)
 
 	snprintf(name, sizeof(name), "worker-%ld", id);
 	prctl(PR_SET_NAME, name);
-	for (int n = 0; n < 100; n++)
+	for (int n = 0; n < 40; n++)
 		outer((int)id * 1000 + n);
 	return NULL;
 }
@@ -164,7 +164,7 @@ static KEEP void scene_signals(void)
 	small_stack();
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
-	for (int n = 0; handled < 200; n++)
+	for (int n = 0; handled < 100; n++)
 		outer(n);
 	timer.it_value.tv_usec = timer.it_interval.tv_usec = 0;
 	setitimer(ITIMER_REAL, &timer, NULL);
@@ -219,7 +219,7 @@ static KEEP void scene_garbage(void)
 	/* Frames that lead out of what is there. */
 	*(uintptr_t *)(none + 4096 + 4080) = (uintptr_t)none + 8192 - 8;
 	with_rbp(999, (uintptr_t)none + 4096 + 4080);
-	for (int n = 1000; n < 1800; n++) {
+	for (int n = 1000; n < 1200; n++) {
 		random ^= random << 13;
 		random ^= random >> 7;
 		random ^= random << 17;
@@ -245,7 +245,7 @@ static void coroutine(void)
 /* On stacks that come and go, with nothing above them. */
 static KEEP void scene_coroutines(void)
 {
-	for (int round = 0; round < 20; round++) {
+	for (int round = 0; round < 6; round++) {
 		char *map = mmap(NULL, 6 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		mprotect(map + 4096, 4 * 4096, PROT_READ | PROT_WRITE);
@@ -269,7 +269,7 @@ static KEEP void scene_fork(void)
 	outer(0);
 	for (int i = 1; i <= 3; i++) {
 		if (fork() == 0) {
-			for (int n = 0; n < 100; n++)
+			for (int n = 0; n < 30; n++)
 				outer(i * 1000 + n);
 			exit(0);
 		}
