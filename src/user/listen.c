@@ -150,14 +150,20 @@ void hodo_listener_init(char *const *envp)
 
 /* ------------------------------------------------------------------- answers */
 
+/* One that its recorder has ended, as --duration does, is over: the next one takes its place. */
+static bool is_recorded(void)
+{
+	return hodo_recording.on && !hodo_load(&hodo_shm()->stopped);
+}
+
 static void fill_answer(struct hodo_msg_answer *a, int result)
 {
 	__builtin_memset(a, 0, sizeof(*a));
 	a->head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_ANSWER };
 	a->result = result;
 	a->pid = (uint32_t)hodo_sys0(SYS_getpid);
-	a->by = hodo_recording.on ? hodo_recording.by : HODO_BY_NOBODY;
-	a->recorder = hodo_recording.on ? hodo_recording.recorder : 0;
+	a->by = is_recorded() ? hodo_recording.by : HODO_BY_NOBODY;
+	a->recorder = is_recorded() ? hodo_recording.recorder : 0;
 	a->events = hodo_nevents;
 	a->listens = why_listen;
 	if (a->by == HODO_BY_FLIGHT)
@@ -236,7 +242,7 @@ static int make_room(void)
 
 	if (error == -EBUSY && hodo_recording.by == HODO_BY_FLIGHT)
 		error = hodo_recording_end();
-	else if (error == -EBUSY && !lifeline && hodo_session_dead())
+	else if (error == -EBUSY && !lifeline && (!is_recorded() || hodo_session_dead()))
 		error = hodo_recording_end();
 	return error;
 }

@@ -73,11 +73,12 @@ class Done:
 class Recorder:
     """hodo record, running."""
 
-    def __init__(self, case, *args, out="trace", prefix=()):
+    def __init__(self, case, *args, out="trace", env=None, stdin=subprocess.DEVNULL):
         self.case, self.path = case, case.file(out)
         self.err = open(case.file(f"{out}.err{len(os.listdir(case.dir))}"), "w+", encoding="utf-8")
-        self.process = subprocess.Popen([*prefix, HODO, "record", "-o", self.path, *map(str, args)], cwd=case.dir,
-                                        env=case.env, stdin=subprocess.DEVNULL, stdout=self.err, stderr=self.err)
+        self.process = subprocess.Popen([HODO, "record", "-o", self.path, *map(str, args)], cwd=case.dir,
+                                        env=dict(case.env, **(env or {})), stdin=stdin, stdout=self.err,
+                                        stderr=self.err)
         case.addCleanup(self.end)
         self.pid = self.process.pid
 

@@ -11,7 +11,13 @@ import subprocess
 import sys
 import unittest
 
-from cli import Case, HODO, Recorder, Target, wait_for
+from cli import Case, HODO, Recorder, TARGET, Target, wait_for
+
+
+def children(pid):
+    """Its children, once they run the program that is theirs."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(n) for n in f.read().split() if os.path.realpath(f"/proc/{n}/exe") == os.path.realpath(TARGET)]
 
 
 class Record(Case):
@@ -154,6 +160,36 @@ class Record(Case):
         done = Recorder(self, "-p", 2**31 - 1, "--", sys.executable, "-c", "import sys; sys.exit(7)").wait()
         self.assertEqual(done.status, 7, done.err)
         self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see")
+
+    def test_after_a_recorder_that_waits(self):
+        """hodo record --duration CMD has ended its recording, and still waits for the command."""
+        first = Recorder(self, "--duration", "0.01", "--", TARGET, "busy", "1000", out="first",
+                         env={"HODO_LISTEN": "1"}, stdin=subprocess.PIPE)
+        pid = wait_for("the command", lambda: next(iter(children(first.pid)), None))
+        wait_for("the end of the recording", lambda: (self.status(pid) or {}).get("recorded_by") == "nobody" and
+                 os.path.exists(self.file("first")))
+        done = Recorder(self, "-p", pid, "--duration", "0.2").wait()
+        self.assertEqual(done.status, 0, done.err)
+        self.events()
+        first.process.stdin.close()
+        self.assertEqual(first.wait().status, 0)
+
+    def test_of_a_command_that_is_recorded(self):
+        """It is recorded by another way than a listener's: told, switched and ended all the same."""
+        r = Recorder(self, "--", TARGET, env={"HODO_LISTEN": "1"}, stdin=subprocess.PIPE)
+        pid = wait_for("the command", lambda: next(iter(children(r.pid)), None))
+        wait_for("the recording", lambda: self.recorded(pid))
+        done = Recorder(self, "-p", pid, out="second").wait()
+        self.assertLine(done, f"hodo: process {pid} is recorded by hodo (process {r.pid}) already: end that, or let"
+                        f" 'hodo detach {pid}' end it")
+        self.assertEqual(self.hodo("disable", pid, "at:note").status, 0)
+        self.assertEqual(self.hodo("detach", pid).status, 0)
+        self.assertEqual(self.status(pid)["recorded_by"], "nobody")
+        r.process.stdin.close()
+        done = r.wait()
+        self.assertEqual(done.status, 0, done.err)
+        self.assertIn("its recording was ended, by 'hodo detach' or by itself", done.err)
+        self.assertEqual({e["name"] for e in self.events()}, {"at:begin"})
 
     def test_recorder_killed(self):
         t = Target(self)
