@@ -539,9 +539,11 @@ static void test_elements(void **state)
 {
 	static const struct row rows[] = {
 		{ "key[0] == 'u' && key[8] == '7' && len(key) == 9", 1 }, { "key[9] == 0 || key[-1] == 0", 0 },
-		{ "!(key[9] == 0)", 0 }, { "len(null) == 7 || null[0] == '('", 0 }, { "len(data) == 5 && data[4] == 0", 1 },
+		{ "!(key[9] == 0)", 0 }, { "len(null) == 7 || null[0] == '('", 0 },
+		{ "len(data) == 5 && data[4] == 0", 1 },
 		{ "len(list) == 3 && list[2] == 0 && !list[n - 1]", 1 }, { "list[3] == 0 || list[3] != 0", 0 },
-		{ "real[0] == 0.0 && len(real) == 2", 1 }, { "n[0] == 3 || len(n) == 4", 0 }, { "none[0] || len(none)", 0 },
+		{ "real[0] == 0.0 && len(real) == 2", 1 }, { "n[0] == 3 || len(n) == 4", 0 },
+		{ "none[0] || len(none)", 0 },
 		{ "key[n] == ':' || key[n + 1] == ':'", 1 }, { "key[0x7fffffffffffffff] || key[1u << 63]", 0 },
 		{ "list[key] == 0 || list[1] =~ \"x\"", 0 }, { "data[list[0]] == 0", 1 },
 	};

@@ -167,8 +167,8 @@ static uint64_t next_random(void)
 /* Often small, or at an end of a type's range. */
 static uint64_t some_number(void)
 {
-	static const uint64_t ends[] = { 0, 1, 127, 128, 255, 32767, 65535, INT32_MAX, UINT32_MAX, INT64_MAX, 1ull << 63,
-					 UINT64_MAX };
+	static const uint64_t ends[] = { 0, 1, 127, 128, 255, 32767, 65535, INT32_MAX, UINT32_MAX, INT64_MAX,
+					 1ull << 63, UINT64_MAX };
 
 	switch (next_random() % 3) {
 	case 0:
