@@ -112,6 +112,8 @@ static int set_option(struct hodo_top_options *o, int option, const char *value)
 
 	switch (option) {
 	case 'e':
+		if (strncmp(value, "func:", 5) == 0 || strstr(value, ",func:"))
+			return hodo_usage(VERB, "-e %s: functions are not counted here: hodo report does", value);
 		if (hodo_pattern_add(&o->patterns, value, why, sizeof(why)) < 0)
 			return hodo_usage(VERB, "-e %s", why);
 		return 0;

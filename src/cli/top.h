@@ -60,8 +60,8 @@ enum hodo_top_column {
 struct hodo_top_model {
 	struct hodo_top_table table[HODO_TOP_KINDS];
 	struct hodo_top_count events, bytes, lost;
-	struct hodo_session_lost causes; /* since the start */
-	uint64_t limited;
+	struct hodo_session_lost causes, causes_base; /* since the start; at the last reset */
+	uint64_t limited, limited_base;
 	uint32_t live, images; /* processes now, and so far */
 	int64_t start_ns, reset_ns, tick_ns; /* CLOCK_MONOTONIC */
 	int64_t interval_ns;   /* that the rates are over */
@@ -205,7 +205,7 @@ int hodo_top_screen_open(bool color);
 /* The terminal as it was. */
 void hodo_top_screen_close(void);
 void hodo_top_screen_draw(struct hodo_top_view *v, const struct hodo_top_model *m);
-/* The next key that was pressed, 0: none. */
+/* The next key that was pressed, 0: none; -1: one without a meaning. */
 int hodo_top_screen_key(void);
 int hodo_top_screen_fd(void);
 /* The window has changed its size, or was overwritten. */

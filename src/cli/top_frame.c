@@ -333,36 +333,36 @@ static void add_title(struct hodo_top_frame *f, const struct hodo_top_model *m, 
 	add_line(f, HODO_LOOK_TITLE, &t);
 }
 
-static void put_cause(struct text *t, const char *name, uint64_t n, bool *any)
+static void put_cause(struct text *t, const char *name, uint64_t now, uint64_t base, bool *any)
 {
 	char buf[32];
 
-	if (n)
-		put(t, "%s%s %s", *any ? ", " : ": ", name, hodo_grouped(n, buf));
-	*any |= n != 0;
+	if (now > base)
+		put(t, "%s%s %s", *any ? ", " : ": ", name, hodo_grouped(now - base, buf));
+	*any |= now > base;
 }
 
 static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 {
-	const struct hodo_session_lost *c = &m->causes;
+	const struct hodo_session_lost *c = &m->causes, *b = &m->causes_base;
 	struct text t = text_of(f->width);
 	bool any = false;
 	char buf[32];
 
-	if (m->lost.total == 0 && m->limited == 0) {
+	if (m->lost.total <= m->lost.base && m->limited <= m->limited_base) {
 		put(&t, "nothing lost");
 		add_line(f, HODO_LOOK_PLAIN, &t);
 		return;
 	}
 	put(&t, "lost %s", hodo_grouped(hodo_top_since_reset(&m->lost), buf));
 	put(&t, " (%s/s)", rate_text(m->lost.rate, 12, buf));
-	put_cause(&t, "buffer full", c->full, &any);
-	put_cause(&t, "too large", c->too_large, &any);
-	put_cause(&t, "busy", c->busy, &any);
-	put_cause(&t, "overwritten", c->overwritten, &any);
-	put_cause(&t, "not seen", c->unwritten, &any);
-	put_cause(&t, "damaged", c->damaged, &any);
-	put_cause(&t, "over their rate", m->limited, &any);
+	put_cause(&t, "buffer full", c->full, b->full, &any);
+	put_cause(&t, "too large", c->too_large, b->too_large, &any);
+	put_cause(&t, "busy", c->busy, b->busy, &any);
+	put_cause(&t, "overwritten", c->overwritten, b->overwritten, &any);
+	put_cause(&t, "not seen", c->unwritten, b->unwritten, &any);
+	put_cause(&t, "damaged", c->damaged, b->damaged, &any);
+	put_cause(&t, "over their rate", m->limited, m->limited_base, &any);
 	add_line(f, m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
 }
 

@@ -208,7 +208,8 @@ static void take_keys(struct run *r)
 	int key;
 
 	while (r->ending == GOES_ON && (key = hodo_top_screen_key()) != 0)
-		take_key(r, key);
+		if (key > 0) /* else one that has no meaning here */
+			take_key(r, key);
 	draw(r);
 }
 
@@ -369,6 +370,7 @@ static void add_to_title(struct run *r, pid_t pid)
 static void make_title(struct run *r)
 {
 	const struct hodo_top_target *t = r->target;
+	char shown[TITLE_MAX];
 
 	if (t->command) {
 		const char *name = strrchr(t->command[0], '/');
@@ -379,6 +381,8 @@ static void make_title(struct run *r)
 		add_to_title(r, t->attach.target[i].pid);
 	for (uint32_t i = 0; i < t->watches; i++)
 		add_to_title(r, t->watched[i]);
+	hodo_top_printable(shown, sizeof(shown), r->title, TITLE_MAX);
+	memcpy(r->title, shown, sizeof(shown));
 	r->view.title = r->title;
 }
 

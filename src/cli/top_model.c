@@ -209,6 +209,8 @@ void hodo_top_reset(struct hodo_top_model *m, int64_t now_ns)
 	m->events.base = m->events.total;
 	m->bytes.base = m->bytes.total;
 	m->lost.base = m->lost.total;
+	m->causes_base = m->causes;
+	m->limited_base = m->limited;
 	m->reset_ns = now_ns;
 }
 

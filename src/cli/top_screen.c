@@ -83,6 +83,7 @@ static void start_color_pairs(bool color)
 int hodo_top_screen_open(bool color)
 {
 	const char *term = getenv("TERM");
+	bool usable;
 	int err = 0;
 
 	if (!isatty(STDOUT_FILENO))
@@ -90,7 +91,11 @@ int hodo_top_screen_open(bool color)
 	if (!term || !*term || strcmp(term, "dumb") == 0)
 		return -ENOTSUP;
 	/* newterm() of an unknown terminal leaves without a word, but setupterm() tells. */
-	if (setupterm(NULL, STDOUT_FILENO, &err) != OK || !cursor_address)
+	if (setupterm(NULL, STDOUT_FILENO, &err) != OK)
+		return -ENOTSUP;
+	usable = cursor_address != NULL;
+	del_curterm(cur_term);
+	if (!usable)
 		return -ENOTSUP;
 	top.in = fopen("/dev/tty", "r+e");
 	if (!top.in)

@@ -132,8 +132,14 @@ static void reset_leaves_what_was_counted(void **state)
 	struct world *w = *state;
 
 	add(w, "kv:put", 300);
+	w->m.lost.total = 12345;
+	w->m.causes = (struct hodo_session_lost){ .full = 12300, .too_large = 45 };
 	hodo_top_tick(&w->m, 6 * SECOND);
+	hodo_top_frame_build(&w->f, &w->m, &w->v, 80, 0);
+	assert_string_equal(w->f.line[2].text, "lost 12,345 (12,345/s): buffer full 12,300, too large 45");
 	hodo_top_reset(&w->m, 6 * SECOND);
+	hodo_top_frame_build(&w->f, &w->m, &w->v, 80, 0);
+	assert_string_equal(w->f.line[2].text, "nothing lost");
 	assert_int_equal(hodo_top_since_reset(&event(w, "kv:put")->events), 0);
 	assert_int_equal(event(w, "kv:put")->events.total, 300);
 	add(w, "kv:put", 100);
