@@ -43,6 +43,7 @@ struct snapshots {
 	struct hodo_memory *memory; /* that recorders gave */
 	uint32_t n;
 	struct hodo_flight_memory flight; /* or a file, read; shm NULL: none */
+	int unanswered; /* what went wrong with a recorder that may not even know the process; 0: nothing */
 	int out_fd;
 	uint64_t events, bytes;
 	bool functions;
@@ -78,6 +79,11 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 			break;
 		err = fd < 0 ? fd : add_memory(s, &answer, fd);
 	}
+	/* It may be somebody else's recorder that does not answer: it is gone, or stopped. */
+	if (err && err != -ENOENT && err != -EOPNOTSUPP && err != -ENOMEM) {
+		s->unanswered = err == -ECONNREFUSED || err == -EACCES ? s->unanswered : err;
+		err = -ENOENT;
+	}
 	return err;
 }
 
@@ -85,17 +91,15 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 static int ask_recorders(struct snapshots *s)
 {
 	struct hodo_recorder *recorders = calloc(HODO_RECORDERS_MAX, sizeof(*recorders));
-	int err = -ENOENT, n = recorders ? hodo_recorders_find(s->pid, recorders) : 0, worst = -ENOENT;
+	int err = -ENOENT, n = recorders ? hodo_recorders_find(s->pid, recorders) : 0;
 
-	for (int i = 0; i < n && err; i++) {
+	for (int i = 0; i < n && err == -ENOENT; i++) {
 		err = ask(s, &recorders[i], s->pid);
 		if (err == -ENOENT && recorders[i].pid == (uint32_t)s->pid)
 			err = ask(s, &recorders[i], 0);
-		if (err && err != -ENOENT && err != -ECONNREFUSED && err != -EACCES)
-			worst = err;
 	}
 	free(recorders);
-	return err ? worst : 0;
+	return err;
 }
 
 /* ------------------------------------------------------------- from the process's file */
@@ -150,7 +154,10 @@ static int ask_process(struct snapshots *s, struct hodo_target *t, char *why, si
 		return read_flight(s, answer.path, why, size);
 	if (answer.by == HODO_BY_NOBODY && find_flight(s->pid, path, sizeof(path)))
 		return read_flight(s, path, why, size);
-	if (answer.by == HODO_BY_RECORDER)
+	if (s->unanswered)
+		snprintf(why, size, "process %d is not recorded by anybody who answers, and one recorder does not: %s",
+			 (int)s->pid, strerror(-s->unanswered));
+	else if (answer.by == HODO_BY_RECORDER)
 		snprintf(why, size, "process %d is recorded, but its recorder cannot be reached: be its user", (int)s->pid);
 	else
 		snprintf(why, size, "process %d is not recorded: do that with 'hodo record --overwrite -p %d', then there"

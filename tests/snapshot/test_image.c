@@ -188,7 +188,7 @@ static void test_at_full_speed(void **state)
 
 		make_memory(&f, sizes[k][0], sizes[k][1]);
 		start(&f);
-		for (int i = 0; i < 100; i++) {
+		for (int i = 0; i < 20; i++) {
 			take(&images, &f);
 			events += check_images(&images);
 			hodo_ring_images_free(&images);
@@ -218,7 +218,7 @@ static void test_copy_of_a_copy(void **state)
 		make_memory(&f, sizes[k][0], sizes[k][1]);
 		copy = map_memory(f.layout.total);
 		start(&f);
-		for (int i = 0; i < 50; i++) {
+		for (int i = 0; i < 10; i++) {
 			struct hodo_ring_images images;
 
 			for (uint32_t c = 0; c < CPUS; c++) {

@@ -37,7 +37,19 @@ class Case(harness.Case):
         process = self.start("--overwrite", *options, "--", TARGET, *target, *([mark] if ready else []))
         if ready:
             wait_for(mark, lambda: os.path.exists(mark) or process.poll() is not None)
-        return process, self.child(process.pid) if ready else None
+        pid = self.child(process.pid) if ready else None
+        if pid:
+            self.addCleanup(self.kill, os.pidfd_open(pid))
+        return process, pid
+
+    @staticmethod
+    def kill(pidfd):
+        """Ends what outlives a recorder that a failed test has ended."""
+        try:
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        os.close(pidfd)
 
     def child(self, pid):
         def children():
@@ -314,6 +326,7 @@ class Command(Case):
         process = self.start("--overwrite", "-m", "64K", "--", TARGET, "flood", 1, mark, env=env)
         wait_for(mark, lambda: os.path.exists(mark))
         pid = self.child(process.pid)
+        self.addCleanup(self.kill, os.pidfd_open(pid))
         for _ in range(10):
             self.check(self.snapshot(pid), "pinned")
         self.assertEqual(self.stop(process, pid).returncode, 0)
@@ -373,6 +386,7 @@ class Refusals(Case):
         process = self.start("--", TARGET, "wait", 0, mark)
         wait_for(mark, lambda: os.path.exists(mark))
         pid = self.child(process.pid)
+        self.addCleanup(self.kill, os.pidfd_open(pid))
         for who in (pid, process.pid):
             self.assertRegex(self.snapshot(who, expect=1), r"^hodo: process \d+ is recorded with all that happens: ")
         self.stop(process, pid)
