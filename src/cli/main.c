@@ -31,7 +31,7 @@ static void help(void)
 	printf("usage: hodo VERB [options]\n\n"
 	       "Traces programs that have lines of <hodo/trace.h> in them.\n\n");
 	for (unsigned i = 0; i < NVERBS; i++)
-		printf("  %-8s %s\n", verbs[i].name, verbs[i].does);
+		printf("  %-9s %s\n", verbs[i].name, verbs[i].does);
 	printf("\n"
 	       "  hodo record ./program        record all its events in hodo.data\n"
 	       "  hodo stat                    count them\n"
