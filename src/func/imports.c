@@ -61,8 +61,8 @@ static bool in_libc(uintptr_t function)
 	       info.dli_fbase == libc.dli_fbase;
 }
 
-/* Once, before there are other threads: dlsym() takes the loader's lock, which one that is in dlopen() holds while
- * it waits for the lock that this is otherwise called under. dladdr() does, too. */
+/* Once, without the control lock: dlsym() takes the loader's, which a thread in dlopen() holds while it waits for
+ * that one. dladdr() does, too. */
 void hodo_imports_init(void)
 {
 	extern __typeof__(dlsym) dlsym __attribute__((weak));

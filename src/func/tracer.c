@@ -517,7 +517,6 @@ static void init(void)
 		}
 	}
 #endif
-	hodo_imports_init();
 	hodo_func_threads_init();
 	start_ns = monotonic_ns();
 	start_ticks = hodo_func_now();
@@ -531,6 +530,7 @@ static void scan_begin(void)
 }
 
 const struct hodo_extension hodo_extension = {
+	.prepare = hodo_imports_init,
 	.scan_begin = scan_begin,
 	.object = hodo_slots_object,
 	.roles = hodo_thread_roles,

@@ -218,21 +218,22 @@ static void drop_unseen(void)
 	}
 }
 
-/*
- * libc's dl_iterate_phdr, also where the program has one in front of it: a
- * sanitizer's is not ready for a call before its own constructor. Weak: a
- * static program has no dlsym, and nothing in front.
- */
-static void iterate(void)
-{
-	static int (*own)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-	extern __typeof__(dlsym) dlsym __attribute__((weak));
+static int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *) = dl_iterate_phdr;
 
-	if (!own && &dlsym)
-		*(void **)&own = dlsym(RTLD_NEXT, "dl_iterate_phdr");
-	if (!own)
-		own = dl_iterate_phdr;
-	own(look, 0);
+/*
+ * Finds libc's dl_iterate_phdr, also where the program has one in front of it: a sanitizer's is not ready for a call
+ * before its own constructor. Weak: a static program has no dlsym, and nothing in front. In the constructor, before
+ * the control lock: dlsym() takes the loader's, which a thread in dlopen() holds that waits for the other.
+ */
+void hodo_objects_prepare(void)
+{
+	extern __typeof__(dlsym) dlsym __attribute__((weak));
+	void *own = &dlsym ? dlsym(RTLD_NEXT, "dl_iterate_phdr") : 0;
+
+	if (own)
+		*(void **)&iterate = own;
+	if (&hodo_extension)
+		hodo_extension.prepare();
 }
 
 void hodo_objects_scan(void)
@@ -241,7 +242,7 @@ void hodo_objects_scan(void)
 		objects[i].seen = false;
 	if (&hodo_extension)
 		hodo_extension.scan_begin();
-	iterate();
+	iterate(look, 0);
 	drop_unseen();
 	if (&hodo_extension)
 		hodo_extension.scan_end();

@@ -207,6 +207,7 @@ static __attribute__((constructor(101))) void start(int argc, char **argv, char 
 		return; /* a kernel before 4.14: without it a fork child would write into its parent's rings */
 	*fork_mark = SET_UP;
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	hodo_objects_prepare();
 	mask = hodo_control_lock();
 	hodo_patch_init();
 	if (!is_attached()) {

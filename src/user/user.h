@@ -225,6 +225,7 @@ HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's 
 HODO_HIDDEN const char *hodo_desc_string(const struct hodo_desc *desc, size_t room, unsigned n);
 
 /* objects.c; under the control lock */
+HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the loader's */
 HODO_HIDDEN void hodo_objects_scan(void);
 /* Some object is served by another copy of the library (one linked into the program beside a preloaded one). */
 extern HODO_HIDDEN bool hodo_objects_foreign;
@@ -261,6 +262,7 @@ HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on w
  * the control lock. NULL where it is not linked in.
  */
 struct hodo_extension {
+	void (*prepare)(void);    /* in the constructor, without the lock: what takes the loader's */
 	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are gone */
 	void (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note); /* NULL: no stubs */
 	void (*roles)(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
