@@ -47,6 +47,11 @@
 #define RED_ZONE       128
 #define STEPS_MAX      400000
 #define CHAIN_BYTES    1024
+/*
+ * By which glibc's setuid() and the like ask all threads; the one that asks holds the lock of the list of threads
+ * until all have answered, so this is answered at once where pthread_create() might wait for that lock.
+ */
+#define SETXID         33
 #define NO_ERROR       ((int64_t)-4096)
 
 /* As the kernel lays it out (asm/ucontext.h, asm/sigcontext.h): what rt_sigreturn reads. */
@@ -359,11 +364,12 @@ static bool has_returned(const struct call *c, int signal)
 /* Runs until the called function has returned. 0; -EFAULT it failed with a fault; -ETIMEDOUT; -ESRCH. */
 static int run(struct call *c)
 {
-	int status, signal;
+	int status, signal, deliver = 0;
 
 	for (;;) {
-		if (ptrace(PTRACE_CONT, c->e->tid, 0, 0) != 0)
+		if (ptrace(PTRACE_CONT, c->e->tid, 0, deliver) != 0)
 			return -ESRCH;
+		deliver = 0;
 		status = hodo_attach_tracee_wait(c->e, CALL_MS);
 		if (status < 0)
 			return status;
@@ -374,7 +380,10 @@ static int run(struct call *c)
 			return 0;
 		if (is_fault(c->e, signal))
 			return -EFAULT;
-		take_signal(c, signal);
+		if (signal == SETXID)
+			deliver = signal;
+		else
+			take_signal(c, signal);
 	}
 }
 
@@ -399,24 +408,27 @@ static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t s
 	regs.rax = regs.rbp = 0;
 	regs.orig_rax = ~0ull;
 	regs.eflags = 0x202;
-	return set_regs(c, &regs) ? 0 : -ESRCH;
+	return set_regs(c, &regs) && set_mask(c, c->busy_mask & ~(1ull << (SETXID - 1))) ? 0 : -ESRCH;
 }
 
 /* An instruction at a time, so that the result is seen: for what is short, or seldom. */
 static int run_stepped(struct call *c, uint64_t *result)
 {
 	struct user_regs_struct regs;
-	int status;
+	int status, deliver = 0;
 
 	for (unsigned int i = 0; i < STEPS_MAX; i++) {
-		if (ptrace(PTRACE_SINGLESTEP, c->e->tid, 0, 0) != 0)
+		if (ptrace(PTRACE_SINGLESTEP, c->e->tid, 0, deliver) != 0)
 			return -ESRCH;
+		deliver = 0;
 		status = hodo_attach_tracee_wait(c->e, CALL_MS);
 		if (status < 0)
 			return status;
 		if (WSTOPSIG(status) != SIGTRAP && is_fault(c->e, WSTOPSIG(status)))
 			return -EFAULT;
-		if (WSTOPSIG(status) != SIGTRAP)
+		if (WSTOPSIG(status) == SETXID)
+			deliver = SETXID;
+		else if (WSTOPSIG(status) != SIGTRAP)
 			take_signal(c, WSTOPSIG(status));
 		if (ptrace(PTRACE_GETREGS, c->e->tid, 0, &regs) != 0)
 			return -ESRCH;

@@ -60,8 +60,8 @@ static void find_loader_data(const struct hodo_attach_target *t, struct hodo_att
 
 /*
  * Whoever holds the loader's lock may wait for the very thread that we have stopped (a constructor that waits for a
- * thread it started). Where the lock lies in the loader's data is private, but it is a recursive mutex, and what one looks
- * like is part of the ABI: lock, count, owner, users, kind.
+ * thread it started). Where the lock lies in the loader's data is private, but it is a recursive mutex, and what
+ * one looks like is part of the ABI: lock, count, owner, users, kind.
  */
 bool hodo_attach_loader_locked(const struct hodo_attach_target *t, const struct hodo_attach_places *p)
 {
