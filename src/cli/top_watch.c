@@ -29,6 +29,9 @@
 #include <record/recorders.h>
 #include <record/shm.h>
 
+/* Of packets and events: more than a ring ever has, and sums of some do not wrap. */
+#define COUNT_MAX (1ull << 56)
+
 #define STEP_MIN_NS 500000
 #define STEP_MAX_NS 20000000
 
@@ -186,7 +189,8 @@ static bool look(const struct hodo_top_watch *w, uint32_t ring, struct moment *n
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		/* The header belongs to this word only if its packet was still open after it was read. */
 		if (number_of(w, load_word(w, ring)) == number_of(w, now->word))
-			return now->offset >= HEADER && number_delta(w, number_of(w, now->word), now->packet) == 0;
+			return now->offset >= HEADER && now->packet < COUNT_MAX && now->before < COUNT_MAX &&
+			       number_delta(w, number_of(w, now->word), now->packet) == 0;
 	}
 	return false;
 }
@@ -218,7 +222,7 @@ static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, ui
 	struct ring *r = &w->ring[ring];
 	uint32_t cpu = hodo_top_cpu(m, hodo_top_cpu_number(&w->process, ring));
 
-	if (before <= r->events)
+	if (before <= r->events || before >= COUNT_MAX)
 		return;
 	w->missed += before - r->events;
 	if (cpu != HODO_TOP_NONE)

@@ -284,6 +284,25 @@ class Json(Case):
                 self.assertEqual(events_of(json.loads(out.splitlines()[-1]))["top:alpha"]["count"], 100)
         self.assertIsNone(target.poll())
 
+    def test_killed(self):
+        target = self.listener()
+        top = self.top("--json", "-d", "0.1", target.pid)
+        top.stdout.readline()
+        self.order("a 10")
+        top.kill()
+        top.wait()
+        self.order("a 100000")
+
+        def attach():
+            again = self.top("--json", "-d", "0.1", target.pid)
+            return again if again.stdout.readline() else None  # it may not have noticed yet
+        again = wait_for("a second recording", attach)
+        self.order("a 30")
+        self.order("exit 0", answered=False)
+        out = again.communicate(timeout=LIMIT_S)[0]
+        self.assertEqual(events_of(json.loads(out.splitlines()[-1]))["top:alpha"]["count"], 30)
+        self.assertEqual(target.wait(LIMIT_S), 0)
+
     def test_usage(self):
         for args, what in ((["--by", "x", "1"], "--by"), (["-d", "0.01", "1"], "-d"), (["-n", "0", "1"], "-n"),
                            (["--sort", "x", "1"], "--sort"), ([], "no process"), (["true"], "put -- in front"),
