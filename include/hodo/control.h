@@ -39,7 +39,9 @@ int hodo_disable(const char *pattern);
  * thread with all signals blocked that has a descriptor table of its own: the
  * program's descriptors are not touched, nor are the thread's seen or closed by
  * it. Only the same user and root are heard. The same as HODO_LISTEN=1 in the
- * environment. A fork child of a process that listens listens too.
+ * environment. A fork child of a process that listens listens too. A program
+ * that changes its user with PR_SET_KEEPCAPS listens only afterwards: the
+ * thread has not the capability to follow, and libc would end the process.
  *
  * Returns 0, also if it listens already; -EPERM if the thread's descriptors
  * cannot be kept apart (Linux before 5.9, or a sandbox that refuses close_range(2)),

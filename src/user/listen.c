@@ -240,10 +240,12 @@ static int make_room(void)
 {
 	int error = hodo_recording_possible();
 
-	if (error == -EBUSY && hodo_recording.by == HODO_BY_FLIGHT)
+	if (error == -EBUSY && hodo_recording.by == HODO_BY_FLIGHT) {
 		error = hodo_recording_end();
-	else if (error == -EBUSY && !lifeline && (!is_recorded() || hodo_session_dead()))
+		hodo_flight_wait();
+	} else if (error == -EBUSY && !lifeline && (!is_recorded() || hodo_session_dead()))
 		error = hodo_recording_end();
+	}
 	return error;
 }
 

@@ -161,7 +161,8 @@ HODO_HIDDEN int hodo_flight_begin(enum hodo_start start); /* from the environmen
 HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file; its number or negative errno */
 HODO_HIDDEN const char *hodo_flight_path(void);
 HODO_HIDDEN void hodo_flight_moment(void); /* notes the clocks; signal safe */
-HODO_HIDDEN void hodo_flight_ended(void);
+HODO_HIDDEN void hodo_flight_ended(void); /* for good, unless … */
+HODO_HIDDEN void hodo_flight_wait(void);  /* … it is to begin again when the next recording has ended */
 HODO_HIDDEN void hodo_flight_objects(void); /* objects have come: their events may be the first */
 
 /* gate.c: conditions and filters. */
