@@ -243,7 +243,7 @@ static int make_room(void)
 	if (error == -EBUSY && hodo_recording.by == HODO_BY_FLIGHT) {
 		error = hodo_recording_end();
 		hodo_flight_wait();
-	} else if (error == -EBUSY && !lifeline && (!is_recorded() || hodo_session_dead()))
+	} else if (error == -EBUSY && !lifeline && (!is_recorded() || hodo_session_dead())) {
 		error = hodo_recording_end();
 	}
 	return error;
