@@ -328,7 +328,7 @@ static void fill_flight(struct hodo_flight *f, const struct hodo_msg_config *c, 
 	f->ppid = (uint32_t)hodo_sys0(SYS_getppid);
 	f->uid = (uint32_t)hodo_sys0(SYS_getuid);
 	f->start = start;
-	hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, f->comm);
+	hodo_process_name(f->comm);
 	n = hodo_sys3(SYS_readlink, "/proc/self/exe", f->exe, sizeof(f->exe) - 1);
 	f->exe[n > 0 ? n : 0] = 0;
 	if (hodo_sys1(SYS_uname, uts) == 0) /* sysname, nodename … of 65 bytes each */

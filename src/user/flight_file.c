@@ -76,7 +76,7 @@ static void add_process(struct hodo_flight_path *p)
 {
 	char comm[16] = "";
 
-	hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, comm);
+	hodo_process_name(comm);
 	comm[sizeof(comm) - 1] = 0;
 	for (char *c = comm; *c; c++) {
 		bool safe = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||

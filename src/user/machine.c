@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c - what this machine is like: CPUs, and whether the TSC can be a clock. */
+/* machine.c - what this machine and this process are like: CPUs, whether the TSC can be a clock, the name. */
 #include <fcntl.h>
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -43,3 +43,21 @@ uint32_t hodo_possible_cpus(void)
 	return max + 1 < HODO_CPUS_MAX - 2 ? max + 1 : HODO_CPUS_MAX - 3;
 }
 
+
+/* The process's name is its first thread's; the one that listens has one of its own. */
+void hodo_process_name(char comm[16])
+{
+	long fd, n = 0;
+
+	if (hodo_gettid() != (uint32_t)hodo_sys0(SYS_getpid)) {
+		fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
+		if (fd >= 0) {
+			n = hodo_sys3(SYS_read, fd, comm, 16);
+			hodo_sys1(SYS_close, fd);
+		}
+	}
+	if (n > 1)
+		comm[n - 1] = 0; /* a newline */
+	else
+		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, comm);
+}

@@ -57,7 +57,7 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hello->cpus = hodo_possible_cpus();
 	hello->start = how;
 	hello->tsc = hodo_have_tsc();
-	hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, hello->comm);
+	hodo_process_name(hello->comm);
 	n = hodo_sys3(SYS_readlink, "/proc/self/exe", hello->exe, sizeof(hello->exe) - 1);
 	hello->exe[n > 0 ? n : 0] = 0;
 }

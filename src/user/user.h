@@ -144,6 +144,7 @@ HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children joi
 HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording is gone */
 HODO_HIDDEN bool hodo_have_tsc(void);
 HODO_HIDDEN uint32_t hodo_possible_cpus(void);
+HODO_HIDDEN void hodo_process_name(char comm[16]);
 HODO_HIDDEN const char *hodo_environment(char *const *envp, const char *name); /* value or NULL */
 
 /* listen.c */
