@@ -284,6 +284,30 @@ class Json(Case):
                 self.assertEqual(events_of(json.loads(out.splitlines()[-1]))["top:alpha"]["count"], 100)
         self.assertIsNone(target.poll())
 
+    def test_several_processes(self):
+        first = self.listener()
+        # pylint: disable=consider-using-with
+        second = subprocess.Popen([TARGET], stdin=subprocess.PIPE, env=self.env | {"LD_PRELOAD": LIBHODO,
+                                                                                   "HODO_LISTEN": "1"})
+        self.addCleanup(self.end, second)
+        wait_for("its socket", lambda: os.path.exists(self.path(f"run/hodo/{second.pid}")))
+        top = self.top("--json", "-d", "0.1", first.pid, second.pid, first.pid)
+        self.assertEqual(json.loads(top.stdout.readline())["processes"], 2)
+        self.order("a 100")
+        second.stdin.write(b"a 50\nb 5\n")
+        second.stdin.close()
+        self.assertEqual(second.wait(LIMIT_S), 0)
+        second.stdin = None
+        self.order("a 1")
+        self.order("exit 0", answered=False)
+        out, err = top.communicate(timeout=LIMIT_S)
+        self.assertEqual((top.returncode, err), (0, b""))
+        last = json.loads(out.splitlines()[-1])
+        check_sums(self, last)
+        self.assertEqual({n: e["count"] for n, e in events_of(last).items()},
+                         {"top:alpha": 151, "top:beta": 5, "top:text": 0})
+        self.assertEqual({t["pid"]: t["count"] for t in last["threads"]}, {first.pid: 101, second.pid: 55})
+
     def test_killed(self):
         target = self.listener()
         top = self.top("--json", "-d", "0.1", target.pid)
