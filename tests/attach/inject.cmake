@@ -10,6 +10,10 @@ add_executable(attach_inject inject.c)
 target_link_libraries(attach_inject PRIVATE hodo_attach)
 set_target_properties(attach_inject PROPERTIES OUTPUT_NAME inject)
 
+add_executable(attach_emitter emitter.c)
+target_link_libraries(attach_emitter PRIVATE hodo_headers pthread)
+set_target_properties(attach_emitter PROPERTIES OUTPUT_NAME emitter HODO_PLAIN ON)
+
 # Plain: what they do is stopped at any instruction.
 add_executable(attach_target target.c registers.S)
 add_executable(attach_target_static target.c registers.S)
@@ -22,12 +26,15 @@ target_link_options(attach_target_static PRIVATE -static)
 target_link_libraries(attach_target PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(attach_target_static PROPERTIES POSITION_INDEPENDENT_CODE OFF LINK_SEARCH_START_STATIC ON)
 
+set(inject_env "INJECT=$<TARGET_FILE:attach_inject>" "TARGET=$<TARGET_FILE:attach_target>"
+  "LIBRARY=$<TARGET_FILE:hodo>" "HODO=$<TARGET_FILE:hodo_cli>" "EMITTER=$<TARGET_FILE:attach_emitter>"
+  "TARGET_STATIC=$<TARGET_FILE:attach_target_static>")
 foreach(scene
     poll poll_timeout select epoll epoll_timeout epoll_pwait read recv_timeout semop sigtimedwait futex handler altstack
     busy registers setuid threads signals nanosleep malloc dlopen eintr debian
-    refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user refuse_traced
-    refuse_file exec_meanwhile again killed many)
+    refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user
+    refuse_traced
+    refuse_file exec_meanwhile recorded again killed many)
   add_test(NAME attach.inject.${scene} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/inject.py ${scene})
-  set_tests_properties(attach.inject.${scene} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT
-    "INJECT=$<TARGET_FILE:attach_inject>;TARGET=$<TARGET_FILE:attach_target>;LIBRARY=$<TARGET_FILE:hodo>;TARGET_STATIC=$<TARGET_FILE:attach_target_static>")
+  set_tests_properties(attach.inject.${scene} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${inject_env}")
 endforeach()

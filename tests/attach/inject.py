@@ -3,6 +3,7 @@
 """inject.py SCENE [COUNT] - bringing libhodo into processes that run. INJECT, TARGET, TARGET_STATIC and LIBRARY
 are in the environment. Ends with 77 where the scene cannot be had."""
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -334,6 +335,24 @@ def pause(count="300"):
         pauses.sort()
         print(f"{name}: median {pauses[len(pauses) // 2] / 1e6:.2f} ms, p99 {pauses[len(pauses) * 99 // 100] / 1e6:.2f} ms, "
               f"longest {pauses[-1] / 1e6:.2f} ms", flush=True)
+
+
+def recorded(count="60"):
+    """Stopped over and over while all threads write events in restartable sequences: none is torn or missing."""
+    hodo = os.environ["HODO"]
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "out")
+        p = Process(hodo, "record", "-q", "-o", out, "--", os.environ["EMITTER"], "3",
+                    env={**os.environ, "HODO_LIBRARY": LIBRARY})
+        children = pathlib.Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split()
+        pid = next(int(c) for c in children if pathlib.Path(f"/proc/{c}/comm").read_text().strip().endswith("emitter"))
+        for _ in range(int(count)):
+            must_inject(pid, 0)
+        emitted = int(p.end().split()[1])
+        stat = json.loads(subprocess.run([hodo, "stat", "--json", out], capture_output=True, check=True).stdout)
+        count = next(e["count"] for e in stat["events"] if e["name"] == "attach:tick")
+        print(f"{emitted} emitted, {count} recorded, {stat['discarded']} lost")
+        assert count + stat["discarded"] == emitted and count > 0
 
 
 def again(count="300"):

@@ -579,6 +579,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc > 2)
 		argument = argv[2];
 	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
