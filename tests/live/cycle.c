@@ -21,6 +21,7 @@
 
 #include <hodo/abi.h>
 #include <record/catalog.h>
+#include <record/conditions.h>
 #include <record/filter_parse.h>
 #include <record/ring_reader.h>
 
@@ -81,6 +82,26 @@ static int answer(int fd)
 	return a.result;
 }
 
+/* Triggers that are never met, or change nothing; rates that nobody reaches. */
+static void add_conditions(void)
+{
+	static const char *const texts[] = { "live:* if thread == 99 -> stop", "live:tick if n >= 0 -> start",
+					     "live:text if text =~ \"never*\" || n < 0 -> exit after 3" };
+	struct hodo_conditions c = { .n = 0 };
+	char error[100];
+
+	for (uint64_t i = 0, n = 1 + rnd() % 8; i < n; i++)
+		if (rnd() % 4 ? hodo_conditions_add_trigger(&c, texts[rnd() % 3], error, sizeof(error)) :
+				hodo_conditions_add_rate(&c, "live:*=1000000000/s:1000000000", error, sizeof(error)))
+			FAIL("condition: %s", error);
+	hodo_conditions_pack(&c, 2000000000, config.text + config.filter_len + config.functions_len);
+	config.conditions = c.n;
+	config.conditions_len = (uint32_t)c.bytes;
+	if (hodo_conditions_have(&c, HODO_CONDITION_START) && rnd() % 2)
+		config.flags = HODO_CONFIG_GATED;
+	hodo_conditions_free(&c);
+}
+
 static void make_config(uint32_t cpus)
 {
 	size_t filter = 0;
@@ -93,11 +114,15 @@ static void make_config(uint32_t cpus)
 	config.mode = rnd() % 2;
 	config.clock = rnd() % 4 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
 	config.packet_age_ticks = 1ull << 50;
-	if (rnd() % 3 == 0) { /* through the slow path, each event */
+	if (rnd() % 3 == 0) { /* through the slow path, each event; programs of different sizes, which take all */
+		static const char *const filters[] = {
+			"n >= 0 && thread < 64", "thread < 64", "!(thread == 77 || thread == 78) && n + 1 > 0",
+			"(thread & 0x40) == 0 ? !has(text) || len(text) >= 0 : text =~ \"*never*\"",
+			"thread != 1000 && thread != 1001 && thread != 1002 && thread != 1003 && n >= -5",
+		};
 		char error[100];
 
-		if (hodo_filter_compile("n >= 0 && thread < 64", config.text, HODO_FILTER_MAX, &filter, error,
-					sizeof(error)))
+		if (hodo_filter_compile(filters[rnd() % 5], config.text, HODO_FILTER_MAX, &filter, error, sizeof(error)))
 			FAIL("filter: %s", error);
 		config.filter_len = (uint32_t)filter;
 	}
@@ -110,6 +135,8 @@ static void make_config(uint32_t cpus)
 		memcpy(config.text + config.filter_len, &f, sizeof(f));
 		config.functions_len = sizeof(f);
 	}
+	if (rnd() % 4 == 0)
+		add_conditions();
 	for (int i = 0; i < 16; i++)
 		config.uuid[i] = (uint8_t)rnd();
 }
@@ -314,7 +341,8 @@ static void one(const char *socket)
 	hodo_layout_init(&layout, config.rings, config.packet_size, config.ring_size);
 	if (config.functions_len && config.text[config.filter_len + 4] & 1u << HODO_TRACER_PROFILE)
 		hodo_layout_add_profile(&layout);
-	if (send(fd, &config, offsetof(struct hodo_msg_config, text) + config.filter_len + config.functions_len,
+	if (send(fd, &config, offsetof(struct hodo_msg_config, text) + config.filter_len + config.functions_len +
+			    config.conditions_len,
 		 MSG_NOSIGNAL) < 0)
 		FAIL("config: %s", strerror(errno));
 	memfd = receive_memory(fd);
