@@ -5,6 +5,7 @@
 HODO, SCENES (a directory with the builds), COMPARE are in the environment."""
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -247,6 +248,48 @@ def check_attach(d):
         open(f"{d}/stop", "w", encoding="ascii").close()
         program.wait(timeout=LIMIT_S)
     assert program.returncode == 0, program.returncode
+
+
+def check_damaged(d):
+    """A recording may say anything of its context, and its events hold anything: no reason to crash."""
+    trace = f"{d}/trace"
+    done = run(hodo, "record", "-q", "-o", trace, "--context", ALL, "--", f"{scenes}/O2_frame", "chain")
+    assert done.returncode == 0, done.stderr
+    folder = f"{trace}/{[f for f in os.listdir(trace) if f[0] != '.'][0]}"
+    stream = f"{folder}/{[f for f in os.listdir(folder) if f.startswith('cpu')][0]}"
+    with open(f"{folder}/metadata", "rb") as f:
+        metadata = f.read()
+    with open(stream, "rb") as f:
+        events = f.read()
+    line = re.search(rb"/\*@context .*\n", metadata).group()
+
+    def attempt(new_metadata, new_events=events):
+        for path, data in ((f"{folder}/metadata", new_metadata), (stream, new_events)):
+            with open(path, "wb") as f:
+                f.write(data)
+        for command in (["print", "--json"], ["print"], ["stat"], ["info"], ["list"]):
+            done = run(hodo, *command, trace, errors="replace")
+            assert done.returncode in (0, 1), (command, done.returncode, done.stderr)
+        return done
+
+    for bad in (b"", line + line, b"/*@context*/\n", b"/*@context fields=*/\n", b"/*@context fields=a:b*/\n",
+                b"/*@context fields=" + b",".join(b"f%d:str" % i for i in range(13)) + b"*/\n",
+                b"/*@context fields=" + b",".join(b"f%d:u64[]" % i for i in range(12)) + b"*/\n",
+                b"/*@context fields=stack:bytes,stack_regs:u64[],callstack:str,ip:ptr[],comm:f64*/\n",
+                line.replace(b"stack_regs:u64[]", b"stack_regs:u8[]"), line.replace(b"bytes", b"str")):
+        attempt(metadata.replace(line, bad))
+    attempt(metadata.replace(line, b"") + line)
+    random.seed(1)
+    for i in range(60):
+        spoilt, lines = bytearray(events), bytearray(metadata)
+        for _ in range(random.randrange(1, 40)):
+            spoilt[random.randrange(88, len(spoilt))] = random.choice((0, 1, 255, random.randrange(256)))
+        if i % 3 == 0:
+            lines[metadata.index(line) + random.randrange(len(line))] = random.randrange(256)
+        if i % 5 == 0:
+            at = metadata.index(b"/*@object")
+            lines[at + random.randrange(200)] = ord(random.choice("0123456789abcdef=/ "))
+        attempt(bytes(lines), bytes(spoilt))
 
 
 def check_options(d):

@@ -308,7 +308,7 @@ static KEEP void scene_sandbox(void)
 static KEEP void scene_wait(void)
 {
 	signal(SIGALRM, SIG_DFL);
-	alarm(120);
+	alarm(900);
 	for (int n = 0; access("stop", F_OK) != 0; n++) {
 		outer(n);
 		usleep(500);

@@ -76,7 +76,7 @@ static void test_layouts(void **state)
 {
 	static const uint8_t i32 = HODO_TYPE_I32, bad = 99, text_array = HODO_TYPE_STR | HODO_TYPE_ARRAY;
 	struct hodo_read_layouts *l = layouts();
-	uint8_t many[HODO_FIELDS_MAX + 1];
+	uint8_t many[HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX + 1];
 
 	(void)state;
 	memset(many, HODO_TYPE_U8, sizeof(many));
@@ -85,7 +85,7 @@ static void test_layouts(void **state)
 	assert_int_equal(hodo_read_layouts_add(l, 65536, &i32, 1), -EINVAL);
 	assert_int_equal(hodo_read_layouts_add(l, 3, &bad, 1), -EINVAL);
 	assert_int_equal(hodo_read_layouts_add(l, 3, &text_array, 1), -EINVAL);
-	assert_int_equal(hodo_read_layouts_add(l, 3, many, 17), -EINVAL);
+	assert_int_equal(hodo_read_layouts_add(l, 3, many, sizeof(many)), -EINVAL);
 	assert_int_equal(hodo_read_layouts_add(l, 3, many, 16), 0);
 	assert_int_equal(hodo_read_layouts_add(l, 3, many, 16), 0); /* the same again */
 	hodo_read_layouts_free(l);
