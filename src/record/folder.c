@@ -311,6 +311,7 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 	if (err)
 		hodo_session_write_failed(s, p->dir, r->stream.name, err);
 	hodo_parts_wrote(s, r->stream.bytes - bytes, 0, err);
+	hodo_session_take_reserve(s);
 }
 
 /* ----------------------------------------------------------------------- parts */

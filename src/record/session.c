@@ -29,6 +29,8 @@
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS)
 #define RESERVE_BYTES (1u << 20)
+#define RESERVE_MIN_BYTES (16u << 10)
+#define RESERVE_STEPS 16
 #define PART_AGE_MIN_NS (200ull * MS) /* chores are done four times as often */
 
 int64_t hodo_session_now_ns(void)
@@ -128,10 +130,20 @@ void hodo_session_write_failed(struct hodo_session *s, const char *dir, const ch
 			    " counted", s->config.out_path, dir[0] ? dir : ".", file, strerror(-err));
 }
 
+/* As much as is to be had: on a full disk most of what was given back a moment ago. */
 static void take_reserve(struct hodo_session *s, uint64_t size)
 {
-	if (s->reserve_fd >= 0 && size > s->reserve_size && posix_fallocate(s->reserve_fd, 0, (off_t)size) == 0)
-		s->reserve_size = size;
+	for (uint64_t n = size; s->reserve_fd >= 0 && n > s->reserve_size; n -= n / RESERVE_STEPS + 1) {
+		if (posix_fallocate(s->reserve_fd, 0, (off_t)n) == 0)
+			s->reserve_size = n;
+		else if (n <= RESERVE_MIN_BYTES || ftruncate(s->reserve_fd, (off_t)s->reserve_size) < 0)
+			break;
+	}
+}
+
+void hodo_session_take_reserve(struct hodo_session *s)
+{
+	take_reserve(s, RESERVE_BYTES);
 }
 
 static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)

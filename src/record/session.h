@@ -75,6 +75,9 @@ int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct 
 /* Gives back the room that was kept, if err says that the disk is full. Whether there was any. */
 bool hodo_session_release_reserve(struct hodo_session *s, int err);
 
+/* Takes it again, before a packet does. */
+void hodo_session_take_reserve(struct hodo_session *s);
+
 /* Closes stream files of all processes, when descriptors have run out. */
 void hodo_session_close_files(struct hodo_session *s);
 

@@ -188,7 +188,7 @@ def run_hodo(hodo, *args):
 def read_hodo(hodo, path, folders, parted=False):
     """As read_bt2(); checks that the order over all folders is that of time."""
     whole = run_hodo(hodo, "print", "-q", "--json", path).decode("utf-8").splitlines()
-    last, parts = None, []
+    last, parts, info = None, [], []
     streams, lost, joined = {}, {}, {}
     for line in whole:
         event = json.loads(line)
@@ -204,12 +204,16 @@ def read_hodo(hodo, path, folders, parted=False):
         for line in lines:
             event = json.loads(line)
             streams.setdefault((str(event["pid"]) if parted else folder, event["cpu"]), []).append(event)
-        for process in json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"]:
-            for stream in process["streams"]:
-                key = str(process["pid"]) if parted else folder, stream["name"]
-                count = sum(stream["lost"].values())
-                if count:
-                    lost[key] = lost.get(key, 0) + count
+        if not parted:
+            info.append((folder, json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"][0]))
+    if parted:
+        whole_info = json.loads(run_hodo(hodo, "info", "-q", "--json", path))
+        info = [(str(process["pid"]), process) for process in whole_info["processes"]]
+    for owner, process in info:
+        for stream in process["streams"]:
+            count = sum(stream["lost"].values())
+            if count:
+                lost[owner, stream["name"]] = lost.get((owner, stream["name"]), 0) + count
     if sorted(whole) != sorted(parts):
         raise Mismatch("hodo print of the whole and of its folders differ")
     if parted and joined != streams:
