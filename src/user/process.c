@@ -163,7 +163,7 @@ static bool is_attached(void)
 	/* libc sets it up in its own constructor, which comes after ours when a program starts. */
 	if (!program_invocation_name || !program_invocation_name[0])
 		return false;
-	fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+	fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
 	n = hodo_sys3(SYS_read, fd, text, sizeof(text));
