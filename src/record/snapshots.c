@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conditions.h"
 #include "ending.h"
 #include "memory.h"
 #include "out_dir.h"
@@ -151,10 +152,19 @@ static void stop_process(struct hodo_process *p)
 	hodo_process_finish(p, true);
 }
 
+/* What triggers of this recording can want; memory that is damaged may say more. */
+static uint32_t triggers_want(const struct hodo_session *s)
+{
+	const struct hodo_conditions *c = s->config.conditions;
+
+	return !c ? 0 : (hodo_conditions_have(c, HODO_CONDITION_STOP) ? HODO_WANTS_STOP : 0) |
+			(hodo_conditions_have(c, HODO_CONDITION_EXIT) ? HODO_WANTS_EXIT : 0);
+}
+
 /* What its triggers want. */
 static uint32_t look_at(struct hodo_process *p)
 {
-	uint32_t wants = hodo_shm_load32(&shm_of(p)->wants) & (HODO_WANTS_EXIT | HODO_WANTS_STOP);
+	uint32_t wants = hodo_shm_load32(&shm_of(p)->wants) & triggers_want(p->session);
 
 	take_wanted(p);
 	if (wants & HODO_WANTS_EXIT)
