@@ -375,7 +375,7 @@ static void adapt(struct hodo_session *s, int used, int64_t now)
 										    INTERVAL_IDLE_NS;
 	/* A flight recorder's rings are looked at for what processes ask for. */
 	if (s->config.mode == HODO_MODE_OVERWRITE)
-		cap = HODO_SNAPSHOTS_LOOK_NS;
+		cap = 10 * took > HODO_SNAPSHOTS_LOOK_NS ? 10 * took : HODO_SNAPSHOTS_LOOK_NS;
 	t = used > 0 ? t * 2 / used : t * 2;
 	if (used == 0 && t < 10 * took) /* just looking at very many processes must not become work */
 		t = 10 * took;
