@@ -206,10 +206,12 @@ static int fill_table(struct folder *f)
 
 	for (uint32_t i = 0; i < f->process->nclasses && !err; i++) {
 		const struct hodo_read_class *c = f->process->classes[i];
-		uint8_t types[HODO_FIELDS_MAX];
+		uint8_t types[HODO_WALK_FIELDS_MAX];
 		uint32_t n = 0;
 
-		for (uint32_t k = 0; k < c->nfields && n < HODO_FIELDS_MAX; k++)
+		for (uint32_t k = 0; k < c->ncontext && n < HODO_WALK_FIELDS_MAX; k++)
+			types[n++] = (uint8_t)c->context[k].type;
+		for (uint32_t k = 0; k < c->nfields && n < HODO_WALK_FIELDS_MAX; k++)
 			types[n++] = (uint8_t)c->fields[k].type;
 		err = hodo_walk_add(&f->table, (uint16_t)c->id, types, n);
 	}

@@ -25,6 +25,7 @@
 #define PACKET_BYTES_MAX 65536u
 #define PACKETS_A_RING 16u
 #define BUFFER_MAX (64ull << 20) /* larger rings do not come round while they are written */
+#define COPY_TRIES 8
 #define PATTERN_MAX (2 * HODO_NAME_MAX)
 #define PATTERNS_MAX 1024u
 
@@ -454,7 +455,7 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 	const struct hodo_layout *l = &hodo_recording.layout;
 	const uint8_t *data = hodo_recording.shm + l->data + i * l->ring_size;
 	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(i)), copy;
-	uint64_t used = l->ring_size, packets = l->ring_size / l->packet_size, seq;
+	uint64_t used = 0, packets = l->ring_size / l->packet_size, seq;
 	int error = 0;
 
 	__builtin_memset(&copy, 0, sizeof(copy));
@@ -464,22 +465,25 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 	copy.lost_too_large = hodo_load(&ring->lost_too_large);
 	copy.lost_busy = hodo_load(&ring->lost_busy);
 	copy.activation = 2;
-	/* Before the packets: what it says was committed is in them. */
-	copy.word_before = hodo_load_acquire(&ring->word);
-	/* In its first lap: only what has been begun. */
-	seq = hodo_load_acquire(&((const struct hodo_packet *)(data + (hodo_word_position(copy.word_before) &
-				  (l->ring_size - 1) & ~(uint64_t)(l->packet_size - 1))))->packet_seq_num);
-	if (seq + 1 < packets)
-		used = (seq + 1) * l->packet_size;
-	/* At full speed a ring comes round in less time than a file takes: memory is faster. */
-	if (buffer)
-		__builtin_memcpy(buffer, data, used);
-	else
-		error = write_at(fd, data, used, l->data + i * l->ring_size);
-	/* Behind them: it tells which of them may have been written over meanwhile. Without the fence the
-	 * load could be of a time before the last bytes were read. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	copy.word = hodo_load_acquire(&ring->word);
+	for (int tries = 0; tries < COPY_TRIES; tries++) {
+		/* Before the packets: what it says was committed is in them. */
+		copy.word_before = hodo_load_acquire(&ring->word);
+		/* In its first lap: only what has been begun. */
+		seq = hodo_load_acquire(&((const struct hodo_packet *)(data + (hodo_word_position(copy.word_before) &
+					  (l->ring_size - 1) & ~(uint64_t)(l->packet_size - 1))))->packet_seq_num);
+		used = seq + 1 < packets ? (seq + 1) * l->packet_size : l->ring_size;
+		/* At full speed a ring comes round in less time than a file takes: memory is faster. */
+		if (buffer)
+			__builtin_memcpy(buffer, data, used);
+		else
+			error = write_at(fd, data, used, l->data + i * l->ring_size);
+		/* Behind them: it tells which of them may have been written over meanwhile. Without the fence the
+		 * load could be of a time before the last bytes were read. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		copy.word = hodo_load_acquire(&ring->word);
+		if (error || (copy.word - copy.word_before) >> HODO_WORD_COUNT_BITS < l->ring_size / 4 * 3)
+			break; /* else we were put aside while it came round: once more */
+	}
 	if (buffer)
 		error = write_at(fd, buffer, used, l->data + i * l->ring_size);
 	return error ? error : write_at(fd, &copy, sizeof(copy), hodo_layout_ring(i));

@@ -18,7 +18,7 @@ import unittest
 
 HODO, LIFE, TARGET = os.environ["HODO"], os.environ["LIFE"], os.environ["TARGET"]
 COMPARE = os.environ["COMPARE"]
-LIMIT_S = 120  # against hanging for ever; nothing is judged by time
+LIMIT_S = 500  # against hanging for ever; nothing is judged by time
 KILLS = 100
 HEADER = struct.Struct("=I16sIQQQQQQIIQ")
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
@@ -144,7 +144,7 @@ class Killed(Case):
             done = struct.unpack("2Q", f.read(16))
         self.assertEqual(done, (20000, 20000), n)
         told = self.recover()
-        events = self.check_recovered((n, options, told.stderr), compare=n % 10 == 0)
+        events = self.check_recovered((n, options, told.stderr), compare=n % 25 == 0)
         shutil.rmtree(self.data)
         return killed, events
 

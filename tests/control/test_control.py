@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""<hodo/control.h>: what control.c does in each scene, against what its recordings hold."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HODO, CONTROL, COMPARE = os.environ["HODO"], os.environ["CONTROL"], os.environ["COMPARE"]
+LIMIT_S = 120
+EVENTS = 20000
+ROUND = EVENTS + EVENTS // 100
+
+
+class Control(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="hodo-control-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.out = os.path.join(self.dir, "trace")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("HODO_")}
+
+    def scene(self, name, *prefix):
+        done = subprocess.run([*prefix, CONTROL, name, self.dir], capture_output=True, text=True, timeout=LIMIT_S,
+                              env=self.env, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual([line for line in done.stderr.splitlines() if "events were lost" not in line], [])
+        return {said["at"]: said for said in map(json.loads, done.stdout.splitlines())}
+
+    def files(self, end="flight"):
+        return sorted(glob.glob(f"{glob.escape(self.dir)}/*.{end}"))
+
+    def recover(self, *paths, compare=False):
+        done = subprocess.run([HODO, "recover", "-q", "-o", self.out, *paths], capture_output=True, text=True,
+                              timeout=LIMIT_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        command = [sys.executable, COMPARE, HODO, self.out] if compare else [
+            "babeltrace2", self.out, "--component", "sink.utils.dummy"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return self.stat()
+
+    def stat(self):
+        done = subprocess.run([HODO, "stat", "--json", self.out], capture_output=True, text=True, timeout=LIMIT_S,
+                              check=True)
+        return json.loads(done.stdout)
+
+    def count(self, stat, name):
+        return sum(e["count"] for e in stat["events"] if e["name"] == name)
+
+    def test_errors(self):
+        self.scene("errors")
+
+    def test_exact(self):
+        said = self.scene("exact")["end"]
+        stat = self.recover(*self.files())
+        self.assertEqual((stat["recorded"], stat["overwritten"]), (said["events"], 0))
+        self.assertEqual(self.count(stat, "control:tick"), 5 * EVENTS)
+        self.assertEqual(self.count(stat, "control:hundred"), 5 * EVENTS // 100)
+        self.assertEqual((said["flight"], said["recorder"], said["known"], said["threads"]), (1, 0, 2, 5))
+
+    def test_patterns(self):
+        said = self.scene("patterns")["end"]
+        stat = self.recover(*self.files(), compare=True)
+        self.assertEqual(stat["recorded"] + stat["overwritten"], said["events"])
+        self.assertEqual(said["events"], ROUND + EVENTS // 100)
+
+    def test_snapshots(self):
+        said = self.scene("snapshots")["end"]
+        self.assertEqual(said["snapshots"], 20)
+        self.assertEqual(len(self.files("snapshot")), 20)
+        before = full = 0
+        for number in range(1, 21):
+            name, = glob.glob(f"{glob.escape(self.dir)}/*.{number}.snapshot")
+            stat = self.recover(name, compare=number == 1)
+            total = stat["recorded"] + stat["overwritten"]
+            if number == 1:
+                self.assertEqual(total, ROUND)
+                # Rings that were not used take no room.
+                self.assertLess(os.stat(name).st_blocks * 512, 2 << 20)
+            self.assertGreaterEqual(total, before)
+            full += stat["recorded"] > 0
+            before = total
+            with open(glob.glob(f"{glob.escape(self.out)}/*/metadata")[0], encoding="ascii") as f:
+                text = f.read()
+            self.assertIn("first" if number == 1 else "x" * 79 if number % 2 else f"number={number}", text)
+            self.assertNotIn("x" * 80, text)
+        self.assertGreaterEqual(full, 10)  # one that was put aside while the ring came round has nothing but the count
+        stat = self.recover(*self.files())
+        self.assertEqual(stat["recorded"] + stat["overwritten"], said["events"])
+
+    def test_fork(self):
+        said = self.scene("fork")
+        names = self.files()
+        self.assertEqual(len(names), 3, names)
+        stat = self.recover(*names)
+        self.assertEqual(stat["recorded"] + stat["overwritten"], said["end"]["events"] + said["child"]["events"])
+        self.assertEqual(said["child"]["events"], 1)
+        self.assertEqual(self.recover(*self.files("snapshot"))["recorded"], 1)
+
+    def test_again(self):
+        self.scene("again")
+        self.assertEqual(len(self.files()), 30)
+        stat = self.recover(*self.files())
+        self.assertEqual(stat["recorded"] + stat["overwritten"], 30 * ROUND)
+
+    def test_at_once(self):
+        self.scene("at_once")
+        for name in self.files():
+            self.recover(name)
+
+    def test_constructor(self):
+        self.assertEqual(self.scene("constructor")["end"]["events"], ROUND + 1)
+        stat = self.recover(*self.files(), compare=True)
+        self.assertEqual(stat["recorded"] + stat["overwritten"], ROUND + 1)
+
+    def test_with_a_recorder(self):
+        said = self.scene("recorded", HODO, "record", "-q", "-m", "64M", "-o", self.out, "--")["end"]
+        stat = self.stat()
+        self.assertEqual((stat["recorded"], stat["discarded"]), (said["events"], said["lost"]))
+        self.assertEqual(said["events"], 4 * ROUND)
+        self.assertGreater(said["recorder"], 0)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
