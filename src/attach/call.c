@@ -332,7 +332,7 @@ static bool make_stack(struct call *c)
 	step.r9 = errno_at;
 	step.eflags = 0x202;
 	hodo_attach_tracee_resumed(e, &back);
-	if (number >= 0 && number < 2048)
+	if (c->p->syscall && number >= 0 && number < 2048)
 		fill_context(&chain.put_errno, e, &step, c->busy_mask, fpstate);
 	else /* more than the operation holds, and none of the kernel's */
 		fill_context(&chain.put_errno, e, &back, e->mask, fpstate);

@@ -164,7 +164,8 @@ struct hodo_attach_places {
 	uint64_t syscall_return; /* the instructions syscall; ret */
 	uint64_t pop_rdi_return; /* pop %rdi; ret */
 	uint64_t restorer;       /* mov $15, %rax; syscall */
-	uint64_t raise, syscall, dlopen, dlerror;
+	uint64_t raise, dlopen, dlerror;
+	uint64_t syscall;        /* 0: a static program that has it not */
 	int64_t errno_offset;    /* from the thread pointer; 0: not known */
 	uint64_t attach;         /* hodo_attach_(), 0: to be loaded */
 	uint64_t attach_offset;  /* its address in the library's file */

@@ -96,7 +96,7 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	p->raise = hodo_attach_symbol(t->libc, "raise");
 	p->syscall = hodo_attach_symbol(t->libc, "syscall");
 	p->errno_offset = find_errno(t);
-	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->syscall || !p->errno_offset)
+	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->errno_offset)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 			"process %d uses a C library that is not known: start it with HODO_LISTEN=1", t->pid);
 	find_loader_data(t, p);

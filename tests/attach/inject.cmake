@@ -22,16 +22,24 @@ foreach(target attach_target attach_target_static)
   target_link_libraries(${target} PRIVATE pthread)
   set_target_properties(${target} PROPERTIES HODO_PLAIN ON)
 endforeach()
+target_compile_definitions(attach_target_static PRIVATE TARGET_STATIC)
 target_link_options(attach_target_static PRIVATE -static)
+# … and one that has libhodo in it.
+add_executable(attach_target_with target.c registers.S)
+target_compile_definitions(attach_target_with PRIVATE _GNU_SOURCE TARGET_STATIC)
+target_link_options(attach_target_with PRIVATE -static)
+target_link_libraries(attach_target_with PRIVATE -Wl,--whole-archive hodo_static -Wl,--no-whole-archive pthread)
+set_target_properties(attach_target_with PROPERTIES HODO_PLAIN ON POSITION_INDEPENDENT_CODE OFF
+  LINK_SEARCH_START_STATIC ON)
 target_link_libraries(attach_target PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(attach_target_static PROPERTIES POSITION_INDEPENDENT_CODE OFF LINK_SEARCH_START_STATIC ON)
 
 set(inject_env "INJECT=$<TARGET_FILE:attach_inject>" "TARGET=$<TARGET_FILE:attach_target>"
   "LIBRARY=$<TARGET_FILE:hodo>" "HODO=$<TARGET_FILE:hodo_cli>" "EMITTER=$<TARGET_FILE:attach_emitter>"
-  "TARGET_STATIC=$<TARGET_FILE:attach_target_static>")
+  "TARGET_STATIC=$<TARGET_FILE:attach_target_static>" "TARGET_WITH=$<TARGET_FILE:attach_target_with>")
 foreach(scene
     poll poll_timeout select epoll epoll_timeout epoll_pwait read recv_timeout semop sigtimedwait futex handler altstack
-    busy registers setuid threads signals nanosleep malloc dlopen eintr debian
+    busy registers setuid threads signals nanosleep malloc dlopen eintr debian static
     refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user
     refuse_traced
     refuse_file exec_meanwhile recorded again killed many)

@@ -181,6 +181,15 @@ def refuse_seccomp(*_):
     p.end()
 
 
+def static(*_):
+    """A static program with libhodo in it: nothing is brought in, but it listens."""
+    for name in ("read", "registers", "epoll"):
+        p = target(name, program=os.environ["TARGET_WITH"])
+        must_inject(p.pid, 0)
+        must_inject(p.pid, 0)
+        p.end()
+
+
 def refuse_static(*_):
     p = target("read", program=STATIC)
     must_refuse(p.pid, "static program", "libhodo.a")

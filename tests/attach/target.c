@@ -370,6 +370,12 @@ static void mode_malloc_alone(void)
 	} while (!input_ended());
 }
 
+#ifdef TARGET_STATIC
+#define dlopen(path, flags) NULL
+#define dlsym(handle, name) NULL
+#define dlclose(handle)
+#endif
+
 static void mode_dlopen(void)
 {
 	ready();
