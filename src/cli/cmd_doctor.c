@@ -319,6 +319,57 @@ static void check_runtime_dir(struct finding *f)
 		      strerror(-err));
 }
 
+/* Room for a file as a process would take it. 0 or negative errno. */
+static int try_flight(const char *dir, uint64_t bytes)
+{
+	char path[PATH_MAX];
+	int fd, err;
+
+	if (snprintf(path, sizeof(path), "%s/.hodo-doctor-XXXXXX", dir) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkstemp(path);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	err = -posix_fallocate(fd, 0, (off_t)bytes);
+	close(fd);
+	return err;
+}
+
+/* A program says nothing where it can have no flight recorder. */
+static void check_flight(struct finding *f)
+{
+	const char *dir = getenv(HODO_FLIGHT_ENV), *size = getenv(HODO_FLIGHT_SIZE_ENV);
+	const char *events = getenv(HODO_FLIGHT_EVENTS_ENV);
+	struct hodo_pattern_list patterns = { 0 };
+	uint64_t cpu_bytes = 1 << 20, bytes;
+	char why[256], room[32];
+	int err;
+
+	if (!dir || !*dir) {
+		found(f, OK, NULL, "HODO_FLIGHT is not set");
+		return;
+	}
+	if (events && *events && hodo_pattern_add(&patterns, events, why, sizeof(why)) < 0)
+		found(f, WARN, "name events as -e does, with commas between them", "HODO_FLIGHT_EVENTS: %s", why);
+	hodo_pattern_free(&patterns);
+	if (f->hint)
+		return;
+	if (size && (hodo_parse_size(size, &cpu_bytes) < 0 || cpu_bytes < HODO_PAGE || cpu_bytes > HODO_RING_MAX)) {
+		found(f, WARN, "a size from 4K on, such as 4M", "HODO_FLIGHT_SIZE is no size: 1M is taken");
+		return;
+	}
+	bytes = HODO_SHM_RINGS + (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) + 1) * (cpu_bytes + HODO_PAGE);
+	err = try_flight(dir, bytes);
+	hodo_human_bytes(bytes, room);
+	if (!err)
+		found(f, OK, NULL, "files of %s in %s", room, dir);
+	else if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
+		found(f, WARN, "make room, or set HODO_FLIGHT_SIZE to less", "%s: no room for a file of %s", dir, room);
+	else
+		found(f, WARN, "set HODO_FLIGHT to a directory that exists and can be written", "%s: %s", dir, strerror(-err));
+}
+
 static void check_library(struct finding *f)
 {
 	char path[PATH_MAX], why[PATH_MAX + 200];
@@ -405,7 +456,7 @@ static const struct check checks[] = {
 	{ "shadow-stack", check_cet },  { "clock", check_clock },       { "memfd", check_memfd },
 	{ "pidfd", check_pidfd },       { "ptrace", check_ptrace },     { "perf-events", check_perf },
 	{ "open-files", check_files },  { "runtime-dir", check_runtime_dir }, { "libhodo", check_library },
-	{ "recording", check_join },
+	{ "flight", check_flight },     { "recording", check_join },
 };
 
 static const char *const state_name[] = { [OK] = "ok", [WARN] = "warn", [BAD] = "bad" };

@@ -32,7 +32,8 @@ static void check(const uint8_t *p, size_t len, const struct hodo_walk_table *ta
 		memcpy(&h, p + at, sizeof(h));
 		bytes = h.content_size / 8;
 		if (h.magic != HODO_CTF_MAGIC || h.packet_size != h.content_size || bytes < sizeof(h) ||
-		    bytes > len - at || h.timestamp_begin < ts || h.timestamp_end < h.timestamp_begin || h.events_discarded < discarded)
+		    bytes > len - at || h.timestamp_begin < ts || h.timestamp_end < h.timestamp_begin ||
+		    h.events_discarded < discarded)
 			abort();
 		hodo_walk(table, p + at + sizeof(h), (uint32_t)(bytes - sizeof(h)), h.timestamp_begin, h.events, &walk);
 		if (walk.events != h.events || walk.bytes != bytes - sizeof(h) || walk.ts_last > h.timestamp_end)

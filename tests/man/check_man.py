@@ -62,7 +62,7 @@ class Pages(unittest.TestCase):
     def test_each_verb_has_one(self):
         names = {p.name for p in PAGES}
         self.assertGreaterEqual(len(verbs()), 6)
-        self.assertEqual(names, {f"hodo-{v}.1" for v in verbs()} | {"hodo.1", "hodo-trace.3", "hodo-tracer.3",
+        self.assertEqual(names, {f"hodo-{v}.1" for v in verbs()} | {"hodo.1", "hodo-trace.3", "hodo-tracer.3", "hodo-control.3",
                                                                   "hodo-read.3", "hodo-filter.7"})
 
     def test_lint(self):
@@ -144,8 +144,9 @@ class Headers(unittest.TestCase):
         return named, declared
 
     def test_functions(self):
-        named, declared = self.check_functions("hodo-trace.3", "control.h")
+        named, declared = self.check_functions("hodo-control.3", "control.h")
         self.assertEqual(named, declared)
+        self.check_functions("hodo-trace.3", "control.h")
         self.check_functions("hodo-read.3", "read.h")
         named, declared = self.check_functions("hodo-tracer.3", "tracer.h roles.h")
         self.assertEqual(named, declared)
