@@ -63,7 +63,9 @@ static bool begins_otherwise(const char *name)
 			begins[(unsigned char)own[i][0]] = true;
 		made = true;
 	}
-	return !begins[(unsigned char)name[0]] || (name[0] == '_' && name[1] == 'Z' && name[2] != 'n' && name[2] != 'd');
+	if (name[0] == '_' && name[1] == 'Z')
+		return name[2] != 'n' && name[2] != 'd';
+	return !begins[(unsigned char)name[0]];
 }
 
 bool hodo_attach_name_unsafe(const char *name)
