@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <record/flight_memory.h>
@@ -26,6 +27,7 @@
 #include <record/snapshot.h>
 
 #define PROCESSES_MAX 8192u /* of one recorder */
+#define JOIN_TRIES 200      /* of 10 ms */
 
 static const char help[] =
 	"usage: hodo snapshot [options] PID\n\n"
@@ -66,6 +68,21 @@ static int add_memory(struct snapshots *s, const struct hodo_msg_answer *answer,
 	return 0;
 }
 
+/* A process that has just joined may be ahead of its recorder. */
+static int ask_for_memory(const struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid, uint32_t next,
+			  struct hodo_msg_answer *answer)
+{
+	struct timespec pause = { 0, 10000000 };
+	int fd = -EAGAIN;
+
+	for (int i = 0; fd == -EAGAIN && i < JOIN_TRIES; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		fd = hodo_memory_ask(recorder->path, pid, next, s->why, answer);
+	}
+	return fd;
+}
+
 /* Asks one recorder for a process, or for all of its (pid 0). 0, also if it has fewer; else a negative errno. */
 static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid)
 {
@@ -73,7 +90,7 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 	int err = 0;
 
 	for (uint32_t next = 0; !err && next < (pid ? 1 : PROCESSES_MAX); next++) {
-		int fd = hodo_memory_ask(recorder->path, pid, next, s->why, &answer);
+		int fd = ask_for_memory(s, recorder, pid, next, &answer);
 
 		if (fd == -ENOENT && next > 0)
 			break;

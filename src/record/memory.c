@@ -21,6 +21,7 @@
 
 #include "peer.h"
 #include "process.h"
+#include "server.h"
 #include "shm.h"
 #include "snapshot.h"
 
@@ -102,7 +103,7 @@ static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control
 	if (m->op != HODO_CONTROL_MEMORY)
 		a.result = -EINVAL;
 	else if (!p)
-		a.result = -ENOENT;
+		a.result = m->pid && hodo_server_joining(s, (pid_t)m->pid) ? -EAGAIN : -ENOENT;
 	else if (s->config.mode != HODO_MODE_OVERWRITE)
 		a.result = -EOPNOTSUPP;
 	if (p)

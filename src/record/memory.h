@@ -25,7 +25,7 @@ int hodo_memory_serve(struct hodo_session *s, int fd);
 
 /*
  * Asks the recorder whose socket is at path for the memory of a process, or of all one by one (pid 0).
- * The descriptor, open for reading only; -ENOENT: it does not record that process, or not so many;
+ * The descriptor, open for reading only; -ENOENT: it does not record that process, or not so many; -EAGAIN: not yet;
  * -EOPNOTSUPP: it keeps everything; -ECONNREFUSED: there is no recorder; or another negative errno.
  */
 int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why, struct hodo_msg_answer *answer);

@@ -541,6 +541,14 @@ void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
 	hodo_adopt_check(s, now_ns);
 }
 
+bool hodo_server_joining(const struct hodo_session *s, pid_t pid)
+{
+	for (const struct connection *c = s->server ? s->server->connections : NULL; c; c = c->next)
+		if (c->greeted && c->id.pid == pid)
+			return true;
+	return false;
+}
+
 bool hodo_server_pending(const struct hodo_session *s)
 {
 	return s->server && s->server->n > 0;

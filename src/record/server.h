@@ -19,6 +19,8 @@ int hodo_server_open(struct hodo_session *s);
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 /* Whether a process is just joining. */
 bool hodo_server_pending(const struct hodo_session *s);
+/* Whether this one is: its buffers may be on their way already. */
+bool hodo_server_joining(const struct hodo_session *s, pid_t pid);
 /* Frees dropped connections; not while epoll's answers are being gone through. */
 void hodo_server_free_gone(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);

@@ -2,8 +2,8 @@
 /*
  * snapshots.h - the flight recorder: when the buffers of recorded processes are written.
  *
- * A process, or a trigger in it, counts up hodo_shm.snapshots, and the next look (every 2 ms, or ten times as
- * long as looking at all processes takes) makes DIR/snapshot-NNNN, for all requests until then. What comes while it is made
+ * A process, or a trigger in it, counts up hodo_shm.snapshots, and the next look (every 2 ms, or ten times as long
+ * as looking at all processes takes) makes DIR/snapshot-NNNN, for all requests until then. What comes while it is made
  * makes one more. At its end a process is written as it always is, unless --on-crash and the like
  * say that it is not: then nothing of it is on disk before that is decided.
  */

@@ -200,6 +200,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = on_term };
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* of an interrupted test nothing stays */
 	sigaction(SIGTERM, &sa, NULL);
 	file = argc > 3 ? argv[3] : NULL;
 	return run(argc > 1 ? argv[1] : "", argc > 2 ? atol(argv[2]) : 0, argv);

@@ -347,6 +347,22 @@ class Command(Case):
             target.wait()
             os.unlink(mark)
 
+    def test_attached(self):
+        """A process that is recorded by -p: nothing in its environment says by whom."""
+        mark = self.path("ready")
+        target = subprocess.Popen([TARGET, "flood", "2", mark], env=dict(os.environ, HODO_LISTEN="1"))
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        wait_for(mark, lambda: os.path.exists(mark))
+        recorder = self.start("--overwrite", "-m", "256K", "-p", target.pid)
+        wait_for("the recording", lambda: self.hodo("snapshot", "-q", "-o", self.path("first"),
+                                                    target.pid).returncode == 0)
+        for pid in (target.pid, recorder.pid, target.pid):
+            self.check(self.snapshot(pid))
+        target.terminate()
+        self.assertEqual(self.finish(recorder).returncode, 0)
+        self.check(self.data)
+
     def test_output_in_the_way(self):
         process, pid = self.flight("wait", 0)
         os.mkdir(self.path("mine"))
