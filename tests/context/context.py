@@ -232,7 +232,7 @@ def check_attach(d):
         for _ in range(3):  # recordings one after another, with and without
             for context in (ALL, None, "callstack=2"):
                 options = ["--context", context] if context else []
-                done = run(hodo, "record", "-q", "-p", program.pid, "--duration", "0.3", "-o", trace, *options,
+                done = run(hodo, "record", "-q", "-p", program.pid, "--duration", "1", "-o", trace, *options,
                            env=dict(os.environ, XDG_RUNTIME_DIR=d))
                 assert program.poll() is None, program.returncode
                 assert done.returncode in (0, 128 + signal.SIGTERM), (done.returncode, done.stderr)
