@@ -122,7 +122,8 @@ static void make_config(uint32_t cpus)
 		};
 		char error[100];
 
-		if (hodo_filter_compile(filters[rnd() % 5], config.text, HODO_FILTER_MAX, &filter, error, sizeof(error)))
+		if (hodo_filter_compile(filters[rnd() % 5], config.text, HODO_FILTER_MAX, &filter, error,
+					sizeof(error)))
 			FAIL("filter: %s", error);
 		config.filter_len = (uint32_t)filter;
 	}
