@@ -13,7 +13,7 @@ CASES = [
     ("absent", "rejected: it has no such field", ["--filter", "nobody == 3"], "fixed", False),
     ("taken", "taken by bytes > 4096", ["--filter", "bytes > 4096"], "fixed", True),
     ("limited", "over its rate", ["--rate", "filter:*=1/h"], "fixed", False),
-    ("trigger", "looked at by a trigger, recorded", ["--trigger", "filter:* if shard == 3"], "fixed", True),
+    ("trigger", "looked at by a trigger, recorded", ["--trigger", "filter:* if shard == 3 -> stop"], "fixed", True),
 ]
 
 
