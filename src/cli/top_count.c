@@ -28,6 +28,7 @@ struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m)
 static void free_image(struct hodo_top_image *im)
 {
 	free(im->tally);
+	free(im->limited);
 	free(im->row);
 	free(im->place);
 	free(im);
@@ -88,6 +89,7 @@ struct hodo_top_image *hodo_top_image_of(struct hodo_top_counter *c, const struc
 static bool make_room(struct hodo_top_image *im, uint32_t ids)
 {
 	struct hodo_walk_tally *tally;
+	uint64_t *limited;
 	uint32_t *row;
 
 	if (ids <= im->ids)
@@ -98,8 +100,12 @@ static bool make_room(struct hodo_top_image *im, uint32_t ids)
 	row = realloc(im->row, ids * sizeof(*row));
 	if (row)
 		im->row = row;
-	if (!tally || !row)
+	limited = realloc(im->limited, ids * sizeof(*limited));
+	if (limited)
+		im->limited = limited;
+	if (!tally || !row || !limited)
 		return false;
+	memset(limited + im->ids, 0, (ids - im->ids) * sizeof(*limited));
 	memset(tally + im->ids, 0, (ids - im->ids) * sizeof(*tally));
 	for (uint32_t i = im->ids; i < ids; i++)
 		row[i] = HODO_TOP_NONE;
@@ -284,6 +290,25 @@ void hodo_top_add_states(struct hodo_top_image *im, const struct hodo_process *p
 	}
 }
 
+void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count)
+{
+	const uint64_t *limited = (const uint64_t *)(p->shm + HODO_SHM_LIMITED);
+	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
+
+	/* What was never written stays without memory. */
+	if (hodo_shm_load64(&((const struct hodo_shm *)p->shm)->limited) == 0)
+		return;
+	for (uint32_t id = 0; id < im->ids; id++) {
+		uint64_t now = hodo_shm_load64(&limited[id]);
+
+		if (now <= im->limited[id])
+			continue;
+		if (count && im->row[id] != HODO_TOP_NONE)
+			t->row[im->row[id]].lost.total += now - im->limited[id];
+		im->limited[id] = now;
+	}
+}
+
 static void set_lost(struct hodo_top_counter *c, const struct hodo_session_stats *stats)
 {
 	struct hodo_top_model *m = c->model;
@@ -308,6 +333,7 @@ static void refresh_image(struct hodo_top_image *im, struct hodo_process *p)
 	}
 	hodo_top_name_threads(im, p);
 	hodo_top_add_states(im, p);
+	hodo_top_add_limited(im, p, true);
 }
 
 void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s)

@@ -25,8 +25,9 @@ struct hodo_top_image {
 	uint32_t pid, vpid;
 	char comm[16];
 	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
+	uint64_t *limited;             /* by event id: over its rate, in the model or not ours */
 	uint32_t *row;                 /* by event id: the model's, HODO_TOP_NONE: not known */
-	uint32_t ids;                  /* entries of both */
+	uint32_t ids;                  /* entries of these */
 	uint32_t events;               /* of the catalogue: looked at so far */
 	struct hodo_top_place *place;           /* by ring */
 	uint32_t rings;
@@ -46,6 +47,8 @@ void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p
 /* Threads that were counted; they may have taken other names. */
 void hodo_top_name_threads(struct hodo_top_image *im, const struct hodo_process *p);
 void hodo_top_add_states(struct hodo_top_image *im, const struct hodo_process *p);
+/* Events that were over their rate since the last time; count: they are for the model. */
+void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count);
 /* Counts events of a ring. Returns how many of the len bytes they take. */
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
 			       const uint8_t *body, uint32_t len);

@@ -50,6 +50,7 @@ struct hodo_top_watch {
 	struct ring *ring;
 	uint8_t *copy; /* packet_size bytes */
 	bool begun, ended;
+	bool settled; /* ended, and all of it is in the model */
 	uint64_t missed, too_large, busy, limited, limited_before;
 	int64_t step_ns;
 };
@@ -329,10 +330,15 @@ static bool count_process(struct hodo_top_watch *w, struct hodo_top_counter *c)
 
 void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *w)
 {
+	struct hodo_top_image *im;
+
 	w->limited_before = hodo_shm_load64(&((const struct hodo_shm *)w->process.shm)->limited);
 	w->next = c->watches;
 	c->watches = w;
 	count_process(w, c);
+	im = hodo_top_image_of(c, &w->process);
+	if (im)
+		hodo_top_add_limited(im, &w->process, false);
 }
 
 int64_t hodo_top_watch_step(struct hodo_top_counter *c)
@@ -360,7 +366,7 @@ bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c
 {
 	struct hodo_top_image *im;
 
-	if (w->ended)
+	if (w->settled)
 		return false;
 	count_process(w, c);
 	im = hodo_top_image_of(c, &w->process);
@@ -374,12 +380,18 @@ bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c
 		w->too_large += above(hodo_shm_load64(&shared->lost_too_large), w->ring[i].too_large);
 		w->busy += above(hodo_shm_load64(&shared->lost_busy), w->ring[i].busy);
 	}
+	w->settled = w->ended;
 	if (!im)
 		return false;
+	hodo_top_add_limited(im, &w->process, true);
+	if (w->ended) {
+		im->process = NULL;
+		return false;
+	}
 	hodo_process_refresh_threads(&w->process);
 	hodo_top_name_threads(im, &w->process);
 	hodo_top_add_states(im, &w->process);
-	return !w->ended;
+	return true;
 }
 
 void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_session_lost *lost, uint64_t *limited)

@@ -234,6 +234,30 @@ class Json(Case):
                                          capture_output=True, check=True).stdout)
         self.assertEqual(stat["recorded"] + stat["overwritten"], 300077)
 
+    def test_rates(self):
+        _, pid = self.recorder("--overwrite", "--rate", "top:alpha=10/s")
+        self.order("a 1000")  # before: not counted
+        top = self.top("--json", "-d", "0.1", pid)
+        top.stdout.readline()
+        self.order("a 2000")
+        self.order("b 3")
+
+        def seen():
+            line = json.loads(top.stdout.readline())
+            return line if line["recorded"] + line["limited"] == 2003 else None
+        line = wait_for("all of them", seen)
+        alpha = events_of(line)["top:alpha"]
+        self.assertEqual(alpha["count"] + alpha["limited"], 2000)
+        self.assertEqual(alpha["limited"], line["limited"])
+        self.assertGreater(alpha["limited"], 0)
+        self.assertEqual(events_of(line)["top:beta"]["count"], 3)
+        self.order("a 500")
+        self.order("exit 0", answered=False)
+        last = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
+        self.assertEqual(last["recorded"] + last["limited"], 2503)
+        self.assertEqual(events_of(last)["top:alpha"]["limited"], last["limited"])
+        self.assertTrue(all(e["on"] is None for e in last["events"]))
+
     def test_does_not_watch_what_is_consumed(self):
         recorder, pid = self.recorder()
         out, err = self.top("--json", pid).communicate(timeout=LIMIT_S)
