@@ -45,6 +45,7 @@ struct recording {
 	unsigned int interrupts;
 	bool progress;    /* there is a line on the terminal */
 	int64_t progress_ns, start_ns;
+	bool counting; /* the recording has begun at start_ns */
 	int64_t idle_ns; /* since when nobody is recorded */
 };
 
@@ -237,6 +238,21 @@ static bool is_busy(struct recording *r)
 	return r->options.attach.n && now - r->idle_ns < LINGER_NS;
 }
 
+/* What is left of --duration, which begins with the recording: a process that was attached to joins a moment later. */
+static int64_t time_left(struct recording *r)
+{
+	struct hodo_session_stats stats;
+
+	if (!r->counting && r->options.attach.n) {
+		hodo_session_stats(r->session, &stats);
+		if (stats.processes == 0)
+			return INT64_MAX;
+		r->start_ns = now_ns();
+	}
+	r->counting = true;
+	return r->start_ns + r->options.duration_ns - now_ns();
+}
+
 /* Until the command has ended and nobody is recorded any more, or we are told to stop. */
 static void run_loop(struct recording *r)
 {
@@ -262,7 +278,7 @@ static void run_loop(struct recording *r)
 				ns = 10000000;
 		}
 		if (r->session && o->duration_ns) {
-			int64_t left = r->start_ns + o->duration_ns - now_ns();
+			int64_t left = time_left(r);
 
 			if (left <= 0) {
 				stop_recording(r, 0);
