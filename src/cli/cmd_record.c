@@ -398,11 +398,11 @@ static int start(struct recording *r, const char *library)
 	const struct hodo_record_options *o = &r->options;
 	int err;
 
-	r->start_ns = now_ns();
 	if (r->session && hodo_attach_record(&r->options.attach, r->session) == 0 && !o->command[0]) {
 		drop_recording(r);
 		return HODO_EXIT_FAILURE;
 	}
+	r->start_ns = now_ns(); /* --duration counts from here */
 	r->ended = !o->command[0];
 	if (r->ended)
 		return r->session ? 0 : HODO_EXIT_FAILURE;

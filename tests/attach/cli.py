@@ -16,7 +16,7 @@ import unittest
 
 HODO, TARGET, LIBRARY = os.environ["HODO"], os.environ["TARGET"], os.environ["HODO_LIBRARY"]
 COMPARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "read", "compare_bt2.py")
-LIMIT_S = 60  # against hanging for ever; nothing is judged by time
+LIMIT_S = 120  # against hanging for ever; nothing is judged by time
 
 
 def wait_for(what, condition):
