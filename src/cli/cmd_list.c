@@ -16,7 +16,7 @@ static const char help[] =
 	"DIR (hodo.data), or those of a process, and whether they are on: kind, fields,\n"
 	"first place in the source, format of marks; and tells how many functions can be\n"
 	"traced.\n\n"
-	"  --pids           the processes that can be told to record, switch and list events\n"
+	"  --pids           the processes that listen, and who records them\n"
 	"  --functions      the functions in place of the events\n"
 	"  --events         the events only, no word about functions\n"
 	"  --json           one JSON object\n"
