@@ -360,6 +360,8 @@ static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, s
 		hodo_sys3(SYS_unlinkat, AT_FDCWD, file.s, 0);
 		return (int)(long)memory->shm;
 	}
+	/* Reading ahead in what holds nothing yet would make the first touch take milliseconds. */
+	hodo_sys3(SYS_madvise, memory->shm, l->total, MADV_RANDOM);
 	hodo_sys3(SYS_madvise, memory->shm, l->total, MADV_DONTFORK);
 	hodo_sys3(SYS_madvise, memory->shm, l->total, 16 /* MADV_DONTDUMP */);
 	head = (struct hodo_shm *)memory->shm;

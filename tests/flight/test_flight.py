@@ -115,8 +115,9 @@ class Files(Case):
         alive = self.files()[0]
         os.utime(os.path.join(self.flights, alive), (1, 1))
         for i in range(5):
+            before = self.files()
             self.fly(LIFE, "ends", HODO_FLIGHT_KEEP=2)
-            newest = max(self.files(), key=lambda n: os.stat(os.path.join(self.flights, n)).st_mtime)
+            newest, = set(self.files()) - set(before)
             os.utime(os.path.join(self.flights, newest), (1000 + i, 1000 + i))
         # Two of dead processes when the last was made, and that one; the living one's stays, although it is older.
         self.assertEqual(len(self.files()), 4)
