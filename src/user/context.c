@@ -13,8 +13,8 @@
  *   gather         | beside | excluded (sections)
  *   prepare, end   |        | excluded (control lock)
  *
- * The program's stack is never read by an instruction but for the page that the stack
- * pointer is in, which is there as long as the code that runs on it: what a register or a word on
+ * The program's stack is never read by an instruction but for the page right below the stack
+ * pointer's place, which is there as long as the code that runs on it: what a register or a word on
  * the stack says may be anything, and memory above may be unmapped by another
  * thread. The kernel reads it for us, and stops where nothing is.
  */
@@ -241,6 +241,12 @@ static uint32_t read_memory(struct buffer *b, void *to, uintptr_t from, uint32_t
 	return got > 0 ? (uint32_t)got : 0;
 }
 
+/* Of the page that holds what the call to the writer pushed, right below sp: it is there. */
+static uintptr_t page_end(uintptr_t sp)
+{
+	return ((sp - 1) | (HODO_PAGE - 1)) + 1;
+}
+
 /* ------------------------------------------------------------------- callstack */
 
 struct window {
@@ -267,7 +273,7 @@ static bool read_frame(struct buffer *b, struct window *w, uintptr_t bp, uintptr
 
 static uint32_t walk(struct buffer *b, uintptr_t ip, uintptr_t sp, uintptr_t bp)
 {
-	struct window w = { sp, (sp | (HODO_PAGE - 1)) + 1, (const uint8_t *)sp, 0 };
+	struct window w = { sp, page_end(sp), (const uint8_t *)sp, 0 };
 	uintptr_t from = sp, frame[2];
 	uint32_t n = 0;
 
@@ -318,13 +324,15 @@ void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uin
 			add_piece(c, b->address, n * sizeof(b->address[0]));
 	}
 	if (flags & HODO_CONTEXT_STACK) {
-		n = b ? read_memory(b, b->stack, sp, config.stack_bytes) : 0;
+		bool here = page_end(sp) - sp >= config.stack_bytes;
+
+		n = here ? config.stack_bytes : b ? read_memory(b, b->stack, sp, config.stack_bytes) : 0;
 		at = put64(put64(put64(put32(at, 3), ip), sp), bp);
 		at = put32(at, n);
 		add_piece(c, start, (size_t)(at - start));
 		start = at;
 		if (n)
-			add_piece(c, b->stack, n);
+			add_piece(c, here ? (const void *)sp : b->stack, n);
 	}
 	if (flags & HODO_CONTEXT_COUNTERS)
 		at = hodo_counters_put(at, epoch);
