@@ -15,6 +15,8 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +32,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef HODO_HAVE_ATTACH
+#include <attach/attach.h>
+#endif
 #include <record/clock.h>
 #include <record/launch.h>
 #include <record/out_dir.h>
@@ -448,6 +453,39 @@ static void check_join(struct finding *f)
 		close(config.out_fd);
 }
 
+#ifdef HODO_HAVE_ATTACH
+/* A program that never heard of us, once: stopped, made to load the library and to listen, and let go. */
+static void check_attach(struct finding *f)
+{
+	char *command[] = { "sleep", "30", NULL };
+	char library[PATH_MAX], why[PATH_MAX + 200];
+	struct hodo_attach_done done;
+	int err = hodo_launch_library(library, sizeof(library), why, sizeof(why)), pidfd;
+	pid_t pid;
+
+	if (err < 0) {
+		found(f, BAD, "see libhodo", "not tried: there is no library");
+		return;
+	}
+	if (posix_spawnp(&pid, command[0], NULL, NULL, command, environ) != 0) {
+		found(f, WARN, "see that sleep(1) is there", "not tried: the command sleep cannot be run");
+		return;
+	}
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	err = pidfd < 0 ? -errno : hodo_attach_process(pid, pidfd, library, &done, why, sizeof(why));
+	if (err == 0)
+		found(f, OK, NULL, "a running process was made to listen; it stood for %.1f ms",
+		      (double)done.longest_ns / 1e6);
+	else
+		found(f, WARN, "programs that are started with HODO_LISTEN=1 can be recorded all the same", "%s",
+		      pidfd < 0 ? strerror(-err) : why);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (pidfd >= 0)
+		close(pidfd);
+}
+#endif
+
 /* ------------------------------------------------------------------ output */
 
 static const struct check checks[] = {
@@ -456,7 +494,11 @@ static const struct check checks[] = {
 	{ "shadow-stack", check_cet },  { "clock", check_clock },       { "memfd", check_memfd },
 	{ "pidfd", check_pidfd },       { "ptrace", check_ptrace },     { "perf-events", check_perf },
 	{ "open-files", check_files },  { "runtime-dir", check_runtime_dir }, { "libhodo", check_library },
-	{ "flight", check_flight },     { "recording", check_join },
+	{ "flight", check_flight },
+#ifdef HODO_HAVE_ATTACH
+	{ "attach", check_attach },
+#endif
+	{ "recording", check_join },
 };
 
 static const char *const state_name[] = { [OK] = "ok", [WARN] = "warn", [BAD] = "bad" };
