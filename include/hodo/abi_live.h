@@ -42,7 +42,7 @@ HODO_ASSERT_SIZE_(struct hodo_condition, 32);
 /*
  * What every event says besides its fields (functions' events do not). Stored between
  * the thread id and the fields, in the order of the bits, and declared as the
- * event's context in the trace.
+ * first of the event's fields in the trace (docs/format.md, "Context").
  */
 #define HODO_CONTEXT_COMM 1u      /* comm:str, the thread's name at that moment */
 #define HODO_CONTEXT_PID 2u       /* pid:u32 */
