@@ -118,7 +118,8 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 		err = hodo_catalog_read(&c.catalog, bytes + HODO_EVENTS_MAX, len - HODO_EVENTS_MAX);
 	err = err == -ENOMEM ? err : c.catalog.broken ? -EPROTO : err < 0 ? err : fill_classes(&c);
 	if (err && err != -ENOMEM) {
-		hodo_error("process %d sent a list of events that is damaged", (int)t->pid);
+		hodo_error("process %d sent a list of events that is damaged: its libhodo is not what it should be",
+			   (int)t->pid);
 		status = HODO_EXIT_FAILURE;
 	} else if (err) {
 		status = hodo_list_failed(a->path, err);
@@ -159,7 +160,7 @@ static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 		return HODO_EXIT_FAILURE;
 	}
 	if (fd < 0) {
-		hodo_error("process %d sent no list of events", (int)t->pid);
+		hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
 		return HODO_EXIT_FAILURE;
 	}
 	status = put_answer(a, t, fd, &answer);

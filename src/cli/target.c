@@ -34,7 +34,7 @@ int hodo_target_open(struct hodo_target *t, pid_t pid, char *why, size_t why_siz
 
 	*t = (struct hodo_target){ pid, -1, -1 };
 	if (pid == getpid()) {
-		snprintf(why, why_size, "process %d is this hodo itself", (int)pid);
+		snprintf(why, why_size, "process %d is this hodo itself: give another one", (int)pid);
 		return -EINVAL;
 	}
 	t->pidfd = hodo_peer_open(pid, why, why_size);

@@ -75,7 +75,8 @@ static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, char *why, 
 		return -EINVAL;
 	}
 	if (st->kernel) {
-		snprintf(why, why_size, "process %d is a thread of the kernel, which has no events of ours", (int)pid);
+		snprintf(why, why_size, "process %d is a thread of the kernel, which has no events of ours: give a"
+			 " program's", (int)pid);
 		return -EINVAL;
 	}
 	if (geteuid() != 0 && st->euid != geteuid()) {
@@ -102,9 +103,9 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 	if (!err)
 		err = refuse_kind(pid, &st, why, why_size);
 	else
-		snprintf(why, why_size, "there is no process %d that we can see", (int)pid);
+		snprintf(why, why_size, "there is no process %d that we can see: look the number up with ps", (int)pid);
 	if (!err && (fd < 0 || !is_alive(fd))) {
-		snprintf(why, why_size, "process %d has ended", (int)pid);
+		snprintf(why, why_size, "process %d has ended: give one that runs", (int)pid);
 		err = -ESRCH;
 	}
 	if (!err)
@@ -287,7 +288,7 @@ int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 	if (!err)
 		err = refuse_kind(pid, &s.status, why, why_size);
 	else
-		snprintf(why, why_size, "process %d has ended", (int)pid);
+		snprintf(why, why_size, "process %d has ended: give one that runs", (int)pid);
 	if (err)
 		return err;
 	if (hodo_proc_other_root(pid)) {
@@ -301,7 +302,7 @@ int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 	if (!is_alive(pidfd)) {
 		if (fd >= 0)
 			close(fd);
-		snprintf(why, why_size, "process %d has ended", (int)pid);
+		snprintf(why, why_size, "process %d has ended: give one that runs", (int)pid);
 		return -ESRCH;
 	}
 	if (fd >= 0)
@@ -439,7 +440,8 @@ void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg
 		snprintf(why, why_size, "process %d is not being recorded, so that no event can be on: start that with"
 			 " 'hodo record -p %d'", (int)pid, (int)pid);
 	else if (err == -ENOTCONN)
-		snprintf(why, why_size, "process %d is not being recorded", (int)pid);
+		snprintf(why, why_size, "process %d is not being recorded: 'hodo record -p %d' does that", (int)pid,
+			 (int)pid);
 	else if (err == -EOPNOTSUPP)
 		snprintf(why, why_size, "process %d has another version of libhodo, which cannot do that", (int)pid);
 	else

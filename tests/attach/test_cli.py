@@ -109,7 +109,7 @@ class Record(Case):
         t("note", 1)
         done = r.stop()
         self.assertEqual(done.status, 0, done.err)
-        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see")
+        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
         self.assertEqual(self.notes(self.events()), [0])
 
     def test_none_can(self):
@@ -117,7 +117,7 @@ class Record(Case):
         t = Target(self)
         self.record(t).stop()
         done = Recorder(self, "-p", 2**31 - 1).wait()
-        self.assertLine(done, "hodo: there is no process 2147483647 that we can see")
+        self.assertLine(done, "hodo: there is no process 2147483647 that we can see: look the number up with ps")
         r = self.record(t, out="other")
         done = Recorder(self, "-p", t.pid).wait()
         self.assertEqual(done.status, 1, done.err)
@@ -159,7 +159,7 @@ class Record(Case):
     def test_with_a_command_alone_left(self):
         done = Recorder(self, "-p", 2**31 - 1, "--", sys.executable, "-c", "import sys; sys.exit(7)").wait()
         self.assertEqual(done.status, 7, done.err)
-        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see")
+        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
 
     def test_after_a_recorder_that_waits(self):
         """hodo record --duration CMD has ended its recording, and still waits for the command."""
@@ -482,7 +482,7 @@ process PID is {}
         self.assertLine(done, f"hodo: process {t.pid} is not being recorded, so that no event can be on: start that"
                         f" with 'hodo record -p {t.pid}'")
         done = self.hodo("detach", t.pid)
-        self.assertLine(done, f"hodo: process {t.pid} is not being recorded")
+        self.assertLine(done, f"hodo: process {t.pid} is not being recorded: 'hodo record -p {t.pid}' does that")
 
     def test_no_library(self):
         with subprocess.Popen(["sleep", "1000"], env=self.env) as p:

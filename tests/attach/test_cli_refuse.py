@@ -168,13 +168,13 @@ class Other(Case):
     """Other users' processes, and what is no process of a program."""
 
     def test_kinds(self):
-        self.assertLine(self.hodo("list", 2**31 - 1), "hodo: there is no process 2147483647 that we can see")
+        self.assertLine(self.hodo("list", 2**31 - 1), "hodo: there is no process 2147483647 that we can see: look the number up with ps")
         with open("/proc/2/status", encoding="ascii") as f:
             kernel = "VmSize" not in f.read()
         if kernel:
             for args in (["list", 2], ["detach", 2], ["record", "-p", 2]):
                 self.assertLine(self.hodo(*args),
-                                "hodo: process 2 is a thread of the kernel, which has no events of ours")
+                                "hodo: process 2 is a thread of the kernel, which has no events of ours: give a program's")
 
     def test_thread(self):
         t = Target(self)
@@ -186,7 +186,7 @@ class Other(Case):
         t = Target(self)
         t.process.kill()
         wait_for("the end", lambda: os.waitid(os.P_PID, t.pid, os.WEXITED | os.WNOWAIT))
-        self.assertLine(self.hodo("list", t.pid), f"hodo: process {t.pid} has ended")
+        self.assertLine(self.hodo("list", t.pid), f"hodo: process {t.pid} has ended: give one that runs")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_not_ours(self):
