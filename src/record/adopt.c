@@ -83,6 +83,13 @@ void hodo_lifeline_free(struct hodo_process *p)
 	p->lifeline = NULL;
 }
 
+void hodo_adopt_tell(struct hodo_process *p)
+{
+	if (hodo_process_has_ended(p))
+		hodo_session_report(p->session, "%s[%u]: its recording was ended, by 'hodo detach' or by itself",
+				    p->id.comm, p->id.vpid);
+}
+
 void hodo_adopt_check(struct hodo_session *s, int64_t now_ns)
 {
 	struct hodo_process *p, *next;
@@ -92,8 +99,7 @@ void hodo_adopt_check(struct hodo_session *s, int64_t now_ns)
 
 		next = p->next;
 		if (hodo_process_has_ended(p)) {
-			hodo_session_report(s, "%s[%u]: its recording was ended, by 'hodo detach' or by itself", p->id.comm,
-					    p->id.vpid);
+			hodo_adopt_tell(p);
 			hodo_process_finish(p, false);
 		} else if (l && l->ended_ns && now_ns - l->ended_ns > GONE_NS) {
 			hodo_process_finish(p, true);

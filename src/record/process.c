@@ -339,8 +339,10 @@ static void pidfd_ready(struct hodo_watch *w, uint32_t events)
 	struct hodo_process *p = (struct hodo_process *)w;
 
 	(void)events;
-	if (p->pidfd >= 0)
-		hodo_process_finish(p, false);
+	if (p->pidfd < 0)
+		return;
+	hodo_adopt_tell(p);
+	hodo_process_finish(p, false);
 }
 
 int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
