@@ -28,6 +28,8 @@ POSITIVE = {
     "enable": ["ms", "again_ms", "membarrier_us"],
     "start_preload": ["plain_us"],
     "start_recorded": ["plain_us"],
+    "attach_time": ["median_ns"],
+    "attach_pause": ["p99_ns", "median_ns", "nobody_p99_ns"],
     "snapshot_paused": ["bytes_per_s", "copy_bytes_per_s"],
     "snapshot_busy": ["bytes_per_s", "copy_bytes_per_s"],
     "bytes": ["bytes", "disk_bytes", "lttng_disk_bytes"],
