@@ -57,8 +57,8 @@ def with_hodo(bench, folder):
     try:
         target.take()
         begin = time.time_ns()
-        done = subprocess.run([bench.hodo, "record", "-q", "-p", str(target.process.pid), "--duration", "0.1", "-m", "16M",
-                               "-o", out], check=False, capture_output=True, text=True)
+        done = subprocess.run([bench.hodo, "record", "-q", "-p", str(target.process.pid), "--duration", "0.1",
+                               "-m", "16M", "-o", out], check=False, capture_output=True, text=True)
         if done.returncode:
             raise BenchError(f"hodo record -p: {done.stderr.strip()}")
         pause = target.take()

@@ -174,7 +174,8 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 	if (option >= OPT_SNAPSHOT && option < OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS)
 		return hodo_snapshot_options_set(&o->snapshots, (enum hodo_snapshot_option)(option - OPT_SNAPSHOT));
 	if (option >= OPT_TRIGGER && option < OPT_TRIGGER + HODO_TRIGGER_OPTIONS)
-		return hodo_trigger_options_set(&o->conditions, (enum hodo_trigger_option)(option - OPT_TRIGGER), value);
+		return hodo_trigger_options_set(&o->conditions, (enum hodo_trigger_option)(option - OPT_TRIGGER),
+						value);
 	if (option >= OPT_FUNCTION)
 		return hodo_function_options_set(&o->functions, (enum hodo_function_option)(option - OPT_FUNCTION),
 						 value);

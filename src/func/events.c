@@ -93,8 +93,8 @@ static void find_build_id(const struct dl_phdr_info *info, struct hodo_record_ob
 	}
 }
 
-/* Tells the recorder of an object, once; before any of its functions can be recorded. Events' context has its addresses,
- * too. */
+/* Tells the recorder of an object, once; before any of its functions can be recorded. Events' context has its
+ * addresses, too. */
 void hodo_events_object(struct hodo_func_object *o, const struct dl_phdr_info *info)
 {
 	struct hodo_record_object record = { .head = { 0, HODO_RECORD_OBJECT, 0 } };

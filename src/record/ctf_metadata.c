@@ -248,7 +248,8 @@ static void add_context(struct hodo_text *t, const struct hodo_context_fields *f
 
 		if (f->type[i] != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES)
 			hodo_text_add(t, "\t\t\t%s __%s_length;\n\t\t\t%s _%s[__%s_length];\n",
-				      type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", name, types[type].tsdl, name, name);
+				      type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", name, types[type].tsdl, name,
+				      name);
 		else
 			hodo_text_add(t, "\t\t\t%s _%s;\n", types[type].tsdl, name);
 	}

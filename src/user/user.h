@@ -271,7 +271,7 @@ struct hodo_extension {
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
-	bool (*settle)(void);     /* without the lock: no tracer runs that went before; false: some thread stays inside */
+	bool (*settle)(void);     /* without the lock: no tracer runs that went before; false: a thread stays inside */
 	int (*thread_role)(const char *role);
 };
 extern const struct hodo_extension hodo_extension HODO_HIDDEN __attribute__((weak));

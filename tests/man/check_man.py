@@ -62,8 +62,8 @@ class Pages(unittest.TestCase):
     def test_each_verb_has_one(self):
         names = {p.name for p in PAGES}
         self.assertGreaterEqual(len(verbs()), 6)
-        self.assertEqual(names, {f"hodo-{v}.1" for v in verbs()} | {"hodo.1", "hodo-trace.3", "hodo-tracer.3", "hodo-control.3",
-                                                                  "hodo-read.3", "hodo-filter.7"})
+        self.assertEqual(names, {f"hodo-{v}.1" for v in verbs()} | {
+            "hodo.1", "hodo-trace.3", "hodo-tracer.3", "hodo-control.3", "hodo-read.3", "hodo-filter.7"})
 
     def test_lint(self):
         for page in PAGES:

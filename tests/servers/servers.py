@@ -91,8 +91,8 @@ class Redis(Server):
                     "--dir", str(self.dir), "--daemonize", "no"])
 
     def load(self):
-        return [program("redis-benchmark"), "-p", str(self.port), "-t", "set,get,lpush,lpop", "-n", "4000000", "-c", "20",
-                "-q"]
+        return [program("redis-benchmark"), "-p", str(self.port), "-t", "set,get,lpush,lpop", "-n", "4000000",
+                "-c", "20", "-q"]
 
     def faults(self, text, ended):
         return re.findall(r"(?im)^.*(?:error|disconnected|refused).*$", text)
@@ -156,8 +156,8 @@ class Postgresql(Server):
         self.run([self.tool("pgbench"), *connection, "-i", "-q", "load"])
 
     def load(self):
-        return [self.tool("pgbench"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-c", "8", "-j", "2", "-T",
-                str(SECONDS), "load"]
+        return [self.tool("pgbench"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-c", "8", "-j", "2",
+                "-T", str(SECONDS), "load"]
 
     def faults(self, text, ended):
         faults = re.findall(r"(?im)^.*(?:error|fatal|aborted|terminated).*$", text)
