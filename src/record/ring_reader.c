@@ -70,6 +70,17 @@ static uint64_t load_count(const uint64_t *p)
 	return add_capped(hodo_shm_load64(p), 0);
 }
 
+/* A count as far as there is room for it in the sum, to which it is added. */
+static uint64_t take_count(const uint64_t *p, uint64_t *sum)
+{
+	uint64_t n = load_count(p);
+
+	if (n > COUNT_MAX - *sum)
+		n = COUNT_MAX - *sum;
+	*sum += n;
+	return n;
+}
+
 bool hodo_ring_locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current)
 {
 	for (int tries = 0; tries < 64; tries++) {
@@ -120,11 +131,13 @@ static void missing_before(struct hodo_ring_reader *r, uint64_t before)
 
 	if (before <= r->expect)
 		return;
+	if (gap > COUNT_MAX - r->missed)
+		gap = COUNT_MAX - r->missed;
 	if (r->skipped || r->mode == HODO_MODE_DISCARD)
-		r->lost.damaged = add_capped(r->lost.damaged, gap);
+		r->lost.damaged += gap;
 	else
-		r->lost.overwritten = add_capped(r->lost.overwritten, gap);
-	r->missed = add_capped(r->missed, gap);
+		r->lost.overwritten += gap;
+	r->missed += gap;
 	r->expect = before;
 }
 
@@ -349,12 +362,12 @@ static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 /* What was lost in all; a packet that says so is the stream's to write. */
 static void finish_lost(struct hodo_ring_reader *r)
 {
-	uint64_t discarded;
+	uint64_t discarded = r->missed;
 
-	r->lost.full = load_count(&r->ring->lost_full);
-	r->lost.too_large = load_count(&r->ring->lost_too_large);
-	r->lost.busy = load_count(&r->ring->lost_busy);
-	discarded = add_capped(add_capped(add_capped(r->lost.full, r->lost.too_large), r->lost.busy), r->missed);
+	/* By cause never more than in all, whatever the memory says. */
+	r->lost.full = take_count(&r->ring->lost_full, &discarded);
+	r->lost.too_large = take_count(&r->ring->lost_too_large, &discarded);
+	r->lost.busy = take_count(&r->ring->lost_busy, &discarded);
 	if (discarded > r->discarded)
 		r->discarded = discarded;
 }
