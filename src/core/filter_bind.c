@@ -13,14 +13,22 @@
 const char *const hodo_filter_var_names[HODO_FILTER_VARS] = { "$tid", "$pid", "$cpu", "$comm", "$duration" };
 const struct hodo_filter hodo_filter_none = { .first = HODO_TEST_REJECT };
 
-/* The number of the program's name that equals this NUL-terminated one, or -1. */
-static int find_name(const uint8_t *code, const char *name)
+/* Of a NUL-terminated name; of a longer one HODO_NAME_MAX + 1. With no end in sight it would become a call of strlen. */
+static size_t name_len(const char *name)
 {
-	size_t pos = HODO_FILTER_HEADER, len = 0;
-	int n;
+	size_t len = 0;
 
 	while (len <= HODO_NAME_MAX && name[len] != '\0')
 		len++;
+	return len;
+}
+
+/* The number of the program's name that equals this NUL-terminated one, or -1. */
+static int find_name(const uint8_t *code, const char *name)
+{
+	size_t pos = HODO_FILTER_HEADER, len = name_len(name);
+	int n;
+
 	for (n = 0; n < code[3]; n++) {
 		if (code[pos] == len && __builtin_memcmp(code + pos + 1, name, len) == 0)
 			return n;
@@ -87,7 +95,7 @@ static int field_number(const uint8_t *name, unsigned int nfields, const char *c
 	unsigned int i;
 
 	for (i = 0; i < nfields; i++)
-		if (__builtin_strlen(names[i]) == name[0] && __builtin_memcmp(names[i], name + 1, name[0]) == 0)
+		if (name_len(names[i]) == name[0] && __builtin_memcmp(names[i], name + 1, name[0]) == 0)
 			return (int)i;
 	return -1;
 }
