@@ -13,7 +13,7 @@
 const char *const hodo_filter_var_names[HODO_FILTER_VARS] = { "$tid", "$pid", "$cpu", "$comm", "$duration" };
 const struct hodo_filter hodo_filter_none = { .first = HODO_TEST_REJECT };
 
-/* Of a NUL-terminated name; of a longer one HODO_NAME_MAX + 1. With no end in sight it would become a call of strlen. */
+/* Of a NUL-terminated name; of a longer one HODO_NAME_MAX + 1. With no end in sight it would be a call of strlen. */
 static size_t name_len(const char *name)
 {
 	size_t len = 0;
