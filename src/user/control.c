@@ -62,15 +62,17 @@ HODO_PUBLIC int hodo_stop(void)
 /* ---------------------------------------------------------------- snapshots */
 
 /* In a section: the consumer sees the count, and takes the text as it is then. */
-void hodo_control_want_snapshot(const char *why)
+uint32_t hodo_control_want_snapshot(const char *why)
 {
 	struct hodo_shm *shm = hodo_shm();
 	size_t n = 0;
 
+	if (!shm) /* a handler has forked in between */
+		return 0;
 	for (; why && why[n] && n < sizeof(shm->why) - 1; n++)
 		hodo_store(&shm->why[n], why[n]);
 	hodo_store(&shm->why[n], (char)0);
-	hodo_add_seq(&shm->snapshots, 1);
+	return hodo_add_seq(&shm->snapshots, 1) + 1;
 }
 
 /* A recorder's: without locks, for signal handlers. 0: it is not a recorder that has the buffers. */
@@ -87,8 +89,7 @@ static int ask_recorder(const char *why)
 	if (hodo_recording.ring.mode != HODO_MODE_OVERWRITE) {
 		n = -EOPNOTSUPP;
 	} else if (hodo_recording.by == HODO_BY_RECORDER) {
-		hodo_control_want_snapshot(why);
-		n = (int)hodo_load(&hodo_shm()->snapshots);
+		n = (int)hodo_control_want_snapshot(why);
 	}
 	hodo_section_leave(section);
 	return n;

@@ -207,6 +207,8 @@ static void bind_filter(struct hodo_event *event)
 	const struct hodo_filter *filter;
 
 	event->filtered = false;
+	/* Never NULL, nor of an earlier recording: the word that says it is in use is in memory that others write. */
+	event->filter = &hodo_filter_none;
 	if (filter_lost)
 		event->matched = false; /* better nothing than what the filter was to keep out */
 	if (!filter_program || filter_lost)
@@ -215,14 +217,13 @@ static void bind_filter(struct hodo_event *event)
 	case NEVER:
 		/* Its sites stay off, unless hodo_enable() names it; then, too, none is recorded. */
 		event->matched = false;
-		filter = &hodo_filter_none;
 		break;
 	case ALWAYS:
 		return;
 	case BOUND:
+		event->filter = filter;
 		break;
 	}
-	event->filter = filter;
 	event->filtered = true;
 }
 
@@ -346,6 +347,17 @@ static uint32_t this_cpu(void)
 	return cpu;
 }
 
+/*
+ * The recording's memory. In the child of a handler that forks where it interrupts us, what this has returned stays
+ * readable (recording.c), and the next time it is the child's, or NULL.
+ */
+static uint8_t *memory(void)
+{
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	return hodo_load(&hodo_recording.shm);
+}
+
 struct own_vars {
 	struct hodo_filter_vars vars; /* first */
 	int64_t begin_ns; /* INT64_MIN: not known */
@@ -354,13 +366,15 @@ struct own_vars {
 static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number)
 {
 	struct own_vars *own = (struct own_vars *)vars;
+	const struct hodo_shm *shm;
 
 	switch (var) {
 	case HODO_FILTER_TID:
 		*number = hodo_gate_tid();
 		return true;
 	case HODO_FILTER_PID:
-		*number = hodo_load(&hodo_shm()->pid);
+		shm = (const struct hodo_shm *)memory();
+		*number = shm ? hodo_load(&shm->pid) : (uint32_t)hodo_sys0(SYS_getpid);
 		return true;
 	case HODO_FILTER_CPU:
 		*number = this_cpu();
@@ -417,14 +431,17 @@ void hodo_gate_act(const struct hodo_event *event, uint32_t verdict)
 {
 	uint32_t wants = (verdict & HODO_VERDICT_STOP ? HODO_WANTS_STOP : 0) |
 			 (verdict & HODO_VERDICT_EXIT ? HODO_WANTS_EXIT : 0);
+	struct hodo_shm *shm = (struct hodo_shm *)memory();
 
+	if (!shm)
+		return;
 	if (verdict & HODO_VERDICT_SNAPSHOT)
 		want_snapshot(event);
 	if (!wants)
 		return;
 	hodo_store_seq(&hodo_recording.stopped, true);
 	publish_all();
-	__atomic_fetch_or(&hodo_shm()->wants, wants, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&shm->wants, wants, __ATOMIC_SEQ_CST);
 }
 
 /* The n-th time that a trigger is met: what is to be done once the event is stored, as HODO_VERDICT_*. */
@@ -455,8 +472,8 @@ static bool is_met(const struct hodo_bound *b, const struct hodo_piece *pieces, 
 static uint32_t triggers(struct hodo_gate_event *gate, const struct hodo_piece *pieces, size_t count,
 			 struct own_vars *own)
 {
-	uint64_t *matched = (uint64_t *)(hodo_recording.shm + HODO_SHM_MATCHED);
 	uint32_t verdict = 0;
+	uint8_t *shm;
 
 	for (uint32_t i = 0; i < gate->n && !hodo_load(&hodo_recording.stopped); i++) {
 		const struct hodo_bound *b = &gate->bound[i];
@@ -467,8 +484,8 @@ static uint32_t triggers(struct hodo_gate_event *gate, const struct hodo_piece *
 		/* Before the start there is nothing to stop, or to make a snapshot of. */
 		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(&hodo_recording.gated))
 			continue;
-		if (is_met(b, pieces, count, own))
-			verdict |= act(c, hodo_add_seq(&matched[b->condition], 1) + 1);
+		if (is_met(b, pieces, count, own) && (shm = memory()))
+			verdict |= act(c, hodo_add_seq((uint64_t *)(shm + HODO_SHM_MATCHED) + b->condition, 1) + 1);
 	}
 	return verdict;
 }
@@ -504,11 +521,15 @@ static bool rates(struct hodo_event *event, struct hodo_gate_event *gate, const 
 	for (uint32_t i = 0; i < gate->n; i++) {
 		struct hodo_bound *b = &gate->bound[i];
 		const struct hodo_condition *c = &conditions[b->condition].head;
+		uint8_t *shm;
 
 		if (c->kind != HODO_CONDITION_RATE || !is_met(b, pieces, count, own) || within_rate(b, c))
 			continue;
-		hodo_add((uint64_t *)(hodo_recording.shm + HODO_SHM_LIMITED) + event->id, 1);
-		hodo_add(&hodo_shm()->limited, 1);
+		shm = memory();
+		if (shm) {
+			hodo_add((uint64_t *)(shm + HODO_SHM_LIMITED) + event->id, 1);
+			hodo_add(&((struct hodo_shm *)shm)->limited, 1);
+		}
 		return false;
 	}
 	return true;
@@ -521,13 +542,17 @@ static __attribute__((noinline)) uint32_t pass_gate(struct hodo_event *event, st
 {
 	struct own_vars own = { .vars = { .get = get_var }, .begin_ns = INT64_MIN };
 	uint32_t on, verdict;
+	uint8_t *shm;
 
 	if (gate->begins)
 		hodo_spans_begin(event, gate->span, pieces, count);
 	else if (gate->ends && !hodo_spans_end(event, gate->span, pieces, count, &own.begin_ns))
 		own.begin_ns = INT64_MIN;
 	verdict = triggers(gate, pieces, count, &own);
-	on = hodo_load_acquire(&hodo_on_words()[event->id]); /* from a start trigger on */
+	shm = memory();
+	if (!shm)
+		return 0;
+	on = hodo_load_acquire((uint32_t *)(shm + HODO_SHM_ON) + event->id); /* from a start trigger on */
 	if ((on & HODO_ON_RECORD) &&
 	    (!(on & HODO_ON_FILTER) || hodo_filter_run(event->filter, pieces, count, &own.vars)) &&
 	    rates(event, gate, pieces, count, &own))

@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <time.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -32,6 +33,7 @@
 #define JUMP 0xe9
 #define TEST 0xa9
 
+#define QUIESCE_TRIES 40000 /* of 50 us: two seconds */
 #define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
 
 #ifndef MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ
@@ -228,6 +230,7 @@ int hodo_patch_sites(void)
  */
 void hodo_patch_quiesce(void)
 {
+	struct timespec pause = { 0, 50000 };
 	struct hodo_ring *ring;
 	uint32_t owner;
 
@@ -236,6 +239,12 @@ void hodo_patch_quiesce(void)
 		return;
 	ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
 	owner = hodo_load_seq(&ring->owner);
-	while (owner && hodo_load_seq(&ring->owner) == owner && hodo_sys2(SYS_tkill, owner, 0) == 0)
-		hodo_sys0(SYS_sched_yield);
+	/* Not for ever: the word lies in memory that others write. */
+	for (int i = 0; i < QUIESCE_TRIES && owner && hodo_load_seq(&ring->owner) == owner &&
+			hodo_sys2(SYS_tkill, owner, 0) == 0; i++) {
+		if (i < 1000)
+			hodo_sys0(SYS_sched_yield);
+		else
+			hodo_sys2(SYS_nanosleep, &pause, 0);
+	}
 }

@@ -23,6 +23,10 @@
 #include "sys.h"
 #include "user.h"
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
 static bool ending; /* until its memory is gone: no other recording can begin */
 static bool stuck;  /* somebody stayed inside: it is looked at later whether that is over */
 static uint32_t recordings; /* begun so far */
@@ -97,11 +101,21 @@ bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_la
 	       texts_valid(c->text, c->patterns, c->patterns_len) && layout_of(c, layout);
 }
 
+static void clear_views(void)
+{
+	struct hodo_recording *r = &hodo_recording;
+
+	__builtin_memset(r->views, 0, sizeof(*r->views) * r->layout.rings);
+	hodo_patch_rseq_barrier();
+}
 
 int hodo_recording_possible(void)
 {
-	if (stuck && hodo_section_empty() && (!&hodo_extension || hodo_extension.settle()))
+	if (stuck && hodo_section_empty() && (!&hodo_extension || hodo_extension.settle())) {
+		/* Who stayed inside may have set one up again, which the next recording would take for its own. */
+		clear_views();
 		hodo_recording_drop();
+	}
 	return ending ? -EAGAIN : hodo_recording.on ? -EBUSY : 0;
 }
 
@@ -265,8 +279,7 @@ int hodo_recording_end(void)
 	out = everybody_out() && hodo_patch_has_rseq_barrier();
 	if (!r->shm)
 		return 0; /* this is a fork child of what was here */
-	__builtin_memset(r->views, 0, sizeof(*r->views) * r->layout.rings);
-	hodo_patch_rseq_barrier();
+	clear_views();
 	hodo_objects_rebind();
 	hodo_patch_rseq_barrier();
 	error = hodo_patch_sites();
@@ -281,8 +294,34 @@ int hodo_recording_end(void)
 	return error;
 }
 
+/*
+ * A handler may have interrupted somebody inside, forked, and will return there in the child: with pointers to words
+ * of the parent's memory, which is not here. Empty pages take their place; they go when a child is begun while
+ * nobody is inside. Rings need none: whoever writes to them has signals blocked, or starts anew.
+ */
+static void leave_something(void)
+{
+	static uint8_t *left;
+	bool empty = hodo_section_empty();
+	long at;
+
+	if (empty && left) {
+		hodo_sys2(SYS_munmap, left, HODO_SHM_THREADS);
+		left = 0;
+	}
+	if (empty || !hodo_recording.shm)
+		return;
+	at = hodo_sys6(SYS_mmap, (long)hodo_recording.shm, HODO_SHM_THREADS, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (at == (long)hodo_recording.shm)
+		left = hodo_recording.shm;
+	else if (!hodo_is_error((void *)at)) /* before Linux 4.17 the address is a hint */
+		hodo_sys2(SYS_munmap, at, HODO_SHM_THREADS);
+}
+
 void hodo_recording_forked(void)
 {
+	leave_something();
 	hodo_recording.on = false;
 	hodo_recording.shm = 0;
 	hodo_recording.by = HODO_BY_NOBODY;

@@ -343,6 +343,7 @@ static struct hodo_event *add_new(uint32_t slot, const char *name)
 	event->kind = record->kind;
 	event->nfields = record->nfields;
 	event->record = at;
+	event->filter = &hodo_filter_none;
 	__builtin_memcpy(event->types, record + 1, record->nfields);
 	hash_table[slot] = event->id;
 	return event;
@@ -521,16 +522,17 @@ static uint32_t on_value(const struct hodo_event *event)
 void hodo_registry_publish(struct hodo_event *event)
 {
 	uint32_t *on, value;
+	uint8_t *shm = hodo_load(&hodo_recording.shm); /* once: a handler may fork, and the child have none */
 
-	if (!hodo_recording.on)
+	if (!hodo_recording.on || !shm)
 		return;
-	on = &hodo_on_words()[event->id];
+	on = (uint32_t *)(shm + HODO_SHM_ON) + event->id;
 	/* Whoever stores last has made it of the last state: see gate.c. */
 	do {
 		value = on_value(event);
 		hodo_store_seq(on, value);
 	} while (value != on_value(event));
 	/* The recorder sets stopped and then clears the words: whichever is second clears this one. */
-	if (value && hodo_load_seq(&hodo_shm()->stopped))
+	if (value && hodo_load_seq(&((struct hodo_shm *)shm)->stopped))
 		hodo_store_seq(on, 0);
 }

@@ -154,7 +154,7 @@ HODO_HIDDEN void hodo_listener_forked(void);
 
 /* control.c; under the control lock */
 HODO_HIDDEN int hodo_control_set(const char *pattern, bool on);
-HODO_HIDDEN void hodo_control_want_snapshot(const char *why); /* in a section */
+HODO_HIDDEN uint32_t hodo_control_want_snapshot(const char *why); /* in a section; its number, 0: no recording */
 
 /* flight.c; under the control lock, but init (constructor) and start */
 HODO_HIDDEN void hodo_flight_init(char *const *envp);
