@@ -163,13 +163,16 @@ static int add_process(struct hodo_attach_options *a, const char *text)
 	return 0;
 }
 
-static int set_target(struct hodo_top_target *t, char **words, bool command)
+/* command: how many words stand behind a --, all of them the last; -1: there is none. */
+static int set_target(struct hodo_top_target *t, char **words, int n, int command)
 {
 	int err = 0;
 
-	if (!words[0])
+	if (n == 0)
 		return hodo_usage(VERB, "no process: its number is wanted, or -- and a command");
-	if (command) {
+	if (n > command && command >= 0)
+		return hodo_usage(VERB, "either processes or a command, not both");
+	if (command > 0) {
 		t->command = words;
 		return 0;
 	}
@@ -203,14 +206,23 @@ static int run(struct hodo_top_options *o, struct hodo_top_target *t)
 	return hodo_top_run(o, t);
 }
 
+/* Options may stand behind the processes' numbers, but not in the command. */
+static int count_command(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return argc - i - 1;
+	return -1;
+}
+
 int hodo_cmd_top(int argc, char **argv)
 {
 	struct hodo_top_options o = { .interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE };
 	struct hodo_top_target target = { .output = -1 };
-	int option, status = 0;
+	int option, status = 0, command = count_command(argc, argv);
 
 	optind = 0;
-	while (!status && (option = hodo_getopt(argc, argv, "+:e:d:n:m:h", long_options, usage_text)) != -1) {
+	while (!status && (option = hodo_getopt(argc, argv, ":e:d:n:m:h", long_options, usage_text)) != -1) {
 		if (option == 'h') {
 			hodo_pattern_free(&o.patterns);
 			return 0;
@@ -218,7 +230,7 @@ int hodo_cmd_top(int argc, char **argv)
 		status = set_option(&o, option, optarg);
 	}
 	if (!status)
-		status = set_target(&target, argv + optind, strcmp(argv[optind - 1], "--") == 0);
+		status = set_target(&target, argv + optind, argc - optind, command);
 	/* Names in the table are shown as the terminal's language has them. */
 	setlocale(LC_CTYPE, "");
 	if (!status)
