@@ -8,7 +8,7 @@
  * like take it along; all signals that can be are blocked.
  *
  *                 | listener | control.h's callers | fork
- *   listener      | one      | control lock        | control lock: never in the middle of a recording's change
+ *   listener      | one      | control lock, state | control lock: never in the middle of a recording's change
  *
  * All that comes over the socket comes from the same user or root, and is checked all
  * the same: a message of the wrong shape ends its connection.
@@ -37,10 +37,12 @@
 #define STACK_BYTES (256u << 10)
 #define TICK_NS 100000000 /* how often a recording that ended otherwise is looked for */
 
-enum { IDLE = 0, STARTING = 1, LISTENING = 2, LEAVING = 3 };
+enum { IDLE = 0, STARTING = 1, LISTENING = 2, LEAVING = 3 /* it may be asked to stay still */, CLOSING = 4 };
 
 static uint32_t state;      /* enum above */
 static uint32_t why_listen; /* 1: the program wants it, 2: it was made to */
+static uint32_t listener_pid;
+static bool was_there; /* in the parent of this fork child */
 static int start_error;
 static struct sockaddr_un address;
 static struct pollfd watched[1 + CLIENTS_MAX]; /* 0: the listening socket; then clients */
@@ -235,6 +237,24 @@ static long make_list(void)
 
 /* ------------------------------------------------------------------ requests */
 
+/* The recording is by a recorder; without a lifeline, by one that started us. */
+static bool has_recorder(void)
+{
+	return hodo_recording.on && hodo_recording.by == HODO_BY_RECORDER;
+}
+
+static void close_lifeline(void)
+{
+	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
+		if (watched[i].fd == lifeline) {
+			hodo_sys1(SYS_close, lifeline);
+			watched[i].fd = -1;
+			watched[i].revents = 0;
+		}
+	}
+	lifeline = 0;
+}
+
 /* Whose recording stands in the way, and is over for want of its recorder, is ended. */
 static int make_room(void)
 {
@@ -263,28 +283,23 @@ static void record(int fd, const char *join)
 {
 	int error = make_room();
 
-	if (!send_answer(fd, error, -1) || error)
+	if (!error)
+		close_lifeline(); /* of a recording that the program has ended */
+	if (!send_answer(fd, error, -1) && !error)
+		error = -EPIPE;
+	else if (error)
 		return;
+	if (!error)
+		error = hodo_session_converse(fd, HODO_START_ATTACH, client_pid(fd));
+	/* The program may have begun one of its own while the recorder thought about it. */
+	if (error && !has_recorder()) {
+		hodo_sys2(SYS_shutdown, fd, SHUT_RDWR);
+		if (!hodo_recording.on)
+			hodo_flight_begin(HODO_START_EXEC);
+		return;
+	}
 	hodo_session_join(join);
-	error = hodo_session_converse(fd, HODO_START_ATTACH, client_pid(fd));
-	if (error && !hodo_recording.on) {
-		hodo_session_join("");
-		hodo_flight_begin(HODO_START_EXEC);
-		return;
-	}
 	lifeline = fd;
-}
-
-static void close_lifeline(void)
-{
-	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
-		if (watched[i].fd == lifeline) {
-			hodo_sys1(SYS_close, lifeline);
-			watched[i].fd = -1;
-			watched[i].revents = 0;
-		}
-	}
-	lifeline = 0;
 }
 
 /* Also of one that has ended otherwise: the recorder is told by the connection's end. */
@@ -320,8 +335,12 @@ static void take_request(int fd, const struct hodo_msg_control *m)
 		result = m->text[0] ? hodo_control_set(m->text, m->op == HODO_CONTROL_ENABLE) : -EINVAL;
 		break;
 	case HODO_CONTROL_LEAVE:
-		if (why_listen == 2)
-			state = LEAVING;
+		if (hodo_load_seq(&why_listen) == 2) {
+			/* In this order: see begin_listening(). */
+			hodo_store_seq(&state, LEAVING);
+			if (hodo_load_seq(&why_listen) != 2)
+				hodo_store_seq(&state, LISTENING);
+		}
 		/* fall through */
 	case HODO_CONTROL_END:
 		result = end_recording();
@@ -364,12 +383,23 @@ static bool is_allowed(int fd)
 	       (peer.uid == 0 || peer.uid == (uid_t)hodo_sys0(SYS_geteuid));
 }
 
+/* No descriptor or memory may be had (RLIMIT_NOFILE): what waits for it waits on. */
+static void rest(void)
+{
+	struct timespec pause = { 0, TICK_NS };
+
+	hodo_sys2(SYS_nanosleep, &pause, 0);
+}
+
 static void accept_client(void)
 {
 	long fd = hodo_sys4(SYS_accept4, watched[0].fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (fd != -EAGAIN && fd != -EINTR && fd != -ECONNABORTED)
+			rest();
 		return;
+	}
 	for (unsigned i = 1; is_allowed((int)fd) && i <= CLIENTS_MAX; i++) {
 		if (watched[i].fd < 0) {
 			watched[i].fd = (int)fd;
@@ -384,7 +414,12 @@ static void end_locked(void)
 {
 	uint64_t mask = hodo_control_lock();
 
-	end_recording();
+	if (!hodo_recording.on || has_recorder()) {
+		end_recording();
+	} else { /* the program has ended it, and begun one of its own */
+		close_lifeline();
+		hodo_session_join("");
+	}
 	hodo_control_unlock(mask);
 }
 
@@ -399,21 +434,39 @@ static void drop_client(struct pollfd *w)
 	w->revents = 0;
 }
 
+static bool leaves(void)
+{
+	uint32_t leaving = LEAVING;
+
+	return hodo_cas_seq(&state, &leaving, CLOSING);
+}
+
 static void run(void)
 {
-	while (hodo_load_acquire(&state) != LEAVING) {
+	while (!leaves()) {
 		struct timespec timeout = { 0, TICK_NS };
-		if (hodo_sys6(SYS_ppoll, (long)watched, 1 + CLIENTS_MAX, lifeline ? (long)&timeout : 0, 0, 0, 0) < 0)
+		unsigned used = 1 + CLIENTS_MAX;
+		long n;
+
+		while (used > 1 && watched[used - 1].fd < 0) /* it refuses more than RLIMIT_NOFILE */
+			used--;
+		n = hodo_sys6(SYS_ppoll, (long)watched, used, lifeline ? (long)&timeout : 0, 0, 0, 0);
+		if (n < 0) {
+			if (n != -EINTR)
+				rest();
 			continue;
+		}
 		for (unsigned i = 1; i <= CLIENTS_MAX; i++) {
 			if (watched[i].fd >= 0 && watched[i].revents && !serve(watched[i].fd))
 				drop_client(&watched[i]);
 		}
 		if (watched[0].revents)
 			accept_client();
-		if (lifeline && !hodo_load(&hodo_recording.on)) /* by hodo_stop() */
+		if (lifeline && !has_recorder()) /* by hodo_stop() */
 			end_locked();
 	}
+	if (lifeline)
+		end_locked();
 }
 
 /* ------------------------------------------------------------------ the thread */
@@ -443,6 +496,7 @@ static void *listen_thread(void *arg)
 	long fd = hodo_sys3(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
 
 	lifeline = 0;
+	listener_pid = (uint32_t)hodo_sys0(SYS_getpid);
 	for (unsigned i = 0; i <= CLIENTS_MAX; i++)
 		watched[i] = (struct pollfd){ -1, POLLIN, 0 };
 	hodo_sys2(SYS_prctl, 15 /* PR_SET_NAME */, "hodo");
@@ -466,7 +520,7 @@ static void *listen_thread(void *arg)
 	return 0;
 }
 
-static int start_thread(void)
+int hodo_listener_thread(void *(*run)(void *))
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -480,35 +534,58 @@ static int start_thread(void)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&thread, &attr, listen_thread, 0);
+	error = pthread_create(&thread, &attr, run, 0);
 	pthread_sigmask(SIG_SETMASK, &old, 0);
 	pthread_attr_destroy(&attr);
 	return -error;
 }
 
-/* Without waiting for the thread. */
-static int begin_listening(uint32_t why)
+static int begin_thread(uint32_t why)
 {
-	uint32_t idle = IDLE;
 	int error;
 
-	if (hodo_cas_acquire(&state, &idle, STARTING)) {
-		why_listen = why;
-		start_error = 0;
-		error = start_thread();
-		if (error) {
-			hodo_store_release(&state, IDLE);
-			return error;
-		}
+	hodo_store_seq(&why_listen, why);
+	start_error = 0;
+	hodo_keeper_watch();
+	error = hodo_listener_thread(listen_thread);
+	if (error)
+		hodo_store_release(&state, IDLE);
+	return error;
+}
+
+/* Without waiting for the thread. -EAGAIN: the last one is all but gone. */
+static int begin_listening(uint32_t why)
+{
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+	for (uint32_t found = IDLE;; found = IDLE) {
+		if (hodo_cas_seq(&state, &found, STARTING))
+			return begin_thread(why);
+		/* Before the look at the state: the thread says first that it leaves, and looks then whether it may. */
+		if (why < hodo_load_seq(&why_listen))
+			hodo_store_seq(&why_listen, why);
+		found = LEAVING;
+		if (hodo_cas_seq(&state, &found, LISTENING) || found == LISTENING || found == STARTING)
+			return 0;
+		if (found == CLOSING)
+			return -EAGAIN;
 	}
-	if (why < why_listen)
-		why_listen = why;
-	return 0;
+}
+
+/* … but for the end of the last one, which is a matter of microseconds. */
+static int begin_patiently(uint32_t why)
+{
+	struct timespec pause = { 0, 1000000 };
+	int error;
+
+	for (int i = 0; (error = begin_listening(why)) == -EAGAIN && i < 100; i++)
+		hodo_sys2(SYS_nanosleep, &pause, 0);
+	return error;
 }
 
 int hodo_listener_start(uint32_t why)
 {
-	int error = begin_listening(why);
+	int error = begin_patiently(why);
 
 	if (error)
 		return error;
@@ -520,21 +597,49 @@ int hodo_listener_start(uint32_t why)
 	return start_error;
 }
 
-/* In a fork child, which has not the thread. */
+bool hodo_listener_is_there(void)
+{
+	return hodo_load_acquire(&state) != IDLE;
+}
+
+void hodo_listener_leave(void)
+{
+	uint32_t listening = LISTENING;
+	long fd;
+
+	hodo_cas_seq(&state, &listening, LEAVING);
+	if (hodo_load_seq(&state) != LEAVING)
+		return;
+	/* So that it looks. */
+	fd = hodo_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return;
+	hodo_sys3(SYS_connect, fd, &address, sizeof(address));
+	hodo_sys1(SYS_close, fd);
+}
+
+/* Also in a child that ran no fork handlers: its exit() must not remove the parent's socket. */
+void hodo_listener_lost(void)
+{
+	was_there = hodo_load(&state) != IDLE;
+	lifeline = 0;
+	address.sun_path[0] = 0;
+	state = IDLE;
+}
+
 void hodo_listener_forked(void)
 {
-	if (hodo_load(&state) == IDLE)
-		return;
-	lifeline = 0;
-	address.sun_path[0] = 0; /* the parent's */
-	state = IDLE;
-	if (why_listen == 1)
+	if (was_there && why_listen == 1)
 		hodo_listener_start(1);
+	was_there = false;
 }
 
 /* Not in a process that ends otherwise: whoever looks for the process finds a socket at which nobody listens. */
 static __attribute__((destructor(101))) void finish(void)
 {
+	/* A child that nobody has set up is not the process, nor is a vfork child that calls exit(). */
+	if (hodo_process_forked() || listener_pid != (uint32_t)hodo_sys0(SYS_getpid))
+		return;
 	if (hodo_load_acquire(&state) == LISTENING && address.sun_path[0])
 		hodo_sys3(SYS_unlinkat, AT_FDCWD, address.sun_path, 0);
 }
@@ -554,5 +659,5 @@ void hodo_attach_(int64_t answer[3])
 {
 	answer[1] = (int64_t)(uintptr_t)&state;
 	answer[2] = (int64_t)(uintptr_t)&start_error;
-	answer[0] = begin_listening(2);
+	answer[0] = begin_patiently(2);
 }

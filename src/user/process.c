@@ -95,6 +95,7 @@ static void set_up_child(void)
 	if (hodo_tls.mode == HODO_THREAD_RSEQ)
 		hodo_tls.mode = HODO_THREAD_NEW;
 	hodo_recording_forked();
+	hodo_listener_lost();
 	hodo_probe_after_fork();
 	hodo_patch_forked();
 	if (&hodo_extension)

@@ -62,8 +62,8 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hello->exe[n > 0 ? n : 0] = 0;
 }
 
-/* Waits for the recorder's answer; its length or negative errno. */
-static long answer(int fd, struct hodo_msg_config *config)
+/* Whether the recorder has answered: 0 or negative errno. */
+static long wait_answer(int fd)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	long n;
@@ -75,11 +75,29 @@ static long answer(int fd, struct hodo_msg_config *config)
 			return -ETIMEDOUT;
 		n = hodo_sys6(SYS_ppoll, (long)&wait, 1, (long)&slice, 0, 0, 0);
 		if (n > 0)
-			break;
+			return 0;
 		if (n < 0 && n != -EINTR)
 			return n;
 	}
-	return hodo_sys6(SYS_recvfrom, fd, (long)config, sizeof(*config), 0, 0, 0);
+}
+
+/*
+ * The answer's length, or negative errno. The program's fork() and dlopen() do not wait for a recorder that came to
+ * it: the lock is free meanwhile. Another recording may have begun then.
+ */
+static long answer(int fd, struct hodo_msg_config *config, enum hodo_start how)
+{
+	long n;
+
+	if (how == HODO_START_ATTACH)
+		hodo_control_release();
+	n = wait_answer(fd);
+	if (how == HODO_START_ATTACH) {
+		hodo_control_retake();
+		if (n == 0)
+			n = hodo_recording_possible();
+	}
+	return n ? n : hodo_sys6(SYS_recvfrom, fd, (long)config, sizeof(*config), 0, 0, 0);
 }
 
 /* The buffers: sealed, so that neither side can take pages from under the other. The descriptor, or negative errno. */
@@ -150,7 +168,7 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	n = hodo_sys6(SYS_sendto, fd, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0);
 	if (n < 0)
 		return (int)n;
-	n = answer(fd, &config);
+	n = answer(fd, &config, how);
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNREFUSED;
 	if (!hodo_config_valid(&config, n, &memory.layout))

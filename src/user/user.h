@@ -150,7 +150,14 @@ HODO_HIDDEN const char *hodo_environment(char *const *envp, const char *name); /
 /* listen.c */
 HODO_HIDDEN void hodo_listener_init(char *const *envp);
 HODO_HIDDEN int hodo_listener_start(uint32_t why); /* 1: the program wants it, 2: it was made to */
-HODO_HIDDEN void hodo_listener_forked(void);
+HODO_HIDDEN void hodo_listener_lost(void);   /* in a fork child: the thread stayed in the parent */
+HODO_HIDDEN void hodo_listener_forked(void); /* … after it: without the lock, in a fork handler */
+HODO_HIDDEN int hodo_listener_thread(void *(*run)(void *)); /* starts one; signals are blocked in it */
+HODO_HIDDEN bool hodo_listener_is_there(void);
+HODO_HIDDEN void hodo_listener_leave(void); /* soon */
+
+/* keeper.c: the calling thread is the first one, perhaps, and now there is one that listens. */
+HODO_HIDDEN void hodo_keeper_watch(void);
 
 /* control.c; under the control lock */
 HODO_HIDDEN int hodo_control_set(const char *pattern, bool on);

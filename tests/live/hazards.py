@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hazards.py CASE - programs that listen and do what an additional thread makes dangerous (hazards.c)."""
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+MAGIC, VERSION, CONFIG, CONTROL = 0x4F444F48, 1, 2, 4
+STATUS, RECORD, LEAVE = 1, 2, 7
+
+
+class Target:
+    def __init__(self, case, **more):
+        self.dir = tempfile.TemporaryDirectory(prefix="hodo-hazards.")
+        env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name, "HODO_LISTEN": "1", "FLIGHT": self.dir.name, **more}
+        env.pop("HODO_FLIGHT", None)
+        self.p = subprocess.Popen([os.environ["LIVE_HAZARDS"], case], env=env, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        self.path = f"{self.dir.name}/hodo/{self.p.pid}"
+        self.expect("ready")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.p.kill()
+        self.p.wait()
+        self.dir.cleanup()
+
+    def expect(self, word):
+        line = self.p.stdout.readline().split()
+        assert line and line[0] == word, f"{line}, not {word}"
+        return int(line[1])
+
+    def step(self):
+        self.p.stdin.write("\n")
+        self.p.stdin.flush()
+
+    def client(self):
+        for tries in range(500):
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                s.connect(self.path)
+                s.settimeout(30)
+                return s
+            except (FileNotFoundError, ConnectionRefusedError):
+                s.close()
+                time.sleep(0.01)
+        raise AssertionError(f"nobody listens at {self.path}")
+
+
+def ask(s, op, text=b""):
+    s.send(struct.pack("<IHHIIII1024s", MAGIC, VERSION, CONTROL, op, 0, 0, 0, text))
+
+
+def answer(s):
+    data = s.recv(4096)
+    assert len(data) == 800, data
+    result, _, by = struct.unpack_from("<iII", data, 8)
+    return result, by
+
+
+def ask_record(s):
+    ask(s, RECORD)
+    result, _ = answer(s)
+    assert result == 0, result
+    return s.recv(4096)
+
+
+def configure(s, hello, mode=0, conditions=b"", n=0):
+    """Answers as a recorder; the memfd, or None."""
+    cpus = struct.unpack_from("<I", hello, 16)[0]
+    tsc = struct.unpack_from("<I", hello, 24)[0]
+    head = struct.pack("<IHH16sIIQIIQIIIIIIII", MAGIC, VERSION, CONFIG, b"0123456789abcdef", cpus + 1, 4096, 65536,
+                       mode, 1 if tsc else 2, 1 << 50, 0, 0, 0, 0, n, len(conditions), 0, 0)
+    try:
+        s.send(head + conditions)
+        fds = socket.recv_fds(s, 4096, 1)[1]
+    except (BrokenPipeError, ConnectionResetError):
+        fds = []
+    return fds[0] if fds else None
+
+
+def record(s, *how):
+    memfd = configure(s, ask_record(s), *how)
+    assert memfd is not None
+    return memfd
+
+
+def leader_leaves():
+    with Target("leader_leaves") as t:
+        t.step()
+        assert t.p.wait(timeout=20) == 0
+        assert not os.path.exists(t.path), f"{t.path} is left behind"
+
+
+def bare_child_exits():
+    with Target("bare_child_exits") as t:
+        t.client()
+        t.step()
+        assert t.expect("child") == 7, "hodo_listen() in the child"
+        s = t.client()
+        ask(s, STATUS)
+        assert answer(s)[0] == 0
+
+
+def no_descriptors():
+    with Target("no_descriptors") as t:
+        t.client().close()
+        t.step()
+        before = t.expect("limited")
+        waiting = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(3)]
+        for s in waiting:
+            s.connect(t.path)
+        time.sleep(2)
+        for s in waiting:
+            s.close()
+        t.step()
+        cpu = t.expect("cpu_ms") - before
+        assert cpu < 700, f"{cpu} ms of processor time"
+
+
+def own_recording():
+    with Target("own_recording") as t:
+        s = t.client()
+        memfd = record(s)
+        t.step()
+        assert t.expect("stop") == 0
+        assert t.expect("start") == 0
+        time.sleep(0.3)
+        s.close()
+        time.sleep(0.5)
+        t.step()
+        assert t.expect("recorded") == 1, "its own recording was ended"
+        os.close(memfd)
+
+
+def silent_client():
+    # Had fork() waited, the process would have given up waiting for the recorder's answer first.
+    with Target("silent_client") as t:
+        for _ in range(5): # on a machine that is busy enough it gives up, too
+            s = t.client()
+            hello = ask_record(s)
+            t.step()
+            t.expect("forked")
+            memfd = configure(s, hello)
+            s.close()
+            if memfd is not None:
+                os.close(memfd)
+                return
+        raise AssertionError("fork() waits for a client that says nothing")
+
+
+def handler_forks():
+    # Triggers that are met by each event, and a rate that most are over.
+    pattern = b"hazard:*\0"
+    trigger = struct.pack("<IIQQII", 3, 1 << 31, 0, 0, len(pattern), 0) + pattern
+    rate = struct.pack("<IIQQII", 1, 0, 1 << 20, 1 << 21, len(pattern), 0) + pattern
+    with Target("handler_forks") as t:
+        s = t.client()
+        memfd = record(s, 1, trigger * 8 + rate, 9)
+        t.step()
+        good, bad = t.expect("good"), t.expect("bad")
+        assert bad == 0, f"{bad} of {good + bad} children ended badly"
+        os.close(memfd)
+
+
+def leave_and_listen(t, step_first):
+    s, other = t.client(), t.client()
+    memfd = record(s)
+    if step_first:
+        t.step()
+    ask(other, LEAVE)
+    if not step_first:
+        assert answer(other)[0] == 0
+        t.step()
+    assert t.expect("listen") == 0
+    os.close(memfd)
+    s.close()
+    other.close()
+    time.sleep(0.01)
+    again = t.client()
+    ask(again, STATUS)
+    assert answer(again)[0] == 0
+
+
+def listens_again():
+    with Target("listens_again", HODO_LISTEN="0") as t:
+        for _ in range(60):
+            leave_and_listen(t, False)
+    # What the program itself wanted stays, whenever it was said.
+    for i in range(10):
+        with Target("listens_again", HODO_LISTEN="0", BY_ITSELF="1") as t:
+            leave_and_listen(t, i % 2 == 0)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
+    print("ok")
