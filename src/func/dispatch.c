@@ -47,10 +47,18 @@ uint64_t hodo_func_now(void)
 void hodo_dispatch_count(size_t counter)
 {
 	uint32_t section = hodo_process_forked() ? 0 : hodo_section_enter();
+	uint8_t *shm = 0;
 
 	if (section)
-		hodo_add((uint64_t *)(hodo_recording.shm + counter), 1);
+		shm = hodo_load(&hodo_recording.shm); /* none in the child of a handler that has forked here */
+	if (shm)
+		hodo_add((uint64_t *)(shm + counter), 1);
 	hodo_section_leave(section);
+}
+
+bool hodo_dispatch_inside(void)
+{
+	return hodo_func_tls.thread && hodo_func_tls.thread->guard;
 }
 
 static void after_fork(long unused, long unused2, long unused3)

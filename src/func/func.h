@@ -210,6 +210,7 @@ extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tl
 
 /* dispatch.c: whether a tracer of the program's is running in this thread. */
 HODO_HIDDEN bool hodo_dispatch_in_tracer(void);
+HODO_HIDDEN bool hodo_dispatch_inside(void); /* the thread is in dispatch, or in a handler that interrupted it */
 
 /* threads.c: sets up this thread's; NULL: beyond a limit. */
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(void);

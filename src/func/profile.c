@@ -34,10 +34,13 @@ struct index {
 #define SLOTS_MAX (1u << 18)
 
 static uint32_t profile_epoch;
+/* The recording's. Also in the child of a handler that has forked in here: there something is left in their place. */
+static struct hodo_profile_entry *entries;
+static struct hodo_shm *counts;
 
 static struct hodo_profile_entry *entry_at(uint32_t i)
 {
-	return (struct hodo_profile_entry *)(hodo_recording.shm + hodo_recording.layout.profile) + i;
+	return entries + i;
 }
 
 static size_t index_bytes(uint32_t slots)
@@ -115,7 +118,7 @@ static struct index *index_of(struct hodo_func_thread *t)
 		x->tid = t->tid;
 	} else if (x->tid != t->tid) {
 		/* Another thread's: one that came before. */
-		if (hodo_load(&hodo_shm()->profile_used) < HODO_PROFILE_ENTRIES / 2)
+		if (hodo_load(&counts->profile_used) < HODO_PROFILE_ENTRIES / 2)
 			forget_all(x);
 		else
 			for (uint32_t i = 0; i <= x->mask; i++)
@@ -129,7 +132,7 @@ static struct index *index_of(struct hodo_func_thread *t)
 /* A batch for the thread; false: all are given out. */
 static bool new_batch(struct index *x)
 {
-	uint64_t first = hodo_add(&hodo_shm()->profile_used, HODO_PROFILE_BATCH);
+	uint64_t first = hodo_add(&counts->profile_used, HODO_PROFILE_BATCH);
 	struct hodo_profile_entry *head;
 
 	if (first + HODO_PROFILE_BATCH > HODO_PROFILE_ENTRIES)
@@ -159,7 +162,7 @@ static struct slot *slot_of(struct hodo_func_thread *t, uint64_t function)
 			return 0;
 		s = probe(x, function);
 	}
-	if (!x->left && (hodo_load(&hodo_shm()->profile_used) >= HODO_PROFILE_ENTRIES || !new_batch(x)))
+	if (!x->left && (hodo_load(&counts->profile_used) >= HODO_PROFILE_ENTRIES || !new_batch(x)))
 		return 0;
 	x->left--;
 	*s = (struct slot){ .function = function, .entry = x->next++ };
@@ -212,7 +215,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 		return;
 	s = slot_of(hodo_func_thread(shadow), frame->function);
 	if (!s) {
-		hodo_add(&hodo_shm()->profile_lost, 1);
+		hodo_add(&counts->profile_lost, 1);
 		return;
 	}
 	e = entry_at(s->entry);
@@ -232,6 +235,8 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 /* Entries of an earlier recording, or of the process that this one was forked from, are another's. */
 static int start(const struct hodo_functions_config *config)
 {
+	counts = hodo_shm();
+	entries = (struct hodo_profile_entry *)(hodo_recording.shm + hodo_recording.layout.profile);
 	hodo_store_release(&profile_epoch, profile_epoch + 1);
 	return 0;
 }

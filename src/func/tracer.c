@@ -537,6 +537,7 @@ const struct hodo_extension hodo_extension = {
 	.scan_end = hodo_slots_scan_end,
 	.forked = hodo_func_threads_after_fork,
 	.recording = hodo_events_recording,
+	.inside = hodo_dispatch_inside,
 	.settle = settle_recording,
 	.thread_role = hodo_thread_set_role,
 };

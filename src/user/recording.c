@@ -294,29 +294,45 @@ int hodo_recording_end(void)
 	return error;
 }
 
+struct left {
+	uint8_t *at;
+	uint64_t len;
+};
+
 /*
  * A handler may have interrupted somebody inside, forked, and will return there in the child: with pointers to words
  * of the parent's memory, which is not here. Empty pages take their place; they go when a child is begun while
  * nobody is inside. Rings need none: whoever writes to them has signals blocked, or starts anew.
  */
+static void leave_pages(struct left *left, uint8_t *at, uint64_t len)
+{
+	void *p = (void *)hodo_sys6(SYS_mmap, (long)at, (long)len, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == at)
+		*left = (struct left){ at, len };
+	else if (!hodo_is_error(p)) /* before Linux 4.17 the address is a hint */
+		hodo_sys2(SYS_munmap, p, len);
+}
+
 static void leave_something(void)
 {
-	static uint8_t *left;
-	bool empty = hodo_section_empty();
-	long at;
+	static struct left head, profile;
+	const struct hodo_recording *r = &hodo_recording;
 
-	if (empty && left) {
-		hodo_sys2(SYS_munmap, left, HODO_SHM_THREADS);
-		left = 0;
-	}
-	if (empty || !hodo_recording.shm)
+	if (hodo_section_empty() && !(&hodo_extension && hodo_extension.inside())) {
+		if (head.at)
+			hodo_sys2(SYS_munmap, head.at, head.len);
+		if (profile.at)
+			hodo_sys2(SYS_munmap, profile.at, profile.len);
+		head.at = profile.at = 0;
 		return;
-	at = hodo_sys6(SYS_mmap, (long)hodo_recording.shm, HODO_SHM_THREADS, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	if (at == (long)hodo_recording.shm)
-		left = hodo_recording.shm;
-	else if (!hodo_is_error((void *)at)) /* before Linux 4.17 the address is a hint */
-		hodo_sys2(SYS_munmap, at, HODO_SHM_THREADS);
+	}
+	if (!r->shm)
+		return;
+	leave_pages(&head, r->shm, HODO_SHM_THREADS);
+	if (r->layout.profile)
+		leave_pages(&profile, r->shm + r->layout.profile, HODO_PROFILE_ENTRIES * HODO_PROFILE_ENTRY);
 }
 
 void hodo_recording_forked(void)

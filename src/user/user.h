@@ -278,6 +278,7 @@ struct hodo_extension {
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
+	bool (*inside)(void);     /* the calling thread is in a tracer, or a handler that interrupted one */
 	bool (*settle)(void);     /* without the lock: no tracer runs that went before; false: a thread stays inside */
 	int (*thread_role)(const char *role);
 };

@@ -27,7 +27,7 @@ static void step(void)
 		exit(1);
 }
 
-static void event(uint64_t n)
+static __attribute__((noinline)) void event(uint64_t n)
 {
 	HODO_EVENT(hazard, tick, HODO_F(n, n));
 }

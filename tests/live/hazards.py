@@ -71,14 +71,14 @@ def ask_record(s):
     return s.recv(4096)
 
 
-def configure(s, hello, mode=0, conditions=b"", n=0):
+def configure(s, hello, mode=0, conditions=b"", n=0, functions=b""):
     """Answers as a recorder; the memfd, or None."""
     cpus = struct.unpack_from("<I", hello, 16)[0]
     tsc = struct.unpack_from("<I", hello, 24)[0]
     head = struct.pack("<IHH16sIIQIIQIIIIIIII", MAGIC, VERSION, CONFIG, b"0123456789abcdef", cpus + 1, 4096, 65536,
-                       mode, 1 if tsc else 2, 1 << 50, 0, 0, 0, 0, n, len(conditions), 0, 0)
+                       mode, 1 if tsc else 2, 1 << 50, 0, 0, 0, len(functions), n, len(conditions), 0, 0)
     try:
-        s.send(head + conditions)
+        s.send(head + functions + conditions)
         fds = socket.recv_fds(s, 4096, 1)[1]
     except (BrokenPipeError, ConnectionResetError):
         fds = []
@@ -188,12 +188,23 @@ def leave_and_listen(t, step_first):
     assert answer(again)[0] == 0
 
 
+def handler_forks_in_profile():
+    profile = struct.pack("<IIIIQQIIII", 48, 1 << 2, 0, 0, 0, 2000000000, 0, 0, 0, 0)
+    with Target("handler_forks") as t:
+        s = t.client()
+        memfd = record(s, 0, b"", 0, profile)
+        t.step()
+        good, bad = t.expect("good"), t.expect("bad")
+        assert bad == 0, f"{bad} of {good + bad} children ended badly"
+        os.close(memfd)
+
+
 def listens_again():
     with Target("listens_again", HODO_LISTEN="0") as t:
-        for _ in range(60):
+        for _ in range(300):
             leave_and_listen(t, False)
     # What the program itself wanted stays, whenever it was said.
-    for i in range(10):
+    for i in range(40):
         with Target("listens_again", HODO_LISTEN="0", BY_ITSELF="1") as t:
             leave_and_listen(t, i % 2 == 0)
 
