@@ -62,8 +62,8 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hello->exe[n > 0 ? n : 0] = 0;
 }
 
-/* Whether the recorder has answered: 0 or negative errno. */
-static long wait_answer(int fd)
+/* Whether the recorder has answered: 0 or negative errno. mask: of signals meanwhile; NULL: as it is. */
+static long wait_answer(int fd, const uint64_t *mask)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	long n;
@@ -73,7 +73,7 @@ static long wait_answer(int fd)
 
 		if (waited_ms >= HODO_HELLO_TIMEOUT_MS)
 			return -ETIMEDOUT;
-		n = hodo_sys6(SYS_ppoll, (long)&wait, 1, (long)&slice, 0, 0, 0);
+		n = hodo_sys6(SYS_ppoll, (long)&wait, 1, (long)&slice, (long)mask, sizeof(*mask), 0);
 		if (n > 0)
 			return 0;
 		if (n < 0 && n != -EINTR)
@@ -83,15 +83,17 @@ static long wait_answer(int fd)
 
 /*
  * The answer's length, or negative errno. The program's fork() and dlopen() do not wait for a recorder that came to
- * it: the lock is free meanwhile. Another recording may have begun then.
+ * it: the lock is free meanwhile. Nor does setuid(), for which libc asks all threads by a signal of its own. Another
+ * recording may have begun then.
  */
 static long answer(int fd, struct hodo_msg_config *config, enum hodo_start how)
 {
+	static const uint64_t all_but_libcs = ~(1ull << (32 - 1) | 1ull << (33 - 1));
 	long n;
 
 	if (how == HODO_START_ATTACH)
 		hodo_control_release();
-	n = wait_answer(fd);
+	n = wait_answer(fd, how == HODO_START_ATTACH ? &all_but_libcs : 0);
 	if (how == HODO_START_ATTACH) {
 		hodo_control_retake();
 		if (n == 0)

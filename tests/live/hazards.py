@@ -140,7 +140,7 @@ def own_recording():
 
 
 def silent_client():
-    # Had fork() waited, the process would have given up waiting for the recorder's answer first.
+    # Had fork() or setuid() waited, the process would have given up waiting for the recorder's answer first.
     with Target("silent_client") as t:
         for _ in range(5): # on a machine that is busy enough it gives up, too
             s = t.client()
@@ -152,7 +152,7 @@ def silent_client():
             if memfd is not None:
                 os.close(memfd)
                 return
-        raise AssertionError("fork() waits for a client that says nothing")
+        raise AssertionError("fork() or setuid() waits for a client that says nothing")
 
 
 def handler_forks():
