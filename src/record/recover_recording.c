@@ -276,6 +276,15 @@ static int make_folder(struct hodo_recover *r, int out, const char *name, char *
 	return -errno;
 }
 
+static int is_filled_stream(void *arg, int fd, const char *name)
+{
+	struct stat st;
+
+	(void)arg;
+	return strcmp(name, "metadata") != 0 && strcmp(name, ".metadata.new") != 0 &&
+	       fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
 /* A process's folder. below: where it stands under out_fd, "" or "part-0001/". */
 static int copy_folder(struct copying *c, int in, int out, const char *below, const char *name)
 {
@@ -312,6 +321,9 @@ static int copy_folder(struct copying *c, int in, int out, const char *below, co
 	}
 	unlinkat(out, made, AT_REMOVEDIR);
 	c->r->processes--;
+	/* One that was only begun: metadata comes before all else. */
+	if (each_entry(in, is_filled_stream, NULL) <= 0)
+		return 0;
 	c->r->failed++;
 	hodo_recover_report(c->r, "%s%s: %s", below, name, err == -ENOENT ? "it has no metadata: nothing of it can be read" :
 			    "its metadata is damaged: nothing of it can be read");

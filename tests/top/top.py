@@ -585,7 +585,8 @@ class Screen(Case):
     def test_what_was_switched_off_is_on_afterwards(self):
         target = self.listener()
         self.open(f"{HODO} top -d 0.1 {target.pid}")
-        self.wait_screen("^top:alpha ")
+        # For a moment its events are there, and not on yet: the process has just said that it is ready.
+        wait_for(self.screen, lambda: self.total("top:alpha") == (0, "on"))
         self.keys("N", "Space")
         wait_for(self.screen, lambda: self.total("top:alpha") == (0, "off"))
         self.keys("q")
