@@ -88,6 +88,9 @@ void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t 
 	uint8_t *p = view->data + (hodo_word_position(word) & view->mask);
 	uint64_t head = now << 16 | id;
 
+	/* Somebody else has written the word since the caller looked: a recorder whose memory it is, too. */
+	if (!hodo_ring_has_room(word, view->packet_size, total))
+		return;
 	__builtin_memcpy(p, &head, sizeof(head));
 	__builtin_memcpy(p + 8, &tid, sizeof(tid));
 	p += HODO_EVENT_HEADER;

@@ -135,7 +135,7 @@ static bool new_batch(struct index *x)
 	uint64_t first = hodo_add(&counts->profile_used, HODO_PROFILE_BATCH);
 	struct hodo_profile_entry *head;
 
-	if (first + HODO_PROFILE_BATCH > HODO_PROFILE_ENTRIES)
+	if (first > HODO_PROFILE_ENTRIES - HODO_PROFILE_BATCH)
 		return false;
 	head = entry_at((uint32_t)first);
 	head->calls = x->tid;

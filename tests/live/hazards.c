@@ -182,6 +182,24 @@ static int handler_forks(void)
 	_exit(0);
 }
 
+/* Runs on, whatever its recorder writes to the memory that they share. */
+static int runs_on(void)
+{
+	static char text[900];
+
+	memset(text, 'x', sizeof(text) - 1);
+	say("ready", 0);
+	step();
+	for (double until = seconds(CLOCK_MONOTONIC) + 3; seconds(CLOCK_MONOTONIC) < until;) {
+		for (uint64_t n = 0; n < 1000; n++) {
+			event(n);
+			HODO_EVENT(hazard, text, HODO_F(n, n), HODO_F(text, text));
+		}
+	}
+	say("alive", 0);
+	return 0;
+}
+
 /* It listens when that is what it asked for last, even while a client has it leave. */
 void hodo_attach_(int64_t answer[3]); /* as hodo record -p calls it */
 
@@ -211,7 +229,7 @@ int main(int argc, char **argv)
 		{ "leader_leaves", leader_leaves }, { "bare_child_exits", bare_child_exits },
 		{ "no_descriptors", no_descriptors }, { "own_recording", own_recording },
 		{ "silent_client", silent_client }, { "handler_forks", handler_forks },
-		{ "listens_again", listens_again },
+		{ "listens_again", listens_again }, { "runs_on", runs_on },
 	};
 
 	alarm(120);

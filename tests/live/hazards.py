@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """hazards.py CASE - programs that listen and do what an additional thread makes dangerous (hazards.c)."""
+import mmap
 import os
+import random
 import socket
 import struct
 import subprocess
@@ -71,12 +73,12 @@ def ask_record(s):
     return s.recv(4096)
 
 
-def configure(s, hello, mode=0, conditions=b"", n=0, functions=b""):
+def configure(s, hello, mode=0, conditions=b"", n=0, functions=b"", clock=0):
     """Answers as a recorder; the memfd, or None."""
     cpus = struct.unpack_from("<I", hello, 16)[0]
     tsc = struct.unpack_from("<I", hello, 24)[0]
     head = struct.pack("<IHH16sIIQIIQIIIIIIII", MAGIC, VERSION, CONFIG, b"0123456789abcdef", cpus + 1, 4096, 65536,
-                       mode, 1 if tsc else 2, 1 << 50, 0, 0, 0, len(functions), n, len(conditions), 0, 0)
+                       mode, clock or (1 if tsc else 2), 1 << 50, 0, 0, 0, len(functions), n, len(conditions), 0, 0)
     try:
         s.send(head + functions + conditions)
         fds = socket.recv_fds(s, 4096, 1)[1]
@@ -197,6 +199,31 @@ def handler_forks_in_profile():
         good, bad = t.expect("good"), t.expect("bad")
         assert bad == 0, f"{bad} of {good + bad} children ended badly"
         os.close(memfd)
+
+
+def hostile(clock):
+    on, rings = 4096, 4096 + (4 + 8 + 24) * 65536 + (16 << 20) # HODO_SHM_ON, HODO_SHM_RINGS
+    with Target("runs_on") as t:
+        s = t.client()
+        memfd = record(s, 1, b"", 0, b"", clock)
+        with mmap.mmap(memfd, os.fstat(memfd).st_size) as shm:
+            nrings = (len(shm) - rings) // (4096 + 65536)
+            t.step()
+            until = time.monotonic() + 2.5
+            while time.monotonic() < until:
+                for _ in range(2000):
+                    word = random.choice((80, 65536 - 1, 65536 - 40, 4096 - 40, 120, random.getrandbits(44)))
+                    at = rings + random.choice((nrings - 1, random.randrange(nrings))) * 4096
+                    struct.pack_into("<Q", shm, at, word << 20)
+                struct.pack_into("<3I", shm, on + 4, *random.choices((1, 1, 1, 2, 3, 8, 9, 11, 16, 17, 31), k=3))
+            t.expect("alive")
+            assert t.p.wait(timeout=20) == 0
+        os.close(memfd)
+
+
+def hostile_recorder():
+    for clock in 0, 2: # by sequences, if they can be had; through the lock
+        hostile(clock)
 
 
 def listens_again():
