@@ -146,7 +146,7 @@ static void *fork_at_times(void *arg)
 	long bad = 0, good = 0;
 	int status;
 
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 600; i++) {
 		int before = forks;
 
 		usleep(50 + (unsigned)(i * 7919) % 100);
