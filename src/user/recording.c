@@ -111,7 +111,8 @@ static void clear_views(void)
 
 int hodo_recording_possible(void)
 {
-	if (stuck && hodo_patch_has_rseq_barrier() && hodo_section_empty() && (!&hodo_extension || hodo_extension.settle())) {
+	if (stuck && hodo_patch_has_rseq_barrier() && hodo_section_empty() &&
+	    (!&hodo_extension || hodo_extension.settle())) {
 		/* Who stayed inside may have set one up again, which the next recording would take for its own. */
 		clear_views();
 		hodo_recording_drop();
