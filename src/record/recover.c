@@ -63,7 +63,8 @@ static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 	struct hodo_clock_sample a, b, first = { f->first.ticks, f->first.mono_ns, f->first.real_ns };
 	struct hodo_clock_map now;
 
-	if (f->clock != HODO_CLOCK_TSC || !is_this_host(f) || !hodo_clock_tsc_usable() || f->first.real_ns <= 0)
+	if (f->clock != HODO_CLOCK_TSC || !is_this_host(f) || !hodo_clock_tsc_usable() || f->first.real_ns <= 0 ||
+	    f->first.real_ns > HODO_SNAPSHOT_REAL_NS_MAX)
 		return false;
 	hodo_clock_sample(HODO_CLOCK_TSC, &a);
 	nanosleep(&wait, NULL);

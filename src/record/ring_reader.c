@@ -57,6 +57,8 @@ static uint64_t slots(const struct hodo_ring_reader *r)
 
 /* Counts of a hostile process stay below this, so that sums of them do not wrap; readers take all ones for "none". */
 #define COUNT_MAX (1ull << 56)
+/* Ten years of any clock; what comes later would not fit into readers' nanoseconds. */
+#define TICKS_MAX (1ull << 60)
 
 static uint64_t add_capped(uint64_t a, uint64_t b)
 {
@@ -145,7 +147,7 @@ static void missing_before(struct hodo_ring_reader *r, uint64_t before)
 static bool header_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
 {
 	return h->magic == HODO_CTF_MAGIC && h->packet_seq_num == seq && h->timestamp_begin >= r->ts_end &&
-	       h->events_before >= r->expect;
+	       h->timestamp_begin < TICKS_MAX && h->events_before >= r->expect;
 }
 
 static bool closed_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
@@ -153,7 +155,7 @@ static bool closed_plausible(const struct hodo_ring_reader *r, const struct hodo
 	uint64_t bytes = h->content_size / 8;
 
 	return header_plausible(r, h, seq) && h->content_size % 8 == 0 && bytes >= HEADER &&
-	       bytes <= r->packet_size && h->timestamp_begin <= h->timestamp_end &&
+	       bytes <= r->packet_size && h->timestamp_begin <= h->timestamp_end && h->timestamp_end < TICKS_MAX &&
 	       h->events <= (bytes - HEADER) / HODO_EVENT_HEADER;
 }
 

@@ -394,6 +394,9 @@ bool hodo_snapshot_this_boot(const struct hodo_flight *f)
 	return now[0] && strncmp(now, f->boot_id, sizeof(f->boot_id)) == 0;
 }
 
+#define TSC_HZ_MIN 200000000ull
+#define TSC_HZ_MAX 100000000000ull
+
 int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
 {
 	const struct hodo_moment *m = &f->last[f->latest & 1];
@@ -418,5 +421,9 @@ int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
 		hodo_clock_sample((enum hodo_clock)f->clock, &last);
 	}
 	hodo_clock_fit((enum hodo_clock)f->clock, &first, &last, map);
-	return map->freq_hz > 1000000000000ull ? -ENODATA : 0;
+	/* Damage makes clocks that would take readers' nanoseconds beyond what these can hold. */
+	if (first.real_ns > HODO_SNAPSHOT_REAL_NS_MAX ||
+	    (f->clock == HODO_CLOCK_TSC && (map->freq_hz < TSC_HZ_MIN || map->freq_hz > TSC_HZ_MAX)))
+		return -ENODATA;
+	return 0;
 }

