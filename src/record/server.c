@@ -564,6 +564,17 @@ void hodo_server_free_gone(struct hodo_session *s)
 	}
 }
 
+void hodo_server_drain(struct hodo_session *s)
+{
+	struct connection *c, *next;
+
+	for (c = s->server ? s->server->connections : NULL; c; c = next) {
+		next = c->next;
+		if (c->greeted)
+			connection_ready(&c->watch, 0);
+	}
+}
+
 void hodo_server_close(struct hodo_session *s)
 {
 	if (!s->server)

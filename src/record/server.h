@@ -24,6 +24,8 @@ bool hodo_server_joining(const struct hodo_session *s, pid_t pid);
 /* Frees dropped connections; not while epoll's answers are being gone through. */
 void hodo_server_free_gone(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
+/* Takes in whoever has handed over his buffers already: a short-lived process may have, and be gone. */
+void hodo_server_drain(struct hodo_session *s);
 /* Takes in who has connected to a listening socket: processes of this user, and root's. */
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
 /* Whether nobody listens there any more. */

@@ -311,6 +311,7 @@ static void report_unknown(struct hodo_session *s, const char *hint)
 
 void hodo_session_stop(struct hodo_session *s)
 {
+	hodo_server_drain(s);
 	hodo_server_close(s);
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_stop(p);
