@@ -37,6 +37,7 @@ struct copying {
 	uint64_t ts_begin;     /* of the earliest packet */
 	struct hodo_read_clock clock;
 	uint32_t folders, complete, mended;
+	bool clocks_differ; /* it was killed while it gave all folders the final one */
 };
 
 /* ------------------------------------------------------------------------ names */
@@ -232,6 +233,10 @@ static int copy_streams(struct folder *f)
 	f->process = hodo_read_process(reader, 0);
 	if (f->c->folders++ == 0)
 		f->c->clock = f->process->clock;
+	else if (f->process->clock.freq_hz != f->c->clock.freq_hz ||
+		 f->process->clock.offset_s != f->c->clock.offset_s ||
+		 f->process->clock.offset_ticks != f->c->clock.offset_ticks)
+		f->c->clocks_differ = true;
 	f->c->complete += f->process->complete;
 	err = fill_table(f);
 	if (!err)
@@ -423,7 +428,7 @@ static int set_clocks(const struct copying *c)
 	struct hodo_clock_map map;
 	int err = 0;
 
-	if (c->complete == c->folders && !c->mended)
+	if (c->complete == c->folders && !c->mended && !c->clocks_differ)
 		return 0; /* it ended in order */
 	if (!fit_clock(c, &map)) {
 		if (c->clock.kind == HODO_CLOCK_TSC && c->ts_begin != UINT64_MAX)
