@@ -55,7 +55,7 @@ class Hostile(Case):
                 if number:
                     fake = next(f for f in self.folders() if f.startswith("fake-"))
                     events, _ = self.babeltrace(os.path.join(self.data, fake))
-                    self.assertGreaterEqual(len(events), 50)
+                    self.assertGreaterEqual(len(events), 10)  # of random ones
 
     def test_stray_write(self):
         """One packet is lost, and counted; those around it are there."""
