@@ -19,6 +19,10 @@
  * The owner sets | 1 before it changes the original, and clears it after the slot holds hodo_x86_return:
  * else it would look stale while it is made. Readers (leave, the unwind data) take `at` with and without | 1.
  *
+ * A thread that is cancelled asynchronously, or left by a handler's longjmp, while it has | 1 leaves the place so:
+ * frames at that address go without an exit from then on. Nobody may take it by force: whoever looks
+ * for stale ones might have it still, and give it to another frame.
+ *
  * Once a slot was replaced, its function returns through here, also when tracing has been over for long.
  */
 #include <linux/futex.h>

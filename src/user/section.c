@@ -5,8 +5,8 @@
  *
  * The writers in assembly are restartable sequences: clearing the views and one
  * barrier puts them all outside. What runs in C (emit.c) counts itself in and
- * out, on its CPU, each by a restartable sequence of its own that costs two
- * nanoseconds; threads without such sequences use atomic counters.
+ * out, on its CPU, each by a restartable sequence of its own without a locked
+ * instruction; threads that have no such sequences use atomic counters.
  *
  *                | enter            | leave  | close
  *   enter        | beside           | beside | before or closed
