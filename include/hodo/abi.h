@@ -34,7 +34,7 @@ extern "C" {
 
 /* ------------------------------------------------------------------ limits */
 
-#define HODO_FIELDS_MAX 16      /* fields of one event */
+#define HODO_FIELDS_MAX 32      /* fields of one event; <hodo/trace.h> takes 16, the kernel has events of more */
 #define HODO_EVENTS_MAX 65536   /* event ids are 16 bits; id 0 is never given */
 #define HODO_NAME_MAX 255       /* bytes of provider, event or field name */
 #define HODO_STR_MAX 65535      /* bytes of one recorded text */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * emit.h - writes one event: begin, fill the payload in place, end.
+ *
+ *	struct hodo_emit e;
+ *	struct record *r = hodo_emit_begin(&e, event, sizeof(*r) + more);
+ *
+ *	if (r) {
+ *		r->field = …;
+ *		hodo_emit_end(&e, event);
+ *	}
+ *
+ * From any context: process, soft and hard interrupt, NMI. Between begin and end interrupts are
+ * off; nothing there may sleep, fault or take long. len is known before: what may grow meanwhile (a text that
+ * another CPU writes) is measured once, and no more than that is copied.
+ *
+ *                 | process | softirq | hardirq | NMI     | other CPU | consumer
+ *   writer of     | before  | before  | before  | inside  | beside    | beside
+ *   a CPU's ring  | or after|         |         |         |           |
+ *
+ * Interrupts are off, so that on one CPU only an NMI can come in between, or an event that filling in another one
+ * brings about. Both find `busy` set and write to the fallback ring, whose `busy` is a lock that all CPUs try, never wait for:
+ * who does not get it has lost its event, which is counted (lost_busy). So nesting ends at the second level.
+ *
+ * An NMI between the check of busy and its store has written its event as a whole before we go on: nothing
+ * of the writer was loaded yet. barrier() keeps the compiler from loading earlier; the CPU itself sees its own stores in order.
+ *
+ * The commit is one release store of the ring's word, as in user space: without it a reader on another CPU could see the
+ * position before the bytes.
+ */
+#ifndef HODO_KMOD_EMIT_H
+#define HODO_KMOD_EMIT_H
+
+#include <linux/irqflags.h>
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+#ifdef CONFIG_X86
+#include <asm/msr.h>
+#endif
+
+#include "compat.h"
+#include "event.h"
+#include "ring.h"
+
+/* Of one CPU, or the fallback ring's. */
+struct hodo_writer {
+	uint8_t *at;    /* where the next event goes; NULL: nothing is recorded, or there is no packet yet */
+	uint8_t *limit; /* no event ends behind it: see hodo_ring_need() */
+	uint64_t word;  /* the ring's */
+	struct hodo_ring *ring;
+	uint32_t busy;
+	uint32_t cpu; /* HODO_CPU_ANY: the fallback ring */
+	struct hodo_view view; /* packet_size 0: no recording */
+} ____cacheline_aligned;
+
+DECLARE_PER_CPU(struct hodo_writer, hodo_writers);
+
+struct hodo_emit {
+	unsigned long flags;
+	struct hodo_writer *writer;
+	uint8_t *payload;
+	uint32_t len;
+};
+
+/* writer.c */
+uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len);
+struct hodo_writer *hodo_emit_nested(void);
+/* gate.c: whether the event that was filled in is to be recorded. */
+bool hodo_gate_pass(struct hodo_gate *gate, struct hodo_event *event, const uint8_t *payload, uint32_t len);
+
+DECLARE_STATIC_KEY_FALSE(hodo_clock_monotonic);
+
+/* Ticks of the recording's clock, in any context. */
+static __always_inline uint64_t hodo_ticks(void)
+{
+#ifdef CONFIG_X86
+	if (!static_branch_unlikely(&hodo_clock_monotonic))
+		return rdtsc();
+#endif
+	return ktime_get_mono_fast_ns();
+}
+
+static __always_inline void *hodo_emit_begin(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
+{
+	struct hodo_writer *w;
+	uint8_t *p;
+
+	raw_local_irq_save(e->flags);
+	w = this_cpu_ptr(&hodo_writers);
+	if (unlikely(w->busy)) {
+		w = hodo_emit_nested();
+		if (!w)
+			goto out;
+	}
+	w->busy = 1;
+	barrier();
+	p = w->at;
+	if (unlikely(p + HODO_EVENT_HEADER + len > w->limit)) {
+		p = hodo_emit_room(w, len);
+		if (!p) {
+			smp_store_release(&w->busy, 0);
+			goto out;
+		}
+	}
+	put_unaligned(hodo_ticks() << 16 | event->id, (uint64_t *)p);
+	put_unaligned((uint32_t)current->pid, (uint32_t *)(p + 8));
+	e->writer = w;
+	e->payload = p + HODO_EVENT_HEADER;
+	e->len = len;
+	return p + HODO_EVENT_HEADER;
+out:
+	raw_local_irq_restore(e->flags);
+	return NULL;
+}
+
+static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
+{
+	struct hodo_writer *w = e->writer;
+
+	if (likely(!event->gate) || hodo_gate_pass(event->gate, event, e->payload, e->len)) {
+		w->at = e->payload + e->len;
+		w->word += ((uint64_t)(HODO_EVENT_HEADER + e->len) << HODO_WORD_COUNT_BITS) + 1;
+		smp_store_release(&w->ring->word, w->word);
+	}
+	/* Release: of the fallback ring's writers, the next one sees what this one has stored. */
+	smp_store_release(&w->busy, 0);
+	raw_local_irq_restore(e->flags);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* kmod.h - the parts of the module: each is begun in this order when it is loaded, and ended in the other when it goes. */
+#ifndef HODO_KMOD_KMOD_H
+#define HODO_KMOD_KMOD_H
+
+#include "compat.h"
+#include "event.h"
+
+#include <linux/dcache.h>
+
+/* hodo: TEXT, in the kernel's log. */
+#undef pr_fmt
+#define pr_fmt(fmt) "hodo: " fmt
+
+extern struct dentry *hodo_dir; /* /sys/kernel/debug/hodo */
+
+int hodo_writers_init(void); /* writer.c */
+void hodo_writers_exit(void);
+int hodo_control_init(void); /* control.c: makes hodo_dir and its files; events come later */
+void hodo_control_exit(void);
+int hodo_recorder_init(void); /* recorder.c: the files record and memory */
+int hodo_buffers_init(void); /* buffers.c: buffers/cpuN */
+int hodo_tracepoints_init(void); /* tracepoints.c: the kernel's own */
+void hodo_tracepoints_exit(void);
+int hodo_syscalls_init(void); /* syscalls.c */
+void hodo_syscalls_exit(void);
+int hodo_sites_init(void); /* sites.c: instrumented modules */
+void hodo_sites_exit(void);
+int hodo_functions_init(void); /* functions.c: func:entry, func:exit */
+void hodo_functions_exit(void);
+
+/* control.c: an event's folder. Under hodo_lock. */
+void hodo_control_event_added(struct hodo_event *event);
+void hodo_control_event_removed(struct hodo_event *event);
+
+/* functions.c: the recording wants functions, as its config says, or no more. Under hodo_lock. 0 or negative errno. */
+int hodo_functions_start(const struct hodo_functions_config *config);
+void hodo_functions_stop(void);
+
+/* threads.c: names of threads go to the recording's memory. Under hodo_lock. */
+int hodo_threads_start(void);
+void hodo_threads_stop(void);
+
+/* gate.c: what the recording, or the event's file in the tree, asks to be looked at. Under hodo_lock; off the event. */
+int hodo_gate_bind(struct hodo_event *event);
+void hodo_gate_free(struct hodo_event *event); /* no writer is inside */
+
+#endif

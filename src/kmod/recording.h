@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * recording.h - the one recording at a time: by whoever holds the file `record` open, or by the control
+ * tree's `enabled`.
+ */
+#ifndef HODO_KMOD_RECORDING_H
+#define HODO_KMOD_RECORDING_H
+
+#include "memory.h"
+#include "ring.h"
+
+enum hodo_recorded { HODO_RECORDED_NOT, HODO_RECORDED_BY_FILE, HODO_RECORDED_BY_TREE };
+
+/* Under hodo_lock. */
+struct hodo_recording {
+	enum hodo_recorded by;
+	uint32_t number; /* of recordings so far */
+	struct hodo_ring_config config;
+	struct hodo_memory *memory; /* of the present or the latest one; NULL: there was none */
+	bool stopped;               /* no events come any more, but it can still be read */
+
+	/* What the recorder has asked for; all NULL and 0 by the tree. */
+	struct hodo_msg_config *asked;
+	const char *patterns; /* asked->patterns NUL-terminated ones */
+	const uint8_t *filter;
+	const struct hodo_functions_config *functions; /* NULL: none; its patterns follow */
+	const uint8_t *conditions;
+};
+extern struct hodo_recording hodo_recording;
+
+/* What `enabled` starts with; the files mode, buffer_size_kb and packet_size_kb change it. Under hodo_lock. */
+struct hodo_tree_config {
+	uint32_t mode;        /* enum hodo_mode; HODO_MODE_OVERWRITE at first */
+	uint32_t packet_size; /* bytes */
+	uint64_t ring_size;   /* bytes, of each CPU */
+};
+extern struct hodo_tree_config hodo_tree_config;
+
+/* All of them under hodo_lock, and they sleep. */
+/* 0; -EBUSY: there is one; -EINVAL: sizes that cannot be; -ENOMEM. A recording that ended is forgotten. */
+int hodo_recording_start_tree(void);
+/* config: len bytes, from user space, checked here; kept (kvfree()d) unless it fails. */
+int hodo_recording_start(struct hodo_msg_config *config, size_t len);
+/* Events are off, no writer is inside, open packets are closed. The memory can still be read. */
+void hodo_recording_stop(void);
+/* Stops if need be; nobody records any more. The memory of the tree's is kept for those who read it until the next one starts, or reset. */
+void hodo_recording_end(void);
+/* Empties the buffers: the tree's recording begins anew if it runs. -EBUSY: a recorder's. */
+int hodo_recording_reset(void);
+
+/* Whether the present recording is to have the event: by its patterns, or its file in the tree. */
+bool hodo_recording_wants(const struct hodo_event *event);
+
+/* A ring of a memory moves on what may be reused; see <hodo/abi_kernel.h>. 0 or -EINVAL. */
+int hodo_ring_put_consumed(struct hodo_memory *memory, uint32_t ring, uint64_t packets);
+uint64_t hodo_ring_consumed(struct hodo_memory *memory, uint32_t ring);
+uint64_t hodo_ring_produced(struct hodo_memory *memory, uint32_t ring); /* bytes */
+/* Closes packets with events that were begun more than age ticks ago. Sleeps. */
+void hodo_rings_flush(uint64_t age);
+/* For poll(): wakes when a packet was closed. */
+extern struct wait_queue_head hodo_ring_wait;
+extern bool hodo_ring_waited; /* somebody waits, or will: set before waiting */
+
+#endif
