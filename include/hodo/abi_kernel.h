@@ -6,9 +6,9 @@
  * Below HODO_KERNEL_DIR (debugfs; root only):
  *
  *   record            a recording of one's own, as long as the file is open. Write a struct hodo_msg_config, up to
- *                     what is used, in one piece: 0 bytes less than that is an error. Then map it, for reading only: the memory of
- *                     <hodo/abi.h>, struct hodo_shm first, laid out by hodo_layout_init() with rings as struct
- *                     hodo_shm says. Closing it ends the recording.
+ *                     what is used, in one piece. Then map it, for reading only: the memory of <hodo/abi.h>, struct
+ *                     hodo_shm first, laid out by hodo_layout_init() with rings as struct hodo_shm says (the page of
+ *                     struct hodo_shm can be mapped alone, to look). Closing it ends the recording.
  *   memory            the memory of whatever recording there is, mapped likewise; -ENODATA: there is none
  *   buffers/cpuN      one ring of it: a page with struct hodo_ring, then ring_size bytes of packets
  *
@@ -37,8 +37,8 @@
 #define HODO_IOC_GET_SIZE _IOR(0xb7, 1, uint64_t)     /* of the ring */
 #define HODO_IOC_GET_PRODUCED _IOR(0xb7, 2, uint64_t)
 #define HODO_IOC_GET_CONSUMED _IOR(0xb7, 3, uint64_t)
-/* What is before it may be reused: a multiple of the packet's size, no less than before, and not behind the start of the open
- * packet; else -EINVAL, and nothing is changed. */
+/* What is before it may be reused: a multiple of the packet's size, no less than before, and not behind the start of
+ * the open packet; else -EINVAL, and nothing is changed. */
 #define HODO_IOC_PUT_CONSUMED _IOW(0xb7, 4, uint64_t)
 
 /* record */

@@ -19,11 +19,12 @@
  *   a CPU's ring  | or after|         |         |         |           |
  *
  * Interrupts are off, so that on one CPU only an NMI can come in between, or an event that filling in another one
- * brings about. Both find `busy` set and write to the fallback ring, whose `busy` is a lock that all CPUs try, never wait for:
- * who does not get it has lost its event, which is counted (lost_busy). So nesting ends at the second level.
+ * brings about. Both find `busy` set and write to the fallback ring, whose `busy` is a lock that all CPUs try, and
+ * never wait for: who does not get it has lost its event, which is counted (lost_busy). So nesting ends at the
+ * second level.
  *
  * An NMI between the check of busy and its store has written its event as a whole before we go on: nothing
- * of the writer was loaded yet. barrier() keeps the compiler from loading earlier; the CPU itself sees its own stores in order.
+ * of the writer was loaded yet. barrier() keeps the compiler from loading earlier; a CPU sees its own stores in order.
  *
  * The commit is one release store of the ring's word, as in user space: without it a reader on another CPU could see the
  * position before the bytes.
@@ -67,8 +68,8 @@ struct hodo_emit {
 /* writer.c */
 uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len);
 struct hodo_writer *hodo_emit_nested(void);
-/* gate.c: whether the event that was filled in is to be recorded. */
-bool hodo_gate_pass(struct hodo_gate *gate, struct hodo_event *event, const uint8_t *payload, uint32_t len);
+/* gate.c: commits the event that was filled in if it is to be recorded, and does what its triggers say. */
+void hodo_gate_commit(struct hodo_emit *e, struct hodo_event *event);
 
 DECLARE_STATIC_KEY_FALSE(hodo_clock_monotonic);
 
@@ -115,17 +116,23 @@ out:
 	return NULL;
 }
 
-static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
+static __always_inline void hodo_emit_commit(struct hodo_emit *e)
 {
 	struct hodo_writer *w = e->writer;
 
-	if (likely(!event->gate) || hodo_gate_pass(event->gate, event, e->payload, e->len)) {
-		w->at = e->payload + e->len;
-		w->word += ((uint64_t)(HODO_EVENT_HEADER + e->len) << HODO_WORD_COUNT_BITS) + 1;
-		smp_store_release(&w->ring->word, w->word);
-	}
+	w->at = e->payload + e->len;
+	w->word += ((uint64_t)(HODO_EVENT_HEADER + e->len) << HODO_WORD_COUNT_BITS) + 1;
+	smp_store_release(&w->ring->word, w->word);
+}
+
+static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
+{
+	if (likely(!event->gate))
+		hodo_emit_commit(e);
+	else
+		hodo_gate_commit(e, event);
 	/* Release: of the fallback ring's writers, the next one sees what this one has stored. */
-	smp_store_release(&w->busy, 0);
+	smp_store_release(&e->writer->busy, 0);
 	raw_local_irq_restore(e->flags);
 }
 

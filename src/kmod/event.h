@@ -41,7 +41,7 @@ struct hodo_event {
 	struct hodo_gate *gate; /* NULL: every one is recorded */
 
 	/* Said by who adds it, and constant. Names are at most HODO_NAME_MAX bytes. */
-	const char *provider, *name;
+	const char *provider, *name; /* with .begin or .end where the kind says so */
 	const struct hodo_field *fields;
 	uint8_t nfields; /* HODO_FIELDS_MAX at most */
 	uint8_t kind;    /* enum hodo_kind */
@@ -62,6 +62,8 @@ struct hodo_event {
 	/* control.c's. */
 	struct dentry *dir;
 	char *filter; /* text of its file; NULL: none */
+	uint8_t *filter_code; /* its program */
+	uint32_t filter_len;
 };
 
 /*
@@ -71,7 +73,7 @@ struct hodo_event {
 int hodo_event_add(struct hodo_event *event);
 /* Switches it off and forgets it; no writer is inside afterwards. Under hodo_lock; sleeps. */
 void hodo_event_remove(struct hodo_event *event);
-/* Adds or removes n at once: removing waits once for all. Those that cannot be added are told in the log and left out. */
+/* Adds or removes n at once: removing waits once for all. Those that cannot be added are told in the log, left out. */
 void hodo_events_add(struct hodo_event *const *events, size_t n);
 void hodo_events_remove(struct hodo_event *const *events, size_t n);
 /* absent has changed. */
@@ -83,6 +85,21 @@ extern struct list_head hodo_events;
 
 /* By the control tree: whether the event is in the recording that `enabled` starts, or is in. Under hodo_lock. */
 int hodo_event_enable(struct hodo_event *event, bool on);
+
+/* Its own filter from now on, in recordings of the control tree; text and code are kfree()d in time, also if it fails.
+ * NULL: none. */
+int hodo_event_filter(struct hodo_event *event, char *text, uint8_t *code, uint32_t len);
+
+/* Names for the values of a field, of all events of the provider; the texts stay the caller's. Under hodo_lock. */
+struct hodo_labels {
+	struct list_head list;
+	const char *provider, *field;
+	uint32_t n;
+	const int64_t *values;
+	const char *const *names;
+};
+void hodo_labels_add(struct hodo_labels *labels);
+void hodo_labels_remove(struct hodo_labels *labels);
 
 /* Waits until no writer is inside that an event switched off before could have called. Sleeps. */
 void hodo_quiesce(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* kmod.h - the parts of the module: each is begun in this order when it is loaded, and ended in the other when it goes. */
+/* kmod.h - the parts of the module, which main.c begins and ends. */
 #ifndef HODO_KMOD_KMOD_H
 #define HODO_KMOD_KMOD_H
 
@@ -14,8 +14,8 @@
 
 extern struct dentry *hodo_dir; /* /sys/kernel/debug/hodo */
 
-int hodo_writers_init(void); /* writer.c */
-void hodo_writers_exit(void);
+void hodo_registry_exit(void); /* registry.c */
+void hodo_writers_exit(void); /* writer.c */
 int hodo_control_init(void); /* control.c: makes hodo_dir and its files; events come later */
 void hodo_control_exit(void);
 int hodo_recorder_init(void); /* recorder.c: the files record and memory */
@@ -40,9 +40,5 @@ void hodo_functions_stop(void);
 /* threads.c: names of threads go to the recording's memory. Under hodo_lock. */
 int hodo_threads_start(void);
 void hodo_threads_stop(void);
-
-/* gate.c: what the recording, or the event's file in the tree, asks to be looked at. Under hodo_lock; off the event. */
-int hodo_gate_bind(struct hodo_event *event);
-void hodo_gate_free(struct hodo_event *event); /* no writer is inside */
 
 #endif

@@ -34,7 +34,8 @@ static inline struct hodo_ring *hodo_memory_ring(const struct hodo_memory *memor
 	return (struct hodo_ring *)(memory->control + (size_t)ring * HODO_PAGE);
 }
 
-/* mmap() of the whole, or of one ring (control page, packets). Read-only and shared, else -EPERM. -EINVAL: beyond the end. */
+/* mmap() of the whole, or of one ring (control page, packets). Read-only and shared, else -EPERM. -EINVAL: beyond its
+ * end. */
 int hodo_memory_map(struct hodo_memory *memory, struct vm_area_struct *vma);
 int hodo_memory_map_ring(struct hodo_memory *memory, uint32_t ring, struct vm_area_struct *vma);
 

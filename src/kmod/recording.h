@@ -43,7 +43,8 @@ int hodo_recording_start_tree(void);
 int hodo_recording_start(struct hodo_msg_config *config, size_t len);
 /* Events are off, no writer is inside, open packets are closed. The memory can still be read. */
 void hodo_recording_stop(void);
-/* Stops if need be; nobody records any more. The memory of the tree's is kept for those who read it until the next one starts, or reset. */
+/* Stops if need be; nobody records any more. The memory of the tree's is kept for those who read it, until reset or the
+ * next one's start. */
 void hodo_recording_end(void);
 /* Empties the buffers: the tree's recording begins anew if it runs. -EBUSY: a recorder's. */
 int hodo_recording_reset(void);
@@ -55,8 +56,9 @@ bool hodo_recording_wants(const struct hodo_event *event);
 int hodo_ring_put_consumed(struct hodo_memory *memory, uint32_t ring, uint64_t packets);
 uint64_t hodo_ring_consumed(struct hodo_memory *memory, uint32_t ring);
 uint64_t hodo_ring_produced(struct hodo_memory *memory, uint32_t ring); /* bytes */
-/* Closes packets with events that were begun more than age ticks ago. Sleeps. */
-void hodo_rings_flush(uint64_t age);
+/* Closes packets with events that were begun more than age ticks ago, if this memory is still being written. Takes
+ * hodo_lock. */
+void hodo_recording_flush(struct hodo_memory *memory, uint64_t age);
 /* For poll(): wakes when a packet was closed. */
 extern struct wait_queue_head hodo_ring_wait;
 extern bool hodo_ring_waited; /* somebody waits, or will: set before waiting */

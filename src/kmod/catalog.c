@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * catalog.c - appends records to a memory's catalogue.
+ *
+ * A record is published by catalog_used alone: a reader that loads it with acquire finds the record
+ * whole. Without the release store it could see the new length and old bytes.
+ */
+#include "catalog.h"
+
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+struct builder {
+	uint8_t *start, *at, *end; /* at == NULL: it does not fit */
+};
+
+static struct builder begin(struct hodo_memory *memory, size_t head)
+{
+	struct builder b = { .start = memory->catalog + memory->shm->catalog_used,
+			     .end = memory->catalog + memory->catalog_size };
+
+	if (head <= (size_t)(b.end - b.start))
+		b.at = b.start + head;
+	return b;
+}
+
+static void add(struct builder *b, const void *data, size_t len)
+{
+	if (!b->at || len > (size_t)(b->end - b->at)) {
+		b->at = NULL;
+		return;
+	}
+	memcpy(b->at, data, len);
+	b->at += len;
+}
+
+static void add_text(struct builder *b, const char *text)
+{
+	text = text ? text : "";
+	add(b, text, strlen(text) + 1);
+}
+
+static int publish(struct hodo_memory *memory, struct builder *b, uint16_t type, uint16_t id)
+{
+	struct hodo_record *head = (struct hodo_record *)b->start;
+	size_t size = b->at ? (b->at - b->start + 7) & ~(size_t)7 : SIZE_MAX;
+
+	if (size > (size_t)(b->end - b->start)) {
+		memory->shm->catalog_lost++;
+		/* It was zero before, and padding must be. */
+		memset(b->start, 0, b->end - b->start);
+		return -ENOSPC;
+	}
+	head->size = size;
+	head->type = type;
+	head->id = id;
+	smp_store_release(&memory->shm->catalog_used, memory->shm->catalog_used + size);
+	return 0;
+}
+
+int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *event)
+{
+	struct builder b = begin(memory, sizeof(struct hodo_record_event));
+	struct hodo_record_event *r = (struct hodo_record_event *)b.start;
+
+	if (b.at) {
+		r->kind = event->kind;
+		r->nfields = event->nfields;
+		r->line = event->line;
+	}
+	for (unsigned int i = 0; i < event->nfields; i++)
+		add(&b, &event->fields[i].type, 1);
+	add(&b, event->provider, strlen(event->provider));
+	add(&b, ":", 1);
+	add_text(&b, event->name);
+	for (unsigned int i = 0; i < event->nfields; i++)
+		add_text(&b, event->fields[i].name);
+	/* The kernel's own print formats have arguments of their own, which readers could do nothing with. */
+	add_text(&b, event->kind == HODO_KIND_MARK ? event->format : "");
+	add_text(&b, event->file);
+	add_text(&b, event->function);
+	add_text(&b, event->object);
+	return publish(memory, &b, HODO_RECORD_EVENT, event->id);
+}
+
+int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels)
+{
+	struct builder b = begin(memory, sizeof(struct hodo_record_labels));
+
+	if (b.at)
+		((struct hodo_record_labels *)b.start)->n = labels->n;
+	add(&b, labels->values, labels->n * sizeof(*labels->values));
+	add_text(&b, labels->provider);
+	add_text(&b, labels->field);
+	for (uint32_t i = 0; i < labels->n; i++)
+		add_text(&b, labels->names[i]);
+	return publish(memory, &b, HODO_RECORD_LABELS, 0);
+}
+
+int hodo_catalog_append(struct hodo_memory *memory, struct hodo_record *record, size_t size)
+{
+	struct builder b = begin(memory, 0);
+
+	add(&b, record, size);
+	return publish(memory, &b, record->type, record->id);
+}

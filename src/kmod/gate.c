@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * gate.c - whether an event is recorded: triggers, then the filter, then rates, looked at where the event was
+ * filled in, before it is committed. What triggers ask for is done after the commit, so that it is in the snapshot, or
+ * the last one.
+ *
+ *                  | commit      | bind, free         | prepare
+ *   commit         | beside      | event off, nobody  | no event on
+ *   bind, free     |             | excluded (lock)    | excluded (lock)
+ *
+ * Any number of commits run at once, in any context: a condition's count and a rate's next due time are
+ * changed by atomic operations alone. Rates are GCRA's theoretical arrival time: of two events that saw the same
+ * time, the one whose compare-and-swap fails looks again, so that none is let in twice.
+ */
+#include "emit.h"
+#include "gate.h"
+#include "kmod.h"
+#include "recording.h"
+#include "registry.h"
+
+#include "atomic.h"
+#include "condition.h"
+#include "fields.h"
+#include "filter.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#define PIECES_MAX (2 * HODO_FIELDS_MAX + 1)
+
+struct bound {
+	uint8_t condition;
+	const struct hodo_filter *filter; /* NULL: always met */
+	uint64_t due; /* a rate's: ticks */
+};
+
+struct hodo_gate {
+	bool record;                      /* the event itself is wanted */
+	const struct hodo_filter *filter; /* of the recording, or the event's own; NULL: none */
+	uint32_t n;
+	struct bound bound[];
+};
+
+static struct hodo_condition_parts conditions[HODO_CONDITIONS_MAX];
+static uint32_t nconditions;
+static bool gated;        /* no start trigger was met yet */
+static bool closed;       /* a stop or exit trigger was */
+static bool gate_for_all; /* because of these */
+
+/* ---------------------------------------------------------------- binding */
+
+int hodo_gate_prepare(void)
+{
+	const struct hodo_msg_config *asked = hodo_recording.asked;
+
+	nconditions = 0;
+	gated = closed = gate_for_all = false;
+	if (!asked)
+		return 0;
+	if (hodo_conditions_parse(hodo_recording.conditions, asked->conditions, asked->conditions_len, conditions) < 0)
+		return -EINVAL;
+	nconditions = asked->conditions;
+	gated = asked->flags & HODO_CONFIG_GATED;
+	gate_for_all = gated;
+	for (uint32_t i = 0; i < nconditions; i++)
+		gate_for_all |= conditions[i].head.kind >= HODO_CONDITION_START;
+	return 0;
+}
+
+enum binding { NEVER, ALWAYS, BOUND };
+
+/* Negative errno, or enum binding. */
+static int bind_program(const struct hodo_event *event, const uint8_t *code, uint32_t len,
+			const struct hodo_filter **filter)
+{
+	struct hodo_filter *f = kmalloc(sizeof(*f), GFP_KERNEL);
+	const char *names[HODO_FIELDS_MAX];
+	uint8_t types[HODO_FIELDS_MAX];
+
+	*filter = NULL;
+	if (!f)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < event->nfields; i++) {
+		names[i] = event->fields[i].name;
+		types[i] = event->fields[i].type;
+	}
+	if (hodo_filter_bind(f, code, len, event->nfields, types, names, NULL) != 0 || hodo_filter_never(f)) {
+		kfree(f);
+		return NEVER;
+	}
+	if (hodo_filter_always(f)) {
+		kfree(f);
+		return ALWAYS;
+	}
+	*filter = f;
+	return BOUND;
+}
+
+/* The filter that decides whether the event is recorded. As bind_program(). */
+static int bind_filter(const struct hodo_event *event, const struct hodo_filter **filter)
+{
+	*filter = NULL;
+	if (hodo_recording.by == HODO_RECORDED_BY_TREE)
+		return event->filter_code ? bind_program(event, event->filter_code, event->filter_len, filter) : ALWAYS;
+	if (!hodo_recording.filter || event->kind == HODO_KIND_FUNCTION)
+		return ALWAYS;
+	return bind_program(event, hodo_recording.filter, hodo_recording.asked->filter_len, filter);
+}
+
+static int bind_conditions(const struct hodo_event *event, struct hodo_gate *gate, bool *triggers)
+{
+	for (uint32_t i = 0; i < nconditions; i++) {
+		const struct hodo_condition_parts *c = &conditions[i];
+		struct bound *b = &gate->bound[gate->n];
+		int how = ALWAYS;
+
+		if (!hodo_event_matches(c->pattern, event))
+			continue;
+		*b = (struct bound){ .condition = i };
+		if (c->head.filter_len)
+			how = bind_program(event, c->filter, c->head.filter_len, &b->filter);
+		if (how < 0)
+			return how;
+		if (how == NEVER)
+			continue;
+		*triggers |= c->head.kind != HODO_CONDITION_RATE;
+		gate->n++;
+	}
+	return 0;
+}
+
+void hodo_gate_free(struct hodo_event *event)
+{
+	struct hodo_gate *gate = event->gate;
+
+	if (!gate)
+		return;
+	event->gate = NULL;
+	for (uint32_t i = 0; i < gate->n; i++)
+		kfree(gate->bound[i].filter);
+	kfree(gate->filter);
+	kfree(gate);
+}
+
+int hodo_gate_bind(struct hodo_event *event, bool wanted)
+{
+	struct hodo_gate *gate;
+	bool triggers = false;
+	int how, err;
+
+	if (wanted && !nconditions && !gate_for_all && !hodo_recording.filter && !event->filter_code)
+		return 0;
+	if (!wanted && !nconditions)
+		return HODO_GATE_NEVER;
+	gate = kzalloc(struct_size(gate, bound, nconditions), GFP_KERNEL);
+	if (!gate)
+		return -ENOMEM;
+	event->gate = gate;
+	how = wanted ? bind_filter(event, &gate->filter) : NEVER;
+	gate->record = how > NEVER;
+	err = how < 0 ? how : bind_conditions(event, gate, &triggers);
+	if (!err && !gate->record && !triggers)
+		err = HODO_GATE_NEVER;
+	if (err || (gate->record && !gate->filter && gate->n == 0 && !gate_for_all))
+		hodo_gate_free(event);
+	return err;
+}
+
+/* ----------------------------------------------------------------- pieces */
+
+/* Takes the payload apart as filters want it: runs of fixed bytes and what is variable, in turn. Texts end at a NUL. */
+static size_t take_apart(const struct hodo_event *event, const uint8_t *at, uint32_t len, struct hodo_piece *piece)
+{
+	const uint8_t *start = at, *end = at + len;
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < event->nfields; i++) {
+		uint8_t type = event->fields[i].type;
+		unsigned int fixed = hodo_fields_fixed_size(type), element = hodo_fields_element_size(type);
+		uint64_t bytes;
+
+		if (fixed > end - at)
+			break;
+		at += fixed;
+		if (!element)
+			continue;
+		bytes = (fixed == 2 ? get_unaligned((const uint16_t *)(at - 2)) :
+				      (uint64_t)get_unaligned((const uint32_t *)(at - 4))) * element;
+		if (bytes > end - at)
+			break;
+		piece[n++] = (struct hodo_piece){ start, at - start };
+		piece[n++] = (struct hodo_piece){ at, bytes };
+		at += bytes;
+		start = at;
+	}
+	if (at > start)
+		piece[n++] = (struct hodo_piece){ start, at - start };
+	return n;
+}
+
+static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number)
+{
+	switch (var) {
+	case HODO_FILTER_TID:
+		*number = current->pid;
+		return true;
+	case HODO_FILTER_PID:
+		*number = current->tgid;
+		return true;
+	case HODO_FILTER_CPU:
+		*number = raw_smp_processor_id();
+		return true;
+	case HODO_FILTER_COMM:
+		memcpy(vars->comm, current->comm, sizeof(vars->comm));
+		*number = strnlen(vars->comm, sizeof(vars->comm));
+		return true;
+	default: /* no spans are timed here */
+		return false;
+	}
+}
+
+/* ----------------------------------------------------------- triggers, rates */
+
+/* What is looked at for one event. */
+struct look {
+	struct hodo_filter_vars vars; /* first */
+	size_t n;
+	struct hodo_piece piece[PIECES_MAX];
+};
+
+enum { ACT_SNAPSHOT = 1, ACT_STOP = 2, ACT_EXIT = 4 };
+
+/* The n-th time that a trigger is met: what is to be done once the event is committed. */
+static unsigned int act_on(const struct hodo_condition *c, uint64_t n)
+{
+	uint64_t after = c->after ? c->after : 1;
+
+	if (n < after)
+		return 0;
+	switch (c->kind) {
+	case HODO_CONDITION_SNAPSHOT:
+		return n % after == 0 ? ACT_SNAPSHOT : 0;
+	case HODO_CONDITION_START:
+		hodo_store_seq(&gated, false);
+		return 0;
+	case HODO_CONDITION_STOP:
+		return ACT_STOP;
+	}
+	return ACT_EXIT;
+}
+
+static bool is_met(const struct bound *b, struct look *look)
+{
+	return !b->filter || hodo_filter_run(b->filter, look->piece, look->n, &look->vars);
+}
+
+static unsigned int triggers(struct hodo_gate *gate, struct look *look)
+{
+	uint64_t *matched = (uint64_t *)((uint8_t *)hodo_recording.memory->shm + HODO_SHM_MATCHED);
+	unsigned int acts = 0;
+
+	for (uint32_t i = 0; i < gate->n && !hodo_load(&closed); i++) {
+		const struct bound *b = &gate->bound[i];
+		const struct hodo_condition *c = &conditions[b->condition].head;
+
+		if (c->kind == HODO_CONDITION_RATE)
+			continue;
+		/* Before the start there is nothing to stop, or to make a snapshot of. */
+		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(&gated))
+			continue;
+		if (is_met(b, look))
+			acts |= act_on(c, hodo_add_seq(&matched[b->condition], 1) + 1);
+	}
+	return acts;
+}
+
+static bool within_rate(struct bound *b, const struct hodo_condition *c)
+{
+	uint64_t now = hodo_ticks(), due = hodo_load(&b->due), base;
+
+	do {
+		/* Signed: clocks of two CPUs may differ a little. */
+		if ((int64_t)(due - now) > (int64_t)c->burst_ticks)
+			return false;
+		base = (int64_t)(due - now) > 0 ? due : now;
+	} while (!hodo_cas_seq(&b->due, &due, base + c->interval_ticks));
+	return true;
+}
+
+static bool within_rates(struct hodo_gate *gate, const struct hodo_event *event, struct look *look)
+{
+	for (uint32_t i = 0; i < gate->n; i++) {
+		struct bound *b = &gate->bound[i];
+		const struct hodo_condition *c = &conditions[b->condition].head;
+
+		if (c->kind != HODO_CONDITION_RATE || !is_met(b, look) || within_rate(b, c))
+			continue;
+		hodo_add(&hodo_recording.memory->limited[event->id], 1);
+		hodo_add(&hodo_recording.memory->shm->limited, 1);
+		return false;
+	}
+	return true;
+}
+
+static void act(const struct hodo_event *event, unsigned int acts)
+{
+	struct hodo_shm *shm = hodo_recording.memory->shm;
+
+	if (acts & ACT_SNAPSHOT) {
+		scnprintf(shm->why, sizeof(shm->why), "trigger %s:%s", event->provider, event->name);
+		hodo_add_seq(&shm->snapshots, 1);
+	}
+	if (acts & (ACT_STOP | ACT_EXIT)) {
+		hodo_store_seq(&closed, true);
+		__atomic_fetch_or(&shm->wants, (acts & ACT_STOP ? HODO_WANTS_STOP : 0) |
+						       (acts & ACT_EXIT ? HODO_WANTS_EXIT : 0), __ATOMIC_SEQ_CST);
+	}
+}
+
+void hodo_gate_commit(struct hodo_emit *e, struct hodo_event *event)
+{
+	struct hodo_gate *gate = event->gate;
+	unsigned int acts;
+	struct look look;
+
+	if (hodo_load_seq(&closed))
+		return;
+	look.vars.get = get_var;
+	look.n = take_apart(event, e->payload, e->len, look.piece);
+	acts = triggers(gate, &look);
+	if (gate->record && !hodo_load_acquire(&gated) &&
+	    (!gate->filter || hodo_filter_run(gate->filter, look.piece, look.n, &look.vars)) &&
+	    within_rates(gate, event, &look))
+		hodo_emit_commit(e);
+	if (acts)
+		act(event, acts);
+}

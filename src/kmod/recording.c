@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* recording.c - begins and ends recordings; see recording.h. */
+#include "recording.h"
+#include "emit.h"
+#include "gate.h"
+#include "kmod.h"
+#include "registry.h"
+#include "writer.h"
+
+#include "condition.h"
+#include "filter.h"
+
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/string.h>
+#include <linux/utsname.h>
+
+struct hodo_recording hodo_recording;
+struct hodo_tree_config hodo_tree_config = {
+	.mode = HODO_MODE_OVERWRITE, .packet_size = 64u << 10, .ring_size = 2u << 20,
+};
+
+/* ---------------------------------------------------------- what is asked */
+
+/* Whether text holds n NUL-terminated strings and nothing else. */
+static bool texts_valid(const uint8_t *text, uint32_t n, uint32_t len)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < len; i++)
+		found += text[i] == 0;
+	return found == n && (len == 0 || text[len - 1] == 0);
+}
+
+/* Where each part of the text begins. 0, -EINVAL, or -EOPNOTSUPP. */
+static int take_apart(struct hodo_recording *r, struct hodo_msg_config *c, size_t len)
+{
+	const uint8_t *at = c->text;
+	uint64_t sum = (uint64_t)c->patterns_len + c->filter_len + c->functions_len + c->conditions_len +
+		       c->context_len;
+
+	if (len < offsetof(struct hodo_msg_config, text) || len > sizeof(*c) || c->head.magic != HODO_MSG_MAGIC ||
+	    c->head.version != HODO_ABI_VERSION || c->head.type != HODO_MSG_CONFIG ||
+	    sum != len - offsetof(struct hodo_msg_config, text) || c->mode > HODO_MODE_OVERWRITE ||
+	    !texts_valid(at, c->patterns, c->patterns_len))
+		return -EINVAL;
+	if (c->context_len || (c->clock == HODO_CLOCK_TSC && !hodo_tsc_usable()))
+		return -EOPNOTSUPP;
+	if (c->clock != HODO_CLOCK_TSC && c->clock != HODO_CLOCK_MONOTONIC)
+		return -EINVAL;
+	r->patterns = (const char *)at;
+	at += c->patterns_len;
+	r->filter = c->filter_len ? at : NULL;
+	if (r->filter && hodo_filter_verify(at, c->filter_len) != 0)
+		return -EINVAL;
+	at += c->filter_len;
+	r->functions = c->functions_len ? (const struct hodo_functions_config *)at : NULL;
+	if (r->functions && (c->functions_len < sizeof(*r->functions) ||
+			     get_unaligned(&r->functions->size) != sizeof(*r->functions) ||
+			     (uint64_t)get_unaligned(&r->functions->patterns_len) +
+					     get_unaligned(&r->functions->loops_len) !=
+				     c->functions_len - sizeof(*r->functions) ||
+			     !texts_valid(at + sizeof(*r->functions), get_unaligned(&r->functions->patterns),
+					  get_unaligned(&r->functions->patterns_len))))
+		return -EINVAL;
+	at += c->functions_len;
+	r->conditions = at;
+	return hodo_conditions_parse(at, c->conditions, c->conditions_len, NULL) == 0 ? 0 : -EINVAL;
+}
+
+static bool has_rates(const struct hodo_recording *r)
+{
+	return r->asked && r->asked->conditions > 0;
+}
+
+bool hodo_recording_wants(const struct hodo_event *event)
+{
+	const struct hodo_recording *r = &hodo_recording;
+	bool included = false, any = false;
+	const char *p;
+
+	if (r->by == HODO_RECORDED_BY_TREE)
+		return event->enabled;
+	if (event->kind == HODO_KIND_FUNCTION)
+		return r->functions != NULL;
+	p = r->patterns;
+	for (uint32_t i = 0; i < r->asked->patterns; i++, p += strlen(p) + 1) {
+		if (*p == '!' && hodo_event_matches(p + 1, event))
+			return false;
+		if (*p == '!')
+			continue;
+		any = true;
+		included = included || hodo_event_matches(p, event);
+	}
+	return included || !any;
+}
+
+/* ------------------------------------------------------------- begin, end */
+
+static void fill_moment(struct hodo_moment *m)
+{
+	m->ticks = hodo_ticks();
+	m->mono_ns = ktime_get_ns();
+	m->real_ns = ktime_get_real_ns();
+}
+
+/* What it says of itself, also to those who did not begin it. */
+static void fill_shm(const struct hodo_recording *r, enum hodo_clock clock)
+{
+	struct hodo_memory *m = r->memory;
+	struct hodo_flight *f = (struct hodo_flight *)((uint8_t *)m->shm + HODO_SHM_FLIGHT_HEAD);
+
+	memcpy(m->shm->magic, HODO_SHM_MAGIC, sizeof(m->shm->magic));
+	m->shm->version = HODO_ABI_VERSION;
+	m->shm->rings = m->layout.rings;
+	f->size = sizeof(*f);
+	f->packet_size = m->layout.packet_size;
+	f->ring_size = m->layout.ring_size;
+	f->mode = m->mode;
+	f->clock = clock;
+	memcpy(f->uuid, r->config.uuid, sizeof(f->uuid));
+	f->start = HODO_START_EXEC;
+	strscpy(f->comm, "kernel", sizeof(f->comm));
+	strscpy(f->hostname, init_utsname()->nodename, sizeof(f->hostname));
+	fill_moment(&f->first);
+}
+
+/* With by, asked and config set. */
+static int begin(struct hodo_recording *r, enum hodo_clock clock)
+{
+	int err;
+
+	r->memory = hodo_memory_new(r->config.packet_size, r->config.ring_size, r->config.mode, has_rates(r));
+	if (!r->memory)
+		return -ENOMEM;
+	r->number++;
+	r->stopped = false;
+	hodo_writers_attach(r->memory, &r->config, clock == HODO_CLOCK_MONOTONIC);
+	fill_shm(r, clock);
+	err = hodo_gate_prepare();
+	if (!err)
+		err = hodo_threads_start();
+	if (err)
+		goto detach;
+	hodo_registry_begin();
+	if (r->functions)
+		err = hodo_functions_start(r->functions);
+	if (err)
+		goto threads;
+	hodo_registry_on();
+	return 0;
+threads:
+	hodo_threads_stop();
+	hodo_quiesce();
+detach:
+	hodo_writers_detach();
+	hodo_memory_put(r->memory);
+	r->memory = NULL;
+	return err;
+}
+
+/* The latest recording's memory is no longer to be had. */
+static void drop(struct hodo_recording *r)
+{
+	hodo_memory_put(r->memory);
+	kvfree(r->asked);
+	r->memory = NULL;
+	r->asked = NULL;
+	r->patterns = NULL;
+	r->filter = r->conditions = NULL;
+	r->functions = NULL;
+}
+
+/* Sizes that hodo_layout_init() takes. */
+static bool sizes_valid(const struct hodo_ring_config *c)
+{
+	struct hodo_layout layout;
+
+	return hodo_layout_init(&layout, nr_cpu_ids + 1, c->packet_size, c->ring_size) == 0;
+}
+
+static int start(struct hodo_recording *r, enum hodo_recorded by, enum hodo_clock clock)
+{
+	int err = sizes_valid(&r->config) ? 0 : -EINVAL;
+
+	r->by = by;
+	if (!err)
+		err = begin(r, clock);
+	if (err)
+		r->by = HODO_RECORDED_NOT;
+	return err;
+}
+
+int hodo_recording_start_tree(void)
+{
+	struct hodo_recording *r = &hodo_recording;
+
+	if (r->by != HODO_RECORDED_NOT)
+		return -EBUSY;
+	drop(r);
+	get_random_bytes(r->config.uuid, sizeof(r->config.uuid));
+	r->config.mode = hodo_tree_config.mode;
+	r->config.packet_size = hodo_tree_config.packet_size;
+	r->config.ring_size = hodo_tree_config.ring_size;
+	return start(r, HODO_RECORDED_BY_TREE, hodo_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC);
+}
+
+int hodo_recording_start(struct hodo_msg_config *config, size_t len)
+{
+	struct hodo_recording *r = &hodo_recording;
+	int err;
+
+	if (r->by != HODO_RECORDED_NOT)
+		return -EBUSY;
+	drop(r);
+	err = take_apart(r, config, len);
+	if (!err) {
+		r->asked = config;
+		memcpy(r->config.uuid, config->uuid, sizeof(r->config.uuid));
+		r->config.mode = config->mode;
+		r->config.packet_size = config->packet_size;
+		r->config.ring_size = config->ring_size;
+		err = start(r, HODO_RECORDED_BY_FILE, config->clock);
+	}
+	if (err) {
+		r->asked = NULL; /* stays the caller's */
+		drop(r);
+	}
+	return err;
+}
+
+void hodo_recording_stop(void)
+{
+	struct hodo_recording *r = &hodo_recording;
+	struct hodo_flight *f;
+
+	if (r->by == HODO_RECORDED_NOT || r->stopped)
+		return;
+	hodo_registry_off();
+	if (r->functions)
+		hodo_functions_stop();
+	hodo_threads_stop();
+	hodo_quiesce();
+	r->stopped = true;
+	f = (struct hodo_flight *)((uint8_t *)r->memory->shm + HODO_SHM_FLIGHT_HEAD);
+	fill_moment(&f->last[0]);
+	f->ended = 1;
+	smp_store_release(&r->memory->shm->ended, 1);
+}
+
+void hodo_recording_end(void)
+{
+	struct hodo_recording *r = &hodo_recording;
+
+	if (r->by == HODO_RECORDED_NOT)
+		return;
+	hodo_recording_stop();
+	hodo_writers_detach();
+	if (r->by == HODO_RECORDED_BY_FILE)
+		drop(r);
+	r->by = HODO_RECORDED_NOT;
+	hodo_ring_waited = false;
+	wake_up_all(&hodo_ring_wait);
+}
+
+void hodo_recording_flush(struct hodo_memory *memory, uint64_t age)
+{
+	mutex_lock(&hodo_lock);
+	if (hodo_recording.by != HODO_RECORDED_NOT && hodo_recording.memory == memory)
+		hodo_writers_flush(age);
+	mutex_unlock(&hodo_lock);
+}
+
+int hodo_recording_reset(void)
+{
+	struct hodo_recording *r = &hodo_recording;
+	bool was = r->by == HODO_RECORDED_BY_TREE;
+
+	if (r->by == HODO_RECORDED_BY_FILE)
+		return -EBUSY;
+	hodo_recording_end();
+	drop(r);
+	return was ? hodo_recording_start_tree() : 0;
+}

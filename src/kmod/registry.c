@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * registry.c - all events that the kernel has at present: their ids, and their places in the catalogue of the
+ * recording that runs.
+ *
+ * An id belongs to its event as long as that is known, and beyond that until the recording ends that has it in
+ * its catalogue: an event that comes again meanwhile, with its module, gets its id again.
+ */
+#include "registry.h"
+#include "catalog.h"
+#include "gate.h"
+#include "kmod.h"
+#include "recording.h"
+
+#include "glob.h"
+
+#include <linux/hashtable.h>
+#include <linux/idr.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/stringhash.h>
+#include <linux/tracepoint.h>
+
+DEFINE_MUTEX(hodo_lock);
+LIST_HEAD(hodo_events);
+static DEFINE_HASHTABLE(by_name, 11);
+static DEFINE_IDA(ids);
+static LIST_HEAD(all_labels);
+
+/* An event that went while it was in the recording's catalogue. */
+struct retired {
+	struct list_head list;
+	uint16_t id;
+	uint8_t nfields, kind;
+	uint8_t types[HODO_FIELDS_MAX];
+	char name[]; /* provider:name */
+};
+static LIST_HEAD(all_retired);
+
+static uint32_t key_of(const char *provider, const char *name)
+{
+	return full_name_hash(NULL, provider, strlen(provider)) ^ full_name_hash(NULL, name, strlen(name));
+}
+
+struct hodo_event *hodo_event_find(const char *provider, const char *name)
+{
+	struct hodo_event *e;
+
+	hash_for_each_possible(by_name, e, hash, key_of(provider, name)) {
+		if (strcmp(e->name, name) == 0 && strcmp(e->provider, provider) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+void hodo_quiesce(void)
+{
+	/* Probes of tracepoints run in sections of RCU and of SRCU; instrumented modules' sites with preemption off. */
+	tracepoint_synchronize_unregister();
+}
+
+/* ------------------------------------------------------------- on and off */
+
+bool hodo_event_matches(const char *pattern, const struct hodo_event *event)
+{
+	char name[2 * HODO_NAME_MAX + 2];
+	size_t len = scnprintf(name, sizeof(name), "%s:%s", event->provider, event->name), n = strlen(pattern);
+
+	if (hodo_glob(pattern, n, name, len))
+		return true;
+	switch (event->kind) {
+	case HODO_KIND_SPAN_BEGIN:
+	case HODO_KIND_BEGIN:
+		return len > 6 && hodo_glob(pattern, n, name, len - 6);
+	case HODO_KIND_SPAN_END:
+	case HODO_KIND_END:
+		return len > 4 && hodo_glob(pattern, n, name, len - 4);
+	}
+	return false;
+}
+
+/* If the recording wants it, or triggers look at it. */
+static int switch_on(struct hodo_event *event)
+{
+	int err;
+
+	if (event->recorded || event->absent)
+		return 0;
+	err = hodo_gate_bind(event, hodo_recording_wants(event));
+	if (err == HODO_GATE_NEVER)
+		return 0;
+	if (!err && !event->described) {
+		/* One that the catalogue has no room for could not be read. */
+		err = hodo_catalog_event(hodo_recording.memory, event);
+		event->described = err == 0;
+	}
+	if (!err)
+		err = event->source->set(event, true);
+	if (err) {
+		pr_warn("%s:%s cannot be recorded: error %d\n", event->provider, event->name, -err);
+		hodo_gate_free(event);
+		return err;
+	}
+	event->recorded = true;
+	return 0;
+}
+
+/* Writers may still be inside. */
+static void switch_off(struct hodo_event *event)
+{
+	if (event->recorded)
+		event->source->set(event, false);
+	event->recorded = false;
+}
+
+static bool recording_runs(void)
+{
+	return hodo_recording.by != HODO_RECORDED_NOT && !hodo_recording.stopped;
+}
+
+static void off_and_free(struct hodo_event *event)
+{
+	if (!event->recorded)
+		return;
+	switch_off(event);
+	hodo_quiesce();
+	hodo_gate_free(event);
+}
+
+void hodo_event_changed(struct hodo_event *event)
+{
+	if (!recording_runs())
+		return;
+	if (event->absent)
+		off_and_free(event);
+	else
+		switch_on(event);
+}
+
+int hodo_event_enable(struct hodo_event *event, bool on)
+{
+	event->enabled = on;
+	if (hodo_recording.by != HODO_RECORDED_BY_TREE || !recording_runs())
+		return 0;
+	if (on)
+		return switch_on(event);
+	off_and_free(event);
+	return 0;
+}
+
+int hodo_event_filter(struct hodo_event *event, char *text, uint8_t *code, uint32_t len)
+{
+	bool was = event->recorded && hodo_recording.by == HODO_RECORDED_BY_TREE;
+
+	if (was)
+		off_and_free(event);
+	kfree(event->filter);
+	kfree(event->filter_code);
+	event->filter = text;
+	event->filter_code = code;
+	event->filter_len = len;
+	return was ? switch_on(event) : 0;
+}
+
+/* ------------------------------------------------------------ come and go */
+
+static struct retired *find_retired(const struct hodo_event *event)
+{
+	struct retired *r;
+	char name[2 * HODO_NAME_MAX + 2];
+
+	scnprintf(name, sizeof(name), "%s:%s", event->provider, event->name);
+	list_for_each_entry(r, &all_retired, list) {
+		bool same = r->nfields == event->nfields && r->kind == event->kind && strcmp(r->name, name) == 0;
+
+		for (unsigned int i = 0; same && i < r->nfields; i++)
+			same = r->types[i] == event->fields[i].type;
+		if (same)
+			return r;
+	}
+	return NULL;
+}
+
+static int take_id(struct hodo_event *event)
+{
+	struct retired *r = find_retired(event);
+	int id;
+
+	if (r) {
+		event->id = r->id;
+		event->described = true;
+		list_del(&r->list);
+		kfree(r);
+		return 0;
+	}
+	id = ida_alloc_range(&ids, 1, HODO_EVENTS_MAX - 1, GFP_KERNEL);
+	if (id < 0)
+		return id;
+	event->id = id;
+	event->described = false;
+	return 0;
+}
+
+static void give_id(struct hodo_event *event)
+{
+	size_t len = strlen(event->provider) + strlen(event->name) + 2;
+	struct retired *r;
+
+	if (!event->described || hodo_recording.by == HODO_RECORDED_NOT) {
+		ida_free(&ids, event->id);
+		return;
+	}
+	r = kzalloc(sizeof(*r) + len, GFP_KERNEL);
+	if (!r) /* the id is never used again: better than used twice */
+		return;
+	r->id = event->id;
+	r->kind = event->kind;
+	r->nfields = event->nfields;
+	for (unsigned int i = 0; i < r->nfields; i++)
+		r->types[i] = event->fields[i].type;
+	scnprintf(r->name, len, "%s:%s", event->provider, event->name);
+	list_add(&r->list, &all_retired);
+}
+
+static void free_retired(void)
+{
+	struct retired *r, *next;
+
+	list_for_each_entry_safe(r, next, &all_retired, list) {
+		list_del(&r->list);
+		ida_free(&ids, r->id);
+		kfree(r);
+	}
+}
+
+static bool name_is_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len <= HODO_NAME_MAX && !strchr(name, '/');
+}
+
+/* In the order of ids, so that `info` is. Nearly always the last. */
+static void add_in_order(struct hodo_event *event)
+{
+	struct hodo_event *e;
+
+	list_for_each_entry_reverse(e, &hodo_events, list) {
+		if (e->id < event->id)
+			break;
+	}
+	list_add(&event->list, &e->list);
+}
+
+int hodo_event_add(struct hodo_event *event)
+{
+	int err;
+
+	if (!name_is_valid(event->provider) || !name_is_valid(event->name) || event->nfields > HODO_FIELDS_MAX)
+		return -EINVAL;
+	if (hodo_event_find(event->provider, event->name))
+		return -EEXIST;
+	err = take_id(event);
+	if (err)
+		return err;
+	event->gate = NULL;
+	event->enabled = event->recorded = false;
+	event->filter = NULL;
+	event->filter_code = NULL;
+	event->filter_len = 0;
+	add_in_order(event);
+	hash_add(by_name, &event->hash, key_of(event->provider, event->name));
+	hodo_control_event_added(event);
+	hodo_event_changed(event);
+	return 0;
+}
+
+/* Off, and nobody inside. */
+static void forget(struct hodo_event *event)
+{
+	hodo_control_event_removed(event);
+	hodo_gate_free(event);
+	hash_del(&event->hash);
+	list_del(&event->list);
+	give_id(event);
+	event->id = 0;
+	kfree(event->filter);
+	kfree(event->filter_code);
+	event->filter = NULL;
+	event->filter_code = NULL;
+}
+
+void hodo_event_remove(struct hodo_event *event)
+{
+	hodo_events_remove(&event, 1);
+}
+
+void hodo_events_add(struct hodo_event *const *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int err = hodo_event_add(events[i]);
+
+		if (err)
+			pr_warn("%s:%s is left out: %s\n", events[i]->provider, events[i]->name,
+				err == -EEXIST ? "there is one of that name" : "error");
+		cond_resched();
+	}
+}
+
+void hodo_events_remove(struct hodo_event *const *events, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		any |= events[i]->recorded;
+		switch_off(events[i]);
+	}
+	if (any)
+		hodo_quiesce();
+	for (size_t i = 0; i < n; i++)
+		if (events[i]->id) /* it was added */
+			forget(events[i]);
+}
+
+/* -------------------------------------------------------------- recordings */
+
+void hodo_registry_begin(void)
+{
+	struct hodo_event *e;
+	struct hodo_labels *l;
+
+	free_retired();
+	list_for_each_entry(e, &hodo_events, list)
+		e->described = false;
+	list_for_each_entry(l, &all_labels, list)
+		hodo_catalog_labels(hodo_recording.memory, l);
+}
+
+void hodo_registry_on(void)
+{
+	struct hodo_event *e;
+
+	list_for_each_entry(e, &hodo_events, list) {
+		switch_on(e);
+		cond_resched();
+	}
+}
+
+void hodo_registry_off(void)
+{
+	struct hodo_event *e;
+
+	list_for_each_entry(e, &hodo_events, list)
+		switch_off(e);
+	hodo_quiesce();
+	list_for_each_entry(e, &hodo_events, list)
+		hodo_gate_free(e);
+}
+
+void hodo_labels_add(struct hodo_labels *labels)
+{
+	list_add_tail(&labels->list, &all_labels);
+	if (recording_runs())
+		hodo_catalog_labels(hodo_recording.memory, labels);
+}
+
+void hodo_labels_remove(struct hodo_labels *labels)
+{
+	list_del(&labels->list);
+}
+
+void hodo_registry_exit(void)
+{
+	free_retired();
+	ida_destroy(&ids);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * threads.c - names of threads, for those who read the trace: all that there are when a recording begins, then each
+ * new one and each new name. Nothing of it is on the way of an event.
+ *
+ * A place in the table is taken by one atomic increment, filled, and made valid by storing tid with release: without
+ * it a reader could see the number and not yet the name.
+ */
+#include "kmod.h"
+#include "recording.h"
+#include "tracepoint_find.h"
+
+#include "atomic.h"
+
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/string.h>
+
+static struct tracepoint *newtask, *renamed;
+static bool on;
+
+static notrace void add_thread(const struct task_struct *task, const char *comm)
+{
+	struct hodo_memory *m = hodo_recording.memory;
+	uint32_t i = hodo_add(&m->shm->threads, 1);
+	struct hodo_thread *t = &m->threads[i];
+
+	if (i >= HODO_THREADS_MAX) {
+		hodo_store(&m->shm->threads, HODO_THREADS_MAX); /* so that it never comes round */
+		return;
+	}
+	t->reserved = task->tgid;
+	strscpy(t->comm, comm, sizeof(t->comm));
+	hodo_store_release(&t->tid, (uint32_t)task->pid);
+}
+
+static notrace void on_newtask(void *data, struct task_struct *task, unsigned long flags)
+{
+	add_thread(task, task->comm);
+}
+
+static notrace void on_rename(void *data, struct task_struct *task, const char *comm)
+{
+	add_thread(task, comm);
+}
+
+static void add_all(void)
+{
+	struct task_struct *process, *thread;
+
+	rcu_read_lock();
+	for_each_process_thread(process, thread)
+		add_thread(thread, thread->comm);
+	rcu_read_unlock();
+}
+
+int hodo_threads_start(void)
+{
+	int err = 0;
+
+	newtask = hodo_tracepoint_find("task_newtask");
+	renamed = hodo_tracepoint_find("task_rename");
+	if (newtask)
+		err = tracepoint_probe_register(newtask, on_newtask, NULL);
+	if (!err && renamed) {
+		err = tracepoint_probe_register(renamed, on_rename, NULL);
+		if (err && newtask)
+			tracepoint_probe_unregister(newtask, on_newtask, NULL);
+	}
+	if (err)
+		return err;
+	on = true;
+	/* After the probes: who comes in between is there twice, not never. */
+	add_all();
+	return 0;
+}
+
+void hodo_threads_stop(void)
+{
+	if (!on)
+		return;
+	on = false;
+	if (newtask)
+		tracepoint_probe_unregister(newtask, on_newtask, NULL);
+	if (renamed)
+		tracepoint_probe_unregister(renamed, on_rename, NULL);
+}

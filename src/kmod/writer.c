@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * writer.c - what writers do seldom: the first packet, the next one, the fallback ring; see emit.h for who may
+ * run beside whom. All of it may run in an NMI.
+ */
+#include "writer.h"
+#include "emit.h"
+#include "kmod.h"
+#include "recording.h"
+
+#include "atomic.h"
+
+#include <linux/cpu.h>
+#include <linux/irq_work.h>
+#include <linux/poll.h>
+#include <linux/smp.h>
+#ifdef CONFIG_X86
+#include <asm/cpufeature.h>
+#include <asm/tsc.h>
+#endif
+
+DEFINE_PER_CPU(struct hodo_writer, hodo_writers);
+DEFINE_STATIC_KEY_FALSE(hodo_clock_monotonic);
+static struct hodo_writer fallback = { .cpu = HODO_CPU_ANY };
+static struct hodo_ring_config ring_config; /* changes while no event is on */
+
+/* ----------------------------------------------------------------- waking */
+
+DECLARE_WAIT_QUEUE_HEAD(hodo_ring_wait);
+bool hodo_ring_waited;
+
+static void wake(struct irq_work *work)
+{
+	wake_up_all(&hodo_ring_wait);
+}
+static DEFINE_IRQ_WORK(wake_work, wake);
+
+/* A writer may hold any lock of the scheduler: who waits is woken from an interrupt of its own. */
+static void packet_closed(void)
+{
+	/* After the word was stored. Without it, the waiter could set its flag and then miss the packet, while we
+	 * miss the flag. Pairs with the one between setting the flag and looking (recorder.c, buffers.c). */
+	smp_mb();
+	if (READ_ONCE(hodo_ring_waited)) {
+		WRITE_ONCE(hodo_ring_waited, false);
+		irq_work_queue(&wake_work);
+	}
+}
+
+/* ---------------------------------------------------------------- packets */
+
+static void take_place(struct hodo_writer *w)
+{
+	uint64_t position;
+
+	w->word = w->ring->word;
+	position = hodo_word_position(w->word);
+	w->at = w->view.data + (position & w->view.mask);
+	/* As hodo_ring_has_room() has it. */
+	w->limit = (uint8_t *)hodo_ring_packet(&w->view, position) + w->view.packet_size -
+		   (hodo_ring_need(0) - HODO_EVENT_HEADER);
+}
+
+/* False: the ring is full. */
+static bool next_packet(struct hodo_writer *w)
+{
+	struct hodo_switch plan;
+
+	if (hodo_ring_plan(&ring_config, &w->view, w->cpu, w->word, &plan) != HODO_RING_PLANNED)
+		return false;
+	plan.now = hodo_ticks();
+	hodo_ring_switch_locked(&plan);
+	take_place(w);
+	packet_closed();
+	return true;
+}
+
+uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len)
+{
+	if (w->view.packet_size == 0) {
+		if (w->ring) /* a CPU that came after the recording began */
+			w->ring->lost_full++;
+		return NULL;
+	}
+	if (!hodo_ring_fits(w->view.packet_size, len)) {
+		w->ring->lost_too_large++;
+		return NULL;
+	}
+	if (w->at) {
+		if (!next_packet(w)) {
+			w->ring->lost_full++;
+			return NULL;
+		}
+	} else {
+		if (hodo_ring_activate(&ring_config, w->ring, w->view.data, w->cpu, hodo_ticks()) < 0)
+			return NULL;
+		take_place(w);
+	}
+	return w->at;
+}
+
+struct hodo_writer *hodo_emit_nested(void)
+{
+	uint32_t free = 0;
+
+	if (fallback.view.packet_size == 0)
+		return NULL;
+	if (hodo_cas_acquire(&fallback.busy, &free, 1))
+		return &fallback;
+	hodo_add(&fallback.ring->lost_busy, 1); /* by several CPUs at once */
+	return NULL;
+}
+
+/* ------------------------------------------------------------ flush, clock */
+
+static void flush(struct hodo_writer *w, uint64_t age)
+{
+	const struct hodo_packet *p;
+
+	if (!w->at || hodo_word_events(w->word) == 0)
+		return;
+	p = hodo_ring_packet(&w->view, hodo_word_position(w->word));
+	if (age == 0 || hodo_ticks() - p->timestamp_begin > age)
+		next_packet(w);
+}
+
+/* On its CPU, interrupts off. */
+static void flush_this(void *age)
+{
+	struct hodo_writer *w = this_cpu_ptr(&hodo_writers);
+
+	/* An interrupt comes in where no writer is, but an NMI may come in here. */
+	if (w->busy)
+		return;
+	w->busy = 1;
+	barrier();
+	flush(w, *(const uint64_t *)age);
+	smp_store_release(&w->busy, 0);
+}
+
+void hodo_writers_flush(uint64_t age)
+{
+	struct hodo_writer *w;
+	unsigned long flags;
+
+	on_each_cpu(flush_this, &age, 1);
+	/* So that no event of this CPU finds the lock taken all the while. */
+	raw_local_irq_save(flags);
+	w = hodo_emit_nested();
+	if (w) {
+		flush(w, age);
+		smp_store_release(&w->busy, 0);
+	}
+	raw_local_irq_restore(flags);
+}
+
+bool hodo_tsc_usable(void)
+{
+#ifdef CONFIG_X86
+	return boot_cpu_has(X86_FEATURE_TSC) && boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
+	       boot_cpu_has(X86_FEATURE_NONSTOP_TSC) && !check_tsc_unstable();
+#else
+	return false;
+#endif
+}
+
+/* ----------------------------------------------------------- attach, detach */
+
+static void attach(struct hodo_writer *w, struct hodo_memory *m, uint32_t ring)
+{
+	w->ring = hodo_memory_ring(m, ring);
+	w->at = w->limit = NULL;
+	w->word = 0;
+	w->view = (struct hodo_view){ .ring = w->ring, .data = m->data[ring], .mask = m->layout.ring_size - 1,
+				      .packet_size = m->data[ring] ? m->layout.packet_size : 0 };
+}
+
+void hodo_writers_attach(struct hodo_memory *memory, const struct hodo_ring_config *config, bool monotonic)
+{
+	unsigned int cpu;
+
+	ring_config = *config;
+	if (monotonic)
+		static_branch_enable(&hodo_clock_monotonic);
+	else
+		static_branch_disable(&hodo_clock_monotonic);
+	for_each_possible_cpu(cpu) {
+		struct hodo_writer *w = per_cpu_ptr(&hodo_writers, cpu);
+
+		w->cpu = cpu;
+		attach(w, memory, cpu);
+	}
+	attach(&fallback, memory, memory->layout.rings - 1);
+}
+
+static void detach(struct hodo_writer *w)
+{
+	w->at = w->limit = NULL;
+	w->ring = NULL;
+	w->view = (struct hodo_view){ 0 };
+}
+
+void hodo_writers_detach(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		detach(per_cpu_ptr(&hodo_writers, cpu));
+	detach(&fallback);
+}
+
+void hodo_writers_exit(void)
+{
+	irq_work_sync(&wake_work);
+}
+
+/* ------------------------------------------------------- what is consumed */
+
+uint64_t hodo_ring_consumed(struct hodo_memory *memory, uint32_t ring)
+{
+	return READ_ONCE(hodo_memory_ring(memory, ring)->consumed);
+}
+
+/* The open packet's number; false: the ring was never used. */
+static bool open_packet(struct hodo_memory *memory, uint32_t ring, uint64_t *seq, uint64_t *offset)
+{
+	const struct hodo_layout *l = &memory->layout;
+	const struct hodo_ring *r = hodo_memory_ring(memory, ring);
+	uint64_t word, position;
+
+	if (!memory->data[ring])
+		return false;
+	do {
+		const struct hodo_packet *p;
+
+		word = smp_load_acquire(&r->word);
+		if (word == 0)
+			return false;
+		position = hodo_word_position(word);
+		p = (const struct hodo_packet *)(memory->data[ring] +
+						 (position & (l->ring_size - 1) & ~((uint64_t)l->packet_size - 1)));
+		*seq = smp_load_acquire(&p->packet_seq_num);
+		/* A switch in between has stored another number there, or is about to in its next lap. */
+	} while (hodo_word_position(smp_load_acquire(&r->word)) / l->packet_size != position / l->packet_size);
+	*offset = position & (l->packet_size - 1);
+	return true;
+}
+
+uint64_t hodo_ring_produced(struct hodo_memory *memory, uint32_t ring)
+{
+	uint64_t seq, offset;
+
+	return open_packet(memory, ring, &seq, &offset) ? seq * memory->layout.packet_size + offset : 0;
+}
+
+int hodo_ring_put_consumed(struct hodo_memory *memory, uint32_t ring, uint64_t packets)
+{
+	struct hodo_ring *r;
+	uint64_t seq, offset, old;
+
+	if (ring >= memory->layout.rings)
+		return -EINVAL;
+	r = hodo_memory_ring(memory, ring);
+	old = READ_ONCE(r->consumed);
+	do {
+		if (packets < old)
+			return -EINVAL;
+		if (packets > old && (!open_packet(memory, ring, &seq, &offset) || packets > seq))
+			return -EINVAL;
+		/* Release: the packet is the writer's again when it sees this; what was read of it was read before. */
+	} while (!__atomic_compare_exchange_n(&r->consumed, &old, packets, false, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
+	return 0;
+}
