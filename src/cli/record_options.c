@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include <record/filter_parse.h>
+#include <record/filter_compile.h>
 
 #define RING_SIZE (4u << 20)
 #define PACKETS_A_RING 16

@@ -3,7 +3,7 @@
  * filter.h - the filter machine: decides in the traced process whether an
  * event is recorded.
  *
- * The recorder compiles an expression (src/record/filter_parse.h) and sends the
+ * The recorder compiles an expression (src/core/filter_parse.h) and sends the
  * program over the socket; the process verifies it once, binds it to each event
  * (which names are which fields), and runs it when the event happens. Freestanding:
  * no allocation, no library calls but memcpy and memcmp, constant stack.

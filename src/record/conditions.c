@@ -10,7 +10,7 @@
 
 #include <core/condition.h>
 
-#include "filter_parse.h"
+#include "filter_compile.h"
 #include "shm.h"
 
 #define TEXT_MAX 2560u

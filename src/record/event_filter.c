@@ -14,7 +14,7 @@
 #include <core/fields.h>
 #include <core/filter.h>
 
-#include "filter_parse.h"
+#include "filter_compile.h"
 
 #define ROOM_MIN 64u
 

@@ -3,7 +3,7 @@
 #include "event.h"
 
 #include "../../src/core/filter.h"
-#include "../../src/record/filter_parse.h"
+#include "../../src/record/filter_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  */
 #include "../../src/core/filter.h"
 #include "../../src/core/glob.h"
-#include "../../src/record/filter_parse.h"
+#include "../../src/record/filter_compile.h"
 #include "event.h"
 
 #include <errno.h>

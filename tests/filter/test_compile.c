@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_compile.c - what the compiler refuses, in which words, and its limits. */
 #include "../../src/core/filter.h"
-#include "../../src/record/filter_parse.h"
+#include "../../src/record/filter_compile.h"
 
 #include <errno.h>
 #include <setjmp.h>

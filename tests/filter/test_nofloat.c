@@ -5,6 +5,7 @@
  * rest works.
  */
 #include "../../src/core/filter.h"
+#include "../../src/core/filter_parse.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -59,12 +60,49 @@ static void test_integers_work(void **state)
 	assert_false(run(less, sizeof(less)));
 }
 
+/* A text is compiled without them, too: what needs one is refused where it stands. */
+static void test_text_without_doubles(void **state)
+{
+	static const struct {
+		const char *expr;
+		int rc;
+		const char *error;
+	} rows[] = {
+		{ "n == 3", 0, "" },
+		{ "n == 0x3 && 3ms == 3000000", 0, "" },
+		{ "n == 4", 0, "" },
+		{ "n == 1.5", -EINVAL, "no floating-point numbers here at column 6" },
+		{ "n > 1e3", -EINVAL, "no floating-point numbers here at column 5" },
+		{ "$duration > 1.5ms", -EINVAL, "no floating-point numbers here at column 13" },
+		{ "n == 99999999999999999999", -EINVAL, "number too large at column 6" },
+	};
+	static const struct hodo_filter_lexer lexer = { .real = NULL };
+	static struct hodo_filter_parser parser;
+	uint8_t code[HODO_FILTER_MAX];
+	char error[128];
+	size_t i, len;
+
+	parser.lexer = &lexer;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		error[0] = '\0';
+		assert_int_equal(hodo_filter_parse(&parser, rows[i].expr, code, sizeof(code), &len, error,
+						   sizeof(error)), rows[i].rc);
+		assert_string_equal(error, rows[i].error);
+		if (!rows[i].rc) {
+			assert_int_equal(parser.names_n, 1);
+			assert_ptr_equal(parser.names[0], rows[i].expr);
+			assert_int_equal(run(code, len), !strchr(rows[i].expr, '4'));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_doubles_are_refused),
 		cmocka_unit_test(test_float_fields_are_absent),
 		cmocka_unit_test(test_integers_work),
+		cmocka_unit_test(test_text_without_doubles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

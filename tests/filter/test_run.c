@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE /* feenableexcept */
 #include "../../src/core/filter.h"
-#include "../../src/record/filter_parse.h"
+#include "../../src/record/filter_compile.h"
 #include "event.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * it lets pass is run on an event, under the sanitizers in one build.
  */
 #include "../../src/core/filter.h"
-#include "../../src/record/filter_parse.h"
+#include "../../src/record/filter_compile.h"
 #include "reference.h"
 
 #include <errno.h>

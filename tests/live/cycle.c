@@ -22,7 +22,7 @@
 #include <hodo/abi.h>
 #include <record/catalog.h>
 #include <record/conditions.h>
-#include <record/filter_parse.h>
+#include <record/filter_compile.h>
 #include <record/ring_reader.h>
 
 #define THREADS_MAX 64

@@ -1,13 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * filter_lex.h - the words of a filter expression. Used by filter_parse.c only.
  */
-#ifndef HODO_RECORD_FILTER_LEX_H
-#define HODO_RECORD_FILTER_LEX_H
+#ifndef HODO_CORE_FILTER_LEX_H
+#define HODO_CORE_FILTER_LEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "bounded_text.h"
 
 enum hodo_filter_token_type {
 	HODO_TOKEN_END,
@@ -58,14 +56,25 @@ struct hodo_filter_token {
 	size_t len;
 	bool is_unsigned;  /* of an integer: has the suffix u, or is above INT64_MAX */
 	uint64_t i;
-	double d;
+	uint64_t d_bits;   /* of a double */
+};
+
+/* What the lexer needs of its surroundings. */
+struct hodo_filter_lexer {
+	/*
+	 * Reads the n bytes at text, a floating-point number without a suffix. unit_ns 0: the bits of the double are
+	 * wanted; else the number times unit_ns as an integer below 2^63, rounded to even. 0; -EINVAL: it is none;
+	 * -ERANGE: too large; or another error. NULL: no floating-point numbers are taken.
+	 */
+	int (*real)(const char *text, size_t n, uint64_t unit_ns, uint64_t *value);
 };
 
 /*
  * Read the token at or behind p. Returns 0, or -EINVAL with a message (without
  * the column, which is that of token->start) in error.
  */
-int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error, size_t error_size);
+int hodo_filter_lex(const struct hodo_filter_lexer *lexer, const char *p, struct hodo_filter_token *token,
+		    struct hodo_bounded *error);
 
 /*
  * Decode the text token into out, which has room for its len bytes; the number

@@ -1,20 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * filter_lex.c - the words of a filter expression: C's, but for =~ and !~, $variables, and times (5ms).
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strtod_l */
-#endif
 #include "filter_lex.h"
 
 #include <errno.h>
-#include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define NUMBER_MAX 128 /* bytes of a floating-point constant */
 
 static const struct {
 	const char *text;
@@ -43,6 +33,13 @@ static bool is_name(char c)
 	return is_name_start(c) || (c >= '0' && c <= '9');
 }
 
+static bool is_one_of(char c, const char *set)
+{
+	while (*set && *set != c)
+		set++;
+	return *set;
+}
+
 /* The value of a digit, 99 if it is none. */
 static unsigned int digit(char c)
 {
@@ -62,9 +59,8 @@ static unsigned int digit(char c)
 static size_t character(const char *p, char *c)
 {
 	static const char from[] = "abefnrtv\\'\"?", to[] = "\a\b\033\f\n\r\t\v\\'\"?";
-	const char *known;
 	unsigned int v = 0;
-	size_t n = 1;
+	size_t n = 1, i;
 
 	*c = *p;
 	if (*p != '\\')
@@ -81,28 +77,28 @@ static size_t character(const char *p, char *c)
 		*c = (char)v;
 		return n > 2 ? n : 0;
 	}
-	known = p[1] ? strchr(from, p[1]) : NULL;
-	if (!known)
-		return 0;
-	*c = to[known - from];
-	return 2;
+	for (i = 0; from[i] && from[i] != p[1]; i++)
+		;
+	*c = to[i];
+	return from[i] ? 2 : 0;
 }
 
 /* A text in double quotes, or a character in single ones. */
-static int lex_quoted(struct hodo_filter_token *t, char *error, size_t error_size)
+static int lex_quoted(struct hodo_filter_token *t, struct hodo_bounded *error)
 {
 	char quote = *t->start, c = 0;
 	size_t n = 1, chars = 0, used;
 
 	while (t->start[n] != quote) {
 		if (t->start[n] == '\0') {
-			snprintf(error, error_size, "missing closing %c", quote);
+			hodo_bounded_put(error, "missing closing ");
+			hodo_bounded_bytes(error, &quote, 1);
 			return -EINVAL;
 		}
 		used = character(t->start + n, &c);
 		if (used == 0) {
 			t->start += n; /* the column of the escape */
-			snprintf(error, error_size, "unknown escape (a backslash is written \\\\)");
+			hodo_bounded_put(error, "unknown escape (a backslash is written \\\\)");
 			return -EINVAL;
 		}
 		n += used;
@@ -113,7 +109,7 @@ static int lex_quoted(struct hodo_filter_token *t, char *error, size_t error_siz
 	if (quote == '"')
 		return 0;
 	if (chars != 1) {
-		snprintf(error, error_size, "'' holds one character (texts stand in \"\")");
+		hodo_bounded_put(error, "'' holds one character (texts stand in \"\")");
 		return -EINVAL;
 	}
 	t->type = HODO_TOKEN_INT;
@@ -130,25 +126,11 @@ size_t hodo_filter_lex_text(const struct hodo_filter_token *token, char *out)
 	return n;
 }
 
-/* Floating-point constant of n bytes at t->start, suffix not included. */
-static int lex_float(struct hodo_filter_token *t, size_t n)
+/* Floating-point constant of n bytes at t->start, suffix not included; unit_ns: see struct hodo_filter_lexer. */
+static int lex_real(const struct hodo_filter_lexer *lexer, struct hodo_filter_token *t, size_t n, uint64_t unit_ns)
 {
-	locale_t c_locale;
-	char text[NUMBER_MAX], *end;
-
-	if (n >= sizeof(text))
-		return -EINVAL;
-	memcpy(text, t->start, n);
-	text[n] = '\0';
-	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!c_locale)
-		return -ENOMEM;
-	t->d = strtod_l(text, &end, c_locale); /* the user's locale may want a comma */
-	freelocale(c_locale);
-	t->type = HODO_TOKEN_FLOAT;
-	if (end != text + n)
-		return -EINVAL;
-	return isfinite(t->d) ? 0 : -ERANGE;
+	t->type = unit_ns ? HODO_TOKEN_INT : HODO_TOKEN_FLOAT;
+	return lexer->real ? lexer->real(t->start, n, unit_ns, unit_ns ? &t->i : &t->d_bits) : -EOPNOTSUPP;
 }
 
 /* Integer of n bytes at t->start, suffix not included. */
@@ -175,7 +157,7 @@ static int lex_int(struct hodo_filter_token *t, size_t n)
 			return -ERANGE;
 	}
 	t->type = HODO_TOKEN_INT;
-	t->is_unsigned |= t->i > INT64_MAX;
+	t->is_unsigned |= t->i >> 63;
 	return 0;
 }
 
@@ -186,8 +168,8 @@ static size_t suffix_len(const char *p, size_t n, bool is_float, bool *is_unsign
 	unsigned int u = 0, l = 0;
 
 	if (is_float)
-		return n > 1 && strchr("fFlL", p[n - 1]) ? 1 : 0;
-	for (; s < n && s < 3 && strchr("uUlL", p[n - 1 - s]); s++) {
+		return n > 1 && is_one_of(p[n - 1], "fFlL") ? 1 : 0;
+	for (; s < n && s < 3 && is_one_of(p[n - 1 - s], "uUlL"); s++) {
 		if (p[n - 1 - s] == 'u' || p[n - 1 - s] == 'U')
 			u++;
 		else
@@ -207,7 +189,7 @@ static uint64_t time_unit(const char *p, size_t n, size_t *len)
 	size_t i;
 
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		*len = strlen(units[i].name);
+		*len = hodo_bounded_len(units[i].name);
 		if (n > *len && memcmp(p + n - *len, units[i].name, *len) == 0 &&
 		    (digit(p[n - *len - 1]) < 10 || p[n - *len - 1] == '.'))
 			return units[i].ns;
@@ -216,34 +198,32 @@ static uint64_t time_unit(const char *p, size_t n, size_t *len)
 }
 
 /* A time, as an integer of nanoseconds; n bytes without the unit. */
-static int lex_time(struct hodo_filter_token *t, size_t n, uint64_t unit_ns)
+static int lex_time(const struct hodo_filter_lexer *lexer, struct hodo_filter_token *t, size_t n, uint64_t unit_ns)
 {
-	size_t i = strspn(t->start, "0123456789");
+	size_t i = 0;
 	int rc;
 
+	while (digit(t->start[i]) < 10)
+		i++;
 	if (i == n) {
 		t->i = 0;
 		for (i = 0; i < n; i++)
 			if (__builtin_mul_overflow(t->i, 10, &t->i) ||
 			    __builtin_add_overflow(t->i, digit(t->start[i]), &t->i))
 				return -ERANGE;
-		if (__builtin_mul_overflow(t->i, unit_ns, &t->i) || t->i > INT64_MAX)
+		if (__builtin_mul_overflow(t->i, unit_ns, &t->i) || t->i >> 63)
 			return -ERANGE;
 	} else {
-		rc = lex_float(t, n);
+		rc = lex_real(lexer, t, n, unit_ns);
 		if (rc)
 			return rc;
-		t->d = rint(t->d * (double)unit_ns);
-		if (t->d >= 0x1p63)
-			return -ERANGE;
-		t->i = (uint64_t)t->d;
 	}
 	t->type = HODO_TOKEN_INT;
 	t->is_unsigned = false;
 	return 0;
 }
 
-static int lex_number(struct hodo_filter_token *t, char *error, size_t error_size)
+static int lex_number(const struct hodo_filter_lexer *lexer, struct hodo_filter_token *t, struct hodo_bounded *error)
 {
 	const char *p = t->start;
 	const char *exponent = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? "pP" : "eE";
@@ -253,8 +233,8 @@ static int lex_number(struct hodo_filter_token *t, char *error, size_t error_siz
 	int rc;
 
 	while (is_name(p[n]) || p[n] == '.' ||
-	       ((p[n] == '+' || p[n] == '-') && n > 0 && strchr(exponent, p[n - 1]))) {
-		if (p[n] == '.' || strchr(exponent, p[n]))
+	       ((p[n] == '+' || p[n] == '-') && n > 0 && is_one_of(p[n - 1], exponent))) {
+		if (p[n] == '.' || is_one_of(p[n], exponent))
 			is_float = true;
 		n++;
 	}
@@ -262,38 +242,51 @@ static int lex_number(struct hodo_filter_token *t, char *error, size_t error_siz
 	unit_ns = exponent[0] == 'p' ? 0 : time_unit(p, n, &suffix);
 	if (!unit_ns)
 		suffix = suffix_len(p, n, is_float, &t->is_unsigned);
-	rc = unit_ns ? lex_time(t, n - suffix, unit_ns) :
-	     is_float ? lex_float(t, n - suffix) : lex_int(t, n - suffix);
-	if (rc == -ERANGE)
-		snprintf(error, error_size, "number too large");
-	else if (rc)
-		snprintf(error, error_size, "not a number: '%.*s'", n < 40 ? (int)n : 40, p);
+	rc = unit_ns ? lex_time(lexer, t, n - suffix, unit_ns) :
+	     is_float ? lex_real(lexer, t, n - suffix, 0) : lex_int(t, n - suffix);
+	if (rc == -ERANGE) {
+		hodo_bounded_put(error, "number too large");
+	} else if (rc == -EOPNOTSUPP) {
+		hodo_bounded_put(error, "no floating-point numbers here");
+	} else if (rc) {
+		hodo_bounded_put(error, "not a number: '");
+		hodo_bounded_bytes(error, p, n < 40 ? n : 40);
+		hodo_bounded_put(error, "'");
+	}
 	return rc ? -EINVAL : 0;
 }
 
-static int lex_sign(struct hodo_filter_token *t, char *error, size_t error_size)
+static int lex_sign(struct hodo_filter_token *t, struct hodo_bounded *error)
 {
+	static const char hex[] = "0123456789abcdef";
 	unsigned char c = (unsigned char)*t->start;
-	size_t i;
+	size_t i, n;
 
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		if (strncmp(t->start, signs[i].text, strlen(signs[i].text)) == 0) {
+		n = hodo_bounded_len(signs[i].text);
+		if (t->start[0] == signs[i].text[0] && (n == 1 || t->start[1] == signs[i].text[1])) {
 			t->type = HODO_TOKEN_OP;
 			t->op = signs[i].op;
-			t->len = strlen(signs[i].text);
+			t->len = n;
 			return 0;
 		}
 	}
-	if (c == '=')
-		snprintf(error, error_size, "'=' (equal is written '==')");
-	else if (c > ' ' && c < 0x7f)
-		snprintf(error, error_size, "unexpected '%c'", c);
-	else
-		snprintf(error, error_size, "unexpected byte 0x%02x", c);
+	if (c == '=') {
+		hodo_bounded_put(error, "'=' (equal is written '==')");
+	} else if (c > ' ' && c < 0x7f) {
+		hodo_bounded_put(error, "unexpected '");
+		hodo_bounded_bytes(error, t->start, 1);
+		hodo_bounded_put(error, "'");
+	} else {
+		hodo_bounded_put(error, "unexpected byte 0x");
+		hodo_bounded_bytes(error, &hex[c >> 4], 1);
+		hodo_bounded_bytes(error, &hex[c & 15], 1);
+	}
 	return -EINVAL;
 }
 
-int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error, size_t error_size)
+int hodo_filter_lex(const struct hodo_filter_lexer *lexer, const char *p, struct hodo_filter_token *token,
+		    struct hodo_bounded *error)
 {
 	while (*p == ' ' || (*p >= '\t' && *p <= '\r'))
 		p++;
@@ -301,9 +294,9 @@ int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error,
 	if (*p == '\0')
 		return 0;
 	if (*p == '"' || *p == '\'')
-		return lex_quoted(token, error, error_size);
+		return lex_quoted(token, error);
 	if ((*p >= '0' && *p <= '9') || (*p == '.' && p[1] >= '0' && p[1] <= '9'))
-		return lex_number(token, error, error_size);
+		return lex_number(lexer, token, error);
 	if (is_name_start(*p) || (*p == '$' && is_name_start(p[1]))) {
 		token->type = HODO_TOKEN_NAME;
 		token->len = *p == '$';
@@ -311,5 +304,5 @@ int hodo_filter_lex(const char *p, struct hodo_filter_token *token, char *error,
 			token->len++;
 		return 0;
 	}
-	return lex_sign(token, error, error_size);
+	return lex_sign(token, error);
 }
