@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The tests below tests/kernel: what they say of themselves, and how their programs and modules are built."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from guest import ROOT, BuildError, run_build
+from kernels import locked
+
+TESTS = ROOT / "tests" / "kernel"
+CFLAGS = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-static", "-pthread", "-I", ROOT / "include"]
+
+
+class Test:
+    """A folder with run.sh, whose lines "# guest: WORD..." say what it needs (tests/kernel/README.md)."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.name = self.folder.name
+        self.alone = self.everywhere = self.network = self.long = False
+        self.memory, self.seconds, self.disk_mb, self.append = 1024, 120, 0, ""
+        self.modules, self.programs = [], []
+        for line in re.findall(r"^# guest: (.*)$", (self.folder / "run.sh").read_text(), re.M):
+            for word in line.split():
+                self._say(word)
+
+    def _say(self, word):
+        name, _, value = word.partition("=")
+        if name in ("alone", "everywhere", "network", "long") and not value:
+            setattr(self, name, True)
+        elif name in ("modules", "programs") and value:
+            getattr(self, name).extend(value.split(","))
+        elif name == "append" and value:
+            self.append += f" {value}"
+            self.alone = True
+        elif name in ("memory", "timeout", "disk") and value.isdigit():
+            setattr(self, {"timeout": "seconds", "disk": "disk_mb"}.get(name, name), int(value))
+        else:
+            raise BuildError(f"{self.folder}/run.sh: no such word: # guest: {word}")
+
+    def build(self, kernel, out, build):
+        """Programs, modules and whatever build.sh makes go to the folder out/guest: the test's folder in the guest."""
+        guest = out / "guest"
+        shutil.rmtree(guest, ignore_errors=True)
+        guest.mkdir(parents=True)
+        for source in sorted((self.folder / "programs").glob("*.c")):
+            run_build(["gcc", *CFLAGS, "-o", guest / source.stem, source])
+            run_build(["strip", "-g", guest / source.stem])
+        if (self.folder / "Kbuild").exists():
+            self._build_modules(kernel, out / "modules", guest)
+        if (self.folder / "build.sh").exists():
+            run_build(["bash", self.folder / "build.sh", guest], cwd=out, env={
+                **os.environ, "KVER": kernel.version, "KDIR": str(kernel.headers), "ROOT": str(ROOT),
+                "BUILD": str(build)})
+        for file in self.folder.iterdir():
+            if file.is_file() and file.name != "Kbuild" and file.suffix not in (".c", ".h", ".py"):
+                shutil.copy(file, guest / file.name)
+            elif file.is_dir() and file.name == "data":
+                shutil.copytree(file, guest / "data")
+        own = [module.stem for module in sorted(guest.glob("*.ko"))]
+        (guest / "own_modules").write_text("".join(f"{name.replace('-', '_')}\n" for name in own))
+
+    def _build_modules(self, kernel, folder, guest):
+        """The kernel's build writes beside the sources: they are linked to a folder for it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.iterdir():
+            if old.is_symlink():
+                old.unlink()
+        for source in self.folder.iterdir():
+            if source.is_file() and (source.name == "Kbuild" or source.suffix in (".c", ".h", ".S")):
+                (folder / source.name).symlink_to(source)
+        run_build(["make", "-C", kernel.headers, f"M={folder}", f"HODO_ROOT={ROOT}", f"-j{os.cpu_count()}", "modules"])
+        for module in folder.glob("*.ko"):
+            shutil.copy(module, guest)
+            subprocess.run(["strip", "-g", guest / module.name], check=True)
+
+
+def find(names):
+    """The tests of these names; all, but the long ones, if there are none."""
+    known = {path.parent.name: path.parent for path in sorted(TESTS.glob("*/run.sh"))}
+    for name in names:
+        if name not in known:
+            raise BuildError(f"there is no test {name}: there are {' '.join(known)}")
+    tests = [Test(known[name]) for name in (names or known)]
+    return tests if names else [test for test in tests if not test.long]
+
+
+def build_hodo_ko(kernel, out, events):
+    """hodo.ko and, where the build makes them, its companions."""
+    folder = out / ("kmod" if events is None else "kmod-" + re.sub(r"\W+", "-", events))
+    command = ["make", "-C", ROOT / "src" / "kmod", f"KVER={kernel.version}", f"KDIR={kernel.headers}", f"O={folder}",
+               f"-j{os.cpu_count()}"]
+    if events is not None:
+        command.append(f"EVENTS={events}")
+    with locked(out / ".kmod.lock"):
+        run_build(command)
+    return folder
+
+
+def groups(tests):
+    """Lists of tests that share a boot."""
+    together = {}
+    for test in tests:
+        key = (test.name,) if test.alone else (test.network, test.memory, bool(test.disk_mb))
+        together.setdefault(key, []).append(test)
+    return list(together.values())
