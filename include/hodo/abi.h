@@ -34,7 +34,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------ limits */
 
-#define HODO_FIELDS_MAX 32      /* fields of one event; <hodo/trace.h> takes 16, the kernel has events of more */
+#define HODO_FIELDS_MAX 32      /* fields of one event; the kernel has events of so many */
+#define HODO_TRACE_FIELDS_MAX 16 /* of those that <hodo/trace.h> and libhodo take */
 #define HODO_EVENTS_MAX 65536   /* event ids are 16 bits; id 0 is never given */
 #define HODO_NAME_MAX 255       /* bytes of provider, event or field name */
 #define HODO_STR_MAX 65535      /* bytes of one recorded text */
@@ -47,11 +48,11 @@ extern "C" {
 
 /*
  * Type of a field, one byte. Scalars are stored in the machine's byte order,
- * packed. Text is a 16-bit length and that many bytes without NUL; bytes and
+ * packed. Text is a 16-bit length and that many bytes; bytes and
  * arrays are a 32-bit element count and the elements.
  *
- * A NULL text is stored as the seven bytes of HODO_NULL_TEXT, which no text
- * can be, since a recorded text never contains NUL.
+ * A text ends at its first NUL, if it holds one: the kernel's arrays of constant length do,
+ * those of libhodo never. A NULL text is stored as the seven bytes of HODO_NULL_TEXT.
  */
 enum hodo_type {
 	HODO_TYPE_NONE = 0, /* cannot be recorded */

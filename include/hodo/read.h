@@ -237,7 +237,7 @@ bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_rea
 struct hodo_read_value {
 	uint32_t type;  /* enum hodo_type */
 	bool null;      /* HODO_TYPE_STR: NULL was recorded */
-	uint32_t count; /* STR, BYTES: bytes; arrays: elements */
+	uint32_t count; /* STR: bytes up to the first NUL; BYTES: bytes; arrays: elements */
 	union {
 		int64_t i;        /* I8 … I64, CHAR */
 		uint64_t u;       /* U8 … U64, BOOL, PTR */

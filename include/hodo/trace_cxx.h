@@ -103,7 +103,7 @@ template <class... T, size_t N>
 constexpr desc_<sizeof...(T), N> make_desc_(list_<T...>, uint8_t kind, uint32_t line, const char (&text)[N])
 {
 	static_assert(((type_<T>::id != HODO_TYPE_NONE) && ...), HODO_CANNOT_);
-	static_assert(sizeof...(T) <= HODO_FIELDS_MAX, "hodo: an event has at most 16 values");
+	static_assert(sizeof...(T) <= HODO_TRACE_FIELDS_MAX, "hodo: an event has at most 16 values");
 	desc_<sizeof...(T), N> d{ { sizeof(hodo_desc), HODO_ABI_VERSION, kind, sizeof...(T), 0, line,
 				    sizeof(hodo_desc) + sizeof...(T) + 1, 0, sizeof(desc_<sizeof...(T), N>) },
 				  { type_<T>::id..., 0 },

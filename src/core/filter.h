@@ -130,7 +130,7 @@ struct hodo_filter_field {
 	uint8_t type;   /* enum hodo_type, HODO_TYPE_NONE: the event has no such field; or HODO_FILTER_TYPE_VAR */
 	uint8_t piece;  /* the run of fixed bytes that holds it, or the text itself; the variable */
 	uint8_t offset; /* of a scalar, bytes into the run */
-	uint8_t end;    /* of a scalar, offset of the byte behind it */
+	uint8_t last;   /* of a scalar, offset of its last byte */
 };
 /*
  * A step: one comparison, and where to go on. Most programs become a few of

@@ -47,7 +47,7 @@ static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int
 		      const char *const *names)
 {
 	uint8_t piece = 0; /* of the run of fixed bytes that we are in */
-	uint8_t offset = 0; /* 16 fields of 8 bytes at most */
+	uint8_t offset = 0; /* 32 fields of 8 bytes at most: behind the last of them nothing begins */
 	unsigned int i;
 
 	for (i = 0; i < nfields; i++) {
@@ -62,7 +62,7 @@ static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int
 			out->fields[n].type = types[i];
 			out->fields[n].piece = (uint8_t)(variable ? piece + 1 : piece);
 			out->fields[n].offset = offset;
-			out->fields[n].end = (uint8_t)(offset + size);
+			out->fields[n].last = (uint8_t)(offset + size - 1);
 		}
 		if (variable) {
 			piece = (uint8_t)(piece + 2);

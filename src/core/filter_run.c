@@ -52,6 +52,23 @@ static void load_int(struct value *v, uint8_t type, const uint8_t *p)
 	}
 }
 
+/* Up to the first NUL: what an array of constant length holds behind its text is not of it. */
+static uint32_t text_len(const char *text, uint32_t size)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint32_t n = 0;
+	uint64_t word;
+
+	for (; size - n >= sizeof(word); n += (uint32_t)sizeof(word)) {
+		__builtin_memcpy(&word, text + n, sizeof(word));
+		if ((word - ones) & ~word & ones << 7) /* one of its bytes is 0 */
+			break;
+	}
+	while (n < size && text[n])
+		n++;
+	return n;
+}
+
 static void load_text(struct value *v, const struct hodo_piece *piece)
 {
 	v->kind = TEXT;
@@ -59,6 +76,8 @@ static void load_text(struct value *v, const struct hodo_piece *piece)
 	v->len = piece->len < HODO_STR_MAX ? (uint32_t)piece->len : HODO_STR_MAX;
 	if (v->len == HODO_NULL_TEXT_LEN && __builtin_memcmp(v->text, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0)
 		set_absent(v);
+	else
+		v->len = text_len(v->text, v->len);
 }
 
 static void load_var(struct value *v, enum hodo_filter_var var, struct hodo_filter_vars *vars)
@@ -88,7 +107,7 @@ static void load(struct value *v, const struct hodo_filter_field *field, const s
 		return;
 	if (field->type == HODO_TYPE_STR)
 		load_text(v, piece);
-	if (field->type >= HODO_TYPE_STR || piece->len < field->end) /* bytes and arrays have no value */
+	if (field->type >= HODO_TYPE_STR || piece->len <= field->last) /* bytes and arrays have no value */
 		return;
 	p = (const uint8_t *)piece->data + field->offset;
 	if (field->type == HODO_TYPE_F32 || field->type == HODO_TYPE_F64)
@@ -206,7 +225,7 @@ static void choose(struct value *top)
 }
 
 /* Runs whole instructions, which leave one value; what that says. */
-static __attribute__((noinline)) enum truth run(const struct hodo_filter *f, const uint8_t *p, size_t len,
+static __attribute__((__noinline__)) enum truth run(const struct hodo_filter *f, const uint8_t *p, size_t len,
 						const struct event *e)
 {
 	struct value stack[HODO_FILTER_STACK_MAX + 1], *top = stack; /* stack[0] is never used */
@@ -330,7 +349,7 @@ static inline uint64_t widened(uint8_t kind, const uint8_t *p)
 }
 
 /* Steps other than comparisons of numbers. */
-static __attribute__((noinline)) enum truth test_other(const struct hodo_filter *f, const struct hodo_filter_test *t,
+static __attribute__((__noinline__)) enum truth test_other(const struct hodo_filter *f, const struct hodo_filter_test *t,
 						       const struct hodo_piece *pieces, size_t count,
 						       struct hodo_filter_vars *vars)
 {
@@ -351,7 +370,7 @@ bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *piece
 		if (t->kind <= HODO_TEST_F64) {
 			const struct hodo_piece *piece = pieces + t->field.piece;
 
-			if (t->field.piece < count && piece->len >= t->field.end)
+			if (t->field.piece < count && piece->len > t->field.last)
 				met = ((widened(t->kind, (const uint8_t *)piece->data + t->field.offset) & t->mask) -
 				       t->first <= t->span) != t->negate;
 		} else {

@@ -77,7 +77,10 @@ static const uint8_t *take_var(uint32_t type, const uint8_t *p, struct hodo_read
 		v->data = p + 2;
 		v->null = v->count == HODO_NULL_TEXT_LEN &&
 			  memcmp(v->data, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN) == 0;
-		return p + 2 + v->count;
+		p += 2 + v->count;
+		if (!v->null)
+			v->count = (uint32_t)strnlen(v->data, v->count);
+		return p;
 	}
 	v->count = load32(p);
 	v->data = p + 4;

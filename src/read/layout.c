@@ -114,7 +114,7 @@ size_t hodo_read_layout_var_size(const struct hodo_layout_var *l, const uint8_t 
 		else
 			len = ((const volatile struct unaligned32 *)(p + at))->v;
 		at += len_bytes;
-		at += (size_t)len * l->var[i].element_bytes; /* at most 16 * 2^32 * 8: no overflow */
+		at += (size_t)len * l->var[i].element_bytes; /* at most LAYOUT_FIELDS_MAX * 2^32 * 8: no overflow */
 		if (at > room)
 			return at;
 	}

@@ -189,6 +189,15 @@ static const struct hodo_filter *filter_of(struct hodo_event_filter *f, const st
 	return b->filter;
 }
 
+/* Of a text at p, whose length stands before it. */
+static size_t text_bytes(const uint8_t *p)
+{
+	uint16_t len;
+
+	memcpy(&len, p - sizeof(len), sizeof(len));
+	return len;
+}
+
 /* The event's payload in the pieces that it was written from; how many. */
 static size_t pieces_of(const struct hodo_read_event *e, struct hodo_piece *pieces)
 {
@@ -203,10 +212,10 @@ static size_t pieces_of(const struct hodo_read_event *e, struct hodo_piece *piec
 		if (!element)
 			continue;
 		pieces[n++] = (struct hodo_piece){ run, (size_t)(p - run) };
-		/* The values were decoded from this payload: their sizes fit it. A NULL text is its seven bytes. */
+		/* The values were decoded from this payload: their sizes fit it. A text's ends at its first NUL. */
 		pieces[n] = (struct hodo_piece){ p, element * e->values[i].count };
-		if (type == HODO_TYPE_STR && e->values[i].null)
-			pieces[n].len = HODO_NULL_TEXT_LEN;
+		if (type == HODO_TYPE_STR)
+			pieces[n].len = text_bytes(p);
 		p += pieces[n++].len;
 		run = p;
 	}

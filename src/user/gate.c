@@ -44,7 +44,7 @@ _Static_assert(offsetof(struct hodo_event, filter) == 0 && offsetof(struct hodo_
 		       sizeof(struct hodo_filter_test) == 32 && offsetof(struct hodo_filter_test, field) == 4 &&
 		       offsetof(struct hodo_filter_test, mask) == 8 && offsetof(struct hodo_filter_test, len) == 16 &&
 		       offsetof(struct hodo_filter_test, span) == 24 &&
-		       offsetof(struct hodo_filter_field, piece) == 1 && offsetof(struct hodo_filter_field, end) == 3,
+		       offsetof(struct hodo_filter_field, piece) == 1 && offsetof(struct hodo_filter_field, last) == 3,
 	       "refuse.S");
 
 /* ------------------------------------------------------------------ memory */
@@ -167,7 +167,7 @@ void hodo_gate_prepare(void)
 struct event_labels {
 	struct hodo_filter_labels labels; /* first */
 	const struct hodo_event *event;
-	const char *names[HODO_FIELDS_MAX];
+	const char *names[HODO_TRACE_FIELDS_MAX];
 };
 
 static bool find_label(const struct hodo_filter_labels *labels, unsigned int field, const char *name, size_t len,

@@ -190,7 +190,7 @@ static bool desc_valid(const struct hodo_desc *desc, size_t room)
 {
 	return room >= sizeof(*desc) && desc->size == sizeof(*desc) && desc->version == HODO_ABI_VERSION &&
 	       desc->kind >= HODO_KIND_EVENT && desc->kind <= HODO_KIND_FUNCTION && desc->kind != HODO_KIND_LABELS &&
-	       desc->nfields <= HODO_FIELDS_MAX && desc->total <= room && desc->strings < desc->total &&
+	       desc->nfields <= HODO_TRACE_FIELDS_MAX && desc->total <= room && desc->strings < desc->total &&
 	       sizeof(*desc) + desc->nfields <= desc->strings;
 }
 
@@ -218,7 +218,7 @@ static void build_event(const struct hodo_desc *desc, size_t room, const char *n
 {
 	struct hodo_record_event *record = (struct hodo_record_event *)build.bytes;
 	static char names[HODO_FIELDS_NAMES_MAX];
-	const char *name_of[HODO_FIELDS_MAX];
+	const char *name_of[HODO_TRACE_FIELDS_MAX];
 
 	__builtin_memset(record, 0, sizeof(*record));
 	record->head.type = HODO_RECORD_EVENT;
@@ -406,10 +406,10 @@ void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
 	struct hodo_record_labels *record = (struct hodo_record_labels *)build.bytes;
 	const char *provider = hodo_desc_string(desc, room, 0), *field = hodo_desc_string(desc, room, 1);
 	static char names[HODO_FIELDS_NAMES_MAX];
-	const char *name_of[HODO_FIELDS_MAX];
+	const char *name_of[HODO_TRACE_FIELDS_MAX];
 	uint32_t at;
 
-	if (desc->size != sizeof(*desc) || desc->version != HODO_ABI_VERSION || desc->nlabels > HODO_FIELDS_MAX ||
+	if (desc->size != sizeof(*desc) || desc->version != HODO_ABI_VERSION || desc->nlabels > HODO_TRACE_FIELDS_MAX ||
 	    desc->total > room || desc->labels != sizeof(*desc) ||
 	    desc->strings < desc->labels + 8u * desc->nlabels || nlabel_sets == LABEL_SETS_MAX ||
 	    labels_known(provider, field))

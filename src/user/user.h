@@ -46,7 +46,7 @@ struct hodo_event {
 	uint16_t id;
 	uint8_t kind;
 	uint8_t nfields;
-	uint8_t types[HODO_FIELDS_MAX];
+	uint8_t types[HODO_TRACE_FIELDS_MAX];
 	bool matched;   /* a pattern of the recording wants it */
 	bool disabled;  /* hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */
@@ -198,7 +198,7 @@ HODO_HIDDEN int64_t hodo_spans_now_ns(void);
 
 /* context.c: what comes before an event's fields. */
 struct hodo_context {
-	struct hodo_piece piece[5 + HODO_FIELDS_MAX * 2 + 1]; /* room for the event's own */
+	struct hodo_piece piece[5 + HODO_TRACE_FIELDS_MAX * 2 + 1]; /* room for the event's own */
 	uint32_t n;
 	size_t total;
 	void *buffer;

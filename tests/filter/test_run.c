@@ -13,6 +13,7 @@
 #include <fenv.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -411,11 +412,10 @@ static void test_short_pieces(void **state)
 	event_free(&e);
 }
 
-/* Of two fields of one name the first counts; 16 fields, all variable, reach the last piece. */
+/* Of two fields of one name the first counts; as many as there can be reach the last piece and byte. */
 static void test_fields_found(void **state)
 {
-	static const char *const names[] = { "t0", "t1", "t2",  "t3",  "t4",  "t5",  "t6",  "t7",
-					     "t8", "t9", "t10", "t11", "t12", "t13", "t14", "t15" };
+	static char names[HODO_FIELDS_MAX][8];
 	struct test_event e = { .n = 0 };
 	unsigned int i;
 
@@ -425,11 +425,46 @@ static void test_fields_found(void **state)
 	same(&e, "n == 1", 1);
 	event_free(&e);
 
-	for (i = 0; i < HODO_FIELDS_MAX; i++)
+	for (i = 0; i < HODO_FIELDS_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "t%u", i);
 		event_text(&e, names[i], names[i], strlen(names[i]));
+	}
 	event_build(&e);
-	same(&e, "t0 == \"t0\" && t7 == \"t7\" && t15 == \"t15\" && t14 !~ \"t15\"", 1);
+	same(&e, "t0 == \"t0\" && t7 == \"t7\" && t31 == \"t31\" && t30 !~ \"t31\"", 1);
 	event_free(&e);
+
+	for (i = 0; i < HODO_FIELDS_MAX; i++)
+		event_int(&e, names[i], HODO_TYPE_U64, 1000 + i);
+	event_build(&e);
+	same(&e, "t0 == 1000 && t30 == 1030 && t31 == 1031", 1);
+	e.pieces[0].len--;
+	same(&e, "t30 == 1030", 1);
+	same(&e, "t31 == 1031", 0);
+	same(&e, "t31 + 0 == 1031", 0);
+	event_free(&e);
+}
+
+/* What an array of the kernel's holds behind the end of its text is not of it. */
+static void test_text_ends_at_nul(void **state)
+{
+	static const struct row rows[] = {
+		{ "comm == \"bash\" && comm =~ \"b*h\" && comm =~ \"*sh\" && comm =~ \"ba*\"", 1 },
+		{ "len(comm) == 4 && len(full) == 16 && len(none) == 0 && len(tail) == 1", 1 },
+		{ "comm == \"bash\\0\" || comm != \"bash\"", 0 },
+		{ "full == \"0123456789abcdef\" && none == \"\" && tail == \"x\"", 1 },
+		{ "comm[3] == 'h' && !has(null) && has(none)", 1 },
+		{ "comm[4] == 0", 0 }, /* behind the end: absent */
+		{ "tail == \"xyz\"", 0 },
+		{ "none > \"\"", 0 },
+	};
+	struct test_event e = { .n = 0 };
+
+	event_text(&e, "comm", "bash\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+	event_text(&e, "full", "0123456789abcdef", 16);
+	event_text(&e, "none", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+	event_text(&e, "tail", "x\0yz", 4);
+	event_text(&e, "null", NULL, 0);
+	CHECK_ROWS(&e, rows);
 }
 
 /* ------------------------------------------- variables, labels and elements */
@@ -628,6 +663,7 @@ int main(void)
 		cmocka_unit_test(test_bind_refuses),
 		cmocka_unit_test(test_short_pieces),
 		cmocka_unit_test(test_fields_found),
+		cmocka_unit_test(test_text_ends_at_nul),
 		cmocka_unit_test(test_float_state_untouched),
 		cmocka_unit_test(test_variables),
 		cmocka_unit_test(test_labels),

@@ -40,7 +40,9 @@ static void print(struct hodo_class *c, const uint8_t *event, size_t bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const char *const names[HODO_FIELDS_MAX] = { "a", "b", "c", "d", "e", "f", "g", "h",
-							    "i", "j", "k", "l", "m", "n", "o", "p" };
+							    "i", "j", "k", "l", "m", "n", "o", "p",
+							    "q", "r", "s", "t", "u", "v", "w", "x",
+							    "y", "z", "A", "B", "C", "D", "E", "F" };
 	struct hodo_class *c = calloc(1, sizeof(*c));
 	struct hodo_read_layouts *l = hodo_read_layouts_new();
 	const uint8_t *p = take(&data, &len, 1), *types, *payload;

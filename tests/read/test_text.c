@@ -180,6 +180,38 @@ static void test_escapes(void **state)
 	check_escape("", 0, "\"\"", "");
 }
 
+/* A text ends at its first NUL, and the next field begins behind all of its bytes. */
+static void test_values(void **state)
+{
+	static const struct {
+		const char *bytes;
+		uint16_t stored, count;
+		bool null;
+	} rows[] = {
+		{ "bash\0\0\0\0\0\0\0\0\0\0\0\0", 16, 4, false },
+		{ "0123456789abcdef", 16, 16, false },
+		{ "\0\0\0\0", 4, 0, false },
+		{ "x\0yz", 4, 1, false },
+		{ "", 0, 0, false },
+		{ "(null)", 7, 7, true },
+		{ "(null)", 6, 6, false },
+		{ "(null)\0", 8, 6, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct hodo_read_value v;
+		uint8_t stored[32];
+
+		memcpy(stored, &rows[i].stored, 2);
+		memcpy(stored + 2, rows[i].bytes, rows[i].stored);
+		assert_ptr_equal(hodo_read_value_take(HODO_TYPE_STR, stored, &v), stored + 2 + rows[i].stored);
+		assert_int_equal(v.count, rows[i].count);
+		assert_int_equal(v.null, rows[i].null);
+		assert_ptr_equal(v.data, stored + 2);
+	}
+}
+
 /* ------------------------------------------------------------------------ marks */
 
 struct mark {
@@ -388,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_escapes),      cmocka_unit_test(test_mark_integers),
 		cmocka_unit_test(test_mark_others),  cmocka_unit_test(test_mark_texts),
 		cmocka_unit_test(test_mark_hostile), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
