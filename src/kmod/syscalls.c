@@ -1,12 +1,335 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* syscalls.c - system calls by name. */
+/*
+ * syscalls.c - system calls by name: one probe where calls come in, one where they go out, and a table by number.
+ *
+ * The probes are called by raw_syscalls:sys_enter and sys_exit, in process context, interrupts on. Up to Linux 6.12
+ * preemption is off there; from 6.13 on it is not, and a probe may fault, which is what
+ * tracepoint_synchronize_unregister() then waits for. We rely on neither: an event that is only registers is written
+ * with interrupts off (emit.h), and for texts preemption is off as long as the CPU's buffer is in use.
+ *
+ *                     | enter, same CPU | enter, other CPU | set()   | removal
+ *   probe, registers  | after           | beside           | beside  | before: hodo_quiesce()
+ *   probe, texts      | after           | own buffer       | beside  | before
+ *
+ * "after": with preemption off nobody else makes a system call on this CPU, and no interrupt does. So the
+ * buffer has one user at a time, though other events (an interrupt's, an NMI's) may be written while it is filled.
+ */
 #include "kmod.h"
+#include "emit.h"
+#include "syscalls.h"
+#include "tracepoint_find.h"
+
+#include <asm/syscall.h>
+#include <linux/compat.h>
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+
+#define TEXT_MAX 4095u /* bytes of a text of the caller's: PATH_MAX without the NUL */
+
+static struct hodo_event **calls; /* each in a struct hodo_call_event */
+static size_t ncalls;
+static struct hodo_event *compat[2], *unknown[2]; /* enter, exit; NULL: off */
+static struct tracepoint *points[2];
+static unsigned int users[2]; /* events that are on; under hodo_lock */
+
+/* Room for the texts of a call as they are recorded. Allocated when the first event with texts is switched on. */
+static DEFINE_PER_CPU(uint8_t *, text_buffer);
+#define TEXT_BUFFER (HODO_CALL_TEXTS * (2 + TEXT_MAX))
+
+/* Calls of 32-bit programs. Those of x32 have numbers of their own, which nothing has here: unknown. */
+static __always_inline bool call_is_compat(void)
+{
+#ifdef CONFIG_X86_64
+	return in_ia32_syscall();
+#else
+	return in_compat_syscall();
+#endif
+}
+
+#ifdef CONFIG_X86_64
+#define hodo_call_args_of(args, regs) const unsigned long *args = (const unsigned long *)(regs)
+#else
+#define hodo_call_args_of(args, regs)          \
+	unsigned long args[HODO_CALL_ARGS];    \
+	syscall_get_arguments(current, regs, args)
+#endif
+
+/*
+ * Each argument is stored as a whole register, in order: what is too much of one the next one covers. Up to 7 bytes
+ * behind the last one are written to, which belong to nobody yet: see hodo_ring_need().
+ */
+static __always_inline void put_registers(uint8_t *p, const struct hodo_call_shape *call, const unsigned long *args)
+{
+	unsigned int i, n = call->nregs;
+
+#ifndef __LITTLE_ENDIAN
+#error the low bytes of a register come first
+#endif
+	for (i = 0; i < n; i++) {
+		put_unaligned((uint64_t)args[call->reg[i]], (uint64_t *)p);
+		p += call->size[i]; /* of the last one: any number */
+	}
+}
+
+/* Stores a text's length and bytes, and returns what is behind them. */
+static uint8_t *notrace put_text(uint8_t *at, const char __user *from)
+{
+	long n;
+
+	if (!from) {
+		n = HODO_NULL_TEXT_LEN;
+		memcpy(at + 2, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN);
+	} else {
+		/* What is not in memory stays there: the kernel's own access will bring it in, or fail. */
+		pagefault_disable();
+		n = strncpy_from_user((char *)at + 2, from, TEXT_MAX);
+		pagefault_enable();
+		if (n < 0)
+			n = 0;
+	}
+	put_unaligned((uint16_t)n, (uint16_t *)at);
+	return at + 2 + n;
+}
+
+static noinline void notrace enter_texts(struct hodo_event *event, const struct hodo_call_shape *call,
+					 const unsigned long *args)
+{
+	uint8_t *buffer, *at, *p;
+	struct hodo_emit e;
+	unsigned int i;
+	uint32_t len;
+
+	preempt_disable_notrace();
+	at = buffer = this_cpu_read(text_buffer);
+	for (i = 0; i < call->ntexts; i++)
+		at = put_text(at, (const char __user *)args[call->reg[call->nregs + i]]);
+	len = (uint32_t)(at - buffer);
+	p = hodo_emit_begin(&e, event, call->fixed + len);
+	if (p) {
+		put_registers(p, call, args);
+		memcpy(p + call->fixed, buffer, len);
+		hodo_emit_end(&e, event);
+	}
+	preempt_enable_notrace();
+}
+
+static noinline void notrace enter_other(struct hodo_event *event, struct pt_regs *regs, long nr)
+{
+	unsigned long args[HODO_CALL_ARGS];
+	struct hodo_emit e;
+	unsigned int i;
+	uint8_t *p;
+
+	if (!event)
+		return;
+	syscall_get_arguments(current, regs, args);
+	p = hodo_emit_begin(&e, event, 8 + 4 + 8 * HODO_CALL_ARGS);
+	if (!p)
+		return;
+	put_unaligned((int64_t)nr, (int64_t *)p);
+	put_unaligned((uint32_t)HODO_CALL_ARGS, (uint32_t *)(p + 8));
+	for (i = 0; i < HODO_CALL_ARGS; i++)
+		put_unaligned((uint64_t)args[i], (uint64_t *)(p + 12 + 8 * i));
+	hodo_emit_end(&e, event);
+}
+
+static noinline void notrace exit_other(struct hodo_event *event, long nr, long ret)
+{
+	struct hodo_emit e;
+	uint8_t *p;
+
+	if (!event)
+		return;
+	p = hodo_emit_begin(&e, event, 16);
+	if (!p)
+		return;
+	put_unaligned((int64_t)nr, (int64_t *)p);
+	put_unaligned((int64_t)ret, (int64_t *)(p + 8));
+	hodo_emit_end(&e, event);
+}
+
+static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
+{
+	const struct hodo_call_shape *call;
+	struct hodo_event *event;
+	struct hodo_emit e;
+	uint8_t *p;
+
+	if (unlikely(call_is_compat())) {
+		enter_other(smp_load_acquire(&compat[0]), regs, nr);
+		return;
+	}
+	if (unlikely((unsigned long)nr >= HODO_CALLS_END)) {
+		enter_other(smp_load_acquire(&unknown[0]), regs, nr);
+		return;
+	}
+	call = &hodo_call_shapes[nr];
+	/* Acquire: the id that the event was given before it was switched on, and the buffers for its texts. */
+	event = smp_load_acquire(&call->enter);
+	if (!event)
+		return;
+	hodo_call_args_of(args, regs);
+	if (unlikely(call->ntexts)) {
+		if (call->ntexts == HODO_CALL_UNKNOWN)
+			enter_other(event, regs, nr);
+		else
+			enter_texts(event, call, args);
+		return;
+	}
+	p = hodo_emit_begin(&e, event, call->fixed);
+	if (!p)
+		return;
+	put_registers(p, call, args);
+	hodo_emit_end(&e, event);
+}
+
+static void notrace on_exit(void *data, struct pt_regs *regs, long ret)
+{
+	long nr = syscall_get_nr(current, regs);
+	const struct hodo_call_shape *call;
+	struct hodo_event *event;
+	struct hodo_emit e;
+	uint8_t *p;
+
+	if (unlikely(call_is_compat())) {
+		exit_other(smp_load_acquire(&compat[1]), nr, ret);
+		return;
+	}
+	if (unlikely((unsigned long)nr >= HODO_CALLS_END)) {
+		exit_other(smp_load_acquire(&unknown[1]), nr, ret);
+		return;
+	}
+	call = &hodo_call_shapes[nr];
+	event = smp_load_acquire(&call->exit);
+	if (!event)
+		return;
+	if (unlikely(call->ntexts == HODO_CALL_UNKNOWN)) {
+		exit_other(event, nr, ret);
+		return;
+	}
+	p = hodo_emit_begin(&e, event, 8);
+	if (!p)
+		return;
+	put_unaligned((int64_t)ret, (int64_t *)p);
+	hodo_emit_end(&e, event);
+}
+
+/* ---------------------------------------------------------------- switching */
+
+static void free_buffers(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		kvfree(per_cpu(text_buffer, cpu));
+		per_cpu(text_buffer, cpu) = NULL;
+	}
+}
+
+static int make_buffers(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (per_cpu(text_buffer, cpu))
+			continue;
+		per_cpu(text_buffer, cpu) = kvmalloc_node(TEXT_BUFFER, GFP_KERNEL, cpu_to_node(cpu));
+		if (!per_cpu(text_buffer, cpu))
+			return -ENOMEM; /* those there are serve the next try */
+	}
+	return 0;
+}
+
+static bool has_texts(const struct hodo_call_event *e)
+{
+	return !e->exit && e->nr < HODO_CALLS_END && hodo_call_shapes[e->nr].ntexts;
+}
+
+/* One event more or less of a direction: its probe is registered as long as there is one. */
+static int use(bool exit, bool on)
+{
+	void *probe = exit ? (void *)on_exit : (void *)on_enter;
+	int err = 0;
+
+	if (on && users[exit] == 0)
+		err = tracepoint_probe_register(points[exit], probe, NULL);
+	if (err)
+		return err;
+	users[exit] += on ? 1 : -1;
+	if (!on && users[exit] == 0)
+		tracepoint_probe_unregister(points[exit], probe, NULL);
+	return 0;
+}
+
+static void store(const struct hodo_call_event *e, struct hodo_event *event)
+{
+	unsigned int nr;
+
+	/* Release: see on_enter(). */
+	if (e->nr == HODO_CALLS_COMPAT) {
+		smp_store_release(&compat[e->exit], event);
+	} else if (e->nr == HODO_CALLS_UNKNOWN) {
+		smp_store_release(&unknown[e->exit], event);
+		for (nr = 0; nr < HODO_CALLS_END; nr++) {
+			if (hodo_call_shapes[nr].ntexts != HODO_CALL_UNKNOWN)
+				continue;
+			if (e->exit)
+				smp_store_release(&hodo_call_shapes[nr].exit, event);
+			else
+				smp_store_release(&hodo_call_shapes[nr].enter, event);
+		}
+	} else if (e->exit) {
+		smp_store_release(&hodo_call_shapes[e->nr].exit, event);
+	} else {
+		smp_store_release(&hodo_call_shapes[e->nr].enter, event);
+	}
+}
+
+static int set(struct hodo_event *event, bool on)
+{
+	struct hodo_call_event *e = container_of(event, struct hodo_call_event, event);
+	int err = on && has_texts(e) ? make_buffers() : 0;
+
+	if (err)
+		return err;
+	if (!on)
+		store(e, NULL);
+	err = use(e->exit, on);
+	if (!err && on)
+		store(e, event);
+	return err;
+}
+
+static const struct hodo_source source = { .name = "syscall", .set = set };
+
+/* ------------------------------------------------------------ begin and end */
 
 int hodo_syscalls_init(void)
 {
+	int err;
+
+	points[0] = hodo_tracepoint_find("sys_enter");
+	points[1] = hodo_tracepoint_find("sys_exit");
+	if (!points[0] || !points[1]) {
+		pr_info("this kernel has no tracepoints at its system calls: no events syscalls:*\n");
+		return 0;
+	}
+	err = hodo_calls_make(&source, &calls, &ncalls);
+	if (err)
+		return err;
+	mutex_lock(&hodo_lock);
+	hodo_events_add(calls, ncalls);
+	mutex_unlock(&hodo_lock);
 	return 0;
 }
 
 void hodo_syscalls_exit(void)
 {
+	mutex_lock(&hodo_lock);
+	hodo_events_remove(calls, ncalls);
+	mutex_unlock(&hodo_lock);
+	/* The last probe may still be on its way out. */
+	tracepoint_synchronize_unregister();
+	free_buffers();
+	hodo_calls_free(calls);
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* syscalls.h - what syscalls.c and syscalls_table.c have in common: the calls, as the kernel's headers declare them. */
+#ifndef HODO_KMOD_SYSCALLS_H
+#define HODO_KMOD_SYSCALLS_H
+
+#include "event.h"
+
+#include <linux/syscalls.h>
+
+#define HODO_CALL_ARGS 6
+#define HODO_CALL_UNDECLARED 0xff
+
+/* Of the generated table. */
+struct hodo_call_arg {
+	const char *name; /* NULL: the header does not name it */
+	const char *ctype;
+	uint8_t type; /* enum hodo_type */
+};
+struct hodo_call {
+	uint16_t nr;
+	uint16_t first; /* of hodo_call_args */
+	uint8_t nargs;  /* HODO_CALL_UNDECLARED: nobody says */
+	const char *name;
+};
+
+/* The type of what a register holds, by the C type that the call takes. */
+#define HODO_TYPE_OF(type)                                                                                        \
+	_Generic((type)0, char: HODO_TYPE_CHAR, signed char: HODO_TYPE_I8, unsigned char: HODO_TYPE_U8,           \
+		 bool: HODO_TYPE_BOOL, short: HODO_TYPE_I16, unsigned short: HODO_TYPE_U16, int: HODO_TYPE_I32,   \
+		 unsigned int: HODO_TYPE_U32, long: sizeof(long) == 4 ? HODO_TYPE_I32 : HODO_TYPE_I64,            \
+		 unsigned long: sizeof(long) == 4 ? HODO_TYPE_U32 : HODO_TYPE_U64, long long: HODO_TYPE_I64,      \
+		 unsigned long long: HODO_TYPE_U64, default: HODO_TYPE_PTR)
+
+#include "syscalls_generated.h" /* HODO_CALLS_END, HODO_CALL_TEXTS */
+
+/*
+ * What the probes read of a number, half a cache line. All but the two pointers is constant from the
+ * time on that the first event is known.
+ */
+struct hodo_call_shape {
+	struct hodo_event *enter, *exit; /* NULL: off */
+	uint8_t fixed;  /* bytes of the arguments that are no texts */
+	uint8_t nregs;  /* so many of them */
+	uint8_t ntexts; /* HODO_CALL_UNKNOWN: no call has this number */
+	uint8_t size[HODO_CALL_ARGS - 1]; /* bytes of each but the last one, which nothing follows */
+	uint8_t reg[HODO_CALL_ARGS]; /* where they are: see hodo_call_args_of(); then where the texts are */
+} __aligned(32);
+#define HODO_CALL_UNKNOWN 0xff
+HODO_ASSERT_SIZE_(struct hodo_call_shape, 32);
+
+extern struct hodo_call_shape hodo_call_shapes[];
+
+struct hodo_call_event {
+	struct hodo_event event;
+	uint16_t nr; /* or one of these */
+#define HODO_CALLS_COMPAT 0xfffe
+#define HODO_CALLS_UNKNOWN 0xffff
+	bool exit;
+	char name[40];
+	struct hodo_field fields[HODO_CALL_ARGS];
+};
+
+/* An event of each call in both directions, and the four others; their shapes are set. 0 or -ENOMEM. */
+int hodo_calls_make(const struct hodo_source *source, struct hodo_event ***events, size_t *n);
+void hodo_calls_free(struct hodo_event **events); /* NULL: nothing */
+
+#endif
