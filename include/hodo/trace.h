@@ -40,10 +40,12 @@
 #pragma GCC system_header
 
 #include <hodo/abi.h>
+#ifndef __KERNEL__
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 extern "C++" { /* in case this is included inside extern "C" */
@@ -58,12 +60,10 @@ extern "C++" { /* in case this is included inside extern "C" */
 /* Of ours: functions like these are no part of the program, and get no slots for tracers. */
 #define HODO_OWN_ __attribute__((no_instrument_function))
 
-#ifndef HODO_STATIC_KEYS
-#ifdef __x86_64__
-#define HODO_STATIC_KEYS 1
+#ifdef __KERNEL__
+#include <hodo/trace_kernel.h>
 #else
-#define HODO_STATIC_KEYS 0
-#endif
+#include <hodo/trace_user.h>
 #endif
 
 /* ------------------------------------------------------------ public macros */
@@ -269,105 +269,6 @@ template <class A> inline void hodo_nothing_(const A &) {}
 
 #else /* !HODO_DISABLE */
 
-/* ---------------------------------------------------- what the object carries */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-/* The library writes its address here, found through the note; NULL where there is no library. */
-extern __attribute__((weak, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_;
-/* `used`: otherwise link-time optimisation drops it, since only the note's assembly refers to it. */
-__attribute__((weak, used, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_ = 0;
-#ifdef __cplusplus
-}
-#endif
-
-/* One note a translation unit, in no group, so that no discarded function takes it along. */
-__asm__(".ifndef .Lhodo_note\n"
-	".set .Lhodo_note, 1\n"
-	".weak __start_hodo_sites\n"
-	".hidden __start_hodo_sites\n"
-	".weak __stop_hodo_sites\n"
-	".hidden __stop_hodo_sites\n"
-	".pushsection .note.hodo,\"a\",@note\n"
-	".balign 4\n"
-	".long 5, 16, 1\n"
-	".asciz \"Hodo\"\n"
-	".balign 4\n"
-	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., 0\n"
-	".popsection\n"
-	/* Where no file has a site, bfd refuses the references above unless there is such a section. */
-	".pushsection hodo_sites,\"a\",@progbits\n"
-	".popsection\n"
-	".endif\n");
-
-/* A record is linked to the code it belongs to ("o"), so that both are kept or dropped together. */
-#define HODO_RECORD_(addr, cold, state, desc)                          \
-	".pushsection hodo_sites,\"ao?\",@progbits,.Lhodo_%=\n"        \
-	".balign 4\n"                                                  \
-	".long " addr ", " cold ", " state ", " desc "\n"              \
-	".popsection\n"
-
-#if HODO_STATIC_KEYS
-/* test $imm32,%eax, whose immediate is the distance to the cold code: one byte turns it into the jump. */
-#define HODO_BRANCH_(state, desc, label)                                                    \
-	__asm__ goto(".Lhodo_%=:\n"                                                         \
-		     ".byte 0xa9\n"                                                         \
-		     ".long %l[" #label "]-.-4\n"                                           \
-		     HODO_RECORD_(".Lhodo_%=-.", "%l[" #label "]-.", "%c0-.", "%c1-.")      \
-		     :                                                                      \
-		     : "i"(state), "i"(desc)                                                \
-		     : "cc"                                                                 \
-		     : label)
-#else
-#define HODO_BRANCH_(state, desc, label) HODO_BRANCH_FLAG_(state, desc, label)
-#endif
-#define HODO_BRANCH_FLAG_(state, desc, label)                                                       \
-	do {                                                                                        \
-		HODO_NO_SITE_(state, desc);                                                         \
-		if (__builtin_expect(__atomic_load_n(&(state)->flag, __ATOMIC_RELAXED), 0))         \
-			goto label;                                                                 \
-	} while (0)
-
-/*
- * HODO_WHEN_(state, desc, body): the body, out of line, when the site is enabled.
- *
- * Clang before 17 takes every asm goto of a function for a jump to the targets of all of them, and
- * refuses one that precedes a variable with a destructor, a cleanup or a variable length if another
- * follows it. So with Clang, and in C++, the branch stands in a function of its own that is always
- * inlined; in C that needs the optimiser, and without it the flag is tested.
- */
-#if defined(__cplusplus)
-#define HODO_WHEN_(state, desc, body)                                                        \
-	do {                                                                                 \
-		if (__builtin_expect(hodo_detail_::branch_<&state, &desc>(), 0)) {           \
-			body;                                                                \
-		}                                                                            \
-	} while (0)
-#elif defined(__clang__)
-#define HODO_WHEN_(state, desc, body)                                     \
-	do {                                                              \
-		if (__builtin_expect(hodo_branch_(&state, &desc), 0)) {   \
-			body;                                             \
-		}                                                         \
-	} while (0)
-#else
-#define HODO_WHEN_(state, desc, body)                                     \
-	do {                                                              \
-		__label__ hodo_on_, hodo_out_;                            \
-		HODO_BRANCH_(&state, &desc, hodo_on_);                    \
-		goto hodo_out_;                                           \
-	hodo_on_:                                                         \
-		__attribute__((cold));                                    \
-		body;                                                     \
-	hodo_out_:;                                                       \
-	} while (0)
-#endif
-
-/* A record for something that is not patched. */
-#define HODO_NO_SITE_(state, desc) \
-	__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "%c0-.", "%c1-.") : : "i"(state), "i"(desc))
-
 /* ------------------------------------------------------ building the payload */
 
 /* Collects the pieces of an event with values of variable size; see struct hodo_piece. */
@@ -406,11 +307,13 @@ static inline HODO_OWN_ uint16_t hodo_take_text_(struct hodo_builder_ *b, const 
 
 static inline HODO_OWN_ uint16_t hodo_take_cstr_(struct hodo_builder_ *b, const char *text)
 {
+	HODO_CHECK_TEXT_(text)
 	return hodo_take_text_(b, text, text ? __builtin_strlen(text) : 0);
 }
 
 static inline HODO_OWN_ uint16_t hodo_take_str_(struct hodo_builder_ *b, const struct hodo_str_ *s)
 {
+	HODO_CHECK_STR_(s)
 	const void *nul = s->data && s->n ? __builtin_memchr(s->data, 0, s->n) : 0;
 
 	return hodo_take_text_(b, s->data, nul ? (size_t)((const char *)nul - s->data) : s->n);
@@ -418,9 +321,10 @@ static inline HODO_OWN_ uint16_t hodo_take_str_(struct hodo_builder_ *b, const s
 
 static inline HODO_OWN_ uint32_t hodo_take_bytes_(struct hodo_builder_ *b, const void *data, size_t n, size_t size)
 {
+	HODO_CHECK_DATA_(data)
 	if (!data)
 		n = 0;
-	if (__builtin_expect(n > UINT32_MAX, 0)) {
+	if (__builtin_expect(n > 0xffffffffu, 0)) {
 		n = 0;
 		b->total = SIZE_MAX / 2;
 	}
@@ -442,7 +346,7 @@ extern "C++" {
 #define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                                        \
 	HODO_TP_DESC_(hodo_tp_desc_##id, #provider "\0" #name "\0" HODO_EACH_(HODO_TP_ARG_, __VA_ARGS__)    \
 		      "\0\0", __VA_ARGS__);                                                                 \
-	static struct hodo_state hodo_tp_state_##id __attribute__((unused)) = HODO_TP_STATE_INIT_;            \
+	HODO_TP_STATE_(hodo_tp_state_##id, hodo_tp_desc_##id);                                                \
 	static inline __attribute__((unused)) HODO_OWN_ void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__)) \
 	{                                                                                                     \
 		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
@@ -452,14 +356,14 @@ extern "C++" {
 		{                                                                                             \
 			uint32_t hodo_token_;                                                                 \
 			const struct hodo_probes *hodo_list_ =                                                \
-				hodo_ops_ptr_->probe_enter(&hodo_tp_state_##id, &hodo_token_);                \
+				HODO_PROBE_ENTER_(&hodo_tp_state_##id, &hodo_token_);                         \
 			if (hodo_list_) {                                                                     \
 				for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)                \
 					((void (*)(HODO_TP_PROBE_(empty, __VA_ARGS__)))                         \
 						 hodo_list_->probe[hodo_i_].func)(                            \
 						hodo_list_->probe[hodo_i_].data HODO_EACH_(                   \
 							HODO_TP_COMMA_NAME_, __VA_ARGS__));                 \
-				hodo_ops_ptr_->probe_leave(hodo_token_);                                      \
+				HODO_PROBE_LEAVE_(&hodo_tp_state_##id, hodo_token_);                          \
 			}                                                                                     \
 		}                                                                                             \
 	}                                                                                                     \
@@ -473,18 +377,14 @@ extern "C++" {
 	static inline __attribute__((unused)) HODO_OWN_ int register_trace_##id( \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
 	{                                                                                                     \
-		return hodo_ops_ptr_ ? hodo_ops_ptr_->probe_register(                                         \
-					       (const struct hodo_desc *)&hodo_tp_desc_##id,                  \
-					       (void (*)(void))probe, data)                                   \
-				     : -ENOSYS;                                                               \
+		return HODO_PROBE_REGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id,  \
+					     (void (*)(void))probe, data);                                    \
 	}                                                                                                     \
 	static inline __attribute__((unused)) HODO_OWN_ int unregister_trace_##id( \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
 	{                                                                                                     \
-		return hodo_ops_ptr_ ? hodo_ops_ptr_->probe_unregister(                                       \
-					       (const struct hodo_desc *)&hodo_tp_desc_##id,                  \
-					       (void (*)(void))probe, data)                                   \
-				     : -ENOSYS;                                                               \
+		return HODO_PROBE_UNREGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id,\
+					     (void (*)(void))probe, data);                                    \
 	}                                                                                                     \
 	HODO_NEEDS_SEMICOLON_
 

@@ -19,8 +19,16 @@
 	X(u32, unsigned, HODO_TYPE_U32)    \
 	X(i64, long, HODO_TYPE_I64)        \
 	X(u64, unsigned long, HODO_TYPE_U64) \
+	HODO_ARRAY_FLOATS_(X)
+#ifdef __KERNEL__ /* has no floats, and no registers for them */
+#define HODO_ARRAY_FLOATS_(X)
+#define HODO_TYPE_FLOATS_
+#else
+#define HODO_ARRAY_FLOATS_(X)              \
 	X(f32, float, HODO_TYPE_F32)       \
 	X(f64, double, HODO_TYPE_F64)
+#define HODO_TYPE_FLOATS_ float: HODO_TYPE_F32, double: HODO_TYPE_F64,
+#endif
 #define HODO_ARRAY_DEF_(name, type, id)                                                            \
 	struct hodo_array_##name##_ {                                                              \
 		const void *data;                                                                  \
@@ -44,7 +52,7 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 		 unsigned char: HODO_TYPE_U8, short: HODO_TYPE_I16, unsigned short: HODO_TYPE_U16,         \
 		 int: HODO_TYPE_I32, unsigned: HODO_TYPE_U32, long: HODO_TYPE_I64,                         \
 		 unsigned long: HODO_TYPE_U64, long long: HODO_TYPE_I64,                                   \
-		 unsigned long long: HODO_TYPE_U64, float: HODO_TYPE_F32, double: HODO_TYPE_F64,           \
+		 unsigned long long: HODO_TYPE_U64, HODO_TYPE_FLOATS_                                      \
 		 char *: HODO_TYPE_STR, const char *: HODO_TYPE_STR, struct hodo_str_: HODO_TYPE_STR,      \
 		 struct hodo_bytes_: HODO_TYPE_BYTES, HODO_ARRAY_TYPES_(HODO_ARRAY_ID_)                    \
 		 default: HODO_IS_POINTER_(x) ? HODO_TYPE_PTR : HODO_TYPE_NONE)
@@ -127,17 +135,17 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 		const size_t hodo_end_ = __builtin_offsetof(__typeof__(hodo_w_), hodo_end_);                \
 		HODO_EACH_(HODO_FILL_, __VA_ARGS__)                                                      \
 		if (hodo_nvar_ == 0) {                                                                     \
-			hodo_ops_ptr_->emit_fixed((state), &hodo_w_, hodo_end_);                           \
+			HODO_EMIT_FIXED_(state, &hodo_w_, hodo_end_);                                     \
 		} else {                                                                                   \
 			size_t hodo_n_ = (size_t)(hodo_b_.piece - hodo_pieces_);                           \
 			hodo_pieces_[hodo_n_].data = hodo_b_.base + hodo_b_.start;                         \
 			hodo_pieces_[hodo_n_].len = hodo_end_ - hodo_b_.start;                             \
-			hodo_ops_ptr_->emit_pieces((state), hodo_pieces_, hodo_n_ + (hodo_end_ > hodo_b_.start), \
-						   hodo_b_.total + hodo_end_);                             \
+			HODO_EMIT_PIECES_(state, hodo_pieces_, hodo_n_ + (hodo_end_ > hodo_b_.start),      \
+					  hodo_b_.total + hodo_end_);                                      \
 		}                                                                                          \
 	} while (0)
 
-#ifdef __clang__
+#if defined(__clang__) && !defined(__KERNEL__)
 static inline HODO_OWN_ __attribute__((always_inline)) int hodo_branch_(struct hodo_state *state, const void *desc)
 {
 #ifdef __OPTIMIZE__
@@ -159,19 +167,19 @@ hodo_on_:
 	do {                                                                                               \
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
 		HODO_DESC_(hodo_desc_, kind, text, HODO_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__));        \
-		static struct hodo_state hodo_state_;                                                      \
+		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
 		HODO_WHEN_(hodo_state_, hodo_desc_, HODO_EMIT_(&hodo_state_, __VA_ARGS__));                \
 	} while (0)
 
 /* -------------------------------------------------------------------- spans */
 
 struct hodo_span_ {
-	struct hodo_state *hodo_end_; /* set when the begin was taken */
+	HODO_STATE_TYPE_ *hodo_end_; /* set when the begin was taken */
 };
 static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {
 	if (__builtin_expect(span->hodo_end_ != 0, 0)) {
-		hodo_ops_ptr_->emit_fixed(span->hodo_end_, "", 0);
+		HODO_EMIT_FIXED_(span->hodo_end_, "", 0);
 		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is told by the return address */
 	}
 }
@@ -184,7 +192,8 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 		HODO_DESC_(hodo_desc_, HODO_KIND_SPAN_BEGIN, text args "\0\0", HODO_TYPES_(__VA_ARGS__),   \
 			   HODO_N_(__VA_ARGS__));                                                          \
 		HODO_DESC_(hodo_end_desc_, HODO_KIND_SPAN_END, text "\0\0", { 0 }, 0);                     \
-		static struct hodo_state hodo_state_, hodo_end_state_;                                     \
+		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
+		HODO_STATE_(hodo_end_state_, hodo_end_desc_);                                              \
 		HODO_NO_SITE_(&hodo_end_state_, &hodo_end_desc_);                                          \
 		HODO_WHEN_(hodo_state_, hodo_desc_, span.hodo_end_ = &hodo_end_state_;                           \
 			   HODO_EMIT_(&hodo_state_, __VA_ARGS__));                                         \
@@ -205,7 +214,7 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 			  sizeof(struct hodo_desc) + 8 * HODO_N_(__VA_ARGS__), sizeof(struct hodo_desc),   \
 			  sizeof(hodo_desc_) },                                                            \
 			{ HODO_LIST_(HODO_LABEL_, __VA_ARGS__) }, text __FILE__ "\0" };                    \
-		__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", "%c0-.") : : "i"(&hodo_desc_)); \
+		HODO_LABELS_RECORD_(hodo_desc_);                                                           \
 	} while (0)
 
 /* Checked in code that never runs. HODO_STR stands for a text. */
