@@ -2,7 +2,7 @@
 /*
  * emit.h - writes one event: begin, fill the payload in place, end.
  *
- *	struct hodo_emit e;
+ *	HODO_EMIT(e);
  *	struct record *r = hodo_emit_begin(&e, event, sizeof(*r) + more);
  *
  *	if (r) {
@@ -26,8 +26,8 @@
  * An NMI between the check of busy and its store has written its event as a whole before we go on: nothing
  * of the writer was loaded yet. barrier() keeps the compiler from loading earlier; a CPU sees its own stores in order.
  *
- * The commit is one release store of the ring's word, as in user space: without it a reader on another CPU could see the
- * position before the bytes.
+ * The commit is one release store of the ring's word, as in user space: without it a reader on another CPU could see
+ * the position before the bytes.
  */
 #ifndef HODO_KMOD_EMIT_H
 #define HODO_KMOD_EMIT_H
@@ -65,11 +65,19 @@ struct hodo_emit {
 	uint32_t len;
 };
 
+/* Declares one. The kernel's compiler clears what is on the stack, which costs as much as storing the event's head. */
+#if __has_attribute(uninitialized)
+#define HODO_EMIT(e) struct hodo_emit e __attribute__((uninitialized))
+#else
+#define HODO_EMIT(e) struct hodo_emit e
+#endif
+
 /* writer.c */
 uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len);
 struct hodo_writer *hodo_emit_nested(void);
-/* gate.c: commits the event that was filled in if it is to be recorded, and does what its triggers say. */
-void hodo_gate_commit(struct hodo_emit *e, struct hodo_event *event);
+/* gate.c: commits the event that was filled in if it is to be recorded, and does what its triggers say. By value: a
+ * struct hodo_emit whose address nobody takes lives in registers. */
+void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event);
 
 DECLARE_STATIC_KEY_FALSE(hodo_clock_monotonic);
 
@@ -116,21 +124,21 @@ out:
 	return NULL;
 }
 
-static __always_inline void hodo_emit_commit(struct hodo_emit *e)
+static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len)
 {
-	struct hodo_writer *w = e->writer;
+	uint64_t word = w->word + ((uint64_t)(HODO_EVENT_HEADER + len) << HODO_WORD_COUNT_BITS) + 1;
 
-	w->at = e->payload + e->len;
-	w->word += ((uint64_t)(HODO_EVENT_HEADER + e->len) << HODO_WORD_COUNT_BITS) + 1;
-	smp_store_release(&w->ring->word, w->word);
+	w->at = payload + len;
+	w->word = word;
+	smp_store_release(&w->ring->word, word);
 }
 
 static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
 {
 	if (likely(!event->gate))
-		hodo_emit_commit(e);
+		hodo_emit_commit(e->writer, e->payload, e->len);
 	else
-		hodo_gate_commit(e, event);
+		hodo_gate_commit(e->writer, e->payload, e->len, event);
 	/* Release: of the fallback ring's writers, the next one sees what this one has stored. */
 	smp_store_release(&e->writer->busy, 0);
 	raw_local_irq_restore(e->flags);

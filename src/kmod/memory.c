@@ -27,6 +27,8 @@ static void memory_free(struct kref *kref)
 	vfree(m->threads);
 	vfree(m->limited);
 	free_page((unsigned long)m->shm);
+	if (m->zeros)
+		__free_page(m->zeros);
 	kfree(m);
 }
 
@@ -74,10 +76,12 @@ struct hodo_memory *hodo_memory_new(uint32_t packet_size, uint64_t ring_size, ui
 		goto fail;
 	m->catalog_size = CATALOG_BYTES;
 	m->shm = (struct hodo_shm *)get_zeroed_page(GFP_KERNEL);
+	/* Not the kernel's own: not every kernel counts mappings of that. */
+	m->zeros = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	m->threads = vzalloc(HODO_THREADS_MAX * sizeof(*m->threads));
 	m->catalog = vzalloc(m->catalog_size);
 	m->control = vzalloc((size_t)m->layout.rings * HODO_PAGE);
-	if (!m->shm || !m->threads || !m->catalog || !m->control)
+	if (!m->shm || !m->zeros || !m->threads || !m->catalog || !m->control)
 		goto fail;
 	if (rates) {
 		m->limited = vzalloc(HODO_EVENTS_MAX * sizeof(*m->limited));
@@ -93,14 +97,14 @@ fail:
 
 /* ---------------------------------------------------------------- mapping */
 
-static struct page *page_in(void *area, uint64_t size, uint64_t offset)
+static struct page *page_in(const struct hodo_memory *m, void *area, uint64_t size, uint64_t offset)
 {
-	return area && offset < size ? vmalloc_to_page((uint8_t *)area + offset) : ZERO_PAGE(0);
+	return area && offset < size ? vmalloc_to_page((uint8_t *)area + offset) : m->zeros;
 }
 
 static struct page *ring_page(const struct hodo_memory *m, uint64_t ring, uint64_t offset)
 {
-	return page_in(m->data[ring], m->layout.ring_size, offset);
+	return page_in(m, m->data[ring], m->layout.ring_size, offset);
 }
 
 static struct page *page_at(const struct hodo_memory *m, uint64_t at)
@@ -110,15 +114,15 @@ static struct page *page_at(const struct hodo_memory *m, uint64_t at)
 	if (at < HODO_PAGE)
 		return virt_to_page(m->shm);
 	if (at < HODO_SHM_LIMITED)
-		return ZERO_PAGE(0);
+		return m->zeros;
 	if (at < HODO_SHM_THREADS)
-		return page_in(m->limited, HODO_SHM_THREADS - HODO_SHM_LIMITED, at - HODO_SHM_LIMITED);
+		return page_in(m, m->limited, HODO_SHM_THREADS - HODO_SHM_LIMITED, at - HODO_SHM_LIMITED);
 	if (at < HODO_SHM_CATALOG)
-		return page_in(m->threads, HODO_SHM_CATALOG - HODO_SHM_THREADS, at - HODO_SHM_THREADS);
+		return page_in(m, m->threads, HODO_SHM_CATALOG - HODO_SHM_THREADS, at - HODO_SHM_THREADS);
 	if (at < HODO_SHM_RINGS)
-		return page_in(m->catalog, m->catalog_size, at - HODO_SHM_CATALOG);
+		return page_in(m, m->catalog, m->catalog_size, at - HODO_SHM_CATALOG);
 	if (at < l->data)
-		return page_in(m->control, l->data - HODO_SHM_RINGS, at - HODO_SHM_RINGS);
+		return page_in(m, m->control, l->data - HODO_SHM_RINGS, at - HODO_SHM_RINGS);
 	at -= l->data;
 	return ring_page(m, at / l->ring_size, at % l->ring_size);
 }

@@ -23,6 +23,7 @@ struct hodo_memory {
 	uint64_t catalog_size;
 	uint8_t *control;            /* a page a ring: struct hodo_ring */
 	uint8_t **data;              /* of each ring; NULL: that CPU has none */
+	struct page *zeros;          /* what is mapped where there is nothing */
 };
 
 /* NULL: no memory. rates: with room for counts of what is over its rate. */

@@ -157,8 +157,8 @@ void hodo_writers_flush(uint64_t age)
 bool hodo_tsc_usable(void)
 {
 #ifdef CONFIG_X86
-	return boot_cpu_has(X86_FEATURE_TSC) && boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
-	       boot_cpu_has(X86_FEATURE_NONSTOP_TSC) && !check_tsc_unstable();
+	/* The kernel finds out itself where it stands still, changes its pace or differs between CPUs. */
+	return boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
 #else
 	return false;
 #endif
