@@ -318,7 +318,7 @@ static void act(const struct hodo_event *event, unsigned int acts)
 	}
 }
 
-void hodo_gate_commit(struct hodo_emit *e, struct hodo_event *event)
+void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event)
 {
 	struct hodo_gate *gate = event->gate;
 	unsigned int acts;
@@ -327,12 +327,12 @@ void hodo_gate_commit(struct hodo_emit *e, struct hodo_event *event)
 	if (hodo_load_seq(&closed))
 		return;
 	look.vars.get = get_var;
-	look.n = take_apart(event, e->payload, e->len, look.piece);
+	look.n = take_apart(event, payload, len, look.piece);
 	acts = triggers(gate, &look);
 	if (gate->record && !hodo_load_acquire(&gated) &&
 	    (!gate->filter || hodo_filter_run(gate->filter, look.piece, look.n, &look.vars)) &&
 	    within_rates(gate, event, &look))
-		hodo_emit_commit(e);
+		hodo_emit_commit(w, payload, len);
 	if (acts)
 		act(event, acts);
 }

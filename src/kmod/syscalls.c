@@ -67,7 +67,7 @@ static __always_inline void put_registers(uint8_t *p, const struct hodo_call_sha
 #endif
 	for (i = 0; i < n; i++) {
 		put_unaligned((uint64_t)args[call->reg[i]], (uint64_t *)p);
-		p += call->size[i]; /* of the last one: any number */
+		p += call->size[i];
 	}
 }
 
@@ -95,7 +95,7 @@ static noinline void notrace enter_texts(struct hodo_event *event, const struct 
 					 const unsigned long *args)
 {
 	uint8_t *buffer, *at, *p;
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	unsigned int i;
 	uint32_t len;
 
@@ -116,7 +116,7 @@ static noinline void notrace enter_texts(struct hodo_event *event, const struct 
 static noinline void notrace enter_other(struct hodo_event *event, struct pt_regs *regs, long nr)
 {
 	unsigned long args[HODO_CALL_ARGS];
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	unsigned int i;
 	uint8_t *p;
 
@@ -135,7 +135,7 @@ static noinline void notrace enter_other(struct hodo_event *event, struct pt_reg
 
 static noinline void notrace exit_other(struct hodo_event *event, long nr, long ret)
 {
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	uint8_t *p;
 
 	if (!event)
@@ -152,7 +152,7 @@ static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
 {
 	const struct hodo_call_shape *call;
 	struct hodo_event *event;
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	uint8_t *p;
 
 	if (unlikely(call_is_compat())) {
@@ -188,7 +188,7 @@ static void notrace on_exit(void *data, struct pt_regs *regs, long ret)
 	long nr = syscall_get_nr(current, regs);
 	const struct hodo_call_shape *call;
 	struct hodo_event *event;
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	uint8_t *p;
 
 	if (unlikely(call_is_compat())) {

@@ -42,7 +42,7 @@ struct hodo_call_shape {
 	uint8_t fixed;  /* bytes of the arguments that are no texts */
 	uint8_t nregs;  /* so many of them */
 	uint8_t ntexts; /* HODO_CALL_UNKNOWN: no call has this number */
-	uint8_t size[HODO_CALL_ARGS - 1]; /* bytes of each but the last one, which nothing follows */
+	uint8_t size[HODO_CALL_ARGS]; /* bytes of each */
 	uint8_t reg[HODO_CALL_ARGS]; /* where they are: see hodo_call_args_of(); then where the texts are */
 } __aligned(32);
 #define HODO_CALL_UNKNOWN 0xff

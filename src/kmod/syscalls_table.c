@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * syscalls_table.c - which calls there are and what they take: by the headers, as syscalls/generate.py found it, and by
- * the running kernel, which describes its calls to its own tracer. The headers leave many arguments without a
- * name and do not declare what only one architecture has; the kernel knows them all, in the words of its source. The headers know
- * sizes and signs, since a compiler has read them.
+ * the running kernel, which describes its calls to its own tracer. The headers leave many arguments without a name, and
+ * do not declare what only one architecture has; the kernel knows them all, in the words of its source. The headers
+ * know sizes and signs, since a compiler has read them.
  */
 #include "kmod.h"
 #include "syscalls.h"
@@ -162,8 +162,7 @@ static void shape(const struct call *call, struct hodo_call_event *e)
 			e->fields[n] = (struct hodo_field){ arg->name, arg->ctype, arg->type };
 			s->reg[n] = place(i);
 			if (!texts) {
-				if (n < ARRAY_SIZE(s->size))
-					s->size[n] = size_of(arg->type);
+				s->size[n] = size_of(arg->type);
 				s->fixed += size_of(arg->type);
 				s->nregs++;
 			} else {

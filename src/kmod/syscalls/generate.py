@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# SPDX-License-Identifier: MIT
 """The table of a kernel's system calls, from its own headers.
 
 	generate.py KDIR OUT
