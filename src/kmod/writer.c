@@ -99,15 +99,20 @@ uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len)
 	return w->at;
 }
 
-struct hodo_writer *hodo_emit_nested(void)
+/* Pairs with the release of busy: what the last writer has stored is seen by the next. */
+static bool lock_fallback(void)
 {
 	uint32_t free = 0;
 
-	if (fallback.view.packet_size == 0)
-		return NULL;
-	if (hodo_cas_acquire(&fallback.busy, &free, 1))
+	return fallback.view.packet_size != 0 && hodo_cas_acquire(&fallback.busy, &free, 1);
+}
+
+struct hodo_writer *hodo_emit_nested(void)
+{
+	if (lock_fallback())
 		return &fallback;
-	hodo_add(&fallback.ring->lost_busy, 1); /* by several CPUs at once */
+	if (fallback.ring)
+		hodo_add(&fallback.ring->lost_busy, 1); /* by several CPUs at once */
 	return NULL;
 }
 
@@ -140,16 +145,14 @@ static void flush_this(void *age)
 
 void hodo_writers_flush(uint64_t age)
 {
-	struct hodo_writer *w;
 	unsigned long flags;
 
 	on_each_cpu(flush_this, &age, 1);
-	/* So that no event of this CPU finds the lock taken all the while. */
+	/* So that the lock is not held any longer than by a writer. */
 	raw_local_irq_save(flags);
-	w = hodo_emit_nested();
-	if (w) {
-		flush(w, age);
-		smp_store_release(&w->busy, 0);
+	if (lock_fallback()) {
+		flush(&fallback, age);
+		smp_store_release(&fallback.busy, 0);
 	}
 	raw_local_irq_restore(flags);
 }
