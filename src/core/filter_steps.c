@@ -17,6 +17,8 @@
  * one step of instructions. Parts that no event of this kind can have are known now:
  * hodo_filter_never() says so of the whole.
  */
+#include <stdint.h>
+
 #include "filter.h"
 #include "filter_impl.h"
 
@@ -145,7 +147,7 @@ static void to_tree(struct binder *b, struct part *p, size_t end)
 			p->negate = true;
 			break;
 		}
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case PART_CODE:
 	case PART_DOUBLE:
 		test = become_test(b, p, HODO_TEST_CODE, NULL);
