@@ -1,12 +1,541 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* sites.c - events of instrumented modules. */
+/*
+ * sites.c - events of instrumented modules: found when a module comes, or hodo.ko does; gone when either goes.
+ *
+ * The kernel tells of modules that have tracepoints, among which are the states of <hodo/trace_kernel.h>, which also has the
+ * table of who may run beside whom. It tells after the module's static keys can be switched and before
+ * its init function runs, so that events of that are not missed; again of all modules that were there before, when the notifier
+ * is registered; and of a module that goes after its exit function. It does not tell of modules with another license or that were loaded
+ * by force: they run untraced.
+ *
+ * Several places, in several modules, may be one event: same name, kind, fields and format. One that differs is
+ * refused, and tried again when a module has gone.
+ *
+ * Locks: the kernel's list of modules with tracepoints, then hodo_lock, then those of static keys and text.
+ */
+#include "sites.h"
+#include "emit.h"
+#include "fields.h"
 #include "kmod.h"
 
-int hodo_sites_init(void)
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+LIST_HEAD(hodo_site_events);
+
+/* A module that has states. */
+struct site_module {
+	struct list_head list;
+	struct module *mod;
+	struct list_head labels; /* struct site_labels */
+	bool refused;            /* an event of it */
+};
+static LIST_HEAD(modules);
+
+struct site_labels {
+	struct list_head list;
+	const struct hodo_desc *desc;
+	struct hodo_labels labels;
+	const char *names[HODO_FIELDS_MAX];
+	char text[];
+};
+
+/* ------------------------------------------------------------------ events */
+
+static notrace void emit_fixed(struct hodo_kernel_state *state, const void *data, size_t len)
 {
+	struct hodo_event *event = READ_ONCE(state->event);
+	struct hodo_emit e;
+	void *payload;
+
+	if (!event) /* on for its probes alone, or switched off by now */
+		return;
+	payload = hodo_emit_begin(&e, event, len);
+	if (!payload)
+		return;
+	memcpy(payload, data, len);
+	hodo_emit_end(&e, event);
+}
+
+static notrace void emit_pieces(struct hodo_kernel_state *state, const struct hodo_piece *pieces, size_t count,
+				size_t total)
+{
+	struct hodo_event *event = READ_ONCE(state->event);
+	struct hodo_emit e;
+	uint8_t *payload;
+
+	if (!event)
+		return;
+	/* One that is too long for any packet is refused, and counted, there. */
+	payload = hodo_emit_begin(&e, event, min_t(size_t, total, HODO_PACKET_MAX));
+	if (!payload)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(payload, pieces[i].data, pieces[i].len);
+		payload += pieces[i].len;
+	}
+	hodo_emit_end(&e, event);
+}
+
+static const struct hodo_kernel_ops ops = {
+	.size = sizeof(ops),
+	.version = HODO_ABI_VERSION,
+	.owner = THIS_MODULE,
+	.emit_fixed = emit_fixed,
+	.emit_pieces = emit_pieces,
+	.probe_enter = hodo_probe_enter,
+	.probe_leave = hodo_probe_leave,
+	.probe_register = hodo_probe_register,
+	.probe_unregister = hodo_probe_unregister,
+};
+
+/* What the state's event is now: stored before the key lets anybody look. */
+static void update_state(struct hodo_kernel_state *state, struct hodo_event *event, const struct hodo_probes *probes)
+{
+	struct static_key *key = (struct static_key *)&state->tracepoint.key;
+
+	/* Release: id and gate of the event, and what is in the list, were stored before. */
+	smp_store_release(&state->event, event);
+	smp_store_release(&state->probes, probes);
+	if (event || probes)
+		static_key_enable(key);
+	else
+		static_key_disable(key);
+}
+
+void hodo_site_event_update(struct hodo_site_event *event)
+{
+	for (struct hodo_kernel_state *s = event->states; s; s = s->next)
+		update_state(s, event->on ? &event->event : NULL, event->probes);
+}
+
+static int set(struct hodo_event *event, bool on)
+{
+	struct hodo_site_event *e = container_of(event, struct hodo_site_event, event);
+
+	e->on = on;
+	hodo_site_event_update(e);
 	return 0;
 }
 
+static const struct hodo_source source = { "module", set };
+
+/* ------------------------------------------------------------- descriptors */
+
+enum { TEXT_PROVIDER, TEXT_NAME, TEXT_ARGS, TEXT_FORMAT, TEXT_FILE, TEXT_FUNCTION, TEXTS };
+
+/* Its texts. False: it is broken. */
+static bool desc_texts(const struct hodo_desc *desc, const char *texts[TEXTS])
+{
+	const char *p = (const char *)desc + desc->strings, *end = (const char *)desc + desc->total;
+
+	for (int i = 0; i < TEXTS; i++) {
+		size_t room = end - p, len = strnlen(p, room);
+
+		if (len == room)
+			return false;
+		texts[i] = p;
+		p += len + 1;
+	}
+	return strlen(texts[TEXT_PROVIDER]) <= HODO_NAME_MAX && strlen(texts[TEXT_NAME]) <= HODO_NAME_MAX - 6;
+}
+
+static bool desc_valid(const struct hodo_desc *desc, const char *texts[TEXTS])
+{
+	const uint8_t *types = (const uint8_t *)(desc + 1);
+
+	if (desc->size != sizeof(*desc) || desc->version != HODO_ABI_VERSION || desc->kind < HODO_KIND_EVENT ||
+	    desc->kind > HODO_KIND_LABELS || desc->strings >= desc->total)
+		return false;
+	if (desc->kind == HODO_KIND_LABELS)
+		return desc->nlabels <= HODO_FIELDS_MAX && desc->labels >= sizeof(*desc) && desc->labels % 8 == 0 &&
+		       desc->strings >= desc->labels + 8u * desc->nlabels && desc_texts(desc, texts);
+	if (desc->nfields > HODO_FIELDS_MAX || desc->strings < sizeof(*desc) + desc->nfields)
+		return false;
+	for (unsigned int i = 0; i < desc->nfields; i++)
+		if (hodo_fields_fixed_size(types[i]) == 0)
+			return false;
+	return desc_texts(desc, texts);
+}
+
+static const char *suffix(uint8_t kind)
+{
+	if (kind == HODO_KIND_SPAN_BEGIN || kind == HODO_KIND_BEGIN)
+		return ".begin";
+	if (kind == HODO_KIND_SPAN_END || kind == HODO_KIND_END)
+		return ".end";
+	return "";
+}
+
+static const char *keep(char **at, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *p = *at;
+
+	memcpy(p, text, len);
+	*at += len;
+	return p;
+}
+
+/* Of what a descriptor says; nothing of it points to the module, which may go before the event does. NULL: no memory. */
+static struct hodo_site_event *event_new(const struct hodo_desc *desc, const char *const texts[TEXTS], struct module *mod)
+{
+	static char names[HODO_FIELDS_NAMES_MAX]; /* under hodo_lock */
+	const char *name_of[HODO_FIELDS_MAX];
+	struct hodo_site_event *e;
+	size_t bytes = sizeof(".begin");
+	char *at;
+
+	if (hodo_fields_names(texts[TEXT_ARGS], desc->nfields, names, sizeof(names), name_of) != 0)
+		return NULL;
+	for (int i = 0; i < TEXTS; i++)
+		bytes += strlen(texts[i]) + 1;
+	for (unsigned int i = 0; i < desc->nfields; i++)
+		bytes += strlen(name_of[i]) + 1;
+	e = kzalloc(sizeof(*e) + bytes, GFP_KERNEL);
+	if (!e)
+		return NULL;
+	at = e->text;
+	e->event.provider = keep(&at, texts[TEXT_PROVIDER]);
+	e->event.name = at;
+	at += sprintf(at, "%s%s", texts[TEXT_NAME], suffix(desc->kind)) + 1;
+	e->event.format = keep(&at, texts[TEXT_FORMAT]);
+	e->event.file = keep(&at, texts[TEXT_FILE]);
+	e->event.function = keep(&at, texts[TEXT_FUNCTION]);
+	for (unsigned int i = 0; i < desc->nfields; i++)
+		e->fields[i] = (struct hodo_field){ .name = keep(&at, name_of[i]), .type = ((uint8_t *)(desc + 1))[i] };
+	e->event.fields = e->fields;
+	e->event.nfields = desc->nfields;
+	e->event.kind = desc->kind;
+	e->event.line = desc->line;
+	strscpy(e->object, mod->name, sizeof(e->object));
+	e->event.object = e->object;
+	e->event.source = &source;
+	return e;
+}
+
+static const char *type_name(uint8_t type)
+{
+	static const char *const names[] = {
+		"none", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "char", "f32", "f64", "ptr", "str",
+		"bytes"
+	};
+
+	return names[min_t(size_t, type & ~HODO_TYPE_ARRAY, ARRAY_SIZE(names) - 1)];
+}
+
+/* In what a differs from b, as "here, there"; false: in nothing. */
+static bool difference(const struct hodo_event *a, const struct hodo_event *b, char *out, size_t size)
+{
+	if (a->nfields != b->nfields)
+		return scnprintf(out, size, "%u fields, there %u", a->nfields, b->nfields);
+	for (unsigned int i = 0; i < a->nfields; i++) {
+		const struct hodo_field *f = &a->fields[i], *g = &b->fields[i];
+
+		if (f->type != g->type || strcmp(f->name, g->name) != 0)
+			return scnprintf(out, size, "field %u is %s:%s%s, there %s:%s%s", i + 1, f->name,
+					 type_name(f->type), f->type & HODO_TYPE_ARRAY ? "[]" : "", g->name,
+					 type_name(g->type), g->type & HODO_TYPE_ARRAY ? "[]" : "");
+	}
+	if (strcmp(a->format, b->format) != 0)
+		return scnprintf(out, size, "format \"%s\", there \"%s\"", a->format, b->format);
+	if (a->kind != b->kind)
+		return scnprintf(out, size, "kind %u, there %u", a->kind, b->kind);
+	return false;
+}
+
+/* ------------------------------------------------------------- come and go */
+
+/* Whether the state may be a place of other, which has its name. told: not again. */
+static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *other, bool told)
+{
+	const struct hodo_event *e = &fresh->event;
+	char what[160];
+
+	if (other->source != &source)
+		strscpy(what, "the kernel has one of that name", sizeof(what));
+	else if (!difference(e, other, what, sizeof(what)))
+		return true;
+	if (!told)
+		pr_warn("module %s: event %s:%s at %s:%u differs from that of %s at %s:%u (%s): it is not recorded; give it another name\n",
+			fresh->object, e->provider, e->name, e->file, e->line, other->object, other->file, other->line,
+			what);
+	return false;
+}
+
+static void join(struct hodo_kernel_state *state, struct hodo_site_event *event)
+{
+	state->next = event->states;
+	state->known = event;
+	event->states = state;
+}
+
+static void leave(struct hodo_kernel_state *state)
+{
+	struct hodo_site_event *event = state->known;
+	struct hodo_kernel_state **p;
+
+	if (!event)
+		return;
+	for (p = &event->states; *p != state; p = &(*p)->next)
+		;
+	*p = state->next;
+	state->next = NULL;
+	state->known = NULL;
+}
+
+/* Makes the state a place of the event that it describes. False: it is refused, or it cannot be. */
+static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXTS], struct module *mod, bool told)
+{
+	struct hodo_site_event *fresh = event_new(state->desc, texts, mod);
+	struct hodo_event *other;
+	int err;
+
+	if (!fresh) {
+		if (!told)
+			pr_warn("module %s: event %s:%s: no memory: it is not recorded\n", mod->name,
+				texts[TEXT_PROVIDER], texts[TEXT_NAME]);
+		return false;
+	}
+	other = hodo_event_find(fresh->event.provider, fresh->event.name);
+	if (other) {
+		bool same = agree(fresh, other, told);
+
+		kfree(fresh);
+		if (!same)
+			return false;
+		fresh = container_of(other, struct hodo_site_event, event);
+		join(state, fresh);
+		update_state(state, fresh->on ? &fresh->event : NULL, fresh->probes);
+		return true;
+	}
+	join(state, fresh); /* a recording that runs switches it on at once */
+	list_add_tail(&fresh->list, &hodo_site_events);
+	err = hodo_event_add(&fresh->event);
+	if (err) {
+		if (!told)
+			pr_warn("module %s: event %s:%s is not recorded: error %d\n", mod->name, fresh->event.provider,
+				fresh->event.name, -err);
+		leave(state);
+		list_del(&fresh->list);
+		kfree(fresh);
+	}
+	return err == 0;
+}
+
+/* The labels of one statement, which an inlined function may have brought before. */
+static void labels_add(struct site_module *m, const struct hodo_desc *desc, const char *const texts[TEXTS])
+{
+	size_t len = strlen(texts[TEXT_ARGS]) + 1;
+	struct site_labels *l;
+	char *at;
+
+	list_for_each_entry(l, &m->labels, list)
+		if (l->desc == desc)
+			return;
+	l = kzalloc(sizeof(*l) + len, GFP_KERNEL);
+	if (!l)
+		return; /* numbers are shown */
+	l->desc = desc;
+	at = memcpy(l->text, texts[TEXT_ARGS], len);
+	l->labels = (struct hodo_labels){ .provider = texts[TEXT_PROVIDER], .field = texts[TEXT_NAME],
+					  .n = desc->nlabels, .names = l->names,
+					  .values = (const int64_t *)((const char *)desc + desc->labels) };
+	for (unsigned int i = 0; i < desc->nlabels; i++) {
+		char *part = strsep(&at, ",");
+
+		l->names[i] = part ? strim(part) : "";
+	}
+	list_add_tail(&l->list, &m->labels);
+	hodo_labels_add(&l->labels);
+}
+
+static struct hodo_kernel_state *state_at(struct module *mod, unsigned int i)
+{
+	struct tracepoint *tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
+
+	if (strncmp(tp->name, HODO_KERNEL_NAME, sizeof(HODO_KERNEL_NAME) - 1) != 0)
+		return NULL;
+	return container_of(tp, struct hodo_kernel_state, tracepoint);
+}
+
+static void state_add(struct site_module *m, struct hodo_kernel_state *state, bool told)
+{
+	const char *texts[TEXTS];
+
+	if (state->known)
+		return; /* an inlined function's state stands there once a copy */
+	if (state->size != sizeof(*state) || !desc_valid(state->desc, texts)) {
+		if (!told)
+			pr_warn("module %s: %s is not as <hodo/trace.h> makes it: build the module anew\n", m->mod->name,
+				state->tracepoint.name);
+		return;
+	}
+	if (state->desc->kind == HODO_KIND_LABELS) {
+		labels_add(m, state->desc, texts);
+		return;
+	}
+	smp_store_release(&state->ops, &ops);
+	if (!attach(state, texts, m->mod, told))
+		m->refused = true;
+}
+
+static void module_coming(struct module *mod)
+{
+	struct site_module *m = NULL;
+
+	for (unsigned int i = 0; i < mod->num_tracepoints; i++) {
+		struct hodo_kernel_state *state = state_at(mod, i);
+
+		if (!state)
+			continue;
+		if (!m) {
+			m = kzalloc(sizeof(*m), GFP_KERNEL);
+			if (!m) {
+				pr_warn("module %s: no memory: it is not traced\n", mod->name);
+				return;
+			}
+			m->mod = mod;
+			INIT_LIST_HEAD(&m->labels);
+			list_add_tail(&m->list, &modules);
+		}
+		/* A second copy of a refused one is told no more. */
+		state_add(m, state, state->ops != NULL);
+	}
+}
+
+/* Those that were refused because of an event that is no more. */
+static void try_again(void)
+{
+	struct site_module *m;
+
+	list_for_each_entry(m, &modules, list) {
+		if (!m->refused)
+			continue;
+		m->refused = false;
+		for (unsigned int i = 0; i < m->mod->num_tracepoints; i++) {
+			struct hodo_kernel_state *state = state_at(m->mod, i);
+
+			if (state && state->ops)
+				state_add(m, state, true);
+		}
+	}
+}
+
+/* Events that have lost their last place go; of others, another module is named. */
+static void sweep(void)
+{
+	struct hodo_site_event *e, *next;
+	struct hodo_event **gone;
+	size_t n = 0, room = 0;
+	LIST_HEAD(dead);
+
+	list_for_each_entry_safe(e, next, &hodo_site_events, list) {
+		if (e->states)
+			continue;
+		list_move_tail(&e->list, &dead);
+		room++;
+	}
+	if (!room)
+		return;
+	gone = kvmalloc_array(room, sizeof(*gone), GFP_KERNEL);
+	list_for_each_entry(e, &dead, list) {
+		if (gone)
+			gone[n++] = &e->event;
+		else
+			hodo_event_remove(&e->event);
+	}
+	if (gone)
+		hodo_events_remove(gone, n);
+	kvfree(gone);
+	list_for_each_entry_safe(e, next, &dead, list) {
+		hodo_probes_drop(e);
+		list_del(&e->list);
+		kfree(e);
+	}
+}
+
+static struct module *module_of(const struct hodo_kernel_state *state)
+{
+	struct site_module *m;
+
+	list_for_each_entry(m, &modules, list)
+		if (within_module((unsigned long)state, m->mod))
+			return m->mod;
+	return NULL;
+}
+
+static void module_going(struct site_module *m)
+{
+	struct hodo_site_event *e;
+	struct site_labels *l, *next;
+
+	for (unsigned int i = 0; i < m->mod->num_tracepoints; i++) {
+		struct hodo_kernel_state *state = state_at(m->mod, i);
+
+		if (!state || !state->ops)
+			continue;
+		leave(state);
+		update_state(state, NULL, NULL);
+		WRITE_ONCE(state->ops, NULL);
+	}
+	list_del(&m->list);
+	list_for_each_entry_safe(l, next, &m->labels, list) {
+		hodo_labels_remove(&l->labels);
+		kfree(l);
+	}
+	list_for_each_entry(e, &hodo_site_events, list) {
+		if (e->states && strcmp(e->object, m->mod->name) == 0) {
+			struct module *other = module_of(e->states);
+
+			strscpy(e->object, other ? other->name : "", sizeof(e->object));
+		}
+	}
+	kfree(m);
+	sweep();
+	try_again();
+}
+
+static int notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct module *mod = ((struct tp_module *)data)->mod;
+	struct site_module *m, *next;
+
+	mutex_lock(&hodo_lock);
+	if (action == MODULE_STATE_COMING)
+		module_coming(mod);
+	if (action == MODULE_STATE_GOING) {
+		list_for_each_entry_safe(m, next, &modules, list) {
+			if (m->mod == mod) {
+				module_going(m);
+				break;
+			}
+		}
+	}
+	mutex_unlock(&hodo_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block notifier = { .notifier_call = notify };
+
+int hodo_sites_init(void)
+{
+	int err = hodo_probes_init();
+
+	if (err)
+		return err;
+	err = register_tracepoint_module_notifier(&notifier);
+	if (err)
+		hodo_probes_exit();
+	return err;
+}
+
+/* The notifier is called for each module as if that went. */
 void hodo_sites_exit(void)
 {
+	unregister_tracepoint_module_notifier(&notifier);
+	/* Those who loaded ops before they were cleared are still in our code. */
+	hodo_quiesce();
+	hodo_probes_exit();
 }

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hodo/trace_kernel.h - the part of hodo/trace.h that differs in kernel modules: what a module carries, how a site
+ * branches, and how an event is handed to hodo.ko. Its counterpart is hodo/trace_user.h.
+ *
+ * A module refers to no symbol of hodo.ko: it loads and runs where that is not, and hodo.ko may come later, go, and
+ * come back. Each event of the module is a hodo_kernel_state. That begins with a struct tracepoint whose place
+ * stands where those of the kernel's own tracepoints do (section __tracepoints_ptrs), so that hodo.ko is told of the
+ * module by the kernel. Of that tracepoint, the name says whose it is, and the static key is the one of the
+ * event's sites; it never has probes of the kernel's kind.
+ *
+ * Who may run beside whom, on one state:
+ *
+ *                      | event, probes | register | hodo.ko sets | hodo.ko clears | module goes
+ *   event, calls probes| beside        | beside   | beside       | beside         | before
+ *   register, unregist.|               | excluded | excluded     | excluded       | before
+ *   hodo.ko sets       |               |          | excluded     | excluded       | excluded
+ *   hodo.ko clears     |               |          |              | excluded       | excluded
+ *
+ * "excluded": one mutex of hodo.ko, which events never take. "before": the module's own affair, as with any of its
+ * functions: none of them runs any more when it goes.
+ *
+ * An event switches preemption off, then loads ops, event and probes, and uses them until it
+ * switches it on again. hodo.ko clears them, then waits with synchronize_rcu(), which returns when all that had
+ * preemption off have had it on, and frees them, or is unloaded, only after that. If they were loaded before preemption
+ * is off, hodo.ko could be gone when they are called. What they point to was stored before them (release), and the loads
+ * through them depend on them; without that, an event could see a list of probes that is not filled in yet.
+ *
+ * As with the kernel's tracepoints, RCU must be watching: no site in noinstr code, or where a CPU idles.
+ */
+#ifndef HODO_TRACE_KERNEL_H
+#define HODO_TRACE_KERNEL_H
+
+#pragma GCC system_header
+
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+/* hodo.ko finds modules alone, and by their tracepoints. */
+#if !defined(HODO_DISABLE) && (!defined(MODULE) || !defined(CONFIG_TRACEPOINTS))
+#define HODO_DISABLE
+#endif
+
+#ifndef HODO_DISABLE
+
+#include <hodo/abi.h>
+#include <linux/err.h>
+#include <linux/jump_label.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/stringify.h>
+#include <linux/tracepoint-defs.h>
+
+/* What the names of the states' tracepoints begin with, and no name of a C object can: whose they are, and the version of
+ * all that is below and in <hodo/abi.h>. */
+#define HODO_KERNEL_NAME "hodo:1:"
+
+struct hodo_kernel_ops;
+
+struct hodo_kernel_state {
+	struct tracepoint tracepoint; /* its name and key alone */
+	uint32_t size;                /* sizeof(struct hodo_kernel_state) */
+	uint32_t reserved;
+	const struct hodo_desc *desc;
+	/* hodo.ko's; all 0 where it is not. */
+	const struct hodo_kernel_ops *ops;
+	struct hodo_event *event;         /* records it; NULL: nobody does at present */
+	const struct hodo_probes *probes; /* NULL: none */
+	void *known;                      /* the event it is a place of; NULL: none, or refused */
+	struct hodo_kernel_state *next;   /* of the same event */
+};
+
+/* What hodo.ko offers. All but the last two are called with preemption off, from any context. */
+struct hodo_kernel_ops {
+	uint32_t size;    /* bytes of this struct */
+	uint32_t version; /* HODO_ABI_VERSION */
+	struct module *owner;
+	/* Fields of fixed size only: len bytes at data. */
+	void (*emit_fixed)(struct hodo_kernel_state *state, const void *data, size_t len);
+	/* Any fields: total is the sum of the lengths, SIZE_MAX / 2 or more if one is over its limit. */
+	void (*emit_pieces)(struct hodo_kernel_state *state, const struct hodo_piece *pieces, size_t count,
+			    size_t total);
+	/* The probes to call; NULL: none, and there is nothing to leave. */
+	const struct hodo_probes *(*probe_enter)(struct hodo_kernel_state *state);
+	void (*probe_leave)(void);
+	/* They sleep; owner is held meanwhile. 0 or negative errno; see register_trace_x in hodo/trace.h. */
+	int (*probe_register)(struct hodo_kernel_state *state, void (*func)(void), void *data);
+	int (*probe_unregister)(struct hodo_kernel_state *state, void (*func)(void), void *data);
+};
+
+/* ------------------------------------------------------------------- sites */
+
+/* Different for every state of all modules that are loaded: there are tracers that expect that of tracepoints. */
+#define HODO_KERNEL_NAME_(n) HODO_KERNEL_NAME KBUILD_MODNAME ":" __BASE_FILE__ ":" __stringify(n)
+
+#define HODO_STATE_TYPE_ struct hodo_kernel_state
+#define HODO_STATE_(var, desc_)                                            \
+	static struct hodo_kernel_state var __attribute__((unused)) = {    \
+		.tracepoint = { .name = HODO_KERNEL_NAME_(__COUNTER__) },  \
+		.size = sizeof(struct hodo_kernel_state),                  \
+		.desc = (const struct hodo_desc *)&(desc_)                 \
+	}
+#define HODO_TP_STATE_(var, desc_) HODO_STATE_(var, desc_)
+
+/* Says where a state is: emitted with the code that uses it, and dropped with that. No instruction. */
+#ifdef CONFIG_HAVE_ARCH_PREL32_RELOCATIONS
+#define HODO_KERNEL_PLACE_ ".balign 4\n.long %c0 - .\n"
+#else
+#define HODO_KERNEL_PLACE_ ".balign 8\n.quad %c0\n"
+#endif
+#define HODO_NO_SITE_(state, desc)                                                             \
+	asm_inline volatile(".pushsection __tracepoints_ptrs, \"a\"\n" HODO_KERNEL_PLACE_ ".popsection\n" \
+			    : : "i"(state))
+
+/* Newer kernels' tracepoints have a static_key_false for a key, which begins with the key. */
+#define HODO_KERNEL_ON_(state) static_branch_unlikely(((struct static_key_false *)&(state)->tracepoint.key))
+
+#define HODO_BRANCH_(state, desc, label)            \
+	do {                                        \
+		HODO_NO_SITE_(state, desc);         \
+		if (HODO_KERNEL_ON_(state))         \
+			goto label;                 \
+	} while (0)
+
+/* HODO_WHEN_(state, desc, body): the body, out of line, when the site is enabled. */
+#define HODO_WHEN_(state, desc, body)               \
+	do {                                        \
+		HODO_NO_SITE_(&state, &desc);       \
+		if (HODO_KERNEL_ON_(&state)) {      \
+			body;                       \
+		}                                   \
+	} while (0)
+
+#define HODO_LABELS_RECORD_(desc)                   \
+	do {                                        \
+		HODO_STATE_(hodo_state_, desc);     \
+		HODO_NO_SITE_(&hodo_state_, &desc); \
+	} while (0)
+
+/* --------------------------------------------------------- handing it over */
+
+/*
+ * A site may be called with what is no address of the kernel: an error, or a pointer of a user's. That must not bring
+ * the machine down once the event is switched on.
+ */
+static __always_inline bool hodo_kernel_bad_(const void *p)
+{
+	if (p && ((unsigned long)p < PAGE_SIZE || IS_ERR(p)))
+		return true;
+#ifdef CONFIG_X86_64
+	return (long)p > 0;
+#else
+	return false;
+#endif
+}
+#define HODO_KERNEL_BAD_TEXT_ "(efault)"
+
+#define HODO_CHECK_TEXT_(text)        \
+	if (hodo_kernel_bad_(text))   \
+		text = HODO_KERNEL_BAD_TEXT_;
+#define HODO_CHECK_STR_(s)                                                \
+	const struct hodo_str_ hodo_bad_ = { HODO_KERNEL_BAD_TEXT_, s->n };\
+	if (hodo_kernel_bad_(s->data))                                    \
+		s = &hodo_bad_;
+#define HODO_CHECK_DATA_(data)        \
+	if (hodo_kernel_bad_(data))   \
+		data = NULL;
+
+/* Out of line, once a file: the code of a site stays small. */
+static __attribute__((unused)) noinline HODO_OWN_ void hodo_kernel_fixed_(struct hodo_kernel_state *state,
+									  const void *data, size_t len)
+{
+	const struct hodo_kernel_ops *ops;
+
+	preempt_disable_notrace();
+	ops = READ_ONCE(state->ops);
+	if (ops)
+		ops->emit_fixed(state, data, len);
+	preempt_enable_notrace();
+}
+
+static __attribute__((unused)) noinline HODO_OWN_ void hodo_kernel_pieces_(struct hodo_kernel_state *state,
+									   const struct hodo_piece *pieces,
+									   size_t count, size_t total)
+{
+	const struct hodo_kernel_ops *ops;
+
+	preempt_disable_notrace();
+	ops = READ_ONCE(state->ops);
+	if (ops)
+		ops->emit_pieces(state, pieces, count, total);
+	preempt_enable_notrace();
+}
+
+#define HODO_EMIT_FIXED_(state, data, len) hodo_kernel_fixed_((state), (data), (len))
+#define HODO_EMIT_PIECES_(state, pieces, count, total) hodo_kernel_pieces_((state), (pieces), (count), (total))
+
+/* ------------------------------------------------------------------ probes */
+
+/* Preemption stays off until hodo_kernel_leave_() if there are any. */
+static __attribute__((unused)) noinline HODO_OWN_ const struct hodo_probes *
+hodo_kernel_enter_(struct hodo_kernel_state *state)
+{
+	const struct hodo_kernel_ops *ops;
+	const struct hodo_probes *probes = NULL;
+
+	preempt_disable_notrace();
+	ops = READ_ONCE(state->ops);
+	if (ops)
+		probes = ops->probe_enter(state);
+	if (!probes)
+		preempt_enable_notrace();
+	return probes;
+}
+
+/* ops are there: hodo.ko does not go while there are probes, and not before those who are inside have left. */
+static __attribute__((unused)) noinline HODO_OWN_ void hodo_kernel_leave_(struct hodo_kernel_state *state)
+{
+	READ_ONCE(state->ops)->probe_leave();
+	preempt_enable_notrace();
+}
+
+static __attribute__((unused)) noinline HODO_OWN_ int hodo_kernel_change_(struct hodo_kernel_state *state,
+									  void (*func)(void), void *data, bool add)
+{
+	const struct hodo_kernel_ops *ops;
+	int err;
+
+	preempt_disable_notrace();
+	ops = READ_ONCE(state->ops);
+	if (ops && !try_module_get(ops->owner))
+		ops = NULL;
+	preempt_enable_notrace();
+	if (!ops)
+		return -ENOSYS;
+	err = (add ? ops->probe_register : ops->probe_unregister)(state, func, data);
+	module_put(ops->owner);
+	return err;
+}
+
+#define HODO_PROBE_ENTER_(state, token) ((void)(token), hodo_kernel_enter_(state))
+#define HODO_PROBE_LEAVE_(state, token) hodo_kernel_leave_(state)
+#define HODO_PROBE_REGISTER_(state, desc, func, data)             \
+	__extension__({                                           \
+		HODO_NO_SITE_(state, desc);                       \
+		hodo_kernel_change_((state), (func), (data), true); \
+	})
+#define HODO_PROBE_UNREGISTER_(state, desc, func, data)             \
+	__extension__({                                             \
+		HODO_NO_SITE_(state, desc);                         \
+		hodo_kernel_change_((state), (func), (data), false); \
+	})
+
+#endif /* !HODO_DISABLE */
+
+#endif
