@@ -64,6 +64,7 @@ struct hodo_event {
 	char *filter; /* text of its file; NULL: none */
 	uint8_t *filter_code; /* its program */
 	uint32_t filter_len;
+	char *filter_refused; /* what the file says of a text that was refused after that; NULL: nothing */
 };
 
 /*
@@ -85,6 +86,10 @@ extern struct list_head hodo_events;
 
 /* By the control tree: whether the event is in the recording that `enabled` starts, or is in. Under hodo_lock. */
 int hodo_event_enable(struct hodo_event *event, bool on);
+/* All of a provider, NULL: all there are, but for functions, which are switched one by one. Waits once. The first error. */
+int hodo_events_enable(const char *provider, bool on);
+/* Whether the event is one of them. */
+bool hodo_event_is_of(const struct hodo_event *event, const char *provider);
 
 /* Its own filter from now on, in recordings of the control tree; text and code are kfree()d in time, also if it fails.
  * NULL: none. */

@@ -148,6 +148,39 @@ int hodo_event_enable(struct hodo_event *event, bool on)
 	return 0;
 }
 
+bool hodo_event_is_of(const struct hodo_event *event, const char *provider)
+{
+	return event->kind != HODO_KIND_FUNCTION && (!provider || strcmp(event->provider, provider) == 0);
+}
+
+int hodo_events_enable(const char *provider, bool on)
+{
+	bool runs = hodo_recording.by == HODO_RECORDED_BY_TREE && recording_runs();
+	struct hodo_event *e;
+	int err, first = 0;
+
+	list_for_each_entry(e, &hodo_events, list) {
+		if (!hodo_event_is_of(e, provider))
+			continue;
+		e->enabled = on;
+		err = on && runs ? switch_on(e) : 0;
+		if (err)
+			e->enabled = false;
+		if (!on && runs)
+			switch_off(e);
+		if (!first)
+			first = err;
+		cond_resched();
+	}
+	if (on || !runs)
+		return first;
+	hodo_quiesce();
+	list_for_each_entry(e, &hodo_events, list)
+		if (!e->recorded)
+			hodo_gate_free(e);
+	return 0;
+}
+
 int hodo_event_filter(struct hodo_event *event, char *text, uint8_t *code, uint32_t len)
 {
 	bool was = event->recorded && hodo_recording.by == HODO_RECORDED_BY_TREE;
