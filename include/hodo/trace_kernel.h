@@ -20,11 +20,11 @@
  * "excluded": one mutex of hodo.ko, which events never take. "before": the module's own affair, as with any of its
  * functions: none of them runs any more when it goes.
  *
- * An event switches preemption off, then loads ops, event and probes, and uses them until it
- * switches it on again. hodo.ko clears them, then waits with synchronize_rcu(), which returns when all that had
- * preemption off have had it on, and frees them, or is unloaded, only after that. If they were loaded before preemption
- * is off, hodo.ko could be gone when they are called. What they point to was stored before them (release), and the loads
- * through them depend on them; without that, an event could see a list of probes that is not filled in yet.
+ * An event switches preemption off, then loads ops, event and probes, and uses them until it switches it on again.
+ * hodo.ko clears them, then waits with synchronize_rcu(), which returns when all that had preemption off have had it
+ * on, and frees them, or is unloaded, only after that. If they were loaded before preemption is off, hodo.ko could be
+ * gone when they are called. What they point to was stored before them (release), and the loads through them depend
+ * on them; without that, an event could see a list of probes that is not filled in yet.
  *
  * As with the kernel's tracepoints, RCU must be watching: no site in noinstr code, or where a CPU idles.
  */
@@ -55,8 +55,8 @@
 #include <linux/stringify.h>
 #include <linux/tracepoint-defs.h>
 
-/* What the names of the states' tracepoints begin with, and no name of a C object can: whose they are, and the version of
- * all that is below and in <hodo/abi.h>. */
+/* What the names of the states' tracepoints begin with, and no name of a C object can: whose they are, and the version
+ * of all that is below and in <hodo/abi.h>. */
 #define HODO_KERNEL_NAME "hodo:1:"
 
 struct hodo_kernel_ops;

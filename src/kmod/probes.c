@@ -7,8 +7,8 @@
  *   register, unreg. |                    | excluded (hodo_lock) | excluded (hodo_lock)
  *
  * An event has preemption off from before it loads the list until the last probe has returned. A list that was
- * replaced is freed, and unregister returns, after synchronize_rcu(), which waits for all who had preemption off before.
- * Without it the event could be in a list that is freed, or in a probe whose module goes.
+ * replaced is freed, and unregister returns, after synchronize_rcu(), which waits for all who had preemption off
+ * before. Without it the event could be in a list that is freed, or in a probe whose module goes.
  *
  * Each probe holds hodo.ko: it does not go while somebody counts on being called.
  */

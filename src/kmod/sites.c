@@ -2,11 +2,11 @@
 /*
  * sites.c - events of instrumented modules: found when a module comes, or hodo.ko does; gone when either goes.
  *
- * The kernel tells of modules that have tracepoints, among which are the states of <hodo/trace_kernel.h>, which also has the
- * table of who may run beside whom. It tells after the module's static keys can be switched and before
- * its init function runs, so that events of that are not missed; again of all modules that were there before, when the notifier
- * is registered; and of a module that goes after its exit function. It does not tell of modules with another license or that were loaded
- * by force: they run untraced.
+ * The kernel tells of modules that have tracepoints, among which are the states of <hodo/trace_kernel.h>, which also
+ * has the table of who may run beside whom. It tells after the module's static keys can be switched and before its
+ * init function runs, so that events of that are not missed; of all modules that were there before, when the notifier
+ * is registered; and of a module that goes, after its exit function. It does not tell of modules with another license,
+ * or that were loaded by force: they run untraced.
  *
  * Several places, in several modules, may be one event: same name, kind, fields and format. One that differs is
  * refused, and tried again when a module has gone.
@@ -178,8 +178,9 @@ static const char *keep(char **at, const char *text)
 	return p;
 }
 
-/* Of what a descriptor says; nothing of it points to the module, which may go before the event does. NULL: no memory. */
-static struct hodo_site_event *event_new(const struct hodo_desc *desc, const char *const texts[TEXTS], struct module *mod)
+/* Of what a descriptor says; nothing of it points to the module, which may go before the event. NULL: no memory. */
+static struct hodo_site_event *event_new(const struct hodo_desc *desc, const char *const texts[TEXTS],
+					 struct module *mod)
 {
 	static char names[HODO_FIELDS_NAMES_MAX]; /* under hodo_lock */
 	const char *name_of[HODO_FIELDS_MAX];
@@ -217,10 +218,8 @@ static struct hodo_site_event *event_new(const struct hodo_desc *desc, const cha
 
 static const char *type_name(uint8_t type)
 {
-	static const char *const names[] = {
-		"none", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "char", "f32", "f64", "ptr", "str",
-		"bytes"
-	};
+	static const char *const names[] = { "none", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64",
+					     "bool", "char", "f32", "f64", "ptr", "str", "bytes" };
 
 	return names[min_t(size_t, type & ~HODO_TYPE_ARRAY, ARRAY_SIZE(names) - 1)];
 }
@@ -258,7 +257,8 @@ static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *
 	else if (!difference(e, other, what, sizeof(what)))
 		return true;
 	if (!told)
-		pr_warn("module %s: event %s:%s at %s:%u differs from that of %s at %s:%u (%s): it is not recorded; give it another name\n",
+		pr_warn("module %s: event %s:%s at %s:%u differs from that of %s at %s:%u (%s): "
+			"it is not recorded; give it another name\n",
 			fresh->object, e->provider, e->name, e->file, e->line, other->object, other->file, other->line,
 			what);
 	return false;
