@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event.h - events as the filter machine sees them, made from values that the
- * tests know.
+ * tests know. The tests that use it run in a kernel module, too (tests/kernel/unit), where there is no
+ * floating point: HODO_FILTER_FLOAT is 0 there.
  */
 #ifndef TESTS_FILTER_EVENT_H
 #define TESTS_FILTER_EVENT_H
+
+#include "../../src/core/filter.h"
 
 #include <hodo/abi.h>
 
@@ -15,8 +18,10 @@
 struct test_field {
 	const char *name;
 	uint8_t type;
-	int64_t i;     /* integers, and the bits of u64 and ptr */
+	int64_t i;     /* integers, and the bits of u64 and ptr; without floating point those of f32 and f64 */
+#if HODO_FILTER_FLOAT
 	double d;      /* f32, f64 */
+#endif
 	bool null;     /* str */
 	size_t len;    /* of text, or elements of bytes and arrays */
 	char text[FIELD_TEXT_MAX];
@@ -33,13 +38,37 @@ struct test_event {
 
 /* Append a field; event_build() comes when all are there. */
 void event_int(struct test_event *e, const char *name, uint8_t type, int64_t i);
+#if HODO_FILTER_FLOAT
 void event_float(struct test_event *e, const char *name, uint8_t type, double d);
+#else
+/* Of a constant, which the compiler alone looks at. */
+#define event_float(e, name, type, value)                                         \
+	do {                                                                      \
+		static const double double_bits = (value);                        \
+		static const float float_bits = (float)(value);                   \
+		event_bits(e, name, type, &double_bits, &float_bits);             \
+	} while (0)
+void event_bits(struct test_event *e, const char *name, uint8_t type, const void *d, const void *f);
+#endif
 void event_text(struct test_event *e, const char *name, const char *text, size_t len); /* NULL: a NULL text */
 void event_data(struct test_event *e, const char *name, uint8_t type, size_t elements);
 
 /* Lay the pieces out, each in a block of its own of exactly its size. */
 void event_build(struct test_event *e);
 void event_free(struct test_event *e);
+
+/* In a table, what is true with floating point, and without. */
+#define FLOATS(with, without) (HODO_FILTER_FLOAT ? (with) : (without))
+
+/* Whether an expression was refused, with this message, for a number that only floating point can hold. */
+bool event_wants_floats(const char *error);
+
+/* Of n random tries, so many where the machine is emulated. */
+#ifdef __KERNEL__
+#define ROUNDS(n) ((n) / 20)
+#else
+#define ROUNDS(n) (n)
+#endif
 
 /*
  * 1 if the filter takes the event, 0 if not, the negative errno if it does not

@@ -2,12 +2,13 @@
 /* reference.c - random trees, their text and their value; see reference.h. */
 #include "reference.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(LDBL_MANT_DIG >= 64, "long double holds every 64-bit integer and every double");
+#if HODO_FILTER_FLOAT
+#include <float.h>
+#endif
 
 static const struct op ops[] = {
 	{ "||", 2, LOGIC },   { "&&", 3, LOGIC },   { "|", 4, BITS },        { "^", 5, BITS },
@@ -60,6 +61,7 @@ uint64_t random_int(uint64_t *seed)
 	return random_below(seed, 5);
 }
 
+#if HODO_FILTER_FLOAT
 double random_double(uint64_t *seed)
 {
 	static const double odd[] = { 0,      0.5,    1,       1.5,          2,    3,      1e10,  0x1p53,
@@ -73,6 +75,7 @@ double random_double(uint64_t *seed)
 	d = __builtin_fabs(d);
 	return d <= DBL_MAX ? d : 7.25;
 }
+#endif
 
 size_t random_text(uint64_t *seed, char *out, size_t max)
 {
@@ -103,9 +106,11 @@ static struct node *leaf(uint64_t *seed, enum known want)
 	} else if (want == TEXT) {
 		n->kind = N_TEXT;
 		n->len = random_text(seed, n->text, sizeof(n->text));
+#if HODO_FILTER_FLOAT
 	} else if (want == FLOATING && random_below(seed, 2)) {
 		n->kind = N_FLOAT;
 		n->d = random_double(seed);
+#endif
 	} else {
 		n->kind = N_INT;
 		n->i = random_int(seed);
@@ -223,12 +228,14 @@ static void print_int(struct out *o, const struct node *n)
 
 static void print_float(struct out *o, const struct node *n)
 {
+#if HODO_FILTER_FLOAT
 	char text[400];
 
 	snprintf(text, sizeof(text), random_below(o->seed, 2) ? "%.17g" : "%a", n->d);
 	put(o, text);
 	if (!strpbrk(text, ".ep"))
 		put(o, ".0");
+#endif
 }
 
 static void print_text(struct out *o, const struct node *n)

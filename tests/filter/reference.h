@@ -19,7 +19,9 @@ uint64_t random_u64(uint64_t *seed);
 unsigned int random_below(uint64_t *seed, unsigned int n); /* 0 if n is 0 */
 
 uint64_t random_int(uint64_t *seed);
+#if HODO_FILTER_FLOAT
 double random_double(uint64_t *seed);                           /* not negative, finite */
+#endif
 size_t random_text(uint64_t *seed, char *out, size_t max); /* its length */
 
 /* The fields' names in random trees. */
@@ -45,7 +47,9 @@ struct node {
 	char sign;           /* unary: ! ~ - */
 	uint64_t i;
 	bool is_unsigned; /* written with u, or above INT64_MAX */
+#if HODO_FILTER_FLOAT
 	double d;
+#endif
 	const char *name;
 	size_t len; /* of text */
 	char text[16];

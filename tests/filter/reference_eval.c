@@ -6,16 +6,21 @@
  */
 #include "reference.h"
 
-#include <float.h>
 #include <string.h>
 
+#if HODO_FILTER_FLOAT
+#include <float.h>
+
 _Static_assert(LDBL_MANT_DIG >= 64, "long double holds every 64-bit integer and every double");
+#endif
 
 struct value {
 	enum { NOTHING, WHOLE, REAL, STRING } kind;
 	__int128 i; /* what the number is */
 	bool is_unsigned;
+#if HODO_FILTER_FLOAT
 	double d;
+#endif
 	const char *text;
 	size_t len;
 };
@@ -30,10 +35,12 @@ static struct value whole(__int128 i, bool is_unsigned)
 	return v;
 }
 
+#if HODO_FILTER_FLOAT
 static struct value real(double d)
 {
 	return (struct value){ .kind = REAL, .d = d };
 }
+#endif
 
 static struct value string(const char *text, size_t len)
 {
@@ -128,10 +135,12 @@ static struct value field(const struct test_event *e, const char *name)
 	case HODO_TYPE_U64:
 	case HODO_TYPE_PTR:
 		return whole((uint64_t)f->i, true);
+#if HODO_FILTER_FLOAT
 	case HODO_TYPE_F32:
 		return real((float)f->d);
 	case HODO_TYPE_F64:
 		return real(f->d);
+#endif
 	case HODO_TYPE_STR:
 		return f->null ? nothing : string(f->text, f->len);
 	}
@@ -144,7 +153,8 @@ static bool is_there(const struct test_event *e, const char *name)
 
 	for (i = 0; i < e->n; i++)
 		if (strcmp(e->fields[i].name, name) == 0)
-			return !e->fields[i].null;
+			return !e->fields[i].null && (HODO_FILTER_FLOAT || (e->types[i] != HODO_TYPE_F32 &&
+									   e->types[i] != HODO_TYPE_F64));
 	return false;
 }
 
@@ -156,8 +166,10 @@ static int truth(struct value v)
 	switch (v.kind) {
 	case WHOLE:
 		return v.i != 0;
+#if HODO_FILTER_FLOAT
 	case REAL:
 		return !(v.d == 0);
+#endif
 	case STRING:
 		return 1;
 	default:
@@ -170,10 +182,27 @@ static struct value from_truth(int t)
 	return t < 0 ? nothing : whole(t, false);
 }
 
+#if HODO_FILTER_FLOAT
 static long double wide(struct value v)
 {
 	return v.kind == REAL ? (long double)v.d : (long double)v.i;
 }
+
+static bool is_nan(struct value v)
+{
+	return __builtin_isnan(wide(v));
+}
+#else
+static __int128 wide(struct value v)
+{
+	return v.i;
+}
+
+static bool is_nan(struct value v)
+{
+	return false;
+}
+#endif
 
 static struct value compare(const char *op, struct value a, struct value b)
 {
@@ -191,7 +220,7 @@ static struct value compare(const char *op, struct value a, struct value b)
 	} else {
 		equal = wide(a) == wide(b);
 		less = wide(a) < wide(b);
-		if (__builtin_isnan(wide(a)) || __builtin_isnan(wide(b)))
+		if (is_nan(a) || is_nan(b))
 			return whole(strcmp(op, "!=") == 0, false);
 	}
 	switch (op[0]) {
@@ -212,6 +241,14 @@ static struct value glob(const char *op, struct value a, struct value b)
 	return whole(reference_glob(b.text, b.len, a.text, a.len) == (op[0] == '='), false);
 }
 
+/* a / b as in C, without the library's division of 128 bits, which the kernel lacks; both fit 64 bits and a sign. */
+static __int128 quotient(__int128 a, __int128 b)
+{
+	uint64_t x = (uint64_t)(a < 0 ? -a : a), y = (uint64_t)(b < 0 ? -b : b);
+
+	return (a < 0) != (b < 0) ? -(__int128)(x / y) : (__int128)(x / y);
+}
+
 static struct value shift(const char *op, struct value a, struct value b)
 {
 	__int128 power, rest;
@@ -221,8 +258,10 @@ static struct value shift(const char *op, struct value a, struct value b)
 	power = (__int128)1 << (int)b.i;
 	if (op[0] == '<')
 		return whole((__int128)((unsigned __int128)a.i * (unsigned __int128)power), a.is_unsigned);
-	rest = (a.i % power + power) % power; /* the floor, also below zero */
-	return whole((a.i - rest) / power, a.is_unsigned);
+	rest = a.i - quotient(a.i, power) * power;
+	if (rest < 0) /* the floor, also below zero */
+		rest += power;
+	return whole(quotient(a.i - rest, power), a.is_unsigned);
 }
 
 static struct value integers(const char *op, struct value a, struct value b)
@@ -252,21 +291,15 @@ static struct value integers(const char *op, struct value a, struct value b)
 	}
 	if (b.i == 0)
 		return nothing;
-	return whole(op[0] == '/' ? a.i / b.i : a.i % b.i, u);
+	return whole(op[0] == '/' ? quotient(a.i, b.i) : a.i - quotient(a.i, b.i) * b.i, u);
 }
 
-static struct value arithmetic(const struct op *op, struct value a, struct value b)
+#if HODO_FILTER_FLOAT
+static struct value reals(const struct op *op, struct value a, struct value b)
 {
-	double x, y;
+	double x = a.kind == REAL ? a.d : a.is_unsigned ? (double)(uint64_t)a.i : (double)(int64_t)a.i;
+	double y = b.kind == REAL ? b.d : b.is_unsigned ? (double)(uint64_t)b.i : (double)(int64_t)b.i;
 
-	if (!a.kind || !b.kind || a.kind == STRING || b.kind == STRING)
-		return nothing;
-	if (a.kind == WHOLE && b.kind == WHOLE)
-		return integers(op->text, a, b);
-	if (op->class == BITS)
-		return nothing;
-	x = a.kind == REAL ? a.d : a.is_unsigned ? (double)(uint64_t)a.i : (double)(int64_t)a.i;
-	y = b.kind == REAL ? b.d : b.is_unsigned ? (double)(uint64_t)b.i : (double)(int64_t)b.i;
 	switch (op->text[0]) {
 	case '+':
 		return real(x + y);
@@ -277,6 +310,20 @@ static struct value arithmetic(const struct op *op, struct value a, struct value
 	}
 	return y == 0 ? nothing : real(x / y);
 }
+#endif
+
+static struct value arithmetic(const struct op *op, struct value a, struct value b)
+{
+	if (!a.kind || !b.kind || a.kind == STRING || b.kind == STRING)
+		return nothing;
+	if (a.kind == WHOLE && b.kind == WHOLE)
+		return integers(op->text, a, b);
+#if HODO_FILTER_FLOAT
+	if (op->class != BITS)
+		return reals(op, a, b);
+#endif
+	return nothing;
+}
 
 static struct value unary(char sign, struct value a)
 {
@@ -284,7 +331,11 @@ static struct value unary(char sign, struct value a)
 		return truth(a) < 0 ? nothing : whole(!truth(a), false);
 	if (a.kind == WHOLE)
 		return sign == '-' ? whole(0 - a.i, a.is_unsigned) : whole(-1 - a.i, a.is_unsigned);
-	return a.kind == REAL && sign == '-' ? real(-a.d) : nothing;
+#if HODO_FILTER_FLOAT
+	if (a.kind == REAL && sign == '-')
+		return real(-a.d);
+#endif
+	return nothing;
 }
 
 static struct value eval(const struct node *n, const struct test_event *e);
@@ -315,8 +366,10 @@ static struct value eval(const struct node *n, const struct test_event *e)
 	switch (n->kind) {
 	case N_INT:
 		return whole((__int128)n->i, n->is_unsigned);
+#if HODO_FILTER_FLOAT
 	case N_FLOAT:
 		return real(n->d);
+#endif
 	case N_TEXT:
 		return string(n->text, n->len);
 	case N_FIELD:

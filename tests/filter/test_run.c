@@ -25,7 +25,7 @@ static void same(const struct test_event *e, const char *expr, int want)
 	char error[128] = "";
 	int got = event_filter(e, expr, error);
 
-	if (got != want)
+	if (got != want && !event_wants_floats(error))
 		fail_msg("%s: %d, not %d %s", expr, got, want, error);
 }
 
@@ -34,7 +34,7 @@ static void same(const struct test_event *e, const char *expr, int want)
 /* 64-bit, as the machine computes; the narrow ones are promoted alike. */
 static void with_integers(long long shard, unsigned long long bytes, signed char small, unsigned short port)
 {
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_int(&e, "shard", HODO_TYPE_I64, shard);
 	event_int(&e, "bytes", HODO_TYPE_U64, (int64_t)bytes);
@@ -105,9 +105,10 @@ static void test_integers_as_in_c(void **state)
 	with_integers(5, 1ull << 63, 0, 0);
 }
 
+#if HODO_FILTER_FLOAT
 static void with_floats(double ratio, float load, int n, unsigned long long big)
 {
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_float(&e, "ratio", HODO_TYPE_F64, ratio);
 	event_float(&e, "load", HODO_TYPE_F32, load);
@@ -147,6 +148,7 @@ static void test_floats_as_in_c(void **state)
 	with_floats(__builtin_inf(), -__builtin_inff(), 1, 7);
 	with_floats(-1e300, 3e38f, 2147483647, 1ull << 62);
 }
+#endif
 
 /* -------------------------------------------------------------- what C cannot say */
 
@@ -201,7 +203,7 @@ static void test_texts(void **state)
 		{ "\"a\" \"b\"", -EINVAL },
 	};
 	static const char escapes[] = "\a\b\t\n\v\f\r\033\\'\"?";
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_text(&e, "key", "user:1747", 9);
 	event_int(&e, "n", HODO_TYPE_I32, 5);
@@ -256,7 +258,7 @@ static void test_absent(void **state)
 		{ "n =~ key || key =~ n", 0 },
 		{ "key + 1 || -key || ~key || key * key", 0 },
 		{ "real & 1 || real % 2 || ~real || real << 1 || 1 << real", 0 },
-		{ "-real < 0 && real > 1", 1 },
+		{ "-real < 0 && real > 1", FLOATS(1, 0) },
 		{ "key", 1 }, /* as a pointer that is not NULL */
 		{ "!key", 0 },
 		/* NULL texts, bytes and arrays */
@@ -268,7 +270,7 @@ static void test_absent(void **state)
 		{ "behind == 77", 1 }, /* the fields behind variable ones are found */
 		{ "missing || NONE", 0 },
 	};
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_int(&e, "n", HODO_TYPE_U8, 5);
 	event_text(&e, "key", "k", 1);
@@ -309,7 +311,7 @@ static void test_exact_comparisons(void **state)
 		{ "ptr == 0x7fff00001000", 1 },
 		{ "max >> 63 == 1 && least >> 63 == -1", 1 },
 	};
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_int(&e, "neg", HODO_TYPE_I16, -1);
 	event_int(&e, "big", HODO_TYPE_U64, 1);
@@ -335,7 +337,7 @@ static void test_types(void **state)
 		{ "u32 + 1 == 0x100000000", 1 }, /* all integers are 64 bits */
 		{ "~u8 == -256", 1 },
 	};
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_int(&e, "i8", HODO_TYPE_I8, INT8_MIN);
 	event_int(&e, "u8", HODO_TYPE_U8, UINT8_MAX);
@@ -368,8 +370,8 @@ static void test_bind_refuses(void **state)
 {
 	static const uint8_t bad[] = { HODO_TYPE_NONE, HODO_TYPE_BYTES + 1, HODO_TYPE_ARRAY,
 				       HODO_TYPE_ARRAY | HODO_TYPE_STR, 0x80, 0xff };
-	struct test_event e = { .n = 0 };
-	uint8_t code[HODO_FILTER_MAX];
+	static struct test_event e;
+	static uint8_t code[HODO_FILTER_MAX];
 	struct hodo_filter f;
 	size_t i;
 
@@ -387,8 +389,8 @@ static void test_bind_refuses(void **state)
 /* Pieces that are not as the types say: absent, and no read outside (the sanitizer looks on). */
 static void test_short_pieces(void **state)
 {
-	struct test_event e = { .n = 0 };
-	uint8_t code[HODO_FILTER_MAX];
+	static struct test_event e;
+	static uint8_t code[HODO_FILTER_MAX];
 	struct hodo_filter f;
 	size_t count;
 
@@ -416,7 +418,7 @@ static void test_short_pieces(void **state)
 static void test_fields_found(void **state)
 {
 	static char names[HODO_FIELDS_MAX][8];
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 	unsigned int i;
 
 	event_int(&e, "n", HODO_TYPE_I32, 1);
@@ -457,7 +459,7 @@ static void test_text_ends_at_nul(void **state)
 		{ "tail == \"xyz\"", 0 },
 		{ "none > \"\"", 0 },
 	};
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_text(&e, "comm", "bash\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 	event_text(&e, "full", "0123456789abcdef", 16);
@@ -504,15 +506,18 @@ static bool find_label(const struct hodo_filter_labels *labels, unsigned int fie
 static void check_bound(const struct test_event *e, const struct row *rows, size_t n, struct hodo_filter_vars *vars)
 {
 	static const struct hodo_filter_labels labels = { find_label };
-	uint8_t code[HODO_FILTER_MAX];
+	static uint8_t code[HODO_FILTER_MAX];
 	struct hodo_filter f, copy;
 	size_t i, len;
 
 	for (i = 0; i < n; i++) {
 		char error[128] = "";
 
-		if (hodo_filter_compile(rows[i].expr, code, sizeof(code), &len, error, sizeof(error)))
-			fail_msg("%s: %s", rows[i].expr, error);
+		if (hodo_filter_compile(rows[i].expr, code, sizeof(code), &len, error, sizeof(error))) {
+			if (!event_wants_floats(error))
+				fail_msg("%s: %s", rows[i].expr, error);
+			continue;
+		}
 		assert_int_equal(hodo_filter_bind(&f, code, len, e->n, e->types, e->names, &labels), 0);
 		memset(&copy, 0xff, sizeof(copy));
 		memcpy(&copy, &f, hodo_filter_size(&f));
@@ -537,7 +542,7 @@ static void test_variables(void **state)
 	};
 	static const struct row nobody[] = { { "$tid || !$tid || $comm || has($pid)", 0 }, { "n == 3", 1 } };
 	struct hodo_filter_vars some = { .get = some_vars }, all = { .get = all_vars };
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_int(&e, "n", HODO_TYPE_I32, 3);
 	event_build(&e);
@@ -559,7 +564,7 @@ static void test_labels(void **state)
 		{ "(state) == (RUNNING)", 1 }, { "state + 0 == RUNNING", 0 }, { "-RUNNING == state", 0 },
 		{ "RUNNING == RUNNING", 0 }, { "state =~ \"RUN*\"", 0 },
 	};
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_int(&e, "state", HODO_TYPE_I32, 1);
 	event_int(&e, "big", HODO_TYPE_U64, -1);
@@ -582,7 +587,7 @@ static void test_elements(void **state)
 		{ "key[n] == ':' || key[n + 1] == ':'", 1 }, { "key[0x7fffffffffffffff] || key[1u << 63]", 0 },
 		{ "list[key] == 0 || list[1] =~ \"x\"", 0 }, { "data[list[0]] == 0", 1 },
 	};
-	struct test_event e = { .n = 0 };
+	static struct test_event e;
 
 	event_text(&e, "key", "user:1747", 9);
 	event_int(&e, "n", HODO_TYPE_I32, 3);
@@ -608,8 +613,8 @@ static void test_known(void **state)
 		{ "!has(none) || none > 3", 1, 0 }, { "n == \"x\"", 0, 1 }, { "key == 3 || none", 0, 1 },
 		{ "none / 10 > 5 ? 1 : 1", 0, 1 }, { "key =~ n", 0, 1 }, { "data == 3", 0, 1 }, { "$tid == 3", 0, 0 },
 	};
-	struct test_event e = { .n = 0 };
-	uint8_t code[HODO_FILTER_MAX];
+	static struct test_event e;
+	static uint8_t code[HODO_FILTER_MAX];
 	struct hodo_filter f;
 	size_t i;
 
@@ -629,10 +634,11 @@ static void test_known(void **state)
 
 /* ------------------------------------------------- the program's own state */
 
+#if HODO_FILTER_FLOAT
 static void test_float_state_untouched(void **state)
 {
-	struct test_event e = { .n = 0 };
-	uint8_t code[HODO_FILTER_MAX];
+	static struct test_event e;
+	static uint8_t code[HODO_FILTER_MAX];
 	struct hodo_filter f;
 
 	event_float(&e, "d", HODO_TYPE_F64, 1e300);
@@ -650,12 +656,16 @@ static void test_float_state_untouched(void **state)
 	fesetround(FE_TONEAREST);
 	event_free(&e);
 }
+#endif
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_integers_as_in_c),
+#if HODO_FILTER_FLOAT
 		cmocka_unit_test(test_floats_as_in_c),
+		cmocka_unit_test(test_float_state_untouched),
+#endif
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_exact_comparisons),
@@ -664,7 +674,6 @@ int main(void)
 		cmocka_unit_test(test_short_pieces),
 		cmocka_unit_test(test_fields_found),
 		cmocka_unit_test(test_text_ends_at_nul),
-		cmocka_unit_test(test_float_state_untouched),
 		cmocka_unit_test(test_variables),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_elements),

@@ -97,7 +97,7 @@ static const struct {
 
 static void test_rules(void **state)
 {
-	struct test_event e;
+	static struct test_event e;
 	size_t i;
 
 	make_event(&e);
@@ -129,7 +129,7 @@ static void test_skips_are_taken(void **state)
 /* Skips within each other, more and more, all to the end. */
 static void test_nested_skips_limit(void **state)
 {
-	uint8_t code[HODO_FILTER_MAX] = { HEADER, 0, ONE, 1 };
+	static uint8_t code[HODO_FILTER_MAX] = { HEADER, 0, ONE, 1 };
 	unsigned int n, i;
 
 	for (n = 1; n <= 200; n++) {
@@ -148,7 +148,7 @@ static void test_nested_skips_limit(void **state)
 /* n ones and n - 1 additions, or ones that are added at once: by the stack's limit, not the length. */
 static void test_stack_limit(void **state)
 {
-	uint8_t code[HODO_FILTER_MAX] = { HEADER, 0 };
+	static uint8_t code[HODO_FILTER_MAX] = { HEADER, 0 };
 	unsigned int n, i;
 	size_t len;
 
@@ -187,8 +187,13 @@ static void test_longest_program(void **state)
 }
 
 /* Programs of all instructions; what is cut off them never passes for whole unless it is. */
+#if HODO_FILTER_FLOAT
+#define FRACTION "0.5"
+#else
+#define FRACTION "1"
+#endif
 static const char *const samples[] = {
-	"a == 3 && key =~ \"user*\" || has(data) && !(ratio > 0.5)",
+	"a == 3 && key =~ \"user*\" || has(data) && !(ratio > " FRACTION ")",
 	"a ? key : \"x\" != key",
 	"(~a & 0xffffffffffff) >> 2 << 1 | -a ^ 18446744073709551615u",
 	"a * 2 / 3 % 4 + 1 - ratio < 1000000 && a <= 3 && a >= 2 && a != 7 || key !~ \"[a-z]\"",
@@ -205,8 +210,8 @@ static size_t sample(size_t i, uint8_t *code)
 
 static void test_every_truncation(void **state)
 {
-	uint8_t code[HODO_FILTER_MAX];
-	struct test_event e;
+	static uint8_t code[HODO_FILTER_MAX];
+	static struct test_event e;
 	size_t i, len, cut;
 
 	make_event(&e);
@@ -223,8 +228,8 @@ static void test_every_truncation(void **state)
 static void test_flipped_bits_and_bytes(void **state)
 {
 	uint64_t seed = random_seed();
-	uint8_t code[HODO_FILTER_MAX];
-	struct test_event e;
+	static uint8_t code[HODO_FILTER_MAX];
+	static struct test_event e;
 	size_t i, len, bit;
 	unsigned int round, flips, valid = 0;
 
@@ -236,14 +241,14 @@ static void test_flipped_bits_and_bytes(void **state)
 			valid += try(code, len, &e);
 			code[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		}
-		for (round = 0; round < 20000; round++) {
+		for (round = 0; round < ROUNDS(20000); round++) {
 			len = sample(i, code);
 			for (flips = 1 + random_below(&seed, 4); flips > 0; flips--)
 				code[random_below(&seed, (unsigned int)len)] = (uint8_t)random_u64(&seed);
 			valid += try(code, len, &e);
 		}
 	}
-	assert_in_range(valid, 1000, 80000); /* both were met */
+	assert_in_range(valid, ROUNDS(1000), ROUNDS(80000)); /* both were met */
 	event_free(&e);
 }
 
@@ -253,11 +258,11 @@ static void test_random_programs(void **state)
 	static const uint8_t known[] = { 1,  1,  1,  5,  6,  6,  7,  2,  3,  4,  16, 17, 18, 32, 33, 34, 35, 36,
 					 37, 38, 39, 40, 41, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 64, 80, 81 };
 	uint64_t seed = random_seed();
-	struct test_event e;
+	static struct test_event e;
 	unsigned int round, valid = 0;
 
 	make_event(&e);
-	for (round = 0; round < 400000; round++) {
+	for (round = 0; round < ROUNDS(400000); round++) {
 		uint8_t code[64] = { HEADER, 2, 1, 'a', 3, 'k', 'e', 'y' };
 		size_t len = 10, end = 12 + random_below(&seed, 40);
 
@@ -277,8 +282,8 @@ static void test_random_programs(void **state)
 		valid += try(code, len, &e);
 	}
 	print_message("%u of %u random programs are valid\n", valid, round);
-	assert_in_range(valid, 1000, round - 1000);
-	for (round = 0; round < 200000; round++) {
+	assert_in_range(valid, ROUNDS(1000), round - ROUNDS(1000));
+	for (round = 0; round < ROUNDS(200000); round++) {
 		uint8_t code[32];
 		size_t len = random_below(&seed, sizeof(code) + 1), i;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conditions.c - conditions as hodo record packs them, taken apart as the process does; and each rule broken. */
+/* test_conditions.c - conditions as hodo record packs them, taken apart as the process does. Rules: tests/core. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -93,59 +93,11 @@ static void test_round_trip(void **state)
 	hodo_conditions_free(&c);
 }
 
-/* One condition, with something wrong in its head or pattern. */
-static int broken(struct hodo_condition head, const char *pattern, size_t pattern_len)
-{
-	uint8_t bytes[sizeof(head) + 64];
-
-	memcpy(bytes, &head, sizeof(head));
-	memcpy(bytes + sizeof(head), pattern, pattern_len);
-	return hodo_conditions_parse(bytes, 1, (uint32_t)(sizeof(head) + pattern_len), NULL);
-}
-
-static void test_rules(void **state)
-{
-	const struct hodo_condition stop = { .kind = HODO_CONDITION_STOP, .pattern_len = 4 };
-	const struct hodo_condition rate = { .kind = HODO_CONDITION_RATE, .pattern_len = 4, .interval_ticks = 1 };
-	struct hodo_condition c;
-
-	assert_int_equal(broken(stop, "k:g", 4), 0);
-	assert_int_equal(broken(rate, "k:g", 4), 0);
-	assert_int_equal(broken(stop, "k:gx", 4), -1); /* not terminated */
-	assert_int_equal(broken(stop, "k\0g", 4), -1); /* terminated before its end */
-	for (uint32_t kind = 0; kind < 9; kind++) {
-		c = rate;
-		c.kind = kind;
-		assert_int_equal(broken(c, "k:g", 4), kind >= 1 && kind <= 5 ? 0 : -1);
-	}
-	c = stop;
-	c.pattern_len = UINT32_MAX;
-	assert_int_equal(broken(c, "k:g", 4), -1);
-	c = stop;
-	c.filter_len = UINT32_MAX - 3;
-	assert_int_equal(broken(c, "k:g", 4), -1);
-	c = stop;
-	c.filter_len = 1;
-	assert_int_equal(broken(c, "k:g\0", 5), -1); /* no program */
-	c = rate;
-	c.interval_ticks = 0;
-	assert_int_equal(broken(c, "k:g", 4), -1);
-	c.interval_ticks = HODO_CONDITION_TICKS_MAX + 1;
-	assert_int_equal(broken(c, "k:g", 4), -1);
-	c.interval_ticks = 1;
-	c.burst_ticks = UINT64_MAX;
-	assert_int_equal(broken(c, "k:g", 4), -1);
-	c = stop;
-	c.pattern_len = 1;
-	assert_int_equal(broken(c, "", 1), -1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
