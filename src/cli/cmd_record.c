@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <record/kernel.h>
 #include <record/launch.h>
 #include <record/out_dir.h>
 #include <record/record.h>
@@ -37,6 +38,7 @@ struct recording {
 	struct hodo_session_stats stats;
 	int out_fd;
 	int signal_fd;
+	int kernel_fd; /* -1: it is not recorded, or the session has it */
 	pid_t pid;
 	bool ended; /* the command, or there is none */
 	int status; /* of it, as wait() tells */
@@ -52,7 +54,7 @@ struct recording {
 /* For messages. */
 static const char *program(const struct recording *r)
 {
-	return r->options.command[0] ? r->options.command[0] : "what is recorded";
+	return r->options.command[0] ? r->options.command[0] : r->options.kernel ? "the kernel" : "what is recorded";
 }
 
 static int64_t now_ns(void)
@@ -83,18 +85,32 @@ static uint64_t lost_total(const struct hodo_session_lost *l)
 	return l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
 }
 
+#define WHO_MAX 64
+
+/* "3 processes", "the kernel", "the kernel and 1 process"; n counts the kernel. */
+static const char *whom(bool kernel, uint32_t n, char text[WHO_MAX])
+{
+	n -= kernel && n > 0;
+	if (kernel && n == 0)
+		snprintf(text, WHO_MAX, "the kernel");
+	else
+		snprintf(text, WHO_MAX, "%s%u process%s", kernel ? "the kernel and " : "", n, n == 1 ? "" : "es");
+	return text;
+}
+
 static void show_progress(struct recording *r)
 {
 	struct hodo_session_stats s;
 	int64_t now = now_ns();
-	char bytes[32];
+	char bytes[32], who[WHO_MAX];
 
 	if (r->options.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
 	r->progress_ns = now;
 	hodo_session_stats(r->session, &s);
-	fprintf(stderr, "\r\033[Khodo: recording %u process%s: %" PRIu64 " events, %" PRIu64 " lost, %s written",
-		s.live, s.live == 1 ? "" : "es", s.events, lost_total(&s.lost), hodo_human_bytes(s.bytes, bytes));
+	fprintf(stderr, "\r\033[Khodo: recording %s: %" PRIu64 " events, %" PRIu64 " lost, %s written",
+		whom(hodo_session_has_kernel(r->session), s.live, who), s.events, lost_total(&s.lost),
+		hodo_human_bytes(s.bytes, bytes));
 	fflush(stderr);
 	r->progress = true;
 }
@@ -114,8 +130,11 @@ static void tell_losses(const struct recording *r)
 		 hodo_human_bytes(r->options.ring_size, size));
 	tell_lost("the buffer was full", l->full, hint);
 	tell_lost("larger than a packet", l->too_large, hint);
-	tell_lost("threads without restartable sequences were in each other's way", l->busy,
-		  "hodo doctor tells how to have them");
+	if (r->stats.kernel)
+		tell_lost("they came while others were being written, on several CPUs", l->busy, "record fewer events with -e");
+	else
+		tell_lost("threads without restartable sequences were in each other's way", l->busy,
+			  "hodo doctor tells how to have them");
 	tell_lost("overwritten by newer ones, as --overwrite asks for", l->overwritten, hint);
 	if (r->stats.full)
 		tell_lost("in the buffers when --max-size was reached", l->unwritten, "a larger one keeps them");
@@ -128,13 +147,13 @@ static void tell_losses(const struct recording *r)
 static void tell_summary(const struct recording *r)
 {
 	const struct hodo_session_stats *s = &r->stats;
-	char bytes[32];
+	char bytes[32], who[WHO_MAX];
 
 	if (!r->options.quiet && hodo_snapshots_wrote_all(s))
-		fprintf(stderr, "hodo: %" PRIu64 " event%s of %u process%s, %s in %s\n", s->events,
-			s->events == 1 ? "" : "s", s->processes, s->processes == 1 ? "" : "es",
-			hodo_human_bytes(s->bytes, bytes), r->options.out);
-	if (r->options.command[0] && !s->command && !r->stopped && !r->options.quiet)
+		fprintf(stderr, "hodo: %" PRIu64 " event%s of %s, %s in %s\n", s->events, s->events == 1 ? "" : "s",
+			whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), r->options.out);
+	/* Beside the kernel it may be any program. */
+	if (r->options.command[0] && !s->command && !s->kernel && !r->stopped && !r->options.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
 			   " of another architecture?", r->options.command[0]);
 	hodo_snapshots_tell(&r->options.snapshots, s, r->options.out, r->options.quiet);
@@ -235,6 +254,9 @@ static bool is_busy(struct recording *r)
 	}
 	if (r->idle_ns == 0)
 		r->idle_ns = now;
+	/* The kernel alone is recorded until somebody says that it is enough. */
+	if (r->options.kernel && !r->options.attach.n && !r->options.command[0])
+		return hodo_session_has_kernel(r->session);
 	return r->options.attach.n && now - r->idle_ns < LINGER_NS;
 }
 
@@ -376,6 +398,17 @@ static int check(struct recording *r, char *library, size_t library_size)
 	char why[PATH_MAX + 256];
 	int err;
 
+	if (r->options.kernel) {
+		r->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
+		if (r->kernel_fd < 0) {
+			hodo_error("%s", why);
+			return HODO_EXIT_FAILURE;
+		}
+		if (r->options.context.flags && !r->options.quiet)
+			hodo_warning("--context is of processes' events: those of the kernel have none");
+	}
+	if (!r->options.command[0] && !r->options.attach.n)
+		return 0;
 	if (!r->options.command[0])
 		return hodo_attach_find(&r->options.attach) ? 0 : HODO_EXIT_FAILURE;
 	err = hodo_launch_check(r->options.command[0]);
@@ -392,13 +425,31 @@ static int check(struct recording *r, char *library, size_t library_size)
 	return 0;
 }
 
-/* The processes that run, then the command. 0 or the exit status. */
+/* 0 or negative errno, told. */
+static int start_kernel(struct recording *r)
+{
+	char why[HODO_KERNEL_WHY_MAX];
+	int err = hodo_session_record_kernel(r->session, r->kernel_fd, &r->options.kernel_patterns, why, sizeof(why));
+
+	r->kernel_fd = -1;
+	if (err)
+		hodo_error("%s", why);
+	return err;
+}
+
+/* The kernel, the processes that run, then the command. 0 or the exit status. */
 static int start(struct recording *r, const char *library)
 {
 	const struct hodo_record_options *o = &r->options;
 	int err;
 
-	if (r->session && hodo_attach_record(&r->options.attach, r->session) == 0 && !o->command[0]) {
+	if (r->session && o->kernel && start_kernel(r) < 0) {
+		drop_recording(r);
+		return HODO_EXIT_FAILURE;
+	}
+	/* It counts the kernel, too. */
+	if (r->session && o->attach.n && hodo_attach_record(&r->options.attach, r->session) <= o->kernel &&
+	    !o->command[0]) {
 		drop_recording(r);
 		return HODO_EXIT_FAILURE;
 	}
@@ -441,7 +492,7 @@ static int record(struct recording *r)
 
 int hodo_cmd_record(int argc, char **argv)
 {
-	struct recording r = { .out_fd = -1, .signal_fd = -1 };
+	struct recording r = { .out_fd = -1, .signal_fd = -1, .kernel_fd = -1 };
 	int status = hodo_record_options(&r.options, argc, argv);
 
 	if (status == HODO_RECORD_HELPED)

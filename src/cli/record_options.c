@@ -11,16 +11,20 @@
 #define PACKETS_A_RING 16
 #define PACKET_SIZE_MAX (1u << 20) /* unless asked for */
 #define PACKET_AGE_NS 3600000000000ull
+#define KERNEL_EVENTS "sched:*,syscalls:*,irq:*,block:*" /* without -e: who ran what, and what it waited for */
 #define VERB "record"
 
 static const char usage_text[] =
 	"usage: hodo record [options] [--] CMD [ARGUMENT...]\n"
 	"       hodo record [options] -p PID[,PID...]\n"
+	"       hodo record [options] -k [[--] CMD [ARGUMENT...]]\n"
 	"Runs CMD and records its events, and those of all processes that come of it; or\n"
-	"records processes that are running, until Ctrl-C or their end.\n"
+	"records processes that are running, until Ctrl-C or their end; or the kernel.\n"
 	"\n"
 	"  -p, --pid PID[,PID...]        record these processes, and what they fork; may be given\n"
 	"                                several times, and with a CMD\n"
+	"  -k, --kernel         record the kernel, too, or alone; root only. Without -e its events\n"
+	"                       are sched:*, syscalls:*, irq:* and block:*\n"
 	"  -e, --event EVENT[,EVENT...]  record these only: PROVIDER:NAME, with * ? [...];\n"
 	"                                ! in front leaves out; may be given several times;\n"
 	"                                func:NAME records functions\n"
@@ -105,6 +109,7 @@ enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_P
 static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "pid", required_argument, NULL, 'p' },
+	{ "kernel", no_argument, NULL, 'k' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "buffer", required_argument, NULL, 'm' },
 	{ "overwrite", no_argument, NULL, OPT_OVERWRITE },
@@ -184,6 +189,9 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 		return hodo_function_options_event(&o->functions, &o->patterns, value);
 	case 'p':
 		return hodo_attach_options_add(&o->attach, value);
+	case 'k':
+		o->kernel = true;
+		return 0;
 	case 'o':
 		o->out = value;
 		return *value ? 0 : hodo_usage(VERB, "-o needs the name of a directory");
@@ -215,6 +223,22 @@ static int set_option(struct hodo_record_options *o, int option, const char *val
 	return HODO_EXIT_USAGE; /* hodo_getopt() has said why */
 }
 
+/* What -e names are events of the kernel, too; where it only leaves some out, of those that there are without it. */
+static int make_kernel_patterns(struct hodo_record_options *o)
+{
+	bool named = false;
+	char why[200];
+	int err = 0;
+
+	for (uint32_t i = 0; i < o->patterns.n; i++)
+		named |= o->patterns.pattern[i].text[0] != '!';
+	if (!named)
+		err = hodo_pattern_add(&o->kernel_patterns, KERNEL_EVENTS, why, sizeof(why));
+	for (uint32_t i = 0; i < o->patterns.n && !err; i++)
+		err = hodo_pattern_add(&o->kernel_patterns, o->patterns.pattern[i].text, why, sizeof(why));
+	return err;
+}
+
 int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 {
 	int option, err;
@@ -224,7 +248,7 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	o->ring_size = RING_SIZE;
 	o->packet_age_ns = PACKET_AGE_NS;
 	optind = 0;
-	while ((option = hodo_getopt(argc, argv, "+:e:p:o:m:qh", long_options, usage_text)) != -1) {
+	while ((option = hodo_getopt(argc, argv, "+:e:p:ko:m:qh", long_options, usage_text)) != -1) {
 		if (option == 'h')
 			return HODO_RECORD_HELPED;
 		err = set_option(o, option, optarg);
@@ -235,8 +259,10 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	err = hodo_function_options_check(&o->functions, &o->patterns);
 	if (err)
 		return err;
-	if (!o->command[0] && !o->attach.n)
-		return hodo_usage(VERB, "no command to record, and no process: give a command, or -p PID");
+	if (!o->command[0] && !o->attach.n && !o->kernel)
+		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
+	if (o->kernel && make_kernel_patterns(o) < 0)
+		return hodo_usage(VERB, "-e: out of memory");
 	if (o->packet_size == 0) {
 		uint64_t size = o->ring_size / PACKETS_A_RING;
 
@@ -256,6 +282,7 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 void hodo_record_options_free(struct hodo_record_options *o)
 {
 	hodo_pattern_free(&o->patterns);
+	hodo_pattern_free(&o->kernel_patterns);
 	hodo_pattern_free(&o->fields);
 	hodo_conditions_free(&o->conditions);
 	hodo_functions_free(&o->functions.functions);

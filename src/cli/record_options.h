@@ -26,6 +26,8 @@ struct hodo_record_options {
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
+	bool kernel;                             /* it is recorded, too */
+	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */
 	struct hodo_function_options functions;
 	struct hodo_context_config context; /* flags 0: none */
 	struct hodo_limits limits;

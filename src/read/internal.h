@@ -175,8 +175,9 @@ struct hodo_stream {
 	bool started;
 	bool skip; /* this packet's events are not wanted */
 	struct hodo_clock_near near;
-	uint32_t tid; /* of the last comm looked up */
+	uint32_t tid, pid; /* of the last thread looked up */
 	const char *comm;
+	char idle[24]; /* the kernel's: name of the thread that each CPU has of its own */
 };
 
 /* Adds a file behind the others. 0 or -ENOMEM. */
@@ -309,7 +310,8 @@ void hodo_read_trace_free(struct hodo_trace *t);
 int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t);
 /* Once nothing is joined any more: the public part. */
 void hodo_read_trace_settle(struct hodo_trace *t);
-const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid);
+/* NULL: nothing is said of it. */
+const struct hodo_read_thread *hodo_read_trace_thread(const struct hodo_trace *t, uint32_t tid);
 /* Reads the lines of t->metadata. 0 or a negative errno. */
 int hodo_read_metadata_parse(struct hodo_trace *t);
 /* Labels: added line by line, sorted once, then looked up for each class. Parse: -EINVAL if the lists do not

@@ -11,6 +11,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define WINDOW_BYTES      (256u << 10)
@@ -241,6 +242,30 @@ static void give_context(struct hodo_read *r, struct hodo_read_event *e)
 	e->context = r->context;
 }
 
+/* Of whom the event is. Number 0 has each CPU a thread of its own for. */
+static void name_thread(struct hodo_stream *s, uint32_t tid)
+{
+	const struct hodo_read_process *p = &s->trace->pub;
+	const struct hodo_read_thread *t = hodo_read_trace_thread(s->trace, tid);
+
+	s->tid = tid;
+	s->pid = p->pid;
+	s->comm = t ? t->comm : p->comm;
+	if (!p->kernel)
+		return;
+	s->pid = t ? t->pid : 0;
+	if (t)
+		return;
+	s->comm = "?";
+	if (tid == 0) {
+		if (s->pub.cpu < 0)
+			snprintf(s->idle, sizeof(s->idle), "swapper");
+		else
+			snprintf(s->idle, sizeof(s->idle), "swapper/%d", s->pub.cpu);
+		s->comm = s->idle;
+	}
+}
+
 static void give(struct hodo_read *r, struct hodo_stream *s)
 {
 	struct hodo_read_event *e = &r->event;
@@ -250,12 +275,10 @@ static void give(struct hodo_read *r, struct hodo_stream *s)
 	e->ts_ns = s->event_ns;
 	e->ticks = s->event_ticks;
 	e->cpu = s->pub.cpu;
-	e->pid = s->trace->pub.pid;
 	e->tid = load32(s->event + 8);
-	if (e->tid != s->tid || !s->comm) {
-		s->tid = e->tid;
-		s->comm = hodo_read_trace_comm(s->trace, e->tid);
-	}
+	if (e->tid != s->tid || !s->comm)
+		name_thread(s, e->tid);
+	e->pid = s->pid;
 	e->comm = s->comm;
 	e->cls = &c->pub;
 	e->process = &s->trace->pub;

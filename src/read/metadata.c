@@ -189,6 +189,12 @@ static int word_process(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
+static int word_kernel(struct hodo_trace *t, struct line *l)
+{
+	t->pub.kernel = get_text(l, "release");
+	return 0;
+}
+
 static int word_clock(struct hodo_trace *t, struct line *l)
 {
 	struct hodo_read_clock c = { 0 };
@@ -384,6 +390,7 @@ static int word_thread(struct hodo_trace *t, struct line *l)
 	if (hodo_read_grow(&t->threads, t->nthreads, &t->threads_room, sizeof(*t->threads)) < 0)
 		return -ENOMEM;
 	t->threads[t->nthreads].tid = get_u32(l, "tid");
+	t->threads[t->nthreads].pid = get_u32(l, "pid");
 	t->threads[t->nthreads].comm = get_text(l, "comm");
 	t->nthreads++;
 	return 0;
@@ -484,7 +491,7 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
 		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
-		{ "snapshot", word_snapshot },
+		{ "snapshot", word_snapshot }, { "kernel", word_kernel },
 		{ "object", word_object }, { "context", word_context }, { "limited", word_limited },
 	};
 

@@ -323,6 +323,11 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 	*o++ = ' ';
 	o = hodo_read_put_i64(o, e->cpu);
 	*o++ = ' ';
+	/* A process's own is said by its folder; of the kernel's there are those of all. */
+	if (e->process && e->process->kernel && e->pid && e->pid != e->tid) {
+		o = hodo_read_put_u64(o, e->pid);
+		*o++ = '/';
+	}
 	o = hodo_read_put_u64(o, e->tid);
 	*o++ = ' ';
 	o = hodo_read_put_plain(o, e->comm, comm_len, false);

@@ -234,7 +234,7 @@ static void settle_threads(struct hodo_trace *t)
 	t->nthreads = kept;
 }
 
-const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid)
+const struct hodo_read_thread *hodo_read_trace_thread(const struct hodo_trace *t, uint32_t tid)
 {
 	uint32_t lo = 0, hi = t->nthreads;
 
@@ -242,13 +242,13 @@ const char *hodo_read_trace_comm(const struct hodo_trace *t, uint32_t tid)
 		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (t->threads[mid].tid == tid)
-			return t->threads[mid].comm;
+			return &t->threads[mid];
 		if (t->threads[mid].tid < tid)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return t->pub.comm;
+	return NULL;
 }
 
 /* Arrays of pointers to the public parts, which are the first members. */

@@ -122,6 +122,11 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		      m->start == HODO_START_FORK ? "fork" : m->start == HODO_START_ATTACH ? "attach" : "exec",
 		      m->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", (unsigned long long)m->ring_size,
 		      m->packet_size);
+	if (m->kernel) {
+		hodo_text_add(t, "/*@kernel release=");
+		hodo_text_add_encoded(t, m->kernel);
+		hodo_text_add(t, "*/\n");
+	}
 	add_clock_comment(t, m->clock);
 }
 
@@ -136,7 +141,13 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	hodo_text_add_quotable(t, m->hostname);
 	hodo_text_add(t, "\";\n\tprocname = \"");
 	hodo_text_add_quotable(t, m->comm);
-	hodo_text_add(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n};\n", m->pid);
+	hodo_text_add(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n", m->pid);
+	if (m->kernel) {
+		hodo_text_add(t, "\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n\tkernel_release = \"");
+		hodo_text_add_quotable(t, m->kernel);
+		hodo_text_add(t, "\";\n");
+	}
+	hodo_text_add(t, "};\n");
 	add_clock_tsdl(t, m->clock);
 	hodo_text_add_bytes(t, head_streams, sizeof(head_streams) - 1);
 }
@@ -331,6 +342,8 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	for (uint32_t i = 0; i < m->threads; i++) {
 		hodo_text_add(t, "/*@thread tid=%u comm=", m->thread[i].tid);
 		hodo_text_add_encoded(t, m->thread[i].comm);
+		if (m->thread[i].pid)
+			hodo_text_add(t, " pid=%u", m->thread[i].pid);
 		hodo_text_add(t, "*/\n");
 	}
 	for (uint32_t i = 0; i < m->losts; i++) {
@@ -363,6 +376,19 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	if (m->ended)
 		hodo_text_add(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
 			      (long long)(m->end_real_ns % 1000000000));
+}
+
+void hodo_ctf_folder(char *dir, size_t size, const char *comm, uint32_t pid, unsigned int n, bool kernel)
+{
+	size_t len;
+
+	if (kernel)
+		snprintf(dir, size, "kernel");
+	else
+		snprintf(dir, size, "%s-%u", comm, pid);
+	len = strlen(dir);
+	if (n > 1)
+		snprintf(dir + len, size - len, "-%u", n);
 }
 
 void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out)

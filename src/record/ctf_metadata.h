@@ -16,6 +16,7 @@
 
 struct hodo_ctf_thread {
 	uint32_t tid;
+	uint32_t pid; /* of its process, in the kernel's trace; 0: not known, or the trace's own */
 	char comm[16];
 };
 
@@ -42,6 +43,7 @@ struct hodo_ctf_metadata {
 	uint8_t uuid[16];
 	uint32_t pid, ppid, uid;
 	const char *comm, *exe, *hostname;
+	const char *kernel; /* its release; NULL: this is a process's */
 	enum hodo_start start;
 	enum hodo_mode mode;
 	uint64_t ring_size;
@@ -59,6 +61,9 @@ struct hodo_ctf_metadata {
 	int64_t end_real_ns;
 	const struct hodo_ctf_snapshot *snapshot; /* NULL: it is none */
 };
+
+/* Name of the n-th folder, from 1 on, of a process whose name has been made one of files; or of the kernel. */
+void hodo_ctf_folder(char *dir, size_t size, const char *comm, uint32_t pid, unsigned int n, bool kernel);
 
 /* Appends the text; an error is left in out. */
 void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out);

@@ -34,10 +34,7 @@ static int make_dir(struct hodo_process *p)
 		return 0;
 	hodo_text_file_name(comm, sizeof(comm), p->id.comm);
 	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
-		if (n == 1)
-			snprintf(p->dir, sizeof(p->dir), "%s-%u", comm, p->id.vpid);
-		else
-			snprintf(p->dir, sizeof(p->dir), "%s-%u-%u", comm, p->id.vpid, n);
+		hodo_ctf_folder(p->dir, sizeof(p->dir), comm, p->id.vpid, n, p->kernel);
 		if (mkdirat(top, p->dir, 0777) == 0) {
 			p->dirfd = openat(top, p->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			err = p->dirfd < 0 ? -errno : 0;
@@ -176,7 +173,7 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		.hostname = s->hostname, .start = p->id.start, .mode = s->config.mode,
 		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
 		.catalog = &p->catalog, .thread = p->thread, .threads = p->threads, .ended = ended,
-		.functions = s->config.functions ? &p->functions : NULL,
+		.functions = s->config.functions ? &p->functions : NULL, .kernel = p->kernel ? s->release : NULL,
 	};
 	struct hodo_ctf_limited *limited = NULL;
 	struct hodo_ctf_lost *lost = NULL;

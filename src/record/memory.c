@@ -58,11 +58,12 @@ void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, 
 
 /* --------------------------------------------------------------------- giving */
 
-/* The process that is asked for: the next-th of all, or of those with that number (it has one at a time). */
+/* The process that is asked for: the next-th of all, or of those with that number (it has one at a time). The
+ * kernel's memory is had from the kernel. */
 static const struct hodo_process *find(const struct hodo_session *s, uint32_t pid, uint32_t next)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
-		if ((pid == 0 || p->id.pid == (pid_t)pid) && next-- == 0)
+		if (!p->kernel && (pid == 0 || p->id.pid == (pid_t)pid) && next-- == 0)
 			return p;
 	return NULL;
 }

@@ -19,6 +19,7 @@
 
 #include "adopt.h"
 #include "conditions.h"
+#include "kernel.h"
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
@@ -142,6 +143,14 @@ static void tell_damage(struct hodo_process *p, const struct hodo_ring_reader *r
 			    p->id.vpid);
 }
 
+static void consume_in_kernel(struct hodo_ring_reader *reader, uint64_t packets)
+{
+	struct hodo_process_ring *r =
+		(struct hodo_process_ring *)((char *)reader - offsetof(struct hodo_process_ring, reader));
+
+	hodo_kernel_consume(r->process, r->number, packets);
+}
+
 static void activate_ring(struct hodo_process *p, uint32_t i)
 {
 	struct hodo_process_ring *r;
@@ -152,9 +161,12 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	if (!r)
 		return; /* tried again at the next poll */
 	r->process = p;
+	r->number = i;
 	hodo_ring_reader_init(&r->reader, (struct hodo_ring *)(p->shm + hodo_layout_ring(i)),
 			      p->shm + p->layout.data + i * p->layout.ring_size, &p->layout,
 			      p->session->config.mode, p->session->copy);
+	if (p->kernel)
+		r->reader.consume = consume_in_kernel;
 	hodo_stream_init(&r->stream, p->id.uuid, i, p->layout.rings - 1);
 	p->ring[i] = r;
 	p->active[p->actives++] = i;
@@ -168,10 +180,10 @@ static void find_rings(struct hodo_process *p)
 {
 	off_t at = (off_t)HODO_SHM_RINGS, end = (off_t)p->layout.data;
 
-	if (p->layout.rings <= FEW_RINGS)
+	if (p->layout.rings <= FEW_RINGS || p->kernel)
 		for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++)
 			activate_ring(p, i);
-	while (p->actives < p->layout.rings && at < end) {
+	while (p->actives < p->layout.rings && at < end && !p->kernel) {
 		off_t hole;
 
 		at = lseek(p->memfd, at, SEEK_DATA);
@@ -237,11 +249,13 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 
 		old = since != 0 && since < now_ticks && now_ticks - since > age_ticks;
 	}
-	if (old)
+	if (old && p->kernel)
+		hodo_kernel_flush(p, age_ticks);
+	else if (old)
 		change_on_words(p, HODO_ON_AGE, ~0u);
 	else if (p->age_set)
 		change_on_words(p, 0, ~HODO_ON_AGE);
-	p->age_set = old;
+	p->age_set = old && !p->kernel;
 }
 
 void hodo_process_stop(struct hodo_process *p)
@@ -250,6 +264,10 @@ void hodo_process_stop(struct hodo_process *p)
 	uint32_t *on = (uint32_t *)(p->shm + HODO_SHM_ON);
 
 	hodo_functions_see(shm, &p->functions);
+	if (p->kernel) {
+		hodo_kernel_stop(p);
+		return;
+	}
 	__atomic_store_n(&shm->stopped, 1, __ATOMIC_SEQ_CST);
 	read_catalog(p);
 	for (uint32_t i = 0; i < p->catalog.events; i++)
@@ -295,7 +313,8 @@ static void leave_session(struct hodo_process *p)
 	s->live--;
 	hodo_lifeline_end(p);
 	/* The descriptor leaves epoll with this; what epoll has already told is answered by gone(). */
-	close(p->pidfd);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
 	p->pidfd = -1;
 }
 
@@ -314,6 +333,9 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	}
 	tell_catalog_full(p);
 	hodo_process_read_threads(p, true);
+	if (p->kernel && p->threads_read == HODO_THREADS_MAX)
+		hodo_session_report(s, "more than %u threads came or changed their names: late ones have none",
+				    HODO_THREADS_MAX);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_functions_sum(&s->total.functions, &p->functions);
 	find_rings(p);
@@ -345,17 +367,15 @@ static void pidfd_ready(struct hodo_watch *w, uint32_t events)
 	hodo_process_finish(p, false);
 }
 
-int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
-		       const char **why)
+struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd)
 {
 	struct hodo_process *p = calloc(1, sizeof(*p));
-	int err;
 
-	*why = strerror(ENOMEM);
 	if (!p) {
-		close(pidfd);
+		if (pidfd >= 0)
+			close(pidfd);
 		close(memfd);
-		return -ENOMEM;
+		return NULL;
 	}
 	p->watch.ready = pidfd_ready;
 	p->session = s;
@@ -363,30 +383,52 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 	p->pidfd = pidfd;
 	p->memfd = memfd;
 	p->dirfd = -1;
-	hodo_layout_init(&p->layout, s->cpus + 1, s->config.packet_size, s->config.ring_size);
-	if (s->config.functions && (s->config.functions->tracers & 1u << HODO_TRACER_PROFILE))
-		hodo_layout_add_profile(&p->layout);
+	return p;
+}
+
+int hodo_process_join(struct hodo_process *p)
+{
+	struct hodo_session *s = p->session;
+
 	p->ring = calloc(p->layout.rings, sizeof(*p->ring));
 	p->active = calloc(p->layout.rings, sizeof(*p->active));
-	err = p->ring && p->active ? map_memory(p, why) : -ENOMEM;
-	if (!err) {
-		err = hodo_session_watch(s, pidfd, &p->watch);
-		*why = strerror(-err);
-	}
-	if (err) {
-		hodo_process_free(p);
-		return err;
-	}
+	if (!p->ring || !p->active)
+		return -ENOMEM;
 	p->next = s->processes;
 	s->processes = p;
 	s->live++;
 	s->total.processes++;
-	s->total.command |= id->pid == s->command;
+	s->total.kernel |= p->kernel;
+	s->total.command |= !p->kernel && p->id.pid == s->command;
 	hodo_snapshots_begin(p);
 	read_catalog(p);
-	hodo_process_read_threads(p, false);
+	hodo_process_read_threads(p, p->kernel);
 	hodo_process_metadata(p, false);
 	return 0;
+}
+
+int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
+		       const char **why)
+{
+	struct hodo_process *p = hodo_process_new(s, id, pidfd, memfd);
+	int err;
+
+	*why = strerror(ENOMEM);
+	if (!p)
+		return -ENOMEM;
+	hodo_layout_init(&p->layout, s->cpus + 1, s->config.packet_size, s->config.ring_size);
+	if (s->config.functions && (s->config.functions->tracers & 1u << HODO_TRACER_PROFILE))
+		hodo_layout_add_profile(&p->layout);
+	err = map_memory(p, why);
+	if (!err) {
+		err = hodo_session_watch(s, pidfd, &p->watch);
+		*why = strerror(-err);
+	}
+	if (!err)
+		err = hodo_process_join(p);
+	if (err)
+		hodo_process_free(p);
+	return err;
 }
 
 void hodo_process_free(struct hodo_process *p)
@@ -407,6 +449,7 @@ void hodo_process_free(struct hodo_process *p)
 	free(p->ring);
 	free(p->active);
 	free(p->thread);
+	free(p->thread_slot);
 	free(p->limited);
 	free(p);
 }

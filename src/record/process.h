@@ -14,6 +14,7 @@
 
 struct hodo_process_ring {
 	struct hodo_process *process;
+	uint32_t number;
 	struct hodo_ring_reader reader;
 	struct hodo_stream stream;
 	struct hodo_ctf_lost told;    /* by the folders in earlier parts */
@@ -43,8 +44,9 @@ struct hodo_process {
 	struct hodo_process *next;
 	struct hodo_process_id id;
 	struct hodo_lifeline *lifeline; /* adopt.h; NULL: it joined by itself */
-	int pidfd;
+	int pidfd;   /* -1: there is none, or it has ended */
 	int memfd;
+	bool kernel; /* kernel.h: shm is for reading only */
 	uint8_t *shm;
 	struct hodo_layout layout;
 	char dir[64];
@@ -67,6 +69,8 @@ struct hodo_process {
 
 	struct hodo_ctf_thread *thread;
 	uint32_t threads;
+	uint32_t *thread_slot;      /* by tid: place in thread + 1; thread_room, 2^n */
+	uint32_t thread_room;
 	uint32_t threads_read;      /* entries of the shared table before this one were all valid */
 	uint32_t threads_refreshed; /* where the refresh from /proc goes on */
 };
@@ -78,6 +82,14 @@ struct hodo_process {
  */
 int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
 		       const char **why);
+
+/*
+ * In two steps, for those who map the memory themselves: everything but that (descriptors are the process's from
+ * then on; NULL: no memory, and they are closed), and its entry into the session, when shm and layout
+ * are set: 0 or -ENOMEM.
+ */
+struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd);
+int hodo_process_join(struct hodo_process *p);
 
 /* Reads closed packets. Returns how many 16ths of its fullest ring were in use. */
 int hodo_process_poll(struct hodo_process *p);

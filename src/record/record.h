@@ -78,6 +78,7 @@ struct hodo_session_stats {
 	uint32_t live;      /* of them, still being recorded */
 	uint32_t refused;   /* connections that came to nothing */
 	bool command;       /* the command itself was recorded */
+	bool kernel;        /* the kernel was recorded: one of processes */
 	bool ended;         /* by a limit or a trigger: the caller closes the session */
 	uint64_t limited;   /* events that were over their rate */
 	uint64_t met[HODO_CONDITIONS_MAX]; /* at the end: how often each condition was */
@@ -125,7 +126,7 @@ int hodo_session_fd(const struct hodo_session *s);
 int64_t hodo_session_step(struct hodo_session *s);
 
 /*
- * Whether processes are recorded, are about to be, or may yet come: some live
+ * Whether processes are recorded, the kernel aside, are about to be, or may yet come: some live
  * process was started with our socket in its environment and has not spoken.
  * Such a one is waited for HODO_SESSION_GRACE_NS at most.
  */

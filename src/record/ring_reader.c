@@ -281,7 +281,10 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 		table = sink->table(sink->arg);
 		for (; r->next < current; r->next++) {
 			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
-			__atomic_store_n(&r->ring->consumed, r->next + 1, __ATOMIC_RELEASE);
+			if (r->consume)
+				r->consume(r, r->next + 1);
+			else
+				__atomic_store_n(&r->ring->consumed, r->next + 1, __ATOMIC_RELEASE);
 		}
 	}
 	r->word = word;

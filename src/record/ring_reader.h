@@ -57,6 +57,8 @@ struct hodo_ring_reader {
 	uint32_t packet_size;
 	enum hodo_mode mode;
 	uint8_t *copy; /* packet_size bytes, shared by all readers of a session */
+	/* Lets the writers have packets 0 .. packets-1 again; NULL: by storing that in the ring. */
+	void (*consume)(struct hodo_ring_reader *r, uint64_t packets);
 	/* ring_image.h: */
 	bool frozen;     /* ring and packets are a copy, in which bodies may be given in place */
 	bool ended;      /* the moment has come: what is behind is neither given nor missing */

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,7 +24,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
-#include "conditions.h"
+#include "config.h"
 #include "memory.h"
 #include "join.h"
 #include "proc_status.h"
@@ -160,52 +159,15 @@ static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 	len = readlink(path, c->id.exe, sizeof(c->id.exe) - 1);
 	if (len > 0)
 		c->id.exe[len] = 0;
-	/* Random numbers must not block: a recording early at boot does with what there is. */
-	if (getrandom(c->id.uuid, sizeof(c->id.uuid), GRND_NONBLOCK) != (ssize_t)sizeof(c->id.uuid)) {
-		uint64_t mix[2] = { (uint64_t)hodo_session_now_ns(),
-				    (uint64_t)c->id.pid << 32 | c->session->total.processes };
-
-		memcpy(c->id.uuid, mix, sizeof(mix));
-	}
-	c->id.uuid[6] = (c->id.uuid[6] & 0x0f) | 0x40;
-	c->id.uuid[8] = (c->id.uuid[8] & 0x3f) | 0x80;
+	hodo_config_uuid((uint64_t)c->id.pid << 32 | c->session->total.processes, c->id.uuid);
 }
 
 static bool send_config(struct connection *c)
 {
 	const struct hodo_session_config *config = &c->session->config;
-	struct hodo_msg_config m = {
-		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONFIG },
-		.rings = c->session->cpus + 1,
-		.packet_size = config->packet_size,
-		.ring_size = config->ring_size,
-		.mode = config->mode,
-		.clock = c->session->clock,
-		.patterns = config->patterns->n,
-		.patterns_len = (uint32_t)config->patterns->bytes,
-		.filter_len = (uint32_t)config->filter_len,
-		.functions_len = config->functions ? (uint32_t)hodo_functions_size(config->functions) : 0,
-		.conditions = config->conditions ? config->conditions->n : 0,
-		.conditions_len = config->conditions ? (uint32_t)config->conditions->bytes : 0,
-		.context_len = config->context ? sizeof(*config->context) : 0,
-		.flags = config->gated ? HODO_CONFIG_GATED : 0,
-	};
-	uint32_t before = m.patterns_len + m.filter_len, extras = before + m.functions_len;
-	size_t len = offsetof(struct hodo_msg_config, text) + extras + m.conditions_len + m.context_len;
+	struct hodo_msg_config m;
+	size_t len = hodo_config_make(c->session, config->patterns, c->id.uuid, config->context, &m);
 
-	memcpy(m.uuid, c->id.uuid, sizeof(m.uuid));
-	m.packet_age_ticks = hodo_session_ticks_in(c->session, config->packet_age_ns);
-	hodo_pattern_pack(config->patterns, m.text);
-	if (m.filter_len)
-		memcpy(m.text + m.patterns_len, config->filter, m.filter_len);
-	if (m.functions_len)
-		hodo_functions_pack(config->functions, hodo_session_ticks_in(c->session, config->functions->limit_ns),
-				    hodo_session_ticks_in(c->session, 1000000000), m.text + before);
-	if (m.conditions)
-		hodo_conditions_pack(config->conditions, hodo_session_ticks_in(c->session, 1000000000),
-				     m.text + extras);
-	if (m.context_len)
-		memcpy(m.text + extras + m.conditions_len, config->context, m.context_len);
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 

@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "adopt.h"
 #include "conditions.h"
+#include "kernel.h"
 #include "process.h"
 #include "server.h"
 
@@ -250,6 +252,7 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 		      size_t error_size)
 {
 	struct hodo_session *s = calloc(1, sizeof(*s));
+	struct utsname u;
 	int err;
 
 	*out = NULL;
@@ -267,6 +270,8 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	s->interval_ns = INTERVAL_MIN_NS;
 	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
 	gethostname(s->hostname, sizeof(s->hostname) - 1);
+	if (uname(&u) == 0)
+		snprintf(s->release, sizeof(s->release), "%s", u.release);
 	hodo_clock_sample(s->clock, &s->clock_first);
 	err = open_parts(s, error, error_size);
 	if (err)
@@ -445,7 +450,7 @@ bool hodo_session_busy(struct hodo_session *s)
 
 	if (!s->server)
 		return false;
-	if (s->live > 0 || hodo_server_pending(s)) {
+	if (s->live > hodo_session_has_kernel(s) || hodo_server_pending(s)) {
 		s->idle_ns = 0;
 		return true;
 	}

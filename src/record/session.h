@@ -23,6 +23,7 @@ struct hodo_watch {
 struct hodo_session {
 	struct hodo_session_config config;
 	char hostname[65];
+	char release[65]; /* of the kernel */
 	int epoll_fd;
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_join *joins;    /* join.c */

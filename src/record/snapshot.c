@@ -235,6 +235,7 @@ static int read_threads(struct snapshot *s)
 			continue;
 		hodo_shm_copy(t->comm, table[i].comm, sizeof(t->comm));
 		t->comm[sizeof(t->comm) - 1] = 0;
+		t->pid = s->source->kernel ? hodo_shm_load32(&table[i].reserved) : 0;
 		s->threads++;
 	}
 	return 0;
@@ -248,6 +249,7 @@ static int write_metadata(struct snapshot *s, bool ended)
 	struct hodo_ctf_snapshot taken = { src->number, s->real_ns, src->why };
 	struct hodo_ctf_metadata m = {
 		.pid = src->pid, .ppid = f->ppid, .uid = f->uid, .comm = f->comm, .exe = f->exe,
+		.kernel = src->kernel,
 		.hostname = f->hostname, .start = (enum hodo_start)f->start, .mode = HODO_MODE_OVERWRITE,
 		.ring_size = src->layout.ring_size, .packet_size = src->layout.packet_size,
 		.clock = src->clock, .catalog = &s->catalog,
@@ -275,10 +277,7 @@ static int make_dir(struct snapshot *s, int out_fd)
 
 	hodo_text_file_name(comm, sizeof(comm), s->source->flight->comm);
 	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
-		if (n == 1)
-			snprintf(dir, size, "%s-%u", comm, s->source->pid);
-		else
-			snprintf(dir, size, "%s-%u-%u", comm, s->source->pid, n);
+		hodo_ctf_folder(dir, size, comm, s->source->pid, n, s->source->kernel != NULL);
 		if (mkdirat(out_fd, dir, 0777) == 0) {
 			s->dirfd = openat(out_fd, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			return s->dirfd < 0 ? -errno : 0;

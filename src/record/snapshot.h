@@ -36,6 +36,7 @@ struct hodo_snapshot_source {
 	int fd;                           /* of what is mapped, to skip rings that were never used; -1: not to be had */
 	const struct hodo_flight *flight; /* a copy that is the caller's alone, as hodo_snapshot_layout() takes it */
 	uint32_t pid;                     /* as the process sees it */
+	const char *kernel;               /* its release, if it is the kernel's memory; else NULL */
 	const struct hodo_clock_map *clock;
 	bool functions;    /* functions were recorded: their number stands in the metadata */
 	uint32_t number;   /* of the snapshot, 0: it has none */

@@ -39,7 +39,8 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 	struct hodo_session *s = p->session;
 	struct hodo_flight flight;
 	struct hodo_snapshot_source source = {
-		.shm = p->shm, .layout = p->layout, .fd = p->memfd, .flight = &flight, .pid = p->id.vpid,
+		.shm = p->shm, .layout = p->layout, .fd = p->kernel ? -1 : p->memfd, .flight = &flight,
+		.pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL,
 		.functions = s->config.functions != NULL, .number = number, .why = why,
 	};
 	int err;
@@ -206,10 +207,13 @@ static bool is_wanted(struct hodo_process *p)
 		return true;
 	if (!s->config.snapshots.on_crash)
 		return false;
+	if (p->kernel) /* what it did then is of interest */
+		return s->snapshots.crashed;
 	ending = ending_of(p);
 	if (ending == HODO_ENDING_UNKNOWN)
 		hodo_session_report(p->session, "%s[%u]: whether it crashed cannot be told on this kernel: its buffers"
 				    " are written", p->id.comm, p->id.vpid);
+	p->session->snapshots.crashed |= ending != HODO_ENDING_EXIT;
 	return ending != HODO_ENDING_EXIT;
 }
 

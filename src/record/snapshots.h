@@ -27,6 +27,7 @@ struct hodo_snapshots_made {
 	uint32_t unwritten;      /* processes whose end was none to write them for */
 	bool failed, too_many;   /* told once */
 	bool ended;              /* a trigger has ended the recording */
+	bool crashed;            /* some process has, as far as was asked for */
 	struct hodo_done *done;  /* folders that get the final clock */
 	bool command_ended;
 	int command_status;      /* as wait() tells */

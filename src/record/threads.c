@@ -18,37 +18,66 @@
 
 #define REFRESH_MAX 256u /* names looked up at once */
 
-static struct hodo_ctf_thread *find_thread(struct hodo_process *p, uint32_t tid)
+/* The slot of the thread: with its place, or 0 where that is to be. */
+static uint32_t *slot_of(const struct hodo_process *p, uint32_t tid)
 {
-	/* From the end: the ones that come again are young. */
-	for (uint32_t i = p->threads; i-- > 0;)
-		if (p->thread[i].tid == tid)
-			return &p->thread[i];
-	return NULL;
+	uint32_t at = tid * 0x9e3779b1u;
+
+	for (;; at++) {
+		uint32_t *slot = &p->thread_slot[at & (p->thread_room - 1)];
+
+		if (*slot == 0 || p->thread[*slot - 1].tid == tid)
+			return slot;
+	}
 }
 
-static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, const char *comm)
+static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32_t pid, const char *comm)
 {
-	if (strncmp(t->comm, comm, sizeof(t->comm)) == 0)
+	if (strncmp(t->comm, comm, sizeof(t->comm)) == 0 && t->pid == pid)
 		return;
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
+	t->pid = pid;
 	p->threads_dirty = true;
 }
 
-static void add_thread(struct hodo_process *p, uint32_t tid, const char *comm)
+/* Makes room for one more. */
+static bool grow(struct hodo_process *p)
 {
-	if ((p->threads & (p->threads - 1)) == 0) {
-		size_t cap = p->threads ? (size_t)p->threads * 2 : 1;
-		struct hodo_ctf_thread *grown = realloc(p->thread, cap * sizeof(*grown));
+	uint32_t room = p->thread_room ? p->thread_room * 2 : 16, *old = p->thread_slot, n = p->thread_room;
+	struct hodo_ctf_thread *grown;
 
-		if (!grown)
-			return;
-		p->thread = grown;
+	if (p->threads < n / 2)
+		return true;
+	grown = realloc(p->thread, room / 2 * sizeof(*grown));
+	if (!grown)
+		return false;
+	p->thread = grown;
+	p->thread_slot = calloc(room, sizeof(*p->thread_slot));
+	if (!p->thread_slot) {
+		p->thread_slot = old;
+		return false;
 	}
-	p->thread[p->threads].tid = tid;
-	snprintf(p->thread[p->threads].comm, sizeof(p->thread->comm), "%s", comm);
-	p->threads++;
-	p->threads_dirty = true;
+	p->thread_room = room;
+	for (uint32_t i = 0; i < p->threads; i++)
+		*slot_of(p, p->thread[i].tid) = i + 1;
+	free(old);
+	return true;
+}
+
+/* Its name from now on. pid: of its process, in the kernel's memory. */
+static void name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm)
+{
+	uint32_t *slot;
+
+	if (!grow(p))
+		return;
+	slot = slot_of(p, tid);
+	if (*slot == 0) {
+		p->thread[p->threads] = (struct hodo_ctf_thread){ .tid = tid };
+		*slot = ++p->threads;
+		p->threads_dirty = true;
+	}
+	set_thread(p, &p->thread[*slot - 1], pid, comm);
 }
 
 void hodo_process_read_threads(struct hodo_process *p, bool all)
@@ -56,7 +85,7 @@ void hodo_process_read_threads(struct hodo_process *p, bool all)
 	const struct hodo_shm *shm = (const struct hodo_shm *)p->shm;
 	const struct hodo_thread *table = (const struct hodo_thread *)(p->shm + HODO_SHM_THREADS);
 	uint32_t n = hodo_shm_load32(&shm->threads);
-	uint32_t budget = all ? HODO_THREADS_MAX : REFRESH_MAX;
+	uint32_t budget = all || p->kernel ? HODO_THREADS_MAX : REFRESH_MAX;
 	bool gap = false;
 
 	if (n > HODO_THREADS_MAX)
@@ -75,11 +104,8 @@ void hodo_process_read_threads(struct hodo_process *p, bool all)
 			break;
 		hodo_shm_copy(comm, table[i].comm, sizeof(table[i].comm));
 		comm[15] = 0;
-		/* The search is over few threads, or over many only once, at the end. */
-		if (p->threads < 1024 && find_thread(p, tid))
-			set_thread(p, find_thread(p, tid), comm);
-		else
-			add_thread(p, tid, comm);
+		/* Of one number that several had, or one after another, the last name stays. */
+		name_thread(p, tid, p->kernel ? hodo_shm_load32(&table[i].reserved) : 0, comm);
 	}
 }
 
@@ -87,8 +113,8 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 {
 	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
 
-	/* In another pid namespace its thread ids are not those of our /proc. */
-	if ((uint32_t)p->id.pid != p->id.vpid)
+	/* In another pid namespace its thread ids are not those of our /proc. The kernel says when names change. */
+	if ((uint32_t)p->id.pid != p->id.vpid || p->kernel)
 		return;
 	for (uint32_t n = 0; n < REFRESH_MAX && n < p->threads; n++) {
 		struct hodo_ctf_thread *t;
@@ -110,7 +136,7 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 			continue;
 		comm[len - 1] = 0; /* newline */
 		comm[15] = 0;
-		set_thread(p, t, comm);
+		set_thread(p, t, 0, comm);
 	}
 }
 
@@ -154,10 +180,7 @@ void hodo_process_name_threads(struct hodo_process *p)
 		/* What was read is the process's own only if it lives. */
 		if (tid == 0 || poll(&dead, 1, 0) != 0)
 			continue;
-		if (p->threads < 1024 && find_thread(p, (uint32_t)tid))
-			set_thread(p, find_thread(p, (uint32_t)tid), comm);
-		else
-			add_thread(p, (uint32_t)tid, comm);
+		name_thread(p, (uint32_t)tid, 0, comm);
 	}
 	if (d)
 		closedir(d);

@@ -134,8 +134,19 @@ LINE = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+, trace = (?:
 
 
 def pid_of(folder):
-    """The process of a folder: babeltrace2 says of traces with one uuid only this."""
-    return re.search(r"-([0-9]+)(?:-[0-9]+)?$", folder).group(1)
+    """The process of a folder: babeltrace2 says of traces with one uuid only this. The kernel is 0."""
+    found = re.search(r"-([0-9]+)(?:-[0-9]+)?$", folder)
+    return found.group(1) if found else "0"
+
+
+def kernel_names(path, folders):
+    """Of the kernel's events; those of processes that have the same names as well are no events of the kernel here."""
+    names = {True: set(), False: set()}
+    for folder in folders:
+        with open(os.path.join(path, folder, "metadata"), encoding="latin-1") as metadata:
+            text = metadata.read()
+        names["/*@kernel " in text].update(re.findall(r"^/\*@event id=[0-9]+ name=(\S+)", text, re.MULTILINE))
+    return names[True] - names[False]
 
 
 def read_bt2(path, parted=False):
@@ -185,25 +196,30 @@ def run_hodo(hodo, *args):
     return run.stdout
 
 
+def owner_of(event, of_kernel):
+    return "0" if event["name"] in of_kernel else str(event["pid"])
+
+
 def read_hodo(hodo, path, folders, parted=False):
     """As read_bt2(); checks that the order over all folders is that of time."""
     whole = run_hodo(hodo, "print", "-q", "--json", path).decode("utf-8").splitlines()
     last, parts, info = None, [], []
     streams, lost, joined = {}, {}, {}
+    of_kernel = kernel_names(path, folders)
     for line in whole:
         event = json.loads(line)
         ts = event["ts"]
         if last is not None and ts < last:
             raise Mismatch("hodo print is not in time order at %s" % line)
         last = ts
-        joined.setdefault((str(event["pid"]), event["cpu"]), []).append(event)
+        joined.setdefault((owner_of(event, of_kernel), event["cpu"]), []).append(event)
     for folder in folders:
         where = os.path.join(path, folder)
         lines = run_hodo(hodo, "print", "-q", "--json", where).decode("utf-8").splitlines()
         parts += lines
         for line in lines:
             event = json.loads(line)
-            streams.setdefault((str(event["pid"]) if parted else folder, event["cpu"]), []).append(event)
+            streams.setdefault((owner_of(event, of_kernel) if parted else folder, event["cpu"]), []).append(event)
         if not parted:
             info.append((folder, json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"][0]))
     if parted:

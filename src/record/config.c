@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* config.c - what a recorder asks of those whom it records. */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "conditions.h"
+
+void hodo_config_uuid(uint64_t salt, uint8_t uuid[16])
+{
+	/* Random numbers must not block: a recording early at boot does with what there is. */
+	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+		uint64_t mix[2] = { (uint64_t)hodo_session_now_ns(), salt };
+
+		memcpy(uuid, mix, sizeof(mix));
+	}
+	uuid[6] = (uuid[6] & 0x0f) | 0x40;
+	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+}
+
+size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
+			const struct hodo_context_config *context, struct hodo_msg_config *m)
+{
+	const struct hodo_session_config *config = &s->config;
+	uint64_t ticks_per_s = hodo_session_ticks_in(s, 1000000000);
+	uint8_t *at = m->text;
+
+	memset(m, 0, offsetof(struct hodo_msg_config, text));
+	m->head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONFIG };
+	memcpy(m->uuid, uuid, sizeof(m->uuid));
+	m->rings = s->cpus + 1;
+	m->packet_size = config->packet_size;
+	m->ring_size = config->ring_size;
+	m->mode = config->mode;
+	m->clock = s->clock;
+	m->packet_age_ticks = hodo_session_ticks_in(s, config->packet_age_ns);
+	m->patterns = patterns->n;
+	m->patterns_len = (uint32_t)patterns->bytes;
+	m->filter_len = (uint32_t)config->filter_len;
+	m->functions_len = config->functions ? (uint32_t)hodo_functions_size(config->functions) : 0;
+	m->conditions = config->conditions ? config->conditions->n : 0;
+	m->conditions_len = config->conditions ? (uint32_t)config->conditions->bytes : 0;
+	m->context_len = context ? sizeof(*context) : 0;
+	m->flags = config->gated ? HODO_CONFIG_GATED : 0;
+	hodo_pattern_pack(patterns, at);
+	at += m->patterns_len;
+	if (m->filter_len)
+		memcpy(at, config->filter, m->filter_len);
+	at += m->filter_len;
+	if (m->functions_len)
+		hodo_functions_pack(config->functions, hodo_session_ticks_in(s, config->functions->limit_ns),
+				    ticks_per_s, at);
+	at += m->functions_len;
+	if (m->conditions)
+		hodo_conditions_pack(config->conditions, ticks_per_s, at);
+	at += m->conditions_len;
+	if (context)
+		memcpy(at, context, sizeof(*context));
+	return (size_t)(at + m->context_len - (uint8_t *)m);
+}

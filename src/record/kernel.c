@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.c - the kernel among those who are recorded.
+ *
+ * What the module gives is not hostile, but is checked as a process's memory is: by the same code.
+ */
+#define _GNU_SOURCE
+#include "kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <hodo/abi_kernel.h>
+
+#include "config.h"
+#include "memory.h"
+#include "process.h"
+#include "shm.h"
+#include "snapshot.h"
+
+#define DEBUGFS "/sys/kernel/debug"
+#define VERSION_WHY "the loaded kernel module hodo is of another version than this hodo: load the one that came with it"
+
+extern char **environ;
+
+const char *hodo_kernel_dir(void)
+{
+	const char *dir = getenv("HODO_KERNEL_DIR");
+
+	return dir && *dir ? dir : HODO_KERNEL_DIR;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/* Once, and without a word: whether it helped is seen by opening again. */
+static void load_module(void)
+{
+	static const char *const places[] = { "/sbin/modprobe", "/usr/sbin/modprobe" };
+	char *const argv[] = { "modprobe", "-q", "hodo", NULL };
+	posix_spawn_file_actions_t quiet;
+	int status, err = ENOENT;
+	pid_t pid;
+
+	if (posix_spawn_file_actions_init(&quiet) != 0)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && err; i++)
+		err = posix_spawn(&pid, places[i], &quiet, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&quiet);
+	if (!err)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+}
+
+static bool is_locked_down(void)
+{
+	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+	char text[128] = "";
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && strchr(text, '[') && !strstr(text, "[none]");
+}
+
+static void tell_missing(char *why, size_t size)
+{
+	struct utsname u = { .release = "?" };
+	struct statfs fs;
+
+	uname(&u);
+	if (strcmp(hodo_kernel_dir(), HODO_KERNEL_DIR) == 0 &&
+	    (statfs(DEBUGFS, &fs) < 0 || (uint32_t)fs.f_type != DEBUGFS_MAGIC))
+		snprintf(why, size, "no debugfs is mounted, through which the kernel is recorded: mount -t debugfs none %s",
+			 DEBUGFS);
+	else if (is_locked_down())
+		snprintf(why, size, "the kernel is locked down, and takes no module that it does not know: sign hodo.ko, or "
+			 "switch lockdown off");
+	else
+		snprintf(why, size, "the kernel module hodo is not loaded, and modprobe does not find it for Linux %s: "
+			 "install it (hodo-dkms), or load hodo.ko with insmod", u.release);
+}
+
+static void tell_open(const char *name, int err, char *why, size_t size)
+{
+	if ((err == -EACCES || err == -EPERM || err == -ENOENT) && geteuid() != 0)
+		snprintf(why, size, "only root may look into the kernel: run hodo as root");
+	else if (err == -ENOENT)
+		tell_missing(why, size);
+	else if ((err == -EACCES || err == -EPERM) && is_locked_down())
+		snprintf(why, size, "the kernel is locked down: it cannot be recorded until lockdown is switched off");
+	else
+		snprintf(why, size, "%s/%s: %s", hodo_kernel_dir(), name, strerror(-err));
+}
+
+static int try_open(const char *name, int flags)
+{
+	char path[4096];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/%s", hodo_kernel_dir(), name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+int hodo_kernel_open(const char *name, int flags, char *why, size_t size)
+{
+	int fd = try_open(name, flags);
+
+	if (fd == -ENOENT && geteuid() == 0 && strcmp(hodo_kernel_dir(), HODO_KERNEL_DIR) == 0) {
+		load_module();
+		fd = try_open(name, flags);
+	}
+	if (fd < 0)
+		tell_open(name, fd, why, size);
+	return fd;
+}
+
+/* A copy of the first page of whatever memory fd has. 0 or negative errno. */
+static int read_head(int fd, uint8_t head[HODO_PAGE])
+{
+	const void *page = mmap(NULL, HODO_PAGE, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	hodo_shm_copy(head, page, HODO_PAGE);
+	munmap((void *)(uintptr_t)page, HODO_PAGE);
+	return 0;
+}
+
+/* Told before an earlier recording is moved for nothing. */
+static bool is_recorded(void)
+{
+	union {
+		struct hodo_shm shm;
+		uint8_t page[HODO_PAGE];
+	} head;
+	int fd = try_open("memory", O_RDONLY);
+	bool busy = fd >= 0 && read_head(fd, head.page) == 0 && !head.shm.ended;
+
+	if (fd >= 0)
+		close(fd);
+	return busy;
+}
+
+static void tell_busy(char *why, size_t size)
+{
+	snprintf(why, size, "the kernel is being recorded already: end the other 'hodo record -k', or the control tree's: "
+		 "echo 0 > %s/enabled", hodo_kernel_dir());
+}
+
+int hodo_kernel_open_record(char *why, size_t size)
+{
+	int fd = hodo_kernel_open("record", O_RDWR, why, size);
+
+	if (fd >= 0 && is_recorded()) {
+		close(fd);
+		fd = -EBUSY;
+	}
+	if (fd == -EBUSY)
+		tell_busy(why, size);
+	return fd;
+}
+
+/* ---------------------------------------------------------------- its memory */
+
+/* Maps all of it, if it is as it must be. 0; or a negative errno and why. */
+static int map_memory(int fd, const uint8_t head[HODO_PAGE], const struct hodo_layout *layout, const uint8_t **shm,
+		      char *why, size_t size)
+{
+	const struct hodo_shm *h = (const struct hodo_shm *)head;
+	void *map;
+
+	if (memcmp(h->magic, HODO_SHM_MAGIC, sizeof(h->magic)) != 0 || h->version != HODO_ABI_VERSION) {
+		snprintf(why, size, VERSION_WHY);
+		return -EPROTO;
+	}
+	map = mmap(NULL, layout->total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED) {
+		int err = -errno;
+
+		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(errno));
+		return err;
+	}
+	*shm = map;
+	return 0;
+}
+
+static void boot_id(char *to, size_t size)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	to[n > 0 ? n : 0] = 0;
+	to[strcspn(to, "\n")] = 0;
+}
+
+static int take_memory(struct hodo_memory *m, char *why, size_t size)
+{
+	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
+	const struct hodo_shm *h = (const struct hodo_shm *)head;
+	int err = read_head(m->fd, head);
+
+	if (err) {
+		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(-err));
+		return err;
+	}
+	memcpy(&m->flight, head + HODO_SHM_FLIGHT_HEAD, sizeof(m->flight));
+	if (m->flight.mode == HODO_MODE_DISCARD) {
+		snprintf(why, size, "the kernel is recorded with all that happens: that recording has it; snapshots are of "
+			 "'hodo record -k --overwrite', or of the control tree's flight recorder");
+		return -EOPNOTSUPP;
+	}
+	boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* there is no memory of another boot */
+	if (hodo_layout_init(&m->layout, h->rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
+	    hodo_snapshot_layout(&m->flight, h->rings, m->layout.total, &m->layout) < 0) {
+		snprintf(why, size, VERSION_WHY);
+		return -EPROTO;
+	}
+	return map_memory(m->fd, head, &m->layout, &m->shm, why, size);
+}
+
+int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
+{
+	int err;
+
+	memset(m, 0, sizeof(*m));
+	m->fd = hodo_kernel_open("memory", O_RDONLY, why, size);
+	if (m->fd < 0) {
+		if (m->fd == -ENODATA)
+			snprintf(why, size, "nobody records the kernel: do that with 'hodo record -k --overwrite', or echo 1 > "
+				 "%s/enabled, then there is something to take", hodo_kernel_dir());
+		return m->fd;
+	}
+	err = take_memory(m, why, size);
+	if (err)
+		hodo_memory_unmap(m);
+	return err;
+}
+
+/* ------------------------------------------------------------------ recording */
+
+/* The kernel computes with integers alone. */
+static const char *config_flaw(int err)
+{
+	switch (-err) {
+	case EBUSY:
+		return NULL;
+	case ENOMEM:
+		return "there is no memory for the kernel's buffers: a smaller -m";
+	case EOPNOTSUPP:
+		return "the kernel's events cannot take this clock: record with --clock monotonic";
+	case EINVAL:
+		return "the kernel does not take what is asked for: a --filter or --trigger with a floating-point number, or "
+		       "sizes that are too large; or the module hodo is of another version";
+	default:
+		return strerror(-err);
+	}
+}
+
+static int ask(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
+	       char *why, size_t size)
+{
+	struct hodo_msg_config m;
+	size_t len = hodo_config_make(s, patterns, uuid, NULL, &m);
+	ssize_t n = write(fd, &m, len);
+	int err = n == (ssize_t)len ? 0 : n < 0 ? -errno : -EPROTO;
+
+	if (err == -EBUSY)
+		tell_busy(why, size);
+	else if (err)
+		snprintf(why, size, "%s", config_flaw(err));
+	return err;
+}
+
+static int map_process(struct hodo_process *p, char *why, size_t size)
+{
+	const struct hodo_session_config *config = &p->session->config;
+	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
+	const uint8_t *shm = NULL;
+	int err = read_head(p->memfd, head);
+
+	if (err) {
+		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(-err));
+		return err;
+	}
+	if (hodo_layout_init(&p->layout, ((const struct hodo_shm *)head)->rings, config->packet_size,
+			     config->ring_size) < 0) {
+		snprintf(why, size, VERSION_WHY);
+		return -EPROTO;
+	}
+	err = map_memory(p->memfd, head, &p->layout, &shm, why, size);
+	p->shm = (uint8_t *)(uintptr_t)shm; /* nothing is stored there */
+	return err;
+}
+
+int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, char *why,
+			       size_t size)
+{
+	struct hodo_process_id id = { .start = HODO_START_ATTACH, .comm = "kernel" };
+	struct hodo_process *p;
+	int err;
+
+	hodo_config_uuid(s->total.processes, id.uuid);
+	p = hodo_process_new(s, &id, -1, fd);
+	if (!p) {
+		snprintf(why, size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	p->kernel = true;
+	hodo_session_choose_clock(s, true); /* it has what this processor has */
+	err = ask(s, fd, patterns, id.uuid, why, size);
+	if (!err)
+		err = map_process(p, why, size);
+	if (!err && hodo_process_join(p) < 0) {
+		snprintf(why, size, "%s", strerror(ENOMEM));
+		err = -ENOMEM;
+	}
+	if (err)
+		hodo_process_free(p);
+	return err;
+}
+
+bool hodo_session_has_kernel(const struct hodo_session *s)
+{
+	for (const struct hodo_process *p = s->processes; p; p = p->next)
+		if (p->kernel)
+			return true;
+	return false;
+}
+
+/* ----------------------------------------------------------- instead of words */
+
+/* What fails here has no consequences but that less is recorded, which is counted. */
+void hodo_kernel_consume(struct hodo_process *p, uint32_t ring, uint64_t packets)
+{
+	struct hodo_kernel_consumed c = { .ring = ring, .packets = packets };
+
+	ioctl(p->memfd, HODO_IOC_CONSUMED, &c);
+}
+
+void hodo_kernel_stop(const struct hodo_process *p)
+{
+	while (ioctl(p->memfd, HODO_IOC_STOP) < 0 && errno == EINTR)
+		;
+}
+
+void hodo_kernel_flush(const struct hodo_process *p, uint64_t age_ticks)
+{
+	ioctl(p->memfd, HODO_IOC_FLUSH, &age_ticks);
+}

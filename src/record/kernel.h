@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.h - the kernel among those who are recorded, by the module hodo (<hodo/abi_kernel.h>).
+ *
+ * A recording of the kernel is a struct hodo_process: its memory is laid out as a process's and read by the
+ * same code. What differs: the memory is mapped for reading only, so that what is asked of the kernel is asked by
+ * ioctl() on the open file, which is the process's memfd; and there is no pidfd: it ends with the recording.
+ */
+#ifndef HODO_RECORD_KERNEL_H
+#define HODO_RECORD_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi.h>
+
+#include "pattern.h"
+
+struct hodo_process;
+struct hodo_session;
+struct hodo_memory;
+
+#define HODO_KERNEL_WHY_MAX 512u
+
+/* Where the module's files are: HODO_KERNEL_DIR, or what the environment names so, for tests. */
+const char *hodo_kernel_dir(void);
+
+/*
+ * Opens one of them. Where the module is not loaded, that is tried once, by modprobe. The descriptor, or a
+ * negative errno with a line for the user in why: -EACCES: not root; -ENOENT: there is no module.
+ */
+int hodo_kernel_open(const char *name, int flags, char *why, size_t size);
+
+/* The file `record`, if nobody records the kernel as yet. As hodo_kernel_open(); -EBUSY: somebody does. */
+int hodo_kernel_open_record(char *why, size_t size);
+
+/*
+ * Records the kernel, too: fd, of hodo_kernel_open_record(), is the session's from then on. patterns: its events;
+ * filter, conditions and functions are those of the session. 0; or a negative errno and a line in why.
+ */
+int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, char *why,
+			       size_t size);
+/* Whether it is being recorded. */
+bool hodo_session_has_kernel(const struct hodo_session *s);
+
+/* The memory of whoever records the kernel as a flight recorder. 0; or a negative errno and a line in why. */
+int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size);
+
+/* What differs from a process, for process.c. */
+void hodo_kernel_consume(struct hodo_process *p, uint32_t ring, uint64_t packets);
+void hodo_kernel_stop(const struct hodo_process *p);
+/* Closes packets that are older than that. */
+void hodo_kernel_flush(const struct hodo_process *p, uint64_t age_ticks);
+
+#endif
