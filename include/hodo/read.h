@@ -80,6 +80,7 @@ struct hodo_read_class {
 
 struct hodo_read_thread {
 	uint32_t tid;
+	uint32_t pid; /* of its process, in the kernel's folder; 0: not known, or the folder's own */
 	const char *comm;
 };
 
@@ -164,6 +165,7 @@ struct hodo_read_process {
 	const char *snapshot_why;
 	uint32_t snapshot_number; /* in its recording; 0: it was taken by hodo snapshot */
 	int64_t snapshot_ns;      /* when, since the epoch */
+	const char *kernel; /* the kernel's release, if this is no process but the kernel; else NULL */
 };
 
 /* -------------------------------------------------------------- open and close */
@@ -252,9 +254,9 @@ struct hodo_read_event {
 	int64_t ts_ns;  /* since the epoch */
 	uint64_t ticks; /* of the process's clock */
 	int32_t cpu;    /* -1: written through the fallback ring */
-	uint32_t pid;
+	uint32_t pid;   /* the process's; of the kernel's events that in which they happened, 0: not known */
 	uint32_t tid;
-	const char *comm; /* the thread's name, else the process's */
+	const char *comm; /* the thread's name, else the process's; of the kernel's events "swapper/N", "?" */
 	const struct hodo_read_class *cls;
 	const struct hodo_read_process *process;
 	const struct hodo_read_stream *stream;

@@ -85,7 +85,11 @@ void hodo_lifeline_free(struct hodo_process *p)
 
 void hodo_adopt_tell(struct hodo_process *p)
 {
-	if (hodo_process_has_ended(p))
+	if (!hodo_process_has_ended(p))
+		return;
+	if (p->kernel)
+		hodo_session_report(p->session, "the kernel's recording was ended through its control tree");
+	else
 		hodo_session_report(p->session, "%s[%u]: its recording was ended, by 'hodo detach' or by itself",
 				    p->id.comm, p->id.vpid);
 }
