@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# steps.sh - what the plan is made of; read by the guest's init. A tracer is a file tracer_NAME.sh with
+#	tracer_load         once, before it is used: after it, nothing is traced yet
+#	tracer_start SET…   events are recorded from now on, into 2 MB, the oldest overwritten
+#	tracer_count        prints "EVENTS BYTES" written since then
+#	tracer_keep NAME    where only what was recorded tells that: leaves it in /tmp/keep/NAME
+#	tracer_stop         no more
+#
+# Sets of events: syscalls, sched, irq, page (faults), net (with napi), block, and those that LTTng-modules has
+# no probe of here: timer, pages (allocated and freed). Single ones: getppid, write, switch, kmalloc, kfree; and
+# raw, system calls by number, which ftrace alone knows as something else.
+
+use_tracer() {
+	tracer=$1
+	# shellcheck disable=SC1090
+	. "/tracer_$1.sh"
+	tracer_load || fail "$1 cannot be loaded"
+}
+
+# micro STATE OPERATION
+micro() {
+	line=$(/bin/micro "$2") || fail "micro $2"
+	say micro "$1" "$line"
+}
+
+# micro_on STATE OPERATION SET…: with these events recorded.
+micro_on() {
+	state=$1 operation=$2
+	shift 2
+	tracer_start "$@"
+	micro "$state" "$operation"
+	tracer_stop
+}
+
+# work NAME SETS CMD…: runs it while the events of the sets are recorded; says how long that took and what was written.
+work() {
+	name=$1 sets=$2
+	shift 2
+	# shellcheck disable=SC2086
+	tracer_start $sets
+	before=$(tracer_count)
+	/bin/micro run ticks "$@" >/tmp/out 2>&1 || {
+		cat /tmp/out
+		fail "$name: $*"
+	}
+	after=$(tracer_count)
+	tracer_keep "$name"
+	tracer_stop
+	say work "$name" "$(sed -n 's/^ticks //p' /tmp/out)" "$before" "$after" \
+		"$(sed -n 's/^Throughput \([0-9.]*\) .*/\1/p' /tmp/out)"
+}
+
+# What the tracer kept goes to the disk, which the host reads.
+send_kept() {
+	[ -d /tmp/keep ] || return 0
+	cat /lib/order/virtio_pci /lib/order/virtio_blk | while read -r file; do
+		insmod "$file" 2>/dev/null
+	done
+	tar -C /tmp/keep -cf /dev/vda . || fail "the disk"
+	sync
+}
