@@ -180,7 +180,8 @@ static const struct vm_operations_struct ring_ops = {
 static int map(struct hodo_memory *m, struct vm_area_struct *vma, uint64_t pages, uint64_t first,
 	       const struct vm_operations_struct *ops)
 {
-	if ((vma->vm_flags & (VM_WRITE | VM_EXEC)) || !(vma->vm_flags & VM_SHARED))
+	/* VM_MAYSHARE: of a file that was opened for reading only, a shared mapping has no VM_SHARED. */
+	if ((vma->vm_flags & (VM_WRITE | VM_EXEC)) || !(vma->vm_flags & VM_MAYSHARE))
 		return -EPERM;
 	if (vma->vm_pgoff > pages || vma_pages(vma) > pages - vma->vm_pgoff)
 		return -EINVAL;
