@@ -343,49 +343,54 @@ extern "C++" {
 
 /* --------------------------------------------------------------- tracepoints */
 
-#define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                                        \
-	HODO_TP_DESC_(hodo_tp_desc_##id, #provider "\0" #name "\0" HODO_EACH_(HODO_TP_ARG_, __VA_ARGS__)    \
-		      "\0\0", __VA_ARGS__);                                                                 \
-	HODO_TP_STATE_(hodo_tp_state_##id, hodo_tp_desc_##id);                                                \
+/* What happens when it is on: the event, then the probes. */
+#define HODO_TP_COLD_(id, empty, ...)                                                           \
+	HODO_CALL_(HODO_EMIT_, &hodo_tp_state_##id HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
+	{                                                                                       \
+		uint32_t hodo_token_;                                                           \
+		const struct hodo_probes *hodo_list_ =                                          \
+			HODO_PROBE_ENTER_(&hodo_tp_state_##id, &hodo_token_);                   \
+		if (hodo_list_) {                                                               \
+			for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)          \
+				((void (*)(HODO_TP_PROBE_(empty, __VA_ARGS__)))                 \
+					 hodo_list_->probe[hodo_i_].func)(                      \
+					hodo_list_->probe[hodo_i_].data HODO_EACH_(             \
+						HODO_TP_COMMA_NAME_, __VA_ARGS__));             \
+			HODO_PROBE_LEAVE_(&hodo_tp_state_##id, hodo_token_);                    \
+		}                                                                               \
+	}
+
+#define HODO_TRACEPOINT_I_(provider, name, id, empty, ...)                                              \
+	HODO_TP_DESC_(hodo_tp_desc_##id, #provider "\0" #name "\0" HODO_EACH_(HODO_TP_ARG_, __VA_ARGS__) \
+		      "\0\0", __VA_ARGS__);                                                             \
+	HODO_TP_STATE_(hodo_tp_state_##id, hodo_tp_desc_##id);                                          \
+	HODO_TP_OUTLINE_(id, empty, __VA_ARGS__)                                                        \
 	static inline __attribute__((unused)) HODO_OWN_ void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__)) \
-	{                                                                                                     \
-		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
-		return;                                                                                       \
-	hodo_on_:                                                                                             \
-		HODO_CALL_(HODO_EMIT_, &hodo_tp_state_##id HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
-		{                                                                                             \
-			uint32_t hodo_token_;                                                                 \
-			const struct hodo_probes *hodo_list_ =                                                \
-				HODO_PROBE_ENTER_(&hodo_tp_state_##id, &hodo_token_);                         \
-			if (hodo_list_) {                                                                     \
-				for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)                \
-					((void (*)(HODO_TP_PROBE_(empty, __VA_ARGS__)))                         \
-						 hodo_list_->probe[hodo_i_].func)(                            \
-						hodo_list_->probe[hodo_i_].data HODO_EACH_(                   \
-							HODO_TP_COMMA_NAME_, __VA_ARGS__));                 \
-				HODO_PROBE_LEAVE_(&hodo_tp_state_##id, hodo_token_);                          \
-			}                                                                                     \
-		}                                                                                             \
-	}                                                                                                     \
-	static inline __attribute__((unused)) HODO_OWN_ bool trace_##id##_enabled(void) \
-	{                                                                                                     \
-		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                              \
-		return false;                                                                                 \
-	hodo_on_:                                                                                             \
-		return true;                                                                       \
-	}                                                                                                     \
-	static inline __attribute__((unused)) HODO_OWN_ int register_trace_##id( \
-		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
-	{                                                                                                     \
-		return HODO_PROBE_REGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id,  \
-					     (void (*)(void))probe, data);                                    \
-	}                                                                                                     \
-	static inline __attribute__((unused)) HODO_OWN_ int unregister_trace_##id( \
-		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                                  \
-	{                                                                                                     \
-		return HODO_PROBE_UNREGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id,\
-					     (void (*)(void))probe, data);                                    \
-	}                                                                                                     \
+	{                                                                                               \
+		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                        \
+		return;                                                                                 \
+	hodo_on_:                                                                                       \
+		HODO_TP_ON_(id, empty, __VA_ARGS__)                                                     \
+	}                                                                                               \
+	static inline __attribute__((unused)) HODO_OWN_ bool trace_##id##_enabled(void)                 \
+	{                                                                                               \
+		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                        \
+		return false;                                                                           \
+	hodo_on_:                                                                                       \
+		return true;                                                                            \
+	}                                                                                               \
+	static inline __attribute__((unused)) HODO_OWN_ int register_trace_##id(                        \
+		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                          \
+	{                                                                                               \
+		return HODO_PROBE_REGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id, \
+					     (void (*)(void))probe, data);                              \
+	}                                                                                               \
+	static inline __attribute__((unused)) HODO_OWN_ int unregister_trace_##id(                      \
+		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                          \
+	{                                                                                               \
+		return HODO_PROBE_UNREGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id, \
+					     (void (*)(void))probe, data);                              \
+	}                                                                                               \
 	HODO_NEEDS_SEMICOLON_
 
 #endif /* !HODO_DISABLE */

@@ -121,29 +121,31 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 							    sizeof(hodo_w_.f##i));                \
 	}
 
-/* Evaluates the values in order, once, and hands the event to the library. */
+/* Evaluates the values in order, once, and hands the event over; HODO_EMIT_HELD_: values that HODO_HOLD_ has taken. */
 #define HODO_EMIT_(state, ...)                                                                             \
 	do {                                                                                               \
 		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                      \
-		__extension__ struct __attribute__((packed, aligned(8))) {                                 \
-			HODO_EACH_(HODO_WIRE_, __VA_ARGS__)                                              \
-			char hodo_end_[0];                                                                 \
-		} hodo_w_;                                                                                 \
-		enum { hodo_nvar_ = 0 HODO_EACH_(HODO_COUNT_VAR_, __VA_ARGS__) };                        \
-		struct hodo_piece hodo_pieces_[2 * hodo_nvar_ + 1];                                        \
-		struct hodo_builder_ hodo_b_ = { hodo_pieces_, (const char *)&hodo_w_, 0, 0, 0, 0 };       \
-		const size_t hodo_end_ = __builtin_offsetof(__typeof__(hodo_w_), hodo_end_);                \
-		HODO_EACH_(HODO_FILL_, __VA_ARGS__)                                                      \
-		if (hodo_nvar_ == 0) {                                                                     \
-			HODO_EMIT_FIXED_(state, &hodo_w_, hodo_end_);                                     \
-		} else {                                                                                   \
-			size_t hodo_n_ = (size_t)(hodo_b_.piece - hodo_pieces_);                           \
-			hodo_pieces_[hodo_n_].data = hodo_b_.base + hodo_b_.start;                         \
-			hodo_pieces_[hodo_n_].len = hodo_end_ - hodo_b_.start;                             \
-			HODO_EMIT_PIECES_(state, hodo_pieces_, hodo_n_ + (hodo_end_ > hodo_b_.start),      \
-					  hodo_b_.total + hodo_end_);                                      \
-		}                                                                                          \
+		HODO_EMIT_HELD_(state, __VA_ARGS__)                                                        \
 	} while (0)
+#define HODO_EMIT_HELD_(state, ...)                                                        \
+	__extension__ struct __attribute__((packed, aligned(8))) {                                 \
+		HODO_EACH_(HODO_WIRE_, __VA_ARGS__)                                                \
+		char hodo_end_[0];                                                                 \
+	} hodo_w_;                                                                                 \
+	enum { hodo_nvar_ = 0 HODO_EACH_(HODO_COUNT_VAR_, __VA_ARGS__) };                          \
+	struct hodo_piece hodo_pieces_[2 * hodo_nvar_ + 1];                                        \
+	struct hodo_builder_ hodo_b_ = { hodo_pieces_, (const char *)&hodo_w_, 0, 0, 0, 0 };       \
+	const size_t hodo_end_ = __builtin_offsetof(__typeof__(hodo_w_), hodo_end_);               \
+	HODO_EACH_(HODO_FILL_, __VA_ARGS__)                                                        \
+	if (hodo_nvar_ == 0) {                                                                     \
+		HODO_EMIT_FIXED_(state, &hodo_w_, hodo_end_);                                      \
+	} else {                                                                                   \
+		size_t hodo_n_ = (size_t)(hodo_b_.piece - hodo_pieces_);                           \
+		hodo_pieces_[hodo_n_].data = hodo_b_.base + hodo_b_.start;                         \
+		hodo_pieces_[hodo_n_].len = hodo_end_ - hodo_b_.start;                             \
+		HODO_EMIT_PIECES_(state, hodo_pieces_, hodo_n_ + (hodo_end_ > hodo_b_.start),      \
+				  hodo_b_.total + hodo_end_);                                      \
+	}
 
 #if defined(__clang__) && !defined(__KERNEL__)
 static inline HODO_OWN_ __attribute__((always_inline)) int hodo_branch_(struct hodo_state *state, const void *desc)
@@ -168,7 +170,7 @@ hodo_on_:
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
 		HODO_DESC_(hodo_desc_, kind, text, HODO_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__));        \
 		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
-		HODO_WHEN_(hodo_state_, hodo_desc_, HODO_EMIT_(&hodo_state_, __VA_ARGS__));                \
+		HODO_WHEN_(hodo_state_, hodo_desc_, HODO_EMIT_SITE_(&hodo_state_, __VA_ARGS__));           \
 	} while (0)
 
 /* -------------------------------------------------------------------- spans */
@@ -196,7 +198,7 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 		HODO_STATE_(hodo_end_state_, hodo_end_desc_);                                              \
 		HODO_NO_SITE_(&hodo_end_state_, &hodo_end_desc_);                                          \
 		HODO_WHEN_(hodo_state_, hodo_desc_, span.hodo_end_ = &hodo_end_state_;                           \
-			   HODO_EMIT_(&hodo_state_, __VA_ARGS__));                                         \
+			   HODO_EMIT_SITE_(&hodo_state_, __VA_ARGS__));                                    \
 	} while (0)
 
 /* ------------------------------------------------------------ labels, formats */

@@ -144,6 +144,36 @@ struct hodo_kernel_ops {
 /* --------------------------------------------------------- handing it over */
 
 /*
+ * The event is put together in a function of its own, not in the one that holds the site: that would need a frame, and
+ * where stacks are protected a canary, which it would store and compare with the site off, too. A nested function that
+ * uses no variable of the outer one is an ordinary one. Clang has none.
+ */
+#ifdef __clang__
+#define HODO_EMIT_SITE_(state, ...) HODO_EMIT_(state, __VA_ARGS__)
+#else
+#define HODO_EMIT_SITE_(state, ...)                                                                         \
+	do {                                                                                                \
+		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                         \
+		__extension__ noinline __attribute__((cold)) HODO_OWN_ void hodo_cold_(                     \
+			struct hodo_kernel_state *hodo_to_ HODO_EACH_(HODO_KERNEL_PARAM_, __VA_ARGS__))     \
+		{                                                                                           \
+			HODO_EMIT_HELD_(hodo_to_, __VA_ARGS__);                                             \
+		}                                                                                           \
+		hodo_cold_((state) HODO_EACH_(HODO_KERNEL_VALUE_, __VA_ARGS__));                            \
+	} while (0)
+#define HODO_KERNEL_PARAM_(i, a) , __typeof__(hodo_v##i##_) hodo_v##i##_
+#define HODO_KERNEL_VALUE_(i, a) , hodo_v##i##_
+#endif
+
+#define HODO_TP_OUTLINE_(id, empty, ...)                                                          \
+	static noinline __attribute__((unused, cold)) HODO_OWN_ void hodo_tp_cold_##id(           \
+		HODO_TP_PARAMS_(empty, __VA_ARGS__))                                              \
+	{                                                                                         \
+		HODO_TP_COLD_(id, empty, __VA_ARGS__)                                             \
+	}
+#define HODO_TP_ON_(id, empty, ...) hodo_tp_cold_##id(HODO_LIST_(HODO_TP_NAME_, __VA_ARGS__));
+
+/*
  * A site may be called with what is no address of the kernel: an error, or a pointer of a user's. That must not bring
  * the machine down once the event is switched on.
  */

@@ -122,7 +122,12 @@ __asm__(".ifndef .Lhodo_note\n"
 #define HODO_TP_STATE_(var, desc) static struct hodo_state var __attribute__((unused)) = HODO_TP_STATE_INIT_
 
 #define HODO_EMIT_FIXED_(state, data, len) hodo_ops_ptr_->emit_fixed((state), (data), (len))
+#define HODO_EMIT_SITE_(state, ...) HODO_EMIT_(state, __VA_ARGS__)
 #define HODO_EMIT_PIECES_(state, pieces, count, total) hodo_ops_ptr_->emit_pieces((state), (pieces), (count), (total))
+
+/* A tracepoint's cold code is part of the place. */
+#define HODO_TP_OUTLINE_(id, empty, ...)
+#define HODO_TP_ON_(id, empty, ...) HODO_TP_COLD_(id, empty, __VA_ARGS__)
 
 #define HODO_PROBE_ENTER_(state, token) hodo_ops_ptr_->probe_enter((state), (token))
 #define HODO_PROBE_LEAVE_(state, token) hodo_ops_ptr_->probe_leave(token)
