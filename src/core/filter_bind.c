@@ -48,6 +48,7 @@ static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int
 {
 	uint8_t piece = 0; /* of the run of fixed bytes that we are in */
 	uint8_t offset = 0; /* 32 fields of 8 bytes at most: behind the last of them nothing begins */
+	uint32_t met = 0;   /* names whose field was there, also one that is taken for absent */
 	unsigned int i;
 
 	for (i = 0; i < nfields; i++) {
@@ -57,13 +58,15 @@ static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int
 
 		if (size == 0)
 			return -EINVAL;
-		if (n >= 0 && out->fields[n].type == HODO_TYPE_NONE &&
+		if (n >= 0 && !(met >> n & 1) &&
 		    (HODO_FILTER_FLOAT || (types[i] != HODO_TYPE_F32 && types[i] != HODO_TYPE_F64))) {
 			out->fields[n].type = types[i];
 			out->fields[n].piece = (uint8_t)(variable ? piece + 1 : piece);
 			out->fields[n].offset = offset;
 			out->fields[n].last = (uint8_t)(offset + size - 1);
 		}
+		if (n >= 0)
+			met |= 1u << n;
 		if (variable) {
 			piece = (uint8_t)(piece + 2);
 			offset = 0;

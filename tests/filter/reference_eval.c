@@ -366,9 +366,11 @@ static struct value eval(const struct node *n, const struct test_event *e)
 	switch (n->kind) {
 	case N_INT:
 		return whole((__int128)n->i, n->is_unsigned);
-#if HODO_FILTER_FLOAT
 	case N_FLOAT:
+#if HODO_FILTER_FLOAT
 		return real(n->d);
+#else
+		break;
 #endif
 	case N_TEXT:
 		return string(n->text, n->len);

@@ -51,6 +51,20 @@ static void test_float_fields_are_absent(void **state)
 	assert_false(run(has, sizeof(has)));
 }
 
+/* Of two fields of one name the first counts, also if it is absent. */
+static void test_float_field_hides_another(void **state)
+{
+	static const uint8_t types[] = { HODO_TYPE_F64, HODO_TYPE_I32 };
+	static const char *const names[] = { "d", "d" };
+	static const uint8_t has[] = { NAMES, HODO_FILTER_HAS, 1 };
+	uint8_t bytes[12] = { 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 3 };
+	struct hodo_piece piece = { bytes, sizeof(bytes) };
+	struct hodo_filter f;
+
+	assert_int_equal(hodo_filter_bind(&f, has, sizeof(has), 2, types, names, NULL), 0);
+	assert_false(hodo_filter_run(&f, &piece, 1, NULL));
+}
+
 static void test_integers_work(void **state)
 {
 	static const uint8_t equal[] = { NAMES, HODO_FILTER_FIELD, 0, HODO_FILTER_I8, 3, HODO_FILTER_EQ };
@@ -78,7 +92,7 @@ static void test_text_without_doubles(void **state)
 	};
 	static const struct hodo_filter_lexer lexer = { .real = NULL };
 	static struct hodo_filter_parser parser;
-	uint8_t code[HODO_FILTER_MAX];
+	static uint8_t code[HODO_FILTER_MAX];
 	char error[128];
 	size_t i, len;
 
@@ -101,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_doubles_are_refused),
 		cmocka_unit_test(test_float_fields_are_absent),
+		cmocka_unit_test(test_float_field_hides_another),
 		cmocka_unit_test(test_integers_work),
 		cmocka_unit_test(test_text_without_doubles),
 	};

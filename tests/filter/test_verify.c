@@ -175,12 +175,13 @@ static void test_stack_limit(void **state)
 
 static void test_longest_program(void **state)
 {
+	static const uint8_t start[] = { HEADER, 0, ONE, 1 };
 	uint8_t *code = malloc(HODO_FILTER_MAX + 1);
 	size_t i;
 
 	for (i = 0; i <= HODO_FILTER_MAX; i++)
 		code[i] = NOT;
-	memcpy(code, (const uint8_t[]){ HEADER, 0, ONE, 1 }, 6);
+	memcpy(code, start, sizeof(start));
 	assert_int_equal(hodo_filter_verify(code, HODO_FILTER_MAX), 0);
 	assert_int_equal(hodo_filter_verify(code, HODO_FILTER_MAX + 1), -EINVAL);
 	free(code);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit.c - the unit tests of the core's files, inside a kernel: the very files of src/core and of tests/core, tests/ring and
+ * tests/filter. What these use of libc and cmocka is here and in std/.
+ *
+ * Each test has a thread of its own: one that fails ends it, and is left where it stands. The module is loaded if
+ * none does; each is a line in the log.
+ */
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "record/filter_compile.h"
+
+#include <linux/completion.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#define GUARD 16u    /* bytes behind each piece of memory */
+#define GUARD_BYTE 0xa5
+
+static const char *test_name;
+static const struct CMUnitTest *test;
+static bool failed;
+static long pieces; /* of memory that are not freed */
+static DECLARE_COMPLETION(done);
+
+/* ----------------------------------------------------------------- failing */
+
+/* By a pointer that may change, so that neither the compiler nor the checker of the kernel's build knows that it does
+ * not return: they would want to be told so of all who call it, in user space's files, too. */
+static void (*volatile end_thread)(struct completion *, long) = (void *)kthread_complete_and_exit;
+
+void hodo_unit_fail(const char *file, int line, const char *format, ...)
+{
+	struct va_format text = { .fmt = format };
+	va_list args;
+
+	va_start(args, format);
+	text.va = &args;
+	pr_info("hodo_unit: not ok %s %s: %s:%d: %pV\n", test_name, test->name, kbasename(file), line, &text);
+	va_end(args);
+	failed = true;
+	end_thread(&done, 1);
+}
+
+void hodo_unit_abort(void)
+{
+	fail_msg("abort()");
+}
+
+void print_message(const char *format, ...)
+{
+	struct va_format text = { .fmt = format };
+	va_list args;
+
+	va_start(args, format);
+	text.va = &args;
+	pr_info("hodo_unit: %pV", &text);
+	va_end(args);
+}
+
+/* ------------------------------------------------------------------ memory */
+
+struct head {
+	size_t size;
+	void *block;
+};
+
+void *hodo_unit_aligned_alloc(size_t align, size_t size)
+{
+	size_t front = max(align, sizeof(struct head));
+	uint8_t *block = kvmalloc(front + size + GUARD + align, GFP_KERNEL), *at;
+	struct head *head;
+
+	cond_resched();
+	if (!block)
+		fail_msg("no memory");
+	at = PTR_ALIGN(block + sizeof(*head), align);
+	head = (struct head *)at - 1;
+	head->size = size;
+	head->block = block;
+	memset(at + size, GUARD_BYTE, GUARD);
+	pieces++;
+	return at;
+}
+
+void *hodo_unit_malloc(size_t size)
+{
+	return hodo_unit_aligned_alloc(sizeof(struct head), size);
+}
+
+void *hodo_unit_calloc(size_t n, size_t size)
+{
+	void *at = hodo_unit_malloc(n * size);
+
+	memset(at, 0, n * size);
+	return at;
+}
+
+void hodo_unit_free(void *at)
+{
+	struct head *head = (struct head *)at - 1;
+
+	if (!at)
+		return;
+	if (memchr_inv(at + head->size, GUARD_BYTE, GUARD))
+		fail_msg("something was stored behind %zu bytes of memory", head->size);
+	pieces--;
+	kvfree(head->block);
+}
+
+/* ----------------------------------------------------------------- running */
+
+/* What src/record does for user space: the kernel takes no floating-point numbers. */
+int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *len, char *error, size_t error_size)
+{
+	static const struct hodo_filter_lexer lexer = { .real = NULL };
+	static struct hodo_filter_parser parser;
+
+	parser.lexer = &lexer;
+	return hodo_filter_parse(&parser, expr, code, size, len, error, error_size);
+}
+
+static int run(void *unused)
+{
+	long before = pieces;
+
+	test->test(NULL);
+	if (pieces != before)
+		fail_msg("%ld pieces of memory were not freed", pieces - before);
+	pr_info("hodo_unit: ok %s %s\n", test_name, test->name);
+	kthread_complete_and_exit(&done, 0);
+}
+
+int hodo_unit_group(const char *group, const struct CMUnitTest *tests, size_t n)
+{
+	int failures = 0;
+
+	test_name = group;
+	for (test = tests; test < tests + n; test++) {
+		struct task_struct *thread;
+
+		failed = false;
+		reinit_completion(&done);
+		thread = kthread_run(run, NULL, "hodo_unit");
+		if (IS_ERR(thread))
+			return failures + 1;
+		while (!wait_for_completion_timeout(&done, HZ))
+			;
+		failures += failed;
+	}
+	return failures;
+}
+
+static int __init hodo_unit_init(void)
+{
+	static int (*const groups[])(void) = {
+		hodo_unit_ring, hodo_unit_fields, hodo_unit_condition, hodo_unit_glob, hodo_unit_compile,
+		hodo_unit_run, hodo_unit_verify, hodo_unit_random, hodo_unit_nofloat,
+	};
+	int failures = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		failures += groups[i]();
+	pr_info("hodo_unit: %d failed\n", failures);
+	return failures ? -EINVAL : 0;
+}
+
+static void __exit hodo_unit_exit(void)
+{
+}
+
+module_init(hodo_unit_init);
+module_exit(hodo_unit_exit);
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_DESCRIPTION("Unit tests of Hodoscope's core");
