@@ -83,7 +83,7 @@ static char *refusal(const struct work *w, const char *expr)
 
 	if (number && kstrtouint(number + 1, 10, &column))
 		column = 1;
-	text = kasprintf(GFP_KERNEL, "# refused: %s\n#          %*s\n# %s\n", expr, (int)column + 1, "^", w->error);
+	text = kasprintf(GFP_KERNEL, "# refused: %s\n#          %*s\n# %s\n", expr, (int)column, "^", w->error);
 	for (p = text; p && *p; p++)
 		if (*p != '\n' && !isprint(*p))
 			*p = '?';
