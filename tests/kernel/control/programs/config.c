@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* config - the control tree while a recorder records; a recorder's config that is not as it must be. */
+#include "ring.h"
+
+static void state(const char *name, const char *wanted)
+{
+	char text[64];
+
+	get("enabled", text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	say(strcmp(text, wanted) == 0, name, "enabled is %s", text);
+}
+
+static int record(struct hodo_msg_config *c, size_t len)
+{
+	int fd = open_tree("record", O_RDWR);
+
+	if (fd < 0)
+		die("record");
+	if (write(fd, c, len) == (ssize_t)len)
+		return fd;
+	len = (size_t)errno;
+	close(fd);
+	return -(int)len;
+}
+
+int main(void)
+{
+	static struct hodo_msg_config c = {
+		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONFIG }, .packet_size = 4096,
+		.ring_size = 65536, .mode = HODO_MODE_DISCARD, .clock = HODO_CLOCK_MONOTONIC, .patterns = 1,
+	};
+	const size_t head = offsetof(struct hodo_msg_config, text);
+	int fd, err;
+
+	c.patterns_len = 1 + (uint32_t)sprintf((char *)c.text, "syscalls:sys_enter_setpriority");
+	err = record(&c, head + c.patterns_len - 1);
+	say(err == -EINVAL, "config_cut", "%d", err);
+	c.packet_size = 3000;
+	err = record(&c, head + c.patterns_len);
+	say(err == -EINVAL, "config_size", "%d", err);
+	c.packet_size = 4096;
+	fd = record(&c, head + c.patterns_len);
+	say(fd >= 0, "recorder_starts", "%d", fd);
+	state("recorder_is_shown", "1");
+	err = put("enabled", "1");
+	say(err == -EBUSY, "recorder_excludes_tree", "%d", err);
+	err = put("reset", "1");
+	say(err == -EBUSY, "recorder_excludes_reset", "%d", err);
+	err = put("mode", "discard");
+	say(err == -EBUSY, "recorder_excludes_mode", "%d", err);
+	err = put("enabled", "0");
+	say(err == 0, "recorder_can_be_stopped", "%d", err);
+	state("recorder_is_stopped", "0");
+	err = put("enabled", "1");
+	say(err == -EBUSY, "recorder_must_close_first", "%d", err);
+	close(fd);
+	err = put("enabled", "1");
+	say(err == 0, "recorder_has_closed", "%d", err);
+	err = record(&c, head + c.patterns_len);
+	say(err == -EBUSY, "tree_excludes_recorder", "%d", err);
+	put("enabled", "0");
+	return failures ? 1 : 0;
+}
