@@ -223,6 +223,16 @@ const char *hodo_grouped(uint64_t n, char buf[32])
 	return p;
 }
 
+const char *hodo_whom(bool kernel, uint32_t n, char buf[48])
+{
+	n -= kernel && n > 0;
+	if (kernel && n == 0)
+		snprintf(buf, 48, "the kernel");
+	else
+		snprintf(buf, 48, "%s%u process%s", kernel ? "the kernel and " : "", n, n == 1 ? "" : "es");
+	return buf;
+}
+
 const char *hodo_duration(uint64_t ns, char buf[32])
 {
 	if (ns < 1000000)

@@ -93,6 +93,8 @@ void hodo_put_json(FILE *f, const char *text);          /* with quotes */
 void hodo_put_plain(FILE *f, const char *text);         /* control bytes escaped */
 const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
 const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
+/* "3 processes", "the kernel", "the kernel and 1 process"; n counts the kernel. */
+const char *hodo_whom(bool kernel, uint32_t n, char buf[48]);
 const char *hodo_duration(uint64_t ns, char buf[32]);   /* in 10 columns: "  1.234 us" */
 
 /* -------------------------------------------------------------------- recordings */

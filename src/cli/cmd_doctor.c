@@ -36,6 +36,7 @@
 #include <attach/attach.h>
 #endif
 #include <record/clock.h>
+#include <record/kernel.h>
 #include <record/launch.h>
 #include <record/out_dir.h>
 #include <record/record.h>
@@ -341,6 +342,21 @@ static int try_flight(const char *dir, uint64_t bytes)
 	return err;
 }
 
+/* Nothing is loaded for the question. */
+static void check_module(struct finding *f)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/record", hodo_kernel_dir());
+	if (access(path, R_OK | W_OK) == 0)
+		found(f, OK, NULL, "hodo.ko is loaded: 'hodo record -k' records the kernel");
+	else if (geteuid() != 0)
+		found(f, OK, NULL, "the kernel is recorded by root only");
+	else
+		found(f, WARN, "for 'hodo record -k': install it (hodo-dkms), then modprobe hodo; nothing else needs it",
+		      errno == ENOENT ? "hodo.ko is not loaded" : "hodo.ko cannot be reached: %s", strerror(errno));
+}
+
 /* A program says nothing where it can have no flight recorder. */
 static void check_flight(struct finding *f)
 {
@@ -494,7 +510,7 @@ static const struct check checks[] = {
 	{ "shadow-stack", check_cet },  { "clock", check_clock },       { "memfd", check_memfd },
 	{ "pidfd", check_pidfd },       { "ptrace", check_ptrace },     { "perf-events", check_perf },
 	{ "open-files", check_files },  { "runtime-dir", check_runtime_dir }, { "libhodo", check_library },
-	{ "flight", check_flight },
+	{ "flight", check_flight },     { "module", check_module },
 #ifdef HODO_HAVE_ATTACH
 	{ "attach", check_attach },
 #endif

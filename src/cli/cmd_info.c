@@ -142,6 +142,10 @@ static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_re
 	fprintf(f, "%10u  %13s  %13s  %10s  %7u  ", p->pid, hodo_grouped(s.events, a),
 		hodo_grouped(hodo_lost_all(&lost), b), hodo_human_bytes(s.bytes, c), p->nthreads);
 	hodo_put_plain(f, *p->exe ? p->exe : p->comm);
+	if (p->kernel) {
+		fputc(' ', f);
+		hodo_put_plain(f, p->kernel);
+	}
 	fputs(p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "", f);
 	fputs(p->complete ? "\n" : " (not ended in order)\n", f);
 	put_snapshot(f, p);
@@ -250,6 +254,10 @@ static void put_process_json(FILE *f, const struct hodo_read *r, const struct ho
 	hodo_put_json(f, p->comm);
 	fputs(",\"exe\":", f);
 	hodo_put_json(f, p->exe);
+	if (p->kernel) {
+		fputs(",\"kernel\":", f);
+		hodo_put_json(f, p->kernel);
+	}
 	fprintf(f,
 		",\"start\":\"%s\",\"mode\":\"%s\",\"complete\":%s,\"ring_bytes\":%llu,\"packet_bytes\":%"
 		"llu,",

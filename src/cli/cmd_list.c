@@ -11,11 +11,14 @@
 
 static const char help[] =
 	"usage: hodo list [options] [FILE | DIR | PID]\n"
+	"       hodo list -k [EVENT[,EVENT...]]\n"
 	"       hodo list --pids\n\n"
 	"Lists the events that a program or library FILE offers, those of a recording\n"
 	"DIR (hodo.data), or those of a process, and whether they are on: kind, fields,\n"
 	"first place in the source, format of marks; and tells how many functions can be\n"
 	"traced.\n\n"
+	"  -k, --kernel     the kernel's events, or those named EVENT: PROVIDER:NAME,\n"
+	"                   with * ? [...]; root only\n"
 	"  --pids           the processes that listen, and who records them\n"
 	"  --functions      the functions in place of the events\n"
 	"  --events         the events only, no word about functions\n"
@@ -325,13 +328,14 @@ static int parse_args(int argc, char **argv, struct hodo_list_args *a)
 		{ "functions", no_argument, NULL, OPT_FUNCTIONS },
 		{ "events", no_argument, NULL, OPT_EVENTS },
 		{ "pids", no_argument, NULL, OPT_PIDS },
+		{ "kernel", no_argument, NULL, 'k' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	int c;
 
-	while ((c = hodo_getopt(argc, argv, ":qh", options, help)) != -1) {
+	while ((c = hodo_getopt(argc, argv, ":kqh", options, help)) != -1) {
 		if (c == 'h')
 			return 0;
 		if (c == '?')
@@ -340,16 +344,19 @@ static int parse_args(int argc, char **argv, struct hodo_list_args *a)
 		a->functions |= c == OPT_FUNCTIONS;
 		a->events |= c == OPT_EVENTS;
 		a->pids |= c == OPT_PIDS;
+		a->kernel |= c == 'k';
 		a->quiet |= c == 'q';
 	}
 	if (a->functions && a->events)
 		return hodo_usage(argv[0], "--events or --functions, not both: without them, all are told of");
 	if (a->pids && (a->functions || a->events || optind < argc))
 		return hodo_usage(argv[0], "--pids lists processes, and goes with --json and -q only");
+	if (a->kernel && (a->pids || a->functions || a->events))
+		return hodo_usage(argv[0], "-k lists the kernel's events, and goes with --json and -q only");
 	if (argc - optind > 1)
 		return hodo_usage(argv[0], "one program, recording or process at a time, not '%s' too",
 				  argv[optind + 1]);
-	a->path = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
+	a->path = optind < argc ? argv[optind] : a->kernel ? NULL : HODO_DIR_DEFAULT;
 	return -1;
 }
 
@@ -361,6 +368,8 @@ int hodo_cmd_list(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (a.kernel)
+		return hodo_list_kernel(&a);
 	if (a.pids)
 		return hodo_list_pids(&a);
 	if (stat(a.path, &st) < 0)

@@ -85,31 +85,18 @@ static uint64_t lost_total(const struct hodo_session_lost *l)
 	return l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
 }
 
-#define WHO_MAX 64
-
-/* "3 processes", "the kernel", "the kernel and 1 process"; n counts the kernel. */
-static const char *whom(bool kernel, uint32_t n, char text[WHO_MAX])
-{
-	n -= kernel && n > 0;
-	if (kernel && n == 0)
-		snprintf(text, WHO_MAX, "the kernel");
-	else
-		snprintf(text, WHO_MAX, "%s%u process%s", kernel ? "the kernel and " : "", n, n == 1 ? "" : "es");
-	return text;
-}
-
 static void show_progress(struct recording *r)
 {
 	struct hodo_session_stats s;
 	int64_t now = now_ns();
-	char bytes[32], who[WHO_MAX];
+	char bytes[32], who[48];
 
 	if (r->options.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
 	r->progress_ns = now;
 	hodo_session_stats(r->session, &s);
 	fprintf(stderr, "\r\033[Khodo: recording %s: %" PRIu64 " events, %" PRIu64 " lost, %s written",
-		whom(hodo_session_has_kernel(r->session), s.live, who), s.events, lost_total(&s.lost),
+		hodo_whom(hodo_session_has_kernel(r->session), s.live, who), s.events, lost_total(&s.lost),
 		hodo_human_bytes(s.bytes, bytes));
 	fflush(stderr);
 	r->progress = true;
@@ -147,11 +134,11 @@ static void tell_losses(const struct recording *r)
 static void tell_summary(const struct recording *r)
 {
 	const struct hodo_session_stats *s = &r->stats;
-	char bytes[32], who[WHO_MAX];
+	char bytes[32], who[48];
 
 	if (!r->options.quiet && hodo_snapshots_wrote_all(s))
 		fprintf(stderr, "hodo: %" PRIu64 " event%s of %s, %s in %s\n", s->events, s->events == 1 ? "" : "s",
-			whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), r->options.out);
+			hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), r->options.out);
 	/* Beside the kernel it may be any program. */
 	if (r->options.command[0] && !s->command && !s->kernel && !r->stopped && !r->options.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
@@ -248,15 +235,15 @@ static bool is_busy(struct recording *r)
 {
 	int64_t now = now_ns();
 
+	/* The kernel alone is recorded until somebody says that it is enough. */
+	if (r->options.kernel && !r->options.attach.n && !r->options.command[0])
+		return hodo_session_has_kernel(r->session);
 	if (hodo_session_busy(r->session)) {
 		r->idle_ns = 0;
 		return true;
 	}
 	if (r->idle_ns == 0)
 		r->idle_ns = now;
-	/* The kernel alone is recorded until somebody says that it is enough. */
-	if (r->options.kernel && !r->options.attach.n && !r->options.command[0])
-		return hodo_session_has_kernel(r->session);
 	return r->options.attach.n && now - r->idle_ns < LINGER_NS;
 }
 

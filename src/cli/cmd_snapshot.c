@@ -16,10 +16,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <record/flight_memory.h>
+#include <record/kernel.h>
 #include <record/memory.h>
 #include <record/out_dir.h>
 #include <record/proc_status.h>
@@ -30,18 +32,22 @@
 #define JOIN_TRIES 200      /* of 10 ms */
 
 static const char help[] =
-	"usage: hodo snapshot [options] PID\n\n"
+	"usage: hodo snapshot [options] PID\n"
+	"       hodo snapshot [options] -k\n\n"
 	"Writes what a flight recorder holds at this moment, without stopping it. PID is a\n"
 	"process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
 	"processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n\n"
+	"  -k, --kernel     the kernel's, of 'hodo record -k --overwrite' or of its\n"
+	"                   control tree; root only\n"
 	"  -o, --output DIR write to DIR (hodo.data); an earlier recording moves to DIR.old\n"
 	"      --why TEXT   what it is for: hodo info shows it\n"
 	"  -q, --quiet      do not tell what was done\n"
 	"  -h, --help\n";
 
 struct snapshots {
-	pid_t pid;
+	pid_t pid;     /* 0: the kernel */
 	const char *why;
+	struct utsname kernel;
 	struct hodo_memory *memory; /* that recorders gave */
 	uint32_t n;
 	struct hodo_flight_memory flight; /* or a file, read; shm NULL: none */
@@ -182,6 +188,20 @@ static int ask_process(struct snapshots *s, struct hodo_target *t, char *why, si
 	return -ENOTCONN;
 }
 
+static int find_kernel(struct snapshots *s, char *why, size_t size)
+{
+	int err;
+
+	s->memory = calloc(1, sizeof(*s->memory));
+	if (!s->memory || uname(&s->kernel) < 0) {
+		snprintf(why, size, "out of memory");
+		return -ENOMEM;
+	}
+	err = hodo_kernel_memory(s->memory, why, size);
+	s->n = !err;
+	return err;
+}
+
 /* Gets hold of all memory. 0; or a negative errno and why. */
 static int find(struct snapshots *s, char *why, size_t size)
 {
@@ -239,6 +259,11 @@ static int write_all(struct snapshots *s, char *why, size_t size)
 			.shm = m->shm, .layout = m->layout, .fd = m->fd, .flight = &m->flight, .pid = m->pid,
 		};
 
+		if (s->pid == 0) { /* whose rings are not to be found by asking for holes */
+			source.fd = -1;
+			source.kernel = s->kernel.release;
+		}
+
 		err = write_one(s, &source, why, size);
 	}
 	if (s->flight.shm && !err) {
@@ -254,7 +279,7 @@ static int write_all(struct snapshots *s, char *why, size_t size)
 
 static int write_snapshots(struct snapshots *s, const char *out, bool quiet)
 {
-	char why[PATH_MAX + 256], events[32], bytes[32];
+	char why[PATH_MAX + 256], events[32], bytes[32], whom[48];
 	uint32_t processes = s->n + (s->flight.shm != NULL);
 
 	s->out_fd = hodo_out_dir_open(out, why, sizeof(why));
@@ -268,8 +293,8 @@ static int write_snapshots(struct snapshots *s, const char *out, bool quiet)
 		hodo_warning("names of functions could not all be kept in %s: keep the program's files to have them",
 			     out);
 	if (!quiet)
-		fprintf(stderr, "hodo: %s event%s of %u process%s, %s in %s\n", hodo_grouped(s->events, events),
-			s->events == 1 ? "" : "s", processes, processes == 1 ? "" : "es",
+		fprintf(stderr, "hodo: %s event%s of %s, %s in %s\n", hodo_grouped(s->events, events),
+			s->events == 1 ? "" : "s", hodo_whom(s->pid == 0, processes, whom),
 			hodo_human_bytes(s->bytes, bytes), out);
 	return 0;
 }
@@ -280,7 +305,7 @@ static int snapshot(pid_t pid, const char *text, const char *out, bool quiet)
 	char why[HODO_WHY_MAX] = "";
 	int status = HODO_EXIT_FAILURE;
 
-	if (find(&s, why, sizeof(why)) < 0)
+	if ((pid ? find(&s, why, sizeof(why)) : find_kernel(&s, why, sizeof(why))) < 0)
 		hodo_error("%s", why);
 	else
 		status = write_snapshots(&s, out, quiet);
@@ -300,16 +325,17 @@ int hodo_cmd_snapshot(int argc, char **argv)
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "why", required_argument, NULL, OPT_WHY },
+		{ "kernel", no_argument, NULL, 'k' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	const char *out = HODO_DIR_DEFAULT, *why = "hodo snapshot";
-	bool quiet = false;
+	bool quiet = false, kernel = false;
 	pid_t pid;
 	int c, status;
 
-	while ((c = hodo_getopt(argc, argv, ":o:qh", options, help)) != -1) {
+	while ((c = hodo_getopt(argc, argv, ":o:kqh", options, help)) != -1) {
 		if (c == 'h')
 			return 0;
 		if (c == '?')
@@ -319,12 +345,17 @@ int hodo_cmd_snapshot(int argc, char **argv)
 		if (c == OPT_WHY)
 			why = optarg;
 		quiet |= c == 'q';
+		kernel |= c == 'k';
 	}
 	if (!*out)
 		return hodo_usage(argv[0], "-o needs the name of a directory");
 	if (strlen(why) >= sizeof(((struct hodo_shm *)0)->why))
 		return hodo_usage(argv[0], "--why is a text of %zu bytes at most",
 				  sizeof(((struct hodo_shm *)0)->why) - 1);
+	if (kernel && optind < argc)
+		return hodo_usage(argv[0], "-k is the kernel, and no process: leave '%s' out", argv[optind]);
+	if (kernel)
+		return snapshot(0, why, out, quiet);
 	if (optind == argc)
 		return hodo_usage(argv[0], "no process given");
 	if (argc - optind > 1)

@@ -103,16 +103,18 @@ static void put_text(FILE *f, const struct stat *s)
 	struct hodo_read_lost lost = hodo_read_lost(s->r, NULL);
 	int width = (int)(s->name_width < 5 ? 5 : s->name_width > 60 ? 60 : s->name_width);
 	uint64_t ns = duration_ns(s);
-	char buf[32];
+	char buf[32], whom[48];
+	bool kernel = false;
 
 	fprintf(f, "%-*s  %15s  %15s  %11s", width, "EVENT", "COUNT", "PER SECOND", "SIZE");
 	fputs(s->limited ? "        OVER RATE\n" : "\n", f);
 	for (size_t i = 0; i < s->nrows; i++)
 		put_row(f, s, s->rows[i].name, s->rows[i].count, s->rows[i].bytes, s->rows[i].limited);
 	put_row(f, s, "total", s->totals.events, s->totals.bytes, s->limited);
-	fprintf(f, "\nin %llu.%09llu s, %u process%s\n", (unsigned long long)(ns / 1000000000),
-		(unsigned long long)(ns % 1000000000), hodo_read_nprocesses(s->r),
-		hodo_read_nprocesses(s->r) == 1 ? "" : "es");
+	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++)
+		kernel |= hodo_read_process(s->r, i)->kernel != NULL;
+	fprintf(f, "\nin %llu.%09llu s, %s\n", (unsigned long long)(ns / 1000000000),
+		(unsigned long long)(ns % 1000000000), hodo_whom(kernel, hodo_read_nprocesses(s->r), whom));
 	if (s->totals.damaged)
 		fprintf(f, "%s events are damaged and not counted\n", hodo_grouped(s->totals.damaged, buf));
 	if (!hodo_lost_all(&lost)) {

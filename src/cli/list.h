@@ -13,8 +13,8 @@
 #include "list_functions.h"
 
 struct hodo_list_args {
-	const char *path; /* as it was given */
-	bool json, quiet, events, functions, pids;
+	const char *path; /* as it was given; of the kernel a pattern, NULL: all */
+	bool json, quiet, events, functions, pids, kernel;
 };
 
 struct hodo_list {
@@ -34,6 +34,8 @@ int hodo_list_failed(const char *path, int err);
 
 /* list_process.c: the events of a process, by what it says itself, else by its files. The exit status. */
 int hodo_list_process(const struct hodo_list_args *a);
+/* list_kernel.c: the kernel's events. The exit status. */
+int hodo_list_kernel(const struct hodo_list_args *a);
 /* list_pids.c: the processes that listen. The exit status. */
 int hodo_list_pids(const struct hodo_list_args *a);
 /* "by hodo (process 12)", "by itself, in FILE", "": by nobody. */

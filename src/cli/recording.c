@@ -111,8 +111,11 @@ void hodo_put_lost(FILE *f, const struct hodo_read *reader)
 
 		put_cause(f, p, l.full, "full", "the ring was full", "-m");
 		put_cause(f, p, l.too_large, "too large", "an event did not fit in a packet", "-m");
-		put_cause(f, p, l.busy, "busy", "too many threads without restartable sequences at once",
-			  "'hodo doctor' tells why they have none");
+		if (p->kernel)
+			put_cause(f, p, l.busy, "busy", "others were being written, on several CPUs", "");
+		else
+			put_cause(f, p, l.busy, "busy", "too many threads without restartable sequences at once",
+				  "'hodo doctor' tells why they have none");
 		put_cause(f, p, l.overwritten, "overwritten", "newer events took their place", "-m");
 		put_cause(f, p, l.unwritten, "unwritten", "the output could not be written",
 			  "-o DIR on a disk with room");

@@ -177,18 +177,26 @@ int hodo_kernel_open_record(char *why, size_t size)
 
 /* ---------------------------------------------------------------- its memory */
 
-/* Maps all of it, if it is as it must be. 0; or a negative errno and why. */
-static int map_memory(int fd, const uint8_t head[HODO_PAGE], const struct hodo_layout *layout, const uint8_t **shm,
-		      char *why, size_t size)
+/* A copy of the first page, if it is of ours. 0; or a negative errno and why. */
+static int take_head(int fd, uint8_t head[HODO_PAGE], char *why, size_t size)
 {
 	const struct hodo_shm *h = (const struct hodo_shm *)head;
-	void *map;
+	int err = read_head(fd, head);
 
-	if (memcmp(h->magic, HODO_SHM_MAGIC, sizeof(h->magic)) != 0 || h->version != HODO_ABI_VERSION) {
+	if (err)
+		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(-err));
+	else if (memcmp(h->magic, HODO_SHM_MAGIC, sizeof(h->magic)) != 0 || h->version != HODO_ABI_VERSION)
+		err = -EPROTO;
+	if (err == -EPROTO)
 		snprintf(why, size, VERSION_WHY);
-		return -EPROTO;
-	}
-	map = mmap(NULL, layout->total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	return err;
+}
+
+/* Maps all of it. 0; or a negative errno and why. */
+static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **shm, char *why, size_t size)
+{
+	void *map = mmap(NULL, layout->total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
 	if (map == MAP_FAILED) {
 		int err = -errno;
 
@@ -214,12 +222,10 @@ static int take_memory(struct hodo_memory *m, char *why, size_t size)
 {
 	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
 	const struct hodo_shm *h = (const struct hodo_shm *)head;
-	int err = read_head(m->fd, head);
+	int err = take_head(m->fd, head, why, size);
 
-	if (err) {
-		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(-err));
+	if (err)
 		return err;
-	}
 	memcpy(&m->flight, head + HODO_SHM_FLIGHT_HEAD, sizeof(m->flight));
 	if (m->flight.mode == HODO_MODE_DISCARD) {
 		snprintf(why, size, "the kernel is recorded with all that happens: that recording has it; snapshots are of "
@@ -232,7 +238,7 @@ static int take_memory(struct hodo_memory *m, char *why, size_t size)
 		snprintf(why, size, VERSION_WHY);
 		return -EPROTO;
 	}
-	return map_memory(m->fd, head, &m->layout, &m->shm, why, size);
+	return map_memory(m->fd, &m->layout, &m->shm, why, size);
 }
 
 int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
@@ -293,18 +299,16 @@ static int map_process(struct hodo_process *p, char *why, size_t size)
 	const struct hodo_session_config *config = &p->session->config;
 	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
 	const uint8_t *shm = NULL;
-	int err = read_head(p->memfd, head);
+	int err = take_head(p->memfd, head, why, size);
 
-	if (err) {
-		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(-err));
+	if (err)
 		return err;
-	}
 	if (hodo_layout_init(&p->layout, ((const struct hodo_shm *)head)->rings, config->packet_size,
 			     config->ring_size) < 0) {
 		snprintf(why, size, VERSION_WHY);
 		return -EPROTO;
 	}
-	err = map_memory(p->memfd, head, &p->layout, &shm, why, size);
+	err = map_memory(p->memfd, &p->layout, &shm, why, size);
 	p->shm = (uint8_t *)(uintptr_t)shm; /* nothing is stored there */
 	return err;
 }

@@ -508,7 +508,7 @@ process PID is {}
                 (["record", "-p", "0"], "'0' is no process's number"),
                 (["record", "-p", "-5"], "'-5' is no process's number"),
                 (["record", "-p", "2147483648"], "'2147483648' is no process's number"),
-                (["record"], "no command to record, and no process: give a command, or -p PID"),
+                (["record"], "no command to record, and no process: give a command, -p PID, or -k"),
                 (["enable"], "no process given"), (["disable"], "no process given"), (["detach"], "no process given"),
                 (["enable", "12"], "no events given: '*:*' is all of them"),
                 (["enable", "x", "a:b"], "'x' is no process's number"),

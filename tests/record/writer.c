@@ -60,7 +60,7 @@ int writer_switch(struct writer *w)
 
 void writer_raw(struct writer *w, uint16_t id, const void *fields, uint32_t len)
 {
-	uint32_t total = HODO_EVENT_HEADER + len, tid = 7;
+	uint32_t total = HODO_EVENT_HEADER + len, tid = w->threads ? w->tid : 7;
 	uint64_t word, position, head;
 	uint8_t *p;
 

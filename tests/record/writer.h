@@ -19,6 +19,8 @@ struct writer {
 	uint32_t cpu;
 	uint64_t now;     /* a clock of one's own; 0: CLOCK_MONOTONIC */
 	uint64_t written; /* attempted: committed and refused */
+	uint32_t tid;     /* of events that come, if threads; else 7 */
+	int threads;
 };
 
 /* Event id 1: u64; id 2: str, u32; see writer_catalog(). */
