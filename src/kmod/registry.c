@@ -31,9 +31,8 @@ static LIST_HEAD(all_labels);
 struct retired {
 	struct list_head list;
 	uint16_t id;
-	uint8_t nfields, kind;
-	uint8_t types[HODO_FIELDS_MAX];
-	char name[]; /* provider:name */
+	size_t len;
+	uint8_t said[]; /* what the catalogue says of it */
 };
 static LIST_HEAD(all_retired);
 
@@ -197,20 +196,57 @@ int hodo_event_filter(struct hodo_event *event, char *text, uint8_t *code, uint3
 
 /* ------------------------------------------------------------ come and go */
 
+/* All that tells the event from others in the catalogue, into said if it is not NULL; how many bytes. */
+static size_t say(const struct hodo_event *event, uint8_t *said)
+{
+	const char *texts[4 + HODO_FIELDS_MAX] = { event->provider, event->name, event->format, event->object };
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < event->nfields; i++)
+		texts[4 + i] = event->fields[i].name;
+	for (unsigned int i = 0; i < 4 + event->nfields; i++) {
+		size_t len = strlen(texts[i]) + 1;
+
+		if (said)
+			memcpy(said + n, texts[i], len);
+		n += len;
+	}
+	for (unsigned int i = 0; i < event->nfields; i++, n++)
+		if (said)
+			said[n] = event->fields[i].type;
+	if (said)
+		said[n] = event->kind;
+	return n + 1;
+}
+
+static struct retired *retire(const struct hodo_event *event)
+{
+	size_t len = say(event, NULL);
+	struct retired *r = kmalloc(struct_size(r, said, len), GFP_KERNEL);
+
+	if (!r)
+		return NULL;
+	r->id = event->id;
+	r->len = say(event, r->said);
+	return r;
+}
+
 static struct retired *find_retired(const struct hodo_event *event)
 {
-	struct retired *r;
-	char name[2 * HODO_NAME_MAX + 2];
+	struct retired *same, *r;
 
-	scnprintf(name, sizeof(name), "%s:%s", event->provider, event->name);
+	if (list_empty(&all_retired))
+		return NULL;
+	same = retire(event);
+	if (!same)
+		return NULL;
 	list_for_each_entry(r, &all_retired, list) {
-		bool same = r->nfields == event->nfields && r->kind == event->kind && strcmp(r->name, name) == 0;
-
-		for (unsigned int i = 0; same && i < r->nfields; i++)
-			same = r->types[i] == event->fields[i].type;
-		if (same)
+		if (r->len == same->len && memcmp(r->said, same->said, r->len) == 0) {
+			kfree(same);
 			return r;
+		}
 	}
+	kfree(same);
 	return NULL;
 }
 
@@ -236,23 +272,15 @@ static int take_id(struct hodo_event *event)
 
 static void give_id(struct hodo_event *event)
 {
-	size_t len = strlen(event->provider) + strlen(event->name) + 2;
 	struct retired *r;
 
 	if (!event->described || hodo_recording.by == HODO_RECORDED_NOT) {
 		ida_free(&ids, event->id);
 		return;
 	}
-	r = kzalloc(sizeof(*r) + len, GFP_KERNEL);
-	if (!r) /* the id is never used again: better than used twice */
-		return;
-	r->id = event->id;
-	r->kind = event->kind;
-	r->nfields = event->nfields;
-	for (unsigned int i = 0; i < r->nfields; i++)
-		r->types[i] = event->fields[i].type;
-	scnprintf(r->name, len, "%s:%s", event->provider, event->name);
-	list_add(&r->list, &all_retired);
+	r = retire(event);
+	if (r) /* else the id is never used again: better than used twice */
+		list_add(&r->list, &all_retired);
 }
 
 static void free_retired(void)
