@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <core/glob.h>
 #include <record/kernel.h>
 #include <record/pattern.h>
 
@@ -93,23 +92,6 @@ static bool split(char *line, struct event *e)
 	return e->column[NAME][0] != 0;
 }
 
-static bool is_wanted(const struct hodo_pattern_list *patterns, const char *name)
-{
-	bool named = false, included = false;
-
-	for (uint32_t i = 0; i < patterns->n; i++) {
-		const char *p = patterns->pattern[i].text;
-		bool not = *p == '!';
-		bool is = hodo_glob(p + not, strlen(p + not), name, strlen(name));
-
-		if (is && not)
-			return false;
-		named |= !not;
-		included |= is;
-	}
-	return included || !named;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct event *)a)->column[NAME], ((const struct event *)b)->column[NAME]);
@@ -128,7 +110,7 @@ static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 			continue;
 		if (!split(line, &e))
 			return -EBADMSG;
-		if (!is_wanted(patterns, e.column[NAME]))
+		if (!hodo_pattern_wants(patterns, e.column[NAME]))
 			continue;
 		if (l->n == room) {
 			room = room ? room * 2 : 256;

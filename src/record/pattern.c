@@ -152,6 +152,21 @@ static bool matches(const char *pattern, const char *name)
 	return hodo_glob(pattern, n, name, len) || (suffix && hodo_glob(pattern, n, name, len - suffix));
 }
 
+bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name)
+{
+	bool named = false, included = false;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		const char *p = list->pattern[i].text;
+
+		if (*p == '!' && matches(p + 1, name))
+			return false;
+		named |= *p != '!';
+		included |= *p != '!' && matches(p, name);
+	}
+	return included || !named;
+}
+
 int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code, size_t len)
 {
 	const uint8_t *p = code + HODO_FILTER_HEADER;

@@ -40,6 +40,9 @@ void hodo_pattern_free(struct hodo_pattern_list *list);
 /* Copies the patterns, each with its NUL; to has room for list->bytes. */
 void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to);
 
+/* Whether an event of this name is to be recorded, as the list says. */
+bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name);
+
 /*
  * The names of fields that a filter's program (hodo_filter_compile()) uses, as a list to be looked for with
  * hodo_pattern_see_fields(). 0, -ENOMEM.
