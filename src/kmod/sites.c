@@ -252,11 +252,15 @@ static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *
 	const struct hodo_event *e = &fresh->event;
 	char what[160];
 
-	if (other->source != &source)
-		strscpy(what, "the kernel has one of that name", sizeof(what));
-	else if (!difference(e, other, what, sizeof(what)))
+	if (other->source == &source && !difference(e, other, what, sizeof(what)))
 		return true;
-	if (!told)
+	if (told)
+		return false;
+	if (other->source != &source)
+		pr_warn("module %s: event %s:%s at %s:%u has the name of one of the kernel's own (%s): "
+			"it is not recorded; give it another name\n",
+			fresh->object, e->provider, e->name, e->file, e->line, other->source->name);
+	else
 		pr_warn("module %s: event %s:%s at %s:%u differs from that of %s at %s:%u (%s): "
 			"it is not recorded; give it another name\n",
 			fresh->object, e->provider, e->name, e->file, e->line, other->object, other->file, other->line,

@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Instrumented modules: events and tracepoints come and go with their modules and with hodo.ko, are refused, recorded;
+# probes.
+# guest: everywhere timeout=400
+. /lib/guest.sh
+events=$HODO/events
+parameters=/sys/module
+
+mod() {
+	insmod "./$1.ko"
+}
+# probes WHAT: of sites_probes; what is wrong stands in the log.
+probes() {
+	echo "$1" >$parameters/sites_probes/parameters/run
+}
+fire() {
+	echo "${2:-1}" >"$parameters/$1/parameters/fire"
+}
+# logged TEXT [SINCE]: how many lines of the log have it.
+logged() {
+	dmesg | grep -c "$1"
+}
+moves() {
+	before=$(cat $parameters/sites_busy/parameters/count)
+	wait_until 20 sh -c "[ \$(cat $parameters/sites_busy/parameters/count) -gt $((before + 10)) ]"
+}
+
+bring sites_all.ko sites_off.ko
+# --------------------------------------------------- without hodo.ko
+
+check absent_load mod sites_all
+check absent_probes_load mod sites_probes
+check absent_fire fire sites_all 2
+check absent_probes probes absent
+check disabled_load mod sites_off
+rmmod sites_off
+
+# --------------------------------------------------- hodo.ko comes
+
+load || exit 1
+check found_events test -d $events/sall/ints
+for event in nothing ints scope.begin scope.end request.begin request.end evict tick depth mark init; do
+	check "found_$event" test -f "$events/sall/$event/enable"
+done
+equal no_labels_event "$(ls -d $events/sall/state 2>/dev/null)" ""
+check idle_fire fire sites_all 2
+
+# Events come when a module does and go when it does.
+refused not_yet test -e $events/sshared
+mod sites_one
+check one_comes test -d $events/sshared/put
+mod sites_two
+check two_loads test -d $events/sshared/put
+equal no_conflict "$(logged 'hodo: module sites_two')" 0
+rmmod sites_one
+check two_keeps test -d $events/sshared/put
+rmmod sites_two
+refused all_gone test -e $events/sshared
+
+# One that differs is refused, and what it says names both and the difference.
+mod sites_one
+mod sites_other
+check refused_put sh -c "dmesg | grep -q 'hodo: module sites_other: event sshared:put at .*sites_other.c:[0-9]* differs \
+from that of sites_one at .*shared.h:[0-9]* (field 2 is who:u64, there who:str): it is not recorded'"
+check refused_mark sh -c "dmesg | grep -q 'module sites_other: event sshared:said .*format \"%s: %d\", there \"%s says %d\"'"
+check refused_syscall \
+	sh -c "dmesg | grep -q 'module sites_other: event syscalls:sys_enter_openat at .*own (syscall)'"
+equal refused_once "$(logged 'module sites_other: event')" 4
+check others_event test -d $events/sother/fine
+equal refused_register "$(cat $parameters/sites_other/parameters/refused)" -22
+fire sites_other 3
+# It gets its turn when the other is gone.
+rmmod sites_one
+check turn test -d $events/sshared/put
+equal turn_register "$(cat $parameters/sites_other/parameters/refused)" 0
+mod sites_one
+check turn_refused sh -c "dmesg | grep -q 'hodo: module sites_one: event sshared:put .*that of sites_other'"
+rmmod sites_other
+rmmod sites_one
+refused turn_gone test -e $events/sother
+
+# --------------------------------------------------- probes
+
+check probes_basics probes basics
+check probes_contexts probes contexts
+check probes_race probes race
+mod sites_forget
+refused pinned rmmod hodo
+probes step
+rmmod sites_forget
+check forgotten_is_told \
+	sh -c "dmesg | grep -q 'hodo: module sites_forget has gone without unregistering its probe of sprobe:step'"
+check forgotten_gone probes basics
+check unpinned unload
+
+# --------------------------------------------------- hodo.ko goes and comes back under load
+
+mod sites_busy
+check busy moves
+load
+i=0
+failed=0
+while [ $i -lt 15 ]; do
+	echo 1 >$HODO/enabled || failed=$((failed + 1))
+	[ $((i % 3)) -eq 0 ] && usleep 50000
+	moves || failed=$((failed + 1))
+	rmmod hodo || failed=$((failed + 1))
+	insmod /lib/hodo.ko || failed=$((failed + 1))
+	i=$((i + 1))
+done
+equal reload_under_load $failed 0
+check busy_goes_on moves
+
+# Modules come and go while they are recorded.
+echo 1 >$HODO/enabled
+i=0
+failed=0
+while [ $i -lt 30 ]; do
+	mod sites_one && mod sites_two && fire sites_one 5 && fire sites_two 5 || failed=$((failed + 1))
+	rmmod sites_one
+	fire sites_two 5 || failed=$((failed + 1))
+	rmmod sites_two
+	i=$((i + 1))
+done
+equal modules_under_recording $failed 0
+check still_recorded moves
+rmmod sites_busy
+refused busy_gone test -e $events/sbusy
+echo 0 >$HODO/enabled
+rmmod sites_all
+rmmod sites_probes
+refused nothing_left test -e $events/sall
+check log_clean sh -c "! dmesg | grep 'sites_probes: line'"
+check unload unload
+
+# --------------------------------------------------- what was recorded: host.py looks at it
+
+if hodo record --help | grep -q '^ *-k[, ]'; then
+	load
+	cat >values.sh <<-'END'
+		insmod ./sites_all.ko
+		echo 3 >/sys/module/sites_all/parameters/fire
+		echo 1 >/sys/module/sites_all/parameters/large
+		rmmod sites_all
+		insmod ./sites_one.ko
+		insmod ./sites_two.ko
+		insmod ./sites_other.ko
+		echo 2 >/sys/module/sites_one/parameters/fire
+		echo 2 >/sys/module/sites_two/parameters/fire
+		echo 2 >/sys/module/sites_other/parameters/fire
+		rmmod sites_one
+		echo 1 >/sys/module/sites_two/parameters/fire
+		rmmod sites_two
+		rmmod sites_other
+	END
+	check record hodo record -q -k -e 'sall:*,sshared:*,sother:*' -o "$OUT/values" -- sh values.sh
+	insmod ./sites_busy.ko
+	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M -o "$OUT/busy" -- sleep 3
+	rmmod sites_busy
+	unload
+else
+	skip record "hodo record has no -k"
+fi
+finish
