@@ -29,7 +29,7 @@ ALL = tuple(TRACERS)
 MICRO = [
     Micro("getppid", "getppid", "getppid", "getppid: entry + exit", ("empty", *ALL), 250),
     Micro("getppid_all", "getppid", "syscalls", "getppid, with all system calls on", ALL, 250),
-    Micro("getppid_raw", "getppid", "raw", "getppid, as raw_syscalls", ("hodo", "ftrace")),
+    Micro("getppid_raw", "getppid", "raw", "getppid, as raw_syscalls", ("ftrace",)),
     Micro("write", "write", "write", "write: entry + exit", ("empty", *ALL), 250),
     Micro("access", "access", "access", "access: entry + exit, with the path", ALL),
     Micro("switch", "switch", "switch", "sched_switch", ("empty", *ALL), 150),
@@ -92,7 +92,7 @@ def plan(tracer, groups, rounds, seconds):
     if works:
         lines += ["mkdir -p /tmp/d"]
     for number in range(rounds):
-        lines += [f"work {w.id}.{number} '{w.sets}' {w.cmd.format(seconds=seconds)}" for w in works]
+        lines += [f"work {w.id}-{number} '{w.sets}' {w.cmd.format(seconds=seconds)}" for w in works]
     lines += ["send_kept"]
     return "\n".join(lines) + "\n"
 
@@ -110,7 +110,7 @@ class Said:
                 self.add_work(line[1:], kept)
 
     def add_work(self, words, kept):
-        name = words[0].split(".")[0]
+        name = words[0].split("-")[0]
         ticks, events, written, events_after, written_after = map(float, words[1:6])
         events, written = events_after - events, written_after - written
         if words[0] in kept:
