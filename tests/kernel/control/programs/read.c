@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read paced|flood N - reads whole events out of buffers/cpuN while two threads make N each, numbered, one on each CPU: in
- * order, none doubled, none missing that is not counted. paced: none may be missing at all.
+ * read paced|flood N - reads whole events out of buffers/cpuN while two threads make N each, numbered, one on each
+ * CPU: in order, none doubled, none missing that is not counted. paced: none may be missing at all.
  */
 #include "ring.h"
 
