@@ -3,6 +3,7 @@
 #ifndef HODO_KMOD_COMPAT_H
 #define HODO_KMOD_COMPAT_H
 
+#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -20,5 +21,23 @@ static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set,
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 #endif
 }
+
+/* Function entry and exit. Before, its handlers were others, and could not say no to the exit; later, they are again. */
+#if defined(CONFIG_FPROBE) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) && \
+	LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define HODO_HAVE_FPROBE
+#endif
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+/* In a handler of ftrace: where the return address of the function that was entered lies. */
+static __always_inline unsigned long hodo_ftrace_stack(struct ftrace_regs *regs)
+{
+#ifdef ftrace_regs_get_stack_pointer
+	return ftrace_regs_get_stack_pointer(regs);
+#else
+	return kernel_stack_pointer(&regs->regs);
+#endif
+}
+#endif
 
 #endif
