@@ -163,6 +163,20 @@ def busy():
     say(not wrong, "busy_values", str(wrong[:3]))
 
 
+def example():
+    status, all_events = events("jobs")
+    by_name = collections.defaultdict(list)
+    for event in all_events:
+        by_name[event["name"]].append(event)
+    counts = {name: len(found) for name, found in by_name.items()}
+    say(status == 0 and counts == {"jobs:life.begin": 5, "jobs:added": 5, "jobs:queue": 10, "jobs:run.begin": 5,
+                                   "jobs:state": 10, "jobs:finished": 5, "jobs:run.end": 5, "jobs:life.end": 5},
+        "example", str(counts))
+    states = [(event["fields"]["id"], event["fields"]["state"]) for event in by_name["jobs:state"]]
+    say(states == [(job, state) for job in range(1, 6) for state in ("JOB_RUNS", "JOB_DONE")], "example_states",
+        str(states))
+
+
 def babeltrace2(folder):
     done = subprocess.run([sys.executable, ROOT / "tests/read/compare_bt2.py", HODO, DIR / folder],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -173,6 +187,7 @@ machine_code()
 if (DIR / "values").exists():
     values()
     busy()
-    babeltrace2("values")
-    babeltrace2("busy")
+    example()
+    for recording in ("values", "busy", "jobs"):
+        babeltrace2(recording)
 sys.exit(failures != 0)

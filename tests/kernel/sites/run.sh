@@ -36,6 +36,9 @@ check absent_fire fire sites_all 2
 check absent_probes probes absent
 check disabled_load mod sites_off
 rmmod sites_off
+check example_absent_load mod jobs
+echo 2 >$parameters/jobs/parameters/add
+check example_absent_unload rmmod jobs
 
 # --------------------------------------------------- hodo.ko comes
 
@@ -62,8 +65,8 @@ refused all_gone test -e $events/sshared
 # One that differs is refused, and what it says names both and the difference.
 mod sites_one
 mod sites_other
-check refused_put sh -c "dmesg | grep -q 'hodo: module sites_other: event sshared:put at .*sites_other.c:[0-9]* differs \
-from that of sites_one at .*shared.h:[0-9]* (field 2 is who:u64, there who:str): it is not recorded'"
+check refused_put sh -c "dmesg | grep -q 'hodo: module sites_other: event sshared:put at .*sites_other.c:[0-9]* \
+differs from that of sites_one at .*shared.h:[0-9]* (field 2 is who:u64, there who:str): it is not recorded'"
 check refused_mark sh -c "dmesg | grep -q 'module sites_other: event sshared:said .*format \"%s: %d\", there \"%s says %d\"'"
 check refused_syscall \
 	sh -c "dmesg | grep -q 'module sites_other: event syscalls:sys_enter_openat at .*own (syscall)'"
@@ -156,6 +159,12 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 		rmmod sites_other
 	END
 	check record hodo record -q -k -e 'sall:*,sshared:*,sother:*' -o "$OUT/values" -- sh values.sh
+	# The example, as its first lines say.
+	insmod ./jobs.ko
+	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \
+		-- sh -c 'echo 5 >/sys/module/jobs/parameters/add; sleep 1'
+	check example_probe sh -c "[ \$(cat $parameters/jobs/parameters/longest_ns) -gt 0 ]"
+	rmmod jobs
 	insmod ./sites_busy.ko
 	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M -o "$OUT/busy" -- sleep 3
 	rmmod sites_busy
