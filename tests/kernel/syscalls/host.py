@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR - the calls that the program says it made are there, in both directions, with every argument as it passed it
-and as ftrace has it; and every call has the fields that the kernel's own description gives it."""
+"""host.py DIR - the calls that the program says it made are there, in both directions, with every argument as it passed
+it and as ftrace has it; and every call has the fields that the kernel's own description gives it."""
 import collections
 import pathlib
 import re
@@ -132,10 +132,9 @@ class Test:
             # The registers are the interrupted ones' when a signal's handler returns: no number.
             want.append((call, "exit", "unknown" if call.name == "rt_sigreturn" else call.name))
         want.append((made[-1], "enter", "getppid"))
-        self.say([event.name for _, event, _ in ours] == [f"syscalls:sys_{way}_{name}" for _, way, name in want], "order",
-                 f"{len(ours)} events, not {len(want)}; the first that differs: " + str(next((
-                     (got[1].name, wanted[1:]) for got, wanted in zip(ours, want)
-                     if got[1].name != f"syscalls:sys_{wanted[1]}_{wanted[2]}"), None)))
+        names = [event.name for _, event, _ in ours], [f"syscalls:sys_{way}_{name}" for _, way, name in want]
+        self.say(names[0] == names[1], "order", f"{len(ours)} events, not {len(want)}; the first that differs: "
+                 f"{next((pair for pair in zip(*names) if pair[0] != pair[1]), None)}")
         bad, checked = collections.Counter(), collections.Counter()
         for (_, event, values), (call, way, name) in zip(ours, want):
             if way == "enter":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.c - the unit tests of the core's files, inside a kernel: the very files of src/core, and of tests/core, tests/ring
- * and tests/filter. What these use of libc and cmocka is here and in std/.
+ * unit.c - the unit tests of the core's files, inside a kernel: the very files of src/core, and of tests/core,
+ * tests/ring and tests/filter. What these use of libc and cmocka is here and in std/.
  *
  * Each test has a thread of its own: one that fails ends it, and is left where it stands. The module is loaded if
  * none does; each is a line in the log.
