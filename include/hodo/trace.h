@@ -12,6 +12,7 @@
  * evaluated, once each, only when the event is enabled.
  *
  * C11 and C++17 with GNU extensions, GCC >= 9 or Clang >= 11, 64-bit Linux.
+ * The same lines in modules of the kernel (C, Linux >= 6.1), which has no floats: docs/kernel-instrumentation.md.
  * Define before including:
  *	HODO_DISABLE		everything compiles to nothing
  *	HODO_STATIC_KEYS=0	test a byte instead of patching the instruction
