@@ -75,9 +75,10 @@ struct hodo_emit {
 /* writer.c */
 uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len);
 struct hodo_writer *hodo_emit_nested(void);
-/* gate.c: commits the event that was filled in if it is to be recorded, and does what its triggers say. By value: a
- * struct hodo_emit whose address nobody takes lives in registers. */
-void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event);
+/* gate.c: hodo_emit_end() of an event that is to be looked at: commits it if it is to be recorded, and does what its
+ * triggers say. By value: a struct hodo_emit whose address nobody takes lives in registers. */
+void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
+		   unsigned long flags);
 
 DECLARE_STATIC_KEY_FALSE(hodo_clock_monotonic);
 
@@ -89,6 +90,24 @@ static __always_inline uint64_t hodo_ticks(void)
 		return rdtsc();
 #endif
 	return ktime_get_mono_fast_ns();
+}
+
+static __always_inline void *hodo_emit_head(struct hodo_emit *e, const struct hodo_event *event, uint32_t len,
+					    struct hodo_writer *w, uint8_t *p, uint64_t ticks)
+{
+	put_unaligned(ticks << 16 | event->id, (uint64_t *)p);
+	put_unaligned((uint32_t)current->pid, (uint32_t *)(p + 8));
+	e->writer = w;
+	e->payload = p + HODO_EVENT_HEADER;
+	e->len = len;
+	return p + HODO_EVENT_HEADER;
+}
+
+/* Release: of the fallback ring's writers, the next one sees what this one has stored. */
+static __always_inline void hodo_emit_leave(struct hodo_writer *w, unsigned long flags)
+{
+	smp_store_release(&w->busy, 0);
+	raw_local_irq_restore(flags);
 }
 
 static __always_inline void *hodo_emit_begin(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
@@ -113,15 +132,41 @@ static __always_inline void *hodo_emit_begin(struct hodo_emit *e, const struct h
 			goto out;
 		}
 	}
-	put_unaligned(hodo_ticks() << 16 | event->id, (uint64_t *)p);
-	put_unaligned((uint32_t)current->pid, (uint32_t *)(p + 8));
-	e->writer = w;
-	e->payload = p + HODO_EVENT_HEADER;
-	e->len = len;
-	return p + HODO_EVENT_HEADER;
+	return hodo_emit_head(e, event, len, w, p, hodo_ticks());
 out:
 	raw_local_irq_restore(e->flags);
 	return NULL;
+}
+
+/*
+ * The same without calling any function. NULL: it cannot be done like that; nothing has happened, and the caller goes
+ * the way of hodo_emit_begin(), in a function of its own that it ends with. Then a probe has no register to save.
+ */
+static __always_inline void *hodo_emit_try(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
+{
+#ifdef CONFIG_X86
+	struct hodo_writer *w;
+	uint8_t *p;
+
+	if (static_branch_unlikely(&hodo_clock_monotonic))
+		return NULL;
+	raw_local_irq_save(e->flags);
+	w = this_cpu_ptr(&hodo_writers);
+	if (unlikely(w->busy)) {
+		raw_local_irq_restore(e->flags);
+		return NULL;
+	}
+	w->busy = 1;
+	barrier();
+	p = w->at;
+	if (unlikely(p + HODO_EVENT_HEADER + len > w->limit)) {
+		hodo_emit_leave(w, e->flags);
+		return NULL;
+	}
+	return hodo_emit_head(e, event, len, w, p, rdtsc());
+#else
+	return NULL;
+#endif
 }
 
 static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len)
@@ -135,13 +180,12 @@ static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *pay
 
 static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
 {
-	if (likely(!event->gate))
-		hodo_emit_commit(e->writer, e->payload, e->len);
-	else
-		hodo_gate_commit(e->writer, e->payload, e->len, event);
-	/* Release: of the fallback ring's writers, the next one sees what this one has stored. */
-	smp_store_release(&e->writer->busy, 0);
-	raw_local_irq_restore(e->flags);
+	if (unlikely(event->gate)) {
+		hodo_gate_commit(e->writer, e->payload, e->len, event, e->flags);
+		return;
+	}
+	hodo_emit_commit(e->writer, e->payload, e->len);
+	hodo_emit_leave(e->writer, e->flags);
 }
 
 #endif

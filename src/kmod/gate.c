@@ -318,7 +318,7 @@ static void act(const struct hodo_event *event, unsigned int acts)
 	}
 }
 
-void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event)
+static void look_at(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event)
 {
 	struct hodo_gate *gate = event->gate;
 	unsigned int acts;
@@ -335,4 +335,11 @@ void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, str
 		hodo_emit_commit(w, payload, len);
 	if (acts)
 		act(event, acts);
+}
+
+void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
+		   unsigned long flags)
+{
+	look_at(w, payload, len, event);
+	hodo_emit_leave(w, flags);
 }

@@ -92,9 +92,10 @@ static uint8_t *notrace put_text(uint8_t *at, const char __user *from)
 }
 
 static noinline void notrace enter_texts(struct hodo_event *event, const struct hodo_call_shape *call,
-					 const unsigned long *args)
+					 struct pt_regs *regs)
 {
 	uint8_t *buffer, *at, *p;
+	hodo_call_args_of(args, regs);
 	HODO_EMIT(e);
 	unsigned int i;
 	uint32_t len;
@@ -113,6 +114,7 @@ static noinline void notrace enter_texts(struct hodo_event *event, const struct 
 	preempt_enable_notrace();
 }
 
+/* A compat call, or one that there is none of. */
 static noinline void notrace enter_other(struct hodo_event *event, struct pt_regs *regs, long nr)
 {
 	unsigned long args[HODO_CALL_ARGS];
@@ -148,6 +150,31 @@ static noinline void notrace exit_other(struct hodo_event *event, long nr, long 
 	hodo_emit_end(&e, event);
 }
 
+/* Where hodo_emit_try() does not do. */
+static noinline void notrace enter_slowly(struct hodo_event *event, const struct hodo_call_shape *call,
+					  struct pt_regs *regs)
+{
+	hodo_call_args_of(args, regs);
+	HODO_EMIT(e);
+	uint8_t *p = hodo_emit_begin(&e, event, call->fixed);
+
+	if (!p)
+		return;
+	put_registers(p, call, args);
+	hodo_emit_end(&e, event);
+}
+
+static noinline void notrace exit_slowly(struct hodo_event *event, long ret)
+{
+	HODO_EMIT(e);
+	uint8_t *p = hodo_emit_begin(&e, event, 8);
+
+	if (!p)
+		return;
+	put_unaligned((int64_t)ret, (int64_t *)p);
+	hodo_emit_end(&e, event);
+}
+
 static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
 {
 	const struct hodo_call_shape *call;
@@ -155,30 +182,24 @@ static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
 	HODO_EMIT(e);
 	uint8_t *p;
 
-	if (unlikely(call_is_compat())) {
-		enter_other(smp_load_acquire(&compat[0]), regs, nr);
-		return;
-	}
-	if (unlikely((unsigned long)nr >= HODO_CALLS_END)) {
-		enter_other(smp_load_acquire(&unknown[0]), regs, nr);
-		return;
-	}
+	if (unlikely(call_is_compat()))
+		return enter_other(smp_load_acquire(&compat[0]), regs, nr);
+	if (unlikely((unsigned long)nr >= HODO_CALLS_END))
+		return enter_other(smp_load_acquire(&unknown[0]), regs, nr);
 	call = &hodo_call_shapes[nr];
 	/* Acquire: the id that the event was given before it was switched on, and the buffers for its texts. */
 	event = smp_load_acquire(&call->enter);
-	if (!event)
-		return;
-	hodo_call_args_of(args, regs);
-	if (unlikely(call->ntexts)) {
+	if (!event) {
 		if (call->ntexts == HODO_CALL_UNKNOWN)
-			enter_other(event, regs, nr);
-		else
-			enter_texts(event, call, args);
+			enter_other(smp_load_acquire(&unknown[0]), regs, nr);
 		return;
 	}
-	p = hodo_emit_begin(&e, event, call->fixed);
-	if (!p)
-		return;
+	if (unlikely(call->ntexts))
+		return enter_texts(event, call, regs);
+	p = hodo_emit_try(&e, event, call->fixed);
+	if (unlikely(!p))
+		return enter_slowly(event, call, regs);
+	hodo_call_args_of(args, regs);
 	put_registers(p, call, args);
 	hodo_emit_end(&e, event);
 }
@@ -186,30 +207,23 @@ static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
 static void notrace on_exit(void *data, struct pt_regs *regs, long ret)
 {
 	long nr = syscall_get_nr(current, regs);
-	const struct hodo_call_shape *call;
 	struct hodo_event *event;
 	HODO_EMIT(e);
 	uint8_t *p;
 
-	if (unlikely(call_is_compat())) {
-		exit_other(smp_load_acquire(&compat[1]), nr, ret);
+	if (unlikely(call_is_compat()))
+		return exit_other(smp_load_acquire(&compat[1]), nr, ret);
+	if (unlikely((unsigned long)nr >= HODO_CALLS_END))
+		return exit_other(smp_load_acquire(&unknown[1]), nr, ret);
+	event = smp_load_acquire(&hodo_call_shapes[nr].exit);
+	if (!event) {
+		if (hodo_call_shapes[nr].ntexts == HODO_CALL_UNKNOWN)
+			exit_other(smp_load_acquire(&unknown[1]), nr, ret);
 		return;
 	}
-	if (unlikely((unsigned long)nr >= HODO_CALLS_END)) {
-		exit_other(smp_load_acquire(&unknown[1]), nr, ret);
-		return;
-	}
-	call = &hodo_call_shapes[nr];
-	event = smp_load_acquire(&call->exit);
-	if (!event)
-		return;
-	if (unlikely(call->ntexts == HODO_CALL_UNKNOWN)) {
-		exit_other(event, nr, ret);
-		return;
-	}
-	p = hodo_emit_begin(&e, event, 8);
-	if (!p)
-		return;
+	p = hodo_emit_try(&e, event, 8);
+	if (unlikely(!p))
+		return exit_slowly(event, ret);
 	put_unaligned((int64_t)ret, (int64_t *)p);
 	hodo_emit_end(&e, event);
 }
@@ -261,28 +275,15 @@ static int use(bool exit, bool on)
 	return 0;
 }
 
-static void store(const struct hodo_call_event *e, struct hodo_event *event)
+static struct hodo_event **place_of(const struct hodo_call_event *e)
 {
-	unsigned int nr;
-
-	/* Release: see on_enter(). */
-	if (e->nr == HODO_CALLS_COMPAT) {
-		smp_store_release(&compat[e->exit], event);
-	} else if (e->nr == HODO_CALLS_UNKNOWN) {
-		smp_store_release(&unknown[e->exit], event);
-		for (nr = 0; nr < HODO_CALLS_END; nr++) {
-			if (hodo_call_shapes[nr].ntexts != HODO_CALL_UNKNOWN)
-				continue;
-			if (e->exit)
-				smp_store_release(&hodo_call_shapes[nr].exit, event);
-			else
-				smp_store_release(&hodo_call_shapes[nr].enter, event);
-		}
-	} else if (e->exit) {
-		smp_store_release(&hodo_call_shapes[e->nr].exit, event);
-	} else {
-		smp_store_release(&hodo_call_shapes[e->nr].enter, event);
+	switch (e->nr) {
+	case HODO_CALLS_COMPAT:
+		return &compat[e->exit];
+	case HODO_CALLS_UNKNOWN:
+		return &unknown[e->exit];
 	}
+	return e->exit ? &hodo_call_shapes[e->nr].exit : &hodo_call_shapes[e->nr].enter;
 }
 
 static int set(struct hodo_event *event, bool on)
@@ -293,10 +294,10 @@ static int set(struct hodo_event *event, bool on)
 	if (err)
 		return err;
 	if (!on)
-		store(e, NULL);
+		WRITE_ONCE(*place_of(e), NULL);
 	err = use(e->exit, on);
 	if (!err && on)
-		store(e, event);
+		smp_store_release(place_of(e), event); /* see on_enter() */
 	return err;
 }
 
