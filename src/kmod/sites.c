@@ -46,7 +46,7 @@ struct site_labels {
 static notrace void emit_fixed(struct hodo_kernel_state *state, const void *data, size_t len)
 {
 	struct hodo_event *event = READ_ONCE(state->event);
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	void *payload;
 
 	if (!event) /* on for its probes alone, or switched off by now */
@@ -62,7 +62,7 @@ static notrace void emit_pieces(struct hodo_kernel_state *state, const struct ho
 				size_t total)
 {
 	struct hodo_event *event = READ_ONCE(state->event);
-	struct hodo_emit e;
+	HODO_EMIT(e);
 	uint8_t *payload;
 
 	if (!event)

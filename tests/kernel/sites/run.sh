@@ -158,7 +158,7 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 		rmmod sites_two
 		rmmod sites_other
 	END
-	check record hodo record -q -k -e 'sall:*,sshared:*,sother:*' -o "$OUT/values" -- sh values.sh
+	check record hodo record -q -k -m 1M -e 'sall:*,sshared:*,sother:*' -o "$OUT/values" -- sh values.sh
 	# The example, as its first lines say.
 	insmod ./jobs.ko
 	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \

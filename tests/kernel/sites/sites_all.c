@@ -86,7 +86,7 @@ static void fire(int n)
 FIRE_PARAMETER(fire);
 
 /* One that no packet has room for, and one whose text is over the limit; what follows is not lost. */
-static char large[70000];
+static char large[300000];
 static void fire_large(int n)
 {
 	memset(large, 'x', sizeof(large) - 1);
