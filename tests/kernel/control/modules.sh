@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154
 #
-# modules.sh - (run.sh's) events of a module: their files come and go, also while they are read and written, and
-# hodo's lock is held by others.
+# modules.sh - (run.sh's) events of a module: their files come and go, also while they are read and written.
 MODULE=$HODO/events/control_test
 
 insmod ./control_events.ko
@@ -34,39 +33,7 @@ check module_tree_gone test ! -e $MODULE
 equal module_not_in_info "$(grep -c ^control_ $HODO/info)" 0
 equal module_kept "$(./count)" $((30 + 20 + 3))
 
-# Files of events are used all the while by several: nothing may hang, and nothing may be left.
-use() {
-	while [ ! -e /tmp/enough ]; do
-		echo 1 >$MODULE/fixed/enable
-		cat $MODULE/variable/format $MODULE/variable/filter
-		echo "number > 5" >$MODULE/variable/filter
-		echo 0 >$MODULE/enable
-		cat $MODULE/*/enable
-	done >/dev/null 2>&1
-}
-use_all() {
-	while [ ! -e /tmp/enough ]; do
-		cat $HODO/info $HODO/events/enable $HODO/events/syscalls/enable
-		echo 1 >$HODO/events/syscalls/sys_enter_setpriority/enable
-		echo 1 >$HODO/reset
-		echo 0 >$HODO/enabled
-		echo 1 >$HODO/enabled
-		./count
-	done >/dev/null 2>&1
-}
-use &
-use &
-use_all &
-rounds=0
-while [ $rounds -lt 40 ] && insmod ./control_events.ko; do
-	echo 5 >/sys/module/control_events/parameters/fire
-	rmmod control_events || break
-	rounds=$((rounds + 1))
-done
-touch /tmp/enough
-equal modules_under_load $rounds 40
-wait
-ok users_end
-check module_last_gone test ! -e $MODULE
+# Files of events are used all the while by several.
+./users ./control_events.ko 40 || not_ok users "status $?"
 echo 0 >$HODO/enabled
 echo 0 >$HODO/events/enable

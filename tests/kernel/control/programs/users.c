@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * users MODULE ROUNDS - loads and unloads the module while others use the files of its events, and the tree's: nothing
+ * may hang, each answer must be one that there can be, and nothing is left.
+ *
+ * No process is made while recordings begin and end: QEMU before 8.1 may lose another CPU's change of code that it is
+ * just translating, and fork() is one of the places that are changed then.
+ */
+#include "ring.h"
+
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define FOLDER "events/control_test"
+#define USERS 3
+
+struct shared {
+	bool enough;
+	unsigned int turns[USERS], strange[USERS], met[USERS];
+};
+static struct shared *shared;
+
+/* What an operation may say: it was done, or the file has gone, or the recording is another one's. */
+static bool possible(int err)
+{
+	return err >= 0 || err == -ENOENT || err == -EIO || err == -ENODATA || err == -EBUSY || err == -ENODEV;
+}
+
+static int use_read(int fd)
+{
+	char text[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	do
+		n = read(fd, text, sizeof(text));
+	while (n > 0);
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	return (int)n;
+}
+
+/* A file of the module's events, kept open over its removal now and then. */
+static void use_events(unsigned int me, unsigned int turn)
+{
+	static const char *const files[] = { "/fixed/enable", "/fixed/format", "/variable/filter", "/variable/format",
+					     "/enable", "/empty/filter" };
+	char name[128];
+	int err, fd;
+
+	snprintf(name, sizeof(name), FOLDER "%s", files[turn % 6]);
+	fd = open_tree(name, O_RDONLY);
+	if (fd >= 0)
+		shared->met[me]++;
+	if (turn % 16 == 0)
+		usleep(2000);
+	err = use_read(fd);
+	shared->strange[me] += !possible(err);
+	err = put(FOLDER "/fixed/enable", turn & 1 ? "1" : "0");
+	shared->strange[me] += !possible(err);
+	err = put(FOLDER "/variable/filter", turn & 1 ? "number > 5" : "number >");
+	shared->strange[me] += !possible(err) && err != -EINVAL;
+	err = put(FOLDER "/enable", turn & 2 ? "1" : "0");
+	shared->strange[me] += !possible(err);
+}
+
+/* What is everybody's. */
+static void use_tree(unsigned int me, unsigned int turn)
+{
+	static const char *const files[] = { "info", "overflow", "events/enable", "events/control_other/enable" };
+	static const char *const actions[] = { "enabled", "reset", "enabled" };
+	struct ring r;
+	int err;
+
+	err = use_read(open_tree(files[turn % 4], O_RDONLY));
+	shared->strange[me] += !possible(err);
+	err = put(actions[turn % 3], turn % 3 == 2 ? "0" : "1");
+	shared->strange[me] += !possible(err);
+	err = ring_open(&r, "cpu1");
+	shared->strange[me] += !possible(err);
+	if (err < 0)
+		return;
+	shared->met[me]++;
+	ring_get(&r, HODO_IOC_GET_PRODUCED);
+	ring_close(&r);
+}
+
+static void use(unsigned int me)
+{
+	while (!__atomic_load_n(&shared->enough, __ATOMIC_RELAXED)) {
+		if (me == 0)
+			use_tree(me, shared->turns[me]);
+		else
+			use_events(me, shared->turns[me]);
+		shared->turns[me]++;
+	}
+	_exit(0);
+}
+
+static int load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+
+	if (!err && syscall(SYS_finit_module, fd, "", 0) < 0)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static void fire(void)
+{
+	int fd = open("/sys/module/control_events/parameters/fire", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "5", 1) != 1)
+		die("fire");
+	close(fd);
+}
+
+/* How many times it came and went. */
+static unsigned int come_and_go(const char *module, unsigned int rounds)
+{
+	unsigned int round, before = 0;
+	int err = 0;
+
+	for (round = 0; round < rounds; round++) {
+		err = load(module);
+		if (err < 0)
+			break;
+		/* Its files have been used: so they are being used when it goes. */
+		for (int wait = 0; shared->met[1] + shared->met[2] < before + 4 && wait < 60000; wait++)
+			usleep(1000);
+		before = shared->met[1] + shared->met[2];
+		fire();
+		if (syscall(SYS_delete_module, "control_events", O_NONBLOCK) < 0) {
+			err = -errno;
+			break;
+		}
+	}
+	if (err < 0)
+		printf("# round %u: %s\n", round, strerror(-err));
+	return round;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int rounds = argc > 2 ? (unsigned int)atoi(argv[2]) : 40, went;
+	int status, ended = 0;
+	DIR *folder;
+
+	if (argc < 2)
+		return 2;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		die("mmap");
+	for (unsigned int i = 0; i < USERS; i++)
+		if (fork() == 0)
+			use(i);
+	went = come_and_go(argv[1], rounds);
+	shared->enough = true;
+	for (unsigned int i = 0; i < USERS; i++)
+		ended += wait(&status) > 0 && status == 0;
+	say(went == rounds, "modules_under_load", "%u of %u rounds", went, rounds);
+	say(ended == USERS, "users_end", "%d of %d", ended, USERS);
+	for (unsigned int i = 0; i < USERS; i++) {
+		static const char *const names[USERS] = { "tree_used", "events_used_1", "events_used_2" };
+
+		say(shared->strange[i] == 0 && shared->met[i] > 0, names[i], "%u strange answers, %u met",
+		    shared->strange[i], shared->met[i]);
+		printf("# user %u: %u turns, %u met\n", i, shared->turns[i], shared->met[i]);
+	}
+	folder = opendir(HODO_KERNEL_DIR "/" FOLDER);
+	say(!folder, "module_last_gone", "its folder is there");
+	put("enabled", "0");
+	return failures ? 1 : 0;
+}
