@@ -208,7 +208,9 @@ static bool is_wanted(struct hodo_process *p)
 	if (!s->config.snapshots.on_crash)
 		return false;
 	if (p->kernel) /* what it did then is of interest */
-		return s->snapshots.crashed;
+		return s->snapshots.crashed ||
+		       (s->snapshots.command_ended &&
+			hodo_ending_of_status(s->snapshots.command_status) != HODO_ENDING_EXIT);
 	ending = ending_of(p);
 	if (ending == HODO_ENDING_UNKNOWN)
 		hodo_session_report(p->session, "%s[%u]: whether it crashed cannot be told on this kernel: its buffers"

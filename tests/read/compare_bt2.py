@@ -143,6 +143,10 @@ def kernel_names(path, folders):
     """Of the kernel's events; those of processes that have the same names as well are no events of the kernel here."""
     names = {True: set(), False: set()}
     for folder in folders:
+        if not os.path.exists(os.path.join(path, folder, "metadata")): # a part
+            inner = os.path.join(path, folder)
+            names[True] |= kernel_names(inner, folders_in(inner)[0])
+            continue
         with open(os.path.join(path, folder, "metadata"), encoding="latin-1") as metadata:
             text = metadata.read()
         names["/*@kernel " in text].update(re.findall(r"^/\*@event id=[0-9]+ name=(\S+)", text, re.MULTILINE))
