@@ -39,6 +39,7 @@
 #include <linux/timekeeping.h>
 #ifdef CONFIG_X86
 #include <asm/msr.h>
+#include <asm/processor-flags.h>
 #endif
 
 #include "compat.h"
@@ -100,7 +101,9 @@ static __always_inline void *hodo_emit_head(struct hodo_emit *e, const struct ho
 	e->writer = w;
 	e->payload = p + HODO_EVENT_HEADER;
 	e->len = len;
-	return p + HODO_EVENT_HEADER;
+	if (!e->payload) /* which the compiler would think possible */
+		__builtin_unreachable();
+	return e->payload;
 }
 
 /* Release: of the fallback ring's writers, the next one sees what this one has stored. */
@@ -142,7 +145,8 @@ out:
  * The same without calling any function. NULL: it cannot be done like that; nothing has happened, and the caller goes
  * the way of hodo_emit_begin(), in a function of its own that it ends with. Then a probe has no register to save.
  */
-static __always_inline void *hodo_emit_try(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
+static __always_inline void *hodo_emit_try_(struct hodo_emit *e, const struct hodo_event *event, uint32_t len,
+					    bool enabled)
 {
 #ifdef CONFIG_X86
 	struct hodo_writer *w;
@@ -150,7 +154,12 @@ static __always_inline void *hodo_emit_try(struct hodo_emit *e, const struct hod
 
 	if (static_branch_unlikely(&hodo_clock_monotonic))
 		return NULL;
-	raw_local_irq_save(e->flags);
+	if (enabled) {
+		raw_local_irq_disable();
+		e->flags = X86_EFLAGS_IF;
+	} else {
+		raw_local_irq_save(e->flags);
+	}
 	w = this_cpu_ptr(&hodo_writers);
 	if (unlikely(w->busy)) {
 		raw_local_irq_restore(e->flags);
@@ -167,6 +176,17 @@ static __always_inline void *hodo_emit_try(struct hodo_emit *e, const struct hod
 #else
 	return NULL;
 #endif
+}
+
+static __always_inline void *hodo_emit_try(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
+{
+	return hodo_emit_try_(e, event, len, false);
+}
+
+/* Where interrupts are on for certain. */
+static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
+{
+	return hodo_emit_try_(e, event, len, true);
 }
 
 static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len)

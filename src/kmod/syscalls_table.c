@@ -162,7 +162,7 @@ static void shape(const struct call *call, struct hodo_call_event *e)
 			e->fields[n] = (struct hodo_field){ arg->name, arg->ctype, arg->type };
 			s->reg[n] = place(i);
 			if (!texts) {
-				s->size[n] = size_of(arg->type);
+				s->offset[n] = s->fixed;
 				s->fixed += size_of(arg->type);
 				s->nregs++;
 			} else {
@@ -173,6 +173,10 @@ static void shape(const struct call *call, struct hodo_call_event *e)
 	}
 	e->event.fields = e->fields;
 	e->event.nfields = n;
+	for (i = n; s->ntexts == 0 && n > 0 && i < HODO_CALL_ARGS; i++) {
+		s->reg[i] = s->reg[n - 1];
+		s->offset[i] = s->offset[n - 1];
+	}
 }
 
 static void name_event(struct hodo_call_event *e, const struct hodo_source *source, uint16_t nr, bool exit,
