@@ -6,8 +6,8 @@
  * notifier tells of them: while it does, it holds the lock that keeps other modules' tracepoints from coming and
  * going; hodo_lock is taken inside that one, and never the other way round.
  *
- * The event's header is the kernel's. A module that was not built with the kernel may have a tracepoint of the same name and other
- * arguments, so those are not looked at.
+ * The event's header is the kernel's. A module that was not built with the kernel may have a tracepoint of the same
+ * name and other arguments, so those are not looked at; but for events of a header of one's own, which have them alone.
  */
 #include "tracepoints.h"
 #include "kmod.h"
@@ -33,7 +33,8 @@ static int tracepoint_set(struct hodo_event *event, bool on)
 		return 0;
 	if (!t->tp)
 		return -ENOENT;
-	err = on ? tracepoint_probe_register(t->tp, t->probe, event) : tracepoint_probe_unregister(t->tp, t->probe, event);
+	err = on ? tracepoint_probe_register(t->tp, t->probe, event)
+		 : tracepoint_probe_unregister(t->tp, t->probe, event);
 	if (!err)
 		t->registered = on;
 	return err;
@@ -106,7 +107,7 @@ static int module_changed(struct notifier_block *nb, unsigned long action, void 
 	const struct tp_module *tm = data;
 	struct module *mod = tm->mod;
 
-	if (mod->taints & (1UL << TAINT_OOT_MODULE))
+	if (!set->own_header && (mod->taints & (1UL << TAINT_OOT_MODULE)))
 		return NOTIFY_DONE;
 	mutex_lock(&hodo_lock);
 	for (unsigned int i = 0; i < mod->num_tracepoints; i++) {
@@ -145,7 +146,8 @@ int hodo_tracepoint_set_add(struct hodo_tracepoint_set *set)
 		t->event.source = &tracepoint_source;
 		t->describe(&t->event);
 	}
-	for_each_kernel_tracepoint(bind_kernel, &b);
+	if (!set->own_header)
+		for_each_kernel_tracepoint(bind_kernel, &b);
 	hodo_events_add(set->events, set->n);
 	mutex_unlock(&hodo_lock);
 

@@ -19,10 +19,12 @@ struct hodo_tracepoint {
 	bool registered;       /* the probe, with it */
 };
 
-/* Those of one module: hodo.ko itself, or one whose events need symbols of a further module. */
+/* Those of one module: hodo.ko itself, or one whose events need symbols of a further module, or which are of a header
+ * of one's own. */
 struct hodo_tracepoint_set {
 	struct hodo_event *const *events; /* members of struct hodo_tracepoint, sorted by name as strcmp() does */
 	size_t n;
+	bool own_header; /* theirs is not the kernel's: they are for modules that were not built with it */
 	struct notifier_block modules; /* told of modules with tracepoints */
 };
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""generate.py --kernel KDIR --out O [--events "sched irq"] - makes events of the kernel's own tracepoints.
+"""generate.py --kernel KDIR --out O [--events "sched irq"] [--include DIR]... - makes events of the kernel's tracepoints.
 
-Run by src/kmod/Makefile before kbuild. Finds the kernel's headers of tracepoints, writes a C file for each that has stages.h
-expand it, and compiles them with kbuild in O: what compiles is the build's object. Events that do not compile in a module, or
-need what the kernel does not export, are left out, and with them what is left of a header without any. All of that is found
-out anew for each kernel. In O/events:
+Run by src/kmod/Makefile before kbuild. Finds the kernel's headers of tracepoints, writes a C file for each that has
+stages.h expand it, and compiles them with kbuild in O: what compiles is the build's object. Events that do not compile
+in a module, or need what the kernel does not export, are left out. All of that is found out anew for each kernel.
+In O/events:
 
   ev_HEADER.c    made of one header
   table.c        struct hodo_tracepoint_table: all events of hodo.ko
-  set_HEADER.c   a module hodo_HEADER.ko, of events that need symbols of another module
+  set_HEADER.c   a module hodo_HEADER.ko, of events that need symbols of another module, or of a header of one's own
   events.mk      for Kbuild
   events.skipped what is left out, and why
   events.json    what was found out, for the next run: an unchanged kernel is not asked again"""
@@ -25,7 +25,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SPDX = "/* SPDX-License-Identifier: MIT OR GPL-2.0-only */\n/* Made by generate.py. */\n"
 ROUNDS_MAX = 16  # of compiling a header again with fewer events
-EVENT_MACRO = re.compile(r"^\s*((?:DECLARE|DEFINE|TRACE)?_?[A-Z0-9_]*EVENT[A-Z0-9_]*)\s*\(\s*(\w+)\s*(?:,\s*(\w+))?", re.M)
+EVENT_MACRO = re.compile(r"^\s*([A-Z0-9_]*EVENT[A-Z0-9_]*)\s*\(\s*(\w+)\s*(?:,\s*(\w+))?", re.M)
 OUR_FUNCTION = re.compile(r"hodo_(measure|probe|describe|check)_(\w+)")
 
 
@@ -36,10 +36,12 @@ def say(text):
 class Header:
     """One header of tracepoints, and what of it can be used."""
 
-    def __init__(self, include, path):
+    def __init__(self, include, path, own=None):
         self.include, self.path = include, path
+        self.own = own     # folder; None: it is the kernel's
         self.name = re.sub(r"\W", "_", path.stem)
         self.text = path.read_text(errors="replace")
+        self.digest = hashlib.sha256(self.text.encode()).hexdigest()
         self.skipped = {}  # "class NAME", "event NAME" -> why
         self.lost = None   # why there is nothing of it
         self.modules = []  # whose symbols it needs
@@ -88,27 +90,30 @@ class Header:
         lines += [f"#define HODO_HEADER <{self.include}>", '#include "stages/stages.h"', ""]
         return "\n".join(lines)
 
+    STATE = "skipped", "lost", "modules", "events", "digest"
+
     def state(self):
-        return {"skipped": self.skipped, "lost": self.lost, "modules": self.modules, "events": self.events}
+        return {k: getattr(self, k) for k in self.STATE}
 
     def set_state(self, state):
-        self.skipped, self.lost, self.modules, self.events = (state[k] for k in ("skipped", "lost", "modules", "events"))
+        for k in self.STATE:
+            setattr(self, k, state[k])
 
 
-def find_headers(kernel):
-    """All headers of tracepoints that a module can include, by name."""
+def find_headers(kernel, own):
+    """All headers of tracepoints that a module can include, by name. own: folders of further ones."""
     common = source_tree(kernel)
     arch = {"x86_64": "x86", "amd64": "x86"}.get(os.uname().machine, os.uname().machine)
     config = (kernel / ".config").read_text(errors="replace") if (kernel / ".config").exists() else ""
     arch = "x86" if "CONFIG_X86=y" in config else "arm64" if "CONFIG_ARM64=y" in config else arch
     places = [(common / "include", "trace/events"), (common / "include", "ras"),
-              (common / f"arch/{arch}/include", "asm")]
+              (common / f"arch/{arch}/include", "asm")] + [(folder, "trace/events") for folder in own]
     found = {}
     for base, below in places:
         for path in sorted((base / below).rglob("*.h")):
             text = path.read_text(errors="replace")
             if "TRACE_SYSTEM" in text and EVENT_MACRO.search(text):
-                header = Header(str(path.relative_to(base)), path)
+                header = Header(str(path.relative_to(base)), path, base if base in own else None)
                 while header.name in found:
                     header.name += "_"
                 found[header.name] = header
@@ -135,8 +140,8 @@ class Build:
         self.kernel, self.out, self.jobs = kernel, out, jobs
         self.dir = out / "events"
         # The variables that our own make was given (O=, KVER=) are none of kbuild's.
-        self.env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL")}
-        self.env.update(LC_ALL="C")
+        ours = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL")
+        self.env = {k: v for k, v in os.environ.items() if k not in ours} | {"LC_ALL": "C"}
 
     def make(self, targets, *options):
         command = ["make", "-s", "-k", f"-j{self.jobs}", "-Otarget", "-C", str(self.kernel), f"M={self.out}", *options,
@@ -150,13 +155,14 @@ class Build:
             path.write_text(text)
 
     def kbuild(self, objects, modules):
-        """What Kbuild includes. The precompiled header must be the compiler's first, and know no macro that differs."""
+        """What Kbuild includes. objects: each with a folder of headers, or None. The precompiled header must be the compiler's first, and know no macro that differs."""
         flags = ("$(obj)/events/ev_%.o: NOSTDINC_FLAGS := -include $(obj)/events/prelude.h $(NOSTDINC_FLAGS)\n"
                  "$(obj)/events/ev_%.o: basename_flags := -DKBUILD_BASENAME='\"hodo_events\"'\n"
                  "$(obj)/events/ev_%.o: modname_flags := -DKBUILD_MODNAME='\"hodo\"' -D__KBUILD_MODNAME=kmod_hodo\n")
         text = "# Made by generate.py.\n" + flags
-        for name in objects:
-            text += f"CFLAGS_events/{name} := -g0 -fhosted -Wno-unused-function\n"
+        for name, own in objects.items():
+            include = f" -I{own}" if own else ""
+            text += f"CFLAGS_events/{name} := -g0 -fhosted -Wno-unused-function{include}\n"
             if name not in sum(modules.values(), []):
                 text += f"hodo-y += events/{name}\n"
         for module, names in modules.items():
@@ -170,7 +176,7 @@ class Build:
         # A first object without it says how kbuild calls the compiler.
         self.write("prelude.h", "\n")
         self.write("ev_none.c", SPDX)
-        self.kbuild(["ev_none.o"], {})
+        self.kbuild({"ev_none.o": None}, {})
         done = self.make(["ev_none.o"])
         if done.returncode:
             raise SystemExit(f"hodo: kbuild in {self.kernel} does not compile an empty file: see below\n{done.stderr}")
@@ -184,8 +190,9 @@ class Build:
         for _ in range(ROUNDS_MAX):
             text = [l for l in lines if l not in gone]
             (self.dir / "prelude.h").write_text("\n".join(text))
-            run = subprocess.run(f"{command} -w -H -fmax-errors=1 -x c-header -o {self.dir}/prelude.h.gch {self.dir}/prelude.h",
-                                 shell=True, cwd=self.kernel, env=self.env, capture_output=True, text=True)
+            prelude = f"-x c-header -o {self.dir}/prelude.h.gch {self.dir}/prelude.h"
+            run = subprocess.run(f"{command} -w -H -fmax-errors=1 {prelude}", shell=True, cwd=self.kernel, env=self.env,
+                                 capture_output=True, text=True)
             if run.returncode == 0:
                 return gone
             path, why = prelude_error(run.stderr)
@@ -353,17 +360,19 @@ def drop_twins(headers):
     return again
 
 
-def table(name, events, static):
-    """C text of a struct hodo_tracepoint_set and its events. One without any is none."""
+def table(name, events, static, own):
+    """C text of a struct hodo_tracepoint_set and its events."""
     text = "".join(f"extern struct hodo_tracepoint hodo_tp_{e};\n" for e in events)
     text += "\nstatic struct hodo_event *const events[] = {\n"
     text += "".join(f"\t&hodo_tp_{e}.event,\n" for e in events)
-    return text + f"}};\n\n{static}struct hodo_tracepoint_set {name} = {{ .events = events, .n = {len(events)} }};\n"
+    more = ", .own_header = true" if own else ""
+    return text + f"}};\n\n{static}struct hodo_tracepoint_set {name} = {{ .events = events, .n = {len(events)}{more} }};\n"
 
 
 def module_source(header):
-    return (SPDX + f"/* hodo_{header.name}.ko: events that need symbols of {', '.join(header.modules)}. */\n"
-            '#include "tracepoints.h"\n\n#include <linux/module.h>\n\n' + table("set", sorted(header.events), "static ") +
+    why = f"events that need symbols of {', '.join(header.modules)}" if header.modules else "events of a header of one's own"
+    return (SPDX + f"/* hodo_{header.name}.ko: {why}. */\n" '#include "tracepoints.h"\n\n#include <linux/module.h>\n\n' +
+            table("set", sorted(header.events), "static ", header.own) +
             "\nstatic int __init start(void)\n{\n\treturn hodo_tracepoint_set_add(&set);\n}\n"
             "\nstatic void __exit stop(void)\n{\n\thodo_tracepoint_set_remove(&set);\n}\n"
             "\nmodule_init(start);\nmodule_exit(stop);\n"
@@ -372,14 +381,14 @@ def module_source(header):
 
 def write_results(build, headers, gone):
     usable = [h for h in headers.values() if not h.lost]
-    own = [h for h in usable if h.modules]
-    events = sorted(e for h in usable if not h.modules for e in h.events)
-    build.write("table.c", SPDX + '#include "tracepoints.h"\n\n' + table("hodo_tracepoint_table", events, ""))
+    own = [h for h in usable if h.modules or h.own]
+    events = sorted(e for h in usable if h not in own for e in h.events)
+    build.write("table.c", SPDX + '#include "tracepoints.h"\n\n' + table("hodo_tracepoint_table", events, "", None))
     modules = {}
     for h in own:
         build.write(f"set_{h.name}.c", module_source(h))
         modules[f"hodo_{h.name}"] = [f"ev_{h.name}.o", f"set_{h.name}.o"]
-    build.kbuild([f"ev_{h.name}.o" for h in usable] + ["table.o"], modules)
+    build.kbuild({f"ev_{h.name}.o": h.own for h in usable} | {"table.o": None}, modules)
     lines = ["# Tracepoints of the kernel's headers that hodo.ko does not have, and why. Made by generate.py."]
     for h in headers.values():
         if h.lost:
@@ -407,16 +416,18 @@ def main():
     parser.add_argument("--kernel", required=True, type=pathlib.Path, help="where kbuild of that kernel is")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="where the module is built")
     parser.add_argument("--events", default="all", help='headers by name: "sched irq"; default: all')
+    parser.add_argument("--include", type=pathlib.Path, action="append", default=[], metavar="DIR",
+                        help="DIR/trace/events has further headers, of tracepoints of modules of one's own")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
     kernel, build = args.kernel.resolve(), Build(args.kernel.resolve(), args.out.resolve(), args.jobs)
-    headers = find_headers(kernel)
+    headers = find_headers(kernel, [folder.resolve() for folder in args.include])
     wanted = args.events.split()
     unknown = [w for w in wanted if w not in headers and w not in ("all", "none")]
     if unknown:
         raise SystemExit(f"hodo: no header of tracepoints is named {unknown[0]}: see {source_tree(kernel)}/include/trace/events")
     if "all" not in wanted:
-        headers = {n: h for n, h in headers.items() if n in wanted}
+        headers = {n: h for n, h in headers.items() if n in wanted or h.own}
 
     build.dir.mkdir(parents=True, exist_ok=True)
     saved = build.dir / "events.json"
@@ -431,12 +442,12 @@ def main():
     new = {}
     for name, h in headers.items():
         old = state["headers"].get(name)
-        if old and (old["lost"] or (build.dir / f"ev_{name}.o").exists()):
+        if old and old["digest"] == h.digest and (old["lost"] or (build.dir / f"ev_{name}.o").exists()):
             h.set_state(old)
         else:
             new[name] = h
     if new:
-        build.kbuild([f"ev_{n}.o" for n in headers], {})
+        build.kbuild({f"ev_{n}.o": h.own for n, h in headers.items()}, {})
         again, symbols = new, exported_symbols(kernel)
         for _ in range(ROUNDS_MAX):
             compile_headers(build, again)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * prelude.h - the types that the kernel's event headers name and do not define. Read by generate.py: lines that the kernel at hand
- * does not have, or that do not compile in a module, are left out; the rest is compiled once, as a precompiled
- * header, which each event file begins with.
+ * prelude.h - the types that the kernel's event headers name and do not define. Read by generate.py: lines that the
+ * kernel at hand does not have, or that do not compile in a module, are left out; the rest is compiled once, as a
+ * precompiled header, which each event file begins with.
  *
  * A precompiled header comes before all else, so it begins with what kbuild would include first, and lets it
  * include that once more.
@@ -101,7 +101,7 @@
 #include <linux/vmstat.h>
 #include <linux/zsmalloc.h>
 
-/* Up to 6.7 struct kmem_cache is there to be seen, among functions that want the private struct slab, which nobody calls. */
+/* Up to 6.7 struct kmem_cache can be seen, among functions that want the private struct slab, which nobody calls. */
 #if defined(CONFIG_SLUB) && __has_include(<linux/slub_def.h>)
 #define slab hodo_no_slab
 #define slab_address hodo_no_slab_address

@@ -2,8 +2,8 @@
 /*
  * probe.h - what the stages of stages.h expand TRACE_EVENT to: measuring a record, and filling it in.
  *
- * A record is encoded as <hodo/abi.h> says: first what is of fixed size, a packed struct made of __field and __array; then
- * the fields that vary, in order, each with its count in front:
+ * A record is encoded as <hodo/abi.h> says: first what is of fixed size, a packed struct made of __field and
+ * __array; then the fields that vary, in order, each with its count in front:
  *
  *	__field			the scalar
  *	__field_struct		BYTES: u32 size, the struct

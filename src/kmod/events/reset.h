@@ -49,6 +49,7 @@
 #undef __rel_cpumask
 #undef __rel_sockaddr
 #undef HODO_CLASS
+#undef HODO_VARIABLE
 
 #define TRACE_EVENT_NOP(...)
 #define TRACE_EVENT_FLAGS(...)

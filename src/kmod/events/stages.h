@@ -18,16 +18,16 @@
  *	hodo_probe_NAME()		6: writes a record; its data is the struct hodo_event
  *	struct hodo_tracepoint hodo_tp_NAME	7: the event
  *
- * Names of ours inside functions begin with __hodo_, since the arguments' and fields' names stand beside them. But for the
- * record's: some headers say entry for what others say __entry.
+ * Names of ours inside functions begin with __hodo_, since the arguments' and fields' names stand beside them. But
+ * for the record's: some headers say entry for what others say __entry.
  */
 #include "probe.h"
 
 #include "tracepoints.h"
 #include "emit.h"
 
-/* 0: the tracepoints are declared as for whoever calls them; then what a header keeps for who creates them: helpers of
- * TP_fast_assign. Of the creation itself, nothing. */
+/* 0: the tracepoints are declared as for whoever calls them; then what a header keeps for who creates them: helpers
+ * of TP_fast_assign. Of the creation itself, nothing. */
 #include HODO_HEADER
 
 #ifdef HODO_HEADER_CREATES
@@ -118,7 +118,7 @@
 	{                                                                                                      \
 		u32 __hodo_size = sizeof(struct hodo_record_##name);                                           \
 		struct hodo_record_##name *entry __maybe_unused = NULL;                                        \
-                                                                                                               \
+	\
 		tstruct                                                                                        \
 		return __hodo_size;                                                                            \
 	}
@@ -148,7 +148,7 @@
 		typedef struct hodo_vars_##name __hodo_vars;                                                   \
 		enum { __hodo_n = sizeof(__hodo_order) + sizeof(__hodo_vars) / sizeof(struct hodo_var) };      \
 		static const struct hodo_field __hodo_fields[__hodo_n] = { tstruct };                          \
-                                                                                                               \
+	\
 		static_assert(__hodo_n <= HODO_FIELDS_MAX, "too many fields");                                 \
 		__hodo_event->fields = __hodo_fields;                                                          \
 		__hodo_event->nfields = __hodo_n;                                                              \
@@ -172,7 +172,7 @@
 		HODO_EMIT(__hodo_e);                                                                           \
 		struct hodo_vars_##name __hodo_v __attribute__((uninitialized));                               \
 		struct hodo_record_##name *entry;                                                              \
-                                                                                                               \
+	\
 		entry = hodo_emit_begin(&__hodo_e, __data, hodo_measure_##name(&__hodo_v, args));              \
 		if (unlikely(!entry))                                                                          \
 			return;                                                                                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * variables.h - fields that vary, in a stage that knows them by the type of their elements alone: HODO_VARIABLE(type, name).
- * Or not at all: HODO_NO_VARIABLES. Both are forgotten at the end of the stage, in reset.h's place: here.
+ * variables.h - fields that vary, in a stage that knows them by the type of their elements alone,
+ * HODO_VARIABLE(type, name), or not at all: HODO_NO_VARIABLES.
  */
 #ifdef HODO_NO_VARIABLES
 #undef HODO_NO_VARIABLES

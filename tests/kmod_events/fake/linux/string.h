@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#include <linux/types.h>
+#include <string.h>
