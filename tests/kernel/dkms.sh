@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# dkms.sh [VERSION] - DKMS adds and builds hodo for the kernel of that version (default: Debian's own), in trees of its own.
+# dkms.sh [VERSION] - DKMS adds and builds hodo for the kernel of that version (default: Debian's own), in trees of
+# its own.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
@@ -11,7 +12,8 @@ skip() {
 }
 
 command -v dkms >/dev/null || skip "it is not installed: apt install dkms"
-version=${1:-$(dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null | sed 's/.*linux-headers-\([^ ,]*\).*/\1/')}
+version=${1:-$(dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null |
+	sed 's/.*linux-headers-\([^ ,]*\).*/\1/')}
 headers=/usr/src/linux-headers-$version
 [ -e "$headers/Makefile" ] || skip "no headers of a kernel: apt install linux-headers-amd64"
 
@@ -29,8 +31,8 @@ make -C "$root/src/kmod" dkms-source DESTDIR="$work/dest"
 mv "$work/dest/usr/src/$name-$release" "$work/source/"
 dkms() {
 	# Unsigned: else it makes itself a key for this machine.
-	sign_file=/nonexistent command dkms --dkmstree "$work/tree" --sourcetree "$work/source" --installtree "$work/modules" \
-		-k "$version" -a x86_64 --kernelsourcedir "$headers" "$@"
+	sign_file=/nonexistent command dkms --dkmstree "$work/tree" --sourcetree "$work/source" \
+		--installtree "$work/modules" -k "$version" -a x86_64 --kernelsourcedir "$headers" "$@"
 }
 
 dkms add -m "$name" -v "$release"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A guest: an initramfs with hodo and what the tests need, and Debian's kernel that runs it in qemu."""
+import ctypes
 import lzma
 import os
 import pathlib
@@ -113,6 +114,11 @@ class Initramfs:
                            stdout=out, cwd=self.root, check=True)
 
 
+def die_with_parent():
+    """In the child: however this program ends, the machine does not go on."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 class Guest:
     """One boot. What it prints on its second serial port comes line by line; the kernel's log is in a file."""
 
@@ -145,7 +151,7 @@ class Guest:
         """Boots, and calls line_came(TEXT) for each line. None, or why it ended too early. limit() tells when, in
         time.monotonic()'s seconds, patience ends."""
         self.process = subprocess.Popen([*self.command, "-serial", "stdio", *self.after], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         timed_out = threading.Event()
         over = threading.Event()
 

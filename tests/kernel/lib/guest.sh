@@ -7,7 +7,7 @@
 HODO=/sys/kernel/debug/hodo       # the control tree
 TRACING=/sys/kernel/tracing       # ftrace's
 export HODO TRACING HODO_LIBRARY=/usr/lib/libhodo.so.0
-failures=0
+export failures=0
 
 # ok NAME, not_ok NAME REASON: one line each; a NAME is said once.
 ok() {

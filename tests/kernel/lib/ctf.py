@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Reads recordings as docs/format.md has them, with nothing of hodo's own: its streams, event by event."""
+import pathlib
+import re
+import struct
+import urllib.parse
+
+SIZES = {"i8": 1, "u8": 1, "bool": 1, "char": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "f32": 4,
+         "i64": 8, "u64": 8, "f64": 8, "ptr": 8}
+PACKET = struct.Struct("<I16sIQQQQQQIIQ")
+NULL_TEXT = b"(null)\0"
+
+
+class Event:
+    """One kind of event: name, and fields as (name, type)."""
+
+    def __init__(self, keys):
+        self.id = int(keys["id"])
+        self.name = keys["name"]
+        self.fields = [tuple(field.rsplit(":", 1)) for field in keys["fields"].split(",") if field]
+
+    def values(self, data, at):
+        """Bytes of each field, without a length in front; texts as they stand, NULs behind them included.
+        And where the event ends."""
+        out = []
+        for _, kind in self.fields:
+            if kind in SIZES:
+                size = SIZES[kind]
+            elif kind == "str":
+                size = int.from_bytes(data[at:at + 2], "little")
+                at += 2
+            else:
+                size = int.from_bytes(data[at:at + 4], "little") * (1 if kind == "bytes" else SIZES[kind[:-2]])
+                at += 4
+            out.append(data[at:at + size])
+            at += size
+        return out, at
+
+
+class Trace:
+    """One folder with metadata and streams."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.text = (self.folder / "metadata").read_text()
+        self.lines = []  # (word, keys)
+        for body in re.findall(r"^/\*@(.*)\*/$", self.text, re.M):
+            word, *pairs = body.split(" ")
+            keys = dict(pair.split("=", 1) for pair in pairs)
+            self.lines.append((word, {key: urllib.parse.unquote(value) for key, value in keys.items()}))
+        self.events = {event.id: event for event in map(Event, self.all("event"))}
+
+    def all(self, word):
+        return [keys for line, keys in self.lines if line == word]
+
+    def streams(self):
+        """Names of files: cpu0 …"""
+        return sorted(path.name for path in self.folder.iterdir() if re.fullmatch(r"cpu\d+|fallback", path.name))
+
+    def read(self, stream):
+        """(time in ticks, thread, Event, bytes of each field) of each event."""
+        data = (self.folder / stream).read_bytes()
+        at = 0
+        while at < len(data):
+            head = PACKET.unpack_from(data, at)
+            if head[0] != 0xC1FC1FC1:
+                raise ValueError(f"{stream}: no packet at {at}")
+            end = at + head[6] // 8
+            now = head[3]
+            at += PACKET.size
+            while at < end:
+                word = int.from_bytes(data[at:at + 8], "little")
+                now += ((word >> 16) - now) & (1 << 48) - 1
+                thread = int.from_bytes(data[at + 8:at + 12], "little")
+                event = self.events[word & 0xffff]
+                values, at = event.values(data, at + 12)
+                yield now, thread, event, values
+            if at != end:
+                raise ValueError(f"{stream}: an event ends behind its packet")
+
+
+def text(value):
+    """Of a field of type str."""
+    return value.split(b"\0", 1)[0]
