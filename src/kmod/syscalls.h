@@ -42,7 +42,7 @@ struct hodo_call_shape {
 	uint8_t fixed;  /* bytes of the arguments that are no texts */
 	uint8_t nregs;  /* so many of them */
 	uint8_t ntexts; /* HODO_CALL_UNKNOWN: no call has this number */
-	/* Where each goes, and where it is: see hodo_call_args_of(). Then where the texts are, or the last one again. */
+	/* Where each goes, and where it is (hodo_call_args_of()); then where the texts are, or the last one again. */
 	uint8_t offset[HODO_CALL_ARGS];
 	uint8_t reg[HODO_CALL_ARGS];
 } __aligned(32);

@@ -3,8 +3,10 @@
 """host.py DIR - the calls that the program says it made are there, in both directions, with every argument as it passed
 it and as ftrace has it; and every call has the fields that the kernel's own description gives it."""
 import collections
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 import ctf
@@ -94,10 +96,10 @@ class Test:
 
     # ------------------------------------------------------------- the calls
 
-    def merged(self, thread):
+    def merged(self, trace, thread):
         """hodo's events of the thread, in order of time."""
-        events = [(time, event, values) for stream in self.trace.streams()
-                  for time, tid, event, values in self.trace.read(stream) if tid == thread]
+        events = [(time, event, values) for stream in trace.streams()
+                  for time, tid, event, values in trace.read(stream) if tid == thread]
         return sorted(events, key=lambda event: event[0])
 
     def between(self, events, name):
@@ -123,9 +125,18 @@ class Test:
                 bad.append(f"argument {i} is no text")
         return bad
 
-    def calls(self):
-        thread, made = self.expected("expected")
-        ours = self.between(self.merged(thread), "syscalls:sys_enter_getppid")
+    def exit(self, call, name, values):
+        ret = int.from_bytes(values[-1], "little", signed=True)
+        wrong = [] if ret == call.ret else [f"ret {ret}, not {call.ret}"]
+        nr = -1 if call.name == "rt_sigreturn" else call.nr
+        if name in ("unknown", "compat") and int.from_bytes(values[0], "little", signed=True) != nr:
+            wrong.append(f"nr {values[0].hex()}")
+        return wrong
+
+    def calls(self, what, trace, expected):
+        """hodo's events between the two getppid(), all of them, as they must be."""
+        thread, made = self.expected(expected)
+        ours = self.between(self.merged(trace, thread), "syscalls:sys_enter_getppid")
         want = []
         for call in made[:-1]:
             want.append((call, "enter", call.name))
@@ -133,28 +144,24 @@ class Test:
             want.append((call, "exit", "unknown" if call.name == "rt_sigreturn" else call.name))
         want.append((made[-1], "enter", "getppid"))
         names = [event.name for _, event, _ in ours], [f"syscalls:sys_{way}_{name}" for _, way, name in want]
-        self.say(names[0] == names[1], "order", f"{len(ours)} events, not {len(want)}; the first that differs: "
+        self.say(names[0] == names[1], f"{what}.order", f"{len(ours)} events, not {len(want)}; the first that differs: "
                  f"{next((pair for pair in zip(*names) if pair[0] != pair[1]), None)}")
         bad, checked = collections.Counter(), collections.Counter()
         for (_, event, values), (call, way, name) in zip(ours, want):
             if way == "enter":
                 wrong = self.enter(call, event, values)
             else:
-                ret = int.from_bytes(values[-1], "little", signed=True)
-                wrong = [] if ret == call.ret else [f"ret {ret}, not {call.ret}"]
-                nr = -1 if call.name == "rt_sigreturn" else call.nr
-                if name in ("unknown", "compat") and int.from_bytes(values[0], "little", signed=True) != nr:
-                    wrong.append(f"nr {values[0].hex()}")
+                wrong = self.exit(call, name, values)
             checked[call.name] += 1
             if wrong:
                 bad[call.name] += 1
                 if bad[call.name] <= 3:
                     print(f"# {event.name}: {wrong}")
         for name in sorted(checked):
-            self.say(not bad[name], f"call.{name}", f"{bad[name]} of {checked[name]} differ")
-        self.ftrace(thread, ours)
-        exec_ = [values for _, event, values in self.merged(thread) if event.name == "syscalls:sys_enter_execve"]
-        self.say(bool(exec_) and exec_[-1][-1] == b"/proc/self/exe", "execve", str(exec_))
+            self.say(not bad[name], f"{what}.{name}", f"{bad[name]} of {checked[name]} differ")
+        exec_ = [values for _, event, values in self.merged(trace, thread) if event.name == "syscalls:sys_enter_execve"]
+        self.say(bool(exec_) and exec_[-1][-1] == b"/proc/self/exe", f"{what}.exec", str(exec_))
+        return thread, ours
 
     def ftrace(self, thread, ours):
         """The same sequence, and the same registers, by ftrace: it knows neither 32-bit calls nor unknown ones."""
@@ -192,12 +199,34 @@ class Test:
         lost = sum(int(keys.get("too_large", 0)) for keys in trace.all("lost"))
         self.say(long_ones == 4 and lost == long_ones, "small.lost", f"{trace.all('lost')}, not {long_ones}")
 
+    def filtered(self):
+        trace = ctf.Trace(self.folder / "filtered.data" / "kernel")
+        thread, made = self.expected("expected.filtered")
+        got = self.merged(trace, thread)
+        # The program opens what it prints to, and others run beside it: only its calls of before are counted.
+        want = [call for call in made if call.name == "rename" or (
+            call.name == "openat" and call.registers[0] & 0xffffffff == 0xffffff9c and
+            call.registers[2] & 0xffffffff == 0 and (call.texts[1] or b"").startswith(b"/tmp/kn"))]
+        bad = [self.enter(call, event, values) for call, (_, event, values) in zip(want, got)]
+        self.say(len(got) == len(want) == 2 and not any(bad), "filtered", f"{len(got)} of {len(want)}: {bad}")
+
+    def babeltrace(self):
+        for folder in sorted(self.folder.glob("*.data")):
+            done = subprocess.run([sys.executable, "-B", os.environ["ROOT"] + "/tests/read/compare_bt2.py",
+                                   os.environ["HODO"], folder], capture_output=True, text=True, check=False)
+            self.say(done.returncode == 0, f"babeltrace2.{folder.stem}", (done.stdout + done.stderr)[-500:])
+
     def run(self):
         self.say(not self.trace.all("lost"), "lost", str(self.trace.all("lost")))
         self.say("fallback" not in self.trace.streams(), "fallback", "events are in the stream of no CPU")
         self.types()
-        self.calls()
+        self.ftrace(*self.calls("call", self.trace, "expected"))
+        monotonic = ctf.Trace(self.folder / "monotonic.data" / "kernel")
+        self.calls("monotonic", monotonic, "expected.monotonic")
+        self.say(monotonic.all("clock")[0]["kind"] == "monotonic", "monotonic.clock")
+        self.filtered()
         self.small()
+        self.babeltrace()
         return 1 if self.failed else 0
 
 

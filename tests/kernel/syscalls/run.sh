@@ -27,6 +27,13 @@ for cpu in 0 1; do
 done
 echo 1408 >$TRACING/buffer_size_kb
 
+# Another clock, with which no event takes the short way; and filters, on numbers and texts.
+check monotonic hodo record -k --clock monotonic -e "syscalls:*" -m 8M -o "$OUT/monotonic.data" -- \
+	./calls "$OUT/expected.monotonic"
+check filtered hodo record -k -e "syscalls:sys_enter_openat,syscalls:sys_enter_rename" \
+	--filter 'dfd == -100 && flags == 0 && filename =~ "/tmp/kn*" || newname == "/tmp/moved"' \
+	-o "$OUT/filtered.data" -- ./calls "$OUT/expected.filtered"
+
 # The texts' limits, with packets that a long one does not fit into: counted, and the rest goes on.
 check small hodo record -k -e "syscalls:sys_enter_openat,syscalls:sys_enter_getppid" -m 64K --packet-size 2K -o "$OUT/small.data" \
 	-- ./calls "$OUT/expected.small"
