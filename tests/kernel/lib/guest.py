@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A guest: an initramfs with hodo and what the tests need, and Debian's kernel that runs it in qemu."""
 import ctypes
+import functools
 import lzma
 import os
 import pathlib
@@ -119,16 +120,26 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+@functools.cache
+def takes_turns():
+    """Whether one thread of the host must run all CPUs of the guest, in turns. QEMU before 8.1 lets a CPU run code that
+    another one is just replacing, as static keys and ftrace do: it executes a breakpoint that is no longer there."""
+    said = subprocess.run(["qemu-system-x86_64", "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    found = re.search(r"version (\d+)\.(\d+)", said)
+    return not found or (int(found.group(1)), int(found.group(2))) < (8, 1)
+
+
 class Guest:
     """One boot. What it prints on its second serial port comes line by line; the kernel's log is in a file."""
 
-    def __init__(self, kernel, initramfs, folder, memory=1024, cpus=2, network=False, disk_mb=0, append="", qemu=()):
+    def __init__(self, kernel, initramfs, folder, memory=1024, cpus=2, network=False, disk_mb=0, append="", qemu=(),
+                 turns=False):
         self.folder = pathlib.Path(folder)
         self.console = self.folder / "console"
         self.results = self.folder / "results"
         self.command = [
-            "qemu-system-x86_64", "-accel", "tcg", "-m", str(memory), "-smp", str(cpus), "-kernel", str(kernel.image),
-            "-initrd", str(initramfs), "-append",
+            "qemu-system-x86_64", "-accel", "tcg,thread=single" if turns or takes_turns() else "tcg", "-m", str(memory),
+            "-smp", str(cpus), "-kernel", str(kernel.image), "-initrd", str(initramfs), "-append",
             # A guest that had to wait for the host must not be taken for one that hangs.
             "console=ttyS0 loglevel=5 panic=-1 oops=panic clocksource=tsc tsc=reliable nowatchdog "
             f"rcupdate.rcu_cpu_stall_timeout=60 log_buf_len=1M {append}".strip(),

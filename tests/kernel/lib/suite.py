@@ -19,7 +19,7 @@ class Test:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.name = self.folder.name
-        self.alone = self.everywhere = self.network = self.long = False
+        self.alone = self.everywhere = self.network = self.long = self.turns = False
         self.memory, self.seconds, self.disk_mb, self.append = 1024, 120, 0, ""
         self.modules, self.programs = [], []
         for line in re.findall(r"^# guest: (.*)$", (self.folder / "run.sh").read_text(), re.M):
@@ -28,7 +28,7 @@ class Test:
 
     def _say(self, word):
         name, _, value = word.partition("=")
-        if name in ("alone", "everywhere", "network", "long") and not value:
+        if name in ("alone", "everywhere", "network", "long", "turns") and not value:
             setattr(self, name, True)
         elif name in ("modules", "programs") and value:
             getattr(self, name).extend(value.split(","))
@@ -103,6 +103,6 @@ def groups(tests):
     """Lists of tests that share a boot."""
     together = {}
     for test in tests:
-        key = (test.name,) if test.alone else (test.network, test.memory, bool(test.disk_mb))
+        key = (test.name,) if test.alone else (test.network, test.memory, bool(test.disk_mb), test.turns)
         together.setdefault(key, []).append(test)
     return list(together.values())
