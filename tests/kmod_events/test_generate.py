@@ -61,7 +61,8 @@ def test(kernel, work):
     check(f"{name}.good", good == {"hodo_broken_good"}, good)
     for what, why in (("class hodo_broken_private", "undefined type"),
                       ("class hodo_broken_field", "incomplete type"),
-                      ("class hodo_broken_class", "hodo_nobody_declared"), ("class hodo_broken_many", "too many fields"),
+                      ("class hodo_broken_class", "hodo_nobody_declared"),
+                      ("class hodo_broken_many", "too many fields"),
                       ("class hodo_broken_symbol", "needs nobody_exports_this, which is not exported")):
         line = next((l for l in skipped.split("\n") if f": {what}: " in l), "")
         check(f"{name}.skipped.{what.split()[1]}", why in line, line or skipped)
