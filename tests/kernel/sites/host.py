@@ -135,6 +135,8 @@ def values():
     say([event["fields"] for event in by_name["sall:exit"]] == [{"when": 2}], "exit", str(by_name["sall:exit"]))
     say(len(by_name["sall:idle"]) == 1, "nested_in_values", str(by_name["sall:idle"]))
 
+    say({event["fields"]["n"] for event in by_name["sbroken:fine"]} == {1}, "init_that_fails",
+        str(by_name["sbroken:fine"]))
     text = output(HODO, "print", str(DIR / "values"))
     say(text.count("state=SALL_BUSY") == 3, "labels", text)
 

@@ -3,7 +3,7 @@
 #
 # Instrumented modules: events and tracepoints come and go with their modules and with hodo.ko, are refused, recorded;
 # probes.
-# guest: everywhere timeout=400
+# guest: everywhere turns timeout=400
 . /lib/guest.sh
 events=$HODO/events
 parameters=/sys/module
@@ -84,6 +84,12 @@ rmmod sites_other
 rmmod sites_one
 refused turn_gone test -e $events/sother
 
+# Broken ones are told; what a module has whose init function fails goes with it. (insmod tries in two ways.)
+refused broken_load mod sites_broken
+equal broken_told "$(dmesg | sed -n 's/.*hodo: module sites_broken: \(.*\) is not as <hodo.trace.h> makes it.*/\1/p' |
+	sort -u | wc -l)" 10
+refused broken_gone test -e $events/sbroken
+
 # --------------------------------------------------- probes
 
 check probes_basics probes basics
@@ -143,6 +149,7 @@ check unload unload
 if hodo record --help | grep -q '^ *-k[, ]'; then
 	load
 	cat >values.sh <<-'END'
+		insmod ./sites_broken.ko 2>/dev/null
 		insmod ./sites_all.ko
 		echo 3 >/sys/module/sites_all/parameters/fire
 		echo 1 >/sys/module/sites_all/parameters/large
@@ -158,7 +165,7 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 		rmmod sites_two
 		rmmod sites_other
 	END
-	check record hodo record -q -k -m 1M -e 'sall:*,sshared:*,sother:*' -o "$OUT/values" -- sh values.sh
+	check record hodo record -q -k -m 1M -e 'sall:*,sshared:*,sother:*,sbroken:*' -o "$OUT/values" -- sh values.sh
 	# The example, as its first lines say.
 	insmod ./jobs.ko
 	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \
