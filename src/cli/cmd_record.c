@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <record/kernel.h>
+#include <record/kernel_functions.h>
 #include <record/launch.h>
 #include <record/out_dir.h>
 #include <record/record.h>
@@ -325,6 +326,7 @@ static int open_session(struct recording *r)
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
 		.fields = &r->options.fields,
 		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
+		.functions_of_kernel = o->kernel,
 		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
@@ -354,7 +356,8 @@ static void drop_recording(struct recording *r)
 		return;
 	hodo_session_close(r->session, NULL);
 	r->session = NULL;
-	rmdir(r->options.out);
+	/* The kernel may have been recorded for a moment. */
+	hodo_out_dir_remove(r->out_fd, r->options.out);
 }
 
 static int start_failed(struct recording *r, int err)
@@ -388,6 +391,11 @@ static int check(struct recording *r, char *library, size_t library_size)
 	if (r->options.kernel) {
 		r->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
 		if (r->kernel_fd < 0) {
+			hodo_error("%s", why);
+			return HODO_EXIT_FAILURE;
+		}
+		if (r->options.functions.functions.tracers &&
+		    hodo_kernel_functions_resolve(&r->options.functions.functions, why, sizeof(why)) < 0) {
 			hodo_error("%s", why);
 			return HODO_EXIT_FAILURE;
 		}

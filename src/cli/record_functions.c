@@ -196,6 +196,18 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 	return err;
 }
 
+int hodo_function_options_kernel(const struct hodo_function_options *o)
+{
+	const struct hodo_functions *f = &o->functions;
+	const char *option = f->tracers & ~ONE(RECORD) ? (o->min_time ? "--min-time" : "--tracer") :
+			     o->depth ? "--depth" : f->flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
+
+	if (f->tracers && option)
+		return hodo_usage(VERB, "%s is for functions of programs, and with -k they are the kernel's: record them"
+				  " without it, then look at the times with hodo graph", option);
+	return 0;
+}
+
 /* ------------------------------------------------------------------- the end */
 
 static void tell_count(uint64_t n, const char *what, const char *cause, const char *hint)

@@ -28,6 +28,9 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 /* When all options are read: whether they go together. events get what stands for the functions. */
 int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pattern_list *events);
 
+/* With -k the functions are the kernel's, which are recorded as they come. */
+int hodo_function_options_kernel(const struct hodo_function_options *o);
+
 /* One line for each thing that the user should know; quiet: not what the tracers found. program: for the messages. */
 void hodo_function_options_tell(const struct hodo_function_options *o, const struct hodo_functions_seen *seen,
 				const char *program, const char *recording, bool quiet);

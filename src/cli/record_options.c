@@ -257,6 +257,8 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	}
 	o->command = argv + optind;
 	err = hodo_function_options_check(&o->functions, &o->patterns);
+	if (!err && o->kernel)
+		err = hodo_function_options_kernel(&o->functions);
 	if (err)
 		return err;
 	if (!o->command[0] && !o->attach.n && !o->kernel)

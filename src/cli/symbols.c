@@ -310,7 +310,8 @@ static void open_source(struct hodo_symbols *s, struct source *source)
 	}
 	from.saved = NULL;
 	from.path = source->path;
-	if (!source->sym)
+	/* It lies elsewhere after each boot: what was kept is all there is. */
+	if (!source->sym && strcmp(source->path, HODO_KERNEL_OBJECT) != 0)
 		hodo_sym_open(&source->sym, &from);
 }
 

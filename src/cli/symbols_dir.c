@@ -57,7 +57,10 @@ static int keep_object(int dirfd, const struct hodo_read_object *o)
 	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
 	if (faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
-	err = hodo_sym_open(&sym, &source);
+	if (strcmp(o->path, HODO_KERNEL_OBJECT) == 0)
+		err = hodo_sym_open_kernel(&sym, o->path, o->build_id, o->build_id_len);
+	else
+		err = hodo_sym_open(&sym, &source);
 	if (err)
 		return err;
 	err = write_symbols(dirfd, name, sym);

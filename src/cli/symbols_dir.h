@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define HODO_SYMBOLS_DIR      ".symbols"
+#define HODO_KERNEL_OBJECT "[kernel]" /* path of the object that stands for the kernel and its modules */
 #define HODO_SYMBOLS_NAME_MAX 132
 
 /* The name of an object's file there: its build-id, else "p" and a hash of its path. */

@@ -205,19 +205,11 @@ static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size
 	return err;
 }
 
-static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r, size_t size)
+int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path)
 {
 	struct hodo_catalog_object *o;
-	struct texts t;
-	const char *path;
 	int err;
 
-	if (size < sizeof(*r) || r->build_id_len > sizeof(r->build_id) || r->start >= r->end)
-		return -EBADMSG;
-	t = (struct texts){ (const char *)(r + 1), size - sizeof(*r), false };
-	path = texts_next(&t);
-	if (t.bad)
-		return -EBADMSG;
 	if (c->objects >= HODO_CATALOG_OBJECTS_MAX) {
 		c->objects_dropped++;
 		return -EEXIST;
@@ -240,6 +232,18 @@ static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r
 		free(o);
 	}
 	return err;
+}
+
+static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r, size_t size)
+{
+	struct texts t;
+	const char *path;
+
+	if (size < sizeof(*r) || r->build_id_len > sizeof(r->build_id) || r->start >= r->end)
+		return -EBADMSG;
+	t = (struct texts){ (const char *)(r + 1), size - sizeof(*r), false };
+	path = texts_next(&t);
+	return t.bad ? -EBADMSG : hodo_catalog_add_object(c, r, path);
 }
 
 /* Ends the latest object with that start. */

@@ -21,9 +21,10 @@ void hodo_config_uuid(uint64_t salt, uint8_t uuid[16])
 }
 
 size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
-			const struct hodo_context_config *context, struct hodo_msg_config *m)
+			const struct hodo_context_config *context, bool kernel, struct hodo_msg_config *m)
 {
 	const struct hodo_session_config *config = &s->config;
+	const struct hodo_functions *functions = config->functions_of_kernel == kernel ? config->functions : NULL;
 	uint64_t ticks_per_s = hodo_session_ticks_in(s, 1000000000);
 	uint8_t *at = m->text;
 
@@ -39,7 +40,7 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 	m->patterns = patterns->n;
 	m->patterns_len = (uint32_t)patterns->bytes;
 	m->filter_len = (uint32_t)config->filter_len;
-	m->functions_len = config->functions ? (uint32_t)hodo_functions_size(config->functions) : 0;
+	m->functions_len = functions ? (uint32_t)hodo_functions_size(functions) : 0;
 	m->conditions = config->conditions ? config->conditions->n : 0;
 	m->conditions_len = config->conditions ? (uint32_t)config->conditions->bytes : 0;
 	m->context_len = context ? sizeof(*context) : 0;
@@ -50,8 +51,7 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 		memcpy(at, config->filter, m->filter_len);
 	at += m->filter_len;
 	if (m->functions_len)
-		hodo_functions_pack(config->functions, hodo_session_ticks_in(s, config->functions->limit_ns),
-				    ticks_per_s, at);
+		hodo_functions_pack(functions, hodo_session_ticks_in(s, functions->limit_ns), ticks_per_s, at);
 	at += m->functions_len;
 	if (m->conditions)
 		hodo_conditions_pack(config->conditions, ticks_per_s, at);

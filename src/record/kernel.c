@@ -24,6 +24,7 @@
 #include <hodo/abi_kernel.h>
 
 #include "config.h"
+#include "kernel_functions.h"
 #include "memory.h"
 #include "process.h"
 #include "shm.h"
@@ -262,14 +263,20 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
 /* ------------------------------------------------------------------ recording */
 
 /* The kernel computes with integers alone. */
-static const char *config_flaw(int err)
+static const char *config_flaw(int err, bool functions)
 {
 	switch (-err) {
 	case EBUSY:
 		return NULL;
 	case ENOMEM:
 		return "there is no memory for the kernel's buffers: a smaller -m";
+	case ESRCH:
+		return "the kernel has no such function that can be traced: look for it in "
+		       "/sys/kernel/tracing/available_filter_functions";
 	case EOPNOTSUPP:
+		if (functions)
+			return "this kernel was built without CONFIG_DYNAMIC_FTRACE: its functions cannot be traced; or it "
+			       "cannot take this clock: record with --clock monotonic";
 		return "the kernel's events cannot take this clock: record with --clock monotonic";
 	case EINVAL:
 		return "the kernel does not take what is asked for: a --filter or --trigger with a floating-point number, or "
@@ -283,14 +290,14 @@ static int ask(struct hodo_session *s, int fd, const struct hodo_pattern_list *p
 	       char *why, size_t size)
 {
 	struct hodo_msg_config m;
-	size_t len = hodo_config_make(s, patterns, uuid, NULL, &m);
+	size_t len = hodo_config_make(s, patterns, uuid, NULL, true, &m);
 	ssize_t n = write(fd, &m, len);
 	int err = n == (ssize_t)len ? 0 : n < 0 ? -errno : -EPROTO;
 
 	if (err == -EBUSY)
 		tell_busy(why, size);
 	else if (err)
-		snprintf(why, size, "%s", config_flaw(err));
+		snprintf(why, size, "%s", config_flaw(err, s->config.functions && s->config.functions_of_kernel));
 	return err;
 }
 
@@ -331,6 +338,9 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 	err = ask(s, fd, patterns, id.uuid, why, size);
 	if (!err)
 		err = map_process(p, why, size);
+	/* Without it, functions have no names. */
+	if (!err && s->config.functions && s->config.functions_of_kernel)
+		hodo_kernel_functions_object(&p->catalog);
 	if (!err && hodo_process_join(p) < 0) {
 		snprintf(why, size, "%s", strerror(ENOMEM));
 		err = -ENOMEM;

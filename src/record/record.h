@@ -50,6 +50,7 @@ struct hodo_session_config {
 	size_t filter_len;
 	struct hodo_pattern_list *fields; /* that the filter names; stays the caller's */
 	const struct hodo_functions *functions; /* NULL: none; stays the caller's */
+	bool functions_of_kernel; /* they are the kernel's, not the processes' */
 	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
 	struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
 	bool gated;                               /* record from a start trigger on */

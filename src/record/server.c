@@ -166,7 +166,7 @@ static bool send_config(struct connection *c)
 {
 	const struct hodo_session_config *config = &c->session->config;
 	struct hodo_msg_config m;
-	size_t len = hodo_config_make(c->session, config->patterns, c->id.uuid, config->context, &m);
+	size_t len = hodo_config_make(c->session, config->patterns, c->id.uuid, config->context, false, &m);
 
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }

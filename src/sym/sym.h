@@ -37,6 +37,9 @@ struct hodo_symbol {
  * file by build-id will do.
  */
 int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source);
+/* The kernel that runs, and its modules: addresses as they are now; path and build_id are what is said of it. 0;
+ * -ENODATA: it does not tell us; other errno. */
+int hodo_sym_open_kernel(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len);
 void hodo_sym_close(struct hodo_sym *sym); /* NULL is allowed */
 
 /* The function that holds the file's address. A compiler's part of a function (f.cold, f.part.0, f.isra.0) counts

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_functions.c - which functions of the kernel are meant.
+ *
+ * ftrace's list says which can be traced, by name; kallsyms where they are. Several functions may have one name:
+ * by name all of them are meant.
+ */
+#define _GNU_SOURCE
+#include "kernel_functions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <core/glob.h>
+
+#define FEW_MAX 384u /* what the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
+#define LIST "available_filter_functions"
+#define KERNEL_START 0xffff800000000000ull
+#define NOTE_BUILD_ID 3u
+#define NOTES_MAX 65536u
+
+static const char *const list_paths[] = { "/sys/kernel/tracing/" LIST, "/sys/kernel/debug/tracing/" LIST };
+
+static FILE *open_list(void)
+{
+	FILE *f = NULL;
+
+	for (size_t i = 0; i < sizeof(list_paths) / sizeof(*list_paths) && !f; i++)
+		f = fopen(list_paths[i], "re");
+	return f;
+}
+
+static bool is_range(const char *pattern)
+{
+	return pattern[0] == '0' && pattern[1] == 'x';
+}
+
+/* As the module and the kernel see it: some pattern, and none of those with '!'. */
+static bool is_wanted(const struct hodo_function_names *patterns, const char *name)
+{
+	const char *p = patterns->text;
+	bool wanted = patterns->included == 0;
+
+	for (uint32_t i = 0; i < patterns->n; i++, p += strlen(p) + 1) {
+		bool without = p[0] == '!';
+
+		if (!hodo_glob(p + without, strlen(p + without), name, strlen(name)))
+			continue;
+		if (without)
+			return false;
+		wanted = true;
+	}
+	return wanted;
+}
+
+/* ------------------------------------------------------------------- few of them */
+
+/* "NAME" or "NAME [MODULE]", as in the list, without its newline. */
+struct few {
+	char *name[FEW_MAX];
+	uint32_t n;
+	uint64_t found, wanted; /* counts; wanted may be more than there is room for */
+};
+
+static void free_few(struct few *few)
+{
+	for (uint32_t i = 0; i < few->n; i++)
+		free(few->name[i]);
+}
+
+static int read_list(const struct hodo_function_names *patterns, struct few *few)
+{
+	FILE *f = open_list();
+	char *line = NULL, *space;
+	size_t room = 0;
+	int err = f ? 0 : -errno;
+
+	while (!err && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		few->found++;
+		space = strchr(line, ' ');
+		if (space)
+			*space = 0;
+		if (!is_wanted(patterns, line))
+			continue;
+		if (space)
+			*space = ' ';
+		if (few->wanted++ < FEW_MAX && !(few->name[few->n++] = strdup(line)))
+			err = -ENOMEM;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return err;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A line of /proc/kallsyms: the name as in ftrace's list, in place. NULL: it is none of a function. */
+static char *parse_symbol(char *line, unsigned long long *address)
+{
+	char type, *name, *tab;
+	int at;
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%llx %c %n", address, &type, &at) != 2 || !strchr("tTwW", type))
+		return NULL;
+	name = line + at;
+	tab = strchr(name, '\t');
+	if (tab)
+		*tab = ' ';
+	return name;
+}
+
+static bool is_one_of(const struct few *few, const char *name)
+{
+	return bsearch(&name, few->name, few->n, sizeof(*few->name), by_name) != NULL;
+}
+
+/* Takes the patterns' place. *fprobe: the kernel has that, and nothing is changed. */
+static int name_by_address(const struct few *few, struct hodo_function_names *patterns, bool *fprobe)
+{
+	struct hodo_function_names named = { 0 };
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char *line = NULL, range[64], why[128];
+	unsigned long long address;
+	size_t room = 0;
+	int err = f ? 0 : -errno;
+
+	*fprobe = false;
+	while (!err && !*fprobe && getline(&line, &room, f) > 0) {
+		const char *name = parse_symbol(line, &address);
+
+		if (!name)
+			continue;
+		*fprobe = strcmp(name, "register_fprobe") == 0;
+		if (!address || !is_one_of(few, name))
+			continue;
+		snprintf(range, sizeof(range), "0x%llx-0x%llx", address, address + 1);
+		err = named.n < FEW_MAX ? hodo_functions_add(&named, range, why, sizeof(why)) : -E2BIG;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	if (!err && !*fprobe && named.n) {
+		free(patterns->text);
+		*patterns = named;
+		return 0;
+	}
+	free(named.text);
+	return err;
+}
+
+int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size)
+{
+	struct few few = { .n = 0 };
+	const char *p = f->patterns.text;
+	bool fprobe = false;
+	int err;
+
+	/* Who names addresses knows what is there. */
+	for (uint32_t i = 0; i < f->patterns.n; i++, p += strlen(p) + 1)
+		if (is_range(p))
+			return 0;
+	err = read_list(&f->patterns, &few);
+	if (!err && few.wanted == 0) {
+		snprintf(why, size, "none of the kernel's %llu functions that can be traced has such a name: they stand in %s",
+			 (unsigned long long)few.found, list_paths[0]);
+		err = -ESRCH;
+	} else if (!err && few.wanted <= FEW_MAX) {
+		qsort(few.name, few.n, sizeof(*few.name), by_name);
+		name_by_address(&few, &f->patterns, &fprobe);
+	} else if (err == -ENOMEM) {
+		snprintf(why, size, "out of memory");
+	} else {
+		err = 0; /* no list: the module finds out by itself */
+	}
+	free_few(&few);
+	return err;
+}
+
+/* ------------------------------------------------------------------------ object */
+
+static uint32_t note_word(const uint8_t *p)
+{
+	uint32_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Its length; 0: the kernel says none. */
+static uint32_t read_build_id(uint8_t *id, uint32_t max)
+{
+	static uint8_t notes[NOTES_MAX];
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
+	size_t len = got > 0 ? (size_t)got : 0, at = 0;
+
+	if (fd >= 0)
+		close(fd);
+	while (len - at >= 12) {
+		uint64_t name = note_word(notes + at), desc = note_word(notes + at + 4);
+		uint64_t body = at + 12 + ((name + 3) & ~3ull), next = body + ((desc + 3) & ~3ull);
+
+		if (next > len)
+			return 0;
+		if (note_word(notes + at + 8) == NOTE_BUILD_ID && name == 4 && memcmp(notes + at + 12, "GNU", 4) == 0) {
+			desc = desc < max ? desc : max;
+			memcpy(id, notes + body, desc);
+			return (uint32_t)desc;
+		}
+		at = next;
+	}
+	return 0;
+}
+
+int hodo_kernel_functions_object(struct hodo_catalog *catalog)
+{
+	struct hodo_record_object r = { .start = KERNEL_START, .end = UINT64_MAX, .functions = 1 };
+
+	r.build_id_len = read_build_id(r.build_id, sizeof(r.build_id));
+	return hodo_catalog_add_object(catalog, &r, HODO_KERNEL_OBJECT);
+}
