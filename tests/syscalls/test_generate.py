@@ -67,8 +67,9 @@ __SYSCALL(21, sys_seven)
 """
 
 
-def generate(kdir, out):
-    return subprocess.run([sys.executable, GENERATE, kdir, out], capture_output=True, text=True, check=False)
+def generate(kdir, out, **env):
+    return subprocess.run([sys.executable, GENERATE, kdir, out], capture_output=True, text=True, check=False,
+                          env={**os.environ, **env})
 
 
 def table(text):
@@ -163,6 +164,25 @@ class Tree(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, rf"^hodo: [^\n]*{words}[^\n]*: [^\n]+\n$")
         self.assertFalse(self.out.exists())
+
+    def test_compilers(self):
+        """The kernel's own is taken; one that fails is said."""
+        known = self.made()
+        self.out.unlink()
+        log = self.base / "log"
+        own = self.base / "kernels-own-cc"
+        own.write_text(f"#!/bin/sh\necho taken >>{log}\nexec cc \"$@\"\n")
+        own.chmod(0o755)
+        with open(self.kdir / "include/generated/autoconf.h", "a") as f:
+            f.write('#define CONFIG_CC_VERSION_TEXT "kernels-own-cc (Debian) 12"\n')
+        done = generate(self.kdir, self.out, CC="", PATH=f"{self.base}:{os.environ['PATH']}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.out.read_text(), known)
+        self.assertEqual(log.read_text(), "taken\n")
+        self.out.unlink()
+        done = generate(self.kdir, self.out, CC="false")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^hodo: linux/syscalls.h does not go through false: [^\n]*set CC[^\n]*\n$")
 
     def test_headers_that_are_missing(self):
         (self.asm / "asm/syscalls_64.h").write_text("")

@@ -10,6 +10,7 @@ function takes, in linux/syscalls.h. No call is known here by name.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -44,6 +45,18 @@ def source_tree(kdir):
 	return die(f"no include/linux/syscalls.h for {kdir}", "install the kernel's headers")
 
 
+def compiler(kdir):
+	"""$CC, else the one that the kernel was built with, else any: all it has to do is to preprocess."""
+	if os.environ.get("CC"):
+		return os.environ["CC"].split()
+	config = read(os.path.join(kdir, "include/generated/autoconf.h"))
+	built = re.findall(r'^#define CONFIG_CC_VERSION_TEXT "(\S+)', config, re.M)
+	for name in [*built, "gcc", "cc", "clang"]:
+		if shutil.which(name):
+			return [name]
+	return die("there is no C compiler", "apt install gcc")
+
+
 def preprocess(text, kdir):
 	"""What is left of a header by the kernel's configuration. Nothing that it includes is looked at, and no macro
 	but conditions is used: types stay as they are written."""
@@ -54,7 +67,7 @@ def preprocess(text, kdir):
 	# The table of numbers says which of the old calls there are; a prototype more does no harm.
 	head += [f"#define {name}" for name in wanted]
 	body = re.sub(r"^\s*#\s*include\b.*$", "", text, flags=re.M)
-	command = os.environ.get("CC", "cc").split() + ["-E", "-P", "-undef", "-w", "-x", "c", "-"]
+	command = [*compiler(kdir), "-E", "-P", "-undef", "-w", "-x", "c", "-"]
 	done = subprocess.run(command, input="\n".join(head) + "\n" + body, capture_output=True, text=True)
 	if done.returncode:
 		die(f"linux/syscalls.h does not go through {command[0]}: {done.stderr.strip()[:200]}",
