@@ -217,24 +217,27 @@ def prelude_error(stderr):
     return None, ""
 
 
-def errors_by_header(output):
-    """Name of the header's file -> its error messages, each with the lines that belong to it."""
-    found, name, block = {}, None, None
+def errors_by_header(output, headers):
+    """Name of a header -> its errors: each the function it is in, the message, and the lines that belong to it."""
+    paths = {str(h.path): n for n, h in headers.items()}
+    found, name, function, block = {}, None, "", None
     for line in output.split("\n"):
-        at = re.search(r"events/ev_(\w+)\.c[:,]", line)
-        if at:
-            name = at.group(1)
-        if re.search(r"\b(error|warning):", line) or line.startswith("In file included from"):
+        at = re.match(r"(?:In file included from|\s+from)?\s*(\S+?):\d+[:,]|(\S+?): (?:In function|At top level)", line)
+        path = (at.group(1) or at.group(2)) if at else ""
+        own = re.search(r"events/ev_(\w+)\.c$", path)
+        new = own.group(1) if own else paths.get(path, name)
+        if new != name:
+            name, function, block = new, "", None
+        if "In function" in line or "At top level" in line:
+            function, block = line, None
+        elif re.search(r"\berror:", line) and name:
+            block = [function, line]
+            found.setdefault(name, []).append(block)
+        elif re.search(r"\bwarning:|^In file included from", line):
             block = None
-        if name and re.search(r"\berror:", line):
-            block = [found.setdefault(name, {}).pop("function", ""), line]
-            found[name].setdefault("blocks", []).append(block)
-            found[name]["function"] = block[0]
         elif block is not None:
             block.append(line)
-        if name and ("In function" in line or "At top level" in line):
-            found.setdefault(name, {})["function"] = line
-    return {n: f.get("blocks", []) for n, f in found.items()}
+    return found
 
 
 def blame(header, block):
@@ -262,7 +265,7 @@ def compile_headers(build, headers):
             build.write(f"ev_{h.name}.c", h.source())
             (build.dir / f"ev_{h.name}.o").unlink(missing_ok=True)
         run = build.make([f"ev_{n}.o" for n in pending])
-        errors = errors_by_header(run.stdout + run.stderr)
+        errors = errors_by_header(run.stdout + run.stderr, headers)
         pending = {n: h for n, h in pending.items() if not (build.dir / f"ev_{n}.o").exists()}
         if not pending:
             return
@@ -322,17 +325,21 @@ def blame_symbols(header, path, missing):
     """The classes whose functions need a symbol that is not there; else the header is lost."""
     before = len(header.skipped)
     listing = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", str(path)], capture_output=True, text=True).stdout
-    users, calls, function = {}, {}, None
+    users, calls, function, callee = {}, {}, None, None
     for line in listing.split("\n"):
         found = re.match(r"[0-9a-f]+ <([\w.]+)>:", line)
         if found:
             function = found.group(1)
         found = re.search(r"\bR_\S+\s+([\w.]+)", line)
-        if found and found.group(1) in missing:
-            users.setdefault(function, found.group(1))
-        found = re.search(r"\b(?:call|jmp)\w*\s+[0-9a-f]+ <([\w.]+)(?:\+\w+)?>", line)
         if found:
-            calls.setdefault(found.group(1), set()).add(function)
+            callee = None  # where the instruction seems to go is not where the linker will have it go
+            if found.group(1) in missing:
+                users.setdefault(function, found.group(1))
+            continue
+        if callee:
+            calls.setdefault(callee, set()).add(function)
+        found = re.search(r"\b(?:call|jmp)\w*\s+[0-9a-f]+ <([\w.]+)(?:\+\w+)?>", line)
+        callee = found.group(1) if found else None
     # Functions that the compiler did not put into the probe are blamed on who calls them.
     reached = dict(users)
     for _ in range(3):
