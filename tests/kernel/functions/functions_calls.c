@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* functions_calls - functions that call each other a known number of times, when a number is written to `run`. */
+#include <linux/init.h>
+#include <linux/module.h>
+
+noinline int fcalls_leaf(int n);
+noinline int fcalls_deep(int n);
+noinline int fcalls_top(int n);
+noinline int fcalls_left_out(int n);
+
+noinline int fcalls_leaf(int n)
+{
+	OPTIMIZER_HIDE_VAR(n);
+	return n + 1;
+}
+
+/* As many frames as n says, all alive at the innermost one. */
+noinline int fcalls_deep(int n)
+{
+	OPTIMIZER_HIDE_VAR(n);
+	n = n > 1 ? fcalls_deep(n - 1) + 1 : fcalls_leaf(n);
+	barrier();
+	return n;
+}
+
+noinline int fcalls_left_out(int n)
+{
+	OPTIMIZER_HIDE_VAR(n);
+	return n;
+}
+
+/* Three leaves, and five frames of the other with a leaf inside. */
+noinline int fcalls_top(int n)
+{
+	n = fcalls_leaf(n) + fcalls_leaf(n) + fcalls_leaf(n) + fcalls_left_out(n);
+	n += fcalls_deep(5);
+	barrier();
+	return n;
+}
+
+static int run(const char *value, const struct kernel_param *param)
+{
+	unsigned int n;
+	int err = kstrtouint(value, 0, &n);
+
+	for (unsigned int i = 0; !err && i < n; i++)
+		fcalls_top(i);
+	return err;
+}
+
+static const struct kernel_param_ops run_ops = { .set = run };
+module_param_cb(run, &run_ops, NULL, 0200);
+
+static int __init begin(void)
+{
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("Dual MIT/GPL");

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/*
+ * irqs - events in process context, soft and hard interrupts and NMIs, nested in each other on all CPUs.
+ *
+ * A number written to `run`: so many milliseconds. On each CPU a thread emits all the time; a timer interrupts it,
+ * emits, and raises a tasklet, which emits; and every CPU sends NMIs to the others, whose handlers emit. Each
+ * event says where it was emitted, the how many-th it is there, and a text that depends on both, so that one that was
+ * torn is seen. `emitted` has how many there were: CPU, context and count in each line.
+ */
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#include <hodo/trace.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+
+#define TEXT "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"
+
+enum context { PROCESS, SOFT, HARD, NMI, CONTEXTS };
+
+struct on_cpu {
+	u64 emitted[CONTEXTS];
+	struct hrtimer timer;
+	struct tasklet_struct tasklet;
+	struct task_struct *thread;
+};
+static DEFINE_PER_CPU(struct on_cpu, cpus);
+static DEFINE_MUTEX(lock);
+static bool running;
+static unsigned int period_us = 300;
+module_param(period_us, uint, 0600);
+
+/* Preemption is off. A context has no writer but itself on its CPU: none of them nests in itself. */
+static void emit(enum context context)
+{
+	struct on_cpu *c = this_cpu_ptr(&cpus);
+	u64 n = c->emitted[context]++;
+	u64 check = n * 0x9e3779b97f4a7c15ull + context;
+	u32 length = (n * 7 + context) % (sizeof(TEXT) - 1);
+
+	HODO_EVENT(irqs, step, HODO_F(on, smp_processor_id()), HODO_F(context, (u8)context), HODO_F(n, n),
+		   HODO_F(text, HODO_STR(TEXT, length)), HODO_F(check, check));
+}
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (!READ_ONCE(running))
+		return NMI_DONE;
+	emit(NMI);
+	return NMI_HANDLED;
+}
+
+static void on_tasklet(struct tasklet_struct *tasklet)
+{
+	emit(SOFT);
+	emit(SOFT);
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *timer)
+{
+	struct on_cpu *c = this_cpu_ptr(&cpus);
+
+	emit(HARD);
+	tasklet_hi_schedule(&c->tasklet);
+	emit(HARD);
+	hrtimer_forward_now(timer, ns_to_ktime(period_us * NSEC_PER_USEC));
+	return READ_ONCE(running) ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+/* To all other CPUs; itself, where there is no other, and now and then anyway. */
+static void send_nmis(u64 turn)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (cpu != smp_processor_id() || turn % 8 == 0)
+			apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+}
+
+static int emit_all_the_time(void *data)
+{
+	u64 turn = 0;
+
+	while (!kthread_should_stop()) {
+		preempt_disable();
+		if (turn % 4 == 0)
+			send_nmis(turn);
+		for (int i = 0; i < 8; i++) {
+			/* A timer or its tasklet comes in between, as one likes. */
+			emit(PROCESS);
+			if (i == 4)
+				send_nmis(turn);
+		}
+		preempt_enable();
+		turn++;
+		cond_resched();
+	}
+	return 0;
+}
+
+static long begin_timer(void *data)
+{
+	struct on_cpu *c = this_cpu_ptr(&cpus);
+
+	hrtimer_start(&c->timer, ns_to_ktime(period_us * NSEC_PER_USEC), HRTIMER_MODE_REL_PINNED_HARD);
+	return 0;
+}
+
+static int begin_cpu(unsigned int cpu)
+{
+	struct on_cpu *c = per_cpu_ptr(&cpus, cpu);
+
+	tasklet_setup(&c->tasklet, on_tasklet);
+	hrtimer_init(&c->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	c->timer.function = on_timer;
+	c->thread = kthread_create_on_node(emit_all_the_time, NULL, cpu_to_node(cpu), "irqs/%u", cpu);
+	if (IS_ERR(c->thread)) {
+		int err = PTR_ERR(c->thread);
+
+		c->thread = NULL;
+		return err;
+	}
+	kthread_bind(c->thread, cpu);
+	work_on_cpu(cpu, begin_timer, NULL);
+	wake_up_process(c->thread);
+	return 0;
+}
+
+static void end_cpu(unsigned int cpu)
+{
+	struct on_cpu *c = per_cpu_ptr(&cpus, cpu);
+
+	if (!c->thread)
+		return;
+	kthread_stop(c->thread);
+	c->thread = NULL;
+	hrtimer_cancel(&c->timer);
+	tasklet_kill(&c->tasklet);
+}
+
+static int run_for(unsigned int ms)
+{
+	unsigned int cpu;
+	int err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "irqs");
+
+	if (err)
+		return err;
+	WRITE_ONCE(running, true);
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		if (!err)
+			err = begin_cpu(cpu);
+	cpus_read_unlock();
+	if (!err)
+		msleep(ms);
+	for_each_online_cpu(cpu)
+		end_cpu(cpu);
+	msleep(100); /* NMIs that are on their way */
+	WRITE_ONCE(running, false);
+	unregister_nmi_handler(NMI_LOCAL, "irqs");
+	return err;
+}
+
+static int set_run(const char *value, const struct kernel_param *param)
+{
+	unsigned int ms;
+	int err = kstrtouint(value, 0, &ms);
+
+	if (err)
+		return err;
+	mutex_lock(&lock);
+	err = run_for(ms);
+	mutex_unlock(&lock);
+	return err;
+}
+
+static int get_emitted(char *to, const struct kernel_param *param)
+{
+	static const char *const names[CONTEXTS] = { "process", "soft", "hard", "nmi" };
+	unsigned int cpu, len = 0;
+
+	for_each_online_cpu(cpu)
+		for (int i = 0; i < CONTEXTS; i++)
+			len += scnprintf(to + len, PAGE_SIZE - len, "%u %s %llu\n", cpu, names[i],
+					 per_cpu_ptr(&cpus, cpu)->emitted[i]);
+	return len;
+}
+
+static const struct kernel_param_ops run_ops = { .set = set_run }, emitted_ops = { .get = get_emitted };
+module_param_cb(run, &run_ops, NULL, 0200);
+module_param_cb(emitted, &emitted_ops, NULL, 0400);
+
+static int __init begin(void)
+{
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("Dual MIT/GPL");

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Events in process context, soft and hard interrupts and NMIs, nested in each other, on two CPUs: each is read back
+# whole and in order, or counted as lost; events that filling in others brings about.
+# guest: everywhere timeout=900
+. /lib/guest.sh
+
+storm() {
+	storm_name=$1
+	shift
+	check "$storm_name" hodo record -q -k "$@" -e 'irqs:*' -o "$OUT/$storm_name" -- \
+		sh -c 'insmod ./irqs.ko; echo 1500 >/sys/module/irqs/parameters/run; cat /sys/module/irqs/parameters/emitted >emitted'
+	mv emitted "$OUT/$storm_name.emitted"
+	hodo stat --json "$OUT/$storm_name" >"$OUT/$storm_name.stat"
+	rmmod irqs
+	sed 's/^/# /' "$OUT/$storm_name.emitted"
+}
+
+load || exit 1
+storm large -m 4M
+# A packet holds some ten events: the switch is all that NMIs meet.
+storm switches -m 64K --packet-size 1K
+# Most is lost, and all of that counted.
+storm full -m 4K --packet-size 1K
+storm filtered -m 4M --filter 'n % 3 == 1'
+storm overwritten -m 64K --packet-size 4K --overwrite
+
+# The event's filling in calls a function that is an event, too, and finds its CPU's ring taken.
+mkdir /tmp/ramfs
+mount -t ramfs none /tmp/ramfs
+touch /tmp/ramfs/touched
+cat >touch.sh <<'END'
+i=0
+while [ $i -lt 200 ]; do
+	chmod 644 /tmp/ramfs/touched
+	chmod 600 /tmp/ramfs/touched
+	i=$((i + 1))
+done
+END
+if [ -d $HODO/events/writeback/writeback_mark_inode_dirty ]; then
+	check recursion hodo record -q -k -m 4M -e 'writeback:writeback_mark_inode_dirty,func:bdi_dev_name' \
+		-o "$OUT/recursion" -- sh touch.sh
+	hodo stat --json "$OUT/recursion" >"$OUT/recursion.stat"
+	umount /tmp/ramfs
+else
+	skip recursion "no event writeback:writeback_mark_inode_dirty"
+fi
+unload
+finish
