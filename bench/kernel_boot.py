@@ -16,8 +16,8 @@ import guest  # noqa: E402
 import kernels  # noqa: E402
 import suite  # noqa: E402
 
-TOOLS = ("qemu-system-x86_64", "busybox", "cpio", "dbench", "tbench", "tbench_srv", "tcc", "depmod", "dpkg-deb",
-         "gcc", "make", "strip")
+TOOLS = ("qemu-system-x86_64", "busybox", "cpio", "depmod", "dpkg-deb", "gcc", "make", "strip")
+PROGRAMS = ("dbench", "tbench", "tbench_srv", "tcc")  # which are run under the tracers
 # One instruction is one nanosecond of the guest's clock and one tick of its time-stamp counter; nothing in
 # it follows the host's time, so that the same guest does the same, instruction by instruction.
 QEMU = ("qemu-system-x86_64 -accel tcg -m 1024 -smp 1 -icount shift=0,sleep=off -rtc base=2026-01-01,clock=vm "
@@ -40,17 +40,17 @@ def run(cmd, **options):
         done = subprocess.run([str(c) for c in cmd], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                               stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace", **options)
     except FileNotFoundError as error:
-        raise BenchError(f"{cmd[0]} is not installed: run scripts/deps kernel") from error
+        raise BenchError(f"{cmd[0]} is not installed: run scripts/deps kernel bench") from error
     if done.returncode:
         raise BenchError(f"{' '.join(map(str, cmd))}: exit status {done.returncode}\n{done.stdout[-3000:]}")
     return done.stdout
 
 
-def check_tools():
+def check_tools(programs):
     os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    missing = [tool for tool in (*TOOLS, *(PROGRAMS if programs else ())) if not shutil.which(tool)]
     if missing:
-        raise BenchError(f"not installed: {', '.join(missing)}: run scripts/deps kernel")
+        raise BenchError(f"not installed: {', '.join(missing)}: run scripts/deps kernel bench")
 
 
 def find_kernel(version):
@@ -100,19 +100,23 @@ static long step_{n}(struct item *item, int key, const char *text)
 class Root(guest.Initramfs):
     """What every guest has."""
 
-    def __init__(self, folder, kernel):
+    def __init__(self, folder, kernel, programs):
         super().__init__(folder, kernel)
         for name in ("data", "ko", "run", "tmp"):
             (self.root / name).mkdir()
         self.add_file(INSIDE / "init", "init", 0o755)
         for script in INSIDE.glob("*.sh"):
             self.add_file(script, script.name)
-        for name in ("dbench", "tbench", "tbench_srv", "tcc"):
-            self.add_program(shutil.which(name))
-        self.add_file("/usr/share/dbench/client.txt", "data/client.txt")
         for name in ("micro", "count"):
             run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-static", "-pthread", f"-I{ROOT / 'include'}",
                  "-o", self.root / "bin" / name, INSIDE / f"{name}.c"])
+        if programs:
+            self.add_programs()
+
+    def add_programs(self):
+        for name in PROGRAMS:
+            self.add_program(shutil.which(name))
+        self.add_file("/usr/share/dbench/client.txt", "data/client.txt")
         big_source(self.root / "data/big.c")
         (self.root / "data/small.c").write_text("int f(int a) { return a * 3; }\n")
 

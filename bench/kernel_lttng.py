@@ -3,12 +3,11 @@
 import os
 import re
 import shutil
-import subprocess
 import tarfile
 from pathlib import Path
 
 from kernel_boot import cache_dir, kernels, run
-from peers import BenchError
+from peers import BenchError, babeltrace_counts
 
 PROBES = ("sched", "irq", "net", "napi", "block", "x86-exceptions")
 # Of the others, each is loaded by the daemon for one of its kinds of channel and events.
@@ -82,7 +81,7 @@ def read_kept(disk, work):
                 packet_bytes = max(packet_bytes, header["size"])
         if not packets:
             raise BenchError(f"LTTng's snapshot {session.name} is empty")
-        events = count_events(session)
+        events, _ = babeltrace_counts(session)
         written = seq * packet_bytes + content / packets
         result[session.name] = (events * written / content, written)
     return result
@@ -98,12 +97,3 @@ def packet_headers(data):
         content, size, seq = (int.from_bytes(data[at + off:at + off + 8], "little") for off in (48, 56, 64))
         yield {"content": content // 8, "size": size // 8, "seq": seq}
         at += size // 8
-
-
-def count_events(folder):
-    out = subprocess.run(["babeltrace2", folder, "--component=sink.utils.counter", "--params=step=0"], text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    found = re.search(r"(\d+) Event messages", out.stdout)
-    if not found:
-        raise BenchError(f"babeltrace2 cannot read LTTng's snapshot: {out.stderr[-500:]}")
-    return int(found.group(1))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """kernel_rows - what the guests are to do, and the table's rows from what they said.
 
-Guests are kept apart: one a tracer, and one in which nothing was ever loaded. What is on in a guest is compared
-with what was measured in the same way with nothing loaded.
+There is a guest for each tracer, in which all is measured with nothing, too: micro figures before it is loaded, and
+again when it is (which adds nothing); programs before each round with events, since what they take depends on where
+their pages lie by as much as a tracer costs.
 """
 import json
 import statistics
@@ -48,7 +49,6 @@ class Work:
     what: str
     tracers: tuple
     target: Optional[float] = None  # slowdown
-    published: str = ""
 
 
 WORK = [
@@ -77,22 +77,23 @@ class Row:
 
 
 def plan(tracer, groups, rounds, seconds):
-    """What the guest of a tracer ("none": of nothing) does."""
+    """What the guest of a tracer does."""
     lines = ["use_tracer none"]
-    micros = [m for m in MICRO if "micro" in groups and (tracer == "none" or tracer in m.tracers)]
-    works = [w for w in WORK if w.group in groups and (tracer == "none" or tracer in w.tracers)]
+    micros = [m for m in MICRO if "micro" in groups and tracer in m.tracers]
+    works = [w for w in WORK if w.group in groups and tracer in w.tracers]
     operations = dict.fromkeys(m.operation for m in micros)
     lines += [f"micro off {op}" for op in operations]
-    if "tbench" in groups and tracer != "empty":
+    lines += [f"use_tracer {tracer}"]
+    lines += [f"micro idle {op}" for op in operations]
+    lines += [f"micro_on {m.id} {m.operation} {m.sets}" for m in micros]
+    if "tbench" in groups and works:
         lines += ["tbench_srv >/dev/null 2>&1 &", "sleep 1"]
-    if tracer != "none":
-        lines += [f"use_tracer {tracer}"]
-        lines += [f"micro idle {op}" for op in operations]
-        lines += [f"micro_on {m.id} {m.operation} {m.sets}" for m in micros]
     if works:
         lines += ["mkdir -p /tmp/d"]
     for number in range(rounds):
-        lines += [f"work {w.id}-{number} '{w.sets}' {w.cmd.format(seconds=seconds)}" for w in works]
+        for w in works:
+            cmd = w.cmd.format(seconds=seconds)
+            lines += [f"work {w.id}-off-{number} '' {cmd}", f"work {w.id}-on-{number} '{w.sets}' {cmd}"]
     lines += ["send_kept"]
     return "\n".join(lines) + "\n"
 
@@ -102,7 +103,7 @@ class Said:
 
     def __init__(self, lines, kept):
         self.micro = {}  # (state, operation): ticks
-        self.work = {}   # id: [round]
+        self.work = {}   # id: [(off, on)], of each round
         for line in lines:
             if line[0] == "micro":
                 self.micro[line[1], line[2]] = float(line[3])
@@ -110,17 +111,17 @@ class Said:
                 self.add_work(line[1:], kept)
 
     def add_work(self, words, kept):
-        name = words[0].split("-")[0]
+        name, state, _ = words[0].split("-")
         ticks, events, written, events_after, written_after = map(float, words[1:6])
         events, written = events_after - events, written_after - written
         if words[0] in kept:
             events, written = kept[words[0]]
-        self.work.setdefault(name, []).append(
-            {"ticks": ticks, "events": events, "bytes": written, "rate": float(words[6]) if len(words) > 6 else None})
-
-
-def median_of(rounds, key):
-    return statistics.median(r[key] for r in rounds)
+        one = {"ticks": ticks, "events": events, "bytes": written, "rate": float(words[6]) if len(words) > 6 else None}
+        rounds = self.work.setdefault(name, [])
+        if state == "off":
+            rounds.append((one, None))
+        else:
+            rounds[-1] = (rounds[-1][0], one)
 
 
 def added_text(added):
@@ -130,8 +131,7 @@ def added_text(added):
 def micro_rows(said):
     rows = []
     for m in MICRO:
-        none = said["none"].micro.get(("off", m.operation)) if "none" in said else None
-        values, cells = {"none": none}, {}
+        none, values, cells = None, {}, {}
         for tracer in (*ALL, "empty"):
             guest = said.get(tracer)
             if not guest or (m.id, m.operation) not in guest.micro:
@@ -142,6 +142,7 @@ def micro_rows(said):
             cells[tracer] = added_text(values[tracer])
         if not cells:
             continue
+        values["none"] = none
         row = Row(f"micro_{m.id}", m.what, f"{none:.0f}", cells, values=values)
         if m.target:
             row.target = f"<= {m.target}"
@@ -164,40 +165,41 @@ def idle_rows(said):
                 values=values)]
 
 
-def compare(nothing, traced):
-    """Slowdown, and per event: instructions and bytes; events a second of the guest's."""
-    ticks, events, written = (median_of(traced, key) for key in ("ticks", "events", "bytes"))
-    if traced[0]["rate"]:
-        slowdown = median_of(nothing, "rate") / median_of(traced, "rate") - 1
-        extra = ticks * slowdown / (1 + slowdown)
-    else:
-        base = median_of(nothing, "ticks")
-        slowdown, extra = ticks / base - 1, ticks - base
-    return {"slowdown": slowdown, "events": events, "bytes": written, "events_per_s": events / ticks * 1e9,
-            "bytes_per_event": written / events if events else 0, "ticks": ticks,
-            "instructions_per_event": extra / events if events else 0}
+def compare(rounds):
+    """Medians over the rounds: slowdown; and per event: instructions and bytes; events a second of the guest's."""
+    found = []
+    for off, on in rounds:
+        if on["rate"]:
+            slowdown = off["rate"] / on["rate"] - 1
+            extra = on["ticks"] * slowdown / (1 + slowdown)
+        else:
+            slowdown, extra = on["ticks"] / off["ticks"] - 1, on["ticks"] - off["ticks"]
+        events = on["events"]
+        found.append({"slowdown": slowdown, "events": events, "bytes": on["bytes"],
+                      "events_per_s": events / on["ticks"] * 1e9,
+                      "bytes_per_event": on["bytes"] / events if events else 0,
+                      "instructions_per_event": extra / events if events else 0})
+    return {key: statistics.median(one[key] for one in found) for key in found[0]}
 
 
 def work_rows(said):
     rows = []
     for w in WORK:
-        nothing = said["none"].work.get(w.id) if "none" in said else None
-        if not nothing:
+        rounds = {t: said[t].work[w.id] for t in ALL if t in said and w.id in said[t].work}
+        if not rounds:
             continue
-        base = f"{median_of(nothing, 'rate'):.1f} MB/s" if nothing[0]["rate"] else \
-            f"{median_of(nothing, 'ticks') / 1e6:.0f} M instr."
-        values = {t: compare(nothing, said[t].work[w.id]) for t in ALL if t in said and w.id in said[t].work}
-        values["none"] = {"ticks": median_of(nothing, "ticks"),
-                          "rate": nothing[0]["rate"] and median_of(nothing, "rate")}
-        cells = {t: f"{v['slowdown']:+.1%}" for t, v in values.items() if t != "none"}
-        row = Row(w.id, f"{w.what}: slowdown", base, cells, values=values)
+        off = [off for off, _ in next(iter(rounds.values()))]
+        key = "rate" if off[0]["rate"] else "ticks"
+        none = statistics.median(one[key] for one in off)
+        values = {t: compare(found) for t, found in rounds.items()}
+        row = Row(w.id, f"{w.what}: slowdown", f"{none:.1f} MB/s" if key == "rate" else f"{none / 1e6:.0f} M instr.",
+                  {t: f"{v['slowdown']:+.1%}" for t, v in values.items()}, values={"none": {key: none}, **values})
         if w.target:
             row.target = f"<= {w.target:.0%}"
             row.reached = values["hodo"]["slowdown"] <= w.target if "hodo" in values else None
         rows.append(row)
-        for key, what, form in DETAILS:
-            rows.append(Row(f"{w.id}_{key}", f"  {what}", "",
-                            {t: form.format(v[key]) for t, v in values.items() if t != "none"}))
+        rows += [Row(f"{w.id}_{key}", f"  {what}", "", {t: form.format(v[key]) for t, v in values.items()})
+                 for key, what, form in DETAILS]
     return rows
 
 

@@ -13,7 +13,6 @@
 # raw, system calls by number, which ftrace alone knows as something else.
 
 use_tracer() {
-	tracer=$1
 	# shellcheck disable=SC1090
 	. "/tracer_$1.sh"
 	tracer_load || fail "$1 cannot be loaded"
@@ -34,20 +33,25 @@ micro_on() {
 	tracer_stop
 }
 
-# work NAME SETS CMD…: runs it while the events of the sets are recorded; says how long that took and what was written.
+# work NAME SETS CMD…: runs it while the events of the sets are recorded, or with nothing where there are none; says how
+# long that took and what was written.
 work() {
-	name=$1 sets=$2
+	name=$1 sets=$2 before="0 0" after="0 0"
 	shift 2
-	# shellcheck disable=SC2086
-	tracer_start $sets
-	before=$(tracer_count)
+	if [ -n "$sets" ]; then
+		# shellcheck disable=SC2086
+		tracer_start $sets
+		before=$(tracer_count)
+	fi
 	/bin/micro run ticks "$@" >/tmp/out 2>&1 || {
 		cat /tmp/out
 		fail "$name: $*"
 	}
-	after=$(tracer_count)
-	tracer_keep "$name"
-	tracer_stop
+	if [ -n "$sets" ]; then
+		after=$(tracer_count)
+		tracer_keep "$name"
+		tracer_stop
+	fi
 	say work "$name" "$(sed -n 's/^ticks //p' /tmp/out)" "$before" "$after" \
 		"$(sed -n 's/^Throughput \([0-9.]*\) .*/\1/p' /tmp/out)"
 }
