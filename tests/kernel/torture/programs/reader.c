@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader discard|overwrite MILLISECONDS [PATTERN] - records through the file `record` as a recorder does, and looks at
+ * reader discard|overwrite MILLISECONDS PATTERN... - records through the file `record` as a recorder does, and looks at
  * what it gets: packets that were closed have their number and sizes, positions that cannot be are
  * refused. Prints how many packets it has read. Until it is killed if MILLISECONDS is 0.
  */
@@ -40,10 +40,19 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void begin(enum hodo_mode mode, const char *pattern)
+static void begin(enum hodo_mode mode, char *const *patterns, uint32_t n)
 {
 	static struct hodo_msg_config config;
-	size_t len = strlen(pattern) + 1;
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t more = strlen(patterns[i]) + 1;
+
+		if (len + more > HODO_CONFIG_TEXT_MAX)
+			fail("patterns");
+		memcpy(config.text + len, patterns[i], more);
+		len += more;
+	}
 
 	config.head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONFIG };
 	memset(config.uuid, 0x5a, sizeof(config.uuid));
@@ -52,9 +61,8 @@ static void begin(enum hodo_mode mode, const char *pattern)
 	config.ring_size = RING_SIZE;
 	config.mode = mode;
 	config.clock = HODO_CLOCK_MONOTONIC;
-	config.patterns = 1;
+	config.patterns = n;
 	config.patterns_len = (uint32_t)len;
-	memcpy(config.text, pattern, len);
 	file = open(HODO_KERNEL_DIR "/record", O_RDWR);
 	if (file < 0)
 		fail("open");
@@ -133,7 +141,7 @@ int main(int argc, char **argv)
 	uint64_t until = argc > 2 ? strtoull(argv[2], NULL, 10) : 100, age = 0;
 	struct pollfd poll_for;
 
-	begin(mode, argc > 3 ? argv[3] : "*");
+	begin(mode, argv + 3, argc > 3 ? (uint32_t)argc - 3 : 0);
 	map();
 	poll_for = (struct pollfd){ .fd = file, .events = POLLIN };
 	until = until ? now_ms() + until : UINT64_MAX;
