@@ -196,12 +196,13 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 	return err;
 }
 
-int hodo_function_options_kernel(const struct hodo_function_options *o)
+int hodo_function_options_kernel(struct hodo_function_options *o)
 {
 	const struct hodo_functions *f = &o->functions;
 	const char *option = f->tracers & ~ONE(RECORD) ? (o->min_time ? "--min-time" : "--tracer") :
 			     o->depth ? "--depth" : f->flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
 
+	o->kernel = true;
 	if (f->tracers && option)
 		return hodo_usage(VERB, "%s is for functions of programs, and with -k they are the kernel's: record them"
 				  " without it, then look at the times with hodo graph", option);
@@ -227,8 +228,12 @@ void hodo_function_options_tell(const struct hodo_function_options *o, const str
 			   " -fxray-instrument, or -finstrument-functions", program);
 	else if (seen->on == 0)
 		hodo_record_unmatched(recording, &o->functions.patterns, seen->found);
-	tell_count(seen->missed, "call", "not seen: made by a signal handler that interrupted a tracer",
-		   "leave out with -e '!func:...' what signal handlers call, or look at times with that in mind");
+	if (o->kernel)
+		tell_count(seen->missed, "call", "not seen: made by the kernel for what tells of functions itself, or more at once "
+			   "than that bears", "record fewer functions");
+	else
+		tell_count(seen->missed, "call", "not seen: made by a signal handler that interrupted a tracer",
+			   "leave out with -e '!func:...' what signal handlers call, or look at times with that in mind");
 	tell_count(seen->deep, "call", "not seen: deeper than a tracer keeps", "trace fewer functions, or bound the"
 		   " recursion");
 	tell_count(seen->threads, "call", "not seen: in more threads than tracers keep",

@@ -13,6 +13,7 @@ struct hodo_function_options {
 	bool all;      /* --functions: beside the events, whatever -e says */
 	bool depth, min_time, loop;
 	bool excluded; /* -e !func:GLOB */
+	bool kernel;   /* they are the kernel's */
 };
 
 enum hodo_function_option {
@@ -29,7 +30,7 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pattern_list *events);
 
 /* With -k the functions are the kernel's, which are recorded as they come. */
-int hodo_function_options_kernel(const struct hodo_function_options *o);
+int hodo_function_options_kernel(struct hodo_function_options *o);
 
 /* One line for each thing that the user should know; quiet: not what the tracers found. program: for the messages. */
 void hodo_function_options_tell(const struct hodo_function_options *o, const struct hodo_functions_seen *seen,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* functions_ftrace.c - functions by ftrace: any of them, entry alone; and entry and exit by fprobe, which is built on it. */
+/* functions_ftrace.c - functions by ftrace: any of them, entry alone; and by fprobe, built on it, entry and exit. */
 #include "functions.h"
 #include "kmod.h"
 

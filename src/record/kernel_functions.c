@@ -124,37 +124,89 @@ static bool is_one_of(const struct few *few, const char *name)
 	return bsearch(&name, few->name, few->n, sizeof(*few->name), by_name) != NULL;
 }
 
-/* Takes the patterns' place. *fprobe: the kernel has that, and nothing is changed. */
-static int name_by_address(const struct few *few, struct hodo_function_names *patterns, bool *fprobe)
+/*
+ * A pattern that is just this name, which is not in the list: the list has one name of those of one
+ * address. Whether the function can be traced, the module finds out.
+ */
+static bool is_other_name(const struct few *few, const struct hodo_function_names *patterns, const char *name)
 {
-	struct hodo_function_names named = { 0 };
+	const char *p = patterns->text;
+
+	for (uint32_t i = 0; i < patterns->n; i++, p += strlen(p) + 1)
+		if (strcmp(p, name) == 0)
+			return !is_one_of(few, name);
+	return false;
+}
+
+/* What kallsyms has of those that are meant. */
+struct places {
+	struct hodo_function_names few, others; /* as ranges of addresses */
+	bool fprobe;
+};
+
+static int add_place(struct hodo_function_names *list, unsigned long long address)
+{
+	char range[64], why[128];
+
+	if (list->n >= FEW_MAX)
+		return -E2BIG;
+	snprintf(range, sizeof(range), "0x%llx-0x%llx", address, address + 1);
+	return hodo_functions_add(list, range, why, sizeof(why));
+}
+
+static int read_places(const struct few *few, const struct hodo_function_names *patterns, struct places *places)
+{
 	FILE *f = fopen("/proc/kallsyms", "re");
-	char *line = NULL, range[64], why[128];
+	char *line = NULL;
 	unsigned long long address;
 	size_t room = 0;
 	int err = f ? 0 : -errno;
 
-	*fprobe = false;
-	while (!err && !*fprobe && getline(&line, &room, f) > 0) {
+	while (!err && getline(&line, &room, f) > 0) {
 		const char *name = parse_symbol(line, &address);
 
-		if (!name)
+		if (!name || !address)
 			continue;
-		*fprobe = strcmp(name, "register_fprobe") == 0;
-		if (!address || !is_one_of(few, name))
-			continue;
-		snprintf(range, sizeof(range), "0x%llx-0x%llx", address, address + 1);
-		err = named.n < FEW_MAX ? hodo_functions_add(&named, range, why, sizeof(why)) : -E2BIG;
+		places->fprobe |= strcmp(name, "register_fprobe") == 0;
+		if (is_one_of(few, name))
+			err = add_place(&places->few, address);
+		else if (is_other_name(few, patterns, name))
+			err = add_place(&places->others, address);
 	}
 	free(line);
 	if (f)
 		fclose(f);
-	if (!err && !*fprobe && named.n) {
+	return err;
+}
+
+static int append(struct hodo_function_names *to, const struct hodo_function_names *more)
+{
+	const char *p = more->text;
+	char why[128];
+	int err = 0;
+
+	for (uint32_t i = 0; i < more->n && !err; i++, p += strlen(p) + 1)
+		err = hodo_functions_add(to, p, why, sizeof(why));
+	return err;
+}
+
+/* Names by address what must be. 0; -ESRCH: there is none. */
+static int settle(const struct few *few, struct hodo_function_names *patterns)
+{
+	struct places places = { .fprobe = false };
+	int err = read_places(few, patterns, &places);
+
+	if (!err && few->wanted == 0 && places.others.n == 0)
+		err = -ESRCH;
+	else if (!err && (places.fprobe || few->wanted > FEW_MAX || places.few.n + places.others.n > FEW_MAX))
+		err = append(patterns, &places.others);
+	else if (!err && append(&places.few, &places.others) == 0 && places.few.n) {
 		free(patterns->text);
-		*patterns = named;
-		return 0;
+		*patterns = places.few;
+		places.few.text = NULL;
 	}
-	free(named.text);
+	free(places.few.text);
+	free(places.others.text);
 	return err;
 }
 
@@ -162,7 +214,6 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 {
 	struct few few = { .n = 0 };
 	const char *p = f->patterns.text;
-	bool fprobe = false;
 	int err;
 
 	/* Who names addresses knows what is there. */
@@ -170,18 +221,18 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 		if (is_range(p))
 			return 0;
 	err = read_list(&f->patterns, &few);
-	if (!err && few.wanted == 0) {
+	if (err == -ENOMEM) {
+		snprintf(why, size, "out of memory");
+	} else if (err) {
+		err = 0; /* no list: the module finds out by itself */
+	} else {
+		qsort(few.name, few.n, sizeof(*few.name), by_name);
+		if (settle(&few, &f->patterns) == -ESRCH)
+			err = -ESRCH;
+	}
+	if (err == -ESRCH)
 		snprintf(why, size, "none of the kernel's %llu functions that can be traced has such a name: they stand in %s",
 			 (unsigned long long)few.found, list_paths[0]);
-		err = -ESRCH;
-	} else if (!err && few.wanted <= FEW_MAX) {
-		qsort(few.name, few.n, sizeof(*few.name), by_name);
-		name_by_address(&few, &f->patterns, &fprobe);
-	} else if (err == -ENOMEM) {
-		snprintf(why, size, "out of memory");
-	} else {
-		err = 0; /* no list: the module finds out by itself */
-	}
 	free_few(&few);
 	return err;
 }

@@ -3,38 +3,35 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-noinline int fcalls_leaf(int n);
-noinline int fcalls_deep(int n);
-noinline int fcalls_top(int n);
-noinline int fcalls_left_out(int n);
+#define AS_IT_IS __attribute__((noipa))
 
-noinline int fcalls_leaf(int n)
+AS_IT_IS int fcalls_leaf(int n);
+AS_IT_IS int fcalls_deep(int n);
+AS_IT_IS int fcalls_top(int n);
+AS_IT_IS int fcalls_left_out(int n);
+
+AS_IT_IS int fcalls_leaf(int n)
 {
-	OPTIMIZER_HIDE_VAR(n);
 	return n + 1;
 }
 
 /* As many frames as n says, all alive at the innermost one. */
-noinline int fcalls_deep(int n)
+AS_IT_IS int fcalls_deep(int n)
 {
-	OPTIMIZER_HIDE_VAR(n);
 	n = n > 1 ? fcalls_deep(n - 1) + 1 : fcalls_leaf(n);
-	barrier();
 	return n;
 }
 
-noinline int fcalls_left_out(int n)
+AS_IT_IS int fcalls_left_out(int n)
 {
-	OPTIMIZER_HIDE_VAR(n);
 	return n;
 }
 
 /* Three leaves, and five frames of the other with a leaf inside. */
-noinline int fcalls_top(int n)
+AS_IT_IS int fcalls_top(int n)
 {
 	n = fcalls_leaf(n) + fcalls_leaf(n) + fcalls_leaf(n) + fcalls_left_out(n);
 	n += fcalls_deep(5);
-	barrier();
 	return n;
 }
 

@@ -3,11 +3,12 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-noinline int flate_step(int n);
+#define AS_IT_IS __attribute__((noipa))
 
-noinline int flate_step(int n)
+AS_IT_IS int flate_step(int n);
+
+AS_IT_IS int flate_step(int n)
 {
-	OPTIMIZER_HIDE_VAR(n);
 	return n + 1;
 }
 
