@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""What hodo record -k has brought out of the guest: read by babeltrace2 as by hodo, and what must be in it."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HODO, ROOT = os.environ["HODO"], pathlib.Path(os.environ["ROOT"])
+DIR = pathlib.Path(sys.argv[1])
+failed = False
+
+
+def check(name, good, why=""):
+    global failed
+    failed |= not good
+    print(f"ok {name}" if good else f"not ok {name} {why}", flush=True)
+
+
+def hodo(*args):
+    return subprocess.run([HODO, *args], check=True, capture_output=True, text=True).stdout
+
+
+def events(name, *args):
+    return [json.loads(line) for line in hodo("print", "-q", "--json", *args, str(DIR / name)).splitlines()]
+
+
+def info(name):
+    return json.loads(hodo("info", "-q", "--json", str(DIR / name)))["processes"]
+
+
+def recordings():
+    for data in sorted(path for path in DIR.iterdir() if path.is_dir()):
+        yield data / "snapshot-0001" if data.name == "trigger" else data
+
+
+def babeltrace():
+    for data in recordings():
+        run = subprocess.run([sys.executable, "-B", ROOT / "tests/read/compare_bt2.py", HODO, data], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        check(f"babeltrace2_{data.relative_to(DIR)}", run.returncode == 0, run.stdout)
+
+
+def alone():
+    found = events("alone")
+    providers = {e["name"].split(":")[0] for e in found}
+    check("alone_providers", {"sched", "syscalls"} <= providers <= {"sched", "syscalls", "irq", "block"}, providers)
+    switches = [e for e in found if e["name"] == "sched:sched_switch"]
+    check("alone_switches", len(switches) > 10, len(switches))
+    check("alone_tid", all(e["tid"] == e["fields"]["prev_pid"] for e in switches))
+    idle = [e for e in switches if e["tid"] == 0]
+    check("alone_idle", idle and all(e["comm"] == e["fields"]["prev_comm"] == f"swapper/{e['cpu']}" for e in idle), idle[:3])
+    others = [e for e in switches if e["tid"] != 0]
+    wrong = [e for e in others if e["comm"] != e["fields"]["prev_comm"]]
+    check("alone_comm", others and not wrong, wrong[:3])
+    check("alone_pid", all(e["pid"] > 0 for e in others), [e for e in others if not e["pid"]][:3])
+    check("alone_cpus", {e["cpu"] for e in found} == {0, 1}, {e["cpu"] for e in found})
+
+
+def both():
+    """The user's events and the kernel's of one thread are on one timeline."""
+    found = events("both")
+    kernel, emit = sorted(info("both"), key=lambda p: p["pid"])
+    check("both_folders", (kernel["comm"], emit["comm"]) == ("kernel", "emit"))
+    check("both_release", kernel["kernel"] == os.environ["KVER"], kernel["kernel"])
+    check("both_clock", kernel["clock"] == emit["clock"])
+    tid = emit["pid"]
+    mine = [e for e in found if e["tid"] == tid]
+    check("both_resolved", all(e["pid"] == tid and e["comm"] == "emit" for e in mine),
+          [e for e in mine if e["pid"] != tid or e["comm"] != "emit"][:3])
+    seen, wrong = [], []
+    for e in mine:
+        if e["name"].startswith("emit:"):
+            seen.append((e["name"][5:], e["fields"].get("i", e["fields"].get("n"))))
+        elif e["name"] == "syscalls:sys_enter_write" and e["fields"]["fd"] == 77:
+            seen.append(("enter", e["fields"]["count"]))
+        elif e["name"] == "syscalls:sys_exit_write" and seen and seen[-1][0] == "enter":
+            seen.append(("exit", e["fields"]["ret"]))
+    wanted = []
+    for i in range(300):
+        wanted += [("before", i), ("enter", i % 10), ("exit", i % 10), ("after", i)]
+    wanted.append(("done", 300))
+    wrong = [pair for pair in zip(seen, wanted) if pair[0] != pair[1]]
+    check("both_timeline", seen == wanted, (len(seen), len(wanted), wrong[:3]))
+    # Between two switches that take a CPU from the thread and give it back, the thread does nothing.
+    away, broken = False, []
+    for e in found:
+        fields = e["fields"]
+        if e["name"] == "sched:sched_switch" and fields["prev_pid"] == tid:
+            away = True
+        elif e["name"] == "sched:sched_switch" and fields["next_pid"] == tid:
+            away = False
+        elif e["tid"] == tid and away:
+            broken.append(e)
+    check("both_switches", not broken, broken[:3])
+
+
+def others():
+    names = collections.Counter(e["name"].split(":")[0] for e in events("defaults"))
+    check("defaults_providers", {"emit", "sched", "syscalls"} <= set(names), names)
+    names = collections.Counter(e["name"] for e in events("attached"))
+    check("attached_events", names["emit:tick"] > 5 and names["syscalls:sys_enter_clock_nanosleep"] > 5, names)
+    found = events("context")
+    check("context_user", all(e["context"]["comm"] == "emit" for e in found if e["name"].startswith("emit:")))
+    check("context_kernel", not any("context" in e for e in found if e["name"].startswith("syscalls:")))
+    check("unknown_user", len(events("unknown")) == 5)
+
+
+def bounds():
+    padded = events("padded")
+    check("padded_events", padded and all(e["fields"]["next_comm"] == "emit" for e in padded), padded[:3])
+    rate = json.loads(hodo("stat", "--json", str(DIR / "rate")))
+    limited = sum(p["limited"] for p in info("rate"))
+    check("rate_sum", 500 <= rate["recorded"] + limited <= 502 and 10 <= rate["recorded"] < 500, (rate["recorded"], limited))
+    flight = json.loads(hodo("stat", "--json", str(DIR / "flight")))
+    check("flight_overwritten", flight["overwritten"] > 0 and flight["recorded"] > 0, flight)
+    size = sum(f.stat().st_size for f in (DIR / "size").rglob("cpu*"))
+    check("size_bound", 64 << 10 < size <= 128 << 10, size)
+    snapshot = info("snapshot")[0]
+    check("snapshot_why", snapshot["snapshot"]["why"] == "a test", snapshot["snapshot"])
+    for name in ("snapshot", "tree", "tree_ended", "while"):
+        calls = [e for e in events(name, "--filter", '$comm == "emit" && fd == 77')]
+        check(f"{name}_events", len([e for e in calls if e["name"] == "syscalls:sys_enter_write"]) == 100, len(calls))
+    check("crash_events", any(e["name"] == "syscalls:sys_enter_tgkill" for e in events("crash")))
+
+
+babeltrace()
+alone()
+both()
+others()
+bounds()
+sys.exit(failed)

@@ -1,0 +1,194 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# hodo record -k: alone, with a command, with a process that runs; what bounds and filters it; flight recorders and
+# their snapshots; recorders that are killed; what it says where it cannot.
+# guest: timeout=400 disk=64
+. /lib/guest.sh
+
+# status NAME STATUS COMMAND...: the command ends with it; $said is what it said.
+status() {
+	status_name=$1
+	status_wanted=$2
+	shift 2
+	said=$("$@" 2>&1)
+	status_is=$?
+	if [ $status_is = "$status_wanted" ]; then
+		ok "$status_name"
+	else
+		not_ok "$status_name" "$* (status $status_is)"
+		echo "$said" | sed 's/^/# /'
+	fi
+}
+
+# says NAME TEXT: it stands in what was said last, in one line of hodo's.
+says() {
+	case $said in
+	*hodo:*"$2"*) ok "$1" ;;
+	*) not_ok "$1" "no '$2' in '$said'" ;;
+	esac
+}
+
+# waited NAME PID: what runs in the background ends with status 0.
+waited() {
+	wait "$2"
+	equal "$1" $? 0
+}
+
+# count DIR EVENT: how many are in the recording.
+count() {
+	hodo stat -q "$1" | awk -v name="$2" '$1 == name { gsub(",", "", $2); n = $2 } END { print n + 0 }'
+}
+
+# started: a recording of the kernel runs.
+started() {
+	[ "$(cat $HODO/enabled)" = 1 ]
+}
+
+ended() {
+	[ "$(cat $HODO/enabled)" = 0 ]
+}
+
+status missing 1 hodo record -k -o "$OUT/none" -- ./emit 1
+says missing_said "the kernel module hodo is not loaded"
+load || exit 1
+
+# ------------------------------------------------------------- what there is
+check doctor sh -c 'hodo doctor | grep -q "ok *module .*hodo record -k"'
+hodo list -k >/tmp/list
+check list_tracepoint grep -q '^sched:sched_switch  *off  *tracepoint  (.*prev_comm:str' /tmp/list
+check list_syscall grep -q '^syscalls:sys_enter_openat  *off  *syscall  *(.*filename:str' /tmp/list
+equal list_pattern "$(hodo list -k '*:sys_*_getppid,!*:*exit*' | tr -s ' ')" "syscalls:sys_enter_getppid off syscall ()"
+
+# ------------------------------------------------------------- alone, and with others
+status alone 0 hodo record -k --duration 1 -o "$OUT/alone"
+says alone_said "events of the kernel, "
+status both 5 hodo record -k -e 'sched:*,syscalls:*,emit:*' -o "$OUT/both" -- ./emit 300
+says both_said "events of the kernel and 1 process, "
+status defaults 5 hodo record -k -e '!syscalls:sys_*_getppid' -o "$OUT/defaults" -- ./emit 20
+equal left_out "$(count "$OUT/defaults" syscalls:sys_enter_getppid)" 0
+HODO_LISTEN=1 LD_PRELOAD=$HODO_LIBRARY ./emit wait /tmp/ready &
+pid=$!
+check ready wait_until 60 test -e /tmp/ready
+hodo record -q -k -e 'syscalls:*nanosleep,emit:*' -p $pid -o "$OUT/attached" 2>/tmp/attached &
+recorder=$!
+check attached_begun wait_until 60 grep -q 'emit:tick' "$OUT/attached/emit-$pid/metadata"
+sleep 1
+kill -TERM $recorder
+waited attached $recorder
+kill $pid
+[ -s /tmp/attached ] && sed 's/^/# /' /tmp/attached
+status context 5 hodo record -k -e 'syscalls:*,emit:*' --context comm,pid -o "$OUT/context" -- ./emit 20
+says context_said "--context is of processes' events"
+status unknown 5 hodo record -k -e 'shced:*,emit:*' -o "$OUT/unknown" -- ./emit 2
+says unknown_said "no event matches 'shced:*'"
+
+# ------------------------------------------------------------- filters, rates, triggers
+status filter 5 hodo record -k -e syscalls:sys_enter_write --filter 'fd == 77 && count > 5' -o "$OUT/filter" -- ./emit 300
+equal filter_count "$(count "$OUT/filter" syscalls:sys_enter_write)" 120
+status text 5 hodo record -k -e 'syscalls:sys_enter_openat' --filter 'filename == "/dev/null" && $comm == "emit"' \
+	-o "$OUT/text" -- ./emit 3
+equal text_count "$(count "$OUT/text" syscalls:sys_enter_openat)" 1
+status padded 5 hodo record -k -e sched:sched_switch --filter 'next_comm == "emit"' -o "$OUT/padded" -- ./emit 300
+status floating 1 hodo record -k --filter 'fd > 1.5' -o "$OUT/floating" -- ./emit 1
+says floating_said "floating-point"
+status rate 5 hodo record -k -e syscalls:sys_enter_getppid --filter '$comm == "emit"' \
+	--rate syscalls:sys_enter_getppid=50/s:10 -o "$OUT/rate" -- ./emit 500
+status trigger 5 hodo record -k --overwrite -e 'syscalls:*,emit:*' -o "$OUT/trigger" \
+	--trigger 'syscalls:sys_enter_sync if $comm == "emit" -> snapshot' -- ./emit 50
+says trigger_said "1 snapshot"
+check trigger_folder test -e "$OUT/trigger/snapshot-0001/kernel/metadata"
+rm -rf "$OUT/trigger/kernel" "$OUT"/trigger/emit-*
+hodo record -q -k -e 'syscalls:*' --trigger 'syscalls:sys_enter_sync -> exit' -o "$OUT/exit" &
+recorder=$!
+check exit_begun wait_until 60 started
+sync
+waited exit $recorder
+
+# ------------------------------------------------------------- bounds
+status flight 5 hodo record -k --overwrite -m 32K -e 'syscalls:*' -o "$OUT/flight" -- ./emit 3000
+says flight_said "overwritten by newer ones"
+equal flight_last "$(hodo print -q --filter '$comm == "emit"' "$OUT/flight" | grep -c sys_enter_sync)" 1
+status small 5 hodo record -k -m 8K -e 'syscalls:*' -o "$OUT/small" -- ./emit 3000
+status rotate 5 hodo record -k --rotate 64K --keep 3 -m 64K -e 'syscalls:*,emit:*' -o "$OUT/rotate" -- ./emit 3000
+equal rotate_parts "$(find "$OUT/rotate" -name 'part-*' | wc -l)" 3
+status size 5 hodo record -k --max-size 128K -m 64K -e 'syscalls:*' -o "$OUT/size" -- ./emit 3000
+says size_said "has the size that --max-size allows"
+status crash 139 hodo record -k --overwrite --on-crash -e 'syscalls:*' -o "$OUT/crash" -- ./crash
+check crash_written test -e "$OUT/crash/kernel/cpu0"
+status no_crash 5 hodo record -k --overwrite --on-crash -e 'syscalls:*' -o "$OUT/no_crash" -- ./emit 1
+refused no_crash_written test -e "$OUT/no_crash/kernel"
+rm -rf "$OUT/no_crash"
+
+# ------------------------------------------------------------- snapshots
+hodo record -q -k --overwrite -e 'sched:*,syscalls:*' -o "$OUT/while" &
+recorder=$!
+check while_begun wait_until 60 started
+check list_on sh -c "hodo list -k sched:sched_switch | grep -q '^sched:sched_switch  on '"
+./emit 100
+status snapshot 0 hodo snapshot -k --why "a test" -o "$OUT/snapshot"
+says snapshot_said "events of the kernel, "
+status busy 1 hodo record -k -o "$OUT/busy" -- touch /tmp/ran
+says busy_said "the kernel is being recorded already"
+refused busy_not_run test -e /tmp/ran
+refused busy_untouched test -e "$OUT/busy"
+kill -TERM $recorder
+waited while $recorder
+echo 1 >$HODO/events/syscalls/enable
+echo 1 >$HODO/enabled
+./emit 100
+status tree 0 hodo snapshot -k -o "$OUT/tree"
+status tree_busy 1 hodo record -k -o "$OUT/busy"
+says tree_busy_said "echo 0 > $HODO/enabled"
+echo 0 >$HODO/enabled
+status tree_ended 0 hodo snapshot -k -o "$OUT/tree_ended"
+echo 0 >$HODO/events/enable
+hodo record -k -e 'syscalls:*' -o "$OUT/ended" 2>/tmp/ended &
+recorder=$!
+check ended_begun wait_until 60 started
+echo 0 >$HODO/enabled
+waited ended $recorder
+check ended_said grep -q "ended through its control tree" /tmp/ended
+
+# ------------------------------------------------------------- killed recorders
+dd if=/dev/zero of=/dev/null bs=64 2>/dev/null &
+load=$!
+good=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	[ $((i % 2)) = 0 ] && mode=--overwrite || mode=
+	hodo record -q -k $mode -m 128K -e 'sched:*,syscalls:*' -o /tmp/killed &
+	recorder=$!
+	# From before it is ready to well into the recording.
+	usleep $((i * i * 7000))
+	kill -9 $recorder
+	wait $recorder 2>/dev/null
+	hodo record -q -k -m 1M -e 'syscalls:sys_enter_write,emit:*' --filter 'fd == 77 || i >= 0' -o /tmp/next -- ./emit 7
+	[ "$(count /tmp/next syscalls:sys_enter_write)/$(count /tmp/next emit:after)" = 7/7 ] && good=$((good + 1))
+	if [ -e /tmp/killed/kernel/metadata ]; then
+		hodo stat -q /tmp/killed >/dev/null || not_ok killed_stat "round $i"
+		hodo print -q /tmp/killed >/dev/null || not_ok killed_print "round $i"
+		rm -rf "$OUT/killed"
+		mv /tmp/killed "$OUT/killed"
+	fi
+	rm -rf /tmp/killed /tmp/killed.old
+done
+kill $load
+equal killed $good 12
+check killed_off ended
+
+# ------------------------------------------------------------- who may not
+status user 1 ./as_user hodo record -k -o /tmp/user -- ./emit 1
+says user_said "only root may look into the kernel"
+status user_list 1 ./as_user hodo list -k
+says user_list_said "only root may look into the kernel"
+status debugfs 1 unshare -m sh -c "umount $(dirname $HODO) && hodo record -k -o /tmp/none"
+says debugfs_said "no debugfs is mounted"
+
+for data in "$OUT"/*; do
+	[ -d "$data" ] || continue
+	case $data in */trigger) data=$data/snapshot-0001 ;; esac
+	hodo stat -q "$data" >/dev/null || not_ok stat "$data"
+	hodo print -q "$data" >/dev/null || not_ok print "$data"
+done
+unload
+finish
