@@ -35,7 +35,7 @@ static unsigned int users[2]; /* events that are on; under hodo_lock */
 
 /* Room for the texts of a call as they are recorded. Allocated when the first event with texts is switched on. */
 static DEFINE_PER_CPU(uint8_t *, text_buffer);
-#define TEXT_BUFFER (HODO_CALL_TEXTS * (2 + TEXT_MAX))
+#define TEXT_BUFFER (HODO_CALL_TEXTS * (2 + TEXT_MAX) + 8)
 
 /* Calls of 32-bit programs. Those of x32 have numbers of their own, which nothing has here: unknown. */
 static __always_inline bool call_is_compat(void)
@@ -92,8 +92,56 @@ static __always_inline void put_all_registers(uint8_t *p, const struct hodo_call
 	put_register(p, call, args, 5);
 }
 
+#ifdef CONFIG_X86_64
+/*
+ * Copies a text without its NUL, at most TEXT_MAX bytes; its length, or -EFAULT. As strncpy_from_user() does, but in
+ * place, and without checks of a destination that is ours: half of what an event with a short path took. Eight bytes
+ * at a time; where these reach into a page that is not there, one by one.
+ */
+static __always_inline long copy_text(uint8_t *to, const char __user *from)
+{
+	const unsigned long ones = 0x0101010101010101, highs = 0x8080808080808080;
+	unsigned long n = 0, word, zeros, max;
+	char c;
+
+	/* Beyond, there may be addresses that no page table has: touching them is no page fault. */
+	if ((unsigned long)from >= TASK_SIZE_MAX)
+		return -EFAULT;
+	max = min_t(unsigned long, TEXT_MAX, TASK_SIZE_MAX - (unsigned long)from);
+	if (!user_access_begin(from, max))
+		return -EFAULT;
+	for (; n + 8 <= max; n += 8) {
+		unsafe_get_user(word, (const unsigned long __user *)(from + n), one_by_one);
+		put_unaligned(word, (unsigned long *)(to + n));
+		zeros = (word - ones) & ~word & highs; /* its lowest bit is that of the first NUL */
+		if (zeros) {
+			n += __ffs(zeros) / 8;
+			goto out;
+		}
+	}
+one_by_one:
+	for (; n < max; n++) {
+		unsafe_get_user(c, from + n, fault);
+		if (!c)
+			break;
+		to[n] = c;
+	}
+out:
+	user_access_end();
+	return n;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+#else
+static __always_inline long copy_text(uint8_t *to, const char __user *from)
+{
+	return strncpy_from_user((char *)to, from, TEXT_MAX);
+}
+#endif
+
 /* Stores a text's length and bytes, and returns what is behind them. */
-static uint8_t *notrace put_text(uint8_t *at, const char __user *from)
+static __always_inline uint8_t *put_text(uint8_t *at, const char __user *from)
 {
 	long n;
 
@@ -103,13 +151,26 @@ static uint8_t *notrace put_text(uint8_t *at, const char __user *from)
 	} else {
 		/* What is not in memory stays there: the kernel's own access will bring it in, or fail. */
 		pagefault_disable();
-		n = strncpy_from_user((char *)at + 2, from, TEXT_MAX);
+		n = copy_text(at + 2, from);
 		pagefault_enable();
 		if (n < 0)
 			n = 0;
 	}
 	put_unaligned((uint16_t)n, (uint16_t *)at);
 	return at + 2 + n;
+}
+
+/* Up to 7 bytes more: see put_registers(); and there are as many behind the buffer. */
+static __always_inline void put_bytes(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	uint32_t i;
+
+	if (len > 256) {
+		memcpy(to, from, len);
+		return;
+	}
+	for (i = 0; i < len; i += 8)
+		put_unaligned(get_unaligned((const uint64_t *)(from + i)), (uint64_t *)(to + i));
 }
 
 static noinline void notrace enter_texts(struct hodo_event *event, const struct hodo_call_shape *call,
@@ -129,7 +190,7 @@ static noinline void notrace enter_texts(struct hodo_event *event, const struct 
 	p = hodo_emit_begin(&e, event, call->fixed + len);
 	if (p) {
 		put_registers(p, call, args);
-		memcpy(p + call->fixed, buffer, len);
+		put_bytes(p + call->fixed, buffer, len);
 		hodo_emit_end(&e, event);
 	}
 	preempt_enable_notrace();

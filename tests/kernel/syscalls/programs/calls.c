@@ -20,7 +20,7 @@
 
 #define PAGE 4096ul
 #define TEXT_MAX 4095u /* of one recorded */
-#define CALLS_MAX 128
+#define CALLS_MAX 256
 
 /* A text that is an argument: where, and how much of it is to be there. */
 enum kind { NONE, NULL_TEXT, UNREADABLE, TEXT };
@@ -121,7 +121,7 @@ static char *absent_page(const char *file, const char *text)
 	return at;
 }
 
-static char *absent, *crossing, *before_hole, *long_path;
+static char *absent, *crossing, *before_hole, *long_path, *highest;
 
 static void prepare(void)
 {
@@ -134,6 +134,13 @@ static void prepare(void)
 		abort();
 	before_hole += PAGE - 5; /* a text to the last byte of the page */
 	memcpy(before_hole, "/tmp", 5);
+	/* The last page that a program can have. */
+	highest = mmap((void *)((1ul << 47) - 2 * PAGE), PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (highest == MAP_FAILED)
+		highest = NULL;
+	else
+		highest = memcpy(highest + PAGE - 11, "/tmp/known", 11);
 	long_path = malloc(3 * PAGE);
 	memset(long_path, 'x', 3 * PAGE);
 	long_path[0] = '/';
@@ -175,6 +182,18 @@ static void paths(void)
 	open_it(long_path, readable(long_path));
 	long_path[4094] = '\0';
 	open_it(long_path, readable(long_path));
+	/* Every length, up to the last byte of a page behind which there is nothing; and one byte too far. */
+	for (unsigned int k = 1; k < 20; k++) {
+		char *end = (char *)(((unsigned long)before_hole & -PAGE) + PAGE);
+
+		memset(end - 40, 'a' + (int)k, 40);
+		end[-1] = '\0';
+		open_it(end - k, readable(end - k));
+		end[-1] = 'z';
+		open_it(end - k, unreadable);
+	}
+	if (highest)
+		open_it(highest, readable(highest));
 	/* More in the registers than the types hold. */
 	texts1("openat", SYS_openat, A(0x1ffffff9c, P(path), 0x7ffff0000000 | O_RDONLY, 0x12341ff), 1, readable(path));
 	plain("close", SYS_close, 0xfffff00000000000 | (unsigned long)calls[n - 1].ret, 0, 0, 0, 0, 0);
