@@ -19,7 +19,7 @@ headers=/usr/src/linux-headers-$version
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/hodo-dkms.XXXXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/tree" "$work/source" "$work/modules"
+mkdir -p "$work/tree" "$work/source"
 name=$(sed -n 's/^PACKAGE_NAME="\(.*\)"/\1/p' "$root/src/kmod/dkms.conf")
 release=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$root/src/kmod/dkms.conf")
 [ "$release" = "$(sed -n 's/^project(.*VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt" | head -n 1)" ] || {
@@ -32,7 +32,7 @@ mv "$work/dest/usr/src/$name-$release" "$work/source/"
 dkms() {
 	# Unsigned: else it makes itself a key for this machine.
 	sign_file=/nonexistent command dkms --dkmstree "$work/tree" --sourcetree "$work/source" \
-		--installtree "$work/modules" -k "$version" -a x86_64 --kernelsourcedir "$headers" "$@"
+		--installtree "$work" -k "$version" -a x86_64 --kernelsourcedir "$headers" "$@"
 }
 
 dkms add -m "$name" -v "$release"
@@ -53,10 +53,5 @@ case $(modinfo -F vermagic "$module") in
 	exit 1
 	;;
 esac
-dkms install -m "$name" -v "$release"
-find "$work/modules" -name 'hodo.ko*' | grep -q . || {
-	echo "dkms has installed no hodo.ko" >&2
-	exit 1
-}
 dkms remove -m "$name" -v "$release"
-echo "dkms: added, built, installed and removed $name $release for $version"
+echo "dkms: added, built and removed $name $release for $version"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# hodo.ko is loaded, records, and is unloaded, 60 times (--append hodo_cycles=200: 200 times), while processes keep all CPUs busy: in both modes, by a
-# recorder and by the control tree; recorders are killed at random points, and the module goes while it records.
-# host.py compares what the kernel had allocated early and late.
+# hodo.ko is loaded, records, and is unloaded, 60 times (--append hodo_cycles=200: 200 times), while processes keep all
+# CPUs busy: in both modes, by a recorder and by the control tree; recorders are killed at random points, and the module
+# goes while it records. host.py compares what the kernel had allocated early and late.
 # guest: alone memory=1024 timeout=1200
 . /lib/guest.sh
 
@@ -47,6 +47,15 @@ pause() {
 
 bad() {
 	not_ok "cycle.$cycle" "$*"
+}
+
+# Now and then, everything.
+overwrite() {
+	if [ $((cycle % 100)) -eq 2 ]; then
+		./reader overwrite 100
+	else
+		./reader overwrite 100 'sched:*'
+	fi
 }
 
 # A recorder begins, is killed at some point, and the next one works.
@@ -116,7 +125,7 @@ while [ $cycle -le "$cycles" ]; do
 	case $((cycle % 10)) in
 	0) whole_hodo ;;
 	1) ./reader discard 100 'sched:*' 'irq:*' 'kmem:*' 'syscalls:*' >/dev/null || bad "reader discard" ;;
-	2) if [ $((cycle % 100)) -eq 2 ]; then ./reader overwrite 100; else ./reader overwrite 100 'sched:*'; fi >/dev/null || bad "reader overwrite" ;;
+	2) overwrite >/dev/null || bad "reader overwrite" ;;
 	3) killed discard ;;
 	4) tree overwrite ;;
 	5) killed overwrite ;;
