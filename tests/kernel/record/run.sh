@@ -153,20 +153,26 @@ check ended_said grep -q "ended through its control tree" /tmp/ended
 # ------------------------------------------------------------- killed recorders
 dd if=/dev/zero of=/dev/null bs=64 2>/dev/null &
 load=$!
-good=0
+good=0 seen=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	[ $((i % 2)) = 0 ] && mode=--overwrite || mode=
 	hodo record -q -k $mode -m 128K -e 'sched:*,syscalls:*' -o /tmp/killed &
 	recorder=$!
 	# From before it is ready to well into the recording.
-	usleep $((i * i * 7000))
+	[ $i -le 4 ] || wait_until 60 started || not_ok killed_begun "round $i"
+	usleep $((i * i * 3000))
 	kill -9 $recorder
 	wait $recorder 2>/dev/null
 	hodo record -q -k -m 1M -e 'syscalls:sys_enter_write,emit:*' --filter 'fd == 77 || i >= 0' -o /tmp/next -- ./emit 7
 	[ "$(count /tmp/next syscalls:sys_enter_write)/$(count /tmp/next emit:after)" = 7/7 ] && good=$((good + 1))
 	if [ -e /tmp/killed/kernel/metadata ]; then
+		seen=$((seen + 1))
 		hodo stat -q /tmp/killed >/dev/null || not_ok killed_stat "round $i"
 		hodo print -q /tmp/killed >/dev/null || not_ok killed_print "round $i"
+		hodo recover /tmp/killed -o /tmp/recovered >/dev/null 2>&1 || not_ok killed_recover "round $i"
+		hodo stat -q /tmp/recovered >/dev/null || not_ok recovered_stat "round $i"
+		rm -rf "$OUT/recovered" /tmp/recovered.old
+		cp -r /tmp/recovered "$OUT/recovered"
 		rm -rf "$OUT/killed"
 		mv /tmp/killed "$OUT/killed"
 	fi
@@ -174,6 +180,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 kill $load
 equal killed $good 12
+check killed_seen [ $seen -ge 8 ]
 check killed_off ended
 
 # ------------------------------------------------------------- who may not
