@@ -79,7 +79,7 @@ struct hodo_kernel_ops {
 	uint32_t size;    /* bytes of this struct */
 	uint32_t version; /* HODO_ABI_VERSION */
 	struct module *owner;
-	/* Fields of fixed size only: len bytes at data. */
+	/* Fields of fixed size only: len bytes at data, readable up to the next multiple of 8. */
 	void (*emit_fixed)(struct hodo_kernel_state *state, const void *data, size_t len);
 	/* Any fields: total is the sum of the lengths, SIZE_MAX / 2 or more if one is over its limit. */
 	void (*emit_pieces)(struct hodo_kernel_state *state, const struct hodo_piece *pieces, size_t count,

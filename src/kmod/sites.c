@@ -43,6 +43,13 @@ struct site_labels {
 
 /* ------------------------------------------------------------------ events */
 
+/* By whole words: what is read and written behind the end is there, see <hodo/trace_kernel.h> and hodo_ring_need(). */
+static __always_inline void copy_words(uint8_t *to, const uint8_t *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += 8)
+		put_unaligned(get_unaligned((const uint64_t *)(from + i)), (uint64_t *)(to + i));
+}
+
 static notrace void emit_fixed(struct hodo_kernel_state *state, const void *data, size_t len)
 {
 	struct hodo_event *event = READ_ONCE(state->event);
@@ -54,7 +61,7 @@ static notrace void emit_fixed(struct hodo_kernel_state *state, const void *data
 	payload = hodo_emit_begin(&e, event, len);
 	if (!payload)
 		return;
-	memcpy(payload, data, len);
+	copy_words(payload, data, len);
 	hodo_emit_end(&e, event);
 }
 
@@ -246,6 +253,18 @@ static bool difference(const struct hodo_event *a, const struct hodo_event *b, c
 
 /* ------------------------------------------------------------- come and go */
 
+/* A module that has the event at present: not always the one whose descriptor was the first. */
+static const char *module_of(const struct hodo_event *event)
+{
+	const struct hodo_site_event *e = container_of(event, struct hodo_site_event, event);
+	struct site_module *m;
+
+	list_for_each_entry(m, &modules, list)
+		if (within_module((unsigned long)e->states, m->mod))
+			return m->mod->name;
+	return e->object;
+}
+
 /* Whether the state may be a place of other, which has its name. told: not again. */
 static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *other, bool told)
 {
@@ -263,8 +282,8 @@ static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *
 	else
 		pr_warn("module %s: event %s:%s at %s:%u differs from that of %s at %s:%u (%s): "
 			"it is not recorded; give it another name\n",
-			fresh->object, e->provider, e->name, e->file, e->line, other->object, other->file, other->line,
-			what);
+			fresh->object, e->provider, e->name, e->file, e->line, module_of(other), other->file,
+			other->line, what);
 	return false;
 }
 
@@ -427,7 +446,7 @@ static void try_again(void)
 	}
 }
 
-/* Events that have lost their last place go; of others, another module is named. */
+/* Events that have lost their last place go. */
 static void sweep(void)
 {
 	struct hodo_site_event *e, *next;
@@ -460,19 +479,8 @@ static void sweep(void)
 	}
 }
 
-static struct module *module_of(const struct hodo_kernel_state *state)
-{
-	struct site_module *m;
-
-	list_for_each_entry(m, &modules, list)
-		if (within_module((unsigned long)state, m->mod))
-			return m->mod;
-	return NULL;
-}
-
 static void module_going(struct site_module *m)
 {
-	struct hodo_site_event *e;
 	struct site_labels *l, *next;
 
 	for (unsigned int i = 0; i < m->mod->num_tracepoints; i++) {
@@ -488,13 +496,6 @@ static void module_going(struct site_module *m)
 	list_for_each_entry_safe(l, next, &m->labels, list) {
 		hodo_labels_remove(&l->labels);
 		kfree(l);
-	}
-	list_for_each_entry(e, &hodo_site_events, list) {
-		if (e->states && strcmp(e->object, m->mod->name) == 0) {
-			struct module *other = module_of(e->states);
-
-			strscpy(e->object, other ? other->name : "", sizeof(e->object));
-		}
 	}
 	kfree(m);
 	sweep();

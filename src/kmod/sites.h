@@ -14,7 +14,7 @@ struct hodo_site_event {
 	struct hodo_kernel_state *states;  /* its places, one at least; linked by next */
 	bool on;                           /* it is recorded */
 	const struct hodo_probes *probes;  /* NULL: none; see probes.c */
-	char object[MODULE_NAME_LEN];      /* a module that has it */
+	char object[MODULE_NAME_LEN];      /* the module whose descriptor this is; another may have the event by now */
 	struct hodo_field fields[HODO_FIELDS_MAX];
 	char text[];                       /* all names, format, file, function */
 };

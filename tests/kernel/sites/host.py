@@ -169,6 +169,19 @@ def busy():
     say(not wrong, "busy_values", str(wrong[:3]))
 
 
+def cycles():
+    status, all_events = events("cycles")
+    found = collections.Counter((event["name"], event["fields"].get("who")) for event in all_events
+                                if event["name"] != "sshared:said")
+    wanted = {(f"sshared:{name}", f"sites_{module}"): 25 * n
+              for name in ("put", "step") for module, n in (("one", 5), ("two", 10))}
+    say(status == 0 and found == wanted, "cycles", str(found))
+    said = sum(event["name"] == "sshared:said" for event in all_events)
+    say(said == 25 * 15, "cycles_mark", str(said))
+    declared = (DIR / "cycles" / "kernel" / "metadata").read_text().count('name = "sshared:put"')
+    say(declared == 1, "cycles_one_id", str(declared))
+
+
 def example():
     status, all_events = events("jobs")
     by_name = collections.defaultdict(list)
@@ -193,7 +206,8 @@ machine_code()
 if (DIR / "values").exists():
     values()
     busy()
+    cycles()
     example()
-    for recording in ("values", "busy", "jobs"):
+    for recording in ("values", "busy", "cycles", "jobs"):
         babeltrace2(recording)
 sys.exit(failures != 0)

@@ -166,6 +166,21 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 		rmmod sites_other
 	END
 	check record hodo record -q -k -m 1M -e 'sall:*,sshared:*,sother:*,sbroken:*' -o "$OUT/values" -- sh values.sh
+	# Modules that come and go while they are recorded: nothing of what they say is missing.
+	cat >cycles.sh <<-'END'
+		i=0
+		while [ $i -lt 25 ]; do
+			insmod ./sites_one.ko || exit 1
+			insmod ./sites_two.ko || exit 1
+			echo 5 >/sys/module/sites_one/parameters/fire
+			echo 5 >/sys/module/sites_two/parameters/fire
+			rmmod sites_one || exit 1
+			echo 5 >/sys/module/sites_two/parameters/fire
+			rmmod sites_two || exit 1
+			i=$((i + 1))
+		done
+	END
+	check record_cycles hodo record -q -k -e 'sshared:*' -o "$OUT/cycles" -- sh cycles.sh
 	# The example, as its first lines say.
 	insmod ./jobs.ko
 	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \
