@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The control tree: every file, what each refuses, buffers/cpuN, filters, events that come and go.
-# guest: timeout=600
+# guest: timeout=600 turns
 . /lib/guest.sh
 
 EVENT=$HODO/events/syscalls/sys_enter_setpriority
@@ -237,6 +237,21 @@ takes filter_right_again $FILTER "who == 2" "who == 2"
 echo 0 >$HODO/$FILTER
 echo 0 >$HODO/enabled
 echo 0 >$EVENT/enable
+
+# ---------------------------------------------------- as recorders take it
+# What the tree records is taken while it runs, and when it has ended.
+echo "who < 50" >$HODO/$FILTER
+echo 1 >$EVENT/enable
+echo 1 >$HODO/enabled
+./emit 100
+check snapshot_running hodo snapshot -k -o "$OUT/running.data"
+./emit 100
+echo 0 >$HODO/enabled
+check snapshot_ended hodo snapshot -k -o "$OUT/ended.data"
+echo 0 >$HODO/$FILTER
+echo 0 >$EVENT/enable
+echo 1 >$HODO/reset
+refused snapshot_nothing hodo snapshot -k -o "$OUT/nothing.data"
 
 # ------------------------------------------------------------ buffers/cpuN
 echo discard >$HODO/mode

@@ -10,13 +10,37 @@
 #include <sys/wait.h>
 
 static bool stop;
+static unsigned int wanted, seen; /* odd: the writer is to pause */
 
+/*
+ * It pauses when a recording begins or ends: the code it runs is changed then, and QEMU before 8.1 may lose that.
+ */
 static void *write_on(void *arg)
 {
+	uint32_t i = 0;
+
 	pin(0);
-	for (uint32_t i = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++)
-		emit(i);
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		unsigned int w = __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+
+		__atomic_store_n(&seen, w, __ATOMIC_RELEASE);
+		if (w & 1)
+			usleep(1000);
+		else
+			emit(i++);
+	}
 	return arg;
+}
+
+static void change(const char *name, const char *text)
+{
+	unsigned int w = __atomic_add_fetch(&wanted, 1, __ATOMIC_RELEASE);
+
+	while (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) != w)
+		usleep(1000);
+	if (put(name, text) < 0)
+		die(name);
+	__atomic_add_fetch(&wanted, 1, __ATOMIC_RELEASE);
 }
 
 static uint64_t rnd(void)
@@ -185,8 +209,7 @@ static void check_outlives(struct ring *old)
 	struct ring fresh;
 
 	memcpy(uuid, p->uuid, sizeof(uuid));
-	if (put("reset", "1") < 0)
-		die("reset");
+	change("reset", "1");
 	produced = ring_get(old, HODO_IOC_GET_PRODUCED);
 	if (ring_open(&fresh, "cpu0") < 0)
 		die("cpu0");
@@ -200,8 +223,8 @@ static void check_outlives(struct ring *old)
 	say(poll_for.revents & POLLHUP, "old_memory_hangs_up", "revents %x", poll_for.revents);
 	say(ring_put(old, produced & ~(old->packet_size - 1)) == 0, "old_memory_moves", "refused");
 	close(old->fd);
-	if (put("enabled", "0") < 0 || put("reset", "1") < 0)
-		die("end");
+	change("enabled", "0");
+	change("reset", "1");
 	say(memcmp(uuid, p->uuid, sizeof(uuid)) == 0, "mapping_outlives_file", "it changed");
 	ring_close(&fresh);
 }
