@@ -15,11 +15,12 @@ AS_IT_IS int fcalls_leaf(int n)
 	return n + 1;
 }
 
-/* As many frames as n says, all alive at the innermost one. */
+/* As many frames as n says, all alive at the innermost one: not made a loop. */
 AS_IT_IS int fcalls_deep(int n)
 {
-	n = n > 1 ? fcalls_deep(n - 1) + 1 : fcalls_leaf(n);
-	return n;
+	int (*volatile deeper)(int) = fcalls_deep;
+
+	return n > 1 ? deeper(n - 1) + 1 : fcalls_leaf(n);
 }
 
 AS_IT_IS int fcalls_left_out(int n)
