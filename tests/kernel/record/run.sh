@@ -3,7 +3,7 @@
 #
 # hodo record -k: alone, with a command, with a process that runs; what bounds and filters it; flight recorders and
 # their snapshots; recorders that are killed; what it says where it cannot.
-# guest: timeout=400 disk=64
+# guest: timeout=400
 . /lib/guest.sh
 
 # status NAME STATUS COMMAND...: the command ends with it; $said is what it said.
