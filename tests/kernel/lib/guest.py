@@ -141,7 +141,7 @@ class Guest:
             "qemu-system-x86_64", "-accel", "tcg,thread=single" if turns or takes_turns() else "tcg", "-m", str(memory),
             "-smp", str(cpus), "-kernel", str(kernel.image), "-initrd", str(initramfs), "-append",
             # A guest that had to wait for the host must not be taken for one that hangs.
-            "console=ttyS0 loglevel=5 panic=-1 oops=panic clocksource=tsc tsc=reliable nowatchdog "
+            "console=ttyS0 loglevel=5 panic=-1 oops=panic clocksource=tsc tsc=reliable no_timer_check nowatchdog "
             f"rcupdate.rcu_cpu_stall_timeout=60 log_buf_len=1M {append}".strip(),
             "-display", "none", "-no-reboot", "-nodefaults", "-serial", f"file:{self.console}"]
         self.after = list(qemu)
