@@ -172,12 +172,17 @@ def busy():
 def cycles():
     status, all_events = events("cycles")
     found = collections.Counter((event["name"], event["fields"].get("who")) for event in all_events
-                                if event["name"] != "sshared:said")
+                                if event["name"] in ("sshared:put", "sshared:step"))
     wanted = {(f"sshared:{name}", f"sites_{module}"): 25 * n
               for name in ("put", "step") for module, n in (("one", 5), ("two", 10))}
     say(status == 0 and found == wanted, "cycles", str(found))
     said = sum(event["name"] == "sshared:said" for event in all_events)
     say(said == 25 * 15, "cycles_mark", str(said))
+    for name in ("init", "exit", "ints", "mixed"):
+        count = sum(event["name"] == f"sall:{name}" for event in all_events)
+        say(count == 25, f"cycles_{name}", str(count))
+    labelled = output(HODO, "print", str(DIR / "cycles")).count("state=SALL_BUSY")
+    say(labelled == 25, "cycles_labels", str(labelled))
     declared = (DIR / "cycles" / "kernel" / "metadata").read_text().count('name = "sshared:put"')
     say(declared == 1, "cycles_one_id", str(declared))
 

@@ -177,10 +177,13 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 			rmmod sites_one || exit 1
 			echo 5 >/sys/module/sites_two/parameters/fire
 			rmmod sites_two || exit 1
+			insmod ./sites_all.ko || exit 1
+			echo 1 >/sys/module/sites_all/parameters/fire
+			rmmod sites_all || exit 1
 			i=$((i + 1))
 		done
 	END
-	check record_cycles hodo record -q -k -e 'sshared:*' -o "$OUT/cycles" -- sh cycles.sh
+	check record_cycles hodo record -q -k -e 'sshared:*,sall:*' -o "$OUT/cycles" -- sh cycles.sh
 	# The example, as its first lines say.
 	insmod ./jobs.ko
 	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \
