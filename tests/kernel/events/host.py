@@ -15,7 +15,7 @@ EXPECTED = {
     "sched:sched_switch": "prev_comm", "sched:sched_process_exec": "filename", "irq:irq_handler_entry": "name",
     "timer:timer_start": None, "kmem:kmalloc": None, "block:block_rq_issue": None, "net:net_dev_queue": "name",
     "jbd2:jbd2_start_commit": None, "jbd2:jbd2_handle_start": None, "raw_syscalls:sys_enter": None,
-    "workqueue:workqueue_execute_start": None, "writeback:writeback_dirty_page": None}
+    "workqueue:workqueue_execute_start": None, "writeback:writeback_dirty_inode": None}
 failures = 0
 
 
@@ -43,12 +43,12 @@ def main():
     check("kinds", len(counts) >= 60, sorted(counts))
     check("bools", not bad, bad[:5])
     for name, field in EXPECTED.items():
-        check(f"has.{name}", counts[name] > 0, sorted(counts))
+        check(f"has {name}", counts[name] > 0, sorted(counts))
         if field:
             seen = texts[name, field]
-            check(f"text.{name}", seen and all(t.isprintable() for t in map(bytes.decode, seen)), list(seen)[:5])
+            check(f"text {name}", seen and all(t.isprintable() for t in map(bytes.decode, seen)), list(seen)[:5])
     exec_names = set(texts["sched:sched_process_exec", "filename"])
-    check("exec", any(n.endswith(b"ping") or n.endswith(b"busybox") or b"/" in n for n in exec_names), exec_names)
+    check("exec", any(n.startswith(b"/") for n in exec_names), exec_names)
     done = subprocess.run(["babeltrace2", "--component=sink.utils.dummy", str(trace.folder)], capture_output=True)
     check("babeltrace2", done.returncode == 0, done.stderr[-500:])
     skipped = pathlib.Path(os.environ["KMOD"]) / "events/events.skipped"
