@@ -33,6 +33,7 @@ struct calls_thread {
 	struct calls_process *process;
 	const char *comm;
 	uint32_t tid, index;
+	uint32_t key; /* the tid, or whatever else it is found by: see key_of() */
 	struct calls_ended *ended; /* depths rise */
 	uint32_t nended, ended_room;
 	uint64_t callees_at, callees_ns; /* func:callee: what the next whole call with that frame called */
@@ -48,7 +49,7 @@ struct calls_process {
 	bool lossy;
 	struct calls_thread **threads;
 	uint32_t nthreads, threads_room;
-	uint32_t *index; /* open addressing: 1 + index of a thread by its tid */
+	uint32_t *index; /* open addressing: 1 + index of a thread by its key */
 	uint32_t index_mask;
 	struct calls_thread *cache[THREAD_CACHE];
 	struct hodo_places places; /* once there are several threads */
@@ -282,11 +283,17 @@ static struct calls_process *find_process(const struct hodo_read_calls *c, const
 	return p;
 }
 
-static uint32_t slot_of(const struct calls_process *p, uint32_t tid)
+/* The kernel's thread 0 is one on each CPU. Its threads' numbers stay below. */
+static uint32_t key_of(const struct hodo_read_event *e)
 {
-	uint32_t i = (tid * 0x9e3779b1u) >> 7 & p->index_mask;
+	return e->tid == 0 && e->process->kernel ? 0x80000000u | e->cpu : e->tid;
+}
 
-	while (p->index[i] && p->threads[p->index[i] - 1]->tid != tid)
+static uint32_t slot_of(const struct calls_process *p, uint32_t key)
+{
+	uint32_t i = (key * 0x9e3779b1u) >> 7 & p->index_mask;
+
+	while (p->index[i] && p->threads[p->index[i] - 1]->key != key)
 		i = (i + 1) & p->index_mask;
 	return i;
 }
@@ -302,18 +309,18 @@ static bool grow_index(struct calls_process *p)
 	p->index = larger;
 	p->index_mask = mask;
 	for (uint32_t i = 0; i < p->nthreads; i++)
-		larger[slot_of(p, p->threads[i]->tid)] = i + 1;
+		larger[slot_of(p, p->threads[i]->key)] = i + 1;
 	return true;
 }
 
-static struct calls_thread *find_thread(const struct calls_process *p, uint32_t tid)
+static struct calls_thread *find_thread(const struct calls_process *p, uint32_t key)
 {
-	uint32_t i = p->index ? p->index[slot_of(p, tid)] : 0;
+	uint32_t i = p->index ? p->index[slot_of(p, key)] : 0;
 
 	return i ? p->threads[i - 1] : NULL;
 }
 
-static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid)
+static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid, uint32_t key)
 {
 	struct calls_thread *t;
 
@@ -326,13 +333,14 @@ static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid)
 		return NULL;
 	t->process = p;
 	t->tid = tid;
+	t->key = key;
 	t->index = p->nthreads;
 	t->shadow.thread = t->index;
 	t->shadow.parked = &p->parked;
 	t->shadow.grow = grow_frames;
 	t->shadow.closed = closed;
 	t->shadow.park = parked;
-	p->index[slot_of(p, tid)] = p->nthreads + 1;
+	p->index[slot_of(p, key)] = p->nthreads + 1;
 	p->threads[p->nthreads++] = t;
 	for (uint32_t i = 0; p->nthreads == 2 && i < p->threads[0]->shadow.n; i++) {
 		const struct hodo_frame *f = &p->threads[0]->shadow.frames[i];
@@ -346,12 +354,13 @@ static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid)
 
 static struct calls_thread *thread_of(struct calls_process *p, const struct hodo_read_event *e)
 {
-	struct calls_thread **cached = &p->cache[e->tid % THREAD_CACHE], *t = *cached;
+	uint32_t key = key_of(e);
+	struct calls_thread **cached = &p->cache[key % THREAD_CACHE], *t = *cached;
 
-	if (!t || t->tid != e->tid) {
-		t = find_thread(p, e->tid);
+	if (!t || t->key != key) {
+		t = find_thread(p, key);
 		if (!t)
-			t = add_thread(p, e->tid);
+			t = add_thread(p, e->tid, key);
 		if (!t)
 			return NULL;
 		*cached = t;
