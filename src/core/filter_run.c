@@ -349,9 +349,10 @@ static inline uint64_t widened(uint8_t kind, const uint8_t *p)
 }
 
 /* Steps other than comparisons of numbers. */
-static __attribute__((__noinline__)) enum truth test_other(const struct hodo_filter *f, const struct hodo_filter_test *t,
-						       const struct hodo_piece *pieces, size_t count,
-						       struct hodo_filter_vars *vars)
+static __attribute__((__noinline__)) enum truth test_other(const struct hodo_filter *f,
+							   const struct hodo_filter_test *t,
+							   const struct hodo_piece *pieces, size_t count,
+							   struct hodo_filter_vars *vars)
 {
 	struct event e = { pieces, count, vars };
 

@@ -83,6 +83,22 @@ int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *even
 	return publish(memory, &b, HODO_RECORD_EVENT, event->id);
 }
 
+/* Whether the catalogue has this record, which is whole but for its head: a module that comes again brings its labels
+ * again. */
+static bool is_there(const struct hodo_memory *memory, const struct builder *b)
+{
+	const size_t head = sizeof(struct hodo_record), len = b->at ? b->at - b->start : SIZE_MAX;
+	const struct hodo_record *r;
+
+	for (const uint8_t *p = memory->catalog; p < b->start; p += r->size) {
+		r = (const struct hodo_record *)p;
+		if (r->type == HODO_RECORD_LABELS && len <= r->size && len + 7 >= r->size &&
+		    memcmp(p + head, b->start + head, len - head) == 0)
+			return true;
+	}
+	return false;
+}
+
 int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels)
 {
 	struct builder b = begin(memory, sizeof(struct hodo_record_labels));
@@ -94,6 +110,10 @@ int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *la
 	add_text(&b, labels->field);
 	for (uint32_t i = 0; i < labels->n; i++)
 		add_text(&b, labels->names[i]);
+	if (is_there(memory, &b)) {
+		memset(b.start, 0, b.at - b.start);
+		return 0;
+	}
 	return publish(memory, &b, HODO_RECORD_LABELS, 0);
 }
 

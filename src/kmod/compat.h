@@ -22,7 +22,8 @@ static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set,
 #endif
 }
 
-/* Function entry and exit. Before, its handlers were others, and could not say no to the exit; later, they are again. */
+/* Function entry and exit. Before, its handlers were others, and could not say no to the exit; later, they are
+ * again. */
 #if defined(CONFIG_FPROBE) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) && \
 	LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #define HODO_HAVE_FPROBE

@@ -86,7 +86,8 @@ extern struct list_head hodo_events;
 
 /* By the control tree: whether the event is in the recording that `enabled` starts, or is in. Under hodo_lock. */
 int hodo_event_enable(struct hodo_event *event, bool on);
-/* All of a provider, NULL: all there are, but for functions, which are switched one by one. Waits once. The first error. */
+/* All of a provider, NULL: all there are, but for functions, which are switched one by one. Waits once. The first
+ * error. */
 int hodo_events_enable(const char *provider, bool on);
 /* Whether the event is one of them. */
 bool hodo_event_is_of(const struct hodo_event *event, const char *provider);
