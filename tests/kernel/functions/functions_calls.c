@@ -15,12 +15,12 @@ AS_IT_IS int fcalls_leaf(int n)
 	return n + 1;
 }
 
-/* As many frames as n says, all alive at the innermost one: not made a loop. */
+/* As many frames as n says, all alive at the innermost one: not made a loop, nor the last one a jump. */
 AS_IT_IS int fcalls_deep(int n)
 {
 	int (*volatile deeper)(int) = fcalls_deep;
 
-	return n > 1 ? deeper(n - 1) + 1 : fcalls_leaf(n);
+	return (n > 1 ? deeper(n - 1) : fcalls_leaf(n)) + 1;
 }
 
 AS_IT_IS int fcalls_left_out(int n)
