@@ -395,8 +395,8 @@ static void do_chores(struct hodo_session *s)
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		hodo_process_chores(p, hodo_session_ticks(s), age);
 		/*
-		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of the
-		 * kernel, if it is alone.
+		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of
+		 * the kernel, if it is alone.
 		 */
 		if ((p->kernel ? s->live == 1 && !s->command : p->id.pid == s->command) && p->catalog.events > 0)
 			report_unknown(s, " so far");

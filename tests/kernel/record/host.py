@@ -51,7 +51,8 @@ def alone():
     check("alone_switches", len(switches) > 10, len(switches))
     check("alone_tid", all(e["tid"] == e["fields"]["prev_pid"] for e in switches))
     idle = [e for e in switches if e["tid"] == 0]
-    check("alone_idle", idle and all(e["comm"] == e["fields"]["prev_comm"] == f"swapper/{e['cpu']}" for e in idle), idle[:3])
+    check("alone_idle", idle and all(e["comm"] == e["fields"]["prev_comm"] == f"swapper/{e['cpu']}" for e in idle),
+          idle[:3])
     others = [e for e in switches if e["tid"] != 0]
     wrong = [e for e in others if e["comm"] != e["fields"]["prev_comm"]]
     check("alone_comm", others and not wrong, wrong[:3])
@@ -113,7 +114,8 @@ def bounds():
     check("padded_events", padded and all(e["fields"]["next_comm"] == "emit" for e in padded), padded[:3])
     rate = json.loads(hodo("stat", "--json", str(DIR / "rate")))
     limited = sum(p["limited"] for p in info("rate"))
-    check("rate_sum", 500 <= rate["recorded"] + limited <= 502 and 10 <= rate["recorded"] < 500, (rate["recorded"], limited))
+    check("rate_sum", 500 <= rate["recorded"] + limited <= 502 and 10 <= rate["recorded"] < 500,
+          (rate["recorded"], limited))
     flight = json.loads(hodo("stat", "--json", str(DIR / "flight")))
     check("flight_overwritten", flight["overwritten"] > 0 and flight["recorded"] > 0, flight)
     size = sum(f.stat().st_size for f in (DIR / "size").rglob("cpu*"))

@@ -84,7 +84,8 @@ status unknown 5 hodo record -k -e 'shced:*,emit:*' -o "$OUT/unknown" -- ./emit 
 says unknown_said "no event matches 'shced:*'"
 
 # ------------------------------------------------------------- filters, rates, triggers
-status filter 5 hodo record -k -e syscalls:sys_enter_write --filter 'fd == 77 && count > 5' -o "$OUT/filter" -- ./emit 300
+status filter 5 hodo record -k -e syscalls:sys_enter_write --filter 'fd == 77 && count > 5' -o "$OUT/filter" \
+	-- ./emit 300
 equal filter_count "$(count "$OUT/filter" syscalls:sys_enter_write)" 120
 status text 5 hodo record -k -e 'syscalls:sys_enter_openat' --filter 'filename == "/dev/null" && $comm == "emit"' \
 	-o "$OUT/text" -- ./emit 3
@@ -163,7 +164,8 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	usleep $((i * i * 3000))
 	kill -9 $recorder
 	wait $recorder 2>/dev/null
-	hodo record -q -k -m 1M -e 'syscalls:sys_enter_write,emit:*' --filter 'fd == 77 || i >= 0' -o /tmp/next -- ./emit 7
+	hodo record -q -k -m 1M -e 'syscalls:sys_enter_write,emit:*' --filter 'fd == 77 || i >= 0' -o /tmp/next \
+		-- ./emit 7
 	[ "$(count /tmp/next syscalls:sys_enter_write)/$(count /tmp/next emit:after)" = 7/7 ] && good=$((good + 1))
 	if [ -e /tmp/killed/kernel/metadata ]; then
 		seen=$((seen + 1))
