@@ -81,6 +81,52 @@ struct hodo_writer *hodo_emit_nested(void);
 void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
 		   unsigned long flags);
 
+/*
+ * They are called through saved.S where there is one, which keeps all registers: a probe that calls C functions
+ * saves up to six of its own on every event.
+ */
+#ifdef CONFIG_X86_64
+static __always_inline struct hodo_writer *hodo_emit_nested_rare(void)
+{
+	struct hodo_writer *w;
+
+	asm volatile("call hodo_emit_nested_saved" : "=a"(w), ASM_CALL_CONSTRAINT : : "memory", "cc");
+	return w;
+}
+
+static __always_inline uint8_t *hodo_emit_room_rare(struct hodo_writer *w, uint32_t len)
+{
+	uint8_t *p;
+
+	asm volatile("call hodo_emit_room_saved" : "=a"(p), ASM_CALL_CONSTRAINT : "D"(w), "S"(len) : "memory", "cc");
+	return p;
+}
+
+static __always_inline void hodo_gate_commit_rare(struct hodo_writer *w, uint8_t *payload, uint32_t len,
+						  struct hodo_event *event, unsigned long flags)
+{
+	register unsigned long r8 asm("r8") = flags;
+
+	asm volatile("call hodo_gate_commit_saved"
+		     : ASM_CALL_CONSTRAINT
+		     : "D"(w), "S"(payload), "d"(len), "c"(event), "r"(r8)
+		     : "rax", "memory", "cc");
+}
+
+static __always_inline uint64_t hodo_monotonic_rare(void)
+{
+	uint64_t ns;
+
+	asm volatile("call hodo_monotonic_saved" : "=a"(ns), ASM_CALL_CONSTRAINT : : "memory", "cc");
+	return ns;
+}
+#else
+#define hodo_emit_nested_rare hodo_emit_nested
+#define hodo_emit_room_rare hodo_emit_room
+#define hodo_gate_commit_rare hodo_gate_commit
+#define hodo_monotonic_rare ktime_get_mono_fast_ns
+#endif
+
 DECLARE_STATIC_KEY_FALSE(hodo_clock_monotonic);
 
 /* Ticks of the recording's clock, in any context. */
@@ -90,7 +136,7 @@ static __always_inline uint64_t hodo_ticks(void)
 	if (!static_branch_unlikely(&hodo_clock_monotonic))
 		return rdtsc();
 #endif
-	return ktime_get_mono_fast_ns();
+	return hodo_monotonic_rare();
 }
 
 static __always_inline void *hodo_emit_head(struct hodo_emit *e, const struct hodo_event *event, uint32_t len,
@@ -121,7 +167,7 @@ static __always_inline void *hodo_emit_begin(struct hodo_emit *e, const struct h
 	raw_local_irq_save(e->flags);
 	w = this_cpu_ptr(&hodo_writers);
 	if (unlikely(w->busy)) {
-		w = hodo_emit_nested();
+		w = hodo_emit_nested_rare();
 		if (!w)
 			goto out;
 	}
@@ -129,7 +175,7 @@ static __always_inline void *hodo_emit_begin(struct hodo_emit *e, const struct h
 	barrier();
 	p = w->at;
 	if (unlikely(p + HODO_EVENT_HEADER + len > w->limit)) {
-		p = hodo_emit_room(w, len);
+		p = hodo_emit_room_rare(w, len);
 		if (!p) {
 			smp_store_release(&w->busy, 0);
 			goto out;
@@ -201,7 +247,7 @@ static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *pay
 static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
 {
 	if (unlikely(event->gate)) {
-		hodo_gate_commit(e->writer, e->payload, e->len, event, e->flags);
+		hodo_gate_commit_rare(e->writer, e->payload, e->len, event, e->flags);
 		return;
 	}
 	hodo_emit_commit(e->writer, e->payload, e->len);

@@ -185,6 +185,17 @@ EXPORT_SYMBOL_GPL(hodo_emit_room);
 EXPORT_SYMBOL_GPL(hodo_emit_nested);
 EXPORT_SYMBOL_GPL(hodo_gate_commit);
 EXPORT_SYMBOL_GPL(hodo_clock_monotonic);
+#ifdef CONFIG_X86_64
+/* Of saved.S; what they take and return is known to emit.h alone. */
+void hodo_emit_room_saved(void);
+void hodo_emit_nested_saved(void);
+void hodo_gate_commit_saved(void);
+void hodo_monotonic_saved(void);
+EXPORT_SYMBOL_GPL(hodo_emit_room_saved);
+EXPORT_SYMBOL_GPL(hodo_emit_nested_saved);
+EXPORT_SYMBOL_GPL(hodo_gate_commit_saved);
+EXPORT_SYMBOL_GPL(hodo_monotonic_saved);
+#endif
 
 /* ----------------------------------------------------------------- vstring */
 

@@ -413,7 +413,8 @@ def write_results(build, headers, gone):
 def key_of(kernel):
     """What decides about all that was found out."""
     digest = hashlib.sha256(str(kernel).encode())
-    for path in sorted(HERE.glob("*")) + [kernel / "Module.symvers", kernel / ".config", HERE.parent / "tracepoints.h"]:
+    for path in sorted(HERE.glob("*")) + [kernel / "Module.symvers", kernel / ".config", HERE.parent / "tracepoints.h",
+                                               HERE.parent / "tracepoints.c", HERE.parent / "emit.h"]:
         digest.update(path.name.encode() + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
 
