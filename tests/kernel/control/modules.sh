@@ -5,7 +5,7 @@
 MODULE=$HODO/events/control_test
 
 insmod ./control_events.ko
-equal module_events "$(echo $(ls $MODULE))" "empty enable fixed variable"
+equal module_events "$(ls $MODULE | tr '\n' ' ')" "empty enable fixed variable "
 equal module_format "$(sed -n 's/^\tfield:\([^;]*\);\t\(.*\);$/\1 \2/p' $MODULE/variable/format | tr -d '\t')" \
 	"u32 number offset:0;size:4;signed:0;type:u32
 str text_of offset:4;size:-;signed:0;type:str

@@ -54,7 +54,7 @@ gives mode_first mode overwrite
 gives buffer_size_first buffer_size_kb 2048
 gives packet_size_first packet_size_kb 64
 equal overflow_first "$(cat $HODO/overflow)" "$(printf '# ring\tlost_full\tlost_too_large\tlost_busy\toverwritten')"
-equal buffers_first "$(echo $(ls $HODO/buffers | grep -v 'cpu[0-9]*$'))" fallback
+equal buffers_first "$(find $HODO/buffers -type f ! -name 'cpu*' | sed 's|.*/||')" fallback
 check buffers_cpus test -e $HODO/buffers/cpu0 -a -e $HODO/buffers/cpu1
 refused buffers_nothing cat $HODO/buffers/cpu0
 refused reset_unread cat $HODO/reset

@@ -24,7 +24,7 @@ journal() {
 
 # work: something of everything.
 work() {
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		head -c 300000 /dev/urandom >/tmp/work.$1
 		ls -lR /proc/self /sys/devices/system >/dev/null 2>&1
 		ping -c 1 -W 5 127.0.0.1 >/dev/null
