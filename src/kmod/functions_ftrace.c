@@ -161,15 +161,20 @@ static int fprobe_start(struct hodo_function_wanted *w)
 	/* It adds to the filter what it is told, which must be something that the filter has already. */
 	for (uint32_t i = 0; i < w->patterns; i++, p += strlen(p) + 1)
 		if (*p != '!' && *p != '0' && (err = register_fprobe(&fprobe, p, NULL)) != -EINVAL)
-			return err;
+			goto registered;
 	for (uint32_t i = 0; i < w->addresses; i++)
 		if ((err = register_fprobe_ips(&fprobe, &w->address[i], 1)) != -ENOENT)
-			return err;
-	if (w->globs + w->addresses == 0)
-		return register_fprobe(&fprobe, all, NULL);
+			goto registered;
+	if (w->globs + w->addresses == 0) {
+		err = register_fprobe(&fprobe, all, NULL);
+		goto registered;
+	}
 fail:
 	ftrace_free_filter(&fprobe.ops);
-	memset(&fprobe, 0, sizeof(fprobe));
+registered:
+	/* Where it has failed, it has freed the filter itself, and left the pointers to it in there. */
+	if (err)
+		memset(&fprobe, 0, sizeof(fprobe));
 	return err;
 }
 

@@ -138,10 +138,11 @@ static int begin(struct hodo_recording *r, enum hodo_clock clock)
 	hodo_writers_attach(r->memory, &r->config, clock == HODO_CLOCK_MONOTONIC);
 	fill_shm(r, clock);
 	err = hodo_gate_prepare();
-	if (!err)
-		err = hodo_threads_start();
 	if (err)
 		goto detach;
+	err = hodo_threads_start();
+	if (err)
+		goto threads; /* one of its probes may have been on */
 	hodo_registry_begin();
 	if (r->functions)
 		err = hodo_functions_start(r->functions);
@@ -246,6 +247,9 @@ void hodo_recording_stop(void)
 	fill_moment(&f->last[0]);
 	f->ended = 1;
 	smp_store_release(&r->memory->shm->ended, 1);
+	/* Nobody else would: no packet is closed any more. */
+	hodo_ring_waited = false;
+	wake_up_all(&hodo_ring_wait);
 }
 
 void hodo_recording_end(void)
@@ -259,8 +263,6 @@ void hodo_recording_end(void)
 	if (r->by == HODO_RECORDED_BY_FILE)
 		drop(r);
 	r->by = HODO_RECORDED_NOT;
-	hodo_ring_waited = false;
-	wake_up_all(&hodo_ring_wait);
 }
 
 void hodo_recording_flush(struct hodo_memory *memory, uint64_t age)

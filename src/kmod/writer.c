@@ -104,7 +104,13 @@ static bool lock_fallback(void)
 {
 	uint32_t free = 0;
 
-	return fallback.view.packet_size != 0 && hodo_cas_acquire(&fallback.busy, &free, 1);
+	if (fallback.view.packet_size == 0 || !hodo_cas_acquire(&fallback.busy, &free, 1))
+		return false;
+	/* The clock is not read before the lock is ours. Without it, rdtsc may run ahead of the lock, as no memory
+	 * barrier holds it back, and give a time before that of the last writer, on another CPU: readers take a
+	 * time that runs back for one whose 48 bits have come round. */
+	rmb(); /* on x86 lfence, which the kernel's own rdtsc_ordered() has for that */
+	return true;
 }
 
 struct hodo_writer *hodo_emit_nested(void)
