@@ -32,6 +32,7 @@ static void end_recordings(void)
 static void unwind(size_t n)
 {
 	end_recordings();
+	hodo_recording_exit();
 	while (n-- > 0)
 		if (parts[n].exit)
 			parts[n].exit();

@@ -126,13 +126,20 @@ struct hodo_writer *hodo_emit_nested(void)
 
 static void flush(struct hodo_writer *w, uint64_t age)
 {
-	const struct hodo_packet *p;
+	struct hodo_packet *p;
+	uint64_t now;
 
-	if (!w->at || hodo_word_events(w->word) == 0)
+	if (!w->at)
 		return;
 	p = hodo_ring_packet(&w->view, hodo_word_position(w->word));
-	if (age == 0 || hodo_ticks() - p->timestamp_begin > age)
-		next_packet(w);
+	now = hodo_ticks();
+	if (hodo_word_events(w->word)) {
+		if (age == 0 || now - p->timestamp_begin > age)
+			next_packet(w);
+	} else if (now - p->timestamp_begin > age) {
+		/* It begins anew: the 48 bits of its first event's time are extended from there. */
+		WRITE_ONCE(p->timestamp_begin, now);
+	}
 }
 
 /* On its CPU, interrupts off. */
@@ -152,8 +159,15 @@ static void flush_this(void *age)
 void hodo_writers_flush(uint64_t age)
 {
 	unsigned long flags;
+	unsigned int cpu;
 
+	cpus_read_lock();
 	on_each_cpu(flush_this, &age, 1);
+	/* Those that are off write nothing, and do not come while the lock is held. */
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			flush(per_cpu_ptr(&hodo_writers, cpu), age);
+	cpus_read_unlock();
 	/* So that the lock is not held any longer than by a writer. */
 	raw_local_irq_save(flags);
 	if (lock_fallback()) {
