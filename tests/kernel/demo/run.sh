@@ -3,7 +3,6 @@
 #
 # What scripts/demo-kernel shows: the guest's scheduler and system calls, recorded while a command runs, alone and with
 # the command's own events left out.
-# guest: everywhere
 . /lib/guest.sh
 
 # explain TEXT COMMAND: what comes next, and the command as one would type it, into the transcript.

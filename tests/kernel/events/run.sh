@@ -4,7 +4,7 @@
 # The kernel's own tracepoints: how many there are; all of them on at once, under load; those of modules that come and
 # go meanwhile; modules of ours that need a further module. host.py looks at the records. Nothing else runs while code
 # is patched, which qemu before 8.1 does not stand.
-# guest: everywhere modules=ext4,crc32c_generic,sunrpc programs=/usr/sbin/mke2fs network disk=32 memory=1536 timeout=900
+# guest: modules=ext4,crc32c_generic,sunrpc programs=/usr/sbin/mke2fs network disk=32 memory=1536 timeout=900
 . /lib/guest.sh
 
 # states: of all events of tracepoints, one line each: name, state, object.

@@ -3,7 +3,7 @@
 #
 # Events in process context, soft and hard interrupts and NMIs, nested in each other, on two CPUs: each is read back
 # whole and in order, or counted as lost; events that filling in others brings about.
-# guest: everywhere timeout=900
+# guest: timeout=900
 . /lib/guest.sh
 
 storm() {
