@@ -41,7 +41,7 @@ extern struct hodo_tree_config hodo_tree_config;
 int hodo_recording_start_tree(void);
 /* config: len bytes, from user space, checked here; kept (kvfree()d) unless it fails. */
 int hodo_recording_start(struct hodo_msg_config *config, size_t len);
-/* Events are off, no writer is inside, open packets are closed. The memory can still be read. */
+/* Events are off, and no writer is inside; packets stay open that are. The memory can still be read. */
 void hodo_recording_stop(void);
 /* Stops if need be; nobody records any more. The memory of the tree's is kept for those who read it, until reset or the
  * next one's start. */
