@@ -8,8 +8,8 @@
  *   record            a recording of one's own, as long as the file is open. Write a struct hodo_msg_config, up to
  *                     what is used, in one piece. Then map it, for reading only: the memory of <hodo/abi.h>, struct
  *                     hodo_shm first, laid out by hodo_layout_init() with rings as struct hodo_shm says (the page of
- *                     struct hodo_shm can be mapped alone, to look). Closing it ends the recording, once nothing of it is mapped
- *                     any more: a mapping holds the file.
+ *                     struct hodo_shm can be mapped alone, to look). Closing it ends the recording, once nothing of it
+ *                     is mapped any more: a mapping holds the file.
  *   memory            the memory of whatever recording there is, mapped likewise; -ENODATA: there is none
  *   buffers/cpuN      one ring of it: a page with struct hodo_ring, then ring_size bytes of packets
  *
