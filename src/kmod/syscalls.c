@@ -23,6 +23,7 @@
 #include <asm/syscall.h>
 #include <linux/compat.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/uaccess.h>
 
 #define TEXT_MAX 4095u /* bytes of a text of the caller's: PATH_MAX without the NUL */
@@ -268,6 +269,7 @@ static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
 		return enter_other(smp_load_acquire(&compat[0]), regs, nr);
 	if (unlikely((unsigned long)nr >= HODO_CALLS_END))
 		return enter_other(smp_load_acquire(&unknown[0]), regs, nr);
+	nr = array_index_nospec(nr, HODO_CALLS_END); /* the caller's number */
 	call = &hodo_call_shapes[nr];
 	/* Acquire: the id that the event was given before it was switched on, and the buffers for its texts. */
 	event = smp_load_acquire(&call->enter);
@@ -297,6 +299,7 @@ static void notrace on_exit(void *data, struct pt_regs *regs, long ret)
 		return exit_other(smp_load_acquire(&compat[1]), nr, ret);
 	if (unlikely((unsigned long)nr >= HODO_CALLS_END))
 		return exit_other(smp_load_acquire(&unknown[1]), nr, ret);
+	nr = array_index_nospec(nr, HODO_CALLS_END);
 	event = smp_load_acquire(&hodo_call_shapes[nr].exit);
 	if (!event) {
 		if (hodo_call_shapes[nr].ntexts == HODO_CALL_UNKNOWN)
