@@ -237,21 +237,25 @@ int hodo_recording_start_tree(void)
 
 int hodo_recording_start(struct hodo_msg_config *config, size_t len)
 {
-	struct hodo_recording *r = &hodo_recording;
+	struct hodo_recording *r = &hodo_recording, parts = { 0 };
 	int err;
 
 	if (r->by != HODO_RECORDED_NOT)
 		return -EBUSY;
+	err = take_apart(&parts, config, len);
+	if (err)
+		return err;
 	drop(r);
-	err = take_apart(r, config, len);
-	if (!err) {
-		r->asked = config;
-		memcpy(r->config.uuid, config->uuid, sizeof(r->config.uuid));
-		r->config.mode = config->mode;
-		r->config.packet_size = config->packet_size;
-		r->config.ring_size = config->ring_size;
-		err = start(r, HODO_RECORDED_BY_FILE, config->clock);
-	}
+	r->asked = config;
+	r->patterns = parts.patterns;
+	r->filter = parts.filter;
+	r->functions = parts.functions;
+	r->conditions = parts.conditions;
+	memcpy(r->config.uuid, config->uuid, sizeof(r->config.uuid));
+	r->config.mode = config->mode;
+	r->config.packet_size = config->packet_size;
+	r->config.ring_size = config->ring_size;
+	err = start(r, HODO_RECORDED_BY_FILE, config->clock);
 	if (err) {
 		r->asked = NULL; /* stays the caller's */
 		drop(r);
