@@ -65,13 +65,13 @@ check all_read sh -c "hodo stat -q '$OUT/all' | grep -q func:"
 # ------------------------------------------------------------- again and again
 i=0
 failed=0
-while [ $i -lt 50 ]; do
+while [ $i -lt 20 ]; do
 	hodo record -q -k -e 'func:fcalls_*' -o /tmp/again -- sh -c 'echo 1 >/sys/module/functions_calls/parameters/run' ||
 		failed=$((failed + 1))
 	[ "$(hodo stat -q /tmp/again | awk '/func:entry/ { print $2 }')" = 11 ] || failed=$((failed + 1))
 	i=$((i + 1))
 done
-equal again_50_times $failed 0
+equal again_20_times $failed 0
 
 # ------------------------------------------------------------- what cannot be
 said no_such 1 "none of the kernel's" hodo record -k -e 'func:nothing_of_that_name' -o /tmp/no -- true
