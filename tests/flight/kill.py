@@ -44,7 +44,7 @@ def check(directory, what):
         assert done.returncode == 1 and "it holds nothing" in done.stderr and begun(shared) == 0, (what, done.stderr)
         return False
     assert "damaged" not in done.stderr and "runs still" not in done.stderr, (what, done.stderr)
-    if not os.path.exists(shared):
+    if not os.path.exists(shared) or os.path.getsize(shared) == 0:  # killed before it was made, or got its size
         return False
     result = subprocess.run([CHECK, trace, shared, "killed"], capture_output=True, text=True, check=False)
     if result.returncode != 0:

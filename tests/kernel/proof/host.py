@@ -142,8 +142,9 @@ class Proof:
         missing = wrong = 0
         for event in theirs:
             within = window[0] <= event[0] <= window[1]
-            # Their probe was there before ours, and is called before it.
-            while left and left[0][0] < event[0]:
+            # Their probe was there before ours, and is called before it; but the clock of NMIs, where it is not the
+            # TSC, may step back a little when the kernel corrects it.
+            while left and left[0][0] + self.slack < event[0]:
                 more += window[0] <= left.popleft()[0] <= window[1]
             near = list(itertools.islice(left, NEAR))
             at = next((n for n, other in enumerate(near) if not self.agree(name, event, other)), None)
@@ -192,6 +193,7 @@ class Proof:
         # On each CPU it begins and ends a little earlier or later; the last event of each may have been cut off.
         window = (max(first for _, first, _ in theirs.values()), min(last for _, _, last in theirs.values()))
         frequency = int(self.trace.all("clock")[0]["freq"])
+        self.slack = frequency // 10000
         window = (window[0] + frequency // 1000, window[1] - frequency // 1000)
         without, lacking = set(), set()
         for cpu in cpus:
