@@ -18,7 +18,7 @@ import kernels  # noqa: E402
 
 # instructions; most of them are the targets of bench/kernel
 LIMITS = {"micro_getppid": 250, "micro_getppid_all": 250, "micro_write": 250, "micro_switch": 150,
-          "micro_kmalloc": 150, "micro_kfree": 150, "micro_fault": 150, "micro_access": 600, "micro_idle": 0}
+          "micro_kmalloc": 150, "micro_kfree": 150, "micro_fault": 150, "micro_access": 400, "micro_idle": 0}
 
 
 def skip(why):
