@@ -145,6 +145,6 @@ def babeltrace(name):
 counted()
 module()
 late()
-for recording in ("counted", "module", "all"):
+for recording in ("counted", "module", "all") if (DIR / "all").exists() else ("counted", "module"):
     babeltrace(recording)
 sys.exit(failures != 0)
