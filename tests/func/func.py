@@ -162,7 +162,7 @@ def compare(trace, counts, variant, ignore):
         faults.append(f"hodo_read_calls: {trace.calls}, entries {trace.total(0)}")
     # The stack pointer inside a frame does not tell it apart for certain: where coroutines change threads, a few in
     # a thousand are not found.
-    doubtful = trace.total(1) // 500 if "instrument" in variant else 0
+    doubtful = trace.total(1) // 150 if "instrument" in variant else 0
     found = returned + inherited
     if (orphans not in (0, inherited) and not orphans <= doubtful) or not 0 <= trace.total(1) - found <= doubtful:
         faults.append(f"hodo_read_calls: {trace.calls}, exits {trace.total(1)}, of them inherited {inherited}")
