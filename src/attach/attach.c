@@ -29,7 +29,8 @@
 #define TRY_MS    5000 /* for a safe moment */
 #define START_MS  5000 /* for the thread that listens */
 #define TICK_US   5000
-#define AGAIN_MAX 10   /* exec in between */
+#define EXEC_MS   3000 /* wrappers call exec some times before they are the program */
+#define YOUNG_MS  100  /* in which a program has its libraries */
 
 struct answer {
 	int error;
@@ -330,6 +331,8 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 	struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
 	struct sigaction action = { .sa_handler = on_tick };
 	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	uint64_t until = now_ms() + EXEC_MS, young = now_ms() + YOUNG_MS;
+	struct timespec pause = { 0, 2000000 };
 	sigset_t mask;
 
 	setsid();
@@ -339,17 +342,20 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 	sigaction(SIGALRM, &action, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	setitimer(ITIMER_REAL, &tick, NULL);
-	for (int i = 0; i < AGAIN_MAX; i++) {
+	do {
 		struct hodo_attach_target t = { .pid = pid, .pidfd = pidfd, .why = a->why, .why_size = sizeof(a->why) };
 
 		a->why[0] = 0;
 		a->error = attach_once(&t, library, &a->done);
+		if (a->error == -ESRCH)
+			young = now_ms() + YOUNG_MS;
 		/* A program that has just begun has no libraries yet. */
-		if ((a->error != -ESRCH && (a->error != -EOPNOTSUPP || i >= 3)) || poll(&end, 1, 1 + i * 5) != 0)
+		if (a->error != -ESRCH && (a->error != -EOPNOTSUPP || now_ms() >= young))
 			break;
-	}
+		/* A tick ends the wait early, and that is no end of the process. */
+	} while (ppoll(&end, 1, &pause, NULL) <= 0 && now_ms() < until);
 	if (a->error == -ESRCH)
-		snprintf(a->why, sizeof(a->why), poll(&end, 1, 0) == 0 ? "process %d becomes another program again and again"
+		snprintf(a->why, sizeof(a->why), hodo_attach_alive(pidfd) ? "process %d becomes another program again and again"
 			 : "process %d has ended", (int)pid);
 }
 

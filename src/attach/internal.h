@@ -83,6 +83,7 @@ int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *form
 /* target.c. All: 0 or negative errno and why. */
 int hodo_attach_target_open(struct hodo_attach_target *t);
 void hodo_attach_target_close(struct hodo_attach_target *t);
+bool hodo_attach_alive(int pidfd);
 bool hodo_attach_target_same(const struct hodo_attach_target *t); /* the same process, and no exec since */
 int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library);
 int hodo_attach_read_maps(struct hodo_attach_target *t);

@@ -91,18 +91,18 @@ static uint64_t read_start_time(pid_t pid, unsigned long *flags)
 	return start;
 }
 
-static bool is_alive(int pidfd)
+bool hodo_attach_alive(int pidfd)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 
-	return poll(&p, 1, 0) == 0;
+	return poll(&p, 1, 0) <= 0; /* a signal interrupts even this */
 }
 
 bool hodo_attach_target_same(const struct hodo_attach_target *t)
 {
 	char auxv[sizeof(t->auxv)];
 
-	return is_alive(t->pidfd) && read_start_time(t->pid, NULL) == t->start_time &&
+	return hodo_attach_alive(t->pidfd) && read_start_time(t->pid, NULL) == t->start_time &&
 	       hodo_attach_proc(t->pid, "auxv", auxv, sizeof(auxv)) == t->auxv_len &&
 	       memcmp(auxv, t->auxv, (size_t)t->auxv_len) == 0;
 }

@@ -44,7 +44,7 @@ set(count_again 120)
 set(count_recorded 40)
 foreach(scene
     poll poll_timeout select epoll epoll_timeout epoll_pwait read recv_timeout semop sigtimedwait futex handler altstack
-    busy registers setuid threads signals nanosleep malloc dlopen eintr debian static
+    busy registers setuid threads signals nanosleep malloc dlopen eintr debian wrappers static
     refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user
     refuse_traced
     refuse_file exec_meanwhile recorded again killed many)

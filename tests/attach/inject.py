@@ -172,6 +172,16 @@ def debian(*_):
     assert tried >= 3
 
 
+def wrappers(*_):
+    """Scripts that call exec until the program is there."""
+    again = 'if [ $1 -gt 0 ]; then exec "$BASH" -c "$0" "$0" $(($1 - 1)); fi; exec sleep 60'
+    for _ in range(5):
+        p = Process("bash", "-c", again, again, "100", wait=False)
+        answer = inject(p.pid)
+        assert answer.startswith("ok "), answer
+        p.kill()
+
+
 # ------------------------------------------------------------------ refusals
 
 def refuse_seccomp(*_):

@@ -19,11 +19,11 @@ def say(good, name, why):
 
 
 def slabs(path):
-    """(objects in use, bytes of one, of how many a slab is) of each cache."""
+    """(objects in use, bytes of one) of each cache."""
     out = {}
     for line in path.read_text().splitlines()[2:]:
         words = line.split()
-        out[words[0]] = int(words[1]), int(words[3]), int(words[4])
+        out[words[0]] = int(words[1]), int(words[3])
     return out
 
 
@@ -41,10 +41,7 @@ def main():
     cycles = int((folder / "cycles").read_text())
     early, late = slabs(folder / "early.slabinfo"), slabs(folder / "late.slabinfo")
     grown = {name: (late[name][0] - early.get(name, (0,))[0], late[name][1]) for name in late}
-    # The slab that a CPU takes objects from counts as a whole: of the smallest objects, 32 bytes and less, one a cycle
-    # is not seen over 200 cycles. Processes and files of /proc come and go by fewer than some hundred.
-    kept = {name: n for name, (n, _) in grown.items()
-            if n > 30 + 2 * late[name][2] + (400 if OF_PROCESSES.search(name) else 0)}
+    kept = {name: n for name, (n, _) in grown.items() if n > (100 if OF_PROCESSES.search(name) else 15)}
     most = sorted(grown.items(), key=lambda item: -item[1][0] * item[1][1])[:3]
     say(not kept, "slab", f"over {cycles} cycles: objects {kept or 'of no kind'} kept; most: "
         + ", ".join(f"{name} {n} x {size}" for name, (n, size) in most))

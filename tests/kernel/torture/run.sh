@@ -3,8 +3,10 @@
 #
 # hodo.ko is loaded, records, and is unloaded, 60 times (--append hodo_cycles=200: 200 times), while processes keep all
 # CPUs busy: in both modes, by a recorder and by the control tree; recorders are killed at random points, and the module
-# goes while it records. host.py compares what the kernel had allocated early and late.
-# guest: alone memory=1024 timeout=1200
+# goes while it records. host.py compares what the kernel had allocated early and late. slub_debug: objects are checked
+# when they are freed, caches are not shared, and what is counted are objects, not slabs that a CPU keeps.
+# --append slub_debug=FZU brings who allocated what is there.
+# guest: alone memory=1024 timeout=1200 append=slub_debug=FZ
 . /lib/guest.sh
 
 cycles=$(sed -n 's/.*hodo_cycles=\([0-9]*\).*/\1/p' /proc/cmdline)
@@ -22,11 +24,14 @@ measure() {
 	for shrink in /sys/kernel/slab/*/shrink; do
 		echo 1 >"$shrink"
 	done
-	sleep 1
+	sleep 4 # each of those files, too, is freed after a grace period
 	cat /proc/slabinfo >"$OUT/$1.slabinfo"
 	cat /proc/vmallocinfo >"$OUT/$1.vmallocinfo"
 	cat /proc/meminfo >"$OUT/$1.meminfo"
 	cat /proc/zoneinfo >"$OUT/$1.zoneinfo"
+	for traces in /sys/kernel/debug/slab/kmalloc-*/alloc_traces; do
+		[ ! -e "$traces" ] || cat "$traces" >"$OUT/$1.$(basename "${traces%/*}").traces"
+	done
 	if [ -e /sys/kernel/debug/kmemleak ]; then
 		echo scan >/sys/kernel/debug/kmemleak
 		cat /sys/kernel/debug/kmemleak >"$OUT/$1.kmemleak"
