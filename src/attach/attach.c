@@ -258,6 +258,8 @@ static int search(struct search *s, int64_t answer[3])
 				continue; /* the thread alone has ended */
 			if (error != -EAGAIN)
 				return refuse_call(s, error);
+			if (!hodo_attach_target_same(s->t))
+				return -ESRCH; /* what is known of it is another program's */
 			pause_random(s, 2000);
 		}
 		pause_random(s, 8000);
