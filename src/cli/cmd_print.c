@@ -2,7 +2,7 @@
 /* cmd_print.c - hodo print. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "symbols.h"
+#include <export/symbols.h>
 #include <record/event_filter.h>
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "record_options.h"
-#include "symbols.h"
+#include <export/symbols.h>
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "symbols.h"
+#include <export/symbols.h>
 #include "target.h"
 
 #include <dirent.h>

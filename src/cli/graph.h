@@ -11,7 +11,7 @@
 #define HODO_CLI_GRAPH_H
 
 #include "cli.h"
-#include "functions.h"
+#include <export/function_names.h>
 
 struct graph_options {
 	const char *dir;

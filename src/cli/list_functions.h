@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sym/sym.h>
 
-#include "symbols.h"
+#include <export/symbols.h>
 
 struct hodo_listed_function {
 	const char *name;

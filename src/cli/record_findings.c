@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "list_functions.h"
-#include "symbols.h"
+#include <export/symbols.h>
 #include <record/pattern.h>
 
 #define WRONG_TOLD_MAX 20u

@@ -2,7 +2,7 @@
 /* report.c - from calls, or from a profile made in the process, to a row for each function. */
 #define _GNU_SOURCE
 #include "report.h"
-#include "functions.h"
+#include <export/function_names.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #define HODO_CLI_REPORT_H
 
 #include "cli.h"
-#include "histogram.h"
-#include "symbols.h"
+#include <export/histogram.h>
+#include <export/symbols.h>
 
 struct report_inside {
 	const struct hodo_read_process *process;

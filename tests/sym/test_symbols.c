@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_symbols.c - src/cli/symbols.c: which object an address is in, at which
+ * test_symbols.c - src/export/symbols.c: which object an address is in, at which
  * time; ids; that an address asked for before is found fast, and right.
  */
 #define _GNU_SOURCE
@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include <cli/symbols.h>
-#include <cli/symbols_dir.h>
+#include <export/symbols.h>
+#include <export/symbols_dir.h>
 
 static char recording[64];
 

@@ -3,8 +3,8 @@
  * symbols.h - names for the addresses of a recording: finds the object that
  * was mapped there at that time, and its symbols (sym), once each.
  */
-#ifndef HODO_CLI_SYMBOLS_H
-#define HODO_CLI_SYMBOLS_H
+#ifndef HODO_EXPORT_SYMBOLS_H
+#define HODO_EXPORT_SYMBOLS_H
 
 #include <hodo/read.h>
 #include <sym/sym.h>

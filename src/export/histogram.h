@@ -4,8 +4,8 @@
  * that 64 buckets for each power of two, so that a value that is told lies within 1 % of the true
  * one. Memory for the powers that occur only.
  */
-#ifndef HODO_CLI_HISTOGRAM_H
-#define HODO_CLI_HISTOGRAM_H
+#ifndef HODO_EXPORT_HISTOGRAM_H
+#define HODO_EXPORT_HISTOGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

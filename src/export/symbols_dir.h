@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols_dir.h - the folder of a recording with the symbols of its objects. */
-#ifndef HODO_CLI_SYMBOLS_DIR_H
-#define HODO_CLI_SYMBOLS_DIR_H
+#ifndef HODO_EXPORT_SYMBOLS_DIR_H
+#define HODO_EXPORT_SYMBOLS_DIR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.c - see functions.h. */
+/* function_names.c - see function_names.h. */
 #define _GNU_SOURCE
-#include "functions.h"
+#include "function_names.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.h - names of functions, as the verbs that read recordings use them. */
-#ifndef HODO_CLI_FUNCTIONS_H
-#define HODO_CLI_FUNCTIONS_H
+/* function_names.h - names of functions, as the verbs that read recordings use them. */
+#ifndef HODO_EXPORT_FUNCTION_NAMES_H
+#define HODO_EXPORT_FUNCTION_NAMES_H
 
 #include "symbols.h"
 

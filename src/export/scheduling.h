@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scheduling.h - who ran where and who waited, from the kernel's sched events in a recording: sched_switch, and
+ * sched_waking, sched_wakeup, sched_wakeup_new where they were recorded.
+ */
+#ifndef HODO_EXPORT_SCHEDULING_H
+#define HODO_EXPORT_SCHEDULING_H
+
+#include <hodo/read.h>
+
+struct hodo_sched;
+
+/* Why a thread went off its CPU, from sched_switch's prev_state. */
+enum hodo_sched_why {
+	HODO_SCHED_PREEMPTED, /* it was runnable: another one was let run */
+	HODO_SCHED_SLEEPS,    /* waits, and signals wake it */
+	HODO_SCHED_BLOCKED,   /* waits uninterruptibly: most often for a disk or a lock of the kernel */
+	HODO_SCHED_STOPPED,   /* stopped or traced */
+	HODO_SCHED_ENDED,     /* has ended */
+	HODO_SCHED_UNKNOWN
+};
+
+/* A thread that ran on a CPU. */
+struct hodo_sched_ran {
+	int32_t cpu;
+	uint32_t pid;     /* of its process; 0: not known */
+	uint32_t tid;     /* 0: the CPU was idle */
+	const char *comm; /* lives as long as the hodo_sched */
+	int64_t begin_ns; /* since the epoch */
+	int64_t end_ns;
+	enum hodo_sched_why why; /* it ended; UNKNOWN: with the recording, or an event was lost */
+};
+
+/* A thread that was off its CPU and is on one again. */
+struct hodo_sched_off {
+	int32_t cpu; /* on which it runs now */
+	uint32_t pid, tid;
+	const char *comm;
+	int64_t off_ns;   /* switched out; INT64_MIN: before the recording, or it is a new thread */
+	int64_t woken_ns; /* made runnable; INT64_MIN: not known. Of a preempted one: off_ns */
+	int64_t on_ns;    /* switched in */
+	enum hodo_sched_why why;
+};
+
+struct hodo_sched_ops {
+	void (*ran)(void *data, const struct hodo_sched_ran *ran); /* in order of end_ns; NULL: not asked */
+	void (*off)(void *data, const struct hodo_sched_off *off); /* in order of on_ns; NULL: not asked */
+};
+
+struct hodo_sched *hodo_sched_new(const struct hodo_sched_ops *ops, void *data); /* NULL: no memory */
+void hodo_sched_free(struct hodo_sched *sched);                                    /* NULL is allowed */
+/* Takes the next event, in time order; events of other kinds are ignored, quickly. 0 or -ENOMEM. */
+int hodo_sched_event(struct hodo_sched *sched, const struct hodo_read_event *event);
+/* Ends what runs, as of ts_ns. 0 or -ENOMEM. */
+int hodo_sched_end(struct hodo_sched *sched, int64_t ts_ns);
+
+#endif
