@@ -10,7 +10,11 @@
  * do not (coroutines, spans that are left by longjmp), slices above the one that ends are ended too, with
  * HODO_SLICE_SPLIT, and begun again at once, with HODO_SLICE_CONTINUED.
  *
- * Memory: what is open, and a bounded number of calls that are known at their end only; not the recording's size.
+ * Where events were lost, a span above the one that ends has lost its end, most likely: it gets HODO_SLICE_LEFT, and
+ * does not begin again. Of a kernel's folder, sys_enter_NAME to sys_exit_NAME is the span "syscalls:NAME".
+ *
+ * Memory: what is open, and a bounded number of calls that are known at their end only; not the recording's size. What
+ * is open is bounded too: a recording with more begins than HODO_STORY_OPEN_MAX without ends has its oldest ended as OPEN.
  */
 #ifndef HODO_EXPORT_STORY_H
 #define HODO_EXPORT_STORY_H
@@ -41,7 +45,6 @@ enum hodo_slice_kind {
 #define HODO_SLICE_LEFT 1u      /* a call that was left by longjmp, an exception or the like */
 #define HODO_SLICE_OPEN 2u      /* not over at the end of the recording */
 #define HODO_SLICE_NO_EXIT 4u   /* a call whose exit cannot be seen: end_ns is begin_ns */
-#define HODO_SLICE_NO_BEGIN 8u  /* its begin is not in the recording: begin_ns is the recording's */
 #define HODO_SLICE_SPLIT 16u    /* ended only for the sake of nesting, … */
 #define HODO_SLICE_CONTINUED 32u /* … and begun again */
 
@@ -71,11 +74,12 @@ struct hodo_slice {
  */
 struct hodo_story_ops {
 	int (*track)(void *data, struct hodo_track *track); /* before anything on it */
-	/* event: that it began with; NULL: none is at hand (CALL known at its end, RUNNING, CONTINUED, NO_BEGIN) */
+	/* event: that it began with; NULL: none is at hand (CALL known at its end, RUNNING, CONTINUED) */
 	int (*begin)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
 	/* once for each begin; event: that it ended with; NULL: none */
 	int (*end)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
-	/* An event or mark that is none of a slice or counter, on its thread's track. depth: slices around it. */
+	/* An event or mark that is none of a slice or counter, or an end without a begin, on its thread's track. depth: slices
+	 * around it. */
 	int (*instant)(void *data, const struct hodo_track *track, const struct hodo_read_event *event, uint32_t depth);
 	int (*counter)(void *data, const struct hodo_track *track, const struct hodo_read_event *event, double value);
 	/* Each event, before it is any of the others. */
@@ -94,7 +98,11 @@ struct hodo_story_totals {
 struct hodo_story *hodo_story_new(struct hodo_read *reader, struct hodo_symbols *symbols,
 				  const struct hodo_story_ops *ops, void *data);
 void hodo_story_free(struct hodo_story *story); /* NULL is allowed */
-/* Reads from the reader's place to its end or limit. 0, what an op returned, or a negative errno. */
+#define HODO_STORY_OPEN_MAX (1u << 20)
+#define HODO_STORY_DEPTH_MAX (1u << 16) /* of a thread; what is deeper is an instant */
+#define HODO_STORY_TRACKS_MAX (1u << 18) /* threads beyond them share a track of their process, of tid 0 */
+
+/* Reads all, from the first event to the last or the limits, once. 0, what an op returned, or a negative errno. */
 int hodo_story_read(struct hodo_story *story);
 void hodo_story_totals(const struct hodo_story *story, struct hodo_story_totals *totals);
 

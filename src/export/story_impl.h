@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* story_impl.h - what the files of the story share. */
+#ifndef HODO_EXPORT_STORY_IMPL_H
+#define HODO_EXPORT_STORY_IMPL_H
+
+#include "function_names.h"
+#include "scheduling.h"
+#include "story.h"
+
+/* What an event class means to the story. */
+enum story_role { ROLE_INSTANT, ROLE_SPAN_BEGIN, ROLE_SPAN_END, ROLE_SYSCALL_BEGIN, ROLE_SYSCALL_END, ROLE_ASYNC_BEGIN,
+		  ROLE_ASYNC_END, ROLE_COUNTER, ROLE_CALL };
+
+struct story_class {
+	enum story_role role;
+	const char *name;        /* without ".begin", ".end" */
+	struct hodo_track *track; /* ASYNC, COUNTER; made when first needed */
+	struct story_class *base; /* ASYNC: the first class of that name, which has the track */
+};
+
+/* An open slice. */
+struct story_node {
+	struct hodo_slice slice; /* first */
+	struct hodo_place place;
+	uint64_t inside_ns; /* of the slices inside of it */
+	uint32_t level;     /* its index on its thread's stack */
+	/* ASYNC: of the same hash; all, oldest first. Free nodes use next. */
+	struct story_node *next, *newer, *older;
+};
+
+/* A call that is known at its end only. */
+struct story_whole {
+	int64_t begin_ns, end_ns;
+	uint64_t function;
+	uint32_t depth, flags;
+};
+
+struct story_thread {
+	struct hodo_track track; /* first */
+	struct story_process *process;
+	struct story_node **stack;
+	uint32_t nstack, room;
+	int64_t told_ns; /* the latest time told of it */
+	struct story_whole *wholes;
+	uint32_t nwholes, wholes_room;
+	struct story_thread *next; /* of the same hash */
+};
+
+struct story_process {
+	const struct hodo_read_process *pub;
+	struct story_class *classes; /* as pub->classes */
+	uint32_t *index;             /* by class id: 1 + place in classes */
+	uint32_t nindex;
+	bool lossy;
+	struct story_thread *others; /* beyond HODO_STORY_TRACKS_MAX */
+	struct story_process *next;
+};
+
+#define STORY_HASH 4096u
+
+struct hodo_story {
+	struct hodo_read *reader;
+	struct hodo_symbols *symbols;
+	struct hodo_story_ops ops;
+	void *data;
+	struct hodo_read_calls *calls;
+	struct hodo_sched *sched;
+	struct hodo_story_totals totals;
+	const struct hodo_read_event *event; /* that is being told */
+	int64_t now_ns;
+	int error; /* what an op returned, or a negative errno */
+	struct story_process *processes, *last;
+	struct story_thread *threads[STORY_HASH], *last_thread;
+	struct hodo_track **cpus;
+	uint32_t ncpus, ntracks;
+	struct story_node **async; /* STORY_ASYNC_HASH */
+	struct story_node *oldest, *newest, *free;
+	uint32_t nasync;
+	struct story_name *names; /* all, to be freed */
+};
+
+/* story.c */
+struct story_process *story_process(struct hodo_story *s, const struct hodo_read_process *pub); /* NULL: error is set */
+struct story_class *story_class(struct story_process *p, const struct hodo_read_class *cls);
+struct story_thread *story_thread(struct hodo_story *s, struct story_process *p, uint32_t pid, uint32_t tid,
+				  const char *comm);
+const char *story_name(struct hodo_story *s, const char *text, size_t len); /* NULL: error is set */
+void story_track(struct hodo_story *s, struct hodo_track *track);
+void story_instant(struct hodo_story *s, struct story_thread *t, bool unpaired); /* the event that is being told */
+void story_fail(struct hodo_story *s, int error);
+
+/* story_stack.c: slices that nest */
+struct story_node *story_push(struct hodo_story *s, struct story_thread *t, enum hodo_slice_kind kind, const char *name,
+			      int64_t begin_ns); /* NULL: too deep, or error is set; not told yet */
+void story_begin(struct hodo_story *s, struct story_node *node, const struct hodo_read_event *event);
+void story_pop(struct hodo_story *s, struct story_thread *t, struct story_node *node, int64_t end_ns, uint32_t flags,
+	       const struct hodo_read_event *event);
+void story_end(struct hodo_story *s, struct story_node *node, const struct hodo_read_event *event); /* frees it */
+struct story_node *story_node(struct hodo_story *s); /* NULL: error is set */
+void story_close(struct hodo_story *s, struct story_thread *t); /* all, as OPEN */
+
+/* story_async.c: slices that are paired by what identifies them */
+void story_async_begin(struct hodo_story *s, struct story_process *p, struct story_class *c);
+void story_async_end(struct hodo_story *s, struct story_process *p, struct story_class *c, struct story_thread *t);
+void story_async_close(struct hodo_story *s);
+void story_async_free(struct hodo_story *s);
+
+/* story_calls.c */
+int story_calls_open(struct hodo_story *s); /* 0 or -ENOMEM */
+void story_wholes(struct hodo_story *s, struct story_thread *t); /* tells those that are kept */
+
+#endif
