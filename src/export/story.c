@@ -157,7 +157,8 @@ struct story_process *story_process(struct hodo_story *s, const struct hodo_read
 		p->next = s->processes;
 		s->processes = p;
 		lost = hodo_read_lost(s->reader, pub);
-		p->lossy = lost.full || lost.too_large || lost.busy || lost.overwritten || lost.unwritten || lost.unknown;
+		p->lossy = lost.full || lost.too_large || lost.busy || lost.overwritten || lost.unwritten ||
+			   lost.unknown;
 		if (!fill_classes(s, p)) {
 			story_fail(s, -ENOMEM);
 			return NULL;

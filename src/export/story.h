@@ -14,7 +14,7 @@
  * does not begin again. Of a kernel's folder, sys_enter_NAME to sys_exit_NAME is the span "syscalls:NAME".
  *
  * Memory: what is open, and a bounded number of calls that are known at their end only; not the recording's size. What
- * is open is bounded too: a recording with more begins than HODO_STORY_OPEN_MAX without ends has its oldest ended as OPEN.
+ * is open is bounded too: with more than HODO_STORY_OPEN_MAX id-paired spans open, the oldest is ended as OPEN.
  */
 #ifndef HODO_EXPORT_STORY_H
 #define HODO_EXPORT_STORY_H
@@ -78,8 +78,8 @@ struct hodo_story_ops {
 	int (*begin)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
 	/* once for each begin; event: that it ended with; NULL: none */
 	int (*end)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
-	/* An event or mark that is none of a slice or counter, or an end without a begin, on its thread's track. depth: slices
-	 * around it. */
+	/* An event or mark that is none of a slice or counter, or an end without a begin, on its thread's track.
+	 * depth: slices around it. */
 	int (*instant)(void *data, const struct hodo_track *track, const struct hodo_read_event *event, uint32_t depth);
 	int (*counter)(void *data, const struct hodo_track *track, const struct hodo_read_event *event, double value);
 	/* Each event, before it is any of the others. */

@@ -81,7 +81,8 @@ static void keep_whole(struct hodo_story *s, struct story_thread *t, const struc
 		t->wholes = more;
 		t->wholes_room = room;
 	}
-	t->wholes[t->nwholes++] = (struct story_whole){ call->entry_ns, call->end_ns, call->function, call->depth, flags };
+	t->wholes[t->nwholes++] = (struct story_whole){ call->entry_ns, call->end_ns, call->function, call->depth,
+							flags };
 	if (call->depth == 0 || t->nwholes == WHOLES_MAX)
 		story_wholes(s, t);
 }
