@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// data.js - takes the recording out of the page (docs/design/view.md) and holds it as typed arrays.
+
+import { trackRows } from './rows.js';
+
+const MAGIC = 'HODOVIEW';
+const VERSION = 1;
+const BASE64_STEP = 1 << 20; // a multiple of 4, so that each step stands for itself
+
+const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array };
+
+export const SLICE_SPAN = 0;
+export const SLICE_CALL = 1;
+export const SLICE_ASYNC = 2;
+export const SLICE_RUNNING = 3;
+
+export const SLICE_LEFT = 1;
+export const SLICE_OPEN = 2;
+export const SLICE_NO_EXIT = 4;
+export const SLICE_NO_BEGIN = 8;
+export const SLICE_SPLIT = 16;
+export const SLICE_CONTINUED = 32;
+
+/* A recording's texts may hold anything: what could not be seen, or turns the writing's direction, is made visible. */
+export function printable(text) {
+	// eslint-disable-next-line no-control-regex
+	return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => {
+		const code = c.charCodeAt(0);
+		if (code < 0x20)
+			return String.fromCharCode(0x2400 + code);
+		return `\\u{${code.toString(16)}}`;
+	});
+}
+
+function bytesOfBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const binary = atob(text);
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < binary.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+/* Base64 of a zlib stream -> an ArrayBuffer. Step by step, so that no third copy of all lies around. */
+export async function inflate(base64) {
+	const text = base64.trim();
+	const stream = new DecompressionStream('deflate');
+	const writer = stream.writable.getWriter();
+	const written = (async () => {
+		for (let at = 0; at < text.length; at += BASE64_STEP) {
+			await writer.ready;
+			await writer.write(bytesOfBase64(text.slice(at, at + BASE64_STEP)));
+		}
+		await writer.close();
+	})();
+	written.catch(() => {}); // the reader tells
+	const buffer = await new Response(stream.readable).arrayBuffer();
+	await written;
+	return buffer;
+}
+
+/* A container -> {header, tables: {name: {n, column: typed array…}}}. */
+export function takeApart(buffer) {
+	const bytes = new Uint8Array(buffer);
+	if (bytes.length < 16 || String.fromCharCode(...bytes.subarray(0, 8)) !== MAGIC)
+		throw new Error('the page holds no recording, or its data is damaged');
+	const view = new DataView(buffer);
+	const version = view.getUint32(8, true);
+	if (version !== VERSION)
+		throw new Error(`the data has version ${version}, this page reads version ${VERSION}`);
+	const headerLength = view.getUint32(12, true);
+	if (16 + headerLength > bytes.length)
+		throw new Error('the data ends within its header');
+	const header = JSON.parse(new TextDecoder().decode(bytes.subarray(16, 16 + headerLength)));
+	const base = Math.ceil((16 + headerLength) / 8) * 8;
+	const tables = {};
+	for (const [name, table] of Object.entries(header.tables)) {
+		const columns = { n: table.n };
+		for (const [column, { type, at, n }] of Object.entries(table.columns)) {
+			const array = ARRAYS[type];
+			const count = n ?? table.n;
+			if (!array || base + at + count * array.BYTES_PER_ELEMENT > buffer.byteLength)
+				throw new Error(`the data of ${name}.${column} is cut off`);
+			columns[column] = new array(buffer, base + at, count);
+		}
+		tables[name] = columns;
+	}
+	return { header, tables };
+}
+
+function emptyTable(names) {
+	const table = { n: 0 };
+	for (const name of names)
+		table[name] = new Float64Array(0);
+	return table;
+}
+
+/* [from, to) of each track in a table that is in the order of tracks. */
+function rangesOfTracks(table, trackCount) {
+	const ranges = new Uint32Array(trackCount + 1);
+	for (let i = 0; i < table.n; i++)
+		if (table.track[i] < trackCount)
+			ranges[table.track[i] + 1]++;
+	for (let i = 0; i < trackCount; i++)
+		ranges[i + 1] += ranges[i];
+	return ranges;
+}
+
+export class Model {
+	constructor({ header, tables }) {
+		this.header = header;
+		this.title = printable(header.title || 'recording');
+		this.dir = printable(header.dir || '');
+		this.version = header.hodo || '';
+		this.beginNs = BigInt(header.begin_ns || '0');
+		this.durationNs = Math.max(header.duration_ns || 0, 1);
+		this.warnings = (header.warnings || []).map(printable);
+		this.strings = (header.strings || []).map(printable);
+		this.processes = (header.processes || []).map((p) =>
+			({ ...p, comm: printable(p.comm || ''), exe: printable(p.exe || '') }));
+		this.totals = header.totals || {};
+		this.slices = tables.slices ||
+			emptyTable(['track', 'name', 'kind', 'flags', 'depth', 'begin', 'duration', 'self', 'text', 'id']);
+		this.instants = tables.instants || emptyTable(['track', 'name', 'time', 'text']);
+		this.values = tables.values || emptyTable(['track', 'time', 'value']);
+		this.losses = tables.losses || emptyTable(['process', 'cpu', 'begin', 'end', 'count', 'cause']);
+		this.aggregates = tables.aggregates || null;
+		this.buckets = tables.buckets || null;
+		this.tracks = this.#makeTracks(header.tracks || []);
+		this.texts = null;
+		this.textSource = null; // () => Promise<ArrayBuffer>
+		this.textPromise = null;
+	}
+
+	#makeTracks(tracks) {
+		const slices = rangesOfTracks(this.slices, tracks.length);
+		const instants = rangesOfTracks(this.instants, tracks.length);
+		const values = rangesOfTracks(this.values, tracks.length);
+		return tracks.map((t, index) => ({
+			index, kind: t.kind, process: t.process ?? -1, pid: t.pid, tid: t.tid, cpu: t.cpu,
+			name: this.name(t.name), nameId: t.name, depth: Math.max(t.depth || 0, 0), coarse: Boolean(t.coarse),
+			slices: [slices[index], slices[index + 1]], instants: [instants[index], instants[index + 1]],
+			values: [values[index], values[index + 1]], rowCache: null,
+		}));
+	}
+
+	/* The text of a name's index. */
+	name(index) {
+		return this.strings[index] ?? '?';
+	}
+
+	/* Not everything is shown: totals and aggregates tell what is missing. */
+	get thinned() {
+		const { slices, instants, shown_slices: shownSlices, shown_instants: shownInstants } = this.totals;
+		return shownSlices < slices || shownInstants < instants;
+	}
+
+	/* Rows of slices of a track, one for each depth (rows.js). */
+	rows(track) {
+		track.rowCache ??= trackRows(this.slices, track);
+		return track.rowCache;
+	}
+
+	/* The row of the slice that this one is inside of; -1: none. */
+	parent(row) {
+		const depth = this.slices.depth[row];
+		const track = this.tracks[this.slices.track[row]];
+		if (depth === 0 || track.kind === 'async')
+			return -1;
+		return this.rows(track)[depth - 1]?.sliceAt(this.slices.begin[row]) ?? -1;
+	}
+
+	/* The fields of an event as text. null: they are not taken apart yet; loadText() does, and resolves when they are. */
+	text(row) {
+		if (row < 0)
+			return '';
+		if (!this.texts)
+			return null;
+		const { at, length, bytes } = this.texts;
+		if (row >= at.length)
+			return '';
+		this.decoder ??= new TextDecoder();
+		return printable(this.decoder.decode(bytes.subarray(at[row], at[row] + length[row])));
+	}
+
+	loadText() {
+		this.textPromise ??= (async () => {
+			const { tables } = takeApart(await this.textSource());
+			const table = tables.text || { at: new Uint32Array(0), length: new Uint32Array(0), bytes: new Uint8Array(0) };
+			this.texts = table;
+		})();
+		return this.textPromise;
+	}
+}
+
+/* The recording in the page's two elements. */
+export async function loadModel(doc) {
+	const main = doc.getElementById('hodo-main');
+	const text = doc.getElementById('hodo-text');
+	if (!main)
+		throw new Error('the page holds no recording');
+	const model = new Model(takeApart(await inflate(main.textContent)));
+	main.textContent = ''; // 4/3 of the compressed data: not needed twice
+	model.textSource = async () => {
+		if (!text)
+			return new ArrayBuffer(0);
+		const buffer = await inflate(text.textContent);
+		text.textContent = '';
+		return buffer;
+	};
+	return model;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// flame.js - a place to be filled.
+
+export class FlamePane {
+	constructor(element) {
+		this.element = element;
+	}
+
+	show() {}
+
+	hide() {}
+
+	selectionChanged() {}
+
+	themeChanged() {}
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// search_box.js - the box at the top: Enter goes to the next match, Shift+Enter to the one before.
+
+import { count } from './format.js';
+
+export class SearchBox {
+	constructor(doc, app) {
+		this.app = app;
+		this.input = doc.getElementById('search');
+		this.output = doc.getElementById('search-count');
+		const previous = doc.getElementById('search-previous');
+		const next = doc.getElementById('search-next');
+		doc.getElementById('search-form').addEventListener('submit', (event) => event.preventDefault());
+		this.input.addEventListener('input', () => this.#later());
+		this.input.addEventListener('keydown', (event) => this.#key(event));
+		previous.addEventListener('click', () => this.step(false));
+		next.addEventListener('click', () => this.step(true));
+		this.buttons = [previous, next];
+		app.on('matches', () => this.#show());
+		this.#show();
+	}
+
+	focus() {
+		this.input.focus();
+		this.input.select();
+	}
+
+	#later() {
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.app.setSearch(this.input.value), 120);
+	}
+
+	#key(event) {
+		if (event.key === 'Enter') {
+			event.preventDefault();
+			this.step(!event.shiftKey);
+		} else if (event.key === 'Escape') {
+			event.preventDefault();
+			event.stopPropagation();
+			if (this.input.value) {
+				this.input.value = '';
+				clearTimeout(this.timer);
+				this.app.setSearch('');
+			} else {
+				this.app.focusPane?.();
+			}
+		}
+	}
+
+	step(forward) {
+		clearTimeout(this.timer);
+		this.app.setSearch(this.input.value);
+		const item = this.app.matches.step(forward, this.app.viewFrom?.() ?? 0);
+		if (item)
+			this.app.focus(item);
+		this.#show();
+	}
+
+	#show() {
+		const { matches } = this.app;
+		for (const button of this.buttons)
+			button.disabled = matches.count === 0;
+		if (!matches.active)
+			this.output.textContent = '';
+		else if (matches.count === 0)
+			this.output.textContent = matches.busy ? 'searching…' : 'no match';
+		else if (matches.at >= 0)
+			this.output.textContent = `${count(matches.at + 1)} of ${count(matches.count)}`;
+		else
+			this.output.textContent = `${count(matches.count)}${matches.busy ? '…' : ''}`;
+	}
+}
