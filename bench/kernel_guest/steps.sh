@@ -12,6 +12,20 @@
 # no probe of here: timer, pages (allocated and freed). Single ones: getppid, write, switch, kmalloc, kfree; and
 # raw, system calls by number, which ftrace alone knows as something else.
 
+# kernel_set SET - its events by the names that the kernel's trace events and hodo.ko's share.
+kernel_set() {
+	case $1 in
+	syscalls | sched | irq | block | timer) echo "$1" ;;
+	raw) echo raw_syscalls ;;
+	net) echo net napi ;;
+	page) echo exceptions/page_fault_user exceptions/page_fault_kernel ;;
+	pages) echo kmem/mm_page_alloc kmem/mm_page_free ;;
+	getppid | write | access) echo "syscalls/sys_enter_$1" "syscalls/sys_exit_$1" ;;
+	switch) echo sched/sched_switch ;;
+	kmalloc | kfree) echo "kmem/$1" ;;
+	esac
+}
+
 use_tracer() {
 	# shellcheck disable=SC1090
 	. "/tracer_$1.sh"

@@ -7,23 +7,10 @@ tracer_load() {
 	echo 2048 >$T/buffer_size_kb && echo 1 >$T/options/overwrite
 }
 
-ftrace_set() {
-	case $1 in
-	syscalls | sched | irq | block | timer) echo "$1" ;;
-	raw) echo raw_syscalls ;;
-	net) echo net napi ;;
-	page) echo exceptions/page_fault_user exceptions/page_fault_kernel ;;
-	pages) echo kmem/mm_page_alloc kmem/mm_page_free ;;
-	getppid | write | access) echo "syscalls/sys_enter_$1" "syscalls/sys_exit_$1" ;;
-	switch) echo sched/sched_switch ;;
-	kmalloc | kfree) echo "kmem/$1" ;;
-	esac
-}
-
 tracer_start() {
 	echo >$T/trace
 	for set; do
-		for event in $(ftrace_set "$set"); do
+		for event in $(kernel_set "$set"); do
 			echo 1 >"$T/events/$event/enable" || fail "ftrace: $event"
 		done
 	done

@@ -2,6 +2,7 @@
 /* condition.c - the conditions of a recording, taken apart and checked. */
 #include "condition.h"
 
+#include "atomic.h"
 #include "filter.h"
 
 static bool head_valid(const struct hodo_condition *c)
@@ -51,4 +52,25 @@ int hodo_conditions_parse(const uint8_t *at, uint32_t n, uint32_t len, struct ho
 			parts[i] = one;
 	}
 	return len == 0 ? 0 : -1;
+}
+
+uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n)
+{
+	uint64_t after = c->after ? c->after : 1;
+
+	/* Snapshots go on; all others stay as they are from then on. */
+	return n >= after && (c->kind != HODO_CONDITION_SNAPSHOT || n % after == 0) ? c->kind : 0;
+}
+
+bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, uint64_t now)
+{
+	uint64_t then = hodo_load(due), base;
+
+	do {
+		/* Signed: clocks of two CPUs may differ a little. */
+		if ((int64_t)(then - now) > (int64_t)c->burst_ticks)
+			return false;
+		base = (int64_t)(then - now) > 0 ? then : now;
+	} while (!hodo_cas_seq(due, &then, base + c->interval_ticks));
+	return true;
 }

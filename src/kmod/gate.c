@@ -229,25 +229,18 @@ struct look {
 	struct hodo_piece piece[PIECES_MAX];
 };
 
-enum { ACT_SNAPSHOT = 1, ACT_STOP = 2, ACT_EXIT = 4 };
+#define ACT(kind) (1u << (kind))
 
 /* The n-th time that a trigger is met: what is to be done once the event is committed. */
 static unsigned int act_on(const struct hodo_condition *c, uint64_t n)
 {
-	uint64_t after = c->after ? c->after : 1;
+	uint32_t kind = hodo_condition_acts(c, n);
 
-	if (n < after)
-		return 0;
-	switch (c->kind) {
-	case HODO_CONDITION_SNAPSHOT:
-		return n % after == 0 ? ACT_SNAPSHOT : 0;
-	case HODO_CONDITION_START:
+	if (kind == HODO_CONDITION_START) {
 		hodo_store_seq(&gated, false);
 		return 0;
-	case HODO_CONDITION_STOP:
-		return ACT_STOP;
 	}
-	return ACT_EXIT;
+	return kind ? ACT(kind) : 0;
 }
 
 static bool is_met(const struct bound *b, struct look *look)
@@ -275,26 +268,14 @@ static unsigned int triggers(struct hodo_gate *gate, struct look *look)
 	return acts;
 }
 
-static bool within_rate(struct bound *b, const struct hodo_condition *c)
-{
-	uint64_t now = hodo_ticks(), due = hodo_load(&b->due), base;
-
-	do {
-		/* Signed: clocks of two CPUs may differ a little. */
-		if ((int64_t)(due - now) > (int64_t)c->burst_ticks)
-			return false;
-		base = (int64_t)(due - now) > 0 ? due : now;
-	} while (!hodo_cas_seq(&b->due, &due, base + c->interval_ticks));
-	return true;
-}
-
 static bool within_rates(struct hodo_gate *gate, const struct hodo_event *event, struct look *look)
 {
 	for (uint32_t i = 0; i < gate->n; i++) {
 		struct bound *b = &gate->bound[i];
 		const struct hodo_condition *c = &conditions[b->condition].head;
 
-		if (c->kind != HODO_CONDITION_RATE || !is_met(b, look) || within_rate(b, c))
+		if (c->kind != HODO_CONDITION_RATE || !is_met(b, look) ||
+		    hodo_condition_within_rate(c, &b->due, hodo_ticks()))
 			continue;
 		hodo_add(&hodo_recording.memory->limited[event->id], 1);
 		hodo_add(&hodo_recording.memory->shm->limited, 1);
@@ -307,14 +288,15 @@ static void act(const struct hodo_event *event, unsigned int acts)
 {
 	struct hodo_shm *shm = hodo_recording.memory->shm;
 
-	if (acts & ACT_SNAPSHOT) {
+	if (acts & ACT(HODO_CONDITION_SNAPSHOT)) {
 		scnprintf(shm->why, sizeof(shm->why), "trigger %s:%s", event->provider, event->name);
 		hodo_add_seq(&shm->snapshots, 1);
 	}
-	if (acts & (ACT_STOP | ACT_EXIT)) {
+	if (acts & (ACT(HODO_CONDITION_STOP) | ACT(HODO_CONDITION_EXIT))) {
 		hodo_store_seq(&closed, true);
-		__atomic_fetch_or(&shm->wants, (acts & ACT_STOP ? HODO_WANTS_STOP : 0) |
-						       (acts & ACT_EXIT ? HODO_WANTS_EXIT : 0), __ATOMIC_SEQ_CST);
+		__atomic_fetch_or(&shm->wants,
+				  (acts & ACT(HODO_CONDITION_STOP) ? HODO_WANTS_STOP : 0) |
+				  (acts & ACT(HODO_CONDITION_EXIT) ? HODO_WANTS_EXIT : 0), __ATOMIC_SEQ_CST);
 	}
 }
 

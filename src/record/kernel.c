@@ -208,17 +208,6 @@ static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **
 	return 0;
 }
 
-static void boot_id(char *to, size_t size)
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	to[n > 0 ? n : 0] = 0;
-	to[strcspn(to, "\n")] = 0;
-}
-
 static int take_memory(struct hodo_memory *m, char *why, size_t size)
 {
 	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
@@ -233,7 +222,7 @@ static int take_memory(struct hodo_memory *m, char *why, size_t size)
 			 "'hodo record -k --overwrite', or of the control tree's flight recorder");
 		return -EOPNOTSUPP;
 	}
-	boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* there is no memory of another boot */
+	hodo_boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* there is no memory of another boot */
 	if (hodo_layout_init(&m->layout, h->rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
 	    hodo_snapshot_layout(&m->flight, h->rings, m->layout.total, &m->layout) < 0) {
 		snprintf(why, size, VERSION_WHY);

@@ -25,17 +25,6 @@
 #include "shm.h"
 #include "snapshot.h"
 
-static void boot_id(char *to, size_t size)
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	to[n > 0 ? n : 0] = 0;
-	to[strcspn(to, "\n")] = 0;
-}
-
 void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -52,7 +41,7 @@ void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, 
 	memcpy(f->comm, p->id.comm, sizeof(f->comm));
 	memcpy(f->exe, p->id.exe, sizeof(f->exe));
 	memcpy(f->hostname, s->hostname, sizeof(f->hostname) - 1);
-	boot_id(f->boot_id, sizeof(f->boot_id));
+	hodo_boot_id(f->boot_id, sizeof(f->boot_id));
 	f->first = (struct hodo_moment){ s->clock_first.ticks, s->clock_first.mono_ns, s->clock_first.real_ns };
 }
 

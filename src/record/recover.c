@@ -43,19 +43,6 @@ static bool is_this_host(const struct hodo_flight *f)
 	return gethostname(name, sizeof(name) - 1) == 0 && strncmp(name, f->hostname, sizeof(f->hostname) - 1) == 0;
 }
 
-static bool is_this_boot(const struct hodo_flight *f)
-{
-	char now[sizeof(f->boot_id)] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	now[n > 0 ? n : 0] = 0;
-	now[strcspn(now, "\n")] = 0;
-	return now[0] && strncmp(now, f->boot_id, sizeof(now) - 1) == 0;
-}
-
 /* This machine's TSC, measured now. It ticks as it did before it was started anew. */
 static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 {
@@ -87,7 +74,7 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 	int64_t span = f->last[f->latest & 1].mono_ns - f->first.mono_ns;
 	struct hodo_clock_map measured;
 
-	if (!err && (f->clock != HODO_CLOCK_TSC || span >= SPAN_SHORT_NS || is_this_boot(f)))
+	if (!err && (f->clock != HODO_CLOCK_TSC || span >= SPAN_SHORT_NS || hodo_snapshot_this_boot(f)))
 		return;
 	if (measure(f, &measured)) {
 		/* Another machine of the same name would tick otherwise. */

@@ -380,17 +380,23 @@ int hodo_snapshot_layout(struct hodo_flight *f, uint32_t rings, uint64_t bytes, 
 	return layout->total == bytes ? 0 : -EPROTO;
 }
 
-bool hodo_snapshot_this_boot(const struct hodo_flight *f)
+void hodo_boot_id(char *to, size_t size)
 {
-	char now[40] = "";
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
 
 	if (fd >= 0)
 		close(fd);
-	now[n > 0 ? n : 0] = 0;
-	now[strcspn(now, "\n")] = 0;
-	return now[0] && strncmp(now, f->boot_id, sizeof(f->boot_id)) == 0;
+	to[n > 0 ? n : 0] = 0;
+	to[strcspn(to, "\n")] = 0;
+}
+
+bool hodo_snapshot_this_boot(const struct hodo_flight *f)
+{
+	char now[sizeof(f->boot_id)];
+
+	hodo_boot_id(now, sizeof(now));
+	return now[0] && strncmp(now, f->boot_id, sizeof(now)) == 0;
 }
 
 #define TSC_HZ_MIN 200000000ull

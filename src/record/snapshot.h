@@ -59,6 +59,8 @@ struct hodo_snapshot_result {
  */
 int hodo_snapshot_layout(struct hodo_flight *flight, uint32_t rings, uint64_t bytes, struct hodo_layout *layout);
 
+/* This boot of the machine, as the kernel names it; "" if that is not to be had. */
+void hodo_boot_id(char *to, size_t size);
 /* Whether the memory was written since this machine was started, so that its clock is the present one. */
 bool hodo_snapshot_this_boot(const struct hodo_flight *flight);
 

@@ -447,20 +447,18 @@ void hodo_gate_act(const struct hodo_event *event, uint32_t verdict)
 /* The n-th time that a trigger is met: what is to be done once the event is stored, as HODO_VERDICT_*. */
 static uint32_t act(const struct hodo_condition *c, uint64_t n)
 {
-	uint64_t after = c->after ? c->after : 1;
-
-	if (n < after)
-		return 0;
-	switch (c->kind) {
+	switch (hodo_condition_acts(c, n)) {
 	case HODO_CONDITION_SNAPSHOT:
-		return n % after == 0 ? HODO_VERDICT_SNAPSHOT : 0;
+		return HODO_VERDICT_SNAPSHOT;
 	case HODO_CONDITION_START:
 		open_gate();
 		return 0;
 	case HODO_CONDITION_STOP:
 		return HODO_VERDICT_STOP;
+	case HODO_CONDITION_EXIT:
+		return HODO_VERDICT_EXIT;
 	}
-	return HODO_VERDICT_EXIT;
+	return 0;
 }
 
 static bool is_met(const struct hodo_bound *b, const struct hodo_piece *pieces, size_t count, struct own_vars *own)
@@ -502,19 +500,6 @@ static uint64_t ticks_now(void)
 	return hodo_clock_now();
 }
 
-static bool within_rate(struct hodo_bound *b, const struct hodo_condition *c)
-{
-	uint64_t now = ticks_now(), due = hodo_load(&b->due), base;
-
-	do {
-		/* Signed: clocks of two CPUs may differ a little. */
-		if ((int64_t)(due - now) > (int64_t)c->burst_ticks)
-			return false;
-		base = (int64_t)(due - now) > 0 ? due : now;
-	} while (!hodo_cas_seq(&b->due, &due, base + c->interval_ticks));
-	return true;
-}
-
 static bool rates(struct hodo_event *event, struct hodo_gate_event *gate, const struct hodo_piece *pieces,
 		  size_t count, struct own_vars *own)
 {
@@ -523,7 +508,8 @@ static bool rates(struct hodo_event *event, struct hodo_gate_event *gate, const 
 		const struct hodo_condition *c = &conditions[b->condition].head;
 		uint8_t *shm;
 
-		if (c->kind != HODO_CONDITION_RATE || !is_met(b, pieces, count, own) || within_rate(b, c))
+		if (c->kind != HODO_CONDITION_RATE || !is_met(b, pieces, count, own) ||
+		    hodo_condition_within_rate(c, &b->due, ticks_now()))
 			continue;
 		shm = memory();
 		if (shm) {

@@ -105,11 +105,51 @@ static void test_parts(void **state)
 	assert_int_equal(hodo_conditions_parse(packed, 0, 0, NULL), 0);
 }
 
+static void test_acts(void **state)
+{
+	struct hodo_condition c = { .kind = HODO_CONDITION_STOP };
+
+	assert_int_equal(hodo_condition_acts(&c, 1), HODO_CONDITION_STOP); /* after 0: at once */
+	c.after = 3;
+	for (uint64_t n = 1; n < 9; n++)
+		assert_int_equal(hodo_condition_acts(&c, n), n >= 3 ? HODO_CONDITION_STOP : 0);
+	c.kind = HODO_CONDITION_SNAPSHOT;
+	for (uint64_t n = 1; n < 9; n++)
+		assert_int_equal(hodo_condition_acts(&c, n), n % 3 == 0 ? HODO_CONDITION_SNAPSHOT : 0);
+}
+
+static void test_rate(void **state)
+{
+	const struct hodo_condition c = { .kind = HODO_CONDITION_RATE, .interval_ticks = 10, .burst_ticks = 20 };
+	uint64_t due = 0, now = 1000;
+
+	/* One, and a burst of two more; then one each interval. */
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(hodo_condition_within_rate(&c, &due, now), i < 3);
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_false(hodo_condition_within_rate(&c, &due, now + 9));
+		now += 10;
+		assert_true(hodo_condition_within_rate(&c, &due, now));
+	}
+	/* Another CPU's clock that is behind takes nothing twice; what was not used is not saved beyond the burst. */
+	assert_false(hodo_condition_within_rate(&c, &due, now - 5));
+	now += 1000000;
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(hodo_condition_within_rate(&c, &due, now), i < 3);
+	/* The clock may pass through its largest value. */
+	due = UINT64_MAX - 4;
+	assert_true(hodo_condition_within_rate(&c, &due, UINT64_MAX - 4));
+	assert_true(hodo_condition_within_rate(&c, &due, 6));
+	assert_int_equal(due, 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_acts),
+		cmocka_unit_test(test_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
