@@ -43,7 +43,8 @@ struct hodo_sched_off {
 };
 
 struct hodo_sched_ops {
-	void (*ran)(void *data, const struct hodo_sched_ran *ran); /* in order of end_ns; NULL: not asked */
+	/* As of each CPU in order; NULL: not asked. Where events were lost, it ends when the thread was last seen there. */
+	void (*ran)(void *data, const struct hodo_sched_ran *ran);
 	void (*off)(void *data, const struct hodo_sched_off *off); /* in order of on_ns; NULL: not asked */
 };
 
@@ -53,5 +54,7 @@ void hodo_sched_free(struct hodo_sched *sched);                                 
 int hodo_sched_event(struct hodo_sched *sched, const struct hodo_read_event *event);
 /* Ends what runs, as of ts_ns. 0 or -ENOMEM. */
 int hodo_sched_end(struct hodo_sched *sched, int64_t ts_ns);
+/* Threads that were forgotten, as there were too many: what they did next may not have been told. */
+uint64_t hodo_sched_forgotten(const struct hodo_sched *sched);
 
 #endif

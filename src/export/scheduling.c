@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scheduling.c - see scheduling.h.
+ *
+ * A CPU knows which thread runs there and since when; a thread knows whether it is on a CPU, or since when and why
+ * it is off and when it was woken. Both are told by the same events and checked against each other: where they differ
+ * an event was lost, and what was begun before is ended where it was seen last, as nothing is known of the time between.
+ */
+#define _GNU_SOURCE
+#include "scheduling.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE        INT64_MIN
+#define THREADS_MAX (1u << 17) /* known at once; the kernel's own limit is 4 million, of which few run */
+#define NAMES_MAX   (1u << 16)
+#define NAME_MAX_   63u /* bytes; the kernel's have 15 */
+#define FIELDS      5u
+
+enum what { IGNORED, SWITCH, WAKING, WAKEUP, WAKEUP_NEW };
+
+/* Where the fields of an event class are; -1: it has none. */
+struct binding {
+	const struct hodo_read_class *cls;
+	enum what what;
+	int8_t field[FIELDS];
+};
+
+enum { PREV_TID, PREV_STATE, NEXT_TID, PREV_COMM, NEXT_COMM }; /* SWITCH */
+enum { TID, COMM };                                             /* the others */
+
+enum where { NOWHERE, ON, OFF };
+
+struct thread {
+	uint32_t tid; /* 0: a free slot */
+	uint32_t pid;
+	const char *comm;
+	enum where where; /* NOWHERE: not seen yet, or new */
+	enum hodo_sched_why why;
+	int32_t cpu; /* ON; -1: not known */
+	int64_t off_ns, woken_ns; /* woken_ns while ON: sched_waking, the wake-up has not come yet */
+};
+
+struct cpu {
+	bool known;
+	uint32_t tid, pid;
+	const char *comm;
+	int64_t begin_ns, seen_ns; /* seen_ns: when it was last seen to run */
+};
+
+struct hodo_sched {
+	struct hodo_sched_ops ops;
+	void *data;
+	struct binding *bindings; /* open addressing by class */
+	uint32_t nbindings, bindings_mask;
+	struct thread *threads; /* open addressing by tid */
+	uint32_t nthreads, threads_mask;
+	struct cpu *cpus;
+	uint32_t ncpus;
+	char **names; /* open addressing by text */
+	uint32_t nnames, names_mask;
+	uint64_t forgotten;
+};
+
+static uint32_t mix(uint64_t v)
+{
+	return (uint32_t)(v * 0x9e3779b97f4a7c15ull >> 32);
+}
+
+/* ---------------------------------------------------------------------- classes */
+
+static int8_t find_field(const struct hodo_read_class *cls, const char *name, bool text)
+{
+	for (uint32_t i = 0; i < cls->nfields; i++) {
+		uint32_t type = cls->fields[i].type;
+
+		if (strcmp(cls->fields[i].name, name) == 0)
+			return (text ? type == HODO_TYPE_STR : type >= HODO_TYPE_I8 && type <= HODO_TYPE_U64)
+				       ? (int8_t)i : -1;
+	}
+	return -1;
+}
+
+static struct binding bind(const struct hodo_read_class *cls)
+{
+	static const char *const names[] = { [SWITCH] = "sched:sched_switch", [WAKING] = "sched:sched_waking",
+					     [WAKEUP] = "sched:sched_wakeup", [WAKEUP_NEW] = "sched:sched_wakeup_new" };
+	static const char *const of_switch[FIELDS] = { "prev_pid", "prev_state", "next_pid", "prev_comm", "next_comm" };
+	struct binding b = { .cls = cls };
+
+	for (unsigned i = SWITCH; i <= WAKEUP_NEW; i++)
+		if (strcmp(cls->name, names[i]) == 0)
+			b.what = (enum what)i;
+	if (b.what == SWITCH) {
+		for (unsigned i = 0; i < FIELDS; i++)
+			b.field[i] = find_field(cls, of_switch[i], i >= PREV_COMM);
+		if (b.field[PREV_TID] < 0 || b.field[NEXT_TID] < 0)
+			b.what = IGNORED;
+	} else if (b.what != IGNORED) {
+		b.field[TID] = find_field(cls, "pid", false);
+		b.field[COMM] = find_field(cls, "comm", true);
+		if (b.field[TID] < 0)
+			b.what = IGNORED;
+	}
+	return b;
+}
+
+static struct binding *binding_slot(const struct hodo_sched *s, const struct hodo_read_class *cls)
+{
+	uint32_t i = mix((uintptr_t)cls) & s->bindings_mask;
+
+	while (s->bindings[i].cls && s->bindings[i].cls != cls)
+		i = (i + 1) & s->bindings_mask;
+	return &s->bindings[i];
+}
+
+/* As many as the recording's metadata has. NULL: no memory. */
+static const struct binding *binding_of(struct hodo_sched *s, const struct hodo_read_class *cls)
+{
+	struct binding *b = binding_slot(s, cls), *old = s->bindings;
+	uint32_t mask = s->bindings_mask;
+
+	if (b->cls)
+		return b;
+	if (2 * s->nbindings >= mask) {
+		struct binding *more = calloc(2 * ((size_t)mask + 1), sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->bindings = more;
+		s->bindings_mask = 2 * mask + 1;
+		for (uint32_t i = 0; i <= mask; i++)
+			if (old[i].cls)
+				*binding_slot(s, old[i].cls) = old[i];
+		free(old);
+		b = binding_slot(s, cls);
+	}
+	s->nbindings++;
+	*b = bind(cls);
+	return b;
+}
+
+/* ------------------------------------------------------------------------ names */
+
+static uint32_t name_slot(const struct hodo_sched *s, const char *name, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+	uint32_t i;
+
+	for (size_t k = 0; k < len; k++)
+		h = (h ^ (unsigned char)name[k]) * 0x100000001b3ull;
+	i = mix(h) & s->names_mask;
+	while (s->names[i] && (strncmp(s->names[i], name, len) != 0 || s->names[i][len]))
+		i = (i + 1) & s->names_mask;
+	return i;
+}
+
+/* Kept as long as the hodo_sched. NULL: no memory. */
+static const char *keep_name(struct hodo_sched *s, const char *name, size_t len)
+{
+	uint32_t i = name_slot(s, name, len), mask = s->names_mask;
+
+	if (s->names[i])
+		return s->names[i];
+	if (s->nnames == NAMES_MAX)
+		return "?";
+	if (2 * s->nnames >= mask) {
+		char **old = s->names, **more = calloc(2 * ((size_t)mask + 1), sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->names = more;
+		s->names_mask = 2 * mask + 1;
+		for (uint32_t k = 0; k <= mask; k++)
+			if (old[k])
+				more[name_slot(s, old[k], strlen(old[k]))] = old[k];
+		free(old);
+		i = name_slot(s, name, len);
+	}
+	s->names[i] = strndup(name, len);
+	s->nnames += s->names[i] != NULL;
+	return s->names[i];
+}
+
+/* *comm becomes the text of a field, if the event has one. 0 or -ENOMEM. */
+static int take_name(struct hodo_sched *s, const struct hodo_read_event *e, int8_t field, const char **comm)
+{
+	const struct hodo_read_value *v;
+	const char *kept;
+	size_t len;
+
+	if (field < 0 || e->values[field].null)
+		return 0;
+	v = &e->values[field];
+	len = v->count < NAME_MAX_ ? v->count : NAME_MAX_;
+	if (*comm && strncmp(*comm, v->data, len) == 0 && !(*comm)[len])
+		return 0;
+	kept = keep_name(s, v->data, len);
+	if (!kept)
+		return -ENOMEM;
+	*comm = kept;
+	return 0;
+}
+
+/* ---------------------------------------------------------------------- threads */
+
+static uint32_t thread_slot(const struct hodo_sched *s, uint32_t tid)
+{
+	uint32_t i = mix(tid) & s->threads_mask;
+
+	while (s->threads[i].tid && s->threads[i].tid != tid)
+		i = (i + 1) & s->threads_mask;
+	return i;
+}
+
+/* A new table of n slots, with the threads that are on a CPU or, if all is set, all of them. */
+static int rebuild_threads(struct hodo_sched *s, uint32_t n, bool all)
+{
+	struct thread *old = s->threads, *more = calloc(n, sizeof(*more));
+	uint32_t slots = s->threads_mask + 1, had = s->nthreads;
+
+	if (!more)
+		return -ENOMEM;
+	s->threads = more;
+	s->threads_mask = n - 1;
+	s->nthreads = 0;
+	for (uint32_t i = 0; i < slots; i++) {
+		if (!old[i].tid || (!all && old[i].where != ON))
+			continue;
+		more[thread_slot(s, old[i].tid)] = old[i];
+		s->nthreads++;
+	}
+	s->forgotten += had - s->nthreads;
+	free(old);
+	return 0;
+}
+
+static uint32_t pid_of(const struct hodo_read_process *p, uint32_t tid)
+{
+	uint32_t low = 0, high = p->nthreads;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (p->threads[mid].tid < tid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->nthreads && p->threads[low].tid == tid ? p->threads[low].pid : 0;
+}
+
+/* tid is not 0. NULL: no memory. */
+static struct thread *thread_of(struct hodo_sched *s, const struct hodo_read_process *p, uint32_t tid)
+{
+	uint32_t i = thread_slot(s, tid);
+	int err = 0;
+
+	if (s->threads[i].tid)
+		return &s->threads[i];
+	/* Those on a CPU are as many as CPUs, but a recording that is made up has them, too. */
+	if (s->nthreads >= THREADS_MAX)
+		err = rebuild_threads(s, s->threads_mask + 1, false);
+	if (!err && s->nthreads >= THREADS_MAX) {
+		s->forgotten += s->nthreads;
+		memset(s->threads, 0, (s->threads_mask + 1) * sizeof(*s->threads));
+		s->nthreads = 0;
+	}
+	if (!err && 2 * s->nthreads >= s->threads_mask)
+		err = rebuild_threads(s, 2 * (s->threads_mask + 1), true);
+	if (err)
+		return NULL;
+	i = thread_slot(s, tid);
+	s->nthreads++;
+	s->threads[i] = (struct thread){ .tid = tid, .pid = pid_of(p, tid), .comm = "?", .cpu = -1, .off_ns = NONE,
+					 .woken_ns = NONE, .why = HODO_SCHED_UNKNOWN };
+	return &s->threads[i];
+}
+
+/* Its number may be another one's from now on. The slots behind it move up. */
+static void remove_thread(struct hodo_sched *s, uint32_t tid)
+{
+	uint32_t hole = thread_slot(s, tid), i = hole;
+
+	if (!s->threads[hole].tid)
+		return;
+	for (;;) {
+		uint32_t home;
+
+		i = (i + 1) & s->threads_mask;
+		if (!s->threads[i].tid)
+			break;
+		home = mix(s->threads[i].tid) & s->threads_mask;
+		if (((i - home) & s->threads_mask) >= ((i - hole) & s->threads_mask)) {
+			s->threads[hole] = s->threads[i];
+			hole = i;
+		}
+	}
+	s->threads[hole].tid = 0;
+	s->nthreads--;
+}
+
+/* ------------------------------------------------------------------------- CPUs */
+
+static struct cpu *cpu_of(struct hodo_sched *s, int32_t cpu)
+{
+	uint32_t n = s->ncpus ? s->ncpus : 8;
+	struct cpu *more;
+
+	if ((uint32_t)cpu < s->ncpus)
+		return &s->cpus[cpu];
+	while (n <= (uint32_t)cpu)
+		n *= 2;
+	more = reallocarray(s->cpus, n, sizeof(*more));
+	if (!more)
+		return NULL;
+	memset(more + s->ncpus, 0, (n - s->ncpus) * sizeof(*more));
+	s->cpus = more;
+	s->ncpus = n;
+	return &s->cpus[cpu];
+}
+
+static void end_run(struct hodo_sched *s, struct cpu *c, int64_t end_ns, enum hodo_sched_why why)
+{
+	struct hodo_sched_ran ran = { .cpu = (int32_t)(c - s->cpus), .pid = c->pid, .tid = c->tid, .comm = c->comm,
+				      .begin_ns = c->begin_ns, .end_ns = end_ns, .why = why };
+
+	if (c->known && end_ns > c->begin_ns && s->ops.ran)
+		s->ops.ran(s->data, &ran);
+	c->known = false;
+}
+
+/* The thread is elsewhere: that it went from its CPU was lost. */
+static void end_elsewhere(struct hodo_sched *s, const struct thread *t)
+{
+	struct cpu *c = t->where == ON && t->cpu >= 0 ? &s->cpus[t->cpu] : NULL;
+
+	if (c && c->known && c->tid == t->tid)
+		end_run(s, c, c->seen_ns, HODO_SCHED_UNKNOWN);
+}
+
+/* ----------------------------------------------------------------------- events */
+
+static uint64_t number(const struct hodo_read_event *e, int8_t field)
+{
+	return field < 0 ? UINT64_MAX : e->values[field].u;
+}
+
+/* Bits as the kernel's tracepoint has them since 4.14; the highest says that it was preempted. */
+static enum hodo_sched_why why_of(uint64_t state)
+{
+	enum { SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 16, ZOMBIE = 32, PARKED = 64, IDLE = 128,
+	       PREEMPTED = 256 };
+
+	if (state >= 2 * PREEMPTED)
+		return HODO_SCHED_UNKNOWN;
+	if (state == 0 || state & PREEMPTED)
+		return HODO_SCHED_PREEMPTED;
+	if (state & (DEAD | ZOMBIE))
+		return HODO_SCHED_ENDED;
+	if (state & (STOPPED | TRACED | PARKED))
+		return HODO_SCHED_STOPPED;
+	/* A kernel's thread that has nothing to do waits in a way of its own. */
+	return state & (SLEEPS | IDLE) ? HODO_SCHED_SLEEPS : HODO_SCHED_BLOCKED;
+}
+
+/* -1: not known. */
+static int32_t cpu_number(const struct hodo_read_event *e)
+{
+	return e->cpu < (int32_t)HODO_CPUS_MAX ? e->cpu : -1;
+}
+
+static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b,
+		      enum hodo_sched_why why)
+{
+	uint32_t tid = (uint32_t)number(e, b->field[PREV_TID]);
+	struct thread *t;
+	bool early;
+
+	if (!tid)
+		return 0;
+	if (why == HODO_SCHED_ENDED) {
+		remove_thread(s, tid);
+		return 0;
+	}
+	t = thread_of(s, e->process, tid);
+	if (!t || take_name(s, e, b->field[PREV_COMM], &t->comm) < 0)
+		return -ENOMEM;
+	if (t->cpu != cpu_number(e))
+		end_elsewhere(s, t);
+	/* Another CPU may wake it between its decision to wait and the switch. */
+	early = t->where == ON && t->woken_ns != NONE;
+	t->where = OFF;
+	t->why = why;
+	t->off_ns = e->ts_ns;
+	t->woken_ns = early || why == HODO_SCHED_PREEMPTED ? e->ts_ns : NONE;
+	return 0;
+}
+
+static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b,
+		     struct hodo_sched_off *off)
+{
+	uint32_t tid = (uint32_t)number(e, b->field[NEXT_TID]);
+	const char *comm = "swapper";
+	struct thread *t = NULL;
+	struct cpu *c;
+
+	if (!tid && take_name(s, e, b->field[NEXT_COMM], &comm) < 0)
+		return -ENOMEM;
+	if (tid) {
+		t = thread_of(s, e->process, tid);
+		if (!t || take_name(s, e, b->field[NEXT_COMM], &t->comm) < 0)
+			return -ENOMEM;
+		comm = t->comm;
+		end_elsewhere(s, t);
+		if (t->where == OFF || (t->where == NOWHERE && t->woken_ns != NONE))
+			*off = (struct hodo_sched_off){ .cpu = cpu_number(e), .pid = t->pid, .tid = tid, .comm = comm,
+							.off_ns = t->off_ns, .woken_ns = t->woken_ns,
+							.on_ns = e->ts_ns, .why = t->why };
+		t->where = ON;
+		t->cpu = cpu_number(e);
+		t->off_ns = t->woken_ns = NONE;
+	}
+	if (cpu_number(e) < 0)
+		return 0;
+	c = cpu_of(s, e->cpu);
+	if (!c)
+		return -ENOMEM;
+	*c = (struct cpu){ .known = true, .tid = tid, .pid = t ? t->pid : 0, .comm = comm, .begin_ns = e->ts_ns,
+			   .seen_ns = e->ts_ns };
+	return 0;
+}
+
+static int switched(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
+{
+	enum hodo_sched_why why = why_of(number(e, b->field[PREV_STATE]));
+	struct hodo_sched_off off = { .tid = 0 };
+	struct cpu *c = NULL;
+	int err;
+
+	if (cpu_number(e) >= 0) {
+		c = cpu_of(s, e->cpu);
+		if (!c)
+			return -ENOMEM;
+	}
+	if (c && c->known && c->tid == (uint32_t)number(e, b->field[PREV_TID]))
+		end_run(s, c, e->ts_ns, c->tid ? why : HODO_SCHED_PREEMPTED);
+	else if (c)
+		end_run(s, c, c->seen_ns, HODO_SCHED_UNKNOWN);
+	err = switch_out(s, e, b, why);
+	if (!err)
+		err = switch_in(s, e, b, &off);
+	if (!err && off.tid && s->ops.off)
+		s->ops.off(s->data, &off);
+	return err;
+}
+
+static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
+{
+	uint32_t tid = (uint32_t)number(e, b->field[TID]);
+	struct thread *t = tid ? thread_of(s, e->process, tid) : NULL;
+
+	if (!t)
+		return tid ? -ENOMEM : 0;
+	if (take_name(s, e, b->field[COMM], &t->comm) < 0)
+		return -ENOMEM;
+	if (b->what == WAKEUP_NEW) {
+		end_elsewhere(s, t);
+		t->where = NOWHERE;
+		t->why = HODO_SCHED_UNKNOWN;
+		t->off_ns = NONE;
+		t->woken_ns = e->ts_ns;
+	} else if (t->where == ON) {
+		/* Woken before it has switched, it goes on: sched_wakeup then comes at once. */
+		t->woken_ns = b->what == WAKING ? e->ts_ns : NONE;
+	} else if (t->woken_ns == NONE) {
+		t->woken_ns = e->ts_ns;
+	}
+	return 0;
+}
+
+/* An event is one of who runs on its CPU at that time. */
+static int see(struct hodo_sched *s, const struct hodo_read_event *e)
+{
+	struct cpu *c = cpu_of(s, e->cpu);
+	const struct thread *t = NULL;
+
+	if (!c)
+		return -ENOMEM;
+	if (c->known && c->tid == e->tid)
+		c->seen_ns = e->ts_ns;
+	if (c->known)
+		return 0;
+	if (e->tid)
+		t = &s->threads[thread_slot(s, e->tid)];
+	*c = (struct cpu){ .known = true, .tid = e->tid, .pid = e->pid, .begin_ns = e->ts_ns, .seen_ns = e->ts_ns };
+	c->comm = t && t->tid ? t->comm : keep_name(s, e->comm, strnlen(e->comm, NAME_MAX_));
+	return c->comm ? 0 : -ENOMEM;
+}
+
+int hodo_sched_event(struct hodo_sched *s, const struct hodo_read_event *e)
+{
+	const struct binding *b;
+	int err = 0;
+
+	if (!e->process->kernel)
+		return 0;
+	b = binding_of(s, e->cls);
+	if (!b)
+		return -ENOMEM;
+	if (b->what == IGNORED)
+		return 0;
+	if (cpu_number(e) >= 0)
+		err = see(s, e);
+	if (err)
+		return err;
+	return b->what == SWITCH ? switched(s, e, b) : woken(s, e, b);
+}
+
+int hodo_sched_end(struct hodo_sched *s, int64_t ts_ns)
+{
+	for (uint32_t i = 0; i < s->ncpus; i++)
+		end_run(s, &s->cpus[i], ts_ns, HODO_SCHED_UNKNOWN);
+	return 0;
+}
+
+uint64_t hodo_sched_forgotten(const struct hodo_sched *s)
+{
+	return s->forgotten;
+}
+
+struct hodo_sched *hodo_sched_new(const struct hodo_sched_ops *ops, void *data)
+{
+	struct hodo_sched *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->ops = *ops;
+	s->data = data;
+	s->bindings_mask = s->threads_mask = s->names_mask = 63;
+	s->bindings = calloc(64, sizeof(*s->bindings));
+	s->threads = calloc(64, sizeof(*s->threads));
+	s->names = calloc(64, sizeof(*s->names));
+	if (!s->bindings || !s->threads || !s->names) {
+		hodo_sched_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void hodo_sched_free(struct hodo_sched *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; s->names && i <= s->names_mask; i++)
+		free(s->names[i]);
+	free(s->names);
+	free(s->bindings);
+	free(s->threads);
+	free(s->cpus);
+	free(s);
+}

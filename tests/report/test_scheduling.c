@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scheduling.c - who ran and who waited, from events made by hand: in order, missing, and mad. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <export/scheduling.h>
+
+static char got[8192];
+static uint64_t told;
+static int64_t last_end[4]; /* of each CPU */
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *fmt, ...)
+{
+	size_t len = strlen(got);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(got + len, sizeof(got) - len, fmt, ap);
+	va_end(ap);
+}
+
+static const char *const whys[] = { "preempted", "sleeps", "blocked", "stopped", "ended", "unknown" };
+
+static void on_ran(void *data, const struct hodo_sched_ran *ran)
+{
+	(void)data;
+	assert_true(ran->end_ns > ran->begin_ns);
+	if (ran->cpu >= 0 && ran->cpu < 4) {
+		assert_true(ran->begin_ns >= last_end[ran->cpu]);
+		last_end[ran->cpu] = ran->end_ns;
+	}
+	told++;
+	if (!data)
+		say("cpu%d %s %u/%u %lld-%lld %s\n", ran->cpu, ran->comm, ran->pid, ran->tid, (long long)ran->begin_ns,
+		    (long long)ran->end_ns, whys[ran->why]);
+}
+
+static void on_off(void *data, const struct hodo_sched_off *off)
+{
+	assert_true(off->off_ns != INT64_MIN || off->woken_ns != INT64_MIN);
+	assert_true(off->off_ns <= off->on_ns && off->woken_ns <= off->on_ns);
+	assert_true(off->woken_ns == INT64_MIN || off->woken_ns >= off->off_ns);
+	told++;
+	if (data)
+		return;
+	say("%u off", off->tid);
+	if (off->off_ns == INT64_MIN)
+		say(" ?");
+	else
+		say(" %lld", (long long)off->off_ns);
+	if (off->woken_ns == INT64_MIN)
+		say(" ?");
+	else
+		say(" %lld", (long long)off->woken_ns);
+	say(" on%d %lld %s\n", off->cpu, (long long)off->on_ns, whys[off->why]);
+}
+
+static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
+
+/* The fields stand in the order in which hodo.ko has them: those of variable size last. */
+static const struct hodo_read_field switch_fields[] = {
+	{ "prev_pid", HODO_TYPE_I32, NULL }, { "prev_prio", HODO_TYPE_I32, NULL }, { "prev_state", HODO_TYPE_I64, NULL },
+	{ "next_pid", HODO_TYPE_I32, NULL }, { "next_prio", HODO_TYPE_I32, NULL }, { "prev_comm", HODO_TYPE_STR, NULL },
+	{ "next_comm", HODO_TYPE_STR, NULL },
+};
+static const struct hodo_read_field wake_fields[] = {
+	{ "pid", HODO_TYPE_I32, NULL }, { "prio", HODO_TYPE_I32, NULL }, { "target_cpu", HODO_TYPE_I32, NULL },
+	{ "comm", HODO_TYPE_STR, NULL },
+};
+static const struct hodo_read_class classes[] = {
+	{ .name = "sched:sched_switch", .nfields = 7, .fields = switch_fields },
+	{ .name = "sched:sched_waking", .nfields = 4, .fields = wake_fields },
+	{ .name = "sched:sched_wakeup", .nfields = 4, .fields = wake_fields },
+	{ .name = "sched:sched_wakeup_new", .nfields = 4, .fields = wake_fields },
+	{ .name = "sched:sched_migrate_task", .nfields = 4, .fields = wake_fields },
+	{ .name = "sched:sched_switch", .nfields = 4, .fields = wake_fields }, /* none that is known */
+};
+enum { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, STRANGE };
+
+static const struct hodo_read_thread threads[] = { { 10, 10, "ten" }, { 11, 10, "eleven" }, { 20, 20, "twenty" } };
+static const struct hodo_read_process kernel = { .kernel = "6.1.0", .nthreads = 3, .threads = threads };
+static const struct hodo_read_process program = { .nthreads = 3, .threads = threads };
+
+static struct hodo_read_value text_of(uint32_t tid)
+{
+	static char texts[2][32];
+	static unsigned turn;
+	char *t = texts[turn++ % 2];
+
+	return (struct hodo_read_value){ .type = HODO_TYPE_STR, .data = t,
+					 .count = (uint32_t)snprintf(t, 32, tid ? "t%u" : "swapper", tid) };
+}
+
+static void event(struct hodo_sched *s, unsigned cls, int64_t ts, int32_t cpu, uint32_t tid,
+		  const struct hodo_read_value *values)
+{
+	struct hodo_read_event e = { .ts_ns = ts, .cpu = cpu, .tid = tid, .pid = 0, .comm = "current",
+				     .cls = &classes[cls], .process = &kernel, .values = values };
+
+	assert_int_equal(hodo_sched_event(s, &e), 0);
+	e.process = &program; /* a program's own event of that name is none of the kernel's */
+	assert_int_equal(hodo_sched_event(s, &e), 0);
+}
+
+static void change(struct hodo_sched *s, int64_t ts, int32_t cpu, int32_t prev, int64_t state, int32_t next)
+{
+	const struct hodo_read_value v[] = { { .i = prev }, { .i = 0 }, { .i = state }, { .i = next }, { .i = 0 },
+					     text_of((uint32_t)prev), text_of((uint32_t)next) };
+
+	event(s, SWITCH, ts, cpu, (uint32_t)prev, v);
+}
+
+static void wake(struct hodo_sched *s, unsigned cls, int64_t ts, int32_t cpu, uint32_t by, int32_t tid)
+{
+	const struct hodo_read_value v[] = { { .i = tid }, { .i = 0 }, { .i = cpu }, text_of((uint32_t)tid) };
+
+	event(s, cls, ts, cpu, by, v);
+}
+
+static struct hodo_sched *start(void)
+{
+	struct hodo_sched *s = hodo_sched_new(&ops, NULL);
+
+	assert_non_null(s);
+	got[0] = 0;
+	memset(last_end, 0, sizeof(last_end));
+	return s;
+}
+
+static void expect(struct hodo_sched *s, int64_t end, const char *wanted)
+{
+	assert_int_equal(hodo_sched_end(s, end), 0);
+	assert_string_equal(got, wanted);
+	assert_int_equal(hodo_sched_forgotten(s), 0);
+	hodo_sched_free(s);
+}
+
+static void test_order(void **state)
+{
+	struct hodo_sched *s = start();
+
+	(void)state;
+	change(s, 100, 0, 10, 1, 11);  /* 10 sleeps */
+	wake(s, WAKING, 150, 0, 11, 10);
+	wake(s, WAKEUP, 160, 0, 11, 10); /* the first counts */
+	change(s, 200, 0, 11, 256, 10); /* 11 is preempted by it */
+	wake(s, WAKING, 210, 0, 10, 11); /* means nothing: it waits for a CPU */
+	change(s, 300, 0, 10, 2, 11);
+	change(s, 350, 0, 11, 0, 20);   /* gives its CPU away */
+	change(s, 400, 0, 20, 16, 0);   /* ends */
+	change(s, 500, 0, 0, 0, 10);
+	expect(s, 600,
+	       "cpu0 t11 10/11 100-200 preempted\n10 off 100 150 on0 200 sleeps\ncpu0 t10 10/10 200-300 blocked\n"
+	       "11 off 200 200 on0 300 preempted\ncpu0 t11 10/11 300-350 preempted\ncpu0 t20 20/20 350-400 ended\n"
+	       "cpu0 swapper 0/0 400-500 preempted\n10 off 300 ? on0 500 blocked\ncpu0 t10 10/10 500-600 unknown\n");
+}
+
+static void test_states(void **state)
+{
+	static const struct {
+		int64_t state;
+		const char *why;
+	} all[] = { { 0, "preempted" }, { 1, "sleeps" }, { 2, "blocked" }, { 4, "stopped" }, { 8, "stopped" },
+		    { 16, "ended" }, { 32, "ended" }, { 64, "stopped" }, { 128, "sleeps" }, { 256, "preempted" },
+		    { 257, "preempted" }, { 512, "unknown" }, { -1, "unknown" }, { INT64_MIN, "unknown" } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct hodo_sched *s = start();
+		char wanted[64];
+
+		change(s, 1, 0, 0, 0, 10);
+		change(s, 2, 0, 10, all[i].state, 0);
+		snprintf(wanted, sizeof(wanted), "cpu0 t10 10/10 1-2 %s\n", all[i].why);
+		expect(s, 2, wanted);
+	}
+}
+
+static void test_new_and_reused(void **state)
+{
+	struct hodo_sched *s = start();
+
+	(void)state;
+	wake(s, WAKEUP_NEW, 10, 1, 10, 20);
+	change(s, 30, 0, 0, 0, 20);
+	change(s, 40, 0, 20, 32, 0);
+	wake(s, WAKEUP_NEW, 50, 1, 10, 20); /* another thread of that number */
+	change(s, 70, 2, 0, 0, 20);
+	expect(s, 80,
+	       "20 off ? 10 on0 30 unknown\ncpu0 t20 20/20 30-40 ended\n20 off ? 50 on2 70 unknown\n"
+	       "cpu0 swapper 0/0 40-80 unknown\ncpu1 current 0/10 10-80 unknown\ncpu2 t20 20/20 70-80 unknown\n");
+}
+
+/* Woken by another CPU between its decision to wait and the switch: it waits from then on. */
+static void test_woken_early(void **state)
+{
+	struct hodo_sched *s = start();
+
+	(void)state;
+	change(s, 100, 0, 0, 0, 10);
+	wake(s, WAKING, 190, 1, 11, 10);
+	change(s, 200, 0, 10, 1, 0);
+	wake(s, WAKEUP, 205, 0, 0, 10);
+	change(s, 210, 0, 0, 0, 10);
+	wake(s, WAKING, 220, 1, 11, 10); /* it had not gone yet: both at once */
+	wake(s, WAKEUP, 221, 1, 11, 10);
+	change(s, 300, 0, 10, 1, 0);
+	change(s, 400, 0, 0, 0, 10);
+	expect(s, 400,
+	       "cpu0 t10 10/10 100-200 sleeps\ncpu0 swapper 0/0 200-210 preempted\n10 off 200 200 on0 210 sleeps\n"
+	       "cpu0 t10 10/10 210-300 sleeps\ncpu0 swapper 0/0 300-400 preempted\n10 off 300 ? on0 400 sleeps\n"
+	       "cpu1 current 0/11 190-400 unknown\n");
+}
+
+static void test_lost(void **state)
+{
+	struct hodo_sched *s = start();
+
+	(void)state;
+	change(s, 100, 0, 0, 0, 10);
+	wake(s, MIGRATE, 140, 0, 10, 11);
+	wake(s, WAKING, 150, 0, 10, 20);
+	change(s, 200, 0, 11, 1, 0);   /* how 11 came there was lost; 10 was seen at 150 */
+	change(s, 300, 0, 0, 0, 11);
+	change(s, 310, 1, 0, 0, 11);   /* on two CPUs: it left the first one unseen */
+	change(s, 320, 2, 11, 1, 20);  /* and this one */
+	change(s, 400, 0, 0, 0, 10);   /* is still on for us: nothing can be said of when it went */
+	change(s, 410, -1, 20, 1, 11); /* CPU unknown */
+	expect(s, 500,
+	       "cpu0 t10 10/10 100-150 unknown\ncpu0 swapper 0/0 200-300 preempted\n11 off 200 ? on0 300 sleeps\n"
+	       "20 off ? 150 on2 320 unknown\n11 off 320 ? on-1 410 sleeps\n"
+	       "cpu0 t10 10/10 400-500 unknown\n");
+}
+
+static uint64_t seed = 1;
+
+static uint64_t dice(uint64_t n)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % n;
+}
+
+/* Whatever comes, what is told is in order, and the memory is bounded. */
+static void test_mad(void **state)
+{
+	static const int32_t cpus[] = { -1, 0, 1, 2, 3, 70000, INT32_MAX };
+	int64_t now = 0;
+	uint64_t range = 4;
+	struct hodo_sched *s = hodo_sched_new(&ops, &now);
+
+	(void)state;
+	told = 0;
+	memset(last_end, 0, sizeof(last_end));
+	for (unsigned i = 0; i < 600000; i++) {
+		int32_t a = (int32_t)dice(range), b = (int32_t)dice(range), cpu = cpus[dice(7)];
+		struct hodo_read_value v[7] = { { .i = a }, { .i = b }, { .i = 0 }, text_of((uint32_t)a) };
+
+		if (i == 100000)
+			range = UINT32_MAX;
+		now += (int64_t)dice(3);
+		if (dice(3))
+			change(s, now, cpu, a, (int64_t)dice(600) - 10, b);
+		else
+			event(s, WAKING + (unsigned)dice(5), now, cpu, (uint32_t)b, v);
+	}
+	assert_int_equal(hodo_sched_end(s, now), 0);
+	assert_true(told > 10000);
+	assert_true(hodo_sched_forgotten(s) > 100000);
+	hodo_sched_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),      cmocka_unit_test(test_states), cmocka_unit_test(test_new_and_reused),
+		cmocka_unit_test(test_woken_early), cmocka_unit_test(test_lost),   cmocka_unit_test(test_mad),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
