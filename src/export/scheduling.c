@@ -4,7 +4,7 @@
  *
  * A CPU knows which thread runs there and since when; a thread knows whether it is on a CPU, or since when and why
  * it is off and when it was woken. Both are told by the same events and checked against each other: where they differ
- * an event was lost, and what was begun before is ended where it was seen last, as nothing is known of the time between.
+ * an event was lost, and what was begun before is ended where it was seen last: of the time between nothing is known.
  */
 #define _GNU_SOURCE
 #include "scheduling.h"

@@ -43,7 +43,7 @@ struct hodo_sched_off {
 };
 
 struct hodo_sched_ops {
-	/* As of each CPU in order; NULL: not asked. Where events were lost, it ends when the thread was last seen there. */
+	/* In order for each CPU; NULL: not asked. Where events were lost, it ends when the thread was seen last. */
 	void (*ran)(void *data, const struct hodo_sched_ran *ran);
 	void (*off)(void *data, const struct hodo_sched_off *off); /* in order of on_ns; NULL: not asked */
 };

@@ -67,8 +67,9 @@ static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
 
 /* The fields stand in the order in which hodo.ko has them: those of variable size last. */
 static const struct hodo_read_field switch_fields[] = {
-	{ "prev_pid", HODO_TYPE_I32, NULL }, { "prev_prio", HODO_TYPE_I32, NULL }, { "prev_state", HODO_TYPE_I64, NULL },
-	{ "next_pid", HODO_TYPE_I32, NULL }, { "next_prio", HODO_TYPE_I32, NULL }, { "prev_comm", HODO_TYPE_STR, NULL },
+	{ "prev_pid", HODO_TYPE_I32, NULL },  { "prev_prio", HODO_TYPE_I32, NULL },
+	{ "prev_state", HODO_TYPE_I64, NULL }, { "next_pid", HODO_TYPE_I32, NULL },
+	{ "next_prio", HODO_TYPE_I32, NULL }, { "prev_comm", HODO_TYPE_STR, NULL },
 	{ "next_comm", HODO_TYPE_STR, NULL },
 };
 static const struct hodo_read_field wake_fields[] = {
