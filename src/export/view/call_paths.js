@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// call_paths.js - slices as a tree: which names inside of which, how often, how long. In typed arrays, for a recording has
+// a million slices and as many paths as it likes; what is drawn of it is few.
+//
+// A node's name is the number of a string; from strings.length on that of a track.
+
+import { SLICE_CALL, SLICE_CONTINUED } from './data.js';
+
+export const DEPTH_MAX = 400; // what draws the graph calls itself for each level
+const INVERSE_STEPS = 20e6;
+
+const COLUMNS = [['name', Uint32Array], ['parent', Int32Array], ['depth', Uint16Array], ['count', Float64Array],
+	['total', Float64Array], ['self', Float64Array], ['longest', Int32Array], ['longestNs', Float64Array]];
+
+export class PathTree {
+	constructor() {
+		this.n = 1; // 0: all
+		this.left = 0; // slices too deep to be in; INVERSE: paths too many
+		this.#allocate(1024);
+		this.parent[0] = -1;
+		this.longest[0] = -1;
+	}
+
+	#allocate(size) {
+		for (const [key, type] of COLUMNS) {
+			const grown = new type(size);
+			if (this[key])
+				grown.set(this[key]);
+			this[key] = grown;
+		}
+		// Open addressing, at most half full. 0: free, for the node 0 is nobody's child.
+		this.slots = new Int32Array(size * 2);
+		for (let id = 1; id < this.n; id++)
+			this.slots[this.#slot(this.parent[id], this.name[id])] = id;
+	}
+
+	#slot(parent, name) {
+		const mask = this.slots.length - 1;
+		let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(name + 1, 0x85ebca6b);
+		hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+		for (let at = (hash ^ (hash >>> 13)) & mask; ; at = (at + 1) & mask) {
+			const id = this.slots[at];
+			if (id === 0 || (this.parent[id] === parent && this.name[id] === name))
+				return at;
+		}
+	}
+
+	child(parent, name) {
+		const at = this.#slot(parent, name);
+		if (this.slots[at])
+			return this.slots[at];
+		const id = this.n++;
+		this.slots[at] = id;
+		this.name[id] = name;
+		this.parent[id] = parent;
+		this.depth[id] = this.depth[parent] + 1;
+		this.longest[id] = -1;
+		if (this.n === this.name.length)
+			this.#allocate(this.n * 2);
+		return id;
+	}
+
+	seen(id, row, ns) {
+		if (row >= 0 && (this.longest[id] < 0 || ns > this.longestNs[id])) {
+			this.longest[id] = row;
+			this.longestNs[id] = ns;
+		}
+	}
+}
+
+/*
+ * What is on tracks of a kind ("thread", "async", "cpu"). range: of rangeOf(), or null. byTrack: each track for itself.
+ * Slices that reach over the range's borders count for as long as they are in it.
+ */
+export function callPaths(model, { kind = 'thread', range = null, byTrack = false } = {}) {
+	const { slices, tracks, strings } = model;
+	const tree = new PathTree();
+	const nodes = new Int32Array(DEPTH_MAX + 1); // nodes[d]: what a slice of depth d is inside of
+	const cut = new Uint8Array(DEPTH_MAX + 1);
+	const from = range ? range.from : -Infinity;
+	const to = range ? range.to : Infinity;
+	for (const track of tracks) {
+		if (track.kind !== kind || (range && !range.tracks[track.index]))
+			continue;
+		let level = 0;
+		nodes[0] = -1;
+		for (let row = track.slices[0]; row < track.slices[1]; row++) {
+			const begin = slices.begin[row];
+			const end = begin + slices.duration[row];
+			if (begin > to || end < from)
+				continue;
+			if (nodes[0] < 0)
+				nodes[0] = byTrack ? tree.child(0, strings.length + track.index) : 0;
+			// Outer ones come before inner ones; async slices and turns on a CPU are inside of none.
+			const depth = slices.kind[row] <= SLICE_CALL ? Math.min(slices.depth[row], level) : 0;
+			if (depth >= DEPTH_MAX) {
+				tree.left++;
+				continue;
+			}
+			const partly = begin < from || end > to;
+			const ns = partly ? Math.min(end, to) - Math.max(begin, from) : slices.duration[row];
+			const id = tree.child(nodes[depth], slices.name[row]);
+			tree.total[id] += ns;
+			tree.self[id] += partly ? ns : slices.self[row];
+			if (!(slices.flags[row] & SLICE_CONTINUED) && begin < to && (end > from || begin >= from))
+				tree.count[id]++;
+			tree.seen(id, row, slices.duration[row]);
+			if (depth === 0)
+				tree.total[nodes[0]] += ns;
+			else if (cut[depth])
+				tree.self[nodes[depth]] -= ns;
+			if (depth === 0 && byTrack)
+				tree.total[0] += ns;
+			level = depth + 1;
+			if (level < nodes.length) {
+				nodes[level] = id;
+				cut[level] = partly ? 1 : 0;
+			}
+		}
+	}
+	return tree;
+}
+
+/* The same by callers: below all (or below each track) what took time itself, below that what called it. */
+export function inverse(model, tree, byTrack) {
+	const made = new PathTree();
+	made.left = tree.left;
+	const top = byTrack ? 1 : 0; // depth of the nodes that are tracks, if there are
+	let ids = new Uint32Array(tree.n);
+	let n = 0;
+	let steps = 0;
+	for (let id = 1; id < tree.n; id++) {
+		if (tree.depth[id] > top && tree.self[id] > 0) {
+			ids[n++] = id;
+			steps += tree.depth[id];
+		}
+	}
+	ids = ids.subarray(0, n);
+	if (steps > INVERSE_STEPS)
+		ids.sort((a, b) => tree.self[b] - tree.self[a]);
+	steps = 0;
+	for (const leaf of ids) {
+		const ns = tree.self[leaf];
+		made.total[0] += ns;
+		steps += tree.depth[leaf];
+		if (steps > INVERSE_STEPS) {
+			made.left++;
+			continue;
+		}
+		let at = 0;
+		if (byTrack) {
+			let track = leaf;
+			while (tree.depth[track] > 1)
+				track = tree.parent[track];
+			at = made.child(0, tree.name[track]);
+			made.total[at] += ns;
+		}
+		for (let id = leaf; tree.depth[id] > top; id = tree.parent[id]) {
+			at = made.child(at, tree.name[id]);
+			made.total[at] += ns;
+			made.count[at] += tree.count[leaf];
+			made.seen(at, tree.longest[leaf], tree.longestNs[leaf]);
+		}
+		made.self[at] += ns;
+	}
+	return made;
+}
+
+/*
+ * The nodes that are worth drawing when zoomed to a node: those inside of it, the widest first, at most limit, and none
+ * narrower than 1/least of it. Each comes after the one it is inside of. cut: how many are left out.
+ */
+export function widest(tree, zoom, limit, least) {
+	const inside = new Uint8Array(tree.n);
+	const floor = tree.total[zoom] / least;
+	const ids = [];
+	let cut = 0;
+	inside[zoom] = 1;
+	for (let id = zoom + 1; id < tree.n; id++) {
+		if (!inside[tree.parent[id]])
+			continue;
+		inside[id] = 1;
+		if (tree.total[id] > 0 && tree.total[id] >= floor)
+			ids.push(id);
+		else
+			cut++;
+	}
+	// An inner one is never wider, and always has the greater number.
+	ids.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+	cut += Math.max(0, ids.length - limit);
+	return { ids: ids.slice(0, limit), cut };
+}
+
+/* Time of the nodes whose names match, each path once. names: (name) => boolean. */
+export function matching(tree, names) {
+	const in_ = new Uint8Array(tree.n);
+	let ns = 0;
+	let nodes = 0;
+	for (let id = 1; id < tree.n; id++) {
+		const own = names(tree.name[id]);
+		if (own && !in_[tree.parent[id]])
+			ns += tree.total[id];
+		if (own)
+			nodes++;
+		in_[id] = own || in_[tree.parent[id]] ? 1 : 0;
+	}
+	return { ns, nodes };
+}
