@@ -30,6 +30,7 @@ int hodo_cmd_detach(int argc, char **argv);
 int hodo_cmd_info(int argc, char **argv);
 int hodo_cmd_graph(int argc, char **argv);
 int hodo_cmd_report(int argc, char **argv);
+int hodo_cmd_export(int argc, char **argv);
 int hodo_cmd_snapshot(int argc, char **argv);
 int hodo_cmd_recover(int argc, char **argv);
 int hodo_cmd_doctor(int argc, char **argv);

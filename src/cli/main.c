@@ -13,6 +13,7 @@ static const struct {
 	{ "print", hodo_cmd_print, "print the events of a recording as text or JSON" },
 	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
 	{ "report", hodo_cmd_report, "functions: calls, times and their distribution; what differs" },
+	{ "export", hodo_cmd_export, "write a recording in the format of another tool" },
 	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
 	{ "top", hodo_cmd_top, "show live which events happen, how often, in which threads" },
 	{ "list", hodo_cmd_list, "list the events that a program, library, recording or process has" },

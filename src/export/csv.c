@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * csv.c - each event as a row (RFC 4180): a column for each field name that the recording has, so that a spreadsheet
+ * or a data frame takes them as they are. The events are counted first: classes without events have no columns.
+ */
+#define _GNU_SOURCE
+#include "export.h"
+#include "pointer_map.h"
+#include <read/text.h>
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIXED_ROOM (6 * PUT_INTEGER_MAX) /* ts, cpu, pid, tid, commas, newline */
+#define CELL_ROOM  (PUT_FLOAT_MAX + 2)   /* of a scalar, with its comma */
+#define NO_COLUMN  UINT32_MAX
+
+static const char *const fixed[] = { "ts", "cpu", "pid", "tid", "comm", "name", "text", "function" };
+enum { HAS_TEXT = 6, HAS_FUNCTION, NFIXED };
+
+/* Where a value comes from and goes to. */
+struct csv_cell {
+	uint32_t column; /* behind the fixed ones */
+	uint32_t from;   /* index in the context and then the fields */
+};
+
+struct csv_class {
+	char *name; /* with its comma, as it stands in the row */
+	size_t name_len;
+	uint32_t addr; /* the field that is a function's address; NO_COLUMN: there is none */
+	uint32_t ncells;
+	struct csv_cell cells[]; /* ascending columns */
+};
+
+struct csv {
+	struct hodo_export *e;
+	char **columns; /* names */
+	uint32_t ncolumns, room;
+	bool text, function; /* whether there are these columns */
+	struct hodo_pointer_map classes;
+	struct hodo_read_text *mark;
+	locale_t c;
+};
+
+/* ------------------------------------------------------------------------- cells */
+
+/* A text as a cell; one that is empty has quotes, which tells it from a value that is not there. */
+static char *put_text(char *o, const char *text, size_t len)
+{
+	const uint8_t *p = (const uint8_t *)text, *end = p + len;
+	bool quoted = len == 0 || text[0] == ' ' || text[len - 1] == ' ';
+
+	for (size_t i = 0; i < len && !quoted; i++)
+		quoted = p[i] == ',' || p[i] == '"' || p[i] == '\n' || p[i] == '\r';
+	if (quoted)
+		*o++ = '"';
+	while (p < end) {
+		unsigned n = *p < 0x80 ? 1 : hodo_read_utf8(p, end);
+
+		if (n == 0) { /* as in JSON: the character of that number */
+			*o++ = (char)(0xc0 | *p >> 6);
+			*o++ = (char)(0x80 | (*p++ & 0x3f));
+			continue;
+		}
+		if (*p == '"')
+			*o++ = '"';
+		memcpy(o, p, n);
+		o += n;
+		p += n;
+	}
+	if (quoted)
+		*o++ = '"';
+	return o;
+}
+
+static size_t value_room(const struct hodo_read_value *v)
+{
+	if (v->type & HODO_TYPE_ARRAY)
+		return (size_t)v->count * (PUT_FLOAT_MAX + 1) + 6;
+	return v->type >= HODO_TYPE_STR ? (size_t)v->count * 2 + 3 : CELL_ROOM;
+}
+
+static char *put_value(const struct csv *c, char *o, const struct hodo_read_value *v)
+{
+	static const struct hodo_read_field plain = { .name = "" };
+	uint32_t element = v->type & ~(uint32_t)HODO_TYPE_ARRAY;
+
+	if (v->type == HODO_TYPE_STR)
+		return v->null ? o : put_text(o, v->data, v->count);
+	if (v->type == HODO_TYPE_F32 || v->type == HODO_TYPE_F64)
+		return hodo_read_put_float(o, v->f, v->type == HODO_TYPE_F32, false, c->c);
+	if (v->type < HODO_TYPE_STR)
+		return hodo_read_put_value_json(o, v, c->c);
+	/* The quotes that bytes have in JSON are right here as well. */
+	if (v->type == HODO_TYPE_BYTES)
+		return hodo_read_put_value_json(o, v, c->c);
+	*o++ = '"';
+	/* Not "NaN", whose quotes would end the cell's. */
+	if (element == HODO_TYPE_F32 || element == HODO_TYPE_F64)
+		o = hodo_read_put_value(o, &plain, v, c->c);
+	else
+		o = hodo_read_put_value_json(o, v, c->c);
+	*o++ = '"';
+	return o;
+}
+
+/* ----------------------------------------------------------------------- columns */
+
+/* The column of that name; another one if the class has that already. NO_COLUMN: no memory. */
+static uint32_t column(struct csv *c, const char *prefix, const char *name, const struct csv_class *k)
+{
+	for (unsigned again = 1;; again++) {
+		char number[16] = "", *full;
+		uint32_t i, at = 0;
+
+		if (again > 1)
+			snprintf(number, sizeof(number), "_%u", again);
+		full = malloc(strlen(prefix) + strlen(name) + sizeof(number));
+		if (!full)
+			return NO_COLUMN;
+		strcpy(stpcpy(stpcpy(full, prefix), name), number);
+		while (at < c->ncolumns && strcmp(c->columns[at], full) != 0)
+			at++;
+		for (i = 0; i < k->ncells && k->cells[i].column != at; i++)
+			;
+		if (i < k->ncells) {
+			free(full);
+			continue;
+		}
+		if (at < c->ncolumns) {
+			free(full);
+			return at;
+		}
+		if (c->ncolumns == c->room) {
+			uint32_t room = c->room ? c->room * 2 : 32;
+			char **more = realloc(c->columns, room * sizeof(*more));
+
+			if (!more) {
+				free(full);
+				return NO_COLUMN;
+			}
+			c->columns = more;
+			c->room = room;
+		}
+		c->columns[c->ncolumns] = full;
+		return c->ncolumns++;
+	}
+}
+
+static const char *prefix_of(const char *name)
+{
+	for (unsigned i = 0; i < NFIXED; i++)
+		if (strcmp(name, fixed[i]) == 0)
+			return "field_";
+	return "";
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const struct csv_cell *x = a, *y = b;
+
+	return x->column < y->column ? -1 : x->column > y->column;
+}
+
+static void drop_class(void *value)
+{
+	struct csv_class *k = value;
+
+	free(k->name);
+	free(k);
+}
+
+static struct csv_class *make_class(struct csv *c, const struct hodo_read_class *cls)
+{
+	uint32_t n = cls->ncontext + cls->nfields;
+	struct csv_class *k = calloc(1, sizeof(*k) + n * sizeof(*k->cells));
+	size_t len = strlen(cls->name);
+	char *o;
+
+	if (!k)
+		return NULL;
+	k->addr = NO_COLUMN;
+	o = k->name = malloc(len * 2 + 4);
+	for (uint32_t i = 0; i < n && o; i++) {
+		bool context = i < cls->ncontext;
+		const struct hodo_read_field *f = context ? &cls->context[i] : &cls->fields[i - cls->ncontext];
+		struct csv_cell cell = { .from = i };
+
+		cell.column = column(c, context ? "context_" : prefix_of(f->name), f->name, k);
+		if (cell.column == NO_COLUMN)
+			o = NULL;
+		k->cells[k->ncells++] = cell;
+		if (!context && cls->kind == HODO_KIND_FUNCTION && f->type == HODO_TYPE_PTR &&
+		    strcmp(f->name, "addr") == 0)
+			k->addr = i - cls->ncontext;
+	}
+	if (!o) {
+		drop_class(k);
+		return NULL;
+	}
+	qsort(k->cells, k->ncells, sizeof(*k->cells), by_column);
+	o = put_text(o, cls->name, len);
+	k->name_len = (size_t)(o - k->name);
+	c->text |= cls->kind == HODO_KIND_MARK;
+	c->function |= k->addr != NO_COLUMN;
+	return k;
+}
+
+static int make_columns(struct csv *c)
+{
+	struct hodo_read *r = c->e->reader;
+	int err = hodo_read_count(r, NULL);
+
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r) && !err; i++) {
+		const struct hodo_read_process *p = hodo_read_process(r, i);
+
+		for (uint32_t k = 0; k < p->nclasses && !err; k++) {
+			void **at;
+
+			if (p->classes[k]->count == 0)
+				continue;
+			at = hodo_pointer_map_at(&c->classes, p->classes[k]);
+			if (at)
+				*at = make_class(c, p->classes[k]);
+			if (!at || !*at)
+				err = -ENOMEM;
+		}
+	}
+	return err;
+}
+
+static void put_header(struct csv *c)
+{
+	struct hodo_export_out *out = c->e->out;
+
+	for (unsigned i = 0; i < NFIXED; i++) {
+		if ((i == HAS_TEXT && !c->text) || (i == HAS_FUNCTION && !c->function))
+			continue;
+		if (i > 0)
+			hodo_export_puts(out, ",");
+		hodo_export_puts(out, fixed[i]);
+	}
+	for (uint32_t i = 0; i < c->ncolumns; i++) {
+		size_t len = strlen(c->columns[i]);
+		char *o = hodo_export_room(out, len * 2 + 3);
+
+		if (!o)
+			return;
+		*o = ',';
+		hodo_export_took(out, (size_t)(put_text(o + 1, c->columns[i], len) - o));
+	}
+	hodo_export_puts(out, "\n");
+}
+
+/* -------------------------------------------------------------------------- rows */
+
+static const struct hodo_read_value *value_of(const struct hodo_read_event *event, uint32_t from)
+{
+	return from < event->cls->ncontext ? &event->context[from] : &event->values[from - event->cls->ncontext];
+}
+
+static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
+{
+	size_t comm_len = strlen(event->comm), mark_len = 0, name_len = 0;
+	size_t room = FIXED_ROOM + k->name_len + comm_len * 2 + c->ncolumns + 8;
+	const char *mark = NULL;
+	struct hodo_place place = { .name = NULL };
+	uint32_t at = 0;
+	char *o, *start;
+
+	if (event->cls->kind == HODO_KIND_MARK) {
+		hodo_read_text_clear(c->mark);
+		if (hodo_read_text_mark(c->mark, event) < 0)
+			return -ENOMEM;
+		mark = hodo_read_text_data(c->mark, &mark_len);
+	}
+	if (k->addr != NO_COLUMN) {
+		hodo_symbols_find(c->e->symbols, event->process, event->ts_ns, event->values[k->addr].u, &place);
+		name_len = strlen(place.name);
+	}
+	for (uint32_t i = 0; i < k->ncells; i++)
+		room += value_room(value_of(event, k->cells[i].from));
+	o = start = hodo_export_room(c->e->out, room + (mark_len + name_len) * 2 + 8);
+	if (!o)
+		return c->e->out->error;
+	o = hodo_read_put_i64(o, event->ts_ns);
+	*o++ = ',';
+	o = hodo_read_put_i64(o, event->cpu);
+	*o++ = ',';
+	o = hodo_read_put_u64(o, event->pid);
+	*o++ = ',';
+	o = hodo_read_put_u64(o, event->tid);
+	*o++ = ',';
+	o = put_text(o, event->comm, comm_len);
+	*o++ = ',';
+	memcpy(o, k->name, k->name_len);
+	o += k->name_len;
+	if (c->text)
+		*o++ = ',';
+	if (mark)
+		o = put_text(o, mark, mark_len);
+	if (c->function)
+		*o++ = ',';
+	if (place.name)
+		o = put_text(o, place.name, name_len);
+	for (uint32_t i = 0; i < k->ncells; i++) {
+		while (at <= k->cells[i].column) {
+			*o++ = ',';
+			at++;
+		}
+		o = put_value(c, o, value_of(event, k->cells[i].from));
+	}
+	memset(o, ',', c->ncolumns - at);
+	o += c->ncolumns - at;
+	*o++ = '\n';
+	hodo_export_took(c->e->out, (size_t)(o - start));
+	return 0;
+}
+
+static int put_rows(struct csv *c)
+{
+	const struct hodo_read_class *last = NULL;
+	const struct csv_class *k = NULL;
+	const struct hodo_read_event *event;
+	int got, err = 0;
+
+	while (!err && (got = hodo_read_next(c->e->reader, &event)) > 0) {
+		if (event->cls != last) {
+			void **at = hodo_pointer_map_at(&c->classes, event->cls);
+
+			/* Not counted: it has come since. */
+			if (!at || !*at)
+				continue;
+			k = *at;
+			last = event->cls;
+		}
+		err = put_row(c, k, event);
+	}
+	return err ? err : got;
+}
+
+static int run(struct hodo_export *e)
+{
+	struct csv c = { .e = e, .mark = hodo_read_text_new(), .c = newlocale(LC_ALL_MASK, "C", (locale_t)0) };
+	int err = c.mark && c.c ? make_columns(&c) : -ENOMEM;
+
+	if (!err) {
+		put_header(&c);
+		err = put_rows(&c);
+	}
+	hodo_pointer_map_free(&c.classes, drop_class);
+	for (uint32_t i = 0; i < c.ncolumns; i++)
+		free(c.columns[i]);
+	free(c.columns);
+	if (c.c)
+		freelocale(c.c);
+	hodo_read_text_free(c.mark);
+	return err;
+}
+
+const struct hodo_export_format hodo_export_csv = {
+	.name = "csv",
+	.suffix = "csv",
+	.does = "a row for each event, a column for each field: spreadsheets, pandas",
+	.binary = true, /* texts may hold control characters */
+	.run = run,
+};
