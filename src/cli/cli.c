@@ -51,7 +51,29 @@ int hodo_usage(const char *verb, const char *fmt, ...)
 	return HODO_EXIT_USAGE;
 }
 
+int hodo_no_memory(void)
+{
+	hodo_error("out of memory: end other programs, or take less at a time");
+	return HODO_EXIT_FAILURE;
+}
+
 /* ----------------------------------------------------------------------- options */
+
+static void put_help(const char *verb, const char *help, bool all)
+{
+	const char *rest = strchr(help, *HODO_HELP_ALL);
+	unsigned more = 0;
+
+	for (const char *p = rest; p && (p = strchr(p, '\n')); p++)
+		more += strncmp(p + 1, "  -", 3) == 0 || strncmp(p + 1, "      --", 8) == 0;
+	if (!rest)
+		fputs(help, stdout);
+	else if (all)
+		printf("%.*s%s", (int)(rest - help), help, rest + 1);
+	else
+		printf("%.*s\n'hodo %s --help=all' tells of %u more options, 'man hodo-%s' of all in full.\n",
+		       (int)(rest - help), help, verb, more, verb);
+}
 
 int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help)
 {
@@ -60,7 +82,10 @@ int hodo_getopt(int argc, char **argv, const char *optstring, const struct optio
 	opterr = 0;
 	c = getopt_long(argc, argv, optstring, options, NULL);
 	if (c == 'h' && help) {
-		fputs(help, stdout);
+		put_help(argv[0], help, false);
+	} else if (c == '?' && help && strcmp(argv[optind - 1], "--help=all") == 0) {
+		put_help(argv[0], help, true);
+		c = 'h';
 	} else if (c == ':') {
 		hodo_usage(argv[0], "option '%s' needs a value", argv[optind - 1]);
 		c = '?';
@@ -195,15 +220,33 @@ int hodo_parse_color(const char *text, enum hodo_color *color)
 	return -EINVAL;
 }
 
+int hodo_set_color(enum hodo_color *color, const char *verb, const char *text)
+{
+	return hodo_parse_color(text, color) == 0 ? 0 :
+	       hodo_usage(verb, "--color is auto, always or never, not '%s'", text);
+}
+
 bool hodo_use_color(enum hodo_color color, int fd)
 {
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
 
 	if (color != HODO_COLOR_AUTO)
 		return color == HODO_COLOR_ALWAYS;
 	if (no_color && *no_color)
 		return false;
-	return isatty(fd) && term && strcmp(term, "dumb") != 0;
+	if (force && *force && strcmp(force, "0") != 0)
+		return true;
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+const char *hodo_style(bool color, enum hodo_style style)
+{
+	static const char *const sequences[] = {
+		[HODO_PLAIN] = "\033[0m", [HODO_HEADING] = "\033[1m", [HODO_NAME] = "\033[36m",
+		[HODO_DIM] = "\033[2m",   [HODO_NOTE] = "\033[33m",   [HODO_ALERT] = "\033[31m",
+	};
+
+	return color ? sequences[style] : "";
 }
 
 /* ----------------------------------------------------------------------- numbers */

@@ -43,16 +43,20 @@ void hodo_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "hodo: VERB: TEXT: see 'hodo VERB --help'"; returns HODO_EXIT_USAGE. */
 int hodo_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
+
 /* ----------------------------------------------------------------------- options */
 
 /* Long options without a letter. */
-enum { HODO_OPT_JSON = 256, HODO_OPT_COLOR, HODO_OPT_SINCE, HODO_OPT_UNTIL, HODO_OPT_VERB };
+enum { HODO_OPT_JSON = 256, HODO_OPT_COLOR, HODO_OPT_NO_PAGER, HODO_OPT_SINCE, HODO_OPT_UNTIL, HODO_OPT_VERB };
 
 /*
  * getopt_long() with our own errors: prints one and returns '?' for an unknown
  * option or a missing argument. optstring starts with "+:" or ":". Handles
- * -h and --help when `help` is not NULL: prints it, and returns 'h'.
+ * -h, --help and --help=all when `help` is not NULL: prints it, and returns 'h'.
+ * What stands in it behind a HODO_HELP_ALL is told by --help=all only.
  */
+#define HODO_HELP_ALL "\f"
 int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help);
 
 /* Bytes with a suffix K, M, G, T (of 1024). 0 or -EINVAL. */
@@ -68,8 +72,16 @@ int hodo_parse_duration(const char *text, uint64_t *ns);
 enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
 /* auto, always, never. 0 or -EINVAL. */
 int hodo_parse_color(const char *text, enum hodo_color *color);
-/* Whether to write colours to fd: auto means a terminal that has them, and no NO_COLOR in the environment. */
+/* --color. 0, or the exit status, having said what is wrong. */
+int hodo_set_color(enum hodo_color *color, const char *verb, const char *text);
+/*
+ * Whether to write colours to fd: auto means no if NO_COLOR is in the environment, yes if CLICOLOR_FORCE
+ * is, and else a terminal that has them.
+ */
 bool hodo_use_color(enum hodo_color color, int fd);
+enum hodo_style { HODO_PLAIN, HODO_HEADING, HODO_NAME, HODO_DIM, HODO_NOTE, HODO_ALERT };
+/* What switches the terminal to it; "" without colours. HODO_PLAIN ends each. */
+const char *hodo_style(bool color, enum hodo_style style);
 
 /* ------------------------------------------------------------------------ output */
 
@@ -78,16 +90,21 @@ struct hodo_out {
 	int fd;
 	pid_t pager; /* 0: none */
 	int err;     /* errno of the first write that failed */
+	int messages; /* where standard error leads while it leads to the pager; -1: it does not */
 };
 
-/* pager: through $PAGER (less) if standard output is a terminal. */
+/*
+ * pager: through $HODO_PAGER, $PAGER or less if standard output is a terminal; messages on that terminal go
+ * through it as well. What prints much has --no-pager.
+ */
 void hodo_out_start(struct hodo_out *out, bool pager);
 /* 0, or -1 once nothing can be written any more. */
 int hodo_out_write(struct hodo_out *out, const char *data, size_t len);
 /* Ends the pager. 0, also when the reader of a pipe has gone; or HODO_EXIT_FAILURE, having said why. */
 int hodo_out_finish(struct hodo_out *out);
 /* Writes what a memory stream holds, and closes it. As hodo_out_finish(). */
-int hodo_out_stream(FILE *stream, char **data, size_t *len);
+int hodo_out_page(FILE *stream, char **data, size_t *len, bool pager);
+int hodo_out_stream(FILE *stream, char **data, size_t *len); /* without a pager */
 
 /* Parts of what is written. */
 void hodo_put_json(FILE *f, const char *text);          /* with quotes */

@@ -10,9 +10,9 @@
 
 static const char help[] =
 	"usage: hodo graph [options] [DIR]\n\n"
-	"Shows the calls of functions in a recording (hodo.data) as an indented graph with\n"
-	"their durations, and events where they happened. Lines of several threads stand\n"
-	"between each other, as they come.\n\n"
+	"Shows the calls of functions in a recording (hodo.data) as an indented graph\n"
+	"with their durations, and events where they happened. Lines of several threads\n"
+	"stand between each other, as they come.\n\n"
 	"  --thread TID|COMM  of this thread, or of threads whose name matches a glob\n"
 	"  --function GLOB    of these functions only, with what they call\n"
 	"  --depth N          the N outermost calls of calls inside of calls\n"
@@ -22,6 +22,7 @@ static const char help[] =
 	"  -t, --times        with the time of day\n"
 	"  --json             one JSON object a line, of each call at its end\n"
 	"  --color WHEN       auto, always or never\n"
+	"  --no-pager         also on a terminal\n"
 	"  -q, --quiet        no warnings, no word about lost events\n"
 	"  -h, --help\n\n"
 	"--since and --until count from the recording's begin (0.25), or since the epoch\n"
@@ -45,8 +46,10 @@ static int set_option(struct graph_options *o, const char *verb, int c)
 			return hodo_usage(verb, "--min-time is a time such as 10us, 5ms or 1s, not '%s'", optarg);
 		return -1;
 	case HODO_OPT_COLOR:
-		if (hodo_parse_color(optarg, &o->color) < 0)
-			return hodo_usage(verb, "--color is auto, always or never, not '%s'", optarg);
+		c = hodo_set_color(&o->color, verb, optarg);
+		return c ? c : -1;
+	case HODO_OPT_NO_PAGER:
+		o->no_pager = true;
 		return -1;
 	case OPT_THREAD:
 		o->thread = optarg;
@@ -88,6 +91,7 @@ static int parse_args(int argc, char **argv, struct graph_options *o)
 		{ "times", no_argument, NULL, 't' },
 		{ "json", no_argument, NULL, HODO_OPT_JSON },
 		{ "color", required_argument, NULL, HODO_OPT_COLOR },
+		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -484,21 +488,26 @@ static int go(struct graph *g, struct hodo_read *r, struct hodo_out *out, int64_
 	return got;
 }
 
-static void summary(struct graph *g, const struct hodo_read *r)
+static void put_summary_json(struct graph *g, const struct hodo_read *r)
 {
 	struct hodo_read_calls_totals t = { .size = sizeof(t) };
 	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
 
 	hodo_read_calls_totals(g->calls, &t);
-	if (g->o->json) {
-		put_number(g, "{\"summary\":{\"calls\":", (int64_t)t.calls);
-		put_number(g, ",\"returned\":", (int64_t)t.returned);
-		put_number(g, ",\"left\":", (int64_t)t.left);
-		put_number(g, ",\"open\":", (int64_t)t.open);
-		put_number(g, ",\"orphans\":", (int64_t)t.orphans);
-		put_number(g, ",\"lost\":", (int64_t)hodo_lost_all(&lost));
-		graph_put(g, "}}\n", 3);
-	}
+	put_number(g, "{\"summary\":{\"calls\":", (int64_t)t.calls);
+	put_number(g, ",\"returned\":", (int64_t)t.returned);
+	put_number(g, ",\"left\":", (int64_t)t.left);
+	put_number(g, ",\"open\":", (int64_t)t.open);
+	put_number(g, ",\"orphans\":", (int64_t)t.orphans);
+	put_number(g, ",\"lost\":", (int64_t)hodo_lost_all(&lost));
+	graph_put(g, "}}\n", 3);
+}
+
+static void tell_summary(const struct graph *g)
+{
+	struct hodo_read_calls_totals t = { .size = sizeof(t) };
+
+	hodo_read_calls_totals(g->calls, &t);
 	if (t.calls == 0 && t.orphans == 0 && !g->o->json)
 		hodo_warning("%s has no calls of functions: record with --functions", g->o->dir);
 	if (t.orphans && !g->o->quiet)
@@ -531,14 +540,16 @@ static int show(struct graph *g, struct hodo_read *r)
 	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
 	g->color = hodo_use_color(g->o->color, STDOUT_FILENO);
 	g->columns = many_threads(r);
-	hodo_out_start(&out, true);
+	hodo_out_start(&out, !g->o->no_pager);
 	if (!g->o->json)
 		graph_title(g);
 	got = go(g, r, &out, &last_ns);
-	if (got == 0)
-		summary(g, r);
+	if (got == 0 && g->o->json)
+		put_summary_json(g, r);
 	flush(g, &out, 0);
 	status = hodo_out_finish(&out);
+	if (got == 0)
+		tell_summary(g);
 	if (got == 0 && g->no_memory)
 		got = -ENOMEM;
 	if (got < 0 && !status) {
@@ -572,8 +583,7 @@ int hodo_cmd_graph(int argc, char **argv)
 		if (g.symbols && g.text && g.calls) {
 			status = show(&g, r);
 		} else {
-			hodo_error("out of memory");
-			status = HODO_EXIT_FAILURE;
+			status = hodo_no_memory();
 		}
 	}
 	hodo_read_calls_free(g.calls);

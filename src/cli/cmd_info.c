@@ -5,14 +5,22 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char help[] =
 	"usage: hodo info [options] [DIR]\n\n"
 	"Tells what a recording (hodo.data) is: when, how long, how large, which clock;\n"
 	"and each process's program, events, losses. Reads only the packets' headers.\n\n"
 	"  --json           one JSON object\n"
+	"  --color WHEN     auto, always or never\n"
+	"  --no-pager       also on a terminal\n"
 	"  -q, --quiet      no warnings\n"
 	"  -h, --help\n";
+
+struct options {
+	enum hodo_color color;
+	bool json, quiet, no_pager;
+};
 
 /* Of a process, or of all. */
 struct sums {
@@ -157,12 +165,13 @@ static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_re
 	}
 }
 
-static void put_parts(FILE *f, const struct hodo_read *r)
+static void put_parts(FILE *f, const struct hodo_read *r, bool color)
 {
 	char a[32], b[32];
 
 	if (hodo_read_nparts(r))
-		fprintf(f, "\n%-10s  %13s  %10s  %9s  %14s\n", "PART", "EVENTS", "SIZE", "PROCESSES", "DURATION");
+		fprintf(f, "\n%s%-10s  %13s  %10s  %9s  %14s%s\n", hodo_style(color, HODO_HEADING), "PART", "EVENTS",
+			"SIZE", "PROCESSES", "DURATION", hodo_style(color, HODO_PLAIN));
 	for (uint32_t i = 0; i < hodo_read_nparts(r); i++) {
 		const struct hodo_read_part *p = hodo_read_part(r, i);
 		uint64_t ns = p->end_ns > p->begin_ns ? (uint64_t)p->end_ns - (uint64_t)p->begin_ns : 0;
@@ -173,7 +182,7 @@ static void put_parts(FILE *f, const struct hodo_read *r)
 	}
 }
 
-static void put_text(FILE *f, const struct hodo_read *r)
+static void put_text(FILE *f, const struct hodo_read *r, bool color)
 {
 	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
 	struct sums s = sum_all(r);
@@ -197,12 +206,14 @@ static void put_text(FILE *f, const struct hodo_read *r)
 	if (hodo_read_limited(r, NULL))
 		fprintf(f, "limited   %s events were over their rate and left out, as --rate asked\n",
 			hodo_grouped(hodo_read_limited(r, NULL), a));
-	fprintf(f, "\n%10s  %13s  %13s  %10s  %7s  PROGRAM\n", "PID", "EVENTS", "LOST", "SIZE", "THREADS");
+	fprintf(f, "\n%s%10s  %13s  %13s  %10s  %7s  PROGRAM%s\n", hodo_style(color, HODO_HEADING), "PID", "EVENTS",
+		"LOST", "SIZE", "THREADS", hodo_style(color, HODO_PLAIN));
 	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
 		put_process(f, r, hodo_read_process(r, i));
-	put_parts(f, r);
+	put_parts(f, r, color);
 	if (hodo_lost_all(&lost)) {
-		fprintf(f, "\n%s events were lost:\n", hodo_grouped(hodo_lost_all(&lost), a));
+		fprintf(f, "\n%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
+			hodo_grouped(hodo_lost_all(&lost), a), hodo_style(color, HODO_PLAIN));
 		hodo_put_lost(f, r);
 	}
 }
@@ -330,7 +341,7 @@ static void put_json(FILE *f, const struct hodo_read *r)
 	fprintf(f, "],\"limited\":%llu}\n", (unsigned long long)hodo_read_limited(r, NULL));
 }
 
-static int run(struct hodo_read *r, const char *dir, bool json)
+static int run(struct hodo_read *r, const char *dir, const struct options *o)
 {
 	char *data = NULL;
 	size_t len;
@@ -342,45 +353,48 @@ static int run(struct hodo_read *r, const char *dir, bool json)
 		return HODO_EXIT_FAILURE;
 	}
 	f = open_memstream(&data, &len);
-	if (!f) {
-		hodo_error("out of memory");
-		return HODO_EXIT_FAILURE;
-	}
-	if (json)
+	if (!f)
+		return hodo_no_memory();
+	if (o->json)
 		put_json(f, r);
 	else
-		put_text(f, r);
-	return hodo_out_stream(f, &data, &len);
+		put_text(f, r, hodo_use_color(o->color, STDOUT_FILENO));
+	return hodo_out_page(f, &data, &len, !o->no_pager);
 }
 
 int hodo_cmd_info(int argc, char **argv)
 {
-	static const struct option options[] = {
+	static const struct option long_options[] = {
 		{ "json", no_argument, NULL, HODO_OPT_JSON },
+		{ "color", required_argument, NULL, HODO_OPT_COLOR },
+		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	bool json = false, quiet = false;
+	struct options o = { 0 };
 	struct hodo_read *r;
 	const char *dir;
 	int c, status;
 
-	while ((c = hodo_getopt(argc, argv, ":qh", options, help)) != -1) {
+	while ((c = hodo_getopt(argc, argv, ":qh", long_options, help)) != -1) {
 		if (c == 'h')
 			return 0;
 		if (c == '?')
 			return HODO_EXIT_USAGE;
-		json |= c == HODO_OPT_JSON;
-		quiet |= c == 'q';
+		if (c == HODO_OPT_COLOR && hodo_set_color(&o.color, argv[0], optarg))
+			return HODO_EXIT_USAGE;
+		o.json |= c == HODO_OPT_JSON;
+		o.no_pager |= c == HODO_OPT_NO_PAGER;
+		o.quiet |= c == 'q';
 	}
 	if (argc - optind > 1)
 		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
 	dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	r = hodo_open(dir, quiet);
+	r = hodo_open(dir, o.quiet);
 	if (!r)
 		return HODO_EXIT_FAILURE;
-	status = run(r, dir, json);
+	status = run(r, dir, &o);
 	hodo_read_close(r);
 	return status;
 }

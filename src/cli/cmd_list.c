@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char help[] =
 	"usage: hodo list [options] [FILE | DIR | PID]\n"
@@ -23,6 +24,8 @@ static const char help[] =
 	"  --functions      the functions in place of the events\n"
 	"  --events         the events only, no word about functions\n"
 	"  --json           one JSON object\n"
+	"  --color WHEN     auto, always or never\n"
+	"  --no-pager       also on a terminal\n"
 	"  -q, --quiet      no warnings\n"
 	"  -h, --help\n";
 
@@ -98,8 +101,9 @@ static void put_class(FILE *f, const struct hodo_list *l, const struct hodo_read
 {
 	size_t len = strlen(c->name);
 
+	fputs(hodo_style(l->color, HODO_NAME), f);
 	hodo_put_plain(f, c->name);
-	fprintf(f, "%*s", (int)(len < width ? width - len : 0), "");
+	fprintf(f, "%s%*s", hodo_style(l->color, HODO_PLAIN), (int)(len < width ? width - len : 0), "");
 	if (l->states)
 		fprintf(f, "  %-8s", state_name(l->states[c->id]));
 	fprintf(f, "  %-10s  (", hodo_read_kind_name(c->kind));
@@ -112,9 +116,9 @@ static void put_class(FILE *f, const struct hodo_list *l, const struct hodo_read
 	}
 	fputc(')', f);
 	if (*c->file) {
-		fputs("  ", f);
+		fprintf(f, "  %s", hodo_style(l->color, HODO_DIM));
 		hodo_put_plain(f, c->file);
-		fprintf(f, ":%u", c->line);
+		fprintf(f, ":%u%s", c->line, hodo_style(l->color, HODO_PLAIN));
 	}
 	if (c->sites > 1)
 		fprintf(f, " and %u more", c->sites - 1);
@@ -184,21 +188,20 @@ static void put_json(FILE *f, const struct hodo_list *l, const struct hodo_list_
 	fputs("}\n", f);
 }
 
-static int put_list(const struct hodo_list *l, const struct hodo_list_args *a)
+static int put_list(struct hodo_list *l, const struct hodo_list_args *a)
 {
 	char *data = NULL;
 	size_t len;
 	FILE *f = open_memstream(&data, &len);
 
-	if (!f) {
-		hodo_error("out of memory");
-		return HODO_EXIT_FAILURE;
-	}
+	if (!f)
+		return hodo_no_memory();
+	l->color = hodo_use_color(a->color, STDOUT_FILENO);
 	if (a->json)
 		put_json(f, l, a);
 	else
 		put_text(f, l, a);
-	return hodo_out_stream(f, &data, &len);
+	return hodo_out_page(f, &data, &len, !a->no_pager);
 }
 
 /* The same event in several processes stands once. */
@@ -233,9 +236,8 @@ int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 int hodo_list_failed(const char *path, int err)
 {
 	if (err == -ENOMEM)
-		hodo_error("out of memory");
-	else
-		hodo_error("%s: cannot be read: %s", path, strerror(-err));
+		return hodo_no_memory();
+	hodo_error("%s: cannot be read: %s", path, strerror(-err));
 	return HODO_EXIT_FAILURE;
 }
 
@@ -329,6 +331,8 @@ static int parse_args(int argc, char **argv, struct hodo_list_args *a)
 		{ "events", no_argument, NULL, OPT_EVENTS },
 		{ "pids", no_argument, NULL, OPT_PIDS },
 		{ "kernel", no_argument, NULL, 'k' },
+		{ "color", required_argument, NULL, HODO_OPT_COLOR },
+		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -340,6 +344,9 @@ static int parse_args(int argc, char **argv, struct hodo_list_args *a)
 			return 0;
 		if (c == '?')
 			return HODO_EXIT_USAGE;
+		if (c == HODO_OPT_COLOR && hodo_set_color(&a->color, argv[0], optarg))
+			return HODO_EXIT_USAGE;
+		a->no_pager |= c == HODO_OPT_NO_PAGER;
 		a->json |= c == HODO_OPT_JSON;
 		a->functions |= c == OPT_FUNCTIONS;
 		a->events |= c == OPT_EVENTS;
@@ -350,9 +357,9 @@ static int parse_args(int argc, char **argv, struct hodo_list_args *a)
 	if (a->functions && a->events)
 		return hodo_usage(argv[0], "--events or --functions, not both: without them, all are told of");
 	if (a->pids && (a->functions || a->events || optind < argc))
-		return hodo_usage(argv[0], "--pids lists processes, and goes with --json and -q only");
+		return hodo_usage(argv[0], "--pids lists processes, and takes no DIR, --functions or --events");
 	if (a->kernel && (a->pids || a->functions || a->events))
-		return hodo_usage(argv[0], "-k lists the kernel's events, and goes with --json and -q only");
+		return hodo_usage(argv[0], "-k lists the kernel's events, and takes no --pids, --functions or --events");
 	if (argc - optind > 1)
 		return hodo_usage(argv[0], "one program, recording or process at a time, not '%s' too",
 				  argv[optind + 1]);

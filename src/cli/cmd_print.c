@@ -20,6 +20,7 @@ static const char help[] =
 	"  --filter EXPR    only events for which EXPR holds, see hodo-filter(7)\n"
 	"  -n, --limit N    the first N events only\n"
 	"  --color WHEN     auto, always or never\n"
+	"  --no-pager       also on a terminal\n"
 	"  -q, --quiet      no warnings, no word about lost events\n"
 	"  -h, --help\n\n"
 	"TIME is in seconds, with up to nine decimals: from the recording's begin (0.25),\n"
@@ -31,7 +32,7 @@ struct args {
 	struct hodo_event_filter *filter; /* NULL: none */
 	uint64_t limit;
 	enum hodo_color color;
-	bool json, quiet;
+	bool json, quiet, no_pager;
 };
 
 #define FLUSH_BYTES (128u << 10)
@@ -58,6 +59,7 @@ static int parse_args(int argc, char **argv, struct args *a)
 		{ "filter", required_argument, NULL, OPT_FILTER },
 		{ "limit", required_argument, NULL, 'n' },
 		{ "color", required_argument, NULL, HODO_OPT_COLOR },
+		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -82,12 +84,15 @@ static int parse_args(int argc, char **argv, struct args *a)
 			break;
 		case 'n':
 			if (hodo_parse_number(optarg, UINT64_MAX, &a->limit) < 0)
-				return hodo_usage(argv[0], "'%s' is no number of events", optarg);
+				return hodo_usage(argv[0], "-n is a number of events, not '%s'", optarg);
 			break;
 		case HODO_OPT_COLOR:
-			if (hodo_parse_color(optarg, &a->color) < 0)
-				return hodo_usage(argv[0], "--color is auto, always or never, not '%s'",
-						  optarg);
+			c = hodo_set_color(&a->color, argv[0], optarg);
+			if (c)
+				return c;
+			break;
+		case HODO_OPT_NO_PAGER:
+			a->no_pager = true;
 			break;
 		case 'q':
 			a->quiet = true;
@@ -177,17 +182,17 @@ static int print(const struct args *a, const char *verb)
 	callers = symbols ? hodo_callers_new(symbols) : NULL;
 	if (status || !text || !callers) {
 		if (!status)
-			hodo_error("out of memory");
+			status = hodo_no_memory();
 		hodo_callers_free(callers);
 		hodo_symbols_free(symbols);
 		hodo_read_text_free(text);
 		hodo_read_close(r);
-		return status ? status : HODO_EXIT_FAILURE;
+		return status;
 	}
 	flags = hodo_use_color(a->color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
 	hodo_read_symbols(r, name_of, symbols);
 	hodo_read_code(r, &hodo_callers_ops, callers);
-	hodo_out_start(&out, true);
+	hodo_out_start(&out, !a->no_pager);
 	got = print_events(r, a, &out, text, flags);
 	status = hodo_out_finish(&out);
 	if (got < 0 && !status) {

@@ -19,7 +19,7 @@ struct graph_options {
 	int64_t since_ns, until_ns;
 	uint64_t depth, min_time_ns;
 	enum hodo_color color;
-	bool json, times, quiet;
+	bool json, times, quiet, no_pager;
 };
 
 struct graph_thread;

@@ -10,11 +10,13 @@
 #include <hodo/abi.h>
 #include <hodo/read.h>
 
+#include "cli.h"
 #include "list_functions.h"
 
 struct hodo_list_args {
 	const char *path; /* as it was given; of the kernel a pattern, NULL: all */
-	bool json, quiet, events, functions, pids, kernel;
+	bool json, quiet, events, functions, pids, kernel, no_pager;
+	enum hodo_color color;
 };
 
 struct hodo_list {
@@ -25,6 +27,7 @@ struct hodo_list {
 	const uint8_t *states; /* HODO_STATE_*, or-ed, by the class's id */
 	const struct hodo_msg_answer *answer;
 	pid_t pid;
+	bool color;
 };
 
 /* Sorts the classes, each once, and puts the list. The exit status. */

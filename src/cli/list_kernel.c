@@ -126,7 +126,7 @@ static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 	return 0;
 }
 
-static void put_text(FILE *f, const struct events *l)
+static void put_text(FILE *f, const struct events *l, bool color)
 {
 	int width = 0;
 
@@ -137,8 +137,10 @@ static void put_text(FILE *f, const struct events *l)
 	for (size_t i = 0; i < l->n; i++) {
 		char *const *c = l->event[i].column;
 
+		fputs(hodo_style(color, HODO_NAME), f);
 		hodo_put_plain(f, c[NAME]);
-		fprintf(f, "%*s  ", (int)strlen(c[NAME]) < width ? width - (int)strlen(c[NAME]) : 0, "");
+		fprintf(f, "%s%*s  ", hodo_style(color, HODO_PLAIN),
+			(int)strlen(c[NAME]) < width ? width - (int)strlen(c[NAME]) : 0, "");
 		hodo_put_plain(f, c[STATE]);
 		fprintf(f, "%*s  ", strlen(c[STATE]) < 7 ? 7 - (int)strlen(c[STATE]) : 0, "");
 		hodo_put_plain(f, c[SOURCE]);
@@ -208,17 +210,15 @@ static int put(const struct events *l, const struct hodo_list_args *a)
 	size_t len;
 	FILE *f = open_memstream(&data, &len);
 
-	if (!f) {
-		hodo_error("out of memory");
-		return HODO_EXIT_FAILURE;
-	}
+	if (!f)
+		return hodo_no_memory();
 	if (a->json)
 		put_json(f, l);
 	else
-		put_text(f, l);
+		put_text(f, l, hodo_use_color(a->color, STDOUT_FILENO));
 	if (!l->n && !a->quiet && !a->json)
 		hodo_warning("the kernel has no event '%s': 'hodo list -k' lists all", a->path ? a->path : "*");
-	return hodo_out_stream(f, &data, &len);
+	return hodo_out_page(f, &data, &len, !a->no_pager);
 }
 
 int hodo_list_kernel(const struct hodo_list_args *a)

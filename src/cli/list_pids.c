@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "target.h"
@@ -96,9 +97,9 @@ static int find(struct listeners *l, bool quiet)
 	return err;
 }
 
-static void put_text(FILE *f, const struct listeners *l)
+static void put_text(FILE *f, const struct listeners *l, bool color)
 {
-	fputs("    PID  EVENTS  PROGRAM\n", f);
+	fprintf(f, "%s    PID  EVENTS  PROGRAM%s\n", hodo_style(color, HODO_HEADING), hodo_style(color, HODO_PLAIN));
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct listener *p = &l->listener[i];
 		char by[384];
@@ -154,11 +155,11 @@ int hodo_list_pids(const struct hodo_list_args *a)
 		if (a->json)
 			put_json(f, &l);
 		else
-			put_text(f, &l);
+			put_text(f, &l, hodo_use_color(a->color, STDOUT_FILENO));
 		if (!l.n && !a->quiet && !a->json)
 			hodo_warning("no process listens that is yours: start one with HODO_LISTEN=1, or use its number"
 				     " all the same: 'hodo record -p PID' makes it listen");
-		status = hodo_out_stream(f, &data, &len);
+		status = hodo_out_page(f, &data, &len, !a->no_pager);
 	}
 	free(l.listener);
 	return status;

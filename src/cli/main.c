@@ -29,15 +29,13 @@ static const struct {
 
 static void help(void)
 {
-	printf("usage: hodo VERB [options]\n\n"
-	       "Traces programs that have lines of <hodo/trace.h> in them.\n\n");
+	fputs("usage: hodo PROGRAM [ARGUMENT...]\n"
+	      "       hodo VERB [options] [arguments]\n\n"
+	      "Traces programs that have lines of <hodo/trace.h> in them: 'hodo ./app' records\n"
+	      "the events of ./app in hodo.data, and shows a summary of them.\n\n", stdout);
 	for (unsigned i = 0; i < NVERBS; i++)
 		printf("  %-9s %s\n", verbs[i].name, verbs[i].does);
-	printf("\n"
-	       "  hodo record ./program        record all its events in hodo.data\n"
-	       "  hodo stat                    count them\n"
-	       "  hodo print | less            read them\n\n"
-	       "'hodo VERB --help' and 'man hodo-VERB' tell more.\n");
+	fputs("\n'hodo VERB --help' and 'man hodo-VERB' tell more.\n", stdout);
 }
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)

@@ -11,21 +11,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <record/launch.h>
+
+/* NULL: none. */
+static const char *pager_command(void)
+{
+	const char *pager = getenv("HODO_PAGER");
+
+	if (!pager)
+		pager = getenv("PAGER");
+	if (!pager)
+		return hodo_launch_check("less") == 0 ? "less" : NULL;
+	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
+}
+
 static pid_t start_pager(int *fd)
 {
-	const char *pager = getenv("PAGER");
+	const char *pager = pager_command();
 	int pipefd[2];
 	pid_t pid;
 
-	if (!pager)
-		pager = "less";
-	if (!*pager || strcmp(pager, "cat") == 0 || pipe2(pipefd, O_CLOEXEC) < 0)
+	if (!pager || pipe2(pipefd, O_CLOEXEC) < 0)
 		return 0;
 	pid = fork();
 	if (pid == 0) {
 		signal(SIGPIPE, SIG_DFL);
 		dup2(pipefd[0], STDIN_FILENO);
 		setenv("LESS", "FRX", 0); /* one screen is just shown; colours are kept */
+		setenv("LV", "-c", 0);
 		execlp("sh", "sh", "-c", pager, (char *)NULL);
 		_exit(127);
 	}
@@ -42,11 +55,18 @@ void hodo_out_start(struct hodo_out *out, bool pager)
 {
 	memset(out, 0, sizeof(*out));
 	out->fd = STDOUT_FILENO;
+	out->messages = -1;
 	signal(SIGPIPE, SIG_IGN);
 	if (pager && isatty(STDOUT_FILENO))
 		out->pager = start_pager(&out->fd);
-	if (out->pager)
-		signal(SIGINT, SIG_IGN); /* it belongs to the pager, whose end ends us */
+	if (!out->pager)
+		return;
+	signal(SIGINT, SIG_IGN); /* it belongs to the pager, whose end ends us */
+	/* A line that came between its lines would be in the way, and soon be gone. */
+	if (isatty(STDERR_FILENO))
+		out->messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (out->messages >= 0)
+		dup2(out->fd, STDERR_FILENO);
 }
 
 int hodo_out_write(struct hodo_out *out, const char *data, size_t len)
@@ -66,41 +86,62 @@ int hodo_out_write(struct hodo_out *out, const char *data, size_t len)
 	return out->err ? -1 : 0;
 }
 
+/* Until it has been left. 0, or HODO_EXIT_FAILURE, having said why. */
+static int end_pager(struct hodo_out *out)
+{
+	int status = 0;
+
+	if (out->messages >= 0) {
+		dup2(out->messages, STDERR_FILENO);
+		close(out->messages);
+	}
+	while (waitpid(out->pager, &status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, SIG_DFL);
+	if (!WIFEXITED(status) || (WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127))
+		return 0;
+	hodo_error("the pager '%s' cannot be run: set HODO_PAGER to another, or use --no-pager", pager_command());
+	return HODO_EXIT_FAILURE;
+}
+
 int hodo_out_finish(struct hodo_out *out)
 {
-	int status;
+	int status = 0;
 
 	if (out->fd != STDOUT_FILENO)
 		close(out->fd);
 	/* Some file systems tell of a full disk only now. */
 	else if (!out->err && close(STDOUT_FILENO) < 0 && errno != EBADF)
 		out->err = errno;
-	if (out->pager) {
-		while (waitpid(out->pager, &status, 0) < 0 && errno == EINTR)
-			;
-		signal(SIGINT, SIG_DFL);
-	}
+	if (out->pager)
+		status = end_pager(out);
 	if (out->err && out->err != EPIPE) {
-		hodo_error("cannot write to standard output: %s", strerror(out->err));
-		return HODO_EXIT_FAILURE;
+		hodo_error("standard output cannot be written: %s: %s", strerror(out->err),
+			   out->err == ENOSPC ? "make room, or write elsewhere" : "write elsewhere");
+		status = HODO_EXIT_FAILURE;
 	}
-	return 0;
+	return status;
 }
 
-int hodo_out_stream(FILE *stream, char **data, size_t *len)
+int hodo_out_page(FILE *stream, char **data, size_t *len, bool pager)
 {
 	struct hodo_out out;
 	int failed = fclose(stream);
 
 	if (failed || !*data) {
-		hodo_error("out of memory");
+		hodo_no_memory();
 		free(*data);
 		return HODO_EXIT_FAILURE;
 	}
-	hodo_out_start(&out, false);
+	hodo_out_start(&out, pager);
 	hodo_out_write(&out, *data, *len);
 	free(*data);
 	return hodo_out_finish(&out);
+}
+
+int hodo_out_stream(FILE *stream, char **data, size_t *len)
+{
+	return hodo_out_page(stream, data, len, false);
 }
 
 static void put(FILE *f, const char *text, int (*append)(struct hodo_read_text *, const char *, size_t))

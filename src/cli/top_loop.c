@@ -522,7 +522,7 @@ static int exit_status(const struct run *r)
 	int failed = r->out.err && r->out.err != EPIPE;
 
 	if (failed)
-		hodo_error("cannot write to standard output: %s", strerror(r->out.err));
+		hodo_error("standard output cannot be written: %s: write elsewhere", strerror(r->out.err));
 	if (r->ending == INTERRUPTED && !t->command && r->signal != SIGINT)
 		hodo_launch_die(r->signal);
 	if (t->command && r->ending != LEFT) {

@@ -166,7 +166,7 @@ class Errors(Case):
             self.fails(2, "'two' too", verb, "one", "two")
             self.fails(2, "'--json=3' takes no value", verb, "--json=3")
         self.fails(2, "needs a value", "print", "--since")
-        self.fails(2, "no number of events", "print", "-n", "many")
+        self.fails(2, "-n is a number of events, not 'many'", "print", "-n", "many")
         self.fails(2, "auto, always or never", "print", "--color=blue")
         path = self.make("all")
         for bad in ("yesterday", "", "-1", "1.", "1.5.2", "99999999999999999999", "9223372036.854775808"):
@@ -243,9 +243,10 @@ class Output(Case):
             with open("/dev/full", "wb") as full:
                 run = subprocess.run([HODO, verb, "-q", path], stdout=full, stderr=subprocess.PIPE, check=False)
             self.assertEqual(run.returncode, 1)
-            self.assertEqual(run.stderr, b"hodo: cannot write to standard output: No space left on device\n")
+            self.assertEqual(run.stderr, b"hodo: standard output cannot be written: No space left on device: make room,"
+                             b" or write elsewhere\n")
 
-    def terminal(self, *args, **env):
+    def terminal(self, *args, status=0, **env):
         """What a terminal would show."""
         pid, fd = pty.fork()
         if pid == 0:
@@ -261,7 +262,7 @@ class Output(Case):
         except OSError:
             pass
         os.close(fd)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), status)
         return out.decode()
 
     def test_color(self):
@@ -284,14 +285,15 @@ class Output(Case):
         # One that reads little or nothing, or is not there.
         self.terminal("print", self.make("fixed", 300000), PAGER="head -1", TERM="xterm")
         self.terminal("print", path, PAGER="true", TERM="xterm")
-        self.terminal("print", path, PAGER="/does/not/exist", TERM="xterm")
+        shown = self.terminal("print", path, PAGER="/does/not/exist", TERM="xterm", status=1)
+        self.assertIn("hodo: the pager '/does/not/exist' cannot be run: set HODO_PAGER to another, or use --no-pager", shown)
 
     def test_nothing_open(self):
         """Standard output closed: an error, not a crash."""
         path = self.make("all")
         run = subprocess.run(["sh", "-c", '"$0" print -q "$1" >&-', HODO, path], stderr=subprocess.PIPE, check=False)
         self.assertEqual(run.returncode, 1)
-        self.assertTrue(run.stderr.startswith(b"hodo: cannot write"))
+        self.assertTrue(run.stderr.startswith(b"hodo: standard output cannot be written"))
 
 
 class Times(Case):
