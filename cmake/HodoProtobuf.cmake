@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+#
+# hodo_protobuf(TARGET FILE.proto...) - adds what protoc-c makes of the schemas to the target: "FILE.pb-c.h".
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+find_program(HODO_PROTOC_C protoc-c REQUIRED)
+
+function(hodo_protobuf target)
+  foreach(schema IN LISTS ARGN)
+    get_filename_component(name ${schema} NAME_WE)
+    set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}.pb-c)
+    add_custom_command(OUTPUT ${made}.c ${made}.h
+      COMMAND ${HODO_PROTOC_C} --c_out=${CMAKE_CURRENT_BINARY_DIR} --proto_path=${CMAKE_CURRENT_SOURCE_DIR}
+        ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
+      DEPENDS ${schema}
+      VERBATIM
+    )
+    target_sources(${target} PRIVATE ${made}.c ${made}.h)
+    # Not ours: its warnings are nobody's.
+    set_source_files_properties(${made}.c PROPERTIES COMPILE_OPTIONS -w)
+  endforeach()
+  target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  target_link_libraries(${target} PRIVATE PkgConfig::PROTOBUF_C)
+endfunction()
