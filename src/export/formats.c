@@ -6,7 +6,10 @@
 
 const struct hodo_export_format *const hodo_export_formats[] = {
 	&hodo_export_csv,
+	&hodo_export_folded,
 	&hodo_export_jsonl,
+	&hodo_export_pprof,
+	&hodo_export_speedscope,
 	NULL,
 };
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_tree.h - what profiles are made of: the paths of spans and calls that slices on threads' tracks stand in, with
+ * the time spent in each, added up; and, if asked for, the slices one by one, of each thread.
+ *
+ * Memory is bounded. Paths beyond HODO_CALL_NODES_MAX, and what is deeper than HODO_CALL_DEPTH_MAX, are added up in a
+ * path of their own below the last one that has room, HODO_CALL_OTHER: what lies above has its time in any case.
+ */
+#ifndef HODO_EXPORT_CALL_TREE_H
+#define HODO_EXPORT_CALL_TREE_H
+
+#include "export.h"
+
+#define HODO_CALL_NODES_MAX  (1u << 20) /* and as many again that are HODO_CALL_OTHER, and one for each thread */
+#define HODO_CALL_DEPTH_MAX  1024u
+#define HODO_CALL_SLICES_MAX (1u << 21)
+#define HODO_CALL_NONE       UINT32_MAX
+
+enum hodo_call_kind { HODO_CALL_SPAN, HODO_CALL_FUNCTION, HODO_CALL_OTHER };
+
+struct hodo_call_frame {
+	uint64_t key; /* of functions, the place's id; of spans, of their name */
+	enum hodo_call_kind kind;
+	const char *name;   /* as it is: nothing is escaped */
+	const char *object; /* path; "": not known */
+	const char *file;   /* NULL: not known, or not asked for */
+	uint32_t line;
+	const struct hodo_read_process *process; /* FUNCTION: in which it was seen first, … */
+	uint64_t start;                          /* … where there … */
+	int64_t ts_ns;                           /* … and when */
+};
+
+struct hodo_call_node {
+	uint32_t parent; /* always below its own index; NONE: a root, which has no frame */
+	uint32_t frame;
+	uint32_t child, next; /* children in the order in which they were found; set when all was read */
+	uint32_t depth;       /* of a root 0 */
+	uint64_t calls, self_ns, total_ns; /* of a root 0 */
+};
+
+struct hodo_call_slice {
+	int64_t begin_ns, end_ns; /* end_ns is INT64_MIN while it is open */
+	uint32_t node;
+	uint32_t extra; /* the caller's */
+	uint16_t depth;
+	bool span;
+};
+
+/* A thread. */
+struct hodo_call_thread {
+	const struct hodo_track *track;
+	uint32_t root;
+	uint64_t total; /* slices */
+	struct hodo_call_slice *slices;
+	uint32_t nslices, room;
+	bool unsorted; /* some begin before one that was told before */
+	void *user;    /* the caller's */
+};
+
+/* What has roots of their own. */
+enum hodo_call_group { HODO_CALL_BY_THREAD, HODO_CALL_BY_COMM, HODO_CALL_AS_ONE };
+
+struct hodo_call_options {
+	enum hodo_call_group group;
+	bool lines;  /* source files and lines are wanted */
+	bool slices; /* … and the slices */
+	/* What the tree has no place for: begin and end of slices that are on no thread's track, instant, counter; and
+	 * track, of tracks that are no thread's. Any may be NULL. A non-zero result ends the reading with it. */
+	struct hodo_story_ops also;
+	/* NULL, or: called for each slice that is kept, to set its extra. */
+	int (*extra)(void *data, const struct hodo_slice *slice, const struct hodo_read_event *event, uint32_t *extra);
+	void *data; /* of both */
+};
+
+struct hodo_call_tree {
+	struct hodo_call_frame *frames;
+	struct hodo_call_node *nodes;
+	struct hodo_call_thread **threads; /* in the order in which they were found */
+	uint32_t *roots;                   /* their nodes */
+	const struct hodo_track **groups;  /* of each root, the first track of it */
+	uint32_t nframes, nnodes, nthreads, nroots;
+	bool whole; /* slices were asked for and are all there; else there are none */
+	/* What is not in the tree, or not in its own place. */
+	uint64_t async, running, instants, values, deep, many;
+	struct hodo_story_totals totals;
+};
+
+/* Reads to the end. 0 or a negative errno. */
+int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, const struct hodo_call_options *options);
+void hodo_call_tree_free(struct hodo_call_tree *tree); /* NULL is allowed */
+/* Tells, with warn, what a format without points in time, counters, … does not hold. */
+void hodo_call_tree_tell(const struct hodo_call_tree *tree, const struct hodo_export *e, const char *format);
+
+/* Visits all nodes below a root in order, each before and (leave) behind those below it. What visit returned first that
+ * is not 0 ends it. */
+int hodo_call_tree_walk(const struct hodo_call_tree *tree, uint32_t root,
+			int (*visit)(void *data, uint32_t node, bool leave), void *data);
+
+/* Tells begin and end of a thread's slices in order of time, well nested: each end is that of the one begun last. */
+int hodo_call_thread_walk(struct hodo_call_thread *thread,
+			  int (*op)(void *data, int64_t at_ns, const struct hodo_call_slice *slice, bool begin),
+			  void *data);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pprof.c - profile.proto, in gzip: a sample for each path and thread, with calls and time of its own.
+ *
+ * A message in pieces is the pieces one behind the other, so each sample is packed by itself, and memory is that of
+ * the tree.
+ */
+#define _GNU_SOURCE
+#include "call_objects.h"
+#include "call_tree.h"
+#include "pprof.pb-c.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+typedef Perftools__Profiles__Profile Profile;
+
+#define PROFILE PERFTOOLS__PROFILES__PROFILE__INIT
+
+struct pprof {
+	const struct hodo_call_tree *tree;
+	struct hodo_export_out *out;
+	struct hodo_strings strings;
+	struct hodo_call_objects objects;
+	z_stream z;
+	uint8_t *packed;
+	size_t room;
+	int error;
+	uint64_t path[HODO_CALL_DEPTH_MAX + 2]; /* location ids, innermost last */
+	Perftools__Profiles__Label labels[3], *label[3];
+};
+
+static void compress_some(struct pprof *p, const void *bytes, size_t len, int flush)
+{
+	int got;
+
+	p->z.next_in = (Bytef *)(uintptr_t)bytes;
+	p->z.avail_in = (uInt)len;
+	do {
+		char *to = hodo_export_room(p->out, 64u << 10);
+
+		if (!to)
+			return;
+		p->z.next_out = (Bytef *)to;
+		p->z.avail_out = 64u << 10;
+		got = deflate(&p->z, flush);
+		hodo_export_took(p->out, (64u << 10) - p->z.avail_out);
+	} while (p->z.avail_out == 0 && got != Z_STREAM_END);
+}
+
+/* A piece of the profile. */
+static void put(struct pprof *p, const Profile *piece)
+{
+	size_t len = perftools__profiles__profile__get_packed_size(piece);
+
+	if (len > p->room) {
+		uint8_t *more = realloc(p->packed, 2 * len);
+
+		if (!more) {
+			p->error = -ENOMEM;
+			return;
+		}
+		p->packed = more;
+		p->room = 2 * len;
+	}
+	perftools__profiles__profile__pack(piece, p->packed);
+	compress_some(p, p->packed, len, Z_NO_FLUSH);
+}
+
+/* The index of a text; pieces may refer to it before it is written. */
+static int64_t text(struct pprof *p, const char *s)
+{
+	uint32_t i = hodo_strings_add_plain(&p->strings, s);
+
+	if (i == HODO_STRINGS_NONE) {
+		p->error = -ENOMEM;
+		return 0;
+	}
+	return i;
+}
+
+static void put_head(struct pprof *p, const struct hodo_export *e)
+{
+	Perftools__Profiles__ValueType calls = PERFTOOLS__PROFILES__VALUE_TYPE__INIT, time = calls;
+	Perftools__Profiles__ValueType *types[] = { &calls, &time };
+	const struct hodo_read_process *process = hodo_read_process(e->reader, 0);
+	Profile head = PROFILE;
+	int64_t comment;
+
+	text(p, "");
+	calls.type = text(p, "calls");
+	calls.unit = text(p, "count");
+	time.type = text(p, "time");
+	time.unit = text(p, "nanoseconds");
+	head.n_sample_type = 2;
+	head.sample_type = types;
+	head.default_sample_type = time.type;
+	head.time_nanos = p->tree->totals.begin_ns;
+	head.duration_nanos = p->tree->totals.end_ns - p->tree->totals.begin_ns;
+	comment = text(p, process && process->exe ? process->exe : "");
+	head.n_comment = 1;
+	head.comment = &comment;
+	put(p, &head);
+}
+
+/* ---------------------------------------------------------------------- samples */
+
+static int put_sample(void *data, uint32_t node, bool leave)
+{
+	struct pprof *p = data;
+	const struct hodo_call_node *n = &p->tree->nodes[node];
+	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples = &sample;
+	int64_t values[2] = { (int64_t)n->calls, (int64_t)n->self_ns };
+	Profile piece = PROFILE;
+
+	if (leave)
+		return p->out->error ? p->out->error : p->error;
+	/* From the end on, so that the path so far stands behind what is innermost. */
+	p->path[HODO_CALL_DEPTH_MAX + 1 - n->depth] = (uint64_t)n->frame + 1;
+	if (!n->calls && !n->self_ns)
+		return 0;
+	sample.n_location_id = n->depth;
+	sample.location_id = &p->path[HODO_CALL_DEPTH_MAX + 1 - n->depth];
+	sample.n_value = 2;
+	sample.value = values;
+	sample.n_label = 3;
+	sample.label = p->label;
+	piece.n_sample = 1;
+	piece.sample = &samples;
+	put(p, &piece);
+	return p->error;
+}
+
+static int put_thread(struct pprof *p, const struct hodo_track *track, uint32_t root)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		p->labels[i] = (Perftools__Profiles__Label)PERFTOOLS__PROFILES__LABEL__INIT;
+		p->label[i] = &p->labels[i];
+	}
+	p->labels[0].key = text(p, "thread");
+	p->labels[0].str = text(p, track->name);
+	p->labels[1].key = text(p, "thread_id");
+	p->labels[1].num = track->tid;
+	p->labels[2].key = text(p, "process_id");
+	p->labels[2].num = track->pid;
+	return hodo_call_tree_walk(p->tree, root, put_sample, p);
+}
+
+/* -------------------------------------------------------------------- functions */
+
+static void put_frame(struct pprof *p, uint32_t frame)
+{
+	const struct hodo_call_frame *f = &p->tree->frames[frame];
+	Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT, *functions = &function;
+	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT, *locations = &location;
+	Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
+	Profile piece = PROFILE;
+	uint64_t offset;
+	uint32_t object = hodo_call_objects_of(&p->objects, f, &offset);
+
+	function.id = location.id = line.function_id = (uint64_t)frame + 1;
+	function.name = function.system_name = text(p, f->name[0] ? f->name : "?");
+	function.filename = text(p, f->file ? f->file : "");
+	function.start_line = line.line = f->line;
+	if (object != HODO_CALL_NONE) {
+		location.mapping_id = (uint64_t)object + 1;
+		location.address = p->objects.objects[object]->base + offset;
+	}
+	location.n_line = 1;
+	location.line = &lines;
+	piece.n_location = piece.n_function = 1;
+	piece.location = &locations;
+	piece.function = &functions;
+	put(p, &piece);
+}
+
+static void put_mapping(struct pprof *p, uint32_t i)
+{
+	const struct hodo_read_object *o = p->objects.objects[i];
+	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *mappings = &mapping;
+	char id[HODO_CALL_BUILD_ID_TEXT];
+	Profile piece = PROFILE;
+
+	hodo_call_objects_id(o, id);
+	mapping.id = (uint64_t)i + 1;
+	mapping.memory_start = o->start;
+	mapping.memory_limit = o->end;
+	mapping.filename = text(p, o->path);
+	mapping.build_id = text(p, id);
+	/* They have names already: nobody is to look for the file. */
+	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
+	piece.n_mapping = 1;
+	piece.mapping = &mappings;
+	put(p, &piece);
+}
+
+static int put_all(struct pprof *p, const struct hodo_export *e)
+{
+	int err = 0;
+
+	put_head(p, e);
+	for (uint32_t i = 0; i < p->tree->nroots && !err; i++)
+		err = put_thread(p, p->tree->groups[i], p->tree->roots[i]);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < p->tree->nframes && !p->error; i++)
+		put_frame(p, i);
+	for (uint32_t i = 0; i < p->objects.n && !p->error; i++)
+		put_mapping(p, i);
+	for (uint32_t i = 0; i < p->strings.n && !p->error; i++) {
+		Profile piece = PROFILE;
+
+		piece.n_string_table = 1;
+		piece.string_table = &p->strings.text[i];
+		put(p, &piece);
+	}
+	compress_some(p, "", 0, Z_FINISH);
+	return p->error;
+}
+
+static int run(struct hodo_export *e)
+{
+	struct hodo_call_options o = { .group = HODO_CALL_BY_THREAD, .lines = true };
+	struct hodo_call_tree *tree;
+	struct pprof *p;
+	int err = hodo_call_tree_read(&tree, e, &o);
+
+	if (err)
+		return err;
+	p = calloc(1, sizeof(*p));
+	err = -ENOMEM;
+	if (p) {
+		p->tree = tree;
+		p->out = e->out;
+		/* 16: with gzip's header. */
+		if (deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
+			err = put_all(p, e);
+			deflateEnd(&p->z);
+		}
+		hodo_strings_free(&p->strings);
+		hodo_call_objects_free(&p->objects);
+		free(p->packed);
+	}
+	if (!err)
+		hodo_call_tree_tell(tree, e, "pprof");
+	free(p);
+	hodo_call_tree_free(tree);
+	return err;
+}
+
+const struct hodo_export_format hodo_export_pprof = {
+	.name = "pprof",
+	.suffix = "pb.gz",
+	.does = "pprof's profile: go tool pprof, Grafana Pyroscope, Speedscope",
+	.binary = true,
+	.run = run,
+};
