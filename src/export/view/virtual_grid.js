@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// virtual_grid.js - a table of any number of rows, of which only those in sight are elements. One tab stop; keys move the
+// active row (WAI-ARIA's grid with aria-activedescendant).
+//
+// A browser's elements end at some 30 million pixels: above SPACE_MAX the scroll bar stands for a part of the whole, and
+// the wheel, keys and first row are kept to the row by ourselves.
+
+import { element } from './pane_tools.js';
+
+const SPACE_MAX = 8e6;
+let grids = 0;
+
+export class VirtualGrid {
+	/*
+	 * columns: [{id, title, width (of CSS grid-template-columns), sort (can be sorted by), number (right-aligned)}…]
+	 * cell(index, id): text. choose(index): has become active. activate(index): Enter, or a click.
+	 * sort(id, descending): a header was used. decorate(index, row element): after its cells are set.
+	 */
+	constructor({ label, columns, cell, choose, activate, sort, decorate, rowHeight = 24 }) {
+		Object.assign(this, { columns, cell, choose, activate, sort, decorate, rowHeight });
+		this.id = `grid-${++grids}`;
+		this.n = 0;
+		this.top = 0; // the first row in sight; a fraction if it is in part
+		this.active = -1;
+		this.rows = [];
+		this.sorted = { id: null, descending: false };
+		this.head = element('div', { class: 'grid-row grid-head', role: 'row', 'aria-rowindex': '1' });
+		this.layer = element('div', { class: 'grid-layer', role: 'rowgroup' });
+		this.space = element('div', { class: 'grid-space', role: 'none' });
+		this.body = element('div', { class: 'grid-body', role: 'none', tabIndex: -1 }, this.layer, this.space);
+		this.element = element('div', { class: 'grid', role: 'grid', tabIndex: 0, 'aria-label': label,
+			'aria-colcount': String(columns.length), 'aria-rowcount': '1' },
+		element('div', { class: 'grid-top', role: 'rowgroup' }, this.head), this.body);
+		this.template = columns.map((column) => column.width).join(' ');
+		this.head.style.gridTemplateColumns = this.template;
+		this.#makeHead();
+		this.body.addEventListener('scroll', () => this.#scrolled());
+		this.body.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+		this.body.addEventListener('click', (event) => this.#click(event));
+		this.element.addEventListener('keydown', (event) => this.#key(event));
+		new ResizeObserver(() => this.refresh()).observe(this.body);
+	}
+
+	#makeHead() {
+		this.columns.forEach((column, i) => {
+			const head = element('div', { class: column.number ? 'grid-cell grid-number' : 'grid-cell', role: 'columnheader',
+				'aria-colindex': String(i + 1) });
+			if (column.sort) {
+				head.append(element('button', { type: 'button', class: 'grid-sort', onclick: () => this.#sortBy(column.id) },
+					column.title));
+				head.setAttribute('aria-sort', 'none');
+			} else {
+				head.textContent = column.title;
+			}
+			column.head = head;
+			this.head.append(head);
+		});
+	}
+
+	#sortBy(id) {
+		const first = Boolean(this.columns.find((column) => column.id === id).descendingFirst);
+		const descending = this.sorted.id === id ? !this.sorted.descending : first;
+		this.showSort(id, descending);
+		this.sort(id, descending);
+	}
+
+	showSort(id, descending) {
+		this.sorted = { id, descending };
+		for (const column of this.columns)
+			if (column.sort)
+				column.head.setAttribute('aria-sort', column.id !== id ? 'none' : descending ? 'descending' : 'ascending');
+	}
+
+	/* Other rows. The active one is none unless it is told; it is brought into sight unless fromTop. */
+	setRows(n, { active = -1, fromTop = false } = {}) {
+		this.n = n;
+		this.active = active < n ? active : -1;
+		this.element.setAttribute('aria-rowcount', String(n + 1));
+		this.space.style.height = `${Math.min(n * this.rowHeight, SPACE_MAX)}px`;
+		this.#moveTo(0);
+		if (this.active >= 0 && !fromTop)
+			this.#bringIntoSight();
+		this.refresh();
+	}
+
+	/* Active without choose(). */
+	setActive(index) {
+		this.active = index;
+		if (index >= 0)
+			this.#bringIntoSight();
+		this.refresh();
+	}
+
+	get inSight() {
+		return this.body.clientHeight / this.rowHeight;
+	}
+
+	/* Draws the rows in sight; their texts are asked for anew. */
+	refresh() {
+		const { clientHeight } = this.body;
+		if (!clientHeight)
+			return;
+		this.top = Math.max(0, Math.min(this.top, this.n - this.inSight));
+		const first = Math.floor(this.top);
+		const wanted = Math.min(Math.ceil(this.inSight) + 1, this.n - first);
+		while (this.rows.length < wanted)
+			this.#makeRow();
+		this.rows.forEach((row, i) => {
+			row.element.hidden = i >= wanted;
+			if (i < wanted)
+				this.#fill(row, first + i);
+		});
+		if (this.active >= first && this.active < first + wanted)
+			this.element.setAttribute('aria-activedescendant', `${this.id}-${this.active}`);
+		else
+			this.element.removeAttribute('aria-activedescendant');
+	}
+
+	#makeRow() {
+		const cells = this.columns.map((column, i) => element('div', { role: 'gridcell', 'aria-colindex': String(i + 1),
+			class: column.number ? 'grid-cell grid-number' : 'grid-cell' }));
+		const row = element('div', { class: 'grid-row', role: 'row' }, ...cells);
+		row.style.gridTemplateColumns = this.template;
+		row.style.height = `${this.rowHeight}px`;
+		this.layer.append(row);
+		this.rows.push({ element: row, cells, index: -1 });
+	}
+
+	#fill(row, index) {
+		row.index = index;
+		row.element.id = `${this.id}-${index}`;
+		row.element.setAttribute('aria-rowindex', String(index + 2));
+		row.element.setAttribute('aria-selected', String(index === this.active));
+		row.element.classList.toggle('grid-odd', index % 2 === 1);
+		row.element.style.transform = `translateY(${(index - this.top) * this.rowHeight}px)`;
+		this.columns.forEach((column, i) => {
+			const text = this.cell(index, column.id);
+			if (row.cells[i].textContent !== text)
+				row.cells[i].textContent = text;
+		});
+		this.decorate?.(index, row.element, row.cells);
+	}
+
+	/* The scroll bar goes over scrollMax pixels while the first row goes over topMax rows. */
+	#scale() {
+		const scrollMax = Math.min(this.n * this.rowHeight, SPACE_MAX) - this.body.clientHeight;
+		return { scrollMax: Math.max(scrollMax, 1), topMax: Math.max(this.n - this.inSight, 0) };
+	}
+
+	#moveTo(top) {
+		const { scrollMax, topMax } = this.#scale();
+		this.top = Math.max(0, Math.min(top, topMax));
+		this.body.scrollTop = topMax ? this.top / topMax * scrollMax : 0;
+		this.expected = this.body.scrollTop;
+	}
+
+	#scrolled() {
+		const { scrollTop } = this.body;
+		if (this.expected === undefined || Math.abs(scrollTop - this.expected) >= 1) {
+			const { scrollMax, topMax } = this.#scale();
+			this.top = scrollTop / scrollMax * topMax;
+			this.expected = scrollTop;
+		}
+		this.refresh();
+	}
+
+	#wheel(event) {
+		if (event.ctrlKey || event.shiftKey || this.n * this.rowHeight <= SPACE_MAX)
+			return;
+		const unit = [1, this.rowHeight, this.body.clientHeight][event.deltaMode];
+		event.preventDefault();
+		this.#moveTo(this.top + event.deltaY * unit / this.rowHeight);
+		this.refresh();
+	}
+
+	#bringIntoSight() {
+		if (this.active < this.top)
+			this.#moveTo(this.active);
+		else if (this.active + 1 > this.top + this.inSight)
+			this.#moveTo(this.active + 1 - this.inSight);
+	}
+
+	#click(event) {
+		const row = event.target.closest('.grid-row');
+		const found = this.rows.find((each) => each.element === row);
+		if (!found || !this.element.ownerDocument.getSelection().isCollapsed)
+			return;
+		this.#go(found.index);
+		this.activate?.(found.index);
+	}
+
+	#go(index) {
+		this.setActive(index);
+		this.choose?.(index);
+	}
+
+	#key(event) {
+		if (event.target !== this.element || event.altKey || event.ctrlKey || event.metaKey || !this.n)
+			return;
+		const page = Math.max(1, Math.floor(this.inSight) - 1);
+		const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: Math.max(this.active, 0) + page,
+			PageUp: this.active - page, Home: 0, End: this.n - 1 }[event.key];
+		if (to !== undefined)
+			this.#go(Math.max(0, Math.min(this.n - 1, to)));
+		else if ((event.key === 'Enter' || event.key === ' ') && this.active >= 0)
+			this.activate?.(this.active);
+		else
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+}
