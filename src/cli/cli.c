@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------------- messages */
@@ -55,6 +56,23 @@ int hodo_no_memory(void)
 {
 	hodo_error("out of memory: end other programs, or take less at a time");
 	return HODO_EXIT_FAILURE;
+}
+
+int hodo_cannot_run(const char *command, int err)
+{
+	struct stat st;
+
+	if (err == -ENOENT && strchr(command, '/'))
+		hodo_error("%s: there is no such program, or not its interpreter: check the path", command);
+	else if (err == -ENOENT)
+		hodo_error("%s: command not found: give its path, or check PATH", command);
+	else if (stat(command, &st) == 0 && S_ISDIR(st.st_mode))
+		hodo_error("%s is a directory: give a program; 'hodo stat DIR' is for recordings", command);
+	else if (err == -EACCES)
+		hodo_error("%s cannot be run: permission denied: 'chmod +x' if it is a program", command);
+	else
+		hodo_error("%s cannot be run: %s: check that it is a program for this machine", command, strerror(-err));
+	return err == -ENOENT ? HODO_EXIT_NOT_FOUND : HODO_EXIT_NOT_EXECUTABLE;
 }
 
 /* ----------------------------------------------------------------------- options */

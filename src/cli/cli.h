@@ -12,9 +12,11 @@
 
 #include <hodo/read.h>
 
-/* Exit statuses. */
-#define HODO_EXIT_FAILURE 1
-#define HODO_EXIT_USAGE   2
+/* Exit statuses. The last two are of commands, as a shell has them. */
+#define HODO_EXIT_FAILURE        1
+#define HODO_EXIT_USAGE          2
+#define HODO_EXIT_NOT_EXECUTABLE 126
+#define HODO_EXIT_NOT_FOUND      127
 
 #define HODO_DIR_DEFAULT "hodo.data"
 
@@ -35,6 +37,10 @@ int hodo_cmd_snapshot(int argc, char **argv);
 int hodo_cmd_recover(int argc, char **argv);
 int hodo_cmd_doctor(int argc, char **argv);
 
+/* hodo PROGRAM: records the command with default options, and shows what came of it on standard error. */
+int hodo_record_program(char **command);
+bool hodo_is_verb(const char *name);
+
 /* ---------------------------------------------------------------------- messages */
 
 /* "hodo: TEXT" on standard error, one line, control bytes replaced. */
@@ -44,6 +50,8 @@ void hodo_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int hodo_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
+/* Says why a command cannot be run, by the negative errno of it; returns the exit status. */
+int hodo_cannot_run(const char *command, int err);
 
 /* ----------------------------------------------------------------------- options */
 

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "overview.h"
 #include "record_options.h"
 #include <export/symbols.h>
 
@@ -27,8 +28,6 @@
 #include <record/out_dir.h>
 #include <record/record.h>
 
-#define EXIT_NOT_FOUND 127
-#define EXIT_NOT_EXECUTABLE 126
 #define PROGRESS_NS 500000000ll
 #define LINGER_NS 100000000ll /* in which a child that an attached process forked in its last moment joins */
 
@@ -49,6 +48,7 @@ struct recording {
 	bool progress;    /* there is a line on the terminal */
 	int64_t progress_ns, start_ns;
 	bool counting; /* the recording has begun at start_ns */
+	bool overview; /* shown at the end: hodo PROGRAM */
 	int64_t idle_ns; /* since when nobody is recorded */
 };
 
@@ -114,8 +114,12 @@ static void tell_losses(const struct recording *r)
 	const struct hodo_session_lost *l = &r->stats.lost;
 	char hint[128], size[32];
 
-	snprintf(hint, sizeof(hint), "a larger -m (it was %s) keeps them",
-		 hodo_human_bytes(r->options.ring_size, size));
+	if (r->overview)
+		snprintf(hint, sizeof(hint), "'hodo record -m 16M %.60s' keeps more of them",
+			 r->options.command[0]);
+	else
+		snprintf(hint, sizeof(hint), "a larger -m (it was %s) keeps them",
+			 hodo_human_bytes(r->options.ring_size, size));
 	tell_lost("the buffer was full", l->full, hint);
 	tell_lost("larger than a packet", l->too_large, hint);
 	if (r->stats.kernel)
@@ -177,6 +181,8 @@ static void end_recording(struct recording *r)
 	r->session = NULL;
 	keep_symbols(r);
 	tell_summary(r);
+	if (r->overview)
+		hodo_overview(stderr, r->options.out, r->options.command);
 }
 
 static void stop_recording(struct recording *r, int signal)
@@ -363,8 +369,7 @@ static void drop_recording(struct recording *r)
 static int start_failed(struct recording *r, int err)
 {
 	drop_recording(r);
-	hodo_error("%s: %s", r->options.command[0], strerror(-err));
-	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return hodo_cannot_run(r->options.command[0], err);
 }
 
 static int exit_status(const struct recording *r)
@@ -407,11 +412,8 @@ static int check(struct recording *r, char *library, size_t library_size)
 	if (!r->options.command[0])
 		return hodo_attach_find(&r->options.attach) ? 0 : HODO_EXIT_FAILURE;
 	err = hodo_launch_check(r->options.command[0]);
-	if (err) {
-		hodo_error("%s: %s", r->options.command[0],
-			err == -ENOENT ? "command not found" : "cannot be run: permission denied");
-		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	}
+	if (err)
+		return hodo_cannot_run(r->options.command[0], err);
 	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0) {
 		hodo_error("%s", why);
 		return HODO_EXIT_FAILURE;
@@ -485,9 +487,9 @@ static int record(struct recording *r)
 	return exit_status(r);
 }
 
-int hodo_cmd_record(int argc, char **argv)
+static int run(int argc, char **argv, bool overview)
 {
-	struct recording r = { .out_fd = -1, .signal_fd = -1, .kernel_fd = -1 };
+	struct recording r = { .out_fd = -1, .signal_fd = -1, .kernel_fd = -1, .overview = overview };
 	int status = hodo_record_options(&r.options, argc, argv);
 
 	if (status == HODO_RECORD_HELPED)
@@ -495,5 +497,28 @@ int hodo_cmd_record(int argc, char **argv)
 	else if (status == 0)
 		status = record(&r);
 	hodo_record_options_free(&r.options);
+	return status;
+}
+
+int hodo_cmd_record(int argc, char **argv)
+{
+	return run(argc, argv, false);
+}
+
+int hodo_record_program(char **command)
+{
+	int n = 0, status;
+	char **argv;
+
+	while (command[n])
+		n++;
+	argv = calloc((size_t)n + 3, sizeof(*argv));
+	if (!argv)
+		return hodo_no_memory();
+	argv[0] = (char *)"record";
+	argv[1] = (char *)"--";
+	memcpy(argv + 2, command, (size_t)n * sizeof(*argv));
+	status = run(n + 2, argv, true);
+	free(argv);
 	return status;
 }

@@ -188,11 +188,8 @@ static int run(struct hodo_top_options *o, struct hodo_top_target *t)
 	if (t->command) {
 		int err = hodo_launch_check(t->command[0]);
 
-		if (err) {
-			hodo_error("%s: %s", t->command[0],
-				   err == -ENOENT ? "command not found" : "cannot be run: permission denied");
-			return err == -ENOENT ? 127 : 126;
-		}
+		if (err)
+			return hodo_cannot_run(t->command[0], err);
 	} else {
 		int status = hodo_top_find_watched(t);
 

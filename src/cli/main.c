@@ -3,6 +3,9 @@
 #include "cli.h"
 
 #include <string.h>
+#include <unistd.h>
+
+#include <record/launch.h>
 
 static const struct {
 	const char *name;
@@ -38,52 +41,95 @@ static void help(void)
 	fputs("\n'hodo VERB --help' and 'man hodo-VERB' tell more.\n", stdout);
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
+bool hodo_is_verb(const char *name)
 {
-	a = a < b ? a : b;
-	return a < c ? a : c;
+	for (unsigned i = 0; i < NVERBS; i++)
+		if (strcmp(name, verbs[i].name) == 0)
+			return true;
+	return false;
 }
 
-/* Letters to change, add or drop to make one word of the other. */
+/* ------------------------------------------------------------------ words that are no verb */
+
+#define WORD_MAX 31
+#define TYPO(name) (strlen(name) < 4 ? 1u : 2u) /* letters */
+
+static unsigned min(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to change, add, drop or swap with the next to make one word of the other. */
 static unsigned distance(const char *a, const char *b)
 {
-	unsigned row[32], len = (unsigned)strlen(b);
+	unsigned rows[3][WORD_MAX + 1], *before = rows[0], *above = rows[1], *row = rows[2];
+	unsigned len = (unsigned)strlen(b);
 
-	if (len >= 31 || strlen(a) >= 31)
-		return 31;
+	if (len > WORD_MAX || strlen(a) > WORD_MAX)
+		return WORD_MAX;
 	for (unsigned k = 0; k <= len; k++)
-		row[k] = k;
+		above[k] = before[k] = k;
 	for (unsigned i = 0; a[i]; i++) {
-		unsigned corner = row[0];
+		unsigned *next = before;
 
 		row[0] = i + 1;
 		for (unsigned k = 0; k < len; k++) {
-			unsigned here = min3(row[k] + 1, row[k + 1] + 1, corner + (a[i] != b[k]));
-
-			corner = row[k + 1];
-			row[k + 1] = here;
+			row[k + 1] = min(min(above[k + 1], row[k]) + 1, above[k] + (a[i] != b[k]));
+			if (i > 0 && k > 0 && a[i] == b[k - 1] && a[i - 1] == b[k])
+				row[k + 1] = min(row[k + 1], before[k - 1] + 1);
 		}
+		before = above;
+		above = row;
+		row = next;
 	}
-	return row[len];
+	return above[len];
 }
 
-static int unknown(const char *name)
+/* The verb that is most like it, and how many letters are between them. */
+static const char *nearest(const char *name, unsigned *letters)
 {
-	unsigned best = 0, best_distance = 31;
+	const char *best = NULL;
 
+	*letters = WORD_MAX;
 	for (unsigned i = 0; i < NVERBS; i++) {
 		unsigned d = distance(name, verbs[i].name);
 
-		if (d < best_distance) {
-			best = i;
-			best_distance = d;
+		if (d < *letters) {
+			best = verbs[i].name;
+			*letters = d;
 		}
 	}
-	if (best_distance <= 2)
-		hodo_error("no verb '%s': did you mean 'hodo %s'?", name, verbs[best].name);
+	return best;
+}
+
+static int no_verb(const char *name, const char *like, unsigned letters, bool program)
+{
+	if (program)
+		hodo_error("no verb '%s': did you mean 'hodo %s'? 'hodo -- %s' records the program", name, like, name);
+	else if (letters <= TYPO(name))
+		hodo_error("no verb '%s': did you mean 'hodo %s'?", name, like);
+	else if (access(name, X_OK) == 0)
+		hodo_error("no verb '%s', and no program in PATH: 'hodo ./%s' records the one that is here", name, name);
 	else
-		hodo_error("no verb '%s': 'hodo --help' lists them", name);
+		hodo_error("no verb '%s', and no program in PATH: 'hodo --help' lists the verbs", name);
 	return HODO_EXIT_USAGE;
+}
+
+/*
+ * A program, if it is one beyond doubt: by a path, or by a name in PATH which is not a verb with a slip of the
+ * finger. In longer names two slips are more likely than such a program.
+ */
+static int run_program(char **argv)
+{
+	unsigned letters;
+	const char *like = nearest(argv[0], &letters);
+	bool slip = letters <= (strlen(argv[0]) < 6 ? 1 : 2);
+
+	if (strchr(argv[0], '/'))
+		return hodo_record_program(argv);
+	if (hodo_launch_check(argv[0]) < 0)
+		return no_verb(argv[0], like, letters, false);
+	return slip ? no_verb(argv[0], like, letters, true) : hodo_record_program(argv);
 }
 
 static int run(int argc, char **argv)
@@ -91,30 +137,47 @@ static int run(int argc, char **argv)
 	for (unsigned i = 0; i < NVERBS; i++)
 		if (strcmp(argv[0], verbs[i].name) == 0)
 			return verbs[i].run(argc, argv);
-	return unknown(argv[0]);
+	return run_program(argv);
+}
+
+static int help_of(const char *verb)
+{
+	char *argv[] = { (char *)verb, (char *)"--help", NULL };
+	unsigned letters;
+	const char *like = nearest(verb, &letters);
+
+	if (hodo_is_verb(verb))
+		return run(2, argv);
+	if (letters <= TYPO(verb))
+		return no_verb(verb, like, letters, false);
+	hodo_error("no verb '%s': 'hodo --help' lists them", verb);
+	return HODO_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2) {
-		hodo_error("no verb given: 'hodo --help' lists them");
+	const char *first = argc < 2 ? "" : argv[1];
+
+	if (!*first) {
+		hodo_error("no verb and no program given: 'hodo --help' lists the verbs");
 		return HODO_EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+	if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
 		printf("hodo %s\n", HODO_VERSION);
 		return 0;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-		if (argc > 2 && argv[2][0] != '-') {
-			char *verb[] = { argv[2], (char *)"--help", NULL };
-
-			return run(2, verb);
-		}
+	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+		if (argc > 2 && argv[2][0] != '-')
+			return help_of(argv[2]);
 		help();
 		return 0;
 	}
-	if (argv[1][0] == '-') {
-		hodo_error("unknown option '%s': options come behind the verb; see 'hodo --help'", argv[1]);
+	if (strcmp(first, "--") == 0 && argc > 2)
+		return hodo_record_program(argv + 2);
+	if (first[0] == '-') {
+		hodo_error("%s '%s': %s", strcmp(first, "--") == 0 ? "no program given behind" : "unknown option", first,
+			   strcmp(first, "--") == 0 ? "'hodo -- PROGRAM' records it"
+						    : "options come behind the verb; see 'hodo --help'");
 		return HODO_EXIT_USAGE;
 	}
 	return run(argc - 1, argv + 1);

@@ -14,8 +14,6 @@
 
 #include "cli.h"
 
-#define EXIT_NOT_FOUND 127
-#define EXIT_NOT_EXECUTABLE 126
 #define OUTPUT_KEPT (64u << 10)
 #define OUTPUT_SLACK (1u << 20)
 #define PATTERN_MAX HODO_CONTROL_TEXT_MAX
@@ -67,8 +65,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 		return 0;
 	}
 	t->pid = 0;
-	hodo_error("%s: %s", t->command[0], strerror(-err));
-	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return hodo_cannot_run(t->command[0], err);
 }
 
 void hodo_top_reap(struct hodo_top_target *t)

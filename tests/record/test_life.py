@@ -28,7 +28,7 @@ class Status(Case):
     def test_not_found(self):
         result = self.record("no-such-command")
         self.assertEqual(result.returncode, 127)
-        self.assertEqual(result.lines, ["hodo: no-such-command: command not found"])
+        self.assertEqual(result.lines, ["hodo: no-such-command: command not found: give its path, or check PATH"])
         self.assertEqual(self.record("./none/such").returncode, 127)
         self.assertFalse(os.path.exists(self.data))
 
