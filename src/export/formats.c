@@ -5,9 +5,11 @@
 #include <string.h>
 
 const struct hodo_export_format *const hodo_export_formats[] = {
+	&hodo_export_callgrind,
 	&hodo_export_csv,
 	&hodo_export_folded,
 	&hodo_export_jsonl,
+	&hodo_export_perfetto,
 	&hodo_export_pprof,
 	&hodo_export_speedscope,
 	NULL,
