@@ -427,6 +427,9 @@ int hodo_story_read(struct hodo_story *s)
 
 	if (n < 0)
 		return n;
+	/* Now: when reading begins, what is known of losses is forgotten. */
+	for (uint32_t i = 0; i < hodo_read_nprocesses(s->reader); i++)
+		story_process(s, hodo_read_process(s->reader, i));
 	while (!s->error && (n = hodo_read_next(s->reader, &e)) > 0) {
 		s->event = e;
 		s->now_ns = e->ts_ns;
