@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // data.js - takes the recording out of the page (docs/design/view.md) and holds it as typed arrays.
 
+import { Pyramid } from './pyramid.js';
 import { trackRows } from './rows.js';
 
 const MAGIC = 'HODOVIEW';
@@ -141,7 +142,7 @@ export class Model {
 			index, kind: t.kind, process: t.process ?? -1, pid: t.pid, tid: t.tid, cpu: t.cpu,
 			name: this.name(t.name), nameId: t.name, depth: Math.max(t.depth || 0, 0), coarse: Boolean(t.coarse),
 			slices: [slices[index], slices[index + 1]], instants: [instants[index], instants[index + 1]],
-			values: [values[index], values[index + 1]], rowCache: null,
+			values: [values[index], values[index + 1]], rowCache: null, scale: null,
 		}));
 	}
 
@@ -160,6 +161,18 @@ export class Model {
 	rows(track) {
 		track.rowCache ??= trackRows(this.slices, track);
 		return track.rowCache;
+	}
+
+	/* Of a counter's track: {pyramid of its values, low, high: what its axis shows}. */
+	counterScale(track) {
+		if (!track.scale) {
+			const values = this.values.value.subarray(...track.values);
+			const pyramid = new Pyramid(values);
+			pyramid.look(0, values.length);
+			track.scale = { pyramid, least: pyramid.min, greatest: pyramid.max,
+				low: Math.min(0, pyramid.min), high: Math.max(pyramid.max, Math.min(0, pyramid.min)) };
+		}
+		return track.scale;
 	}
 
 	/* The row of the slice that this one is inside of; -1: none. */

@@ -96,7 +96,5 @@ export function day(beginNs, ns = 0) {
 
 /* How many digits of a second a clock needs so that steps of this many ns differ. */
 export function clockDigits(step) {
-	if (step >= 1e9)
-		return 0;
-	return Math.min(9, Math.max(1, Math.ceil(9 - Math.log10(step) - 1e-9)));
+	return Math.min(9, Math.max(3, Math.ceil(9 - Math.log10(step) - 1e-9)));
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// canvas.js - a canvas as sharp as the screen, with coordinates in CSS pixels.
+
+export const FONT = '11px system-ui, sans-serif';
+
+export function makeCanvas(doc, className) {
+	const canvas = doc.createElement('canvas');
+	canvas.className = className;
+	canvas.setAttribute('aria-hidden', 'true');
+	return canvas;
+}
+
+/* Sizes it and returns its context, cleared. */
+export function begin(canvas, width, height) {
+	const ratio = Math.max(globalThis.devicePixelRatio || 1, 1);
+	const w = Math.max(1, Math.round(width * ratio));
+	const h = Math.max(1, Math.round(height * ratio));
+	if (canvas.width !== w || canvas.height !== h) {
+		canvas.width = w;
+		canvas.height = h;
+		canvas.style.width = `${width}px`;
+		canvas.style.height = `${height}px`;
+	}
+	const ctx = canvas.getContext('2d');
+	ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+	ctx.clearRect(0, 0, width, height);
+	ctx.font = FONT;
+	ctx.textBaseline = 'middle';
+	return ctx;
+}
+
+/* Stripes that say "something is missing here". */
+export function hatch(ctx, color) {
+	const ratio = Math.max(globalThis.devicePixelRatio || 1, 1);
+	const size = Math.round(8 * ratio);
+	const tile = ctx.canvas.ownerDocument.createElement('canvas');
+	tile.width = size;
+	tile.height = size;
+	const t = tile.getContext('2d');
+	t.strokeStyle = color;
+	t.lineWidth = 1.6 * ratio;
+	t.beginPath();
+	for (const shift of [-size, 0, size]) {
+		t.moveTo(shift - 2, size + 2);
+		t.lineTo(shift + size + 2, -2);
+	}
+	t.stroke();
+	const pattern = ctx.createPattern(tile, 'repeat');
+	pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+	return pattern;
+}
+
+/* Cuts texts to widths; widths of whole texts are measured once. */
+export class Labels {
+	constructor(strings) {
+		this.strings = strings;
+		this.widths = new Float32Array(strings.length).fill(-1);
+	}
+
+	/* The name's text, or its begin and an ellipsis, or '' if nothing of use fits. */
+	fit(ctx, name, room) {
+		const text = this.strings[name] ?? '?';
+		let width = this.widths[name];
+		if (width < 0 || width === undefined) {
+			width = ctx.measureText(text).width;
+			this.widths[name] = width;
+		}
+		if (width <= room)
+			return text;
+		const n = Math.floor((text.length * (room - 8)) / width);
+		if (n < 2)
+			return '';
+		const cut = text.charCodeAt(n - 1);
+		return `${text.slice(0, cut >= 0xd800 && cut < 0xdc00 ? n - 1 : n)}…`;
+	}
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+// drawing.js - tracks on a canvas. What is narrower than a pixel is drawn a column at a time: sums over a row (rows.js)
+// tell how much of the column is covered, so that a frame costs what the screen has of pixels, not what it has of events.
+// Columns stand at multiples of their width in time, so that they do not flicker when the view moves.
+
+import { begin, hatch, Labels } from './canvas.js';
+import { SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_BEGIN, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { COUNTER_HEIGHT, PADDING, POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
+import { firstAbove, firstAboveNear } from './rows.js';
+
+const WIDE_PX = 1.6; // from here on a slice is drawn for itself
+const LABEL_PX = 22;
+const LOOK_MAX = 12; // slices of a column among which the longest gives the colour
+const SLICE_HEIGHT = ROW_HEIGHT - 1;
+
+export class Drawing {
+	constructor(model, app) {
+		this.model = model;
+		this.app = app;
+		this.labels = new Labels(model.strings);
+		this.labelName = new Uint32Array(4096);
+		this.labelAt = new Float32Array(4096 * 3);
+		this.labelCount = 0;
+	}
+
+	/* Everything between scroll and scroll + height. */
+	draw(canvas, view, layout, scroll, height) {
+		const ctx = begin(canvas, view.width, height);
+		this.ctx = ctx;
+		this.view = view;
+		this.theme = this.app.theme;
+		this.search = this.app.matches.active ? this.app.matches : null;
+		this.labelCount = 0;
+		this.quantum = view.nsPerPx;
+		ctx.save();
+		ctx.translate(0, -scroll);
+		const first = layout.indexAt(scroll);
+		for (let i = first; i < layout.items.length && layout.items[i].y < scroll + height; i++)
+			this.#item(layout.items[i]);
+		this.#texts();
+		this.#losses(layout, scroll, height);
+		this.#edges(scroll, height);
+		ctx.restore();
+	}
+
+	#item(item) {
+		const { ctx, theme, view } = this;
+		if (item.isGroup) {
+			ctx.fillStyle = theme.panel;
+			ctx.fillRect(0, item.y, view.width, item.height);
+			if (!item.open)
+				this.#activity(item);
+		} else if (item.track.kind === 'counter') {
+			this.#counter(item);
+		} else {
+			const rows = this.model.rows(item.track);
+			const n = item.open ? rows.length : Math.min(1, rows.length);
+			for (let depth = 0; depth < n; depth++)
+				this.#row(rows[depth], item.rowY(depth));
+			if (item.hasPoints)
+				this.#points(item);
+		}
+		ctx.fillStyle = theme.line;
+		ctx.fillRect(0, item.y + item.height - 1, view.width, item.isGroup ? 1 : 0.5);
+	}
+
+	/* Slices of one row. */
+	#row(row, y) {
+		const { view, quantum } = this;
+		const { begin: begins, end: ends } = row;
+		const wide = quantum * WIDE_PX;
+		let i = row.after(view.from);
+		this.#runStart(y);
+		while (i < row.n && begins[i] < view.to) {
+			if (ends[i] - begins[i] >= wide) {
+				this.#slice(row, i, y);
+				i++;
+				continue;
+			}
+			const column = Math.floor(begins[i] / quantum);
+			let next = firstAboveNear(begins, (column + 1) * quantum, i, row.n);
+			// Only the last that begins in a column can be wide.
+			if (next - 1 > i && ends[next - 1] - begins[next - 1] >= wide)
+				next--;
+			this.#column(row, i, Math.max(next, i + 1), column);
+			i = Math.max(next, i + 1);
+		}
+		this.#runEnd();
+		this.ctx.globalAlpha = 1;
+	}
+
+	#runStart(y) {
+		this.runY = y;
+		this.runFrom = 0;
+		this.runTo = -1;
+		this.runColor = '';
+		this.runAlpha = 0;
+	}
+
+	#runEnd() {
+		if (this.runTo < this.runFrom)
+			return;
+		const { ctx, view, quantum } = this;
+		ctx.globalAlpha = this.runAlpha;
+		ctx.fillStyle = this.runColor;
+		const x0 = Math.round(view.x(this.runFrom * quantum));
+		const x1 = Math.round(view.x((this.runTo + 1) * quantum));
+		ctx.fillRect(x0, this.runY, Math.max(1, x1 - x0), SLICE_HEIGHT);
+		this.runTo = this.runFrom - 1;
+	}
+
+	/* Slices first … next - 1, all in one pixel column. */
+	#column(row, first, next, column) {
+		const { slices } = this.model;
+		let longest = first;
+		const look = Math.min(next, first + LOOK_MAX);
+		for (let j = first + 1; j < look; j++)
+			if (row.end[j] - row.begin[j] > row.end[longest] - row.begin[longest])
+				longest = j;
+		const covered = Math.min(1, (row.covered[next] - row.covered[first]) / this.quantum);
+		let alpha = 0.45 + 0.55 * (Math.ceil(covered * 4) / 4);
+		let color = this.theme.fill(slices.name[row.slice[longest]]);
+		if (this.search) {
+			const hit = row.matches(first, next, slices, this.search) > 0;
+			alpha = hit ? 1 : alpha * 0.3;
+			color = hit ? this.theme.match : color;
+		}
+		if (column === this.runTo + 1 && this.runTo >= this.runFrom && color === this.runColor && alpha === this.runAlpha) {
+			this.runTo = column;
+			return;
+		}
+		this.#runEnd();
+		this.runFrom = column;
+		this.runTo = column;
+		this.runColor = color;
+		this.runAlpha = alpha;
+	}
+
+	#slice(row, i, y) {
+		const { ctx, view } = this;
+		const { slices } = this.model;
+		const slice = row.slice[i];
+		const name = slices.name[slice];
+		const x0 = Math.max(-4, view.x(row.begin[i]));
+		const x1 = Math.min(view.width + 4, view.x(row.end[i]));
+		const gap = x1 - x0 > 3 ? 1 : 0;
+		const hit = !this.search || row.matches(i, i + 1, slices, this.search) > 0;
+		ctx.globalAlpha = hit ? 1 : 0.3;
+		ctx.fillStyle = this.theme.fill(name);
+		if (x1 - x0 > 6) {
+			ctx.beginPath();
+			ctx.roundRect(x0, y, x1 - x0 - gap, SLICE_HEIGHT, 2);
+			ctx.fill();
+		} else {
+			ctx.fillRect(x0, y, x1 - x0 - gap, SLICE_HEIGHT);
+		}
+		if (this.search && hit) {
+			ctx.fillStyle = this.theme.match;
+			ctx.fillRect(x0, y + SLICE_HEIGHT - 2, x1 - x0 - gap, 2);
+		}
+		if (slices.flags[slice] !== 0 && x1 - x0 > 8)
+			this.#flags(slices.flags[slice], x0, x1 - gap, y);
+		const left = Math.max(x0, 0);
+		if (hit && x1 - left > LABEL_PX)
+			this.#label(name, left + 4, y + ROW_HEIGHT / 2, Math.min(x1, view.width) - left - 8);
+	}
+
+	/* An end that is not the slice's own is dotted. */
+	#flags(flags, x0, x1, y) {
+		const { ctx } = this;
+		ctx.fillStyle = flags & SLICE_LEFT ? this.theme.loss : this.theme.dim;
+		const dots = (x) => {
+			for (let at = 1; at < SLICE_HEIGHT; at += 4)
+				ctx.fillRect(x, y + at, 2, 2);
+		};
+		if (flags & (SLICE_NO_BEGIN | SLICE_CONTINUED))
+			dots(x0 + 1);
+		if (flags & (SLICE_OPEN | SLICE_SPLIT | SLICE_LEFT))
+			dots(x1 - 3);
+	}
+
+	#label(name, x, y, room) {
+		if (this.labelCount === this.labelName.length)
+			return;
+		this.labelName[this.labelCount] = name;
+		this.labelAt.set([x, y, room], this.labelCount * 3);
+		this.labelCount++;
+	}
+
+	#texts() {
+		const { ctx } = this;
+		ctx.globalAlpha = 1;
+		ctx.fillStyle = this.theme.onFill;
+		for (let i = 0; i < this.labelCount; i++) {
+			const text = this.labels.fit(ctx, this.labelName[i], this.labelAt[i * 3 + 2]);
+			if (text)
+				ctx.fillText(text, this.labelAt[i * 3], this.labelAt[i * 3 + 1]);
+		}
+	}
+
+	/* Instants: a lozenge where there is room, a tick where they stand close. */
+	#points(item) {
+		const { ctx, view, quantum } = this;
+		const { instants } = this.model;
+		const [from, to] = item.track.instants;
+		const { time } = instants;
+		const y = item.pointsY;
+		const middle = y + POINTS_HEIGHT / 2 - 1;
+		let i = firstAbove(time, view.from - 6 * quantum, from, to);
+		let before = -Infinity;
+		while (i < to && time[i] < view.to + 6 * quantum) {
+			const next = firstAboveNear(time, (Math.floor(time[i] / quantum) + 1) * quantum, i, to);
+			const x = view.x(time[i]);
+			const after = next < to ? view.x(time[next]) : Infinity;
+			const hit = !this.search || this.#pointsMatch(i, next);
+			ctx.globalAlpha = hit ? 1 : 0.3;
+			ctx.fillStyle = this.search && hit ? this.theme.match : this.theme.stroke(instants.name[i]);
+			if (x - before > 9 && after - x > 9) {
+				ctx.beginPath();
+				ctx.moveTo(x, middle - 5);
+				ctx.lineTo(x + 4, middle);
+				ctx.lineTo(x, middle + 5);
+				ctx.lineTo(x - 4, middle);
+				ctx.fill();
+				if (hit && after - x > 50)
+					this.#pointLabel(instants.name[i], x + 7, middle, Math.min(after, view.width) - x - 14);
+			} else {
+				ctx.fillRect(Math.round(x), y + 1, 1, POINTS_HEIGHT - 4);
+			}
+			before = x;
+			i = Math.max(next, i + 1);
+		}
+		ctx.globalAlpha = 1;
+	}
+
+	#pointsMatch(from, to) {
+		for (let i = from; i < Math.min(to, from + 64); i++)
+			if (this.search.matchesInstant(i))
+				return true;
+		return false;
+	}
+
+	#pointLabel(name, x, y, room) {
+		const text = this.labels.fit(this.ctx, name, room);
+		if (text) {
+			this.ctx.fillStyle = this.theme.dim;
+			this.ctx.fillText(text, x, y);
+		}
+	}
+
+	/* A counter as steps; in a column with many values all from the least to the greatest. */
+	#counter(item) {
+		const { ctx, view, quantum, theme } = this;
+		const [from, to] = item.track.values;
+		if (to <= from)
+			return;
+		const { time, value } = this.model.values;
+		const { pyramid, low, high } = this.model.counterScale(item.track);
+		const top = item.y + PADDING + 2;
+		const bottom = item.y + COUNTER_HEIGHT - PADDING;
+		const yOf = (v) => bottom - ((v - low) / (high - low || 1)) * (bottom - top);
+		let i = Math.max(from, firstAbove(time, view.from, from, to) - 1);
+		const line = new Path2D();
+		const area = new Path2D();
+		let x = Math.max(0, view.x(time[i]));
+		let y = yOf(value[i]);
+		line.moveTo(x, y);
+		area.moveTo(x, bottom);
+		area.lineTo(x, y);
+		const stop = Math.min(view.width, view.x(this.model.durationNs));
+		while (++i < to && time[i] <= view.to) {
+			const next = Math.max(i + 1, firstAboveNear(time, (Math.floor(time[i] / quantum) + 1) * quantum, i, to));
+			x = Math.max(0, view.x(time[i]));
+			line.lineTo(x, y);
+			area.lineTo(x, y);
+			if (next - i > 2) {
+				pyramid.look(i - from, next - from);
+				line.lineTo(x, yOf(pyramid.min));
+				line.lineTo(x, yOf(pyramid.max));
+			}
+			y = yOf(value[next - 1]);
+			line.lineTo(x, y);
+			area.lineTo(x, y);
+			i = next - 1;
+		}
+		line.lineTo(Math.max(x, stop), y);
+		area.lineTo(Math.max(x, stop), y);
+		area.lineTo(Math.max(x, stop), bottom);
+		ctx.fillStyle = theme.stroke(item.track.nameId);
+		ctx.globalAlpha = 0.16;
+		ctx.fill(area);
+		ctx.globalAlpha = 1;
+		ctx.strokeStyle = theme.stroke(item.track.nameId);
+		ctx.lineWidth = 1;
+		ctx.stroke(line);
+	}
+
+	/* A closed group: how many of its threads are busy, in columns of two pixels. */
+	#activity(group) {
+		const { ctx, view, theme } = this;
+		const rows = [];
+		for (const { track } of group.children.slice(0, 64))
+			if (track.kind !== 'counter' && this.model.rows(track).length)
+				rows.push(this.model.rows(track)[0]);
+		if (!rows.length)
+			return;
+		const width = 2 * this.quantum;
+		const height = group.height - 8;
+		ctx.fillStyle = theme.accent;
+		ctx.globalAlpha = 0.5;
+		for (let at = Math.floor(view.from / width) * width; at < view.to; at += width) {
+			let sum = 0;
+			for (const row of rows)
+				sum += row.coverage(at, at + width);
+			const part = Math.min(1, sum / width / rows.length);
+			if (part > 0)
+				ctx.fillRect(Math.round(view.x(at)), group.y + 4 + height * (1 - part), 2, Math.max(1, height * part));
+		}
+		ctx.globalAlpha = 1;
+	}
+
+	/* Hatched: events that a process wrote there are missing. */
+	#losses(layout, scroll, height) {
+		const { ctx, view } = this;
+		const { losses } = this.model;
+		if (!losses.n)
+			return;
+		const pattern = hatch(ctx, this.theme.loss);
+		for (const group of layout.groups) {
+			if (group.process < 0 || group.bottom < scroll || group.y > scroll + height)
+				continue;
+			const y0 = Math.max(group.y, scroll - 8);
+			const y1 = Math.min(group.bottom, scroll + height + 8);
+			let last = -Infinity;
+			for (let i = 0; i < losses.n && losses.begin[i] <= view.to; i++) {
+				if (losses.process[i] !== group.process || losses.end[i] < view.from)
+					continue;
+				const x0 = Math.max(Math.floor(view.x(losses.begin[i])), last, -10);
+				const x1 = Math.min(Math.max(Math.ceil(view.x(losses.end[i])), x0 + 3), view.width + 10);
+				if (x1 <= last || x1 <= x0)
+					continue;
+				ctx.fillStyle = this.theme.loss;
+				ctx.globalAlpha = 0.07;
+				ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
+				ctx.globalAlpha = 0.42;
+				ctx.fillStyle = pattern;
+				ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
+				last = x1;
+			}
+		}
+		ctx.globalAlpha = 1;
+	}
+
+	/* Before the begin and after the end there is nothing. */
+	#edges(scroll, height) {
+		const { ctx, view } = this;
+		ctx.fillStyle = this.theme.faint;
+		const x0 = view.x(0);
+		const x1 = view.x(this.model.durationNs);
+		if (x0 > 0)
+			ctx.fillRect(0, scroll, x0, height);
+		if (x1 < view.width)
+			ctx.fillRect(x1, scroll, view.width - x1, height);
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// hit.js - what is under a place of the timeline, and where the boxes of slices and points are.
+
+import { POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
+import { firstAbove } from './rows.js';
+
+const NEAR_PX = 3;
+const LOOK_MAX = 4096; // slices looked at within a few pixels
+
+/* The slice of a row at time, else the longest of those near. -1: none. */
+function sliceNear(row, time, near) {
+	const exact = row.sliceAt(time);
+	let best = -1;
+	let length = -1;
+	const first = row.after(time - near);
+	for (let i = first; i < row.n && i < first + LOOK_MAX && row.begin[i] <= time + near; i++) {
+		if (row.slice[i] === exact && row.end[i] - row.begin[i] >= near)
+			return exact;
+		if (row.end[i] - row.begin[i] > length) {
+			length = row.end[i] - row.begin[i];
+			best = row.slice[i];
+		}
+	}
+	return best;
+}
+
+/* Index of the time nearest to one, in [from, to) of an array in order; -1: none within near. */
+function nearest(times, time, near, from, to) {
+	const after = firstAbove(times, time, from, to);
+	let best = -1;
+	for (const i of [after - 1, after])
+		if (i >= from && i < to && Math.abs(times[i] - time) <= near &&
+		    (best < 0 || Math.abs(times[i] - time) < Math.abs(times[best] - time)))
+			best = i;
+	return best;
+}
+
+/* {slice} | {instant} | {value} | null. x, y: in the tracks' area, y from the top of all. */
+export function itemAt(model, layout, view, x, y) {
+	const item = layout.at(y);
+	if (!item || item.isGroup || y > item.y + item.height)
+		return null;
+	const time = view.time(x);
+	const { track } = item;
+	if (track.kind === 'counter') {
+		const i = firstAbove(model.values.time, time, ...track.values) - 1;
+		return i >= track.values[0] ? { value: i } : null;
+	}
+	if (item.hasPoints && y < item.pointsY + POINTS_HEIGHT) {
+		const i = nearest(model.instants.time, time, 6 * view.nsPerPx, ...track.instants);
+		return i >= 0 ? { instant: i } : null;
+	}
+	const rows = model.rows(track);
+	const depth = Math.floor((y - item.rowY(0)) / ROW_HEIGHT);
+	if (depth < 0 || depth >= (item.open ? rows.length : Math.min(1, rows.length)))
+		return null;
+	const slice = sliceNear(rows[depth], time, NEAR_PX * view.nsPerPx);
+	return slice >= 0 ? { slice } : null;
+}
+
+/* What the recording lost for the process at a place: rows of losses, or none. */
+export function lossesAt(model, layout, view, x, y) {
+	const item = layout.at(y);
+	const found = [];
+	if (!item || y > item.y + item.height)
+		return found;
+	const process = (item.group ?? item).process;
+	const { losses } = model;
+	const near = 2 * view.nsPerPx;
+	const time = view.time(x);
+	for (let i = 0; i < losses.n && losses.begin[i] <= time + near; i++)
+		if (losses.process[i] === process && losses.end[i] >= time - near)
+			found.push(i);
+	return found;
+}
+
+/* When something is, and on which track: {track, from, to, depth}. depth: of a slice. */
+export function placeOf(model, item) {
+	if ('slice' in item) {
+		const { track, begin, duration, depth } = model.slices;
+		const row = item.slice;
+		return { track: track[row], from: begin[row], to: begin[row] + duration[row], depth: depth[row] };
+	}
+	const table = 'instant' in item ? model.instants : model.values;
+	const row = item.instant ?? item.value;
+	return { track: table.track[row], from: table.time[row], to: table.time[row], depth: 0 };
+}
+
+/* Where it is drawn: {x, y, width, height}. null: it is folded away. */
+export function boxOf(model, layout, view, item) {
+	const place = placeOf(model, item);
+	const line = layout.ofTrack[place.track];
+	if (!line || !line.group.open)
+		return null;
+	const x = view.x(place.from);
+	if ('slice' in item) {
+		if (place.depth > 0 && !line.open)
+			return null;
+		return { x, y: line.rowY(place.depth), width: Math.max(view.x(place.to) - x, 2), height: ROW_HEIGHT - 1 };
+	}
+	if ('instant' in item)
+		return { x: x - 5, y: line.pointsY, width: 10, height: POINTS_HEIGHT - 2 };
+	return { x: x - 3, y: line.y + 2, width: 6, height: line.height - 5 };
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// layout.js - which tracks stand where: groups (CPUs, processes), below each its threads, async spans, counters.
+
+export const ROW_HEIGHT = 18;
+export const POINTS_HEIGHT = 14;
+export const COUNTER_HEIGHT = 46;
+export const HEADER_HEIGHT = 28;
+export const PADDING = 4;
+
+const TRACKS_OPEN_MAX = 300; // more than that: all but the first groups begin closed
+
+const ORDER = { cpu: 0, thread: 1, async: 2, counter: 3 };
+
+function hasAny([from, to]) {
+	return to > from;
+}
+
+/* One line of the page: a group's head, or a track. */
+class Item {
+	constructor(layout, group, track) {
+		this.layout = layout;
+		this.group = group; // null: it is a group
+		this.track = track; // null: it is a group
+		this.children = []; // of a group
+		this.process = -1; // of a group
+		this.open = true;
+		this.y = 0;
+		this.height = 0;
+		this.label = '';
+		this.detail = '';
+		this.position = 0; // among its siblings, from 1
+	}
+
+	get isGroup() {
+		return this.track === null;
+	}
+
+	/* Can it be folded? */
+	get folds() {
+		return this.isGroup || this.rowCount > 1;
+	}
+
+	get rowCount() {
+		return this.track.kind === 'counter' ? 1 : this.layout.model.rows(this.track).length;
+	}
+
+	get hasPoints() {
+		return hasAny(this.track.instants);
+	}
+
+	get pointsY() {
+		return this.y + PADDING;
+	}
+
+	/* Top of the row at this depth. */
+	rowY(depth) {
+		const at = this.y + PADDING + (this.hasPoints ? POINTS_HEIGHT : 0);
+		return this.open ? at + depth * ROW_HEIGHT : at;
+	}
+
+	measure() {
+		if (this.isGroup)
+			return HEADER_HEIGHT;
+		if (this.track.kind === 'counter')
+			return COUNTER_HEIGHT;
+		const rows = this.open ? this.rowCount : Math.min(this.rowCount, 1);
+		const height = (this.hasPoints ? POINTS_HEIGHT : 0) + rows * ROW_HEIGHT;
+		return Math.max(height, ROW_HEIGHT) + 2 * PADDING;
+	}
+}
+
+export class Layout {
+	constructor(model) {
+		this.model = model;
+		this.groups = [];
+		this.items = []; // seen, from top to bottom
+		this.ofTrack = new Array(model.tracks.length);
+		this.height = 0;
+		this.#makeGroups();
+		let seen = 0;
+		for (const [i, group] of this.groups.entries()) {
+			seen += group.children.length;
+			group.open = i === 0 || seen <= TRACKS_OPEN_MAX;
+		}
+		this.update();
+	}
+
+	#makeGroups() {
+		const byProcess = new Map();
+		for (const track of this.model.tracks) {
+			const key = track.kind === 'cpu' ? -2 : track.process;
+			if (!byProcess.has(key))
+				byProcess.set(key, []);
+			byProcess.get(key).push(track);
+		}
+		const rank = (key) => (key === -2 ? -1 : key === -1 ? Infinity : this.model.processes[key]?.kernel ? 1e9 + key : key);
+		for (const key of [...byProcess.keys()].sort((a, b) => rank(a) - rank(b)))
+			this.#makeGroup(key, byProcess.get(key));
+	}
+
+	#makeGroup(key, tracks) {
+		const group = new Item(this, null, null);
+		const process = this.model.processes[key];
+		group.process = key;
+		group.label = key === -2 ? 'CPUs' : process ? process.comm || process.exe || 'process' : 'other';
+		group.detail = key === -2 ? `${tracks.length}` : process && !process.kernel ? `${process.pid}` : '';
+		if (process?.kernel)
+			group.label = process.comm || 'kernel';
+		tracks.sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (b.tid === b.pid) - (a.tid === a.pid) ||
+			a.cpu - b.cpu || a.tid - b.tid || a.index - b.index);
+		for (const track of tracks) {
+			const item = new Item(this, group, track);
+			item.label = track.name || (track.kind === 'thread' ? 'thread' : '(no name)');
+			item.detail = track.kind === 'thread' ? `${track.tid}` : '';
+			item.position = group.children.push(item);
+			this.ofTrack[track.index] = item;
+		}
+		group.position = this.groups.push(group);
+	}
+
+	/* After something was folded. */
+	update() {
+		let y = 0;
+		this.items = [];
+		const add = (item) => {
+			item.y = y;
+			item.height = item.measure();
+			y += item.height;
+			this.items.push(item);
+		};
+		for (const group of this.groups) {
+			add(group);
+			if (group.open)
+				group.children.forEach(add);
+			group.bottom = y;
+		}
+		this.height = y;
+	}
+
+	/* Index of the item at y, or the nearest. */
+	indexAt(y) {
+		let low = 0;
+		let high = this.items.length;
+		while (low < high) {
+			const middle = (low + high) >>> 1;
+			if (this.items[middle].y <= y)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return Math.max(0, low - 1);
+	}
+
+	at(y) {
+		return this.items[this.indexAt(y)];
+	}
+
+	/* Tracks whose items touch y0 … y1; a closed group stands for all of its own. */
+	tracksBetween(y0, y1) {
+		const tracks = new Set();
+		const last = this.indexAt(Math.max(y0, y1));
+		for (let i = this.indexAt(Math.min(y0, y1)); i <= last; i++) {
+			const item = this.items[i];
+			if (!item)
+				continue;
+			if (!item.isGroup)
+				tracks.add(item.track.index);
+			else if (!item.open)
+				item.children.forEach((child) => tracks.add(child.track.index));
+		}
+		return tracks;
+	}
+
+	/* Unfolds what hides a track's row at this depth. */
+	show(track, depth) {
+		const item = this.ofTrack[track.index];
+		if (!item || (item.group.open && (item.open || depth === 0)))
+			return item;
+		item.group.open = true;
+		if (depth > 0)
+			item.open = true;
+		this.update();
+		return item;
+	}
+}

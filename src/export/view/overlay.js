@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// overlay.js - what changes while the tracks stay: pointer, chosen item, selected area, marks.
+
+import { begin } from './canvas.js';
+import { duration } from './format.js';
+import { boxOf } from './hit.js';
+
+function drawArea(ctx, { view, layout, selection, theme }, scroll, height) {
+	const { from, to, tracks } = selection;
+	if (from === null && tracks === null)
+		return;
+	const x0 = from === null ? 0 : view.x(from);
+	const x1 = to === null ? view.width : view.x(to);
+	ctx.fillStyle = theme.select;
+	ctx.globalAlpha = 0.13;
+	for (const item of layout.items) {
+		if (item.y > scroll + height || item.y + item.height < scroll)
+			continue;
+		const chosen = tracks === null || (item.isGroup ? !item.open && item.children.some((c) => tracks.has(c.track.index))
+			: tracks.has(item.track.index));
+		if (chosen)
+			ctx.fillRect(x0, item.y - scroll, x1 - x0, item.height);
+	}
+	ctx.globalAlpha = 0.8;
+	if (from !== null) {
+		ctx.fillRect(Math.round(x0) - 0.5, 0, 1, height);
+		ctx.fillRect(Math.round(x1) - 0.5, 0, 1, height);
+	}
+	ctx.globalAlpha = 1;
+}
+
+function drawMarks(ctx, { view, marks, theme }, height) {
+	ctx.fillStyle = theme.match;
+	for (const mark of marks) {
+		ctx.globalAlpha = 0.85;
+		ctx.fillRect(Math.round(view.x(mark.from)), 0, 1, height);
+		if (mark.to > mark.from)
+			ctx.fillRect(Math.round(view.x(mark.to)), 0, 1, height);
+	}
+	ctx.globalAlpha = 1;
+}
+
+function outline(ctx, box, scroll, width, color, line) {
+	if (!box)
+		return;
+	const x0 = Math.max(box.x, -6);
+	const x1 = Math.min(box.x + box.width, width + 6);
+	if (x1 < x0)
+		return;
+	ctx.strokeStyle = color;
+	ctx.lineWidth = line;
+	ctx.beginPath();
+	ctx.roundRect(x0 - 0.5, box.y - scroll - 0.5, Math.max(x1 - x0, 3), box.height + 1, 3);
+	ctx.stroke();
+}
+
+function drawValue(ctx, { model, view, layout, theme }, item, scroll) {
+	const { track: tracks, time, value } = model.values;
+	const track = model.tracks[tracks[item.value]];
+	const line = layout.ofTrack[track.index];
+	if (!line?.group.open)
+		return;
+	const { low, high } = model.counterScale(track);
+	const bottom = line.y + line.height - 4;
+	const y = bottom - ((value[item.value] - low) / (high - low || 1)) * (line.height - 10) - scroll;
+	ctx.fillStyle = theme.accent;
+	ctx.beginPath();
+	ctx.arc(view.x(time[item.value]), y, 4, 0, 7);
+	ctx.fill();
+}
+
+/* A stretch under way, its length beside the pointer. */
+function drawLength(ctx, { view, selection, theme }, y) {
+	const x0 = view.x(selection.from);
+	const x1 = view.x(selection.to);
+	const text = duration(selection.to - selection.from);
+	const width = ctx.measureText(text).width + 12;
+	const x = Math.max(4, Math.min(view.width - width - 4, (x0 + x1) / 2 - width / 2));
+	ctx.fillStyle = theme.select;
+	ctx.beginPath();
+	ctx.roundRect(x, y - 9, width, 18, 9);
+	ctx.fill();
+	ctx.fillStyle = theme.back;
+	ctx.fillText(text, x + 6, y);
+}
+
+/* state: {model, view, layout, theme, selection, marks, item, hover, pointerX (or null), measuring} */
+export function drawOverlay(canvas, state, scroll, height) {
+	const { model, view, layout, theme } = state;
+	const ctx = begin(canvas, view.width, height);
+	drawArea(ctx, state, scroll, height);
+	drawMarks(ctx, state, height);
+	for (const [item, color, line] of [[state.hover, theme.dim, 1], [state.item, theme.accent, 2]]) {
+		if (!item)
+			continue;
+		if ('value' in item)
+			drawValue(ctx, state, item, scroll);
+		else
+			outline(ctx, boxOf(model, layout, view, item), scroll, view.width, color, line);
+	}
+	if (state.pointerX !== null) {
+		ctx.fillStyle = theme.dim;
+		ctx.globalAlpha = 0.5;
+		ctx.fillRect(Math.round(state.pointerX), 0, 1, height);
+		ctx.globalAlpha = 1;
+	}
+	if (state.measuring && state.selection.from !== null)
+		drawLength(ctx, state, 16);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// tooltip.js - what is under the pointer, in a few words beside it.
+
+import { kindOf, nameOf } from './describe.js';
+import { count, duration, number } from './format.js';
+
+const LOSSES_MAX = 3;
+const TEXT_MAX = 160;
+
+export class Tooltip {
+	constructor(parent, model) {
+		this.model = model;
+		this.element = parent.ownerDocument.createElement('div');
+		this.element.className = 'tooltip';
+		this.element.setAttribute('aria-hidden', 'true'); // the live region tells
+		this.element.hidden = true;
+		parent.append(this.element);
+	}
+
+	hide() {
+		this.element.hidden = true;
+	}
+
+	#line(className, text) {
+		const line = this.element.ownerDocument.createElement('div');
+		line.className = className;
+		line.textContent = text;
+		this.element.append(line);
+	}
+
+	#item(item) {
+		const { model } = this;
+		this.#line('name', nameOf(model, item) || '(no name)');
+		if ('value' in item) {
+			this.#line('figure', number(model.values.value[item.value]));
+			return;
+		}
+		if ('slice' in item) {
+			const { duration: durations, self, kind } = model.slices;
+			const own = self[item.slice] < durations[item.slice] && kind[item.slice] < 2 ? `, self ${duration(self[item.slice])}` : '';
+			this.#line('figure', `${duration(durations[item.slice])}${own}`);
+		} else {
+			this.#line('dim', kindOf(model, item));
+		}
+		const text = model.text('slice' in item ? model.slices.text[item.slice] : model.instants.text[item.instant]);
+		if (text)
+			this.#line('dim text', text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text);
+	}
+
+	/* x, y: in the parent. losses: rows of losses there. */
+	show(item, losses, x, y) {
+		if (!item && !losses.length) {
+			this.hide();
+			return;
+		}
+		this.element.textContent = '';
+		if (item)
+			this.#item(item);
+		for (const i of losses.slice(0, LOSSES_MAX)) {
+			const { count: lost, cause, cpu } = this.model.losses;
+			this.#line('loss', `${count(lost[i])} lost: ${this.model.name(cause[i])}${cpu[i] >= 0 ? `, CPU ${cpu[i]}` : ''}`);
+		}
+		this.element.hidden = false;
+		const parent = this.element.parentElement;
+		const { offsetWidth: width, offsetHeight: height } = this.element;
+		const left = x + 14 + width > parent.clientWidth ? Math.max(4, x - width - 10) : x + 14;
+		const top = y + 16 + height > parent.clientHeight ? Math.max(4, y - height - 10) : y + 16;
+		this.element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+	}
+}
