@@ -1,16 +1,435 @@
 // SPDX-License-Identifier: MIT
-// histograms.js - a place to be filled.
+// histograms.js - the pane "Histograms": how long slices of each name took, and counters over time.
 
-export class HistogramsPane {
-	constructor(element) {
-		this.element = element;
+import './panes.css';
+import { SLICE_RUNNING } from './data.js';
+import { Distribution, bucketBegin, bucketOf, distributions, thinValues } from './distributions.js';
+import { clock, count, duration, number, plural, relative } from './format.js';
+import { Scope, element, nameOf, percent, ranksOf, segmented, trackName } from './pane_tools.js';
+import { counterPlot, histogramPlot } from './plots.js';
+import { VirtualGrid } from './virtual_grid.js';
+
+const QUANTILES = [['p50', 0.5], ['p90', 0.9], ['p99', 0.99], ['p99.9', 0.999]];
+const PLOT_HEIGHT = 260;
+
+const SLICE_COLUMNS = [
+	{ id: 'name', title: 'Name', width: 'minmax(9em, 1fr)', sort: true },
+	{ id: 'n', title: 'Count', width: '5em', sort: true, number: true, descendingFirst: true },
+	{ id: 'total', title: 'Total', width: '5.2em', sort: true, number: true, descendingFirst: true },
+	{ id: 'p50', title: 'p50', width: '5.2em', sort: true, number: true, descendingFirst: true },
+	{ id: 'p99', title: 'p99', width: '5.2em', sort: true, number: true, descendingFirst: true },
+	{ id: 'max', title: 'Max', width: '5.2em', sort: true, number: true, descendingFirst: true },
+];
+const COUNTER_COLUMNS = [
+	{ id: 'name', title: 'Counter', width: 'minmax(9em, 1fr)', sort: true },
+	{ id: 'n', title: 'Values', width: '6em', sort: true, number: true, descendingFirst: true },
+	{ id: 'min', title: 'Min', width: '7em', sort: true, number: true, descendingFirst: true },
+	{ id: 'max', title: 'Max', width: '7em', sort: true, number: true, descendingFirst: true },
+	{ id: 'last', title: 'Last', width: '7em', sort: true, number: true, descendingFirst: true },
+];
+
+/* A list of groups with a filter; one is chosen. */
+class Names {
+	constructor(label, columns, { text, by, chosen }) {
+		this.text = text;
+		this.groups = [];
+		this.shown = [];
+		this.order = by;
+		this.grid = new VirtualGrid({ label, columns, cell: (i, id) => text(this.shown[i], id),
+			choose: (i) => chosen(this.shown[i]), activate: () => {},
+			sort: (id, descending) => {
+				this.order = { id, descending };
+				this.arrange();
+			} });
+		this.grid.showSort(by.id, by.descending);
 	}
 
-	show() {}
+	/* wanted(group): whether it passes the filter. */
+	arrange(wanted = this.wanted) {
+		this.wanted = wanted;
+		const current = this.shown[this.grid.active];
+		const { id, descending } = this.order;
+		const keyOf = id === 'name' ? ranksOf(this.groups.map((group) => this.text(group, id))) : this.groups.map((group) => group[id]);
+		const key = new Map(this.groups.map((group, i) => [group, keyOf[i]]));
+		this.shown = this.groups.filter(wanted).sort((a, b) => (descending ? key.get(b) - key.get(a) : key.get(a) - key.get(b)));
+		this.grid.setRows(this.shown.length, { active: this.shown.indexOf(current) });
+	}
 
-	hide() {}
+	select(group) {
+		this.grid.setActive(this.shown.indexOf(group));
+	}
+}
 
-	selectionChanged() {}
+export class HistogramsPane {
+	constructor(place, model, app) {
+		this.model = model;
+		this.app = app;
+		this.place = place;
+		this.mode = 'slices';
+		this.logCounts = false;
+		this.state = { bucket: null };
+		this.chosen = { slices: null, counters: null };
+		this.filter = '';
+		this.stale = true;
+		this.shown = false;
+		this.#build();
+		app.on('matches', () => this.shown && this.#arrange());
+		new ResizeObserver(() => this.#resized()).observe(this.plotPlace);
+	}
 
-	themeChanged() {}
+	show() {
+		this.shown = true;
+		if (this.stale)
+			this.#make();
+		else
+			this.#arrange();
+		this.#follow();
+	}
+
+	hide() {
+		this.shown = false;
+	}
+
+	selectionChanged() {
+		this.scope.selectionChanged();
+		this.#changed();
+	}
+
+	themeChanged() {
+		if (this.shown && !this.stale)
+			this.#draw();
+	}
+
+	#changed() {
+		this.stale = true;
+		if (this.shown)
+			this.#make();
+	}
+
+	#build() {
+		this.place.classList.add('pane', 'histograms-pane');
+		this.modes = segmented('What', [['slices', 'Durations'], ['counters', 'Counters']], 'slices', (to) => this.#setMode(to));
+		this.modes.element.hidden = !this.model.tracks.some((track) => track.kind === 'counter');
+		const filter = element('input', { type: 'search', placeholder: 'Name', 'aria-label': 'Only names that contain',
+			autocomplete: 'off', spellcheck: false });
+		filter.addEventListener('input', () => {
+			this.filter = filter.value.trim().toLowerCase();
+			this.#arrange();
+		});
+		this.scope = new Scope(this.model, this.app, () => this.#changed());
+		this.scale = segmented('Scale of counts', [[false, 'Linear'], [true, 'Logarithmic']], false, (to) => {
+			this.logCounts = to;
+			this.#draw();
+		});
+		this.note = element('p', { class: 'pane-note' });
+		this.names = {
+			slices: new Names('Names and how long they took', SLICE_COLUMNS, { by: { id: 'total', descending: true },
+				text: (group, id) => this.#groupText(group, id), chosen: (group) => this.#choose(group) }),
+			counters: new Names('Counters', COUNTER_COLUMNS, { by: { id: 'name', descending: false },
+				text: (group, id) => this.#groupText(group, id), chosen: (group) => this.#choose(group) }),
+		};
+		this.title = element('h2', { class: 'histogram-title' });
+		this.plotPlace = element('div', { class: 'histogram-plot', role: 'slider', tabIndex: 0,
+			onkeydown: (event) => this.#key(event) });
+		this.hover = element('p', { class: 'histogram-hover' });
+		this.figures = element('table', { class: 'histogram-figures' });
+		this.listTitle = element('h3', { class: 'histogram-title' });
+		this.list = new VirtualGrid({ label: 'Slices, the slowest first',
+			columns: [
+				{ id: 'duration', title: 'Duration', width: '7em', number: true },
+				{ id: 'time', title: 'Begin', width: '11.5em' },
+				{ id: 'track', title: 'Thread, CPU', width: 'minmax(8em, 16em)' },
+				{ id: 'text', title: 'Fields', width: 'minmax(6em, 1fr)' },
+			],
+			cell: (index, id) => this.#sliceText(this.#listRow(index), id),
+			choose: (index) => this.app.choose({ slice: this.#listRow(index) }),
+			activate: (index) => this.app.focus({ slice: this.#listRow(index) }) });
+		this.detail = element('div', { class: 'histogram-detail' }, element('div', { class: 'histogram-head' }, this.title,
+			this.scale.element), this.plotPlace, this.hover, this.figures, this.listTitle, this.list.element);
+		this.empty = element('p', { class: 'pane-empty' });
+		this.place.append(
+			element('div', { class: 'pane-bar', role: 'toolbar', 'aria-label': 'Histograms' }, this.modes.element, filter,
+				this.scope.element), this.note,
+			element('div', { class: 'histogram-halves' }, element('div', { class: 'histogram-names' },
+				this.names.slices.grid.element, this.names.counters.grid.element), this.detail), this.empty);
+	}
+
+	#setMode(mode) {
+		this.mode = mode;
+		this.modes.set(mode);
+		this.#arrange();
+	}
+
+	get #current() {
+		return this.chosen[this.mode];
+	}
+
+	#name(group) {
+		return nameOf(this.model, group.name) + (group.kind === SLICE_RUNNING ? ', on CPU' : '');
+	}
+
+	#groupText(group, id) {
+		if (id === 'name')
+			return group instanceof Distribution ? this.#name(group) : trackName(this.model, group.track);
+		if (id === 'n')
+			return count(group.n);
+		return group instanceof Distribution ? duration(group[id]) : number(group[id]);
+	}
+
+	#make() {
+		const { range } = this.scope;
+		const groups = distributions(this.model, range);
+		for (const group of groups) {
+			group.p50 = group.at(0.5);
+			group.p99 = group.at(0.99);
+		}
+		this.names.slices.groups = groups;
+		this.names.counters.groups = this.#counters(range);
+		const before = this.chosen;
+		this.chosen = {
+			slices: groups.find((g) => g.name === before.slices?.name && g.kind === before.slices?.kind) ?? null,
+			counters: this.names.counters.groups.find((g) => g.track === before.counters?.track) ?? null,
+		};
+		this.stale = false;
+		if (!groups.length && this.names.counters.groups.length && this.mode === 'slices')
+			this.mode = 'counters';
+		this.modes.set(this.mode);
+		this.#notes(range);
+		this.#arrange();
+	}
+
+	#notes(range) {
+		const notes = [];
+		if (this.model.thinned)
+			notes.push(range?.timed ? 'Not every slice is in this page: within a stretch of time only those are counted that are.'
+				: 'Not every slice is in this page; counts and sums are of all, percentiles of all to within a 16th.');
+		this.note.textContent = notes.join(' ');
+		this.note.hidden = notes.length === 0;
+	}
+
+	#counters(range) {
+		const { values, tracks } = this.model;
+		const found = [];
+		for (const track of tracks) {
+			if (track.kind !== 'counter' || (range && !range.tracks[track.index]))
+				continue;
+			let [first, end] = track.values;
+			while (range && first < end && values.time[end - 1] > range.to)
+				end--;
+			while (range && first + 1 < end && values.time[first + 1] <= range.from)
+				first++; // the last one before the stretch holds at its begin
+			if (first === end)
+				continue;
+			let [min, max] = [Infinity, -Infinity];
+			for (let row = first; row < end; row++) {
+				min = Math.min(min, values.value[row]);
+				max = Math.max(max, values.value[row]);
+			}
+			found.push({ track: track.index, first, end, n: end - first, min, max, last: values.value[end - 1] });
+		}
+		return found;
+	}
+
+	#arrange() {
+		const { matches } = this.app;
+		const wanted = (group) => {
+			const name = group instanceof Distribution ? group.name : this.model.tracks[group.track].nameId;
+			return (!matches.names || matches.names[name]) &&
+				this.#groupText(group, 'name').toLowerCase().includes(this.filter);
+		};
+		for (const mode of ['slices', 'counters'])
+			this.names[mode].grid.element.hidden = mode !== this.mode;
+		const names = this.names[this.mode];
+		names.arrange(wanted);
+		this.#select(names.shown.includes(this.#current) ? this.#current : names.shown[0] ?? null);
+		const none = this.mode === 'slices' ? 'No slice of which it is known how long it took' : 'No counter';
+		this.empty.textContent = names.groups.length ? 'No name matches.' : `${none} is here.`;
+	}
+
+	/* Chosen by the list itself: it has it as its active row already. */
+	#choose(group) {
+		this.state.bucket = group === this.#current ? this.state.bucket : null;
+		this.chosen[this.mode] = group;
+		this.detail.hidden = group === null;
+		this.empty.hidden = group !== null;
+		if (group)
+			this.#draw();
+	}
+
+	#select(group) {
+		this.names[this.mode].select(group);
+		this.#choose(group);
+	}
+
+	/* A slice that was chosen elsewhere. */
+	#follow() {
+		const row = this.app.item?.slice;
+		if (row === undefined || row === this.followed)
+			return;
+		this.followed = row;
+		const { slices } = this.model;
+		const group = this.names.slices.shown.find((g) => g.name === slices.name[row] && g.kind === slices.kind[row]);
+		if (group && group !== this.chosen.slices) {
+			this.#setMode('slices');
+			this.#select(group);
+		}
+	}
+
+	#draw() {
+		const group = this.#current;
+		const width = Math.floor(this.plotPlace.clientWidth);
+		if (!group || !width)
+			return;
+		this.plot?.destroy();
+		this.width = width;
+		this.title.textContent = this.#groupText(group, 'name');
+		const durations = group instanceof Distribution;
+		for (const each of [this.scale.element, this.listTitle, this.list.element])
+			each.hidden = !durations;
+		if (durations)
+			this.#drawHistogram(group, width);
+		else
+			this.#drawCounter(group, width);
+	}
+
+	#drawHistogram(group, width) {
+		const { theme } = this.app;
+		const marks = [...QUANTILES.map(([name, q]) => [name, group.at(q)]), ['max', group.max]];
+		this.buckets = group.buckets();
+		this.plot = histogramPlot(this.plotPlace, theme, { buckets: this.buckets, marks, logCounts: this.logCounts,
+			fill: theme.fill(group.name), stroke: theme.stroke(group.name), state: this.state, width, height: PLOT_HEIGHT,
+			hovered: (bucket) => this.#describeBucket(bucket ?? this.state.bucket), clicked: (bucket) => this.#setBucket(bucket) });
+		const about = group.all ? '≈ ' : '';
+		this.#setFigures([['Count', count(group.n)], ['Total', duration(group.total)], ['Mean', duration(group.mean)],
+			['Min', duration(group.min)], ...marks.map(([name, ns]) => [name, (name === 'max' ? '' : about) + duration(ns)])]);
+		this.plotPlace.setAttribute('aria-label', `Histogram of ${this.title.textContent}, left and right go along it`);
+		this.plotPlace.setAttribute('aria-valuemin', String(this.buckets[0][0]));
+		this.plotPlace.setAttribute('aria-valuemax', String(this.buckets.at(-1)[0]));
+		this.#showBucket();
+	}
+
+	#setFigures(figures) {
+		this.figures.replaceChildren(
+			element('thead', {}, element('tr', {}, ...figures.map(([name]) => element('th', { scope: 'col' }, name)))),
+			element('tbody', {}, element('tr', {}, ...figures.map(([, value]) => element('td', {}, value)))));
+	}
+
+	#setBucket(bucket) {
+		if (!this.buckets.some(([b]) => b === bucket))
+			bucket = null;
+		this.state.bucket = bucket;
+		this.plot.redraw(false, true);
+		this.#showBucket();
+	}
+
+	#bucketText(bucket) {
+		const n = this.buckets.find(([b]) => b === bucket)?.[1] ?? 0;
+		return `${duration(bucketBegin(bucket))} to ${duration(bucketBegin(bucket + 1))}: ${count(n)}, ` +
+			`${percent(n, this.#current.n) || '0 %'}`;
+	}
+
+	#describeBucket(bucket) {
+		this.hover.textContent = bucket === null ? 'A click on the histogram lists those that took as long.' : this.#bucketText(bucket);
+	}
+
+	/* The slices of the chosen bucket, or all; the slowest is the active one. */
+	#showBucket() {
+		const group = this.#current;
+		const { bucket } = this.state;
+		[this.listFirst, this.listEnd] = group.span(bucket);
+		const n = this.listEnd - this.listFirst;
+		const of = bucket === null ? group.n : this.buckets.find(([b]) => b === bucket)[1];
+		const here = n < of ? `${count(n)} of ${plural(of, 'slice')} that are in this page` : plural(n, 'slice');
+		this.listTitle.textContent = `${bucket === null ? 'Slowest first' : 'In the chosen bucket, slowest first'}: ${here}`;
+		this.list.setRows(n, { active: 0 });
+		this.#describeBucket(bucket);
+		this.plotPlace.setAttribute('aria-valuenow', String(bucket ?? this.buckets[0][0]));
+		this.plotPlace.setAttribute('aria-valuetext', bucket === null ? 'no bucket is chosen' : this.#bucketText(bucket));
+		this.model.loadText().then(() => this.list.refresh(), () => {});
+	}
+
+	#listRow(index) {
+		return this.#current.rows[this.listEnd - 1 - index];
+	}
+
+	#sliceText(row, id) {
+		const { slices } = this.model;
+		if (id === 'duration')
+			return duration(slices.duration[row]);
+		if (id === 'time')
+			return clock(this.model.beginNs, slices.begin[row]);
+		return id === 'track' ? trackName(this.model, slices.track[row]) : this.model.text(slices.text[row]) ?? '…';
+	}
+
+	#drawCounter(group, width) {
+		const { model, app } = this;
+		const { range } = this.scope;
+		const [from, to] = range?.timed ? [range.from, range.to] : [0, model.durationNs];
+		const { nameId } = model.tracks[group.track];
+		this.points = thinValues(model.values, [group.first, group.end], from, to, width);
+		this.at = 0;
+		this.plot = counterPlot(this.plotPlace, app.theme, { ...this.points, from, to, stroke: app.theme.stroke(nameId),
+			fill: app.theme.faint, width, height: PLOT_HEIGHT + 120, hovered: (i) => this.#describePoint(i),
+			clicked: (i) => app.focus({ time: this.points.times[i] }),
+			selected: (begin, end) => app.select({ from: begin, to: end, tracks: app.selection.tracks }) });
+		let sum = 0;
+		for (let row = group.first; row < group.end; row++)
+			sum += model.values.value[row];
+		this.#setFigures([['Values', count(group.n)], ['Min', number(group.min)], ['Mean', number(sum / group.n)],
+			['Max', number(group.max)], ['First', number(model.values.value[group.first])], ['Last', number(group.last)]]);
+		this.plotPlace.setAttribute('aria-label', `${this.title.textContent} over time, left and right go along it`);
+		this.plotPlace.setAttribute('aria-valuemin', '0');
+		this.plotPlace.setAttribute('aria-valuemax', String(this.points.times.length - 1));
+		this.#describePoint(null);
+	}
+
+	#describePoint(index) {
+		this.hover.textContent = index === null ? 'A click goes there in the timeline; drawing over a stretch selects it.'
+			: `${relative(this.points.times[index], 1e3)}: ${number(this.points.values[index])}`;
+	}
+
+	#key(event) {
+		const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+		const end = { Home: 0, End: Infinity }[event.key];
+		if (event.altKey || event.ctrlKey || event.metaKey || !this.plot)
+			return;
+		if (step === undefined && end === undefined && event.key !== 'Enter' && event.key !== 'Escape')
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		if (this.#current instanceof Distribution)
+			this.#keyHistogram(event.key, step, end);
+		else
+			this.#keyCounter(event.key, step, end);
+	}
+
+	#keyHistogram(key, step, end) {
+		if (key === 'Enter') {
+			this.list.element.focus();
+		} else if (key === 'Escape') {
+			this.#setBucket(null);
+		} else {
+			const last = this.buckets.length - 1;
+			const at = this.buckets.findIndex(([b]) => b === this.state.bucket);
+			const to = end ?? (at < 0 ? this.buckets.findIndex(([b]) => b >= bucketOf(this.#current.p50)) : at + step);
+			this.#setBucket(this.buckets[Math.max(0, Math.min(last, to))][0]);
+		}
+	}
+
+	#keyCounter(key, step, end) {
+		const { times, values } = this.points;
+		if (key === 'Enter')
+			this.app.focus({ time: times[this.at] });
+		else if (key !== 'Escape')
+			this.at = Math.max(0, Math.min(times.length - 1, end ?? this.at + step));
+		this.plot.setCursor({ left: this.plot.valToPos(times[this.at], 'x'), top: this.plot.valToPos(values[this.at], 'y') });
+		this.#describePoint(this.at);
+		this.plotPlace.setAttribute('aria-valuenow', String(this.at));
+		this.plotPlace.setAttribute('aria-valuetext', this.hover.textContent);
+	}
+
+	#resized() {
+		if (this.shown && !this.stale && this.#current && Math.abs(this.plotPlace.clientWidth - this.width) > 1)
+			this.#draw();
+	}
 }
