@@ -80,9 +80,11 @@ export function trackName(model, id) {
 	const track = model.tracks[id];
 	if (!track)
 		return '';
+	const name = track.kind === 'thread' ? `${track.name} ${track.tid}` : track.name;
 	const process = model.processes.length > 1 ? model.processes[track.process] : null;
-	const of = process ? ` · ${process.comm} ${process.pid}` : '';
-	return track.kind === 'thread' ? `${track.name} ${track.tid}${of}` : track.kind === 'cpu' ? track.name : track.name + of;
+	if (!process || (track.kind === 'thread' && track.tid === process.pid))
+		return name;
+	return `${name} · ${process.comm} ${process.pid}`;
 }
 
 /* What app.selection means to rows: tracks: Uint8Array by track, from and to in ns. null: everything. */

@@ -41,6 +41,7 @@ function drawMarks(plot, theme, marks) {
 	const placed = [];
 	ctx.save();
 	ctx.font = `${12 * scale}px system-ui, sans-serif`;
+	ctx.textAlign = 'left';
 	ctx.textBaseline = 'top';
 	ctx.strokeStyle = theme.accent;
 	ctx.lineWidth = scale;
