@@ -158,15 +158,16 @@ static int on_track(void *data, struct hodo_track *track)
 static int put_flow(struct perfetto *p, const struct hodo_read_event *event, const struct perfetto_class *k,
 		    uint64_t flow, bool ends)
 {
-	struct point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, .name = k->name,
-			       .category = k->category, .location = k->location, .flow = flow, .flow_ends = ends };
+	struct point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
+			       .name = k->name, .category = k->category, .location = k->location, .flow = flow,
+			       .flow_ends = ends };
 	int err = perfetto_thread(p, event->process, event->pid, event->tid, event->comm, &point.track);
 
 	return err ? err : put_point(p, &point);
 }
 
-static int begin_async(struct perfetto *p, struct hodo_slice *slice, const struct perfetto_class *k, struct point *point,
-		       const struct hodo_read_event *event)
+static int begin_async(struct perfetto *p, struct hodo_slice *slice, const struct perfetto_class *k,
+		       struct point *point, const struct hodo_read_event *event)
 {
 	uint32_t lane = 0;
 	int err;
@@ -209,8 +210,9 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 static char *why(uint32_t sched_why)
 {
 	static const char *const names[] = {
-		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",  [HODO_SCHED_BLOCKED] = "blocked",
-		[HODO_SCHED_STOPPED] = "stopped",     [HODO_SCHED_ENDED] = "has ended", [HODO_SCHED_UNKNOWN] = "unknown",
+		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",
+		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
+		[HODO_SCHED_ENDED] = "has ended",     [HODO_SCHED_UNKNOWN] = "unknown",
 	};
 
 	return (char *)(uintptr_t)names[sched_why <= HODO_SCHED_UNKNOWN ? sched_why : HODO_SCHED_UNKNOWN];

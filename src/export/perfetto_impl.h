@@ -68,8 +68,9 @@ char *perfetto_text(struct perfetto *p, const char *s, size_t len); /* as UTF-8 
 
 /* perfetto_names.c */
 int perfetto_names(struct perfetto *p); /* the fixed ones */
-const struct perfetto_class *perfetto_class(struct perfetto *p, const struct hodo_read_class *cls); /* NULL: no memory */
-uint64_t perfetto_name(struct perfetto *p, const char *name);                                       /* 0: no memory */
+/* NULL, 0: no memory, or the output has an error. */
+const struct perfetto_class *perfetto_class(struct perfetto *p, const struct hodo_read_class *cls);
+uint64_t perfetto_name(struct perfetto *p, const char *name);
 
 /* perfetto_notes.c: what an event says, as annotations */
 int perfetto_notes(struct perfetto *p, const struct perfetto_class *k, const struct hodo_read_event *event);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* chrome_impl.h - what the files of Chrome's format share. */
+#ifndef HODO_EXPORT_CHROME_IMPL_H
+#define HODO_EXPORT_CHROME_IMPL_H
+
+#include "export.h"
+#include "pointer_map.h"
+#include "scheduling.h"
+#include <read/text.h>
+
+/* ,"name":"kv:get","cat":"kv" */
+struct chrome_name {
+	char *text;
+	size_t len;
+};
+
+struct chrome_class {
+	struct chrome_name name;
+	struct chrome_name *fields; /* "key": */
+	uint32_t nfields;
+	size_t room; /* of these, and of the labels of their values */
+};
+
+struct chrome {
+	struct hodo_export *e;
+	struct hodo_read_text *text;
+	locale_t c;
+	int64_t begin_ns;
+	uint64_t rows, nids;
+	struct hodo_pointer_map classes, names, told;
+	struct chrome_open *free, *all;
+	size_t mark_len; /* of the mark's in text */
+	bool large;      /* said so */
+};
+
+/* chrome_args.c; NULL: no memory */
+const struct chrome_class *chrome_class(struct chrome *c, const struct hodo_read_class *cls);
+/* Of a slice; cls NULL: of a thread on a CPU. */
+const struct chrome_name *chrome_name(struct chrome *c, const char *name, const struct hodo_read_class *cls);
+/* Adds what the arguments need to room, and makes texts that are part of them. 0 or -ENOMEM. */
+int chrome_args_room(struct chrome *c, const struct hodo_read_event *event, size_t *room);
+/* ,"args":{…}; directly after chrome_args_room(). */
+char *chrome_args(struct chrome *c, char *o, const struct chrome_class *k, const struct hodo_read_event *event);
+void chrome_free(struct chrome *c);
+
+#endif
