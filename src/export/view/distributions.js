@@ -2,8 +2,10 @@
 // distributions.js - how long slices of each name took: sorted durations of those in the page, and where the page has not
 // all of them the exact counts that it has of all (aggregates and buckets, docs/design/view.md).
 
+import { SLICE_CONTINUED, SLICE_SPLIT } from './data.js';
 import { NO_LENGTH, sortByKey } from './pane_tools.js';
 
+const SORT_SMALL = 5000; // sortByKey() has a cost of its own
 const KIND_OF_TRACK = { thread: 0, async: 2, cpu: 3 };
 
 /* As hodo_view_bucket(): 8 for each power of two, of equal width within it. */
@@ -44,7 +46,9 @@ export class Distribution {
 		this.sorted = sorted; // durations of the slices in the page, ascending
 		this.rows = rows; // theirs in model.slices
 		this.all = null; // of all slices, where these are not all
-		this.total = sorted.reduce((sum, ns) => sum + ns, 0);
+		this.total = 0;
+		for (let i = 0; i < sorted.length; i++)
+			this.total += sorted[i];
 	}
 
 	get n() {
@@ -113,49 +117,99 @@ export class Distribution {
 	}
 }
 
+/*
+ * Durations by row; slices that were split so that they nest count once, at their first piece, with the length of all. NaN:
+ * not known, or a later piece. Made once for a model.
+ */
+const wholes = new WeakMap();
+
+export function wholeDurations(model) {
+	if (wholes.has(model))
+		return wholes.get(model);
+	const { slices } = model;
+	const whole = Float64Array.from(slices.duration);
+	let open = []; // first rows of those that were split and go on
+	let track = -1;
+	for (let row = 0; row < slices.n; row++) {
+		const flags = slices.flags[row];
+		if (!(flags & (NO_LENGTH | SLICE_SPLIT | SLICE_CONTINUED)))
+			continue;
+		if (slices.track[row] !== track)
+			open = [];
+		track = slices.track[row];
+		let first = row;
+		if (flags & SLICE_CONTINUED) {
+			const end = slices.begin[row];
+			const at = open.findIndex((of) => slices.name[of.first] === slices.name[row] && of.end === end);
+			whole[row] = NaN;
+			if (at < 0)
+				continue;
+			({ first } = open[at]);
+			open.splice(at, 1);
+			whole[first] += slices.duration[row];
+		}
+		if (flags & NO_LENGTH)
+			whole[first] = NaN;
+		else if (flags & SLICE_SPLIT)
+			open.push({ first, end: slices.begin[row] + slices.duration[row] });
+	}
+	wholes.set(model, whole);
+	return whole;
+}
+
 /* Rows of slices whose length is known and that are in the range, at least in part. */
-function rowsIn(model, range) {
+function rowsIn(model, range, whole) {
 	const { slices } = model;
 	const rows = new Uint32Array(slices.n);
 	let n = 0;
 	for (let row = 0; row < slices.n; row++) {
-		if (slices.flags[row] & NO_LENGTH)
+		if (Number.isNaN(whole[row]))
 			continue;
-		if (range && !(range.tracks[slices.track[row]] && slices.begin[row] <= range.to &&
-			slices.begin[row] + slices.duration[row] >= range.from))
-			continue;
+		if (range) {
+			const begin = slices.begin[row];
+			const end = begin + whole[row];
+			if (!range.tracks[slices.track[row]] || begin > range.to || end < range.from || (end === range.from && end > begin))
+				continue;
+		}
 		rows[n++] = row;
 	}
 	return rows.subarray(0, n);
 }
 
+function distribution(group, rows, whole) {
+	const durationsOf = (of) => {
+		const durations = new Float64Array(of.length);
+		for (let i = 0; i < of.length; i++)
+			durations[i] = whole[of[i]];
+		return durations;
+	};
+	const order = rows.length < SORT_SMALL ? rows.sort((a, b) => whole[a] - whole[b] || a - b)
+		: sortByKey(rows, durationsOf(rows));
+	return new Distribution(group >> 2, group & 3, durationsOf(order), order);
+}
+
 /* One for each name and kind. range: of rangeOf(), or null. */
 export function distributions(model, range) {
 	const { slices } = model;
-	let rows = rowsIn(model, range);
-	const keys = new Float64Array(rows.length);
-	for (let i = 0; i < rows.length; i++)
-		keys[i] = slices.duration[rows[i]];
-	rows = sortByKey(rows, keys); // all at once; each group takes its own in this order
+	const whole = wholeDurations(model);
+	const rows = rowsIn(model, range, whole);
 	const ends = new Uint32Array(model.strings.length * 4 + 1);
-	const groupOf = (row) => slices.name[row] * 4 + (slices.kind[row] & 3);
-	for (const row of rows)
-		ends[groupOf(row) + 1]++;
+	const groups = new Uint32Array(rows.length);
+	for (let i = 0; i < rows.length; i++) {
+		groups[i] = slices.name[rows[i]] * 4 + (slices.kind[rows[i]] & 3);
+		ends[groups[i] + 1]++;
+	}
 	for (let i = 1; i < ends.length; i++)
 		ends[i] += ends[i - 1];
 	const begins = ends.slice();
 	const grouped = new Uint32Array(rows.length);
-	const durations = new Float64Array(rows.length);
-	for (const row of rows) {
-		const at = ends[groupOf(row)]++;
-		grouped[at] = row;
-		durations[at] = slices.duration[row];
-	}
+	for (let i = 0; i < rows.length; i++)
+		grouped[ends[groups[i]]++] = rows[i];
 	const found = new Map();
 	for (let group = 0; group + 1 < begins.length; group++) {
 		const [from, to] = [begins[group], begins[group + 1]];
 		if (to > from)
-			found.set(group, new Distribution(group >> 2, group & 3, durations.subarray(from, to), grouped.subarray(from, to)));
+			found.set(group, distribution(group, grouped.subarray(from, to), whole));
 	}
 	if (model.aggregates?.n && !range?.timed)
 		takeAll(model, range, found);
