@@ -46,6 +46,8 @@ void story_wholes(struct hodo_story *s, struct story_thread *t)
 {
 	uint32_t bottom = t->nstack, n = t->nwholes;
 
+	if (n == 0)
+		return;
 	t->nwholes = 0; /* an op may end the reading */
 	qsort(t->wholes, n, sizeof(*t->wholes), by_begin);
 	for (uint32_t i = 0; i < n && !s->error; i++) {
