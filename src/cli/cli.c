@@ -89,8 +89,8 @@ static void put_help(const char *verb, const char *help, bool all)
 	else if (all)
 		printf("%.*s%s", (int)(rest - help), help, rest + 1);
 	else
-		printf("%.*s\n'hodo %s --help=all' tells of %u more options, 'man hodo-%s' of all in full.\n",
-		       (int)(rest - help), help, verb, more, verb);
+		printf("%.*s\n%u more options: 'hodo %s --help=all'; all in full: 'man hodo-%s'.\n", (int)(rest - help),
+		       help, more, verb, verb);
 }
 
 int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help)

@@ -33,6 +33,7 @@ int hodo_cmd_info(int argc, char **argv);
 int hodo_cmd_graph(int argc, char **argv);
 int hodo_cmd_report(int argc, char **argv);
 int hodo_cmd_export(int argc, char **argv);
+int hodo_cmd_view(int argc, char **argv);
 int hodo_cmd_snapshot(int argc, char **argv);
 int hodo_cmd_recover(int argc, char **argv);
 int hodo_cmd_doctor(int argc, char **argv);
@@ -40,6 +41,8 @@ int hodo_cmd_doctor(int argc, char **argv);
 /* hodo PROGRAM: records the command with default options, and shows what came of it on standard error. */
 int hodo_record_program(char **command);
 bool hodo_is_verb(const char *name);
+int hodo_run_verb(int argc, char **argv);              /* argv[0], which must be one; the exit status */
+const char *hodo_verb(unsigned i, const char **does); /* NULL: there are no more */
 
 /* ---------------------------------------------------------------------- messages */
 

@@ -565,12 +565,12 @@ static int doctor(bool json)
 
 static const char usage_text[] =
 	"usage: hodo doctor [--json]\n"
-	"Tries out what recording needs on this machine, and tells how to mend what does not work.\n"
+	"\n"
+	"Tries out what recording needs on this machine, and tells how to mend what does\n"
+	"not work. Exits with 1 if something is bad: recording cannot work then.\n"
 	"\n"
 	"      --json    one JSON object\n"
-	"  -h, --help    this\n"
-	"\n"
-	"Exits with 1 if something is bad: recording cannot work then.\n";
+	"  -h, --help\n";
 
 int hodo_cmd_doctor(int argc, char **argv)
 {

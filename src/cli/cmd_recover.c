@@ -14,12 +14,15 @@
 #include <record/recover.h>
 
 static const char help[] =
-	"usage: hodo recover [options] PATH...\n\n"
-	"Makes a recording of what a dead process, or an interrupted recording, left. PATH is\n"
-	"a directory with a flight recorder's files (HODO_FLIGHT), one such file, a snapshot of\n"
-	"one, or a recording whose recorder was killed. What stands there is never changed.\n\n"
-	"  -o, --output DIR   where to write (default: hodo.data; PATH.recovered for a recording)\n"
-	"  -q, --quiet        say nothing but errors\n"
+	"usage: hodo recover [options] PATH...\n"
+	"\n"
+	"Makes a recording of what a dead process, or an interrupted recording, left.\n"
+	"PATH is a directory with a flight recorder's files (HODO_FLIGHT), one such file,\n"
+	"a snapshot of one, or a recording whose recorder was killed. What stands there\n"
+	"is never changed.\n"
+	"\n"
+	"  -o, --output DIR  where to write (hodo.data; of a recording PATH.recovered)\n"
+	"  -q, --quiet       say nothing but errors\n"
 	"  -h, --help\n";
 
 static void report(void *arg, const char *line)

@@ -33,15 +33,17 @@
 
 static const char help[] =
 	"usage: hodo snapshot [options] PID\n"
-	"       hodo snapshot [options] -k\n\n"
-	"Writes what a flight recorder holds at this moment, without stopping it. PID is a\n"
-	"process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
-	"processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n\n"
-	"  -k, --kernel     the kernel's, of 'hodo record -k --overwrite' or of its\n"
-	"                   control tree; root only\n"
-	"  -o, --output DIR write to DIR (hodo.data); an earlier recording moves to DIR.old\n"
-	"      --why TEXT   what it is for: hodo info shows it\n"
-	"  -q, --quiet      do not tell what was done\n"
+	"       hodo snapshot [options] -k\n"
+	"\n"
+	"Writes what a flight recorder holds at this moment, without stopping it. PID is\n"
+	"a process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
+	"processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n"
+	"\n"
+	"  -k, --kernel      the kernel's, of 'hodo record -k --overwrite' or of its\n"
+	"                    control tree; root only\n"
+	"  -o, --output DIR  write to DIR (hodo.data); an earlier one moves to DIR.old\n"
+	"      --why TEXT    what it is for: hodo info shows it\n"
+	"  -q, --quiet       do not tell what was done\n"
 	"  -h, --help\n";
 
 struct snapshots {

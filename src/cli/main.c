@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the hodo command: finds the verb. */
 #include "cli.h"
+#include "complete.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ static const struct {
 	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
 	{ "report", hodo_cmd_report, "functions: calls, times and their distribution; what differs" },
 	{ "export", hodo_cmd_export, "write a recording in the format of another tool" },
+	{ "view", hodo_cmd_view, "write a recording as one HTML page: timeline, flames, histograms" },
 	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
 	{ "top", hodo_cmd_top, "show live which events happen, how often, in which threads" },
 	{ "list", hodo_cmd_list, "list the events that a program, library, recording or process has" },
@@ -47,6 +49,22 @@ bool hodo_is_verb(const char *name)
 		if (strcmp(name, verbs[i].name) == 0)
 			return true;
 	return false;
+}
+
+int hodo_run_verb(int argc, char **argv)
+{
+	for (unsigned i = 0; i < NVERBS; i++)
+		if (strcmp(argv[0], verbs[i].name) == 0)
+			return verbs[i].run(argc, argv);
+	return HODO_EXIT_USAGE;
+}
+
+const char *hodo_verb(unsigned i, const char **does)
+{
+	if (i >= NVERBS)
+		return NULL;
+	*does = verbs[i].does;
+	return verbs[i].name;
 }
 
 /* ------------------------------------------------------------------ words that are no verb */
@@ -132,14 +150,6 @@ static int run_program(char **argv)
 	return slip ? no_verb(argv[0], like, letters, true) : hodo_record_program(argv);
 }
 
-static int run(int argc, char **argv)
-{
-	for (unsigned i = 0; i < NVERBS; i++)
-		if (strcmp(argv[0], verbs[i].name) == 0)
-			return verbs[i].run(argc, argv);
-	return run_program(argv);
-}
-
 static int help_of(const char *verb)
 {
 	char *argv[] = { (char *)verb, (char *)"--help", NULL };
@@ -147,7 +157,7 @@ static int help_of(const char *verb)
 	const char *like = nearest(verb, &letters);
 
 	if (hodo_is_verb(verb))
-		return run(2, argv);
+		return hodo_run_verb(2, argv);
 	if (letters <= TYPO(verb))
 		return no_verb(verb, like, letters, false);
 	hodo_error("no verb '%s': 'hodo --help' lists them", verb);
@@ -172,6 +182,8 @@ int main(int argc, char **argv)
 		help();
 		return 0;
 	}
+	if (strcmp(first, "--complete") == 0)
+		return hodo_complete(argc - 2, argv + 2);
 	if (strcmp(first, "--") == 0 && argc > 2)
 		return hodo_record_program(argv + 2);
 	if (first[0] == '-') {
@@ -180,5 +192,5 @@ int main(int argc, char **argv)
 						    : "options come behind the verb; see 'hodo --help'");
 		return HODO_EXIT_USAGE;
 	}
-	return run(argc - 1, argv + 1);
+	return hodo_is_verb(first) ? hodo_run_verb(argc - 1, argv + 1) : run_program(argv + 1);
 }

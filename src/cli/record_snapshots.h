@@ -10,10 +10,6 @@
 enum hodo_snapshot_option { HODO_SNAPSHOT_ON_CRASH, HODO_SNAPSHOT_ON_EXIT };
 #define HODO_SNAPSHOT_OPTIONS 2
 
-#define HODO_SNAPSHOT_USAGE \
-	"      --on-crash       with --overwrite: write a process's buffers only if it dies of a signal\n" \
-	"      --on-exit        … when it ends in any way, however many snapshots triggers make\n"
-
 /* 0, or the exit status having said what is wrong. */
 int hodo_snapshot_options_set(struct hodo_snapshots *o, enum hodo_snapshot_option option);
 /* When all options are read. triggers: some ask for snapshots. */
