@@ -7,9 +7,12 @@ import { begin, hatch, Labels } from './canvas.js';
 import { SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_BEGIN, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { COUNTER_HEIGHT, PADDING, POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
 import { firstAbove, firstAboveNear } from './rows.js';
+import { pack, Strips } from './strips.js';
 
-const WIDE_PX = 1.6; // from here on a slice is drawn for itself
+const WIDE_PX = 1.6; // from here on a slice is drawn for itself, …
+const BOX_PX = 6; // … from here on as a box, below as pixels
 const LABEL_PX = 22;
+const FADED = 0.3; // what a search does not find
 const LOOK_MAX = 12; // slices of a column among which the longest gives the colour
 const SLICE_HEIGHT = ROW_HEIGHT - 1;
 
@@ -21,6 +24,7 @@ export class Drawing {
 		this.labelName = new Uint32Array(4096);
 		this.labelAt = new Float32Array(4096 * 3);
 		this.labelCount = 0;
+		this.strips = new Strips(app.doc);
 	}
 
 	/* Everything between scroll and scroll + height. */
@@ -32,11 +36,14 @@ export class Drawing {
 		this.search = this.app.matches.active ? this.app.matches : null;
 		this.labelCount = 0;
 		this.quantum = view.nsPerPx;
+		this.shift = -view.from / this.quantum; // pixels from time 0 to the left edge
+		this.strips.start(Math.ceil(view.width));
 		ctx.save();
 		ctx.translate(0, -scroll);
 		const first = layout.indexAt(scroll);
 		for (let i = first; i < layout.items.length && layout.items[i].y < scroll + height; i++)
 			this.#item(layout.items[i]);
+		this.strips.draw(ctx);
 		this.#texts();
 		this.#losses(layout, scroll, height);
 		this.#edges(scroll, height);
@@ -69,11 +76,16 @@ export class Drawing {
 		const { view, quantum } = this;
 		const { begin: begins, end: ends } = row;
 		const wide = quantum * WIDE_PX;
+		const box = quantum * BOX_PX;
 		let i = row.after(view.from);
-		this.#runStart(y);
+		this.strips.open(y, SLICE_HEIGHT);
 		while (i < row.n && begins[i] < view.to) {
-			if (ends[i] - begins[i] >= wide) {
-				this.#slice(row, i, y);
+			const length = ends[i] - begins[i];
+			if (length >= wide) {
+				if (length >= box)
+					this.#slice(row, i, y);
+				else
+					this.#narrow(row, i);
 				i++;
 				continue;
 			}
@@ -82,58 +94,36 @@ export class Drawing {
 			// Only the last that begins in a column can be wide.
 			if (next - 1 > i && ends[next - 1] - begins[next - 1] >= wide)
 				next--;
-			this.#column(row, i, Math.max(next, i + 1), column);
-			i = Math.max(next, i + 1);
+			next = Math.max(next, i + 1);
+			this.#column(row, i, next, column);
+			i = next;
 		}
-		this.#runEnd();
 		this.ctx.globalAlpha = 1;
 	}
 
-	#runStart(y) {
-		this.runY = y;
-		this.runFrom = 0;
-		this.runTo = -1;
-		this.runColor = '';
-		this.runAlpha = 0;
-	}
-
-	#runEnd() {
-		if (this.runTo < this.runFrom)
-			return;
-		const { ctx, view, quantum } = this;
-		ctx.globalAlpha = this.runAlpha;
-		ctx.fillStyle = this.runColor;
-		const x0 = Math.round(view.x(this.runFrom * quantum));
-		const x1 = Math.round(view.x((this.runTo + 1) * quantum));
-		ctx.fillRect(x0, this.runY, Math.max(1, x1 - x0), SLICE_HEIGHT);
-		this.runTo = this.runFrom - 1;
-	}
-
-	/* Slices first … next - 1, all in one pixel column. */
-	#column(row, first, next, column) {
+	/* The pixel that slices first … next - 1 of a row have. */
+	#color(row, first, next, alpha) {
 		const { slices } = this.model;
 		let longest = first;
 		const look = Math.min(next, first + LOOK_MAX);
 		for (let j = first + 1; j < look; j++)
 			if (row.end[j] - row.begin[j] > row.end[longest] - row.begin[longest])
 				longest = j;
+		if (this.search && row.matches(first, next, slices, this.search) > 0)
+			return pack(this.theme.matchRgb, 1);
+		return pack(this.theme.fillRgb(slices.name[row.slice[longest]]), this.search ? alpha * FADED : alpha);
+	}
+
+	/* Slices first … next - 1, all in one pixel column. */
+	#column(row, first, next, column) {
 		const covered = Math.min(1, (row.covered[next] - row.covered[first]) / this.quantum);
-		let alpha = 0.45 + 0.55 * (Math.ceil(covered * 4) / 4);
-		let color = this.theme.fill(slices.name[row.slice[longest]]);
-		if (this.search) {
-			const hit = row.matches(first, next, slices, this.search) > 0;
-			alpha = hit ? 1 : alpha * 0.3;
-			color = hit ? this.theme.match : color;
-		}
-		if (column === this.runTo + 1 && this.runTo >= this.runFrom && color === this.runColor && alpha === this.runAlpha) {
-			this.runTo = column;
-			return;
-		}
-		this.#runEnd();
-		this.runFrom = column;
-		this.runTo = column;
-		this.runColor = color;
-		this.runAlpha = alpha;
+		this.strips.set(Math.round(column + this.shift), this.#color(row, first, next, 0.45 + 0.55 * covered));
+	}
+
+	#narrow(row, i) {
+		const x0 = Math.round(this.view.x(row.begin[i]));
+		const x1 = Math.round(this.view.x(row.end[i]));
+		this.strips.fill(x0, x1 - (x1 - x0 > 3 ? 1 : 0), this.#color(row, i, i + 1, 1));
 	}
 
 	#slice(row, i, y) {
@@ -142,24 +132,19 @@ export class Drawing {
 		const slice = row.slice[i];
 		const name = slices.name[slice];
 		const x0 = Math.max(-4, view.x(row.begin[i]));
-		const x1 = Math.min(view.width + 4, view.x(row.end[i]));
-		const gap = x1 - x0 > 3 ? 1 : 0;
+		const x1 = Math.min(view.width + 4, view.x(row.end[i])) - 1;
 		const hit = !this.search || row.matches(i, i + 1, slices, this.search) > 0;
-		ctx.globalAlpha = hit ? 1 : 0.3;
+		ctx.globalAlpha = hit ? 1 : FADED;
 		ctx.fillStyle = this.theme.fill(name);
-		if (x1 - x0 > 6) {
-			ctx.beginPath();
-			ctx.roundRect(x0, y, x1 - x0 - gap, SLICE_HEIGHT, 2);
-			ctx.fill();
-		} else {
-			ctx.fillRect(x0, y, x1 - x0 - gap, SLICE_HEIGHT);
-		}
+		ctx.beginPath();
+		ctx.roundRect(x0, y, x1 - x0, SLICE_HEIGHT, 2);
+		ctx.fill();
 		if (this.search && hit) {
 			ctx.fillStyle = this.theme.match;
-			ctx.fillRect(x0, y + SLICE_HEIGHT - 2, x1 - x0 - gap, 2);
+			ctx.fillRect(x0, y + SLICE_HEIGHT - 2, x1 - x0, 2);
 		}
 		if (slices.flags[slice] !== 0 && x1 - x0 > 8)
-			this.#flags(slices.flags[slice], x0, x1 - gap, y);
+			this.#flags(slices.flags[slice], x0, x1, y);
 		const left = Math.max(x0, 0);
 		if (hit && x1 - left > LABEL_PX)
 			this.#label(name, left + 4, y + ROW_HEIGHT / 2, Math.min(x1, view.width) - left - 8);
@@ -208,14 +193,15 @@ export class Drawing {
 		const middle = y + POINTS_HEIGHT / 2 - 1;
 		let i = firstAbove(time, view.from - 6 * quantum, from, to);
 		let before = -Infinity;
+		this.strips.open(y + 1, POINTS_HEIGHT - 4);
 		while (i < to && time[i] < view.to + 6 * quantum) {
 			const next = firstAboveNear(time, (Math.floor(time[i] / quantum) + 1) * quantum, i, to);
 			const x = view.x(time[i]);
 			const after = next < to ? view.x(time[next]) : Infinity;
 			const hit = !this.search || this.#pointsMatch(i, next);
-			ctx.globalAlpha = hit ? 1 : 0.3;
-			ctx.fillStyle = this.search && hit ? this.theme.match : this.theme.stroke(instants.name[i]);
 			if (x - before > 9 && after - x > 9) {
+				ctx.globalAlpha = hit ? 1 : FADED;
+				ctx.fillStyle = this.search && hit ? this.theme.match : this.theme.stroke(instants.name[i]);
 				ctx.beginPath();
 				ctx.moveTo(x, middle - 5);
 				ctx.lineTo(x + 4, middle);
@@ -225,7 +211,8 @@ export class Drawing {
 				if (hit && after - x > 50)
 					this.#pointLabel(instants.name[i], x + 7, middle, Math.min(after, view.width) - x - 14);
 			} else {
-				ctx.fillRect(Math.round(x), y + 1, 1, POINTS_HEIGHT - 4);
+				this.strips.set(Math.round(x), this.search && hit ? pack(this.theme.matchRgb, 1)
+					: pack(this.theme.strokeRgb(instants.name[i]), this.search ? FADED : 0.8));
 			}
 			before = x;
 			i = Math.max(next, i + 1);

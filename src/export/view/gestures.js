@@ -5,8 +5,9 @@ const CLICK_PX = 4;
 const WHEEL_LINE_PX = 18;
 
 /*
- * timeline has: view, point(x, y): the y of all tracks; hover(x, y) / leave(); click(x, y, event); area(from, to, y0, y1,
- * done); selectionEdge(x): 'from' | 'to' | null; moveEdge(edge, x, done); scrollBy(y).
+ * timeline has: view, scroll, scrollable; hover(x, y), leave(), pointerAt(x, y) while something is dragged; click(x, y,
+ * event), doubleClick(x, y); area(from, to, y0, y1, done) with times and heights in all tracks; selectionEdge(x): 'from' |
+ * 'to' | null; moveEdge(edge, time, done); scrollBy(y).
  */
 export class Gestures {
 	constructor(element, timeline) {
@@ -90,6 +91,7 @@ export class Gestures {
 	#dragTo(place, done) {
 		const { drag, timeline } = this;
 		const { view } = timeline;
+		timeline.pointerAt(place.x, place.y);
 		if (drag.kind === 'pan') {
 			view.pan((drag.last.x - place.x) * view.nsPerPx, false);
 			timeline.scrollBy(drag.last.y - place.y);

@@ -30,7 +30,12 @@ export class TrackTree {
 
 	/* Puts up those between scroll and scroll + height. */
 	update(scroll, height) {
-		const { layout } = this.timeline;
+		const { layout, app } = this.timeline;
+		const { drawn } = this;
+		if (drawn && drawn.scroll === scroll && drawn.height === height && drawn.generation === layout.generation &&
+		    drawn.tracks === app.selection.tracks)
+			return;
+		this.drawn = { scroll, height, generation: layout.generation, tracks: app.selection.tracks };
 		const wanted = new Set();
 		const from = layout.indexAt(scroll - AROUND_PX);
 		for (let i = from; i < layout.items.length && layout.items[i].y < scroll + height + AROUND_PX; i++)

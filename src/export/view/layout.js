@@ -76,6 +76,7 @@ export class Layout {
 		this.items = []; // seen, from top to bottom
 		this.ofTrack = new Array(model.tracks.length);
 		this.height = 0;
+		this.generation = 0; // of what update() made
 		this.#makeGroups();
 		let seen = 0;
 		for (const [i, group] of this.groups.entries()) {
@@ -135,6 +136,7 @@ export class Layout {
 			group.bottom = y;
 		}
 		this.height = y;
+		this.generation++;
 	}
 
 	/* Index of the item at y, or the nearest. */

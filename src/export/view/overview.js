@@ -54,22 +54,32 @@ export class Overview {
 		return (x / this.view.width) * this.model.durationNs;
 	}
 
+	#measure(columns) {
+		this.busy = measure(this.model, columns);
+		this.outline = new Path2D();
+		const { width } = this.view;
+		const bottom = OVERVIEW_HEIGHT - 1;
+		this.outline.moveTo(0, bottom);
+		this.busy.forEach((part, i) => {
+			const y = bottom - part * (OVERVIEW_HEIGHT - 6);
+			this.outline.lineTo((i * width) / columns, y);
+			this.outline.lineTo(((i + 1) * width) / columns, y);
+		});
+		this.outline.lineTo(width, bottom);
+	}
+
 	draw(theme) {
 		const { view, model } = this;
 		const { width } = view;
 		const columns = Math.max(1, Math.floor(width / 2));
 		if (this.busy?.length !== columns)
-			this.busy = measure(model, columns);
+			this.#measure(columns);
 		const ctx = begin(this.canvas, width, OVERVIEW_HEIGHT);
 		ctx.fillStyle = theme.panel;
 		ctx.fillRect(0, 0, width, OVERVIEW_HEIGHT);
 		ctx.fillStyle = theme.accent;
 		ctx.globalAlpha = 0.45;
-		const room = OVERVIEW_HEIGHT - 6;
-		for (let i = 0; i < columns; i++) {
-			const height = this.busy[i] * room;
-			ctx.fillRect((i * width) / columns, OVERVIEW_HEIGHT - 2 - height, width / columns, height);
-		}
+		ctx.fill(this.outline);
 		ctx.globalAlpha = 0.8;
 		this.#drawLosses(ctx, theme);
 		ctx.globalAlpha = 1;

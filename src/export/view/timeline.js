@@ -102,6 +102,7 @@ export class TimelinePane {
 			view, scroll: 0, scrollable: false,
 			hover: (x) => this.#point({ x, y: -1 }),
 			leave: () => this.leave(),
+			pointerAt: (x) => this.#point({ x, y: -1 }),
 			click: () => {},
 			doubleClick: () => this.app.select({}),
 			selectionEdge: (x) => this.selectionEdge(x),
@@ -230,6 +231,10 @@ export class TimelinePane {
 		const main = this.main.getBoundingClientRect();
 		this.tooltip.show(this.hovered, lossesAt(model, layout, view, x, at), x + box.left - main.left, y + box.top - main.top);
 		this.stage.classList.toggle('over', this.hovered !== null);
+		this.#point({ x, y });
+	}
+
+	pointerAt(x, y) {
 		this.#point({ x, y });
 	}
 
