@@ -299,6 +299,26 @@ struct hodo_read_totals {
  */
 int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals);
 
+/* Where events are missing in a stream. */
+struct hodo_read_loss {
+	size_t size;
+	const struct hodo_read_process *process;
+	const struct hodo_read_stream *stream;
+	int64_t from_ns;  /* not before, since the epoch */
+	int64_t until_ns; /* not after */
+	uint64_t discarded;   /* refused, or not written; the causes are the stream's */
+	uint64_t overwritten; /* flight recorder: newer events took their place */
+	uint64_t damaged;     /* were in packets that cannot be read */
+};
+
+/*
+ * Calls found for each place in the recording where events are missing, stream by stream, in order of time in each:
+ * one of discarded, overwritten and damaged is not 0. Where a stream lost events because its ring was full alone,
+ * from_ns is the last event before. What found returns ends it, if that is not 0. 0, that, or -EIO, -ENOMEM; rewinds.
+ * The limits do not apply. Completes the streams as hodo_read_scan() does.
+ */
+int hodo_read_losses(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_loss *loss), void *data);
+
 /* The label of a value, or NULL. */
 const char *hodo_read_label(const struct hodo_read_labels *labels, int64_t value);
 
@@ -312,7 +332,8 @@ void hodo_read_text_free(struct hodo_read_text *text);
 const char *hodo_read_text_data(const struct hodo_read_text *text, size_t *len); /* not terminated */
 void hodo_read_text_clear(struct hodo_read_text *text);
 
-#define HODO_READ_COLOR 1u /* with escape sequences for colour */
+#define HODO_READ_COLOR  1u /* with escape sequences for colour */
+#define HODO_READ_FIELDS 2u /* only what stands behind the name: from its space on */
 
 /*
  * Appends "[HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value …" and a

@@ -205,6 +205,102 @@ int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals)
 	return err;
 }
 
+/* ----------------------------------------------------------------------- losses */
+
+struct losses {
+	int (*found)(void *data, const struct hodo_read_loss *loss);
+	void *data;
+	struct counts counts; /* for the walk; not read */
+	uint64_t gap, discarded; /* of the stream, up to the packet before */
+	int64_t end_ns;          /* of the packet before */
+	uint64_t seq;            /* its number, and the file that it is in */
+	uint32_t file;
+};
+
+static int tell_loss(const struct losses *l, const struct hodo_stream *s, int64_t from_ns, int64_t until_ns,
+		     struct hodo_read_loss loss)
+{
+	loss.size = sizeof(loss);
+	loss.process = &s->trace->pub;
+	loss.stream = &s->pub;
+	loss.from_ns = from_ns < until_ns ? from_ns : until_ns;
+	loss.until_ns = until_ns;
+	return loss.discarded || loss.overwritten || loss.damaged ? l->found(l->data, &loss) : 0;
+}
+
+/*
+ * A full ring refuses events when its last packet has no room, until that is closed: behind its last event. What is
+ * refused for other reasons may be anywhere in the packet, and what the headers skip lies before it.
+ */
+static int packet_losses(struct hodo_stream *s, struct losses *l)
+{
+	const struct hodo_read_lost *causes = &s->lost_by_cause;
+	uint64_t rose = s->discarded > l->discarded ? s->discarded - l->discarded : 0;
+	uint64_t skipped = s->events_gap - l->gap, before = skipped < rose ? skipped : rose;
+	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last), from_ns = begin_ns;
+	int64_t before_ns = s->pub.packets > 1 ? l->end_ns : begin_ns;
+	bool overwrites = s->trace->pub.mode == HODO_MODE_OVERWRITE;
+	/* Numbers begin again in each file of a recording in parts. */
+	bool hole = s->pub.packets > 1 && l->file == s->walked && s->head.packet_seq_num > l->seq + 1;
+	int err = 0;
+
+	if (skipped)
+		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){
+			.discarded = overwrites ? 0 : before, .overwritten = overwrites ? before : 0 });
+	if (!err && hole && skipped > before)
+		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = skipped - before });
+	if (!err && rose > before && s->head.events == 0) {
+		from_ns = before_ns;
+	} else if (!err && rose > before && s->lost_known && !causes->too_large && !causes->busy) {
+		struct walk w = { .last = s->time_last, .limit = s->time_limit };
+
+		err = walk_packet(s, &w, &l->counts);
+		from_ns = hodo_read_clock_ns(&s->trace->pub.clock, w.last);
+	}
+	if (!err)
+		err = tell_loss(l, s, from_ns, s->pub.end_ns, (struct hodo_read_loss){ .discarded = rose - before });
+	l->gap = s->events_gap;
+	l->discarded = s->discarded;
+	l->end_ns = s->pub.end_ns;
+	l->seq = s->head.packet_seq_num;
+	l->file = s->walked;
+	return err;
+}
+
+static int trace_losses(struct hodo_trace *t, struct losses *l)
+{
+	size_t n = t->layouts->n ? t->layouts->n : 1;
+	int got = 0;
+
+	l->counts.events = calloc(n, sizeof(uint64_t));
+	l->counts.bytes = calloc(n, sizeof(uint64_t));
+	if (!l->counts.events || !l->counts.bytes)
+		got = -ENOMEM;
+	for (uint32_t i = 0; i < t->nstreams && !got; i++) {
+		struct hodo_stream *s = t->streams[i];
+
+		l->gap = l->discarded = 0;
+		hodo_read_stream_start(s, SCAN_WINDOW_BYTES, true);
+		while (!got && (got = hodo_read_stream_packet(s)) > 0)
+			got = packet_losses(s, l);
+		hodo_read_stream_finish(s);
+	}
+	free(l->counts.events);
+	free(l->counts.bytes);
+	return got;
+}
+
+int hodo_read_losses(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_loss *loss), void *data)
+{
+	struct losses l = { .found = found, .data = data };
+	int err = 0;
+
+	hodo_read_rewind(reader);
+	for (uint32_t i = 0; i < reader->ntraces && !err; i++)
+		err = trace_losses(reader->traces[i], &l);
+	return err;
+}
+
 static void add(struct hodo_read_lost *sum, const struct hodo_read_process *p)
 {
 	for (uint32_t i = 0; i < p->nstreams; i++) {

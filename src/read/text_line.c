@@ -300,19 +300,12 @@ static int add_function_json(struct hodo_read_text *t, const struct hodo_read_ev
 
 /* ------------------------------------------------------------------------ events */
 
-int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_event *event, unsigned flags)
+/* Time, CPU, thread and name. */
+static char *put_head(struct hodo_read_text *text, char *o, const struct hodo_read_event *e, size_t comm_len,
+		      bool color)
 {
-	const struct hodo_read_event *e = event;
 	const struct hodo_class *c = class_of(e);
-	bool mark = e->cls->kind == HODO_KIND_MARK, color = flags & HODO_READ_COLOR;
-	size_t comm_len = strlen(e->comm);
-	char *o;
 
-	if (mark && make_mark(text, e) < 0)
-		return -ENOMEM;
-	o = hodo_read_text_reserve(text, room_for(text, e, comm_len));
-	if (!o)
-		return -ENOMEM;
 	if (color)
 		o = stpcpy(o, DIM);
 	*o++ = '[';
@@ -337,6 +330,24 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 	o = put(o, c->text.line, c->text.line_len);
 	if (color)
 		o = stpcpy(o, PLAIN);
+	return o;
+}
+
+int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_event *event, unsigned flags)
+{
+	const struct hodo_read_event *e = event;
+	const struct hodo_class *c = class_of(e);
+	bool mark = e->cls->kind == HODO_KIND_MARK;
+	size_t comm_len = strlen(e->comm);
+	char *o;
+
+	if (mark && make_mark(text, e) < 0)
+		return -ENOMEM;
+	o = hodo_read_text_reserve(text, room_for(text, e, comm_len));
+	if (!o)
+		return -ENOMEM;
+	if (!(flags & HODO_READ_FIELDS))
+		o = put_head(text, o, e, comm_len, flags & HODO_READ_COLOR);
 	if (mark) {
 		size_t len;
 		const char *data = hodo_read_text_data(text->mark, &len);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* output_file.c - a file that a verb makes of a recording: see output_file.h. */
+#define _GNU_SOURCE
+#include "output_file.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is not whole is not left behind. */
+static char *volatile to_remove;
+
+static void on_signal(int signal_number)
+{
+	if (to_remove)
+		unlink(to_remove);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void watch_signals(char *temporary)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	to_remove = temporary;
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction old;
+
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			signal(signals[i], on_signal);
+	}
+}
+
+char *hodo_output_beside(const char *dir, const char *suffix)
+{
+	size_t len = strlen(dir);
+	char *path;
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	/* "." and ".." and "/" have no name that a file's could be made of. */
+	if (dir[len - 1] == '/' || (dir[len - 1] == '.' && (len == 1 || dir[len - 2] == '/' || dir[len - 2] == '.'))) {
+		dir = HODO_DIR_DEFAULT;
+		len = strlen(dir);
+	}
+	return asprintf(&path, "%.*s.%s", (int)len, dir, suffix) < 0 ? NULL : path;
+}
+
+static int refuse_terminal(const char *verb, const char *binary)
+{
+	hodo_error("%s: %s is not for a terminal: write to a file or a pipe", verb, binary);
+	return HODO_EXIT_FAILURE;
+}
+
+static int open_standard(struct hodo_output *t, const char *verb, const char *binary)
+{
+	if (binary && isatty(STDOUT_FILENO))
+		return refuse_terminal(verb, binary);
+	t->fd = STDOUT_FILENO;
+	return 0;
+}
+
+/* Files are written aside and get their name when they are whole; what is no file is written to as it is. */
+static int open_path(struct hodo_output *t, const char *verb, const char *binary)
+{
+	struct stat st;
+	char *real;
+
+	if (stat(t->path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		hodo_error("%s: is a directory: name a file with -o", t->path);
+		return HODO_EXIT_FAILURE;
+	}
+	if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		if (t->fd >= 0 && binary && isatty(t->fd))
+			return refuse_terminal(verb, binary);
+	} else {
+		if (lstat(t->path, &st) == 0 && !t->force) {
+			hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
+			return HODO_EXIT_FAILURE;
+		}
+		real = realpath(t->path, NULL); /* what a link leads to is replaced, not the link */
+		if (real) {
+			free(t->path);
+			t->path = real;
+		}
+		if (asprintf(&t->temporary, "%s.%d.part", t->path, (int)getpid()) < 0) {
+			t->temporary = NULL;
+			errno = ENOMEM;
+			t->fd = -1;
+		} else {
+			t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		}
+	}
+	if (t->fd < 0) {
+		hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno));
+		return HODO_EXIT_FAILURE;
+	}
+	if (t->temporary)
+		watch_signals(t->temporary);
+	return 0;
+}
+
+int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, const char *binary, bool force)
+{
+	signal(SIGPIPE, SIG_IGN);
+	*t = (struct hodo_output){ .fd = -1, .force = force };
+	if (path && strcmp(path, "-") == 0)
+		return open_standard(t, verb, binary);
+	t->path = path ? strdup(path) : NULL;
+	if (!t->path) {
+		hodo_error("out of memory");
+		return HODO_EXIT_FAILURE;
+	}
+	return open_path(t, verb, binary);
+}
+
+int hodo_output_write(void *data, const void *bytes, size_t len)
+{
+	struct hodo_output *t = data;
+	const char *p = bytes;
+
+	while (len > 0) {
+		ssize_t n = write(t->fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			t->failed_write = true;
+			return -errno;
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Gives the file its name. 0 or a negative errno. */
+static int put_in_place(struct hodo_output *t)
+{
+	if (t->force)
+		return rename(t->temporary, t->path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, t->temporary, AT_FDCWD, t->path, RENAME_NOREPLACE) == 0)
+		return 0;
+	/* Not every file system has that. */
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (access(t->path, F_OK) == 0)
+		return -EEXIST;
+	return rename(t->temporary, t->path) < 0 ? -errno : 0;
+}
+
+int hodo_output_close(struct hodo_output *t, const char *dir, int err)
+{
+	const char *name = t->path ? t->path : "standard output";
+	int status = 0;
+
+	/* Some file systems tell of a full disk only now. */
+	if (t->fd >= 0 && close(t->fd) < 0 && !err) {
+		err = -errno;
+		t->failed_write = true;
+	}
+	if (!err && t->temporary) {
+		err = put_in_place(t);
+		t->failed_write = err < 0;
+	}
+	if (err && t->temporary)
+		unlink(t->temporary);
+	to_remove = NULL;
+	if (t->failed_write && err == -EPIPE && !t->path)
+		err = 0; /* who read it has enough */
+	if (err == -EEXIST)
+		hodo_error("%s exists: give --force to replace it, or name another file with -o", name);
+	else if (err && t->failed_write)
+		hodo_error("%s: cannot be written: %s: name another file with -o", name, strerror(-err));
+	else if (err)
+		hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
+	status = err ? HODO_EXIT_FAILURE : 0;
+	free(t->temporary);
+	t->temporary = NULL;
+	return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output_file.h - a file that a verb makes of a recording. It is written aside and gets its name when it is whole: what
+ * was there before stays until then, and nothing half written is left behind, by signals neither.
+ */
+#ifndef HODO_CLI_OUTPUT_FILE_H
+#define HODO_CLI_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hodo_output {
+	char *path;      /* NULL: standard output; the caller frees it at last */
+	char *temporary; /* what is written, and then becomes path; NULL: path itself */
+	int fd;
+	bool force, failed_write;
+};
+
+/* DIR.SUFFIX, beside the recording; NULL: no memory. */
+char *hodo_output_beside(const char *dir, const char *suffix);
+/* path "-": standard output; NULL: there was no memory for it. binary: what is not for a terminal, by name; NULL: it
+ * may be seen there. 0, or the exit status, told. */
+int hodo_output_open(struct hodo_output *output, const char *verb, const char *path, const char *binary, bool force);
+/* For struct hodo_export_out; data is the output. */
+int hodo_output_write(void *data, const void *bytes, size_t len);
+/* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, told. */
+int hodo_output_close(struct hodo_output *output, const char *dir, int err);
+
+#endif

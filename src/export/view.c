@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c - takes a recording in for the page: see view.h. */
+#define _GNU_SOURCE
+#include "view_work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX 2048u /* bytes of an event's fields */
+
+extern const char hodo_view_template[], hodo_view_template_end[];
+
+const char *hodo_view_page(size_t *len)
+{
+	*len = (size_t)(hodo_view_template_end - hodo_view_template);
+	return hodo_view_template;
+}
+
+/* ----------------------------------------------------------------------- tracks */
+
+/* user of a track: its index and 1, or this: it is not wanted. */
+#define UNWANTED ((void *)UINTPTR_MAX)
+
+static bool wanted(const struct hodo_view_work *w, uint32_t tid, const char *comm)
+{
+	return !w->view->wanted || w->view->wanted(w->view->wanted_data, tid, comm);
+}
+
+/* 1: *index is the track's; 0: its events are not wanted. What a track that is no thread's shows is wanted or not event by
+ * event. -ENOMEM. */
+static int track_of(struct hodo_view_work *w, const struct hodo_track *track, uint32_t *index)
+{
+	/* The caller's part of it may be written. */
+	struct hodo_track *t = (struct hodo_track *)(uintptr_t)track;
+
+	if (t->user == UNWANTED)
+		return 0;
+	if (!t->user) {
+		if (t->kind == HODO_TRACK_THREAD && !wanted(w, t->tid, t->name)) {
+			t->user = UNWANTED;
+			return 0;
+		}
+		if (w->rows.ntracks == w->tracks_room) {
+			uint32_t room = w->tracks_room ? 2 * w->tracks_room : 64;
+			struct hodo_view_track *more = reallocarray(w->tracks, room, sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			w->tracks = more;
+			w->tracks_room = room;
+		}
+		*index = hodo_view_rows_track(&w->rows);
+		if (*index == UINT32_MAX)
+			return -ENOMEM;
+		w->tracks[*index] = (struct hodo_view_track){ .track = t, .name = hodo_view_name(&w->names, t->name) };
+		if (w->tracks[*index].name == UINT32_MAX)
+			return -ENOMEM;
+		t->user = (void *)(uintptr_t)(*index + 1u);
+	}
+	*index = (uint32_t)(uintptr_t)t->user - 1;
+	return 1;
+}
+
+/* ------------------------------------------------------------------------- text */
+
+/* What stands behind the name in a line of text; len 0: nothing. Until the next call. */
+static int fields_of(struct hodo_view_work *w, const struct hodo_read_event *e, const char **data, size_t *len)
+{
+	*len = 0;
+	if (e->cls->kind != HODO_KIND_MARK && e->cls->nfields == 0 && e->cls->ncontext == 0)
+		return 0;
+	hodo_read_text_clear(w->text);
+	if (hodo_read_text_line(w->text, e, HODO_READ_FIELDS) < 0)
+		return -ENOMEM;
+	*data = hodo_read_text_data(w->text, len);
+	while (*len > 0 && (*data)[*len - 1] == '\n')
+		--*len;
+	while (*len > 0 && **data == ' ') {
+		++*data;
+		--*len;
+	}
+	if (*len <= TEXT_MAX)
+		return 0;
+	*len = TEXT_MAX;
+	while (*len > 0 && ((unsigned char)(*data)[*len] & 0xc0) == 0x80)
+		--*len;
+	return 0;
+}
+
+/* --------------------------------------------------------------------- the story */
+
+/* user of a slice; NULL: it is not wanted. */
+struct begun {
+	uint32_t name, track;
+	uint32_t len;
+	char text[];
+};
+
+static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
+{
+	struct hodo_view_work *w = data;
+	const char *text = NULL;
+	struct begun *b;
+	uint32_t track;
+	size_t len = 0;
+	int got;
+
+	s->user = NULL;
+	if (s->track->kind == HODO_TRACK_CPU && !wanted(w, (uint32_t)s->id, s->name))
+		return 0;
+	if (s->track->kind == HODO_TRACK_ASYNC && e && !wanted(w, e->tid, e->comm))
+		return 0;
+	got = track_of(w, s->track, &track);
+	if (got <= 0)
+		return got;
+	/* A call's event has addresses, which the name says better. */
+	if (e && s->kind != HODO_SLICE_CALL && fields_of(w, e, &text, &len) < 0)
+		return -ENOMEM;
+	b = malloc(sizeof(*b) + len);
+	if (!b)
+		return -ENOMEM;
+	b->name = hodo_view_name_fixed(&w->names, s->name);
+	b->track = track;
+	b->len = (uint32_t)len;
+	if (len)
+		memcpy(b->text, text, len);
+	s->user = b;
+	return b->name == UINT32_MAX ? -ENOMEM : 0;
+}
+
+static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
+{
+	return (int64_t)((uint64_t)ns - (uint64_t)w->begin_ns);
+}
+
+static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
+{
+	struct hodo_view_work *w = data;
+	struct hodo_view_figure *figure;
+	struct begun *b = s->user;
+	struct hodo_view_row row;
+	int err;
+
+	if (!b)
+		return 0;
+	s->user = NULL;
+	row = (struct hodo_view_row){
+		.begin = since_begin(w, s->begin_ns),
+		.duration = s->end_ns > s->begin_ns ? (uint64_t)s->end_ns - (uint64_t)s->begin_ns : 0,
+		.self = s->self_ns,
+		.id = s->id,
+		.track = b->track,
+		.name = b->name,
+		.depth = (uint16_t)(s->depth < UINT16_MAX ? s->depth : UINT16_MAX),
+		.kind = (uint8_t)s->kind,
+		.flags = (uint8_t)s->flags,
+	};
+	w->counts[HODO_VIEW_SLICES]++;
+	figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
+	if (figure)
+		err = hodo_view_figure_add(figure, row.duration, row.self);
+	if (!err && hodo_view_rows_keeps(&w->rows, &row))
+		err = hodo_view_rows_add(&w->rows, &row, b->text, b->len);
+	free(b);
+	return err;
+}
+
+static int on_instant(void *data, const struct hodo_track *t, const struct hodo_read_event *e, uint32_t depth)
+{
+	struct hodo_view_work *w = data;
+	struct hodo_view_row row = { .kind = HODO_VIEW_INSTANT, .begin = since_begin(w, e->ts_ns) };
+	const char *text;
+	unsigned shift;
+	size_t len;
+	int err = track_of(w, t, &row.track);
+
+	if (err <= 0)
+		return err;
+	row.name = hodo_view_name_fixed(&w->names, e->cls->name);
+	if (row.name == UINT32_MAX)
+		return -ENOMEM;
+	w->counts[HODO_VIEW_INSTANTS]++;
+	shift = w->rows.shares[row.track].shift[HODO_VIEW_INSTANTS];
+	if (shift) {
+		struct hodo_view_figure *f = hodo_view_figure(&w->figures, row.name, row.track, &err);
+		uint64_t cell = (uint64_t)row.begin >> shift;
+
+		if (err || (f && f->last_cell == cell))
+			return err;
+		if (f)
+			f->last_cell = cell;
+	}
+	err = fields_of(w, e, &text, &len);
+	return err ? err : hodo_view_rows_add(&w->rows, &row, text, len);
+}
+
+static int on_counter(void *data, const struct hodo_track *t, const struct hodo_read_event *e, double value)
+{
+	struct hodo_view_work *w = data;
+	struct hodo_view_row row = { .kind = HODO_VIEW_VALUE, .begin = since_begin(w, e->ts_ns), .value = value };
+	int got = wanted(w, e->tid, e->comm) ? track_of(w, t, &row.track) : 0;
+
+	if (got <= 0)
+		return got;
+	row.name = w->tracks[row.track].name;
+	w->counts[HODO_VIEW_VALUES]++;
+	return hodo_view_rows_add(&w->rows, &row, NULL, 0);
+}
+
+static int on_event(void *data, const struct hodo_read_event *e)
+{
+	struct hodo_view_work *w = data;
+
+	w->events++;
+	w->last_ns = e->ts_ns;
+	return 0;
+}
+
+/* -------------------------------------------------------------------------- all */
+
+static int take_in(struct hodo_view_work *w, struct hodo_story **story)
+{
+	static const struct hodo_story_ops ops = { .begin = on_begin, .end = on_end, .instant = on_instant,
+						   .counter = on_counter, .event = on_event };
+	int err = hodo_view_losses(&w->losses, w->view->reader, &w->names);
+
+	if (err)
+		return err;
+	*story = hodo_story_new(w->view->reader, w->view->symbols, &ops, w);
+	w->text = hodo_read_text_new();
+	if (!*story || !w->text)
+		return -ENOMEM;
+	err = hodo_story_read(*story);
+	if (!err)
+		err = hodo_view_rows_finish(&w->rows);
+	return err ? err : hodo_view_lanes(w);
+}
+
+int hodo_view_write(struct hodo_view *v)
+{
+	struct hodo_view_work *w = calloc(1, sizeof(*w));
+	struct hodo_story *story = NULL;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->view = v;
+	w->begin_ns = hodo_read_begin_ns(v->reader);
+	if (v->since_ns > w->begin_ns)
+		w->begin_ns = v->since_ns;
+	w->last_ns = w->begin_ns;
+	w->losses.since_ns = v->since_ns;
+	w->losses.until_ns = v->until_ns;
+	hodo_view_rows_init(&w->rows, v->limit);
+	err = take_in(w, &story);
+	if (!err)
+		err = hodo_view_write_page(w);
+	v->events = w->events;
+	v->rows = w->counts[HODO_VIEW_SLICES] + w->counts[HODO_VIEW_INSTANTS] + w->counts[HODO_VIEW_VALUES];
+	v->shown = w->rows.n;
+	hodo_story_free(story);
+	hodo_read_text_free(w->text);
+	hodo_view_losses_free(&w->losses);
+	hodo_view_figures_free(&w->figures);
+	hodo_view_names_free(&w->names);
+	hodo_view_rows_free(&w->rows);
+	free(w->tracks);
+	free(w);
+	return err;
+}

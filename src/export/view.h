@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* view.h - the page of hodo view: a recording in one HTML file. What is in the file: docs/design/view.md. */
+#ifndef HODO_EXPORT_VIEW_H
+#define HODO_EXPORT_VIEW_H
+
+#include "out.h"
+#include "symbols.h"
+
+#define HODO_VIEW_LIMIT 2000000u /* slices and points that are shown, if nothing else is asked for */
+
+/* The page without a recording; *len 0: hodo was built without it. */
+const char *hodo_view_page(size_t *len);
+
+struct hodo_view {
+	struct hodo_read *reader; /* at its first event; limits, if there are any, are set */
+	struct hodo_symbols *symbols;
+	struct hodo_export_out *out; /* flushed by the caller */
+	const char *title;
+	const char *dir;
+	const char *version;  /* of hodo */
+	int64_t since_ns, until_ns; /* the limits, as hodo_read_limit() has them */
+	uint32_t limit;       /* slices and points to show at most: the others are in figures only */
+	bool (*wanted)(void *data, uint32_t tid, const char *comm); /* whose events; NULL: all */
+	void *wanted_data;
+	const char *const *(*warnings)(void *data, uint32_t *n); /* asked for at the end; NULL: none */
+	void *warnings_data;
+
+	/* Set by hodo_view_write(). */
+	uint64_t events, rows, shown; /* rows: slices and points that there are */
+};
+
+/* 0, or a negative errno. */
+int hodo_view_write(struct hodo_view *view);
+
+#endif

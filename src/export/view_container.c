@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* view_container.c - see view_container.h. */
+#include "view_container.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION        1u
+#define IN_BYTES       (64u << 10)
+#define DEFLATED_BYTES (48u << 10)
+/* The page is written once and sent around: a level more costs little here. */
+#define LEVEL 4
+
+int hodo_view_pack_start(struct hodo_view_packer *p, struct hodo_export_out *out)
+{
+	memset(p, 0, sizeof(*p));
+	p->out = out;
+	p->in = malloc(IN_BYTES);
+	p->deflated = malloc(DEFLATED_BYTES);
+	if (!p->in || !p->deflated || deflateInit(&p->z, LEVEL) != Z_OK)
+		p->error = -ENOMEM;
+	return p->error;
+}
+
+static void base64_three(char *to, const unsigned char *from)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t bits = (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2];
+
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = digits[bits >> (18 - 6 * i) & 63];
+}
+
+static void put_base64(struct hodo_view_packer *p, const unsigned char *bytes, size_t len)
+{
+	char *to = hodo_export_room(p->out, 4 * ((len + 5) / 3)), *end = to;
+
+	if (!to)
+		return;
+	while (len > 0 && p->nrest > 0) {
+		p->rest[p->nrest++] = *bytes++;
+		len--;
+		if (p->nrest < 3)
+			continue;
+		base64_three(end, p->rest);
+		end += 4;
+		p->nrest = 0;
+	}
+	for (; len >= 3; len -= 3, bytes += 3, end += 4)
+		base64_three(end, bytes);
+	while (len > 0) {
+		p->rest[p->nrest++] = *bytes++;
+		len--;
+	}
+	hodo_export_took(p->out, (size_t)(end - to));
+}
+
+static void deflate_in(struct hodo_view_packer *p, int flush)
+{
+	int got = Z_OK;
+
+	p->z.next_in = p->in;
+	p->z.avail_in = (uInt)p->in_len;
+	do {
+		p->z.next_out = p->deflated;
+		p->z.avail_out = DEFLATED_BYTES;
+		got = deflate(&p->z, flush);
+		if (got == Z_STREAM_ERROR)
+			p->error = -EINVAL;
+		put_base64(p, p->deflated, DEFLATED_BYTES - p->z.avail_out);
+	} while (!p->error && (p->z.avail_out == 0 || (flush == Z_FINISH && got != Z_STREAM_END)));
+	p->in_len = 0;
+}
+
+void hodo_view_pack(struct hodo_view_packer *p, const void *bytes, size_t len)
+{
+	const unsigned char *from = bytes;
+
+	p->bytes += len;
+	while (len > 0 && !p->error) {
+		size_t part = len < IN_BYTES - p->in_len ? len : IN_BYTES - p->in_len;
+
+		memcpy(p->in + p->in_len, from, part);
+		p->in_len += part;
+		from += part;
+		len -= part;
+		if (p->in_len == IN_BYTES)
+			deflate_in(p, Z_NO_FLUSH);
+	}
+}
+
+void hodo_view_pack_align(struct hodo_view_packer *p)
+{
+	hodo_view_pack(p, "\0\0\0\0\0\0\0", -p->bytes & 7);
+}
+
+int hodo_view_pack_end(struct hodo_view_packer *p)
+{
+	if (!p->error) {
+		deflate_in(p, Z_FINISH);
+		if (p->nrest > 0) {
+			char last[4];
+
+			memset(p->rest + p->nrest, 0, 3 - p->nrest);
+			base64_three(last, p->rest);
+			memset(last + p->nrest + 1, '=', 3 - p->nrest);
+			hodo_export_put(p->out, last, 4);
+		}
+	}
+	deflateEnd(&p->z);
+	free(p->in);
+	free(p->deflated);
+	return p->error ? p->error : p->out->error;
+}
+
+/* ----------------------------------------------------------------------- tables */
+
+static uint64_t rows_of(const struct hodo_view_table *t, const struct hodo_view_column *c)
+{
+	return c->own_n ? c->own_n : t->n;
+}
+
+static uint64_t aligned(uint64_t bytes)
+{
+	return (bytes + 7) & ~7ull;
+}
+
+void hodo_view_tables_json(struct hodo_export_out *o, const struct hodo_view_table *tables, unsigned n)
+{
+	uint64_t at = 0;
+
+	hodo_export_puts(o, "\"tables\":{");
+	for (unsigned i = 0; i < n; i++) {
+		hodo_export_printf(o, "%s\"%s\":{\"n\":%u,\"columns\":{", i ? "," : "", tables[i].name, tables[i].n);
+		for (const struct hodo_view_column *c = tables[i].columns; c->name; c++) {
+			hodo_export_printf(o, "%s\"%s\":{\"type\":\"%s\",\"at\":%llu",
+					   c == tables[i].columns ? "" : ",", c->name, c->type,
+					   (unsigned long long)at);
+			if (c->own_n)
+				hodo_export_printf(o, ",\"n\":%llu", (unsigned long long)c->own_n);
+			hodo_export_puts(o, "}");
+			at += aligned(rows_of(&tables[i], c) * c->bytes);
+		}
+		hodo_export_puts(o, "}}");
+	}
+	hodo_export_puts(o, "}");
+}
+
+void hodo_view_container(struct hodo_view_packer *p, const char *json, size_t len,
+			 const struct hodo_view_table *tables, unsigned n)
+{
+	uint32_t head[2] = { VERSION, (uint32_t)aligned(len) };
+
+	hodo_view_pack(p, "HODOVIEW", 8);
+	hodo_view_pack(p, head, sizeof(head));
+	hodo_view_pack(p, json, len);
+	hodo_view_pack(p, "        ", -len & 7);
+	for (unsigned i = 0; i < n; i++) {
+		for (const struct hodo_view_column *c = tables[i].columns; c->name; c++) {
+			c->put(p, tables[i].data, tables[i].n);
+			hodo_view_pack_align(p);
+		}
+	}
+}

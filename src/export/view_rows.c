@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* view_rows.c - takes rows in, and puts them in order: see view_rows.h. */
+#define _GNU_SOURCE
+#include "view_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXTS_MAX  ((size_t)3 << 30)
+#define TEXT_BYTES 64u /* of a row, on average: what is above is thinned, too */
+
+void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit)
+{
+	memset(rows, 0, sizeof(*rows));
+	rows->limit = limit;
+	rows->texts_max = ((size_t)limit + 65536) * TEXT_BYTES;
+	if (rows->texts_max > TEXTS_MAX)
+		rows->texts_max = TEXTS_MAX;
+}
+
+void hodo_view_rows_free(struct hodo_view_rows *rows)
+{
+	free(rows->rows);
+	free(rows->shares);
+	free(rows->texts);
+	memset(rows, 0, sizeof(*rows));
+}
+
+uint32_t hodo_view_rows_track(struct hodo_view_rows *rows)
+{
+	if (rows->ntracks == rows->shares_room) {
+		uint32_t room = rows->shares_room ? 2 * rows->shares_room : 64;
+		struct hodo_view_share *more = reallocarray(rows->shares, room, sizeof(*more));
+
+		if (!more)
+			return UINT32_MAX;
+		rows->shares = more;
+		rows->shares_room = room;
+	}
+	memset(&rows->shares[rows->ntracks], 0, sizeof(rows->shares[0]));
+	return rows->ntracks++;
+}
+
+bool hodo_view_rows_keeps(const struct hodo_view_rows *rows, const struct hodo_view_row *slice)
+{
+	const struct hodo_view_share *s = &rows->shares[slice->track];
+
+	return !s->thin[HODO_VIEW_SLICES] || !hodo_view_key_before(s->least, hodo_view_key(slice));
+}
+
+/* So many rows are held before they are thinned. A track has a few of its own whatever the limit is. */
+static uint64_t room_for(const struct hodo_view_rows *rows)
+{
+	uint64_t room = (uint64_t)rows->limit + rows->limit / 4 + 4096 + 8ull * rows->ntracks;
+
+	return room < UINT32_MAX ? room : UINT32_MAX;
+}
+
+static int make_room(struct hodo_view_rows *rows, size_t text_bytes)
+{
+	bool full = rows->n == rows->room;
+
+	if (full && rows->room < room_for(rows)) {
+		uint64_t room = rows->room ? 2ull * rows->room : 4096, most = room_for(rows);
+		struct hodo_view_row *more;
+
+		room = room < most ? room : most;
+		more = reallocarray(rows->rows, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		rows->rows = more;
+		rows->room = (uint32_t)room;
+		full = false;
+	}
+	if (full || (rows->n > 0 && rows->texts_len + text_bytes > rows->texts_max)) {
+		uint32_t to = rows->n < rows->limit ? rows->n : rows->limit;
+		int err = hodo_view_rows_thin(rows, full ? rows->limit : to - to / 4);
+
+		if (err)
+			return err;
+	}
+	if (rows->texts_len + text_bytes > rows->texts_room) {
+		size_t room = rows->texts_room ? rows->texts_room + rows->texts_room / 2 : 65536;
+		char *more;
+
+		room = room < rows->texts_len + text_bytes ? rows->texts_len + text_bytes : room;
+		more = realloc(rows->texts, room);
+		if (!more)
+			return -ENOMEM;
+		rows->texts = more;
+		rows->texts_room = room;
+	}
+	return rows->n < rows->room ? 0 : -ENOMEM;
+}
+
+int hodo_view_rows_add(struct hodo_view_rows *rows, const struct hodo_view_row *row, const char *text, size_t len)
+{
+	size_t text_bytes = len ? (sizeof(uint32_t) + len + 3) & ~(size_t)3 : 0;
+	struct hodo_view_row *to;
+	uint32_t n = (uint32_t)len;
+	int err = 0;
+
+	if (rows->n == rows->room || rows->texts_len + text_bytes > rows->texts_room)
+		err = make_room(rows, text_bytes);
+	if (err)
+		return err;
+	to = &rows->rows[rows->n++];
+	*to = *row;
+	to->text = HODO_VIEW_NO_TEXT;
+	if (row->name >= rows->nnames)
+		rows->nnames = row->name + 1;
+	if (len) {
+		to->text = (uint32_t)(rows->texts_len / 4);
+		memcpy(rows->texts + rows->texts_len, &n, sizeof(n));
+		memcpy(rows->texts + rows->texts_len + sizeof(n), text, len);
+		rows->texts_len += text_bytes;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------------ order */
+
+static int by_place(const void *a, const void *b, void *data)
+{
+	const struct hodo_view_row *rows = data;
+	const struct hodo_view_row *x = &rows[*(const uint32_t *)a], *y = &rows[*(const uint32_t *)b];
+	enum hodo_view_class cx = hodo_view_class(x), cy = hodo_view_class(y);
+
+	if (cx != cy)
+		return cx < cy ? -1 : 1;
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	/* As they came. */
+	return x < y ? -1 : x > y;
+}
+
+/* Puts rows[order[i]] at i, in place. */
+static void permute(struct hodo_view_row *rows, uint32_t *order, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct hodo_view_row first;
+		uint32_t at = i, from = order[i];
+
+		if (from == i)
+			continue;
+		first = rows[i];
+		while (from != i) {
+			rows[at] = rows[from];
+			order[at] = at;
+			at = from;
+			from = order[at];
+		}
+		rows[at] = first;
+		order[at] = at;
+	}
+}
+
+int hodo_view_rows_finish(struct hodo_view_rows *rows)
+{
+	uint32_t *order;
+	int err = 0;
+
+	if (rows->n > rows->limit)
+		err = hodo_view_rows_thin(rows, rows->limit);
+	if (err)
+		return err;
+	order = reallocarray(NULL, rows->n ? rows->n : 1, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->n; i++)
+		order[i] = i;
+	qsort_r(order, rows->n, sizeof(*order), by_place, rows->rows);
+	permute(rows->rows, order, rows->n);
+	free(order);
+	return 0;
+}

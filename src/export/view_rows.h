@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_rows.h - what the page shows, in bounded memory: slices and points are taken in as they come, and thinned when
+ * there are more than may be shown.
+ *
+ * Each track has a share for its slices, one for its points and one for its values; what one does not need the others
+ * have. Of slices the longest stay, and with them those that they are inside of, which are no shorter. Points of one
+ * name, and values, are thinned by cells of time of 2^n ns: the first point of each name stays, and the first, last,
+ * least and greatest value.
+ */
+#ifndef HODO_EXPORT_VIEW_ROWS_H
+#define HODO_EXPORT_VIEW_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------------ names */
+
+struct hodo_view_names {
+	char **text;
+	uint32_t n, room;
+	uint32_t *table; /* index + 1, by hash */
+	uint32_t mask;
+	struct {
+		const char *text;
+		uint32_t index;
+	} recent[1024]; /* by address */
+};
+
+/* The index of a text, which is copied. UINT32_MAX: no memory. */
+uint32_t hodo_view_name(struct hodo_view_names *names, const char *text);
+/* The same, for a text that stays where it is as long as the names are used. */
+uint32_t hodo_view_name_fixed(struct hodo_view_names *names, const char *text);
+void hodo_view_names_free(struct hodo_view_names *names);
+
+/* ------------------------------------------------------------------------- rows */
+
+enum hodo_view_class { HODO_VIEW_SLICES, HODO_VIEW_INSTANTS, HODO_VIEW_VALUES, HODO_VIEW_CLASSES };
+
+#define HODO_VIEW_NO_TEXT UINT32_MAX
+
+struct hodo_view_row {
+	int64_t begin;     /* ns from the page's time 0 */
+	uint64_t duration; /* slices */
+	union {
+		uint64_t self; /* slices, ns */
+		double value;
+	};
+	uint64_t id;
+	uint32_t track, name;
+	uint32_t text;  /* place in texts / 4, HODO_VIEW_NO_TEXT: none */
+	uint16_t depth;
+	uint8_t kind;   /* slices: enum hodo_slice_kind; then INSTANT, VALUE */
+	uint8_t flags;
+};
+
+#define HODO_VIEW_INSTANT 100u
+#define HODO_VIEW_VALUE   101u
+
+/* What of a slice decides whether it stays: longer, then outer, then drawn by lot. */
+struct hodo_view_key {
+	uint64_t duration;
+	uint32_t depth;
+	uint32_t lot;
+};
+
+/* What has been thinned of a track. */
+struct hodo_view_share {
+	struct hodo_view_key least; /* slices below it are not shown */
+	uint8_t shift[HODO_VIEW_CLASSES]; /* cells of points */
+	bool thin[HODO_VIEW_CLASSES];
+};
+
+struct hodo_view_rows {
+	struct hodo_view_row *rows;
+	uint32_t n, room;
+	uint32_t limit;
+	struct hodo_view_share *shares; /* by track */
+	uint32_t ntracks, shares_room;
+	uint32_t nnames; /* at most, of the rows' */
+	char *texts;     /* u32 length and bytes, each at a multiple of 4 */
+	size_t texts_len, texts_room, texts_max;
+};
+
+static inline enum hodo_view_class hodo_view_class(const struct hodo_view_row *row)
+{
+	return row->kind == HODO_VIEW_INSTANT ? HODO_VIEW_INSTANTS :
+	       row->kind == HODO_VIEW_VALUE   ? HODO_VIEW_VALUES : HODO_VIEW_SLICES;
+}
+
+static inline struct hodo_view_key hodo_view_key(const struct hodo_view_row *slice)
+{
+	uint64_t lot = ((uint64_t)slice->begin ^ slice->id) * 0x9e3779b97f4a7c15ull;
+
+	return (struct hodo_view_key){ slice->duration, slice->depth, (uint32_t)(lot >> 32) };
+}
+
+/* Whether a goes before b where not both can stay. */
+static inline bool hodo_view_key_before(struct hodo_view_key a, struct hodo_view_key b)
+{
+	if (a.duration != b.duration)
+		return a.duration > b.duration;
+	return a.depth != b.depth ? a.depth < b.depth : a.lot < b.lot;
+}
+
+void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit);
+void hodo_view_rows_free(struct hodo_view_rows *rows);
+/* Another track: its index, or UINT32_MAX: no memory. */
+uint32_t hodo_view_rows_track(struct hodo_view_rows *rows);
+/* Whether such a slice would stay, as far as is known. */
+bool hodo_view_rows_keeps(const struct hodo_view_rows *rows, const struct hodo_view_row *slice);
+/* Takes a row in; row->text is set, len may be 0. The rows of a track's instants and values come in order of time.
+ * 0 or -ENOMEM. */
+int hodo_view_rows_add(struct hodo_view_rows *rows, const struct hodo_view_row *row, const char *text, size_t len);
+/* No more rows come: thins to the limit, and orders by class, track, begin, depth. 0 or -ENOMEM. */
+int hodo_view_rows_finish(struct hodo_view_rows *rows);
+
+/* Used by view_rows.c alone: view_thin.c. Brings them to at most `to` rows. 0 or -ENOMEM. */
+int hodo_view_rows_thin(struct hodo_view_rows *rows, uint32_t to);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* view_work.h - what view.c (takes the recording in) and view_write.c (writes the page) share. */
+#ifndef HODO_EXPORT_VIEW_WORK_H
+#define HODO_EXPORT_VIEW_WORK_H
+
+#include "story.h"
+#include "view.h"
+#include "view_figures.h"
+#include "view_losses.h"
+#include "view_rows.h"
+
+struct hodo_view_track {
+	const struct hodo_track *track;
+	uint32_t name;
+	uint32_t depth; /* rows that its slices need */
+};
+
+struct hodo_view_work {
+	struct hodo_view *view;
+	struct hodo_view_names names;
+	struct hodo_view_rows rows;
+	struct hodo_view_figures figures;
+	struct hodo_view_losses losses;
+	struct hodo_view_track *tracks; /* rows.ntracks */
+	uint32_t tracks_room;
+	struct hodo_read_text *text;
+	uint64_t counts[HODO_VIEW_CLASSES]; /* that there are */
+	uint64_t events;
+	int64_t begin_ns, last_ns; /* since the epoch */
+};
+
+/* view_lanes.c: gives the slices of async tracks, which overlap, rows of their own; counts all tracks' rows. 0 or
+ * -ENOMEM. */
+int hodo_view_lanes(struct hodo_view_work *work);
+/* view_write.c. 0, or a negative errno. */
+int hodo_view_write_page(struct hodo_view_work *work);
+
+#endif
