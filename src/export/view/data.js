@@ -45,6 +45,8 @@ function bytesOfBase64(text) {
 
 /* Base64 of a zlib stream -> an ArrayBuffer. Step by step, so that no third copy of all lies around. */
 export async function inflate(base64) {
+	if (!globalThis.DecompressionStream)
+		throw new Error('this browser is too old for it (it has no DecompressionStream)');
 	const text = base64.trim();
 	const stream = new DecompressionStream('deflate');
 	const writer = stream.writable.getWriter();
@@ -80,8 +82,9 @@ export function takeApart(buffer) {
 		const columns = { n: table.n };
 		for (const [column, { type, at, n }] of Object.entries(table.columns)) {
 			const array = ARRAYS[type];
-			const count = n ?? table.n;
-			if (!array || base + at + count * array.BYTES_PER_ELEMENT > buffer.byteLength)
+			// Bytes have no rows: they go on to the end.
+			const count = n ?? (column === 'bytes' ? buffer.byteLength - base - at : table.n);
+			if (!array || count < 0 || base + at + count * array.BYTES_PER_ELEMENT > buffer.byteLength)
 				throw new Error(`the data of ${name}.${column} is cut off`);
 			columns[column] = new array(buffer, base + at, count);
 		}

@@ -149,9 +149,22 @@ export class Details {
 		if (kind[row] === 2)
 			this.#row(list, 'Id', number(id[row]));
 		if (kind[row] === 3)
-			this.#row(list, 'Thread', String(id[row]));
+			this.#thread(list, id[row], begin[row]);
 		for (const text of flagsOf(model, { slice: row }))
 			this.#row(list, 'Note', text);
+	}
+
+	/* What ran: with a way to its track, if it has one. */
+	#thread(list, tid, time) {
+		const track = this.model.tracks.find((t) => t.kind === 'thread' && t.tid === tid);
+		const there = track && this.timeline.walk.first(track, time);
+		if (!there) {
+			this.#row(list, 'Thread', String(tid));
+			return;
+		}
+		const link = button(this.doc, trackName(track), 'Choose what it did then', () => this.timeline.pick(there));
+		link.classList.add('link');
+		this.#row(list, 'Thread', link);
 	}
 
 	#pointFacts(list, item) {

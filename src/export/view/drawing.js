@@ -42,19 +42,29 @@ export class Drawing {
 		ctx.translate(0, -scroll);
 		const first = layout.indexAt(scroll);
 		for (let i = first; i < layout.items.length && layout.items[i].y < scroll + height; i++)
+			this.#ground(layout.items[i]);
+		this.#losses(layout, scroll, height, false);
+		for (let i = first; i < layout.items.length && layout.items[i].y < scroll + height; i++)
 			this.#item(layout.items[i]);
 		this.strips.draw(ctx);
 		this.#texts();
-		this.#losses(layout, scroll, height);
+		this.#losses(layout, scroll, height, true);
 		this.#edges(scroll, height);
 		ctx.restore();
 	}
 
-	#item(item) {
+	#ground(item) {
 		const { ctx, theme, view } = this;
 		if (item.isGroup) {
 			ctx.fillStyle = theme.panel;
 			ctx.fillRect(0, item.y, view.width, item.height);
+		}
+		ctx.fillStyle = theme.line;
+		ctx.fillRect(0, item.y + item.height - 1, view.width, 1);
+	}
+
+	#item(item) {
+		if (item.isGroup) {
 			if (!item.open)
 				this.#activity(item);
 		} else if (item.track.kind === 'counter') {
@@ -67,8 +77,6 @@ export class Drawing {
 			if (item.hasPoints)
 				this.#points(item);
 		}
-		ctx.fillStyle = theme.line;
-		ctx.fillRect(0, item.y + item.height - 1, view.width, item.isGroup ? 1 : 0.5);
 	}
 
 	/* Slices of one row. */
@@ -306,30 +314,30 @@ export class Drawing {
 		ctx.globalAlpha = 1;
 	}
 
-	/* Hatched: events that a process wrote there are missing. */
-	#losses(layout, scroll, height) {
+	/*
+	 * Hatched: events that a process wrote there are missing. Below what is drawn, and above it the fainter the wider it
+	 * is: narrow ones are still found between dense slices, wide ones do not hide what is there.
+	 */
+	#losses(layout, scroll, height, above) {
 		const { ctx, view } = this;
 		const { losses } = this.model;
 		if (!losses.n)
 			return;
 		const pattern = hatch(ctx, this.theme.loss);
 		for (const group of layout.groups) {
-			if (group.process < 0 || group.bottom < scroll || group.y > scroll + height)
+			if (!group.losers.length || group.bottom < scroll || group.y > scroll + height)
 				continue;
 			const y0 = Math.max(group.y, scroll - 8);
 			const y1 = Math.min(group.bottom, scroll + height + 8);
 			let last = -Infinity;
 			for (let i = 0; i < losses.n && losses.begin[i] <= view.to; i++) {
-				if (losses.process[i] !== group.process || losses.end[i] < view.from)
+				if (losses.end[i] < view.from || !group.losers.includes(losses.process[i]))
 					continue;
 				const x0 = Math.max(Math.floor(view.x(losses.begin[i])), last, -10);
 				const x1 = Math.min(Math.max(Math.ceil(view.x(losses.end[i])), x0 + 3), view.width + 10);
 				if (x1 <= last || x1 <= x0)
 					continue;
-				ctx.fillStyle = this.theme.loss;
-				ctx.globalAlpha = 0.07;
-				ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
-				ctx.globalAlpha = 0.42;
+				ctx.globalAlpha = above ? Math.min(0.45, Math.max(0.08, 12 / (x1 - x0))) : 0.22;
 				ctx.fillStyle = pattern;
 				ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
 				last = x1;

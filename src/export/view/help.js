@@ -21,6 +21,7 @@ const SECTIONS = [
 	]],
 	['Select and measure', [
 		[['drag'], 'an area: statistics of what is in it'],
+		[['Shift', '← →'], 'the same by keys: from slice to slice'],
 		[['M'], 'mark the chosen slice or the area; again: remove the mark'],
 		[['double click'], 'select the time of a slice on its track'],
 	]],

@@ -64,12 +64,12 @@ export function lossesAt(model, layout, view, x, y) {
 	const found = [];
 	if (!item || y > item.y + item.height)
 		return found;
-	const process = (item.group ?? item).process;
+	const { losers } = item.group ?? item;
 	const { losses } = model;
 	const near = 2 * view.nsPerPx;
 	const time = view.time(x);
 	for (let i = 0; i < losses.n && losses.begin[i] <= time + near; i++)
-		if (losses.process[i] === process && losses.end[i] >= time - near)
+		if (losers.includes(losses.process[i]) && losses.end[i] >= time - near)
 			found.push(i);
 	return found;
 }

@@ -131,13 +131,15 @@ export class Walk {
 	}
 }
 
-/* timeline has: view, walk, app, zoomPlace(), pick(item), start(), focusChosen(), mark(), clear(). */
+/* timeline has: view, walk, app, zoomPlace(), pick(item), extend(from, to), start(), focusChosen(), mark(), clear(). */
 export function timelineKey(timeline, event) {
 	const { view, walk, app } = timeline;
 	const { item } = app;
-	const go = (step) => {
+	const go = (step, extend = false) => {
 		const next = item ? step() : timeline.start();
-		if (next)
+		if (next && item && extend)
+			timeline.extend(item, next);
+		else if (next)
 			timeline.pick(next);
 		else
 			app.announce('No further one.');
@@ -159,8 +161,8 @@ export function timelineKey(timeline, event) {
 	};
 	if (onTracks)
 		Object.assign(moves, {
-			ArrowLeft: () => go(() => walk.beside(item, -1)),
-			ArrowRight: () => go(() => walk.beside(item, 1)),
+			ArrowLeft: () => go(() => walk.beside(item, -1), event.shiftKey),
+			ArrowRight: () => go(() => walk.beside(item, 1), event.shiftKey),
 			ArrowUp: () => go(() => walk.parent(item)),
 			ArrowDown: () => go(() => walk.child(item)),
 			Home: () => go(() => walk.edge(item, false)),

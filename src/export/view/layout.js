@@ -23,6 +23,7 @@ class Item {
 		this.track = track; // null: it is a group
 		this.children = []; // of a group
 		this.process = -1; // of a group
+		this.losers = []; // of a group: processes whose losses are missing here
 		this.open = true;
 		this.y = 0;
 		this.height = 0;
@@ -103,6 +104,8 @@ export class Layout {
 		const group = new Item(this, null, null);
 		const process = this.model.processes[key];
 		group.process = key;
+		// What ran on CPUs is told by the kernel.
+		group.losers = key !== -2 ? [key] : this.model.processes.flatMap((p, i) => (p.kernel ? [i] : []));
 		group.label = key === -2 ? 'CPUs' : process ? process.comm || process.exe || 'process' : 'other';
 		group.detail = key === -2 ? `${tracks.length}` : process && !process.kernel ? `${process.pid}` : '';
 		if (process?.kernel)
@@ -112,7 +115,7 @@ export class Layout {
 		for (const track of tracks) {
 			const item = new Item(this, group, track);
 			item.label = track.name || (track.kind === 'thread' ? 'thread' : '(no name)');
-			item.detail = track.kind === 'thread' ? `${track.tid}` : '';
+			item.detail = (track.kind === 'thread' ? `${track.tid}` : '') + (track.coarse ? ' ≈' : '');
 			item.position = group.children.push(item);
 			this.ofTrack[track.index] = item;
 		}

@@ -141,7 +141,7 @@ async function open(doc) {
 
 open(document).catch((error) => {
 	const place = document.getElementById('opening');
-	place.textContent = `The recording cannot be shown: ${error.message}. Make the page anew with hodo view.`;
+	place.textContent = `The recording cannot be shown: ${error.message}.`;
 	place.classList.add('failed');
 	document.documentElement.dataset.ready = 'failed';
 	throw error;

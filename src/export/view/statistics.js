@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // statistics.js - what is in a selected area: per name of slices count and times, points, counters, losses.
 
+import { SLICE_CONTINUED, SLICE_SPLIT } from './data.js';
 import { firstAbove } from './rows.js';
+
+const PIECE = SLICE_SPLIT | SLICE_CONTINUED;
 
 class Sums {
 	constructor(names) {
@@ -14,9 +17,37 @@ class Sums {
 	}
 }
 
+function addWhole(sums, name, duration) {
+	sums.count[name]++;
+	sums.whole[name] += duration;
+	if (duration < sums.min[name])
+		sums.min[name] = duration;
+	if (duration > sums.max[name])
+		sums.max[name] = duration;
+}
+
+/* Slices that were split so that they nest are one each. */
+function addPieces(sums, model, pieces) {
+	const { name: names, begin, duration, flags } = model.slices;
+	const open = new Map();
+	pieces.sort((a, b) => begin[a] - begin[b]);
+	for (const row of pieces) {
+		const name = names[row];
+		const before = flags[row] & SLICE_CONTINUED ? open.get(name) ?? 0 : 0;
+		open.delete(name);
+		if (flags[row] & SLICE_SPLIT)
+			open.set(name, before + duration[row]);
+		else
+			addWhole(sums, name, before + duration[row]);
+	}
+	for (const [name, sum] of open) // the rest is outside of the area
+		addWhole(sums, name, sum);
+}
+
 function addSlices(sums, model, track, from, to) {
 	const { slices } = model;
 	const rows = model.rows(track);
+	const pieces = [];
 	for (let depth = 0; depth < rows.length; depth++) {
 		const row = rows[depth];
 		// One that ends where the area begins is not in it, unless it has no length.
@@ -28,12 +59,10 @@ function addSlices(sums, model, track, from, to) {
 			const duration = slices.duration[slice];
 			const begin = row.begin[i];
 			const end = begin + duration;
-			sums.count[name]++;
-			sums.whole[name] += duration;
-			if (duration < sums.min[name])
-				sums.min[name] = duration;
-			if (duration > sums.max[name])
-				sums.max[name] = duration;
+			if (slices.flags[slice] & PIECE)
+				pieces.push(slice);
+			else
+				addWhole(sums, name, duration);
 			if (begin >= from && end <= to) {
 				sums.total[name] += duration;
 				sums.self[name] += slices.self[slice];
@@ -49,6 +78,7 @@ function addSlices(sums, model, track, from, to) {
 				sums.self[name] += part - rows[depth + 1].coverage(Math.max(begin, from), Math.min(end, to));
 		}
 	}
+	addPieces(sums, model, pieces);
 }
 
 function addValues(counters, model, track, from, to) {

@@ -330,6 +330,7 @@ export class TimelinePane {
 
 	/* Chooses and brings into sight. */
 	pick(item) {
+		this.tooltip.hide();
 		this.#choose(item);
 		const { from, to } = placeOf(this.model, item);
 		this.#scrollTo(item);
@@ -337,6 +338,18 @@ export class TimelinePane {
 		const seen = Math.min(to, goal.to) - Math.max(from, goal.from);
 		if (to - from > goal.to - goal.from ? seen <= 0 : seen < to - from)
 			this.view.reveal(from, Math.min(to, from + (goal.to - goal.from) * 0.8));
+	}
+
+	/* Goes from item to next, which the area then reaches to: away from where the first of these steps began. */
+	extend(item, next) {
+		const { from, to, tracks } = this.app.selection;
+		if (!this.anchor || from === null || this.extended !== this.app.selection)
+			this.anchor = placeOf(this.model, item);
+		const place = placeOf(this.model, next);
+		this.pick(next);
+		this.app.select({ from: Math.min(this.anchor.from, place.from), to: Math.max(this.anchor.to, place.to),
+			tracks: this.extended === this.app.selection && to !== null ? tracks : new Set([place.track]) });
+		this.extended = this.app.selection;
 	}
 
 	#scrollTo(item) {
