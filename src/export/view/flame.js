@@ -321,7 +321,7 @@ export class FlamePane {
 			this.#zoomTo(node.data.node);
 		else if ((event.key === 'Escape' || event.key === 'Backspace') && this.zoom)
 			this.#zoomTo(0);
-		else if (event.key === 't')
+		else if (event.key.toLowerCase() === 't')
 			this.#showLongest();
 		else
 			return;

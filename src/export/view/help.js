@@ -31,6 +31,12 @@ const SECTIONS = [
 		[['Shift', 'Enter'], 'the match before'],
 		[['?'], 'this help'],
 	]],
+	['In the other views', [
+		[['←', '→', '↑', '↓'], 'along the flame graph, a histogram, a table'],
+		[['Enter'], 'flame graph: zoom in; table: show in the timeline'],
+		[['Esc'], 'flame graph: zoom out; histogram: no bucket'],
+		[['T'], 'flame graph: the longest in the timeline'],
+	]],
 ];
 
 function makeSection(doc, title, rows) {
