@@ -426,14 +426,14 @@ static int walk(struct line *l, bool seen[HODO_HELP_OPTIONS])
 
 static void complete_word(struct line *l, bool seen[HODO_HELP_OPTIONS])
 {
-	const char *equals = strchr(l->word, '='), *typed = l->word;
+	const char *equals = strchr(l->word, '='), *typed = l->word, *word = l->word;
 	const struct hodo_help_option *o = NULL;
 	char fixed[WORD_MAX] = "";
 	unsigned kinds;
 	bool list;
 
-	if (!l->option && !l->dashes && l->word[0] == '-' && (equals || (l->word[1] != '-' && l->word[1] && l->word[2])))
-		o = hodo_help_find(l->help, l->word);
+	if (!l->option && !l->dashes && word[0] == '-' && (equals || (word[1] && word[1] != '-' && word[2])))
+		o = hodo_help_find(l->help, word);
 	if (o && o->kind) {
 		typed = l->word[1] == '-' ? equals + 1 : l->word + 2;
 		snprintf(fixed, sizeof(fixed), "%.*s", (int)(typed - l->word), l->word);
@@ -518,7 +518,9 @@ int hodo_complete(int argc, char **argv)
 		return l.index == 2 ? complete_first(l.word, false) : 0;
 	if (hodo_is_verb(l.words[1]))
 		return complete_verb(&l);
-	if (strcmp(l.words[1], "--") == 0 || l.words[1][0] != '-')
-		printf("@%s\n", strcmp(l.words[1], "--") == 0 ? (l.index == 2 ? "programs" : "command 2") : "command 1");
+	if (strcmp(l.words[1], "--") == 0)
+		puts(l.index == 2 ? "@programs" : "@command 2");
+	else if (l.words[1][0] != '-')
+		puts("@command 1");
 	return 0;
 }

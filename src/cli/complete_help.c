@@ -169,9 +169,12 @@ void hodo_help_parse(struct hodo_help *h, const char *text)
 		else
 			p = next_line(p);
 	}
-	for (p = text; strnlen(p, 12) == 12 && strncmp(p + 7, "hodo ", 5) == 0 && h->lines < HODO_HELP_LINES; p = next_line(p)) {
-		const char *rest = p + 12 + strcspn(p + 12, " \n");
+	for (p = text; h->lines < HODO_HELP_LINES; p = next_line(p)) {
+		const char *rest;
 
+		if (strnlen(p, 12) < 12 || strncmp(p + 7, "hodo ", 5) != 0)
+			break;
+		rest = p + 12 + strcspn(p + 12, " \n");
 		parse_usage(h, &h->line[h->lines++], rest, strchrnul(rest, '\n'));
 	}
 }

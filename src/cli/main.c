@@ -186,10 +186,12 @@ int main(int argc, char **argv)
 		return hodo_complete(argc - 2, argv + 2);
 	if (strcmp(first, "--") == 0 && argc > 2)
 		return hodo_record_program(argv + 2);
+	if (strcmp(first, "--") == 0) {
+		hodo_error("no program given behind '--': 'hodo -- PROGRAM' records it");
+		return HODO_EXIT_USAGE;
+	}
 	if (first[0] == '-') {
-		hodo_error("%s '%s': %s", strcmp(first, "--") == 0 ? "no program given behind" : "unknown option", first,
-			   strcmp(first, "--") == 0 ? "'hodo -- PROGRAM' records it"
-						    : "options come behind the verb; see 'hodo --help'");
+		hodo_error("unknown option '%s': options come behind the verb; see 'hodo --help'", first);
 		return HODO_EXIT_USAGE;
 	}
 	return hodo_is_verb(first) ? hodo_run_verb(argc - 1, argv + 1) : run_program(argv + 1);
