@@ -51,7 +51,7 @@ struct shard {
 };
 
 static struct shard shards[SHARDS_MAX];
-static int nshards = 1, nclients = 4;
+static int nshards = 1, nclients = 2;
 static long nrequests = 400000, bad_request = -1;
 static double seconds;
 static bool gradual;
