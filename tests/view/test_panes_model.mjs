@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// panes_model.mjs - what the panes compute of a recording, without a browser: call paths and their inverse, distributions,
+// test_panes_model.mjs - what the panes compute of a recording, without a browser: call paths and their inverse, distributions,
 // the order of rows, each against a plain computation of the same.
 import assert from 'node:assert/strict';
 import { DEPTH_MAX, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+//
+// test_panes.mjs - the flame graph, the histograms and the table of events in Chromium: what they show against the page's own
+// data, keys, search, selection, hostile names, light and dark.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { run } from './lib.mjs';
+import { makeModel, makePage } from './make_model.mjs';
+
+const EVENTS = 6000;
+
+const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 0.002 * Math.max(Math.abs(a), Math.abs(b)), `${what}: ${a} is not ${b}`);
+
+const UNITS = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 };
+
+/* "1.235 ms" -> ns */
+function nsOf(text) {
+	const [, value, unit] = /(-?[\d.]+) (ns|µs|ms|s)\b/.exec(text);
+	return Number(value) * UNITS[unit];
+}
+
+const countOf = (text) => Number(text.replace(/[^\d]/g, ''));
+
+/* What the page holds, computed plainly. */
+function plainFigures(page) {
+	return page.evaluate(() => {
+		const { slices, tracks, strings } = globalThis.hodo.model;
+		const total = {};
+		const durations = {};
+		let top = 0;
+		for (let row = 0; row < slices.n; row++) {
+			const name = strings[slices.name[row]];
+			if (tracks[slices.track[row]].kind === 'thread') {
+				total[name] = (total[name] ?? 0) + slices.self[row];
+				top += slices.depth[row] === 0 ? slices.duration[row] : 0;
+			}
+			if (!(slices.flags[row] & 14))
+				(durations[`${name}/${slices.kind[row]}`] ??= []).push(slices.duration[row]);
+		}
+		for (const list of Object.values(durations))
+			list.sort((a, b) => a - b);
+		return { total, durations, top };
+	});
+}
+
+/* Labels are set by a timer, widths grow to theirs. */
+async function labelled(page) {
+	await page.waitForFunction(() => document.querySelector('.d3-flame-graph-label').textContent !== '');
+	await page.waitForTimeout(300);
+}
+
+async function testFlame(page, shot) {
+	const plain = await plainFigures(page);
+	const details = page.locator('.flame-details');
+	const frames = page.locator('.flame-canvas g.frame');
+	await page.click('#tab-flame');
+	await frames.first().waitFor();
+	assert.match(await details.textContent(), /^All/);
+	near(nsOf(await details.textContent()), plain.top, 'time of all');
+	await labelled(page);
+	await shot('flame');
+
+	// A click zooms, Escape goes back; arrows go along.
+	const before = await frames.count();
+	const get = page.locator('.flame-canvas g.frame', { hasText: 'kv:get' }).first();
+	await get.click();
+	assert.match(await details.textContent(), /^kv:get/);
+	const width = await page.locator('.flame-canvas').evaluate((e) => e.clientWidth);
+	const zoomed = page.locator('.flame-canvas g.frame[tabindex="0"]');
+	assert.match(await zoomed.getAttribute('aria-label'), /^kv:get: /);
+	await page.waitForFunction((w) => document.querySelector('.flame-canvas g.frame[tabindex="0"] rect')?.getBoundingClientRect()
+		.width > w - 3, width);
+	await zoomed.focus();
+	await page.keyboard.press('ArrowUp');
+	const level = await page.evaluate(() => document.activeElement.getAttribute('aria-level'));
+	assert.equal(level, '3');
+	await page.keyboard.press('ArrowRight');
+	assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-level')), '3');
+	await page.keyboard.press('Enter');
+	assert.equal(await zoomed.getAttribute('aria-level'), '3');
+	await page.keyboard.press('Escape');
+	assert.equal(await frames.count(), before);
+
+	// The inverse: by what took the time itself.
+	await page.getByRole('radio', { name: 'Inverse' }).click();
+	const labels = await page.locator('.flame-canvas g.frame[aria-level="2"]').evaluateAll((all) =>
+		all.map((e) => e.getAttribute('aria-label')));
+	const wide = Object.entries(plain.total).filter(([, ns]) => ns > plain.top / 100);
+	assert.ok(wide.length > 5);
+	for (const [name, ns] of wide) {
+		const label = labels.find((l) => l.startsWith(`${name || '(no name)'}: `));
+		assert.ok(label, `${name} is in the inverse: ${labels.join('|')}`);
+		near(nsOf(label.slice((name || '(no name)').length)), ns, `self of ${name}`);
+	}
+	await labelled(page);
+	await shot('inverse');
+
+	// The search marks frames and tells their time.
+	await page.fill('#search', 'KV_look');
+	await page.waitForFunction(() => document.querySelector('.flame-match') !== null);
+	const marked = await page.locator('.flame-match').evaluateAll((all) => all.map((e) => e.getAttribute('aria-label')));
+	assert.ok(marked.length > 0 && marked.every((label) => label.startsWith('kv_lookup: ')));
+	assert.match(await page.locator('.pane-found').textContent(), /frames match/);
+	await page.fill('#search', '');
+	await page.waitForFunction(() => document.querySelector('.flame-match') === null);
+
+	// A selection, by thread.
+	await page.getByRole('radio', { name: 'Callers first' }).click();
+	await page.evaluate(() => globalThis.hodo.app.select({ from: 1e8, to: 3e8, tracks: new Set([0, 1]) }));
+	await page.getByRole('radio', { name: 'By thread' }).click();
+	const threads = await page.locator('.flame-canvas g.frame[aria-level="2"]').evaluateAll((all) =>
+		all.map((e) => e.getAttribute('aria-label')));
+	assert.equal(threads.length, 2);
+	assert.ok(nsOf(await details.textContent()) <= 4e8);
+	await page.getByRole('radio', { name: 'Everything' }).click();
+	near(nsOf(await details.textContent()), plain.top, 'time of all');
+	await page.evaluate(() => globalThis.hodo.app.select({}));
+	await page.getByRole('radio', { name: 'Merged' }).click();
+
+	// The longest of a frame is shown in the timeline.
+	await page.locator('.flame-canvas g.frame', { hasText: 'hash_find' }).first().click();
+	await page.getByRole('button', { name: 'Longest in the timeline' }).click();
+	assert.equal(await page.getAttribute('#tab-timeline', 'aria-selected'), 'true');
+	const longest = await page.evaluate(() => {
+		const { app, model } = globalThis.hodo;
+		return [model.strings[model.slices.name[app.item.slice]], model.slices.duration[app.item.slice]];
+	});
+	assert.equal(longest[0], 'hash_find');
+	assert.ok(longest[1] > 0);
+}
+
+/* Text of each cell by its header. */
+async function figures(page) {
+	return page.locator('.histogram-figures').evaluate((table) => Object.fromEntries([...table.tHead.rows[0].cells].map((cell, i) =>
+		[cell.textContent, table.tBodies[0].rows[0].cells[i].textContent])));
+}
+
+async function testHistograms(page, shot) {
+	const { durations } = await plainFigures(page);
+	await page.evaluate(() => globalThis.hodo.app.choose(null));
+	await page.click('#tab-histograms');
+	const pane = page.locator('#pane-histograms, .histograms-pane').first();
+	const names = pane.getByRole('grid', { name: 'Names and how long they took' });
+	const list = pane.getByRole('grid', { name: 'Slices, the slowest first' });
+	await names.locator('.grid-layer .grid-row').first().waitFor();
+	assert.equal(Number(await names.getAttribute('aria-rowcount')), Object.keys(durations).length + 1);
+	await shot('histogram');
+
+	await pane.getByRole('searchbox').fill('kv:get');
+	const sorted = durations['kv:get/0'];
+	await page.waitForFunction(() => document.querySelector('.histogram-title').textContent === 'kv:get');
+	const shown = await figures(page);
+	assert.equal(countOf(shown.Count), sorted.length);
+	near(nsOf(shown.Total), sorted.reduce((a, b) => a + b, 0), 'total');
+	for (const [name, q] of [['p50', 0.5], ['p90', 0.9], ['p99', 0.99], ['p99.9', 0.999], ['max', 1]])
+		near(nsOf(shown[name]), sorted[Math.ceil(q * sorted.length) - 1], name);
+	assert.equal(Number(await list.getAttribute('aria-rowcount')), sorted.length + 1);
+
+	// A click on a bucket lists what is in it; the keys as well.
+	const over = pane.locator('.u-over');
+	const box = await over.boundingBox();
+	await over.click({ position: { x: box.width * 0.7, y: box.height - 5 } });
+	assert.match(await pane.locator('h3').textContent(), /^In the chosen bucket, slowest first: /);
+	const slider = pane.getByRole('slider');
+	await slider.focus();
+	await page.keyboard.press('End');
+	const text = await slider.getAttribute('aria-valuetext');
+	const inLast = sorted.filter((ns) => ns >= Number(nsOf(text)) * 0.9995).length;
+	assert.ok(Math.abs(countOf(text.split(': ')[1].split(',')[0]) - inLast) <= 1, text);
+	assert.equal(Number(await list.getAttribute('aria-rowcount')) - 1, countOf(text.split(': ')[1].split(',')[0]));
+	await page.getByRole('radio', { name: 'Logarithmic' }).click();
+	await shot('histogram-bucket');
+
+	// The slowest is the active one of the list; Enter shows it in the timeline.
+	await slider.focus();
+	await page.keyboard.press('Enter');
+	await page.keyboard.press('Enter');
+	assert.equal(await page.getAttribute('#tab-timeline', 'aria-selected'), 'true');
+	assert.equal(await page.evaluate(() => globalThis.hodo.model.slices.duration[globalThis.hodo.app.item.slice]), sorted.at(-1));
+
+	// Counters.
+	await page.click('#tab-histograms');
+	await pane.getByRole('searchbox').fill('');
+	await page.getByRole('radio', { name: 'Counters' }).click();
+	const counter = await page.evaluate(() => {
+		const { values } = globalThis.hodo.model;
+		return { n: values.n, max: Math.max(...values.value), last: values.value[values.n - 1] };
+	});
+	const told = await figures(page);
+	assert.equal(countOf(told.Values), counter.n);
+	assert.equal(countOf(told.Max), counter.max);
+	assert.equal(countOf(told.Last), counter.last);
+	await shot('counter');
+	await slider.focus();
+	await page.keyboard.press('End');
+	assert.equal(countOf((await slider.getAttribute('aria-valuetext')).split(': ')[1]), counter.last);
+	await page.getByRole('radio', { name: 'Durations' }).click();
+}
+
+async function testTable(page, shot) {
+	await page.evaluate(() => globalThis.hodo.app.choose(null));
+	await page.click('#tab-table');
+	const grid = page.getByRole('grid', { name: 'Events' });
+	const n = await page.evaluate(() => globalThis.hodo.model.slices.n + globalThis.hodo.model.instants.n);
+	assert.equal(Number(await grid.getAttribute('aria-rowcount')), n + 1);
+	assert.ok(await grid.getByRole('row').count() < 100, 'only rows in sight are elements');
+	const active = () => grid.evaluate((e) => {
+		const row = document.getElementById(e.getAttribute('aria-activedescendant'));
+		return row && { index: Number(row.getAttribute('aria-rowindex')), cells: [...row.children].map((c) => c.textContent) };
+	});
+	await page.waitForFunction(() => !document.querySelector('.table-pane .grid-layer').textContent.includes('…'));
+	await shot('table');
+
+	await grid.focus();
+	await page.keyboard.press('ArrowDown');
+	assert.equal((await active()).index, 2);
+	await page.keyboard.press('PageDown');
+	assert.ok((await active()).index > 10);
+	await page.keyboard.press('End');
+	assert.equal((await active()).index, n + 1);
+	await page.keyboard.press('ArrowUp');
+	assert.equal((await active()).index, n);
+	await page.keyboard.press('Home');
+	assert.equal((await active()).index, 2);
+
+	// By duration, the longest first.
+	await grid.getByRole('button', { name: 'Duration' }).click();
+	assert.equal(await grid.getByRole('columnheader', { name: 'Duration' }).getAttribute('aria-sort'), 'descending');
+	await grid.focus();
+	await page.keyboard.press('Home');
+	const longest = await page.evaluate(() => Math.max(...globalThis.hodo.model.slices.duration));
+	near(nsOf((await active()).cells[1]), longest, 'the longest');
+
+	// Search of fields, filter by name and thread.
+	await page.fill('#search', 'user77"');
+	await page.waitForFunction((all) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) < all, n);
+	await page.waitForFunction(() => globalThis.hodo.app.matches.busy === false);
+	const hits = await page.evaluate(async () => {
+		const { model } = globalThis.hodo;
+		await model.loadText();
+		const has = (row) => row >= 0 && model.text(row).includes('user77"');
+		return model.slices.text.filter(has).length + model.instants.text.filter(has).length;
+	});
+	assert.ok(hits > 0);
+	assert.equal(Number(await grid.getAttribute('aria-rowcount')), hits + 1);
+	await page.fill('#search', '');
+	const pane = page.locator('.table-pane');
+	await pane.getByRole('searchbox').fill('compact');
+	await pane.getByLabel('Thread, CPU or other track').selectOption({ label: await pane.locator('select').first().locator('option')
+		.nth(2).textContent() });
+	const wanted = await page.evaluate(() => {
+		const { slices, strings } = globalThis.hodo.model;
+		return slices.name.filter((name, row) => strings[name] === 'kv:compact' && slices.track[row] === 1).length;
+	});
+	await page.waitForFunction((rows) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) === rows + 1,
+		wanted);
+
+	// A click shows the row in the timeline; back here it is the active one.
+	await grid.locator('.grid-layer .grid-row').nth(4).click();
+	assert.equal(await page.getAttribute('#tab-timeline', 'aria-selected'), 'true');
+	const item = await page.evaluate(() => globalThis.hodo.app.item.slice);
+	assert.equal(await page.evaluate((row) => globalThis.hodo.model.strings[globalThis.hodo.model.slices.name[row]], item),
+		'kv:compact');
+	await page.click('#tab-table');
+	assert.equal((await active()).index, 6);
+	assert.match(await pane.locator('.table-details').textContent(), /^kv:compact.*bytes=/);
+	await shot('table-chosen');
+	await pane.getByRole('searchbox').fill('');
+	await pane.getByLabel('Thread, CPU or other track').selectOption('-1');
+}
+
+/* Names that are HTML stand there as texts in each pane. */
+async function testHostile(page) {
+	const bad = '<script>document.title="owned"</script>';
+	for (const [tab, place] of [['flame', '.flame-canvas'], ['histograms', '.histogram-names'], ['table', '.table-pane']]) {
+		await page.click(`#tab-${tab}`);
+		if (tab === 'table')
+			await page.locator('.table-pane').getByRole('searchbox').fill('<script');
+		await page.waitForFunction(([where, text]) => document.querySelector(where).textContent.includes(text), [place, bad]);
+	}
+	await page.locator('.table-pane').getByRole('searchbox').fill('');
+	const found = await page.evaluate(() => [document.title, document.images.length, document.querySelectorAll('#panes script').length]);
+	assert.ok(!found[0].includes('owned'));
+	assert.deepEqual(found.slice(1), [0, 0]);
+}
+
+/* Each pane by dark: nothing that is light stays. */
+async function testDark(page, shot) {
+	for (const tab of ['flame', 'histograms', 'table']) {
+		await page.click(`#tab-${tab}`);
+		if (tab === 'flame')
+			await labelled(page);
+		const bright = await page.evaluate(() => [...document.querySelectorAll('#panes > :not([hidden]) *')].filter((e) => {
+			const color = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(getComputedStyle(e).backgroundColor);
+			return color && e.getBoundingClientRect().width > 200 && color.slice(1).every((part) => Number(part) > 200);
+		}).map((e) => e.outerHTML.slice(0, 100)));
+		assert.deepEqual(bright, [], `bright in ${tab}`);
+		await shot(`${tab}-dark`);
+	}
+}
+
+/* On a narrow screen nothing is wider than it. */
+async function testNarrow(page, shot) {
+	for (const tab of ['flame', 'histograms', 'table']) {
+		await page.click(`#tab-${tab}`);
+		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${tab} is too wide`);
+		await shot(`${tab}-narrow`);
+	}
+}
+
+function made(test, options) {
+	return async (t) => {
+		const file = t.write('page.html', makePage(readFileSync(process.env.TEMPLATE, 'utf8'), makeModel(EVENTS)));
+		const page = await t.open(file, options);
+		page.setDefaultTimeout(20000);
+		await test(page, (name) => t.screenshot(page, name));
+	};
+}
+
+await run({
+	flame: made(testFlame), histograms: made(testHistograms), table: made(testTable), hostile: made(testHostile),
+	dark: made(testDark, { scheme: 'dark' }), narrow: made(testNarrow, { width: 480, height: 800 }),
+});
