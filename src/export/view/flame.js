@@ -80,7 +80,7 @@ export class FlamePane {
 		this.longest = element('button', { type: 'button', onclick: () => this.#showLongest() }, 'Longest in the timeline');
 		this.found = element('span', { class: 'pane-found', 'aria-live': 'polite' });
 		this.note = element('p', { class: 'pane-note' });
-		this.details = element('p', { class: 'flame-details', 'aria-live': 'polite' });
+		this.details = element('p', { class: 'flame-details' });
 		this.canvas = element('div', { class: 'flame-canvas', onkeydown: (event) => this.#key(event) });
 		this.canvas.addEventListener('click', (event) => this.#click(event), true);
 		this.canvas.addEventListener('mouseleave', () => this.tree && this.#describe(this.current));

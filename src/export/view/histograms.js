@@ -35,7 +35,7 @@ class Names {
 		this.groups = [];
 		this.shown = [];
 		this.order = by;
-		this.grid = new VirtualGrid({ label, columns, cell: (i, id) => text(this.shown[i], id),
+		this.grid = new VirtualGrid({ label, columns, minWidth: 500, cell: (i, id) => text(this.shown[i], id),
 			choose: (i) => chosen(this.shown[i]), activate: () => {},
 			sort: (id, descending) => {
 				this.order = { id, descending };
@@ -134,7 +134,7 @@ export class HistogramsPane {
 		this.hover = element('p', { class: 'histogram-hover' });
 		this.figures = element('table', { class: 'histogram-figures' });
 		this.listTitle = element('h3', { class: 'histogram-title' });
-		this.list = new VirtualGrid({ label: 'Slices, the slowest first',
+		this.list = new VirtualGrid({ label: 'Slices, the slowest first', minWidth: 520,
 			columns: [
 				{ id: 'duration', title: 'Duration', width: '7em', number: true },
 				{ id: 'time', title: 'Begin', width: '11.5em' },

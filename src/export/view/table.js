@@ -59,13 +59,13 @@ export class TablePane {
 		const kind = choice('Kind', [['-1', 'All kinds'], ...this.#kinds()], (value) => this.#set({ kind: Number(value) }));
 		this.total = element('span', { class: 'pane-dim', 'aria-live': 'polite' });
 		this.grid = new VirtualGrid({
-			label: 'Events', rowHeight: 24,
+			label: 'Events', minWidth: 860,
 			columns: [
 				{ id: 'time', title: 'Time', width: '11.5em', sort: true },
 				{ id: 'duration', title: 'Duration', width: '7em', sort: true, number: true, descendingFirst: true },
+				{ id: 'name', title: 'Name', width: 'minmax(8em, 22em)', sort: true },
 				{ id: 'track', title: 'Thread, CPU', width: 'minmax(8em, 15em)', sort: true },
 				{ id: 'kind', title: 'Kind', width: '6.5em', sort: true },
-				{ id: 'name', title: 'Name', width: 'minmax(8em, 22em)', sort: true },
 				{ id: 'text', title: 'Fields', width: 'minmax(8em, 1fr)' },
 			],
 			cell: (index, id) => this.#cell(this.#ref(index), id),

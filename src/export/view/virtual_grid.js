@@ -14,9 +14,10 @@ export class VirtualGrid {
 	/*
 	 * columns: [{id, title, width (of CSS grid-template-columns), sort (can be sorted by), number (right-aligned)}…]
 	 * cell(index, id): text. choose(index): has become active. activate(index): Enter, or a click.
-	 * sort(id, descending): a header was used. decorate(index, row element): after its cells are set.
+	 * sort(id, descending): a header was used. decorate(index, row element): after its cells are set. minWidth: below it
+	 * the table is scrolled sideways.
 	 */
-	constructor({ label, columns, cell, choose, activate, sort, decorate, rowHeight = 24 }) {
+	constructor({ label, columns, cell, choose, activate, sort, decorate, rowHeight = 24, minWidth = 0 }) {
 		Object.assign(this, { columns, cell, choose, activate, sort, decorate, rowHeight });
 		this.id = `grid-${++grids}`;
 		this.n = 0;
@@ -31,6 +32,7 @@ export class VirtualGrid {
 		this.element = element('div', { class: 'grid', role: 'grid', tabIndex: 0, 'aria-label': label,
 			'aria-colcount': String(columns.length), 'aria-rowcount': '1' },
 		element('div', { class: 'grid-top', role: 'rowgroup' }, this.head), this.body);
+		this.element.style.setProperty('--grid-min', `${minWidth}px`);
 		this.template = columns.map((column) => column.width).join(' ');
 		this.head.style.gridTemplateColumns = this.template;
 		this.#makeHead();
