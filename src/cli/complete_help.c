@@ -16,7 +16,7 @@ static unsigned kind_of(const char *word, size_t len)
 		{ "EVENT", HODO_WORD_EVENT }, { "PID", HODO_WORD_PID },      { "DIR", HODO_WORD_DIR },
 		{ "FILE", HODO_WORD_FILE },   { "PATH", HODO_WORD_FILE },    { "CMD", HODO_WORD_COMMAND },
 		{ "WHEN", HODO_WORD_VALUE },  { "KEY", HODO_WORD_VALUE },    { "WHAT", HODO_WORD_VALUE },
-		{ "NAME", HODO_WORD_VALUE },  { "COLUMN", HODO_WORD_VALUE }, { "FORMAT", HODO_WORD_FORMAT },
+		{ "A", HODO_WORD_EVENT },     { "NAME", HODO_WORD_VALUE },  { "COLUMN", HODO_WORD_VALUE }, { "FORMAT", HODO_WORD_FORMAT },
 	};
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -63,7 +63,7 @@ static void parse_head(struct hodo_help_option *o, const char *p, const char *en
 	o->word = p;
 	o->word_len = (int)(end - p);
 	o->kind = kind_of_word(p, o->word_len);
-	o->list = has(p, o->word_len, "[,") || has(p, o->word_len, ",...");
+	o->list = has(p, o->word_len, ",");
 }
 
 static void append(char *text, size_t size, const char *more, size_t len)
@@ -78,15 +78,23 @@ static void append(char *text, size_t size, const char *more, size_t len)
 }
 
 /* Reads the option that begins at p, and the lines of text that belong to it. Where the next line begins. */
-static const char *parse_option(struct hodo_help_option *o, const char *p)
+static const char *parse_option(struct hodo_help *h, const char *p)
 {
-	const char *line_end = strchrnul(p, '\n'), *end;
+	const char *line_end = strchrnul(p, '\n'), *end, *second;
+	struct hodo_help_option *o = &h->option[h->options++];
 
 	p += strspn(p, " ");
 	end = memmem(p, (size_t)(line_end - p), "  ", 2);
+	end = end ? end : line_end;
 	memset(o, 0, sizeof(*o));
-	parse_head(o, p, end ? end : line_end);
-	p = end ? end : line_end;
+	/* "--since TIME, --until TIME" */
+	second = p[1] == '-' ? memmem(p, (size_t)(end - p), ", --", 4) : NULL;
+	parse_head(o, p, second ? second : end);
+	if (second && h->options < HODO_HELP_OPTIONS) {
+		memset(&h->option[h->options], 0, sizeof(*o));
+		parse_head(&h->option[h->options++], second + 2, end);
+	}
+	p = end;
 	for (;;) {
 		p += strspn(p, " ");
 		append(o->text, sizeof(o->text), p, (size_t)(line_end - p));
@@ -165,7 +173,7 @@ void hodo_help_parse(struct hodo_help *h, const char *text)
 		size_t blanks = strspn(p, " ");
 
 		if (blanks >= 2 && blanks <= 6 && p[blanks] == '-' && h->options < HODO_HELP_OPTIONS)
-			p = parse_option(&h->option[h->options++], p);
+			p = parse_option(h, p);
 		else
 			p = next_line(p);
 	}
@@ -194,6 +202,13 @@ const struct hodo_help_option *hodo_help_find(const struct hodo_help *h, const c
 	return NULL;
 }
 
+static const char *begin_of_values(const char *text)
+{
+	for (const char *colon; (colon = strstr(text, ": ")); text = colon + 2)
+		;
+	return strncmp(text, "split by ", 9) == 0 ? text + 9 : text;
+}
+
 /*
  * "the table to begin with: events (the default), threads or cpus": words of small letters between commas, behind
  * the last colon; remarks in brackets do not count. Of "perf:COUNTER" and "stack[=BYTES]" what can be given so.
@@ -206,8 +221,7 @@ const char *hodo_help_value(const struct hodo_help_option *o, const char *at, ch
 	if (!at && own)
 		p = o->word;
 	else if (!at)
-		for (const char *colon; (colon = strstr(p, ": ")); p = colon + 2)
-			;
+		p = begin_of_values(p);
 	for (;;) {
 		size_t len;
 

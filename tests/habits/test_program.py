@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hodo PROGRAM: records it and shows what came of it; a verb always wins."""
+import json
+import os
+import shutil
+import signal
+import unittest
+
+from habits import APP, Case
+
+
+class Program(Case):
+    def setUp(self):
+        super().setUp()
+        self.bin = self.path("bin")
+        os.mkdir(self.bin)
+        shutil.copy(APP, self.path("app"))
+        self.env["PATH"] = self.bin + ":" + self.env["PATH"]
+
+    def install(self, *names):
+        for name in names:
+            shutil.copy(APP, os.path.join(self.bin, name))
+
+    def recorded(self):
+        """Events by name."""
+        return {e["name"]: e["count"] for e in json.loads(self.ok("stat", "--json"))["events"]}
+
+    def test_recorded_and_shown(self):
+        done = self.run_hodo("./app", 5)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"\Aapp: pid \d+\n\Z")
+        self.assertRegex(done.stderr, r"\Ahodo: 6 events of 1 process, .* in hodo\.data\n\n"
+                         r"EVENT +COUNT +PER SECOND +SIZE\n"
+                         r"app:tick +5 .*\n"
+                         r"app:done +1 .*\n"
+                         r"total +6 .*\n\n"
+                         r"in \d+\.\d{9} s, 1 process\n\n"
+                         r"  hodo print +the events, one a line\n"
+                         r"  hodo report +\S.*\n"
+                         r"(  hodo view +\S.*\n)?\Z")
+        self.assertEqual(self.recorded(), {"app:tick": 5, "app:done": 1})
+        # The table is that of hodo stat.
+        self.assertTrue(self.ok("stat").startswith(done.stderr.split("\n\n")[1]))
+
+    def test_options_are_the_program_s(self):
+        done = self.run_hodo("echo", "--help", "-e", "-o", "x", "--", "y")
+        self.assertEqual((done.returncode, done.stdout), (0, "--help -e -o x -- y\n"))
+
+    def test_status(self):
+        self.assertEqual(self.run_hodo("./app", 1, 7).returncode, 7)
+        done = self.run_hodo("./app", 1, -signal.SIGTERM)
+        self.assertEqual(done.returncode, -signal.SIGTERM)
+        self.assertIn("app:tick", done.stderr)
+
+    def test_many_kinds(self):
+        """More kinds of events than a screen has lines: the most frequent ones."""
+        script = self.path("many.c")
+        with open(script, "w", encoding="ascii") as f:
+            f.write("#include <hodo/trace.h>\nint main(void) { for (int i = 0; i < 30; i++) {\n")
+            for n in range(30):
+                f.write(f"if (i <= {n}) HODO_EVENT(many, k{n:02}, i);\n")
+            f.write("} return 0; }\n")
+        source = os.environ["SOURCE"]
+        self.assertEqual(os.system(f"cc -I{source}/include -o {self.path('many')} {script}"), 0)
+        done = self.run_hodo("./many")
+        self.assertIn("... 10 more: 'hodo stat' tells of all\n", done.stderr)
+        self.assertRegex(done.stderr, r"\nmany:k10 +11 .*\n\.\.\. ")
+
+    def test_nothing_happened(self):
+        done = self.run_hodo("./app", 0)
+        self.assertIn("hodo: 0 events of 1 process", done.stderr)
+        self.assertNotIn("EVENT", done.stderr)
+        self.assertRegex(done.stderr, r"\n  hodo list \S+/app +the events that it has\n\Z")
+        done = self.run_hodo("true")
+        self.assertRegex(done.stderr, r"\n  man hodo-trace +how a program gets events: this one has none\n\Z")
+
+    def test_lost(self):
+        done = self.run_hodo("./app", 3000000)
+        if "no event was lost" not in self.ok("stat"):
+            self.assertRegex(done.stderr, r"(?m)^hodo: \d+ events? lost: .*: 'hodo record -m 16M \./app' keeps")
+
+    def test_by_name(self):
+        self.install("kvd")
+        done = self.run_hodo("kvd", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.recorded(), {"app:tick": 2, "app:done": 1})
+
+    def refused(self, word, text):
+        done = self.run_hodo(word, 2)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"hodo: {text}\n"))
+        self.assertFalse(os.path.exists(self.path("hodo.data")))
+
+    def test_verb_wins(self):
+        self.install("stat", "print", "doctor")
+        self.assertIn("usage: hodo stat", self.ok("stat", "--help"))
+        self.assertEqual(self.run_hodo("stat").returncode, 1)  # there is no hodo.data
+        self.assertFalse(os.path.exists(self.path("hodo.data")))
+
+    def test_slip_of_the_finger(self):
+        for word, verb in (("recrod", "record"), ("stta", "stat"), ("prnt", "print"), ("snapshto", "snapshot"),
+                           ("reocver", "recover"), ("tpo", "top"), ("Record", "record")):
+            self.refused(word, f"no verb '{word}': did you mean 'hodo {verb}'?")
+        self.install("lsit", "recordd")
+        self.refused("lsit", "no verb 'lsit': did you mean 'hodo list'? 'hodo -- lsit' records the program")
+        self.refused("recordd", "no verb 'recordd': did you mean 'hodo record'? 'hodo -- recordd' records the program")
+
+    def test_dashes(self):
+        self.install("lsit", "stat")
+        for name in ("lsit", "stat"):
+            self.assertEqual(self.run_hodo("--", name, 4).returncode, 0)
+            self.assertEqual(self.recorded(), {"app:tick": 4, "app:done": 1})
+        self.assertEqual(self.run_hodo("--").returncode, 2)
+
+    def test_two_letters_off(self):
+        """A short name is a program's sooner than a verb with two slips."""
+        self.install("past")  # "list", "stat"
+        self.assertEqual(self.run_hodo("past", 1).returncode, 0)
+
+    def test_neither(self):
+        self.refused("xyzzy", "no verb 'xyzzy', and no program in PATH: 'hodo --help' lists the verbs")
+        self.refused("app", "no verb 'app', and no program in PATH: 'hodo ./app' records the one that is here")
+        self.refused("-x", "unknown option '-x': options come behind the verb; see 'hodo --help'")
+
+    def test_no_program(self):
+        for word, status in (("./nope", 127), ("/", 126), ("./app.txt", 126)):
+            open(self.path("app.txt"), "w", encoding="ascii").close()
+            done = self.run_hodo(word)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertRegex(done.stderr, r"\Ahodo: [^\n]*: [^\n]*\n\Z")
+            self.assertFalse(os.path.exists(self.path("hodo.data")))
+
+    def test_colors(self):
+        self.assertNotIn("\033", self.run_hodo("./app").stderr)
+        self.assertIn("\033[36mapp:tick\033[0m ", self.run_hodo("./app", env={"CLICOLOR_FORCE": "1"}).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
