@@ -273,6 +273,7 @@ static int read_events(struct report *rep)
 
 	while (!err && !rep->no_memory && (got = hodo_read_next(rep->r, &e)) > 0) {
 		last_ns = e->ts_ns;
+		err = report_events_take(&rep->events, e);
 		if (e->cls->kind != HODO_KIND_FUNCTION)
 			continue;
 		if (strcmp(e->cls->name, "func:profile") == 0) {
@@ -290,32 +291,53 @@ static int read_events(struct report *rep)
 	if (got < 0)
 		return got;
 	err = hodo_read_calls_end(rep->calls, last_ns);
+	if (!err)
+		err = report_events_end(&rep->events);
 	rep->totals.size = sizeof(rep->totals);
 	hodo_read_calls_totals(rep->calls, &rep->totals);
 	return rep->no_memory ? -ENOMEM : err;
 }
 
-int report_read(struct report *rep, const char *dir, const char *thread, bool quiet)
+/* 0, or the exit status, told. */
+static int set_limits(struct report *rep, const struct report_options *o)
+{
+	int64_t since, until;
+	int status;
+
+	if (!o->since && !o->until)
+		return 0;
+	status = hodo_parse_range(rep->r, o->since, o->until, "report", &since, &until);
+	if (!status)
+		hodo_read_limit(rep->r, since, until);
+	return status;
+}
+
+int report_read(struct report *rep, const char *dir, const struct report_options *o)
 {
 	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
 							.same = on_same, .away = on_away };
-	int got = -ENOMEM;
+	int got = -ENOMEM, status;
 
 	rep->dir = dir;
-	rep->thread = thread;
-	rep->r = hodo_open(dir, quiet);
+	rep->thread = o->thread;
+	rep->r = hodo_open(dir, o->quiet);
 	if (!rep->r)
 		return HODO_EXIT_FAILURE;
+	status = set_limits(rep, o);
+	if (status)
+		return status;
 	rep->symbols = hodo_symbols_new(dir);
 	rep->calls = hodo_read_calls_new(&ops, rep);
-	if (rep->symbols && rep->calls)
+	if (report_events_start(&rep->events, o) == 0 && rep->symbols && rep->calls)
 		got = read_events(rep);
 	if (got < 0) {
 		hodo_error("%s: cannot be read on: %s", dir, strerror(-got));
 		return HODO_EXIT_FAILURE;
 	}
-	if (!quiet)
+	if (!o->quiet) {
+		report_events_tell(&rep->events, dir);
 		hodo_tell_lost(rep->r);
+	}
 	return 0;
 }
 
@@ -327,9 +349,8 @@ static void free_inside(struct report_inside *i)
 	}
 }
 
-void report_free(struct report *rep)
+void report_free_rows(struct report *rep)
 {
-	hodo_read_calls_free(rep->calls);
 	for (uint32_t i = 0; i < rep->nrows; i++) {
 		hodo_histogram_free(&rep->rows[i].times);
 		free_inside(rep->rows[i].inside);
@@ -341,6 +362,13 @@ void report_free(struct report *rep)
 	}
 	free(rep->rows);
 	free(rep->index);
+}
+
+void report_free(struct report *rep)
+{
+	hodo_read_calls_free(rep->calls);
+	report_free_rows(rep);
+	report_events_free(&rep->events);
 	free(rep->stacks);
 	free(rep->held);
 	free(rep->wrong);

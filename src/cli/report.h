@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h - hodo report: what a recording says of each function, and of threads' stacks, loops and roles. */
+/* report.h - hodo report: what a recording says; of each function, and of threads' stacks, loops and roles. */
 #ifndef HODO_CLI_REPORT_H
 #define HODO_CLI_REPORT_H
 
 #include "cli.h"
+#include "report_events.h"
 #include <export/histogram.h>
 #include <export/symbols.h>
 
@@ -78,6 +79,7 @@ struct report_slow { /* a call that was recorded with what it called */
 
 struct report {
 	const char *dir, *thread;
+	struct report_events events;
 	struct hodo_read *r;
 	struct hodo_symbols *symbols;
 	struct hodo_read_calls *calls;
@@ -99,14 +101,21 @@ struct report {
 	bool no_memory;
 };
 
-/* Reads all of it. 0, or the exit status, having told. */
-int report_read(struct report *rep, const char *dir, const char *thread, bool quiet);
+/* Reads all of it. 0, or the exit status, having told. options live as long. */
+int report_read(struct report *rep, const char *dir, const struct report_options *options);
 void report_free(struct report *rep);
+void report_free_rows(struct report *rep); /* of one that was not read */
 /* The row of an id, made if need be; NULL: no memory. */
 struct report_row *report_row(struct report *rep, uint64_t id);
 double report_avg_ns(const struct report_row *row);
 /* Percentiles within what was seen at the least and at the most. */
 uint64_t report_time_at(const struct report_row *row, double q);
+
+/* report_functions.c: 0 or -ENOMEM. */
+int report_put(FILE *f, const struct report *rep, const struct report_look *look, bool json);
+int report_put_diff(FILE *f, const struct report *rep, const struct report *other, const struct report_look *look,
+		    bool json);
+bool report_empty(const struct report *rep);
 
 /* report_lists.c */
 void report_list_event(struct report *rep, const struct hodo_read_event *e);

@@ -149,7 +149,7 @@ class Options(Case):
                             (["graph", "--min-time", "3"], "--min-time is a time"),
                             (["graph", "a", "b"], "one recording"), (["report", "a", "b"], "one recording"),
                             (["report", "--sort", "size"], "--sort is total"),
-                            (["report", "--limit", "x"], "no number of functions"),
+                            (["report", "--limit", "x"], "no number of rows"),
                             (["graph", "--since", "x", self.make("calls")], "--since 'x' is no time")):
             run = self.run_hodo(*args)
             self.assertEqual((run.returncode, run.stdout), (2, b""), args)
