@@ -68,6 +68,7 @@ function testPathsByHand() {
 	assert.deepEqual(asObject(model, callPaths(model, { range })), { a: [1, 35, 10], 'a;b': [2, 25, 25] });
 	assert.deepEqual(matching(tree, (name) => model.strings[name] === 'b'), { ns: 95, nodes: 2 });
 	assert.deepEqual(matching(tree, (name) => model.strings[name] === 'a'), { ns: 120, nodes: 1 });
+	assert.deepEqual(matching(tree, () => true), { ns: 150, nodes: 3 });
 }
 
 function testDeepAndBroken() {
@@ -133,13 +134,17 @@ function testWidest() {
 	const least = tree.total[ids.at(-1)];
 	for (let id = 1; id < tree.n; id++)
 		assert.ok(seen.has(id) || tree.total[id] <= least);
+	const chain = callPaths(smallModel(Array.from({ length: 9 }, (_, depth) =>
+		({ track: 0, name: `f${depth}`, begin: 0, duration: 10, depth })), [{ name: 't' }]));
+	assert.deepEqual(widest(chain, 0, 4, 10), { ids: [1, 2, 3, 4], cut: 5 });
 	const inside = widest(tree, ids[0], 1e6, 1e12).ids;
 	assert.ok(inside.every((id) => { for (; id > 0; id = tree.parent[id]) if (id === ids[0]) return true; return false; }));
 }
 
 function testBuckets() {
 	for (const [ns, bucket] of [[0, 0], [1, 0], [2, 8], [3, 12], [7, 22], [8, 24], [9, 25], [1023, 79], [1024, 80], [1151, 80],
-		[1152, 81], [2 ** 40 - 1, 319], [2 ** 40, 320]])
+		[1152, 81], [2 ** 40 - 1, 319], [2 ** 40, 320],
+		[2 ** 52 - 1, 415]])
 		assert.equal(bucketOf(ns), bucket, `${ns} ns`);
 	for (let bucket = 24; bucket < 400; bucket++) {
 		assert.equal(bucketOf(bucketBegin(bucket)), bucket);
@@ -197,6 +202,8 @@ function testSplit() {
 	assert.deepEqual([...group.sorted], [3, 22]);
 	assert.deepEqual([...group.rows], [3, 0]);
 	assert.equal(callPaths(model).count[1], 6);
+	// One that ends where a range begins is not in it.
+	assert.deepEqual([...distributions(model, rangeOf(model, { from: 22, to: 33 }))[0].sorted], [3]);
 }
 
 /* A page that has not all slices: the figures are those of all. */

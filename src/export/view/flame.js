@@ -211,13 +211,14 @@ export class FlamePane {
 	#describe(id) {
 		const { tree } = this;
 		const total = tree.total[id];
-		const pairs = [['Total', `${duration(total)} (${percent(total, tree.total[0])})`]];
+		const share = (ns) => `${duration(ns)}${ns > 0 ? ` (${percent(ns, tree.total[0])})` : ''}`;
+		const pairs = [['Total', share(total)]];
 		if (this.way === 'inverse' && tree.depth[id] === (this.byTrack ? 2 : 1))
 			pairs[0][0] = 'Itself';
 		else if (this.way === 'inverse' && id)
 			pairs[0][0] = 'Below this caller';
 		if (this.way === 'flame' && tree.longest[id] >= 0)
-			pairs.push(['Itself', `${duration(tree.self[id])} (${percent(tree.self[id], tree.total[0])})`]);
+			pairs.push(['Itself', share(tree.self[id])]);
 		if (tree.count[id] > 0)
 			pairs.push(['Count', count(tree.count[id])]);
 		if (tree.count[id] > 0 && this.way === 'flame')

@@ -151,7 +151,7 @@ export class HistogramsPane {
 			element('div', { class: 'pane-bar', role: 'toolbar', 'aria-label': 'Histograms' }, this.modes.element, filter,
 				this.scope.element), this.note,
 			element('div', { class: 'histogram-halves' }, element('div', { class: 'histogram-names' },
-				this.names.slices.grid.element, this.names.counters.grid.element), this.detail), this.empty);
+				this.names.slices.grid.element, this.names.counters.grid.element), this.detail, this.empty));
 	}
 
 	#setMode(mode) {
