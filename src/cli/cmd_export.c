@@ -43,7 +43,7 @@ static const char *make_help(void)
 	size_t len = (size_t)snprintf(help, sizeof(help), "%s", help_head);
 
 	for (unsigned i = 0; hodo_export_formats[i] && len < sizeof(help); i++)
-		len += (size_t)snprintf(help + len, sizeof(help) - len, "  %-11s %s\n", hodo_export_formats[i]->name,
+		len += (size_t)snprintf(help + len, sizeof(help) - len, "  %-10s  %s\n", hodo_export_formats[i]->name,
 					hodo_export_formats[i]->does);
 	if (len < sizeof(help))
 		snprintf(help + len, sizeof(help) - len, "%s", help_tail);

@@ -70,7 +70,6 @@ static int open_standard(struct hodo_output *t, const char *verb, const char *bi
 static int open_path(struct hodo_output *t, const char *verb, const char *binary)
 {
 	struct stat st;
-	char *real;
 
 	if (stat(t->path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		hodo_error("%s: is a directory: name a file with -o", t->path);
@@ -85,12 +84,8 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 			hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
 			return HODO_EXIT_FAILURE;
 		}
-		real = realpath(t->path, NULL); /* what a link leads to is replaced, not the link */
-		if (real) {
-			free(t->path);
-			t->path = real;
-		}
-		if (asprintf(&t->temporary, "%s.%d.part", t->path, (int)getpid()) < 0) {
+		t->real = realpath(t->path, NULL); /* what a link leads to is replaced, not the link */
+		if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) < 0) {
 			t->temporary = NULL;
 			errno = ENOMEM;
 			t->fd = -1;
@@ -144,16 +139,18 @@ int hodo_output_write(void *data, const void *bytes, size_t len)
 /* Gives the file its name. 0 or a negative errno. */
 static int put_in_place(struct hodo_output *t)
 {
+	const char *path = t->real ? t->real : t->path;
+
 	if (t->force)
-		return rename(t->temporary, t->path) < 0 ? -errno : 0;
-	if (renameat2(AT_FDCWD, t->temporary, AT_FDCWD, t->path, RENAME_NOREPLACE) == 0)
+		return rename(t->temporary, path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, t->temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return 0;
 	/* Not every file system has that. */
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (access(t->path, F_OK) == 0)
+	if (access(path, F_OK) == 0)
 		return -EEXIST;
-	return rename(t->temporary, t->path) < 0 ? -errno : 0;
+	return rename(t->temporary, path) < 0 ? -errno : 0;
 }
 
 int hodo_output_close(struct hodo_output *t, const char *dir, int err)
@@ -183,6 +180,7 @@ int hodo_output_close(struct hodo_output *t, const char *dir, int err)
 		hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
 	status = err ? HODO_EXIT_FAILURE : 0;
 	free(t->temporary);
+	free(t->real);
 	t->temporary = NULL;
 	return status;
 }

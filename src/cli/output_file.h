@@ -11,6 +11,7 @@
 
 struct hodo_output {
 	char *path;      /* NULL: standard output; the caller frees it at last */
+	char *real;      /* what path leads to, if there is something */
 	char *temporary; /* what is written, and then becomes path; NULL: path itself */
 	int fd;
 	bool force, failed_write;

@@ -245,6 +245,6 @@ static int run(struct hodo_export *e)
 const struct hodo_export_format hodo_export_callgrind = {
 	.name = "callgrind",
 	.suffix = "callgrind",
-	.does = "who called whom, how often and how long: KCachegrind, callgrind_annotate",
+	.does = "who called whom, how often, how long: KCachegrind",
 	.run = run,
 };

@@ -9,6 +9,7 @@
 #include "chrome_impl.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +190,7 @@ static int on_track(void *data, struct hodo_track *track)
 
 static int begin_async(struct chrome *c, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
-	const struct chrome_name *names = chrome_name(c, slice->name, slice->cls);
+	const struct chrome_name *names = chrome_name(c, slice);
 	struct chrome_open *open = new_open(c);
 	char id[32];
 
@@ -219,7 +220,7 @@ static int put_arrow(struct chrome *c, const struct chrome_open *open, const str
 
 static int end_async(struct chrome *c, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
-	const struct chrome_name *names = chrome_name(c, slice->name, slice->cls);
+	const struct chrome_name *names = chrome_name(c, slice);
 	struct chrome_open *open = slice->user;
 	uint32_t pid, tid;
 	char id[32];
@@ -245,7 +246,7 @@ static int put_running(struct chrome *c, const struct hodo_slice *slice)
 		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
 		[HODO_SCHED_ENDED] = "has ended",     [HODO_SCHED_UNKNOWN] = "unknown",
 	};
-	const struct chrome_name *names_of = chrome_name(c, slice->name, NULL);
+	const struct chrome_name *names_of = chrome_name(c, slice);
 	uint32_t why = slice->sched_why <= HODO_SCHED_UNKNOWN ? slice->sched_why : HODO_SCHED_UNKNOWN;
 	char more[192], us[32];
 
@@ -266,7 +267,7 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 		return 0;
 	if (slice->kind == HODO_SLICE_ASYNC)
 		return begin_async(c, slice, event);
-	names = chrome_name(c, slice->name, slice->cls);
+	names = chrome_name(c, slice);
 	ids_of(slice->track->process, slice->track->pid, slice->track->tid, &pid, &tid);
 	return names ? put_row(c, 'B', slice->begin_ns, pid, tid, names,
 			       slice->flags & HODO_SLICE_CONTINUED ? ",\"args\":{\"continued\":true}" : "",
@@ -306,11 +307,23 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 {
 	struct chrome *c = data;
 	const struct chrome_class *k = chrome_class(c, event->cls);
+	char args[64], *o = stpcpy(args, ",\"args\":{\"value\":");
 	uint32_t pid, tid;
 
-	(void)value;
+	if (!isfinite(value)) {
+		if (!c->not_finite)
+			c->e->warn("a counter has values that are no finite numbers, which this format has not: left out");
+		c->not_finite = true;
+		return 0;
+	}
+	/* A number alone: the context is no value over time. */
+	if (event->values[0].type < HODO_TYPE_STR)
+		o = hodo_read_put_value_json(o, &event->values[0], c->c);
+	else
+		*o++ = '0';
+	strcpy(o, "}");
 	ids_of(track->process, track->pid, event->tid, &pid, &tid);
-	return k ? put_row(c, 'C', event->ts_ns, pid, tid, &k->name, "", event) : -ENOMEM;
+	return k ? put_row(c, 'C', event->ts_ns, pid, tid, &k->name, args, NULL) : -ENOMEM;
 }
 
 static int run(struct hodo_export *e)

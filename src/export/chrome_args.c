@@ -31,16 +31,16 @@ static void drop_name(void *value)
 	free(n);
 }
 
-const struct chrome_name *chrome_name(struct chrome *c, const char *name, const struct hodo_read_class *cls)
+const struct chrome_name *chrome_name(struct chrome *c, const struct hodo_slice *slice)
 {
-	void **at = hodo_pointer_map_at(&c->names, name);
-	const char *category = cls ? cls->name : "sched";
+	void **at = hodo_pointer_map_at(&c->names, slice->name);
+	const char *category = slice->kind == HODO_SLICE_CALL ? "func" : slice->cls ? slice->cls->name : "sched";
 	struct chrome_name *n;
 
 	if (!at || *at)
 		return at ? *at : NULL;
 	n = calloc(1, sizeof(*n));
-	if (!n || !make_name(n, name, category, strcspn(category, ":"))) {
+	if (!n || !make_name(n, slice->name, category, strcspn(category, ":"))) {
 		free(n);
 		return NULL;
 	}

@@ -30,13 +30,12 @@ struct chrome {
 	struct hodo_pointer_map classes, names, told;
 	struct chrome_open *free, *all;
 	size_t mark_len; /* of the mark's in text */
-	bool large;      /* said so */
+	bool large, not_finite; /* said so */
 };
 
 /* chrome_args.c; NULL: no memory */
 const struct chrome_class *chrome_class(struct chrome *c, const struct hodo_read_class *cls);
-/* Of a slice; cls NULL: of a thread on a CPU. */
-const struct chrome_name *chrome_name(struct chrome *c, const char *name, const struct hodo_read_class *cls);
+const struct chrome_name *chrome_name(struct chrome *c, const struct hodo_slice *slice);
 /* Adds what the arguments need to room, and makes texts that are part of them. 0 or -ENOMEM. */
 int chrome_args_room(struct chrome *c, const struct hodo_read_event *event, size_t *room);
 /* ,"args":{…}; directly after chrome_args_room(). */

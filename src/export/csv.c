@@ -364,7 +364,7 @@ static int run(struct hodo_export *e)
 const struct hodo_export_format hodo_export_csv = {
 	.name = "csv",
 	.suffix = "csv",
-	.does = "a row for each event, a column for each field: spreadsheets, pandas",
+	.does = "a row for each event, a column for each field: spreadsheets",
 	.binary = true, /* texts may hold control characters */
 	.run = run,
 };

@@ -38,6 +38,6 @@ static int run(struct hodo_export *e)
 const struct hodo_export_format hodo_export_jsonl = {
 	.name = "jsonl",
 	.suffix = "jsonl",
-	.does = "a JSON object a line for each event, as hodo print --json: jq, DuckDB",
+	.does = "a line of JSON for each event, as hodo print --json: jq, DuckDB",
 	.run = run,
 };

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""exporting - what the tests of hodo export share.
+
+HODO, GEN_TRACE, GEN_CALLS, TRACED and SOURCE are in the environment; PROTOC where there is one.
+"""
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HODO, TRACED, SOURCE = os.environ["HODO"], os.environ["TRACED"], os.environ["SOURCE"]
+PROTOC = os.environ.get("PROTOC")
+REQUESTS = 20
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+class Case(unittest.TestCase):
+    """A temporary folder with what setUpClass and the tests record in it."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="hodo-export.")
+        cls.addClassCleanup(folder.cleanup)
+        cls.dir = folder.name
+        cls.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "TERM", "LESS")}
+
+    @classmethod
+    def run_hodo(cls, *args, **kwargs):
+        return subprocess.run([HODO, *map(str, args)], env=cls.env, cwd=cls.dir, stdin=subprocess.DEVNULL,
+                              timeout=300, check=False, **{"capture_output": True, **kwargs})
+
+    @classmethod
+    def ok(cls, *args):
+        """Standard output of a command that must succeed."""
+        run = cls.run_hodo(*args)
+        if run.returncode != 0:
+            raise AssertionError(f"{args}: {run.returncode}: {run.stderr.decode()}")
+        return run.stdout
+
+    @classmethod
+    def record(cls, name="traced", *options, requests=REQUESTS, functions=True):
+        """A recording of tests/export/traced.c, made once; nothing of it is lost."""
+        if not os.path.exists(os.path.join(cls.dir, name)):
+            cls.ok("record", "-q", "-m", "1M", "-o", name, *(["--functions"] if functions else []), *options, "--",
+                   TRACED, requests)
+            assert cls.stat(name)["discarded"] == 0
+        return name
+
+    @classmethod
+    def generate(cls, generator, scenario, *args):
+        """A recording of tests/read's or tests/graph's generator: GEN_TRACE, GEN_CALLS."""
+        if not os.path.exists(os.path.join(cls.dir, scenario)):
+            subprocess.run([os.environ[generator], scenario, os.path.join(cls.dir, scenario), *map(str, args)],
+                           check=True)
+        return scenario
+
+    @classmethod
+    def hostile(cls):
+        """The recording "all", in which names of events, fields, threads and processes are no names."""
+        path = os.path.join(cls.dir, "hostile")
+        if not os.path.exists(path):
+            subprocess.run([os.environ["GEN_TRACE"], "all", path], check=True)
+            file = os.path.join(path, "kvd-412", "metadata")
+            with open(file, "rb") as f:
+                text = f.read()
+            for old, new in ((b"name=kv:put ", b"name=kv:%22%3C/script%3E%1b%5b31m,%ff%0aput "),
+                             (b"fields=key:str", b'fields=k"<b>\xff\'\\:str'),
+                             (b"comm=kvd%20worker", b"comm=%3Cb%3E%22%5c%0a%ff,"),
+                             (b"comm=kvd exe=/usr/bin/kvd", b"comm=%22%3C/script%3E%ff exe=/%22%0a%ff")):
+                assert old in text, old
+                text = text.replace(old, new)
+            with open(file, "wb") as f:
+                f.write(text)
+        return "hostile"
+
+    @classmethod
+    def damaged(cls, name="damaged"):
+        """A recording with a stream that ends in the middle of a packet, and one with garbage in it."""
+        path = os.path.join(cls.dir, name)
+        if not os.path.exists(path):
+            subprocess.run([os.environ["GEN_TRACE"], "fixed", path, "60000"], check=True)
+            for file, change in (("cpu0", lambda b: b[:len(b) * 2 // 3]),
+                                 ("cpu1", lambda b: b[:300000] + b"\xa5" * 4096 + b[304096:])):
+                with open(os.path.join(path, "bench-412", file), "r+b") as f:
+                    bytes_ = change(f.read())
+                    f.seek(0)
+                    f.truncate()
+                    f.write(bytes_)
+        return name
+
+    @classmethod
+    def stat(cls, name):
+        return json.loads(cls.ok("stat", "--json", "-q", name))
+
+    @classmethod
+    def counts(cls, name):
+        """How many there are of each event."""
+        return {e["name"]: e["count"] for e in cls.stat(name)["events"] if e["count"]}
+
+    @classmethod
+    def events(cls, name, *args):
+        """As hodo print --json has them."""
+        return [json.loads(line) for line in cls.ok("print", "--json", "-q", *args, name).splitlines()]
+
+    @classmethod
+    def calls(cls, name):
+        """Calls of functions, as hodo graph --json has them."""
+        lines = [json.loads(line) for line in cls.ok("graph", "--json", "-q", name).splitlines()]
+        return [line for line in lines if "function" in line and "duration_ns" in line]
+
+    @classmethod
+    def export(cls, fmt, name, *args):
+        """What is written to standard output."""
+        return cls.ok("export", "-q", "--to", fmt, "-o", "-", *args, name)
+
+
+# ------------------------------------------------------------------------- protobufs
+
+TOKEN = re.compile(r'\s*(?:(\w+)\s*(\{)|(\w+): ("(?:[^"\\]|\\.)*"|\S+)|(\}))')
+ESCAPE = re.compile(rb'\\([0-7]{1,3}|.)')
+PLAIN = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+
+
+def _unescape(match):
+    code = match[1]
+    return bytes([int(code, 8)]) if code.isdigit() else PLAIN.get(code, code)
+
+
+def _value(text):
+    if text[0] == '"':
+        return ESCAPE.sub(_unescape, text[1:-1].encode()).decode()
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def decode(schema, message, data):
+    """protoc --decode, as dictionaries of lists. Fields that are not in the schema fail."""
+    done = subprocess.run([PROTOC, f"--decode={message}", f"--proto_path={os.path.dirname(schema)}", schema],
+                          input=data, capture_output=True, check=False)
+    if done.returncode != 0 or done.stderr:
+        raise AssertionError(f"protoc: {done.returncode}: {done.stderr.decode()}")
+    top = collections.defaultdict(list)
+    stack = [top]
+    for line in done.stdout.decode().splitlines():
+        m = TOKEN.fullmatch(line.rstrip())
+        if not m:
+            raise AssertionError(f"protoc: {line!r}")
+        if m[2]:
+            inner = collections.defaultdict(list)
+            stack[-1][m[1]].append(inner)
+            stack.append(inner)
+        elif m[5]:
+            stack.pop()
+        elif m[3].isdigit():
+            raise AssertionError(f"field {m[3]} is not in the schema")
+        else:
+            stack[-1][m[3]].append(_value(m[4]))
+    return top
+
+
+def main():
+    unittest.main(verbosity=1, argv=sys.argv)

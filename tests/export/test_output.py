@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The verb itself: where it writes, what is there before, what cannot be written or read, options."""
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+
+from exporting import HODO, Case, main
+
+SUFFIX = {"perfetto": "pftrace", "chrome": "json", "csv": "csv", "jsonl": "jsonl"}
+
+
+class Output(Case):
+    def setUp(self):
+        self.name = self.record()
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def fails(self, *args, status=1, message):
+        run = self.run_hodo("export", *args)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertRegex(run.stderr.decode(), r"\Ahodo: [^\n]*" + message + r"[^\n]*\n\Z")
+        self.assertEqual(run.stdout, b"")
+
+    def only_these(self, *names):
+        """Nothing half written is left behind."""
+        self.assertEqual([n for n in os.listdir(self.dir) if ".part" in n], [])
+        for name in names:
+            self.assertTrue(os.path.exists(self.path(name)))
+
+    def test_beside_the_recording(self):
+        for fmt, suffix in SUFFIX.items():
+            run = self.run_hodo("export", "--to", fmt, self.name + "//")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertRegex(run.stderr.decode(), rf"\Ahodo: [\d.]+ [KM]iB in traced\.{suffix}\n\Z")
+            self.assertEqual(self.read("traced." + suffix), self.export(fmt, self.name))
+            self.only_these("traced." + suffix)
+        os.symlink(self.name, self.path("hodo.data"))
+        self.assertEqual(self.ok("export", "-q", "--to", "csv"), b"")
+        self.assertEqual(self.read("hodo.data.csv"), self.read("traced.csv"))
+        run = subprocess.run([HODO, "export", "-q", "--to", "csv", "."], cwd=self.path(self.name), check=True)
+        self.assertTrue(os.path.exists(self.path("traced/hodo.data.csv")))
+        os.unlink(self.path("traced/hodo.data.csv"))
+
+    def test_what_is_there_stays_unless_force(self):
+        with open(self.path("mine"), "w", encoding="ascii") as f:
+            f.write("mine")
+        self.fails("--to", "csv", "-o", "mine", self.name, message="mine exists: .*--force.*-o")
+        self.assertEqual(self.read("mine"), b"mine")
+        self.ok("export", "-f", "--to", "csv", "-o", "mine", self.name)
+        self.assertEqual(self.read("mine"), self.export("csv", self.name))
+        os.symlink("mine", self.path("link"))
+        self.fails("--to", "jsonl", "-o", "link", self.name, message="link exists")
+        self.ok("export", "--force", "--to", "jsonl", "-o", "link", self.name)
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.read("mine"), self.export("jsonl", self.name))
+        self.only_these("mine")
+
+    def test_cannot_be_written(self):
+        for fmt in SUFFIX:
+            self.fails("-q", "--to", fmt, "-o", "/dev/full", self.name, message="/dev/full.*No space left.*: ")
+            with open("/dev/full", "wb") as full:
+                run = self.run_hodo("export", "--to", fmt, "-o", "-", self.name, capture_output=False, stdout=full,
+                                    stderr=subprocess.PIPE)
+            self.assertEqual(run.returncode, 1)
+            self.assertRegex(run.stderr, rb"\Ahodo: standard output.*No space left[^\n]*\n\Z")
+        self.fails("--to", "csv", "-o", "nowhere/file", self.name, message="nowhere/file.*No such file.*-o")
+        os.makedirs(self.path("folder"), exist_ok=True)
+        self.fails("--to", "csv", "-o", "folder", self.name, message="folder.*directory.*-o")
+
+    def test_a_full_disk_keeps_what_was_there(self):
+        with open(self.path("old"), "w", encoding="ascii") as f:
+            f.write("old")
+        run = subprocess.run(["bash", "-c", f'ulimit -f 8; trap "" XFSZ; exec "$0" "$@"', HODO, "export", "-q", "-f",
+                              "--to", "jsonl", "-o", "old", self.name], cwd=self.dir, capture_output=True, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, rb"\Ahodo: old.*: File too large[^\n]*\n\Z")
+        self.assertEqual(self.read("old"), b"old")
+        self.only_these("old")
+
+    def test_signals_leave_nothing(self):
+        name = self.generate("GEN_TRACE", "fixed", 3000000)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([HODO, "export", "-q", "--to", "chrome", "-o", "cut", name], cwd=self.dir) as p:
+                for _ in range(3000):
+                    if any(n.startswith("cut.") for n in os.listdir(self.dir)) or p.poll() is not None:
+                        break
+                    time.sleep(0.001)
+                p.send_signal(number)
+                self.assertIn(p.wait(60), (-number, 0))
+            self.only_these()
+            if os.path.exists(self.path("cut")):
+                os.unlink(self.path("cut"))
+
+    def test_reader_of_a_pipe_goes(self):
+        name = self.generate("GEN_TRACE", "fixed", 3000000)
+        for fmt in SUFFIX:
+            run = subprocess.run(["bash", "-c", f'"$0" export -q --to {fmt} -o - {name} | head -c 10; '
+                                  'exit ${PIPESTATUS[0]}', HODO], cwd=self.dir, capture_output=True, check=False)
+            self.assertEqual((run.returncode, len(run.stdout), run.stderr), (0, 10, b""))
+
+    def test_terminal(self):
+        for fmt in SUFFIX:
+            master, slave = pty.openpty()
+            run = self.run_hodo("export", "-q", "--to", fmt, "-o", "-", "--until", "0.000001", self.name,
+                                capture_output=False, stdout=slave, stderr=subprocess.PIPE)
+            os.close(slave)
+            os.close(master)
+            if fmt in ("perfetto", "csv"):
+                self.assertEqual(run.returncode, 1)
+                self.assertRegex(run.stderr, rb"\Ahodo: [^\n]*" + fmt.encode() + rb"[^\n]*terminal[^\n]*\n\Z")
+            else:
+                self.assertEqual((run.returncode, run.stderr), (0, b""))
+
+    def test_fifo(self):
+        os.mkfifo(self.path("fifo"))
+        with subprocess.Popen(["cat", "fifo"], cwd=self.dir, stdout=subprocess.PIPE) as cat:
+            self.ok("export", "-q", "--to", "jsonl", "-o", "fifo", self.name)
+            self.assertEqual(cat.stdout.read(), self.export("jsonl", self.name))
+
+    def test_usage(self):
+        self.fails(self.name, status=2, message="export: --to.*hodo export --help")
+        self.fails("--to", "nothing", self.name, status=2, message="'nothing'.*chrome.*perfetto.*--help")
+        self.fails("--to", "csv", "a", "b", status=2, message="'b'")
+        self.fails("--to", "csv", "-o", "", "a", status=2, message="-o")
+        self.fails("--to", "csv", "--since", "then", self.name, status=2, message="then")
+        self.fails("--to", "csv", "nowhere", status=1, message="nowhere")
+        self.fails("--to", status=2, message="--to")
+        help_text = self.ok("export", "--help").decode()
+        for fmt in SUFFIX:
+            self.assertRegex(help_text, rf"(?m)^  {fmt} ")
+        self.assertTrue(all(len(line) <= 80 for line in help_text.split("\n")))
+
+    def test_losses_are_told(self):
+        run = self.run_hodo("export", "--to", "csv", "-o", "-", self.generate("GEN_TRACE", "all"))
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(run.stderr, rb"\Ahodo: warning: 55 events were lost[^\n]*\n\Z")
+
+    def test_since_and_until(self):
+        for fmt in SUFFIX:
+            everything = len(self.export(fmt, self.name))
+            part = len(self.export(fmt, self.name, "--since", "0.00001", "--until", "0.00005"))
+            self.assertTrue(0 < part < everything, fmt)
+
+    def test_damaged_in_every_way(self):
+        """What is cut off anywhere ends no export with an error."""
+        for name in ("kvd-412/cpu0", "kvd-412/cpu1", "kvd-412/metadata"):
+            path = self.path("cut/" + name)
+            subprocess.run([os.environ["GEN_TRACE"], "all", self.path("cut")], check=True)
+            whole = os.path.getsize(path)
+            for n in range(8):
+                os.truncate(path, whole * (7 - n) // 8)
+                for fmt in SUFFIX:
+                    run = self.run_hodo("export", "-q", "--to", fmt, "-o", "/dev/null", "cut")
+                    self.assertIn(run.returncode, (0, 1), (fmt, run.stderr))
+                    self.assertLessEqual(run.stderr.count(b"\n"), 1)
+            subprocess.run(["rm", "-r", self.path("cut")], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""csv and jsonl: the same as hodo print --json says, value for value."""
+import csv
+import io
+import json
+import math
+import unittest
+
+from exporting import Case, main
+
+FIXED = ["ts", "cpu", "pid", "tid", "comm", "name", "text", "function"]
+
+
+def cell(value):
+    """What a cell holds for a value of JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return value
+    return str(value)
+
+
+class Csv(Case):
+    def check(self, name, *args):
+        text = self.export("csv", name, *args).decode()
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        events = self.events(name, *args)
+        self.assertEqual(len(rows) - 1, len(events))
+        header = rows[0]
+        self.assertEqual(len(set(header)), len(header))
+        for row, event in zip(rows[1:], events):
+            self.assertEqual(len(row), len(header))
+            got = dict(zip(header, row))
+            for key in FIXED:
+                if key in header:
+                    self.assertEqual(got.pop(key), cell(event.get(key)) if key != "function" or event.get(key)
+                                     else got.get(key, ""), key)
+            expected = {("field_" if k in FIXED else "") + k: v for k, v in event["fields"].items()}
+            expected |= {f"context_{k}": v for k, v in event.get("context", {}).items()}
+            for key, value in got.items():
+                self.same(value, expected.get(key), (key, event))
+            self.assertLessEqual(set(expected), set(got))
+        return header, rows
+
+    def same(self, got, value, where):
+        if isinstance(value, float) or (isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity")
+                                        and got in ("nan", "inf", "-inf")):
+            number = float(value)
+            self.assertTrue(float(got) == number or (math.isnan(number) and got == "nan"), where)
+        elif isinstance(value, list):
+            self.assertTrue(got.startswith("[") and got.endswith("]"), where)
+            parts = [p for p in got[1:-1].split(",") if p]
+            self.assertEqual([float(p) if isinstance(v, (float, str)) else json.loads(p)
+                              for p, v in zip(parts, value)],
+                             [float(v) if isinstance(v, str) else v for v in value], where)
+            self.assertEqual(len(parts), len(value), where)
+        else:
+            self.assertEqual(got, cell(value), where)
+
+    def test_real(self):
+        header, rows = self.check(self.record())
+        self.assertEqual(header[:8], FIXED)
+        self.assertIn("field_name", header)
+        functions = {row[7] for row in rows[1:] if row[5] == "func:entry"}
+        self.assertLessEqual({"main", "work", "middle", "leaf"}, functions)
+
+    def test_every_type(self):
+        self.check(self.generate("GEN_TRACE", "all"))
+
+    def test_random_values(self):
+        for seed in range(1, 9):
+            self.check(self.generate("GEN_TRACE", "random", seed))
+
+    def test_context(self):
+        header, _ = self.check(self.record("context", "--context", "comm,ip,pid"))
+        self.assertIn("context_comm", header)
+
+    def test_hostile(self):
+        header, rows = self.check(self.hostile())
+        self.assertIn('k"<b>\u00ff\'\\', header)
+        self.assertIn('kv:"</script>\x1b[31m,\u00ff\nput', {row[5] for row in rows})
+
+    def test_null_and_empty_differ(self):
+        text = self.export("csv", self.record()).decode()
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        row = next(row for row in rows if row["name"] == "kv:all")
+        self.assertEqual((row["nothing"], row["empty"], row["key"]), ("", "", ""))
+        columns = text.split("\n", 1)[0].split(",")
+        after = len(columns) - columns.index("empty") - 1
+        # Both are empty to a reader of CSV, but what was there has quotes.
+        self.assertRegex(text, '(?m)[^,],"",' + "," * (after - 1) if after else '(?m),""$')
+
+    def test_times(self):
+        name = self.record()
+        first = self.events(name)[0]["ts"]
+        middle = f"{first // 10**9}.{first % 10**9 + 100000:09}"
+        before, _ = self.check(name, "--until", middle)
+        after, _ = self.check(name, "--since", middle)
+        self.assertEqual(before, after)
+
+    def test_classes_without_events_have_no_columns(self):
+        name = self.record("few", "-e", "kv:lookup", functions=False)
+        header, _ = self.check(name)
+        self.assertEqual(header, ["ts", "cpu", "pid", "tid", "comm", "name", "n", "key", "ratio"])
+
+    def test_nothing(self):
+        name = self.record("none", "-e", "kv:nothing", functions=False)
+        self.assertEqual(self.export("csv", name), b"ts,cpu,pid,tid,comm,name\n")
+
+
+class Jsonl(Case):
+    def test_as_print(self):
+        for name in (self.record(), self.hostile(), self.generate("GEN_CALLS", "calls"),
+                     self.record("context", "--context", "comm,ip,callstack")):
+            self.assertEqual(self.export("jsonl", name), self.ok("print", "--json", "-q", name))
+
+    def test_times(self):
+        name = self.record()
+        args = ("--since", "0.00005", "--until", "0.0002")
+        self.assertEqual(self.export("jsonl", name, *args), self.ok("print", "--json", "-q", *args, name))
+
+
+if __name__ == "__main__":
+    main()
