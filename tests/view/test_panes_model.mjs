@@ -144,7 +144,7 @@ function testWidest() {
 function testBuckets() {
 	for (const [ns, bucket] of [[0, 0], [1, 0], [2, 8], [3, 12], [7, 22], [8, 24], [9, 25], [1023, 79], [1024, 80], [1151, 80],
 		[1152, 81], [2 ** 40 - 1, 319], [2 ** 40, 320],
-		[2 ** 52 - 1, 415]])
+		[2 ** 53 - 1, 423]])
 		assert.equal(bucketOf(ns), bucket, `${ns} ns`);
 	for (let bucket = 24; bucket < 400; bucket++) {
 		assert.equal(bucketOf(bucketBegin(bucket)), bucket);

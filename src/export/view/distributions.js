@@ -12,11 +12,7 @@ const KIND_OF_TRACK = { thread: 0, async: 2, cpu: 3 };
 export function bucketOf(ns) {
 	if (!(ns >= 1))
 		return 0;
-	let power = Math.floor(Math.log2(ns));
-	if (2 ** power > ns)
-		power--;
-	else if (2 ** (power + 1) <= ns)
-		power++;
+	const power = Math.floor(Math.log2(ns)); // where it is rounded up to the next, the rest is below 0, which is the same
 	return 8 * power + Math.floor((ns / 2 ** power - 1) * 8);
 }
 
