@@ -226,7 +226,7 @@ export function makeModel(events = 20000, seed = 1) {
 		return sum + bytes.length;
 	}, 0);
 	const tables = Object.fromEntries(Object.entries(m.rows).map(([name, rows]) => [name, table(name, rows)]));
-	return { header, main: container(header, tables), text: container({}, { text: { n: encoded.length,
+	return { header, tables, main: container(header, tables), text: container({}, { text: { n: encoded.length,
 		columns: { at: ['u32', at], length: ['u32', length], bytes: ['u8', Buffer.concat(encoded)] } } }) };
 }
 

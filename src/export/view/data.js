@@ -154,6 +154,17 @@ export class Model {
 		return this.strings[index] ?? '?';
 	}
 
+	/* How often each string is the name of a slice, point or counter. */
+	nameCounts() {
+		const counts = new Float64Array(this.strings.length);
+		for (const { n, name } of [this.slices, this.instants])
+			for (let i = 0; i < n; i++)
+				counts[name[i]]++;
+		for (const track of this.tracks)
+			counts[track.nameId] += track.values[1] - track.values[0];
+		return counts;
+	}
+
 	/* Not everything is shown: totals and aggregates tell what is missing. */
 	get thinned() {
 		const { slices, instants, shown_slices: shownSlices, shown_instants: shownInstants } = this.totals;

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: MIT
 // statistics.js - what is in a selected area: per name of slices count and times, points, counters, losses.
 
-import { SLICE_CONTINUED, SLICE_SPLIT } from './data.js';
+import { SLICE_CONTINUED, SLICE_NO_BEGIN, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { firstAbove } from './rows.js';
 
 const PIECE = SLICE_SPLIT | SLICE_CONTINUED;
+const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT | SLICE_NO_BEGIN; // how long it was cannot be told
 
 class Sums {
 	constructor(names) {
 		this.count = new Float64Array(names);
 		this.total = new Float64Array(names);
 		this.self = new Float64Array(names);
+		this.known = new Float64Array(names); // those whose whole length is known
 		this.whole = new Float64Array(names);
 		this.min = new Float64Array(names).fill(Infinity);
 		this.max = new Float64Array(names).fill(-Infinity);
 	}
 }
 
-function addWhole(sums, name, duration) {
+function addWhole(sums, name, duration, known) {
 	sums.count[name]++;
+	if (!known)
+		return;
+	sums.known[name]++;
 	sums.whole[name] += duration;
 	if (duration < sums.min[name])
 		sums.min[name] = duration;
@@ -29,19 +34,21 @@ function addWhole(sums, name, duration) {
 /* Slices that were split so that they nest are one each. */
 function addPieces(sums, model, pieces) {
 	const { name: names, begin, duration, flags } = model.slices;
-	const open = new Map();
+	const open = new Map(); // by name: {sum, known}
 	pieces.sort((a, b) => begin[a] - begin[b]);
 	for (const row of pieces) {
 		const name = names[row];
-		const before = flags[row] & SLICE_CONTINUED ? open.get(name) ?? 0 : 0;
+		// A piece whose begin or rest is outside of the area does not tell how long the whole is.
+		const before = open.get(name) ?? { sum: 0, known: !(flags[row] & SLICE_CONTINUED) };
+		const piece = { sum: before.sum + duration[row], known: before.known && !(flags[row] & UNKNOWN) };
 		open.delete(name);
 		if (flags[row] & SLICE_SPLIT)
-			open.set(name, before + duration[row]);
+			open.set(name, piece);
 		else
-			addWhole(sums, name, before + duration[row]);
+			addWhole(sums, name, piece.sum, piece.known);
 	}
-	for (const [name, sum] of open) // the rest is outside of the area
-		addWhole(sums, name, sum);
+	for (const [name, { sum }] of open)
+		addWhole(sums, name, sum, false);
 }
 
 function addSlices(sums, model, track, from, to) {
@@ -62,7 +69,7 @@ function addSlices(sums, model, track, from, to) {
 			if (slices.flags[slice] & PIECE)
 				pieces.push(slice);
 			else
-				addWhole(sums, name, duration);
+				addWhole(sums, name, duration, !(slices.flags[slice] & UNKNOWN));
 			if (begin >= from && end <= to) {
 				sums.total[name] += duration;
 				sums.self[name] += slices.self[slice];
@@ -134,8 +141,8 @@ export function statistics(model, selection) {
 	for (let name = 0; name < names; name++) {
 		if (sums.count[name])
 			result.slices.push({ name, text: model.name(name), count: sums.count[name], total: sums.total[name],
-				self: Math.max(0, sums.self[name]), avg: sums.whole[name] / sums.count[name],
-				min: sums.min[name], max: sums.max[name] });
+				self: Math.max(0, sums.self[name]), avg: sums.whole[name] / sums.known[name],
+				min: sums.min[name], max: sums.max[name] }); // not finite: of none is known how long it was
 		if (points[name])
 			result.points.push({ name, text: model.name(name), count: points[name] });
 	}

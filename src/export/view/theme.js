@@ -3,6 +3,7 @@
 
 const KEY = 'hodo-theme';
 const HUES = 20;
+const APART = 2 * HUES; // of so many names, the most frequent ones, no two share a colour without need
 const VARIABLES = ['back', 'panel', 'raised', 'line', 'faint', 'text', 'dim', 'accent', 'select', 'loss', 'match', 'row'];
 
 /* FNV-1a: the same name has the same colour in every recording. */
@@ -14,15 +15,24 @@ export function hash(text) {
 	return h >>> 0;
 }
 
-/* Degrees, per cent, per cent -> [red, green, blue], 0 … 255. */
-function rgbOf(hue, saturation, lightness) {
-	const l = lightness / 100;
-	const a = (saturation / 100) * Math.min(l, 1 - l);
-	return [0, 8, 4].map((n) => {
-		const k = (n + hue / 30) % 12;
-		return Math.round(255 * (l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+/*
+ * Lightness and chroma of the OKLCH colour space, hue in degrees -> [red, green, blue], 0 … 255. Colours of one lightness
+ * look equally light there, which HSL's do not: texts on all of them are as easily read.
+ */
+function rgbOf(lightness, chroma, hue) {
+	const a = chroma * Math.cos((hue * Math.PI) / 180);
+	const b = chroma * Math.sin((hue * Math.PI) / 180);
+	const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+	const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+	const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+	return [4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s, -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+		-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s].map((linear) => {
+		const c = Math.min(1, Math.max(0, linear));
+		return Math.round(255 * (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055));
 	});
 }
+
+const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
 
 /* "#rrggbb" */
 function rgbOfHex(hex) {
@@ -37,17 +47,32 @@ function stored() {
 	}
 }
 
+/* The colour of each name: that of its hash; of frequent names with the same one the rarer ones have the next that is free. */
+function coloursOf(strings, counts) {
+	const colours = Uint8Array.from(strings, (text) => hash(text) % HUES);
+	const used = new Uint32Array(HUES);
+	const frequent = Array.from(strings.keys()).filter((i) => counts[i] > 0).sort((a, b) => counts[b] - counts[a]);
+	for (const name of frequent.slice(0, APART)) {
+		let best = colours[name];
+		for (let k = 1; k < HUES && used[best] > 0; k++)
+			if (used[(colours[name] + k) % HUES] < used[best])
+				best = (colours[name] + k) % HUES;
+		used[best]++;
+		colours[name] = best;
+	}
+	return colours;
+}
+
 export class Theme {
-	constructor(root, strings, changed) {
+	/* counts: how often each of the strings is a name. */
+	constructor(root, strings, counts, changed) {
 		this.root = root;
 		this.strings = strings;
 		this.changed = changed;
 		this.query = matchMedia('(prefers-color-scheme: dark)');
 		this.choice = stored();
 		this.query.addEventListener('change', () => this.#apply(true));
-		this.ofName = new Uint8Array(strings.length);
-		for (let i = 0; i < strings.length; i++)
-			this.ofName[i] = hash(strings[i]) % HUES;
+		this.ofName = coloursOf(strings, counts);
 		this.#apply(false);
 	}
 
@@ -91,21 +116,17 @@ export class Theme {
 		for (const name of VARIABLES)
 			this[name] = style.getPropertyValue(`--${name}`).trim();
 		this.matchRgb = rgbOfHex(this.match);
-		this.fills = [];
 		this.fillRgbs = [];
-		this.strokes = [];
 		this.strokeRgbs = [];
 		for (let i = 0; i < HUES; i++) {
 			// Neighbours in number are far apart in hue; two lightnesses tell neighbours in hue apart.
-			const hue = Math.round((i * 360 * 7) / HUES + 8) % 360;
-			const step = i % 2 ? 4 : 0;
-			const fill = dark ? [hue, 32, 35 + step] : [hue, 52, 80 - step];
-			const stroke = dark ? [hue, 45, 62 - step] : [hue, 48, 42 + step];
-			this.fills.push(`hsl(${fill[0]} ${fill[1]}% ${fill[2]}%)`);
-			this.fillRgbs.push(rgbOf(...fill));
-			this.strokes.push(`hsl(${stroke[0]} ${stroke[1]}% ${stroke[2]}%)`);
-			this.strokeRgbs.push(rgbOf(...stroke));
+			const hue = ((i * 360 * 7) / HUES + 8) % 360;
+			const step = i % 2 ? 0.035 : 0;
+			this.fillRgbs.push(dark ? rgbOf(0.44 + step, 0.075, hue) : rgbOf(0.875 - step, 0.07, hue));
+			this.strokeRgbs.push(dark ? rgbOf(0.76 - step, 0.11, hue) : rgbOf(0.52 + step, 0.13, hue));
 		}
+		this.fills = this.fillRgbs.map(css);
+		this.strokes = this.strokeRgbs.map(css);
 		this.onFill = dark ? '#f2f4f8' : '#1c2128';
 		if (tell)
 			this.changed();

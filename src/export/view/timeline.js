@@ -212,6 +212,10 @@ export class TimelinePane {
 		drawOverlay(this.overlayCanvas, state, scroll, height);
 		drawRuler(this.rulerCanvas, state);
 		this.dirty = { tracks: false, overlay: false, overview: false };
+		if (!this.marked) {
+			this.marked = true;
+			performance.mark('hodo-shown'); // for tests: the recording is in sight
+		}
 		if (moving)
 			this.#changed('tracks');
 	}
