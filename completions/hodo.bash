@@ -50,7 +50,7 @@ _hodo_words()
 _hodo()
 {
 	local -a words=() first=()
-	local index=0 current='' break part prefix='' value about
+	local index=0 current='' break part prefix='' value
 
 	COMPREPLY=()
 	_hodo_words
@@ -60,7 +60,8 @@ _hodo()
 		part=${current%"${current##*"$break"}"}
 		((${#part} > ${#prefix})) && prefix=$part
 	done
-	while IFS=$'\t' read -r value about; do
+	while read -r value; do
+		value=${value%%$'\t'*}
 		case $value in
 		@command*)
 			_hodo_command "${first[${value#@command }]}"

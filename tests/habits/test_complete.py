@@ -200,7 +200,8 @@ class Complete(Case):
 
     def test_hostile(self):
         """Names of events that a shell would read otherwise are not offered, nor do odd lines do any harm."""
-        for words in (["hodo"], ["hodo", "record", "-e"], ["hodo", "print", "--color=", "--"], ["hodo", "print", "=" * 5000],
+        for words in (["hodo"], ["hodo", "record", "-e"], ["hodo", "print", "--color=", "--"],
+                      ["hodo", "print", "=" * 5000],
                       ["hodo", "record", "-e", "," * 3000], ["hodo", "enable", "99999999999999999999", "a"],
                       ["hodo", "stat", "x" * 6000], ["hodo", "stat", "\n\t"], ["hodo", "-e", ""],
                       ["hodo", "list", "\udcff/"], ["hodo", "print", "-"], ["hodo", "record", "-", ""]):

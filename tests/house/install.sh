@@ -25,6 +25,16 @@ hodo=$prefix/bin/hodo
 [ -x "$hodo" ] || fail "no bin/hodo"
 "$hodo" --version | grep -q . || fail "hodo --version says nothing"
 
+for file in bash-completion/completions/hodo zsh/site-functions/_hodo fish/vendor_completions.d/hodo.fish; do
+	[ -s "$prefix/share/$file" ] || fail "no share/$file"
+done
+if [ -r /usr/share/bash-completion/bash_completion ]; then
+	# Found when it is needed, by the command's name.
+	XDG_DATA_DIRS=$prefix/share bash --norc -c '. /usr/share/bash-completion/bash_completion
+		if declare -F _comp_load >/dev/null; then _comp_load hodo; else __load_completion hodo; fi
+		complete -p hodo' | grep -q _hodo || fail "bash does not find the completion"
+fi
+
 needs() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Completion in bash, zsh and fish: the key is pressed, and the line is looked at."""
+import os
+import pathlib
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from habits import APP, HODO, LIMIT_S, SOURCE, Case, verbs
+
+COMPLETIONS = SOURCE / "completions"
+DUMP = b"\x18\x04"  # Ctrl-X Ctrl-D: the line goes to a file
+
+
+class Shell(Case):
+    """An interactive shell on a terminal of its own. It has $HODO's directory in PATH, and the program ./app."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which(self.SHELL):
+            self.skipTest(f"{self.SHELL} is not installed")
+        shutil.copy(APP, self.path("app"))
+        subprocess.run([HODO, "record", "-q", "./app"], cwd=self.dir, check=True, stdout=subprocess.DEVNULL)
+        os.mkdir(self.path("bin"))
+        os.symlink(HODO, self.path("bin/hodo"))
+        self.env.update(PATH=self.path("bin") + ":" + self.env["PATH"], HOME=self.dir, ZDOTDIR=self.dir,
+                        OUT=self.path("out"), LC_ALL="C.UTF-8", COLUMNS="500", LINES="50")
+        self.fd = None
+
+    def start(self, args):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            signal.alarm(LIMIT_S)
+            os.chdir(self.dir)
+            os.execvpe(args[0], args, self.env)
+        self.addCleanup(self.stop)
+        self.said = b""
+
+    def stop(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def read_until(self, condition, what):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            if time.monotonic() > end:
+                self.fail(f"never came: {what}: {self.said[-2000:]!r}")
+            if select.select([self.fd], [], [], 0.02)[0]:
+                try:
+                    self.said += os.read(self.fd, 65536)
+                except OSError:
+                    self.fail(f"the shell has ended: {self.said[-2000:]!r}")
+
+    def dump(self):
+        """What stands on the line."""
+        out = self.path("out")
+        os.write(self.fd, DUMP)
+        def whole():
+            return os.path.exists(out) and pathlib.Path(out).read_text(encoding="utf-8").endswith("\n")
+        self.read_until(whole, "the line")
+        line = pathlib.Path(out).read_text(encoding="utf-8")
+        os.unlink(out)
+        return line[:-1]
+
+    def press(self, line, back=0):
+        """The line after the completion key was pressed, the cursor `back` letters in front of its end."""
+        os.write(self.fd, b"\x05\x15" + line.encode() + b"\x02" * back + b"\t")
+        return self.dump()
+
+    def check_line(self):
+        """What completes in one way only."""
+        for line, result in (("hodo pri", "hodo print "), ("hodo record --buf", "hodo record --buffer "),
+                             ("hodo print --color=al", "hodo print --color=always "),
+                             ("hodo export --to spee", "hodo export --to speedscope "),
+                             ("hodo record --tracer graph,lat", "hodo record --tracer graph,latency "),
+                             ("hodo stat hod", "hodo stat hodo.data"),
+                             ("hodo help dis", "hodo help disable ")):
+            with self.subTest(line):
+                self.assertEqual(self.press(line).rstrip("/ "), result.rstrip())
+        for start in ("hodo record -e ", "hodo record --event=", "hodo record -q -e app:done,"):
+            with self.subTest(start):
+                self.assertEqual(self.press(start + "app:ti ./app", back=6).replace("  ", " "),
+                                 start + "app:tick ./app")
+
+    def check_command(self):
+        """What stands behind the program is its own; programs are found."""
+        self.assertEqual(self.press("hodo record ./ap").rstrip(), "hodo record ./app")
+        self.assertEqual(self.press("hodo ./ap").rstrip(), "hodo ./app")
+        self.assertEqual(self.press("hodo record hodo pri").rstrip(), "hodo record hodo print")
+        self.assertEqual(self.press("hodo record -q -- hodo record --buf").rstrip(),
+                         "hodo record -q -- hodo record --buffer")
+        self.assertEqual(self.press("hodo ./app ap").rstrip(), "hodo ./app app")
+
+
+class Bash(Shell):
+    SHELL = "bash"
+
+    def begin(self, library=True):
+        with open(self.path("rc"), "w", encoding="ascii") as f:
+            f.write("PS1='ready> '; set -o emacs\nbind 'set bell-style none'\nbind 'set enable-bracketed-paste off'\n"
+                    "bind 'set completion-query-items 0'\nbind 'set page-completions off'\n"
+                    'dump() { printf "%s\\n" "$READLINE_LINE" >"$OUT"; }\nbind -x \'"\\C-x\\C-d": dump\'\n')
+            if library:
+                f.write("[ -r /usr/share/bash-completion/bash_completion ] && . "
+                        "/usr/share/bash-completion/bash_completion\n")
+            f.write(f". '{COMPLETIONS}/hodo.bash'\n")
+        self.start(["bash", "--noprofile", "--rcfile", self.path("rc"), "-i"])
+        self.read_until(lambda: b"ready> " in self.said, "the prompt")
+
+    def test_line(self):
+        if not os.path.exists("/usr/share/bash-completion/bash_completion"):
+            self.skipTest("bash-completion is not installed")
+        self.begin()
+        self.check_line()
+        self.check_command()
+
+    def test_without_the_library(self):
+        """bash-completion is not needed."""
+        self.begin(library=False)
+        self.check_line()
+        self.assertEqual(self.press("hodo ./app ap").rstrip(), "hodo ./app app")
+        self.assertEqual(self.press("hodo record -e 'app:ti"), "hodo record -e 'app:tick' ")
+        self.assertEqual(self.press("hodo record -e other:n"), "hodo record -e other:never ")
+
+    def listed(self, *words):
+        """COMPREPLY of a line, bash's words given as readline parts them."""
+        script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE=$LINE_; COMP_POINT=${#LINE_}; '
+                  '_hodo hodo; printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "--norc", "-c", script, "bash", str(COMPLETIONS / "hodo.bash"), *words],
+                              cwd=self.dir, env={**self.env, "LINE_": self.line(words)}, capture_output=True, text=True,
+                              timeout=LIMIT_S, check=True)
+        return done.stdout.split()
+
+    @staticmethod
+    def line(words):
+        line = words[0]
+        for before, word in zip(words, words[1:]):
+            parted = word in (":", "=") or before in (":", "=")
+            line += word if parted else " " + word
+        return line
+
+    def test_lists(self):
+        self.assertEqual(self.listed("hodo", ""), [*verbs(), "help"])
+        self.assertEqual(self.listed("hodo", "print", "--color", "="), ["auto", "always", "never"])
+        self.assertEqual(self.listed("hodo", "record", "-e", "app", ":"), ["\\*", "done", "tick"])
+        self.assertEqual(self.listed("hodo", "record", "-e", ""),
+                         ["app:\\*", "app:done", "app:tick", "other:\\*", "other:never"])
+
+
+class Zsh(Shell):
+    SHELL = "zsh"
+
+    def begin(self):
+        os.mkdir(self.path("functions"))
+        shutil.copy(COMPLETIONS / "_hodo", self.path("functions"))
+        with open(self.path(".zshrc"), "w", encoding="ascii") as f:
+            f.write("PS1='ready> '; unsetopt beep zle_bracketed_paste prompt_sp; bindkey -e; LISTMAX=1000\n"
+                    "unset zle_bracketed_paste\n"
+                    "fpath=($ZDOTDIR/functions $fpath); autoload -Uz compinit; compinit -u -D\n"
+                    'dump() { print -r -- "$BUFFER" >$OUT }\nzle -N dump; bindkey "^X^D" dump\n'
+                    # What is offered, as it is handed to the line editor.
+                    "compadd() {\n  local -a got\n  builtin compadd -A got \"$@\"; print -lr -- $got >>$OUT.list\n"
+                    '  builtin compadd "$@"\n}\n')
+        self.start(["zsh", "-d", "-i"])
+        self.read_until(lambda: b"ready> " in self.said, "the prompt")
+
+    def listed(self, line):
+        if os.path.exists(self.path("out.list")):
+            os.unlink(self.path("out.list"))
+        self.press(line)
+        with open(self.path("out.list"), encoding="utf-8") as f:
+            return f.read().split()
+
+    def test_line(self):
+        self.begin()
+        self.check_line()
+        self.check_command()
+        self.assertEqual(self.listed("hodo "), [*verbs(), "help"])
+        self.assertEqual(self.listed("hodo record -e app:"), ["app:\\*", "app:done", "app:tick"])
+        self.assertEqual(self.listed("hodo record -e 'app:"), ["app:*", "app:done", "app:tick"])
+        self.assertEqual(self.listed("hodo print --color="), ["--color=auto", "--color=always", "--color=never"])
+
+
+class Fish(Shell):
+    SHELL = "fish"
+
+    def listed(self, line):
+        """What fish offers for a line: its own engine, asked without a terminal."""
+        self.env["XDG_CONFIG_HOME"] = self.env["XDG_DATA_HOME"] = self.dir
+        done = subprocess.run(["fish", "--no-config", "-c", f"source '{COMPLETIONS}/hodo.fish'; complete -C $argv[1]",
+                               line], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=LIMIT_S,
+                              check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.splitlines()
+
+    def words(self, line):
+        return [entry.split("\t")[0] for entry in self.listed(line)]
+
+    def test_lists(self):
+        self.assertEqual(sorted(self.words("hodo ")), sorted([*verbs(), "help"]))
+        self.assertIn("stat\tcount the events: rates, bytes, losses with their cause", self.listed("hodo sta"))
+        self.assertEqual(sorted(self.words("hodo record -e app:")), ["app:*", "app:done", "app:tick"])
+        self.assertEqual(sorted(self.words("hodo record -e app:done,o")), ["app:done,other:*", "app:done,other:never"])
+        self.assertEqual(self.words("hodo record --event=app:t"), ["--event=app:tick"])
+        self.assertEqual(self.words("hodo print --color=al"), ["--color=always"])
+        self.assertEqual(self.words("hodo export --to spee"), ["speedscope"])
+        self.assertEqual([w.rstrip("/") for w in self.words("hodo stat ho")], ["hodo.data"])
+        self.assertIn("--buffer", self.words("hodo record --b"))
+
+    def test_command(self):
+        self.assertIn("./app", self.words("hodo record ./ap"))
+        self.assertEqual(self.words("hodo record hodo pri"), ["print"])
+        self.assertEqual(self.words("hodo ./app ap"), ["app"])
+
+
+if __name__ == "__main__":
+    unittest.main()
