@@ -16,7 +16,8 @@ static unsigned kind_of(const char *word, size_t len)
 		{ "EVENT", HODO_WORD_EVENT }, { "PID", HODO_WORD_PID },      { "DIR", HODO_WORD_DIR },
 		{ "FILE", HODO_WORD_FILE },   { "PATH", HODO_WORD_FILE },    { "CMD", HODO_WORD_COMMAND },
 		{ "WHEN", HODO_WORD_VALUE },  { "KEY", HODO_WORD_VALUE },    { "WHAT", HODO_WORD_VALUE },
-		{ "A", HODO_WORD_EVENT },     { "NAME", HODO_WORD_VALUE },  { "COLUMN", HODO_WORD_VALUE }, { "FORMAT", HODO_WORD_FORMAT },
+		{ "A", HODO_WORD_EVENT },     { "NAME", HODO_WORD_VALUE },   { "COLUMN", HODO_WORD_VALUE },
+		{ "FORMAT", HODO_WORD_FORMAT },
 	};
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -104,7 +104,7 @@ class Options(unittest.TestCase):
     def test_of_each_verb(self):
         for verb in verbs():
             with self.subTest(verb):
-                self.check(SOURCE / f"docs/man/hodo-{verb}.1", run(HODO, verb, "--help"))
+                self.check(SOURCE / f"docs/man/hodo-{verb}.1", run(HODO, verb, "--help=all"))
                 self.assertEqual(run(HODO, verb, "--help"), run(HODO, verb, "-h"))
                 self.assertEqual(run(HODO, verb, "--help"), run(HODO, "help", verb))
 
@@ -119,7 +119,7 @@ class Options(unittest.TestCase):
             for line in re.findall(r"(?m)^\$ (.*)$", "\n".join(map(unroff, page.read_text().split("\n")))):
                 for verb, rest in re.findall(r"\bhodo ([a-z]+)([^|&]*)", re.sub(r"'[^']*'", "''", line)):
                     self.assertIn(verb, verbs(), line)
-                    helped = OPTION.findall(run(HODO, verb, "--help"))
+                    helped = OPTION.findall(run(HODO, verb, "--help=all"))
                     for option in OPTION.findall(rest.split(" ./")[0]):
                         self.assertIn(option, helped, line)
 
