@@ -36,8 +36,9 @@ def run(*command, cwd, env, shell=False):
 TERMINALS = {
     "record.svg": ("-w", "96", "--", "=hodo record ./kv", "hodo stat", "hodo print --limit 4"),
     "graph.svg": ("-w", "96", "--", "-hodo record -q -o slow.data -e 'kv:grow,func:*' --min-time 2ms ./kv",
-                  "hodo graph --function put --min-time 5ms slow.data"),
-    "report.svg": ("-w", "110", "--", "hodo report"),
+                  "hodo graph --function put --min-time 8ms slow.data"),
+    "report.svg": ("-w", "124", "--", "-hodo record -q -o request.data -e kv:request ./kv",
+                   "hodo report --histogram request.data"),
 }
 
 
@@ -65,7 +66,7 @@ def page(work, env):
                            ("dark", "--blink-settings=preferredColorScheme=0")):
         png = output / f"view-{scheme}.png"
         run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", option,
-            f"--user-data-dir={env['HOME']}/chromium", "--window-size=1200,640", "--virtual-time-budget=10000",
+            f"--user-data-dir={env['HOME']}/chromium", "--window-size=1200,400", "--virtual-time-budget=10000",
             f"--screenshot={png}", f"file://{work}/kv.html", cwd=work, env=env)
         if png.stat().st_size > PNG_BYTES_MAX:
             sys.exit(f"make_pictures: {png}: {png.stat().st_size} bytes, more than {PNG_BYTES_MAX}")
