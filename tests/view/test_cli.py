@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hodo view as a command: options, files, errors, thinning and its figures, memory. The file is taken apart here,
+without a browser. HODO, TEMPLATE and MAKE_RECORDING are in the environment."""
+import array
+import base64
+import json
+import math
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+HODO, MAKE, TEMPLATE = os.environ["HODO"], os.environ["MAKE_RECORDING"], pathlib.Path(os.environ["TEMPLATE"])
+TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f64": "d"}
+
+
+def part(html, name):
+    """(header, {table: {column: values}}) of one element of the page."""
+    packed = re.search(rf'id="{name}">([A-Za-z0-9+/=]*)</script>', html).group(1)
+    data = zlib.decompress(base64.b64decode(packed, validate=True))
+    magic, version, length = struct.unpack_from("<8sII", data)
+    assert (magic, version) == (b"HODOVIEW", 1)
+    header = json.loads(data[16:16 + length])
+    base = (16 + length + 7) // 8 * 8
+    tables = {}
+    for table, about in header["tables"].items():
+        tables[table] = {}
+        for column, c in about["columns"].items():
+            n, kind = c.get("n", about["n"]), TYPES[c["type"]]
+            assert (base + c["at"]) % 8 == 0
+            at = base + c["at"]
+            tables[table][column] = array.array(kind, data[at:at + n * struct.calcsize(kind)])
+            assert len(tables[table][column]) == n
+    return header, tables
+
+
+class Page:
+    def __init__(self, path):
+        self.html = pathlib.Path(path).read_text(encoding="utf-8")
+        self.header, self.tables = part(self.html, "hodo-main")
+        self.text = part(self.html, "hodo-text")[1]["text"]
+
+    def rows(self, table):
+        columns = self.tables[table]
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+    def texts(self):
+        data = self.text["bytes"].tobytes()
+        return [data[at:at + n].decode() for at, n in zip(self.text["at"], self.text["length"])]
+
+    def name(self, row):
+        return self.header["strings"][row["name"]]
+
+
+class View(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+        self.dir = pathlib.Path(self.tmp.name)
+
+    def make(self, what, events=10000):
+        subprocess.run([MAKE, what, self.dir / what, str(events)], check=True)
+        return self.dir / what
+
+    def hodo(self, *args, status=0, **kwargs):
+        done = subprocess.run([HODO, "view", *map(str, args)], capture_output=True, text=True, timeout=100,
+                              cwd=self.dir, **kwargs)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def page(self, recording, *options):
+        out = self.dir / "page.html"
+        self.hodo("-q", "-f", "-o", out, *options, recording)
+        return Page(out)
+
+
+class Files(View):
+    def test_where_it_is_written(self):
+        self.make("requests", 1000)
+        told = self.hodo("requests")
+        self.assertRegex(told, r"^hodo: [0-9.]+ KiB in requests\.html\n$")
+        first = (self.dir / "requests.html").read_bytes()
+        self.assertIn("exists: give --force", self.hodo("requests", status=1))
+        self.assertEqual(self.hodo("-q", "--force", "requests"), "")
+        self.assertEqual((self.dir / "requests.html").read_bytes(), first)
+        with open(self.dir / "out", "wb") as f:
+            subprocess.run([HODO, "view", "-q", "-o", "-", "requests"], stdout=f, check=True, cwd=self.dir)
+        self.assertEqual((self.dir / "out").read_bytes(), first)
+        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["out", "requests", "requests.html"])
+
+    def test_what_cannot_be(self):
+        self.make("requests", 1000)
+        self.assertRegex(self.hodo("nowhere", status=1), r"^hodo: nowhere: .*\n$")
+        self.assertRegex(self.hodo("-o", "no/x.html", "requests", status=1), r"^hodo: no/x\.html: cannot be written: .*-o\n$")
+        self.assertRegex(self.hodo("-o", "/dev/full", "requests", status=1), r"^hodo: /dev/full: cannot be written: ")
+        for bad in (["--limit", "0"], ["--limit", "many"], ["--since", "x"], ["a", "b"], ["-o", ""], ["--nonsense"]):
+            self.assertRegex(self.hodo(*bad, *(["requests"] if bad[0] != "a" else []), status=2), r"^hodo: view: .*\n$")
+        self.assertEqual([p.name for p in self.dir.iterdir()], ["requests"])
+
+    def test_title_is_text(self):
+        page = self.page(self.make("requests", 100), "--title", "</title><b>&amp;\x1b\"")
+        self.assertIn("<title>&#60;/title&#62;&#60;b&#62;&#38;amp;", page.html)
+        self.assertEqual(page.header["title"], "</title><b>&amp;\x1b\"")
+        self.assertEqual(self.page(self.dir / "requests").header["title"], "kvd[412]")
+
+
+class Content(View):
+    def test_everything(self):
+        page = self.page(self.make("requests", 10000))
+        totals, slices = page.header["totals"], page.rows("slices")
+        self.assertEqual(totals["events"], 10000)
+        self.assertEqual((totals["slices"], totals["shown_slices"]), (len(slices), len(slices)))
+        self.assertNotIn("aggregates", page.tables)
+        keys = [(s["track"], s["begin"], s["depth"]) for s in slices]
+        self.assertEqual(keys, sorted(keys))
+        # The slices of a thread lie within each other; those of requests that overlap have rows of their own.
+        for track, about in enumerate(page.header["tracks"]):
+            ends = {}
+            for s in (s for s in slices if s["track"] == track):
+                end = s["begin"] + s["duration"]
+                self.assertLess(s["depth"], about["depth"])
+                self.assertGreaterEqual(s["begin"], ends.get(s["depth"], -1))
+                if about["kind"] == "thread" and s["depth"]:
+                    self.assertLessEqual(end, ends[s["depth"] - 1])
+                ends[s["depth"]] = end
+        inner = [s for s in slices if page.name(s) == "kv:request"]
+        self.assertEqual({s["kind"] for s in inner}, {0})
+        self.assertTrue(all(0 < s["self"] < s["duration"] for s in inner))
+        texts = page.texts()
+        self.assertRegex(texts[inner[5]["text"]], r'^key="user:\d+" shard=\d$')
+        marks = [i for i in page.rows("instants") if page.name(i) == "kv:mark"]
+        self.assertRegex(texts[marks[0]["text"]], r"^took \d+ bytes$")
+        self.assertEqual(sorted(page.header["strings"][t["name"]] for t in page.header["tracks"]),
+                         ["kv:entries", "kv:flow", "worker 0", "worker 1", "worker 2", "worker 3"])
+
+    def test_losses(self):
+        page = self.page(self.make("losses"))
+        begin = int(page.header["begin_ns"]) - 1795000000 * 10**9
+        got = [(page.header["processes"][x["process"]]["comm"], x["cpu"], begin + x["begin"], begin + x["end"],
+                x["count"], page.header["strings"][x["cause"]]) for x in page.rows("losses")]
+        self.assertEqual(got, [("over", 0, 2000, 7000, 40, "newer events took their place"),
+                               ("full", 0, 3200, 4000, 70, "the buffer was full"),
+                               ("full", 1, 3500, 4500, 2, "larger than a packet"),
+                               ("full", 0, 6000, 9000, 5, "the buffer was full")])
+        self.assertEqual(page.header["totals"]["lost"], 117)
+
+    def test_parts_of_it(self):
+        recording = self.make("requests", 10000)
+        whole = self.page(recording)
+        page = self.page(recording, "--thread", "worker 2")
+        self.assertEqual([t["tid"] for t in page.header["tracks"] if t["kind"] == "thread"], [502])
+        tid = [i for i, t in enumerate(whole.header["tracks"]) if t["tid"] == 502][0]
+        self.assertEqual(sum(s["kind"] == 0 for s in page.rows("slices")),
+                         sum(s["track"] == tid for s in whole.rows("slices")))
+        self.assertEqual(self.page(recording, "--thread", "502").header["totals"], page.header["totals"])
+        late = self.page(recording, "--since", "0.0005", "--until", "0.001")
+        self.assertEqual(int(late.header["begin_ns"]), int(whole.header["begin_ns"]) + 500000)
+        self.assertLessEqual(late.header["duration_ns"], 500000)
+        self.assertLess(late.header["totals"]["events"], whole.header["totals"]["events"])
+        self.assertTrue(all(0 <= s["begin"] <= 500000 for s in late.rows("slices")))
+        self.assertEqual(self.page(recording, "--since", "1000").header["totals"]["events"], 0)
+
+    def test_damaged(self):
+        recording = self.make("requests", 10000)
+        stream = recording / "kvd-412/cpu0"
+        stream.write_bytes(stream.read_bytes()[:-1000])
+        page = self.page(recording)
+        self.assertTrue(any("cut short" in w for w in page.header["warnings"]), page.header["warnings"])
+        self.assertLess(page.header["totals"]["events"], 10000)
+
+
+class Thinned(View):
+    def figures(self, page):
+        """{name: (count, total, min, max, {bucket: count})} of what the page tells over all."""
+        out = {}
+        places, counts = page.tables["buckets"]["log2x8"], page.tables["buckets"]["count"]
+        for a in page.rows("aggregates"):
+            rows = range(a["histogram"], a["histogram"] + a["buckets"])
+            out[page.name(a)] = (a["count"], a["total"], a["min"], a["max"],
+                                 {places[i]: counts[i] for i in rows if counts[i]})
+        return out
+
+    def test_longest_slices_stay(self):
+        recording = self.make("sizes", 100000)
+        page = self.page(recording, "--limit", "10000")
+        totals, slices = page.header["totals"], page.rows("slices")
+        self.assertEqual((totals["slices"], totals["shown_slices"]), (50000, len(slices)))
+        self.assertLessEqual(len(slices), 10000)
+        self.assertGreater(len(slices), 7000)
+        self.assertTrue(page.header["tracks"][0]["coarse"])
+        # All the outer ones, and of the inner ones the longest.
+        self.assertEqual(sum(s["depth"] == 0 for s in slices), 5000)
+        least = min(s["duration"] for s in slices)
+        self.assertEqual(sum(s["duration"] > least for s in slices), 5000 * (10 - least))
+        # Figures are over all: each 5000 of 1 to 9 ns.
+        figures = self.figures(page)
+        self.assertEqual(figures["kv:request"], (5000, 5e6, 1000, 1000, {8 * 9 + 7: 5000}))
+        self.assertEqual(figures["kv:parse"][:4], (45000, 225000, 1, 9))
+        wanted = {}
+        for ns in range(1, 10):
+            power = int(math.log2(ns))
+            bucket = 8 * power + (ns - 2**power) * 8 // 2**power
+            wanted[bucket] = wanted.get(bucket, 0) + 5000
+        self.assertEqual(figures["kv:parse"][4], wanted)
+        self.assertEqual(len(page.texts()), sum(s["text"] >= 0 for s in slices))
+        self.assertIn("are shown: the longest", self.hodo("-f", "--limit", "10000", recording))
+
+    def test_points_and_values(self):
+        page = self.page(self.make("points", 100000), "--limit", "10000")
+        totals = page.header["totals"]
+        self.assertEqual((totals["instants"], totals["values"]), (50000, 50000))
+        for table in ("instants", "values"):
+            times = page.tables[table]["time"]
+            self.assertTrue(1000 < len(times) <= 5000, (table, len(times)))
+            self.assertEqual(list(times), sorted(times))
+            # Over all the time.
+            self.assertLess(times[0], 1000)
+            self.assertGreater(times[-1], 50000 * 100 * 0.99)
+            self.assertLess(max(b - a for a, b in zip(times, times[1:])), 33000)
+        # The one value that stands out stays.
+        self.assertEqual(max(page.tables["values"]["value"]), 1000000)
+
+    def test_shares(self):
+        """A track with little is whole beside one with much."""
+        recording = self.make("requests", 20000)
+        page = self.page(recording, "--limit", "4000")
+        totals = page.header["totals"]
+        self.assertLessEqual(totals["shown_slices"] + totals["shown_instants"] + totals["shown_values"], 4000)
+        for i, track in enumerate(page.header["tracks"]):
+            rows = [t for table in ("slices", "instants", "values") for t in page.rows(table) if t["track"] == i]
+            self.assertGreater(len(rows), 100, track)
+
+    def test_limit_of_one(self):
+        page = self.page(self.make("requests", 1000), "--limit", "1")
+        self.assertEqual(page.header["totals"]["events"], 1000)
+
+    def test_memory(self):
+        """Bounded by the limit, not by the recording."""
+        peaks = []
+        for events in (200000, 800000):
+            recording = self.make("sizes", events)
+            code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+            view = [HODO, "view", "-q", "-f", "-o", self.dir / "x.html", "--limit", "20000", recording]
+            done = subprocess.run([sys.executable, "-c", code, *view], check=True, capture_output=True, text=True)
+            peaks.append(int(done.stdout))
+        self.assertLess(peaks[1], peaks[0] + 2048, peaks)
+
+
+if __name__ == "__main__":
+    if TEMPLATE.stat().st_size == 0:
+        print("skipped: hodo is built without its page")
+        sys.exit(77)
+    unittest.main()
