@@ -47,6 +47,10 @@ POSITIVE |= {f"filter_{name}": ["ns", "recorded_ns", "clock_ns"]
              for name in ("number", "text", "variable", "absent", "taken", "limited", "trigger")}
 POSITIVE |= {f"context_{name}": ["ns", "plain_ns"]
              for name in ("none", "pid", "ip", "comm", "scalars", "callstack", "stack_1k", "stack_8k")}
+POSITIVE |= {f"export_{name}": ["events_per_s", "bytes", "peer_events_per_s"]
+             for name in ("perfetto", "chrome", "csv", "jsonl")}
+POSITIVE |= {f"export_calls_{name}": ["events_per_s", "bytes"]
+             for name in ("perfetto", "chrome", "folded", "speedscope", "pprof", "callgrind", "firefox")}
 # What a row's peer is measured by: a command, or a program that is built if clang has what it needs.
 UFTRACE, XRAY = "uftrace", "bench/calls_xray"
 PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", UFTRACE),
