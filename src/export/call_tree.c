@@ -22,6 +22,7 @@ struct tree {
 	struct table frame_table, node_table, root_table;
 	uint32_t frames_room, nodes_room, threads_room, roots_room, ordinary;
 	uint64_t nslices;
+	int64_t begin_ns; /* of the first slice */
 	struct {
 		const char *name;
 		uint64_t key;
@@ -330,6 +331,9 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 		t->pub.running += slice->kind == HODO_SLICE_RUNNING;
 		return t->o->also.begin ? t->o->also.begin(t->o->data, slice, event) : 0;
 	}
+	/* Calls that are known at their end only may begin before the first event. */
+	if (slice->begin_ns < t->begin_ns)
+		t->begin_ns = slice->begin_ns;
 	thread = slice->track->user;
 	parent = slice->parent ? (uint32_t)(uintptr_t)slice->parent->user : thread->root;
 	node = node_of(t, parent, slice);
@@ -419,6 +423,7 @@ int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, con
 	t->o = options;
 	t->symbols = e->symbols;
 	t->pub.whole = options->slices;
+	t->begin_ns = INT64_MAX;
 	t->story = hodo_story_new(e->reader, e->symbols, &ops, t);
 	if (t->story)
 		err = hodo_story_read(t->story);
@@ -427,6 +432,8 @@ int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, con
 		return err;
 	}
 	hodo_story_totals(t->story, &t->pub.totals);
+	if (t->begin_ns < t->pub.totals.begin_ns)
+		t->pub.totals.begin_ns = t->begin_ns;
 	link_children(&t->pub);
 	*tree = &t->pub;
 	return 0;

@@ -82,7 +82,7 @@ struct hodo_call_tree {
 	bool whole; /* slices were asked for and are all there; else there are none */
 	/* What is not in the tree, or not in its own place. */
 	uint64_t async, running, instants, values, deep, many;
-	struct hodo_story_totals totals;
+	struct hodo_story_totals totals; /* begin_ns: not behind that of any slice */
 };
 
 /* Reads to the end. 0 or a negative errno. */

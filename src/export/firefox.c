@@ -410,7 +410,8 @@ static void put_libraries(struct firefox *f)
 		char id[HODO_CALL_BUILD_ID_TEXT];
 
 		hodo_call_objects_id(o, id);
-		put_json(f, i ? ",{\"arch\":\"x86_64\",\"name\":" : "{\"arch\":\"x86_64\",\"name\":", basename(o->path));
+		hodo_export_puts(f->out, i ? ",\n{" : "\n{");
+		put_json(f, "\"arch\":\"x86_64\",\"name\":", basename(o->path));
 		put_json(f, ",\"path\":", o->path);
 		put_json(f, ",\"debugName\":", basename(o->path));
 		put_json(f, ",\"debugPath\":", o->path);

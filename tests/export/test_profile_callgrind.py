@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hodo export --to callgrind: read by callgrind_annotate and speedscope, and held against hodo report."""
+import collections
+import re
+import shutil
+import unittest
+
+import profiles
+from profiles import plain
+
+
+def blank_is_question(name):
+    return plain(name) if name.strip() else "?"
+
+
+class Callgrind(profiles.Speedscope):
+    def annotated(self, path, *options):
+        """name -> ns, as callgrind_annotate says; and its total."""
+        if not shutil.which("callgrind_annotate"):
+            raise unittest.SkipTest("there is no callgrind_annotate: install Debian's package valgrind")
+        text = self.ok("callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no", *options, path).decode()
+        total = int(re.search(r"(?m)^\s*([\d,]+)\s+PROGRAM TOTALS$", text)[1].replace(",", ""))
+        sums = collections.Counter()
+        rows = text.split("file:function")[1].split("\n", 2)[2]
+        for ns, name in re.findall(r"(?m)^\s*([\d,]+)\s+[^:\n]*:(.*) \[[^\[\]]*\]\s*$", rows):
+            sums[name] += int(ns.replace(",", ""))
+        return sums, total
+
+    def arcs(self, path):
+        """(caller, callee) -> calls, from the file itself; and a check of its names' numbers."""
+        names, result = {}, collections.Counter()
+        caller = callee = None
+        for line in path.read_bytes().decode().split("\n"):
+            found = re.fullmatch(r"(c?fn)=\((\d+)\)(?: (.*))?", line)
+            if found:
+                self.assertEqual(found[2] in names, found[3] is None, line)
+                name = names.setdefault(found[2], found[3])
+                caller, callee = (caller, name) if found[1] == "cfn" else (name, None)
+            elif line.startswith("calls="):
+                result[caller, callee] += int(line[6:].split()[0])
+        return result
+
+    def test_times_are_those_of_the_report(self):
+        for recording in (self.record_names(), self.make("many", 20000), self.make("fork")):
+            with self.subTest(recording):
+                path, _ = self.export("callgrind", recording)
+                report = profiles.by_function(self.paths(recording))
+                if recording == "named":
+                    self.assertEqual(report, self.report(recording))
+                own, total = self.annotated(path)
+                self.assertEqual(total, sum(self_ns for _, self_ns, _ in report.values()))
+                inclusive, _ = self.annotated(path, "--inclusive=yes")
+                arcs = self.arcs(path)
+                for name, (calls, self_ns, total_ns) in report.items():
+                    name = blank_is_question(name)
+                    # Blanks before a name are none of it to callgrind_annotate.
+                    self.assertEqual((own[name.lstrip(" ")], inclusive[name.lstrip(" ")]), (self_ns, total_ns), name)
+                    self.assertEqual(sum(n for (_, to), n in arcs.items() if to == name), calls)
+
+    def test_callers(self):
+        path, _ = self.export("callgrind", self.record_names(7))
+        arcs = self.arcs(path)
+        self.assertEqual(arcs["[names]", "main"], 1)
+        self.assertEqual(arcs["main", "once(int)"], 7)
+        down, even, odd = (f"shop::(anonymous namespace)::{n}(int)" for n in ("down", "even", "odd"))
+        self.assertEqual((arcs["once(int)", down], arcs[down, down]), (7, 21))
+        self.assertEqual((arcs["once(int)", even], arcs[even, odd], arcs[odd, even]), (7, 14, 14))
+
+    def test_spans_and_files(self):
+        path, warned = self.export("callgrind", self.record_traced(5))
+        own, _ = self.annotated(path)
+        for name, (_, self_ns, _) in profiles.by_function(self.paths("traced")).items():
+            self.assertEqual(own[name], self_ns)
+        self.assertRegex(path.read_text(), r"(?m)^c?fl=\(\d+\) .*traced\.c$")
+        self.assertIn("10 values of counters", warned)
+
+    def test_speedscope_reads_it(self):
+        path, _ = self.export("callgrind", self.record_names())
+        read = self.imported(path, "callgrind.out.1")
+        self.assertIn("Importing as Callgrind profile", read["said"])
+        self.assertEqual(read["profiles"][0]["total"], self.annotated(path)[1])
+
+    def test_nothing(self):
+        path, warned = self.export("callgrind", self.make("found"))
+        self.assertIn("summary: 0\n", path.read_text())
+        self.assertIn("no spans and no calls of functions", warned)
+
+
+if __name__ == "__main__":
+    profiles.main()
