@@ -23,6 +23,7 @@ def run_page(path, environment, write):
             if absent:
                 skipped.append(f"{path}:{block.first}: skipped: no {absent}")
                 continue
+            failed = len(wrong)
             for command in block.commands:
                 printed, status = shell.run(command.text())
                 place = f"{path}:{block.first}: {command.text()}"
@@ -34,7 +35,7 @@ def run_page(path, environment, write):
                     if difference:
                         wrong.append(f"{place}: prints something else:\n{difference}")
                 command.output = console.kept(block, printed)
-            if not block.hidden:
+            if not block.hidden and len(wrong) == failed:
                 written[block.first] = block
     finally:
         shell.close()
@@ -48,7 +49,8 @@ def run_page(path, environment, write):
 def main():
     args = sys.argv[1:]
     write = args[:1] == ["--write"]
-    prefix, source, *pages = args[write:]
+    prefix, source = (os.path.abspath(arg) for arg in args[write:][:2])
+    pages = args[write:][2:]
     lib = next(Path(prefix).glob("lib*/**/libhodo.so")).parent
     environment = {
         "PATH": f"{prefix}/bin:{os.environ['PATH']}",
