@@ -9,6 +9,14 @@
 
 #include <unistd.h>
 
+static int on_loss(void *data, const struct hodo_read_loss *loss)
+{
+	(void)data;
+	check(loss->from_ns <= loss->until_ns, "a loss ends before it begins");
+	check(loss->discarded || loss->overwritten || loss->damaged, "a loss of nothing");
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void stop(void)
@@ -57,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	}
 	check(hodo_read_scan(r) == 0, "scan fails");
+	check(hodo_read_losses(r, on_loss, NULL) == 0, "losses fail");
 	check(hodo_read_count(r, &totals) == 0, "count fails");
 	while (hodo_read_next(r, &e) > 0) {
 		n++;
