@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* gen_report.c - recordings with spans, pairs, values and a kernel's scheduling: gen_report SCENARIO DIR [N]. */
+#define _GNU_SOURCE
+#include <gen.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ORIGIN 1795000000ll
+
+static uint64_t seed = 7;
+
+static uint64_t dice(uint64_t n)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % n;
+}
+
+/* ------------------------------------------------------------------------- user */
+
+enum { WORK_BEGIN = 1, WORK_END, REQUEST_BEGIN, REQUEST_END, START, DONE, DEPTH, LOAD, PUT, TICK };
+
+static void classes(struct gen_trace *t)
+{
+	static const struct gen_field id[] = { { "id", HODO_TYPE_U32 }, { "shard", HODO_TYPE_I32 } };
+	static const struct gen_field id64[] = { { "id", HODO_TYPE_U64 } };
+	static const struct gen_field key[] = { { "key", HODO_TYPE_STR }, { "shard", HODO_TYPE_I32 } };
+	static const struct gen_field value[] = { { "value", HODO_TYPE_I64 } }, load[] = { { "value", HODO_TYPE_F64 } };
+	static const struct gen_field put[] = { { "key", HODO_TYPE_STR }, { "bytes", HODO_TYPE_U64 },
+						{ "delta", HODO_TYPE_I16 }, { "ratio", HODO_TYPE_F32 } };
+
+	gen_class(t, WORK_BEGIN, "kv:work.begin", "span_begin", "", id, 2);
+	gen_class(t, WORK_END, "kv:work.end", "span_end", "", NULL, 0);
+	gen_class(t, REQUEST_BEGIN, "kv:request.begin", "begin", "", id, 2);
+	gen_class(t, REQUEST_END, "kv:request.end", "end", "", id64, 1);
+	gen_class(t, START, "kv:start", "event", "", key, 2);
+	gen_class(t, DONE, "kv:done", "event", "", key, 2);
+	gen_class(t, DEPTH, "kv:depth", "counter", "", value, 1);
+	gen_class(t, LOAD, "kv:load", "counter", "", load, 1);
+	gen_class(t, PUT, "kv:put", "event", "", put, 4);
+	gen_class(t, TICK, "kv:tick", "event", "", NULL, 0);
+}
+
+/* Anything in any order, so that ends miss and begins pile up. */
+static void any_event(struct gen_stream *s, uint64_t tid, uint64_t now)
+{
+	static const char *const keys[] = { "a", "b", "long key with \"quotes\"", NULL, "" };
+	unsigned id = 1 + (unsigned)dice(TICK);
+	uint64_t number = 1ull << dice(40);
+	float ratio = (float)dice(1000) / 7 - 50;
+
+	if (id == WORK_END && dice(4) == 0)
+		return;
+	gen_event(s, id, (unsigned)tid, now);
+	switch (id) {
+	case WORK_BEGIN:
+	case REQUEST_BEGIN:
+		gen_u32(s, (uint32_t)dice(20));
+		gen_u32(s, (uint32_t)dice(3) - 1);
+		break;
+	case REQUEST_END:
+		gen_u64(s, dice(20));
+		break;
+	case START:
+	case DONE:
+		gen_str(s, keys[dice(5)]);
+		gen_u32(s, (uint32_t)dice(3));
+		break;
+	case DEPTH:
+		gen_u64(s, dice(200) - 50);
+		break;
+	case LOAD:
+		gen_f64(s, dice(50) ? (double)dice(100000) / 997 : 0);
+		break;
+	case PUT:
+		gen_str(s, keys[dice(5)]);
+		gen_u64(s, number + dice(number));
+		gen_u16(s, (uint16_t)(dice(4000) - 2000));
+		gen_f32(s, ratio);
+		break;
+	}
+}
+
+static void process(const char *top, const char *folder, const char *comm, unsigned pid, uint64_t n)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	gen_trace_start(&t, top, folder, comm, pid, "discard", 1000000000, ORIGIN, 0);
+	classes(&t);
+	for (unsigned i = 0; i < 3; i++)
+		gen_comment(&t, "thread tid=%u comm=%s%u", pid + i, i ? "worker" : "main", i / 2);
+	gen_comment(&t, "end time=%lld.000000000", ORIGIN + 100);
+	gen_trace_end(&t);
+	for (unsigned cpu = 0; cpu < 2; cpu++) {
+		uint64_t now = 1000 + cpu;
+
+		gen_stream_start(&s, &t, cpu ? "cpu1" : "cpu0", cpu);
+		for (uint64_t i = 0; i < n; i++) {
+			if (i % 100 == 0)
+				gen_packet_start(&s, now);
+			now += 1 + (dice(20) ? dice(300) : dice(1000000));
+			any_event(&s, pid + dice(3), now);
+			if (i % 100 == 99 || i + 1 == n)
+				gen_packet_end(&s, now, 0);
+		}
+		gen_stream_end(&s);
+	}
+}
+
+static void gen_user(const char *top, uint64_t n)
+{
+	process(top, "kvd-400", "kvd", 400, n);
+	process(top, "kvd-500", "kvd", 500, n);
+}
+
+/* ----------------------------------------------------------------------- kernel */
+
+enum { SWITCH = 1, WAKING, WAKEUP, WAKEUP_NEW, ENTER_READ, EXIT_READ, ENTER_OPEN, EXIT_OPEN, ISSUE, COMPLETE };
+
+static void kernel_classes(struct gen_trace *t)
+{
+	static const struct gen_field change[] = {
+		{ "prev_pid", HODO_TYPE_I32 },  { "prev_prio", HODO_TYPE_I32 }, { "prev_state", HODO_TYPE_I64 },
+		{ "next_pid", HODO_TYPE_I32 },  { "next_prio", HODO_TYPE_I32 }, { "prev_comm", HODO_TYPE_STR },
+		{ "next_comm", HODO_TYPE_STR },
+	};
+	static const struct gen_field wake[] = { { "pid", HODO_TYPE_I32 }, { "prio", HODO_TYPE_I32 },
+						 { "target_cpu", HODO_TYPE_I32 }, { "comm", HODO_TYPE_STR } };
+	static const struct gen_field nr[] = { { "fd", HODO_TYPE_U64 } }, ret[] = { { "ret", HODO_TYPE_I64 } };
+	static const struct gen_field sector[] = { { "sector", HODO_TYPE_U64 } };
+
+	gen_class(t, SWITCH, "sched:sched_switch", "tracepoint", "", change, 7);
+	gen_class(t, WAKING, "sched:sched_waking", "tracepoint", "", wake, 4);
+	gen_class(t, WAKEUP, "sched:sched_wakeup", "tracepoint", "", wake, 4);
+	gen_class(t, WAKEUP_NEW, "sched:sched_wakeup_new", "tracepoint", "", wake, 4);
+	gen_class(t, ENTER_READ, "syscalls:sys_enter_read", "tracepoint", "", nr, 1);
+	gen_class(t, EXIT_READ, "syscalls:sys_exit_read", "tracepoint", "", ret, 1);
+	gen_class(t, ENTER_OPEN, "syscalls:sys_enter_openat", "tracepoint", "", nr, 1);
+	gen_class(t, EXIT_OPEN, "syscalls:sys_exit_openat", "tracepoint", "", ret, 1);
+	gen_class(t, ISSUE, "block:block_rq_issue", "tracepoint", "", sector, 1);
+	gen_class(t, COMPLETE, "block:block_rq_complete", "tracepoint", "", sector, 1);
+}
+
+#define THREADS 12u
+
+struct thread {
+	bool on, ready;
+};
+
+static void put_comm(struct gen_stream *s, uint32_t tid)
+{
+	char comm[16] = "";
+
+	if (tid)
+		snprintf(comm, sizeof(comm), "task%u", tid % 5);
+	else
+		snprintf(comm, sizeof(comm), "swapper");
+	gen_str_n(s, comm, sizeof(comm)); /* as the kernel has it, with NULs */
+}
+
+static void put_switch(struct gen_stream *s, uint64_t now, uint32_t prev, uint64_t state, uint32_t next)
+{
+	gen_event(s, SWITCH, prev, now);
+	gen_u32(s, prev);
+	gen_u32(s, 120);
+	gen_u64(s, state);
+	gen_u32(s, next);
+	gen_u32(s, 120);
+	put_comm(s, prev);
+	put_comm(s, next);
+}
+
+static void put_wake(struct gen_stream *s, unsigned id, uint64_t now, uint32_t by, uint32_t tid)
+{
+	gen_event(s, id, by, now);
+	gen_u32(s, tid);
+	gen_u32(s, 120);
+	gen_u32(s, 0);
+	put_comm(s, tid);
+}
+
+static void put_number(struct gen_stream *s, unsigned id, uint64_t now, uint32_t tid, uint64_t number)
+{
+	gen_event(s, id, tid, now);
+	gen_u64(s, number);
+}
+
+/* Two CPUs that a scheduler gives to threads; threads are 1001 and on. */
+static void gen_kernel(const char *top, uint64_t n)
+{
+	static const uint64_t states[] = { 0, 1, 1, 1, 2, 128, 256, 256, 4 };
+	struct thread threads[THREADS + 1] = { 0 };
+	uint32_t on[2] = { 0, 0 };
+	uint64_t now = 1000;
+	struct gen_trace t;
+	struct gen_stream s[2];
+
+	gen_trace_start(&t, top, "kernel", "kernel", 0, "discard", 1000000000, ORIGIN, 0);
+	gen_comment(&t, "kernel release=6.1.0-test");
+	kernel_classes(&t);
+	for (unsigned i = 1; i <= THREADS; i++)
+		gen_comment(&t, "thread tid=%u comm=task%u pid=%u", 1000 + i, (1000 + i) % 5, 1001 + (i - 1) / 4);
+	gen_comment(&t, "end time=%lld.000000000", ORIGIN + 100);
+	gen_trace_end(&t);
+	for (unsigned c = 0; c < 2; c++) {
+		gen_stream_start(&s[c], &t, c ? "cpu1" : "cpu0", c);
+		gen_packet_start(&s[c], 500);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		unsigned c = (unsigned)dice(2), who = 1 + (unsigned)dice(THREADS);
+		uint32_t prev = on[c], next = 0;
+
+		now += 1 + dice(5000);
+		switch (dice(6)) {
+		case 0:
+		case 1:
+			if (!threads[who].on && !threads[who].ready) {
+				put_wake(&s[c], WAKING, now, prev ? 1000 + prev : 0, 1000 + who);
+				now += 1 + dice(100);
+				put_wake(&s[1 - c], WAKEUP, now, on[1 - c] ? 1000 + on[1 - c] : 0, 1000 + who);
+				threads[who].ready = true;
+			}
+			break;
+		case 2:
+			if (prev)
+				put_number(&s[c], ENTER_READ + (unsigned)dice(4), now, 1000 + prev, dice(9));
+			break;
+		case 3:
+			put_number(&s[c], ISSUE + (unsigned)dice(2), now, prev ? 1000 + prev : 0, 8 * dice(6));
+			break;
+		default:
+			for (unsigned k = 1; k <= THREADS; k++)
+				if (threads[(who + k) % THREADS + 1].ready)
+					next = (who + k) % THREADS + 1;
+			if (prev != next) {
+				uint64_t state = prev ? states[dice(9)] : 0;
+
+				put_switch(&s[c], now, prev ? 1000 + prev : 0, state, next ? 1000 + next : 0);
+				threads[prev].on = false;
+				threads[prev].ready = prev && (state == 0 || state == 256);
+				threads[next] = (struct thread){ .on = next != 0 };
+				on[c] = next;
+			}
+		}
+	}
+	for (unsigned c = 0; c < 2; c++) {
+		gen_packet_end(&s[c], now + c, 0);
+		gen_stream_end(&s[c]);
+	}
+}
+
+/* ---------------------------------------------------------------------- extremes */
+
+static void one_stream(const char *top, const char *comm, struct gen_trace *t, struct gen_stream *s)
+{
+	gen_trace_start(t, top, "x-1", comm, 1, "discard", 1000000000, ORIGIN, 0);
+	classes(t);
+	gen_trace_end(t);
+	gen_stream_start(s, t, "cpu0", 0);
+}
+
+/* n spans that do not end, then as many that do, with numbers all different. */
+static void gen_leak(const char *top, uint64_t n)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	one_stream(top, "leaky", &t, &s);
+	for (uint64_t i = 0; i < n; i++) {
+		if (i % 1000 == 0)
+			gen_packet_start(&s, 1000 + i);
+		gen_event(&s, REQUEST_BEGIN, 1, 1000 + i);
+		gen_u32(&s, (uint32_t)i);
+		gen_u32(&s, (uint32_t)i);
+		if (i % 1000 == 999 || i + 1 == n)
+			gen_packet_end(&s, 1000 + i, 0);
+	}
+	gen_packet_start(&s, 1001 + n);
+	for (uint64_t i = 0; i < 1000 && i < n; i++) {
+		gen_event(&s, REQUEST_END, 2, 1001 + n + i);
+		gen_u64(&s, i); /* the oldest */
+		gen_event(&s, REQUEST_END, 2, 1001 + n + i);
+		gen_u64(&s, n - 1 - i);
+	}
+	gen_packet_end(&s, 3000 + n, 0);
+	gen_stream_end(&s);
+}
+
+/* Names and texts that are to do harm. */
+static void gen_hostile(const char *top)
+{
+	static const struct gen_field fields[] = { { "<b>\"x", HODO_TYPE_STR }, { "n", HODO_TYPE_U64 } };
+	static const char *const texts[] = { "</script><script>alert(1)</script>", "\033[31mred\033[0m", "\xff\xfe\x80",
+					     "line\nbreak", "\"quoted\\\"", NULL, "" };
+	struct gen_trace t;
+	struct gen_stream s;
+
+	gen_trace_start(&t, top, "x-1", "ev\033[1mil\n\xff", 1, "discard", 1000000000, ORIGIN, 0);
+	gen_class(&t, 1, "a:<i>\"\\'%n.begin", "begin", "", fields, 2);
+	gen_class(&t, 2, "a:<i>\"\\'%n.end", "end", "", fields, 2);
+	gen_class(&t, 3, ".begin", "span_begin", "", fields, 2);
+	gen_class(&t, 4, "b:count", "counter", "", fields, 1); /* its value is a text */
+	gen_trace_end(&t);
+	gen_stream_start(&s, &t, "cpu0", 0);
+	gen_packet_start(&s, 100);
+	for (unsigned i = 0; i < 56; i++) {
+		gen_event(&s, 1 + (i / 7) % 4, 1 + i % 3, 100 + i);
+		gen_str(&s, texts[i % 7]);
+		if ((i / 7) % 4 != 3)
+			gen_u64(&s, UINT64_MAX - i);
+	}
+	gen_packet_end(&s, 200, 3);
+	gen_stream_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 2000;
+
+	if (argc > 4)
+		seed = strtoull(argv[4], NULL, 10);
+	if (argc > 2 && strcmp(argv[1], "user") == 0) {
+		gen_user(argv[2], n);
+	} else if (argc > 2 && strcmp(argv[1], "kernel") == 0) {
+		gen_kernel(argv[2], n);
+	} else if (argc > 2 && strcmp(argv[1], "both") == 0) {
+		gen_kernel(argv[2], n);
+		gen_user(argv[2], n);
+	} else if (argc > 2 && strcmp(argv[1], "leak") == 0) {
+		gen_leak(argv[2], n);
+	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
+		gen_hostile(argv[2]);
+	} else {
+		fprintf(stderr, "usage: gen_report user|kernel|both|leak|hostile DIR [N [SEED]]\n");
+		return 2;
+	}
+	return 0;
+}
