@@ -9,14 +9,6 @@
 
 #include <unistd.h>
 
-static int on_loss(void *data, const struct hodo_read_loss *loss)
-{
-	(void)data;
-	check(loss->from_ns <= loss->until_ns, "a loss ends before it begins");
-	check(loss->discarded || loss->overwritten || loss->damaged, "a loss of nothing");
-	return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void stop(void)
@@ -49,6 +41,14 @@ static void check(bool ok, const char *what)
 		fprintf(stderr, "fuzz_recording: %s\n", what);
 		abort();
 	}
+}
+
+static int on_loss(void *data, const struct hodo_read_loss *loss)
+{
+	(void)data;
+	check(loss->from_ns <= loss->until_ns, "a loss ends before it begins");
+	check(loss->discarded || loss->overwritten || loss->damaged, "a loss of nothing");
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
