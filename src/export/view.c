@@ -137,10 +137,10 @@ static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
 static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
-	struct hodo_view_figure *figure;
+	struct hodo_view_figure *figure = NULL;
 	struct begun *b = s->user;
 	struct hodo_view_row row;
-	int err;
+	int err = 0;
 
 	if (!b)
 		return 0;
@@ -157,7 +157,9 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 		.flags = (uint8_t)s->flags,
 	};
 	w->counts[HODO_VIEW_SLICES]++;
-	figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
+	/* How long these took is not known. */
+	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_NO_BEGIN)))
+		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)
 		err = hodo_view_figure_add(figure, row.duration, row.self);
 	if (!err && hodo_view_rows_keeps(&w->rows, &row))
