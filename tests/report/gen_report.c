@@ -211,6 +211,10 @@ static void gen_kernel(const char *top, uint64_t n)
 		unsigned c = (unsigned)dice(2), who = 1 + (unsigned)dice(THREADS);
 		uint32_t prev = on[c], next = 0;
 
+		for (unsigned k = 0; i && i % 1000 == 0 && k < 2; k++) {
+			gen_packet_end(&s[k], now + 1, 0);
+			gen_packet_start(&s[k], now + 1);
+		}
 		now += 1 + dice(5000);
 		switch (dice(6)) {
 		case 0:
