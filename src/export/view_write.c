@@ -409,8 +409,10 @@ static int put_container(struct hodo_export_out *o, const char *id, const char *
 static int put_main(struct hodo_view_work *w, const uint32_t *shown)
 {
 	const struct hodo_view_rows *r = &w->rows;
-	struct part s = { r->rows, shown[0], 0 }, i = { r->rows + shown[0], shown[1], 0 };
-	struct part v = { r->rows + shown[0] + shown[1], shown[2], 0 };
+	static const struct hodo_view_row none;
+	const struct hodo_view_row *rows = r->n ? r->rows : &none;
+	struct part s = { rows, shown[0], 0 }, i = { rows + shown[0], shown[1], 0 };
+	struct part v = { rows + shown[0] + shown[1], shown[2], 0 };
 	struct losses l = { w->losses.all, NULL, w->begin_ns };
 	struct hodo_view_table tables[] = {
 		{ "slices", s.n, &s, slices }, { "instants", i.n, &i, instants }, { "values", v.n, &v, values },

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_story.c - the story of a hostile recording, and all formats made of it. Input as that of read/fuzz_recording.c.
+ * fuzz_story.c - the story of a hostile recording, all formats made of it, and the page. Input as that of read/fuzz_recording.c.
  * Slices nest on each thread, each begin has one end, and what is written is written to nowhere.
  */
 #include <export/export.h>
+#include <export/view.h>
 #include <read/help.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -140,6 +141,26 @@ static void export_all(struct hodo_read *r, struct hodo_symbols *symbols)
 	}
 }
 
+/* Whole, and with almost all of it left out. */
+static void view(struct hodo_read *r, struct hodo_symbols *symbols)
+{
+	static const uint32_t limits[] = { HODO_VIEW_LIMIT, 5 };
+	size_t len;
+
+	hodo_view_page(&len);
+	for (unsigned i = 0; len > 0 && i < 2; i++) {
+		struct hodo_export_out out;
+		struct hodo_view v = { .reader = r, .symbols = symbols, .out = &out, .title = "t", .dir = "d", .version = "0",
+				       .since_ns = INT64_MIN, .until_ns = INT64_MAX, .limit = limits[i] };
+
+		hodo_export_out_init(&out, nowhere, NULL);
+		hodo_read_rewind(r);
+		check(hodo_view_write(&v) == 0 && hodo_export_flush(&out) == 0, "the page");
+		check(v.shown <= v.rows, "more is shown than there is");
+		hodo_export_out_free(&out);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct hodo_symbols *symbols;
@@ -151,6 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	symbols = hodo_symbols_new(help_dir);
 	tell(r, symbols);
 	export_all(r, symbols);
+	view(r, symbols);
 	hodo_read_close(r);
 	hodo_symbols_free(symbols);
 	return 0;
