@@ -67,7 +67,7 @@ export class Labels {
 		}
 		if (width <= room)
 			return text;
-		const n = Math.floor((text.length * (room - 8)) / width);
+		const n = Math.floor((text.length * (room - 11)) / width);
 		if (n < 2)
 			return '';
 		const cut = text.charCodeAt(n - 1);

@@ -37,6 +37,8 @@ export class Drawing {
 		this.labelCount = 0;
 		this.quantum = view.nsPerPx;
 		this.shift = -view.from / this.quantum; // pixels from time 0 to the left edge
+		this.top = scroll;
+		this.bottom = scroll + height;
 		this.strips.start(Math.ceil(view.width));
 		ctx.save();
 		ctx.translate(0, -scroll);
@@ -72,7 +74,8 @@ export class Drawing {
 		} else {
 			const rows = this.model.rows(item.track);
 			const n = item.open ? rows.length : Math.min(1, rows.length);
-			for (let depth = 0; depth < n; depth++)
+			const first = Math.max(0, Math.floor((this.top - item.rowY(0)) / ROW_HEIGHT));
+			for (let depth = first; depth < n && item.rowY(depth) < this.bottom; depth++)
 				this.#row(rows[depth], item.rowY(depth));
 			if (item.hasPoints)
 				this.#points(item);

@@ -104,7 +104,7 @@ export class TrackTree {
 	}
 
 	#place(item, node) {
-		node.style.transform = `translateY(${item.y}px)`;
+		node.style.top = `${item.y}px`;
 		node.style.height = `${item.height}px`;
 		node.tabIndex = item === this.current ? 0 : -1;
 		if (item.folds)

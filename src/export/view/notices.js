@@ -25,6 +25,9 @@ function notice(doc, kind, title, text) {
 export function showNotices(place, model) {
 	const doc = place.ownerDocument;
 	const { totals } = model;
+	if (!model.tracks.length)
+		place.append(notice(doc, 'warning', 'Nothing was recorded.',
+			'The recording holds no event: hodo list tells which ones the program has.'));
 	if (totals.lost > 0)
 		place.append(notice(doc, 'lost', `${plural(totals.lost, 'event')} lost.`,
 			'Hatched where it happened: what is missing there was not recorded.'));

@@ -41,7 +41,7 @@ export class View {
 	#bounded(from, to) {
 		const all = this.durationNs;
 		const span = Math.min(Math.max(to - from, SPAN_MIN_NS), all * 1.04);
-		const slack = Math.max(0, Math.min(span * 0.3, all * 1.04 - span));
+		const slack = Math.max(0, Math.min(span * 0.15, all * 1.04 - span));
 		const begin = Math.min(Math.max((from + to - span) / 2, Math.min(0, all - span) - slack), Math.max(0, all - span) + slack);
 		return { from: begin, to: begin + span };
 	}
