@@ -21,7 +21,8 @@ struct tree {
 	struct hodo_symbols *symbols;
 	struct table frame_table, node_table, root_table;
 	uint32_t frames_room, nodes_room, threads_room, roots_room, ordinary;
-	uint64_t nslices;
+	uint64_t nslices, slices_max;
+	uint32_t nodes_max;
 	int64_t begin_ns; /* of the first slice */
 	struct {
 		const char *name;
@@ -205,7 +206,7 @@ static uint32_t node_of(struct tree *t, uint32_t parent, const struct hodo_slice
 	node = find_node(t, parent, key, &hash);
 	if (node != HODO_CALL_NONE)
 		return node;
-	if (t->pub.nodes[parent].depth >= HODO_CALL_DEPTH_MAX || t->ordinary >= HODO_CALL_NODES_MAX) {
+	if (t->pub.nodes[parent].depth >= HODO_CALL_DEPTH_MAX || t->ordinary >= t->nodes_max) {
 		slice = NULL;
 		key = 0;
 		hash = path_hash(parent, 0);
@@ -304,7 +305,7 @@ static int keep_slice(struct tree *t, struct hodo_call_thread *thread, const str
 {
 	struct hodo_call_slice *kept;
 
-	if (++t->nslices > HODO_CALL_SLICES_MAX) {
+	if (++t->nslices > t->slices_max) {
 		drop_slices(t);
 		return 0;
 	}
@@ -423,6 +424,8 @@ int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, con
 	t->o = options;
 	t->symbols = e->symbols;
 	t->pub.whole = options->slices;
+	t->nodes_max = options->nodes_max ? options->nodes_max : HODO_CALL_NODES_MAX;
+	t->slices_max = options->slices_max ? options->slices_max : HODO_CALL_SLICES_MAX;
 	t->begin_ns = INT64_MAX;
 	t->story = hodo_story_new(e->reader, e->symbols, &ops, t);
 	if (t->story)

@@ -64,6 +64,7 @@ struct hodo_call_options {
 	enum hodo_call_group group;
 	bool lines;  /* source files and lines are wanted */
 	bool slices; /* … and the slices */
+	uint32_t nodes_max, slices_max; /* 0: HODO_CALL_NODES_MAX, HODO_CALL_SLICES_MAX; no more than these */
 	/* What the tree has no place for: begin and end of slices that are on no thread's track, instant, counter; and
 	 * track, of tracks that are no thread's. Any may be NULL. A non-zero result ends the reading with it. */
 	struct hodo_story_ops also;

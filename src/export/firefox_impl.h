@@ -11,7 +11,7 @@
 #include <locale.h>
 
 #define FIREFOX_MARKERS_MAX (1u << 20) /* points, id-paired spans and values of counters */
-#define FIREFOX_TEXT_MAX    (192ull << 20) /* bytes of what they say */
+#define FIREFOX_TEXT_MAX    (96ull << 20)  /* bytes of what they say */
 
 struct firefox_marker {
 	int64_t begin_ns, end_ns; /* INT64_MIN: a point; not over yet */
