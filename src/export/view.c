@@ -158,7 +158,7 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 	};
 	w->counts[HODO_VIEW_SLICES]++;
 	/* How long these took is not known. */
-	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_NO_BEGIN)))
+	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT)))
 		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)
 		err = hodo_view_figure_add(figure, row.duration, row.self);
