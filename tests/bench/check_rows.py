@@ -51,11 +51,15 @@ POSITIVE |= {f"export_{name}": ["events_per_s", "bytes", "peer_events_per_s"]
              for name in ("perfetto", "chrome", "csv", "jsonl")}
 POSITIVE |= {f"export_calls_{name}": ["events_per_s", "bytes"]
              for name in ("perfetto", "chrome", "folded", "speedscope", "pprof", "callgrind", "firefox")}
+POSITIVE |= {"view_write": [], "view_open": []}
 # What a row's peer is measured by: a command, or a program that is built if clang has what it needs.
 UFTRACE, XRAY = "uftrace", "bench/calls_xray"
 PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", UFTRACE),
          "read_report": ("peer_events_per_s", UFTRACE), "call_bytes_uftrace": ("peer_disk_bytes", UFTRACE),
          "call_bytes_xray": ("peer_disk_bytes", XRAY)}
+# The page, and what drives chromium, come from npm.
+PEERS |= {"view_write": ("events_per_s", "src/export/view/node_modules"),
+          "view_open": ("ms", "tests/view/node_modules" if shutil.which("chromium") else "chromium")}
 for work in ("fib", "loop"):
     POSITIVE |= {f"call_{work}_{side}": ["ns", "clock_ns"] for side in ("ring", "drained", "tmpfs")}
     POSITIVE |= {f"call_{work}_{peer}": ["ns", "peer_ns"] for peer in ("stamp", "gprof", "lttng")}
