@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_call_tree.c - paths of calls: the sums hold, whatever has no room; slices come in order, whatever was recorded. */
+/* test_call_tree.c - paths of calls: sums hold, whatever has no room; slices come in order, whatever was recorded. */
 #define _GNU_SOURCE
 #include <graph/gen_calls.h>
 
