@@ -30,41 +30,79 @@ static struct story_node *push_call(struct hodo_story *s, struct story_thread *t
 	return node;
 }
 
-/* By begin; of those that begin together, outer ones first. */
-static int by_begin(const void *a, const void *b)
+/*
+ * Who is inside of whom, from the order of ends and the depths: read backwards, a call is inside of the last one
+ * before it with a smaller depth. Times do not tell: a thread that was preempted between reading the clock and writing
+ * has its call begin and end late. Returns the first root; the others follow as siblings, all in order of time.
+ */
+static uint32_t make_tree(struct story_whole *w, uint32_t n)
 {
-	const struct story_whole *x = a, *y = b;
+	uint32_t root = STORY_NO_CALL, top = STORY_NO_CALL;
 
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return (x->depth > y->depth) - (x->depth < y->depth);
+	for (uint32_t i = n; i-- > 0;) {
+		/* One that had begun later than this one ended is of a call whose outer ones were lost. */
+		while (top != STORY_NO_CALL && (w[top].depth >= w[i].depth || w[top].begin_ns >= w[i].end_ns))
+			top = w[top].parent;
+		w[i].parent = top;
+		w[i].child = STORY_NO_CALL;
+		w[i].next = top == STORY_NO_CALL ? root : w[top].child;
+		*(top == STORY_NO_CALL ? &root : &w[top].child) = i;
+		top = i;
+	}
+	return root;
+}
+
+/* Begins it, within what it is inside of and behind what came before it there. */
+static bool begin_whole(struct hodo_story *s, struct story_thread *t, const struct story_whole *w, int64_t before_ns)
+{
+	struct story_node *outer = w->parent == STORY_NO_CALL || t->nstack == 0 ? NULL : t->stack[t->nstack - 1];
+	int64_t begin_ns = w->begin_ns > before_ns ? w->begin_ns : before_ns, end_ns = w->end_ns;
+	struct story_node *node;
+
+	if (outer && end_ns > outer->slice.end_ns)
+		end_ns = outer->slice.end_ns;
+	if (begin_ns > end_ns)
+		begin_ns = end_ns > before_ns ? end_ns : before_ns;
+	node = push_call(s, t, w->function, begin_ns);
+	if (!node)
+		return false;
+	node->slice.end_ns = end_ns > begin_ns ? end_ns : begin_ns;
+	node->slice.flags = w->flags;
+	story_begin(s, node, NULL);
+	return true;
 }
 
 void story_wholes(struct hodo_story *s, struct story_thread *t)
 {
-	uint32_t bottom = t->nstack, n = t->nwholes;
+	uint32_t bottom = t->nstack, n = t->nwholes, i;
+	int64_t before_ns = INT64_MIN;
 
 	if (n == 0)
 		return;
 	t->nwholes = 0; /* an op may end the reading */
-	qsort(t->wholes, n, sizeof(*t->wholes), by_begin);
-	for (uint32_t i = 0; i < n && !s->error; i++) {
+	i = make_tree(t->wholes, n);
+	while (i != STORY_NO_CALL && !s->error) {
 		const struct story_whole *w = &t->wholes[i];
-		struct story_node *node;
+		bool begun = begin_whole(s, t, w, before_ns);
 
-		while (t->nstack > bottom && t->stack[t->nstack - 1]->slice.end_ns <= w->begin_ns)
-			story_pop(s, t, t->stack[t->nstack - 1], t->stack[t->nstack - 1]->slice.end_ns, 0, NULL);
-		node = push_call(s, t, w->function, w->begin_ns);
-		if (!node)
+		if (begun && w->child != STORY_NO_CALL) {
+			before_ns = t->stack[t->nstack - 1]->slice.begin_ns;
+			i = w->child;
 			continue;
-		/* Within what it is inside of, also where clocks of two CPUs differ. */
-		node->slice.end_ns = w->end_ns;
-		if (t->nstack > bottom + 1 && t->stack[t->nstack - 2]->slice.end_ns < w->end_ns)
-			node->slice.end_ns = t->stack[t->nstack - 2]->slice.end_ns;
-		node->slice.flags = w->flags;
-		story_begin(s, node, NULL);
+		}
+		/* It and those that it was the last in. Without room for it, what is inside of it is left out too. */
+		for (; i != STORY_NO_CALL && !s->error; i = t->wholes[i].parent, begun = true) {
+			if (begun && t->nstack > bottom) {
+				struct story_node *top = t->stack[t->nstack - 1];
+
+				before_ns = top->slice.end_ns;
+				story_pop(s, t, top, before_ns, 0, NULL);
+			}
+			if (t->wholes[i].next != STORY_NO_CALL) {
+				i = t->wholes[i].next;
+				break;
+			}
+		}
 	}
 	while (t->nstack > bottom)
 		story_pop(s, t, t->stack[t->nstack - 1], t->stack[t->nstack - 1]->slice.end_ns, 0, NULL);
@@ -84,7 +122,7 @@ static void keep_whole(struct hodo_story *s, struct story_thread *t, const struc
 		t->wholes_room = room;
 	}
 	t->wholes[t->nwholes++] = (struct story_whole){ call->entry_ns, call->end_ns, call->function, call->depth,
-							flags };
+							flags, 0, 0, 0 };
 	if (call->depth == 0 || t->nwholes == WHOLES_MAX)
 		story_wholes(s, t);
 }

@@ -33,7 +33,9 @@ struct story_whole {
 	int64_t begin_ns, end_ns;
 	uint64_t function;
 	uint32_t depth, flags;
+	uint32_t parent, child, next; /* of all that are kept; STORY_NO_CALL: none */
 };
+#define STORY_NO_CALL UINT32_MAX
 
 struct story_thread {
 	struct hodo_track track; /* first */

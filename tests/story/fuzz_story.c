@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_story.c - the story of a hostile recording, all formats made of it, and the page. Input as that of read/fuzz_recording.c.
+ * fuzz_story.c - the story of a hostile recording, all formats made of it, and the page. Input as that of
+ * read/fuzz_recording.c.
  * Slices nest on each thread, each begin has one end, and what is written is written to nowhere.
  */
 #include <export/export.h>
@@ -150,8 +151,9 @@ static void view(struct hodo_read *r, struct hodo_symbols *symbols)
 	hodo_view_page(&len);
 	for (unsigned i = 0; len > 0 && i < 2; i++) {
 		struct hodo_export_out out;
-		struct hodo_view v = { .reader = r, .symbols = symbols, .out = &out, .title = "t", .dir = "d", .version = "0",
-				       .since_ns = INT64_MIN, .until_ns = INT64_MAX, .limit = limits[i] };
+		struct hodo_view v = { .reader = r, .symbols = symbols, .out = &out, .title = "t", .dir = "d",
+				       .version = "0", .since_ns = INT64_MIN, .until_ns = INT64_MAX,
+				       .limit = limits[i] };
 
 		hodo_export_out_init(&out, nowhere, NULL);
 		hodo_read_rewind(r);
