@@ -157,8 +157,9 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 		.flags = (uint8_t)s->flags,
 	};
 	w->counts[HODO_VIEW_SLICES]++;
-	/* How long these took is not known. */
-	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT)))
+	/* How long the others took is not known: a span that is left has lost its end. */
+	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT)) &&
+	    (!(s->flags & HODO_SLICE_LEFT) || s->kind == HODO_SLICE_CALL))
 		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)
 		err = hodo_view_figure_add(figure, row.duration, row.self);

@@ -3,8 +3,10 @@
 // test_panes.mjs - the flame graph, the histograms and the table of events in Chromium: what they show against the page's own
 // data, keys, search, selection, hostile names, light and dark.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { run } from './lib.mjs';
+import { join } from 'node:path';
+import { hodo, run } from './lib.mjs';
 import { makeModel, makePage } from './make_model.mjs';
 
 const EVENTS = 6000;
@@ -308,6 +310,58 @@ async function testNarrow(page, shot) {
 	}
 }
 
+/* The table of figures of a name, by the filter. */
+async function figuresOf(page, name) {
+	await page.locator('.histograms-pane').getByRole('searchbox').fill(name);
+	await page.waitForFunction((wanted) => document.querySelector('.histogram-title').textContent.startsWith(wanted), name);
+	return figures(page);
+}
+
+function within(a, b, part, what) {
+	assert.ok(Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b)), `${what}: ${a} is not ${b}`);
+}
+
+/* The page of a recording tells what hodo report tells of it; also where the page does not have all of it. */
+async function testRecording(t) {
+	const dir = join(t.dir, 'requests');
+	execFileSync(process.env.MAKE_RECORDING, ['requests', dir, '12000']);
+	const { spans, values } = JSON.parse(hodo('report', '--json', dir));
+	const names = spans.map((span) => span.name);
+	assert.deepEqual(names.filter((name) => name.startsWith('kv:')).sort(), ['kv:flow', 'kv:lookup', 'kv:parse', 'kv:request']);
+	for (const [options, exactly] of [[[], true], [['--limit', '3000'], false]]) {
+		const page = await t.open(t.view(dir, ...options));
+		await page.click('#tab-histograms');
+		assert.equal(await page.evaluate(() => globalThis.hodo.model.thinned), !exactly);
+		for (const span of spans) {
+			const told = await figuresOf(page, span.name);
+			assert.equal(countOf(told.Count), span.count, span.name);
+			for (const [column, key] of [['Total', 'total_ns'], ['Mean', 'avg_ns'], ['Min', 'min_ns'], ['max', 'max_ns']])
+				within(nsOf(told[column]), span[key], 0.001, `${span.name} ${key}`);
+			for (const [column, key] of [['p50', 'p50_ns'], ['p90', 'p90_ns'], ['p99', 'p99_ns'], ['p99.9', 'p999_ns']])
+				within(nsOf(told[column]), span[key], exactly ? 0.012 : 0.13, `${span.name} ${key}`);
+		}
+		await t.screenshot(page, exactly ? 'recording-histogram' : 'recording-histogram-thinned');
+		if (!exactly)
+			continue;
+		// Nobody calls a request: its frame in the graph has the time of all of them.
+		await page.click('#tab-flame');
+		const label = await page.locator('.flame-canvas g.frame[aria-label^="kv:request: "]').getAttribute('aria-label');
+		const request = spans.find((span) => span.name === 'kv:request');
+		within(nsOf(label.slice('kv:request: '.length)), request.total_ns, 0.001, 'requests in the flame graph');
+		assert.equal(countOf(/, ([^,]*) times/.exec(label)[1]), request.count);
+		await labelled(page);
+		await t.screenshot(page, 'recording-flame');
+		await page.click('#tab-histograms');
+		await page.locator('.histograms-pane').getByRole('searchbox').fill('');
+		await page.getByRole('radio', { name: 'Counters' }).click();
+		const [counter] = values;
+		const told = await figures(page);
+		assert.equal(countOf(told.Values), counter.count);
+		for (const key of ['min', 'max', 'last'])
+			assert.equal(countOf(told[key[0].toUpperCase() + key.slice(1)]), counter[key], `${counter.name} ${key}`);
+	}
+}
+
 function made(test, options) {
 	return async (t) => {
 		const file = t.write('page.html', makePage(readFileSync(process.env.TEMPLATE, 'utf8'), makeModel(EVENTS)));
@@ -319,5 +373,5 @@ function made(test, options) {
 
 await run({
 	flame: made(testFlame), histograms: made(testHistograms), table: made(testTable), hostile: made(testHostile),
-	dark: made(testDark, { scheme: 'dark' }), narrow: made(testNarrow, { width: 480, height: 800 }),
+	dark: made(testDark, { scheme: 'dark' }), narrow: made(testNarrow, { width: 480, height: 800 }), recording: testRecording,
 });

@@ -195,10 +195,12 @@ function testSplit() {
 		{ track: 0, name: 's', begin: 40, duration: 1, flags: 16 },
 		{ track: 0, name: 's', begin: 41, duration: 1, flags: 32 | 2 },
 		{ track: 0, name: 's', begin: 50, duration: 9, flags: 2 },
-		{ track: 0, name: 's', begin: 60, duration: 9, flags: 8 },
+		{ track: 0, name: 's', begin: 60, duration: 9, flags: 1 },
 		{ track: 0, name: 's', begin: 70, duration: 0, flags: 4 },
+		{ track: 0, name: 'call', begin: 80, duration: 2, flags: 1, kind: 1 },
 	], [{ name: 't' }]);
-	const [group] = distributions(model, null);
+	const [group, calls] = distributions(model, null);
+	assert.deepEqual([...calls.sorted], [2]);
 	assert.deepEqual([...group.sorted], [3, 22]);
 	assert.deepEqual([...group.rows], [3, 0]);
 	assert.equal(callPaths(model).count[1], 6);

@@ -3,7 +3,7 @@
 // all of them the exact counts that it has of all (aggregates and buckets, docs/design/view.md).
 
 import { SLICE_CONTINUED, SLICE_SPLIT } from './data.js';
-import { NO_LENGTH, sortByKey } from './pane_tools.js';
+import { hasLength, sortByKey } from './pane_tools.js';
 
 const SORT_SMALL = 5000; // sortByKey() has a cost of its own
 const KIND_OF_TRACK = { thread: 0, async: 2, cpu: 3 };
@@ -128,7 +128,7 @@ export function wholeDurations(model) {
 	let track = -1;
 	for (let row = 0; row < slices.n; row++) {
 		const flags = slices.flags[row];
-		if (!(flags & (NO_LENGTH | SLICE_SPLIT | SLICE_CONTINUED)))
+		if (flags === 0)
 			continue;
 		if (slices.track[row] !== track)
 			open = [];
@@ -144,7 +144,7 @@ export function wholeDurations(model) {
 			open.splice(at, 1);
 			whole[first] += slices.duration[row];
 		}
-		if (flags & NO_LENGTH)
+		if (!hasLength(slices, row))
 			whole[first] = NaN;
 		else if (flags & SLICE_SPLIT)
 			open.push({ first, end: slices.begin[row] + slices.duration[row] });

@@ -3,7 +3,7 @@
 //
 // A row is one number, as for search.js: a slice's row, or a point's plus the number of slices.
 
-import { SLICE_NO_BEGIN, SLICE_NO_EXIT, SLICE_OPEN } from './data.js';
+import { SLICE_NO_EXIT, SLICE_OPEN } from './data.js';
 import { ranksOf, sortByKey, trackName } from './pane_tools.js';
 
 export const KINDS = ['span', 'function', 'async span', 'on CPU', 'point'];
@@ -28,7 +28,7 @@ export class EventRows {
 
 	/* The slice lasted at least as long. */
 	longer(ref) {
-		return ref < this.split && (this.model.slices.flags[ref] & (SLICE_OPEN | SLICE_NO_BEGIN)) !== 0;
+		return ref < this.split && (this.model.slices.flags[ref] & SLICE_OPEN) !== 0;
 	}
 
 	name(ref) {

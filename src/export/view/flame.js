@@ -60,7 +60,7 @@ export class FlamePane {
 	}
 
 	#build() {
-		this.place.classList.add('pane', 'flame-pane');
+		this.place.classList.add('side-pane', 'flame-pane');
 		const way = segmented('Direction', [['flame', 'Callers first'], ['inverse', 'Inverse']], this.way, (to) => {
 			this.way = to;
 			this.#changed();

@@ -107,7 +107,7 @@ export class HistogramsPane {
 	}
 
 	#build() {
-		this.place.classList.add('pane', 'histograms-pane');
+		this.place.classList.add('side-pane', 'histograms-pane');
 		this.modes = segmented('What', [['slices', 'Durations'], ['counters', 'Counters']], 'slices', (to) => this.#setMode(to));
 		this.modes.element.hidden = !this.model.tracks.some((track) => track.kind === 'counter');
 		const filter = element('input', { type: 'search', placeholder: 'Name', 'aria-label': 'Only names that contain',

@@ -4,11 +4,14 @@
 //
 // Whatever comes from the recording goes through element() or textContent: it is never parsed as HTML.
 
-import { SLICE_NO_BEGIN, SLICE_NO_EXIT, SLICE_OPEN } from './data.js';
+import { SLICE_CALL, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN } from './data.js';
 import { clock, count, duration } from './format.js';
 
-/* Slices whose length is not that of what the program did. */
-export const NO_LENGTH = SLICE_OPEN | SLICE_NO_EXIT | SLICE_NO_BEGIN;
+/* Whether it is known how long a slice took. A span that has lost its end ends with the one around it, as LEFT. */
+export function hasLength(slices, row) {
+	const flags = slices.flags[row];
+	return !(flags & (SLICE_OPEN | SLICE_NO_EXIT)) && !(flags & SLICE_LEFT && slices.kind[row] !== SLICE_CALL);
+}
 
 /* An element with properties and children; texts become text nodes. Names with a "-", and role, are attributes. */
 export function element(tag, properties = {}, ...children) {

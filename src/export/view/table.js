@@ -45,7 +45,7 @@ export class TablePane {
 	}
 
 	#build(place) {
-		place.classList.add('pane', 'table-pane');
+		place.classList.add('side-pane', 'table-pane');
 		this.scope = new Scope(this.model, this.app, () => this.#changed());
 		const name = element('input', { type: 'search', placeholder: 'Name', 'aria-label': 'Only names that contain',
 			autocomplete: 'off', spellcheck: false });

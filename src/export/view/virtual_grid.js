@@ -26,9 +26,9 @@ export class VirtualGrid {
 		this.rows = [];
 		this.sorted = { id: null, descending: false };
 		this.head = element('div', { class: 'grid-row grid-head', role: 'row', 'aria-rowindex': '1' });
-		this.layer = element('div', { class: 'grid-layer', role: 'rowgroup' });
+		this.layer = element('div', { class: 'grid-layer', role: 'none' });
 		this.space = element('div', { class: 'grid-space', role: 'none' });
-		this.body = element('div', { class: 'grid-body', role: 'none', tabIndex: -1 }, this.layer, this.space);
+		this.body = element('div', { class: 'grid-body', role: 'rowgroup' }, this.layer, this.space);
 		this.element = element('div', { class: 'grid', role: 'grid', tabIndex: 0, 'aria-label': label,
 			'aria-colcount': String(columns.length), 'aria-rowcount': '1' },
 		element('div', { class: 'grid-top', role: 'rowgroup' }, this.head), this.body);
@@ -197,7 +197,9 @@ export class VirtualGrid {
 	}
 
 	#key(event) {
-		if (event.target !== this.element || event.altKey || event.ctrlKey || event.metaKey || !this.n)
+		// A browser may make what scrolls a tab stop.
+		const own = event.target === this.element || event.target === this.body;
+		if (!own || event.altKey || event.ctrlKey || event.metaKey || !this.n)
 			return;
 		const page = Math.max(1, Math.floor(this.inSight) - 1);
 		const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: Math.max(this.active, 0) + page,
