@@ -35,13 +35,14 @@ static struct story_node *push_call(struct hodo_story *s, struct story_thread *t
  * before it with a smaller depth. Times do not tell: a thread that was preempted between reading the clock and writing
  * has its call begin and end late. Returns the first root; the others follow as siblings, all in order of time.
  */
-static uint32_t make_tree(struct story_whole *w, uint32_t n)
+static uint32_t make_tree(struct story_whole *w, uint32_t n, bool lossy)
 {
 	uint32_t root = STORY_NO_CALL, top = STORY_NO_CALL;
 
 	for (uint32_t i = n; i-- > 0;) {
-		/* One that had begun later than this one ended is of a call whose outer ones were lost. */
-		while (top != STORY_NO_CALL && (w[top].depth >= w[i].depth || w[top].begin_ns >= w[i].end_ns))
+		/* Where events were lost: one that had begun later than this one ended did not call it. */
+		while (top != STORY_NO_CALL &&
+		       (w[top].depth >= w[i].depth || (lossy && w[top].begin_ns >= w[i].end_ns)))
 			top = w[top].parent;
 		w[i].parent = top;
 		w[i].child = STORY_NO_CALL;
@@ -80,7 +81,7 @@ void story_wholes(struct hodo_story *s, struct story_thread *t)
 	if (n == 0)
 		return;
 	t->nwholes = 0; /* an op may end the reading */
-	i = make_tree(t->wholes, n);
+	i = make_tree(t->wholes, n, t->process->lossy);
 	while (i != STORY_NO_CALL && !s->error) {
 		const struct story_whole *w = &t->wholes[i];
 		bool begun = begin_whole(s, t, w, before_ns);

@@ -278,10 +278,11 @@ static void test_late_calls(void **state)
 	(void)state;
 	EXPECT("late", NULL, 0,
 	       "track 0 thread app\n0 t:plain on 0 depth 0\n10 begin 0x1000 on 0 depth 0\n"
-	       "20 begin 0x2000 on 0 depth 1 in 0x1000\n45 begin 0x3000 on 0 depth 2 in 0x2000\n50 end 0x3000 self 5\n50 end 0x2000 self 25\n"
+	       "20 begin 0x2000 on 0 depth 1 in 0x1000\n45 begin 0x3000 on 0 depth 2 in 0x2000\n"
+	       "50 end 0x3000 self 5\n50 end 0x2000 self 25\n"
 	       "50 begin 0x4000 on 0 depth 1 in 0x1000\n60 end 0x4000 self 10\n60 end 0x1000 self 10\n"
 	       "70 begin 0x1000 on 0 depth 0\n80 end 0x1000 self 10\n",
-	       /* 3000 lasted from 25 to 30, and 2000 from 20 to 50; 4000, of which 2 ns lie before 2000's end, 12 ns. */
+	       /* 3000 lasted from 25 to 30, 2000 from 20 to 50; 4000 for 12 ns, of which 2 lie before 2000's end. */
 	       { 0, 1, PLAIN, 1 }, { 50, 1, CALL, 0x3000, 0x80, 2, 5 }, { 50, 1, CALL, 0x2000, 0x90, 1, 30 },
 	       { 60, 1, CALL, 0x4000, 0x90, 1, 12 }, { 60, 1, CALL, 0x1000, 0x100, 0, 50 },
 	       { 80, 1, CALL, 0x1000, 0x100, 0, 10 });
