@@ -18,6 +18,7 @@ command, "> " goes on with it; a line "…" of the output stands for any lines. 
     needs=X     skipped where X (a command, or "attach": ptrace) is not there
     shape=some  lines of the output as here are enough where order and choice vary from run to run: half of them
     shape=none  the output is not compared
+    words=A,B   that the block's last command prints these words is enough
     head=N, tail=N   written anew, only so many lines are kept (default: 40 of the head)
     cut=N       lines written anew are cut at so many columns
 """
@@ -189,6 +190,12 @@ def compare(block, command, lines):
     how = block.option("shape", "all")
     if how == "none":
         return None
+    words = block.option("words")
+    if words:
+        if command is not block.commands[-1]:
+            return None
+        absent = [word for word in words.split(",") if word not in "\n".join(lines)]
+        return f"  it does not print: {', '.join(absent)}" if absent else None
     wanted = {shape(line) for line in command.output if counts(line) and line.strip() != "…"}
     cut = int(block.option("cut", "0"))
     got = {shape(line[:cut] if cut else line) for line in lines if counts(line)}

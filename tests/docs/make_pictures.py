@@ -35,7 +35,7 @@ def run(*command, cwd, env, shell=False):
 
 TERMINALS = {
     "record.svg": ("-w", "96", "--", "=hodo record ./kv", "hodo stat", "hodo print --limit 4"),
-    "graph.svg": ("-w", "96", "--", "-hodo record -q -o slow.data -e 'kv:grow,func:*' --min-time 2ms ./kv",
+    "graph.svg": ("-w", "100", "-n", "30", "--", "-hodo record -q -o slow.data -e 'kv:grow,func:*' --min-time 4ms ./kv",
                   "hodo graph --function put --min-time 8ms slow.data"),
     "report.svg": ("-w", "124", "--", "-hodo record -q -o request.data -e kv:request ./kv",
                    "hodo report --histogram request.data"),

@@ -50,6 +50,13 @@ class Compare(unittest.TestCase):
         self.assertIsNone(self.differs("a\nb", "a\nc", "shape=some"))
         self.assertIsNotNone(self.differs("a\nb\nc", "c", "shape=some"))
 
+    def test_words(self):
+        block = console.Block(0, ["words=put(),kv:grow"])
+        block.commands = [console.Command("$ record"), console.Command("$ graph")]
+        self.assertIsNone(console.compare(block, block.commands[0], ["x"]))
+        self.assertIsNone(console.compare(block, block.commands[1], ["put() {", "  /* kv:grow */"]))
+        self.assertIn("kv:grow", console.compare(block, block.commands[1], ["put() {"]))
+
     def test_losses_of_a_busy_machine(self):
         self.assertIsNone(self.differs("kv 1\nno event was lost", "kv 1\n17 events were lost:\n   17  full  kv[3]: x"))
 
