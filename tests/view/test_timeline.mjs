@@ -219,6 +219,28 @@ async function keys(t) {
 	assert.notEqual(await page.evaluate(() => globalThis.hodo.app.viewFrom()), before);
 }
 
+/* All that can have the focus has a name and a role that the browser can tell a screen reader. */
+async function names(t) {
+	const page = await openPage(t);
+	const client = await page.context().newCDPSession(page);
+	const slice = await someSlice(page, 1);
+	await page.evaluate((row) => globalThis.hodo.app.focus({ slice: row }), slice.row);
+	await page.evaluate(() => globalThis.hodo.app.select({ from: 1e9, to: 1.1e9 }));
+	await page.locator('.statistics table').first().waitFor();
+	for (const showing of ['Area', 'Chosen']) {
+		await page.locator('.choice button', { hasText: showing }).click();
+		const { nodes } = await client.send('Accessibility.getFullAXTree');
+		const focusable = nodes.filter((n) => !n.ignored && n.properties?.some((p) => p.name === 'focusable' && p.value.value));
+		assert.ok(focusable.length > 20);
+		for (const node of focusable.filter((n) => n.role.value !== 'RootWebArea'))
+			assert.ok(node.name?.value && !['generic', 'none'].includes(node.role.value),
+				`${node.role.value} has no name: ${JSON.stringify(node.properties)}`);
+		const roles = new Set(nodes.map((n) => n.role?.value));
+		for (const role of ['tablist', 'tab', 'tabpanel', 'tree', 'treeitem', 'application', 'status', 'searchbox', 'separator'])
+			assert.ok(roles.has(role), `${role}: ${[...roles]}`);
+	}
+}
+
 /* The tree at the left folds, and selects tracks. */
 async function tree(t) {
 	const page = await openPage(t);
@@ -237,7 +259,7 @@ async function tree(t) {
 	const { selected, threads } = await page.evaluate(() => ({ selected: [...globalThis.hodo.app.selection.tracks],
 		threads: globalThis.hodo.model.tracks.filter((track) => track.tid === 4211).map((track) => track.index) }));
 	assert.deepEqual(selected, threads);
-	assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-selected')), 'true');
+	await page.waitForFunction(() => document.activeElement.getAttribute('aria-selected') === 'true');
 	await t.screenshot(page, 'tree');
 }
 
@@ -286,6 +308,14 @@ async function losses(t) {
 	await page.mouse.move(box.x + x, thread.y + 30);
 	await page.locator('.tooltip .loss').waitFor();
 	assert.match(await page.locator('.tooltip .loss').first().textContent(), /1\u202f234 lost: discarded: buffers were full, CPU 1/);
+	await page.getByRole('button', { name: 'Show where' }).click();
+	assert.match(await live(page), /^1 of 2 places: 1\u202f234 events lost, discarded: buffers were full, at 900/);
+	const from = await page.evaluate(() => globalThis.hodo.app.viewFrom());
+	assert.ok(from > 8e8 && from < 9e8, `in sight: ${from}`);
+	await page.getByRole('button', { name: 'Next of 2' }).click();
+	assert.match(await live(page), /^2 of 2 places: 17 events/);
+	await page.keyboard.press('0');
+	await settle(page);
 	// The hatched stripes are drawn: in the group's head, where nothing else is.
 	const group = await page.locator('.label.group').nth(1).boundingBox();
 	const reds = await page.evaluate(({ from, y }) => {
@@ -405,4 +435,4 @@ async function notices(t) {
 	damaged.trouble.length = 0; // it is told on the console as well
 }
 
-await run({ shell, mouse, area, keys, tree, searching, losses, hostile, themes, small, fingers, notices });
+await run({ shell, mouse, area, keys, names, tree, searching, losses, hostile, themes, small, fingers, notices });

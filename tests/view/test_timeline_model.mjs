@@ -9,6 +9,7 @@ import { itemAt, placeOf } from '../../src/export/view/hit.js';
 import { Walk } from '../../src/export/view/keyboard.js';
 import { HEADER_HEIGHT, Layout } from '../../src/export/view/layout.js';
 import { Pyramid } from '../../src/export/view/pyramid.js';
+import { ranking } from '../../src/export/view/ranking.js';
 import { firstAbove, firstAboveNear } from '../../src/export/view/rows.js';
 import { Search } from '../../src/export/view/search.js';
 import { statistics } from '../../src/export/view/statistics.js';
@@ -115,6 +116,20 @@ function testStatistics(model) {
 		time[counter.values[0] + i] <= 2e8 && (time[counter.values[0] + i + 1] ?? Infinity) > 1e8);
 	assert.deepEqual([values.min, values.max, values.first, values.last],
 		[Math.min(...inside), Math.max(...inside), inside[0], inside.at(-1)]);
+}
+
+function testRanking(model) {
+	const { slices } = model;
+	for (let row = 11; row < slices.n; row += 997) {
+		const same = [];
+		for (let i = 0; i < slices.n; i++)
+			if (slices.name[i] === slices.name[row] && slices.kind[i] === slices.kind[row] && !(slices.flags[i] & 2))
+				same.push(slices.duration[i]);
+		const found = ranking(model, row);
+		assert.deepEqual([found.count, found.longer], [same.length, same.filter((d) => d > slices.duration[row]).length]);
+		assert.equal(slices.duration[found.longest], Math.max(...same));
+		near(found.average, same.reduce((a, b) => a + b) / same.length, 'average');
+	}
 }
 
 /* Split slices are one; what is not over has no length. */
@@ -285,6 +300,7 @@ testHalving();
 testRows(model);
 testStatistics(model);
 testPieces();
+testRanking(model);
 await testSearch(model);
 testWalk(model);
 testHits(model);

@@ -167,8 +167,7 @@ export class Model {
 
 	/* Not everything is shown: totals and aggregates tell what is missing. */
 	get thinned() {
-		const { slices, instants, shown_slices: shownSlices, shown_instants: shownInstants } = this.totals;
-		return shownSlices < slices || shownInstants < instants;
+		return ['slices', 'instants', 'values'].some((what) => this.totals[`shown_${what}`] < this.totals[what]);
 	}
 
 	/* Rows of slices of a track, one for each depth (rows.js). */

@@ -2,7 +2,8 @@
 // details.js - the panel below the tracks: the chosen slice, point or value, and the statistics of the selected area.
 
 import { flagsOf, kindOf, nameOf, processName, sourceOf, trackName } from './describe.js';
-import { clock, day, duration, exactDuration, number, plural, relative } from './format.js';
+import { clock, count, day, duration, exactDuration, number, plural, relative } from './format.js';
+import { ranking } from './ranking.js';
 import { statistics } from './statistics.js';
 import { StatisticsTable } from './statistics_table.js';
 
@@ -150,8 +151,26 @@ export class Details {
 			this.#row(list, 'Id', number(id[row]));
 		if (kind[row] === 3)
 			this.#thread(list, id[row], begin[row]);
+		this.#rank(list, row);
 		for (const text of flagsOf(model, { slice: row }))
 			this.#row(list, 'Note', text);
+	}
+
+	/* Among the slices of its name, with a way to the longest. */
+	#rank(list, row) {
+		const found = ranking(this.model, row);
+		if (!found || found.count < 2)
+			return;
+		const text = `${found.longer ? `${plural(found.longer, 'longer one')} among` : 'The longest of'} ${count(found.count)} ` +
+			`of this name; average ${duration(found.average)}  `;
+		const values = [text];
+		if (found.longer) {
+			const link = button(this.doc, 'the longest', 'Choose the longest of this name',
+				() => this.timeline.pick({ slice: found.longest }));
+			link.classList.add('link');
+			values.push(link);
+		}
+		this.#row(list, 'Rank', ...values);
 	}
 
 	/* What ran: with a way to its track, if it has one. */
@@ -228,6 +247,8 @@ export class Details {
 		this.title.textContent = `${duration(found.duration)} on ${plural(found.tracks, 'track')}`;
 		this.tools.append(button(this.doc, 'Zoom', 'Zoom to the area (F)', () => this.timeline.focusArea()),
 			button(this.doc, 'Mark', 'Mark it (M)', () => this.timeline.mark()),
+			...[['flame', 'Flame graph'], ['histograms', 'Histograms'], ['table', 'Events']].map(([pane, text]) =>
+				button(this.doc, text, `${text} of the area`, () => this.app.showPane(pane))),
 			button(this.doc, 'Clear', 'Select nothing (Esc)', () => this.app.select({})));
 		const summary = make(this.doc, 'p', 'summary', `${relative(found.from, 1)} to ${relative(found.to, 1)}, ` +
 			`${clock(this.model.beginNs, found.from)} to ${clock(this.model.beginNs, found.to)}`);

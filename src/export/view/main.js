@@ -132,7 +132,7 @@ async function open(doc) {
 	doc.getElementById('theme').addEventListener('click', () => app.theme.toggle());
 	doc.getElementById('help').addEventListener('click', () => help.toggle());
 	globalKeys(doc, app, box, help);
-	showNotices(doc.getElementById('notices'), model);
+	showNotices(doc.getElementById('notices'), model, app);
 	doc.getElementById('opening').remove();
 	shell.show('timeline');
 	doc.documentElement.dataset.ready = 'true';

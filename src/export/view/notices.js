@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // notices.js - what whoever looks has to know of the recording: what was lost, what is not shown, what was wrong.
 
-import { count, plural } from './format.js';
+import { count, duration, plural, relative } from './format.js';
 
 function notice(doc, kind, title, text) {
 	const line = doc.createElement('p');
@@ -22,15 +22,41 @@ function notice(doc, kind, title, text) {
 	return line;
 }
 
-export function showNotices(place, model) {
+/* Goes from one place where events were lost to the next. */
+function lossButton(doc, model, app) {
+	const { losses } = model;
+	const show = doc.createElement('button');
+	show.type = 'button';
+	show.className = 'show';
+	show.textContent = 'Show where';
+	let next = 0;
+	show.addEventListener('click', () => {
+		const i = next;
+		next = (next + 1) % losses.n;
+		const [from, to] = [losses.begin[i], losses.end[i]];
+		// As much on both sides, so that it is seen what was going on.
+		const room = Math.max(to - from, model.durationNs / 2000);
+		app.focus({ from: from - room, to: to + room });
+		app.announce(`${i + 1} of ${plural(losses.n, 'place')}: ${plural(losses.count[i], 'event')} lost, ` +
+			`${model.name(losses.cause[i])}, at ${relative(from, 1)}, for ${duration(to - from)}.`);
+		show.textContent = losses.n > 1 ? `Next of ${count(losses.n)}` : 'Show where';
+	});
+	return show;
+}
+
+export function showNotices(place, model, app) {
 	const doc = place.ownerDocument;
 	const { totals } = model;
 	if (!model.tracks.length)
 		place.append(notice(doc, 'warning', 'Nothing was recorded.',
 			'The recording holds no event: hodo list tells which ones the program has.'));
-	if (totals.lost > 0)
-		place.append(notice(doc, 'lost', `${plural(totals.lost, 'event')} lost.`,
-			'Hatched where it happened: what is missing there was not recorded.'));
+	if (totals.lost > 0) {
+		const line = notice(doc, 'lost', `${plural(totals.lost, 'event')} lost.`,
+			'Hatched where it happened: what is missing there was not recorded.');
+		if (model.losses.n)
+			line.lastChild.before(lossButton(doc, model, app));
+		place.append(line);
+	}
 	if (model.thinned)
 		place.append(notice(doc, 'thinned', 'Not everything is shown.',
 			`${count(totals.shown_slices)} of ${plural(totals.slices, 'slice')} and ${count(totals.shown_instants)} of ` +

@@ -68,7 +68,8 @@ export class Overview {
 		this.outline.lineTo(width, bottom);
 	}
 
-	draw(theme) {
+	/* area: {from, to} that is selected, or null; marks: [{from, to}] */
+	draw(theme, area, marks) {
 		const { view, model } = this;
 		const { width } = view;
 		const columns = Math.max(1, Math.floor(width / 2));
@@ -84,6 +85,12 @@ export class Overview {
 		this.#drawLosses(ctx, theme);
 		ctx.globalAlpha = 1;
 		this.#drawBrush(ctx, theme);
+		ctx.fillStyle = theme.match;
+		for (const mark of marks)
+			ctx.fillRect(this.#x(mark.from), 0, Math.max(2, this.#x(mark.to) - this.#x(mark.from)), 3);
+		ctx.fillStyle = theme.select;
+		if (area)
+			ctx.fillRect(this.#x(area.from), OVERVIEW_HEIGHT - 3, Math.max(2, this.#x(area.to) - this.#x(area.from)), 3);
 	}
 
 	#drawLosses(ctx, theme) {

@@ -52,7 +52,6 @@ export class TimelinePane {
 		this.rulerCanvas = makeCanvas(doc, 'ruler');
 		this.strip.append(this.overviewCanvas, this.rulerCanvas);
 		this.scroller = make('div', 'tl-scroller', this.main);
-		this.scroller.tabIndex = -1;
 		this.content = make('div', 'tl-content', this.scroller);
 		this.treeElement = make('div', 'tl-labels', this.content);
 		this.stage = make('div', 'tl-stage', this.content);
@@ -157,7 +156,7 @@ export class TimelinePane {
 
 	get hasFocus() {
 		const active = this.element.ownerDocument.activeElement;
-		return active === this.stage || active === this.element.ownerDocument.body || active === this.scroller;
+		return active === this.stage || active === this.element.ownerDocument.body;
 	}
 
 	get scroll() {
@@ -201,7 +200,8 @@ export class TimelinePane {
 		if (this.dirty.tracks) {
 			this.drawing.draw(this.canvas, this.view, this.layout, scroll, height);
 			this.tree.update(scroll, height);
-			this.overview.draw(this.app.theme);
+			const { selection } = this.app;
+			this.overview.draw(this.app.theme, selection.from === null ? null : selection, this.marks);
 			const text = duration(Math.min(this.view.span, this.model.durationNs));
 			if (this.spanText.textContent !== text)
 				this.spanText.textContent = text;
@@ -398,8 +398,10 @@ export class TimelinePane {
 		const { goal } = this.view;
 		const span = goal.to - goal.from;
 		const length = to - from;
-		if (length < span / 40 || length > span)
-			this.view.around(from - length, to + length);
+		if (length > span)
+			this.view.around(from, to);
+		else if (length > 0 && length < span / 300)
+			this.view.around(from - 20 * length, to + 20 * length);
 		else
 			this.view.reveal(from, to);
 	}
@@ -440,7 +442,7 @@ export class TimelinePane {
 				this.app.select({ from: place.from, to: place.to, tracks: null });
 			this.app.announce(`Marked: ${duration(place.to - place.from)}.`);
 		}
-		this.#changed('overlay');
+		this.#changed('tracks');
 	}
 
 	clear() {
