@@ -182,7 +182,7 @@ static void thin_points(struct thin *t, uint32_t *list, uint32_t n, struct hodo_
 		class == HODO_VIEW_INSTANTS ? instants_in_cells : values_in_cells;
 	const struct hodo_view_row *rows = t->rows->rows;
 	uint64_t span = (uint64_t)rows[list[n - 1]].begin - (uint64_t)rows[list[0]].begin;
-	unsigned shift = s->shift[class] + 1u;
+	unsigned shift = s->shift[class]; /* what came since may be thinned no more than this */
 
 	while (shift < 61 && span >> (shift + 3) > t->cap)
 		shift++;
