@@ -8,7 +8,9 @@ function notice(doc, kind, title, text) {
 	line.className = `notice ${kind}`;
 	const strong = doc.createElement('strong');
 	strong.textContent = title;
-	line.append(strong, ` ${text}`);
+	const words = doc.createElement('span');
+	words.append(strong, ` ${text}`);
+	line.append(words);
 	const close = doc.createElement('button');
 	close.type = 'button';
 	close.className = 'icon';

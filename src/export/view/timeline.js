@@ -5,7 +5,7 @@ import { makeCanvas } from './canvas.js';
 import { sentence } from './describe.js';
 import { Details } from './details.js';
 import { Drawing } from './drawing.js';
-import { duration, plural } from './format.js';
+import { day, duration, plural } from './format.js';
 import { Gestures } from './gestures.js';
 import { boxOf, itemAt, lossesAt, placeOf } from './hit.js';
 import { timelineKey, Walk } from './keyboard.js';
@@ -91,7 +91,11 @@ export class TimelinePane {
 		this.spanText = doc.createElement('output');
 		this.spanText.className = 'span';
 		this.spanText.title = 'How much time is in view';
-		corner.append(this.spanText);
+		const date = doc.createElement('span');
+		date.className = 'day';
+		date.textContent = `${day(this.model.beginNs)}, local time`;
+		date.title = 'When the recording begins; times of day are those of this computer';
+		corner.append(this.spanText, date);
 	}
 
 	/* The ruler selects time on all tracks. */
