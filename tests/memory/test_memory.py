@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_memory.py [ROUNDS] - what the commands that read take at the most, of two recordings, one four times the other.
+
+HODO, EMIT: the programs. ROUNDS: of the larger recording, twenty events each."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+HODO, EMIT = os.environ["HODO"], os.environ["EMIT"]
+READERS = [["stat"], ["info"], ["list"], ["print"], ["print", "--json"], ["graph"], ["report"],
+           ["report", "--by", "thread"]]
+LIMIT_KB = 500 << 10  # of any, whatever the recording
+MAY_GROW_KB = 12 << 10
+# These hold so many slices, points or samples, and no more: they grow until then.
+BOUNDED_ELSE = {"view", "export firefox"}
+
+
+def formats():
+    text = subprocess.run([HODO, "export", "--to", "none-such"], capture_output=True, text=True).stderr
+    names = text.split(" is ", 1)[-1] if " is " in text else text
+    known = ("callgrind", "chrome", "csv", "firefox", "folded", "jsonl", "perfetto", "pprof", "speedscope")
+    found = [name for name in known if name in names]
+    assert len(found) == len(known), text
+    return found
+
+
+def peak(command):
+    """(KiB at the most, seconds)"""
+    begin = time.monotonic()
+    with open(os.devnull, "r+b") as null:
+        p = subprocess.Popen(command, stdin=null, stdout=null, stderr=subprocess.PIPE)
+        said = p.stderr.read().decode()
+        _, status, usage = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        p.stderr.close()
+    assert p.returncode == 0, (command, p.returncode, said)
+    return usage.ru_maxrss, time.monotonic() - begin
+
+
+def commands(folder, recording):
+    for words in READERS:
+        yield words, [HODO, *words, str(recording)]
+    for name in formats():
+        yield ["export", name], [HODO, "export", "-q", "--to", name, "-o", str(folder / f"out.{name}"), str(recording)]
+    page = str(folder / "out.html")
+    said = subprocess.run([HODO, "view", "-q", "-o", page, str(recording)], capture_output=True, text=True).stderr
+    if "without the page" in said:
+        print(f"hodo view is left out: {said.strip()}")
+    else:
+        yield ["view"], [HODO, "view", "-q", "--force", "-o", page, str(recording)]
+
+
+def main():
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 60000
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="hodo-memory-") as name:
+        folder = pathlib.Path(name)
+        took = {}
+        for n in (rounds // 4, rounds):
+            recording = folder / "recording"
+            subprocess.run([HODO, "record", "-q", "-m", "16M", "-o", str(recording), EMIT, str(n)], check=True)
+            for words, command in commands(folder, recording):
+                took.setdefault(" ".join(words), []).append(peak(command))
+                for old in folder.glob("out.*"):
+                    old.unlink()
+            subprocess.run(["rm", "-r", recording], check=True)
+        for words, ((small, _), (large, seconds)) in took.items():
+            print(f"{words:24} {small >> 10:5} {large >> 10:5} MiB {seconds:7.2f} s")
+            if large > LIMIT_KB or (words not in BOUNDED_ELSE and large > small + MAY_GROW_KB):
+                failed.append(f"{words}: {small} KiB, then {large} KiB")
+    for line in failed:
+        print(f"test_memory: {line}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
