@@ -3,7 +3,7 @@
 // test_panes_model.mjs - what the panes compute of a recording, without a browser: call paths and their inverse, distributions,
 // the order of rows, each against a plain computation of the same.
 import assert from 'node:assert/strict';
-import { DEPTH_MAX, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';
+import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';
 import { Model, takeApart } from '../../src/export/view/data.js';
 import { bucketBegin, bucketOf, distributions, thinValues } from '../../src/export/view/distributions.js';
 import { EventRows } from '../../src/export/view/event_rows.js';
@@ -222,7 +222,7 @@ function testAggregates() {
 			max: [shown], histogram: [0], buckets: [used.length] },
 		buckets: { n: used.length, log2x8: used.map(([b]) => b), count: used.map(([, n]) => n) },
 	};
-	const model = smallModel([{ track: 0, name: 'kv:get', begin: 0, duration: shown }], [{ name: 't' }], more);
+	const model = smallModel([{ track: 0, name: 'kv:get', begin: 0, duration: shown, self: shown }], [{ name: 't' }], more);
 	const [group] = distributions(model, null);
 	const sorted = all.sort((a, b) => a - b);
 	assert.equal(group.n, all.length);
@@ -232,6 +232,13 @@ function testAggregates() {
 		const exact = sorted[Math.ceil(q * sorted.length) - 1];
 		assert.ok(Math.abs(group.at(q) - exact) <= exact / 8, `p${q * 100}: ${group.at(q)} for ${exact}`);
 	}
+	// Their own time is in the inverse, too.
+	const back = inverse(model, callPaths(model), false);
+	addHidden(model, back);
+	const top = back.child(0, group.name);
+	near(back.total[top], total, 'time in the inverse');
+	near(back.total[0], total, 'time of all in the inverse');
+	assert.equal(back.count[top], all.length);
 	const timed = distributions(model, rangeOf(model, { from: 0, to: 10 }));
 	assert.equal(timed[0].n, 1);
 }

@@ -167,6 +167,41 @@ export function inverse(model, tree, byTrack) {
 }
 
 /*
+ * Adds to an inverse what is not in the page: how long names took themselves is known of all slices (aggregates), but not
+ * who called them. options: of callPaths(); within a stretch of time it is not known either.
+ */
+export function addHidden(model, made, { kind = 'thread', range = null, byTrack = false } = {}) {
+	const { aggregates, slices, strings, tracks } = model;
+	if (!aggregates?.n || range?.timed)
+		return;
+	const shown = new Map();
+	const keyOf = (track, name) => track * strings.length + name;
+	for (let row = 0; row < slices.n; row++) {
+		const key = keyOf(slices.track[row], slices.name[row]);
+		const sum = shown.get(key) ?? { self: 0, count: 0 };
+		sum.self += slices.self[row];
+		sum.count++;
+		shown.set(key, sum);
+	}
+	for (let i = 0; i < aggregates.n; i++) {
+		const track = tracks[aggregates.track[i]];
+		if (track?.kind !== kind || (range && !range.tracks[track.index]))
+			continue;
+		const { self, count } = shown.get(keyOf(track.index, aggregates.name[i])) ?? { self: 0, count: 0 };
+		const hidden = aggregates.self[i] - self;
+		if (!(hidden > 0))
+			continue;
+		const top = byTrack ? made.child(0, strings.length + track.index) : 0;
+		const id = made.child(top, aggregates.name[i]);
+		made.total[id] += hidden;
+		made.count[id] += Math.max(0, aggregates.count[i] - count);
+		made.total[0] += hidden;
+		if (top)
+			made.total[top] += hidden;
+	}
+}
+
+/*
  * The nodes that are worth drawing when zoomed to a node: those inside of it, the widest first, at most limit, and none
  * narrower than 1/least of it. Each comes after the one it is inside of. cut: how many are left out.
  */

@@ -5,7 +5,7 @@
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
 import './panes.css';
-import { DEPTH_MAX, callPaths, inverse, matching, widest } from './call_paths.js';
+import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from './call_paths.js';
 import { count, duration, plural } from './format.js';
 import { Scope, choice, element, nameOf, percent, segmented, trackName } from './pane_tools.js';
 
@@ -100,8 +100,12 @@ export class FlamePane {
 	}
 
 	#make() {
-		const paths = callPaths(this.model, { kind: this.kind, range: this.scope.range, byTrack: this.byTrack });
-		this.tree = this.way === 'inverse' ? inverse(this.model, paths, this.byTrack) : paths;
+		const options = { kind: this.kind, range: this.scope.range, byTrack: this.byTrack };
+		this.tree = callPaths(this.model, options);
+		if (this.way === 'inverse') {
+			this.tree = inverse(this.model, this.tree, this.byTrack);
+			addHidden(this.model, this.tree, options);
+		}
 		this.stale = false;
 				this.#draw();
 	}
@@ -232,7 +236,8 @@ export class FlamePane {
 	#notes() {
 		const notes = [];
 		if (this.model.thinned)
-			notes.push('Not every slice is in this page: short ones are missing here.');
+			notes.push(`Not every slice is in this page: ${this.way === 'flame' ? 'short ones are missing, above what called them'
+				: this.scope.range?.timed ? 'short ones are missing' : 'who called short ones is not'}.`);
 		if (this.cut)
 			notes.push(`${plural(this.cut, 'frame is', 'frames are')} too narrow to be drawn: a click on what holds them shows more.`);
 		if (this.tree.left)

@@ -202,7 +202,7 @@ export class HistogramsPane {
 		const notes = [];
 		if (this.model.thinned)
 			notes.push(range?.timed ? 'Not every slice is in this page: within a stretch of time only those are counted that are.'
-				: 'Not every slice is in this page; counts and sums are of all, percentiles of all to within a 16th.');
+				: 'Not every slice is in this page; counts and sums are of all, percentiles are right to an eighth.');
 		this.note.textContent = notes.join(' ');
 		this.note.hidden = notes.length === 0;
 	}
@@ -339,7 +339,7 @@ export class HistogramsPane {
 		[this.listFirst, this.listEnd] = group.span(bucket);
 		const n = this.listEnd - this.listFirst;
 		const of = bucket === null ? group.n : this.buckets.find(([b]) => b === bucket)[1];
-		const here = n < of ? `${count(n)} of ${plural(of, 'slice')} that are in this page` : plural(n, 'slice');
+		const here = n < of ? `${count(n)} of ${plural(of, 'slice')} are in this page` : plural(n, 'slice');
 		this.listTitle.textContent = `${bucket === null ? 'Slowest first' : 'In the chosen bucket, slowest first'}: ${here}`;
 		this.list.setRows(n, { active: 0 });
 		this.#describeBucket(bucket);
