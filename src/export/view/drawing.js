@@ -4,7 +4,7 @@
 // Columns stand at multiples of their width in time, so that they do not flicker when the view moves.
 
 import { begin, hatch, Labels } from './canvas.js';
-import { SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_BEGIN, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { SLICE_CONTINUED, SLICE_LEFT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { COUNTER_HEIGHT, PADDING, POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
 import { firstAbove, firstAboveNear } from './rows.js';
 import { pack, Strips } from './strips.js';
@@ -169,7 +169,7 @@ export class Drawing {
 			for (let at = 1; at < SLICE_HEIGHT; at += 4)
 				ctx.fillRect(x, y + at, 2, 2);
 		};
-		if (flags & (SLICE_NO_BEGIN | SLICE_CONTINUED))
+		if (flags & SLICE_CONTINUED)
 			dots(x0 + 1);
 		if (flags & (SLICE_OPEN | SLICE_SPLIT | SLICE_LEFT))
 			dots(x1 - 3);

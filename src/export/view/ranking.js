@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ranking.js - how a slice stands among those of its name: is it an outlier?
 
-import { SLICE_CONTINUED, SLICE_NO_BEGIN, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { SLICE_CONTINUED, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 
-const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT | SLICE_NO_BEGIN | SLICE_SPLIT | SLICE_CONTINUED;
+const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT | SLICE_SPLIT | SLICE_CONTINUED;
 
 /* {count, longer: how many took longer, average, longest: its row} of those of which the length is known. null: not of it. */
 export function ranking(model, row) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // statistics.js - what is in a selected area: per name of slices count and times, points, counters, losses.
 
-import { SLICE_CONTINUED, SLICE_NO_BEGIN, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { SLICE_CONTINUED, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { firstAbove } from './rows.js';
 
 const PIECE = SLICE_SPLIT | SLICE_CONTINUED;
-const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT | SLICE_NO_BEGIN; // how long it was cannot be told
+const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT; // how long it was cannot be told
 
 class Sums {
 	constructor(names) {
