@@ -11,7 +11,7 @@ from pathlib import Path
 prefix, source = sys.argv[1:3]
 BYTES_MAX = 200000
 WORDS = {"record.svg": ["hodo stat", "kv:request.begin", "no event was lost", "kv:grow"],
-         "graph.svg": ["hodo graph", "put() {", "move();", "kv:grow"],
+         "graph.svg": ["hodo graph", "DURATION", "put()"],
          "report.svg": ["hodo report", "kv:request"]}
 
 
