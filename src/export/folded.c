@@ -101,6 +101,6 @@ static int run(struct hodo_export *e)
 const struct hodo_export_format hodo_export_folded = {
 	.name = "folded",
 	.suffix = "folded",
-	.does = "a line for each path of calls, with its time: flamegraph.pl",
+	.does = "a line for each path, with its time: flamegraph.pl, inferno",
 	.run = run,
 };

@@ -253,7 +253,7 @@ static int run(struct hodo_export *e)
 const struct hodo_export_format hodo_export_pprof = {
 	.name = "pprof",
 	.suffix = "pb.gz",
-	.does = "pprof's profile: go tool pprof, Grafana Pyroscope, Speedscope",
+	.does = "calls and times by path: go tool pprof, Grafana Pyroscope",
 	.binary = true,
 	.run = run,
 };

@@ -193,6 +193,6 @@ static int run(struct hodo_export *e)
 const struct hodo_export_format hodo_export_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
-	.does = "a flame graph over time of each thread: https://www.speedscope.app",
+	.does = "flame graphs over time, by thread: https://www.speedscope.app",
 	.run = run,
 };

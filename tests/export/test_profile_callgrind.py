@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: MIT
 """hodo export --to callgrind: read by callgrind_annotate and speedscope, and held against hodo report."""
 import collections
+import os
 import re
 import shutil
+import signal
+import subprocess
+import time
 import unittest
 
 import profiles
@@ -80,6 +84,37 @@ class Callgrind(profiles.Speedscope):
         read = self.imported(path, "callgrind.out.1")
         self.assertIn("Importing as Callgrind profile", read["said"])
         self.assertEqual(read["profiles"][0]["total"], self.annotated(path)[1])
+
+    def kcachegrind(self, path):
+        """What it says until it shows a function; it draws on no screen."""
+        if not shutil.which("kcachegrind") or not shutil.which("dbus-run-session"):
+            raise unittest.SkipTest("there is no kcachegrind: install Debian's packages kcachegrind and dbus")
+        said = self.dir / "said"
+        with open(said, "wb") as file:
+            viewer = subprocess.Popen(["dbus-run-session", "--", "kcachegrind", path], stdout=file, stderr=file,
+                                      stdin=subprocess.DEVNULL, start_new_session=True,
+                                      env=dict(os.environ, QT_QPA_PLATFORM="offscreen", HOME=str(self.dir),
+                                               XDG_RUNTIME_DIR=str(self.dir)))
+        try:
+            for _ in range(600):
+                text = said.read_text(errors="replace")
+                if "Selected " in text or "Invalid" in text or viewer.poll() is not None:
+                    break
+                time.sleep(0.1)
+        finally:
+            os.killpg(viewer.pid, signal.SIGKILL)
+            viewer.wait()
+        return text
+
+    def test_kcachegrind_reads_it(self):
+        path, _ = self.export("callgrind", self.record_names())
+        text = self.kcachegrind(path)
+        if "Selected " not in text and "Invalid" not in text:
+            raise unittest.SkipTest(f"kcachegrind does not start here: {text[-300:]}")
+        self.assertNotIn("Loading ", text) # of which it tells where it stumbles
+        self.assertIn('Selected  "', text)
+        path.write_text(path.read_text() + "a line that is none\n")
+        self.assertIn("Invalid line", self.kcachegrind(path))
 
     def test_nothing(self):
         path, warned = self.export("callgrind", self.make("found"))
