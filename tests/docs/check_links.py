@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """check_links.py SOURCE HODO: links of the documentation resolve, what it names is there.
 
-Files and headings that links name; pages of the manual; verbs and options of commands, in blocks that are not run too.
+Files and headings that links name; pages of the manual; verbs and options of commands, in blocks that are not run too;
+scripts, and rows of bench/run.
 """
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 source, hodo = Path(sys.argv[1]), sys.argv[2]
 wrong = []
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+PICTURE = re.compile(r'(?:src|srcset)="([^"]+)"')
 MANUAL = re.compile(r"`(hodo(?:-[a-z]+)?)\(([1-9])\)`")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 CODE = re.compile(r"`([^`]+)`")
@@ -50,7 +52,7 @@ def anchors(path):
 
 
 def check_links(path, prose):
-    for target in LINK.findall(prose):
+    for target in LINK.findall(prose) + PICTURE.findall(prose):
         if re.match(r"[a-z]+:", target):
             continue
         name, _, anchor = target.partition("#")
@@ -89,6 +91,17 @@ def check_command(path, command):
                 wrong.append(f"{path}: {part.strip()}: {option} is no option of {verb}")
 
 
+def check_scripts(path, code):
+    for name in re.findall(r"(?<![\w/.-])((?:scripts|bench)/[a-z-]+)(?![\w/.-])", code):
+        if not (source / name).exists():
+            wrong.append(f"{path}: {name}: no such file")
+    for row in re.findall(r"--row ([a-z_]+)", code):
+        if row not in rows:
+            wrong.append(f"{path}: bench/run has no row {row}")
+
+
+rows = re.findall(r"[a-z_]+", subprocess.run([sys.executable, source / "bench/run", "--help"], capture_output=True,
+                                             text=True).stdout.partition("only these:")[2].partition("--build")[0])
 helps, linked = {}, set()
 for page in pages():
     text = page.read_text(encoding="utf-8")
@@ -100,6 +113,7 @@ for page in pages():
     if page.name != "CHANGELOG.md" and "design" not in page.parts:
         for command in CODE.findall(prose):
             check_command(page, command.replace("\n", " "))
+            check_scripts(page, command)
         for kind, block in code:
             if kind == "console":
                 for line in block:
