@@ -15,7 +15,8 @@ export class App {
 		this.selection = { from: null, to: null, tracks: null };
 		this.item = null; // {slice: row} | {instant: row} | {value: row}
 		this.search = '';
-		this.theme = new Theme(doc.documentElement, model.strings, model.nameCounts(), () => this.emit('theme', this.theme));
+		this.theme = new Theme(doc.documentElement, model.strings, model.nameCounts(),
+			() => this.emit('theme', this.theme));
 		this.matches = new Search(model, () => this.emit('matches', this.matches));
 		this.reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 		this.live = doc.getElementById('live');

@@ -196,7 +196,7 @@ export class Model {
 		return this.rows(track)[depth - 1]?.sliceAt(this.slices.begin[row]) ?? -1;
 	}
 
-	/* The fields of an event as text. null: they are not taken apart yet; loadText() does, and resolves when they are. */
+	/* The fields of an event as text. null: they are not taken apart yet; loadText() does, and resolves when done. */
 	text(row) {
 		if (row < 0)
 			return '';
@@ -212,8 +212,7 @@ export class Model {
 	loadText() {
 		this.textPromise ??= (async () => {
 			const { tables } = takeApart(await this.textSource());
-			const table = tables.text || { at: new Uint32Array(0), length: new Uint32Array(0), bytes: new Uint8Array(0) };
-			this.texts = table;
+			this.texts = tables.text || { at: new Uint32Array(0), length: new Uint32Array(0), bytes: new Uint8Array(0) };
 		})();
 		return this.textPromise;
 	}

@@ -141,8 +141,8 @@ export class Details {
 		const { begin, duration: durations, self, kind, depth, id, track } = model.slices;
 		this.#row(list, 'Duration', make(this.doc, 'strong', '', exactDuration(durations[row])));
 		if (kind[row] < 2)
-			this.#row(list, 'Self', exactDuration(self[row]),
-				make(this.doc, 'span', 'dim', durations[row] > 0 ? `  ${((self[row] / durations[row]) * 100).toFixed(1)} %` : ''));
+			this.#row(list, 'Self', exactDuration(self[row]), make(this.doc, 'span', 'dim',
+				durations[row] > 0 ? `  ${((self[row] / durations[row]) * 100).toFixed(1)} %` : ''));
 		this.#when(list, 'Begin', begin[row]);
 		this.#when(list, 'End', begin[row] + durations[row]);
 		this.#where(list, model.tracks[track[row]]);
@@ -161,8 +161,9 @@ export class Details {
 		const found = ranking(this.model, row);
 		if (!found || found.count < 2)
 			return;
-		const text = `${found.longer ? `${plural(found.longer, 'longer one')} among` : 'The longest of'} ${count(found.count)} ` +
-			`of this name; average ${duration(found.average)}  `;
+		const place = found.longer ? `${plural(found.longer, 'longer one')} among` : 'The longest of';
+		const text = `${place} ${count(found.count)} of this name${this.model.thinned ? ' that are shown' : ''}; ` +
+			`average ${duration(found.average)}  `;
 		const values = [text];
 		if (found.longer) {
 			const link = button(this.doc, 'the longest', 'Choose the longest of this name',
@@ -253,10 +254,11 @@ export class Details {
 		const summary = make(this.doc, 'p', 'summary', `${relative(found.from, 1)} to ${relative(found.to, 1)}, ` +
 			`${clock(this.model.beginNs, found.from)} to ${clock(this.model.beginNs, found.to)}`);
 		this.body.append(summary);
+		const warn = (text) => this.body.append(make(this.doc, 'p', 'lost', text));
 		if (found.lost > 0)
-			this.body.append(make(this.doc, 'p', 'lost', `${plural(found.lost, 'event')} lost there: figures are at least these.`));
+			warn(`${plural(found.lost, 'event')} lost there: figures are at least these.`);
 		if (found.coarse)
-			this.body.append(make(this.doc, 'p', 'lost', 'Not everything is shown of these tracks: counts are of what is.'));
+			warn('Not everything is shown of these tracks: counts are of what is.');
 		this.table.show(this.body, found);
 	}
 }

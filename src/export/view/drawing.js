@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // drawing.js - tracks on a canvas. What is narrower than a pixel is drawn a column at a time: sums over a row (rows.js)
-// tell how much of the column is covered, so that a frame costs what the screen has of pixels, not what it has of events.
+// tell how much of the column is covered, so that a frame costs what the screen has of pixels, not of events.
 // Columns stand at multiples of their width in time, so that they do not flicker when the view moves.
 
 import { begin, hatch, Labels } from './canvas.js';
@@ -318,8 +318,8 @@ export class Drawing {
 	}
 
 	/*
-	 * Hatched: events that a process wrote there are missing. Below what is drawn, and above it the fainter the wider it
-	 * is: narrow ones are still found between dense slices, wide ones do not hide what is there.
+	 * Hatched: events that a process wrote there are missing. Below what is drawn, and above it the fainter the
+	 * wider it is: narrow ones are still found between dense slices, wide ones do not hide what is there.
 	 */
 	#losses(layout, scroll, height, above) {
 		const { ctx, view } = this;

@@ -6,8 +6,8 @@ const WHEEL_LINE_PX = 18;
 
 /*
  * timeline has: view, scroll, scrollable; hover(x, y), leave(), pointerAt(x, y) while something is dragged; click(x, y,
- * event), doubleClick(x, y); area(from, to, y0, y1, done) with times and heights in all tracks; selectionEdge(x): 'from' |
- * 'to' | null; moveEdge(edge, time, done); scrollBy(y).
+ * event), doubleClick(x, y); area(from, to, y0, y1, done) with times and heights in all tracks; selectionEdge(x):
+ * 'from' | 'to' | null; moveEdge(edge, time, done); scrollBy(y).
  */
 export class Gestures {
 	constructor(element, timeline) {

@@ -74,7 +74,8 @@ export class TrackTree {
 		node.className = item.isGroup ? 'label group' : `label track ${item.track.kind}`;
 		node.setAttribute('aria-level', item.isGroup ? '1' : '2');
 		node.setAttribute('aria-posinset', String(item.position));
-		node.setAttribute('aria-setsize', String(item.isGroup ? this.timeline.layout.groups.length : item.group.children.length));
+		const siblings = item.isGroup ? this.timeline.layout.groups : item.group.children;
+		node.setAttribute('aria-setsize', String(siblings.length));
 		const fold = doc.createElement('span');
 		fold.className = 'fold';
 		fold.setAttribute('aria-hidden', 'true');
@@ -98,7 +99,7 @@ export class TrackTree {
 
 	#title(item) {
 		if (!item.isGroup)
-			return `${item.label}${item.detail ? ` (thread ${item.detail})` : ''}${item.track.coarse ? ': not everything is shown' : ''}`;
+			return `${item.label} ${item.detail}${item.track.coarse ? ' (not everything is shown)' : ''}`;
 		const process = this.timeline.model.processes[item.process];
 		return process ? `${item.label} ${item.detail}\n${process.exe || ''}` : item.label;
 	}

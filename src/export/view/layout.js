@@ -95,7 +95,12 @@ export class Layout {
 				byProcess.set(key, []);
 			byProcess.get(key).push(track);
 		}
-		const rank = (key) => (key === -2 ? -1 : key === -1 ? Infinity : this.model.processes[key]?.kernel ? 1e9 + key : key);
+		// CPUs first, then programs, the kernel, what belongs to no process.
+		const rank = (key) => {
+			if (key < 0)
+				return key === -2 ? -1 : Infinity;
+			return this.model.processes[key]?.kernel ? 1e9 + key : key;
+		};
 		for (const key of [...byProcess.keys()].sort((a, b) => rank(a) - rank(b)))
 			this.#makeGroup(key, byProcess.get(key));
 	}

@@ -59,10 +59,13 @@ export function showNotices(place, model, app) {
 			line.lastChild.before(lossButton(doc, model, app));
 		place.append(line);
 	}
-	if (model.thinned)
-		place.append(notice(doc, 'thinned', 'Not everything is shown.',
-			`${count(totals.shown_slices)} of ${plural(totals.slices, 'slice')} and ${count(totals.shown_instants)} of ` +
-			`${plural(totals.instants, 'point')}: the longest. Histograms count all.`));
+	if (model.thinned) {
+		const parts = [['slices', 'slice'], ['instants', 'point'], ['values', 'value']]
+			.filter(([what]) => totals[`shown_${what}`] < totals[what])
+			.map(([what, one]) => `${count(totals[`shown_${what}`])} of ${plural(totals[what], one)}`);
+		place.append(notice(doc, 'thinned', 'Not everything is shown.', `${parts.join(', ')}: the longest. Histograms count ` +
+			'all; hodo view with --since and --until, --thread or a larger --limit shows others.'));
+	}
 	for (const warning of model.warnings.slice(0, 3))
 		place.append(notice(doc, 'warning', 'Warning.', warning));
 	if (model.warnings.length > 3)

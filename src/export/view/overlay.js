@@ -5,6 +5,14 @@ import { begin } from './canvas.js';
 import { duration } from './format.js';
 import { boxOf } from './hit.js';
 
+function isSelected(item, tracks) {
+	if (tracks === null)
+		return true;
+	if (item.isGroup)
+		return !item.open && item.children.some((child) => tracks.has(child.track.index));
+	return tracks.has(item.track.index);
+}
+
 function drawArea(ctx, { view, layout, selection, theme }, scroll, height) {
 	const { from, to, tracks } = selection;
 	if (from === null && tracks === null)
@@ -16,9 +24,7 @@ function drawArea(ctx, { view, layout, selection, theme }, scroll, height) {
 	for (const item of layout.items) {
 		if (item.y > scroll + height || item.y + item.height < scroll)
 			continue;
-		const chosen = tracks === null || (item.isGroup ? !item.open && item.children.some((c) => tracks.has(c.track.index))
-			: tracks.has(item.track.index));
-		if (chosen)
+		if (isSelected(item, tracks))
 			ctx.fillRect(x0, item.y - scroll, x1 - x0, item.height);
 	}
 	ctx.globalAlpha = 0.8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// overview.js - all of the recording in one line: how busy its threads are, and the part that is in view, to be dragged.
+// overview.js - all of the recording in one line: how busy its threads are, and the part in view, to be dragged.
 
 import { begin, hatch } from './canvas.js';
 import { firstAbove } from './rows.js';
@@ -19,7 +19,7 @@ function measure(model, columns) {
 			busy[i] += row.coverage(i * width, (i + 1) * width) / width;
 	if (!rows.length)
 		for (const track of model.tracks)
-			for (const [column, [from, to]] of [[model.instants.time, track.instants], [model.values.time, track.values]])
+			for (const [{ time: column }, [from, to]] of [[model.instants, track.instants], [model.values, track.values]])
 				for (let i = 0, at = from; i < columns && at < to; i++) {
 					const next = firstAbove(column, (i + 1) * width, at, to);
 					busy[i] += Math.sqrt(next - at);
@@ -86,11 +86,12 @@ export class Overview {
 		ctx.globalAlpha = 1;
 		this.#drawBrush(ctx, theme);
 		ctx.fillStyle = theme.match;
+		const bar = ({ from, to }, y) => ctx.fillRect(this.#x(from), y, Math.max(2, this.#x(to) - this.#x(from)), 3);
 		for (const mark of marks)
-			ctx.fillRect(this.#x(mark.from), 0, Math.max(2, this.#x(mark.to) - this.#x(mark.from)), 3);
+			bar(mark, 0);
 		ctx.fillStyle = theme.select;
 		if (area)
-			ctx.fillRect(this.#x(area.from), OVERVIEW_HEIGHT - 3, Math.max(2, this.#x(area.to) - this.#x(area.from)), 3);
+			bar(area, OVERVIEW_HEIGHT - 3);
 	}
 
 	#drawLosses(ctx, theme) {

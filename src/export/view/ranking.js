@@ -5,7 +5,7 @@ import { SLICE_CONTINUED, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.
 
 const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT | SLICE_SPLIT | SLICE_CONTINUED;
 
-/* {count, longer: how many took longer, average, longest: its row} of those of which the length is known. null: not of it. */
+/* {count, longer: how many took longer, average, longest: its row}, of those whose length is known. null: its is not. */
 export function ranking(model, row) {
 	const { n, name, kind, flags, duration } = model.slices;
 	if (flags[row] & UNKNOWN)

@@ -112,8 +112,8 @@ function countLosses(model, processes, from, to) {
 
 /*
  * Times are those inside of the area (total, self); avg, min and max are of whole slices, in the area or partly.
- * {from, to, duration, tracks: how many, slices: [{name, text, count, total, self, avg, min, max}], points: [{name, text,
- * count}], counters: [{track, name, values, first, last, min, max}], lost, coarse}
+ * {from, to, duration, tracks: how many, slices: [{name, text, count, total, self, avg, min, max}], points: [{name,
+ * text, count}], counters: [{track, name, values, first, last, min, max}], lost, coarse}
  */
 export function statistics(model, selection) {
 	const from = selection.from ?? 0;

@@ -9,7 +9,8 @@ const ROWS_STEP = 64;
 export class Strips {
 	constructor(doc) {
 		this.canvas = makeCanvas(doc, '');
-		this.ctx = this.canvas.getContext('2d', { willReadFrequently: true }); // in main memory: it is written each frame
+		// In main memory: it is written each frame.
+		this.ctx = this.canvas.getContext('2d', { willReadFrequently: true });
 		this.places = [];
 		this.width = 0;
 		this.pixels = null;

@@ -4,7 +4,8 @@
 const KEY = 'hodo-theme';
 const HUES = 20;
 const APART = 2 * HUES; // of so many names, the most frequent ones, no two share a colour without need
-const VARIABLES = ['back', 'panel', 'raised', 'line', 'faint', 'text', 'dim', 'accent', 'select', 'loss', 'match', 'row'];
+const VARIABLES = ['back', 'panel', 'raised', 'line', 'faint', 'text', 'dim', 'accent', 'select', 'loss', 'match',
+	'row'];
 
 /* FNV-1a: the same name has the same colour in every recording. */
 export function hash(text) {
@@ -16,8 +17,8 @@ export function hash(text) {
 }
 
 /*
- * Lightness and chroma of the OKLCH colour space, hue in degrees -> [red, green, blue], 0 … 255. Colours of one lightness
- * look equally light there, which HSL's do not: texts on all of them are as easily read.
+ * Lightness and chroma of the OKLCH colour space, hue in degrees -> [red, green, blue], 0 … 255. Colours of one
+ * lightness look equally light there, which HSL's do not: texts on all of them are as easily read.
  */
 function rgbOf(lightness, chroma, hue) {
 	const a = chroma * Math.cos((hue * Math.PI) / 180);
@@ -25,7 +26,8 @@ function rgbOf(lightness, chroma, hue) {
 	const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
 	const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
 	const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-	return [4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s, -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+	return [4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+		-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
 		-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s].map((linear) => {
 		const c = Math.min(1, Math.max(0, linear));
 		return Math.round(255 * (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055));
@@ -47,7 +49,7 @@ function stored() {
 	}
 }
 
-/* The colour of each name: that of its hash; of frequent names with the same one the rarer ones have the next that is free. */
+/* The colour of each name: that of its hash; of frequent names with the same one, the rarer have the next free one. */
 function coloursOf(strings, counts) {
 	const colours = Uint8Array.from(strings, (text) => hash(text) % HUES);
 	const used = new Uint32Array(HUES);

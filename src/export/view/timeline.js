@@ -57,7 +57,8 @@ export class TimelinePane {
 		this.stage = make('div', 'tl-stage', this.content);
 		this.stage.tabIndex = 0;
 		this.stage.setAttribute('role', 'application');
-		this.stage.setAttribute('aria-label', 'Timeline: arrow keys go from slice to slice, W and S zoom, A and D move, ? tells all keys');
+		this.stage.setAttribute('aria-label',
+			'Timeline: arrow keys go from slice to slice, W and S zoom, A and D move, ? tells all keys');
 		this.canvas = makeCanvas(doc, 'tracks');
 		this.overlayCanvas = makeCanvas(doc, 'overlay');
 		this.stage.append(this.canvas, this.overlayCanvas);
@@ -237,7 +238,8 @@ export class TimelinePane {
 		this.hovered = itemAt(model, layout, view, x, at);
 		const box = this.stage.getBoundingClientRect();
 		const main = this.main.getBoundingClientRect();
-		this.tooltip.show(this.hovered, lossesAt(model, layout, view, x, at), x + box.left - main.left, y + box.top - main.top);
+		const losses = lossesAt(model, layout, view, x, at);
+		this.tooltip.show(this.hovered, losses, x + box.left - main.left, y + box.top - main.top);
 		this.stage.classList.toggle('over', this.hovered !== null);
 		this.#point({ x, y });
 	}
@@ -281,7 +283,8 @@ export class TimelinePane {
 	#selectArea(from, to, tracks, done) {
 		const inside = (time) => Math.max(0, Math.min(this.model.durationNs, time));
 		this.measuring = !done;
-		this.app.select({ from: inside(Math.min(from, to)), to: inside(Math.max(from, to)), tracks: tracks?.size === 0 ? null : tracks });
+		this.app.select({ from: inside(Math.min(from, to)), to: inside(Math.max(from, to)),
+			tracks: tracks?.size === 0 ? null : tracks });
 		if (done)
 			this.app.announce(`Area of ${duration(Math.abs(to - from))} selected` +
 				`${tracks ? ` on ${plural(tracks.size, 'track')}` : ''}.`);
@@ -324,7 +327,8 @@ export class TimelinePane {
 	start() {
 		const { layout } = this;
 		for (let i = layout.indexAt(this.scroll); i < layout.items.length; i++) {
-			const found = layout.items[i].isGroup ? null : this.walk.first(layout.items[i].track, Math.max(0, this.view.from));
+			const { track } = layout.items[i];
+			const found = track && this.walk.first(track, Math.max(0, this.view.from));
 			if (found)
 				return found;
 		}
@@ -428,7 +432,7 @@ export class TimelinePane {
 			this.view.around(from, to);
 	}
 
-	/* A mark stays on the ruler until the same is marked again; what is chosen becomes the area, so that it is measured. */
+	/* A mark stays on the ruler until the same is marked again; what is chosen becomes the area: it is measured. */
 	mark() {
 		const { item, selection } = this.app;
 		const place = item ? placeOf(this.model, item) : selection.from !== null ? selection : null;

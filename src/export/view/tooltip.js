@@ -37,8 +37,9 @@ export class Tooltip {
 		}
 		if ('slice' in item) {
 			const { duration: durations, self, kind } = model.slices;
-			const own = self[item.slice] < durations[item.slice] && kind[item.slice] < 2 ? `, self ${duration(self[item.slice])}` : '';
-			this.#line('figure', `${duration(durations[item.slice])}${own}`);
+			const row = item.slice;
+			const own = self[row] < durations[row] && kind[row] < 2 ? `, self ${duration(self[row])}` : '';
+			this.#line('figure', `${duration(durations[row])}${own}`);
 		} else {
 			this.#line('dim', kindOf(model, item));
 		}
@@ -58,7 +59,8 @@ export class Tooltip {
 			this.#item(item);
 		for (const i of losses.slice(0, LOSSES_MAX)) {
 			const { count: lost, cause, cpu } = this.model.losses;
-			this.#line('loss', `${count(lost[i])} lost: ${this.model.name(cause[i])}${cpu[i] >= 0 ? `, CPU ${cpu[i]}` : ''}`);
+			const where = cpu[i] >= 0 ? `, CPU ${cpu[i]}` : '';
+			this.#line('loss', `${count(lost[i])} lost: ${this.model.name(cause[i])}${where}`);
 		}
 		this.element.hidden = false;
 		const parent = this.element.parentElement;

@@ -42,7 +42,9 @@ export class View {
 		const all = this.durationNs;
 		const span = Math.min(Math.max(to - from, SPAN_MIN_NS), all * 1.04);
 		const slack = Math.max(0, Math.min(span * 0.15, all * 1.04 - span));
-		const begin = Math.min(Math.max((from + to - span) / 2, Math.min(0, all - span) - slack), Math.max(0, all - span) + slack);
+		const least = Math.min(0, all - span) - slack;
+		const most = Math.max(0, all - span) + slack;
+		const begin = Math.min(Math.max((from + to - span) / 2, least), most);
 		return { from: begin, to: begin + span };
 	}
 
