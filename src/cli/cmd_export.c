@@ -164,7 +164,6 @@ int hodo_cmd_export(int argc, char **argv)
 	struct args a = { 0 };
 	struct hodo_output t = { .fd = -1 };
 	struct hodo_export e = { 0 };
-	int64_t since_ns, until_ns;
 	char *path;
 	int status = parse_args(argc, argv, &a);
 
@@ -174,9 +173,9 @@ int hodo_cmd_export(int argc, char **argv)
 	e.reader = hodo_open(a.dir, a.quiet);
 	if (!e.reader)
 		return HODO_EXIT_FAILURE;
-	status = hodo_parse_range(e.reader, a.since, a.until, argv[0], &since_ns, &until_ns);
+	status = hodo_parse_range(e.reader, a.since, a.until, argv[0], &e.since_ns, &e.until_ns);
 	if (status == 0) {
-		hodo_read_limit(e.reader, since_ns, until_ns);
+		hodo_read_limit(e.reader, e.since_ns, e.until_ns);
 		e.symbols = hodo_symbols_new(a.dir);
 		if (!e.symbols) {
 			hodo_error("out of memory");

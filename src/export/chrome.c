@@ -326,6 +326,30 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 	return k ? put_row(c, 'C', event->ts_ns, pid, tid, &k->name, args, NULL) : -ENOMEM;
 }
 
+/* Where events are missing: a span of the process. */
+static int on_loss(void *data, const struct hodo_read_loss *loss)
+{
+	static char lost[] = ",\"name\":\"lost events\",\"cat\":\"lost\"";
+	static const struct chrome_name names = { .text = lost, .len = sizeof(lost) - 1 };
+	struct chrome *c = data;
+	char id[32], more[192];
+	uint32_t pid, tid;
+	int err;
+
+	if (c->e->until_ns != 0 && (loss->until_ns < c->e->since_ns || loss->from_ns >= c->e->until_ns))
+		return 0;
+	ids_of(loss->process, loss->process->pid, 0, &pid, &tid);
+	err = tell_process(c, loss->process, pid);
+	snprintf(id, sizeof(id), ",\"id\":\"0x%llx\"", (unsigned long long)++c->nids);
+	snprintf(more, sizeof(more),
+		 "%s,\"args\":{\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,\"damaged\":%llu}", id,
+		 loss->stream->cpu, (unsigned long long)loss->discarded, (unsigned long long)loss->overwritten,
+		 (unsigned long long)loss->damaged);
+	if (!err)
+		err = put_row(c, 'b', loss->from_ns, pid, tid, &names, more, NULL);
+	return err ? err : put_row(c, 'e', loss->until_ns, pid, tid, &names, id, NULL);
+}
+
 static int run(struct hodo_export *e)
 {
 	static const struct hodo_story_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
@@ -338,6 +362,8 @@ static int run(struct hodo_export *e)
 	hodo_export_printf(e->out, "{\"displayTimeUnit\":\"ns\","
 			   "\"otherData\":{\"recorder\":\"hodo\",\"begin_ns\":\"%lld\"},\"traceEvents\":[",
 			   (long long)c.begin_ns);
+	if (!err)
+		err = hodo_read_losses(e->reader, on_loss, &c);
 	if (!err)
 		err = hodo_story_read(story);
 	hodo_export_puts(e->out, "\n]}\n");

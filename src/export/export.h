@@ -11,6 +11,7 @@ struct hodo_export {
 	struct hodo_symbols *symbols;
 	struct hodo_export_out *out;
 	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot hold */
+	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
 };
 
 struct hodo_export_format {

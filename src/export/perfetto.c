@@ -107,17 +107,7 @@ static int begin_trace(struct perfetto *p)
 
 /* --------------------------------------------------------------------------- events */
 
-/* What is put besides the annotations. */
-struct point {
-	int64_t ts_ns;
-	uint64_t track;
-	Perfetto__TrackEvent__Type type;
-	uint64_t name, category, location; /* 0: none */
-	uint64_t flow;
-	bool flow_ends;
-};
-
-static int put_point(struct perfetto *p, const struct point *point)
+int perfetto_point(struct perfetto *p, const struct perfetto_point *point)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
@@ -158,16 +148,16 @@ static int on_track(void *data, struct hodo_track *track)
 static int put_flow(struct perfetto *p, const struct hodo_read_event *event, const struct perfetto_class *k,
 		    uint64_t flow, bool ends)
 {
-	struct point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
+	struct perfetto_point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
 			       .name = k->name, .category = k->category, .location = k->location, .flow = flow,
 			       .flow_ends = ends };
 	int err = perfetto_thread(p, event->process, event->pid, event->tid, event->comm, &point.track);
 
-	return err ? err : put_point(p, &point);
+	return err ? err : perfetto_point(p, &point);
 }
 
 static int begin_async(struct perfetto *p, struct hodo_slice *slice, const struct perfetto_class *k,
-		       struct point *point, const struct hodo_read_event *event)
+		       struct perfetto_point *point, const struct hodo_read_event *event)
 {
 	uint32_t lane = 0;
 	int err;
@@ -185,7 +175,7 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 {
 	struct perfetto *p = data;
 	const struct perfetto_class *k = slice->cls ? perfetto_class(p, slice->cls) : NULL;
-	struct point point = { .ts_ns = slice->begin_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+	struct perfetto_point point = { .ts_ns = slice->begin_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
 			       .name = perfetto_name(p, slice->name), .track = perfetto_uuid(slice->track) };
 	int err = 0;
 
@@ -204,7 +194,7 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 		perfetto_note_number(p, NOTE_PID, slice->pid);
 		perfetto_note_number(p, NOTE_TID, slice->id);
 	}
-	return err ? err : put_point(p, &point);
+	return err ? err : perfetto_point(p, &point);
 }
 
 static char *why(uint32_t sched_why)
@@ -222,7 +212,7 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 {
 	struct perfetto *p = data;
 	const struct perfetto_class *k = event ? perfetto_class(p, event->cls) : NULL;
-	struct point point = { .ts_ns = slice->end_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+	struct perfetto_point point = { .ts_ns = slice->end_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
 			       .track = perfetto_uuid(slice->track) };
 	uint32_t lane = slice->user ? (uint32_t)(uintptr_t)slice->user - 1 : NO_LANE;
 	uint64_t flow = 0;
@@ -246,7 +236,7 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 	if (slice->kind == HODO_SLICE_RUNNING)
 		perfetto_note_text(p, NOTE_WHY, why(slice->sched_why));
 	if (!err)
-		err = put_point(p, &point);
+		err = perfetto_point(p, &point);
 	if (!err && slice->kind == HODO_SLICE_ASYNC && event)
 		err = put_flow(p, event, k, flow, true);
 	return err;
@@ -256,7 +246,7 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 {
 	struct perfetto *p = data;
 	const struct perfetto_class *k = perfetto_class(p, event->cls);
-	struct point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
+	struct perfetto_point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
 			       .track = perfetto_uuid(track) };
 	int err;
 
@@ -267,7 +257,7 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 	point.category = k->category;
 	point.location = k->location;
 	err = perfetto_notes(p, k, event);
-	return err ? err : put_point(p, &point);
+	return err ? err : perfetto_point(p, &point);
 }
 
 static int on_counter(void *data, const struct hodo_track *track, const struct hodo_read_event *event, double value)
@@ -307,6 +297,8 @@ static int run(struct hodo_export *e)
 		err = perfetto_names(&p);
 	if (!err)
 		err = perfetto_processes(&p);
+	if (!err)
+		err = perfetto_losses(&p);
 	if (!err)
 		err = hodo_story_read(story);
 	hodo_story_free(story);

@@ -14,7 +14,7 @@
 
 /* Names of annotations that are not fields. */
 enum perfetto_note { NOTE_TEXT, NOTE_CONTEXT, NOTE_LEFT, NOTE_OPEN, NOTE_CONTINUED, NOTE_PID, NOTE_TID, NOTE_WHY,
-		     NOTE_OBJECT, NOTES };
+		     NOTE_DISCARDED, NOTE_OVERWRITTEN, NOTE_DAMAGED, NOTES };
 
 /* The interned names of an event class. */
 struct perfetto_class {
@@ -40,7 +40,7 @@ struct perfetto {
 	struct hodo_pointer_map lanes;                             /* by track */
 	uint64_t nnames, ncategories, nfields, nlocations, nflows;
 	uint64_t notes_name;                                       /* of NOTE_TEXT; the others follow */
-	uint64_t calls, sched;                                     /* categories */
+	uint64_t calls, sched, lost;                               /* categories */
 	bool begun;
 	Perfetto__DebugAnnotation notes[PERFETTO_NOTES_MAX], *note_list[PERFETTO_NOTES_MAX];
 	uint32_t n; /* of notes */
@@ -57,9 +57,21 @@ struct perfetto {
 #define PERFETTO_LANE    (6ull << 60)
 #define PERFETTO_TRACK   (7ull << 60) /* counters, CPUs */
 #define PERFETTO_CPUS    (8ull << 60) /* the parent of these */
+#define PERFETTO_LOSSES  (9ull << 60) /* of a stream */
 
 /* perfetto.c; all return 0 or a negative errno */
 int perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet);
+
+/* An event, with the annotations that were made for it. */
+struct perfetto_point {
+	int64_t ts_ns;
+	uint64_t track;
+	Perfetto__TrackEvent__Type type;
+	uint64_t name, category, location; /* 0: none */
+	uint64_t flow;
+	bool flow_ends;
+};
+int perfetto_point(struct perfetto *p, const struct perfetto_point *point);
 
 /* Texts: room for len bytes in all is made first, which ends the texts before. */
 int perfetto_scratch(struct perfetto *p, size_t len);
@@ -85,10 +97,15 @@ int perfetto_thread(struct perfetto *p, const struct hodo_read_process *process,
 		    const char *comm, uint64_t *uuid);
 int perfetto_track(struct perfetto *p, struct hodo_track *track); /* not ASYNC; its uuid */
 uint64_t perfetto_uuid(const struct hodo_track *track);
+/* A track below a process's, for what its stream lost. */
+int perfetto_loss_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t stream, uint64_t *uuid);
 /* A lane for a slice of an ASYNC track. */
 int perfetto_lane_take(struct perfetto *p, const struct hodo_track *track, uint64_t flow, uint32_t *lane);
 uint64_t perfetto_lane_give(struct perfetto *p, const struct hodo_track *track, uint32_t lane); /* its flow */
 uint64_t perfetto_lane_uuid(const struct hodo_track *track, uint32_t lane);
 void perfetto_lanes_free(struct perfetto *p);
+
+/* perfetto_losses.c: where events are missing, as slices */
+int perfetto_losses(struct perfetto *p);
 
 #endif

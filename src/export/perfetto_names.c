@@ -127,15 +127,18 @@ const struct perfetto_class *perfetto_class(struct perfetto *p, const struct hod
 int perfetto_names(struct perfetto *p)
 {
 	static const char *const notes[NOTES] = { "text", "context", "left", "unfinished", "continued", "pid", "tid",
-						  "why it ended", "object" };
+						  "why it ended", "discarded", "overwritten", "damaged" };
 	int err;
 
 	p->notes_name = p->nfields + 1;
 	p->calls = ++p->ncategories;
 	p->sched = ++p->ncategories;
+	p->lost = ++p->ncategories;
 	err = put_category(p, "func", 4, p->calls);
 	if (!err)
 		err = put_category(p, "sched", 5, p->sched);
+	if (!err)
+		err = put_category(p, "lost", 4, p->lost);
 	for (unsigned i = 0; i < NOTES && !err; i++)
 		err = put_field(p, notes[i], ++p->nfields);
 	return err;

@@ -3,6 +3,7 @@
 #include "perfetto_impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,23 @@ static int tell_cpu(struct perfetto *p, const struct hodo_track *t, uint64_t uui
 	track.has_sibling_order_rank = 1;
 	track.sibling_order_rank = t->cpu;
 	return put(p, &track, uuid, PERFETTO_CPUS);
+}
+
+int perfetto_loss_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t stream, uint64_t *uuid)
+{
+	const char *name = process->streams[stream]->name;
+	char text[300];
+	uint64_t parent;
+	int new;
+
+	*uuid = PERFETTO_LOSSES | number_of(p, process) << 32 | stream;
+	new = is_new(p, *uuid);
+	if (new > 0)
+		new = tell_process(p, process, &parent);
+	else
+		return new;
+	snprintf(text, sizeof(text), "lost: %.250s", name);
+	return new < 0 ? new : put_plain(p, *uuid, parent, text);
 }
 
 uint64_t perfetto_uuid(const struct hodo_track *track)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """exporting - what the tests of hodo export share.
 
-HODO, GEN_TRACE, GEN_CALLS, TRACED and SOURCE are in the environment; PROTOC where there is one.
+HODO, GEN_TRACE, GEN_CALLS, GEN_REPORT, TRACED and SOURCE are in the environment; PROTOC where there is one.
 """
 import collections
 import json
@@ -56,11 +56,11 @@ class Case(unittest.TestCase):
 
     @classmethod
     def generate(cls, generator, scenario, *args):
-        """A recording of tests/read's or tests/graph's generator: GEN_TRACE, GEN_CALLS."""
-        if not os.path.exists(os.path.join(cls.dir, scenario)):
-            subprocess.run([os.environ[generator], scenario, os.path.join(cls.dir, scenario), *map(str, args)],
-                           check=True)
-        return scenario
+        """A recording of the generators of tests/read, graph and report: GEN_TRACE, GEN_CALLS, GEN_REPORT."""
+        name = "-".join(map(str, (generator, scenario, *args)))
+        if not os.path.exists(os.path.join(cls.dir, name)):
+            subprocess.run([os.environ[generator], scenario, os.path.join(cls.dir, name), *map(str, args)], check=True)
+        return name
 
     @classmethod
     def hostile(cls):
@@ -86,10 +86,10 @@ class Case(unittest.TestCase):
         """A recording with a stream that ends in the middle of a packet, and one with garbage in it."""
         path = os.path.join(cls.dir, name)
         if not os.path.exists(path):
-            subprocess.run([os.environ["GEN_TRACE"], "fixed", path, "60000"], check=True)
+            subprocess.run([os.environ["GEN_TRACE"], "all", path], check=True)
             for file, change in (("cpu0", lambda b: b[:len(b) * 2 // 3]),
-                                 ("cpu1", lambda b: b[:300000] + b"\xa5" * 4096 + b[304096:])):
-                with open(os.path.join(path, "bench-412", file), "r+b") as f:
+                                 ("cpu1", lambda b: b[:len(b) // 2] + b"\xa5" * 32 + b[len(b) // 2 + 32:])):
+                with open(os.path.join(path, "kvd-412", file), "r+b") as f:
                     bytes_ = change(f.read())
                     f.seek(0)
                     f.truncate()
@@ -111,10 +111,36 @@ class Case(unittest.TestCase):
         return [json.loads(line) for line in cls.ok("print", "--json", "-q", *args, name).splitlines()]
 
     @classmethod
+    def middle(cls, name):
+        """--since and --until for the second third of the events."""
+        times = [e["ts"] for e in cls.events(name)]
+        since, until = times[len(times) // 3], times[len(times) * 2 // 3]
+        return "--since", f"{since // 10**9}.{since % 10**9:09}", "--until", f"{until // 10**9}.{until % 10**9:09}"
+
+    @classmethod
     def calls(cls, name):
         """Calls of functions, as hodo graph --json has them."""
         lines = [json.loads(line) for line in cls.ok("graph", "--json", "-q", name).splitlines()]
         return [line for line in lines if "function" in line and "duration_ns" in line]
+
+    @classmethod
+    def lost(cls, name):
+        """By cause, as hodo stat has it: (discarded, overwritten)."""
+        stat = cls.stat(name)
+        return stat["discarded"], stat["overwritten"]
+
+    @classmethod
+    def running(cls, name):
+        """{(cpu, thread, from, until)} between two switches of one CPU."""
+        last, ran = {}, set()
+        for e in cls.events(name):
+            if e["name"] != "sched:sched_switch":
+                continue
+            before = last.get(e["cpu"])
+            if before and before["fields"]["next_pid"]:
+                ran.add((e["cpu"], before["fields"]["next_pid"], before["ts"], e["ts"]))
+            last[e["cpu"]] = e
+        return ran
 
     @classmethod
     def export(cls, fmt, name, *args):
@@ -124,7 +150,6 @@ class Case(unittest.TestCase):
 
 # ------------------------------------------------------------------------- protobufs
 
-TOKEN = re.compile(r'\s*(?:(\w+)\s*(\{)|(\w+): ("(?:[^"\\]|\\.)*"|\S+)|(\}))')
 ESCAPE = re.compile(rb'\\([0-7]{1,3}|.)')
 PLAIN = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
@@ -158,19 +183,17 @@ def decode(schema, message, data):
     top = collections.defaultdict(list)
     stack = [top]
     for line in done.stdout.decode().splitlines():
-        m = TOKEN.fullmatch(line.rstrip())
-        if not m:
-            raise AssertionError(f"protoc: {line!r}")
-        if m[2]:
-            inner = collections.defaultdict(list)
-            stack[-1][m[1]].append(inner)
-            stack.append(inner)
-        elif m[5]:
+        name, _, value = line.strip().partition(": ")
+        if value:
+            if name.isdigit():
+                raise AssertionError(f"field {name} is not in the schema")
+            stack[-1][name].append(_value(value))
+        elif name == "}":
             stack.pop()
-        elif m[3].isdigit():
-            raise AssertionError(f"field {m[3]} is not in the schema")
         else:
-            stack[-1][m[3]].append(_value(m[4]))
+            inner = collections.defaultdict(list)
+            stack[-1][name.removesuffix(" {")].append(inner)
+            stack.append(inner)
     return top
 
 

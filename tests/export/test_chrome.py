@@ -124,14 +124,44 @@ class Chrome(Case):
         for generator, scenario in (("GEN_TRACE", "all"), ("GEN_TRACE", "many"), ("GEN_CALLS", "calls"),
                                     ("GEN_CALLS", "whole"), ("GEN_CALLS", "lossy"), ("GEN_CALLS", "fork")):
             with self.subTest(scenario):
-                events = self.trace(self.generate(generator, scenario, 5))
+                name = self.generate(generator, scenario, 5)
+                events = self.trace(name)
                 calls = [s for s in self.slices(events) if s["cat"] == "func" and "continued" not in s.get("args", {})]
-                self.assertEqual(len(calls), len(self.calls(scenario)))
+                self.assertEqual(len(calls), len(self.calls(name)))
+
+    def test_any_order(self):
+        name = self.generate("GEN_REPORT", "user", 1500, 3)
+        events, counts = self.trace(name), self.counts(name)
+        begun = [s for s in self.slices(events) if "continued" not in s.get("args", {})]
+        self.assertEqual(len([s for s in begun if s["name"] == "kv:work"]), counts["kv:work.begin"])
+        phases = collections.Counter((e["ph"], e.get("name")) for e in events)
+        self.assertEqual(phases["b", "kv:request"], counts["kv:request.begin"])
+        self.assertEqual(phases["e", "kv:request"] + phases["i", "kv:request.end"], counts["kv:request.end"])
+        self.assertEqual(phases["C", "kv:load"], counts["kv:load"])
+
+    def test_kernel(self):
+        name = self.generate("GEN_REPORT", "both", 2500)
+        events = self.trace(name)
+        ours = {(e["tid"], e["args"]["tid"], self.ns(e), self.ns(e) + round(e["dur"] * 1000))
+                for e in events if e["ph"] == "X"}
+        theirs = self.running(name)
+        self.assertLessEqual(theirs, ours)
+        self.assertLessEqual(len(ours - theirs), 2)
+        processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+        self.assertLessEqual({"CPUs", "kernel"}, set(processes.values()))
+
+    def test_losses(self):
+        name = self.generate("GEN_TRACE", "all")
+        lost = [e for e in self.trace(name) if e["ph"] == "b" and e["name"] == "lost events"]
+        self.assertEqual((sum(e["args"]["discarded"] for e in lost), sum(e["args"]["overwritten"] for e in lost)),
+                         self.lost(name))
+        self.assertEqual([e for e in self.trace(name, "--since", "1", "--until", "2") if e.get("cat") == "lost"], [])
 
     def test_hostile(self):
         events = self.trace(self.hostile())
         e = next(e for e in events if e.get("name") == 'kv:"</script>\x1b[31m,\u00ff\nput')
         self.assertEqual(e["args"]['k"<b>\u00ff\'\\'], "user:1")
+        self.trace(self.generate("GEN_REPORT", "hostile"))
 
     def test_context(self):
         events = self.trace(self.record("context", "--context", "comm,ip"))
@@ -141,9 +171,11 @@ class Chrome(Case):
     def test_damaged(self):
         run = self.run_hodo("export", "--to", "chrome", "-o", "-", self.damaged())
         self.assertEqual(run.returncode, 0)
-        self.assertIn(b"hodo: warning: damaged/bench-412/cpu", run.stderr)
+        self.assertIn(b"hodo: warning: damaged/kvd-412/cpu", run.stderr)
         events = json.loads(run.stdout)["traceEvents"]
-        self.assertEqual(sum(e["ph"] == "i" for e in events), self.stat("damaged")["recorded"])
+        counts = self.counts("damaged")
+        self.assertEqual(sum(e["ph"] in "iBEC" for e in events), sum(counts.values()))
+        self.assertTrue(0 < sum(counts.values()) < self.stat(self.generate("GEN_TRACE", "all"))["recorded"])
 
     def test_says_that_it_is_large(self):
         name = self.generate("GEN_TRACE", "fixed", 1100000)

@@ -147,7 +147,7 @@ class Output(Case):
     def test_since_and_until(self):
         for fmt in SUFFIX:
             everything = len(self.export(fmt, self.name))
-            part = len(self.export(fmt, self.name, "--since", "0.00001", "--until", "0.00005"))
+            part = len(self.export(fmt, self.name, *self.middle(self.name)))
             self.assertTrue(0 < part < everything, fmt)
 
     def test_damaged_in_every_way(self):

@@ -227,9 +227,7 @@ class Perfetto(Case):
         self.assertIn(process[0]["pid"][0], threads)
 
     def test_range(self):
-        first = self.events("traced")[0]["ts"]
-        args = ("--since", f"{first // 10**9}.{first % 10**9 + 50000:09}",
-                "--until", f"{first // 10**9}.{first % 10**9 + 250000:09}")
+        args = self.middle("traced")
         t, events = self.trace("traced", *args), self.events("traced", *args)
         self.assertTrue(events)
         self.assertEqual({e["ts"] for e in t.events} - {e["ts"] for e in events}, set())
@@ -239,9 +237,68 @@ class Perfetto(Case):
     def test_calls_that_are_left_or_wait(self):
         for scenario in ("calls", "whole", "kinds", "lossy", "fork"):
             with self.subTest(scenario):
-                t = self.trace(self.generate("GEN_CALLS", scenario))
+                name = self.generate("GEN_CALLS", scenario)
+                t = self.trace(name)
                 calls = [s for s in t.slices if s["categories"] == ["func"] and "continued" not in s["notes"]]
-                self.assertEqual(len(calls), len(self.calls(scenario)))
+                self.assertEqual(len(calls), len(self.calls(name)))
+
+    def test_any_order(self):
+        """Ends without begins, begins without ends, several processes: the tracks' slices nest in any case."""
+        for seed in (1, 2):
+            name = self.generate("GEN_REPORT", "user", 1500, seed)
+            t, counts = self.trace(name), self.counts(name)
+            begun = [s for s in t.slices if "continued" not in s["notes"]]
+            for span in ("kv:work", "kv:request"):
+                self.assertEqual(len([s for s in begun if s["name"] == span]), counts[span + ".begin"])
+            # Each end is that of a slice, or an instant.
+            ended = len([s for s in begun if s["name"] == "kv:request" and "unfinished" not in s["end_notes"]])
+            flows = {f for e in t.events for f in e["ends"]}
+            self.assertEqual(ended, len(flows))
+            self.assertEqual(t.count(INSTANT)["kv:request.end"], counts["kv:request.end"])
+            for counter in ("kv:depth", "kv:load"):
+                tracks = {u for u, d in t.tracks.items() if d["name"] == [counter]}
+                self.assertEqual(len([e for e in t.events if e["track"] in tracks]), counts[counter])
+
+    def test_many_that_stay_open(self):
+        t = self.trace(self.generate("GEN_REPORT", "leak", 2200))
+        self.assertEqual(len([s for s in t.slices if s["name"] == "kv:request"]), 2200)
+        self.assertEqual(len([s for s in t.slices if "unfinished" in s.get("end_notes", {})]), 200)
+
+    def test_kernel(self):
+        name = self.generate("GEN_REPORT", "both", 2500)
+        t = self.trace(name)
+        cpus = {u: int(d["name"][0].split()[1]) for u, d in t.tracks.items() if d["name"]
+                and re.fullmatch(r"CPU \d+", d["name"][0])}
+        self.assertEqual(sorted(cpus.values()), [0, 1])
+        self.assertTrue(all([d["name"] for d in t.chain(u)][-1] == ["CPUs"] for u in cpus))
+        ours = {(cpus[s["track"]], s["notes"]["tid"], s["ts"], s["end"]) for s in t.slices if s["track"] in cpus}
+        theirs = self.running(name)
+        self.assertGreater(len(theirs), 300)
+        self.assertLessEqual(theirs, ours)
+        # Besides: what ran at the end.
+        self.assertLessEqual(len(ours - theirs), 2)
+        # What the kernel says of a thread is below the thread.
+        reads = [s for s in t.slices if s["name"] == "syscalls:read"]
+        self.assertTrue(reads)
+        for s in reads:
+            chain = list(t.chain(s["track"]))
+            self.assertEqual(chain[0]["name"], ["kernel"])
+            self.assertTrue(chain[1]["thread"] and chain[2]["process"])
+        switches = [e for e in t.events if e["name"] == "sched:sched_switch"]
+        self.assertEqual(len(switches), self.counts(name)["sched:sched_switch"])
+
+    def test_losses(self):
+        for name in (self.generate("GEN_TRACE", "all"), self.generate("GEN_CALLS", "lossy")):
+            t = self.trace(name)
+            lost = [s for s in t.slices if s["name"] == "lost events"]
+            self.assertEqual((sum(s["notes"].get("discarded", 0) for s in lost),
+                              sum(s["notes"].get("overwritten", 0) for s in lost)), self.lost(name))
+            for s in lost:
+                self.assertEqual(s["depth"], 0)
+                self.assertLessEqual(s["ts"], s["end"])
+        name = self.generate("GEN_TRACE", "all")
+        self.assertEqual([s for s in self.trace(name, "--since", "1", "--until", "2").slices
+                          if s["name"] == "lost events"], [])
 
     def test_hostile(self):
         t = self.trace(self.hostile())
@@ -252,6 +309,8 @@ class Perfetto(Case):
         self.assertEqual(len([e for e in t.events if e["type"] == INSTANT]),
                          sum(n for name, n in self.counts("hostile").items()
                              if not re.search(r"\.(begin|end)$|cache_bytes$", name)))
+        t = self.trace(self.generate("GEN_REPORT", "hostile"))
+        self.assertIn('a:<i>"\\\'%n', {s["name"] for s in t.slices})
 
     def test_every_type_and_size(self):
         t = self.trace(self.generate("GEN_TRACE", "all"))
@@ -265,9 +324,12 @@ class Perfetto(Case):
     def test_damaged(self):
         run = self.run_hodo("export", "--to", "perfetto", "-o", "-", self.damaged())
         self.assertEqual(run.returncode, 0)
-        self.assertIn(b"hodo: warning: damaged/bench-412/cpu", run.stderr)
+        self.assertIn(b"hodo: warning: damaged/kvd-412/cpu", run.stderr)
         t = Trace(self, run.stdout)
-        self.assertEqual(len(t.events), self.stat("damaged")["recorded"])
+        lost = [s for s in t.slices if s["name"] == "lost events"]
+        left = self.stat("damaged")["recorded"]
+        self.assertEqual(len(t.events) - 2 * len(lost), left)
+        self.assertTrue(0 < left < self.stat(self.generate("GEN_TRACE", "all"))["recorded"])
 
     def test_context(self):
         t = self.trace(self.record("context", "--context", "comm,ip"))

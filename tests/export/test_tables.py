@@ -79,6 +79,7 @@ class Csv(Case):
         self.assertIn("context_comm", header)
 
     def test_hostile(self):
+        self.check(self.generate("GEN_REPORT", "hostile"))
         header, rows = self.check(self.hostile())
         self.assertIn('k"<b>\u00ff\'\\', header)
         self.assertIn('kv:"</script>\x1b[31m,\u00ff\nput', {row[5] for row in rows})
@@ -95,10 +96,12 @@ class Csv(Case):
 
     def test_times(self):
         name = self.record()
-        first = self.events(name)[0]["ts"]
-        middle = f"{first // 10**9}.{first % 10**9 + 100000:09}"
-        before, _ = self.check(name, "--until", middle)
-        after, _ = self.check(name, "--since", middle)
+        since, until = self.middle(name)[1::2]
+        before, _ = self.check(name, "--until", since)
+        inside, rows = self.check(name, "--since", since, "--until", until)
+        after, _ = self.check(name, "--since", until)
+        self.assertEqual(before, inside)
+        self.assertGreater(len(rows), 1)
         self.assertEqual(before, after)
 
     def test_classes_without_events_have_no_columns(self):
@@ -119,7 +122,7 @@ class Jsonl(Case):
 
     def test_times(self):
         name = self.record()
-        args = ("--since", "0.00005", "--until", "0.0002")
+        args = self.middle(name)
         self.assertEqual(self.export("jsonl", name, *args), self.ok("print", "--json", "-q", *args, name))
 
 

@@ -20,7 +20,7 @@ enum state { IDLE, BUSY };
 
 volatile int sink;
 static int requests;
-static sem_t queued, room;
+static sem_t queued, room, begin;
 
 /* Not UTF-8, not plain, and part of other languages. */
 static const char hostile[] = "\"</script>'\\,;\n\r\t\x1b[31m\x7f=1+1\xff\xc3\xbc";
@@ -60,6 +60,7 @@ KEEP void work(int n)
 
 KEEP void *worker(void *arg)
 {
+	sem_wait(&begin); /* as many as there is room for are open at that time */
 	for (int n = 0; n < requests; n++) {
 		sem_wait(&queued);
 		work(n);
@@ -77,6 +78,7 @@ int main(int argc, char **argv)
 	requests = argc > 1 ? atoi(argv[1]) : 50;
 	sem_init(&queued, 0, 0);
 	sem_init(&room, 0, QUEUED);
+	sem_init(&begin, 0, 0);
 	HODO_EVENT(kv, start, requests);
 	prctl(PR_SET_NAME, "w\"<b>\n\xff,"); /* the worker's, too, from its first event on */
 	if (pthread_create(&thread, NULL, worker, NULL) != 0)
@@ -85,7 +87,10 @@ int main(int argc, char **argv)
 		sem_wait(&room);
 		HODO_BEGIN(kv, request, n, HODO_F(from, "client"));
 		sem_post(&queued);
+		if (n + 1 == QUEUED)
+			sem_post(&begin);
 	}
+	sem_post(&begin);
 	HODO_BEGIN(kv, request, HODO_F(n, requests), HODO_F(from, "nobody"));
 	pthread_join(thread, NULL);
 	return 0;
