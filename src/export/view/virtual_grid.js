@@ -26,21 +26,20 @@ export class VirtualGrid {
 		this.rows = [];
 		this.sorted = { id: null, descending: false };
 		this.head = element('div', { class: 'grid-row grid-head', role: 'row', 'aria-rowindex': '1' });
-		this.layer = element('div', { class: 'grid-layer', role: 'none' });
+		this.layer = element('div', { class: 'grid-layer', role: 'rowgroup' });
 		this.space = element('div', { class: 'grid-space', role: 'none' });
-		this.body = element('div', { class: 'grid-body', role: 'rowgroup' }, this.layer, this.space);
+		this.header = element('div', { class: 'grid-top', role: 'rowgroup' }, this.head);
 		this.element = element('div', { class: 'grid', role: 'grid', tabIndex: 0, 'aria-label': label,
-			'aria-colcount': String(columns.length), 'aria-rowcount': '1' },
-		element('div', { class: 'grid-top', role: 'rowgroup' }, this.head), this.body);
+			'aria-colcount': String(columns.length), 'aria-rowcount': '1' }, this.header, this.layer, this.space);
 		this.element.style.setProperty('--grid-min', `${minWidth}px`);
 		this.template = columns.map((column) => column.width).join(' ');
 		this.head.style.gridTemplateColumns = this.template;
 		this.#makeHead();
-		this.body.addEventListener('scroll', () => this.#scrolled());
-		this.body.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
-		this.body.addEventListener('click', (event) => this.#click(event));
+		this.element.addEventListener('scroll', () => this.#scrolled());
+		this.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+		this.layer.addEventListener('click', (event) => this.#click(event));
 		this.element.addEventListener('keydown', (event) => this.#key(event));
-		new ResizeObserver(() => this.refresh()).observe(this.body);
+		new ResizeObserver(() => this.refresh()).observe(this.element);
 	}
 
 	#makeHead() {
@@ -93,15 +92,20 @@ export class VirtualGrid {
 		this.refresh();
 	}
 
+	/* Pixels that rows have. */
+	get #height() {
+		return Math.max(0, this.element.clientHeight - this.header.offsetHeight);
+	}
+
 	get inSight() {
-		return this.body.clientHeight / this.rowHeight;
+		return this.#height / this.rowHeight;
 	}
 
 	/* Draws the rows in sight; their texts are asked for anew. */
 	refresh() {
-		const { clientHeight } = this.body;
-		if (!clientHeight)
+		if (!this.#height)
 			return;
+		this.layer.style.top = `${this.header.offsetHeight}px`;
 		this.top = Math.max(0, Math.min(this.top, this.n - this.inSight));
 		const first = Math.floor(this.top);
 		const wanted = Math.min(Math.ceil(this.inSight) + 1, this.n - first);
@@ -145,19 +149,19 @@ export class VirtualGrid {
 
 	/* The scroll bar goes over scrollMax pixels while the first row goes over topMax rows. */
 	#scale() {
-		const scrollMax = Math.min(this.n * this.rowHeight, SPACE_MAX) - this.body.clientHeight;
+		const scrollMax = Math.min(this.n * this.rowHeight, SPACE_MAX) - this.#height;
 		return { scrollMax: Math.max(scrollMax, 1), topMax: Math.max(this.n - this.inSight, 0) };
 	}
 
 	#moveTo(top) {
 		const { scrollMax, topMax } = this.#scale();
 		this.top = Math.max(0, Math.min(top, topMax));
-		this.body.scrollTop = topMax ? this.top / topMax * scrollMax : 0;
-		this.expected = this.body.scrollTop;
+		this.element.scrollTop = topMax ? this.top / topMax * scrollMax : 0;
+		this.expected = this.element.scrollTop;
 	}
 
 	#scrolled() {
-		const { scrollTop } = this.body;
+		const { scrollTop } = this.element;
 		if (this.expected === undefined || Math.abs(scrollTop - this.expected) >= 1) {
 			const { scrollMax, topMax } = this.#scale();
 			this.top = scrollTop / scrollMax * topMax;
@@ -169,7 +173,7 @@ export class VirtualGrid {
 	#wheel(event) {
 		if (event.ctrlKey || event.shiftKey || this.n * this.rowHeight <= SPACE_MAX)
 			return;
-		const unit = [1, this.rowHeight, this.body.clientHeight][event.deltaMode];
+		const unit = [1, this.rowHeight, this.#height][event.deltaMode];
 		event.preventDefault();
 		this.#moveTo(this.top + event.deltaY * unit / this.rowHeight);
 		this.refresh();
@@ -197,9 +201,7 @@ export class VirtualGrid {
 	}
 
 	#key(event) {
-		// A browser may make what scrolls a tab stop.
-		const own = event.target === this.element || event.target === this.body;
-		if (!own || event.altKey || event.ctrlKey || event.metaKey || !this.n)
+		if (event.target !== this.element || event.altKey || event.ctrlKey || event.metaKey || !this.n)
 			return;
 		const page = Math.max(1, Math.floor(this.inSight) - 1);
 		const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: Math.max(this.active, 0) + page,
