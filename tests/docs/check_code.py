@@ -32,8 +32,8 @@ def check_compiles(page, declaration, code):
         path = Path(folder) / "piece.c"
         text = includes + [declaration + ";", declaration, "{"] + body + ["}", ""]
         path.write_text("\n".join(text), encoding="utf-8")
-        done = subprocess.run([cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{source}/include", "-c", path,
-                               "-o", f"{folder}/piece.o"], capture_output=True, text=True)
+        done = subprocess.run([cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{source}/include", "-c",
+                               path, "-o", f"{folder}/piece.o"], capture_output=True, text=True)
     return [f"{page}: does not compile: {done.stderr}"] if done.returncode else []
 
 
