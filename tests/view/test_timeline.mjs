@@ -416,6 +416,33 @@ async function fingers(t) {
 	assert.ok(await page.evaluate(() => globalThis.hodo.app.viewFrom()) > from, 'one finger moves');
 }
 
+/* What a frame costs does not grow with the events: what is drawn is bounded by pixels. */
+async function bounded(t) {
+	const page = await t.open(makeFile(t, (made) => made, 80000));
+	const calls = await page.evaluate(async () => {
+		let n = 0;
+		for (const what of ['fillRect', 'fill', 'stroke', 'drawImage', 'putImageData', 'fillText', 'measureText']) {
+			const own = CanvasRenderingContext2D.prototype[what];
+			CanvasRenderingContext2D.prototype[what] = function count(...all) {
+				n++;
+				return own.apply(this, all);
+			};
+		}
+		const element = document.querySelector('.tl-stage');
+		const most = { all: 0, slices: globalThis.hodo.model.slices.n };
+		for (let i = 0; i < 40; i++) {
+			n = 0;
+			element.dispatchEvent(new WheelEvent('wheel', { deltaY: -25, ctrlKey: true, clientX: 700, clientY: 300, bubbles: true,
+				cancelable: true }));
+			await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
+			most.all = Math.max(most.all, n);
+		}
+		return most;
+	});
+	assert.ok(calls.slices > 60000 && calls.all > 50 && calls.all < 6000, JSON.stringify(calls));
+	await t.screenshot(page, 'zoomed');
+}
+
 /* What is not all shown, warned of or damaged is said. */
 async function notices(t) {
 	const page = await t.open(makeFile(t, (made) => {
@@ -435,4 +462,4 @@ async function notices(t) {
 	damaged.trouble.length = 0; // it is told on the console as well
 }
 
-await run({ shell, mouse, area, keys, names, tree, searching, losses, hostile, themes, small, fingers, notices });
+await run({ shell, mouse, area, keys, names, tree, searching, losses, hostile, themes, small, fingers, bounded, notices });

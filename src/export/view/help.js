@@ -16,7 +16,7 @@ const SECTIONS = [
 		[['←', '→'], 'the one before, after on its row'],
 		[['↑', '↓'], 'its parent, its child; then the next track'],
 		[['Home', 'End'], 'first, last of its row'],
-		[['[', ']'], 'the one before, after of the same name'],
+		[['[', ']'], 'the one before, after of the same name; , and . too'],
 		[['Esc'], 'nothing'],
 	]],
 	['Select and measure', [

@@ -158,6 +158,8 @@ export function timelineKey(timeline, event) {
 		Escape: () => timeline.clear(),
 		'[': () => go(() => walk.sameName(item, -1)),
 		']': () => go(() => walk.sameName(item, 1)),
+		',': () => go(() => walk.sameName(item, -1)), // where brackets need a third key
+		'.': () => go(() => walk.sameName(item, 1)),
 	};
 	if (onTracks)
 		Object.assign(moves, {
