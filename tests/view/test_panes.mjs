@@ -204,7 +204,7 @@ async function testTable(page, shot) {
 	await page.evaluate(() => globalThis.hodo.app.choose(null));
 	await page.click('#tab-table');
 	const grid = page.getByRole('grid', { name: 'Events' });
-	const n = await page.evaluate(() => globalThis.hodo.model.slices.n + globalThis.hodo.model.instants.n);
+	const n = await page.evaluate(() => ['slices', 'instants', 'losses'].reduce((sum, name) => sum + globalThis.hodo.model[name].n, 0));
 	assert.equal(Number(await grid.getAttribute('aria-rowcount')), n + 1);
 	assert.ok(await grid.getByRole('row').count() < 100, 'only rows in sight are elements');
 	const active = () => grid.evaluate((e) => {
@@ -255,6 +255,27 @@ async function testTable(page, shot) {
 		const { slices, strings } = globalThis.hodo.model;
 		return slices.name.filter((name, row) => strings[name] === 'kv:compact' && slices.track[row] === 1).length;
 	});
+	await page.waitForFunction((rows) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) === rows + 1,
+		wanted);
+
+	// Losses stand where they happened.
+	await pane.getByRole('searchbox').fill('');
+	await pane.getByLabel('Thread, CPU or other track').selectOption('-1');
+	await pane.getByLabel('Kind').selectOption({ label: 'lost' });
+	await page.waitForFunction(() => document.querySelector('.table-pane .grid').getAttribute('aria-rowcount') === '3');
+	await shot('table-lost');
+	const lost = await grid.locator('.grid-layer').textContent();
+	assert.match(lost, /discarded: buffers were full.*1.234 events lost/);
+	await grid.focus();
+	await page.keyboard.press('End');
+	await page.keyboard.press('Enter');
+	const view = await page.evaluate(() => [globalThis.hodo.app.viewFrom(), globalThis.hodo.app.item]);
+	assert.ok(view[0] >= 8.5e8 && view[0] <= 1.7004e9, `the timeline is at ${view[0]}`);
+	assert.equal(view[1], null);
+	await page.click('#tab-table');
+	await pane.getByLabel('Kind').selectOption('-1');
+	await pane.getByRole('searchbox').fill('compact');
+	await pane.getByLabel('Thread, CPU or other track').selectOption({ index: 2 });
 	await page.waitForFunction((rows) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) === rows + 1,
 		wanted);
 

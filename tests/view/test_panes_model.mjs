@@ -253,7 +253,9 @@ function testRows() {
 	const model = modelOf(5000, 6);
 	const events = new EventRows(model);
 	const all = [...events.byTime];
-	assert.equal(all.length, model.slices.n + model.instants.n);
+	assert.equal(all.length, model.slices.n + model.instants.n + model.losses.n);
+	assert.deepEqual(all.filter((ref) => events.isLoss(ref)).map((ref) => events.item(ref)),
+		[{ from: 9e8, to: 9.6e8 }, { from: 1.7e9, to: 1.7004e9 }]);
 	assert.ok(all.every((ref, i) => i === 0 || events.time(all[i - 1]) <= events.time(ref)));
 	const longest = events.sorted(events.byTime, 'duration');
 	assert.equal(events.duration(longest.at(-1)), Math.max(...model.slices.duration));
@@ -263,7 +265,7 @@ function testRows() {
 	assert.ok(found.length > 10);
 	assert.deepEqual(found, all.filter((ref) => events.track(ref) === 1 && events.time(ref) <= 6e8 &&
 		events.time(ref) + (events.duration(ref) || 0) >= 5e8));
-	for (const ref of [0, model.slices.n, events.n - 1])
+	for (const ref of [0, model.slices.n, events.end - 1])
 		assert.equal(events.ref(events.item(ref)), ref);
 	assert.equal(events.ref(null), -1);
 }

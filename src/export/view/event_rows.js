@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: MIT
-// event_rows.js - slices and points in one list, by time or otherwise, and those of them that are asked for.
+// event_rows.js - slices, points and losses in one list, by time or otherwise, and those of them that are asked for.
 //
-// A row is one number, as for search.js: a slice's row, or a point's plus the number of slices.
+// A row is one number, as for search.js: a slice's row, or a point's plus the number of slices; or a loss's plus both.
 
 import { SLICE_NO_EXIT, SLICE_OPEN } from './data.js';
 import { ranksOf, sortByKey, trackName } from './pane_tools.js';
 
-export const KINDS = ['span', 'function', 'async span', 'on CPU', 'point'];
+export const KINDS = ['span', 'function', 'async span', 'on CPU', 'point', 'lost'];
+const POINT = 4;
+const LOST = 5;
 
 export class EventRows {
 	constructor(model) {
 		this.model = model;
 		this.split = model.slices.n;
-		this.n = model.slices.n + model.instants.n;
+		this.end = model.slices.n + model.instants.n;
+		this.n = this.end + model.losses.n;
+	}
+
+	isLoss(ref) {
+		return ref >= this.end;
+	}
+
+	/* Its row in model.losses. */
+	loss(ref) {
+		return ref - this.end;
 	}
 
 	time(ref) {
-		return ref < this.split ? this.model.slices.begin[ref] : this.model.instants.time[ref - this.split];
+		const { slices, instants, losses } = this.model;
+		return ref < this.split ? slices.begin[ref] : ref < this.end ? instants.time[ref - this.split] : losses.begin[this.loss(ref)];
 	}
 
 	/* NaN: a point, or not known. */
 	duration(ref) {
-		if (ref >= this.split || this.model.slices.flags[ref] & SLICE_NO_EXIT)
-			return NaN;
-		return this.model.slices.duration[ref];
+		const { slices, losses } = this.model;
+		if (this.isLoss(ref))
+			return losses.end[this.loss(ref)] - losses.begin[this.loss(ref)];
+		return ref >= this.split || slices.flags[ref] & SLICE_NO_EXIT ? NaN : slices.duration[ref];
 	}
 
 	/* The slice lasted at least as long. */
@@ -31,26 +45,35 @@ export class EventRows {
 		return ref < this.split && (this.model.slices.flags[ref] & SLICE_OPEN) !== 0;
 	}
 
+	/* Of a loss its cause. */
 	name(ref) {
-		return ref < this.split ? this.model.slices.name[ref] : this.model.instants.name[ref - this.split];
+		const { slices, instants, losses } = this.model;
+		return ref < this.split ? slices.name[ref] : ref < this.end ? instants.name[ref - this.split] : losses.cause[this.loss(ref)];
 	}
 
+	/* -1: a loss's, which is a process's. */
 	track(ref) {
-		return ref < this.split ? this.model.slices.track[ref] : this.model.instants.track[ref - this.split];
+		const { slices, instants } = this.model;
+		return ref < this.split ? slices.track[ref] : ref < this.end ? instants.track[ref - this.split] : -1;
 	}
 
 	kind(ref) {
-		return ref < this.split ? this.model.slices.kind[ref] : KINDS.length - 1;
+		return ref < this.split ? this.model.slices.kind[ref] : ref < this.end ? POINT : LOST;
 	}
 
 	textRow(ref) {
-		return ref < this.split ? this.model.slices.text[ref] : this.model.instants.text[ref - this.split];
+		const { slices, instants } = this.model;
+		return ref < this.split ? slices.text[ref] : ref < this.end ? instants.text[ref - this.split] : -1;
 	}
 
+	/* What app.focus() takes. */
 	item(ref) {
+		if (this.isLoss(ref))
+			return { from: this.time(ref), to: this.time(ref) + this.duration(ref) };
 		return ref < this.split ? { slice: ref } : { instant: ref - this.split };
 	}
 
+	/* Of a slice or point; -1: of nothing that is in the list. */
 	ref(item) {
 		return item?.slice !== undefined ? item.slice : item?.instant !== undefined ? this.split + item.instant : -1;
 	}
@@ -63,7 +86,9 @@ export class EventRows {
 				all[ref] = ref;
 			const times = new Float64Array(this.n);
 			times.set(this.model.slices.begin.subarray(0, this.split));
-			times.set(this.model.instants.time.subarray(0, this.n - this.split), this.split);
+			times.set(this.model.instants.time.subarray(0, this.end - this.split), this.split);
+			for (let ref = this.end; ref < this.n; ref++)
+				times[ref] = this.time(ref);
 			this.ordered = sortByKey(all, times);
 		}
 		return this.ordered;
@@ -84,9 +109,9 @@ export class EventRows {
 			const at = this.track(ref);
 			if ((track >= 0 && at !== track) || (kind >= 0 && this.kind(ref) !== kind) || (names && !names[this.name(ref)]))
 				continue;
-			if (range && !(range.tracks[at] && this.#within(ref, range)))
+			if (range && !((at < 0 || range.tracks[at]) && this.#within(ref, range)))
 				continue;
-			if (matches && !(ref < this.split ? matches.matchesSlice(ref) : matches.matchesInstant(ref - this.split)))
+			if (matches && !this.#matches(ref, matches))
 				continue;
 			found[n++] = ref;
 		}
@@ -95,7 +120,14 @@ export class EventRows {
 
 	#within(ref, { from, to }) {
 		const begin = this.time(ref);
-		return begin <= to && (ref < this.split ? begin + this.model.slices.duration[ref] : begin) >= from;
+		const lasts = ref < this.split ? this.model.slices.duration[ref] : this.isLoss(ref) ? this.duration(ref) : 0;
+		return begin <= to && begin + lasts >= from;
+	}
+
+	#matches(ref, matches) {
+		if (this.isLoss(ref))
+			return matches.names[this.name(ref)] === 1;
+		return ref < this.split ? matches.matchesSlice(ref) : matches.matchesInstant(ref - this.split);
 	}
 
 	/* refs, which are by time, by another column. */
@@ -114,7 +146,7 @@ export class EventRows {
 			else if (column === 'name')
 				keys[i] = this.nameRanks[this.name(ref)];
 			else if (column === 'track')
-				keys[i] = this.trackRanks[this.track(ref)];
+				keys[i] = this.trackRanks[this.track(ref)] + 1 || 0;
 			else
 				keys[i] = this.kind(ref);
 		}

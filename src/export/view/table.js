@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// table.js - the pane "Events": slices and points as a table.
+// table.js - the pane "Events": slices, points and losses as a table.
 
 import './panes.css';
 import { EventRows, KINDS } from './event_rows.js';
@@ -90,7 +90,8 @@ export class TablePane {
 		const seen = new Uint8Array(KINDS.length);
 		for (let row = 0; row < this.model.slices.n; row++)
 			seen[this.model.slices.kind[row]] = 1;
-		seen[KINDS.length - 1] = this.model.instants.n ? 1 : 0;
+		seen[KINDS.indexOf('point')] = this.model.instants.n ? 1 : 0;
+		seen[KINDS.indexOf('lost')] = this.model.losses.n ? 1 : 0;
 		return KINDS.map((text, kind) => [String(kind), text]).filter((_, kind) => seen[kind]);
 	}
 
@@ -154,13 +155,30 @@ export class TablePane {
 
 	#choose(index) {
 		const ref = this.#ref(index);
-		this.app.choose(this.events.item(ref));
+		this.app.choose(this.events.isLoss(ref) ? null : this.events.item(ref));
 		this.#describe(ref);
 	}
 
 	#duration(ref) {
 		const ns = this.events.duration(ref);
 		return Number.isNaN(ns) ? '' : (this.events.longer(ref) ? '≥ ' : '') + duration(ns);
+	}
+
+	/* Where it was: a loss is a process's. */
+	#place(ref) {
+		const { losses, processes } = this.model;
+		if (!this.events.isLoss(ref))
+			return trackName(this.model, this.events.track(ref));
+		const row = this.events.loss(ref);
+		const process = processes[losses.process[row]];
+		return [process && `${process.comm} ${process.pid}`, losses.cpu[row] >= 0 && `CPU ${losses.cpu[row]}`].filter(Boolean)
+			.join(', ');
+	}
+
+	#text(ref) {
+		if (!this.events.isLoss(ref))
+			return this.model.text(this.events.textRow(ref));
+		return `${plural(this.model.losses.count[this.events.loss(ref)], 'event')} lost`;
 	}
 
 	#cell(ref, id) {
@@ -171,17 +189,18 @@ export class TablePane {
 		case 'duration':
 			return this.#duration(ref);
 		case 'track':
-			return trackName(model, events.track(ref));
+			return this.#place(ref);
 		case 'kind':
 			return KINDS[events.kind(ref)] ?? '';
 		case 'name':
 			return nameOf(model, events.name(ref));
 		default:
-			return model.text(events.textRow(ref)) ?? '…';
+			return this.#text(ref) ?? '…';
 		}
 	}
 
 	#mark(ref, row) {
+		row.classList.toggle('table-lost', this.events.isLoss(ref));
 		row.style.setProperty('--name-color', this.app.theme.fill(this.events.name(ref)));
 	}
 
@@ -194,10 +213,10 @@ export class TablePane {
 		const { events, model } = this;
 		const ns = events.duration(ref);
 		const parts = [element('strong', {}, nameOf(model, events.name(ref))),
-			element('span', {}, `${trackName(model, events.track(ref))}, ${clock(model.beginNs, events.time(ref))}`)];
+			element('span', {}, `${this.#place(ref)}, ${clock(model.beginNs, events.time(ref))}`)];
 		if (!Number.isNaN(ns))
 			parts.push(element('span', {}, (events.longer(ref) ? '≥ ' : '') + exactDuration(ns)));
-		const text = model.text(events.textRow(ref));
+		const text = this.#text(ref);
 		if (text)
 			parts.push(element('code', {}, text));
 		parts.push(element('button', { type: 'button', onclick: () => this.app.focus(events.item(ref)) }, 'Show in the timeline'));
