@@ -16,7 +16,7 @@ static const struct {
 	{ "record", hodo_cmd_record, "record the events of a program, or of running processes" },
 	{ "print", hodo_cmd_print, "print the events of a recording as text or JSON" },
 	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
-	{ "report", hodo_cmd_report, "functions: calls, times and their distribution; what differs" },
+	{ "report", hodo_cmd_report, "tell counts, times and their distribution of all that was recorded" },
 	{ "export", hodo_cmd_export, "write a recording in the format of another tool" },
 	{ "view", hodo_cmd_view, "write a recording as one HTML page: timeline, flames, histograms" },
 	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
