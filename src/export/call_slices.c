@@ -110,7 +110,7 @@ void hodo_call_tree_tell(const struct hodo_call_tree *tree, const struct hodo_ex
 	add_text(text, sizeof(text), &len, tree->async, "span paired by its id", "spans paired by their ids");
 	add_text(text, sizeof(text), &len, tree->running, "time on a CPU", "times on CPUs");
 	if (len > 0) {
-		snprintf(line, sizeof(line), "in %s is no place for %s: --to perfetto has them", format, text);
+		snprintf(line, sizeof(line), "%s has no place for %s: --to perfetto shows them", format, text);
 		e->warn(line);
 	}
 	len = 0;

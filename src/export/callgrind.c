@@ -175,6 +175,8 @@ static int put_functions(struct callgrind *c)
 	for (uint32_t i = 0; i < c->nfunctions && !c->out->error; i++) {
 		struct function *f = &c->functions[i];
 
+		if (i >= c->tree->nframes && (arc == c->narcs || c->arcs[arc].from != i))
+			continue; /* a thread that did nothing that shows */
 		hodo_export_put(c->out, "\n", 1);
 		put_function(c, i, false);
 		put_cost(c, f->line, c->self_ns[i]);

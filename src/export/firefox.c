@@ -184,7 +184,8 @@ static int put_thread(struct firefox *f, struct hodo_call_thread *thread, const 
 	if (thread)
 		hodo_export_put_u64(f->out, track->tid);
 	else
-		hodo_export_printf(f->out, "\"spans-%u\"", track->id);
+		hodo_export_printf(f->out, track == &owner->own ? "\"lost-%u\"" : "\"spans-%u\"",
+				   track == &owner->own ? index : track->id);
 	hodo_export_printf(f->out, ",\"isMainThread\":%s,\"processType\":\"default\",\"processStartupTime\":0,"
 			   "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
 			   "\"pausedRanges\":[],\"showMarkersInTimeline\":true",
@@ -226,6 +227,8 @@ static int put_threads(struct firefox *f)
 	for (const struct firefox_owner *o = f->async; o && !err; o = o->next)
 		if (o->n)
 			err = put_thread(f, NULL, o, n++);
+	for (const struct firefox_owner *o = f->losses; o && !err; o = o->next)
+		err = put_thread(f, NULL, o, n++);
 	hodo_export_puts(f->out, "],\n\"counters\":[");
 	f->first = true;
 	for (const struct firefox_owner *o = f->counters; o; o = o->next) {
@@ -502,6 +505,8 @@ static int run(struct hodo_export *e)
 	struct hodo_call_tree *tree = NULL;
 	int err = firefox_markers_open(&f);
 
+	if (!err)
+		err = firefox_losses(&f);
 	if (!err)
 		err = hodo_call_tree_read(&tree, e, &o);
 	f.tree = tree;

@@ -19,9 +19,10 @@ struct firefox_marker {
 	uint32_t name, data, next; /* data: its place in the text + 1; 0: none */
 };
 
-/* What has markers: a thread, or what stands for one: an id-paired span; or a counter. */
+/* What has markers: a thread, or what stands for one: an id-paired span, a process's losses; or a counter. */
 struct firefox_owner {
 	const struct hodo_track *track;
+	struct hodo_track own; /* of losses */
 	struct firefox_owner *next;
 	uint32_t first, last, n; /* markers, by index + 1 */
 };
@@ -40,7 +41,8 @@ struct firefox {
 	uint32_t schemas_room;
 	struct firefox_marker *markers;
 	uint32_t nmarkers, markers_room;
-	struct firefox_owner *threads, *async, *counters, **last_async, **last_counter;
+	struct firefox_owner *threads, *async, *counters, *losses, **last_async, **last_counter, **last_loss;
+	struct hodo_pointer_map lossy; /* of struct hodo_read_process: its losses */
 	char *text; /* JSON objects, each with a NUL behind it */
 	size_t text_len, text_room;
 	struct hodo_export_out text_out;
@@ -62,6 +64,7 @@ struct firefox {
 extern const struct hodo_story_ops firefox_ops;
 int firefox_extra(void *data, const struct hodo_slice *slice, const struct hodo_read_event *event, uint32_t *extra);
 int firefox_markers_open(struct firefox *f); /* 0 or -ENOMEM */
+int firefox_losses(struct firefox *f);       /* 0 or a negative errno; rewinds */
 void firefox_markers_free(struct firefox *f);
 /* thread: NULL, or with slices that are markers as well; owner: NULL, or with others. */
 void firefox_put_markers(struct firefox *f, const struct hodo_call_thread *thread, const struct firefox_owner *owner);

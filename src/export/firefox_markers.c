@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define ELEMENTS_MAX 256u /* of arrays and bytes: a tooltip shows no more */
+#define LOST "lost events" /* no event is called so */
 
 /* ---------------------------------------------------------------- what they say */
 
@@ -309,11 +310,43 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 const struct hodo_story_ops firefox_ops = { .track = on_track, .begin = on_begin, .end = on_end, .instant = on_instant,
 					    .counter = on_counter };
 
+static int on_loss(void *data, const struct hodo_read_loss *loss)
+{
+	struct firefox *f = data;
+	struct firefox_marker m = { .begin_ns = loss->from_ns, .end_ns = loss->until_ns };
+	struct firefox_owner *owner;
+	void **known;
+
+	if (f->e->until_ns != 0 && (loss->until_ns < f->e->since_ns || loss->from_ns >= f->e->until_ns))
+		return 0;
+	known = hodo_pointer_map_at(&f->lossy, loss->process);
+	if (known && !*known)
+		*known = new_owner(&f->last_loss, NULL);
+	if (!known || !*known)
+		return -ENOMEM;
+	owner = *known;
+	owner->own = (struct hodo_track){ .process = loss->process, .pid = loss->process->pid, .name = LOST };
+	owner->track = &owner->own;
+	m.name = firefox_string(f, LOST);
+	m.data = (uint32_t)f->text_out.written + 1;
+	hodo_export_printf(&f->text_out, "{\"type\":\"" LOST "\",\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,"
+			   "\"damaged\":%llu}", loss->stream->cpu, (unsigned long long)loss->discarded,
+			   (unsigned long long)loss->overwritten, (unsigned long long)loss->damaged);
+	hodo_export_put(&f->text_out, "", 1);
+	return f->text_out.error ? f->text_out.error : add(f, owner, &m);
+}
+
+int firefox_losses(struct firefox *f)
+{
+	return hodo_read_losses(f->e->reader, on_loss, f);
+}
+
 int firefox_markers_open(struct firefox *f)
 {
 	hodo_export_out_init(&f->text_out, append, f);
 	f->last_async = &f->async;
 	f->last_counter = &f->counters;
+	f->last_loss = &f->losses;
 	f->mark = hodo_read_text_new();
 	f->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	return f->mark && f->c ? 0 : -ENOMEM;
@@ -321,9 +354,9 @@ int firefox_markers_open(struct firefox *f)
 
 void firefox_markers_free(struct firefox *f)
 {
-	struct firefox_owner *lists[] = { f->threads, f->async, f->counters };
+	struct firefox_owner *lists[] = { f->threads, f->async, f->counters, f->losses };
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		for (struct firefox_owner *o = lists[i], *next; o; o = next) {
 			next = o->next;
 			free(o);
@@ -331,6 +364,7 @@ void firefox_markers_free(struct firefox *f)
 	}
 	hodo_export_out_free(&f->text_out);
 	hodo_pointer_map_free(&f->classes, NULL);
+	hodo_pointer_map_free(&f->lossy, NULL);
 	hodo_read_text_free(f->mark);
 	if (f->c)
 		freelocale(f->c);
@@ -343,6 +377,14 @@ void firefox_markers_free(struct firefox *f)
 /* ------------------------------------------------------------------------ write */
 
 enum column { DATA, NAME, START, END, PHASE, CATEGORY };
+
+/* What was lost may have been before the first event, or behind the last. */
+static void put_time(struct firefox *f, int64_t ns)
+{
+	const struct hodo_story_totals *t = &f->tree->totals;
+
+	firefox_put_ms(f->out, ns < t->begin_ns ? 0 : (ns < t->end_ns ? ns : t->end_ns) - t->begin_ns);
+}
 
 static void put_cell(struct firefox *f, enum column column, const struct firefox_marker *m)
 {
@@ -357,13 +399,13 @@ static void put_cell(struct firefox *f, enum column column, const struct firefox
 		hodo_export_put_u64(f->out, m->name);
 		break;
 	case START:
-		firefox_put_ms(f->out, m->begin_ns - f->tree->totals.begin_ns);
+		put_time(f, m->begin_ns);
 		break;
 	case END:
 		if (point)
 			hodo_export_puts(f->out, "null");
 		else
-			firefox_put_ms(f->out, m->end_ns - f->tree->totals.begin_ns);
+			put_time(f, m->end_ns);
 		break;
 	case PHASE:
 		hodo_export_put(f->out, point ? "0" : "1", 1);
@@ -423,6 +465,15 @@ void firefox_put_schemas(struct firefox *f)
 			hodo_export_puts(f->out, ",\"tableLabel\":\"{marker.data.f0}\"");
 		hodo_export_puts(f->out, "}");
 	}
+	if (!f->losses)
+		return;
+	hodo_export_puts(f->out, f->types.n ? ",\n" : "\n");
+	hodo_export_puts(f->out, "{\"name\":\"" LOST "\",\"display\":[\"marker-chart\",\"marker-table\","
+				 "\"timeline-overview\"],\"fields\":["
+				 "{\"key\":\"cpu\",\"label\":\"CPU\",\"format\":\"integer\"},"
+				 "{\"key\":\"discarded\",\"label\":\"discarded\",\"format\":\"integer\"},"
+				 "{\"key\":\"overwritten\",\"label\":\"overwritten\",\"format\":\"integer\"},"
+				 "{\"key\":\"damaged\",\"label\":\"damaged\",\"format\":\"integer\"}]}");
 }
 
 static void put_double(struct firefox *f, double value)

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import unittest
 
+import exporting
+
 HERE = pathlib.Path(__file__).resolve().parent
 HODO = os.environ["HODO"]
 SKIPPED = 77
@@ -115,6 +117,17 @@ class Case(unittest.TestCase):
     def make(self, scenario, n=0):
         self.ok(os.environ["GEN_CALLS"], scenario, scenario, n)
         return scenario
+
+    def generate(self, scenario):
+        """One of tests/read's recordings."""
+        self.ok(os.environ["GEN_TRACE"], scenario, f"gen-{scenario}")
+        return f"gen-{scenario}"
+
+    def hostile(self):
+        """exporting.py's recording in which names of events, fields, threads and processes are no names."""
+        made = type("Made", (exporting.Case,), {"dir": str(self.dir), "env": dict(os.environ)})
+        made.hostile()
+        return "hostile"
 
     def record_names(self, times=10):
         """names.cc under hostile names: calls of functions, all of which return."""

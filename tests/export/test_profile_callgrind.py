@@ -79,6 +79,13 @@ class Callgrind(profiles.Speedscope):
         self.assertRegex(path.read_text(), r"(?m)^c?fl=\(\d+\) .*traced\.c$")
         self.assertIn("10 values of counters", warned)
 
+    def test_hostile_names(self):
+        """Of events, threads and processes."""
+        path, _ = self.export("callgrind", self.hostile())
+        text = path.read_text()
+        self.assertEqual(self.annotated(path)[1], int(text.split("\nsummary: ")[1].split()[0]))
+        self.assertIn('[<b>"\\\\n\\xff,]\n', text)
+
     def test_speedscope_reads_it(self):
         path, _ = self.export("callgrind", self.record_names())
         read = self.imported(path, "callgrind.out.1")

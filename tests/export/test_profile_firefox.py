@@ -115,8 +115,9 @@ class Firefox(profiles.Case):
             self.assertEqual(profile["threads"][counter["mainThreadIndex"]]["pid"], counter["pid"])
 
     def test_documented(self):
-        for recording in (self.record_names(2), self.record_traced(5), self.make("calls"), self.make("whole"),
-                          self.make("kinds"), self.make("found"), self.make("lossy"), self.make("mad", 5)):
+        for recording in (self.record_names(2), self.record_traced(5), self.hostile(), self.make("calls"),
+                          self.make("whole"), self.make("kinds"), self.make("found"), self.make("lossy"),
+                          self.make("mad", 5)):
             with self.subTest(recording):
                 profile, _ = self.read(recording)
                 self.check(profile)
@@ -180,6 +181,16 @@ class Firefox(profiles.Case):
         self.assertEqual(all_of["name"], [e for e in events if e["name"] == "kv:all"][-1]["fields"]["name"])
         self.assertIn("BUSY", all_of["state"])
         self.assertEqual(said["kv:handle.begin"], {"n": 19})
+
+    def test_losses(self):
+        recording = self.generate("all")
+        profile, _ = self.read(recording)
+        self.check(profile)
+        rows = [t["markers"] for t in profile["threads"] if str(t["tid"]).startswith("lost-")]
+        lost = json.loads(self.ok(profiles.HODO, "stat", "--json", "-q", recording))
+        self.assertGreater(lost["discarded"] + lost["overwritten"], 0)
+        self.assertEqual([sum(d[kind] for r in rows for d in r["data"]) for kind in ("discarded", "overwritten")],
+                         [lost["discarded"], lost["overwritten"]])
 
     # ------------------------------------------------------------------ reader
 

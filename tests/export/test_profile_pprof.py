@@ -88,6 +88,12 @@ class Pprof(profiles.Speedscope):
                     thread: {tuple(plain(n) if n else "?" for n in path): v for path, v in paths.items()}
                     for thread, paths in self.paths(recording).items() if paths})
 
+    def test_hostile_names(self):
+        """Of events, threads and processes."""
+        profile, _ = self.read(self.hostile())
+        self.assertTrue(self.samples(profile))
+        self.assertIn("<b>\"\\\\n\\xff,", profile["string_table"])
+
     def test_objects(self):
         profile, _ = self.read(self.record_names(2))
         texts = profile["string_table"]

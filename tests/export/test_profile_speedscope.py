@@ -86,8 +86,8 @@ class Speedscope(profiles.Speedscope):
                 self.assertTrue(list(faults(schema, data)))
 
     def test_speedscope_reads_it(self):
-        for recording in (self.record_names(), self.record_traced(), self.make("calls"), self.make("whole"),
-                          self.make("found"), self.make("mad", 3)):
+        for recording in (self.record_names(), self.record_traced(), self.hostile(), self.make("calls"),
+                          self.make("whole"), self.make("found"), self.make("mad", 3)):
             with self.subTest(recording):
                 data, _ = self.read(recording)
                 read = self.imported(self.dir / f"{recording}.speedscope")
