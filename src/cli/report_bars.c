@@ -57,7 +57,9 @@ static void put_edges(FILE *f, const struct report_bar *bar, bool time)
 	char a[32], b[32];
 
 	if (time) {
-		fprintf(f, "  %s .. %s", hodo_duration((uint64_t)bar->low, a), hodo_duration((uint64_t)bar->high, b));
+		/* 2^64 is no uint64_t. */
+		fprintf(f, "  %s .. %s", hodo_duration((uint64_t)bar->low, a),
+			hodo_duration(bar->high < 0x1p64 ? (uint64_t)bar->high : UINT64_MAX, b));
 		return;
 	}
 	fputs("  ", f);

@@ -155,7 +155,7 @@ static void put_row(FILE *f, enum report_section section, const struct item *ite
 	fputc('\n', f);
 }
 
-static void put_head(FILE *f, enum report_section section)
+static void put_head(FILE *f, enum report_section section, bool color)
 {
 	static const char *const columns[REPORT_SECTIONS][4] = {
 		[REPORT_EVENTS] = { "     COUNT" },
@@ -166,7 +166,8 @@ static void put_head(FILE *f, enum report_section section)
 		[REPORT_LATENCY] = { "  P50", "  P99", "  MAX", "     COUNT" },
 	};
 
-	fprintf(f, "%s:\n", report_section_titles[section]);
+	fprintf(f, "%s%s:%s\n", hodo_style(color, HODO_HEADING), report_section_titles[section],
+		hodo_style(color, HODO_PLAIN));
 	for (unsigned i = 0; i < 4 && columns[section][i]; i++)
 		fprintf(f, "%-*s", i == 3 || !columns[section][i + 1] ? 0 : section == REPORT_VALUES ? 35 : 34,
 			columns[section][i]);
@@ -208,7 +209,7 @@ int report_put_sections_diff(FILE *f, const struct report_events *before, const 
 		else if (n)
 			fputs(first ? "" : "\n", f);
 		if (!json && n)
-			put_head(f, (enum report_section)section);
+			put_head(f, (enum report_section)section, look->color);
 		for (uint32_t i = 0; i < shown; i++) {
 			fputs(json && i ? "," : "", f);
 			if (json)

@@ -50,14 +50,14 @@ static int field_of(const struct hodo_read_class *cls, const char *name)
 	return -1;
 }
 
-static bool add_action(struct report_events *ev, struct report_class *c, struct action a)
+static void add_action(struct report_events *ev, struct report_class *c, struct action a)
 {
 	struct action *more = reallocarray(c->actions, c->nactions + 1, sizeof(*more));
 
 	if (!more || a.series == REPORT_NONE) {
 		c->actions = more ? more : c->actions;
 		ev->no_memory = true;
-		return false;
+		return;
 	}
 	c->actions = more;
 	if (a.end) {
@@ -67,7 +67,6 @@ static bool add_action(struct report_events *ev, struct report_class *c, struct 
 		more[c->nactions] = a;
 	}
 	c->nactions++;
-	return true;
 }
 
 static void add_measure(struct report_events *ev, struct report_class *c, uint32_t field, const char *name)
@@ -102,6 +101,7 @@ static void bind_own(struct report_events *ev, struct report_class *c, const str
 		return;
 	}
 	a.end = strncmp(cls->name, leave, sizeof(leave) - 1) == 0;
+	/* Their threads' numbers are the machine's. */
 	if (p->kernel && (a.end || strncmp(cls->name, enter, sizeof(enter) - 1) == 0)) {
 		char name[300];
 
@@ -109,8 +109,7 @@ static void bind_own(struct report_events *ev, struct report_class *c, const str
 			 cls->name + (a.end ? sizeof(leave) : sizeof(enter)) - 1);
 		a.keyed = KEY_SYSCALL;
 		a.series = report_series(ev, REPORT_SPANS, name, strlen(name));
-		if (add_action(ev, c, a))
-			ev->series[a.series].exclusive = true;
+		add_action(ev, c, a);
 	}
 }
 
@@ -299,7 +298,7 @@ static int end(struct report_events *ev, const struct report_class *c, const str
 	if (row == REPORT_NONE)
 		return -ENOMEM;
 	if (found)
-		report_add_time(ev, row, (uint64_t)(e->ts_ns - begin_ns));
+		report_add_time(ev, row, (uint64_t)e->ts_ns - (uint64_t)begin_ns);
 	else
 		ev->rows[row].ends++;
 	return 0;
@@ -400,7 +399,8 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 	struct report_events *ev = data;
 
 	if (ran->tid && hodo_thread_is(ev->o->thread, ran->tid, ran->comm))
-		add_thread(ev, &ev->running, REPORT_RUNNING, "running", &who, (uint64_t)(ran->end_ns - ran->begin_ns));
+		add_thread(ev, &ev->running, REPORT_RUNNING, "running", &who,
+			   (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
 }
 
 static void on_off(void *data, const struct hodo_sched_off *off)
@@ -416,9 +416,10 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 		return;
 	if (off->off_ns != INT64_MIN)
 		add_thread(ev, &ev->off[off->why], REPORT_OFF, whys[off->why], off,
-			   (uint64_t)(off->on_ns - off->off_ns));
+			   (uint64_t)off->on_ns - (uint64_t)off->off_ns);
 	if (off->woken_ns != INT64_MIN && off->why != HODO_SCHED_PREEMPTED)
-		add_thread(ev, &ev->latency, REPORT_LATENCY, "latency", off, (uint64_t)(off->on_ns - off->woken_ns));
+		add_thread(ev, &ev->latency, REPORT_LATENCY, "latency", off,
+			   (uint64_t)off->on_ns - (uint64_t)off->woken_ns);
 }
 
 /* ---------------------------------------------------------------- start and end */
@@ -480,6 +481,8 @@ void report_events_tell(const struct report_events *ev, const char *dir)
 			     (unsigned long long)ev->dropped);
 	if (ev->others)
 		hodo_warning("%s: there is more to tell apart than is shown: the rest is in (others)", dir);
+	if (ev->unmeasured)
+		hodo_warning("%s: more spans and fields than can be: some are without percentiles", dir);
 	if (hodo_sched_forgotten(ev->sched))
 		hodo_warning("%s: there were too many threads: %llu were forgotten, and times off CPUs with them", dir,
 			     (unsigned long long)hodo_sched_forgotten(ev->sched));

@@ -69,7 +69,6 @@ struct report_series {
 	enum report_section section;
 	char *name;
 	const struct report_pair *pair; /* of --pair; else NULL */
-	bool exclusive;                 /* a begin ends any other exclusive one with its key: system calls */
 	bool seen[2];                   /* --pair: its begin, its end was in the recording */
 	uint32_t row;                   /* the one without a group, + 1; 0: there is none yet */
 };
@@ -117,6 +116,7 @@ struct report_events {
 	int64_t begin_ns, end_ns; /* of the first and the last event, whatever --thread says; 0: there is none */
 	uint64_t dropped;         /* open begins, as there were too many */
 	bool others;              /* there were too many groups */
+	bool unmeasured;          /* … and rows with times or numbers */
 	bool by_found;            /* an event has the field of --by */
 	uint64_t value_found;     /* bits: --values of a number were there */
 	bool no_memory;

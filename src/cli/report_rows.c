@@ -149,6 +149,7 @@ static uint32_t add_row(struct report_events *ev, uint32_t series, uint64_t hash
 	if (ev->nrows == ev->rows_room && !grow(ev))
 		return REPORT_NONE;
 	row = &ev->rows[ev->nrows];
+	ev->unmeasured |= !measured && is_measured(ev->series[series].section);
 	*row = (struct report_stat){ .series = series, .hash = hash, .min_ns = UINT64_MAX };
 	if (group)
 		row->group = strdup(group);

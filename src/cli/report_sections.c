@@ -136,19 +136,19 @@ static void put_head(FILE *f, enum report_section section)
 {
 	switch (section) {
 	case REPORT_EVENTS:
-		fputs("       COUNT    PER SECOND  EVENT\n", f);
+		fputs("       COUNT    PER SECOND  EVENT", f);
 		return;
 	case REPORT_VALUES:
 		fputs("       COUNT         AVG         MIN         P50         P90         P99       P99.9"
-		      "         MAX        LAST  VALUE\n", f);
+		      "         MAX        LAST  VALUE", f);
 		return;
 	case REPORT_RUNNING:
 	case REPORT_OFF:
-		fprintf(f, "%12s  %-10s  %-10s  %-10s  %s\n", "COUNT", "  TOTAL", "  AVG", "  MAX",
+		fprintf(f, "%12s  %-10s  %-10s  %-10s  %s", "COUNT", "  TOTAL", "  AVG", "  MAX",
 			section == REPORT_OFF ? "WHY        THREAD" : "THREAD");
 		return;
 	default:
-		fprintf(f, "%12s  %12s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %s\n", "COUNT", "PER SECOND",
+		fprintf(f, "%12s  %12s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %s", "COUNT", "PER SECOND",
 			"  TOTAL", "  AVG", "  P50", "  P90", "  P99", "  P99.9", "  MAX",
 			section == REPORT_LATENCY ? "THREAD" : "SPAN");
 	}
@@ -271,7 +271,7 @@ static bool put_section(FILE *f, const struct report_events *ev, enum report_sec
 	fprintf(f, "%s%s:%s\n%s", hodo_style(look->color, HODO_HEADING), report_section_titles[section],
 		hodo_style(look->color, HODO_PLAIN), hodo_style(look->color, HODO_DIM));
 	put_head(f, section);
-	fputs(hodo_style(look->color, HODO_PLAIN), f);
+	fprintf(f, "%s\n", hodo_style(look->color, HODO_PLAIN));
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(f, ev, items[i].row);
 	if (shown < n)
@@ -378,7 +378,11 @@ void report_put_group_json(FILE *f, const struct report_events *ev, const struct
 
 	fputs(s->section == REPORT_OFF ? "\"why\":" : "\"name\":", f);
 	hodo_put_json(f, s->name);
-	fputs(s->section < REPORT_RUNNING ? ",\"group\":" : ",\"thread\":", f);
+	if (s->section < REPORT_RUNNING)
+		fputs(",\"group\":", f);
+	else
+		fprintf(f, ",\"%s\":", ev->o->by == REPORT_BY_CPU ? "cpu"
+					: ev->o->by == REPORT_BY_PROCESS ? "process" : "thread");
 	if (row->group)
 		hodo_put_json(f, row->group);
 	else

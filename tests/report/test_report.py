@@ -339,9 +339,9 @@ class Kernel(Case):
             of[1001 + (tid - 1001) // 4] += times
         self.assertEqual(len(rows), len(of))
         for row in rows:
-            self.check_times(row, of[int(re.search(r"\[(\d+)\]$", row["thread"]).group(1))])
+            self.check_times(row, of[int(re.search(r"\[(\d+)\]$", row["process"]).group(1))])
         rows = self.report(path, "--by", "cpu")["running"]
-        self.assertEqual({r["thread"] for r in rows}, {"cpu0", "cpu1"})
+        self.assertEqual({r["cpu"] for r in rows}, {"cpu0", "cpu1"})
         self.assertEqual(sum(r["total_ns"] for r in rows), sum(map(sum, expected.running.values())))
 
     def test_thread(self):
