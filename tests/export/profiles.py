@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import exporting
@@ -77,7 +78,9 @@ def node_modules():
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX) # tests run in parallel
-        if not (folder / "whole").exists():
+        failed = folder / "failed" # not tried again at once by each test
+        if not (folder / "whole").exists() and not (failed.exists() and time.time() - failed.stat().st_mtime < 600):
+            failed.touch()
             for name in ("package.json", "package-lock.json"):
                 shutil.copyfile(HERE / name, folder / name)
             # What is started by hand has to end by itself: without a network npm tries for minutes.
@@ -87,6 +90,7 @@ def node_modules():
                                       check=False)
                 if done.returncode == 0:
                     (folder / "whole").touch()
+                    failed.unlink()
     if (folder / "whole").exists():
         return folder / "node_modules", None
     return None, "npm cannot get what package-lock.json names: is there a network?"
