@@ -11,7 +11,7 @@ const near = (a, b, part, what) => assert.ok(Math.abs(a - b) <= part * Math.max(
 
 let template = null;
 
-function makeFile(t, change = (model) => model, events = 6000) {
+function makeFile(t, change = (model) => model, events = 4000) {
 	template ??= readFileSync(process.env.TEMPLATE, 'utf8');
 	return t.write('page.html', makePage(template, change(makeModel(events))));
 }
@@ -52,8 +52,7 @@ async function clickSlice(page, slice) {
 	return box;
 }
 
-async function shell(t) {
-	const page = await openPage(t);
+async function shell(t, page) {
 	assert.equal(await page.title(), 'kv-server – hodo.data – hodo view');
 	assert.deepEqual(await page.locator('[role=tab]').allTextContents(), ['Timeline', 'Flame graph', 'Histograms', 'Events']);
 	assert.match(await page.locator('#notices').textContent(), /1\u202f251 events lost/);
@@ -72,8 +71,7 @@ async function shell(t) {
 	await t.screenshot(page, 'light');
 }
 
-async function mouse(t) {
-	const page = await openPage(t);
+async function mouse(t, page) {
 	const slice = await someSlice(page);
 	const at = await clickSlice(page, slice);
 	const details = page.locator('.tl-details');
@@ -107,8 +105,7 @@ async function mouse(t) {
 }
 
 /* A drag selects what lies under it; the figures are those of the model. */
-async function area(t) {
-	const page = await openPage(t);
+async function area(t, page) {
 	const labels = page.locator('.label.track.thread');
 	const first = await labels.nth(0).boundingBox();
 	const second = await labels.nth(1).boundingBox();
@@ -167,8 +164,7 @@ async function area(t) {
 }
 
 /* Without a mouse. */
-async function keys(t) {
-	const page = await openPage(t);
+async function keys(t, page) {
 	await page.locator('#theme').focus();
 	const stops = [];
 	for (let i = 0; i < 12; i++) {
@@ -220,8 +216,7 @@ async function keys(t) {
 }
 
 /* All that can have the focus has a name and a role that the browser can tell a screen reader. */
-async function names(t) {
-	const page = await openPage(t);
+async function names(t, page) {
 	const client = await page.context().newCDPSession(page);
 	const slice = await someSlice(page, 1);
 	await page.evaluate((row) => globalThis.hodo.app.focus({ slice: row }), slice.row);
@@ -242,8 +237,7 @@ async function names(t) {
 }
 
 /* The tree at the left folds, and selects tracks. */
-async function tree(t) {
-	const page = await openPage(t);
+async function tree(t, page) {
 	const item = () => page.evaluate(() => document.activeElement.item.label);
 	await page.locator('[role=treeitem]').first().focus();
 	assert.equal(await item(), 'CPUs');
@@ -263,8 +257,7 @@ async function tree(t) {
 	await t.screenshot(page, 'tree');
 }
 
-async function searching(t) {
-	const page = await openPage(t);
+async function searching(t, page) {
 	await page.keyboard.press('/');
 	assert.equal(await page.evaluate(() => document.activeElement.id), 'search');
 	await page.keyboard.type('kv:compact');
@@ -297,8 +290,7 @@ async function searching(t) {
 }
 
 /* Losses are told where they were. */
-async function losses(t) {
-	const page = await openPage(t);
+async function losses(t, page) {
 	const box = await stage(page).boundingBox();
 	const thread = await page.locator('.label.track.thread').first().boundingBox();
 	const x = await page.evaluate(() => {
@@ -329,8 +321,7 @@ async function losses(t) {
 	assert.ok(reds > 10 && reds < 130, `stripes: ${reds} of 144`);
 }
 
-async function hostile(t) {
-	const page = await openPage(t);
+async function hostile(t, page) {
 	const text = await page.evaluate(() => document.body.innerHTML);
 	assert.ok(!text.includes('<img src=x') && !text.includes('<b>'), 'names are not markup');
 	const row = await page.evaluate(() => {
@@ -394,8 +385,7 @@ async function small(t) {
 	await page.waitForFunction(() => document.querySelector('canvas.tracks').offsetWidth > 1500);
 }
 
-async function fingers(t) {
-	const page = await openPage(t);
+async function fingers(t, page) {
 	const box = await stage(page).boundingBox();
 	const client = await page.context().newCDPSession(page);
 	const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', { type,
@@ -418,7 +408,7 @@ async function fingers(t) {
 
 /* What a frame costs does not grow with the events: what is drawn is bounded by pixels. */
 async function bounded(t) {
-	const page = await t.open(makeFile(t, (made) => made, 80000));
+	const page = await t.open(makeFile(t, (made) => made, 50000));
 	const calls = await page.evaluate(async () => {
 		let n = 0;
 		for (const what of ['fillRect', 'fill', 'stroke', 'drawImage', 'putImageData', 'fillText', 'measureText']) {
@@ -439,7 +429,7 @@ async function bounded(t) {
 		}
 		return most;
 	});
-	assert.ok(calls.slices > 60000 && calls.all > 50 && calls.all < 6000, JSON.stringify(calls));
+	assert.ok(calls.slices > 40000 && calls.all > 50 && calls.all < 6000, JSON.stringify(calls));
 	await t.screenshot(page, 'zoomed');
 }
 
@@ -462,4 +452,33 @@ async function notices(t) {
 	damaged.trouble.length = 0; // it is told on the console as well
 }
 
-await run({ shell, mouse, area, keys, names, tree, searching, losses, hostile, themes, small, fingers, bounded, notices });
+/* As it was when it was opened. */
+async function reset(page) {
+	await page.evaluate(() => {
+		const { app } = globalThis.hodo;
+		app.showPane('timeline');
+		app.choose(null);
+		app.select({});
+	});
+	await page.mouse.move(2, 2);
+	await page.locator('#search').fill('');
+	await stage(page).focus();
+	await page.keyboard.press('0');
+	await settle(page);
+}
+
+/* Opening a page costs more than what is done there: one for all that leaves it as it was. */
+async function onOnePage(t) {
+	const page = await openPage(t);
+	for (const part of [shell, mouse, area, keys, names, searching, losses, hostile, fingers, tree]) {
+		try {
+			await part(t, page);
+		} catch (error) {
+			error.message = `${part.name}: ${error.message}`;
+			throw error;
+		}
+		await reset(page);
+	}
+}
+
+await run({ onOnePage, themes, small, bounded, notices });
