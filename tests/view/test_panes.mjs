@@ -6,10 +6,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bucketBegin, bucketOf } from '../../src/export/view/distributions.js';
 import { hodo, run } from './lib.mjs';
 import { makeModel, makePage } from './make_model.mjs';
 
-const EVENTS = 6000;
+const EVENTS = 2000;
 
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 0.002 * Math.max(Math.abs(a), Math.abs(b)), `${what}: ${a} is not ${b}`);
 
@@ -162,7 +163,12 @@ async function testHistograms(page, shot) {
 	// A click on a bucket lists what is in it; the keys as well.
 	const over = pane.locator('.u-over');
 	const box = await over.boundingBox();
-	await over.click({ position: { x: box.width * 0.7, y: box.height - 5 } });
+	const logOf = (bucket) => Math.log2(Math.max(1, bucketBegin(bucket)));
+	const middle = bucketOf(sorted[sorted.length >> 1]);
+	const [first, end] = [logOf(bucketOf(sorted[0]) - 1), logOf(bucketOf(sorted.at(-1)) + 2)];
+	const part = ((logOf(middle) + logOf(middle + 1)) / 2 - first) / (end - first);
+	await over.click({ position: { x: box.width * part, y: box.height - 5 } });
+	assert.equal(Number(await list.getAttribute('aria-rowcount')) - 1, sorted.filter((ns) => bucketOf(ns) === middle).length);
 	assert.match(await pane.locator('h3').textContent(), /^In the chosen bucket, slowest first: /);
 	const slider = pane.getByRole('slider');
 	await slider.focus();
@@ -197,6 +203,19 @@ async function testHistograms(page, shot) {
 	await slider.focus();
 	await page.keyboard.press('End');
 	assert.equal(countOf((await slider.getAttribute('aria-valuetext')).split(': ')[1]), counter.last);
+	// Drawing over a stretch selects it, and shows it alone.
+	const area = await over.boundingBox();
+	await page.mouse.move(area.x + area.width * 0.25, area.y + 50);
+	await page.mouse.down();
+	await page.mouse.move(area.x + area.width * 0.4, area.y + 60, { steps: 3 });
+	await page.mouse.move(area.x + area.width * 0.5, area.y + 60, { steps: 3 });
+	await page.mouse.up();
+	const drawn = await page.evaluate(() => [globalThis.hodo.app.selection.from, globalThis.hodo.app.selection.to].map((ns) =>
+		ns / globalThis.hodo.model.durationNs));
+	assert.ok(Math.abs(drawn[0] - 0.25) < 0.01 && Math.abs(drawn[1] - 0.5) < 0.01, `selected ${drawn}`);
+	const inQuarter = countOf((await figures(page)).Values);
+	assert.ok(inQuarter > counter.n / 5 && inQuarter < counter.n / 3, `${inQuarter} of ${counter.n} values`);
+	await page.evaluate(() => globalThis.hodo.app.select({}));
 	await page.getByRole('radio', { name: 'Durations' }).click();
 }
 
@@ -401,6 +420,9 @@ function made(test, options) {
 }
 
 await run({
-	flame: made(testFlame), histograms: made(testHistograms), table: made(testTable), hostile: made(testHostile),
-	dark: made(testDark, { scheme: 'dark' }), narrow: made(testNarrow, { width: 480, height: 800 }), recording: testRecording,
+	flame: made(testFlame), histograms: made(testHistograms), table: made(testTable),
+	hostile_and_dark: made(async (page, shot) => {
+		await testHostile(page);
+		await testDark(page, shot);
+	}, { scheme: 'dark' }), narrow: made(testNarrow, { width: 480, height: 800 }), recording: testRecording,
 });
