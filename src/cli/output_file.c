@@ -24,17 +24,29 @@ static void on_signal(int signal_number)
 	raise(signal_number);
 }
 
-static void watch_signals(char *temporary)
+/* Makes the file that is removed if a signal ends us; none comes in between. Its descriptor, or -1 and errno. */
+static int create(char *temporary)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t held, before;
+	int fd, error;
 
-	to_remove = temporary;
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+	sigemptyset(&held);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaddset(&held, signals[i]);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	error = errno;
+	for (unsigned i = 0; fd >= 0 && i < sizeof(signals) / sizeof(*signals); i++) {
 		struct sigaction old;
 
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			signal(signals[i], on_signal);
 	}
+	to_remove = fd >= 0 ? temporary : NULL;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return fd;
 }
 
 char *hodo_output_beside(const char *dir, const char *suffix)
@@ -90,15 +102,16 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 			errno = ENOMEM;
 			t->fd = -1;
 		} else {
-			t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+			t->fd = create(t->temporary);
 		}
 	}
 	if (t->fd < 0) {
 		hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno));
+		free(t->temporary);
+		free(t->real);
+		t->temporary = t->real = NULL;
 		return HODO_EXIT_FAILURE;
 	}
-	if (t->temporary)
-		watch_signals(t->temporary);
 	return 0;
 }
 
