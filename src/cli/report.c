@@ -329,6 +329,8 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	rep->symbols = hodo_symbols_new(dir);
 	rep->calls = hodo_read_calls_new(&ops, rep);
 	if (report_events_start(&rep->events, o) == 0 && rep->symbols && rep->calls)
+		got = report_losses_read(&rep->events, rep->r);
+	if (got == 0)
 		got = read_events(rep);
 	if (got < 0) {
 		hodo_error("%s: cannot be read on: %s", dir, strerror(-got));

@@ -398,7 +398,11 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 	const struct hodo_sched_off who = { .cpu = ran->cpu, .pid = ran->pid, .tid = ran->tid, .comm = ran->comm };
 	struct report_events *ev = data;
 
-	if (ran->tid && hodo_thread_is(ev->o->thread, ran->tid, ran->comm))
+	if (!ran->tid || !hodo_thread_is(ev->o->thread, ran->tid, ran->comm))
+		return;
+	if (report_losses_between(ev, ran->begin_ns, ran->end_ns))
+		ev->unsure++;
+	else
 		add_thread(ev, &ev->running, REPORT_RUNNING, "running", &who,
 			   (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
 }
@@ -414,6 +418,10 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 
 	if (!hodo_thread_is(ev->o->thread, off->tid, off->comm))
 		return;
+	if (report_losses_between(ev, off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {
+		ev->unsure++;
+		return;
+	}
 	if (off->off_ns != INT64_MIN)
 		add_thread(ev, &ev->off[off->why], REPORT_OFF, whys[off->why], off,
 			   (uint64_t)off->on_ns - (uint64_t)off->off_ns);
@@ -481,6 +489,9 @@ void report_events_tell(const struct report_events *ev, const char *dir)
 			     (unsigned long long)ev->dropped);
 	if (ev->others)
 		hodo_warning("%s: there is more to tell apart than is shown: the rest is in (others)", dir);
+	if (ev->unsure)
+		hodo_warning("%s: %llu times on or off CPUs reach over lost events, and do not count", dir,
+			     (unsigned long long)ev->unsure);
 	if (ev->unmeasured)
 		hodo_warning("%s: more spans and fields than can be: some are without percentiles", dir);
 	if (hodo_sched_forgotten(ev->sched))
@@ -503,6 +514,7 @@ void report_events_free(struct report_events *ev)
 		free(ev->classes[i].actions);
 		free(ev->classes[i].measures);
 	}
+	free(ev->gaps);
 	free(ev->rows);
 	free(ev->series);
 	free(ev->index);

@@ -87,6 +87,7 @@ struct report_stat {
 
 struct report_open;
 struct report_class;
+struct report_gap;
 
 struct report_events {
 	const struct report_options *o;
@@ -114,6 +115,9 @@ struct report_events {
 	struct report_class *last_class;
 	uint64_t events;
 	int64_t begin_ns, end_ns; /* of the first and the last event, whatever --thread says; 0: there is none */
+	struct report_gap *gaps;  /* when events of the kernel were lost, in order */
+	uint32_t ngaps;
+	uint64_t unsure;          /* times on or off CPUs that reach over one */
 	uint64_t dropped;         /* open begins, as there were too many */
 	bool others;              /* there were too many groups */
 	bool unmeasured;          /* … and rows with times or numbers */
@@ -147,6 +151,10 @@ uint64_t report_stat_at(const struct report_stat *row, double q);
 double report_stat_avg(const struct report_stat *row);
 uint64_t report_hash_value(const struct hodo_read_value *v);
 uint64_t report_hash(uint64_t h, uint64_t v);
+
+/* report_losses.c */
+int report_losses_read(struct report_events *ev, struct hodo_read *reader); /* 0 or negative errno; rewinds */
+bool report_losses_between(const struct report_events *ev, int64_t from_ns, int64_t until_ns);
 
 /* report_open.c: begins whose end has not come. */
 struct report_open *report_open_new(void); /* NULL: no memory */

@@ -148,6 +148,17 @@ struct thread {
 	bool on, ready;
 };
 
+static bool losing;       /* what CPU 0 has is lost */
+static uint64_t lost[2];
+
+static bool is_lost(const struct gen_stream *s)
+{
+	if (!losing || s->cpu != 0)
+		return false;
+	lost[0]++;
+	return true;
+}
+
 static void put_comm(struct gen_stream *s, uint32_t tid)
 {
 	char comm[16] = "";
@@ -161,6 +172,8 @@ static void put_comm(struct gen_stream *s, uint32_t tid)
 
 static void put_switch(struct gen_stream *s, uint64_t now, uint32_t prev, uint64_t state, uint32_t next)
 {
+	if (is_lost(s))
+		return;
 	gen_event(s, SWITCH, prev, now);
 	gen_u32(s, prev);
 	gen_u32(s, 120);
@@ -173,6 +186,8 @@ static void put_switch(struct gen_stream *s, uint64_t now, uint32_t prev, uint64
 
 static void put_wake(struct gen_stream *s, unsigned id, uint64_t now, uint32_t by, uint32_t tid)
 {
+	if (is_lost(s))
+		return;
 	gen_event(s, id, by, now);
 	gen_u32(s, tid);
 	gen_u32(s, 120);
@@ -182,12 +197,14 @@ static void put_wake(struct gen_stream *s, unsigned id, uint64_t now, uint32_t b
 
 static void put_number(struct gen_stream *s, unsigned id, uint64_t now, uint32_t tid, uint64_t number)
 {
+	if (is_lost(s))
+		return;
 	gen_event(s, id, tid, now);
 	gen_u64(s, number);
 }
 
-/* Two CPUs that a scheduler gives to threads; threads are 1001 and on. */
-static void gen_kernel(const char *top, uint64_t n)
+/* Two CPUs that a scheduler gives to threads; threads are 1001 and on. lossy: the same, of which parts are lost. */
+static void gen_kernel(const char *top, uint64_t n, bool lossy)
 {
 	static const uint64_t states[] = { 0, 1, 1, 1, 2, 128, 256, 256, 4 };
 	struct thread threads[THREADS + 1] = { 0 };
@@ -212,9 +229,11 @@ static void gen_kernel(const char *top, uint64_t n)
 		uint32_t prev = on[c], next = 0;
 
 		for (unsigned k = 0; i && i % 1000 == 0 && k < 2; k++) {
-			gen_packet_end(&s[k], now + 1, 0);
+			gen_packet_end(&s[k], now + 1, lost[k]);
 			gen_packet_start(&s[k], now + 1);
+			lost[k] = 0;
 		}
+		losing = lossy && i % 3000 >= 1400 && i % 3000 < 1500;
 		now += 1 + dice(5000);
 		switch (dice(6)) {
 		case 0:
@@ -249,7 +268,7 @@ static void gen_kernel(const char *top, uint64_t n)
 		}
 	}
 	for (unsigned c = 0; c < 2; c++) {
-		gen_packet_end(&s[c], now + c, 0);
+		gen_packet_end(&s[c], now + c, lost[c]);
 		gen_stream_end(&s[c]);
 	}
 }
@@ -326,17 +345,17 @@ int main(int argc, char **argv)
 		seed = strtoull(argv[4], NULL, 10);
 	if (argc > 2 && strcmp(argv[1], "user") == 0) {
 		gen_user(argv[2], n);
-	} else if (argc > 2 && strcmp(argv[1], "kernel") == 0) {
-		gen_kernel(argv[2], n);
+	} else if (argc > 2 && (strcmp(argv[1], "kernel") == 0 || strcmp(argv[1], "lossy") == 0)) {
+		gen_kernel(argv[2], n, strcmp(argv[1], "lossy") == 0);
 	} else if (argc > 2 && strcmp(argv[1], "both") == 0) {
-		gen_kernel(argv[2], n);
+		gen_kernel(argv[2], n, false);
 		gen_user(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "leak") == 0) {
 		gen_leak(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
 		gen_hostile(argv[2]);
 	} else {
-		fprintf(stderr, "usage: gen_report user|kernel|both|leak|hostile DIR [N [SEED]]\n");
+		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|hostile DIR [N [SEED]]\n");
 		return 2;
 	}
 	return 0;

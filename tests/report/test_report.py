@@ -330,6 +330,27 @@ class Kernel(Case):
             for tid, times in expected.latency.items():
                 self.check_times(row_of(report["latency"], tid), times)
 
+    def test_lost(self):
+        """Of a recording with losses nothing is told that was not so."""
+        whole = Scheduler(self.events(self.make("kernel", 12000)))
+        path = self.make("lossy", 12000)
+        self.assertIn("reach over lost events", self.run_hodo("report", path).stderr.decode())
+        report = self.report(path)
+        self.assertGreater(report["unsure_times"], 10)
+        counts = collections.Counter()
+        for table, times_of in (("running", lambda tid, why: whole.running[tid]),
+                                ("latency", lambda tid, why: whole.latency[tid]),
+                                ("off_cpu", lambda tid, why: whole.off[tid, why])):
+            for row in report[table]:
+                times = times_of(int(re.search(r"\[(\d+)\]$", row["thread"]).group(1)), row.get("why"))
+                self.assertIn(row["max_ns"], times)
+                self.assertIn(row["min_ns"], times)
+                self.assertLessEqual(row["count"], len(times))
+                self.assertLessEqual(row["total_ns"], sum(times))
+                counts[table] += row["count"]
+        # A third of the time is in packets of which something is missing.
+        self.assertGreater(counts["off_cpu"], 0.5 * sum(map(len, whole.off.values())))
+
     def test_by(self):
         path = self.make("kernel", 4000)
         expected = Scheduler(self.events(path))
