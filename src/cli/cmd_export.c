@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const char help_head[] =
 	"usage: hodo export --to FORMAT [options] [DIR]\n\n"
@@ -24,6 +26,8 @@ static const char help_tail[] =
 	"  -h, --help\n\n"
 	"--since and --until count from the recording's begin (0.25), or since the epoch\n"
 	"(1795000123.5) if they are 1000000000 or more.\n";
+
+#define PROGRESS_NS 200000000
 
 enum { OPT_TO = HODO_OPT_VERB };
 
@@ -132,14 +136,50 @@ static void warn(const char *text)
 		hodo_warning("%s", text);
 }
 
+/* The file, and how far it is: on a terminal. */
+struct progress {
+	struct hodo_output *output;
+	uint64_t bytes;
+	int64_t told_ns; /* when; INT64_MAX: never */
+	bool told;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int write_and_tell(void *data, const void *bytes, size_t len)
+{
+	struct progress *p = data;
+	int64_t now = now_ns();
+	char size[32];
+
+	p->bytes += len;
+	if (now > p->told_ns && now - p->told_ns >= PROGRESS_NS) {
+		/* The next message begins where this line does. */
+		fprintf(stderr, "hodo: %s written\033[K\r", hodo_human_bytes(p->bytes, size));
+		fflush(stderr);
+		p->told_ns = now;
+		p->told = true;
+	}
+	return hodo_output_write(p->output, bytes, len);
+}
+
 static int export(struct hodo_export *e, struct hodo_output *t, const struct args *a)
 {
 	struct hodo_callers *callers = hodo_callers_new(e->symbols);
+	struct progress progress = { .output = t, .told_ns = INT64_MAX };
 	struct hodo_export_out out;
 	char size[32];
 	int err, status;
 
-	hodo_export_out_init(&out, hodo_output_write, t);
+	if (t->path && !a->quiet && isatty(STDERR_FILENO))
+		progress.told_ns = now_ns();
+	hodo_export_out_init(&out, write_and_tell, &progress);
 	e->out = &out;
 	e->warn = warn;
 	hodo_read_symbols(e->reader, hodo_function_name_at, e->symbols);
@@ -148,6 +188,8 @@ static int export(struct hodo_export *e, struct hodo_output *t, const struct arg
 	err = callers ? a->format->run(e) : -ENOMEM;
 	if (!err || t->failed_write)
 		err = hodo_export_flush(&out);
+	if (progress.told)
+		fputs("\033[K", stderr);
 	status = hodo_output_close(t, a->dir, err);
 	if (!status && !a->quiet) {
 		if (t->path)

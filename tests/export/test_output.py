@@ -120,6 +120,21 @@ class Output(Case):
             else:
                 self.assertEqual((run.returncode, run.stderr), (0, b""))
 
+    def test_progress_is_for_a_terminal(self):
+        master, slave = pty.openpty()
+        os.mkfifo(self.path("slow"))
+        name = self.generate("GEN_TRACE", "fixed", 300000)
+        with subprocess.Popen([HODO, "export", "--to", "chrome", "-o", "slow", name], cwd=self.dir, stderr=slave) as p:
+            with open(self.path("slow"), "rb") as fifo:
+                time.sleep(0.5)
+                while fifo.read(1 << 16):
+                    pass
+            self.assertEqual(p.wait(60), 0)
+        os.close(slave)
+        told = os.read(master, 65536).decode()
+        os.close(master)
+        self.assertRegex(told, r"\A(hodo: [\d.]+ [KM]iB written\x1b\[K\r)+\x1b\[Khodo: [\d.]+ MiB in slow\r\n\Z")
+
     def test_fifo(self):
         os.mkfifo(self.path("fifo"))
         with subprocess.Popen(["cat", "fifo"], cwd=self.dir, stdout=subprocess.PIPE) as cat:
