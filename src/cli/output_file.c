@@ -110,6 +110,8 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 		free(t->temporary);
 		free(t->real);
 		t->temporary = t->real = NULL;
+		free(t->temporary);
+		t->temporary = NULL;
 		return HODO_EXIT_FAILURE;
 	}
 	return 0;
