@@ -71,6 +71,7 @@ class Test {
 	async open(path, { width = 1280, height = 800, scheme = 'light', wait = true, hash = '' } = {}) {
 		const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: scheme,
 			reducedMotion: 'reduce' });
+		context.setDefaultTimeout(60000); // other tests may want the machine, too
 		const page = await context.newPage();
 		const url = pathToFileURL(path).href;
 		page.trouble = [];
