@@ -102,7 +102,7 @@ export function histogramPlot(place, theme, { buckets, marks, logCounts, fill, s
 	const countOf = (y) => (!logCounts ? y : y > 0 ? 10 ** (y - 1) : 0);
 	const plot = new uPlot({
 		width, height, legend: { show: false },
-		padding: [8, 12, 0, 0],
+		padding: [8, 28, 0, 0],
 		cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
 		scales: {
 			x: { time: false, range: [from, to] },
