@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <record/remedy.h>
+
 /* ---------------------------------------------------------------------- messages */
 
 static void say(const char *prefix, const char *fmt, va_list ap)
@@ -58,6 +60,14 @@ int hodo_no_memory(void)
 	return HODO_EXIT_FAILURE;
 }
 
+int hodo_cannot_read(const char *path, int err)
+{
+	if (err == -ENOMEM)
+		return hodo_no_memory();
+	hodo_error("%s: cannot be read: %s: %s", path, strerror(-err), hodo_remedy(err));
+	return HODO_EXIT_FAILURE;
+}
+
 int hodo_cannot_run(const char *command, int err)
 {
 	struct stat st;
@@ -93,9 +103,21 @@ static void put_help(const char *verb, const char *help, bool all)
 		       help, more, verb, verb);
 }
 
+/* Whether getopt_long() complains of a value: "--json=yes" where json has none. */
+static bool has_excess(const char *word, const struct option *options)
+{
+	size_t len = strcspn(word, "=");
+
+	for (; options->name && word[len]; options++)
+		if (!options->has_arg && len > 2 && strncmp(options->name, word + 2, len - 2) == 0 &&
+		    options->val == optopt)
+			return true;
+	return false;
+}
+
 int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help)
 {
-	int at = optind, c;
+	int c;
 
 	opterr = 0;
 	c = getopt_long(argc, argv, optstring, options, NULL);
@@ -109,11 +131,10 @@ int hodo_getopt(int argc, char **argv, const char *optstring, const struct optio
 		c = '?';
 	} else if (c == '?' && optopt == 0) {
 		hodo_usage(argv[0], "unknown option '%s'", argv[optind - 1]);
-	} else if (c == '?' && optopt > 0 && optopt < 128) {
-		hodo_usage(argv[0], "unknown option '-%c'", optopt);
+	} else if (c == '?' && strncmp(argv[optind - 1], "--", 2) == 0 && has_excess(argv[optind - 1], options)) {
+		hodo_usage(argv[0], "option '%s' takes no value", argv[optind - 1]);
 	} else if (c == '?') {
-		/* getopt_long gives the option's code when it has a value and takes none. */
-		hodo_usage(argv[0], "option '%s' takes no value", argv[at < argc ? optind - 1 : at]);
+		hodo_usage(argv[0], "unknown option '-%c'", optopt);
 	}
 	return c;
 }

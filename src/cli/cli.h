@@ -53,6 +53,8 @@ void hodo_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int hodo_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
+/* Says why a file or recording cannot be read any further, by the negative errno; returns HODO_EXIT_FAILURE. */
+int hodo_cannot_read(const char *path, int err);
 /* Says why a command cannot be run, by the negative errno of it; returns the exit status. */
 int hodo_cannot_run(const char *command, int err);
 

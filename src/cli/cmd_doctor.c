@@ -557,8 +557,8 @@ static int doctor(bool json)
 	if (json)
 		printf("\n],\"state\":\"%s\"}\n", state_name[worst]);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "hodo: cannot write: %s\n", strerror(errno));
-		return 1;
+		hodo_error("standard output cannot be written: %s: write elsewhere", strerror(errno));
+		return HODO_EXIT_FAILURE;
 	}
 	return worst == BAD;
 }

@@ -508,7 +508,7 @@ static void tell_summary(const struct graph *g)
 	struct hodo_read_calls_totals t = { .size = sizeof(t) };
 
 	hodo_read_calls_totals(g->calls, &t);
-	if (t.calls == 0 && t.orphans == 0 && !g->o->json)
+	if (t.calls == 0 && t.orphans == 0 && !g->o->json && !g->o->quiet)
 		hodo_warning("%s has no calls of functions: record with --functions", g->o->dir);
 	if (t.orphans && !g->o->quiet)
 		hodo_warning("calls %llu: returned %llu, left %llu, open %llu; exits of calls that are not in the "
@@ -532,10 +532,8 @@ static int show(struct graph *g, struct hodo_read *r)
 	int got, status;
 
 	got = g->o->json ? 0 : hodo_read_count(r, NULL);
-	if (got < 0) {
-		hodo_error("%s: cannot be read on: %s", g->o->dir, strerror(-got));
-		return HODO_EXIT_FAILURE;
-	}
+	if (got < 0)
+		return hodo_cannot_read(g->o->dir, got);
 	hodo_read_limit(r, INT64_MIN, g->o->until_ns);
 	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
 	g->color = hodo_use_color(g->o->color, STDOUT_FILENO);
@@ -552,10 +550,8 @@ static int show(struct graph *g, struct hodo_read *r)
 		tell_summary(g);
 	if (got == 0 && g->no_memory)
 		got = -ENOMEM;
-	if (got < 0 && !status) {
-		hodo_error("%s: cannot be read on: %s", g->o->dir, strerror(-got));
-		status = HODO_EXIT_FAILURE;
-	}
+	if (got < 0 && !status)
+		status = hodo_cannot_read(g->o->dir, got);
 	if (got == 0 && !g->o->quiet)
 		hodo_tell_lost(r);
 	return status;

@@ -348,10 +348,8 @@ static int run(struct hodo_read *r, const char *dir, const struct options *o)
 	FILE *f;
 	int err = hodo_read_scan(r);
 
-	if (err < 0) {
-		hodo_error("%s: cannot be read: %s", dir, strerror(-err));
-		return HODO_EXIT_FAILURE;
-	}
+	if (err < 0)
+		return hodo_cannot_read(dir, err);
 	f = open_memstream(&data, &len);
 	if (!f)
 		return hodo_no_memory();

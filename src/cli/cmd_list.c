@@ -235,10 +235,7 @@ int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 
 int hodo_list_failed(const char *path, int err)
 {
-	if (err == -ENOMEM)
-		return hodo_no_memory();
-	hodo_error("%s: cannot be read: %s", path, strerror(-err));
-	return HODO_EXIT_FAILURE;
+	return hodo_cannot_read(path, err);
 }
 
 static int list_recording(const struct hodo_list_args *a)
@@ -381,6 +378,6 @@ int hodo_cmd_list(int argc, char **argv)
 		return hodo_list_pids(&a);
 	if (stat(a.path, &st) < 0)
 		/* Of a recording that is not there it says so. */
-		return a.path[strspn(a.path, "0123456789")] == 0 ? hodo_list_process(&a) : list_recording(&a);
+		return *a.path && !a.path[strspn(a.path, "0123456789")] ? hodo_list_process(&a) : list_recording(&a);
 	return S_ISDIR(st.st_mode) ? list_recording(&a) : list_binary(&a);
 }

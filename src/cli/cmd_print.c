@@ -195,10 +195,8 @@ static int print(const struct args *a, const char *verb)
 	hodo_out_start(&out, !a->no_pager);
 	got = print_events(r, a, &out, text, flags);
 	status = hodo_out_finish(&out);
-	if (got < 0 && !status) {
-		hodo_error("%s: cannot be read on: %s", a->dir, strerror(-got));
-		status = HODO_EXIT_FAILURE;
-	}
+	if (got < 0 && !status)
+		status = hodo_cannot_read(a->dir, got);
 	/* Complete only when all packets were passed. */
 	if (got == 0 && !a->quiet)
 		hodo_tell_lost(r);

@@ -27,6 +27,7 @@
 #include <record/launch.h>
 #include <record/out_dir.h>
 #include <record/record.h>
+#include <record/remedy.h>
 
 #define PROGRESS_NS 500000000ll
 #define LINGER_NS 100000000ll /* in which a child that an attached process forked in its last moment joins */
@@ -475,7 +476,7 @@ static int record(struct recording *r)
 	hodo_launch_prepare(&r->launch, &signals);
 	r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signal_fd < 0) {
-		hodo_error("cannot watch for signals: %s", strerror(errno));
+		hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
 		return HODO_EXIT_FAILURE;
 	}
 	if (open_session(r) < 0)

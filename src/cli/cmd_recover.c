@@ -65,7 +65,7 @@ static int default_out(const char *path, enum hodo_recover_kind kind, char out[P
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	if (snprintf(out, PATH_MAX, "%.*s.recovered", len, path) >= PATH_MAX) {
-		hodo_error("%s: %s", path, strerror(ENAMETOOLONG));
+		hodo_error("%s: %s: choose a shorter one with -o", path, strerror(ENAMETOOLONG));
 		return -1;
 	}
 	return 0;
@@ -104,6 +104,9 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 	} else if (!quiet) {
 		put_summary(&r, out);
 	}
+	if (r.failed && quiet)
+		hodo_error("%s: %s of it could be recovered: without -q it is said why", paths[0],
+			   r.processes ? "not all" : "nothing");
 	close(fd);
 	return r.processes > 0 && good == n && !r.failed ? 0 : HODO_EXIT_FAILURE;
 }
@@ -151,10 +154,8 @@ int hodo_cmd_recover(int argc, char **argv)
 	if (optind == argc)
 		return hodo_usage(argv[0], "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
 	kinds = calloc((size_t)(argc - optind), sizeof(*kinds));
-	if (!kinds) {
-		hodo_error("out of memory");
-		return HODO_EXIT_FAILURE;
-	}
+	if (!kinds)
+		return hodo_no_memory();
 	status = check(argv + optind, kinds, argc - optind, out);
 	if (!status && !out) {
 		status = default_out(argv[optind], kinds[0], path) < 0 ? HODO_EXIT_FAILURE : 0;

@@ -26,6 +26,7 @@
 #include <record/out_dir.h>
 #include <record/proc_status.h>
 #include <record/recorders.h>
+#include <record/remedy.h>
 #include <record/snapshot.h>
 
 #define PROCESSES_MAX 8192u /* of one recorder */
@@ -135,7 +136,7 @@ static int read_flight(struct snapshots *s, const char *path, char *why, size_t 
 	int err = fd < 0 ? -errno : hodo_flight_memory_read(&s->flight, fd, why, size);
 
 	if (fd < 0)
-		snprintf(why, size, "%s: %s", path, strerror(-err));
+		snprintf(why, size, "%s: %s: %s", path, strerror(-err), hodo_remedy(err));
 	else
 		close(fd);
 	return err;
@@ -196,7 +197,7 @@ static int find_kernel(struct snapshots *s, char *why, size_t size)
 
 	s->memory = calloc(1, sizeof(*s->memory));
 	if (!s->memory || uname(&s->kernel) < 0) {
-		snprintf(why, size, "out of memory");
+		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	err = hodo_kernel_memory(s->memory, why, size);

@@ -74,11 +74,9 @@ static int run(struct hodo_stat *s, struct hodo_read *r, const struct options *o
 	int err = hodo_stat_count(s, r);
 	bool color = hodo_use_color(o->color, STDOUT_FILENO);
 
-	if (err < 0 && err != -ENOMEM) {
-		hodo_error("%s: cannot be read: %s", o->dir, strerror(-err));
-		return HODO_EXIT_FAILURE;
-	}
-	f = err ? NULL : open_memstream(&data, &len);
+	if (err < 0)
+		return hodo_cannot_read(o->dir, err);
+	f = open_memstream(&data, &len);
 	if (!f)
 		return hodo_no_memory();
 	if (o->json) {

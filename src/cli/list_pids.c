@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <record/remedy.h>
+
 #include "cli.h"
 #include "target.h"
 
@@ -146,7 +148,7 @@ int hodo_list_pids(const struct hodo_list_args *a)
 	int err = f ? find(&l, a->quiet) : -ENOMEM, status;
 
 	if (err) {
-		hodo_error("processes cannot be looked at: %s", strerror(-err));
+		hodo_error("processes cannot be looked at: %s: %s", strerror(-err), hodo_remedy(err));
 		status = HODO_EXIT_FAILURE;
 		if (f)
 			fclose(f);

@@ -29,7 +29,7 @@ static int add(struct hodo_attach_options *o, pid_t pid)
 		return hodo_usage(VERB, "-p: %u processes at most", HODO_ATTACH_MAX);
 	grown = realloc(o->target, (o->n + 1) * sizeof(*grown));
 	if (!grown)
-		return hodo_usage(VERB, "-p: out of memory");
+		return hodo_no_memory();
 	o->target = grown;
 	o->target[o->n++] = (struct hodo_target){ pid, -1, -1 };
 	return 0;
@@ -44,7 +44,7 @@ int hodo_attach_options_add(struct hodo_attach_options *o, const char *value)
 		char *one = strndup(value, len);
 		pid_t pid;
 
-		err = one ? hodo_target_parse(VERB, one, &pid) : hodo_usage(VERB, "-p: out of memory");
+		err = one ? hodo_target_parse(VERB, one, &pid) : hodo_no_memory();
 		free(one);
 		if (!err)
 			err = add(o, pid);

@@ -206,7 +206,7 @@ static int add_word(struct hodo_context_config *c, char *word)
 int hodo_context_options_add(struct hodo_context_config *context, const char *value)
 {
 	char *copy = strdup(value), *rest = copy, *word;
-	int err = copy ? 0 : hodo_usage(VERB, "out of memory");
+	int err = copy ? 0 : hodo_no_memory();
 
 	context->size = sizeof(*context);
 	while (!err && (word = strsep(&rest, ",")) != NULL)

@@ -95,7 +95,7 @@ static int add_event(struct hodo_function_options *o, struct hodo_pattern_list *
 		return hodo_pattern_add(events, pattern, why, sizeof(why)) == 0 ? 0 :
 		       hodo_usage(VERB, "-e %s", why);
 	if (asprintf(&name, "%s%s", bang ? "!" : "", pattern + bang + 5) < 0)
-		return hodo_usage(VERB, "out of memory");
+		return hodo_no_memory();
 	o->excluded |= bang;
 	err = add_names(&o->functions.patterns, "-e", name);
 	free(name);
@@ -111,7 +111,7 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 		size_t len = strcspn(value, ",");
 		char *one = strndup(value, len);
 
-		err = one ? add_event(o, events, one) : hodo_usage(VERB, "out of memory");
+		err = one ? add_event(o, events, one) : hodo_no_memory();
 		free(one);
 		more = value[len] == ',';
 		value += len + 1;

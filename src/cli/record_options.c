@@ -164,7 +164,7 @@ static int set_filter(struct hodo_record_options *o, const char *text)
 	if (hodo_filter_compile(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
 		return hodo_usage(VERB, "--filter: %s", why);
 	if (hodo_pattern_add_fields(&o->fields, o->filter, o->filter_len) < 0)
-		return hodo_usage(VERB, "--filter: out of memory");
+		return hodo_no_memory();
 	return 0;
 }
 
@@ -270,7 +270,7 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	if (!o->command[0] && !o->attach.n && !o->kernel)
 		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
 	if (o->kernel && make_kernel_patterns(o) < 0)
-		return hodo_usage(VERB, "-e: out of memory");
+		return hodo_no_memory();
 	if (o->packet_size == 0) {
 		uint64_t size = o->ring_size / PACKETS_A_RING;
 

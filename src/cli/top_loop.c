@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <record/remedy.h>
+
 #define PACKETS_A_RING 16
 #define PACKET_AGE_NS 3600000000000ull
 #define MESSAGES_MAX 32
@@ -403,7 +405,7 @@ static int open_session(struct run *r)
 	config.fields = &no_fields;
 	r->counter = hodo_top_counter_new(&r->model);
 	if (!r->counter) {
-		hodo_error("out of memory");
+		hodo_no_memory();
 		return HODO_EXIT_FAILURE;
 	}
 	if (hodo_session_open(&r->session, &config, why, sizeof(why)) < 0) {
@@ -436,7 +438,7 @@ static int open_signals(struct run *r)
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signal_fd >= 0)
 		return 0;
-	hodo_error("cannot watch for signals: %s", strerror(errno));
+	hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
 	return HODO_EXIT_FAILURE;
 }
 

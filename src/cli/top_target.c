@@ -248,7 +248,7 @@ int hodo_top_find_watched(struct hodo_top_target *t)
 	t->watch = calloc(t->attach.n + 1, sizeof(*t->watch));
 	t->watched = calloc(t->attach.n + 1, sizeof(*t->watched));
 	if (!t->watch || !t->watched) {
-		hodo_error("out of memory");
+		hodo_no_memory();
 		return HODO_EXIT_FAILURE;
 	}
 	for (uint32_t i = 0; i < t->attach.n; i++) {

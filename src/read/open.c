@@ -106,7 +106,7 @@ static int open_folders(struct hodo_read *r)
 /* r: NULL if there is none. */
 static int explain(const struct hodo_read *r, const struct hodo_read_options *o, const char *path, int err)
 {
-	const char *what = strerror(-err);
+	const char *what = strerror(-err), *remedy = "";
 	char text[WARNING_BYTES];
 
 	switch (-err) {
@@ -127,14 +127,23 @@ static int explain(const struct hodo_read *r, const struct hodo_read_options *o,
 		       "babeltrace2";
 		break;
 	case EBADMSG:
-		what = "the metadata is damaged: the recording cannot be read";
+		what = "the metadata is damaged: try babeltrace2, or a copy of it";
 		break;
+	case EACCES:
+	case EPERM:
+		remedy = ": check its permissions, or be its owner";
+		break;
+	case ENOMEM:
+		remedy = ": end other programs";
+		break;
+	default:
+		remedy = ": check the path, and the disk";
 	}
 	if (o && o->error && o->error_bytes > 0) {
 		if (err == -ENOTUNIQ && r)
 			snprintf(text, sizeof(text), "%s", r->several);
 		else
-			snprintf(text, sizeof(text), "%.300s: %s", path, what);
+			snprintf(text, sizeof(text), "%.300s: %s%s", *path ? path : "''", what, remedy);
 		hodo_read_clean(o->error, o->error_bytes, text);
 	}
 	return err;

@@ -11,6 +11,7 @@
 #include <core/condition.h>
 
 #include "filter_compile.h"
+#include "remedy.h"
 #include "shm.h"
 
 #define TEXT_MAX 2560u
@@ -127,7 +128,7 @@ static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked
 		return err;
 	a->filter = malloc(a->filter_len);
 	if (!a->filter || hodo_pattern_add_fields(&c->fields, code, a->filter_len) < 0) {
-		snprintf(error, size, "out of memory");
+		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	memcpy(a->filter, code, a->filter_len);
@@ -193,7 +194,7 @@ static int complete(struct hodo_conditions *c, struct hodo_condition_asked *a, c
 		bytes += strlen(c->patterns.pattern[c->n].text) + 1;
 		a->text = strdup(text);
 		if (!a->text) {
-			snprintf(error, size, "out of memory");
+			snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
 			err = -ENOMEM;
 		} else if (c->bytes + bytes > HODO_EXTRAS_MAX - sizeof(struct hodo_context_config)) {
 			snprintf(error, size, "too many triggers: their expressions are too long together");

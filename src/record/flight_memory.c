@@ -283,7 +283,7 @@ static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
 int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, size_t size)
 {
 	struct hodo_shm h, *copy;
-	const char *flaw = "too short to be the file of a flight recorder";
+	const char *flaw = "too short to be the file of a flight recorder: give one of HODO_FLIGHT, or a recording";
 	int err;
 
 	memset(m, 0, sizeof(*m));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remedy.h"
 #include "shm.h"
 #include "text.h"
 
@@ -66,7 +67,7 @@ static int add_one(struct hodo_function_names *list, const char *p, size_t len, 
 		return bad_name(p, len, flaw, error, size);
 	grown = realloc(list->text, list->len + len + 1);
 	if (!grown) {
-		snprintf(error, size, "out of memory");
+		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	list->text = grown;

@@ -27,6 +27,7 @@
 #include "kernel_functions.h"
 #include "memory.h"
 #include "process.h"
+#include "remedy.h"
 #include "shm.h"
 #include "snapshot.h"
 
@@ -103,7 +104,7 @@ static void tell_open(const char *name, int err, char *why, size_t size)
 	else if ((err == -EACCES || err == -EPERM) && is_locked_down())
 		snprintf(why, size, "the kernel is locked down: it cannot be recorded until lockdown is switched off");
 	else
-		snprintf(why, size, "%s/%s: %s", hodo_kernel_dir(), name, strerror(-err));
+		snprintf(why, size, "%s/%s: %s: %s", hodo_kernel_dir(), name, strerror(-err), hodo_remedy(err));
 }
 
 static int try_open(const char *name, int flags)
@@ -185,7 +186,7 @@ static int take_head(int fd, uint8_t head[HODO_PAGE], char *why, size_t size)
 	int err = read_head(fd, head);
 
 	if (err)
-		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(-err));
+		snprintf(why, size, "the kernel's buffers cannot be mapped: %s: %s", strerror(-err), hodo_remedy(err));
 	else if (memcmp(h->magic, HODO_SHM_MAGIC, sizeof(h->magic)) != 0 || h->version != HODO_ABI_VERSION)
 		err = -EPROTO;
 	if (err == -EPROTO)
@@ -201,7 +202,8 @@ static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **
 	if (map == MAP_FAILED) {
 		int err = -errno;
 
-		snprintf(why, size, "the kernel's buffers cannot be mapped: %s", strerror(errno));
+		snprintf(why, size, "the kernel's buffers cannot be mapped: %s: %s", strerror(errno),
+			 hodo_remedy(errno));
 		return err;
 	}
 	*shm = map;
@@ -319,7 +321,7 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 	hodo_config_uuid(s->total.processes, id.uuid);
 	p = hodo_process_new(s, &id, -1, fd);
 	if (!p) {
-		snprintf(why, size, "%s", strerror(ENOMEM));
+		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	p->kernel = true;
@@ -331,7 +333,7 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 	if (!err && s->config.functions && s->config.functions_of_kernel)
 		hodo_kernel_functions_object(&p->catalog);
 	if (!err && hodo_process_join(p) < 0) {
-		snprintf(why, size, "%s", strerror(ENOMEM));
+		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		err = -ENOMEM;
 	}
 	if (err)

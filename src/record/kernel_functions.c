@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "kernel_functions.h"
+#include "remedy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -222,7 +223,7 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 			return 0;
 	err = read_list(&f->patterns, &few);
 	if (err == -ENOMEM) {
-		snprintf(why, size, "out of memory");
+		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
 	} else if (err) {
 		err = 0; /* no list: the module finds out by itself */
 	} else {

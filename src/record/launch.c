@@ -120,7 +120,7 @@ int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 	char found[PATH_MAX];
 
 	if (given && *given && (!realpath(given, found) || !is_file(found))) {
-		snprintf(error, error_size, "HODO_LIBRARY=%s: no such library", given);
+		snprintf(error, error_size, "HODO_LIBRARY=%s: no such library: set it to the path of libhodo.so", given);
 		return -ENOENT;
 	}
 	if (!(given && *given) && !find_library(found)) {
@@ -134,7 +134,7 @@ int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 		return -EINVAL;
 	}
 	if (snprintf(path, size, "%s", found) >= (int)size) {
-		snprintf(error, error_size, "%s: path too long", found);
+		snprintf(error, error_size, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", found);
 		return -ENAMETOOLONG;
 	}
 	return 0;

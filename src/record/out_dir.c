@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "out_dir.h"
+#include "remedy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -277,11 +278,15 @@ static int open_recording(const char *path, char *error, size_t size)
 	struct stat st;
 	int fd;
 
-	if (lstat(path, &st) < 0)
-		return -errno;
+	if (lstat(path, &st) < 0) {
+		int err = errno;
+
+		snprintf(error, size, "%s cannot be made: %s: choose another directory with -o", path, strerror(err));
+		return -err;
+	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && S_ISDIR(st.st_mode)) {
-		snprintf(error, size, "%s: %s", path, strerror(errno));
+		snprintf(error, size, "%s cannot be opened: %s: %s", path, strerror(errno), hodo_remedy(errno));
 		return -EACCES;
 	}
 	if (fd < 0 || !hodo_out_dir_is_recording(fd)) {
@@ -306,7 +311,7 @@ static int move_aside(const char *path, char *error, size_t size)
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old)) {
-		snprintf(error, size, "%s: %s", path, strerror(ENAMETOOLONG));
+		snprintf(error, size, "%s.old: %s: %s", path, strerror(ENAMETOOLONG), hodo_remedy(ENAMETOOLONG));
 		err = -ENAMETOOLONG;
 	} else {
 		old_fd = open_recording(old, error, size);
@@ -316,11 +321,11 @@ static int move_aside(const char *path, char *error, size_t size)
 	if (!err && old_fd >= 0) {
 		err = hodo_out_dir_remove(old_fd, old);
 		if (err)
-			snprintf(error, size, "cannot remove %s: %s", old, strerror(-err));
+			snprintf(error, size, "%s cannot be removed: %s: %s", old, strerror(-err), hodo_remedy(err));
 	}
 	if (!err && rename(path, old) < 0) {
 		err = -errno;
-		snprintf(error, size, "cannot move %s to %s: %s", path, old, strerror(-err));
+		snprintf(error, size, "%s cannot be moved to %s: %s: %s", path, old, strerror(-err), hodo_remedy(err));
 	}
 	if (old_fd >= 0)
 		close(old_fd);
@@ -337,7 +342,7 @@ int hodo_out_dir_open(const char *path, char *error, size_t size)
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	if (len == 0 || len >= sizeof(clean)) {
-		snprintf(error, size, "'%.32s': not a directory name", path);
+		snprintf(error, size, "'%.32s' is no name of a directory: choose another with -o", path);
 		return len ? -ENAMETOOLONG : -ENOENT;
 	}
 	memcpy(clean, path, len);
@@ -347,13 +352,13 @@ int hodo_out_dir_open(const char *path, char *error, size_t size)
 		return err;
 	if (mkdir(clean, 0777) < 0) {
 		err = -errno;
-		snprintf(error, size, "cannot make %s: %s", clean, strerror(-err));
+		snprintf(error, size, "%s cannot be made: %s: choose another directory with -o", clean, strerror(-err));
 		return err;
 	}
 	fd = open(clean, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		err = -errno;
-		snprintf(error, size, "cannot open %s: %s", clean, strerror(-err));
+		snprintf(error, size, "%s cannot be opened: %s: %s", clean, strerror(-err), hodo_remedy(err));
 		if (fd >= 0)
 			close(fd);
 		return err;

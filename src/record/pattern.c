@@ -3,6 +3,7 @@
  * pattern.c - the list of event patterns of a recording (-e).
  */
 #include "pattern.h"
+#include "remedy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static int add_one(struct hodo_pattern_list *list, const char *p, size_t len, ch
 		list->pattern = grown;
 	if (!grown || !text) {
 		free(text);
-		snprintf(error, size, "out of memory");
+		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	memcpy(text, p, len);

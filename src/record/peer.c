@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "proc_status.h"
+#include "remedy.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -96,7 +97,8 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 	err = fd < 0 ? -errno : 0;
 	/* Of a thread that is not its process's first: EINVAL, later kernels ENOENT. */
 	if (err == -ENOSYS || err == -EMFILE || err == -ENFILE || err == -ENOMEM) {
-		snprintf(why, why_size, "process %d cannot be opened: %s", (int)pid, strerror(-err));
+		snprintf(why, why_size, "process %d cannot be opened: %s: %s", (int)pid, strerror(-err),
+			 hodo_remedy(err));
 		return err;
 	}
 	err = hodo_proc_status(pid, &st);
@@ -308,7 +310,8 @@ int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 	if (fd >= 0)
 		return fd;
 	if (s.error) {
-		snprintf(why, why_size, "process %d cannot be reached: %s", (int)pid, strerror(-s.error));
+		snprintf(why, why_size, "process %d cannot be reached: %s: %s", (int)pid, strerror(-s.error),
+			 hodo_remedy(s.error));
 		return s.error;
 	}
 	snprintf(why, why_size, s.stranger ? "process %d does not listen: another process has the socket of that number" :
@@ -443,7 +446,7 @@ void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg
 		snprintf(why, why_size, "process %d is not being recorded: 'hodo record -p %d' does that", (int)pid,
 			 (int)pid);
 	else if (err == -EOPNOTSUPP)
-		snprintf(why, why_size, "process %d has another version of libhodo, which cannot do that", (int)pid);
+		snprintf(why, why_size, "process %d has another version of libhodo, which cannot do that: start it anew with this one", (int)pid);
 	else
-		snprintf(why, why_size, "process %d refuses: %s", (int)pid, strerror(-err));
+		snprintf(why, why_size, "process %d refuses: %s: %s", (int)pid, strerror(-err), hodo_remedy(err));
 }

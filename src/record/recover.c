@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "flight_memory.h"
+#include "remedy.h"
 #include "snapshot.h"
 #include "text.h"
 
@@ -145,11 +146,13 @@ static int add_file(struct hodo_recover *r, int dirfd, const char *file, const c
 	int fd = openat(dirfd, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err;
 
 	if (fd < 0) {
-		snprintf(error, size, "%s", strerror(errno));
-		return -errno;
+		int cause = errno;
+
+		snprintf(error, size, "%s: %s", strerror(cause), hodo_remedy(cause));
+		return -cause;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		snprintf(error, size, "not a regular file");
+		snprintf(error, size, "not a regular file: give one of HODO_FLIGHT, or its directory");
 		close(fd);
 		return -EINVAL;
 	}
@@ -241,7 +244,7 @@ static int add_files(struct hodo_recover *r, int fd, const char *path, char *err
 		hodo_recover_report(r, "%s: %u snapshot%s there too: name the file to read one", path, f.snapshots,
 				    f.snapshots == 1 ? " is" : "s are");
 	if (err)
-		snprintf(error, size, "%s", strerror(-err));
+		snprintf(error, size, "%s: %s", strerror(-err), hodo_remedy(err));
 	free_names(&f);
 	return err;
 }
@@ -254,17 +257,17 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		err = -errno;
-		snprintf(error, size, "%s", strerror(-err));
+		snprintf(error, size, "%s: %s", strerror(-err), hodo_remedy(err));
 	} else if (S_ISREG(st.st_mode)) {
 		*kind = HODO_RECOVER_FILE;
 	} else if (!S_ISDIR(st.st_mode)) {
 		err = -EINVAL;
-		snprintf(error, size, "neither a directory nor a file of a flight recorder");
+		snprintf(error, size, "neither a directory nor a file of a flight recorder: give one of these");
 	} else {
 		err = list_files(fd, &f);
 		*kind = f.n ? HODO_RECOVER_FLIGHTS : HODO_RECOVER_RECORDING;
 		if (err) {
-			snprintf(error, size, "%s", strerror(-err));
+			snprintf(error, size, "%s: %s", strerror(-err), hodo_remedy(err));
 		} else if (!f.n && !hodo_recover_is_recording(fd)) {
 			err = -ENODATA;
 			snprintf(error, size, f.snapshots ? "only snapshots are there: name the file to read one" :
@@ -289,8 +292,10 @@ int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover
 	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		snprintf(error, size, "%s", strerror(errno));
-		return -errno;
+		int cause = errno;
+
+		snprintf(error, size, "%s: %s", strerror(cause), hodo_remedy(cause));
+		return -cause;
 	}
 	err = kind == HODO_RECOVER_FLIGHTS ? add_files(r, fd, path, error, size) :
 					     hodo_recover_recording(r, fd, path, error, size);

@@ -20,6 +20,7 @@
 #include "conditions.h"
 #include "kernel.h"
 #include "process.h"
+#include "remedy.h"
 #include "server.h"
 
 #define MS 1000000ll
@@ -220,7 +221,7 @@ static int open_parts(struct hodo_session *s, char *error, size_t error_size)
 	int err;
 
 	if (hodo_layout_init(&layout, s->cpus + 1, s->config.packet_size, s->config.ring_size) < 0) {
-		snprintf(error, error_size, "buffers of this size cannot be");
+		snprintf(error, error_size, "buffers of this size cannot be: choose another with -m");
 		return -EINVAL;
 	}
 	if (s->config.functions && hodo_functions_check(s->config.functions) < 0) {
@@ -229,14 +230,16 @@ static int open_parts(struct hodo_session *s, char *error, size_t error_size)
 	}
 	err = hodo_parts_open(s);
 	if (err) {
-		snprintf(error, error_size, "cannot write to %s: %s", s->config.out_path, strerror(-err));
+		snprintf(error, error_size, "%s cannot be written: %s: %s", s->config.out_path, strerror(-err),
+			 hodo_remedy(err));
 		return err;
 	}
 	s->copy = malloc(s->config.packet_size);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->copy || s->epoll_fd < 0) {
 		err = s->copy ? -errno : -ENOMEM;
-		snprintf(error, error_size, "cannot start recording: %s", strerror(-err));
+		snprintf(error, error_size, "the recording cannot be begun: %s: %s", strerror(-err),
+			 hodo_remedy(err));
 		return err;
 	}
 	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
@@ -244,7 +247,8 @@ static int open_parts(struct hodo_session *s, char *error, size_t error_size)
 	take_reserve(s, RESERVE_BYTES);
 	err = hodo_server_open(s);
 	if (err)
-		snprintf(error, error_size, "cannot open a socket for the recording: %s", strerror(-err));
+		snprintf(error, error_size, "no socket can be had for the recording: %s: %s", strerror(-err),
+			 hodo_remedy(err));
 	return err;
 }
 
@@ -257,7 +261,7 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 
 	*out = NULL;
 	if (!s) {
-		snprintf(error, error_size, "out of memory");
+		snprintf(error, error_size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	s->config = *config;
@@ -298,7 +302,7 @@ static void report_names(struct hodo_session *s, struct hodo_pattern_list *list,
 	struct hodo_text text = { 0 };
 
 	if (hodo_pattern_unknown(list, what, &text) && !text.error)
-		hodo_session_report(s, "%s%s", text.s, hint);
+		hodo_session_report(s, "%s%s: 'hodo list %s' tells what there is", text.s, hint, s->config.out_path);
 	hodo_text_free(&text);
 }
 

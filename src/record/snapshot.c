@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
+#include "remedy.h"
 #include "ring_image.h"
 #include "shm.h"
 #include "stream.h"
@@ -340,8 +341,8 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 	memset(result, 0, sizeof(*result));
 	err = take(&s);
 	if (err) {
-		snprintf(error, error_size, "no snapshot can be made: %s", err == -ENOMEM ?
-			 "it needs as much memory again as the buffers have: make some free" : strerror(-err));
+		snprintf(error, error_size, "no snapshot can be made: %s: %s", strerror(-err), err == -ENOMEM ?
+			 "it needs as much memory again as the buffers have: make some free" : hodo_remedy(err));
 		free_snapshot(&s);
 		return err;
 	}
@@ -353,7 +354,7 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 	if (!err)
 		err = write_metadata(&s, true);
 	if (err) {
-		snprintf(error, error_size, "cannot write the snapshot: %s", strerror(-err));
+		snprintf(error, error_size, "the snapshot cannot be written: %s: %s", strerror(-err), hodo_remedy(err));
 		remove_dir(&s, out_fd);
 	}
 	free_snapshot(&s);

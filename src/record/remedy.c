@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* remedy.c - what is to be done about an error of the system. */
+#include "remedy.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static const struct {
+	int err;
+	const char *text;
+} remedies[] = {
+	{ EACCES, "check its permissions, or be its owner" },
+	{ EPERM, "be its owner, or root" },
+	{ ENOENT, "check the path" },
+	{ ENOTDIR, "check the path: a part of it is no directory" },
+	{ EISDIR, "give a file" },
+	{ EEXIST, "choose another name" },
+	{ ENOTEMPTY, "somebody else writes there: choose another place" },
+	{ ELOOP, "check the path's symbolic links" },
+	{ ENAMETOOLONG, "choose a shorter name" },
+	{ EXDEV, "choose a place on one disk" },
+	{ EBUSY, "it is in use: choose another place" },
+	{ EROFS, "choose a place that can be written" },
+	{ ENOSPC, "make room, or choose another disk" },
+	{ EDQUOT, "make room, or choose another disk" },
+	{ EFBIG, "raise the limit of files' sizes: ulimit -f" },
+	{ EMFILE, "raise the limit of open files: ulimit -n" },
+	{ ENFILE, "end other programs" },
+	{ ENOMEM, "end other programs, or take less at a time" },
+	{ EAGAIN, "end other programs, and try again" },
+	{ EIO, "look after the disk: dmesg tells of it" },
+	{ ESRCH, "the process has ended: give one that runs" },
+	{ EBADMSG, "try babeltrace2, or a copy of it" },
+};
+
+const char *hodo_remedy(int err)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (remedies[i].err == (err < 0 ? -err : err))
+			return remedies[i].text;
+	return "'hodo doctor' checks what works here";
+}
