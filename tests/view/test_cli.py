@@ -252,7 +252,8 @@ class Thinned(View):
             view = [HODO, "view", "-q", "-f", "-o", self.dir / "x.html", "--limit", "20000", recording]
             # Under a sanitizer, what was freed is to be used again.
             env = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0")
-            done = subprocess.run([sys.executable, "-c", code, *view], check=True, capture_output=True, text=True, env=env)
+            done = subprocess.run([sys.executable, "-c", code, *view], check=True, capture_output=True, text=True,
+                                  env=env)
             peaks.append(int(done.stdout))
         self.assertLess(peaks[1], peaks[0] + 2048, peaks)
 
