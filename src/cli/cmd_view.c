@@ -12,9 +12,9 @@
 
 static const char help[] =
 	"usage: hodo view [options] [DIR]\n\n"
-	"Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html. Opened\n"
-	"in a browser, also on another machine and without a network, it shows a timeline,\n"
-	"flame graphs, histograms and a table of the events.\n\n"
+	"Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html.\n"
+	"Opened in a browser, also on another machine and without a network, it shows a\n"
+	"timeline, flame graphs, histograms and a table of the events.\n\n"
 	"  -o, --output FILE  write FILE; -: standard output\n"
 	"  -f, --force        replace the file if there is one\n"
 	"  --title TEXT       what the page is called\n"
