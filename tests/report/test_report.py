@@ -5,12 +5,16 @@
 HODO and GEN_REPORT are in the environment; REPORT_TARGET where programs can be recorded.
 """
 import collections
+import fcntl
 import json
 import math
 import os
+import pty
 import re
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 HODO, GEN_REPORT = os.environ["HODO"], os.environ["GEN_REPORT"]
@@ -430,6 +434,24 @@ class Picture(Case):
         for columns, widest in (("80", 80), ("132", 132), ("20", 60), ("x", 80), ("9999", 200)):
             lines = self.bars(COLUMNS=columns)
             self.assertEqual({len(line) for line in lines}, {widest}, columns)
+
+    def test_terminal(self):
+        path = self.make("user")
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 110, 0, 0))
+        args = [HODO, "report", "--no-pager", "--color=never", path, "--histogram=kv:work"]
+        with subprocess.Popen(args, stdout=follower, stderr=follower, env={**self.env, "COLUMNS": "90"},
+                              cwd=self.folder.name):
+            os.close(follower)
+            text = b""
+            try:
+                while part := os.read(leader, 65536):
+                    text += part
+            except OSError: # its other side has gone
+                pass
+        os.close(leader)
+        part = re.search(r"(?m)^kv:work:\n((?: .*\n)+)", text.decode().replace("\r", "")).group(1)
+        self.assertEqual({len(line) for line in part.splitlines()}, {110})
 
     def test_length(self):
         rows = groups(self.report(self.make("user"), "-H")["spans"])
