@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const char help[] =
 	"usage: hodo view [options] [DIR]\n\n"
@@ -182,12 +184,35 @@ static void tell(const struct hodo_view *v, const struct hodo_output *t, uint64_
 	hodo_tell_lost(v->reader);
 }
 
+/* Large recordings take a while: on a terminal, how far it is. */
+static void show_progress(void *data, uint64_t events)
+{
+	struct timespec *told = data, now;
+	char n[32];
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec == told->tv_sec)
+		return;
+	if (told->tv_sec) {
+		/* The next message begins where this line does. */
+		fprintf(stderr, "hodo: %s events read\033[K\r", hodo_grouped(events, n));
+		fflush(stderr);
+	}
+	*told = now;
+}
+
 static int write_page(struct hodo_view *v, struct hodo_output *t, const struct args *a)
 {
 	struct hodo_callers *callers = hodo_callers_new(v->symbols);
+	bool show = !a->quiet && isatty(STDERR_FILENO);
+	struct timespec told = { 0 };
 	struct hodo_export_out out;
 	int err = -ENOMEM, status;
 
+	if (show) {
+		v->progress = show_progress;
+		v->progress_data = &told;
+	}
 	hodo_export_out_init(&out, hodo_output_write, t);
 	v->out = &out;
 	hodo_read_symbols(v->reader, hodo_function_name_at, v->symbols);
@@ -197,6 +222,8 @@ static int write_page(struct hodo_view *v, struct hodo_output *t, const struct a
 	}
 	if (!err)
 		err = hodo_export_flush(&out);
+	if (show)
+		fputs("\033[K", stderr);
 	status = hodo_output_close(t, a->dir, err);
 	if (!status && !a->quiet)
 		tell(v, t, out.written);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 2048u /* bytes of an event's fields */
+#define TEXT_MAX        2048u /* bytes of an event's fields */
+#define PROGRESS_EVENTS 65536u
 
 extern const char hodo_view_template[], hodo_view_template_end[];
 
@@ -215,7 +216,8 @@ static int on_event(void *data, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
 
-	w->events++;
+	if (++w->events % PROGRESS_EVENTS == 0 && w->view->progress)
+		w->view->progress(w->view->progress_data, w->events);
 	w->last_ns = e->ts_ns;
 	return 0;
 }

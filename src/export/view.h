@@ -24,6 +24,8 @@ struct hodo_view {
 	void *wanted_data;
 	const char *const *(*warnings)(void *data, uint32_t *n); /* asked for at the end; NULL: none */
 	void *warnings_data;
+	void (*progress)(void *data, uint64_t events); /* now and then; NULL: not asked */
+	void *progress_data;
 
 	/* Set by hodo_view_write(). */
 	uint64_t events, rows, shown; /* rows: slices and points that there are */
