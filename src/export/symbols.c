@@ -23,6 +23,8 @@
 /* Objects looked at for one process, where many had the same addresses; then a few for each address. */
 #define STEPS_MAX  (1ull << 31)
 #define STEPS_EACH 64u
+/* Addresses without a name that are told apart: of code that no file has there can be as many as there are events. */
+#define UNNAMED_MAX (1u << 18)
 
 struct source {
 	const char *path;
@@ -348,20 +350,20 @@ static bool spread_unnamed(struct hodo_symbols *s)
 	return true;
 }
 
-/* "0x…", kept for good. */
+/* "0x…", kept for good; NULL: there are too many. */
 static const char *unnamed(struct hodo_symbols *s, uint64_t address)
 {
 	struct unnamed *u;
 	uint64_t h = mix(address);
 
 	if ((!s->unnamed || s->nunnamed > s->unnamed_mask / 2) && !spread_unnamed(s))
-		return "0x?";
+		return NULL;
 	for (; (u = s->unnamed[h & s->unnamed_mask]) != NULL; h++)
 		if (u->address == address)
 			return u->text;
-	u = malloc(sizeof(*u));
+	u = s->nunnamed < UNNAMED_MAX ? malloc(sizeof(*u)) : NULL;
 	if (!u)
-		return "0x?";
+		return NULL;
 	u->address = address;
 	snprintf(u->text, sizeof(u->text), "0x%llx", (unsigned long long)address);
 	s->unnamed[h & s->unnamed_mask] = u;
@@ -383,7 +385,9 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 		place->start = symbol.start + o->base;
 	} else {
 		place->name = unnamed(s, address);
-		place->start = address;
+		place->start = place->name ? address : o ? o->base : 0;
+		if (!place->name)
+			place->name = "0x?";
 	}
 	/* Addresses in no object are told apart by process: they mean nothing elsewhere. */
 	id = source ? mix(source->hash ^ mix(place->start - o->base))

@@ -178,12 +178,36 @@ static void test_many(void **state)
 	hodo_symbols_free(s);
 }
 
+/* Code that no file has: so many addresses are told apart, and the others are one. */
+static void test_unnamed(void **state)
+{
+	static const struct hodo_read_process p = { .size = sizeof(p) };
+	struct hodo_symbols *s = hodo_symbols_new(recording);
+	struct hodo_place first, last, other;
+
+	(void)state;
+	hodo_symbols_find(s, &p, 0, 0x1000, &first);
+	assert_string_equal(first.name, "0x1000");
+	for (uint64_t i = 1; i < 300000; i++)
+		hodo_symbols_find(s, &p, 0, 0x1000 + i, &last);
+	assert_string_equal(last.name, "0x?");
+	hodo_symbols_find(s, &p, 0, 0x7fff00000000, &other);
+	assert_string_equal(other.name, "0x?");
+	assert_int_equal(other.id, last.id);
+	hodo_symbols_find(s, &p, 0, 0x1000, &other);
+	assert_string_equal(other.name, "0x1000");
+	assert_int_equal(other.id, first.id);
+	assert_int_not_equal(other.id, last.id);
+	hodo_symbols_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recycled),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_unnamed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
