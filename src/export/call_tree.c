@@ -228,9 +228,7 @@ static uint32_t node_of(struct tree *t, uint32_t parent, const struct hodo_slice
 
 static uint64_t root_key(const struct tree *t, const struct hodo_track *track)
 {
-	return t->o->group == HODO_CALL_AS_ONE	  ? 1
-	       : t->o->group == HODO_CALL_BY_COMM ? text_key(track->name)
-						  : (uint64_t)track->id;
+	return t->o->group == HODO_CALL_BY_COMM ? text_key(track->name) : (uint64_t)track->id;
 }
 
 static uint64_t root_hash(const struct tree *t, uint32_t i)

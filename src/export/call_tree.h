@@ -11,7 +11,7 @@
 
 #include "export.h"
 
-#define HODO_CALL_NODES_MAX  (1u << 20) /* and as many again that are HODO_CALL_OTHER, and one for each thread */
+#define HODO_CALL_NODES_MAX  (1u << 19) /* and as many again that are HODO_CALL_OTHER, and one for each thread */
 #define HODO_CALL_DEPTH_MAX  1024u
 #define HODO_CALL_SLICES_MAX (1u << 21)
 #define HODO_CALL_NONE       UINT32_MAX
@@ -58,7 +58,7 @@ struct hodo_call_thread {
 };
 
 /* What has roots of their own. */
-enum hodo_call_group { HODO_CALL_BY_THREAD, HODO_CALL_BY_COMM, HODO_CALL_AS_ONE };
+enum hodo_call_group { HODO_CALL_BY_THREAD, HODO_CALL_BY_COMM };
 
 struct hodo_call_options {
 	enum hodo_call_group group;

@@ -121,7 +121,7 @@ static void what_has_no_room(void **state)
 
 static void what_is_too_deep(void **state)
 {
-	const struct hodo_call_options o = { .group = HODO_CALL_AS_ONE, .slices = true };
+	const struct hodo_call_options o = { .group = HODO_CALL_BY_COMM, .slices = true };
 	uint64_t calls, self_ns, root_ns;
 	struct opened deep;
 	uint32_t most = 0;
