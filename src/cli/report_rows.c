@@ -143,7 +143,9 @@ static bool is_measured(enum report_section section)
 /* hash 0: no group. */
 static uint32_t add_row(struct report_events *ev, uint32_t series, uint64_t hash, const char *group)
 {
-	bool measured = is_measured(ev->series[series].section) && ev->nmeasured < MEASURED_MAX;
+	/* Those that are no group go on having percentiles when groups have used up theirs. */
+	bool measured = is_measured(ev->series[series].section) &&
+			ev->nmeasured < (hash > OTHERS ? MEASURED_MAX : 2 * MEASURED_MAX);
 	struct report_stat *row;
 
 	if (ev->nrows == ev->rows_room && !grow(ev))

@@ -612,6 +612,9 @@ class Bounds(Case):
         row, = self.report(path)["spans"]
         # The newest 1,000 have their end, the oldest 1,000 were given up.
         self.assertEqual((row["count"], row["unpaired_begins"], row["unpaired_ends"]), (1000, n - 1000, 1000))
+        rest, = [r for r in self.report(path, "--by", "id", "--pair", "kv:request.begin,kv:request.begin by all")["spans"]
+                 if r["group"] == "(others)" and "," in r["name"]]
+        self.assertEqual((rest["count"] > n / 2, rest["p50_ns"], rest["p999_ns"]), (True, 1, 1))
         row, = [r for r in report["events"] if r["group"] == "(others)"]
         self.assertEqual(row["count"], report["events"][0]["count"])
 
