@@ -13,8 +13,8 @@ struct hodo_symbols;
 struct hodo_callers;
 
 struct hodo_place {
-	/* Demangled; "0x…" if it has none, "0x?" for all of an object beyond the first 262,144 of these. Lives as long as
-	 * the hodo_symbols. */
+	/* Demangled; "0x…" if it has none, "0x?" for all of an object beyond the first 262,144 of these. Lives as
+	 * long as the hodo_symbols. */
 	const char *name;
 	const char *object; /* path, "" if none is known there */
 	uint64_t start;     /* address of the function in the process; the address asked for if it has no symbol; of

@@ -170,8 +170,8 @@ static void test_many(void **state)
 
 			if (strcmp(name, want) != 0)
 				fail_msg("%llx: %s, not %s", (unsigned long long)address, name, want);
-			name = name_at(s, &p, i, 0xffff000000000000ull + i);
-			if (strtoull(name, NULL, 16) != 0xffff000000000000ull + i)
+			name = name_at(s, &p, i, 0xffff000000000000ull + i % 200000);
+			if (strtoull(name, NULL, 16) != 0xffff000000000000ull + i % 200000)
 				fail_msg("%u: %s", i, name);
 		}
 	}
