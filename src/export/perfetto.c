@@ -164,7 +164,7 @@ static int begin_async(struct perfetto *p, struct hodo_slice *slice, const struc
 
 	point->flow = ++p->nflows;
 	err = perfetto_lane_take(p, slice->track, point->flow, &lane);
-	if (!err && event)
+	if (!err && event && k)
 		err = put_flow(p, event, k, point->flow, false);
 	slice->user = (void *)(uintptr_t)(lane + 1);
 	point->track = perfetto_lane_uuid(slice->track, lane);
