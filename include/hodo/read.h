@@ -308,14 +308,14 @@ struct hodo_read_loss {
 	int64_t until_ns; /* not after */
 	uint64_t discarded;   /* refused, or not written; the causes are the stream's */
 	uint64_t overwritten; /* flight recorder: newer events took their place */
-	uint64_t damaged;     /* were in packets that cannot be read */
+	uint64_t damaged;     /* are there, or were, but cannot be read */
 };
 
 /*
  * Calls found for each place in the recording where events are missing, stream by stream, in order of time in each:
  * one of discarded, overwritten and damaged is not 0. Where a stream lost events because its ring was full alone,
  * from_ns is the last event before. What found returns ends it, if that is not 0. 0, that, or -EIO, -ENOMEM; rewinds.
- * The limits do not apply. Completes the streams as hodo_read_scan() does.
+ * The limits do not apply. Reads all events, as hodo_read_count() does, and completes the streams.
  */
 int hodo_read_losses(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_loss *loss), void *data);
 

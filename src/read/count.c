@@ -237,11 +237,13 @@ static int packet_losses(struct hodo_stream *s, struct losses *l)
 	const struct hodo_read_lost *causes = &s->lost_by_cause;
 	uint64_t rose = s->discarded > l->discarded ? s->discarded - l->discarded : 0;
 	uint64_t skipped = s->events_gap - l->gap, before = skipped < rose ? skipped : rose;
-	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last), from_ns = begin_ns;
+	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last), from_ns = begin_ns, last_ns;
 	int64_t before_ns = s->pub.packets > 1 ? l->end_ns : begin_ns;
 	bool overwrites = s->trace->pub.mode == HODO_MODE_OVERWRITE;
 	/* Numbers begin again in each file of a recording in parts. */
 	bool hole = s->pub.packets > 1 && l->file == s->walked && s->head.packet_seq_num > l->seq + 1;
+	struct walk w = { .last = s->time_last, .limit = s->time_limit };
+	uint64_t unread;
 	int err = 0;
 
 	if (skipped)
@@ -249,16 +251,21 @@ static int packet_losses(struct hodo_stream *s, struct losses *l)
 			.discarded = overwrites ? 0 : before, .overwritten = overwrites ? before : 0 });
 	if (!err && hole && skipped > before)
 		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = skipped - before });
-	if (!err && rose > before && s->head.events == 0) {
-		from_ns = before_ns;
-	} else if (!err && rose > before && s->lost_known && !causes->too_large && !causes->busy) {
-		struct walk w = { .last = s->time_last, .limit = s->time_limit };
-
+	if (!err)
 		err = walk_packet(s, &w, &l->counts);
-		from_ns = hodo_read_clock_ns(&s->trace->pub.clock, w.last);
-	}
+	last_ns = hodo_read_clock_ns(&s->trace->pub.clock, w.last);
+	if (s->head.events == 0)
+		from_ns = before_ns;
+	else if (s->lost_known && !causes->too_large && !causes->busy)
+		from_ns = last_ns;
 	if (!err)
 		err = tell_loss(l, s, from_ns, s->pub.end_ns, (struct hodo_read_loss){ .discarded = rose - before });
+	unread = s->head.events > w.events ? s->head.events - w.events : 0;
+	if (!err)
+		err = tell_loss(l, s, last_ns, s->pub.end_ns, (struct hodo_read_loss){ .damaged = unread });
+	s->packet_events = w.events;
+	s->time_last = w.last;
+	hodo_read_stream_packet_end(s);
 	l->gap = s->events_gap;
 	l->discarded = s->discarded;
 	l->end_ns = s->pub.end_ns;
@@ -280,7 +287,7 @@ static int trace_losses(struct hodo_trace *t, struct losses *l)
 		struct hodo_stream *s = t->streams[i];
 
 		l->gap = l->discarded = 0;
-		hodo_read_stream_start(s, SCAN_WINDOW_BYTES, true);
+		hodo_read_stream_start(s, COUNT_WINDOW_BYTES, true);
 		while (!got && (got = hodo_read_stream_packet(s)) > 0)
 			got = packet_losses(s, l);
 		hodo_read_stream_finish(s);

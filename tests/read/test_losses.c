@@ -140,6 +140,8 @@ static void test_overwritten(void **state)
 static void test_damaged(void **state)
 {
 	struct seen seen = { .n = 0 };
+	uint8_t *file;
+	size_t len;
 	struct gen_trace t;
 	struct gen_stream s;
 	struct hodo_read *r;
@@ -157,6 +159,19 @@ static void test_damaged(void **state)
 	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
 	assert_int_equal(seen.n, 1);
 	check(&seen.loss[0], "cpu0", 2000, 5000, 0, 0, 17);
+	hodo_read_close(r);
+
+	/* The second event of the last packet has an id that nothing has: two cannot be read. */
+	file = help_read(help_path("h/p-1/cpu0"), &len);
+	file[len - 2 * (HODO_EVENT_HEADER + 8)] = 0x77;
+	help_write(help_path("h/p-1/cpu0"), file, len);
+	free(file);
+	seen.n = 0;
+	r = help_open(help_path("h"));
+	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
+	assert_int_equal(seen.n, 2);
+	check(&seen.loss[1], "cpu0", 5000, 6000, 0, 0, 2);
+	assert_int_equal(seen.loss[1].stream->damaged, 2);
 	hodo_read_close(r);
 }
 
