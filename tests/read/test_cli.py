@@ -155,10 +155,10 @@ class Errors(Case):
     """One line, and the exit status says whose fault it is."""
 
     def test_usage(self):
-        self.fails(2, "no verb given")
+        self.fails(2, "no verb and no program given")
         self.fails(2, "did you mean 'hodo print'", "prnt")
         self.fails(2, "did you mean 'hodo stat'", "stats")
-        self.fails(2, "'hodo --help' lists them", "frobnicate")
+        self.fails(2, "'hodo --help' lists the verbs", "frobnicate")
         self.fails(2, "unknown option '--json'", "--json")
         for verb in ("print", "stat", "info", "list"):
             self.fails(2, "unknown option '--nonsense'", verb, "--nonsense")

@@ -227,7 +227,7 @@ class Ask(Case):
         self.addCleanup(subprocess.run, ["umount", self.start_dir], check=False)
         self.data = os.path.join(self.start_dir, "trace")
         result = self.record("--overwrite", "-m", "256K", "--", TARGET, "last", 20000)
-        self.assertRegex(result.err, r"snapshot-0001: cannot write the snapshot: No space left")
+        self.assertRegex(result.err, r"snapshot-0001: the snapshot cannot be written: No space left")
         self.assertEqual(self.snapshots(), [])
 
 
