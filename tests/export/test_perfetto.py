@@ -327,6 +327,7 @@ class Perfetto(Case):
         self.assertIn(b"hodo: warning: damaged/kvd-412/cpu", run.stderr)
         t = Trace(self, run.stdout)
         lost = [s for s in t.slices if s["name"] == "lost events"]
+        self.assertGreater(sum(s["notes"].get("damaged", 0) for s in lost), 0)
         left = self.stat("damaged")["recorded"]
         self.assertEqual(len(t.events) - 2 * len(lost), left)
         self.assertTrue(0 < left < self.stat(self.generate("GEN_TRACE", "all"))["recorded"])
