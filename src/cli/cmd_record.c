@@ -95,6 +95,9 @@ static void show_progress(struct recording *r)
 
 	if (r->options.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
+	/* The command's own lines are not to have ours between them. */
+	if (r->options.command[0] && isatty(STDOUT_FILENO))
+		return;
 	r->progress_ns = now;
 	hodo_session_stats(r->session, &s);
 	fprintf(stderr, "\r\033[Khodo: recording %s: %" PRIu64 " events, %" PRIu64 " lost, %s written",

@@ -181,11 +181,13 @@ class Stop(Case):
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
             return not f.read().split()
 
-    def on_terminal(self, keys, *args):
+    def on_terminal(self, keys, *args, stdout=None):
         """Runs the recorder on a terminal of its own, types keys when the command is up; status and output."""
         pid, fd = pty.fork()
         if pid == 0:
             os.chdir(self.dir)
+            if stdout:
+                os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT, 0o600), 1)
             os.execv(HODO, [HODO, "record", "-o", self.data, *args])
         out = b""
         try:
@@ -207,10 +209,18 @@ class Stop(Case):
 
     def test_terminal(self):
         """Ctrl-C reaches the command too, which decides; there is a progress line, and it is taken away again."""
-        status, out = self.on_terminal(b"\x03", TARGET, "forever", "0", self.path("up"))
+        status, out = self.on_terminal(b"\x03", TARGET, "forever", "0", self.path("up"), stdout=self.path("said"))
         self.assertEqual(status, 40 + signal.SIGINT, out)
         self.assertRegex(out, r"hodo: recording 1 process: \d+ events, 0 lost, ")
         self.assertRegex(out, r"\r\x1b\[Khodo: \d+ events of 1 process, ")
+        self.check_trace()
+
+    def test_shared_terminal(self):
+        """Between the command's own lines there are none of ours."""
+        status, out = self.on_terminal(b"\x03", TARGET, "forever", "0", self.path("up"))
+        self.assertEqual(status, 40 + signal.SIGINT, out)
+        self.assertNotIn("hodo: recording", out)
+        self.assertRegex(out, r"hodo: \d+ events of 1 process, ")
         self.check_trace()
 
     def test_quiet(self):
