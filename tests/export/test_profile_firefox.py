@@ -3,7 +3,6 @@
 """hodo export --to firefox: by what its version 63 documents, read by the profiler's own command line, and held against
 print and graph."""
 import collections
-import contextlib
 import json
 import os
 import subprocess
@@ -202,7 +201,8 @@ class Firefox(profiles.Case):
             raise unittest.SkipTest(why)
         path, _ = self.export("firefox", recording)
         script = modules / "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
-        environment = dict(os.environ, PROFILER_CLI_SESSION_DIR=str(self.dir / "s"), HOME=str(self.dir))
+        environment = dict(os.environ, PROFILER_CLI_SESSION_DIR=str(self.dir / "s"), HOME=str(self.dir),
+                           PROFILER_CLI_NO_SYMBOLICATE="1")
         server = subprocess.Popen(["node", script, "--daemon", path, "--session", recording], env=environment,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         def end():
@@ -214,13 +214,16 @@ class Firefox(profiles.Case):
                                   capture_output=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr[-1000:])
             return json.loads(done.stdout)
-        for _ in range(300):
-            self.assertIsNone(server.poll(), server.stdout.read() if server.poll() is not None else "")
-            with contextlib.suppress(AssertionError, json.JSONDecodeError):
-                ask("status")
+        # Who asks before it is ready takes it for dead, and removes what belongs to it.
+        until, log = time.monotonic() + 120, self.dir / "s" / f"{recording}.log"
+        while time.monotonic() < until:
+            self.assertIsNone(server.poll(), "the profiler has ended")
+            said = log.read_text() if log.exists() else ""
+            self.assertNotIn("Failed to load", said)
+            if "Profile loaded successfully" in said:
                 return ask
-            time.sleep(0.1)
-        self.fail("the profiler does not answer")
+            time.sleep(0.05)
+        return self.fail("the profiler does not load what it is given")
 
     def test_the_profiler_reads_functions(self):
         ask = self.serve(self.record_names())
@@ -232,8 +235,9 @@ class Firefox(profiles.Case):
 
     def test_the_profiler_reads_markers_and_counters(self):
         ask = self.serve(self.record_traced(20))
-        threads = ask("thread", "list")["threads"]
-        self.assertEqual(sorted(t["name"] for t in threads)[1:], ["kv:request", 'w"<b>\n\xff,'])
+        names = [t["name"] for t in ask("thread", "list")["threads"]]
+        self.assertEqual(len(names), 3)
+        self.assertLessEqual({"kv:request", 'w"<b>\n\xff,'}, set(names))
         marks = ask("profile", "markers", "--search", "somebody")
         self.assertEqual([(m["name"], m["label"]) for m in marks["markers"]],
                          [("kv:note", f"request {i} of somebody") for i in range(20)])
