@@ -50,8 +50,14 @@ struct report_row *report_row(struct report *rep, uint64_t id)
 		return NULL;
 	}
 	i = slot_of(rep, id);
+	if (!rep->index[i] && rep->nrows >= REPORT_ROWS_MAX && id != REPORT_OTHERS)
+		return report_row(rep, REPORT_OTHERS);
 	if (!rep->index[i]) {
 		rep->rows[rep->nrows] = (struct report_row){ .id = id, .min_ns = UINT64_MAX };
+		if (id == REPORT_OTHERS) {
+			rep->rows[rep->nrows].name = "(others)";
+			rep->rows[rep->nrows].object = "";
+		}
 		rep->index[i] = ++rep->nrows;
 	}
 	return &rep->rows[rep->index[i] - 1];

@@ -34,6 +34,8 @@ struct report_row {
 	struct report_inside *inside; /* threads that are in it at present */
 };
 
+#define REPORT_ROWS_MAX (1u << 18) /* functions beyond them are one row, (others) */
+#define REPORT_OTHERS 0u /* its id: no function's */
 #define REPORT_CHAIN_MAX 64u
 #define REPORT_LIST_MAX 1000u /* entries of each list below */
 #define REPORT_SLOW_MAX 10u
