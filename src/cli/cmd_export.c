@@ -32,11 +32,8 @@ static const char help_tail[] =
 enum { OPT_TO = HODO_OPT_VERB };
 
 struct args {
-	const char *dir;
+	struct hodo_output_args out;
 	const struct hodo_export_format *format;
-	const char *output; /* NULL: beside the recording */
-	const char *since, *until;
-	bool force, quiet;
 };
 
 static bool quiet_warnings;
@@ -69,63 +66,25 @@ static int set_format(const char *verb, const char *name, struct args *a)
 	return hodo_usage(verb, "there is no format '%s', but %s", name, all);
 }
 
-/* The exit status to leave with, or -1 to go on. */
-static int set_option(struct args *a, const char *verb, int c)
-{
-	switch (c) {
-	case OPT_TO:
-		return set_format(verb, optarg, a);
-	case 'o':
-		if (!*optarg)
-			return hodo_usage(verb, "-o needs a file's name, or - for standard output");
-		a->output = optarg;
-		return -1;
-	case HODO_OPT_SINCE:
-		a->since = optarg;
-		return -1;
-	case HODO_OPT_UNTIL:
-		a->until = optarg;
-		return -1;
-	case 'f':
-		a->force = true;
-		return -1;
-	case 'q':
-		a->quiet = true;
-		return -1;
-	case 'h':
-		return 0;
-	default:
-		return HODO_EXIT_USAGE;
-	}
-}
-
 static int parse_args(int argc, char **argv, struct args *a)
 {
 	static const struct option options[] = {
 		{ "to", required_argument, NULL, OPT_TO },
-		{ "output", required_argument, NULL, 'o' },
-		{ "force", no_argument, NULL, 'f' },
-		{ "since", required_argument, NULL, HODO_OPT_SINCE },
-		{ "until", required_argument, NULL, HODO_OPT_UNTIL },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
+		HODO_OUTPUT_OPTIONS,
 		{ 0 },
 	};
 	const char *help = make_help();
 	int c;
 
 	while ((c = hodo_getopt(argc, argv, ":o:fqh", options, help)) != -1) {
-		int status = set_option(a, argv[0], c);
+		int status = c == OPT_TO ? set_format(argv[0], optarg, a) : hodo_output_option(&a->out, argv[0], c);
 
 		if (status >= 0)
 			return status;
 	}
 	if (!a->format)
 		return hodo_usage(argv[0], "--to FORMAT is missing");
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
-	a->dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	return -1;
+	return hodo_output_dir(&a->out, argc, argv);
 }
 
 /* --------------------------------------------------------------------------- run */
@@ -177,7 +136,7 @@ static int export(struct hodo_export *e, struct hodo_output *t, const struct arg
 	char size[32];
 	int err, status;
 
-	if (t->path && !a->quiet && isatty(STDERR_FILENO))
+	if (t->path && !a->out.quiet && isatty(STDERR_FILENO))
 		progress.told_ns = now_ns();
 	hodo_export_out_init(&out, write_and_tell, &progress);
 	e->out = &out;
@@ -190,8 +149,8 @@ static int export(struct hodo_export *e, struct hodo_output *t, const struct arg
 		err = hodo_export_flush(&out);
 	if (progress.told)
 		fputs("\033[K", stderr);
-	status = hodo_output_close(t, a->dir, err);
-	if (!status && !a->quiet) {
+	status = hodo_output_close(t, a->out.dir, err);
+	if (!status && !a->out.quiet) {
 		if (t->path)
 			hodo_error("%s in %s", hodo_human_bytes(out.written, size), t->path);
 		hodo_tell_lost(e->reader);
@@ -211,23 +170,23 @@ int hodo_cmd_export(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	quiet_warnings = a.quiet;
-	e.reader = hodo_open(a.dir, a.quiet);
+	quiet_warnings = a.out.quiet;
+	e.reader = hodo_open(a.out.dir, a.out.quiet);
 	if (!e.reader)
 		return HODO_EXIT_FAILURE;
-	status = hodo_parse_range(e.reader, a.since, a.until, argv[0], &e.since_ns, &e.until_ns);
+	status = hodo_parse_range(e.reader, a.out.since, a.out.until, argv[0], &e.since_ns, &e.until_ns);
 	if (status == 0) {
 		hodo_read_limit(e.reader, e.since_ns, e.until_ns);
-		e.symbols = hodo_symbols_new(a.dir);
+		e.symbols = hodo_symbols_new(a.out.dir);
 		if (!e.symbols) {
 			hodo_error("out of memory");
 			status = HODO_EXIT_FAILURE;
 		}
 	}
 	if (status == 0) {
-		path = a.output ? strdup(a.output) : *a.format->suffix ? hodo_output_beside(a.dir, a.format->suffix) :
-			strdup("-");
-		status = hodo_output_open(&t, argv[0], path, a.format->binary ? a.format->name : NULL, a.force);
+		path = a.out.path || !*a.format->suffix ? strdup(a.out.path ? a.out.path : "-")
+							 : hodo_output_beside(a.out.dir, a.format->suffix);
+		status = hodo_output_open(&t, argv[0], path, a.format->binary ? a.format->name : NULL, a.out.force);
 		free(path);
 	}
 	if (status == 0)

@@ -36,9 +36,9 @@ static const char help[] =
 enum { OPT_TITLE = HODO_OPT_VERB, OPT_THREAD, OPT_LIMIT };
 
 struct args {
-	const char *dir, *output, *title, *since, *until, *thread;
+	struct hodo_output_args out;
+	const char *title, *thread;
 	uint64_t limit;
-	bool force, quiet;
 };
 
 /* What reading finds, for the page and for standard error. */
@@ -52,11 +52,6 @@ struct told {
 static int set_option(struct args *a, const char *verb, int c)
 {
 	switch (c) {
-	case 'o':
-		if (!*optarg)
-			return hodo_usage(verb, "-o needs a file's name, or - for standard output");
-		a->output = optarg;
-		return -1;
 	case OPT_LIMIT:
 		if (hodo_parse_number(optarg, LIMIT_MAX, &a->limit) < 0 || a->limit == 0)
 			return hodo_usage(verb, "--limit is a number from 1 to %u, not '%s'", LIMIT_MAX, optarg);
@@ -67,37 +62,18 @@ static int set_option(struct args *a, const char *verb, int c)
 	case OPT_THREAD:
 		a->thread = optarg;
 		return -1;
-	case HODO_OPT_SINCE:
-		a->since = optarg;
-		return -1;
-	case HODO_OPT_UNTIL:
-		a->until = optarg;
-		return -1;
-	case 'f':
-		a->force = true;
-		return -1;
-	case 'q':
-		a->quiet = true;
-		return -1;
-	case 'h':
-		return 0;
 	default:
-		return HODO_EXIT_USAGE;
+		return hodo_output_option(&a->out, verb, c);
 	}
 }
 
 static int parse_args(int argc, char **argv, struct args *a)
 {
 	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "force", no_argument, NULL, 'f' },
+		HODO_OUTPUT_OPTIONS,
 		{ "title", required_argument, NULL, OPT_TITLE },
-		{ "since", required_argument, NULL, HODO_OPT_SINCE },
-		{ "until", required_argument, NULL, HODO_OPT_UNTIL },
 		{ "thread", required_argument, NULL, OPT_THREAD },
 		{ "limit", required_argument, NULL, OPT_LIMIT },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	int c;
@@ -108,10 +84,7 @@ static int parse_args(int argc, char **argv, struct args *a)
 		if (status >= 0)
 			return status;
 	}
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
-	a->dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	return -1;
+	return hodo_output_dir(&a->out, argc, argv);
 }
 
 /* --------------------------------------------------------------------- recording */
@@ -204,7 +177,7 @@ static void show_progress(void *data, uint64_t events)
 static int write_page(struct hodo_view *v, struct hodo_output *t, const struct args *a)
 {
 	struct hodo_callers *callers = hodo_callers_new(v->symbols);
-	bool show = !a->quiet && isatty(STDERR_FILENO);
+	bool show = !a->out.quiet && isatty(STDERR_FILENO);
 	struct timespec told = { 0 };
 	struct hodo_export_out out;
 	int err = -ENOMEM, status;
@@ -224,8 +197,8 @@ static int write_page(struct hodo_view *v, struct hodo_output *t, const struct a
 		err = hodo_export_flush(&out);
 	if (show)
 		fputs("\033[K", stderr);
-	status = hodo_output_close(t, a->dir, err);
-	if (!status && !a->quiet)
+	status = hodo_output_close(t, a->out.dir, err);
+	if (!status && !a->out.quiet)
 		tell(v, t, out.written);
 	hodo_export_out_free(&out);
 	hodo_callers_free(callers);
@@ -235,19 +208,19 @@ static int write_page(struct hodo_view *v, struct hodo_output *t, const struct a
 static int run(const struct args *a, const char *verb, struct hodo_view *v, struct hodo_output *t)
 {
 	char *title = a->title ? strdup(a->title) : title_of(v->reader), *path;
-	int status = hodo_parse_range(v->reader, a->since, a->until, verb, &v->since_ns, &v->until_ns);
+	int status = hodo_parse_range(v->reader, a->out.since, a->out.until, verb, &v->since_ns, &v->until_ns);
 
 	if (status == 0) {
 		hodo_read_limit(v->reader, v->since_ns, v->until_ns);
-		v->symbols = hodo_symbols_new(a->dir);
+		v->symbols = hodo_symbols_new(a->out.dir);
 		if (!v->symbols || !title) {
 			hodo_error("out of memory");
 			status = HODO_EXIT_FAILURE;
 		}
 	}
 	if (status == 0) {
-		path = a->output ? strdup(a->output) : hodo_output_beside(a->dir, "html");
-		status = hodo_output_open(t, verb, path, "the page", a->force);
+		path = a->out.path ? strdup(a->out.path) : hodo_output_beside(a->out.dir, "html");
+		status = hodo_output_open(t, verb, path, "the page", a->out.force);
 		free(path);
 	}
 	v->title = title;
@@ -273,11 +246,11 @@ int hodo_cmd_view(int argc, char **argv)
 		hodo_error("view: this hodo was built without the page: build it where npm and the network are");
 		return HODO_EXIT_FAILURE;
 	}
-	told.quiet = a.quiet;
-	v.reader = open_recording(a.dir, &told);
+	told.quiet = a.out.quiet;
+	v.reader = open_recording(a.out.dir, &told);
 	if (!v.reader)
 		return HODO_EXIT_FAILURE;
-	v.dir = a.dir;
+	v.dir = a.out.dir;
 	v.limit = (uint32_t)a.limit;
 	if (a.thread) {
 		v.wanted = is_wanted;

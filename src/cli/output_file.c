@@ -13,6 +13,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int hodo_output_option(struct hodo_output_args *a, const char *verb, int c)
+{
+	switch (c) {
+	case 'o':
+		if (!*optarg)
+			return hodo_usage(verb, "-o needs a file's name, or - for standard output");
+		a->path = optarg;
+		return -1;
+	case HODO_OPT_SINCE:
+		a->since = optarg;
+		return -1;
+	case HODO_OPT_UNTIL:
+		a->until = optarg;
+		return -1;
+	case 'f':
+		a->force = true;
+		return -1;
+	case 'q':
+		a->quiet = true;
+		return -1;
+	case 'h':
+		return 0;
+	default:
+		return HODO_EXIT_USAGE;
+	}
+}
+
+int hodo_output_dir(struct hodo_output_args *a, int argc, char **argv)
+{
+	if (argc - optind > 1)
+		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
+	a->dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
+	return -1;
+}
+
+/* ------------------------------------------------------------------- the file */
+
 /* What is not whole is not left behind. */
 static char *volatile to_remove;
 

@@ -9,6 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What all verbs are told that make a file of a recording. */
+struct hodo_output_args {
+	const char *dir;
+	const char *path; /* NULL: beside the recording */
+	const char *since, *until;
+	bool force, quiet;
+};
+#define HODO_OUTPUT_OPTIONS \
+	{ "output", required_argument, NULL, 'o' }, \
+	{ "force", no_argument, NULL, 'f' }, \
+	{ "since", required_argument, NULL, HODO_OPT_SINCE }, \
+	{ "until", required_argument, NULL, HODO_OPT_UNTIL }, \
+	{ "quiet", no_argument, NULL, 'q' }, \
+	{ "help", no_argument, NULL, 'h' }
+
+/* One of these options. The exit status to leave with, or -1 to go on. */
+int hodo_output_option(struct hodo_output_args *args, const char *verb, int c);
+/* The recording, behind the options. As above. */
+int hodo_output_dir(struct hodo_output_args *args, int argc, char **argv);
+
 struct hodo_output {
 	char *path;      /* NULL: standard output; the caller frees it at last */
 	char *real;      /* what path leads to, if there is something */

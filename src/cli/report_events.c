@@ -4,6 +4,7 @@
 #include "report_events.h"
 
 #include <errno.h>
+#include <export/values.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,23 +305,6 @@ static int end(struct report_events *ev, const struct report_class *c, const str
 	return 0;
 }
 
-static double number_of(const struct hodo_read_value *v)
-{
-	switch (v->type) {
-	case HODO_TYPE_F32:
-	case HODO_TYPE_F64:
-		return v->f;
-	case HODO_TYPE_I8:
-	case HODO_TYPE_I16:
-	case HODO_TYPE_I32:
-	case HODO_TYPE_I64:
-	case HODO_TYPE_CHAR:
-		return (double)v->i;
-	default:
-		return (double)v->u;
-	}
-}
-
 static int count(struct report_events *ev, struct report_class *c, const struct hodo_read_event *e)
 {
 	uint32_t row = c->row;
@@ -339,7 +323,7 @@ static int count(struct report_events *ev, struct report_class *c, const struct 
 		row = report_row_of(ev, c->measures[i].series, e, c->field);
 		if (row == REPORT_NONE)
 			return -ENOMEM;
-		report_add_number(ev, row, number_of(v), v->type != HODO_TYPE_F32 && v->type != HODO_TYPE_F64);
+		report_add_number(ev, row, hodo_value_number(v), v->type != HODO_TYPE_F32 && v->type != HODO_TYPE_F64);
 	}
 	return 0;
 }

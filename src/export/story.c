@@ -2,6 +2,7 @@
 /* story.c - what each event is in the story: see story.h. */
 #define _GNU_SOURCE
 #include "story_impl.h"
+#include "values.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -321,26 +322,6 @@ static void span_end(struct hodo_story *s, struct story_thread *t, struct story_
 	story_instant(s, t, true);
 }
 
-static double value_of(const struct hodo_read_value *v)
-{
-	switch (v->type) {
-	case HODO_TYPE_F32:
-	case HODO_TYPE_F64:
-		return v->f;
-	case HODO_TYPE_I8:
-	case HODO_TYPE_I16:
-	case HODO_TYPE_I32:
-	case HODO_TYPE_I64:
-	case HODO_TYPE_CHAR:
-		return (double)v->i;
-	case HODO_TYPE_STR:
-	case HODO_TYPE_BYTES:
-		return 0;
-	default:
-		return (double)v->u;
-	}
-}
-
 static void counter(struct hodo_story *s, struct story_process *p, struct story_class *c)
 {
 	struct hodo_track *track = c->base->track;
@@ -360,7 +341,7 @@ static void counter(struct hodo_story *s, struct story_process *p, struct story_
 	}
 	s->totals.values++;
 	if (!s->error && s->ops.counter)
-		story_fail(s, s->ops.counter(s->data, track, s->event, value_of(&s->event->values[0])));
+		story_fail(s, s->ops.counter(s->data, track, s->event, hodo_value_number(&s->event->values[0])));
 }
 
 static void tell(struct hodo_story *s, const struct hodo_read_event *e)
