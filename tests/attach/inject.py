@@ -421,7 +421,7 @@ def killed(count="200"):
 
 def exec_meanwhile(*_):
     """A new program takes the process over again and again."""
-    for _ in range(5):
+    for _ in range(3):
         p = target("exec", "300")
         answers = [inject(p.pid) for _ in range(4)]
         print(answers)
