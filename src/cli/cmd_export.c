@@ -19,7 +19,7 @@ static const char help_tail[] =
 	"\n"
 	"  --to FORMAT        one of those above\n"
 	"  -o, --output FILE  write FILE; -: standard output\n"
-	"  -f, --force        replace the file if there is one\n"
+	"  -f, --force        replace FILE if it exists\n"
 	"  --since TIME       events from this time on, in seconds\n"
 	"  --until TIME       events before this time\n"
 	"  -q, --quiet        no warnings, no word about the file or lost events\n"
@@ -186,7 +186,7 @@ int hodo_cmd_export(int argc, char **argv)
 	if (status == 0) {
 		path = a.out.path || !*a.format->suffix ? strdup(a.out.path ? a.out.path : "-")
 							 : hodo_output_beside(a.out.dir, a.format->suffix);
-		status = hodo_output_open(&t, argv[0], path, a.format->binary ? a.format->name : NULL, a.out.force);
+		status = hodo_output_open(&t, argv[0], path, a.format->binary ? a.format->name : NULL, &a.out);
 		free(path);
 	}
 	if (status == 0)

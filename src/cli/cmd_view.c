@@ -18,7 +18,7 @@ static const char help[] =
 	"Opened in a browser, also on another machine and without a network, it shows a\n"
 	"timeline, flame graphs, histograms and a table of the events.\n\n"
 	"  -o, --output FILE  write FILE; -: standard output\n"
-	"  -f, --force        replace the file if there is one\n"
+	"  -f, --force        replace FILE if it exists\n"
 	"  --title TEXT       what the page is called\n"
 	"  --since TIME       events from this time on, in seconds\n"
 	"  --until TIME       events before this time\n"
@@ -220,7 +220,7 @@ static int run(const struct args *a, const char *verb, struct hodo_view *v, stru
 	}
 	if (status == 0) {
 		path = a->out.path ? strdup(a->out.path) : hodo_output_beside(a->out.dir, "html");
-		status = hodo_output_open(t, verb, path, "the page", a->out.force);
+		status = hodo_output_open(t, verb, path, "the page", &a->out);
 		free(path);
 	}
 	v->title = title;

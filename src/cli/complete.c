@@ -27,7 +27,7 @@
 
 #include "cli.h"
 
-#define TIME_MAX_MS 1000
+#define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
 #define TEXT_MAX    (1u << 20) /* of what a child says */
 #define WORD_MAX    512
 #define ENTRIES_MAX 4096u      /* of a directory, looked at */
@@ -70,10 +70,18 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static int64_t time_max_ms(void)
+{
+	const char *text = getenv("HODO_COMPLETE_MS");
+	uint64_t ms;
+
+	return text && hodo_parse_number(text, 600000, &ms) == 0 ? (int64_t)ms : TIME_MAX_MS;
+}
+
 /* Reads until the end, or until there is no time or room any more. */
 static char *read_all(int fd)
 {
-	int64_t end = now_ms() + TIME_MAX_MS;
+	int64_t end = now_ms() + time_max_ms();
 	char *text = malloc(TEXT_MAX);
 	size_t len = 0;
 

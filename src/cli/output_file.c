@@ -147,17 +147,17 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 		free(t->temporary);
 		free(t->real);
 		t->temporary = t->real = NULL;
-		free(t->temporary);
-		t->temporary = NULL;
 		return HODO_EXIT_FAILURE;
 	}
 	return 0;
 }
 
-int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, const char *binary, bool force)
+int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, const char *binary,
+		     const struct hodo_output_args *args)
 {
 	signal(SIGPIPE, SIG_IGN);
-	*t = (struct hodo_output){ .fd = -1, .force = force };
+	/* What stands beside the recording under its name was made from it, and can be again. */
+	*t = (struct hodo_output){ .fd = -1, .force = args->force || !args->path };
 	if (path && strcmp(path, "-") == 0)
 		return open_standard(t, verb, binary);
 	t->path = path ? strdup(path) : NULL;

@@ -41,7 +41,8 @@ struct hodo_output {
 char *hodo_output_beside(const char *dir, const char *suffix);
 /* path "-": standard output; NULL: there was no memory for it. binary: what is not for a terminal, by name; NULL: it
  * may be seen there. 0, or the exit status, told. */
-int hodo_output_open(struct hodo_output *output, const char *verb, const char *path, const char *binary, bool force);
+int hodo_output_open(struct hodo_output *output, const char *verb, const char *path, const char *binary,
+		     const struct hodo_output_args *args);
 /* For struct hodo_export_out; data is the output. */
 int hodo_output_write(void *data, const void *bytes, size_t len);
 /* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, told. */

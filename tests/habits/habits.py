@@ -20,6 +20,7 @@ class Case(unittest.TestCase):
         left_out = ("NO_COLOR", "CLICOLOR_FORCE", "PAGER", "HODO_PAGER", "LESS", "TERM")
         self.env = {k: v for k, v in os.environ.items() if k not in left_out}
         self.env["TERM"] = "dumb"
+        self.env["HODO_COMPLETE_MS"] = str(1000 * LIMIT_S)  # on a busy machine the second that it has may be too short
 
     def path(self, name):
         return os.path.join(self.dir, name)

@@ -145,6 +145,7 @@ class Complete(Case):
         """Also where nothing ever comes: a pipe without a writer."""
         os.mkfifo(self.path("fifo"))
         begin = time.monotonic()
+        self.env["HODO_COMPLETE_MS"] = "1000"
         self.assertEqual(self.words("hodo", "record", "-e", "", "./fifo", index=3), [])
         self.assertLess(time.monotonic() - begin, LIMIT_S / 2)
 

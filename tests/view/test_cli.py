@@ -86,8 +86,9 @@ class Files(View):
         told = self.hodo("requests")
         self.assertRegex(told, r"^hodo: [0-9.]+ KiB in requests\.html\n$")
         first = (self.dir / "requests.html").read_bytes()
-        self.assertIn("exists: give --force", self.hodo("requests", status=1))
-        self.assertEqual(self.hodo("-q", "--force", "requests"), "")
+        self.assertEqual(self.hodo("-q", "requests"), "")
+        self.assertIn("exists: give --force", self.hodo("-o", "requests.html", "requests", status=1))
+        self.assertEqual(self.hodo("-q", "--force", "-o", "requests.html", "requests"), "")
         self.assertEqual((self.dir / "requests.html").read_bytes(), first)
         with open(self.dir / "out", "wb") as f:
             subprocess.run([HODO, "view", "-q", "-o", "-", "requests"], stdout=f, check=True, cwd=self.dir)
