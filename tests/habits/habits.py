@@ -20,6 +20,8 @@ class Case(unittest.TestCase):
         left_out = ("NO_COLOR", "CLICOLOR_FORCE", "PAGER", "HODO_PAGER", "LESS", "TERM")
         self.env = {k: v for k, v in os.environ.items() if k not in left_out}
         self.env["TERM"] = "dumb"
+        self.env["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="hodo-habits-")  # who else listens is none of ours
+        self.addCleanup(shutil.rmtree, self.env["XDG_RUNTIME_DIR"], ignore_errors=True)
         self.env["HODO_COMPLETE_MS"] = str(1000 * LIMIT_S)  # on a busy machine the second that it has may be too short
 
     def path(self, name):
