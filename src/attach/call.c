@@ -15,7 +15,9 @@
  * for us, and we drop it; when we do not, it does nothing, and the thread goes on to
  * a signal frame like those that the kernel itself makes for handlers. So at each
  * moment, what the thread would do if it were let go is right; the stack stays mapped
- * then. Registers are set last when a step is prepared and last when all is put back.
+ * then. Registers are set last when a step is prepared and last when all is put back; and each call has such
+ * a chain of its own, above that of the call before it: that one's is in use, by raise() and below, until
+ * the registers are set.
  *
  * The stack itself is mapped, and unmapped, by a system call whose return leads to such a
  * frame too. That one needs a place before there is a stack: below the
@@ -45,8 +47,8 @@
 #define DATA_BYTES     (24u << 10) /* at its end */
 #define CALL_MS        10000
 #define RED_ZONE       128
-#define STEPS_MAX      400000
 #define CHAIN_BYTES    1024
+#define CALLS_MAX      2 /* dlopen(), and dlerror() or ours */
 /*
  * By which glibc's setuid() and the like ask all threads; the one that asks holds the lock of the list of threads
  * until all have answered, so this is answered at once where pthread_create() might wait for that lock.
@@ -94,10 +96,13 @@ struct call {
 	const struct hodo_attach_places *p;
 	uint64_t landing;      /* 0: there is none */
 	uint32_t landing_size; /* to be cleared afterwards, 0: not */
-	uint64_t stack, chain, data;
+	uint64_t stack, data;
+	uint64_t chain; /* of the present call */
 	uint64_t busy_mask;
+	int32_t number; /* errno */
 	int signal;
 };
+_Static_assert(sizeof(struct chain) < CHAIN_BYTES, "fits");
 
 /* --------------------------------------------------------------------- frames */
 
@@ -299,29 +304,29 @@ static int choose_signal(const struct hodo_attach_tracee *e)
 
 static bool make_stack(struct call *c)
 {
-	const struct hodo_attach_tracee *e = c->e;
-	struct user_regs_struct back, step = e->regs;
-	struct chain chain;
 	struct data data;
-	uint64_t errno_at = e->regs.fs_base + (uint64_t)c->p->errno_offset, fpstate;
-	int32_t number = 0;
 
-	memset(&chain, 0, sizeof(chain));
 	memset(&data, 0, sizeof(data));
 	c->data = c->stack + STACK_BYTES - DATA_BYTES;
-	c->chain = c->data - CHAIN_BYTES + 8;
-	fpstate = c->data + offsetof(struct data, fpstate);
+	c->chain = c->data - (CALLS_MAX + 1) * CHAIN_BYTES + 8;
 	snprintf(data.library, sizeof(data.library), "%s", c->p->library ? c->p->library : "");
 	data.answer[0] = -EIO;
-	fill_fpstate(data.fpstate, e);
-	if (!hodo_attach_read(e->target, errno_at, &number, sizeof(number)))
-		return false;
+	fill_fpstate(data.fpstate, c->e);
+	return hodo_attach_write(c->e->target, c->data, &data, offsetof(struct data, fpstate) + c->e->xstate_size + 4);
+}
 
-	chain.ret = c->p->pop_rdi_return + 1;
-	chain.pop_rdi = c->p->pop_rdi_return;
-	chain.signal = (uint64_t)c->signal;
-	chain.raise = c->p->raise;
-	chain.restorer = chain.restorer_again = c->p->restorer;
+static void fill_chain(const struct call *c, struct chain *chain)
+{
+	const struct hodo_attach_tracee *e = c->e;
+	uint64_t fpstate = c->data + offsetof(struct data, fpstate);
+	struct user_regs_struct back, step = e->regs;
+
+	memset(chain, 0, sizeof(*chain));
+	chain->ret = c->p->pop_rdi_return + 1;
+	chain->pop_rdi = c->p->pop_rdi_return;
+	chain->signal = (uint64_t)c->signal;
+	chain->raise = c->p->raise;
+	chain->restorer = chain->restorer_again = c->p->restorer;
 	/* syscall(SYS_futex, &word, FUTEX_WAKE_OP, 0, 0, &errno, set it to number) */
 	step.rip = c->p->syscall;
 	step.rsp = c->chain + offsetof(struct chain, restorer_again);
@@ -329,18 +334,17 @@ static bool make_stack(struct call *c)
 	step.rsi = c->data + offsetof(struct data, word);
 	step.rdx = FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG;
 	step.rcx = step.r8 = 0;
-	step.r9 = errno_at;
+	step.r9 = e->regs.fs_base + (uint64_t)c->p->errno_offset;
 	step.eflags = 0x202;
 	hodo_attach_tracee_resumed(e, &back);
-	if (c->p->syscall && number >= 0 && number < 2048)
-		fill_context(&chain.put_errno, e, &step, c->busy_mask, fpstate);
+	if (c->p->syscall && c->number >= 0 && c->number < 2048)
+		fill_context(&chain->put_errno, e, &step, c->busy_mask, fpstate);
 	else /* more than the operation holds, and none of the kernel's */
-		fill_context(&chain.put_errno, e, &back, e->mask, fpstate);
-	fill_context(&chain.back, e, &back, e->mask, fpstate);
+		fill_context(&chain->put_errno, e, &back, e->mask, fpstate);
+	fill_context(&chain->back, e, &back, e->mask, fpstate);
 	/* compared with 7: whatever comes of that, nobody waits */
-	chain.back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, number & 0xfff, FUTEX_OP_CMP_EQ, STRICT_SS) & 0xffffffff;
-	return hodo_attach_write(e->target, c->data, &data, offsetof(struct data, fpstate) + e->xstate_size + 4) &&
-	       hodo_attach_write(e->target, c->chain, &chain, sizeof(chain));
+	chain->back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, c->number & 0xfff, FUTEX_OP_CMP_EQ, STRICT_SS) &
+			    0xffffffff;
 }
 
 static bool is_fault(const struct hodo_attach_tracee *e, int signal)
@@ -361,13 +365,29 @@ static bool has_returned(const struct call *c, int signal)
 	       regs.rax == 0 && regs.rdx == (uint64_t)signal && regs.rsp - c->stack < STACK_BYTES;
 }
 
+/*
+ * It returns to an instruction that makes a system call, whose number is what the function returned: a pointer, so there
+ * is none of that number. We see it at the entry, and let it be none at all.
+ */
+static bool take_result(struct call *c, uint64_t *result)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, c->e->tid, 0, &regs) != 0 || regs.rip != c->p->syscall_return + 2 ||
+	    regs.rsp != c->chain + 8)
+		return false;
+	*result = regs.orig_rax;
+	regs.orig_rax = ~0ull;
+	return set_regs(c, &regs);
+}
+
 /* Runs until the called function has returned. 0; -EFAULT it failed with a fault; -ETIMEDOUT; -ESRCH. */
-static int run(struct call *c)
+static int run(struct call *c, uint64_t *result)
 {
 	int status, signal, deliver = 0;
 
 	for (;;) {
-		if (ptrace(PTRACE_CONT, c->e->tid, 0, deliver) != 0)
+		if (ptrace(result ? PTRACE_SYSCALL : PTRACE_CONT, c->e->tid, 0, deliver) != 0)
 			return -ESRCH;
 		deliver = 0;
 		status = hodo_attach_tracee_wait(c->e, CALL_MS);
@@ -376,6 +396,11 @@ static int run(struct call *c)
 		signal = WSTOPSIG(status);
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			continue; /* others of the process are being stopped: it is our turn all the same */
+		if (signal == (SIGTRAP | 0x80)) {
+			if (result && take_result(c, result))
+				result = NULL;
+			continue;
+		}
 		if (has_returned(c, signal))
 			return 0;
 		if (is_fault(c->e, signal))
@@ -387,19 +412,16 @@ static int run(struct call *c)
 	}
 }
 
-static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t second)
+static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t second, bool with_result)
 {
 	struct user_regs_struct regs = c->e->regs;
 	struct chain chain;
 
-	/* What was consumed of it has been overwritten: a return address of raise()'s calls. */
-	if (!hodo_attach_read(c->e->target, c->chain, &chain, sizeof(chain)))
-		return -ESRCH;
-	chain.ret = c->p->pop_rdi_return + 1;
-	chain.pop_rdi = c->p->pop_rdi_return;
-	chain.signal = (uint64_t)c->signal;
-	chain.raise = c->p->raise;
-	if (!hodo_attach_write(c->e->target, c->chain, &chain, offsetof(struct chain, restorer)))
+	c->chain += CHAIN_BYTES;
+	fill_chain(c, &chain);
+	if (with_result)
+		chain.ret = c->p->syscall_return;
+	if (!hodo_attach_write(c->e->target, c->chain, &chain, sizeof(chain)))
 		return -ESRCH;
 	regs.rip = function;
 	regs.rsp = c->chain;
@@ -409,35 +431,6 @@ static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t s
 	regs.orig_rax = ~0ull;
 	regs.eflags = 0x202;
 	return set_regs(c, &regs) && set_mask(c, c->busy_mask & ~(1ull << (SETXID - 1))) ? 0 : -ESRCH;
-}
-
-/* An instruction at a time, so that the result is seen: for what is short, or seldom. */
-static int run_stepped(struct call *c, uint64_t *result)
-{
-	struct user_regs_struct regs;
-	int status, deliver = 0;
-
-	for (unsigned int i = 0; i < STEPS_MAX; i++) {
-		if (ptrace(PTRACE_SINGLESTEP, c->e->tid, 0, deliver) != 0)
-			return -ESRCH;
-		deliver = 0;
-		status = hodo_attach_tracee_wait(c->e, CALL_MS);
-		if (status < 0)
-			return status;
-		if (WSTOPSIG(status) != SIGTRAP && is_fault(c->e, WSTOPSIG(status)))
-			return -EFAULT;
-		if (WSTOPSIG(status) == SETXID)
-			deliver = SETXID;
-		else if (WSTOPSIG(status) != SIGTRAP)
-			take_signal(c, WSTOPSIG(status));
-		if (ptrace(PTRACE_GETREGS, c->e->tid, 0, &regs) != 0)
-			return -ESRCH;
-		if (regs.rip == c->p->pop_rdi_return + 1 && regs.rsp == c->chain + 8) {
-			*result = regs.rax;
-			return 0;
-		}
-	}
-	return -ETIMEDOUT;
 }
 
 /* ------------------------------------------------------------------ what is called */
@@ -462,22 +455,20 @@ static int say_dlerror(struct call *c)
 	struct hodo_attach_target *t = c->e->target;
 	uint64_t text = 0;
 	char bytes[160] = "";
-	int error = -ENOEXEC;
+	int error;
 
-	/* A trap would change what the program does with SIGTRAP where that is ignored or blocked. */
-	if ((c->e->ignored >> (SIGTRAP - 1) & 1) == 0 && (c->e->mask >> (SIGTRAP - 1) & 1) == 0) {
-		error = prepare(c, c->p->dlerror, 0, 0);
-		if (!error)
-			error = run_stepped(c, &text);
-		for (size_t i = 0; !error && text && i < sizeof(bytes) - 1; i++) {
-			if (!hodo_attach_read(t, text + i, &bytes[i], 1) || !bytes[i])
-				break;
-			if (bytes[i] < ' ')
-				bytes[i] = ' ';
-		}
-		if (error == -ESRCH || error == -ETIMEDOUT)
-			return error;
+	/* Its first argument is none: should it return NULL, that is read(2), of no file then. */
+	error = prepare(c, c->p->dlerror, ~0ull, 0, true);
+	if (!error)
+		error = run(c, &text);
+	for (size_t i = 0; !error && text && i < sizeof(bytes) - 1; i++) {
+		if (!hodo_attach_read(t, text + i, &bytes[i], 1) || !bytes[i])
+			break;
+		if (bytes[i] < ' ')
+			bytes[i] = ' ';
 	}
+	if (error == -ESRCH || error == -ETIMEDOUT)
+		return error;
 	return hodo_attach_refuse(t, -ENOEXEC, "process %d could not load libhodo: %s", t->pid,
 				  bytes[0] ? bytes : c->p->library);
 }
@@ -505,11 +496,12 @@ static int load_and_listen(struct call *c, int64_t answer[3])
 	int error;
 
 	if (!attach) {
-		error = prepare(c, c->p->dlopen, c->data + offsetof(struct data, library), RTLD_NOW | RTLD_LOCAL);
+		error = prepare(c, c->p->dlopen, c->data + offsetof(struct data, library), RTLD_NOW | RTLD_LOCAL,
+				false);
 		if (!error && !plain_vectors(c))
 			error = -ESRCH;
 		if (!error)
-			error = run(c);
+			error = run(c, NULL);
 		if (error)
 			return error;
 		base = find_loaded(c);
@@ -518,11 +510,11 @@ static int load_and_listen(struct call *c, int64_t answer[3])
 		attach = base + c->p->attach_offset;
 		c->e->done->loaded = 1;
 	}
-	error = prepare(c, attach, c->data + offsetof(struct data, answer), 0);
+	error = prepare(c, attach, c->data + offsetof(struct data, answer), 0, false);
 	if (!error && c->p->attach && !plain_vectors(c))
 		error = -ESRCH;
 	if (!error)
-		error = run(c);
+		error = run(c, NULL);
 	if (!error && !hodo_attach_read(c->e->target, c->data + offsetof(struct data, answer), answer, 24))
 		error = -ESRCH;
 	return error;
@@ -570,7 +562,7 @@ int hodo_attach_call(struct hodo_attach_tracee *e, const struct hodo_attach_plac
 	const uint64_t mapped[6] = { 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
 				     ~0ull, 0 };
 	struct call c = { .e = e, .p = p };
-	int32_t number = 0;
+	uint64_t errno_at = e->regs.fs_base + (uint64_t)p->errno_offset;
 	int error, back;
 	int64_t r;
 
@@ -588,11 +580,12 @@ int hodo_attach_call(struct hodo_attach_tracee *e, const struct hodo_attach_plac
 		return (int)r;
 	}
 	c.stack = (uint64_t)r;
-	hodo_attach_read(e->target, e->regs.fs_base + (uint64_t)p->errno_offset, &number, sizeof(number));
-	error = make_stack(&c) ? load_and_listen(&c, answer) : -EIO;
+	error = -EIO;
+	if (hodo_attach_read(e->target, errno_at, &c.number, sizeof(c.number)) && make_stack(&c))
+		error = load_and_listen(&c, answer);
 	if (error == -ESRCH || error == -ETIMEDOUT)
 		return error;
-	hodo_attach_write(e->target, e->regs.fs_base + (uint64_t)p->errno_offset, &number, sizeof(number));
+	hodo_attach_write(e->target, errno_at, &c.number, sizeof(c.number));
 	back = put_back(&c, true);
 	return back ? back : error;
 }

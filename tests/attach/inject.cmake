@@ -39,7 +39,7 @@ set(inject_env "INJECT=$<TARGET_FILE:attach_inject>" "TARGET=$<TARGET_FILE:attac
   "TARGET_STATIC=$<TARGET_FILE:attach_target_static>" "TARGET_WITH=$<TARGET_FILE:attach_target_with>")
 # By hand: inject.py many 1000, killed 200, again 3000, pause 300.
 set(count_many 100)
-set(count_killed 48)
+set(count_killed 24)
 set(count_again 120)
 set(count_recorded 40)
 foreach(scene
@@ -47,7 +47,7 @@ foreach(scene
     busy registers setuid threads signals nanosleep malloc dlopen eintr debian wrappers static
     refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user
     refuse_traced
-    refuse_file exec_meanwhile recorded again killed many)
+    refuse_file exec_meanwhile recorded again killed killed_everywhere many)
   add_test(NAME attach.inject.${scene} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/inject.py ${scene} ${count_${scene}})
   set_tests_properties(attach.inject.${scene} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${inject_env}")
 endforeach()

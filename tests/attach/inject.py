@@ -298,18 +298,23 @@ def refuse_traced(*_):
     p.end()
 
 
+def broken_library(folder):
+    """One that dlopen() does not take: the name of what it needs is another, which is nowhere."""
+    broken = pathlib.Path(folder, "libhodo.so.0")
+    data = bytearray(pathlib.Path(LIBRARY).read_bytes())
+    at = data.index(b"libc.so.6\0")
+    data[at:at + 9] = b"libq.so.6"
+    broken.write_bytes(data)
+    return broken
+
+
 def refuse_file(*_):
     """A library that is none, and one that its dlopen() does not take."""
     with tempfile.TemporaryDirectory() as folder:
-        broken = pathlib.Path(folder, "libhodo.so.0")
-        data = bytearray(pathlib.Path(LIBRARY).read_bytes())
+        broken = broken_library(folder)
         p = target("read")
         answer = subprocess.run([INJECT, LIBM + ".none", str(p.pid)], capture_output=True, text=True).stdout
         assert answer.startswith("refused 2 "), answer
-        # The name of what it needs: another, which is nowhere.
-        at = data.index(b"libc.so.6\0")
-        data[at:at + 9] = b"libq.so.6"
-        broken.write_bytes(data)
         answer = subprocess.run([INJECT, broken, str(p.pid)], capture_output=True, text=True).stdout
         assert answer.startswith("refused ") and "libq.so.6" in answer, answer
         print(answer)
@@ -417,6 +422,31 @@ def killed(count="200"):
         p.end()
     print(f"{hit} killed in the middle, {late} too late")
     assert hit > 0
+
+
+def killed_before(scene, library, call, number):
+    """The tool is killed when it is about to make that call for the number-th time. Whether it got there."""
+    p = target(*scene)
+    run = subprocess.run(["strace", "-f", "-qq", "-o", os.devnull, "-e", f"inject={call}:signal=KILL:when={number}",
+                          INJECT, library, str(p.pid)], stdout=subprocess.PIPE, text=True, timeout=60)
+    what = (*scene, call, number, run.stdout)
+    assert p.popen.poll() is None, (*what, p.popen.returncode)
+    answer = inject(p.pid)
+    assert answer.startswith("ok "), (*what, answer)
+    p.end()
+    return "was ended" in run.stdout or not run.stdout  # it, or its child
+
+
+def killed_everywhere(*_):
+    """At each step of what it does to the process, and before each wait for what the process does."""
+    if not shutil.which("strace"):
+        skip("no strace")
+    with tempfile.TemporaryDirectory() as folder:
+        for scene, library in ((["registers"], LIBRARY), (["malloc", "3"], LIBRARY), (["read"], broken_library(folder))):
+            steps = [next(n for n in range(1, 1000) if not killed_before(scene, library, call, n)) - 1
+                     for call in ("ptrace", "process_vm_writev", "wait4")]
+            print(*scene, steps)
+            assert min(steps) > 3, steps
 
 
 def exec_meanwhile(*_):
