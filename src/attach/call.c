@@ -366,8 +366,8 @@ static bool has_returned(const struct call *c, int signal)
 }
 
 /*
- * It returns to an instruction that makes a system call, whose number is what the function returned: a pointer, so there
- * is none of that number. We see it at the entry, and let it be none at all.
+ * It returns to an instruction that makes a system call, whose number is what the function returned: a pointer, so
+ * there is none of that number. We see it at the entry, and let it be none at all.
  */
 static bool take_result(struct call *c, uint64_t *result)
 {

@@ -442,7 +442,8 @@ def killed_everywhere(*_):
     if not shutil.which("strace"):
         skip("no strace")
     with tempfile.TemporaryDirectory() as folder:
-        for scene, library in ((["registers"], LIBRARY), (["malloc", "3"], LIBRARY), (["read"], broken_library(folder))):
+        for scene, library in ((["registers"], LIBRARY), (["malloc", "3"], LIBRARY),
+                               (["read"], broken_library(folder))):
             steps = [next(n for n in range(1, 1000) if not killed_before(scene, library, call, n)) - 1
                      for call in ("ptrace", "process_vm_writev", "wait4")]
             print(*scene, steps)
