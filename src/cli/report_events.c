@@ -298,10 +298,12 @@ static int end(struct report_events *ev, const struct report_class *c, const str
 		row = report_row_of(ev, a->series, e, c->field);
 	if (row == REPORT_NONE)
 		return -ENOMEM;
-	if (found)
-		report_add_time(ev, row, (uint64_t)e->ts_ns - (uint64_t)begin_ns);
-	else
+	if (!found) {
 		ev->rows[row].ends++;
+		return 0;
+	}
+	report_add_time(ev, row, (uint64_t)e->ts_ns - (uint64_t)begin_ns);
+	ev->unsure_spans += report_losses_between(ev, e->process, begin_ns, e->ts_ns);
 	return 0;
 }
 
@@ -384,7 +386,7 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 
 	if (!ran->tid || !hodo_thread_is(ev->o->thread, ran->tid, ran->comm))
 		return;
-	if (report_losses_between(ev, ran->begin_ns, ran->end_ns))
+	if (report_losses_between(ev, ev->sched_process, ran->begin_ns, ran->end_ns))
 		ev->unsure++;
 	else
 		add_thread(ev, &ev->running, REPORT_RUNNING, "running", &who,
@@ -402,7 +404,8 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 
 	if (!hodo_thread_is(ev->o->thread, off->tid, off->comm))
 		return;
-	if (report_losses_between(ev, off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {
+	if (report_losses_between(ev, ev->sched_process, off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns,
+				  off->on_ns)) {
 		ev->unsure++;
 		return;
 	}
@@ -476,6 +479,9 @@ void report_events_tell(const struct report_events *ev, const char *dir)
 	if (ev->unsure)
 		hodo_warning("%s: %llu times on or off CPUs reach over lost events, and do not count", dir,
 			     (unsigned long long)ev->unsure);
+	if (ev->unsure_spans)
+		hodo_warning("%s: %llu spans reach over lost events: begin and end may be those of two", dir,
+			     (unsigned long long)ev->unsure_spans);
 	if (ev->unmeasured)
 		hodo_warning("%s: more spans and fields than can be: some are without percentiles", dir);
 	if (hodo_sched_forgotten(ev->sched))

@@ -115,9 +115,11 @@ struct report_events {
 	struct report_class *last_class;
 	uint64_t events;
 	int64_t begin_ns, end_ns; /* of the first and the last event, whatever --thread says; 0: there is none */
-	struct report_gap *gaps;  /* when events of the kernel were lost, in order */
+	struct report_gap *gaps;  /* when events were lost, by process and time */
 	uint32_t ngaps;
+	int64_t untold_ns;        /* from here on there are more of them */
 	uint64_t unsure;          /* times on or off CPUs that reach over one */
+	uint64_t unsure_spans;    /* spans that do, which are counted */
 	uint64_t dropped;         /* open begins, as there were too many */
 	bool others;              /* there were too many groups */
 	bool unmeasured;          /* … and rows with times or numbers */
@@ -154,7 +156,8 @@ uint64_t report_hash(uint64_t h, uint64_t v);
 
 /* report_losses.c */
 int report_losses_read(struct report_events *ev, struct hodo_read *reader); /* 0 or negative errno; rewinds */
-bool report_losses_between(const struct report_events *ev, int64_t from_ns, int64_t until_ns);
+bool report_losses_between(const struct report_events *ev, const struct hodo_read_process *process, int64_t from_ns,
+			   int64_t until_ns);
 
 /* report_open.c: begins whose end has not come. */
 struct report_open *report_open_new(void); /* NULL: no memory */

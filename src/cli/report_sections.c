@@ -424,4 +424,5 @@ void report_put_sections_json(FILE *f, const struct report_events *ev, const str
 	put_u64(f, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
 	put_u64(f, "dropped_begins", ev->dropped);
 	put_u64(f, "unsure_times", ev->unsure);
+	put_u64(f, "unsure_spans", ev->unsure_spans);
 }

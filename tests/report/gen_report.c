@@ -277,10 +277,31 @@ static void gen_kernel(const char *top, uint64_t n, bool lossy)
 
 static void one_stream(const char *top, const char *comm, struct gen_trace *t, struct gen_stream *s)
 {
-	gen_trace_start(t, top, "x-1", comm, 1, "discard", 1000000000, ORIGIN, 0);
+	gen_trace_start(t, top, comm, comm, 1, "discard", 1000000000, ORIGIN, 0);
 	classes(t);
 	gen_trace_end(t);
 	gen_stream_start(s, t, "cpu0", 0);
+}
+
+/* Three spans of a thread in two processes; in one of them, events were lost somewhere behind the second begin. */
+static void gen_gap(const char *top)
+{
+	for (uint64_t lost = 0; lost < 2; lost++) {
+		struct gen_trace t;
+		struct gen_stream s;
+
+		one_stream(top, lost ? "lossy" : "whole", &t, &s);
+		for (uint64_t i = 0; i < 6; i++) {
+			if (i % 3 == 0)
+				gen_packet_start(&s, 1000 * i + 1);
+			gen_event(&s, i % 2 ? WORK_END : WORK_BEGIN, 1, 1000 * (i + 1));
+			if (i % 2 == 0)
+				gen_u64(&s, 0); /* id and shard */
+			if (i % 3 == 2)
+				gen_packet_end(&s, 1000 * (i + 1), i == 5 ? 2 * lost : 0);
+		}
+		gen_stream_end(&s);
+	}
 }
 
 /* n spans that do not end, then as many that do, with numbers all different. */
@@ -352,10 +373,12 @@ int main(int argc, char **argv)
 		gen_user(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "leak") == 0) {
 		gen_leak(argv[2], n);
+	} else if (argc > 2 && strcmp(argv[1], "gap") == 0) {
+		gen_gap(argv[2]);
 	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
 		gen_hostile(argv[2]);
 	} else {
-		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|hostile DIR [N [SEED]]\n");
+		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|gap|hostile DIR [N [SEED]]\n");
 		return 2;
 	}
 	return 0;

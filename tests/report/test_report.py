@@ -618,6 +618,16 @@ class Bounds(Case):
         row, = [r for r in report["events"] if r["group"] == "(others)"]
         self.assertEqual(row["count"], report["events"][0]["count"])
 
+    def test_lost_between(self):
+        """A begin and an end with lost events of that process in between make a span, which is told."""
+        path = self.make("gap")
+        report = self.report(path)
+        row, = report["spans"]
+        self.assertEqual((row["count"], row["total_ns"], report["unsure_spans"], report["lost"]), (6, 6000, 2, 2))
+        told = self.run_hodo("report", path).stderr.decode()
+        self.assertIn("2 spans reach over lost events", told)
+        self.assertIn("begin and end may be those of two", told)
+
     def test_one_key(self):
         """All begins with one key: the search for one that is to go is no search."""
         path = self.make("leak", 1200000)
