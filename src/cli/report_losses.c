@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define GAPS_MAX 65536u /* beyond, all is unsure from the first that is left out */
+#define GAPS_MAX (1u << 20) /* beyond, all is unsure from the first that is left out */
 
 struct report_gap {
 	const struct hodo_read_process *process;
