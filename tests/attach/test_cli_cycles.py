@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""hodo record -p a thousand times on a process under full load: four threads and a signal handler that
+"""hodo record -p again and again on a process under full load: four threads and a signal handler that
 interrupts them make events all the time.
 
 Whatever a recording holds is whole, and in sequence for each thread: what is missing between two events of a
-thread was counted as lost. HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment; CYCLES: how many.
+thread was counted as lost. HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment; CYCLES: how many
+(1000).
 """
 import collections
 import os

@@ -19,7 +19,7 @@ import unittest
 HODO, LIFE, TARGET = os.environ["HODO"], os.environ["LIFE"], os.environ["TARGET"]
 COMPARE = os.environ["COMPARE"]
 LIMIT_S = 500  # against hanging for ever; nothing is judged by time
-KILLS = 100
+KILLS = 50
 HEADER = struct.Struct("=I16sIQQQQQQIIQ")
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
 

@@ -56,7 +56,7 @@ all_of_them() {
 	one=$!
 	dd if=/dev/zero of=/dev/null bs=512 2>/dev/null &
 	two=$!
-	hodo record -k --functions -e 'func:*' -m 1M --duration 8 -o "$OUT/all" 2>"$OUT/all.said"
+	hodo record -k --functions -e 'func:*' -m 1M --duration 4 -o "$OUT/all" 2>"$OUT/all.said"
 	equal all $? 0
 	kill $one $two
 	sed 's/^/# /' "$OUT/all.said"
@@ -67,7 +67,7 @@ all_of_them() {
 again_and_again() {
 	i=0
 	failed=0
-	while [ $i -lt 20 ]; do
+	while [ $i -lt 8 ]; do
 		hodo record -q -k -e 'func:fcalls_*' -o /tmp/again -- \
 			sh -c 'echo 1 >/sys/module/functions_calls/parameters/run' || failed=$((failed + 1))
 		[ "$(hodo stat -q /tmp/again | awk '/func:entry/ { print $2 }')" = 11 ] || failed=$((failed + 1))
