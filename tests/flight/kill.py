@@ -7,6 +7,7 @@ kill must be in it or counted as overwritten.
 """
 import os
 import random
+import re
 import shutil
 import signal
 import struct
