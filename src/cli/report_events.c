@@ -395,11 +395,6 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 
 static void on_off(void *data, const struct hodo_sched_off *off)
 {
-	static const char *const whys[] = {
-		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",
-		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
-		[HODO_SCHED_ENDED] = "ended",         [HODO_SCHED_UNKNOWN] = "unknown",
-	};
 	struct report_events *ev = data;
 
 	if (!hodo_thread_is(ev->o->thread, off->tid, off->comm))
@@ -410,7 +405,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 		return;
 	}
 	if (off->off_ns != INT64_MIN)
-		add_thread(ev, &ev->off[off->why], REPORT_OFF, whys[off->why], off,
+		add_thread(ev, &ev->off[off->why], REPORT_OFF, hodo_sched_why_text(off->why), off,
 			   (uint64_t)off->on_ns - (uint64_t)off->off_ns);
 	if (off->woken_ns != INT64_MIN && off->why != HODO_SCHED_PREEMPTED)
 		add_thread(ev, &ev->latency, REPORT_LATENCY, "latency", off,

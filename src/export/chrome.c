@@ -241,18 +241,12 @@ static int end_async(struct chrome *c, struct hodo_slice *slice, const struct ho
 
 static int put_running(struct chrome *c, const struct hodo_slice *slice)
 {
-	static const char *const names[] = {
-		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",
-		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
-		[HODO_SCHED_ENDED] = "has ended",     [HODO_SCHED_UNKNOWN] = "unknown",
-	};
 	const struct chrome_name *names_of = chrome_name(c, slice);
-	uint32_t why = slice->sched_why <= HODO_SCHED_UNKNOWN ? slice->sched_why : HODO_SCHED_UNKNOWN;
 	char more[192], us[32];
 
 	*put_us(us, slice->end_ns - slice->begin_ns) = 0;
 	snprintf(more, sizeof(more), ",\"dur\":%s,\"args\":{\"pid\":%u,\"tid\":%llu,\"why it ended\":\"%s\"}", us,
-		 slice->pid, (unsigned long long)slice->id, names[why]);
+		 slice->pid, (unsigned long long)slice->id, hodo_sched_why_text(slice->sched_why));
 	return names_of ? put_row(c, 'X', slice->begin_ns, CPUS_PID, (uint32_t)slice->track->cpu, names_of, more, NULL)
 			: -ENOMEM;
 }

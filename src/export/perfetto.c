@@ -197,17 +197,6 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 	return err ? err : perfetto_point(p, &point);
 }
 
-static char *why(uint32_t sched_why)
-{
-	static const char *const names[] = {
-		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",
-		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
-		[HODO_SCHED_ENDED] = "has ended",     [HODO_SCHED_UNKNOWN] = "unknown",
-	};
-
-	return (char *)(uintptr_t)names[sched_why <= HODO_SCHED_UNKNOWN ? sched_why : HODO_SCHED_UNKNOWN];
-}
-
 static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
 	struct perfetto *p = data;
@@ -234,7 +223,7 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 	if (slice->flags & HODO_SLICE_OPEN)
 		perfetto_note_bool(p, NOTE_OPEN);
 	if (slice->kind == HODO_SLICE_RUNNING)
-		perfetto_note_text(p, NOTE_WHY, why(slice->sched_why));
+		perfetto_note_text(p, NOTE_WHY, hodo_sched_why_text(slice->sched_why));
 	if (!err)
 		err = perfetto_point(p, &point);
 	if (!err && slice->kind == HODO_SLICE_ASYNC && event)

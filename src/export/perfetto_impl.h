@@ -88,7 +88,7 @@ uint64_t perfetto_name(struct perfetto *p, const char *name);
 int perfetto_notes(struct perfetto *p, const struct perfetto_class *k, const struct hodo_read_event *event);
 void perfetto_note_bool(struct perfetto *p, enum perfetto_note name);
 void perfetto_note_number(struct perfetto *p, enum perfetto_note name, uint64_t value);
-void perfetto_note_text(struct perfetto *p, enum perfetto_note name, char *text);
+void perfetto_note_text(struct perfetto *p, enum perfetto_note name, const char *text);
 
 /* perfetto_tracks.c */
 int perfetto_processes(struct perfetto *p);

@@ -35,9 +35,9 @@ void perfetto_note_number(struct perfetto *p, enum perfetto_note name, uint64_t 
 	a->uint_value = value;
 }
 
-void perfetto_note_text(struct perfetto *p, enum perfetto_note name, char *text)
+void perfetto_note_text(struct perfetto *p, enum perfetto_note name, const char *text)
 {
-	note(p, p->notes_name + name)->string_value = text;
+	note(p, p->notes_name + name)->string_value = (char *)(uintptr_t)text; /* is read alone */
 }
 
 /* ------------------------------------------------------------------------- values */

@@ -531,6 +531,17 @@ uint64_t hodo_sched_forgotten(const struct hodo_sched *s)
 	return s->forgotten;
 }
 
+const char *hodo_sched_why_text(uint32_t why)
+{
+	static const char *const texts[] = {
+		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",
+		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
+		[HODO_SCHED_ENDED] = "ended",         [HODO_SCHED_UNKNOWN] = "unknown",
+	};
+
+	return texts[why <= HODO_SCHED_UNKNOWN ? why : HODO_SCHED_UNKNOWN];
+}
+
 struct hodo_sched *hodo_sched_new(const struct hodo_sched_ops *ops, void *data)
 {
 	struct hodo_sched *s = calloc(1, sizeof(*s));

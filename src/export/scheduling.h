@@ -20,6 +20,8 @@ enum hodo_sched_why {
 	HODO_SCHED_UNKNOWN
 };
 
+const char *hodo_sched_why_text(uint32_t why); /* "preempted", …; never NULL */
+
 /* A thread that ran on a CPU. */
 struct hodo_sched_ran {
 	int32_t cpu;

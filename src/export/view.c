@@ -2,8 +2,10 @@
 /* view.c - takes a recording in for the page: see view.h. */
 #define _GNU_SOURCE
 #include "view_work.h"
+#include "scheduling.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,12 +137,20 @@ static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
 	return (int64_t)((uint64_t)ns - (uint64_t)w->begin_ns);
 }
 
+/* What is told of a thread on a CPU, whose name alone is that of several. */
+static uint32_t running(const struct hodo_slice *s, char text[64])
+{
+	return (uint32_t)snprintf(text, 64, "pid=%u tid=%llu why=\"%s\"", s->pid, (unsigned long long)s->id,
+				  hodo_sched_why_text(s->sched_why));
+}
+
 static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
 	struct hodo_view_figure *figure = NULL;
 	struct begun *b = s->user;
 	struct hodo_view_row row;
+	char text[64];
 	int err = 0;
 
 	if (!b)
@@ -165,7 +175,8 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 	if (figure)
 		err = hodo_view_figure_add(figure, row.duration, row.self);
 	if (!err && hodo_view_rows_keeps(&w->rows, &row))
-		err = hodo_view_rows_add(&w->rows, &row, b->text, b->len);
+		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, text, running(s, text))
+						    : hodo_view_rows_add(&w->rows, &row, b->text, b->len);
 	free(b);
 	return err;
 }
