@@ -77,7 +77,7 @@ class Damage(Case):
 
     def test_pages_garbled(self):
         pages = self.interesting()
-        for i in range(25):
+        for i in range(12):
             self.fresh()
             for page in self.random.sample(pages, self.random.choice((1, 1, 1, 3))):
                 self.write(page * PAGE, self.random.randbytes(PAGE))
@@ -86,7 +86,7 @@ class Damage(Case):
 
     def test_bits(self):
         pages = self.interesting()
-        for i in range(25):
+        for i in range(12):
             self.fresh()
             with open(self.copy, "r+b") as f:
                 for _ in range(self.random.choice((1, 8, 64))):

@@ -4,6 +4,7 @@
 
 HODO, TARGET (target.c), CALC (a program with functions), HODO_LIBRARY are in the environment.
 """
+import contextlib
 import glob
 import json
 import os
@@ -443,12 +444,12 @@ class Foreign(Limits):
     def test_in_a_part(self):
         recorder = self.start(*TINY, "--rotate", "4K", "--keep", "2", TARGET, 30000, 1, 0, 100)
         wait_for("a part", lambda: os.path.isdir(self.data) and len(self.parts()) >= 2 or recorder.poll() is not None)
-        for part in self.parts():
-            try:
-                with open(os.path.join(self.data, part, "mine"), "w", encoding="ascii") as f:
-                    f.write("mine")
-            except FileNotFoundError:  # just removed
-                pass
+        put = 0
+        while not put:  # parts go while we look at them
+            for part in self.parts():
+                with contextlib.suppress(FileNotFoundError), \
+                        open(os.path.join(self.data, part, "mine"), "w", encoding="ascii") as f:
+                    put += f.write("mine")
         result = self.finish(recorder)
         left = glob.glob(os.path.join(self.data, "*", "mine"))
         self.assertTrue(left)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# torture.sh RSEQ MODE: 8 threads of 1,000,000 events each (400,000 without rseq, which is slower), with signal
+# torture.sh RSEQ MODE: 8 threads of 1,000,000 events each (200,000 without rseq, which is slower), with signal
 # handlers that trace every 50 us and forced migration, into rings of 16 KiB to 1 MiB; everything written must be
 # read or counted.
 set -eu
@@ -10,8 +10,8 @@ trap 'rm -rf "$dir"' EXIT
 events=1000000
 case $rseq in
 on) prefix=() ;;
-tunable) prefix=(env GLIBC_TUNABLES=glibc.pthread.rseq=0) events=400000 ;;
-seccomp) prefix=("$DENY" rseq) events=400000 ;;
+tunable) prefix=(env GLIBC_TUNABLES=glibc.pthread.rseq=0) events=200000 ;;
+seccomp) prefix=("$DENY" rseq) events=200000 ;;
 esac
 options=()
 [ "$mode" = overwrite ] && options=(--overwrite)
