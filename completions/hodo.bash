@@ -60,9 +60,13 @@ _hodo()
 		part=${current%"${current##*"$break"}"}
 		((${#part} > ${#prefix})) && prefix=$part
 	done
-	while read -r value; do
-		value=${value%%$'\t'*}
+	while IFS='' read -r value; do
 		case $value in
+		*$'\t'*) # a word, whatever its name
+			value=${value%%$'\t'*}
+			[[ $current == [\'\"]* ]] || value=${value//\*/\\*}
+			COMPREPLY+=("${value#"$prefix"}")
+			;;
 		@command*)
 			_hodo_command "${first[${value#@command }]}"
 			return
@@ -78,10 +82,6 @@ _hodo()
 		@programs)
 			compopt -o filenames
 			mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "${words[index]}" | sort -u)
-			;;
-		*)
-			[[ $current == [\'\"]* ]] || value=${value//\*/\\*}
-			COMPREPLY+=("${value#"$prefix"}")
 			;;
 		esac
 	done < <("${words[0]}" --complete "$index" "${words[@]}" 2>/dev/null)

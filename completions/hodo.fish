@@ -16,6 +16,8 @@ function __hodo_complete
 
     for answer in ($before[1] --complete (count $before) $before "$word" $behind 2>/dev/null)
         switch $answer
+            case '*'\t'*' # a word, whatever its name
+                echo $answer
             case '@command *'
                 __fish_complete_subcommand --fcs-skip=(string replace '@command ' '' -- $answer)
             case @files
@@ -24,8 +26,6 @@ function __hodo_complete
                 __fish_complete_directories $word ''
             case @programs
                 __fish_complete_command
-            case '*'
-                echo $answer
         end
     end
 end

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "complete.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -253,29 +254,48 @@ static bool is_recording(const char *path)
 	return found;
 }
 
-/* Those that the word can become; else directories, to get there. */
+/* Whether a shell takes the path, as it stands, for one word and for nothing but its letters. */
+static bool needs_no_quotes(const char *path)
+{
+	for (const char *c = path; *c; c++)
+		if ((unsigned char)*c < 0x80 && !isalnum((unsigned char)*c) && !strchr("_:.+-/,=%", *c))
+			return false;
+	return true;
+}
+
+/*
+ * Those that the word can become; else directories, to get there. So it is too if one's name needs quotes: the shell
+ * knows which, and where the word has some already, but only of what it looks up itself.
+ */
 static void offer_recordings(const char *fixed, const char *typed)
 {
 	const char *slash = strrchr(typed, '/');
-	char dir[PATH_MAX], path[PATH_MAX];
+	char dir[PATH_MAX], path[PATH_MAX], *found = NULL, *grown;
+	bool plain = true;
+	size_t len = 0;
 	struct dirent *e;
-	bool any = false;
 	DIR *d;
 
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - typed + 1) : 0, typed);
 	d = opendir(*dir ? dir : ".");
-	for (unsigned n = 0; d && n < ENTRIES_MAX && (e = readdir(d)); n++) {
-		if (e->d_name[0] == '.' || e->d_type == DT_REG || strpbrk(e->d_name, "\t\n") ||
+	for (unsigned n = 0; d && plain && n < ENTRIES_MAX && (e = readdir(d)); n++) {
+		if (e->d_name[0] == '.' || e->d_type == DT_REG ||
 		    snprintf(path, sizeof(path), "%s%s", dir, e->d_name) >= PATH_MAX || !begins(path, typed) ||
 		    !is_recording(path))
 			continue;
-		offer(fixed, typed, path, "recording");
-		any = true;
+		plain = needs_no_quotes(path) && (grown = realloc(found, len + strlen(path) + 1));
+		if (!plain)
+			break;
+		found = grown;
+		len += strlen(strcpy(found + len, path)) + 1;
 	}
 	if (d)
 		closedir(d);
-	if (!any)
+	if (!plain || !len)
 		puts("@dirs");
+	for (const char *p = found; plain && p < found + len; p += strlen(p) + 1)
+		offer(fixed, typed, p, "recording");
+	free(found);
 }
 
 /* ------------------------------------------------------------------------- the word */

@@ -186,6 +186,9 @@ class Complete(Case):
         self.assertEqual(sorted(self.words("hodo", "report", "--diff", "")), ["dir.data", "hodo.data"])
         self.assertEqual(sorted(self.words("hodo", "list", "")), ["@files", "dir.data", "hodo.data"])
         self.assertEqual(self.words("hodo", "record", "-o", ""), ["@dirs"])
+        os.rename(self.path("dir.data"), self.path("hod r"))
+        self.assertEqual(self.words("hodo", "stat", "hod"), ["@dirs"])
+        self.assertEqual(self.words("hodo", "stat", "hodo"), ["hodo.data"])
 
     def test_commands(self):
         self.assertEqual(self.words("hodo", "./a"), ["@programs"])

@@ -15,6 +15,9 @@ from habits import APP, HODO, LIMIT_S, SOURCE, Case, verbs
 
 COMPLETIONS = SOURCE / "completions"
 DUMP = b"\x18\x04"  # Ctrl-X Ctrl-D: the line goes to a file
+# Directories of recordings: what is typed of them, and their names, as one that unpacks an archive gets them.
+NAMES = {"rec": "rec$(touch pwned)", "tick": "tick`touch pwned`", "my": "my rec", "semi": "semi;touch pwned;",
+         "@c": "@command x[$(touch pwned)]", "@d": "@dirs", "q": "q'\"$HOME"}
 
 
 class Shell(Case):
@@ -98,6 +101,32 @@ class Shell(Case):
         self.assertEqual(self.press("hodo ./app ap").rstrip(), "hodo ./app app")
 
 
+    def make_names(self):
+        for name in NAMES.values():
+            os.mkdir(self.path(name))
+            with open(self.path(f"{name}/metadata"), "wb"):
+                pass
+
+    def words_of(self, line, quote=""):
+        """What the shell makes of a line once it is completed and entered: the words of the command."""
+        end = "" if self.press(line).rstrip("/ ").endswith(quote) else quote
+        os.write(self.fd, b"\x05" + end.encode() + b"\x01printf '%s\\n' >said \x05; echo >>said end\r")
+        said = pathlib.Path(self.path("said"))
+        self.read_until(lambda: said.exists() and said.read_text(encoding="utf-8").endswith("end\n"), "the words")
+        words = said.read_text(encoding="utf-8").splitlines()[:-1]
+        said.unlink()
+        return [w.rstrip("/") for w in words if w]
+
+    def check_names(self):
+        """A name that the shell would read otherwise is quoted, or it is not there: it is never run."""
+        self.make_names()
+        for typed, name in NAMES.items():
+            for quote in ("", '"', "'"):
+                with self.subTest((typed, quote)):
+                    self.assertEqual(self.words_of(f"hodo stat {quote}{typed}", quote), ["hodo", "stat", name])
+        self.assertFalse(os.path.exists(self.path("pwned")))
+
+
 class Bash(Shell):
     SHELL = "bash"
 
@@ -127,6 +156,10 @@ class Bash(Shell):
         self.assertEqual(self.press("hodo ./app ap").rstrip(), "hodo ./app app")
         self.assertEqual(self.press("hodo record -e 'app:ti"), "hodo record -e 'app:tick' ")
         self.assertEqual(self.press("hodo record -e other:n"), "hodo record -e other:never ")
+
+    def test_names(self):
+        self.begin(library=False)
+        self.check_names()
 
     def listed(self, *words):
         """COMPREPLY of a line, bash's words given as readline parts them."""
@@ -186,6 +219,10 @@ class Zsh(Shell):
         self.assertEqual(self.listed("hodo record -e 'app:"), ["app:*", "app:done", "app:tick"])
         self.assertEqual(self.listed("hodo print --color="), ["--color=auto", "--color=always", "--color=never"])
 
+    def test_names(self):
+        self.begin()
+        self.check_names()
+
 
 class Fish(Shell):
     SHELL = "fish"
@@ -217,6 +254,14 @@ class Fish(Shell):
         self.assertIn("./app", self.words("hodo record ./ap"))
         self.assertEqual(self.words("hodo record hodo pri"), ["print"])
         self.assertEqual(self.words("hodo ./app ap"), ["app"])
+
+    def test_names(self):
+        """fish quotes what it puts onto the line, but what is offered must be the names."""
+        self.make_names()
+        for typed in ("rec", "tick", "semi", "@c", "@d"):
+            with self.subTest(typed):
+                self.assertEqual([w.rstrip("/") for w in self.words(f"hodo stat {typed}")], [NAMES[typed]])
+        self.assertFalse(os.path.exists(self.path("pwned")))
 
 
 if __name__ == "__main__":
