@@ -64,7 +64,7 @@ static void on_signal(int signal_number)
 /* Makes the file that is removed if a signal ends us; none comes in between. Its descriptor, or -1 and errno. */
 static int create(char *temporary)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t held, before;
 	int fd, error;
 
@@ -86,19 +86,32 @@ static int create(char *temporary)
 	return fd;
 }
 
-char *hodo_output_beside(const char *dir, const char *suffix)
+/* Without the slashes at its end. */
+static size_t length_of(const char *dir)
 {
 	size_t len = strlen(dir);
-	char *path;
 
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
-	/* "." and ".." and "/" have no name that a file's could be made of. */
-	if (dir[len - 1] == '/' || (dir[len - 1] == '.' && (len == 1 || dir[len - 2] == '/' || dir[len - 2] == '.'))) {
-		dir = HODO_DIR_DEFAULT;
-		len = strlen(dir);
-	}
-	return asprintf(&path, "%.*s.%s", (int)len, dir, suffix) < 0 ? NULL : path;
+	return len;
+}
+
+/* "." and ".." and "/" have no name that a file's could be made of. */
+static bool has_name(const char *dir)
+{
+	size_t len = length_of(dir), begin = len;
+
+	while (begin > 0 && dir[begin - 1] != '/')
+		begin--;
+	return len > begin && strncmp(dir + begin, "..", len - begin) != 0;
+}
+
+char *hodo_output_beside(const char *dir, const char *suffix)
+{
+	char *path;
+
+	dir = has_name(dir) ? dir : HODO_DIR_DEFAULT;
+	return asprintf(&path, "%.*s.%s", (int)length_of(dir), dir, suffix) < 0 ? NULL : path;
 }
 
 static int refuse_terminal(const char *verb, const char *binary)
@@ -115,7 +128,19 @@ static int open_standard(struct hodo_output *t, const char *verb, const char *bi
 	return 0;
 }
 
-/* Files are written aside and get their name when they are whole; what is no file is written to as it is. */
+static int create_aside(struct hodo_output *t)
+{
+	if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) >= 0)
+		return create(t->temporary);
+	t->temporary = NULL;
+	errno = ENOMEM;
+	return -1;
+}
+
+/*
+ * Files are written aside and get their name when they are whole; what is no file is written to as it is, if the user
+ * named it. Nobody named what stands beside the recording: it may have come with it, and a link lead anywhere.
+ */
 static int open_path(struct hodo_output *t, const char *verb, const char *binary)
 {
 	struct stat st;
@@ -124,7 +149,12 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 		hodo_error("%s: is a directory: name a file with -o", t->path);
 		return HODO_EXIT_FAILURE;
 	}
-	if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	if (t->beside && !t->forced && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		hodo_error("%s: is %s: give --force to replace it, or name another file with -o", t->path,
+			   S_ISLNK(st.st_mode) ? "a symbolic link" : "no regular file");
+		return HODO_EXIT_FAILURE;
+	}
+	if (!t->beside && stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (t->fd >= 0 && binary && isatty(t->fd))
 			return refuse_terminal(verb, binary);
@@ -133,14 +163,9 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 			hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
 			return HODO_EXIT_FAILURE;
 		}
-		t->real = realpath(t->path, NULL); /* what a link leads to is replaced, not the link */
-		if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) < 0) {
-			t->temporary = NULL;
-			errno = ENOMEM;
-			t->fd = -1;
-		} else {
-			t->fd = create(t->temporary);
-		}
+		/* What a link that was named leads to is replaced, not the link. */
+		t->real = t->beside ? NULL : realpath(t->path, NULL);
+		t->fd = create_aside(t);
 	}
 	if (t->fd < 0) {
 		hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno));
@@ -155,9 +180,12 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, const char *binary,
 		     const struct hodo_output_args *args)
 {
+	/* Writing fails instead, and nothing half written is left behind. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	/* What stands beside the recording under its name was made from it, and can be again. */
-	*t = (struct hodo_output){ .fd = -1, .force = args->force || !args->path };
+	*t = (struct hodo_output){ .fd = -1, .beside = !args->path, .forced = args->force,
+				   .force = args->force || (!args->path && has_name(args->dir)) };
 	if (path && strcmp(path, "-") == 0)
 		return open_standard(t, verb, binary);
 	t->path = path ? strdup(path) : NULL;

@@ -31,13 +31,16 @@ int hodo_output_dir(struct hodo_output_args *args, int argc, char **argv);
 
 struct hodo_output {
 	char *path;      /* NULL: standard output; the caller frees it at last */
-	char *real;      /* what path leads to, if there is something */
+	char *real;      /* what path leads to, if there is something and the user named it */
 	char *temporary; /* what is written, and then becomes path; NULL: path itself */
 	int fd;
-	bool force, failed_write;
+	bool beside; /* its name was made of the recording's */
+	bool forced; /* by the user */
+	bool force;  /* what is there may be replaced */
+	bool failed_write;
 };
 
-/* DIR.SUFFIX, beside the recording; NULL: no memory. */
+/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's; NULL: no memory. */
 char *hodo_output_beside(const char *dir, const char *suffix);
 /* path "-": standard output; NULL: there was no memory for it. binary: what is not for a terminal, by name; NULL: it
  * may be seen there. 0, or the exit status, told. */

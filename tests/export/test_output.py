@@ -3,6 +3,7 @@
 """The verb itself: where it writes, what is there before, what cannot be written or read, options."""
 import os
 import pty
+import resource
 import signal
 import subprocess
 import time
@@ -46,9 +47,47 @@ class Output(Case):
         os.symlink(self.name, self.path("hodo.data"))
         self.assertEqual(self.ok("export", "-q", "--to", "csv"), b"")
         self.assertEqual(self.read("hodo.data.csv"), self.read("traced.csv"))
-        run = subprocess.run([HODO, "export", "-q", "--to", "csv", "."], cwd=self.path(self.name), check=True)
-        self.assertTrue(os.path.exists(self.path("traced/hodo.data.csv")))
-        os.unlink(self.path("traced/hodo.data.csv"))
+
+    def test_recording_without_a_name(self):
+        """What has the default's name may be of another recording."""
+        def export(*args):
+            return subprocess.run([HODO, "export", "-q", "--to", "csv", *args], cwd=self.path(self.name),
+                                  capture_output=True, check=False)
+        written = self.path("traced/hodo.data.csv")
+        for name in (".", "../traced/.", ".//", "../traced/../traced/."):
+            self.assertEqual(export(name).returncode, 0)
+            self.assertEqual(self.read("traced/hodo.data.csv"), self.export("csv", self.name))
+            with open(written, "w", encoding="ascii") as f:
+                f.write("mine")
+            self.assertRegex(export(name).stderr, rb"\Ahodo: hodo\.data\.csv exists: .*--force.*-o\n\Z")
+            self.assertEqual(self.read("traced/hodo.data.csv"), b"mine")
+            self.assertEqual(export("-f", name).returncode, 0)
+            self.assertEqual(self.read("traced/hodo.data.csv"), self.export("csv", self.name))
+            os.unlink(written)
+        os.symlink(self.name, self.path("dots.."))
+        for _ in range(2):
+            self.ok("export", "--to", "csv", "dots..")
+        self.assertTrue(os.path.exists(self.path("dots...csv")))
+
+    def test_what_came_with_the_recording(self):
+        """A link beside it, out of an archive, leads to no file of the user's; nor is anything else there written to."""
+        with open(self.path("precious"), "w", encoding="ascii") as f:
+            f.write("precious")
+        os.symlink(self.name, self.path("unpacked"))
+        beside = self.path("unpacked.csv")
+        for to in ("precious", "not there", "/dev/full"):
+            os.symlink(to, beside)
+            self.fails("--to", "csv", "unpacked", message="unpacked.csv: is a symbolic link: .*--force.*-o")
+            self.assertTrue(os.path.islink(beside))
+            self.ok("export", "--force", "--to", "csv", "unpacked")
+            self.assertFalse(os.path.islink(beside))
+            self.assertEqual(self.read("unpacked.csv"), self.export("csv", self.name))
+            self.assertEqual(self.read("precious"), b"precious")
+            self.assertFalse(os.path.exists(self.path("not there")))
+            os.unlink(beside)
+        os.mkfifo(beside)
+        self.fails("--to", "csv", "unpacked", message="unpacked.csv: is no regular file")
+        self.only_these("precious")
 
     def test_what_is_there_stays_unless_force(self):
         with open(self.path("mine"), "w", encoding="ascii") as f:
@@ -79,17 +118,24 @@ class Output(Case):
     def test_a_full_disk_keeps_what_was_there(self):
         with open(self.path("old"), "w", encoding="ascii") as f:
             f.write("old")
-        run = subprocess.run(["bash", "-c", f'ulimit -f 8; trap "" XFSZ; exec "$0" "$@"', HODO, "export", "-q", "-f",
-                              "--to", "jsonl", "-o", "old", self.name], cwd=self.dir, capture_output=True, check=False)
-        self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, rb"\Ahodo: old.*: File too large[^\n]*\n\Z")
-        self.assertEqual(self.read("old"), b"old")
-        self.only_these("old")
+        for trap in ('trap "" XFSZ', "trap - XFSZ"):
+            run = subprocess.run(["bash", "-c", f'ulimit -f 8; {trap}; exec "$0" "$@"', HODO, "export", "-q", "-f",
+                                  "--to", "jsonl", "-o", "old", self.name], cwd=self.dir, capture_output=True,
+                                 check=False, restore_signals=True)
+            self.assertEqual(run.returncode, 1)
+            self.assertRegex(run.stderr, rb"\Ahodo: old.*: File too large[^\n]*\n\Z")
+            self.assertEqual(self.read("old"), b"old")
+            self.only_these("old")
+
+    @staticmethod
+    def no_core():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def test_signals_leave_nothing(self):
         name = self.generate("GEN_TRACE", "fixed", 3000000)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with subprocess.Popen([HODO, "export", "-q", "--to", "chrome", "-o", "cut", name], cwd=self.dir) as p:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+            with subprocess.Popen([HODO, "export", "-q", "--to", "chrome", "-o", "cut", name], cwd=self.dir,
+                                  preexec_fn=self.no_core) as p:
                 for _ in range(3000):
                     if any(n.startswith("cut.") for n in os.listdir(self.dir)) or p.poll() is not None:
                         break

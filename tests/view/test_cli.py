@@ -95,6 +95,16 @@ class Files(View):
         self.assertEqual((self.dir / "out").read_bytes(), first)
         self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["out", "requests", "requests.html"])
 
+    def test_link_beside_the_recording(self):
+        """Out of an archive: it is not followed."""
+        self.make("requests", 1000)
+        (self.dir / "precious").write_text("precious", encoding="ascii")
+        (self.dir / "requests.html").symlink_to("precious")
+        self.assertIn("symbolic link: give --force", self.hodo("requests", status=1))
+        self.hodo("--force", "requests")
+        self.assertFalse((self.dir / "requests.html").is_symlink())
+        self.assertEqual((self.dir / "precious").read_text(encoding="ascii"), "precious")
+
     def test_what_cannot_be(self):
         self.make("requests", 1000)
         self.assertRegex(self.hodo("nowhere", status=1), r"^hodo: nowhere: .*\n$")
