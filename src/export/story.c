@@ -448,6 +448,7 @@ struct hodo_story *hodo_story_new(struct hodo_read *reader, struct hodo_symbols 
 	s->symbols = symbols;
 	s->ops = *ops;
 	s->data = data;
+	story_seed(s);
 	s->sched = hodo_sched_new(&sched_ops, s);
 	if (!s->sched || story_calls_open(s) < 0) {
 		hodo_story_free(s);
@@ -488,6 +489,7 @@ void hodo_story_free(struct hodo_story *s)
 		}
 	}
 	story_async_free(s);
+	free(s->open.chains);
 	for (struct story_node *node = s->free, *next; node; node = next) {
 		next = node->next;
 		free(node);

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ASYNC_HASH (1u << 16)
-
 /* The first field as a number; of a text or bytes a hash (FNV-1a). */
 static uint64_t id_of(const struct hodo_read_event *e)
 {
@@ -25,13 +23,6 @@ static uint64_t id_of(const struct hodo_read_event *e)
 	default:
 		return v->u;
 	}
-}
-
-static struct story_node **bucket(struct hodo_story *s, const struct hodo_track *track, uint64_t id)
-{
-	uint64_t hash = (id + track->id) * 0x9e3779b97f4a7c15ull;
-
-	return &s->async[hash >> 48];
 }
 
 static struct hodo_track *track_of(struct hodo_story *s, struct story_process *p, struct story_class *c)
@@ -54,13 +45,9 @@ static struct hodo_track *track_of(struct hodo_story *s, struct story_process *p
 	return track;
 }
 
+/* Of the list of all. */
 static void take_out(struct hodo_story *s, struct story_node *node)
 {
-	struct story_node **p = bucket(s, node->slice.track, node->slice.id);
-
-	while (*p != node)
-		p = &(*p)->next;
-	*p = node->next;
 	*(node->older ? &node->older->newer : &s->oldest) = node->newer;
 	*(node->newer ? &node->newer->older : &s->newest) = node->older;
 	s->nasync--;
@@ -79,15 +66,10 @@ static void end_oldest(struct hodo_story *s)
 void story_async_begin(struct hodo_story *s, struct story_process *p, struct story_class *c)
 {
 	struct hodo_track *track = track_of(s, p, c);
-	struct story_node *node, **at;
+	struct story_node *node = track ? story_node(s) : NULL;
 
-	if (!s->async)
-		s->async = calloc(ASYNC_HASH, sizeof(*s->async));
-	node = track && s->async ? story_node(s) : NULL;
-	if (!node) {
-		story_fail(s, -ENOMEM);
+	if (!node)
 		return;
-	}
 	if (s->nasync >= HODO_STORY_OPEN_MAX)
 		end_oldest(s);
 	node->slice.track = track;
@@ -97,9 +79,10 @@ void story_async_begin(struct hodo_story *s, struct story_process *p, struct sto
 	node->slice.begin_ns = s->now_ns;
 	node->slice.id = id_of(s->event);
 	node->slice.pid = track->pid;
-	at = bucket(s, track, node->slice.id);
-	node->next = *at;
-	*at = node;
+	if (!story_open_put(s, node, node->slice.id)) {
+		free(node);
+		return;
+	}
 	node->older = s->newest;
 	*(s->newest ? &s->newest->newer : &s->oldest) = node;
 	s->newest = node;
@@ -111,10 +94,8 @@ void story_async_end(struct hodo_story *s, struct story_process *p, struct story
 {
 	struct hodo_track *track = track_of(s, p, c);
 	uint64_t id = id_of(s->event);
-	struct story_node *node = track && s->async ? *bucket(s, track, id) : NULL;
+	struct story_node *node = track ? story_open_find(s, track, id) : NULL;
 
-	while (node && (node->slice.id != id || node->slice.track != track))
-		node = node->next;
 	if (!node) {
 		story_instant(s, t, true);
 		return;
@@ -138,5 +119,4 @@ void story_async_free(struct hodo_story *s)
 		free(s->oldest);
 		s->oldest = next;
 	}
-	free(s->async);
 }

@@ -15,7 +15,7 @@ struct story_class {
 	enum story_role role;
 	const char *name;        /* without ".begin", ".end" */
 	struct hodo_track *track; /* ASYNC, COUNTER; made when first needed */
-	struct story_class *base; /* ASYNC: the first class of that name, which has the track */
+	struct story_class *base; /* the first class of that name and sort; ASYNC, COUNTER: it has the track */
 };
 
 /* An open slice. */
@@ -24,8 +24,12 @@ struct story_node {
 	struct hodo_place place;
 	uint64_t inside_ns; /* of the slices inside of it */
 	uint32_t level;     /* its index on its thread's stack */
-	/* ASYNC: of the same hash; all, oldest first. Free nodes use next. */
-	struct story_node *next, *newer, *older;
+	uint32_t splits;    /* how often it was split */
+	bool listed;        /* in the table of story_open.c */
+	bool gone;          /* a call whose slice has ended before it: told no more */
+	uint64_t key;       /* in the table: ASYNC: its id; SPAN: the number of its name */
+	struct story_node *next, *prev;   /* in its chain of the table; among gone calls; next: among free nodes, too */
+	struct story_node *newer, *older; /* ASYNC: all */
 };
 
 /* A call that is known at its end only. */
@@ -58,6 +62,12 @@ struct story_process {
 	struct story_process *next;
 };
 
+/* Open slices by what ends them. */
+struct story_open {
+	struct story_node **chains; /* 1 << bits */
+	uint32_t bits, n;
+};
+
 #define STORY_HASH 4096u
 
 struct hodo_story {
@@ -75,8 +85,10 @@ struct hodo_story {
 	struct story_thread *threads[STORY_HASH], *last_thread;
 	struct hodo_track **cpus;
 	uint32_t ncpus, ntracks;
-	struct story_node **async; /* STORY_ASYNC_HASH */
-	struct story_node *oldest, *newest, *free;
+	struct story_open open;
+	uint64_t seed[2]; /* of hashes */
+	struct story_node *oldest, *newest; /* ASYNC */
+	struct story_node *gone, *free;
 	uint32_t nasync;
 	struct story_name *names; /* all, to be freed */
 };
@@ -100,6 +112,13 @@ void story_pop(struct hodo_story *s, struct story_thread *t, struct story_node *
 void story_end(struct hodo_story *s, struct story_node *node, const struct hodo_read_event *event); /* frees it */
 struct story_node *story_node(struct hodo_story *s); /* NULL: error is set */
 void story_close(struct hodo_story *s, struct story_thread *t); /* all, as OPEN */
+
+/* story_open.c: a track's latest slice that has a key */
+void story_seed(struct hodo_story *s);
+uint64_t story_hash(const struct hodo_story *s, uint64_t a, uint64_t b, uint32_t bits); /* of bits bits, 1 to 63 */
+bool story_open_put(struct hodo_story *s, struct story_node *node, uint64_t key); /* false: error is set */
+struct story_node *story_open_find(const struct hodo_story *s, const struct hodo_track *track, uint64_t key);
+void story_open_take_out(struct hodo_story *s, struct story_node *node); /* story_end() does it as well */
 
 /* story_async.c: slices that are paired by what identifies them */
 void story_async_begin(struct hodo_story *s, struct story_process *p, struct story_class *c);

@@ -45,6 +45,8 @@ static void tell_end(struct hodo_story *s, struct story_node *node, const struct
 void story_end(struct hodo_story *s, struct story_node *node, const struct hodo_read_event *event)
 {
 	tell_end(s, node, event);
+	if (node->listed)
+		story_open_take_out(s, node);
 	node->next = s->free;
 	s->free = node;
 }

@@ -320,30 +320,55 @@ static void test_stop(void **state)
 	}
 }
 
+/* The totals of a recording that is large: nobody listens. */
+static struct hodo_story_totals totals_of(const char *dir)
+{
+	static const struct hodo_story_ops none = { 0 };
+	struct hodo_story_totals totals;
+	struct hodo_read *r = help_open(dir);
+	struct hodo_story *s = hodo_story_new(r, NULL, &none, NULL);
+
+	assert_int_equal(hodo_story_read(s), 0);
+	hodo_story_totals(s, &totals);
+	hodo_story_free(s);
+	hodo_read_close(r);
+	return totals;
+}
+
 /* Deeper than is kept: points, and nothing else changes. */
 static void test_deep(void **state)
 {
 	const unsigned n = HODO_STORY_DEPTH_MAX + 10;
 	struct step *steps = calloc(n, sizeof(*steps));
-	static const struct hodo_story_ops none = { 0 };
 	const char *dir = help_path("deep");
 	struct hodo_story_totals totals;
-	struct hodo_story *s;
-	struct hodo_read *r;
 
 	(void)state;
 	for (unsigned i = 0; i < n; i++)
 		steps[i] = (struct step){ i, 1, A_BEGIN };
 	make(dir, NULL, steps, n, 0);
 	free(steps);
-	r = help_open(dir);
-	s = hodo_story_new(r, NULL, &none, NULL);
-	assert_int_equal(hodo_story_read(s), 0);
-	hodo_story_totals(s, &totals);
+	totals = totals_of(dir);
 	assert_int_equal(totals.slices, HODO_STORY_DEPTH_MAX);
 	assert_int_equal(totals.instants, 10);
-	hodo_story_free(s);
-	hodo_read_close(r);
+}
+
+/* Many of one id whose ends never come: were one looked for among all, this would take minutes (see the time limit). */
+static void test_one_id(void **state)
+{
+	const unsigned n = 300000;
+	struct step *steps = calloc(n, sizeof(*steps));
+	const char *dir = help_path("one_id");
+	struct hodo_story_totals totals;
+
+	(void)state;
+	for (unsigned i = 0; i < n; i++)
+		steps[i] = (struct step){ i / 4, 1, JOB_BEGIN, 5 };
+	make(dir, NULL, steps, n, 0);
+	free(steps);
+	totals = totals_of(dir);
+	assert_int_equal(totals.slices, n);
+	assert_int_equal(totals.unpaired, 0);
 }
 
 static int start(void **state)
@@ -365,7 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spans), cmocka_unit_test(test_overlap), cmocka_unit_test(test_async),
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_late_calls), cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_stop), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_stop), cmocka_unit_test(test_deep), cmocka_unit_test(test_one_id),
 	};
 
 	return cmocka_run_group_tests(tests, start, done);
