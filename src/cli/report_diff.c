@@ -4,6 +4,7 @@
 #include "report_events.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +27,11 @@ void report_put_change(FILE *f, double before, double after, bool time)
 static void put_change_number(FILE *f, double before, double after)
 {
 	char percent[32] = "new";
+	double change = after == before ? 0 : (after - before) / fabs(before) * 100; /* infinite ones may be equal */
 
-	if (before != 0)
-		snprintf(percent, sizeof(percent), "%+.1f%%", (after - before) / (before < 0 ? -before : before) * 100);
-	else if (after == 0)
+	if (before != 0 && isfinite(change))
+		snprintf(percent, sizeof(percent), "%+.1f%%", change);
+	else if (before != 0 || after == 0)
 		snprintf(percent, sizeof(percent), "-");
 	report_put_number(f, before, 11);
 	fputc(' ', f);
@@ -117,7 +119,7 @@ static long pair(const struct report_events *before, const struct report_events 
 		double a = items[i].row[0] ? report_stat_key(before, items[i].row[0], sort) : 0;
 		double b = items[i].row[1] ? report_stat_key(after, items[i].row[1], sort) : 0;
 
-		items[i].key = a < b ? b - a : a - b;
+		items[i].key = a == b ? 0 : a < b ? b - a : a - b;
 	}
 	qsort(items, kept, sizeof(*items), by_key);
 	*out = items;

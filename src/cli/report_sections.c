@@ -29,6 +29,14 @@ static double number_at(const struct report_stat *row, double q)
 	return row->numbers && row->numbers->n ? report_numbers_at(row->numbers, q) : 0;
 }
 
+/* The mean of infinities of both signs is no number, and an order needs one: it goes last. */
+static double mean_key(const struct report_numbers *n)
+{
+	double mean = n->n ? n->sum / (double)n->n : 0;
+
+	return isnan(mean) ? -INFINITY : mean;
+}
+
 double report_stat_key(const struct report_events *ev, const struct report_stat *row, enum report_sort sort)
 {
 	const struct report_numbers *n = row->numbers;
@@ -38,7 +46,7 @@ double report_stat_key(const struct report_events *ev, const struct report_stat 
 		return sort == REPORT_SORT_NAME ? 0 : (double)row->count;
 	switch (sort) {
 	case REPORT_SORT_AVG:
-		return n ? (n->n ? n->sum / (double)n->n : 0) : report_stat_avg(row);
+		return n ? mean_key(n) : report_stat_avg(row);
 	case REPORT_SORT_P50:
 		return section == REPORT_VALUES ? number_at(row, 0.5) : (double)report_stat_at(row, 0.5);
 	case REPORT_SORT_P99:
@@ -109,7 +117,7 @@ void report_put_number(FILE *f, double number, int width)
 	if (fabs(number) < 1e15 && number == trunc(number))
 		snprintf(text, sizeof(text), "%s%s", number < 0 ? "-" : "", hodo_grouped((uint64_t)fabs(number), buf));
 	else
-		snprintf(text, sizeof(text), "%.6g", number);
+		snprintf(text, sizeof(text), "%.6g", isnan(number) ? fabs(number) : number);
 	fprintf(f, "%*s", width, text);
 }
 
@@ -306,9 +314,15 @@ static void put_u64(FILE *f, const char *name, uint64_t n)
 static void put_double(FILE *f, const char *name, double n)
 {
 	if (isfinite(n))
-		fprintf(f, ",\"%s\":%.17g", name, n);
+		fprintf(f, "\"%s\":%.17g", name, n);
 	else
-		fprintf(f, ",\"%s\":null", name);
+		fprintf(f, "\"%s\":null", name);
+}
+
+static void put_number(FILE *f, const char *name, double n)
+{
+	fputc(',', f);
+	put_double(f, name, n);
 }
 
 static void put_bars_json(FILE *f, const struct report_stat *row)
@@ -318,9 +332,14 @@ static void put_bars_json(FILE *f, const struct report_stat *row)
 			   : report_bars_numbers(row->numbers, bars, REPORT_BARS_MAX);
 
 	fputs(",\"histogram\":[", f);
-	for (int i = 0; i < n; i++)
-		fprintf(f, "%s{\"from\":%.17g,\"to\":%.17g,\"count\":%llu}", i ? "," : "", bars[i].low, bars[i].high,
-			(unsigned long long)bars[i].n);
+	for (int i = 0; i < n; i++) {
+		fputs(i ? ",{" : "{", f);
+		put_double(f, "from", bars[i].low);
+		fputc(',', f);
+		put_double(f, "to", bars[i].high);
+		put_u64(f, "count", bars[i].n);
+		fputs("}", f);
+	}
 	fputs("]", f);
 }
 
@@ -330,12 +349,12 @@ static void put_numbers_json(FILE *f, const struct report_stat *row)
 
 	if (!n || !n->n)
 		return;
-	put_double(f, "avg", n->sum / (double)n->n);
-	put_double(f, "min", n->min);
+	put_number(f, "avg", n->sum / (double)n->n);
+	put_number(f, "min", n->min);
 	for (unsigned i = 0; i < QUANTILES; i++)
-		put_double(f, quantile_names[i], report_numbers_at(n, quantiles[i]));
-	put_double(f, "max", n->max);
-	put_double(f, "last", n->last);
+		put_number(f, quantile_names[i], report_numbers_at(n, quantiles[i]));
+	put_number(f, "max", n->max);
+	put_number(f, "last", n->last);
 }
 
 static void put_times_json(FILE *f, const struct report_stat *row)

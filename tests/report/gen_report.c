@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <gen.h>
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,6 +333,31 @@ static void gen_leak(const char *top, uint64_t n)
 	gen_stream_end(&s);
 }
 
+/* Counters that go as far as their type does and beyond: each thread has its own. */
+static void gen_extremes(const char *top)
+{
+	static const double numbers[][3] = {
+		{ 1, 1, 1 },
+		{ INFINITY, 5, -INFINITY }, /* which has no mean */
+		{ 3, NAN, 3 },
+		{ -INFINITY, 7, INFINITY },
+		{ 2, 2, 2 },
+		{ DBL_MAX, DBL_MAX, DBL_MAX },
+		{ -DBL_MAX, -DBL_MAX, -DBL_MAX },
+	};
+	struct gen_trace t;
+	struct gen_stream s;
+
+	one_stream(top, "far", &t, &s);
+	gen_packet_start(&s, 1000);
+	for (unsigned i = 0; i < 3 * sizeof(numbers) / sizeof(*numbers); i++) {
+		gen_event(&s, LOAD, 1 + i / 3, 1000 + i);
+		gen_f64(&s, numbers[i / 3][i % 3]);
+	}
+	gen_packet_end(&s, 2000, 0);
+	gen_stream_end(&s);
+}
+
 /* Names and texts that are to do harm. */
 static void gen_hostile(const char *top)
 {
@@ -375,10 +402,12 @@ int main(int argc, char **argv)
 		gen_leak(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "gap") == 0) {
 		gen_gap(argv[2]);
+	} else if (argc > 2 && strcmp(argv[1], "extremes") == 0) {
+		gen_extremes(argv[2]);
 	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
 		gen_hostile(argv[2]);
 	} else {
-		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|gap|hostile DIR [N [SEED]]\n");
+		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|gap|extremes|hostile DIR [N [SEED]]\n");
 		return 2;
 	}
 	return 0;

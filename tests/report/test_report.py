@@ -667,6 +667,38 @@ class Difference(Case):
             self.assertTrue(same[table] and all(r["before"] == r["after"] for r in same[table]))
 
 
+class Extremes(Case):
+    """Counters that are infinite, no number, or as large as there are any."""
+
+    @staticmethod
+    def strict(text):
+        def refuse(constant):
+            raise ValueError(constant)
+        return json.loads(text, parse_constant=refuse)
+
+    def test_json(self):
+        path = self.make("extremes")
+        for args in ((), ("--by", "thread"), ("--diff", path), ("--diff", path, "--by", "thread")):
+            self.strict(self.ok("report", "-q", "--json", "-H", path, *args))
+        rows = groups(self.strict(self.ok("report", "-q", "--json", "-H", path, "--by", "thread"))["values"])
+        bars = {key[1]: row["histogram"] for key, row in rows.items()}
+        self.assertEqual([(b["to"], b["count"]) for b in bars["far[6]"]], [(None, 3)])
+        self.assertEqual([(b["from"], b["count"]) for b in bars["far[7]"]], [(None, 3)])
+        self.assertLess(bars["far[6]"][0]["from"], 1.8e308)
+
+    def test_order(self):
+        path = self.make("extremes")
+        order = [row["group"] for row in self.report(path, "--by", "thread", "--sort", "avg")["values"]]
+        self.assertEqual(order, [f"far[{n}]" for n in (6, 3, 5, 1, 2, 4, 7)])
+
+    def test_difference(self):
+        path = self.make("extremes")
+        text = self.ok("report", "-q", path, "--diff", path, "--sort", "avg")
+        self.assertRegex(text, r"(?m)^ +2 +2 +\+0\.0%(?: +\S+){3} +inf +inf +\+0\.0% .* kv:load$")
+        for args in ((), ("--diff", path), ("-H",)):
+            self.assertNotIn("-nan", self.ok("report", "-q", path, *args))
+
+
 class Recorded(Same):
     """A program that runs."""
 
