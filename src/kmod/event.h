@@ -77,8 +77,10 @@ void hodo_event_remove(struct hodo_event *event);
 /* Adds or removes n at once: removing waits once for all. Those that cannot be added are told in the log, left out. */
 void hodo_events_add(struct hodo_event *const *events, size_t n);
 void hodo_events_remove(struct hodo_event *const *events, size_t n);
-/* absent has changed. */
-void hodo_event_changed(struct hodo_event *event);
+/* absent is no longer: records it if the present recording wants it. */
+void hodo_event_came(struct hodo_event *event);
+/* absent is set: no events from now on. true: writers are inside, perhaps; hodo_quiesce() and hodo_gate_free() follow. */
+bool hodo_event_goes(struct hodo_event *event);
 /* NULL: there is none. Under hodo_lock. */
 struct hodo_event *hodo_event_find(const char *provider, const char *name);
 /* Of all events. Under hodo_lock. */

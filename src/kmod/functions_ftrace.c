@@ -4,6 +4,7 @@
 #include "kmod.h"
 
 #include <linux/cpumask.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 #ifdef HODO_HAVE_FPROBE
@@ -110,10 +111,13 @@ static uint64_t ftrace_stop(void)
 {
 	int err = unregister_ftrace_function(&ops);
 
-	if (err) /* ftrace has switched itself off, for good */
-		pr_err("functions: ftrace: error %d\n", -err);
-	else
+	if (err) {
+		/* ftrace has switched itself off, for good; the functions' calls of ours stay in them. */
+		pr_err("functions: ftrace: error %d: hodo.ko stays\n", -err);
+		__module_get(THIS_MODULE);
+	} else {
 		ftrace_reset();
+	}
 	return take_missed();
 }
 
@@ -163,7 +167,7 @@ static int fprobe_start(struct hodo_function_wanted *w)
 		if (*p != '!' && *p != '0' && (err = register_fprobe(&fprobe, p, NULL)) != -EINVAL)
 			goto registered;
 	for (uint32_t i = 0; i < w->addresses; i++)
-		if ((err = register_fprobe_ips(&fprobe, &w->address[i], 1)) != -ENOENT)
+		if ((err = register_fprobe_ips(&fprobe, &w->address[i], 1)) != -EINVAL)
 			goto registered;
 	if (w->globs + w->addresses == 0) {
 		err = register_fprobe(&fprobe, all, NULL);
@@ -188,8 +192,10 @@ static uint64_t fprobe_stop(void)
 	uint64_t n;
 	int err = unregister_fprobe(&fprobe);
 
-	if (err)
-		pr_err("functions: fprobe: error %d\n", -err);
+	if (err) {
+		pr_err("functions: fprobe: error %d: hodo.ko stays\n", -err);
+		__module_get(THIS_MODULE);
+	}
 	/* A handler of exits that has begun runs with preemption off. */
 	hodo_quiesce();
 	n = fprobe.nmissed;

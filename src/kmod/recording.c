@@ -189,16 +189,22 @@ detach:
 	return err;
 }
 
-/* The latest recording's memory is no longer to be had. */
-static void drop(struct hodo_recording *r)
+/* asked itself is the caller's. */
+static void forget_asked(struct hodo_recording *r)
 {
-	hodo_memory_put(r->memory);
-	kvfree(r->asked);
-	r->memory = NULL;
 	r->asked = NULL;
 	r->patterns = NULL;
 	r->filter = r->conditions = NULL;
 	r->functions = NULL;
+}
+
+/* The latest recording's memory is no longer to be had. */
+static void drop(struct hodo_recording *r)
+{
+	hodo_memory_put(r->memory);
+	r->memory = NULL;
+	kvfree(r->asked);
+	forget_asked(r);
 }
 
 /* Sizes that hodo_layout_init() takes. */
@@ -209,16 +215,32 @@ static bool sizes_valid(const struct hodo_ring_config *c)
 	return hodo_layout_init(&layout, nr_cpu_ids + 1, c->packet_size, c->ring_size) == 0;
 }
 
+/*
+ * What the one before has left stays to be read where this one does not begin; but it gives way where there is no room
+ * for both.
+ */
 static int start(struct hodo_recording *r, enum hodo_recorded by, enum hodo_clock clock)
 {
-	int err = sizes_valid(&r->config) ? 0 : -EINVAL;
+	struct hodo_memory *last = r->memory;
+	int err;
 
+	if (!sizes_valid(&r->config))
+		return -EINVAL;
 	r->by = by;
-	if (!err)
+	r->memory = NULL;
+	err = begin(r, clock);
+	if (err == -ENOMEM && last) {
+		hodo_memory_put(last);
+		last = NULL;
 		err = begin(r, clock);
-	if (err)
+	}
+	if (err) {
 		r->by = HODO_RECORDED_NOT;
-	return err;
+		r->memory = last;
+		return err;
+	}
+	hodo_memory_put(last);
+	return 0;
 }
 
 int hodo_recording_start_tree(void)
@@ -227,7 +249,6 @@ int hodo_recording_start_tree(void)
 
 	if (r->by != HODO_RECORDED_NOT)
 		return -EBUSY;
-	drop(r);
 	get_random_bytes(r->config.uuid, sizeof(r->config.uuid));
 	r->config.mode = hodo_tree_config.mode;
 	r->config.packet_size = hodo_tree_config.packet_size;
@@ -245,7 +266,6 @@ int hodo_recording_start(struct hodo_msg_config *config, size_t len)
 	err = take_apart(&parts, config, len);
 	if (err)
 		return err;
-	drop(r);
 	r->asked = config;
 	r->patterns = parts.patterns;
 	r->filter = parts.filter;
@@ -256,10 +276,8 @@ int hodo_recording_start(struct hodo_msg_config *config, size_t len)
 	r->config.packet_size = config->packet_size;
 	r->config.ring_size = config->ring_size;
 	err = start(r, HODO_RECORDED_BY_FILE, config->clock);
-	if (err) {
-		r->asked = NULL; /* stays the caller's */
-		drop(r);
-	}
+	if (err)
+		forget_asked(r);
 	return err;
 }
 

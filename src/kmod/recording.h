@@ -37,7 +37,7 @@ struct hodo_tree_config {
 extern struct hodo_tree_config hodo_tree_config;
 
 /* All of them under hodo_lock, and they sleep. */
-/* 0; -EBUSY: there is one; -EINVAL: sizes that cannot be; -ENOMEM. A recording that ended is forgotten. */
+/* 0; -EBUSY: there is one; -EINVAL: sizes that cannot be; -ENOMEM. The memory of one that ended is forgotten then. */
 int hodo_recording_start_tree(void);
 /* config: len bytes, from user space, checked here; kept (kvfree()d) unless it fails. */
 int hodo_recording_start(struct hodo_msg_config *config, size_t len);

@@ -126,14 +126,18 @@ static void off_and_free(struct hodo_event *event)
 	hodo_gate_free(event);
 }
 
-void hodo_event_changed(struct hodo_event *event)
+void hodo_event_came(struct hodo_event *event)
 {
-	if (!recording_runs())
-		return;
-	if (event->absent)
-		off_and_free(event);
-	else
+	if (recording_runs())
 		switch_on(event);
+}
+
+bool hodo_event_goes(struct hodo_event *event)
+{
+	bool recorded = event->recorded;
+
+	switch_off(event);
+	return recorded;
 }
 
 int hodo_event_enable(struct hodo_event *event, bool on)
@@ -332,7 +336,7 @@ int hodo_event_add(struct hodo_event *event)
 	add_in_order(event);
 	hash_add(by_name, &event->hash, key_of(event->provider, event->name));
 	hodo_control_event_added(event);
-	hodo_event_changed(event);
+	hodo_event_came(event);
 	return 0;
 }
 

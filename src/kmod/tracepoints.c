@@ -10,6 +10,7 @@
  * name and other arguments, so those are not looked at; but for events of a header of one's own, which have them alone.
  */
 #include "tracepoints.h"
+#include "gate.h"
 #include "kmod.h"
 
 #include "emit.h"
@@ -18,6 +19,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/tracepoint.h>
+#include <linux/utsname.h>
 
 static struct hodo_tracepoint *tracepoint_of(struct hodo_event *event)
 {
@@ -67,8 +69,19 @@ static bool bind(const struct hodo_tracepoint_set *set, struct tracepoint *tp, c
 	t->event.object = object;
 	t->event.absent = false;
 	if (t->event.id)
-		hodo_event_changed(&t->event);
+		hodo_event_came(&t->event);
 	return true;
+}
+
+/* Whether writers are inside, perhaps: unbind() is for when they are not. */
+static bool switch_off(const struct hodo_tracepoint_set *set, struct tracepoint *tp)
+{
+	struct hodo_tracepoint *t = find(set, tp->name);
+
+	if (!t || t->tp != tp)
+		return false;
+	t->event.absent = true;
+	return hodo_event_goes(&t->event);
 }
 
 static void unbind(const struct hodo_tracepoint_set *set, struct tracepoint *tp)
@@ -77,9 +90,7 @@ static void unbind(const struct hodo_tracepoint_set *set, struct tracepoint *tp)
 
 	if (!t || t->tp != tp)
 		return;
-	t->event.absent = true;
-	if (t->event.id)
-		hodo_event_changed(&t->event);
+	hodo_gate_free(&t->event);
 	t->event.object = "";
 	t->tp = NULL;
 }
@@ -106,6 +117,7 @@ static int module_changed(struct notifier_block *nb, unsigned long action, void 
 	const struct hodo_tracepoint_set *set = container_of(nb, struct hodo_tracepoint_set, modules);
 	const struct tp_module *tm = data;
 	struct module *mod = tm->mod;
+	bool inside = false;
 
 	if (!set->own_header && (mod->taints & (1UL << TAINT_OOT_MODULE)))
 		return NOTIFY_DONE;
@@ -116,8 +128,12 @@ static int module_changed(struct notifier_block *nb, unsigned long action, void 
 		if (action == MODULE_STATE_COMING)
 			bind(set, tp, mod->name);
 		else if (action == MODULE_STATE_GOING)
-			unbind(set, tp);
+			inside |= switch_off(set, tp);
 	}
+	if (inside)
+		hodo_quiesce(); /* once for all: it takes long, and who records waits for hodo_lock meanwhile */
+	for (unsigned int i = 0; i < mod->num_tracepoints && action == MODULE_STATE_GOING; i++)
+		unbind(set, tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]));
 	mutex_unlock(&hodo_lock);
 	return NOTIFY_OK;
 }
@@ -133,12 +149,23 @@ static unsigned int count_present(const struct hodo_tracepoint_set *set)
 	return present;
 }
 
+/* What a tracepoint calls its probes with is in no checksum by which a kernel would refuse another one's module. */
+static bool is_for_this_kernel(const struct hodo_tracepoint_set *set)
+{
+	if (strcmp(set->release, init_utsname()->release) == 0)
+		return true;
+	pr_err("built for kernel %s, and this is %s: build it anew\n", set->release, init_utsname()->release);
+	return false;
+}
+
 int hodo_tracepoint_set_add(struct hodo_tracepoint_set *set)
 {
 	struct bound b = { set };
 	unsigned int present;
 	int err;
 
+	if (!is_for_this_kernel(set))
+		return -ENOEXEC;
 	mutex_lock(&hodo_lock);
 	for (size_t i = 0; i < set->n; i++) {
 		struct hodo_tracepoint *t = tracepoint_of(set->events[i]);

@@ -24,6 +24,7 @@ struct hodo_tracepoint {
 struct hodo_tracepoint_set {
 	struct hodo_event *const *events; /* members of struct hodo_tracepoint, sorted by name as strcmp() does */
 	size_t n;
+	const char *release; /* UTS_RELEASE of the kernel that the probes were compiled for */
 	bool own_header; /* theirs is not the kernel's: they are for modules that were not built with it */
 	struct notifier_block modules; /* told of modules with tracepoints */
 };
@@ -31,7 +32,8 @@ struct hodo_tracepoint_set {
 extern struct hodo_tracepoint_set hodo_tracepoint_table; /* generated: hodo.ko's */
 
 /* Makes the events known, and binds those whose tracepoints are there. When modules come and go, so do theirs.
- * 0 or negative errno. */
+ * 0 or negative errno; -ENOEXEC: the
+ * probes are another kernel's. */
 int hodo_tracepoint_set_add(struct hodo_tracepoint_set *set);
 /* No probe is inside afterwards. */
 void hodo_tracepoint_set_remove(struct hodo_tracepoint_set *set);

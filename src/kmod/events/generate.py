@@ -373,12 +373,13 @@ def table(name, events, static, own):
     text += "\nstatic struct hodo_event *const events[] = {\n"
     text += "".join(f"\t&hodo_tp_{e}.event,\n" for e in events)
     more = ", .own_header = true" if own else ""
-    return text + f"}};\n\n{static}struct hodo_tracepoint_set {name} = {{ .events = events, .n = {len(events)}{more} }};\n"
+    return text + (f"}};\n\n{static}struct hodo_tracepoint_set {name} = {{\n\t.events = events, .n = {len(events)}, "
+                   f".release = UTS_RELEASE{more}\n}};\n")
 
 
 def module_source(header):
     why = f"events that need symbols of {', '.join(header.modules)}" if header.modules else "events of a header of one's own"
-    return (SPDX + f"/* hodo_{header.name}.ko: {why}. */\n" '#include "tracepoints.h"\n\n#include <linux/module.h>\n\n' +
+    return (SPDX + f"/* hodo_{header.name}.ko: {why}. */\n" '#include "tracepoints.h"\n\n#include <generated/utsrelease.h>\n#include <linux/module.h>\n\n' +
             table("set", sorted(header.events), "static ", header.own) +
             "\nstatic int __init start(void)\n{\n\treturn hodo_tracepoint_set_add(&set);\n}\n"
             "\nstatic void __exit stop(void)\n{\n\thodo_tracepoint_set_remove(&set);\n}\n"
@@ -390,7 +391,7 @@ def write_results(build, headers, gone):
     usable = [h for h in headers.values() if not h.lost]
     own = [h for h in usable if h.modules or h.own]
     events = sorted(e for h in usable if h not in own for e in h.events)
-    build.write("table.c", SPDX + '#include "tracepoints.h"\n\n' + table("hodo_tracepoint_table", events, "", None))
+    build.write("table.c", SPDX + '#include "tracepoints.h"\n\n#include <generated/utsrelease.h>\n\n' + table("hodo_tracepoint_table", events, "", None))
     modules = {}
     for h in own:
         build.write(f"set_{h.name}.c", module_source(h))

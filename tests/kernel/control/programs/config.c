@@ -33,12 +33,18 @@ int main(void)
 	const size_t head = offsetof(struct hodo_msg_config, text);
 	int fd, err;
 
+	/* What the tree has recorded is there until another recording begins. */
+	put("enabled", "1");
+	put("enabled", "0");
 	c.patterns_len = 1 + (uint32_t)sprintf((char *)c.text, "syscalls:sys_enter_setpriority");
 	err = record(&c, head + c.patterns_len - 1);
 	say(err == -EINVAL, "config_cut", "%d", err);
 	c.packet_size = 3000;
 	err = record(&c, head + c.patterns_len);
 	say(err == -EINVAL, "config_size", "%d", err);
+	fd = open_tree("buffers/cpu0", O_RDONLY);
+	say(fd >= 0, "config_size_costs_nothing", "%d", fd);
+	close(fd);
 	c.packet_size = 4096;
 	fd = record(&c, head + c.patterns_len);
 	say(fd >= 0, "recorder_starts", "%d", fd);
