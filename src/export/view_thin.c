@@ -3,6 +3,7 @@
 #include "view_rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,8 +163,13 @@ static uint32_t values_in_cells(struct thin *t, const uint32_t *list, uint32_t n
 		uint32_t least = i, most = i;
 
 		for (end = i; end < n && (uint64_t)rows[list[end]].begin >> shift == cell; end++) {
-			least = rows[list[end]].value < rows[list[least]].value ? end : least;
-			most = rows[list[end]].value > rows[list[most]].value ? end : most;
+			double value = rows[list[end]].value;
+
+			/* What is no number gives way to the first one. */
+			if (value < rows[list[least]].value || isnan(rows[list[least]].value))
+				least = end;
+			if (value > rows[list[most]].value || isnan(rows[list[most]].value))
+				most = end;
 		}
 		for (uint32_t k = i; k < end; k++) {
 			if (k == i || k == end - 1 || k == least || k == most)

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';
 import { Model, takeApart } from '../../src/export/view/data.js';
-import { bucketBegin, bucketOf, distributions, thinValues } from '../../src/export/view/distributions.js';
+import { bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from '../../src/export/view/distributions.js';
 import { EventRows } from '../../src/export/view/event_rows.js';
 import { rangeOf, ranksOf, sortByKey } from '../../src/export/view/pane_tools.js';
 import { makeModel } from './make_model.mjs';
@@ -284,8 +284,26 @@ function testValues() {
 	thin.times.forEach((time, i) => assert.equal(values.value[time], thin.values[i]));
 }
 
+/* No number is no value: it hides none, and is a gap. */
+function testNoNumbers() {
+	const n = 30000;
+	const values = { time: Float64Array.from({ length: n }, (_, i) => i), value: new Float64Array(n).fill(NaN) };
+	for (let i = 5; i < n; i += 50)
+		values.value[i] = i;
+	const thin = thinValues(values, [0, n], 0, n, 60);
+	for (let column = 0; column < 60; column++)
+		assert.ok(thin.values.includes(column * 500 + 5) && thin.values.includes(column * 500 + 455));
+	assert.deepEqual(figuresOf(Float64Array.of(NaN, 3, -1, NaN, 7)), { min: -1, max: 7, mean: 3 });
+	assert.deepEqual(figuresOf(Float64Array.of(9, NaN, 3, 9), 1, 3), { min: 3, max: 3, mean: 3 });
+	assert.deepEqual(figuresOf(Float64Array.of(NaN)), { min: NaN, max: NaN, mean: NaN });
+	assert.deepEqual(heightsOf(Float64Array.of(NaN, -2, Infinity, 5, -Infinity)), [null, -2, 5, 5, -2]);
+	assert.deepEqual(heightsOf(Float64Array.of(NaN, Infinity)), [null, 0]);
+	assert.deepEqual(heightsOf(Float64Array.of(Number.MAX_VALUE, 1)), [1e307, 1]);
+	assert.deepEqual(heightsOf(Float64Array.of(-Number.MAX_VALUE)), [-1e307]);
+}
+
 for (const test of [testPathsByHand, testDeepAndBroken, testPathsAgainstSums, testWidest, testBuckets, testDistributions, testSplit,
-	testAggregates, testRows, testValues]) {
+	testAggregates, testRows, testValues, testNoNumbers]) {
 	test();
 	console.log(`ok ${test.name}`);
 }

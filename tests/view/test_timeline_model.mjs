@@ -259,6 +259,28 @@ function testPyramid() {
 	}
 }
 
+/* No number stands for nothing, and takes nothing from what is beside it; infinities do not set the scale. */
+function testNoNumbers() {
+	const value = Float64Array.from({ length: 5000 }, (_, i) => (i % 3 ? NaN : i === 600 ? Infinity : i === 900 ? -Infinity : i % 50 - 10));
+	const pyramid = new Pyramid(value);
+	for (const [from, to] of [[0, 5000], [1, 3], [1, 40], [590, 650], [895, 1200]]) {
+		pyramid.look(from, to);
+		const part = value.subarray(from, to).filter((v) => !Number.isNaN(v));
+		assert.deepEqual([pyramid.min, pyramid.max], [Math.min(...part), Math.max(...part)]);
+	}
+	const scaleOf = (...numbers) => {
+		const model = Object.create(Model.prototype);
+		model.values = { value: Float64Array.from(numbers) };
+		const { least, greatest, part } = model.counterScale({ values: [0, numbers.length] });
+		return [least, greatest, ...numbers.map(part)];
+	};
+	assert.deepEqual(scaleOf(NaN, -1, Infinity, 3, -Infinity), [-Infinity, Infinity, NaN, 0, 1, 1, 0]);
+	assert.deepEqual(scaleOf(NaN, NaN), [NaN, NaN, NaN, NaN]);
+	assert.deepEqual(scaleOf(Number.MAX_VALUE, -Number.MAX_VALUE, 0), [-Number.MAX_VALUE, Number.MAX_VALUE, 1, 0, 0.5]);
+	assert.deepEqual(scaleOf(2, 4), [2, 4, 0.5, 1]);
+	assert.deepEqual(scaleOf(0, 0), [0, 0, 0, 0]);
+}
+
 function testView() {
 	const view = new View(1e9, () => {});
 	view.width = 500;
@@ -305,6 +327,7 @@ await testSearch(model);
 testWalk(model);
 testHits(model);
 testPyramid();
+testNoNumbers();
 testView();
 testText();
 console.log('ok');

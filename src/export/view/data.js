@@ -175,14 +175,28 @@ export class Model {
 		return track.rowCache;
 	}
 
-	/* Of a counter's track: {pyramid of its values, low, high: what its axis shows}. */
+	/*
+	 * Of a counter's track: {pyramid of its values, least, greatest: of them, NaN if none is a number, part(value): how far
+	 * up it is drawn, 0 … 1}. The axis goes from zero, or the least that is finite, to the greatest; infinite ones are drawn
+	 * at its ends. NaN: no number, nowhere.
+	 */
 	counterScale(track) {
 		if (!track.scale) {
 			const values = this.values.value.subarray(...track.values);
 			const pyramid = new Pyramid(values);
 			pyramid.look(0, values.length);
-			track.scale = { pyramid, least: pyramid.min, greatest: pyramid.max,
-				low: Math.min(0, pyramid.min), high: Math.max(pyramid.max, Math.min(0, pyramid.min)) };
+			const any = pyramid.min <= pyramid.max;
+			let [low, high] = [0, -Infinity];
+			for (const value of values) {
+				if (value < low && value !== -Infinity)
+					low = value;
+				if (value > high && value !== Infinity)
+					high = value;
+			}
+			high = Math.max(high, low);
+			const span = high / 2 - low / 2 || 1; // all of it may be more than there are numbers for
+			track.scale = { pyramid, least: any ? pyramid.min : NaN, greatest: any ? pyramid.max : NaN,
+				part: (value) => (Math.max(low, Math.min(high, value)) / 2 - low / 2) / span };
 		}
 		return track.scale;
 	}

@@ -6,6 +6,7 @@ import { SLICE_CONTINUED, SLICE_SPLIT } from './data.js';
 import { hasLength, sortByKey } from './pane_tools.js';
 
 const SORT_SMALL = 5000; // sortByKey() has a cost of its own
+const FAR = 1e307; // twice of that is a number yet
 const KIND_OF_TRACK = { thread: 0, async: 2, cpu: 3 };
 
 /* As hodo_view_bucket(): 8 for each power of two, of equal width within it. */
@@ -240,6 +241,28 @@ function takeAll(model, range, found) {
 			group.all.buckets = [...group.all.buckets].sort((a, b) => a[0] - b[0]);
 }
 
+/* {min, max, mean} of those from first to end - 1 that are numbers; NaN where there are none. */
+export function figuresOf(values, first = 0, end = values.length) {
+	let [min, max, sum, n] = [NaN, NaN, 0, 0];
+	for (let i = first; i < end; i++) {
+		const value = values[i];
+		if (Number.isNaN(value))
+			continue;
+		min = value >= min ? min : value;
+		max = value <= max ? max : value;
+		sum += value;
+		n++;
+	}
+	return { min, max, mean: n ? sum / n : NaN };
+}
+
+/* As a plot takes them: infinite ones at the edge of the others, and a gap where there is no number. */
+export function heightsOf(values) {
+	const { min, max } = figuresOf(values.filter(Number.isFinite));
+	const [low, high] = [min, max].map((edge) => Math.max(-FAR, Math.min(FAR, edge)) || 0);
+	return Array.from(values, (value) => (Number.isNaN(value) ? null : Math.max(low, Math.min(high, value))));
+}
+
 /*
  * A counter's values from row `first` to row `end`, at most four for each of `columns` parts of from … to: the first, least,
  * greatest and last, so that nothing that could be seen is left out.
@@ -256,9 +279,10 @@ export function thinValues(values, [first, end], from, to, columns) {
 		let least = row;
 		let greatest = row;
 		for (; row < end && columnOf(row) === column; row++) {
-			if (values.value[row] < values.value[least])
+			// What is no number gives way to the first one.
+			if (values.value[row] < values.value[least] || Number.isNaN(values.value[least]))
 				least = row;
-			if (values.value[row] > values.value[greatest])
+			if (values.value[row] > values.value[greatest] || Number.isNaN(values.value[greatest]))
 				greatest = row;
 		}
 		for (const keep of [...new Set([begin, least, greatest, row - 1])].sort((a, b) => a - b)) {

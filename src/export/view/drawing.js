@@ -246,43 +246,48 @@ export class Drawing {
 		}
 	}
 
-	/* A counter as steps; in a column with many values all from the least to the greatest. */
+	/* A counter as steps, with gaps where it is no number; in a column with many values all from the least to the greatest. */
 	#counter(item) {
 		const { ctx, view, quantum, theme } = this;
 		const [from, to] = item.track.values;
 		if (to <= from)
 			return;
 		const { time, value } = this.model.values;
-		const { pyramid, low, high } = this.model.counterScale(item.track);
+		const { pyramid, part } = this.model.counterScale(item.track);
 		const top = item.y + PADDING + 2;
 		const bottom = item.y + COUNTER_HEIGHT - PADDING;
-		const yOf = (v) => bottom - ((v - low) / (high - low || 1)) * (bottom - top);
+		const yOf = (v) => bottom - part(v) * (bottom - top);
+		const filled = (y) => (Number.isNaN(y) ? bottom : y);
 		let i = Math.max(from, firstAbove(time, view.from, from, to) - 1);
 		const line = new Path2D();
 		const area = new Path2D();
 		let x = Math.max(0, view.x(time[i]));
 		let y = yOf(value[i]);
-		line.moveTo(x, y);
+		line.moveTo(x, y); // without a number, paths stay as they are
 		area.moveTo(x, bottom);
-		area.lineTo(x, y);
+		area.lineTo(x, filled(y));
 		const stop = Math.min(view.width, view.x(this.model.durationNs));
 		while (++i < to && time[i] <= view.to) {
 			const next = Math.max(i + 1, firstAboveNear(time, (Math.floor(time[i] / quantum) + 1) * quantum, i, to));
 			x = Math.max(0, view.x(time[i]));
 			line.lineTo(x, y);
-			area.lineTo(x, y);
+			area.lineTo(x, filled(y));
+			let gap = Number.isNaN(y);
 			if (next - i > 2) {
 				pyramid.look(i - from, next - from);
-				line.lineTo(x, yOf(pyramid.min));
-				line.lineTo(x, yOf(pyramid.max));
+				if (pyramid.min <= pyramid.max) {
+					line[gap ? 'moveTo' : 'lineTo'](x, yOf(pyramid.min));
+					line.lineTo(x, yOf(pyramid.max));
+					gap = false;
+				}
 			}
 			y = yOf(value[next - 1]);
-			line.lineTo(x, y);
-			area.lineTo(x, y);
+			line[gap ? 'moveTo' : 'lineTo'](x, y);
+			area.lineTo(x, filled(y));
 			i = next - 1;
 		}
 		line.lineTo(Math.max(x, stop), y);
-		area.lineTo(Math.max(x, stop), y);
+		area.lineTo(Math.max(x, stop), filled(y));
 		area.lineTo(Math.max(x, stop), bottom);
 		ctx.fillStyle = theme.stroke(item.track.nameId);
 		ctx.globalAlpha = 0.16;

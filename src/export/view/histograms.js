@@ -3,7 +3,7 @@
 
 import './panes.css';
 import { SLICE_RUNNING } from './data.js';
-import { Distribution, bucketBegin, bucketOf, distributions, thinValues } from './distributions.js';
+import { Distribution, bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from './distributions.js';
 import { clock, count, duration, number, plural, relative } from './format.js';
 import { Scope, element, nameOf, percent, ranksOf, segmented, trackName } from './pane_tools.js';
 import { counterPlot, histogramPlot } from './plots.js';
@@ -28,6 +28,13 @@ const COUNTER_COLUMNS = [
 	{ id: 'last', title: 'Last', width: '7em', sort: true, number: true, descendingFirst: true },
 ];
 
+/* An order of all that a figure may be: infinities are as large as themselves, and what is no number is above all. */
+function compare(a, b) {
+	if (a === b)
+		return 0;
+	return a < b || Number.isNaN(b) ? (Number.isNaN(a) ? 0 : -1) : 1;
+}
+
 /* A list of groups with a filter; one is chosen. */
 class Names {
 	constructor(label, columns, { text, by, chosen }) {
@@ -51,7 +58,7 @@ class Names {
 		const { id, descending } = this.order;
 		const keyOf = id === 'name' ? ranksOf(this.groups.map((group) => this.text(group, id))) : this.groups.map((group) => group[id]);
 		const key = new Map(this.groups.map((group, i) => [group, keyOf[i]]));
-		this.shown = this.groups.filter(wanted).sort((a, b) => (descending ? key.get(b) - key.get(a) : key.get(a) - key.get(b)));
+		this.shown = this.groups.filter(wanted).sort((a, b) => (descending ? compare(key.get(b), key.get(a)) : compare(key.get(a), key.get(b))));
 		this.grid.setRows(this.shown.length, { active: this.shown.indexOf(current) });
 	}
 
@@ -220,12 +227,8 @@ export class HistogramsPane {
 				first++; // the last one before the stretch holds at its begin
 			if (first === end)
 				continue;
-			let [min, max] = [Infinity, -Infinity];
-			for (let row = first; row < end; row++) {
-				min = Math.min(min, values.value[row]);
-				max = Math.max(max, values.value[row]);
-			}
-			found.push({ track: track.index, first, end, n: end - first, min, max, last: values.value[end - 1] });
+			found.push({ track: track.index, first, end, n: end - first, last: values.value[end - 1],
+				...figuresOf(values.value, first, end) });
 		}
 		return found;
 	}
@@ -368,14 +371,12 @@ export class HistogramsPane {
 		const { nameId } = model.tracks[group.track];
 		this.points = thinValues(model.values, [group.first, group.end], from, to, width);
 		this.at = 0;
-		this.plot = counterPlot(this.plotPlace, app.theme, { ...this.points, from, to, stroke: app.theme.stroke(nameId),
+		this.heights = heightsOf(this.points.values);
+		this.plot = counterPlot(this.plotPlace, app.theme, { times: this.points.times, values: this.heights, from, to, stroke: app.theme.stroke(nameId),
 			fill: app.theme.faint, width, height: PLOT_HEIGHT + 120, hovered: (i) => this.#describePoint(i),
 			clicked: (i) => app.focus({ time: this.points.times[i] }),
 			selected: (begin, end) => app.select({ from: begin, to: end, tracks: app.selection.tracks }) });
-		let sum = 0;
-		for (let row = group.first; row < group.end; row++)
-			sum += model.values.value[row];
-		this.#setFigures([['Values', count(group.n)], ['Min', number(group.min)], ['Mean', number(sum / group.n)],
+		this.#setFigures([['Values', count(group.n)], ['Min', number(group.min)], ['Mean', number(group.mean)],
 			['Max', number(group.max)], ['First', number(model.values.value[group.first])], ['Last', number(group.last)]]);
 		this.plotPlace.setAttribute('aria-label', `${this.title.textContent} over time, left and right go along it`);
 		this.plotPlace.setAttribute('aria-valuemin', '0');
@@ -417,12 +418,12 @@ export class HistogramsPane {
 	}
 
 	#keyCounter(key, step, end) {
-		const { times, values } = this.points;
+		const { times } = this.points;
 		if (key === 'Enter')
 			this.app.focus({ time: times[this.at] });
 		else if (key !== 'Escape')
 			this.at = Math.max(0, Math.min(times.length - 1, end ?? this.at + step));
-		this.plot.setCursor({ left: this.plot.valToPos(times[this.at], 'x'), top: this.plot.valToPos(values[this.at], 'y') });
+		this.plot.setCursor({ left: this.plot.valToPos(times[this.at], 'x'), top: this.plot.valToPos(this.heights[this.at] ?? 0, 'y') });
 		this.#describePoint(this.at);
 		this.plotPlace.setAttribute('aria-valuenow', String(this.at));
 		this.plotPlace.setAttribute('aria-valuetext', this.hover.textContent);

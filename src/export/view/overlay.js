@@ -66,9 +66,9 @@ function drawValue(ctx, { model, view, layout, theme }, item, scroll) {
 	const line = layout.ofTrack[track.index];
 	if (!line?.group.open)
 		return;
-	const { low, high } = model.counterScale(track);
+	const { part } = model.counterScale(track);
 	const bottom = line.y + line.height - 4;
-	const y = bottom - ((value[item.value] - low) / (high - low || 1)) * (line.height - 10) - scroll;
+	const y = bottom - (part(value[item.value]) || 0) * (line.height - 10) - scroll;
 	ctx.fillStyle = theme.accent;
 	ctx.beginPath();
 	ctx.arc(view.x(time[item.value]), y, 4, 0, 7);

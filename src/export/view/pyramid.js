@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pyramid.js - least and greatest of any stretch of an array without going through it.
+// pyramid.js - least and greatest of any stretch of an array without going through it. What is no number is left out; where
+// there is nothing else, min is above max.
 
 const FACTOR = 16;
 
@@ -12,8 +13,10 @@ export class Pyramid {
 			const level = { min: new Float64Array(n).fill(Infinity), max: new Float64Array(n).fill(-Infinity) };
 			for (let i = 0; i < below.min.length; i++) {
 				const at = (i / FACTOR) | 0;
-				level.min[at] = Math.min(level.min[at], below.min[i]);
-				level.max[at] = Math.max(level.max[at], below.max[i]);
+				if (below.min[i] < level.min[at])
+					level.min[at] = below.min[i];
+				if (below.max[i] > level.max[at])
+					level.max[at] = below.max[i];
 			}
 			this.levels.push(level);
 			below = level;

@@ -97,8 +97,9 @@ function addValues(counters, model, track, from, to) {
 		return;
 	const { pyramid } = model.counterScale(track);
 	pyramid.look(first - begin, last - begin);
+	const any = pyramid.min <= pyramid.max;
 	counters.push({ track: track.index, name: track.name, values: last - first, first: value[first],
-		last: value[last - 1], min: pyramid.min, max: pyramid.max });
+		last: value[last - 1], min: any ? pyramid.min : NaN, max: any ? pyramid.max : NaN });
 }
 
 function countLosses(model, processes, from, to) {
