@@ -101,18 +101,55 @@ static const char *name_of(struct hodo_story *s, const struct hodo_read_class *c
 	return story_name(s, cls->name, len);
 }
 
-/* The class's own, or that of an earlier one of its name. */
-static struct story_class *base_of(struct story_process *p, uint32_t n, enum story_role role)
+/* Classes of one sort and name belong together. */
+static int sort_of(enum story_role role)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		struct story_class *c = &p->classes[i];
-
-		if ((role == ROLE_COUNTER) == (c->role == ROLE_COUNTER) &&
-		    (c->role == ROLE_COUNTER || c->role == ROLE_ASYNC_BEGIN || c->role == ROLE_ASYNC_END) &&
-		    strcmp(c->name, p->classes[n].name) == 0)
-			return c;
+	switch (role) {
+	case ROLE_SPAN_BEGIN:
+	case ROLE_SPAN_END:
+	case ROLE_SYSCALL_BEGIN:
+	case ROLE_SYSCALL_END:
+		return 1;
+	case ROLE_ASYNC_BEGIN:
+	case ROLE_ASYNC_END:
+		return 2;
+	case ROLE_COUNTER:
+		return 3;
+	case ROLE_CALL:
+	case ROLE_INSTANT:
+		break;
 	}
-	return &p->classes[n];
+	return 0;
+}
+
+/* By sort, name, and then as they stand. */
+static int by_name(const void *a, const void *b)
+{
+	const struct story_class *x = *(struct story_class *const *)a, *y = *(struct story_class *const *)b;
+	int sort = sort_of(x->role) - sort_of(y->role), name = sort ? 0 : strcmp(x->name, y->name);
+
+	return sort ? sort : name ? name : (x > y) - (x < y);
+}
+
+static bool find_bases(struct story_process *p)
+{
+	uint32_t n = p->pub->nclasses;
+	struct story_class **sorted = calloc((size_t)n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = &p->classes[i];
+	qsort(sorted, n, sizeof(*sorted), by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		struct story_class *c = sorted[i], *before = i > 0 ? sorted[i - 1] : NULL;
+		int sort = sort_of(c->role);
+
+		c->base = before && sort && sort == sort_of(before->role) && strcmp(c->name, before->name) == 0
+				? before->base : c;
+	}
+	free(sorted);
+	return true;
 }
 
 static bool fill_classes(struct hodo_story *s, struct story_process *p)
@@ -131,23 +168,25 @@ static bool fill_classes(struct hodo_story *s, struct story_process *p)
 		c->name = name_of(s, pub->classes[i], c->role);
 		if (!c->name)
 			return false;
-		c->base = c;
-		if (c->role == ROLE_COUNTER || c->role == ROLE_ASYNC_BEGIN || c->role == ROLE_ASYNC_END)
-			c->base = base_of(p, i, c->role);
 		p->index[pub->classes[i]->id] = i + 1;
 	}
-	return true;
+	return find_bases(p);
 }
 
 struct story_process *story_process(struct hodo_story *s, const struct hodo_read_process *pub)
 {
 	struct hodo_read_lost lost;
 	struct story_process *p;
+	void **at;
 
 	if (s->last && s->last->pub == pub)
 		return s->last;
-	for (p = s->processes; p && p->pub != pub; p = p->next)
-		;
+	at = hodo_pointer_map_at(&s->by_pub, pub);
+	if (!at) {
+		story_fail(s, -ENOMEM);
+		return NULL;
+	}
+	p = *at;
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p) {
@@ -155,6 +194,8 @@ struct story_process *story_process(struct hodo_story *s, const struct hodo_read
 			return NULL;
 		}
 		p->pub = pub;
+		p->number = s->nprocesses++;
+		*at = p;
 		p->next = s->processes;
 		s->processes = p;
 		lost = hodo_read_lost(s->reader, pub);
@@ -174,54 +215,7 @@ struct story_class *story_class(struct story_process *p, const struct hodo_read_
 	return &p->classes[p->index[cls->id] - 1];
 }
 
-/* ------------------------------------------------------------------- threads and CPUs */
-
-static struct story_thread *new_thread(struct hodo_story *s, struct story_process *p, uint32_t pid, uint32_t tid,
-				       const char *comm)
-{
-	struct story_thread *t = calloc(1, sizeof(*t));
-
-	if (t)
-		t->track.name = story_name(s, comm, strlen(comm));
-	if (!t || !t->track.name) {
-		free(t);
-		story_fail(s, -ENOMEM);
-		return NULL;
-	}
-	t->process = p;
-	t->track.kind = HODO_TRACK_THREAD;
-	t->track.process = p->pub;
-	t->track.pid = pid;
-	t->track.tid = tid;
-	story_track(s, &t->track);
-	return t;
-}
-
-struct story_thread *story_thread(struct hodo_story *s, struct story_process *p, uint32_t pid, uint32_t tid,
-				  const char *comm)
-{
-	struct story_thread *t = s->last_thread, **head;
-
-	if (t && t->track.tid == tid && t->process == p)
-		return t;
-	head = &s->threads[(tid * 0x9e3779b1u ^ p->pub->pid * 0x85ebca6bu) >> 20];
-	for (t = *head; t && (t->track.tid != tid || t->process != p); t = t->next)
-		;
-	if (!t && s->ntracks >= HODO_STORY_TRACKS_MAX) {
-		if (!p->others)
-			p->others = new_thread(s, p, pid, 0, "other threads");
-		return p->others;
-	}
-	if (!t) {
-		t = new_thread(s, p, pid, tid, comm);
-		if (!t)
-			return NULL;
-		t->next = *head;
-		*head = t;
-	}
-	s->last_thread = t;
-	return t;
-}
+/* ------------------------------------------------------------------- CPUs */
 
 #define CPUS_MAX 65536
 
@@ -289,6 +283,12 @@ void story_instant(struct hodo_story *s, struct story_thread *t, bool unpaired)
 		story_fail(s, s->ops.instant(s->data, &t->track, s->event, t->nstack));
 }
 
+/* The number of a span's name. */
+static uint64_t name_key(const struct story_process *p, const struct story_class *c)
+{
+	return (uint64_t)(c->base - p->classes);
+}
+
 static void span_begin(struct hodo_story *s, struct story_thread *t, struct story_class *c)
 {
 	struct story_node *top = t->nstack ? t->stack[t->nstack - 1] : NULL, *node;
@@ -304,22 +304,21 @@ static void span_begin(struct hodo_story *s, struct story_thread *t, struct stor
 		return;
 	}
 	node->slice.cls = s->event->cls;
+	story_open_put(s, node, name_key(t->process, c));
 	t->told_ns = s->now_ns;
 	story_begin(s, node, s->event);
 }
 
 static void span_end(struct hodo_story *s, struct story_thread *t, struct story_class *c)
 {
-	for (uint32_t i = t->nstack; i-- > 0;) {
-		struct story_node *node = t->stack[i];
+	struct story_node *node = story_open_find(s, &t->track, name_key(t->process, c));
 
-		if (node->slice.kind == HODO_SLICE_SPAN && strcmp(node->slice.name, c->name) == 0) {
-			t->told_ns = s->now_ns;
-			story_pop(s, t, node, s->now_ns, 0, s->event);
-			return;
-		}
+	if (!node) {
+		story_instant(s, t, true);
+		return;
 	}
-	story_instant(s, t, true);
+	t->told_ns = s->now_ns;
+	story_pop(s, t, node, s->now_ns, 0, s->event);
 }
 
 static void counter(struct hodo_story *s, struct story_process *p, struct story_class *c)
@@ -386,17 +385,9 @@ static void close_all(struct hodo_story *s)
 	s->event = NULL;
 	story_fail(s, hodo_read_calls_end(s->calls, s->now_ns));
 	story_fail(s, hodo_sched_end(s->sched, s->now_ns));
-	for (uint32_t i = 0; i < STORY_HASH; i++) {
-		for (struct story_thread *t = s->threads[i]; t && !s->error; t = t->next) {
-			story_wholes(s, t);
-			story_close(s, t);
-		}
-	}
-	for (struct story_process *p = s->processes; p && !s->error; p = p->next) {
-		if (p->others) {
-			story_wholes(s, p->others);
-			story_close(s, p->others);
-		}
+	for (struct story_thread *t = s->threads.first; t && !s->error; t = t->later) {
+		story_wholes(s, t);
+		story_close(s, t);
 	}
 	story_async_close(s);
 }
@@ -457,47 +448,38 @@ struct hodo_story *hodo_story_new(struct hodo_read *reader, struct hodo_symbols 
 	return s;
 }
 
-static void free_thread(struct story_thread *t)
-{
-	for (uint32_t i = 0; i < t->nstack; i++)
-		free(t->stack[i]);
-	free(t->stack);
-	free(t->wholes);
-	free(t);
-}
-
 static void free_process(struct story_process *p)
 {
 	for (uint32_t i = 0; p->classes && i < p->pub->nclasses; i++)
 		if (p->classes[i].base == &p->classes[i])
 			free(p->classes[i].track);
-	if (p->others)
-		free_thread(p->others);
 	free(p->classes);
 	free(p->index);
 	free(p);
+}
+
+static void free_nodes(struct story_node *node)
+{
+	for (struct story_node *next; node; node = next) {
+		next = node->next;
+		free(node);
+	}
 }
 
 void hodo_story_free(struct hodo_story *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < STORY_HASH; i++) {
-		for (struct story_thread *t = s->threads[i], *next; t; t = next) {
-			next = t->next;
-			free_thread(t);
-		}
-	}
+	story_threads_free(s);
 	story_async_free(s);
 	free(s->open.chains);
-	for (struct story_node *node = s->free, *next; node; node = next) {
-		next = node->next;
-		free(node);
-	}
+	free_nodes(s->free);
+	free_nodes(s->gone);
 	for (struct story_process *p = s->processes, *next; p; p = next) {
 		next = p->next;
 		free_process(p);
 	}
+	hodo_pointer_map_free(&s->by_pub, NULL);
 	for (uint32_t i = 0; i < s->ncpus; i++)
 		free(s->cpus[i]);
 	free(s->cpus);

@@ -8,7 +8,9 @@
  *
  * On a thread's track slices nest strictly: each end is that of the slice begun last and not ended. Where the program's
  * do not (coroutines, spans that are left by longjmp), slices above the one that ends are ended too, with
- * HODO_SLICE_SPLIT, and begun again at once, with HODO_SLICE_CONTINUED.
+ * HODO_SLICE_SPLIT, and begun again at once, with HODO_SLICE_CONTINUED. One that has been split HODO_STORY_SPLITS_MAX
+ * times gets HODO_SLICE_LEFT instead, and does not begin again: n spans that end in the order in which they began would
+ * have n * n / 2 pieces. Its end is one without a begin then.
  *
  * Where events were lost, a span above the one that ends has lost its end, most likely: it gets HODO_SLICE_LEFT, and
  * does not begin again. Of a kernel's folder, sys_enter_NAME to sys_exit_NAME is the span "syscalls:NAME".
@@ -42,7 +44,7 @@ enum hodo_slice_kind {
 	HODO_SLICE_RUNNING, /* a thread on a CPU; on a CPU track. Idle times are not told */
 };
 
-#define HODO_SLICE_LEFT 1u      /* a call that was left by longjmp, an exception or the like */
+#define HODO_SLICE_LEFT 1u      /* left by longjmp, an exception or the like; or its end is not known, as above */
 #define HODO_SLICE_OPEN 2u      /* not over at the end of the recording */
 #define HODO_SLICE_NO_EXIT 4u   /* a call whose exit cannot be seen: end_ns is begin_ns */
 #define HODO_SLICE_SPLIT 16u    /* ended only for the sake of nesting, … */
@@ -61,6 +63,7 @@ struct hodo_slice {
 	int64_t begin_ns; /* since the epoch; what begins later never begins before, but for calls known at their end */
 	int64_t end_ns;   /* in the end op */
 	uint64_t self_ns; /* in the end op: outside of slices inside of it */
+	uint64_t earlier_ns, earlier_self_ns; /* CONTINUED: of the pieces before this one, added up */
 	uint64_t id;      /* ASYNC: what pairs it, as its bits; RUNNING: the tid */
 	uint32_t pid;     /* RUNNING: of the thread's process; else the track's */
 	uint32_t sched_why; /* RUNNING, in the end op: enum hodo_sched_why */
@@ -100,6 +103,7 @@ struct hodo_story *hodo_story_new(struct hodo_read *reader, struct hodo_symbols 
 void hodo_story_free(struct hodo_story *story); /* NULL is allowed */
 #define HODO_STORY_OPEN_MAX (1u << 20)
 #define HODO_STORY_DEPTH_MAX (1u << 16) /* of a thread; what is deeper is an instant */
+#define HODO_STORY_SPLITS_MAX 64u /* of a slice */
 #define HODO_STORY_TRACKS_MAX (1u << 18) /* threads beyond them share a track of their process, of tid 0 */
 
 /* Reads all, from the first event to the last or the limits, once. 0, what an op returned, or a negative errno. */

@@ -161,7 +161,9 @@ static void leave(void *data, const struct hodo_read_call *call)
 
 	if (s->error)
 		return;
-	if (node) {
+	if (node && node->gone) {
+		story_forget(s, node);
+	} else if (node) {
 		t = (struct story_thread *)node->slice.track; /* its first member */
 		/* That a call was left is known later than it was. */
 		story_pop(s, t, node, call->end_ns > t->told_ns ? call->end_ns : t->told_ns, flags,

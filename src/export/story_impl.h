@@ -4,6 +4,7 @@
 #define HODO_EXPORT_STORY_IMPL_H
 
 #include "function_names.h"
+#include "pointer_map.h"
 #include "scheduling.h"
 #include "story.h"
 
@@ -49,7 +50,8 @@ struct story_thread {
 	int64_t told_ns; /* the latest time told of it */
 	struct story_whole *wholes;
 	uint32_t nwholes, wholes_room;
-	struct story_thread *next; /* of the same hash */
+	struct story_thread *next;  /* in its chain */
+	struct story_thread *later; /* the one that came next, of all */
 };
 
 struct story_process {
@@ -57,6 +59,7 @@ struct story_process {
 	struct story_class *classes; /* as pub->classes */
 	uint32_t *index;             /* by class id: 1 + place in classes */
 	uint32_t nindex;
+	uint32_t number;
 	bool lossy;
 	struct story_thread *others; /* beyond HODO_STORY_TRACKS_MAX */
 	struct story_process *next;
@@ -68,7 +71,11 @@ struct story_open {
 	uint32_t bits, n;
 };
 
-#define STORY_HASH 4096u
+struct story_threads {
+	struct story_thread **chains; /* 1 << bits */
+	uint32_t bits, n;
+	struct story_thread *first, *last, *recent;
+};
 
 struct hodo_story {
 	struct hodo_read *reader;
@@ -82,7 +89,9 @@ struct hodo_story {
 	int64_t now_ns;
 	int error; /* what an op returned, or a negative errno */
 	struct story_process *processes, *last;
-	struct story_thread *threads[STORY_HASH], *last_thread;
+	struct hodo_pointer_map by_pub;
+	uint32_t nprocesses;
+	struct story_threads threads;
 	struct hodo_track **cpus;
 	uint32_t ncpus, ntracks;
 	struct story_open open;
@@ -96,12 +105,15 @@ struct hodo_story {
 /* story.c */
 struct story_process *story_process(struct hodo_story *s, const struct hodo_read_process *pub); /* NULL: error is set */
 struct story_class *story_class(struct story_process *p, const struct hodo_read_class *cls);
-struct story_thread *story_thread(struct hodo_story *s, struct story_process *p, uint32_t pid, uint32_t tid,
-				  const char *comm);
 const char *story_name(struct hodo_story *s, const char *text, size_t len); /* NULL: error is set */
 void story_track(struct hodo_story *s, struct hodo_track *track);
 void story_instant(struct hodo_story *s, struct story_thread *t, bool unpaired); /* the event that is being told */
 void story_fail(struct hodo_story *s, int error);
+
+/* story_threads.c */
+struct story_thread *story_thread(struct hodo_story *s, struct story_process *p, uint32_t pid, uint32_t tid,
+				  const char *comm); /* NULL: error is set */
+void story_threads_free(struct hodo_story *s);
 
 /* story_stack.c: slices that nest */
 struct story_node *story_push(struct hodo_story *s, struct story_thread *t, enum hodo_slice_kind kind, const char *name,
@@ -112,6 +124,7 @@ void story_pop(struct hodo_story *s, struct story_thread *t, struct story_node *
 void story_end(struct hodo_story *s, struct story_node *node, const struct hodo_read_event *event); /* frees it */
 struct story_node *story_node(struct hodo_story *s); /* NULL: error is set */
 void story_close(struct hodo_story *s, struct story_thread *t); /* all, as OPEN */
+void story_forget(struct hodo_story *s, struct story_node *node); /* a call that is gone: frees it */
 
 /* story_open.c: a track's latest slice that has a key */
 void story_seed(struct hodo_story *s);

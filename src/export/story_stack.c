@@ -100,6 +100,32 @@ static void set_end(struct story_node *node, int64_t end_ns, uint32_t flags)
 	node->slice.flags |= flags;
 }
 
+/* Ends one that does not begin again. A call's end is still to come, and finds it gone. */
+static void leave_behind(struct hodo_story *s, struct story_node *node, int64_t end_ns)
+{
+	set_end(node, end_ns, HODO_SLICE_LEFT);
+	if (node->slice.kind != HODO_SLICE_CALL) {
+		story_end(s, node, NULL);
+		return;
+	}
+	tell_end(s, node, NULL);
+	node->gone = true;
+	node->prev = NULL;
+	node->next = s->gone;
+	if (s->gone)
+		s->gone->prev = node;
+	s->gone = node;
+}
+
+void story_forget(struct hodo_story *s, struct story_node *node)
+{
+	*(node->prev ? &node->prev->next : &s->gone) = node->next;
+	if (node->next)
+		node->next->prev = node->prev;
+	node->next = s->free;
+	s->free = node;
+}
+
 /* Ends what is above a level; what goes on stays in its place there, other places get NULL. */
 static void split(struct hodo_story *s, struct story_thread *t, uint32_t level, int64_t end_ns)
 {
@@ -107,13 +133,15 @@ static void split(struct hodo_story *s, struct story_thread *t, uint32_t level, 
 		struct story_node *top = t->stack[i];
 
 		/* The end of a call is told in any case; that of a span may be lost, and then never comes. */
-		if (t->process->lossy && top->slice.kind != HODO_SLICE_CALL) {
-			set_end(top, end_ns, HODO_SLICE_LEFT);
-			story_end(s, top, NULL);
+		if ((t->process->lossy && top->slice.kind != HODO_SLICE_CALL) || top->splits == HODO_STORY_SPLITS_MAX) {
+			leave_behind(s, top, end_ns);
 			t->stack[i] = NULL;
 		} else {
 			set_end(top, end_ns, HODO_SLICE_SPLIT);
 			tell_end(s, top, NULL);
+			top->splits++;
+			top->slice.earlier_ns += (uint64_t)(top->slice.end_ns - top->slice.begin_ns);
+			top->slice.earlier_self_ns += top->slice.self_ns;
 		}
 	}
 }

@@ -101,6 +101,7 @@ struct log {
 	const struct hodo_slice *open[16]; /* of thread 1, to see that they nest */
 	unsigned nopen;
 	int stop_at;
+	unsigned begins, ends; /* of test_pieces() */
 };
 
 static void flags(FILE *f, uint32_t bits)
@@ -353,6 +354,132 @@ static void test_deep(void **state)
 	assert_int_equal(totals.instants, 10);
 }
 
+/* Ends whose begin never was, on a thread with many open spans: none is looked for among these. */
+static void test_ends_alone(void **state)
+{
+	const unsigned open = 60000, n = 600000;
+	struct step *steps = calloc(open + n, sizeof(*steps));
+	const char *dir = help_path("ends_alone");
+	struct hodo_story_totals totals;
+
+	(void)state;
+	for (unsigned i = 0; i < open + n; i++)
+		steps[i] = (struct step){ i / 8, 1, i < open ? A_BEGIN : B_END };
+	make(dir, NULL, steps, open + n, 0);
+	free(steps);
+	totals = totals_of(dir);
+	assert_int_equal(totals.slices, open);
+	assert_int_equal(totals.unpaired, n);
+}
+
+static int count_begin(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
+{
+	struct log *log = data;
+
+	(void)event;
+	slice->user = log;
+	log->begins++;
+	return 0;
+}
+
+static int count_end(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
+{
+	struct log *log = data;
+
+	(void)event;
+	assert_ptr_equal(slice->user, log);
+	log->ends++;
+	return 0;
+}
+
+static void expect_pieces(const char *dir, unsigned slices, unsigned pieces, unsigned unpaired)
+{
+	static const struct hodo_story_ops ops = { .begin = count_begin, .end = count_end };
+	struct hodo_symbols *symbols = hodo_symbols_new(dir);
+	struct hodo_read *r = help_open(dir);
+	struct log log = { 0 };
+	struct hodo_story *s = hodo_story_new(r, symbols, &ops, &log);
+	struct hodo_story_totals totals;
+
+	assert_int_equal(hodo_story_read(s), 0);
+	hodo_story_totals(s, &totals);
+	assert_int_equal(totals.slices, slices);
+	assert_int_equal(log.begins, pieces);
+	assert_int_equal(log.ends, pieces);
+	assert_int_equal(totals.unpaired, unpaired);
+	hodo_story_free(s);
+	hodo_read_close(r);
+	hodo_symbols_free(symbols);
+}
+
+/* Spans that end in the order of their begins: pieces are bounded, and what has too many ends. */
+static void test_pieces(void **state)
+{
+	enum { N = 100 };
+	const unsigned whole = HODO_STORY_SPLITS_MAX;
+	const char *dir = help_path("pieces");
+	struct gen_trace t;
+	struct gen_stream s;
+	char name[32];
+
+	(void)state;
+	gen_trace_start(&t, dir, "app-7", "app", 7, "discard", 1000000000, 1795000000, 0);
+	for (unsigned i = 0; i < 2 * N; i++) {
+		snprintf(name, sizeof(name), "t:s%u.%s", i % N, i < N ? "begin" : "end");
+		gen_class(&t, 1 + i, name, i < N ? "span_begin" : "span_end", "", NULL, 0);
+	}
+	gen_stream_start(&s, &t, "cpu0", 0);
+	gen_packet_start(&s, 1000);
+	for (unsigned i = 0; i < 2 * N; i++)
+		gen_event(&s, 1 + i, 1, 1000 + i);
+	gen_packet_end(&s, 2000, 0);
+	gen_stream_end(&s);
+	gen_comment(&t, "end ts=1795000000000100000");
+	gen_trace_end(&t);
+	/* Span i has i below it, so that it is split as often. */
+	expect_pieces(dir, N, N + whole * (whole - 1) / 2 + (N - whole) * whole, N - whole - 1);
+}
+
+/* The same of calls above spans; each call's end finds that it is gone. */
+static void test_pieces_of_calls(void **state)
+{
+	enum { N = 100 };
+	static struct step steps[4 * N];
+	const char *dir = help_path("pieces_of_calls");
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		steps[i] = (struct step){ i, 1, A_BEGIN };
+		steps[N + i] = (struct step){ N + i, 1, ENTRY, 0x1000 + i, 0x1000 - i };
+		steps[2 * N + i] = (struct step){ 2 * N + i, 1, A_END };
+		steps[3 * N + i] = (struct step){ 3 * N + i, 1, EXIT, 0x1000 + N - 1 - i, 0x1000 - N + 1 + i };
+	}
+	make(dir, NULL, steps, 4 * N, 0);
+	expect_pieces(dir, 2 * N, 2 * N + N * HODO_STORY_SPLITS_MAX, 0);
+	/* Their ends never come. */
+	make(help_path("calls_alone"), NULL, steps, 3 * N, 0);
+	expect_pieces(help_path("calls_alone"), 2 * N, 2 * N + N * HODO_STORY_SPLITS_MAX, 0);
+}
+
+/* Many threads, whose ids are such that a table of 4,096 chains would have them all in one. */
+static void test_threads(void **state)
+{
+	const unsigned n = HODO_STORY_TRACKS_MAX + 100000;
+	const uint32_t multiplier = 0x9e3779b1u;
+	struct step *steps = calloc(n, sizeof(*steps));
+	const char *dir = help_path("threads");
+	uint32_t inverse = multiplier;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		inverse *= 2 - multiplier * inverse;
+	for (unsigned i = 0; i < n; i++)
+		steps[i] = (struct step){ i / 8, (i + 1) * inverse, PLAIN };
+	make(dir, NULL, steps, n, 0);
+	free(steps);
+	assert_int_equal(totals_of(dir).instants, n);
+}
+
 /* Many of one id whose ends never come: were one looked for among all, this would take minutes (see the time limit). */
 static void test_one_id(void **state)
 {
@@ -391,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_spans), cmocka_unit_test(test_overlap), cmocka_unit_test(test_async),
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_late_calls), cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_stop), cmocka_unit_test(test_deep), cmocka_unit_test(test_one_id),
+		cmocka_unit_test(test_ends_alone), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_pieces_of_calls), cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, start, done);
