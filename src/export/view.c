@@ -168,12 +168,12 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 		.flags = (uint8_t)s->flags,
 	};
 	w->counts[HODO_VIEW_SLICES]++;
-	/* How long the others took is not known: a span that is left has lost its end. */
-	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT)) &&
+	/* The others' length is not known: a span that is left has lost its end. Pieces count once, with the last. */
+	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_SPLIT)) &&
 	    (!(s->flags & HODO_SLICE_LEFT) || s->kind == HODO_SLICE_CALL))
 		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)
-		err = hodo_view_figure_add(figure, row.duration, row.self);
+		err = hodo_view_figure_add(figure, row.duration + s->earlier_ns, row.self + s->earlier_self_ns);
 	if (!err && hodo_view_rows_keeps(&w->rows, &row))
 		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, text, running(s, text))
 						    : hodo_view_rows_add(&w->rows, &row, b->text, b->len);

@@ -4,13 +4,16 @@
  *
  *	requests  a server's: nested spans, requests across threads, marks, events, a counter; as many events
  *	sizes     one thread: 10 EVENTS / 20 outer spans of 1000 ns, each with 9 inner ones of 1 to 9 ns, apart by 1 us
+ *	overlaps  one thread: EVENTS / 4 pairs of spans of 200 ns, the second begun and ended 100 ns after the first
  *	points    one thread: EVENTS / 2 events, and as many values of a counter, each 100 ns
+ *	numbers   one thread: EVENTS values of a counter, each 100 ns, most of them NaN
  *	losses    buffers that were full, overwritten and too small, at known times
  *	hostile   names and texts that would do harm in a page
  */
 #include "../read/gen.h"
 
 #include <err.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +151,25 @@ static void sizes(const char *dir, uint64_t events)
 	gen_trace_end(&t);
 }
 
+static void overlaps(const char *dir, uint64_t events)
+{
+	struct writer w = { .ticks = 1000000 };
+	struct gen_trace t;
+
+	gen_trace_start(&t, dir, "overlaps-7", "overlaps", 7, "discard", HZ, EPOCH_S, 0);
+	classes(&t);
+	gen_stream_start(&w.s, &t, "cpu0", 0);
+	for (uint64_t at = 1000000; w.events + 4 <= events; at += 1000) {
+		event(&w, LOOKUP, 7, at);
+		event(&w, PARSE, 7, at + 100);
+		event(&w, LOOKUP_END, 7, at + 200);
+		event(&w, PARSE_END, 7, at + 300);
+	}
+	end(&w);
+	gen_comment(&t, "end time=1795000123.000000001");
+	gen_trace_end(&t);
+}
+
 static void points(const char *dir, uint64_t events)
 {
 	struct writer w = { .ticks = 1000000 };
@@ -161,6 +183,25 @@ static void points(const char *dir, uint64_t events)
 		gen_u64(&w.s, i);
 		event(&w, COUNT, 8, w.ticks + 50);
 		gen_u64(&w.s, i == 777 ? 1000000 : i % 100);
+	}
+	end(&w);
+	gen_comment(&t, "end time=1795000123.000000001");
+	gen_trace_end(&t);
+}
+
+/* As the values of points, but most are no number; one of 7000 stands out. */
+static void numbers(const char *dir, uint64_t events)
+{
+	static const struct gen_field load[] = { { "value", HODO_TYPE_F64 } };
+	struct writer w = { .ticks = 1000000 };
+	struct gen_trace t;
+
+	gen_trace_start(&t, dir, "numbers-9", "numbers", 9, "discard", HZ, EPOCH_S, 0);
+	gen_class(&t, 1, "kv:load", "counter", "", load, 1);
+	gen_stream_start(&w.s, &t, "cpu0", 0);
+	for (uint64_t i = 0; i < events; i++) {
+		event(&w, 1, 9, w.ticks + 100);
+		gen_f64(&w.s, i % 7 ? NAN : i % 7000 == 3500 ? 1e6 + (double)i : (double)(i % 100));
 	}
 	end(&w);
 	gen_comment(&t, "end time=1795000123.000000001");
@@ -270,13 +311,17 @@ int main(int argc, char **argv)
 		requests(dir, events);
 	else if (strcmp(what, "sizes") == 0)
 		sizes(dir, events);
+	else if (strcmp(what, "overlaps") == 0)
+		overlaps(dir, events);
 	else if (strcmp(what, "points") == 0)
 		points(dir, events);
+	else if (strcmp(what, "numbers") == 0)
+		numbers(dir, events);
 	else if (strcmp(what, "losses") == 0)
 		losses(dir);
 	else if (strcmp(what, "hostile") == 0)
 		hostile(dir);
 	else
-		errx(2, "usage: view_recording requests|sizes|points|losses|hostile DIR [EVENTS]");
+		errx(2, "usage: view_recording requests|sizes|overlaps|points|numbers|losses|hostile DIR [EVENTS]");
 	return 0;
 }

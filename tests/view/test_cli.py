@@ -222,6 +222,15 @@ class Thinned(View):
         self.assertEqual(len(page.texts()), sum(s["text"] >= 0 for s in slices))
         self.assertIn("are shown: the longest", self.hodo("-f", "--limit", "10000", recording))
 
+    def test_pieces_count_once(self):
+        page = self.page(self.make("overlaps", 4000), "--limit", "100")
+        figures = self.figures(page)
+        bucket = 8 * 7 + (200 - 128) * 8 // 128
+        for name in "kv:lookup", "kv:parse":
+            self.assertEqual(figures[name], (1000, 200000, 200, 200, {bucket: 1000}), name)
+        times = {page.name(a): a["self"] for a in page.rows("aggregates")}
+        self.assertEqual(times, {"kv:lookup": 100000, "kv:parse": 200000})
+
     def test_points_and_values(self):
         events = 1000000
         page = self.page(self.make("points", events), "--limit", "10000")
@@ -238,6 +247,14 @@ class Thinned(View):
             self.assertLess(max(b - a for a, b in zip(times, times[1:])), 2**17)
         # The one value that stands out stays.
         self.assertEqual(max(page.tables["values"]["value"]), 1000000)
+
+    def test_values_that_are_no_number(self):
+        """What stands out among them stays."""
+        events = 200000
+        page = self.page(self.make("numbers", events), "--limit", "4000")
+        values = page.tables["values"]["value"]
+        self.assertLessEqual(len(values), 4000)
+        self.assertEqual([v for v in values if v >= 1e6], [1e6 + i for i in range(3500, events, 7000)])
 
     def test_shares(self):
         """A track with little is whole beside one with much."""
