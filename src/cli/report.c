@@ -91,13 +91,49 @@ uint64_t report_time_at(const struct report_row *row, double q)
 
 /* ------------------------------------------------------------------------ calls */
 
-/* Counts a thread into a function, or out of it. Returns how many calls of it the thread was in before. */
-static uint32_t count_inside(struct report *rep, struct report_row *row, const struct hodo_read_call *call, bool in)
+static struct report_inside **chain_of(const struct report *rep, uint32_t row, const struct hodo_read_process *process,
+				       uint32_t tid)
 {
-	struct report_inside **at = &row->inside, *i;
+	uint64_t h = report_hash(report_hash(report_hash(19, row), (uintptr_t)process), tid);
+
+	return &rep->inside[(h ^ h >> 16) & rep->inside_mask];
+}
+
+/* As many chains as threads, so that it does not matter how many wait in one function. */
+static bool grow_inside(struct report *rep)
+{
+	uint32_t had = rep->inside ? rep->inside_mask + 1 : 0, room = had ? 2 * had : 64;
+	struct report_inside **old = rep->inside, **chains = calloc(room, sizeof(struct report_inside *));
+
+	if (!chains)
+		return false;
+	rep->inside = chains;
+	rep->inside_mask = room - 1;
+	for (uint32_t k = 0; k < had; k++) {
+		for (struct report_inside *i = old[k], *next; i; i = next) {
+			struct report_inside **chain = chain_of(rep, i->row, i->process, i->tid);
+
+			next = i->next;
+			i->next = *chain;
+			*chain = i;
+		}
+	}
+	free(old);
+	return true;
+}
+
+/* Counts a thread into a function, or out of it. Returns how many calls of it the thread was in before. */
+static uint32_t count_inside(struct report *rep, uint32_t row, const struct hodo_read_call *call, bool in)
+{
+	struct report_inside **at, *i;
 	uint32_t before;
 
-	while (*at && ((*at)->tid != call->tid || (*at)->process != call->process))
+	if ((!rep->inside || rep->ninside > rep->inside_mask) && !grow_inside(rep)) {
+		rep->no_memory = true;
+		return 0;
+	}
+	at = chain_of(rep, row, call->process, call->tid);
+	while (*at && ((*at)->row != row || (*at)->tid != call->tid || (*at)->process != call->process))
 		at = &(*at)->next;
 	i = *at;
 	before = i ? i->n : 0;
@@ -110,8 +146,9 @@ static uint32_t count_inside(struct report *rep, struct report_row *row, const s
 		rep->no_memory |= !i;
 		if (!i)
 			return 0;
-		*i = (struct report_inside){ .process = call->process, .tid = call->tid };
+		*i = (struct report_inside){ .process = call->process, .row = row, .tid = call->tid };
 		*at = i;
+		rep->ninside++;
 	}
 	if (in) {
 		i->n++;
@@ -119,6 +156,7 @@ static uint32_t count_inside(struct report *rep, struct report_row *row, const s
 		*at = i->next;
 		i->next = rep->free_inside;
 		rep->free_inside = i;
+		rep->ninside--;
 	}
 	return before;
 }
@@ -142,7 +180,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 		return;
 	}
 	*c = (struct report_call){ .row = (uint32_t)(row - rep->rows) };
-	c->nested = count_inside(rep, row, call, true) > 0;
+	c->nested = count_inside(rep, c->row, call, true) > 0;
 	call->user = (uintptr_t)c;
 }
 
@@ -153,7 +191,7 @@ static void on_away(void *data, const struct hodo_read_call *call)
 	struct report *rep = data;
 
 	if (c && !c->away)
-		count_inside(rep, &rep->rows[c->row], call, false);
+		count_inside(rep, c->row, call, false);
 	if (c)
 		c->away = true;
 }
@@ -183,7 +221,7 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 	row = &rep->rows[c->row];
 	row->calls++;
 	if (!c->away)
-		count_inside(rep, row, call, false);
+		count_inside(rep, c->row, call, false);
 	if (call->flags & HODO_READ_CALL_WHOLE)
 		report_slow_call(rep, call);
 	if (call->flags & HODO_READ_CALL_NO_EXIT)
@@ -359,10 +397,11 @@ static void free_inside(struct report_inside *i)
 
 void report_free_rows(struct report *rep)
 {
-	for (uint32_t i = 0; i < rep->nrows; i++) {
+	for (uint32_t i = 0; i < rep->nrows; i++)
 		hodo_histogram_free(&rep->rows[i].times);
-		free_inside(rep->rows[i].inside);
-	}
+	for (uint32_t k = 0; rep->inside && k <= rep->inside_mask; k++)
+		free_inside(rep->inside[k]);
+	free(rep->inside);
 	free_inside(rep->free_inside);
 	for (struct report_call *c = rep->free_calls, *next; c; c = next) {
 		next = c->next;

@@ -8,11 +8,12 @@
 #include <export/histogram.h>
 #include <export/symbols.h>
 
+/* A thread that is in a function at present. */
 struct report_inside {
 	const struct hodo_read_process *process;
-	uint32_t tid;
+	uint32_t row, tid;
 	uint32_t n; /* calls inside of each other */
-	struct report_inside *next;
+	struct report_inside *next; /* of the same hash */
 };
 
 /* A call that is open. */
@@ -31,7 +32,6 @@ struct report_row {
 	uint64_t ended, sum_ns, self_ns, min_ns, max_ns; /* sum_ns: of all */
 	uint64_t total_ns; /* of those that are not inside of another call of the function */
 	struct hodo_histogram times;
-	struct report_inside *inside; /* threads that are in it at present */
 };
 
 #define REPORT_ROWS_MAX (1u << 18) /* functions beyond them are one row, (others) */
@@ -96,6 +96,8 @@ struct report {
 	uint32_t nstacks, nheld, nwrong;
 	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
 	uint32_t nslow;
+	struct report_inside **inside; /* hash of chains by function and thread */
+	uint32_t inside_mask, ninside;
 	struct report_inside *free_inside;
 	struct report_call *free_calls;
 	struct report_slow next; /* callees that came before their call */

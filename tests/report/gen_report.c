@@ -358,6 +358,38 @@ static void gen_extremes(const char *top)
 	gen_stream_end(&s);
 }
 
+/* n threads that wait in one function, and half of them call it once more there; all leave in the order they came. */
+static void gen_crowd(const char *top, uint64_t n)
+{
+	static const struct gen_field fields[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 } };
+	static const uint32_t frames[] = { 1000, 900, 900, 1000 };
+	struct gen_trace t;
+	struct gen_stream s;
+	uint64_t put = 0;
+
+	gen_trace_start(&t, top, "crowd", "crowd", 1, "discard", 1000000000, ORIGIN, 0);
+	gen_class(&t, 1, "func:entry", "function", "", fields, 2);
+	gen_class(&t, 2, "func:exit", "function", "", fields, 2);
+	gen_trace_end(&t);
+	gen_stream_start(&s, &t, "cpu0", 0);
+	gen_packet_start(&s, 1000);
+	for (uint64_t i = 0; i < 4 * n; i++) {
+		uint64_t round = i / n, thread = i % n;
+
+		if (++put % 1000 == 0) {
+			gen_packet_end(&s, 1000 + i, 0);
+			gen_packet_start(&s, 1000 + i);
+		}
+		if (thread % 2 && (round == 1 || round == 2))
+			continue;
+		gen_event(&s, round < 2 ? 1 : 2, (unsigned)(1 + thread), 1000 + i);
+		gen_u64(&s, round < 2 ? 0x401000 : 0x401040);
+		gen_u32(&s, (uint32_t)(thread << 11) + frames[round]); /* each has a stack */
+	}
+	gen_packet_end(&s, 1000 + 4 * n, 0);
+	gen_stream_end(&s);
+}
+
 /* Names and texts that are to do harm. */
 static void gen_hostile(const char *top)
 {
@@ -404,10 +436,12 @@ int main(int argc, char **argv)
 		gen_gap(argv[2]);
 	} else if (argc > 2 && strcmp(argv[1], "extremes") == 0) {
 		gen_extremes(argv[2]);
+	} else if (argc > 2 && strcmp(argv[1], "crowd") == 0) {
+		gen_crowd(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
 		gen_hostile(argv[2]);
 	} else {
-		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|gap|extremes|hostile DIR [N [SEED]]\n");
+		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|gap|extremes|crowd|hostile DIR [N [SEED]]\n");
 		return 2;
 	}
 	return 0;

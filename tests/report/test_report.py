@@ -635,6 +635,15 @@ class Bounds(Case):
         self.assertEqual((row["count"], row["unpaired_begins"]), (0, 1200000))
 
 
+    def test_crowd(self):
+        """Many threads wait in one function: who else is in it is no matter to one that comes or goes."""
+        n = 400000
+        function, = self.report(self.make("crowd", n))["functions"]
+        self.assertEqual([function[key] for key in ("calls", "open", "no_exit", "total_ns", "self_ns")],
+                         [n + n // 2, 0, 0, n * 3 * n, n * 3 * n])
+        self.assertEqual((function["min_ns"], function["max_ns"]), (n, 3 * n))
+
+
 class Difference(Case):
     def test_numbers(self):
         a, b = self.make("both", 1500, 7), self.make("both", 2500, 8)
