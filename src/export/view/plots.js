@@ -154,7 +154,8 @@ export function counterPlot(place, theme, { times, values, from, to, stroke, fil
 			}),
 			axis(theme, { size: 90, values: (u, splits) => splits.map((value) => number(value)) }),
 		],
-		series: [{}, { paths: uPlot.paths.stepped({ align: 1 }), stroke, fill, width: 1.5, points: { show: times.length < 60 } }],
+		series: [{}, { paths: uPlot.paths.stepped({ align: 1 }), stroke, fill, width: 1.5, 
+			points: { show: times.length < 60 || values.includes(null) } }], // one between two gaps is no line
 		hooks: {
 			setCursor: [(u) => hovered(u.cursor.left >= 0 ? u.cursor.idx : null)],
 			setSelect: [(u) => u.select.width > 5 && selected(u.posToVal(u.select.left, 'x'),
