@@ -17,6 +17,9 @@
 #define FIXED_ROOM (6 * PUT_INTEGER_MAX) /* ts, cpu, pid, tid, commas, newline */
 #define CELL_ROOM  (PUT_FLOAT_MAX + 2)   /* of a scalar, with its comma */
 #define NO_COLUMN  UINT32_MAX
+/* Each row has a comma for each column. Spreadsheets and databases take about as many. */
+#define COLUMNS_MAX 1000u
+#define MORE        COLUMNS_MAX /* for what is beyond: an object of JSON */
 
 static const char *const fixed[] = { "ts", "cpu", "pid", "tid", "comm", "name", "text", "function" };
 enum { HAS_TEXT = 6, HAS_FUNCTION, NFIXED };
@@ -25,6 +28,7 @@ enum { HAS_TEXT = 6, HAS_FUNCTION, NFIXED };
 struct csv_cell {
 	uint32_t column; /* behind the fixed ones */
 	uint32_t from;   /* index in the context and then the fields */
+	char *key;       /* of MORE; else NULL */
 };
 
 struct csv_class {
@@ -32,13 +36,16 @@ struct csv_class {
 	size_t name_len;
 	uint32_t addr; /* the field that is a function's address; NO_COLUMN: there is none */
 	uint32_t ncells;
-	struct csv_cell cells[]; /* ascending columns */
+	struct csv_cell cells[]; /* ascending columns; those of MORE, last, as the fields stand */
 };
 
 struct csv {
 	struct hodo_export *e;
-	char **columns; /* names */
-	uint32_t ncolumns, room;
+	char *columns[COLUMNS_MAX]; /* names */
+	uint32_t sorted[COLUMNS_MAX]; /* their numbers, by name */
+	uint32_t ncolumns;
+	bool more; /* whether there is that column */
+	struct hodo_read_text *object; /* of that column */
 	bool text, function; /* whether there are these columns */
 	struct hodo_pointer_map classes;
 	struct hodo_read_text *mark;
@@ -109,45 +116,64 @@ static char *put_value(const struct csv *c, char *o, const struct hodo_read_valu
 
 /* ----------------------------------------------------------------------- columns */
 
-/* The column of that name; another one if the class has that already. NO_COLUMN: no memory. */
-static uint32_t column(struct csv *c, const char *prefix, const char *name, const struct csv_class *k)
+/* Where a name is or belongs among the sorted ones. */
+static bool find_column(const struct csv *c, const char *name, uint32_t *place)
 {
-	for (unsigned again = 1;; again++) {
-		char number[16] = "", *full;
-		uint32_t i, at = 0;
+	uint32_t low = 0, high = c->ncolumns;
 
-		if (again > 1)
-			snprintf(number, sizeof(number), "_%u", again);
-		full = malloc(strlen(prefix) + strlen(name) + sizeof(number));
-		if (!full)
-			return NO_COLUMN;
-		strcpy(stpcpy(stpcpy(full, prefix), name), number);
-		while (at < c->ncolumns && strcmp(c->columns[at], full) != 0)
-			at++;
-		for (i = 0; i < k->ncells && k->cells[i].column != at; i++)
-			;
-		if (i < k->ncells) {
-			free(full);
-			continue;
-		}
-		if (at < c->ncolumns) {
-			free(full);
-			return at;
-		}
-		if (c->ncolumns == c->room) {
-			uint32_t room = c->room ? c->room * 2 : 32;
-			char **more = realloc(c->columns, room * sizeof(*more));
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = strcmp(c->columns[c->sorted[middle]], name);
 
-			if (!more) {
-				free(full);
-				return NO_COLUMN;
-			}
-			c->columns = more;
-			c->room = room;
+		if (order == 0) {
+			*place = middle;
+			return true;
 		}
-		c->columns[c->ncolumns] = full;
-		return c->ncolumns++;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	*place = low;
+	return false;
+}
+
+static bool has_column(const struct csv_class *k, uint32_t column)
+{
+	for (uint32_t i = 0; i < k->ncells; i++)
+		if (k->cells[i].column == column)
+			return true;
+	return false;
+}
+
+/* Gives the class a cell in the column of that name; in another one if it has one there already. */
+static bool add_cell(struct csv *c, const char *prefix, const char *name, uint32_t from, struct csv_class *k)
+{
+	struct csv_cell *cell = &k->cells[k->ncells];
+	size_t bytes = strlen(prefix) + strlen(name) + 16;
+	char *full = malloc(bytes);
+	uint32_t place;
+
+	if (!full)
+		return false;
+	*cell = (struct csv_cell){ .from = from };
+	snprintf(full, bytes, "%s%s", prefix, name);
+	for (unsigned again = 2; find_column(c, full, &place) && has_column(k, c->sorted[place]); again++)
+		snprintf(full, bytes, "%s%s_%u", prefix, name, again);
+	k->ncells++;
+	if (place < c->ncolumns && strcmp(c->columns[c->sorted[place]], full) == 0) {
+		cell->column = c->sorted[place];
+		free(full);
+	} else if (c->ncolumns == COLUMNS_MAX) {
+		cell->column = MORE;
+		cell->key = full;
+		c->more = true;
+	} else {
+		memmove(c->sorted + place + 1, c->sorted + place, (c->ncolumns - place) * sizeof(*c->sorted));
+		c->sorted[place] = cell->column = c->ncolumns;
+		c->columns[c->ncolumns++] = full;
+	}
+	return true;
 }
 
 static const char *prefix_of(const char *name)
@@ -162,13 +188,17 @@ static int by_column(const void *a, const void *b)
 {
 	const struct csv_cell *x = a, *y = b;
 
-	return x->column < y->column ? -1 : x->column > y->column;
+	if (x->column != y->column)
+		return x->column < y->column ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
 static void drop_class(void *value)
 {
 	struct csv_class *k = value;
 
+	for (uint32_t i = 0; i < k->ncells; i++)
+		free(k->cells[i].key);
 	free(k->name);
 	free(k);
 }
@@ -187,12 +217,9 @@ static struct csv_class *make_class(struct csv *c, const struct hodo_read_class 
 	for (uint32_t i = 0; i < n && o; i++) {
 		bool context = i < cls->ncontext;
 		const struct hodo_read_field *f = context ? &cls->context[i] : &cls->fields[i - cls->ncontext];
-		struct csv_cell cell = { .from = i };
 
-		cell.column = column(c, context ? "context_" : prefix_of(f->name), f->name, k);
-		if (cell.column == NO_COLUMN)
+		if (!add_cell(c, context ? "context_" : prefix_of(f->name), f->name, i, k))
 			o = NULL;
-		k->cells[k->ncells++] = cell;
 		if (!context && cls->kind == HODO_KIND_FUNCTION && f->type == HODO_TYPE_PTR &&
 		    strcmp(f->name, "addr") == 0)
 			k->addr = i - cls->ncontext;
@@ -252,6 +279,14 @@ static void put_header(struct csv *c)
 		*o = ',';
 		hodo_export_took(out, (size_t)(put_text(o + 1, c->columns[i], len) - o));
 	}
+	if (c->more) {
+		char name[16] = ",more";
+		uint32_t place;
+
+		for (unsigned again = 2; find_column(c, name + 1, &place); again++)
+			snprintf(name, sizeof(name), ",more_%u", again);
+		hodo_export_puts(out, name);
+	}
 	hodo_export_puts(out, "\n");
 }
 
@@ -262,13 +297,66 @@ static const struct hodo_read_value *value_of(const struct hodo_read_event *even
 	return from < event->cls->ncontext ? &event->context[from] : &event->values[from - event->cls->ncontext];
 }
 
+/* What has no column of its own. */
+static int make_object(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
+{
+	hodo_read_text_clear(c->object);
+	for (uint32_t i = 0; i < k->ncells; i++) {
+		const struct csv_cell *cell = &k->cells[i];
+		const struct hodo_read_value *v = value_of(event, cell->from);
+		char *o, *start;
+
+		if (cell->column != MORE)
+			continue;
+		o = start = hodo_read_text_reserve(c->object, strlen(cell->key) * PUT_ESCAPED + 32 +
+							      value_room(v) * PUT_ESCAPED);
+		if (!o)
+			return -ENOMEM;
+		*o++ = c->object->len == 0 ? '{' : ',';
+		*o++ = '"';
+		o = hodo_read_put_json(o, cell->key, strlen(cell->key));
+		*o++ = '"';
+		*o++ = ':';
+		o = hodo_read_put_value_json(o, v, c->c);
+		c->object->len += (size_t)(o - start);
+	}
+	if (c->object->len > 0) {
+		char *o = hodo_read_text_reserve(c->object, 1);
+
+		if (!o)
+			return -ENOMEM;
+		*o = '}';
+		c->object->len++;
+	}
+	return 0;
+}
+
+static char *put_cells(const struct csv *c, char *o, const struct csv_class *k, const struct hodo_read_event *event)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < k->ncells && k->cells[i].column != MORE; i++) {
+		while (at <= k->cells[i].column) {
+			*o++ = ',';
+			at++;
+		}
+		o = put_value(c, o, value_of(event, k->cells[i].from));
+	}
+	memset(o, ',', c->ncolumns - at);
+	o += c->ncolumns - at;
+	if (c->more)
+		*o++ = ',';
+	if (c->object->len > 0)
+		o = put_text(o, c->object->data, c->object->len);
+	return o;
+}
+
 static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
 	size_t comm_len = strlen(event->comm), mark_len = 0, name_len = 0;
 	size_t room = FIXED_ROOM + k->name_len + comm_len * 2 + c->ncolumns + 8;
 	const char *mark = NULL;
 	struct hodo_place place = { .name = NULL };
-	uint32_t at = 0;
 	char *o, *start;
 
 	if (event->cls->kind == HODO_KIND_MARK) {
@@ -281,6 +369,9 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 		hodo_symbols_find(c->e->symbols, event->process, event->ts_ns, event->values[k->addr].u, &place);
 		name_len = strlen(place.name);
 	}
+	if (c->more && make_object(c, k, event) < 0)
+		return -ENOMEM;
+	room += c->object->len * 2 + 4;
 	for (uint32_t i = 0; i < k->ncells; i++)
 		room += value_room(value_of(event, k->cells[i].from));
 	o = start = hodo_export_room(c->e->out, room + (mark_len + name_len) * 2 + 8);
@@ -306,15 +397,7 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 		*o++ = ',';
 	if (place.name)
 		o = put_text(o, place.name, name_len);
-	for (uint32_t i = 0; i < k->ncells; i++) {
-		while (at <= k->cells[i].column) {
-			*o++ = ',';
-			at++;
-		}
-		o = put_value(c, o, value_of(event, k->cells[i].from));
-	}
-	memset(o, ',', c->ncolumns - at);
-	o += c->ncolumns - at;
+	o = put_cells(c, o, k, event);
 	*o++ = '\n';
 	hodo_export_took(c->e->out, (size_t)(o - start));
 	return 0;
@@ -344,8 +427,9 @@ static int put_rows(struct csv *c)
 
 static int run(struct hodo_export *e)
 {
-	struct csv c = { .e = e, .mark = hodo_read_text_new(), .c = newlocale(LC_ALL_MASK, "C", (locale_t)0) };
-	int err = c.mark && c.c ? make_columns(&c) : -ENOMEM;
+	struct csv c = { .e = e, .mark = hodo_read_text_new(), .object = hodo_read_text_new(),
+			 .c = newlocale(LC_ALL_MASK, "C", (locale_t)0) };
+	int err = c.mark && c.object && c.c ? make_columns(&c) : -ENOMEM;
 
 	if (!err) {
 		put_header(&c);
@@ -354,10 +438,10 @@ static int run(struct hodo_export *e)
 	hodo_pointer_map_free(&c.classes, drop_class);
 	for (uint32_t i = 0; i < c.ncolumns; i++)
 		free(c.columns[i]);
-	free(c.columns);
 	if (c.c)
 		freelocale(c.c);
 	hodo_read_text_free(c.mark);
+	hodo_read_text_free(c.object);
 	return err;
 }
 

@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import math
+import os
+import subprocess
 import unittest
 
 from exporting import Case, main
@@ -108,6 +110,18 @@ class Csv(Case):
         name = self.record("few", "-e", "kv:lookup", functions=False)
         header, _ = self.check(name)
         self.assertEqual(header, ["ts", "cpu", "pid", "tid", "comm", "name", "n", "key", "ratio"])
+
+    def test_more_fields_than_columns(self):
+        """What has no column of its own is in the last one."""
+        many = os.path.join(self.dir, "wide")
+        subprocess.run([os.environ["EXPORT_WIDE"], many, "300"], check=True)
+        rows = list(csv.DictReader(io.StringIO(self.export("csv", many).decode(), newline=""), strict=True))
+        columns = list(rows[0])
+        self.assertEqual((len([c for c in columns if c.startswith("f")]), columns[-1]), (1000, "more"))
+        for row, event in zip(rows, self.events(many), strict=True):
+            got = {k: v for k, v in row.items() if k.startswith("f") and v}
+            got |= {k: str(v) for k, v in json.loads(row["more"] or "{}").items()}
+            self.assertEqual(got, {k: str(v) for k, v in event["fields"].items()})
 
     def test_nothing(self):
         name = self.record("none", "-e", "kv:nothing", functions=False)
