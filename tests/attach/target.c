@@ -209,13 +209,13 @@ static void mode_sigtimedwait(void)
 
 static void mode_nanosleep(void)
 {
-	struct timespec ts = { 2, 0 };
+	struct timespec ts = { 8, 0 };
 	double from = now();
 
 	ready();
 	CHECK(nanosleep(&ts, NULL) == 0);
 	printf("slept %.3f\n", now() - from);
-	CHECK(now() - from >= 2.0);
+	CHECK(now() - from >= 8.0);
 }
 
 static void mode_futex(void)
@@ -388,8 +388,10 @@ static void mode_dlopen(void)
 }
 
 /* A thread holds the loader's lock, by a callback for each object, and waits for another one. */
+static volatile int in_loader;
 static int wait_in_loader(struct dl_phdr_info *info, size_t size, void *arg)
 {
+	in_loader = 1;
 	while (!ended)
 		usleep(1000);
 	return 1;
@@ -406,7 +408,8 @@ static void mode_loader_held(void)
 	pthread_t thread;
 
 	start(&thread, hold_loader);
-	usleep(100000);
+	while (!in_loader)
+		usleep(1000);
 	ready();
 	watch(NULL);
 	pthread_join(thread, NULL);

@@ -51,6 +51,11 @@ class Cycles(Case):
             # It may have ended just before.
             self.assertIn(done.status, (0, 1), done.err)
         text = recorder.communicate(timeout=60)[1]
+        if recorder.returncode == 1 and re.search("does not answer|is not recorded", text):
+            # The target got no CPU for as long as a recorder waits: rare, and no recording.
+            shutil.rmtree(self.file(path), ignore_errors=True)
+            self.unanswered += 1
+            return 0, 0, {}
         self.assertEqual(recorder.returncode, 0, text)
         lost = sum(int(n) for n in re.findall(r"hodo: (\d+) events? lost: ", text))
         self.assertTrue(os.path.isdir(self.file(path)), text)
@@ -68,9 +73,10 @@ class Cycles(Case):
 
     def test_cycles(self):
         # Whoever records it has the right of way, so that a thousand times do not take for ever.
-        t = Target(self, "busy", 20, prefix=["nice", "-n", "10"])
+        t = Target(self, "busy", 20, prefix=["nice", "-n", "5"])
         total = collections.Counter()
         before = {}
+        self.unanswered = 0
         for number in range(CYCLES):
             how = ["--duration", "0.03", "--clock", "monotonic"] + (["-m", "64K"] if number % 7 == 0 else [])
             events, lost, last = self.cycle(number, t, how)
@@ -83,6 +89,7 @@ class Cycles(Case):
         t.process.stdin.close()
         self.assertEqual(t.process.wait(timeout=60), 0)
         self.assertGreater(total["events"], 0)
+        self.assertLessEqual(self.unanswered, CYCLES // 20)
         print(f"{CYCLES} recordings, {total['recordings']} with events: {total['events']} events, {total['lost']} lost",
               file=sys.stderr)
 

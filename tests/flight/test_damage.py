@@ -10,7 +10,7 @@ import unittest
 from flights import TARGET, Case, hodo
 
 PAGE = 4096
-SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
+SEED = int(os.environ.get("SEED", "1"))
 
 
 class Damage(Case):

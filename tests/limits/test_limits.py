@@ -294,7 +294,7 @@ class Size(Limits):
 
 class Rates(Limits):
     def test_parts(self):
-        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "16K", "--rate", "limits:tick=20/ms",
+        result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "16K", "--rate", "limits:tick=1/ms:100",
                              TARGET, 10000, 2, 1, 200)
         stat = self.check_sum(result, 20000)
         self.assertGreater(len(self.parts()), 3)

@@ -222,6 +222,9 @@ def hostile(clock):
 
 
 def hostile_recorder():
+    seed = int(os.environ.get("SEED", "1"))
+    print("seed", seed, flush=True)
+    random.seed(seed)
     for clock in 0, 2: # by sequences, if they can be had; through the lock
         hostile(clock)
 

@@ -119,7 +119,7 @@ class Family(Case):
 
 class Stop(Case):
     def test_duration(self):
-        process = self.start("--duration", "0.3", TARGET, "forever", 0, self.path("up"))
+        process = self.start("--duration", "3", TARGET, "forever", 0, self.path("up"))
         wait_for("the end of the recording", lambda: os.path.exists(self.path("up")) and self.complete())
         self.assertIsNone(process.poll())
         child = self.child_of(process.pid)
@@ -146,19 +146,29 @@ class Stop(Case):
             self.assertEqual(result.returncode, 40 + number, result.err)
             self.check_trace(result)
 
+    @staticmethod
+    def is_pending(pid, number):
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+            masks = [int(line.split()[1], 16) for line in f if line.startswith(("SigPnd:", "ShdPnd:"))]
+        return any(mask >> number - 1 & 1 for mask in masks)
+
     def test_twice(self):
-        """The second one ends the recording; the command lives on unharmed."""
-        script = f"trap '' INT; {TARGET} count 10; touch up; while [ ! -e down ]; do sleep 0.01; done; touch bye"
+        """The first one is for the command alone, which ignores it: it goes on, recorded. The second one ends the
+        recording; the command lives on unharmed."""
+        script = (f"trap '' INT; {TARGET} count 10; touch up; while [ ! -e on ]; do sleep 0.01; done; "
+                  f"{TARGET} count 5; touch done; while [ ! -e down ]; do sleep 0.01; done; touch bye")
         process = self.start("sh", "-c", script)
         wait_for("the command", lambda: os.path.exists(self.path("up")))
         process.send_signal(signal.SIGINT)
-        time.sleep(0.1)
+        wait_for("that it is taken", lambda: not self.is_pending(process.pid, signal.SIGINT))
+        open(self.path("on"), "w", encoding="ascii").close()
+        wait_for("what comes after it", lambda: os.path.exists(self.path("done")))
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         result = self.finish(process)
         self.assertEqual(result.returncode, -signal.SIGINT, result.err)
         self.assertFalse(os.path.exists(self.path("bye")))
-        self.assertEqual(len(self.check_trace(result)), 10)
+        self.assertEqual(len(self.check_trace(result)), 15)
         open(self.path("down"), "w", encoding="ascii").close()
         wait_for("the command's own end", lambda: os.path.exists(self.path("bye")))
 

@@ -21,7 +21,7 @@ COMPARE = os.environ["COMPARE"]
 LIMIT_S = 500  # against hanging for ever; nothing is judged by time
 KILLS = 50
 HEADER = struct.Struct("=I16sIQQQQQQIIQ")
-SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
+SEED = int(os.environ.get("SEED", "1"))
 
 
 def hodo(*args, **kwargs):

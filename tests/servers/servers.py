@@ -114,7 +114,8 @@ http {{
         self.start([program("nginx"), "-c", str(self.dir / "nginx.conf"), "-e", str(self.dir / "error.log")])
 
     def load(self):
-        return [program("wrk"), "-t", "2", "-c", "20", "-d", str(SECONDS), f"http://127.0.0.1:{self.port}/index.html"]
+        return [program("wrk"), "-t", "2", "-c", "20", "-d", str(SECONDS), "--timeout", "60s",
+                f"http://127.0.0.1:{self.port}/index.html"]
 
     def faults(self, text, ended):
         faults = re.findall(r"(?m)^.*(?:Socket errors|Non-2xx).*$", text)
@@ -145,13 +146,16 @@ class Postgresql(Server):
             shutil.chown(self.dir, self.user())
         self.run([initdb, "-D", str(self.dir / "data"), "-A", "trust", "-U", "bench", "--no-sync"])
         self.start([self.tool("postgres"), "-D", str(self.dir / "data"), "-p", str(self.port), "-c",
-                    "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.dir}", "-c", "fsync=off"])
+                    "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.dir}", "-c", "fsync=off", "-c",
+                    "lc_messages=C"])
         connection = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "bench"]
-        for _ in range(100):
-            if subprocess.run([self.tool("pg_isready"), *connection, "-d", "postgres"],
-                              stdout=subprocess.DEVNULL).returncode == 0:
+        # It listens before it is ready; who asks meanwhile is refused, with a FATAL in its log.
+        for _ in range(600):
+            if "ready to accept connections" in (self.dir / "out").read_text():
                 break
             time.sleep(0.1)
+        else:
+            sys.exit("postgres does not become ready")
         self.run([self.tool("createdb"), *connection, "load"])
         self.run([self.tool("pgbench"), *connection, "-i", "-q", "load"])
 
@@ -213,7 +217,7 @@ def main():
             if server.process.poll() is not None:
                 faults.append(f"the server has ended: {server.process.returncode}")
             else:
-                for _ in range(50):
+                for _ in range(300):
                     if not listens(server.process.pid):
                         break
                     time.sleep(0.1)

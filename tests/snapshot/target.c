@@ -2,10 +2,11 @@
 /*
  * target.c - a program whose flight recorder is looked at while it writes.
  *
- * Usage: target HOW [NUMBER [FILE]]; FILE is made once it is under way.
+ * Usage: target HOW [NUMBER [FILE]]; FILE is made once it is under way. For ask it is where the recording is.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -100,7 +101,20 @@ static void count(long n)
 		HODO_EVENT(snap, tick, HODO_F(thread, 0L), HODO_F(n, counted));
 }
 
-/* Asks n times, and waits each time until the answer can have been made. */
+/* Whether the n-th snapshot has its process: that is written when the buffers have been copied. */
+static int has_copied(long n)
+{
+	char pattern[4096];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/snapshot-%04ld/*", file, n);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return 0;
+	globfree(&found);
+	return 1;
+}
+
+/* Asks n times, and waits each time until the answer has been made. */
 static int ask(long n)
 {
 	char why[32];
@@ -111,7 +125,11 @@ static int ask(long n)
 		snprintf(why, sizeof(why), "reason %ld, \"%%\"", i);
 		if (hodo_snapshot(why) != i)
 			return 3;
-		sleep_ms(100);
+		for (int left = 12000; !has_copied(i); left--) {
+			if (left == 0)
+				return 4;
+			sleep_ms(10);
+		}
 	}
 	return 0;
 }

@@ -168,7 +168,7 @@ class Ask(Case):
     """hodo_snapshot() in the program."""
 
     def test_each_request(self):
-        result = self.record("--overwrite", "--", TARGET, "ask", 3)
+        result = self.record("--overwrite", "--", TARGET, "ask", 3, self.data)
         self.assertEqual(result.returncode, 0, result.err)
         self.assertEqual(self.snapshots(), ["snapshot-0001", "snapshot-0002", "snapshot-0003"])
         self.assertRegex(result.err, r"hodo: 3 snapshots, 6 events, .* in \S*trace/snapshot-0001 to -0003\n")
@@ -188,7 +188,7 @@ class Ask(Case):
 
     def test_clock(self):
         """All have the clock that was fitted at the end."""
-        self.record("--overwrite", "--", TARGET, "ask", 2)
+        self.assertEqual(self.record("--overwrite", "--", TARGET, "ask", 2, self.data).returncode, 0)
         clocks = set()
         for top, _, files in os.walk(self.data):
             if "metadata" in files:
@@ -205,14 +205,15 @@ class Ask(Case):
 
     def test_only_snapshots(self):
         """With --on-crash, of a program that ends well."""
-        result = self.record("--overwrite", "--on-crash", "--", TARGET, "ask", 2)
+        result = self.record("--overwrite", "--on-crash", "--", TARGET, "ask", 2, self.data)
+        self.assertEqual(result.returncode, 0, result.err)
         self.assertEqual(sorted(os.listdir(self.data)), ["snapshot-0001", "snapshot-0002"])
         self.assertRegex(result.err, r"2 snapshots, 3 events")
         self.assertNotRegex(result.err, r"events? of \d+ process")
 
     def test_everything_kept(self):
         """Nothing to take a snapshot of: the program is told."""
-        self.assertEqual(self.record("--", TARGET, "ask", 1).returncode, 3)
+        self.assertEqual(self.record("--", TARGET, "ask", 1, self.data).returncode, 3)
 
     def test_full_disk(self):
         """A snapshot that cannot be written leaves nothing, and the recording goes on."""

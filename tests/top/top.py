@@ -85,6 +85,18 @@ class Case(unittest.TestCase):
         return self.start([HODO, "top", *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
 
+    def lines_until(self, top, condition):
+        """Of hodo top --json, up to the first one for which the condition holds."""
+        lines = []
+
+        def more():
+            line = top.stdout.readline()
+            self.assertTrue(line, f"it printed {lines}, and ended")
+            lines.append(json.loads(line))
+            return condition(lines[-1])
+        wait_for(lambda: f"the line, after {lines[-1]}", more)
+        return lines
+
     def listener(self):
         """The target, running by itself, listening."""
         env = self.env | {"LD_PRELOAD": LIBHODO, "HODO_LISTEN": "1"}
@@ -97,6 +109,11 @@ class Case(unittest.TestCase):
 
 def events_of(line):
     return {e["name"]: e for e in line["events"]}
+
+
+def all_on(line):
+    """Whether the target is there, with its events switched on: until then it has lines all the same."""
+    return len(line["events"]) == len(EVENTS) and all(e["on"] for e in line["events"])
 
 
 def check_sums(test, line):
@@ -112,15 +129,16 @@ class Json(Case):
         self.connect()
         self.order("a 100000")
         self.order("text 7")
-        first = json.loads(top.stdout.readline())
+        lines = self.lines_until(top, all_on)
+        first = lines[-1]
         self.assertEqual(sorted(events_of(first)), EVENTS)
         self.order("thread helper 4321")
         self.order("fork 99")
         self.order("b 1")
         self.order("exit 3", answered=False)
-        out, err = top.communicate(timeout=LIMIT_S)
-        self.assertEqual((top.returncode, err), (3, b""))
-        lines = [first] + [json.loads(line) for line in out.splitlines()]
+        # Not by communicate(), which does not know what readline() has read ahead.
+        lines += [json.loads(line) for line in top.stdout]
+        self.assertEqual((top.wait(LIMIT_S), top.stderr.read()), (3, b""))
         last = lines[-1]
         self.assertEqual({n: e["count"] for n, e in events_of(last).items()},
                          {"top:alpha": 104321, "top:beta": 100, "top:text": 7})
@@ -136,7 +154,7 @@ class Json(Case):
             check_sums(self, line)
             self.assertGreater(line["interval_ns"], 0)
             for name, e in events_of(line).items():
-                new = e["count"] - (events_of(before)[name]["count"] if before and before["events"] else 0)
+                new = e["count"] - (events_of(before)[name]["count"] if before and name in events_of(before) else 0)
                 self.assertAlmostEqual(e["rate"], new * 1e9 / line["interval_ns"], delta=0.001)
         self.assertEqual([e["on"] for e in last["events"]], [None] * 3)
         self.assertTrue(all(e["on"] is True for e in first["events"]))
@@ -156,13 +174,24 @@ class Json(Case):
         self.assertEqual(sum(c["lost"] for c in last["cpus"]), lost)
 
     def test_patterns(self):
-        top = self.top("--json", "-e", "top:b*", "-n", "1", "-d", "0.5", "--", *self.target())
+        top = self.top("--json", "-e", "top:b*", "-d", "0.1", "--", *self.target())
         self.connect()
         self.order("a 10")
         self.order("b 10")
-        line = json.loads(top.stdout.readline())
+        line = self.lines_until(top, lambda line: line["recorded"] == 10)[-1]
         self.assertEqual({n: (e["count"], e["on"]) for n, e in events_of(line).items()},
                          {"top:alpha": (0, False), "top:beta": (10, True), "top:text": (0, False)})
+        self.order("exit 4", answered=False)
+        last = [json.loads(line) for line in top.stdout][-1]
+        self.assertEqual({n: e["count"] for n, e in events_of(last).items()},
+                         {"top:alpha": 0, "top:beta": 10, "top:text": 0})
+        self.assertEqual(top.wait(LIMIT_S), 4)
+
+    def test_iterations(self):
+        top = self.top("--json", "-n", "2", "-d", "0.1", "--", *self.target())
+        self.connect()
+        for _ in range(2):
+            self.assertIn("events", json.loads(top.stdout.readline()))
         # It has ended, the command has not.
         self.order("b 10")
         self.order("exit 4", answered=False)
@@ -183,7 +212,7 @@ class Json(Case):
         target = self.listener()
         self.order("a 1000")  # before: not counted
         top = self.top("--json", "-d", "0.1", target.pid)
-        top.stdout.readline()
+        self.lines_until(top, all_on)
         self.order("a 2000")
         second = self.top("--json", target.pid)
         out, err = second.communicate(timeout=LIMIT_S)
@@ -284,6 +313,7 @@ class Json(Case):
         first = top.stdout.readline()
         if not first and "ptrace" in top.stderr.read().decode():
             self.skipTest("processes cannot be attached to here")
+        self.lines_until(top, all_on)
         self.order("a 500")
         top.terminate()
         last = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
@@ -300,7 +330,7 @@ class Json(Case):
                 if self.orders is None:
                     target = self.listener()
                 top = self.top("--json", "-d", "0.1", target.pid)
-                top.stdout.readline()
+                self.lines_until(top, all_on)
                 self.order("a 100")
                 top.send_signal(sent)
                 out = top.communicate(timeout=LIMIT_S)[0]
@@ -345,6 +375,7 @@ class Json(Case):
             again = self.top("--json", "-d", "0.1", target.pid)
             return again if again.stdout.readline() else None  # it may not have noticed yet
         again = wait_for("a second recording", attach)
+        self.lines_until(again, all_on)
         self.order("a 30")
         self.order("exit 0", answered=False)
         out = again.communicate(timeout=LIMIT_S)[0]
@@ -593,10 +624,8 @@ class Screen(Case):
         self.check_restored()
         self.wait_screen("^status=0$")
         self.assertIsNone(target.poll())
-        top = self.top("--json", "-d", "0.3", "-n", "1", target.pid)
-        self.order("a 1")
-        line = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[0])
-        self.assertTrue(events_of(line)["top:alpha"]["on"])
+        top = self.top("--json", "-d", "0.1", target.pid)
+        self.lines_until(top, all_on)
 
     def test_command_that_does_not_listen(self):
         self.env["HODO_LISTEN"] = "0"

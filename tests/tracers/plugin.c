@@ -11,7 +11,7 @@ __attribute__((noinline)) void plugin_draw(void)
 
 __attribute__((noinline)) void plugin_wait(void)
 {
-	struct timespec t = { 0, 30000000 };
+	struct timespec t = { 0, 300000000 };
 
 	nanosleep(&t, 0);
 	__asm__ volatile("" ::: "memory");

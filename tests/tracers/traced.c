@@ -165,8 +165,8 @@ CALLED void slow(void)
 	mid(4);
 	for (int i = 0; i < 20; i++)
 		leaf();
-	nap(30);
-	nap(30);
+	nap(300);
+	nap(300);
 }
 static void scene_latency(void)
 {
@@ -214,7 +214,7 @@ CALLED void coroutine_body(void)
 	mid(2);
 	swapcontext(&coroutine, &back);
 	mid(2);
-	nap(30);
+	nap(300);
 }
 static void coroutine_main(void)
 {
@@ -273,7 +273,7 @@ CALLED int overflow(int n)
 /* ---------------------------------------------------------------------- loop */
 
 CALLED void on_fast(void) { leaf(); KEEP; }
-CALLED void on_slow(void) { nap(30); KEEP; }
+CALLED void on_slow(void) { nap(300); KEEP; }
 CALLED void run_loop(void)
 {
 	for (int i = 0; i < 5; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // test_million.mjs [--json] - a recording of 1,000,000 events: the page's size, how long it takes to be written, to be
-// open and drawn, and frames while it is zoomed and moved. The bounds are loose: bench/ tells figures. With --json the
-// figures are printed as one object.
+// open and drawn, and frames while it is zoomed and moved. Times are told and not judged: bench/ has targets for them.
+// With --json the figures are printed as one object.
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,6 +62,7 @@ await run({
 		const open = await opened(page);
 		const shown = await page.evaluate(() => globalThis.hodo.model.totals);
 		await t.screenshot(page, 'timeline');
+		const from = await page.evaluate(() => globalThis.hodo.app.viewFrom());
 		const moved = await frames(page);
 		await t.screenshot(page, 'moved');
 		at = process.hrtime.bigint();
@@ -73,7 +74,6 @@ await run({
 		console.log(json ? JSON.stringify(told) : told);
 		check(shown.events === EVENTS && shown.shown_slices === shown.slices, 'everything is shown');
 		check(told.bytes < 40 * EVENTS, `${told.bytes} bytes`);
-		check(open < 20000, `it took ${open} ms to open`);
-		check(moved.median < 250, `a frame took ${moved.median} ms`);
+		check(from !== await page.evaluate(() => globalThis.hodo.app.viewFrom()), 'it moves');
 	},
 });

@@ -16,7 +16,7 @@ import sys
 import ctf
 import ftrace
 
-NEAR = 8
+NEAR = 64
 # Read anew by each probe, and may have changed meanwhile: by so much.
 MOVING = {("timer:timer_start", "now"): 2, ("timer:timer_expire_entry", "now"): 2, ("kmem:rss_stat", "size"): 1 << 20}
 # By call, or the other one that a C library uses for it.

@@ -116,10 +116,11 @@ switched() {
 
 # The module is in use, and cannot go.
 used() {
-	./reader discard 400 'sched:*' >/dev/null &
+	./reader discard 0 'sched:*' >/dev/null &
 	reader=$!
-	wait_until 10 grep -q 1 $HODO/enabled
+	wait_until 60 grep -q 1 $HODO/enabled || bad "a reader does not begin"
 	rmmod hodo 2>/dev/null && bad "it went while it was in use"
+	kill -TERM $reader
 	wait $reader || bad "a reader when the module was to go"
 }
 

@@ -2,13 +2,14 @@
 /*
  * reader discard|overwrite MILLISECONDS PATTERN... - records through the file `record` as a recorder does, and looks at
  * what it gets: packets that were closed have their number and sizes, positions that cannot be are
- * refused. Prints how many packets it has read. Until it is killed if MILLISECONDS is 0.
+ * refused. Prints how many packets it has read. If MILLISECONDS is 0, it goes on until SIGTERM, and ends in order then.
  */
 #include <hodo/abi_kernel.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,12 @@ static uint8_t *memory;
 static struct hodo_layout layout;
 static uint64_t seen[HODO_CPUS_MAX]; /* packets of each ring */
 static uint64_t packets;
+static volatile sig_atomic_t over;
+
+static void on_term(int signal)
+{
+	over = signal;
+}
 
 static void fail(const char *what)
 {
@@ -139,14 +146,16 @@ int main(int argc, char **argv)
 {
 	enum hodo_mode mode = argc > 1 && strcmp(argv[1], "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
 	uint64_t until = argc > 2 ? strtoull(argv[2], NULL, 10) : 100, age = 0;
+	struct sigaction term = { .sa_handler = on_term, .sa_flags = SA_RESTART };
 	struct pollfd poll_for;
 
+	sigaction(SIGTERM, &term, NULL);
 	begin(mode, argv + 3, argc > 3 ? (uint32_t)argc - 3 : 0);
 	map();
 	poll_for = (struct pollfd){ .fd = file, .events = POLLIN };
 	until = until ? now_ms() + until : UINT64_MAX;
-	while (now_ms() < until) {
-		if (poll(&poll_for, 1, 20) < 0)
+	while (!over && now_ms() < until) {
+		if (poll(&poll_for, 1, 20) < 0 && errno != EINTR)
 			fail("poll");
 		for (uint32_t ring = 0; ring < layout.rings; ring++)
 			read_ring(ring, mode);
