@@ -8,6 +8,7 @@ import select
 import shutil
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
@@ -60,6 +61,10 @@ class Shell(Case):
                 except OSError:
                     self.fail(f"the shell has ended: {self.said[-2000:]!r}")
 
+    def ready(self):
+        """Until the shell reads keys: while it runs a command the terminal takes Ctrl-D, which is in DUMP, for the end."""
+        self.read_until(lambda: not termios.tcgetattr(self.fd)[3] & termios.ICANON, "the shell's turn")
+
     def dump(self):
         """What stands on the line."""
         out = self.path("out")
@@ -73,6 +78,7 @@ class Shell(Case):
 
     def press(self, line, back=0):
         """The line after the completion key was pressed, the cursor `back` letters in front of its end."""
+        self.ready()
         os.write(self.fd, b"\x05\x15" + line.encode() + b"\x02" * back + b"\t")
         return self.dump()
 
@@ -115,6 +121,7 @@ class Shell(Case):
         self.read_until(lambda: said.exists() and said.read_text(encoding="utf-8").endswith("end\n"), "the words")
         words = said.read_text(encoding="utf-8").splitlines()[:-1]
         said.unlink()
+        self.ready()
         return [w.rstrip("/") for w in words if w]
 
     def check_names(self):

@@ -18,12 +18,13 @@ def say(good, name, why):
     print(f"# {name}: {why}")
 
 
-def slabs(path):
-    """(objects in use, bytes of one) of each cache."""
+def slabs(folder, when):
+    """(objects in use, the fewest of all samples; bytes of one) of each cache."""
     out = {}
-    for line in path.read_text().splitlines()[2:]:
-        words = line.split()
-        out[words[0]] = int(words[1]), int(words[3])
+    for path in sorted(folder.glob(f"{when}.slabinfo.*")):
+        for line in path.read_text().splitlines()[2:]:
+            words = line.split()
+            out[words[0]] = min(out.get(words[0], (1 << 62,))[0], int(words[1])), int(words[3])
     return out
 
 
@@ -39,7 +40,7 @@ def meminfo(folder, when):
 def main():
     folder = pathlib.Path(sys.argv[1])
     cycles = int((folder / "cycles").read_text())
-    early, late = slabs(folder / "early.slabinfo"), slabs(folder / "late.slabinfo")
+    early, late = slabs(folder, "early"), slabs(folder, "late")
     grown = {name: (late[name][0] - early.get(name, (0,))[0], late[name][1]) for name in late}
     kept = {name: n for name, (n, _) in grown.items() if n > (100 if OF_PROCESSES.search(name) else 15)}
     most = sorted(grown.items(), key=lambda item: -item[1][0] * item[1][1])[:3]

@@ -24,8 +24,12 @@ measure() {
 	for shrink in /sys/kernel/slab/*/shrink; do
 		echo 1 >"$shrink"
 	done
-	sleep 4 # each of those files, too, is freed after a grace period
-	cat /proc/slabinfo >"$OUT/$1.slabinfo"
+	# Each of those files, too, is freed after a grace period, in batches five seconds apart: what is kept is there
+	# each time.
+	for sample in 1 2 3; do
+		sleep 6
+		cat /proc/slabinfo >"$OUT/$1.slabinfo.$sample"
+	done
 	cat /proc/vmallocinfo >"$OUT/$1.vmallocinfo"
 	cat /proc/meminfo >"$OUT/$1.meminfo"
 	cat /proc/zoneinfo >"$OUT/$1.zoneinfo"
