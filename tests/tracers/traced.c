@@ -347,8 +347,8 @@ static void storm(int rounds)
 	volatile int done = 0;
 
 	sigaction(SIGALRM, &action, 0);
-	setitimer(ITIMER_REAL, &often, 0);
-	sigsetjmp(storm_env, 1);
+	if (sigsetjmp(storm_env, 1) == 0) /* before the first signal, which jumps there */
+		setitimer(ITIMER_REAL, &often, 0);
 	while (done < rounds) {
 		done++;
 		mid(10);
