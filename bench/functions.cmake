@@ -107,7 +107,7 @@ function(bench_xray_program name)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
   add_custom_command(OUTPUT ${program} DEPENDS ${objects} VERBATIM
     COMMAND ${BENCH_CLANG} -pie -fxray-instrument ${objects} -o ${program})
-  add_custom_target(bench_${name} ALL DEPENDS ${program})
+  add_custom_target(bench_${name} DEPENDS ${program})
   add_dependencies(bench bench_${name})
 endfunction()
 bench_xray_object(calls calls.c -O2)

@@ -11,7 +11,7 @@ install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
 
 set_target_properties(hodo_headers PROPERTIES EXPORT_NAME trace)
 set(exported hodo_headers)
-foreach(target hodo hodo_static hodo_functions hodo_read)
+foreach(target hodo hodo_func hodo_static hodo_functions hodo_read)
   if(TARGET ${target})
     list(APPEND exported ${target})
   endif()
@@ -26,6 +26,14 @@ if(TARGET hodo_static)
   # Nothing refers to an archive whose constructor does the work: this takes it in.
   target_link_options(hodo_static INTERFACE LINKER:-u,hodo_enable)
 endif()
+# By the same names where Hodoscope is a part of another project.
+foreach(target ${exported})
+  get_target_property(name ${target} EXPORT_NAME)
+  if(NOT name)
+    set(name ${target})
+  endif()
+  add_library(Hodo::${name} ALIAS ${target})
+endforeach()
 install(TARGETS ${exported} EXPORT HodoTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

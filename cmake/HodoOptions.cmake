@@ -7,6 +7,14 @@
 # first in programs which know nothing of it. HODO_PLAIN on a target says so
 # (HodoInjected.cmake sets it); everything else takes the sanitizer.
 
+# The tests and the benchmark are Hodoscope's own: a project that has it as a part of itself never gets them, and means
+# its own tests by BUILD_TESTING.
+set(HODO_TESTING OFF)
+if(PROJECT_IS_TOP_LEVEL)
+  option(BUILD_TESTING "Build the tests and the benchmark" OFF)
+  set(HODO_TESTING ${BUILD_TESTING})
+endif()
+
 set(HODO_SANITIZE "" CACHE STRING "Sanitizers for all but libhodo: address, undefined, or both with a comma")
 option(HODO_WERROR "Warnings are errors" OFF)
 option(HODO_COVERAGE "Count executed lines (gcov)" OFF)

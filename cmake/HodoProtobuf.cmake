@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
 # hodo_protobuf(TARGET FILE.proto...) - adds what protoc-c makes of the schemas to the target: "FILE.pb-c.h".
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
-find_program(HODO_PROTOC_C protoc-c REQUIRED)
-
 function(hodo_protobuf target)
   foreach(schema IN LISTS ARGN)
     get_filename_component(name ${schema} NAME_WE)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# hodo in bash. What a word could be, 'hodo --complete' says, which reads it from the verbs' own --help.
+# hodo in bash. What a word could be, 'hodo --complete' says, from the verbs' tables of options.
 
 # What begins a command line of its own: word $1 of COMP_WORDS.
 _hodo_command()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# hodo in fish. What a word could be, 'hodo --complete' says, which reads it from the verbs' own --help.
+# hodo in fish. What a word could be, 'hodo --complete' says, from the verbs' tables of options.
 
 function __hodo_complete
     set -l before (commandline -opc)

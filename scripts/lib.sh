@@ -24,7 +24,7 @@ say() {
 	printf '==> %s\n' "$*" >&2
 }
 
-# build_preset NAME [TARGET...]: configures and builds; quiet unless it fails.
+# build_preset NAME [TARGET...]: configures and builds; quiet unless it fails, but for what is left out.
 build_preset() {
 	local preset=$1 log
 	shift
@@ -39,6 +39,7 @@ build_preset() {
 		rm -f "$log"
 		die "the build failed: see above"
 	fi
+	sed -n 's/^-- Left out: /    left out: /p' "$log" >&2
 	rm -f "$log"
 }
 

@@ -150,7 +150,7 @@ HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 #define HODO_ON_RECORD 1u /* exactly this value: the fast path takes the event */
 #define HODO_ON_FILTER 2u /* a filter decides first */
 #define HODO_ON_AGE 4u    /* close a packet that has become too old before writing */
-#define HODO_ON_GATE 8u   /* conditions are looked at first; also without HODO_ON_RECORD (a start trigger) */
+#define HODO_ON_RULES 8u   /* conditions are looked at first; also without HODO_ON_RECORD (a start trigger) */
 #define HODO_ON_CONTEXT 16u /* the event's fields follow its context; see struct hodo_context_config */
 
 /* One run of bytes of an event's payload, in order. */
@@ -602,7 +602,7 @@ struct hodo_msg_config {
 	/* sent up to what is used */
 	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
 };
-#define HODO_CONFIG_GATED 1u /* nothing is recorded before a condition HODO_CONDITION_START is met */
+#define HODO_CONFIG_AWAITS_START 1u /* nothing is recorded before a condition HODO_CONDITION_START is met */
 
 /* What is to be done with functions. Unaligned in the message. */
 struct hodo_functions_config {

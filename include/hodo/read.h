@@ -56,6 +56,21 @@ struct hodo_read_field {
 	const struct hodo_read_labels *labels; /* NULL if none */
 };
 
+/* What an event is among others. */
+enum hodo_read_role {
+	HODO_READ_ROLE_POINT,      /* stands for itself: an event, a mark, a tracepoint */
+	HODO_READ_ROLE_COUNTER,    /* a value over time: the first field */
+	HODO_READ_ROLE_SPAN_BEGIN, /* HODO_SPAN: the end is the thread's next one of that base name, as they nest */
+	HODO_READ_ROLE_SPAN_END,
+	HODO_READ_ROLE_BEGIN,      /* HODO_BEGIN: the end has its base name and id, the first field, in any thread */
+	HODO_READ_ROLE_END,
+	HODO_READ_ROLE_SYSCALL_BEGIN, /* the kernel's sys_enter_NAME: a thread is in one system call at a time */
+	HODO_READ_ROLE_SYSCALL_END,
+	HODO_READ_ROLE_CALL_ENTRY, /* of a function (hodo_read_calls_event()) */
+	HODO_READ_ROLE_CALL_EXIT,
+	HODO_READ_ROLE_CALL        /* more on calls */
+};
+
 /* An event class: what the metadata says of one event id of one process. */
 struct hodo_read_class {
 	size_t size;
@@ -76,6 +91,9 @@ struct hodo_read_class {
 	uint32_t ncontext;    /* what record --context asked for: 0 .. HODO_CONTEXT_FIELDS_MAX */
 	const struct hodo_read_field *context;
 	uint64_t limited; /* events that were over their rate (record --rate) and so are not in the recording */
+	uint32_t role;    /* enum hodo_read_role; hodo_read_elf: 0 */
+	const char *base; /* the name without ".begin", ".end"; "syscalls:read" of "syscalls:sys_enter_read".
+			   * Classes of one process that have the same share one text; hodo_read_elf: NULL */
 };
 
 struct hodo_read_thread {

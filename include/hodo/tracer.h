@@ -83,9 +83,9 @@ struct hodo_tracer {
  * in `functions`.
  *
  * 0, or -EINVAL (no enter and no exit, a bad pattern, or a size unknown),
- * -EEXIST if it is registered already, -ENOSPC, -EDEADLK from inside a tracer, or
- * another negative errno if code could not be patched. Thread safe; not for signal handlers, nor for callbacks of
- * dl_iterate_phdr(), which hold a lock of the loader's.
+ * -EEXIST if it is registered already, -ENOSPC, -EDEADLK from inside a tracer, -ENOSYS if libhodo-func.so, which the
+ * first call loads, is not beside libhodo.so, or another negative errno if code could not be patched. Thread safe; not
+ * for signal handlers, nor for callbacks of dl_iterate_phdr(), which hold a lock of the loader's.
  */
 int hodo_tracer_register(struct hodo_tracer *tracer);
 
@@ -99,8 +99,9 @@ int hodo_tracer_unregister(struct hodo_tracer *tracer);
 /*
  * The name of the function that holds the address, as its object's symbol table
  * has it (C++ mangled), into name, cut to bytes and terminated. Returns its
- * full length, or -ENOENT if it has none ("" then), or -EINVAL. Reads the object's file
- * at the first call for it. Thread safe; not for signal handlers; may be called by a tracer.
+ * full length, or -ENOENT if it has none ("" then), or -EINVAL, or -ENOSYS without libhodo-func.so, which the first
+ * call of these functions loads. Reads the object's file at the first call for it. Thread safe; not for signal
+ * handlers; may be called by a tracer.
  */
 int hodo_function_name(const void *address, char *name, size_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attach.c - bringing libhodo into a process that runs: looks at it from outside, then stops
- * a thread after the other for a moment until one stands where it may be made to call.
+ * a thread after the other briefly until one stands where it may be made to call.
  *
  * All of it is done by a child of the caller, in a session of its own and with
  * signals blocked: Ctrl-C, or the end of the caller, does not come between. A thread
@@ -26,7 +26,10 @@
 #include <unistd.h>
 #include "internal.h"
 
-#define TRY_MS    5000 /* for a safe moment */
+/* For a safe place: so long; on a busy machine, where threads seldom come to a stop, until so many were looked at. */
+#define TRY_MS     5000
+#define TRY_STOPS  500
+#define TRY_MS_MAX 30000
 #define START_MS  5000 /* for the thread that listens */
 #define TICK_US   5000
 #define EXEC_MS   3000 /* wrappers call exec some times before they are the program */
@@ -54,6 +57,7 @@ struct search {
 	uint32_t nthreads;
 	uint64_t seed;
 	int seccomp; /* mode of a thread that was left out for it */
+	uint64_t since_ms;
 	char reason[128];
 };
 
@@ -155,9 +159,9 @@ static void list_threads(struct search *s)
 	qsort(s->threads, s->nthreads, sizeof(s->threads[0]), by_rank);
 }
 
-/* -------------------------------------------------------------------- one moment */
+/* ----------------------------------------------------------------------- one try */
 
-/* 0: done; -EAGAIN: not a good moment; another negative errno. */
+/* 0: done; -EAGAIN: not a good time; another negative errno. */
 static int try_thread(struct search *s, pid_t tid, int64_t answer[3])
 {
 	struct hodo_attach_tracee *e = &s->tracee;
@@ -202,7 +206,7 @@ static int refuse_moment(struct search *s)
 		return hodo_attach_refuse(t, -EBUSY, "process %d has no thread that could be stopped: try again", t->pid);
 	return hodo_attach_refuse(t, -EBUSY,
 				  "process %d: in %d s its threads were always %s: try again, or start it with HODO_LISTEN=1",
-				  t->pid, TRY_MS / 1000, s->reason);
+				  t->pid, (int)((now_ms() - s->since_ms) / 1000), s->reason);
 }
 
 static int refuse_call(struct search *s, int error)
@@ -238,18 +242,25 @@ static void hurry(void)
 		setpriority(PRIO_PROCESS, 0, -10);
 }
 
+static bool goes_on(const struct search *s)
+{
+	uint64_t ms = now_ms() - s->since_ms;
+
+	return ms < TRY_MS || (s->done->stops < TRY_STOPS && ms < TRY_MS_MAX);
+}
+
 static int search(struct search *s, int64_t answer[3])
 {
-	uint64_t until = now_ms() + TRY_MS;
 	int error;
 
+	s->since_ms = now_ms();
 	hurry();
 	do {
 		s->seccomp = 0;
 		list_threads(s);
 		if (!s->nthreads && s->seccomp)
 			break;
-		for (uint32_t i = 0; i < s->nthreads && now_ms() < until; i++) {
+		for (uint32_t i = 0; i < s->nthreads && goes_on(s); i++) {
 			/* Each that waits, and a few of those that run. */
 			error = try_thread(s, s->threads[i].tid, answer);
 			if (!error)
@@ -263,7 +274,7 @@ static int search(struct search *s, int64_t answer[3])
 			pause_random(s, 2000);
 		}
 		pause_random(s, 8000);
-	} while (now_ms() < until);
+	} while (goes_on(s));
 	return refuse_moment(s);
 }
 

@@ -2,7 +2,7 @@
 /*
  * attach.h - bringing libhodo into a process that runs, by ptrace(2).
  *
- * One thread of the process is stopped for a moment, at a place where it holds no lock
+ * One thread of the process is stopped briefly, at a place where it holds no lock
  * of the loader or of an allocator, and made to load the library and to
  * listen; then it goes on where it was, as if nothing had been. All other
  * threads run on.

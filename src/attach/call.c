@@ -9,7 +9,7 @@
  *	called function ──► raise(S) ──► rt_sigreturn ──► syscall(FUTEX_WAKE_OP) ──► rt_sigreturn ──► where it stood
  *	                        │        (registers of      (puts errno back)         (registers of
  *	                        ▼         the next step)                               where it stood)
- *	              we are told here, and go on otherwise
+ *	              it is reported here, and we go on otherwise
  *
  * S is a signal that does nothing by default. While we live its delivery stops the thread
  * for us, and we drop it; when we do not, it does nothing, and the thread goes on to
@@ -27,6 +27,7 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <cpuid.h>
 #include <errno.h>
 #include <gelf.h>
 #include <linux/futex.h>
@@ -45,6 +46,8 @@
 #define SETSIGMASK     0x420b /* PTRACE_SETSIGMASK */
 #define STACK_BYTES    (256u << 10)
 #define DATA_BYTES     (24u << 10) /* at its end */
+#define TILES_NUMBER   18 /* of the component in XSAVE */
+#define TILES          (1ull << TILES_NUMBER)
 #define CALL_MS        10000
 #define RED_ZONE       128
 #define CHAIN_BYTES    1024
@@ -120,11 +123,27 @@ static void fill_context(struct context *c, const struct hodo_attach_tracee *e, 
 	};
 }
 
-/* The vector state as a signal frame holds it; the size is that of e->xstate and four bytes more. */
+/*
+ * Bytes of the vector state that the kernel takes back from a signal frame. AMX's tiles, 8 KiB at its end, have room
+ * in those of processes alone that have asked for tiles: where they are not in use they are left out.
+ */
+static uint32_t frame_size(const struct hodo_attach_tracee *e)
+{
+	unsigned int bytes, offset, ecx, edx;
+	uint64_t used;
+
+	memcpy(&used, e->xstate + 512, sizeof(used));
+	if (used & TILES || !__get_cpuid_count(0xd, TILES_NUMBER, &bytes, &offset, &ecx, &edx) || offset < 576 ||
+	    offset + bytes != e->xstate_size)
+		return e->xstate_size;
+	return offset;
+}
+
+/* The vector state as a signal frame holds it; the size is at most that of e->xstate and four bytes more. */
 static uint32_t fill_fpstate(uint8_t *to, const struct hodo_attach_tracee *e)
 {
 	static const uint32_t magic1 = 0x46505853, magic2 = 0x46505845;
-	uint32_t size = e->xstate_size, whole = size + 4;
+	uint32_t size = frame_size(e), whole = size + 4;
 	uint64_t features;
 
 	memcpy(to, e->xstate, size);
@@ -179,14 +198,14 @@ static uint64_t behind_object(const struct hodo_attach_target *t, const struct h
 	uint8_t bytes[4096];
 	size_t n;
 
-	if (o->kind == HODO_ATTACH_LOADER || elf_getphdrnum(o->elf, &n) != 0)
+	if (o->kind == HODO_ATTACH_LOADER || elf_getphdrnum(o->file.elf, &n) != 0)
 		return 0; /* the loader allocates from what is behind it */
 	for (size_t i = 0; i < n; i++) {
 		const struct hodo_attach_map *m;
 		uint64_t at, end;
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(o->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_W))
+		if (!gelf_getphdr(o->file.elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_W))
 			continue;
 		at = (o->bias + p.p_vaddr + p.p_memsz + 63) & ~63ull;
 		end = (at + 4095) & ~4095ull;

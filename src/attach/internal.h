@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - what the files of attach share. docs/design/attach.md tells the whole.
+ * internal.h - what the files of attach share. The whole is in docs/design/attach.md.
  *
  *	target.c     what is known of the process from /proc, and what speaks against it
  *	object.c     the ELF objects mapped there: functions by name and by address
@@ -13,10 +13,12 @@
 #ifndef HODO_ATTACH_INTERNAL_H
 #define HODO_ATTACH_INTERNAL_H
 
-#include <libelf.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/user.h>
+
+#include <elf/symbols.h>
+
 #include "attach.h"
 
 #define HODO_ATTACH_MAPS_MAX    (1u << 20)
@@ -42,9 +44,8 @@ enum hodo_attach_kind {
 };
 
 struct hodo_attach_function {
-	uint64_t start, end; /* addresses in the process */
 	const char *name;
-	bool unsafe;
+	bool unsafe; /* a thread in it must not be made to call what we call (names.c) */
 };
 
 struct hodo_attach_object {
@@ -52,11 +53,9 @@ struct hodo_attach_object {
 	uint64_t bias;         /* address in the process less that in the file */
 	const char *name;      /* as in maps */
 	enum hodo_attach_kind kind;
-	Elf *elf;
-	int fd;                /* -1: made from memory */
+	struct hodo_elf file;  /* fd -1: made from memory */
 	void *image;
-	struct hodo_attach_function *functions; /* ascending */
-	uint32_t nfunctions, room;
+	struct hodo_elf_symbols symbols;
 };
 
 struct hodo_attach_target {
@@ -99,7 +98,8 @@ const char *hodo_attach_status(const char *status, const char *name);
 int hodo_attach_objects_open(struct hodo_attach_target *t);
 void hodo_attach_objects_close(struct hodo_attach_target *t);
 struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target *t, uint64_t address);
-const struct hodo_attach_function *hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address);
+/* The function around an address of the process. false: none is known. */
+bool hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address, struct hodo_attach_function *f);
 /* Address in the process of what the object exports; 0: nothing. */
 uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name);
 /* Likewise of data, and its size. */
@@ -127,11 +127,11 @@ struct hodo_attach_tracee {
 	uint64_t caught, ignored;     /* of the process */
 	bool genuine;                 /* a signal of its own is pending */
 	uint64_t held;                /* signals that came meanwhile and are to be sent again */
-	uint64_t since;               /* CLOCK_MONOTONIC of the stop under way */
+	int64_t since;                /* CLOCK_MONOTONIC of the stop under way */
 	struct hodo_attach_done *done;
 };
 
-/* Stops the thread. 0; -EAGAIN not now; -ESRCH it is gone; another negative errno. */
+/* Stops the thread. 0; -EAGAIN not now; -ESRCH it has exited; another negative errno. */
 int hodo_attach_tracee_stop(struct hodo_attach_tracee *e);
 /* Lets it go on where it stood, as if it had not been stopped. */
 int hodo_attach_tracee_release(struct hodo_attach_tracee *e);

@@ -49,7 +49,7 @@ static const char *const prefixes[] = {
 /* Before the name of an allocator's function that libc has too. */
 static const char *const own[] = { "je_", "mi_", "tc_", "rpm_", "__wrap_", "__real_" };
 
-/* What they begin with: programs have a million functions, and nearly all of them are told by this. */
+/* What they begin with: programs have a million functions, and nearly all of them are known by this. */
 static bool begins_otherwise(const char *name)
 {
 	static bool begins[256], made;
@@ -102,7 +102,7 @@ enum hodo_attach_kind hodo_attach_object_kind(const char *path)
 	if (strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
 	    strncmp(name, "libpthread", 10) == 0 || strncmp(name, "libdl", 5) == 0)
 		return HODO_ATTACH_LIBC;
-	if (strncmp(name, "libhodo.so", 10) == 0)
+	if (strncmp(name, "libhodo.so", 10) == 0 || strncmp(name, "libhodo-func.so", 15) == 0)
 		return HODO_ATTACH_HODO;
 	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++) {
 		if (strncmp(name, allocators[i], strlen(allocators[i])) == 0)

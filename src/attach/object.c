@@ -2,20 +2,17 @@
 /*
  * object.c - the ELF objects mapped in the process, and their functions. Files are
  * read through the process's own root directory, and only if they are those that are
- * mapped; what has been deleted since, and the vdso, is read from its memory.
+ * mapped; what has been deleted since, and the vdso, which have no path, is read from its memory.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "internal.h"
 
 #define OBJECTS_MAX   16384u
-#define FUNCTIONS_MAX (1u << 22)
+#define NESTED_MAX    8u /* functions and labels that may start inside one that covers an address */
 #define IMAGE_MAX     (256u << 20)
 #define SCAN_MAX      (64u << 20)
 
@@ -32,18 +29,12 @@ static bool open_file(const struct hodo_attach_target *t, const struct hodo_atta
 		else
 			snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)t->pid,
 				 (unsigned long long)m->start, (unsigned long long)m->end);
-		o->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (o->fd < 0)
+		if (hodo_elf_open(&o->file, path) < 0)
 			continue;
-		/* Some file systems tell another device in maps: the inode decides. */
-		if (fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == m->inode)
-			o->elf = elf_begin(o->fd, ELF_C_READ_MMAP, NULL);
-		if (o->elf && elf_kind(o->elf) == ELF_K_ELF)
+		/* Some file systems report another device in maps: the inode decides. */
+		if (fstat(o->file.fd, &st) == 0 && st.st_ino == m->inode)
 			return true;
-		elf_end(o->elf);
-		o->elf = NULL;
-		close(o->fd);
-		o->fd = -1;
+		hodo_elf_close(&o->file);
 	}
 	return false;
 }
@@ -76,20 +67,20 @@ static bool open_memory(const struct hodo_attach_target *t, const struct hodo_at
 		header->e_shoff = 0;
 		header->e_shnum = header->e_shstrndx = 0;
 	}
-	o->elf = elf_memory(o->image, size);
-	return o->elf && elf_kind(o->elf) == ELF_K_ELF;
+	o->file.elf = elf_memory(o->image, size);
+	return o->file.elf && elf_kind(o->file.elf) == ELF_K_ELF;
 }
 
 static bool find_bias(const struct hodo_attach_map *first, struct hodo_attach_object *o)
 {
 	size_t n;
 
-	if (elf_getphdrnum(o->elf, &n) != 0)
+	if (elf_getphdrnum(o->file.elf, &n) != 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(o->elf, (int)i, &p) || p.p_type != PT_LOAD)
+		if (!gelf_getphdr(o->file.elf, (int)i, &p) || p.p_type != PT_LOAD)
 			continue;
 		if ((p.p_offset & ~4095ull) != first->offset)
 			continue;
@@ -101,95 +92,50 @@ static bool find_bias(const struct hodo_attach_map *first, struct hodo_attach_ob
 
 /* ----------------------------------------------------------------- functions */
 
-static bool add_function(struct hodo_attach_object *o, const GElf_Sym *s, const char *name)
+/* Labels without a size may stand inside of functions, and say nothing of what is behind them. */
+static uint32_t sized_function_at(const struct hodo_elf_symbols *s, uint64_t address)
 {
-	struct hodo_attach_function *f;
+	uint32_t i = hodo_elf_symbols_at(s, address);
 
-	if (o->nfunctions == o->room) {
-		uint32_t room = o->room ? o->room * 2 : 1024;
-
-		if (room > FUNCTIONS_MAX)
-			return false;
-		f = realloc(o->functions, room * sizeof(*f));
-		if (!f)
-			return false;
-		o->functions = f;
-		o->room = room;
+	for (uint32_t n = 0; i != HODO_ELF_NONE && n < NESTED_MAX; n++) {
+		if (s->list[i].size && address < s->list[i].end)
+			return i;
+		i = i ? s->list[i - 1].first : HODO_ELF_NONE;
 	}
-	f = &o->functions[o->nfunctions++];
-	*f = (struct hodo_attach_function){ o->bias + s->st_value, o->bias + s->st_value + s->st_size, name,
-					    hodo_attach_name_unsafe(name) };
+	return HODO_ELF_NONE;
+}
+
+/* Of the names of one function, one that is not safe, if there is such a name, else the one that is shown. */
+bool hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address, struct hodo_attach_function *f)
+{
+	const struct hodo_elf_symbols *s = &o->symbols;
+	uint32_t first = sized_function_at(s, address - o->bias), next;
+
+	if (first == HODO_ELF_NONE)
+		return false;
+	next = hodo_elf_symbols_next(s, first);
+	*f = (struct hodo_attach_function){ .name = s->list[first].name };
+	for (uint32_t i = first; i < next && !f->unsafe; i++) {
+		f->unsafe = hodo_attach_name_unsafe(s->list[i].name);
+		if (f->unsafe)
+			f->name = s->list[i].name;
+	}
 	return true;
 }
 
-static void add_table(struct hodo_attach_object *o, Elf_Scn *scn, const GElf_Shdr *header)
+static uint64_t find_symbol(const struct hodo_elf_symbols *s, const char *name)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t n = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *name;
-		GElf_Sym s;
-
-		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF || !s.st_size)
-			continue;
-		if (GELF_ST_TYPE(s.st_info) != STT_FUNC && GELF_ST_TYPE(s.st_info) != STT_GNU_IFUNC)
-			continue;
-		name = elf_strptr(o->elf, header->sh_link, s.st_name);
-		if (name && !add_function(o, &s, name))
-			return;
-	}
-}
-
-/* Of one address, a name that is not safe comes last: the search finds it. */
-static int by_start(const void *a, const void *b)
-{
-	const struct hodo_attach_function *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (int)x->unsafe - (int)y->unsafe;
-}
-
-static void read_functions(struct hodo_attach_object *o)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr header;
-
-	while ((scn = elf_nextscn(o->elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			add_table(o, scn, &header);
-	}
-	qsort(o->functions, o->nfunctions, sizeof(*o->functions), by_start);
-}
-
-const struct hodo_attach_function *hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address)
-{
-	uint32_t low = 0, high = o->nfunctions;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (o->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	/* A few before it may be longer. */
-	for (uint32_t i = 0; i < 8 && low > 0; i++) {
-		if (address < o->functions[--low].end)
-			return &o->functions[low];
-	}
-	return NULL;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (strcmp(s->list[i].name, name) == 0)
+			return s->list[i].start;
+	return 0;
 }
 
 uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name)
 {
-	for (uint32_t i = 0; i < o->nfunctions; i++) {
-		if (strcmp(o->functions[i].name, name) == 0)
-			return o->functions[i].start;
-	}
-	return 0;
+	uint64_t address = find_symbol(&o->symbols, name);
+
+	return address ? o->bias + address : 0;
 }
 
 uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, uint64_t *size)
@@ -197,7 +143,7 @@ uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, 
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
 
-	while ((scn = elf_nextscn(o->elf, scn)) != NULL) {
+	while ((scn = elf_nextscn(o->file.elf, scn)) != NULL) {
 		Elf_Data *data;
 		GElf_Sym s;
 
@@ -209,7 +155,7 @@ uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, 
 
 			if (!gelf_getsym(data, (int)i, &s) || GELF_ST_TYPE(s.st_info) != STT_OBJECT)
 				continue;
-			own = elf_strptr(o->elf, header.sh_link, s.st_name);
+			own = elf_strptr(o->file.elf, header.sh_link, s.st_name);
 			if (own && strcmp(own, name) == 0) {
 				*size = s.st_size;
 				return o->bias + s.st_value;
@@ -221,19 +167,16 @@ uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, 
 
 uint64_t hodo_attach_file_symbol(const char *path, const char *name)
 {
-	struct hodo_attach_object o = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	struct hodo_elf_symbols symbols = { 0 };
+	struct hodo_elf e;
 	uint64_t address = 0;
 
-	if (o.fd < 0)
+	if (hodo_elf_open(&e, path) < 0)
 		return 0;
-	o.elf = elf_begin(o.fd, ELF_C_READ_MMAP, NULL);
-	if (o.elf && elf_kind(o.elf) == ELF_K_ELF) {
-		read_functions(&o);
-		address = hodo_attach_symbol(&o, name);
-	}
-	free(o.functions);
-	elf_end(o.elf);
-	close(o.fd);
+	if (hodo_elf_symbols_add(&symbols, e.elf) == 0)
+		address = find_symbol(&symbols, name);
+	hodo_elf_symbols_free(&symbols);
+	hodo_elf_close(&e);
 	return address;
 }
 
@@ -264,10 +207,8 @@ uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo
 
 static void close_object(struct hodo_attach_object *o)
 {
-	free(o->functions);
-	elf_end(o->elf);
-	if (o->fd >= 0)
-		close(o->fd);
+	hodo_elf_symbols_free(&o->symbols);
+	hodo_elf_close(&o->file);
 	free(o->image);
 }
 
@@ -298,7 +239,7 @@ static bool add_object(struct hodo_attach_target *t, uint32_t at, uint32_t n)
 	uint8_t magic[4];
 
 	*o = (struct hodo_attach_object){ .start = first->start, .end = t->maps[at + n - 1].end, .name = first->name,
-					  .fd = -1 };
+					  .file = HODO_ELF_CLOSED };
 	if (!hodo_attach_read(t, first->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return false;
 	if ((!first->inode || !open_file(t, first, o)) && !open_memory(t, first, n, o)) {
@@ -312,7 +253,8 @@ static bool add_object(struct hodo_attach_target *t, uint32_t at, uint32_t n)
 	o->kind = hodo_attach_object_kind(o->name);
 	if (o->start == t->loader_base)
 		o->kind = HODO_ATTACH_LOADER;
-	read_functions(o);
+	if (hodo_elf_symbols_add(&o->symbols, o->file.elf) == 0)
+		hodo_elf_symbols_sort(&o->symbols);
 	t->nobjects++;
 	return true;
 }

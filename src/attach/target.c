@@ -17,6 +17,9 @@
 #include <unistd.h>
 #include "internal.h"
 
+#include <base/file.h>
+#include <base/vec.h>
+
 #include <elf.h>
 
 #define MAPS_BYTES_MAX (64u << 20)
@@ -123,30 +126,19 @@ bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const vo
 	return process_vm_writev(t->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
 
-/* The whole of /proc/PID/maps, to be freed; its size is not known beforehand. NULL and errno. */
-static char *read_maps_text(pid_t pid)
+/* The whole of /proc/PID/maps. 0 or a negative errno. */
+static int read_maps_text(pid_t pid, struct hodo_text *text)
 {
-	size_t size = 64u << 10;
-	char *text = NULL, *more;
-	ssize_t n;
+	char path[64];
+	int fd, err;
 
-	for (; size <= MAPS_BYTES_MAX; size *= 4) {
-		more = realloc(text, size);
-		if (!more)
-			break;
-		text = more;
-		n = hodo_attach_proc(pid, "maps", text, size);
-		if (n < 0) {
-			free(text);
-			errno = (int)-n;
-			return NULL;
-		}
-		if ((size_t)n < size - 1)
-			return text;
-	}
-	free(text);
-	errno = E2BIG;
-	return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = hodo_file_read(fd, MAPS_BYTES_MAX, text);
+	close(fd);
+	return err;
 }
 
 static bool parse_map(char *line, struct hodo_attach_map *m)
@@ -168,31 +160,29 @@ static bool parse_map(char *line, struct hodo_attach_map *m)
 
 int hodo_attach_read_maps(struct hodo_attach_target *t)
 {
-	char *text = read_maps_text(t->pid), *line, *next;
-	struct hodo_attach_map *maps;
-	uint32_t n = 0, room = 0;
+	struct hodo_text text = { 0 };
+	struct hodo_attach_map *maps = NULL;
+	int err = read_maps_text(t->pid, &text);
+	uint32_t n = 0;
 
-	if (!text)
-		return -errno;
-	for (const char *p = text; *p; p++)
-		room += *p == '\n';
-	maps = calloc(room + 1, sizeof(*maps));
-	if (!maps || room > HODO_ATTACH_MAPS_MAX) {
-		free(text);
-		free(maps);
-		return -ENOMEM;
-	}
-	for (line = text; *line && n < room; line = next) {
-		next = strchr(line, '\n');
-		if (!next)
-			break;
+	hodo_text_string(&text);
+	for (char *line = text.data, *next; !err && (next = strchr(line, '\n')); line = next) {
+		struct hodo_attach_map *m = n < HODO_ATTACH_MAPS_MAX ? hodo_vec_add(maps, n) : NULL;
+
 		*next++ = 0;
-		if (parse_map(line, &maps[n]))
-			n++;
+		if (!m)
+			err = -ENOMEM;
+		else if (!parse_map(line, m))
+			n--;
+	}
+	if (err) {
+		hodo_text_free(&text);
+		free(maps);
+		return err;
 	}
 	free(t->maps_text);
 	free(t->maps);
-	t->maps_text = text;
+	t->maps_text = text.data;
 	t->maps = maps;
 	t->nmaps = n;
 	return 0;

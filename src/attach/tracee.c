@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <base/clock.h>
+
 #include "internal.h"
 
 #include <elf.h>
@@ -30,14 +33,6 @@
 #define STOP_MS 2000
 #define CODE_32 0x23 /* the code segment of 32-bit code */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static uint64_t bit(int signal)
 {
 	return 1ull << (signal - 1);
@@ -46,7 +41,7 @@ static uint64_t bit(int signal)
 /* A timer's signal comes every few milliseconds (attach.c), so that no wait is for ever. */
 int hodo_attach_tracee_wait(struct hodo_attach_tracee *e, unsigned int ms)
 {
-	uint64_t until = now_ns() + ms * 1000000ull;
+	int64_t until = hodo_now_ns() + ms * 1000000ll;
 	int status;
 	pid_t r;
 
@@ -62,7 +57,7 @@ int hodo_attach_tracee_wait(struct hodo_attach_tracee *e, unsigned int ms)
 			e->seized = false;
 			return -ESRCH;
 		}
-		if (now_ns() > until)
+		if (hodo_now_ns() > until)
 			return -ETIMEDOUT;
 	}
 }
@@ -173,7 +168,7 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 	e->held = 0;
 	e->genuine = true; /* nothing is entered again until it is known */
 	memset(&e->regs, 0, sizeof(e->regs));
-	e->since = now_ns();
+	e->since = hodo_now_ns();
 	if (ptrace(PTRACE_INTERRUPT, e->tid, 0, 0) != 0)
 		return -errno;
 	for (;;) {
@@ -216,7 +211,7 @@ int hodo_attach_tracee_release(struct hodo_attach_tracee *e)
 		if (e->held & bit(signal))
 			syscall(SYS_tgkill, e->target->pid, e->tid, signal);
 	}
-	ns = now_ns() - e->since;
+	ns = hodo_now_ns() - e->since;
 	e->done->stopped_ns += ns;
 	e->done->stops++;
 	if (ns > e->done->longest_ns)

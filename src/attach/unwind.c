@@ -108,12 +108,12 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 {
 	const struct hodo_attach_object *o = *userdata;
 
-	if (o->fd >= 0) {
+	if (o->file.fd >= 0) {
 		*file_name = strdup(o->name);
-		return fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+		return fcntl(o->file.fd, F_DUPFD_CLOEXEC, 3);
 	}
 	size_t size = 0;
-	char *image = o->elf ? elf_rawfile(o->elf, &size) : NULL;
+	char *image = o->file.elf ? elf_rawfile(o->file.elf, &size) : NULL;
 
 	*elf = image ? elf_memory(image, size) : NULL;
 	return -1;
@@ -138,7 +138,7 @@ static int warm(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Ad
 	const struct hodo_attach_object *o = *userdata;
 
 	/* Has the search table read. */
-	if (cfi && o->nfunctions && dwarf_cfi_addrframe(cfi, o->functions[0].start - bias, &frame) == 0)
+	if (cfi && o->symbols.n && dwarf_cfi_addrframe(cfi, o->bias + o->symbols.list[0].start - bias, &frame) == 0)
 		free(frame);
 	return DWARF_CB_OK;
 }
@@ -189,8 +189,8 @@ static bool say(struct hodo_attach_unwind *u, const char *text, const char *name
 	return false;
 }
 
-/* What the call instruction before this address calls, through a slot of the procedure linkage table too. */
-static const struct hodo_attach_function *called_before(struct hodo_attach_unwind *u, uint64_t address)
+/* What function of libc the call instruction before this address calls, through the procedure linkage table too. */
+static bool called_before(struct hodo_attach_unwind *u, uint64_t address, struct hodo_attach_function *f)
 {
 	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	const struct hodo_attach_object *o;
@@ -199,14 +199,14 @@ static const struct hodo_attach_function *called_before(struct hodo_attach_unwin
 	int32_t n;
 
 	if (!hodo_attach_read(u->target, address - 6, b, 6))
-		return NULL;
+		return false;
 	memcpy(&n, b + 2, sizeof(n));
 	to = address + (uint64_t)(int64_t)n;
 	if (b[0] == 0xff && b[1] == 0x15) { /* call *n(%rip) */
 		if (!read_word(u, to, &to))
-			return NULL;
+			return false;
 	} else if (b[1] != 0xe8) {
-		return NULL;
+		return false;
 	}
 	o = hodo_attach_object_at(u->target, to);
 	if (o && o->kind != HODO_ATTACH_LIBC && hodo_attach_read(u->target, to, b, sizeof(b))) {
@@ -217,10 +217,10 @@ static const struct hodo_attach_function *called_before(struct hodo_attach_unwin
 		memcpy(&n, p + 2, sizeof(n)); /* jmp *n(%rip) */
 		to += (uint64_t)(p - b) + 6 + (uint64_t)(int64_t)n;
 		if (p[0] != 0xff || p[1] != 0x25 || !read_word(u, to, &to))
-			return NULL;
+			return false;
 		o = hodo_attach_object_at(u->target, to);
 	}
-	return o && o->kind == HODO_ATTACH_LIBC ? hodo_attach_function_at(o, to) : NULL;
+	return o && o->kind == HODO_ATTACH_LIBC && hodo_attach_function_at(o, to, f);
 }
 
 /*
@@ -237,14 +237,15 @@ static bool is_join(const struct hodo_attach_unwind *u, const char *name)
 
 static bool is_harmless(const struct hodo_attach_unwind *u, const struct hodo_attach_function *f)
 {
-	return f && (!f->unsafe || is_join(u, f->name));
+	return !f->unsafe || is_join(u, f->name);
 }
 
 /* False: unsafe. */
 static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 {
 	const struct hodo_attach_object *o = hodo_attach_object_at(u->target, pc);
-	const struct hodo_attach_function *f = o ? hodo_attach_function_at(o, pc) : NULL;
+	struct hodo_attach_function f;
+	bool named = o && hodo_attach_function_at(o, pc, &f);
 
 	if (o && o->kind == HODO_ATTACH_LOADER)
 		return say(u, "inside the dynamic loader", "");
@@ -252,17 +253,18 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 		return say(u, "inside libhodo", "");
 	if (o && o->kind == HODO_ATTACH_ALLOCATOR)
 		return say(u, "inside the allocator", "");
-	if (f && !is_harmless(u, f))
-		return say(u, "inside ", f->name);
+	if (named && !is_harmless(u, &f))
+		return say(u, "inside ", f.name);
 	if (o && o->kind == HODO_ATTACH_LIBC) {
-		u->unnamed = !f;
-		u->only_unnamed = u->only_unnamed && !f;
+		u->unnamed = !named;
+		u->only_unnamed = u->only_unnamed && !named;
 		return true;
 	}
 	if (u->unnamed) {
-		f = called_before(u, pc + 1);
-		if (!is_harmless(u, f))
-			return say(u, "inside ", f ? f->name : "code of libc that has no name");
+		if (!called_before(u, pc + 1, &f))
+			return say(u, "inside code of libc that has no name", "");
+		if (!is_harmless(u, &f))
+			return say(u, "inside ", f.name);
 	}
 	u->unnamed = u->only_unnamed = false;
 	return true;
@@ -310,15 +312,16 @@ static bool scan(struct hodo_attach_unwind *u)
 	u->unnamed = false;
 	for (; at + 8 <= m->end; at += 8) {
 		const struct hodo_attach_object *o;
-		const struct hodo_attach_function *f;
+		struct hodo_attach_function f;
+		bool named;
 
 		if (!read_word(u, at, &word))
 			return say(u, "on a stack that cannot be read", "");
 		o = hodo_attach_object_at(u->target, word);
-		f = o ? hodo_attach_function_at(o, word - 1) : NULL;
-		if (!o || (o->kind <= HODO_ATTACH_LIBC && !(f && f->unsafe)) || !is_return_address(u, word))
+		named = o && hodo_attach_function_at(o, word - 1, &f);
+		if (!o || (o->kind <= HODO_ATTACH_LIBC && !(named && f.unsafe)) || !is_return_address(u, word))
 			continue;
-		return say(u, "perhaps inside ", f ? f->name : o->name);
+		return say(u, "perhaps inside ", named ? f.name : o->name);
 	}
 	return true;
 }

@@ -3,14 +3,18 @@
 #ifndef HODO_CLI_H
 #define HODO_CLI_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
+#include <base/json.h>
+#include <base/quantity.h>
+#include <base/text.h>
 #include <hodo/read.h>
+
+#include "options.h"
 
 /* Exit statuses. The last two are of commands, as a shell has them. */
 #define HODO_EXIT_FAILURE        1
@@ -20,29 +24,17 @@
 
 #define HODO_DIR_DEFAULT "hodo.data"
 
-/* The verbs; argv[0] is the verb's name. They return the exit status. */
-int hodo_cmd_record(int argc, char **argv);
-int hodo_cmd_print(int argc, char **argv);
-int hodo_cmd_stat(int argc, char **argv);
-int hodo_cmd_top(int argc, char **argv);
-int hodo_cmd_list(int argc, char **argv);
-int hodo_cmd_enable(int argc, char **argv);
-int hodo_cmd_disable(int argc, char **argv);
-int hodo_cmd_detach(int argc, char **argv);
-int hodo_cmd_info(int argc, char **argv);
-int hodo_cmd_graph(int argc, char **argv);
-int hodo_cmd_report(int argc, char **argv);
-int hodo_cmd_export(int argc, char **argv);
-int hodo_cmd_view(int argc, char **argv);
-int hodo_cmd_snapshot(int argc, char **argv);
-int hodo_cmd_recover(int argc, char **argv);
-int hodo_cmd_doctor(int argc, char **argv);
+extern const struct hodo_verb hodo_verb_record, hodo_verb_print, hodo_verb_graph, hodo_verb_report, hodo_verb_export,
+	hodo_verb_view, hodo_verb_stat, hodo_verb_top, hodo_verb_list, hodo_verb_enable, hodo_verb_disable,
+	hodo_verb_detach, hodo_verb_snapshot, hodo_verb_info, hodo_verb_recover, hodo_verb_doctor;
 
 /* hodo PROGRAM: records the command with default options, and shows what came of it on standard error. */
 int hodo_record_program(char **command);
-bool hodo_is_verb(const char *name);
-int hodo_run_verb(int argc, char **argv);              /* argv[0], which must be one; the exit status */
-const char *hodo_verb(unsigned i, const char **does); /* NULL: there are no more */
+/* hodo --complete INDEX WORD...: prints what word INDEX could be; the exit status. */
+int hodo_complete(int argc, char **argv);
+/* NULL: there is no such verb. By number, in the order of --help. */
+const struct hodo_verb *hodo_verb_find(const char *name);
+const struct hodo_verb *hodo_verb_number(unsigned i);
 
 /* ---------------------------------------------------------------------- messages */
 
@@ -58,35 +50,12 @@ int hodo_cannot_read(const char *path, int err);
 /* Says why a command cannot be run, by the negative errno of it; returns the exit status. */
 int hodo_cannot_run(const char *command, int err);
 
-/* ----------------------------------------------------------------------- options */
+/* ----------------------------------------------------------------------- values */
 
-/* Long options without a letter. */
-enum { HODO_OPT_JSON = 256, HODO_OPT_COLOR, HODO_OPT_NO_PAGER, HODO_OPT_SINCE, HODO_OPT_UNTIL, HODO_OPT_VERB };
+/* An option's time, within bounds. 0, or the exit status, having said what is wrong. */
+int hodo_set_time(int64_t *ns, const char *verb, const char *option, const char *text, enum hodo_time_form form,
+		  int64_t min_ns, int64_t max_ns);
 
-/*
- * getopt_long() with our own errors: prints one and returns '?' for an unknown
- * option or a missing argument. optstring starts with "+:" or ":". Handles
- * -h, --help and --help=all when `help` is not NULL: prints it, and returns 'h'.
- * What stands in it behind a HODO_HELP_ALL is told by --help=all only.
- */
-#define HODO_HELP_ALL "\f"
-int hodo_getopt(int argc, char **argv, const char *optstring, const struct option *options, const char *help);
-
-/* Bytes with a suffix K, M, G, T (of 1024). 0 or -EINVAL. */
-int hodo_parse_size(const char *text, uint64_t *bytes);
-/* A whole number. 0 or -EINVAL. */
-int hodo_parse_number(const char *text, uint64_t max, uint64_t *number);
-/* Seconds with up to nine decimals. 0 or -EINVAL. */
-int hodo_parse_seconds(const char *text, int64_t *ns);
-
-/* A duration above 0 with its unit, ns, us, ms or s: 1.5ms. 0 or -EINVAL. */
-int hodo_parse_duration(const char *text, uint64_t *ns);
-
-enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
-/* auto, always, never. 0 or -EINVAL. */
-int hodo_parse_color(const char *text, enum hodo_color *color);
-/* --color. 0, or the exit status, having said what is wrong. */
-int hodo_set_color(enum hodo_color *color, const char *verb, const char *text);
 /*
  * Whether to write colours to fd: auto means no if NO_COLOR is in the environment, yes if CLICOLOR_FORCE
  * is, and else a terminal that has them.
@@ -113,26 +82,26 @@ struct hodo_out {
 void hodo_out_start(struct hodo_out *out, bool pager);
 /* 0, or -1 once nothing can be written any more. */
 int hodo_out_write(struct hodo_out *out, const char *data, size_t len);
-/* Ends the pager. 0, also when the reader of a pipe has gone; or HODO_EXIT_FAILURE, having said why. */
+/* Ends the pager. 0, also when the reader of a pipe has closed it; or HODO_EXIT_FAILURE, having said why. */
 int hodo_out_finish(struct hodo_out *out);
-/* Writes what a memory stream holds, and closes it. As hodo_out_finish(). */
-int hodo_out_page(FILE *stream, char **data, size_t *len, bool pager);
-int hodo_out_stream(FILE *stream, char **data, size_t *len); /* without a pager */
+/* Writes the text, and frees it. As hodo_out_finish(). */
+int hodo_out_text(struct hodo_text *text, bool pager);
 
 /* Parts of what is written. */
-void hodo_put_json(FILE *f, const char *text);          /* with quotes */
-void hodo_put_plain(FILE *f, const char *text);         /* control bytes escaped */
-const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
-const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
+void hodo_add_plain(struct hodo_text *to, const char *text); /* control bytes escaped */
 /* "3 processes", "the kernel", "the kernel and 1 process"; n counts the kernel. */
 const char *hodo_whom(bool kernel, uint32_t n, char buf[48]);
-const char *hodo_duration(uint64_t ns, char buf[32]);   /* in 10 columns: "  1.234 us" */
 
 /* -------------------------------------------------------------------- recordings */
 
 /* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
 struct hodo_read *hodo_open(const char *path, bool quiet);
-/* --since and --until, from the recording's begin or since the epoch; NULL: none. 0, or the exit status, told. */
+/*
+ * The same with --since and --until, outside of which nothing is read. 0, or the exit status, having said why; *r may
+ * be open all the same, NULL: it is not.
+ */
+int hodo_open_range(struct hodo_read **r, const struct hodo_args *args, int64_t *since_ns, int64_t *until_ns);
+/* --since and --until, from the recording's begin or since the epoch; NULL: none. As above. */
 int hodo_parse_range(const struct hodo_read *reader, const char *since, const char *until, const char *verb,
 		     int64_t *since_ns, int64_t *until_ns);
 /* --thread: a tid, or a glob for the thread's name; NULL: any. */
@@ -140,10 +109,8 @@ bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm);
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
 uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
 /* One line for each process and cause, with the flag that would have kept the events. */
-void hodo_put_lost(FILE *f, const struct hodo_read *reader);
+void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader);
 /* If events were lost, one line on standard error. */
 void hodo_tell_lost(const struct hodo_read *reader);
-/* {"full":N,…} */
-void hodo_put_lost_json(FILE *f, const struct hodo_read_lost *lost);
 
 #endif

@@ -5,13 +5,6 @@
 
 #include <errno.h>
 
-static const char help[] =
-	"usage: hodo detach [options] PID...\n\n"
-	"Ends the recording of the process PID, whoever began it: what was recorded is\n"
-	"complete. What 'hodo record -p' brought to listen in it does so no more.\n\n"
-	"  -q, --quiet      do not tell what was done\n"
-	"  -h, --help\n";
-
 /* Whether it has been done. */
 static bool detach(pid_t pid, bool quiet)
 {
@@ -41,34 +34,36 @@ static bool detach(pid_t pid, bool quiet)
 	return true;
 }
 
-int hodo_cmd_detach(int argc, char **argv)
+static int run(void *args)
 {
-	static const struct option options[] = {
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	bool quiet = false;
-	int c, status = 0;
+	const struct hodo_args *a = args;
+	int status = 0;
 	pid_t pid;
 
-	while ((c = hodo_getopt(argc, argv, ":qh", options, help)) != -1) {
-		if (c == 'h')
-			return 0;
-		if (c == '?')
-			return HODO_EXIT_USAGE;
-		quiet = true;
-	}
-	if (optind == argc)
-		return hodo_usage(argv[0], "no process given");
-	for (int i = optind; i < argc && !status; i++)
-		status = hodo_target_parse(argv[0], argv[i], &pid);
+	if (a->n == 0)
+		return hodo_usage("detach", "no process given");
+	for (int i = 0; i < a->n && !status; i++)
+		status = hodo_target_parse("detach", a->words[i], &pid);
 	if (status)
 		return status;
-	for (int i = optind; i < argc; i++) {
-		hodo_target_parse(argv[0], argv[i], &pid);
-		if (!detach(pid, quiet))
+	for (int i = 0; i < a->n; i++) {
+		hodo_target_parse("detach", a->words[i], &pid);
+		if (!detach(pid, a->quiet))
 			status = HODO_EXIT_FAILURE;
 	}
 	return status;
 }
+
+static const struct hodo_option options[] = {
+	HODO_OPTION_QUIET("do not say what was done"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_detach = {
+	.name = "detach", .does = "end the recording of a process, whoever's",
+	.usage = "[options] PID...",
+	.about = "Ends the recording of the process PID, whoever began it: what was recorded is\n"
+		 "complete. What 'hodo record -p' brought to listen in it does so no more.\n",
+	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_PID,
+	.args_bytes = sizeof(struct hodo_args), .run = run,
+};

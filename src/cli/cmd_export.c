@@ -3,33 +3,16 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "output_file.h"
+#include <base/clock.h>
 #include <export/export.h>
 #include <export/function_names.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static const char help_head[] =
-	"usage: hodo export --to FORMAT [options] [DIR]\n\n"
-	"Writes a recording (hodo.data) in another format, beside it: hodo.data.SUFFIX.\n\n";
-static const char help_tail[] =
-	"\n"
-	"  --to FORMAT        one of those above\n"
-	"  -o, --output FILE  write FILE; -: standard output\n"
-	"  -f, --force        replace FILE if it exists\n"
-	"  --since TIME       events from this time on, in seconds\n"
-	"  --until TIME       events before this time\n"
-	"  -q, --quiet        no warnings, no word about the file or lost events\n"
-	"  -h, --help\n\n"
-	"--since and --until count from the recording's begin (0.25), or since the epoch\n"
-	"(1795000123.5) if they are 1000000000 or more.\n";
-
 #define PROGRESS_NS 200000000
-
-enum { OPT_TO = HODO_OPT_VERB };
 
 struct args {
 	struct hodo_output_args out;
@@ -38,53 +21,28 @@ struct args {
 
 static bool quiet_warnings;
 
-static const char *make_help(void)
+static const char *format_name(unsigned i, const char **does)
 {
-	static char help[4096];
-	size_t len = (size_t)snprintf(help, sizeof(help), "%s", help_head);
+	const struct hodo_export_format *format = hodo_export_formats[i];
 
-	for (unsigned i = 0; hodo_export_formats[i] && len < sizeof(help); i++)
-		len += (size_t)snprintf(help + len, sizeof(help) - len, "  %-10s  %s\n", hodo_export_formats[i]->name,
-					hodo_export_formats[i]->does);
-	if (len < sizeof(help))
-		snprintf(help + len, sizeof(help) - len, "%s", help_tail);
-	return help;
+	*does = format ? format->does : "";
+	return format ? format->name : NULL;
 }
 
-static int set_format(const char *verb, const char *name, struct args *a)
+static int set_format(void *args, const char *name)
 {
+	struct args *a = args;
 	char all[256] = "";
 
 	a->format = hodo_export_format(name);
 	if (a->format)
-		return -1;
+		return 0;
 	for (unsigned i = 0; hodo_export_formats[i]; i++) {
 		size_t len = strlen(all);
 
 		snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", hodo_export_formats[i]->name);
 	}
-	return hodo_usage(verb, "there is no format '%s', but %s", name, all);
-}
-
-static int parse_args(int argc, char **argv, struct args *a)
-{
-	static const struct option options[] = {
-		{ "to", required_argument, NULL, OPT_TO },
-		HODO_OUTPUT_OPTIONS,
-		{ 0 },
-	};
-	const char *help = make_help();
-	int c;
-
-	while ((c = hodo_getopt(argc, argv, ":o:fqh", options, help)) != -1) {
-		int status = c == OPT_TO ? set_format(argv[0], optarg, a) : hodo_output_option(&a->out, argv[0], c);
-
-		if (status >= 0)
-			return status;
-	}
-	if (!a->format)
-		return hodo_usage(argv[0], "--to FORMAT is missing");
-	return hodo_output_dir(&a->out, argc, argv);
+	return hodo_usage("export", "there is no format '%s', but %s", name, all);
 }
 
 /* --------------------------------------------------------------------------- run */
@@ -99,31 +57,23 @@ static void warn(const char *text)
 struct progress {
 	struct hodo_output *output;
 	uint64_t bytes;
-	int64_t told_ns; /* when; INT64_MAX: never */
-	bool told;
+	int64_t shown_ns; /* when; INT64_MAX: never */
+	bool shown;
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int write_and_tell(void *data, const void *bytes, size_t len)
+static int write_and_show(void *data, const void *bytes, size_t len)
 {
 	struct progress *p = data;
-	int64_t now = now_ns();
+	int64_t now = hodo_now_ns();
 	char size[32];
 
 	p->bytes += len;
-	if (now > p->told_ns && now - p->told_ns >= PROGRESS_NS) {
+	if (now > p->shown_ns && now - p->shown_ns >= PROGRESS_NS) {
 		/* The next message begins where this line does. */
 		fprintf(stderr, "hodo: %s written\033[K\r", hodo_human_bytes(p->bytes, size));
 		fflush(stderr);
-		p->told_ns = now;
-		p->told = true;
+		p->shown_ns = now;
+		p->shown = true;
 	}
 	return hodo_output_write(p->output, bytes, len);
 }
@@ -131,68 +81,85 @@ static int write_and_tell(void *data, const void *bytes, size_t len)
 static int export(struct hodo_export *e, struct hodo_output *t, const struct args *a)
 {
 	struct hodo_callers *callers = hodo_callers_new(e->symbols);
-	struct progress progress = { .output = t, .told_ns = INT64_MAX };
-	struct hodo_export_out out;
+	struct progress progress = { .output = t, .shown_ns = INT64_MAX };
+	struct hodo_text out;
 	char size[32];
 	int err, status;
 
-	if (t->path && !a->out.quiet && isatty(STDERR_FILENO))
-		progress.told_ns = now_ns();
-	hodo_export_out_init(&out, write_and_tell, &progress);
+	if (t->path && !a->out.args.quiet && isatty(STDERR_FILENO))
+		progress.shown_ns = hodo_now_ns();
+	out = (struct hodo_text)HODO_TEXT_TO(write_and_show, &progress);
 	e->out = &out;
 	e->warn = warn;
 	hodo_read_symbols(e->reader, hodo_function_name_at, e->symbols);
 	if (callers)
 		hodo_read_code(e->reader, &hodo_callers_ops, callers);
-	err = callers ? a->format->run(e) : -ENOMEM;
+	err = callers ? hodo_export_run(a->format, e) : -ENOMEM;
 	if (!err || t->failed_write)
-		err = hodo_export_flush(&out);
-	if (progress.told)
+		err = hodo_text_flush(&out);
+	if (progress.shown)
 		fputs("\033[K", stderr);
-	status = hodo_output_close(t, a->out.dir, err);
-	if (!status && !a->out.quiet) {
+	status = hodo_output_close(t, a->out.args.dir, err);
+	if (!status && !a->out.args.quiet) {
 		if (t->path)
 			hodo_error("%s in %s", hodo_human_bytes(out.written, size), t->path);
 		hodo_tell_lost(e->reader);
 	}
-	hodo_export_out_free(&out);
+	hodo_text_free(&out);
 	hodo_callers_free(callers);
 	return status;
 }
 
-int hodo_cmd_export(int argc, char **argv)
+static int run(void *args)
 {
-	struct args a = { 0 };
+	const struct args *a = args;
+	const struct hodo_args *in = &a->out.args;
 	struct hodo_output t = { .fd = -1 };
 	struct hodo_export e = { 0 };
 	char *path;
-	int status = parse_args(argc, argv, &a);
+	int status;
 
-	if (status >= 0)
-		return status;
-	quiet_warnings = a.out.quiet;
-	e.reader = hodo_open(a.out.dir, a.out.quiet);
+	if (!a->format)
+		return hodo_usage("export", "--to FORMAT is missing");
+	quiet_warnings = in->quiet;
+	status = hodo_open_range(&e.reader, in, &e.since_ns, &e.until_ns);
 	if (!e.reader)
 		return HODO_EXIT_FAILURE;
-	status = hodo_parse_range(e.reader, a.out.since, a.out.until, argv[0], &e.since_ns, &e.until_ns);
 	if (status == 0) {
-		hodo_read_limit(e.reader, e.since_ns, e.until_ns);
-		e.symbols = hodo_symbols_new(a.out.dir);
-		if (!e.symbols) {
-			hodo_error("out of memory");
-			status = HODO_EXIT_FAILURE;
-		}
+		e.symbols = hodo_symbols_new(in->dir);
+		if (!e.symbols)
+			status = hodo_no_memory();
 	}
 	if (status == 0) {
-		path = a.out.path || !*a.format->suffix ? strdup(a.out.path ? a.out.path : "-")
-							 : hodo_output_beside(a.out.dir, a.format->suffix);
-		status = hodo_output_open(&t, argv[0], path, a.format->binary ? a.format->name : NULL, &a.out);
+		path = a->out.path || !*a->format->suffix ? strdup(a->out.path ? a->out.path : "-")
+							   : hodo_output_beside(in->dir, a->format->suffix);
+		status = hodo_output_open(&t, "export", path, a->format->binary ? a->format->name : NULL, &a->out);
 		free(path);
 	}
 	if (status == 0)
-		status = export(&e, &t, &a);
+		status = export(&e, &t, a);
 	hodo_symbols_free(e.symbols);
 	hodo_read_close(e.reader);
 	free(t.path);
 	return status;
 }
+
+static const struct hodo_option options[] = {
+	{ .name = "to", .kind = HODO_OPTION_CALL, .arg = "FORMAT", .choice = format_name, .set = set_format,
+	  .help = "one of those above" },
+	HODO_OPTION_OUTPUT,
+	HODO_OPTION_FORCE,
+	HODO_OPTION_SINCE("TIME", "events from this time on, in seconds"),
+	HODO_OPTION_UNTIL("TIME", "events before this time"),
+	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_export = {
+	.name = "export", .does = "write a recording in the format of another tool",
+	.usage = "--to FORMAT [options] [DIR]",
+	.about = "Writes a recording (hodo.data) in another format, beside it: hodo.data.SUFFIX.\n",
+	.notes = HODO_NOTE_RANGE,
+	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .run = run,
+};

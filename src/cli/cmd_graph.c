@@ -8,114 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-	"usage: hodo graph [options] [DIR]\n\n"
-	"Shows the calls of functions in a recording (hodo.data) as an indented graph\n"
-	"with their durations, and events where they happened. Lines of several threads\n"
-	"stand between each other, as they come.\n\n"
-	"  --thread TID|COMM  of this thread, or of threads whose name matches a glob\n"
-	"  --function GLOB    of these functions only, with what they call\n"
-	"  --depth N          the N outermost calls of calls inside of calls\n"
-	"  --min-time TIME    calls that took TIME at least: 10us, 5ms, 1s\n"
-	"  --since TIME       from this time on, in seconds\n"
-	"  --until TIME       before this time\n"
-	"  -t, --times        with the time of day\n"
-	"  --json             one JSON object a line, of each call at its end\n"
-	"  --color WHEN       auto, always or never\n"
-	"  --no-pager         also on a terminal\n"
-	"  -q, --quiet        no warnings, no word about lost events\n"
-	"  -h, --help\n\n"
-	"--since and --until count from the recording's begin (0.25), or since the epoch\n"
-	"(1795000123.5) if they are 1000000000 or more.\n";
-
-#define FLUSH_BYTES (128u << 10)
 #define DEPTH_MAX UINT32_MAX
-
-enum { OPT_THREAD = HODO_OPT_VERB, OPT_FUNCTION, OPT_DEPTH, OPT_MIN_TIME };
-
-/* Values of options. The exit status, or -1 to go on. */
-static int set_option(struct graph_options *o, const char *verb, int c)
-{
-	switch (c) {
-	case OPT_DEPTH:
-		if (hodo_parse_number(optarg, DEPTH_MAX, &o->depth) < 0 || o->depth == 0)
-			return hodo_usage(verb, "--depth is a number from 1 on, not '%s'", optarg);
-		return -1;
-	case OPT_MIN_TIME:
-		if (hodo_parse_duration(optarg, &o->min_time_ns) < 0)
-			return hodo_usage(verb, "--min-time is a time such as 10us, 5ms or 1s, not '%s'", optarg);
-		return -1;
-	case HODO_OPT_COLOR:
-		c = hodo_set_color(&o->color, verb, optarg);
-		return c ? c : -1;
-	case HODO_OPT_NO_PAGER:
-		o->no_pager = true;
-		return -1;
-	case OPT_THREAD:
-		o->thread = optarg;
-		return -1;
-	case OPT_FUNCTION:
-		o->function = optarg;
-		return -1;
-	case HODO_OPT_SINCE:
-		o->since = optarg;
-		return -1;
-	case HODO_OPT_UNTIL:
-		o->until = optarg;
-		return -1;
-	case HODO_OPT_JSON:
-		o->json = true;
-		return -1;
-	case 't':
-		o->times = true;
-		return -1;
-	case 'q':
-		o->quiet = true;
-		return -1;
-	case 'h':
-		return 0;
-	default:
-		return HODO_EXIT_USAGE;
-	}
-}
-
-static int parse_args(int argc, char **argv, struct graph_options *o)
-{
-	static const struct option options[] = {
-		{ "thread", required_argument, NULL, OPT_THREAD },
-		{ "function", required_argument, NULL, OPT_FUNCTION },
-		{ "depth", required_argument, NULL, OPT_DEPTH },
-		{ "min-time", required_argument, NULL, OPT_MIN_TIME },
-		{ "since", required_argument, NULL, HODO_OPT_SINCE },
-		{ "until", required_argument, NULL, HODO_OPT_UNTIL },
-		{ "times", no_argument, NULL, 't' },
-		{ "json", no_argument, NULL, HODO_OPT_JSON },
-		{ "color", required_argument, NULL, HODO_OPT_COLOR },
-		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
-
-	while ((c = hodo_getopt(argc, argv, ":tqh", options, help)) != -1) {
-		int status = set_option(o, argv[0], c);
-
-		if (status >= 0)
-			return status;
-	}
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
-	o->dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	return -1;
-}
 
 /* ---------------------------------------------------------------------- threads */
 
-/* Whether a process's calls are told of at their end: after hodo_read_count(). */
+/* Whether a process's calls are known at their end only: after hodo_read_count(). */
 static bool knows_ends_only(const struct hodo_read_process *p)
 {
-	uint64_t whole = 0, parts = 0;
+	uint64_t complete = 0, parts = 0;
 
 	for (uint32_t i = 0; i < p->nclasses; i++) {
 		const struct hodo_read_class *c = p->classes[i];
@@ -123,12 +23,12 @@ static bool knows_ends_only(const struct hodo_read_process *p)
 		if (c->kind != HODO_KIND_FUNCTION)
 			continue;
 		if (strcmp(c->name, "func:call") == 0)
-			whole += c->count;
+			complete += c->count;
 		else if (strcmp(c->name, "func:entry") == 0 || strcmp(c->name, "func:entry_sp") == 0 ||
 			 strcmp(c->name, "func:reached") == 0)
 			parts += c->count;
 	}
-	return whole > 0 && parts == 0;
+	return complete > 0 && parts == 0;
 }
 
 static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_process *p, uint32_t tid,
@@ -147,8 +47,8 @@ static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_pr
 	t->process = p;
 	t->tid = tid;
 	t->comm = comm;
-	t->wanted = hodo_thread_is(g->o->thread, tid, comm);
-	t->whole = !g->o->json && knows_ends_only(p);
+	t->wanted = hodo_thread_is(g->o->args.thread, tid, comm);
+	t->complete = !g->o->args.json && knows_ends_only(p);
 	t->next = *head;
 	*head = t;
 	return t;
@@ -159,9 +59,7 @@ static void free_threads(struct graph *g)
 	for (uint32_t i = 0; i < GRAPH_HASH; i++) {
 		for (struct graph_thread *t = g->hash[i], *next; t; t = next) {
 			next = t->next;
-			graph_whole_drop(g, t);
-			free(t->items);
-			free(t->roots);
+			graph_complete_free(t);
 			free(t->held);
 			free(t);
 		}
@@ -170,233 +68,31 @@ static void free_threads(struct graph *g)
 
 /* ------------------------------------------------------------------------ calls */
 
-static struct graph_call *new_call(struct graph *g)
-{
-	struct graph_call *c = g->free;
-
-	if (c) {
-		g->free = c->next;
-		return c;
-	}
-	c = malloc(sizeof(*c));
-	g->no_memory |= !c;
-	return c;
-}
-
-static void free_call(struct graph *g, struct graph_call *c)
-{
-	c->next = g->free;
-	g->free = c;
-}
-
-static bool in_time(const struct graph *g, int64_t ts_ns)
-{
-	return ts_ns >= g->o->since_ns;
-}
-
-/* The depth that is shown: with --function that function's is 0. */
-static uint32_t depth_in(const struct graph_thread *t, uint32_t depth)
-{
-	return t->root && depth >= t->root->depth ? depth - t->root->depth : depth;
-}
-
-static void begin(struct graph *g, struct graph_call *c)
-{
-	c->begun = true;
-	if (in_time(g, c->entry_ns))
-		graph_line(g, c, GRAPH_OPENS, depth_in(c->thread, c->depth), c->entry_ns, -1, NULL);
-}
-
-/* Writes the opening lines of those that are held and have lasted long enough by now. */
-static void release(struct graph *g, struct graph_thread *t, int64_t now_ns, bool all)
-{
-	uint32_t n = 0;
-
-	while (n < t->nheld && (all || now_ns - t->held[n]->entry_ns >= (int64_t)g->o->min_time_ns))
-		begin(g, t->held[n++]);
-	if (n == 0)
-		return;
-	memmove(t->held, t->held + n, (t->nheld - n) * sizeof(t->held[0]));
-	t->nheld -= n;
-}
-
-static void hold(struct graph *g, struct graph_thread *t, struct graph_call *c)
-{
-	if (t->nheld == t->held_room) {
-		uint32_t room = t->held_room ? 2 * t->held_room : 16;
-		struct graph_call **more = reallocarray(t->held, room, sizeof(*more));
-
-		if (!more) {
-			g->no_memory = true;
-			return;
-		}
-		t->held = more;
-		t->held_room = room;
-	}
-	t->held[t->nheld++] = c;
-}
-
-static void unhold(struct graph_thread *t, const struct graph_call *c)
-{
-	for (uint32_t i = t->nheld; i-- > 0;) {
-		if (t->held[i] != c)
-			continue;
-		memmove(t->held + i, t->held + i + 1, (t->nheld - i - 1) * sizeof(t->held[0]));
-		t->nheld--;
-		return;
-	}
-}
-
 static void on_enter(void *data, struct hodo_read_call *call)
 {
 	struct graph *g = data;
 	struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
-	struct hodo_place place;
-	struct graph_call *c;
 
-	if (!t || !t->wanted)
-		return;
-	hodo_symbols_find(g->symbols, call->process, call->entry_ns, call->function, &place);
-	if (t->whole) {
-		call->user = (uintptr_t)place.name;
-		return;
-	}
-	if (t->root && call->depth <= t->root->depth)
-		t->root = NULL;
-	if (g->o->function && !t->root && !hodo_function_is(g->o->function, place.name))
-		return;
-	if (depth_in(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
-		return;
-	c = new_call(g);
-	if (!c)
-		return;
-	*c = (struct graph_call){ .thread = t, .name = place.name, .entry_ns = call->entry_ns, .depth = call->depth,
-				  .flags = call->flags };
-	call->user = (uintptr_t)c;
-	if (g->o->function && !t->root && !(call->flags & HODO_READ_CALL_WHOLE))
-		t->root = c;
-	if (g->o->json || (call->flags & HODO_READ_CALL_WHOLE))
-		return;
-	release(g, t, call->entry_ns, false);
-	hold(g, t, c);
-}
-
-/* The last line of a call, or its only one. */
-static void end_line(struct graph *g, struct graph_call *c, const struct hodo_read_call *call, const char *note)
-{
-	uint32_t depth = g->o->function && !c->thread->root ? 0 : depth_in(c->thread, c->depth);
-	int64_t duration = call->end_ns - call->entry_ns;
-	bool no_exit = call->flags & HODO_READ_CALL_NO_EXIT;
-
-	if (!c->begun) {
-		unhold(c->thread, c);
-		if (duration < (int64_t)g->o->min_time_ns && !no_exit)
-			return;
-		release(g, c->thread, call->end_ns, false);
-	}
-	if (!in_time(g, call->end_ns))
-		return;
-	graph_line(g, c, c->begun ? GRAPH_CLOSES : GRAPH_LEAF, depth, c->begun ? call->end_ns : call->entry_ns,
-		   no_exit ? -1 : duration, note);
-}
-
-static const char *flag_note(uint32_t flags)
-{
-	return flags & HODO_READ_CALL_NO_EXIT ? NULL :
-	       flags & HODO_READ_CALL_LEFT    ? "left" :
-	       flags & HODO_READ_CALL_OPEN    ? "still open" : NULL;
+	if (t && t->wanted && !t->complete)
+		graph_enter(g, t, call);
 }
 
 static void on_away(void *data, const struct hodo_read_call *call)
 {
-	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
-	struct graph *g = data;
-
-	if (!c || g->o->json)
-		return;
-	end_line(g, c, call, call->flags & HODO_READ_CALL_NO_EXIT ? NULL :
-			     call->flags & HODO_READ_CALL_LEFT    ? "left" : "waits");
-	c->away = true;
-	if (c->thread->root == c)
-		c->thread->root = NULL;
-}
-
-static void put_number(struct graph *g, const char *before, int64_t n)
-{
-	char buf[64];
-
-	graph_put(g, buf, (size_t)snprintf(buf, sizeof(buf), "%s%lld", before, (long long)n));
-}
-
-static void put_json_text(struct graph *g, const char *before, const char *text)
-{
-	const char *data;
-	size_t len;
-
-	hodo_read_text_clear(g->text);
-	if (hodo_read_text_json_string(g->text, text, strlen(text)) < 0)
-		g->no_memory = true;
-	data = hodo_read_text_data(g->text, &len);
-	graph_put(g, before, strlen(before));
-	graph_put(g, data, len);
-}
-
-static void json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call)
-{
-	static const char *const names[] = { "left", "open", "no_exit", "whole" };
-	bool first = true;
-
-	if (call->end_ns - call->entry_ns < (int64_t)g->o->min_time_ns || !in_time(g, call->end_ns))
-		return;
-	put_number(g, "{\"ts\":", call->entry_ns);
-	put_number(g, ",\"pid\":", call->process->pid);
-	put_number(g, ",\"tid\":", call->tid);
-	put_json_text(g, ",\"comm\":", call->comm);
-	put_number(g, ",\"depth\":", call->depth);
-	put_json_text(g, ",\"function\":", c->name);
-	put_number(g, ",\"duration_ns\":", call->end_ns - call->entry_ns);
-	put_number(g, ",\"self_ns\":", (int64_t)call->self_ns);
-	graph_put(g, ",\"flags\":[", 10);
-	for (unsigned i = 0; i < 4; i++) {
-		if (!(call->flags & 1u << i))
-			continue;
-		graph_put(g, first ? "\"" : ",\"", first ? 1 : 2);
-		graph_put(g, names[i], strlen(names[i]));
-		graph_put(g, "\"", 1);
-		first = false;
-	}
-	graph_put(g, "]}\n", 3);
+	graph_away(data, call);
 }
 
 static void on_leave(void *data, const struct hodo_read_call *call)
 {
-	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
 	struct graph *g = data;
+	struct graph_thread *t = NULL;
 
-	if (!c)
-		return;
-	if ((call->flags & HODO_READ_CALL_WHOLE) && !g->o->json) {
-		struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
-
-		if (t && t->whole) {
-			graph_whole_call(g, t, call, (const char *)c);
-			return;
-		}
-	}
-	if (g->o->json) {
-		json_call(g, c, call);
-	} else if (c->away) {
-		/* It waited, or seemed to be left, and went on. */
-		if (!(call->flags & ~HODO_READ_CALL_WHOLE) && in_time(g, call->end_ns) &&
-		    call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns)
-			graph_line(g, c, GRAPH_ONLY_END, depth_in(c->thread, c->depth), call->end_ns,
-				   call->end_ns - call->entry_ns, "went on and returned");
-	} else {
-		end_line(g, c, call, flag_note(call->flags));
-	}
-	if (c->thread->root == c)
-		c->thread->root = NULL;
-	free_call(g, c);
+	if (call->flags & HODO_READ_CALL_WHOLE)
+		t = thread_of(g, call->process, call->tid, call->comm);
+	if (t && t->complete && t->wanted)
+		graph_complete_call(g, t, call);
+	else
+		graph_leave(g, call);
 }
 
 static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
@@ -426,41 +122,23 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	struct graph_thread *t = thread_of(g, e->process, e->tid, e->comm);
 	uint32_t depth = hodo_read_calls_depth(g->calls, e->process, e->tid);
 
-	if (t && t->whole && t->wanted && in_time(g, e->ts_ns)) {
-		graph_whole_event(g, t, e);
+	if (!t || !t->wanted || !graph_in_time(g, e->ts_ns))
 		return;
-	}
-	if (!t || !t->wanted || (g->o->function && !t->root) || !in_time(g, e->ts_ns) ||
-	    depth_in(t, depth) > g->o->depth)
-		return;
-	if (g->o->json) {
-		const char *data;
-		size_t len;
-
-		hodo_read_text_clear(g->text);
-		if (hodo_read_text_json(g->text, e) < 0)
-			g->no_memory = true;
-		data = hodo_read_text_data(g->text, &len);
-		graph_put(g, data, len > 2 ? len - 2 : 0);
-		put_number(g, ",\"depth\":", depth);
-		graph_put(g, "}\n", 2);
-		return;
-	}
-	release(g, t, e->ts_ns, true);
-	graph_comment(g, t, e, depth_in(t, depth));
+	if (t->complete)
+		graph_complete_event(g, t, e);
+	else if (!g->o->args.json)
+		graph_comment(g, t, e, e->ts_ns, NULL, depth);
+	else if ((!g->o->function || t->root) && graph_depth(t, depth) <= g->o->depth)
+		graph_json_event(g, e, depth);
 }
 
-static int flush(struct graph *g, struct hodo_out *out, size_t above)
+static int write_lines(void *out, const void *lines, size_t len)
 {
-	if (g->len > above) {
-		hodo_out_write(out, g->out, g->len);
-		g->len = 0;
-	}
-	return out->err;
+	return hodo_out_write(out, lines, len) < 0 ? -EPIPE : 0;
 }
 
 /* 0, 1 if the output is closed, or a negative errno. */
-static int go(struct graph *g, struct hodo_read *r, struct hodo_out *out, int64_t *last_ns)
+static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, int64_t *last_ns)
 {
 	const struct hodo_read_event *e;
 	int got;
@@ -475,7 +153,7 @@ static int go(struct graph *g, struct hodo_read *r, struct hodo_out *out, int64_
 			show_event(g, e);
 		if (err)
 			return err;
-		if (flush(g, out, FLUSH_BYTES))
+		if (out->err)
 			return 1;
 	}
 	if (got < 0)
@@ -483,34 +161,18 @@ static int go(struct graph *g, struct hodo_read *r, struct hodo_out *out, int64_
 	got = hodo_read_calls_end(g->calls, *last_ns);
 	for (uint32_t i = 0; i < GRAPH_HASH; i++)
 		for (struct graph_thread *t = g->hash[i]; t; t = t->next)
-			if (t->nitems)
-				graph_whole_show(g, t);
+			graph_complete_show(g, t);
 	return got;
 }
 
-static void put_summary_json(struct graph *g, const struct hodo_read *r)
-{
-	struct hodo_read_calls_totals t = { .size = sizeof(t) };
-	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
-
-	hodo_read_calls_totals(g->calls, &t);
-	put_number(g, "{\"summary\":{\"calls\":", (int64_t)t.calls);
-	put_number(g, ",\"returned\":", (int64_t)t.returned);
-	put_number(g, ",\"left\":", (int64_t)t.left);
-	put_number(g, ",\"open\":", (int64_t)t.open);
-	put_number(g, ",\"orphans\":", (int64_t)t.orphans);
-	put_number(g, ",\"lost\":", (int64_t)hodo_lost_all(&lost));
-	graph_put(g, "}}\n", 3);
-}
-
-static void tell_summary(const struct graph *g)
+static void print_summary(const struct graph *g)
 {
 	struct hodo_read_calls_totals t = { .size = sizeof(t) };
 
 	hodo_read_calls_totals(g->calls, &t);
-	if (t.calls == 0 && t.orphans == 0 && !g->o->json && !g->o->quiet)
-		hodo_warning("%s has no calls of functions: record with --functions", g->o->dir);
-	if (t.orphans && !g->o->quiet)
+	if (t.calls == 0 && t.orphans == 0 && !g->o->args.json && !g->o->args.quiet)
+		hodo_warning("%s has no calls of functions: record with --functions", g->o->args.dir);
+	if (t.orphans && !g->o->args.quiet)
 		hodo_warning("calls %llu: returned %llu, left %llu, open %llu; exits of calls that are not in the "
 			     "recording: %llu", (unsigned long long)t.calls, (unsigned long long)t.returned,
 			     (unsigned long long)t.left, (unsigned long long)t.open, (unsigned long long)t.orphans);
@@ -531,49 +193,48 @@ static int show(struct graph *g, struct hodo_read *r)
 	int64_t last_ns = 0;
 	int got, status;
 
-	got = g->o->json ? 0 : hodo_read_count(r, NULL);
+	got = g->o->args.json ? 0 : hodo_read_count(r, NULL);
 	if (got < 0)
-		return hodo_cannot_read(g->o->dir, got);
+		return hodo_cannot_read(g->o->args.dir, got);
 	hodo_read_limit(r, INT64_MIN, g->o->until_ns);
 	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
-	g->color = hodo_use_color(g->o->color, STDOUT_FILENO);
+	g->reader = r;
+	g->color = hodo_use_color(g->o->args.color, STDOUT_FILENO);
 	g->columns = many_threads(r);
-	hodo_out_start(&out, !g->o->no_pager);
-	if (!g->o->json)
+	hodo_out_start(&out, !g->o->args.no_pager);
+	g->out = (struct hodo_text)HODO_TEXT_TO(write_lines, &out);
+	if (!g->o->args.json)
 		graph_title(g);
 	got = go(g, r, &out, &last_ns);
-	if (got == 0 && g->o->json)
-		put_summary_json(g, r);
-	flush(g, &out, 0);
+	if (got == 0 && g->o->args.json)
+		graph_json_summary(g, r);
+	g->no_memory |= hodo_text_flush(&g->out) == -ENOMEM;
 	status = hodo_out_finish(&out);
 	if (got == 0)
-		tell_summary(g);
+		print_summary(g);
 	if (got == 0 && g->no_memory)
 		got = -ENOMEM;
 	if (got < 0 && !status)
-		status = hodo_cannot_read(g->o->dir, got);
-	if (got == 0 && !g->o->quiet)
+		status = hodo_cannot_read(g->o->args.dir, got);
+	if (got == 0 && !g->o->args.quiet)
 		hodo_tell_lost(r);
 	return status;
 }
 
-int hodo_cmd_graph(int argc, char **argv)
+static int run(void *args)
 {
 	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
 							.same = on_same, .away = on_away };
-	struct graph_options o = { .depth = DEPTH_MAX };
-	struct graph g = { .o = &o };
+	struct graph_options *o = args;
+	struct graph g = { .o = o };
 	struct hodo_read *r;
-	int status = parse_args(argc, argv, &o);
+	int status;
 
-	if (status >= 0)
-		return status;
-	r = hodo_open(o.dir, o.quiet);
+	status = hodo_open_range(&r, &o->args, &o->since_ns, &o->until_ns);
 	if (!r)
 		return HODO_EXIT_FAILURE;
-	status = hodo_parse_range(r, o.since, o.until, argv[0], &o.since_ns, &o.until_ns);
 	if (status == 0) {
-		g.symbols = hodo_symbols_new(o.dir);
+		g.symbols = hodo_symbols_new(o->args.dir);
 		g.text = hodo_read_text_new();
 		g.calls = hodo_read_calls_new(&ops, &g);
 		if (g.symbols && g.text && g.calls) {
@@ -588,9 +249,41 @@ int hodo_cmd_graph(int argc, char **argv)
 		next = c->next;
 		free(c);
 	}
-	free(g.out);
+	hodo_text_free(&g.out);
 	hodo_read_text_free(g.text);
 	hodo_symbols_free(g.symbols);
 	hodo_read_close(r);
 	return status;
 }
+
+static const struct hodo_option options[] = {
+	HODO_OPTION_THREAD("of this thread, or of threads whose name matches a glob"),
+	{ .name = "function", .kind = HODO_OPTION_TEXT, .arg = "GLOB", HODO_AT(struct graph_options, function),
+	  .help = "of these functions only, with what they call" },
+	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct graph_options, depth), .min = 1,
+	  .max = DEPTH_MAX, .wants = "a number from 1 on", .help = "the N outermost calls of calls inside of calls" },
+	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", HODO_AT(struct graph_options, min_time_ns),
+	  .min = 1, .max = INT64_MAX,
+	  .help = "calls that took TIME at least: 10us, 5ms, 1s" },
+	HODO_OPTION_SINCE("TIME", "from this time on, in seconds"),
+	HODO_OPTION_UNTIL("TIME", "before this time"),
+	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
+	HODO_OPTION_JSON("one JSON object a line, of each call at its end"),
+	HODO_OPTION_COLOR,
+	HODO_OPTION_NO_PAGER,
+	HODO_OPTION_QUIET("no warnings, no word about lost events"),
+	{ 0 },
+};
+
+static const struct graph_options defaults = { .depth = DEPTH_MAX };
+
+const struct hodo_verb hodo_verb_graph = {
+	.name = "graph", .does = "show the calls of functions as an indented graph with times",
+	.usage = "[options] [DIR]",
+	.about = "Shows the calls of functions in a recording (hodo.data) as an indented graph\n"
+		 "with their durations, and events where they happened. Lines of several threads\n"
+		 "stand between each other, as they come.\n",
+	.notes = HODO_NOTE_RANGE,
+	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct graph_options), .defaults = &defaults, .run = run,
+};

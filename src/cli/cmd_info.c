@@ -1,398 +1,161 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_info.c - hodo info. */
 #define _GNU_SOURCE
-#include "cli.h"
+#include "process_table.h"
 
-#include <string.h>
-#include <time.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-static const char help[] =
-	"usage: hodo info [options] [DIR]\n\n"
-	"Tells what a recording (hodo.data) is: when, how long, how large, which clock;\n"
-	"and each process's program, events, losses. Reads only the packets' headers.\n\n"
-	"  --json           one JSON object\n"
-	"  --color WHEN     auto, always or never\n"
-	"  --no-pager       also on a terminal\n"
-	"  -q, --quiet      no warnings\n"
-	"  -h, --help\n";
+static struct hodo_cell part_time(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_read_part *p = row;
 
-struct options {
-	enum hodo_color color;
-	bool json, quiet, no_pager;
+	return hodo_cell_u64(p->end_ns > p->begin_ns ? (uint64_t)p->end_ns - (uint64_t)p->begin_ns : 0);
+}
+
+#define PART(name) HODO_MEMBER(struct hodo_read_part, name)
+static const struct hodo_column part_columns[] = {
+	{ "name", "PART", HODO_AS_TEXT, 10, PART(name) },
+	{ "processes", .as = HODO_AS_ID, .width = 9, PART(processes) },
+	{ "bytes", "SIZE", HODO_AS_BYTES, 10, PART(bytes) },
+	{ "packets", PART(packets) },
+	{ "events", .as = HODO_AS_COUNT, .width = 13, PART(events) },
+	{ "begin_ns", PART(begin_ns) },
+	{ "end_ns", PART(end_ns) },
+	{ "duration_ns", NULL, HODO_AS_SECONDS, 14, HODO_TEXT_ONLY, .get = part_time },
+};
+static const struct hodo_columns parts = { "parts", HODO_COLUMNS(part_columns), .head = HODO_HEADING,
+					   .text = "name,events,bytes,processes,duration_ns" };
+
+struct info {
+	const struct hodo_read *r;
+	struct hodo_process_row all, *rows;
+	const struct hodo_read_part **part;
+	struct hodo_table processes, parts;
 };
 
-/* Of a process, or of all. */
-struct sums {
-	uint64_t events, bytes, packets;
-	uint32_t streams;
-	int64_t begin_ns, end_ns; /* 0, 0: no packet */
-};
-
-static struct sums sum_process(const struct hodo_read_process *p)
+static void put_text(struct hodo_text *to, const struct info *info, bool color)
 {
-	struct sums s = { .bytes = p->bytes, .streams = p->nstreams };
-
-	for (uint32_t i = 0; i < p->nstreams; i++) {
-		const struct hodo_read_stream *t = p->streams[i];
-
-		if (!t->packets)
-			continue;
-		if (!s.packets || t->begin_ns < s.begin_ns)
-			s.begin_ns = t->begin_ns;
-		if (!s.packets || t->end_ns > s.end_ns)
-			s.end_ns = t->end_ns;
-		s.events += t->events;
-		s.packets += t->packets;
-	}
-	return s;
-}
-
-static struct sums sum_all(const struct hodo_read *r)
-{
-	struct sums all = { 0 };
-
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
-		struct sums s = sum_process(hodo_read_process(r, i));
-
-		if (s.packets && (!all.packets || s.begin_ns < all.begin_ns))
-			all.begin_ns = s.begin_ns;
-		if (s.packets && (!all.packets || s.end_ns > all.end_ns))
-			all.end_ns = s.end_ns;
-		all.events += s.events;
-		all.bytes += s.bytes;
-		all.packets += s.packets;
-		all.streams += s.streams;
-	}
-	return all;
-}
-
-static uint64_t duration(const struct sums *s)
-{
-	return s->end_ns > s->begin_ns ? (uint64_t)s->end_ns - (uint64_t)s->begin_ns : 0;
-}
-
-static const char *clock_name(const struct hodo_read_clock *c)
-{
-	return c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic";
-}
-
-static void put_when(FILE *f, int64_t ns)
-{
-	time_t s = (time_t)(ns / 1000000000);
-	char text[64] = "?";
-	struct tm tm;
-
-	if (ns >= 0 && localtime_r(&s, &tm))
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(f, "%s.%09lld", text, ns >= 0 ? (long long)(ns % 1000000000) : 0ll);
-	if (ns >= 0 && localtime_r(&s, &tm) && strftime(text, sizeof(text), " %z", &tm))
-		fputs(text, f);
-	fputc('\n', f);
-}
-
-static void put_build_id(FILE *f, const struct hodo_read_object *o)
-{
-	for (uint32_t i = 0; i < o->build_id_len && i < sizeof(o->build_id); i++)
-		fprintf(f, "%02x", o->build_id[i]);
-}
-
-/* Whether a library that came several times has been told of; those of long ago are not looked through. */
-static bool was_told(const struct hodo_read_process *p, uint32_t i)
-{
-	const struct hodo_read_object *o = &p->objects[i];
-
-	for (uint32_t k = i; k-- > 0 && i - k <= 64;)
-		if (p->objects[k].functions == o->functions && strcmp(p->objects[k].path, o->path) == 0 &&
-		    memcmp(p->objects[k].build_id, o->build_id, sizeof(o->build_id)) == 0)
-			return true;
-	return false;
-}
-
-/* Those with functions to trace; the others only carry names. */
-static void put_objects(FILE *f, const struct hodo_read_process *p)
-{
-	char buf[32];
-
-	for (uint32_t i = 0; i < p->nobjects; i++) {
-		const struct hodo_read_object *o = &p->objects[i];
-
-		if (!o->functions || was_told(p, i))
-			continue;
-		fprintf(f, "            %s function%s in ", hodo_grouped(o->functions, buf),
-			o->functions == 1 ? "" : "s");
-		hodo_put_plain(f, o->path);
-		fputs(o->build_id_len ? ", build-id " : "", f);
-		put_build_id(f, o);
-		fputc('\n', f);
-	}
-}
-
-static void put_snapshot(FILE *f, const struct hodo_read_process *p)
-{
-	if (!p->snapshot_why)
-		return;
-	fputs("            snapshot", f);
-	if (p->snapshot_number)
-		fprintf(f, " %u", p->snapshot_number);
-	fputs(": ", f);
-	hodo_put_plain(f, p->snapshot_why);
-	fputs(", ", f);
-	put_when(f, p->snapshot_ns);
-}
-
-static void put_process(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
-{
-	struct hodo_read_lost lost = hodo_read_lost(r, p);
-	struct sums s = sum_process(p);
-	char a[32], b[32], c[32];
-
-	fprintf(f, "%10u  %13s  %13s  %10s  %7u  ", p->pid, hodo_grouped(s.events, a),
-		hodo_grouped(hodo_lost_all(&lost), b), hodo_human_bytes(s.bytes, c), p->nthreads);
-	hodo_put_plain(f, *p->exe ? p->exe : p->comm);
-	if (p->kernel) {
-		fputc(' ', f);
-		hodo_put_plain(f, p->kernel);
-	}
-	fputs(p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "", f);
-	fputs(p->complete ? "\n" : " (not ended in order)\n", f);
-	put_snapshot(f, p);
-	put_objects(f, p);
-	for (uint32_t i = 0; i < p->nwarnings; i++) {
-		fputs("            warning: ", f);
-		hodo_put_plain(f, p->warnings[i]);
-		fputc('\n', f);
-	}
-}
-
-static void put_parts(FILE *f, const struct hodo_read *r, bool color)
-{
+	const struct hodo_process_row *s = &info->all;
 	char a[32], b[32];
 
-	if (hodo_read_nparts(r))
-		fprintf(f, "\n%s%-10s  %13s  %10s  %9s  %14s%s\n", hodo_style(color, HODO_HEADING), "PART", "EVENTS",
-			"SIZE", "PROCESSES", "DURATION", hodo_style(color, HODO_PLAIN));
-	for (uint32_t i = 0; i < hodo_read_nparts(r); i++) {
-		const struct hodo_read_part *p = hodo_read_part(r, i);
-		uint64_t ns = p->end_ns > p->begin_ns ? (uint64_t)p->end_ns - (uint64_t)p->begin_ns : 0;
-
-		fprintf(f, "%-10s  %13s  %10s  %9u  %4llu.%09llu\n", p->name, hodo_grouped(p->events, a),
-			hodo_human_bytes(p->bytes, b), p->processes, (unsigned long long)(ns / 1000000000),
-			(unsigned long long)(ns % 1000000000));
+	if (s->packets) {
+		hodo_text_add(to, "begin     ");
+		hodo_put_when(to, s->begin_ns);
+	}
+	hodo_text_printf(to, "duration  %llu.%09llu s\n", (unsigned long long)(s->duration_ns / 1000000000),
+			 (unsigned long long)(s->duration_ns % 1000000000));
+	hodo_text_printf(to, "events    %s, %s lost\n", hodo_grouped(s->events, a), hodo_grouped(s->lost_all, b));
+	hodo_text_printf(to, "size      %s in %u streams\n", hodo_human_bytes(s->bytes, a), s->streams);
+	if (info->processes.n)
+		hodo_text_printf(to, "clock     %s, %s ticks a second\n", info->rows[0].clock,
+				 hodo_grouped(info->rows[0].p.clock.freq_hz, a));
+	if (s->limited)
+		hodo_text_printf(to, "limited   %s events were over their rate and left out, as --rate asked\n",
+				 hodo_grouped(s->limited, a));
+	hodo_text_char(to, '\n');
+	hodo_table_put(to, &info->processes, color);
+	if (info->parts.n) {
+		hodo_text_char(to, '\n');
+		hodo_table_put(to, &info->parts, color);
+	}
+	if (s->lost_all) {
+		hodo_text_printf(to, "\n%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
+				 hodo_grouped(s->lost_all, a), hodo_style(color, HODO_PLAIN));
+		hodo_put_lost(to, info->r);
 	}
 }
 
-static void put_text(FILE *f, const struct hodo_read *r, bool color)
+static void put_json(struct hodo_text *to, const struct info *info)
 {
-	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
-	struct sums s = sum_all(r);
-	uint64_t ns = duration(&s);
-	char a[32], b[32];
+	const struct hodo_table all = { .columns = &hodo_process_columns,
+					.chosen = "begin_ns,end_ns,duration_ns,bytes,packets,recorded,discarded,"
+						  "overwritten,lost" };
+	struct hodo_json j = { .text = to };
 
-	if (s.packets) {
-		fputs("begin     ", f);
-		put_when(f, s.begin_ns);
-	}
-	fprintf(f, "duration  %llu.%09llu s\n", (unsigned long long)(ns / 1000000000),
-		(unsigned long long)(ns % 1000000000));
-	fprintf(f, "events    %s, %s lost\n", hodo_grouped(s.events, a),
-		hodo_grouped(hodo_lost_all(&lost), b));
-	fprintf(f, "size      %s in %u streams\n", hodo_human_bytes(s.bytes, a), s.streams);
-	if (hodo_read_nprocesses(r)) {
-		const struct hodo_read_clock *c = &hodo_read_process(r, 0)->clock;
-
-		fprintf(f, "clock     %s, %s ticks a second\n", clock_name(c), hodo_grouped(c->freq_hz, a));
-	}
-	if (hodo_read_limited(r, NULL))
-		fprintf(f, "limited   %s events were over their rate and left out, as --rate asked\n",
-			hodo_grouped(hodo_read_limited(r, NULL), a));
-	fprintf(f, "\n%s%10s  %13s  %13s  %10s  %7s  PROGRAM%s\n", hodo_style(color, HODO_HEADING), "PID", "EVENTS",
-		"LOST", "SIZE", "THREADS", hodo_style(color, HODO_PLAIN));
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
-		put_process(f, r, hodo_read_process(r, i));
-	put_parts(f, r, color);
-	if (hodo_lost_all(&lost)) {
-		fprintf(f, "\n%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
-			hodo_grouped(hodo_lost_all(&lost), a), hodo_style(color, HODO_PLAIN));
-		hodo_put_lost(f, r);
-	}
+	hodo_json_object(&j, NULL);
+	hodo_json_u64(&j, "version", 1);
+	hodo_put_members(&j, &all, &info->all, 0, 0);
+	hodo_table_put_json(&j, "processes", &info->processes);
+	hodo_table_put_json(&j, "parts", &info->parts);
+	hodo_json_u64(&j, "limited", info->all.limited);
+	hodo_json_end(&j);
+	hodo_text_char(to, '\n');
 }
 
-static void put_sums_json(FILE *f, const struct sums *s, const struct hodo_read_lost *lost)
+static int fill(struct info *info, const struct hodo_look *look)
 {
-	fprintf(f,
-		"\"begin_ns\":%lld,\"end_ns\":%lld,\"duration_ns\":%llu,\"bytes\":%llu,\"packets\":%llu,"
-		"\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"lost\":",
-		(long long)s->begin_ns, (long long)s->end_ns, (unsigned long long)duration(s),
-		(unsigned long long)s->bytes, (unsigned long long)s->packets, (unsigned long long)s->events,
-		(unsigned long long)hodo_lost_discarded(lost), (unsigned long long)lost->overwritten);
-	hodo_put_lost_json(f, lost);
+	uint32_t nparts = hodo_read_nparts(info->r), n = hodo_read_nprocesses(info->r);
+
+	info->rows = calloc(n + 1, sizeof(*info->rows));
+	info->part = calloc(nparts + 1, sizeof(*info->part));
+	if (!info->rows || !info->part)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		info->rows[i] = hodo_process_row(info->r, hodo_read_process(info->r, i));
+	for (uint32_t i = 0; i < nparts; i++)
+		info->part[i] = hodo_read_part(info->r, i);
+	info->all = hodo_process_row(info->r, NULL);
+	info->processes = (struct hodo_table){ .columns = &hodo_process_columns, .first = info->rows, .n = n,
+					       .stride = sizeof(*info->rows), .below = hodo_process_put_below };
+	info->parts = (struct hodo_table){ .columns = &parts, .first = info->part, .n = nparts };
+	return hodo_table_arrange(&info->processes, look);
 }
 
-static void put_stream_json(FILE *f, const struct hodo_read_stream *s)
+static int put(struct hodo_read *r, const struct hodo_args *a, const struct hodo_look *look)
 {
-	fputs("{\"name\":", f);
-	hodo_put_json(f, s->name);
-	fprintf(f, ",\"cpu\":%d,\"bytes\":%llu,\"packets\":%llu,\"events\":%llu,\"lost\":", s->cpu,
-		(unsigned long long)s->bytes, (unsigned long long)s->packets, (unsigned long long)s->events);
-	hodo_put_lost_json(f, &s->lost);
-	fputc('}', f);
+	struct info info = { .r = r };
+	struct hodo_text text = { 0 };
+	int err = hodo_read_scan(r), status;
+
+	if (!err)
+		err = fill(&info, look);
+	if (!err && look->json)
+		put_json(&text, &info);
+	else if (!err)
+		put_text(&text, &info, look->color);
+	status = err ? hodo_cannot_read(a->dir, err) : hodo_out_text(&text, !a->no_pager);
+	hodo_table_free(&info.processes);
+	free(info.rows);
+	free(info.part);
+	return status;
 }
 
-static void put_object_json(FILE *f, const struct hodo_read_object *o)
+static const struct hodo_columns *const tables[] = { &hodo_process_columns, NULL };
+
+static int run(void *args)
 {
-	fputs("{\"path\":", f);
-	hodo_put_json(f, o->path);
-	fputs(",\"build_id\":\"", f);
-	put_build_id(f, o);
-	fprintf(f, "\",\"functions\":%u,\"base\":%llu,\"start\":%llu,\"end\":%llu", o->functions,
-		(unsigned long long)o->base, (unsigned long long)o->start, (unsigned long long)o->end);
-	if (o->from_ns != INT64_MIN)
-		fprintf(f, ",\"from_ns\":%lld", (long long)o->from_ns);
-	if (o->until_ns != INT64_MAX)
-		fprintf(f, ",\"until_ns\":%lld", (long long)o->until_ns);
-	fputc('}', f);
-}
-
-static void put_process_json(FILE *f, const struct hodo_read *r, const struct hodo_read_process *p)
-{
-	struct hodo_read_lost lost = hodo_read_lost(r, p);
-	struct sums s = sum_process(p);
-	const char *start = p->start == HODO_START_EXEC ? "exec" : p->start == HODO_START_FORK ? "fork" :
-			    p->start == HODO_START_ATTACH ? "attach" : "";
-
-	fprintf(f, "{\"pid\":%u,\"ppid\":%u,\"uid\":%u,\"comm\":", p->pid, p->ppid, p->uid);
-	hodo_put_json(f, p->comm);
-	fputs(",\"exe\":", f);
-	hodo_put_json(f, p->exe);
-	if (p->kernel) {
-		fputs(",\"kernel\":", f);
-		hodo_put_json(f, p->kernel);
-	}
-	fprintf(f,
-		",\"start\":\"%s\",\"mode\":\"%s\",\"complete\":%s,\"ring_bytes\":%llu,\"packet_bytes\":%"
-		"llu,",
-		start, p->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard",
-		p->complete ? "true" : "false", (unsigned long long)p->ring_bytes,
-		(unsigned long long)p->packet_bytes);
-	fprintf(f, "\"clock\":{\"kind\":\"%s\",\"freq_hz\":%llu,\"offset_s\":%lld,\"offset_ticks\":%lld},",
-		clock_name(&p->clock), (unsigned long long)p->clock.freq_hz, (long long)p->clock.offset_s,
-		(long long)p->clock.offset_ticks);
-	put_sums_json(f, &s, &lost);
-	if (p->snapshot_why) {
-		fprintf(f, ",\"snapshot\":{\"number\":%u,\"time_ns\":%lld,\"why\":", p->snapshot_number,
-			(long long)p->snapshot_ns);
-		hodo_put_json(f, p->snapshot_why);
-		fputc('}', f);
-	}
-	fprintf(f, ",\"limited\":%llu", (unsigned long long)hodo_read_limited(r, p));
-	fputs(",\"threads\":[", f);
-	for (uint32_t i = 0; i < p->nthreads; i++) {
-		fprintf(f, "%s{\"tid\":%u,\"comm\":", i ? "," : "", p->threads[i].tid);
-		hodo_put_json(f, p->threads[i].comm);
-		fputc('}', f);
-	}
-	fputs("],\"streams\":[", f);
-	for (uint32_t i = 0; i < p->nstreams; i++) {
-		fputs(i ? "," : "", f);
-		put_stream_json(f, p->streams[i]);
-	}
-	fputs("],\"objects\":[", f);
-	for (uint32_t i = 0; i < p->nobjects; i++) {
-		fputs(i ? "," : "", f);
-		put_object_json(f, &p->objects[i]);
-	}
-	fputs("],\"warnings\":[", f);
-	for (uint32_t i = 0; i < p->nwarnings; i++) {
-		fputs(i ? "," : "", f);
-		hodo_put_json(f, p->warnings[i]);
-	}
-	fputs("]}", f);
-}
-
-static void put_parts_json(FILE *f, const struct hodo_read *r)
-{
-	for (uint32_t i = 0; i < hodo_read_nparts(r); i++) {
-		const struct hodo_read_part *p = hodo_read_part(r, i);
-
-		fprintf(f,
-			"%s{\"name\":\"%s\",\"processes\":%u,\"bytes\":%llu,\"packets\":%llu,\"events\":%llu,"
-			"\"begin_ns\":%lld,\"end_ns\":%lld}",
-			i ? "," : "", p->name, p->processes, (unsigned long long)p->bytes,
-			(unsigned long long)p->packets, (unsigned long long)p->events, (long long)p->begin_ns,
-			(long long)p->end_ns);
-	}
-}
-
-static void put_json(FILE *f, const struct hodo_read *r)
-{
-	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
-	struct sums s = sum_all(r);
-
-	fputs("{\"version\":1,", f);
-	put_sums_json(f, &s, &lost);
-	fputs(",\"processes\":[", f);
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
-		fputs(i ? "," : "", f);
-		put_process_json(f, r, hodo_read_process(r, i));
-	}
-	fputs("],\"parts\":[", f);
-	put_parts_json(f, r);
-	fprintf(f, "],\"limited\":%llu}\n", (unsigned long long)hodo_read_limited(r, NULL));
-}
-
-static int run(struct hodo_read *r, const char *dir, const struct options *o)
-{
-	char *data = NULL;
-	size_t len;
-	FILE *f;
-	int err = hodo_read_scan(r);
-
-	if (err < 0)
-		return hodo_cannot_read(dir, err);
-	f = open_memstream(&data, &len);
-	if (!f)
-		return hodo_no_memory();
-	if (o->json)
-		put_json(f, r);
-	else
-		put_text(f, r, hodo_use_color(o->color, STDOUT_FILENO));
-	return hodo_out_page(f, &data, &len, !o->no_pager);
-}
-
-int hodo_cmd_info(int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, HODO_OPT_JSON },
-		{ "color", required_argument, NULL, HODO_OPT_COLOR },
-		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	struct options o = { 0 };
+	const struct hodo_args *a = args;
+	struct hodo_look look;
+	int status = hodo_look_make(&look, a, tables);
 	struct hodo_read *r;
-	const char *dir;
-	int c, status;
 
-	while ((c = hodo_getopt(argc, argv, ":qh", long_options, help)) != -1) {
-		if (c == 'h')
-			return 0;
-		if (c == '?')
-			return HODO_EXIT_USAGE;
-		if (c == HODO_OPT_COLOR && hodo_set_color(&o.color, argv[0], optarg))
-			return HODO_EXIT_USAGE;
-		o.json |= c == HODO_OPT_JSON;
-		o.no_pager |= c == HODO_OPT_NO_PAGER;
-		o.quiet |= c == 'q';
-	}
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
-	dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	r = hodo_open(dir, o.quiet);
+	if (status)
+		return status < 0 ? 0 : status;
+	r = hodo_open(a->dir, a->quiet);
 	if (!r)
 		return HODO_EXIT_FAILURE;
-	status = run(r, dir, &o);
+	status = put(r, a, &look);
 	hodo_read_close(r);
 	return status;
 }
+
+static const struct hodo_option options[] = {
+	HODO_OPTION_COLUMNS("of processes these columns; help: which there are", tables),
+	HODO_OPTION_SORT("processes by this column", tables),
+	HODO_OPTION_JSON("one JSON object"),
+	HODO_OPTION_COLOR,
+	HODO_OPTION_NO_PAGER,
+	HODO_OPTION_QUIET("no warnings"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_info = {
+	.name = "info", .does = "show what a recording is: processes, clock, duration, size",
+	.usage = "[options] [DIR]",
+	.about = "Shows what a recording (hodo.data) is: when, how long, how large, which clock;\n"
+		 "and each process's program, events, losses. Reads only the packets' headers.\n",
+	.options = options, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct hodo_args), .run = run,
+};

@@ -10,27 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help[] =
-	"usage: hodo list [options] [FILE | DIR | PID]\n"
-	"       hodo list -k [EVENT[,EVENT...]]\n"
-	"       hodo list --pids\n\n"
-	"Lists the events that a program or library FILE offers, those of a recording\n"
-	"DIR (hodo.data), or those of a process, and whether they are on: kind, fields,\n"
-	"first place in the source, format of marks; and tells how many functions can be\n"
-	"traced.\n\n"
-	"  -k, --kernel     the kernel's events, or those named EVENT: PROVIDER:NAME,\n"
-	"                   with * ? [...]; root only\n"
-	"  --pids           the processes that listen, and who records them\n"
-	"  --functions      the functions in place of the events\n"
-	"  --events         the events only, no word about functions\n"
-	"  --json           one JSON object\n"
-	"  --color WHEN     auto, always or never\n"
-	"  --no-pager       also on a terminal\n"
-	"  -q, --quiet      no warnings\n"
-	"  -h, --help\n";
-
-enum { OPT_FUNCTIONS = HODO_OPT_VERB, OPT_EVENTS, OPT_PIDS };
-
 static int by_name(const void *a, const void *b)
 {
 	const struct hodo_read_class *x = *(const struct hodo_read_class *const *)a;
@@ -41,17 +20,6 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-static void put_labels_json(FILE *f, const struct hodo_read_labels *l)
-{
-	fputs(",\"labels\":{", f);
-	for (uint32_t i = 0; i < l->n; i++) {
-		fputs(i ? "," : "", f);
-		hodo_put_json(f, l->names[i]);
-		fprintf(f, ":%lld", (long long)l->values[i]);
-	}
-	fputc('}', f);
-}
-
 /* off: no -e asked for it, or nobody records. */
 static const char *state_name(uint8_t state)
 {
@@ -59,149 +27,209 @@ static const char *state_name(uint8_t state)
 	       state & HODO_STATE_FILTERED ? "filtered" : "on";
 }
 
-static void put_class_json(FILE *f, const struct hodo_list *l, const struct hodo_read_class *c)
+/* ------------------------------------------------------------------------- tables */
+
+/* What a process says of an event; NULL: there is no process. */
+static const uint8_t *state_of(const struct hodo_table *t, const void *row)
 {
-	fputs("{\"name\":", f);
-	hodo_put_json(f, c->name);
-	if (l->states)
-		fprintf(f, ",\"state\":\"%s\",\"loaded\":%s,\"probed\":%s", state_name(l->states[c->id]),
-			l->states[c->id] & HODO_STATE_LOADED ? "true" : "false",
-			l->states[c->id] & HODO_STATE_PROBED ? "true" : "false");
-	fprintf(f, ",\"kind\":\"%s\",\"fields\":[", hodo_read_kind_name(c->kind));
-	for (uint32_t i = 0; i < c->nfields; i++) {
-		fputs(i ? ",{\"name\":" : "{\"name\":", f);
-		hodo_put_json(f, c->fields[i].name);
-		fprintf(f, ",\"type\":\"%s\"", hodo_read_type_name(c->fields[i].type));
-		if (c->fields[i].labels)
-			put_labels_json(f, c->fields[i].labels);
-		fputc('}', f);
-	}
-	fputs("],\"format\":", f);
-	hodo_put_json(f, c->format);
-	fputs(",\"file\":", f);
-	hodo_put_json(f, c->file);
-	fprintf(f, ",\"line\":%u,\"func\":", c->line);
-	hodo_put_json(f, c->func);
-	fputs(",\"object\":", f);
-	hodo_put_json(f, c->object);
-	if (c->sites)
-		fprintf(f, ",\"sites\":%u", c->sites);
-	fputc('}', f);
+	const struct hodo_list *l = t->context;
+
+	return l->states ? &l->states[((const struct hodo_read_class *)row)->id] : NULL;
 }
 
-static void put_labels(FILE *f, const struct hodo_read_labels *l)
+static struct hodo_cell state(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	for (uint32_t i = 0; i < l->n; i++) {
-		fputs(i ? "|" : " ", f);
-		hodo_put_plain(f, l->names[i]);
-	}
+	const uint8_t *state = state_of(t, row);
+
+	return hodo_cell_string(state ? state_name(*state) : NULL);
 }
 
-static void put_class(FILE *f, const struct hodo_list *l, const struct hodo_read_class *c, size_t width)
+/* argument: the bit of the state. */
+static struct hodo_cell state_bit(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	size_t len = strlen(c->name);
+	const uint8_t *state = state_of(t, row);
 
-	fputs(hodo_style(l->color, HODO_NAME), f);
-	hodo_put_plain(f, c->name);
-	fprintf(f, "%s%*s", hodo_style(l->color, HODO_PLAIN), (int)(len < width ? width - len : 0), "");
-	if (l->states)
-		fprintf(f, "  %-8s", state_name(l->states[c->id]));
-	fprintf(f, "  %-10s  (", hodo_read_kind_name(c->kind));
+	return state ? (struct hodo_cell){ .type = HODO_CELL_BOOL, .u = !!(*state & (unsigned)c->argument) }
+		     : hodo_cell_string(NULL);
+}
+
+static struct hodo_cell kind(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_string(hodo_read_kind_name(((const struct hodo_read_class *)row)->kind));
+}
+
+static struct hodo_cell sites(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	uint32_t n = ((const struct hodo_read_class *)row)->sites;
+
+	return n ? hodo_cell_u64(n) : hodo_cell_string(NULL);
+}
+
+static void put_fields(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_class *c = row;
+
+	hodo_text_char(to, '(');
 	for (uint32_t i = 0; i < c->nfields; i++) {
-		fputs(i ? ", " : "", f);
-		hodo_put_plain(f, c->fields[i].name);
-		fprintf(f, ":%s", hodo_read_type_name(c->fields[i].type));
-		if (c->fields[i].labels)
-			put_labels(f, c->fields[i].labels);
+		const struct hodo_read_labels *labels = c->fields[i].labels;
+
+		hodo_text_add(to, i ? ", " : "");
+		hodo_add_plain(to, c->fields[i].name);
+		hodo_text_printf(to, ":%s", hodo_read_type_name(c->fields[i].type));
+		for (uint32_t k = 0; labels && k < labels->n; k++) {
+			hodo_text_add(to, k ? "|" : " ");
+			hodo_add_plain(to, labels->names[k]);
+		}
 	}
-	fputc(')', f);
-	if (*c->file) {
-		fprintf(f, "  %s", hodo_style(l->color, HODO_DIM));
-		hodo_put_plain(f, c->file);
-		fprintf(f, ":%u%s", c->line, hodo_style(l->color, HODO_PLAIN));
+	hodo_text_char(to, ')');
+}
+
+static void put_fields_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_class *c = row;
+
+	hodo_json_array(j, key);
+	for (uint32_t i = 0; i < c->nfields; i++) {
+		const struct hodo_read_labels *labels = c->fields[i].labels;
+
+		hodo_json_object(j, NULL);
+		hodo_json_string(j, "name", c->fields[i].name);
+		hodo_json_string(j, "type", hodo_read_type_name(c->fields[i].type));
+		if (labels)
+			hodo_json_object(j, "labels");
+		for (uint32_t k = 0; labels && k < labels->n; k++)
+			hodo_json_i64(j, labels->names[k], labels->values[k]);
+		if (labels)
+			hodo_json_end(j);
+		hodo_json_end(j);
 	}
+	hodo_json_end(j);
+}
+
+static void put_place(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_class *c = row;
+
+	hodo_add_plain(to, c->file);
+	if (*c->file)
+		hodo_text_printf(to, ":%u", c->line);
+}
+
+static void put_more_sites(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_class *c = row;
+
 	if (c->sites > 1)
-		fprintf(f, " and %u more", c->sites - 1);
-	if (*c->format) {
-		fputs("  \"", f);
-		hodo_put_plain(f, c->format);
-		fputc('"', f);
-	}
-	fputc('\n', f);
+		hodo_text_printf(to, "and %u more", c->sites - 1);
 }
 
-static void put_text(FILE *f, const struct hodo_list *l, const struct hodo_list_args *a)
+static void put_format(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_class *c = row;
+
+	if (!*c->format)
+		return;
+	hodo_text_char(to, '"');
+	hodo_add_plain(to, c->format);
+	hodo_text_char(to, '"');
+}
+
+#define ROW(name) HODO_MEMBER(struct hodo_read_class, name)
+static const struct hodo_column columns[] = {
+	{ "name", .most = 40, .style = HODO_NAME, ROW(name) },
+	{ "state", .width = 8, .flags = HODO_OPTIONAL | HODO_IF_ANY, .get = state },
+	{ "loaded", .as = HODO_AS_FLAG, .flags = HODO_OPTIONAL, .get = state_bit, .argument = HODO_STATE_LOADED },
+	{ "probed", .as = HODO_AS_FLAG, .flags = HODO_OPTIONAL, .get = state_bit, .argument = HODO_STATE_PROBED },
+	{ "kind", .width = 10, .get = kind },
+	{ "fields", .put = put_fields, .put_json = put_fields_json },
+	{ "format", ROW(format), .put = put_format },
+	{ "file", ROW(file) },
+	{ "line", .as = HODO_AS_ID, ROW(line) },
+	{ "func", ROW(func) },
+	{ "object", ROW(object) },
+	{ "sites", .flags = HODO_NOTE | HODO_OPTIONAL, .get = sites, .put = put_more_sites },
+	{ "place", .style = HODO_DIM, .flags = HODO_TEXT_ONLY, .put = put_place },
+};
+static const struct hodo_columns events = { "events", HODO_COLUMNS(columns), .headless = true,
+					    .text = "name,state,kind,fields,place,sites,format" };
+
+/* ------------------------------------------------------------------------- output */
+
+static void put_text(struct hodo_text *to, const struct hodo_list *l, const struct hodo_table *t,
+		     const struct hodo_table *functions, const struct hodo_list_args *a)
 {
 	char by[384];
-	size_t width = 0;
 
-	for (size_t i = 0; i < l->n; i++)
-		if (strlen(l->classes[i]->name) > width)
-			width = strlen(l->classes[i]->name);
-	width = width > 40 ? 40 : width;
-	for (size_t i = 0; i < l->n && !a->functions; i++)
-		put_class(f, l, l->classes[i], width);
-	if (a->functions)
-		hodo_function_list_text(f, &l->functions);
-	else if (!a->events)
-		hodo_function_list_count(f, &l->functions, a->path);
+	if (!a->functions)
+		hodo_table_put(to, t, a->look.color);
+	else if (functions->n)
+		hodo_table_put(to, functions, a->look.color);
+	if (!a->functions && !a->events)
+		hodo_function_list_count(to, &l->functions, a->path);
 	if (!l->answer || a->functions || a->events)
 		return;
-	fprintf(f, "process %d is %s", (int)l->pid, l->answer->by == HODO_BY_NOBODY ? "not recorded" : "recorded");
-	hodo_put_plain(f, hodo_list_recorded_by(l->answer, by, sizeof(by)));
-	fputc('\n', f);
+	hodo_text_printf(to, "process %d is %s", (int)l->pid,
+			 l->answer->by == HODO_BY_NOBODY ? "not recorded" : "recorded");
+	hodo_add_plain(to, hodo_list_recorded_by(l->answer, by, sizeof(by)));
+	hodo_text_char(to, '\n');
 }
 
-static void put_process_json(FILE *f, const struct hodo_list *l)
+static void put_json(struct hodo_text *to, const struct hodo_list *l, const struct hodo_table *t,
+		     const struct hodo_table *functions, const struct hodo_list_args *a)
 {
-	static const char *const by[] = { "nobody", "hodo", "flight" };
+	struct hodo_json j = { .text = to };
 
-	fprintf(f, ",\"pid\":%d,\"listens\":%s", (int)l->pid, l->answer ? "true" : "false");
-	if (!l->answer)
-		return;
-	fprintf(f, ",\"recorded_by\":\"%s\"", by[l->answer->by <= HODO_BY_FLIGHT ? l->answer->by : HODO_BY_NOBODY]);
-	if (l->answer->recorder)
-		fprintf(f, ",\"recorder\":%u", l->answer->recorder);
-	if (l->answer->by == HODO_BY_FLIGHT) {
-		fputs(",\"flight\":", f);
-		hodo_put_json(f, l->answer->path);
+	hodo_json_object(&j, NULL);
+	hodo_json_u64(&j, "version", 1);
+	if (l->pid) {
+		hodo_json_i64(&j, "pid", l->pid);
+		hodo_json_bool(&j, "listens", l->answer != NULL);
+		if (l->answer)
+			hodo_list_recorded_by_json(&j, l->answer);
 	}
-}
-
-static void put_json(FILE *f, const struct hodo_list *l, const struct hodo_list_args *a)
-{
-	fputs("{\"version\":1", f);
-	if (l->pid)
-		put_process_json(f, l);
-	if (!a->functions) {
-		fputs(",\"events\":[", f);
-		for (size_t i = 0; i < l->n; i++) {
-			fputs(i ? "," : "", f);
-			put_class_json(f, l, l->classes[i]);
-		}
-		fputc(']', f);
-	}
-	if (!a->events) {
-		fputc(',', f);
-		hodo_function_list_json(f, &l->functions);
-	}
-	fputs("}\n", f);
+	if (!a->functions)
+		hodo_table_put_json(&j, "events", t);
+	if (!a->events)
+		hodo_table_put_json(&j, "functions", functions);
+	hodo_json_end(&j);
+	hodo_text_char(to, '\n');
 }
 
 static int put_list(struct hodo_list *l, const struct hodo_list_args *a)
 {
-	char *data = NULL;
-	size_t len;
-	FILE *f = open_memstream(&data, &len);
+	struct hodo_table t = { .columns = &events, .context = l, .first = l->classes, .n = l->n };
+	struct hodo_table functions = hodo_function_table(&l->functions);
+	struct hodo_text text = { 0 };
+	int err = hodo_table_arrange(&t, &a->look);
 
-	if (!f)
-		return hodo_no_memory();
-	l->color = hodo_use_color(a->color, STDOUT_FILENO);
-	if (a->json)
-		put_json(f, l, a);
+	if (!err)
+		err = hodo_table_arrange(&functions, &a->look);
+	if (a->look.json)
+		put_json(&text, l, &t, &functions, a);
 	else
-		put_text(f, l, a);
-	return hodo_out_page(f, &data, &len, !a->no_pager);
+		put_text(&text, l, &t, &functions, a);
+	text.error = text.error ? text.error : err;
+	hodo_table_free(&t);
+	hodo_table_free(&functions);
+	return hodo_out_text(&text, !a->args.no_pager);
+}
+
+int hodo_list_table(struct hodo_table *t, const char *key, const struct hodo_list_args *a)
+{
+	struct hodo_text text = { .error = hodo_table_arrange(t, &a->look) };
+	struct hodo_json j = { .text = &text };
+
+	if (a->look.json) {
+		hodo_json_object(&j, NULL);
+		hodo_json_u64(&j, "version", 1);
+		hodo_table_put_json(&j, key, t);
+		hodo_json_end(&j);
+		hodo_text_char(&text, '\n');
+	} else {
+		hodo_table_put(&text, t, a->look.color);
+	}
+	hodo_table_free(t);
+	return hodo_out_text(&text, !a->args.no_pager);
 }
 
 /* The same event in several processes stands once. */
@@ -240,7 +268,7 @@ int hodo_list_failed(const char *path, int err)
 
 static int list_recording(const struct hodo_list_args *a)
 {
-	struct hodo_read *r = hodo_open(a->path, a->quiet);
+	struct hodo_read *r = hodo_open(a->path, a->args.quiet);
 	struct hodo_list l = { 0 };
 	size_t n = 0;
 	int status, err;
@@ -257,8 +285,8 @@ static int list_recording(const struct hodo_list_args *a)
 			l.classes[l.n++] = p->classes[k];
 	}
 	err = l.classes ? 0 : -ENOMEM;
-	/* Which functions were seen only the events tell. */
-	if (!err && (a->functions || (a->json && !a->events)))
+	/* Which functions were seen only the events show. */
+	if (!err && (a->functions || (a->look.json && !a->events)))
 		err = hodo_function_list_recording(&l.functions, r, a->path);
 	else if (!err)
 		hodo_function_list_objects(&l.functions, r);
@@ -277,7 +305,7 @@ static void warn(void *data, const char *text)
 
 static void tell_empty(const struct hodo_list *l, const struct hodo_list_args *a)
 {
-	if (a->quiet || a->json)
+	if (a->args.quiet || a->look.json)
 		return;
 	if (a->functions && !l->functions.n)
 		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions'",
@@ -294,7 +322,7 @@ static int list_binary(const struct hodo_list_args *a)
 	struct hodo_list l = { 0 };
 	int status, err;
 
-	if (!a->quiet)
+	if (!a->args.quiet)
 		o.warn = warn;
 	if (hodo_read_elf_open(&elf, a->path, &o) < 0) {
 		hodo_error("%s: give a program, a library or a recording's directory", error);
@@ -319,65 +347,63 @@ static int list_binary(const struct hodo_list_args *a)
 	return status;
 }
 
-/* The exit status to leave with, or -1 to go on. */
-static int parse_args(int argc, char **argv, struct hodo_list_args *a)
-{
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, HODO_OPT_JSON },
-		{ "functions", no_argument, NULL, OPT_FUNCTIONS },
-		{ "events", no_argument, NULL, OPT_EVENTS },
-		{ "pids", no_argument, NULL, OPT_PIDS },
-		{ "kernel", no_argument, NULL, 'k' },
-		{ "color", required_argument, NULL, HODO_OPT_COLOR },
-		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+static const struct hodo_columns *const tables[] = { &events, &hodo_function_columns, &hodo_seen_function_columns,
+						   NULL };
+static const struct hodo_columns *const kernel_tables[] = { &hodo_list_kernel_columns, NULL };
+static const struct hodo_columns *const pids_tables[] = { &hodo_list_pids_columns, NULL };
 
-	while ((c = hodo_getopt(argc, argv, ":kqh", options, help)) != -1) {
-		if (c == 'h')
-			return 0;
-		if (c == '?')
-			return HODO_EXIT_USAGE;
-		if (c == HODO_OPT_COLOR && hodo_set_color(&a->color, argv[0], optarg))
-			return HODO_EXIT_USAGE;
-		a->no_pager |= c == HODO_OPT_NO_PAGER;
-		a->json |= c == HODO_OPT_JSON;
-		a->functions |= c == OPT_FUNCTIONS;
-		a->events |= c == OPT_EVENTS;
-		a->pids |= c == OPT_PIDS;
-		a->kernel |= c == 'k';
-		a->quiet |= c == 'q';
-	}
-	if (a->functions && a->events)
-		return hodo_usage(argv[0], "--events or --functions, not both: without them, all are told of");
-	if (a->pids && (a->functions || a->events || optind < argc))
-		return hodo_usage(argv[0], "--pids lists processes, and takes no DIR, --functions or --events");
-	if (a->kernel && (a->pids || a->functions || a->events))
-		return hodo_usage(argv[0], "-k lists the kernel's events, and takes no --pids, --functions or --events");
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one program, recording or process at a time, not '%s' too",
-				  argv[optind + 1]);
-	a->path = optind < argc ? argv[optind] : a->kernel ? NULL : HODO_DIR_DEFAULT;
-	return -1;
-}
-
-int hodo_cmd_list(int argc, char **argv)
+static int run(void *args)
 {
-	struct hodo_list_args a = { 0 };
-	int status = parse_args(argc, argv, &a);
+	struct hodo_list_args *a = args;
+	const struct hodo_args *in = &a->args;
 	struct stat st;
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (a.kernel)
-		return hodo_list_kernel(&a);
-	if (a.pids)
-		return hodo_list_pids(&a);
-	if (stat(a.path, &st) < 0)
+	if (a->functions && a->events)
+		return hodo_usage("list", "--events or --functions, not both: without them, all are told of");
+	if (a->pids && (a->functions || a->events || in->n))
+		return hodo_usage("list", "--pids lists processes, and takes no DIR, --functions or --events");
+	if (a->kernel && (a->pids || a->functions || a->events))
+		return hodo_usage("list", "-k lists the kernel's events, and takes no --pids, --functions or --events");
+	if (in->n > 1)
+		return hodo_usage("list", "one program, recording or process at a time, not '%s' too", in->words[1]);
+	a->path = a->kernel && !in->n ? NULL : in->dir;
+	status = hodo_look_make(&a->look, in, a->kernel ? kernel_tables : a->pids ? pids_tables :
+						a->functions ? tables + 1 : tables);
+	if (status)
+		return status < 0 ? 0 : status;
+	if (a->kernel)
+		return hodo_list_kernel(a);
+	if (a->pids)
+		return hodo_list_pids(a);
+	if (stat(a->path, &st) < 0)
 		/* Of a recording that is not there it says so. */
-		return *a.path && !a.path[strspn(a.path, "0123456789")] ? hodo_list_process(&a) : list_recording(&a);
-	return S_ISDIR(st.st_mode) ? list_recording(&a) : list_binary(&a);
+		return *a->path && !a->path[strspn(a->path, "0123456789")] ? hodo_list_process(a) : list_recording(a);
+	return S_ISDIR(st.st_mode) ? list_recording(a) : list_binary(a);
 }
+
+static const struct hodo_option options[] = {
+	{ .name = "kernel", .letter = 'k', HODO_AT(struct hodo_list_args, kernel),
+	  .help = "the kernel's events, or those named EVENT: PROVIDER:NAME,\nwith * ? [...]; root only" },
+	{ .name = "pids", HODO_AT(struct hodo_list_args, pids), .help = "the processes that listen, and who records them" },
+	{ .name = "functions", HODO_AT(struct hodo_list_args, functions), .help = "the functions in place of the events" },
+	{ .name = "events", HODO_AT(struct hodo_list_args, events), .help = "the events only, no word about functions" },
+	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
+	HODO_OPTION_SORT("by this column, in place of the name", tables),
+	HODO_OPTION_JSON("one JSON object"),
+	HODO_OPTION_COLOR,
+	HODO_OPTION_NO_PAGER,
+	HODO_OPTION_QUIET("no warnings"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_list = {
+	.name = "list", .does = "list the events that a program, library, recording or process has",
+	.usage = "[options] [FILE | DIR | PID]\n-k [EVENT[,EVENT...]]\n--pids",
+	.about = "Lists the events that a program or library FILE offers, those of a recording\n"
+		 "DIR (hodo.data), or those of a process, and whether they are on: kind, fields,\n"
+		 "first place in the source, format of marks; and says how many functions can be\n"
+		 "traced.\n",
+	.options = options, .column = 19, .word = HODO_WORD_FILE | HODO_WORD_DIR | HODO_WORD_PID,
+	.word_k = HODO_WORD_EVENT | HODO_WORD_LIST, .args_bytes = sizeof(struct hodo_list_args), .run = run,
+};

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "overview.h"
-#include "record_options.h"
+#include "record_summary.h"
 #include <export/symbols.h>
 
 #include <errno.h>
@@ -22,15 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <record/kernel.h>
-#include <record/kernel_functions.h>
-#include <record/launch.h>
-#include <record/out_dir.h>
+#include <base/clock.h>
 #include <record/record.h>
-#include <record/remedy.h>
 
 #define PROGRESS_NS 500000000ll
-#define LINGER_NS 100000000ll /* in which a child that an attached process forked in its last moment joins */
+#define LINGER_NS 100000000ll /* in which a child that an attached process forked just before its end joins */
 
 struct recording {
 	struct hodo_record_options options;
@@ -42,7 +38,7 @@ struct recording {
 	int kernel_fd; /* -1: it is not recorded, or the session has it */
 	pid_t pid;
 	bool ended; /* the command, or there is none */
-	int status; /* of it, as wait() tells */
+	int status; /* of it, as wait() has it */
 	bool stopped;     /* before its time */
 	int stop_signal;  /* that stopped the recording, 0 if none did */
 	unsigned int interrupts;
@@ -52,20 +48,6 @@ struct recording {
 	bool overview; /* shown at the end: hodo PROGRAM */
 	int64_t idle_ns; /* since when nobody is recorded */
 };
-
-/* For messages. */
-static const char *program(const struct recording *r)
-{
-	return r->options.command[0] ? r->options.command[0] : r->options.kernel ? "the kernel" : "what is recorded";
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void clear_progress(struct recording *r)
 {
@@ -90,10 +72,10 @@ static uint64_t lost_total(const struct hodo_session_lost *l)
 static void show_progress(struct recording *r)
 {
 	struct hodo_session_stats s;
-	int64_t now = now_ns();
+	int64_t now = hodo_now_ns();
 	char bytes[32], who[48];
 
-	if (r->options.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
+	if (r->options.args.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
 	/* The command's own lines are not to have ours between them. */
 	if (r->options.command[0] && isatty(STDOUT_FILENO))
@@ -107,71 +89,16 @@ static void show_progress(struct recording *r)
 	r->progress = true;
 }
 
-static void tell_lost(const char *how, uint64_t n, const char *hint)
-{
-	if (n)
-		fprintf(stderr, "hodo: %" PRIu64 " event%s lost: %s: %s\n", n, n == 1 ? "" : "s", how, hint);
-}
-
-static void tell_losses(const struct recording *r)
-{
-	const struct hodo_session_lost *l = &r->stats.lost;
-	char hint[128], size[32];
-
-	if (r->overview)
-		snprintf(hint, sizeof(hint), "'hodo record -m 16M %.60s' keeps more of them",
-			 r->options.command[0]);
-	else
-		snprintf(hint, sizeof(hint), "a larger -m (it was %s) keeps them",
-			 hodo_human_bytes(r->options.ring_size, size));
-	tell_lost("the buffer was full", l->full, hint);
-	tell_lost("larger than a packet", l->too_large, hint);
-	if (r->stats.kernel)
-		tell_lost("they came while others were being written, on several CPUs", l->busy, "record fewer events with -e");
-	else
-		tell_lost("threads without restartable sequences were in each other's way", l->busy,
-			  "hodo doctor tells how to have them");
-	tell_lost("overwritten by newer ones, as --overwrite asks for", l->overwritten, hint);
-	if (r->stats.full)
-		tell_lost("in the buffers when --max-size was reached", l->unwritten, "a larger one keeps them");
-	else
-		tell_lost("the output could not be written", l->unwritten,
-			  "make room, or choose another disk with -o");
-	tell_lost("the program damaged its buffers", l->damaged, "look for stray writes in it");
-}
-
-static void tell_summary(const struct recording *r)
-{
-	const struct hodo_session_stats *s = &r->stats;
-	char bytes[32], who[48];
-
-	if (!r->options.quiet && hodo_snapshots_wrote_all(s))
-		fprintf(stderr, "hodo: %" PRIu64 " event%s of %s, %s in %s\n", s->events, s->events == 1 ? "" : "s",
-			hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), r->options.out);
-	/* Beside the kernel it may be any program. */
-	if (r->options.command[0] && !s->command && !s->kernel && !r->stopped && !r->options.quiet)
-		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
-			   " of another architecture?", r->options.command[0]);
-	hodo_snapshots_tell(&r->options.snapshots, s, r->options.out, r->options.quiet);
-	if (!r->options.quiet)
-		hodo_limit_options_tell(s);
-	hodo_trigger_options_tell(&r->options.conditions, s, r->options.quiet);
-	tell_losses(r);
-	if (r->options.functions.functions.tracers && s->processes > 0)
-		hodo_function_options_tell(&r->options.functions, &s->functions, program(r),
-					   r->options.out, r->options.quiet);
-}
-
 /* ------------------------------------------------------------ recording */
 
 /* So that functions have names where the program is not. */
 static void keep_symbols(const struct recording *r)
 {
 	bool wanted = r->options.functions.functions.tracers || hodo_context_has_addresses(&r->options.context);
-	bool written = r->stats.snapshots || hodo_snapshots_wrote_all(&r->stats);
+	bool written = r->stats.snapshots || hodo_record_wrote_all(&r->stats);
 	int err = wanted && written ? hodo_symbols_keep(r->options.out) : 0;
 
-	if (err && !r->options.quiet)
+	if (err && !r->options.args.quiet)
 		hodo_error("names of functions could not all be kept in %s: %s: keep the program's files to have them",
 			   r->options.out, err == -ENODATA ? "it has no symbols" : strerror(-err));
 }
@@ -184,7 +111,7 @@ static void end_recording(struct recording *r)
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
 	keep_symbols(r);
-	tell_summary(r);
+	hodo_record_summary(&r->options, &r->stats, r->stopped, r->overview);
 	if (r->overview)
 		hodo_overview(stderr, r->options.out, r->options.command);
 }
@@ -244,7 +171,7 @@ static void wait_for_something(struct recording *r, int64_t ns)
 /* Whether somebody is recorded, or may yet be. */
 static bool is_busy(struct recording *r)
 {
-	int64_t now = now_ns();
+	int64_t now = hodo_now_ns();
 
 	/* The kernel alone is recorded until somebody says that it is enough. */
 	if (r->options.kernel && !r->options.attach.n && !r->options.command[0])
@@ -258,7 +185,7 @@ static bool is_busy(struct recording *r)
 	return r->options.attach.n && now - r->idle_ns < LINGER_NS;
 }
 
-/* What is left of --duration, which begins with the recording: a process that was attached to joins a moment later. */
+/* What is left of --duration, which begins with the recording: a process that was attached to joins a little later. */
 static int64_t time_left(struct recording *r)
 {
 	struct hodo_session_stats stats;
@@ -267,13 +194,13 @@ static int64_t time_left(struct recording *r)
 		hodo_session_stats(r->session, &stats);
 		if (stats.processes == 0)
 			return INT64_MAX;
-		r->start_ns = now_ns();
+		r->start_ns = hodo_now_ns();
 	}
 	r->counting = true;
-	return r->start_ns + r->options.duration_ns - now_ns();
+	return r->start_ns + r->options.duration_ns - hodo_now_ns();
 }
 
-/* Until the command has ended and nobody is recorded any more, or we are told to stop. */
+/* Until the command has ended and nobody is recorded any more, or we are to stop. */
 static void run_loop(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
@@ -310,21 +237,6 @@ static void run_loop(struct recording *r)
 	}
 }
 
-/* Ours but for those that were ignored when we were started: nohup, or a shell's background job. */
-static void signal_set(sigset_t *set)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
-	sigemptyset(set);
-	sigaddset(set, SIGCHLD);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		struct sigaction old;
-
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaddset(set, signals[i]);
-	}
-}
-
 /* 0, or -EEXIST if the output is somebody else's. Without a session a command runs all the same. */
 static int open_session(struct recording *r)
 {
@@ -340,7 +252,7 @@ static int open_session(struct recording *r)
 		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
-		.gated = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
+		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
 		.report = report, .arg = r,
 	};
 
@@ -366,7 +278,7 @@ static void drop_recording(struct recording *r)
 		return;
 	hodo_session_close(r->session, NULL);
 	r->session = NULL;
-	/* The kernel may have been recorded for a moment. */
+	/* The kernel may have been recorded briefly. */
 	hodo_out_dir_remove(r->out_fd, r->options.out);
 }
 
@@ -408,7 +320,7 @@ static int check(struct recording *r, char *library, size_t library_size)
 			hodo_error("%s", why);
 			return HODO_EXIT_FAILURE;
 		}
-		if (r->options.context.flags && !r->options.quiet)
+		if (r->options.context.flags && !r->options.args.quiet)
 			hodo_warning("--context is of processes' events: those of the kernel have none");
 	}
 	if (!r->options.command[0] && !r->options.attach.n)
@@ -418,7 +330,9 @@ static int check(struct recording *r, char *library, size_t library_size)
 	err = hodo_launch_check(r->options.command[0]);
 	if (err)
 		return hodo_cannot_run(r->options.command[0], err);
-	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0) {
+	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0 ||
+	    (r->options.functions.functions.tracers && !r->options.kernel &&
+	     hodo_launch_add_functions(library, library_size, why, sizeof(why)) < 0)) {
 		hodo_error("%s", why);
 		return HODO_EXIT_FAILURE;
 	}
@@ -426,7 +340,7 @@ static int check(struct recording *r, char *library, size_t library_size)
 	return 0;
 }
 
-/* 0 or negative errno, told. */
+/* 0 or a negative errno, having said why. */
 static int start_kernel(struct recording *r)
 {
 	char why[HODO_KERNEL_WHY_MAX];
@@ -454,7 +368,7 @@ static int start(struct recording *r, const char *library)
 		drop_recording(r);
 		return HODO_EXIT_FAILURE;
 	}
-	r->start_ns = now_ns(); /* --duration counts from here */
+	r->start_ns = hodo_now_ns(); /* --duration counts from here */
 	r->ended = !o->command[0];
 	if (r->ended)
 		return r->session ? 0 : HODO_EXIT_FAILURE;
@@ -469,13 +383,13 @@ static int start(struct recording *r, const char *library)
 
 static int record(struct recording *r)
 {
-	char library[PATH_MAX];
+	char library[2 * PATH_MAX];
 	int status = check(r, library, sizeof(library));
 	sigset_t signals;
 
 	if (status)
 		return status;
-	signal_set(&signals);
+	hodo_launch_signals(&signals);
 	hodo_launch_prepare(&r->launch, &signals);
 	r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signal_fd < 0) {
@@ -491,38 +405,43 @@ static int record(struct recording *r)
 	return exit_status(r);
 }
 
-static int run(int argc, char **argv, bool overview)
-{
-	struct recording r = { .out_fd = -1, .signal_fd = -1, .kernel_fd = -1, .overview = overview };
-	int status = hodo_record_options(&r.options, argc, argv);
+static const struct recording defaults = {
+	.options = HODO_RECORD_DEFAULTS, .out_fd = -1, .signal_fd = -1, .kernel_fd = -1,
+};
 
-	if (status == HODO_RECORD_HELPED)
-		status = 0;
-	else if (status == 0)
-		status = record(&r);
-	hodo_record_options_free(&r.options);
-	return status;
+static int run(void *args)
+{
+	struct recording *r = args;
+	int status = hodo_record_options_check(&r->options);
+
+	return status ? status : record(r);
 }
 
-int hodo_cmd_record(int argc, char **argv)
+static void drop(void *args)
 {
-	return run(argc, argv, false);
+	hodo_record_options_free(&((struct recording *)args)->options);
 }
 
 int hodo_record_program(char **command)
 {
-	int n = 0, status;
-	char **argv;
+	struct recording r = defaults;
+	int status;
 
-	while (command[n])
-		n++;
-	argv = calloc((size_t)n + 3, sizeof(*argv));
-	if (!argv)
-		return hodo_no_memory();
-	argv[0] = (char *)"record";
-	argv[1] = (char *)"--";
-	memcpy(argv + 2, command, (size_t)n * sizeof(*argv));
-	status = run(n + 2, argv, true);
-	free(argv);
+	r.options.args.words = command;
+	r.overview = true;
+	status = run(&r);
+	drop(&r);
 	return status;
 }
+
+const struct hodo_verb hodo_verb_record = {
+	.name = "record", .does = "record the events of a program, or of running processes",
+	.usage = "[options] [--] CMD [ARGUMENT...]\n"
+		 "[options] -p PID[,PID...]\n"
+		 "[options] -k [[--] CMD [ARGUMENT...]]",
+	.about = "Records CMD and all processes that come of it; or processes that are running,\n"
+		 "until Ctrl-C or their end; or the kernel.\n",
+	.options = hodo_record_option_table, .column = 23, .aligned = true, .stops = true,
+	.word = HODO_WORD_COMMAND, .args_bytes = sizeof(struct recording), .defaults = &defaults, .run = run,
+	.drop = drop,
+};

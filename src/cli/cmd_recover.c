@@ -10,20 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <record/out_dir.h>
-#include <record/recover.h>
+#include <record/record.h>
 
-static const char help[] =
-	"usage: hodo recover [options] PATH...\n"
-	"\n"
-	"Makes a recording of what a dead process, or an interrupted recording, left.\n"
-	"PATH is a directory with a flight recorder's files (HODO_FLIGHT), one such file,\n"
-	"a snapshot of one, or a recording whose recorder was killed. What stands there\n"
-	"is never changed.\n"
-	"\n"
-	"  -o, --output DIR  where to write (hodo.data; of a recording PATH.recovered)\n"
-	"  -q, --quiet       say nothing but errors\n"
-	"  -h, --help\n";
+struct args {
+	struct hodo_args args;
+	const char *out; /* NULL: as default_out() has it */
+};
 
 static void report(void *arg, const char *line)
 {
@@ -128,43 +120,46 @@ static int check(char **paths, enum hodo_recover_kind *kinds, int n, const char 
 	return 0;
 }
 
-int hodo_cmd_recover(int argc, char **argv)
+static int run(void *args)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	const char *out = NULL;
-	char path[PATH_MAX];
+	const struct args *a = args;
+	char **paths = a->args.words, path[PATH_MAX];
+	const char *out = a->out;
 	enum hodo_recover_kind *kinds;
-	bool quiet = false;
-	int c, status;
+	int n = a->args.n, status;
 
-	while ((c = hodo_getopt(argc, argv, ":o:qh", options, help)) != -1) {
-		if (c == 'h')
-			return 0;
-		if (c == '?')
-			return HODO_EXIT_USAGE;
-		if (c == 'o')
-			out = optarg;
-		quiet |= c == 'q';
-	}
-	if (optind == argc)
-		return hodo_usage(argv[0], "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
-	kinds = calloc((size_t)(argc - optind), sizeof(*kinds));
+	if (n == 0)
+		return hodo_usage("recover", "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
+	kinds = calloc((size_t)n, sizeof(*kinds));
 	if (!kinds)
 		return hodo_no_memory();
-	status = check(argv + optind, kinds, argc - optind, out);
+	status = check(paths, kinds, n, out);
 	if (!status && !out) {
-		status = default_out(argv[optind], kinds[0], path) < 0 ? HODO_EXIT_FAILURE : 0;
+		status = default_out(paths[0], kinds[0], path) < 0 ? HODO_EXIT_FAILURE : 0;
 		out = path;
 		if (!status)
-			status = check(argv + optind, kinds, argc - optind, out);
+			status = check(paths, kinds, n, out);
 	}
 	if (!status)
-		status = recover(argv + optind, kinds, argc - optind, out, quiet);
+		status = recover(paths, kinds, n, out, a->args.quiet);
 	free(kinds);
 	return status;
 }
+
+static const struct hodo_option options[] = {
+	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_TEXT, .arg = "DIR", HODO_AT(struct args, out),
+	  .words = HODO_WORD_DIR | HODO_WORD_NEW, .help = "where to write (hodo.data; of a recording PATH.recovered)" },
+	HODO_OPTION_QUIET("say nothing but errors"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_recover = {
+	.name = "recover", .does = "make readable what a dead process or an interrupted recording left",
+	.usage = "[options] PATH...",
+	.about = "Makes a recording of what a dead process, or an interrupted recording, left.\n"
+		 "PATH is a directory with a flight recorder's files (HODO_FLIGHT), one such file,\n"
+		 "a snapshot of one, or a recording whose recorder was killed. What stands there\n"
+		 "is never changed.\n",
+	.options = options, .column = 20, .word = HODO_WORD_FILE, .words = HODO_WORD_FILE,
+	.args_bytes = sizeof(struct args), .run = run,
+};

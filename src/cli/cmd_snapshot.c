@@ -20,32 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <record/flight_memory.h>
-#include <record/kernel.h>
-#include <record/memory.h>
-#include <record/out_dir.h>
-#include <record/proc_status.h>
-#include <record/recorders.h>
-#include <record/remedy.h>
-#include <record/snapshot.h>
+#include <record/record.h>
 
 #define PROCESSES_MAX 8192u /* of one recorder */
 #define JOIN_TRIES 200      /* of 10 ms */
-
-static const char help[] =
-	"usage: hodo snapshot [options] PID\n"
-	"       hodo snapshot [options] -k\n"
-	"\n"
-	"Writes what a flight recorder holds at this moment, without stopping it. PID is\n"
-	"a process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
-	"processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n"
-	"\n"
-	"  -k, --kernel      the kernel's, of 'hodo record -k --overwrite' or of its\n"
-	"                    control tree; root only\n"
-	"  -o, --output DIR  write to DIR (hodo.data); an earlier one moves to DIR.old\n"
-	"      --why TEXT    what it is for: hodo info shows it\n"
-	"  -q, --quiet       do not tell what was done\n"
-	"  -h, --help\n";
 
 struct snapshots {
 	pid_t pid;     /* 0: the kernel */
@@ -105,9 +83,11 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 			break;
 		err = fd < 0 ? fd : add_memory(s, &answer, fd);
 	}
-	/* It may be somebody else's recorder that does not answer: it is gone, or stopped. */
+	/* It may be somebody else's recorder that does not answer: it has exited, or is stopped. */
 	if (err && err != -ENOENT && err != -EOPNOTSUPP && err != -ENOMEM) {
-		s->unanswered = err == -ECONNREFUSED || err == -EACCES ? s->unanswered : err;
+		/* Refused or reset: that recorder has ended. */
+		if (err != -ECONNREFUSED && err != -ECONNRESET && err != -EPIPE && err != -EACCES)
+			s->unanswered = err;
 		err = -ENOENT;
 	}
 	return err;
@@ -322,47 +302,52 @@ static int snapshot(pid_t pid, const char *text, const char *out, bool quiet)
 	return status;
 }
 
-int hodo_cmd_snapshot(int argc, char **argv)
-{
-	enum { OPT_WHY = HODO_OPT_VERB };
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "why", required_argument, NULL, OPT_WHY },
-		{ "kernel", no_argument, NULL, 'k' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	const char *out = HODO_DIR_DEFAULT, *why = "hodo snapshot";
-	bool quiet = false, kernel = false;
-	pid_t pid;
-	int c, status;
+struct args {
+	struct hodo_args args;
+	const char *out, *why;
+	bool kernel;
+};
 
-	while ((c = hodo_getopt(argc, argv, ":o:kqh", options, help)) != -1) {
-		if (c == 'h')
-			return 0;
-		if (c == '?')
-			return HODO_EXIT_USAGE;
-		if (c == 'o')
-			out = optarg;
-		if (c == OPT_WHY)
-			why = optarg;
-		quiet |= c == 'q';
-		kernel |= c == 'k';
-	}
-	if (!*out)
-		return hodo_usage(argv[0], "-o needs the name of a directory");
-	if (strlen(why) >= sizeof(((struct hodo_shm *)0)->why))
-		return hodo_usage(argv[0], "--why is a text of %zu bytes at most",
+static int run(void *args)
+{
+	const struct args *a = args;
+	const struct hodo_args *w = &a->args;
+	pid_t pid = 0;
+	int status;
+
+	if (strlen(a->why) >= sizeof(((struct hodo_shm *)0)->why))
+		return hodo_usage("snapshot", "--why is a text of %zu bytes at most",
 				  sizeof(((struct hodo_shm *)0)->why) - 1);
-	if (kernel && optind < argc)
-		return hodo_usage(argv[0], "-k is the kernel, and no process: leave '%s' out", argv[optind]);
-	if (kernel)
-		return snapshot(0, why, out, quiet);
-	if (optind == argc)
-		return hodo_usage(argv[0], "no process given");
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one process at a time, not '%s' too", argv[optind + 1]);
-	status = hodo_target_parse(argv[0], argv[optind], &pid);
-	return status ? status : snapshot(pid, why, out, quiet);
+	if (a->kernel && w->n)
+		return hodo_usage("snapshot", "-k is the kernel, and no process: leave '%s' out", w->words[0]);
+	if (!a->kernel && w->n == 0)
+		return hodo_usage("snapshot", "no process given");
+	if (w->n > 1)
+		return hodo_usage("snapshot", "one process at a time, not '%s' too", w->words[1]);
+	status = a->kernel ? 0 : hodo_target_parse("snapshot", w->words[0], &pid);
+	return status ? status : snapshot(pid, a->why, a->out, w->quiet);
 }
+
+static const struct hodo_option options[] = {
+	{ .name = "kernel", .letter = 'k', HODO_AT(struct args, kernel),
+	  .help = "the kernel's, of 'hodo record -k --overwrite' or of its\ncontrol tree; root only" },
+	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "DIR", HODO_AT(struct args, out),
+	  .wants = "the name of a directory", .words = HODO_WORD_DIR | HODO_WORD_NEW,
+	  .help = "write to DIR (hodo.data); an earlier one moves to DIR.old" },
+	{ .name = "why", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct args, why),
+	  .help = "what it is for: hodo info shows it" },
+	HODO_OPTION_QUIET("do not say what was done"),
+	{ 0 },
+};
+
+static const struct args defaults = { .out = HODO_DIR_DEFAULT, .why = "hodo snapshot" };
+
+const struct hodo_verb hodo_verb_snapshot = {
+	.name = "snapshot", .does = "write what a flight recorder holds, while it goes on",
+	.usage = "[options] PID\n[options] -k",
+	.about = "Writes what a flight recorder holds at this time, without stopping it. PID is\n"
+		 "a process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
+		 "processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n",
+	.options = options, .column = 20, .aligned = true, .word = HODO_WORD_PID,
+	.args_bytes = sizeof(struct args), .defaults = &defaults, .run = run,
+};

@@ -1,125 +1,135 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - hodo stat. */
 #define _GNU_SOURCE
+#include "process_table.h"
 #include "stat_table.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-	"usage: hodo stat [options] [DIR]\n\n"
-	"Counts the events of a recording (hodo.data): how many of each, how often, how\n"
-	"many bytes; then those that were lost, why, and what would have kept them.\n\n"
-	"  --json           one JSON object\n"
-	"  --color WHEN     auto, always or never\n"
-	"  --no-pager       also on a terminal\n"
-	"  -q, --quiet      no warnings\n"
-	"  -h, --help\n";
-
-struct options {
-	const char *dir;
-	enum hodo_color color;
-	bool json, quiet, no_pager;
+struct args {
+	struct hodo_args args;
+	struct hodo_look look;
+	const char *diff;
 };
 
-static void put_process_json(FILE *f, const struct hodo_stat *s, const struct hodo_read_process *p)
-{
-	struct hodo_read_lost lost = hodo_read_lost(s->r, p);
-	uint64_t recorded = 0;
+/* --------------------------------------------------------------------------- JSON */
 
-	for (uint32_t i = 0; i < p->nclasses; i++)
-		recorded += p->classes[i]->count;
-	fprintf(f, "{\"pid\":%u,\"ppid\":%u,\"comm\":", p->pid, p->ppid);
-	hodo_put_json(f, p->comm);
-	fputs(",\"exe\":", f);
-	hodo_put_json(f, p->exe);
-	fprintf(f, ",\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"complete\":%s,\"lost\":",
-		(unsigned long long)recorded, (unsigned long long)hodo_lost_discarded(&lost),
-		(unsigned long long)lost.overwritten, p->complete ? "true" : "false");
-	hodo_put_lost_json(f, &lost);
-	fputc('}', f);
-}
-
-static void put_json(FILE *f, const struct hodo_stat *s)
+static void put_json(struct hodo_json *j, const struct hodo_stat *s)
 {
 	struct hodo_read_lost lost = hodo_read_lost(s->r, NULL);
 
-	fputs("{\"version\":1,\"events\":[", f);
-	for (size_t i = 0; i < s->nrows; i++) {
-		fputs(i ? ",{\"name\":" : "{\"name\":", f);
-		hodo_put_json(f, s->rows[i].name);
-		fprintf(f, ",\"count\":%llu,\"bytes\":%llu,\"limited\":%llu}", (unsigned long long)s->rows[i].count,
-			(unsigned long long)s->rows[i].bytes, (unsigned long long)s->rows[i].limited);
-	}
-	fprintf(f,
-		"],\"recorded\":%llu,\"discarded\":%llu,\"overwritten\":%llu,\"limited\":%llu,"
-		"\"duration_ns\":%llu,\"processes\":[",
-		(unsigned long long)s->totals.events, (unsigned long long)hodo_lost_discarded(&lost),
-		(unsigned long long)lost.overwritten, (unsigned long long)s->limited,
-		(unsigned long long)hodo_stat_duration_ns(s));
+	hodo_table_put_json(j, "events", &s->table);
+	hodo_json_u64(j, "recorded", s->totals.events);
+	hodo_json_u64(j, "discarded", hodo_lost_discarded(&lost));
+	hodo_json_u64(j, "overwritten", lost.overwritten);
+	hodo_json_u64(j, "limited", s->total.limited);
+	hodo_json_u64(j, "duration_ns", s->duration_ns);
+	hodo_json_array(j, "processes");
 	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++) {
-		if (i)
-			fputc(',', f);
-		put_process_json(f, s, hodo_read_process(s->r, i));
+		const struct hodo_read_process *p = hodo_read_process(s->r, i);
+		struct hodo_process_row row = hodo_process_row(s->r, p);
+
+		row.events = 0;
+		for (uint32_t k = 0; k < p->nclasses; k++)
+			row.events += p->classes[k]->count;
+		hodo_put_object(j, NULL, &hodo_process_columns,
+				"pid,ppid,comm,exe,recorded,discarded,overwritten,complete,lost", &row);
 	}
-	fputs("]}\n", f);
+	hodo_json_end(j);
 }
 
-static int run(struct hodo_stat *s, struct hodo_read *r, const struct options *o)
-{
-	char *data = NULL;
-	size_t len;
-	FILE *f;
-	int err = hodo_stat_count(s, r);
-	bool color = hodo_use_color(o->color, STDOUT_FILENO);
+/* --------------------------------------------------------------------------- text */
 
-	if (err < 0)
-		return hodo_cannot_read(o->dir, err);
-	f = open_memstream(&data, &len);
-	if (!f)
-		return hodo_no_memory();
-	if (o->json) {
-		put_json(f, s);
+static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool color)
+{
+	struct hodo_read_lost lost = hodo_read_lost(s->r, NULL);
+	char buf[32];
+
+	if (s->totals.damaged)
+		hodo_text_printf(to, "%s%s events are damaged and not counted%s\n", hodo_style(color, HODO_ALERT),
+				 hodo_grouped(s->totals.damaged, buf), hodo_style(color, HODO_PLAIN));
+	if (!hodo_lost_all(&lost)) {
+		hodo_text_add(to, "no event was lost\n");
+		return;
+	}
+	hodo_text_printf(to, "%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
+			 hodo_grouped(hodo_lost_all(&lost), buf), hodo_style(color, HODO_PLAIN));
+	hodo_put_lost(to, s->r);
+}
+
+static int put(const struct hodo_stat *s, const struct hodo_stat *other, const struct args *a)
+{
+	struct hodo_text text = { 0 };
+	struct hodo_json j = { .text = &text };
+
+	if (a->look.json) {
+		hodo_json_object(&j, NULL);
+		hodo_json_u64(&j, "version", 1);
+	}
+	if (other) {
+		hodo_table_diff(&text, &j, "events", &s->table, &other->table, &a->look, NULL);
+	} else if (a->look.json) {
+		put_json(&j, s);
 	} else {
-		hodo_stat_put_table(f, s, 0, color);
-		hodo_stat_put_losses(f, s, color);
+		hodo_stat_put_table(&text, s, a->look.color);
+		put_losses(&text, s, a->look.color);
 	}
-	return hodo_out_page(f, &data, &len, !o->no_pager);
+	if (a->look.json) {
+		hodo_json_end(&j);
+		hodo_text_char(&text, '\n');
+	}
+	return hodo_out_text(&text, !a->args.no_pager);
 }
 
-int hodo_cmd_stat(int argc, char **argv)
+/* Counts one recording, and then the other of --diff. */
+static int show(const char *dir, const struct hodo_stat *before, const struct args *a)
 {
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, HODO_OPT_JSON },
-		{ "color", required_argument, NULL, HODO_OPT_COLOR },
-		{ "no-pager", no_argument, NULL, HODO_OPT_NO_PAGER },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	struct options o = { 0 };
+	struct hodo_read *r = hodo_open(dir, a->args.quiet);
 	struct hodo_stat s = { 0 };
-	struct hodo_read *r;
-	int c, status;
+	int err, status;
 
-	while ((c = hodo_getopt(argc, argv, ":qh", long_options, help)) != -1) {
-		if (c == 'h')
-			return 0;
-		if (c == '?' || (c == HODO_OPT_COLOR && hodo_set_color(&o.color, argv[0], optarg)))
-			return HODO_EXIT_USAGE;
-		o.json |= c == HODO_OPT_JSON;
-		o.no_pager |= c == HODO_OPT_NO_PAGER;
-		o.quiet |= c == 'q';
-	}
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
-	o.dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	r = hodo_open(o.dir, o.quiet);
 	if (!r)
 		return HODO_EXIT_FAILURE;
-	status = run(&s, r, &o);
+	err = hodo_stat_count(&s, r, &a->look);
+	if (err < 0)
+		status = hodo_cannot_read(dir, err);
+	else if (a->diff && !before)
+		status = show(a->diff, &s, a);
+	else
+		status = put(before ? before : &s, before ? &s : NULL, a);
 	hodo_stat_free(&s);
 	hodo_read_close(r);
 	return status;
 }
+
+static const struct hodo_columns *const tables[] = { &hodo_stat_columns, NULL };
+
+static int run(void *args)
+{
+	struct args *a = args;
+	int status = hodo_look_make(&a->look, &a->args, tables);
+
+	return status < 0 ? 0 : status ? status : show(a->args.dir, NULL, a);
+}
+
+static const struct hodo_option options[] = {
+	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
+	HODO_OPTION_SORT("by this column, in place of the count", tables),
+	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
+	HODO_OPTION_JSON("one JSON object"),
+	HODO_OPTION_COLOR,
+	HODO_OPTION_NO_PAGER,
+	HODO_OPTION_QUIET("no warnings"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_stat = {
+	.name = "stat", .does = "count the events: rates, bytes, losses with their cause",
+	.usage = "[options] [DIR]",
+	.about = "Counts the events of a recording (hodo.data): how many of each, how often, how\n"
+		 "many bytes; then those that were lost, why, and what would have kept them.\n",
+	.options = options, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .run = run,
+};

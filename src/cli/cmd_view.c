@@ -12,99 +12,39 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char help[] =
-	"usage: hodo view [options] [DIR]\n\n"
-	"Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html.\n"
-	"Opened in a browser, also on another machine and without a network, it shows a\n"
-	"timeline, flame graphs, histograms and a table of the events.\n\n"
-	"  -o, --output FILE  write FILE; -: standard output\n"
-	"  -f, --force        replace FILE if it exists\n"
-	"  --title TEXT       what the page is called\n"
-	"  --since TIME       events from this time on, in seconds\n"
-	"  --until TIME       events before this time\n"
-	"  --thread TID|COMM  of this thread, or of threads whose name matches a glob\n"
-	"  --limit N          slices and points to show at most (2000000); of more, the\n"
-	"                     longest are shown, and exact figures over all\n"
-	"  -q, --quiet        no warnings, no word about the file or lost events\n"
-	"  -h, --help\n\n"
-	"--since and --until count from the recording's begin (0.25), or since the epoch\n"
-	"(1795000123.5) if they are 1000000000 or more.\n";
-
-#define LIMIT_MAX    50000000u
-#define WARNINGS_MAX 200u /* that the page tells of */
-
-enum { OPT_TITLE = HODO_OPT_VERB, OPT_THREAD, OPT_LIMIT };
+#define WARNINGS_MAX 200u /* that the page shows */
 
 struct args {
 	struct hodo_output_args out;
-	const char *title, *thread;
-	uint64_t limit;
+	const char *title;
+	uint32_t limit;
 };
 
 /* What reading finds, for the page and for standard error. */
-struct told {
+struct kept {
 	bool quiet;
 	uint32_t n;
 	char *text[WARNINGS_MAX];
 };
 
-/* The exit status to leave with, or -1 to go on. */
-static int set_option(struct args *a, const char *verb, int c)
-{
-	switch (c) {
-	case OPT_LIMIT:
-		if (hodo_parse_number(optarg, LIMIT_MAX, &a->limit) < 0 || a->limit == 0)
-			return hodo_usage(verb, "--limit is a number from 1 to %u, not '%s'", LIMIT_MAX, optarg);
-		return -1;
-	case OPT_TITLE:
-		a->title = optarg;
-		return -1;
-	case OPT_THREAD:
-		a->thread = optarg;
-		return -1;
-	default:
-		return hodo_output_option(&a->out, verb, c);
-	}
-}
-
-static int parse_args(int argc, char **argv, struct args *a)
-{
-	static const struct option options[] = {
-		HODO_OUTPUT_OPTIONS,
-		{ "title", required_argument, NULL, OPT_TITLE },
-		{ "thread", required_argument, NULL, OPT_THREAD },
-		{ "limit", required_argument, NULL, OPT_LIMIT },
-		{ 0 },
-	};
-	int c;
-
-	while ((c = hodo_getopt(argc, argv, ":o:fqh", options, help)) != -1) {
-		int status = set_option(a, argv[0], c);
-
-		if (status >= 0)
-			return status;
-	}
-	return hodo_output_dir(&a->out, argc, argv);
-}
-
 /* --------------------------------------------------------------------- recording */
 
 static void on_warning(void *data, const char *text)
 {
-	struct told *told = data;
+	struct kept *kept = data;
 
-	if (!told->quiet)
+	if (!kept->quiet)
 		hodo_warning("%s", text);
-	if (told->n < WARNINGS_MAX && (told->text[told->n] = strdup(text)))
-		told->n++;
+	if (kept->n < WARNINGS_MAX && (kept->text[kept->n] = strdup(text)))
+		kept->n++;
 }
 
 static const char *const *warnings(void *data, uint32_t *n)
 {
-	struct told *told = data;
+	struct kept *kept = data;
 
-	*n = told->n;
-	return (const char *const *)told->text;
+	*n = kept->n;
+	return (const char *const *)kept->text;
 }
 
 static bool is_wanted(void *data, uint32_t tid, const char *comm)
@@ -112,10 +52,10 @@ static bool is_wanted(void *data, uint32_t tid, const char *comm)
 	return hodo_thread_is(data, tid, comm);
 }
 
-static struct hodo_read *open_recording(const char *dir, struct told *told)
+static struct hodo_read *open_recording(const char *dir, struct kept *kept)
 {
 	char error[512] = "";
-	struct hodo_read_options o = { .size = sizeof(o), .warn = on_warning, .data = told,
+	struct hodo_read_options o = { .size = sizeof(o), .warn = on_warning, .data = kept,
 				       .error = error, .error_bytes = sizeof(error) };
 	struct hodo_read *r;
 
@@ -145,7 +85,7 @@ static char *title_of(const struct hodo_read *r)
 
 /* -------------------------------------------------------------------------- page */
 
-static void tell(const struct hodo_view *v, const struct hodo_output *t, uint64_t bytes)
+static void print_size(const struct hodo_view *v, const struct hodo_output *t, uint64_t bytes)
 {
 	char size[32], shown[32], rows[32];
 
@@ -160,33 +100,33 @@ static void tell(const struct hodo_view *v, const struct hodo_output *t, uint64_
 /* Large recordings take a while: on a terminal, how far it is. */
 static void show_progress(void *data, uint64_t events)
 {
-	struct timespec *told = data, now;
+	struct timespec *shown = data, now;
 	char n[32];
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec == told->tv_sec)
+	if (now.tv_sec == shown->tv_sec)
 		return;
-	if (told->tv_sec) {
+	if (shown->tv_sec) {
 		/* The next message begins where this line does. */
 		fprintf(stderr, "hodo: %s events read\033[K\r", hodo_grouped(events, n));
 		fflush(stderr);
 	}
-	*told = now;
+	*shown = now;
 }
 
 static int write_page(struct hodo_view *v, struct hodo_output *t, const struct args *a)
 {
 	struct hodo_callers *callers = hodo_callers_new(v->symbols);
-	bool show = !a->out.quiet && isatty(STDERR_FILENO);
-	struct timespec told = { 0 };
-	struct hodo_export_out out;
+	bool show = !a->out.args.quiet && isatty(STDERR_FILENO);
+	struct timespec shown = { 0 };
+	struct hodo_text out;
 	int err = -ENOMEM, status;
 
 	if (show) {
 		v->progress = show_progress;
-		v->progress_data = &told;
+		v->progress_data = &shown;
 	}
-	hodo_export_out_init(&out, hodo_output_write, t);
+	out = (struct hodo_text)HODO_TEXT_TO(hodo_output_write, t);
 	v->out = &out;
 	hodo_read_symbols(v->reader, hodo_function_name_at, v->symbols);
 	if (callers) {
@@ -194,33 +134,32 @@ static int write_page(struct hodo_view *v, struct hodo_output *t, const struct a
 		err = hodo_view_write(v);
 	}
 	if (!err)
-		err = hodo_export_flush(&out);
+		err = hodo_text_flush(&out);
 	if (show)
 		fputs("\033[K", stderr);
-	status = hodo_output_close(t, a->out.dir, err);
-	if (!status && !a->out.quiet)
-		tell(v, t, out.written);
-	hodo_export_out_free(&out);
+	status = hodo_output_close(t, a->out.args.dir, err);
+	if (!status && !a->out.args.quiet)
+		print_size(v, t, out.written);
+	hodo_text_free(&out);
 	hodo_callers_free(callers);
 	return status;
 }
 
-static int run(const struct args *a, const char *verb, struct hodo_view *v, struct hodo_output *t)
+static int view(const struct args *a, struct hodo_view *v, struct hodo_output *t)
 {
+	const struct hodo_args *in = &a->out.args;
 	char *title = a->title ? strdup(a->title) : title_of(v->reader), *path;
-	int status = hodo_parse_range(v->reader, a->out.since, a->out.until, verb, &v->since_ns, &v->until_ns);
+	int status = hodo_parse_range(v->reader, in->since, in->until, "view", &v->since_ns, &v->until_ns);
 
 	if (status == 0) {
 		hodo_read_limit(v->reader, v->since_ns, v->until_ns);
-		v->symbols = hodo_symbols_new(a->out.dir);
-		if (!v->symbols || !title) {
-			hodo_error("out of memory");
-			status = HODO_EXIT_FAILURE;
-		}
+		v->symbols = hodo_symbols_new(in->dir);
+		if (!v->symbols || !title)
+			status = hodo_no_memory();
 	}
 	if (status == 0) {
-		path = a->out.path ? strdup(a->out.path) : hodo_output_beside(a->out.dir, "html");
-		status = hodo_output_open(t, verb, path, "the page", &a->out);
+		path = a->out.path ? strdup(a->out.path) : hodo_output_beside(in->dir, "html");
+		status = hodo_output_open(t, "view", path, "the page", &a->out);
 		free(path);
 	}
 	v->title = title;
@@ -230,37 +169,63 @@ static int run(const struct args *a, const char *verb, struct hodo_view *v, stru
 	return status;
 }
 
-int hodo_cmd_view(int argc, char **argv)
+static int run(void *args)
 {
-	struct args a = { .limit = HODO_VIEW_LIMIT };
+	const struct args *a = args;
+	const struct hodo_args *in = &a->out.args;
 	struct hodo_output t = { .fd = -1 };
-	struct told told = { 0 };
-	struct hodo_view v = { .version = HODO_VERSION, .warnings = warnings, .warnings_data = &told };
-	int status = parse_args(argc, argv, &a);
+	struct kept kept = { .quiet = in->quiet };
+	struct hodo_view v = { .version = HODO_VERSION, .warnings = warnings, .warnings_data = &kept, .dir = in->dir,
+			       .limit = a->limit };
 	size_t len;
+	int status;
 
-	if (status >= 0)
-		return status;
 	hodo_view_page(&len);
 	if (len == 0) {
 		hodo_error("view: this hodo was built without the page: build it where npm and the network are");
 		return HODO_EXIT_FAILURE;
 	}
-	told.quiet = a.out.quiet;
-	v.reader = open_recording(a.out.dir, &told);
+	v.reader = open_recording(in->dir, &kept);
 	if (!v.reader)
 		return HODO_EXIT_FAILURE;
-	v.dir = a.out.dir;
-	v.limit = (uint32_t)a.limit;
-	if (a.thread) {
+	if (in->thread) {
 		v.wanted = is_wanted;
-		v.wanted_data = (void *)(uintptr_t)a.thread;
+		v.wanted_data = (void *)(uintptr_t)in->thread;
 	}
-	status = run(&a, argv[0], &v, &t);
+	status = view(a, &v, &t);
 	hodo_symbols_free(v.symbols);
 	hodo_read_close(v.reader);
-	for (uint32_t i = 0; i < told.n; i++)
-		free(told.text[i]);
+	for (uint32_t i = 0; i < kept.n; i++)
+		free(kept.text[i]);
 	free(t.path);
 	return status;
 }
+
+static const struct hodo_option options[] = {
+	HODO_OPTION_OUTPUT,
+	HODO_OPTION_FORCE,
+	{ .name = "title", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct args, title),
+	  .help = "what the page is called" },
+	HODO_OPTION_SINCE("TIME", "events from this time on, in seconds"),
+	HODO_OPTION_UNTIL("TIME", "events before this time"),
+	HODO_OPTION_THREAD("of this thread, or of threads whose name matches a glob"),
+	{ .name = "limit", .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct args, limit), .min = 1,
+	  .max = 50000000, .wants = "a number from 1 to 50000000",
+	  .help = "slices and points to show at most (2000000); of more, the\n"
+		  "longest are shown, and exact figures over all" },
+	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
+	{ 0 },
+};
+
+static const struct args defaults = { .limit = HODO_VIEW_LIMIT };
+
+const struct hodo_verb hodo_verb_view = {
+	.name = "view", .does = "write a recording as one HTML page: timeline, flames, histograms",
+	.usage = "[options] [DIR]",
+	.about = "Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html.\n"
+		 "Opened in a browser, also on another machine and without a network, it shows a\n"
+		 "timeline, flame graphs, histograms and a table of the events.\n",
+	.notes = HODO_NOTE_RANGE,
+	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .defaults = &defaults, .run = run,
+};

@@ -9,24 +9,21 @@
  * and processes by hodo list, in a child of ours that has a second.
  */
 #define _GNU_SOURCE
-#include "complete.h"
+#include "cli.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <export/export.h>
-
-#include "cli.h"
+#include <record/record.h>
 
 #define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
 #define TEXT_MAX    (1u << 20) /* of what a child says */
@@ -34,7 +31,7 @@
 #define ENTRIES_MAX 4096u      /* of a directory, looked at */
 
 struct line {
-	const struct hodo_help *help;
+	const struct hodo_verb *verb;
 	char **words;
 	int n, index;
 	const char *word; /* what is there of the word to complete */
@@ -42,7 +39,7 @@ struct line {
 	bool kernel;
 	const char *pid, *program, *recording;
 	/* Where that word stands: */
-	const struct hodo_help_option *option; /* whose value it is; NULL: none's */
+	const struct hodo_option *option; /* whose value it is; NULL: none's */
 	bool dashes;                           /* behind -- */
 	unsigned position;                     /* behind the options */
 };
@@ -61,76 +58,54 @@ static void offer(const char *fixed, const char *typed, const char *word, const 
 		printf("%s%s\t%s\n", fixed, word, about);
 }
 
-/* ------------------------------------------------------------------- what verbs say */
+/* ------------------------------------------------------------------- what hodo list says */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static int64_t time_max_ms(void)
+/* In a child: it ends by itself when its time is over. */
+static void limit_time(void)
 {
 	const char *text = getenv("HODO_COMPLETE_MS");
+	struct itimerval timer = { 0 };
 	uint64_t ms;
 
-	return text && hodo_parse_number(text, 600000, &ms) == 0 ? (int64_t)ms : TIME_MAX_MS;
+	if (!text || hodo_parse_number(text, 600000, &ms) < 0 || ms == 0)
+		ms = TIME_MAX_MS;
+	timer.it_value.tv_sec = (time_t)(ms / 1000);
+	timer.it_value.tv_usec = (suseconds_t)(ms % 1000 * 1000);
+	signal(SIGALRM, SIG_DFL);
+	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Reads until the end, or until there is no time or room any more. */
-static char *read_all(int fd)
-{
-	int64_t end = now_ms() + time_max_ms();
-	char *text = malloc(TEXT_MAX);
-	size_t len = 0;
-
-	while (text && len < TEXT_MAX - 1) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int64_t left = end - now_ms();
-		ssize_t n;
-
-		if (left <= 0 || poll(&p, 1, (int)left) <= 0)
-			break;
-		n = read(fd, text + len, TEXT_MAX - 1 - len);
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	if (text)
-		text[len] = 0;
-	return text;
-}
-
-/* What a verb writes. NULL: out of memory, or no such verb. */
+/* What hodo list writes, as far as there is time and room. NULL: out of memory. */
 static char *output_of(char *const *argv)
 {
-	char *text = NULL;
+	char *text = calloc(1, TEXT_MAX);
 	int fds[2], argc = 0;
+	ssize_t n;
 	pid_t pid;
 
 	while (argv[argc])
 		argc++;
-	if (!hodo_is_verb(argv[0]) || pipe(fds) < 0)
+	if (!text || pipe(fds) < 0) {
+		free(text);
 		return NULL;
+	}
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
+		limit_time();
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
 		close(STDERR_FILENO);
-		exit(hodo_run_verb(argc, (char **)(uintptr_t)argv));
+		exit(hodo_verb_run(&hodo_verb_list, argc, (char **)(uintptr_t)argv));
 	}
 	close(fds[1]);
-	if (pid > 0)
-		text = read_all(fds[0]);
+	for (size_t len = 0; (n = read(fds[0], text + len, TEXT_MAX - 1 - len)) > 0; len += (size_t)n)
+		;
 	close(fds[0]);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		waitpid(pid, NULL, 0);
 	}
 	return text;
 }
@@ -142,30 +117,16 @@ static bool is_plain(const char *name)
 	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.+-")] == 0;
 }
 
-/* Where the shell would find it; NULL: nowhere. */
-static const char *find_program(const char *name, char path[PATH_MAX])
-{
-	const char *at = getenv("PATH");
-
-	if (strchr(name, '/'))
-		return name;
-	for (size_t len; at && *at; at += len + (at[len] == ':')) {
-		len = strcspn(at, ":");
-		if (snprintf(path, PATH_MAX, "%.*s/%s", (int)len, at, name) < PATH_MAX && access(path, X_OK) == 0)
-			return path;
-	}
-	return NULL;
-}
-
 static char *list_events(const struct line *l)
 {
 	char path[PATH_MAX];
-	const char *target = l->pid ? l->pid : l->program ? find_program(l->program, path) :
-			     l->recording ? l->recording : HODO_DIR_DEFAULT;
+	const char *target = l->pid ? l->pid : l->program ? path : l->recording ? l->recording : HODO_DIR_DEFAULT;
 	const char *const kernel[] = { "list", "-q", "-k", NULL };
 	const char *const other[] = { "list", "-q", "--events", "--", target, NULL };
 
-	return !target ? NULL : output_of((char *const *)(uintptr_t)(l->kernel ? kernel : other));
+	if (target == path && hodo_launch_find(l->program, path) == -ENOENT)
+		return NULL;
+	return output_of((char *const *)(uintptr_t)(l->kernel ? kernel : other));
 }
 
 /* One blank where there are several. */
@@ -309,122 +270,110 @@ static const char *last_of_list(const char *typed, const char *fixed, char *join
 	return comma ? comma + 1 : typed;
 }
 
-static void offer_kinds(const struct line *l, unsigned kinds, const char *fixed, const char *typed)
+static void offer_words(const struct line *l, unsigned words, const char *fixed, const char *typed)
 {
-	if (kinds & HODO_WORD_EVENT) {
+	if (words & HODO_WORD_EVENT) {
 		char with[WORD_MAX];
 
 		snprintf(with, sizeof(with), "%s%s", fixed, *typed == '!' ? "!" : "");
 		offer_events(l, with, typed + (*typed == '!'));
 	}
-	if (kinds & HODO_WORD_PID)
+	if (words & HODO_WORD_PID)
 		offer_pids(fixed, typed);
-	if (kinds & HODO_WORD_DIR)
+	if (words & HODO_WORD_DIR)
 		offer_recordings(fixed, typed);
-	if (kinds & HODO_WORD_FILE)
+	if (words & HODO_WORD_FILE)
 		puts("@files");
 }
 
-static void offer_value(const struct line *l, const struct hodo_help_option *o, const char *fixed, const char *typed)
+static void offer_value(const struct line *l, const struct hodo_option *o, const char *fixed, const char *typed)
 {
-	char value[64], with[WORD_MAX];
-	const char *at = NULL;
+	char with[WORD_MAX];
+	const char *name, *does;
 
-	if (o->list)
+	if (o->words & HODO_WORD_LIST) {
 		typed = last_of_list(typed, fixed, with, sizeof(with));
-	fixed = o->list ? with : fixed;
-	while ((o->kind & HODO_WORD_VALUE) && (at = hodo_help_value(o, at, value, sizeof(value))))
-		offer(fixed, typed, value, "");
-	for (unsigned i = 0; (o->kind & HODO_WORD_FORMAT) && hodo_export_formats[i]; i++)
-		offer(fixed, typed, hodo_export_formats[i]->name, hodo_export_formats[i]->does);
-	/* What is written is not there yet. */
-	if (o->letter == 'o')
-		puts(o->kind & HODO_WORD_DIR ? "@dirs" : "@files");
+		fixed = with;
+	}
+	for (unsigned i = 0; (name = hodo_option_choice(o, i, &does)); i++)
+		if (*name)
+			offer(fixed, typed, name, does);
+	if (o->words & HODO_WORD_NEW)
+		puts(o->words & HODO_WORD_DIR ? "@dirs" : "@files");
 	else
-		offer_kinds(l, o->kind, fixed, typed);
+		offer_words(l, o->words, fixed, typed);
+}
+
+static void offer_option(const struct line *l, const char *long_name, char letter, const char *help)
+{
+	char name[64], about[400];
+
+	snprintf(about, sizeof(about), "%s", help + strspn(help, "\n"));
+	for (char *c = about; *c; c++)
+		*c = *c == '\n' ? ' ' : *c;
+	snprintf(name, sizeof(name), "--%s", long_name);
+	offer("", l->word, name, about);
+	snprintf(name, sizeof(name), "-%c", letter);
+	if (letter && l->word[1] != '-')
+		offer("", l->word, name, about);
 }
 
 static void offer_options(const struct line *l)
 {
 	char name[64];
 
-	for (unsigned i = 0; i < l->help->options; i++) {
-		const struct hodo_help_option *o = &l->help->option[i];
-
-		snprintf(name, sizeof(name), "%.*s", o->len, o->name ? o->name : "");
-		offer("", l->word, name, o->text);
-		if (o->optional) {
-			snprintf(name, sizeof(name), "%.*s=", o->len, o->name);
-			offer("", l->word, name, o->text);
-		}
-		snprintf(name, sizeof(name), "-%c", o->letter);
-		if (o->letter && l->word[1] != '-')
-			offer("", l->word, name, o->text);
-	}
-	offer("", l->word, "--help=all", "all options");
-}
-
-/* Whether the line of usage is the one that these words follow. */
-static bool applies(const struct line *l, const struct hodo_help_line *u, bool seen[HODO_HELP_OPTIONS])
-{
-	return (!u->needs || seen[u->needs - l->help->option]) && (!u->needs_dashes || l->dashes);
-}
-
-/* What can stand at a position behind the options. */
-static unsigned kinds_at(const struct line *l, bool seen[HODO_HELP_OPTIONS], unsigned position, bool *list)
-{
-	bool special = false;
-	unsigned kinds = 0;
-
-	*list = false;
-	for (unsigned i = 0; i < l->help->lines; i++) {
-		const struct hodo_help_line *u = &l->help->line[i];
-
-		special |= u->needs && u->slots && applies(l, u, seen) && l->help->lines > 1;
-	}
-	for (unsigned i = 0; i < l->help->lines; i++) {
-		const struct hodo_help_line *u = &l->help->line[i];
-		unsigned at = position < u->slots ? position : u->repeats && u->slots ? u->slots - 1 : u->slots;
-
-		if (l->help->lines > 1 && (!applies(l, u, seen) || (special && !u->needs)))
+	for (const struct hodo_option *o = l->verb->options; o->name || o->help; o++) {
+		if (!o->name)
 			continue;
-		kinds |= at < u->slots ? u->kind[at] : 0;
-		*list |= at < u->slots && at == u->slots - 1 && u->list;
+		offer_option(l, o->name, o->letter, o->help ? o->help : o[1].help);
+		snprintf(name, sizeof(name), "%s=", o->name);
+		if (o->optional)
+			offer_option(l, name, 0, o->help);
 	}
-	return kinds;
+	offer_option(l, "help", 'h', "");
+	offer_option(l, "help=all", 0, "all options");
+}
+
+/* HODO_WORD_*: what can stand at a position behind the options. */
+static unsigned words_at(const struct line *l, bool dashes, unsigned position)
+{
+	const struct hodo_verb *v = l->verb;
+
+	if (dashes && v->word_dashes)
+		return v->word_dashes;
+	return position > 0 ? v->words : l->kernel && v->word_k ? v->word_k : v->word;
 }
 
 /* ------------------------------------------------------------------------ the words */
 
 /* What the recording, program or process is that the line is about. */
-static void note(struct line *l, unsigned kinds, const char *word)
+static void note(struct line *l, unsigned words, const char *word)
 {
-	if (kinds & HODO_WORD_COMMAND)
+	if (words & HODO_WORD_COMMAND)
 		l->program = l->program ? l->program : word;
-	else if ((kinds & HODO_WORD_PID) && !l->pid && *word && strspn(word, "0123456789") == strcspn(word, ","))
+	else if ((words & HODO_WORD_PID) && !l->pid && *word && strspn(word, "0123456789") == strcspn(word, ","))
 		l->pid = strndup(word, strcspn(word, ","));
-	else if ((kinds & (HODO_WORD_DIR | HODO_WORD_FILE)) && !l->recording)
+	else if ((words & (HODO_WORD_DIR | HODO_WORD_FILE)) && !l->recording)
 		l->recording = word;
 }
 
-static void note_option(struct line *l, const struct hodo_help_option *o, const char *value)
+static void note_option(struct line *l, const struct hodo_option *o, const char *value)
 {
 	l->kernel |= o->letter == 'k';
-	if (value && (o->kind & HODO_WORD_PID))
+	if (value && (o->words & HODO_WORD_PID))
 		note(l, HODO_WORD_PID, value);
 }
 
 /* Goes through the words behind the verb. The index of a word that begins a command in front of ours, or 0. */
-static int walk(struct line *l, bool seen[HODO_HELP_OPTIONS])
+static int walk(struct line *l)
 {
-	const struct hodo_help_option *pending = NULL;
-	bool dashes = false, list;
+	const struct hodo_option *pending = NULL;
+	bool dashes = false;
 	unsigned position = 0;
 
 	for (int i = 2; i < l->n; i++) {
-		const struct hodo_help_option *o = dashes || pending ? NULL : hodo_help_find(l->help, l->words[i]);
 		const char *word = l->words[i], *equals = strchr(word, '=');
-		unsigned kinds;
+		const struct hodo_option *o = dashes || pending ? NULL : hodo_option_find(l->verb, word);
 
 		if (i == l->index) {
 			l->option = pending;
@@ -435,34 +384,33 @@ static int walk(struct line *l, bool seen[HODO_HELP_OPTIONS])
 			note_option(l, pending, word);
 			pending = NULL;
 		} else if (!dashes && strcmp(word, "--") == 0) {
-			l->dashes = dashes = true;
+			dashes = true;
 		} else if (o) {
 			const char *value = word[1] == '-' ? (equals ? equals + 1 : NULL) : word[2] ? word + 2 : NULL;
 
-			seen[o - l->help->option] = true;
 			note_option(l, o, value);
-			pending = o->kind && !o->optional && !value ? o : NULL;
+			pending = o->arg && !o->optional && !value ? o : NULL;
 		} else if (dashes || word[0] != '-') {
-			kinds = kinds_at(l, seen, position++, &list);
-			note(l, kinds, word);
-			if (kinds & HODO_WORD_COMMAND)
+			unsigned words = words_at(l, dashes, position++);
+
+			note(l, words, word);
+			if (words & HODO_WORD_COMMAND)
 				return i < l->index ? i : 0;
 		}
 	}
 	return 0;
 }
 
-static void complete_word(struct line *l, bool seen[HODO_HELP_OPTIONS])
+static void complete_word(struct line *l)
 {
 	const char *equals = strchr(l->word, '='), *typed = l->word, *word = l->word;
-	const struct hodo_help_option *o = NULL;
+	const struct hodo_option *o = NULL;
 	char fixed[WORD_MAX] = "";
-	unsigned kinds;
-	bool list;
+	unsigned words;
 
 	if (!l->option && !l->dashes && word[0] == '-' && (equals || (word[1] && word[1] != '-' && word[2])))
-		o = hodo_help_find(l->help, word);
-	if (o && o->kind) {
+		o = hodo_option_find(l->verb, word);
+	if (o && o->arg) {
 		typed = l->word[1] == '-' ? equals + 1 : l->word + 2;
 		snprintf(fixed, sizeof(fixed), "%.*s", (int)(typed - l->word), l->word);
 		offer_value(l, o, fixed, typed);
@@ -471,52 +419,42 @@ static void complete_word(struct line *l, bool seen[HODO_HELP_OPTIONS])
 	} else if (!l->dashes && l->word[0] == '-') {
 		offer_options(l);
 	} else {
-		kinds = kinds_at(l, seen, l->position, &list);
-		if (kinds & HODO_WORD_COMMAND)
+		words = words_at(l, l->dashes, l->position);
+		if (words & HODO_WORD_COMMAND)
 			puts("@programs");
-		if (list)
+		if (words & HODO_WORD_LIST)
 			typed = last_of_list(l->word, "", fixed, sizeof(fixed));
-		offer_kinds(l, kinds & ~(unsigned)HODO_WORD_COMMAND, fixed, typed);
+		offer_words(l, words, fixed, typed);
 	}
 }
 
 static int complete_verb(struct line *l)
 {
-	bool seen[HODO_HELP_OPTIONS] = { false };
-	char *const argv[] = { l->words[1], (char *)"--help=all", NULL };
-	struct hodo_help help;
-	char *text = output_of(argv);
-	int command;
+	int command = walk(l);
 
-	if (!text)
-		return HODO_EXIT_FAILURE;
-	hodo_help_parse(&help, text);
-	l->help = &help;
-	command = walk(l, seen);
 	if (command)
 		printf("@command %d\n", command);
 	else
-		complete_word(l, seen);
+		complete_word(l);
 	free((char *)(uintptr_t)l->pid);
-	free(text);
 	return 0;
 }
 
 static int complete_first(const char *typed, bool programs)
 {
-	const char *does;
+	const struct hodo_verb *v;
 	bool any = false;
 
-	for (unsigned i = 0; hodo_verb(i, &does); i++) {
-		any |= begins(hodo_verb(i, &does), typed);
-		offer("", typed, hodo_verb(i, &does), does);
+	for (unsigned i = 0; (v = hodo_verb_number(i)); i++) {
+		any |= begins(v->name, typed);
+		offer("", typed, v->name, v->does);
 	}
 	if (!programs)
 		return 0;
-	offer("", typed, "help", "tell of a verb");
+	offer("", typed, "help", "show a verb's options");
 	if (*typed == '-') {
 		offer("", typed, "--help", "list the verbs");
-		offer("", typed, "--version", "tell the version");
+		offer("", typed, "--version", "print the version");
 	} else if (!any) {
 		puts("@programs");
 	}
@@ -544,7 +482,8 @@ int hodo_complete(int argc, char **argv)
 		return complete_first(l.word, true);
 	if (strcmp(l.words[1], "help") == 0)
 		return l.index == 2 ? complete_first(l.word, false) : 0;
-	if (hodo_is_verb(l.words[1]))
+	l.verb = hodo_verb_find(l.words[1]);
+	if (l.verb)
 		return complete_verb(&l);
 	if (strcmp(l.words[1], "--") == 0)
 		puts(l.index == 2 ? "@programs" : "@command 2");

@@ -11,15 +11,17 @@
 #define HODO_CLI_GRAPH_H
 
 #include "cli.h"
+#include <base/text.h>
 #include <export/function_names.h>
+#include <read/complete_calls.h>
 
 struct graph_options {
-	const char *dir;
-	const char *since, *until, *thread, *function;
+	struct hodo_args args;
+	const char *function;
 	int64_t since_ns, until_ns;
-	uint64_t depth, min_time_ns;
-	enum hodo_color color;
-	bool json, times, quiet, no_pager;
+	uint64_t depth;
+	int64_t min_time_ns;
+	bool times;
 };
 
 struct graph_thread;
@@ -32,7 +34,7 @@ struct graph_call {
 	uint32_t depth;
 	uint32_t flags; /* HODO_READ_CALL_* */
 	bool begun;     /* its opening line is written */
-	bool away;      /* told that it was left, or waits */
+	bool away;      /* it has a line that it was left, or waits */
 	struct graph_call *next; /* free ones */
 };
 
@@ -44,10 +46,11 @@ struct graph_thread {
 	struct graph_call **held; /* calls without a line */
 	uint32_t nheld, held_room;
 	struct graph_call *root; /* --function: the outermost call of it; NULL: in none */
-	bool whole; /* its calls are known at their end only */
-	struct graph_item *items; /* then: graph_whole.c's */
-	uint32_t *roots;          /* of the items, those inside of no other */
-	uint32_t nitems, nroots, items_room;
+	bool complete; /* its calls are known at their end only */
+	struct hodo_complete_calls calls; /* then: those that have no lines yet */
+	struct graph_event *events;       /* … and events */
+	uint32_t nevents, events_room, shown; /* the first of them have lines */
+	uint32_t inside;                      /* calls around what is shown at present */
 	struct graph_thread *next; /* of the same hash */
 };
 
@@ -60,16 +63,25 @@ struct graph {
 	struct graph_thread *hash[GRAPH_HASH];
 	struct graph_call *free;
 	struct hodo_read_text *text; /* of one event or name */
-	char *out;                   /* lines that are not written yet */
-	size_t len, room;
-	uint32_t nitems; /* of all threads */
+	struct hodo_text out;        /* lines */
+	struct hodo_read *reader;
+	uint32_t kept; /* calls and events without lines, of all complete threads */
 	bool color, columns;         /* columns: tid and comm */
 	bool no_memory;
 };
 
+static inline bool graph_in_time(const struct graph *g, int64_t ts_ns)
+{
+	return ts_ns >= g->o->since_ns;
+}
+
+/* The depth that is shown: with --function that function's is 0. */
+static inline uint32_t graph_depth(const struct graph_thread *t, uint32_t depth)
+{
+	return t->root && depth >= t->root->depth ? depth - t->root->depth : depth;
+}
+
 /* graph_text.c */
-void graph_put(struct graph *g, const char *s, size_t len);
-void graph_put_name(struct graph *g, const char *name); /* control bytes escaped */
 void graph_title(struct graph *g);
 enum graph_line { GRAPH_OPENS, GRAPH_CLOSES, GRAPH_LEAF, GRAPH_ONLY_END };
 /* note: "left" and the like; NULL: none. depth: of the line. duration_ns < 0: none. */
@@ -77,13 +89,26 @@ void graph_line(struct graph *g, const struct graph_call *c, enum graph_line lin
 		int64_t duration_ns, const char *note);
 /* An event's name and fields as print has them; valid until the next name is put. */
 const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len);
-void graph_comment_text(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, uint32_t depth);
-void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth);
+/* text: NULL, or what graph_event_text() said of the event, which is not at hand any more. */
+void graph_comment_line(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
+			const char *text, uint32_t depth);
 
-/* graph_whole.c */
-void graph_whole_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call, const char *name);
-void graph_whole_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
-void graph_whole_show(struct graph *g, struct graph_thread *t); /* what is kept, and forgets it */
-void graph_whole_drop(struct graph *g, struct graph_thread *t);
+/* graph_json.c: an object a line */
+void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call);
+void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t depth);
+void graph_json_summary(struct graph *g, const struct hodo_read *r);
+
+/* graph_calls.c: lines as calls and events come, in order */
+void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call);
+void graph_leave(struct graph *g, const struct hodo_read_call *call);
+void graph_away(struct graph *g, const struct hodo_read_call *call); /* as the op of hodo_read_calls_ops */
+void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
+		   const char *text, uint32_t depth);
+
+/* graph_complete.c */
+void graph_complete_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call);
+void graph_complete_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
+void graph_complete_show(struct graph *g, struct graph_thread *t); /* what is kept, and forgets it */
+void graph_complete_free(struct graph_thread *t);
 
 #endif

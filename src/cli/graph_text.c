@@ -14,44 +14,9 @@
 #define INDENT_MAX 100u /* deeper calls stand there, with their depth as a number */
 #define NS_PER_S   1000000000
 
-void graph_put(struct graph *g, const char *s, size_t len)
-{
-	if (len > g->room - g->len) {
-		size_t room = (g->len + len) * 2 + 4096;
-		char *more = realloc(g->out, room);
-
-		if (!more) {
-			g->no_memory = true;
-			return;
-		}
-		g->out = more;
-		g->room = room;
-	}
-	memcpy(g->out + g->len, s, len);
-	g->len += len;
-}
-
 static void put(struct graph *g, const char *s)
 {
-	graph_put(g, s, strlen(s));
-}
-
-void graph_put_name(struct graph *g, const char *name)
-{
-	const char *p = name, *data;
-	size_t len;
-
-	while (*p >= ' ' && *p < 0x7f)
-		p++;
-	if (!*p) {
-		graph_put(g, name, (size_t)(p - name));
-		return;
-	}
-	hodo_read_text_clear(g->text);
-	if (hodo_read_text_plain(g->text, name, strlen(name)) < 0)
-		g->no_memory = true;
-	data = hodo_read_text_data(g->text, &len);
-	graph_put(g, data, len);
+	hodo_text_add(&g->out, s);
 }
 
 static void put_time(struct graph *g, int64_t ts_ns)
@@ -87,13 +52,13 @@ static void put_head(struct graph *g, const struct graph_thread *t, int64_t ts_n
 		snprintf(buf, sizeof(buf), "  %7u ", t->tid);
 		put(g, buf);
 		snprintf(buf, sizeof(buf), "%-15.15s", t->comm);
-		graph_put_name(g, buf);
+		hodo_text_plain(&g->out, buf, strlen(buf));
 		if (g->color)
 			put(g, PLAIN);
 	}
 	put(g, " | ");
 	for (; indent > 0; indent -= indent < 64 ? indent : 64)
-		graph_put(g, spaces, indent < 64 ? indent : 64);
+		hodo_text_bytes(&g->out, spaces, indent < 64 ? indent : 64);
 	if (depth > INDENT_MAX) {
 		snprintf(buf, sizeof(buf), "(%u) ", depth);
 		put(g, buf);
@@ -116,7 +81,7 @@ static void put_note(struct graph *g, const char *before, const char *name, cons
 		put(g, note ? NOTE_COLOR : DIM);
 	put(g, before);
 	if (name)
-		graph_put_name(g, name);
+		hodo_text_plain(&g->out, name, strlen(name));
 	if (name && note)
 		put(g, ": ");
 	if (note)
@@ -142,7 +107,7 @@ void graph_line(struct graph *g, const struct graph_call *c, enum graph_line lin
 		put(g, "\n");
 		return;
 	}
-	graph_put_name(g, c->name);
+	hodo_text_plain(&g->out, c->name, strlen(c->name));
 	put(g, parameters ? "" : "()");
 	put(g, line == GRAPH_OPENS ? " {" : ";");
 	if (note)
@@ -180,30 +145,20 @@ const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, s
 	return data + skip;
 }
 
-static void put_comment(struct graph *g, const char *text, size_t len)
+void graph_comment_line(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
+			const char *text, uint32_t depth)
 {
+	size_t len = text ? strlen(text) : 0;
+
+	put_head(g, t, ts_ns, "          ", depth);
+	if (!text)
+		text = graph_event_text(g, e, &len);
 	if (g->color)
 		put(g, NAME_COLOR);
 	put(g, "/* ");
-	graph_put(g, text, len);
+	hodo_text_bytes(&g->out, text, len);
 	put(g, " */");
 	if (g->color)
 		put(g, PLAIN);
 	put(g, "\n");
-}
-
-void graph_comment_text(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, uint32_t depth)
-{
-	put_head(g, t, ts_ns, "          ", depth);
-	put_comment(g, text, strlen(text));
-}
-
-void graph_comment(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, uint32_t depth)
-{
-	const char *text;
-	size_t len;
-
-	put_head(g, t, e->ts_ns, "          ", depth);
-	text = graph_event_text(g, e, &len);
-	put_comment(g, text, len);
 }

@@ -9,18 +9,6 @@
 
 #include "cli.h"
 
-static const char *const slot_names[] = {
-	[HODO_READ_SLOT_ENTRY_EXIT] = "entry_exit", [HODO_READ_SLOT_XRAY] = "xray",
-	[HODO_READ_SLOT_INSTRUMENT] = "instrument", [HODO_READ_SLOT_PATCHABLE] = "patchable",
-	[HODO_READ_SLOT_MCOUNT] = "mcount",
-};
-
-static const char *slot_name(enum hodo_read_slot slot)
-{
-	return (unsigned)slot < sizeof(slot_names) / sizeof(slot_names[0]) && slot_names[slot] ? slot_names[slot]
-											        : "?";
-}
-
 static int by_name(const void *a, const void *b)
 {
 	const struct hodo_listed_function *x = a, *y = b;
@@ -128,53 +116,15 @@ void hodo_function_list_objects(struct hodo_function_list *l, const struct hodo_
 	free(all);
 }
 
-static int spread(struct hodo_function_list *l)
+static int see(struct hodo_map *seen, const struct hodo_place *place)
 {
-	uint32_t mask = l->slots ? l->mask * 2 + 1 : 255;
-	uint32_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
+	struct hodo_listed_function *f = hodo_map_add_u64(seen, place->id, NULL);
 
-	if (!slots)
+	if (!f)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint64_t h = l->functions[i].id;
-
-		while (slots[h & mask])
-			h++;
-		slots[h & mask] = i + 1;
-	}
-	free(l->slots);
-	l->slots = slots;
-	l->mask = mask;
-	return 0;
-}
-
-static int see(struct hodo_function_list *l, const struct hodo_place *place)
-{
-	uint64_t h = place->id;
-
-	if ((!l->slots || l->n > l->mask / 2) && spread(l) < 0)
-		return -ENOMEM;
-	for (; l->slots[h & l->mask]; h++) {
-		struct hodo_listed_function *f = &l->functions[l->slots[h & l->mask] - 1];
-
-		if (f->id != place->id)
-			continue;
-		f->events++;
-		return 0;
-	}
-	if (l->n == l->room) {
-		uint32_t room = l->room ? l->room * 2 : 256;
-		void *more = reallocarray(l->functions, room, sizeof(*l->functions));
-
-		if (!more)
-			return -ENOMEM;
-		l->functions = more;
-		l->room = room;
-	}
-	l->functions[l->n] = (struct hodo_listed_function){
-		.name = place->name, .object = place->object, .id = place->id, .events = 1
-	};
-	l->slots[h & l->mask] = ++l->n;
+	f->name = place->name;
+	f->object = place->object;
+	f->events++;
 	return 0;
 }
 
@@ -195,6 +145,7 @@ int hodo_function_list_recording(struct hodo_function_list *l, struct hodo_read 
 	hodo_function_list_objects(l, r);
 	if (!has_function_events(r))
 		return 0;
+	l->seen = (struct hodo_map)HODO_MAP(struct hodo_listed_function, id);
 	l->symbols = hodo_symbols_new(path);
 	if (!l->symbols)
 		return -ENOMEM;
@@ -205,66 +156,72 @@ int hodo_function_list_recording(struct hodo_function_list *l, struct hodo_read 
 		    strcmp(e->cls->fields[0].name, "addr") != 0 || e->values[0].type != HODO_TYPE_PTR)
 			continue;
 		hodo_symbols_find(l->symbols, e->process, e->ts_ns, e->values[0].u, &place);
-		err = see(l, &place);
+		err = see(&l->seen, &place);
 	}
+	l->functions = l->seen.entries;
+	l->n = l->seen.n;
 	sort(l);
 	return err ? err : got;
 }
 
 void hodo_function_list_free(struct hodo_function_list *l)
 {
-	free(l->functions);
-	free(l->slots);
+	if (l->functions != l->seen.entries)
+		free(l->functions);
+	hodo_map_free(&l->seen);
 	hodo_sym_close(l->sym);
 	hodo_symbols_free(l->symbols);
 }
 
 /* ------------------------------------------------------------------------ output */
 
-void hodo_function_list_text(FILE *f, const struct hodo_function_list *l)
+static const char *const slot_names[] = {
+	[HODO_READ_SLOT_ENTRY_EXIT] = "entry_exit", [HODO_READ_SLOT_XRAY] = "xray",
+	[HODO_READ_SLOT_INSTRUMENT] = "instrument", [HODO_READ_SLOT_PATCHABLE] = "patchable",
+	[HODO_READ_SLOT_MCOUNT] = "mcount",
+};
+
+static struct hodo_cell slot_name(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	char buf[32];
+	unsigned slot = ((const struct hodo_listed_function *)row)->slot;
 
-	if (l->n)
-		fprintf(f, l->recording ? "%15s  FUNCTION\n" : "%18s  SLOT        EXITS  FUNCTION\n",
-			l->recording ? "EVENTS" : "ADDRESS");
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct hodo_listed_function *e = &l->functions[i];
-
-		if (l->recording)
-			fprintf(f, "%15s  ", hodo_grouped(e->events, buf));
-		else
-			fprintf(f, "%#18llx  %-10s  %5u  ", (unsigned long long)e->addr, slot_name(e->slot),
-				e->exits);
-		hodo_put_plain(f, *e->name ? e->name : "(no name)");
-		if (l->recording && *e->object) {
-			fputs("  ", f);
-			hodo_put_plain(f, e->object);
-		}
-		fputc('\n', f);
-	}
+	return hodo_cell_string(slot < sizeof(slot_names) / sizeof(slot_names[0]) && slot_names[slot] ? slot_names[slot]
+												     : "?");
 }
 
-void hodo_function_list_json(FILE *f, const struct hodo_function_list *l)
+static void put_name(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	fputs("\"functions\":[", f);
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct hodo_listed_function *e = &l->functions[i];
+	const char *name = ((const struct hodo_listed_function *)row)->name;
 
-		fputs(i ? ",{\"name\":" : "{\"name\":", f);
-		hodo_put_json(f, e->name);
-		fputs(",\"object\":", f);
-		hodo_put_json(f, e->object);
-		if (l->recording)
-			fprintf(f, ",\"events\":%llu}", (unsigned long long)e->events);
-		else
-			fprintf(f, ",\"addr\":%llu,\"slot\":\"%s\",\"exits\":%u}", (unsigned long long)e->addr,
-				slot_name(e->slot), e->exits);
-	}
-	fputc(']', f);
+	hodo_add_plain(to, *name ? name : "(no name)");
 }
 
-void hodo_function_list_count(FILE *f, const struct hodo_function_list *l, const char *path)
+#define ROW(name) HODO_MEMBER(struct hodo_listed_function, name)
+static const struct hodo_column columns[] = {
+	{ "name", "FUNCTION", ROW(name), .put = put_name },
+	{ "object", ROW(object) },
+	{ "addr", "ADDRESS", HODO_AS_HEX, 18, ROW(addr) },
+	{ "slot", .width = 10, .get = slot_name },
+	{ "exits", .as = HODO_AS_ID, .width = 5, ROW(exits) },
+};
+const struct hodo_columns hodo_function_columns = { "functions", HODO_COLUMNS(columns),
+						    .text = "addr,slot,exits,name" };
+
+static const struct hodo_column seen_columns[] = {
+	{ "name", "FUNCTION", ROW(name), .put = put_name },
+	{ "object", "", ROW(object) },
+	{ "events", .as = HODO_AS_COUNT, .width = 15, ROW(events) },
+};
+const struct hodo_columns hodo_seen_function_columns = { "functions of a recording", HODO_COLUMNS(seen_columns),
+							 .text = "events,name,object" };
+
+struct hodo_table hodo_function_table(const struct hodo_function_list *l)
+{
+	return (struct hodo_table){ .columns = l->recording ? &hodo_seen_function_columns : &hodo_function_columns,
+				    .first = l->functions, .n = l->n, .stride = sizeof(*l->functions) };
+}
+
+void hodo_function_list_count(struct hodo_text *to, const struct hodo_function_list *l, const char *path)
 {
 	uint64_t n = l->recording ? l->traceable : l->n;
 	char buf[32], objects[64] = "";
@@ -273,8 +230,8 @@ void hodo_function_list_count(FILE *f, const struct hodo_function_list *l, const
 		return;
 	if (l->objects > 1)
 		snprintf(objects, sizeof(objects), " in %u programs and libraries", l->objects);
-	fprintf(f, "%s traceable function%s%s: 'hodo list --functions ", hodo_grouped(n, buf), n == 1 ? "" : "s",
-		objects);
-	hodo_put_plain(f, path);
-	fputs(l->recording ? "' lists those that were seen\n" : "' lists them\n", f);
+	hodo_text_printf(to, "%s traceable function%s%s: 'hodo list --functions ", hodo_grouped(n, buf),
+			 n == 1 ? "" : "s", objects);
+	hodo_add_plain(to, path);
+	hodo_text_add(to, l->recording ? "' lists those that were seen\n" : "' lists them\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list_kernel.c - hodo list -k: the kernel's events, as the file `info` of the module's control tree tells.
+ * list_kernel.c - hodo list -k: the kernel's events, as the file `info` of the module's control tree says.
  *
  * A line each, with tabs between name, id, state, source, object, filter, fields and format; "-" is nothing. What
  * stands behind those is of a later version.
@@ -14,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <record/kernel.h>
-#include <record/pattern.h>
+#include <base/file.h>
+#include <base/vec.h>
+#include <record/record.h>
 
 #include "cli.h"
 
@@ -29,36 +30,10 @@ struct event {
 };
 
 struct events {
-	char *text;
+	struct hodo_text text;
 	struct event *event;
 	size_t n;
 };
-
-/* All of the file, which tells no size. 0 or negative errno. */
-static int read_all(int fd, char **text)
-{
-	size_t len = 0, room = 1u << 16;
-	char *grown;
-	ssize_t n = 1;
-
-	*text = malloc(room);
-	while (*text && n != 0) {
-		if (len + 1 == room) {
-			grown = room < INFO_MAX ? realloc(*text, room *= 2) : NULL;
-			if (!grown)
-				return -ENOMEM;
-			*text = grown;
-		}
-		n = read(fd, *text + len, room - len - 1);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		len += n > 0 ? (size_t)n : 0;
-	}
-	if (!*text)
-		return -ENOMEM;
-	(*text)[len] = 0;
-	return strlen(*text) == len ? 0 : -EBADMSG;
-}
 
 /* Undoes \ooo in place. */
 static void unescape(char *s)
@@ -100,11 +75,12 @@ static int by_name(const void *a, const void *b)
 /* 0; -EBADMSG: a line is none. */
 static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 {
-	char *text = l->text, *line;
-	size_t room = 0;
+	char *text = (char *)hodo_text_string(&l->text), *line;
 
+	if (strlen(text) != l->text.len)
+		return -EBADMSG;
 	while ((line = strsep(&text, "\n")) != NULL) {
-		struct event e, *grown;
+		struct event e, *new;
 
 		if (*line == 0 || *line == '#')
 			continue;
@@ -112,113 +88,80 @@ static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 			return -EBADMSG;
 		if (!hodo_pattern_wants(patterns, e.column[NAME]))
 			continue;
-		if (l->n == room) {
-			room = room ? room * 2 : 256;
-			grown = reallocarray(l->event, room, sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			l->event = grown;
-		}
-		l->event[l->n++] = e;
+		new = hodo_vec_add(l->event, l->n);
+		if (!new)
+			return -ENOMEM;
+		*new = e;
 	}
 	if (l->n)
 		qsort(l->event, l->n, sizeof(*l->event), by_name);
 	return 0;
 }
 
-static void put_text(FILE *f, const struct events *l, bool color)
+/* ------------------------------------------------------------------------- output */
+
+static void put_fields(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	int width = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if ((int)strlen(l->event[i].column[NAME]) > width)
-			width = (int)strlen(l->event[i].column[NAME]);
-	width = width > 40 ? 40 : width;
-	for (size_t i = 0; i < l->n; i++) {
-		char *const *c = l->event[i].column;
-
-		fputs(hodo_style(color, HODO_NAME), f);
-		hodo_put_plain(f, c[NAME]);
-		fprintf(f, "%s%*s  ", hodo_style(color, HODO_PLAIN),
-			(int)strlen(c[NAME]) < width ? width - (int)strlen(c[NAME]) : 0, "");
-		hodo_put_plain(f, c[STATE]);
-		fprintf(f, "%*s  ", strlen(c[STATE]) < 7 ? 7 - (int)strlen(c[STATE]) : 0, "");
-		hodo_put_plain(f, c[SOURCE]);
-		fprintf(f, "%*s  (", strlen(c[SOURCE]) < 10 ? 10 - (int)strlen(c[SOURCE]) : 0, "");
-		for (const char *p = c[FIELDS]; *p; p++)
-			fputs(*p == ' ' ? ", " : (char[]){ *p, 0 }, f);
-		fputc(')', f);
-		if (c[OBJECT][0] && strcmp(c[OBJECT], "vmlinux") != 0) {
-			fputs("  ", f);
-			hodo_put_plain(f, c[OBJECT]);
-		}
-		if (c[FILTER][0]) {
-			fputs("  if ", f);
-			hodo_put_plain(f, c[FILTER]);
-		}
-		fputc('\n', f);
-	}
+	hodo_text_char(to, '(');
+	for (const char *p = ((const struct event *)row)->column[FIELDS]; *p; p++)
+		hodo_text_add(to, *p == ' ' ? ", " : (char[]){ *p, 0 });
+	hodo_text_char(to, ')');
 }
 
-static void put_fields_json(FILE *f, const char *fields)
+static void put_object(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	const char *between = "";
+	const char *object = ((const struct event *)row)->column[OBJECT];
 
+	if (strcmp(object, "vmlinux") != 0)
+		hodo_add_plain(to, object);
+}
+
+static void put_filter(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const char *filter = ((const struct event *)row)->column[FILTER];
+
+	hodo_text_add(to, *filter ? "if " : "");
+	hodo_add_plain(to, filter);
+}
+
+static void put_fields_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	const char *fields = ((const struct event *)row)->column[FIELDS];
+
+	hodo_json_array(j, key);
 	while (*fields) {
 		size_t len = strcspn(fields, " "), name = strcspn(fields, ":");
-		char one[1024];
 
-		snprintf(one, sizeof(one), "%.*s", (int)(name < len ? name : len), fields);
-		fprintf(f, "%s{\"name\":", between);
-		hodo_put_json(f, one);
-		snprintf(one, sizeof(one), "%.*s", (int)(name < len ? len - name - 1 : 0),
-			 fields + (name < len ? name + 1 : len));
-		fputs(",\"type\":", f);
-		hodo_put_json(f, one);
-		fputc('}', f);
+		hodo_json_object(j, NULL);
+		hodo_json_bytes(j, "name", fields, name < len ? name : len);
+		hodo_json_bytes(j, "type", fields + (name < len ? name + 1 : len), name < len ? len - name - 1 : 0);
+		hodo_json_end(j);
 		fields += len + (fields[len] == ' ');
-		between = ",";
 	}
+	hodo_json_end(j);
 }
 
-static void put_json(FILE *f, const struct events *l)
-{
-	static const struct {
-		const char *key;
-		int column;
-	} texts[] = { { "state", STATE }, { "source", SOURCE }, { "object", OBJECT }, { "filter", FILTER },
-		      { "format", FORMAT } };
-
-	fputs("{\"version\":1,\"events\":[", f);
-	for (size_t i = 0; i < l->n; i++) {
-		fprintf(f, "%s{\"name\":", i ? "," : "");
-		hodo_put_json(f, l->event[i].column[NAME]);
-		for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); k++) {
-			fprintf(f, ",\"%s\":", texts[k].key);
-			hodo_put_json(f, l->event[i].column[texts[k].column]);
-		}
-		fputs(",\"fields\":[", f);
-		put_fields_json(f, l->event[i].column[FIELDS]);
-		fputs("]}", f);
-	}
-	fputs("]}\n", f);
-}
+#define EVENT(i) HODO_MEMBER(struct event, column[i])
+static const struct hodo_column columns[] = {
+	{ "name", .most = 40, .style = HODO_NAME, EVENT(NAME) },
+	{ "state", .width = 7, EVENT(STATE) },
+	{ "source", .width = 10, EVENT(SOURCE) },
+	{ "object", EVENT(OBJECT), .put = put_object },
+	{ "filter", EVENT(FILTER), .put = put_filter },
+	{ "format", EVENT(FORMAT) },
+	{ "fields", EVENT(FIELDS), .put = put_fields, .put_json = put_fields_json },
+};
+const struct hodo_columns hodo_list_kernel_columns = { "kernel events", HODO_COLUMNS(columns), .headless = true,
+						       .text = "name,state,source,fields,object,filter" };
 
 static int put(const struct events *l, const struct hodo_list_args *a)
 {
-	char *data = NULL;
-	size_t len;
-	FILE *f = open_memstream(&data, &len);
+	struct hodo_table t = { .columns = &hodo_list_kernel_columns, .first = l->event, .n = l->n,
+				.stride = sizeof(*l->event) };
 
-	if (!f)
-		return hodo_no_memory();
-	if (a->json)
-		put_json(f, l);
-	else
-		put_text(f, l, hodo_use_color(a->color, STDOUT_FILENO));
-	if (!l->n && !a->quiet && !a->json)
+	if (!l->n && !a->args.quiet && !a->look.json)
 		hodo_warning("the kernel has no event '%s': 'hodo list -k' lists all", a->path ? a->path : "*");
-	return hodo_out_page(f, &data, &len, !a->no_pager);
+	return hodo_list_table(&t, "events", a);
 }
 
 int hodo_list_kernel(const struct hodo_list_args *a)
@@ -234,7 +177,7 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 	if (fd < 0) {
 		hodo_error("%s", why);
 	} else {
-		err = read_all(fd, &l.text);
+		err = hodo_file_read(fd, INFO_MAX, &l.text);
 		if (!err)
 			err = parse(&l, &patterns);
 		if (err == -EBADMSG)
@@ -246,6 +189,6 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 	}
 	hodo_pattern_free(&patterns);
 	free(l.event);
-	free(l.text);
+	hodo_text_free(&l.text);
 	return status;
 }

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <record/remedy.h>
+#include <base/vec.h>
+#include <record/record.h>
 
 #include "cli.h"
 #include "target.h"
@@ -47,10 +48,10 @@ static void read_comm(pid_t pid, char *comm, size_t size)
 		fclose(f);
 }
 
-/* One that does not answer is told of, and is not one that listens. 0 or -ENOMEM. */
+/* One that does not answer is reported, and is not one that listens. 0 or -ENOMEM. */
 static int look_at(struct listeners *l, pid_t pid, bool quiet)
 {
-	struct listener *grown, found = { .pid = pid };
+	struct listener *new, found = { .pid = pid };
 	struct hodo_target t;
 	char why[HODO_WHY_MAX];
 	int err;
@@ -67,16 +68,15 @@ static int look_at(struct listeners *l, pid_t pid, bool quiet)
 		return 0;
 	}
 	read_comm(pid, found.comm, sizeof(found.comm));
-	grown = realloc(l->listener, (l->n + 1) * sizeof(*grown));
-	if (!grown)
+	new = hodo_vec_add(l->listener, l->n);
+	if (!new)
 		return -ENOMEM;
-	l->listener = grown;
-	grown[l->n++] = found;
+	*new = found;
 	return 0;
 }
 
 /*
- * Through all processes, not all sockets: where a process has its socket only its own environment tells, and what
+ * Through all processes, not all sockets: where a process has its socket only its own environment says, and what
  * lies about in a directory may be anything.
  */
 static int find(struct listeners *l, bool quiet)
@@ -99,69 +99,48 @@ static int find(struct listeners *l, bool quiet)
 	return err;
 }
 
-static void put_text(FILE *f, const struct listeners *l, bool color)
+static void put_comm(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	fprintf(f, "%s    PID  EVENTS  PROGRAM%s\n", hodo_style(color, HODO_HEADING), hodo_style(color, HODO_PLAIN));
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct listener *p = &l->listener[i];
-		char by[384];
+	const struct listener *p = row;
+	char by[384];
 
-		fprintf(f, "%7d  %6u  ", (int)p->pid, p->answer.events);
-		hodo_put_plain(f, p->comm);
-		if (*hodo_list_recorded_by(&p->answer, by, sizeof(by))) {
-			fputs(": recorded", f);
-			hodo_put_plain(f, by);
-		}
-		fputc('\n', f);
+	hodo_add_plain(to, p->comm);
+	if (*hodo_list_recorded_by(&p->answer, by, sizeof(by))) {
+		hodo_text_add(to, ": recorded");
+		hodo_add_plain(to, by);
 	}
 }
 
-static void put_json(FILE *f, const struct listeners *l)
+static void put_recorder(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
 {
-	static const char *const by[] = { "nobody", "hodo", "flight" };
-
-	fputs("{\"version\":1,\"processes\":[", f);
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct listener *p = &l->listener[i];
-
-		fprintf(f, "%s{\"pid\":%d,\"comm\":", i ? "," : "", (int)p->pid);
-		hodo_put_json(f, p->comm);
-		fprintf(f, ",\"events\":%u,\"recorded_by\":\"%s\"", p->answer.events,
-			by[p->answer.by <= HODO_BY_FLIGHT ? p->answer.by : HODO_BY_NOBODY]);
-		if (p->answer.recorder)
-			fprintf(f, ",\"recorder\":%u", p->answer.recorder);
-		if (p->answer.by == HODO_BY_FLIGHT) {
-			fputs(",\"flight\":", f);
-			hodo_put_json(f, p->answer.path);
-		}
-		fputc('}', f);
-	}
-	fputs("]}\n", f);
+	hodo_list_recorded_by_json(j, &((const struct listener *)row)->answer);
 }
+
+#define ROW(name) HODO_MEMBER(struct listener, name)
+static const struct hodo_column columns[] = {
+	{ "pid", .as = HODO_AS_ID, .width = 7, ROW(pid) },
+	{ "comm", "PROGRAM", ROW(comm), .put = put_comm },
+	{ "events", .as = HODO_AS_ID, .width = 6, ROW(answer.events) },
+	{ "recorded_by", .as = HODO_AS_JSON, .put_json = put_recorder },
+};
+const struct hodo_columns hodo_list_pids_columns = { "processes", HODO_COLUMNS(columns), .head = HODO_HEADING,
+						     .text = "pid,events,comm" };
 
 int hodo_list_pids(const struct hodo_list_args *a)
 {
 	struct listeners l = { 0 };
-	char *data = NULL;
-	size_t len;
-	FILE *f = open_memstream(&data, &len);
-	int err = f ? find(&l, a->quiet) : -ENOMEM, status;
+	struct hodo_table t;
+	int err = find(&l, a->args.quiet), status = HODO_EXIT_FAILURE;
 
 	if (err) {
 		hodo_error("processes cannot be looked at: %s: %s", strerror(-err), hodo_remedy(err));
-		status = HODO_EXIT_FAILURE;
-		if (f)
-			fclose(f);
-		free(data);
 	} else {
-		if (a->json)
-			put_json(f, &l);
-		else
-			put_text(f, &l, hodo_use_color(a->color, STDOUT_FILENO));
-		if (!l.n && !a->quiet && !a->json)
+		if (!l.n && !a->args.quiet && !a->look.json)
 			hodo_warning("no process listens that is yours: start one with HODO_LISTEN=1, or use its number"
 				     " all the same: 'hodo record -p PID' makes it listen");
-		status = hodo_out_page(f, &data, &len, !a->no_pager);
+		t = (struct hodo_table){ .columns = &hodo_list_pids_columns, .first = l.listener, .n = l.n,
+					 .stride = sizeof(*l.listener) };
+		status = hodo_list_table(&t, "processes", a);
 	}
 	free(l.listener);
 	return status;

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <record/catalog.h>
+#include <base/vec.h>
+#include <record/record.h>
 
 #include "cli.h"
 #include "target.h"
@@ -147,6 +148,17 @@ const char *hodo_list_recorded_by(const struct hodo_msg_answer *a, char *buffer,
 	return buffer;
 }
 
+void hodo_list_recorded_by_json(struct hodo_json *j, const struct hodo_msg_answer *a)
+{
+	static const char *const by[] = { "nobody", "hodo", "flight" };
+
+	hodo_json_string(j, "recorded_by", by[a->by <= HODO_BY_FLIGHT ? a->by : HODO_BY_NOBODY]);
+	if (a->recorder)
+		hodo_json_u64(j, "recorder", a->recorder);
+	if (a->by == HODO_BY_FLIGHT)
+		hodo_json_string(j, "flight", a->path);
+}
+
 static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 {
 	struct hodo_msg_answer answer;
@@ -203,29 +215,29 @@ static bool is_inode(const char *path, uint64_t inode)
 
 static int add_file(struct files *f, const struct hodo_list_args *a, pid_t pid, const char *path, uint64_t inode)
 {
-	struct file **grown = realloc(f->file, (f->n + 1) * sizeof(*grown));
-	struct file *file = calloc(1, sizeof(*file));
+	struct file *file = calloc(1, sizeof(*file)), **at;
 	struct hodo_read_options o = { .size = sizeof(o) };
 
-	if (grown)
-		f->file = grown;
-	if (!grown || !file) {
-		free(file);
+	if (!file)
 		return -ENOMEM;
-	}
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	snprintf(file->ours, sizeof(file->ours), "/proc/%d/root%s", (int)pid, path);
 	/* The program itself can be had whatever has become of its name. */
 	if (!is_inode(file->ours, inode)) {
 		snprintf(file->ours, sizeof(file->ours), "/proc/%d/exe", (int)pid);
 		if (!is_inode(file->ours, inode)) {
-			if (!a->quiet)
+			if (!a->args.quiet)
 				hodo_warning("%s: is another file by now, or gone: its events are not listed", path);
 			free(file);
 			return 0;
 		}
 	}
-	f->file[f->n++] = file;
+	at = hodo_vec_add(f->file, f->n);
+	if (!at) {
+		free(file);
+		return -ENOMEM;
+	}
+	*at = file;
 	return hodo_read_elf_open(&file->elf, file->ours, &o) == -ENOMEM ? -ENOMEM : 0;
 }
 
@@ -298,7 +310,7 @@ static void free_files(struct files *f)
 	free(f->file);
 }
 
-static int list_files(const struct hodo_list_args *a, pid_t pid, bool told)
+static int list_files(const struct hodo_list_args *a, pid_t pid, bool listens)
 {
 	struct files f = { .list.pid = pid };
 	int err = find_files(&f, a, pid), status;
@@ -308,7 +320,7 @@ static int list_files(const struct hodo_list_args *a, pid_t pid, bool told)
 	if (err) {
 		status = hodo_list_failed(a->path, err);
 	} else {
-		if (!a->quiet && !told)
+		if (!a->args.quiet && !listens)
 			hodo_warning("process %d does not listen: these are the events of its files: 'hodo record -p %d'"
 				     " records them", (int)pid, (int)pid);
 		status = hodo_list_put(&f.list, a);

@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the hodo command: finds the verb. */
 #include "cli.h"
-#include "complete.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include <record/launch.h>
+#include <base/distance.h>
+#include <record/record.h>
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *does;
-} verbs[] = {
-	{ "record", hodo_cmd_record, "record the events of a program, or of running processes" },
-	{ "print", hodo_cmd_print, "print the events of a recording as text or JSON" },
-	{ "graph", hodo_cmd_graph, "show the calls of functions as an indented graph with times" },
-	{ "report", hodo_cmd_report, "tell counts, times and their distribution of all that was recorded" },
-	{ "export", hodo_cmd_export, "write a recording in the format of another tool" },
-	{ "view", hodo_cmd_view, "write a recording as one HTML page: timeline, flames, histograms" },
-	{ "stat", hodo_cmd_stat, "count the events: rates, bytes, losses with their cause" },
-	{ "top", hodo_cmd_top, "show live which events happen, how often, in which threads" },
-	{ "list", hodo_cmd_list, "list the events that a program, library, recording or process has" },
-	{ "enable", hodo_cmd_enable, "switch events of a recorded process on" },
-	{ "disable", hodo_cmd_disable, "switch events of a process off" },
-	{ "detach", hodo_cmd_detach, "end the recording of a process, whoever's" },
-	{ "snapshot", hodo_cmd_snapshot, "write what a flight recorder holds, while it goes on" },
-	{ "info", hodo_cmd_info, "tell what a recording is: processes, clock, duration, size" },
-	{ "recover", hodo_cmd_recover, "make readable what a dead process or an interrupted recording left" },
-	{ "doctor", hodo_cmd_doctor, "check what works on this machine, and how to mend it" },
+static const struct hodo_verb *const verbs[] = {
+	&hodo_verb_record, &hodo_verb_print, &hodo_verb_graph, &hodo_verb_report, &hodo_verb_export, &hodo_verb_view,
+	&hodo_verb_stat, &hodo_verb_top, &hodo_verb_list, &hodo_verb_enable, &hodo_verb_disable, &hodo_verb_detach,
+	&hodo_verb_snapshot, &hodo_verb_info, &hodo_verb_recover, &hodo_verb_doctor,
 };
 #define NVERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -39,81 +22,38 @@ static void help(void)
 	      "Traces programs that have lines of <hodo/trace.h> in them: 'hodo ./app' records\n"
 	      "the events of ./app in hodo.data, and shows a summary of them.\n\n", stdout);
 	for (unsigned i = 0; i < NVERBS; i++)
-		printf("  %-9s %s\n", verbs[i].name, verbs[i].does);
-	fputs("\n'hodo VERB --help' and 'man hodo-VERB' tell more.\n", stdout);
+		printf("  %-9s %s\n", verbs[i]->name, verbs[i]->does);
+	fputs("\n'hodo VERB --help' and 'man hodo-VERB' say more.\n", stdout);
 }
 
-bool hodo_is_verb(const char *name)
+const struct hodo_verb *hodo_verb_find(const char *name)
 {
 	for (unsigned i = 0; i < NVERBS; i++)
-		if (strcmp(name, verbs[i].name) == 0)
-			return true;
-	return false;
+		if (strcmp(name, verbs[i]->name) == 0)
+			return verbs[i];
+	return NULL;
 }
 
-int hodo_run_verb(int argc, char **argv)
+const struct hodo_verb *hodo_verb_number(unsigned i)
 {
-	for (unsigned i = 0; i < NVERBS; i++)
-		if (strcmp(argv[0], verbs[i].name) == 0)
-			return verbs[i].run(argc, argv);
-	return HODO_EXIT_USAGE;
-}
-
-const char *hodo_verb(unsigned i, const char **does)
-{
-	if (i >= NVERBS)
-		return NULL;
-	*does = verbs[i].does;
-	return verbs[i].name;
+	return i < NVERBS ? verbs[i] : NULL;
 }
 
 /* ------------------------------------------------------------------ words that are no verb */
 
-#define WORD_MAX 31
 #define TYPO(name) (strlen(name) < 4 ? 1u : 2u) /* letters */
-
-static unsigned min(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-/* Letters to change, add, drop or swap with the next to make one word of the other. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned rows[3][WORD_MAX + 1], *before = rows[0], *above = rows[1], *row = rows[2];
-	unsigned len = (unsigned)strlen(b);
-
-	if (len > WORD_MAX || strlen(a) > WORD_MAX)
-		return WORD_MAX;
-	for (unsigned k = 0; k <= len; k++)
-		above[k] = before[k] = k;
-	for (unsigned i = 0; a[i]; i++) {
-		unsigned *next = before;
-
-		row[0] = i + 1;
-		for (unsigned k = 0; k < len; k++) {
-			row[k + 1] = min(min(above[k + 1], row[k]) + 1, above[k] + (a[i] != b[k]));
-			if (i > 0 && k > 0 && a[i] == b[k - 1] && a[i - 1] == b[k])
-				row[k + 1] = min(row[k + 1], before[k - 1] + 1);
-		}
-		before = above;
-		above = row;
-		row = next;
-	}
-	return above[len];
-}
 
 /* The verb that is most like it, and how many letters are between them. */
 static const char *nearest(const char *name, unsigned *letters)
 {
 	const char *best = NULL;
 
-	*letters = WORD_MAX;
+	*letters = HODO_EDIT_DISTANCE_MAX;
 	for (unsigned i = 0; i < NVERBS; i++) {
-		unsigned d = distance(name, verbs[i].name);
+		unsigned d = hodo_edit_distance(name, verbs[i]->name);
 
 		if (d < *letters) {
-			best = verbs[i].name;
+			best = verbs[i]->name;
 			*letters = d;
 		}
 	}
@@ -152,12 +92,13 @@ static int run_program(char **argv)
 
 static int help_of(const char *verb)
 {
-	char *argv[] = { (char *)verb, (char *)"--help", NULL };
 	unsigned letters;
 	const char *like = nearest(verb, &letters);
 
-	if (hodo_is_verb(verb))
-		return hodo_run_verb(2, argv);
+	if (hodo_verb_find(verb)) {
+		hodo_verb_help(stdout, hodo_verb_find(verb), false);
+		return 0;
+	}
 	if (letters <= TYPO(verb))
 		return no_verb(verb, like, letters, false);
 	hodo_error("no verb '%s': 'hodo --help' lists them", verb);
@@ -167,6 +108,7 @@ static int help_of(const char *verb)
 int main(int argc, char **argv)
 {
 	const char *first = argc < 2 ? "" : argv[1];
+	const struct hodo_verb *verb;
 
 	if (!*first) {
 		hodo_error("no verb and no program given: 'hodo --help' lists the verbs");
@@ -182,6 +124,11 @@ int main(int argc, char **argv)
 		help();
 		return 0;
 	}
+	verb = argc == 3 ? hodo_verb_find(argv[2]) : NULL;
+	if (strcmp(first, "--options") == 0 && verb) {
+		hodo_verb_heads(stdout, verb);
+		return 0;
+	}
 	if (strcmp(first, "--complete") == 0)
 		return hodo_complete(argc - 2, argv + 2);
 	if (strcmp(first, "--") == 0 && argc > 2)
@@ -194,5 +141,6 @@ int main(int argc, char **argv)
 		hodo_error("unknown option '%s': options come behind the verb; see 'hodo --help'", first);
 		return HODO_EXIT_USAGE;
 	}
-	return hodo_is_verb(first) ? hodo_run_verb(argc - 1, argv + 1) : run_program(argv + 1);
+	verb = hodo_verb_find(first);
+	return verb ? hodo_verb_run(verb, argc - 1, argv + 1) : run_program(argv + 1);
 }

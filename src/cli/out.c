@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* out.c - standard output: whole writes, a pager on a terminal, quiet when the reader has gone. */
+/* out.c - standard output: whole writes, a pager on a terminal, quiet when the reader has closed it. */
 #define _GNU_SOURCE
 #include "cli.h"
 
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <record/launch.h>
+#include <record/record.h>
 
 /* NULL: none. */
 static const char *pager_command(void)
@@ -62,7 +62,7 @@ void hodo_out_start(struct hodo_out *out, bool pager)
 	if (!out->pager)
 		return;
 	signal(SIGINT, SIG_IGN); /* it belongs to the pager, whose end ends us */
-	/* A line that came between its lines would be in the way, and soon be gone. */
+	/* A line that came between its lines would be in the way, and soon scrolled away. */
 	if (isatty(STDERR_FILENO))
 		out->messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (out->messages >= 0)
@@ -110,7 +110,7 @@ int hodo_out_finish(struct hodo_out *out)
 
 	if (out->fd != STDOUT_FILENO)
 		close(out->fd);
-	/* Some file systems tell of a full disk only now. */
+	/* Some file systems report a full disk only now. */
 	else if (!out->err && close(STDOUT_FILENO) < 0 && errno != EBADF)
 		out->err = errno;
 	if (out->pager)
@@ -123,46 +123,20 @@ int hodo_out_finish(struct hodo_out *out)
 	return status;
 }
 
-int hodo_out_page(FILE *stream, char **data, size_t *len, bool pager)
+int hodo_out_text(struct hodo_text *text, bool pager)
 {
 	struct hodo_out out;
-	int failed = fclose(stream);
+	int failed = text->error;
 
-	if (failed || !*data) {
-		hodo_no_memory();
-		free(*data);
-		return HODO_EXIT_FAILURE;
+	if (!failed) {
+		hodo_out_start(&out, pager);
+		hodo_out_write(&out, text->data, text->len);
 	}
-	hodo_out_start(&out, pager);
-	hodo_out_write(&out, *data, *len);
-	free(*data);
-	return hodo_out_finish(&out);
+	hodo_text_free(text);
+	return failed ? hodo_no_memory() : hodo_out_finish(&out);
 }
 
-int hodo_out_stream(FILE *stream, char **data, size_t *len)
+void hodo_add_plain(struct hodo_text *to, const char *text)
 {
-	return hodo_out_page(stream, data, len, false);
-}
-
-static void put(FILE *f, const char *text, int (*append)(struct hodo_read_text *, const char *, size_t))
-{
-	struct hodo_read_text *t = hodo_read_text_new();
-	size_t len;
-	const char *data;
-
-	if (t && append(t, text, strlen(text)) == 0) {
-		data = hodo_read_text_data(t, &len);
-		fwrite(data, 1, len, f);
-	}
-	hodo_read_text_free(t);
-}
-
-void hodo_put_json(FILE *f, const char *text)
-{
-	put(f, text, hodo_read_text_json_string);
-}
-
-void hodo_put_plain(FILE *f, const char *text)
-{
-	put(f, text, hodo_read_text_plain);
+	hodo_text_plain(to, text, strlen(text));
 }

@@ -13,40 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int hodo_output_option(struct hodo_output_args *a, const char *verb, int c)
-{
-	switch (c) {
-	case 'o':
-		if (!*optarg)
-			return hodo_usage(verb, "-o needs a file's name, or - for standard output");
-		a->path = optarg;
-		return -1;
-	case HODO_OPT_SINCE:
-		a->since = optarg;
-		return -1;
-	case HODO_OPT_UNTIL:
-		a->until = optarg;
-		return -1;
-	case 'f':
-		a->force = true;
-		return -1;
-	case 'q':
-		a->quiet = true;
-		return -1;
-	case 'h':
-		return 0;
-	default:
-		return HODO_EXIT_USAGE;
-	}
-}
-
-int hodo_output_dir(struct hodo_output_args *a, int argc, char **argv)
-{
-	if (argc - optind > 1)
-		return hodo_usage(argv[0], "one recording at a time, not '%s' too", argv[optind + 1]);
-	a->dir = optind < argc ? argv[optind] : HODO_DIR_DEFAULT;
-	return -1;
-}
+#include <base/file.h>
 
 /* ------------------------------------------------------------------- the file */
 
@@ -185,7 +152,7 @@ int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, 
 	signal(SIGXFSZ, SIG_IGN);
 	/* What stands beside the recording under its name was made from it, and can be again. */
 	*t = (struct hodo_output){ .fd = -1, .beside = !args->path, .forced = args->force,
-				   .force = args->force || (!args->path && has_name(args->dir)) };
+				   .force = args->force || (!args->path && has_name(args->args.dir)) };
 	if (path && strcmp(path, "-") == 0)
 		return open_standard(t, verb, binary);
 	t->path = path ? strdup(path) : NULL;
@@ -199,21 +166,10 @@ int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, 
 int hodo_output_write(void *data, const void *bytes, size_t len)
 {
 	struct hodo_output *t = data;
-	const char *p = bytes;
+	int err = hodo_file_write(t->fd, bytes, len);
 
-	while (len > 0) {
-		ssize_t n = write(t->fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			t->failed_write = true;
-			return -errno;
-		}
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	t->failed_write |= err < 0;
+	return err;
 }
 
 /* Gives the file its name. 0 or a negative errno. */
@@ -238,7 +194,7 @@ int hodo_output_close(struct hodo_output *t, const char *dir, int err)
 	const char *name = t->path ? t->path : "standard output";
 	int status = 0;
 
-	/* Some file systems tell of a full disk only now. */
+	/* Some file systems report a full disk only now. */
 	if (t->fd >= 0 && close(t->fd) < 0 && !err) {
 		err = -errno;
 		t->failed_write = true;

@@ -9,25 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What all verbs are told that make a file of a recording. */
-struct hodo_output_args {
-	const char *dir;
-	const char *path; /* NULL: beside the recording */
-	const char *since, *until;
-	bool force, quiet;
-};
-#define HODO_OUTPUT_OPTIONS \
-	{ "output", required_argument, NULL, 'o' }, \
-	{ "force", no_argument, NULL, 'f' }, \
-	{ "since", required_argument, NULL, HODO_OPT_SINCE }, \
-	{ "until", required_argument, NULL, HODO_OPT_UNTIL }, \
-	{ "quiet", no_argument, NULL, 'q' }, \
-	{ "help", no_argument, NULL, 'h' }
+#include "options.h"
 
-/* One of these options. The exit status to leave with, or -1 to go on. */
-int hodo_output_option(struct hodo_output_args *args, const char *verb, int c);
-/* The recording, behind the options. As above. */
-int hodo_output_dir(struct hodo_output_args *args, int argc, char **argv);
+/* What begins the arguments of verbs that make a file of a recording, and their options. */
+struct hodo_output_args {
+	struct hodo_args args;
+	const char *path; /* NULL: beside the recording */
+	bool force;
+};
+#define HODO_OPTION_OUTPUT \
+	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "FILE", \
+	  HODO_AT(struct hodo_output_args, path), .wants = "a file's name, or - for standard output", \
+	  .words = HODO_WORD_FILE | HODO_WORD_NEW, .help = "write FILE; -: standard output" }
+#define HODO_OPTION_FORCE \
+	{ .name = "force", .letter = 'f', HODO_AT(struct hodo_output_args, force), .help = "replace FILE if it exists" }
 
 struct hodo_output {
 	char *path;      /* NULL: standard output; the caller frees it at last */
@@ -43,12 +38,12 @@ struct hodo_output {
 /* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's; NULL: no memory. */
 char *hodo_output_beside(const char *dir, const char *suffix);
 /* path "-": standard output; NULL: there was no memory for it. binary: what is not for a terminal, by name; NULL: it
- * may be seen there. 0, or the exit status, told. */
+ * may be seen there. 0, or the exit status, having said why. */
 int hodo_output_open(struct hodo_output *output, const char *verb, const char *path, const char *binary,
 		     const struct hodo_output_args *args);
-/* For struct hodo_export_out; data is the output. */
+/* For struct hodo_text (base/text.h); data is the output. */
 int hodo_output_write(void *data, const void *bytes, size_t len);
-/* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, told. */
+/* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, said. */
 int hodo_output_close(struct hodo_output *output, const char *dir, int err);
 
 #endif

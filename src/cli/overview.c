@@ -41,51 +41,56 @@ static void look(struct contents *c, const struct hodo_read *r)
 	hodo_read_elf_close(elf);
 }
 
-static void advise(FILE *f, bool color, const char *command, const char *program, const char *does)
+static void advise(struct hodo_text *to, bool color, const char *command, const char *program, const char *does)
 {
 	int pad = 32 - (int)(strlen(command) + strlen(program));
 
-	fprintf(f, "  %s%s", hodo_style(color, HODO_NAME), command);
-	hodo_put_plain(f, program);
-	fprintf(f, "%s%*s%s\n", hodo_style(color, HODO_PLAIN), pad > 2 ? pad : 2, "", does);
+	hodo_text_printf(to, "  %s%s", hodo_style(color, HODO_NAME), command);
+	hodo_add_plain(to, program);
+	hodo_text_printf(to, "%s%*s%s\n", hodo_style(color, HODO_PLAIN), pad > 2 ? pad : 2, "", does);
 }
 
-static void put_advice(FILE *f, const struct hodo_read *r, char **command, bool color)
+static void put_advice(struct hodo_text *to, const struct hodo_read *r, char **command, bool color)
 {
 	struct contents c = { 0 };
 
 	look(&c, r);
 	if (c.others || c.calls) {
-		advise(f, color, "hodo print", "", "the events, one a line");
-		advise(f, color, "hodo report", "", "how long what took, and how that is distributed");
-		if (hodo_is_verb("view"))
-			advise(f, color, "hodo view", "", "a page for the browser");
+		advise(to, color, "hodo print", "", "the events, one a line");
+		advise(to, color, "hodo report", "", "how long what took, and how that is distributed");
+		advise(to, color, "hodo view", "", "a page for the browser");
 	} else if (c.events) {
-		advise(f, color, "hodo list ", hodo_read_process(r, 0)->exe, "the events that it has");
+		advise(to, color, "hodo list ", hodo_read_process(r, 0)->exe, "the events that it has");
 	} else {
-		advise(f, color, "man hodo-trace", "", "how a program gets events: this one has none");
+		advise(to, color, "man hodo-trace", "", "how a program gets events: this one has none");
 	}
 	if (c.functions && !c.calls)
-		advise(f, color, "hodo record --functions ", command[0], "its functions as well");
+		advise(to, color, "hodo record --functions ", command[0], "its functions as well");
 }
 
 void hodo_overview(FILE *f, const char *dir, char **command)
 {
 	struct hodo_read *r = hodo_open(dir, true);
 	bool color = hodo_use_color(HODO_COLOR_AUTO, fileno(f));
+	const struct hodo_look look = { .limit = ROWS_MAX };
+	struct hodo_text text = { 0 };
 	struct hodo_stat s = { 0 };
 
 	if (!r)
 		return;
-	if (hodo_stat_count(&s, r) == 0) {
+	if (hodo_stat_count(&s, r, &look) == 0) {
+		s.table.more[0] = "... ";
+		s.table.more[1] = " more: 'hodo stat' tells of all";
 		if (s.totals.events) {
-			fputc('\n', f);
-			hodo_stat_put_table(f, &s, ROWS_MAX, color);
+			hodo_text_char(&text, '\n');
+			hodo_stat_put_table(&text, &s, color);
 		}
-		fputc('\n', f);
-		put_advice(f, r, command, color);
+		hodo_text_char(&text, '\n');
+		put_advice(&text, r, command, color);
 	}
+	fputs(hodo_text_string(&text), f);
 	fflush(f);
+	hodo_text_free(&text);
 	hodo_stat_free(&s);
 	hodo_read_close(r);
 }

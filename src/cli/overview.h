@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* The table of the recording's events, and which commands tell more. */
+/* The table of the recording's events, and which commands show more. */
 void hodo_overview(FILE *f, const char *dir, char **command);
 
 #endif

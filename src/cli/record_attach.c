@@ -10,48 +10,32 @@
 #include <string.h>
 #include <time.h>
 
-#include <record/peer.h>
+#include <base/clock.h>
+#include <record/record.h>
 
 #include "cli.h"
 
-#define VERB "record"
 #define BEGIN_NS 3000000000ll /* a process's part of the conversation has its own limit, which is shorter */
 
-/* The same process twice is once. */
-static int add(struct hodo_attach_options *o, pid_t pid)
+int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, const char *text)
 {
 	struct hodo_target *grown;
+	pid_t pid;
+	int err = hodo_target_parse(verb, text, &pid);
 
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->target[i].pid == pid)
 			return 0;
 	if (o->n == HODO_ATTACH_MAX)
-		return hodo_usage(VERB, "-p: %u processes at most", HODO_ATTACH_MAX);
+		return hodo_usage(verb, "%u processes at most", HODO_ATTACH_MAX);
 	grown = realloc(o->target, (o->n + 1) * sizeof(*grown));
 	if (!grown)
 		return hodo_no_memory();
 	o->target = grown;
 	o->target[o->n++] = (struct hodo_target){ pid, -1, -1 };
 	return 0;
-}
-
-int hodo_attach_options_add(struct hodo_attach_options *o, const char *value)
-{
-	int err = 0;
-
-	for (bool more = true; more && !err;) {
-		size_t len = strcspn(value, ",");
-		char *one = strndup(value, len);
-		pid_t pid;
-
-		err = one ? hodo_target_parse(VERB, one, &pid) : hodo_no_memory();
-		free(one);
-		if (!err)
-			err = add(o, pid);
-		more = value[len] == ',';
-		value += len + 1;
-	}
-	return err;
 }
 
 void hodo_attach_options_free(struct hodo_attach_options *o)
@@ -62,7 +46,7 @@ void hodo_attach_options_free(struct hodo_attach_options *o)
 	*o = (struct hodo_attach_options){ 0 };
 }
 
-/* A second recorder is told so before an earlier recording is moved for nothing. */
+/* A second recorder is refused before an earlier recording is moved for nothing. */
 static bool is_recorded(const struct hodo_msg_answer *a)
 {
 	return a->by == HODO_BY_RECORDER && a->recorder > 0 && a->recorder <= INT_MAX &&
@@ -100,14 +84,6 @@ uint32_t hodo_attach_find(struct hodo_attach_options *o)
 	return kept;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static uint32_t joined(const struct hodo_session *s)
 {
 	struct hodo_session_stats stats;
@@ -119,9 +95,9 @@ static uint32_t joined(const struct hodo_session *s)
 /* Until the process has joined, or it has been said why not: it waits for our part of the conversation. */
 static void let_join(struct hodo_session *s, uint32_t before)
 {
-	int64_t end = now_ns() + BEGIN_NS;
+	int64_t end = hodo_now_ns() + BEGIN_NS;
 
-	while (joined(s) == before && now_ns() < end) {
+	while (joined(s) == before && hodo_now_ns() < end) {
 		struct pollfd p = { .fd = hodo_session_fd(s), .events = POLLIN };
 
 		hodo_session_step(s);

@@ -14,19 +14,19 @@ struct hodo_attach_options {
 	uint32_t n;
 };
 
-/* The value of a -p. 0 or the exit status, having said what is wrong. */
-int hodo_attach_options_add(struct hodo_attach_options *o, const char *value);
+/* A process's number; the same twice is once. 0 or the exit status, having said what is wrong. */
+int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, const char *pid);
 void hodo_attach_options_free(struct hodo_attach_options *o);
 
 /*
- * Finds the processes, before anything is changed anywhere. What cannot be recorded is told, and left out.
+ * Finds the processes, before anything is changed anywhere. What cannot be recorded is reported, and left out.
  * How many remain.
  */
 uint32_t hodo_attach_find(struct hodo_attach_options *o);
 
 /*
  * Begins their recordings, one after another, while the session goes on; each is brought to listen first if need
- * be. What cannot be recorded is told. How many are.
+ * be. What cannot be recorded is reported. How many are.
  */
 uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s);
 

@@ -175,44 +175,34 @@ static int set_number(uint32_t *number, const char *word, const char *value, uin
 	return 0;
 }
 
-static int add_word(struct hodo_context_config *c, char *word)
+int hodo_context_options_add(struct hodo_context_config *c, const char *word)
 {
-	char *value = strchr(word, '=');
+	static const struct {
+		const char *name;
+		uint32_t flag;
+	} words[] = {
+		{ "comm", HODO_CONTEXT_COMM }, { "pid", HODO_CONTEXT_PID }, { "ip", HODO_CONTEXT_IP },
+		{ "callstack", HODO_CONTEXT_CALLSTACK }, { "stack", HODO_CONTEXT_STACK },
+	};
+	size_t len = strcspn(word, "=");
+	const char *value = word[len] ? word + len + 1 : NULL;
+	uint32_t flag = 0;
 
+	c->size = sizeof(*c);
 	if (strncmp(word, "perf:", 5) == 0)
 		return add_counter(c, word + 5);
-	if (value)
-		*value++ = 0;
-	if (strcmp(word, "callstack") == 0) {
-		c->flags |= HODO_CONTEXT_CALLSTACK;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i].name) == len && memcmp(words[i].name, word, len) == 0)
+			flag = words[i].flag;
+	c->flags |= flag;
+	if (flag == HODO_CONTEXT_CALLSTACK)
 		return set_number(&c->depth_max, "callstack=DEPTH", value, DEPTH, HODO_CONTEXT_DEPTH_MAX);
-	}
-	if (strcmp(word, "stack") == 0) {
-		c->flags |= HODO_CONTEXT_STACK;
+	if (flag == HODO_CONTEXT_STACK)
 		return set_number(&c->stack_bytes, "stack=BYTES", value, STACK_BYTES, HODO_CONTEXT_STACK_MAX);
-	}
-	if (!value && strcmp(word, "comm") == 0)
-		c->flags |= HODO_CONTEXT_COMM;
-	else if (!value && strcmp(word, "pid") == 0)
-		c->flags |= HODO_CONTEXT_PID;
-	else if (!value && strcmp(word, "ip") == 0)
-		c->flags |= HODO_CONTEXT_IP;
-	else
-		return hodo_usage(VERB, "--context is comm, pid, ip, callstack[=DEPTH], stack[=BYTES] or perf:NAME, not '%s'",
-				  word);
-	return 0;
-}
-
-int hodo_context_options_add(struct hodo_context_config *context, const char *value)
-{
-	char *copy = strdup(value), *rest = copy, *word;
-	int err = copy ? 0 : hodo_no_memory();
-
-	context->size = sizeof(*context);
-	while (!err && (word = strsep(&rest, ",")) != NULL)
-		err = add_word(context, word);
-	free(copy);
-	return err;
+	if (flag && !value)
+		return 0;
+	return hodo_usage(VERB, "--context is comm, pid, ip, callstack[=DEPTH], stack[=BYTES] or perf:NAME, not '%.*s'",
+			  (int)len, word);
 }
 
 bool hodo_context_has_addresses(const struct hodo_context_config *context)

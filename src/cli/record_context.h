@@ -7,8 +7,8 @@
 
 #include <hodo/abi.h>
 
-/* The value of a --context, added to what others asked for. 0, or the exit status having said what is wrong. */
-int hodo_context_options_add(struct hodo_context_config *context, const char *value);
+/* A word of --context, added to what others asked for. 0, or the exit status having said what is wrong. */
+int hodo_context_options_add(struct hodo_context_config *context, const char *word);
 /* Whether events bring addresses of code, for which names are kept. */
 bool hodo_context_has_addresses(const struct hodo_context_config *context);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_functions.c - what hodo record is asked of functions, and what it tells of them at the end. */
+/* record_functions.c - what hodo record is asked of functions, and what it reports of them at the end. */
 #define _GNU_SOURCE
 #include "record_functions.h"
 
@@ -12,77 +12,23 @@
 #include "record_findings.h"
 
 #define VERB "record"
-#define DEPTH_MAX 1000000000u
 #define ONE(tracer) (1u << HODO_TRACER_##tracer)
 
-static const char *const tracer_names[] = {
+const char *const hodo_tracer_names[] = {
 	[HODO_TRACER_RECORD] = "record", [HODO_TRACER_GRAPH] = "graph",     [HODO_TRACER_PROFILE] = "profile",
 	[HODO_TRACER_STACK] = "stack",   [HODO_TRACER_LATENCY] = "latency", [HODO_TRACER_LOOP] = "loop",
-	[HODO_TRACER_THREAD] = "thread",
+	[HODO_TRACER_THREAD] = "thread", NULL,
 };
-#define TRACERS (sizeof(tracer_names) / sizeof(*tracer_names))
 
-static int add_tracers(struct hodo_function_options *o, const char *names)
-{
-	for (;;) {
-		size_t len = strcspn(names, ","), i = 0;
-
-		while (i < TRACERS && (strlen(tracer_names[i]) != len || strncmp(names, tracer_names[i], len) != 0))
-			i++;
-		if (i == TRACERS)
-			return hodo_usage(VERB, "--tracer is record, graph, profile, stack, latency, loop or thread,"
-					  " not '%.*s'", (int)(len < 100 ? len : 100), names);
-		o->functions.tracers |= 1u << i;
-		if (!names[len])
-			return 0;
-		names += len + 1;
-	}
-}
-
-static int add_names(struct hodo_function_names *list, const char *option, const char *value)
+int hodo_function_options_names(struct hodo_function_names *list, const char *option, const char *value)
 {
 	char why[200];
 
 	return hodo_functions_add(list, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "%s: %s", option, why);
 }
 
-int hodo_function_options_set(struct hodo_function_options *o, enum hodo_function_option option, const char *value)
-{
-	struct hodo_functions *f = &o->functions;
-	uint64_t n;
-
-	switch (option) {
-	case HODO_FUNCTION_FUNCTIONS:
-		o->all = true;
-		return value ? add_names(&f->patterns, "--functions", value) : 0;
-	case HODO_FUNCTION_DEPTH:
-		o->depth = true;
-		if (hodo_parse_number(value, DEPTH_MAX, &n) < 0 || n == 0)
-			return hodo_usage(VERB, "--depth is a number from 1 on, not '%s'", value);
-		f->depth_max = (uint32_t)n;
-		return 0;
-	case HODO_FUNCTION_MIN_TIME:
-		o->min_time = true;
-		if (hodo_parse_duration(value, &f->limit_ns) < 0)
-			return hodo_usage(VERB, "--min-time is a time such as 10us, 5ms or 1s, not '%s'", value);
-		return 0;
-	case HODO_FUNCTION_TRACER:
-		return add_tracers(o, value);
-	case HODO_FUNCTION_LOOP:
-		o->loop = true;
-		return add_names(&f->loops, "--loop", value);
-	case HODO_FUNCTION_RETURNS:
-		f->flags |= HODO_FUNCTIONS_RETURNS;
-		return 0;
-	case HODO_FUNCTION_ABORT:
-		f->flags |= HODO_FUNCTIONS_ABORT;
-		return 0;
-	}
-	return HODO_EXIT_USAGE;
-}
-
-/* One pattern of -e. */
-static int add_event(struct hodo_function_options *o, struct hodo_pattern_list *events, const char *pattern)
+int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pattern_list *events,
+				const char *pattern)
 {
 	bool bang = pattern[0] == '!';
 	char why[200];
@@ -97,25 +43,8 @@ static int add_event(struct hodo_function_options *o, struct hodo_pattern_list *
 	if (asprintf(&name, "%s%s", bang ? "!" : "", pattern + bang + 5) < 0)
 		return hodo_no_memory();
 	o->excluded |= bang;
-	err = add_names(&o->functions.patterns, "-e", name);
+	err = hodo_function_options_names(&o->functions.patterns, "-e", name);
 	free(name);
-	return err;
-}
-
-int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pattern_list *events,
-				const char *value)
-{
-	int err = 0;
-
-	for (bool more = true; more && !err;) {
-		size_t len = strcspn(value, ",");
-		char *one = strndup(value, len);
-
-		err = one ? add_event(o, events, one) : hodo_no_memory();
-		free(one);
-		more = value[len] == ',';
-		value += len + 1;
-	}
 	return err;
 }
 
@@ -130,7 +59,7 @@ static bool any_event_included(const struct hodo_pattern_list *events)
 /* Options that say something of functions, without functions. */
 static int check_none(const struct hodo_function_options *o)
 {
-	const char *option = o->depth ? "--depth" : o->min_time ? "--min-time" :
+	const char *option = o->functions.depth_max ? "--depth" : o->functions.limit_ns ? "--min-time" :
 			     o->functions.flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
 
 	if (o->excluded)
@@ -148,16 +77,16 @@ static int check_tracers(const struct hodo_function_options *o)
 	if (calls & (calls - 1))
 		return hodo_usage(VERB, "the tracers record, graph and latency write the same calls each in its way:"
 				  " choose one");
-	if ((tracers & ONE(LOOP)) && !o->loop)
+	if ((tracers & ONE(LOOP)) && !o->functions.loops.n)
 		return hodo_usage(VERB, "--tracer loop needs to know the event loops' functions: name them with"
 				  " --loop");
-	if (o->loop && !(tracers & ONE(LOOP)))
+	if (o->functions.loops.n && !(tracers & ONE(LOOP)))
 		return hodo_usage(VERB, "--loop goes with --tracer loop");
-	if ((tracers & (ONE(LATENCY) | ONE(LOOP))) && !o->min_time)
+	if ((tracers & (ONE(LATENCY) | ONE(LOOP))) && !o->functions.limit_ns)
 		return hodo_usage(VERB, "the tracers latency and loop need a limit: --min-time 10ms, say");
-	if (o->min_time && !(tracers & (ONE(GRAPH) | ONE(LATENCY) | ONE(LOOP))))
+	if (o->functions.limit_ns && !(tracers & (ONE(GRAPH) | ONE(LATENCY) | ONE(LOOP))))
 		return hodo_usage(VERB, "--min-time goes with the tracers record, graph, latency and loop");
-	if (o->depth && !(tracers & (ONE(RECORD) | ONE(GRAPH))))
+	if (o->functions.depth_max && !(tracers & (ONE(RECORD) | ONE(GRAPH))))
 		return hodo_usage(VERB, "--depth goes with the tracers record and graph");
 	if ((o->functions.flags & HODO_FUNCTIONS_ABORT) && !(tracers & ONE(THREAD)))
 		return hodo_usage(VERB, "--abort goes with --tracer thread");
@@ -173,7 +102,7 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 	if (!o->all && !f->tracers && f->patterns.included == 0) {
 		f->tracers = 0;
 		err = check_none(o);
-		return err ? err : o->loop || (f->flags & HODO_FUNCTIONS_ABORT) ? check_tracers(o) : 0;
+		return err ? err : o->functions.loops.n || (f->flags & HODO_FUNCTIONS_ABORT) ? check_tracers(o) : 0;
 	}
 	/* Patterns of -e name what is recorded: with one for functions alone, there are no other events. */
 	if (any_event_included(events) || (!o->all && f->patterns.included > 0)) {
@@ -184,13 +113,13 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 	if (!f->tracers)
 		f->tracers = ONE(RECORD);
 	/* How long a call takes is known at its end only. */
-	if (o->min_time && (f->tracers & ONE(RECORD)))
+	if (o->functions.limit_ns && (f->tracers & ONE(RECORD)))
 		f->tracers = (f->tracers & ~ONE(RECORD)) | ONE(GRAPH);
 	err = check_tracers(o);
 	/* A loop is known by its own call. */
 	for (const char *p = f->loops.text; !err && f->patterns.included > 0 && p < f->loops.text + f->loops.len;
 	     p += strlen(p) + 1)
-		err = add_names(&f->patterns, "--loop", p);
+		err = hodo_function_options_names(&f->patterns, "--loop", p);
 	if (!err && hodo_functions_check(f) < 0)
 		err = hodo_usage(VERB, "too many functions are named: use * to name several at once");
 	return err;
@@ -199,8 +128,8 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 int hodo_function_options_kernel(struct hodo_function_options *o)
 {
 	const struct hodo_functions *f = &o->functions;
-	const char *option = f->tracers & ~ONE(RECORD) ? (o->min_time ? "--min-time" : "--tracer") :
-			     o->depth ? "--depth" : f->flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
+	const char *option = f->tracers & ~ONE(RECORD) ? (f->limit_ns ? "--min-time" : "--tracer") :
+			     f->depth_max ? "--depth" : f->flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
 
 	o->kernel = true;
 	if (f->tracers && option)
@@ -211,13 +140,13 @@ int hodo_function_options_kernel(struct hodo_function_options *o)
 
 /* ------------------------------------------------------------------- the end */
 
-static void tell_count(uint64_t n, const char *what, const char *cause, const char *hint)
+static void put_count(uint64_t n, const char *what, const char *cause, const char *hint)
 {
 	if (n)
 		hodo_error("%" PRIu64 " %s%s %s: %s", n, what, n == 1 ? "" : "s", cause, hint);
 }
 
-void hodo_function_options_tell(const struct hodo_function_options *o, const struct hodo_functions_seen *seen,
+void hodo_function_options_report(const struct hodo_function_options *o, const struct hodo_functions_seen *seen,
 				const char *program, const char *recording, bool quiet)
 {
 	if (!quiet && (o->functions.tracers & (ONE(THREAD) | ONE(LOOP) | ONE(STACK))))
@@ -229,15 +158,15 @@ void hodo_function_options_tell(const struct hodo_function_options *o, const str
 	else if (seen->on == 0)
 		hodo_record_unmatched(recording, &o->functions.patterns, seen->found);
 	if (o->kernel)
-		tell_count(seen->missed, "call", "not seen: made by the kernel for what tells of functions itself, or more at once "
+		put_count(seen->missed, "call", "not seen: made by the kernel for what tells of functions itself, or more at once "
 			   "than that bears", "record fewer functions");
 	else
-		tell_count(seen->missed, "call", "not seen: made by a signal handler that interrupted a tracer",
+		put_count(seen->missed, "call", "not seen: made by a signal handler that interrupted a tracer",
 			   "leave out with -e '!func:...' what signal handlers call, or look at times with that in mind");
-	tell_count(seen->deep, "call", "not seen: deeper than a tracer keeps", "trace fewer functions, or bound the"
+	put_count(seen->deep, "call", "not seen: deeper than a tracer keeps", "trace fewer functions, or bound the"
 		   " recursion");
-	tell_count(seen->threads, "call", "not seen: in more threads than tracers keep",
+	put_count(seen->threads, "call", "not seen: in more threads than tracers keep",
 		   "use --tracer record alone, which has no such limit");
-	tell_count(seen->profile_lost, "call", "not in the profile: it has no room for more functions and threads",
+	put_count(seen->profile_lost, "call", "not in the profile: it has no room for more functions and threads",
 		   "profile fewer functions, with --functions=GLOB");
 }

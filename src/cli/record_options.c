@@ -5,158 +5,33 @@
 #include <string.h>
 
 #include "cli.h"
-#include <record/filter_compile.h>
+#include <record/record.h>
 
-#define RING_SIZE (4u << 20)
 #define PACKETS_A_RING 16
 #define PACKET_SIZE_MAX (1u << 20) /* unless asked for */
-#define PACKET_AGE_NS 3600000000000ull
+#define ROTATE_MIN_NS 1000000
+#define TIME_MAX_NS   (36500 * 24 * 3600ll * 1000000000) /* in ticks of any clock it fits 64 bits */
 #define KERNEL_EVENTS "sched:*,syscalls:*,irq:*,block:*" /* without -e: who ran what, and what it waited for */
 #define VERB "record"
+#define AT(member) HODO_AT(struct hodo_record_options, member)
 
-static const char usage_text[] =
-	"usage: hodo record [options] [--] CMD [ARGUMENT...]\n"
-	"       hodo record [options] -p PID[,PID...]\n"
-	"       hodo record [options] -k [[--] CMD [ARGUMENT...]]\n"
-	"\n"
-	"Records CMD and all processes that come of it; or processes that are running,\n"
-	"until Ctrl-C or their end; or the kernel.\n"
-	"\n"
-	"  -e, --event EVENT[,EVENT...]  these only: PROVIDER:NAME, with * ? [...];\n"
-	"                       ! in front leaves out; func:NAME records functions\n"
-	"  -p, --pid PID[,PID...]  record these processes, and what they fork\n"
-	"  -k, --kernel         the kernel, too, or alone; root only\n"
-	"  -o, --output DIR     write to DIR (hodo.data); an earlier one moves to DIR.old\n"
-	"  -m, --buffer SIZE    buffer of each CPU in each process (4M); with K, M or G\n"
-	"      --overwrite      flight recorder: keep the newest, write them at the end\n"
-	"      --filter EXPR    events for which EXPR on their fields holds, see\n"
-	"                       hodo-filter(7)\n"
-	"      --functions[=GLOB,...]  functions as well: all, or those that match\n"
-	"      --duration TIME  stop after TIME seconds (or with s, m or h)\n"
-	"      --max-size SIZE  stop when so much is on the disk\n"
-	"  -q, --quiet          no progress, no summary; losses are told all the same\n"
-	"  -h, --help           this; --help=all: all options\n"
-	HODO_HELP_ALL
-	"\n"
-	"What is recorded, and when:\n"
-	"      --context WHAT[,WHAT...]  store with each event: comm, pid, ip,\n"
-	"                       callstack[=DEPTH], stack[=BYTES], perf:COUNTER\n"
-	"      --trigger 'EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N]'\n"
-	"                       what to do when EVENT happens; snapshot, if nothing else\n"
-	"                       is said\n"
-	"      --rate EVENT=N/s  at most N of them a second (or /ms, /m, /h); the others\n"
-	"                       are counted\n"
-	"      --on-crash       with --overwrite: write a process's buffers only if it\n"
-	"                       dies of a signal\n"
-	"      --on-exit        ... when it ends in any way, whatever triggers write\n"
-	"      --rotate SIZE|TIME  parts of SIZE (64M), of TIME (30s, 5m, 2h), or both\n"
-	"      --keep N         keep the N newest parts only\n"
-	"\n"
-	"Functions, of programs built for it (see hodo-record(1)):\n"
-	"      --depth N        of calls inside of calls, the N outermost only\n"
-	"      --min-time TIME  only calls that take TIME at least: 10us, 5ms, 1s\n"
-	"      --tracer NAME[,NAME...]  what is done with them: record (the default),\n"
-	"                       graph, profile, stack, latency, loop or thread\n"
-	"      --loop GLOB[,GLOB...]  for --tracer loop: functions that are event loops\n"
-	"      --abort          for --tracer thread: end the program by SIGABRT\n"
-	"      --returns        see exits where the compiler left room for entries only,\n"
-	"                       by replacing return addresses\n"
-	"\n"
-	"For tests of the recorder itself:\n"
-	"      --clock tsc|monotonic  the clock (the TSC where it can be relied on)\n"
-	"      --packet-size SIZE  packet (a 16th of the buffer, 1K to 1M)\n"
-	"      --packet-age SECONDS  age at which an open packet is closed (3600)\n";
+/* ------------------------------------------------------------------------ values */
 
-/* Seconds, or with s, m or h behind. 0 or -1. */
-static int parse_time(const char *text, int64_t *ns)
+static int set_event(void *args, const char *value)
 {
-	size_t len = strlen(text);
-	int64_t unit = 1;
-	char number[64];
+	struct hodo_record_options *o = args;
 
-	if (len == 0 || len >= sizeof(number))
-		return -1;
-	memcpy(number, text, len + 1);
-	if (strchr("smh", number[len - 1])) {
-		unit = number[len - 1] == 'm' ? 60 : number[len - 1] == 'h' ? 3600 : 1;
-		number[len - 1] = 0;
-	}
-	if (hodo_parse_seconds(number, ns) < 0 || *ns <= 0 || *ns > INT64_MAX / 3600)
-		return -1;
-	*ns *= unit;
-	return 0;
+	return hodo_function_options_event(&o->functions, &o->patterns, value);
 }
 
-static uint64_t power_of_two(uint64_t v)
+static int set_pid(void *args, const char *value)
 {
-	uint64_t p = 1;
-
-	while (p < v)
-		p <<= 1;
-	return p;
+	return hodo_attach_options_add(&((struct hodo_record_options *)args)->attach, VERB, value);
 }
 
-/* A size within the bounds, rounded up to a power of two; 0 if it is none. */
-static uint64_t parse_power(const char *text, uint64_t min, uint64_t max)
+static int set_filter(void *args, const char *text)
 {
-	uint64_t size;
-
-	if (hodo_parse_size(text, &size) < 0 || size < min || size > max)
-		return 0;
-	return power_of_two(size);
-}
-
-enum { OPT_OVERWRITE = HODO_OPT_VERB, OPT_FILTER, OPT_DURATION, OPT_CLOCK, OPT_PACKET_AGE, OPT_PACKET_SIZE, OPT_CONTEXT,
-       OPT_LIMIT, /* and up: enum hodo_limit_option */
-       OPT_SNAPSHOT = OPT_LIMIT + HODO_LIMIT_OPTIONS, /* and up: enum hodo_snapshot_option */
-       OPT_TRIGGER = OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS, /* and up: enum hodo_trigger_option */
-       OPT_FUNCTION = OPT_TRIGGER + HODO_TRIGGER_OPTIONS /* and up: enum hodo_function_option */ };
-
-static const struct option long_options[] = {
-	{ "event", required_argument, NULL, 'e' },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "kernel", no_argument, NULL, 'k' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "buffer", required_argument, NULL, 'm' },
-	{ "overwrite", no_argument, NULL, OPT_OVERWRITE },
-	{ "on-crash", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_CRASH },
-	{ "on-exit", no_argument, NULL, OPT_SNAPSHOT + HODO_SNAPSHOT_ON_EXIT },
-	{ "filter", required_argument, NULL, OPT_FILTER },
-	{ "trigger", required_argument, NULL, OPT_TRIGGER + HODO_TRIGGER_TRIGGER },
-	{ "rate", required_argument, NULL, OPT_TRIGGER + HODO_TRIGGER_RATE },
-	{ "context", required_argument, NULL, OPT_CONTEXT },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "max-size", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_MAX_SIZE },
-	{ "rotate", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_ROTATE },
-	{ "keep", required_argument, NULL, OPT_LIMIT + HODO_LIMIT_KEEP },
-	{ "functions", optional_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_FUNCTIONS },
-	{ "depth", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_DEPTH },
-	{ "min-time", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_MIN_TIME },
-	{ "tracer", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_TRACER },
-	{ "loop", required_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_LOOP },
-	{ "returns", no_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_RETURNS },
-	{ "abort", no_argument, NULL, OPT_FUNCTION + HODO_FUNCTION_ABORT },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "clock", required_argument, NULL, OPT_CLOCK },
-	{ "packet-age", required_argument, NULL, OPT_PACKET_AGE },
-	{ "packet-size", required_argument, NULL, OPT_PACKET_SIZE },
-	{ NULL, 0, NULL, 0 },
-};
-
-static int set_clock(struct hodo_record_options *o, const char *name)
-{
-	if (strcmp(name, "tsc") == 0)
-		o->clock = HODO_CLOCK_TSC;
-	else if (strcmp(name, "monotonic") == 0)
-		o->clock = HODO_CLOCK_MONOTONIC;
-	else
-		return hodo_usage(VERB, "--clock is tsc or monotonic, not '%s'", name);
-	return 0;
-}
-
-static int set_filter(struct hodo_record_options *o, const char *text)
-{
+	struct hodo_record_options *o = args;
 	char why[200];
 
 	if (o->filter_len)
@@ -168,66 +43,140 @@ static int set_filter(struct hodo_record_options *o, const char *text)
 	return 0;
 }
 
-static int set_time(int64_t *ns, const char *name, const char *value)
+static int set_functions(void *args, const char *value)
 {
-	return parse_time(value, ns) == 0 ? 0 :
-	       hodo_usage(VERB, "%s is a time such as 10, 0.5 or 2m, not '%s'", name, value);
+	struct hodo_record_options *o = args;
+
+	o->functions.all = true;
+	return value ? hodo_function_options_names(&o->functions.functions.patterns, "--functions", value) : 0;
 }
 
-/* 0 or the exit status. */
-static int set_option(struct hodo_record_options *o, int option, const char *value)
+static int set_loop(void *args, const char *value)
 {
-	int64_t age_ns;
-	int err;
+	return hodo_function_options_names(&((struct hodo_record_options *)args)->functions.functions.loops, "--loop",
+					   value);
+}
 
-	if (option >= OPT_LIMIT && option < OPT_LIMIT + HODO_LIMIT_OPTIONS)
-		return hodo_limit_options_set(&o->limits, (enum hodo_limit_option)(option - OPT_LIMIT), value);
-	if (option >= OPT_SNAPSHOT && option < OPT_SNAPSHOT + HODO_SNAPSHOT_OPTIONS)
-		return hodo_snapshot_options_set(&o->snapshots, (enum hodo_snapshot_option)(option - OPT_SNAPSHOT));
-	if (option >= OPT_TRIGGER && option < OPT_TRIGGER + HODO_TRIGGER_OPTIONS)
-		return hodo_trigger_options_set(&o->conditions, (enum hodo_trigger_option)(option - OPT_TRIGGER),
-						value);
-	if (option >= OPT_FUNCTION)
-		return hodo_function_options_set(&o->functions, (enum hodo_function_option)(option - OPT_FUNCTION),
-						 value);
-	switch (option) {
-	case 'e':
-		return hodo_function_options_event(&o->functions, &o->patterns, value);
-	case 'p':
-		return hodo_attach_options_add(&o->attach, value);
-	case 'k':
-		o->kernel = true;
+static int set_context(void *args, const char *value)
+{
+	return hodo_context_options_add(&((struct hodo_record_options *)args)->context, value);
+}
+
+static int set_trigger(void *args, const char *value)
+{
+	struct hodo_record_options *o = args;
+	char why[256];
+
+	return hodo_conditions_add_trigger(&o->conditions, value, why, sizeof(why)) == 0 ? 0 :
+	       hodo_usage(VERB, "--trigger '%.200s': %s", value, why);
+}
+
+static int set_rate(void *args, const char *value)
+{
+	struct hodo_record_options *o = args;
+	char why[256];
+
+	return hodo_conditions_add_rate(&o->conditions, value, why, sizeof(why)) == 0 ? 0 :
+	       hodo_usage(VERB, "--rate '%.200s': %s", value, why);
+}
+
+/* A size must say its unit: 30 alone could be a time. */
+static int set_rotate(void *args, const char *value)
+{
+	struct hodo_limits *l = &((struct hodo_record_options *)args)->limits;
+	size_t len = strlen(value);
+	bool time = len > 0 && strchr("smhd", value[len - 1]); /* small letters, while sizes have capital ones */
+	int64_t ns;
+	uint64_t n;
+
+	if (time && hodo_parse_time(value, HODO_TIME_WITH_UNIT, &ns) == 0 && ns >= ROTATE_MIN_NS) {
+		if (l->rotate_ns)
+			return hodo_usage(VERB, "--rotate can be given one time, and one size, not two times");
+		l->rotate_ns = (uint64_t)ns;
 		return 0;
-	case 'o':
-		o->out = value;
-		return *value ? 0 : hodo_usage(VERB, "-o needs the name of a directory");
-	case 'm':
-		o->ring_size = parse_power(value, HODO_PAGE, HODO_RING_MAX);
-		return o->ring_size ? 0 : hodo_usage(VERB, "-m is a size from 4K to 1T such as 16M, not '%s'", value);
-	case OPT_OVERWRITE:
-		o->overwrite = true;
-		return 0;
-	case OPT_FILTER:
-		return set_filter(o, value);
-	case OPT_CONTEXT:
-		return hodo_context_options_add(&o->context, value);
-	case OPT_DURATION:
-		return set_time(&o->duration_ns, "--duration", value);
-	case 'q':
-		o->quiet = true;
-		return 0;
-	case OPT_CLOCK:
-		return set_clock(o, value);
-	case OPT_PACKET_AGE:
-		err = set_time(&age_ns, "--packet-age", value);
-		o->packet_age_ns = err ? 0 : (uint64_t)age_ns;
-		return err;
-	case OPT_PACKET_SIZE:
-		o->packet_size = (uint32_t)parse_power(value, HODO_PACKET_MIN, HODO_PACKET_MAX);
-		return o->packet_size ? 0 : hodo_usage(VERB, "--packet-size is a size from 1K to 8M, not '%s'", value);
 	}
-	return HODO_EXIT_USAGE; /* hodo_getopt() has said why */
+	if (time || (len > 0 && value[len - 1] <= '9') || hodo_parse_size(value, &n) < 0 || n == 0)
+		return hodo_usage(VERB, "--rotate is a size such as 64M, or a time such as 30s or 5m, not '%s'", value);
+	if (l->rotate_bytes)
+		return hodo_usage(VERB, "--rotate can be given one size, and one time, not two sizes");
+	l->rotate_bytes = n;
+	return 0;
 }
+
+/* ------------------------------------------------------------------------- table */
+
+static const char *const clocks[] = { "", [HODO_CLOCK_TSC] = "tsc", [HODO_CLOCK_MONOTONIC] = "monotonic", NULL };
+static const char *const contexts[] = { "comm", "pid", "ip", "callstack", "stack", "perf:", NULL };
+
+const struct hodo_option hodo_record_option_table[] = {
+	{ .name = "event", .letter = 'e', .kind = HODO_OPTION_EACH, .arg = "EVENT[,EVENT...]", .set = set_event,
+	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
+	  .help = "these only: PROVIDER:NAME, with * ? [...];\n! in front leaves out; func:NAME records functions" },
+	{ .name = "pid", .letter = 'p', .kind = HODO_OPTION_EACH, .arg = "PID[,PID...]", .set = set_pid,
+	  .words = HODO_WORD_PID | HODO_WORD_LIST, .help = "record these processes, and what they fork" },
+	{ .name = "kernel", .letter = 'k', AT(kernel), .help = "the kernel, too, or alone; root only" },
+	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "DIR", AT(out),
+	  .wants = "the name of a directory", .words = HODO_WORD_DIR | HODO_WORD_NEW,
+	  .help = "write to DIR (hodo.data); an earlier one moves to DIR.old" },
+	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size), .min = HODO_PAGE,
+	  .max = HODO_RING_MAX, .wants = "a size from 4K to 1T such as 16M",
+	  .help = "buffer of each CPU in each process (4M); with K, M or G" },
+	{ .name = "overwrite", AT(overwrite), .help = "flight recorder: keep the newest, write them at the end" },
+	{ .name = "filter", .kind = HODO_OPTION_CALL, .arg = "EXPR", .set = set_filter,
+	  .help = "events for which EXPR on their fields holds, see\nhodo-filter(7)" },
+	{ .name = "functions", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = set_functions,
+	  .help = "functions as well: all, or those that match" },
+	{ .name = "duration", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(duration_ns), .min = 1, .max = TIME_MAX_NS,
+	  .help = "stop after TIME: 10 (seconds), 100ms, 2m" },
+	{ .name = "max-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(limits.max_bytes), .min = 1,
+	  .max = UINT64_MAX, .wants = "a size such as 500M or 2G", .help = "stop when so much is on the disk" },
+	HODO_OPTION_QUIET("no progress, no summary; losses are reported all the same"),
+
+	{ .help = "What is recorded, and when:" },
+	{ .name = "context", .kind = HODO_OPTION_EACH, .arg = "WHAT[,WHAT...]", .set = set_context,
+	  .choices = contexts, .words = HODO_WORD_LIST,
+	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], perf:COUNTER" },
+	{ .name = "trigger", .kind = HODO_OPTION_CALL, .arg = "'EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N]'",
+	  .set = set_trigger, .words = HODO_WORD_EVENT,
+	  .help = "\nwhat to do when EVENT happens; snapshot, if nothing else\nis said" },
+	{ .name = "rate", .kind = HODO_OPTION_CALL, .arg = "EVENT=N/s", .set = set_rate, .words = HODO_WORD_EVENT,
+	  .help = "at most N of them a second (or /ms, /m, /h); the others\nare counted" },
+	{ .name = "on-crash", AT(snapshots.on_crash),
+	  .help = "with --overwrite: write a process's buffers only if it\ndies of a signal" },
+	{ .name = "on-exit", AT(snapshots.on_exit), .help = "... when it ends in any way, whatever triggers write" },
+	{ .name = "rotate", .kind = HODO_OPTION_CALL, .arg = "SIZE|TIME", .set = set_rotate,
+	  .help = "parts of SIZE (64M), of TIME (30s, 5m, 2h), or both" },
+	{ .name = "keep", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(limits.keep), .min = 1, .max = 1000000,
+	  .wants = "a number of parts from 1 on", .help = "keep the N newest parts only" },
+
+	{ .help = "Functions, of programs built for it (see hodo-record(1)):" },
+	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(functions.functions.depth_max), .min = 1,
+	  .max = 1000000000, .wants = "a number from 1 on", .help = "of calls inside of calls, the N outermost only" },
+	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", AT(functions.functions.limit_ns), .min = 1,
+	  .max = TIME_MAX_NS,
+	  .help = "only calls that take TIME at least: 10us, 5ms, 1s" },
+	{ .name = "tracer", .kind = HODO_OPTION_CHOICES, .arg = "NAME[,NAME...]", AT(functions.functions.tracers),
+	  .choices = hodo_tracer_names, .words = HODO_WORD_LIST,
+	  .help = "what is done with them: record (the default),\ngraph, profile, stack, latency, loop or thread" },
+	{ .name = "loop", .kind = HODO_OPTION_CALL, .arg = "GLOB[,GLOB...]", .set = set_loop,
+	  .help = "for --tracer loop: functions that are event loops" },
+	{ .name = "abort", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_ABORT,
+	  .help = "for --tracer thread: end the program by SIGABRT" },
+	{ .name = "returns", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_RETURNS,
+	  .help = "see exits where the compiler left room for entries only,\nby replacing return addresses" },
+
+	{ .help = "For tests of the recorder itself:" },
+	{ .name = "clock", .kind = HODO_OPTION_CHOICE, .arg = "tsc|monotonic", AT(clock), .choices = clocks,
+	  .help = "the clock (the TSC where it can be relied on)" },
+	{ .name = "packet-size", .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(packet_size), .min = HODO_PACKET_MIN,
+	  .max = HODO_PACKET_MAX, .wants = "a size from 1K to 8M", .help = "packet (a 16th of the buffer, 1K to 1M)" },
+	{ .name = "packet-age", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(packet_age_ns), .min = 1,
+	  .max = TIME_MAX_NS,
+	  .help = "age at which an open packet is closed (3600)" },
+	{ 0 },
+};
+
+/* ----------------------------------------------------- whether they go together */
 
 /* What -e names are events of the kernel, too; where it only leaves some out, of those that there are without it. */
 static int make_kernel_patterns(struct hodo_record_options *o)
@@ -245,23 +194,47 @@ static int make_kernel_patterns(struct hodo_record_options *o)
 	return err;
 }
 
-int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
+/* Limits, rotation and triggers with the kind of buffers. */
+static int check_limits(const struct hodo_record_options *o)
 {
-	int option, err;
+	const struct hodo_limits *l = &o->limits;
+	const char *option = l->rotate_bytes || l->rotate_ns ? "--rotate" : l->max_bytes ? "--max-size" : NULL;
+	char size[32];
 
-	memset(o, 0, sizeof(*o));
-	o->out = HODO_DIR_DEFAULT;
-	o->ring_size = RING_SIZE;
-	o->packet_age_ns = PACKET_AGE_NS;
-	optind = 0;
-	while ((option = hodo_getopt(argc, argv, "+:e:p:ko:m:qh", long_options, usage_text)) != -1) {
-		if (option == 'h')
-			return HODO_RECORD_HELPED;
-		err = set_option(o, option, optarg);
-		if (err)
-			return err;
-	}
-	o->command = argv + optind;
+	if (l->keep && !l->rotate_bytes && !l->rotate_ns)
+		return hodo_usage(VERB, "--keep is for the parts that --rotate makes: add --rotate 64M, say");
+	if (option && o->overwrite)
+		return hodo_usage(VERB, "%s is for what is written all along, and --overwrite keeps the newest events in"
+				  " memory: say how many with -m, or leave out --overwrite", option);
+	/* A packet goes into one part, and there is to be one at least. */
+	if (l->max_bytes && l->max_bytes < o->packet_size)
+		return hodo_usage(VERB, "--max-size must hold a packet, which may have %s: a larger one, or a smaller -m",
+				  hodo_human_bytes(o->packet_size, size));
+	if (l->rotate_bytes && l->rotate_bytes < o->packet_size)
+		return hodo_usage(VERB, "--rotate must hold a packet, which may have %s: a larger one, or a smaller -m",
+				  hodo_human_bytes(o->packet_size, size));
+	return 0;
+}
+
+static int check_snapshots(struct hodo_record_options *options)
+{
+	struct hodo_snapshots *o = &options->snapshots;
+	bool triggers = hodo_conditions_have(&options->conditions, HODO_CONDITION_SNAPSHOT);
+
+	if (!options->overwrite && (o->on_crash || o->on_exit))
+		return hodo_usage(VERB, "%s says when a flight recorder's buffers are written: add --overwrite",
+				  o->on_crash ? "--on-crash" : "--on-exit");
+	if (!options->overwrite && triggers)
+		return hodo_usage(VERB, "a trigger for snapshots needs a flight recorder: add --overwrite");
+	o->only = o->on_crash || o->on_exit || triggers;
+	return 0;
+}
+
+int hodo_record_options_check(struct hodo_record_options *o)
+{
+	int err;
+
+	o->command = o->args.words;
 	err = hodo_function_options_check(&o->functions, &o->patterns);
 	if (!err && o->kernel)
 		err = hodo_function_options_kernel(&o->functions);
@@ -280,11 +253,8 @@ int hodo_record_options(struct hodo_record_options *o, int argc, char **argv)
 	if (o->ring_size / 4 < o->packet_size)
 		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
 				  " --packet-size");
-	err = hodo_snapshot_options_check(&o->snapshots, o->overwrite,
-					  hodo_conditions_have(&o->conditions, HODO_CONDITION_SNAPSHOT));
-	if (err)
-		return err;
-	return hodo_limit_options_check(&o->limits, o->overwrite, o->packet_size);
+	err = check_snapshots(o);
+	return err ? err : check_limits(o);
 }
 
 void hodo_record_options_free(struct hodo_record_options *o)

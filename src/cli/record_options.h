@@ -8,20 +8,19 @@
 #include <stdint.h>
 
 #include <hodo/abi.h>
-#include <record/pattern.h>
+#include <record/record.h>
 
+#include "options.h"
 #include "record_attach.h"
 #include "record_context.h"
 #include "record_functions.h"
-#include "record_limits.h"
-#include "record_snapshots.h"
-#include "record_triggers.h"
 
 struct hodo_record_options {
+	struct hodo_args args;
 	const char *out;
 	uint64_t ring_size;   /* bytes, 2^n */
 	uint32_t packet_size; /* bytes, 2^n */
-	bool overwrite, quiet;
+	bool overwrite;
 	int64_t duration_ns; /* 0: no end */
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */
@@ -40,10 +39,13 @@ struct hodo_record_options {
 	char **command; /* [0] NULL: none */
 };
 
-#define HODO_RECORD_HELPED (-1)
+/* What is not asked for. */
+#define HODO_RECORD_DEFAULTS { .out = HODO_DIR_DEFAULT, .ring_size = 4u << 20, .packet_age_ns = 3600000000000ull }
 
-/* 0, HODO_RECORD_HELPED if only help was wanted, or the exit status, having said what is wrong. */
-int hodo_record_options(struct hodo_record_options *o, int argc, char **argv);
+extern const struct hodo_option hodo_record_option_table[]; /* for arguments that begin with the struct above */
+
+/* Whether they go together; makes what follows from them. 0, or the exit status, having said what is wrong. */
+int hodo_record_options_check(struct hodo_record_options *o);
 void hodo_record_options_free(struct hodo_record_options *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording.c - opening a recording, and telling what it lost. */
+/* recording.c - opening a recording, and what it lost. */
 #include "cli.h"
 
 #include <fnmatch.h>
@@ -28,27 +28,39 @@ struct hodo_read *hodo_open(const char *path, bool quiet)
 	return r;
 }
 
-static int parse_time(const char *text, int64_t begin_ns, int64_t *ns)
+/* 0, or the exit status. */
+static int set_end(int64_t *ns, const char *verb, const char *option, const char *text, int64_t begin_ns)
 {
-	if (hodo_parse_seconds(text, ns) < 0)
-		return -1;
-	if (*ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
-		return -1;
-	return 0;
+	int status = text ? hodo_set_time(ns, verb, option, text, HODO_TIME_BARE, 0, INT64_MAX) : 0;
+
+	if (text && !status && *ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
+		*ns = INT64_MAX;
+	return status;
 }
 
 int hodo_parse_range(const struct hodo_read *reader, const char *since, const char *until, const char *verb,
 		     int64_t *since_ns, int64_t *until_ns)
 {
 	int64_t begin = hodo_read_begin_ns(reader);
+	int status;
 
 	*since_ns = INT64_MIN;
 	*until_ns = INT64_MAX;
-	if (since && parse_time(since, begin, since_ns) < 0)
-		return hodo_usage(verb, "--since '%s' is no time in seconds", since);
-	if (until && parse_time(until, begin, until_ns) < 0)
-		return hodo_usage(verb, "--until '%s' is no time in seconds", until);
-	return 0;
+	status = set_end(since_ns, verb, "--since", since, begin);
+	return status ? status : set_end(until_ns, verb, "--until", until, begin);
+}
+
+int hodo_open_range(struct hodo_read **r, const struct hodo_args *a, int64_t *since_ns, int64_t *until_ns)
+{
+	int status;
+
+	*r = hodo_open(a->dir, a->quiet);
+	if (!*r)
+		return HODO_EXIT_FAILURE;
+	status = hodo_parse_range(*r, a->since, a->until, a->verb->name, since_ns, until_ns);
+	if (status == 0)
+		hodo_read_limit(*r, *since_ns, *until_ns);
+	return status;
 }
 
 bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm)
@@ -86,40 +98,40 @@ static const char *more(const struct hodo_read_process *p, char buf[32])
 	return buf;
 }
 
-static void put_cause(FILE *f, const struct hodo_read_process *p, uint64_t n, const char *cause,
+static void put_cause(struct hodo_text *to, const struct hodo_read_process *p, uint64_t n, const char *cause,
 		      const char *why, const char *flag)
 {
 	char buf[32], size[32];
 
 	if (!n)
 		return;
-	fprintf(f, "  %15s  %-11s  ", hodo_grouped(n, buf), cause);
-	hodo_put_plain(f, p->comm);
-	fprintf(f, "[%u]: %s", p->pid, why);
+	hodo_text_printf(to, "  %15s  %-11s  ", hodo_grouped(n, buf), cause);
+	hodo_add_plain(to, p->comm);
+	hodo_text_printf(to, "[%u]: %s", p->pid, why);
 	if (strcmp(flag, "-m") == 0)
-		fprintf(f, " (-m %s keeps more)", more(p, size));
+		hodo_text_printf(to, " (-m %s keeps more)", more(p, size));
 	else if (*flag)
-		fprintf(f, " (%s)", flag);
-	fputc('\n', f);
+		hodo_text_printf(to, " (%s)", flag);
+	hodo_text_char(to, '\n');
 }
 
-void hodo_put_lost(FILE *f, const struct hodo_read *reader)
+void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader)
 {
 	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(reader, i);
 		struct hodo_read_lost l = hodo_read_lost(reader, p);
 
-		put_cause(f, p, l.full, "full", "the ring was full", "-m");
-		put_cause(f, p, l.too_large, "too large", "an event did not fit in a packet", "-m");
+		put_cause(to, p, l.full, "full", "the ring was full", "-m");
+		put_cause(to, p, l.too_large, "too large", "an event did not fit in a packet", "-m");
 		if (p->kernel)
-			put_cause(f, p, l.busy, "busy", "others were being written, on several CPUs", "");
+			put_cause(to, p, l.busy, "busy", "others were being written, on several CPUs", "");
 		else
-			put_cause(f, p, l.busy, "busy", "too many threads without restartable sequences at once",
+			put_cause(to, p, l.busy, "busy", "too many threads without restartable sequences at once",
 				  "'hodo doctor' tells why they have none");
-		put_cause(f, p, l.overwritten, "overwritten", "newer events took their place", "-m");
-		put_cause(f, p, l.unwritten, "unwritten", "the output could not be written",
+		put_cause(to, p, l.overwritten, "overwritten", "newer events took their place", "-m");
+		put_cause(to, p, l.unwritten, "unwritten", "the output could not be written",
 			  "-o DIR on a disk with room");
-		put_cause(f, p, l.unknown, "unknown", "the recording ended before the cause was written",
+		put_cause(to, p, l.unknown, "unknown", "the recording ended before the cause was written",
 			  "most often the ring was full: -m");
 	}
 }
@@ -134,14 +146,4 @@ void hodo_tell_lost(const struct hodo_read *reader)
 	hodo_warning(
 		"%s events were lost, %s of them overwritten: 'hodo stat' tells why and how to keep them",
 		hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
-}
-
-void hodo_put_lost_json(FILE *f, const struct hodo_read_lost *l)
-{
-	fprintf(f,
-		"{\"full\":%llu,\"too_large\":%llu,\"busy\":%llu,\"overwritten\":%llu,\"unwritten\":%llu,"
-		"\"unknown\":%llu}",
-		(unsigned long long)l->full, (unsigned long long)l->too_large, (unsigned long long)l->busy,
-		(unsigned long long)l->overwritten, (unsigned long long)l->unwritten,
-		(unsigned long long)l->unknown);
 }

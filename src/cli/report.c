@@ -5,62 +5,31 @@
 #include <export/function_names.h>
 
 #include <errno.h>
+#include <read/threads.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------- rows */
 
-static uint32_t slot_of(const struct report *rep, uint64_t id)
+/* The row of an id, made if need be; NULL: no memory. */
+static struct report_row *row_of(struct report *rep, uint64_t id)
 {
-	uint32_t i = (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 32) & rep->index_mask;
+	struct report_row *row = hodo_map_find_u64(&rep->rows, id);
 
-	while (rep->index[i] && rep->rows[rep->index[i] - 1].id != id)
-		i = (i + 1) & rep->index_mask;
-	return i;
-}
-
-static bool grow(struct report *rep)
-{
-	uint32_t room = rep->rows_room ? 2 * rep->rows_room : 64;
-	struct report_row *rows = reallocarray(rep->rows, room, sizeof(*rows));
-	uint32_t *index = calloc(2 * (size_t)room, sizeof(*index));
-
-	if (rows) {
-		rep->rows = rows;
-		rep->rows_room = room;
-	}
-	if (!rows || !index) {
-		free(index);
-		return false;
-	}
-	free(rep->index);
-	rep->index = index;
-	rep->index_mask = 2 * room - 1;
-	for (uint32_t i = 0; i < rep->nrows; i++)
-		index[slot_of(rep, rows[i].id)] = i + 1;
-	return true;
-}
-
-struct report_row *report_row(struct report *rep, uint64_t id)
-{
-	uint32_t i;
-
-	if (rep->nrows == rep->rows_room && !grow(rep)) {
-		rep->no_memory = true;
+	if (row)
+		return row;
+	if (rep->rows.n >= REPORT_ROWS_MAX && id != REPORT_OTHERS)
+		return row_of(rep, REPORT_OTHERS);
+	row = hodo_map_add_u64(&rep->rows, id, NULL);
+	rep->no_memory |= !row;
+	if (!row)
 		return NULL;
+	row->min_ns = UINT64_MAX;
+	if (id == REPORT_OTHERS) {
+		row->name = "(others)";
+		row->object = "";
 	}
-	i = slot_of(rep, id);
-	if (!rep->index[i] && rep->nrows >= REPORT_ROWS_MAX && id != REPORT_OTHERS)
-		return report_row(rep, REPORT_OTHERS);
-	if (!rep->index[i]) {
-		rep->rows[rep->nrows] = (struct report_row){ .id = id, .min_ns = UINT64_MAX };
-		if (id == REPORT_OTHERS) {
-			rep->rows[rep->nrows].name = "(others)";
-			rep->rows[rep->nrows].object = "";
-		}
-		rep->index[i] = ++rep->nrows;
-	}
-	return &rep->rows[rep->index[i] - 1];
+	return row;
 }
 
 static struct report_row *row_at(struct report *rep, const struct hodo_read_process *p, int64_t ts_ns, uint64_t address)
@@ -69,7 +38,7 @@ static struct report_row *row_at(struct report *rep, const struct hodo_read_proc
 	struct report_row *row;
 
 	hodo_symbols_find(rep->symbols, p, ts_ns, address, &place);
-	row = report_row(rep, place.id);
+	row = row_of(rep, place.id);
 	if (row && !row->name) {
 		row->name = place.name;
 		row->object = place.object;
@@ -91,73 +60,34 @@ uint64_t report_time_at(const struct report_row *row, double q)
 
 /* ------------------------------------------------------------------------ calls */
 
-static struct report_inside **chain_of(const struct report *rep, uint32_t row, const struct hodo_read_process *process,
-				       uint32_t tid)
+/* The number of the call's thread. */
+static uint32_t thread_of(struct report *rep, const struct hodo_read_call *call)
 {
-	uint64_t h = report_hash(report_hash(report_hash(19, row), (uintptr_t)process), tid);
+	const struct report_call_thread key = { call->process, call->tid };
+	struct report_call_thread *t;
 
-	return &rep->inside[(h ^ h >> 16) & rep->inside_mask];
-}
-
-/* As many chains as threads, so that it does not matter how many wait in one function. */
-static bool grow_inside(struct report *rep)
-{
-	uint32_t had = rep->inside ? rep->inside_mask + 1 : 0, room = had ? 2 * had : 64;
-	struct report_inside **old = rep->inside, **chains = calloc(room, sizeof(struct report_inside *));
-
-	if (!chains)
-		return false;
-	rep->inside = chains;
-	rep->inside_mask = room - 1;
-	for (uint32_t k = 0; k < had; k++) {
-		for (struct report_inside *i = old[k], *next; i; i = next) {
-			struct report_inside **chain = chain_of(rep, i->row, i->process, i->tid);
-
-			next = i->next;
-			i->next = *chain;
-			*chain = i;
-		}
-	}
-	free(old);
-	return true;
+	if (rep->thread_last.process == key.process && rep->thread_last.tid == key.tid)
+		return rep->thread_number;
+	t = hodo_map_add(&rep->threads, &key, NULL);
+	rep->no_memory |= !t;
+	if (!t)
+		return 0;
+	rep->thread_last = key;
+	return rep->thread_number = hodo_map_index(&rep->threads, t);
 }
 
 /* Counts a thread into a function, or out of it. Returns how many calls of it the thread was in before. */
 static uint32_t count_inside(struct report *rep, uint32_t row, const struct hodo_read_call *call, bool in)
 {
-	struct report_inside **at, *i;
-	uint32_t before;
+	const uint64_t key = (uint64_t)row << 32 | thread_of(rep, call);
+	struct report_inside *i = in ? hodo_map_add_u64(&rep->inside, key, NULL) : hodo_map_find_u64(&rep->inside, key);
+	uint32_t before = i ? i->n : 0;
 
-	if ((!rep->inside || rep->ninside > rep->inside_mask) && !grow_inside(rep)) {
-		rep->no_memory = true;
-		return 0;
-	}
-	at = chain_of(rep, row, call->process, call->tid);
-	while (*at && ((*at)->row != row || (*at)->tid != call->tid || (*at)->process != call->process))
-		at = &(*at)->next;
-	i = *at;
-	before = i ? i->n : 0;
-	if (!i && in) {
-		i = rep->free_inside;
-		if (i)
-			rep->free_inside = i->next;
-		else
-			i = malloc(sizeof(*i));
-		rep->no_memory |= !i;
-		if (!i)
-			return 0;
-		*i = (struct report_inside){ .process = call->process, .row = row, .tid = call->tid };
-		*at = i;
-		rep->ninside++;
-	}
-	if (in) {
+	rep->no_memory |= in && !i;
+	if (i && in)
 		i->n++;
-	} else if (i && --i->n == 0) {
-		*at = i->next;
-		i->next = rep->free_inside;
-		rep->free_inside = i;
-		rep->ninside--;
-	}
+	else if (i && --i->n == 0)
+		hodo_map_remove(&rep->inside, i);
 	return before;
 }
 
@@ -179,7 +109,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 		free(c);
 		return;
 	}
-	*c = (struct report_call){ .row = (uint32_t)(row - rep->rows) };
+	*c = (struct report_call){ .row = hodo_map_index(&rep->rows, row) };
 	c->nested = count_inside(rep, c->row, call, true) > 0;
 	call->user = (uintptr_t)c;
 }
@@ -218,7 +148,7 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 
 	if (!c)
 		return;
-	row = &rep->rows[c->row];
+	row = hodo_map_at(&rep->rows, c->row);
 	row->calls++;
 	if (!c->away)
 		count_inside(rep, c->row, call, false);
@@ -243,7 +173,7 @@ static bool on_same(void *data, const struct hodo_read_process *process, int64_t
 
 /* ---------------------------------------------------------------------- profile */
 
-static uint64_t ns_of(const struct hodo_read_process *p, uint64_t ticks)
+uint64_t report_ns(const struct hodo_read_process *p, uint64_t ticks)
 {
 	return p->clock.freq_hz ? (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock.freq_hz) : 0;
 }
@@ -256,14 +186,6 @@ static uint64_t bucket_ticks(uint32_t b)
 	if (b < 4)
 		return b;
 	return ((uint64_t)(4 + b % 4) << (octave - 2)) + (octave > 2 ? 1ull << (octave - 3) : 0);
-}
-
-static const char *comm_of(const struct hodo_read_process *p, uint64_t tid)
-{
-	for (uint32_t i = 0; i < p->nthreads; i++)
-		if (p->threads[i].tid == tid)
-			return p->threads[i].comm;
-	return p->comm;
 }
 
 static bool is_profile(const struct hodo_read_class *cls)
@@ -283,26 +205,27 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 {
 	const struct hodo_read_value *v = e->values;
 	const struct hodo_read_process *p = e->process;
+	const struct hodo_read_thread *t = hodo_read_thread(p, (uint32_t)v[1].u);
 	struct report_row *row;
 
-	if (!hodo_thread_is(rep->thread, (uint32_t)v[1].u, comm_of(p, v[1].u)))
+	if (!hodo_thread_is(rep->thread, (uint32_t)v[1].u, t ? t->comm : p->comm))
 		return;
 	row = row_at(rep, p, e->ts_ns, v[0].u);
 	if (!row || !v[2].u)
 		return;
 	row->calls += v[2].u;
 	row->ended += v[2].u;
-	row->total_ns += ns_of(p, v[3].u);
-	row->sum_ns += ns_of(p, v[3].u);
-	row->self_ns += ns_of(p, v[4].u);
-	row->min_ns = ns_of(p, v[5].u) < row->min_ns ? ns_of(p, v[5].u) : row->min_ns;
-	row->max_ns = ns_of(p, v[6].u) > row->max_ns ? ns_of(p, v[6].u) : row->max_ns;
+	row->total_ns += report_ns(p, v[3].u);
+	row->sum_ns += report_ns(p, v[3].u);
+	row->self_ns += report_ns(p, v[4].u);
+	row->min_ns = report_ns(p, v[5].u) < row->min_ns ? report_ns(p, v[5].u) : row->min_ns;
+	row->max_ns = report_ns(p, v[6].u) > row->max_ns ? report_ns(p, v[6].u) : row->max_ns;
 	for (uint32_t b = 0; b < v[7].count && b < HODO_PROFILE_BUCKETS; b++) {
 		uint32_t n;
 
 		memcpy(&n, (const uint8_t *)v[7].data + 4 * (size_t)b, sizeof(n));
 		if (n)
-			rep->no_memory |= !hodo_histogram_add(&row->times, ns_of(p, bucket_ticks(b)), n);
+			rep->no_memory |= !hodo_histogram_add(&row->times, report_ns(p, bucket_ticks(b)), n);
 	}
 }
 
@@ -321,7 +244,7 @@ static int read_events(struct report *rep)
 		if (e->cls->kind != HODO_KIND_FUNCTION)
 			continue;
 		if (strcmp(e->cls->name, "func:profile") == 0) {
-			/* The calls themselves tell more, and it is the same ones. */
+			/* The calls themselves say more, and it is the same ones. */
 			hodo_read_calls_totals(rep->calls, &t);
 			if (!t.calls && is_profile(e->cls))
 				add_profile(rep, e);
@@ -342,79 +265,53 @@ static int read_events(struct report *rep)
 	return rep->no_memory ? -ENOMEM : err;
 }
 
-/* 0, or the exit status, told. */
-static int set_limits(struct report *rep, const struct report_options *o)
-{
-	int64_t since, until;
-	int status;
-
-	if (!o->since && !o->until)
-		return 0;
-	status = hodo_parse_range(rep->r, o->since, o->until, "report", &since, &until);
-	if (!status)
-		hodo_read_limit(rep->r, since, until);
-	return status;
-}
-
 int report_read(struct report *rep, const char *dir, const struct report_options *o)
 {
 	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
 							.same = on_same, .away = on_away };
+	struct hodo_args args = o->args;
+	int64_t since, until;
 	int got = -ENOMEM, status;
 
+	rep->rows = (struct hodo_map)HODO_MAP(struct report_row, id);
+	rep->inside = (struct hodo_map)HODO_MAP(struct report_inside, key);
+	rep->threads = (struct hodo_map){ .entry_bytes = sizeof(struct report_call_thread),
+					  .key_bytes = sizeof(struct report_call_thread) };
 	rep->dir = dir;
-	rep->thread = o->thread;
-	rep->r = hodo_open(dir, o->quiet);
-	if (!rep->r)
-		return HODO_EXIT_FAILURE;
-	status = set_limits(rep, o);
+	rep->thread = o->args.thread;
+	args.dir = dir;
+	status = hodo_open_range(&rep->r, &args, &since, &until);
 	if (status)
 		return status;
 	rep->symbols = hodo_symbols_new(dir);
 	rep->calls = hodo_read_calls_new(&ops, rep);
 	if (report_events_start(&rep->events, o) == 0 && rep->symbols && rep->calls)
-		got = report_losses_read(&rep->events, rep->r);
+		got = hodo_losses_read(&rep->events.losses, rep->r);
 	if (got == 0)
 		got = read_events(rep);
 	if (got < 0) {
 		hodo_error("%s: cannot be read on: %s", dir, strerror(-got));
 		return HODO_EXIT_FAILURE;
 	}
-	if (!o->quiet) {
-		report_events_tell(&rep->events, dir);
+	if (!o->args.quiet) {
+		report_events_warn(&rep->events, dir);
 		hodo_tell_lost(rep->r);
 	}
 	return 0;
 }
 
-static void free_inside(struct report_inside *i)
+void report_free(struct report *rep)
 {
-	for (struct report_inside *next; i; i = next) {
-		next = i->next;
-		free(i);
-	}
-}
-
-void report_free_rows(struct report *rep)
-{
-	for (uint32_t i = 0; i < rep->nrows; i++)
-		hodo_histogram_free(&rep->rows[i].times);
-	for (uint32_t k = 0; rep->inside && k <= rep->inside_mask; k++)
-		free_inside(rep->inside[k]);
-	free(rep->inside);
-	free_inside(rep->free_inside);
+	hodo_read_calls_free(rep->calls);
+	for (uint32_t i = 0; i < rep->rows.n; i++)
+		hodo_histogram_free(&((struct report_row *)hodo_map_at(&rep->rows, i))->times);
+	hodo_map_free(&rep->rows);
+	hodo_map_free(&rep->inside);
+	hodo_map_free(&rep->threads);
 	for (struct report_call *c = rep->free_calls, *next; c; c = next) {
 		next = c->next;
 		free(c);
 	}
-	free(rep->rows);
-	free(rep->index);
-}
-
-void report_free(struct report *rep)
-{
-	hodo_read_calls_free(rep->calls);
-	report_free_rows(rep);
 	report_events_free(&rep->events);
 	free(rep->stacks);
 	free(rep->held);

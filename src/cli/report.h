@@ -3,17 +3,20 @@
 #ifndef HODO_CLI_REPORT_H
 #define HODO_CLI_REPORT_H
 
-#include "cli.h"
 #include "report_events.h"
-#include <export/histogram.h>
+#include <base/histogram.h>
+#include <base/map.h>
 #include <export/symbols.h>
 
 /* A thread that is in a function at present. */
 struct report_inside {
+	uint64_t key; /* row << 32 | number of the thread */
+	uint32_t n;   /* calls inside of each other */
+};
+
+struct report_call_thread {
 	const struct hodo_read_process *process;
-	uint32_t row, tid;
-	uint32_t n; /* calls inside of each other */
-	struct report_inside *next; /* of the same hash */
+	uint64_t tid;
 };
 
 /* A call that is open. */
@@ -26,7 +29,7 @@ struct report_call {
 
 /* One function. Its times are of the calls that ended; open ones count in calls and open only. */
 struct report_row {
-	uint64_t id; /* hodo_place.id; of --diff's: of the name */
+	uint64_t id; /* hodo_place.id */
 	const char *name, *object;
 	uint64_t calls, left, open, no_exit;
 	uint64_t ended, sum_ns, self_ns, min_ns, max_ns; /* sum_ns: of all */
@@ -48,7 +51,7 @@ struct report_chain {
 
 struct report_stack { /* the deepest of a thread */
 	const struct hodo_read_process *process;
-	uint32_t tid, depth;
+	uint32_t pid, tid, depth;
 	const char *comm;
 	uint64_t bytes;
 	struct report_chain chain;
@@ -86,45 +89,42 @@ struct report {
 	struct hodo_symbols *symbols;
 	struct hodo_read_calls *calls;
 	struct hodo_read_calls_totals totals;
-	struct report_row *rows;
-	uint32_t nrows, rows_room;
-	uint32_t *index; /* open addressing: 1 + index of a row by id */
-	uint32_t index_mask;
+	struct hodo_map rows; /* struct report_row */
 	struct report_stack *stacks;
 	struct report_held *held;
-	struct report_wrong *wrong;
+	struct report_wrong *wrong, *last_wrong; /* last_wrong: what the last event was counted in; NULL: none */
 	uint32_t nstacks, nheld, nwrong;
 	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
 	uint32_t nslow;
-	struct report_inside **inside; /* hash of chains by function and thread */
-	uint32_t inside_mask, ninside;
-	struct report_inside *free_inside;
+	struct hodo_map inside; /* struct report_inside */
+	struct hodo_map threads; /* struct report_call_thread, all of which is the key */
+	struct report_call_thread thread_last; /* the last one that was looked up, and its number */
+	uint32_t thread_number;
 	struct report_call *free_calls;
 	struct report_slow next; /* callees that came before their call */
 	uint32_t next_frame;
 	bool no_memory;
 };
 
-/* Reads all of it. 0, or the exit status, having told. options live as long. */
+/* Reads all of it. 0, or the exit status, having said why. options live as long. */
 int report_read(struct report *rep, const char *dir, const struct report_options *options);
 void report_free(struct report *rep);
-void report_free_rows(struct report *rep); /* of one that was not read */
-/* The row of an id, made if need be; NULL: no memory. */
-struct report_row *report_row(struct report *rep, uint64_t id);
+uint64_t report_ns(const struct hodo_read_process *p, uint64_t ticks);
 double report_avg_ns(const struct report_row *row);
 /* Percentiles within what was seen at the least and at the most. */
 uint64_t report_time_at(const struct report_row *row, double q);
 
 /* report_functions.c: 0 or -ENOMEM. */
-int report_put(FILE *f, const struct report *rep, const struct report_look *look, bool json);
-int report_put_diff(FILE *f, const struct report *rep, const struct report *other, const struct report_look *look,
-		    bool json);
+extern const struct hodo_columns report_function_columns;
+int report_put(struct hodo_text *to, const struct report *rep, const struct report_look *look);
+int report_put_diff(struct hodo_text *to, const struct report *rep, const struct report *other,
+		    const struct report_look *look);
 bool report_empty(const struct report *rep);
 
 /* report_lists.c */
 void report_list_event(struct report *rep, const struct hodo_read_event *e);
 void report_slow_call(struct report *rep, const struct hodo_read_call *call);
-void report_put_lists(FILE *f, const struct report *rep);
-void report_put_lists_json(FILE *f, const struct report *rep);
+void report_put_lists(struct hodo_text *to, const struct report *rep);
+void report_put_lists_json(struct hodo_json *j, const struct report *rep);
 
 #endif

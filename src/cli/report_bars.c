@@ -38,37 +38,34 @@ static bool is_utf8(void)
 }
 
 /* n parts of an eighth of a column each. What is there is seen: one part at the least. */
-static void put_bar(FILE *f, unsigned eighths, unsigned width, bool utf8)
+static void put_bar(struct hodo_text *to, unsigned eighths, unsigned width, bool utf8)
 {
 	static const char *const blocks[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
 	unsigned done = 0;
 
 	for (; eighths >= 8; eighths -= 8, done++)
-		fputs(utf8 ? blocks[8] : "#", f);
+		hodo_text_add(to, utf8 ? blocks[8] : "#");
 	if (eighths && (utf8 || eighths >= 4 || !done)) {
-		fputs(utf8 ? blocks[eighths] : eighths >= 4 ? "#" : ".", f);
+		hodo_text_add(to, utf8 ? blocks[eighths] : eighths >= 4 ? "#" : ".");
 		done++;
 	}
-	fprintf(f, "%*s", (int)(width - done), "");
+	hodo_text_printf(to, "%*s", (int)(width - done), "");
 }
 
-static void put_edges(FILE *f, const struct report_bar *bar, bool time)
+static void put_edges(struct hodo_text *to, const struct report_bar *bar, bool time)
 {
-	char a[32], b[32];
+	char a[48], b[48];
 
 	if (time) {
 		/* 2^64 is no uint64_t. */
-		fprintf(f, "  %s .. %s", hodo_duration((uint64_t)bar->low, a),
+		hodo_text_printf(to, "  %s .. %s", hodo_duration((uint64_t)bar->low, a),
 			hodo_duration(bar->high < 0x1p64 ? (uint64_t)bar->high : UINT64_MAX, b));
 		return;
 	}
-	fputs("  ", f);
-	report_put_number(f, bar->low, 10);
-	fputs(" .. ", f);
-	report_put_number(f, bar->high, 10);
+	hodo_text_printf(to, "  %10s .. %10s", hodo_number(bar->low, a), hodo_number(bar->high, b));
 }
 
-void report_bars_put(FILE *f, const struct report_bar *bars, int n, bool time)
+void report_bars_put(struct hodo_text *to, const struct report_bar *bars, int n, bool time)
 {
 	int room = terminal_width() - (2 + 10 + 4 + 10) - 1 - (1 + 15 + 7);
 	unsigned width = room < 10 ? 10 : (unsigned)room;
@@ -84,10 +81,25 @@ void report_bars_put(FILE *f, const struct report_bar *bars, int n, bool time)
 		double part = (double)bars[i].n / (double)most;
 		unsigned eighths = (unsigned)lround(part * 8 * width);
 
-		put_edges(f, &bars[i], time);
-		fputc(' ', f);
-		put_bar(f, bars[i].n && !eighths ? 1 : eighths, width, utf8);
-		fprintf(f, " %15s %5.1f%%\n", hodo_grouped(bars[i].n, buf),
+		put_edges(to, &bars[i], time);
+		hodo_text_char(to, ' ');
+		put_bar(to, bars[i].n && !eighths ? 1 : eighths, width, utf8);
+		hodo_text_printf(to, " %15s %5.1f%%\n", hodo_grouped(bars[i].n, buf),
 			all ? 100 * (double)bars[i].n / (double)all : 0);
 	}
+}
+
+static const struct hodo_column columns[] = {
+	{ "from", .as = HODO_AS_NUMBER, HODO_MEMBER(struct report_bar, low) },
+	{ "to", .as = HODO_AS_NUMBER, HODO_MEMBER(struct report_bar, high) },
+	{ "count", .as = HODO_AS_COUNT, HODO_MEMBER(struct report_bar, n) },
+};
+static const struct hodo_columns histogram = { "histogram", HODO_COLUMNS(columns) };
+
+void report_bars_put_json(struct hodo_json *j, const char *key, const struct report_bar *bars, int n)
+{
+	const struct hodo_table t = { .columns = &histogram, .first = bars, .n = n > 0 ? (size_t)n : 0,
+				      .stride = sizeof(*bars) };
+
+	hodo_table_put_json(j, key, &t);
 }

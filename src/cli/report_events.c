@@ -8,18 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum keyed {
-	KEY_PAIR,    /* by what --pair says */
-	KEY_SPAN,    /* by thread */
-	KEY_ID,      /* by the first field */
-	KEY_SYSCALL, /* by thread; one at a time */
-};
-
 struct action {
 	uint32_t series;
-	enum keyed keyed;
 	bool end;
-	const struct report_pair *pair;
+	const struct report_pair *pair; /* NULL: what is paired by itself */
 	uint8_t field[REPORT_KEY_FIELDS_MAX];
 };
 
@@ -38,8 +30,6 @@ struct report_class {
 	struct action *actions; /* ends first: an event may end a pair and begin the next */
 	struct measure *measures;
 };
-
-#define SYSCALL_MATCH (REPORT_NONE - 1)
 
 /* ---------------------------------------------------------------------- classes */
 
@@ -85,40 +75,22 @@ static void add_measure(struct report_events *ev, struct report_class *c, uint32
 }
 
 /* What is paired without being asked for: spans and system calls. */
-static void bind_own(struct report_events *ev, struct report_class *c, const struct hodo_read_process *p)
+static void bind_own(struct report_events *ev, struct report_class *c)
 {
-	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
 	const struct hodo_read_class *cls = c->cls;
-	bool end = cls->kind == HODO_KIND_SPAN_END || cls->kind == HODO_KIND_END;
-	bool id = cls->kind == HODO_KIND_BEGIN || cls->kind == HODO_KIND_END;
-	struct action a = { .keyed = id ? KEY_ID : KEY_SPAN, .end = end };
-	size_t len = strlen(cls->name), tail = end ? 4 : 6;
+	struct action a = { .end = hodo_role_ends(cls->role) };
 
-	if (end || id || cls->kind == HODO_KIND_SPAN_BEGIN) {
-		if (len > tail && strcmp(cls->name + len - tail, end ? ".end" : ".begin") == 0)
-			len -= tail;
-		a.series = report_series(ev, REPORT_SPANS, cls->name, len);
-		add_action(ev, c, a);
+	if (!a.end && !hodo_role_begins(cls->role))
 		return;
-	}
-	a.end = strncmp(cls->name, leave, sizeof(leave) - 1) == 0;
-	/* Their threads' numbers are the machine's. */
-	if (p->kernel && (a.end || strncmp(cls->name, enter, sizeof(enter) - 1) == 0)) {
-		char name[300];
-
-		snprintf(name, sizeof(name), "syscalls:%s",
-			 cls->name + (a.end ? sizeof(leave) : sizeof(enter)) - 1);
-		a.keyed = KEY_SYSCALL;
-		a.series = report_series(ev, REPORT_SPANS, name, strlen(name));
-		add_action(ev, c, a);
-	}
+	a.series = report_series(ev, REPORT_SPANS, cls->base, strlen(cls->base));
+	add_action(ev, c, a);
 }
 
 static void bind_pairs(struct report_events *ev, struct report_class *c)
 {
 	for (uint32_t i = 0; i < ev->o->npairs; i++) {
 		const struct report_pair *pair = &ev->o->pairs[i];
-		struct action a = { .series = i, .keyed = KEY_PAIR, .pair = pair };
+		struct action a = { .series = i, .pair = pair };
 		bool sides[2] = { strcmp(pair->begin, c->cls->name) == 0, strcmp(pair->end, c->cls->name) == 0 };
 		bool fits = true;
 
@@ -132,7 +104,7 @@ static void bind_pairs(struct report_events *ev, struct report_class *c)
 			if (!sides[side])
 				continue;
 			a.end = side == 1;
-			ev->series[i].seen[side] = true;
+			ev->rows.series[i].seen[side] = true;
 			add_action(ev, c, a);
 		}
 	}
@@ -147,7 +119,7 @@ static void bind_values(struct report_events *ev, struct report_class *c)
 {
 	const struct hodo_read_class *cls = c->cls;
 
-	if (cls->kind == HODO_KIND_COUNTER && cls->nfields && is_number(cls->fields[0].type))
+	if (cls->role == HODO_READ_ROLE_COUNTER && is_number(cls->fields[0].type))
 		add_measure(ev, c, 0, cls->name);
 	for (uint32_t i = 0; i < ev->o->nvalues; i++) {
 		const struct report_value *v = &ev->o->values[i];
@@ -158,16 +130,15 @@ static void bind_values(struct report_events *ev, struct report_class *c)
 			continue;
 		snprintf(name, sizeof(name), "%s.%s", v->event, v->field);
 		add_measure(ev, c, (uint32_t)field, name);
-		ev->value_found |= 1ull << i;
+		ev->findings.values |= 1ull << i;
 	}
 }
 
 static void bind(struct report_events *ev, struct report_class *c, const struct hodo_read_event *e)
 {
-	c->cls = e->cls;
 	c->row = REPORT_NONE;
 	c->field = ev->o->by == REPORT_BY_FIELD ? field_of(e->cls, ev->o->by_field) : -1;
-	ev->by_found |= c->field >= 0;
+	ev->findings.by |= c->field >= 0;
 	if (e->cls->kind == HODO_KIND_FUNCTION)
 		return;
 	c->series = report_series(ev, REPORT_EVENTS, e->cls->name, strlen(e->cls->name));
@@ -176,43 +147,19 @@ static void bind(struct report_events *ev, struct report_class *c, const struct 
 		return;
 	}
 	c->sched = e->process->kernel && strncmp(e->cls->name, "sched:", 6) == 0;
-	bind_own(ev, c, e->process);
+	bind_own(ev, c);
 	bind_pairs(ev, c);
 	bind_values(ev, c);
-}
-
-static struct report_class *class_slot(const struct report_events *ev, const struct hodo_read_class *cls)
-{
-	uint32_t i = (uint32_t)((uintptr_t)cls * 0x9e3779b97f4a7c15ull >> 32) & ev->classes_mask;
-
-	while (ev->classes[i].cls && ev->classes[i].cls != cls)
-		i = (i + 1) & ev->classes_mask;
-	return &ev->classes[i];
 }
 
 /* NULL: no memory. */
 static struct report_class *class_of(struct report_events *ev, const struct hodo_read_event *e)
 {
-	struct report_class *c = class_slot(ev, e->cls), *old = ev->classes;
-	uint32_t mask = ev->classes_mask;
+	bool is_new;
+	struct report_class *c = hodo_map_add_u64(&ev->classes.all, (uintptr_t)e->cls, &is_new);
 
-	if (c->cls)
-		return c;
-	if (2 * ev->nclasses >= mask) {
-		ev->classes = calloc(2 * ((size_t)mask + 1), sizeof(*ev->classes));
-		if (!ev->classes) {
-			ev->classes = old;
-			return NULL;
-		}
-		ev->classes_mask = 2 * mask + 1;
-		for (uint32_t i = 0; i <= mask; i++)
-			if (old[i].cls)
-				*class_slot(ev, old[i].cls) = old[i];
-		free(old);
-		c = class_slot(ev, e->cls);
-	}
-	ev->nclasses++;
-	bind(ev, c, e);
+	if (c && is_new)
+		bind(ev, c, e);
 	return c;
 }
 
@@ -220,90 +167,97 @@ static struct report_class *class_of(struct report_events *ev, const struct hodo
 
 static bool is_wanted(struct report_events *ev, const struct hodo_read_event *e)
 {
-	if (!ev->o->thread)
+	if (!ev->o->args.thread)
 		return true;
-	if (ev->last.tid != e->tid || ev->last.process != e->process || ev->last.comm != e->comm || !e->tid) {
-		ev->last.tid = e->tid;
-		ev->last.process = e->process;
-		ev->last.comm = e->comm;
-		ev->last.wanted = hodo_thread_is(ev->o->thread, e->tid, e->comm);
+	if (ev->thread.tid != e->tid || ev->thread.process != e->process || ev->thread.comm != e->comm || !e->tid) {
+		ev->thread.tid = e->tid;
+		ev->thread.process = e->process;
+		ev->thread.comm = e->comm;
+		ev->thread.wanted = hodo_thread_is(ev->o->args.thread, e->tid, e->comm);
 	}
-	return ev->last.wanted;
+	return ev->thread.wanted;
 }
 
-static uint64_t key_of(const struct action *a, const struct hodo_read_event *e)
+/* Sets ev->key to what is the same at the begin and at the end. */
+static void set_key(struct report_events *ev, const struct action *a, const struct hodo_read_event *e)
 {
 	const struct report_pair *pair = a->pair;
-	uint64_t h = a->keyed == KEY_SYSCALL ? SYSCALL_MATCH : a->series;
 
-	if (a->keyed == KEY_ID)
-		return report_hash(report_hash(h, (uintptr_t)e->process),
-				   e->cls->nfields ? report_hash_value(&e->values[0]) : 0);
-	if (a->keyed != KEY_PAIR)
-		return report_hash(report_hash(h, (uintptr_t)e->process), e->tid);
+	if (!pair) {
+		hodo_pair_key(&ev->key, e);
+		return;
+	}
+	hodo_key_start(&ev->key);
+	hodo_key_add_number(&ev->key, a->series); /* less than the address that the others begin with */
 	/* The kernel's events happen in any process. */
 	if (pair->key & REPORT_KEY_PROCESS)
-		h = report_hash(h, e->process->kernel ? 0 : e->pid);
+		hodo_key_add_number(&ev->key, e->process->kernel ? 0 : e->pid);
 	if (pair->key & REPORT_KEY_THREAD)
-		h = report_hash(report_hash(h, e->pid), e->tid);
+		hodo_key_add_number(&ev->key, (uint64_t)e->pid << 32 | e->tid);
 	if (pair->key & REPORT_KEY_CPU)
-		h = report_hash(h, (uint32_t)e->cpu);
+		hodo_key_add_number(&ev->key, (uint32_t)e->cpu);
 	for (uint32_t i = 0; i < pair->nfields; i++)
-		h = report_hash(h, report_hash_value(&e->values[a->field[i]]));
-	return h;
+		hodo_key_add_value(&ev->key, &e->values[a->field[i]]);
+}
+
+/* A begin has no end. */
+static bool is_unpaired(struct report_events *ev, const struct hodo_pair *begin)
+{
+	if (begin->user == REPORT_NONE)
+		return false;
+	ev->rows.all[begin->user].begins++;
+	return true;
 }
 
 static int begin(struct report_events *ev, const struct report_class *c, const struct action *a,
 		 const struct hodo_read_event *e, bool wanted)
 {
-	uint32_t match = a->keyed == KEY_SYSCALL ? SYSCALL_MATCH : a->series, row = REPORT_NONE, before;
-	uint64_t key = key_of(a, e);
-	int64_t begin_ns;
-	int err;
+	struct hodo_pair begin = { .begin_ns = e->ts_ns, .user = REPORT_NONE }, other;
+	int paired;
 
-	/* A thread is in one system call at a time: the end of the one before was lost, or there is none. */
-	if (a->keyed == KEY_SYSCALL && report_open_take(ev->open, key, match, &before, &begin_ns) &&
-	    before != REPORT_NONE)
-		ev->rows[before].begins++;
 	if (wanted) {
-		row = report_row_of(ev, a->series, e, c->field);
-		if (row == REPORT_NONE)
+		begin.user = report_row_of(ev, a->series, e, c->field);
+		if (begin.user == REPORT_NONE)
 			return -ENOMEM;
 	}
-	err = report_open_add(ev->open, key, match, row, e->ts_ns, &before);
-	if (before == REPORT_NONE)
-		return err;
-	ev->rows[before].begins++;
-	ev->dropped++;
-	return err;
+	if (!a->pair)
+		begin.base = hodo_pair_base(e);
+	set_key(ev, a, e);
+	paired = hodo_pairs_begin(ev->pairs, &ev->key, &begin, &other);
+	if (paired > HODO_PAIR_NONE && is_unpaired(ev, &other))
+		ev->findings.dropped += paired == HODO_PAIR_GIVEN_UP;
+	return paired < 0 ? paired : 0;
 }
 
 static int end(struct report_events *ev, const struct report_class *c, const struct action *a,
 	       const struct hodo_read_event *e, bool wanted)
 {
-	uint32_t match = a->keyed == KEY_SYSCALL ? SYSCALL_MATCH : a->series, row;
-	int64_t begin_ns;
-	bool found = report_open_take(ev->open, key_of(a, e), match, &row, &begin_ns);
+	struct hodo_pair begin;
+	uint32_t row;
+	int paired;
 
-	if (found && row == REPORT_NONE)
-		return 0; /* begun in a thread that is not asked for */
-	if (found && ev->rows[row].series != a->series) {
-		ev->rows[row].begins++;
-		found = false;
-	}
-	if (!found && !wanted)
+	set_key(ev, a, e);
+	paired = hodo_pairs_end(ev->pairs, &ev->key, a->pair ? NULL : hodo_pair_base(e), &begin);
+	if (paired < 0)
+		return paired;
+	if (paired == HODO_PAIR_LEFT)
+		is_unpaired(ev, &begin);
+	/* Whose begin was in a thread that is not asked for does not count; nor does one there that has none. */
+	if (paired == HODO_PAIR_FOUND ? begin.user == REPORT_NONE : !wanted)
 		return 0;
+	row = paired == HODO_PAIR_FOUND ? (uint32_t)begin.user : REPORT_NONE;
 	/* The begin has not the field of --by, the end has. */
-	if (!found || (ev->rows[row].hash == 0 && c->field >= 0))
+	if (row == REPORT_NONE || (!ev->rows.all[row].group && c->field >= 0))
 		row = report_row_of(ev, a->series, e, c->field);
 	if (row == REPORT_NONE)
 		return -ENOMEM;
-	if (!found) {
-		ev->rows[row].ends++;
+	if (paired != HODO_PAIR_FOUND) {
+		ev->rows.all[row].ends++;
 		return 0;
 	}
-	report_add_time(ev, row, (uint64_t)e->ts_ns - (uint64_t)begin_ns);
-	ev->unsure_spans += report_losses_between(ev, e->process, begin_ns, e->ts_ns);
+	report_add_time(ev, row, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
+	ev->findings.unsure_spans += hodo_losses_between(ev->losses, e->process, HODO_LOSSES_ANY_CPU, begin.begin_ns,
+							 e->ts_ns);
 	return 0;
 }
 
@@ -318,7 +272,7 @@ static int count(struct report_events *ev, struct report_class *c, const struct 
 		if (ev->o->by == REPORT_BY_NONE)
 			c->row = row;
 	}
-	ev->rows[row].count++;
+	ev->rows.all[row].count++;
 	for (uint32_t i = 0; i < c->nmeasures; i++) {
 		const struct hodo_read_value *v = &e->values[c->measures[i].field];
 
@@ -332,7 +286,7 @@ static int count(struct report_events *ev, struct report_class *c, const struct 
 
 int report_events_take(struct report_events *ev, const struct hodo_read_event *e)
 {
-	struct report_class *c = ev->last_class;
+	struct report_class *c = ev->classes.last;
 	bool wanted;
 	int err = 0;
 
@@ -345,7 +299,7 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 		c = class_of(ev, e);
 		if (!c || ev->no_memory)
 			return -ENOMEM;
-		ev->last_class = c;
+		ev->classes.last = c;
 	}
 	wanted = is_wanted(ev, e);
 	if (wanted)
@@ -356,8 +310,8 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 		err = a->end ? end(ev, c, a, e, wanted) : begin(ev, c, a, e, wanted);
 	}
 	if (c->sched && !err) {
-		ev->sched_process = e->process;
-		err = hodo_sched_event(ev->sched, e);
+		ev->sched.process = e->process;
+		err = hodo_sched_event(ev->sched.sched, e);
 	}
 	return err ? err : ev->no_memory ? -ENOMEM : 0;
 }
@@ -384,12 +338,12 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 	const struct hodo_sched_off who = { .cpu = ran->cpu, .pid = ran->pid, .tid = ran->tid, .comm = ran->comm };
 	struct report_events *ev = data;
 
-	if (!ran->tid || !hodo_thread_is(ev->o->thread, ran->tid, ran->comm))
+	if (!ran->tid || !hodo_thread_is(ev->o->args.thread, ran->tid, ran->comm))
 		return;
-	if (report_losses_between(ev, ev->sched_process, ran->begin_ns, ran->end_ns))
-		ev->unsure++;
+	if (hodo_losses_between(ev->losses, ev->sched.process, ran->cpu, ran->begin_ns, ran->end_ns))
+		ev->findings.unsure_times++;
 	else
-		add_thread(ev, &ev->running, REPORT_RUNNING, "running", &who,
+		add_thread(ev, &ev->sched.running, REPORT_RUNNING, "running", &who,
 			   (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
 }
 
@@ -397,18 +351,18 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 {
 	struct report_events *ev = data;
 
-	if (!hodo_thread_is(ev->o->thread, off->tid, off->comm))
+	if (!hodo_thread_is(ev->o->args.thread, off->tid, off->comm))
 		return;
-	if (report_losses_between(ev, ev->sched_process, off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns,
-				  off->on_ns)) {
-		ev->unsure++;
+	if (hodo_losses_between(ev->losses, ev->sched.process, HODO_LOSSES_ANY_CPU,
+				off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {
+		ev->findings.unsure_times++;
 		return;
 	}
 	if (off->off_ns != INT64_MIN)
-		add_thread(ev, &ev->off[off->why], REPORT_OFF, hodo_sched_why_text(off->why), off,
+		add_thread(ev, &ev->sched.off[off->why], REPORT_OFF, hodo_sched_why_text(off->why), off,
 			   (uint64_t)off->on_ns - (uint64_t)off->off_ns);
 	if (off->woken_ns != INT64_MIN && off->why != HODO_SCHED_PREEMPTED)
-		add_thread(ev, &ev->latency, REPORT_LATENCY, "latency", off,
+		add_thread(ev, &ev->sched.latency, REPORT_LATENCY, "latency", off,
 			   (uint64_t)off->on_ns - (uint64_t)off->woken_ns);
 }
 
@@ -418,11 +372,16 @@ int report_events_start(struct report_events *ev, const struct report_options *o
 {
 	static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
 
-	*ev = (struct report_events){ .o = o, .classes_mask = 63 };
-	ev->open = report_open_new();
-	ev->sched = hodo_sched_new(&ops, ev);
-	ev->classes = calloc(64, sizeof(*ev->classes));
-	if (!ev->open || !ev->sched || !ev->classes)
+	*ev = (struct report_events){ .o = o,
+				      .classes.all = HODO_MAP(struct report_class, cls),
+				      .rows.series_keys = HODO_MAP_BYTES(struct hodo_bytes),
+				      .rows.keys = HODO_MAP_BYTES(struct hodo_bytes),
+				      .rows.numbers = HODO_MAP(struct report_number, key),
+				      .rows.names = HODO_MAP(struct report_name, tid) };
+	hodo_hash_seed();
+	ev->pairs = hodo_pairs_new();
+	ev->sched.sched = hodo_sched_new(&ops, ev);
+	if (!ev->pairs || !ev->sched.sched)
 		return -ENOMEM;
 	/* The first series are those that were asked for. */
 	for (uint32_t i = 0; i < o->npairs; i++) {
@@ -434,77 +393,81 @@ int report_events_start(struct report_events *ev, const struct report_options *o
 		s = report_series(ev, REPORT_SPANS, name, strlen(name));
 		if (s == REPORT_NONE || report_row_plain(ev, s) == REPORT_NONE)
 			return -ENOMEM;
-		ev->series[s].pair = p;
+		ev->rows.series[s].pair = p;
 	}
 	return 0;
 }
 
 int report_events_end(struct report_events *ev)
 {
-	int err = hodo_sched_end(ev->sched, ev->end_ns);
-	uint32_t row;
+	int err = hodo_sched_end(ev->sched.sched, ev->end_ns);
+	struct hodo_pair begin;
 
-	while (report_open_any(ev->open, &row))
-		if (row != REPORT_NONE)
-			ev->rows[row].begins++;
+	while (hodo_pairs_oldest(ev->pairs, &begin))
+		is_unpaired(ev, &begin);
+	if (!err)
+		err = report_rows_rename(ev);
 	return err ? err : ev->no_memory ? -ENOMEM : 0;
 }
 
-void report_events_tell(const struct report_events *ev, const char *dir)
+void report_events_warn(const struct report_events *ev, const char *dir)
 {
 	const struct report_options *o = ev->o;
 
 	for (uint32_t i = 0; i < o->npairs; i++)
 		for (unsigned side = 0; side < 2; side++)
-			if (!ev->series[i].seen[side])
+			if (!ev->rows.series[i].seen[side])
 				hodo_warning("%s: no event '%s'%s: 'hodo stat' tells which there are", dir,
 					     side ? o->pairs[i].end : o->pairs[i].begin,
 					     o->pairs[i].nfields ? " with the fields to pair by" : "");
 	for (uint32_t i = 0; i < o->nvalues; i++)
-		if (!(ev->value_found >> i & 1))
+		if (!(ev->findings.values >> i & 1))
 			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' tells which there are", dir,
 				     o->values[i].event, o->values[i].field);
-	if (o->by == REPORT_BY_FIELD && !ev->by_found)
+	if (o->by == REPORT_BY_FIELD && !ev->findings.by)
 		hodo_warning("%s: no event has a field '%s': 'hodo list' tells which there are", dir, o->by_field);
-	if (ev->dropped)
+	if (ev->findings.dropped)
 		hodo_warning("%s: %llu begins were given up, as more than a million waited for their end", dir,
-			     (unsigned long long)ev->dropped);
-	if (ev->others)
+			     (unsigned long long)ev->findings.dropped);
+	if (ev->rows.others)
 		hodo_warning("%s: there is more to tell apart than is shown: the rest is in (others)", dir);
-	if (ev->unsure)
+	if (ev->findings.unsure_times)
 		hodo_warning("%s: %llu times on or off CPUs reach over lost events, and do not count", dir,
-			     (unsigned long long)ev->unsure);
-	if (ev->unsure_spans)
+			     (unsigned long long)ev->findings.unsure_times);
+	if (ev->findings.unsure_spans)
 		hodo_warning("%s: %llu spans reach over lost events: begin and end may be those of two", dir,
-			     (unsigned long long)ev->unsure_spans);
-	if (ev->unmeasured)
+			     (unsigned long long)ev->findings.unsure_spans);
+	if (ev->rows.unmeasured)
 		hodo_warning("%s: more spans and fields than can be: some are without percentiles", dir);
-	if (hodo_sched_forgotten(ev->sched))
+	if (hodo_sched_forgotten(ev->sched.sched))
 		hodo_warning("%s: there were too many threads: %llu were forgotten, and times off CPUs with them", dir,
-			     (unsigned long long)hodo_sched_forgotten(ev->sched));
+			     (unsigned long long)hodo_sched_forgotten(ev->sched.sched));
 }
 
 void report_events_free(struct report_events *ev)
 {
-	for (uint32_t i = 0; i < ev->nrows; i++) {
-		free(ev->rows[i].group);
-		if (ev->rows[i].times)
-			hodo_histogram_free(ev->rows[i].times);
-		free(ev->rows[i].times);
-		report_numbers_free(ev->rows[i].numbers);
+	for (uint32_t i = 0; i < ev->rows.n; i++) {
+		free(ev->rows.all[i].group);
+		if (ev->rows.all[i].times)
+			hodo_histogram_free(ev->rows.all[i].times);
+		free(ev->rows.all[i].times);
+		report_numbers_free(ev->rows.all[i].numbers);
 	}
-	for (uint32_t i = 0; i < ev->nseries; i++)
-		free(ev->series[i].name);
-	for (uint32_t i = 0; ev->classes && i <= ev->classes_mask; i++) {
-		free(ev->classes[i].actions);
-		free(ev->classes[i].measures);
+	for (uint32_t i = 0; i < ev->classes.all.n; i++) {
+		struct report_class *c = hodo_map_at(&ev->classes.all, i);
+
+		free(c->actions);
+		free(c->measures);
 	}
-	free(ev->gaps);
-	free(ev->rows);
-	free(ev->series);
-	free(ev->index);
-	free(ev->series_index);
-	free(ev->classes);
-	report_open_free(ev->open);
-	hodo_sched_free(ev->sched);
+	free(ev->rows.all);
+	free(ev->rows.series);
+	hodo_map_free(&ev->rows.keys);
+	hodo_map_free(&ev->rows.series_keys);
+	hodo_map_free(&ev->rows.numbers);
+	hodo_map_free(&ev->rows.names);
+	hodo_key_free(&ev->key);
+	hodo_map_free(&ev->classes.all);
+	hodo_pairs_free(ev->pairs);
+	hodo_losses_free(ev->losses);
+	hodo_sched_free(ev->sched.sched);
 }

@@ -8,10 +8,13 @@
 #ifndef HODO_CLI_REPORT_EVENTS_H
 #define HODO_CLI_REPORT_EVENTS_H
 
-#include "cli.h"
 #include "report_numbers.h"
-#include <export/histogram.h>
+#include "table.h"
+#include <base/histogram.h>
+#include <base/map.h>
 #include <export/scheduling.h>
+#include <read/losses.h>
+#include <read/pairs.h>
 
 #define REPORT_PAIRS_MAX      64u
 #define REPORT_VALUES_MAX     64u
@@ -50,13 +53,12 @@ struct report_value {
 
 /* What is asked for. */
 struct report_options {
-	const char *thread, *since, *until;
+	struct hodo_args args;
 	enum report_by by;
 	const char *by_field;
 	struct report_pair pairs[REPORT_PAIRS_MAX];
 	struct report_value values[REPORT_VALUES_MAX];
 	uint32_t npairs, nvalues;
-	bool quiet;
 	bool diff; /* what has another number in another recording goes by its name alone */
 };
 
@@ -65,18 +67,27 @@ int report_pair_parse(struct report_pair *pair, const char *text);
 int report_value_parse(struct report_value *value, const char *text);
 void report_options_free(struct report_options *o);
 
+#define REPORT_LAST_ROWS 8u
+
 struct report_series {
 	enum report_section section;
-	char *name;
+	const char *name;
 	const struct report_pair *pair; /* of --pair; else NULL */
 	bool seen[2];                   /* --pair: its begin, its end was in the recording */
 	uint32_t row;                   /* the one without a group, + 1; 0: there is none yet */
+	struct report_last {
+		const struct hodo_read_process *process;
+		uint32_t pid, tid;
+		int32_t cpu;
+		uint32_t row; /* + 1; 0: there is none */
+	} last[REPORT_LAST_ROWS]; /* of the last events, by thread, CPU or process */
 };
 
 struct report_stat {
 	uint32_t series;
 	char *group; /* NULL: not split, or by what the event does not have */
-	uint64_t hash;
+	uint32_t tid;  /* of the thread that the group has its name from, of the kernel or a process; 0: of none */
+	uint32_t name; /* its number in names + 1, where it is at hand; else 0 */
 	uint64_t count;   /* of events; of spans, those with begin and end */
 	uint64_t begins;  /* unpaired */
 	uint64_t ends;    /* … */
@@ -85,46 +96,75 @@ struct report_stat {
 	struct report_numbers *numbers;
 };
 
-struct report_open;
+/* The name of a thread, the last one that was seen. */
+struct report_name {
+	uint64_t tid;
+	const char *comm;
+};
+
+/* The row of a number: of a thread, or with --by process of a process. */
+struct report_number {
+	uint64_t key; /* its series, and the number */
+	uint32_t row;
+};
+
+struct report_rows {
+	struct report_series *series;
+	struct hodo_map series_keys; /* section and name, in the order of the series */
+	struct report_stat *all;
+	struct hodo_map keys;  /* series and group, in the order of the rows */
+	struct hodo_map numbers; /* struct report_number: rows of threads, at hand */
+	struct hodo_map names; /* struct report_name */
+	struct report_name noted; /* the name that was noted last; tid 0: none */
+	uint32_t nseries, series_room, n, room;
+	uint32_t nmeasured; /* with times or numbers */
+	bool others;        /* there were too many groups */
+	bool unmeasured;    /* … and rows with times or numbers */
+};
+
 struct report_class;
-struct report_gap;
+
+struct report_classes {
+	struct hodo_map all; /* struct report_class */
+	struct report_class *last;
+};
+
+/* Threads on CPUs and off them. */
+struct report_sched {
+	struct hodo_sched *sched;
+	const struct hodo_read_process *process; /* the kernel's */
+	uint32_t running, latency, off[HODO_SCHED_UNKNOWN + 1]; /* series; 0: not yet, else + 1 */
+};
+
+/* The answer to --thread for the thread of the last event. */
+struct report_thread {
+	const struct hodo_read_process *process;
+	const char *comm;
+	uint32_t tid;
+	bool wanted;
+};
+
+/* What is said beside the tables. */
+struct report_findings {
+	uint64_t dropped;      /* begins, as too many waited */
+	uint64_t unsure_times; /* on or off CPUs: they reach over lost events, and do not count */
+	uint64_t unsure_spans; /* that do, and count */
+	uint64_t values;       /* bits: --values of a number were there */
+	bool by;               /* an event has the field of --by */
+};
 
 struct report_events {
 	const struct report_options *o;
-	struct report_series *series;
-	uint32_t nseries, series_room;
-	uint32_t *series_index; /* open addressing: 1 + a series, by section and name */
-	uint32_t series_mask;
-	struct report_stat *rows;
-	uint32_t nrows, rows_room;
-	uint32_t *index; /* open addressing: 1 + a row, by series and group */
-	uint32_t index_mask;
-	uint32_t nmeasured; /* rows with times or numbers */
-	struct report_class *classes; /* open addressing */
-	uint32_t nclasses, classes_mask;
-	struct report_open *open;
-	struct hodo_sched *sched;
-	const struct hodo_read_process *sched_process;
-	uint32_t running, latency, off[HODO_SCHED_UNKNOWN + 1]; /* series; 0: not yet, else + 1 */
-	struct {
-		const struct hodo_read_process *process;
-		const char *comm;
-		uint32_t tid;
-		bool wanted;
-	} last; /* answer to --thread */
-	struct report_class *last_class;
+	struct report_rows rows;
+	struct report_classes classes;
+	struct hodo_key key; /* of what is looked up */
+	struct hodo_pairs *pairs;
+	struct hodo_losses *losses;
+	struct report_sched sched;
+	struct report_thread thread;
+	struct report_findings findings;
 	uint64_t events;
 	int64_t begin_ns, end_ns; /* of the first and the last event, whatever --thread says; 0: there is none */
-	struct report_gap *gaps;  /* when events were lost, by process and time */
-	uint32_t ngaps;
-	int64_t untold_ns;        /* from here on there are more of them */
-	uint64_t unsure;          /* times on or off CPUs that reach over one */
-	uint64_t unsure_spans;    /* spans that do, which are counted */
-	uint64_t dropped;         /* open begins, as there were too many */
-	bool others;              /* there were too many groups */
-	bool unmeasured;          /* … and rows with times or numbers */
-	bool by_found;            /* an event has the field of --by */
-	uint64_t value_found;     /* bits: --values of a number were there */
 	bool no_memory;
 };
 
@@ -135,7 +175,7 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 int report_events_end(struct report_events *ev); /* 0 or -ENOMEM */
 void report_events_free(struct report_events *ev);
 /* Says what was asked for and is not in the recording. */
-void report_events_tell(const struct report_events *ev, const char *dir);
+void report_events_warn(const struct report_events *ev, const char *dir);
 
 /* report_rows.c */
 #define REPORT_NONE UINT32_MAX
@@ -147,67 +187,28 @@ uint32_t report_row_of(struct report_events *ev, uint32_t series, const struct h
 /* Of a thread of the kernel's recording. */
 uint32_t report_row_thread(struct report_events *ev, uint32_t series, uint32_t tid, uint32_t pid, const char *comm,
 			   int32_t cpu);
+/* Names groups of threads and processes by the last names that these had. 0 or -ENOMEM. */
+int report_rows_rename(struct report_events *ev);
 void report_add_time(struct report_events *ev, uint32_t row, uint64_t ns);
 void report_add_number(struct report_events *ev, uint32_t row, double number, bool whole);
 uint64_t report_stat_at(const struct report_stat *row, double q);
 double report_stat_avg(const struct report_stat *row);
-uint64_t report_hash_value(const struct hodo_read_value *v);
-uint64_t report_hash(uint64_t h, uint64_t v);
-
-/* report_losses.c */
-int report_losses_read(struct report_events *ev, struct hodo_read *reader); /* 0 or negative errno; rewinds */
-bool report_losses_between(const struct report_events *ev, const struct hodo_read_process *process, int64_t from_ns,
-			   int64_t until_ns);
-
-/* report_open.c: begins whose end has not come. */
-struct report_open *report_open_new(void); /* NULL: no memory */
-void report_open_free(struct report_open *open);
-/* A begin. *forgotten: the row of one that made room; REPORT_NONE: none. 0 or -ENOMEM. */
-int report_open_add(struct report_open *open, uint64_t key, uint32_t series, uint32_t row, int64_t begin_ns,
-		    uint32_t *forgotten);
-/* Takes the latest with the key out. false: there is none. */
-bool report_open_take(struct report_open *open, uint64_t key, uint32_t series, uint32_t *row, int64_t *begin_ns);
-/* Takes any out. false: there is none. */
-bool report_open_any(struct report_open *open, uint32_t *row);
-
-/* --sort */
-enum report_sort {
-	REPORT_SORT_TOTAL,
-	REPORT_SORT_SELF,
-	REPORT_SORT_CALLS,
-	REPORT_SORT_AVG,
-	REPORT_SORT_P50,
-	REPORT_SORT_P99,
-	REPORT_SORT_MAX,
-	REPORT_SORT_MIN,
-	REPORT_SORT_NAME
-};
 
 /* How it is shown. */
 struct report_look {
-	enum report_sort sort;
-	uint64_t limit; /* rows of each section */
+	struct hodo_look table;
 	bool histogram;
 	const char *histogram_of; /* a glob for names; NULL: all */
-	bool color;
 };
 bool report_histogram_wanted(const struct report_look *look, const char *name);
 
-/* report_sections.c */
-extern const char *const report_section_titles[REPORT_SECTIONS], *const report_section_keys[REPORT_SECTIONS];
-/* Returns whether there was any. first: nothing stands above. */
-bool report_put_sections(FILE *f, const struct report_events *ev, const struct report_look *look, bool first);
-void report_put_sections_json(FILE *f, const struct report_events *ev, const struct report_look *look);
-double report_stat_key(const struct report_events *ev, const struct report_stat *row, enum report_sort sort);
-void report_put_stat_name(FILE *f, const struct report_events *ev, const struct report_stat *row);
-void report_put_group_json(FILE *f, const struct report_events *ev, const struct report_stat *row);
-void report_put_stat_json(FILE *f, const struct report_events *ev, const struct report_stat *row, bool histogram);
-void report_put_number(FILE *f, double number, int width);
-/* Before, after, and the change in percent; time: they are ns. */
-void report_put_change(FILE *f, double before, double after, bool time);
-
-/* report_diff.c: 0 or -ENOMEM. */
-int report_put_sections_diff(FILE *f, const struct report_events *before, const struct report_events *after,
-			     const struct report_look *look, bool json, bool first);
+/* report_sections.c: each 0 or -ENOMEM. */
+extern const struct hodo_columns report_sections[REPORT_SECTIONS];
+int report_put_sections(struct hodo_text *to, const struct report_events *ev, const struct report_look *look,
+			bool first); /* nothing stands above */
+int report_put_sections_json(struct hodo_json *j, const struct report_events *ev, const struct report_look *look);
+/* As text, or as JSON if that is what the look says. */
+int report_put_sections_diff(struct hodo_text *to, struct hodo_json *j, const struct report_events *before,
+			     const struct report_events *after, const struct report_look *look, bool first);
 
 #endif

@@ -1,233 +1,194 @@
 /* SPDX-License-Identifier: MIT */
-/* report_functions.c - the table of functions, and what differs from another recording's. */
+/* report_functions.c - the table of functions, the whole report, and what differs from another recording's. */
 #define _GNU_SOURCE
 #include "report.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------ order */
+/* ------------------------------------------------------------------------ columns */
 
-static double key_of(const struct report_row *row, enum report_sort sort)
+static struct hodo_cell avg(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	switch (sort) {
-	case REPORT_SORT_SELF:
-		return (double)row->self_ns;
-	case REPORT_SORT_CALLS:
-		return (double)row->calls;
-	case REPORT_SORT_AVG:
-		return report_avg_ns(row);
-	case REPORT_SORT_P50:
-		return (double)report_time_at(row, 0.5);
-	case REPORT_SORT_P99:
-		return (double)report_time_at(row, 0.99);
-	case REPORT_SORT_MAX:
-		return (double)row->max_ns;
-	case REPORT_SORT_MIN:
-		return row->ended ? (double)row->min_ns : 0;
-	case REPORT_SORT_NAME:
-		return 0;
-	default:
-		return (double)row->total_ns;
-	}
+	struct hodo_cell v = hodo_cell_f64(report_avg_ns(row));
+
+	v.blank = !((const struct report_row *)row)->ended;
+	return v;
 }
 
-struct item {
-	const struct report_row *row, *other; /* other: of --diff; either may be NULL there */
-	double key;
-};
-
-static const char *name_of(const struct item *i)
+/* The member at the offset, of the calls that ended. */
+static struct hodo_cell time_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	return i->row ? i->row->name : i->other->name;
+	const struct report_row *r = row;
+	struct hodo_cell v = hodo_cell_u64(*(const uint64_t *)((const char *)row + c->offset));
+
+	v.blank = !r->ended;
+	if (!r->ended && c->offset == offsetof(struct report_row, min_ns))
+		v.u = 0;
+	return v;
 }
 
-static int by_key(const void *a, const void *b)
+/* argument: the quantile. */
+static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct item *x = a, *y = b;
+	struct hodo_cell v = hodo_cell_u64(report_time_at(row, c->argument));
 
-	if (x->key != y->key)
-		return x->key < y->key ? 1 : -1;
-	return strcmp(name_of(x), name_of(y));
+	v.blank = !((const struct report_row *)row)->ended;
+	return v;
 }
 
-static struct item *make_items(const struct report *rep, enum report_sort sort)
+static void put_left_and_open(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	struct item *items = calloc(rep->nrows + 1, sizeof(*items));
-
-	for (uint32_t i = 0; items && i < rep->nrows; i++)
-		items[i] = (struct item){ &rep->rows[i], NULL, key_of(&rep->rows[i], sort) };
-	if (items)
-		qsort(items, rep->nrows, sizeof(*items), by_key);
-	return items;
-}
-
-/* ------------------------------------------------------------------------- text */
-
-static void put_row(FILE *f, const struct report_row *row)
-{
-	const uint64_t times[] = { row->total_ns, row->self_ns, (uint64_t)(report_avg_ns(row) + 0.5),
-				   row->ended ? row->min_ns : 0, report_time_at(row, 0.5), report_time_at(row, 0.99),
-				   row->max_ns };
+	const struct report_row *r = row;
 	char buf[32];
 
-	fprintf(f, "%12s", hodo_grouped(row->calls, buf));
-	for (unsigned i = 0; i < sizeof(times) / sizeof(*times); i++)
-		fprintf(f, "  %10s", row->ended ? hodo_duration(times[i], buf) : "-  ");
-	fputs("  ", f);
-	hodo_put_plain(f, row->name);
-	if (row->left)
-		fprintf(f, " (%s left)", hodo_grouped(row->left, buf));
-	if (row->open)
-		fprintf(f, " (%s open)", hodo_grouped(row->open, buf));
-	fputc('\n', f);
+	if (r->left)
+		hodo_text_printf(to, "(%s left)", hodo_grouped(r->left, buf));
+	if (r->open)
+		hodo_text_printf(to, "%s(%s open)", r->left ? " " : "", hodo_grouped(r->open, buf));
 }
 
-static void put_histogram(FILE *f, const struct report_row *row)
+static void put_found(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	hodo_json_bool(j, key, true);
+}
+
+static int bars_of(const struct report_row *row, struct report_bar bars[REPORT_BARS_MAX])
+{
+	return report_bars_times(&row->times, bars, REPORT_BARS_MAX);
+}
+
+static void put_histogram_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
 {
 	struct report_bar bars[REPORT_BARS_MAX];
-	int n = report_bars_times(&row->times, bars, REPORT_BARS_MAX);
 
-	if (n <= 0)
-		return;
-	fputc('\n', f);
-	hodo_put_plain(f, row->name);
-	fputs(":\n", f);
-	report_bars_put(f, bars, n, true);
+	if (report_histogram_wanted(t->context, ((const struct report_row *)row)->name))
+		report_bars_put_json(j, key, bars, bars_of(row, bars));
 }
 
-static void put_text(FILE *f, const struct report *rep, const struct item *items, uint32_t n,
+#define ROW(name) HODO_MEMBER(struct report_row, name)
+static const struct hodo_column columns[] = {
+	{ "function", .flags = HODO_IDENTITY, ROW(name), .also = "name" },
+	{ "object", .flags = HODO_NO_DIFF, ROW(object) },
+	{ "found", .as = HODO_AS_JSON, .flags = HODO_DIFF_ONLY, .put_json = put_found },
+	{ "calls", .as = HODO_AS_COUNT, .width = 12, ROW(calls), .also = "count" },
+	{ "left", .as = HODO_AS_COUNT, ROW(left) },
+	{ "open", .as = HODO_AS_COUNT, ROW(open) },
+	{ "no_exit", .as = HODO_AS_COUNT, ROW(no_exit) },
+	{ "total_ns", .as = HODO_AS_TIME, .width = 10, ROW(total_ns), .get = time_of },
+	{ "self_ns", .as = HODO_AS_TIME, .width = 10, ROW(self_ns), .get = time_of },
+	{ "avg_ns", .as = HODO_AS_AVERAGE, .width = 10, .get = avg },
+	{ "min_ns", .as = HODO_AS_TIME, .width = 10, ROW(min_ns), .get = time_of },
+	{ "p50_ns", .as = HODO_AS_TIME, .width = 10, .get = time_at, .argument = 0.5 },
+	{ "p99_ns", .as = HODO_AS_TIME, .width = 10, .get = time_at, .argument = 0.99 },
+	{ "max_ns", .as = HODO_AS_TIME, .width = 10, ROW(max_ns), .get = time_of },
+	{ "unfinished", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_left_and_open },
+	{ "histogram", .as = HODO_AS_JSON, .flags = HODO_NO_DIFF, .put_json = put_histogram_json },
+};
+const struct hodo_columns report_function_columns = {
+	"functions", HODO_COLUMNS(columns), .sort = "total", .diff = "total,self,avg,calls",
+	.text = "calls,total,self,avg,min,p50,p99,max,function,unfinished",
+};
+
+/* ------------------------------------------------------------------------- report */
+
+static void put_text(struct hodo_text *to, const struct report *rep, const struct hodo_table *t,
 		     const struct report_look *look)
 {
+	struct report_bar bars[REPORT_BARS_MAX];
 	char a[32];
 
-	if (rep->nrows) {
-		fprintf(f, "%12s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %s\n", "CALLS", "  TOTAL", "  SELF",
-			"  AVG", "  MIN", "  P50", "  P99", "  MAX", "FUNCTION");
-		for (uint32_t i = 0; i < n; i++)
-			put_row(f, items[i].row);
-		if (n < rep->nrows)
-			fprintf(f, "and %s more\n", hodo_grouped(rep->nrows - n, a));
-	}
+	if (t->n)
+		hodo_table_put(to, t, look->table.color);
 	if (rep->totals.orphans)
-		fprintf(f, "exits of calls that are not in the recording: %s\n",
-			hodo_grouped(rep->totals.orphans, a));
-	for (uint32_t i = 0; i < n; i++)
-		if (items[i].row->ended && report_histogram_wanted(look, items[i].row->name))
-			put_histogram(f, items[i].row);
-	report_put_lists(f, rep);
+		hodo_text_printf(to, "exits of calls that are not in the recording: %s\n",
+				 hodo_grouped(rep->totals.orphans, a));
+	for (size_t i = 0; i < t->n - t->hidden; i++) {
+		const struct report_row *row = hodo_table_row(t, i);
+		int n = row->ended && report_histogram_wanted(look, row->name) ? bars_of(row, bars) : 0;
+
+		if (n <= 0)
+			continue;
+		hodo_text_char(to, '\n');
+		hodo_add_plain(to, row->name);
+		hodo_text_add(to, ":\n");
+		report_bars_put(to, bars, n, true);
+	}
+	report_put_lists(to, rep);
 }
 
-static void put_number(FILE *f, const char *name, uint64_t n)
-{
-	fprintf(f, ",\"%s\":%llu", name, (unsigned long long)n);
-}
-
-static void put_row_json(FILE *f, const struct report_row *row)
-{
-	put_number(f, "calls", row->calls);
-	put_number(f, "left", row->left);
-	put_number(f, "open", row->open);
-	put_number(f, "no_exit", row->no_exit);
-	put_number(f, "total_ns", row->total_ns);
-	put_number(f, "self_ns", row->self_ns);
-	fprintf(f, ",\"avg_ns\":%.1f", report_avg_ns(row));
-	put_number(f, "min_ns", row->ended ? row->min_ns : 0);
-	put_number(f, "p50_ns", report_time_at(row, 0.5));
-	put_number(f, "p99_ns", report_time_at(row, 0.99));
-	put_number(f, "max_ns", row->max_ns);
-}
-
-static void put_bars_json(FILE *f, const struct report_row *row)
-{
-	struct report_bar bars[REPORT_BARS_MAX];
-	int n = report_bars_times(&row->times, bars, REPORT_BARS_MAX);
-
-	fputs(",\"histogram\":[", f);
-	for (int i = 0; i < n; i++)
-		fprintf(f, "%s{\"from\":%.17g,\"to\":%.17g,\"count\":%llu}", i ? "," : "", bars[i].low, bars[i].high,
-			(unsigned long long)bars[i].n);
-	fputs("]", f);
-}
-
-static void put_json(FILE *f, const struct report *rep, const struct item *items, uint32_t n,
-		     const struct report_look *look)
+static int put_json(struct hodo_text *to, const struct report *rep, const struct hodo_table *t,
+		    const struct report_look *look)
 {
 	struct hodo_read_lost lost = hodo_read_lost(rep->r, NULL);
+	struct hodo_json j = { .text = to };
+	int err;
 
-	fputs("{\"version\":1,\"functions\":[", f);
-	for (uint32_t i = 0; i < n; i++) {
-		fputs(i ? ",{\"function\":" : "{\"function\":", f);
-		hodo_put_json(f, items[i].row->name);
-		fputs(",\"object\":", f);
-		hodo_put_json(f, items[i].row->object);
-		put_row_json(f, items[i].row);
-		if (report_histogram_wanted(look, items[i].row->name))
-			put_bars_json(f, items[i].row);
-		fputc('}', f);
-	}
-	fputs("]", f);
-	put_number(f, "calls", rep->totals.calls);
-	put_number(f, "returned", rep->totals.returned);
-	put_number(f, "left", rep->totals.left);
-	put_number(f, "open", rep->totals.open);
-	put_number(f, "orphans", rep->totals.orphans);
-	put_number(f, "lost", hodo_lost_all(&lost));
-	report_put_lists_json(f, rep);
-	report_put_sections_json(f, &rep->events, look);
-	fputs("}\n", f);
+	hodo_json_object(&j, NULL);
+	hodo_json_u64(&j, "version", 1);
+	hodo_table_put_json(&j, "functions", t);
+	hodo_json_u64(&j, "calls", rep->totals.calls);
+	hodo_json_u64(&j, "returned", rep->totals.returned);
+	hodo_json_u64(&j, "left", rep->totals.left);
+	hodo_json_u64(&j, "open", rep->totals.open);
+	hodo_json_u64(&j, "orphans", rep->totals.orphans);
+	hodo_json_u64(&j, "lost", hodo_lost_all(&lost));
+	report_put_lists_json(&j, rep);
+	err = report_put_sections_json(&j, &rep->events, look);
+	hodo_json_end(&j);
+	hodo_text_char(to, '\n');
+	return err;
 }
 
 static bool has_functions(const struct report *rep)
 {
-	return rep->nrows || rep->nstacks || rep->nheld || rep->nwrong || rep->totals.orphans;
+	return rep->rows.n || rep->nstacks || rep->nheld || rep->nwrong || rep->totals.orphans;
 }
 
 bool report_empty(const struct report *rep)
 {
-	return !has_functions(rep) && !rep->events.nrows;
+	return !has_functions(rep) && !rep->events.rows.n;
 }
 
-int report_put(FILE *f, const struct report *rep, const struct report_look *look, bool json)
+int report_put(struct hodo_text *to, const struct report *rep, const struct report_look *look)
 {
-	struct item *items = make_items(rep, look->sort);
-	uint32_t shown = look->limit < rep->nrows ? (uint32_t)look->limit : rep->nrows;
+	struct hodo_table t = { .columns = &report_function_columns, .context = look, .first = rep->rows.entries,
+				.n = rep->rows.n, .stride = sizeof(struct report_row) };
+	int err = hodo_table_arrange(&t, &look->table);
 
-	if (!items)
-		return -ENOMEM;
-	if (json) {
-		put_json(f, rep, items, shown, look);
-	} else {
-		put_text(f, rep, items, shown, look);
-		report_put_sections(f, &rep->events, look, !has_functions(rep));
+	if (!err && look->table.json) {
+		err = put_json(to, rep, &t, look);
+	} else if (!err) {
+		put_text(to, rep, &t, look);
+		err = report_put_sections(to, &rep->events, look, !has_functions(rep));
 	}
-	free(items);
-	return 0;
+	hodo_table_free(&t);
+	return err;
 }
 
-/* ------------------------------------------------------------------------- diff */
+/* --------------------------------------------------------------------------- diff */
 
-static uint64_t name_id(const char *name)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3ull;
-	return h ? h : 1;
-}
+/* All functions of a name. */
+struct merged {
+	struct hodo_bytes name;
+	struct report_row row;
+};
 
 /* Functions of one name as one, whatever object they are of: another build is another object. */
-static bool merge_names(struct report *to, const struct report *from)
+static int merge_names(struct hodo_table *t, struct hodo_map *to, const struct report *from)
 {
-	for (uint32_t i = 0; i < from->nrows; i++) {
-		const struct report_row *r = &from->rows[i];
-		struct report_row *row = report_row(to, name_id(r->name));
+	for (uint32_t i = 0; i < from->rows.n; i++) {
+		const struct report_row *r = hodo_map_at(&from->rows, i);
+		bool is_new;
+		struct merged *m = hodo_map_add_bytes(to, r->name, strlen(r->name), &is_new);
+		struct report_row *row = m ? &m->row : NULL;
 
-		if (!row || !hodo_histogram_merge(&row->times, &r->times))
-			return false;
-		row->name = r->name;
-		row->object = r->object;
+		if (!m)
+			return -ENOMEM;
+		if (is_new)
+			*row = (struct report_row){ .name = r->name, .object = r->object, .min_ns = UINT64_MAX };
+		if (!hodo_histogram_merge(&row->times, &r->times))
+			return -ENOMEM;
 		row->calls += r->calls;
 		row->left += r->left;
 		row->open += r->open;
@@ -239,110 +200,40 @@ static bool merge_names(struct report *to, const struct report *from)
 		row->min_ns = r->min_ns < row->min_ns ? r->min_ns : row->min_ns;
 		row->max_ns = r->max_ns > row->max_ns ? r->max_ns : row->max_ns;
 	}
-	return true;
+	*t = (struct hodo_table){ .columns = &report_function_columns, .n = to->n, .stride = to->entry_bytes,
+				  .first = (const char *)to->entries + offsetof(struct merged, row) };
+	return 0;
 }
 
-static const struct report_row *find(const struct report *rep, uint64_t id)
+static void free_names(struct hodo_map *names)
 {
-	for (uint32_t i = (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 32) & rep->index_mask; rep->nrows && rep->index[i];
-	     i = (i + 1) & rep->index_mask)
-		if (rep->rows[rep->index[i] - 1].id == id)
-			return &rep->rows[rep->index[i] - 1];
-	return NULL;
+	for (uint32_t i = 0; i < names->n; i++)
+		hodo_histogram_free(&((struct merged *)hodo_map_at(names, i))->row.times);
+	hodo_map_free(names);
 }
 
-/* All functions of both, the largest change first; their number, or -1. */
-static long pair(const struct report *a, const struct report *b, enum report_sort sort, struct item **out)
+int report_put_diff(struct hodo_text *to, const struct report *rep, const struct report *other,
+		    const struct report_look *look)
 {
-	struct item *items = calloc((size_t)a->nrows + b->nrows + 1, sizeof(*items));
-	long n = 0;
+	struct hodo_map before = HODO_MAP_BYTES(struct merged), after = HODO_MAP_BYTES(struct merged);
+	struct hodo_json j = { .text = to };
+	struct hodo_table a, b;
+	int err = merge_names(&a, &before, rep);
+	long n = err ? err : merge_names(&b, &after, other);
 
-	if (!items)
-		return -1;
-	for (uint32_t i = 0; i < a->nrows; i++)
-		items[n++] = (struct item){ &a->rows[i], find(b, a->rows[i].id), 0 };
-	for (uint32_t i = 0; i < b->nrows; i++)
-		if (!find(a, b->rows[i].id))
-			items[n++] = (struct item){ NULL, &b->rows[i], 0 };
-	for (long i = 0; i < n; i++) {
-		double before = items[i].row ? key_of(items[i].row, sort) : 0;
-		double after = items[i].other ? key_of(items[i].other, sort) : 0;
-
-		items[i].key = after > before ? after - before : before - after;
+	if (look->table.json) {
+		hodo_json_object(&j, NULL);
+		hodo_json_u64(&j, "version", 1);
 	}
-	qsort(items, (size_t)n, sizeof(*items), by_key);
-	*out = items;
-	return n;
-}
-
-static const struct report_row nothing;
-
-static void put_diff(FILE *f, const struct item *items, uint32_t n, uint32_t all)
-{
-	char buf[32];
-
-	if (!all)
-		return;
-	fprintf(f, "%-32s  %-32s  %-32s  %s\n", "  TOTAL", "  SELF", "  AVG", "     CALLS");
-	for (uint32_t i = 0; i < n; i++) {
-		const struct report_row *a = items[i].row ? items[i].row : &nothing;
-		const struct report_row *b = items[i].other ? items[i].other : &nothing;
-
-		report_put_change(f, (double)a->total_ns, (double)b->total_ns, true);
-		report_put_change(f, (double)a->self_ns, (double)b->self_ns, true);
-		report_put_change(f, report_avg_ns(a), report_avg_ns(b), true);
-		report_put_change(f, (double)a->calls, (double)b->calls, false);
-		hodo_put_plain(f, name_of(&items[i]));
-		fputc('\n', f);
+	if (n == 0)
+		n = hodo_table_diff(to, &j, "functions", &a, &b, &look->table, NULL);
+	if (n >= 0)
+		err = report_put_sections_diff(to, &j, &rep->events, &other->events, look, n == 0);
+	if (look->table.json) {
+		hodo_json_end(&j);
+		hodo_text_char(to, '\n');
 	}
-	if (n < all)
-		fprintf(f, "and %s more\n", hodo_grouped(all - n, buf));
-}
-
-static void put_diff_json(FILE *f, const struct item *items, uint32_t n)
-{
-	fputs("{\"version\":1,\"functions\":[", f);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct report_row *sides[] = { items[i].row, items[i].other };
-		static const char *const names[] = { ",\"before\":{\"found\":true", ",\"after\":{\"found\":true" };
-		static const char *const none[] = { ",\"before\":null", ",\"after\":null" };
-
-		fputs(i ? ",{\"function\":" : "{\"function\":", f);
-		hodo_put_json(f, name_of(&items[i]));
-		for (unsigned k = 0; k < 2; k++) {
-			fputs(sides[k] ? names[k] : none[k], f);
-			if (sides[k]) {
-				put_row_json(f, sides[k]);
-				fputc('}', f);
-			}
-		}
-		fputc('}', f);
-	}
-	fputs("]", f);
-}
-
-int report_put_diff(FILE *f, const struct report *rep, const struct report *other, const struct report_look *look,
-		    bool json)
-{
-	struct report before = { 0 }, after = { 0 };
-	struct item *items = NULL;
-	long n = -1;
-	int err = -ENOMEM;
-
-	if (merge_names(&before, rep) && merge_names(&after, other))
-		n = pair(&before, &after, look->sort, &items);
-	if (n >= 0) {
-		uint32_t shown = look->limit < (uint64_t)n ? (uint32_t)look->limit : (uint32_t)n;
-
-		if (json)
-			put_diff_json(f, items, shown);
-		else
-			put_diff(f, items, shown, (uint32_t)n);
-		err = report_put_sections_diff(f, &rep->events, &other->events, look, json, n == 0);
-		fputs(json ? "}\n" : "", f);
-	}
-	free(items);
-	report_free_rows(&before);
-	report_free_rows(&after);
-	return err;
+	free_names(&before);
+	free_names(&after);
+	return n < 0 ? (int)n : err;
 }

@@ -14,13 +14,6 @@ static const char *name_at(struct report *rep, const struct hodo_read_event *e, 
 	return place.name;
 }
 
-static uint64_t ns_of(const struct hodo_read_event *e, uint64_t ticks)
-{
-	uint64_t freq = e->process->clock.freq_hz;
-
-	return freq ? (uint64_t)((unsigned __int128)ticks * 1000000000u / freq) : 0;
-}
-
 static void take_chain(struct report *rep, const struct hodo_read_event *e, const struct hodo_read_value *v,
 		       struct report_chain *chain)
 {
@@ -73,7 +66,7 @@ static void add_stack(struct report *rep, const struct hodo_read_event *e)
 		if (!room_for(rep, &rep->stacks, rep->nstacks, sizeof(*s)))
 			return;
 		s = rep->stacks;
-		s[i] = (struct report_stack){ .process = e->process, .tid = e->tid };
+		s[i] = (struct report_stack){ .process = e->process, .pid = e->process->pid, .tid = e->tid };
 		rep->nstacks++;
 	}
 	if (s[i].bytes >= e->values[0].u)
@@ -87,7 +80,7 @@ static void add_stack(struct report *rep, const struct hodo_read_event *e)
 static void add_held(struct report *rep, const struct hodo_read_event *e)
 {
 	const char *callback = name_at(rep, e, e->values[0].u), *loop = name_at(rep, e, e->values[1].u);
-	uint64_t ns = ns_of(e, e->values[2].u);
+	uint64_t ns = report_ns(e->process, e->values[2].u);
 	uint32_t i = 0;
 
 	while (i < rep->nheld &&
@@ -119,11 +112,14 @@ static void add_wrong(struct report *rep, const struct hodo_read_event *e)
 		    strcmp(o->role, w.role) == 0 && o->chain.n == w.chain.n &&
 		    memcmp(o->chain.name, w.chain.name, w.chain.n * sizeof(w.chain.name[0])) == 0) {
 			o->times++;
+			rep->last_wrong = o;
 			return;
 		}
 	}
-	if (room_for(rep, &rep->wrong, rep->nwrong, sizeof(w)))
-		rep->wrong[rep->nwrong++] = w;
+	if (!room_for(rep, &rep->wrong, rep->nwrong, sizeof(w)))
+		return;
+	rep->last_wrong = &rep->wrong[rep->nwrong++];
+	*rep->last_wrong = w;
 }
 
 /* Before the func:call of the same frame. */
@@ -140,8 +136,8 @@ static void add_callee(struct report *rep, const struct hodo_read_event *e)
 	s->callee[s->ncallees++] = (struct report_callee){
 		.name = e->values[0].u ? name_at(rep, e, e->values[0].u) : NULL,
 		.calls = e->values[2].u,
-		.total_ns = ns_of(e, e->values[3].u),
-		.max_ns = ns_of(e, e->values[4].u),
+		.total_ns = report_ns(e->process, e->values[3].u),
+		.max_ns = report_ns(e->process, e->values[4].u),
 	};
 }
 
@@ -196,6 +192,7 @@ void report_list_event(struct report *rep, const struct hodo_read_event *e)
 		  add_callee },
 	};
 
+	rep->last_wrong = NULL;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(e->cls->name, kinds[i].name) != 0)
 			continue;
@@ -211,145 +208,135 @@ void report_list_event(struct report *rep, const struct hodo_read_event *e)
 
 /* ------------------------------------------------------------------------- text */
 
-static void put_chain(FILE *f, const struct report_chain *chain)
+static void put_chain(struct hodo_text *to, const struct report_chain *chain)
 {
 	for (uint32_t i = 0; i < chain->n; i++) {
-		fputs(i ? " < " : "", f);
-		hodo_put_plain(f, chain->name[i]);
+		hodo_text_add(to, i ? " < " : "");
+		hodo_add_plain(to, chain->name[i]);
 	}
 }
 
-static void put_slow(FILE *f, const struct report_slow *s)
+static void put_slow(struct hodo_text *to, const struct report_slow *s)
 {
 	char a[32], b[32], n[32];
 
-	fprintf(f, "  %s  ", hodo_duration(s->duration_ns, a));
-	hodo_put_plain(f, s->name);
-	fprintf(f, "  in ");
-	hodo_put_plain(f, s->comm);
-	fprintf(f, "[%u]\n", s->tid);
+	hodo_text_printf(to, "  %s  ", hodo_duration(s->duration_ns, a));
+	hodo_add_plain(to, s->name);
+	hodo_text_add(to, "  in ");
+	hodo_add_plain(to, s->comm);
+	hodo_text_printf(to, "[%u]\n", s->tid);
 	for (uint32_t i = 0; i < s->ncallees; i++) {
-		fprintf(f, "      %s  ", hodo_duration(s->callee[i].total_ns, a));
-		hodo_put_plain(f, s->callee[i].name ? s->callee[i].name : "others");
-		fprintf(f, "  %s call%s, at most %s\n", hodo_grouped(s->callee[i].calls, n),
+		hodo_text_printf(to, "      %s  ", hodo_duration(s->callee[i].total_ns, a));
+		hodo_add_plain(to, s->callee[i].name ? s->callee[i].name : "others");
+		hodo_text_printf(to, "  %s call%s, at most %s\n", hodo_grouped(s->callee[i].calls, n),
 			s->callee[i].calls == 1 ? "" : "s", hodo_duration(s->callee[i].max_ns, b) + strspn(b, " "));
 	}
 }
 
-void report_put_lists(FILE *f, const struct report *rep)
+void report_put_lists(struct hodo_text *to, const struct report *rep)
 {
 	char a[32], b[32], n[32];
 
 	if (rep->nslow)
-		fputs("\nThe slowest calls, and what they called:\n", f);
+		hodo_text_add(to, "\nThe slowest calls, and what they called:\n");
 	for (uint32_t i = 0; i < rep->nslow; i++)
-		put_slow(f, &rep->slow[i]);
+		put_slow(to, &rep->slow[i]);
 	if (rep->nstacks)
-		fputs("\nThe deepest stack of each thread, innermost function first:\n", f);
+		hodo_text_add(to, "\nThe deepest stack of each thread, innermost function first:\n");
 	for (uint32_t i = 0; i < rep->nstacks; i++) {
-		fprintf(f, "  %10s  ", hodo_human_bytes(rep->stacks[i].bytes, a));
-		hodo_put_plain(f, rep->stacks[i].comm);
-		fprintf(f, "[%u], depth %u: ", rep->stacks[i].tid, rep->stacks[i].depth);
-		put_chain(f, &rep->stacks[i].chain);
-		fputc('\n', f);
+		hodo_text_printf(to, "  %10s  ", hodo_human_bytes(rep->stacks[i].bytes, a));
+		hodo_add_plain(to, rep->stacks[i].comm);
+		hodo_text_printf(to, "[%u], depth %u: ", rep->stacks[i].tid, rep->stacks[i].depth);
+		put_chain(to, &rep->stacks[i].chain);
+		hodo_text_char(to, '\n');
 	}
 	if (rep->nheld)
-		fputs("\nEvent loops that were held:\n  LONGEST     TOTAL             TIMES  CALLBACK\n", f);
+		hodo_text_add(to, "\nEvent loops that were held:\n  LONGEST     TOTAL             TIMES  CALLBACK\n");
 	for (uint32_t i = 0; i < rep->nheld; i++) {
-		fprintf(f, "  %s  %s  %9s  ", hodo_duration(rep->held[i].max_ns, a),
+		hodo_text_printf(to, "  %s  %s  %9s  ", hodo_duration(rep->held[i].max_ns, a),
 			hodo_duration(rep->held[i].total_ns, b), hodo_grouped(rep->held[i].times, n));
-		hodo_put_plain(f, rep->held[i].callback);
-		fputs(" in ", f);
-		hodo_put_plain(f, rep->held[i].loop);
-		fputc('\n', f);
+		hodo_add_plain(to, rep->held[i].callback);
+		hodo_text_add(to, " in ");
+		hodo_add_plain(to, rep->held[i].loop);
+		hodo_text_char(to, '\n');
 	}
 	if (rep->nwrong)
-		fputs("\nCalls in the wrong thread:\n", f);
+		hodo_text_add(to, "\nCalls in the wrong thread:\n");
 	for (uint32_t i = 0; i < rep->nwrong; i++) {
 		const struct report_wrong *w = &rep->wrong[i];
 
-		fputs("  ", f);
-		hodo_put_plain(f, w->name);
-		fputs(": for ", f);
-		hodo_put_plain(f, w->wanted);
-		fputs(", called by ", f);
-		hodo_put_plain(f, w->role[0] ? w->role : "a thread without a role");
-		fprintf(f, ", %s time%s: ", hodo_grouped(w->times, n), w->times == 1 ? "" : "s");
-		put_chain(f, &w->chain);
-		fputc('\n', f);
+		hodo_text_add(to, "  ");
+		hodo_add_plain(to, w->name);
+		hodo_text_add(to, ": for ");
+		hodo_add_plain(to, w->wanted);
+		hodo_text_add(to, ", called by ");
+		hodo_add_plain(to, w->role[0] ? w->role : "a thread without a role");
+		hodo_text_printf(to, ", %s time%s: ", hodo_grouped(w->times, n), w->times == 1 ? "" : "s");
+		put_chain(to, &w->chain);
+		hodo_text_char(to, '\n');
 	}
 }
 
 /* ------------------------------------------------------------------------- JSON */
 
-static void put_chain_json(FILE *f, const struct report_chain *chain)
+/* Names of a chain, innermost first. */
+#define CHAIN(row) { "chain", HODO_POINTERS(row, chain.name, chain.n, &hodo_texts), .inlined = true }
+
+#define ROW(name) HODO_MEMBER(struct report_callee, name)
+static const struct hodo_column callee[] = {
+	{ "function", ROW(name) }, { "calls", ROW(calls) }, { "total_ns", ROW(total_ns) }, { "max_ns", ROW(max_ns) },
+};
+#undef ROW
+static const struct hodo_columns callees = { "callees", HODO_COLUMNS(callee) };
+
+#define ROW(name) HODO_MEMBER(struct report_slow, name)
+static const struct hodo_column slow[] = {
+	{ "function", ROW(name) }, { "comm", ROW(comm) }, { "tid", ROW(tid) }, { "ts", ROW(entry_ns) },
+	{ "duration_ns", ROW(duration_ns) },
+	{ "callees", HODO_ARRAY(struct report_slow, callee, ncallees, &callees), .inlined = true },
+};
+#undef ROW
+
+#define ROW(name) HODO_MEMBER(struct report_stack, name)
+static const struct hodo_column stack[] = {
+	{ "pid", ROW(pid) }, { "tid", ROW(tid) }, { "comm", ROW(comm) }, { "bytes", ROW(bytes) },
+	{ "depth", ROW(depth) }, CHAIN(struct report_stack),
+};
+#undef ROW
+
+#define ROW(name) HODO_MEMBER(struct report_held, name)
+static const struct hodo_column held[] = {
+	{ "function", ROW(callback) }, { "loop", ROW(loop) }, { "times", ROW(times) }, { "total_ns", ROW(total_ns) },
+	{ "max_ns", ROW(max_ns) },
+};
+#undef ROW
+
+#define ROW(name) HODO_MEMBER(struct report_wrong, name)
+static const struct hodo_column wrong[] = {
+	{ "function", ROW(name) }, { "wanted", ROW(wanted) }, { "role", ROW(role) }, { "times", ROW(times) },
+	CHAIN(struct report_wrong),
+};
+#undef ROW
+
+void report_put_lists_json(struct hodo_json *j, const struct report *rep)
 {
-	fputs(",\"chain\":[", f);
-	for (uint32_t i = 0; i < chain->n; i++) {
-		fputs(i ? "," : "", f);
-		hodo_put_json(f, chain->name[i]);
-	}
-	fputs("]}", f);
-}
+	static const struct hodo_columns columns[] = {
+		{ "slow", HODO_COLUMNS(slow) }, { "stacks", HODO_COLUMNS(stack) }, { "held", HODO_COLUMNS(held) },
+		{ "wrong_thread", HODO_COLUMNS(wrong) },
+	};
+	const struct {
+		const void *first;
+		uint32_t n;
+		size_t stride;
+	} lists[] = {
+		{ rep->slow, rep->nslow, sizeof(*rep->slow) }, { rep->stacks, rep->nstacks, sizeof(*rep->stacks) },
+		{ rep->held, rep->nheld, sizeof(*rep->held) }, { rep->wrong, rep->nwrong, sizeof(*rep->wrong) },
+	};
 
-static void put_named(FILE *f, const char *before, const char *text)
-{
-	fputs(before, f);
-	hodo_put_json(f, text);
-}
+	for (unsigned i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		const struct hodo_table t = { .columns = &columns[i], .first = lists[i].first, .n = lists[i].n,
+					      .stride = lists[i].stride };
 
-static void put_slow_json(FILE *f, const struct report_slow *s)
-{
-	put_named(f, "{\"function\":", s->name);
-	put_named(f, ",\"comm\":", s->comm);
-	fprintf(f, ",\"tid\":%u,\"ts\":%lld,\"duration_ns\":%llu,\"callees\":[", s->tid, (long long)s->entry_ns,
-		(unsigned long long)s->duration_ns);
-	for (uint32_t i = 0; i < s->ncallees; i++) {
-		fputs(i ? ",{\"function\":" : "{\"function\":", f);
-		if (s->callee[i].name)
-			hodo_put_json(f, s->callee[i].name);
-		else
-			fputs("null", f);
-		fprintf(f, ",\"calls\":%llu,\"total_ns\":%llu,\"max_ns\":%llu}", (unsigned long long)s->callee[i].calls,
-			(unsigned long long)s->callee[i].total_ns, (unsigned long long)s->callee[i].max_ns);
+		hodo_table_put_json(j, columns[i].name, &t);
 	}
-	fputs("]}", f);
-}
-
-void report_put_lists_json(FILE *f, const struct report *rep)
-{
-	fputs(",\"slow\":[", f);
-	for (uint32_t i = 0; i < rep->nslow; i++) {
-		fputs(i ? "," : "", f);
-		put_slow_json(f, &rep->slow[i]);
-	}
-	fputs("],\"stacks\":[", f);
-	for (uint32_t i = 0; i < rep->nstacks; i++) {
-		const struct report_stack *s = &rep->stacks[i];
-
-		fprintf(f, "%s{\"pid\":%u,\"tid\":%u", i ? "," : "", s->process->pid, s->tid);
-		put_named(f, ",\"comm\":", s->comm);
-		fprintf(f, ",\"bytes\":%llu,\"depth\":%u", (unsigned long long)s->bytes, s->depth);
-		put_chain_json(f, &s->chain);
-	}
-	fputs("],\"held\":[", f);
-	for (uint32_t i = 0; i < rep->nheld; i++) {
-		const struct report_held *h = &rep->held[i];
-
-		put_named(f, i ? ",{\"function\":" : "{\"function\":", h->callback);
-		put_named(f, ",\"loop\":", h->loop);
-		fprintf(f, ",\"times\":%llu,\"total_ns\":%llu,\"max_ns\":%llu}", (unsigned long long)h->times,
-			(unsigned long long)h->total_ns, (unsigned long long)h->max_ns);
-	}
-	fputs("],\"wrong_thread\":[", f);
-	for (uint32_t i = 0; i < rep->nwrong; i++) {
-		const struct report_wrong *w = &rep->wrong[i];
-
-		put_named(f, i ? ",{\"function\":" : "{\"function\":", w->name);
-		put_named(f, ",\"wanted\":", w->wanted);
-		put_named(f, ",\"role\":", w->role);
-		fprintf(f, ",\"times\":%llu", (unsigned long long)w->times);
-		put_chain_json(f, &w->chain);
-	}
-	fputs("]", f);
 }

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
-#include <export/histogram.h>
+#include <base/histogram.h>
+#include <base/json.h>
 
 struct report_bucket {
 	int32_t key; /* ascending as the numbers are; 0: zero */
@@ -39,6 +39,7 @@ int report_bars_times(const struct hodo_histogram *times, struct report_bar *bar
 int report_bars_numbers(const struct report_numbers *numbers, struct report_bar *bars, int max);
 #define REPORT_BARS_MAX 24
 /* As wide as the terminal, 80 columns else; time: numbers are ns. */
-void report_bars_put(FILE *f, const struct report_bar *bars, int n, bool time);
+void report_bars_put(struct hodo_text *to, const struct report_bar *bars, int n, bool time);
+void report_bars_put_json(struct hodo_json *j, const char *key, const struct report_bar *bars, int n);
 
 #endif

@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "report_events.h"
 
+#include <base/vec.h>
 #include <errno.h>
+#include <read/threads.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,197 +13,110 @@
 #define ROWS_MAX     (1u << 16)
 #define MEASURED_MAX (1u << 13)
 #define GROUP_MAX    128u /* bytes of a name */
-#define OTHERS       1u
-
-uint64_t report_hash(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 32;
-}
-
-static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
-{
-	const unsigned char *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 0x100000001b3ull;
-	return report_hash(h, len);
-}
-
-uint64_t report_hash_value(const struct hodo_read_value *v)
-{
-	uint64_t bits;
-
-	if (v->type & HODO_TYPE_ARRAY)
-		return report_hash(v->type, v->count);
-	switch (v->type) {
-	case HODO_TYPE_STR:
-	case HODO_TYPE_BYTES:
-		return hash_bytes(v->null ? 7 : 0xcbf29ce484222325ull, v->data, v->null ? 0 : v->count);
-	case HODO_TYPE_F32:
-	case HODO_TYPE_F64:
-		memcpy(&bits, &v->f, sizeof(bits));
-		return report_hash(3, bits);
-	default:
-		return report_hash(5, v->u);
-	}
-}
 
 /* ----------------------------------------------------------------------- series */
 
-static uint32_t series_slot(const struct report_events *ev, enum report_section section, const char *name, size_t len)
-{
-	uint32_t i = (uint32_t)hash_bytes(0xcbf29ce484222325ull + section, name, len) & ev->series_mask;
-
-	while (ev->series_index[i]) {
-		const struct report_series *s = &ev->series[ev->series_index[i] - 1];
-
-		if (s->section == section && strncmp(s->name, name, len) == 0 && !s->name[len])
-			break;
-		i = (i + 1) & ev->series_mask;
-	}
-	return i;
-}
-
-static bool grow_series(struct report_events *ev)
-{
-	uint32_t room = ev->series_room ? 2 * ev->series_room : 32;
-	struct report_series *series = reallocarray(ev->series, room, sizeof(*series));
-	uint32_t *index = calloc(2 * (size_t)room, sizeof(*index));
-
-	if (series) {
-		ev->series = series;
-		ev->series_room = room;
-	}
-	if (!series || !index) {
-		free(index);
-		return false;
-	}
-	free(ev->series_index);
-	ev->series_index = index;
-	ev->series_mask = 2 * room - 1;
-	for (uint32_t i = 0; i < ev->nseries; i++)
-		index[series_slot(ev, series[i].section, series[i].name, strlen(series[i].name))] = i + 1;
-	return true;
-}
-
 uint32_t report_series(struct report_events *ev, enum report_section section, const char *name, size_t len)
 {
-	uint32_t i;
+	const struct hodo_bytes *known;
+	struct report_series *more;
+	bool is_new;
 
-	if (ev->nseries == ev->series_room && !grow_series(ev))
+	hodo_key_start(&ev->key);
+	hodo_key_add_number(&ev->key, section);
+	hodo_key_add(&ev->key, name, len);
+	if (ev->key.no_memory || hodo_vec_reserve(ev->rows.series, ev->rows.series_room, ev->rows.nseries + 1) < 0)
 		return REPORT_NONE;
-	i = series_slot(ev, section, name, len);
-	if (ev->series_index[i])
-		return ev->series_index[i] - 1;
-	ev->series[ev->nseries] = (struct report_series){ .section = section, .name = strndup(name, len) };
-	if (!ev->series[ev->nseries].name)
+	known = hodo_map_add_bytes(&ev->rows.series_keys, hodo_key_bytes(&ev->key), ev->key.len, &is_new);
+	if (!known)
 		return REPORT_NONE;
-	ev->series_index[i] = ++ev->nseries;
-	return ev->nseries - 1;
+	if (is_new) {
+		more = &ev->rows.series[ev->rows.nseries++];
+		*more = (struct report_series){ .section = section, .name = known->data + sizeof(uint64_t) };
+	}
+	return hodo_map_index(&ev->rows.series_keys, known);
 }
 
 /* ------------------------------------------------------------------------- rows */
-
-static uint32_t slot_of(const struct report_events *ev, uint32_t series, uint64_t hash)
-{
-	uint32_t i = (uint32_t)(report_hash(hash, series) >> 20) & ev->index_mask;
-
-	while (ev->index[i] &&
-	       (ev->rows[ev->index[i] - 1].series != series || ev->rows[ev->index[i] - 1].hash != hash))
-		i = (i + 1) & ev->index_mask;
-	return i;
-}
-
-static bool grow(struct report_events *ev)
-{
-	uint32_t room = ev->rows_room ? 2 * ev->rows_room : 64;
-	struct report_stat *rows = reallocarray(ev->rows, room, sizeof(*rows));
-	uint32_t *index = calloc(2 * (size_t)room, sizeof(*index));
-
-	if (rows) {
-		ev->rows = rows;
-		ev->rows_room = room;
-	}
-	if (!rows || !index) {
-		free(index);
-		return false;
-	}
-	free(ev->index);
-	ev->index = index;
-	ev->index_mask = 2 * room - 1;
-	for (uint32_t i = 0; i < ev->nrows; i++)
-		index[slot_of(ev, rows[i].series, rows[i].hash)] = i + 1;
-	return true;
-}
 
 static bool is_measured(enum report_section section)
 {
 	return section == REPORT_SPANS || section == REPORT_VALUES || section == REPORT_LATENCY;
 }
 
-/* hash 0: no group. */
-static uint32_t add_row(struct report_events *ev, uint32_t series, uint64_t hash, const char *group)
+/* The row of ev->key: a series, and behind it a group. REPORT_NONE: there is none. */
+static uint32_t find_row(const struct report_events *ev)
 {
-	/* Those that are no group go on having percentiles when groups have used up theirs. */
-	bool measured = is_measured(ev->series[series].section) &&
-			ev->nmeasured < (hash > OTHERS ? MEASURED_MAX : 2 * MEASURED_MAX);
-	struct report_stat *row;
+	const void *known = hodo_map_find_bytes(&ev->rows.keys, hodo_key_bytes(&ev->key), ev->key.len);
 
-	if (ev->nrows == ev->rows_room && !grow(ev))
+	return known ? hodo_map_index(&ev->rows.keys, known) : REPORT_NONE;
+}
+
+/* Of ev->key. group NULL: of none. */
+static uint32_t add_row(struct report_events *ev, uint32_t series, const char *group, uint32_t measured_max)
+{
+	bool measures = is_measured(ev->rows.series[series].section);
+	bool measured = measures && ev->rows.nmeasured < measured_max;
+	struct report_stat row = { .series = series, .min_ns = UINT64_MAX };
+
+	if (ev->key.no_memory || hodo_vec_reserve(ev->rows.all, ev->rows.room, ev->rows.n + 1) < 0)
 		return REPORT_NONE;
-	row = &ev->rows[ev->nrows];
-	ev->unmeasured |= !measured && is_measured(ev->series[series].section);
-	*row = (struct report_stat){ .series = series, .hash = hash, .min_ns = UINT64_MAX };
 	if (group)
-		row->group = strdup(group);
-	if (measured && ev->series[series].section == REPORT_VALUES)
-		row->numbers = calloc(1, sizeof(*row->numbers));
+		row.group = strdup(group);
+	if (measured && ev->rows.series[series].section == REPORT_VALUES)
+		row.numbers = calloc(1, sizeof(*row.numbers));
 	else if (measured)
-		row->times = calloc(1, sizeof(*row->times));
-	if ((group && !row->group) || (measured && !row->times && !row->numbers)) {
-		free(row->group);
+		row.times = calloc(1, sizeof(*row.times));
+	if ((group && !row.group) || (measured && !row.times && !row.numbers) ||
+	    !hodo_map_add_bytes(&ev->rows.keys, hodo_key_bytes(&ev->key), ev->key.len, NULL)) {
+		free(row.group);
+		free(row.numbers);
+		free(row.times);
 		return REPORT_NONE;
 	}
-	ev->nmeasured += measured;
-	ev->index[slot_of(ev, series, hash)] = ++ev->nrows;
-	return ev->nrows - 1;
+	ev->rows.unmeasured |= measures && !measured;
+	ev->rows.nmeasured += measured;
+	ev->rows.all[ev->rows.n] = row;
+	return ev->rows.n++;
+}
+
+static void start_key(struct report_events *ev, uint32_t series)
+{
+	hodo_key_start(&ev->key);
+	hodo_key_add_number(&ev->key, series);
 }
 
 uint32_t report_row_plain(struct report_events *ev, uint32_t series)
 {
-	uint32_t row = ev->series[series].row;
+	uint32_t row = ev->rows.series[series].row;
 
 	if (row)
 		return row - 1;
-	row = add_row(ev, series, 0, NULL);
+	start_key(ev, series);
+	/* Those that are no group go on having percentiles when groups have used up theirs. */
+	row = add_row(ev, series, NULL, 2 * MEASURED_MAX);
 	if (row != REPORT_NONE)
-		ev->series[series].row = row + 1;
+		ev->rows.series[series].row = row + 1;
 	return row;
 }
 
-/* A row that is there; REPORT_NONE: one is to be made. */
-static uint32_t find_row(const struct report_events *ev, uint32_t series, uint64_t hash)
+/* Of ev->key. */
+static uint32_t add_group(struct report_events *ev, uint32_t series, const char *group, uint32_t tid)
 {
-	return ev->nrows ? ev->index[slot_of(ev, series, hash)] - 1 : REPORT_NONE;
-}
-
-/* Whether a group more would be too much. */
-static bool is_full(const struct report_events *ev, uint32_t series)
-{
-	return ev->nrows >= ROWS_MAX ||
-	       (is_measured(ev->series[series].section) && ev->nmeasured >= MEASURED_MAX);
-}
-
-static uint32_t add_group(struct report_events *ev, uint32_t series, uint64_t hash, const char *group)
-{
+	bool measures = is_measured(ev->rows.series[series].section);
 	uint32_t row;
 
-	if (!is_full(ev, series))
-		return add_row(ev, series, hash, group);
-	ev->others = true;
-	row = find_row(ev, series, OTHERS);
-	return row != REPORT_NONE ? row : add_row(ev, series, OTHERS, "(others)");
+	if (ev->rows.n < ROWS_MAX && (!measures || ev->rows.nmeasured < MEASURED_MAX)) {
+		row = add_row(ev, series, group, MEASURED_MAX);
+		if (row != REPORT_NONE)
+			ev->rows.all[row].tid = tid;
+		return row;
+	}
+	ev->rows.others = true;
+	start_key(ev, series);
+	hodo_key_add(&ev->key, "\0", 2); /* no group's key */
+	row = find_row(ev);
+	return row != REPORT_NONE ? row : add_row(ev, series, "(others)", 2 * MEASURED_MAX);
 }
 
 /* ----------------------------------------------------------------------- groups */
@@ -253,27 +168,14 @@ static void name_number(const struct report_events *ev, char *to, const char *co
 		snprintf(to, GROUP_MAX, "%.100s[%u]", comm, number);
 }
 
-static const char *comm_of(const struct hodo_read_process *p, uint32_t tid)
-{
-	uint32_t low = 0, high = p->nthreads;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (p->threads[mid].tid < tid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < p->nthreads && p->threads[low].tid == tid ? p->threads[low].comm : "?";
-}
-
 static void name_process(const struct report_events *ev, const struct hodo_read_process *p, uint32_t pid, char *to)
 {
+	const struct hodo_read_thread *t = p && p->kernel ? hodo_read_thread(p, pid) : NULL;
+
 	if (p && p->kernel && !pid)
 		snprintf(to, GROUP_MAX, "kernel");
 	else
-		name_number(ev, to, !p ? "?" : p->kernel ? comm_of(p, pid) : p->comm, pid);
+		name_number(ev, to, t ? t->comm : !p || p->kernel ? "?" : p->comm, pid);
 }
 
 static void name_group(const struct report_events *ev, const struct hodo_read_event *e, int field, char *to)
@@ -294,76 +196,196 @@ static void name_group(const struct report_events *ev, const struct hodo_read_ev
 	}
 }
 
-static uint64_t group_hash(const struct report_events *ev, const struct hodo_read_event *e, int field)
+/* A thread may change its name, as it does by execve. The name's number + 1; 0: tid 0, or no memory. */
+static uint32_t note_name(struct report_events *ev, uint32_t tid, const char *comm)
 {
+	struct report_name *name = tid ? hodo_map_add_u64(&ev->rows.names, tid, NULL) : NULL;
+
+	ev->no_memory |= tid && !name;
+	if (!name)
+		return 0;
+	name->comm = comm;
+	ev->rows.noted = *name;
+	return hodo_map_index(&ev->rows.names, name) + 1;
+}
+
+/* Of a number that note_name() gave. */
+static const struct report_name *name_again(struct report_events *ev, uint32_t number, const char *comm)
+{
+	struct report_name *name = hodo_map_at(&ev->rows.names, number);
+
+	name->comm = comm;
+	return name;
+}
+
+int report_rows_rename(struct report_events *ev)
+{
+	for (uint32_t i = 0; i < ev->rows.n && !ev->o->diff; i++) {
+		struct report_stat *row = &ev->rows.all[i];
+		const struct report_name *name = row->tid ? hodo_map_find_u64(&ev->rows.names, row->tid) : NULL;
+		char group[GROUP_MAX];
+
+		if (!name)
+			continue;
+		free(row->group);
+		name_number(ev, group, name->comm, row->tid);
+		row->group = strdup(group);
+		if (!row->group)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The name that goes with the event's group. */
+static void note_event(struct report_events *ev, const struct hodo_read_event *e)
+{
+	bool kernel = e->process->kernel, by_process = ev->o->by == REPORT_BY_PROCESS;
+	const char *comm = kernel ? e->comm : e->process->comm;
+	uint32_t tid = kernel ? e->tid : e->pid;
+
+	if (!by_process && !(kernel && ev->o->by == REPORT_BY_THREAD))
+		return;
+	if (ev->rows.noted.tid != tid || ev->rows.noted.comm != comm)
+		note_name(ev, tid, comm);
+}
+
+/* Adds what tells one group from another to the key. Returns the group's tid, 0 if it has none. */
+static uint32_t add_group_key(struct report_events *ev, const struct hodo_read_event *e, int field)
+{
+	struct hodo_key *key = &ev->key;
+	bool kernel = e->process->kernel;
+
 	switch (ev->o->by) {
 	case REPORT_BY_THREAD:
-		return report_hash(e->process->kernel ? 11 : (uintptr_t)e->process,
-				   e->tid || !e->process->kernel ? e->tid : UINT64_MAX - (uint32_t)e->cpu);
+		hodo_key_add_number(key, kernel ? 0 : (uintptr_t)e->process);
+		hodo_key_add_number(key, e->tid);
+		if (kernel && !e->tid) /* each CPU has one of its own */
+			hodo_key_add_number(key, (uint32_t)e->cpu);
+		return kernel ? e->tid : 0;
 	case REPORT_BY_CPU:
-		return report_hash(13, (uint32_t)e->cpu);
+		hodo_key_add_number(key, (uint32_t)e->cpu);
+		return 0;
 	case REPORT_BY_PROCESS:
-		return report_hash(17, e->pid);
+		hodo_key_add_number(key, e->pid);
+		return e->pid;
 	default:
-		return report_hash_value(&e->values[field]);
+		/* Arrays are told apart by their length alone, which is what is shown of them. */
+		if (e->values[field].type & HODO_TYPE_ARRAY)
+			hodo_key_add_number(key, e->values[field].count);
+		else
+			hodo_key_add_value(key, &e->values[field]);
+		return 0;
 	}
+}
+
+static uint32_t group_row(struct report_events *ev, uint32_t series, const struct hodo_read_event *e, int field)
+{
+	char group[GROUP_MAX];
+	uint32_t row, tid = 0;
+
+	start_key(ev, series);
+	if (ev->o->diff) {
+		name_group(ev, e, field, group);
+		hodo_key_add(&ev->key, group, strlen(group) + 1);
+	} else {
+		tid = add_group_key(ev, e, field);
+	}
+	row = find_row(ev);
+	if (row != REPORT_NONE)
+		return row;
+	name_group(ev, e, field, group);
+	return add_group(ev, series, group, tid);
 }
 
 uint32_t report_row_of(struct report_events *ev, uint32_t series, const struct hodo_read_event *e, int field)
 {
 	enum report_by by = ev->o->by;
-	char group[GROUP_MAX];
-	uint64_t hash;
+	struct report_last *last;
 	uint32_t row;
 
 	if (by == REPORT_BY_NONE || (by == REPORT_BY_FIELD && field < 0))
 		return report_row_plain(ev, series);
-	if (ev->o->diff) {
-		name_group(ev, e, field, group);
-		hash = hash_bytes(0xcbf29ce484222325ull, group, strlen(group));
-	} else {
-		hash = group_hash(ev, e, field);
-	}
-	hash = hash > OTHERS ? hash : 2;
-	row = find_row(ev, series, hash);
+	if (by == REPORT_BY_FIELD || ev->o->diff)
+		return group_row(ev, series, e, field);
+	note_event(ev, e);
+	last = &ev->rows.series[series].last[(e->tid + (uint32_t)e->cpu) % REPORT_LAST_ROWS];
+	if (last->row && last->tid == e->tid && last->pid == e->pid && last->cpu == e->cpu &&
+	    last->process == e->process)
+		return last->row - 1;
+	row = group_row(ev, series, e, field);
 	if (row != REPORT_NONE)
+		*last = (struct report_last){ e->process, e->pid, e->tid, e->cpu, row + 1 };
+	return row;
+}
+
+static void name_thread(const struct report_events *ev, uint32_t pid, uint32_t tid, const char *comm, int32_t cpu,
+			char *to)
+{
+	if (ev->o->by == REPORT_BY_CPU)
+		name_cpu(to, cpu);
+	else if (ev->o->by == REPORT_BY_PROCESS)
+		name_process(ev, ev->sched.process, pid, to);
+	else
+		name_number(ev, to, comm, tid);
+}
+
+/* Of what is told apart by its number. */
+static uint32_t row_of_number(struct report_events *ev, uint32_t series, uint32_t number)
+{
+	const uint64_t key = (uint64_t)series << 32 | number;
+	struct report_number *known = hodo_map_find_u64(&ev->rows.numbers, key);
+	uint32_t row;
+
+	if (known)
+		return known->row;
+	start_key(ev, series);
+	hodo_key_add_number(&ev->key, number);
+	row = find_row(ev);
+	if (row == REPORT_NONE || ev->rows.numbers.n >= ROWS_MAX)
 		return row;
-	name_group(ev, e, field, group);
-	return add_group(ev, series, hash, group);
+	known = hodo_map_add_u64(&ev->rows.numbers, key, NULL);
+	if (known)
+		known->row = row; /* else it is found as before */
+	return row;
 }
 
 uint32_t report_row_thread(struct report_events *ev, uint32_t series, uint32_t tid, uint32_t pid, const char *comm,
 			   int32_t cpu)
 {
-	bool thread = ev->o->by != REPORT_BY_CPU && ev->o->by != REPORT_BY_PROCESS;
-	/* A thread may change its name: what it was called first stands for it. */
-	uint64_t hash = report_hash(11, tid);
+	uint32_t row, number = ev->o->by == REPORT_BY_CPU ? 0 : ev->o->by == REPORT_BY_PROCESS ? pid : tid;
 	char group[GROUP_MAX];
-	uint32_t row;
+	bool named = ev->o->diff || !number; /* else what tells groups apart is the number */
 
-	if (!thread || ev->o->diff) {
-		if (ev->o->by == REPORT_BY_CPU)
-			name_cpu(group, cpu);
-		else if (!thread)
-			name_process(ev, ev->sched_process, pid, group);
-		else
-			name_number(ev, group, comm, tid);
-		hash = hash_bytes(0xcbf29ce484222325ull, group, strlen(group));
+	if (named) {
+		name_thread(ev, pid, tid, comm, cpu, group);
+		start_key(ev, series);
+		hodo_key_add(&ev->key, group, strlen(group) + 1);
+		row = find_row(ev);
+	} else {
+		row = row_of_number(ev, series, number);
 	}
-	hash = hash > OTHERS ? hash : 2;
-	row = find_row(ev, series, hash);
-	if (row != REPORT_NONE)
+	if (row == REPORT_NONE) {
+		if (!named)
+			name_thread(ev, pid, tid, comm, cpu, group);
+		row = add_group(ev, series, group, number);
+	}
+	if (row == REPORT_NONE || named)
 		return row;
-	if (thread)
-		name_number(ev, group, comm, tid);
-	return add_group(ev, series, hash, group);
+	/* A thread's own row has its name at hand. */
+	if (ev->rows.all[row].tid != tid)
+		note_name(ev, tid, comm);
+	else if (ev->rows.all[row].name)
+		ev->rows.noted = *name_again(ev, ev->rows.all[row].name - 1, comm);
+	else
+		ev->rows.all[row].name = note_name(ev, tid, comm);
+	return row;
 }
 
 /* ----------------------------------------------------------------------- adding */
 
 void report_add_time(struct report_events *ev, uint32_t row, uint64_t ns)
 {
-	struct report_stat *s = &ev->rows[row];
+	struct report_stat *s = &ev->rows.all[row];
 
 	s->count++;
 	s->sum_ns += ns;
@@ -375,7 +397,7 @@ void report_add_time(struct report_events *ev, uint32_t row, uint64_t ns)
 
 void report_add_number(struct report_events *ev, uint32_t row, double number, bool whole)
 {
-	struct report_stat *s = &ev->rows[row];
+	struct report_stat *s = &ev->rows.all[row];
 
 	s->count++;
 	if (s->numbers && !report_numbers_add(s->numbers, number, whole))

@@ -1,165 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* report_sections.c - rows of events, spans, values and scheduling as text and as JSON. */
+/* report_sections.c - the tables of events, spans, values and scheduling. */
 #define _GNU_SOURCE
 #include "report_events.h"
 
+#include <errno.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const report_section_titles[REPORT_SECTIONS] = {
-	"Events", "Spans and pairs", "Values", "On CPUs", "Off CPUs, and why", "From wake-up to running",
-};
-const char *const report_section_keys[REPORT_SECTIONS] = { "events", "spans", "values", "running", "off_cpu",
-							   "latency" };
-static const double quantiles[] = { 0.5, 0.9, 0.99, 0.999 };
-static const char *const quantile_names[] = { "p50", "p90", "p99", "p999" };
-#define QUANTILES 4u
-
-/* ------------------------------------------------------------------------ order */
-
-static enum report_section section_of(const struct report_events *ev, const struct report_stat *row)
-{
-	return ev->series[row->series].section;
-}
-
-static double number_at(const struct report_stat *row, double q)
-{
-	return row->numbers && row->numbers->n ? report_numbers_at(row->numbers, q) : 0;
-}
-
-/* The mean of infinities of both signs is no number, and an order needs one: it goes last. */
-static double mean_key(const struct report_numbers *n)
-{
-	double mean = n->n ? n->sum / (double)n->n : 0;
-
-	return isnan(mean) ? -INFINITY : mean;
-}
-
-double report_stat_key(const struct report_events *ev, const struct report_stat *row, enum report_sort sort)
-{
-	const struct report_numbers *n = row->numbers;
-	enum report_section section = section_of(ev, row);
-
-	if (section == REPORT_EVENTS || sort == REPORT_SORT_CALLS)
-		return sort == REPORT_SORT_NAME ? 0 : (double)row->count;
-	switch (sort) {
-	case REPORT_SORT_AVG:
-		return n ? mean_key(n) : report_stat_avg(row);
-	case REPORT_SORT_P50:
-		return section == REPORT_VALUES ? number_at(row, 0.5) : (double)report_stat_at(row, 0.5);
-	case REPORT_SORT_P99:
-		return section == REPORT_VALUES ? number_at(row, 0.99) : (double)report_stat_at(row, 0.99);
-	case REPORT_SORT_MAX:
-		return n ? n->max : (double)row->max_ns;
-	case REPORT_SORT_MIN:
-		return n ? n->min : row->count ? (double)row->min_ns : 0;
-	case REPORT_SORT_NAME:
-		return 0;
-	default:
-		return section == REPORT_VALUES ? (double)row->count : (double)row->sum_ns;
-	}
-}
-
-struct item {
-	const struct report_stat *row;
-	const char *name;
-	double key;
+/* Of a table. */
+struct context {
+	const struct report_events *ev;
+	const struct report_look *look;
 };
 
-static int by_key(const void *a, const void *b)
+static const struct report_series *series_of(const struct hodo_table *t, const void *row)
 {
-	const struct item *x = a, *y = b;
-	int names;
-
-	if (x->key != y->key)
-		return x->key < y->key ? 1 : -1;
-	names = strcmp(x->name, y->name);
-	if (names)
-		return names;
-	names = strcmp(x->row->group ? x->row->group : "", y->row->group ? y->row->group : "");
-	return names ? names : x->row < y->row ? -1 : 1;
-}
-
-/* The rows of a section, in order; the caller frees them. NULL: none, or no memory. */
-static struct item *sorted(const struct report_events *ev, enum report_section section, enum report_sort sort,
-			   uint32_t *n)
-{
-	struct item *items = NULL;
-
-	*n = 0;
-	for (uint32_t i = 0; i < ev->nrows; i++)
-		*n += section_of(ev, &ev->rows[i]) == section;
-	if (*n)
-		items = calloc(*n, sizeof(*items));
-	*n = 0;
-	for (uint32_t i = 0; items && i < ev->nrows; i++) {
-		const struct report_stat *row = &ev->rows[i];
-
-		/* What was asked for and is not there is told; of groups, those that are. */
-		if (section_of(ev, row) != section ||
-		    (!row->group && !row->count && !row->begins && !row->ends && ev->o->by != REPORT_BY_NONE))
-			continue;
-		items[(*n)++] = (struct item){ row, ev->series[row->series].name, report_stat_key(ev, row, sort) };
-	}
-	if (items)
-		qsort(items, *n, sizeof(*items), by_key);
-	return items;
-}
-
-/* ------------------------------------------------------------------------- text */
-
-void report_put_number(FILE *f, double number, int width)
-{
-	char buf[32], text[40];
-
-	if (fabs(number) < 1e15 && number == trunc(number))
-		snprintf(text, sizeof(text), "%s%s", number < 0 ? "-" : "", hodo_grouped((uint64_t)fabs(number), buf));
-	else
-		snprintf(text, sizeof(text), "%.6g", isnan(number) ? fabs(number) : number);
-	fprintf(f, "%*s", width, text);
-}
-
-void report_put_stat_name(FILE *f, const struct report_events *ev, const struct report_stat *row)
-{
-	const struct report_series *s = &ev->series[row->series];
-
-	if (s->section == REPORT_OFF)
-		fprintf(f, "%-9s  ", s->name);
-	else if (s->section != REPORT_RUNNING && s->section != REPORT_LATENCY)
-		hodo_put_plain(f, s->name);
-	if (!row->group)
-		return;
-	if (s->section < REPORT_RUNNING)
-		fputs("  ", f);
-	if (ev->o->by == REPORT_BY_FIELD && s->section < REPORT_RUNNING) {
-		hodo_put_plain(f, ev->o->by_field);
-		fputc('=', f);
-	}
-	hodo_put_plain(f, row->group);
-}
-
-static void put_head(FILE *f, enum report_section section)
-{
-	switch (section) {
-	case REPORT_EVENTS:
-		fputs("       COUNT    PER SECOND  EVENT", f);
-		return;
-	case REPORT_VALUES:
-		fputs("       COUNT         AVG         MIN         P50         P90         P99       P99.9"
-		      "         MAX        LAST  VALUE", f);
-		return;
-	case REPORT_RUNNING:
-	case REPORT_OFF:
-		fprintf(f, "%12s  %-10s  %-10s  %-10s  %s", "COUNT", "  TOTAL", "  AVG", "  MAX",
-			section == REPORT_OFF ? "WHY        THREAD" : "THREAD");
-		return;
-	default:
-		fprintf(f, "%12s  %12s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %-10s  %s", "COUNT", "PER SECOND",
-			"  TOTAL", "  AVG", "  P50", "  P90", "  P99", "  P99.9", "  MAX",
-			section == REPORT_LATENCY ? "THREAD" : "SPAN");
-	}
+	return &((const struct context *)t->context)->ev->rows.series[((const struct report_stat *)row)->series];
 }
 
 static double seconds_of(const struct report_events *ev)
@@ -167,281 +24,357 @@ static double seconds_of(const struct report_events *ev)
 	return (double)((uint64_t)ev->end_ns - (uint64_t)ev->begin_ns) / 1e9;
 }
 
-/* A rate over no time at all says nothing. */
-static void put_rate(FILE *f, const struct report_events *ev, const struct report_stat *row)
-{
-	double seconds = seconds_of(ev), rate = seconds > 0 ? (double)row->count / seconds : 0;
-	char buf[32];
+/* ------------------------------------------------------------------------- names */
 
-	if (seconds <= 0)
-		fprintf(f, "  %12s", "-");
-	else if (rate < 100)
-		fprintf(f, "  %12.2f", rate);
-	else
-		fprintf(f, "  %12s", hodo_grouped((uint64_t)(rate + 0.5), buf));
+static struct hodo_cell name(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_string(series_of(t, row)->name);
 }
 
-static void put_time(FILE *f, bool is, uint64_t ns)
+/* What is said of a pair; argument: 0 its begin, 1 its end, 2 what both share. */
+static struct hodo_cell pair(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	char buf[32];
+	const struct report_pair *p = series_of(t, row)->pair;
 
-	fprintf(f, "  %10s", is ? hodo_duration(ns, buf) : "-  ");
+	if (!p || c->argument < 2)
+		return hodo_cell_string(!p ? NULL : c->argument < 1 ? p->begin : p->end);
+	return hodo_cell_string(p->by ? p->by : "thread");
 }
 
-static void put_times(FILE *f, const struct report_events *ev, const struct report_stat *row)
+static void put_group(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	bool all = section_of(ev, row) == REPORT_SPANS || section_of(ev, row) == REPORT_LATENCY;
+	const struct report_options *o = ((const struct context *)t->context)->ev->o;
+	const struct report_stat *s = row;
 
-	if (all)
-		put_rate(f, ev, row);
-	put_time(f, row->count, row->sum_ns);
-	put_time(f, row->count, (uint64_t)(report_stat_avg(row) + 0.5));
-	for (unsigned i = 0; all && i < QUANTILES; i++)
-		put_time(f, row->count && row->times, report_stat_at(row, quantiles[i]));
-	put_time(f, row->count, row->max_ns);
-}
-
-static void put_numbers(FILE *f, const struct report_stat *row)
-{
-	const struct report_numbers *n = row->numbers;
-	double all[8];
-
-	if (!n || !n->n) {
-		fprintf(f, "%96s", "");
+	if (!s->group)
 		return;
+	if (o->by == REPORT_BY_FIELD && series_of(t, row)->section < REPORT_RUNNING) {
+		hodo_add_plain(to, o->by_field);
+		hodo_text_char(to, '=');
 	}
-	all[0] = n->sum / (double)n->n;
-	all[1] = n->min;
-	for (unsigned i = 0; i < QUANTILES; i++)
-		all[2 + i] = report_numbers_at(n, quantiles[i]);
-	all[6] = n->max;
-	all[7] = n->last;
-	for (unsigned i = 0; i < 8; i++) {
-		fputc(' ', f);
-		report_put_number(f, all[i], 11);
-	}
+	hodo_add_plain(to, s->group);
 }
 
-static void put_row(FILE *f, const struct report_events *ev, const struct report_stat *row)
+/* What scheduling is split by, is so called. */
+static void put_group_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
 {
+	enum report_by by = ((const struct context *)t->context)->ev->o->by;
+
+	if (series_of(t, row)->section >= REPORT_RUNNING)
+		key = by == REPORT_BY_CPU ? "cpu" : by == REPORT_BY_PROCESS ? "process" : "thread";
+	hodo_json_string(j, key, ((const struct report_stat *)row)->group);
+}
+
+static void put_unpaired(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct report_stat *s = row;
 	char buf[32];
 
-	fprintf(f, "%12s", hodo_grouped(row->count, buf));
-	if (section_of(ev, row) == REPORT_EVENTS)
-		put_rate(f, ev, row);
-	else if (section_of(ev, row) == REPORT_VALUES)
-		put_numbers(f, row);
-	else
-		put_times(f, ev, row);
-	fputs("  ", f);
-	report_put_stat_name(f, ev, row);
-	if (row->begins)
-		fprintf(f, " (%s without end)", hodo_grouped(row->begins, buf));
-	if (row->ends)
-		fprintf(f, " (%s without begin)", hodo_grouped(row->ends, buf));
-	fputc('\n', f);
+	if (s->begins)
+		hodo_text_printf(to, "(%s without end)", hodo_grouped(s->begins, buf));
+	if (s->ends)
+		hodo_text_printf(to, "%s(%s without begin)", s->begins ? " " : "", hodo_grouped(s->ends, buf));
 }
+
+/* ----------------------------------------------------------------------- figures */
+
+/* A rate over no time at all says nothing. */
+static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	double seconds = seconds_of(((const struct context *)t->context)->ev);
+	struct hodo_cell v = hodo_cell_f64(0);
+
+	v.blank = seconds <= 0;
+	if (!v.blank)
+		v.f = (double)((const struct report_stat *)row)->count / seconds;
+	return v;
+}
+
+/* The member at the offset; nothing where nothing was counted. */
+static struct hodo_cell time_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_stat *s = row;
+	struct hodo_cell v = hodo_cell_u64(*(const uint64_t *)((const char *)row + c->offset));
+
+	v.blank = !s->count;
+	if (!s->count && c->offset == offsetof(struct report_stat, min_ns))
+		v.u = 0;
+	return v;
+}
+
+static struct hodo_cell time_avg(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	struct hodo_cell v = hodo_cell_f64(report_stat_avg(row));
+
+	v.blank = !((const struct report_stat *)row)->count;
+	return v;
+}
+
+/* argument: the quantile. */
+static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_stat *s = row;
+	struct hodo_cell v = s->times ? hodo_cell_u64(report_stat_at(s, c->argument)) : hodo_cell_string(NULL);
+
+	v.blank = !s->count || !s->times;
+	return v;
+}
+
+static struct hodo_cell number_cell(const struct report_stat *s, double (*of)(const struct report_numbers *, double),
+				    double argument)
+{
+	const struct report_numbers *n = s->numbers;
+	struct hodo_cell v = n && n->n ? hodo_cell_f64(of(n, argument)) : hodo_cell_string(NULL);
+
+	v.blank = !n || !n->n;
+	return v;
+}
+
+static struct hodo_cell number_at(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return number_cell(row, report_numbers_at, c->argument);
+}
+
+/* argument: where in the numbers it stands; 0: the mean. */
+static double number_member(const struct report_numbers *n, double offset)
+{
+	return offset > 0 ? *(const double *)((const char *)n + (size_t)offset) : n->sum / (double)n->n;
+}
+
+static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return number_cell(row, number_member, c->argument);
+}
+
+/* --------------------------------------------------------------------- histograms */
 
 bool report_histogram_wanted(const struct report_look *look, const char *name)
 {
 	return look->histogram && (!look->histogram_of || fnmatch(look->histogram_of, name, 0) == 0);
 }
 
-static void put_histogram(FILE *f, const struct report_events *ev, const struct report_stat *row)
+static int bars_of(const struct report_stat *row, struct report_bar bars[REPORT_BARS_MAX])
+{
+	return row->times ? report_bars_times(row->times, bars, REPORT_BARS_MAX)
+			  : report_bars_numbers(row->numbers, bars, REPORT_BARS_MAX);
+}
+
+static void put_histogram_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	const struct report_stat *s = row;
+	struct report_bar bars[REPORT_BARS_MAX];
+
+	if ((s->times || s->numbers) &&
+	    report_histogram_wanted(((const struct context *)t->context)->look, series_of(t, row)->name))
+		report_bars_put_json(j, key, bars, bars_of(s, bars));
+}
+
+static void put_histogram(struct hodo_text *to, const struct hodo_table *t, const struct report_stat *row)
 {
 	struct report_bar bars[REPORT_BARS_MAX];
-	int n = row->times ? report_bars_times(row->times, bars, REPORT_BARS_MAX)
-			   : report_bars_numbers(row->numbers, bars, REPORT_BARS_MAX);
+	enum report_section section = series_of(t, row)->section;
+	int n = bars_of(row, bars);
 
 	if (n <= 0)
 		return;
-	fputc('\n', f);
-	report_put_stat_name(f, ev, row);
-	if (section_of(ev, row) == REPORT_LATENCY)
-		fputs(", from wake-up to running", f);
-	fputs(":\n", f);
-	report_bars_put(f, bars, n, row->times != NULL);
+	hodo_text_char(to, '\n');
+	if (section < REPORT_RUNNING)
+		hodo_add_plain(to, series_of(t, row)->name);
+	hodo_text_add(to, row->group && section < REPORT_RUNNING ? "  " : "");
+	put_group(to, t, row);
+	hodo_text_add(to, section == REPORT_LATENCY ? ", from wake-up to running:\n" : ":\n");
+	report_bars_put(to, bars, n, row->times != NULL);
 }
 
-static bool put_section(FILE *f, const struct report_events *ev, enum report_section section,
-			const struct report_look *look, bool first)
-{
-	uint32_t n, shown;
-	struct item *items = sorted(ev, section, look->sort, &n);
-	char buf[32];
+/* ------------------------------------------------------------------------ columns */
 
-	if (!n) {
-		free(items);
-		return false;
+#define ROW(name) HODO_MEMBER(struct report_stat, name)
+#define NAME(key, title, width) { key, title, HODO_AS_TEXT, width, HODO_IDENTITY, .get = name, .also = "name" }
+#define GROUP(title)                                                                                                   \
+	{ "group", title, .flags = HODO_IDENTITY, ROW(group), .put = put_group, .put_json = put_group_json,            \
+	  .also = "thread" }
+#define FIGURES                                                                                                        \
+	{ "count", .as = HODO_AS_COUNT, .width = 12, ROW(count), .also = "calls" },                                    \
+	{ "per_second", .as = HODO_AS_RATE, .width = 12, .get = per_second }
+#define TIMES                                                                                                          \
+	FIGURES,                                                                                                       \
+	{ "total_ns", "TOTAL", HODO_AS_TIME, 10, ROW(sum_ns), .get = time_of },                                        \
+	{ "avg_ns", "AVG", HODO_AS_AVERAGE, 10, .get = time_avg },                                                     \
+	{ "min_ns", "MIN", HODO_AS_TIME, 10, ROW(min_ns), .get = time_of }
+#define QUANTILES                                                                                                      \
+	{ "p50_ns", "P50", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.5 },                         \
+	{ "p90_ns", "P90", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.9 },                         \
+	{ "p99_ns", "P99", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.99 },                        \
+	{ "p999_ns", "P99.9", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.999 }
+#define MAX { "max_ns", "MAX", HODO_AS_TIME, 10, ROW(max_ns), .get = time_of }
+#define HISTOGRAM { "histogram", .as = HODO_AS_JSON, .flags = HODO_NO_DIFF, .put_json = put_histogram_json }
+#define NUMBER(key, title, function, value)                                                                            \
+	{ key, title, HODO_AS_NUMBER, 11, HODO_OPTIONAL | HODO_CLOSE, .get = function, .argument = value }
+#define NUMBERS(name) offsetof(struct report_numbers, name)
+
+static const struct hodo_column event_columns[] = { NAME("name", "EVENT", 0), GROUP(""), FIGURES };
+static const struct hodo_column span_columns[] = {
+	NAME("name", "SPAN", 0), GROUP(""),
+	{ "begin", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair },
+	{ "end", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair, .argument = 1 },
+	{ "pair_by", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair, .argument = 2 },
+	TIMES, QUANTILES, MAX,
+	{ "unpaired_begins", .as = HODO_AS_COUNT, ROW(begins) },
+	{ "unpaired_ends", .as = HODO_AS_COUNT, ROW(ends) },
+	{ "unpaired", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_unpaired },
+	HISTOGRAM,
+};
+static const struct hodo_column value_columns[] = {
+	NAME("name", "VALUE", 0), GROUP(""), FIGURES,
+	NUMBER("avg", "AVG", number_of, 0), NUMBER("min", "MIN", number_of, NUMBERS(min)),
+	NUMBER("p50", "P50", number_at, 0.5), NUMBER("p90", "P90", number_at, 0.9),
+	NUMBER("p99", "P99", number_at, 0.99), NUMBER("p999", "P99.9", number_at, 0.999),
+	NUMBER("max", "MAX", number_of, NUMBERS(max)), NUMBER("last", "LAST", number_of, NUMBERS(last)),
+	HISTOGRAM,
+};
+static const struct hodo_column latency_columns[] = {
+	NAME("name", NULL, 0), GROUP("THREAD"), TIMES, QUANTILES, MAX, HISTOGRAM,
+};
+static const struct hodo_column running_columns[] = { NAME("name", NULL, 0), GROUP("THREAD"), TIMES, MAX };
+static const struct hodo_column off_columns[] = { NAME("why", NULL, 9), GROUP("THREAD"), TIMES, MAX };
+
+#define TABLE(key, columns) { key, HODO_COLUMNS(columns), .head = HODO_DIM
+#define ALL_TIMES "count,per_second,total,avg,p50,p90,p99,p999,max,"
+const struct hodo_columns report_sections[REPORT_SECTIONS] = {
+	[REPORT_EVENTS] = TABLE("events", event_columns), .sort = "count", .text = "count,per_second,name,group",
+				.diff = "count" },
+	[REPORT_SPANS] = TABLE("spans", span_columns), .sort = "total", .text = ALL_TIMES "name,group,unpaired",
+			       .diff = "p50,p99,max,count" },
+	[REPORT_VALUES] = TABLE("values", value_columns), .sort = "count",
+				.text = "count,avg,min,p50,p90,p99,p999,max,last,name,group",
+				.diff = "p50,p99,max,count" },
+	[REPORT_RUNNING] = TABLE("running", running_columns), .sort = "total", .text = "count,total,avg,max,group",
+				 .diff = "total,max,count" },
+	[REPORT_OFF] = TABLE("off_cpu", off_columns), .sort = "total", .text = "count,total,avg,max,why,group",
+			     .diff = "total,max,count" },
+	[REPORT_LATENCY] = TABLE("latency", latency_columns), .sort = "total", .text = ALL_TIMES "group",
+				 .diff = "p50,p99,max,count" },
+};
+
+/* ------------------------------------------------------------------------- tables */
+
+static bool is_empty(const struct report_stat *row)
+{
+	return !row->count && !row->begins && !row->ends;
+}
+
+/*
+ * The rows of a section. What was asked for and is not there is shown with nothing in it; of groups those that are,
+ * and where two recordings are compared, those that are in one. *rows is the caller's to free. 0 or -ENOMEM.
+ */
+static int make_table(struct hodo_table *t, const struct context *c, unsigned section, const void ***rows)
+{
+	const struct report_events *ev = c->ev;
+
+	*t = (struct hodo_table){ .columns = &report_sections[section], .context = c };
+	*rows = calloc((size_t)ev->rows.n + 1, sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	t->first = *rows;
+	for (uint32_t i = 0; i < ev->rows.n; i++) {
+		const struct report_stat *row = &ev->rows.all[i];
+
+		if (ev->rows.series[row->series].section == section &&
+		    !(is_empty(row) && (ev->o->diff || (!row->group && ev->o->by != REPORT_BY_NONE))))
+			(*rows)[t->n++] = row;
 	}
-	shown = look->limit < n ? (uint32_t)look->limit : n;
-	fputs(first ? "" : "\n", f);
-	fprintf(f, "%s%s:%s\n%s", hodo_style(look->color, HODO_HEADING), report_section_titles[section],
-		hodo_style(look->color, HODO_PLAIN), hodo_style(look->color, HODO_DIM));
-	put_head(f, section);
-	fprintf(f, "%s\n", hodo_style(look->color, HODO_PLAIN));
-	for (uint32_t i = 0; i < shown; i++)
-		put_row(f, ev, items[i].row);
-	if (shown < n)
-		fprintf(f, "and %s more\n", hodo_grouped(n - shown, buf));
-	for (uint32_t i = 0; i < shown; i++)
-		if ((items[i].row->times || items[i].row->numbers) && items[i].row->count &&
-		    report_histogram_wanted(look, items[i].name))
-			put_histogram(f, ev, items[i].row);
-	free(items);
-	return true;
+	return hodo_table_arrange(t, &c->look->table);
 }
 
-bool report_put_sections(FILE *f, const struct report_events *ev, const struct report_look *look, bool first)
+static char *title_of(unsigned section, bool color, bool first, char buf[64])
 {
+	static const char *const titles[REPORT_SECTIONS] = { "Events", "Spans and pairs", "Values", "On CPUs",
+							     "Off CPUs, and why", "From wake-up to running" };
+
+	snprintf(buf, 64, "%s%s%s:%s\n", first ? "" : "\n", hodo_style(color, HODO_HEADING), titles[section],
+		 hodo_style(color, HODO_PLAIN));
+	return buf;
+}
+
+int report_put_sections(struct hodo_text *to, const struct report_events *ev, const struct report_look *look,
+			bool first)
+{
+	const struct context context = { ev, look };
 	bool any = false;
+	int err = 0;
 
-	for (unsigned i = 0; i < REPORT_SECTIONS; i++)
-		any |= put_section(f, ev, (enum report_section)i, look, first && !any);
+	for (unsigned i = 0; i < REPORT_SECTIONS && !err; i++) {
+		const struct hodo_column *columns[HODO_COLUMNS_MAX];
+		struct hodo_table t;
+		const void **rows;
+		char title[64];
+
+		err = make_table(&t, &context, i, &rows);
+		if (!err && t.n && hodo_table_columns(&t, false, columns)) {
+			hodo_text_add(to, title_of(i, look->table.color, first && !any, title));
+			hodo_table_put(to, &t, look->table.color);
+			any = true;
+		}
+		for (size_t k = 0; !err && k < t.n - t.hidden; k++) {
+			const struct report_stat *row = hodo_table_row(&t, k);
+
+			if ((row->times || row->numbers) && row->count &&
+			    report_histogram_wanted(look, ev->rows.series[row->series].name))
+				put_histogram(to, &t, row);
+		}
+		hodo_table_free(&t);
+		free(rows);
+	}
 	if (any)
-		fprintf(f, "\nin %.9f s\n", seconds_of(ev));
-	return any;
+		hodo_text_printf(to, "\nin %.9f s\n", seconds_of(ev));
+	return err;
 }
 
-/* ------------------------------------------------------------------------- JSON */
-
-static void put_u64(FILE *f, const char *name, uint64_t n)
-{
-	fprintf(f, ",\"%s\":%llu", name, (unsigned long long)n);
-}
-
-/* JSON has no infinity. */
-static void put_double(FILE *f, const char *name, double n)
-{
-	if (isfinite(n))
-		fprintf(f, "\"%s\":%.17g", name, n);
-	else
-		fprintf(f, "\"%s\":null", name);
-}
-
-static void put_number(FILE *f, const char *name, double n)
-{
-	fputc(',', f);
-	put_double(f, name, n);
-}
-
-static void put_bars_json(FILE *f, const struct report_stat *row)
-{
-	struct report_bar bars[REPORT_BARS_MAX];
-	int n = row->times ? report_bars_times(row->times, bars, REPORT_BARS_MAX)
-			   : report_bars_numbers(row->numbers, bars, REPORT_BARS_MAX);
-
-	fputs(",\"histogram\":[", f);
-	for (int i = 0; i < n; i++) {
-		fputs(i ? ",{" : "{", f);
-		put_double(f, "from", bars[i].low);
-		fputc(',', f);
-		put_double(f, "to", bars[i].high);
-		put_u64(f, "count", bars[i].n);
-		fputs("}", f);
-	}
-	fputs("]", f);
-}
-
-static void put_numbers_json(FILE *f, const struct report_stat *row)
-{
-	const struct report_numbers *n = row->numbers;
-
-	if (!n || !n->n)
-		return;
-	put_number(f, "avg", n->sum / (double)n->n);
-	put_number(f, "min", n->min);
-	for (unsigned i = 0; i < QUANTILES; i++)
-		put_number(f, quantile_names[i], report_numbers_at(n, quantiles[i]));
-	put_number(f, "max", n->max);
-	put_number(f, "last", n->last);
-}
-
-static void put_times_json(FILE *f, const struct report_stat *row)
-{
-	put_u64(f, "total_ns", row->sum_ns);
-	fprintf(f, ",\"avg_ns\":%.1f", report_stat_avg(row));
-	put_u64(f, "min_ns", row->count ? row->min_ns : 0);
-	for (unsigned i = 0; i < QUANTILES && row->times; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "%s_ns", quantile_names[i]);
-		put_u64(f, name, report_stat_at(row, quantiles[i]));
-	}
-	put_u64(f, "max_ns", row->max_ns);
-}
-
-/* What is counted and measured, behind a name. */
-void report_put_stat_json(FILE *f, const struct report_events *ev, const struct report_stat *row, bool histogram)
-{
-	double seconds = seconds_of(ev);
-	enum report_section section = section_of(ev, row);
-
-	fprintf(f, "\"count\":%llu,\"per_second\":%.3f", (unsigned long long)row->count,
-		seconds > 0 ? (double)row->count / seconds : 0);
-	if (section == REPORT_VALUES)
-		put_numbers_json(f, row);
-	else if (section != REPORT_EVENTS)
-		put_times_json(f, row);
-	if (section == REPORT_SPANS) {
-		put_u64(f, "unpaired_begins", row->begins);
-		put_u64(f, "unpaired_ends", row->ends);
-	}
-	if (histogram && (row->times || row->numbers))
-		put_bars_json(f, row);
-}
-
-void report_put_group_json(FILE *f, const struct report_events *ev, const struct report_stat *row)
-{
-	const struct report_series *s = &ev->series[row->series];
-
-	fputs(s->section == REPORT_OFF ? "\"why\":" : "\"name\":", f);
-	hodo_put_json(f, s->name);
-	if (s->section < REPORT_RUNNING)
-		fputs(",\"group\":", f);
-	else
-		fprintf(f, ",\"%s\":", ev->o->by == REPORT_BY_CPU ? "cpu"
-					: ev->o->by == REPORT_BY_PROCESS ? "process" : "thread");
-	if (row->group)
-		hodo_put_json(f, row->group);
-	else
-		fputs("null", f);
-	if (!s->pair)
-		return;
-	fputs(",\"begin\":", f);
-	hodo_put_json(f, s->pair->begin);
-	fputs(",\"end\":", f);
-	hodo_put_json(f, s->pair->end);
-	fputs(",\"pair_by\":", f);
-	hodo_put_json(f, s->pair->by ? s->pair->by : "thread");
-}
-
-void report_put_sections_json(FILE *f, const struct report_events *ev, const struct report_look *look)
+int report_put_sections_json(struct hodo_json *j, const struct report_events *ev, const struct report_look *look)
 {
 	static const char *const bys[] = { NULL, "thread", "cpu", "process" };
+	const struct context context = { ev, look };
+	int err = 0;
 
-	for (unsigned k = 0; k < REPORT_SECTIONS; k++) {
-		uint32_t n;
-		struct item *items = sorted(ev, (enum report_section)k, look->sort, &n);
+	for (unsigned i = 0; i < REPORT_SECTIONS && !err; i++) {
+		struct hodo_table t;
+		const void **rows;
 
-		fprintf(f, ",\"%s\":[", report_section_keys[k]);
-		for (uint32_t i = 0; i < n && i < look->limit; i++) {
-			fputs(i ? ",{" : "{", f);
-			report_put_group_json(f, ev, items[i].row);
-			fputc(',', f);
-			report_put_stat_json(f, ev, items[i].row, report_histogram_wanted(look, items[i].name));
-			fputc('}', f);
-		}
-		fputs("]", f);
-		free(items);
+		err = make_table(&t, &context, i, &rows);
+		if (!err)
+			hodo_table_put_json(j, report_sections[i].name, &t);
+		hodo_table_free(&t);
+		free(rows);
 	}
-	fputs(",\"by\":", f);
-	if (ev->o->by == REPORT_BY_NONE)
-		fputs("null", f);
-	else
-		hodo_put_json(f, ev->o->by == REPORT_BY_FIELD ? ev->o->by_field : bys[ev->o->by]);
-	put_u64(f, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
-	put_u64(f, "dropped_begins", ev->dropped);
-	put_u64(f, "unsure_times", ev->unsure);
-	put_u64(f, "unsure_spans", ev->unsure_spans);
+	hodo_json_string(j, "by", ev->o->by == REPORT_BY_FIELD ? ev->o->by_field : bys[ev->o->by]);
+	hodo_json_u64(j, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
+	hodo_json_u64(j, "dropped_begins", ev->findings.dropped);
+	hodo_json_u64(j, "unsure_times", ev->findings.unsure_times);
+	hodo_json_u64(j, "unsure_spans", ev->findings.unsure_spans);
+	return err;
+}
+
+int report_put_sections_diff(struct hodo_text *to, struct hodo_json *j, const struct report_events *before,
+			     const struct report_events *after, const struct report_look *look, bool first)
+{
+	const struct context context[] = { { before, look }, { after, look } };
+	long n = 0;
+
+	for (unsigned i = 0; i < REPORT_SECTIONS && n >= 0; i++) {
+		struct hodo_table side[2] = { 0 };
+		const void **rows[2] = { NULL, NULL };
+		char title[64];
+
+		n = make_table(&side[0], &context[0], i, &rows[0]);
+		n = n ? n : make_table(&side[1], &context[1], i, &rows[1]);
+		if (n == 0)
+			n = hodo_table_diff(to, j, report_sections[i].name, &side[0], &side[1], &look->table,
+					    title_of(i, look->table.color, first, title));
+		first &= n == 0;
+		for (unsigned k = 0; k < 2; k++) {
+			hodo_table_free(&side[k]);
+			free(rows[k]);
+		}
+	}
+	return n < 0 ? -ENOMEM : 0;
 }

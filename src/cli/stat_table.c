@@ -6,16 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A rate over no time at all says nothing. */
+static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_stat *s = t->context;
+	double seconds = (double)s->duration_ns / 1e9;
+	struct hodo_cell v = hodo_cell_u64(0);
+
+	v.blank = seconds <= 0;
+	if (!v.blank)
+		v.u = (uint64_t)((double)((const struct hodo_stat_row *)row)->count / seconds + 0.5);
+	return v;
+}
+
+static const struct hodo_column columns[] = {
+	{ "name", "EVENT", HODO_AS_TEXT, 0, HODO_IDENTITY, HODO_MEMBER(struct hodo_stat_row, name), .most = 60,
+	  .style = HODO_NAME },
+	{ "count", "COUNT", HODO_AS_COUNT, 15, 0, HODO_MEMBER(struct hodo_stat_row, count) },
+	{ "per_second", "PER SECOND", HODO_AS_COUNT, 15, HODO_TEXT_ONLY, .get = per_second },
+	{ "bytes", "SIZE", HODO_AS_BYTES, 11, 0, HODO_MEMBER(struct hodo_stat_row, bytes) },
+	{ "limited", "OVER RATE", HODO_AS_COUNT, 15, HODO_IF_ANY, HODO_MEMBER(struct hodo_stat_row, limited) },
+};
+const struct hodo_columns hodo_stat_columns = { "events", HODO_COLUMNS(columns), .sort = "count", .head = HODO_HEADING,
+						.text = "name,count,per_second,bytes,limited",
+						.diff = "count,per_second,bytes" };
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct hodo_stat_row *)a)->name, ((const struct hodo_stat_row *)b)->name);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct hodo_stat_row *x = a, *y = b;
-
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->name, y->name);
 }
 
 static int make_rows(struct hodo_stat *s)
@@ -46,26 +64,20 @@ static int make_rows(struct hodo_stat *s)
 			continue;
 		}
 		s->rows[kept++] = s->rows[i];
-		if (strlen(s->rows[i].name) > s->name_width)
-			s->name_width = strlen(s->rows[i].name);
 	}
-	s->nrows = kept;
-	qsort(s->rows, kept, sizeof(*s->rows), by_count);
+	s->table = (struct hodo_table){ .columns = &hodo_stat_columns, .context = s, .first = s->rows, .n = kept,
+					.stride = sizeof(*s->rows), .total = &s->total };
 	return 0;
-}
-
-uint64_t hodo_stat_duration_ns(const struct hodo_stat *s)
-{
-	return (uint64_t)s->totals.end_ns - (uint64_t)s->totals.begin_ns;
 }
 
 void hodo_stat_free(struct hodo_stat *s)
 {
+	hodo_table_free(&s->table);
 	free(s->rows);
 	s->rows = NULL;
 }
 
-int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r)
+int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look)
 {
 	int err;
 
@@ -73,66 +85,21 @@ int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r)
 	err = hodo_read_count(r, &s->totals);
 	if (err < 0)
 		return err;
-	s->limited = hodo_read_limited(r, NULL);
-	return make_rows(s);
+	s->duration_ns = (uint64_t)s->totals.end_ns - (uint64_t)s->totals.begin_ns;
+	s->total = (struct hodo_stat_row){ "total", s->totals.events, s->totals.bytes, hodo_read_limited(r, NULL) };
+	err = make_rows(s);
+	return err ? err : hodo_table_arrange(&s->table, look);
 }
 
-static int name_width(const struct hodo_stat *s)
+void hodo_stat_put_table(struct hodo_text *to, const struct hodo_stat *s, bool color)
 {
-	return (int)(s->name_width < 5 ? 5 : s->name_width > 60 ? 60 : s->name_width);
-}
-
-static void put_row(FILE *f, const struct hodo_stat *s, const struct hodo_stat_row *row, const char *color)
-{
-	double seconds = (double)hodo_stat_duration_ns(s) / 1e9;
-	char a[32], b[32], c[32];
-	int pad = name_width(s) - (int)(strlen(row->name) > 60 ? 60 : strlen(row->name));
-
-	fputs(color, f);
-	hodo_put_plain(f, row->name);
-	/* A rate over no time at all says nothing. */
-	fprintf(f, "%s%*s  %15s  %15s  %11s", hodo_style(*color, HODO_PLAIN), pad, "", hodo_grouped(row->count, a),
-		seconds > 0 ? hodo_grouped((uint64_t)((double)row->count / seconds + 0.5), b) : "-",
-		hodo_human_bytes(row->bytes, c));
-	if (s->limited)
-		fprintf(f, "  %15s", hodo_grouped(row->limited, a));
-	fputc('\n', f);
-}
-
-void hodo_stat_put_table(FILE *f, const struct hodo_stat *s, size_t max, bool color)
-{
-	struct hodo_stat_row total = { "total", s->totals.events, s->totals.bytes, s->limited };
-	size_t n = max && s->nrows > max ? max : s->nrows;
-	uint64_t ns = hodo_stat_duration_ns(s);
-	char buf[32], whom[48];
 	bool kernel = false;
+	char whom[48];
 
-	fprintf(f, "%s%-*s  %15s  %15s  %11s%s%s\n", hodo_style(color, HODO_HEADING), name_width(s), "EVENT", "COUNT",
-		"PER SECOND", "SIZE", s->limited ? "        OVER RATE" : "", hodo_style(color, HODO_PLAIN));
-	for (size_t i = 0; i < n; i++)
-		put_row(f, s, &s->rows[i], hodo_style(color, HODO_NAME));
-	if (n < s->nrows)
-		fprintf(f, "... %s more: 'hodo stat' tells of all\n", hodo_grouped(s->nrows - n, buf));
-	put_row(f, s, &total, "");
+	hodo_table_put(to, &s->table, color);
 	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++)
 		kernel |= hodo_read_process(s->r, i)->kernel != NULL;
-	fprintf(f, "\nin %llu.%09llu s, %s\n", (unsigned long long)(ns / 1000000000),
-		(unsigned long long)(ns % 1000000000), hodo_whom(kernel, hodo_read_nprocesses(s->r), whom));
-}
-
-void hodo_stat_put_losses(FILE *f, const struct hodo_stat *s, bool color)
-{
-	struct hodo_read_lost lost = hodo_read_lost(s->r, NULL);
-	char buf[32];
-
-	if (s->totals.damaged)
-		fprintf(f, "%s%s events are damaged and not counted%s\n", hodo_style(color, HODO_ALERT),
-			hodo_grouped(s->totals.damaged, buf), hodo_style(color, HODO_PLAIN));
-	if (!hodo_lost_all(&lost)) {
-		fputs("no event was lost\n", f);
-		return;
-	}
-	fprintf(f, "%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
-		hodo_grouped(hodo_lost_all(&lost), buf), hodo_style(color, HODO_PLAIN));
-	hodo_put_lost(f, s->r);
+	hodo_text_printf(to, "\nin %llu.%09llu s, %s\n", (unsigned long long)(s->duration_ns / 1000000000),
+		(unsigned long long)(s->duration_ns % 1000000000),
+		hodo_whom(kernel, hodo_read_nprocesses(s->r), whom));
 }

@@ -13,8 +13,7 @@
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
-#include <record/launch.h>
-#include <record/peer.h>
+#include <record/record.h>
 
 #include "cli.h"
 
@@ -26,6 +25,15 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 		return hodo_usage(verb, "'%s' is no process's number", text);
 	*pid = (pid_t)number;
 	return 0;
+}
+
+/* To what listens in it. 0 or a negative errno, t->fd -1 then. */
+static int connect_to(struct hodo_target *t, char *why, size_t why_size)
+{
+	int fd = hodo_peer_connect(t->pid, t->pidfd, why, why_size);
+
+	t->fd = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
 }
 
 int hodo_target_open(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
@@ -40,15 +48,9 @@ int hodo_target_open(struct hodo_target *t, pid_t pid, char *why, size_t why_siz
 	t->pidfd = hodo_peer_open(pid, why, why_size);
 	if (t->pidfd < 0)
 		return t->pidfd;
-	t->fd = hodo_peer_connect(pid, t->pidfd, why, why_size);
-	if (t->fd >= 0 || t->fd == -ECONNREFUSED) {
-		err = t->fd < 0 ? t->fd : 0;
-		t->fd = err ? -1 : t->fd;
-		return err;
-	}
-	err = t->fd;
-	t->fd = -1;
-	hodo_target_close(t);
+	err = connect_to(t, why, why_size);
+	if (err && err != -ECONNREFUSED)
+		hodo_target_close(t);
 	return err;
 }
 
@@ -60,12 +62,7 @@ int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
 
 	if (!err)
 		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, why, why_size);
-	if (err)
-		return err;
-	t->fd = hodo_peer_connect(t->pid, t->pidfd, why, why_size);
-	err = t->fd < 0 ? t->fd : 0;
-	t->fd = err ? -1 : t->fd;
-	return err;
+	return err ? err : connect_to(t, why, why_size);
 }
 #else
 int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
@@ -74,18 +71,6 @@ int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
 	return -ECONNREFUSED;
 }
 #endif
-
-int hodo_target_reach(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
-{
-	int err = hodo_target_open(t, pid, why, why_size);
-
-	if (err != -ECONNREFUSED)
-		return err;
-	err = hodo_target_inject(t, why, why_size);
-	if (err)
-		hodo_target_close(t);
-	return err;
-}
 
 /* Whether the process has mapped a libhodo, under its own name or in front of a version. */
 static bool has_library(pid_t pid)

@@ -29,9 +29,6 @@ int hodo_target_open(struct hodo_target *t, pid_t pid, char *why, size_t why_siz
 /* Brings libhodo into it if need be, makes it listen, and connects. 0 or negative errno and why. */
 int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size);
 
-/* hodo_target_open(), then hodo_target_inject() if it does not listen. */
-int hodo_target_reach(struct hodo_target *t, pid_t pid, char *why, size_t why_size);
-
 /*
  * For a verb that changes a recording: connects, makes it listen if it does not but has libhodo; without that
  * there is nothing to change. 0 or negative errno and why.

@@ -8,7 +8,7 @@
  *   top_view.c    which of the rows are shown, and what a key does to that. Knows no terminal.
  *   top_frame.c   a view as lines of text of a given width.
  *   top_screen.c  these lines on a terminal.
- *   top_json.c    the model as one line of JSON.
+ *   top_output.c  the same without a terminal, and the model as one line of JSON.
  *   top_target.c  the processes: the command that is run, those that are attached to; switching their events.
  */
 #ifndef HODO_CLI_TOP_H
@@ -20,7 +20,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include <base/map.h>
 #include <record/record.h>
+
+#include "table.h"
 
 /* ------------------------------------------------------------------------- model */
 
@@ -34,10 +37,10 @@ struct hodo_top_count {
 	double rate;    /* a second, over the last interval */
 };
 
-enum hodo_top_state { HODO_TOP_GONE, HODO_TOP_OFF, HODO_TOP_ON, HODO_TOP_MIXED };
+enum hodo_top_state { HODO_TOP_UNLOADED, HODO_TOP_OFF, HODO_TOP_ON, HODO_TOP_MIXED };
 
 struct hodo_top_row {
-	uint64_t key;
+	struct hodo_bytes key; /* the event's name; the bytes of the thread's pid and tid, of the CPU's number */
 	char *name; /* of the event, of the thread; as it came, not printable. NULL: none */
 	uint32_t pid, number; /* thread: pid, tid; CPU: its number */
 	enum hodo_top_state state; /* event */
@@ -45,10 +48,9 @@ struct hodo_top_row {
 };
 
 struct hodo_top_table {
-	struct hodo_top_row *row;
-	uint32_t n, room, max;
-	uint32_t *slot; /* row + 1, by hash */
-	uint32_t slots; /* 2^n */
+	struct hodo_map rows;
+	struct hodo_top_row *row; /* its entries; they move when a row is added */
+	uint32_t n, max;
 };
 
 enum hodo_top_kind { HODO_TOP_EVENTS, HODO_TOP_THREADS, HODO_TOP_CPUS, HODO_TOP_KINDS };
@@ -82,9 +84,11 @@ void hodo_top_rename(struct hodo_top_row *row, const char *name);
 
 /* Ends an interval: rates are what came since the last tick, by the time that really passed. */
 void hodo_top_tick(struct hodo_top_model *m, int64_t now_ns);
-/* Counts and averages begin anew; what JSON tells does not. */
+/* Counts and averages begin anew; what JSON says does not. */
 void hodo_top_reset(struct hodo_top_model *m, int64_t now_ns);
 
+/* The columns, by enum hodo_top_column: of a row, in a table whose context is the model. */
+extern const struct hodo_columns hodo_top_columns;
 uint64_t hodo_top_since_reset(const struct hodo_top_count *c);
 double hodo_top_average(const struct hodo_top_model *m, const struct hodo_top_count *c);
 
@@ -135,11 +139,12 @@ struct hodo_top_view {
 	enum hodo_top_kind kind;
 	enum hodo_top_column sort[HODO_TOP_KINDS];
 	bool reverse[HODO_TOP_KINDS];
+	uint32_t columns; /* bits: that are shown besides the name; 0: as many as there is room for */
 	char filter[HODO_TOP_FILTER_MAX];
 	char entry[HODO_TOP_FILTER_MAX]; /* being typed */
 	bool entering, help, paused;
 	uint32_t selected;  /* row, HODO_TOP_NONE: none yet */
-	uint32_t at;        /* its place in the order; where it was, if it has gone */
+	uint32_t at;        /* its place in the order; where it was, if it is not there any more */
 	uint32_t first;     /* place that is shown first */
 	uint32_t page;      /* rows that are shown, as the last frame had it */
 	uint32_t help_first; /* line of the help */
@@ -212,9 +217,5 @@ int hodo_top_screen_fd(void);
 void hodo_top_screen_resize(void);
 /* Gives the terminal back, stops this process until it is continued, and takes it again. */
 void hodo_top_screen_stop(void);
-
-/* -------------------------------------------------------------------------- JSON */
-
-void hodo_top_json(FILE *f, const struct hodo_top_model *m, int64_t real_ns);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <record/shm.h>
+#include <record/record.h>
 
 struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m)
 {
@@ -118,7 +118,7 @@ void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p
 {
 	struct hodo_top_model *m = im->counter->model;
 
-	if (!make_room(im, p->catalog.walk.size))
+	if (!make_room(im, p->catalog.walk.n))
 		return;
 	for (; im->events < p->catalog.events; im->events++) {
 		const struct hodo_catalog_event *e = p->catalog.event[im->events];
@@ -133,26 +133,24 @@ void hodo_top_name_threads(struct hodo_top_image *im, const struct hodo_process 
 {
 	struct hodo_top_model *m = im->counter->model;
 
-	for (uint32_t i = 0; i < p->threads; i++) {
-		uint32_t row = hodo_top_find_thread(m, im->vpid, p->thread[i].tid);
+	for (uint32_t i = 0; i < p->threads.n; i++) {
+		const struct hodo_ctf_thread *t = hodo_map_at(&p->threads, i);
+		uint32_t row = hodo_top_find_thread(m, im->vpid, t->tid);
 
 		if (row != HODO_TOP_NONE)
-			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], p->thread[i].comm);
+			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], t->comm);
 	}
 }
 
 /* -------------------------------------------------------------------------- counting */
 
-/* One that was counted for the first time; from the end, where the young ones are. */
+/* One that was counted for the first time. */
 static void name_thread(struct hodo_top_image *im, uint32_t tid)
 {
-	const struct hodo_process *p = im->process;
-	uint32_t i = p->threads;
+	const struct hodo_ctf_thread *t = hodo_map_find(&im->process->threads, &tid);
 
-	while (i > 0 && p->thread[i - 1].tid != tid)
-		i--;
-	if (i > 0)
-		hodo_top_rename(&im->counter->model->table[HODO_TOP_THREADS].row[im->thread], p->thread[i - 1].comm);
+	if (t)
+		hodo_top_rename(&im->counter->model->table[HODO_TOP_THREADS].row[im->thread], t->comm);
 }
 
 static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
@@ -286,7 +284,7 @@ void hodo_top_add_states(struct hodo_top_image *im, const struct hodo_process *p
 			continue;
 		row = &t->row[im->row[id]];
 		state = hodo_shm_load32(&on[id]) & HODO_ON_RECORD ? HODO_TOP_ON : HODO_TOP_OFF;
-		row->state = row->state == HODO_TOP_GONE || row->state == state ? state : HODO_TOP_MIXED;
+		row->state = row->state == HODO_TOP_UNLOADED || row->state == state ? state : HODO_TOP_MIXED;
 	}
 }
 
@@ -345,7 +343,7 @@ void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s)
 	hodo_session_stats(s, &stats);
 	c->model->live = stats.live;
 	for (uint32_t i = 0; i < t->n; i++)
-		t->row[i].state = HODO_TOP_GONE;
+		t->row[i].state = HODO_TOP_UNLOADED;
 	for (struct hodo_top_image *im = c->images; im; im = im->next)
 		im->process = NULL;
 	for (struct hodo_top_watch *w = c->watches; w; w = hodo_top_watch_next(w))

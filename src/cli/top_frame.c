@@ -19,22 +19,13 @@
 #define WIDE 64     /* from this width on, numbers are written out */
 #define HEIGHT_LOST 8 /* from this height on, losses have a line of their own */
 
-struct column {
-	const char *title;
-	int wide, narrow; /* columns, the space before not counted */
-	bool left;
-};
-
-static const struct column columns[HODO_TOP_COLUMNS] = {
-	[HODO_TOP_NAME] = { "EVENT", NAME_MIN, NAME_MIN, true },
-	[HODO_TOP_PID] = { "PID", 7, 7, false },
-	[HODO_TOP_NUMBER] = { "TID", 7, 7, false },
-	[HODO_TOP_RATE] = { "RATE/s", 12, 7, false },
-	[HODO_TOP_AVERAGE] = { "AVERAGE/s", 12, 10, false },
-	[HODO_TOP_TOTAL] = { "TOTAL", 15, 7, false },
-	[HODO_TOP_BYTES] = { "BYTES/s", 10, 8, false },
-	[HODO_TOP_LOST] = { "LOST", 10, 6, false },
-	[HODO_TOP_STATE] = { "STATE", 6, 6, true },
+/* Columns of a terminal, the space before not counted: for wide and for narrow windows. */
+static const struct {
+	int wide, narrow;
+} widths[HODO_TOP_COLUMNS] = {
+	[HODO_TOP_NAME] = { NAME_MIN, NAME_MIN }, [HODO_TOP_PID] = { 7, 7 },    [HODO_TOP_NUMBER] = { 7, 7 },
+	[HODO_TOP_RATE] = { 12, 7 },              [HODO_TOP_AVERAGE] = { 12, 10 }, [HODO_TOP_TOTAL] = { 15, 7 },
+	[HODO_TOP_BYTES] = { 10, 8 },             [HODO_TOP_LOST] = { 10, 6 },  [HODO_TOP_STATE] = { 6, 6 },
 };
 
 /* What there is room for first. */
@@ -215,16 +206,18 @@ static bool several_processes(const struct hodo_top_model *m)
 	return m->images > 1;
 }
 
-static void lay_out(struct layout *l, const struct hodo_top_model *m, enum hodo_top_kind kind, int width)
+static void lay_out(struct layout *l, const struct hodo_top_model *m, const struct hodo_top_view *v, int width)
 {
+	enum hodo_top_kind kind = v->kind;
 	int left = width, name = 0;
 
 	memset(l, 0, sizeof(*l));
 	for (const enum hodo_top_column *c = priority[kind]; *c != HODO_TOP_COLUMNS; c++) {
-		int w = width < WIDE ? columns[*c].narrow : columns[*c].wide;
+		int w = width < WIDE ? widths[*c].narrow : widths[*c].wide;
 		int with_space = w + (*c != HODO_TOP_NAME);
 
-		if ((*c == HODO_TOP_PID && !several_processes(m)) || with_space > left)
+		if (with_space > left || (!v->columns && *c == HODO_TOP_PID && !several_processes(m)) ||
+		    (v->columns && *c != HODO_TOP_NAME && !(v->columns >> *c & 1)))
 			continue;
 		l->shown[*c] = true;
 		l->width[*c] = w;
@@ -250,7 +243,7 @@ static void put_cell(struct text *t, const struct layout *l, enum hodo_top_colum
 	if (c != HODO_TOP_NAME)
 		put_spaces(t, 1);
 	pad = l->width[c] - (int)strlen(s);
-	if (!columns[c].left)
+	if (c != HODO_TOP_NAME && c != HODO_TOP_STATE)
 		put_spaces(t, pad);
 	put_foreign(t, s, l->width[c]);
 	put_spaces(t, l->width[c] + (c != HODO_TOP_NAME) - (t->used - from));
@@ -268,7 +261,7 @@ static void add_head(struct hodo_top_frame *f, const struct layout *l, const str
 		char title[32];
 
 		snprintf(title, sizeof(title), "%s%s", sorted ? v->reverse[v->kind] ? "-" : "*" : "",
-			 c == HODO_TOP_NAME ? names[v->kind] : columns[c].title);
+			 c == HODO_TOP_NAME ? names[v->kind] : hodo_top_columns.column[c].title);
 		put_cell(&t, l, (enum hodo_top_column)c, title);
 	}
 	add_line(f, HODO_LOOK_HEAD, &t);
@@ -454,7 +447,7 @@ static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, s
 	uint32_t first = 0, n = v->n;
 	struct layout l;
 
-	lay_out(&l, m, v->kind, f->width < WIDTH_MAX ? f->width : WIDTH_MAX);
+	lay_out(&l, m, v, f->width < WIDTH_MAX ? f->width : WIDTH_MAX);
 	add_head(f, &l, v);
 	if (rows >= 0) {
 		v->page = (uint32_t)rows;

@@ -5,7 +5,7 @@
 
 #include "top.h"
 
-#include <record/process.h>
+#include <record/record.h>
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 

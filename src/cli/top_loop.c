@@ -2,6 +2,7 @@
 /* top_loop.c - hodo top: records, counts and shows, until it is over. */
 #define _GNU_SOURCE
 #include "top_loop.h"
+#include "top_output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <record/remedy.h>
+#include <base/clock.h>
+#include <record/record.h>
 
 #define PACKETS_A_RING 16
 #define PACKET_AGE_NS 3600000000000ull
 #define MESSAGES_MAX 32
-#define TITLE_MAX 256
 
 enum ending {
 	GOES_ON,
@@ -46,18 +47,10 @@ struct run {
 	bool on_screen;
 	int64_t start_ns, next_ns;
 	uint64_t iterations;
-	char title[TITLE_MAX];
+	char title[HODO_TOP_TITLE_MAX];
 	char *message[MESSAGES_MAX]; /* of the recording, while the screen is open */
 	unsigned int messages;
 };
-
-static int64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void report(void *arg, const char *line)
 {
@@ -81,48 +74,6 @@ static void take_packet(void *arg, const struct hodo_process *p, const struct ho
 
 /* --------------------------------------------------------------------------- output */
 
-static void put_frame(struct run *r, uint32_t lines_max)
-{
-	struct hodo_top_frame frame = { 0 };
-	struct winsize size;
-	int width = 100;
-
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		width = size.ws_col;
-	hodo_top_frame_build(&frame, &r->model, &r->view, width, 0);
-	for (uint32_t i = 0; i < frame.n && i < lines_max; i++) {
-		size_t len = strlen(frame.line[i].text);
-
-		while (len > 0 && frame.line[i].text[len - 1] == ' ')
-			len--;
-		frame.line[i].text[len] = '\n';
-		hodo_out_write(&r->out, frame.line[i].text, len + 1);
-	}
-	if (frame.n > lines_max) {
-		char more[64];
-
-		snprintf(more, sizeof(more), "and %u more\n", frame.n - lines_max);
-		hodo_out_write(&r->out, more, strlen(more));
-	}
-	hodo_top_frame_free(&frame);
-}
-
-static void put_json(struct run *r)
-{
-	char *line = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&line, &len);
-
-	if (!f) {
-		r->ending = CANNOT;
-		return;
-	}
-	hodo_top_json(f, &r->model, now_ns(CLOCK_REALTIME));
-	if (fclose(f) == 0)
-		hodo_out_write(&r->out, line, len);
-	free(line);
-}
-
 static void draw(struct run *r)
 {
 	if (r->on_screen)
@@ -133,11 +84,12 @@ static void show(struct run *r)
 {
 	hodo_top_view_update(&r->view, &r->model);
 	if (r->o->output == HODO_TOP_JSON) {
-		put_json(r);
+		if (hodo_top_put_json(&r->out, &r->model) < 0)
+			r->ending = CANNOT;
 	} else if (r->o->output == HODO_TOP_BATCH) {
 		if (r->iterations > 0)
 			hodo_out_write(&r->out, "\n", 1);
-		put_frame(r, UINT32_MAX);
+		hodo_top_put_lines(&r->out, &r->model, &r->view, UINT32_MAX);
 	}
 	draw(r);
 	r->iterations++;
@@ -148,7 +100,7 @@ static void show(struct run *r)
 static void tick(struct run *r, int64_t now)
 {
 	hodo_top_refresh(r->counter, r->session);
-	hodo_top_tick(&r->model, now_ns(CLOCK_MONOTONIC));
+	hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_trim_output(r->target);
 	show(r);
 	if (r->o->iterations && r->iterations >= r->o->iterations && r->ending == GOES_ON)
@@ -181,7 +133,7 @@ static void switch_selected(struct run *r)
 static void take_key(struct run *r, int key)
 {
 	bool paused = r->view.paused;
-	int64_t interval = r->view.interval_ns, now = now_ns(CLOCK_MONOTONIC);
+	int64_t interval = r->view.interval_ns, now = hodo_now_ns();
 
 	switch (hodo_top_view_key(&r->view, &r->model, key)) {
 	case HODO_TOP_QUIT:
@@ -271,7 +223,7 @@ static void wait_for_something(struct run *r, int64_t ns)
 		return;
 	take_keys(r);
 	if (r->ending == GOES_ON && (fds[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
-		r->ending = CANNOT; /* the terminal is gone */
+		r->ending = CANNOT; /* the terminal has been closed */
 }
 
 static bool all_ended(struct run *r, bool watching)
@@ -296,7 +248,7 @@ static void run_loop(struct run *r)
 			r->ending = ALL_ENDED;
 			break;
 		}
-		now = now_ns(CLOCK_MONOTONIC);
+		now = hodo_now_ns();
 		if (o->duration_ns && now - r->start_ns >= o->duration_ns) {
 			r->ending = ENOUGH;
 			break;
@@ -327,7 +279,7 @@ static void finish(struct run *r)
 	hodo_top_detach(r->target);
 	hodo_top_settle(r->counter, &r->stats);
 	if (!shown)
-		hodo_top_tick(&r->model, now_ns(CLOCK_MONOTONIC));
+		hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_view_update(&r->view, &r->model);
 	if (!r->on_screen) {
 		if (!shown && !r->out.err)
@@ -348,45 +300,11 @@ static void put_last(struct run *r)
 		return;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 8)
 		lines = size.ws_row - 4u;
-	put_frame(r, lines);
+	hodo_top_put_lines(&r->out, &r->model, &r->view, lines);
 	hodo_top_put_output(r->target);
 }
 
 /* ------------------------------------------------------------------------ begin, end */
-
-static void add_to_title(struct run *r, pid_t pid)
-{
-	size_t n = strlen(r->title);
-	char path[64], comm[32] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = 0;
-	if (f)
-		fclose(f);
-	snprintf(r->title + n, sizeof(r->title) - n, "%s%s[%d]", n ? " " : "", comm, (int)pid);
-}
-
-static void make_title(struct run *r)
-{
-	const struct hodo_top_target *t = r->target;
-	char shown[TITLE_MAX];
-
-	if (t->command) {
-		const char *name = strrchr(t->command[0], '/');
-
-		snprintf(r->title, sizeof(r->title), "%s[%d]", name ? name + 1 : t->command[0], (int)t->pid);
-	}
-	for (uint32_t i = 0; i < t->attach.n; i++)
-		add_to_title(r, t->attach.target[i].pid);
-	for (uint32_t i = 0; i < t->watches; i++)
-		add_to_title(r, t->watched[i]);
-	hodo_top_printable(shown, sizeof(shown), r->title, TITLE_MAX);
-	memcpy(r->title, shown, sizeof(shown));
-	r->view.title = r->title;
-}
 
 static int open_session(struct run *r)
 {
@@ -416,23 +334,14 @@ static int open_session(struct run *r)
 	return 0;
 }
 
-/* Ours but for those that were ignored when we were started. */
 static int open_signals(struct run *r)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
+	hodo_launch_signals(&set);
 	if (r->o->output == HODO_TOP_SCREEN) {
 		sigaddset(&set, SIGWINCH);
 		sigaddset(&set, SIGTSTP);
-	}
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		struct sigaction old;
-
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaddset(&set, signals[i]);
 	}
 	hodo_launch_prepare(&r->target->launch, &set);
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -551,10 +460,11 @@ static int run(struct run *r)
 			hodo_session_close(r->session, NULL);
 		return status;
 	}
-	make_title(r);
+	hodo_top_title(r->target, r->title, sizeof(r->title));
+	r->view.title = r->title;
 	hodo_out_start(&r->out, false);
 	open_screen(r);
-	r->start_ns = now_ns(CLOCK_MONOTONIC);
+	r->start_ns = hodo_now_ns();
 	r->next_ns = r->start_ns + r->view.interval_ns;
 	run_loop(r);
 	finish(r);
@@ -569,11 +479,12 @@ int hodo_top_run(struct hodo_top_options *o, struct hodo_top_target *target)
 	struct run r = { .o = o, .target = target, .signal_fd = -1 };
 	int status;
 
-	hodo_top_model_init(&r.model, now_ns(CLOCK_MONOTONIC));
+	hodo_top_model_init(&r.model, hodo_now_ns());
 	hodo_top_view_init(&r.view);
 	r.view.interval_ns = o->interval_ns;
 	r.view.kind = o->kind;
 	r.view.sort[o->kind] = o->sort;
+	r.view.columns = o->columns;
 	status = run(&r);
 	if (r.signal_fd >= 0)
 		close(r.signal_fd);

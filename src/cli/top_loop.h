@@ -18,6 +18,7 @@ struct hodo_top_options {
 	uint64_t ring_size;  /* bytes, 2^n */
 	enum hodo_top_kind kind;
 	enum hodo_top_column sort;
+	uint32_t columns; /* as in struct hodo_top_view */
 	struct hodo_pattern_list patterns;
 };
 

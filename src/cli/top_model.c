@@ -10,15 +10,17 @@
 
 #include <hodo/abi.h>
 
-#define SLOTS_FIRST 64u
-
 void hodo_top_model_init(struct hodo_top_model *m, int64_t now_ns)
 {
+	static const uint32_t max[HODO_TOP_KINDS] = {
+		[HODO_TOP_EVENTS] = HODO_TOP_EVENTS_MAX, [HODO_TOP_THREADS] = HODO_THREADS_MAX,
+		[HODO_TOP_CPUS] = HODO_CPUS_MAX,
+	};
+
 	memset(m, 0, sizeof(*m));
 	m->start_ns = m->reset_ns = m->tick_ns = now_ns;
-	m->table[HODO_TOP_EVENTS].max = HODO_TOP_EVENTS_MAX;
-	m->table[HODO_TOP_THREADS].max = HODO_THREADS_MAX;
-	m->table[HODO_TOP_CPUS].max = HODO_CPUS_MAX;
+	for (int kind = 0; kind < HODO_TOP_KINDS; kind++)
+		m->table[kind] = (struct hodo_top_table){ HODO_MAP_BYTES(struct hodo_top_row), .max = max[kind] };
 }
 
 void hodo_top_model_free(struct hodo_top_model *m)
@@ -28,107 +30,40 @@ void hodo_top_model_free(struct hodo_top_model *m)
 
 		for (uint32_t i = 0; i < t->n; i++)
 			free(t->row[i].name);
-		free(t->row);
-		free(t->slot);
+		hodo_map_free(&t->rows);
 	}
 	memset(m, 0, sizeof(*m));
 }
 
 /* -------------------------------------------------------------------------- rows */
 
-/* Spreads a key over all bits (the finalizer of MurmurHash3). */
-static uint64_t mix(uint64_t h)
+/* The row with the key, made if need be. */
+static uint32_t row_of(struct hodo_top_table *t, const void *key, size_t len)
 {
-	h = (h ^ h >> 33) * 0xff51afd7ed558ccdull;
-	h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return h ^ h >> 33;
-}
+	struct hodo_top_row *row = hodo_map_find_bytes(&t->rows, key, len);
 
-static uint64_t key_of_name(const char *name)
-{
-	uint64_t h = 14695981039346656037ull; /* FNV-1a */
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 1099511628211ull;
-	return h;
-}
-
-static int grow_slots(struct hodo_top_table *t)
-{
-	uint32_t slots = t->slots ? 2 * t->slots : SLOTS_FIRST;
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-
-	if (!slot)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint64_t h = mix(t->row[i].key);
-
-		while (slot[h & (slots - 1)])
-			h++;
-		slot[h & (slots - 1)] = i + 1;
-	}
-	free(t->slot);
-	t->slot = slot;
-	t->slots = slots;
-	return 0;
-}
-
-static int grow_rows(struct hodo_top_table *t)
-{
-	uint32_t room = t->room ? 2 * t->room : SLOTS_FIRST;
-	struct hodo_top_row *row = realloc(t->row, room * sizeof(*row));
-
-	if (!row)
-		return -ENOMEM;
-	t->row = row;
-	t->room = room;
-	return 0;
-}
-
-/* The row with the key, and the name unless it is NULL. */
-static uint32_t find_row(const struct hodo_top_table *t, uint64_t key, const char *name)
-{
-	for (uint64_t h = mix(key); t->slots && t->slot[h & (t->slots - 1)]; h++) {
-		uint32_t i = t->slot[h & (t->slots - 1)] - 1;
-
-		if (t->row[i].key == key && (!name || strcmp(t->row[i].name, name) == 0))
-			return i;
-	}
-	return HODO_TOP_NONE;
-}
-
-/* The same; a new one if there is none. */
-static uint32_t row_of(struct hodo_top_table *t, uint64_t key, const char *name)
-{
-	uint32_t found = find_row(t, key, name);
-	uint64_t h;
-	char *copy;
-
-	if (found != HODO_TOP_NONE)
-		return found;
-	if (t->n == t->max || (2 * t->n >= t->slots && grow_slots(t) < 0) || (t->n == t->room && grow_rows(t) < 0))
-		return HODO_TOP_NONE;
-	copy = name ? strdup(name) : NULL;
-	if (name && !copy)
-		return HODO_TOP_NONE;
-	for (h = mix(key); t->slot[h & (t->slots - 1)]; h++)
-		;
-	memset(&t->row[t->n], 0, sizeof(t->row[0]));
-	t->row[t->n].key = key;
-	t->row[t->n].name = copy;
-	t->slot[h & (t->slots - 1)] = ++t->n;
-	return t->n - 1;
+	if (!row && t->n < t->max)
+		row = hodo_map_add_bytes(&t->rows, key, len, NULL);
+	t->row = t->rows.entries;
+	t->n = t->rows.n;
+	return row ? hodo_map_index(&t->rows, row) : HODO_TOP_NONE;
 }
 
 uint32_t hodo_top_event(struct hodo_top_model *m, const char *name)
 {
-	return row_of(&m->table[HODO_TOP_EVENTS], key_of_name(name), name);
+	struct hodo_top_table *t = &m->table[HODO_TOP_EVENTS];
+	uint32_t i = row_of(t, name, strlen(name));
+
+	if (i != HODO_TOP_NONE)
+		hodo_top_rename(&t->row[i], name);
+	return i;
 }
 
 uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid)
 {
 	struct hodo_top_table *t = &m->table[HODO_TOP_THREADS];
-	uint32_t i = row_of(t, (uint64_t)pid << 32 | tid, NULL);
+	const uint32_t key[] = { pid, tid };
+	uint32_t i = row_of(t, key, sizeof(key));
 
 	if (i != HODO_TOP_NONE) {
 		t->row[i].pid = pid;
@@ -139,13 +74,17 @@ uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid)
 
 uint32_t hodo_top_find_thread(const struct hodo_top_model *m, uint32_t pid, uint32_t tid)
 {
-	return find_row(&m->table[HODO_TOP_THREADS], (uint64_t)pid << 32 | tid, NULL);
+	const struct hodo_map *rows = &m->table[HODO_TOP_THREADS].rows;
+	const uint32_t key[] = { pid, tid };
+	const struct hodo_top_row *row = hodo_map_find_bytes(rows, key, sizeof(key));
+
+	return row ? hodo_map_index(rows, row) : HODO_TOP_NONE;
 }
 
 uint32_t hodo_top_cpu(struct hodo_top_model *m, uint32_t cpu)
 {
 	struct hodo_top_table *t = &m->table[HODO_TOP_CPUS];
-	uint32_t i = row_of(t, cpu, NULL);
+	uint32_t i = row_of(t, &cpu, sizeof(cpu));
 
 	if (i != HODO_TOP_NONE)
 		t->row[i].number = cpu;
@@ -227,6 +166,32 @@ double hodo_top_average(const struct hodo_top_model *m, const struct hodo_top_co
 	return ns > 0 && c->last > c->base ? (double)(c->last - c->base) * 1e9 / (double)ns : 0;
 }
 
+/* ------------------------------------------------------------------------ columns */
+
+static struct hodo_cell average(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_f64(hodo_top_average(t->context, &((const struct hodo_top_row *)row)->events));
+}
+
+static struct hodo_cell since_reset(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_u64(hodo_top_since_reset((const struct hodo_top_count *)((const char *)row + c->offset)));
+}
+
+#define ROW(name) HODO_MEMBER(struct hodo_top_row, name)
+static const struct hodo_column columns[HODO_TOP_COLUMNS] = {
+	[HODO_TOP_NAME] = { "name", "EVENT", ROW(name) },
+	[HODO_TOP_PID] = { "pid", "PID", HODO_AS_ID, ROW(pid) },
+	[HODO_TOP_NUMBER] = { "number", "TID", HODO_AS_ID, ROW(number) },
+	[HODO_TOP_RATE] = { "rate", "RATE/s", HODO_AS_RATE, ROW(events.rate) },
+	[HODO_TOP_AVERAGE] = { "average", "AVERAGE/s", HODO_AS_RATE, .get = average },
+	[HODO_TOP_TOTAL] = { "total", "TOTAL", HODO_AS_COUNT, ROW(events), .get = since_reset },
+	[HODO_TOP_BYTES] = { "bytes", "BYTES/s", HODO_AS_BYTES, ROW(bytes.rate) },
+	[HODO_TOP_LOST] = { "lost", "LOST", HODO_AS_COUNT, ROW(lost), .get = since_reset },
+	[HODO_TOP_STATE] = { "state", "STATE", HODO_AS_COUNT, ROW(state) },
+};
+const struct hodo_columns hodo_top_columns = { "rows", HODO_COLUMNS(columns) };
+
 /* -------------------------------------------------------------- sorting, filtering */
 
 struct sorting {
@@ -236,43 +201,21 @@ struct sorting {
 	bool reverse;
 };
 
-static int compare_numbers(double a, double b)
+static int compare_column(const struct hodo_top_row *a, const struct hodo_top_row *b, enum hodo_top_column column)
 {
-	return (a > b) - (a < b);
+	/* Averages are over the same time. */
+	const struct hodo_column *c = &columns[column == HODO_TOP_AVERAGE ? HODO_TOP_TOTAL : column];
+	struct hodo_cell x = hodo_cell_of(NULL, c, a), y = hodo_cell_of(NULL, c, b);
+
+	return c->as == HODO_AS_ID ? hodo_cell_compare(&y, &x) : hodo_cell_compare(&x, &y);
 }
 
 static int compare_names(const struct hodo_top_row *a, const struct hodo_top_row *b)
 {
-	int order = strcmp(a->name ? a->name : "", b->name ? b->name : "");
+	int order = compare_column(a, b, HODO_TOP_NAME);
 
-	if (order == 0)
-		order = compare_numbers(a->pid, b->pid);
-	return order ? order : compare_numbers(a->number, b->number);
-}
-
-/* Below 0 if a comes first. */
-static int compare_column(const struct hodo_top_row *a, const struct hodo_top_row *b, enum hodo_top_column column)
-{
-	switch (column) {
-	case HODO_TOP_PID:
-		return compare_numbers(a->pid, b->pid);
-	case HODO_TOP_NUMBER:
-		return compare_numbers(a->number, b->number);
-	case HODO_TOP_RATE:
-		return compare_numbers(b->events.rate, a->events.rate);
-	case HODO_TOP_AVERAGE:
-	case HODO_TOP_TOTAL: /* averages are over the same time */
-		return compare_numbers((double)hodo_top_since_reset(&b->events),
-				       (double)hodo_top_since_reset(&a->events));
-	case HODO_TOP_BYTES:
-		return compare_numbers(b->bytes.rate, a->bytes.rate);
-	case HODO_TOP_LOST:
-		return compare_numbers((double)hodo_top_since_reset(&b->lost), (double)hodo_top_since_reset(&a->lost));
-	case HODO_TOP_STATE:
-		return compare_numbers(b->state, a->state);
-	default:
-		return 0;
-	}
+	order = order ? order : compare_column(a, b, HODO_TOP_PID);
+	return order ? order : compare_column(a, b, HODO_TOP_NUMBER);
 }
 
 static int compare(const void *pa, const void *pb, void *arg)

@@ -90,7 +90,7 @@ int hodo_top_screen_open(bool color)
 		return -ENOTTY;
 	if (!term || !*term || strcmp(term, "dumb") == 0)
 		return -ENOTSUP;
-	/* newterm() of an unknown terminal leaves without a word, but setupterm() tells. */
+	/* newterm() of an unknown terminal leaves without a word, but setupterm() says why. */
 	if (setupterm(NULL, STDOUT_FILENO, &err) != OK)
 		return -ENOTSUP;
 	usable = cursor_address != NULL;

@@ -47,7 +47,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 {
 	int saved[3], err;
 
-	/* So that its events can be switched; unless it was told otherwise. */
+	/* So that its events can be switched; unless it was said otherwise. */
 	setenv(HODO_LISTEN_ENV, "1", 0);
 	for (int fd = 0; fd < 3; fd++)
 		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -205,7 +205,7 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c
 	char pattern[PATTERN_MAX], why[HODO_WHY_MAX] = "";
 	int n;
 
-	if (row->state == HODO_TOP_GONE) {
+	if (row->state == HODO_TOP_UNLOADED) {
 		snprintf(said, size, "no process that runs has this event");
 		return;
 	}
@@ -306,4 +306,35 @@ void hodo_top_target_free(struct hodo_top_target *t)
 	if (t->output >= 0)
 		close(t->output);
 	hodo_attach_options_free(&t->attach);
+}
+
+static void add_to_title(char *title, size_t size, pid_t pid)
+{
+	size_t n = strlen(title);
+	char path[64], comm[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = 0;
+	if (f)
+		fclose(f);
+	snprintf(title + n, size - n, "%s%s[%d]", n ? " " : "", comm, (int)pid);
+}
+
+void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size)
+{
+	char plain[HODO_TOP_TITLE_MAX] = "";
+
+	if (t->command) {
+		const char *name = strrchr(t->command[0], '/');
+
+		snprintf(plain, sizeof(plain), "%s[%d]", name ? name + 1 : t->command[0], (int)t->pid);
+	}
+	for (uint32_t i = 0; i < t->attach.n; i++)
+		add_to_title(plain, sizeof(plain), t->attach.target[i].pid);
+	for (uint32_t i = 0; i < t->watches; i++)
+		add_to_title(plain, sizeof(plain), t->watched[i]);
+	hodo_top_printable(title, size, plain, (int)HODO_TOP_TITLE_MAX);
 }

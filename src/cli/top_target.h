@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <record/launch.h>
 #include <record/record.h>
 
 #include "record_attach.h"
@@ -24,16 +23,16 @@ struct hodo_top_target {
 	struct hodo_launch launch;
 	pid_t pid;    /* of the command, 0: not started */
 	bool ended;   /* the command */
-	int status;   /* of it, as wait() tells */
+	int status;   /* of it, as wait() has it */
 	int output;   /* what the command writes, while the screen is ours; -1: it writes where we do */
-	uint64_t output_dropped; /* bytes at its begin that are gone */
+	uint64_t output_dropped; /* bytes at its begin that were dropped */
 	char **off;   /* names of events that were switched off here */
 	uint32_t offs;
 };
 
 /*
  * Starts the command in the session. screen: the terminal is not its own; else its standard output goes where our
- * standard error goes, since ours is data. 0, or the exit status, told.
+ * standard error goes, since ours is data. 0, or the exit status, having said why.
  */
 int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen);
 /* Notices the command's end. */
@@ -49,8 +48,8 @@ uint32_t hodo_top_attach(struct hodo_top_target *t, struct hodo_session *s);
 void hodo_top_detach(struct hodo_top_target *t);
 
 /*
- * Takes those out of attach that somebody else records in such a way that they can be watched, and tells of it. 0, or
- * the exit status, told.
+ * Takes those out of attach that somebody else records in such a way that they can be watched, and says so. 0, or
+ * the exit status, having said why.
  */
 int hodo_top_find_watched(struct hodo_top_target *t);
 
@@ -61,5 +60,9 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c
 void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_counter *c);
 
 void hodo_top_target_free(struct hodo_top_target *t);
+
+#define HODO_TOP_TITLE_MAX 256u
+/* What is watched, "kvd[4711] ls[4712]", printable. */
+void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
  *   we              nothing                    all of them
  *
  * A ring comes round without asking. So each packet is copied first, and the copy used only if
- * the word then tells that no writer can have been there: a writer that switches packets
+ * the word then says that no writer can have been there: a writer that switches packets
  * scribbles on the one behind the open one, hence the 2 below. What was written over before
  * it was looked at is known from the packets' headers, and counted as not seen.
  *
@@ -24,10 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <record/memory.h>
-#include <record/peer.h>
-#include <record/recorders.h>
-#include <record/shm.h>
+#include <record/record.h>
 
 /* Of packets and events: more than a ring ever has, and sums of some do not wrap. */
 #define COUNT_MAX (1ull << 56)
@@ -107,6 +104,7 @@ int hodo_top_watch_open(struct hodo_top_watch **watch, pid_t pid, uint32_t *reco
 		return -ENOMEM;
 	}
 	w->process.pidfd = -1;
+	w->process.threads = (struct hodo_map)HODO_MAP(struct hodo_ctf_thread, tid);
 	w->memory.fd = -1;
 	err = hodo_memory_map(&w->memory, &answer, fd);
 	if (!err && w->memory.flight.mode != HODO_MODE_OVERWRITE)
@@ -131,7 +129,7 @@ void hodo_top_watch_close(struct hodo_top_watch *w)
 	if (w->process.pidfd >= 0)
 		close(w->process.pidfd);
 	hodo_catalog_free(&w->process.catalog);
-	free(w->process.thread);
+	hodo_map_free(&w->process.threads);
 	free(w->ring);
 	free(w->copy);
 	free(w);
@@ -144,8 +142,8 @@ struct hodo_top_watch *hodo_top_watch_next(struct hodo_top_watch *w)
 
 /* -------------------------------------------------------------------------- the rings */
 
-/* A moment of a ring: its word, and what the header of the packet that was open then says. */
-struct moment {
+/* A ring at one time: its word, and what the header of the packet that was open then says. */
+struct instant {
 	uint64_t word, packet, before;
 	uint32_t offset, events;
 };
@@ -174,7 +172,7 @@ static uint64_t load_word(const struct hodo_top_watch *w, uint32_t ring)
 }
 
 /* False: the ring was never used, makes no sense, or is too busy to be seen. */
-static bool look(const struct hodo_top_watch *w, uint32_t ring, struct moment *now)
+static bool look(const struct hodo_top_watch *w, uint32_t ring, struct instant *now)
 {
 	for (int tries = 0; tries < 64; tries++) {
 		const uint8_t *header;
@@ -197,7 +195,7 @@ static bool look(const struct hodo_top_watch *w, uint32_t ring, struct moment *n
 }
 
 /* Copies the packet's events from r->bytes on. Their bytes; 0: none, or they may have been written over. */
-static uint32_t copy_packet(struct hodo_top_watch *w, uint32_t ring, const struct moment *now, struct hodo_packet *h)
+static uint32_t copy_packet(struct hodo_top_watch *w, uint32_t ring, const struct instant *now, struct hodo_packet *h)
 {
 	const struct ring *r = &w->ring[ring];
 	const uint8_t *packet = packet_at(w, ring, r->next);
@@ -232,7 +230,7 @@ static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, ui
 }
 
 /* Where counting begins: for rings that are in use then, at what comes. */
-static void begin_ring(struct hodo_top_watch *w, uint32_t ring, const struct moment *now)
+static void begin_ring(struct hodo_top_watch *w, uint32_t ring, const struct instant *now)
 {
 	const struct hodo_ring *shared = (const struct hodo_ring *)(w->process.shm + hodo_layout_ring(ring));
 	struct ring *r = &w->ring[ring];
@@ -254,7 +252,7 @@ static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint
 	struct hodo_top_model *m = im->counter->model;
 	struct ring *r = &w->ring[ring];
 	uint64_t before = m->events.total;
-	struct moment now;
+	struct instant now;
 
 	if (!look(w, ring, &now))
 		return false;

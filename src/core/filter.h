@@ -53,7 +53,7 @@ enum hodo_filter_op {
 	HODO_FILTER_HAS = 7,   /* uint8_t name; 1 if the event has the field and it is no NULL text, else 0 */
 	/*
 	 * What is compared with the field `of`: a name that may be one of its labels, if it is no field itself; a text
-	 * that may be one, if `of` is an integer. slot tells the program's labels apart.
+	 * that may be one, if `of` is an integer. slot distinguishes the program's labels.
 	 */
 	HODO_FILTER_LABEL = 8,      /* uint8_t slot, of, name */
 	HODO_FILTER_LABEL_TEXT = 9, /* uint8_t slot, of; uint16_t length, bytes */

@@ -76,7 +76,7 @@ static inline uint32_t hodo_word_events(uint64_t word) { return (uint32_t)word &
 
 /* Bytes that an event needs free behind the position: the fast writer copies in steps of 8 and may
  * scribble up to 7 bytes behind the event, and a position is never at the packet's very end, where it
- * could not be told from the start of the next. */
+ * could not be distinguished from the start of the next. */
 static inline uint64_t hodo_ring_need(uint64_t payload) { return payload + HODO_EVENT_HEADER + 8; }
 
 static inline bool hodo_ring_has_room(uint64_t word, uint64_t packet_size, uint64_t payload)

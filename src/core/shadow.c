@@ -11,7 +11,7 @@
 #include "shadow.h"
 
 #define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
-#define WALK_MAX 64u   /* frames looked at for the function of an exit that tells no exact address */
+#define WALK_MAX 64u   /* frames looked at for the function of an exit without an exact address */
 #define NEIGHBOURS 8u  /* parked frames of which the oldest makes room */
 #define SLACK 64u      /* bytes by which the stack pointer at an exit may be above the entry's (arguments) */
 #define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
@@ -38,7 +38,7 @@ static inline void copy(struct hodo_frame *to, const struct hodo_frame *from)
 
 /* ------------------------------------------------------------- parked frames */
 
-/* sp frames go by their function, since their exits may tell another address. */
+/* sp frames go by their function, since their exits may have another address. */
 static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
 {
 	return (uint32_t)((sp == 1 ? function : at) * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
@@ -172,9 +172,9 @@ static uint32_t oldest(const struct hodo_parked *p, uint32_t i)
 	return best;
 }
 
-/* Puts it in, however full the table is. What has to go for it comes in gone[0 .. returned - 1], at most 2. -1: not
+/* Puts it in, however full the table is. What has to go for it comes in evicted[0 .. returned - 1], at most 2. -1: not
  * possible. */
-static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hodo_frame gone[2])
+static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hodo_frame evicted[2])
 {
 	uint32_t i;
 	int n = 0;
@@ -184,17 +184,17 @@ static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hod
 	i = find(p, frame->at, frame->function, frame->sp);
 	if (i != UINT32_MAX && p->slots[i].entry > frame->entry) {
 		/* Both were in one chain: the newer shows that the older is over. */
-		copy(&gone[n++], frame);
+		copy(&evicted[n++], frame);
 		goto out;
 	}
 	if (i != UINT32_MAX) {
-		copy(&gone[n++], &p->slots[i]);
+		copy(&evicted[n++], &p->slots[i]);
 		take_out(p, i);
 	}
 	if (p->count >= p->mask / 4 * 3 && !(p->grow && p->grow(p))) {
 		i = oldest(p, slot_of(p, frame->at, frame->function, frame->sp));
 		if (i != UINT32_MAX) {
-			copy(&gone[n++], &p->slots[i]);
+			copy(&evicted[n++], &p->slots[i]);
 			take_out(p, i);
 		}
 	}
@@ -258,14 +258,14 @@ static bool returned_elsewhere(struct hodo_shadow *s, const struct hodo_frame *f
 static void keep_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now)
 {
 	struct hodo_frame exited = { .at = at, .function = function, .entry = now, .parked = now, .sp = EXITED };
-	struct hodo_frame gone[2];
+	struct hodo_frame evicted[2];
 	int n;
 
 	if (own(s, at) || s->deep)
 		return; /* no other thread runs there; or it is one for which there was no room */
-	n = put(s->parked, &exited, gone);
+	n = put(s->parked, &exited, evicted);
 	for (int i = 0; i < n; i++)
-		close_away(s, &gone[i]);
+		close_away(s, &evicted[i]);
 }
 
 /* Takes the topmost frame out of the chain: it is out of the array before anybody hears of it. */
@@ -328,7 +328,7 @@ static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
 /* Once it is in the table, an older frame of its address in the chain must not be taken for it. */
 static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 {
-	struct hodo_frame f, gone[2];
+	struct hodo_frame f, evicted[2];
 	uint32_t older;
 	int n;
 
@@ -338,7 +338,7 @@ static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 	older = f.sp ? UINT32_MAX : find_exact(s, f.at);
 	if (older != UINT32_MAX)
 		s->frames[older].sp = OVER;
-	n = put(s->parked, &f, gone);
+	n = put(s->parked, &f, evicted);
 	if (n < 0) {
 		s->closed(s, &f, HODO_FRAME_LEFT, now);
 		return;
@@ -346,7 +346,7 @@ static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 	if (s->park)
 		s->park(s, &f);
 	for (int i = 0; i < n; i++)
-		close_away(s, &gone[i]);
+		close_away(s, &evicted[i]);
 }
 
 /* Gives up the frames from index `to` on, which an event at `at`, in a lane, shows to be over. exact: a frame there is

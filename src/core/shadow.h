@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * shadow.h - which calls a thread is inside of, told from entries and exits.
+ * shadow.h - which calls a thread is inside of, by entries and exits.
  *
  * A frame is known by the address of its return address (`at`). While a call
  * lasts, no other call of the process has that address, whatever stacks,
  * coroutines and threads there are: so an exit is matched with the entry that has the
  * same address, exactly. Where a call stands among the others (depth, what called
- * it) is told from addresses as well, as far as they tell.
+ * it) is known by addresses as well, as far as they show it.
  *
  * A shadow is the chain of one thread: frames in order of entry, in lanes. A
  * lane is a run of frames on one stack: addresses fall. A frame on another
@@ -43,7 +43,7 @@ struct hodo_frame {
 	uint64_t parked;   /* ticks at which it was parked */
 	uint32_t depth;    /* frames that it is inside of */
 	uint32_t lane;     /* index of the first frame of its lane; parked: 1 by an event in its lane: it was left,
-			    * as far as addresses tell */
+			    * as far as addresses show */
 	uint32_t thread;   /* hodo_shadow.thread at entry */
 	uint32_t sp;       /* 1: at is only known to lie inside the frame */
 };
@@ -103,7 +103,7 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *shadow, uint64_t at, ui
 /*
  * A function is left through its exit. Closes or parks what lay inside of it, then closes it. sp: `at` is the stack
  * pointer inside the frame, at exit: the innermost frame of that function at or above it is meant.
- * same tells whether an exit may belong to a frame (the functions agree); NULL: always. False: an orphan.
+ * same says whether an exit may belong to a frame (the functions agree); NULL: always. False: an orphan.
  */
 bool hodo_shadow_exit(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now, bool sp,
 		      bool (*same)(struct hodo_shadow *shadow, const struct hodo_frame *frame, uint64_t function));

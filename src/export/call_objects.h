@@ -4,7 +4,7 @@
 #define HODO_EXPORT_CALL_OBJECTS_H
 
 #include "call_tree.h"
-#include "strings.h"
+#include <base/intern.h>
 
 struct hodo_call_objects {
 	struct hodo_strings paths;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_slices.c - the slices of a call tree one by one, and what is told of what it does not hold. */
+/* call_slices.c - the slices of a call tree one by one, and what is said of what it does not hold. */
 #define _GNU_SOURCE
 #include "call_tree.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* By begin; of those that begin together, outer ones first, then those told first. */
+/* By begin; of those that begin together, outer ones first, then those that came first. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct hodo_call_slice *x = a, *y = b;
@@ -95,7 +95,7 @@ static void add_text(char *text, size_t bytes, size_t *len, uint64_t n, const ch
 					 (unsigned long long)n, n == 1 ? one : many);
 }
 
-void hodo_call_tree_tell(const struct hodo_call_tree *tree, const struct hodo_export *e, const char *format)
+void hodo_call_tree_warn(const struct hodo_call_tree *tree, const struct hodo_export *e, const char *format)
 {
 	char text[256] = "", line[512];
 	size_t len = 0;

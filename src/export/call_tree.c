@@ -3,109 +3,52 @@
 #define _GNU_SOURCE
 #include "call_tree.h"
 
+#include <base/intern.h>
+#include <base/vec.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define NAMES 1024u /* keys of spans' names that are kept */
-
-struct table {
-	uint32_t *slots; /* index + 1; 0: free */
-	uint32_t mask, n;
+/* Numbers of frames by what they are of, of nodes by their parent and frame, of roots by their track or name. */
+struct number {
+	union {
+		uint64_t key;
+		struct {
+			uint32_t parent, frame;
+		};
+	};
+	uint32_t number;
 };
 
 struct tree {
 	struct hodo_call_tree pub; /* first */
 	const struct hodo_call_options *o;
-	struct hodo_story *story;
+	struct hodo_timeline *timeline;
 	struct hodo_symbols *symbols;
-	struct table frame_table, node_table, root_table;
-	uint32_t frames_room, nodes_room, threads_room, roots_room, ordinary;
+	struct hodo_map frames, nodes, roots;
+	struct hodo_map fixed;     /* numbers of names, by the address of a text that stays where it is */
+	struct hodo_strings names; /* of spans and threads */
+	uint32_t frames_room, nodes_room, ordinary;
 	uint64_t nslices, slices_max;
 	uint32_t nodes_max;
 	int64_t begin_ns; /* of the first slice */
-	struct {
-		const char *name;
-		uint64_t key;
-	} names[NAMES];
 };
 
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93ull;
-	return h ^ h >> 32;
-}
-
-static uint64_t text_key(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return mix(h);
-}
-
-/* Room for one more in an array. */
-static bool room(void **array, uint32_t *have, uint32_t n, size_t bytes)
-{
-	uint32_t more = *have ? *have * 2 : 64;
-	void *grown;
-
-	if (n < *have)
-		return true;
-	grown = reallocarray(*array, more, bytes);
-	if (!grown)
-		return false;
-	*array = grown;
-	*have = more;
-	return true;
-}
-
-/* Room for one more in a table; hash: of the i-th. */
-static bool spread(struct tree *t, struct table *table, uint64_t (*hash)(const struct tree *t, uint32_t i))
-{
-	uint32_t mask = table->slots ? table->mask * 2 + 1 : 255, *slots;
-
-	if (table->slots && table->n <= table->mask / 2)
-		return true;
-	slots = calloc((size_t)mask + 1, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
-		uint64_t h = table->slots[i] ? hash(t, table->slots[i] - 1) : 0;
-
-		if (!table->slots[i])
-			continue;
-		while (slots[h & mask])
-			h++;
-		slots[h & mask] = table->slots[i];
-	}
-	free(table->slots);
-	table->slots = slots;
-	table->mask = mask;
-	return true;
-}
+#define OTHER 0ull /* key of HODO_CALL_OTHER */
 
 /* ----------------------------------------------------------------------- frames */
 
-static uint64_t frame_hash(const struct tree *t, uint32_t i)
-{
-	return mix(t->pub.frames[i].key);
-}
-
+/* A function's is its id, doubled; a span's the number of its name, which is odd then. OTHER: no memory. */
 static uint64_t slice_key(struct tree *t, const struct hodo_slice *slice)
 {
-	uint32_t i;
+	struct number *name;
+	bool is_new;
 
 	if (slice->place)
-		return slice->place->id;
-	i = (uint32_t)mix((uintptr_t)slice->name) & (NAMES - 1);
-	if (t->names[i].name != slice->name) {
-		t->names[i].name = slice->name;
-		t->names[i].key = text_key(slice->name);
-	}
-	return t->names[i].key;
+		return slice->place->id << 1;
+	name = hodo_map_add_u64(&t->fixed, (uintptr_t)slice->name, &is_new);
+	if (name && is_new)
+		name->number = hodo_strings_add(&t->names, slice->name);
+	return name && name->number != HODO_STRINGS_NONE ? (uint64_t)name->number << 1 | 1 : OTHER;
 }
 
 static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct hodo_slice *slice)
@@ -130,45 +73,31 @@ static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct h
 /* slice: NULL for what has no place of its own. NONE: no memory. */
 static uint32_t frame_of(struct tree *t, uint64_t key, const struct hodo_slice *slice)
 {
+	bool is_new;
+	struct number *n = hodo_map_add_u64(&t->frames, key, &is_new);
 	struct hodo_call_frame *f;
-	uint64_t h = mix(key);
 
-	if (!spread(t, &t->frame_table, frame_hash) ||
-	    !room((void **)&t->pub.frames, &t->frames_room, t->pub.nframes, sizeof(*f)))
+	if (!n || hodo_vec_reserve(t->pub.frames, t->frames_room, t->pub.nframes + 1) < 0)
 		return HODO_CALL_NONE;
-	for (uint32_t i; (i = t->frame_table.slots[h & t->frame_table.mask]) != 0; h++)
-		if (t->pub.frames[i - 1].key == key)
-			return i - 1;
-	f = &t->pub.frames[t->pub.nframes];
-	*f = (struct hodo_call_frame){ .key = key, .kind = HODO_CALL_SPAN, .name = "[other]", .object = "" };
+	if (!is_new)
+		return n->number;
+	n->number = t->pub.nframes++;
+	f = &t->pub.frames[n->number];
+	*f = (struct hodo_call_frame){ .kind = HODO_CALL_SPAN, .name = "[other]", .object = "" };
 	if (slice)
 		fill_frame(t, f, slice);
 	else
 		f->kind = HODO_CALL_OTHER;
-	t->frame_table.slots[h & t->frame_table.mask] = ++t->pub.nframes;
-	t->frame_table.n++;
-	return t->pub.nframes - 1;
+	return n->number;
 }
 
 /* ------------------------------------------------------------------------ nodes */
-
-static uint64_t path_hash(uint32_t parent, uint64_t key)
-{
-	return mix(key ^ (uint64_t)(parent + 1) * 0x9e3779b97f4a7c15ull);
-}
-
-static uint64_t node_hash(const struct tree *t, uint32_t i)
-{
-	const struct hodo_call_node *n = &t->pub.nodes[i];
-
-	return path_hash(n->parent, t->pub.frames[n->frame].key);
-}
 
 static uint32_t add_node(struct tree *t, uint32_t parent, uint32_t frame)
 {
 	struct hodo_call_node *n;
 
-	if (!room((void **)&t->pub.nodes, &t->nodes_room, t->pub.nnodes, sizeof(*n)))
+	if (hodo_vec_reserve(t->pub.nodes, t->nodes_room, t->pub.nnodes + 1) < 0)
 		return HODO_CALL_NONE;
 	n = &t->pub.nodes[t->pub.nnodes];
 	*n = (struct hodo_call_node){ .parent = parent, .frame = frame, .child = HODO_CALL_NONE,
@@ -178,12 +107,17 @@ static uint32_t add_node(struct tree *t, uint32_t parent, uint32_t frame)
 	return t->pub.nnodes++;
 }
 
-static uint32_t find_node(const struct tree *t, uint32_t parent, uint64_t key, uint64_t *hash)
+/* NONE: there is none as yet. */
+static uint32_t find_node(const struct tree *t, uint32_t parent, uint64_t key)
 {
-	for (uint32_t i; (i = t->node_table.slots[*hash & t->node_table.mask]) != 0; (*hash)++)
-		if (t->pub.nodes[i - 1].parent == parent && t->pub.frames[t->pub.nodes[i - 1].frame].key == key)
-			return i - 1;
-	return HODO_CALL_NONE;
+	const struct number *frame = hodo_map_find_u64(&t->frames, key), *node;
+	struct number path = { .parent = parent };
+
+	if (!frame)
+		return HODO_CALL_NONE;
+	path.frame = frame->number;
+	node = hodo_map_find_u64(&t->nodes, path.key);
+	return node ? node->number : HODO_CALL_NONE;
 }
 
 static bool is_other(const struct tree *t, uint32_t node)
@@ -196,82 +130,74 @@ static bool is_other(const struct tree *t, uint32_t node)
 /* NONE: no memory. */
 static uint32_t node_of(struct tree *t, uint32_t parent, const struct hodo_slice *slice)
 {
-	uint64_t key = slice_key(t, slice), hash = path_hash(parent, key);
-	uint32_t node, frame;
+	uint64_t key = slice_key(t, slice);
+	struct number path = { .parent = parent }, *n;
+	uint32_t node;
 
 	if (is_other(t, parent))
 		return parent;
-	if (!spread(t, &t->node_table, node_hash))
+	if (key == OTHER)
 		return HODO_CALL_NONE;
-	node = find_node(t, parent, key, &hash);
+	node = find_node(t, parent, key);
+	if (node == HODO_CALL_NONE &&
+	    (t->pub.nodes[parent].depth >= HODO_CALL_DEPTH_MAX || t->ordinary >= t->nodes_max)) {
+		slice = NULL;
+		key = OTHER;
+		node = find_node(t, parent, key);
+	}
 	if (node != HODO_CALL_NONE)
 		return node;
-	if (t->pub.nodes[parent].depth >= HODO_CALL_DEPTH_MAX || t->ordinary >= t->nodes_max) {
-		slice = NULL;
-		key = 0;
-		hash = path_hash(parent, 0);
-		node = find_node(t, parent, 0, &hash);
-		if (node != HODO_CALL_NONE)
-			return node;
-	}
-	frame = frame_of(t, key, slice);
-	node = frame == HODO_CALL_NONE ? HODO_CALL_NONE : add_node(t, parent, frame);
+	path.frame = frame_of(t, key, slice);
+	if (path.frame == HODO_CALL_NONE)
+		return HODO_CALL_NONE;
+	n = hodo_map_add_u64(&t->nodes, path.key, NULL);
+	node = n ? add_node(t, parent, path.frame) : HODO_CALL_NONE;
 	if (node == HODO_CALL_NONE)
-		return node;
+		return HODO_CALL_NONE;
+	n->number = node;
 	t->ordinary += slice != NULL;
-	t->node_table.slots[hash & t->node_table.mask] = node + 1;
-	t->node_table.n++;
 	return node;
 }
 
 /* ---------------------------------------------------------------------- threads */
 
-static uint64_t root_key(const struct tree *t, const struct hodo_track *track)
-{
-	return t->o->group == HODO_CALL_BY_COMM ? text_key(track->name) : (uint64_t)track->id;
-}
-
-static uint64_t root_hash(const struct tree *t, uint32_t i)
-{
-	return mix(root_key(t, t->pub.groups[i]));
-}
-
 /* The node, or NONE: no memory. */
 static uint32_t root_of(struct tree *t, const struct hodo_track *track)
 {
-	uint64_t key = root_key(t, track), h = mix(key);
-	uint32_t have = t->roots_room, node;
+	bool by_comm = t->o->group == HODO_CALL_BY_COMM, is_new;
+	uint32_t key = by_comm ? hodo_strings_add(&t->names, track->name) : track->id;
+	struct number *n = hodo_map_add_u64(&t->roots, key, &is_new);
+	const struct hodo_track **group;
+	uint32_t *root, have = t->pub.nroots;
 
-	if (!spread(t, &t->root_table, root_hash) ||
-	    !room((void **)&t->pub.groups, &have, t->pub.nroots, sizeof(*t->pub.groups)) ||
-	    !room((void **)&t->pub.roots, &t->roots_room, t->pub.nroots, sizeof(*t->pub.roots)))
+	if (!n || (by_comm && key == HODO_STRINGS_NONE))
 		return HODO_CALL_NONE;
-	for (uint32_t i; (i = t->root_table.slots[h & t->root_table.mask]) != 0; h++)
-		if (root_key(t, t->pub.groups[i - 1]) == key)
-			return t->pub.roots[i - 1];
-	node = add_node(t, HODO_CALL_NONE, HODO_CALL_NONE);
-	if (node == HODO_CALL_NONE)
-		return node;
-	t->pub.groups[t->pub.nroots] = track;
-	t->pub.roots[t->pub.nroots] = node;
-	t->root_table.slots[h & t->root_table.mask] = ++t->pub.nroots;
-	t->root_table.n++;
-	return node;
+	if (!is_new)
+		return n->number;
+	n->number = add_node(t, HODO_CALL_NONE, HODO_CALL_NONE);
+	group = hodo_vec_add(t->pub.groups, have);
+	root = hodo_vec_add(t->pub.roots, t->pub.nroots);
+	if (n->number == HODO_CALL_NONE || !group || !root)
+		return HODO_CALL_NONE;
+	*group = track;
+	*root = n->number;
+	return n->number;
 }
 
 static int on_track(void *data, struct hodo_track *track)
 {
 	struct tree *t = data;
-	struct hodo_call_thread *thread;
+	struct hodo_call_thread *thread, **place;
 
 	if (track->kind != HODO_TRACK_THREAD)
 		return t->o->also.track ? t->o->also.track(t->o->data, track) : 0;
-	if (!room((void **)&t->pub.threads, &t->threads_room, t->pub.nthreads, sizeof(*t->pub.threads)))
-		return -ENOMEM;
 	thread = calloc(1, sizeof(*thread));
-	if (!thread)
+	place = thread ? hodo_vec_add(t->pub.threads, t->pub.nthreads) : NULL;
+	if (!place) {
+		free(thread);
 		return -ENOMEM;
-	t->pub.threads[t->pub.nthreads++] = thread;
+	}
+	*place = thread;
 	track->user = thread;
 	thread->track = track;
 	thread->root = root_of(t, track);
@@ -307,7 +233,7 @@ static int keep_slice(struct tree *t, struct hodo_call_thread *thread, const str
 		drop_slices(t);
 		return 0;
 	}
-	if (!room((void **)&thread->slices, &thread->room, thread->nslices, sizeof(*kept)))
+	if (hodo_vec_reserve(thread->slices, thread->room, thread->nslices + 1) < 0)
 		return -ENOMEM;
 	kept = &thread->slices[thread->nslices];
 	*kept = (struct hodo_call_slice){ .begin_ns = slice->begin_ns, .end_ns = INT64_MIN, .node = node,
@@ -394,7 +320,14 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 	return t->o->also.counter ? t->o->also.counter(t->o->data, track, event, value) : 0;
 }
 
-/* ------------------------------------------------------------------------- whole */
+static int on_loss(void *data, const struct hodo_read_loss *loss)
+{
+	struct tree *t = data;
+
+	return t->o->also.loss(t->o->data, loss);
+}
+
+/* --------------------------------------------------------------------------- all */
 
 static void link_children(struct hodo_call_tree *tree)
 {
@@ -411,28 +344,32 @@ static void link_children(struct hodo_call_tree *tree)
 
 int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, const struct hodo_call_options *options)
 {
-	static const struct hodo_story_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
-						   .instant = on_instant, .counter = on_counter };
+	static const struct hodo_timeline_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
+						      .instant = on_instant, .counter = on_counter };
+	static const struct hodo_timeline_ops with_losses = { .track = on_track, .begin = on_begin, .end = on_end,
+							      .instant = on_instant, .counter = on_counter,
+							      .loss = on_loss };
 	struct tree *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
 
 	*tree = NULL;
 	if (!t)
 		return err;
+	t->frames = t->nodes = t->roots = t->fixed = (struct hodo_map)HODO_MAP(struct number, key);
 	t->o = options;
 	t->symbols = e->symbols;
 	t->pub.whole = options->slices;
 	t->nodes_max = options->nodes_max ? options->nodes_max : HODO_CALL_NODES_MAX;
 	t->slices_max = options->slices_max ? options->slices_max : HODO_CALL_SLICES_MAX;
 	t->begin_ns = INT64_MAX;
-	t->story = hodo_story_new(e->reader, e->symbols, &ops, t);
-	if (t->story)
-		err = hodo_story_read(t->story);
+	t->timeline = hodo_timeline_new(e->reader, e->symbols, options->also.loss ? &with_losses : &ops, t);
+	if (t->timeline)
+		err = hodo_timeline_read(t->timeline, e->since_ns, e->until_ns);
 	if (err) {
 		hodo_call_tree_free(&t->pub);
 		return err;
 	}
-	hodo_story_totals(t->story, &t->pub.totals);
+	hodo_timeline_totals(t->timeline, &t->pub.totals);
 	if (t->begin_ns < t->pub.totals.begin_ns)
 		t->pub.totals.begin_ns = t->begin_ns;
 	link_children(&t->pub);
@@ -454,11 +391,13 @@ void hodo_call_tree_free(struct hodo_call_tree *tree)
 	free(t->pub.roots);
 	free(t->pub.nodes);
 	free(t->pub.frames);
-	free(t->frame_table.slots);
-	free(t->node_table.slots);
-	free(t->root_table.slots);
-	/* The names of spans and threads are the story's. */
-	hodo_story_free(t->story);
+	hodo_map_free(&t->frames);
+	hodo_map_free(&t->nodes);
+	hodo_map_free(&t->roots);
+	hodo_map_free(&t->fixed);
+	hodo_strings_free(&t->names);
+	/* The names of spans and threads are the timeline's. */
+	hodo_timeline_free(t->timeline);
 	free(t);
 }
 

@@ -19,7 +19,6 @@
 enum hodo_call_kind { HODO_CALL_SPAN, HODO_CALL_FUNCTION, HODO_CALL_OTHER };
 
 struct hodo_call_frame {
-	uint64_t key; /* of functions, the place's id; of spans, of their name */
 	enum hodo_call_kind kind;
 	const char *name;   /* as it is: nothing is escaped */
 	const char *object; /* path; "": not known */
@@ -53,7 +52,7 @@ struct hodo_call_thread {
 	uint64_t total; /* slices */
 	struct hodo_call_slice *slices;
 	uint32_t nslices, room;
-	bool unsorted; /* some begin before one that was told before */
+	bool unsorted; /* some begin before one that came before */
 	void *user;    /* the caller's */
 };
 
@@ -65,9 +64,10 @@ struct hodo_call_options {
 	bool lines;  /* source files and lines are wanted */
 	bool slices; /* … and the slices */
 	uint32_t nodes_max, slices_max; /* 0: HODO_CALL_NODES_MAX, HODO_CALL_SLICES_MAX; no more than these */
-	/* What the tree has no place for: begin and end of slices that are on no thread's track, instant, counter; and
-	 * track, of tracks that are no thread's. Any may be NULL. A non-zero result ends the reading with it. */
-	struct hodo_story_ops also;
+	/* What the tree has no place for: begin and end of slices that are on no thread's track, instant, counter,
+	 * loss; and track, of tracks that are no thread's. Any may be NULL. A non-zero result ends the reading with
+	 * it. */
+	struct hodo_timeline_ops also;
 	/* NULL, or: called for each slice that is kept, to set its extra. */
 	int (*extra)(void *data, const struct hodo_slice *slice, const struct hodo_read_event *event, uint32_t *extra);
 	void *data; /* of both */
@@ -83,21 +83,21 @@ struct hodo_call_tree {
 	bool whole; /* slices were asked for and are all there; else there are none */
 	/* What is not in the tree, or not in its own place. */
 	uint64_t async, running, instants, values, deep, many;
-	struct hodo_story_totals totals; /* begin_ns: not behind that of any slice */
+	struct hodo_timeline_totals totals; /* begin_ns: not behind that of any slice */
 };
 
 /* Reads to the end. 0 or a negative errno. */
 int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, const struct hodo_call_options *options);
 void hodo_call_tree_free(struct hodo_call_tree *tree); /* NULL is allowed */
-/* Tells, with warn, what a format without points in time, counters, … does not hold. */
-void hodo_call_tree_tell(const struct hodo_call_tree *tree, const struct hodo_export *e, const char *format);
+/* Says, by e->warn, what a format without instants, counters, … does not hold. */
+void hodo_call_tree_warn(const struct hodo_call_tree *tree, const struct hodo_export *e, const char *format);
 
 /* Visits all nodes below a root in order, each before and (leave) behind those below it. What visit returned first that
  * is not 0 ends it. */
 int hodo_call_tree_walk(const struct hodo_call_tree *tree, uint32_t root,
 			int (*visit)(void *data, uint32_t node, bool leave), void *data);
 
-/* Tells begin and end of a thread's slices in order of time, well nested: each end is that of the one begun last. */
+/* Visits begin and end of a thread's slices in order of time, well nested: each end is that of the one begun last. */
 int hodo_call_thread_walk(struct hodo_call_thread *thread,
 			  int (*op)(void *data, int64_t at_ns, const struct hodo_call_slice *slice, bool begin),
 			  void *data);

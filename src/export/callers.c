@@ -69,7 +69,7 @@ static void fill(struct mapped *m, const struct hodo_read_process *process, int6
 			if (changes[k] > ts_ns && changes[k] < m->until_ns)
 				m->until_ns = changes[k];
 		}
-		/* One that was told of late had been there before. */
+		/* One that was recorded late had been there before. */
 		if (ts_ns < o->until_ns && n < MODULES_MAX)
 			modules[n++] = (struct hodo_sym_module){ o->path, o->build_id, o->build_id_len, o->start,
 								 o->end };

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "call_tree.h"
-#include "strings.h"
+#include <base/intern.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct function {
 
 struct callgrind {
 	const struct hodo_call_tree *tree;
-	struct hodo_export_out *out;
+	struct hodo_text *out;
 	struct hodo_strings names, files, objects;
 	bool *file_written, *object_written;
 	struct function *functions;
@@ -83,12 +83,12 @@ static void merge(struct callgrind *c)
 
 /* ------------------------------------------------------------------------ names */
 
-/* A name that is not blank: a number without a name stands for one told before. */
+/* A name that is not blank: a number without a name stands for one that was written before. */
 static const char *shown(struct callgrind *c, const char *name)
 {
 	uint32_t i = hodo_strings_add_plain(&c->names, name[strspn(name, " ")] ? name : "?");
 
-	return i == HODO_STRINGS_NONE ? "?" : c->names.text[i];
+	return i == HODO_STRINGS_NONE ? "?" : hodo_strings_at(&c->names, i);
 }
 
 static int name_functions(struct callgrind *c)
@@ -115,23 +115,23 @@ static int name_functions(struct callgrind *c)
 	for (uint32_t i = 0; i < c->nfunctions; i++)
 		if (c->functions[i].file == HODO_STRINGS_NONE || c->functions[i].object == HODO_STRINGS_NONE)
 			return -ENOMEM;
-	c->file_written = calloc((size_t)c->files.n + 1, sizeof(bool));
-	c->object_written = calloc((size_t)c->objects.n + 1, sizeof(bool));
+	c->file_written = calloc((size_t)c->files.map.n + 1, sizeof(bool));
+	c->object_written = calloc((size_t)c->objects.map.n + 1, sizeof(bool));
 	return c->file_written && c->object_written ? 0 : -ENOMEM;
 }
 
 /* "fn=(3) name", and without the name the next time. */
 static void put_position(struct callgrind *c, const char *key, uint32_t number, const char *name, bool *written)
 {
-	hodo_export_puts(c->out, key);
-	hodo_export_put(c->out, "=(", 2);
-	hodo_export_put_u64(c->out, (uint64_t)number + 1);
-	hodo_export_put(c->out, ")", 1);
+	hodo_text_add(c->out, key);
+	hodo_text_bytes(c->out, "=(", 2);
+	hodo_text_u64(c->out, (uint64_t)number + 1);
+	hodo_text_char(c->out, ')');
 	if (!*written) {
-		hodo_export_put(c->out, " ", 1);
-		hodo_export_puts(c->out, name);
+		hodo_text_char(c->out, ' ');
+		hodo_text_add(c->out, name);
 	}
-	hodo_export_put(c->out, "\n", 1);
+	hodo_text_bytes(c->out, "\n", 1);
 	*written = true;
 }
 
@@ -139,17 +139,18 @@ static void put_function(struct callgrind *c, uint32_t i, bool called)
 {
 	struct function *f = &c->functions[i];
 
-	put_position(c, called ? "cob" : "ob", f->object, c->objects.text[f->object], &c->object_written[f->object]);
-	put_position(c, called ? "cfl" : "fl", f->file, c->files.text[f->file], &c->file_written[f->file]);
+	put_position(c, called ? "cob" : "ob", f->object, hodo_strings_at(&c->objects, f->object),
+		     &c->object_written[f->object]);
+	put_position(c, called ? "cfl" : "fl", f->file, hodo_strings_at(&c->files, f->file), &c->file_written[f->file]);
 	put_position(c, called ? "cfn" : "fn", i, f->written ? "" : shown(c, f->name), &f->written);
 }
 
 static void put_cost(struct callgrind *c, uint32_t line, uint64_t ns)
 {
-	hodo_export_put_u64(c->out, line);
-	hodo_export_put(c->out, " ", 1);
-	hodo_export_put_u64(c->out, ns);
-	hodo_export_put(c->out, "\n", 1);
+	hodo_text_u64(c->out, line);
+	hodo_text_char(c->out, ' ');
+	hodo_text_u64(c->out, ns);
+	hodo_text_bytes(c->out, "\n", 1);
 }
 
 /* ------------------------------------------------------------------------- file */
@@ -158,14 +159,14 @@ static void put_head(struct callgrind *c, const struct hodo_export *e)
 {
 	const struct hodo_read_process *p = hodo_read_process(e->reader, 0);
 
-	hodo_export_puts(c->out, "# callgrind format\nversion: 1\ncreator: hodo\n");
+	hodo_text_add(c->out, "# callgrind format\nversion: 1\ncreator: hodo\n");
 	if (p && hodo_read_nprocesses(e->reader) == 1) {
-		hodo_export_printf(c->out, "pid: %u\n", p->pid);
-		hodo_export_printf(c->out, "cmd: %s\n", shown(c, p->exe ? p->exe : ""));
+		hodo_text_printf(c->out, "pid: %u\n", p->pid);
+		hodo_text_printf(c->out, "cmd: %s\n", shown(c, p->exe ? p->exe : ""));
 	}
-	hodo_export_puts(c->out, "desc: Trigger: end of the recording\npositions: line\n"
+	hodo_text_add(c->out, "desc: Trigger: end of the recording\npositions: line\n"
 				 "event: ns : Time in ns\nevents: ns\n");
-	hodo_export_printf(c->out, "summary: %llu\n", (unsigned long long)c->all_ns);
+	hodo_text_printf(c->out, "summary: %llu\n", (unsigned long long)c->all_ns);
 }
 
 static int put_functions(struct callgrind *c)
@@ -177,7 +178,7 @@ static int put_functions(struct callgrind *c)
 
 		if (i >= c->tree->nframes && (arc == c->narcs || c->arcs[arc].from != i))
 			continue; /* a thread that did nothing that shows */
-		hodo_export_put(c->out, "\n", 1);
+		hodo_text_bytes(c->out, "\n", 1);
 		put_function(c, i, false);
 		put_cost(c, f->line, c->self_ns[i]);
 		for (; arc < c->narcs && c->arcs[arc].from == i; arc++) {
@@ -185,20 +186,23 @@ static int put_functions(struct callgrind *c)
 
 			put_function(c, a->to, true);
 			/* None would make the cost that of the caller itself. */
-			hodo_export_printf(c->out, "calls=%llu %u\n", (unsigned long long)(a->calls ? a->calls : 1),
+			hodo_text_printf(c->out, "calls=%llu %u\n", (unsigned long long)(a->calls ? a->calls : 1),
 					   c->functions[a->to].line);
 			put_cost(c, f->line, a->ns);
 		}
 	}
-	hodo_export_printf(c->out, "\ntotals: %llu\n", (unsigned long long)c->all_ns);
+	hodo_text_printf(c->out, "\ntotals: %llu\n", (unsigned long long)c->all_ns);
 	return c->out->error;
 }
 
-static int put_all(struct callgrind *c, const struct hodo_export *e)
+static int write_callgrind(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
-	const struct hodo_call_tree *t = c->tree;
+	struct callgrind *c = state;
+	const struct hodo_call_tree *t = tree;
 	int err;
 
+	c->tree = t;
+	c->out = e->out;
 	c->nfunctions = t->nframes + t->nroots;
 	c->functions = calloc((size_t)c->nfunctions + 1, sizeof(*c->functions));
 	c->self_ns = calloc((size_t)c->nfunctions + 1, sizeof(*c->self_ns));
@@ -218,35 +222,29 @@ static int put_all(struct callgrind *c, const struct hodo_export *e)
 	return put_functions(c);
 }
 
-static int run(struct hodo_export *e)
+static void free_callgrind(void *state)
 {
-	struct hodo_call_options o = { .group = HODO_CALL_BY_COMM, .lines = true };
-	struct hodo_call_tree *tree;
-	struct callgrind c = { .out = e->out };
-	int err = hodo_call_tree_read(&tree, e, &o);
+	struct callgrind *c = state;
 
-	if (err)
-		return err;
-	c.tree = tree;
-	err = put_all(&c, e);
-	if (!err)
-		hodo_call_tree_tell(tree, e, "callgrind");
-	hodo_strings_free(&c.names);
-	hodo_strings_free(&c.files);
-	hodo_strings_free(&c.objects);
-	free(c.file_written);
-	free(c.object_written);
-	free(c.functions);
-	free(c.self_ns);
-	free(c.active);
-	free(c.arcs);
-	hodo_call_tree_free(tree);
-	return err;
+	hodo_strings_free(&c->names);
+	hodo_strings_free(&c->files);
+	hodo_strings_free(&c->objects);
+	free(c->file_written);
+	free(c->object_written);
+	free(c->functions);
+	free(c->self_ns);
+	free(c->active);
+	free(c->arcs);
 }
+
+static const struct hodo_call_options options = { .group = HODO_CALL_BY_COMM, .lines = true };
 
 const struct hodo_export_format hodo_export_callgrind = {
 	.name = "callgrind",
 	.suffix = "callgrind",
 	.does = "who called whom, how often, how long: KCachegrind",
-	.run = run,
+	.state_bytes = sizeof(struct callgrind),
+	.tree = &options,
+	.write = write_callgrind,
+	.free = free_callgrind,
 };

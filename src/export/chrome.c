@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LARGE_BYTES (100ull << 20)
@@ -23,7 +22,6 @@
 /* A span that is paired by an identifier and open. */
 struct chrome_open {
 	struct chrome_open *next; /* free ones */
-	struct chrome_open *all;
 	uint64_t id;
 	int64_t ts_ns;
 	uint32_t pid, tid;
@@ -34,15 +32,12 @@ static struct chrome_open *new_open(struct chrome *c)
 {
 	struct chrome_open *o = c->free;
 
-	if (o) {
+	if (o)
 		c->free = o->next;
-	} else {
-		o = malloc(sizeof(*o));
-		if (!o)
-			return NULL;
-		o->all = c->all;
-		c->all = o;
-	}
+	else
+		o = hodo_arena_alloc(&c->memory, sizeof(*o));
+	if (!o)
+		return NULL;
 	o->id = ++c->nids;
 	o->begun = false;
 	return o;
@@ -56,7 +51,7 @@ static char *put_us(char *o, int64_t ns)
 
 	if (ns < 0)
 		*o++ = '-';
-	o = hodo_read_put_u64(o, n / 1000);
+	o = hodo_format_u64(o, n / 1000);
 	*o++ = '.';
 	*o++ = (char)('0' + n / 100 % 10);
 	*o++ = (char)('0' + n / 10 % 10);
@@ -75,8 +70,8 @@ static char *head(struct chrome *c, char *o, char phase, int64_t ts_ns, uint32_t
 	o = put_text(o, c->rows++ ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
 	*o++ = phase;
 	o = put_us(put_text(o, "\",\"ts\":"), ts_ns - c->begin_ns);
-	o = hodo_read_put_u64(put_text(o, ",\"pid\":"), pid);
-	return hodo_read_put_u64(put_text(o, ",\"tid\":"), tid);
+	o = hodo_format_u64(put_text(o, ",\"pid\":"), pid);
+	return hodo_format_u64(put_text(o, ",\"tid\":"), tid);
 }
 
 static void ids_of(const struct hodo_read_process *process, uint32_t pid, uint32_t tid, uint32_t *out_pid,
@@ -95,12 +90,12 @@ static int put_row(struct chrome *c, char phase, int64_t ts_ns, uint32_t pid, ui
 	char *o, *start;
 
 	if (event) {
-		int err = k ? chrome_args_room(c, event, &room) : -ENOMEM;
+		int err = k ? chrome_args_room(c, k, event, &room) : -ENOMEM;
 
 		if (err)
 			return err;
 	}
-	o = start = hodo_export_room(c->e->out, room);
+	o = start = hodo_text_room(c->e->out, room);
 	if (!o)
 		return c->e->out->error;
 	o = head(c, o, phase, ts_ns, pid, tid);
@@ -110,8 +105,8 @@ static int put_row(struct chrome *c, char phase, int64_t ts_ns, uint32_t pid, ui
 	if (event)
 		o = chrome_args(c, o, k, event);
 	*o++ = '}';
-	hodo_export_took(c->e->out, (size_t)(o - start));
-	if (!c->large && c->e->out->written > LARGE_BYTES) {
+	c->e->out->len += (size_t)(o - start);
+	if (!c->large && c->e->out->written + c->e->out->len > LARGE_BYTES) {
 		c->large = true;
 		c->e->warn("the file gets larger than 100 MiB, and what shows this format loads all of it into memory: "
 			   "use --to perfetto, or --since and --until");
@@ -122,18 +117,18 @@ static int put_row(struct chrome *c, char phase, int64_t ts_ns, uint32_t pid, ui
 /* A name for a process or a thread. */
 static int put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
 {
-	struct hodo_export_out *out = c->e->out;
+	struct hodo_text *out = c->e->out;
 
-	hodo_export_printf(out, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
+	hodo_text_printf(out, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
 			   c->rows++ ? ",\n" : "\n", what, pid, tid);
-	hodo_export_put_json(out, name, strlen(name));
-	hodo_export_puts(out, "}}");
+	hodo_text_json(out, name, strlen(name), HODO_JSON_SCRIPT);
+	hodo_text_add(out, "}}");
 	return out->error;
 }
 
 static int put_order(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, int32_t order)
 {
-	hodo_export_printf(c->e->out,
+	hodo_text_printf(c->e->out,
 			   "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%d}}",
 			   c->rows++ ? ",\n" : "\n", what, pid, tid, order);
 	return c->e->out->error;
@@ -144,17 +139,12 @@ static int put_order(struct chrome *c, const char *what, uint32_t pid, uint32_t 
 /* Whether it is the first time. */
 static int is_new(struct chrome *c, const void *key)
 {
-	void **at = hodo_pointer_map_at(&c->told, key);
 	bool new;
 
-	if (!at)
-		return -ENOMEM;
-	new = !*at;
-	*at = c;
-	return new;
+	return hodo_map_add_u64(&c->known, (uintptr_t)key, &new) ? new : -ENOMEM;
 }
 
-static int tell_process(struct chrome *c, const struct hodo_read_process *process, uint32_t pid)
+static int put_process(struct chrome *c, const struct hodo_read_process *process, uint32_t pid)
 {
 	int new = is_new(c, process);
 
@@ -177,7 +167,7 @@ static int on_track(void *data, struct hodo_track *track)
 		return err ? err : put_order(c, "thread_sort_index", CPUS_PID, (uint32_t)track->cpu, track->cpu);
 	}
 	ids_of(track->process, track->pid, track->tid, &pid, &tid);
-	err = tell_process(c, track->process, pid);
+	err = put_process(c, track->process, pid);
 	if (err || track->kind != HODO_TRACK_THREAD)
 		return err;
 	if (!track->process->kernel || track->pid == 0)
@@ -312,7 +302,7 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 	}
 	/* A number alone: the context is no value over time. */
 	if (event->values[0].type < HODO_TYPE_STR)
-		o = hodo_read_put_value_json(o, &event->values[0], c->c);
+		o = hodo_read_put_value_json(o, &event->values[0], c->e->c);
 	else
 		*o++ = '0';
 	strcpy(o, "}");
@@ -330,10 +320,8 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 	uint32_t pid, tid;
 	int err;
 
-	if (c->e->until_ns != 0 && (loss->until_ns < c->e->since_ns || loss->from_ns >= c->e->until_ns))
-		return 0;
 	ids_of(loss->process, loss->process->pid, 0, &pid, &tid);
-	err = tell_process(c, loss->process, pid);
+	err = put_process(c, loss->process, pid);
 	snprintf(id, sizeof(id), ",\"id\":\"0x%llx\"", (unsigned long long)++c->nids);
 	snprintf(more, sizeof(more),
 		 "%s,\"args\":{\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,\"damaged\":%llu}", id,
@@ -344,35 +332,38 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 	return err ? err : put_row(c, 'e', loss->until_ns, pid, tid, &names, id, NULL);
 }
 
-static int run(struct hodo_export *e)
-{
-	static const struct hodo_story_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
-						   .instant = on_instant, .counter = on_counter };
-	struct chrome c = { .e = e, .text = hodo_read_text_new(), .c = newlocale(LC_ALL_MASK, "C", (locale_t)0),
-			    .begin_ns = hodo_read_begin_ns(e->reader) };
-	struct hodo_story *story = hodo_story_new(e->reader, e->symbols, &ops, &c);
-	int err = c.text && c.c && story ? 0 : -ENOMEM;
+static const struct hodo_timeline_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
+					      .instant = on_instant, .counter = on_counter, .loss = on_loss };
 
-	hodo_export_printf(e->out, "{\"displayTimeUnit\":\"ns\","
-			   "\"otherData\":{\"recorder\":\"hodo\",\"begin_ns\":\"%lld\"},\"traceEvents\":[",
-			   (long long)c.begin_ns);
-	if (!err)
-		err = hodo_read_losses(e->reader, on_loss, &c);
-	if (!err)
-		err = hodo_story_read(story);
-	hodo_export_puts(e->out, "\n]}\n");
-	hodo_story_free(story);
-	chrome_free(&c);
-	for (struct chrome_open *o = c.all, *next; o; o = next) {
-		next = o->all;
-		free(o);
-	}
-	return err;
+static int open_chrome(void *state, struct hodo_export *e)
+{
+	struct chrome *c = state;
+
+	c->e = e;
+	c->begin_ns = hodo_read_begin_ns(e->reader);
+	c->classes = (struct hodo_map)HODO_MAP(struct chrome_class, address);
+	c->names = (struct hodo_map)HODO_MAP(struct chrome_name, address);
+	c->known = (struct hodo_map)HODO_MAP(struct chrome_known, address);
+	hodo_text_printf(e->out, "{\"displayTimeUnit\":\"ns\","
+			 "\"otherData\":{\"recorder\":\"hodo\",\"begin_ns\":\"%lld\"},\"traceEvents\":[",
+			 (long long)c->begin_ns);
+	return e->out->error;
+}
+
+static int end_chrome(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
+{
+	(void)state, (void)tree;
+	hodo_text_add(e->out, "\n]}\n");
+	return e->out->error;
 }
 
 const struct hodo_export_format hodo_export_chrome = {
 	.name = "chrome",
 	.suffix = "json",
 	.does = "trace events as JSON: about:tracing, other viewers; large",
-	.run = run,
+	.state_bytes = sizeof(struct chrome),
+	.open = open_chrome,
+	.timeline = &ops,
+	.write = end_chrome,
+	.free = chrome_free,
 };

@@ -4,32 +4,39 @@
 #define HODO_EXPORT_CHROME_IMPL_H
 
 #include "export.h"
-#include "pointer_map.h"
 #include "scheduling.h"
+#include <base/map.h>
 #include <read/text.h>
 
 /* ,"name":"kv:get","cat":"kv" */
 struct chrome_name {
-	char *text;
+	uint64_t address; /* of the name, which stays where it is */
+	char *text;       /* NULL: there was no memory */
 	size_t len;
 };
 
 struct chrome_class {
+	uint64_t address; /* of the struct hodo_read_class */
 	struct chrome_name name;
 	struct chrome_name *fields; /* "key": */
 	uint32_t nfields;
 	size_t room; /* of these, and of the labels of their values */
 };
 
+struct chrome_known {
+	uint64_t address;
+};
+
 struct chrome {
 	struct hodo_export *e;
-	struct hodo_read_text *text;
-	locale_t c;
 	int64_t begin_ns;
 	uint64_t rows, nids;
-	struct hodo_pointer_map classes, names, told;
-	struct chrome_open *free, *all;
-	size_t mark_len; /* of the mark's in text */
+	struct hodo_map classes, names;
+	struct chrome_class *last; /* of the last event */
+	struct hodo_map known; /* processes that have their names, by address */
+	struct hodo_arena memory; /* of these: */
+	struct chrome_open *free;
+	size_t mark_len; /* of the mark's in e->text */
 	bool large, not_finite; /* said so */
 };
 
@@ -37,9 +44,9 @@ struct chrome {
 const struct chrome_class *chrome_class(struct chrome *c, const struct hodo_read_class *cls);
 const struct chrome_name *chrome_name(struct chrome *c, const struct hodo_slice *slice);
 /* Adds what the arguments need to room, and makes texts that are part of them. 0 or -ENOMEM. */
-int chrome_args_room(struct chrome *c, const struct hodo_read_event *event, size_t *room);
+int chrome_args_room(struct chrome *c, const struct chrome_class *k, const struct hodo_read_event *event, size_t *room);
 /* ,"args":{…}; directly after chrome_args_room(). */
 char *chrome_args(struct chrome *c, char *o, const struct chrome_class *k, const struct hodo_read_event *event);
-void chrome_free(struct chrome *c);
+void chrome_free(void *state);
 
 #endif

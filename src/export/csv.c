@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "export.h"
-#include "pointer_map.h"
+#include <base/intern.h>
 #include <read/text.h>
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_ROOM (6 * PUT_INTEGER_MAX) /* ts, cpu, pid, tid, commas, newline */
-#define CELL_ROOM  (PUT_FLOAT_MAX + 2)   /* of a scalar, with its comma */
+#define FIXED_ROOM (6 * HODO_FORMAT_INTEGER_MAX) /* ts, cpu, pid, tid, commas, newline */
+#define CELL_ROOM  (HODO_FORMAT_FLOAT_MAX + 2)   /* of a scalar, with its comma */
 #define NO_COLUMN  UINT32_MAX
 /* Each row has a comma for each column. Spreadsheets and databases take about as many. */
 #define COLUMNS_MAX 1000u
@@ -39,22 +39,26 @@ struct csv_class {
 	struct csv_cell cells[]; /* ascending columns; those of MORE, last, as the fields stand */
 };
 
+/* Of a map by the address of a struct hodo_read_class. */
+struct csv_known {
+	uint64_t address;
+	struct csv_class *class;
+};
+
 struct csv {
 	struct hodo_export *e;
-	char *columns[COLUMNS_MAX]; /* names */
-	uint32_t sorted[COLUMNS_MAX]; /* their numbers, by name */
-	uint32_t ncolumns;
+	struct hodo_strings columns; /* names, COLUMNS_MAX at most */
 	bool more; /* whether there is that column */
 	struct hodo_read_text *object; /* of that column */
 	bool text, function; /* whether there are these columns */
-	struct hodo_pointer_map classes;
-	struct hodo_read_text *mark;
-	locale_t c;
+	struct hodo_map classes;
+	const struct hodo_read_class *last; /* of the last event, … */
+	const struct csv_class *last_class;
 };
 
 /* ------------------------------------------------------------------------- cells */
 
-/* A text as a cell; one that is empty has quotes, which tells it from a value that is not there. */
+/* A text as a cell; one that is empty has quotes, unlike a value that is not there. */
 static char *put_text(char *o, const char *text, size_t len)
 {
 	const uint8_t *p = (const uint8_t *)text, *end = p + len;
@@ -65,7 +69,7 @@ static char *put_text(char *o, const char *text, size_t len)
 	if (quoted)
 		*o++ = '"';
 	while (p < end) {
-		unsigned n = *p < 0x80 ? 1 : hodo_read_utf8(p, end);
+		unsigned n = *p < 0x80 ? 1 : hodo_utf8(p, end);
 
 		if (n == 0) { /* as in JSON: the character of that number */
 			*o++ = (char)(0xc0 | *p >> 6);
@@ -86,7 +90,7 @@ static char *put_text(char *o, const char *text, size_t len)
 static size_t value_room(const struct hodo_read_value *v)
 {
 	if (v->type & HODO_TYPE_ARRAY)
-		return (size_t)v->count * (PUT_FLOAT_MAX + 1) + 6;
+		return (size_t)v->count * (HODO_FORMAT_FLOAT_MAX + 1) + 6;
 	return v->type >= HODO_TYPE_STR ? (size_t)v->count * 2 + 3 : CELL_ROOM;
 }
 
@@ -98,44 +102,30 @@ static char *put_value(const struct csv *c, char *o, const struct hodo_read_valu
 	if (v->type == HODO_TYPE_STR)
 		return v->null ? o : put_text(o, v->data, v->count);
 	if (v->type == HODO_TYPE_F32 || v->type == HODO_TYPE_F64)
-		return hodo_read_put_float(o, v->f, v->type == HODO_TYPE_F32, false, c->c);
+		return hodo_format_float(o, v->f, v->type == HODO_TYPE_F32, false, c->e->c);
 	if (v->type < HODO_TYPE_STR)
-		return hodo_read_put_value_json(o, v, c->c);
+		return hodo_read_put_value_json(o, v, c->e->c);
 	/* The quotes that bytes have in JSON are right here as well. */
 	if (v->type == HODO_TYPE_BYTES)
-		return hodo_read_put_value_json(o, v, c->c);
+		return hodo_read_put_value_json(o, v, c->e->c);
 	*o++ = '"';
 	/* Not "NaN", whose quotes would end the cell's. */
 	if (element == HODO_TYPE_F32 || element == HODO_TYPE_F64)
-		o = hodo_read_put_value(o, &plain, v, c->c);
+		o = hodo_read_put_value(o, &plain, v, c->e->c);
 	else
-		o = hodo_read_put_value_json(o, v, c->c);
+		o = hodo_read_put_value_json(o, v, c->e->c);
 	*o++ = '"';
 	return o;
 }
 
 /* ----------------------------------------------------------------------- columns */
 
-/* Where a name is or belongs among the sorted ones. */
-static bool find_column(const struct csv *c, const char *name, uint32_t *place)
+/* The number of a column; NO_COLUMN: there is none of that name. */
+static uint32_t find_column(const struct csv *c, const char *name)
 {
-	uint32_t low = 0, high = c->ncolumns;
+	const void *column = hodo_map_find_bytes(&c->columns.map, name, strlen(name));
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(c->columns[c->sorted[middle]], name);
-
-		if (order == 0) {
-			*place = middle;
-			return true;
-		}
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*place = low;
-	return false;
+	return column ? hodo_map_index(&c->columns.map, column) : NO_COLUMN;
 }
 
 static bool has_column(const struct csv_class *k, uint32_t column)
@@ -152,28 +142,27 @@ static bool add_cell(struct csv *c, const char *prefix, const char *name, uint32
 	struct csv_cell *cell = &k->cells[k->ncells];
 	size_t bytes = strlen(prefix) + strlen(name) + 16;
 	char *full = malloc(bytes);
-	uint32_t place;
 
 	if (!full)
 		return false;
 	*cell = (struct csv_cell){ .from = from };
 	snprintf(full, bytes, "%s%s", prefix, name);
-	for (unsigned again = 2; find_column(c, full, &place) && has_column(k, c->sorted[place]); again++)
+	cell->column = find_column(c, full);
+	for (unsigned again = 2; cell->column != NO_COLUMN && has_column(k, cell->column); again++) {
 		snprintf(full, bytes, "%s%s_%u", prefix, name, again);
+		cell->column = find_column(c, full);
+	}
 	k->ncells++;
-	if (place < c->ncolumns && strcmp(c->columns[c->sorted[place]], full) == 0) {
-		cell->column = c->sorted[place];
-		free(full);
-	} else if (c->ncolumns == COLUMNS_MAX) {
+	if (cell->column == NO_COLUMN && c->columns.map.n == COLUMNS_MAX) {
 		cell->column = MORE;
 		cell->key = full;
 		c->more = true;
-	} else {
-		memmove(c->sorted + place + 1, c->sorted + place, (c->ncolumns - place) * sizeof(*c->sorted));
-		c->sorted[place] = cell->column = c->ncolumns;
-		c->columns[c->ncolumns++] = full;
+		return true;
 	}
-	return true;
+	if (cell->column == NO_COLUMN)
+		cell->column = hodo_strings_add(&c->columns, full);
+	free(full);
+	return cell->column != HODO_STRINGS_NONE;
 }
 
 static const char *prefix_of(const char *name)
@@ -193,10 +182,10 @@ static int by_column(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static void drop_class(void *value)
+static void free_class(struct csv_class *k)
 {
-	struct csv_class *k = value;
-
+	if (!k)
+		return;
 	for (uint32_t i = 0; i < k->ncells; i++)
 		free(k->cells[i].key);
 	free(k->name);
@@ -225,7 +214,7 @@ static struct csv_class *make_class(struct csv *c, const struct hodo_read_class 
 			k->addr = i - cls->ncontext;
 	}
 	if (!o) {
-		drop_class(k);
+		free_class(k);
 		return NULL;
 	}
 	qsort(k->cells, k->ncells, sizeof(*k->cells), by_column);
@@ -245,14 +234,14 @@ static int make_columns(struct csv *c)
 		const struct hodo_read_process *p = hodo_read_process(r, i);
 
 		for (uint32_t k = 0; k < p->nclasses && !err; k++) {
-			void **at;
+			struct csv_known *known;
 
 			if (p->classes[k]->count == 0)
 				continue;
-			at = hodo_pointer_map_at(&c->classes, p->classes[k]);
-			if (at)
-				*at = make_class(c, p->classes[k]);
-			if (!at || !*at)
+			known = hodo_map_add_u64(&c->classes, (uintptr_t)p->classes[k], NULL);
+			if (known)
+				known->class = make_class(c, p->classes[k]);
+			if (!known || !known->class)
 				err = -ENOMEM;
 		}
 	}
@@ -261,33 +250,32 @@ static int make_columns(struct csv *c)
 
 static void put_header(struct csv *c)
 {
-	struct hodo_export_out *out = c->e->out;
+	struct hodo_text *out = c->e->out;
 
 	for (unsigned i = 0; i < NFIXED; i++) {
 		if ((i == HAS_TEXT && !c->text) || (i == HAS_FUNCTION && !c->function))
 			continue;
 		if (i > 0)
-			hodo_export_puts(out, ",");
-		hodo_export_puts(out, fixed[i]);
+			hodo_text_add(out, ",");
+		hodo_text_add(out, fixed[i]);
 	}
-	for (uint32_t i = 0; i < c->ncolumns; i++) {
-		size_t len = strlen(c->columns[i]);
-		char *o = hodo_export_room(out, len * 2 + 3);
+	for (uint32_t i = 0; i < c->columns.map.n; i++) {
+		const struct hodo_bytes *name = hodo_map_at(&c->columns.map, i);
+		char *o = hodo_text_room(out, name->len * 2 + 3);
 
 		if (!o)
 			return;
 		*o = ',';
-		hodo_export_took(out, (size_t)(put_text(o + 1, c->columns[i], len) - o));
+		out->len += (size_t)(put_text(o + 1, name->data, name->len) - o);
 	}
 	if (c->more) {
 		char name[16] = ",more";
-		uint32_t place;
 
-		for (unsigned again = 2; find_column(c, name + 1, &place); again++)
+		for (unsigned again = 2; find_column(c, name + 1) != NO_COLUMN; again++)
 			snprintf(name, sizeof(name), ",more_%u", again);
-		hodo_export_puts(out, name);
+		hodo_text_add(out, name);
 	}
-	hodo_export_puts(out, "\n");
+	hodo_text_add(out, "\n");
 }
 
 /* -------------------------------------------------------------------------- rows */
@@ -308,27 +296,21 @@ static int make_object(struct csv *c, const struct csv_class *k, const struct ho
 
 		if (cell->column != MORE)
 			continue;
-		o = start = hodo_read_text_reserve(c->object, strlen(cell->key) * PUT_ESCAPED + 32 +
-							      value_room(v) * PUT_ESCAPED);
+		o = start = hodo_text_room(&c->object->out, strlen(cell->key) * HODO_ESCAPED_MAX + 32 +
+							      value_room(v) * HODO_ESCAPED_MAX);
 		if (!o)
 			return -ENOMEM;
-		*o++ = c->object->len == 0 ? '{' : ',';
+		*o++ = c->object->out.len == 0 ? '{' : ',';
 		*o++ = '"';
-		o = hodo_read_put_json(o, cell->key, strlen(cell->key));
+		o = hodo_escape_json(o, cell->key, strlen(cell->key), HODO_JSON_PLAIN);
 		*o++ = '"';
 		*o++ = ':';
-		o = hodo_read_put_value_json(o, v, c->c);
-		c->object->len += (size_t)(o - start);
+		o = hodo_read_put_value_json(o, v, c->e->c);
+		c->object->out.len += (size_t)(o - start);
 	}
-	if (c->object->len > 0) {
-		char *o = hodo_read_text_reserve(c->object, 1);
-
-		if (!o)
-			return -ENOMEM;
-		*o = '}';
-		c->object->len++;
-	}
-	return 0;
+	if (c->object->out.len > 0)
+		hodo_text_char(&c->object->out, '}');
+	return c->object->out.error;
 }
 
 static char *put_cells(const struct csv *c, char *o, const struct csv_class *k, const struct hodo_read_event *event)
@@ -342,28 +324,28 @@ static char *put_cells(const struct csv *c, char *o, const struct csv_class *k, 
 		}
 		o = put_value(c, o, value_of(event, k->cells[i].from));
 	}
-	memset(o, ',', c->ncolumns - at);
-	o += c->ncolumns - at;
+	memset(o, ',', c->columns.map.n - at);
+	o += c->columns.map.n - at;
 	if (c->more)
 		*o++ = ',';
-	if (c->object->len > 0)
-		o = put_text(o, c->object->data, c->object->len);
+	if (c->object->out.len > 0)
+		o = put_text(o, c->object->out.data, c->object->out.len);
 	return o;
 }
 
 static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
 	size_t comm_len = strlen(event->comm), mark_len = 0, name_len = 0;
-	size_t room = FIXED_ROOM + k->name_len + comm_len * 2 + c->ncolumns + 8;
+	size_t room = FIXED_ROOM + k->name_len + comm_len * 2 + c->columns.map.n + 8;
 	const char *mark = NULL;
 	struct hodo_place place = { .name = NULL };
 	char *o, *start;
 
 	if (event->cls->kind == HODO_KIND_MARK) {
-		hodo_read_text_clear(c->mark);
-		if (hodo_read_text_mark(c->mark, event) < 0)
+		hodo_read_text_clear(c->e->text);
+		if (hodo_read_text_mark(c->e->text, event) < 0)
 			return -ENOMEM;
-		mark = hodo_read_text_data(c->mark, &mark_len);
+		mark = hodo_read_text_data(c->e->text, &mark_len);
 	}
 	if (k->addr != NO_COLUMN) {
 		hodo_symbols_find(c->e->symbols, event->process, event->ts_ns, event->values[k->addr].u, &place);
@@ -371,19 +353,19 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 	}
 	if (c->more && make_object(c, k, event) < 0)
 		return -ENOMEM;
-	room += c->object->len * 2 + 4;
+	room += c->object->out.len * 2 + 4;
 	for (uint32_t i = 0; i < k->ncells; i++)
 		room += value_room(value_of(event, k->cells[i].from));
-	o = start = hodo_export_room(c->e->out, room + (mark_len + name_len) * 2 + 8);
+	o = start = hodo_text_room(c->e->out, room + (mark_len + name_len) * 2 + 8);
 	if (!o)
 		return c->e->out->error;
-	o = hodo_read_put_i64(o, event->ts_ns);
+	o = hodo_format_i64(o, event->ts_ns);
 	*o++ = ',';
-	o = hodo_read_put_i64(o, event->cpu);
+	o = hodo_format_i64(o, event->cpu);
 	*o++ = ',';
-	o = hodo_read_put_u64(o, event->pid);
+	o = hodo_format_u64(o, event->pid);
 	*o++ = ',';
-	o = hodo_read_put_u64(o, event->tid);
+	o = hodo_format_u64(o, event->tid);
 	*o++ = ',';
 	o = put_text(o, event->comm, comm_len);
 	*o++ = ',';
@@ -399,50 +381,50 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 		o = put_text(o, place.name, name_len);
 	o = put_cells(c, o, k, event);
 	*o++ = '\n';
-	hodo_export_took(c->e->out, (size_t)(o - start));
+	c->e->out->len += (size_t)(o - start);
 	return 0;
 }
 
-static int put_rows(struct csv *c)
+static int on_event(void *state, struct hodo_export *e, const struct hodo_read_event *event)
 {
-	const struct hodo_read_class *last = NULL;
-	const struct csv_class *k = NULL;
-	const struct hodo_read_event *event;
-	int got, err = 0;
+	struct csv *c = state;
+	const struct csv_known *known;
 
-	while (!err && (got = hodo_read_next(c->e->reader, &event)) > 0) {
-		if (event->cls != last) {
-			void **at = hodo_pointer_map_at(&c->classes, event->cls);
-
-			/* Not counted: it has come since. */
-			if (!at || !*at)
-				continue;
-			k = *at;
-			last = event->cls;
-		}
-		err = put_row(c, k, event);
+	(void)e;
+	if (event->cls != c->last) {
+		known = hodo_map_find_u64(&c->classes, (uintptr_t)event->cls);
+		/* Not counted: it has come since. */
+		if (!known)
+			return 0;
+		c->last_class = known->class;
+		c->last = event->cls;
 	}
-	return err ? err : got;
+	return put_row(c, c->last_class, event);
 }
 
-static int run(struct hodo_export *e)
+static int open_csv(void *state, struct hodo_export *e)
 {
-	struct csv c = { .e = e, .mark = hodo_read_text_new(), .object = hodo_read_text_new(),
-			 .c = newlocale(LC_ALL_MASK, "C", (locale_t)0) };
-	int err = c.mark && c.object && c.c ? make_columns(&c) : -ENOMEM;
+	struct csv *c = state;
+	int err;
 
-	if (!err) {
-		put_header(&c);
-		err = put_rows(&c);
-	}
-	hodo_pointer_map_free(&c.classes, drop_class);
-	for (uint32_t i = 0; i < c.ncolumns; i++)
-		free(c.columns[i]);
-	if (c.c)
-		freelocale(c.c);
-	hodo_read_text_free(c.mark);
-	hodo_read_text_free(c.object);
+	c->e = e;
+	c->classes = (struct hodo_map)HODO_MAP(struct csv_known, address);
+	c->object = hodo_read_text_new();
+	err = c->object ? make_columns(c) : -ENOMEM;
+	if (!err)
+		put_header(c);
 	return err;
+}
+
+static void free_csv(void *state)
+{
+	struct csv *c = state;
+
+	for (uint32_t i = 0; i < c->classes.n; i++)
+		free_class(((struct csv_known *)hodo_map_at(&c->classes, i))->class);
+	hodo_map_free(&c->classes);
+	hodo_strings_free(&c->columns);
+	hodo_read_text_free(c->object);
 }
 
 const struct hodo_export_format hodo_export_csv = {
@@ -450,5 +432,8 @@ const struct hodo_export_format hodo_export_csv = {
 	.suffix = "csv",
 	.does = "a row for each event, a column for each field: spreadsheets",
 	.binary = true, /* texts may hold control characters */
-	.run = run,
+	.state_bytes = sizeof(struct csv),
+	.open = open_csv,
+	.event = on_event,
+	.free = free_csv,
 };

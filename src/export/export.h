@@ -1,26 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* export.h - the formats that a recording can be written in. One file a format, formats.c has the list. */
+/* export.h - the formats that a recording can be written in: each is a table of what it does, formats.c runs it. */
 #ifndef HODO_EXPORT_EXPORT_H
 #define HODO_EXPORT_EXPORT_H
 
-#include "out.h"
-#include "story.h"
+#include <base/text.h>
+#include <locale.h>
+#include "timeline.h"
 
 struct hodo_export {
 	struct hodo_read *reader; /* at its first event; limits, if there are any, are set */
 	struct hodo_symbols *symbols;
-	struct hodo_export_out *out;
+	struct hodo_text *out;
 	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot hold */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
+	struct hodo_read_text *text; /* for the format's use, as the next one: set by hodo_export_run() */
+	locale_t c;                  /* in which numbers are as in C */
 };
+
+struct hodo_call_options;
+struct hodo_call_tree;
 
 struct hodo_export_format {
 	const char *name;   /* of --to */
 	const char *suffix; /* of the file, if none is named: hodo.data.SUFFIX; "": standard output */
 	const char *does;   /* one line for --help, and what opens it */
 	bool binary;        /* not for a terminal */
-	int (*run)(struct hodo_export *e); /* 0, or a negative errno; out is flushed by the caller */
+	/* These are called in this order with the format's state, which is all zero at first. Any may be NULL; 0, or a
+	 * negative errno, which ends the export. The last one is called in any case. */
+	size_t state_bytes;
+	int (*open)(void *state, struct hodo_export *e); /* before anything is read */
+	int (*event)(void *state, struct hodo_export *e, const struct hodo_read_event *event); /* each; or else: */
+	const struct hodo_timeline_ops *timeline;                                              /* with the state; or: */
+	const struct hodo_call_options *tree; /* of calls (call_tree.h); data becomes the state */
+	int (*write)(void *state, struct hodo_export *e, struct hodo_call_tree *tree); /* when all was read */
+	void (*free)(void *state);
 };
+
+/* 0, or a negative errno; out is flushed by the caller. */
+int hodo_export_run(const struct hodo_export_format *format, struct hodo_export *e);
 
 /* All, by name; ends with NULL. */
 extern const struct hodo_export_format *const hodo_export_formats[];

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "firefox_impl.h"
 
+#include <base/vec.h>
 #include <errno.h>
 #include <math.h>
 #include <read/text.h>
@@ -13,23 +14,36 @@
 #define ELEMENTS_MAX 256u /* of arrays and bytes: a tooltip shows no more */
 #define LOST "lost events" /* no event is called so */
 
-/* ---------------------------------------------------------------- what they say */
+/* ------------------------------------------------------------------------ pieces */
 
-static int append(void *data, const void *bytes, size_t len)
+void firefox_put_ms(struct firefox *f, const char *key, int64_t ns)
 {
-	struct firefox *f = data;
+	struct hodo_text *out = hodo_json_value(&f->json, key);
+	uint64_t left = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, part = left % 1000000;
+	char digits[8] = ".";
+	unsigned len = 7;
 
-	if (f->text_room - f->text_len < len) {
-		size_t room = 2 * (f->text_room + len);
-		char *more = realloc(f->text, room);
-
-		if (!more)
-			return -ENOMEM;
-		f->text = more;
-		f->text_room = room;
+	if (ns < 0)
+		hodo_text_char(out, '-');
+	hodo_text_u64(out, left / 1000000);
+	if (!part)
+		return;
+	for (unsigned i = 6; i > 0; i--) {
+		digits[i] = (char)('0' + part % 10);
+		part /= 10;
 	}
-	memcpy(f->text + f->text_len, bytes, len);
-	f->text_len += len;
+	while (digits[len - 1] == '0')
+		len--;
+	hodo_text_bytes(out, digits, len);
+}
+
+uint32_t firefox_string(struct firefox *f, const char *text)
+{
+	uint32_t i = hodo_strings_add(&f->strings, text);
+
+	if (i != HODO_STRINGS_NONE)
+		return i;
+	f->e->out->error = f->e->out->error ? f->e->out->error : -ENOMEM;
 	return 0;
 }
 
@@ -53,135 +67,113 @@ static const char *format_of(const struct hodo_read_field *field)
 	}
 }
 
-/* The event's name; with a number, if another one of that name says something else. */
-static bool name_type(struct firefox *f, const struct hodo_read_class *cls, uint32_t i)
+/* The event's name; with a number, if another one of that name says something else. NULL: no memory. */
+static const char *name_type(struct firefox *f, const struct hodo_read_class *cls, uint32_t i)
 {
-	uint32_t known = f->type_names.n, name;
-	char *numbered;
+	uint32_t known = f->type_names.map.n, name = hodo_strings_add(&f->type_names, cls->name);
 
-	if (i >= f->schemas_room) {
-		uint32_t room = 2 * i + 64;
-		struct firefox_schema *more = reallocarray(f->schemas, room, sizeof(*more));
-
-		if (!more)
-			return false;
-		memset(more + f->schemas_room, 0, (room - f->schemas_room) * sizeof(*more));
-		f->schemas = more;
-		f->schemas_room = room;
+	if (name < known) {
+		f->scratch.len = 0;
+		hodo_text_printf(&f->scratch, "%s #%u", cls->name, i);
+		name = hodo_strings_add(&f->type_names, hodo_text_string(&f->scratch));
 	}
-	if (f->schemas[i].cls)
-		return true;
-	name = hodo_strings_add(&f->type_names, cls->name);
-	if (name < known && asprintf(&numbered, "%s #%u", cls->name, i) >= 0) {
-		name = hodo_strings_add(&f->type_names, numbered);
-		free(numbered);
-	}
-	if (name == HODO_STRINGS_NONE)
-		return false;
-	f->schemas[i] = (struct firefox_schema){ cls, f->type_names.text[name] };
-	return true;
+	return name == HODO_STRINGS_NONE ? NULL : hodo_strings_at(&f->type_names, name);
 }
 
-/* The number of what says the same in the same way; NONE: no memory. */
-static uint32_t type_of(struct firefox *f, const struct hodo_read_class *cls)
+/* What says the same in the same way; NULL: no memory. Until the next one. */
+static const struct firefox_schema *schema_of(struct firefox *f, const struct hodo_read_class *cls)
 {
-	void **known = hodo_pointer_map_at(&f->classes, cls);
-	char *key = NULL;
-	size_t len = 0;
-	FILE *stream;
-	uint32_t i;
+	bool is_new;
+	struct firefox_class *known = hodo_map_add_u64(&f->classes, (uintptr_t)cls, &is_new);
+	struct firefox_schema *schema;
 
-	if (known && *known)
-		return (uint32_t)(uintptr_t)*known - 1;
-	stream = known ? open_memstream(&key, &len) : NULL;
-	if (!stream)
-		return HODO_STRINGS_NONE;
-	fprintf(stream, "%s\n%u", cls->name, cls->kind == HODO_KIND_MARK);
+	if (!known)
+		return NULL;
+	if (!is_new)
+		return hodo_map_at(&f->schemas, known->schema);
+	f->scratch.len = 0;
+	hodo_text_printf(&f->scratch, "%s\n%u", cls->name, cls->kind == HODO_KIND_MARK);
 	for (uint32_t k = 0; k < cls->nfields && cls->kind != HODO_KIND_MARK; k++)
-		fprintf(stream, "\n%s\n%s", cls->fields[k].name, format_of(&cls->fields[k]));
-	i = fclose(stream) == 0 ? hodo_strings_add(&f->types, key) : HODO_STRINGS_NONE;
-	free(key);
-	if (i == HODO_STRINGS_NONE)
-		return i;
-	if (!name_type(f, cls, i))
-		return HODO_STRINGS_NONE;
-	*known = (void *)(uintptr_t)(i + 1);
-	return i;
+		hodo_text_printf(&f->scratch, "\n%s\n%s", cls->fields[k].name, format_of(&cls->fields[k]));
+	schema = f->scratch.error ? NULL : hodo_map_add_bytes(&f->schemas, f->scratch.data, f->scratch.len, &is_new);
+	if (!schema)
+		return NULL;
+	known->schema = hodo_map_index(&f->schemas, schema);
+	if (is_new) {
+		schema->cls = cls;
+		schema->name = name_type(f, cls, known->schema);
+	}
+	return schema->name ? schema : NULL;
 }
 
 /* As a string, as print shows it. */
-static int put_shown(struct firefox *f, const struct hodo_read_field *field, const struct hodo_read_value *v)
+static void put_shown(struct firefox *f, const struct hodo_read_field *field, const struct hodo_read_value *v)
 {
 	const char *label = field->labels ? hodo_read_label(field->labels, v->i) : NULL;
+	size_t label_room = label ? strlen(label) * HODO_ESCAPED_MAX : 0;
 	struct hodo_read_value few = *v;
-	size_t room;
-	char *end;
+	char *start;
 
 	if (few.type >= HODO_TYPE_STR && few.count > ELEMENTS_MAX)
 		few.count = ELEMENTS_MAX;
-	room = ELEMENTS_MAX * (PUT_FLOAT_MAX + 2) + 64 + (label ? strlen(label) * PUT_ESCAPED : 0);
-	if (room > f->scratch_room) {
-		free(f->scratch);
-		f->scratch = malloc(room);
-		f->scratch_room = f->scratch ? room : 0;
-		if (!f->scratch)
-			return -ENOMEM;
-	}
-	end = hodo_read_put_value(f->scratch, field, &few, f->c);
-	hodo_export_put_json(&f->text_out, f->scratch, (size_t)(end - f->scratch));
-	return 0;
+	f->scratch.len = 0;
+	start = hodo_text_room(&f->scratch, ELEMENTS_MAX * (HODO_FORMAT_FLOAT_MAX + 2) + 64 + label_room);
+	if (start)
+		hodo_text_json(&f->text, start, (size_t)(hodo_read_put_value(start, field, &few, f->e->c) - start),
+			       HODO_JSON_SCRIPT);
+	else
+		f->text.error = -ENOMEM;
 }
 
-static int put_field(struct firefox *f, uint32_t i, const struct hodo_read_field *field,
-		     const struct hodo_read_value *v)
+static void put_field(struct firefox *f, uint32_t i, const struct hodo_read_field *field,
+		      const struct hodo_read_value *v)
 {
-	struct hodo_export_out *o = &f->text_out;
+	struct hodo_text *o = &f->text;
 	const char *format = format_of(field);
-	char number[PUT_FLOAT_MAX + 8];
+	char number[HODO_FORMAT_FLOAT_MAX + 8];
 
 	if (format[0] == 'd' && !isfinite(v->f))
-		return 0;
-	hodo_export_printf(o, ",\"f%u\":", i);
+		return;
+	hodo_text_printf(o, ",\"f%u\":", i);
 	if (format[0] != 's')
-		hodo_export_put(o, number, (size_t)(hodo_read_put_value_json(number, v, f->c) - number));
+		hodo_text_bytes(o, number, (size_t)(hodo_read_put_value_json(number, v, f->e->c) - number));
 	else if (v->type == HODO_TYPE_STR)
-		hodo_export_put_json(o, v->null ? HODO_NULL_TEXT : v->data,
-				     v->null ? HODO_NULL_TEXT_LEN - 1 : v->count);
+		hodo_text_json(o, v->null ? HODO_NULL_TEXT : v->data, v->null ? HODO_NULL_TEXT_LEN - 1 : v->count,
+			       HODO_JSON_SCRIPT);
 	else
-		return put_shown(f, field, v);
-	return 0;
+		put_shown(f, field, v);
 }
 
 /* Its place + 1, 0 if there is no room; or a negative errno. */
 static int64_t put_data(struct firefox *f, const struct hodo_read_event *event)
 {
-	struct hodo_export_out *o = &f->text_out;
-	uint64_t start = o->written;
-	uint32_t type = type_of(f, event->cls);
+	const struct firefox_schema *schema = schema_of(f, event->cls);
+	struct hodo_text *o = &f->text;
+	uint64_t start = o->len;
 	int err = 0;
 
-	if (type == HODO_STRINGS_NONE)
+	if (!schema)
 		return -ENOMEM;
 	if (start > FIREFOX_TEXT_MAX) {
 		f->texts_left_out++;
 		return 0;
 	}
-	hodo_export_puts(o, "{\"type\":");
-	hodo_export_put_json(o, f->schemas[type].name, strlen(f->schemas[type].name));
+	hodo_text_add(o, "{\"type\":");
+	hodo_text_json(o, schema->name, strlen(schema->name), HODO_JSON_SCRIPT);
 	if (event->cls->kind == HODO_KIND_MARK) {
 		const char *text;
 		size_t len;
 
-		hodo_read_text_clear(f->mark);
-		err = hodo_read_text_mark(f->mark, event);
-		text = hodo_read_text_data(f->mark, &len);
-		hodo_export_puts(o, ",\"text\":");
-		hodo_export_put_json(o, text, len);
+		hodo_read_text_clear(f->e->text);
+		err = hodo_read_text_mark(f->e->text, event);
+		text = hodo_read_text_data(f->e->text, &len);
+		hodo_text_add(o, ",\"text\":");
+		hodo_text_json(o, text, len, HODO_JSON_SCRIPT);
 	} else {
-		for (uint32_t i = 0; i < event->cls->nfields && !err; i++)
-			err = put_field(f, i, &event->cls->fields[i], &event->values[i]);
+		for (uint32_t i = 0; i < event->cls->nfields; i++)
+			put_field(f, i, &event->cls->fields[i], &event->values[i]);
 	}
-	hodo_export_put(o, "}", 2); /* with the NUL */
+	hodo_text_bytes(o, "}", 2); /* with the NUL */
 	return err ? err : o->error ? o->error : (int64_t)start + 1;
 }
 
@@ -189,20 +181,16 @@ static int64_t put_data(struct firefox *f, const struct hodo_read_event *event)
 
 static int add(struct firefox *f, struct firefox_owner *owner, const struct firefox_marker *marker)
 {
+	struct firefox_marker *added;
+
 	if (f->nmarkers == FIREFOX_MARKERS_MAX) {
 		f->markers_left_out++;
 		return 0;
 	}
-	if (f->nmarkers == f->markers_room) {
-		uint32_t room = f->markers_room ? 2 * f->markers_room : 256;
-		struct firefox_marker *more = reallocarray(f->markers, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		f->markers = more;
-		f->markers_room = room;
-	}
-	f->markers[f->nmarkers++] = *marker;
+	added = hodo_vec_add(f->markers, f->nmarkers);
+	if (!added)
+		return -ENOMEM;
+	*added = *marker;
 	if (owner->last)
 		f->markers[owner->last - 1].next = f->nmarkers;
 	else
@@ -237,7 +225,7 @@ static int on_track(void *data, struct hodo_track *track)
 	return track->user ? 0 : -ENOMEM;
 }
 
-int firefox_extra(void *data, const struct hodo_slice *slice, const struct hodo_read_event *event, uint32_t *extra)
+static int extra_of(void *data, const struct hodo_slice *slice, const struct hodo_read_event *event, uint32_t *extra)
 {
 	int64_t place = !slice->place && event ? put_data(data, event) : 0;
 
@@ -254,7 +242,7 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 
 	if (slice->kind != HODO_SLICE_ASYNC)
 		return 0;
-	err = n < FIREFOX_MARKERS_MAX ? firefox_extra(f, slice, event, &extra) : 0;
+	err = n < FIREFOX_MARKERS_MAX ? extra_of(f, slice, event, &extra) : 0;
 	if (err)
 		return err;
 	m.data = n < FIREFOX_MARKERS_MAX ? extra : 0;
@@ -307,49 +295,50 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 	return add(data, track->user, &m);
 }
 
-const struct hodo_story_ops firefox_ops = { .track = on_track, .begin = on_begin, .end = on_end, .instant = on_instant,
-					    .counter = on_counter };
-
 static int on_loss(void *data, const struct hodo_read_loss *loss)
 {
 	struct firefox *f = data;
 	struct firefox_marker m = { .begin_ns = loss->from_ns, .end_ns = loss->until_ns };
+	struct firefox_lossy *known = hodo_map_add_u64(&f->lossy, (uintptr_t)loss->process, NULL);
 	struct firefox_owner *owner;
-	void **known;
 
-	if (f->e->until_ns != 0 && (loss->until_ns < f->e->since_ns || loss->from_ns >= f->e->until_ns))
-		return 0;
-	known = hodo_pointer_map_at(&f->lossy, loss->process);
-	if (known && !*known)
-		*known = new_owner(&f->last_loss, NULL);
-	if (!known || !*known)
+	if (known && !known->owner)
+		known->owner = new_owner(&f->last_loss, NULL);
+	if (!known || !known->owner)
 		return -ENOMEM;
-	owner = *known;
+	owner = known->owner;
 	owner->own = (struct hodo_track){ .process = loss->process, .pid = loss->process->pid, .name = LOST };
 	owner->track = &owner->own;
 	m.name = firefox_string(f, LOST);
-	m.data = (uint32_t)f->text_out.written + 1;
-	hodo_export_printf(&f->text_out, "{\"type\":\"" LOST "\",\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,"
+	m.data = (uint32_t)f->text.len + 1;
+	hodo_text_printf(&f->text, "{\"type\":\"" LOST "\",\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,"
 			   "\"damaged\":%llu}", loss->stream->cpu, (unsigned long long)loss->discarded,
 			   (unsigned long long)loss->overwritten, (unsigned long long)loss->damaged);
-	hodo_export_put(&f->text_out, "", 1);
-	return f->text_out.error ? f->text_out.error : add(f, owner, &m);
+	hodo_text_bytes(&f->text, "", 1);
+	return f->text.error ? f->text.error : add(f, owner, &m);
 }
 
-int firefox_losses(struct firefox *f)
-{
-	return hodo_read_losses(f->e->reader, on_loss, f);
-}
+const struct hodo_call_options firefox_options = {
+	.group = HODO_CALL_BY_THREAD,
+	.lines = true,
+	.slices = true,
+	.also = { .track = on_track, .begin = on_begin, .end = on_end, .instant = on_instant, .counter = on_counter,
+		  .loss = on_loss },
+	.extra = extra_of,
+};
 
-int firefox_markers_open(struct firefox *f)
+int firefox_markers_open(void *state, struct hodo_export *e)
 {
-	hodo_export_out_init(&f->text_out, append, f);
+	struct firefox *f = state;
+
+	f->e = e;
+	f->classes = (struct hodo_map)HODO_MAP(struct firefox_class, address);
+	f->schemas = (struct hodo_map)HODO_MAP_BYTES(struct firefox_schema);
+	f->lossy = (struct hodo_map)HODO_MAP(struct firefox_lossy, address);
 	f->last_async = &f->async;
 	f->last_counter = &f->counters;
 	f->last_loss = &f->losses;
-	f->mark = hodo_read_text_new();
-	f->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	return f->mark && f->c ? 0 : -ENOMEM;
+	return 0;
 }
 
 void firefox_markers_free(struct firefox *f)
@@ -362,16 +351,12 @@ void firefox_markers_free(struct firefox *f)
 			free(o);
 		}
 	}
-	hodo_export_out_free(&f->text_out);
-	hodo_pointer_map_free(&f->classes, NULL);
-	hodo_pointer_map_free(&f->lossy, NULL);
-	hodo_read_text_free(f->mark);
-	if (f->c)
-		freelocale(f->c);
-	free(f->schemas);
+	hodo_text_free(&f->text);
+	hodo_text_free(&f->scratch);
+	hodo_map_free(&f->classes);
+	hodo_map_free(&f->schemas);
+	hodo_map_free(&f->lossy);
 	free(f->markers);
-	free(f->scratch);
-	free(f->text);
 }
 
 /* ------------------------------------------------------------------------ write */
@@ -381,38 +366,27 @@ enum column { DATA, NAME, START, END, PHASE, CATEGORY };
 /* What was lost may have been before the first event, or behind the last. */
 static void put_time(struct firefox *f, int64_t ns)
 {
-	const struct hodo_story_totals *t = &f->tree->totals;
+	const struct hodo_timeline_totals *t = &f->tree->totals;
 
-	firefox_put_ms(f->out, ns < t->begin_ns ? 0 : (ns < t->end_ns ? ns : t->end_ns) - t->begin_ns);
+	firefox_put_ms(f, NULL, ns < t->begin_ns ? 0 : (ns < t->end_ns ? ns : t->end_ns) - t->begin_ns);
 }
 
 static void put_cell(struct firefox *f, enum column column, const struct firefox_marker *m)
 {
 	bool point = m->end_ns == INT64_MIN;
 
-	firefox_comma(f);
-	switch (column) {
-	case DATA:
-		hodo_export_puts(f->out, m->data ? f->text + m->data - 1 : "null");
-		break;
-	case NAME:
-		hodo_export_put_u64(f->out, m->name);
-		break;
-	case START:
+	if (column == DATA)
+		hodo_text_add(hodo_json_value(&f->json, NULL), m->data ? f->text.data + m->data - 1 : "null");
+	else if (column == NAME)
+		hodo_json_u64(&f->json, NULL, m->name);
+	else if (column == START)
 		put_time(f, m->begin_ns);
-		break;
-	case END:
-		if (point)
-			hodo_export_puts(f->out, "null");
-		else
-			put_time(f, m->end_ns);
-		break;
-	case PHASE:
-		hodo_export_put(f->out, point ? "0" : "1", 1);
-		break;
-	default:
-		hodo_export_put(f->out, point ? "0" : "1", 1);
-	}
+	else if (column == END && point)
+		hodo_json_null(&f->json, NULL);
+	else if (column == END)
+		put_time(f, m->end_ns);
+	else
+		hodo_json_u64(&f->json, NULL, !point); /* a phase; a category */
 }
 
 void firefox_put_markers(struct firefox *f, const struct hodo_call_thread *thread, const struct firefox_owner *owner)
@@ -420,11 +394,9 @@ void firefox_put_markers(struct firefox *f, const struct hodo_call_thread *threa
 	static const char *const names[] = { "data", "name", "startTime", "endTime", "phase", "category" };
 	uint64_t n = owner ? owner->n : 0;
 
-	hodo_export_puts(f->out, ",\"markers\":{");
+	hodo_json_object(&f->json, "markers");
 	for (unsigned k = DATA; k <= CATEGORY; k++) {
-		hodo_export_puts(f->out, k ? "]," : "");
-		hodo_export_printf(f->out, "\"%s\":[", names[k]);
-		f->first = true;
+		hodo_json_array(&f->json, names[k]);
 		for (uint32_t i = 0; thread && i < thread->nslices; i++) {
 			const struct hodo_call_slice *s = &thread->slices[i];
 			struct firefox_marker m = { .begin_ns = s->begin_ns, .end_ns = s->end_ns, .data = s->extra };
@@ -438,83 +410,112 @@ void firefox_put_markers(struct firefox *f, const struct hodo_call_thread *threa
 		}
 		for (uint32_t i = owner ? owner->first : 0; i; i = f->markers[i - 1].next)
 			put_cell(f, (enum column)k, &f->markers[i - 1]);
+		hodo_json_end(&f->json);
 	}
-	hodo_export_printf(f->out, "],\"length\":%llu}", (unsigned long long)n);
+	hodo_json_u64(&f->json, "length", n);
+	hodo_json_end(&f->json);
 }
 
-void firefox_put_schemas(struct firefox *f)
+static void put_schema_field(struct hodo_json *j, const char *key, const char *label, const char *format)
 {
-	for (uint32_t i = 0; i < f->types.n; i++) {
-		const struct hodo_read_class *cls = f->schemas[i].cls;
+	hodo_json_object(j, NULL);
+	hodo_json_string(j, "key", key);
+	hodo_json_string(j, "label", label);
+	hodo_json_string(j, "format", format);
+	hodo_json_end(j);
+}
 
-		hodo_export_puts(f->out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		hodo_export_put_json(f->out, f->schemas[i].name, strlen(f->schemas[i].name));
-		hodo_export_puts(f->out, ",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-					 "\"fields\":[");
+static void begin_schema(struct hodo_json *j, const char *name)
+{
+	hodo_json_line(j);
+	hodo_json_object(j, NULL);
+	hodo_json_string(j, "name", name);
+	hodo_json_printf(j, "display", "[\"marker-chart\",\"marker-table\",\"timeline-overview\"]");
+	hodo_json_array(j, "fields");
+}
+
+void firefox_put_schemas(struct firefox *f, struct hodo_json *j)
+{
+	static const char *const of_loss[][2] = { { "cpu", "CPU" }, { "discarded", "discarded" },
+						  { "overwritten", "overwritten" }, { "damaged", "damaged" } };
+	char key[16];
+
+	for (uint32_t i = 0; i < f->schemas.n; i++) {
+		const struct firefox_schema *schema = hodo_map_at(&f->schemas, i);
+		const struct hodo_read_class *cls = schema->cls;
+
+		begin_schema(j, schema->name);
 		if (cls->kind == HODO_KIND_MARK)
-			hodo_export_puts(f->out, "{\"key\":\"text\",\"label\":\"text\",\"format\":\"string\"}");
+			put_schema_field(j, "text", "text", "string");
 		for (uint32_t k = 0; k < cls->nfields && cls->kind != HODO_KIND_MARK; k++) {
-			hodo_export_printf(f->out, "%s{\"key\":\"f%u\",\"label\":", k ? "," : "", k);
-			hodo_export_put_json(f->out, cls->fields[k].name, strlen(cls->fields[k].name));
-			hodo_export_printf(f->out, ",\"format\":\"%s\"}", format_of(&cls->fields[k]));
+			snprintf(key, sizeof(key), "f%u", k);
+			put_schema_field(j, key, cls->fields[k].name, format_of(&cls->fields[k]));
 		}
-		hodo_export_puts(f->out, "]");
+		hodo_json_end(j);
 		if (cls->kind == HODO_KIND_MARK)
-			hodo_export_puts(f->out, ",\"tableLabel\":\"{marker.data.text}\"");
+			hodo_json_string(j, "tableLabel", "{marker.data.text}");
 		else if (cls->nfields)
-			hodo_export_puts(f->out, ",\"tableLabel\":\"{marker.data.f0}\"");
-		hodo_export_puts(f->out, "}");
+			hodo_json_string(j, "tableLabel", "{marker.data.f0}");
+		hodo_json_end(j);
 	}
 	if (!f->losses)
 		return;
-	hodo_export_puts(f->out, f->types.n ? ",\n" : "\n");
-	hodo_export_puts(f->out, "{\"name\":\"" LOST "\",\"display\":[\"marker-chart\",\"marker-table\","
-				 "\"timeline-overview\"],\"fields\":["
-				 "{\"key\":\"cpu\",\"label\":\"CPU\",\"format\":\"integer\"},"
-				 "{\"key\":\"discarded\",\"label\":\"discarded\",\"format\":\"integer\"},"
-				 "{\"key\":\"overwritten\",\"label\":\"overwritten\",\"format\":\"integer\"},"
-				 "{\"key\":\"damaged\",\"label\":\"damaged\",\"format\":\"integer\"}]}");
+	begin_schema(j, LOST);
+	for (unsigned i = 0; i < 4; i++)
+		put_schema_field(j, of_loss[i][0], of_loss[i][1], "integer");
+	hodo_json_end(j);
+	hodo_json_end(j);
 }
 
 static void put_double(struct firefox *f, double value)
 {
 	struct hodo_read_value v = { .type = HODO_TYPE_F64, .f = isfinite(value) ? value : 0 };
-	char number[PUT_FLOAT_MAX + 8];
+	char number[HODO_FORMAT_FLOAT_MAX + 8];
 
-	hodo_export_put(f->out, number, (size_t)(hodo_read_put_value_json(number, &v, f->c) - number));
+	hodo_text_bytes(hodo_json_value(&f->json, NULL), number,
+			(size_t)(hodo_read_put_value_json(number, &v, f->e->c) - number));
 }
 
-/* What a counter's graph adds up is what it has changed by; its value is told beside that. */
+/* What a counter's graph adds up is what it has changed by; its value stands beside that. */
 void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter, uint32_t main_thread)
 {
-	const char *name = counter->track->name;
 	static const char *const columns[] = { "time", "number", "count" };
+	struct hodo_json *j = &f->json;
 
-	hodo_export_puts(f->out, "{\"name\":");
-	hodo_export_put_json(f->out, name, strlen(name));
-	hodo_export_puts(f->out, ",\"category\":\"hodo\",\"description\":\"\",\"pid\":\"");
-	hodo_export_put_u64(f->out, counter->track->pid);
-	hodo_export_printf(f->out, "\",\"mainThreadIndex\":%u,\"samples\":{", main_thread);
+	hodo_json_object(j, NULL);
+	hodo_json_string(j, "name", counter->track->name);
+	hodo_json_string(j, "category", "hodo");
+	hodo_json_string(j, "description", "");
+	hodo_json_printf(j, "pid", "\"%u\"", counter->track->pid);
+	hodo_json_u64(j, "mainThreadIndex", main_thread);
+	hodo_json_object(j, "samples");
 	for (unsigned k = 0; k < 3; k++) {
 		double before = 0;
 
-		hodo_export_printf(f->out, "%s\"%s\":[", k ? "]," : "", columns[k]);
-		f->first = true;
+		hodo_json_array(j, columns[k]);
 		for (uint32_t i = counter->first; i; i = f->markers[i - 1].next) {
 			const struct firefox_marker *m = &f->markers[i - 1];
 			double value = isfinite(m->value) ? m->value : before;
 
-			firefox_comma(f);
 			if (k == 0)
-				firefox_put_ms(f->out, m->begin_ns - f->tree->totals.begin_ns);
+				firefox_put_ms(f, NULL, m->begin_ns - f->tree->totals.begin_ns);
 			else
 				put_double(f, k == 1 ? value : value - before);
 			before = value;
 		}
+		hodo_json_end(j);
 	}
-	hodo_export_printf(f->out, "],\"length\":%u},\"display\":{\"graphType\":\"line-accumulated\",\"unit\":\"\","
-			   "\"color\":\"blue\",\"markerSchemaLocation\":null,\"sortWeight\":50,\"label\":", counter->n);
-	hodo_export_put_json(f->out, name, strlen(name));
-	hodo_export_puts(f->out, ",\"tooltipRows\":[{\"type\":\"value\",\"source\":\"sample-number\","
-				 "\"format\":{\"unit\":\"number\"},\"label\":\"value\"}]}}");
+	hodo_json_u64(j, "length", counter->n);
+	hodo_json_end(j);
+	hodo_json_object(j, "display");
+	hodo_json_string(j, "graphType", "line-accumulated");
+	hodo_json_string(j, "unit", "");
+	hodo_json_string(j, "color", "blue");
+	hodo_json_null(j, "markerSchemaLocation");
+	hodo_json_u64(j, "sortWeight", 50);
+	hodo_json_string(j, "label", counter->track->name);
+	hodo_json_printf(j, "tooltipRows", "[{\"type\":\"value\",\"source\":\"sample-number\","
+			 "\"format\":{\"unit\":\"number\"},\"label\":\"value\"}]");
+	hodo_json_end(j);
+	hodo_json_end(j);
 }

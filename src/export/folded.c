@@ -6,43 +6,28 @@
 #define _GNU_SOURCE
 #include "call_tree.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct folded {
 	const struct hodo_call_tree *tree;
-	struct hodo_export_out *out;
-	struct hodo_read_text *name;
-	char *path;
-	size_t len, room;
+	struct hodo_text *out;
+	struct hodo_text path;
 	size_t ends[HODO_CALL_DEPTH_MAX + 2]; /* of the path, by depth */
 };
 
 /* Appends a name: without what separates names, and lines. */
 static int append(struct folded *f, const char *name)
 {
-	const char *plain;
-	size_t len;
+	size_t start;
 
-	hodo_read_text_clear(f->name);
-	if (hodo_read_text_plain(f->name, name[0] ? name : "?", name[0] ? strlen(name) : 1) < 0)
-		return -ENOMEM;
-	plain = hodo_read_text_data(f->name, &len);
-	if (f->len + len + 1 > f->room) {
-		size_t room = 2 * (f->len + len + 1);
-		char *more = realloc(f->path, room);
-
-		if (!more)
-			return -ENOMEM;
-		f->path = more;
-		f->room = room;
-	}
-	if (f->len)
-		f->path[f->len++] = ';';
-	for (size_t i = 0; i < len; i++)
-		f->path[f->len++] = plain[i] == ';' ? ':' : plain[i];
-	return 0;
+	if (f->path.len)
+		hodo_text_char(&f->path, ';');
+	start = f->path.len;
+	hodo_text_plain(&f->path, name[0] ? name : "?", name[0] ? strlen(name) : 1);
+	for (size_t i = start; i < f->path.len; i++)
+		if (f->path.data[i] == ';')
+			f->path.data[i] = ':';
+	return f->path.error;
 }
 
 static int visit(void *data, uint32_t node, bool leave)
@@ -53,54 +38,48 @@ static int visit(void *data, uint32_t node, bool leave)
 
 	if (leave)
 		return f->out->error;
-	f->len = f->ends[n->depth - 1];
+	f->path.len = f->ends[n->depth - 1];
 	err = append(f, f->tree->frames[n->frame].name);
-	f->ends[n->depth] = f->len;
+	f->ends[n->depth] = f->path.len;
 	if (err || !n->self_ns)
 		return err;
-	hodo_export_put(f->out, f->path, f->len);
-	hodo_export_put(f->out, " ", 1);
-	hodo_export_put_u64(f->out, n->self_ns);
-	hodo_export_put(f->out, "\n", 1);
+	hodo_text_bytes(f->out, f->path.data, f->path.len);
+	hodo_text_char(f->out, ' ');
+	hodo_text_u64(f->out, n->self_ns);
+	hodo_text_bytes(f->out, "\n", 1);
 	return f->out->error;
 }
 
-static int run(struct hodo_export *e)
+static int write_folded(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
-	struct hodo_call_options o = { .group = HODO_CALL_BY_COMM };
-	struct hodo_call_tree *tree;
-	struct folded *f;
-	int err = hodo_call_tree_read(&tree, e, &o);
+	struct folded *f = state;
+	int err = 0;
 
-	if (err)
-		return err;
-	f = calloc(1, sizeof(*f));
-	if (f)
-		f->name = hodo_read_text_new();
-	err = f && f->name ? 0 : -ENOMEM;
+	f->tree = tree;
+	f->out = e->out;
 	for (uint32_t i = 0; i < tree->nroots && !err; i++) {
-		f->tree = tree;
-		f->out = e->out;
-		f->len = 0;
+		f->path.len = 0;
 		err = append(f, tree->groups[i]->name);
-		f->ends[0] = f->len;
+		f->ends[0] = f->path.len;
 		if (!err)
 			err = hodo_call_tree_walk(tree, tree->roots[i], visit, f);
 	}
-	if (!err)
-		hodo_call_tree_tell(tree, e, "folded");
-	if (f) {
-		hodo_read_text_free(f->name);
-		free(f->path);
-	}
-	free(f);
-	hodo_call_tree_free(tree);
 	return err;
 }
+
+static void free_folded(void *state)
+{
+	hodo_text_free(&((struct folded *)state)->path);
+}
+
+static const struct hodo_call_options options = { .group = HODO_CALL_BY_COMM };
 
 const struct hodo_export_format hodo_export_folded = {
 	.name = "folded",
 	.suffix = "folded",
 	.does = "a line for each path, with its time: flamegraph.pl, inferno",
-	.run = run,
+	.state_bytes = sizeof(struct folded),
+	.tree = &options,
+	.write = write_folded,
+	.free = free_folded,
 };

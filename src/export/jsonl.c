@@ -2,42 +2,32 @@
 /* jsonl.c - each event as one JSON object on a line: what hodo print --json prints. */
 #include "export.h"
 
-#include <errno.h>
-
 #define FLUSH_BYTES (64u << 10)
 
-static int put(struct hodo_export *e, struct hodo_read_text *text)
+static int write_out(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
 	size_t len;
-	const char *data = hodo_read_text_data(text, &len);
+	const char *data = hodo_read_text_data(e->text, &len);
 
-	hodo_export_put(e->out, data, len);
-	hodo_read_text_clear(text);
+	(void)state, (void)tree;
+	hodo_text_bytes(e->out, data, len);
+	hodo_read_text_clear(e->text);
 	return e->out->error;
 }
 
-static int run(struct hodo_export *e)
+static int on_event(void *state, struct hodo_export *e, const struct hodo_read_event *event)
 {
-	struct hodo_read_text *text = hodo_read_text_new();
-	const struct hodo_read_event *event;
-	int got = -ENOMEM, err = 0;
-	size_t len = 0;
+	int err = hodo_read_text_json(e->text, event);
+	size_t len;
 
-	while (text && !err && (got = hodo_read_next(e->reader, &event)) > 0) {
-		err = hodo_read_text_json(text, event);
-		hodo_read_text_data(text, &len);
-		if (!err && len >= FLUSH_BYTES)
-			err = put(e, text);
-	}
-	if (text && !err && got >= 0)
-		err = put(e, text);
-	hodo_read_text_free(text);
-	return err ? err : got;
+	hodo_read_text_data(e->text, &len);
+	return !err && len >= FLUSH_BYTES ? write_out(state, e, NULL) : err;
 }
 
 const struct hodo_export_format hodo_export_jsonl = {
 	.name = "jsonl",
 	.suffix = "jsonl",
 	.does = "a line of JSON for each event, as hodo print --json: jq, DuckDB",
-	.run = run,
+	.event = on_event,
+	.write = write_out,
 };

@@ -9,81 +9,11 @@
 #include "perfetto_impl.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <read/threads.h>
 
-#define SEQUENCE         1u
-#define STATE_BEGINS     1u /* bits of sequence_flags */
-#define STATE_NEEDED     2u
-#define CLOCK_REAL       1u
-#define CLOCK_BOOT       6u
-#define PACKET_HEAD_ROOM 11u /* tag and length of a packet in the trace */
-#define NO_LANE          UINT32_MAX
-
-/* -------------------------------------------------------------------------- packets */
-
-int perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet)
-{
-	size_t len, head = 0;
-	uint8_t *o;
-
-	packet->has_trusted_packet_sequence_id = 1;
-	packet->trusted_packet_sequence_id = SEQUENCE;
-	packet->has_sequence_flags = 1;
-	packet->sequence_flags = p->begun ? STATE_NEEDED : STATE_BEGINS;
-	p->begun = true;
-	len = protobuf_c_message_get_packed_size(&packet->base);
-	o = (uint8_t *)hodo_export_room(p->e->out, len + PACKET_HEAD_ROOM);
-	if (!o)
-		return p->e->out->error;
-	o[head++] = 1 << 3 | 2; /* Trace.packet */
-	for (size_t n = len; ; n >>= 7) {
-		o[head++] = (uint8_t)(n < 0x80 ? n : (n & 0x7f) | 0x80);
-		if (n < 0x80)
-			break;
-	}
-	protobuf_c_message_pack(&packet->base, o + head);
-	hodo_export_took(p->e->out, head + len);
-	return 0;
-}
-
-int perfetto_scratch(struct perfetto *p, size_t len)
-{
-	p->len = 0;
-	if (p->room < len) {
-		char *more = realloc(p->scratch, len + len / 2 + 4096);
-
-		if (!more)
-			return -ENOMEM;
-		p->scratch = more;
-		p->room = len + len / 2 + 4096;
-	}
-	return 0;
-}
-
-char *perfetto_text(struct perfetto *p, const char *s, size_t len)
-{
-	const uint8_t *in = (const uint8_t *)s, *end = in + len;
-	char *text = p->scratch + p->len, *o = text;
-
-	while (in < end) {
-		unsigned n = *in < 0x80 ? 1 : hodo_read_utf8(in, end);
-
-		if (n == 1) {
-			*o++ = (char)*in++;
-		} else if (n == 0) { /* the character of that number */
-			*o++ = (char)(0xc0 | *in >> 6);
-			*o++ = (char)(0x80 | (*in++ & 0x3f));
-		} else {
-			memcpy(o, in, n);
-			o += n;
-			in += n;
-		}
-	}
-	*o++ = 0;
-	p->len += (size_t)(o - text);
-	return text;
-}
+#define CLOCK_REAL 1u
+#define CLOCK_BOOT 6u
+#define NO_LANE    UINT32_MAX
 
 static int begin_trace(struct perfetto *p)
 {
@@ -105,40 +35,6 @@ static int begin_trace(struct perfetto *p)
 	return perfetto_put(p, &packet);
 }
 
-/* --------------------------------------------------------------------------- events */
-
-int perfetto_point(struct perfetto *p, const struct perfetto_point *point)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-	uint64_t category = point->category, flow = point->flow;
-
-	packet.has_timestamp = 1;
-	packet.timestamp = point->ts_ns > 0 ? (uint64_t)point->ts_ns : 0;
-	packet.track_event = &event;
-	event.has_type = 1;
-	event.type = point->type;
-	event.has_track_uuid = 1;
-	event.track_uuid = point->track;
-	event.has_name_iid = point->name != 0;
-	event.name_iid = point->name;
-	event.n_category_iids = category != 0;
-	event.category_iids = &category;
-	event.has_source_location_iid = point->location != 0;
-	event.source_location_iid = point->location;
-	event.n_debug_annotations = p->n;
-	event.debug_annotations = p->note_list;
-	if (flow && point->flow_ends) {
-		event.n_terminating_flow_ids = 1;
-		event.terminating_flow_ids = &flow;
-	} else if (flow) {
-		event.n_flow_ids = 1;
-		event.flow_ids = &flow;
-	}
-	p->n = 0;
-	return perfetto_put(p, &packet);
-}
-
 static int on_track(void *data, struct hodo_track *track)
 {
 	return track->kind == HODO_TRACK_ASYNC ? 0 : perfetto_track(data, track);
@@ -151,7 +47,8 @@ static int put_flow(struct perfetto *p, const struct hodo_read_event *event, con
 	struct perfetto_point point = { .ts_ns = event->ts_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
 			       .name = k->name, .category = k->category, .location = k->location, .flow = flow,
 			       .flow_ends = ends };
-	int err = perfetto_thread(p, event->process, event->pid, event->tid, event->comm, &point.track);
+	int err = perfetto_thread(p, event->process, event->pid, event->tid, hodo_read_thread_name(event),
+				  &point.track);
 
 	return err ? err : perfetto_point(p, &point);
 }
@@ -274,33 +171,70 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 	return perfetto_put(p, &packet);
 }
 
-static int run(struct hodo_export *e)
+static uint32_t index_of(const struct hodo_read_loss *loss)
 {
-	static const struct hodo_story_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
-						   .instant = on_instant, .counter = on_counter };
-	struct perfetto p = { .e = e, .text = hodo_read_text_new(), .c = newlocale(LC_ALL_MASK, "C", (locale_t)0) };
-	struct hodo_story *story = hodo_story_new(e->reader, e->symbols, &ops, &p);
-	int err = p.text && p.c && story ? begin_trace(&p) : -ENOMEM;
+	uint32_t i = 0;
 
+	while (i + 1 < loss->process->nstreams && loss->process->streams[i] != loss->stream)
+		i++;
+	return i;
+}
+
+/* Where events are missing: a slice on a track of their stream. */
+static int on_loss(void *data, const struct hodo_read_loss *loss)
+{
+	struct perfetto *p = data;
+	struct perfetto_point point = { .ts_ns = loss->from_ns, .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+					.name = perfetto_name(p, "lost events"), .category = p->lost };
+	int err = point.name ? perfetto_loss_track(p, loss->process, index_of(loss), &point.track) : -ENOMEM;
+
+	if (err)
+		return err;
+	/* They follow each other, whatever a damaged stream says. */
+	if (p->loss_stream == loss->stream && point.ts_ns < p->loss_ns)
+		point.ts_ns = p->loss_ns;
+	p->loss_stream = loss->stream;
+	p->loss_ns = loss->until_ns > point.ts_ns ? loss->until_ns : point.ts_ns;
+	if (loss->discarded)
+		perfetto_note_number(p, NOTE_DISCARDED, loss->discarded);
+	if (loss->overwritten)
+		perfetto_note_number(p, NOTE_OVERWRITTEN, loss->overwritten);
+	if (loss->damaged)
+		perfetto_note_number(p, NOTE_DAMAGED, loss->damaged);
+	err = perfetto_point(p, &point);
+	point = (struct perfetto_point){ .ts_ns = p->loss_ns, .track = point.track,
+					 .type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END };
+	return err ? err : perfetto_point(p, &point);
+}
+
+static const struct hodo_timeline_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
+					      .instant = on_instant, .counter = on_counter, .loss = on_loss };
+
+static int open_perfetto(void *state, struct hodo_export *e)
+{
+	struct perfetto *p = state;
+	int err;
+
+	p->e = e;
+	p->classes = (struct hodo_map)HODO_MAP(struct perfetto_class, address);
+	p->lanes = (struct hodo_map)HODO_MAP(struct perfetto_lanes, address);
+	p->names = p->processes = p->tracks = (struct hodo_map)HODO_MAP(struct perfetto_number, key);
+	err = begin_trace(p);
 	if (!err)
-		err = perfetto_names(&p);
-	if (!err)
-		err = perfetto_processes(&p);
-	if (!err)
-		err = perfetto_losses(&p);
-	if (!err)
-		err = hodo_story_read(story);
-	hodo_story_free(story);
-	hodo_pointer_map_free(&p.classes, free);
-	hodo_pointer_map_free(&p.names, NULL);
-	hodo_pointer_map_free(&p.processes, NULL);
-	hodo_pointer_map_free(&p.tracks, NULL);
-	perfetto_lanes_free(&p);
-	if (p.c)
-		freelocale(p.c);
-	hodo_read_text_free(p.text);
-	free(p.scratch);
-	return err;
+		err = perfetto_names(p);
+	return err ? err : perfetto_processes(p);
+}
+
+static void free_perfetto(void *state)
+{
+	struct perfetto *p = state;
+
+	hodo_map_free(&p->classes);
+	hodo_map_free(&p->names);
+	hodo_map_free(&p->processes);
+	hodo_map_free(&p->tracks);
+	perfetto_lanes_free(p);
+	hodo_text_free(&p->scratch);
 }
 
 const struct hodo_export_format hodo_export_perfetto = {
@@ -308,5 +242,8 @@ const struct hodo_export_format hodo_export_perfetto = {
 	.suffix = "pftrace",
 	.does = "a timeline: https://ui.perfetto.dev, trace_processor",
 	.binary = true,
-	.run = run,
+	.state_bytes = sizeof(struct perfetto),
+	.open = open_perfetto,
+	.timeline = &ops,
+	.free = free_perfetto,
 };

@@ -4,8 +4,8 @@
 #define HODO_EXPORT_PERFETTO_IMPL_H
 
 #include "export.h"
-#include "pointer_map.h"
 #include "scheduling.h"
+#include <base/map.h>
 #include <read/text.h>
 
 #include "perfetto.pb-c.h"
@@ -18,6 +18,7 @@ enum perfetto_note { NOTE_TEXT, NOTE_CONTEXT, NOTE_LEFT, NOTE_OPEN, NOTE_CONTINU
 
 /* The interned names of an event class. */
 struct perfetto_class {
+	uint64_t address;  /* of the struct hodo_read_class */
 	uint64_t name;     /* the event's full name */
 	uint64_t category; /* its provider */
 	uint64_t location; /* where it is in the source; 0: not known */
@@ -26,26 +27,32 @@ struct perfetto_class {
 
 /* Id-paired spans of one name may overlap, slices of a track may not: the lowest lane that is free is taken. */
 struct perfetto_lanes {
+	uint64_t address; /* of the track */
 	uint64_t *busy; /* bits */
 	uint64_t *flows; /* of each lane's open slice */
 	uint32_t words; /* of busy */
 	uint32_t first; /* all words before are full */
 };
 
+/* The number of something that is found by its address; of a track by its uuid. */
+struct perfetto_number {
+	uint64_t key, number;
+};
+
 struct perfetto {
 	struct hodo_export *e;
-	struct hodo_read_text *text;
-	locale_t c;
-	struct hodo_pointer_map classes, names, processes, tracks; /* tracks: the uuids that have been told */
-	struct hodo_pointer_map lanes;                             /* by track */
+	struct hodo_map classes, lanes;
+	struct perfetto_class *last; /* of the last event */
+	struct hodo_map names, processes, tracks; /* of struct perfetto_number; tracks: those that are written */
 	uint64_t nnames, ncategories, nfields, nlocations, nflows;
 	uint64_t notes_name;                                       /* of NOTE_TEXT; the others follow */
 	uint64_t calls, sched, lost;                               /* categories */
 	bool begun;
+	const struct hodo_read_stream *loss_stream; /* of the last loss, … */
+	int64_t loss_ns;                            /* … and when it ended */
 	Perfetto__DebugAnnotation notes[PERFETTO_NOTES_MAX], *note_list[PERFETTO_NOTES_MAX];
 	uint32_t n; /* of notes */
-	char *scratch; /* texts of the packet that is being made */
-	size_t len, room;
+	struct hodo_text scratch; /* texts of the packet that is being made */
 };
 
 /* Bits of uuids, above a number. */
@@ -59,7 +66,7 @@ struct perfetto {
 #define PERFETTO_CPUS    (8ull << 60) /* the parent of these */
 #define PERFETTO_LOSSES  (9ull << 60) /* of a stream */
 
-/* perfetto.c; all return 0 or a negative errno */
+/* perfetto_packet.c; all return 0 or a negative errno */
 int perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet);
 
 /* An event, with the annotations that were made for it. */
@@ -77,6 +84,7 @@ int perfetto_point(struct perfetto *p, const struct perfetto_point *point);
 int perfetto_scratch(struct perfetto *p, size_t len);
 #define PERFETTO_TEXT_ROOM(len) (2 * (len) + 1)
 char *perfetto_text(struct perfetto *p, const char *s, size_t len); /* as UTF-8 */
+char *perfetto_text_alone(struct perfetto *p, const char *s, size_t len); /* the packet's only one; NULL: no memory */
 
 /* perfetto_names.c */
 int perfetto_names(struct perfetto *p); /* the fixed ones */
@@ -92,7 +100,7 @@ void perfetto_note_text(struct perfetto *p, enum perfetto_note name, const char 
 
 /* perfetto_tracks.c */
 int perfetto_processes(struct perfetto *p);
-/* The uuid of the track of a thread of an event's process, told if it was not yet. */
+/* The uuid of the track of a thread of an event's process, written if it was not yet. */
 int perfetto_thread(struct perfetto *p, const struct hodo_read_process *process, uint32_t pid, uint32_t tid,
 		    const char *comm, uint64_t *uuid);
 int perfetto_track(struct perfetto *p, struct hodo_track *track); /* not ASYNC; its uuid */
@@ -104,8 +112,5 @@ int perfetto_lane_take(struct perfetto *p, const struct hodo_track *track, uint6
 uint64_t perfetto_lane_give(struct perfetto *p, const struct hodo_track *track, uint32_t lane); /* its flow */
 uint64_t perfetto_lane_uuid(const struct hodo_track *track, uint32_t lane);
 void perfetto_lanes_free(struct perfetto *p);
-
-/* perfetto_losses.c: where events are missing, as slices */
-int perfetto_losses(struct perfetto *p);
 
 #endif

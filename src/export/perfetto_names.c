@@ -14,52 +14,28 @@ static int put(struct perfetto *p, Perfetto__InternedData *data)
 	return perfetto_put(p, &packet);
 }
 
-static int put_name(struct perfetto *p, const char *name, size_t len, uint64_t iid)
+/* Names of all three sorts have the same members. */
+enum name_sort { EVENT, CATEGORY, FIELD };
+
+static int put_name(struct perfetto *p, enum name_sort sort, const char *name, size_t len, uint64_t iid)
 {
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
-	Perfetto__EventName entry = PERFETTO__EVENT_NAME__INIT, *list = &entry;
-	int err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(len));
+	Perfetto__EventName event = PERFETTO__EVENT_NAME__INIT, *events = &event;
+	Perfetto__EventCategory category = PERFETTO__EVENT_CATEGORY__INIT, *categories = &category;
+	Perfetto__DebugAnnotationName field = PERFETTO__DEBUG_ANNOTATION_NAME__INIT, *fields = &field;
 
-	if (err)
-		return err;
-	entry.has_iid = 1;
-	entry.iid = iid;
-	entry.name = perfetto_text(p, name, len);
-	data.n_event_names = 1;
-	data.event_names = &list;
-	return put(p, &data);
-}
-
-static int put_category(struct perfetto *p, const char *name, size_t len, uint64_t iid)
-{
-	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
-	Perfetto__EventCategory entry = PERFETTO__EVENT_CATEGORY__INIT, *list = &entry;
-	int err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(len));
-
-	if (err)
-		return err;
-	entry.has_iid = 1;
-	entry.iid = iid;
-	entry.name = perfetto_text(p, name, len);
-	data.n_event_categories = 1;
-	data.event_categories = &list;
-	return put(p, &data);
-}
-
-static int put_field(struct perfetto *p, const char *name, uint64_t iid)
-{
-	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
-	Perfetto__DebugAnnotationName entry = PERFETTO__DEBUG_ANNOTATION_NAME__INIT, *list = &entry;
-	size_t len = strlen(name);
-	int err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(len));
-
-	if (err)
-		return err;
-	entry.has_iid = 1;
-	entry.iid = iid;
-	entry.name = perfetto_text(p, name, len);
-	data.n_debug_annotation_names = 1;
-	data.debug_annotation_names = &list;
+	event.name = perfetto_text_alone(p, name, len);
+	if (!event.name)
+		return -ENOMEM;
+	category.name = field.name = event.name;
+	event.has_iid = category.has_iid = field.has_iid = 1;
+	event.iid = category.iid = field.iid = iid;
+	data.n_event_names = sort == EVENT;
+	data.event_names = &events;
+	data.n_event_categories = sort == CATEGORY;
+	data.event_categories = &categories;
+	data.n_debug_annotation_names = sort == FIELD;
+	data.debug_annotation_names = &fields;
 	return put(p, &data);
 }
 
@@ -86,37 +62,37 @@ static int put_location(struct perfetto *p, const struct hodo_read_class *cls, u
 
 uint64_t perfetto_name(struct perfetto *p, const char *name)
 {
-	void **at = hodo_pointer_map_at(&p->names, name);
+	struct perfetto_number *n = hodo_map_add_u64(&p->names, (uintptr_t)name, NULL);
 
-	if (!at)
+	if (!n)
 		return 0;
-	if (!*at) {
-		*at = (void *)(uintptr_t)++p->nnames;
-		if (put_name(p, name, strlen(name), p->nnames) < 0)
+	if (!n->number) {
+		n->number = ++p->nnames;
+		if (put_name(p, EVENT, name, strlen(name), p->nnames) < 0)
 			return 0;
 	}
-	return (uint64_t)(uintptr_t)*at;
+	return n->number;
 }
 
 const struct perfetto_class *perfetto_class(struct perfetto *p, const struct hodo_read_class *cls)
 {
-	void **at = hodo_pointer_map_at(&p->classes, cls);
-	struct perfetto_class *k;
+	struct perfetto_class *k = p->last;
 	int err;
 
-	if (!at || *at)
-		return at ? *at : NULL;
-	*at = k = calloc(1, sizeof(*k));
-	if (!k)
-		return NULL;
+	if (k && k->address == (uintptr_t)cls)
+		return k;
+	k = hodo_map_add_u64(&p->classes, (uintptr_t)cls, NULL);
+	p->last = k && k->name ? k : NULL;
+	if (!k || k->name)
+		return k;
 	k->name = ++p->nnames;
 	k->category = ++p->ncategories;
 	k->field = p->nfields + 1;
-	err = put_name(p, cls->name, strlen(cls->name), k->name);
+	err = put_name(p, EVENT, cls->name, strlen(cls->name), k->name);
 	if (!err)
-		err = put_category(p, cls->name, strcspn(cls->name, ":"), k->category);
+		err = put_name(p, CATEGORY, cls->name, strcspn(cls->name, ":"), k->category);
 	for (uint32_t i = 0; i < cls->nfields && !err; i++)
-		err = put_field(p, cls->fields[i].name, ++p->nfields);
+		err = put_name(p, FIELD, cls->fields[i].name, strlen(cls->fields[i].name), ++p->nfields);
 	if (!err && cls->file[0] && cls->kind != HODO_KIND_FUNCTION) {
 		k->location = ++p->nlocations;
 		err = put_location(p, cls, k->location);
@@ -134,12 +110,12 @@ int perfetto_names(struct perfetto *p)
 	p->calls = ++p->ncategories;
 	p->sched = ++p->ncategories;
 	p->lost = ++p->ncategories;
-	err = put_category(p, "func", 4, p->calls);
+	err = put_name(p, CATEGORY, "func", 4, p->calls);
 	if (!err)
-		err = put_category(p, "sched", 5, p->sched);
+		err = put_name(p, CATEGORY, "sched", 5, p->sched);
 	if (!err)
-		err = put_category(p, "lost", 4, p->lost);
+		err = put_name(p, CATEGORY, "lost", 4, p->lost);
 	for (unsigned i = 0; i < NOTES && !err; i++)
-		err = put_field(p, notes[i], ++p->nfields);
+		err = put_name(p, FIELD, notes[i], strlen(notes[i]), ++p->nfields);
 	return err;
 }

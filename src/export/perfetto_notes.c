@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ELEMENTS_MAX 256u  /* of arrays and bytes: a viewer shows no more; csv and jsonl have all */
-#define NUMBER_ROOM  (PUT_FLOAT_MAX + 2)
+#define NUMBER_ROOM  (HODO_FORMAT_FLOAT_MAX + 2)
 
 static Perfetto__DebugAnnotation *note(struct perfetto *p, uint64_t name)
 {
@@ -65,15 +65,15 @@ static char *array_text(struct perfetto *p, const struct hodo_read_value *v)
 {
 	static const struct hodo_read_field plain = { .name = "" };
 	struct hodo_read_value few = *v;
-	char *start = p->scratch + p->len, *o;
+	char *start = p->scratch.data + p->scratch.len, *o;
 
 	if (few.count > ELEMENTS_MAX)
 		few.count = ELEMENTS_MAX;
-	o = hodo_read_put_value(start, &plain, &few, p->c);
+	o = hodo_read_put_value(start, &plain, &few, p->e->c);
 	if (few.count < v->count)
-		o = hodo_read_put_u64(stpcpy(o, " of "), v->count);
+		o = hodo_format_u64(stpcpy(o, " of "), v->count);
 	*o++ = 0;
-	p->len += (size_t)(o - start);
+	p->scratch.len += (size_t)(o - start);
 	return start;
 }
 
@@ -131,13 +131,13 @@ static int make_text(struct perfetto *p, const struct hodo_read_event *event, si
 {
 	size_t len;
 
-	hodo_read_text_clear(p->text);
-	if (hodo_read_text_mark(p->text, event) < 0)
+	hodo_read_text_clear(p->e->text);
+	if (hodo_read_text_mark(p->e->text, event) < 0)
 		return -ENOMEM;
-	hodo_read_text_data(p->text, mark_len);
-	if (event->cls->ncontext > 0 && hodo_read_add_context(p->text, event) < 0)
+	hodo_read_text_data(p->e->text, mark_len);
+	if (event->cls->ncontext > 0 && hodo_read_add_context(p->e->text, event) < 0)
 		return -ENOMEM;
-	hodo_read_text_data(p->text, &len);
+	hodo_read_text_data(p->e->text, &len);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ int perfetto_notes(struct perfetto *p, const struct perfetto_class *k, const str
 
 	if (cls->kind == HODO_KIND_MARK || cls->ncontext > 0) {
 		err = make_text(p, event, &mark_len);
-		text = hodo_read_text_data(p->text, &len);
+		text = hodo_read_text_data(p->e->text, &len);
 		room = PERFETTO_TEXT_ROOM(len) + 2;
 	}
 	for (uint32_t i = 0; i < cls->nfields; i++)

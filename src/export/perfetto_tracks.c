@@ -3,21 +3,17 @@
 #include "perfetto_impl.h"
 
 #include <errno.h>
+#include <read/pairs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the track is to be told now: the first time. */
+/* Whether the track is to be written now: the first time. */
 static int is_new(struct perfetto *p, uint64_t uuid)
 {
-	void **at = hodo_pointer_map_at(&p->tracks, (const void *)(uintptr_t)uuid);
 	bool new;
 
-	if (!at)
-		return -ENOMEM;
-	new = !*at;
-	*at = p;
-	return new;
+	return hodo_map_add_u64(&p->tracks, uuid, &new) ? new : -ENOMEM;
 }
 
 static int put(struct perfetto *p, Perfetto__TrackDescriptor *track, uint64_t uuid, uint64_t parent)
@@ -56,29 +52,21 @@ static int put_thread(struct perfetto *p, uint64_t uuid, uint64_t parent, uint32
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
-	size_t len = strlen(comm);
-	int err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(len));
 
-	if (err)
-		return err;
 	thread.has_pid = thread.has_tid = 1;
 	thread.pid = (int32_t)pid;
 	thread.tid = (int32_t)tid;
-	thread.thread_name = perfetto_text(p, comm, len);
+	thread.thread_name = perfetto_text_alone(p, comm, strlen(comm));
 	track.thread = &thread;
-	return put(p, &track, uuid, parent);
+	return thread.thread_name ? put(p, &track, uuid, parent) : -ENOMEM;
 }
 
 static int put_plain(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
-	size_t len = strlen(name);
-	int err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(len));
 
-	if (err)
-		return err;
-	track.name = perfetto_text(p, name, len);
-	return put(p, &track, uuid, parent);
+	track.name = perfetto_text_alone(p, name, strlen(name));
+	return track.name ? put(p, &track, uuid, parent) : -ENOMEM;
 }
 
 /* ----------------------------------------------------------- processes and threads */
@@ -86,23 +74,24 @@ static int put_plain(struct perfetto *p, uint64_t uuid, uint64_t parent, const c
 int perfetto_processes(struct perfetto *p)
 {
 	for (uint32_t i = 0; i < hodo_read_nprocesses(p->e->reader); i++) {
-		void **at = hodo_pointer_map_at(&p->processes, hodo_read_process(p->e->reader, i));
+		struct perfetto_number *n =
+			hodo_map_add_u64(&p->processes, (uintptr_t)hodo_read_process(p->e->reader, i), NULL);
 
-		if (!at)
+		if (!n)
 			return -ENOMEM;
-		*at = (void *)(uintptr_t)(i + 1);
+		n->number = i + 1;
 	}
 	return 0;
 }
 
 static uint64_t number_of(struct perfetto *p, const struct hodo_read_process *process)
 {
-	void **at = hodo_pointer_map_at(&p->processes, process);
+	const struct perfetto_number *n = hodo_map_find_u64(&p->processes, (uintptr_t)process);
 
-	return at ? (uint64_t)(uintptr_t)*at : 0;
+	return n ? n->number : 0;
 }
 
-static int tell_process(struct perfetto *p, const struct hodo_read_process *process, uint64_t *uuid)
+static int need_process(struct perfetto *p, const struct hodo_read_process *process, uint64_t *uuid)
 {
 	int new;
 
@@ -113,7 +102,7 @@ static int tell_process(struct perfetto *p, const struct hodo_read_process *proc
 }
 
 /* What the kernel says of a thread stands below the thread's own track, if its process was recorded too. */
-static int tell_kernel(struct perfetto *p, const struct hodo_read_process *kernel, uint32_t pid, uint32_t tid,
+static int put_kernel(struct perfetto *p, const struct hodo_read_process *kernel, uint32_t pid, uint32_t tid,
 		       const char *comm, uint64_t *uuid)
 {
 	const struct hodo_read_process *owner = NULL;
@@ -151,30 +140,30 @@ int perfetto_thread(struct perfetto *p, const struct hodo_read_process *process,
 	int new;
 
 	if (process->kernel)
-		return tell_kernel(p, process, pid, tid, comm, uuid);
+		return put_kernel(p, process, pid, tid, comm, uuid);
 	*uuid = PERFETTO_THREAD | number_of(p, process) << 32 | tid;
 	new = is_new(p, *uuid);
 	if (new <= 0)
 		return new;
-	new = tell_process(p, process, &parent);
+	new = need_process(p, process, &parent);
 	return new < 0 ? new : put_thread(p, *uuid, parent, process->pid, tid, comm);
 }
 
 /* -------------------------------------------------------------------- other tracks */
 
-static int tell_counter(struct perfetto *p, const struct hodo_track *t, uint64_t uuid)
+static int put_counter(struct perfetto *p, const struct hodo_track *t, uint64_t uuid)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
 	size_t len = strlen(t->name);
 	uint64_t parent;
-	int err = tell_process(p, t->process, &parent);
+	int err = need_process(p, t->process, &parent);
 
-	if (!err)
-		err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(len));
 	if (err)
 		return err;
-	track.name = perfetto_text(p, t->name, len);
+	track.name = perfetto_text_alone(p, t->name, len);
+	if (!track.name)
+		return -ENOMEM;
 	if (len >= 5 && strcmp(t->name + len - 5, "bytes") == 0) {
 		counter.has_unit = 1;
 		counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_SIZE_BYTES;
@@ -183,7 +172,7 @@ static int tell_counter(struct perfetto *p, const struct hodo_track *t, uint64_t
 	return put(p, &track, uuid, parent);
 }
 
-static int tell_cpu(struct perfetto *p, const struct hodo_track *t, uint64_t uuid)
+static int put_cpu(struct perfetto *p, const struct hodo_track *t, uint64_t uuid)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	int new = is_new(p, PERFETTO_CPUS);
@@ -213,7 +202,7 @@ int perfetto_loss_track(struct perfetto *p, const struct hodo_read_process *proc
 	*uuid = PERFETTO_LOSSES | number_of(p, process) << 32 | stream;
 	new = is_new(p, *uuid);
 	if (new > 0)
-		new = tell_process(p, process, &parent);
+		new = need_process(p, process, &parent);
 	else
 		return new;
 	snprintf(text, sizeof(text), "lost: %.250s", name);
@@ -231,9 +220,9 @@ int perfetto_track(struct perfetto *p, struct hodo_track *track)
 	int err = 0;
 
 	if (track->kind == HODO_TRACK_COUNTER)
-		err = tell_counter(p, track, uuid);
+		err = put_counter(p, track, uuid);
 	else if (track->kind == HODO_TRACK_CPU)
-		err = tell_cpu(p, track, uuid);
+		err = put_cpu(p, track, uuid);
 	else if (track->kind == HODO_TRACK_THREAD)
 		err = perfetto_thread(p, track->process, track->pid, track->tid, track->name, &uuid);
 	track->user = (void *)(uintptr_t)uuid;
@@ -242,7 +231,7 @@ int perfetto_track(struct perfetto *p, struct hodo_track *track)
 
 /* --------------------------------------------------------------------------- lanes */
 
-#define LANES_MAX (HODO_STORY_OPEN_MAX / 64) /* words of their bits */
+#define LANES_MAX (HODO_PAIRS_MAX / 64) /* words of their bits */
 
 uint64_t perfetto_lane_uuid(const struct hodo_track *track, uint32_t lane)
 {
@@ -268,15 +257,11 @@ static int grow(struct perfetto_lanes *l)
 
 int perfetto_lane_take(struct perfetto *p, const struct hodo_track *track, uint64_t flow, uint32_t *lane)
 {
-	void **at = hodo_pointer_map_at(&p->lanes, track);
-	struct perfetto_lanes *l;
+	struct perfetto_lanes *l = hodo_map_add_u64(&p->lanes, (uintptr_t)track, NULL);
 	uint64_t uuid, parent;
 	uint32_t word;
 	int new;
 
-	if (at && !*at)
-		*at = calloc(1, sizeof(*l));
-	l = at ? *at : NULL;
 	if (!l)
 		return -ENOMEM;
 	for (word = l->first; word < l->words && l->busy[word] == UINT64_MAX; word++)
@@ -290,7 +275,7 @@ int perfetto_lane_take(struct perfetto *p, const struct hodo_track *track, uint6
 	uuid = perfetto_lane_uuid(track, *lane);
 	new = is_new(p, uuid);
 	if (new > 0)
-		new = tell_process(p, track->process, &parent);
+		new = need_process(p, track->process, &parent);
 	else
 		return new;
 	return new < 0 ? new : put_plain(p, uuid, parent, track->name);
@@ -298,8 +283,7 @@ int perfetto_lane_take(struct perfetto *p, const struct hodo_track *track, uint6
 
 uint64_t perfetto_lane_give(struct perfetto *p, const struct hodo_track *track, uint32_t lane)
 {
-	void **at = hodo_pointer_map_at(&p->lanes, track);
-	struct perfetto_lanes *l = at ? *at : NULL;
+	struct perfetto_lanes *l = hodo_map_find_u64(&p->lanes, (uintptr_t)track);
 
 	if (!l || lane / 64 >= l->words)
 		return 0;
@@ -309,16 +293,13 @@ uint64_t perfetto_lane_give(struct perfetto *p, const struct hodo_track *track, 
 	return l->flows[lane];
 }
 
-static void drop(void *value)
-{
-	struct perfetto_lanes *l = value;
-
-	free(l->busy);
-	free(l->flows);
-	free(l);
-}
-
 void perfetto_lanes_free(struct perfetto *p)
 {
-	hodo_pointer_map_free(&p->lanes, drop);
+	for (uint32_t i = 0; i < p->lanes.n; i++) {
+		struct perfetto_lanes *l = hodo_map_at(&p->lanes, i);
+
+		free(l->busy);
+		free(l->flows);
+	}
+	hodo_map_free(&p->lanes);
 }

@@ -21,7 +21,7 @@ typedef Perftools__Profiles__Profile Profile;
 
 struct pprof {
 	const struct hodo_call_tree *tree;
-	struct hodo_export_out *out;
+	struct hodo_text *out;
 	struct hodo_strings strings;
 	struct hodo_call_objects objects;
 	z_stream z;
@@ -39,14 +39,14 @@ static void compress_some(struct pprof *p, const void *bytes, size_t len, int fl
 	p->z.next_in = (Bytef *)(uintptr_t)bytes;
 	p->z.avail_in = (uInt)len;
 	do {
-		char *to = hodo_export_room(p->out, 64u << 10);
+		char *to = hodo_text_room(p->out, 64u << 10);
 
 		if (!to)
 			return;
 		p->z.next_out = (Bytef *)to;
 		p->z.avail_out = 64u << 10;
 		got = deflate(&p->z, flush);
-		hodo_export_took(p->out, (64u << 10) - p->z.avail_out);
+		p->out->len += (64u << 10) - p->z.avail_out;
 	} while (p->z.avail_out == 0 && got != Z_STREAM_END);
 }
 
@@ -196,10 +196,16 @@ static void put_mapping(struct pprof *p, uint32_t i)
 	put(p, &piece);
 }
 
-static int put_all(struct pprof *p, const struct hodo_export *e)
+static int write_pprof(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
+	struct pprof *p = state;
 	int err = 0;
 
+	p->tree = tree;
+	p->out = e->out;
+	/* 16: with gzip's header. */
+	if (deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
 	put_head(p, e);
 	for (uint32_t i = 0; i < p->tree->nroots && !err; i++)
 		err = put_thread(p, p->tree->groups[i], p->tree->roots[i]);
@@ -209,51 +215,37 @@ static int put_all(struct pprof *p, const struct hodo_export *e)
 		put_frame(p, i);
 	for (uint32_t i = 0; i < p->objects.n && !p->error; i++)
 		put_mapping(p, i);
-	for (uint32_t i = 0; i < p->strings.n && !p->error; i++) {
+	for (uint32_t i = 0; i < p->strings.map.n && !p->error; i++) {
+		char *string = (char *)hodo_strings_at(&p->strings, i);
 		Profile piece = PROFILE;
 
 		piece.n_string_table = 1;
-		piece.string_table = &p->strings.text[i];
+		piece.string_table = &string;
 		put(p, &piece);
 	}
 	compress_some(p, "", 0, Z_FINISH);
 	return p->error;
 }
 
-static int run(struct hodo_export *e)
+static void free_pprof(void *state)
 {
-	struct hodo_call_options o = { .group = HODO_CALL_BY_THREAD, .lines = true };
-	struct hodo_call_tree *tree;
-	struct pprof *p;
-	int err = hodo_call_tree_read(&tree, e, &o);
+	struct pprof *p = state;
 
-	if (err)
-		return err;
-	p = calloc(1, sizeof(*p));
-	err = -ENOMEM;
-	if (p) {
-		p->tree = tree;
-		p->out = e->out;
-		/* 16: with gzip's header. */
-		if (deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
-			err = put_all(p, e);
-			deflateEnd(&p->z);
-		}
-		hodo_strings_free(&p->strings);
-		hodo_call_objects_free(&p->objects);
-		free(p->packed);
-	}
-	if (!err)
-		hodo_call_tree_tell(tree, e, "pprof");
-	free(p);
-	hodo_call_tree_free(tree);
-	return err;
+	deflateEnd(&p->z);
+	hodo_strings_free(&p->strings);
+	hodo_call_objects_free(&p->objects);
+	free(p->packed);
 }
+
+static const struct hodo_call_options options = { .group = HODO_CALL_BY_THREAD, .lines = true };
 
 const struct hodo_export_format hodo_export_pprof = {
 	.name = "pprof",
 	.suffix = "pb.gz",
 	.does = "calls and times by path: go tool pprof, Grafana Pyroscope",
 	.binary = true,
-	.run = run,
+	.state_bytes = sizeof(struct pprof),
+	.tree = &options,
+	.write = write_pprof,
+	.free = free_pprof,
 };

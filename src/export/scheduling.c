@@ -3,13 +3,15 @@
  * scheduling.c - see scheduling.h.
  *
  * A CPU knows which thread runs there and since when; a thread knows whether it is on a CPU, or since when and why
- * it is off and when it was woken. Both are told by the same events and checked against each other: where they differ
+ * it is off and when it was woken. Both come of the same events and checked against each other: where they differ
  * an event was lost, and what was begun before is ended where it was seen last: of the time between nothing is known.
  */
 #define _GNU_SOURCE
 #include "scheduling.h"
 
+#include <base/intern.h>
 #include <errno.h>
+#include <read/threads.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ enum what { IGNORED, SWITCH, WAKING, WAKEUP, WAKEUP_NEW };
 
 /* Where the fields of an event class are; -1: it has none. */
 struct binding {
-	const struct hodo_read_class *cls;
+	uint64_t address; /* of the class */
 	enum what what;
 	int8_t field[FIELDS];
 };
@@ -34,7 +36,7 @@ enum { TID, COMM };                                             /* the others */
 enum where { NOWHERE, ON, OFF };
 
 struct thread {
-	uint32_t tid; /* 0: a free slot */
+	uint64_t tid;
 	uint32_t pid;
 	const char *comm;
 	enum where where; /* NOWHERE: not seen yet, or new */
@@ -53,21 +55,12 @@ struct cpu {
 struct hodo_sched {
 	struct hodo_sched_ops ops;
 	void *data;
-	struct binding *bindings; /* open addressing by class */
-	uint32_t nbindings, bindings_mask;
-	struct thread *threads; /* open addressing by tid */
-	uint32_t nthreads, threads_mask;
+	struct hodo_map bindings, threads;
+	struct hodo_strings names;
 	struct cpu *cpus;
 	uint32_t ncpus;
-	char **names; /* open addressing by text */
-	uint32_t nnames, names_mask;
 	uint64_t forgotten;
 };
-
-static uint32_t mix(uint64_t v)
-{
-	return (uint32_t)(v * 0x9e3779b97f4a7c15ull >> 32);
-}
 
 /* ---------------------------------------------------------------------- classes */
 
@@ -83,105 +76,53 @@ static int8_t find_field(const struct hodo_read_class *cls, const char *name, bo
 	return -1;
 }
 
-static struct binding bind(const struct hodo_read_class *cls)
+static void bind(struct binding *b, const struct hodo_read_class *cls)
 {
 	static const char *const names[] = { [SWITCH] = "sched:sched_switch", [WAKING] = "sched:sched_waking",
 					     [WAKEUP] = "sched:sched_wakeup", [WAKEUP_NEW] = "sched:sched_wakeup_new" };
 	static const char *const of_switch[FIELDS] = { "prev_pid", "prev_state", "next_pid", "prev_comm", "next_comm" };
-	struct binding b = { .cls = cls };
 
 	for (unsigned i = SWITCH; i <= WAKEUP_NEW; i++)
 		if (strcmp(cls->name, names[i]) == 0)
-			b.what = (enum what)i;
-	if (b.what == SWITCH) {
+			b->what = (enum what)i;
+	if (b->what == SWITCH) {
 		for (unsigned i = 0; i < FIELDS; i++)
-			b.field[i] = find_field(cls, of_switch[i], i >= PREV_COMM);
-		if (b.field[PREV_TID] < 0 || b.field[NEXT_TID] < 0)
-			b.what = IGNORED;
-	} else if (b.what != IGNORED) {
-		b.field[TID] = find_field(cls, "pid", false);
-		b.field[COMM] = find_field(cls, "comm", true);
-		if (b.field[TID] < 0)
-			b.what = IGNORED;
+			b->field[i] = find_field(cls, of_switch[i], i >= PREV_COMM);
+		if (b->field[PREV_TID] < 0 || b->field[NEXT_TID] < 0)
+			b->what = IGNORED;
+	} else if (b->what != IGNORED) {
+		b->field[TID] = find_field(cls, "pid", false);
+		b->field[COMM] = find_field(cls, "comm", true);
+		if (b->field[TID] < 0)
+			b->what = IGNORED;
 	}
-	return b;
-}
-
-static struct binding *binding_slot(const struct hodo_sched *s, const struct hodo_read_class *cls)
-{
-	uint32_t i = mix((uintptr_t)cls) & s->bindings_mask;
-
-	while (s->bindings[i].cls && s->bindings[i].cls != cls)
-		i = (i + 1) & s->bindings_mask;
-	return &s->bindings[i];
 }
 
 /* As many as the recording's metadata has. NULL: no memory. */
 static const struct binding *binding_of(struct hodo_sched *s, const struct hodo_read_class *cls)
 {
-	struct binding *b = binding_slot(s, cls), *old = s->bindings;
-	uint32_t mask = s->bindings_mask;
+	bool is_new;
+	struct binding *b = hodo_map_add_u64(&s->bindings, (uintptr_t)cls, &is_new);
 
-	if (b->cls)
-		return b;
-	if (2 * s->nbindings >= mask) {
-		struct binding *more = calloc(2 * ((size_t)mask + 1), sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->bindings = more;
-		s->bindings_mask = 2 * mask + 1;
-		for (uint32_t i = 0; i <= mask; i++)
-			if (old[i].cls)
-				*binding_slot(s, old[i].cls) = old[i];
-		free(old);
-		b = binding_slot(s, cls);
-	}
-	s->nbindings++;
-	*b = bind(cls);
+	if (b && is_new)
+		bind(b, cls);
 	return b;
 }
 
 /* ------------------------------------------------------------------------ names */
 
-static uint32_t name_slot(const struct hodo_sched *s, const char *name, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-	uint32_t i;
-
-	for (size_t k = 0; k < len; k++)
-		h = (h ^ (unsigned char)name[k]) * 0x100000001b3ull;
-	i = mix(h) & s->names_mask;
-	while (s->names[i] && (strncmp(s->names[i], name, len) != 0 || s->names[i][len]))
-		i = (i + 1) & s->names_mask;
-	return i;
-}
-
 /* Kept as long as the hodo_sched. NULL: no memory. */
 static const char *keep_name(struct hodo_sched *s, const char *name, size_t len)
 {
-	uint32_t i = name_slot(s, name, len), mask = s->names_mask;
+	const struct hodo_bytes *known = hodo_map_find_bytes(&s->names.map, name, len);
+	uint32_t number;
 
-	if (s->names[i])
-		return s->names[i];
-	if (s->nnames == NAMES_MAX)
+	if (known)
+		return known->data;
+	if (s->names.map.n == NAMES_MAX)
 		return "?";
-	if (2 * s->nnames >= mask) {
-		char **old = s->names, **more = calloc(2 * ((size_t)mask + 1), sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->names = more;
-		s->names_mask = 2 * mask + 1;
-		for (uint32_t k = 0; k <= mask; k++)
-			if (old[k])
-				more[name_slot(s, old[k], strlen(old[k]))] = old[k];
-		free(old);
-		i = name_slot(s, name, len);
-	}
-	s->names[i] = strndup(name, len);
-	s->nnames += s->names[i] != NULL;
-	return s->names[i];
+	number = hodo_strings_add_bytes(&s->names, name, len);
+	return number == HODO_STRINGS_NONE ? NULL : hodo_strings_at(&s->names, number);
 }
 
 /* *comm becomes the text of a field, if the event has one. 0 or -ENOMEM. */
@@ -206,100 +147,49 @@ static int take_name(struct hodo_sched *s, const struct hodo_read_event *e, int8
 
 /* ---------------------------------------------------------------------- threads */
 
-static uint32_t thread_slot(const struct hodo_sched *s, uint32_t tid)
+/* Forgets those that are on no CPU, or all. */
+static void forget_threads(struct hodo_sched *s, bool all)
 {
-	uint32_t i = mix(tid) & s->threads_mask;
+	uint32_t had = s->threads.n;
 
-	while (s->threads[i].tid && s->threads[i].tid != tid)
-		i = (i + 1) & s->threads_mask;
-	return i;
-}
+	for (uint32_t i = had; i-- > 0;) {
+		struct thread *t = hodo_map_at(&s->threads, i);
 
-/* A new table of n slots, with the threads that are on a CPU or, if all is set, all of them. */
-static int rebuild_threads(struct hodo_sched *s, uint32_t n, bool all)
-{
-	struct thread *old = s->threads, *more = calloc(n, sizeof(*more));
-	uint32_t slots = s->threads_mask + 1, had = s->nthreads;
-
-	if (!more)
-		return -ENOMEM;
-	s->threads = more;
-	s->threads_mask = n - 1;
-	s->nthreads = 0;
-	for (uint32_t i = 0; i < slots; i++) {
-		if (!old[i].tid || (!all && old[i].where != ON))
-			continue;
-		more[thread_slot(s, old[i].tid)] = old[i];
-		s->nthreads++;
+		if (all || t->where != ON)
+			hodo_map_remove(&s->threads, t);
 	}
-	s->forgotten += had - s->nthreads;
-	free(old);
-	return 0;
+	s->forgotten += had - s->threads.n;
 }
 
-static uint32_t pid_of(const struct hodo_read_process *p, uint32_t tid)
-{
-	uint32_t low = 0, high = p->nthreads;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (p->threads[mid].tid < tid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < p->nthreads && p->threads[low].tid == tid ? p->threads[low].pid : 0;
-}
-
-/* tid is not 0. NULL: no memory. */
+/* tid is not 0. NULL: no memory. Until the next one. */
 static struct thread *thread_of(struct hodo_sched *s, const struct hodo_read_process *p, uint32_t tid)
 {
-	uint32_t i = thread_slot(s, tid);
-	int err = 0;
+	const struct hodo_read_thread *known;
+	struct thread *t = hodo_map_find_u64(&s->threads, tid);
 
-	if (s->threads[i].tid)
-		return &s->threads[i];
+	if (t)
+		return t;
 	/* Those on a CPU are as many as CPUs, but a recording that is made up has them, too. */
-	if (s->nthreads >= THREADS_MAX)
-		err = rebuild_threads(s, s->threads_mask + 1, false);
-	if (!err && s->nthreads >= THREADS_MAX) {
-		s->forgotten += s->nthreads;
-		memset(s->threads, 0, (s->threads_mask + 1) * sizeof(*s->threads));
-		s->nthreads = 0;
-	}
-	if (!err && 2 * s->nthreads >= s->threads_mask)
-		err = rebuild_threads(s, 2 * (s->threads_mask + 1), true);
-	if (err)
+	if (s->threads.n >= THREADS_MAX)
+		forget_threads(s, false);
+	if (s->threads.n >= THREADS_MAX)
+		forget_threads(s, true);
+	t = hodo_map_add_u64(&s->threads, tid, NULL);
+	if (!t)
 		return NULL;
-	i = thread_slot(s, tid);
-	s->nthreads++;
-	s->threads[i] = (struct thread){ .tid = tid, .pid = pid_of(p, tid), .comm = "?", .cpu = -1, .off_ns = NONE,
-					 .woken_ns = NONE, .why = HODO_SCHED_UNKNOWN };
-	return &s->threads[i];
+	known = hodo_read_thread(p, tid);
+	*t = (struct thread){ .tid = tid, .pid = known ? known->pid : 0, .comm = "?", .cpu = -1, .off_ns = NONE,
+			      .woken_ns = NONE, .why = HODO_SCHED_UNKNOWN };
+	return t;
 }
 
-/* Its number may be another one's from now on. The slots behind it move up. */
+/* Its number may be another one's from now on. */
 static void remove_thread(struct hodo_sched *s, uint32_t tid)
 {
-	uint32_t hole = thread_slot(s, tid), i = hole;
+	struct thread *t = hodo_map_find_u64(&s->threads, tid);
 
-	if (!s->threads[hole].tid)
-		return;
-	for (;;) {
-		uint32_t home;
-
-		i = (i + 1) & s->threads_mask;
-		if (!s->threads[i].tid)
-			break;
-		home = mix(s->threads[i].tid) & s->threads_mask;
-		if (((i - home) & s->threads_mask) >= ((i - hole) & s->threads_mask)) {
-			s->threads[hole] = s->threads[i];
-			hole = i;
-		}
-	}
-	s->threads[hole].tid = 0;
-	s->nthreads--;
+	if (t)
+		hodo_map_remove(&s->threads, t);
 }
 
 /* ------------------------------------------------------------------------- CPUs */
@@ -445,10 +335,14 @@ static int switched(struct hodo_sched *s, const struct hodo_read_event *e, const
 		if (!c)
 			return -ENOMEM;
 	}
-	if (c && c->known && c->tid == (uint32_t)number(e, b->field[PREV_TID]))
+	if (c && c->known && c->tid == (uint32_t)number(e, b->field[PREV_TID])) {
+		/* It may have another name than when it came. */
+		if (c->tid && take_name(s, e, b->field[PREV_COMM], &c->comm) < 0)
+			return -ENOMEM;
 		end_run(s, c, e->ts_ns, c->tid ? why : HODO_SCHED_PREEMPTED);
-	else if (c)
+	} else if (c) {
 		end_run(s, c, c->seen_ns, HODO_SCHED_UNKNOWN);
+	}
 	err = switch_out(s, e, b, why);
 	if (!err)
 		err = switch_in(s, e, b, &off);
@@ -494,9 +388,9 @@ static int see(struct hodo_sched *s, const struct hodo_read_event *e)
 	if (c->known)
 		return 0;
 	if (e->tid)
-		t = &s->threads[thread_slot(s, e->tid)];
+		t = hodo_map_find_u64(&s->threads, e->tid);
 	*c = (struct cpu){ .known = true, .tid = e->tid, .pid = e->pid, .begin_ns = e->ts_ns, .seen_ns = e->ts_ns };
-	c->comm = t && t->tid ? t->comm : keep_name(s, e->comm, strnlen(e->comm, NAME_MAX_));
+	c->comm = t ? t->comm : keep_name(s, e->comm, strnlen(e->comm, NAME_MAX_));
 	return c->comm ? 0 : -ENOMEM;
 }
 
@@ -550,14 +444,8 @@ struct hodo_sched *hodo_sched_new(const struct hodo_sched_ops *ops, void *data)
 		return NULL;
 	s->ops = *ops;
 	s->data = data;
-	s->bindings_mask = s->threads_mask = s->names_mask = 63;
-	s->bindings = calloc(64, sizeof(*s->bindings));
-	s->threads = calloc(64, sizeof(*s->threads));
-	s->names = calloc(64, sizeof(*s->names));
-	if (!s->bindings || !s->threads || !s->names) {
-		hodo_sched_free(s);
-		return NULL;
-	}
+	s->bindings = (struct hodo_map)HODO_MAP(struct binding, address);
+	s->threads = (struct hodo_map)HODO_MAP(struct thread, tid);
 	return s;
 }
 
@@ -565,11 +453,9 @@ void hodo_sched_free(struct hodo_sched *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; s->names && i <= s->names_mask; i++)
-		free(s->names[i]);
-	free(s->names);
-	free(s->bindings);
-	free(s->threads);
+	hodo_strings_free(&s->names);
+	hodo_map_free(&s->bindings);
+	hodo_map_free(&s->threads);
 	free(s->cpus);
 	free(s);
 }

@@ -27,7 +27,7 @@ struct hodo_sched_ran {
 	int32_t cpu;
 	uint32_t pid;     /* of its process; 0: not known */
 	uint32_t tid;     /* 0: the CPU was idle */
-	const char *comm; /* lives as long as the hodo_sched */
+	const char *comm; /* its last name then; lives as long as the hodo_sched */
 	int64_t begin_ns; /* since the epoch */
 	int64_t end_ns;
 	enum hodo_sched_why why; /* it ended; UNKNOWN: with the recording, or an event was lost */
@@ -56,7 +56,7 @@ void hodo_sched_free(struct hodo_sched *sched);                                 
 int hodo_sched_event(struct hodo_sched *sched, const struct hodo_read_event *event);
 /* Ends what runs, as of ts_ns. 0 or -ENOMEM. */
 int hodo_sched_end(struct hodo_sched *sched, int64_t ts_ns);
-/* Threads that were forgotten, as there were too many: what they did next may not have been told. */
+/* Threads that were forgotten, as there were too many: what they did next may not have been reported. */
 uint64_t hodo_sched_forgotten(const struct hodo_sched *sched);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct speedscope {
 	const struct hodo_call_tree *tree;
-	struct hodo_export_out *out;
+	struct hodo_text *out;
 	struct hodo_call_thread *thread;
 	bool weights; /* samples, else */
 	bool first;
@@ -23,7 +23,7 @@ struct speedscope {
 static void put_comma(struct speedscope *s)
 {
 	if (!s->first)
-		hodo_export_put(s->out, ",", 1);
+		hodo_text_char(s->out, ',');
 	s->first = false;
 }
 
@@ -31,13 +31,13 @@ static int put_event(void *data, int64_t at_ns, const struct hodo_call_slice *sl
 {
 	struct speedscope *s = data;
 
-	hodo_export_puts(s->out, s->first ? "{\"type\":\"" : ",{\"type\":\"");
+	hodo_text_add(s->out, s->first ? "{\"type\":\"" : ",{\"type\":\"");
 	s->first = false;
-	hodo_export_puts(s->out, begin ? "O\",\"at\":" : "C\",\"at\":");
-	hodo_export_put_i64(s->out, at_ns - s->tree->totals.begin_ns);
-	hodo_export_puts(s->out, ",\"frame\":");
-	hodo_export_put_u64(s->out, s->tree->nodes[slice->node].frame);
-	hodo_export_put(s->out, "}", 1);
+	hodo_text_add(s->out, begin ? "O\",\"at\":" : "C\",\"at\":");
+	hodo_text_i64(s->out, at_ns - s->tree->totals.begin_ns);
+	hodo_text_add(s->out, ",\"frame\":");
+	hodo_text_u64(s->out, s->tree->nodes[slice->node].frame);
+	hodo_text_char(s->out, '}');
 	return s->out->error;
 }
 
@@ -53,14 +53,14 @@ static int put_sample(void *data, uint32_t node, bool leave)
 		return 0;
 	put_comma(s);
 	if (s->weights) {
-		hodo_export_put_u64(s->out, n->self_ns);
+		hodo_text_u64(s->out, n->self_ns);
 		return s->out->error;
 	}
 	for (uint32_t i = 0; i < n->depth; i++) {
-		hodo_export_put(s->out, i ? "," : "[", 1);
-		hodo_export_put_u64(s->out, s->frames[i]);
+		hodo_text_bytes(s->out, i ? "," : "[", 1);
+		hodo_text_u64(s->out, s->frames[i]);
 	}
-	hodo_export_put(s->out, "]", 1);
+	hodo_text_char(s->out, ']');
 	return s->out->error;
 }
 
@@ -77,32 +77,32 @@ static int put_sampled(struct speedscope *s)
 {
 	int err;
 
-	hodo_export_puts(s->out, ",\"type\":\"sampled\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
-	hodo_export_put_u64(s->out, root_ns(s->tree, s->thread->root));
-	hodo_export_puts(s->out, ",\"samples\":[");
+	hodo_text_add(s->out, ",\"type\":\"sampled\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+	hodo_text_u64(s->out, root_ns(s->tree, s->thread->root));
+	hodo_text_add(s->out, ",\"samples\":[");
 	s->first = true;
 	s->weights = false;
 	err = hodo_call_tree_walk(s->tree, s->thread->root, put_sample, s);
-	hodo_export_puts(s->out, "],\"weights\":[");
+	hodo_text_add(s->out, "],\"weights\":[");
 	s->first = true;
 	s->weights = true;
 	if (!err)
 		err = hodo_call_tree_walk(s->tree, s->thread->root, put_sample, s);
-	hodo_export_puts(s->out, "]}");
+	hodo_text_add(s->out, "]}");
 	return err;
 }
 
 static int put_evented(struct speedscope *s)
 {
-	const struct hodo_story_totals *t = &s->tree->totals;
+	const struct hodo_timeline_totals *t = &s->tree->totals;
 	int err;
 
-	hodo_export_puts(s->out, ",\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
-	hodo_export_put_i64(s->out, t->end_ns - t->begin_ns);
-	hodo_export_puts(s->out, ",\"events\":[");
+	hodo_text_add(s->out, ",\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+	hodo_text_i64(s->out, t->end_ns - t->begin_ns);
+	hodo_text_add(s->out, ",\"events\":[");
 	s->first = true;
 	err = hodo_call_thread_walk(s->thread, put_event, s);
-	hodo_export_puts(s->out, "]}");
+	hodo_text_add(s->out, "]}");
 	return err;
 }
 
@@ -114,85 +114,69 @@ static int put_thread(struct speedscope *s, struct hodo_call_thread *thread, boo
 		       : snprintf(name, sizeof(name), "%.200s (%u)", thread->track->name, thread->track->tid);
 
 	s->thread = thread;
-	hodo_export_puts(s->out, "{\"name\":");
-	hodo_export_put_json(s->out, name, (size_t)len);
+	hodo_text_add(s->out, "{\"name\":");
+	hodo_text_json(s->out, name, (size_t)len, HODO_JSON_SCRIPT);
 	return s->tree->whole ? put_evented(s) : put_sampled(s);
 }
 
 static void put_frames(struct speedscope *s)
 {
-	hodo_export_puts(s->out, "],\"shared\":{\"frames\":[");
+	hodo_text_add(s->out, "],\"shared\":{\"frames\":[");
 	for (uint32_t i = 0; i < s->tree->nframes; i++) {
 		const struct hodo_call_frame *f = &s->tree->frames[i];
 
-		hodo_export_puts(s->out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		hodo_export_put_json(s->out, f->name, strlen(f->name));
+		hodo_text_add(s->out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		hodo_text_json(s->out, f->name, strlen(f->name), HODO_JSON_SCRIPT);
 		if (f->file || f->object[0]) {
 			const char *file = f->file ? f->file : f->object;
 
-			hodo_export_puts(s->out, ",\"file\":");
-			hodo_export_put_json(s->out, file, strlen(file));
+			hodo_text_add(s->out, ",\"file\":");
+			hodo_text_json(s->out, file, strlen(file), HODO_JSON_SCRIPT);
 		}
 		if (f->file && f->line)
-			hodo_export_printf(s->out, ",\"line\":%u", f->line);
-		hodo_export_put(s->out, "}", 1);
+			hodo_text_printf(s->out, ",\"line\":%u", f->line);
+		hodo_text_char(s->out, '}');
 	}
-	hodo_export_puts(s->out, "]}}\n");
+	hodo_text_add(s->out, "]}}\n");
 }
 
-static int put_all(struct speedscope *s)
+static int write_speedscope(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
+	struct speedscope *s = state;
 	uint32_t shown = 0;
 	bool many = false;
 	int err = 0;
 
+	s->tree = tree;
+	s->out = e->out;
 	for (uint32_t i = 1; i < s->tree->nthreads; i++)
 		many |= s->tree->threads[i]->track->pid != s->tree->threads[0]->track->pid;
-	hodo_export_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+	hodo_text_add(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 				 "\"exporter\":\"hodo\",\"activeProfileIndex\":0,\"profiles\":[");
 	for (uint32_t i = 0; i < s->tree->nthreads && !err; i++) {
 		/* Who did nothing that shows is left out; but there has to be one. */
 		if (!s->tree->threads[i]->total && (shown || i + 1 < s->tree->nthreads))
 			continue;
-		hodo_export_puts(s->out, shown++ ? ",\n" : "\n");
+		hodo_text_add(s->out, shown++ ? ",\n" : "\n");
 		err = put_thread(s, s->tree->threads[i], many);
 	}
 	if (!shown)
-		hodo_export_puts(s->out, "{\"name\":\"\",\"type\":\"evented\",\"unit\":\"nanoseconds\","
+		hodo_text_add(s->out, "{\"name\":\"\",\"type\":\"evented\",\"unit\":\"nanoseconds\","
 					 "\"startValue\":0,\"endValue\":0,\"events\":[]}");
 	put_frames(s);
-	return err;
-}
-
-static int run(struct hodo_export *e)
-{
-	struct hodo_call_options o = { .lines = true, .slices = true };
-	struct hodo_call_tree *tree;
-	struct speedscope *s;
-	int err = hodo_call_tree_read(&tree, e, &o);
-
-	if (err)
-		return err;
-	s = calloc(1, sizeof(*s));
-	err = -ENOMEM;
-	if (s) {
-		s->tree = tree;
-		s->out = e->out;
-		err = put_all(s);
-	}
 	if (!err && !tree->whole && e->warn)
 		e->warn("more spans and calls than speedscope opens one by one: the file has the time of each path; "
 			"--since and --until make it less");
-	if (!err)
-		hodo_call_tree_tell(tree, e, "speedscope");
-	free(s);
-	hodo_call_tree_free(tree);
 	return err;
 }
+
+static const struct hodo_call_options options = { .lines = true, .slices = true };
 
 const struct hodo_export_format hodo_export_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
 	.does = "flame graphs over time, by thread: https://www.speedscope.app",
-	.run = run,
+	.state_bytes = sizeof(struct speedscope),
+	.tree = &options,
+	.write = write_speedscope,
 };

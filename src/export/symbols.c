@@ -13,6 +13,8 @@
 #include "symbols.h"
 #include "symbols_dir.h"
 
+#include <base/map.h>
+#include <base/text.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,20 +25,26 @@
 /* Objects looked at for one process, where many had the same addresses; then a few for each address. */
 #define STEPS_MAX  (1ull << 31)
 #define STEPS_EACH 64u
-/* Addresses without a name that are told apart: of code that no file has there can be as many as there are events. */
+/* Addresses without a name that are kept apart: of code that no file has there can be as many as there are events. */
 #define UNNAMED_MAX (1u << 18)
 
 struct source {
 	const char *path;
 	const uint8_t *build_id;
 	uint32_t build_id_len;
-	uint64_t hash;
 	bool tried;
 	struct hodo_sym *sym;
 };
 
+/* By build-id and path. */
+struct source_entry {
+	struct hodo_bytes key;
+	struct source *source;
+};
+
 /* A process's objects. */
 struct mapped {
+	uint64_t address; /* of the process, by which it is found */
 	const struct hodo_read_process *process;
 	uint64_t *ends;          /* the highest end of objects 0 .. i */
 	struct source **sources; /* NULL until asked for */
@@ -52,37 +60,21 @@ struct cached {
 
 struct unnamed {
 	uint64_t address;
-	char text[20];
+	const char *text;
+};
+
+/* What the same function is: its number is the place's id. */
+struct place_key {
+	const void *where; /* the source; of addresses in no object the process: they mean nothing elsewhere */
+	uint64_t start;    /* in the source; of these in memory */
 };
 
 struct hodo_symbols {
 	char *folder[2]; /* where saved symbols may be */
 	struct cached *cache;
-	struct mapped **mapped;
-	uint32_t nmapped, mapped_room;
-	struct source **sources; /* open addressing by hash */
-	uint32_t nsources, sources_mask;
-	struct unnamed **unnamed; /* likewise */
-	uint32_t nunnamed, unnamed_mask;
+	struct hodo_map mapped, sources, unnamed, places;
+	struct hodo_arena memory; /* of sources and texts */
 };
-
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93ull;
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93ull;
-	return h ^ h >> 32;
-}
-
-static uint64_t mix_bytes(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 0x100000001b3ull;
-	return mix(h ^ len);
-}
 
 /* ------------------------------------------------------------------- new and free */
 
@@ -92,6 +84,13 @@ struct hodo_symbols *hodo_symbols_new(const char *recording)
 
 	if (!s)
 		return NULL;
+	*s = (struct hodo_symbols){
+		.mapped = HODO_MAP(struct mapped, address),
+		.sources = HODO_MAP_BYTES(struct source_entry),
+		.unnamed = HODO_MAP(struct unnamed, address),
+		.places = { .entry_bytes = sizeof(struct place_key), .key_bytes = sizeof(struct place_key) },
+	};
+	hodo_hash_seed();
 	s->cache = calloc(CACHE_SLOTS, sizeof(*s->cache));
 	/* One process's folder may have been opened itself. */
 	if (!s->cache || asprintf(&s->folder[0], "%s/" HODO_SYMBOLS_DIR, recording) < 0 ||
@@ -108,21 +107,22 @@ void hodo_symbols_free(struct hodo_symbols *symbols)
 
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->nmapped; i++) {
-		free(s->mapped[i]->ends);
-		free(s->mapped[i]->sources);
-		free(s->mapped[i]);
+	for (uint32_t i = 0; i < s->mapped.n; i++) {
+		struct mapped *m = hodo_map_at(&s->mapped, i);
+
+		free(m->ends);
+		free(m->sources);
 	}
-	for (uint32_t i = 0; s->sources && i <= s->sources_mask; i++) {
-		if (s->sources[i])
-			hodo_sym_close(s->sources[i]->sym);
-		free(s->sources[i]);
+	for (uint32_t i = 0; i < s->sources.n; i++) {
+		const struct source_entry *e = hodo_map_at(&s->sources, i);
+
+		hodo_sym_close(e->source ? e->source->sym : NULL);
 	}
-	for (uint32_t i = 0; s->unnamed && i <= s->unnamed_mask; i++)
-		free(s->unnamed[i]);
-	free(s->mapped);
-	free(s->sources);
-	free(s->unnamed);
+	hodo_map_free(&s->mapped);
+	hodo_map_free(&s->sources);
+	hodo_map_free(&s->unnamed);
+	hodo_map_free(&s->places);
+	hodo_arena_free(&s->memory);
 	free(s->cache);
 	free(s->folder[0]);
 	free(s->folder[1]);
@@ -131,60 +131,33 @@ void hodo_symbols_free(struct hodo_symbols *symbols)
 
 /* ------------------------------------------------------------------------ objects */
 
-static struct mapped *add_mapped(struct hodo_symbols *s, const struct hodo_read_process *p)
+/* NULL: no memory. Until another process is asked for. */
+static struct mapped *find_mapped(struct hodo_symbols *s, const struct hodo_read_process *p)
 {
-	struct mapped *m;
+	struct mapped *m = hodo_map_add_u64(&s->mapped, (uintptr_t)p, NULL);
 
-	if (s->nmapped == s->mapped_room) {
-		uint32_t room = s->mapped_room ? s->mapped_room * 2 : 16;
-		struct mapped **more = reallocarray(s->mapped, room, sizeof(struct mapped *));
-
-		if (!more)
-			return NULL;
-		s->mapped = more;
-		s->mapped_room = room;
-	}
-	m = calloc(1, sizeof(*m));
-	if (!m)
-		return NULL;
-	m->process = p;
+	if (!m || m->process)
+		return m;
 	m->ends = calloc(p->nobjects + 1, sizeof(*m->ends));
 	m->sources = calloc(p->nobjects + 1, sizeof(struct source *));
 	if (!m->ends || !m->sources) {
 		free(m->ends);
 		free(m->sources);
-		free(m);
+		hodo_map_remove(&s->mapped, m);
 		return NULL;
 	}
+	m->process = p;
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		m->ends[i] = p->objects[i].end;
 		if (i > 0 && m->ends[i - 1] > m->ends[i])
 			m->ends[i] = m->ends[i - 1];
 	}
-	s->mapped[s->nmapped++] = m;
 	return m;
-}
-
-static struct mapped *find_mapped(struct hodo_symbols *s, const struct hodo_read_process *p)
-{
-	/* The latest first: the same process is asked for again and again. */
-	for (uint32_t i = s->nmapped; i-- > 0;) {
-		if (s->mapped[i]->process != p)
-			continue;
-		if (i != s->nmapped - 1) {
-			struct mapped *m = s->mapped[i];
-
-			s->mapped[i] = s->mapped[s->nmapped - 1];
-			s->mapped[s->nmapped - 1] = m;
-		}
-		return s->mapped[s->nmapped - 1];
-	}
-	return add_mapped(s, p);
 }
 
 /*
  * Whether a is the better answer than b: mapped at that time, the latest to come; else the last that went (a profile
- * is written when the program has ended); else the first to come (it was told of late).
+ * is written when the program has ended); else the first to come (it was recorded late).
  */
 static bool is_better(const struct hodo_read_object *a, const struct hodo_read_object *b, int64_t ts_ns)
 {
@@ -243,54 +216,24 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 
 /* ------------------------------------------------------------------------ sources */
 
-static bool same_source(const struct source *a, const struct hodo_read_object *o, uint64_t hash)
-{
-	return a->hash == hash && a->build_id_len == o->build_id_len && strcmp(a->path, o->path) == 0 &&
-	       memcmp(a->build_id, o->build_id, o->build_id_len) == 0;
-}
-
-static bool spread_sources(struct hodo_symbols *s)
-{
-	uint32_t mask = s->sources ? s->sources_mask * 2 + 1 : 63;
-	struct source **slots = calloc((size_t)mask + 1, sizeof(struct source *));
-
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; s->sources && i <= s->sources_mask; i++) {
-		uint64_t h = s->sources[i] ? s->sources[i]->hash : 0;
-
-		if (!s->sources[i])
-			continue;
-		while (slots[h & mask])
-			h++;
-		slots[h & mask] = s->sources[i];
-	}
-	free(s->sources);
-	s->sources = slots;
-	s->sources_mask = mask;
-	return true;
-}
-
 static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_object *o)
 {
-	uint64_t hash = mix_bytes(mix_bytes(1, o->build_id, o->build_id_len), o->path, strlen(o->path)), h = hash;
-	struct source *source;
+	struct hodo_text key = { 0 };
+	struct source_entry *e = NULL;
 
-	if ((!s->sources || s->nsources > s->sources_mask / 2) && !spread_sources(s))
-		return NULL;
-	for (; s->sources[h & s->sources_mask]; h++)
-		if (same_source(s->sources[h & s->sources_mask], o, hash))
-			return s->sources[h & s->sources_mask];
-	source = calloc(1, sizeof(*source));
-	if (!source)
-		return NULL;
-	source->path = o->path;
-	source->build_id = o->build_id;
-	source->build_id_len = o->build_id_len;
-	source->hash = hash;
-	s->sources[h & s->sources_mask] = source;
-	s->nsources++;
-	return source;
+	hodo_text_bytes(&key, &o->build_id_len, sizeof(o->build_id_len));
+	hodo_text_bytes(&key, o->build_id, o->build_id_len);
+	hodo_text_add(&key, o->path);
+	if (!key.error)
+		e = hodo_map_add_bytes(&s->sources, key.data, key.len, NULL);
+	hodo_text_free(&key);
+	if (!e || e->source)
+		return e ? e->source : NULL;
+	e->source = hodo_arena_alloc(&s->memory, sizeof(*e->source));
+	if (e->source)
+		*e->source = (struct source){ .path = o->path, .build_id = o->build_id,
+					      .build_id_len = o->build_id_len };
+	return e->source;
 }
 
 static void open_source(struct hodo_symbols *s, struct source *source)
@@ -328,47 +271,18 @@ static struct source *object_source(struct hodo_symbols *s, struct mapped *m, ui
 
 /* -------------------------------------------------------------------------- places */
 
-static bool spread_unnamed(struct hodo_symbols *s)
-{
-	uint32_t mask = s->unnamed ? s->unnamed_mask * 2 + 1 : 255;
-	struct unnamed **slots = calloc((size_t)mask + 1, sizeof(struct unnamed *));
-
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; s->unnamed && i <= s->unnamed_mask; i++) {
-		uint64_t h = s->unnamed[i] ? mix(s->unnamed[i]->address) : 0;
-
-		if (!s->unnamed[i])
-			continue;
-		while (slots[h & mask])
-			h++;
-		slots[h & mask] = s->unnamed[i];
-	}
-	free(s->unnamed);
-	s->unnamed = slots;
-	s->unnamed_mask = mask;
-	return true;
-}
-
 /* "0x…", kept for good; NULL: there are too many. */
 static const char *unnamed(struct hodo_symbols *s, uint64_t address)
 {
-	struct unnamed *u;
-	uint64_t h = mix(address);
+	struct unnamed *u = hodo_map_find_u64(&s->unnamed, address);
+	char text[20];
 
-	if ((!s->unnamed || s->nunnamed > s->unnamed_mask / 2) && !spread_unnamed(s))
-		return NULL;
-	for (; (u = s->unnamed[h & s->unnamed_mask]) != NULL; h++)
-		if (u->address == address)
-			return u->text;
-	u = s->nunnamed < UNNAMED_MAX ? malloc(sizeof(*u)) : NULL;
-	if (!u)
-		return NULL;
-	u->address = address;
-	snprintf(u->text, sizeof(u->text), "0x%llx", (unsigned long long)address);
-	s->unnamed[h & s->unnamed_mask] = u;
-	s->nunnamed++;
-	return u->text;
+	if (!u && s->unnamed.n < UNNAMED_MAX)
+		u = hodo_map_add_u64(&s->unnamed, address, NULL);
+	if (u && !u->text)
+		u->text = hodo_arena_copy(&s->memory, text, (size_t)snprintf(text, sizeof(text), "0x%llx",
+									     (unsigned long long)address));
+	return u ? u->text : NULL;
 }
 
 static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object, uint64_t address,
@@ -376,8 +290,9 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 {
 	const struct hodo_read_object *o = object == UINT32_MAX ? NULL : &m->process->objects[object];
 	struct source *source = o ? object_source(s, m, object) : NULL;
+	struct place_key key;
 	struct hodo_symbol symbol;
-	uint64_t id;
+	const void *known;
 
 	place->object = o ? o->path : "";
 	if (source && source->sym && hodo_sym_find(source->sym, address - o->base, &symbol)) {
@@ -389,16 +304,16 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 		if (!place->name)
 			place->name = "0x?";
 	}
-	/* Addresses in no object are told apart by process: they mean nothing elsewhere. */
-	id = source ? mix(source->hash ^ mix(place->start - o->base))
-		    : mix((uint64_t)(uintptr_t)(m ? m->process : NULL) ^ mix(place->start));
-	place->id = id ? id : 1;
+	key.where = source ? (const void *)source : m ? m->process : NULL;
+	key.start = source ? place->start - o->base : place->start;
+	known = hodo_map_add(&s->places, &key, NULL);
+	place->id = known ? hodo_map_index(&s->places, known) + 1ull : UINT64_MAX;
 }
 
 void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, struct hodo_place *place)
 {
-	uint64_t h = mix(address ^ (uint64_t)(uintptr_t)process);
+	uint64_t h = hodo_hash_mix(address, (uintptr_t)process);
 	struct cached *pair = &symbols->cache[h & (CACHE_SLOTS - 2)], *c;
 	struct mapped *m;
 	uint32_t object;

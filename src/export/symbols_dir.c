@@ -113,7 +113,7 @@ static int keep_process(const char *recording, const struct hodo_read_process *p
 	return first;
 }
 
-/* Keeps the symbols of what read, which is the recording or in it, tells of. */
+/* Keeps the symbols of what is in the recording that was opened, or in a part of it. */
 static int keep_from(const char *recording, const char *read)
 {
 	struct hodo_read *r;

@@ -4,6 +4,7 @@
 #include "view_work.h"
 #include "scheduling.h"
 
+#include <base/vec.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +12,6 @@
 
 #define TEXT_MAX        2048u /* bytes of an event's fields */
 #define PROGRESS_EVENTS 65536u
-
-extern const char hodo_view_template[], hodo_view_template_end[];
-
-const char *hodo_view_page(size_t *len)
-{
-	*len = (size_t)(hodo_view_template_end - hodo_view_template);
-	return hodo_view_template;
-}
 
 /* ----------------------------------------------------------------------- tracks */
 
@@ -36,6 +29,7 @@ static int track_of(struct hodo_view_work *w, const struct hodo_track *track, ui
 {
 	/* The caller's part of it may be written. */
 	struct hodo_track *t = (struct hodo_track *)(uintptr_t)track;
+	struct hodo_view_track *added;
 
 	if (t->user == UNWANTED)
 		return 0;
@@ -44,20 +38,12 @@ static int track_of(struct hodo_view_work *w, const struct hodo_track *track, ui
 			t->user = UNWANTED;
 			return 0;
 		}
-		if (w->rows.ntracks == w->tracks_room) {
-			uint32_t room = w->tracks_room ? 2 * w->tracks_room : 64;
-			struct hodo_view_track *more = reallocarray(w->tracks, room, sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			w->tracks = more;
-			w->tracks_room = room;
-		}
-		*index = hodo_view_rows_track(&w->rows);
-		if (*index == UINT32_MAX)
+		*index = w->ntracks;
+		added = hodo_vec_add(w->tracks, w->ntracks);
+		if (!added || hodo_view_rows_track(&w->rows) == UINT32_MAX)
 			return -ENOMEM;
-		w->tracks[*index] = (struct hodo_view_track){ .track = t, .name = hodo_view_name(&w->names, t->name) };
-		if (w->tracks[*index].name == UINT32_MAX)
+		*added = (struct hodo_view_track){ .track = t, .name = hodo_view_name(&w->names, t->name) };
+		if (added->name == UINT32_MAX)
 			return -ENOMEM;
 		t->user = (void *)(uintptr_t)(*index + 1u);
 	}
@@ -91,7 +77,7 @@ static int fields_of(struct hodo_view_work *w, const struct hodo_read_event *e, 
 	return 0;
 }
 
-/* --------------------------------------------------------------------- the story */
+/* --------------------------------------------------------------------- the timeline */
 
 /* user of a slice; NULL: it is not wanted. */
 struct begun {
@@ -123,7 +109,7 @@ static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_eve
 	b = malloc(sizeof(*b) + len);
 	if (!b)
 		return -ENOMEM;
-	b->name = hodo_view_name_fixed(&w->names, s->name);
+	b->name = hodo_view_name(&w->names, s->name);
 	b->track = track;
 	b->len = (uint32_t)len;
 	if (len)
@@ -137,7 +123,7 @@ static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
 	return (int64_t)((uint64_t)ns - (uint64_t)w->begin_ns);
 }
 
-/* What is told of a thread on a CPU, whose name alone is that of several. */
+/* What is shown of a thread on a CPU, whose name alone is that of several. */
 static uint32_t running(const struct hodo_slice *s, char text[64])
 {
 	return (uint32_t)snprintf(text, 64, "pid=%u tid=%llu why=\"%s\"", s->pid, (unsigned long long)s->id,
@@ -192,7 +178,7 @@ static int on_instant(void *data, const struct hodo_track *t, const struct hodo_
 
 	if (err <= 0)
 		return err;
-	row.name = hodo_view_name_fixed(&w->names, e->cls->name);
+	row.name = hodo_view_name(&w->names, e->cls->name);
 	if (row.name == UINT32_MAX)
 		return -ENOMEM;
 	w->counts[HODO_VIEW_INSTANTS]++;
@@ -235,51 +221,53 @@ static int on_event(void *data, const struct hodo_read_event *e)
 
 /* -------------------------------------------------------------------------- all */
 
-static int take_in(struct hodo_view_work *w, struct hodo_story **story)
+static int take_in(struct hodo_view_work *w, struct hodo_timeline **timeline)
 {
-	static const struct hodo_story_ops ops = { .begin = on_begin, .end = on_end, .instant = on_instant,
-						   .counter = on_counter, .event = on_event };
-	int err = hodo_view_losses(&w->losses, w->view->reader, &w->names);
+	static const struct hodo_timeline_ops ops = { .begin = on_begin, .end = on_end, .instant = on_instant,
+						      .counter = on_counter, .event = on_event,
+						      .loss = hodo_view_loss };
+	int err;
 
-	if (err)
-		return err;
-	*story = hodo_story_new(w->view->reader, w->view->symbols, &ops, w);
+	*timeline = hodo_timeline_new(w->view->reader, w->view->symbols, &ops, w);
 	w->text = hodo_read_text_new();
-	if (!*story || !w->text)
+	if (!*timeline || !w->text)
 		return -ENOMEM;
-	err = hodo_story_read(*story);
+	err = hodo_timeline_read(*timeline, w->view->since_ns, w->view->until_ns);
 	if (!err)
 		err = hodo_view_rows_finish(&w->rows);
+	if (!err)
+		err = hodo_view_losses_finish(w);
 	return err ? err : hodo_view_lanes(w);
 }
 
 int hodo_view_write(struct hodo_view *v)
 {
 	struct hodo_view_work *w = calloc(1, sizeof(*w));
-	struct hodo_story *story = NULL;
+	struct hodo_timeline *timeline = NULL;
 	int err;
 
 	if (!w)
 		return -ENOMEM;
 	w->view = v;
+	w->names = (struct hodo_view_names)HODO_VIEW_NAMES;
+	w->figures = (struct hodo_view_figures)HODO_VIEW_FIGURES;
 	w->begin_ns = hodo_read_begin_ns(v->reader);
 	if (v->since_ns > w->begin_ns)
 		w->begin_ns = v->since_ns;
 	w->last_ns = w->begin_ns;
-	w->losses.since_ns = v->since_ns;
-	w->losses.until_ns = v->until_ns;
 	hodo_view_rows_init(&w->rows, v->limit);
-	err = take_in(w, &story);
+	err = take_in(w, &timeline);
 	if (!err)
 		err = hodo_view_write_page(w);
 	v->events = w->events;
 	v->rows = w->counts[HODO_VIEW_SLICES] + w->counts[HODO_VIEW_INSTANTS] + w->counts[HODO_VIEW_VALUES];
 	v->shown = w->rows.n;
-	hodo_story_free(story);
+	hodo_timeline_free(timeline);
 	hodo_read_text_free(w->text);
-	hodo_view_losses_free(&w->losses);
+	free(w->losses);
 	hodo_view_figures_free(&w->figures);
-	hodo_view_names_free(&w->names);
+	hodo_strings_free(&w->names.strings);
+	hodo_map_free(&w->names.fixed);
 	hodo_view_rows_free(&w->rows);
 	free(w->tracks);
 	free(w);

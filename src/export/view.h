@@ -3,7 +3,7 @@
 #ifndef HODO_EXPORT_VIEW_H
 #define HODO_EXPORT_VIEW_H
 
-#include "out.h"
+#include <base/text.h>
 #include "symbols.h"
 
 #define HODO_VIEW_LIMIT 2000000u /* slices and points that are shown, if nothing else is asked for */
@@ -14,7 +14,7 @@ const char *hodo_view_page(size_t *len);
 struct hodo_view {
 	struct hodo_read *reader; /* at its first event; limits, if there are any, are set */
 	struct hodo_symbols *symbols;
-	struct hodo_export_out *out; /* flushed by the caller */
+	struct hodo_text *out; /* flushed by the caller */
 	const char *title;
 	const char *dir;
 	const char *version;  /* of hodo */

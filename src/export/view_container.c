@@ -12,7 +12,7 @@
 /* The page is written once and sent around: a level more costs little here. */
 #define LEVEL 4
 
-int hodo_view_pack_start(struct hodo_view_packer *p, struct hodo_export_out *out)
+int hodo_view_pack_start(struct hodo_view_packer *p, struct hodo_text *out)
 {
 	memset(p, 0, sizeof(*p));
 	p->out = out;
@@ -34,7 +34,7 @@ static void base64_three(char *to, const unsigned char *from)
 
 static void put_base64(struct hodo_view_packer *p, const unsigned char *bytes, size_t len)
 {
-	char *to = hodo_export_room(p->out, 4 * ((len + 5) / 3)), *end = to;
+	char *to = hodo_text_room(p->out, 4 * ((len + 5) / 3)), *end = to;
 
 	if (!to)
 		return;
@@ -53,7 +53,7 @@ static void put_base64(struct hodo_view_packer *p, const unsigned char *bytes, s
 		p->rest[p->nrest++] = *bytes++;
 		len--;
 	}
-	hodo_export_took(p->out, (size_t)(end - to));
+	p->out->len += (size_t)(end - to);
 }
 
 static void deflate_in(struct hodo_view_packer *p, int flush)
@@ -105,7 +105,7 @@ int hodo_view_pack_end(struct hodo_view_packer *p)
 			memset(p->rest + p->nrest, 0, 3 - p->nrest);
 			base64_three(last, p->rest);
 			memset(last + p->nrest + 1, '=', 3 - p->nrest);
-			hodo_export_put(p->out, last, 4);
+			hodo_text_bytes(p->out, last, 4);
 		}
 	}
 	deflateEnd(&p->z);
@@ -126,25 +126,28 @@ static uint64_t aligned(uint64_t bytes)
 	return (bytes + 7) & ~7ull;
 }
 
-void hodo_view_tables_json(struct hodo_export_out *o, const struct hodo_view_table *tables, unsigned n)
+void hodo_view_tables_json(struct hodo_json *j, const struct hodo_view_table *tables, unsigned n)
 {
 	uint64_t at = 0;
 
-	hodo_export_puts(o, "\"tables\":{");
+	hodo_json_object(j, "tables");
 	for (unsigned i = 0; i < n; i++) {
-		hodo_export_printf(o, "%s\"%s\":{\"n\":%u,\"columns\":{", i ? "," : "", tables[i].name, tables[i].n);
+		hodo_json_object(j, tables[i].name);
+		hodo_json_u64(j, "n", tables[i].n);
+		hodo_json_object(j, "columns");
 		for (const struct hodo_view_column *c = tables[i].columns; c->name; c++) {
-			hodo_export_printf(o, "%s\"%s\":{\"type\":\"%s\",\"at\":%llu",
-					   c == tables[i].columns ? "" : ",", c->name, c->type,
-					   (unsigned long long)at);
+			hodo_json_object(j, c->name);
+			hodo_json_string(j, "type", c->type);
+			hodo_json_u64(j, "at", at);
 			if (c->own_n)
-				hodo_export_printf(o, ",\"n\":%llu", (unsigned long long)c->own_n);
-			hodo_export_puts(o, "}");
+				hodo_json_u64(j, "n", c->own_n);
+			hodo_json_end(j);
 			at += aligned(rows_of(&tables[i], c) * c->bytes);
 		}
-		hodo_export_puts(o, "}}");
+		hodo_json_end(j);
+		hodo_json_end(j);
 	}
-	hodo_export_puts(o, "}");
+	hodo_json_end(j);
 }
 
 void hodo_view_container(struct hodo_view_packer *p, const char *json, size_t len,

@@ -3,13 +3,13 @@
 #ifndef HODO_EXPORT_VIEW_CONTAINER_H
 #define HODO_EXPORT_VIEW_CONTAINER_H
 
-#include "out.h"
+#include <base/json.h>
 
 #include <zlib.h>
 
 struct hodo_view_packer {
 	z_stream z;
-	struct hodo_export_out *out;
+	struct hodo_text *out;
 	unsigned char *in, *deflated;
 	size_t in_len;
 	unsigned char rest[3]; /* of base64 */
@@ -19,7 +19,7 @@ struct hodo_view_packer {
 };
 
 /* 0 or -ENOMEM; to be ended in any case. */
-int hodo_view_pack_start(struct hodo_view_packer *packer, struct hodo_export_out *out);
+int hodo_view_pack_start(struct hodo_view_packer *packer, struct hodo_text *out);
 void hodo_view_pack(struct hodo_view_packer *packer, const void *bytes, size_t len);
 /* Zeros up to a multiple of 8. */
 void hodo_view_pack_align(struct hodo_view_packer *packer);
@@ -43,7 +43,7 @@ struct hodo_view_table {
 };
 
 /* The member "tables" of a header, with its key. */
-void hodo_view_tables_json(struct hodo_export_out *header, const struct hodo_view_table *tables, unsigned n);
+void hodo_view_tables_json(struct hodo_json *header, const struct hodo_view_table *tables, unsigned n);
 /* The whole container: the head's JSON is given, the tables are put. */
 void hodo_view_container(struct hodo_view_packer *packer, const char *json, size_t len,
 			 const struct hodo_view_table *tables, unsigned n);

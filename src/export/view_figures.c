@@ -8,58 +8,26 @@
 
 #define FIGURES_MAX (1u << 17)
 
-static uint32_t hash_of(uint32_t name, uint32_t track)
-{
-	return (uint32_t)(((uint64_t)track << 32 | name) * 0x9e3779b97f4a7c15ull >> 32);
-}
-
-static int grow(struct hodo_view_figures *f)
-{
-	uint32_t mask = f->mask ? 2 * f->mask + 1 : 255;
-	uint32_t *table = calloc((size_t)mask + 1, sizeof(*table));
-	struct hodo_view_figure *more = reallocarray(f->all, mask / 2 + 1, sizeof(*more));
-
-	if (more)
-		f->all = more;
-	if (!table || !more) {
-		free(table);
-		return -ENOMEM;
-	}
-	f->room = mask / 2 + 1;
-	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t at = hash_of(f->all[i].name, f->all[i].track) & mask;
-
-		while (table[at])
-			at = (at + 1) & mask;
-		table[at] = i + 1;
-	}
-	free(f->table);
-	f->table = table;
-	f->mask = mask;
-	return 0;
-}
-
 struct hodo_view_figure *hodo_view_figure(struct hodo_view_figures *f, uint32_t name, uint32_t track, int *err)
 {
-	uint32_t at;
+	const struct hodo_view_figure key = { .name = name, .track = track };
+	struct hodo_view_figure *x;
 
-	*err = f->n == f->room && f->n < FIGURES_MAX ? grow(f) : 0;
-	if (*err)
-		return NULL;
-	for (at = hash_of(name, track) & f->mask; f->table[at]; at = (at + 1) & f->mask) {
-		struct hodo_view_figure *x = &f->all[f->table[at] - 1];
-
-		if (x->name == name && x->track == track)
-			return x;
-	}
-	if (f->n == FIGURES_MAX) {
+	*err = 0;
+	x = hodo_map_find_u64(&f->map, key.key);
+	if (x)
+		return x;
+	if (f->map.n == FIGURES_MAX) {
 		f->beyond++;
 		return NULL;
 	}
-	f->all[f->n] = (struct hodo_view_figure){ .name = name, .track = track, .min = UINT64_MAX,
-						  .last_cell = UINT64_MAX };
-	f->table[at] = ++f->n;
-	return &f->all[f->n - 1];
+	x = hodo_map_add_u64(&f->map, key.key, NULL);
+	if (!x) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	x->min = x->last_cell = UINT64_MAX;
+	return x;
 }
 
 /* Makes the histogram reach to a power of two. */
@@ -102,9 +70,7 @@ int hodo_view_figure_add(struct hodo_view_figure *x, uint64_t duration_ns, uint6
 
 void hodo_view_figures_free(struct hodo_view_figures *f)
 {
-	for (uint32_t i = 0; i < f->n; i++)
-		free(f->all[i].buckets);
-	free(f->all);
-	free(f->table);
-	memset(f, 0, sizeof(*f));
+	for (uint32_t i = 0; i < f->map.n; i++)
+		free(((struct hodo_view_figure *)hodo_map_at(&f->map, i))->buckets);
+	hodo_map_free(&f->map);
 }

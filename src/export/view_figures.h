@@ -4,10 +4,15 @@
 #define HODO_EXPORT_VIEW_FIGURES_H
 
 #include <stddef.h>
-#include <stdint.h>
+#include <base/map.h>
 
 struct hodo_view_figure {
-	uint32_t name, track;
+	union {
+		uint64_t key;
+		struct {
+			uint32_t name, track;
+		};
+	};
 	uint64_t count;
 	uint64_t last_cell; /* of an instant: that had the last one that stays */
 	double total, self;
@@ -17,12 +22,11 @@ struct hodo_view_figure {
 };
 
 struct hodo_view_figures {
-	struct hodo_view_figure *all;
-	uint32_t n, room;
-	uint32_t *table; /* index + 1, by hash */
-	uint32_t mask;
+	struct hodo_map map; /* of struct hodo_view_figure */
 	uint64_t beyond; /* slices whose name and track found no room */
 };
+
+#define HODO_VIEW_FIGURES { .map = HODO_MAP(struct hodo_view_figure, key) }
 
 /* NULL: no memory, or there are too many already (*err is 0). Until the next call. */
 struct hodo_view_figure *hodo_view_figure(struct hodo_view_figures *figures, uint32_t name, uint32_t track, int *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view_losses.c - see view_losses.h. */
-#include "view_losses.h"
+/* view_losses.c - where events were lost, for the page. */
+#include "view_work.h"
 
+#include <base/vec.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,13 @@
 
 enum { DISCARDED, OVERWRITTEN, DAMAGED };
 
-/* Makes one of two neighbours each that tell the same. */
-static void merge(struct hodo_view_losses *l)
+/* Makes one of two neighbours each that say the same. */
+static void merge(struct hodo_view_work *w)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct hodo_view_loss *x = &l->all[i], *next = i + 1 < l->n ? x + 1 : NULL;
+	for (uint32_t i = 0; i < w->nlosses; i++) {
+		struct hodo_view_loss *x = &w->losses[i], *next = i + 1 < w->nlosses ? x + 1 : NULL;
 		struct hodo_view_loss one = *x;
 
 		if (next && next->stream == x->stream && next->kind == x->kind) {
@@ -25,31 +26,24 @@ static void merge(struct hodo_view_losses *l)
 			one.count += next->count;
 			i++;
 		}
-		l->all[n++] = one;
+		w->losses[n++] = one;
 	}
-	l->n = n;
+	w->nlosses = n;
 }
 
-static int found(void *data, const struct hodo_read_loss *loss)
+int hodo_view_loss(void *work, const struct hodo_read_loss *loss)
 {
-	struct hodo_view_losses *l = data;
+	struct hodo_view_work *w = work;
+	struct hodo_view_loss *l;
 
-	if (loss->until_ns < l->since_ns || loss->from_ns >= l->until_ns)
-		return 0;
-	if (l->n == l->room && l->room == LOSSES_MAX)
-		merge(l);
-	if (l->n == l->room && l->room == LOSSES_MAX)
-		return 0; /* so many streams: each has been told of */
-	if (l->n == l->room) {
-		uint32_t room = l->room ? 2 * l->room : 64;
-		struct hodo_view_loss *more = reallocarray(l->all, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		l->all = more;
-		l->room = room;
-	}
-	l->all[l->n++] = (struct hodo_view_loss){
+	if (w->nlosses == LOSSES_MAX)
+		merge(w);
+	if (w->nlosses == LOSSES_MAX)
+		return 0; /* so many streams: each has been seen */
+	if (hodo_vec_reserve(w->losses, w->losses_room, w->nlosses + 1) < 0)
+		return -ENOMEM;
+	l = &w->losses[w->nlosses++];
+	*l = (struct hodo_view_loss){
 		.process = loss->process,
 		.stream = loss->stream,
 		.from_ns = loss->from_ns,
@@ -90,28 +84,17 @@ static int by_time(const void *a, const void *b)
 	return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1) : 0;
 }
 
-int hodo_view_losses(struct hodo_view_losses *l, struct hodo_read *reader, struct hodo_view_names *names)
+int hodo_view_losses_finish(struct hodo_view_work *w)
 {
-	int err = hodo_read_losses(reader, found, l);
-
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < l->n; i++) {
+	for (uint32_t i = 0; i < w->nlosses; i++) {
 		char text[200];
 
-		cause_of(&l->all[i], text);
-		l->all[i].cause = hodo_view_name(names, text);
-		if (l->all[i].cause == UINT32_MAX)
+		cause_of(&w->losses[i], text);
+		w->losses[i].cause = hodo_strings_add(&w->names.strings, text);
+		if (w->losses[i].cause == HODO_STRINGS_NONE)
 			return -ENOMEM;
 	}
-	if (l->n)
-		qsort(l->all, l->n, sizeof(*l->all), by_time);
+	if (w->nlosses)
+		qsort(w->losses, w->nlosses, sizeof(*w->losses), by_time);
 	return 0;
-}
-
-void hodo_view_losses_free(struct hodo_view_losses *l)
-{
-	free(l->all);
-	l->all = NULL;
-	l->n = l->room = 0;
 }

@@ -3,12 +3,23 @@
 #define _GNU_SOURCE
 #include "view_rows.h"
 
+#include <base/vec.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXTS_MAX  ((size_t)3 << 30)
 #define TEXT_BYTES 64u /* of a row, on average: what is above is thinned, too */
+
+uint32_t hodo_view_name(struct hodo_view_names *names, const char *text)
+{
+	bool is_new;
+	struct hodo_view_fixed_name *f = hodo_map_add_u64(&names->fixed, (uintptr_t)text, &is_new);
+
+	if (f && is_new)
+		f->number = hodo_strings_add(&names->strings, text);
+	return f ? f->number : UINT32_MAX;
+}
 
 void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit)
 {
@@ -29,17 +40,7 @@ void hodo_view_rows_free(struct hodo_view_rows *rows)
 
 uint32_t hodo_view_rows_track(struct hodo_view_rows *rows)
 {
-	if (rows->ntracks == rows->shares_room) {
-		uint32_t room = rows->shares_room ? 2 * rows->shares_room : 64;
-		struct hodo_view_share *more = reallocarray(rows->shares, room, sizeof(*more));
-
-		if (!more)
-			return UINT32_MAX;
-		rows->shares = more;
-		rows->shares_room = room;
-	}
-	memset(&rows->shares[rows->ntracks], 0, sizeof(rows->shares[0]));
-	return rows->ntracks++;
+	return hodo_vec_add(rows->shares, rows->ntracks) ? rows->ntracks - 1 : UINT32_MAX;
 }
 
 bool hodo_view_rows_keeps(const struct hodo_view_rows *rows, const struct hodo_view_row *slice)

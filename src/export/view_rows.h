@@ -11,28 +11,25 @@
 #ifndef HODO_EXPORT_VIEW_ROWS_H
 #define HODO_EXPORT_VIEW_ROWS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <base/intern.h>
 
 /* ------------------------------------------------------------------------ names */
 
-struct hodo_view_names {
-	char **text;
-	uint32_t n, room;
-	uint32_t *table; /* index + 1, by hash */
-	uint32_t mask;
-	struct {
-		const char *text;
-		uint32_t index;
-	} recent[1024]; /* by address */
+/* A text that stays where it is. */
+struct hodo_view_fixed_name {
+	uint64_t address;
+	uint32_t number;
 };
 
-/* The index of a text, which is copied. UINT32_MAX: no memory. */
+struct hodo_view_names {
+	struct hodo_strings strings;
+	struct hodo_map fixed;
+};
+
+#define HODO_VIEW_NAMES { .fixed = HODO_MAP(struct hodo_view_fixed_name, address) }
+
+/* The number of such a text. UINT32_MAX: no memory. */
 uint32_t hodo_view_name(struct hodo_view_names *names, const char *text);
-/* The same, for a text that stays where it is as long as the names are used. */
-uint32_t hodo_view_name_fixed(struct hodo_view_names *names, const char *text);
-void hodo_view_names_free(struct hodo_view_names *names);
 
 /* ------------------------------------------------------------------------- rows */
 
@@ -77,7 +74,7 @@ struct hodo_view_rows {
 	uint32_t n, room;
 	uint32_t limit;
 	struct hodo_view_share *shares; /* by track */
-	uint32_t ntracks, shares_room;
+	uint32_t ntracks;
 	uint32_t nnames; /* at most, of the rows' */
 	char *texts;     /* u32 length and bytes, each at a multiple of 4 */
 	size_t texts_len, texts_room, texts_max;

@@ -3,10 +3,9 @@
 #ifndef HODO_EXPORT_VIEW_WORK_H
 #define HODO_EXPORT_VIEW_WORK_H
 
-#include "story.h"
+#include "timeline.h"
 #include "view.h"
 #include "view_figures.h"
-#include "view_losses.h"
 #include "view_rows.h"
 
 struct hodo_view_track {
@@ -15,14 +14,25 @@ struct hodo_view_track {
 	uint32_t depth; /* rows that its slices need */
 };
 
+/* Where events were lost. */
+struct hodo_view_loss {
+	const struct hodo_read_process *process;
+	const struct hodo_read_stream *stream;
+	int64_t from_ns, until_ns; /* since the epoch */
+	uint64_t count;
+	uint32_t kind;
+	uint32_t cause; /* name */
+};
+
 struct hodo_view_work {
 	struct hodo_view *view;
 	struct hodo_view_names names;
 	struct hodo_view_rows rows;
 	struct hodo_view_figures figures;
-	struct hodo_view_losses losses;
-	struct hodo_view_track *tracks; /* rows.ntracks */
-	uint32_t tracks_room;
+	struct hodo_view_loss *losses; /* in order of from_ns, at last */
+	uint32_t nlosses, losses_room;
+	struct hodo_view_track *tracks; /* as rows has */
+	uint32_t ntracks;
 	struct hodo_read_text *text;
 	uint64_t counts[HODO_VIEW_CLASSES]; /* that there are */
 	uint64_t events;
@@ -32,6 +42,9 @@ struct hodo_view_work {
 /* view_lanes.c: gives the slices of async tracks, which overlap, rows of their own; counts all tracks' rows. 0 or
  * -ENOMEM. */
 int hodo_view_lanes(struct hodo_view_work *work);
+/* view_losses.c: takes one in; many of one stream and cause become fewer that last longer. 0 or -ENOMEM. */
+int hodo_view_loss(void *work, const struct hodo_read_loss *loss);
+int hodo_view_losses_finish(struct hodo_view_work *work);
 /* view_write.c. 0, or a negative errno. */
 int hodo_view_write_page(struct hodo_view_work *work);
 

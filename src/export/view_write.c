@@ -6,8 +6,17 @@
 #include "view_container.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const char hodo_view_template[], hodo_view_template_end[];
+
+const char *hodo_view_page(size_t *len)
+{
+	*len = (size_t)(hodo_view_template_end - hodo_view_template);
+	return hodo_view_template;
+}
 
 /* ---------------------------------------------------------------------- columns */
 
@@ -135,10 +144,12 @@ static const struct hodo_view_column aggregates[] = {
 /* The buckets of all figures, one after the other. */
 static void each_bucket(struct hodo_view_packer *p, const struct hodo_view_figures *f, bool count)
 {
-	for (uint32_t i = 0; i < f->n; i++) {
-		for (uint32_t k = 0; k < 8u * f->all[i].powers; k++) {
-			uint16_t place = (uint16_t)(8u * f->all[i].power + k);
-			double n = (double)f->all[i].buckets[k];
+	const struct hodo_view_figure *all = f->map.entries;
+
+	for (uint32_t i = 0; i < f->map.n; i++) {
+		for (uint32_t k = 0; k < 8u * all[i].powers; k++) {
+			uint16_t place = (uint16_t)(8u * all[i].power + k);
+			double n = (double)all[i].buckets[k];
 
 			if (count)
 				put_value(p, &n, sizeof(n));
@@ -211,198 +222,170 @@ static void text_bytes(struct hodo_view_packer *p, const void *data, uint32_t n)
 
 /* ------------------------------------------------------------------------ header */
 
-/* Grows; for what a header is made of. */
-struct memory {
-	char *data;
-	size_t len, room;
-};
-
-static int remember(void *data, const void *bytes, size_t len)
-{
-	struct memory *m = data;
-
-	if (m->len + len > m->room) {
-		size_t room = 2 * (m->len + len);
-		char *more = realloc(m->data, room);
-
-		if (!more)
-			return -ENOMEM;
-		m->data = more;
-		m->room = room;
-	}
-	memcpy(m->data + m->len, bytes, len);
-	m->len += len;
-	return 0;
-}
-
-static void put_text(struct hodo_export_out *o, const char *key, const char *text)
-{
-	hodo_export_puts(o, key);
-	hodo_export_put_json(o, text ? text : "", text ? strlen(text) : 0);
-}
-
-/* Processes by address, with their numbers. */
+/* A process, by its address, and its number. */
 struct numbered {
 	const struct hodo_read_process *process;
 	uint32_t number;
 };
 
-static int by_address(const void *a, const void *b)
+static int number(struct hodo_map *numbers, const struct hodo_read *reader)
 {
-	const struct numbered *x = a, *y = b;
+	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
+		struct numbered *n = hodo_map_add_u64(numbers, (uintptr_t)hodo_read_process(reader, i), NULL);
 
-	return x->process == y->process ? 0 : (uintptr_t)x->process < (uintptr_t)y->process ? -1 : 1;
+		if (!n)
+			return -ENOMEM;
+		n->number = i;
+	}
+	return 0;
 }
 
-static struct numbered *number(const struct hodo_read *reader, uint32_t *n)
+static int64_t number_of(const struct hodo_map *numbers, const struct hodo_read_process *process)
 {
-	struct numbered *all;
+	const struct numbered *n = hodo_map_find_u64(numbers, (uintptr_t)process);
 
-	*n = hodo_read_nprocesses(reader);
-	all = reallocarray(NULL, *n ? *n : 1, sizeof(*all));
-	for (uint32_t i = 0; all && i < *n; i++)
-		all[i] = (struct numbered){ hodo_read_process(reader, i), i };
-	if (all)
-		qsort(all, *n, sizeof(*all), by_address);
-	return all;
+	return n ? (int64_t)n->number : -1;
 }
 
-static int64_t number_of(const struct numbered *all, uint32_t n, const struct hodo_read_process *process)
+static void put_processes(struct hodo_json *j, const struct hodo_read *reader)
 {
-	struct numbered key = { .process = process }, *found = bsearch(&key, all, n, sizeof(*all), by_address);
-
-	return found ? (int64_t)found->number : -1;
-}
-
-static void put_processes(struct hodo_export_out *o, const struct hodo_read *reader)
-{
-	hodo_export_puts(o, ",\"processes\":[");
+	hodo_json_array(j, "processes");
 	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(reader, i);
 
-		hodo_export_printf(o, "%s{\"pid\":%u", i ? "," : "", p->pid);
-		put_text(o, ",\"comm\":", p->comm);
-		put_text(o, ",\"exe\":", p->exe);
-		hodo_export_printf(o, ",\"kernel\":%s}", p->kernel ? "true" : "false");
+		hodo_json_object(j, NULL);
+		hodo_json_u64(j, "pid", p->pid);
+		hodo_json_string(j, "comm", p->comm ? p->comm : "");
+		hodo_json_string(j, "exe", p->exe ? p->exe : "");
+		hodo_json_bool(j, "kernel", p->kernel);
+		hodo_json_end(j);
 	}
-	hodo_export_puts(o, "]");
+	hodo_json_end(j);
 }
 
-static void put_tracks(struct hodo_export_out *o, const struct hodo_view_work *w, const struct numbered *numbers,
-		       uint32_t nnumbers)
+static void put_tracks(struct hodo_json *j, const struct hodo_view_work *w, const struct hodo_map *numbers)
 {
 	static const char *const kinds[] = { "thread", "async", "counter", "cpu" };
 
-	hodo_export_puts(o, ",\"tracks\":[");
+	hodo_json_array(j, "tracks");
 	for (uint32_t i = 0; i < w->rows.ntracks; i++) {
 		const struct hodo_view_track *t = &w->tracks[i];
 		const bool *thin = w->rows.shares[i].thin;
 
-		hodo_export_printf(o, "%s{\"kind\":\"%s\",\"process\":%lld,\"pid\":%u,\"tid\":%u,\"cpu\":%d,"
-				   "\"name\":%u,\"depth\":%u,\"coarse\":%s}", i ? "," : "", kinds[t->track->kind],
-				   (long long)number_of(numbers, nnumbers, t->track->process), t->track->pid,
-				   t->track->tid, t->track->cpu, t->name, t->depth,
-				   thin[0] || thin[1] || thin[2] ? "true" : "false");
+		hodo_json_object(j, NULL);
+		hodo_json_string(j, "kind", kinds[t->track->kind]);
+		hodo_json_i64(j, "process", number_of(numbers, t->track->process));
+		hodo_json_u64(j, "pid", t->track->pid);
+		hodo_json_u64(j, "tid", t->track->tid);
+		hodo_json_i64(j, "cpu", t->track->cpu);
+		hodo_json_u64(j, "name", t->name);
+		hodo_json_u64(j, "depth", t->depth);
+		hodo_json_bool(j, "coarse", thin[0] || thin[1] || thin[2]);
+		hodo_json_end(j);
 	}
-	hodo_export_puts(o, "]");
+	hodo_json_end(j);
 }
 
-static void put_warnings(struct hodo_export_out *o, const struct hodo_view_work *w)
+static void put_warnings(struct hodo_json *j, const struct hodo_view_work *w)
 {
 	const struct hodo_view *v = w->view;
 	uint32_t n = 0;
-	const char *const *told = v->warnings ? v->warnings(v->warnings_data, &n) : NULL;
-	bool first = true;
+	const char *const *warnings = v->warnings ? v->warnings(v->warnings_data, &n) : NULL;
+	char text[128];
 
-	hodo_export_puts(o, ",\"warnings\":[");
-	for (uint32_t i = 0; i < n; i++, first = false)
-		put_text(o, first ? "" : ",", told[i]);
+	hodo_json_array(j, "warnings");
+	for (uint32_t i = 0; i < n; i++)
+		hodo_json_string(j, NULL, warnings[i]);
 	for (uint32_t i = 0; i < hodo_read_nprocesses(v->reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(v->reader, i);
 
-		for (uint32_t k = 0; k < p->nwarnings; k++, first = false)
-			put_text(o, first ? "" : ",", p->warnings[k]);
+		for (uint32_t k = 0; k < p->nwarnings; k++)
+			hodo_json_string(j, NULL, p->warnings[k]);
 	}
-	if (w->figures.beyond)
-		hodo_export_printf(o, "%s\"%llu slices have names that are too many: they are in no figure but the total\"",
-				   first ? "" : ",", (unsigned long long)w->figures.beyond);
-	hodo_export_puts(o, "]");
+	if (w->figures.beyond) {
+		snprintf(text, sizeof(text), "%llu slices have names that are too many: they are in no figure but the total",
+			 (unsigned long long)w->figures.beyond);
+		hodo_json_string(j, NULL, text);
+	}
+	hodo_json_end(j);
 }
 
-static void put_totals(struct hodo_export_out *o, const struct hodo_view_work *w, const uint32_t *shown)
+static void put_totals(struct hodo_json *j, const struct hodo_view_work *w, const uint32_t *shown)
 {
 	uint64_t lost = 0;
 
-	for (uint32_t i = 0; i < w->losses.n; i++)
-		lost += w->losses.all[i].count;
-	hodo_export_printf(o, ",\"totals\":{\"events\":%llu,\"slices\":%llu,\"instants\":%llu,\"values\":%llu,"
-			   "\"shown_slices\":%u,\"shown_instants\":%u,\"shown_values\":%u,\"lost\":%llu}",
-			   (unsigned long long)w->events, (unsigned long long)w->counts[HODO_VIEW_SLICES],
-			   (unsigned long long)w->counts[HODO_VIEW_INSTANTS],
-			   (unsigned long long)w->counts[HODO_VIEW_VALUES], shown[0], shown[1], shown[2],
-			   (unsigned long long)lost);
+	for (uint32_t i = 0; i < w->nlosses; i++)
+		lost += w->losses[i].count;
+	hodo_json_object(j, "totals");
+	hodo_json_u64(j, "events", w->events);
+	hodo_json_u64(j, "slices", w->counts[HODO_VIEW_SLICES]);
+	hodo_json_u64(j, "instants", w->counts[HODO_VIEW_INSTANTS]);
+	hodo_json_u64(j, "values", w->counts[HODO_VIEW_VALUES]);
+	hodo_json_u64(j, "shown_slices", shown[0]);
+	hodo_json_u64(j, "shown_instants", shown[1]);
+	hodo_json_u64(j, "shown_values", shown[2]);
+	hodo_json_u64(j, "lost", lost);
+	hodo_json_end(j);
 }
 
-static void put_header(struct hodo_export_out *o, const struct hodo_view_work *w, const uint32_t *shown,
-		       const struct numbered *numbers, uint32_t nnumbers)
+static void put_header(struct hodo_json *j, const struct hodo_view_work *w, const uint32_t *shown,
+		       const struct hodo_map *numbers)
 {
 	const struct hodo_view *v = w->view;
 	int64_t end_ns = w->last_ns;
 
-	for (uint32_t i = 0; i < w->losses.n; i++)
-		end_ns = w->losses.all[i].until_ns > end_ns ? w->losses.all[i].until_ns : end_ns;
-	put_text(o, "{\"title\":", v->title);
-	put_text(o, ",\"dir\":", v->dir);
-	hodo_export_printf(o, ",\"begin_ns\":\"%lld\",\"duration_ns\":%.0f", (long long)w->begin_ns,
-			   since(end_ns, w->begin_ns));
-	put_text(o, ",\"hodo\":", v->version);
-	put_warnings(o, w);
-	hodo_export_puts(o, ",\"strings\":[");
-	for (uint32_t i = 0; i < w->names.n; i++)
-		put_text(o, i ? "," : "", w->names.text[i]);
-	hodo_export_puts(o, "]");
-	put_processes(o, v->reader);
-	put_tracks(o, w, numbers, nnumbers);
-	put_totals(o, w, shown);
-	hodo_export_puts(o, ",");
+	for (uint32_t i = 0; i < w->nlosses; i++)
+		end_ns = w->losses[i].until_ns > end_ns ? w->losses[i].until_ns : end_ns;
+	hodo_json_string(j, "title", v->title ? v->title : "");
+	hodo_json_string(j, "dir", v->dir ? v->dir : "");
+	hodo_json_printf(j, "begin_ns", "\"%lld\"", (long long)w->begin_ns);
+	hodo_json_printf(j, "duration_ns", "%.0f", since(end_ns, w->begin_ns));
+	hodo_json_string(j, "hodo", v->version ? v->version : "");
+	put_warnings(j, w);
+	hodo_json_array(j, "strings");
+	for (uint32_t i = 0; i < w->names.strings.map.n; i++)
+		hodo_json_string(j, NULL, hodo_strings_at(&w->names.strings, i));
+	hodo_json_end(j);
+	put_processes(j, v->reader);
+	put_tracks(j, w, numbers);
+	put_totals(j, w, shown);
 }
 
 /* -------------------------------------------------------------------------- page */
 
 /* As content of an element that has no elements. */
-static int put_html(struct hodo_export_out *o, const char *text)
+static void put_html(struct hodo_text *o, const char *text)
 {
-	struct hodo_read_text *plain = hodo_read_text_new();
-	const char *data;
-	size_t len;
+	struct hodo_text plain = { 0 };
 
-	if (!plain || hodo_read_text_plain(plain, text, strlen(text)) < 0) {
-		hodo_read_text_free(plain);
-		return -ENOMEM;
-	}
-	data = hodo_read_text_data(plain, &len);
-	for (size_t i = 0; i < len; i++) {
-		if (data[i] == '&' || data[i] == '<' || data[i] == '>' || data[i] == '"' || data[i] == '\'')
-			hodo_export_printf(o, "&#%d;", data[i]);
+	hodo_text_plain(&plain, text, strlen(text));
+	for (const char *p = hodo_text_string(&plain); *p; p++) {
+		if (strchr("&<>\"'", *p))
+			hodo_text_printf(o, "&#%d;", *p);
 		else
-			hodo_export_put(o, data + i, 1);
+			hodo_text_char(o, *p);
 	}
-	hodo_read_text_free(plain);
-	return 0;
+	o->error = o->error ? o->error : plain.error;
+	hodo_text_free(&plain);
 }
 
-static int put_container(struct hodo_export_out *o, const char *id, const char *json, size_t len,
+static int put_container(struct hodo_text *o, const char *id, struct hodo_json *header,
 			 const struct hodo_view_table *tables, unsigned n)
 {
 	struct hodo_view_packer packer;
 	int err;
 
-	hodo_export_printf(o, "<script type=\"text/plain\" id=\"%s\">", id);
+	hodo_view_tables_json(header, tables, n);
+	hodo_json_end(header);
+	err = header->text->error;
+	if (err)
+		return err;
+	hodo_text_printf(o, "<script type=\"text/plain\" id=\"%s\">", id);
 	err = hodo_view_pack_start(&packer, o);
 	if (!err)
-		hodo_view_container(&packer, json, len, tables, n);
+		hodo_view_container(&packer, header->text->data, header->text->len, tables, n);
 	err = hodo_view_pack_end(&packer);
-	hodo_export_puts(o, "</script>\n");
+	hodo_text_add(o, "</script>\n");
 	return err;
 }
 
@@ -413,39 +396,35 @@ static int put_main(struct hodo_view_work *w, const uint32_t *shown)
 	const struct hodo_view_row *rows = r->n ? r->rows : &none;
 	struct part s = { rows, shown[0], 0 }, i = { rows + shown[0], shown[1], 0 };
 	struct part v = { rows + shown[0] + shown[1], shown[2], 0 };
-	struct losses l = { w->losses.all, NULL, w->begin_ns };
+	struct losses l = { w->losses, NULL, w->begin_ns };
 	struct hodo_view_table tables[] = {
 		{ "slices", s.n, &s, slices }, { "instants", i.n, &i, instants }, { "values", v.n, &v, values },
-		{ "losses", w->losses.n, &l, losses }, { "aggregates", w->figures.n, w->figures.all, aggregates },
+		{ "losses", w->nlosses, &l, losses },
+		{ "aggregates", w->figures.map.n, w->figures.map.entries, aggregates },
 		{ "buckets", 0, &w->figures, buckets },
 	};
 	bool whole = shown[0] == w->counts[0] && shown[1] == w->counts[1] && shown[2] == w->counts[2];
 	unsigned n = whole ? 4 : 6;
-	struct memory m = { 0 };
-	struct hodo_export_out header;
-	uint32_t nnumbers, *processes = reallocarray(NULL, w->losses.n + 1u, sizeof(*processes));
-	struct numbered *numbers = number(w->view->reader, &nnumbers);
-	int err = -ENOMEM;
+	struct hodo_text text = { 0 };
+	struct hodo_json header = { .text = &text, .form = HODO_JSON_SCRIPT };
+	uint32_t *processes = reallocarray(NULL, w->nlosses + 1u, sizeof(*processes));
+	struct hodo_map numbers = HODO_MAP(struct numbered, process);
+	int err = processes ? number(&numbers, w->view->reader) : -ENOMEM;
 
 	for (uint32_t k = 0; k < s.n; k++)
 		i.first_text += r->rows[k].text != HODO_VIEW_NO_TEXT;
-	for (uint32_t k = 0; k < w->figures.n; k++)
-		tables[5].n += 8u * w->figures.all[k].powers;
-	hodo_export_out_init(&header, remember, &m);
-	if (processes && numbers) {
-		for (uint32_t k = 0; k < w->losses.n; k++)
-			processes[k] = (uint32_t)number_of(numbers, nnumbers, w->losses.all[k].process);
+	for (uint32_t k = 0; k < w->figures.map.n; k++)
+		tables[5].n += 8u * ((const struct hodo_view_figure *)hodo_map_at(&w->figures.map, k))->powers;
+	if (!err) {
+		for (uint32_t k = 0; k < w->nlosses; k++)
+			processes[k] = (uint32_t)number_of(&numbers, w->losses[k].process);
 		l.processes = processes;
-		put_header(&header, w, shown, numbers, nnumbers);
-		hodo_view_tables_json(&header, tables, n);
-		hodo_export_puts(&header, "}");
-		err = hodo_export_flush(&header);
+		hodo_json_object(&header, NULL);
+		put_header(&header, w, shown, &numbers);
+		err = put_container(w->view->out, "hodo-main", &header, tables, n);
 	}
-	if (!err)
-		err = put_container(w->view->out, "hodo-main", m.data, m.len, tables, n);
-	hodo_export_out_free(&header);
-	free(m.data);
-	free(numbers);
+	hodo_text_free(&text);
+	hodo_map_free(&numbers);
 	free(processes);
 	return err;
 }
@@ -457,34 +436,28 @@ static int put_texts(struct hodo_view_work *w)
 		{ "bytes", "u8", 1, text_bytes, 0 }, { 0 },
 	};
 	struct hodo_view_table table = { "text", 0, &w->rows, columns };
-	struct memory m = { 0 };
-	struct hodo_export_out header;
+	struct hodo_text text = { 0 };
+	struct hodo_json header = { .text = &text, .form = HODO_JSON_SCRIPT };
 	int err;
 
 	for (uint32_t i = 0; i < w->rows.n; i++) {
-		const char *text;
+		const char *bytes;
 
 		if (w->rows.rows[i].text == HODO_VIEW_NO_TEXT)
 			continue;
 		table.n++;
-		columns[TEXT_BYTES].own_n += text_len(&w->rows, &w->rows.rows[i], &text);
+		columns[TEXT_BYTES].own_n += text_len(&w->rows, &w->rows.rows[i], &bytes);
 	}
-	hodo_export_out_init(&header, remember, &m);
-	hodo_export_puts(&header, "{");
-	hodo_view_tables_json(&header, &table, 1);
-	hodo_export_puts(&header, "}");
-	err = hodo_export_flush(&header);
-	if (!err)
-		err = put_container(w->view->out, "hodo-text", m.data, m.len, &table, 1);
-	hodo_export_out_free(&header);
-	free(m.data);
+	hodo_json_object(&header, NULL);
+	err = put_container(w->view->out, "hodo-text", &header, &table, 1);
+	hodo_text_free(&text);
 	return err;
 }
 
 int hodo_view_write_page(struct hodo_view_work *w)
 {
 	static const char title[] = "<!--hodo:title-->", data[] = "<!--hodo:data-->";
-	struct hodo_export_out *o = w->view->out;
+	struct hodo_text *o = w->view->out;
 	uint32_t shown[HODO_VIEW_CLASSES] = { 0 };
 	const char *page, *at, *then;
 	size_t len;
@@ -497,15 +470,14 @@ int hodo_view_write_page(struct hodo_view_work *w)
 		return -ENOSYS;
 	for (uint32_t i = 0; i < w->rows.n; i++)
 		shown[hodo_view_class(&w->rows.rows[i])]++;
-	hodo_export_put(o, page, (size_t)(at - page));
-	err = put_html(o, w->view->title);
+	hodo_text_bytes(o, page, (size_t)(at - page));
+	put_html(o, w->view->title);
 	at += sizeof(title) - 1;
-	hodo_export_put(o, at, (size_t)(then - at));
-	if (!err)
-		err = put_main(w, shown);
+	hodo_text_bytes(o, at, (size_t)(then - at));
+	err = put_main(w, shown);
 	if (!err)
 		err = put_texts(w);
 	then += sizeof(data) - 1;
-	hodo_export_put(o, then, len - (size_t)(then - page));
+	hodo_text_bytes(o, then, len - (size_t)(then - page));
 	return err ? err : o->error;
 }

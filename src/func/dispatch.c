@@ -8,7 +8,7 @@
  * gets out of balance), and counted; what a tracer calls itself is not traced
  * by the same means. The guard is the stack pointer, so that a handler
  * that longjmps out of dispatch does not leave it shut: an event from above the guard, or from
- * another stack that no handler runs on, shows that what was there is gone.
+ * another stack that no handler runs on, shows that what was there has been left.
  *
  *                     | dispatch (own thread) | other threads | register, unregister, dlclose
  *   dispatch          | excluded (guard)      | beside        | beside, until the grace period
@@ -31,17 +31,7 @@ const struct hodo_tracer_list *hodo_tracers;
 const struct hodo_func_lookup *hodo_func_lookup;
 bool hodo_dispatch_fence;
 struct hodo_functions_config hodo_func_config;
-
-uint64_t hodo_func_now(void)
-{
-	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
-		return hodo_clock_now();
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	return hodo_clock_now();
-#endif
-}
+long hodo_func_rseq_offset;
 
 /* Not from inside dispatch, whose end a recording's end waits for: in a section. */
 void hodo_dispatch_count(size_t counter)
@@ -67,7 +57,7 @@ static void after_fork(long unused, long unused2, long unused3)
 }
 
 /*
- * Whether a longjmp has gone past the dispatch that has the guard, told from an address that is in use now: the stack
+ * Whether a longjmp has gone past the dispatch that has the guard, judged by an address that is in use now: the stack
  * grows down. A signal stack may be an array of a function further up, though.
  */
 static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread *t, uintptr_t at)
@@ -362,7 +352,7 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 	function = function_of(pc, flags);
 	if ((flags & HODO_DISPATCH_NO_EXIT) && (hodo_func_config.flags & HODO_FUNCTIONS_RETURNS))
 		replace_return(function, pc, &at, &flags);
-	now = hodo_func_now();
+	now = hodo_ticks_now();
 	frame = hodo_shadow_enter(&t->shadow, at, function, now, flags & HODO_DISPATCH_SP);
 	if (frame) {
 		uint64_t sets = sets_of(t, list, frame->function);
@@ -406,7 +396,7 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 
 		if (!by_frame)
 			record_exit(t, list, pc, at, flags);
-		now = hodo_func_now();
+		now = hodo_ticks_now();
 		t->exit_ticks = by_frame ? now : 0;
 		hodo_shadow_exit(&t->shadow, at, pc, now, flags & HODO_DISPATCH_SP, 0);
 	}

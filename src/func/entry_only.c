@@ -64,8 +64,8 @@ static bool alive(const struct mirror *m)
 	return false;
 }
 
-/* Before an object is looked at for the first time: unmaps the mirrors of those that are gone, also of one that was at
- * the same place. Nobody is on the way through them. */
+/* Before an object is looked at for the first time: unmaps the mirrors of those that are unloaded, also of one that
+ * was at the same place. Nobody is on the way through them. */
 static void drop_mirrors(const struct hodo_func_object *o)
 {
 	for (unsigned i = 0; i < MIRRORS_MAX; i++) {
@@ -259,11 +259,8 @@ static bool find_list(struct hodo_scan *scan, struct list *list)
 	section = hodo_names_section(names, "__patchable_function_entries", &bytes);
 	list->n = bytes / 8;
 	list->slot = 0;
-	if (section && list->n && section % 8 == 0 && hodo_objects_room(section, PF_R) >= bytes) {
-		list->slot = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (hodo_is_error(list->slot))
-			list->slot = 0;
-	}
+	if (section && list->n && section % 8 == 0 && hodo_objects_room(section, PF_R) >= bytes)
+		list->slot = hodo_map(bytes);
 	if (list->slot)
 		read_list(scan, names, section, list);
 	return list->slot != 0;
@@ -286,8 +283,6 @@ static void scan_patchable(struct hodo_scan *scan)
 
 /* ----------------------------------------------------------------------- -pg */
 
-extern HODO_HIDDEN void hodo_x86_mcount(void), hodo_x86_fentry(void);
-extern HODO_HIDDEN void *hodo_x86_mcount_to, *hodo_x86_fentry_to;     /* where those go */
 extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks go on */
 
 bool hodo_func_unfiltered;
@@ -309,21 +304,17 @@ static bool starts_gprof(const struct hodo_dynamic *d)
 void hodo_mcount_look(const struct hodo_dynamic *d)
 {
 	static bool settled;
-	uintptr_t next[2];
+	const struct hodo_place *mcount = &hodo_places[HODO_MCOUNT], *fentry = &hodo_places[HODO_FENTRY];
 
-	profiled = profiled || starts_gprof(d) || hodo_imports_foreign(mcount_names[0]) ||
-		   hodo_imports_foreign(mcount_names[1]);
+	profiled = profiled || starts_gprof(d) || mcount->foreign || fentry->foreign;
 	if (settled || (!hodo_dynamic_import(d, mcount_names[0]) && !hodo_dynamic_import(d, mcount_names[1])))
 		return;
 	settled = true;
-	ours = hodo_imports_resolve(mcount_names[0], false) == (uintptr_t)hodo_x86_mcount &&
-	       hodo_imports_resolve(mcount_names[1], false) == (uintptr_t)hodo_x86_fentry;
-	for (unsigned i = 0; i < 2; i++)
-		next[i] = hodo_imports_resolve(mcount_names[i], true);
-	if (next[0])
-		hodo_store_release(&hodo_x86_mcount_next, (void *)next[0]);
-	if (next[1])
-		hodo_store_release(&hodo_x86_fentry_next, (void *)next[1]);
+	ours = mcount->at == (uintptr_t)hodo_x86_mcount && fentry->at == (uintptr_t)hodo_x86_fentry;
+	if (mcount->next)
+		hodo_store_release(&hodo_x86_mcount_next, (void *)mcount->next);
+	if (fentry->next)
+		hodo_store_release(&hodo_x86_fentry_next, (void *)fentry->next);
 	hodo_store_release(&hodo_x86_mcount_to, (void *)(hodo_x86_near + HODO_HOOK_MCOUNT * HODO_NEAR_STUB_BYTES));
 	hodo_store_release(&hodo_x86_fentry_to, (void *)(hodo_x86_near + HODO_HOOK_FENTRY * HODO_NEAR_STUB_BYTES));
 }
@@ -331,15 +322,15 @@ void hodo_mcount_look(const struct hodo_dynamic *d)
 static void scan_mcount(struct hodo_scan *scan)
 {
 	const struct hodo_import imports[2] = {
-		{ mcount_names[0], (uintptr_t)hodo_x86_mcount, HODO_SLOT_MCOUNT, HODO_AT_ENTRY, profiled },
-		{ mcount_names[1], (uintptr_t)hodo_x86_fentry, HODO_SLOT_MCOUNT, HODO_AT_ENTRY, profiled },
+		{ mcount_names[0], (uintptr_t)hodo_x86_mcount, false },
+		{ mcount_names[1], (uintptr_t)hodo_x86_fentry, false },
 	};
 	struct hodo_dynamic dynamic;
 	uint32_t before = scan->object->nslots;
 
 	if (!ours || !hodo_dynamic_read(scan->info, &dynamic) || !hodo_imports_any(&dynamic, imports, 2))
 		return;
-	hodo_imports_scan(scan, &dynamic, imports, 2);
+	hodo_scan_imports(scan, &dynamic, imports, 2, HODO_SLOT_MCOUNT, profiled);
 	if (profiled && scan->object->nslots > before)
 		hodo_func_unfiltered = true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - libhodo's own events (func:*), the objects that the recorder is
- * told of, and what follows from a recording's configuration.
+ * events.c - libhodo's own events (func:*),
+ * and what follows from a recording's configuration.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -65,75 +65,6 @@ static void bind_events(bool on)
 	}
 }
 
-/* --------------------------------------------------------------------- objects */
-
-static void find_build_id(const struct dl_phdr_info *info, struct hodo_record_object *record)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t p = info->dlpi_addr + ph->p_vaddr, end = p + ph->p_memsz;
-
-		if (ph->p_type != PT_NOTE || hodo_objects_room(p, PF_R) < ph->p_memsz)
-			continue;
-		while (p < end && end - p >= 12) {
-			const ElfW(Nhdr) *n = (const void *)p;
-			uintptr_t desc = p + 12 + ((n->n_namesz + 3u) & ~3u);
-			uintptr_t next = desc + ((n->n_descsz + 3u) & ~3u);
-
-			if (next > end || next <= p)
-				break;
-			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && n->n_descsz <= 32 &&
-			    __builtin_memcmp((const void *)(p + 12), "GNU", 4) == 0) {
-				record->build_id_len = n->n_descsz;
-				__builtin_memcpy(record->build_id, (const void *)desc, n->n_descsz);
-				return;
-			}
-			p = next;
-		}
-	}
-}
-
-/* Tells the recorder of an object, once; before any of its functions can be recorded. Events' context has its
- * addresses, too. */
-void hodo_events_object(struct hodo_func_object *o, const struct dl_phdr_info *info)
-{
-	struct hodo_record_object record = { .head = { 0, HODO_RECORD_OBJECT, 0 } };
-	uintptr_t start = ~0ul, end = 0;
-
-	if (o->told || !(hodo_func_wanted || hodo_context_addresses()))
-		return;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t at = info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type != PT_LOAD)
-			continue;
-		start = at < start ? at : start;
-		end = at + p->p_memsz > end ? at + p->p_memsz : end;
-	}
-	record.base = o->base;
-	record.start = start;
-	record.end = end;
-	record.ticks = hodo_recording.on ? hodo_clock_now() : 0;
-	record.functions = o->nfunctions;
-	find_build_id(info, &record);
-	hodo_catalog_add(&record.head, sizeof(record), o->path);
-	o->start = start;
-	o->told = true;
-}
-
-void hodo_events_unload(struct hodo_func_object *o)
-{
-	struct hodo_record_unload record = { .head = { 0, HODO_RECORD_UNLOAD, 0 } };
-
-	if (!o->told)
-		return;
-	record.start = o->start;
-	record.ticks = hodo_recording.on ? hodo_clock_now() : 0;
-	hodo_catalog_add(&record.head, sizeof(record), 0);
-	o->told = false;
-}
-
 void hodo_events_count(uint32_t found, uint32_t on)
 {
 	struct hodo_shm *shm = hodo_shm();
@@ -174,9 +105,7 @@ void hodo_events_recording(void)
 	}
 	if (!wanted)
 		hodo_func_config.size = 0;
-	/* What was loaded before was told to nobody. */
-	if (hodo_recording.on && hodo_context_addresses())
-		hodo_objects_scan();
+	hodo_ticks_per_s = wanted ? hodo_func_config.ticks_per_s : 0;
 	if (wanted || hodo_func_states[0].event)
 		bind_events(wanted);
 	if (hodo_tracers_set_builtins(wanted ? hodo_func_config.tracers : 0, wanted ? fresh : 0) != 0 && wanted) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exits.c - tells the user, once, of functions that are traced and whose exits cannot be seen.
+ * exits.c - warns the user, once, of functions that are traced and whose exits cannot be seen.
  */
 #include "func.h"
 
@@ -49,19 +49,19 @@ void hodo_exits_warn(void)
 	/* What says where it was called from, and how deep, does not need exits. */
 	static const uint32_t needing = 1u << HODO_TRACER_RECORD | 1u << HODO_TRACER_GRAPH | 1u << HODO_TRACER_PROFILE |
 					1u << HODO_TRACER_LATENCY | 1u << HODO_TRACER_LOOP;
-	static bool told;
+	static bool warned;
 	bool returns = hodo_func_config.flags & HODO_FUNCTIONS_RETURNS;
 	const char *why = "";
 	char number[12];
 	uint32_t n;
 
-	if (told || !hodo_func_config.size || !(hodo_func_config.tracers & needing) ||
+	if (warned || !hodo_func_config.size || !(hodo_func_config.tracers & needing) ||
 	    (returns && hodo_returns_possible(&why)))
 		return;
 	n = count_entry_only(recorded_sets());
 	if (n == 0)
 		return;
-	told = true;
+	warned = true;
 	hodo_catalog_warning((const char *const[]){
 		"exits of ", decimal(n, number), " functions are not seen: they have room for a call at their entry"
 		" only", returns ? ", and return addresses cannot be replaced: " : "", returns ? why : "",

@@ -6,7 +6,7 @@
  * A slot is an instruction that the compiler left at a function's entry or
  * before its exit, flipped between a no-op and a call. From there:
  *
- *   slot -> stub of the object -> *hook -> trampoline (arch/x86_64/func.S)
+ *   slot -> stub of the object -> *hook -> trampoline (func/x86_64/func.S)
  *
  * The trampoline is the direct writer of func:entry and func:exit events if
  * the built-in recorder is all there is, else the one that calls
@@ -25,10 +25,10 @@
 #define HODO_FUNC_H
 
 #include <hodo/tracer.h>
-#include "core/mangled.h"
-#include "core/shadow.h"
-#include "user/sys.h"
-#include "user/user.h"
+#include <core/shadow.h>
+#include "mangled.h"
+#include <user/sys.h>
+#include <user/user.h>
 
 /* -------------------------------------------------------------------- slots */
 
@@ -54,7 +54,7 @@ struct hodo_slot {
 struct hodo_function {
 	uint32_t addr; /* of its first instruction, relative to the object's text */
 	uint32_t reserved;
-	uint64_t sets; /* filter sets that want it, see filter.c */
+	uint64_t sets; /* filter sets that want it, see select.c */
 };
 
 /* The traceable functions of a loaded object. */
@@ -68,8 +68,6 @@ struct hodo_func_object {
 	bool in_use;
 	bool seen;                      /* in the scan under way */
 	bool complete;                  /* all kinds of slots were looked for */
-	bool told;                      /* to the recorder: HODO_RECORD_OBJECT */
-	uintptr_t start;                /* lowest address that is mapped */
 	char path[512];
 };
 #ifndef HODO_FUNC_OBJECTS_MAX /* a test lowers the limits */
@@ -108,7 +106,7 @@ extern HODO_HIDDEN bool hodo_func_unfiltered;
 extern HODO_HIDDEN bool hodo_func_wanted; /* asked for: also kinds of slots are looked for that cost more to find */
 HODO_HIDDEN uintptr_t hodo_slot_function(uintptr_t call);
 HODO_HIDDEN void hodo_slots_scan_begin(void);
-HODO_HIDDEN void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
+HODO_HIDDEN int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
 HODO_HIDDEN void hodo_slots_scan_end(void);
 HODO_HIDDEN void hodo_slots_select(void);
 /* Makes every slot a call or not, as the active sets say. 0 or negative errno. */
@@ -125,16 +123,21 @@ HODO_HIDDEN struct hodo_names *hodo_names_open(const struct dl_phdr_info *info, 
 HODO_HIDDEN void hodo_names_close(struct hodo_names *names);
 /* The symbol that holds the address, "" if none. *start: its first address. */
 HODO_HIDDEN const char *hodo_names_find(const struct hodo_names *names, uintptr_t addr, uintptr_t *start);
+/* How many names the function around the address has, and the i-th of them, from 0 on; the shown one is first. */
+HODO_HIDDEN uint32_t hodo_names_count(const struct hodo_names *names, uintptr_t addr);
+HODO_HIDDEN const char *hodo_names_other(const struct hodo_names *names, uintptr_t addr, uint32_t i);
 /* A section's memory by its name ("xray_instr_map"), 0 if there is none such that is loaded. */
 HODO_HIDDEN uintptr_t hodo_names_section(const struct hodo_names *names, const char *section, size_t *size);
 /* Address of a symbol of any kind that the file defines, 0 if none. */
 HODO_HIDDEN uintptr_t hodo_names_symbol(const struct hodo_names *names, const char *symbol);
-/* function_name.c: objects were unloaded, others may be at their addresses now. */
+/* function_name.c */
+HODO_HIDDEN int hodo_names_function(const void *address, char *name, size_t bytes); /* hodo_function_name() */
+/* Objects were unloaded, others may be at their addresses now. */
 HODO_HIDDEN void hodo_names_changed(void);
 
 /* ------------------------------------------------------------------ filters */
 
-/* filter.c (func/select.c): texts of hodo_tracer.functions made sets: a bit for each different text. */
+/* select.c: texts of hodo_tracer.functions made sets: a bit for each different text. */
 HODO_HIDDEN int hodo_select_get(const char *functions); /* the bit, counted; or -EINVAL, -ENOSPC */
 HODO_HIDDEN int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len); /* NUL-separated; as get */
 HODO_HIDDEN void hodo_select_put(int bit);
@@ -160,7 +163,7 @@ struct hodo_builtin_ops {
 	 * further ones begin; some may be under way. */
 	int (*start)(const struct hodo_functions_config *config);
 	void (*stop)(void);
-	/* Under the control lock, between start and stop: objects came or went, hodo_func_objects tells which. */
+	/* Under the control lock, between start and stop: objects came or went; hodo_func_objects has what is there. */
 	void (*objects)(void);
 };
 /* By enum hodo_builtin; record has its own direct path when it is alone, and these functions when not. */
@@ -171,7 +174,7 @@ HODO_HIDDEN void hodo_record_exit(uint64_t addr, uint64_t at, bool sp); /* recor
 
 /*
  * What dispatch and the built-in tracers keep for each thread; never unmapped,
- * given to another thread when its own is gone.
+ * given to another thread when its own has ended.
  */
 struct hodo_func_thread {
 	struct hodo_shadow shadow; /* first */
@@ -179,13 +182,13 @@ struct hodo_func_thread {
 	uintptr_t guard;           /* stack pointer of the dispatch that is running, 0: none */
 	uint32_t tid;
 	bool main;
-	uint64_t exit_ticks;       /* of the exit that is being looked at, if its frame is to tell the recorder of it */
+	uint64_t exit_ticks;       /* of the exit that is being looked at, if its frame is to record it */
 	const char *role;          /* thread.c */
-	void *profile;             /* profile.c: a mapping of its own, kept when the thread is gone */
+	void *profile;             /* profile.c: a mapping of its own, kept when the thread has ended */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
-	uint64_t stack_pending;    /* stack.c: the frame that is there and was not told of, 0: none */
+	uint64_t stack_pending;    /* stack.c: the frame that is there and was not recorded, 0: none */
 	uint32_t stack_step;       /* stack.c: of the last event on the way down */
-	uint32_t latency_free;     /* latency.c: nodes for this thread's use, kept when it is gone */
+	uint32_t latency_free;     /* latency.c: nodes for this thread's use, kept when it has ended */
 	uint64_t chain[64];        /* for an event */
 	uint32_t cache_epoch;      /* of the lookup that cache was filled from */
 	struct hodo_func_cached {
@@ -203,7 +206,6 @@ static inline struct hodo_func_thread *hodo_func_thread(struct hodo_shadow *shad
 
 struct hodo_func_tls {
 	struct hodo_func_thread *thread;
-	const char *role;
 	bool in_tracer;  /* a tracer of the program's is running: what it calls is not traced */
 };
 extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
@@ -256,19 +258,20 @@ struct hodo_func_lookup {
 };
 extern HODO_HIDDEN const struct hodo_func_lookup *hodo_func_lookup;
 
+/* x86_64/func.S's own: a reference to the first library's would take another load */
+extern HODO_HIDDEN long hodo_func_rseq_offset;
+
 /* tracer.c; under the control lock */
-HODO_HIDDEN void hodo_tracers_objects_changed(bool gone);
+HODO_HIDDEN void hodo_tracers_objects_changed(bool unloaded);
 HODO_HIDDEN int hodo_tracers_set_builtins(uint32_t mask, int set); /* 1 << enum hodo_builtin */
 HODO_HIDDEN void hodo_tracers_retire(void *memory, size_t bytes);   /* unmapped after a grace period, some time */
 
 /* events.c; under the control lock */
 HODO_HIDDEN void hodo_events_recording(void);
 HODO_HIDDEN const char *hodo_events_loops(void); /* hodo_func_config.loops texts */
-HODO_HIDDEN void hodo_events_object(struct hodo_func_object *object, const struct dl_phdr_info *info);
-HODO_HIDDEN void hodo_events_unload(struct hodo_func_object *object);
 HODO_HIDDEN void hodo_events_count(uint32_t found, uint32_t on);
 
-/* arch/x86_64/func.S; by enum hodo_hook */
+/* x86_64/func.S; by enum hodo_hook */
 #define HODO_HOOKS_DECLARE(kind) \
 	HODO_HIDDEN void hodo_x86_##kind##_entry(void); \
 	HODO_HIDDEN void hodo_x86_##kind##_exit(void); \
@@ -286,13 +289,12 @@ HODO_HIDDEN void hodo_x86_hook_none_fentry(void);
 HODO_HIDDEN void hodo_func_record_slow(long event, long pc, long at); /* called by func.S */
 extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
 extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
-extern HODO_HIDDEN uint32_t hodo_x86_moves; /* arch/x86_64/keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
+extern HODO_HIDDEN uint32_t hodo_x86_moves; /* x86_64/keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
 
-/* thread.c: HODO_ONLY_IN of an object, under the control lock; and hodo_thread_role(). */
+/* thread.c: HODO_ONLY_IN of an object, under the control lock. */
 HODO_HIDDEN void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
-HODO_HIDDEN int hodo_thread_set_role(const char *role);
 HODO_HIDDEN void hodo_exits_warn(void); /* exits.c; under the control lock */
-HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* an object is gone */
+HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* an object is unloaded */
 
 /* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */
 extern HODO_HIDDEN struct hodo_functions_config hodo_func_config;
@@ -309,7 +311,6 @@ extern HODO_HIDDEN struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
 HODO_HIDDEN void hodo_func_emit(enum hodo_func_event event, const void *data, size_t len);
 HODO_HIDDEN void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *pieces, size_t count,
 				       size_t total);
-HODO_HIDDEN uint64_t hodo_func_now(void); /* ticks of the recording's clock, or of the TSC where there is none */
 
 /* Addresses of the chain's functions, innermost first, at most max; their number. */
 static inline uint32_t hodo_func_chain(const struct hodo_shadow *shadow, uint64_t *out, uint32_t max)

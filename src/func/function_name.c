@@ -22,7 +22,7 @@ struct known {
 	struct hodo_names *names; /* NULL: it has none */
 };
 
-struct book {
+struct object_table {
 	uint32_t owner;  /* thread, 0: free */
 	uint32_t count;
 	uint32_t changes; /* of loaded objects, when it was filled */
@@ -33,7 +33,7 @@ struct book {
 	char input[HODO_PAGE];
 };
 
-static struct book *book;
+static struct object_table *shared;
 static uint32_t changes;
 
 void hodo_names_changed(void)
@@ -43,28 +43,28 @@ void hodo_names_changed(void)
 
 /* ------------------------------------------------------------------------- lock */
 
-static struct book *make_book(void)
+static struct object_table *make_table(void)
 {
-	struct book *fresh, *none = 0;
+	struct object_table *fresh, *none = 0;
 
-	fresh = hodo_mmap(sizeof(*fresh), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (hodo_is_error(fresh))
+	fresh = hodo_map(sizeof(*fresh));
+	if (!fresh)
 		return 0;
 	if (hodo_sys3(SYS_madvise, fresh, (sizeof(*fresh) + HODO_PAGE - 1) & -(size_t)HODO_PAGE,
 		      MADV_WIPEONFORK) == 0 &&
-	    __atomic_compare_exchange_n(&book, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	    __atomic_compare_exchange_n(&shared, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return fresh;
 	hodo_sys2(SYS_munmap, fresh, sizeof(*fresh));
 	return none;
 }
 
-static struct book *lock(uint64_t *mask)
+static struct object_table *lock(uint64_t *mask)
 {
-	struct book *b = hodo_load_acquire(&book);
+	struct object_table *b = hodo_load_acquire(&shared);
 	struct timespec pause = { 0, 50000 };
 	uint32_t tid, owner = 0;
 
-	b = b ? b : make_book();
+	b = b ? b : make_table();
 	if (!b)
 		return 0;
 	*mask = hodo_signals_block();
@@ -76,7 +76,7 @@ static struct book *lock(uint64_t *mask)
 	return b;
 }
 
-static void unlock(struct book *b, uint64_t mask)
+static void unlock(struct object_table *b, uint64_t mask)
 {
 	hodo_store_release(&b->owner, 0);
 	hodo_signals_restore(mask);
@@ -92,7 +92,7 @@ struct mapping {
 };
 
 struct reader {
-	struct book *b;
+	struct object_table *b;
 	long fd;
 	uint32_t n, at;
 };
@@ -163,7 +163,7 @@ static void parse_line(const char *p, struct mapping *m)
 	m->path = p;
 }
 
-static bool find_mapping(struct book *b, uintptr_t addr, struct mapping *m)
+static bool find_mapping(struct object_table *b, uintptr_t addr, struct mapping *m)
 {
 	struct reader r = { b, hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), 0, 0 };
 	bool found = false;
@@ -180,7 +180,7 @@ static bool find_mapping(struct book *b, uintptr_t addr, struct mapping *m)
 
 /* ---------------------------------------------------------------------- objects */
 
-/* Where the file is loaded, told from where the mapping's part of it is to be. */
+/* Where the file is loaded, judged by where the mapping's part of it is to be. */
 static bool find_base(const ElfW(Phdr) *phdr, unsigned n, const struct mapping *m, uintptr_t *base)
 {
 	bool found = false;
@@ -198,7 +198,8 @@ static bool find_base(const ElfW(Phdr) *phdr, unsigned n, const struct mapping *
 	return found;
 }
 
-static struct hodo_names *open_path(struct book *b, const struct mapping *m, const char *path, bool must_be_same)
+static struct hodo_names *open_path(struct object_table *b, const struct mapping *m, const char *path,
+				    bool must_be_same)
 {
 	struct dl_phdr_info info = { .dlpi_name = path, .dlpi_phdr = b->phdr };
 	uint64_t size, device, inode;
@@ -227,7 +228,7 @@ static struct hodo_names *open_path(struct book *b, const struct mapping *m, con
 }
 
 /* A program that was replaced or removed while it runs is still to be had. */
-static struct hodo_names *open_mapping(struct book *b, const struct mapping *m)
+static struct hodo_names *open_mapping(struct object_table *b, const struct mapping *m)
 {
 	struct hodo_names *names = open_path(b, m, m->path, false);
 
@@ -238,14 +239,14 @@ static struct hodo_names *open_mapping(struct book *b, const struct mapping *m)
 	return names;
 }
 
-static void forget_all(struct book *b)
+static void forget_all(struct object_table *b)
 {
 	for (uint32_t i = 0; i < b->count; i++)
 		hodo_names_close(b->known[i].names);
 	b->count = b->next = 0;
 }
 
-static struct known *room(struct book *b)
+static struct known *room(struct object_table *b)
 {
 	struct known *k;
 
@@ -256,7 +257,7 @@ static struct known *room(struct book *b)
 	return k;
 }
 
-static const struct known *find_object(struct book *b, uintptr_t addr)
+static const struct known *find_object(struct object_table *b, uintptr_t addr)
 {
 	uint32_t now = hodo_load_acquire(&changes);
 	struct mapping m;
@@ -293,10 +294,10 @@ static int copy_name(const char *from, char *to, size_t bytes)
 	return n ? (int)n : -ENOENT;
 }
 
-HODO_PUBLIC int hodo_function_name(const void *address, char *name, size_t bytes)
+int hodo_names_function(const void *address, char *name, size_t bytes)
 {
 	const struct known *object;
-	struct book *b;
+	struct object_table *b;
 	uint64_t mask;
 	int ret;
 

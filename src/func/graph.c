@@ -10,7 +10,7 @@ static bool too_deep(const struct hodo_frame *frame)
 	return hodo_func_config.depth_max && frame->depth >= hodo_func_config.depth_max;
 }
 
-/* Of what has no exit, the entry is all there is to tell. */
+/* Of what has no exit, the entry is all there is to record. */
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
 	struct {

@@ -5,7 +5,7 @@
  *
  * What an open frame has called so far hangs on the frame, a list of nodes, one
  * for each function; it goes along when a coroutine's frames are parked. When a call is over, its list is
- * told or thrown away, and the call becomes a node of what called it. Nodes come from a
+ * recorded or thrown away, and the call becomes a node of what called it. Nodes come from a
  * pool of the process: a thread takes some at a time and keeps what comes free. A list of LIST_MAX functions, and one
  * that finds the pool empty, goes on with a node for all others, whose function is 0.
  */
@@ -102,7 +102,7 @@ static void add_callee(struct hodo_func_thread *t, struct hodo_frame *caller, ui
 		count(&pool[i], ticks);
 }
 
-static void tell_callees(const struct hodo_frame *frame)
+static void emit_callees(const struct hodo_frame *frame)
 {
 	for (uint32_t i = list_of(frame); i; i = pool[i].next) {
 		struct __attribute__((packed, aligned(8))) {
@@ -143,7 +143,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 	if (!(frame->user & SEEN))
 		return;
 	if (ticks >= hodo_func_config.limit_ticks) {
-		tell_callees(frame);
+		emit_callees(frame);
 		hodo_func_emit_call(frame, end, ticks);
 	}
 	give_back(t, list_of(frame));
@@ -158,8 +158,8 @@ static int start(const struct hodo_functions_config *config)
 
 	if (pool)
 		return 0;
-	p = hodo_mmap(NODES * sizeof(*pool), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-	if (hodo_is_error(p))
+	p = hodo_map(NODES * sizeof(*pool));
+	if (!p)
 		return -ENOMEM;
 	hodo_store_release(&pool, p);
 	return 0;

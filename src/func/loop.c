@@ -89,7 +89,7 @@ static bool add(uint64_t function)
 
 static void objects(void)
 {
-	static bool told;
+	static bool warned;
 
 	if (set < 0)
 		return;
@@ -101,9 +101,9 @@ static void objects(void)
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
 		for (uint32_t f = 0; o->in_use && f < o->nfunctions; f++) {
-			if (!(o->functions[f].sets >> set & 1) || add(o->text + o->functions[f].addr) || told)
+			if (!(o->functions[f].sets >> set & 1) || add(o->text + o->functions[f].addr) || warned)
 				continue;
-			told = true;
+			warned = true;
 			hodo_catalog_warning((const char *const[]){ "more than 1024 functions are named as event"
 							" loops: the others are not taken for such" }, 1);
 		}

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <core/symbol_name.h>
 #include "names.h"
 
 #ifndef HODO_NAMES_DEBUG /* the tests have one of their own */
@@ -41,7 +42,7 @@ struct symbol {
 	uint32_t addr; /* from the text's start */
 	uint32_t size;
 	uint32_t name; /* offset in the strings */
-	uint32_t rank; /* higher: rather this one, of those at one address */
+	uint32_t rank; /* core/symbol_name.h; then the index of the name at this address that is shown */
 };
 
 struct hodo_names {
@@ -65,9 +66,9 @@ struct build_id {
 static bool piece_make(struct piece *piece, size_t bytes)
 {
 	size_t mapped = (bytes + HODO_PAGE) & ~(size_t)(HODO_PAGE - 1);
-	void *p = hodo_mmap(mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	void *p = hodo_map(mapped);
 
-	if (hodo_is_error(p))
+	if (!p)
 		return false;
 	*piece = (struct piece){ p, bytes, mapped };
 	return true;
@@ -202,8 +203,8 @@ static bool file_open(struct file *f, const char *path)
 /* --------------------------------------------------------------------- identity */
 
 /*
- * Bytes of the process's own memory that may have gone by now. Where its file is not to be had they
- * are simply read: they were there a moment ago.
+ * Bytes of the process's own memory that may be unmapped by now. Where its file is not to be had they
+ * are simply read: they were there when the object was seen.
  */
 static bool peek(uintptr_t from, void *to, size_t bytes)
 {
@@ -296,7 +297,7 @@ static bool is_loaded_file(const struct file *f, const struct dl_phdr_info *info
 	       __builtin_memcmp(phdr, info->dlpi_phdr, f->header.e_phnum * sizeof(*phdr)) == 0;
 }
 
-/* A debug file's segments say where the program's are, not its own: its sections tell. */
+/* A debug file's segments say where the program's are, not its own: its sections do. */
 static bool is_debug_file(const struct file *f, const struct build_id *wanted, uint8_t *notes)
 {
 	for (uint32_t i = 0; i < file_count(f); i++) {
@@ -349,17 +350,13 @@ static bool read_symbols(struct hodo_names *names, const struct file *f, uint32_
 	return false;
 }
 
-/* 0: not a function. Of those at one address: with a size, function, global. */
-static uint32_t symbol_rank(const ElfW(Sym) *s)
+static bool is_function(const ElfW(Sym) *s)
 {
-	uint32_t type = SYM_TYPE(s), bind = SYM_BIND(s);
+	uint32_t type = SYM_TYPE(s);
 
 	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON || s->st_name == 0)
-		return 0;
-	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
-		return 0;
-	return 1 + (bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0) + (type != STT_NOTYPE) * 4 +
-	       (s->st_size != 0) * 8;
+		return false;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && SYM_BIND(s) != STB_LOCAL);
 }
 
 static void radix_pass(const struct symbol *from, struct symbol *to, uint32_t n, unsigned shift)
@@ -378,6 +375,16 @@ static void radix_pass(const struct symbol *from, struct symbol *to, uint32_t n,
 		to[at[from[i].addr >> shift & 255]++] = from[i];
 }
 
+static struct symbol symbol_of(const struct hodo_names *names, const ElfW(Sym) *s, uint64_t size)
+{
+	char *name = (char *)names->strings.p + s->st_name, *version = __builtin_strchr(name, '@');
+
+	if (version) /* name@VERSION, as linkers write it */
+		*version = 0;
+	return (struct symbol){ (uint32_t)(s->st_value - names->text), (uint32_t)size, s->st_name,
+				hodo_symbol_rank(name, SYM_TYPE(s), SYM_BIND(s), s->st_size) };
+}
+
 static uint32_t collect(const struct hodo_names *names, struct symbol *out)
 {
 	const ElfW(Sym) *s = names->symbols.p;
@@ -385,25 +392,50 @@ static uint32_t collect(const struct hodo_names *names, struct symbol *out)
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t rank = symbol_rank(&s[i]);
 		uint64_t size = s[i].st_size;
 
-		if (!rank || s[i].st_value < names->text || s[i].st_value >= names->text_end ||
+		if (!is_function(&s[i]) || s[i].st_value < names->text || s[i].st_value >= names->text_end ||
 		    s[i].st_name >= names->strings.bytes)
 			continue;
 		if (size > names->text_end - s[i].st_value)
 			size = names->text_end - s[i].st_value;
 		if (out)
-			out[count] = (struct symbol){ (uint32_t)(s[i].st_value - names->text), (uint32_t)size,
-						      s[i].st_name, rank };
+			out[count] = symbol_of(names, &s[i], size);
 		count++;
 	}
 	return count;
 }
 
+static bool is_better(const struct hodo_names *names, const struct symbol *a, const struct symbol *b)
+{
+	const char *strings = names->strings.p;
+
+	return a->rank != b->rank ? a->rank < b->rank : __builtin_strcmp(strings + a->name, strings + b->name) < 0;
+}
+
+/* Of the names at one address, a[first] up to a[next], the one that is shown comes first, and has a size if one has. */
+static void settle(const struct hodo_names *names, struct symbol *a, uint32_t first, uint32_t next)
+{
+	uint32_t size = 0;
+
+	for (uint32_t i = first; i < next; i++) {
+		struct symbol front = a[first];
+
+		size = size ? size : a[i].size;
+		if (is_better(names, &a[i], &front)) {
+			size = a[i].size ? a[i].size : size;
+			a[first] = a[i];
+			a[i] = front;
+		}
+	}
+	a[first].size = size;
+	for (uint32_t i = first; i < next; i++)
+		a[i].rank = first;
+}
+
 static void build_index(struct hodo_names *names)
 {
-	uint32_t n = collect(names, 0), kept = 0;
+	uint32_t n = collect(names, 0);
 	struct piece other = { 0 };
 	struct symbol *a;
 
@@ -416,13 +448,12 @@ static void build_index(struct hodo_names *names)
 		radix_pass(other.p, a, n, shift + 8);
 	}
 	piece_free(&other);
-	for (uint32_t i = 0; i < n; i++) {
-		if (kept == 0 || a[kept - 1].addr != a[i].addr)
-			a[kept++] = a[i];
-		else if (a[i].rank > a[kept - 1].rank)
-			a[kept - 1] = a[i];
+	for (uint32_t i = 0, next; i < n; i = next) {
+		for (next = i + 1; next < n && a[next].addr == a[i].addr;)
+			next++;
+		settle(names, a, i, next);
 	}
-	names->count = kept;
+	names->count = n;
 }
 
 /* --------------------------------------------------------------------- open, close */
@@ -560,7 +591,7 @@ bool hodo_names_verified(const struct hodo_names *names)
 
 /* ------------------------------------------------------------------------- finding */
 
-/* Of the symbols that begin at or below the address, the last that reaches it; else the last, if it tells no size. */
+/* Of the symbols that begin at or below the address, the last that reaches it; else the last, if it has no size. */
 static const struct symbol *find_symbol(const struct hodo_names *names, uint32_t addr)
 {
 	const struct symbol *a = names->index.p;
@@ -574,23 +605,46 @@ static const struct symbol *find_symbol(const struct hodo_names *names, uint32_t
 		else
 			high = middle;
 	}
-	for (uint32_t i = low; i > 0 && low - i < OVERLAP_MAX; i--) {
-		if (addr - a[i - 1].addr < a[i - 1].size)
-			return &a[i - 1];
+	for (uint32_t i = low, n = 0; i > 0 && n < OVERLAP_MAX; n++) {
+		i = a[i - 1].rank;
+		if (addr - a[i].addr < a[i].size)
+			return &a[i];
 	}
-	return low > 0 && a[low - 1].size == 0 ? &a[low - 1] : 0;
+	if (low > 0 && a[a[low - 1].rank].size == 0)
+		return &a[a[low - 1].rank];
+	return 0;
+}
+
+static const struct symbol *symbol_around(const struct hodo_names *names, uintptr_t addr)
+{
+	uintptr_t in_file = addr - names->base;
+
+	return in_file >= names->text && in_file < names->text_end ?
+	       find_symbol(names, (uint32_t)(in_file - names->text)) : 0;
 }
 
 const char *hodo_names_find(const struct hodo_names *names, uintptr_t addr, uintptr_t *start)
 {
-	uintptr_t in_file = addr - names->base;
-	const struct symbol *s = 0;
+	const struct symbol *s = symbol_around(names, addr);
 
-	if (in_file >= names->text && in_file < names->text_end)
-		s = find_symbol(names, (uint32_t)(in_file - names->text));
 	if (start)
 		*start = s ? names->base + names->text + s->addr : 0;
 	return s ? (const char *)names->strings.p + s->name : "";
+}
+
+uint32_t hodo_names_count(const struct hodo_names *names, uintptr_t addr)
+{
+	const struct symbol *s = symbol_around(names, addr), *all = names->index.p;
+	uint32_t n = 0;
+
+	while (s && s + n < all + names->count && s[n].addr == s->addr)
+		n++;
+	return n;
+}
+
+const char *hodo_names_other(const struct hodo_names *names, uintptr_t addr, uint32_t i)
+{
+	return (const char *)names->strings.p + symbol_around(names, addr)[i].name;
 }
 
 static bool text_is(const struct piece *strings, uint32_t at, const char *text)

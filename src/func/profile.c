@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * profile.c - the profile tracer: a table of functions in shared memory, which
- * the recorder reads when the process is gone, however it went.
+ * the recorder reads when the process has ended, however it did.
  *
  * Each thread has entries of its own, so that nothing is shared between CPUs and no
  * count needs to be atomic; it finds them by an index in private memory. Batches of entries are never
- * given back: a thread that comes after one that is gone takes over its index, and its entries as well once
+ * given back: a thread that comes after one that has ended takes over its index, and its entries as well once
  * half of all are in use.
  *
  * A call inside of another of the same function counts as a call, with its own duration in self, min,
@@ -65,9 +65,9 @@ static struct slot *probe(struct index *x, uint64_t function)
 
 static struct index *new_index(uint32_t slots)
 {
-	struct index *x = hodo_mmap(index_bytes(slots), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct index *x = hodo_map(index_bytes(slots));
 
-	if (hodo_is_error(x))
+	if (!x)
 		return 0;
 	x->mask = slots - 1;
 	return x;

@@ -29,7 +29,7 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 }
 
 /*
- * An exit that only its frame tells of: with a limit of depth, or where the return address was replaced. Of what was
+ * An exit known by its frame alone: with a limit of depth, or where the return address was replaced. Of what was
  * left without an exit nothing is written: the reader finds it as the shadow does. Nor of what returned in another
  * thread, which has written that.
  */

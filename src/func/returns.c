@@ -2,7 +2,7 @@
 /*
  * returns.c - return replacement: exits of functions that have a slot at their entry only.
  *
- * At the entry the function's return address is replaced by hodo_x86_return (arch/x86_64/returns.S), and kept in a
+ * At the entry the function's return address is replaced by hodo_x86_return (func/x86_64/returns.S), and kept in a
  * table under the address of the stack slot it stood in (`at`). While a call lasts, nothing else in the process
  * has that address: threads, coroutines and signal stacks need nothing more. A frame that is left by longjmp or an
  * exception leaves its entry behind; it is taken over when the address is used again, or given up
@@ -10,25 +10,26 @@
  *
  * An entry lies among the HODO_RETURNS_PROBES from its first place downwards, as stacks grow: amid a million frames
  * without a gap, a place that another stack's frame has is made up for below, where nothing is yet. There is no
- * chain that an entry taken out would break. Its word `at`: 0 free, `at` in use, `at` | 1 somebody has it for himself:
+ * chain that an entry taken out would break. Its word `at`: 0 free, `at` in use, `at` | OWNED the frame at `at` sets it
+ * up, `at` | EXAMINED another thread looks whether it is stale:
  *
  *                      | replace of the same at | leave of it           | unwinding through it | look for stale ones
- *   replace (owner)    | impossible: one frame  | impossible: one frame | other frames; own    | excluded by | 1
- *   look for stale     | waits a moment for | 1 | beside: keeps | 1     | beside: entry stays  | excluded by | 1
+ *   replace (owner)    | impossible: one frame  | impossible: one frame | other frames; own    | excluded by OWNED
+ *   look for stale     | waits for EXAMINED     | beside: it stays      | beside: entry stays  | excluded by EXAMINED
  *
- * The owner sets | 1 before it changes the original, and clears it after the slot holds hodo_x86_return:
- * else it would look stale while it is made. Readers (leave, the unwind data) take `at` with and without | 1.
+ * The owner sets OWNED before it changes the original, and clears it after the slot holds hodo_x86_return:
+ * else it would look stale while it is made. Readers (leave, the unwind data) take `at` with and without the marks.
  *
- * A thread that is cancelled asynchronously, or left by a handler's longjmp, while it has | 1 leaves the place so:
- * frames at that address go without an exit from then on. Nobody may take it by force: whoever looks
- * for stale ones might have it still, and give it to another frame.
+ * A thread that is cancelled asynchronously, or left by a handler's longjmp, leaves the mark that it has set. OWNED
+ * is then found by the next frame at that address, and by nobody else: the place is its own. A place that is left
+ * EXAMINED stays so, and frames at its address go without an exit: whoever looks might still give it to another frame.
  *
  * Once a slot was replaced, its function returns through here, also when tracing has been over for long.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
 #ifdef __x86_64__
-#include "arch/x86_64/returns.h"
+#include <func/x86_64/returns.h>
 #endif
 #include "func.h"
 
@@ -38,6 +39,9 @@
 #endif
 #define ARCH_SHSTK_STATUS 0x5005
 #define SHSTK_ENABLED 1ull
+#define OWNED 1u
+#define EXAMINED 2u
+#define MARKS (OWNED | EXAMINED)
 #define WAITS 1000
 #define PROLOGUE_MIN 16    /* bytes; calls at the very start are nearer to it */
 #define SAVED_MAX 8        /* words below the copy */
@@ -67,13 +71,13 @@ static struct entry *find(uintptr_t at)
 	for (unsigned i = 0; i < HODO_RETURNS_PROBES; i++) {
 		struct entry *e = entry_of(at, i);
 
-		if ((hodo_load_acquire(&e->at) | 1) == (at | 1))
+		if ((hodo_load_acquire(&e->at) | MARKS) == (at | MARKS))
 			return e;
 	}
 	return 0;
 }
 
-/* One that was left behind by the last frame that had this address. NULL: none, or somebody keeps it. */
+/* One that was left behind by the last frame that had this address. NULL: none, or somebody examines it. */
 static struct entry *take_own(uintptr_t at)
 {
 	struct entry *e = find(at);
@@ -81,9 +85,9 @@ static struct entry *take_own(uintptr_t at)
 	for (unsigned i = 0; e && i < WAITS; i++) {
 		uintptr_t word = at;
 
-		if (hodo_cas_acquire(&e->at, &word, at | 1))
+		if (hodo_cas_acquire(&e->at, &word, at | OWNED) || word == (at | OWNED))
 			return e;
-		if ((word | 1) != (at | 1))
+		if (word != (at | EXAMINED))
 			return 0;
 		__builtin_ia32_pause();
 	}
@@ -96,14 +100,14 @@ static struct entry *take_free(uintptr_t at)
 		struct entry *e = entry_of(at, i);
 		uintptr_t word = 0;
 
-		if (!hodo_load(&e->at) && hodo_cas_acquire(&e->at, &word, at | 1))
+		if (!hodo_load(&e->at) && hodo_cas_acquire(&e->at, &word, at | OWNED))
 			return e;
 	}
 	return 0;
 }
 
 /*
- * Whether the slot holds something else by now; its stack may be gone altogether. Asked of the kernel, by a futex
+ * Whether the slot holds something else by now; its stack may be unmapped altogether. Asked of the kernel, by a futex
  * call that compares and, of no waiters, wakes none: no sandbox lacks that call.
  */
 static bool is_stale(uintptr_t at)
@@ -122,10 +126,10 @@ static struct entry *take_stale(uintptr_t at)
 		struct entry *e = entry_of(at, i);
 		uintptr_t word = hodo_load(&e->at);
 
-		if (!word || (word & 1) || !hodo_cas_acquire(&e->at, &word, word | 1))
+		if (!word || (word & MARKS) || !hodo_cas_acquire(&e->at, &word, word | EXAMINED))
 			continue;
 		if (is_stale(word)) {
-			hodo_store_release(&e->at, at | 1);
+			hodo_store_release(&e->at, at | OWNED);
 			return e;
 		}
 		hodo_store_release(&e->at, word);

@@ -7,12 +7,13 @@
  * tracers that come and go cost no look into symbol tables.
  */
 #include <sys/mman.h>
-#include "core/glob.h"
+#include <core/glob.h>
 #include "func.h"
 
 #define SETS 64u
 #define TEXT_MAX (1u << 20) /* bytes of a text */
 #define NAME_MAX_BYTES 2048 /* of a short name; what is longer is cut */
+#define ALIASES_MAX 64u /* names of a function that are compared */
 
 struct pattern {
 	const char *glob; /* NULL: a range */
@@ -133,8 +134,8 @@ static int fill(struct set *set, const char *text, size_t len)
 		n += text[i] == 0;
 	bytes = n * sizeof(struct pattern) + len + 1;
 	*set = (struct set){ .bytes = bytes, .len = len, .npatterns = n };
-	set->patterns = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (hodo_is_error(set->patterns))
+	set->patterns = hodo_map(bytes);
+	if (!set->patterns)
 		return -ENOMEM;
 	set->text = (char *)(set->patterns + n);
 	for (size_t i = 0; i < len; i++)
@@ -241,33 +242,30 @@ uint64_t hodo_select_active(void)
 
 /* -------------------------------------------------------------------- matching */
 
-/* A function while it is compared: the short name is made when a pattern needs it. */
+/* A function while it is compared, by one of its names at a time: the short form is made when a pattern needs it. */
 struct candidate {
 	const struct hodo_names *names;
 	uintptr_t addr;
-	const char *name; /* NULL: not looked up yet; "": it has none */
+	uint32_t n;       /* names */
+	const char *name; /* NULL: not looked up yet */
+	uint32_t i;       /* which it is */
 	size_t len, short_len;
 	bool has_short;
 	char short_name[NAME_MAX_BYTES];
 };
 
-/* The linker's names of versioned symbols are "name@VERSION". */
-static void look_up(struct candidate *c)
+static void look_up(struct candidate *c, uint32_t i)
 {
-	if (c->name)
+	if (c->name && c->i == i)
 		return;
-	c->name = c->names ? hodo_names_find(c->names, c->addr, 0) : "";
-	for (c->len = 0; c->name[c->len] && c->name[c->len] != '@';)
-		c->len++;
+	c->i = i;
+	c->name = hodo_names_other(c->names, c->addr, i);
+	c->len = __builtin_strlen(c->name);
+	c->has_short = false;
 }
 
-static bool glob_matches(struct candidate *c, const struct pattern *p)
+static bool name_matches(struct candidate *c, const struct pattern *p)
 {
-	if (is_all(p))
-		return true;
-	look_up(c);
-	if (!c->len)
-		return false;
 	if (hodo_glob(p->glob, p->len, c->name, c->len))
 		return true;
 	if (!c->has_short) {
@@ -277,6 +275,19 @@ static bool glob_matches(struct candidate *c, const struct pattern *p)
 		c->has_short = true;
 	}
 	return hodo_glob(p->glob, p->len, c->short_name, c->short_len);
+}
+
+/* Any of the function's names. */
+static bool glob_matches(struct candidate *c, const struct pattern *p)
+{
+	if (is_all(p))
+		return true;
+	for (uint32_t i = 0; i < c->n && i < ALIASES_MAX; i++) {
+		look_up(c, i);
+		if (c->len && name_matches(c, p))
+			return true;
+	}
+	return false;
 }
 
 static bool pattern_matches(struct candidate *c, const struct pattern *p)
@@ -308,7 +319,7 @@ static void select_function(struct hodo_function *f, uint64_t todo, struct candi
 	uint64_t wanted = f->sets & ~todo;
 
 	c->name = 0;
-	c->has_short = false;
+	c->n = c->names ? hodo_names_count(c->names, c->addr) : 0;
 	for (uint64_t left = todo; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
 
@@ -338,8 +349,8 @@ void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_in
 	}
 	if (!todo && (object->functions[0].sets & 1))
 		return;
-	c = hodo_mmap(sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (hodo_is_error(c))
+	c = hodo_map(sizeof(*c));
+	if (!c)
 		return;
 	c->names = names ? hodo_names_open(info, object->path) : 0;
 	for (uint32_t i = 0; i < object->nfunctions; i++) {

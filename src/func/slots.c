@@ -3,7 +3,7 @@
  * slots.c - the traceable functions of loaded objects, and turning their slots on and off.
  *
  * All under the control lock. An object that is mapped may not be relocated
- * yet and none of its code has run: the best moment to make its slots no-ops.
+ * yet and none of its code has run: the best time to make its slots no-ops.
  */
 #include <sys/mman.h>
 #include "func.h"
@@ -12,15 +12,15 @@ struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
 uint32_t hodo_func_nobjects;
 static bool selecting;
 
-/* What is beyond a limit is told of, once a process. */
-static void tell_limit(const char *text)
+/* What is beyond a limit is reported once a process. */
+static void report_limit(const char *text)
 {
-	static bool told;
+	static bool reported;
 
-	if (told || !hodo_func_wanted)
+	if (reported || !hodo_func_wanted)
 		return;
 	hodo_catalog_warning(&text, 1);
-	told = true;
+	reported = true;
 }
 
 /* -------------------------------------------------------------------- arrays */
@@ -50,7 +50,7 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 	struct hodo_func_object *o = scan->object;
 
 	if (o->nslots == HODO_SLOTS_MAX)
-		tell_limit("too many functions in one program or library: the rest of them are not traced");
+		report_limit("too many functions in one program or library: the rest of them are not traced");
 	if (slot < o->text || slot >= o->text_end || o->nslots == HODO_SLOTS_MAX ||
 	    !array_room((void **)&o->slots, o->nslots, &o->slots_room, sizeof(*o->slots)))
 		return false;
@@ -128,7 +128,7 @@ static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, u
 	return function_at(o, addr);
 }
 
-/* Sorts, drops doubles, makes the list of functions from the entry slots, and tells each slot its own. */
+/* Sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
 static void index_functions(struct hodo_func_object *o)
 {
 	uint32_t kept = 0;
@@ -160,7 +160,7 @@ static void index_functions(struct hodo_func_object *o)
 #define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
 
 /*
- * First address of a function, told from the call in its entry slot, of which the
+ * First address of a function, judged by the call in its entry slot, of which the
  * code around is all that may be read. In front of it may stand, within the page: a jump to
  * it (an XRay sled), an address-size prefix (the linker made a call through the GOT a direct one), endbr64.
  */
@@ -191,47 +191,32 @@ static bool keeps_chain(const uint8_t *call)
 	return call[5] == 0x41 && call[6] == 0x5a;
 }
 
-/* Calls whose target is exactly a stub. No other instruction was ever seen to hold these five bytes; a jump's
- * operand or a constant that did would have to hold the distance from itself to the stub. */
-static void scan_text(struct hodo_scan *scan, uintptr_t start, uintptr_t end, uintptr_t entry, uintptr_t exit)
+struct calls {
+	struct hodo_scan *scan;
+	bool nested; /* the function that the last entry was of */
+};
+
+static bool add_call(void *data, uintptr_t slot, bool entry)
 {
-	const uint8_t *p = (const uint8_t *)start, *last = (const uint8_t *)end - 5;
-	bool nested = false;
+	struct calls *c = data;
 
-	for (; p <= last && (p = __builtin_memchr(p, 0xe8, (size_t)(last - p) + 1)); p++) {
-		uintptr_t target, call = (uintptr_t)p;
-		int32_t distance;
-
-		__builtin_memcpy(&distance, p + 1, sizeof(distance));
-		target = call + 5 + (uintptr_t)(intptr_t)distance;
-		if (target != entry && target != exit)
-			continue;
-		if (target == entry)
-			nested = p <= last - 2 && keeps_chain(p);
-		if (!hodo_scan_add(scan, call, target == entry ? hodo_slot_function(call) : call,
-				   nested ? HODO_SLOT_UNUSED : HODO_SLOT_CALL,
-				   target == entry && !nested ? HODO_AT_ENTRY : HODO_AT_EXIT, 0xe8, 0xa9))
-			return;
-	}
+	if (entry)
+		c->nested = hodo_objects_room(slot, PF_X) >= 7 && keeps_chain((const uint8_t *)slot);
+	return hodo_scan_add(c->scan, slot, entry ? hodo_slot_function(slot) : slot,
+			     c->nested ? HODO_SLOT_UNUSED : HODO_SLOT_CALL,
+			     entry && !c->nested ? HODO_AT_ENTRY : HODO_AT_EXIT, 0xe8, 0xa9);
 }
 
 void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note)
 {
-	uintptr_t entry = TARGET(note->entry), exit = TARGET(note->exit);
+	struct calls calls = { scan, false };
 
-	if (hodo_objects_room(entry, PF_X) < 8 || hodo_objects_room(exit, PF_X) < 8 ||
-	    hodo_objects_room(TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
-	    hodo_objects_room(TARGET(note->exit_hook), PF_W) < sizeof(void *))
+	if (hodo_objects_room(TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
+	    hodo_objects_room(TARGET(note->exit_hook), PF_W) < sizeof(void *) ||
+	    !hodo_loaded_slots(scan->info, note, hodo_loaded_idle(scan->info), add_call, &calls))
 		return;
 	scan->object->entry_hook = (void **)TARGET(note->entry_hook);
 	scan->object->exit_hook = (void **)TARGET(note->exit_hook);
-	for (int i = 0; i < scan->info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &scan->info->dlpi_phdr[i];
-		uintptr_t start = scan->info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && p->p_filesz >= 5)
-			scan_text(scan, start, start + p->p_filesz, entry, exit);
-	}
 }
 
 /* ------------------------------------------------------------------- objects */
@@ -325,7 +310,7 @@ static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uint
 	size_t n = __builtin_strlen(path);
 
 	if (!o) {
-		tell_limit("too many libraries are loaded at once: functions of further ones are not traced");
+		report_limit("too many libraries are loaded at once: functions of further ones are not traced");
 		return 0;
 	}
 	__builtin_memset(o, 0, sizeof(*o));
@@ -338,29 +323,28 @@ static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uint
 	return o;
 }
 
-void hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note)
+int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
 	struct hodo_func_object *o;
 	uintptr_t text, end;
 
 	if (!text_range(info, &text, &end))
-		return;
+		return hodo_func_wanted ? 0 : ~0;
 	o = known_object(text, end, info->dlpi_addr);
 	if (!o) {
 		o = hodo_loader_blind ? 0 : add_object(info, text, end);
 		if (!o)
-			return;
+			return ~0;
 		look(o, info, note);
 	} else if (!selecting && (o->complete || !hodo_func_wanted)) {
 		o->seen = true;
-		hodo_events_object(o, info);
-		return;
+		return hodo_func_wanted ? (int64_t)o->nfunctions : ~(int64_t)o->nfunctions;
 	}
 	o->seen = true;
 	if (!o->complete && hodo_func_wanted)
 		look_closer(o, info);
 	hodo_select_object(o, info);
-	hodo_events_object(o, info);
+	return hodo_func_wanted ? (int64_t)o->nfunctions : ~(int64_t)o->nfunctions;
 }
 
 /* A set is new: which functions does it want? */
@@ -380,20 +364,19 @@ void hodo_slots_scan_begin(void)
 /* What is mapped no more is forgotten without being touched. */
 void hodo_slots_scan_end(void)
 {
-	bool gone = false;
+	bool unloaded = false;
 
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
 		struct hodo_func_object *o = &hodo_func_objects[i];
 
 		if (!o->in_use || o->seen)
 			continue;
-		hodo_events_unload(o);
 		forget(o);
-		gone = true;
+		unloaded = true;
 	}
-	if (gone)
+	if (unloaded)
 		hodo_names_changed();
-	hodo_tracers_objects_changed(gone);
+	hodo_tracers_objects_changed(unloaded);
 }
 
 /* ------------------------------------------------------------------- patching */

@@ -12,7 +12,7 @@
 #define STEP_SHIFT 16
 #define CHAIN_MAX (sizeof(((struct hodo_func_thread *)0)->chain) / sizeof(uint64_t))
 
-static void tell(struct hodo_func_thread *t, const struct hodo_frame *frame, bool in_chain)
+static void report(struct hodo_func_thread *t, const struct hodo_frame *frame, bool in_chain)
 {
 	struct __attribute__((packed)) {
 		uint64_t bytes;
@@ -47,7 +47,7 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 	if (step > t->stack_step) {
 		t->stack_step = step;
 		t->stack_pending = 0;
-		tell(t, frame, true);
+		report(t, frame, true);
 	}
 }
 
@@ -58,7 +58,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 	if (frame->at != t->stack_pending)
 		return;
 	t->stack_pending = 0;
-	tell(t, frame, false);
+	report(t, frame, false);
 }
 
 /* A new recording, a fork child's also, begins anew. */

@@ -3,27 +3,19 @@
  * thread.c - the thread tracer: functions that belong to a role
  * (HODO_ONLY_IN) and are called in a thread of another (hodo_thread_role()).
  *
- * Roles are interned, so that nothing refers to the memory of an object that may
- * be closed. The table from functions to roles is read by dispatch and changed under the
+ * Roles are interned (user/functions.c). The table from functions to roles is read by dispatch and changed under the
  * control lock, a word at a time: function 0 ends a run of the open addressing, 1 was in use.
  */
 #include "func.h"
 
-#define ROLES_MAX 256u
-#define ROLE_BYTES 64u
 #define NOTES_MAX 1024u
 #define FUNCTIONS_MAX 8192u
 #define SLOTS (4 * FUNCTIONS_MAX)
-#define SITES 4096u /* call sites that were told, 2^n */
+#define SITES 4096u /* call sites that were reported, 2^n */
 #define SITES_TRIED 64u
 #define SLOT_DISTANCE_MAX 64u /* bytes from a function's first to its slot */
 
-/* ---------------------------------------------------------------------- roles */
-
-static struct {
-	uint32_t state; /* 0 free, 1 being written, 2 valid */
-	char name[ROLE_BYTES];
-} roles[ROLES_MAX];
+/* ---------------------------------------------------------------------- texts */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -41,41 +33,6 @@ static uint32_t length_of(const char *text)
 	while (text[n])
 		n++;
 	return n;
-}
-
-/* The role of that name, for ever; NULL: too many. Any thread, in signal handlers too: two that meet here may both
- * make one, which does no harm. */
-static const char *intern(const char *name, uint32_t length)
-{
-	for (uint32_t i = 0; i < ROLES_MAX; i++) {
-		uint32_t state = hodo_load_acquire(&roles[i].state);
-
-		if (state == 2 && same_text(roles[i].name, name))
-			return roles[i].name;
-		if (state != 0 || !hodo_cas_acquire(&roles[i].state, &state, 1))
-			continue;
-		for (uint32_t c = 0; c < length; c++)
-			roles[i].name[c] = name[c];
-		hodo_store_release(&roles[i].state, 2);
-		return roles[i].name;
-	}
-	return 0;
-}
-
-int hodo_thread_set_role(const char *role)
-{
-	const char *own = 0;
-	uint32_t length = role ? length_of(role) : 0;
-
-	if (length >= ROLE_BYTES)
-		return -ENAMETOOLONG;
-	if (length) {
-		own = intern(role, length);
-		if (!own)
-			return -ENOSPC;
-	}
-	hodo_func_tls.role = own;
-	return 0;
 }
 
 /* ------------------------------------------------------------ functions with roles */
@@ -128,16 +85,16 @@ static bool allowed(uint64_t function, const char *role, const char **wanted)
 
 /* -------------------------------------------------------------------- the tracer */
 
-static uint64_t told[SITES];
+static uint64_t reported[SITES];
 
-/* Whether this is the first time. A table that is full tells no more. */
+/* Whether this is the first time. Once the table is full nothing more is reported. */
 static bool first_time(uint64_t function, uint64_t site)
 {
 	uint64_t key = (function ^ (site << 21 | site >> 43)) * 0x9e3779b97f4a7c15ull | 1;
 	uint32_t i = (uint32_t)(key >> 40);
 
 	for (uint32_t n = 0; n < SITES_TRIED; n++, i++) {
-		uint64_t *t = &told[i & (SITES - 1)], was = hodo_load(t);
+		uint64_t *t = &reported[i & (SITES - 1)], was = hodo_load(t);
 
 		if (was == key)
 			return false;
@@ -156,7 +113,7 @@ static void put_text(struct hodo_piece *pieces, uint16_t *length, const char *te
 	pieces[1] = (struct hodo_piece){ text ? text : HODO_NULL_TEXT, *length };
 }
 
-static void tell(struct hodo_func_thread *t, uint64_t function, const char *wanted, const char *role)
+static void report(struct hodo_func_thread *t, uint64_t function, const char *wanted, const char *role)
 {
 	uint16_t wanted_length, role_length;
 	struct hodo_piece pieces[7] = { { &function, sizeof(function) } };
@@ -172,7 +129,7 @@ static void tell(struct hodo_func_thread *t, uint64_t function, const char *want
 	hodo_func_emit_pieces(HODO_FUNC_WRONG_THREAD, pieces, 7, total);
 }
 
-/* What tells one call site from another: the return address. Where that is not known, or was replaced, the caller. */
+/* What distinguishes call sites: the return address. Where that is not known, or was replaced, the caller. */
 static uint64_t site_of(const struct hodo_shadow *shadow, const struct hodo_frame *frame)
 {
 	if (!frame->sp && !(hodo_func_config.flags & HODO_FUNCTIONS_RETURNS))
@@ -183,13 +140,13 @@ static uint64_t site_of(const struct hodo_shadow *shadow, const struct hodo_fram
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
 	struct hodo_func_thread *t = hodo_func_thread(shadow);
-	const char *role = hodo_func_tls.role ? hodo_func_tls.role : t->main ? "main" : 0, *wanted = 0;
+	const char *role = hodo_tls.role ? hodo_tls.role : t->main ? "main" : 0, *wanted = 0;
 
 	if (allowed(frame->function, role, &wanted))
 		return;
 	if (!first_time(frame->function, site_of(shadow, frame)))
 		return;
-	tell(t, frame->function, wanted, role);
+	report(t, frame->function, wanted, role);
 	if (hodo_func_config.flags & HODO_FUNCTIONS_ABORT)
 		hodo_sys3(SYS_tgkill, hodo_sys0(SYS_getpid), hodo_gettid(), 6 /* SIGABRT */);
 }
@@ -218,11 +175,11 @@ static void add_mark(const struct hodo_role *r, uint32_t note)
 	uint32_t length = 0, at = nmarks;
 	const char *role;
 
-	while (length < room && length < ROLE_BYTES && ((const char *)name)[length])
+	while (length < room && length < HODO_ROLE_MAX && ((const char *)name)[length])
 		length++;
-	if (length == 0 || length >= ROLE_BYTES || length == room)
+	if (length == 0 || length >= HODO_ROLE_MAX || length == room)
 		return;
-	role = intern((const char *)name, length);
+	role = hodo_role_intern((const char *)name, length);
 	for (uint32_t i = 0; i < nmarks && at == nmarks; i++)
 		at = marks[i].addr ? at : i;
 	if (!role || at == FUNCTIONS_MAX)
@@ -296,7 +253,7 @@ static uint32_t slot_at(const struct hodo_func_object *o, uintptr_t addr)
 
 /*
  * The function that begins at start has the role. Padding may stand between its first byte and its slot, so that what
- * dispatch takes for its address, told from the slot, is not the symbol's: it has the role as well.
+ * dispatch takes for its address, judged by the slot, is not the symbol's: it has the role as well.
  */
 static void add_named(const struct hodo_func_object *o, const struct hodo_names *names, uintptr_t start,
 		      const char *role)
@@ -367,7 +324,7 @@ void hodo_thread_forget(uintptr_t base)
 static int start(const struct hodo_functions_config *config)
 {
 	for (uint32_t i = 0; i < SITES; i++)
-		hodo_store(&told[i], 0);
+		hodo_store(&reported[i], 0);
 	objects();
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads.c - what dispatch keeps for each thread: made at its first traced
- * call, given on to a new thread when it is gone. No thread is told of its end, which would take a
- * hook in libc: when there is need of memory, or a tid comes again, those that are gone are found.
+ * call, given on to a new thread when it has ended. No thread reports its end, which would take a
+ * hook in libc: when there is need of memory, or a tid comes again, those that have ended are found.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 
 static struct hodo_func_thread *chunks[HODO_FUNC_THREADS_MAX / CHUNK];
 static uint32_t nthreads;
-static uint32_t search_at = CHUNK; /* threads at which the next search for those gone is worth its time */
+static uint32_t search_at = CHUNK; /* threads at which the next search for those that have ended is worth its time */
 static uint32_t threads_lock;
 static uint32_t process; /* whose threads they are */
 
@@ -161,23 +161,21 @@ static struct hodo_func_thread *new_thread(void)
 	if (nthreads == HODO_FUNC_THREADS_MAX)
 		return 0;
 	if (!*chunk) {
-		p = hodo_mmap(CHUNK * sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (hodo_is_error(p))
+		p = hodo_map(CHUNK * sizeof(*t));
+		if (!p)
 			return 0;
 		*chunk = p;
 	}
 	if (!parked.slots) {
-		p = hodo_mmap(PARKED_SLOTS * sizeof(struct hodo_frame), PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-		if (hodo_is_error(p))
+		p = hodo_map(PARKED_SLOTS * sizeof(struct hodo_frame));
+		if (!p)
 			return 0;
 		parked = (struct hodo_parked){ .slots = p, .mask = PARKED_SLOTS - 1, .lock = lock_parked,
 					       .unlock = unlock_parked };
 	}
 	t = &(*chunk)[nthreads % CHUNK];
-	p = hodo_mmap(FRAMES_FIRST * sizeof(struct hodo_frame), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1);
-	if (hodo_is_error(p))
+	p = hodo_map(FRAMES_FIRST * sizeof(struct hodo_frame));
+	if (!p)
 		return 0;
 	t->shadow.frames = p;
 	t->shadow.max = FRAMES_FIRST;

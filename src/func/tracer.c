@@ -41,8 +41,6 @@ static struct {
 } retired[RETIRED_MAX];
 static uint32_t nretired;
 
-static uint64_t start_ns, start_ticks; /* when the library came up, for hodo_ticks_ns() */
-
 /* ---------------------------------------------------------------- grace periods */
 
 static void pause_briefly(void)
@@ -53,7 +51,7 @@ static void pause_briefly(void)
 }
 
 /* false: the kernel refuses a barrier that it gave before (a sandbox began). Threads order their own accesses from
- * now on; those that are between two of them are not told of it. */
+ * now on; those that are between two of them do not see that. */
 static bool barrier(void)
 {
 	if (hodo_patch_barrier())
@@ -114,7 +112,7 @@ static bool nobody_inside(void)
 	return true;
 }
 
-/* Libraries that come and go replace things while nobody waits for a grace period: then a moment without any thread
+/* Libraries that come and go replace things while nobody waits for a grace period: then a time without any thread
  * inside does. */
 static void give_back(void)
 {
@@ -139,14 +137,14 @@ static void settle(void)
 {
 	uint64_t mask = hodo_control_lock();
 	uint32_t n = nretired;
-	__typeof__(retired[0]) gone[RETIRED_MAX];
+	__typeof__(retired[0]) old[RETIRED_MAX];
 
-	__builtin_memcpy(gone, retired, sizeof(gone));
+	__builtin_memcpy(old, retired, sizeof(old));
 	nretired = 0;
 	hodo_control_unlock(mask);
 	grace_wait(~0u);
 	for (uint32_t i = 0; i < n; i++)
-		hodo_sys2(SYS_munmap, gone[i].memory, gone[i].bytes);
+		hodo_sys2(SYS_munmap, old[i].memory, old[i].bytes);
 }
 
 /* ------------------------------------------------------------------- the lookup */
@@ -157,9 +155,7 @@ static void publish_lookup(void)
 	struct hodo_func_lookup *fresh, *old = (struct hodo_func_lookup *)hodo_func_lookup;
 	size_t bytes = sizeof(*fresh) + hodo_func_nobjects * sizeof(fresh->object[0]);
 
-	fresh = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (hodo_is_error(fresh))
-		fresh = 0; /* tracers of some functions see all that is patched */
+	fresh = hodo_map(bytes); /* NULL: tracers of some functions see all that is patched */
 	for (uint32_t i = 0; fresh && i < hodo_func_nobjects; i++) {
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
@@ -228,7 +224,7 @@ static uint64_t sets_wanted(const struct hodo_tracer_list *list)
 }
 
 /* Objects came or went: hooks first, since the slots of new ones may become calls at once. */
-void hodo_tracers_objects_changed(bool gone)
+void hodo_tracers_objects_changed(bool unloaded)
 {
 	publish_lookup();
 	set_hooks(hodo_tracers);
@@ -247,9 +243,9 @@ static struct hodo_tracer_list *list_copy(uint32_t n)
 {
 	const struct hodo_tracer_list *old = hodo_tracers;
 	size_t bytes = sizeof(*old) + n * sizeof(old->entry[0]);
-	struct hodo_tracer_list *list = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct hodo_tracer_list *list = hodo_map(bytes);
 
-	if (hodo_is_error(list))
+	if (!list)
 		return 0;
 	list->bytes = bytes;
 	for (uint32_t i = 0; old && i < old->n && list->n < n; i++)
@@ -271,7 +267,7 @@ static int use(struct hodo_tracer_list *list)
 		list->all = true;
 		for (uint32_t i = 0; i < list->n; i++) {
 			list->users = list->users || !list->entry[i].ops;
-			/* A set of some is not enough, were it the only one: slots follow the list a moment later. */
+			/* A set of some is not enough, were it the only one: slots follow the list shortly after. */
 			list->all = list->all && list->entry[i].set == 1;
 			if (!list->entry[i].epoch)
 				list->entry[i].epoch = list->epoch;
@@ -406,7 +402,7 @@ static int drop(struct hodo_tracer *tracer)
 	return 0;
 }
 
-HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
+static int tracer_register(struct hodo_tracer *tracer)
 {
 	uint64_t mask;
 	int error;
@@ -422,7 +418,7 @@ HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
 	return error;
 }
 
-HODO_PUBLIC int hodo_tracer_unregister(struct hodo_tracer *tracer)
+static int tracer_unregister(struct hodo_tracer *tracer)
 {
 	uint64_t mask;
 	int error;
@@ -439,44 +435,7 @@ HODO_PUBLIC int hodo_tracer_unregister(struct hodo_tracer *tracer)
 	return error;
 }
 
-/* ------------------------------------------------------------------------ clock */
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	hodo_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/*
- * The recorder knows the frequency; else two readings of both clocks, 5 ms apart at least, tell it well
- * enough, and once for all: times would not compare if it were taken anew.
- */
-static uint64_t ticks_per_s(void)
-{
-	static uint64_t measured;
-	uint64_t ns, passed, known = hodo_load(&measured);
-
-	if (hodo_func_config.size)
-		return hodo_func_config.ticks_per_s;
-	while (!known) {
-		ns = monotonic_ns() - start_ns;
-		passed = hodo_func_now() - start_ticks;
-		if (ns < 5000000)
-			continue;
-		known = (uint64_t)((unsigned __int128)passed * 1000000000u / ns);
-		hodo_store(&measured, known);
-	}
-	return known;
-}
-
-HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
-{
-	if (hodo_recording.on && hodo_recording.clock != HODO_CLOCK_TSC)
-		return ticks;
-	return (uint64_t)((unsigned __int128)ticks * 1000000000u / ticks_per_s());
-}
+/* ---------------------------------------------------------------------- start */
 
 #ifdef __x86_64__
 #define XCR0_AVX 0x04u
@@ -517,21 +476,13 @@ static void init(void)
 		}
 	}
 #endif
+	hodo_func_rseq_offset = hodo_rseq_offset;
 	hodo_func_threads_init();
-	start_ns = monotonic_ns();
-	start_ticks = hodo_func_now();
-}
-
-static void scan_begin(void)
-{
-	if (!start_ns)
-		init();
-	hodo_slots_scan_begin();
 }
 
 const struct hodo_extension hodo_extension = {
-	.prepare = hodo_imports_init,
-	.scan_begin = scan_begin,
+	.init = init,
+	.scan_begin = hodo_slots_scan_begin,
 	.object = hodo_slots_object,
 	.roles = hodo_thread_roles,
 	.scan_end = hodo_slots_scan_end,
@@ -539,5 +490,24 @@ const struct hodo_extension hodo_extension = {
 	.recording = hodo_events_recording,
 	.inside = hodo_dispatch_inside,
 	.settle = settle_recording,
-	.thread_role = hodo_thread_set_role,
+	.tracer_register = tracer_register,
+	.tracer_unregister = tracer_unregister,
+	.function_name = hodo_names_function,
 };
+
+#ifndef HODO_SPLIT /* in one library; else user/functions.c */
+HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
+{
+	return tracer_register(tracer);
+}
+
+HODO_PUBLIC int hodo_tracer_unregister(struct hodo_tracer *tracer)
+{
+	return tracer_unregister(tracer);
+}
+
+HODO_PUBLIC int hodo_function_name(const void *address, char *name, size_t bytes)
+{
+	return hodo_names_function(address, name, bytes);
+}
+#endif

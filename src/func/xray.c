@@ -14,7 +14,7 @@
  * and one byte turns the slot on and off. A sled that does not look exactly
  * like this is left alone: the XRay runtime may have patched it (XRAY_OPTIONS=patch_premain=true),
  * and does so at any time if the program asks. It then overwrites all of the sled, ours in
- * it; hodo_xray_ready() tells before a slot is turned on. What a program must not do is to have the XRay
+ * it; hodo_xray_ready() says so before a slot is turned on. What a program must not do is to have the XRay
  * runtime patch functions while a tracer of ours has them.
  */
 #include "near.h"

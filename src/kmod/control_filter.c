@@ -7,8 +7,8 @@
  */
 #include "control.h"
 
-#include "filter.h"
-#include "filter_parse.h"
+#include <core/filter.h>
+#include <core/filter_parse.h>
 
 #include <linux/ctype.h>
 #include <linux/fs.h>

@@ -3,7 +3,7 @@
 #include "control.h"
 #include "recording.h"
 
-#include "fields.h"
+#include <core/fields.h>
 
 #include <linux/fs.h>
 #include <linux/module.h>

@@ -44,7 +44,7 @@
 
 #include "compat.h"
 #include "event.h"
-#include "ring.h"
+#include <core/ring.h>
 
 /* Of one CPU, or the fallback ring's. */
 struct hodo_writer {
@@ -76,9 +76,9 @@ struct hodo_emit {
 /* writer.c */
 uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len);
 struct hodo_writer *hodo_emit_nested(void);
-/* gate.c: hodo_emit_end() of an event that is to be looked at: commits it if it is to be recorded, and does what its
+/* rules.c: hodo_emit_end() of an event that is to be looked at: commits it if it is to be recorded, and does what its
  * triggers say. By value: a struct hodo_emit whose address nobody takes lives in registers. */
-void hodo_gate_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
+void hodo_rules_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
 		   unsigned long flags);
 
 /*
@@ -102,12 +102,12 @@ static __always_inline uint8_t *hodo_emit_room_rare(struct hodo_writer *w, uint3
 	return p;
 }
 
-static __always_inline void hodo_gate_commit_rare(struct hodo_writer *w, uint8_t *payload, uint32_t len,
+static __always_inline void hodo_rules_commit_rare(struct hodo_writer *w, uint8_t *payload, uint32_t len,
 						  struct hodo_event *event, unsigned long flags)
 {
 	register unsigned long r8 asm("r8") = flags;
 
-	asm volatile("call hodo_gate_commit_saved"
+	asm volatile("call hodo_rules_commit_saved"
 		     : ASM_CALL_CONSTRAINT
 		     : "D"(w), "S"(payload), "d"(len), "c"(event), "r"(r8)
 		     : "rax", "memory", "cc");
@@ -123,7 +123,7 @@ static __always_inline uint64_t hodo_monotonic_rare(void)
 #else
 #define hodo_emit_nested_rare hodo_emit_nested
 #define hodo_emit_room_rare hodo_emit_room
-#define hodo_gate_commit_rare hodo_gate_commit
+#define hodo_rules_commit_rare hodo_rules_commit
 #define hodo_monotonic_rare ktime_get_mono_fast_ns
 #endif
 
@@ -246,8 +246,8 @@ static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *pay
 
 static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
 {
-	if (unlikely(event->gate)) {
-		hodo_gate_commit_rare(e->writer, e->payload, e->len, event, e->flags);
+	if (unlikely(event->rules)) {
+		hodo_rules_commit_rare(e->writer, e->payload, e->len, event, e->flags);
 		return;
 	}
 	hodo_emit_commit(e->writer, e->payload, e->len);

@@ -2,7 +2,7 @@
 /*
  * event.h - an event of the kernel: what its writers read, what is said of it, and who switches it on and off.
  *
- * Everything but id and gate is written under hodo_lock alone. id and gate are set before the
+ * Everything but id and rules is written under hodo_lock alone. id and rules are set before the
  * event is switched on, and change when no writer is inside (hodo_quiesce()).
  */
 #ifndef HODO_KMOD_EVENT_H
@@ -15,7 +15,7 @@
 
 struct dentry;
 struct hodo_event;
-struct hodo_gate;
+struct hodo_rules;
 
 extern struct mutex hodo_lock; /* the module's only one; its writers never take it */
 
@@ -38,7 +38,7 @@ struct hodo_source {
 struct hodo_event {
 	/* What writers read. */
 	uint16_t id;
-	struct hodo_gate *gate; /* NULL: every one is recorded */
+	struct hodo_rules *rules; /* NULL: every one is recorded */
 
 	/* Said by who adds it, and constant. Names are at most HODO_NAME_MAX bytes. */
 	const char *provider, *name; /* with .begin or .end where the kind says so */
@@ -74,12 +74,12 @@ struct hodo_event {
 int hodo_event_add(struct hodo_event *event);
 /* Switches it off and forgets it; no writer is inside afterwards. Under hodo_lock; sleeps. */
 void hodo_event_remove(struct hodo_event *event);
-/* Adds or removes n at once: removing waits once for all. Those that cannot be added are told in the log, left out. */
+/* Adds or removes n at once: removing waits once for all. Those that cannot be added are named in the log, left out. */
 void hodo_events_add(struct hodo_event *const *events, size_t n);
 void hodo_events_remove(struct hodo_event *const *events, size_t n);
 /* absent is no longer: records it if the present recording wants it. */
 void hodo_event_came(struct hodo_event *event);
-/* absent is set: no events from now on. true: writers are inside, perhaps: hodo_quiesce(), then hodo_gate_free(). */
+/* absent is set: no events from now on. true: writers are inside, perhaps: hodo_quiesce(), then hodo_rules_free(). */
 bool hodo_event_goes(struct hodo_event *event);
 /* NULL: there is none. Under hodo_lock. */
 struct hodo_event *hodo_event_find(const char *provider, const char *name);

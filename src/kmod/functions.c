@@ -43,7 +43,7 @@ static const struct hodo_source source = { .name = "function", .set = set };
 		.kind = HODO_KIND_FUNCTION, .format = "", .file = "", .function = "", .object = "vmlinux",           \
 		.source = &source, .absent = true,                                                                   \
 	}
-/* The exit comes first, so that it is on before the first entry is told of. */
+/* The exit comes first, so that it is on before the first entry is seen. */
 static struct hodo_event events[EVENTS] = { EVENT("exit"), EVENT("entry"), EVENT("reached") };
 static struct hodo_event *const all_events[EVENTS] = { &events[EXIT], &events[ENTRY], &events[REACHED] };
 static bool on[EVENTS];
@@ -233,7 +233,7 @@ static void end_probes(void)
 static int set(struct hodo_event *event, bool to)
 {
 	WRITE_ONCE(on[event - events], to);
-	/* The event's gate goes when all are off: handlers that RCU does not wait for could still be looking at it. */
+	/* The event's rules go when all are off: handlers that RCU does not wait for could still be looking at it. */
 	if (!to)
 		end_probes();
 	return 0;

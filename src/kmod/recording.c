@@ -2,13 +2,13 @@
 /* recording.c - begins and ends recordings; see recording.h. */
 #include "recording.h"
 #include "emit.h"
-#include "gate.h"
+#include "rules.h"
 #include "kmod.h"
 #include "registry.h"
 #include "writer.h"
 
-#include "condition.h"
-#include "filter.h"
+#include <core/condition.h>
+#include <core/filter.h>
 
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -165,7 +165,7 @@ static int begin(struct hodo_recording *r, enum hodo_clock clock)
 	r->stopped = false;
 	hodo_writers_attach(r->memory, &r->config, clock == HODO_CLOCK_MONOTONIC);
 	fill_shm(r, clock);
-	err = hodo_gate_prepare();
+	err = hodo_rules_prepare();
 	if (err)
 		goto detach;
 	err = hodo_threads_start();

@@ -7,7 +7,7 @@
 #define HODO_KMOD_RECORDING_H
 
 #include "memory.h"
-#include "ring.h"
+#include <core/ring.h>
 
 enum hodo_recorded { HODO_RECORDED_NOT, HODO_RECORDED_BY_FILE, HODO_RECORDED_BY_TREE };
 

@@ -8,11 +8,11 @@
  */
 #include "registry.h"
 #include "catalog.h"
-#include "gate.h"
+#include "rules.h"
 #include "kmod.h"
 #include "recording.h"
 
-#include "glob.h"
+#include <core/glob.h>
 
 #include <linux/hashtable.h>
 #include <linux/idr.h>
@@ -85,8 +85,8 @@ static int switch_on(struct hodo_event *event)
 
 	if (event->recorded || event->absent)
 		return 0;
-	err = hodo_gate_bind(event, hodo_recording_wants(event));
-	if (err == HODO_GATE_NEVER)
+	err = hodo_rules_bind(event, hodo_recording_wants(event));
+	if (err == HODO_RULES_NEVER)
 		return 0;
 	if (!err && !event->described) {
 		/* One that the catalogue has no room for could not be read. */
@@ -97,7 +97,7 @@ static int switch_on(struct hodo_event *event)
 		err = event->source->set(event, true);
 	if (err) {
 		pr_warn("%s:%s cannot be recorded: error %d\n", event->provider, event->name, -err);
-		hodo_gate_free(event);
+		hodo_rules_free(event);
 		return err;
 	}
 	event->recorded = true;
@@ -123,7 +123,7 @@ static void off_and_free(struct hodo_event *event)
 		return;
 	switch_off(event);
 	hodo_quiesce();
-	hodo_gate_free(event);
+	hodo_rules_free(event);
 }
 
 void hodo_event_came(struct hodo_event *event)
@@ -180,7 +180,7 @@ int hodo_events_enable(const char *provider, bool on)
 	hodo_quiesce();
 	list_for_each_entry(e, &hodo_events, list)
 		if (!e->recorded)
-			hodo_gate_free(e);
+			hodo_rules_free(e);
 	return 0;
 }
 
@@ -328,7 +328,7 @@ int hodo_event_add(struct hodo_event *event)
 	err = take_id(event);
 	if (err)
 		return err;
-	event->gate = NULL;
+	event->rules = NULL;
 	event->enabled = event->recorded = false;
 	event->filter = NULL;
 	event->filter_code = NULL;
@@ -344,7 +344,7 @@ int hodo_event_add(struct hodo_event *event)
 static void forget(struct hodo_event *event)
 {
 	hodo_control_event_removed(event);
-	hodo_gate_free(event);
+	hodo_rules_free(event);
 	hash_del(&event->hash);
 	list_del(&event->list);
 	give_id(event);
@@ -419,7 +419,7 @@ void hodo_registry_off(void)
 		switch_off(e);
 	hodo_quiesce();
 	list_for_each_entry(e, &hodo_events, list)
-		hodo_gate_free(e);
+		hodo_rules_free(e);
 }
 
 void hodo_labels_add(struct hodo_labels *labels)

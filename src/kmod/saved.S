@@ -37,5 +37,5 @@ SYM_FUNC_END(\name)
 
 saved hodo_emit_nested_saved hodo_emit_nested
 saved hodo_emit_room_saved hodo_emit_room
-saved hodo_gate_commit_saved hodo_gate_commit
+saved hodo_rules_commit_saved hodo_rules_commit
 saved hodo_monotonic_saved ktime_get_mono_fast_ns

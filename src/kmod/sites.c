@@ -15,7 +15,7 @@
  */
 #include "sites.h"
 #include "emit.h"
-#include "fields.h"
+#include <core/fields.h>
 #include "kmod.h"
 
 #include <linux/slab.h>
@@ -102,7 +102,7 @@ static void update_state(struct hodo_kernel_state *state, struct hodo_event *eve
 {
 	struct static_key *key = (struct static_key *)&state->tracepoint.key;
 
-	/* Release: id and gate of the event, and what is in the list, were stored before. */
+	/* Release: id and rules of the event, and what is in the list, were stored before. */
 	smp_store_release(&state->event, event);
 	smp_store_release(&state->probes, probes);
 	if (event || probes)
@@ -265,15 +265,15 @@ static const char *module_of(const struct hodo_event *event)
 	return e->object;
 }
 
-/* Whether the state may be a place of other, which has its name. told: not again. */
-static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *other, bool told)
+/* Whether the state may be a place of other, which has its name. reported: not again. */
+static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *other, bool reported)
 {
 	const struct hodo_event *e = &fresh->event;
 	char what[160];
 
 	if (other->source == &source && !difference(e, other, what, sizeof(what)))
 		return true;
-	if (told)
+	if (reported)
 		return false;
 	if (other->source != &source)
 		pr_warn("module %s: event %s:%s at %s:%u has the name of one of the kernel's own (%s): "
@@ -309,21 +309,21 @@ static void leave(struct hodo_kernel_state *state)
 }
 
 /* Makes the state a place of the event that it describes. False: it is refused, or it cannot be. */
-static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXTS], struct module *mod, bool told)
+static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXTS], struct module *mod, bool reported)
 {
 	struct hodo_site_event *fresh = event_new(state->desc, texts, mod);
 	struct hodo_event *other;
 	int err;
 
 	if (!fresh) {
-		if (!told)
+		if (!reported)
 			pr_warn("module %s: event %s:%s: no memory: it is not recorded\n", mod->name,
 				texts[TEXT_PROVIDER], texts[TEXT_NAME]);
 		return false;
 	}
 	other = hodo_event_find(fresh->event.provider, fresh->event.name);
 	if (other) {
-		bool same = agree(fresh, other, told);
+		bool same = agree(fresh, other, reported);
 
 		kfree(fresh);
 		if (!same)
@@ -337,7 +337,7 @@ static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXT
 	list_add_tail(&fresh->list, &hodo_site_events);
 	err = hodo_event_add(&fresh->event);
 	if (err) {
-		if (!told)
+		if (!reported)
 			pr_warn("module %s: event %s:%s is not recorded: error %d\n", mod->name, fresh->event.provider,
 				fresh->event.name, -err);
 		leave(state);
@@ -383,14 +383,14 @@ static struct hodo_kernel_state *state_at(struct module *mod, unsigned int i)
 	return container_of(tp, struct hodo_kernel_state, tracepoint);
 }
 
-static void state_add(struct site_module *m, struct hodo_kernel_state *state, bool told)
+static void state_add(struct site_module *m, struct hodo_kernel_state *state, bool reported)
 {
 	const char *texts[TEXTS];
 
 	if (state->known)
 		return; /* an inlined function's state stands there once a copy */
 	if (state->size != sizeof(*state) || !desc_valid(state->desc, texts)) {
-		if (!told)
+		if (!reported)
 			pr_warn("module %s: %s is not as <hodo/trace.h> makes it: build the module anew\n", m->mod->name,
 				state->tracepoint.name);
 		return;
@@ -400,7 +400,7 @@ static void state_add(struct site_module *m, struct hodo_kernel_state *state, bo
 		return;
 	}
 	smp_store_release(&state->ops, &ops);
-	if (!attach(state, texts, m->mod, told))
+	if (!attach(state, texts, m->mod, reported))
 		m->refused = true;
 }
 
@@ -423,7 +423,7 @@ static void module_coming(struct module *mod)
 			INIT_LIST_HEAD(&m->labels);
 			list_add_tail(&m->list, &modules);
 		}
-		/* A second copy of a refused one is told no more. */
+		/* A second copy of a refused one is not reported again. */
 		state_add(m, state, state->ops != NULL);
 	}
 }
@@ -450,7 +450,7 @@ static void try_again(void)
 static void sweep(void)
 {
 	struct hodo_site_event *e, *next;
-	struct hodo_event **gone;
+	struct hodo_event **removed;
 	size_t n = 0, room = 0;
 	LIST_HEAD(dead);
 
@@ -462,16 +462,16 @@ static void sweep(void)
 	}
 	if (!room)
 		return;
-	gone = kvmalloc_array(room, sizeof(*gone), GFP_KERNEL);
+	removed = kvmalloc_array(room, sizeof(*removed), GFP_KERNEL);
 	list_for_each_entry(e, &dead, list) {
-		if (gone)
-			gone[n++] = &e->event;
+		if (removed)
+			removed[n++] = &e->event;
 		else
 			hodo_event_remove(&e->event);
 	}
-	if (gone)
-		hodo_events_remove(gone, n);
-	kvfree(gone);
+	if (removed)
+		hodo_events_remove(removed, n);
+	kvfree(removed);
 	list_for_each_entry_safe(e, next, &dead, list) {
 		hodo_probes_drop(e);
 		list_del(&e->list);

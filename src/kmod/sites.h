@@ -21,7 +21,7 @@ struct hodo_site_event {
 
 extern struct list_head hodo_site_events;
 
-/* What the event's places are to do has changed: they are told. Writers may still be inside. */
+/* What the event's places are to do has changed: they follow. Writers may still be inside. */
 void hodo_site_event_update(struct hodo_site_event *event);
 
 /* probes.c */
@@ -31,7 +31,7 @@ const struct hodo_probes *hodo_probe_enter(struct hodo_kernel_state *state);
 void hodo_probe_leave(void);
 int hodo_probe_register(struct hodo_kernel_state *state, void (*func)(void), void *data);
 int hodo_probe_unregister(struct hodo_kernel_state *state, void (*func)(void), void *data);
-/* The event has no place any more: probes that were left behind are told in the log, and freed. No one is inside. */
+/* The event has no place any more: probes that were left behind are named in the log, and freed. No one is inside. */
 void hodo_probes_drop(struct hodo_site_event *event);
 
 #endif

@@ -10,7 +10,7 @@
 #include "recording.h"
 #include "tracepoint_find.h"
 
-#include "atomic.h"
+#include <core/atomic.h>
 
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>

@@ -10,7 +10,7 @@
  * name and other arguments, so those are not looked at; but for events of a header of one's own, which have them alone.
  */
 #include "tracepoints.h"
-#include "gate.h"
+#include "rules.h"
 #include "kmod.h"
 
 #include "emit.h"
@@ -90,7 +90,7 @@ static void unbind(const struct hodo_tracepoint_set *set, struct tracepoint *tp)
 
 	if (!t || t->tp != tp)
 		return;
-	hodo_gate_free(&t->event);
+	hodo_rules_free(&t->event);
 	t->event.object = "";
 	t->tp = NULL;
 }
@@ -210,17 +210,17 @@ EXPORT_SYMBOL_GPL(hodo_tracepoint_set_remove);
 EXPORT_PER_CPU_SYMBOL_GPL(hodo_writers);
 EXPORT_SYMBOL_GPL(hodo_emit_room);
 EXPORT_SYMBOL_GPL(hodo_emit_nested);
-EXPORT_SYMBOL_GPL(hodo_gate_commit);
+EXPORT_SYMBOL_GPL(hodo_rules_commit);
 EXPORT_SYMBOL_GPL(hodo_clock_monotonic);
 #ifdef CONFIG_X86_64
 /* Of saved.S; what they take and return is known to emit.h alone. */
 void hodo_emit_room_saved(void);
 void hodo_emit_nested_saved(void);
-void hodo_gate_commit_saved(void);
+void hodo_rules_commit_saved(void);
 void hodo_monotonic_saved(void);
 EXPORT_SYMBOL_GPL(hodo_emit_room_saved);
 EXPORT_SYMBOL_GPL(hodo_emit_nested_saved);
-EXPORT_SYMBOL_GPL(hodo_gate_commit_saved);
+EXPORT_SYMBOL_GPL(hodo_rules_commit_saved);
 EXPORT_SYMBOL_GPL(hodo_monotonic_saved);
 #endif
 

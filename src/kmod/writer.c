@@ -8,7 +8,7 @@
 #include "kmod.h"
 #include "recording.h"
 
-#include "atomic.h"
+#include <core/atomic.h>
 
 #include <linux/cpu.h>
 #include <linux/irq_work.h>

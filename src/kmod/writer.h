@@ -4,7 +4,7 @@
 #define HODO_KMOD_WRITER_H
 
 #include "memory.h"
-#include "ring.h"
+#include <core/ring.h>
 
 /* The writers write to this memory from now on. No event is on. config stays the caller's. */
 void hodo_writers_attach(struct hodo_memory *memory, const struct hodo_ring_config *config, bool monotonic);

@@ -43,26 +43,29 @@ struct calls_process {
 	struct hodo_parked parked; /* first */
 	struct hodo_read_calls *calls;
 	const struct hodo_read_process *pub;
-	struct calls_process *next; /* of the same hash */
 	uint8_t *kinds;             /* enum call_event by event id */
 	uint32_t nkinds;
 	bool lossy;
 	struct calls_thread **threads;
-	uint32_t nthreads, threads_room;
-	uint32_t *index; /* open addressing: 1 + index of a thread by its key */
-	uint32_t index_mask;
+	uint32_t nthreads;
+	struct hodo_map by_key; /* of struct thread_key, in the order of threads */
 	struct calls_thread *cache[THREAD_CACHE];
-	struct hodo_places places; /* once there are several threads */
+	struct hodo_map places; /* call_places.h; once there are several threads */
 };
 
-#define PROCESSES_HASH 256u
+struct thread_key {
+	uint32_t key;
+};
+
+struct known_process {
+	const struct hodo_read_process *pub;
+	struct calls_process *process;
+};
 
 struct hodo_read_calls {
 	struct hodo_read_calls_ops ops;
 	void *data;
-	struct calls_process *hash[PROCESSES_HASH];
-	struct calls_process **processes; /* in the order of their first events */
-	uint32_t nprocesses, processes_room;
+	struct hodo_map processes; /* of struct known_process, in the order of their first events */
 	struct calls_process *last;
 	struct hodo_read_calls_totals totals;
 	int64_t now_ns;
@@ -190,22 +193,6 @@ static bool grow_parked(struct hodo_parked *p)
 	return true;
 }
 
-/* Room for one more in an array of n. */
-static bool make_room(void *array, uint32_t n, uint32_t *room, size_t element)
-{
-	void **a = array, *more;
-	uint32_t larger = *room ? *room * 2 : 4;
-
-	if (n < *room)
-		return true;
-	more = larger > *room ? reallocarray(*a, larger, element) : NULL;
-	if (!more)
-		return false;
-	*a = more;
-	*room = larger;
-	return true;
-}
-
 /* --------------------------------------------------------- processes and threads */
 
 static enum call_event kind_of(const struct hodo_read_class *cls)
@@ -239,20 +226,18 @@ static enum call_event kind_of(const struct hodo_read_class *cls)
 	return EVENT_NONE;
 }
 
-static struct calls_process *add_process(struct hodo_read_calls *c, const struct hodo_read_process *pub,
-					 struct calls_process **head)
+static struct calls_process *add_process(struct hodo_read_calls *c, const struct hodo_read_process *pub)
 {
-	struct calls_process *p;
+	struct calls_process *p = calloc(1, sizeof(*p));
+	struct known_process *known;
 
-	if (!make_room(&c->processes, c->nprocesses, &c->processes_room, sizeof(struct calls_process *)))
-		return NULL;
-	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->nkinds = pub->nclasses ? pub->classes[pub->nclasses - 1]->id + 1 : 0;
 	p->kinds = calloc(p->nkinds + 1, 1);
 	p->parked.slots = calloc(16, sizeof(*p->parked.slots));
-	if (!p->kinds || !p->parked.slots) {
+	known = p->kinds && p->parked.slots ? hodo_map_add(&c->processes, &pub, NULL) : NULL;
+	if (!known) {
 		free(p->kinds);
 		free(p->parked.slots);
 		free(p);
@@ -265,22 +250,22 @@ static struct calls_process *add_process(struct hodo_read_calls *c, const struct
 	p->parked.grow = grow_parked;
 	p->calls = c;
 	p->pub = pub;
-	p->next = *head;
-	*head = p;
-	c->processes[c->nprocesses++] = p;
+	p->by_key = (struct hodo_map)HODO_MAP(struct thread_key, key);
+	p->places = (struct hodo_map)HODO_PLACES;
+	known->process = p;
 	return p;
 }
 
-static struct calls_process *find_process(const struct hodo_read_calls *c, const struct hodo_read_process *pub,
-					  struct calls_process ***head)
+static struct calls_process *find_process(const struct hodo_read_calls *c, const struct hodo_read_process *pub)
 {
-	struct calls_process **h = (struct calls_process **)&c->hash[(uintptr_t)pub / 64 % PROCESSES_HASH], *p;
+	const struct known_process *known = hodo_map_find(&c->processes, &pub);
 
-	for (p = *h; p && p->pub != pub; p = p->next)
-		;
-	if (head)
-		*head = h;
-	return p;
+	return known ? known->process : NULL;
+}
+
+static struct calls_process *process_at(const struct hodo_read_calls *c, uint32_t i)
+{
+	return ((const struct known_process *)hodo_map_at(&c->processes, i))->process;
 }
 
 /* The kernel's thread 0 is one on each CPU. Its threads' numbers stay below. */
@@ -289,59 +274,35 @@ static uint32_t key_of(const struct hodo_read_event *e)
 	return e->tid == 0 && e->process->kernel ? 0x80000000u | e->cpu : e->tid;
 }
 
-static uint32_t slot_of(const struct calls_process *p, uint32_t key)
-{
-	uint32_t i = (key * 0x9e3779b1u) >> 7 & p->index_mask;
-
-	while (p->index[i] && p->threads[p->index[i] - 1]->key != key)
-		i = (i + 1) & p->index_mask;
-	return i;
-}
-
-static bool grow_index(struct calls_process *p)
-{
-	uint32_t mask = p->index ? p->index_mask * 2 + 1 : 15;
-	uint32_t *larger = calloc((size_t)mask + 1, sizeof(*larger));
-
-	if (!larger)
-		return false;
-	free(p->index);
-	p->index = larger;
-	p->index_mask = mask;
-	for (uint32_t i = 0; i < p->nthreads; i++)
-		larger[slot_of(p, p->threads[i]->key)] = i + 1;
-	return true;
-}
-
 static struct calls_thread *find_thread(const struct calls_process *p, uint32_t key)
 {
-	uint32_t i = p->index ? p->index[slot_of(p, key)] : 0;
+	const struct thread_key *found = hodo_map_find(&p->by_key, &key);
 
-	return i ? p->threads[i - 1] : NULL;
+	return found ? p->threads[hodo_map_index(&p->by_key, found)] : NULL;
 }
 
 static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid, uint32_t key)
 {
-	struct calls_thread *t;
+	struct calls_thread *t = p->nthreads < (NO_EXIT >> 2) ? calloc(1, sizeof(*t)) : NULL;
 
-	if (p->nthreads >= (NO_EXIT >> 2) ||
-	    !make_room(&p->threads, p->nthreads, &p->threads_room, sizeof(struct calls_thread *)) ||
-	    ((!p->index || p->nthreads >= p->index_mask / 2) && !grow_index(p)))
+	if (!t || hodo_vec_push(p->threads, p->nthreads, t) < 0) {
+		free(t);
 		return NULL;
-	t = calloc(1, sizeof(*t));
-	if (!t)
+	}
+	if (!hodo_map_add(&p->by_key, &key, NULL)) {
+		p->nthreads--;
+		free(t);
 		return NULL;
+	}
 	t->process = p;
 	t->tid = tid;
 	t->key = key;
-	t->index = p->nthreads;
+	t->index = p->nthreads - 1;
 	t->shadow.thread = t->index;
 	t->shadow.parked = &p->parked;
 	t->shadow.grow = grow_frames;
 	t->shadow.closed = closed;
 	t->shadow.park = parked;
-	p->index[slot_of(p, key)] = p->nthreads + 1;
-	p->threads[p->nthreads++] = t;
 	for (uint32_t i = 0; p->nthreads == 2 && i < p->threads[0]->shadow.n; i++) {
 		const struct hodo_frame *f = &p->threads[0]->shadow.frames[i];
 		uint32_t before;
@@ -481,11 +442,11 @@ static void whole(struct calls_thread *t, const struct hodo_read_event *e)
 	uint64_t total = (uint64_t)(e->ts_ns - call.entry_ns), children = take_ended(t, call.depth, call.entry_ns);
 
 	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > children)
-		children = t->callees_ns; /* short ones too, which are not told of one by one */
+		children = t->callees_ns; /* short ones too, which are not recorded one by one */
 	t->callees_at = t->callees_ns = 0;
 	if (t->nended && t->ended[t->nended - 1].depth == call.depth) {
 		t->ended[t->nended - 1].sum += total;
-	} else if (make_room(&t->ended, t->nended, &t->ended_room, sizeof(*t->ended))) {
+	} else if (hodo_vec_reserve(t->ended, t->ended_room, t->nended + 1) == 0) {
 		t->ended[t->nended++] = (struct calls_ended){ call.depth, call.entry_ns, total };
 	} else {
 		c->no_memory = true;
@@ -532,11 +493,9 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	if (e->cls->kind != HODO_KIND_FUNCTION)
 		return 0;
 	if (!p || p->pub != e->process) {
-		struct calls_process **head;
-
-		p = find_process(calls, e->process, &head);
+		p = find_process(calls, e->process);
 		if (!p)
-			p = add_process(calls, e->process, head);
+			p = add_process(calls, e->process);
 		if (!p)
 			return -ENOMEM;
 		calls->last = p;
@@ -596,8 +555,8 @@ int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 {
 	calls->ending = true;
 	calls->now_ns = ts_ns;
-	for (uint32_t i = 0; i < calls->nprocesses; i++) {
-		struct calls_process *p = calls->processes[i];
+	for (uint32_t i = 0; i < calls->processes.n; i++) {
+		struct calls_process *p = process_at(calls, i);
 
 		for (uint32_t k = 0; k < p->nthreads; k++)
 			hodo_shadow_clear(&p->threads[k]->shadow, (uint64_t)ts_ns);
@@ -615,9 +574,9 @@ void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_rea
 	size_t size = totals->size < sizeof(all) ? totals->size : sizeof(all);
 
 	all.size = size;
-	for (uint32_t i = 0; i < calls->nprocesses; i++)
-		for (uint32_t k = 0; k < calls->processes[i]->nthreads; k++)
-			all.orphans += calls->processes[i]->threads[k]->shadow.orphans;
+	for (uint32_t i = 0; i < calls->processes.n; i++)
+		for (uint32_t k = 0; k < process_at(calls, i)->nthreads; k++)
+			all.orphans += process_at(calls, i)->threads[k]->shadow.orphans;
 	memcpy(totals, &all, size);
 }
 
@@ -628,7 +587,7 @@ uint32_t hodo_read_calls_depth(const struct hodo_read_calls *calls, const struct
 	const struct calls_thread *t;
 
 	if (!p || p->pub != process)
-		p = find_process(calls, process, NULL);
+		p = find_process(calls, process);
 	t = p ? find_thread(p, tid) : NULL;
 	return t ? t->shadow.n : 0;
 }
@@ -640,6 +599,7 @@ struct hodo_read_calls *hodo_read_calls_new(const struct hodo_read_calls_ops *op
 	if (!c)
 		return NULL;
 	memcpy(&c->ops, ops, ops->size < sizeof(c->ops) ? ops->size : sizeof(c->ops));
+	c->processes = (struct hodo_map)HODO_MAP(struct known_process, pub);
 	c->data = data;
 	return c;
 }
@@ -648,8 +608,8 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 {
 	if (!calls)
 		return;
-	for (uint32_t i = 0; i < calls->nprocesses; i++) {
-		struct calls_process *p = calls->processes[i];
+	for (uint32_t i = 0; i < calls->processes.n; i++) {
+		struct calls_process *p = process_at(calls, i);
 
 		for (uint32_t k = 0; k < p->nthreads; k++) {
 			free(p->threads[k]->shadow.frames);
@@ -657,12 +617,12 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 			free(p->threads[k]);
 		}
 		free(p->threads);
-		free(p->index);
+		hodo_map_free(&p->by_key);
 		free(p->parked.slots);
-		hodo_places_free(&p->places);
+		hodo_map_free(&p->places);
 		free(p->kinds);
 		free(p);
 	}
-	free(calls->processes);
+	hodo_map_free(&calls->processes);
 	free(calls);
 }

@@ -209,6 +209,7 @@ void hodo_read_class_free(struct hodo_class *c)
 {
 	if (!c)
 		return;
+	free(c->base);
 	free(c->text.line);
 	free(c->text.json);
 	for (unsigned i = 0; i < HODO_FIELDS_MAX; i++) {

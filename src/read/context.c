@@ -44,83 +44,74 @@ bool hodo_read_event_stack(const struct hodo_read_event *event, struct hodo_read
 
 /* ------------------------------------------------------------------------ texts */
 
-static const struct hodo_read *reader_of(const struct hodo_read_event *e)
+static void add(struct hodo_read_text *t, const char *s)
 {
-	return ((const struct hodo_trace *)(const void *)e->process)->reader;
+	hodo_text_add(&t->out, s);
 }
 
-static int add(struct hodo_read_text *t, const char *s)
+/* Unless it is the first in braces. */
+static void add_separator(struct hodo_read_text *t, const char *s)
 {
-	size_t len = strlen(s);
-	char *o = hodo_read_text_reserve(t, len);
-
-	if (!o)
-		return -ENOMEM;
-	memcpy(o, s, len);
-	t->len += len;
-	return 0;
+	if (t->out.len > 0 && t->out.data[t->out.len - 1] != '{')
+		add(t, s);
 }
 
 /* "name+0x1c", or "0x…". */
-static int add_address(struct hodo_read_text *t, const struct hodo_read_event *e, uint64_t address, bool json)
+static void add_address(struct hodo_read_text *t, const struct hodo_read_event *e, uint64_t address, bool json)
 {
-	const struct hodo_read *r = reader_of(e);
+	const struct hodo_read *r = hodo_read_reader_of(e);
 	uint64_t offset = 0;
 	const char *name = r->code.name ? r->code.name(r->code_data, e->process, e->ts_ns, address, &offset) : NULL;
 	size_t len = name ? strlen(name) : 0;
-	char *o = len > SIZE_MAX / 16 ? NULL : hodo_read_text_reserve(t, len * PUT_ESCAPED + VALUE_ROOM);
+	char *o = hodo_text_room(&t->out, len > SIZE_MAX / 16 ? SIZE_MAX : len * HODO_ESCAPED_MAX + VALUE_ROOM);
 
 	if (!o)
-		return -ENOMEM;
+		return;
 	if (json)
 		*o++ = '"';
 	if (name)
-		o = json ? hodo_read_put_json(o, name, len) : hodo_read_put_plain(o, name, len, false);
+		o = json ? hodo_escape_json(o, name, len, HODO_JSON_PLAIN) : hodo_escape_plain(o, name, len, false);
 	if (!name || offset)
-		o = hodo_read_put_hex(stpcpy(o, name ? "+0x" : "0x"), name ? offset : address);
+		o = hodo_format_hex(stpcpy(o, name ? "+0x" : "0x"), name ? offset : address);
 	if (json)
 		*o++ = '"';
-	t->len = (size_t)(o - t->data);
-	return 0;
+	hodo_read_text_end(t, o);
 }
 
 /* Unaligned addresses. */
-static int add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const uint8_t *p, uint32_t n,
+static void add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const uint8_t *p, uint32_t n,
 			 bool json)
 {
-	int err = add(t, "[");
-
-	for (uint32_t i = 0; i < n && !err; i++) {
+	add(t, "[");
+	for (uint32_t i = 0; i < n; i++) {
 		if (i > 0)
-			err = add(t, json ? "," : ", ");
-		if (!err)
-			err = add_address(t, e, load64(p + 8 * (size_t)i), json);
+			add(t, json ? "," : ", ");
+		add_address(t, e, load64(p + 8 * (size_t)i), json);
 	}
-	return err ? err : add(t, "]");
+	add(t, "]");
 }
 
-/* The stack as its callers. 1: done, 0: it cannot be unwound. */
-static int add_callers(struct hodo_read_text *t, const struct hodo_read_event *e, const char *before, bool json)
+/* The stack as its callers. false: it cannot be unwound, and nothing is added. */
+static bool add_callers(struct hodo_read_text *t, const struct hodo_read_event *e, const char *before, bool json)
 {
-	const struct hodo_read *r = reader_of(e);
+	const struct hodo_read *r = hodo_read_reader_of(e);
 	uint64_t addresses[CALLERS_MAX];
 	struct hodo_read_stack stack;
 	uint32_t n;
-	int err;
 
 	if (!r->code.unwind || !hodo_read_event_stack(e, &stack))
-		return 0;
+		return false;
 	n = r->code.unwind(r->code_data, e->process, e->ts_ns, &stack, addresses, CALLERS_MAX);
-	err = add(t, before);
-	if (!err)
-		err = add_addresses(t, e, (const uint8_t *)addresses, n < CALLERS_MAX ? n : CALLERS_MAX, json);
-	return err ? err : 1;
+	add(t, before);
+	add_addresses(t, e, (const uint8_t *)addresses, n < CALLERS_MAX ? n : CALLERS_MAX, json);
+	return true;
 }
 
 /* Bytes that suffice for the value's text. */
 static size_t room_for(const struct hodo_read_value *v)
 {
-	return VALUE_ROOM + (size_t)v->count * (v->type & HODO_TYPE_ARRAY ? PUT_FLOAT_MAX + 1 : PUT_ESCAPED);
+	return VALUE_ROOM +
+	       (size_t)v->count * (v->type & HODO_TYPE_ARRAY ? HODO_FORMAT_FLOAT_MAX + 1 : HODO_ESCAPED_MAX);
 }
 
 static bool is_address(const struct hodo_read_field *f)
@@ -128,110 +119,104 @@ static bool is_address(const struct hodo_read_field *f)
 	return (f->type & ~(uint32_t)HODO_TYPE_ARRAY) == HODO_TYPE_PTR;
 }
 
-static int add_values(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
+static void add_values(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
 		      bool json)
 {
-	return v->type == HODO_TYPE_PTR ? add_address(t, e, v->u, json)
-					: add_addresses(t, e, v->data, v->count, json);
+	if (v->type == HODO_TYPE_PTR)
+		add_address(t, e, v->u, json);
+	else
+		add_addresses(t, e, v->data, v->count, json);
 }
 
-static int add_plain(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
+static void add_plain(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
 {
-	char *o = hodo_read_text_reserve(t, room_for(v));
+	char *o = hodo_text_room(&t->out, room_for(v));
 
-	if (!o)
-		return -ENOMEM;
-	t->len = (size_t)(hodo_read_put_value(o, f, v, t->c) - t->data);
-	return 0;
+	if (o)
+		hodo_read_text_end(t, hodo_read_put_value(o, f, v, t->c));
 }
 
 /* One field; registers belong to the stack, whose bytes nobody wants to see. */
-static int add_field(struct hodo_read_text *t, const struct hodo_read_event *e, uint32_t i)
+static void add_field(struct hodo_read_text *t, const struct hodo_read_event *e, uint32_t i)
 {
 	const struct hodo_read_field *f = &e->cls->context[i];
 	const struct hodo_read_value *v = &e->context[i];
 	struct hodo_read_value size = { .type = HODO_TYPE_U32, .u = v->count };
 	bool is_stack = f->type == HODO_TYPE_BYTES;
-	int err, got;
 
 	if (strcmp(f->name, "stack_regs") == 0)
-		return 0;
-	err = t->data[t->len - 1] == '{' ? 0 : add(t, " ");
-	if (!err)
-		err = hodo_read_text_plain(t, f->name, strlen(f->name));
-	if (!err && is_stack) {
-		got = add_callers(t, e, "=", false);
-		if (got)
-			return got < 0 ? got : 0;
-	}
-	if (!err)
-		err = add(t, is_stack ? "_bytes=" : "=");
-	if (err)
-		return err;
-	return is_address(f) ? add_values(t, e, v, false) : add_plain(t, f, is_stack ? &size : v);
+		return;
+	add_separator(t, " ");
+	hodo_text_plain(&t->out, f->name, strlen(f->name));
+	if (is_stack && add_callers(t, e, "=", false))
+		return;
+	add(t, is_stack ? "_bytes=" : "=");
+	if (is_address(f))
+		add_values(t, e, v, false);
+	else
+		add_plain(t, f, is_stack ? &size : v);
 }
 
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
-	int err = add(t, " {");
-
-	for (uint32_t i = 0; i < e->cls->ncontext && !err; i++)
-		err = add_field(t, e, i);
-	return err ? err : add(t, "}");
+	add(t, " {");
+	for (uint32_t i = 0; i < e->cls->ncontext; i++)
+		add_field(t, e, i);
+	add(t, "}");
+	return t->out.error;
 }
 
 /* ------------------------------------------------------------------------- JSON */
 
-static int add_key(struct hodo_read_text *t, const char *name)
+static void add_key(struct hodo_read_text *t, const char *name)
 {
-	int err = t->data[t->len - 1] == '{' ? 0 : add(t, ",");
-
-	if (!err)
-		err = hodo_read_text_json_string(t, name, strlen(name));
-	return err ? err : add(t, ":");
+	add_separator(t, ",");
+	hodo_text_json(&t->out, name, strlen(name), HODO_JSON_PLAIN);
+	add(t, ":");
 }
 
-static int add_json(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
+static void add_json(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
 {
-	int err = add_key(t, f->name);
-	char *o = err ? NULL : hodo_read_text_reserve(t, room_for(v));
+	char *o;
 
-	if (!o)
-		return -ENOMEM;
-	t->len = (size_t)(hodo_read_put_value_json(o, v, t->c) - t->data);
-	return 0;
+	add_key(t, f->name);
+	o = hodo_text_room(&t->out, room_for(v));
+	if (o)
+		hodo_read_text_end(t, hodo_read_put_value_json(o, v, t->c));
 }
 
 /* Names of what is an address, under the same keys. */
-static int add_symbols(struct hodo_read_text *t, const struct hodo_read_event *e)
+static void add_symbols(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
-	int err = add(t, ",\"symbols\":{"), got;
+	bool first = true;
 
-	for (uint32_t i = 0; i < e->cls->ncontext && !err; i++) {
+	add(t, ",\"symbols\":{");
+	for (uint32_t i = 0; i < e->cls->ncontext; i++) {
 		const struct hodo_read_field *f = &e->cls->context[i];
 
 		if (is_address(f)) {
-			err = add_key(t, f->name);
-			if (!err)
-				err = add_values(t, e, &e->context[i], true);
+			add_key(t, f->name);
+			add_values(t, e, &e->context[i], true);
+			first = false;
 		}
 	}
-	got = err ? err : add_callers(t, e, t->data[t->len - 1] == '{' ? "\"stack\":" : ",\"stack\":", true);
-	return got < 0 ? got : add(t, "}");
+	add_callers(t, e, first ? "\"stack\":" : ",\"stack\":", true);
+	add(t, "}");
 }
 
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
 	bool addresses = false;
-	int err = add(t, ",\"context\":{");
 
-	for (uint32_t i = 0; i < e->cls->ncontext && !err; i++) {
+	add(t, ",\"context\":{");
+	for (uint32_t i = 0; i < e->cls->ncontext; i++) {
 		const struct hodo_read_field *f = &e->cls->context[i];
 
 		addresses |= is_address(f) || f->type == HODO_TYPE_BYTES;
-		err = add_json(t, f, &e->context[i]);
+		add_json(t, f, &e->context[i]);
 	}
-	if (!err)
-		err = add(t, "}");
-	return !err && addresses && reader_of(e)->code.name ? add_symbols(t, e) : err;
+	add(t, "}");
+	if (addresses && hodo_read_reader_of(e)->code.name)
+		add_symbols(t, e);
+	return t->out.error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* count.c - figures of a whole recording: headers alone, or every event counted, stream by stream. */
 #include "internal.h"
+#include "layout.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,9 +57,9 @@ static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struc
 			break;
 		size = fixed[id];
 		if (size == 0) {
-			if (!l->var[id])
+			if (!l->payload[id])
 				break;
-			size = hodo_read_layout_var_size(l->var[id], p, (size_t)(end - p));
+			size = hodo_layouts_size(l, id, p, (size_t)(end - p));
 		}
 		if (__builtin_expect(size > (size_t)(end - p), 0))
 			break;

@@ -9,6 +9,8 @@
 #ifndef HODO_READ_INTERNAL_H
 #define HODO_READ_INTERNAL_H
 
+#include <base/intern.h>
+#include <base/vec.h>
 #include <hodo/read.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -21,32 +23,6 @@
 #define WARNINGS_MAX       100u
 #define NS_PER_S           1000000000ull
 #define TIMESTAMP_MASK     ((1ull << HODO_TIMESTAMP_BITS) - 1)
-
-/* ---------------------------------------------------------------------- layouts */
-
-#define LAYOUT_FIELDS_MAX (HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX)
-
-/* How to find the end of an event with fields of variable size. */
-struct hodo_layout_var {
-	uint8_t nfields;
-	uint8_t nvar;
-	uint8_t types[LAYOUT_FIELDS_MAX];
-	struct {
-		uint16_t skip; /* bytes before the length */
-		uint8_t length_bytes;
-		uint8_t element_bytes;
-	} var[LAYOUT_FIELDS_MAX];
-	uint16_t tail; /* bytes behind the last variable field */
-};
-
-struct hodo_read_layouts {
-	uint32_t n;                   /* ids below n have an entry */
-	uint32_t *fixed;              /* bytes of the event with its header; 0: see var */
-	struct hodo_layout_var **var; /* NULL: the id is unknown */
-};
-
-/* Bytes of the event at p, header included; if that is more than room, it has at least so many. */
-size_t hodo_read_layout_var_size(const struct hodo_layout_var *l, const uint8_t *p, size_t room);
 
 static inline uint64_t load64(const uint8_t *p)
 {
@@ -133,7 +109,7 @@ struct hodo_stream {
 	struct hodo_trace *trace;
 	char *name;
 	struct hodo_segment *segments;       /* one, or one a part of the recording */
-	uint32_t nsegments, segments_room;
+	uint32_t nsegments;
 	uint32_t at;                         /* the segment looked at last */
 	uint64_t file_bytes;                 /* of all of them */
 	uint32_t warned;                     /* enum hodo_stream_warning */
@@ -177,6 +153,7 @@ struct hodo_stream {
 	struct hodo_clock_near near;
 	uint32_t tid, pid; /* of the last thread looked up */
 	const char *comm;
+	uint32_t names_seen; /* trace->names.changes then */
 	char idle[24]; /* the kernel's: name of the thread that each CPU has of its own */
 };
 
@@ -194,7 +171,7 @@ uint64_t hodo_read_stream_place(struct hodo_stream *s, uint64_t off);
 
 /* Looks at the file and its first header. 0, or 1 if it is no stream (warned). */
 int hodo_read_stream_probe(struct hodo_stream *s);
-/* Says what that header tells, once the metadata is read. */
+/* Says what that header has, once the metadata is read. */
 void hodo_read_stream_settle(struct hodo_stream *s);
 void hodo_read_stream_free(struct hodo_stream *s);
 /* Starts a walk: all figures of pub from packets on are zero again. window bytes are read at a time. */
@@ -208,7 +185,7 @@ int hodo_read_stream_packet(struct hodo_stream *s);
 const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len,
 				      int *err);
 /* Bytes of the event at p, of which there are room; *fault is set if it is none. As
- * hodo_read_layout_var_size(). */
+ * hodo_layouts_size(). */
 size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, size_t room, const char **fault);
 /* The event at off cannot be read (fault), or goes beyond its packet (NULL): the next packet is looked for.
  */
@@ -239,13 +216,23 @@ struct hodo_context {
 	struct hodo_read_field fields[HODO_CONTEXT_FIELDS_MAX];
 };
 
+#define CLASS_NAMES_MAX 6u
+
 struct hodo_class {
 	struct hodo_read_class pub;
 	struct hodo_read_field fields[HODO_FIELDS_MAX];
 	uint8_t types[HODO_FIELDS_MAX];
 	struct hodo_class_text text;
+	uint8_t nnames; /* of threads that its events have (threads.c) */
+	bool renames;   /* from the event on, not before it */
+	struct {
+		uint8_t tid, comm; /* fields */
+	} names[CLASS_NAMES_MAX];
+	char *base; /* NULL: it is the name; pub.base may be another class's that is the same */
 };
 
+/* Says what the events of all classes are (role.c). 0 or -ENOMEM. */
+int hodo_read_roles_settle(struct hodo_trace *t);
 /* Makes the texts once name, fields and labels are there. 0 or -ENOMEM. */
 int hodo_read_class_finish(struct hodo_class *c);
 void hodo_read_class_free(struct hodo_class *c);
@@ -270,6 +257,13 @@ struct hodo_limited {
 	uint64_t n;
 };
 
+/* Of threads, as events have had them. */
+struct hodo_names {
+	struct hodo_map by_tid;
+	struct hodo_strings texts;
+	uint32_t changes;
+};
+
 struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
@@ -279,25 +273,26 @@ struct hodo_trace {
 	size_t metadata_bytes;
 	bool has_hodo, has_clock;    /* lines seen */
 	struct hodo_class **classes; /* ascending ids */
-	uint32_t nclasses, classes_room;
+	uint32_t nclasses;
 	struct hodo_class **by_id; /* by_id_n entries, NULL where unknown */
 	uint32_t by_id_n;
 	struct hodo_read_layouts *layouts;
 	struct hodo_read_thread *threads;
-	uint32_t nthreads, threads_room;
+	uint32_t nthreads;
 	struct hodo_stream **streams;
-	uint32_t nstreams, streams_room;
+	uint32_t nstreams;
 	uint32_t nfiles; /* the first of them; the others stand in lost lines only */
 	struct hodo_context *context; /* NULL: none */
 	struct hodo_labels **labels;
-	uint32_t nlabels, labels_room;
+	uint32_t nlabels;
+	struct hodo_names names;
 	struct hodo_read_object *objects;
 	struct hodo_object_times *object_times; /* nobjects; until they are settled */
-	uint32_t nobjects, objects_room, object_times_room;
+	uint32_t nobjects;
 	struct hodo_limited *limited; /* until the classes are settled */
-	uint32_t nlimited, limited_room;
+	uint32_t nlimited;
 	char **warnings;
-	uint32_t nwarnings, warnings_room;
+	uint32_t nwarnings;
 	uint32_t warned;
 	uint32_t nlost; /* lines */
 };
@@ -306,12 +301,10 @@ struct hodo_trace {
 int hodo_read_trace_open(struct hodo_trace *t);
 void hodo_read_trace_free(struct hodo_trace *t);
 /* Makes one of the same process in an earlier and in a later part; *earlier is the one, and the other is
- * gone. 0, or -ENOMEM: then both are to be freed. */
+ * moved. 0, or -ENOMEM: then both are to be freed. */
 int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t);
 /* Once nothing is joined any more: the public part. */
 void hodo_read_trace_settle(struct hodo_trace *t);
-/* NULL: nothing is said of it. */
-const struct hodo_read_thread *hodo_read_trace_thread(const struct hodo_trace *t, uint32_t tid);
 /* Reads the lines of t->metadata. 0 or a negative errno. */
 int hodo_read_metadata_parse(struct hodo_trace *t);
 /* Labels: added line by line, sorted once, then looked up for each class. Parse: -EINVAL if the lists do not
@@ -321,17 +314,27 @@ void hodo_read_labels_sort(struct hodo_trace *t);
 void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields,
 			     uint32_t nfields);
 void hodo_read_labels_free(struct hodo_trace *t);
+/* Streams (streams.c). A new one; NULL: no memory. */
+struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name);
+void hodo_read_streams_sort(struct hodo_trace *t); /* cpu0, cpu1 … cpu10, then the others */
+/* Among the first n, which are sorted; NULL: there is none of that name. */
+struct hodo_stream *hodo_read_streams_find(const struct hodo_trace *t, uint32_t n, const char *name);
 /* Finds the stream, or adds one that has no file; NULL: no memory, or too many. */
 struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name);
+
+/* Names (threads.c), of the kernel's threads: clear when reading begins; learn from the values of a class with names,
+ * 0 or -ENOMEM; find the last one learnt, NULL: none. */
+void hodo_read_names_bind(struct hodo_class *c);
+void hodo_read_names_clear(struct hodo_trace *t);
+int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, const struct hodo_read_value *values);
+const char *hodo_read_names_find(const struct hodo_trace *t, uint32_t tid);
+void hodo_read_names_free(struct hodo_trace *t);
 
 /* Objects (objects.c): added line by line, then, when the clock is known, given times and order. */
 int hodo_read_objects_add(struct hodo_trace *t, const struct hodo_read_object *o,
 			  const struct hodo_object_times *times);
 void hodo_read_objects_settle(struct hodo_trace *t);
 void hodo_read_objects_free(struct hodo_trace *t);
-
-/* Makes room for one more element in an array that doubles. 0 or -ENOMEM. */
-int hodo_read_grow(void *array_pointer, uint32_t n, uint32_t *room, size_t element_bytes);
 
 /* --------------------------------------------------------------------- readers */
 
@@ -343,10 +346,10 @@ struct hodo_read {
 	void *warn_data;
 	uint32_t nwarnings;
 	struct hodo_trace **traces;
-	uint32_t ntraces, traces_room;
+	uint32_t ntraces;
 	uint32_t nstreams;
 	struct hodo_read_part *parts; /* one, without name, where there are none */
-	uint32_t nparts, parts_room;
+	uint32_t nparts;
 	char several[1024]; /* snapshots: a line for the user */
 
 	struct hodo_stream **heap; /* nstreams */
@@ -368,6 +371,8 @@ struct hodo_read {
 /* Opens the process folder that the directory itself is; or all folders in it (parts.c). 0 or a negative errno. */
 int hodo_read_open_single(struct hodo_read *r);
 int hodo_read_open_all(struct hodo_read *r);
+
+#define WARNING_BYTES 1024
 
 void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap);
 /* Copies a text to dst with control bytes replaced. */

@@ -52,14 +52,13 @@ int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, ch
 {
 	uint32_t n = count_parts(names), kept = 0;
 	struct hodo_labels *l;
+	int err;
 
 	if (n == 0 || n != count_parts(values))
 		return -EINVAL;
 	l = calloc(1, sizeof(*l));
-	if (!l || hodo_read_grow(&t->labels, t->nlabels, &t->labels_room, sizeof(*t->labels)) < 0) {
-		free(l);
+	if (!l)
 		return -ENOMEM;
-	}
 	l->pairs = calloc(n, sizeof(*l->pairs));
 	l->values = calloc(n, sizeof(*l->values));
 	l->names = calloc(n, sizeof(*l->names));
@@ -95,8 +94,10 @@ int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, ch
 	l->pub.values = l->values;
 	l->pub.names = l->names;
 	l->line = t->nlabels;
-	t->labels[t->nlabels++] = l;
-	return 0;
+	err = hodo_vec_push(t->labels, t->nlabels, l);
+	if (err)
+		labels_free(l);
+	return err;
 }
 
 static int by_field(const void *a, const void *b)

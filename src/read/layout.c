@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.c - sizes of events by id, and the walk over the events of a packet. */
-#include "internal.h"
+/* layout.c - see layout.h. */
+#include "layout.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include <core/fields.h>
+#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1)
 
-struct unaligned16 {
-	uint16_t v;
-} __attribute__((packed));
-struct unaligned32 {
-	uint32_t v;
-} __attribute__((packed));
 struct unaligned64 {
 	uint64_t v;
-} __attribute__((packed));
+} __attribute__((packed, may_alias));
 
 struct hodo_read_layouts *hodo_read_layouts_new(void)
 {
 	return calloc(1, sizeof(struct hodo_read_layouts));
 }
 
+void hodo_layouts_clear(struct hodo_read_layouts *layouts)
+{
+	for (uint32_t i = 0; i < layouts->n; i++)
+		free(layouts->payload[i]);
+	free(layouts->payload);
+	free(layouts->fixed);
+	*layouts = (struct hodo_read_layouts){ 0 };
+}
+
 void hodo_read_layouts_free(struct hodo_read_layouts *layouts)
 {
-	if (!layouts)
-		return;
-	for (uint32_t i = 0; i < layouts->n; i++)
-		free(layouts->var[i]);
-	free(layouts->var);
-	free(layouts->fixed);
+	if (layouts)
+		hodo_layouts_clear(layouts);
 	free(layouts);
 }
 
@@ -37,7 +37,7 @@ static int make_room(struct hodo_read_layouts *l, uint32_t id)
 {
 	uint32_t n = l->n ? l->n : 64;
 	uint32_t *fixed;
-	struct hodo_layout_var **var;
+	struct hodo_payload **payload;
 
 	while (n <= id)
 		n *= 2;
@@ -45,12 +45,12 @@ static int make_room(struct hodo_read_layouts *l, uint32_t id)
 	if (!fixed)
 		return -ENOMEM;
 	l->fixed = fixed;
-	var = realloc(l->var, n * sizeof(*var));
-	if (!var)
+	payload = realloc(l->payload, n * sizeof(*payload));
+	if (!payload)
 		return -ENOMEM;
-	l->var = var;
+	l->payload = payload;
 	memset(fixed + l->n, 0, (n - l->n) * sizeof(*fixed));
-	memset(var + l->n, 0, (n - l->n) * sizeof(*var));
+	memset(payload + l->n, 0, (n - l->n) * sizeof(*payload));
 	l->n = n;
 	return 0;
 }
@@ -58,112 +58,84 @@ static int make_room(struct hodo_read_layouts *l, uint32_t id)
 int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const uint8_t *types,
 			  uint32_t nfields)
 {
-	struct hodo_layout_var *v;
-	uint16_t skip = 0;
+	struct hodo_payload payload, *kept;
 
-	if (!layouts || id == 0 || id >= HODO_EVENTS_MAX || nfields > LAYOUT_FIELDS_MAX || (nfields && !types))
+	if (!layouts || id == 0 || id >= HODO_EVENTS_MAX || (nfields && !types) ||
+	    hodo_payload_init(&payload, types, nfields) < 0)
 		return -EINVAL;
-	for (uint32_t i = 0; i < nfields; i++)
-		if (!hodo_fields_fixed_size(types[i]))
-			return -EINVAL;
-	if (id < layouts->n && layouts->var[id]) {
-		v = layouts->var[id];
-		return v->nfields == nfields && memcmp(v->types, types, nfields) == 0 ? 0 : -EEXIST;
-	}
+	if (hodo_layouts_have(layouts, id))
+		return memcmp(layouts->payload[id], &payload, sizeof(payload)) == 0 ? 0 : -EEXIST;
 	if (id >= layouts->n && make_room(layouts, id) < 0)
 		return -ENOMEM;
-	v = calloc(1, sizeof(*v));
-	if (!v)
+	kept = malloc(sizeof(*kept));
+	if (!kept)
 		return -ENOMEM;
-	v->nfields = (uint8_t)nfields;
-	for (uint32_t i = 0; i < nfields; i++) {
-		unsigned element = hodo_fields_element_size(types[i]);
-		unsigned bytes = hodo_fields_fixed_size(types[i]);
-
-		v->types[i] = types[i];
-		if (!element) {
-			skip = (uint16_t)(skip + bytes);
-			continue;
-		}
-		v->var[v->nvar].skip = skip;
-		v->var[v->nvar].length_bytes = (uint8_t)bytes;
-		v->var[v->nvar].element_bytes = (uint8_t)element;
-		v->nvar++;
-		skip = 0;
-	}
-	v->tail = skip;
-	layouts->var[id] = v;
-	layouts->fixed[id] = v->nvar ? 0 : HODO_EVENT_HEADER + skip;
+	*kept = payload;
+	layouts->payload[id] = kept;
+	layouts->fixed[id] = payload.variables ? 0 : HODO_EVENT_HEADER + payload.fixed[0];
 	return 0;
 }
 
-size_t hodo_read_layout_var_size(const struct hodo_layout_var *l, const uint8_t *p, size_t room)
+/* Read once: the memory may be shared with a hostile process. */
+static uint64_t head_at(const uint8_t *p)
 {
-	size_t at = HODO_EVENT_HEADER;
+	return ((const volatile struct unaligned64 *)p)->v;
+}
 
-	for (unsigned i = 0; i < l->nvar; i++) {
-		size_t len_bytes = l->var[i].length_bytes;
-		uint64_t len;
+void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *body, size_t bytes,
+		       uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t step_max, uint64_t events_max,
+		       struct hodo_read_walk *walk)
+{
+	const uint8_t *p = body, *end = p + bytes;
+	struct hodo_read_walk w = { .timestamp_last = timestamp_begin, .stop = HODO_READ_STOP_END };
 
-		at += l->var[i].skip;
-		if (at + len_bytes > room)
-			return at + len_bytes;
-		/* Read once: the memory may be shared with a hostile process. */
-		if (len_bytes == sizeof(uint16_t))
-			len = ((const volatile struct unaligned16 *)(p + at))->v;
-		else
-			len = ((const volatile struct unaligned32 *)(p + at))->v;
-		at += len_bytes;
-		at += (size_t)len * l->var[i].element_bytes; /* at most LAYOUT_FIELDS_MAX * 2^32 * 8: no overflow */
-		if (at > room)
-			return at;
+	while (p < end && w.events < events_max && w.stop == HODO_READ_STOP_END) {
+		size_t room = (size_t)(end - p);
+		uint64_t head = room < HODO_EVENT_HEADER ? 0 : head_at(p), size;
+		uint32_t id = (uint16_t)head;
+
+		if (room < HODO_EVENT_HEADER) {
+			w.stop = HODO_READ_STOP_SHORT;
+			break;
+		}
+		if (!hodo_layouts_have(layouts, id)) {
+			w.stop = HODO_READ_STOP_ID;
+			break;
+		}
+		size = hodo_layouts_size(layouts, id, p, room);
+		if (size > room) {
+			w.stop = HODO_READ_STOP_SHORT;
+			break;
+		}
+		/* Most events come in runs of one id and size. */
+		for (;;) {
+			uint64_t step = ((head >> 16) - w.timestamp_last) & TIMESTAMP_MASK;
+			uint64_t time = w.timestamp_last + step;
+
+			if (step > step_max || time > timestamp_limit || time < w.timestamp_last) {
+				w.stop = HODO_READ_STOP_TIME;
+				break;
+			}
+			w.timestamp_last = time;
+			w.events++;
+			p += size;
+			if (!layouts->fixed[id] || w.events == events_max || (size_t)(end - p) < size)
+				break;
+			head = head_at(p);
+			if ((uint16_t)head != id)
+				break;
+		}
 	}
-	return at + l->tail;
+	w.bytes = (size_t)(p - body);
+	*walk = w;
 }
 
 int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, size_t bytes,
 		   uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t events_max,
 		   struct hodo_read_walk *walk)
 {
-	const uint8_t *p = body, *end = p + bytes;
-	uint64_t last = timestamp_begin, events = 0;
-	enum hodo_read_stop stop = HODO_READ_STOP_END;
-
 	if (!layouts || !walk || (!body && bytes))
 		return -EINVAL;
-	for (; p < end && events < events_max; events++) {
-		size_t room = (size_t)(end - p), size;
-		uint64_t word, time;
-		uint32_t id;
-
-		if (room < HODO_EVENT_HEADER) {
-			stop = HODO_READ_STOP_SHORT;
-			break;
-		}
-		word = ((const volatile struct unaligned64 *)p)->v;
-		id = (uint16_t)word;
-		if (id >= layouts->n || !layouts->var[id]) {
-			stop = HODO_READ_STOP_ID;
-			break;
-		}
-		size = layouts->fixed[id];
-		if (!size)
-			size = hodo_read_layout_var_size(layouts->var[id], p, room);
-		if (size > room) {
-			stop = HODO_READ_STOP_SHORT;
-			break;
-		}
-		time = last + (((word >> 16) - last) & TIMESTAMP_MASK);
-		if (time > timestamp_limit || time < last) {
-			stop = HODO_READ_STOP_TIME;
-			break;
-		}
-		last = time;
-		p += size;
-	}
-	walk->events = events;
-	walk->bytes = (size_t)(p - (const uint8_t *)body);
-	walk->timestamp_last = last;
-	walk->stop = stop;
+	hodo_layouts_walk(layouts, body, bytes, timestamp_begin, timestamp_limit, UINT64_MAX, events_max, walk);
 	return 0;
 }

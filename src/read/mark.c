@@ -104,27 +104,16 @@ static bool parse(const char *p, struct conversion *c)
 	return true;
 }
 
-static int append(struct hodo_read_text *t, const void *s, size_t len)
-{
-	char *o = hodo_read_text_reserve(t, len);
-
-	if (!o)
-		return -ENOMEM;
-	memcpy(o, s, len);
-	t->len += len;
-	return 0;
-}
-
 /* prefix (sign, 0x), zeros, body, within the width. */
-static int pad(struct hodo_read_text *t, const struct conversion *c, const char *prefix, size_t zeros,
+static void pad(struct hodo_read_text *t, const struct conversion *c, const char *prefix, size_t zeros,
 	       const void *body, size_t len)
 {
 	size_t prefix_len = strlen(prefix), all = prefix_len + zeros + len;
 	size_t blanks = c->width > all ? c->width - all : 0;
-	char *o = hodo_read_text_reserve(t, all + blanks);
+	char *o = hodo_text_room(&t->out, all + blanks);
 
 	if (!o)
-		return -ENOMEM;
+		return;
 	if (!c->left) {
 		memset(o, ' ', blanks);
 		o += blanks;
@@ -134,11 +123,10 @@ static int pad(struct hodo_read_text *t, const struct conversion *c, const char 
 	memcpy(o + prefix_len + zeros, body, len);
 	if (c->left)
 		memset(o + all, ' ', blanks);
-	t->len += all + blanks;
-	return 0;
+	t->out.len += all + blanks;
 }
 
-static int put_integer(struct hodo_read_text *t, const struct conversion *c, uint64_t v)
+static void put_integer(struct hodo_read_text *t, const struct conversion *c, uint64_t v)
 {
 	bool is_signed = c->type == 'd' || c->type == 'i', minus = false;
 	char body[24], *end = body;
@@ -161,12 +149,12 @@ static int put_integer(struct hodo_read_text *t, const struct conversion *c, uin
 	if (c->type == 'o') {
 		end += snprintf(body, sizeof(body), "%llo", (unsigned long long)v);
 	} else if (c->type == 'x' || c->type == 'X') {
-		end = hodo_read_put_hex(body, v);
+		end = hodo_format_hex(body, v);
 		for (char *p = body; c->type == 'X' && p < end; p++)
 			if (*p >= 'a')
 				*p = (char)(*p - 0x20);
 	} else {
-		end = hodo_read_put_u64(body, v);
+		end = hodo_format_u64(body, v);
 	}
 	len = (size_t)(end - body);
 	if (c->has_precision && c->precision == 0 && v == 0)
@@ -177,20 +165,20 @@ static int put_integer(struct hodo_read_text *t, const struct conversion *c, uin
 		zeros = 1;
 	if (c->zero && !c->left && !c->has_precision && c->width > len + strlen(prefix) + zeros)
 		zeros = c->width - len - strlen(prefix);
-	return pad(t, c, prefix, zeros, body, len);
+	pad(t, c, prefix, zeros, body, len);
 }
 
-static int put_real(struct hodo_read_text *t, const struct conversion *c, double v)
+static void put_real(struct hodo_read_text *t, const struct conversion *c, double v)
 {
 	char format[16], *f = format;
 	/* Digits before the point, precision, width, sign, exponent. */
 	size_t room = 330 + SIZE_LIMIT + (c->width > SIZE_LIMIT ? SIZE_LIMIT : c->width);
-	char *o = hodo_read_text_reserve(t, room);
+	char *o = hodo_text_room(&t->out, room);
 	locale_t old;
 	int n;
 
 	if (!o)
-		return -ENOMEM;
+		return;
 	*f++ = '%';
 	if (c->left)
 		*f++ = '-';
@@ -211,44 +199,43 @@ static int put_real(struct hodo_read_text *t, const struct conversion *c, double
 	n = snprintf(o, room, format, (int)c->width, c->has_precision ? (int)c->precision : -1, v);
 #pragma GCC diagnostic pop
 	uselocale(old);
-	t->len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
-	return 0;
+	t->out.len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static int put_string(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_value *v)
+static void put_string(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_value *v)
 {
 	size_t len = v->count;
 
-	if (v->null) /* as glibc does */
-		return pad(t, c, "", 0, HODO_NULL_TEXT, c->has_precision && c->precision < 6 ? 0 : 6);
 	if (c->has_precision && c->precision < len)
 		len = c->precision;
-	return pad(t, c, "", 0, v->data, len);
+	if (v->null) /* as glibc does */
+		pad(t, c, "", 0, HODO_NULL_TEXT, c->has_precision && c->precision < 6 ? 0 : 6);
+	else
+		pad(t, c, "", 0, v->data, len);
 }
 
-static int put_pointer(struct hodo_read_text *t, const struct conversion *c, uint64_t v)
+static void put_pointer(struct hodo_read_text *t, const struct conversion *c, uint64_t v)
 {
 	char body[20];
 
 	if (!v)
-		return pad(t, c, "", 0, "(nil)", 5);
-	return pad(t, c, "0x", 0, body, (size_t)(hodo_read_put_hex(body, v) - body));
+		pad(t, c, "", 0, "(nil)", 5);
+	else
+		pad(t, c, "0x", 0, body, (size_t)(hodo_format_hex(body, v) - body));
 }
 
 /* The value in its own way, where the conversion does not fit it. */
-static int put_own(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
+static void put_own(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
 {
 	const struct hodo_read_field bare = { .name = f->name, .type = f->type };
 	/* No element of an array takes more characters a byte than that. */
-	char *o = hodo_read_text_reserve(t, 64 + (size_t)v->count * 8 * PUT_ESCAPED);
+	char *o = hodo_text_room(&t->out, 64 + (size_t)v->count * 8 * HODO_ESCAPED_MAX);
 
-	if (!o)
-		return -ENOMEM;
-	t->len = (size_t)(hodo_read_put_value(o, &bare, v, t->c) - t->data);
-	return 0;
+	if (o)
+		hodo_read_text_end(t, hodo_read_put_value(o, &bare, v, t->c));
 }
 
-static int convert(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_field *f,
+static void convert(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_field *f,
 		   const struct hodo_read_value *v)
 {
 	bool integer = v->type < HODO_TYPE_F32 || v->type == HODO_TYPE_PTR;
@@ -256,16 +243,17 @@ static int convert(struct hodo_read_text *t, const struct conversion *c, const s
 	char byte = (char)v->u;
 
 	if (c->type == 's' && v->type == HODO_TYPE_STR)
-		return put_string(t, c, v);
-	if (c->type == 'c' && integer)
-		return pad(t, c, "", 0, &byte, 1);
-	if (c->type == 'p' && integer)
-		return put_pointer(t, c, v->u);
-	if (strchr("diouxX", c->type) && integer)
-		return put_integer(t, c, v->u);
-	if (strchr("fFeEgGaA", c->type) && real)
-		return put_real(t, c, v->f);
-	return put_own(t, f, v);
+		put_string(t, c, v);
+	else if (c->type == 'c' && integer)
+		pad(t, c, "", 0, &byte, 1);
+	else if (c->type == 'p' && integer)
+		put_pointer(t, c, v->u);
+	else if (strchr("diouxX", c->type) && integer)
+		put_integer(t, c, v->u);
+	else if (strchr("fFeEgGaA", c->type) && real)
+		put_real(t, c, v->f);
+	else
+		put_own(t, f, v);
 }
 
 int hodo_read_text_mark(struct hodo_read_text *text, const struct hodo_read_event *event)
@@ -273,32 +261,30 @@ int hodo_read_text_mark(struct hodo_read_text *text, const struct hodo_read_even
 	const struct hodo_read_class *cls = event->cls;
 	const char *p = cls->format;
 	unsigned next = 1, done = 0;
-	int err = 0;
 
 	if (cls->kind != HODO_KIND_MARK)
 		return 0;
-	while (*p && !err) {
+	while (*p) {
 		const char *percent = strchrnul(p, '%');
 		struct conversion c;
 		unsigned index;
 
-		if (percent > p)
-			err = append(text, p, (size_t)(percent - p));
+		hodo_text_bytes(&text->out, p, (size_t)(percent - p));
 		p = percent;
-		if (err || !*p)
+		if (!*p)
 			break;
 		if (p[1] == '%') {
-			err = append(text, "%", 1);
+			hodo_text_char(&text->out, '%');
 			p += 2;
 			continue;
 		}
 		index = parse(p + 1, &c) ? (c.index ? c.index : next++) : 0;
 		if (index == 0 || index > cls->nfields || done++ >= CONVERSIONS_MAX) {
-			err = append(text, p++, 1); /* prints itself */
+			hodo_text_char(&text->out, *p++); /* prints itself */
 			continue;
 		}
-		err = convert(text, &c, &cls->fields[index - 1], &event->values[index - 1]);
+		convert(text, &c, &cls->fields[index - 1], &event->values[index - 1]);
 		p = c.end;
 	}
-	return err;
+	return text->out.error;
 }

@@ -9,6 +9,7 @@
  * descriptors but one.
  */
 #include "internal.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -179,6 +180,7 @@ static void start(struct hodo_read *r)
 
 	r->heap_n = 0;
 	for (uint32_t i = 0; i < r->ntraces; i++) {
+		hodo_read_names_clear(r->traces[i]);
 		for (uint32_t k = 0; k < r->traces[i]->nstreams; k++) {
 			struct hodo_stream *s = r->traces[i]->streams[k];
 
@@ -246,15 +248,20 @@ static void give_context(struct hodo_read *r, struct hodo_read_event *e)
 static void name_thread(struct hodo_stream *s, uint32_t tid)
 {
 	const struct hodo_read_process *p = &s->trace->pub;
-	const struct hodo_read_thread *t = hodo_read_trace_thread(s->trace, tid);
+	const struct hodo_read_thread *t = hodo_read_thread(p, tid);
+	const char *known;
 
 	s->tid = tid;
+	s->names_seen = s->trace->names.changes;
 	s->pid = p->pid;
 	s->comm = t ? t->comm : p->comm;
 	if (!p->kernel)
 		return;
 	s->pid = t ? t->pid : 0;
-	if (t)
+	known = hodo_read_names_find(s->trace, tid);
+	if (known)
+		s->comm = known;
+	if (known || t)
 		return;
 	s->comm = "?";
 	if (tid == 0) {
@@ -266,7 +273,25 @@ static void name_thread(struct hodo_stream *s, uint32_t tid)
 	}
 }
 
-static void give(struct hodo_read *r, struct hodo_stream *s)
+static inline void give_thread(struct hodo_read_event *e, struct hodo_stream *s)
+{
+	if (e->tid != s->tid || !s->comm || s->names_seen != s->trace->names.changes)
+		name_thread(s, e->tid);
+	e->pid = s->pid;
+	e->comm = s->comm;
+}
+
+/* An event that has names of threads. 0 or -ENOMEM. */
+static int give_names(struct hodo_read_event *e, struct hodo_stream *s, const struct hodo_class *c)
+{
+	int err = c->renames ? 0 : hodo_read_names_learn(s->trace, c, e->values);
+
+	give_thread(e, s);
+	return c->renames ? hodo_read_names_learn(s->trace, c, e->values) : err;
+}
+
+/* 0 or -ENOMEM. */
+static inline int give(struct hodo_read *r, struct hodo_stream *s)
 {
 	struct hodo_read_event *e = &r->event;
 	struct hodo_class *c = s->trace->by_id[s->event_id];
@@ -276,10 +301,6 @@ static void give(struct hodo_read *r, struct hodo_stream *s)
 	e->ticks = s->event_ticks;
 	e->cpu = s->pub.cpu;
 	e->tid = load32(s->event + 8);
-	if (e->tid != s->tid || !s->comm)
-		name_thread(s, e->tid);
-	e->pid = s->pid;
-	e->comm = s->comm;
 	e->cls = &c->pub;
 	e->process = &s->trace->pub;
 	e->stream = &s->pub;
@@ -290,6 +311,10 @@ static void give(struct hodo_read *r, struct hodo_stream *s)
 		give_context(r, e);
 	hodo_read_class_values(c, e->payload, r->values);
 	r->given = s;
+	if (__builtin_expect(c->nnames, 0))
+		return give_names(e, s, c);
+	give_thread(e, s);
+	return 0;
 }
 
 int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **event)
@@ -313,7 +338,9 @@ int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **even
 		} else if (!s->started || s->event_ns < r->since_ns) {
 			err = step_top(r);
 		} else {
-			give(r, s);
+			err = give(r, s);
+			if (err)
+				break;
 			*event = &r->event;
 			return 1;
 		}

@@ -7,6 +7,7 @@
  * one for each kind of fault, since a damaged file may have thousands.
  */
 #include "internal.h"
+#include "layout.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -264,7 +265,7 @@ static int word_context(struct hodo_trace *t, struct line *l)
 /* The types of an event's context, then of its fields. */
 static int add_layout(struct hodo_trace *t, const struct hodo_class *c)
 {
-	uint8_t types[HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX];
+	uint8_t types[HODO_PAYLOAD_FIELDS_MAX];
 	uint32_t n = 0;
 
 	while (n < c->pub.ncontext) {
@@ -277,13 +278,10 @@ static int add_layout(struct hodo_trace *t, const struct hodo_class *c)
 
 static int word_event(struct hodo_trace *t, struct line *l)
 {
-	struct hodo_class *c;
+	struct hodo_class *c = calloc(1, sizeof(*c));
 	uint64_t id;
 	int err, nfields;
 
-	if (hodo_read_grow(&t->classes, t->nclasses, &t->classes_room, sizeof(*t->classes)) < 0)
-		return -ENOMEM;
-	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	c->pub.size = sizeof(c->pub);
@@ -308,7 +306,7 @@ static int word_event(struct hodo_trace *t, struct line *l)
 		c->pub.ncontext = t->context->n;
 		c->pub.context = t->context->fields;
 	}
-	if (id < t->layouts->n && t->layouts->var[id]) {
+	if (hodo_layouts_have(t->layouts, id)) {
 		warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number,
 		     (unsigned)id);
 		hodo_read_class_free(c);
@@ -320,8 +318,10 @@ static int word_event(struct hodo_trace *t, struct line *l)
 		return err;
 	}
 	c->pub.fixed_bytes = t->layouts->fixed[id];
-	t->classes[t->nclasses++] = c;
-	return 0;
+	err = hodo_vec_push(t->classes, t->nclasses, c);
+	if (err)
+		hodo_read_class_free(c);
+	return err;
 }
 
 static int word_labels(struct hodo_trace *t, struct line *l)
@@ -387,12 +387,13 @@ static int word_object(struct hodo_trace *t, struct line *l)
 
 static int word_thread(struct hodo_trace *t, struct line *l)
 {
-	if (hodo_read_grow(&t->threads, t->nthreads, &t->threads_room, sizeof(*t->threads)) < 0)
+	struct hodo_read_thread *thread = hodo_vec_add(t->threads, t->nthreads);
+
+	if (!thread)
 		return -ENOMEM;
-	t->threads[t->nthreads].tid = get_u32(l, "tid");
-	t->threads[t->nthreads].pid = get_u32(l, "pid");
-	t->threads[t->nthreads].comm = get_text(l, "comm");
-	t->nthreads++;
+	thread->tid = get_u32(l, "tid");
+	thread->pid = get_u32(l, "pid");
+	thread->comm = get_text(l, "comm");
 	return 0;
 }
 
@@ -432,9 +433,9 @@ static int word_limited(struct hodo_trace *t, struct line *l)
 		warn(t, BAD_LOST, "line %u: number of events over their rate damaged: skipped", l->number);
 		return 0;
 	}
-	if (hodo_read_grow(&t->limited, t->nlimited, &t->limited_room, sizeof(*t->limited)) < 0)
+	m = hodo_vec_add(t->limited, t->nlimited);
+	if (!m)
 		return -ENOMEM;
-	m = &t->limited[t->nlimited++];
 	m->id = (uint32_t)id;
 	m->n = n;
 	return 0;
@@ -442,10 +443,7 @@ static int word_limited(struct hodo_trace *t, struct line *l)
 
 static int word_warning(struct hodo_trace *t, struct line *l)
 {
-	if (hodo_read_grow(&t->warnings, t->nwarnings, &t->warnings_room, sizeof(*t->warnings)) < 0)
-		return -ENOMEM;
-	t->warnings[t->nwarnings++] = get_text(l, "text");
-	return 0;
+	return hodo_vec_push(t->warnings, t->nwarnings, get_text(l, "text"));
 }
 
 /* time=SECONDS.NANOSECONDS; 0 or -EINVAL. */

@@ -7,16 +7,10 @@
 int hodo_read_objects_add(struct hodo_trace *t, const struct hodo_read_object *o,
 			  const struct hodo_object_times *times)
 {
-	int err = hodo_read_grow(&t->objects, t->nobjects, &t->objects_room, sizeof(*t->objects));
+	uint32_t n = t->nobjects; /* one number for both */
+	int err = hodo_vec_push(t->object_times, n, *times);
 
-	if (!err)
-		err = hodo_read_grow(&t->object_times, t->nobjects, &t->object_times_room,
-				     sizeof(*t->object_times));
-	if (err)
-		return err;
-	t->object_times[t->nobjects] = *times;
-	t->objects[t->nobjects++] = *o;
-	return 0;
+	return err ? err : hodo_vec_push(t->objects, t->nobjects, *o);
 }
 
 static int by_start(const void *a, const void *b)

@@ -5,6 +5,8 @@
  */
 #include "internal.h"
 
+#include <base/map.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +20,14 @@
 /* Names of directories, sorted. */
 struct folders {
 	char **names;
-	uint32_t n, room;
+	uint32_t n;
 	uint32_t links; /* symbolic ones, not followed */
 };
 
-/* Traces by uuid: places in hodo_read.traces, + 1. Open addressing. */
+/* Traces by uuid. */
 struct by_uuid {
-	uint32_t *slots;
-	uint32_t mask;
+	uint8_t uuid[16];
+	uint32_t trace; /* the first one: its place in hodo_read.traces, + 1; 0: none yet */
 };
 
 __attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder, const char *fmt, ...)
@@ -70,10 +72,12 @@ static void free_folders(struct folders *f)
 
 static int add_name(struct folders *f, const char *name)
 {
-	if (hodo_read_grow(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 || !(f->names[f->n] = strdup(name)))
-		return -ENOMEM;
-	f->n++;
-	return 0;
+	char *copy = strdup(name);
+	int err = copy ? hodo_vec_push(f->names, f->n, copy) : -ENOMEM;
+
+	if (err)
+		free(copy);
+	return err;
 }
 
 /* The directories in dir, which is "." or one in the recording. */
@@ -145,67 +149,23 @@ static int take_pieces(const struct hodo_read *r, struct folders *f, const char 
 
 /* ------------------------------------------------------------------------ one process */
 
-static uint64_t uuid_hash(const uint8_t uuid[16])
-{
-	uint64_t h;
-
-	memcpy(&h, uuid, sizeof(h));
-	h *= 0xd6e8feb86659fd93ull;
-	return h ^ h >> 32;
-}
-
-/* The slot of the uuid: with its trace, or 0 where it is to be. */
-static uint32_t *slot_of(const struct hodo_read *r, const struct by_uuid *u, const uint8_t uuid[16])
-{
-	uint64_t h = uuid_hash(uuid);
-
-	for (;; h++) {
-		uint32_t *slot = &u->slots[h & u->mask];
-
-		if (!*slot || memcmp(r->traces[*slot - 1]->pub.uuid, uuid, 16) == 0)
-			return slot;
-	}
-}
-
-static int grow_uuids(const struct hodo_read *r, struct by_uuid *u)
-{
-	uint32_t mask = u->slots ? u->mask * 2 + 1 : 63;
-
-	if (u->slots && r->ntraces <= u->mask / 2)
-		return 0;
-	free(u->slots);
-	u->slots = calloc((size_t)mask + 1, sizeof(*u->slots));
-	u->mask = mask;
-	if (!u->slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->ntraces; i++) {
-		uint32_t *slot = slot_of(r, u, r->traces[i]->pub.uuid);
-
-		if (!*slot)
-			*slot = i + 1;
-	}
-	return 0;
-}
-
 /* Adds the trace, or joins it to that of the same process in an earlier part. */
-static int add_trace(struct hodo_read *r, struct by_uuid *u, struct hodo_trace *t)
+static int add_trace(struct hodo_read *r, struct hodo_map *u, struct hodo_trace *t)
 {
-	uint32_t *slot;
+	struct by_uuid *known = hodo_map_add(u, t->pub.uuid, NULL);
 
-	if (hodo_read_grow(&r->traces, r->ntraces, &r->traces_room, sizeof(*r->traces)) < 0 || grow_uuids(r, u) < 0)
-		return -ENOMEM;
-	slot = slot_of(r, u, t->pub.uuid);
 	/* In one part each process is there once: what claims otherwise was copied there. */
-	if (*slot && r->traces[*slot - 1]->part < t->part)
-		return hodo_read_trace_join(&r->traces[*slot - 1], t);
-	r->traces[r->ntraces++] = t;
-	if (!*slot)
-		*slot = r->ntraces;
+	if (known && known->trace && r->traces[known->trace - 1]->part < t->part)
+		return hodo_read_trace_join(&r->traces[known->trace - 1], t);
+	if (!known || hodo_vec_push(r->traces, r->ntraces, t) < 0)
+		return -ENOMEM;
+	if (!known->trace)
+		known->trace = r->ntraces;
 	return 0;
 }
 
 /* Opens one folder and adds it. 0 or a negative errno. */
-static int add_folder(struct hodo_read *r, struct by_uuid *u, const char *folder, uint32_t part)
+static int add_folder(struct hodo_read *r, struct hodo_map *u, const char *folder, uint32_t part)
 {
 	struct hodo_trace *t = calloc(1, sizeof(*t));
 	int err;
@@ -229,8 +189,8 @@ static int add_folder(struct hodo_read *r, struct by_uuid *u, const char *folder
 /* ----------------------------------------------------------------------- all of them */
 
 /* The folders of processes in dir. why: what is wrong with those that cannot be read. 0, or what ends it all. */
-static int open_folders(struct hodo_read *r, struct by_uuid *u, const char *dir, const struct folders *f, uint32_t part,
-			int *why)
+static int open_folders(struct hodo_read *r, struct hodo_map *u, const char *dir, const struct folders *f,
+			uint32_t part, int *why)
 {
 	int *faults = calloc(f->n + 1, sizeof(*faults)), err = faults ? 0 : -ENOMEM;
 	bool top = strcmp(dir, ".") == 0;
@@ -257,21 +217,16 @@ static int open_folders(struct hodo_read *r, struct by_uuid *u, const char *dir,
 /* name: NULL for what is in no part. */
 static int add_part(struct hodo_read *r, const char *name)
 {
-	struct hodo_read_part *p;
+	struct hodo_read_part *p = hodo_vec_add(r->parts, r->nparts);
 
-	if (hodo_read_grow(&r->parts, r->nparts, &r->parts_room, sizeof(*r->parts)) < 0)
+	if (!p)
 		return -ENOMEM;
-	p = &r->parts[r->nparts];
-	memset(p, 0, sizeof(*p));
 	p->size = sizeof(*p);
 	p->name = name ? strdup(name) : NULL;
-	if (name && !p->name)
-		return -ENOMEM;
-	r->nparts++;
-	return 0;
+	return name && !p->name ? -ENOMEM : 0;
 }
 
-static int open_piece(struct hodo_read *r, struct by_uuid *u, const char *name, uint32_t part, int *why)
+static int open_piece(struct hodo_read *r, struct hodo_map *u, const char *name, uint32_t part, int *why)
 {
 	struct folders f = { 0 };
 	int err = list_folders(r, name, &f);
@@ -288,7 +243,7 @@ static int open_piece(struct hodo_read *r, struct by_uuid *u, const char *name, 
 	return err;
 }
 
-static int open_parts(struct hodo_read *r, struct by_uuid *u, const struct folders *parts, int *why)
+static int open_parts(struct hodo_read *r, struct hodo_map *u, const struct folders *parts, int *why)
 {
 	int err = 0;
 
@@ -300,7 +255,7 @@ static int open_parts(struct hodo_read *r, struct by_uuid *u, const struct folde
 	return err;
 }
 
-static int open_snapshots(struct hodo_read *r, struct by_uuid *u, const struct folders *f, int *why)
+static int open_snapshots(struct hodo_read *r, struct hodo_map *u, const struct folders *f, int *why)
 {
 	if (r->ntraces > 0) {
 		warn(r, ".", "%u snapshots in it are recordings of their own: %s%s is not read", f->n, f->names[0],
@@ -326,12 +281,12 @@ static int by_folder(const void *a, const void *b)
 
 int hodo_read_open_single(struct hodo_read *r)
 {
-	struct by_uuid u = { 0 };
+	struct hodo_map u = HODO_MAP(struct by_uuid, uuid);
 	int err = add_part(r, NULL);
 
 	if (!err)
 		err = add_folder(r, &u, ".", 0);
-	free(u.slots);
+	hodo_map_free(&u);
 	if (!err)
 		hodo_read_trace_settle(r->traces[0]);
 	return err;
@@ -340,7 +295,7 @@ int hodo_read_open_single(struct hodo_read *r)
 int hodo_read_open_all(struct hodo_read *r)
 {
 	struct folders f = { 0 }, parts = { 0 }, snapshots = { 0 };
-	struct by_uuid u = { 0 };
+	struct hodo_map u = HODO_MAP(struct by_uuid, uuid);
 	int why = -ENODATA, err = list_folders(r, ".", &f);
 
 	if (!err)
@@ -363,7 +318,7 @@ int hodo_read_open_all(struct hodo_read *r)
 		qsort(r->traces, r->ntraces, sizeof(*r->traces), by_folder);
 	for (uint32_t i = 0; i < r->ntraces && !err; i++)
 		hodo_read_trace_settle(r->traces[i]);
-	free(u.slots);
+	hodo_map_free(&u);
 	free_folders(&f);
 	free_folders(&parts);
 	free_folders(&snapshots);

@@ -7,6 +7,7 @@
  * so that any file is read in time proportional to its size.
  */
 #include "internal.h"
+#include "layout.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -403,17 +404,17 @@ size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, siz
 	if (room < HODO_EVENT_HEADER)
 		return HODO_EVENT_HEADER;
 	id = load16(p);
-	if (id >= l->n || !l->var[id]) {
+	if (!hodo_layouts_have(l, id)) {
 		*fault = "unknown event id";
 		return 0;
 	}
-	return l->fixed[id] ? l->fixed[id] : hodo_read_layout_var_size(l->var[id], p, room);
+	return hodo_layouts_size(l, id, p, room);
 }
 
 void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault)
 {
 	if (!fault && s->cut) {
-		s->next_off = hodo_read_segment_at(s, off)->end; /* has been told */
+		s->next_off = hodo_read_segment_at(s, off)->end; /* has been reported */
 		return;
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",

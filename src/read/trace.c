@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - one COMM-PID folder: its metadata, its streams, its threads. */
 #include "internal.h"
+#include "layout.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,72 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LOST_ONLY_MAX 1024u /* streams without a file */
-
-int hodo_read_grow(void *array_pointer, uint32_t n, uint32_t *room, size_t element_bytes)
-{
-	void **array = array_pointer;
-	uint32_t more = *room ? *room * 2 : 16;
-	void *p;
-
-	if (n < *room)
-		return 0;
-	if (more <= *room)
-		return -ENOMEM;
-	p = reallocarray(*array, more, element_bytes);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*room = more;
-	return 0;
-}
-
-static struct hodo_stream *stream_new(struct hodo_trace *t, const char *name)
-{
-	struct hodo_stream *s;
-
-	if (hodo_read_grow(&t->streams, t->nstreams, &t->streams_room, sizeof(*t->streams)) < 0)
-		return NULL;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return NULL;
-	s->name = strdup(name);
-	if (!s->name) {
-		free(s);
-		return NULL;
-	}
-	s->trace = t;
-	s->fd = -1;
-	s->pub.size = sizeof(s->pub);
-	s->pub.name = s->name;
-	s->pub.cpu = -1;
-	t->streams[t->nstreams++] = s;
-	return s;
-}
-
-/* cpu0, cpu1 … cpu10, then the others. */
-static int by_name(const void *a, const void *b)
-{
-	const struct hodo_stream *x = *(struct hodo_stream *const *)a, *y = *(struct hodo_stream *const *)b;
-
-	return strverscmp(x->name, y->name);
-}
-
-struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name)
-{
-	struct hodo_stream key = { .name = (char *)name }, *k = &key, **hit;
-
-	hit = t->nfiles ? bsearch(&k, t->streams, t->nfiles, sizeof(*t->streams), by_name) : NULL;
-	if (hit)
-		return *hit;
-	for (uint32_t i = t->nfiles; i < t->nstreams; i++)
-		if (strcmp(t->streams[i]->name, name) == 0)
-			return t->streams[i];
-	if (t->nstreams - t->nfiles >= LOST_ONLY_MAX)
-		return NULL;
-	return stream_new(t, name);
-}
 
 static int open_dir(const struct hodo_trace *t)
 {
@@ -103,11 +38,10 @@ static int list_streams(struct hodo_trace *t)
 			continue;
 		if (t->nstreams == STREAMS_MAX)
 			break;
-		err = stream_new(t, e->d_name) ? 0 : -ENOMEM;
+		err = hodo_read_stream_new(t, e->d_name) ? 0 : -ENOMEM;
 	}
 	closedir(dir);
-	if (t->nstreams)
-		qsort(t->streams, t->nstreams, sizeof(*t->streams), by_name);
+	hodo_read_streams_sort(t);
 	return err;
 }
 
@@ -209,7 +143,7 @@ static int settle_classes(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nlimited; i++)
 		if (t->limited[i].id < t->by_id_n && t->by_id[t->limited[i].id])
 			t->by_id[t->limited[i].id]->pub.limited += t->limited[i].n;
-	return err;
+	return err ? err : hodo_read_roles_settle(t);
 }
 
 /* By tid; of several lines for one the last is the newest, and comes first. */
@@ -232,23 +166,6 @@ static void settle_threads(struct hodo_trace *t)
 		if (kept == 0 || t->threads[kept - 1].tid != t->threads[i].tid)
 			t->threads[kept++] = t->threads[i];
 	t->nthreads = kept;
-}
-
-const struct hodo_read_thread *hodo_read_trace_thread(const struct hodo_trace *t, uint32_t tid)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->threads[mid].tid == tid)
-			return &t->threads[mid];
-		if (t->threads[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
 }
 
 /* Arrays of pointers to the public parts, which are the first members. */
@@ -300,32 +217,9 @@ int hodo_read_trace_open(struct hodo_trace *t)
 void hodo_read_trace_settle(struct hodo_trace *t)
 {
 	/* Where they come from several parts, those without a file stand among the others. */
-	if (t->reader->nparts > 1 && t->nstreams)
-		qsort(t->streams, t->nstreams, sizeof(*t->streams), by_name);
+	if (t->reader->nparts > 1)
+		hodo_read_streams_sort(t);
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_settle(t->streams[i]);
 	publish(t);
-}
-
-void hodo_read_trace_free(struct hodo_trace *t)
-{
-	if (!t)
-		return;
-	for (uint32_t i = 0; i < t->nstreams; i++)
-		hodo_read_stream_free(t->streams[i]);
-	for (uint32_t i = 0; i < t->nclasses; i++)
-		hodo_read_class_free(t->classes[i]);
-	hodo_read_labels_free(t);
-	hodo_read_objects_free(t);
-	hodo_read_layouts_free(t->layouts);
-	free(t->context);
-	free(t->streams);
-	free(t->classes);
-	free(t->by_id);
-	free(t->threads);
-	free(t->warnings);
-	free(t->limited);
-	free(t->metadata);
-	free(t->folder);
-	free(t);
 }

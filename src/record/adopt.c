@@ -5,7 +5,7 @@
  * Who ends what: the process ends its recording when the connection ends, in whichever way the recorder
  * goes. The other way round it is not so plain: the connection ends when the process detaches or calls
  * hodo_stop() (then hodo_shm.ended has been set before), when it execs, and when it
- * exits, in the middle of which its other threads may run for a moment longer. So where nothing has
+ * exits, in the middle of which its other threads may run a little longer. So where nothing has
  * been said, the process's end or its next image is waited for.
  */
 #define _GNU_SOURCE
@@ -47,7 +47,7 @@ static void lifeline_ready(struct hodo_watch *w, uint32_t events)
 	if (l->fd < 0)
 		return;
 	close_line(l);
-	l->ended_ns = hodo_session_now_ns();
+	l->ended_ns = hodo_now_ns();
 }
 
 int hodo_lifeline_start(struct hodo_process *p, int fd)
@@ -126,11 +126,11 @@ static bool all_ended(const struct hodo_session *s)
 void hodo_adopt_end(struct hodo_session *s)
 {
 	const struct timespec pause = { 0, END_PAUSE_NS };
-	int64_t begin = hodo_session_now_ns();
+	int64_t begin = hodo_now_ns();
 
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_lifeline_end(p);
 	/* One that is stopped by a signal does not. */
-	while (!all_ended(s) && hodo_session_now_ns() - begin < END_NS)
+	while (!all_ended(s) && hodo_now_ns() - begin < END_NS)
 		nanosleep(&pause, NULL);
 }

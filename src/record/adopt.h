@@ -30,7 +30,7 @@ void hodo_lifeline_free(struct hodo_process *p);
 /* Whether the process has said that it writes no more. */
 bool hodo_process_has_ended(const struct hodo_process *p);
 
-/* Tells the user, if it has: of a process that was told to, and ended before anybody looked, too. */
+/* Reports to the user, if it has: of a process that was asked to, and ended before anybody looked, too. */
 void hodo_adopt_tell(struct hodo_process *p);
 
 /* Finishes processes whose recording has ended from their side. */

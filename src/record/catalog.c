@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/vec.h>
+
+#include "names.h"
 #include "shm.h"
-#include "text.h"
 
 /* The NUL-terminated texts of a record, taken one after the other. */
 struct texts {
@@ -37,23 +39,6 @@ static const char *texts_next(struct texts *t)
 	return s;
 }
 
-/* Adds to an array of pointers that grows by doubling; n is its length. */
-static int array_add(void *array, uint32_t *n, void *item)
-{
-	void **old = *(void ***)array, **grown = old;
-
-	if ((*n & (*n - 1)) == 0) {
-		size_t cap = *n ? (size_t)*n * 2 : 1;
-
-		grown = realloc(old, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		*(void ***)array = grown;
-	}
-	grown[(*n)++] = item;
-	return 0;
-}
-
 static char *copy_text(char **to, const char *s, size_t max)
 {
 	size_t len = strnlen(s, max);
@@ -74,7 +59,7 @@ static void name_fields(struct hodo_catalog_event *e, char **to, struct texts *t
 		const char *raw = texts_next(t);
 
 		snprintf(name, HODO_NAME_MAX + 1, "%s", raw);
-		hodo_text_identifier(name, HODO_NAME_MAX + 1);
+		hodo_name_identifier(name, HODO_NAME_MAX + 1);
 		for (unsigned int j = 0; j < i; j++) {
 			if (strcmp(e->field[j], name) != 0)
 				continue;
@@ -90,15 +75,15 @@ static bool is_event_kind(unsigned int kind)
 	return (kind >= HODO_KIND_EVENT && kind <= HODO_KIND_COUNTER) || kind == HODO_KIND_FUNCTION;
 }
 
-/* Adds how large an event is, with its context. As hodo_walk_add(). */
+/* Adds how large an event is, with its context. As hodo_read_layouts_add(). */
 static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
 	uint32_t context = e->kind == HODO_KIND_FUNCTION ? 0 : c->context.n;
-	uint8_t types[HODO_WALK_FIELDS_MAX];
+	uint8_t types[HODO_PAYLOAD_FIELDS_MAX];
 
 	memcpy(types, c->context.type, context);
 	memcpy(types + context, e->type, e->nfields);
-	return hodo_walk_add(&c->walk, e->id, types, context + e->nfields);
+	return hodo_read_layouts_add(&c->walk, e->id, types, context + e->nfields);
 }
 
 static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, size_t size)
@@ -112,7 +97,7 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 	if (size < sizeof(*r) || r->nfields > HODO_FIELDS_MAX || size - sizeof(*r) < r->nfields ||
 	    r->head.id == 0 || !is_event_kind(r->kind))
 		return -EBADMSG;
-	if (r->head.id < c->walk.size && c->walk.shape[r->head.id].known)
+	if (hodo_layouts_have(&c->walk, r->head.id))
 		return -EEXIST;
 	e = calloc(1, sizeof(*e));
 	to = malloc(size + HODO_FIELDS_MAX * 16 + 8);
@@ -137,7 +122,7 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 	if (err == -EINVAL)
 		err = -EBADMSG;
 	if (!err)
-		err = array_add(&c->event, &c->events, e);
+		err = hodo_vec_push(c->event, c->events, e);
 	if (err) {
 		free(e->name);
 		free(e);
@@ -172,7 +157,7 @@ static int add_labels(struct hodo_catalog *c, const struct hodo_record_labels *r
 		l->field = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
 		for (uint32_t i = 0; i < r->n; i++)
 			l->label[i] = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-		err = t.bad ? -EBADMSG : array_add(&c->labels, &c->labels_count, l);
+		err = t.bad ? -EBADMSG : hodo_vec_push(c->labels, c->labels_count, l);
 	}
 	if (err) {
 		free(l->value);
@@ -199,7 +184,7 @@ static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size
 	copy = strdup(s);
 	if (!copy)
 		return -ENOMEM;
-	err = array_add(&c->warning, &c->warnings, copy);
+	err = hodo_vec_push(c->warning, c->warnings, copy);
 	if (err)
 		free(copy);
 	return err;
@@ -226,7 +211,7 @@ int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_obj
 	o->functions = r->functions;
 	o->build_id_len = r->build_id_len;
 	memcpy(o->build_id, r->build_id, r->build_id_len);
-	err = o->path ? array_add(&c->object, &c->objects, o) : -ENOMEM;
+	err = o->path ? hodo_vec_push(c->object, c->objects, o) : -ENOMEM;
 	if (err) {
 		free(o->path);
 		free(o);
@@ -356,6 +341,6 @@ void hodo_catalog_free(struct hodo_catalog *c)
 	free(c->event);
 	free(c->labels);
 	free(c->warning);
-	hodo_walk_free(&c->walk);
+	hodo_layouts_clear(&c->walk);
 	memset(c, 0, sizeof(*c));
 }

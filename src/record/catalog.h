@@ -73,7 +73,7 @@ struct hodo_catalog {
 	uint32_t objects_dropped;
 	uint32_t unload_steps;
 	struct hodo_context_fields context; /* of all events but functions' */
-	struct hodo_walk_table walk;
+	struct hodo_read_layouts walk;
 };
 
 /*
@@ -83,7 +83,7 @@ struct hodo_catalog {
  * catalogue is broken (what came before it stays good); -ENOMEM.
  */
 int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used);
-/* Adds an object that the catalogue itself does not tell of. 0; -EEXIST: there are too many; -ENOMEM. */
+/* Adds an object that is not in the catalogue itself. 0; -EEXIST: there are too many; -ENOMEM. */
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path);
 void hodo_catalog_free(struct hodo_catalog *c);
 

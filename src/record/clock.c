@@ -97,7 +97,7 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 
 		if (after - before < real_best) {
 			real_best = after - before;
-			/* Moved to the moment of the other pair. */
+			/* Moved to the time of the other pair. */
 			s->real_ns = real - (before + (after - before) / 2 - s->mono_ns);
 		}
 	}

@@ -10,7 +10,7 @@
 
 #include <hodo/abi.h>
 
-/* One moment on three clocks. */
+/* One time on three clocks. */
 struct hodo_clock_sample {
 	uint64_t ticks;
 	int64_t mono_ns;

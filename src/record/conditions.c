@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/quantity.h>
 #include <core/condition.h>
 
 #include "filter_compile.h"
@@ -233,36 +234,21 @@ int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, cha
 	return complete(c, a, text, err, error, size);
 }
 
-static double unit_s(const char **p)
-{
-	static const struct {
-		const char *name;
-		double s;
-	} units[] = { { "ms", 0.001 }, { "s", 1 }, { "m", 60 }, { "h", 3600 } };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		size_t len = strlen(units[i].name);
-
-		if (strncmp(*p, units[i].name, len) == 0 && (!(*p)[len] || (*p)[len] == ':')) {
-			*p += len;
-			return units[i].s;
-		}
-	}
-	return 0;
-}
-
 static int add_rate(struct hodo_condition_asked *a, const char *text, const char *p, char *error, size_t size)
 {
 	uint64_t n = number_at(&p, "/", RATE_MAX);
 	double unit;
+	size_t len;
 
 	if (n == 0)
 		return wrong(error, size, text, p, "expected a number of events from 1 to 1000000000");
 	if (*p++ != '/')
 		return wrong(error, size, text, p - 1, "expected '/s' (or /ms, /m, /h)");
-	unit = unit_s(&p);
+	len = strcspn(p, ":");
+	unit = (double)hodo_time_unit_ns(p, len) / 1e9;
 	if (unit == 0)
-		return wrong(error, size, text, p, "expected s, ms, m or h");
+		return wrong(error, size, text, p, "expected ns, us, ms, s, m, h or d");
+	p += len;
 	a->kind = HODO_CONDITION_RATE;
 	a->interval_s = unit / (double)n;
 	a->burst = (uint64_t)(BURST_S / a->interval_s);

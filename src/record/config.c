@@ -12,7 +12,7 @@ void hodo_config_uuid(uint64_t salt, uint8_t uuid[16])
 {
 	/* Random numbers must not block: a recording early at boot does with what there is. */
 	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
-		uint64_t mix[2] = { (uint64_t)hodo_session_now_ns(), salt };
+		uint64_t mix[2] = { (uint64_t)hodo_now_ns(), salt };
 
 		memcpy(uuid, mix, sizeof(mix));
 	}
@@ -44,7 +44,7 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 	m->conditions = config->conditions ? config->conditions->n : 0;
 	m->conditions_len = config->conditions ? (uint32_t)config->conditions->bytes : 0;
 	m->context_len = context ? sizeof(*context) : 0;
-	m->flags = config->gated ? HODO_CONFIG_GATED : 0;
+	m->flags = config->awaits_start ? HODO_CONFIG_AWAITS_START : 0;
 	hodo_pattern_pack(patterns, at);
 	at += m->patterns_len;
 	if (m->filter_len)

@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define TSDL_BYTE_ORDER "be"
 #define EVENT_HEADER "timestamp48_t timestamp; uint16_t id;"
@@ -92,12 +94,12 @@ static const char *kind_name(unsigned int kind)
 static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
 {
 	for (int i = 0; i < 16; i++)
-		hodo_text_add(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+		hodo_text_printf(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *c)
 {
-	hodo_text_add(t, "/*@clock kind=%s freq=%llu offset_s=%lld offset=%llu*/\n",
+	hodo_text_printf(t, "/*@clock kind=%s freq=%llu offset_s=%lld offset=%llu*/\n",
 		      c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", (unsigned long long)c->freq_hz,
 		      (long long)c->offset_s, (unsigned long long)c->offset);
 }
@@ -105,7 +107,7 @@ static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *
 /* absolute: all our traces count from the epoch, so that readers may merge them. */
 static void add_clock_tsdl(struct hodo_text *t, const struct hodo_clock_map *c)
 {
-	hodo_text_add(t, "clock { name = hodo; freq = %llu; offset_s = %lld; offset = %llu; absolute = true; };\n",
+	hodo_text_printf(t, "clock { name = hodo; freq = %llu; offset_s = %lld; offset = %llu; absolute = true; };\n",
 		      (unsigned long long)c->freq_hz, (long long)c->offset_s, (unsigned long long)c->offset);
 }
 
@@ -113,18 +115,18 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
 	hodo_text_add(t, "/*@hodo version=1 uuid=");
 	add_uuid(t, m->uuid);
-	hodo_text_add(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
-	hodo_text_add(t, "/*@process pid=%u ppid=%u uid=%u comm=", m->pid, m->ppid, m->uid);
-	hodo_text_add_encoded(t, m->comm);
+	hodo_text_printf(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
+	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u comm=", m->pid, m->ppid, m->uid);
+	hodo_name_encode(t, m->comm);
 	hodo_text_add(t, " exe=");
-	hodo_text_add_encoded(t, m->exe);
-	hodo_text_add(t, " start=%s mode=%s ring_size=%llu packet_size=%u*/\n",
+	hodo_name_encode(t, m->exe);
+	hodo_text_printf(t, " start=%s mode=%s ring_size=%llu packet_size=%u*/\n",
 		      m->start == HODO_START_FORK ? "fork" : m->start == HODO_START_ATTACH ? "attach" : "exec",
 		      m->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", (unsigned long long)m->ring_size,
 		      m->packet_size);
 	if (m->kernel) {
 		hodo_text_add(t, "/*@kernel release=");
-		hodo_text_add_encoded(t, m->kernel);
+		hodo_name_encode(t, m->kernel);
 		hodo_text_add(t, "*/\n");
 	}
 	add_clock_comment(t, m->clock);
@@ -132,24 +134,24 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 
 static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
-	hodo_text_add_bytes(t, head_types, sizeof(head_types) - 1);
+	hodo_text_bytes(t, head_types, sizeof(head_types) - 1);
 	hodo_text_add(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
 	add_uuid(t, m->uuid);
-	hodo_text_add(t, "\";\n\tbyte_order = " TSDL_BYTE_ORDER ";\n"
+	hodo_text_printf(t, "\";\n\tbyte_order = " TSDL_BYTE_ORDER ";\n"
 		      "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n");
 	hodo_text_add(t, "env {\n\thostname = \"");
-	hodo_text_add_quotable(t, m->hostname);
+	hodo_name_quote(t, m->hostname);
 	hodo_text_add(t, "\";\n\tprocname = \"");
-	hodo_text_add_quotable(t, m->comm);
-	hodo_text_add(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n", m->pid);
+	hodo_name_quote(t, m->comm);
+	hodo_text_printf(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n", m->pid);
 	if (m->kernel) {
 		hodo_text_add(t, "\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n\tkernel_release = \"");
-		hodo_text_add_quotable(t, m->kernel);
+		hodo_name_quote(t, m->kernel);
 		hodo_text_add(t, "\";\n");
 	}
 	hodo_text_add(t, "};\n");
 	add_clock_tsdl(t, m->clock);
-	hodo_text_add_bytes(t, head_streams, sizeof(head_streams) - 1);
+	hodo_text_bytes(t, head_streams, sizeof(head_streams) - 1);
 }
 
 /* The labels that apply to a field of an event, or NULL. */
@@ -175,17 +177,17 @@ static void add_label_value(struct hodo_text *t, int64_t value, unsigned int bit
 	uint64_t v = bits == 64 ? (uint64_t)value : (uint64_t)value & ((1ull << bits) - 1);
 
 	if (!is_signed)
-		hodo_text_add(t, "%llu", (unsigned long long)v);
+		hodo_text_printf(t, "%llu", (unsigned long long)v);
 	else
-		hodo_text_add(t, "%lld", (long long)((int64_t)(v << (64 - bits)) >> (64 - bits)));
+		hodo_text_printf(t, "%lld", (long long)((int64_t)(v << (64 - bits)) >> (64 - bits)));
 }
 
 static void add_enum(struct hodo_text *t, const struct hodo_catalog_labels *l, unsigned int type)
 {
-	hodo_text_add(t, "enum : %s {", types[type].tsdl);
+	hodo_text_printf(t, "enum : %s {", types[type].tsdl);
 	for (uint32_t i = 0; i < l->n; i++) {
-		hodo_text_add(t, "%s \"", i ? "," : "");
-		hodo_text_add_quotable(t, l->label[i]);
+		hodo_text_printf(t, "%s \"", i ? "," : "");
+		hodo_name_quote(t, l->label[i]);
 		hodo_text_add(t, "\" = ");
 		add_label_value(t, l->value[i], types[type].integer_bits, types[type].is_signed);
 	}
@@ -218,7 +220,7 @@ static void add_field(struct hodo_text *t, const struct hodo_catalog *c, const s
 
 	if (variable) {
 		length_name(e, i, length, sizeof(length));
-		hodo_text_add(t, "\t\t%s _%s;\n\t\t%s _%s[_%s];\n", type == HODO_TYPE_STR ? "uint16_t" : "uint32_t",
+		hodo_text_printf(t, "\t\t%s _%s;\n\t\t%s _%s[_%s];\n", type == HODO_TYPE_STR ? "uint16_t" : "uint32_t",
 			      length, types[type].tsdl, e->field[i], length);
 		return;
 	}
@@ -226,8 +228,8 @@ static void add_field(struct hodo_text *t, const struct hodo_catalog *c, const s
 	if (l)
 		add_enum(t, l, type);
 	else
-		hodo_text_add(t, "%s", types[type].tsdl);
-	hodo_text_add(t, " _%s;\n", e->field[i]);
+		hodo_text_printf(t, "%s", types[type].tsdl);
+	hodo_text_printf(t, " _%s;\n", e->field[i]);
 }
 
 /* The fields of all events' context, as our line or as a structure of TSDL. */
@@ -235,7 +237,7 @@ static void add_context_line(struct hodo_text *t, const struct hodo_context_fiel
 {
 	hodo_text_add(t, "/*@context fields=");
 	for (uint32_t i = 0; i < f->n; i++)
-		hodo_text_add(t, "%s%s:%s%s", i ? "," : "", f->name[i],
+		hodo_text_printf(t, "%s%s:%s%s", i ? "," : "", f->name[i],
 			      types[f->type[i] & ~(unsigned int)HODO_TYPE_ARRAY].name,
 			      f->type[i] & HODO_TYPE_ARRAY ? "[]" : "");
 	hodo_text_add(t, "*/\n");
@@ -258,35 +260,35 @@ static void add_context(struct hodo_text *t, const struct hodo_context_fields *f
 		const char *name = f->name[i];
 
 		if (f->type[i] != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES)
-			hodo_text_add(t, "\t\t\t%s __%s_length;\n\t\t\t%s _%s[__%s_length];\n",
+			hodo_text_printf(t, "\t\t\t%s __%s_length;\n\t\t\t%s _%s[__%s_length];\n",
 				      type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", name, types[type].tsdl, name,
 				      name);
 		else
-			hodo_text_add(t, "\t\t\t%s _%s;\n", types[type].tsdl, name);
+			hodo_text_printf(t, "\t\t\t%s _%s;\n", types[type].tsdl, name);
 	}
-	hodo_text_add(t, "\t\t} _%s;\n", own);
+	hodo_text_printf(t, "\t\t} _%s;\n", own);
 }
 
 static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
-	hodo_text_add(t, "/*@event id=%u name=", e->id);
-	hodo_text_add_encoded(t, e->name);
-	hodo_text_add(t, " kind=%s file=", kind_name(e->kind));
-	hodo_text_add_encoded(t, e->file);
-	hodo_text_add(t, " line=%u func=", e->line);
-	hodo_text_add_encoded(t, e->function);
+	hodo_text_printf(t, "/*@event id=%u name=", e->id);
+	hodo_name_encode(t, e->name);
+	hodo_text_printf(t, " kind=%s file=", kind_name(e->kind));
+	hodo_name_encode(t, e->file);
+	hodo_text_printf(t, " line=%u func=", e->line);
+	hodo_name_encode(t, e->function);
 	hodo_text_add(t, " object=");
-	hodo_text_add_encoded(t, e->object);
+	hodo_name_encode(t, e->object);
 	hodo_text_add(t, " format=");
-	hodo_text_add_encoded(t, e->format);
+	hodo_name_encode(t, e->format);
 	hodo_text_add(t, " fields=");
 	for (unsigned int i = 0; i < e->nfields; i++)
-		hodo_text_add(t, "%s%s:%s%s", i ? "," : "", e->field[i],
+		hodo_text_printf(t, "%s%s:%s%s", i ? "," : "", e->field[i],
 			      types[e->type[i] & ~(unsigned int)HODO_TYPE_ARRAY].name,
 			      e->type[i] & HODO_TYPE_ARRAY ? "[]" : "");
 	hodo_text_add(t, "*/\nevent {\n\tname = \"");
-	hodo_text_add_quotable(t, e->name);
-	hodo_text_add(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
+	hodo_name_quote(t, e->name);
+	hodo_text_printf(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
 	if (c->context.n && e->kind != HODO_KIND_FUNCTION)
 		add_context(t, &c->context, e);
 	for (unsigned int i = 0; i < e->nfields; i++)
@@ -297,41 +299,41 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 {
 	hodo_text_add(t, "/*@labels provider=");
-	hodo_text_add_encoded(t, l->provider);
+	hodo_name_encode(t, l->provider);
 	hodo_text_add(t, " field=");
-	hodo_text_add_encoded(t, l->field);
+	hodo_name_encode(t, l->field);
 	hodo_text_add(t, " names=");
 	for (uint32_t i = 0; i < l->n; i++) {
-		hodo_text_add(t, "%s", i ? "," : "");
-		hodo_text_add_encoded(t, l->label[i]);
+		hodo_text_printf(t, "%s", i ? "," : "");
+		hodo_name_encode(t, l->label[i]);
 	}
 	hodo_text_add(t, " values=");
 	for (uint32_t i = 0; i < l->n; i++)
-		hodo_text_add(t, "%s%lld", i ? "," : "", (long long)l->value[i]);
+		hodo_text_printf(t, "%s%lld", i ? "," : "", (long long)l->value[i]);
 	hodo_text_add(t, "*/\n");
 }
 
 static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 {
 	hodo_text_add(t, "/*@object path=");
-	hodo_text_add_encoded(t, o->path);
-	hodo_text_add(t, " base=0x%llx start=0x%llx end=0x%llx", (unsigned long long)o->base,
+	hodo_name_encode(t, o->path);
+	hodo_text_printf(t, " base=0x%llx start=0x%llx end=0x%llx", (unsigned long long)o->base,
 		      (unsigned long long)o->start, (unsigned long long)o->end);
 	if (o->from)
-		hodo_text_add(t, " from=%llu", (unsigned long long)o->from);
+		hodo_text_printf(t, " from=%llu", (unsigned long long)o->from);
 	if (o->until != HODO_CATALOG_MAPPED)
-		hodo_text_add(t, " until=%llu", (unsigned long long)o->until);
-	hodo_text_add(t, " functions=%u build_id=", o->functions);
+		hodo_text_printf(t, " until=%llu", (unsigned long long)o->until);
+	hodo_text_printf(t, " functions=%u build_id=", o->functions);
 	for (uint32_t i = 0; i < o->build_id_len; i++)
-		hodo_text_add(t, "%02x", o->build_id[i]);
+		hodo_text_printf(t, "%02x", o->build_id[i]);
 	hodo_text_add(t, "*/\n");
 }
 
 static void add_snapshot(struct hodo_text *t, const struct hodo_ctf_snapshot *s)
 {
-	hodo_text_add(t, "/*@snapshot number=%u time=%lld.%09lld why=", s->number,
+	hodo_text_printf(t, "/*@snapshot number=%u time=%lld.%09lld why=", s->number,
 		      (long long)(s->real_ns / 1000000000), (long long)(s->real_ns % 1000000000));
-	hodo_text_add_encoded(t, s->why);
+	hodo_name_encode(t, s->why);
 	hodo_text_add(t, "*/\n");
 }
 
@@ -340,33 +342,34 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	for (uint32_t i = 0; i < m->catalog->objects; i++)
 		add_object(t, m->catalog->object[i]);
 	for (uint32_t i = 0; i < m->threads; i++) {
-		hodo_text_add(t, "/*@thread tid=%u comm=", m->thread[i].tid);
-		hodo_text_add_encoded(t, m->thread[i].comm);
+		hodo_text_printf(t, "/*@thread tid=%u comm=", m->thread[i].tid);
+		hodo_name_encode(t, m->thread[i].comm);
 		if (m->thread[i].pid)
-			hodo_text_add(t, " pid=%u", m->thread[i].pid);
+			hodo_text_printf(t, " pid=%u", m->thread[i].pid);
 		hodo_text_add(t, "*/\n");
 	}
 	for (uint32_t i = 0; i < m->losts; i++) {
 		const struct hodo_ctf_lost *l = &m->lost[i];
 
-		hodo_text_add(t, "/*@lost stream=%s full=%llu too_large=%llu busy=%llu overwritten=%llu", l->stream,
+		hodo_text_printf(t, "/*@lost stream=%s full=%llu too_large=%llu busy=%llu overwritten=%llu", l->stream,
 			      (unsigned long long)l->full, (unsigned long long)l->too_large,
 			      (unsigned long long)l->busy, (unsigned long long)l->overwritten);
-		hodo_text_add(t, " unwritten=%llu damaged=%llu*/\n", (unsigned long long)l->unwritten,
+		hodo_text_printf(t, " unwritten=%llu damaged=%llu*/\n", (unsigned long long)l->unwritten,
 			      (unsigned long long)l->damaged);
 	}
 	for (uint32_t i = 0; i < m->limiteds; i++)
-		hodo_text_add(t, "/*@limited id=%u n=%llu*/\n", m->limited[i].id, (unsigned long long)m->limited[i].n);
+		hodo_text_printf(t, "/*@limited id=%u n=%llu*/\n", m->limited[i].id,
+				 (unsigned long long)m->limited[i].n);
 	for (uint32_t i = 0; i < m->catalog->warnings; i++) {
 		hodo_text_add(t, "/*@warning text=");
-		hodo_text_add_encoded(t, m->catalog->warning[i]);
+		hodo_name_encode(t, m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
 	}
 	if (m->catalog->objects_dropped)
-		hodo_text_add(t, "/*@warning text=%u%%20libraries%%20too%%20many:%%20their%%20functions%%20have%%20no%%20names*/\n",
+		hodo_text_printf(t, "/*@warning text=%u%%20libraries%%20too%%20many:%%20their%%20functions%%20have%%20no%%20names*/\n",
 			      m->catalog->objects_dropped);
 	if (m->functions)
-		hodo_text_add(t, "/*@functions found=%llu on=%llu missed=%llu deep=%llu threads=%llu profile_lost=%llu*/\n",
+		hodo_text_printf(t, "/*@functions found=%llu on=%llu missed=%llu deep=%llu threads=%llu profile_lost=%llu*/\n",
 			      (unsigned long long)m->functions->found, (unsigned long long)m->functions->on,
 			      (unsigned long long)m->functions->missed, (unsigned long long)m->functions->deep,
 			      (unsigned long long)m->functions->threads,
@@ -374,7 +377,7 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	if (m->snapshot)
 		add_snapshot(t, m->snapshot);
 	if (m->ended)
-		hodo_text_add(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
+		hodo_text_printf(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
 			      (long long)(m->end_real_ns % 1000000000));
 }
 
@@ -407,22 +410,14 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
 
 int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text)
 {
-	size_t done = 0;
-	int err = 0, fd;
+	int err, fd;
 
 	if (text->error)
 		return text->error;
 	fd = openat(dirfd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd < 0)
 		return -errno;
-	while (done < text->len && !err) {
-		ssize_t n = write(fd, text->s + done, text->len - done);
-
-		if (n > 0)
-			done += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			err = n == 0 ? -EIO : -errno;
-	}
+	err = hodo_file_write(fd, text->data, text->len);
 	if (close(fd) < 0 && !err)
 		err = -errno;
 	if (!err && renameat(dirfd, ".metadata.new", dirfd, "metadata") < 0)
@@ -435,30 +430,20 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text)
 static int read_metadata(int dirfd, struct hodo_text *text)
 {
 	int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char buffer[65536];
-	ssize_t n;
-	int err = 0;
+	int err;
 
 	if (fd < 0)
 		return -errno;
-	while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || text->len + (size_t)n > METADATA_MAX) {
-			err = n < 0 ? -errno : -EFBIG;
-			break;
-		}
-		hodo_text_add_bytes(text, buffer, (size_t)n);
-	}
+	err = hodo_file_read(fd, METADATA_MAX, text);
 	close(fd);
-	return err ? err : text->error;
+	return err;
 }
 
 int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock)
 {
 	struct hodo_text old = { 0 }, text = { 0 };
 	int err = read_metadata(dirfd, &old);
-	const char *at = old.s, *end = old.s + old.len;
+	const char *at = old.data, *end = old.data + old.len;
 
 	/* No line but ours begins so: no foreign text stands at the beginning of a line. */
 	while (!err && at < end) {
@@ -470,7 +455,7 @@ int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock)
 		else if (len > 8 && memcmp(at, "clock { ", 8) == 0)
 			add_clock_tsdl(&text, clock);
 		else
-			hodo_text_add_bytes(&text, at, len);
+			hodo_text_bytes(&text, at, len);
 		at += len;
 	}
 	if (!err)

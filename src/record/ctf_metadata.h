@@ -12,7 +12,7 @@
 #include "catalog.h"
 #include "clock.h"
 #include "functions.h"
-#include "text.h"
+#include "names.h"
 
 struct hodo_ctf_thread {
 	uint32_t tid;

@@ -58,7 +58,7 @@ static bool proc_tells(pid_t pid, int pidfd, int *status)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = 0;
-	/* Another process may have the number, if ours is gone by now. */
+	/* Another process may have the number, if ours has exited by now. */
 	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
 		return false;
 	at = strrchr(text, ')'); /* the end of field 2, which may hold anything */

@@ -13,12 +13,12 @@ enum hodo_ending {
 	HODO_ENDING_SIGNAL
 };
 
-/* status as wait() tells. */
+/* status as wait() has it. */
 enum hodo_ending hodo_ending_of_status(int status);
 
 /*
- * Of the process behind pidfd, which is readable. While its parent has not asked, /proc tells; then
- * the kernel itself (Linux 6.15 and later), which before that tells nobody else.
+ * Of the process behind pidfd, which is readable. While its parent has not asked, /proc has it; then
+ * the kernel itself (Linux 6.15 and later), which before that says it to nobody else.
  */
 enum hodo_ending hodo_ending_of(pid_t pid, int pidfd);
 

@@ -8,25 +8,7 @@
 #ifndef HODO_RECORD_EVENT_WALK_H
 #define HODO_RECORD_EVENT_WALK_H
 
-#include <stdint.h>
-
-#include <hodo/abi.h>
-
-#define HODO_WALK_FIELDS_MAX (HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX)
-
-/* The bytes behind an event's header: runs of fixed size with something of variable size between. */
-struct hodo_walk_shape {
-	uint8_t known;
-	uint8_t variables;                        /* 0 .. HODO_WALK_FIELDS_MAX */
-	uint8_t element[HODO_WALK_FIELDS_MAX];    /* bytes; 0: a text with its 16-bit length */
-	uint16_t fixed[HODO_WALK_FIELDS_MAX + 1]; /* bytes before variable i; the last: behind the last one */
-};
-
-/* By event id. */
-struct hodo_walk_table {
-	struct hodo_walk_shape *shape;
-	uint32_t size; /* entries allocated */
-};
+#include <read/layout.h>
 
 struct hodo_walk_result {
 	uint32_t events;  /* whole events, known and in order */
@@ -34,19 +16,12 @@ struct hodo_walk_result {
 	uint64_t ts_last; /* of the last of them; ts_begin if there is none */
 };
 
-/* Bytes of one value of a scalar type (HODO_TYPE_I8 .. HODO_TYPE_PTR), 0 for any other type. */
-unsigned int hodo_walk_scalar_size(unsigned int type);
-
-/* types: of its context's fields, then of its own. 0; -EINVAL if one is none of enum hodo_type; -ENOMEM. id > 0. */
-int hodo_walk_add(struct hodo_walk_table *table, uint16_t id, const uint8_t *types, unsigned int nfields);
-void hodo_walk_free(struct hodo_walk_table *table);
-
 /*
  * Walks at most events_max events in the len bytes at body, which may change
  * meanwhile, and stops before the first that is unknown, too long, or earlier
  * than the one before it (ts_begin for the first).
  */
-void hodo_walk(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t ts_begin,
+void hodo_walk(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len, uint64_t ts_begin,
 	       uint32_t events_max, struct hodo_walk_result *result);
 
 /* Of one event, by its id. Bytes with its header. */
@@ -57,7 +32,7 @@ struct hodo_walk_tally {
 struct hodo_walk_counter {
 	struct hodo_walk_tally *tally;
 	uint32_t size; /* entries of tally: events with a higher id stop the walk */
-	/* Is told of each run of events that one thread wrote. */
+	/* Called for each run of events that one thread wrote. */
 	void (*run)(void *arg, uint32_t tid, uint32_t events, uint32_t bytes);
 	void *arg;
 };
@@ -66,7 +41,7 @@ struct hodo_walk_counter {
  * Counts the whole events in the len bytes at body, which may change meanwhile, by id
  * and by thread, up to the first that is unknown or too long. Returns their bytes.
  */
-uint32_t hodo_walk_count(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len,
+uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
 			 const struct hodo_walk_counter *counter);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef HODO_RECORD_FILTER_COMPILE_H
 #define HODO_RECORD_FILTER_COMPILE_H
 
-#include "../core/filter_parse.h"
+#include <core/filter_parse.h>
 
 /* hodo_filter_parse() without memory to work in. Thread safe; not signal safe. */
 int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,

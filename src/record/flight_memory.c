@@ -14,34 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 #include "catalog.h"
 #include "snapshot.h"
 
 #define STEP (256u << 10)
 #define RING_TRIES 8 /* of one whose writers come round while it is read */
-#define MEND_SLOTS_MAX (1u << 22) /* packets that are looked at for lost positions */
+#define REPAIR_SLOTS_MAX (1u << 22) /* packets that are looked at for lost positions */
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 
 /* -------------------------------------------------------------------- reading */
-
-/* Bytes read, fewer only at the end of the file; or a negative errno. */
-static ssize_t read_at(int fd, void *to, size_t len, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(fd, (char *)to + done, len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
 
 static bool is_zero(const uint8_t *p, size_t len)
 {
@@ -63,7 +46,7 @@ static int read_range(struct hodo_flight_memory *m, int fd, uint64_t from, uint6
 			from = (uint64_t)data;
 		if (from >= to)
 			return 0;
-		n = read_at(fd, buffer, to - from < STEP ? to - from : STEP, from);
+		n = hodo_file_read_at(fd, buffer, to - from < STEP ? to - from : STEP, from);
 		if (n <= 0)
 			return (int)n;
 		if (m->alive || !is_zero(buffer, (size_t)n)) /* of a living process's, something else may be there */
@@ -104,12 +87,12 @@ static int read_living(struct hodo_flight_memory *m, int fd, uint32_t i)
 	int err = 0;
 
 	for (int tries = 0; tries < RING_TRIES && !err; tries++) {
-		if (read_at(fd, ring, sizeof(*ring), hodo_layout_ring(i)) != sizeof(*ring))
+		if (hodo_file_read_at(fd, ring, sizeof(*ring), hodo_layout_ring(i)) != sizeof(*ring))
 			return 0;
 		if (ring->word == 0)
 			return 0;
 		err = read_range(m, fd, data, data + m->layout.ring_size);
-		if (read_at(fd, &after, sizeof(after), hodo_layout_ring(i)) != sizeof(after))
+		if (hodo_file_read_at(fd, &after, sizeof(after), hodo_layout_ring(i)) != sizeof(after))
 			return 0;
 		ring->word_before = ring->word;
 		ring->word = after.word;
@@ -142,7 +125,7 @@ static bool find_newest(const struct hodo_flight_memory *m, uint32_t ring, uint6
 	return found;
 }
 
-/* Whether the ring's word tells where its newest packet is. One ahead is a switch that did not come to its end. */
+/* Whether the ring's word says where its newest packet is. One ahead is a switch that did not come to its end. */
 static bool is_sound(const struct hodo_flight_memory *m, uint32_t i, uint64_t newest)
 {
 	uint64_t word = ring_of(m, i)->word, slot = number_of(m, word) % slots(m);
@@ -156,10 +139,10 @@ static bool is_sound(const struct hodo_flight_memory *m, uint32_t i, uint64_t ne
 
 /*
  * A power cut leaves pages of different times: packets that are newer than the
- * word that should tell of them, or no word. Then the newest packet's header, and its
- * events as far as they go on in time, have to tell.
+ * word that should count them, or no word. Then the newest packet's header, and its
+ * events as far as they go on in time, have to say.
  */
-static void mend(struct hodo_flight_memory *m, uint32_t i, const struct hodo_walk_table *table)
+static void repair(struct hodo_flight_memory *m, uint32_t i, const struct hodo_read_layouts *table)
 {
 	struct hodo_ring *ring = ring_of(m, i);
 	struct hodo_walk_result walk = { 0 };
@@ -183,7 +166,7 @@ static void mend(struct hodo_flight_memory *m, uint32_t i, const struct hodo_wal
 	ring->word = position << HODO_WORD_COUNT_BITS | walk.events;
 	if (ring->lost_full >= 1ull << 56 || ring->lost_too_large >= 1ull << 56 || ring->lost_busy >= 1ull << 56)
 		ring->lost_full = ring->lost_too_large = ring->lost_busy = 0;
-	m->mended++;
+	m->repaired++;
 }
 
 static int mend_rings(struct hodo_flight_memory *m)
@@ -195,8 +178,8 @@ static int mend_rings(struct hodo_flight_memory *m)
 	for (uint32_t i = 0; i < m->layout.rings && err != -ENOMEM; i++) {
 		struct hodo_ring *ring = ring_of(m, i);
 
-		if (m->layout.rings * slots(m) <= MEND_SLOTS_MAX)
-			mend(m, i, &catalog.walk);
+		if (m->layout.rings * slots(m) <= REPAIR_SLOTS_MAX)
+			repair(m, i, &catalog.walk);
 		if (ring->word)
 			ring->word_before = ring->word;
 	}
@@ -220,7 +203,7 @@ static const char *head_flaw(const struct hodo_shm *h)
 int hodo_flight_memory_probe(int fd)
 {
 	struct hodo_shm h;
-	ssize_t n = read_at(fd, &h, sizeof(h), 0);
+	ssize_t n = hodo_file_read_at(fd, &h, sizeof(h), 0);
 
 	if (n < 0)
 		return (int)n;
@@ -231,7 +214,7 @@ int hodo_flight_memory_probe(int fd)
 													-ENOENT;
 }
 
-/* Its process has it locked; or could not, and then its number has to tell. */
+/* Its process has it locked; or could not, and then its number has to say. */
 static bool is_alive(int fd, const struct hodo_shm *h)
 {
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -245,7 +228,7 @@ static int find_layout(struct hodo_flight_memory *m, int fd, const struct hodo_s
 	struct hodo_layout l;
 	struct stat st;
 
-	if (read_at(fd, &m->flight, sizeof(m->flight), HODO_SHM_FLIGHT_HEAD) != sizeof(m->flight) ||
+	if (hodo_file_read_at(fd, &m->flight, sizeof(m->flight), HODO_SHM_FLIGHT_HEAD) != sizeof(m->flight) ||
 	    hodo_layout_init(&l, h->rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
 	    hodo_snapshot_layout(&m->flight, h->rings, l.total, &m->layout) < 0) {
 		snprintf(error, size, "its first page is damaged: nothing of it can be recovered");
@@ -287,7 +270,7 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	int err;
 
 	memset(m, 0, sizeof(*m));
-	if (read_at(fd, &h, sizeof(h), 0) == sizeof(h))
+	if (hodo_file_read_at(fd, &h, sizeof(h), 0) == sizeof(h))
 		flaw = head_flaw(&h);
 	if (flaw) {
 		snprintf(error, size, "%s", flaw);

@@ -23,7 +23,7 @@ struct hodo_flight_memory {
 	char why[sizeof(((struct hodo_shm *)0)->why)]; /* of a snapshot */
 	bool alive;      /* its process runs, and writes on */
 	bool cut;        /* the file is shorter than it was made */
-	uint32_t mended; /* rings whose position was lost, and found again by their packets */
+	uint32_t repaired; /* rings whose position was lost, and found again by their packets */
 };
 
 /* 0: a file of ours. -ENOENT: it is none; -EAGAIN: its process was killed, or is, while it made it. */

@@ -4,7 +4,7 @@
  * that is being written: its metadata, its packets, and what they lack.
  *
  * Losses are counted by the process and by the readers of its rings, from the begin
- * of its recording on. A part has those that its packets tell of, by cause, and
+ * of its recording on. A part has those that its packets count, by cause, and
  * the next one the rest: so that the sum over all parts is what was lost.
  */
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ static int make_dir(struct hodo_process *p)
 
 	if (p->dirfd >= 0)
 		return 0;
-	hodo_text_file_name(comm, sizeof(comm), p->id.comm);
+	hodo_name_file(comm, sizeof(comm), p->id.comm);
 	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
 		hodo_ctf_folder(p->dir, sizeof(p->dir), comm, p->id.vpid, n, p->kernel);
 		if (mkdirat(top, p->dir, 0777) == 0) {
@@ -65,10 +65,10 @@ static int need_dir(struct hodo_process *p)
 
 /* --------------------------------------------------------------------- losses */
 
-/* What came to *told since the folder was begun, *left at most, of which it is taken. */
-static uint64_t share(uint64_t now, uint64_t told, uint64_t *left)
+/* What came to *reported since the folder was begun, *left at most, of which it is taken. */
+static uint64_t share(uint64_t now, uint64_t reported, uint64_t *left)
 {
-	uint64_t n = now > told ? now - told : 0;
+	uint64_t n = now > reported ? now - reported : 0;
 
 	if (n > *left)
 		n = *left;
@@ -85,14 +85,14 @@ static uint64_t capped(const uint64_t *count)
 
 /*
  * A ring's losses that belong into this folder. last: all that no folder has
- * told; else as many as its packets tell of. Those in packets first: they are certainly
- * in what the packets tell, while a process may just have counted others.
+ * reported; else as many as its packets count. Those in packets first: they are certainly
+ * in what the packets count, while a process may just have counted others.
  */
 static void ring_lost(struct hodo_process_ring *r, bool last)
 {
 	const struct hodo_ring *ring = r->reader.ring;
 	struct hodo_ring_lost now = r->reader.lost;
-	const struct hodo_ctf_lost *t = &r->told;
+	const struct hodo_ctf_lost *t = &r->reported;
 	uint64_t left = last ? UINT64_MAX : r->stream.discarded;
 
 	if (!last) { /* the reader looks at these only at the end */
@@ -100,13 +100,13 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 		now.too_large = capped(&ring->lost_too_large);
 		now.busy = capped(&ring->lost_busy);
 	}
-	r->telling.stream = r->stream.name;
-	r->telling.unwritten = share(r->stream.unwritten, t->unwritten, &left);
-	r->telling.overwritten = share(now.overwritten, t->overwritten, &left);
-	r->telling.damaged = share(now.damaged, t->damaged, &left);
-	r->telling.too_large = share(now.too_large, t->too_large, &left);
-	r->telling.busy = share(now.busy, t->busy, &left);
-	r->telling.full = share(now.full, t->full, &left);
+	r->reporting.stream = r->stream.name;
+	r->reporting.unwritten = share(r->stream.unwritten, t->unwritten, &left);
+	r->reporting.overwritten = share(now.overwritten, t->overwritten, &left);
+	r->reporting.damaged = share(now.damaged, t->damaged, &left);
+	r->reporting.too_large = share(now.too_large, t->too_large, &left);
+	r->reporting.busy = share(now.busy, t->busy, &left);
+	r->reporting.full = share(now.full, t->full, &left);
 }
 
 static void share_limited(struct hodo_process *p)
@@ -117,18 +117,19 @@ static void share_limited(struct hodo_process *p)
 		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
 		uint64_t left = UINT64_MAX;
 
-		l->telling = share(hodo_conditions_limited_event(p->shm, p->catalog.event[i]->id), l->told, &left);
+		l->reporting = share(hodo_conditions_limited_event(p->shm, p->catalog.event[i]->id), l->reported,
+				     &left);
 	}
 }
 
-/* Settles what this folder's metadata will tell. */
+/* Settles what this folder's metadata will report. */
 static void share_losses(struct hodo_process *p, bool last)
 {
 	uint64_t left = last ? UINT64_MAX : p->profile.discarded;
 
 	for (uint32_t i = 0; i < p->actives; i++)
 		ring_lost(p->ring[p->active[i]], last);
-	p->profile_telling = share(p->profile.unwritten, p->profile_told, &left);
+	p->profile_reporting = share(p->profile.unwritten, p->profile_reported, &left);
 	share_limited(p);
 }
 
@@ -137,13 +138,13 @@ static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->actives; i++) {
-		const struct hodo_ctf_lost *l = &p->ring[p->active[i]]->telling;
+		const struct hodo_ctf_lost *l = &p->ring[p->active[i]]->reporting;
 
 		if (l->full | l->too_large | l->busy | l->overwritten | l->damaged | l->unwritten)
 			lost[n++] = *l;
 	}
-	if (p->profile_telling)
-		lost[n++] = (struct hodo_ctf_lost){ .stream = p->profile.name, .unwritten = p->profile_telling };
+	if (p->profile_reporting)
+		lost[n++] = (struct hodo_ctf_lost){ .stream = p->profile.name, .unwritten = p->profile_reporting };
 	return n;
 }
 
@@ -156,8 +157,8 @@ static struct hodo_ctf_limited *gather_limited(const struct hodo_process *p, uin
 	for (uint32_t i = 0; list && i < p->catalog.events; i++) {
 		uint16_t id = p->catalog.event[i]->id;
 
-		if (p->limited[id].telling)
-			list[(*n)++] = (struct hodo_ctf_limited){ id, p->limited[id].telling };
+		if (p->limited[id].reporting)
+			list[(*n)++] = (struct hodo_ctf_limited){ id, p->limited[id].reporting };
 	}
 	return list;
 }
@@ -172,7 +173,7 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		.pid = p->id.vpid, .ppid = p->id.ppid, .uid = p->id.uid, .comm = p->id.comm, .exe = p->id.exe,
 		.hostname = s->hostname, .start = p->id.start, .mode = s->config.mode,
 		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
-		.catalog = &p->catalog, .thread = p->thread, .threads = p->threads, .ended = ended,
+		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n, .ended = ended,
 		.functions = s->config.functions ? &p->functions : NULL, .kernel = p->kernel ? s->release : NULL,
 	};
 	struct hodo_ctf_limited *limited = NULL;
@@ -324,19 +325,19 @@ void hodo_process_end_part(struct hodo_process *p)
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	share_losses(p, false);
 	err = write_metadata(p, true);
-	if (err) /* its packets tell how many, and the part is good but for that */
+	if (err) /* its packets say how many, and the part is good but for that */
 		hodo_session_write_failed(p->session, p->dir, "metadata", err);
 }
 
-/* What has been told is not told again. */
-static void pass(struct hodo_ctf_lost *told, const struct hodo_ctf_lost *telling)
+/* What has been reported is not reported again. */
+static void pass(struct hodo_ctf_lost *reported, const struct hodo_ctf_lost *reporting)
 {
-	told->full += telling->full;
-	told->too_large += telling->too_large;
-	told->busy += telling->busy;
-	told->overwritten += telling->overwritten;
-	told->unwritten += telling->unwritten;
-	told->damaged += telling->damaged;
+	reported->full += reporting->full;
+	reported->too_large += reporting->too_large;
+	reported->busy += reporting->busy;
+	reported->overwritten += reporting->overwritten;
+	reported->unwritten += reporting->unwritten;
+	reported->damaged += reporting->damaged;
 }
 
 void hodo_process_next_part(struct hodo_process *p, bool begun)
@@ -350,17 +351,17 @@ void hodo_process_next_part(struct hodo_process *p, bool begun)
 	for (uint32_t i = 0; i < p->actives; i++) {
 		struct hodo_process_ring *r = p->ring[p->active[i]];
 
-		pass(&r->told, &r->telling);
+		pass(&r->reported, &r->reporting);
 		hodo_stream_next_file(&r->stream);
 	}
 	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
 		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
 
-		l->told += l->telling;
-		l->telling = 0;
+		l->reported += l->reporting;
+		l->reporting = 0;
 	}
 	if (p->profile.name[0]) {
-		p->profile_told += p->profile_telling;
+		p->profile_reported += p->profile_reporting;
 		hodo_stream_next_file(&p->profile);
 	}
 	hodo_parts_folder_done(p->session, p->dir);

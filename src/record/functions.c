@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions.c - what a recording asks of functions, and what processes tell of them.
+ * functions.c - what a recording asks of functions, and what processes report of them.
  */
 #include "functions.h"
 
@@ -11,13 +11,13 @@
 
 #include "remedy.h"
 #include "shm.h"
-#include "text.h"
+#include "names.h"
 
 static int bad_name(const char *p, size_t len, const char *why, char *error, size_t size)
 {
 	char shown[64];
 
-	hodo_text_printable(shown, sizeof(shown), p);
+	hodo_name_printable(shown, sizeof(shown), p);
 	snprintf(error, size, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown, why);
 	return -EINVAL;
 }

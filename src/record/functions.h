@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions.h - what a recording asks of functions, and what processes tell of
+ * functions.h - what a recording asks of functions, and what processes report of
  * them: how many can be traced and are, and what their tracers missed.
  */
 #ifndef HODO_RECORD_FUNCTIONS_H

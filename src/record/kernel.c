@@ -143,7 +143,7 @@ static int read_head(int fd, uint8_t head[HODO_PAGE])
 	return 0;
 }
 
-/* Told before an earlier recording is moved for nothing. */
+/* Reported before an earlier recording is moved for nothing. */
 static bool is_recorded(void)
 {
 	union {

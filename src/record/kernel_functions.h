@@ -13,7 +13,7 @@
 
 /*
  * Looks for them in the kernel's own list. Where the kernel has no fprobe, functions that are few are named by their
- * addresses from now on: only so does it tell of their exits; and so are those that the list has under another name.
+ * addresses from now on: only so are their exits reported; and so are those that the list has under another name.
  * 0; -ESRCH: there is none; other errno. With a line in why.
  */
 int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size);

@@ -140,6 +140,27 @@ int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 	return 0;
 }
 
+int hodo_launch_add_functions(char *library, size_t size, char *error, size_t error_size)
+{
+	const char *slash = strrchr(library, '/'), *name = slash ? slash + 1 : library;
+	char path[PATH_MAX];
+
+	if (strncmp(name, "libhodo.so", 10) != 0)
+		return 0;
+	if (snprintf(path, sizeof(path), "%.*slibhodo-func.so%s", (int)(name - library), library, name + 10) >=
+	    (int)sizeof(path) || strlen(library) + strlen(path) + 2 > size) {
+		snprintf(error, error_size, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", library);
+		return -ENAMETOOLONG;
+	}
+	if (!is_file(path)) {
+		snprintf(error, error_size, "%s: no such library: functions cannot be traced without it", path);
+		return -ENOENT;
+	}
+	strcat(library, ":");
+	strcat(library, path);
+	return 0;
+}
+
 /* --------------------------------------------------------------- command */
 
 /* 0, -ENOENT, or -EACCES if it is there but cannot be run. */
@@ -152,16 +173,30 @@ static int check_file(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-int hodo_launch_check(const char *command)
+void hodo_launch_signals(sigset_t *set)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction old;
+
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(set, signals[i]);
+	}
+}
+
+int hodo_launch_find(const char *command, char path[PATH_MAX])
 {
 	const char *at = getenv("PATH");
-	char standard[256] = "", path[PATH_MAX];
+	char standard[256] = "";
 	int result = -ENOENT;
 
 	if (!*command)
 		return -ENOENT;
 	if (strchr(command, '/'))
-		return check_file(command);
+		return snprintf(path, PATH_MAX, "%s", command) < PATH_MAX ? check_file(command) : -ENOENT;
 	if (!at) {
 		confstr(_CS_PATH, standard, sizeof(standard));
 		at = standard;
@@ -169,8 +204,7 @@ int hodo_launch_check(const char *command)
 	for (;; at++) {
 		size_t len = strcspn(at, ":");
 
-		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)len, at, len ? "/" : "", command) <
-		    (int)sizeof(path)) {
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)len, at, len ? "/" : "", command) < PATH_MAX) {
 			int err = check_file(path);
 			struct stat st;
 
@@ -184,6 +218,13 @@ int hodo_launch_check(const char *command)
 		if (!*at)
 			return result;
 	}
+}
+
+int hodo_launch_check(const char *command)
+{
+	char path[PATH_MAX];
+
+	return hodo_launch_find(command, path);
 }
 
 /* AddressSanitizer's library insists on being the first one loaded, and ends the program if it is not. */
@@ -246,7 +287,7 @@ int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *libr
 		err = errno;
 	close(pipe_fd[1]);
 	if (*pid > 0) {
-		/* Closed by a successful exec, else it tells why. */
+		/* Closed by a successful exec, else it says why. */
 		while ((n = read(pipe_fd[0], &err, sizeof(err))) < 0 && errno == EINTR)
 			;
 		if (n != (ssize_t)sizeof(err))

@@ -6,6 +6,7 @@
 #ifndef HODO_RECORD_LAUNCH_H
 #define HODO_RECORD_LAUNCH_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -21,7 +22,7 @@ struct hodo_launch {
 
 /*
  * Readies this process: SIGPIPE and SIGXFSZ become errors of writing, SIGCHLD
- * tells of children, the signals in blocked are blocked, descriptors are as
+ * reports children, the signals in blocked are blocked, descriptors are as
  * many as may be, timers exact.
  */
 void hodo_launch_prepare(struct hodo_launch *l, const sigset_t *blocked);
@@ -32,11 +33,25 @@ void hodo_launch_prepare(struct hodo_launch *l, const sigset_t *blocked);
  */
 int hodo_launch_library(char *path, size_t size, char *error, size_t error_size);
 
-/* Whether the command could be run: 0, -ENOENT, or -EACCES, as a shell would see it. */
-int hodo_launch_check(const char *command);
+/*
+ * Puts libhodo-func.so, which lies beside library, behind it, for LD_PRELOAD. A library of another name than
+ * libhodo.so is left alone: it is for whoever chose it to know what is in it. 0, or negative errno with a line in
+ * error.
+ */
+int hodo_launch_add_functions(char *library, size_t size, char *error, size_t error_size);
 
 /*
- * Runs argv. library and socket, unless NULL, go into the command's environment. 0 and its
+ * The signals to be taken by a signalfd: SIGCHLD, and those that end a program, but for such as were ignored when we
+ * were started (nohup, or a shell's background job).
+ */
+void hodo_launch_signals(sigset_t *set);
+
+/* Whether the command could be run, and its path: 0, -ENOENT, or -EACCES, as a shell would see it. */
+int hodo_launch_find(const char *command, char path[PATH_MAX]);
+int hodo_launch_check(const char *command); /* the same without the path */
+
+/*
+ * Runs argv. library (or several, with colons) and socket, unless NULL, go into the command's environment. 0 and its
  * pid, or the negative errno of fork or exec.
  */
 int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *library, const char *socket,

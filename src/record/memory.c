@@ -75,7 +75,7 @@ static void send_answer(int fd, const struct hodo_msg_answer *a, int passed)
 		control.head.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.head), &passed, sizeof(int));
 	}
-	/* Whoever does not take it has gone. */
+	/* Whoever does not take it has exited. */
 	if (sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return;
 }

@@ -27,7 +27,7 @@ static bool is_dot(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static bool is_stream_name(const char *name)
+bool hodo_out_dir_is_stream(const char *name)
 {
 	if (strcmp(name, "fallback") == 0 || strcmp(name, "profile") == 0)
 		return true;
@@ -86,7 +86,7 @@ static bool is_trace(int topfd, const char *name)
 		if (strcmp(e->d_name, ".metadata.new") == 0)
 			continue;
 		empty = false;
-		good = strcmp(e->d_name, "metadata") == 0 || is_stream_name(e->d_name);
+		good = strcmp(e->d_name, "metadata") == 0 || hodo_out_dir_is_stream(e->d_name);
 	}
 	if (good && !empty)
 		good = is_our_metadata(dirfd(d));
@@ -189,7 +189,7 @@ static int remove_trace(int topfd, const char *name)
 	if (!d)
 		return -errno;
 	while ((e = readdir(d)))
-		if (is_stream_name(e->d_name) || strcmp(e->d_name, ".metadata.new") == 0)
+		if (hodo_out_dir_is_stream(e->d_name) || strcmp(e->d_name, ".metadata.new") == 0)
 			unlinkat(dirfd(d), e->d_name, 0);
 	/* Last: while it is there, the folder is known as ours. */
 	unlinkat(dirfd(d), "metadata", 0);

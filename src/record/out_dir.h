@@ -6,6 +6,7 @@
 #ifndef HODO_RECORD_OUT_DIR_H
 #define HODO_RECORD_OUT_DIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -33,6 +34,9 @@ int hodo_out_dir_remove_at(int dirfd, const char *name);
 #define HODO_OUT_PART "part-"
 #define HODO_OUT_SNAPSHOT "snapshot-"
 #define HODO_OUT_PART_NEW ".part.new"
+
+/* Whether a file of this name holds packets. */
+bool hodo_out_dir_is_stream(const char *name);
 
 /* Whether it holds a recording: parts, snapshots, process folders with metadata of ours, or nothing at all. */
 int hodo_out_dir_is_recording(int dirfd);

@@ -56,8 +56,8 @@ static void remove_oldest(struct hodo_session *s)
 		parts->events -= part->events;
 		parts->removed_events += part->events;
 	}
-	if (err && err != -ENOENT && !parts->told) {
-		parts->told = true;
+	if (err && err != -ENOENT && !parts->reported) {
+		parts->reported = true;
 		hodo_session_report(s, "%s/%s stays: %s", s->config.out_path, name,
 				    err == -EEXIST || err == -ENOTEMPTY ? "it holds what is not of the recording" :
 									  strerror(-err));
@@ -103,7 +103,7 @@ static void append(struct hodo_session *s, struct hodo_part *part, int fd)
 	parts->newest = part;
 	parts->kept++;
 	parts->fd = fd;
-	parts->begun_ns = hodo_session_now_ns();
+	parts->begun_ns = hodo_now_ns();
 }
 
 /* A directory under a name that is not a part's yet. Its descriptor, or negative errno. */
@@ -134,15 +134,15 @@ static void rotate(struct hodo_session *s)
 	struct hodo_part *part;
 	int fd, err;
 
-	if (parts->retry_ns && hodo_session_now_ns() < parts->retry_ns)
+	if (parts->retry_ns && hodo_now_ns() < parts->retry_ns)
 		return;
 	/*
-	 * On a full disk the part that is to go next makes room. If none is, a new one could not even tell what was
+	 * On a full disk the part that is to go next makes room. If none is, a new one could not even say what was
 	 * lost: the one there is, which has its metadata, goes on.
 	 */
 	if (parts->no_room) {
 		if (!s->config.limits.keep || parts->kept < s->config.limits.keep || parts->kept < 2) {
-			parts->retry_ns = hodo_session_now_ns() + RETRY_NS;
+			parts->retry_ns = hodo_now_ns() + RETRY_NS;
 			return;
 		}
 		remove_oldest(s);
@@ -163,7 +163,7 @@ static void rotate(struct hodo_session *s)
 			hodo_process_next_part(p, err == 0);
 	}
 	if (err) {
-		parts->retry_ns = hodo_session_now_ns() + RETRY_NS;
+		parts->retry_ns = hodo_now_ns() + RETRY_NS;
 		hodo_session_write_failed(s, "", "a new part", err);
 		if (fd >= 0)
 			close(fd);
@@ -212,7 +212,7 @@ bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 
 	if (parts->full)
 		return false;
-	/* A packet may bring an empty one with it, which tells what was lost before. */
+	/* A packet may bring an empty one with it, which says what was lost before. */
 	if (parts->newest->number && l->rotate_bytes && parts->newest->bytes > 0 &&
 	    parts->newest->bytes + bytes + sizeof(struct hodo_packet) > l->rotate_bytes)
 		rotate(s);

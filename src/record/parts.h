@@ -6,7 +6,7 @@
  *   DIR/COMM-PID/…             no parts
  *   DIR/part-0001/COMM-PID/…   parts; the last one is being written
  *
- * A part is begun between two packets. At that moment the folders of the one
+ * A part is begun between two packets. At that time the folders of the one
  * before are complete, and only then does the new one get its name: whatever
  * becomes of the recorder, all parts but the last are complete.
  */
@@ -45,7 +45,7 @@ struct hodo_parts {
 	int64_t retry_ns;         /* a new one could not be made: not before then */
 	bool full;                /* the recording has the size that it may have: nothing more is written */
 	bool no_room;             /* the disk was full when a packet was to be written last */
-	bool told;                /* that a part cannot be removed */
+	bool reported;                /* that a part cannot be removed */
 };
 
 /* Makes the first part, if there are to be any. 0 or negative errno. */

@@ -3,6 +3,7 @@
  * pattern.c - the list of event patterns of a recording (-e).
  */
 #include "pattern.h"
+#include "names.h"
 #include "remedy.h"
 
 #include <errno.h>
@@ -10,16 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/distance.h>
 #include <core/filter.h>
 #include <core/glob.h>
-
-#define NEAR_DISTANCE_MAX 64u
 
 static int bad_pattern(const char *p, size_t len, const char *why, char *error, size_t size)
 {
 	char shown[64];
 
-	hodo_text_printable(shown, sizeof(shown), p);
+	hodo_name_printable(shown, sizeof(shown), p);
 	snprintf(error, size, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown, why);
 	return -EINVAL;
 }
@@ -28,7 +28,6 @@ static int add_one(struct hodo_pattern_list *list, const char *p, size_t len, ch
 {
 	size_t bang = len > 0 && p[0] == '!';
 	const char *colon = memchr(p + bang, ':', len - bang);
-	struct hodo_pattern *grown;
 	char *text;
 
 	if (len == bang)
@@ -42,19 +41,14 @@ static int add_one(struct hodo_pattern_list *list, const char *p, size_t len, ch
 			return bad_pattern(p, len, "an event pattern holds no spaces", error, size);
 	if (list->n >= HODO_PATTERNS_MAX || list->bytes + len + 3 > HODO_CONFIG_TEXT_MAX)
 		return bad_pattern(p, len, "too many event patterns", error, size);
-	grown = realloc(list->pattern, (list->n + 1) * sizeof(*grown));
 	text = malloc(len + 3);
-	if (grown)
-		list->pattern = grown;
-	if (!grown || !text) {
+	if (!text || hodo_vec_push(list->pattern, list->n, (struct hodo_pattern){ .text = text }) < 0) {
 		free(text);
 		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
 		return -ENOMEM;
 	}
 	memcpy(text, p, len);
 	strcpy(text + len, colon ? "" : ":*");
-	memset(&grown[list->n], 0, sizeof(*grown));
-	grown[list->n++].text = text;
 	list->bytes += strlen(text) + 1;
 	return 0;
 }
@@ -92,35 +86,9 @@ void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to)
 	}
 }
 
-/* Edits (insert, drop, replace, swap of neighbours) that make a into b; both are cut at NEAR_DISTANCE_MAX. */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int la = (unsigned int)strnlen(a, NEAR_DISTANCE_MAX);
-	unsigned int lb = (unsigned int)strnlen(b, NEAR_DISTANCE_MAX);
-	unsigned int rows[3][NEAR_DISTANCE_MAX + 1];
-
-	for (unsigned int j = 0; j <= lb; j++)
-		rows[0][j] = j;
-	for (unsigned int i = 1; i <= la; i++) {
-		unsigned int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
-
-		row[0] = i;
-		for (unsigned int j = 1; j <= lb; j++) {
-			unsigned int best = above[j - 1] + (a[i - 1] != b[j - 1]);
-
-			best = above[j] + 1 < best ? above[j] + 1 : best;
-			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && above2[j - 2] + 1 < best)
-				best = above2[j - 2] + 1;
-			row[j] = best;
-		}
-	}
-	return rows[la % 3][lb];
-}
-
 void hodo_pattern_near(struct hodo_pattern *p, const char *name)
 {
-	unsigned int d = distance(p->text, name);
+	unsigned int d = hodo_edit_distance(p->text, name);
 	size_t half = strlen(p->text) / 2;
 	int at = HODO_PATTERN_NEAR;
 
@@ -175,17 +143,18 @@ int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code,
 	if (len < HODO_FILTER_HEADER)
 		return 0;
 	for (unsigned int i = code[3]; i > 0 && p < code + len && p[0] < code + len - p; i--, p += 1 + p[0]) {
-		struct hodo_pattern *grown = realloc(list->pattern, (list->n + 1) * sizeof(*grown));
+		struct hodo_pattern *field;
 
-		if (!grown)
-			return -ENOMEM;
-		list->pattern = grown;
 		if (p[0] > 0 && p[1] == '$') /* no field */
 			continue;
-		grown[list->n] = (struct hodo_pattern){ .text = strndup((const char *)p + 1, p[0]) };
-		if (!grown[list->n].text)
+		field = hodo_vec_add(list->pattern, list->n);
+		if (!field)
 			return -ENOMEM;
-		list->n++;
+		field->text = strndup((const char *)p + 1, p[0]);
+		if (!field->text) {
+			list->n--;
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -242,9 +211,9 @@ bool hodo_pattern_unknown(struct hodo_pattern_list *list, const char *what, stru
 
 		if (p->matched || p->reported || p->text[0] == '!')
 			continue;
-		hodo_text_add(out, "%s'%s'", any ? "; " : what, p->text);
+		hodo_text_printf(out, "%s'%s'", any ? "; " : what, p->text);
 		for (int j = 0; j < HODO_PATTERN_NEAR && p->near[j]; j++)
-			hodo_text_add(out, "%s%s", j ? ", " : " (near: ", p->near[j]);
+			hodo_text_printf(out, "%s%s", j ? ", " : " (near: ", p->near[j]);
 		if (p->near[0])
 			hodo_text_add(out, ")");
 		p->reported = true;

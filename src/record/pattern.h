@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 #include "catalog.h"
-#include "text.h"
+#include <base/text.h>
+#include <base/vec.h>
 
 #define HODO_PATTERNS_MAX 1024u
-#define HODO_PATTERN_NEAR 3 /* near names told */
+#define HODO_PATTERN_NEAR 3 /* near names named */
 
 struct hodo_pattern {
 	char *text;    /* as sent: "kv:*", "!kv:get" */

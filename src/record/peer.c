@@ -117,7 +117,7 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 	return err;
 }
 
-/* The number behind a pidfd, as /proc tells: -1 if that process is gone. */
+/* The number behind a pidfd, as /proc has it: -1 if that process has exited. */
 static long pidfd_number(int pidfd)
 {
 	char line[128], path[64];
@@ -157,7 +157,7 @@ static bool is_peer(int fd, pid_t pid, int pidfd)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid != pid)
 		return false;
 	len = sizeof(theirs);
-	/* Fails in another way than this if the one who listened is gone, and its number perhaps another's. */
+	/* Fails in another way than this if the one who listened has exited, and its number perhaps another's. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &theirs, &len) < 0)
 		return errno == ENOPROTOOPT && is_alive(pidfd);
 	same = same_process(pidfd, theirs) && is_alive(pidfd);
@@ -174,7 +174,7 @@ struct search {
 	int root; /* its root directory, where that is not ours; else -1 */
 	struct hodo_proc_status status;
 	bool stranger; /* somebody else answered */
-	int error;     /* the most telling one so far: not "there is nothing" */
+	int error;     /* the most specific one so far: not "there is nothing" */
 };
 
 static int connect_at(const char *path)

@@ -117,7 +117,7 @@ static void read_catalog(struct hodo_process *p)
 
 /* ------------------------------------------------------------------ rings */
 
-static const struct hodo_walk_table *sink_table(void *arg)
+static const struct hodo_read_layouts *sink_table(void *arg)
 {
 	struct hodo_process *p = arg;
 
@@ -308,11 +308,11 @@ static void leave_session(struct hodo_process *p)
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
-	p->next = s->gone;
-	s->gone = p;
+	p->next = s->finished;
+	s->finished = p;
 	s->live--;
 	hodo_lifeline_end(p);
-	/* The descriptor leaves epoll with this; what epoll has already told is answered by gone(). */
+	/* The descriptor leaves epoll with this; what epoll has already reported is answered by pidfd_ready(). */
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	p->pidfd = -1;
@@ -383,6 +383,7 @@ struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_
 	p->pidfd = pidfd;
 	p->memfd = memfd;
 	p->dirfd = -1;
+	p->threads = (struct hodo_map)HODO_MAP(struct hodo_ctf_thread, tid);
 	return p;
 }
 
@@ -448,8 +449,7 @@ void hodo_process_free(struct hodo_process *p)
 	hodo_catalog_free(&p->catalog);
 	free(p->ring);
 	free(p->active);
-	free(p->thread);
-	free(p->thread_slot);
+	hodo_map_free(&p->threads);
 	free(p->limited);
 	free(p);
 }

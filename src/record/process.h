@@ -6,6 +6,8 @@
 #ifndef HODO_RECORD_PROCESS_H
 #define HODO_RECORD_PROCESS_H
 
+#include <base/map.h>
+
 #include "catalog.h"
 #include "ctf_metadata.h"
 #include "ring_reader.h"
@@ -17,13 +19,13 @@ struct hodo_process_ring {
 	uint32_t number;
 	struct hodo_ring_reader reader;
 	struct hodo_stream stream;
-	struct hodo_ctf_lost told;    /* by the folders in earlier parts */
-	struct hodo_ctf_lost telling; /* by the present one, once it is settled */
+	struct hodo_ctf_lost reported;    /* by the folders in earlier parts */
+	struct hodo_ctf_lost reporting; /* by the present one, once it is settled */
 };
 
 /* Events over their rate. */
 struct hodo_process_limited {
-	uint64_t told, telling;
+	uint64_t reported, reporting;
 };
 
 /* What is known of a process image once it has said hello. */
@@ -64,13 +66,10 @@ struct hodo_process {
 	struct hodo_functions_seen functions;
 	struct hodo_snapshots_state snapshots;
 	struct hodo_stream profile; /* name empty: none */
-	uint64_t profile_told, profile_telling; /* unwritten ones, as in struct hodo_process_ring */
+	uint64_t profile_reported, profile_reporting; /* unwritten ones, as in struct hodo_process_ring */
 	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 
-	struct hodo_ctf_thread *thread;
-	uint32_t threads;
-	uint32_t *thread_slot;      /* by tid: place in thread + 1; thread_room, 2^n */
-	uint32_t thread_room;
+	struct hodo_map threads;    /* of struct hodo_ctf_thread, by tid */
 	uint32_t threads_read;      /* entries of the shared table before this one were all valid */
 	uint32_t threads_refreshed; /* where the refresh from /proc goes on */
 };
@@ -97,10 +96,10 @@ int hodo_process_poll(struct hodo_process *p);
 /* Thread names and the age of packets; about once a second. */
 void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t age_ticks);
 
-/* Tells the process that nobody reads any more: its events are off. */
+/* Lets the process know that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
 
-/* Reads the rest, completes the folder, and moves the process to session->gone. alive: it may still write. */
+/* Reads the rest, completes the folder, and moves the process to session->finished. alive: it may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);
 
 void hodo_process_free(struct hodo_process *p);
@@ -111,7 +110,8 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 /* The image of this pid that is being recorded, or NULL. */
 struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid);
 
-/* folder.c: writes the metadata; ended: of a process that is gone or let go, for good. 0 or negative errno, told. */
+/* folder.c: writes the metadata; ended: of a process that has exited or is let go, for good. 0 or negative errno,
+ * reported. */
 int hodo_process_metadata(struct hodo_process *p, bool ended);
 /* folder.c: writes a packet, or counts its events as unwritten. The folder may become another one before. */
 void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,

@@ -3,7 +3,7 @@
  * profile.c - a process's profile, out of its shared memory into a stream of
  * its own, one func:profile event for each function in each thread.
  *
- * Done once, when the process is gone or let go. Nothing in the entries is believed
+ * Done once, when the process has exited or is let go. Nothing in the entries is believed
  * but that they are numbers: which there are is counted here, each is copied before it is used, and the
  * sums may wrap.
  */

@@ -1,148 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - a recording: the consumer's end of all traced processes.
- *
- * One thread, the caller's. The caller waits until hodo_session_fd() is
- * readable or the time that hodo_session_step() returned is over, and calls
- * hodo_session_step() again.
+ * record.h - what other modules include of record: this alone. What is not named here is between the files of
+ * record; scripts/check-arrows holds to it.
  */
 #ifndef HODO_RECORD_RECORD_H
 #define HODO_RECORD_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include <hodo/abi.h>
-
+/* A recording: what it is of, and running it. */
+#include "conditions.h"
+#include "event_filter.h"
+#include "filter_compile.h"
 #include "functions.h"
+#include "kernel.h"
+#include "kernel_functions.h"
+#include "launch.h"
+#include "out_dir.h"
 #include "pattern.h"
+#include "recorders.h"
+#include "recording.h"
 
-struct hodo_session;
-struct hodo_process;
-struct hodo_conditions; /* conditions.h */
+/* Recordings of what a flight recorder holds, and of what dead processes and interrupted recordings left. */
+#include "flight_memory.h"
+#include "memory.h"
+#include "recover.h"
+#include "snapshot.h"
 
-/* How much is written, and where. All 0: everything, into one recording. */
-struct hodo_limits {
-	uint64_t max_bytes;    /* of packets on disk; then the recording ends */
-	uint64_t rotate_bytes; /* a new part of the recording each so many bytes … */
-	uint64_t rotate_ns;    /* … or so much time */
-	uint32_t keep;         /* parts; older ones are removed; 0: all */
-};
+/* Processes that listen, and what is in their memory. */
+#include "catalog.h"
+#include "clock.h"
+#include "peer.h"
+#include "proc_status.h"
+#include "process.h"
+#include "runtime_dir.h"
+#include "shm.h"
 
-/* Overwrite mode: when a process's buffers are written. None: at its end, or the recording's. */
-struct hodo_snapshots {
-	bool on_crash; /* when it dies of a signal */
-	bool on_exit;  /* when it ends in any way */
-	bool only;     /* when it, or a trigger, asks for it, and not at the end unless on_exit or on_crash says so */
-};
-
-struct hodo_session_config {
-	int out_fd;           /* directory of the recording (hodo_out_dir_open()); stays the caller's */
-	const char *out_path; /* for messages */
-	uint64_t ring_size;   /* bytes a CPU, 2^n */
-	uint32_t packet_size; /* bytes, 2^n */
-	enum hodo_mode mode;
-	enum hodo_clock clock;            /* 0: the TSC where it can be used */
-	struct hodo_pattern_list *patterns; /* stays the caller's */
-	const uint8_t *filter;            /* program, NULL if none */
-	size_t filter_len;
-	struct hodo_pattern_list *fields; /* that the filter names; stays the caller's */
-	const struct hodo_functions *functions; /* NULL: none; stays the caller's */
-	bool functions_of_kernel; /* they are the kernel's, not the processes' */
-	uint64_t packet_age_ns; /* open packets older than this are closed by the next event */
-	struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
-	bool gated;                               /* record from a start trigger on */
-	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
-	struct hodo_limits limits;
-	struct hodo_snapshots snapshots;
-	/*
-	 * Instead of files (out_fd -1): is given every packet, checked, with all of its header. The process's catalogue
-	 * (process.h) knows every id in it. Neither is to be kept, and no function of the session to be called.
-	 */
-	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
-	/* Is told what the user should know: one printable line without newline. */
-	void (*report)(void *arg, const char *line);
-	void *arg;
-};
-
-/* Events lost, by cause. */
-struct hodo_session_lost {
-	uint64_t full, too_large, busy, overwritten, unwritten, damaged;
-};
-
-struct hodo_session_stats {
-	uint64_t events;    /* while it runs: committed so far; at the end: in the trace */
-	uint64_t bytes;     /* of packets on disk */
-	uint32_t processes; /* images recorded so far */
-	uint32_t live;      /* of them, still being recorded */
-	uint32_t refused;   /* connections that came to nothing */
-	bool command;       /* the command itself was recorded */
-	bool kernel;        /* the kernel was recorded: one of processes */
-	bool ended;         /* by a limit or a trigger: the caller closes the session */
-	uint64_t limited;   /* events that were over their rate */
-	uint64_t met[HODO_CONDITIONS_MAX]; /* at the end: how often each condition was */
-	uint32_t snapshots; /* written */
-	uint64_t snapshot_events, snapshot_bytes; /* in all of them */
-	uint32_t unwritten; /* processes that were not written, since they ended otherwise than snapshots says */
-	uint32_t parts;     /* of a recording that rotates, removed ones included */
-	uint32_t parts_kept;
-	uint64_t removed_events; /* in parts that were removed, as limits.keep says */
-	bool full;               /* limits.max_bytes was reached; what was in the buffers then is in lost.unwritten */
-	struct hodo_session_lost lost;
-	struct hodo_functions_seen functions; /* at the end */
-};
-
-/* 0 or negative errno, with a line for the user in error. The config is copied, what it points to is not. */
-int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,
-		      size_t error_size);
-
-/* The socket's path: the value of HODO_RECORDER for the command. */
-const char *hodo_session_socket(const struct hodo_session *s);
-
-/*
- * The path at which children of the process pid can join, as that process sees it: of another user's, or with a
- * root directory of its own, a socket made for it. "": nowhere.
- */
-const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid);
-
-/* The command's pid, once it is started. */
-void hodo_session_set_command(struct hodo_session *s, pid_t pid);
-
-/* It has ended, with this status of wait(). */
-void hodo_session_command_ended(struct hodo_session *s, int status);
-
-/*
- * Records a process that listens and has answered HODO_CONTROL_RECORD by 0 on
- * the connection fd, which becomes the session's, like pidfd. The connection stands as
- * long as the process is recorded. 0 or negative errno, both descriptors closed.
- */
-int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd);
-
-/* Readable when hodo_session_step() has something to do before its time. */
-int hodo_session_fd(const struct hodo_session *s);
-
-/* Does what there is to do; returns after how many ns it wants to be called again, at the latest. */
-int64_t hodo_session_step(struct hodo_session *s);
-
-/*
- * Whether processes are recorded, the kernel aside, are about to be, or may yet come: some live
- * process was started with our socket in its environment and has not spoken.
- * Such a one is waited for HODO_SESSION_GRACE_NS at most.
- */
-#define HODO_SESSION_GRACE_NS 500000000
-bool hodo_session_busy(struct hodo_session *s);
-
-/* Whether it has come to its end by a limit or a trigger: the caller closes the session. */
-bool hodo_session_ended(const struct hodo_session *s);
-
-/* Ends the recording of all processes, which run on unharmed; nobody can join any more. */
-void hodo_session_stop(struct hodo_session *s);
-
-void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats *stats);
-
-/* Stops if need be, completes the metadata, reports unknown patterns, and frees. stats may be NULL. */
-void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats);
+/* What to do about an errno. */
+#include "remedy.h"
 
 #endif

@@ -14,26 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <base/vec.h>
+
 #include "flight_memory.h"
 #include "remedy.h"
 #include "snapshot.h"
-#include "text.h"
+#include "names.h"
 
 #define FILES_MAX 65536u
 #define MEASURE_NS 200000000 /* of the clock: some parts in ten million */
-#define SPAN_SHORT_NS 50000000 /* two moments nearer to each other tell little of the clock */
-
-void hodo_recover_report(struct hodo_recover *r, const char *format, ...)
-{
-	char raw[1024], line[sizeof(raw) * 2];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(raw, sizeof(raw), format, args);
-	va_end(args);
-	hodo_text_printable(line, sizeof(line), raw);
-	r->report(r->arg, line);
-}
+#define SPAN_SHORT_NS 50000000 /* two times nearer to each other say little of the clock */
 
 /* ----------------------------------------------------------------------- clock */
 
@@ -58,7 +48,7 @@ static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 	nanosleep(&wait, NULL);
 	hodo_clock_sample(HODO_CLOCK_TSC, &b);
 	hodo_clock_fit(HODO_CLOCK_TSC, &a, &b, &now);
-	/* A line through the file's moment with that slope. */
+	/* A line through the file's time with that slope. */
 	b.ticks = first.ticks + now.freq_hz;
 	b.mono_ns = first.mono_ns + 1000000000;
 	b.real_ns = first.real_ns + 1000000000;
@@ -134,7 +124,7 @@ static int write_memory(struct hodo_recover *r, const char *name, const struct h
 		hodo_recover_report(r, "%s: process %u runs still: what it held at this moment", name, m->pid);
 	if (m->cut)
 		hodo_recover_report(r, "%s: the file was cut short: what is missing is lost", name);
-	if (result.damaged_rings || m->mended)
+	if (result.damaged_rings || m->repaired)
 		hodo_recover_report(r, "%s: damaged: what could be read of it is there", name);
 	return 0;
 }
@@ -209,16 +199,15 @@ static int list_files(int fd, struct names *f)
 		return err;
 	}
 	while (!err && (e = readdir(d)) && f->n < FILES_MAX) {
-		char **grown;
+		char *name;
 
 		f->snapshots += has_end(e->d_name, ".snapshot");
 		if (!has_end(e->d_name, ".flight"))
 			continue;
-		grown = realloc(f->name, (f->n + 1) * sizeof(*grown));
-		if (grown)
-			f->name = grown;
-		err = !grown || !(f->name[f->n] = strdup(e->d_name)) ? -ENOMEM : 0;
-		f->n += !err;
+		name = strdup(e->d_name);
+		err = name ? hodo_vec_push(f->name, f->n, name) : -ENOMEM;
+		if (err)
+			free(name);
 	}
 	closedir(d);
 	if (f->n)

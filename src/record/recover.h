@@ -21,7 +21,7 @@ enum hodo_recover_kind {
 
 struct hodo_recover {
 	int out_fd; /* directory of the recording that is made (hodo_out_dir_open()); stays the caller's */
-	/* Is told what the user should know: one printable line without newline. */
+	/* Takes what the user should know: one printable line without newline. */
 	void (*report)(void *arg, const char *line);
 	void *arg;
 	/* So far. */
@@ -39,7 +39,7 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 /* Adds what stands at path. 0, or a negative errno and a line in error if it cannot even be opened. */
 int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size);
 
-/* For the parts of it: tells the user. */
+/* For the parts of it: reports to the user. */
 void hodo_recover_report(struct hodo_recover *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* recover_recording.c: an interrupted recording in the directory fd, called path. */

@@ -20,11 +20,13 @@
 
 #include <hodo/read.h>
 
+#include <base/file.h>
+
 #include "clock.h"
 #include "ctf_metadata.h"
 #include "out_dir.h"
 #include "recover_stream.h"
-#include "text.h"
+#include "names.h"
 
 #define ENTRIES_MAX 131072u
 #define METADATA_MAX (1ull << 30)
@@ -36,19 +38,11 @@ struct copying {
 	struct hodo_text done; /* folders below out_fd, each with its NUL */
 	uint64_t ts_begin;     /* of the earliest packet */
 	struct hodo_read_clock clock;
-	uint32_t folders, complete, mended;
+	uint32_t folders, complete, repaired;
 	bool clocks_differ; /* it was killed while it gave all folders the final one */
 };
 
 /* ------------------------------------------------------------------------ names */
-
-static bool is_stream_name(const char *name)
-{
-	if (strcmp(name, "fallback") == 0 || strcmp(name, "profile") == 0)
-		return true;
-	return strncmp(name, "cpu", 3) == 0 && name[3] && strlen(name) <= 9 &&
-	       strspn(name + 3, "0123456789") == strlen(name + 3);
-}
 
 static bool is_piece_name(const char *name)
 {
@@ -116,25 +110,15 @@ static int read_file(int dirfd, const char *name, struct hodo_text *text)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err = 0;
 	struct stat st;
-	char buffer[65536];
-	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		if (fd >= 0)
 			close(fd);
 		return -ENOENT;
 	}
-	while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || text->len + (size_t)n > METADATA_MAX) {
-			err = n < 0 ? -errno : -EFBIG;
-			break;
-		}
-		hodo_text_add_bytes(text, buffer, (size_t)n);
-	}
+	err = hodo_file_read(fd, METADATA_MAX, text);
 	close(fd);
-	return err ? err : text->error;
+	return err;
 }
 
 static int write_file(int dirfd, const char *name, const struct hodo_text *text)
@@ -143,14 +127,7 @@ static int write_file(int dirfd, const char *name, const struct hodo_text *text)
 
 	if (fd < 0)
 		return -errno;
-	for (size_t done = 0; done < text->len && !err;) {
-		ssize_t n = write(fd, text->s + done, text->len - done);
-
-		if (n > 0)
-			done += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			err = n == 0 ? -EIO : -errno;
-	}
+	err = hodo_file_write(fd, text->data, text->len);
 	if (close(fd) < 0 && !err)
 		err = -errno;
 	return err;
@@ -177,7 +154,7 @@ struct folder {
 	struct copying *c;
 	int in, out;
 	const char *path;
-	struct hodo_walk_table table;
+	struct hodo_read_layouts table;
 	const struct hodo_read_process *process;
 };
 
@@ -187,7 +164,7 @@ static int copy_stream(void *arg, int fd, const char *name)
 	struct hodo_recover_stream result;
 	int err;
 
-	if (!is_stream_name(name))
+	if (!hodo_out_dir_is_stream(name))
 		return 0;
 	err = hodo_recover_stream(fd, f->out, name, f->process->uuid, &f->table, &result);
 	if (err)
@@ -195,7 +172,7 @@ static int copy_stream(void *arg, int fd, const char *name)
 	f->c->r->events += result.events;
 	f->c->r->bytes += result.bytes;
 	f->c->r->torn += result.torn;
-	f->c->mended += result.mended;
+	f->c->repaired += result.repaired;
 	if (result.ts_begin < f->c->ts_begin)
 		f->c->ts_begin = result.ts_begin;
 	return 0;
@@ -207,14 +184,14 @@ static int fill_table(struct folder *f)
 
 	for (uint32_t i = 0; i < f->process->nclasses && !err; i++) {
 		const struct hodo_read_class *c = f->process->classes[i];
-		uint8_t types[HODO_WALK_FIELDS_MAX];
+		uint8_t types[HODO_PAYLOAD_FIELDS_MAX];
 		uint32_t n = 0;
 
-		for (uint32_t k = 0; k < c->ncontext && n < HODO_WALK_FIELDS_MAX; k++)
+		for (uint32_t k = 0; k < c->ncontext && n < HODO_PAYLOAD_FIELDS_MAX; k++)
 			types[n++] = (uint8_t)c->context[k].type;
-		for (uint32_t k = 0; k < c->nfields && n < HODO_WALK_FIELDS_MAX; k++)
+		for (uint32_t k = 0; k < c->nfields && n < HODO_PAYLOAD_FIELDS_MAX; k++)
 			types[n++] = (uint8_t)c->fields[k].type;
-		err = hodo_walk_add(&f->table, (uint16_t)c->id, types, n);
+		err = hodo_read_layouts_add(&f->table, c->id, types, n);
 	}
 	return err == -EINVAL ? 0 : err;
 }
@@ -241,7 +218,7 @@ static int copy_streams(struct folder *f)
 	err = fill_table(f);
 	if (!err)
 		err = each_entry(f->in, copy_stream, f);
-	hodo_walk_free(&f->table);
+	hodo_layouts_clear(&f->table);
 	hodo_read_close(reader);
 	return err;
 }
@@ -253,7 +230,7 @@ static int copy_metadata(const struct folder *f, const char *name)
 	struct hodo_text text = { 0 };
 	int err = read_file(f->in, name, &text);
 
-	if (!err && (text.len < sizeof(head) || memcmp(text.s, head, sizeof(head) - 1) != 0))
+	if (!err && (text.len < sizeof(head) || memcmp(text.data, head, sizeof(head) - 1) != 0))
 		err = -EBADMSG;
 	if (!err)
 		err = hodo_ctf_metadata_write(f->out, &text);
@@ -312,8 +289,8 @@ static int copy_folder(struct copying *c, int in, int out, const char *below, co
 	}
 	close(f.out);
 	if (!err) {
-		hodo_text_add(&c->done, "%s%s", below, made);
-		hodo_text_add_bytes(&c->done, "", 1);
+		hodo_text_printf(&c->done, "%s%s", below, made);
+		hodo_text_bytes(&c->done, "", 1);
 		return c->done.error;
 	}
 	if (err != -ENOENT && err != -EBADMSG)
@@ -428,7 +405,7 @@ static int set_clocks(const struct copying *c)
 	struct hodo_clock_map map;
 	int err = 0;
 
-	if (c->complete == c->folders && !c->mended && !c->clocks_differ)
+	if (c->complete == c->folders && !c->repaired && !c->clocks_differ)
 		return 0; /* it ended in order */
 	if (!fit_clock(c, &map)) {
 		if (c->clock.kind == HODO_CLOCK_TSC && c->ts_begin != UINT64_MAX)
@@ -436,7 +413,7 @@ static int set_clocks(const struct copying *c)
 					    " some microseconds a second");
 		return 0;
 	}
-	for (const char *at = c->done.s, *end = at + c->done.len; !err && at < end; at += strlen(at) + 1) {
+	for (const char *at = c->done.data, *end = at + c->done.len; !err && at < end; at += strlen(at) + 1) {
 		int fd = openat(c->r->out_fd, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		err = fd < 0 ? -errno : hodo_ctf_metadata_set_clock(fd, &map);

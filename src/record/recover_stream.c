@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 #include "stream.h"
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
@@ -27,31 +29,13 @@ struct source {
 	uint64_t size, at;
 	uint8_t *buffer; /* HODO_PACKET_MAX bytes */
 	uint8_t mark[MARK_BYTES];
-	const struct hodo_walk_table *table;
+	const struct hodo_read_layouts *table;
 	bool skipped;       /* since the last packet that was written */
 	uint64_t expect;    /* events before the next packet */
-	uint64_t discarded; /* that the last packet told of */
-	uint64_t missed;    /* events that are not written, and no packet of the source tells of */
+	uint64_t discarded; /* as the last packet has it */
+	uint64_t missed;    /* events that are not written, and no packet of the source counts */
 	uint64_t ts_end;
 };
-
-static ssize_t read_at(const struct source *s, void *to, size_t len, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(s->fd, (char *)to + done, len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
 
 static bool is_header(const struct source *s, const struct hodo_packet *h)
 {
@@ -69,7 +53,7 @@ static int look_further(struct source *s)
 	s->skipped = true;
 	for (s->at++; s->at + HEADER <= s->size;) {
 		uint64_t left = s->size - s->at;
-		ssize_t n = read_at(s, s->buffer, left < HODO_PACKET_MAX ? left : HODO_PACKET_MAX, s->at);
+		ssize_t n = hodo_file_read_at(s->fd, s->buffer, left < HODO_PACKET_MAX ? left : HODO_PACKET_MAX, s->at);
 		const uint8_t *hit;
 
 		if (n < (ssize_t)MARK_BYTES)
@@ -89,10 +73,10 @@ static int look_further(struct source *s)
 static void count_skipped(struct source *s, const struct hodo_packet *h)
 {
 	uint64_t gap = h->events_before > s->expect ? h->events_before - s->expect : 0;
-	uint64_t told = h->events_discarded > s->discarded ? h->events_discarded - s->discarded : 0;
+	uint64_t counted = h->events_discarded > s->discarded ? h->events_discarded - s->discarded : 0;
 
-	if (s->skipped && gap > told)
-		s->missed += gap - told;
+	if (s->skipped && gap > counted)
+		s->missed += gap - counted;
 	s->skipped = false;
 }
 
@@ -111,7 +95,7 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 {
 	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER;
 	uint64_t left = s->size - s->at, next = h->packet_size / 8;
-	ssize_t n = read_at(s, s->buffer, len, s->at + HEADER);
+	ssize_t n = hodo_file_read_at(s->fd, s->buffer, len, s->at + HEADER);
 	struct hodo_walk_result walk;
 	bool torn;
 	int err;
@@ -125,7 +109,7 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 	s->discarded = h->events_discarded;
 	if (torn) {
 		cut_packet(s, h, &walk);
-		result->mended++;
+		result->repaired++;
 		next = h->content_size / 8;
 	}
 	h->packet_size = h->content_size;
@@ -152,7 +136,7 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 
 	while (!err && s->at + HEADER <= s->size) {
 		struct hodo_packet h;
-		ssize_t n = read_at(s, &h, sizeof(h), s->at);
+		ssize_t n = hodo_file_read_at(s->fd, &h, sizeof(h), s->at);
 
 		if (n != (ssize_t)sizeof(h))
 			return n < 0 ? (int)n : 0;
@@ -161,15 +145,15 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 			err = copy_packet(s, to, out, &h, result);
 			continue;
 		}
-		result->mended++;
+		result->repaired++;
 		err = look_further(s);
 	}
-	result->mended += !err && s->at < s->size;
+	result->repaired += !err && s->at < s->size;
 	return err;
 }
 
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
-			const struct hodo_walk_table *table, struct hodo_recover_stream *result)
+			const struct hodo_read_layouts *table, struct hodo_recover_stream *result)
 {
 	const uint32_t magic = HODO_CTF_MAGIC;
 	struct source s = { .table = table };

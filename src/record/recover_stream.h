@@ -9,9 +9,9 @@
 
 struct hodo_recover_stream {
 	uint64_t events, bytes; /* written */
-	uint64_t torn;          /* events that packets tell of and that are not there as a whole */
+	uint64_t torn;          /* events that packets count and that are not there as a whole */
 	uint64_t ts_begin;      /* of the first packet, ticks; UINT64_MAX: none */
-	uint32_t mended;        /* packets that were cut, or left out */
+	uint32_t repaired;        /* packets that were cut, or left out */
 };
 
 /*
@@ -19,6 +19,6 @@ struct hodo_recover_stream {
  * is not whole the events that are. 0; -ENOENT if it is no regular file; another negative errno.
  */
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
-			const struct hodo_walk_table *table, struct hodo_recover_stream *result);
+			const struct hodo_read_layouts *table, struct hodo_recover_stream *result);
 
 #endif

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <base/vec.h>
+
 #include "clock.h"
 #include "shm.h"
 
@@ -40,19 +42,15 @@ static const struct hodo_ring *ring_at(const uint8_t *shm, uint32_t number)
 static int add_ring(struct hodo_ring_images *s, const uint8_t *shm, uint32_t number)
 {
 	const struct hodo_ring *ring = ring_at(shm, number);
-	struct hodo_ring_image *grown;
+	struct hodo_ring_image *image;
 
 	if (hodo_shm_load64(&ring->word) == 0 && hodo_shm_load64(&ring->lost_busy) == 0 &&
 	    hodo_shm_load64(&ring->lost_too_large) == 0)
 		return 0;
-	if ((s->n & (s->n - 1)) == 0) {
-		grown = realloc(s->image, (s->n ? 2 * (size_t)s->n : 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		s->image = grown;
-	}
-	memset(&s->image[s->n], 0, sizeof(s->image[s->n]));
-	s->image[s->n++].number = number;
+	image = hodo_vec_add(s->image, s->n);
+	if (!image)
+		return -ENOMEM;
+	image->number = number;
 	return 0;
 }
 
@@ -84,7 +82,7 @@ static int find_rings(struct hodo_ring_images *s, const uint8_t *shm, int fd)
 	return err;
 }
 
-/* Memory that can be had, as far as the kernel tells. */
+/* Memory that can be had, as far as the kernel says. */
 static uint64_t memory_available(void)
 {
 	unsigned long long kib = 0;
@@ -254,7 +252,7 @@ static bool came_off_badly(const struct hodo_ring_images *s, const struct hodo_r
 }
 
 /*
- * A ring of which the better half is later than the moment was overtaken while others were copied: it is not
+ * A ring of which the better half is later than that time was overtaken while others were copied: it is not
  * cut off, since nothing would be left of it.
  */
 static void set_moment(struct hodo_ring_images *s, struct hodo_ring_image *image, uint64_t ts_max)

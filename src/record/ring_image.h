@@ -3,13 +3,13 @@
  * ring_image.h - copies of rings in overwrite mode, taken while they are written.
  *
  * At full speed a ring of some MiB comes round in a few ms. Packets are copied from the newest
- * backwards, some at a time, and after each lot the commit word tells up to where the
+ * backwards, some at a time, and after each lot the commit word says up to where the
  * writers have come: what they cannot have touched is good, now and for ever, the rest is dropped. So
  * a copy is always without gaps, ends with the newest event, and is the longer the faster it was
  * made: the memory for it is there before the first word is looked at, and nothing is checked or written
  * meanwhile. From the oldest forwards, one pause of a ring's length would cost all that is still to come.
  *
- * All rings are cut off at one moment, before which the copying began. Whoever saw the effect
+ * All rings are cut off at one time, before which the copying began. Whoever saw the effect
  * of an event that is in the copy, on whatever CPU, did so after the event had been
  * committed: so no event is there without those that led to it, as far as buffers reach back.
  */
@@ -31,7 +31,7 @@ struct hodo_ring_image {
 	uint64_t oldest;       /* sequence number; all up to the open one are there */
 	uint64_t available;    /* packets that were there to be copied */
 	uint64_t missed;       /* if nothing could be copied: events that were committed */
-	uint64_t ts_max;       /* ticks at the moment; UINT64_MAX: none */
+	uint64_t ts_max;       /* ticks at that time; UINT64_MAX: none */
 	bool broken;           /* its positions made no sense */
 };
 

@@ -190,8 +190,8 @@ static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
 }
 
-/* How many of the packet's events, which are in order, are not later than the moment of the copy. */
-static uint32_t events_until(const struct hodo_walk_table *table, const uint8_t *body, uint32_t len, uint64_t begin,
+/* How many of the packet's events, which are in order, are not later than the copy. */
+static uint32_t events_until(const struct hodo_read_layouts *table, const uint8_t *body, uint32_t len, uint64_t begin,
 			     uint32_t events, uint64_t ts_max)
 {
 	uint32_t low = 0, high = events;
@@ -209,8 +209,8 @@ static uint32_t events_until(const struct hodo_walk_table *table, const uint8_t 
 	return low;
 }
 
-/* Leaves out of a checked packet what is later than the moment of the copy; then it is the last. */
-static void cut(struct hodo_ring_reader *r, const struct hodo_walk_table *table, struct hodo_packet *h,
+/* Leaves out of a checked packet what is later than the copy; then it is the last. */
+static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *table, struct hodo_packet *h,
 		const uint8_t *body, uint32_t len)
 {
 	struct hodo_walk_result walk = { 0, 0, h->timestamp_begin };
@@ -232,7 +232,7 @@ static void cut(struct hodo_ring_reader *r, const struct hodo_walk_table *table,
  * any more, another could between check and use. A frozen ring is a copy as it is.
  */
 static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
-			const struct hodo_walk_table *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
+			const struct hodo_read_layouts *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
 {
 	const uint8_t *body = r->frozen ? packet + HEADER : r->copy + HEADER;
 	struct hodo_walk_result walk;
@@ -264,7 +264,7 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
 {
-	const struct hodo_walk_table *table;
+	const struct hodo_read_layouts *table;
 	uint64_t word, current, used;
 
 	if (r->broken || hodo_shm_load64(&r->ring->word) == r->word)
@@ -293,7 +293,7 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 
 /* Overwrite mode: what can still be read of the closed packets, oldest first. */
 static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
-			const struct hodo_walk_table *table, uint64_t word, uint64_t current, bool alive)
+			const struct hodo_read_layouts *table, uint64_t word, uint64_t current, bool alive)
 {
 	uint64_t oldest = current + 2 > slots(r) ? current + 2 - slots(r) : 0;
 
@@ -321,7 +321,7 @@ static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 
 /* The open packet, up to what the word says was committed. False if another packet is open by now. */
 static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
-		      const struct hodo_walk_table *table, uint64_t word, uint64_t current)
+		      const struct hodo_read_layouts *table, uint64_t word, uint64_t current)
 {
 	const uint8_t *packet = packet_at(r, current);
 	struct place p = place_of(r, word);
@@ -383,7 +383,7 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 
 	/* In a living process the open packet may be closed meanwhile: then once more, a few times at most. */
 	for (int round = 0; round < 4 && !r->broken && hodo_ring_locate(r, &word, &current); round++) {
-		const struct hodo_walk_table *table = sink->table(sink->arg);
+		const struct hodo_read_layouts *table = sink->table(sink->arg);
 
 		r->word = word;
 		if (r->mode == HODO_MODE_OVERWRITE)

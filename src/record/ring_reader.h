@@ -37,7 +37,7 @@ struct hodo_ring_sink {
 	void (*packet)(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *header,
 		       const uint8_t *body);
 	/* Called before packets are walked: the table, up to date with the catalogue. */
-	const struct hodo_walk_table *(*table)(void *arg);
+	const struct hodo_read_layouts *(*table)(void *arg);
 	void *arg;
 };
 
@@ -61,8 +61,8 @@ struct hodo_ring_reader {
 	void (*consume)(struct hodo_ring_reader *r, uint64_t packets);
 	/* ring_image.h: */
 	bool frozen;     /* ring and packets are a copy, in which bodies may be given in place */
-	bool ended;      /* the moment has come: what is behind is neither given nor missing */
-	uint64_t ts_max; /* the moment, ticks; UINT64_MAX: there is none */
+	bool ended;      /* the time has come: what is behind is neither given nor missing */
+	uint64_t ts_max; /* that time, ticks; UINT64_MAX: there is none */
 
 	bool broken;     /* positions made no sense: the ring is read no more */
 	bool skipped;    /* a packet did not hold up since the last good one */

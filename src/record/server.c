@@ -58,13 +58,13 @@ struct hodo_server {
 	struct hodo_watch watch; /* first */
 	struct hodo_session *session;
 	struct connection *connections;
-	struct connection *gone;
+	struct connection *closed;
 	uint32_t n;
 	int fd;
 	struct sockaddr_un address;
 };
 
-/* Takes the connection off; the memory stays until epoll's answers are gone through. */
+/* Takes the connection off; the memory stays until epoll's answers have been looked at. */
 static void drop(struct connection *c)
 {
 	struct hodo_server *server = c->session->server;
@@ -73,8 +73,8 @@ static void drop(struct connection *c)
 	while (*link != c)
 		link = &(*link)->next;
 	*link = c->next;
-	c->next = server->gone;
-	server->gone = c;
+	c->next = server->closed;
+	server->closed = c;
 	server->n--;
 	if (c->fd >= 0)
 		close(c->fd);
@@ -332,7 +332,7 @@ static struct connection *new_connection(struct hodo_server *server, int fd, pid
 	c->pidfd = -1;
 	c->id.pid = pid;
 	c->id.uid = uid;
-	c->deadline_ns = hodo_session_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
+	c->deadline_ns = hodo_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
 	c->next = server->connections;
 	server->connections = c;
 	server->n++;
@@ -518,10 +518,10 @@ bool hodo_server_pending(const struct hodo_session *s)
 
 void hodo_server_free_gone(struct hodo_session *s)
 {
-	while (s->server && s->server->gone) {
-		struct connection *c = s->server->gone;
+	while (s->server && s->server->closed) {
+		struct connection *c = s->server->closed;
 
-		s->server->gone = c->next;
+		s->server->closed = c->next;
 		free(c);
 	}
 }

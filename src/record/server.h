@@ -21,10 +21,10 @@ void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 bool hodo_server_pending(const struct hodo_session *s);
 /* Whether this one is: its buffers may be on their way already. */
 bool hodo_server_joining(const struct hodo_session *s, pid_t pid);
-/* Frees dropped connections; not while epoll's answers are being gone through. */
+/* Frees dropped connections; not while epoll's answers are being looked at. */
 void hodo_server_free_gone(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
-/* Takes in whoever has handed over his buffers already: a short-lived process may have, and be gone. */
+/* Takes in whoever has handed over his buffers already: a short-lived process may have, and have exited. */
 void hodo_server_drain(struct hodo_session *s);
 /* Takes in who has connected to a listening socket: processes of this user, and root's. */
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);

@@ -36,14 +36,6 @@
 #define RESERVE_STEPS 16
 #define PART_AGE_MIN_NS (200ull * MS) /* chores are done four times as often */
 
-int64_t hodo_session_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void sleep_ns(int64_t ns)
 {
 	struct timespec t = { ns / 1000000000, ns % 1000000000 };
@@ -60,7 +52,7 @@ void hodo_session_report(struct hodo_session *s, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
-	hodo_text_printable(line, sizeof(line), raw);
+	hodo_name_printable(line, sizeof(line), raw);
 	s->config.report(s->config.arg, line);
 }
 
@@ -133,7 +125,7 @@ void hodo_session_write_failed(struct hodo_session *s, const char *dir, const ch
 			    " counted", s->config.out_path, dir[0] ? dir : ".", file, strerror(-err));
 }
 
-/* As much as is to be had: on a full disk most of what was given back a moment ago. */
+/* As much as is to be had: on a full disk most of what was just given back. */
 static void take_reserve(struct hodo_session *s, uint64_t size)
 {
 	for (uint64_t n = size; s->reserve_fd >= 0 && n > s->reserve_size; n -= n / RESERVE_STEPS + 1) {
@@ -302,7 +294,8 @@ static void report_names(struct hodo_session *s, struct hodo_pattern_list *list,
 	struct hodo_text text = { 0 };
 
 	if (hodo_pattern_unknown(list, what, &text) && !text.error)
-		hodo_session_report(s, "%s%s: 'hodo list %s' tells what there is", text.s, hint, s->config.out_path);
+		hodo_session_report(s, "%s%s: 'hodo list %s' tells what there is", hodo_text_string(&text), hint,
+				    s->config.out_path);
 	hodo_text_free(&text);
 }
 
@@ -333,10 +326,10 @@ void hodo_session_stop(struct hodo_session *s)
 
 static void free_gone(struct hodo_session *s)
 {
-	while (s->gone) {
-		struct hodo_process *p = s->gone;
+	while (s->finished) {
+		struct hodo_process *p = s->finished;
 
-		s->gone = p->next;
+		s->finished = p->next;
 		hodo_process_free(p);
 	}
 }
@@ -377,7 +370,7 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
  */
 static void adapt(struct hodo_session *s, int used, int64_t now)
 {
-	int64_t t = s->interval_ns, cap, took = hodo_session_now_ns() - now;
+	int64_t t = s->interval_ns, cap, took = hodo_now_ns() - now;
 
 	if (used > 0)
 		s->active_ns = now;
@@ -439,7 +432,7 @@ int64_t hodo_session_step(struct hodo_session *s)
 
 		w->ready(w, events[i].events);
 	}
-	now = hodo_session_now_ns();
+	now = hodo_now_ns();
 	hodo_server_expire(s, now);
 	poll_processes(s, now);
 	hodo_snapshots_look(s);
@@ -453,7 +446,7 @@ int64_t hodo_session_step(struct hodo_session *s)
 
 bool hodo_session_busy(struct hodo_session *s)
 {
-	int64_t now = hodo_session_now_ns();
+	int64_t now = hodo_now_ns();
 
 	if (!s->server)
 		return false;

@@ -5,11 +5,13 @@
 #ifndef HODO_RECORD_SESSION_H
 #define HODO_RECORD_SESSION_H
 
+#include <base/clock.h>
+
 #include "clock.h"
 #include "parts.h"
-#include "record.h"
+#include "recording.h"
 #include "snapshots.h"
-#include "text.h"
+#include "names.h"
 
 struct hodo_process;
 struct hodo_server;
@@ -28,21 +30,21 @@ struct hodo_session {
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
-	struct hodo_process *gone; /* finished: freed at the end of the step, since epoll may still name them */
+	struct hodo_process *finished; /* freed at the end of the step, since epoll may still name them */
 	struct hodo_parts parts;
 	struct hodo_snapshots_made snapshots;
 	uint8_t *copy; /* packet_size bytes */
 	uint32_t cpus;
 
 	enum hodo_clock clock;
-	bool clock_chosen; /* a process was told */
+	bool clock_chosen; /* a process knows it */
 	bool clock_fitted;
 	struct hodo_clock_sample clock_first;
 	struct hodo_clock_map clock_map; /* provisional until the end */
 
 	int reserve_fd;      /* unnamed file that keeps room for metadata on a full disk; -1 if there is none */
 	uint64_t reserve_size;
-	bool write_failed;   /* told once */
+	bool write_failed;   /* reported once */
 	pid_t command;
 	uint32_t live;
 	uint32_t warnings_refused;
@@ -56,7 +58,6 @@ struct hodo_session {
 	bool straggler;
 };
 
-int64_t hodo_session_now_ns(void); /* CLOCK_MONOTONIC */
 void hodo_session_report(struct hodo_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
 
@@ -67,7 +68,7 @@ uint64_t hodo_session_ticks(const struct hodo_session *s);
 /* Ticks in a time; before the clock is fitted, to some per cent, without waiting. */
 uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
 
-/* Tells of output that cannot be written, the first time. */
+/* Reports output that cannot be written, the first time. */
 void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err);
 
 /* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only its clock lines. */

@@ -2,7 +2,7 @@
 /*
  * shm.h - how the recorder touches memory that a traced process also has.
  *
- * Everything in it is hostile: it may change at any moment. Each word is loaded
+ * Everything in it is hostile: it may change at any time. Each word is loaded
  * once, through these functions, into a local that the compiler cannot load
  * again, and only the local is checked and used.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.c - writes what a memory in overwrite mode holds at one moment.
+ * snapshot.c - writes what a memory in overwrite mode holds at one time.
  */
 #define _GNU_SOURCE
 #include "snapshot.h"
@@ -20,7 +20,7 @@
 #include "ring_image.h"
 #include "shm.h"
 #include "stream.h"
-#include "text.h"
+#include "names.h"
 
 #define DIR_NUMBER_MAX 1000000u
 #define GATHERED_MAX 512 /* pieces of one write */
@@ -124,7 +124,7 @@ static void add_empty(struct snapshot *s, struct hodo_packet *h, uint64_t ts, ui
 	add_packet(s, h);
 }
 
-static const struct hodo_walk_table *sink_table(void *arg)
+static const struct hodo_read_layouts *sink_table(void *arg)
 {
 	return &((struct snapshot *)arg)->catalog.walk;
 }
@@ -276,7 +276,7 @@ static int make_dir(struct snapshot *s, int out_fd)
 	char comm[32], *dir = s->result->dir;
 	size_t size = sizeof(s->result->dir);
 
-	hodo_text_file_name(comm, sizeof(comm), s->source->flight->comm);
+	hodo_name_file(comm, sizeof(comm), s->source->flight->comm);
 	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
 		hodo_ctf_folder(dir, size, comm, s->source->pid, n, s->source->kernel != NULL);
 		if (mkdirat(out_fd, dir, 0777) == 0) {
@@ -300,7 +300,7 @@ static void remove_dir(struct snapshot *s, int out_fd)
 		unlinkat(out_fd, s->result->dir, AT_REMOVEDIR);
 }
 
-/* The moment is that of the copies. What is read of the catalogue afterwards has all events that are in them. */
+/* The time is that of the copies. What is read of the catalogue afterwards has all events that are in them. */
 static int take(struct snapshot *s)
 {
 	const struct hodo_snapshot_source *src = s->source;

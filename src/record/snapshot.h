@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - writes what a memory in overwrite mode holds at one moment, as a
+ * snapshot.h - writes what a memory in overwrite mode holds at one time, as a
  * recording of its own, while the process writes on.
  *
  *   who             writes                      beside
@@ -41,7 +41,7 @@ struct hodo_snapshot_source {
 	bool functions;    /* functions were recorded: their number stands in the metadata */
 	uint32_t number;   /* of the snapshot, 0: it has none */
 	const char *why;   /* NULL: this is no snapshot, but all that there is of the process (hodo recover) */
-	int64_t taken_real_ns; /* the moment; 0: now */
+	int64_t taken_real_ns; /* when; 0: now */
 	const struct hodo_ctf_thread *thread; /* names that are known better than the memory has them */
 	uint32_t threads;
 };
@@ -67,7 +67,7 @@ bool hodo_snapshot_this_boot(const struct hodo_flight *flight);
 #define HODO_SNAPSHOT_REAL_NS_MAX 4000000000000000000ll /* in the year 2096: what is later is damage */
 /*
  * The clock of a memory, from the moments that flight has of it; on the boot that it was
- * written in, from its first one and now. -ENODATA if there is only one moment, of another boot.
+ * written in, from its first one and now. -ENODATA if there is only one time, of another boot.
  */
 int hodo_snapshot_clock(const struct hodo_flight *flight, struct hodo_clock_map *map);
 

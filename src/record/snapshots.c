@@ -48,8 +48,8 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 	hodo_memory_describe(s, p, &flight);
 	hodo_process_read_threads(p, false);
 	source.clock = hodo_session_clock_map(s);
-	source.thread = p->threads ? p->thread : NULL;
-	source.threads = p->threads;
+	source.thread = p->threads.entries;
+	source.threads = p->threads.n;
 	err = hodo_snapshot_write(&source, fd, result, error, size);
 	if (err == -EMFILE || err == -ENFILE) {
 		hodo_session_close_files(s);

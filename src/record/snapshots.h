@@ -25,12 +25,12 @@ struct hodo_session;
 struct hodo_snapshots_made {
 	uint64_t events, bytes;
 	uint32_t unwritten;      /* processes whose end was none to write them for */
-	bool failed, too_many;   /* told once */
+	bool failed, too_many;   /* reported once */
 	bool ended;              /* a trigger has ended the recording */
 	bool crashed;            /* some process has, as far as was asked for */
 	struct hodo_done *done;  /* folders that get the final clock */
 	bool command_ended;
-	int command_status;      /* as wait() tells */
+	int command_status;      /* as wait() has it */
 };
 
 /* Of a process. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - one CTF stream file: whole packets, at every moment.
+ * stream.c - one CTF stream file: whole packets, at all times.
  */
 #define _GNU_SOURCE
 #include "stream.h"

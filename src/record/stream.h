@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.h - one CTF stream file: whole packets, at every moment.
+ * stream.h - one CTF stream file: whole packets, at all times.
  */
 #ifndef HODO_RECORD_STREAM_H
 #define HODO_RECORD_STREAM_H
@@ -21,7 +21,7 @@ struct hodo_stream {
 	char name[16]; /* "cpu0", "fallback" */
 	uint8_t uuid[16];
 	uint32_t cpu_id;
-	int fd;             /* -1: not open at the moment */
+	int fd;             /* -1: not open now */
 	uint64_t bytes;     /* on disk: whole packets */
 	uint64_t packets;   /* on disk */
 	uint64_t events;    /* on disk */

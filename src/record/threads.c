@@ -18,19 +18,6 @@
 
 #define REFRESH_MAX 256u /* names looked up at once */
 
-/* The slot of the thread: with its place, or 0 where that is to be. */
-static uint32_t *slot_of(const struct hodo_process *p, uint32_t tid)
-{
-	uint32_t at = tid * 0x9e3779b1u;
-
-	for (;; at++) {
-		uint32_t *slot = &p->thread_slot[at & (p->thread_room - 1)];
-
-		if (*slot == 0 || p->thread[*slot - 1].tid == tid)
-			return slot;
-	}
-}
-
 static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32_t pid, const char *comm)
 {
 	if (strncmp(t->comm, comm, sizeof(t->comm)) == 0 && t->pid == pid)
@@ -40,44 +27,16 @@ static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32
 	p->threads_dirty = true;
 }
 
-/* Makes room for one more. */
-static bool grow(struct hodo_process *p)
-{
-	uint32_t room = p->thread_room ? p->thread_room * 2 : 16, *old = p->thread_slot, n = p->thread_room;
-	struct hodo_ctf_thread *grown;
-
-	if (p->threads < n / 2)
-		return true;
-	grown = realloc(p->thread, room / 2 * sizeof(*grown));
-	if (!grown)
-		return false;
-	p->thread = grown;
-	p->thread_slot = calloc(room, sizeof(*p->thread_slot));
-	if (!p->thread_slot) {
-		p->thread_slot = old;
-		return false;
-	}
-	p->thread_room = room;
-	for (uint32_t i = 0; i < p->threads; i++)
-		*slot_of(p, p->thread[i].tid) = i + 1;
-	free(old);
-	return true;
-}
-
 /* Its name from now on. pid: of its process, in the kernel's memory. */
 static void name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm)
 {
-	uint32_t *slot;
+	bool is_new;
+	struct hodo_ctf_thread *t = hodo_map_add(&p->threads, &tid, &is_new);
 
-	if (!grow(p))
+	if (!t)
 		return;
-	slot = slot_of(p, tid);
-	if (*slot == 0) {
-		p->thread[p->threads] = (struct hodo_ctf_thread){ .tid = tid };
-		*slot = ++p->threads;
-		p->threads_dirty = true;
-	}
-	set_thread(p, &p->thread[*slot - 1], pid, comm);
+	p->threads_dirty |= is_new;
+	set_thread(p, t, pid, comm);
 }
 
 void hodo_process_read_threads(struct hodo_process *p, bool all)
@@ -116,15 +75,15 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 	/* In another pid namespace its thread ids are not those of our /proc. The kernel says when names change. */
 	if ((uint32_t)p->id.pid != p->id.vpid || p->kernel)
 		return;
-	for (uint32_t n = 0; n < REFRESH_MAX && n < p->threads; n++) {
+	for (uint32_t n = 0; n < REFRESH_MAX && n < p->threads.n; n++) {
 		struct hodo_ctf_thread *t;
 		char path[64], comm[17] = "";
 		ssize_t len;
 		int fd;
 
-		if (p->threads_refreshed >= p->threads)
+		if (p->threads_refreshed >= p->threads.n)
 			p->threads_refreshed = 0;
-		t = &p->thread[p->threads_refreshed++];
+		t = hodo_map_at(&p->threads, p->threads_refreshed++);
 		snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)p->id.pid, t->tid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
@@ -168,7 +127,7 @@ void hodo_process_name_threads(struct hodo_process *p)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->id.pid);
 	d = opendir(path);
-	while (d && p->threads < HODO_THREADS_MAX && (e = readdir(d))) {
+	while (d && p->threads.n < HODO_THREADS_MAX && (e = readdir(d))) {
 		unsigned long tid = strtoul(e->d_name, NULL, 10);
 		struct hodo_proc_status status;
 

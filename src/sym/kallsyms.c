@@ -5,7 +5,7 @@
  *	ffffffff8136f4c0 T vfs_read
  *	ffffffffc0123000 t ext4_sync_fs	[ext4]
  *
- * Sizes are not told: a function reaches up to the next one.
+ * There are no sizes: a function reaches up to the next one.
  */
 #include "internal.h"
 
@@ -13,33 +13,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <core/symbol_name.h>
+
 #define FILE_NAME "/proc/kallsyms"
 #define SIZE_MAX_BYTES (1u << 20) /* of one function: behind a module's last one there is nothing */
 
-struct line {
-	uint64_t start;
-	uint32_t rank; /* lower is better */
-	char *name;
-};
-
-struct lines {
-	struct line *line;
-	uint32_t n, room;
-};
-
-static uint32_t rank_of(char type, const char *name)
-{
-	uint32_t underscores = (uint32_t)strspn(name, "_");
-
-	return (underscores < 100 ? underscores : 100) * 4 + (type == 'T' ? 0 : type == 't' ? 2 : 1);
-}
-
 /* 0; -ENOMEM; -ENODATA: what cannot be read is shown as zeros. */
-static int add_line(struct hodo_sym *sym, struct lines *l, char *text)
+static int add_line(struct hodo_sym *sym, char *text)
 {
+	struct hodo_elf_symbol *symbol;
 	unsigned long long start;
+	unsigned binding;
 	char type, *name;
-	int at, err;
+	int at;
 
 	text[strcspn(text, "\n")] = 0;
 	if (sscanf(text, "%llx %c %n", &start, &type, &at) != 2 || !strchr("tTwW", type))
@@ -47,59 +33,37 @@ static int add_line(struct hodo_sym *sym, struct lines *l, char *text)
 	if (start == 0)
 		return -ENODATA;
 	text[at + (int)strcspn(text + at, "\t ")] = 0;
-	if (!text[at] || l->n == HODO_SYM_FUNCTIONS_MAX)
+	if (!text[at] || sym->symbols.n == HODO_ELF_SYMBOLS_MAX)
 		return 0;
 	name = strdup(text + at);
-	if (!name)
+	symbol = name && hodo_sym_keep_text(sym, name) == 0 ? hodo_vec_add(sym->symbols.list, sym->symbols.n) : NULL;
+	if (!symbol)
 		return -ENOMEM;
-	err = hodo_sym_keep_text(sym, name);
-	if (err || hodo_sym_grow(&l->line, l->n, &l->room, sizeof(*l->line)) < 0)
-		return -ENOMEM;
-	l->line[l->n++] = (struct line){ start, rank_of(type, name), name };
+	binding = type == 'T' ? STB_GLOBAL : type == 't' ? STB_LOCAL : STB_WEAK;
+	symbol->start = start;
+	symbol->end = start > UINT64_MAX - SIZE_MAX_BYTES ? UINT64_MAX : start + SIZE_MAX_BYTES;
+	symbol->name = name;
+	symbol->rank = hodo_symbol_rank(name, STT_FUNC, binding, 0);
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int settle(struct hodo_sym *sym)
 {
-	const struct line *x = a, *y = b;
+	struct hodo_elf_symbols *s = &sym->symbols;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : strcmp(x->name, y->name);
-}
-
-/* The best name of each address. 0 or a negative errno. */
-static int settle(struct hodo_sym *sym, struct lines *l)
-{
-	if (l->n == 0)
+	if (!s->n)
 		return -ENODATA;
-	qsort(l->line, l->n, sizeof(*l->line), by_start);
-	sym->functions = calloc(l->n, sizeof(*sym->functions));
-	if (!sym->functions)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct hodo_sym_function *last = sym->n ? &sym->functions[sym->n - 1] : NULL;
-
-		if (last && last->start == l->line[i].start)
-			continue;
-		if (last && l->line[i].start - last->start < last->size)
-			last->size = l->line[i].start - last->start;
-		sym->functions[sym->n] = (struct hodo_sym_function){
-			.start = l->line[i].start, .size = SIZE_MAX_BYTES, .name = l->line[i].name,
-			.whole = sym->n, .file = HODO_SYM_NONE,
-		};
-		sym->n++;
-	}
-	for (uint32_t i = 0; i < sym->n; i++)
-		sym->functions[i].end = sym->functions[i].start + sym->functions[i].size;
-	return 0;
+	hodo_elf_symbols_sort(s);
+	for (uint32_t i = 0; i < s->n; i++)
+		s->list[i].size = s->list[i].end - s->list[i].start;
+	sym->functions = calloc(s->n, sizeof(*sym->functions));
+	return sym->functions ? 0 : -ENOMEM;
 }
 
 int hodo_sym_open_kernel(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len)
 {
 	struct hodo_sym *s = calloc(1, sizeof(*s));
 	FILE *f = fopen(FILE_NAME, "re");
-	struct lines lines = { 0 };
 	char *text = NULL;
 	size_t room = 0;
 	int err = !f ? -errno : !s || len > sizeof(s->build_id) ? -ENOMEM : 0;
@@ -114,10 +78,9 @@ int hodo_sym_open_kernel(struct hodo_sym **sym, const char *path, const uint8_t 
 		s->saved = true; /* there are no lines to be looked for */
 	}
 	while (!err && getline(&text, &room, f) > 0)
-		err = add_line(s, &lines, text);
+		err = add_line(s, text);
 	if (!err)
-		err = settle(s, &lines);
-	free(lines.line);
+		err = settle(s);
 	free(text);
 	if (f)
 		fclose(f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lines.c - source lines from DWARF. Which compilation unit an address is in is
- * told by the units' own ranges, since not all compilers write .debug_aranges;
+ * known from the units' own ranges, since not all compilers write .debug_aranges;
  * a unit's lines are read when they are first asked for.
  */
 #include "internal.h"
@@ -13,6 +13,8 @@
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <base/map.h>
 
 #define RANGES_MAX (1u << 22)
 /* Debug information becomes three to five times as large; what claims more is made to fill the memory. */
@@ -27,17 +29,16 @@ struct range {
 
 /* A relative path, and the same with the folder that the compiler ran in before it. */
 struct joined {
-	const char *path; /* libdw's: the same text for all lines of a file in a unit */
+	uint64_t path; /* address of libdw's text, which is the same for all lines of a file in a unit */
 	char *full;
 };
 
 struct hodo_sym_lines {
-	struct hodo_sym_elf elf;
+	struct hodo_elf elf;
 	Dwarf *dwarf;
 	struct range *ranges; /* by start */
-	uint32_t n, room;
-	struct joined *joined; /* open addressing by path's address */
-	uint32_t njoined, joined_mask;
+	uint32_t n;
+	struct hodo_map joined;
 };
 
 /* ---------------------------------------------------------------- compressed sections */
@@ -63,47 +64,30 @@ static uint64_t claimed_size(Elf_Scn *scn, const GElf_Shdr *sh, const char *name
 static bool sizes_are_sound(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
-	size_t names;
+	GElf_Shdr sh;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		GElf_Shdr sh;
-		const char *name;
-
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, sh.sh_name);
-		if (claimed_size(scn, &sh, name ? name : "") / RATIO_MAX > sh.sh_size + RATIO_FREE)
+	while ((scn = hodo_elf_section(elf, scn, NULL, &sh)) != NULL)
+		if (claimed_size(scn, &sh, hodo_elf_section_name(elf, &sh)) / RATIO_MAX > sh.sh_size + RATIO_FREE)
 			return false;
-	}
 	return true;
+}
+
+static bool text_ends(const Elf_Data *data)
+{
+	return !data || !data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]);
 }
 
 /* libdw takes texts where they begin, and does not look whether they end. After it has decompressed them. */
 static bool texts_end(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
-	size_t names;
+	GElf_Shdr sh;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		GElf_Shdr sh;
-		Elf_Data *data;
-		const char *name, *debug;
+	while ((scn = hodo_elf_section(elf, scn, NULL, &sh)) != NULL) {
+		const char *debug = strstr(hodo_elf_section_name(elf, &sh), "debug_");
 
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, sh.sh_name);
-		debug = name ? strstr(name, "debug_") : NULL;
-		if (!debug || (strcmp(debug, "debug_str") != 0 && strcmp(debug, "debug_line_str") != 0))
-			continue;
-		data = elf_getdata(scn, NULL);
-		if (data && data->d_size && (!data->d_buf || ((const char *)data->d_buf)[data->d_size - 1]))
-			return false;
-		data = elf_rawdata(scn, NULL);
-		if (data && data->d_size && (!data->d_buf || ((const char *)data->d_buf)[data->d_size - 1]))
+		if (debug && (strcmp(debug, "debug_str") == 0 || strcmp(debug, "debug_line_str") == 0) &&
+		    !(text_ends(elf_getdata(scn, NULL)) && text_ends(elf_rawdata(scn, NULL))))
 			return false;
 	}
 	return true;
@@ -114,14 +98,16 @@ static bool texts_end(Elf *elf)
 static int add_unit(struct hodo_sym_lines *l, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
+	struct range *range;
 	ptrdiff_t at = 0;
 
 	while (l->n < RANGES_MAX && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		if (start >= end)
 			continue;
-		if (hodo_sym_grow(&l->ranges, l->n, &l->room, sizeof(*l->ranges)) < 0)
+		range = hodo_vec_add(l->ranges, l->n);
+		if (!range)
 			return -ENOMEM;
-		l->ranges[l->n++] = (struct range){ start, end, dwarf_dieoffset(die) };
+		*range = (struct range){ start, end, dwarf_dieoffset(die) };
 	}
 	return 0;
 }
@@ -158,9 +144,10 @@ struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym)
 
 	if (!l)
 		return NULL;
-	err = hodo_sym_elf_open(&l->elf, sym->debug_path);
-	if (!err && sym->build_id_len)
-		err = hodo_sym_elf_check(&l->elf, sym->build_id, sym->build_id_len);
+	l->joined = (struct hodo_map)HODO_MAP(struct joined, path);
+	err = hodo_elf_open(&l->elf, sym->debug_path);
+	if (!err && sym->build_id_len && !hodo_elf_is(&l->elf, sym->build_id, sym->build_id_len))
+		err = -ESTALE;
 	if (!err && !sizes_are_sound(l->elf.elf))
 		err = -EBADMSG;
 	if (!err)
@@ -180,40 +167,15 @@ void hodo_sym_lines_close(struct hodo_sym_lines *lines)
 		return;
 	if (lines->dwarf)
 		dwarf_end(lines->dwarf);
-	hodo_sym_elf_close(&lines->elf);
-	for (uint32_t i = 0; lines->joined && i <= lines->joined_mask; i++)
-		free(lines->joined[i].full);
-	free(lines->joined);
+	hodo_elf_close(&lines->elf);
+	for (uint32_t i = 0; i < lines->joined.n; i++)
+		free(((struct joined *)hodo_map_at(&lines->joined, i))->full);
+	hodo_map_free(&lines->joined);
 	free(lines->ranges);
 	free(lines);
 }
 
 /* ------------------------------------------------------------------------- paths */
-
-static uint32_t slot_of(const struct joined *slots, uint32_t mask, const char *path)
-{
-	uint32_t h = (uint32_t)(((uintptr_t)path >> 3) * 0x9e3779b1u);
-
-	while (slots[h & mask].path && slots[h & mask].path != path)
-		h++;
-	return h & mask;
-}
-
-static bool spread(struct hodo_sym_lines *l)
-{
-	uint32_t mask = l->joined ? l->joined_mask * 2 + 1 : 63;
-	struct joined *slots = calloc((size_t)mask + 1, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; l->joined && i <= l->joined_mask; i++)
-		if (l->joined[i].path)
-			slots[slot_of(slots, mask, l->joined[i].path)] = l->joined[i];
-	free(l->joined);
-	l->joined = slots;
-	l->joined_mask = mask;
-	return true;
-}
 
 /* libdw leaves a path relative where its folder is relative, too. */
 static const char *full_path(struct hodo_sym_lines *l, Dwarf_Die *unit, const char *path)
@@ -222,19 +184,15 @@ static const char *full_path(struct hodo_sym_lines *l, Dwarf_Die *unit, const ch
 	struct joined *j;
 	const char *dir;
 
-	if (*path == '/' || ((!l->joined || l->njoined > l->joined_mask / 2) && !spread(l)))
+	if (*path == '/')
 		return path;
-	j = &l->joined[slot_of(l->joined, l->joined_mask, path)];
-	if (j->path)
-		return j->full;
-	dir = dwarf_formstring(dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
-	if (!dir || asprintf(&j->full, "%s/%s", dir, path) < 0) {
-		j->full = NULL;
-		return path;
+	j = hodo_map_add_u64(&l->joined, (uintptr_t)path, NULL);
+	if (j && !j->full) {
+		dir = dwarf_formstring(dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
+		if (!dir || asprintf(&j->full, "%s/%s", dir, path) < 0)
+			j->full = NULL;
 	}
-	j->path = path;
-	l->njoined++;
-	return j->full;
+	return j && j->full ? j->full : path;
 }
 
 static bool find_in(struct hodo_sym_lines *l, Dwarf_Off unit, uint64_t address, const char **file, uint32_t *line)

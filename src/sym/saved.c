@@ -20,18 +20,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+#include <base/intern.h>
+
 #define SAVED_MAX_BYTES (1u << 30)
 #define FILES_MAX       (1u << 20)
 #define WORDS_MAX       6u
 
 /* ------------------------------------------------------------------------ write */
-
-struct files {
-	const char **names; /* as lines.c has them: the same text is mostly at the same place */
-	uint32_t n, room;
-	uint32_t *slots; /* by text: index + 1 */
-	uint32_t mask;
-};
 
 static void put_encoded(FILE *f, const char *s)
 {
@@ -45,84 +41,44 @@ static void put_encoded(FILE *f, const char *s)
 	}
 }
 
-static uint32_t hash_text(const char *s)
+/* The file's number, written when it is new; HODO_STRINGS_NONE: too many, or no memory. */
+static uint32_t file_number(FILE *f, struct hodo_strings *files, const char *name)
 {
-	uint32_t h = 2166136261u;
+	uint32_t known = files->map.n, number = known < FILES_MAX ? hodo_strings_add(files, name) : HODO_STRINGS_NONE;
 
-	for (; *s; s++)
-		h = (h ^ (uint8_t)*s) * 16777619u;
-	return h;
-}
-
-/* Doubles the table of slots. 0 or -ENOMEM. */
-static int spread(struct files *files)
-{
-	uint32_t mask = files->mask ? files->mask * 2 + 1 : 255;
-	uint32_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < files->n; i++) {
-		uint32_t h = hash_text(files->names[i]);
-
-		while (slots[h & mask])
-			h++;
-		slots[h & mask] = i + 1;
+	if (number == known) {
+		fputs("f ", f);
+		put_encoded(f, name);
+		fputc('\n', f);
 	}
-	free(files->slots);
-	files->slots = slots;
-	files->mask = mask;
-	return 0;
+	return number;
 }
 
-/* The file's number, written when it is new; HODO_SYM_NONE: too many, or no memory. */
-static uint32_t file_number(FILE *f, struct files *files, const char *name)
+static void put_function(FILE *f, struct hodo_sym *sym, uint32_t i, struct hodo_strings *files)
 {
-	uint32_t h = hash_text(name);
-
-	if (files->n >= files->mask / 2 && spread(files) < 0)
-		return HODO_SYM_NONE;
-	for (; files->slots[h & files->mask]; h++) {
-		uint32_t i = files->slots[h & files->mask] - 1;
-
-		if (files->names[i] == name || strcmp(files->names[i], name) == 0)
-			return i;
-	}
-	if (files->n == FILES_MAX ||
-	    hodo_sym_grow(&files->names, files->n, &files->room, sizeof(*files->names)) < 0)
-		return HODO_SYM_NONE;
-	fputs("f ", f);
-	put_encoded(f, name);
-	fputc('\n', f);
-	files->names[files->n] = name;
-	files->slots[h & files->mask] = files->n + 1;
-	return files->n++;
-}
-
-static void put_function(FILE *f, struct hodo_sym *sym, uint32_t i, struct files *files)
-{
-	const struct hodo_sym_function *s = &sym->functions[i];
-	uint32_t line = 0, file = HODO_SYM_NONE;
+	const struct hodo_elf_symbol *s = &sym->symbols.list[i];
+	uint32_t line = 0, file = HODO_STRINGS_NONE;
 	const char *name;
 
 	if (hodo_sym_line(sym, s->start, &name, &line))
 		file = file_number(f, files, name);
 	fprintf(f, "s %llx %llx ", (unsigned long long)s->start, (unsigned long long)s->size);
-	if (file == HODO_SYM_NONE)
+	if (file == HODO_STRINGS_NONE)
 		fputs("- 0 ", f);
 	else
 		fprintf(f, "%u %u ", file, line);
 	put_encoded(f, s->name);
 	if (s->whole != i)
-		fprintf(f, " %llx", (unsigned long long)sym->functions[s->whole].start);
+		fprintf(f, " %llx", (unsigned long long)sym->symbols.list[s->whole].start);
 	fputc('\n', f);
 }
 
 int hodo_sym_save(struct hodo_sym *sym, int fd)
 {
-	struct files files = { 0 };
+	struct hodo_strings files = { 0 };
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	FILE *f = own < 0 ? NULL : fdopen(own, "w");
+	uint32_t n = 0;
 	int err = 0;
 
 	if (!f) {
@@ -137,15 +93,14 @@ int hodo_sym_save(struct hodo_sym *sym, int fd)
 	fputs("\npath ", f);
 	put_encoded(f, sym->path);
 	fputc('\n', f);
-	for (uint32_t i = 0; i < sym->n && !ferror(f); i++)
+	for (uint32_t i = 0; i < sym->symbols.n && !ferror(f); i = hodo_elf_symbols_next(&sym->symbols, i), n++)
 		put_function(f, sym, i, &files);
-	fprintf(f, "end %u\n", sym->n);
+	fprintf(f, "end %u\n", n);
 	if (ferror(f))
 		err = -EIO;
 	if (fclose(f) != 0 && !err)
 		err = errno ? -errno : -EIO;
-	free(files.names);
-	free(files.slots);
+	hodo_strings_free(&files);
 	return err;
 }
 
@@ -219,62 +174,85 @@ static int read_build_id(struct hodo_sym *sym, const char *s)
 
 static int read_file(struct hodo_sym *sym, char *name)
 {
+	char **file;
+
 	if (sym->nfiles == FILES_MAX || decode(name) < 0)
 		return -EBADMSG;
-	if (hodo_sym_grow(&sym->files, sym->nfiles, &sym->files_room, sizeof(*sym->files)) < 0)
+	file = hodo_vec_add(sym->files, sym->nfiles);
+	if (!file)
 		return -ENOMEM;
-	sym->files[sym->nfiles++] = name;
+	*file = name;
+	return 0;
+}
+
+static int add_function(struct hodo_sym *sym, const struct hodo_elf_symbol *symbol, const struct hodo_sym_function *f)
+{
+	uint32_t n = sym->symbols.n;
+	struct hodo_sym_function *function = hodo_vec_add(sym->functions, n);
+	struct hodo_elf_symbol *added = function ? hodo_vec_add(sym->symbols.list, sym->symbols.n) : NULL;
+
+	if (!added)
+		return -ENOMEM;
+	*function = *f;
+	*added = *symbol;
 	return 0;
 }
 
 static int read_function(struct hodo_sym *sym, char *text)
 {
-	struct hodo_sym_function f = { .file = HODO_SYM_NONE, .whole = HODO_SYM_NONE };
+	const struct hodo_elf_symbols *all = &sym->symbols;
+	struct hodo_elf_symbol s = { .first = all->n };
+	struct hodo_sym_function f = { 0 };
 	char *word[WORDS_MAX];
-	uint64_t whole, n;
+	uint64_t n;
 	unsigned words = 0;
 
 	while (text && words < WORDS_MAX)
 		word[words++] = strsep(&text, " ");
-	if (text || words < 5 || sym->n == HODO_SYM_FUNCTIONS_MAX ||
-	    parse_number(word[0], 16, UINT64_MAX, &f.start) < 0 ||
-	    parse_number(word[1], 16, UINT64_MAX, &f.size) < 0 ||
-	    (sym->n && sym->functions[sym->n - 1].start >= f.start) || !*word[4] || decode(word[4]) < 0)
+	if (text || words < 5 || all->n == HODO_ELF_SYMBOLS_MAX ||
+	    parse_number(word[0], 16, UINT64_MAX, &s.start) < 0 ||
+	    parse_number(word[1], 16, UINT64_MAX, &s.size) < 0 ||
+	    (all->n && all->list[all->n - 1].start >= s.start) || !*word[4] || decode(word[4]) < 0)
 		return -EBADMSG;
 	if (strcmp(word[2], "-") != 0) {
 		if (parse_number(word[2], 10, UINT32_MAX, &n) < 0 || n >= sym->nfiles)
 			return -EBADMSG;
-		f.file = (uint32_t)n;
+		f.file = (uint32_t)n + 1;
 	}
+	s.end = s.start; /* of the whole, until all functions are known */
 	if (parse_number(word[3], 10, UINT32_MAX, &n) < 0 ||
-	    (words == 6 && parse_number(word[5], 16, UINT64_MAX, &whole) < 0))
+	    (words == 6 && parse_number(word[5], 16, UINT64_MAX, &s.end) < 0))
 		return -EBADMSG;
 	f.line = (uint32_t)n;
-	f.name = word[4];
-	/* Kept until all functions are known. */
-	f.end = words == 6 ? whole : f.start;
-	if (hodo_sym_grow(&sym->functions, sym->n, &sym->room, sizeof(*sym->functions)) < 0)
-		return -ENOMEM;
-	sym->functions[sym->n++] = f;
-	return 0;
+	s.name = word[4];
+	return add_function(sym, &s, &f);
 }
 
-static int settle(struct hodo_sym *sym)
+static int by_start(const void *key, const void *symbol)
 {
-	for (uint32_t i = 0; i < sym->n; i++) {
-		struct hodo_sym_function *f = &sym->functions[i];
+	const uint64_t *start = key;
+	const struct hodo_elf_symbol *s = symbol;
 
-		f->whole = hodo_sym_starting(sym, f->end);
-		if (f->whole == HODO_SYM_NONE)
+	return (*start > s->start) - (*start < s->start);
+}
+
+static int settle(struct hodo_elf_symbols *all)
+{
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct hodo_elf_symbol *s = &all->list[i], *whole;
+
+		whole = bsearch(&s->end, all->list, all->n, sizeof(*s), by_start);
+		if (!whole)
 			return -EBADMSG;
+		s->whole = (uint32_t)(whole - all->list);
 	}
-	for (uint32_t i = 0; i < sym->n; i++) {
-		struct hodo_sym_function *f = &sym->functions[i];
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct hodo_elf_symbol *s = &all->list[i];
 
-		if (!f->size)
-			f->end = i + 1 < sym->n ? f[1].start : f->start + 1;
-		else if (__builtin_add_overflow(f->start, f->size, &f->end))
-			f->end = UINT64_MAX;
+		if (!s->size)
+			s->end = i + 1 < all->n ? s[1].start : s->start + 1;
+		else if (__builtin_add_overflow(s->start, s->size, &s->end))
+			s->end = UINT64_MAX;
 	}
 	return 0;
 }
@@ -302,10 +280,16 @@ static int parse(struct hodo_sym *sym, char *p)
 	if (!line || strncmp(line, "build_id ", 9) != 0)
 		return -EBADMSG;
 	err = read_build_id(sym, line + 9);
+	line = next_line(&p);
+	if (!line || strncmp(line, "path ", 5) != 0 || decode(line + 5) < 0)
+		return -EBADMSG;
+	/* Without a build-id the file's name is a hash of the path, and says nothing for sure. */
+	if (!err && !sym->build_id_len && *sym->path && strcmp(line + 5, sym->path) != 0)
+		err = -ESTALE;
 	while (!err && (line = next_line(&p)) != NULL) {
 		if (strncmp(line, "end ", 4) == 0)
-			return parse_number(line + 4, 10, UINT32_MAX, &n) == 0 && n == sym->n && !*p ? settle(sym)
-												      : -EBADMSG;
+			return parse_number(line + 4, 10, UINT32_MAX, &n) == 0 && n == sym->symbols.n && !*p ?
+			       settle(&sym->symbols) : -EBADMSG;
 		if (strncmp(line, "s ", 2) == 0)
 			err = read_function(sym, line + 2);
 		else if (strncmp(line, "f ", 2) == 0)
@@ -317,38 +301,25 @@ static int parse(struct hodo_sym *sym, char *p)
 
 static int read_text(const char *path, char **text)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW), err = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW), err;
+	struct hodo_text t = { 0 };
 	struct stat st;
-	size_t got = 0;
 
-	*text = NULL;
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > (off_t)SAVED_MAX_BYTES)
-		err = -EBADMSG;
-	else if (!(*text = malloc((size_t)st.st_size + 1)))
-		err = -ENOMEM;
-	while (!err && got < (size_t)st.st_size) {
-		ssize_t n = pread(fd, *text + got, (size_t)st.st_size - got, (off_t)got);
-
-		if (n > 0)
-			got += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			err = n == 0 ? -EBADMSG : -errno;
-	}
+	err = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? hodo_file_read(fd, SAVED_MAX_BYTES, &t) : -EBADMSG;
 	close(fd);
-	if (!err) {
-		(*text)[got] = 0;
-		err = memchr(*text, 0, got) ? -EBADMSG : 0;
-	}
+	if (!err && (!t.len || memchr(hodo_text_string(&t), 0, t.len)))
+		err = -EBADMSG;
 	if (err)
-		free(*text);
+		hodo_text_free(&t);
+	*text = t.data;
 	return err;
 }
 
 int hodo_sym_saved_read(struct hodo_sym *sym, const char *path)
 {
-	char *text;
+	char *text = NULL;
 	int err = read_text(path, &text);
 
 	if (!err)

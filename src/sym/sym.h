@@ -33,19 +33,19 @@ struct hodo_symbol {
 /*
  * 0; -ENOENT neither the file nor anything saved; -ESTALE the file has another build-id; -ENODATA no symbols;
  * -EBADMSG damaged; -ENOMEM; or what open(2) gives. Debug files are looked for by build-id and .gnu_debuglink under
- * debug_root and beside the file; nothing is fetched from a network. If the file itself is gone or another, its debug
- * file by build-id will do.
+ * debug_root and beside the file; nothing is fetched from a network. If the file itself has been removed or is
+ * another, its debug file by build-id will do.
  */
 int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source);
 /* The kernel that runs, and its modules: addresses as they are now; path and build_id are what is said of it. 0;
- * -ENODATA: it does not tell us; other errno. */
+ * -ENODATA: it does not show them to us; other errno. */
 int hodo_sym_open_kernel(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len);
 void hodo_sym_close(struct hodo_sym *sym); /* NULL is allowed */
 
 /* The function that holds the file's address. A compiler's part of a function (f.cold, f.part.0, f.isra.0) counts
  * as the function, and so does a clone of it. false: none. */
 bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol);
-/* Source file and line; false: not known. file lives as long as sym. Saved symbols tell those of the function's
+/* Source file and line; false: not known. file lives as long as sym. Saved symbols have those of the function's
  * first instruction for all of it. */
 bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line);
 

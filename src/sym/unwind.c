@@ -35,18 +35,18 @@ struct hodo_sym_unwinder {
 static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
 {
 	const struct hodo_sym_module *module = *data;
-	struct hodo_sym_elf e = { .fd = -1 };
+	struct hodo_elf e;
 	int fd;
 
 	(void)m, (void)name, (void)base, (void)elf;
-	if (!module || hodo_sym_elf_open(&e, module->path) < 0)
+	if (!module || hodo_elf_open(&e, module->path) < 0)
 		return -1;
-	if (module->build_id_len && hodo_sym_elf_check(&e, module->build_id, module->build_id_len) < 0) {
-		hodo_sym_elf_close(&e);
+	if (module->build_id_len && !hodo_elf_is(&e, module->build_id, module->build_id_len)) {
+		hodo_elf_close(&e);
 		return -1;
 	}
 	fd = dup(e.fd);
-	hodo_sym_elf_close(&e);
+	hodo_elf_close(&e);
 	if (fd >= 0)
 		*file_name = strdup(module->path);
 	return fd;

@@ -7,7 +7,7 @@
  * With CLONE_VM and without CLONE_SETTLS the child shares the parent's
  * thread-local storage; see arch/x86_64/vfork.S for why it must not take the
  * fast path. A parent that waits (CLONE_VFORK) gets its own back when the child
- * is gone; one that runs on beside the child stays on the fallback path with it.
+ * has ended; one that runs on beside the child stays on the fallback path with it.
  */
 #include <sched.h>
 #include <stdarg.h>

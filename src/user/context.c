@@ -107,16 +107,13 @@ static int make_buffers(void)
 {
 	uint64_t stride = (sizeof(struct buffer) + config.stack_bytes + 63) & ~63ull;
 	uint64_t bytes = BUFFERS * stride;
-	void *p;
 
 	if (buffers && bytes > buffers_bytes && buffers_process == process)
 		hodo_sys2(SYS_munmap, buffers, buffers_bytes);
 	if (!buffers || bytes > buffers_bytes) {
-		buffers = 0;
-		p = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-		if (hodo_is_error(p))
+		buffers = hodo_map(bytes);
+		if (!buffers)
 			return -ENOMEM;
-		buffers = p;
 		buffers_bytes = bytes;
 		buffers_process = process;
 	}

@@ -5,7 +5,7 @@
  * Each thread opens its counters at its first event of a recording and maps the page of
  * each, through which it reads them without a system call. The descriptor is closed at
  * once: the mapping keeps the event. Pages lie in one region of our own, a row a thread.
- * A thread tells nobody of its end: when all rows are in use, those of threads that are gone
+ * A thread tells nobody of its end: when all rows are in use, those of threads that have ended
  * are given on. What cannot be counted is 0.
  *
  *            | put              | open            | prepare

@@ -22,9 +22,6 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-__thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec"))) = { hodo_no_views, 0, 0 };
-struct hodo_view hodo_no_views[HODO_CPUS_MAX];
-long hodo_rseq_offset;
 uint32_t hodo_zero_on;
 
 /* glibc's registration of rseq (2.35 and later); absent elsewhere. */
@@ -40,6 +37,7 @@ static __thread struct rseq_area no_rseq __attribute__((tls_model("initial-exec"
 
 void hodo_emit_init(void)
 {
+	hodo_x86_slow = hodo_emit_slow;
 	if (&__rseq_size && __rseq_size > 0)
 		hodo_rseq_offset = __rseq_offset;
 	else
@@ -132,7 +130,7 @@ static void populate_ahead(struct hodo_view *v, uint64_t seq)
 	uint64_t packets = hodo_recording.layout.ring_size / hodo_recording.layout.packet_size;
 	uint64_t n = hodo_load(&v->populated);
 
-	hodo_flight_moment();
+	hodo_flight_clocks();
 	while (n < packets && n <= seq + 1) {
 		populate(v->data + n * v->packet_size, v->packet_size);
 		hodo_store(&v->populated, ++n);
@@ -177,8 +175,8 @@ static bool still_recording(void)
 	return hodo_recording.on;
 }
 
-/* Finds out why the fast path gave up, and mends it. */
-static enum outcome mend(size_t total)
+/* Finds out why the fast path gave up, and repairs it. */
+static enum outcome repair(size_t total)
 {
 	struct hodo_tls *t = &hodo_tls;
 	struct hodo_view *v;
@@ -349,7 +347,7 @@ static bool is_ready(void)
 	       cpu >= hodo_recording.layout.rings - 1 || hodo_load_acquire(&t->table[cpu].packet_size);
 }
 
-/* Where all events are refused, nobody comes to mend(). */
+/* Where all events are refused, nobody comes to repair(). */
 static __attribute__((noinline)) void get_ready(void)
 {
 	uint64_t mask = hodo_signals_block();
@@ -401,7 +399,7 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 			if (hodo_x86_full(total))
 				return;
 #endif
-			if (settle(state, pieces, count, total, mend) != RETRY)
+			if (settle(state, pieces, count, total, repair) != RETRY)
 				return;
 		}
 		HODO_INJECT(HODO_INJECT_RETRY);
@@ -439,10 +437,10 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	if (!section)
 		return;
 	on = hodo_load_acquire(state->on);
-	if (event && (on & (HODO_ON_FILTER | HODO_ON_GATE))) {
+	if (event && (on & (HODO_ON_FILTER | HODO_ON_RULES))) {
 		if (__builtin_expect(!is_ready(), 0))
 			get_ready();
-		verdict = hodo_gate_pass(event, on, pieces, count);
+		verdict = hodo_rules_pass(event, on, pieces, count);
 		if (!(verdict & HODO_VERDICT_RECORD))
 			goto out;
 		on = hodo_load_acquire(state->on); /* a start trigger: from this event on */
@@ -457,7 +455,7 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		emit_checked(state, pieces, count, total, on);
 out:
 	if (verdict & ~HODO_VERDICT_RECORD)
-		hodo_gate_act(event, verdict);
+		hodo_rules_act(event, verdict);
 	hodo_section_leave(section);
 }
 
@@ -482,18 +480,13 @@ static void emit_pieces(struct hodo_state *state, const struct hodo_piece *piece
 
 #ifdef __x86_64__
 	/* The view's size check is inside the sequence; a total that wraps there is refused before. */
-	if (__builtin_expect(hodo_gate_filters, 0) && hodo_x86_refuse(state, pieces, count))
+	if (__builtin_expect(hodo_rules_filters, 0) && hodo_x86_refuse(state, pieces, count))
 		return;
 	if (__builtin_expect(total <= HODO_PACKET_MAX, 1) &&
 	    hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
 		return;
 #endif
 	emit_slow(state, pieces, count, total, &from);
-}
-
-static int thread_role(const char *role)
-{
-	return &hodo_extension ? hodo_extension.thread_role(role) : -ENOSYS;
 }
 
 const struct hodo_ops hodo_user_ops = {
@@ -509,5 +502,5 @@ const struct hodo_ops hodo_user_ops = {
 	.probe_leave = hodo_probe_leave,
 	.probe_register = hodo_probe_register,
 	.probe_unregister = hodo_probe_unregister,
-	.thread_role = thread_role,
+	.thread_role = hodo_role_set,
 };

@@ -2,11 +2,11 @@
 /*
  * flight.c - a flight recorder without anybody else: the recording's memory is a file, which outlives the process.
  *
- *               | begin, end, copy | moment
+ *               | begin, end, copy | clocks
  *   begin …     | excluded         | begin: before; end: not behind (sections); copy: beside
- *   moment      |                  | excluded: who comes second leaves it
+ *   clocks      |                  | excluded: who comes second leaves it
  *
- * All but hodo_flight_moment() run under the control lock.
+ * All but hodo_flight_clocks() run under the control lock.
  */
 #include <fcntl.h>
 #include <hodo/control.h>
@@ -30,7 +30,7 @@
 #define PATTERNS_MAX 1024u
 
 /* In ticks of whichever clock: a TSC's of some GHz, or nanoseconds. */
-#define MOMENT_TICKS (1ull << 28)       /* 0.1 s: between two moments that are noted */
+#define CLOCKS_TICKS (1ull << 28)       /* 0.1 s: between two readings of the clocks that are noted */
 #define AGE_LOOK_TICKS (1ull << 40)     /* minutes: between two looks at the packets' ages */
 #define AGE_TICKS (1ull << 43)          /* an hour; their time stamps are unambiguous for a day */
 
@@ -48,8 +48,8 @@ static struct {
 } want;
 
 static struct hodo_flight_path file; /* of the present recording; "" if there is none */
-static uint32_t moment_busy;
-static uint64_t moment_ticks, age_ticks; /* when the last one was noted, and ages were looked at */
+static uint32_t clocks_busy;
+static uint64_t clocks_ticks, age_ticks; /* when the last one was noted, and ages were looked at */
 static bool age_set;
 
 static struct hodo_flight *flight_of(uint8_t *shm) { return (struct hodo_flight *)(shm + HODO_SHM_FLIGHT_HEAD); }
@@ -159,7 +159,7 @@ void hodo_flight_init(char *const *envp)
 	want.bad = !set_patterns(hodo_environment(envp, HODO_FLIGHT_EVENTS_ENV));
 }
 
-/* ------------------------------------------------------------------- moments */
+/* -------------------------------------------------------------------- clocks */
 
 static int64_t clock_ns(clockid_t id)
 {
@@ -181,7 +181,7 @@ static uint64_t ticks_now(uint32_t clock)
 }
 
 /* The tightest of some tries: an interrupt between two readings would move the whole time line. */
-static void take_moment(struct hodo_moment *m, uint32_t clock, int tries)
+static void read_clocks(struct hodo_moment *m, uint32_t clock, int tries)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -201,16 +201,16 @@ static void take_moment(struct hodo_moment *m, uint32_t clock, int tries)
 	}
 }
 
-static void note_moment(struct hodo_flight *f, int tries)
+static void note_clocks(struct hodo_flight *f, int tries)
 {
 	uint32_t next = !f->latest;
 	struct hodo_moment m = { 0 };
 
-	take_moment(&m, f->clock, tries);
+	read_clocks(&m, f->clock, tries);
 	f->last[next] = m;
 	/* Whole before it counts: a process that is killed in between leaves the other one. */
 	hodo_store_release(&f->latest, next);
-	hodo_store(&moment_ticks, m.ticks);
+	hodo_store(&clocks_ticks, m.ticks);
 }
 
 /* Adds a bit to the words that are on, or takes it away; the control lock is not held: they may change meanwhile. */
@@ -248,7 +248,7 @@ static void look_at_ages(uint64_t now)
 }
 
 /* In a section, at packet switches, with signals blocked. */
-void hodo_flight_moment(void)
+void hodo_flight_clocks(void)
 {
 	uint32_t idle = 0;
 	uint64_t now;
@@ -256,13 +256,13 @@ void hodo_flight_moment(void)
 	if (hodo_recording.by != HODO_BY_FLIGHT)
 		return;
 	now = hodo_clock_now();
-	if (now - hodo_load(&moment_ticks) < MOMENT_TICKS || !hodo_cas_acquire(&moment_busy, &idle, 1))
+	if (now - hodo_load(&clocks_ticks) < CLOCKS_TICKS || !hodo_cas_acquire(&clocks_busy, &idle, 1))
 		return;
 	HODO_INJECT(HODO_INJECT_FLIGHT);
-	note_moment(flight_of(hodo_recording.shm), 3);
+	note_clocks(flight_of(hodo_recording.shm), 3);
 	if (now - age_ticks > AGE_LOOK_TICKS)
 		look_at_ages(now);
-	hodo_store_release(&moment_busy, 0);
+	hodo_store_release(&clocks_busy, 0);
 }
 
 /* --------------------------------------------------------------------- begin */
@@ -335,7 +335,7 @@ static void fill_flight(struct hodo_flight *f, const struct hodo_msg_config *c, 
 	if (hodo_sys1(SYS_uname, uts) == 0) /* sysname, nodename … of 65 bytes each */
 		__builtin_memcpy(f->hostname, uts + 65, sizeof(f->hostname) - 1);
 	read_text("/proc/sys/kernel/random/boot_id", f->boot_id, sizeof(f->boot_id));
-	take_moment(&f->first, f->clock, 8);
+	read_clocks(&f->first, f->clock, 8);
 	f->size = sizeof(*f);
 }
 
@@ -390,8 +390,8 @@ static int begin(enum hodo_start start)
 		file.s[0] = 0;
 		return error;
 	}
-	moment_busy = 0;
-	moment_ticks = age_ticks = flight_of(memory.shm)->first.ticks;
+	clocks_busy = 0;
+	clocks_ticks = age_ticks = flight_of(memory.shm)->first.ticks;
 	age_set = false;
 	error = hodo_recording_take(&config, &memory);
 	if (error) {
@@ -402,7 +402,7 @@ static int begin(enum hodo_start start)
 	}
 	error = hodo_recording_begin();
 	/* Some time after the first one: a rough measure of the clock, should there be no later one. */
-	note_moment(flight_of(memory.shm), 3);
+	note_clocks(flight_of(memory.shm), 3);
 	return error;
 }
 
@@ -479,7 +479,7 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 			__builtin_memcpy(buffer, data, used);
 		else
 			error = write_at(fd, data, used, l->data + i * l->ring_size);
-		/* Behind them: it tells which of them may have been written over meanwhile. Without the fence the
+		/* Behind them: it says which of them may have been written over meanwhile. Without the fence the
 		 * load could be of a time before the last bytes were read. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		copy.word = hodo_load_acquire(&ring->word);
@@ -508,7 +508,7 @@ static int copy_rest(int fd, const char *why, uint32_t number)
 	__builtin_memset(head->why, 0, sizeof(head->why));
 	for (size_t i = 0; why && why[i] && i < sizeof(head->why) - 1; i++)
 		head->why[i] = why[i];
-	note_moment(flight_of(page), 3);
+	note_clocks(flight_of(page), 3);
 	error = write_at(fd, shm + HODO_SHM_CATALOG, head->catalog_used, HODO_SHM_CATALOG);
 	if (!error)
 		error = write_at(fd, shm + HODO_SHM_THREADS, head->threads * sizeof(struct hodo_thread),
@@ -561,7 +561,7 @@ static void note_end(void)
 {
 	struct hodo_flight *f = flight_of(hodo_recording.shm);
 
-	note_moment(f, 3);
+	note_clocks(f, 3);
 	hodo_store_release(&f->ended, 1);
 }
 

@@ -126,7 +126,7 @@ static int take_room(int fd, uint64_t bytes)
 	long error;
 
 	/* Where a file system copies on write, room that was taken is not used for a second write. It can
-	 * be told not to while the file is empty; others do not know this flag. */
+	 * be asked not to while the file is empty; others do not know this flag. */
 	if (hodo_sys3(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) == 0) {
 		flags |= FS_NOCOW_FL;
 		hodo_sys3(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags);

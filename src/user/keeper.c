@@ -19,7 +19,7 @@
 
 #define LOOK_NS 50000000
 
-static pthread_key_t key; /* whose destructor tells that the first thread leaves; set there alone */
+static pthread_key_t key; /* whose destructor runs when the first thread leaves; set there alone */
 static bool has_key;
 static sigset_t leader_mask;
 

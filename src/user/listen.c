@@ -302,7 +302,7 @@ static void record(int fd, const char *join)
 	lifeline = fd;
 }
 
-/* Also of one that has ended otherwise: the recorder is told by the connection's end. */
+/* Also of one that has ended otherwise: the recorder notices by the connection's end. */
 static int end_recording(void)
 {
 	int error = hodo_recording_end();
@@ -553,7 +553,7 @@ static int begin_thread(uint32_t why)
 	return error;
 }
 
-/* Without waiting for the thread. -EAGAIN: the last one is all but gone. */
+/* Without waiting for the thread. -EAGAIN: the last one has all but ended. */
 static int begin_listening(uint32_t why)
 {
 	if (hodo_process_forked())
@@ -652,7 +652,7 @@ HODO_PUBLIC int hodo_listen(void)
 /*
  * Called by hodo attach in a thread that it stopped: abi.h says nothing of it, hodo of the same version does. The
  * thread does not wait, which might take long on a busy machine; answer: 0 or negative errno, and the addresses of
- * where the rest will be told.
+ * where the rest will be.
  */
 HODO_PUBLIC void hodo_attach_(int64_t answer[3]);
 void hodo_attach_(int64_t answer[3])

@@ -28,7 +28,7 @@ static bool unloading;
 
 /*
  * Linked into the executable, the name _r_debug may mean a copy that the linker made there (a copy
- * relocation), whose r_state does not change; the executable's DT_DEBUG tells where the loader's is.
+ * relocation), whose r_state does not change; the executable's DT_DEBUG says where the loader's is.
  */
 static const struct r_debug *find_debug(void)
 {

@@ -32,7 +32,7 @@ uint32_t hodo_possible_cpus(void)
 	}
 	for (long i = 0; i < len; i++) {
 		if (text[i] >= '0' && text[i] <= '9') {
-			n = n < HODO_CPUS_MAX ? n * 10 + (uint32_t)(text[i] - '0') : n;
+			n = n < HODO_VIEWS ? n * 10 + (uint32_t)(text[i] - '0') : n;
 			max = n > max ? n : max;
 		} else {
 			n = 0;
@@ -40,7 +40,7 @@ uint32_t hodo_possible_cpus(void)
 	}
 	if (len <= 0)
 		max = 255; /* /sys is not there: buffers are sparse, and a CPU beyond takes the fallback ring */
-	return max + 1 < HODO_CPUS_MAX - 2 ? max + 1 : HODO_CPUS_MAX - 3;
+	return max + 1 < HODO_VIEWS - 2 ? max + 1 : HODO_VIEWS - 3;
 }
 
 

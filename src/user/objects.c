@@ -13,6 +13,7 @@
 
 static struct hodo_object objects[HODO_OBJECTS_MAX];
 static unsigned nobjects;
+const struct hodo_extension *hodo_func = &hodo_extension;
 bool hodo_objects_foreign;
 
 struct range {
@@ -152,8 +153,8 @@ static void take_note(const struct dl_phdr_info *info, uint32_t type, const void
 		add_object(info, desc);
 	else if (type == HODO_NOTE_FUNCTIONS)
 		*functions = desc;
-	else if (type == HODO_NOTE_ROLES && &hodo_extension)
-		hodo_extension.roles(info, desc);
+	else if (type == HODO_NOTE_ROLES && hodo_func)
+		hodo_func->roles(info, desc);
 }
 
 static void find_notes(const struct dl_phdr_info *info, const ElfW(Phdr) *segment,
@@ -188,8 +189,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 		if (info->dlpi_phdr[i].p_type == PT_NOTE)
 			find_notes(info, &info->dlpi_phdr[i], &functions);
 	}
-	if (&hodo_extension)
-		hodo_extension.object(info, functions);
+	hodo_loaded_object(info, functions);
 	return 0;
 }
 
@@ -218,6 +218,37 @@ static void drop_unseen(void)
 	}
 }
 
+#ifdef __x86_64__
+struct hodo_place hodo_places[HODO_REPLACED];
+
+static bool in_libc(uintptr_t function)
+{
+	extern __typeof__(dladdr) dladdr __attribute__((weak));
+	Dl_info info, libc;
+
+	return !&dladdr || !dladdr((void *)function, &info) || !dladdr((void *)dl_iterate_phdr, &libc) ||
+	       info.dli_fbase == libc.dli_fbase;
+}
+
+/* What libhodo is in front of is called on from there, until somebody wants functions. */
+static void find_places(void)
+{
+	static const char *const names[HODO_REPLACED] = { "__cyg_profile_func_enter", "__cyg_profile_func_exit",
+							  "mcount", "__fentry__" };
+	void **const to[HODO_REPLACED] = { &hodo_x86_enter_to, &hodo_x86_exit_to, &hodo_x86_mcount_to,
+					   &hodo_x86_fentry_to };
+
+	for (unsigned i = 0; i < HODO_REPLACED; i++) {
+		struct hodo_place *p = &hodo_places[i];
+
+		p->at = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
+		p->next = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
+		p->foreign = p->next && !in_libc(p->next);
+		hodo_store_release(to[i], (void *)p->next);
+	}
+}
+#endif
+
 static int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *) = dl_iterate_phdr;
 
 /*
@@ -232,20 +263,20 @@ void hodo_objects_prepare(void)
 
 	if (own)
 		*(void **)&iterate = own;
-	if (&hodo_extension)
-		hodo_extension.prepare();
+#ifdef __x86_64__
+	if (&dlsym)
+		find_places();
+#endif
 }
 
 void hodo_objects_scan(void)
 {
 	for (unsigned i = 0; i < nobjects; i++)
 		objects[i].seen = false;
-	if (&hodo_extension)
-		hodo_extension.scan_begin();
+	hodo_loaded_begin();
 	iterate(look, 0);
 	drop_unseen();
-	if (&hodo_extension)
-		hodo_extension.scan_end();
+	hodo_loaded_end();
 }
 
 void hodo_objects_each(void (*f)(struct hodo_object *object, const struct hodo_site *site, void *data), void *data)

@@ -18,7 +18,7 @@
  * unsynchronised cross-modifying code) by which a core may misbehave when
  * another changes an instruction that it has fetched. There, sites are made to
  * jump once, before their object's code can run, and stay so; the on word alone
- * decides. The same goes for an Intel processor that does not tell its model.
+ * decides. The same goes for an Intel processor that does not say its model.
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -99,7 +99,7 @@ void hodo_patch_begin(struct hodo_patch *p)
 	p->error = 0;
 }
 
-/* Where /proc is not mounted, or its mem refused: for the moment of the store the page is writable too. */
+/* Where /proc is not mounted, or its mem refused: while the store lasts the page is writable too. */
 static void store_by_mprotect(struct hodo_patch *p)
 {
 	long error = hodo_sys3(SYS_mprotect, p->page, HODO_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);

@@ -43,7 +43,7 @@ struct list {
 	struct hodo_probe probe[PROBES_MAX];
 };
 #define LISTS_MAX 1024
-static struct list lists[LISTS_MAX];
+static struct list *lists; /* mapped for the first probe */
 static bool list_used[LISTS_MAX];
 
 static uint32_t lane_hint(void)
@@ -140,7 +140,9 @@ static void probe_unlock(void)
 
 static struct list *list_take(void)
 {
-	for (unsigned i = 0; i < LISTS_MAX; i++) {
+	if (!lists)
+		lists = hodo_map(LISTS_MAX * sizeof(*lists));
+	for (unsigned i = 0; i < LISTS_MAX && lists; i++) {
 		if (!list_used[i]) {
 			list_used[i] = true;
 			lists[i].n = 0;

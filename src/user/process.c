@@ -6,7 +6,7 @@
  * A fork child must not write into its parent's rings. The table of views lies
  * in memory that the kernel wipes on fork, so that every thread's fast path
  * turns into the slow one at once, also after clone() or _Fork(), which run no
- * handlers; a mark on a wiped page of its own tells the slow path why. The
+ * handlers; a mark on a wiped page of its own says to the slow path why. The
  * rings themselves are not inherited (MADV_DONTFORK).
  */
 #include <fcntl.h>
@@ -68,9 +68,9 @@ bool hodo_process_forked(void)
 
 static void *wiped_mapping(size_t len)
 {
-	void *p = hodo_mmap(len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	void *p = hodo_map(len);
 
-	if (hodo_is_error(p))
+	if (!p)
 		return 0;
 	if (hodo_sys3(SYS_madvise, p, len, MADV_WIPEONFORK) != 0) {
 		hodo_sys2(SYS_munmap, p, len);
@@ -82,7 +82,7 @@ static void *wiped_mapping(size_t len)
 void hodo_process_views(void)
 {
 	if (!hodo_recording.views)
-		hodo_recording.views = wiped_mapping(sizeof(struct hodo_view) * HODO_CPUS_MAX);
+		hodo_recording.views = wiped_mapping(sizeof(struct hodo_view) * HODO_VIEWS);
 }
 
 /* -------------------------------------------------------------------- fork */
@@ -98,13 +98,13 @@ static void set_up_child(void)
 	hodo_listener_lost();
 	hodo_probe_after_fork();
 	hodo_patch_forked();
-	if (&hodo_extension)
-		hodo_extension.forked();
+	if (hodo_func)
+		hodo_func->forked();
 	if (hodo_session_start(HODO_START_FORK) != 0 && hodo_flight_begin(HODO_START_FORK) != 0) {
 		hodo_objects_rebind();
 		hodo_patch_sites();
-		if (&hodo_extension)
-			hodo_extension.recording();
+		if (hodo_func)
+			hodo_func->recording();
 	}
 	hodo_store_release(fork_mark, SET_UP);
 }
@@ -209,6 +209,9 @@ static __attribute__((constructor(101))) void start(int argc, char **argv, char 
 	*fork_mark = SET_UP;
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	hodo_objects_prepare();
+	hodo_functions_init();
+	if (hodo_func)
+		hodo_func->init();
 	mask = hodo_control_lock();
 	hodo_patch_init();
 	if (!is_attached()) {

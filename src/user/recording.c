@@ -15,7 +15,7 @@
  *
  * Without 3 before 4, a thread in the slow path could set a view up again behind
  * the zeroing. Without the barrier after 5, a writer preempted between its load of the
- * pointer and that of the word would read memory that is gone.
+ * pointer and that of the word would read memory that is unmapped.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static bool ending; /* until its memory is gone: no other recording can begin */
+static bool ending; /* until its memory is unmapped: no other recording can begin */
 static bool stuck;  /* somebody stayed inside: it is looked at later whether that is over */
 static uint32_t recordings; /* begun so far */
 
@@ -71,7 +71,7 @@ static bool profile_wanted(const struct hodo_msg_config *c)
 
 static bool layout_of(const struct hodo_msg_config *c, struct hodo_layout *layout)
 {
-	if (hodo_layout_init(layout, c->rings, c->packet_size, c->ring_size) != 0)
+	if (c->rings > HODO_VIEWS - 2 || hodo_layout_init(layout, c->rings, c->packet_size, c->ring_size) != 0)
 		return false;
 	if (profile_wanted(c))
 		hodo_layout_add_profile(layout);
@@ -112,7 +112,7 @@ static void clear_views(void)
 int hodo_recording_possible(void)
 {
 	if (stuck && hodo_patch_has_rseq_barrier() && hodo_section_empty() &&
-	    (!&hodo_extension || hodo_extension.settle())) {
+	    (!hodo_func || hodo_func->settle())) {
 		/* Who stayed inside may have set one up again, which the next recording would take for its own. */
 		clear_views();
 		hodo_recording_drop();
@@ -135,7 +135,7 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memor
 	r->ring.mode = c->mode;
 	r->by = memory->by;
 	r->recorder = memory->recorder;
-	r->gated = c->flags & HODO_CONFIG_GATED;
+	r->awaits_start = c->flags & HODO_CONFIG_AWAITS_START;
 	r->clock = c->clock;
 	r->packet_age_ticks = c->packet_age_ticks;
 	r->patterns = c->patterns;
@@ -189,7 +189,7 @@ static void name_thread(long tasks, const char *tid_text)
 	add_thread(tid, name, len);
 }
 
-/* Threads that have traced in an earlier recording do not tell their names again. */
+/* Threads that have traced in an earlier recording do not give their names again. */
 static void name_threads(void)
 {
 	long tasks = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
@@ -207,6 +207,13 @@ static void name_threads(void)
 	hodo_sys1(SYS_close, tasks);
 }
 
+static void warn_functions(void)
+{
+	const char *text = "its functions are not traced: libhodo-func was not loaded into it";
+
+	hodo_catalog_warning(&text, 1);
+}
+
 int hodo_recording_begin(void)
 {
 	int error;
@@ -217,7 +224,7 @@ int hodo_recording_begin(void)
 		name_threads();
 	hodo_store_release(&hodo_recording.on, true);
 	hodo_section_open();
-	hodo_gate_prepare();
+	hodo_rules_prepare();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_select(&hodo_events[i]);
 	hodo_objects_rebind();
@@ -226,8 +233,12 @@ int hodo_recording_begin(void)
 	error = hodo_patch_sites();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_publish(&hodo_events[i]);
-	if (&hodo_extension)
-		hodo_extension.recording();
+	if (hodo_context_addresses()) /* of what was loaded before, nothing was sent */
+		hodo_objects_scan();
+	if (hodo_func)
+		hodo_func->recording();
+	else if (hodo_recording.functions_len)
+		warn_functions();
 	return error;
 }
 
@@ -254,8 +265,8 @@ static bool everybody_out(void)
 	bool out = true;
 
 	hodo_control_release();
-	if (&hodo_extension)
-		out = hodo_extension.settle();
+	if (hodo_func)
+		out = hodo_func->settle();
 	out = hodo_section_close() && out;
 	HODO_INJECT(HODO_INJECT_ENDING);
 	hodo_control_retake();
@@ -274,8 +285,8 @@ int hodo_recording_end(void)
 	ending = true;
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_store_seq(&hodo_on_words()[i], 0);
-	if (&hodo_extension)
-		hodo_extension.recording();
+	if (hodo_func)
+		hodo_func->recording();
 	/* Where no barrier can be had, a writer may be anywhere: the memory stays for good. */
 	out = everybody_out() && hodo_patch_has_rseq_barrier();
 	if (!r->shm)
@@ -321,7 +332,7 @@ static void leave_something(void)
 	static struct left head, profile;
 	const struct hodo_recording *r = &hodo_recording;
 
-	if (hodo_section_empty() && !(&hodo_extension && hodo_extension.inside())) {
+	if (hodo_section_empty() && !(hodo_func && hodo_func->inside())) {
 		if (head.at)
 			hodo_sys2(SYS_munmap, head.at, head.len);
 		if (profile.at)

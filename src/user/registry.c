@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * registry.c - the events of a process: ids, conflicts, patterns, and the
- * catalogue that tells the recorder about them.
+ * catalogue in which the recorder finds them.
  *
  * Rule for ids: an id belongs to one name with one list of fields, format
  * included, for the life of the process, and is never given to another. A
  * library that is closed and opened again gets its old ids back, so cycles of
  * dlopen and dlclose use none up. A name that comes with other fields while
  * objects with the earlier definition are loaded is refused, unless both stand
- * in the same line (a template); once they are all gone it gets a new id.
+ * in the same line (a template); once they are all unloaded it gets a new id.
  * After 65,535 different definitions, further ones are refused with a warning.
  *
  * The catalogue is kept twice: in private memory, from which a fork child's
@@ -16,8 +16,8 @@
  */
 #include <string.h>
 #include <sys/mman.h>
-#include "core/fields.h"
-#include "core/glob.h"
+#include <core/fields.h>
+#include <core/glob.h>
 #include "sys.h"
 #include "user.h"
 
@@ -25,10 +25,10 @@
 #define RECORD_MAX 8192 /* bytes of one record: texts are cut to stay below */
 #define TEXT_MAX 1024   /* bytes of one text in a record, its NUL included */
 
-struct hodo_event hodo_events[HODO_EVENTS_MAX]; /* [1 .. hodo_nevents] */
+struct hodo_event *hodo_events;
 uint32_t hodo_nevents;
 
-static uint16_t hash_table[HASH_SIZE]; /* ids by name, 0: free */
+static uint16_t *hash_table; /* HASH_SIZE ids by name, 0: free; behind the events */
 static uint8_t *catalog;               /* moves when it grows */
 static uint64_t catalog_used, catalog_size;
 
@@ -349,6 +349,19 @@ static struct hodo_event *add_new(uint32_t slot, const char *name)
 	return event;
 }
 
+static bool tables_mapped(void)
+{
+	const size_t bytes = HODO_EVENTS_MAX * sizeof(struct hodo_event);
+	void *p;
+
+	if (hodo_events)
+		return true;
+	p = hodo_map(bytes + HASH_SIZE * sizeof(*hash_table));
+	hash_table = (uint16_t *)((uint8_t *)p + bytes);
+	hodo_events = p;
+	return p;
+}
+
 struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object)
 {
 	struct hodo_event *loaded = 0, *known = 0;
@@ -356,7 +369,7 @@ struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, 
 	uint32_t slot;
 	size_t len;
 
-	if (!desc_valid(desc, room))
+	if (!desc_valid(desc, room) || !tables_mapped())
 		return 0;
 	len = full_name(desc, room, name, sizeof(name));
 	build_event(desc, room, name, len, object);
@@ -500,7 +513,7 @@ void hodo_registry_select(struct hodo_event *event)
 	if (event->kind == HODO_KIND_FUNCTION)
 		return; /* func/ decides, and filters are for the program's own events */
 	event->matched = wanted(event);
-	hodo_gate_select(event);
+	hodo_rules_select(event);
 }
 
 static uint32_t on_value(const struct hodo_event *event)
@@ -509,8 +522,9 @@ static uint32_t on_value(const struct hodo_event *event)
 
 	if (!hodo_load_seq(&hodo_recording.on) || hodo_load_seq(&hodo_recording.stopped))
 		return 0;
-	value = event->conditions || event->timed ? HODO_ON_GATE : 0;
-	if (hodo_load_seq(&event->matched) && !hodo_load_seq(&event->disabled) && !hodo_load_seq(&hodo_recording.gated))
+	value = event->conditions || event->timed ? HODO_ON_RULES : 0;
+	if (hodo_load_seq(&event->matched) && !hodo_load_seq(&event->disabled) &&
+	    !hodo_load_seq(&hodo_recording.awaits_start))
 		value |= HODO_ON_RECORD;
 	if (value && event->filtered)
 		value |= HODO_ON_FILTER;
@@ -527,7 +541,7 @@ void hodo_registry_publish(struct hodo_event *event)
 	if (!hodo_recording.on || !shm)
 		return;
 	on = (uint32_t *)(shm + HODO_SHM_ON) + event->id;
-	/* Whoever stores last has made it of the last state: see gate.c. */
+	/* Whoever stores last has made it of the last state: see rules.c. */
 	do {
 		value = on_value(event);
 		hodo_store_seq(on, value);

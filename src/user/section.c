@@ -39,7 +39,7 @@ enum { ATOMIC = 1, SEQUENCE = 2, LANE_BITS = 2 };
 static struct lane {
 	uint64_t in, out;
 	uint64_t pad[6];
-} lanes[HODO_CPUS_MAX] __attribute__((aligned(64)));
+} *lanes; /* HODO_VIEWS, mapped when a recording begins; NULL: atomic counters alone */
 static uint64_t atomic_in, atomic_out;
 static uint32_t is_open;
 static uint32_t epoch = 1; /* a fork child counts anew */
@@ -49,7 +49,7 @@ uint32_t hodo_section_enter(void)
 {
 #ifdef __x86_64__
 	/* Off this table the thread has no restartable sequences, or is a vfork child. */
-	if (hodo_tls.table != hodo_no_views) {
+	if (lanes && hodo_tls.table != hodo_no_views) {
 		int r = hodo_x86_count(&lanes[0].in, &is_open);
 
 		if (r >= 0)
@@ -74,7 +74,7 @@ void hodo_section_leave(uint32_t token)
 	static const uint32_t always = 1;
 
 	/* Any counter will do: only the sums count. */
-	if (hodo_tls.table != hodo_no_views && hodo_x86_count(&lanes[0].out, &always) == 1)
+	if (lanes && hodo_tls.table != hodo_no_views && hodo_x86_count(&lanes[0].out, &always) == 1)
 		return;
 #endif
 	hodo_add_seq(&atomic_out, 1);
@@ -94,7 +94,13 @@ static bool nobody_inside(void)
 
 void hodo_section_open(void)
 {
-	max_lanes = hodo_possible_cpus();
+	if (!lanes) {
+		struct lane *p = hodo_map(HODO_VIEWS * sizeof(*lanes));
+
+		if (p)
+			max_lanes = hodo_possible_cpus();
+		hodo_store_release(&lanes, p);
+	}
 	hodo_store_seq(&is_open, 1);
 }
 

@@ -81,6 +81,15 @@ static long wait_answer(int fd, const uint64_t *mask)
 	}
 }
 
+/* Whether the configuration that has come, and is left where it is, asks for functions. */
+static bool functions_wanted(int fd)
+{
+	uint32_t head[offsetof(struct hodo_msg_config, text) / 4];
+
+	return hodo_sys6(SYS_recvfrom, fd, (long)head, sizeof(head), MSG_PEEK, 0, 0) == sizeof(head) &&
+	       head[offsetof(struct hodo_msg_config, functions_len) / 4];
+}
+
 /*
  * The answer's length, or negative errno. The program's fork() and dlopen() do not wait for a recorder that came to
  * it: the lock is free meanwhile. Nor does setuid(), for which libc asks all threads by a signal of its own. Another
@@ -95,6 +104,8 @@ static long answer(int fd, struct hodo_msg_config *config, enum hodo_start how)
 		hodo_control_release();
 	n = wait_answer(fd, how == HODO_START_ATTACH ? &all_but_libcs : 0);
 	if (how == HODO_START_ATTACH) {
+		if (n == 0 && functions_wanted(fd))
+			hodo_functions_load();
 		hodo_control_retake();
 		if (n == 0)
 			n = hodo_recording_possible();
@@ -189,7 +200,7 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	return hodo_recording_begin();
 }
 
-/* Whose socket it is, as far as the kernel tells. */
+/* Whose socket it is, as far as the kernel knows. */
 static uint32_t peer_pid(int fd)
 {
 	struct ucred peer = { 0 };
@@ -205,7 +216,7 @@ static long connect_recorder(void)
 
 	if (fd < 0)
 		return fd;
-	/* EAGAIN: the recorder's queue of new processes is full for a moment. */
+	/* EAGAIN: the recorder's queue of new processes is full for a short time. */
 	for (int i = 0; (n = hodo_sys3(SYS_connect, fd, &recorder, recorder_len)) == -EAGAIN && i < 100; i++) {
 		struct timespec pause = { 0, 5000000 };
 

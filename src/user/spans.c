@@ -15,38 +15,45 @@
  *   begin        | beside             | beside
  *   end          |                    | beside
  *
- * Also in signal handlers that interrupted any of it. A slot is claimed by a compare-and-swap of its
- * key to BUSY, and filled before its own key is stored: an end that saw the key first would take the
- * time of another begin. An end clears the key by a compare-and-swap: whoever succeeds has the time that it
- * read before, since a slot is not filled without having been cleared or claimed.
+ * Also in signal handlers that interrupted any of it. A slot is claimed by a compare-and-swap of its state to BUSY,
+ * filled, and then given a ticket that no other begin ever has. So an end that read a slot and then takes it by a
+ * compare-and-swap of that ticket knows that it read one begin, whole: whoever succeeds has its time.
+ *
+ * A key is compared whole: the span's name, by the address of its only copy (rules.c), and the id (core/key.h). One
+ * that has no room here, of a text, bytes or an array of more than 64 bytes, has no duration.
  */
 #include <sys/mman.h>
 #include <time.h>
-#include "core/fields.h"
+#include <core/fields.h>
+#include <core/key.h>
 #include "sys.h"
 #include "user.h"
 
 #define SLOTS 8192u /* 2^n */
 #define WINDOW 8u
-enum { FREE = 0, BUSY = 1 };
+#define ID_BYTES 64u
+#define KEY_WORDS (2u + (ID_BYTES + HODO_KEY_MORE_BYTES + 7u) / 8u)
+enum { FREE = 0, BUSY = 1, FIRST_TICKET = 2 };
+
+struct key {
+	uint32_t n;             /* words, of which … */
+	uint64_t w[KEY_WORDS]; /* … the first is this number and the second the name; behind the id are NULs */
+};
 
 struct slot {
-	uint64_t key;
+	uint64_t state; /* FREE, BUSY, or a ticket */
 	int64_t begin_ns;
+	uint64_t key[KEY_WORDS];
 };
 static struct slot *slots;
+static uint64_t tickets;
 
 bool hodo_spans_prepare(void)
 {
-	if (!slots) {
-		void *p = hodo_mmap(sizeof(*slots) * (SLOTS + WINDOW), PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-
-		slots = hodo_is_error(p) ? 0 : p;
-	} else {
-		/* Nobody is inside. */
+	if (!slots)
+		slots = hodo_map(sizeof(*slots) * (SLOTS + WINDOW));
+	else /* nobody is inside */
 		__builtin_memset(slots, 0, sizeof(*slots) * (SLOTS + WINDOW));
-	}
 	return slots;
 }
 
@@ -58,111 +65,130 @@ int64_t hodo_spans_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static uint64_t mixed(uint64_t v)
-{
-	v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9u;
-	v = (v ^ (v >> 27)) * 0x94d049bb133111ebu;
-	return v ^ (v >> 31);
-}
-
-/* The first field, by which BEGIN and END are paired: a number as such, whatever its size; else its bytes. */
-static uint64_t id_of(const struct hodo_event *event, const struct hodo_piece *pieces, size_t count)
-{
-	const uint8_t *p;
-	uint64_t v = 0;
-	unsigned size;
-
-	if (event->nfields == 0 || count == 0)
-		return 0;
-	size = hodo_fields_fixed_size(event->types[0]);
-	if (hodo_fields_element_size(event->types[0])) {
-		size_t len = count > 1 ? pieces[1].len : 0;
-
-		p = count > 1 ? pieces[1].data : 0;
-		for (size_t i = 0; i < len; i++)
-			v = (v ^ p[i]) * 1099511628211u;
-		return v;
-	}
-	if (pieces[0].len < size)
-		return 0;
-	__builtin_memcpy(&v, pieces[0].data, size);
-	switch (event->types[0]) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_CHAR:
-		return (uint64_t)(int8_t)v;
-	case HODO_TYPE_I16:
-		return (uint64_t)(int16_t)v;
-	case HODO_TYPE_I32:
-		return (uint64_t)(int32_t)v;
-	}
-	return v;
-}
-
-static uint64_t key_of(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces, size_t count)
+/* Of HODO_BEGIN and HODO_END it is the first field; of scopes, which nest, the thread. false: it has no room. */
+static bool make_key(struct key *key, const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
+		     size_t count)
 {
 	bool scope = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_SPAN_END;
-	uint64_t key = mixed(span + mixed(scope ? hodo_gate_tid() : id_of(event, pieces, count)));
+	uint32_t tid = scope ? hodo_rules_tid() : 0, bytes = sizeof(tid);
+	const void *data = &tid;
+	uint8_t type = HODO_TYPE_U32;
+	size_t len = 0;
 
-	return key > BUSY ? key : key + 2;
+	__builtin_memset(key, 0, sizeof(*key));
+	if (!scope && event->nfields && count) {
+		bool sized = hodo_fields_element_size(event->types[0]);
+
+		type = event->types[0];
+		bytes = sized && count == 1 ? 0 : (uint32_t)pieces[sized].len;
+		data = bytes ? pieces[sized].data : data;
+		if (!sized && bytes < hodo_fields_fixed_size(type))
+			return false;
+	}
+	if (scope || event->nfields)
+		len = hodo_key_put((uint8_t *)&key->w[2], ID_BYTES + HODO_KEY_MORE_BYTES, type, data, bytes);
+	key->n = 2 + (uint32_t)(len + 7) / 8;
+	key->w[0] = key->n;
+	key->w[1] = span;
+	return len <= ID_BYTES + HODO_KEY_MORE_BYTES;
 }
 
-static void forget(uint64_t key)
+static struct slot *window_of(const uint64_t *w, uint64_t n)
 {
-	struct slot *first = &slots[key & (SLOTS - 1)];
+	uint64_t h = 0;
+
+	for (uint64_t i = 0; i < n && i < KEY_WORDS; i++) {
+		h = (h ^ w[i]) * 0xbf58476d1ce4e5b9u;
+		h ^= h >> 29;
+	}
+	return &slots[h & (SLOTS - 1)];
+}
+
+static bool has_key(const struct slot *slot, const struct key *key)
+{
+	for (uint32_t i = 0; i < key->n; i++)
+		if (hodo_load(&slot->key[i]) != key->w[i])
+			return false;
+	return true;
+}
+
+static void forget(const struct key *key)
+{
+	struct slot *first = window_of(key->w, key->n);
 
 	for (unsigned i = 0; i < WINDOW; i++) {
-		uint64_t found = key;
+		uint64_t found = hodo_load_acquire(&first[i].state);
 
-		hodo_cas_seq(&first[i].key, &found, (uint64_t)FREE);
+		if (found >= FIRST_TICKET && has_key(&first[i], key))
+			hodo_cas_seq(&first[i].state, &found, (uint64_t)FREE);
 	}
+}
+
+/* Makes a slot ours: a free one, or that of the oldest begin. 0: others are at all of them. */
+static struct slot *claim(struct slot *first)
+{
+	struct slot *oldest = 0;
+	int64_t oldest_ns = INT64_MAX;
+	uint64_t ticket = FREE;
+	struct key old;
+
+	for (unsigned i = 0; i < WINDOW; i++) {
+		uint64_t found = FREE;
+
+		if (hodo_cas_seq(&first[i].state, &found, (uint64_t)BUSY))
+			return &first[i];
+		if (found != BUSY && hodo_load(&first[i].begin_ns) < oldest_ns) {
+			oldest_ns = hodo_load(&first[i].begin_ns);
+			oldest = &first[i];
+			ticket = found;
+		}
+	}
+	if (!oldest || !hodo_cas_seq(&oldest->state, &ticket, (uint64_t)BUSY))
+		return 0;
+	old.n = (uint32_t)oldest->key[0];
+	__builtin_memcpy(old.w, oldest->key, sizeof(old.w));
+	forget(&old);
+	return oldest;
 }
 
 void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces, size_t count)
 {
-	uint64_t key = key_of(event, span, pieces, count);
-	struct slot *first = &slots[key & (SLOTS - 1)], *oldest = 0;
-	int64_t oldest_ns = INT64_MAX, now = hodo_spans_now_ns();
+	int64_t now = hodo_spans_now_ns();
+	struct slot *slot;
+	struct key key;
 
-	for (unsigned tries = 0; tries < WINDOW; tries++) {
-		uint64_t found = FREE;
-
-		if (hodo_cas_seq(&first[tries].key, &found, (uint64_t)BUSY)) {
-			oldest = &first[tries];
-			goto claimed;
-		}
-		if (found != BUSY && hodo_load(&first[tries].begin_ns) < oldest_ns) {
-			oldest_ns = hodo_load(&first[tries].begin_ns);
-			oldest = &first[tries];
-		}
+	if (!make_key(&key, event, span, pieces, count))
+		return;
+	slot = claim(window_of(key.w, key.n));
+	if (!slot) {
+		forget(&key);
+		return;
 	}
-	for (uint64_t found = oldest ? hodo_load(&oldest->key) : BUSY; found != BUSY;) {
-		uint64_t old = found;
-
-		if (hodo_cas_seq(&oldest->key, &found, (uint64_t)BUSY)) {
-			if (old != FREE)
-				forget(old);
-			goto claimed;
-		}
-	}
-	forget(key);
-	return;
-claimed:
-	hodo_store(&oldest->begin_ns, now);
-	hodo_store_release(&oldest->key, key);
+	hodo_store(&slot->begin_ns, now);
+	for (uint32_t i = 0; i < key.n; i++)
+		hodo_store(&slot->key[i], key.w[i]);
+	hodo_store_release(&slot->state, FIRST_TICKET + hodo_add(&tickets, (uint64_t)1));
 }
 
 bool hodo_spans_end(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces, size_t count,
 		    int64_t *begin_ns)
 {
-	uint64_t key = key_of(event, span, pieces, count), found = key;
-	struct slot *first = &slots[key & (SLOTS - 1)], *latest = 0;
+	struct slot *first, *latest = 0;
+	uint64_t ticket = FREE;
+	struct key key;
 
 	*begin_ns = INT64_MIN;
+	if (!make_key(&key, event, span, pieces, count))
+		return false;
+	first = window_of(key.w, key.n);
 	for (unsigned i = 0; i < WINDOW; i++) {
-		if (hodo_load_acquire(&first[i].key) == key && hodo_load(&first[i].begin_ns) > *begin_ns) {
+		uint64_t found = hodo_load_acquire(&first[i].state);
+
+		if (found >= FIRST_TICKET && has_key(&first[i], &key) && hodo_load(&first[i].begin_ns) > *begin_ns) {
 			*begin_ns = hodo_load(&first[i].begin_ns);
 			latest = &first[i];
+			ticket = found;
 		}
 	}
-	return latest && hodo_cas_seq(&latest->key, &found, (uint64_t)FREE);
+	return latest && hodo_cas_seq(&latest->state, &ticket, (uint64_t)FREE);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,5 +65,12 @@ static inline void *hodo_mmap(size_t len, int prot, int flags, int fd)
 	return (void *)hodo_sys6(SYS_mmap, 0, (long)len, prot, flags, fd, 0);
 }
 static inline int hodo_is_error(const void *p) { return (unsigned long)p > -4096ul; }
+/* Zeroed memory of this process; NULL: there is none. */
+static inline void *hodo_map(size_t len)
+{
+	void *p = hodo_mmap(len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	return hodo_is_error(p) ? 0 : p;
+}
 
 #endif

@@ -12,32 +12,13 @@
 #define HODO_USER_H
 
 #include <hodo/abi.h>
+#include <hodo/tracer.h>
 #include <link.h>
 #include <stdbool.h>
-#include "core/atomic.h"
-#include "core/filter.h"
-#include "core/ring.h"
-
-#define HODO_HIDDEN __attribute__((visibility("hidden")))
-#define HODO_PUBLIC __attribute__((visibility("default")))
-
-/* ------------------------------------------------------------------ threads */
-
-enum hodo_thread_mode {
-	HODO_THREAD_NEW = 0, /* not seen yet */
-	HODO_THREAD_RSEQ = 1,
-	HODO_THREAD_FALLBACK = 2 /* rseq not to be had */
-};
-
-/* table points to hodo_no_views until the thread's first event and wherever the fast path must not be taken. */
-struct hodo_tls {
-	struct hodo_view *table; /* 0: the assembly knows the offsets */
-	uint32_t tid;            /* 8 */
-	uint32_t mode;           /* enum hodo_thread_mode */
-};
-extern HODO_HIDDEN __thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec")));
-extern HODO_HIDDEN struct hodo_view hodo_no_views[HODO_CPUS_MAX]; /* all zero, for ever */
-extern HODO_HIDDEN long hodo_rseq_offset;
+#include <arch/writer.h>
+#include <core/atomic.h>
+#include <core/filter.h>
+#include <core/ring.h>
 
 /* ------------------------------------------------------------------- events */
 
@@ -51,9 +32,9 @@ struct hodo_event {
 	bool disabled;  /* hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */
 	bool timed;     /* begins or ends a span whose duration a condition asks for */
-	uint32_t bound; /* the recording, as gate.c counts them, for which the following is */
-	uint64_t conditions; /* of the recording's, those that are for this event: bit i for the i-th; see gate.c */
-	struct hodo_gate_event *gate;
+	uint32_t bound; /* the recording, as rules.c counts them, for which the following is */
+	uint64_t conditions; /* of the recording's, those that are for this event: bit i for the i-th; see rules.c */
+	struct hodo_rules_event *rules;
 	uint32_t states; /* loaded objects' states that refer to it */
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
@@ -72,7 +53,7 @@ struct hodo_object {
 
 struct hodo_recording {
 	bool on;               /* a recorder has this process's buffers, or a file of ours does */
-	bool gated;            /* no event is recorded before a start trigger */
+	bool awaits_start;            /* no event is recorded before a start trigger */
 	bool stopped;          /* a stop trigger was met: none is recorded any more */
 	uint32_t by;           /* enum hodo_recorded_by */
 	uint32_t recorder;     /* its pid, 0: not known */
@@ -87,21 +68,21 @@ struct hodo_recording {
 	/* in this order; conditions and context last */
 	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
 };
-extern HODO_HIDDEN struct hodo_recording hodo_recording;
-extern HODO_HIDDEN uint32_t hodo_zero_on; /* stays 0 */
+extern HODO_SHARED struct hodo_recording hodo_recording;
+extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 
 static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }
 static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording.shm + HODO_SHM_ON); }
 
 /* process.c */
-HODO_HIDDEN uint64_t hodo_control_lock(void); /* returns the signal mask to restore */
-HODO_HIDDEN void hodo_control_unlock(uint64_t mask);
-/* Lets others have the lock for a moment in which its holder waits for them; signals stay blocked. */
+HODO_SHARED uint64_t hodo_control_lock(void); /* returns the signal mask to restore */
+HODO_SHARED void hodo_control_unlock(uint64_t mask);
+/* Lets others have the lock while its holder waits for them; signals stay blocked. */
 HODO_HIDDEN void hodo_control_release(void);
 HODO_HIDDEN void hodo_control_retake(void);
 HODO_HIDDEN void hodo_process_scan(void); /* objects are known; under the lock */
-HODO_HIDDEN bool hodo_process_forked(void); /* this is a fork child that has not been set up */
-HODO_HIDDEN void hodo_process_after_fork(void);
+HODO_SHARED bool hodo_process_forked(void); /* this is a fork child that has not been set up */
+HODO_SHARED void hodo_process_after_fork(void);
 HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
 
 /* recording.c: what begins and ends; under the control lock. */
@@ -127,8 +108,8 @@ HODO_HIDDEN void hodo_recording_forked(void); /* the memory was not inherited */
  * section.c: what runs between enter and leave may use the recording's memory and filters: the end of the
  * recording waits for it. Signal safe, nest. A token for leave, 0: there is no recording.
  */
-HODO_HIDDEN uint32_t hodo_section_enter(void);
-HODO_HIDDEN void hodo_section_leave(uint32_t token);
+HODO_SHARED uint32_t hodo_section_enter(void);
+HODO_SHARED void hodo_section_leave(uint32_t token);
 /* Under the control lock. close: false if somebody stayed inside for two seconds. */
 HODO_HIDDEN void hodo_section_open(void);
 HODO_HIDDEN bool hodo_section_close(void);
@@ -141,7 +122,7 @@ HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* at the socket in t
 HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder);
 HODO_HIDDEN void hodo_session_path(char *const *envp);
 HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
-HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording is gone */
+HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording has exited */
 HODO_HIDDEN bool hodo_have_tsc(void);
 HODO_HIDDEN uint32_t hodo_possible_cpus(void);
 HODO_HIDDEN void hodo_process_name(char comm[16]);
@@ -168,27 +149,27 @@ HODO_HIDDEN void hodo_flight_init(char *const *envp);
 HODO_HIDDEN int hodo_flight_begin(enum hodo_start start); /* from the environment; -ENOTCONN: none is wanted */
 HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file; its number or negative errno */
 HODO_HIDDEN const char *hodo_flight_path(void);
-HODO_HIDDEN void hodo_flight_moment(void); /* notes the clocks; signal safe */
+HODO_HIDDEN void hodo_flight_clocks(void); /* notes the clocks; signal safe */
 HODO_HIDDEN void hodo_flight_ended(void); /* for good, unless … */
 HODO_HIDDEN void hodo_flight_wait(void);  /* … it is to begin again when the next recording has ended */
 HODO_HIDDEN void hodo_flight_objects(void); /* objects have come: their events may be the first */
 
-/* gate.c: conditions and filters. */
+/* rules.c: conditions and filters. */
 HODO_HIDDEN bool hodo_conditions_valid(const uint8_t *at, uint32_t n, uint32_t len);
-HODO_HIDDEN void hodo_gate_prepare(void); /* a recording begins; under the control lock, before events are selected */
-HODO_HIDDEN void hodo_gate_select(struct hodo_event *event); /* sets event->conditions; under the control lock */
+HODO_HIDDEN void hodo_rules_prepare(void); /* a recording begins; under the control lock, before events are selected */
+HODO_HIDDEN void hodo_rules_select(struct hodo_event *event); /* sets event->conditions; under the control lock */
 /* In a section: what is to be done with the event, HODO_VERDICT_*. May change on words (start triggers). */
 #define HODO_VERDICT_RECORD 1u
-#define HODO_VERDICT_SNAPSHOT 2u /* this and the following: when it is stored, or was not to be, by hodo_gate_act() */
+#define HODO_VERDICT_SNAPSHOT 2u /* this and the following: when it is stored, or was not to be, by hodo_rules_act() */
 #define HODO_VERDICT_STOP 4u
 #define HODO_VERDICT_EXIT 8u
-HODO_HIDDEN uint32_t hodo_gate_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces,
+HODO_HIDDEN uint32_t hodo_rules_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces,
 				    size_t count);
-HODO_HIDDEN void hodo_gate_act(const struct hodo_event *event, uint32_t verdict); /* in a section */
-HODO_HIDDEN uint32_t hodo_gate_tid(void);
-extern HODO_HIDDEN bool hodo_gate_filters; /* a hint: the recording has a filter */
+HODO_HIDDEN void hodo_rules_act(const struct hodo_event *event, uint32_t verdict); /* in a section */
+HODO_HIDDEN uint32_t hodo_rules_tid(void);
+extern HODO_HIDDEN bool hodo_rules_filters; /* a hint: the recording has a filter */
 
-/* spans.c: when they began. span: a hash of the span's name. In a section, but prepare. */
+/* spans.c: when they began. span: what its name has alone. In a section, but prepare. */
 HODO_HIDDEN bool hodo_spans_prepare(void); /* a recording begins; false: no memory */
 HODO_HIDDEN void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
 				  size_t count);
@@ -213,21 +194,21 @@ HODO_HIDDEN void hodo_context_release(struct hodo_context *c); /* the event is w
 HODO_HIDDEN bool hodo_context_addresses(void); /* some of it are addresses of code, or lead to such */
 
 /* registry.c; all under the control lock */
-extern HODO_HIDDEN struct hodo_event hodo_events[HODO_EVENTS_MAX];
+extern HODO_HIDDEN struct hodo_event *hodo_events; /* [1 .. hodo_nevents]; mapped when the first one comes */
 extern HODO_HIDDEN uint32_t hodo_nevents;
-HODO_HIDDEN struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
+HODO_SHARED struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
 HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
 HODO_HIDDEN void hodo_registry_select(struct hodo_event *event); /* patterns and filter of the recording */
 HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
-/* Its on word, from its state. Also in a section, without the lock; see gate.c. */
-HODO_HIDDEN void hodo_registry_publish(struct hodo_event *event);
+/* Its on word, from its state. Also in a section, without the lock; see rules.c. */
+HODO_SHARED void hodo_registry_publish(struct hodo_event *event);
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
 /* The value of a label of the event's field; false: it has no such label. */
 HODO_HIDDEN bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
 				     int64_t *value);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
-HODO_HIDDEN void hodo_catalog_warning(const char *const *parts, unsigned n);
+HODO_SHARED void hodo_catalog_warning(const char *const *parts, unsigned n);
 /* A record that is finished but for its size; texts are its NUL-terminated texts. Cut to what a record holds. */
 HODO_HIDDEN void hodo_catalog_add(const struct hodo_record *record, size_t size, const char *text);
 HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's shared memory */
@@ -235,7 +216,7 @@ HODO_HIDDEN const char *hodo_desc_string(const struct hodo_desc *desc, size_t ro
 
 /* objects.c; under the control lock */
 HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the loader's */
-HODO_HIDDEN void hodo_objects_scan(void);
+HODO_SHARED void hodo_objects_scan(void);
 /* Some object is served by another copy of the library (one linked into the program beside a preloaded one). */
 extern HODO_HIDDEN bool hodo_objects_foreign;
 HODO_HIDDEN void hodo_objects_each(void (*f)(struct hodo_object *object, const struct hodo_site *site, void *data),
@@ -249,8 +230,8 @@ HODO_HIDDEN void hodo_patch_register(void); /* for barriers, unless that was don
 HODO_HIDDEN void hodo_patch_forked(void);
 HODO_HIDDEN bool hodo_patch_has_rseq_barrier(void);
 HODO_HIDDEN void hodo_patch_rseq_barrier(void); /* restarts every thread's restartable sequence */
-HODO_HIDDEN bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
-HODO_HIDDEN bool hodo_patch_barrier(void);
+HODO_SHARED bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
+HODO_SHARED bool hodo_patch_barrier(void);
 
 /* Stores many bytes into code: begin, any number of stores (cheapest in ascending order), end. */
 struct hodo_patch {
@@ -261,42 +242,82 @@ struct hodo_patch {
 	int error;
 	uint8_t bytes[HODO_PAGE];
 };
-HODO_HIDDEN void hodo_patch_begin(struct hodo_patch *p);
-HODO_HIDDEN void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
-HODO_HIDDEN int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
+HODO_SHARED void hodo_patch_begin(struct hodo_patch *p);
+HODO_SHARED void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
+HODO_SHARED int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
 HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
 
 /*
- * Function tracing (func/), which the rest knows only by this table. All under
- * the control lock. NULL where it is not linked in.
+ * Function tracing (func/), which the rest knows only by this table. Under the control lock, but for the last five.
  */
 struct hodo_extension {
-	void (*prepare)(void);    /* in the constructor, without the lock: what takes the loader's */
-	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are gone */
-	void (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note); /* NULL: no stubs */
+	void (*init)(void);       /* before all others */
+	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are unloaded */
+	/* How many functions it has; the complement of that: nobody wants functions. note: NULL: it has no stubs. */
+	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
 	void (*roles)(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
 	bool (*inside)(void);     /* the calling thread is in a tracer, or a handler that interrupted one */
-	bool (*settle)(void);     /* without the lock: no tracer runs that went before; false: a thread stays inside */
-	int (*thread_role)(const char *role);
+	bool (*settle)(void);     /* no tracer runs that went before; false: a thread stays inside */
+	int (*tracer_register)(struct hodo_tracer *tracer); /* as <hodo/tracer.h> says */
+	int (*tracer_unregister)(struct hodo_tracer *tracer);
+	int (*function_name)(const void *address, char *name, size_t bytes);
 };
-extern const struct hodo_extension hodo_extension HODO_HIDDEN __attribute__((weak));
+/* In libhodo-func.so, or in the same library. */
+extern const struct hodo_extension hodo_extension HODO_SHARED __attribute__((weak));
+/* That one while it is there, NULL: there is none, or not yet. */
+extern HODO_HIDDEN const struct hodo_extension *hodo_func;
+
+/* functions.c */
+HODO_HIDDEN void hodo_functions_init(void);
+/* Loads libhodo-func.so, unless it is there. 0 or negative errno. Not under the control lock; takes the loader's. */
+HODO_HIDDEN int hodo_functions_load(void);
+HODO_SHARED uint64_t hodo_ticks_now(void); /* of the recording's clock, or of the TSC where there is none */
+extern HODO_SHARED uint64_t hodo_ticks_per_s; /* as the recorder says; 0: it does not */
+#define HODO_ROLE_MAX 64u /* bytes of a role's name */
+/* The role of that name, for ever; NULL: too many. Any thread, in signal handlers too. */
+HODO_SHARED const char *hodo_role_intern(const char *name, uint32_t length);
+HODO_HIDDEN int hodo_role_set(const char *role); /* the calling thread's */
+
+/* loaded.c; under the control lock: in each scan begin, then each object, then end */
+HODO_HIDDEN void hodo_loaded_begin(void);
+HODO_HIDDEN void hodo_loaded_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
+HODO_HIDDEN void hodo_loaded_end(void);
+HODO_SHARED bool hodo_loaded_idle(const struct dl_phdr_info *info); /* its slots were made no-ops here */
+/*
+ * Goes through the slots that call the object's stubs, or were made no_ops, by address. found: false ends it. False:
+ * the note is not valid.
+ */
+HODO_SHARED bool hodo_loaded_slots(const struct dl_phdr_info *info, const struct hodo_note_functions *note,
+				   bool no_ops, bool (*found)(void *data, uintptr_t slot, bool entry), void *data);
+
+/* What libhodo has in front of other libraries' functions; see arch/x86_64/imports.S. */
+enum hodo_replaced { HODO_CYG_ENTER, HODO_CYG_EXIT, HODO_MCOUNT, HODO_FENTRY, HODO_REPLACED };
+struct hodo_place {
+	uintptr_t at;   /* where a reference to the name leads; 0: nowhere */
+	uintptr_t next; /* behind libhodo */
+	bool foreign;   /* that is not libc's */
+};
+extern HODO_SHARED struct hodo_place hodo_places[HODO_REPLACED]; /* as the loader resolved them when libhodo came up */
+extern HODO_SHARED void hodo_x86_enter(void), hodo_x86_exit(void), hodo_x86_mcount(void), hodo_x86_fentry(void);
+extern HODO_SHARED void *hodo_x86_enter_to, *hodo_x86_exit_to, *hodo_x86_mcount_to, *hodo_x86_fentry_to;
+
 /* In objects.c, for the extension: bytes from p to the end of the segment of the object being looked at. */
-HODO_HIDDEN size_t hodo_objects_room(uintptr_t p, uint32_t flags);
-HODO_HIDDEN const char *hodo_objects_path(const struct dl_phdr_info *info);
+HODO_SHARED size_t hodo_objects_room(uintptr_t p, uint32_t flags);
+HODO_SHARED const char *hodo_objects_path(const struct dl_phdr_info *info);
 
 /* loader.c */
 HODO_HIDDEN void hodo_loader_hook(void);
-/* Objects come and go unnoticed: those that were not there at the start may be gone at any time. */
-extern HODO_HIDDEN bool hodo_loader_blind;
+/* Objects come and go unnoticed: those that were not there at the start may be unloaded at any time. */
+extern HODO_SHARED bool hodo_loader_blind;
 
 /* emit.c */
 HODO_HIDDEN void hodo_emit_init(void);
-extern HODO_HIDDEN const struct hodo_ops hodo_user_ops;
-HODO_HIDDEN uint64_t hodo_clock_now(void); /* ticks of the recording's clock, ordered after older loads */
-HODO_HIDDEN void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len);
+extern HODO_SHARED const struct hodo_ops hodo_user_ops;
+HODO_SHARED uint64_t hodo_clock_now(void); /* ticks of the recording's clock, ordered after older loads */
+HODO_SHARED void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len);
 
 /* probe.c */
 HODO_HIDDEN const struct hodo_probes *hodo_probe_enter(struct hodo_state *state, uint32_t *token);
@@ -304,24 +325,5 @@ HODO_HIDDEN void hodo_probe_leave(uint32_t token);
 HODO_HIDDEN int hodo_probe_register(const struct hodo_desc *desc, void (*func)(void), void *data);
 HODO_HIDDEN int hodo_probe_unregister(const struct hodo_desc *desc, void (*func)(void), void *data);
 HODO_HIDDEN void hodo_probe_after_fork(void);
-
-/* ------------------------------------------------------------- architecture */
-
-enum hodo_try {
-	HODO_TRY_DONE = 0,
-	HODO_TRY_SLOW = 1,    /* no ring here, or no room in the packet */
-	HODO_TRY_CHANGED = 2, /* the on word is not what was asked for */
-	HODO_TRY_ABORTED = 3
-};
-HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
-HODO_HIDDEN int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
-			     uint32_t on);
-/* 1: the event's filter refuses it; 0: it does not, or that is not known here. */
-HODO_HIDDEN int hodo_x86_refuse(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
-/* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */
-HODO_HIDDEN int hodo_x86_full(size_t total);
-HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
-/* Counts up counts[this CPU] if *open is not 0: 1; 0: it is; -1: try otherwise. The stride is 64 bytes. */
-HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "attach/attach.h"
+#include <attach/attach.h>
 
 int main(int argc, char **argv)
 {

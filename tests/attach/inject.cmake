@@ -35,7 +35,7 @@ target_link_libraries(attach_target PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(attach_target_static PROPERTIES POSITION_INDEPENDENT_CODE OFF LINK_SEARCH_START_STATIC ON)
 
 set(inject_env "INJECT=$<TARGET_FILE:attach_inject>" "TARGET=$<TARGET_FILE:attach_target>"
-  "LIBRARY=$<TARGET_FILE:hodo>" "HODO=$<TARGET_FILE:hodo_cli>" "EMITTER=$<TARGET_FILE:attach_emitter>"
+  "LIBRARY=$<TARGET_FILE:hodo>" "EMITTER=$<TARGET_FILE:attach_emitter>"
   "TARGET_STATIC=$<TARGET_FILE:attach_target_static>" "TARGET_WITH=$<TARGET_FILE:attach_target_with>")
 # By hand: inject.py many 1000, killed 200, again 3000, pause 300.
 set(count_many 100)
@@ -48,6 +48,7 @@ foreach(scene
     refuse_seccomp refuse_static refuse_stopped refuse_handler_in_malloc refuse_loader_held refuse_others refuse_user
     refuse_traced
     refuse_file exec_meanwhile recorded again killed killed_everywhere many)
-  add_test(NAME attach.inject.${scene} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/inject.py ${scene} ${count_${scene}})
-  set_tests_properties(attach.inject.${scene} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${inject_env}")
+  hodo_test(NAME attach.inject.${scene} PYTHON inject.py ${scene} ${count_${scene}}
+    TIMEOUT 900
+    ENVIRONMENT ${inject_env})
 endforeach()

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "user/counter.h"
+#include <user/counter.h>
 
 static struct perf_event_mmap_page page;
 static uint64_t counter_value;

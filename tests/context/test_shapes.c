@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include <hodo/read.h>
-#include "record/catalog.h"
+#include <record/catalog.h>
 
 bool hodo_context_valid(const uint8_t *at, uint32_t len); /* of libhodo */
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "core/condition.h"
-#include "core/filter.h"
+#include <core/condition.h>
+#include <core/filter.h>
 
 /* One condition, with something wrong in its head or pattern. */
 static int broken(struct hodo_condition head, const char *pattern, size_t pattern_len)

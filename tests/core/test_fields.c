@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fields.c - names of fields from the text of the arguments; sizes of types. */
+/* test_fields.c - names of fields from the text of the arguments; sizes of types, and of payloads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "core/fields.h"
+#include <core/fields.h>
+#include <core/payload.h>
 
 #define NAMES_MAX 4
 
@@ -154,6 +155,37 @@ static void test_sizes(void **state)
 	}
 }
 
+/* Of one text between numbers, cut at each byte; the last type is none. */
+static void test_payload(void **state)
+{
+	static const uint8_t types[] = { HODO_TYPE_U32, HODO_TYPE_STR, HODO_TYPE_U8, HODO_TYPE_ARRAY | HODO_TYPE_U16,
+					 99 };
+	static const uint8_t bytes[] = { 1, 2, 3, 4, 3, 0, 'a', 0, 'c', 7, 2, 0, 0, 0, 5, 0, 6, 0 };
+	struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX];
+	struct hodo_payload payload;
+
+	(void)state;
+	assert_int_equal(hodo_payload_init(&payload, types, 5), -1);
+	assert_int_equal(hodo_payload_init(&payload, types, 4), 0);
+	for (size_t room = 0; room <= sizeof(bytes); room++) {
+		static const size_t ends[] = { 6, 9, 14, 18 };
+		uint8_t *copy = malloc(room ? room : 1); /* so that sanitizers see what is read */
+		size_t n = 0;
+
+		memcpy(copy, bytes, room);
+		assert_int_equal(hodo_payload_size(&payload, copy, room) > room, room < sizeof(bytes));
+		while (n < 4 && ends[n] <= room)
+			n++;
+		assert_int_equal(hodo_payload_pieces(&payload, copy, room, pieces), n);
+		for (size_t i = 0; i < n; i++) {
+			assert_ptr_equal(pieces[i].data, copy + (i ? ends[i - 1] : 0));
+			assert_int_equal(pieces[i].len, ends[i] - (i ? ends[i - 1] : 0));
+		}
+		free(copy);
+	}
+	assert_int_equal(hodo_payload_size(&payload, bytes, sizeof(bytes)), sizeof(bytes));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_any_text),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_payload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ All blocks of a page are run by one shell, in an empty directory, which is /home
 command, "> " goes on with it; a line "…" of the output stands for any lines. Options:
 
     status=N    the last command's exit status is N, not 0
-    needs=X     skipped where X (a command, or "attach": ptrace) is not there
+    needs=X     skipped where X (a command; "attach": ptrace; "page": that of hodo view) is not there
     shape=some  lines of the output as here are enough where order and choice vary from run to run: half of them
     shape=none  the output is not compared
     words=A,B   that the block's last command prints these words is enough
@@ -27,8 +27,12 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lib"))
+import place  # noqa: E402 (after where it lies)
 
 LIMIT_S = 120
 MARK = re.compile(r"<!-- (run|setup:)(.*?)-->\s*$")
@@ -152,7 +156,7 @@ def on_alarm(_number, _frame):
 signal.signal(signal.SIGALRM, on_alarm)
 
 
-def missing(block):
+def missing(block, environment):
     """What a block needs and is not there, or None."""
     for option in block.options:
         if option.startswith("needs="):
@@ -161,6 +165,9 @@ def missing(block):
                     scope = Path("/proc/sys/kernel/yama/ptrace_scope")
                     if os.geteuid() != 0 and scope.exists() and scope.read_text().strip() != "0":
                         return "ptrace"
+                elif what == "page":
+                    if place.no_page(shutil.which("hodo", path=environment["PATH"])):
+                        return "page of hodo view in this build"
                 elif not shutil.which(what):
                     return what
     return None

@@ -19,7 +19,7 @@ def run_page(path, environment, write):
     wrong, skipped, written = [], [], {}
     try:
         for block in blocks:
-            absent = console.missing(block)
+            absent = console.missing(block, environment)
             if absent:
                 skipped.append(f"{path}:{block.first}: skipped: no {absent}")
                 continue

@@ -46,7 +46,7 @@ static void open_tree(struct opened *o, const struct hodo_call_options *options)
 	assert_non_null(o->e.symbols);
 	assert_int_equal(hodo_call_tree_read(&o->tree, &o->e, options), 0);
 	warned[0] = 0;
-	hodo_call_tree_tell(o->tree, &o->e, "this");
+	hodo_call_tree_warn(o->tree, &o->e, "this");
 }
 
 static void close_tree(struct opened *o)
@@ -159,7 +159,7 @@ static int in_order(void *data, int64_t at_ns, const struct hodo_call_slice *sli
 	return 0;
 }
 
-/* Of anything at all: each slice begins and ends once, in order; and with less room, none is told. */
+/* Of anything at all: each slice begins and ends once, in order; and with less room, none is visited. */
 static void slices_in_order(void **state)
 {
 	struct hodo_call_options o = { .group = HODO_CALL_BY_COMM, .slices = true };

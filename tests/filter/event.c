@@ -2,8 +2,8 @@
 /* event.c - see event.h. */
 #include "event.h"
 
-#include "../../src/core/filter.h"
-#include "../../src/record/filter_compile.h"
+#include <core/filter.h>
+#include <record/filter_compile.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef TESTS_FILTER_EVENT_H
 #define TESTS_FILTER_EVENT_H
 
-#include "../../src/core/filter.h"
+#include <core/filter.h>
 
 #include <hodo/abi.h>
 

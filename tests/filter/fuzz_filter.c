@@ -10,9 +10,9 @@
  * fuzz_main.c replays the corpus in the tests. To search for more:
  *   build/…/tests/filter/fuzz_filter tests/filter/corpus
  */
-#include "../../src/core/filter.h"
-#include "../../src/core/glob.h"
-#include "../../src/record/filter_compile.h"
+#include <core/filter.h>
+#include <core/glob.h>
+#include <record/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_compile.c - what the compiler refuses, in which words, and its limits. */
-#include "../../src/core/filter.h"
-#include "../../src/record/filter_compile.h"
+#include <core/filter.h>
+#include <record/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

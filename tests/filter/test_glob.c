@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_glob.c - the glob matcher: cases by hand, and against a plain recursive one. */
-#include "../../src/core/glob.h"
+#include <core/glob.h>
 #include "reference.h"
 
 #include <setjmp.h>

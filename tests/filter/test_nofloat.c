@@ -4,8 +4,8 @@
  * point (and on x86-64 with -mgeneral-regs-only): no double gets in, and the
  * rest works.
  */
-#include "../../src/core/filter.h"
-#include "../../src/core/filter_parse.h"
+#include <core/filter.h>
+#include <core/filter_parse.h>
 
 #include <errno.h>
 #include <setjmp.h>

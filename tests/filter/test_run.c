@@ -5,8 +5,8 @@
  * filter says is held against C itself; tables say the rest.
  */
 #define _GNU_SOURCE /* feenableexcept */
-#include "../../src/core/filter.h"
-#include "../../src/record/filter_compile.h"
+#include <core/filter.h>
+#include <record/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  * rule broken by hand, every truncation, random bytes and flipped bits. What
  * it lets pass is run on an event, under the sanitizers in one build.
  */
-#include "../../src/core/filter.h"
-#include "../../src/record/filter_compile.h"
+#include <core/filter.h>
+#include <record/filter_compile.h>
 #include "reference.h"
 
 #include <errno.h>

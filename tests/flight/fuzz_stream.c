@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static const uint8_t uuid[16] = { 1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16 };
 
-static void check(const uint8_t *p, size_t len, const struct hodo_walk_table *table, uint64_t events)
+static void check(const uint8_t *p, size_t len, const struct hodo_read_layouts *table, uint64_t events)
 {
 	uint64_t ts = 0, discarded = 0, found = 0;
 
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR };
 	struct hodo_recover_stream result;
-	struct hodo_walk_table table = { 0 };
+	struct hodo_read_layouts table = { 0 };
 	char in_path[] = "/dev/shm/hodo-fuzz-XXXXXX", out_path[] = "/dev/shm/hodo-fuzz-XXXXXX";
 	int in, out, fd;
 
@@ -80,8 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	in = open(in_path, O_RDONLY | O_DIRECTORY);
 	out = open(out_path, O_RDONLY | O_DIRECTORY);
-	hodo_walk_add(&table, 1, number, 1);
-	hodo_walk_add(&table, 2, text, 1);
+	hodo_read_layouts_add(&table, 1, number, 1);
+	hodo_read_layouts_add(&table, 2, text, 1);
 	write_input(in, data, len);
 	if (hodo_recover_stream(in, out, "cpu0", uuid, &table, &result) == 0 && result.bytes > 0) {
 		uint8_t *p = malloc(result.bytes);
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		close(fd);
 		free(p);
 	}
-	hodo_walk_free(&table);
+	hodo_layouts_clear(&table);
 	unlinkat(in, "cpu0", 0);
 	unlinkat(out, "cpu0", 0);
 	close(in);

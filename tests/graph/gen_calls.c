@@ -201,6 +201,21 @@ void gen_whole(const char *top)
 	end(&t, &s, 3000, 0);
 }
 
+void gen_around(const char *top, uint64_t n)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+	uint64_t now = 1000;
+
+	start(&t, &s, top, "around-7", "around", 7, "discard");
+	for (uint64_t i = 0; i < n; i++)
+		get(&s, 7, now++, (unsigned)(i & 255));
+	call(&s, 7, now + 100, 2, 2, 50, false);
+	call(&s, 7, now + 101, 1, 1, 40, false); /* by its clock it was entered later than what it called */
+	call(&s, 7, now + 200, 0, 0, now + 150, false);
+	end(&t, &s, now + 200, 0);
+}
+
 void gen_kinds(const char *top)
 {
 	struct gen_trace t;

@@ -120,6 +120,14 @@ class Options(Case):
         self.assertEqual(re.findall(r"\| (0x\w+)\(\)", text), ["0x401100"])
         self.assertNotIn("0x401000", text)
 
+    def test_known_at_their_end(self):
+        """However much they are around, and though clocks are not exact to the ns."""
+        lines = self.ok("graph", self.make("around", "5000")).splitlines()
+        self.assertEqual([line.partition(" | ")[2] for line in (lines[1], lines[2], lines[5001])],
+                         ["0x401000() {", "  /* kv:get key user:7 shard 0 */", "  /* kv:get key user:7 shard 135 */"])
+        self.assertEqual([line.partition(" | ")[2] for line in lines[5002:]],
+                         ["  0x401100() {", "    0x401200();", "  } /* 0x401100 */", "} /* 0x401000 */"])
+
     def test_min_time(self):
         self.assertEqual(self.functions("--min-time", "700ns", "--thread", "412"),
                          ["0x401000", "0x401200"])
@@ -148,9 +156,9 @@ class Options(Case):
         for args, words in ((["graph", "--depth", "0"], "--depth is a number"),
                             (["graph", "--min-time", "3"], "--min-time is a time"),
                             (["graph", "a", "b"], "one recording"), (["report", "a", "b"], "one recording"),
-                            (["report", "--sort", "size"], "--sort is total"),
+                            (["report", "--sort", "size"], "--sort is the name of a column"),
                             (["report", "--limit", "x"], "no number of rows"),
-                            (["graph", "--since", "x", self.make("calls")], "--since 'x' is no time")):
+                            (["graph", "--since", "x", self.make("calls")], "--since is a time such as")):
             run = self.run_hodo(*args)
             self.assertEqual((run.returncode, run.stdout), (2, b""), args)
             self.assertRegex(run.stderr.decode(), r"\Ahodo: %s: [^\n]*%s[^\n]*\n\Z" % (args[0], re.escape(words)))

@@ -63,6 +63,41 @@ class Help(Case):
                 self.assertEqual(self.run_hodo(verb, "--no-such-option").returncode, 2)
 
 
+class Options(Case):
+    """What each verb's table lists is what its parser takes."""
+
+    def refused(self, words, why):
+        done = self.run_hodo(*words)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+        self.assertEqual(done.stderr, f"hodo: {words[0]}: {why}: see 'hodo {words[0]} --help'\n")
+
+    def test_each_is_parsed(self):
+        n = 0
+        for verb in verbs():
+            heads = [line for line in self.ok("--options", verb).splitlines() if line.startswith("-")]
+            # "--since S, --until S" are two.
+            heads = [part for head in heads for part in re.split(r"(?<!^-\w), (?=--)", head)]
+            names = [re.search(r"--([a-z-]+)", head)[1] for head in heads]
+            for head, name in zip(heads, names):
+                with self.subTest((verb, head)):
+                    letter = re.match(r"-(\w),", head)
+                    short = next(name[:i] for i in range(1, len(name) + 1)
+                                 if name[:i] == name or sum(other.startswith(name[:i]) for other in names) == 1)
+                    n += 1
+                    if name == "help":
+                        self.assertEqual(self.ok(verb, "--hel"), self.ok(verb, "-h"))
+                    elif " " in head[head.index("--"):]:
+                        for word in [f"--{name}", f"--{short}"] + ([f"-{letter[1]}"] if letter else []):
+                            self.refused([verb, word], f"option '{word}' needs a value")
+                    elif "[=" not in head:
+                        self.refused([verb, f"--{name}=x"], f"option '--{name}=x' takes no value")
+                        self.refused([verb, f"--{short}=x"], f"option '--{short}=x' takes no value")
+                        self.refused([verb, f"--{short}", "-y"], "unknown option '-y'")
+                    else:
+                        self.refused([verb, f"--{name}=x", f"--{name}", "-y"], "unknown option '-y'")
+        self.assertGreater(n, 100)
+
+
 class Terminal(Case):
     """What a terminal shows."""
 

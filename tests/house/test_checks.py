@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """test_checks.py - the house's checks find what they are for: small trees with one fault each."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -12,15 +13,16 @@ DUAL = "/* SPDX-License-Identifier: MIT OR GPL-2.0-only */\n"
 LONG_BODY = "".join(f"\tx += {i};\n" for i in range(80))
 
 GOOD = {
+    "docs/design/modules.md": (ROOT / "docs/design/modules.md").read_text(),
     "include/hodo/abi.h": DUAL + "#include <stdint.h>\n",
     "include/hodo/trace.h": MIT + "#include <hodo/abi.h>\n",
     "src/core/ring.h": DUAL + "#include <hodo/abi.h>\n",
     "src/core/ring.c": DUAL + '#include "ring.h"\n#include <string.h>\n',
-    "src/arch/x86_64/writer.c": MIT + '#include "core/ring.h"\n',
-    "src/user/emit.c": MIT + "#include <errno.h>\n#include \"core/ring.h\"\n",
+    "src/arch/x86_64/writer.c": MIT + '#include <core/ring.h>\n',
+    "src/user/emit.c": MIT + "#include <errno.h>\n#include <core/ring.h>\n",
     "src/read/open.c": MIT + "#include <stdio.h>\n#include <hodo/abi.h>\n",
-    "src/record/session.h": MIT + "#include <hodo/abi.h>\n",
-    "src/cli/main.c": MIT + '#include <stdio.h>\n#include "record/session.h"\n\nint main(void)\n{\n\treturn 0;\n}\n',
+    "src/record/record.h": MIT + "#include <hodo/abi.h>\n",
+    "src/cli/main.c": MIT + '#include <stdio.h>\n#include <record/record.h>\n\nint main(void)\n{\n\treturn 0;\n}\n',
 }
 
 # name, check, files laid over GOOD, what must be reported
@@ -30,10 +32,15 @@ BAD = [
     ("core includes cli without a folder", "arrows",
      {"src/cli/cli.h": MIT, "src/core/a.c": DUAL + '#include "cli.h"\n'},
      "core may not include cli"),
-    ("read includes record", "arrows", {"src/read/a.c": MIT + '#include "record/session.h"\n'},
+    ("read includes record", "arrows", {"src/read/a.c": MIT + '#include <record/record.h>\n'},
      "read may not include record"),
+    ("cli includes a header within record", "arrows",
+     {"src/record/stream.h": MIT, "src/cli/a.c": MIT + "#include <record/stream.h>\n"},
+     "src/record/stream.h is internal: others include <record/record.h> alone"),
     ("user includes read by a way round", "arrows",
      {"src/read/r.h": MIT, "src/user/a.c": MIT + '#include "../read/r.h"\n'}, "user may not include read"),
+    ("a header of another module in quotes", "arrows", {"src/user/a.c": MIT + '#include "core/ring.h"\n'},
+     "what is not of the same folder is <core/ring.h>"),
     ("abi includes trace", "arrows", {"include/hodo/abi.h": DUAL + "#include <hodo/trace.h>\n"},
      "include/hodo/abi.h:2: abi may not include trace"),
     ("core uses stdio", "arrows", {"src/core/a.c": DUAL + "\n#  include <stdio.h>\n"},
@@ -46,7 +53,7 @@ BAD = [
     ("long function, brace on its line, after a struct", "style",
      {"src/cli/a.c": MIT + "struct s {\n\tint a;\n};\n#define M(x) { x\nint g(\n\tint x) {\n" + LONG_BODY + "}\n"},
      "src/cli/a.c:6: g() has 83 lines"),
-    ("long file", "style", {"src/cli/a.c": MIT + "int x;\n" * 700}, "701 lines, more than 700"),
+    ("long file", "style", {"src/cli/a.c": MIT + "int x;\n" * 500}, "501 lines, more than 500"),
     ("wide line", "style", {"src/cli/a.c": MIT + "\t" * 14 + "int xyzxyz;\n"}, "columns, more than 120"),
     ("no licence", "style", {"src/cli/a.c": "int x;\n"}, "licence line is not"),
     ("no licence in a script", "style", {"scripts/x": "#!/bin/sh\ntrue\n"}, "scripts/x:1: the licence line"),
@@ -102,6 +109,59 @@ def check_core(top, good):
     return 0
 
 
+def check_build(top, good):
+    """Symbols: arch may not use user, and two files of user need each other."""
+    tree, failed = top / "symbols", 0
+    lay(tree, GOOD | {
+        "src/arch/x86_64/writer.c": MIT + "void emit(void);\nvoid write_event(void)\n{\n\temit();\n}\n",
+        "src/user/emit.c": MIT + "void wait_for(void);\nvoid emit(void)\n{\n\twait_for();\n}\n",
+        "src/user/wait.c": MIT + "void emit(void);\nvoid wait_for(void)\n{\n\temit();\n}\n",
+    })
+    commands = []
+    for source in ("src/arch/x86_64/writer.c", "src/user/emit.c", "src/user/wait.c"):
+        made = source.replace("/", "-") + ".o"
+        subprocess.run(["cc", "-c", tree / source, "-o", tree / made], check=True)
+        commands.append({"directory": str(tree), "file": str(tree / source), "command": f"cc -c {source} -o {made}"})
+    (tree / "compile_commands.json").write_text(json.dumps(commands))
+    for more, wanted in (([], ["arch may not use user (emit of src/user/emit.c)"]),
+                         (["--circles"], ["arch may not use user", "src/user: 2 files need each other: emit.c needs"])):
+        result = subprocess.run([ROOT / "scripts" / "check-arrows", "--build", tree, *more, tree],
+                                capture_output=True, text=True)
+        lines = result.stdout.splitlines()
+        if result.returncode != 1 or len(lines) != len(wanted) or any(w not in t for w, t in zip(wanted, lines)):
+            failed += 1
+            print(f"symbols {more}: {result.returncode}:\n{result.stdout}{result.stderr}")
+    return failed
+
+
+def check_commits(top):
+    """A history with two faults, and one that does not reach back."""
+    tree, failed = top / "commits", 0
+    tree.mkdir()
+
+    def git(*args):
+        return subprocess.run(["git", "-C", tree, "-c", "user.name=x", "-c", "user.email=x", *args], check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    def commit(*messages):
+        git("commit", "-q", "--allow-empty", *(word for m in messages for word in ("-m", m)))
+        return git("rev-parse", "--short", "HEAD")
+
+    git("init", "-q")
+    first = commit("without a body, before it was the rule")
+    commit("s" * 72, "Why.")
+    bad = [f"{commit('s' * 73, 'Why.')}: the subject has 73 characters", f"{commit('no body')}: no body that says why"]
+    for since, status, wanted in ((first, 1, bad[::-1]), ("0" * 40, 77, ["skipped: the history does not reach back"]),
+                                  ("HEAD", 0, [])):
+        result = subprocess.run([ROOT / "scripts" / "check-commits", "--since", since, tree], capture_output=True,
+                                text=True)
+        lines = result.stdout.splitlines()
+        if result.returncode != status or len(lines) != len(wanted) or any(w not in t for w, t in zip(wanted, lines)):
+            failed += 1
+            print(f"commits since {since}: {result.returncode}:\n{result.stdout}{result.stderr}")
+    return failed
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="hodo-checks.") as top:
@@ -114,6 +174,8 @@ def main():
                 print(f"a good tree fails check-{check}:\n{result.stdout}{result.stderr}")
         failed += check_libraries(pathlib.Path(top), good)
         failed += check_core(pathlib.Path(top), good)
+        failed += check_build(pathlib.Path(top), good)
+        failed += check_commits(pathlib.Path(top))
         for number, (name, check, files, want) in enumerate(BAD):
             tree = pathlib.Path(top) / str(number)
             lay(tree, GOOD | files)
@@ -123,7 +185,7 @@ def main():
                 failed += 1
                 print(f"{name}: wanted one line with '{want}' and status 1, got {result.returncode}:\n"
                       f"{result.stdout}{result.stderr}")
-    print(f"{len(BAD) + len(BAD_LIBRARIES) + 3 - failed} passed, {failed} failed")
+    print(f"{len(BAD) + len(BAD_LIBRARIES) + 8 - failed} passed, {failed} failed")
     return failed != 0
 
 

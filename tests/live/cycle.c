@@ -98,7 +98,7 @@ static void add_conditions(void)
 	config.conditions = c.n;
 	config.conditions_len = (uint32_t)c.bytes;
 	if (hodo_conditions_have(&c, HODO_CONDITION_START) && rnd() % 2)
-		config.flags = HODO_CONFIG_GATED;
+		config.flags = HODO_CONFIG_AWAITS_START;
 	hodo_conditions_free(&c);
 }
 
@@ -158,7 +158,7 @@ static int receive_memory(int fd)
 
 /* ------------------------------------------------------------------- checks */
 
-static const struct hodo_walk_table *table(void *arg)
+static const struct hodo_read_layouts *table(void *arg)
 {
 	(void)arg;
 	hodo_catalog_read(&catalog, shm + HODO_SHM_CATALOG,

@@ -108,6 +108,10 @@ class Options(unittest.TestCase):
                 self.assertEqual(run(HODO, verb, "--help"), run(HODO, verb, "-h"))
                 self.assertEqual(run(HODO, verb, "--help"), run(HODO, "help", verb))
 
+    def test_heads_are_the_tables(self):
+        """Each option of the verb's table has its place in the page, as it is written there, and no other has."""
+        run(str(SOURCE / "scripts/man-options"), "--check", HODO)
+
     def test_of_hodo(self):
         options = sections(SOURCE / "docs/man/hodo.1")["OPTIONS"]
         for option in ("--version", "-V", "--help", "-h"):

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "core/mangled.h"
+#include <func/mangled.h>
 
 static const struct {
 	const char *mangled, *want;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_names.c - symbols of loaded objects, hodo_function_name(), and texts of functions made sets; in this very
+ * test_names.c - symbols of loaded objects, hodo_names_function(), and texts of functions made sets; in this very
  * process and in copies of its file, whole and damaged.
  */
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <pthread.h>
 #include <cmocka.h>
-#include "func/func.h"
+#include <func/func.h>
 
 /* In a namespace, as C++ would have it; a local one; and one that begins inside of another. */
 int mangled_one(int x) __asm__("_ZN4kept3box3putEi");
@@ -25,6 +25,10 @@ __attribute__((noinline, used)) int mangled_one(int x) { __asm__ volatile(""); r
 static __attribute__((noinline, used)) int local_function(int x) { __asm__ volatile(""); return x + 2; }
 __attribute__((noinline, used)) int kv_get(int x) { __asm__ volatile(""); return x + 3; }
 __attribute__((noinline, used)) int kv_hash(int x) { __asm__ volatile(""); return x + 4; }
+/* Other names of one function. */
+int zget(int x) __attribute__((weak, alias("kv_get")));
+__attribute__((noinline, used)) int _work(int x) { __asm__ volatile(""); return x + 5; }
+int zwork(int x) __attribute__((weak, alias("_work")));
 void inner(void);
 void outer(void);
 __asm__(".text\n.globl outer, inner\n.type outer, @function\n.type inner, @function\n"
@@ -58,6 +62,9 @@ static void test_find(void **state)
 	check_find(n, (const void *)mangled_one, "_ZN4kept3box3putEi");
 	check_find(n, (const void *)local_function, "local_function");
 	check_find(n, (const char *)kv_get + 1, "kv_get");
+	check_find(n, (const void *)_work, "zwork");
+	assert_int_equal(hodo_names_count(n, (uintptr_t)_work), 2);
+	assert_string_equal(hodo_names_other(n, (uintptr_t)_work, 1), "_work");
 	check_find(n, (const char *)outer, "outer");
 	check_find(n, (const char *)outer + 2, "inner");
 	check_find(n, (const char *)outer + 3, "inner");
@@ -111,9 +118,9 @@ static void test_dynamic(void **state)
 	for (const char *const *f = (const char *const[]){ "qsort", "getenv", "mmap", "strtol", NULL }; *f; f++) {
 		void *addr = dlsym(libc, *f);
 
-		assert_true(hodo_function_name(addr, name, sizeof(name)) > 0);
+		assert_true(hodo_names_function(addr, name, sizeof(name)) > 0);
 		assert_true(dladdr(addr, &info) != 0);
-		assert_int_equal(hodo_function_name((char *)addr + 1, name, sizeof(name)), (int)strlen(name));
+		assert_int_equal(hodo_names_function((char *)addr + 1, name, sizeof(name)), (int)strlen(name));
 	}
 	dlclose(libc);
 }
@@ -122,15 +129,15 @@ static void test_function_name(void **state)
 {
 	char name[64] = "x";
 
-	assert_int_equal(hodo_function_name((const void *)kv_get, name, sizeof(name)), 6);
+	assert_int_equal(hodo_names_function((const void *)kv_get, name, sizeof(name)), 6);
 	assert_string_equal(name, "kv_get");
-	assert_int_equal(hodo_function_name((const void *)local_function, name, 4), 14);
+	assert_int_equal(hodo_names_function((const void *)local_function, name, 4), 14);
 	assert_string_equal(name, "loc");
-	assert_int_equal(hodo_function_name((const void *)kv_get, NULL, 0), 6);
-	assert_int_equal(hodo_function_name((const void *)kv_get, NULL, 1), -EINVAL);
-	assert_int_equal(hodo_function_name(name, name, sizeof(name)), -ENOENT);
+	assert_int_equal(hodo_names_function((const void *)kv_get, NULL, 0), 6);
+	assert_int_equal(hodo_names_function((const void *)kv_get, NULL, 1), -EINVAL);
+	assert_int_equal(hodo_names_function(name, name, sizeof(name)), -ENOENT);
 	assert_string_equal(name, "");
-	assert_int_equal(hodo_function_name(NULL, name, sizeof(name)), -ENOENT);
+	assert_int_equal(hodo_names_function(NULL, name, sizeof(name)), -ENOENT);
 }
 
 static void *ask(void *unused)
@@ -138,7 +145,7 @@ static void *ask(void *unused)
 	char name[64];
 
 	for (int i = 0; i < 2000; i++) {
-		if (hodo_function_name((const void *)kv_hash, name, sizeof(name)) != 7)
+		if (hodo_names_function((const void *)kv_hash, name, sizeof(name)) != 7)
 			return (void *)1;
 		if (i % 16 == 0)
 			hodo_names_changed();
@@ -158,7 +165,7 @@ static void test_threads_and_fork(void **state)
 		pid_t pid = fork();
 
 		if (pid == 0)
-			_exit(hodo_function_name((const void *)kv_get, name, sizeof(name)) != 6);
+			_exit(hodo_names_function((const void *)kv_get, name, sizeof(name)) != 6);
 		waitpid(pid, &status, 0);
 		assert_int_equal(status, 0);
 	}
@@ -323,6 +330,10 @@ static void test_select(void **state)
 	assert_int_equal(selected("kept::box::put"), 1);
 	assert_int_equal(selected("kept::*"), 1);
 	assert_int_equal(selected("_ZN4kept*"), 1);
+	assert_int_equal(selected("zget"), 4);
+	assert_int_equal(selected("zget,kv_hash"), 12);
+	assert_int_equal(selected("kv_*,!zg*"), 8);
+	assert_int_equal(selected("!zget"), 11);
 	assert_int_equal(selected("nothing"), 0);
 	snprintf(range, sizeof(range), "0x%lx-0x%lX", (unsigned long)kv_get, (unsigned long)kv_get + 1);
 	assert_int_equal(selected(range), 4);

@@ -7,7 +7,7 @@
  */
 #include "help.h"
 
-#include "../../src/read/internal.h"
+#include <read/internal.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

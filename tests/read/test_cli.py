@@ -170,7 +170,7 @@ class Errors(Case):
         self.fails(2, "auto, always or never", "print", "--color=blue")
         path = self.make("all")
         for bad in ("yesterday", "", "-1", "1.", "1.5.2", "99999999999999999999", "9223372036.854775808"):
-            self.fails(2, "no time in seconds", "print", "--since=" + bad, path)
+            self.fails(2, "--since is a time such as", "print", "--since=" + bad, path)
 
     def test_missing(self):
         for verb in ("print", "stat", "info", "list"):

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "help.h"
 
-#include "../../src/read/internal.h"
+#include <read/internal.h>
 
 /* offset_s + (offset + ticks) / freq in ns, rounded down, by long division of decimal digits. */
 static int64_t exact(const struct hodo_read_clock *c, uint64_t ticks)

@@ -7,7 +7,7 @@
 #include <locale.h>
 #include <math.h>
 
-#include "../../src/read/text.h"
+#include <read/text.h>
 
 static uint64_t seed = 0x853c49e6748fea9bull;
 
@@ -27,17 +27,17 @@ static void test_integers(void **state)
 	for (unsigned i = 0; i < 200000; i++) {
 		uint64_t v = i < 1000 ? i : next_random() >> next_random() % 64;
 
-		*hodo_read_put_u64(ours, v) = 0;
+		*hodo_format_u64(ours, v) = 0;
 		snprintf(theirs, sizeof(theirs), "%llu", (unsigned long long)v);
 		assert_string_equal(ours, theirs);
-		*hodo_read_put_i64(ours, (int64_t)v) = 0;
+		*hodo_format_i64(ours, (int64_t)v) = 0;
 		snprintf(theirs, sizeof(theirs), "%lld", (long long)v);
 		assert_string_equal(ours, theirs);
-		*hodo_read_put_hex(ours, v) = 0;
+		*hodo_format_hex(ours, v) = 0;
 		snprintf(theirs, sizeof(theirs), "%llx", (unsigned long long)v);
 		assert_string_equal(ours, theirs);
 	}
-	*hodo_read_put_i64(ours, INT64_MIN) = 0;
+	*hodo_format_i64(ours, INT64_MIN) = 0;
 	assert_string_equal(ours, "-9223372036854775808");
 }
 
@@ -100,9 +100,9 @@ static size_t significant(const char *text)
 /* What is written reads back as the same value, with no more digits than needed. */
 static void check_float(double v, bool single, locale_t c)
 {
-	char text[64] = { 0 }, *end = hodo_read_put_float(text, v, single, true, c), *stop;
+	char text[64] = { 0 }, *end = hodo_format_float(text, v, single, true, c), *stop;
 
-	assert_true(end - text <= PUT_FLOAT_MAX);
+	assert_true(end - text <= HODO_FORMAT_FLOAT_MAX);
 	if (!isfinite(v)) {
 		assert_string_equal(text, isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"");
 		return;
@@ -138,9 +138,9 @@ static void test_floats(void **state)
 		check_float(v, false, c);
 		check_float((double)(float)v, true, c);
 	}
-	*hodo_read_put_float(text, 0.1f, true, true, c) = 0;
+	*hodo_format_float(text, 0.1f, true, true, c) = 0;
 	assert_string_equal(text, "0.1");
-	*hodo_read_put_float(text, 0.1f, false, true, c) = 0;
+	*hodo_format_float(text, 0.1f, false, true, c) = 0;
 	assert_string_equal(text, "0.10000000149011612");
 	freelocale(c);
 }

@@ -19,15 +19,17 @@ static void check_metadata(const struct hodo_catalog *c)
 	struct hodo_clock_map clock = { HODO_CLOCK_TSC, 1000000000, 1, 2 };
 	struct hodo_ctf_metadata m = { .comm = "fuzz", .exe = "", .hostname = "", .clock = &clock, .catalog = c };
 	struct hodo_text text = { 0 };
+	const char *p;
 
 	hodo_ctf_metadata_text(&m, &text);
+	p = hodo_text_string(&text);
 	/* Whatever the names: printable, and no comment but ours is ended. */
 	for (size_t i = 0; i < text.len; i++) {
-		char ch = text.s[i];
+		char ch = p[i];
 
 		if ((ch < ' ' || ch > '~') && ch != '\n' && ch != '\t')
 			abort();
-		if (ch == '*' && text.s[i + 1] == '/' && text.s[i + 2] != '\n')
+		if (ch == '*' && p[i + 1] == '/' && p[i + 2] != '\n')
 			abort();
 	}
 	hodo_text_free(&text);

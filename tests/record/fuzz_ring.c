@@ -20,11 +20,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct out {
-	struct hodo_walk_table table;
+	struct hodo_read_layouts table;
 	uint64_t ts_end, discarded, packets;
 };
 
-static const struct hodo_walk_table *sink_table(void *arg)
+static const struct hodo_read_layouts *sink_table(void *arg)
 {
 	return &((struct out *)arg)->table;
 }
@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct hodo_ring_reader r;
 
 	memset(memory, 0, sizeof(memory));
-	hodo_walk_add(&out.table, 1, number, 1);
-	hodo_walk_add(&out.table, 2, text, 2);
+	hodo_read_layouts_add(&out.table, 1, number, 1);
+	hodo_read_layouts_add(&out.table, 2, text, 2);
 	hodo_ring_reader_init(&r, w.ring, w.packets, &layout, mode, copy);
 	for (uint64_t i = 0; len > 0 && i < 50u * (data[0] >> 1); i++)
 		i % 3 ? writer_event(&w, i) : writer_text(&w, "text", (uint32_t)i);
@@ -79,6 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	hodo_ring_open_since(&r);
 	hodo_ring_events(&r);
 	hodo_ring_finish(&r, &sink, len > 0 && data[len - 1] & 1);
-	hodo_walk_free(&out.table);
+	hodo_layouts_clear(&out.table);
 	return 0;
 }

@@ -46,7 +46,7 @@ static void test_grows(void **state)
 	assert_int_equal(c.event[2]->line, 3);
 	assert_int_equal(c.warnings, 1);
 	assert_string_equal(c.warning[0], "careful");
-	assert_true(c.walk.shape[700].known && !c.walk.shape[699].known);
+	assert_true(hodo_layouts_have(&c.walk, 700) && !hodo_layouts_have(&c.walk, 699));
 	hodo_catalog_free(&c);
 	free(base);
 }
@@ -64,7 +64,7 @@ static void test_same_id(void **state)
 	writer_catalog_event(base, &used, 5, "x:second", other, 1, names);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 1);
 	assert_int_equal(c.events, 1);
-	assert_int_equal(c.walk.shape[5].fixed[0], 1);
+	assert_int_equal(c.walk.fixed[5], HODO_EVENT_HEADER + 1);
 	hodo_catalog_free(&c);
 	free(base);
 }
@@ -192,10 +192,11 @@ static void test_labels(void **state)
 	m.catalog = &c;
 	hodo_ctf_metadata_text(&m, &text);
 	assert_int_equal(text.error, 0);
-	assert_non_null(strstr(text.s, "enum : uint8_t { \"IDLE\" = 0, \"BU_SY\" = 1, \"GONE\" = 255 } _state;"));
-	assert_non_null(strstr(text.s, "\"MAX\" = 9223372036854775807 } _big;"));
-	assert_non_null(strstr(text.s, "float_t _other;"));
-	assert_non_null(strstr(text.s, "/*@labels provider=kv field=state names=IDLE,BU%22SY,GONE values=0,1,-1*/"));
+	assert_non_null(strstr(hodo_text_string(&text),
+			       "enum : uint8_t { \"IDLE\" = 0, \"BU_SY\" = 1, \"GONE\" = 255 } _state;"));
+	assert_non_null(strstr(hodo_text_string(&text), "\"MAX\" = 9223372036854775807 } _big;"));
+	assert_non_null(strstr(hodo_text_string(&text), "float_t _other;"));
+	assert_non_null(strstr(hodo_text_string(&text), "/*@labels provider=kv field=state names=IDLE,BU%22SY,GONE values=0,1,-1*/"));
 	hodo_text_free(&text);
 	hodo_catalog_free(&c);
 	free(base);
@@ -253,9 +254,9 @@ static void test_objects(void **state)
 	m.catalog = &c;
 	hodo_ctf_metadata_text(&m, &text);
 	assert_int_equal(text.error, 0);
-	assert_non_null(strstr(text.s, "\n/*@object path=/bin/my%20prog base=0x400000 start=0x400000 end=0x401000 functions=5 build_id=ab01*/\n"));
-	assert_non_null(strstr(text.s, "\n/*@object path=/lib/red.so base=0x7000 start=0x7000 end=0x8000 from=10 until=20 functions=5 build_id=ab01*/\n"));
-	assert_non_null(strstr(text.s, "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 build_id=ab01*/\n"));
+	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/bin/my%20prog base=0x400000 start=0x400000 end=0x401000 functions=5 build_id=ab01*/\n"));
+	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/red.so base=0x7000 start=0x7000 end=0x8000 from=10 until=20 functions=5 build_id=ab01*/\n"));
+	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 build_id=ab01*/\n"));
 	hodo_text_free(&text);
 	hodo_catalog_free(&c);
 	for (int spoil = 1; spoil <= 4; spoil++) {

@@ -21,7 +21,7 @@
 #include <record/ctf_metadata.h>
 #include <record/pattern.h>
 #include <record/stream.h>
-#include <record/text.h>
+#include <record/names.h>
 
 #include "writer.h"
 
@@ -104,7 +104,7 @@ static void test_near(void **state)
 	hodo_pattern_see(&list, &c, 0);
 	hodo_pattern_see(&list, &c, 0); /* another process with the same */
 	assert_true(hodo_pattern_unknown(&list, "no event matches ", &t));
-	assert_string_equal(t.s, "no event matches 'kv:gte' (near: kv:get, kv:set, kv:let)");
+	assert_string_equal(hodo_text_string(&t), "no event matches 'kv:gte' (near: kv:get, kv:set, kv:let)");
 	assert_false(hodo_pattern_unknown(&list, "no event matches ", &t)); /* told once */
 	hodo_text_free(&t);
 	hodo_pattern_free(&list);
@@ -118,22 +118,22 @@ static void test_texts(void **state)
 	char out[32];
 
 	(void)state;
-	hodo_text_printable(out, sizeof(out), "a\x1b\xc3\xa4\n");
+	hodo_name_printable(out, sizeof(out), "a\x1b\xc3\xa4\n");
 	assert_string_equal(out, "a\\x1b\\xc3\\xa4\\x0a");
-	hodo_text_printable(out, 8, "abcdefghijk");
+	hodo_name_printable(out, 8, "abcdefghijk");
 	assert_true(strlen(out) < 8);
-	hodo_text_file_name(out, sizeof(out), "../a b/\xff+-_.x");
+	hodo_name_file(out, sizeof(out), "../a b/\xff+-_.x");
 	assert_string_equal(out, "_._a_b__+-_.x");
-	hodo_text_file_name(out, sizeof(out), "");
+	hodo_name_file(out, sizeof(out), "");
 	assert_string_equal(out, "_");
-	hodo_text_add_encoded(&t, "a b%*/\n.:,/+-[]_\xff");
-	assert_string_equal(t.s, "a%20b%25%2A/%0A.:,/+-[]_%FF");
+	hodo_name_encode(&t, "a b%*/\n.:,/+-[]_\xff");
+	assert_string_equal(hodo_text_string(&t), "a%20b%25%2A/%0A.:,/+-[]_%FF");
 	hodo_text_free(&t);
-	hodo_text_add_quotable(&t, "a\"b\\c*/d//e/*f\x80\x7f");
-	assert_null(strpbrk(t.s, "\"\\"));
-	assert_null(strstr(t.s, "*/"));
-	assert_null(strstr(t.s, "/*"));
-	assert_null(strstr(t.s, "//"));
+	hodo_name_quote(&t, "a\"b\\c*/d//e/*f\x80\x7f");
+	assert_null(strpbrk(hodo_text_string(&t), "\"\\"));
+	assert_null(strstr(hodo_text_string(&t), "*/"));
+	assert_null(strstr(hodo_text_string(&t), "/*"));
+	assert_null(strstr(hodo_text_string(&t), "//"));
 	hodo_text_free(&t);
 }
 
@@ -234,7 +234,7 @@ static void test_set_clock(void **state)
 	hodo_ctf_metadata_text(&m, &expected);
 	fd = openat(dirfd, "metadata", O_RDONLY);
 	assert_int_equal(read(fd, text, sizeof(text) - 1), expected.len);
-	assert_string_equal(text, expected.s);
+	assert_string_equal(text, hodo_text_string(&expected));
 	close(fd);
 	assert_int_equal(faccessat(dirfd, ".metadata.new", F_OK, 0), -1);
 	unlinkat(dirfd, "metadata", 0);

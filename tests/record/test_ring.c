@@ -22,12 +22,12 @@ struct fixture {
 	struct writer w;
 	struct hodo_ring_reader r;
 	struct hodo_ring_sink sink;
-	struct hodo_walk_table table;
+	struct hodo_read_layouts table;
 	uint8_t *memory, *copy;
 	uint64_t read, expect, gaps, ts_end, discarded, last_packet_events;
 };
 
-static const struct hodo_walk_table *sink_table(void *arg)
+static const struct hodo_read_layouts *sink_table(void *arg)
 {
 	return &((struct fixture *)arg)->table;
 }
@@ -69,13 +69,13 @@ static void setup_ring(struct fixture *f, enum hodo_mode mode, uint32_t packet_s
 	f->w = (struct writer){ .ring = (struct hodo_ring *)f->memory, .packets = f->memory + sizeof(struct hodo_ring),
 				.ring_size = f->layout.ring_size, .packet_size = packet_size, .mode = mode, .now = 1 };
 	f->sink = (struct hodo_ring_sink){ sink_packet, sink_table, f };
-	assert_int_equal(hodo_walk_add(&f->table, 1, number, 1), 0);
+	assert_int_equal(hodo_read_layouts_add(&f->table, 1, number, 1), 0);
 	hodo_ring_reader_init(&f->r, f->w.ring, f->w.packets, &f->layout, mode, f->copy);
 }
 
 static void free_ring(struct fixture *f)
 {
-	hodo_walk_free(&f->table);
+	hodo_layouts_clear(&f->table);
 	free(f->memory);
 	free(f->copy);
 }

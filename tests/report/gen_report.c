@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <gen.h>
 
+#include "gen_identity.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -430,6 +432,10 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && strcmp(argv[1], "both") == 0) {
 		gen_kernel(argv[2], n, false);
 		gen_user(argv[2], n);
+	} else if (argc > 2 && strcmp(argv[1], "ids") == 0) {
+		gen_ids(argv[2]);
+	} else if (argc > 2 && strcmp(argv[1], "names") == 0) {
+		gen_names(argv[2]);
 	} else if (argc > 2 && strcmp(argv[1], "leak") == 0) {
 		gen_leak(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "gap") == 0) {
@@ -441,7 +447,7 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
 		gen_hostile(argv[2]);
 	} else {
-		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|leak|gap|extremes|crowd|hostile DIR [N [SEED]]\n");
+		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|ids|names|leak|gap|extremes|crowd|hostile DIR [N [SEED]]\n");
 		return 2;
 	}
 	return 0;

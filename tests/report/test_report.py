@@ -263,6 +263,81 @@ class Same(Case):
             self.assertIn(key, report)
 
 
+class Identity(Case):
+    """What has one hash is not the same, and what is the same number is, however wide."""
+
+    NAMES = ("text", "blob", "number", "list", "mixed")
+
+    def paired(self):
+        """{name: (times, begins, ends)}, and the times of each end, in the order of the events."""
+        events = self.events(self.make("ids"))
+        durations, waiting = [], collections.defaultdict(list)
+        for e in events:
+            base, side = e["name"].rsplit(".", 1)
+            key = base, repr(e["fields"]["id"])
+            if side == "begin":
+                waiting[key].append(e["ts"])
+            else:
+                durations.append(e["ts"] - waiting[key].pop() if waiting[key] else None)
+        spans = {n: pair(events, named(f"kv:{n}.begin"), named(f"kv:{n}.end"),
+                         lambda e: repr(e["fields"]["id"])) for n in self.NAMES}
+        return spans, durations, [e for e in events if e["name"].endswith(".end")]
+
+    def test_spans(self):
+        spans = self.paired()[0]
+        rows = groups(self.report("ids2000-7")["spans"])
+        self.assertEqual(len(spans["text"][0][None]), 5)
+        self.assertEqual(len(spans["number"][0][None]), 2)
+        self.assertEqual(len(spans["mixed"][0][None]), 0)
+        for name, (times, begins, ends) in spans.items():
+            with self.subTest(name):
+                row = rows["kv:" + name, None]
+                self.check_times(row, times[None])
+                self.assertEqual((row["unpaired_begins"], row["unpaired_ends"]), (begins[None], ends[None]))
+
+    def test_durations(self):
+        """$duration is that of the same pairs."""
+        _, durations, ends = self.paired()
+        for limit in sorted({d for d in durations if d is not None}):
+            found = self.events("ids2000-7", "--filter", f"$duration >= {limit}ns")
+            self.assertEqual(found, [e for e, d in zip(ends, durations) if d is not None and d >= limit], limit)
+
+    def test_names(self):
+        """An event has the name that its thread had then; a row the last one, whichever table it is in."""
+        path = self.make("names")
+        names = [(e["name"].split(":")[1], e["comm"]) for e in self.events(path) if e["tid"] == 1001]
+        self.assertEqual(names, [("sys_enter_read", "sh"), ("sys_exit_read", "sh"), ("task_rename", "sh"),
+                                 ("sys_enter_read", "ls"), ("sys_exit_read", "ls"), ("sched_switch", "ls"),
+                                 ("task_rename", "ls"), ("sys_enter_read", "sorting"), ("sys_exit_read", "sorting"),
+                                 ("sched_switch", "sorting")])
+        report = self.report(path, "--by", "thread")
+        for table in ("running", "off_cpu", "latency"):
+            self.assertEqual([r["thread"] for r in report[table] if r["thread"].endswith("[1001]")], ["sorting[1001]"],
+                             table)
+        rows = groups(report["events"] + report["spans"])
+        self.assertEqual(rows["syscalls:sys_enter_read", "sorting[1001]"]["count"], 3)
+        self.assertEqual(rows["syscalls:read", "sorting[1001]"]["count"], 3)
+        # Not what comes later, nor a wanted name's other times.
+        until = self.events(path)[4]["ts"]
+        first = self.report(path, "--until", f"{until // 10**9}.{until % 10**9:09}", "--by", "thread")
+        self.assertIn(("syscalls:read", "sh[1001]"), groups(first["spans"]))
+        rows = self.report(path, "--thread", "ls")
+        self.assertEqual(groups(rows["events"])["syscalls:sys_enter_read", None]["count"], 1)
+
+    def test_asked_for(self):
+        """Pairs by a field, and groups by one."""
+        path = self.make("ids")
+        events = self.events(path)
+        name = "kv:text.begin,kv:text.end by id"
+        row = groups(self.report(path, "--pair", name)["spans"])[name, None]
+        self.check_times(row, pair(events, named("kv:text.begin"), named("kv:text.end"),
+                                   lambda e: e["fields"]["id"])[0][None])
+        rows = [r for r in self.report(path, "--by", "id")["events"] if r["name"] == "kv:text.begin"]
+        self.assertEqual([r["count"] for r in rows], [1] * 5)
+        self.assertEqual(sorted(r["group"] for r in rows),
+                         sorted(["8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ", "(null)", "(null)", ""]))
+
+
 WHY = {0: "preempted", 256: "preempted", 1: "sleeps", 128: "sleeps", 2: "blocked", 4: "stopped"}
 
 
@@ -492,8 +567,8 @@ class Options(Case):
                             (["--pair"], "needs a value"), (["--by", ""], "--by is"), (["--by", "a,b"], "--by is"),
                             (["--values", "bytes"], "--values is an event and a field"),
                             (["--values", "a."], "--values is"), (["--values", ".b"], "--values is"),
-                            (["--since", "x", path], "--since 'x' is no time"),
-                            (["--until", "1h", path], "--until '1h' is no time"), (["-n", "x"], "no number of rows"),
+                            (["--since", "x", path], "--since is a time such as"),
+                            (["--until", "1y", path], "--until is a time such as"), (["-n", "x"], "no number of rows"),
                             (["--sort", "x"], "--sort is"), (["a", "b"], "one recording"),
                             (["--color=x"], "--color is"),
                             ([a for i in range(65) for a in ("--pair", f"a,b{i}")], "64 pairs"),

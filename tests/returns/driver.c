@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* driver.c - see driver.h. Compiled for general registers only, without hooks of its own. */
 #include "driver.h"
-#include "func/func.h"
+#include <func/func.h>
 
 unsigned long driver_entries, driver_jumped, driver_refused, driver_exits;
 int driver_off;

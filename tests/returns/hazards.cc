@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <unwind.h>
 #include <vector>
-#include "../../src/arch/x86_64/returns.h"
+#include <func/x86_64/returns.h>
 #include "driver.h"
 
 #define NOINLINE __attribute__((noinline, noclone))

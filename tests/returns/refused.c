@@ -12,7 +12,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/arch/x86_64/returns.h"
+#include <func/x86_64/returns.h>
 #include "driver.h"
 
 #define ARCH_SHSTK_STATUS 0x5005

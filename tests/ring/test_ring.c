@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "arch/generic/twin.h"
+#include <arch/generic/twin.h>
 
 /* The kernel has no writers in assembly: there, the rest runs (tests/kernel/unit). */
 #if defined(__x86_64__) && !defined(__KERNEL__)
 #define ASSEMBLY 1
 #include <sched.h>
-#include "func/func.h"
+#include <func/func.h>
 #else
 #define ASSEMBLY 0
 #endif

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "arch/generic/twin.h"
-#include "core/atomic.h"
+#include <arch/generic/twin.h>
+#include <core/atomic.h>
 
 #define PACKET 1024u
 #define RING (4u * PACKET)

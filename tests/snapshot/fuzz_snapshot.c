@@ -26,11 +26,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct out {
-	struct hodo_walk_table table;
+	struct hodo_read_layouts table;
 	uint64_t ts_end, discarded, packets;
 };
 
-static const struct hodo_walk_table *sink_table(void *arg)
+static const struct hodo_read_layouts *sink_table(void *arg)
 {
 	return &((struct out *)arg)->table;
 }
@@ -67,11 +67,11 @@ static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bo
 		struct hodo_ring_sink sink = { sink_packet, sink_table, &out };
 		struct hodo_ring_reader r;
 
-		hodo_walk_add(&out.table, 1, number, 1);
-		hodo_walk_add(&out.table, 2, text, 2);
+		hodo_read_layouts_add(&out.table, 1, number, 1);
+		hodo_read_layouts_add(&out.table, 2, text, 2);
 		hodo_ring_image_reader(&images, &images.image[i], &r);
 		hodo_ring_finish(&r, &sink, false);
-		hodo_walk_free(&out.table);
+		hodo_layouts_clear(&out.table);
 	}
 	hodo_ring_images_free(&images);
 }

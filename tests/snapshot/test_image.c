@@ -39,7 +39,7 @@ struct fixture {
 
 /* One ring of a copy. */
 struct seen {
-	struct hodo_walk_table table;
+	struct hodo_read_layouts table;
 	uint64_t events, first, next, ts_end, ts_max;
 };
 
@@ -120,7 +120,7 @@ static void stop(struct fixture *f)
 		pthread_join(f->thread[i], NULL);
 }
 
-static const struct hodo_walk_table *sink_table(void *arg)
+static const struct hodo_read_layouts *sink_table(void *arg)
 {
 	return &((struct seen *)arg)->table;
 }
@@ -160,7 +160,7 @@ static uint64_t check_images(struct hodo_ring_images *images)
 		struct hodo_ring_sink sink = { sink_packet, sink_table, &s };
 		struct hodo_ring_reader r;
 
-		hodo_walk_add(&s.table, 1, number, 1);
+		hodo_read_layouts_add(&s.table, 1, number, 1);
 		hodo_ring_image_reader(images, &images->image[i], &r);
 		hodo_ring_finish(&r, &sink, false);
 		assert_false(r.broken);
@@ -169,7 +169,7 @@ static uint64_t check_images(struct hodo_ring_images *images)
 		if (s.events > 0)
 			assert_int_equal(r.lost.overwritten, s.first);
 		events += s.events;
-		hodo_walk_free(&s.table);
+		hodo_layouts_clear(&s.table);
 	}
 	return events;
 }

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HODO, COMPARE, STUBS, CLANG = (os.environ.get(n, "") for n in ("HODO", "COMPARE", "STUBS", "CLANG"))
@@ -58,6 +59,71 @@ class Case(unittest.TestCase):
 
     def names(self, trace):
         return [e["function"] for e in self.entries(trace)]
+
+
+class Aliases(Case):
+    """A function whose name a library's writer would choose, _work, and the name that programs call, zwork."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.slots("program", HERE / "aliases.c", "-rdynamic")
+
+    def kept(self, pattern, *command):
+        """The functions that were recorded with this pattern."""
+        out = self.dir / f"trace{len(list(self.dir.iterdir()))}"
+        run(HODO, "record", "-q", f"--functions={pattern}", "-o", out, "--", *(command or (self.program,)))
+        return sorted(set(self.names(out)))
+
+    def test_one_name_is_shown(self):
+        listed = json.loads(run(HODO, "list", "--json", "--functions", self.program))["functions"]
+        self.assertEqual([f["name"] for f in listed], ["main", "other", "zwork"])
+        trace = self.record(self.program)
+        self.assertEqual(self.names(trace), ["main"] + 3 * ["zwork", "other"])
+        seen = json.loads(run(HODO, "list", "--json", "--functions", trace))["functions"]
+        self.assertEqual({f["name"] for f in seen}, {"main", "other", "zwork"})
+        for verb in ("report", "graph", "print"):
+            text = run(HODO, verb, trace)
+            self.assertIn("zwork", text, verb)
+            self.assertNotIn("_work", text, verb)
+
+    def test_any_name_matches(self):
+        for pattern in ("zwork", "_work", "_w*", "zw?rk", "*work", "nothing,_work", "zwork,_work"):
+            self.assertEqual(self.kept(pattern), ["zwork"], pattern)
+        for pattern in ("!zwork", "!_work", "*,!_w*", "main,other,zwork,!_work"):
+            self.assertEqual(self.kept(pattern), ["main", "other"], pattern)
+
+    def test_without_its_own_symbols(self):
+        run("strip", self.program) # what is exported is left
+        for pattern in ("zwork", "_work"):
+            self.assertEqual(self.kept(pattern), ["zwork"], pattern)
+
+    def test_in_a_running_program(self):
+        for pattern in ("zwork", "_work"):
+            with subprocess.Popen([self.program, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True) as p:
+                self.assertEqual(p.stdout.readline(), "ready\n")
+                recorder = subprocess.Popen([HODO, "record", "-p", str(p.pid), f"--functions={pattern}", "-o",
+                                             self.dir / pattern], stderr=subprocess.PIPE, text=True)
+                self.addCleanup(recorder.stderr.close)
+                self.wait_for_recording(recorder, p.pid)
+                p.stdin.write("\n")
+                p.stdin.flush()
+                self.assertEqual(p.stdout.readline(), "done\n")
+                p.stdin.write("\n")
+                p.stdin.close()
+                _, err = recorder.communicate(timeout=60)
+                self.assertEqual(recorder.returncode, 0, err)
+            self.assertEqual(self.names(self.dir / pattern), 3 * ["zwork"], pattern)
+
+    def wait_for_recording(self, recorder, pid):
+        """Until the process says that it is recorded."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until and recorder.poll() is None:
+            done = subprocess.run([HODO, "list", "--json", str(pid)], capture_output=True, text=True)
+            if done.returncode == 0 and json.loads(done.stdout).get("recorded_by", "nobody") != "nobody":
+                return
+            time.sleep(0.05)
+        self.fail("it was not recorded")
 
 
 class Recycled(Case):

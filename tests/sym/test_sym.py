@@ -292,6 +292,15 @@ class Saved(Case):
             # The file on this machine is as good.
             self.assertEqual(symbolize([main], "-p", path, "-s", self.dir / "bad")[main][0], "main")
 
+    def test_of_another_path(self):
+        """Without a build-id, saved files of two paths may have the same name, a hash."""
+        path = self.build("-Wl,--build-id=none")
+        main = next(s[0] for s in symbols(path) if s[2] == "main")
+        symbolize([], "-p", path, "-w", self.dir / "saved")
+        path.unlink()
+        self.assertEqual(symbolize([main], "-p", path, "-s", self.dir / "saved")[main][0], "main")
+        self.assertEqual(symbolize([0], "-p", self.dir / "other", "-s", self.dir / "saved", expect=1), errno.ENOENT)
+
 
 if __name__ == "__main__":
     unittest.main()

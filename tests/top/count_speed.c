@@ -55,12 +55,12 @@ int main(void)
 	static const char *const names[] = { "one event", "seven in turn", "seven at random", "a text" };
 	static const uint8_t numbers[] = { HODO_TYPE_I32, HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_I32 };
 	static struct hodo_walk_tally tally[64];
-	struct hodo_walk_table table = { 0 };
+	struct hodo_read_layouts table = { 0 };
 	uint8_t *packet = malloc(PACKET_BYTES);
 
 	for (uint16_t id = 1; id <= KINDS; id++)
-		hodo_walk_add(&table, id, numbers, 2);
-	hodo_walk_add(&table, TEXT_ID, text, 2);
+		hodo_read_layouts_add(&table, id, numbers, 2);
+	hodo_read_layouts_add(&table, TEXT_ID, text, 2);
 	for (int what = 0; packet && what < 4; what++) {
 		uint32_t len = fill(packet, what);
 		uint64_t total = 0;
@@ -74,6 +74,6 @@ int main(void)
 		       (double)total / start * 1e-6);
 	}
 	free(packet);
-	hodo_walk_free(&table);
+	hodo_layouts_clear(&table);
 	return 0;
 }

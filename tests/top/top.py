@@ -417,6 +417,18 @@ class Batch(Case):
         # The command's output is not mixed with the table.
         self.assertRegex(err, r"^\x1b\[31mdata\nhodo: top_target\[\d+\] has ended: 1,234,567 events, 0 lost\n$")
 
+    def test_columns(self):
+        """Besides the name those that were asked for, in the table's order; a process's number although it is one."""
+        top = self.top("-d", "0.2", "--batch", "--by", "threads", "--columns", "total,pid", "-m", "64M", "--",
+                       *self.target())
+        self.connect()
+        self.order("a 1234567")
+        self.order("exit 0", answered=False)
+        out, _ = (text.decode() for text in top.communicate(timeout=LIMIT_S))
+        last = out.split("\n\nhodo top: ")[-1].splitlines()
+        self.assertEqual(last[4].split(), ["THREAD", "PID", "TOTAL"])
+        self.assertRegex(last[5], r"^\S+ +\d+ +1,234,567$")
+
     def test_hostile_names(self):
         program = self.path("hostile")
         with open(TARGET, "rb") as f:

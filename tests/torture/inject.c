@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sys.h"
-#include "user.h"
+#include <user/sys.h>
+#include <user/user.h>
 
 HODO_HIDDEN uint32_t hodo_inject_loops[8];
 

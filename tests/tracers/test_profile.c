@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 
-#include "func/profile.c"
+#include <func/profile.c>
 
 struct hodo_recording hodo_recording;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "twin.h"
-#include "core/atomic.h"
+#include <core/atomic.h>
 
 enum hodo_twin hodo_twin_try(const struct hodo_view *view, const struct hodo_state *state, uint32_t tid, uint64_t now,
 			     const struct hodo_piece *pieces, size_t count, size_t total, uint32_t on)

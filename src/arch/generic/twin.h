@@ -8,7 +8,7 @@
 #ifndef HODO_ARCH_TWIN_H
 #define HODO_ARCH_TWIN_H
 
-#include "core/ring.h"
+#include <core/ring.h>
 
 /* As enum hodo_try of the user part. */
 enum hodo_twin { HODO_TWIN_DONE = 0, HODO_TWIN_SLOW = 1, HODO_TWIN_CHANGED = 2 };

@@ -9,7 +9,7 @@
  *   start:
  *	view = thread.table[(u16)rseq.cpu_id]
  *	if view.packet_size == 0: not known         no recording here: fork child, no rseq
- *	if *state.on has not FILTER, or has GATE: not known
+ *	if *state.on has not FILTER, or has RULES: not known
  *	filter = state.event->filter
  *	at = filter.first
  *	while at is a step:                         as hodo_filter_run() (core/filter_run.c), which knows all kinds
@@ -24,7 +24,7 @@
  * In a restartable sequence because the filter's memory is used anew by the next recording: the
  * end of a recording clears the on words and restarts all sequences, so that none is left that
  * saw the filter in use (user/recording.c). It stores nothing. hodo_filter_run() does the same beside it, in a
- * section; tests/gate compares what both let through. A text is taken as long as its piece is: that it ends at
+ * section; tests/rules compares what both let through. A text is taken as long as its piece is: that it ends at
  * its first NUL need not be looked at here, since libhodo has measured it (strlen), so that it has none.
  */
 #include "x86.inc"
@@ -50,7 +50,7 @@
 #define PIECE_LEN 8
 
 #define ON_FILTER 2
-#define ON_GATE 8
+#define ON_RULES 8
 #define ACCEPT 254
 #define REJECT 255
 #define KIND_I16 2
@@ -74,7 +74,7 @@ refuse_start:
 	jz	refuse_no
 	movq	STATE_ON(%rdi), %rax
 	movl	(%rax), %eax
-	andl	$(ON_FILTER | ON_GATE), %eax
+	andl	$(ON_FILTER | ON_RULES), %eax
 	cmpl	$ON_FILTER, %eax
 	jne	refuse_no
 	movq	STATE_EVENT(%rdi), %rax

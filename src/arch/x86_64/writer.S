@@ -22,7 +22,7 @@
  *   commit:
  *	return
  *   special: if hodo_x86_refuse(state, &{ data, len }, 1): return
- *   abort, slow, special: tail-call hodo_emit_slow(state, data, len)
+ *   abort, slow, special: tail-call hodo_x86_slow(state, data, len)
  *
  * hodo_x86_try(state, pieces, count, total, on)    one attempt, any fields
  *
@@ -110,7 +110,7 @@ emit_start:
 	FIND_VIEW
 	jz	emit_slow
 	movq	STATE_ON(%rdi), %r8
-	movl	(%r8), %eax			/* once: outside the sequence the memory may be gone */
+	movl	(%r8), %eax			/* once: outside the sequence the memory may be unmapped */
 	cmpl	$1, %eax
 	jne	emit_special
 	INJECT	0
@@ -164,17 +164,17 @@ emit_special:
 	jnz	3f
 emit_slow:
 	movq	%r9, %rdx
-	jmp	hodo_emit_slow
+	jmp	*hodo_x86_slow(%rip)
 3:	ret
 	RSEQ_ABORT emit_abort
 	movq	%r9, %rdx
-	jmp	hodo_emit_slow
+	jmp	*hodo_x86_slow(%rip)
 	.cfi_endproc
 	.size	hodo_x86_emit, . - hodo_x86_emit
 	RSEQ_CS_DEF emit_cs, emit_start, emit_commit, emit_abort
 
 	.globl	hodo_x86_try
-	.hidden	hodo_x86_try
+	SHARED(hodo_x86_try)
 	.type	hodo_x86_try, @function
 	.balign	64
 hodo_x86_try:
@@ -297,7 +297,7 @@ try_out:
 	RSEQ_CS_DEF try_cs, try_start, try_commit, try_abort
 
 	.globl	hodo_x86_full
-	.hidden	hodo_x86_full
+	SHARED(hodo_x86_full)
 	.type	hodo_x86_full, @function
 	.balign	64
 hodo_x86_full:
@@ -405,9 +405,8 @@ hodo_x86_count:
 count_start:
 	cmpl	$0, (%rsi)
 	je	1f
-	movzwl	RSEQ_CPU_ID(%r11), %ecx
-	shll	$6, %ecx
-	incq	(%rdi, %rcx)
+	FIND_CPU
+	incq	(%rdi, %rcx, 8)
 count_commit:
 	movl	$1, %eax
 	ret

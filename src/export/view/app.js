@@ -64,7 +64,7 @@ export class App {
 		this.emit('search', text);
 	}
 
-	/* Tells screen readers. */
+	/* For screen readers. */
 	announce(text) {
 		this.live.textContent = text;
 	}

@@ -56,7 +56,7 @@ export async function inflate(base64) {
 		}
 		await writer.close();
 	})();
-	written.catch(() => {}); // the reader tells
+	written.catch(() => {}); // the reader reports it
 	const buffer = await new Response(stream.readable).arrayBuffer();
 	await written;
 	return buffer;
@@ -164,7 +164,7 @@ export class Model {
 		return counts;
 	}
 
-	/* Not everything is shown: totals and aggregates tell what is missing. */
+	/* Not everything is shown: totals and aggregates say what is missing. */
 	get thinned() {
 		return ['slices', 'instants', 'values'].some((what) => this.totals[`shown_${what}`] < this.totals[what]);
 	}

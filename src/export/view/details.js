@@ -2,6 +2,7 @@
 // details.js - the panel below the tracks: the chosen slice, point or value, and the statistics of the selected area.
 
 import { flagsOf, kindOf, nameOf, processName, sourceOf, trackName } from './describe.js';
+import { button, element } from './dom.js';
 import { clock, count, day, duration, exactDuration, number, plural, relative } from './format.js';
 import { ranking } from './ranking.js';
 import { statistics } from './statistics.js';
@@ -9,42 +10,24 @@ import { StatisticsTable } from './statistics_table.js';
 
 const ANCESTORS_MAX = 40;
 
-function make(doc, tag, className, text) {
-	const element = doc.createElement(tag);
-	if (className)
-		element.className = className;
-	if (text !== undefined)
-		element.textContent = text;
-	return element;
-}
-
-function button(doc, text, title, act) {
-	const element = make(doc, 'button', 'plain', text);
-	element.type = 'button';
-	element.title = title;
-	element.addEventListener('click', act);
-	return element;
+/* A button of the panel. */
+function tool(text, title, act, more = '') {
+	return button(text, act, { class: `plain${more}`, title });
 }
 
 export class Details {
 	/* timeline has: pick(item), focusChosen(), mark(), walk */
-	constructor(element, model, app, timeline) {
-		Object.assign(this, { element, model, app, timeline, doc: element.ownerDocument });
-		this.title = make(this.doc, 'h2', 'panel-title');
-		this.tools = make(this.doc, 'div', 'tools');
-		this.body = make(this.doc, 'div', 'panel-body');
-		this.body.tabIndex = 0; // it scrolls
-		this.body.setAttribute('role', 'group');
-		this.body.setAttribute('aria-label', 'Details');
-		const head = make(this.doc, 'header', 'panel-head');
-		this.choice = make(this.doc, 'div', 'choice');
-		this.choice.setAttribute('role', 'group');
-		this.choice.setAttribute('aria-label', 'What the panel shows');
-		head.append(this.choice, this.title, this.tools);
-		element.append(head, this.body);
+	constructor(place, model, app, timeline) {
+		Object.assign(this, { element: place, model, app, timeline });
+		this.title = element('h2', { class: 'panel-title' });
+		this.tools = element('div', { class: 'tools' });
+		// It scrolls: so it is a tab stop.
+		this.body = element('div', { class: 'panel-body', tabIndex: 0, role: 'group', 'aria-label': 'Details' });
+		this.choice = element('div', { class: 'choice', role: 'group', 'aria-label': 'What the panel shows' });
+		place.append(element('header', { class: 'panel-head' }, this.choice, this.title, this.tools), this.body);
 		this.showing = null; // 'item' | 'area'
 		this.cost = 0; // of showing it the last time, in ms
-		this.table = new StatisticsTable(this.doc, model, app);
+		this.table = new StatisticsTable(model, app);
 		app.on('item', () => this.#changed('item'));
 		app.on('selection', () => this.#changed('area'));
 		this.#show();
@@ -58,7 +41,7 @@ export class Details {
 	#changed(what) {
 		const has = { item: this.app.item !== null, area: this.hasArea };
 		this.showing = has[what] ? what : has.item ? 'item' : has.area ? 'area' : null;
-		// A drag tells with every move: no more than a fifth of the time is spent here.
+		// A drag reports every move: no more than a fifth of the time is spent here.
 		if (this.timer === undefined)
 			this.timer = setTimeout(() => {
 				this.timer = undefined;
@@ -75,12 +58,10 @@ export class Details {
 		this.element.classList.toggle('empty', this.showing === null);
 		if (this.app.item && this.hasArea)
 			for (const [what, text] of [['item', 'Chosen'], ['area', 'Area']]) {
-				const tab = button(this.doc, text, '', () => {
+				this.choice.append(button(text, () => {
 					this.showing = what;
 					this.#show();
-				});
-				tab.setAttribute('aria-pressed', String(this.showing === what));
-				this.choice.append(tab);
+				}, { class: 'plain', 'aria-pressed': String(this.showing === what) }));
 			}
 		if (this.showing === 'item')
 			this.#showItem(this.app.item);
@@ -91,21 +72,17 @@ export class Details {
 	}
 
 	#row(list, name, ...values) {
-		const term = make(this.doc, 'dt', '', name);
-		const description = make(this.doc, 'dd');
-		description.append(...values);
-		list.append(term, description);
-		return description;
+		list.append(element('dt', {}, name), element('dd', {}, ...values));
 	}
 
 	#showItem(item) {
 		const { model, timeline } = this;
 		this.title.textContent = nameOf(model, item) || '(no name)';
-		this.tools.append(button(this.doc, '‹', 'The one before of this name ([)', () => this.#pickSame(-1)),
-			button(this.doc, '›', 'The next of this name (])', () => this.#pickSame(1)),
-			button(this.doc, 'Zoom', 'Zoom to it (F)', () => timeline.focusChosen()),
-			button(this.doc, 'Mark', 'Mark it (M)', () => timeline.mark()));
-		const list = make(this.doc, 'dl', 'facts');
+		this.tools.append(tool('‹', 'The one before of this name ([)', () => this.#pickSame(-1)),
+			tool('›', 'The next of this name (])', () => this.#pickSame(1)),
+			tool('Zoom', 'Zoom to it (F)', () => timeline.focusChosen()),
+			tool('Mark', 'Mark it (M)', () => timeline.mark()));
+		const list = element('dl', { class: 'facts' });
 		if ('slice' in item)
 			this.#sliceFacts(list, item.slice);
 		else
@@ -126,7 +103,7 @@ export class Details {
 	#when(list, name, ns) {
 		const { model } = this;
 		this.#row(list, name, `${day(model.beginNs, ns)} ${clock(model.beginNs, ns)}`,
-			make(this.doc, 'span', 'dim', `  ${relative(ns, 1)}`));
+			element('span', { class: 'dim' }, `  ${relative(ns, 1)}`));
 	}
 
 	#where(list, track) {
@@ -139,15 +116,15 @@ export class Details {
 	#sliceFacts(list, row) {
 		const { model } = this;
 		const { begin, duration: durations, self, kind, depth, id, track } = model.slices;
-		this.#row(list, 'Duration', make(this.doc, 'strong', '', exactDuration(durations[row])));
+		this.#row(list, 'Duration', element('strong', {}, exactDuration(durations[row])));
 		if (kind[row] < 2)
-			this.#row(list, 'Self', exactDuration(self[row]), make(this.doc, 'span', 'dim',
+			this.#row(list, 'Self', exactDuration(self[row]), element('span', { class: 'dim' },
 				durations[row] > 0 ? `  ${((self[row] / durations[row]) * 100).toFixed(1)} %` : ''));
 		this.#when(list, 'Begin', begin[row]);
 		this.#when(list, 'End', begin[row] + durations[row]);
 		this.#where(list, model.tracks[track[row]]);
 		this.#row(list, 'Kind', `${kindOf(model, { slice: row })}${kind[row] < 2 ? `, level ${depth[row] + 1}` : ''}`);
-		if (kind[row] === 2)
+		if (kind[row] === 2 && id[row]) // a text is among the fields
 			this.#row(list, 'Id', number(id[row]));
 		if (kind[row] === 3)
 			this.#thread(list, id[row], begin[row]);
@@ -166,10 +143,8 @@ export class Details {
 			`average ${duration(found.average)}  `;
 		const values = [text];
 		if (found.longer) {
-			const link = button(this.doc, 'the longest', 'Choose the longest of this name',
-				() => this.timeline.pick({ slice: found.longest }));
-			link.classList.add('link');
-			values.push(link);
+			values.push(tool('the longest', 'Choose the longest of this name',
+				() => this.timeline.pick({ slice: found.longest }), ' link'));
 		}
 		this.#row(list, 'Rank', ...values);
 	}
@@ -182,9 +157,7 @@ export class Details {
 			this.#row(list, 'Thread', String(tid));
 			return;
 		}
-		const link = button(this.doc, trackName(track), 'Choose what it did then', () => this.timeline.pick(there));
-		link.classList.add('link');
-		this.#row(list, 'Thread', link);
+		this.#row(list, 'Thread', tool(trackName(track), 'Choose what it did then', () => this.timeline.pick(there), ' link'));
 	}
 
 	#pointFacts(list, item) {
@@ -192,7 +165,7 @@ export class Details {
 		const table = 'instant' in item ? model.instants : model.values;
 		const row = item.instant ?? item.value;
 		if ('value' in item)
-			this.#row(list, 'Value', make(this.doc, 'strong', '', number(model.values.value[row])));
+			this.#row(list, 'Value', element('strong', {}, number(model.values.value[row])));
 		this.#when(list, 'Time', table.time[row]);
 		this.#where(list, model.tracks[table.track[row]]);
 	}
@@ -202,15 +175,13 @@ export class Details {
 		const row = 'slice' in item ? model.slices.text[item.slice] : model.instants.text[item.instant];
 		if (row < 0)
 			return;
-		const place = make(this.doc, 'div', 'fields');
-		const heading = make(this.doc, 'h3', '', 'Fields');
-		const text = make(this.doc, 'pre', '', model.text(row) ?? 'taking the fields apart…');
-		place.append(heading, text);
+		const text = element('pre', {}, model.text(row) ?? 'taking the fields apart…');
+		const place = element('div', { class: 'fields' }, element('h3', {}, 'Fields'), text);
 		this.body.append(place);
 		const source = () => {
 			const found = sourceOf(model.text(row) ?? '');
 			if (found)
-				place.append(make(this.doc, 'p', 'dim', `Source: ${found}`));
+				place.append(element('p', { class: 'dim' }, `Source: ${found}`));
 		};
 		if (model.text(row) === null)
 			model.loadText().then(() => {
@@ -228,33 +199,26 @@ export class Details {
 			chain.push(at);
 		if (!chain.length)
 			return;
-		const place = make(this.doc, 'div', 'ancestors');
-		place.append(make(this.doc, 'h3', '', 'Inside of'));
-		const list = make(this.doc, 'ol');
-		for (const at of chain) {
-			const entry = make(this.doc, 'li');
-			const link = button(this.doc, model.name(model.slices.name[at]) || '(no name)', 'Choose it',
-				() => this.timeline.pick({ slice: at }));
-			link.classList.add('link');
-			entry.append(link, make(this.doc, 'span', 'dim', ` ${duration(model.slices.duration[at])}`));
-			list.append(entry);
-		}
-		place.append(list);
+		const entry = (at) => element('li', {},
+			tool(model.name(model.slices.name[at]) || '(no name)', 'Choose it', () => this.timeline.pick({ slice: at }), ' link'),
+			element('span', { class: 'dim' }, ` ${duration(model.slices.duration[at])}`));
+		const place = element('div', { class: 'ancestors' }, element('h3', {}, 'Inside of'),
+			element('ol', {}, ...chain.map(entry)));
 		this.body.append(place);
 	}
 
 	#showArea() {
 		const found = statistics(this.model, this.app.selection);
 		this.title.textContent = `${duration(found.duration)} on ${plural(found.tracks, 'track')}`;
-		this.tools.append(button(this.doc, 'Zoom', 'Zoom to the area (F)', () => this.timeline.focusArea()),
-			button(this.doc, 'Mark', 'Mark it (M)', () => this.timeline.mark()),
+		this.tools.append(tool('Zoom', 'Zoom to the area (F)', () => this.timeline.focusArea()),
+			tool('Mark', 'Mark it (M)', () => this.timeline.mark()),
 			...[['flame', 'Flame graph'], ['histograms', 'Histograms'], ['table', 'Events']].map(([pane, text]) =>
-				button(this.doc, text, `${text} of the area`, () => this.app.showPane(pane))),
-			button(this.doc, 'Clear', 'Select nothing (Esc)', () => this.app.select({})));
-		const summary = make(this.doc, 'p', 'summary', `${relative(found.from, 1)} to ${relative(found.to, 1)}, ` +
+				tool(text, `${text} of the area`, () => this.app.showPane(pane))),
+			tool('Clear', 'Select nothing (Esc)', () => this.app.select({})));
+		const summary = element('p', { class: 'summary' }, `${relative(found.from, 1)} to ${relative(found.to, 1)}, ` +
 			`${clock(this.model.beginNs, found.from)} to ${clock(this.model.beginNs, found.to)}`);
 		this.body.append(summary);
-		const warn = (text) => this.body.append(make(this.doc, 'p', 'lost', text));
+		const warn = (text) => this.body.append(element('p', { class: 'lost' }, text));
 		if (found.lost > 0)
 			warn(`${plural(found.lost, 'event')} lost there: figures are at least these.`);
 		if (found.coarse)

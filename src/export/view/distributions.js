@@ -118,11 +118,11 @@ export class Distribution {
  * Durations by row; slices that were split so that they nest count once, at their first piece, with the length of all. NaN:
  * not known, or a later piece. Made once for a model.
  */
-const wholes = new WeakMap();
+const ofAll = new WeakMap();
 
 export function wholeDurations(model) {
-	if (wholes.has(model))
-		return wholes.get(model);
+	if (ofAll.has(model))
+		return ofAll.get(model);
 	const { slices } = model;
 	const whole = Float64Array.from(slices.duration);
 	let open = []; // first rows of those that were split and go on
@@ -150,7 +150,7 @@ export function wholeDurations(model) {
 		else if (flags & SLICE_SPLIT)
 			open.push({ first, end: slices.begin[row] + slices.duration[row] });
 	}
-	wholes.set(model, whole);
+	ofAll.set(model, whole);
 	return whole;
 }
 
@@ -213,7 +213,7 @@ export function distributions(model, range) {
 	return [...found.values()];
 }
 
-/* Exact figures over all slices. They know names and tracks: a thread's names are spans unless a slice tells otherwise. */
+/* Exact figures over all slices. They know names and tracks: a thread's names are spans unless a slice says otherwise. */
 function takeAll(model, range, found) {
 	const { aggregates, buckets, tracks } = model;
 	for (let i = 0; i < aggregates.n; i++) {

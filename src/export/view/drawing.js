@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // drawing.js - tracks on a canvas. What is narrower than a pixel is drawn a column at a time: sums over a row (rows.js)
-// tell how much of the column is covered, so that a frame costs what the screen has of pixels, not of events.
+// say how much of the column is covered, so that a frame costs what the screen has of pixels, not of events.
 // Columns stand at multiples of their width in time, so that they do not flicker when the view moves.
 
 import { begin, hatch, Labels } from './canvas.js';

@@ -4,90 +4,68 @@
 
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
-import './panes.css';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from './call_paths.js';
+import { element } from './dom.js';
 import { count, duration, plural } from './format.js';
-import { Scope, choice, element, nameOf, percent, segmented, trackName } from './pane_tools.js';
+import { choice, nameOf, percent, segmented, trackName } from './pane_tools.js';
+import { SidePane } from './side_pane.js';
 
 const FRAMES = 3000; // each is five elements
 const CELL = 20;
 const KINDS = [['thread', 'Threads'], ['async', 'Async spans'], ['cpu', 'Threads on CPUs']];
 
-export class FlamePane {
+export class FlamePane extends SidePane {
 	constructor(place, model, app) {
-		this.place = place;
-		this.model = model;
-		this.app = app;
+		super(place, model, app, 'flame');
 		this.way = 'flame';
 		this.byTrack = false;
 		this.kind = KINDS.find(([kind]) => model.tracks.some((t) => t.kind === kind && t.slices[1] > t.slices[0]))?.[0] ?? 'thread';
 		this.zoom = 0;
 		this.tree = null;
-		this.stale = true;
-		this.shown = false;
 		this.#build();
 		app.on('search', () => this.shown && this.tree && this.#search());
-		new ResizeObserver(() => this.#resized()).observe(this.canvas);
+		this.watch(this.canvas);
 	}
 
-	show() {
-		this.shown = true;
-		if (this.stale)
-			this.#make();
-		else
-			this.#search();
-	}
-
-	hide() {
-		this.shown = false;
-	}
-
-	selectionChanged() {
-		this.scope.selectionChanged();
-		this.#changed();
+	again() {
+		this.#search();
 	}
 
 	themeChanged() {
 		if (this.tree)
-			this.#draw();
+			this.draw();
 	}
 
-	#changed() {
-		this.stale = true;
+	changed() {
 		this.zoom = 0;
-		if (this.shown)
-			this.#make();
+		super.changed();
 	}
 
 	#build() {
-		this.place.classList.add('side-pane', 'flame-pane');
 		const way = segmented('Direction', [['flame', 'Callers first'], ['inverse', 'Inverse']], this.way, (to) => {
 			this.way = to;
-			this.#changed();
+			this.changed();
 		});
 		const merge = segmented('Threads', [[false, 'Merged'], [true, 'By thread']], false, (to) => {
 			this.byTrack = to;
-			this.#changed();
+			this.changed();
 		});
 		const has = KINDS.filter(([kind]) => this.model.tracks.some((t) => t.kind === kind && t.slices[1] > t.slices[0]));
 		const of = choice('What', has, (to) => {
 			this.kind = to;
-			this.#changed();
+			this.changed();
 		});
 		of.hidden = has.length < 2;
-		this.scope = new Scope(this.model, this.app, () => this.#changed());
 		this.back = element('button', { type: 'button', onclick: () => this.#zoomTo(0) }, 'Zoom out');
 		this.longest = element('button', { type: 'button', onclick: () => this.#showLongest() }, 'Longest in the timeline');
 		this.found = element('span', { class: 'pane-found', 'aria-live': 'polite' });
-		this.note = element('p', { class: 'pane-note' });
 		this.details = element('p', { class: 'flame-details' });
 		this.canvas = element('div', { class: 'flame-canvas', onkeydown: (event) => this.#key(event) });
 		this.canvas.addEventListener('click', (event) => this.#click(event), true);
 		this.canvas.addEventListener('mouseleave', () => this.tree && this.#describe(this.current));
 		this.canvas.addEventListener('focusin', (event) => this.#focused(event));
 		this.place.append(
-			element('div', { class: 'pane-bar', role: 'toolbar', 'aria-label': 'Flame graph' }, way.element, merge.element, of,
-				this.scope.element, this.back, this.longest, this.found),
+			this.bar('Flame graph', way.element, merge.element, of, this.scope.element, this.back, this.longest, this.found),
 			this.note, this.details, this.canvas);
 	}
 
@@ -99,7 +77,7 @@ export class FlamePane {
 			: trackName(this.model, name - this.model.strings.length);
 	}
 
-	#make() {
+	make() {
 		const options = { kind: this.kind, range: this.scope.range, byTrack: this.byTrack };
 		this.tree = callPaths(this.model, options);
 		if (this.way === 'inverse') {
@@ -107,7 +85,7 @@ export class FlamePane {
 			addHidden(this.model, this.tree, options);
 		}
 		this.stale = false;
-				this.#draw();
+		this.draw();
 	}
 
 	/* What d3-flame-graph draws: what leads to the zoomed node, that one, and what of it is wide enough to be seen. */
@@ -129,7 +107,7 @@ export class FlamePane {
 		return data;
 	}
 
-	#draw() {
+	draw() {
 		this.width = Math.floor(this.canvas.clientWidth);
 		if (!this.width || !this.shown) {
 			this.stale = true;
@@ -242,8 +220,7 @@ export class FlamePane {
 			notes.push(`${plural(this.cut, 'frame is', 'frames are')} too narrow to be drawn: a click on what holds them shows more.`);
 		if (this.tree.left)
 			notes.push(`${count(this.tree.left)} deeper than ${DEPTH_MAX} calls, or too many: not drawn.`);
-		this.note.textContent = notes.join(' ');
-		this.note.hidden = notes.length === 0;
+		this.showNotes(notes);
 	}
 
 	#search() {
@@ -278,7 +255,7 @@ export class FlamePane {
 	#zoomTo(id) {
 		const moved = this.canvas.contains(this.place.ownerDocument.activeElement);
 		this.zoom = id;
-		this.#draw();
+		this.draw();
 		if (moved)
 			this.frames?.get(id)?.frame.focus();
 	}
@@ -339,10 +316,5 @@ export class FlamePane {
 		const row = this.tree.longest[this.current];
 		if (row >= 0)
 			this.app.focus({ slice: row });
-	}
-
-	#resized() {
-		if (this.shown && this.tree && Math.abs(this.canvas.clientWidth - this.width) > 1)
-			this.#draw();
 	}
 }

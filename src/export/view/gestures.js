@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gestures.js - pointer, wheel and fingers on the tracks and the ruler, told as intents to the timeline.
+// gestures.js - pointer, wheel and fingers on the tracks and the ruler, as intents of the timeline.
 
 const CLICK_PX = 4;
 const WHEEL_LINE_PX = 18;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// help.js - the overlay that tells keys and gestures.
+// help.js - the overlay with keys and gestures.
+
+import { button, element } from './dom.js';
 
 const SECTIONS = [
 	['Move', [
@@ -39,55 +41,21 @@ const SECTIONS = [
 	]],
 ];
 
-function makeSection(doc, title, rows) {
-	const section = doc.createElement('section');
-	const heading = doc.createElement('h3');
-	heading.textContent = title;
-	const list = doc.createElement('dl');
-	for (const [keys, text] of rows) {
-		const term = doc.createElement('dt');
-		for (const key of keys) {
-			const kbd = doc.createElement('kbd');
-			kbd.textContent = key;
-			term.append(kbd, ' ');
-		}
-		const description = doc.createElement('dd');
-		description.textContent = text;
-		list.append(term, description);
-	}
-	section.append(heading, list);
-	return section;
+function makeSection([title, rows]) {
+	return element('section', {}, element('h3', {}, title), element('dl', {}, ...rows.flatMap(([keys, text]) => [
+		element('dt', {}, ...keys.flatMap((key) => [element('kbd', {}, key), ' '])), element('dd', {}, text)])));
 }
 
 export class Help {
 	constructor(doc) {
-		this.doc = doc;
-		this.dialog = doc.createElement('dialog');
-		this.dialog.className = 'help';
-		this.dialog.setAttribute('aria-labelledby', 'help-title');
-		const title = doc.createElement('h2');
-		title.id = 'help-title';
-		title.textContent = 'Keys and gestures';
-		const close = doc.createElement('button');
-		close.type = 'button';
-		close.className = 'icon close';
-		close.setAttribute('aria-label', 'Close');
-		close.textContent = '×';
-		close.addEventListener('click', () => this.hide());
-		const columns = doc.createElement('div');
-		columns.className = 'columns';
-		columns.append(...SECTIONS.map(([name, rows]) => makeSection(doc, name, rows)));
-		this.dialog.append(close, title, columns);
 		const licences = doc.getElementById('hodo-licences');
-		if (licences) {
-			const details = doc.createElement('details');
-			const summary = doc.createElement('summary');
-			summary.textContent = 'Licences of what this page is made with';
-			const text = doc.createElement('pre');
-			text.textContent = licences.textContent.trim();
-			details.append(summary, text);
-			this.dialog.append(details);
-		}
+		this.dialog = element('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
+			button('×', () => this.hide(), { class: 'icon close', 'aria-label': 'Close' }),
+			element('h2', { id: 'help-title' }, 'Keys and gestures'),
+			element('div', { class: 'columns' }, ...SECTIONS.map(makeSection)));
+		if (licences)
+			this.dialog.append(element('details', {}, element('summary', {}, 'Licences of what this page is made with'),
+				element('pre', {}, licences.textContent.trim())));
 		this.dialog.addEventListener('click', (event) => {
 			if (event.target === this.dialog)
 				this.hide(); // beside it

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // histograms.js - the pane "Histograms": how long slices of each name took, and counters over time.
 
-import './panes.css';
 import { SLICE_RUNNING } from './data.js';
 import { Distribution, bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from './distributions.js';
+import { element } from './dom.js';
 import { clock, count, duration, number, plural, relative } from './format.js';
-import { Scope, element, nameOf, percent, ranksOf, segmented, trackName } from './pane_tools.js';
+import { nameOf, percent, ranksOf, segmented, trackName } from './pane_tools.js';
 import { counterPlot, histogramPlot } from './plots.js';
+import { SidePane, nameFilter } from './side_pane.js';
 import { VirtualGrid } from './virtual_grid.js';
 
 const QUANTILES = [['p50', 0.5], ['p90', 0.9], ['p99', 0.99], ['p99.9', 0.999]];
@@ -67,68 +68,39 @@ class Names {
 	}
 }
 
-export class HistogramsPane {
+export class HistogramsPane extends SidePane {
 	constructor(place, model, app) {
-		this.model = model;
-		this.app = app;
-		this.place = place;
+		super(place, model, app, 'histograms');
 		this.mode = 'slices';
 		this.logCounts = false;
 		this.state = { bucket: null };
 		this.chosen = { slices: null, counters: null };
 		this.filter = '';
-		this.stale = true;
-		this.shown = false;
 		this.#build();
 		app.on('matches', () => this.shown && this.#arrange());
-		new ResizeObserver(() => this.#resized()).observe(this.plotPlace);
+		this.watch(this.plotPlace);
 	}
 
 	show() {
-		this.shown = true;
-		if (this.stale)
-			this.#make();
-		else
-			this.#arrange();
+		super.show();
 		this.#follow();
 	}
 
-	hide() {
-		this.shown = false;
-	}
-
-	selectionChanged() {
-		this.scope.selectionChanged();
-		this.#changed();
-	}
-
-	themeChanged() {
-		if (this.shown && !this.stale)
-			this.#draw();
-	}
-
-	#changed() {
-		this.stale = true;
-		if (this.shown)
-			this.#make();
+	again() {
+		this.#arrange();
 	}
 
 	#build() {
-		this.place.classList.add('side-pane', 'histograms-pane');
 		this.modes = segmented('What', [['slices', 'Durations'], ['counters', 'Counters']], 'slices', (to) => this.#setMode(to));
 		this.modes.element.hidden = !this.model.tracks.some((track) => track.kind === 'counter');
-		const filter = element('input', { type: 'search', placeholder: 'Name', 'aria-label': 'Only names that contain',
-			autocomplete: 'off', spellcheck: false });
-		filter.addEventListener('input', () => {
-			this.filter = filter.value.trim().toLowerCase();
+		const filter = nameFilter((text) => {
+			this.filter = text;
 			this.#arrange();
 		});
-		this.scope = new Scope(this.model, this.app, () => this.#changed());
 		this.scale = segmented('Scale of counts', [[false, 'Linear'], [true, 'Logarithmic']], false, (to) => {
 			this.logCounts = to;
-			this.#draw();
+			this.draw();
 		});
-		this.note = element('p', { class: 'pane-note' });
 		this.names = {
 			slices: new Names('Names and how long they took', SLICE_COLUMNS, { by: { id: 'total', descending: true },
 				text: (group, id) => this.#groupText(group, id), chosen: (group) => this.#choose(group) }),
@@ -155,8 +127,7 @@ export class HistogramsPane {
 			this.scale.element), this.plotPlace, this.hover, this.figures, this.listTitle, this.list.element);
 		this.empty = element('p', { class: 'pane-empty' });
 		this.place.append(
-			element('div', { class: 'pane-bar', role: 'toolbar', 'aria-label': 'Histograms' }, this.modes.element, filter,
-				this.scope.element), this.note,
+			this.bar('Histograms', this.modes.element, filter, this.scope.element), this.note,
 			element('div', { class: 'histogram-halves' }, element('div', { class: 'histogram-names' },
 				this.names.slices.grid.element, this.names.counters.grid.element), this.detail, this.empty));
 	}
@@ -183,7 +154,7 @@ export class HistogramsPane {
 		return group instanceof Distribution ? duration(group[id]) : number(group[id]);
 	}
 
-	#make() {
+	make() {
 		const { range } = this.scope;
 		const groups = distributions(this.model, range);
 		for (const group of groups) {
@@ -206,12 +177,9 @@ export class HistogramsPane {
 	}
 
 	#notes(range) {
-		const notes = [];
-		if (this.model.thinned)
-			notes.push(range?.timed ? 'Not every slice is in this page: within a stretch of time only those are counted that are.'
-				: 'Not every slice is in this page; counts and sums are of all, percentiles are right to an eighth.');
-		this.note.textContent = notes.join(' ');
-		this.note.hidden = notes.length === 0;
+		this.showNotes(!this.model.thinned ? []
+			: range?.timed ? ['Not every slice is in this page: within a stretch of time only those are counted that are.']
+				: ['Not every slice is in this page; counts and sums are of all, percentiles are right to an eighth.']);
 	}
 
 	#counters(range) {
@@ -256,7 +224,7 @@ export class HistogramsPane {
 		this.detail.hidden = group === null;
 		this.empty.hidden = group !== null;
 		if (group)
-			this.#draw();
+			this.draw();
 	}
 
 	#select(group) {
@@ -278,7 +246,7 @@ export class HistogramsPane {
 		}
 	}
 
-	#draw() {
+	draw() {
 		const group = this.#current;
 		const width = Math.floor(this.plotPlace.clientWidth);
 		if (!group || !width)
@@ -427,10 +395,5 @@ export class HistogramsPane {
 		this.#describePoint(this.at);
 		this.plotPlace.setAttribute('aria-valuenow', String(this.at));
 		this.plotPlace.setAttribute('aria-valuetext', this.hover.textContent);
-	}
-
-	#resized() {
-		if (this.shown && !this.stale && this.#current && Math.abs(this.plotPlace.clientWidth - this.width) > 1)
-			this.#draw();
 	}
 }

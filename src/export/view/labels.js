@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 // labels.js - the names of groups and tracks at the left: a tree as WAI-ARIA has it. Only those in sight are elements.
 
+import { element } from './dom.js';
 import { number } from './format.js';
 
 const AROUND_PX = 200;
 
 export class TrackTree {
 	/* timeline has: layout, app, toggle(item), selectTracks(items, add) */
-	constructor(element, timeline) {
-		this.element = element;
+	constructor(place, timeline) {
+		this.element = place;
 		this.timeline = timeline;
 		this.shown = new Map();
 		this.current = null; // the one tab stop
-		element.setAttribute('role', 'tree');
-		element.setAttribute('aria-label', 'Processes and tracks');
-		element.setAttribute('aria-multiselectable', 'true');
-		element.addEventListener('click', (event) => this.#click(event));
-		element.addEventListener('keydown', (event) => this.#key(event));
-		element.addEventListener('focusin', (event) => {
+		place.setAttribute('role', 'tree');
+		place.setAttribute('aria-label', 'Processes and tracks');
+		place.setAttribute('aria-multiselectable', 'true');
+		place.addEventListener('click', (event) => this.#click(event));
+		place.addEventListener('keydown', (event) => this.#key(event));
+		place.addEventListener('focusin', (event) => {
 			const item = this.#itemOf(event.target);
 			if (item)
 				this.#makeCurrent(item);
@@ -67,32 +68,15 @@ export class TrackTree {
 	}
 
 	#make(item) {
-		const doc = this.element.ownerDocument;
-		const node = doc.createElement('div');
-		node.item = item;
-		node.setAttribute('role', 'treeitem');
-		node.className = item.isGroup ? 'label group' : `label track ${item.track.kind}`;
-		node.setAttribute('aria-level', item.isGroup ? '1' : '2');
-		node.setAttribute('aria-posinset', String(item.position));
 		const siblings = item.isGroup ? this.timeline.layout.groups : item.group.children;
-		node.setAttribute('aria-setsize', String(siblings.length));
-		const fold = doc.createElement('span');
-		fold.className = 'fold';
-		fold.setAttribute('aria-hidden', 'true');
-		const name = doc.createElement('span');
-		name.className = 'name';
-		name.textContent = item.label;
-		const detail = doc.createElement('span');
-		detail.className = 'detail';
-		detail.textContent = item.detail;
-		node.append(fold, name, detail);
-		node.title = this.#title(item);
+		const node = element('div', { role: 'treeitem', class: item.isGroup ? 'label group' : `label track ${item.track.kind}`,
+			'aria-level': item.isGroup ? '1' : '2', 'aria-posinset': String(item.position),
+			'aria-setsize': String(siblings.length), title: this.#title(item), item },
+		element('span', { class: 'fold', 'aria-hidden': 'true' }), element('span', { class: 'name' }, item.label),
+		element('span', { class: 'detail' }, item.detail));
 		if (!item.isGroup && item.track.kind === 'counter' && item.track.values[1] > item.track.values[0]) {
 			const { least, greatest } = this.timeline.model.counterScale(item.track);
-			const range = doc.createElement('span');
-			range.className = 'range';
-			range.textContent = `${number(least)} – ${number(greatest)}`;
-			node.append(range);
+			node.append(element('span', { class: 'range' }, `${number(least)} – ${number(greatest)}`));
 		}
 		return node;
 	}

@@ -109,7 +109,7 @@ export class Layout {
 		const group = new Item(this, null, null);
 		const process = this.model.processes[key];
 		group.process = key;
-		// What ran on CPUs is told by the kernel.
+		// What ran on CPUs is known by the kernel.
 		group.losers = key !== -2 ? [key] : this.model.processes.flatMap((p, i) => (p.kernel ? [i] : []));
 		group.label = key === -2 ? 'CPUs' : process ? process.comm || process.exe || 'process' : 'other';
 		group.detail = key === -2 ? `${tracks.length}` : process && !process.kernel ? `${process.pid}` : '';

@@ -4,6 +4,7 @@
 import './style.css';
 import { App } from './app.js';
 import { loadModel } from './data.js';
+import { button, element } from './dom.js';
 import { FlamePane } from './flame.js';
 import { Help } from './help.js';
 import { HistogramsPane } from './histograms.js';
@@ -37,24 +38,13 @@ class Shell {
 	}
 
 	#makeTab(list, name, title, make) {
-		const tab = this.doc.createElement('button');
-		tab.type = 'button';
-		tab.id = `tab-${name}`;
-		tab.textContent = title;
-		tab.setAttribute('role', 'tab');
-		tab.setAttribute('aria-controls', `pane-${name}`);
-		tab.setAttribute('aria-selected', 'false');
-		tab.tabIndex = -1;
-		tab.addEventListener('click', () => this.show(name));
+		const tab = button(title, () => this.show(name), { id: `tab-${name}`, role: 'tab', 'aria-controls': `pane-${name}`,
+			'aria-selected': 'false', tabIndex: -1 });
+		const panel = element('section', { id: `pane-${name}`, class: `pane pane-${name}`, role: 'tabpanel',
+			'aria-labelledby': tab.id, hidden: true });
 		list.append(tab);
-		const element = this.doc.createElement('section');
-		element.id = `pane-${name}`;
-		element.className = `pane pane-${name}`;
-		element.setAttribute('role', 'tabpanel');
-		element.setAttribute('aria-labelledby', tab.id);
-		element.hidden = true;
-		this.doc.getElementById('panes').append(element);
-		return { tab, element, make, pane: null };
+		this.doc.getElementById('panes').append(panel);
+		return { tab, element: panel, make, pane: null };
 	}
 
 	#each(use) {

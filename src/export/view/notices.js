@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: MIT
 // notices.js - what whoever looks has to know of the recording: what was lost, what is not shown, what was wrong.
 
+import { button, element } from './dom.js';
 import { count, duration, plural, relative } from './format.js';
 
-function notice(doc, kind, title, text) {
-	const line = doc.createElement('p');
-	line.className = `notice ${kind}`;
-	const strong = doc.createElement('strong');
-	strong.textContent = title;
-	const words = doc.createElement('span');
-	words.append(strong, ` ${text}`);
-	line.append(words);
-	const close = doc.createElement('button');
-	close.type = 'button';
-	close.className = 'icon';
-	close.textContent = '×';
-	close.setAttribute('aria-label', `Dismiss: ${title}`);
-	close.addEventListener('click', () => {
+function notice(kind, title, text) {
+	const close = button('×', () => {
 		line.remove();
 		globalThis.dispatchEvent(new Event('resize'));
-	});
-	line.append(close);
+	}, { class: 'icon', 'aria-label': `Dismiss: ${title}` });
+	const line = element('p', { class: `notice ${kind}` },
+		element('span', {}, element('strong', {}, title), ` ${text}`), close);
 	return line;
 }
 
 /* Goes from one place where events were lost to the next. */
-function lossButton(doc, model, app) {
+function lossButton(model, app) {
 	const { losses } = model;
-	const show = doc.createElement('button');
-	show.type = 'button';
-	show.className = 'show';
-	show.textContent = 'Show where';
 	let next = 0;
-	show.addEventListener('click', () => {
+	const show = button('Show where', () => {
 		const i = next;
 		next = (next + 1) % losses.n;
 		const [from, to] = [losses.begin[i], losses.end[i]];
@@ -42,32 +28,31 @@ function lossButton(doc, model, app) {
 		app.announce(`${i + 1} of ${plural(losses.n, 'place')}: ${plural(losses.count[i], 'event')} lost, ` +
 			`${model.name(losses.cause[i])}, at ${relative(from, 1)}, for ${duration(to - from)}.`);
 		show.textContent = losses.n > 1 ? `Next of ${count(losses.n)}` : 'Show where';
-	});
+	}, { class: 'show' });
 	return show;
 }
 
 export function showNotices(place, model, app) {
-	const doc = place.ownerDocument;
 	const { totals } = model;
 	if (!model.tracks.length)
-		place.append(notice(doc, 'warning', 'Nothing was recorded.',
+		place.append(notice('warning', 'Nothing was recorded.',
 			'The recording holds no event: hodo list tells which ones the program has.'));
 	if (totals.lost > 0) {
-		const line = notice(doc, 'lost', `${plural(totals.lost, 'event')} lost.`,
+		const line = notice('lost', `${plural(totals.lost, 'event')} lost.`,
 			'Hatched where it happened: what is missing there was not recorded.');
 		if (model.losses.n)
-			line.lastChild.before(lossButton(doc, model, app));
+			line.lastChild.before(lossButton(model, app));
 		place.append(line);
 	}
 	if (model.thinned) {
 		const parts = [['slices', 'slice'], ['instants', 'point'], ['values', 'value']]
 			.filter(([what]) => totals[`shown_${what}`] < totals[what])
 			.map(([what, one]) => `${count(totals[`shown_${what}`])} of ${plural(totals[what], one)}`);
-		place.append(notice(doc, 'thinned', 'Not everything is shown.', `${parts.join(', ')}: the longest. Histograms count ` +
+		place.append(notice('thinned', 'Not everything is shown.', `${parts.join(', ')}: the longest. Histograms count ` +
 			'all; hodo view with --since and --until, --thread or a larger --limit shows others.'));
 	}
 	for (const warning of model.warnings.slice(0, 3))
-		place.append(notice(doc, 'warning', 'Warning.', warning));
+		place.append(notice('warning', 'Warning.', warning));
 	if (model.warnings.length > 3)
-		place.append(notice(doc, 'warning', 'Warning.', `${count(model.warnings.length - 3)} more of the kind.`));
+		place.append(notice('warning', 'Warning.', `${count(model.warnings.length - 3)} more of the kind.`));
 }

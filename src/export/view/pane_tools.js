@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: MIT
-// pane_tools.js - what the panes beside the timeline share: elements whose texts are texts, the selection as a test on
-// rows, and a sort of a million numbers.
-//
-// Whatever comes from the recording goes through element() or textContent: it is never parsed as HTML.
+// pane_tools.js - what the panes beside the timeline share: choices, the selection as a test on rows, and a sort of a
+// million numbers.
 
 import { SLICE_CALL, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN } from './data.js';
+import { element } from './dom.js';
 import { clock, count, duration } from './format.js';
 
 /* Whether it is known how long a slice took. A span that has lost its end ends with the one around it, as LEFT. */
 export function hasLength(slices, row) {
 	const flags = slices.flags[row];
 	return !(flags & (SLICE_OPEN | SLICE_NO_EXIT)) && !(flags & SLICE_LEFT && slices.kind[row] !== SLICE_CALL);
-}
-
-/* An element with properties and children; texts become text nodes. Names with a "-", and role, are attributes. */
-export function element(tag, properties = {}, ...children) {
-	const made = document.createElement(tag);
-	for (const [key, value] of Object.entries(properties)) {
-		if (key.startsWith('on'))
-			made.addEventListener(key.slice(2), value);
-		else if (key.includes('-') || key === 'role')
-			made.setAttribute(key, value);
-		else if (key === 'class')
-			made.className = value;
-		else
-			made[key] = value;
-	}
-	made.append(...children);
-	return made;
 }
 
 /* Buttons of which one is pressed. choices: [[value, text]…]. set() does not call changed(). */
@@ -110,7 +92,7 @@ export function rangeText(model, range) {
 	return when + where;
 }
 
-/* "Selection | Everything": of what a pane tells, with what that is. changed(): after a choice. */
+/* "Selection | Everything": of what a pane is, in words. changed(): after a choice. */
 export class Scope {
 	constructor(model, app, changed) {
 		this.model = model;

@@ -97,7 +97,7 @@ export function histogramPlot(place, theme, { buckets, marks, logCounts, fill, s
 	}
 	const [from, to] = [xs[0], xs[xs.length - 1]];
 	const most = Math.max(...counts.values());
-	// Logarithmic: 0, 1, 10, 100 … are as far apart; so that none is told from one.
+	// Logarithmic: 0, 1, 10, 100 … are as far apart; so that none and one look different.
 	const heightOf = (n) => (!logCounts ? n : n > 0 ? Math.log10(n) + 1 : 0);
 	const countOf = (y) => (!logCounts ? y : y > 0 ? 10 ** (y - 1) : 0);
 	const plot = new uPlot({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rows.js - the slices of one track at one depth: they do not overlap, so that both ends are in order and found by
-// halving; sums tell how much of any stretch is covered without looking at what is in it.
+// halving; sums say how much of any stretch is covered without looking at what is in it.
 
 /* First index in [from, to) with array[index] > value, else to. */
 export function firstAbove(array, value, from, to) {

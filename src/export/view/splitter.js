@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 // splitter.js - the line between the tracks and the details: dragged, or moved by arrow keys.
 
+import { element } from './dom.js';
+
 const STEP_PX = 24;
 const LEAST_PX = 44;
 
 export class Splitter {
 	constructor(parent, label) {
 		this.parent = parent;
-		this.element = parent.ownerDocument.createElement('div');
-		this.element.className = 'splitter';
-		this.element.tabIndex = 0;
-		this.element.setAttribute('role', 'separator');
-		this.element.setAttribute('aria-orientation', 'horizontal');
-		this.element.setAttribute('aria-label', label);
-		this.element.setAttribute('aria-valuemin', '0');
-		this.element.setAttribute('aria-valuemax', '100');
+		this.element = element('div', { class: 'splitter', tabIndex: 0, role: 'separator', 'aria-orientation': 'horizontal',
+			'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' });
 		parent.append(this.element);
 		this.drag = null;
 		this.element.addEventListener('pointerdown', (event) => {

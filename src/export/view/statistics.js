@@ -5,7 +5,7 @@ import { SLICE_CONTINUED, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.
 import { firstAbove } from './rows.js';
 
 const PIECE = SLICE_SPLIT | SLICE_CONTINUED;
-const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT; // how long it was cannot be told
+const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT; // how long it was is not known
 
 class Sums {
 	constructor(names) {
@@ -38,7 +38,7 @@ function addPieces(sums, model, pieces) {
 	pieces.sort((a, b) => begin[a] - begin[b]);
 	for (const row of pieces) {
 		const name = names[row];
-		// A piece whose begin or rest is outside of the area does not tell how long the whole is.
+		// A piece whose begin or rest is outside of the area does not say how long the whole is.
 		const before = open.get(name) ?? { sum: 0, known: !(flags[row] & SLICE_CONTINUED) };
 		const piece = { sum: before.sum + duration[row], known: before.known && !(flags[row] & UNKNOWN) };
 		open.delete(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // statistics_table.js - statistics of an area as tables that sort by any column.
 
+import { button, element } from './dom.js';
 import { count, duration, number } from './format.js';
 
 const ROWS_MAX = 500;
@@ -28,15 +29,14 @@ const COUNTER_COLUMNS = [
 ];
 
 export class StatisticsTable {
-	constructor(doc, model, app) {
-		Object.assign(this, { doc, model, app });
+	constructor(model, app) {
+		Object.assign(this, { model, app });
 		this.order = { slices: ['total', -1], points: ['count', -1], counters: ['name', 1] };
 	}
 
 	/* found: of statistics() */
 	show(parent, found) {
-		const tables = this.doc.createElement('div');
-		tables.className = 'statistics';
+		const tables = element('div', { class: 'statistics' });
 		parent.append(tables);
 		for (const [kind, columns, title] of [['slices', SLICE_COLUMNS, 'Slices in the area'],
 			['points', POINT_COLUMNS, 'Points in the area'], ['counters', COUNTER_COLUMNS, 'Counters in the area']])
@@ -47,8 +47,7 @@ export class StatisticsTable {
 	}
 
 	#table(parent, kind, columns, title, rows) {
-		const table = this.doc.createElement('table');
-		table.setAttribute('aria-label', title);
+		const table = element('table', { 'aria-label': title });
 		const head = table.createTHead().insertRow();
 		const body = table.createTBody();
 		for (const [key, name, , hint] of columns)
@@ -58,19 +57,12 @@ export class StatisticsTable {
 	}
 
 	#header(kind, key, name, hint, fill) {
-		const cell = this.doc.createElement('th');
-		cell.scope = 'col';
-		cell.dataset.key = key;
-		const button = this.doc.createElement('button');
-		button.type = 'button';
-		button.textContent = name;
-		button.title = `${hint}; click to sort`;
-		button.addEventListener('click', () => {
+		const cell = element('th', { scope: 'col' }, button(name, () => {
 			const [by, way] = this.order[kind];
 			this.order[kind] = [key, by === key ? -way : key === 'text' || key === 'name' ? 1 : -1];
 			fill();
-		});
-		cell.append(button);
+		}, { title: `${hint}; click to sort` }));
+		cell.dataset.key = key;
 		return cell;
 	}
 
@@ -97,8 +89,7 @@ export class StatisticsTable {
 	}
 
 	#swatch(name) {
-		const swatch = this.doc.createElement('span');
-		swatch.className = 'swatch';
+		const swatch = element('span', { class: 'swatch' });
 		swatch.style.background = this.app.theme.fill(name);
 		return swatch;
 	}

@@ -1,43 +1,30 @@
 // SPDX-License-Identifier: MIT
 // table.js - the pane "Events": slices, points and losses as a table.
 
-import './panes.css';
+import { element } from './dom.js';
 import { EventRows, KINDS } from './event_rows.js';
 import { clock, count, duration, exactDuration, plural } from './format.js';
-import { Scope, choice, element, nameOf, trackName } from './pane_tools.js';
+import { choice, nameOf, trackName } from './pane_tools.js';
+import { SidePane, nameFilter } from './side_pane.js';
 import { VirtualGrid } from './virtual_grid.js';
 
 const TRACKS_MAX = 2000; // in the list of threads; others are found by the search
 
-export class TablePane {
+export class TablePane extends SidePane {
 	constructor(place, model, app) {
-		this.model = model;
-		this.app = app;
+		super(place, model, app, 'table');
 		this.events = new EventRows(model);
 		this.filter = { track: -1, kind: -1, name: '' };
 		this.order = { column: 'time', descending: false };
 		this.refs = null;
-		this.shown = false;
-		this.stale = true;
 		this.#build(place);
-		app.on('matches', () => this.#changed());
+		app.on('matches', () => this.changed());
 	}
 
 	show() {
-		this.shown = true;
-		if (this.stale)
-			this.#fill();
+		super.show();
 		this.#follow();
 		this.model.loadText().then(() => this.grid.refresh(), () => this.grid.refresh());
-	}
-
-	hide() {
-		this.shown = false;
-	}
-
-	selectionChanged() {
-		this.scope.selectionChanged();
-		this.#changed();
 	}
 
 	themeChanged() {
@@ -45,13 +32,9 @@ export class TablePane {
 	}
 
 	#build(place) {
-		place.classList.add('side-pane', 'table-pane');
-		this.scope = new Scope(this.model, this.app, () => this.#changed());
-		const name = element('input', { type: 'search', placeholder: 'Name', 'aria-label': 'Only names that contain',
-			autocomplete: 'off', spellcheck: false });
-		name.addEventListener('input', () => {
+		const name = nameFilter((text) => {
 			clearTimeout(this.timer);
-			this.timer = setTimeout(() => this.#set({ name: name.value.trim().toLowerCase() }), 150);
+			this.timer = setTimeout(() => this.#set({ name: text }), 150);
 		});
 		const tracks = this.#tracks();
 		const track = choice('Thread, CPU or other track', [['-1', 'All threads'], ...tracks],
@@ -76,8 +59,7 @@ export class TablePane {
 		});
 		this.grid.showSort('time', false);
 		this.details = element('div', { class: 'table-details', role: 'region', 'aria-label': 'The event' });
-		place.append(element('div', { class: 'pane-bar', role: 'toolbar', 'aria-label': 'Events' }, name, track, kind,
-			this.scope.element, this.total), this.grid.element, this.details);
+		place.append(this.bar('Events', name, track, kind, this.scope.element, this.total), this.grid.element, this.details);
 		this.#describe(-1);
 	}
 
@@ -97,16 +79,10 @@ export class TablePane {
 
 	#set(filter) {
 		Object.assign(this.filter, filter);
-		this.#changed();
+		this.changed();
 	}
 
-	#changed() {
-		this.stale = true;
-		if (this.shown)
-			this.#fill();
-	}
-
-	#fill() {
+	make() {
 		const { matches } = this.app;
 		const { track, kind, name } = this.filter;
 		const before = this.refs && this.grid.active >= 0 ? this.#ref(this.grid.active) : -1;

@@ -111,7 +111,7 @@ export class Theme {
 		return this.strokeRgbs[this.ofName[nameIndex] ?? 0];
 	}
 
-	#apply(tell) {
+	#apply(notify) {
 		const dark = this.name === 'dark';
 		this.root.dataset.theme = this.name;
 		const style = getComputedStyle(this.root);
@@ -121,7 +121,7 @@ export class Theme {
 		this.fillRgbs = [];
 		this.strokeRgbs = [];
 		for (let i = 0; i < HUES; i++) {
-			// Neighbours in number are far apart in hue; two lightnesses tell neighbours in hue apart.
+			// Neighbours in number are far apart in hue; two lightnesses keep neighbours in hue apart.
 			const hue = ((i * 360 * 7) / HUES + 8) % 360;
 			const step = i % 2 ? 0.035 : 0;
 			this.fillRgbs.push(dark ? rgbOf(0.44 + step, 0.075, hue) : rgbOf(0.875 - step, 0.07, hue));
@@ -130,7 +130,7 @@ export class Theme {
 		this.fills = this.fillRgbs.map(css);
 		this.strokes = this.strokeRgbs.map(css);
 		this.onFill = dark ? '#f2f4f8' : '#1c2128';
-		if (tell)
+		if (notify)
 			this.changed();
 	}
 }

@@ -4,6 +4,7 @@
 import { makeCanvas } from './canvas.js';
 import { sentence } from './describe.js';
 import { Details } from './details.js';
+import { button, element } from './dom.js';
 import { Drawing } from './drawing.js';
 import { day, duration, plural } from './format.js';
 import { Gestures } from './gestures.js';
@@ -21,8 +22,8 @@ import { View } from './view.js';
 const EDGE_PX = 5;
 
 export class TimelinePane {
-	constructor(element, model, app) {
-		Object.assign(this, { element, model, app });
+	constructor(place, model, app) {
+		Object.assign(this, { element: place, model, app });
 		this.shown = false;
 		this.marks = [];
 		this.hovered = null;
@@ -33,20 +34,19 @@ export class TimelinePane {
 		this.view = new View(model.durationNs, () => this.#changed('tracks'));
 		this.walk = new Walk(model, this.layout);
 		this.drawing = new Drawing(model, app);
-		this.#build(element.ownerDocument);
+		this.#build(place.ownerDocument);
 		this.#listen();
 	}
 
 	#build(doc) {
-		const make = (tag, className, parent) => {
-			const made = doc.createElement(tag);
-			made.className = className;
+		const make = (tag, className, parent, more = {}) => {
+			const made = element(tag, { class: className, ...more });
 			parent.append(made);
 			return made;
 		};
 		this.main = make('div', 'tl-main', this.element);
 		const top = make('div', 'tl-top', this.main);
-		this.#buildCorner(doc, make('div', 'tl-corner', top));
+		this.#buildCorner(make('div', 'tl-corner', top));
 		this.strip = make('div', 'tl-strip', top);
 		this.overviewCanvas = makeCanvas(doc, 'overview');
 		this.rulerCanvas = makeCanvas(doc, 'ruler');
@@ -54,17 +54,13 @@ export class TimelinePane {
 		this.scroller = make('div', 'tl-scroller', this.main);
 		this.content = make('div', 'tl-content', this.scroller);
 		this.treeElement = make('div', 'tl-labels', this.content);
-		this.stage = make('div', 'tl-stage', this.content);
-		this.stage.tabIndex = 0;
-		this.stage.setAttribute('role', 'application');
-		this.stage.setAttribute('aria-label',
-			'Timeline: arrow keys go from slice to slice, W and S zoom, A and D move, ? tells all keys');
+		this.stage = make('div', 'tl-stage', this.content, { tabIndex: 0, role: 'application', 'aria-label':
+			'Timeline: arrow keys go from slice to slice, W and S zoom, A and D move, ? tells all keys' });
 		this.canvas = makeCanvas(doc, 'tracks');
 		this.overlayCanvas = makeCanvas(doc, 'overlay');
 		this.stage.append(this.canvas, this.overlayCanvas);
 		this.splitter = new Splitter(this.element, 'Height of the details');
-		this.detailsElement = make('section', 'tl-details', this.element);
-		this.detailsElement.setAttribute('aria-label', 'Details of what is chosen');
+		this.detailsElement = make('section', 'tl-details', this.element, { 'aria-label': 'Details of what is chosen' });
 		this.splitter.attach(this.detailsElement);
 		this.tree = new TrackTree(this.treeElement, this);
 		this.tooltip = new Tooltip(this.main, this.model);
@@ -74,29 +70,15 @@ export class TimelinePane {
 		this.rulerGestures = new Gestures(this.rulerCanvas, this.#rulerTarget());
 	}
 
-	#buildCorner(doc, corner) {
-		const button = (text, title, act) => {
-			const made = doc.createElement('button');
-			made.type = 'button';
-			made.className = 'icon';
-			made.textContent = text;
-			made.title = title;
-			made.setAttribute('aria-label', title);
-			made.addEventListener('click', act);
-			corner.append(made);
-		};
-		button('+', 'Zoom in (W)', () => this.view.zoom(this.zoomPlace(), 0.6, true));
-		button('−', 'Zoom out (S)', () => this.view.zoom(this.zoomPlace(), 1 / 0.6, true));
-		button('↔', 'All of the recording (0)', () => this.view.showAll());
-		button('⊟', 'Fold or unfold all threads', () => this.#foldAll());
-		this.spanText = doc.createElement('output');
-		this.spanText.className = 'span';
-		this.spanText.title = 'How much time is in view';
-		const date = doc.createElement('span');
-		date.className = 'day';
-		date.textContent = `${day(this.model.beginNs)}, local time`;
-		date.title = 'When the recording begins; times of day are those of this computer';
-		corner.append(this.spanText, date);
+	#buildCorner(corner) {
+		const icon = (text, title, act) => corner.append(button(text, act, { class: 'icon', title, 'aria-label': title }));
+		icon('+', 'Zoom in (W)', () => this.view.zoom(this.zoomPlace(), 0.6, true));
+		icon('−', 'Zoom out (S)', () => this.view.zoom(this.zoomPlace(), 1 / 0.6, true));
+		icon('↔', 'All of the recording (0)', () => this.view.showAll());
+		icon('⊟', 'Fold or unfold all threads', () => this.#foldAll());
+		this.spanText = element('output', { class: 'span', title: 'How much time is in view' });
+		corner.append(this.spanText, element('span', { class: 'day',
+			title: 'When the recording begins; times of day are those of this computer' }, `${day(this.model.beginNs)}, local time`));
 	}
 
 	/* The ruler selects time on all tracks. */

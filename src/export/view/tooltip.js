@@ -2,6 +2,7 @@
 // tooltip.js - what is under the pointer, in a few words beside it.
 
 import { kindOf, nameOf } from './describe.js';
+import { element } from './dom.js';
 import { count, duration, number } from './format.js';
 
 const LOSSES_MAX = 3;
@@ -10,10 +11,8 @@ const TEXT_MAX = 160;
 export class Tooltip {
 	constructor(parent, model) {
 		this.model = model;
-		this.element = parent.ownerDocument.createElement('div');
-		this.element.className = 'tooltip';
-		this.element.setAttribute('aria-hidden', 'true'); // the live region tells
-		this.element.hidden = true;
+		// The live region says it.
+		this.element = element('div', { class: 'tooltip', 'aria-hidden': 'true', hidden: true });
 		parent.append(this.element);
 	}
 
@@ -22,10 +21,7 @@ export class Tooltip {
 	}
 
 	#line(className, text) {
-		const line = this.element.ownerDocument.createElement('div');
-		line.className = className;
-		line.textContent = text;
-		this.element.append(line);
+		this.element.append(element('div', { class: className }, text));
 	}
 
 	#item(item) {

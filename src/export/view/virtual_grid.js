@@ -5,7 +5,7 @@
 // A browser's elements end at some 30 million pixels: above SPACE_MAX the scroll bar stands for a part of the whole, and
 // the wheel, keys and first row are kept to the row by ourselves.
 
-import { element } from './pane_tools.js';
+import { element } from './dom.js';
 
 const SPACE_MAX = 8e6;
 let grids = 0;
@@ -72,7 +72,7 @@ export class VirtualGrid {
 				column.head.setAttribute('aria-sort', column.id !== id ? 'none' : descending ? 'descending' : 'ascending');
 	}
 
-	/* Other rows. The active one is none unless it is told; it is brought into sight unless fromTop. */
+	/* Other rows. The active one is none unless it is given; it is brought into sight unless fromTop. */
 	setRows(n, { active = -1, fromTop = false } = {}) {
 		this.n = n;
 		this.active = active < n ? active : -1;

@@ -166,7 +166,7 @@ def versions():
 
 def _meta_version(meta, arch):
     for text in (_output("dpkg-query", "-W", "-f", "${Depends}", meta), _output("apt-cache", "depends", meta)):
-        match = re.search(rf"linux-headers-(\d\S*-{arch})\b", text)
-        if match:
-            return match.group(1)
+        for name in re.findall(rf"linux-headers-\d\S*-{arch}\b", text):
+            if name != meta: # which apt-cache names first
+                return name.removeprefix("linux-headers-")
     return None

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/filter_compile.h"
+#include <record/filter_compile.h>
 
 #include <linux/completion.h>
 #include <linux/kthread.h>

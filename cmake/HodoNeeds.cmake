@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+#
+# What is taken from the system. What hodo cannot do without ends the configuration, with all that is missing in one
+# line; what only examples, tests or the benchmark need is left out, with one line each. Both name Debian's packages.
+find_package(PkgConfig QUIET)
+find_package(Threads REQUIRED)
+set(missing "")
+
+# hodo_need(PREFIX MODULE PACKAGE) - the target PkgConfig::PREFIX is pkg-config's MODULE, which PACKAGE installs.
+macro(hodo_need prefix module package)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
+  endif()
+  if(NOT ${prefix}_FOUND)
+    list(APPEND missing ${package})
+  endif()
+endmacro()
+
+if(NOT PKG_CONFIG_FOUND)
+  list(APPEND missing pkg-config)
+endif()
+hodo_need(LIBELF libelf libelf-dev)
+hodo_need(LIBDW libdw libdw-dev)
+hodo_need(NCURSESW ncursesw libncurses-dev)
+hodo_need(PROTOBUF_C libprotobuf-c libprotobuf-c-dev)
+hodo_need(ZLIB zlib zlib1g-dev)
+find_path(LIBIBERTY_INCLUDE libiberty/demangle.h)
+find_library(LIBIBERTY iberty)
+if(NOT LIBIBERTY OR NOT LIBIBERTY_INCLUDE)
+  list(APPEND missing libiberty-dev)
+endif()
+find_program(HODO_PROTOC_C protoc-c)
+if(NOT HODO_PROTOC_C)
+  list(APPEND missing protobuf-c-compiler)
+endif()
+mark_as_advanced(LIBIBERTY_INCLUDE LIBIBERTY HODO_PROTOC_C)
+if(missing)
+  string(REPLACE ";" " " missing "${missing}")
+  message(FATAL_ERROR "  Missing: install Debian's ${missing}, or what they hold (scripts/deps build does it)")
+endif()
+
+# hodo_left_out(WHAT MISSING PACKAGE) - says that WHAT is left out since MISSING, of PACKAGE, is missing.
+function(hodo_left_out what missing package)
+  message(STATUS "Left out: ${what}: ${missing} is missing (Debian's ${package})")
+endfunction()

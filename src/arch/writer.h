@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.h - the ring's writers in assembly: what they keep of a thread, and how they are called. */
+#ifndef HODO_ARCH_WRITER_H
+#define HODO_ARCH_WRITER_H
+
+#include <stdbool.h>
+#include <core/filter.h>
+#include <core/ring.h>
+
+#define HODO_HIDDEN __attribute__((visibility("hidden")))
+#define HODO_PUBLIC __attribute__((visibility("default")))
+/* What the second library, libhodo-func.so, refers to of the first; where both are one (libhodo.a), hidden. */
+#ifdef HODO_SPLIT
+#define HODO_SHARED HODO_PUBLIC
+#else
+#define HODO_SHARED HODO_HIDDEN
+#endif
+
+/* ------------------------------------------------------------------ threads */
+
+enum hodo_thread_mode {
+	HODO_THREAD_NEW = 0, /* not seen yet */
+	HODO_THREAD_RSEQ = 1,
+	HODO_THREAD_FALLBACK = 2 /* rseq not to be had */
+};
+
+/* table points to hodo_no_views until the thread's first event and wherever the fast path must not be taken. */
+struct hodo_tls {
+	struct hodo_view *table; /* 0: the assembly knows the offsets */
+	uint32_t tid;            /* 8 */
+	uint32_t mode;           /* enum hodo_thread_mode */
+	const char *role;        /* hodo_thread_role()'s; NULL: none */
+};
+extern HODO_SHARED __thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec")));
+/* The fast path finds its view by 13 bits of the CPU's number. The last two are what a thread without restartable
+ * sequences has, -1 and -2: no ring is theirs. */
+#define HODO_VIEWS 8192u
+extern HODO_HIDDEN struct hodo_view hodo_no_views[HODO_VIEWS]; /* all zero, for ever */
+extern HODO_SHARED long hodo_rseq_offset;
+
+/* ------------------------------------------------------------------ writers */
+
+enum hodo_try {
+	HODO_TRY_DONE = 0,
+	HODO_TRY_SLOW = 1,    /* no ring here, or no room in the packet */
+	HODO_TRY_CHANGED = 2, /* the on word is not what was asked for */
+	HODO_TRY_ABORTED = 3
+};
+/* Where emit goes on when it does not write the event. */
+extern HODO_HIDDEN void (*hodo_x86_slow)(struct hodo_state *state, const void *data, size_t len);
+HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
+HODO_SHARED int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
+			     uint32_t on);
+/* 1: the event's filter refuses it; 0: it does not, or that is not known here. */
+HODO_HIDDEN int hodo_x86_refuse(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
+/* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */
+HODO_SHARED int hodo_x86_full(size_t total);
+HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
+/* Counts up counts[this CPU] if *open is not 0: 1; 0: it is; -1: try otherwise. The stride is 64 bytes. */
+HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* arena.h - many small pieces of memory that stay where they are and are freed together. */
+#ifndef HODO_BASE_ARENA_H
+#define HODO_BASE_ARENA_H
+
+#include <stddef.h>
+
+/* All zero is an empty arena. */
+struct hodo_arena {
+	struct hodo_arena_block *block; /* the newest; each points to the one before it */
+	size_t used, room;              /* of that block */
+};
+
+/* len bytes, aligned to 8; not zeroed. NULL: no memory. */
+void *hodo_arena_alloc(struct hodo_arena *a, size_t len);
+/* A copy of len bytes with a NUL behind it. NULL: no memory. */
+char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len);
+void hodo_arena_free(struct hodo_arena *a); /* all of it; the arena is empty then */
+
+#endif

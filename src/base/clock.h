@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.h - the time for waits and limits. */
+#ifndef HODO_BASE_CLOCK_H
+#define HODO_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t hodo_clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline int64_t hodo_now_ns(void)
+{
+	return hodo_clock_ns(CLOCK_MONOTONIC);
+}
+
+#endif

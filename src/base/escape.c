@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* escape.c - see escape.h. */
+#include "escape.h"
+
+#include <string.h>
+
+unsigned hodo_utf8(const uint8_t *p, const uint8_t *end)
+{
+	size_t left = (size_t)(end - p);
+	unsigned n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+
+	if (n > left)
+		return 0;
+	for (unsigned i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates, beyond U+10FFFF. */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static inline bool is_safe(uint8_t c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* The character behind the backslash for c, or 0. */
+static char short_escape(uint8_t c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+		return (char)c;
+	case '\n':
+		return 'n';
+	case '\t':
+		return 't';
+	case '\r':
+		return 'r';
+	case '\b':
+		return 'b';
+	case '\f':
+		return 'f';
+	default:
+		return 0;
+	}
+}
+
+static char *put_coded(char *o, const char *prefix, uint8_t c)
+{
+	o = stpcpy(o, prefix);
+	*o++ = "0123456789abcdef"[c >> 4];
+	*o++ = "0123456789abcdef"[c & 15];
+	return o;
+}
+
+char *hodo_escape_json(char *o, const void *text, size_t len, enum hodo_json_form form)
+{
+	const uint8_t *p = text, *end = p + len;
+	bool script = form == HODO_JSON_SCRIPT;
+
+	while (p < end) {
+		unsigned n;
+		char e;
+
+		if (is_safe(*p) && !(script && *p == '<')) {
+			*o++ = (char)*p++;
+			continue;
+		}
+		n = hodo_utf8(p, end);
+		e = script ? 0 : short_escape(*p);
+		if (e) {
+			*o++ = '\\';
+			*o++ = e;
+			p++;
+		} else if (n > 1 || (n == 1 && *p >= 0x20 && !script)) {
+			memcpy(o, p, n);
+			o += n;
+			p += n;
+		} else {
+			o = put_coded(o, "\\u00", *p++);
+		}
+	}
+	return o;
+}
+
+char *hodo_escape_plain(char *o, const void *text, size_t len, bool quoted)
+{
+	const uint8_t *p = text, *end = p + len;
+
+	while (p < end) {
+		unsigned n;
+		char e;
+
+		if (is_safe(*p) || (!quoted && (*p == '"' || *p == '\\'))) {
+			*o++ = (char)*p++;
+			continue;
+		}
+		n = hodo_utf8(p, end);
+		e = short_escape(*p);
+		if (e) {
+			*o++ = '\\';
+			*o++ = e;
+			p++;
+		} else if (n > 2 || (n == 2 && (p[0] != 0xc2 || p[1] >= 0xa0))) {
+			memcpy(o, p, n); /* not the control characters U+0080 to U+009F */
+			o += n;
+			p += n;
+		} else {
+			o = put_coded(o, "\\x", *p++);
+		}
+	}
+	return o;
+}

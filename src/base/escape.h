@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * escape.h - foreign text made harmless. What is traced may put any bytes into a name: these decide which
+ * characters reach a terminal or a JSON string as they are.
+ */
+#ifndef HODO_BASE_ESCAPE_H
+#define HODO_BASE_ESCAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HODO_ESCAPED_MAX 6 /* bytes that one byte of the text becomes at most */
+
+/* Bytes of the UTF-8 character at p, which ends before end and is not empty; 0: that is none. */
+unsigned hodo_utf8(const uint8_t *p, const uint8_t *end);
+
+enum hodo_json_form {
+	HODO_JSON_PLAIN,  /* \n and the like in their short forms */
+	HODO_JSON_SCRIPT, /* also fit for a script of an HTML page: no <; one form of escape, \u00XX, DEL included */
+};
+
+/*
+ * These write at `to` without a check, room for len * HODO_ESCAPED_MAX bytes, no NUL behind it, and return the end.
+ * A byte that is not UTF-8 becomes \u00XX in JSON, \xXX in plain text.
+ */
+char *hodo_escape_json(char *to, const void *text, size_t len, enum hodo_json_form form); /* without quotes */
+/* For a terminal or a line of text: no control characters. quoted: " and \ are escaped too. */
+char *hodo_escape_plain(char *to, const void *text, size_t len, bool quoted);
+
+#endif

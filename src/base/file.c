@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - see file.h. */
+#include "file.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (64u << 10)
+
+int hodo_file_read(int fd, size_t max, struct hodo_text *text)
+{
+	ssize_t n;
+
+	do {
+		char *to = hodo_text_room(text, PIECE_BYTES);
+
+		n = to ? read(fd, to, PIECE_BYTES) : 0;
+		if (n > 0 && text->len + (size_t)n > max)
+			return -EFBIG;
+		if (n > 0)
+			text->len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : text->error;
+}
+
+ssize_t hodo_file_read_at(int fd, void *to, size_t len, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)to + done, len - done, (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+int hodo_file_write(int fd, const void *data, size_t len)
+{
+	for (size_t done = 0; done < len;) {
+		ssize_t n = write(fd, (const char *)data + done, len - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			return n == 0 ? -EIO : -errno;
+	}
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* intern.h - strings that are kept once and named by number, from 0 on in the order in which they came first. */
+#ifndef HODO_BASE_INTERN_H
+#define HODO_BASE_INTERN_H
+
+#include "map.h"
+
+#define HODO_STRINGS_NONE UINT32_MAX
+
+/* All zero is none. */
+struct hodo_strings {
+	struct hodo_map map; /* map.n: how many there are */
+};
+
+/* The number of a string, which may be new; NONE: no memory. */
+uint32_t hodo_strings_add(struct hodo_strings *s, const char *text);
+uint32_t hodo_strings_add_bytes(struct hodo_strings *s, const char *text, size_t len);
+/* Escaped first: no control characters, and UTF-8 only (escape.h). */
+uint32_t hodo_strings_add_plain(struct hodo_strings *s, const char *text);
+/* The string of a number, which stays where it is; it ends with a NUL. */
+static inline const char *hodo_strings_at(const struct hodo_strings *s, uint32_t number)
+{
+	return ((const struct hodo_bytes *)s->map.entries)[number].data;
+}
+void hodo_strings_free(struct hodo_strings *s);
+
+#endif

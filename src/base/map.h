@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map.h - tables by key.
+ *
+ * A map holds entries of one size, side by side in the order in which they came, and finds them by the key that
+ * each begins with: so many bytes, which are compared whole, or a byte string. Nothing that is seen of a map depends
+ * on its hashes, which differ from run to run (hash.h). An entry costs its own bytes and 16 to 32 more.
+ *
+ *	struct row { uint64_t id, calls; };                 struct name { struct hodo_bytes name; unsigned uses; };
+ *	struct hodo_map rows = HODO_MAP(struct row, id);    struct hodo_map names = HODO_MAP_BYTES(struct name);
+ *	struct row *row = hodo_map_add_u64(&rows, id, 0);   struct name *name = hodo_map_add_bytes(&names, s, n, 0);
+ *	if (!row)
+ *		return -ENOMEM;
+ *
+ * Pointers to entries hold until the next one is added or removed; numbers of entries (hodo_map_index()) until the
+ * next one is removed. Maps know no threads.
+ */
+#ifndef HODO_BASE_MAP_H
+#define HODO_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arena.h"
+#include "hash.h"
+
+/* A key that is a byte string. In a map's entry: its copy in the map, with a NUL behind it. */
+struct hodo_bytes {
+	const char *data;
+	size_t len;
+};
+
+struct hodo_map {
+	void *entries; /* n of them, side by side */
+	uint32_t n, room;
+	uint32_t entry_bytes, key_bytes; /* key_bytes 0: byte strings */
+	struct hodo_map_slot {
+		uint32_t hash, entry; /* entry: its number + 1; 0: none */
+	} *slots;
+	uint32_t mask;           /* slots - 1 */
+	struct hodo_arena bytes; /* of the byte strings */
+};
+
+/* An empty map. The key is the entry's first member, an integer or a struct without padding. */
+#define HODO_MAP(type, key)                                                                                 \
+	{                                                                                                   \
+		.entry_bytes = sizeof(type),                                                                \
+		.key_bytes = sizeof(((type *)0)->key) + 0 * sizeof(char[offsetof(type, key) == 0 ? 1 : -1]) \
+	}
+/* An empty map by byte strings; the entry's first member is a struct hodo_bytes. */
+#define HODO_MAP_BYTES(type) { .entry_bytes = sizeof(type) }
+
+/* The entry of this key; NULL: there is none. */
+void *hodo_map_find(const struct hodo_map *m, const void *key);
+void *hodo_map_find_bytes(const struct hodo_map *m, const void *data, size_t len);
+static inline void *hodo_map_find_u64(const struct hodo_map *m, uint64_t key); /* keys of 8 bytes */
+
+/*
+ * The entry of this key, made if there is none: zero behind the key then, and *is_new (which may be NULL) true.
+ * NULL: no memory, or 2^30 entries. Maps that hostile data fill need a bound below that: look at n first.
+ */
+void *hodo_map_add(struct hodo_map *m, const void *key, bool *is_new);
+void *hodo_map_add_bytes(struct hodo_map *m, const void *data, size_t len, bool *is_new);
+static inline void *hodo_map_add_u64(struct hodo_map *m, uint64_t key, bool *is_new);
+
+/* Removes an entry; the last one takes its place and number. The copy of a byte string stays until the map is freed. */
+void hodo_map_remove(struct hodo_map *m, void *entry);
+void hodo_map_clear(struct hodo_map *m); /* no entries, and the memory kept, byte strings' excepted */
+void hodo_map_free(struct hodo_map *m);  /* empty as it was at first */
+
+static inline void *hodo_map_at(const struct hodo_map *m, uint32_t i)
+{
+	return (char *)m->entries + (size_t)i * m->entry_bytes;
+}
+
+static inline uint32_t hodo_map_index(const struct hodo_map *m, const void *entry)
+{
+	return (uint32_t)((size_t)((const char *)entry - (const char *)m->entries) / m->entry_bytes);
+}
+
+/* ----------------------------------------------------------------- for hot loops */
+
+void *hodo_map_insert(struct hodo_map *m, const void *key, size_t len, uint32_t hash);
+
+static inline void *hodo_map_find_u64(const struct hodo_map *m, uint64_t key)
+{
+	uint32_t hash;
+
+	if (m->n == 0)
+		return NULL;
+	hash = hodo_hash_u64(key);
+	for (uint32_t i = hash & m->mask; m->slots[i].entry; i = (i + 1) & m->mask) {
+		void *entry = hodo_map_at(m, m->slots[i].entry - 1);
+
+		if (m->slots[i].hash == hash && memcmp(entry, &key, sizeof(key)) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static inline void *hodo_map_add_u64(struct hodo_map *m, uint64_t key, bool *is_new)
+{
+	void *entry = hodo_map_find_u64(m, key);
+
+	if (is_new)
+		*is_new = !entry;
+	return entry ? entry : hodo_map_insert(m, &key, sizeof(key), hodo_hash_u64(key));
+}
+
+#endif

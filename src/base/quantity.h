@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantity.h - numbers, sizes and times as users write them and as they are shown.
+ *
+ * One grammar each, whatever option or variable the text stands for. The parsers take a whole text: 0, or -EINVAL
+ * where it is something else or too large. Bounds are the caller's to check, and to name.
+ */
+#ifndef HODO_BASE_QUANTITY_H
+#define HODO_BASE_QUANTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A whole number in decimal digits. */
+int hodo_parse_number(const char *text, uint64_t max, uint64_t *number);
+
+/* Bytes, with K, M, G or T behind them for 1024 and its powers, in either case: 64K, 64KB, 64KiB. */
+int hodo_parse_size(const char *text, uint64_t *bytes);
+
+/*
+ * A time: a number, up to nine decimals, and a unit: ns, us, ms, s, m, h or d, as in 500us, 1.5s, 2m. Without a
+ * unit it is in seconds, where HODO_TIME_BARE allows that. Rounded to whole nanoseconds.
+ */
+enum hodo_time_form { HODO_TIME_BARE, HODO_TIME_WITH_UNIT };
+int hodo_parse_time(const char *text, enum hodo_time_form form, int64_t *ns);
+/* A unit of times in nanoseconds, of len bytes; 0: it is none. */
+int64_t hodo_time_unit_ns(const char *name, size_t len);
+
+const char *hodo_time_text(int64_t ns, char buf[32]);    /* in the largest unit it has whole ones of: 100ms, 1h */
+const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
+const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
+const char *hodo_duration(uint64_t ns, char buf[32]);   /* in 10 columns: "  1.234 us" */
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_switch.c - hodo enable and hodo disable: events of a process that runs. */
+#include "cli.h"
+
+#include <stdio.h>
+
+#include <record/record.h>
+
+#include "target.h"
+
+struct args {
+	struct hodo_args args;
+	pid_t pid;
+	struct hodo_pattern_list patterns;
+};
+
+/* The process and the events. 0 or the exit status. */
+static int take_words(struct args *a, const char *verb)
+{
+	char **words = a->args.words, why[200];
+	int err;
+
+	if (!words[0])
+		return hodo_usage(verb, "no process given");
+	err = hodo_target_parse(verb, words[0], &a->pid);
+	if (err)
+		return err;
+	if (!*++words)
+		return hodo_usage(verb, "no events given: '*:*' is all of them");
+	for (; *words; words++)
+		if (hodo_pattern_add(&a->patterns, *words, why, sizeof(why)) < 0)
+			return hodo_usage(verb, "%s", why);
+	for (uint32_t i = 0; i < a->patterns.n; i++)
+		if (a->patterns.pattern[i].text[0] == '!')
+			return hodo_usage(verb, "'%s': an event is switched on by 'hodo enable', and off by"
+					  " 'hodo disable'", a->patterns.pattern[i].text);
+	return 0;
+}
+
+/* All patterns, also if one of them matches nothing. */
+static int switch_all(struct hodo_target *t, const struct args *a, bool on)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < a->patterns.n; i++) {
+		const char *pattern = a->patterns.pattern[i].text;
+		struct hodo_msg_answer answer;
+		char why[HODO_WHY_MAX];
+
+		if (hodo_target_ask(t, on ? HODO_CONTROL_ENABLE : HODO_CONTROL_DISABLE, pattern, &answer, NULL, why,
+				    sizeof(why)) < 0) {
+			hodo_error("%s", why);
+			return HODO_EXIT_FAILURE;
+		}
+		if (answer.result == 0) {
+			hodo_error("no event of process %d matches %s: 'hodo list %d' names them", (int)t->pid, pattern,
+				   (int)t->pid);
+			status = HODO_EXIT_FAILURE;
+		} else if (!a->args.quiet) {
+			fprintf(stderr, "hodo: %d event%s of process %d %s %s\n", answer.result,
+				answer.result == 1 ? "" : "s", (int)t->pid, answer.result == 1 ? "is" : "are",
+				on ? "on" : "off");
+		}
+	}
+	return status;
+}
+
+static int run(void *args)
+{
+	struct args *a = args;
+	struct hodo_target t;
+	char why[HODO_WHY_MAX];
+	int status = take_words(a, a->args.verb->name);
+
+	if (status)
+		return status;
+	if (hodo_target_control(&t, a->pid, why, sizeof(why)) < 0) {
+		hodo_error("%s", why);
+		return HODO_EXIT_FAILURE;
+	}
+	status = switch_all(&t, a, a->args.verb == &hodo_verb_enable);
+	hodo_target_close(&t);
+	return status;
+}
+
+static void drop(void *args)
+{
+	hodo_pattern_free(&((struct args *)args)->patterns);
+}
+
+static const struct hodo_option options[] = {
+	HODO_OPTION_QUIET("do not say how many"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_enable = {
+	.name = "enable", .does = "switch events of a recorded process on",
+	.usage = "[options] PID EVENT[,EVENT...]...",
+	.about = "Switches events of the process PID on, which is being recorded: also such as its\n"
+		 "recording left out, or 'hodo disable' switched off. EVENT is PROVIDER:NAME, with\n"
+		 "* ? [...].\n",
+	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_EVENT | HODO_WORD_LIST,
+	.args_bytes = sizeof(struct args), .run = run, .drop = drop,
+};
+
+const struct hodo_verb hodo_verb_disable = {
+	.name = "disable", .does = "switch events of a process off",
+	.usage = "[options] PID EVENT[,EVENT...]...",
+	.about = "Switches events of the process PID off, until 'hodo enable' switches them on\n"
+		 "again: in this recording and in later ones. EVENT is PROVIDER:NAME, with\n"
+		 "* ? [...].\n",
+	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_EVENT | HODO_WORD_LIST,
+	.args_bytes = sizeof(struct args), .run = run, .drop = drop,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* graph_calls.c - calls and events as lines, in the order in which they come. */
+#define _GNU_SOURCE
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct graph_call *new_call(struct graph *g)
+{
+	struct graph_call *c = g->free;
+
+	if (c) {
+		g->free = c->next;
+		return c;
+	}
+	c = malloc(sizeof(*c));
+	g->no_memory |= !c;
+	return c;
+}
+
+static void free_call(struct graph *g, struct graph_call *c)
+{
+	c->next = g->free;
+	g->free = c;
+}
+
+static void begin(struct graph *g, struct graph_call *c)
+{
+	c->begun = true;
+	if (c->thread->complete || graph_in_time(g, c->entry_ns))
+		graph_line(g, c, GRAPH_OPENS, graph_depth(c->thread, c->depth), c->entry_ns, -1, NULL);
+}
+
+/* Writes the opening lines of those that are held and have lasted long enough by now. */
+static void release(struct graph *g, struct graph_thread *t, int64_t now_ns, bool all)
+{
+	uint32_t n = 0;
+
+	while (n < t->nheld && (all || now_ns - t->held[n]->entry_ns >= (int64_t)g->o->min_time_ns))
+		begin(g, t->held[n++]);
+	if (n == 0)
+		return;
+	memmove(t->held, t->held + n, (t->nheld - n) * sizeof(t->held[0]));
+	t->nheld -= n;
+}
+
+static void hold(struct graph *g, struct graph_thread *t, struct graph_call *c)
+{
+	if (t->nheld == t->held_room) {
+		uint32_t room = t->held_room ? 2 * t->held_room : 16;
+		struct graph_call **more = reallocarray(t->held, room, sizeof(*more));
+
+		if (!more) {
+			g->no_memory = true;
+			return;
+		}
+		t->held = more;
+		t->held_room = room;
+	}
+	t->held[t->nheld++] = c;
+}
+
+static void unhold(struct graph_thread *t, const struct graph_call *c)
+{
+	for (uint32_t i = t->nheld; i-- > 0;) {
+		if (t->held[i] != c)
+			continue;
+		memmove(t->held + i, t->held + i + 1, (t->nheld - i - 1) * sizeof(t->held[0]));
+		t->nheld--;
+		return;
+	}
+}
+
+void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call)
+{
+	/* Known at its end only, where others are not: it gets its line there. */
+	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->complete;
+	struct hodo_place place;
+	struct graph_call *c;
+
+	hodo_symbols_find(g->symbols, call->process, call->entry_ns, call->function, &place);
+	if (t->root && call->depth <= t->root->depth)
+		t->root = NULL;
+	if (g->o->function && !t->root && !hodo_function_is(g->o->function, place.name))
+		return;
+	if (graph_depth(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
+		return;
+	c = new_call(g);
+	if (!c)
+		return;
+	*c = (struct graph_call){ .thread = t, .name = place.name, .entry_ns = call->entry_ns, .depth = call->depth,
+				  .flags = call->flags };
+	call->user = (uintptr_t)c;
+	if (g->o->function && !t->root && !alone)
+		t->root = c;
+	if (g->o->args.json || alone)
+		return;
+	release(g, t, call->entry_ns, t->complete);
+	hold(g, t, c);
+}
+
+/* The last line of a call, or its only one. */
+static void end_line(struct graph *g, struct graph_call *c, const struct hodo_read_call *call, const char *note)
+{
+	uint32_t depth = g->o->function && !c->thread->root ? 0 : graph_depth(c->thread, c->depth);
+	int64_t duration = call->end_ns - call->entry_ns;
+	bool no_exit = call->flags & HODO_READ_CALL_NO_EXIT;
+
+	if (!c->begun) {
+		unhold(c->thread, c);
+		if (duration < (int64_t)g->o->min_time_ns && !no_exit)
+			return;
+		release(g, c->thread, call->end_ns, false);
+	}
+	if (!graph_in_time(g, call->end_ns))
+		return;
+	graph_line(g, c, c->begun ? GRAPH_CLOSES : GRAPH_LEAF, depth, c->begun ? call->end_ns : call->entry_ns,
+		   no_exit ? -1 : duration, note);
+}
+
+static const char *flag_note(uint32_t flags)
+{
+	return flags & HODO_READ_CALL_NO_EXIT ? NULL :
+	       flags & HODO_READ_CALL_LEFT    ? "left" :
+	       flags & HODO_READ_CALL_OPEN    ? "still open" : NULL;
+}
+
+void graph_away(struct graph *g, const struct hodo_read_call *call)
+{
+	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
+
+	if (!c || g->o->args.json)
+		return;
+	end_line(g, c, call, call->flags & HODO_READ_CALL_NO_EXIT ? NULL :
+			     call->flags & HODO_READ_CALL_LEFT    ? "left" : "waits");
+	c->away = true;
+	if (c->thread->root == c)
+		c->thread->root = NULL;
+}
+
+void graph_leave(struct graph *g, const struct hodo_read_call *call)
+{
+	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
+
+	if (!c)
+		return;
+	if (g->o->args.json) {
+		if (call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns && graph_in_time(g, call->end_ns))
+			graph_json_call(g, c, call);
+	} else if (c->away) {
+		/* It waited, or seemed to be left, and went on. */
+		if (!(call->flags & ~HODO_READ_CALL_WHOLE) && graph_in_time(g, call->end_ns) &&
+		    call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns)
+			graph_line(g, c, GRAPH_ONLY_END, graph_depth(c->thread, c->depth), call->end_ns,
+				   call->end_ns - call->entry_ns, "went on and returned");
+	} else {
+		end_line(g, c, call, flag_note(call->flags));
+	}
+	if (c->thread->root == c)
+		c->thread->root = NULL;
+	free_call(g, c);
+}
+
+/* The line of an event inside of depth calls, if it is to have one. text: as graph_comment_line() has it. */
+void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
+		   const char *text, uint32_t depth)
+{
+	if ((g->o->function && !t->root) || graph_depth(t, depth) > g->o->depth)
+		return;
+	release(g, t, ts_ns, true);
+	graph_comment_line(g, t, e, ts_ns, text, graph_depth(t, depth));
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_complete.c - threads whose calls are known at their end only: calls, and the events between them, are kept
+ * until a call ends that nothing was around.
+ */
+#define _GNU_SOURCE
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MAX (1u << 20) /* of all threads; beyond that a thread's are shown as they are */
+
+/* An event's text. */
+struct graph_event {
+	int64_t ts_ns;
+	uint32_t after; /* calls that had ended before, of those that are kept */
+	char *text;
+};
+
+/* The calls of a thread that are visited. */
+struct visit {
+	struct graph *g;
+	struct graph_thread *t;
+};
+
+/* The lines of events before a time and a call's end. */
+static void show_events(struct graph *g, struct graph_thread *t, int64_t before_ns, uint32_t index)
+{
+	for (; t->shown < t->nevents; t->shown++) {
+		struct graph_event *e = &t->events[t->shown];
+
+		if (e->ts_ns >= before_ns || e->after > index)
+			return;
+		graph_comment(g, t, NULL, e->ts_ns, e->text, t->inside);
+		free(e->text);
+	}
+}
+
+static bool enter(void *data, struct hodo_read_call *call, const struct hodo_read_call *outer, int64_t first_ns)
+{
+	struct visit *v = data;
+
+	(void)outer;
+	show_events(v->g, v->t, first_ns, UINT32_MAX);
+	graph_enter(v->g, v->t, call);
+	v->t->inside = call->depth + 1;
+	return true;
+}
+
+static void leave(void *data, const struct hodo_read_call *call, const struct hodo_read_call *outer, uint32_t index)
+{
+	struct visit *v = data;
+
+	show_events(v->g, v->t, INT64_MAX, index);
+	graph_leave(v->g, call);
+	v->t->inside = outer ? outer->depth + 1 : 0;
+}
+
+void graph_complete_show(struct graph *g, struct graph_thread *t)
+{
+	static const struct hodo_complete_ops ops = { enter, leave };
+	struct hodo_read_lost lost = hodo_read_lost(g->reader, t->process);
+	struct visit v = { g, t };
+
+	g->kept -= t->calls.n + t->nevents;
+	hodo_complete_calls_visit(&t->calls, hodo_lost_all(&lost) > 0, &ops, &v);
+	show_events(g, t, INT64_MAX, UINT32_MAX);
+	t->nevents = t->shown = 0;
+}
+
+void graph_complete_free(struct graph_thread *t)
+{
+	for (uint32_t i = t->shown; i < t->nevents; i++)
+		free(t->events[i].text);
+	free(t->events);
+	hodo_complete_calls_free(&t->calls);
+}
+
+void graph_complete_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call)
+{
+	if (call->end_ns - call->entry_ns < g->o->min_time_ns || call->end_ns < g->o->since_ns)
+		return;
+	if (!hodo_complete_calls_keep(&t->calls, call)) {
+		g->no_memory = true;
+		return;
+	}
+	if (++g->kept > KEPT_MAX || call->depth == 0)
+		graph_complete_show(g, t);
+}
+
+void graph_complete_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e)
+{
+	uint32_t room = t->events_room ? 2 * t->events_room : 64;
+	struct graph_event *more = t->events;
+	const char *text;
+	size_t len;
+
+	if (t->nevents == t->events_room) {
+		more = reallocarray(t->events, room, sizeof(*more));
+		if (more) {
+			t->events = more;
+			t->events_room = room;
+		}
+	}
+	text = graph_event_text(g, e, &len);
+	if (more)
+		more[t->nevents] = (struct graph_event){ e->ts_ns, t->calls.n, strndup(text, len) };
+	if (!more || !more[t->nevents].text) {
+		g->no_memory = true;
+		return;
+	}
+	t->nevents++;
+	if (++g->kept > KEPT_MAX)
+		graph_complete_show(g, t);
+}

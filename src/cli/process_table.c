@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* process_table.c - the processes of a recording as a table. */
+#define _GNU_SOURCE
+#include "process_table.h"
+
+#include <string.h>
+#include <time.h>
+
+/* -------------------------------------------------------------------------- sums */
+
+static void add_process(struct hodo_process_row *row, const struct hodo_read_process *p)
+{
+	row->bytes += p->bytes;
+	row->streams += p->nstreams;
+	for (uint32_t i = 0; i < p->nstreams; i++) {
+		const struct hodo_read_stream *t = p->streams[i];
+
+		if (!t->packets)
+			continue;
+		if (!row->packets || t->begin_ns < row->begin_ns)
+			row->begin_ns = t->begin_ns;
+		if (!row->packets || t->end_ns > row->end_ns)
+			row->end_ns = t->end_ns;
+		row->events += t->events;
+		row->packets += t->packets;
+	}
+}
+
+struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct hodo_read_process *p)
+{
+	static const char *const starts[] = { [HODO_START_EXEC] = "exec", [HODO_START_FORK] = "fork",
+					      [HODO_START_ATTACH] = "attach" };
+	struct hodo_process_row row = { .start = "" };
+
+	if (p) {
+		row.p = *p;
+		if (p->start < sizeof(starts) / sizeof(starts[0]) && starts[p->start])
+			row.start = starts[p->start];
+		row.mode = p->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard";
+		row.clock = p->clock.kind == HODO_CLOCK_TSC ? "tsc" : "monotonic";
+		add_process(&row, p);
+	}
+	for (uint32_t i = 0; !p && i < hodo_read_nprocesses(r); i++)
+		add_process(&row, hodo_read_process(r, i));
+	row.duration_ns = row.end_ns > row.begin_ns ? (uint64_t)row.end_ns - (uint64_t)row.begin_ns : 0;
+	row.lost = hodo_read_lost(r, p);
+	row.discarded = hodo_lost_discarded(&row.lost);
+	row.lost_all = hodo_lost_all(&row.lost);
+	row.limited = hodo_read_limited(r, p);
+	return row;
+}
+
+/* ---------------------------------------------------------------- parts of a line */
+
+void hodo_put_when(struct hodo_text *to, int64_t ns)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char text[64] = "?", zone[16] = "";
+	struct tm tm;
+
+	if (ns >= 0 && localtime_r(&s, &tm)) {
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+		strftime(zone, sizeof(zone), " %z", &tm);
+	}
+	hodo_text_printf(to, "%s.%09lld%s\n", text, ns >= 0 ? (long long)(ns % 1000000000) : 0ll, zone);
+}
+
+static void put_build_id(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_object *o = row;
+
+	for (uint32_t i = 0; i < o->build_id_len && i < sizeof(o->build_id); i++)
+		hodo_text_printf(to, "%02x", o->build_id[i]);
+}
+
+static void put_program(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_process *p = &((const struct hodo_process_row *)row)->p;
+
+	hodo_add_plain(to, *p->exe ? p->exe : p->comm);
+	if (p->kernel) {
+		hodo_text_char(to, ' ');
+		hodo_add_plain(to, p->kernel);
+	}
+	hodo_text_add(to, p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "");
+	hodo_text_add(to, p->complete ? "" : " (not ended in order)");
+}
+
+/* Whether a library that came several times has been listed; those of long ago are not looked through. */
+static bool was_listed(const struct hodo_read_process *p, uint32_t i)
+{
+	const struct hodo_read_object *o = &p->objects[i];
+
+	for (uint32_t k = i; k-- > 0 && i - k <= 64;)
+		if (p->objects[k].functions == o->functions && strcmp(p->objects[k].path, o->path) == 0 &&
+		    memcmp(p->objects[k].build_id, o->build_id, sizeof(o->build_id)) == 0)
+			return true;
+	return false;
+}
+
+/* Objects with functions to trace; the others only carry names. */
+void hodo_process_put_below(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_read_process *p = &((const struct hodo_process_row *)row)->p;
+	char buf[32];
+
+	if (p->snapshot_why) {
+		hodo_text_add(to, "            snapshot");
+		if (p->snapshot_number)
+			hodo_text_printf(to, " %u", p->snapshot_number);
+		hodo_text_add(to, ": ");
+		hodo_add_plain(to, p->snapshot_why);
+		hodo_text_add(to, ", ");
+		hodo_put_when(to, p->snapshot_ns);
+	}
+	for (uint32_t i = 0; i < p->nobjects; i++) {
+		const struct hodo_read_object *o = &p->objects[i];
+
+		if (!o->functions || was_listed(p, i))
+			continue;
+		hodo_text_printf(to, "            %s function%s in ", hodo_grouped(o->functions, buf),
+				 o->functions == 1 ? "" : "s");
+		hodo_add_plain(to, o->path);
+		hodo_text_add(to, o->build_id_len ? ", build-id " : "");
+		put_build_id(to, t, o);
+		hodo_text_char(to, '\n');
+	}
+	for (uint32_t i = 0; i < p->nwarnings; i++) {
+		hodo_text_add(to, "            warning: ");
+		hodo_add_plain(to, p->warnings[i]);
+		hodo_text_char(to, '\n');
+	}
+}
+
+/* ------------------------------------------------------------------------ columns */
+
+#define ROW(name) HODO_MEMBER(struct hodo_read_lost, name)
+static const struct hodo_column lost[] = {
+	{ "full", .as = HODO_AS_COUNT, ROW(full) }, { "too_large", .as = HODO_AS_COUNT, ROW(too_large) },
+	{ "busy", .as = HODO_AS_COUNT, ROW(busy) }, { "overwritten", .as = HODO_AS_COUNT, ROW(overwritten) },
+	{ "unwritten", .as = HODO_AS_COUNT, ROW(unwritten) }, { "unknown", .as = HODO_AS_COUNT, ROW(unknown) },
+};
+#undef ROW
+const struct hodo_columns hodo_lost_columns = { "lost", HODO_COLUMNS(lost) };
+
+#define ROW(name) HODO_MEMBER(struct hodo_read_thread, name)
+static const struct hodo_column thread[] = { { "tid", ROW(tid) }, { "comm", ROW(comm) } };
+#undef ROW
+static const struct hodo_columns threads = { "threads", HODO_COLUMNS(thread) };
+
+#define ROW(name) HODO_MEMBER(struct hodo_read_stream, name)
+static const struct hodo_column stream[] = {
+	{ "name", ROW(name) }, { "cpu", ROW(cpu) }, { "bytes", ROW(bytes) }, { "packets", ROW(packets) },
+	{ "events", ROW(events) }, { "lost", HODO_INNER(struct hodo_read_stream, lost, &hodo_lost_columns) },
+};
+#undef ROW
+static const struct hodo_columns streams = { "streams", HODO_COLUMNS(stream) };
+
+#define ROW(name) HODO_MEMBER(struct hodo_read_object, name)
+static const struct hodo_column object[] = {
+	{ "path", ROW(path) }, { "build_id", .put = put_build_id }, { "functions", ROW(functions) },
+	{ "base", ROW(base) }, { "start", ROW(start) }, { "end", ROW(end) },
+	{ "from_ns", .flags = HODO_OPTIONAL, ROW(from_ns) }, { "until_ns", .flags = HODO_OPTIONAL, ROW(until_ns) },
+};
+#undef ROW
+static const struct hodo_columns objects = { "objects", HODO_COLUMNS(object) };
+
+#define ROW(name) HODO_MEMBER(struct hodo_process_row, name)
+static const struct hodo_column clock_column[] = {
+	{ "kind", ROW(clock) }, { "freq_hz", ROW(p.clock.freq_hz) }, { "offset_s", ROW(p.clock.offset_s) },
+	{ "offset_ticks", ROW(p.clock.offset_ticks) },
+};
+static const struct hodo_columns clocks = { "clock", HODO_COLUMNS(clock_column) };
+
+static const struct hodo_column snapshot[] = {
+	{ "number", ROW(p.snapshot_number) }, { "time_ns", ROW(p.snapshot_ns) }, { "why", ROW(p.snapshot_why) },
+};
+static const struct hodo_columns snapshots = { "snapshot", HODO_COLUMNS(snapshot) };
+
+static const struct hodo_column process[] = {
+	{ "pid", "PID", HODO_AS_ID, 10, ROW(p.pid) },
+	{ "ppid", .as = HODO_AS_ID, ROW(p.ppid) },
+	{ "uid", .as = HODO_AS_ID, ROW(p.uid) },
+	{ "comm", ROW(p.comm) },
+	{ "exe", ROW(p.exe) },
+	{ "program", .flags = HODO_TEXT_ONLY, .put = put_program },
+	{ "kernel", .flags = HODO_OPTIONAL, ROW(p.kernel) },
+	{ "start", ROW(start) },
+	{ "mode", ROW(mode) },
+	{ "complete", .as = HODO_AS_FLAG, ROW(p.complete) },
+	{ "ring_bytes", .as = HODO_AS_BYTES, ROW(p.ring_bytes) },
+	{ "packet_bytes", .as = HODO_AS_BYTES, ROW(p.packet_bytes) },
+	{ "clock", ROW(clock), .of = &clocks },
+	{ "begin_ns", .as = HODO_AS_SECONDS, ROW(begin_ns) },
+	{ "end_ns", .as = HODO_AS_SECONDS, ROW(end_ns) },
+	{ "duration_ns", .as = HODO_AS_SECONDS, ROW(duration_ns) },
+	{ "bytes", "SIZE", HODO_AS_BYTES, 10, ROW(bytes) },
+	{ "packets", .as = HODO_AS_COUNT, ROW(packets) },
+	{ "recorded", "EVENTS", HODO_AS_COUNT, 13, ROW(events), .also = "events" },
+	{ "discarded", .as = HODO_AS_COUNT, ROW(discarded) },
+	{ "overwritten", .as = HODO_AS_COUNT, ROW(lost.overwritten) },
+	{ "lost", NULL, HODO_AS_COUNT, 13, ROW(lost_all),
+	  HODO_INNER(struct hodo_process_row, lost, &hodo_lost_columns) },
+	{ "snapshot", .flags = HODO_OPTIONAL, ROW(p.snapshot_why), .of = &snapshots },
+	{ "limited", .as = HODO_AS_COUNT, ROW(limited) },
+	{ "threads", "THREADS", HODO_AS_ID, 7, ROW(p.nthreads),
+	  HODO_ARRAY(struct hodo_process_row, p.threads, p.nthreads, &threads) },
+	{ "streams", .as = HODO_AS_ID, ROW(p.nstreams),
+	  HODO_POINTERS(struct hodo_process_row, p.streams, p.nstreams, &streams) },
+	{ "objects", .as = HODO_AS_ID, ROW(p.nobjects),
+	  HODO_ARRAY(struct hodo_process_row, p.objects, p.nobjects, &objects) },
+	{ "warnings", .as = HODO_AS_ID, ROW(p.nwarnings),
+	  HODO_POINTERS(struct hodo_process_row, p.warnings, p.nwarnings, &hodo_texts) },
+};
+const struct hodo_columns hodo_process_columns = { "processes", HODO_COLUMNS(process), .head = HODO_HEADING,
+						   .text = "pid,recorded,lost,bytes,threads,program" };

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* table_diff.c - what differs between two tables of the same columns. */
+#define _GNU_SOURCE
+#include "table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct item {
+	const void *row[2]; /* before, after; either may be NULL */
+	double change;
+};
+
+struct pairing {
+	struct hodo_table side[2];
+};
+
+static int by_identity(const void *a, const void *b, void *arg)
+{
+	const struct item *x = a, *y = b;
+	const struct pairing *p = arg;
+	int i = !x->row[0], k = !y->row[0], order = hodo_table_same(&p->side[i], x->row[i], &p->side[k], y->row[k]);
+
+	return order ? order : i - k;
+}
+
+static int by_change(const void *a, const void *b, void *arg)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->change != y->change)
+		return x->change < y->change ? 1 : -1;
+	return by_identity(a, b, arg);
+}
+
+static double number_of(const struct pairing *p, const struct item *item, unsigned side, const struct hodo_column *c)
+{
+	struct hodo_cell v;
+
+	if (!c || !item->row[side])
+		return 0;
+	v = hodo_cell_of(&p->side[side], c, item->row[side]);
+	return hodo_cell_number(&v);
+}
+
+/* Their number, or -1: no memory. */
+static long make_items(struct pairing *p, const struct hodo_column *key, struct item **out)
+{
+	struct item *items = calloc(p->side[0].n + p->side[1].n + 1, sizeof(*items));
+	size_t n = 0, kept = 0;
+
+	if (!items)
+		return -1;
+	for (unsigned side = 0; side < 2; side++)
+		for (size_t i = 0; i < p->side[side].n; i++)
+			items[n++].row[side] = hodo_table_row(&p->side[side], i);
+	qsort_r(items, n, sizeof(*items), by_identity, p);
+	for (size_t i = 0; i < n; i++) {
+		struct item *last = kept ? &items[kept - 1] : NULL;
+
+		if (last && !last->row[1] && !items[i].row[0] &&
+		    hodo_table_same(&p->side[0], last->row[0], &p->side[1], items[i].row[1]) == 0)
+			last->row[1] = items[i].row[1];
+		else
+			items[kept++] = items[i];
+	}
+	for (size_t i = 0; i < kept; i++) {
+		double a = number_of(p, &items[i], 0, key), b = number_of(p, &items[i], 1, key);
+
+		items[i].change = a == b ? 0 : a < b ? b - a : a - b; /* infinite ones may be equal */
+	}
+	qsort_r(items, kept, sizeof(*items), by_change, p);
+	*out = items;
+	return (long)kept;
+}
+
+/* --------------------------------------------------------------------------- text */
+
+static void put_change(struct hodo_text *to, enum hodo_as as, double before, double after)
+{
+	double change = after == before ? 0 : (after - before) / fabs(before) * 100;
+	bool time = as == HODO_AS_TIME || as == HODO_AS_AVERAGE;
+	char percent[32] = "new", buf[48];
+
+	if (before != 0 && isfinite(change))
+		snprintf(percent, sizeof(percent), "%+.1f%%", change);
+	else if (before != 0 || after == 0)
+		snprintf(percent, sizeof(percent), "-");
+	for (unsigned side = 0; side < 2; side++) {
+		double n = side ? after : before;
+
+		if (time)
+			hodo_text_printf(to, "%s%10s", side ? "  " : "", hodo_duration((uint64_t)(n + 0.5), buf));
+		else if (as == HODO_AS_BYTES)
+			hodo_text_printf(to, "%s%11s", side ? " " : "", hodo_human_bytes((uint64_t)n, buf));
+		else
+			hodo_text_printf(to, "%s%11s", side ? " " : "", as == HODO_AS_COUNT ?
+					 hodo_grouped((uint64_t)n, buf) : hodo_number(n, buf));
+	}
+	hodo_text_printf(to, " %9s  ", percent);
+}
+
+/* Those that can differ. */
+static unsigned columns_of(const struct hodo_table *t, const struct hodo_look *look, const struct hodo_column **out)
+{
+	const char *keys = look->columns ? look->columns : t->columns->diff;
+	unsigned n = 0;
+
+	while (keys && n < HODO_COLUMNS_MAX && (out[n] = hodo_column_next(t->columns, &keys)) != NULL)
+		n += out[n]->as == HODO_AS_COUNT || (out[n]->as > HODO_AS_HEX && out[n]->as < HODO_AS_FLAG);
+	return n;
+}
+
+static void put_head(struct hodo_text *to, const struct hodo_column *const *column, unsigned n)
+{
+	char buf[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		bool time = column[i]->as == HODO_AS_TIME || column[i]->as == HODO_AS_AVERAGE;
+		const char *title = hodo_column_title(column[i], buf);
+		int width = i + 1 == n ? 0 : time ? 32 : 25;
+
+		if (time)
+			hodo_text_printf(to, "  %-*s", width, title);
+		else
+			hodo_text_printf(to, "%10s%*s", title, width, "");
+	}
+	hodo_text_char(to, '\n');
+}
+
+/* What the row is, as it is known: by the one before, else by the one after. */
+static void put_identity(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct hodo_column *column[HODO_COLUMNS_MAX];
+	unsigned n = hodo_table_columns(t, false, column);
+	int gap = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct hodo_column *c = column[i];
+		size_t start = to->len, cell;
+
+		if (!(c->flags & HODO_IDENTITY))
+			continue;
+		hodo_text_printf(to, "%*s", gap, "");
+		cell = to->len;
+		hodo_put_cell(to, t, c, row);
+		if (to->len == cell)
+			to->len = start;
+		else
+			gap = 2 + (c->width > (int)(to->len - cell) ? c->width - (int)(to->len - cell) : 0);
+	}
+	hodo_text_char(to, '\n');
+}
+
+static void put_text(struct hodo_text *to, const struct pairing *p, const struct item *items, size_t n,
+		     const struct hodo_look *look)
+{
+	const struct hodo_column *column[HODO_COLUMNS_MAX];
+	unsigned ncolumns = columns_of(&p->side[0], look, column);
+
+	put_head(to, column, ncolumns);
+	for (size_t i = 0; i < n; i++) {
+		unsigned known = !items[i].row[0];
+
+		for (unsigned k = 0; k < ncolumns; k++)
+			put_change(to, column[k]->as, number_of(p, &items[i], 0, column[k]),
+				   number_of(p, &items[i], 1, column[k]));
+		put_identity(to, &p->side[known], items[i].row[known]);
+	}
+}
+
+/* --------------------------------------------------------------------------- JSON */
+
+static void put_side(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row,
+		     const char *chosen)
+{
+	struct hodo_table values = *t;
+
+	if (!row) {
+		hodo_json_null(j, key);
+		return;
+	}
+	values.chosen = chosen;
+	hodo_json_object(j, key);
+	hodo_put_members(j, &values, row, 0, HODO_IDENTITY | HODO_NO_DIFF);
+	hodo_json_end(j);
+}
+
+static void put_json(struct hodo_json *j, const char *key, const struct pairing *p, const struct item *items, size_t n,
+		     const struct hodo_look *look)
+{
+	hodo_json_array(j, key);
+	for (size_t i = 0; i < n; i++) {
+		unsigned known = !items[i].row[0];
+
+		hodo_json_object(j, NULL);
+		hodo_put_members(j, &p->side[known], items[i].row[known], HODO_IDENTITY, 0);
+		put_side(j, "before", &p->side[0], items[i].row[0], look->columns);
+		put_side(j, "after", &p->side[1], items[i].row[1], look->columns);
+		hodo_json_end(j);
+	}
+	hodo_json_end(j);
+}
+
+long hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
+		     const struct hodo_table *after, const struct hodo_look *look, const char *title)
+{
+	struct pairing p = { { *before, *after } };
+	struct item *items;
+	size_t shown;
+	char buf[32];
+	long n;
+
+	/* What rows are known by is always there. */
+	p.side[0].chosen = p.side[1].chosen = NULL;
+	n = make_items(&p, hodo_column_sort(before->columns, look->sort), &items);
+	if (n < 0)
+		return -ENOMEM;
+	shown = look->limit < (uint64_t)n ? (size_t)look->limit : (size_t)n;
+	if (look->json)
+		put_json(j, key, &p, items, shown, look);
+	if (!look->json && n) {
+		hodo_text_add(to, title ? title : "");
+		put_text(to, &p, items, shown, look);
+		if (shown < (size_t)n)
+			hodo_text_printf(to, "and %s more\n", hodo_grouped((uint64_t)n - shown, buf));
+	}
+	free(items);
+	return n;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* top_output.c - hodo top where there is no screen: an interval as lines of text, or as one line of JSON. */
+#include "top_output.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <base/clock.h>
+#include <base/json.h>
+#include <hodo/abi.h>
+
+void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, struct hodo_top_view *v,
+			uint32_t lines_max)
+{
+	struct hodo_top_frame frame = { 0 };
+	struct winsize size;
+	int width = 100;
+
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		width = size.ws_col;
+	hodo_top_frame_build(&frame, m, v, width, 0);
+	for (uint32_t i = 0; i < frame.n && i < lines_max; i++) {
+		size_t len = strlen(frame.line[i].text);
+
+		while (len > 0 && frame.line[i].text[len - 1] == ' ')
+			len--;
+		frame.line[i].text[len] = '\n';
+		hodo_out_write(out, frame.line[i].text, len + 1);
+	}
+	if (frame.n > lines_max) {
+		char more[64];
+
+		snprintf(more, sizeof(more), "and %u more\n", frame.n - lines_max);
+		hodo_out_write(out, more, strlen(more));
+	}
+	hodo_top_frame_free(&frame);
+}
+
+static void put_on(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	enum hodo_top_state state = ((const struct hodo_top_row *)row)->state;
+
+	if (state == HODO_TOP_UNLOADED)
+		hodo_json_null(j, key);
+	else
+		hodo_json_bool(j, key, state != HODO_TOP_OFF);
+}
+
+static struct hodo_cell cpu(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	uint32_t number = ((const struct hodo_top_row *)row)->number;
+
+	return (struct hodo_cell){ .type = HODO_CELL_I64, .i = number == HODO_CPU_ANY ? -1 : (int64_t)number };
+}
+
+static struct hodo_cell comm(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const char *name = ((const struct hodo_top_row *)row)->name;
+
+	return hodo_cell_string(name ? name : "");
+}
+
+#define ROW(name) HODO_MEMBER(struct hodo_top_row, name)
+#define COUNTS                                                                                                         \
+	{ "rate", .as = HODO_AS_RATE, ROW(events.rate) }, { "count", ROW(events.total) }, { "bytes", ROW(bytes.total) }
+static const struct hodo_column events[] = {
+	{ "name", ROW(name) }, COUNTS, { "limited", ROW(lost.total) }, { "on", .put_json = put_on },
+};
+static const struct hodo_column threads[] = {
+	{ "pid", ROW(pid) }, { "tid", ROW(number) }, { "comm", .get = comm }, COUNTS,
+};
+static const struct hodo_column cpus[] = { { "cpu", .get = cpu }, COUNTS, { "lost", ROW(lost.total) } };
+static const struct hodo_columns tables[HODO_TOP_KINDS] = {
+	[HODO_TOP_EVENTS] = { "events", HODO_COLUMNS(events) }, [HODO_TOP_THREADS] = { "threads", HODO_COLUMNS(threads) },
+	[HODO_TOP_CPUS] = { "cpus", HODO_COLUMNS(cpus) },
+};
+
+static void put_lost(struct hodo_json *j, const struct hodo_session_lost *l)
+{
+	hodo_json_object(j, "lost");
+	hodo_json_u64(j, "full", l->full);
+	hodo_json_u64(j, "too_large", l->too_large);
+	hodo_json_u64(j, "busy", l->busy);
+	hodo_json_u64(j, "overwritten", l->overwritten);
+	hodo_json_u64(j, "unwritten", l->unwritten);
+	hodo_json_u64(j, "damaged", l->damaged);
+	hodo_json_end(j);
+}
+
+int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
+{
+	struct hodo_text text = { 0 };
+	struct hodo_json j = { .text = &text };
+	int err;
+
+	hodo_json_object(&j, NULL);
+	hodo_json_i64(&j, "ts", hodo_clock_ns(CLOCK_REALTIME));
+	hodo_json_i64(&j, "interval_ns", m->interval_ns);
+	hodo_json_u64(&j, "processes", m->live);
+	for (int kind = 0; kind < HODO_TOP_KINDS; kind++) {
+		const struct hodo_table t = { .columns = &tables[kind], .first = m->table[kind].row,
+					      .n = m->table[kind].n, .stride = sizeof(struct hodo_top_row) };
+
+		hodo_table_put_json(&j, tables[kind].name, &t);
+	}
+	hodo_json_double(&j, "rate", m->events.rate, 3);
+	hodo_json_u64(&j, "recorded", m->events.total);
+	hodo_json_u64(&j, "bytes", m->bytes.total);
+	hodo_json_u64(&j, "limited", m->limited);
+	put_lost(&j, &m->causes);
+	hodo_json_end(&j);
+	hodo_text_char(&text, '\n');
+	err = text.error;
+	if (!err)
+		hodo_out_write(out, text.data, text.len);
+	hodo_text_free(&text);
+	return err;
+}

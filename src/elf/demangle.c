@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * demangle.c - names of C++ and Rust for people.
+ *
+ * A mangled name of a few hundred bytes can stand for gigabytes: each template
+ * may name twice the one before it. The demangler hands out what it has in small
+ * pieces; once that is too much it is left by longjmp, which is allowed, since
+ * it takes no memory but the stack's.
+ */
+#include "demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/symbol_name.h>
+
+#define DEMANGLED_MAX 16384u /* bytes */
+/* libiberty itself stops at half its limit of recursion, 1,024 bytes; the stack has room for more. */
+#define LIBIBERTY_MAX 1024u
+#define MANGLED_MAX   4096u
+
+struct output {
+	jmp_buf too_long;
+	size_t len;
+	char text[DEMANGLED_MAX];
+};
+
+static void take(const char *piece, size_t len, void *opaque)
+{
+	struct output *o = opaque;
+
+	if (len > sizeof(o->text) - o->len)
+		longjmp(o->too_long, 1);
+	memcpy(o->text + o->len, piece, len);
+	o->len += len;
+}
+
+static bool demangle(struct output *o, const char *mangled, size_t len)
+{
+	int options = DMGL_PARAMS | DMGL_ANSI | (len > LIBIBERTY_MAX ? DMGL_NO_RECURSE_LIMIT : 0);
+
+	if (setjmp(o->too_long) != 0)
+		return false;
+	/* Rust's older names look like C++ with a hash behind them. */
+	if (rust_demangle_callback(mangled, options, take, o))
+		return o->len > 0;
+	o->len = 0;
+	return strncmp(mangled, "_R", 2) != 0 && cplus_demangle_v3_callback(mangled, options, take, o) &&
+	       o->len > 0;
+}
+
+char *hodo_elf_demangle(const char *mangled)
+{
+	size_t len = hodo_symbol_whole_name(mangled);
+	struct output *o = NULL;
+	char *name = strndup(mangled, len), *better;
+
+	/* Others are no mangled names, whatever type codes they may look like. */
+	if (!name || len > MANGLED_MAX || (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0))
+		return name;
+	o = malloc(sizeof(*o));
+	if (!o)
+		return name;
+	o->len = 0;
+	if (demangle(o, name, len)) {
+		better = strndup(o->text, o->len);
+		if (better) {
+			free(name);
+			name = better;
+		}
+	}
+	free(o);
+	return name;
+}

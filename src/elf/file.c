@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c - see file.h. */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int hodo_elf_open_fd(struct hodo_elf *e, int fd)
+{
+	struct stat st;
+	int err = 0;
+
+	*e = (struct hodo_elf){ .fd = fd };
+	if (fstat(fd, &st) < 0)
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
+		err = -ENOEXEC;
+	if (!err) {
+		e->elf = elf_begin(fd, ELF_C_READ, NULL);
+		err = e->elf && elf_kind(e->elf) == ELF_K_ELF ? 0 : -ENOEXEC;
+	}
+	if (err)
+		hodo_elf_close(e);
+	return err;
+}
+
+int hodo_elf_open(struct hodo_elf *e, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	*e = HODO_ELF_CLOSED;
+	return fd < 0 ? -errno : hodo_elf_open_fd(e, fd);
+}
+
+void hodo_elf_close(struct hodo_elf *e)
+{
+	elf_end(e->elf);
+	if (e->fd >= 0)
+		close(e->fd);
+	*e = HODO_ELF_CLOSED;
+}
+
+/* -------------------------------------------------------------------- sections */
+
+const char *hodo_elf_section_name(Elf *elf, const GElf_Shdr *header)
+{
+	const char *name = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) == 0)
+		name = elf_strptr(elf, names, header->sh_name);
+	return name ? name : "";
+}
+
+Elf_Scn *hodo_elf_section(Elf *elf, Elf_Scn *after, const char *name, GElf_Shdr *header)
+{
+	Elf_Scn *scn = after;
+
+	while ((scn = elf_nextscn(elf, scn)) != NULL)
+		if (gelf_getshdr(scn, header) && header->sh_type != SHT_NOBITS &&
+		    (!name || strcmp(hodo_elf_section_name(elf, header), name) == 0))
+			return scn;
+	return NULL;
+}
+
+const uint8_t *hodo_elf_section_bytes(Elf *elf, const char *name, uint64_t *address, size_t *size)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = hodo_elf_section(elf, NULL, name, &sh);
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	*address = sh.sh_addr;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+bool hodo_elf_has_lines(Elf *elf)
+{
+	GElf_Shdr sh;
+
+	return hodo_elf_section(elf, NULL, ".debug_line", &sh) || hodo_elf_section(elf, NULL, ".zdebug_line", &sh);
+}
+
+int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_t len)
+{
+	size_t n;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return -EBADMSG;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr ph;
+		ssize_t got;
+
+		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD || address < ph.p_vaddr)
+			continue;
+		if (address - ph.p_vaddr > ph.p_filesz || len > ph.p_filesz - (address - ph.p_vaddr))
+			continue;
+		if (ph.p_offset > INT64_MAX / 2 || address - ph.p_vaddr > INT64_MAX / 2)
+			return -EBADMSG;
+		got = pread(e->fd, to, len, (off_t)(ph.p_offset + (address - ph.p_vaddr)));
+		return got < 0 ? -EIO : (size_t)got == len ? 0 : -EBADMSG;
+	}
+	return -EBADMSG;
+}
+
+/* ----------------------------------------------------------------- relocations */
+
+static int section_relocations(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
+			       int (*each)(void *arg, uint64_t offset, uint32_t type, int64_t addend,
+					   const char *symbol, uint64_t value),
+			       void *arg)
+{
+	Elf_Data *data = elf_getdata(scn, NULL), *symbols = NULL;
+	Elf_Scn *table = sh->sh_link ? elf_getscn(elf, sh->sh_link) : NULL;
+	size_t n = data ? data->d_size / sizeof(Elf64_Rela) : 0;
+	GElf_Shdr table_sh = { 0 };
+	int err = 0;
+
+	if (table && gelf_getshdr(table, &table_sh) && table_sh.sh_type == SHT_DYNSYM)
+		symbols = elf_getdata(table, NULL);
+	for (size_t i = 0; i < n && i < INT32_MAX && !err; i++) {
+		const char *name = NULL;
+		GElf_Sym sym = { 0 };
+		GElf_Rela r;
+
+		if (!gelf_getrela(data, (int)i, &r))
+			return -EBADMSG;
+		if (symbols && GELF_R_SYM(r.r_info) && gelf_getsym(symbols, (int)GELF_R_SYM(r.r_info), &sym))
+			name = elf_strptr(elf, table_sh.sh_link, sym.st_name);
+		err = each(arg, r.r_offset, (uint32_t)GELF_R_TYPE(r.r_info), r.r_addend, name ? name : "",
+			   sym.st_value);
+	}
+	return err;
+}
+
+int hodo_elf_relocations(Elf *elf,
+			 int (*each)(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
+				     uint64_t value),
+			 void *arg)
+{
+	Elf_Scn *scn = NULL;
+	int err = 0;
+
+	while (!err && (scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA && (sh.sh_flags & SHF_ALLOC))
+			err = section_relocations(elf, scn, &sh, each, arg);
+	}
+	return err;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sites.c - see sites.h. Descriptors need no relocation, so the bytes in the file are all there is to read: sites
+ * in the section hodo_sites, each with the distance to its descriptor in virtual addresses, which the loadable segments
+ * map to the file.
+ */
+#include "sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/vec.h>
+
+#define DESC_MAX_BYTES (2u << 20)
+#define SITES_MAX      (4u << 20)
+
+/* Addresses of descriptors, one a site. */
+struct places {
+	uint64_t *list;
+	uint32_t n;
+};
+
+/* The descriptor at addr in memory of its own; NULL with *err set. */
+static struct hodo_desc *load_desc(const struct hodo_elf *e, uint64_t addr, int *err)
+{
+	struct hodo_desc head, *d;
+
+	*err = hodo_elf_read_at(e, addr, &head, sizeof(head));
+	if (*err)
+		return NULL;
+	*err = -EBADMSG;
+	if (head.size < sizeof(head) || head.version != HODO_ABI_VERSION || head.total < sizeof(head) ||
+	    head.total > DESC_MAX_BYTES || head.strings < sizeof(head) || head.strings > head.total ||
+	    head.nfields > HODO_FIELDS_MAX || head.nfields > head.total - sizeof(head))
+		return NULL;
+	d = malloc(head.total);
+	*err = d ? hodo_elf_read_at(e, addr, d, head.total) : -ENOMEM;
+	if (*err) {
+		free(d);
+		return NULL;
+	}
+	*d = head; /* the checked copy, whatever was read the second time */
+	return d;
+}
+
+/* Where they begin. */
+static int find_texts(const struct hodo_desc *d, const char *s[HODO_ELF_TEXTS])
+{
+	const char *p = (const char *)d + d->strings, *end = (const char *)d + d->total;
+
+	for (unsigned i = 0; i < HODO_ELF_TEXTS; i++) {
+		const char *nul = p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
+
+		if (!nul)
+			return -EBADMSG;
+		s[i] = p;
+		p = nul + 1;
+	}
+	return 0;
+}
+
+static int add_desc(const struct hodo_elf *e, uint64_t addr, uint32_t sites, hodo_elf_site_fn each, void *arg)
+{
+	const char *text[HODO_ELF_TEXTS];
+	int err;
+	struct hodo_desc *d = load_desc(e, addr, &err);
+
+	if (d) {
+		err = find_texts(d, text);
+		if (!err)
+			err = each(arg, d, text, sites);
+		if (err)
+			free(d);
+	}
+	return err;
+}
+
+/* ------------------------------------------------------------------------ sites */
+
+static int add_sites(struct places *p, const GElf_Shdr *sh, const Elf_Data *data)
+{
+	size_t n = data->d_size / sizeof(struct hodo_site);
+
+	for (size_t i = 0; i < n && p->n < SITES_MAX; i++) {
+		uint64_t at = sh->sh_addr + i * sizeof(struct hodo_site) + offsetof(struct hodo_site, desc);
+		struct hodo_site site;
+		uint64_t *desc;
+
+		memcpy(&site, (const char *)data->d_buf + i * sizeof(site), sizeof(site));
+		if (!site.desc)
+			continue;
+		desc = hodo_vec_add(p->list, p->n);
+		if (!desc)
+			return -ENOMEM;
+		*desc = at + (uint64_t)(int64_t)site.desc;
+	}
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, unsigned *bad)
+{
+	struct places p = { 0 };
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	int err = 0;
+
+	*bad = 0;
+	while (!err && (scn = hodo_elf_section(e->elf, scn, "hodo_sites", &sh)) != NULL) {
+		Elf_Data *data = elf_rawdata(scn, NULL);
+
+		if (data && data->d_buf)
+			err = add_sites(&p, &sh, data);
+	}
+	if (p.n)
+		qsort(p.list, p.n, sizeof(*p.list), by_number);
+	for (uint32_t i = 0, n; i < p.n && !err; i += n) {
+		for (n = 1; i + n < p.n && p.list[i + n] == p.list[i]; n++)
+			;
+		err = add_desc(e, p.list[i], n, each, arg);
+		if (err == -EBADMSG) {
+			++*bad;
+			err = 0;
+		}
+	}
+	free(p.list);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* sites.h - the places of events (HODO_MARK and the like) in an executable or library, as its file has them. */
+#ifndef HODO_ELF_SITES_H
+#define HODO_ELF_SITES_H
+
+#include <hodo/abi.h>
+
+#include "file.h"
+
+/* The texts of a descriptor, in their order. */
+enum { HODO_ELF_PROVIDER, HODO_ELF_EVENT, HODO_ELF_FIELDS, HODO_ELF_FORMAT, HODO_ELF_SOURCE, HODO_ELF_FUNCTION,
+       HODO_ELF_TEXTS };
+
+/*
+ * Takes a descriptor that so many sites have: whole, and its texts end within it; nothing else is checked. It
+ * is each's if it returns 0, to be freed. -EBADMSG: it is of no use, and is counted; another errno ends it all.
+ */
+typedef int (*hodo_elf_site_fn)(void *arg, struct hodo_desc *desc, const char *const text[HODO_ELF_TEXTS],
+				uint32_t sites);
+
+/* Calls each for every descriptor, by address. bad: those that are damaged. 0; -EIO; -ENOMEM; what each returned. */
+int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, unsigned *bad);
+
+#endif

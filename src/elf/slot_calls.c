@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slot_calls.c - slots that are calls: found by what they call, which is
+ *
+ *	the stubs of libhodo-functions, which a note names
+ *	mcount, __fentry__ and __cyg_profile_func_*: in the file itself, through the linkage table, or by a
+ *	pointer that the loader fills
+ */
+#include "slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <hodo/abi.h>
+
+#define MCOUNT_BACK 16u /* bytes before a call of mcount: the frame is made there */
+#define LOOK_BACK 48u /* bytes before a call in which its first argument is made */
+
+static const struct {
+	const char *name;
+	enum hodo_elf_role role;
+} called[] = {
+	{ "__cyg_profile_func_enter", HODO_ELF_CYG_ENTER },
+	{ "__cyg_profile_func_exit", HODO_ELF_CYG_EXIT },
+	{ "mcount", HODO_ELF_MCOUNT },
+	{ "_mcount", HODO_ELF_MCOUNT },
+	{ "__fentry__", HODO_ELF_FENTRY },
+};
+#define CALLED (sizeof(called) / sizeof(called[0]))
+
+static void add_target(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role role, bool pointer)
+{
+	for (uint32_t i = 0; i < f->ntargets; i++)
+		if (f->target[i].addr == addr && f->target[i].pointer == pointer)
+			return; /* the first counts: our stubs go by the same name */
+	if (f->ntargets == HODO_ELF_TARGETS_MAX)
+		return;
+	f->target[f->ntargets].addr = addr;
+	f->target[f->ntargets].role = role;
+	f->target[f->ntargets++].pointer = pointer;
+}
+
+/* ----------------------------------------------------------------------- targets */
+
+static void note_targets(struct hodo_elf_slots *f, const struct hodo_elf *e)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = hodo_elf_section(e->elf, NULL, ".note.hodo", &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	size_t at = 0, name, desc;
+	GElf_Nhdr head;
+
+	while (data && (at = gelf_getnote(data, at, &head, &name, &desc)) > 0) {
+		struct hodo_note_functions n;
+		uint64_t addr = sh.sh_addr + desc;
+
+		if (head.n_type != HODO_NOTE_FUNCTIONS || head.n_namesz != 5 || head.n_descsz < sizeof(n) ||
+		    memcmp((const char *)data->d_buf + name, "Hodo", 5) != 0)
+			continue;
+		memcpy(&n, (const char *)data->d_buf + desc, sizeof(n));
+		add_target(f, addr + (uint64_t)(int64_t)n.entry, HODO_ELF_STUB_ENTRY, false);
+		add_target(f, addr + 4 + (uint64_t)(int64_t)n.exit, HODO_ELF_STUB_EXIT, false);
+	}
+}
+
+/* Words that the loader makes point at the functions called. */
+static int pointer_target(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
+			  uint64_t value)
+{
+	(void)type;
+	(void)addend;
+	(void)value;
+	for (unsigned i = 0; i < CALLED; i++)
+		if (strcmp(symbol, called[i].name) == 0)
+			add_target(arg, offset, called[i].role, true);
+	return 0;
+}
+
+static void symbol_targets(struct hodo_elf_slots *f)
+{
+	for (uint32_t i = 0; i < f->symbols.n; i++)
+		for (unsigned k = 0; k < CALLED; k++)
+			if (strcmp(f->symbols.list[i].name, called[k].name) == 0)
+				add_target(f, f->symbols.list[i].start, called[k].role, false);
+}
+
+/* -------------------------------------------------------------------------- code */
+
+/* One executable segment in memory. */
+struct code {
+	uint8_t *bytes;
+	uint64_t addr;
+	size_t size;
+};
+
+/* Calls each for every executable segment that is whole in the file. */
+static int each_code(struct hodo_elf_slots *f, const struct hodo_elf *e,
+		     int (*each)(struct hodo_elf_slots *f, const struct code *c))
+{
+	uint64_t left = 0;
+	struct stat st;
+	size_t n;
+	int err = 0;
+
+	if (elf_getphdrnum(e->elf, &n) != 0 || fstat(e->fd, &st) < 0)
+		return -EBADMSG;
+	left = (uint64_t)st.st_size; /* segments do not overlap but in files that are made to cost time */
+	for (size_t i = 0; i < n && !err; i++) {
+		struct code c;
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
+		    ph.p_filesz < 6 || ph.p_filesz > left)
+			continue;
+		left -= ph.p_filesz;
+		c.addr = ph.p_vaddr;
+		c.size = ph.p_filesz;
+		c.bytes = malloc(c.size);
+		if (!c.bytes)
+			return -ENOMEM;
+		if (hodo_elf_read_at(e, c.addr, c.bytes, c.size) == 0)
+			err = each(f, &c);
+		free(c.bytes);
+	}
+	return err;
+}
+
+static uint32_t load32(const uint8_t *p)
+{
+	uint32_t n;
+
+	memcpy(&n, p, sizeof(n));
+	return n;
+}
+
+static uint64_t operand(const struct code *c, size_t at, size_t length)
+{
+	return c->addr + at + length + (uint64_t)(int64_t)(int32_t)load32(c->bytes + at + length - 4);
+}
+
+/* Entries of the linkage table: jumps through the pointers. What calls them calls any of the bytes that may
+ * stand before the jump. */
+static int find_linkage(struct hodo_elf_slots *f, const struct code *c)
+{
+	uint32_t pointers = f->ntargets;
+	const uint8_t *p = c->bytes;
+
+	for (size_t i = 0; i + 6 <= c->size; i++) {
+		uint64_t at;
+
+		if (p[i] != 0xff || p[i + 1] != 0x25)
+			continue;
+		at = operand(c, i, 6);
+		for (uint32_t k = 0; k < pointers; k++) {
+			size_t start = i;
+
+			if (!f->target[k].pointer || f->target[k].addr != at)
+				continue;
+			add_target(f, c->addr + start, f->target[k].role, false);
+			if (start >= 1 && p[start - 1] == 0xf2) /* bnd */
+				add_target(f, c->addr + --start, f->target[k].role, false);
+			if (start >= 4 && memcmp(p + start - 4, "\xf3\x0f\x1e\xfa", 4) == 0) /* endbr64 */
+				add_target(f, c->addr + start - 4, f->target[k].role, false);
+		}
+	}
+	return 0;
+}
+
+/* First address of the function at whose entry the call stands. */
+static uint64_t entry_of(const struct code *c, size_t call)
+{
+	if (call >= 1 && c->bytes[call - 1] == 0x67) /* where the linker made a longer call a direct one */
+		call--;
+	if (call >= 4 && memcmp(c->bytes + call - 4, "\xf3\x0f\x1e\xfa", 4) == 0)
+		call -= 4;
+	return c->addr + call;
+}
+
+/* The same for a call of mcount, which comes behind push %rbp; mov %rsp,%rbp. */
+static uint64_t mcount_entry(const struct hodo_elf_slots *f, const struct code *c, size_t call)
+{
+	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, c->addr + call);
+
+	if (s)
+		return s->start;
+	for (size_t back = 4; back <= MCOUNT_BACK && back <= call; back++)
+		if (memcmp(c->bytes + call - back, "\x55\x48\x89\xe5", 4) == 0)
+			return entry_of(c, call - back);
+	return c->addr + call;
+}
+
+static bool is_function(const struct hodo_elf_slots *f, const struct code *c, uint64_t addr)
+{
+	const struct hodo_elf_symbol *s;
+
+	if (addr < c->addr || addr - c->addr >= c->size)
+		return false;
+	s = hodo_elf_slots_symbol(f, addr);
+	return s ? s->start == addr : !f->symbols.n;
+}
+
+/*
+ * What a call of __cyg_profile_func_enter says that was entered: its first argument, which is made not far
+ * before it (lea f(%rip),reg or mov $f,reg). A function that was inlined has the call in another.
+ */
+static uint64_t entered(const struct hodo_elf_slots *f, const struct code *c, size_t call)
+{
+	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, c->addr + call);
+
+	for (size_t back = 5; back <= LOOK_BACK && back <= call; back++) {
+		size_t at = call - back;
+		const uint8_t *p = c->bytes + at;
+		uint64_t addr;
+
+		if (back >= 7 && (p[0] & 0xfb) == 0x48 && p[1] == 0x8d && (p[2] & 0xc7) == 5)
+			addr = operand(c, at, 7);
+		else if ((p[0] & 0xf8) == 0xb8)
+			addr = load32(p + 1);
+		else
+			continue;
+		if (is_function(f, c, addr))
+			return addr;
+	}
+	return s ? s->start : c->addr + call;
+}
+
+static int add_call(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
+{
+	switch (role) {
+	case HODO_ELF_STUB_ENTRY:
+		return hodo_elf_slots_add(f, entry_of(c, at), HODO_ELF_SLOT_ENTRY_EXIT);
+	case HODO_ELF_CYG_ENTER:
+		return hodo_elf_slots_add(f, entered(f, c, at), HODO_ELF_SLOT_INSTRUMENT);
+	case HODO_ELF_MCOUNT:
+		return hodo_elf_slots_add(f, mcount_entry(f, c, at), HODO_ELF_SLOT_MCOUNT);
+	case HODO_ELF_FENTRY:
+		return hodo_elf_slots_add(f, entry_of(c, at), HODO_ELF_SLOT_MCOUNT);
+	case HODO_ELF_STUB_EXIT:
+	case HODO_ELF_CYG_EXIT:
+		return hodo_elf_slots_exit(f, c->addr + at);
+	}
+	return 0;
+}
+
+static int find_calls(struct hodo_elf_slots *f, const struct code *c)
+{
+	const uint8_t *p = c->bytes;
+	int err = 0;
+
+	for (size_t i = 0; i + 6 <= c->size && !err; i++) {
+		bool pointer = p[i] == 0xff && (p[i + 1] == 0x15 || p[i + 1] == 0x25);
+		bool direct = p[i] == 0xe8, jump = p[i] == 0xe9 || (pointer && p[i + 1] == 0x25);
+		uint64_t at;
+
+		if (!direct && !jump && !pointer)
+			continue;
+		at = operand(c, i, pointer ? 6 : 5);
+		for (uint32_t k = 0; k < f->ntargets && !err; k++) {
+			if (f->target[k].addr != at || f->target[k].pointer != pointer)
+				continue;
+			/* A function's last act may be a jump there; the linkage table's are no function's. */
+			if (!jump || (f->target[k].role == HODO_ELF_CYG_EXIT &&
+				      (!pointer || hodo_elf_slots_symbol(f, c->addr + i))))
+				err = add_call(f, c, i, f->target[k].role);
+			break;
+		}
+	}
+	return err;
+}
+
+int hodo_elf_slots_calls(struct hodo_elf_slots *f, const struct hodo_elf *e)
+{
+	GElf_Ehdr eh;
+	int err;
+
+	/* The instructions are x86's. */
+	if (!gelf_getehdr(e->elf, &eh) || eh.e_machine != EM_X86_64)
+		return 0;
+	note_targets(f, e);
+	symbol_targets(f);
+	err = hodo_elf_relocations(e->elf, pointer_target, f);
+	if (!err && f->ntargets)
+		err = each_code(f, e, find_linkage);
+	if (!err && f->ntargets)
+		err = each_code(f, e, find_calls);
+	return err;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slot_tables.c - slots that tables in the file list: clang's XRay sleds, and -fpatchable-function-entry.
+ *
+ * Where such a table holds addresses, those of a position-independent file stand in its relocations.
+ */
+#include "slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One entry of xray_instr_map; in version 2 both addresses are distances from where they stand. */
+struct xray_entry {
+	uint64_t addr;
+	uint64_t function;
+	uint8_t kind;
+	uint8_t always;
+	uint8_t version;
+	uint8_t padding[13];
+};
+_Static_assert(sizeof(struct xray_entry) == 32, "as clang writes it");
+
+enum { XRAY_ENTRY = 0, XRAY_EXIT = 1, XRAY_TAIL = 2, XRAY_ENTRY_ARGS = 3 };
+
+/* A table of addresses as the loader would make it. */
+struct table {
+	uint8_t *bytes;
+	uint64_t addr;
+	size_t size;
+};
+
+/* R_X86_64_RELATIVE, R_X86_64_64 and what other machines call so. */
+static int relocate(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol, uint64_t value)
+{
+	struct table *t = arg;
+	uint64_t target = (uint64_t)addend + value;
+
+	(void)symbol;
+	(void)type;
+	if (offset >= t->addr && offset - t->addr < t->size && t->size - (offset - t->addr) >= sizeof(target))
+		memcpy(t->bytes + (offset - t->addr), &target, sizeof(target));
+	return 0;
+}
+
+/* 1, 0 if there is no such section, -ENOMEM. */
+static int load_table(const struct hodo_elf *e, const char *name, struct table *t)
+{
+	const uint8_t *bytes = hodo_elf_section_bytes(e->elf, name, &t->addr, &t->size);
+	int err;
+
+	if (!bytes || !t->size)
+		return 0;
+	t->bytes = malloc(t->size);
+	if (!t->bytes)
+		return -ENOMEM;
+	memcpy(t->bytes, bytes, t->size);
+	err = hodo_elf_relocations(e->elf, relocate, t);
+	if (err == -ENOMEM)
+		free(t->bytes);
+	return err == -ENOMEM ? err : 1;
+}
+
+int hodo_elf_slots_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
+{
+	struct table t;
+	int err = load_table(e, "xray_instr_map", &t);
+
+	if (err <= 0)
+		return err;
+	err = 0;
+	for (size_t i = 0; i < t.size / sizeof(struct xray_entry) && !err; i++) {
+		uint64_t at = t.addr + i * sizeof(struct xray_entry);
+		struct xray_entry x;
+
+		memcpy(&x, t.bytes + i * sizeof(x), sizeof(x));
+		if (x.version > 2)
+			continue;
+		if (x.version == 2) {
+			x.addr += at;
+			x.function += at + offsetof(struct xray_entry, function);
+		}
+		if (x.kind == XRAY_ENTRY || x.kind == XRAY_ENTRY_ARGS)
+			err = hodo_elf_slots_add(f, x.function, HODO_ELF_SLOT_XRAY);
+		else if (x.kind == XRAY_EXIT || x.kind == XRAY_TAIL)
+			err = hodo_elf_slots_exit(f, x.addr);
+	}
+	free(t.bytes);
+	return err;
+}
+
+#define NOOPS_MAX 64u /* in front of a function */
+
+/* Where no-ops stand in front of the function too, the table has the first of those. */
+static uint64_t slot_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
+{
+	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t code[4];
+
+	for (unsigned k = 0; k < NOOPS_MAX; k++) {
+		const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr + k);
+
+		/* What says no size (frame_dummy) is taken to reach up to the next function, over that one's no-ops. */
+		if (!s || (s->start < addr && s->size == 0))
+			continue;
+		if (s->start <= addr)
+			return addr;
+		if (hodo_elf_read_at(e, s->start, code, sizeof(code)) == 0 && memcmp(code, endbr, sizeof(endbr)) == 0)
+			return s->start + sizeof(endbr);
+		return s->start;
+	}
+	return addr;
+}
+
+/* Whether the five bytes there are no-ops that a call has room in. */
+static bool has_room(const struct hodo_elf *e, uint64_t addr)
+{
+	static const uint8_t single[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	static const uint8_t whole[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
+	uint8_t code[5];
+
+	return hodo_elf_read_at(e, addr, code, sizeof(code)) == 0 &&
+	       (memcmp(code, single, sizeof(single)) == 0 || memcmp(code, whole, sizeof(whole)) == 0);
+}
+
+/* The first instruction of the function whose no-ops these are: endbr64 may stand before them. */
+static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
+{
+	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr);
+	uint8_t code[4];
+
+	if (s && addr - s->start <= sizeof(endbr))
+		return s->start;
+	if (addr >= sizeof(code) && hodo_elf_read_at(e, addr - sizeof(code), code, sizeof(code)) == 0 &&
+	    memcmp(code, endbr, sizeof(endbr)) == 0)
+		return addr - sizeof(endbr);
+	return addr;
+}
+
+int hodo_elf_slots_patchable(struct hodo_elf_slots *f, const struct hodo_elf *e)
+{
+	struct table t;
+	int err = load_table(e, "__patchable_function_entries", &t);
+
+	if (err <= 0)
+		return err;
+	err = 0;
+	for (size_t i = 0; i < t.size / 8 && !err; i++) {
+		uint64_t addr;
+
+		memcpy(&addr, t.bytes + 8 * i, sizeof(addr));
+		addr = slot_of(f, e, addr);
+
+		if (has_room(e, addr))
+			err = hodo_elf_slots_add(f, function_of(f, e, addr), HODO_ELF_SLOT_PATCHABLE);
+	}
+	free(t.bytes);
+	return err;
+}

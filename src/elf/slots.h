@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.h - the traceable functions of a file: those whose compiler left a slot at their entry.
+ *
+ *	slots.c         the list: in order, named, with its exits counted
+ *	slot_find.c     filling it from a file, by these:
+ *	slot_calls.c    slots that are calls, found by what they call
+ *	slot_tables.c   slots that tables in the file list: XRay, -fpatchable-function-entry
+ */
+#ifndef HODO_ELF_SLOTS_H
+#define HODO_ELF_SLOTS_H
+
+#include "symbols.h"
+
+enum hodo_elf_slot {
+	HODO_ELF_SLOT_ENTRY_EXIT = 1, /* gcc -mfentry -minstrument-return=call, with libhodo-functions */
+	HODO_ELF_SLOT_XRAY,
+	HODO_ELF_SLOT_INSTRUMENT, /* -finstrument-functions */
+	HODO_ELF_SLOT_PATCHABLE,  /* -fpatchable-function-entry */
+	HODO_ELF_SLOT_MCOUNT      /* -pg */
+};
+
+struct hodo_elf_function {
+	uint64_t addr;
+	enum hodo_elf_slot slot;
+	uint32_t exits;   /* slots at its exits */
+	const char *name; /* that is shown, "" if it has none; of the symbols */
+};
+
+#define HODO_ELF_TARGETS_MAX 256u
+
+/* What a slot that is a call is, by what it calls. */
+enum hodo_elf_role {
+	HODO_ELF_STUB_ENTRY, /* __fentry__ and __return__ of libhodo-functions */
+	HODO_ELF_STUB_EXIT,
+	HODO_ELF_CYG_ENTER, /* __cyg_profile_func_enter, … exit */
+	HODO_ELF_CYG_EXIT,
+	HODO_ELF_MCOUNT,
+	HODO_ELF_FENTRY
+};
+
+struct hodo_elf_slots {
+	struct hodo_elf_function *list; /* by address */
+	uint32_t n;
+	uint64_t *exits; /* addresses of slots at exits */
+	uint32_t nexits;
+	struct hodo_elf_symbols symbols;
+	struct {
+		uint64_t addr;
+		enum hodo_elf_role role;
+		bool pointer; /* what is called stands at addr */
+	} target[HODO_ELF_TARGETS_MAX];
+	uint32_t ntargets;
+};
+
+/* Finds the traceable functions of a file, with the names that it has itself. What is damaged is left out. 0 or
+ * -ENOMEM; to be freed on failure too. */
+int hodo_elf_slots_find(struct hodo_elf_slots *s, const struct hodo_elf *e);
+void hodo_elf_slots_free(struct hodo_elf_slots *s);
+
+/* ------------------------------------------------------- between the files of it */
+
+/* The function that covers the address; NULL: none. */
+const struct hodo_elf_symbol *hodo_elf_slots_symbol(const struct hodo_elf_slots *s, uint64_t addr);
+int hodo_elf_slots_add(struct hodo_elf_slots *s, uint64_t addr, enum hodo_elf_slot slot);
+int hodo_elf_slots_exit(struct hodo_elf_slots *s, uint64_t addr);
+/* When all are added: sorts and names them, and counts exits. */
+void hodo_elf_slots_settle(struct hodo_elf_slots *s);
+
+/* Each adds what it finds. 0, -EBADMSG (what was found stays), -EIO, -ENOMEM. */
+int hodo_elf_slots_calls(struct hodo_elf_slots *s, const struct hodo_elf *e);
+int hodo_elf_slots_xray(struct hodo_elf_slots *s, const struct hodo_elf *e);
+int hodo_elf_slots_patchable(struct hodo_elf_slots *s, const struct hodo_elf *e);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols.h - the functions of an object, from the symbol tables of its file and of its debug file: all their
+ * names, in the order of core/symbol_name.h, which says which of them is shown.
+ *
+ * Everything is copied: the files may be closed. Filled by one thread, then read by any.
+ */
+#ifndef HODO_ELF_SYMBOLS_H
+#define HODO_ELF_SYMBOLS_H
+
+#include "file.h"
+
+#define HODO_ELF_SYMBOLS_MAX (1u << 24)
+#define HODO_ELF_NONE        UINT32_MAX
+
+struct hodo_elf_symbol {
+	uint64_t start;   /* address in the file */
+	uint64_t size;    /* of the function, whichever of its symbols says it; 0: none does */
+	uint64_t end;     /* behind what it is taken to cover, also where the size is 0 */
+	const char *name; /* without a version */
+	uint32_t first;   /* index of the name at this address that is shown */
+	uint32_t whole;   /* … of the function that this is a part of; else as first */
+	uint32_t scope;   /* which source file a local symbol is of; 0: global */
+	uint32_t rank;
+};
+
+/* All names of all functions: by address, and at each address the one that is shown first. */
+struct hodo_elf_symbols {
+	struct hodo_elf_symbol *list;
+	uint32_t n;
+	char **texts; /* that names point into */
+	uint32_t ntexts;
+	uint32_t scope;
+	bool full; /* some table was one of all symbols, not only of those for dynamic linking */
+};
+
+/* Adds the functions of a file. 0, -EBADMSG, -ENOMEM. */
+int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf);
+/* When all are added: puts them in order, and drops those that are there twice. */
+void hodo_elf_symbols_sort(struct hodo_elf_symbols *s);
+/* After that, for who asks for `whole`: finds what parts are parts of. 0 or -ENOMEM. */
+int hodo_elf_symbols_join(struct hodo_elf_symbols *s);
+void hodo_elf_symbols_free(struct hodo_elf_symbols *s);
+
+/* Index of the shown name of the innermost function that covers the address; HODO_ELF_NONE. */
+uint32_t hodo_elf_symbols_at(const struct hodo_elf_symbols *s, uint64_t address);
+/* Index behind the last name of the function whose shown name has this index. */
+static inline uint32_t hodo_elf_symbols_next(const struct hodo_elf_symbols *s, uint32_t i)
+{
+	uint64_t start = s->list[i].start;
+
+	while (++i < s->n && s->list[i].start == start)
+		;
+	return i;
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* timeline_impl.h - what the files of the timeline share. */
+#ifndef HODO_EXPORT_TIMELINE_IMPL_H
+#define HODO_EXPORT_TIMELINE_IMPL_H
+
+#include "function_names.h"
+#include "scheduling.h"
+#include "timeline.h"
+
+#include <base/map.h>
+#include <read/complete_calls.h>
+#include <read/pairs.h>
+
+/* An open slice. */
+struct timeline_node {
+	struct hodo_slice slice; /* first */
+	struct hodo_place place;
+	uint64_t inside_ns; /* of the slices inside of it */
+	uint32_t level;     /* its index on its thread's stack */
+	uint32_t splits;    /* how often it was split */
+	uint32_t pair;      /* its number among begins that wait for their ends; TIMELINE_NO_PAIR: none */
+	bool closed;        /* a call whose slice has ended before it */
+	struct timeline_node *next; /* free ones */
+};
+#define TIMELINE_NO_PAIR UINT32_MAX
+
+struct timeline_thread {
+	struct hodo_track track; /* first */
+	struct timeline_process *process;
+	struct timeline_node **stack;
+	uint32_t nstack, room;
+	int64_t latest_ns; /* the latest time reported of it */
+	struct hodo_complete_calls complete;
+};
+
+/* Of a map by address: all are added before the first event. */
+struct timeline_process {
+	uint64_t address;
+	const struct hodo_read_process *pub;
+	bool lossy;
+	struct timeline_thread *others; /* beyond HODO_TIMELINE_TRACKS_MAX */
+};
+
+/* What a thread, and any other track, is found by. */
+struct timeline_thread_entry {
+	struct timeline_thread_key {
+		const struct timeline_process *process;
+		uint64_t tid;
+	} key;
+	struct timeline_thread *thread;
+};
+
+struct timeline_track_entry {
+	uint64_t key; /* of its kind, and its CPU or the address of its name, which is the process's */
+	struct hodo_track *track;
+};
+
+struct hodo_timeline {
+	struct hodo_read *reader;
+	struct hodo_symbols *symbols;
+	struct hodo_timeline_ops ops;
+	void *data;
+	struct hodo_read_calls *calls;
+	struct hodo_sched *sched;
+	struct hodo_timeline_totals totals;
+	const struct hodo_read_event *event; /* at hand */
+	int64_t now_ns, since_ns, until_ns;
+	int error; /* what an op returned, or a negative errno */
+	struct hodo_arena memory; /* of tracks, threads, nodes and names */
+	struct hodo_map processes, threads, tracks;
+	struct timeline_process *last;
+	struct timeline_thread *recent;
+	uint32_t ntracks;
+	struct hodo_pairs *pairs;
+	struct hodo_key key;
+	struct timeline_node *free;
+};
+
+/* timeline_tracks.c; NULL: error is set */
+void *timeline_alloc(struct hodo_timeline *s, size_t bytes); /* all zero */
+struct timeline_process *timeline_add_process(struct hodo_timeline *s, const struct hodo_read_process *pub);
+struct timeline_process *timeline_process(struct hodo_timeline *s, const struct hodo_read_process *pub);
+struct timeline_thread *timeline_thread(struct hodo_timeline *s, struct timeline_process *p, uint32_t pid,
+					uint32_t tid, const char *comm);
+/* The track of a CPU, of a counter or of id-paired spans; process, name: of the latter two. */
+struct hodo_track *timeline_track(struct hodo_timeline *s, enum hodo_track_kind kind,
+				  const struct hodo_read_process *process, const char *name, int32_t cpu);
+void timeline_instant(struct hodo_timeline *s, struct timeline_thread *t, bool unpaired); /* the event at hand */
+void timeline_fail(struct hodo_timeline *s, int error);
+
+/* timeline_stack.c: slices that nest */
+/* node: NULL, or one that is new. NULL: too deep, or error is set. timeline_begin() reports it. */
+struct timeline_node *timeline_push(struct hodo_timeline *s, struct timeline_thread *t, struct timeline_node *node,
+				    enum hodo_slice_kind kind, const char *name, int64_t begin_ns);
+void timeline_begin(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_event *event);
+void timeline_pop(struct hodo_timeline *s, struct timeline_thread *t, struct timeline_node *node, int64_t end_ns,
+		  uint32_t flags, const struct hodo_read_event *event);
+/* Frees it. */
+void timeline_end(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_event *event);
+struct timeline_node *timeline_node(struct hodo_timeline *s); /* NULL: error is set */
+void timeline_node_free(struct hodo_timeline *s, struct timeline_node *node);
+
+/* timeline_spans.c: the event at hand, which begins or ends a span, a system call or an id-paired span */
+void timeline_span_begin(struct hodo_timeline *s, struct timeline_thread *t);
+void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t);
+void timeline_spans_close(struct hodo_timeline *s); /* id-paired ones, as OPEN */
+
+/* timeline_calls.c */
+int timeline_calls_open(struct hodo_timeline *s); /* 0 or -ENOMEM */
+void timeline_complete_calls(struct hodo_timeline *s, struct timeline_thread *t); /* reports those that are kept */
+
+#endif

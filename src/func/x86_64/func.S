@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * func.S - where slots at functions' entries and exits lead (enum hodo_hook in
+ * func/func.h). The program's registers are all live here: arguments at the
+ * entry, results at the exit, whatever GCC's tail jumps go through.
+ *
+ * hodo_x86_record_{entry,exit,reached,mcount,entry_sp,exit_sp,fentry} the built-in recorder alone
+ *
+ *	save rax, rcx, rdx, r8, r10, r11
+ *   start:
+ *	as hodo_x86_emit (writer.S), the payload being 8 bytes pc and 4 bytes at >> 3
+ *   commit:
+ *	restore, return
+ *   abort, slow, special: save the rest; unless hodo_x86_full(12):
+ *	hodo_x86_keep(hodo_func_record_slow, event, pc, at)
+ *
+ * hodo_x86_dispatch_{…}                                             any other set of tracers
+ *
+ *	save what a C function may change
+ *	hodo_dispatch_enter or _exit(pc, at, flags)      compiled for general registers only
+ *	restore, return
+ *
+ * hodo_x86_keep(function, a, b, c)                                  a call that keeps the vector registers: keep.S
+ *
+ *	          on the stack          pc              at
+ *	entry     pc, return address    behind slot     rsp + 8 at the hook
+ *	exit      the same
+ *	fentry    the same; then libc's
+ *	mcount    pc, …; rbp set up     behind slot     rbp + 8; then libc's
+ *	*_sp      pc, …                 rdi             rsp + 8: inside the frame
+ *
+ * Unwinding: an entry hook is called by the function before it has done anything, so
+ * CFA = rsp + 8 is right. An exit hook is called when the function has restored its caller's
+ * registers, while its own unwind data still says otherwise (after pop or leave,
+ * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16.
+ */
+#define RSEQ_OFFSET hodo_func_rseq_offset
+#include <arch/x86_64/x86.inc>
+
+#define EVENT_BYTES 12			/* pc, at >> 3 */
+#define STATE_BYTES 24
+#define FUNC_NEED (HEADER + EVENT_BYTES + 8)
+#define SAVED 48			/* bytes that RECORD saves */
+#define SP_EXIT_FRAME 4096
+
+	.macro SAVE reg
+	pushq	\reg
+	.cfi_adjust_cfa_offset 8
+	.endm
+	.macro RESTORE reg
+	popq	\reg
+	.cfi_adjust_cfa_offset -8
+	.endm
+
+	.macro HOOK name, cfa
+	.text
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	64
+\name:	.cfi_startproc
+	.cfi_def_cfa_offset \cfa
+	endbr64
+	.endm
+
+	/* What slots call while nobody traces, until they are made no-ops. */
+	HOOK	hodo_x86_hook_none, 8
+	ret
+	.cfi_endproc
+	.size	hodo_x86_hook_none, . - hodo_x86_hook_none
+
+	/* Where what -pg calls goes on: libc's function of that name, or a return. */
+	.data
+	.globl	hodo_x86_mcount_next, hodo_x86_fentry_next
+	.hidden	hodo_x86_mcount_next, hodo_x86_fentry_next
+	.balign	8
+hodo_x86_mcount_next:
+	.quad	hodo_x86_hook_none
+hodo_x86_fentry_next:
+	.quad	hodo_x86_hook_none
+
+	.macro DONE how
+	.ifc \how, mcount
+	jmp	*hodo_x86_mcount_next(%rip)
+	.else
+	.ifc \how, fentry
+	jmp	*hodo_x86_fentry_next(%rip)
+	.else
+	ret
+	.endif
+	.endif
+	.endm
+
+	HOOK	hodo_x86_hook_none_mcount, 8
+	DONE	mcount
+	.cfi_endproc
+	.size	hodo_x86_hook_none_mcount, . - hodo_x86_hook_none_mcount
+	HOOK	hodo_x86_hook_none_fentry, 8
+	DONE	fentry
+	.cfi_endproc
+	.size	hodo_x86_hook_none_fentry, . - hodo_x86_hook_none_fentry
+
+	/* rax = pc, or rdx = at; saved: bytes on the stack since the hook. */
+	.macro GET_PC how, saved
+	.ifc \how, sp
+	movq	%rdi, %rax
+	.else
+	.ifc \how, sp_exit
+	movq	%rdi, %rax
+	.else
+	movq	\saved(%rsp), %rax
+	.endif
+	.endif
+	.endm
+	/*
+	 * An optimised function jumps to its exit hook, as its last act: then what the hook returns to is the
+	 * call site that it is given, and the frame has been left. Its entry had a stack pointer farther
+	 * down, by less than SP_EXIT_FRAME: functions whose locals could be seen from outside make no such jumps.
+	 */
+	.macro GET_AT how, saved
+	.ifc \how, mcount
+	leaq	8(%rbp), %rdx
+	.else
+	leaq	8 + \saved(%rsp), %rdx
+	.ifc \how, sp_exit
+	cmpq	%rsi, \saved(%rsp)
+	jne	9f
+	subq	$SP_EXIT_FRAME, %rdx
+9:
+	.endif
+	.endif
+	.endm
+
+	.macro RECORD name, how, event, cfa
+	HOOK	hodo_x86_record_\name, \cfa
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r8
+	SAVE	%r10
+	SAVE	%r11
+	movq	hodo_tls@gottpoff(%rip), %r10
+	ARM	\name\()_cs
+\name\()_start:
+	FIND_VIEW
+	jz	\name\()_slow
+	movq	hodo_func_states + STATE_BYTES * \event + STATE_ON(%rip), %rdx
+	movl	(%rdx), %r11d			/* here: behind the sequence the memory may be unmapped */
+	cmpl	$1, %r11d
+	jne	\name\()_special
+	movq	VIEW_RING(%rcx), %r11
+	movq	(%r11), %r8			/* word */
+	movq	%r8, %rdx
+	shrq	$COUNT_BITS, %rdx		/* position */
+	decq	%rax
+	andq	%rdx, %rax			/* offset in the packet */
+	addq	$FUNC_NEED, %rax
+	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
+	ja	\name\()_slow
+	andq	VIEW_MASK(%rcx), %rdx
+	addq	VIEW_DATA(%rcx), %rdx
+	movq	%rdx, %rcx			/* slot in the ring */
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	shlq	$16, %rax
+	movzwl	hodo_func_states + STATE_BYTES * \event + STATE_ID(%rip), %edx
+	orq	%rdx, %rax
+	movq	%rax, (%rcx)
+	movl	%fs:THREAD_TID(%r10), %eax
+	movl	%eax, 8(%rcx)
+	GET_PC	\how, SAVED
+	movq	%rax, HEADER(%rcx)
+	GET_AT	\how, SAVED
+	shrq	$3, %rdx
+	movl	%edx, HEADER + 8(%rcx)
+	addq	$((HEADER + EVENT_BYTES) << COUNT_BITS) + 1, %r8
+	movq	%r8, (%r11)
+\name\()_commit:
+	RESTORE	%r11
+	RESTORE	%r10
+	RESTORE	%r8
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	DONE	\how
+	.cfi_adjust_cfa_offset SAVED
+	RSEQ_ABORT \name\()_abort
+	jmp	\name\()_slow
+\name\()_special:
+	testl	%r11d, %r11d
+	je	\name\()_commit
+\name\()_slow:
+	GET_PC	\how, SAVED
+	GET_AT	\how, SAVED
+	movl	$\event, %ecx
+	call	record_slow
+	jmp	\name\()_commit
+	.cfi_endproc
+	.size	hodo_x86_record_\name, . - hodo_x86_record_\name
+	RSEQ_CS_DEF \name\()_cs, \name\()_start, \name\()_commit, \name\()_abort
+	.endm
+
+	RECORD	entry, call, 0, 8
+	RECORD	exit, call, 1, 16
+	RECORD	entry_sp, sp, 2, 8
+	RECORD	exit_sp, sp_exit, 3, 8
+	RECORD	reached, call, 4, 8
+	RECORD	mcount, mcount, 4, 8
+	RECORD	fentry, fentry, 4, 8
+
+	/* Called by the above: rax = pc, rdx = at, ecx = event. Keeps what they do not restore. */
+	.text
+	.type	record_slow, @function
+	.balign	16
+record_slow:
+	.cfi_startproc
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r9
+	SAVE	%rax
+	SAVE	%rdx
+	SAVE	%rcx
+	movl	$EVENT_BYTES, %edi
+	call	hodo_x86_full@PLT		/* a program faster than the recorder comes here at every event */
+	movl	%eax, %edi
+	RESTORE	%rsi
+	RESTORE	%rcx
+	RESTORE	%rdx
+	testl	%edi, %edi
+	jnz	1f
+	leaq	hodo_func_record_slow(%rip), %rdi
+	call	hodo_x86_keep
+1:	RESTORE	%r9
+	RESTORE	%rdi
+	RESTORE	%rsi
+	ret
+	.cfi_endproc
+	.size	record_slow, . - record_slow
+
+	.macro DISPATCH name, how, function, flags, cfa
+	HOOK	hodo_x86_dispatch_\name, \cfa
+	SAVE	%rax
+	SAVE	%rdx
+	GET_PC	\how, 16
+	GET_AT	\how, 16
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	pushq	%rcx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	pushq	%r11
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	movl	$\flags, %edx
+	cld
+	call	\function
+	popq	%r11
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rcx
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	.cfi_restore %rbp
+	RESTORE	%rdx
+	RESTORE	%rax
+	DONE	\how
+	.cfi_endproc
+	.size	hodo_x86_dispatch_\name, . - hodo_x86_dispatch_\name
+	.endm
+
+	/* flags: HODO_DISPATCH_* */
+	DISPATCH entry, call, hodo_dispatch_enter, 0, 8
+	DISPATCH exit, call, hodo_dispatch_exit, 0, 16
+	DISPATCH entry_sp, sp, hodo_dispatch_enter, 1, 8
+	DISPATCH exit_sp, sp_exit, hodo_dispatch_exit, 1, 8
+	DISPATCH reached, call, hodo_dispatch_enter, 2, 8
+	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
+	DISPATCH fentry, fentry, hodo_dispatch_enter, 2, 8
+
+	.section .note.GNU-stack, "", @progbits

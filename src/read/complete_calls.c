@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* complete_calls.c - see complete_calls.h. */
+#include "complete_calls.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct hodo_complete_call {
+	struct hodo_read_call call;
+	int64_t first_ns; /* the earliest entry of it and of what is inside of it */
+	uint32_t parent, child, next;
+};
+
+bool hodo_complete_calls_keep(struct hodo_complete_calls *kept, const struct hodo_read_call *call)
+{
+	if (kept->n == kept->room) {
+		uint32_t room = kept->room ? kept->room * 2 : 64;
+		struct hodo_complete_call *more = reallocarray(kept->calls, room, sizeof(*more));
+
+		if (!more)
+			return false;
+		kept->calls = more;
+		kept->room = room;
+	}
+	kept->calls[kept->n++].call = *call;
+	return true;
+}
+
+/*
+ * What is inside of what, from the order of ends and the depths: read backwards, a call is inside of the last one
+ * before it with a smaller depth. Times do not show it: a thread that was preempted between reading the clock and
+ * writing has its call begin and end late. Returns the first root; the others follow as siblings, all in order of time.
+ */
+static uint32_t make_tree(struct hodo_complete_call *c, uint32_t n, bool lossy)
+{
+	uint32_t root = NONE, top = NONE;
+
+	for (uint32_t i = n; i-- > 0;) {
+		/* Where events were lost: one that had begun later than this one ended did not call it. */
+		while (top != NONE && (c[top].call.depth >= c[i].call.depth ||
+				       (lossy && c[top].call.entry_ns >= c[i].call.end_ns)))
+			top = c[top].parent;
+		c[i].parent = top;
+		c[i].child = NONE;
+		c[i].next = top == NONE ? root : c[top].child;
+		*(top == NONE ? &root : &c[top].child) = i;
+		c[i].first_ns = c[i].call.entry_ns;
+		top = i;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (c[i].parent != NONE && c[i].first_ns < c[c[i].parent].first_ns)
+			c[c[i].parent].first_ns = c[i].first_ns;
+	return root;
+}
+
+static const struct hodo_read_call *outer_of(const struct hodo_complete_call *c, uint32_t i)
+{
+	return c[i].parent == NONE ? NULL : &c[c[i].parent].call;
+}
+
+void hodo_complete_calls_visit(struct hodo_complete_calls *kept, bool lossy, const struct hodo_complete_ops *ops,
+			       void *data)
+{
+	struct hodo_complete_call *c = kept->calls;
+	uint32_t i = make_tree(c, kept->n, lossy);
+
+	kept->n = 0;
+	while (i != NONE) {
+		bool entered = ops->enter(data, &c[i].call, outer_of(c, i), c[i].first_ns);
+
+		if (entered && c[i].child != NONE) {
+			i = c[i].child;
+			continue;
+		}
+		/* It, and those that it was the last in. */
+		for (;; entered = true) {
+			if (entered)
+				ops->leave(data, &c[i].call, outer_of(c, i), i);
+			if (c[i].next != NONE || c[i].parent == NONE)
+				break;
+			i = c[i].parent;
+		}
+		i = c[i].next;
+	}
+}
+
+void hodo_complete_calls_free(struct hodo_complete_calls *kept)
+{
+	free(kept->calls);
+	*kept = (struct hodo_complete_calls){ 0 };
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairs.c - see pairs.h.
+ *
+ * A hash table of chains, the latest first, so that what is inside of each other pairs as it nests. All of them are
+ * also in the order in which they came, to give the oldest up.
+ */
+#include "pairs.h"
+
+#include <base/hash.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct entry {
+	struct hodo_pair pair;
+	union {
+		uint8_t small[32];
+		uint8_t *large;
+	} key;
+	size_t key_len;
+	uint32_t hash;
+	uint32_t next, prev;   /* in the chain; next: among free ones, too */
+	uint32_t older, newer; /* of all */
+};
+
+struct hodo_pairs {
+	struct entry *entries;
+	uint32_t *chains;
+	uint32_t n, used, room; /* entries; chains are as many as there is room */
+	uint32_t free, oldest, newest;
+};
+
+struct hodo_pairs *hodo_pairs_new(void)
+{
+	struct hodo_pairs *p = calloc(1, sizeof(*p));
+
+	hodo_hash_seed();
+	if (p)
+		p->free = p->oldest = p->newest = NONE;
+	return p;
+}
+
+static const uint8_t *key_of(const struct entry *e)
+{
+	return e->key_len > sizeof(e->key.small) ? e->key.large : e->key.small;
+}
+
+void hodo_pairs_free(struct hodo_pairs *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = p->oldest; i != NONE; i = p->entries[i].newer)
+		if (p->entries[i].key_len > sizeof(p->entries[i].key.small))
+			free(p->entries[i].key.large);
+	free(p->entries);
+	free(p->chains);
+	free(p);
+}
+
+static uint32_t *chain_of(const struct hodo_pairs *p, uint32_t hash)
+{
+	return &p->chains[hash & (p->room - 1)];
+}
+
+static void put_first(struct hodo_pairs *p, uint32_t *chain, uint32_t i)
+{
+	p->entries[i].next = *chain;
+	p->entries[i].prev = NONE;
+	if (*chain != NONE)
+		p->entries[*chain].prev = i;
+	*chain = i;
+}
+
+static int grow(struct hodo_pairs *p)
+{
+	uint32_t room = p->room ? 2 * p->room : 256;
+	struct entry *entries = reallocarray(p->entries, room, sizeof(*entries));
+	uint32_t *chains = malloc(room * sizeof(*chains));
+
+	if (entries)
+		p->entries = entries;
+	if (!entries || !chains) {
+		free(chains);
+		return -ENOMEM;
+	}
+	free(p->chains);
+	p->chains = chains;
+	p->room = room;
+	for (uint32_t i = 0; i < room; i++)
+		chains[i] = NONE;
+	for (uint32_t i = p->oldest; i != NONE; i = entries[i].newer)
+		put_first(p, chain_of(p, entries[i].hash), i);
+	return 0;
+}
+
+void hodo_pairs_remove(struct hodo_pairs *p, uint32_t i)
+{
+	struct entry *e = &p->entries[i];
+
+	*(e->prev == NONE ? chain_of(p, e->hash) : &p->entries[e->prev].next) = e->next;
+	if (e->next != NONE)
+		p->entries[e->next].prev = e->prev;
+	*(e->older == NONE ? &p->oldest : &p->entries[e->older].newer) = e->newer;
+	*(e->newer == NONE ? &p->newest : &p->entries[e->newer].older) = e->older;
+	if (e->key_len > sizeof(e->key.small))
+		free(e->key.large);
+	e->next = p->free;
+	p->free = i;
+	p->n--;
+}
+
+bool hodo_pairs_oldest(struct hodo_pairs *p, struct hodo_pair *pair)
+{
+	if (p->oldest == NONE)
+		return false;
+	*pair = p->entries[p->oldest].pair;
+	hodo_pairs_remove(p, p->oldest);
+	return true;
+}
+
+/* The latest begin of a key; NONE: there is none. */
+static uint32_t find(const struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash)
+{
+	uint32_t i = p->room ? *chain_of(p, hash) : NONE;
+
+	for (; i != NONE; i = p->entries[i].next) {
+		const struct entry *e = &p->entries[i];
+
+		if (e->hash == hash && e->key_len == key->len &&
+		    hodo_hash_same(key_of(e), hodo_key_bytes(key), key->len))
+			break;
+	}
+	return i;
+}
+
+static int add(struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash, const struct hodo_pair *begin)
+{
+	uint8_t *copy = NULL;
+	uint32_t i = p->free;
+	struct entry *e;
+
+	if (i == NONE && p->used == p->room && grow(p) < 0)
+		return -ENOMEM;
+	if (key->len > sizeof(e->key.small)) {
+		copy = malloc(key->len);
+		if (!copy)
+			return -ENOMEM;
+	}
+	if (i == NONE)
+		i = p->used++;
+	else
+		p->free = p->entries[i].next;
+	e = &p->entries[i];
+	e->pair = *begin;
+	e->hash = hash;
+	e->key_len = key->len;
+	e->older = p->newest;
+	e->newer = NONE;
+	if (copy)
+		e->key.large = copy;
+	memcpy(copy ? copy : e->key.small, hodo_key_bytes(key), key->len);
+	put_first(p, chain_of(p, hash), i);
+	*(p->newest == NONE ? &p->oldest : &p->entries[p->newest].newer) = i;
+	p->newest = i;
+	p->n++;
+	return 0;
+}
+
+int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_key *key, const struct hodo_pair *begin,
+		     struct hodo_pair *pair)
+{
+	uint32_t hash = hodo_hash_bytes(hodo_key_bytes(key), key->len);
+	uint32_t before = begin->base ? find(p, key, hash) : NONE;
+	int paired = HODO_PAIR_NONE, err;
+
+	if (key->no_memory)
+		return -ENOMEM;
+	if (before != NONE) {
+		paired = HODO_PAIR_LEFT;
+		*pair = p->entries[before].pair;
+		hodo_pairs_remove(p, before);
+	} else if (p->n == HODO_PAIRS_MAX) {
+		paired = HODO_PAIR_GIVEN_UP;
+		hodo_pairs_oldest(p, pair);
+	}
+	err = add(p, key, hash, begin);
+	return err ? err : paired;
+}
+
+int hodo_pairs_end(struct hodo_pairs *p, const struct hodo_key *key, const char *base, struct hodo_pair *pair)
+{
+	uint32_t i;
+
+	if (key->no_memory)
+		return -ENOMEM;
+	i = find(p, key, hodo_hash_bytes(hodo_key_bytes(key), key->len));
+	if (i == NONE)
+		return HODO_PAIR_NONE;
+	*pair = p->entries[i].pair;
+	hodo_pairs_remove(p, i);
+	return pair->base == base ? HODO_PAIR_FOUND : HODO_PAIR_LEFT;
+}
+
+uint32_t hodo_pairs_last(const struct hodo_pairs *p)
+{
+	return p->newest;
+}
+
+/* ------------------------------------------------------------------------- keys */
+
+/* The second field of what func:* events say of calls. */
+static bool add_frame(struct hodo_key *key, const struct hodo_read_event *e)
+{
+	if (e->cls->nfields < 2 || strcmp(e->cls->fields[1].name, "frame") != 0)
+		return false;
+	hodo_key_add_value(key, &e->values[1]);
+	return true;
+}
+
+bool hodo_pair_key(struct hodo_key *key, const struct hodo_read_event *e)
+{
+	enum { SPAN, ID, SYSCALL, CALL }; /* in the two bits of an address that are free */
+	uint64_t process = (uintptr_t)e->process << 2, base = (uintptr_t)e->cls->base;
+
+	hodo_key_start(key);
+	switch (e->cls->role) {
+	case HODO_READ_ROLE_SPAN_BEGIN:
+	case HODO_READ_ROLE_SPAN_END:
+		hodo_key_add(key, (uint64_t[]){ process | SPAN, base, e->tid }, 3 * sizeof(uint64_t));
+		return true;
+	case HODO_READ_ROLE_BEGIN:
+	case HODO_READ_ROLE_END:
+		hodo_key_add(key, (uint64_t[]){ process | ID, base }, 2 * sizeof(uint64_t));
+		if (e->cls->nfields)
+			hodo_key_add_value(key, &e->values[0]);
+		return true;
+	case HODO_READ_ROLE_SYSCALL_BEGIN:
+	case HODO_READ_ROLE_SYSCALL_END:
+		hodo_key_add(key, (uint64_t[]){ process | SYSCALL, e->tid }, 2 * sizeof(uint64_t));
+		return true;
+	case HODO_READ_ROLE_CALL_ENTRY:
+	case HODO_READ_ROLE_CALL_EXIT:
+		hodo_key_add(key, (uint64_t[]){ process | CALL, e->tid }, 2 * sizeof(uint64_t));
+		return add_frame(key, e);
+	default:
+		return false;
+	}
+}

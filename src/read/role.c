@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* role.c - what events of a class are: points, begins and ends of spans, values, calls; and what a span is called. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char syscall_entry[] = "syscalls:sys_enter_", syscall_exit[] = "syscalls:sys_exit_";
+
+static enum hodo_read_role function_role(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum hodo_read_role role;
+	} roles[] = {
+		{ "func:entry", HODO_READ_ROLE_CALL_ENTRY },    { "func:exit", HODO_READ_ROLE_CALL_EXIT },
+		{ "func:entry_sp", HODO_READ_ROLE_CALL_ENTRY }, { "func:exit_sp", HODO_READ_ROLE_CALL_EXIT },
+		{ "func:reached", HODO_READ_ROLE_CALL },        { "func:call", HODO_READ_ROLE_CALL },
+		{ "func:callee", HODO_READ_ROLE_CALL },
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+		if (strcmp(name, roles[i].name) == 0)
+			return roles[i].role;
+	return HODO_READ_ROLE_POINT;
+}
+
+static enum hodo_read_role role_of(const struct hodo_read_class *c, bool kernel)
+{
+	switch (c->kind) {
+	case HODO_KIND_SPAN_BEGIN:
+		return HODO_READ_ROLE_SPAN_BEGIN;
+	case HODO_KIND_SPAN_END:
+		return HODO_READ_ROLE_SPAN_END;
+	case HODO_KIND_BEGIN:
+		return HODO_READ_ROLE_BEGIN;
+	case HODO_KIND_END:
+		return HODO_READ_ROLE_END;
+	case HODO_KIND_COUNTER:
+		return c->nfields ? HODO_READ_ROLE_COUNTER : HODO_READ_ROLE_POINT;
+	case HODO_KIND_FUNCTION:
+		return function_role(c->name);
+	}
+	if (kernel && strncmp(c->name, syscall_entry, sizeof(syscall_entry) - 1) == 0)
+		return HODO_READ_ROLE_SYSCALL_BEGIN;
+	if (kernel && strncmp(c->name, syscall_exit, sizeof(syscall_exit) - 1) == 0)
+		return HODO_READ_ROLE_SYSCALL_END;
+	return HODO_READ_ROLE_POINT;
+}
+
+/* The name without the end, if it has that and something before it. */
+static char *without(const char *name, const char *end)
+{
+	size_t len = strlen(name), tail = strlen(end);
+
+	return strndup(name, len > tail && strcmp(name + len - tail, end) == 0 ? len - tail : len);
+}
+
+/* What begins and ends have in common; the caller frees it. NULL: no memory. */
+static char *base_of(const struct hodo_read_class *c)
+{
+	size_t cut = c->role == HODO_READ_ROLE_SYSCALL_BEGIN ? sizeof(syscall_entry) - 1 : sizeof(syscall_exit) - 1;
+	char *base;
+
+	switch (c->role) {
+	case HODO_READ_ROLE_SPAN_BEGIN:
+	case HODO_READ_ROLE_BEGIN:
+		return without(c->name, ".begin");
+	case HODO_READ_ROLE_SPAN_END:
+	case HODO_READ_ROLE_END:
+		return without(c->name, ".end");
+	default:
+		return asprintf(&base, "syscalls:%s", c->name + cut) < 0 ? NULL : base;
+	}
+}
+
+static int by_base(const void *a, const void *b)
+{
+	return strcmp((*(struct hodo_class *const *)a)->pub.base, (*(struct hodo_class *const *)b)->pub.base);
+}
+
+int hodo_read_roles_settle(struct hodo_trace *t)
+{
+	struct hodo_class **sorted = t->nclasses ? reallocarray(NULL, t->nclasses, sizeof(*sorted)) : NULL;
+
+	if (t->nclasses && !sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nclasses; i++) {
+		struct hodo_class *c = sorted[i] = t->classes[i];
+
+		c->pub.role = role_of(&c->pub, t->pub.kernel != NULL);
+		c->pub.base = c->pub.name;
+		if (t->pub.kernel)
+			hodo_read_names_bind(c);
+		if (c->pub.role >= HODO_READ_ROLE_SPAN_BEGIN && c->pub.role <= HODO_READ_ROLE_SYSCALL_END)
+			c->pub.base = c->base = base_of(&c->pub);
+		if (!c->pub.base) {
+			free(sorted);
+			return -ENOMEM;
+		}
+	}
+	/* Those that have the same share one text. */
+	if (sorted)
+		qsort(sorted, t->nclasses, sizeof(*sorted), by_base);
+	for (uint32_t i = 1; i < t->nclasses; i++)
+		if (by_base(&sorted[i - 1], &sorted[i]) == 0)
+			sorted[i]->pub.base = sorted[i - 1]->pub.base;
+	free(sorted);
+	return 0;
+}

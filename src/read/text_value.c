@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* text_value.c - a field's value as text, or as JSON. */
+#include "text.h"
+
+/* One element of an array, or a scalar. */
+static char *put_scalar(char *o, uint32_t type, const struct hodo_read_value *v, bool json, locale_t c)
+{
+	switch (type) {
+	case HODO_TYPE_BOOL:
+		return stpcpy(o, v->u ? "true" : "false");
+	case HODO_TYPE_U8:
+	case HODO_TYPE_U16:
+	case HODO_TYPE_U32:
+	case HODO_TYPE_U64:
+		return hodo_format_u64(o, v->u);
+	case HODO_TYPE_F32:
+	case HODO_TYPE_F64:
+		return hodo_format_float(o, v->f, type == HODO_TYPE_F32, json, c);
+	case HODO_TYPE_PTR:
+		if (json)
+			return hodo_format_u64(o, v->u);
+		return hodo_format_hex(stpcpy(o, "0x"), v->u);
+	default:
+		return hodo_format_i64(o, v->i);
+	}
+}
+
+static char *put_bytes(char *o, const struct hodo_read_value *v)
+{
+	const uint8_t *p = v->data;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		*o++ = "0123456789abcdef"[p[i] >> 4];
+		*o++ = "0123456789abcdef"[p[i] & 15];
+	}
+	return o;
+}
+
+static char *put_array(char *o, const struct hodo_read_value *v, bool json, locale_t c)
+{
+	uint8_t type = (uint8_t)(v->type & ~(uint32_t)HODO_TYPE_ARRAY);
+	const uint8_t *p = v->data;
+
+	*o++ = '[';
+	for (uint32_t i = 0; i < v->count; i++) {
+		struct hodo_read_value e;
+
+		p = hodo_read_value_take(type, p, &e);
+		if (i > 0)
+			*o++ = ',';
+		o = put_scalar(o, type, &e, json, c);
+	}
+	*o++ = ']';
+	return o;
+}
+
+static char *put_var(char *o, const struct hodo_read_value *v, bool json, locale_t c)
+{
+	if (v->type & HODO_TYPE_ARRAY)
+		return put_array(o, v, json, c);
+	if (v->type == HODO_TYPE_STR && v->null)
+		return stpcpy(o, json ? "null" : HODO_NULL_TEXT);
+	if (v->type == HODO_TYPE_BYTES && !json)
+		return put_bytes(o, v);
+	*o++ = '"';
+	if (v->type == HODO_TYPE_BYTES)
+		o = put_bytes(o, v);
+	else
+		o = json ? hodo_escape_json(o, v->data, v->count, HODO_JSON_PLAIN)
+			 : hodo_escape_plain(o, v->data, v->count, true);
+	*o++ = '"';
+	return o;
+}
+
+char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v,
+			  locale_t c)
+{
+	if (f->labels) {
+		const char *label = hodo_read_label(f->labels, v->i);
+
+		if (label)
+			return hodo_escape_plain(o, label, strlen(label), false);
+	}
+	if (v->type == HODO_TYPE_CHAR && v->i >= 0x20 && v->i < 0x7f) {
+		*o++ = '\'';
+		*o++ = (char)v->i;
+		*o++ = '\'';
+		return o;
+	}
+	if (v->type >= HODO_TYPE_STR)
+		return put_var(o, v, false, c);
+	return put_scalar(o, v->type, v, false, c);
+}
+
+char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_t c)
+{
+	return v->type >= HODO_TYPE_STR ? put_var(o, v, true, c) : put_scalar(o, v->type, v, true, c);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.c - the names of threads. The metadata has the last name of each. Of the kernel's threads, events of the
+ * scheduler and of tasks have the name of the time: it holds from there on, until the next one. What is forked has its
+ * parent's, until it calls execve.
+ */
+#include "threads.h"
+#include "internal.h"
+
+#include <base/intern.h>
+#include <errno.h>
+#include <stdio.h>
+
+#define THREADS_MAX (1u << 17)
+#define NAMES_MAX   (1u << 16)
+#define NAME_BYTES  63u /* the kernel's have 15 */
+
+struct name {
+	uint64_t tid;
+	const char *comm;
+	size_t len; /* of comm */
+};
+
+const struct hodo_read_thread *hodo_read_thread(const struct hodo_read_process *p, uint32_t tid)
+{
+	uint32_t lo = 0, hi = p->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (p->threads[mid].tid == tid)
+			return &p->threads[mid];
+		if (p->threads[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+const char *hodo_read_thread_name(const struct hodo_read_event *e)
+{
+	const struct hodo_read_thread *t = e->process->kernel ? hodo_read_thread(e->process, e->tid) : NULL;
+
+	return t ? t->comm : e->comm;
+}
+
+static bool is_tid(const struct hodo_read_field *f)
+{
+	return f->type == HODO_TYPE_I32 || f->type == HODO_TYPE_U32;
+}
+
+static int find_field(const struct hodo_read_class *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->nfields; i++)
+		if (strcmp(c->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+void hodo_read_names_bind(struct hodo_class *c)
+{
+	static const char *const pairs[CLASS_NAMES_MAX][2] = {
+		{ "prev_pid", "prev_comm" },  { "next_pid", "next_comm" }, { "parent_pid", "parent_comm" },
+		{ "child_pid", "child_comm" }, { "pid", "comm" },          { "pid", "newcomm" },
+	};
+
+	if (strncmp(c->pub.name, "sched:", 6) != 0 && strncmp(c->pub.name, "task:", 5) != 0)
+		return;
+	/* Its name is that of who waits, its number that of who is waited for. */
+	if (strcmp(c->pub.name, "sched:sched_process_wait") == 0)
+		return;
+	for (unsigned i = 0; i < CLASS_NAMES_MAX; i++) {
+		int tid = find_field(&c->pub, pairs[i][0]), comm = find_field(&c->pub, pairs[i][1]);
+
+		if (tid < 0 || comm < 0 || !is_tid(&c->fields[tid]) || c->fields[comm].type != HODO_TYPE_STR)
+			continue;
+		c->names[c->nnames].tid = (uint8_t)tid;
+		c->names[c->nnames++].comm = (uint8_t)comm;
+	}
+	c->renames = find_field(&c->pub, "newcomm") >= 0;
+}
+
+static int learn(struct hodo_names *names, uint32_t tid, const struct hodo_read_value *v)
+{
+	size_t len = v->count < NAME_BYTES ? v->count : NAME_BYTES;
+	struct name *name = hodo_map_find_u64(&names->by_tid, tid);
+	uint32_t text;
+
+	if (v->null || (name && name->len == len && hodo_hash_same(name->comm, v->data, len)))
+		return 0;
+	if (names->by_tid.n >= THREADS_MAX || names->texts.map.n >= NAMES_MAX)
+		return 0; /* the last name stands for those */
+	text = hodo_strings_add_bytes(&names->texts, v->data, len);
+	name = text == HODO_STRINGS_NONE ? NULL : hodo_map_add_u64(&names->by_tid, tid, NULL);
+	if (!name)
+		return -ENOMEM;
+	name->comm = hodo_strings_at(&names->texts, text);
+	name->len = len;
+	names->changes++;
+	return 0;
+}
+
+int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, const struct hodo_read_value *values)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < c->nnames && !err; i++) {
+		uint32_t tid = (uint32_t)values[c->names[i].tid].u;
+
+		if (tid)
+			err = learn(&t->names, tid, &values[c->names[i].comm]);
+	}
+	return err;
+}
+
+const char *hodo_read_names_find(const struct hodo_trace *t, uint32_t tid)
+{
+	const struct name *name = hodo_map_find_u64(&t->names.by_tid, tid);
+
+	return name ? name->comm : NULL;
+}
+
+void hodo_read_names_clear(struct hodo_trace *t)
+{
+	hodo_hash_seed();
+	hodo_map_clear(&t->names.by_tid);
+	t->names.by_tid.entry_bytes = sizeof(struct name);
+	t->names.by_tid.key_bytes = sizeof(uint64_t);
+	t->names.changes++;
+}
+
+void hodo_read_names_free(struct hodo_trace *t)
+{
+	hodo_map_free(&t->names.by_tid);
+	hodo_strings_free(&t->names.texts);
+}

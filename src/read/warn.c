@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* warn.c - what is said of damage. */
+#include "internal.h"
+
+#include <stdio.h>
+
+void hodo_read_clean(char *dst, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	for (; *text && n + 1 < size; text++)
+		dst[n++] = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
+	dst[n] = 0;
+}
+
+void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap)
+{
+	char text[WARNING_BYTES], clean[WARNING_BYTES];
+	bool top = strcmp(folder, ".") == 0;
+	int n;
+
+	if (!r->warn || r->nwarnings > WARNINGS_MAX)
+		return;
+	if (r->nwarnings++ == WARNINGS_MAX) {
+		r->warn(r->warn_data, "more damage is not listed");
+		return;
+	}
+	n = snprintf(text, sizeof(text), "%.100s%s%.100s%s%.60s: ", r->path, top ? "" : "/",
+		     top ? "" : folder, *file ? "/" : "", file);
+	if (n > 0 && (size_t)n < sizeof(text))
+		vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	hodo_read_clean(clean, sizeof(clean), text);
+	r->warn(r->warn_data, clean);
+}

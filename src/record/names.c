@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - see names.h. */
+#include "names.h"
+
+#include <string.h>
+
+static bool is_word(unsigned char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void hodo_name_encode(struct hodo_text *t, const char *s)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		char code[3] = { '%', hex[c >> 4], hex[c & 15] };
+
+		if (is_word(c) || strchr(".:,/+-[]", c))
+			hodo_text_bytes(t, s, 1);
+		else
+			hodo_text_bytes(t, code, 3);
+	}
+}
+
+void hodo_name_quote(struct hodo_text *t, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		bool plain = c >= ' ' && c < 127 && c != '"' && c != '\\';
+
+		/* No comment may begin or end within, should a reader strip comments first. */
+		if ((c == '*' && s[1] == '/') || (c == '/' && (s[1] == '*' || s[1] == '/')))
+			plain = false;
+		hodo_text_bytes(t, plain ? s : "_", 1);
+	}
+}
+
+void hodo_name_printable(char *to, size_t size, const char *s)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t n = 0;
+
+	for (; *s && n + 5 <= size; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c >= ' ' && c < 127) {
+			to[n++] = (char)c;
+			continue;
+		}
+		to[n++] = '\\';
+		to[n++] = 'x';
+		to[n++] = hex[c >> 4];
+		to[n++] = hex[c & 15];
+	}
+	if (size > 0)
+		to[n] = 0;
+}
+
+void hodo_name_file(char *to, size_t size, const char *s)
+{
+	size_t n = 0;
+
+	for (; s[n] && n + 1 < size; n++) {
+		unsigned char c = (unsigned char)s[n];
+		bool plain = is_word(c) || c == '+' || c == '-' || (c == '.' && n > 0);
+
+		to[n] = plain ? (char)c : '_';
+	}
+	if (n == 0 && size > 1)
+		to[n++] = '_';
+	if (size > 0)
+		to[n] = 0;
+}
+
+void hodo_name_identifier(char *s, size_t size)
+{
+	size_t len = strlen(s);
+
+	for (size_t i = 0; i < len; i++)
+		if (!is_word((unsigned char)s[i]))
+			s[i] = '_';
+	if (len == 0 || (s[0] >= '0' && s[0] <= '9')) {
+		if (len + 2 > size)
+			len = size - 2;
+		memmove(s + 1, s, len);
+		s[0] = '_';
+		s[len + 1] = 0;
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - how foreign names are made harmless before they go into metadata, file names or a terminal.
+ */
+#ifndef HODO_RECORD_NAMES_H
+#define HODO_RECORD_NAMES_H
+
+#include <stddef.h>
+
+#include <base/text.h>
+
+/* Percent-encoded, as the metadata's comment lines are (docs/format.md). */
+void hodo_name_encode(struct hodo_text *t, const char *s);
+
+/* For a double-quoted TSDL string: printable ASCII; quotes, backslashes and others become '_'. */
+void hodo_name_quote(struct hodo_text *t, const char *s);
+
+/*
+ * For one line of a terminal: control bytes and all beyond ASCII are written
+ * as \xNN. Always terminates to; what does not fit is cut.
+ */
+void hodo_name_printable(char *to, size_t size, const char *s);
+
+/* For a file name: bytes other than A-Z a-z 0-9 . _ + - become '_', and a leading '.' does too. */
+void hodo_name_file(char *to, size_t size, const char *s);
+
+/* Makes s an identifier in place: A-Z a-z 0-9 _, not beginning with a digit, not empty. size > 1. */
+void hodo_name_identifier(char *s, size_t size);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * imports.c - slots that call a function which the object imports from libhodo, found by what its tables in
+ * memory say. The object may not be relocated yet. Its tables are believed as far as they lie in its own segments.
+ *
+ * The object's relocations say which words of its global offset table lead
+ * there; stubs of its procedure linkage table jump through them. The slots:
+ *
+ *	call stub              E8 rel32      off: A9, test $imm32, %eax
+ *	jmp stub               E9 rel32      off: C3, ret
+ *	call *word(%rip)       FF 15 rel32   off: 85 15, test %edx, word(%rip)
+ *	jmp *word(%rip)        FF 25 rel32   off: C3, ret
+ *
+ * The last two are what -fno-plt and -pg make. Jumps stand at exits only: the
+ * call before a function's return, made one by optimisation. Nothing behind a slot needs what the
+ * no-op leaves other than the call would: these are calls by the C ABI, which clobber the flags.
+ * (Around calls of __fentry__, which have a convention of their own, the flags are free at a function's first
+ * instruction.) A conditional jump to the exit function, which no compiler was seen to make here, stays as it is: while
+ * nobody traces, its hook returns at once.
+ */
+#include <elf.h>
+#include "imports.h"
+
+/* ------------------------------------------------------------------- tables */
+
+/* The loader relocates the addresses in the dynamic section in place; not in every object, and not every loader. */
+static uintptr_t place(uintptr_t base, uintptr_t value)
+{
+	return value < base ? base + value : value;
+}
+
+/* Symbols that are not defined come before all that are in the hash table. */
+static uint32_t count_gnu(uintptr_t hash)
+{
+	return hodo_objects_room(hash, PF_R) >= 16 ? ((const uint32_t *)hash)[1] : 0;
+}
+static uint32_t count_sysv(uintptr_t hash)
+{
+	return hodo_objects_room(hash, PF_R) >= 8 ? ((const uint32_t *)hash)[1] : 0;
+}
+
+static void take_relocations(struct hodo_dynamic *d, unsigned i, uintptr_t table, size_t bytes)
+{
+	size_t room = hodo_objects_room(table, PF_R);
+
+	if (!table || !room)
+		return;
+	d->relocations[i].entry = (const ElfW(Rela) *)table;
+	d->relocations[i].n = (bytes < room ? bytes : room) / sizeof(ElfW(Rela));
+}
+
+bool hodo_dynamic_read(const struct dl_phdr_info *info, struct hodo_dynamic *d)
+{
+	uintptr_t base = info->dlpi_addr, gnu = 0, sysv = 0, symbols = 0, strings = 0, rela = 0, jmprel = 0;
+	const ElfW(Dyn) *dyn = 0;
+	size_t n = 0, rela_bytes = 0, jmprel_bytes = 0;
+
+	*d = (struct hodo_dynamic){ .base = base };
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+			dyn = (const ElfW(Dyn) *)(base + info->dlpi_phdr[i].p_vaddr);
+			n = hodo_objects_room((uintptr_t)dyn, PF_R) / sizeof(*dyn);
+		}
+	}
+	for (; dyn && n && dyn->d_tag != DT_NULL; dyn++, n--) {
+		switch (dyn->d_tag) {
+		case DT_SYMTAB: symbols = place(base, dyn->d_un.d_ptr); break;
+		case DT_STRTAB: strings = place(base, dyn->d_un.d_ptr); break;
+		case DT_STRSZ: d->strings_bytes = dyn->d_un.d_val; break;
+		case DT_GNU_HASH: gnu = place(base, dyn->d_un.d_ptr); break;
+		case DT_HASH: sysv = place(base, dyn->d_un.d_ptr); break;
+		case DT_RELA: rela = place(base, dyn->d_un.d_ptr); break;
+		case DT_RELASZ: rela_bytes = dyn->d_un.d_val; break;
+		case DT_JMPREL: jmprel = place(base, dyn->d_un.d_ptr); break;
+		case DT_PLTRELSZ: jmprel_bytes = dyn->d_un.d_val; break;
+		}
+	}
+	take_relocations(d, 0, rela, rela_bytes);
+	take_relocations(d, 1, jmprel, jmprel_bytes);
+	d->nsymbols = gnu ? count_gnu(gnu) : sysv ? count_sysv(sysv) : 0;
+	if (!symbols || !strings || hodo_objects_room(strings, PF_R) < d->strings_bytes ||
+	    hodo_objects_room(symbols, PF_R) / sizeof(*d->symbols) < d->nsymbols)
+		d->nsymbols = 0;
+	d->symbols = (const ElfW(Sym) *)symbols;
+	d->strings = (const char *)strings;
+	return true;
+}
+
+uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name)
+{
+	size_t bytes = __builtin_strlen(name) + 1;
+
+	for (uint32_t i = 1; i < d->nsymbols; i++) {
+		const ElfW(Sym) *s = &d->symbols[i];
+		const char *p = d->strings + s->st_name;
+
+		if (s->st_shndx != SHN_UNDEF || s->st_name >= d->strings_bytes ||
+		    bytes > d->strings_bytes - s->st_name || p[2] != name[2] || p[3] != name[3])
+			continue;
+		if (__builtin_memcmp(p, name, bytes) == 0)
+			return i;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- search */
+
+#define WORDS_MAX 4 /* of the global offset table, for one import */
+#define STUBS_MAX 12
+
+struct target {
+	const struct hodo_import *import;
+	uintptr_t word[WORDS_MAX];
+	uintptr_t stub[STUBS_MAX];
+	unsigned nwords, nstubs;
+	unsigned nwords_plain; /* of them, not the linkage table's */
+};
+
+struct search {
+	struct target targets[HODO_IMPORTS_MAX];
+	unsigned ntargets;
+	uintptr_t start, end; /* of the segment being looked at */
+	const struct hodo_import_user *user;
+	bool no_ops; /* slots are looked for that were made no-ops */
+	bool ended;
+	struct hodo_import_slot slot; /* run, of the last one */
+};
+
+#ifdef __x86_64__
+
+bool hodo_imports_any(const struct hodo_dynamic *d, const struct hodo_import *imports, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (hodo_objects_room(imports[i].own, PF_X) || hodo_dynamic_import(d, imports[i].name))
+			return true;
+	}
+	return false;
+}
+
+static void find_words(const struct hodo_dynamic *d, struct target *t)
+{
+	uint32_t symbol = hodo_dynamic_import(d, t->import->name);
+
+	for (unsigned i = 0; symbol && i < 2; i++) {
+		for (size_t k = 0; k < d->relocations[i].n && t->nwords < WORDS_MAX; k++) {
+			const ElfW(Rela) *r = &d->relocations[i].entry[k];
+
+			if (ELF64_R_SYM(r->r_info) == symbol && (ELF64_R_TYPE(r->r_info) == R_X86_64_JUMP_SLOT ||
+								 ELF64_R_TYPE(r->r_info) == R_X86_64_GLOB_DAT))
+				t->word[t->nwords++] = d->base + r->r_offset;
+		}
+		if (i == 0)
+			t->nwords_plain = t->nwords;
+	}
+}
+
+static uintptr_t operand(uintptr_t from)
+{
+	int32_t distance;
+
+	__builtin_memcpy(&distance, (const void *)from, sizeof(distance));
+	return from + 4 + (uintptr_t)(intptr_t)distance;
+}
+
+static struct target *target_of_word(struct search *s, uintptr_t word, bool *linkage)
+{
+	for (unsigned i = 0; i < s->ntargets; i++) {
+		for (unsigned k = 0; k < s->targets[i].nwords; k++) {
+			*linkage = k >= s->targets[i].nwords_plain;
+			if (s->targets[i].word[k] == word)
+				return &s->targets[i];
+		}
+	}
+	return 0;
+}
+
+static struct target *target_of_stub(struct search *s, uintptr_t stub)
+{
+	for (unsigned i = 0; i < s->ntargets; i++) {
+		for (unsigned k = 0; k < s->targets[i].nstubs; k++) {
+			if (s->targets[i].stub[k] == stub)
+				return &s->targets[i];
+		}
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the text */
+
+/*
+ * A stub of the linkage table, as opposed to a function's last jump. What
+ * is reached through DT_JMPREL's words is one; a stub for a word of the other kind has a shape of its own. A
+ * last jump that looks the same is taken for a stub that nobody calls, and stays.
+ */
+static bool is_stub(const uint8_t *p, uintptr_t start)
+{
+	uintptr_t addr = (uintptr_t)p;
+
+	if (addr - start >= 5 && p[-1] == 0xf2)
+		return __builtin_memcmp(p - 5, "\xf3\x0f\x1e\xfa", 4) == 0;
+	if (addr - start >= 4 && __builtin_memcmp(p - 4, "\xf3\x0f\x1e\xfa", 4) == 0)
+		return true;
+	if (addr % 16 == 0 && p[6] == 0x68 && p[11] == 0xe9) /* push index; jmp to the resolver */
+		return true;
+	return addr % 8 == 0 && p[6] == 0x66 && p[7] == 0x90;
+}
+
+static void add_stub(struct target *t, const uint8_t *p, uintptr_t start)
+{
+	uintptr_t addr = (uintptr_t)p;
+
+	if (t->nstubs + 3 > STUBS_MAX)
+		return;
+	t->stub[t->nstubs++] = addr;
+	if (addr > start && p[-1] == 0xf2)
+		t->stub[t->nstubs++] = --addr;
+	if (addr - start >= 4 && __builtin_memcmp((const void *)(addr - 4), "\xf3\x0f\x1e\xfa", 4) == 0)
+		t->stub[t->nstubs++] = addr - 4;
+}
+
+/* A slot: what its first byte is while it is a call, and while it is none. */
+static void add(struct search *s, const struct target *t, const uint8_t *p, uint8_t on, uint8_t off)
+{
+	s->slot.addr = (uintptr_t)p;
+	s->slot.import = t->import;
+	s->slot.on = on;
+	s->slot.off = off;
+	s->ended = !s->user->found(s->user->data, &s->slot);
+}
+
+/* Instructions FF /2 and FF /4 (or 85 and C3 in the place of FF): stubs are noted, or slots added. */
+static void look_indirect(struct search *s, bool stubs, uint8_t first)
+{
+	const uint8_t *p = (const uint8_t *)s->start, *last = (const uint8_t *)s->end - 6;
+
+	for (; p <= last && !s->ended && (p = __builtin_memchr(p, first, (size_t)(last - p) + 1)); p++) {
+		struct target *t;
+		bool stub;
+
+		if ((p[1] != 0x15 || first == 0xc3) && (p[1] != 0x25 || first == 0x85))
+			continue;
+		t = target_of_word(s, operand((uintptr_t)p + 2), &stub);
+		if (!t)
+			continue;
+		stub = p[1] == 0x25 && (stub || last - p < 6 || is_stub(p, s->start));
+		if (stub && stubs)
+			add_stub(t, p, s->start);
+		if (stubs || stub)
+			continue;
+		if (p[1] == 0x15)
+			add(s, t, p, 0xff, 0x85);
+		else if (t->import->exit)
+			add(s, t, p, 0xff, 0xc3);
+	}
+}
+
+static void look_direct(struct search *s, uint8_t on, uint8_t off)
+{
+	uint8_t opcode = s->no_ops ? off : on;
+	const uint8_t *p = (const uint8_t *)s->start, *last = (const uint8_t *)s->end - 5;
+
+	for (; p <= last && !s->ended && (p = __builtin_memchr(p, opcode, (size_t)(last - p) + 1)); p++) {
+		struct target *t = target_of_stub(s, operand((uintptr_t)p + 1));
+
+		if (t && (on == 0xe8 || t->import->exit))
+			add(s, t, p, on, off);
+	}
+}
+
+static void stubs_in(struct search *s)
+{
+	look_indirect(s, true, 0xff);
+}
+
+/* Entries first: an exit in a body of code that has no entry is one that was moved out of its function. */
+static void slots_in(struct search *s)
+{
+	s->slot.run++;
+	look_direct(s, 0xe8, 0xa9);
+	s->slot.run++;
+	look_indirect(s, false, s->no_ops ? 0x85 : 0xff);
+	if (s->no_ops) {
+		s->slot.run++;
+		look_indirect(s, false, 0xc3);
+	}
+	s->slot.run++;
+	look_direct(s, 0xe9, 0xc3);
+}
+
+static void each_segment(struct search *s, const struct dl_phdr_info *info, void (*f)(struct search *s))
+{
+	for (int i = 0; i < info->dlpi_phnum && !s->ended; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || p->p_filesz < 16)
+			continue;
+		s->start = info->dlpi_addr + p->p_vaddr;
+		s->end = s->start + p->p_filesz;
+		f(s);
+	}
+}
+
+void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
+		       const struct hodo_import *imports, unsigned n, bool no_ops, const struct hodo_import_user *user)
+{
+	struct search s = { .user = user, .no_ops = no_ops };
+
+	for (unsigned i = 0; i < n && i < HODO_IMPORTS_MAX; i++) {
+		struct target *t = &s.targets[s.ntargets++];
+
+		t->import = &imports[i];
+		find_words(d, t);
+		if (hodo_objects_room(imports[i].own, PF_X)) /* linked into the same object */
+			t->stub[t->nstubs++] = imports[i].own;
+	}
+	each_segment(&s, info, stubs_in);
+	each_segment(&s, info, slots_in);
+}
+
+/* ------------------------------------------------- -finstrument-functions */
+
+/* libc's do: nothing is lost where they are not called. */
+static bool returns_at_once(uintptr_t function)
+{
+	const uint8_t *p = (const uint8_t *)function;
+
+	if (__builtin_memcmp(p, "\xf3\x0f\x1e\xfa", 4) == 0)
+		p += 4;
+	return *p == 0xc3;
+}
+
+bool hodo_imports_instrument(struct hodo_import imports[2])
+{
+	const struct hodo_place *enter = &hodo_places[HODO_CYG_ENTER], *exit = &hodo_places[HODO_CYG_EXIT];
+
+	imports[0] = (struct hodo_import){ "__cyg_profile_func_enter", (uintptr_t)hodo_x86_enter, false };
+	imports[1] = (struct hodo_import){ "__cyg_profile_func_exit", (uintptr_t)hodo_x86_exit, true };
+	/* Another library's, in front of which libhodo came (it is preloaded), are called on: objects.c. */
+	if ((enter->next && !returns_at_once(enter->next)) || (exit->next && !returns_at_once(exit->next)))
+		return false;
+	return !enter->at || enter->at == (uintptr_t)hodo_x86_enter; /* else the program has functions of that name */
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* imports.h - slots that call a function which the object imports from libhodo. Under the control lock, in a scan. */
+#ifndef HODO_USER_IMPORTS_H
+#define HODO_USER_IMPORTS_H
+
+#include "user.h"
+
+/* What the tables of the object being looked at (hodo_objects_room) say. */
+struct hodo_dynamic {
+	uintptr_t base;
+	const ElfW(Sym) *symbols;
+	uint32_t nsymbols; /* of those that the object does not define, at least */
+	const char *strings;
+	size_t strings_bytes;
+	struct {
+		const ElfW(Rela) *entry;
+		size_t n;
+	} relocations[2]; /* DT_RELA, DT_JMPREL */
+};
+HODO_SHARED bool hodo_dynamic_read(const struct dl_phdr_info *info, struct hodo_dynamic *d);
+/* Index of the symbol of that name that the object refers to and does not define; 0: none. */
+HODO_SHARED uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name);
+
+struct hodo_import {
+	const char *name;
+	uintptr_t own; /* libhodo's function of that name, also where it is linked into the object itself */
+	bool exit;     /* it is called at the exit of functions */
+};
+#define HODO_IMPORTS_MAX 4
+
+struct hodo_import_slot {
+	uintptr_t addr;
+	const struct hodo_import *import;
+	uint8_t on, off; /* its first byte: a call, and none */
+	unsigned run;    /* those of one run come by address; counts up */
+};
+struct hodo_import_user {
+	bool (*found)(void *data, const struct hodo_import_slot *slot); /* false: ends the search */
+	void *data;
+};
+
+/* Whether the object refers to any of them, or holds libhodo itself. */
+HODO_SHARED bool hodo_imports_any(const struct hodo_dynamic *d, const struct hodo_import *imports, unsigned n);
+/* Finds all slots that call them, or were made no_ops. */
+HODO_SHARED void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
+				   const struct hodo_import *imports, unsigned n, bool no_ops,
+				   const struct hodo_import_user *user);
+/* Fills in those of -finstrument-functions; false: their calls do not come to libhodo, and stay as they are. */
+HODO_SHARED bool hodo_imports_instrument(struct hodo_import imports[2]);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* test_text.c - texts, escapes, and JSON. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include <base/json.h>
+#include <base/text.h>
+
+static void test_kept(void **state)
+{
+	struct hodo_text t = { 0 };
+	size_t len;
+
+	assert_string_equal(hodo_text_string(&t), "");
+	hodo_text_add(&t, "");
+	for (unsigned i = 0; i < 1000; i++) {
+		hodo_text_printf(&t, "%u,", i);
+		hodo_text_char(&t, '-');
+	}
+	len = t.len;
+	assert_int_equal(strlen(hodo_text_string(&t)), len);
+	assert_memory_equal(t.data, "0,-1,-2,-", 9);
+	hodo_text_printf(&t, "%*d", 5000, 7); /* more than there is room for */
+	assert_int_equal(t.len, len + 5000);
+	assert_int_equal(t.data[t.len - 1], '7');
+	t.len = 0;
+	hodo_text_u64(&t, UINT64_MAX);
+	hodo_text_i64(&t, INT64_MIN);
+	assert_string_equal(hodo_text_string(&t), "18446744073709551615-9223372036854775808");
+	assert_null(hodo_text_room(&t, SIZE_MAX));
+	assert_int_equal(t.error, -ENOMEM);
+	hodo_text_add(&t, "dropped");
+	assert_string_equal(hodo_text_string(&t), "");
+	hodo_text_free(&t);
+}
+
+struct sink {
+	char data[1 << 20];
+	size_t len, limit;
+};
+
+static int take(void *to, const void *data, size_t len)
+{
+	struct sink *s = to;
+
+	if (s->len + len > s->limit)
+		return -ENOSPC;
+	memcpy(s->data + s->len, data, len);
+	s->len += len;
+	return 0;
+}
+
+static void test_written(void **state)
+{
+	static struct sink sink, expected;
+	struct hodo_text t = HODO_TEXT_TO(take, &sink);
+
+	sink.limit = sizeof(sink.data);
+	for (unsigned i = 0; i < 90000; i++) {
+		hodo_text_printf(&t, "%u ", i);
+		expected.len += (size_t)sprintf(expected.data + expected.len, "%u ", i);
+	}
+	assert_int_not_equal(sink.len, 0); /* on the way */
+	assert_int_equal(hodo_text_flush(&t), 0);
+	assert_int_equal(t.written, expected.len);
+	assert_int_equal(sink.len, expected.len);
+	assert_memory_equal(sink.data, expected.data, sink.len);
+	sink.limit = sink.len;
+	hodo_text_add(&t, "more");
+	assert_int_equal(hodo_text_flush(&t), -ENOSPC);
+	hodo_text_add(&t, "x");
+	assert_int_equal(hodo_text_flush(&t), -ENOSPC); /* the first failure stays */
+	hodo_text_free(&t);
+}
+
+static void escaped(const char *bytes, size_t len, const char *json, const char *script, const char *plain)
+{
+	struct hodo_text t = { 0 };
+
+	hodo_text_json(&t, bytes, len, HODO_JSON_PLAIN);
+	assert_string_equal(hodo_text_string(&t), json);
+	t.len = 0;
+	hodo_text_json(&t, bytes, len, HODO_JSON_SCRIPT);
+	assert_string_equal(hodo_text_string(&t), script);
+	t.len = 0;
+	hodo_text_plain(&t, bytes, len);
+	assert_string_equal(hodo_text_string(&t), plain);
+	hodo_text_free(&t);
+}
+
+static void test_escapes(void **state)
+{
+	escaped("kv:get", 6, "\"kv:get\"", "\"kv:get\"", "kv:get");
+	escaped("a\n\"\\\x7f<\0", 7, "\"a\\n\\\"\\\\\x7f<\\u0000\"", "\"a\\u000a\\u0022\\u005c\\u007f\\u003c\\u0000\"",
+		"a\\n\"\\\\x7f<\\x00");
+	/* é, €, U+1F600; then a lone continuation, an overlong slash, a surrogate, U+110000, one cut short. */
+	escaped("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
+		"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	escaped("\x80\xc0\xaf\xed\xa0\x80", 6, "\"\\u0080\\u00c0\\u00af\\u00ed\\u00a0\\u0080\"",
+		"\"\\u0080\\u00c0\\u00af\\u00ed\\u00a0\\u0080\"", "\\x80\\xc0\\xaf\\xed\\xa0\\x80");
+	escaped("\xf4\x90\x80\x80\xe2\x82", 6, "\"\\u00f4\\u0090\\u0080\\u0080\\u00e2\\u0082\"",
+		"\"\\u00f4\\u0090\\u0080\\u0080\\u00e2\\u0082\"", "\\xf4\\x90\\x80\\x80\\xe2\\x82");
+	/* U+009B would begin a terminal's control sequence. */
+	escaped("\xc2\x9b", 2, "\"\xc2\x9b\"", "\"\xc2\x9b\"", "\\xc2\\x9b");
+}
+
+static void test_json(void **state)
+{
+	struct hodo_text t = { 0 };
+	struct hodo_json j = { .text = &t };
+
+	hodo_json_object(&j, NULL);
+	hodo_json_u64(&j, "version", 1);
+	hodo_json_array(&j, "events");
+	for (int i = 0; i < 2; i++) {
+		hodo_json_line(&j);
+		hodo_json_object(&j, NULL);
+		hodo_json_string(&j, "na\"me", i ? NULL : "kv:get");
+		hodo_json_i64(&j, "n", -i);
+		hodo_json_end(&j);
+	}
+	hodo_json_line(&j);
+	hodo_json_end(&j);
+	hodo_json_array(&j, "none");
+	hodo_json_end(&j);
+	hodo_json_double(&j, "rate", 1.25, 3);
+	hodo_json_double(&j, "inf", INFINITY, 3);
+	hodo_json_bool(&j, "on", true);
+	hodo_json_printf(&j, "raw", "[%d]", 3);
+	hodo_text_add(hodo_json_value(&j, "own"), "0x1");
+	hodo_json_end(&j);
+	hodo_json_line(&j);
+	hodo_json_u64(&j, NULL, 2); /* another document, on its own line */
+	assert_string_equal(hodo_text_string(&t),
+			    "{\"version\":1,\"events\":[\n{\"na\\\"me\":\"kv:get\",\"n\":0},\n"
+			    "{\"na\\\"me\":null,\"n\":-1}\n],"
+			    "\"none\":[],\"rate\":1.250,\"inf\":null,\"on\":true,\"raw\":[3],\"own\":0x1}\n2");
+	hodo_text_free(&t);
+}
+
+static void test_depth(void **state)
+{
+	struct hodo_text t = { 0 };
+	struct hodo_json j = { .text = &t };
+
+	for (unsigned i = 0; i < HODO_JSON_DEPTH_MAX; i++)
+		hodo_json_array(&j, NULL);
+	assert_int_equal(t.error, 0);
+	for (unsigned i = 0; i < HODO_JSON_DEPTH_MAX; i++)
+		hodo_json_end(&j);
+	assert_int_equal(t.len, 2 * HODO_JSON_DEPTH_MAX);
+	for (unsigned i = 0; i <= HODO_JSON_DEPTH_MAX; i++)
+		hodo_json_array(&j, NULL);
+	assert_int_equal(t.error, -EOVERFLOW);
+	hodo_text_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kept),	cmocka_unit_test(test_written), cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_json),	cmocka_unit_test(test_depth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

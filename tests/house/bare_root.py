@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bare_root.py SOURCE [--keep FOLDER] - the README's commands in a bare Debian, so that no package is forgotten.
+
+Makes a root of Debian with git alone, clones the tree into it, and does what a newcomer does: as a plain user without
+npm, who has root install exactly the packages that scripts/demo and scripts/test name; then as root, below a home
+that nobody else may enter, with npm. scripts/demo runs whole; scripts/test up to a list of its tests and some quick
+ones, of which those that lack something there say so.
+
+The bare root and Debian's packages are kept in ${XDG_CACHE_HOME:-~/.cache}/hodo/bare-root; of what is built nothing
+is. 77: skipped, since it may not be done here, or Debian's mirror cannot be reached."""
+import argparse
+import contextlib
+import fcntl
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+RELEASE = "bookworm"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "hodo" / "bare-root"
+# Quick ones of many suites; those of the first line need a place that not each machine has.
+NAMED = ["attach_cli_other", "attach_cli_reuse", "docs.page.tutorial", "golden_export", "golden_record",
+         "record_unwritable",
+         "attach_cli_verbs", "context.counter", "core.fields", "examples.hello", "examples.sqlite", "rules_conditions",
+         "graph_cli_Golden", "habits_help", "house.arrows", "house.style", "life.fork", "limits.options", "man",
+         "names_mangled", "read_cli_Golden", "read_events", "record_catalog", "report_Same", "ring.unit", "sym_symbols"]
+# What the scripts say of what they do; anything else on their standard error is a surprise to a newcomer.
+SAID = re.compile(r"^(==> (installing|building|testing) .*|    left out: .*|hodo: .* events of .*|.*test-kernel: skipped.*)$")
+# Runs argv[1:] in the root: its own mounts and processes, which end with it.
+ENTER = """set -e
+root=$1 packages=$2
+shift 2
+mount --make-rprivate /
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+mkdir -p "$root/dev/pts"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$root/dev/pts"
+ln -sf pts/ptmx "$root/dev/ptmx"
+mount --bind "$packages" "$root/var/cache/apt/archives"
+exec chroot "$root" "$@"
+"""
+
+
+class Skip(Exception):
+    """Why it cannot be done here."""
+
+
+def run(*command, **how):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, **how)
+
+
+def output(*command):
+    done = run(*command)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def mirrors():
+    """This machine's own, as lines of sources.list."""
+    lines = [f"deb {line}" for line in output(
+        "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)",
+        "Identifier: Packages").splitlines() if line.split()[1].startswith(RELEASE) and line.endswith(" Debian")]
+    return [line.removesuffix(" Debian") for line in lines if line.split()[2] != f"{RELEASE}-backports"]
+
+
+def check_place():
+    if os.geteuid() != 0:
+        raise Skip("only root can make a root of Debian")
+    for tool in ("debootstrap", "unshare", "chroot", "apt-config"):
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed: scripts/deps root")
+    done = run("unshare", "--mount", "--pid", "--fork", "sh", "-c", "mount --make-rprivate / && mount -t tmpfs none /mnt")
+    if done.returncode != 0:
+        raise Skip(f"no mounts of its own here: {done.stderr.strip()}")
+    if not mirrors():
+        raise Skip(f"this machine knows no mirror of Debian {RELEASE}")
+
+
+def make_bare():
+    """The archive of the bare root."""
+    archive = CACHE / f"{RELEASE}.tar"
+    if archive.exists():
+        return archive
+    with tempfile.TemporaryDirectory(prefix="debootstrap.", dir=CACHE) as folder:
+        mirror = next(line.split()[1] for line in mirrors() if line.split()[2] == RELEASE)
+        done = run("debootstrap", "--variant=minbase", "--include=git", RELEASE, f"{folder}/root", mirror)
+        if done.returncode != 0:
+            raise Skip(f"debootstrap: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+        part = pathlib.Path(folder, "root.tar")
+        subprocess.run(["tar", "-C", f"{folder}/root", "--numeric-owner", "-cf", part, "."], check=True)
+        part.rename(archive)
+    return archive
+
+
+class Root:
+    """A root of its own, and what happens in it. The commands and what they print are in its log."""
+
+    def __init__(self, folder, packages):
+        self.folder, self.packages, self.failed = folder, packages, []
+        subprocess.run(["tar", "-C", folder, "--numeric-owner", "-xf", make_bare()], check=True)
+        (folder / "etc/apt/sources.list").write_text("\n".join(mirrors()) + "\n")
+        # Proxies and the like.
+        settings = [line for line in output("apt-config", "dump").splitlines() if re.match(r'Acquire::\S+ ".', line)]
+        (folder / "etc/apt/apt.conf.d/90machine").write_text("\n".join(settings) + "\n")
+        (folder / "etc/dpkg/dpkg.cfg.d/unsafe").write_text("force-unsafe-io\n")  # it is thrown away
+        for name in ("resolv.conf", "hosts"):
+            shutil.copy(f"/etc/{name}", folder / "etc" / name)
+        self.environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+        for name, value in os.environ.items():
+            if name.lower().endswith("_proxy") or name == "NODE_EXTRA_CA_CERTS":
+                self.environment[name] = value
+        authorities = self.environment.get("NODE_EXTRA_CA_CERTS")
+        if authorities: # beside those of Debian's package, which come later
+            shutil.copy(authorities, folder / "etc/machine-ca.pem")
+            self.environment["NODE_EXTRA_CA_CERTS"] = "/etc/machine-ca.pem"
+
+    def run(self, user, command, where="~/hodoscope"):
+        """What a login of the user has: little of an environment, no terminal."""
+        environment = dict(self.environment, HOME="/root" if user == "root" else f"/home/{user}", USER=user)
+        switch = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+        done = run("setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
+                   ENTER, "sh", self.folder, self.packages, *switch, "bash", "-c", f"cd {where} && {command}",
+                   env=environment)
+        print(f"\n##### {user}: {command}\n{done.stdout}{done.stderr}##### status {done.returncode}", flush=True)
+        return done
+
+    def need(self, user, command, where="~/hodoscope"):
+        done = self.run(user, command, where)
+        if done.returncode != 0:
+            raise AssertionError(f"{user}: {command}: status {done.returncode}")
+        return done
+
+    def expect(self, what, holds):
+        if not holds:
+            self.failed.append(what)
+            print(f"##### NOT SO: {what}", flush=True)
+
+    def check_said(self, what, text):
+        for line in filter(None, text.splitlines()):
+            self.expect(f"{what} says: {line}", SAID.match(line))
+
+
+def clone(source, folder):
+    """The tree as it is: what is committed, and what is changed."""
+    git = ["git", "-c", "safe.directory=*"]
+    if run(*git, "-C", source, "rev-parse").returncode != 0:
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
+        return
+    subprocess.run([*git, "clone", "-q", "--no-hardlinks", source, folder], check=True)
+    changed = subprocess.run([*git, "-C", source, "diff", "--binary", "HEAD"], check=True, capture_output=True).stdout
+    if changed:
+        subprocess.run(["git", "-C", folder, "apply"], input=changed, check=True)
+    for name in output(*git, "-C", source, "ls-files", "-o", "--exclude-standard").splitlines():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, folder / name)
+
+
+def check_demo(root, user, page):
+    done = root.need(user, "scripts/demo")
+    root.check_said(f"{user}: scripts/demo", done.stderr)
+    for text in ("hodo record sqlite-bank", "no event was lost", "bank:", "hodo graph", "hodo report", "FUNCTION"):
+        root.expect(f"{user}: scripts/demo shows: {text}", text in done.stdout)
+    # The page is more than 100 KB, where npm was there and got its libraries.
+    size = pathlib.Path(root.folder, *(("root",) if user == "root" else ("home", user)),
+                        "hodoscope/build/release/src/export/view.html").stat().st_size
+    root.expect(f"{user}: the page of hodo view has {size} bytes", page is None or (size > 100000) == page)
+
+
+def check_tests(root, user):
+    listed = re.findall(r"Test +#\d+: (\S+)", root.need(user, "scripts/test -N").stdout)
+    root.expect(f"{user}: {len(listed)} tests", len(listed) > 400)
+    for name in NAMED:
+        root.expect(f"{user}: there is a test {name}", name in listed)
+    names = "|".join(re.escape(name) for name in NAMED)
+    done = root.run(user, f"scripts/test -V -R {shlex.quote(f'^({names})$')}")
+    root.check_said(f"{user}: scripts/test", done.stderr)
+    root.expect(f"{user}: the tests pass", done.returncode == 0)
+    for number, name in re.findall(r"Test +#(\d+): (\S+) \.*\*\*\*Skipped", done.stdout):
+        why = [line for line in re.findall(rf"(?m)^{number}: (.*)$", done.stdout) if re.search("(?i)skip", line)]
+        print(f"##### {user}: {name} is skipped: {'; '.join(why)}")
+        root.expect(f"{user}: {name} says why it is skipped", why)
+
+
+def install_named(root, user, command):
+    """The user asks for it, is told what is missing, and root installs exactly that."""
+    done = root.run(user, command)
+    found = re.search(r"run as root: apt-get install ([^\n]+)", done.stderr)
+    root.expect(f"{user}: {command} names what is missing", done.returncode == 1 and found)
+    if not found:
+        raise AssertionError(f"{user}: {command}")
+    for name in ("npm", "nodejs"):
+        root.expect(f"{user}: {command} does without {name}", name not in found.group(1).split())
+    done = root.need("root", f"DEBIAN_FRONTEND=noninteractive apt-get -qq -y install {found.group(1)} >/dev/null", "/")
+
+
+def check(root, source):
+    root.need("root", "apt-get -q update && useradd -m -s /bin/bash user && chmod 0700 /root", "/")
+    clone(source, root.folder / "home/user/hodoscope")
+    root.need("root", "chown -R user:user /home/user", "/")
+    clone(source, root.folder / "root/hodoscope")
+
+    install_named(root, "user", "scripts/demo")
+    check_demo(root, "user", False)
+    install_named(root, "user", "scripts/test -N")
+    check_tests(root, "user")
+
+    # With npm: it may not reach its registry.
+    reachable = shutil.which("npm") and run("npm", "ping", "--fetch-retries=0", "--fetch-timeout=10000").returncode == 0
+    check_demo(root, "root", True if reachable else None)
+    check_tests(root, "root")
+
+
+@contextlib.contextmanager
+def locked():
+    """One at a time: apt's cache has one user."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("--keep", metavar="FOLDER", help="make the root there, and leave it")
+    args = parser.parse_args()
+    try:
+        check_place()
+        with locked(), contextlib.ExitStack() as stack:
+            packages = CACHE / "packages"
+            packages.mkdir(exist_ok=True)
+            folder = args.keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="hodo-root."))
+            pathlib.Path(folder).mkdir(exist_ok=True)
+            os.chmod(folder, 0o755)
+            root = Root(pathlib.Path(folder), packages)
+            check(root, args.source.resolve())
+    except Skip as why:
+        print(f"skipped: {why}")
+        return 77
+    for what in root.failed:
+        print(f"bare_root: not so: {what}")
+    return 1 if root.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

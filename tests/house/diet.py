@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""diet.py ROOT LIBRARY SOURCE... - what is brought into a program that records events stays small: lines of the
+library's sources and of the headers below src that they include, its text, and its bss."""
+import pathlib
+import re
+import subprocess
+import sys
+
+LIMITS = {"lines": 12000, "text": 120 * 1024, "bss": 2 * 1024 * 1024}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def with_headers(root, sources):
+    """The sources and, of the headers below src, those that they come to include."""
+    files, todo = set(), [pathlib.Path(s) for s in sources]
+    while todo:
+        path = todo.pop().resolve()
+        if path in files:
+            continue
+        files.add(path)
+        for name in INCLUDE.findall(path.read_text()):
+            found = [p for p in (path.parent / name, root / "src" / name, root / "src/core" / name) if p.is_file()]
+            if not found:
+                sys.exit(f"diet: {path} includes {name}, which is nowhere")
+            todo.append(found[0])
+    return files
+
+
+def measure(root, library, sources):
+    files = with_headers(root, sources)
+    words = subprocess.run(["size", library], check=True, capture_output=True, text=True).stdout.splitlines()[1].split()
+    return {"lines": sum(len(f.read_text().splitlines()) for f in files), "text": int(words[0]), "bss": int(words[2])}
+
+
+def main():
+    root, library, sources = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    if len(sources) < 20 or any("/src/func/" in s for s in sources):
+        sys.exit(f"diet: {len(sources)} sources: these are not the library's, or functions' are among them")
+    fat = False
+    for what, size in measure(root, library, sources).items():
+        print(f"{what}: {size}, at most {LIMITS[what]}")
+        fat = fat or not 0 < size <= LIMITS[what]
+    return 1 if fat else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
