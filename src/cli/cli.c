@@ -24,13 +24,14 @@ static void say(const char *prefix, const char *fmt, va_list ap)
 	fprintf(stderr, "hodo: %s%s\n", prefix, text);
 }
 
-void hodo_error(const char *fmt, ...)
+int hodo_error(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
 	say("", fmt, ap);
 	va_end(ap);
+	return HODO_EXIT_FAILURE;
 }
 
 void hodo_warning(const char *fmt, ...)
@@ -56,16 +57,14 @@ int hodo_usage(const char *verb, const char *fmt, ...)
 
 int hodo_no_memory(void)
 {
-	hodo_error("out of memory: end other programs, or take less at a time");
-	return HODO_EXIT_FAILURE;
+	return hodo_error("out of memory: end other programs, or take less at a time");
 }
 
 int hodo_cannot_read(const char *path, int err)
 {
 	if (err == -ENOMEM)
 		return hodo_no_memory();
-	hodo_error("%s: cannot be read: %s: %s", path, strerror(-err), hodo_remedy(err));
-	return HODO_EXIT_FAILURE;
+	return hodo_error("%s: cannot be read: %s: %s", path, strerror(-err), hodo_remedy(err));
 }
 
 int hodo_cannot_run(const char *command, int err)

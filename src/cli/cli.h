@@ -32,14 +32,13 @@ extern const struct hodo_verb hodo_verb_record, hodo_verb_print, hodo_verb_graph
 int hodo_record_program(char **command);
 /* hodo --complete INDEX WORD...: prints what word INDEX could be; the exit status. */
 int hodo_complete(int argc, char **argv);
-/* NULL: there is no such verb. By number, in the order of --help. */
-const struct hodo_verb *hodo_verb_find(const char *name);
-const struct hodo_verb *hodo_verb_number(unsigned i);
+extern const struct hodo_verb *const hodo_verbs[]; /* in the order of --help; ends with NULL */
+const struct hodo_verb *hodo_verb_find(const char *name); /* NULL: there is no such verb */
 
 /* ---------------------------------------------------------------------- messages */
 
-/* "hodo: TEXT" on standard error, one line, control bytes replaced. */
-void hodo_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "hodo: TEXT" on standard error, one line, control bytes replaced. Returns HODO_EXIT_FAILURE. */
+int hodo_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hodo_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "hodo: VERB: TEXT: see 'hodo VERB --help'"; returns HODO_EXIT_USAGE. */
 int hodo_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

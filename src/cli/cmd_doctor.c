@@ -6,13 +6,13 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "doctor.h"
+#include "table.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,20 +26,10 @@
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
+#include <base/vec.h>
 #include <record/record.h>
 
 #define JOIN_TIMEOUT_NS 5000000000ll
-
-void doctor_found(struct doctor_finding *f, enum doctor_state state, const char *hint, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(f->text, sizeof(f->text), format, args);
-	va_end(args);
-	f->state = state;
-	f->hint = state == DOCTOR_OK ? NULL : hint;
-}
 
 /* ---------------------------------------------------------------- hodo */
 
@@ -260,53 +250,65 @@ static const struct doctor_check own_checks[] = {
 
 static const char *const state_name[] = { [DOCTOR_OK] = "ok", [DOCTOR_WARN] = "warn", [DOCTOR_BAD] = "bad" };
 
-static void print_json(const struct doctor_check *c, const struct doctor_finding *f, bool first)
+static struct hodo_cell state(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	struct hodo_text text = { 0 };
-	struct hodo_json j = { .text = &text };
-
-	hodo_json_object(&j, NULL);
-	hodo_json_string(&j, "name", c->name);
-	hodo_json_string(&j, "state", state_name[f->state]);
-	hodo_json_string(&j, "text", f->text);
-	hodo_json_string(&j, "hint", f->hint);
-	hodo_json_end(&j);
-	printf("%s\n  %s", first ? "" : ",", hodo_text_string(&text));
-	hodo_text_free(&text);
+	return hodo_cell_string(state_name[((const struct doctor_finding *)row)->state]);
 }
 
-static void print_text(const struct doctor_check *c, const struct doctor_finding *f)
+static void put_finding(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	printf("%-4s  %-13s  %s%s%s\n", state_name[f->state], c->name, f->text, f->hint ? ": " : "",
-	       f->hint ? f->hint : "");
+	const struct doctor_finding *f = row;
+
+	hodo_add_plain(to, f->text);
+	hodo_text_add(to, f->hint ? ": " : "");
+	hodo_text_add(to, f->hint ? f->hint : "");
 }
+
+#define ROW(name) HODO_MEMBER(struct doctor_finding, name)
+static const struct hodo_column columns[] = {
+	{ "name", .width = 13, ROW(name) },
+	{ "state", .width = 4, .get = state },
+	{ "text", ROW(text), .put = put_finding },
+	{ "hint", ROW(hint) },
+};
+static const struct hodo_columns checks = { "checks", HODO_COLUMNS(columns), .headless = true,
+					    .text = "state,name,text" };
 
 static int doctor(bool json)
 {
+	const struct doctor_check *const all[] = { doctor_machine_checks, own_checks };
+	struct doctor_finding *found = NULL;
+	struct hodo_table t = { .columns = &checks, .stride = sizeof(*found) };
 	enum doctor_state worst = DOCTOR_OK;
+	struct hodo_text text = { 0 };
+	struct hodo_json j = { .text = &text };
+	int status;
 
-	if (json)
-		printf("{\"version\":1,\"checks\":[");
-	for (unsigned i = 0; i < 2; i++) {
-		for (const struct doctor_check *c = i == 0 ? doctor_machine_checks : own_checks; c->name; c++) {
-			struct doctor_finding f = { DOCTOR_OK, "", NULL };
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		for (const struct doctor_check *c = all[i]; c->name; c++) {
+			struct doctor_finding *f = hodo_vec_add(found, t.n);
 
-			fflush(stdout); /* some checks fork */
-			c->run(&f);
-			worst = f.state > worst ? f.state : worst;
-			if (json)
-				print_json(c, &f, c == doctor_machine_checks);
-			else
-				print_text(c, &f);
+			if (!f)
+				return hodo_no_memory();
+			f->name = c->name;
+			c->run(f);
+			worst = f->state > worst ? f->state : worst;
 		}
 	}
-	if (json)
-		printf("\n],\"state\":\"%s\"}\n", state_name[worst]);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		hodo_error("standard output cannot be written: %s: write elsewhere", strerror(errno));
-		return HODO_EXIT_FAILURE;
+	t.first = found;
+	if (json) {
+		hodo_json_object(&j, NULL);
+		hodo_json_u64(&j, "version", 1);
+		hodo_table_put_json(&j, "checks", &t);
+		hodo_json_string(&j, "state", state_name[worst]);
+		hodo_json_end(&j);
+		hodo_text_char(&text, '\n');
+	} else {
+		hodo_table_put(&text, &t, false);
 	}
-	return worst == DOCTOR_BAD;
+	free(found);
+	status = hodo_out_text(&text, false);
+	return status ? status : worst == DOCTOR_BAD;
 }
 
 static int run(void *args)

@@ -324,10 +324,8 @@ static int list_binary(const struct hodo_list_args *a)
 
 	if (!a->args.quiet)
 		o.warn = warn;
-	if (hodo_read_elf_open(&elf, a->path, &o) < 0) {
-		hodo_error("%s: give a program, a library or a recording's directory", error);
-		return HODO_EXIT_FAILURE;
-	}
+	if (hodo_read_elf_open(&elf, a->path, &o) < 0)
+		return hodo_error("%s: give a program, a library or a recording's directory", error);
 	l.n = hodo_read_elf_nclasses(elf);
 	l.classes = calloc(l.n ? l.n : 1, sizeof(*l.classes));
 	for (size_t i = 0; l.classes && i < l.n; i++)
@@ -360,7 +358,7 @@ static int run(void *args)
 	int status;
 
 	if (a->functions && a->events)
-		return hodo_usage("list", "--events or --functions, not both: without them, all are told of");
+		return hodo_usage("list", "--events or --functions, not both: without them, both are listed");
 	if (a->pids && (a->functions || a->events || in->n))
 		return hodo_usage("list", "--pids lists processes, and takes no DIR, --functions or --events");
 	if (a->kernel && (a->pids || a->functions || a->events))

@@ -311,15 +311,11 @@ static int check(struct recording *r, char *library, size_t library_size)
 
 	if (r->options.kernel) {
 		r->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
-		if (r->kernel_fd < 0) {
-			hodo_error("%s", why);
-			return HODO_EXIT_FAILURE;
-		}
+		if (r->kernel_fd < 0)
+			return hodo_error("%s", why);
 		if (r->options.functions.functions.tracers &&
-		    hodo_kernel_functions_resolve(&r->options.functions.functions, why, sizeof(why)) < 0) {
-			hodo_error("%s", why);
-			return HODO_EXIT_FAILURE;
-		}
+		    hodo_kernel_functions_resolve(&r->options.functions.functions, why, sizeof(why)) < 0)
+			return hodo_error("%s", why);
 		if (r->options.context.flags && !r->options.args.quiet)
 			hodo_warning("--context is of processes' events: those of the kernel have none");
 	}
@@ -332,10 +328,8 @@ static int check(struct recording *r, char *library, size_t library_size)
 		return hodo_cannot_run(r->options.command[0], err);
 	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0 ||
 	    (r->options.functions.functions.tracers && !r->options.kernel &&
-	     hodo_launch_add_functions(library, library_size, why, sizeof(why)) < 0)) {
-		hodo_error("%s", why);
-		return HODO_EXIT_FAILURE;
-	}
+	     hodo_launch_add_functions(library, library_size, why, sizeof(why)) < 0))
+		return hodo_error("%s", why);
 	hodo_attach_find(&r->options.attach);
 	return 0;
 }
@@ -392,10 +386,8 @@ static int record(struct recording *r)
 	hodo_launch_signals(&signals);
 	hodo_launch_prepare(&r->launch, &signals);
 	r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r->signal_fd < 0) {
-		hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
-		return HODO_EXIT_FAILURE;
-	}
+	if (r->signal_fd < 0)
+		return hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
 	if (open_session(r) < 0)
 		return HODO_EXIT_FAILURE;
 	status = start(r, library);

@@ -77,10 +77,8 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 	char error[512];
 	int fd = hodo_out_dir_open(out, error, sizeof(error)), err = 0, good = 0;
 
-	if (fd < 0) {
-		hodo_error("%s", error);
-		return HODO_EXIT_FAILURE;
-	}
+	if (fd < 0)
+		return hodo_error("%s", error);
 	r.out_fd = fd;
 	for (int i = 0; i < n; i++) {
 		err = hodo_recover_add(&r, paths[i], kinds[i], error, sizeof(error));
@@ -108,14 +106,10 @@ static int check(char **paths, enum hodo_recover_kind *kinds, int n, const char 
 	for (int i = 0; i < n; i++) {
 		char error[256];
 
-		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0) {
-			hodo_error("%s: %s", paths[i], error);
-			return HODO_EXIT_FAILURE;
-		}
-		if (out && is_same(paths[i], out)) {
-			hodo_error("%s: it cannot be read and written at once: choose another directory with -o", out);
-			return HODO_EXIT_FAILURE;
-		}
+		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0)
+			return hodo_error("%s: %s", paths[i], error);
+		if (out && is_same(paths[i], out))
+			return hodo_error("%s: it cannot be read and written at once: choose another directory with -o", out);
 	}
 	return 0;
 }

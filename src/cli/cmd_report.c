@@ -106,7 +106,7 @@ static int show(const struct args *a)
 		err = a->diff ? report_put_diff(&text, &rep, &other, &a->look) : report_put(&text, &rep, &a->look);
 		text.error = err ? err : text.error;
 		if (!a->diff && !a->o.args.json && !a->o.args.quiet && report_empty(&rep))
-			hodo_warning("%s has no events: 'hodo info' tells what it is", a->o.args.dir);
+			hodo_warning("%s has no events: 'hodo info' shows what it is", a->o.args.dir);
 		status = hodo_out_text(&text, !a->o.args.no_pager);
 	}
 	report_free(&other);

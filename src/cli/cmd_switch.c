@@ -48,12 +48,10 @@ static int switch_all(struct hodo_target *t, const struct args *a, bool on)
 		char why[HODO_WHY_MAX];
 
 		if (hodo_target_ask(t, on ? HODO_CONTROL_ENABLE : HODO_CONTROL_DISABLE, pattern, &answer, NULL, why,
-				    sizeof(why)) < 0) {
-			hodo_error("%s", why);
-			return HODO_EXIT_FAILURE;
-		}
+				    sizeof(why)) < 0)
+			return hodo_error("%s", why);
 		if (answer.result == 0) {
-			hodo_error("no event of process %d matches %s: 'hodo list %d' names them", (int)t->pid, pattern,
+			hodo_error("no event of process %d matches %s: 'hodo list %d' lists them", (int)t->pid, pattern,
 				   (int)t->pid);
 			status = HODO_EXIT_FAILURE;
 		} else if (!a->args.quiet) {
@@ -74,10 +72,8 @@ static int run(void *args)
 
 	if (status)
 		return status;
-	if (hodo_target_control(&t, a->pid, why, sizeof(why)) < 0) {
-		hodo_error("%s", why);
-		return HODO_EXIT_FAILURE;
-	}
+	if (hodo_target_control(&t, a->pid, why, sizeof(why)) < 0)
+		return hodo_error("%s", why);
 	status = switch_all(&t, a, a->args.verb == &hodo_verb_enable);
 	hodo_target_close(&t);
 	return status;

@@ -181,10 +181,8 @@ static int run(void *args)
 	int status;
 
 	hodo_view_page(&len);
-	if (len == 0) {
-		hodo_error("view: this hodo was built without the page: build it where npm and the network are");
-		return HODO_EXIT_FAILURE;
-	}
+	if (len == 0)
+		return hodo_error("view: this hodo was built without the page: build it where npm and the network are");
 	v.reader = open_recording(in->dir, &kept);
 	if (!v.reader)
 		return HODO_EXIT_FAILURE;

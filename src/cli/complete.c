@@ -442,12 +442,11 @@ static int complete_verb(struct line *l)
 
 static int complete_first(const char *typed, bool programs)
 {
-	const struct hodo_verb *v;
 	bool any = false;
 
-	for (unsigned i = 0; (v = hodo_verb_number(i)); i++) {
-		any |= begins(v->name, typed);
-		offer("", typed, v->name, v->does);
+	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++) {
+		any |= begins((*v)->name, typed);
+		offer("", typed, (*v)->name, (*v)->does);
 	}
 	if (!programs)
 		return 0;

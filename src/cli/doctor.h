@@ -4,12 +4,14 @@
 #define HODO_CLI_DOCTOR_H
 
 #include <limits.h>
+#include <stdio.h>
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_BAD };
 
 struct doctor_finding {
+	const char *name; /* of the check */
 	enum doctor_state state;
-	char text[PATH_MAX + 128];
+	char text[2 * PATH_MAX + 128];
 	const char *hint; /* NULL if there is nothing to repair */
 };
 
@@ -19,9 +21,9 @@ struct doctor_check {
 	void (*run)(struct doctor_finding *f);
 };
 
-/* hint: what to do about it; not looked at where the state is DOCTOR_OK. */
-void doctor_found(struct doctor_finding *f, enum doctor_state state, const char *hint, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+/* repair: what to do about it, NULL: nothing; then format and arguments of the text. */
+#define doctor_found(f, what, repair, ...)                                                                             \
+	((f)->state = (what), (f)->hint = (repair), snprintf((f)->text, sizeof((f)->text), __VA_ARGS__))
 
 extern const struct doctor_check doctor_machine_checks[]; /* doctor_machine.c: kernel, processor, memory, processes */
 

@@ -72,7 +72,7 @@ static void check_cpus(struct doctor_finding *f)
 	    read_line("/sys/devices/system/cpu/online", online, sizeof(online)))
 		doctor_found(f, DOCTOR_OK, NULL, "possible %s, online %s", possible, online);
 	else
-		doctor_found(f, DOCTOR_WARN, "mount /sys", "the kernel does not tell which CPUs there may be");
+		doctor_found(f, DOCTOR_WARN, "mount /sys", "the kernel does not say which CPUs there may be");
 }
 
 static void check_rseq(struct doctor_finding *f)
@@ -211,7 +211,7 @@ static void check_pidfd(struct doctor_finding *f)
 	if (pid > 0)
 		p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p.fd >= 0 && poll(&p, 1, 5000) == 1)
-		doctor_found(f, DOCTOR_OK, NULL, "pidfd tells when a process ends");
+		doctor_found(f, DOCTOR_OK, NULL, "a pidfd shows when a process ends");
 	else
 		doctor_found(f, DOCTOR_BAD, "Linux 5.3 or later, and pidfd_open() allowed in the sandbox", "pidfd_open: %s",
 			     strerror(errno));

@@ -171,10 +171,8 @@ static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 			close(fd);
 		return HODO_EXIT_FAILURE;
 	}
-	if (fd < 0) {
-		hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
-		return HODO_EXIT_FAILURE;
-	}
+	if (fd < 0)
+		return hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
 	status = put_answer(a, t, fd, &answer);
 	close(fd);
 	return status;
@@ -339,10 +337,8 @@ int hodo_list_process(const struct hodo_list_args *a)
 	if (err)
 		return err;
 	err = hodo_target_open(&t, pid, why, sizeof(why));
-	if (err && err != -ECONNREFUSED) {
-		hodo_error("%s", why);
-		return HODO_EXIT_FAILURE;
-	}
+	if (err && err != -ECONNREFUSED)
+		return hodo_error("%s", why);
 	/* Functions it does not list itself. */
 	status = err || a->functions ? list_files(a, pid, !err) : list_listener(a, &t);
 	hodo_target_close(&t);

@@ -8,35 +8,15 @@
 #include <base/distance.h>
 #include <record/record.h>
 
-static const struct hodo_verb *const verbs[] = {
-	&hodo_verb_record, &hodo_verb_print, &hodo_verb_graph, &hodo_verb_report, &hodo_verb_export, &hodo_verb_view,
-	&hodo_verb_stat, &hodo_verb_top, &hodo_verb_list, &hodo_verb_enable, &hodo_verb_disable, &hodo_verb_detach,
-	&hodo_verb_snapshot, &hodo_verb_info, &hodo_verb_recover, &hodo_verb_doctor,
-};
-#define NVERBS (sizeof(verbs) / sizeof(verbs[0]))
-
 static void help(void)
 {
 	fputs("usage: hodo PROGRAM [ARGUMENT...]\n"
 	      "       hodo VERB [options] [arguments]\n\n"
 	      "Traces programs that have lines of <hodo/trace.h> in them: 'hodo ./app' records\n"
 	      "the events of ./app in hodo.data, and shows a summary of them.\n\n", stdout);
-	for (unsigned i = 0; i < NVERBS; i++)
-		printf("  %-9s %s\n", verbs[i]->name, verbs[i]->does);
+	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++)
+		printf("  %-9s %s\n", (*v)->name, (*v)->does);
 	fputs("\n'hodo VERB --help' and 'man hodo-VERB' say more.\n", stdout);
-}
-
-const struct hodo_verb *hodo_verb_find(const char *name)
-{
-	for (unsigned i = 0; i < NVERBS; i++)
-		if (strcmp(name, verbs[i]->name) == 0)
-			return verbs[i];
-	return NULL;
-}
-
-const struct hodo_verb *hodo_verb_number(unsigned i)
-{
-	return i < NVERBS ? verbs[i] : NULL;
 }
 
 /* ------------------------------------------------------------------ words that are no verb */
@@ -49,11 +29,11 @@ static const char *nearest(const char *name, unsigned *letters)
 	const char *best = NULL;
 
 	*letters = HODO_EDIT_DISTANCE_MAX;
-	for (unsigned i = 0; i < NVERBS; i++) {
-		unsigned d = hodo_edit_distance(name, verbs[i]->name);
+	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++) {
+		unsigned d = hodo_edit_distance(name, (*v)->name);
 
 		if (d < *letters) {
-			best = verbs[i]->name;
+			best = (*v)->name;
 			*letters = d;
 		}
 	}

@@ -100,8 +100,7 @@ static int end_pager(struct hodo_out *out)
 	signal(SIGINT, SIG_DFL);
 	if (!WIFEXITED(status) || (WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127))
 		return 0;
-	hodo_error("the pager '%s' cannot be run: set HODO_PAGER to another, or use --no-pager", pager_command());
-	return HODO_EXIT_FAILURE;
+	return hodo_error("the pager '%s' cannot be run: set HODO_PAGER to another, or use --no-pager", pager_command());
 }
 
 int hodo_out_finish(struct hodo_out *out)

@@ -83,8 +83,7 @@ char *hodo_output_beside(const char *dir, const char *suffix)
 
 static int refuse_terminal(const char *verb, const char *binary)
 {
-	hodo_error("%s: %s is not for a terminal: write to a file or a pipe", verb, binary);
-	return HODO_EXIT_FAILURE;
+	return hodo_error("%s: %s is not for a terminal: write to a file or a pipe", verb, binary);
 }
 
 static int open_standard(struct hodo_output *t, const char *verb, const char *binary)
@@ -112,24 +111,18 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 {
 	struct stat st;
 
-	if (stat(t->path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		hodo_error("%s: is a directory: name a file with -o", t->path);
-		return HODO_EXIT_FAILURE;
-	}
-	if (t->beside && !t->forced && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		hodo_error("%s: is %s: give --force to replace it, or name another file with -o", t->path,
+	if (stat(t->path, &st) == 0 && S_ISDIR(st.st_mode))
+		return hodo_error("%s: is a directory: name a file with -o", t->path);
+	if (t->beside && !t->forced && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode))
+		return hodo_error("%s: is %s: give --force to replace it, or name another file with -o", t->path,
 			   S_ISLNK(st.st_mode) ? "a symbolic link" : "no regular file");
-		return HODO_EXIT_FAILURE;
-	}
 	if (!t->beside && stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (t->fd >= 0 && binary && isatty(t->fd))
 			return refuse_terminal(verb, binary);
 	} else {
-		if (lstat(t->path, &st) == 0 && !t->force) {
-			hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
-			return HODO_EXIT_FAILURE;
-		}
+		if (lstat(t->path, &st) == 0 && !t->force)
+			return hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
 		/* What a link that was named leads to is replaced, not the link. */
 		t->real = t->beside ? NULL : realpath(t->path, NULL);
 		t->fd = create_aside(t);
@@ -156,10 +149,8 @@ int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, 
 	if (path && strcmp(path, "-") == 0)
 		return open_standard(t, verb, binary);
 	t->path = path ? strdup(path) : NULL;
-	if (!t->path) {
-		hodo_error("out of memory");
-		return HODO_EXIT_FAILURE;
-	}
+	if (!t->path)
+		return hodo_error("out of memory");
 	return open_path(t, verb, binary);
 }
 

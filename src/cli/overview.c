@@ -80,7 +80,7 @@ void hodo_overview(FILE *f, const char *dir, char **command)
 		return;
 	if (hodo_stat_count(&s, r, &look) == 0) {
 		s.table.more[0] = "... ";
-		s.table.more[1] = " more: 'hodo stat' tells of all";
+		s.table.more[1] = " more: 'hodo stat' shows all";
 		if (s.totals.events) {
 			hodo_text_char(&text, '\n');
 			hodo_stat_put_table(&text, &s, color);

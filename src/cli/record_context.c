@@ -94,11 +94,9 @@ static int check_page(int fd, const char *name)
 	struct perf_event_mmap_page *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
 	bool readable, counting;
 
-	if (page == MAP_FAILED) {
-		hodo_error("perf:%s cannot be counted: %s: raise /proc/sys/kernel/perf_event_mlock_kb", name,
+	if (page == MAP_FAILED)
+		return hodo_error("perf:%s cannot be counted: %s: raise /proc/sys/kernel/perf_event_mlock_kb", name,
 			   strerror(errno));
-		return HODO_EXIT_FAILURE;
-	}
 	readable = page->cap_user_rdpmc;
 	counting = page->index != 0;
 	munmap(page, (size_t)sysconf(_SC_PAGESIZE));

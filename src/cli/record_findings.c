@@ -153,7 +153,7 @@ void hodo_record_unmatched(const char *recording, const struct hodo_function_nam
 	if (reader)
 		see_files(&list, reader);
 	hodo_pattern_unknown(&list, "", &text);
-	hodo_error("none of %" PRIu64 " traceable functions matches %s: 'hodo list --functions FILE' names them", found,
+	hodo_error("none of %" PRIu64 " traceable functions matches %s: 'hodo list --functions FILE' lists them", found,
 		   text.len && !text.error ? hodo_text_string(&text) : "what is asked for");
 	hodo_text_free(&text);
 	hodo_pattern_free(&list);

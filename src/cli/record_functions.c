@@ -158,8 +158,8 @@ void hodo_function_options_report(const struct hodo_function_options *o, const s
 	else if (seen->on == 0)
 		hodo_record_unmatched(recording, &o->functions.patterns, seen->found);
 	if (o->kernel)
-		put_count(seen->missed, "call", "not seen: made by the kernel for what tells of functions itself, or more at once "
-			   "than that bears", "record fewer functions");
+		put_count(seen->missed, "call", "not seen: made by the kernel's own tracing of functions, or more at once than"
+			   " it takes", "record fewer functions");
 	else
 		put_count(seen->missed, "call", "not seen: made by a signal handler that interrupted a tracer",
 			   "leave out with -e '!func:...' what signal handlers call, or look at times with that in mind");

@@ -94,7 +94,7 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_se
 		put_lost("they came while others were being written, on several CPUs", l->busy, "record fewer events with -e");
 	else
 		put_lost("threads without restartable sequences were in each other's way", l->busy,
-			  "hodo doctor tells how to have them");
+			  "'hodo doctor' says how to have them");
 	put_lost("overwritten by newer ones, as --overwrite asks for", l->overwritten, hint);
 	if (s->full)
 		put_lost("in the buffers when --max-size was reached", l->unwritten, "a larger one keeps them");

@@ -127,7 +127,7 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader)
 			put_cause(to, p, l.busy, "busy", "others were being written, on several CPUs", "");
 		else
 			put_cause(to, p, l.busy, "busy", "too many threads without restartable sequences at once",
-				  "'hodo doctor' tells why they have none");
+				  "'hodo doctor' says why they have none");
 		put_cause(to, p, l.overwritten, "overwritten", "newer events took their place", "-m");
 		put_cause(to, p, l.unwritten, "unwritten", "the output could not be written",
 			  "-o DIR on a disk with room");
@@ -144,6 +144,6 @@ void hodo_tell_lost(const struct hodo_read *reader)
 	if (!hodo_lost_all(&l))
 		return;
 	hodo_warning(
-		"%s events were lost, %s of them overwritten: 'hodo stat' tells why and how to keep them",
+		"%s events were lost, %s of them overwritten: 'hodo stat' says why and how to keep them",
 		hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
 }

@@ -417,15 +417,15 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 	for (uint32_t i = 0; i < o->npairs; i++)
 		for (unsigned side = 0; side < 2; side++)
 			if (!ev->rows.series[i].seen[side])
-				hodo_warning("%s: no event '%s'%s: 'hodo stat' tells which there are", dir,
+				hodo_warning("%s: no event '%s'%s: 'hodo stat' shows which there are", dir,
 					     side ? o->pairs[i].end : o->pairs[i].begin,
 					     o->pairs[i].nfields ? " with the fields to pair by" : "");
 	for (uint32_t i = 0; i < o->nvalues; i++)
 		if (!(ev->findings.values >> i & 1))
-			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' tells which there are", dir,
+			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' shows which there are", dir,
 				     o->values[i].event, o->values[i].field);
 	if (o->by == REPORT_BY_FIELD && !ev->findings.by)
-		hodo_warning("%s: no event has a field '%s': 'hodo list' tells which there are", dir, o->by_field);
+		hodo_warning("%s: no event has a field '%s': 'hodo list' shows which there are", dir, o->by_field);
 	if (ev->findings.dropped)
 		hodo_warning("%s: %llu begins were given up, as more than a million waited for their end", dir,
 			     (unsigned long long)ev->findings.dropped);

@@ -28,7 +28,7 @@ static const struct {
 	{ ENFILE, "end other programs" },
 	{ ENOMEM, "end other programs, or take less at a time" },
 	{ EAGAIN, "end other programs, and try again" },
-	{ EIO, "look after the disk: dmesg tells of it" },
+	{ EIO, "look after the disk: dmesg says what is wrong" },
 	{ ESRCH, "the process has ended: give one that runs" },
 	{ EBADMSG, "try babeltrace2, or a copy of it" },
 };

@@ -294,7 +294,7 @@ static void report_names(struct hodo_session *s, struct hodo_pattern_list *list,
 	struct hodo_text text = { 0 };
 
 	if (hodo_pattern_unknown(list, what, &text) && !text.error)
-		hodo_session_report(s, "%s%s: 'hodo list %s' tells what there is", hodo_text_string(&text), hint,
+		hodo_session_report(s, "%s%s: 'hodo list %s' lists what there is", hodo_text_string(&text), hint,
 				    s->config.out_path);
 	hodo_text_free(&text);
 }

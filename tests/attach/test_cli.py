@@ -479,7 +479,7 @@ process PID is {}
         r = self.record(t)
         for verb in ("enable", "disable"):
             done = self.hodo(verb, t.pid, "at:nix", "at:note")
-            self.assertLine(done, f"hodo: no event of process {t.pid} matches at:nix: 'hodo list {t.pid}' names them")
+            self.assertLine(done, f"hodo: no event of process {t.pid} matches at:nix: 'hodo list {t.pid}' lists them")
             self.assertRegex(done.err, "1 event of process .* is o[nf]")
         r.stop()
 

@@ -64,7 +64,7 @@ class Program(Case):
         source = os.environ["SOURCE"]
         self.assertEqual(os.system(f"cc -I{source}/include -o {self.path('many')} {script}"), 0)
         done = self.run_hodo("./many")
-        self.assertIn("... 10 more: 'hodo stat' tells of all\n", done.stderr)
+        self.assertIn("... 10 more: 'hodo stat' shows all\n", done.stderr)
         self.assertRegex(done.stderr, r"\nmany:k10 +11 .*\n\.\.\. ")
 
     def test_nothing_happened(self):
