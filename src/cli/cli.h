@@ -86,6 +86,10 @@ int hodo_out_finish(struct hodo_out *out);
 /* Writes the text, and frees it. As hodo_out_finish(). */
 int hodo_out_text(struct hodo_text *text, bool pager);
 
+/* What verbs write with --json begins with {"version":1, and ends with } and the line. */
+struct hodo_json hodo_json_begin(struct hodo_text *text);
+void hodo_json_finish(struct hodo_json *j);
+
 /* Parts of what is written. */
 void hodo_add_plain(struct hodo_text *to, const char *text); /* control bytes escaped */
 /* "3 processes", "the kernel", "the kernel and 1 process"; n counts the kernel. */
@@ -93,6 +97,8 @@ const char *hodo_whom(bool kernel, uint32_t n, char buf[48]);
 
 /* -------------------------------------------------------------------- recordings */
 
+/* Of what is opened to be read: error takes why it cannot be, and warnings, unless quiet, go to standard error. */
+struct hodo_read_options hodo_read_options(char error[512], bool quiet);
 /* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
 struct hodo_read *hodo_open(const char *path, bool quiet);
 /*

@@ -281,7 +281,7 @@ static int doctor(bool json)
 	struct hodo_table t = { .columns = &checks, .stride = sizeof(*found) };
 	enum doctor_state worst = DOCTOR_OK;
 	struct hodo_text text = { 0 };
-	struct hodo_json j = { .text = &text };
+	struct hodo_json j;
 	int status;
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -297,12 +297,10 @@ static int doctor(bool json)
 	}
 	t.first = found;
 	if (json) {
-		hodo_json_object(&j, NULL);
-		hodo_json_u64(&j, "version", 1);
+		j = hodo_json_begin(&text);
 		hodo_table_put_json(&j, "checks", &t);
 		hodo_json_string(&j, "state", state_name[worst]);
-		hodo_json_end(&j);
-		hodo_text_char(&text, '\n');
+		hodo_json_finish(&j);
 	} else {
 		hodo_table_put(&text, &t, false);
 	}

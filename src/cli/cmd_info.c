@@ -72,16 +72,13 @@ static void put_json(struct hodo_text *to, const struct info *info)
 	const struct hodo_table all = { .columns = &hodo_process_columns,
 					.chosen = "begin_ns,end_ns,duration_ns,bytes,packets,recorded,discarded,"
 						  "overwritten,lost" };
-	struct hodo_json j = { .text = to };
+	struct hodo_json j = hodo_json_begin(to);
 
-	hodo_json_object(&j, NULL);
-	hodo_json_u64(&j, "version", 1);
 	hodo_put_members(&j, &all, &info->all, 0, 0);
 	hodo_table_put_json(&j, "processes", &info->processes);
 	hodo_table_put_json(&j, "parts", &info->parts);
 	hodo_json_u64(&j, "limited", info->all.limited);
-	hodo_json_end(&j);
-	hodo_text_char(to, '\n');
+	hodo_json_finish(&j);
 }
 
 static int fill(struct info *info, const struct hodo_look *look)

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* list.h - hodo list: what is put, wherever it comes from. */
+/*
+ * list.h - hodo list: what is listed, wherever it comes from.
+ *
+ *	cmd_list.c        the verb; programs, libraries, recordings
+ *	list_process.c    a process: what it says itself, else the files that it has mapped
+ *	list_kernel.c     the kernel's events
+ *	list_pids.c       the processes that listen
+ *	list.c            events, and how all is put
+ *	list_functions.c  functions
+ */
 #ifndef HODO_CLI_LIST_H
 #define HODO_CLI_LIST_H
 
@@ -7,10 +16,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include <export/symbols.h>
 #include <hodo/abi.h>
 #include <hodo/read.h>
 
-#include "list_functions.h"
+#include "table.h"
 
 struct hodo_list_args {
 	struct hodo_args args;
@@ -19,33 +29,65 @@ struct hodo_list_args {
 	struct hodo_look look;
 };
 
+struct hodo_listed_function {
+	uint64_t id; /* of a recording: hodo_place.id */
+	const char *name;
+	const char *object;
+	uint64_t addr;            /* in the file */
+	enum hodo_read_slot slot; /* 0: of a recording */
+	uint32_t exits;
+	uint64_t events; /* of a recording */
+};
+
+struct hodo_list_file {
+	char *object; /* what is shown as its path */
+	struct hodo_read_elf *elf; /* NULL: it cannot be read */
+	struct hodo_sym *sym;      /* NULL: it has no symbols */
+};
+
 struct hodo_list {
-	const struct hodo_read_class **classes;
+	struct hodo_read_class *classes; /* copies, whose texts are those of the files, or of the reader */
 	size_t n;
-	struct hodo_function_list functions;
+	struct hodo_listed_function *functions; /* traceable ones of files, or those that a recording has events of */
+	uint32_t nfunctions;
+	struct hodo_list_file *files;
+	uint32_t nfiles;
+	bool recording;
+	uint64_t traceable; /* functions of a recording's objects */
+	uint32_t objects;   /* that have traceable functions */
+	struct hodo_symbols *symbols; /* of a recording */
 	/* Of a process that listens, else NULL. */
 	const uint8_t *states; /* HODO_STATE_*, or-ed, by the class's id */
 	const struct hodo_msg_answer *answer;
 	pid_t pid;
 };
 
+int hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object); /* 0 or -ENOMEM */
+/* Events of a file, and its functions; object: what is shown as its path. As hodo_read_elf_open(). */
+int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object, const struct hodo_read_options *o,
+		       bool functions);
+void hodo_list_free(struct hodo_list *l);
 /* Sorts the classes, each once, and puts the list. The exit status. */
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a);
 /* Puts a table that is all there is to list; key: in JSON. The exit status. */
 int hodo_list_table(struct hodo_table *t, const char *key, const struct hodo_list_args *a);
-/* Says why it could not be made. The exit status. */
-int hodo_list_failed(const char *path, int err);
+/* " by hodo (process 12)", " by itself, in FILE", "": by nobody; and as members of an object of JSON. */
+void hodo_list_put_recorder(struct hodo_text *to, const struct hodo_msg_answer *a);
+void hodo_list_put_recorder_json(struct hodo_json *j, const struct hodo_msg_answer *a);
 
-/* list_process.c: the events of a process, by what it says itself, else by its files. The exit status. */
-int hodo_list_process(const struct hodo_list_args *a);
-/* list_kernel.c: the kernel's events. The exit status. */
+int hodo_list_process(const struct hodo_list_args *a); /* the exit status, as of the next two */
 int hodo_list_kernel(const struct hodo_list_args *a);
-/* list_pids.c: the processes that listen. The exit status. */
 int hodo_list_pids(const struct hodo_list_args *a);
-extern const struct hodo_columns hodo_list_kernel_columns, hodo_list_pids_columns;
-/* "by hodo (process 12)", "by itself, in FILE", "": by nobody. */
-const char *hodo_list_recorded_by(const struct hodo_msg_answer *a, char *buffer, size_t size);
-/* The same as members of an object of JSON. */
-void hodo_list_recorded_by_json(struct hodo_json *j, const struct hodo_msg_answer *a);
+extern const struct hodo_columns hodo_list_columns, hodo_list_kernel_columns, hodo_list_pids_columns;
+
+/* list_functions.c: the traceable functions of a file. 0 or -ENOMEM. */
+int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, const char *path);
+/* How many functions are traceable in the recording's objects; with path those that it has events of, all of which are
+ * read. 0, -ENOMEM, -EIO. */
+int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path);
+extern const struct hodo_columns hodo_function_columns, hodo_seen_function_columns;
+struct hodo_table hodo_list_functions(struct hodo_list *l); /* in order */
+/* The one line that stands for them where they are not asked for. */
+void hodo_list_put_function_count(struct hodo_text *to, const struct hodo_list *l, const char *path);
 
 #endif

@@ -1,119 +1,73 @@
 /* SPDX-License-Identifier: MIT */
 /* list_functions.c - hodo list: the functions of a file, or those that a recording has events of. */
 #define _GNU_SOURCE
-#include "list_functions.h"
+#include "list.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-
-static int by_name(const void *a, const void *b)
-{
-	const struct hodo_listed_function *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	order = order ? order : strcmp(x->object, y->object);
-	return order ? order : (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-static void sort(struct hodo_function_list *l)
-{
-	if (l->n)
-		qsort(l->functions, l->n, sizeof(*l->functions), by_name);
-}
+#include <base/intern.h>
+#include <base/vec.h>
 
 /* ------------------------------------------------------------------------- files */
 
-int hodo_function_list_file(struct hodo_function_list *l, struct hodo_read_elf *elf, const char *path)
+int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, const char *path)
 {
 	struct hodo_sym_source source = { .path = path };
 	const struct hodo_read_function *found;
-	int err = hodo_read_elf_functions(elf, &found, &l->n);
+	uint32_t n;
+	int err = hodo_read_elf_functions(file->elf, &found, &n);
 
-	if (!err && l->n) {
-		l->functions = calloc(l->n, sizeof(*l->functions));
-		err = l->functions ? 0 : -ENOMEM;
-	}
-	if (err) {
-		l->n = 0;
+	if (err || !n)
 		return err;
-	}
 	/* Without symbols they are listed all the same. */
-	if (l->n)
-		hodo_sym_open(&l->sym, &source);
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct hodo_listed_function *f = &l->functions[i];
+	hodo_sym_open(&file->sym, &source);
+	l->objects++;
+	for (uint32_t i = 0; i < n; i++) {
+		struct hodo_listed_function *f = hodo_vec_add(l->functions, l->nfunctions);
 		struct hodo_symbol symbol;
 
-		f->addr = found[i].addr;
-		f->slot = found[i].slot;
-		f->exits = found[i].exits;
-		f->object = path;
-		f->name = l->sym && hodo_sym_find(l->sym, f->addr, &symbol) ? symbol.name : found[i].name;
+		if (!f)
+			return -ENOMEM;
+		*f = (struct hodo_listed_function){ .addr = found[i].addr, .slot = found[i].slot, .exits = found[i].exits,
+						    .object = file->object, .name = found[i].name };
+		if (file->sym && hodo_sym_find(file->sym, f->addr, &symbol))
+			f->name = symbol.name;
 	}
-	sort(l);
-	return 0;
-}
-
-int hodo_function_list_merge(struct hodo_function_list *to, const struct hodo_function_list *from,
-			     const char *object)
-{
-	struct hodo_listed_function *grown;
-
-	if (!from->n)
-		return 0;
-	grown = realloc(to->functions, ((size_t)to->n + from->n) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	to->functions = grown;
-	for (uint32_t i = 0; i < from->n; i++) {
-		grown[to->n] = from->functions[i];
-		grown[to->n++].object = object;
-	}
-	to->objects++;
-	sort(to);
 	return 0;
 }
 
 /* -------------------------------------------------------------------- recordings */
 
-static int by_object(const void *a, const void *b)
-{
-	const struct hodo_read_object *x = *(const struct hodo_read_object *const *)a;
-	const struct hodo_read_object *y = *(const struct hodo_read_object *const *)b;
-	int order = strcmp(x->path, y->path);
-
-	return order ? order : memcmp(x->build_id, y->build_id, sizeof(x->build_id));
-}
-
 /* An object that several processes have, or that came twice, counts once. */
-void hodo_function_list_objects(struct hodo_function_list *l, const struct hodo_read *r)
+static int count_objects(struct hodo_list *l, const struct hodo_read *r)
 {
-	const struct hodo_read_object **all;
-	uint32_t n = 0, filled = 0;
+	struct hodo_strings known = { 0 };
+	char key[PATH_MAX + sizeof(((struct hodo_read_object *)0)->build_id)];
+	int err = 0;
 
-	l->recording = true;
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
-		n += hodo_read_process(r, i)->nobjects;
-	all = calloc(n ? n : 1, sizeof(*all));
-	for (uint32_t i = 0; all && i < hodo_read_nprocesses(r); i++) {
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r) && !err; i++) {
 		const struct hodo_read_process *p = hodo_read_process(r, i);
 
-		for (uint32_t k = 0; k < p->nobjects; k++)
-			if (p->objects[k].functions)
-				all[filled++] = &p->objects[k];
+		for (uint32_t k = 0; k < p->nobjects && !err; k++) {
+			const struct hodo_read_object *o = &p->objects[k];
+			size_t len = strnlen(o->path, PATH_MAX);
+			uint32_t before = known.map.n;
+
+			if (!o->functions)
+				continue;
+			memcpy(mempcpy(key, o->path, len), o->build_id, sizeof(o->build_id));
+			if (hodo_strings_add_bytes(&known, key, len + sizeof(o->build_id)) == HODO_STRINGS_NONE)
+				err = -ENOMEM;
+			else if (known.map.n > before)
+				l->traceable += o->functions;
+		}
 	}
-	if (filled)
-		qsort(all, filled, sizeof(*all), by_object);
-	for (uint32_t i = 0; i < filled; i++) {
-		if (i > 0 && by_object(&all[i - 1], &all[i]) == 0)
-			continue;
-		l->traceable += all[i]->functions;
-		l->objects++;
-	}
-	free(all);
+	l->objects = known.map.n;
+	hodo_strings_free(&known);
+	return err;
 }
 
 static int see(struct hodo_map *seen, const struct hodo_place *place)
@@ -137,15 +91,15 @@ static bool has_function_events(const struct hodo_read *r)
 	return false;
 }
 
-int hodo_function_list_recording(struct hodo_function_list *l, struct hodo_read *r, const char *path)
+int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path)
 {
+	struct hodo_map seen = HODO_MAP(struct hodo_listed_function, id);
 	const struct hodo_read_event *e;
-	int got = 0, err = 0;
+	int got = 0, err = count_objects(l, r);
 
-	hodo_function_list_objects(l, r);
-	if (!has_function_events(r))
-		return 0;
-	l->seen = (struct hodo_map)HODO_MAP(struct hodo_listed_function, id);
+	l->recording = true;
+	if (err || !path || !has_function_events(r))
+		return err;
 	l->symbols = hodo_symbols_new(path);
 	if (!l->symbols)
 		return -ENOMEM;
@@ -156,21 +110,13 @@ int hodo_function_list_recording(struct hodo_function_list *l, struct hodo_read 
 		    strcmp(e->cls->fields[0].name, "addr") != 0 || e->values[0].type != HODO_TYPE_PTR)
 			continue;
 		hodo_symbols_find(l->symbols, e->process, e->ts_ns, e->values[0].u, &place);
-		err = see(&l->seen, &place);
+		err = see(&seen, &place);
 	}
-	l->functions = l->seen.entries;
-	l->n = l->seen.n;
-	sort(l);
+	l->functions = seen.entries;
+	l->nfunctions = seen.n;
+	seen.entries = NULL;
+	hodo_map_free(&seen);
 	return err ? err : got;
-}
-
-void hodo_function_list_free(struct hodo_function_list *l)
-{
-	if (l->functions != l->seen.entries)
-		free(l->functions);
-	hodo_map_free(&l->seen);
-	hodo_sym_close(l->sym);
-	hodo_symbols_free(l->symbols);
 }
 
 /* ------------------------------------------------------------------------ output */
@@ -215,15 +161,26 @@ static const struct hodo_column seen_columns[] = {
 const struct hodo_columns hodo_seen_function_columns = { "functions of a recording", HODO_COLUMNS(seen_columns),
 							 .text = "events,name,object" };
 
-struct hodo_table hodo_function_table(const struct hodo_function_list *l)
+static int by_name(const void *a, const void *b)
 {
-	return (struct hodo_table){ .columns = l->recording ? &hodo_seen_function_columns : &hodo_function_columns,
-				    .first = l->functions, .n = l->n, .stride = sizeof(*l->functions) };
+	const struct hodo_listed_function *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	order = order ? order : strcmp(x->object, y->object);
+	return order ? order : (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-void hodo_function_list_count(struct hodo_text *to, const struct hodo_function_list *l, const char *path)
+struct hodo_table hodo_list_functions(struct hodo_list *l)
 {
-	uint64_t n = l->recording ? l->traceable : l->n;
+	if (l->nfunctions)
+		qsort(l->functions, l->nfunctions, sizeof(*l->functions), by_name);
+	return (struct hodo_table){ .columns = l->recording ? &hodo_seen_function_columns : &hodo_function_columns,
+				    .first = l->functions, .n = l->nfunctions, .stride = sizeof(*l->functions) };
+}
+
+void hodo_list_put_function_count(struct hodo_text *to, const struct hodo_list *l, const char *path)
+{
+	uint64_t n = l->recording ? l->traceable : l->nfunctions;
 	char buf[32], objects[64] = "";
 
 	if (!n)

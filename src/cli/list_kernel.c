@@ -18,8 +18,6 @@
 #include <base/vec.h>
 #include <record/record.h>
 
-#include "cli.h"
-
 #define INFO_MAX (64u << 20) /* bytes */
 
 enum { NAME, ID, STATE, SOURCE, OBJECT, FILTER, FIELDS, FORMAT, COLUMNS };
@@ -184,7 +182,7 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 			hodo_error("%s/info is not what it should be: the loaded kernel module hodo is of another version:"
 				   " load the one that came with this hodo", hodo_kernel_dir());
 		else
-			status = err ? hodo_list_failed("the kernel's list of events", err) : put(&l, a);
+			status = err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
 		close(fd);
 	}
 	hodo_pattern_free(&patterns);

@@ -102,18 +102,16 @@ static int find(struct listeners *l, bool quiet)
 static void put_comm(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
 	const struct listener *p = row;
-	char by[384];
 
 	hodo_add_plain(to, p->comm);
-	if (*hodo_list_recorded_by(&p->answer, by, sizeof(by))) {
+	if (p->answer.by != HODO_BY_NOBODY)
 		hodo_text_add(to, ": recorded");
-		hodo_add_plain(to, by);
-	}
+	hodo_list_put_recorder(to, &p->answer);
 }
 
 static void put_recorder(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
 {
-	hodo_list_recorded_by_json(j, &((const struct listener *)row)->answer);
+	hodo_list_put_recorder_json(j, &((const struct listener *)row)->answer);
 }
 
 #define ROW(name) HODO_MEMBER(struct listener, name)

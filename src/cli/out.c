@@ -135,6 +135,21 @@ int hodo_out_text(struct hodo_text *text, bool pager)
 	return failed ? hodo_no_memory() : hodo_out_finish(&out);
 }
 
+struct hodo_json hodo_json_begin(struct hodo_text *text)
+{
+	struct hodo_json j = { .text = text };
+
+	hodo_json_object(&j, NULL);
+	hodo_json_u64(&j, "version", 1);
+	return j;
+}
+
+void hodo_json_finish(struct hodo_json *j)
+{
+	hodo_json_end(j);
+	hodo_text_char(j->text, '\n');
+}
+
 void hodo_add_plain(struct hodo_text *to, const char *text)
 {
 	hodo_text_plain(to, text, strlen(text));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "list_functions.h"
+#include "list.h"
 #include "report.h"
 #include <record/record.h>
 
@@ -100,25 +100,20 @@ void hodo_record_findings(const char *recording)
 /* Names of one file's functions; C++ without parameters. Returns how many were looked at. */
 static uint32_t see_file(struct hodo_pattern_list *list, const char *path, uint32_t max)
 {
-	struct hodo_read_options o = { .size = sizeof(o) };
-	struct hodo_function_list functions = { 0 };
-	struct hodo_read_elf *elf;
-	uint32_t n = 0;
+	const struct hodo_read_options silent = { .size = sizeof(silent) };
+	struct hodo_list l = { 0 };
+	uint32_t n;
 
-	if (hodo_read_elf_open(&elf, path, &o) < 0)
-		return 0;
-	if (hodo_function_list_file(&functions, elf, path) == 0)
-		n = functions.n < max ? functions.n : max;
+	hodo_list_add_file(&l, path, path, &silent, true);
+	n = l.nfunctions < max ? l.nfunctions : max;
 	for (uint32_t i = 0; i < n; i++) {
 		char name[256];
 
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions.functions[i].name, "("),
-			 functions.functions[i].name);
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(l.functions[i].name, "("), l.functions[i].name);
 		for (uint32_t p = 0; p < list->n && name[0]; p++)
 			hodo_pattern_near(&list->pattern[p], name);
 	}
-	hodo_function_list_free(&functions);
-	hodo_read_elf_close(elf);
+	hodo_list_free(&l);
 	return n;
 }
 

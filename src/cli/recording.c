@@ -13,14 +13,18 @@ static void warn(void *data, const char *text)
 	hodo_warning("%s", text);
 }
 
+struct hodo_read_options hodo_read_options(char error[512], bool quiet)
+{
+	return (struct hodo_read_options){ .size = sizeof(struct hodo_read_options), .error = error,
+					   .error_bytes = 512, .warn = quiet ? NULL : warn };
+}
+
 struct hodo_read *hodo_open(const char *path, bool quiet)
 {
 	char error[512] = "";
-	struct hodo_read_options o = { .size = sizeof(o), .error = error, .error_bytes = sizeof(error) };
+	struct hodo_read_options o = hodo_read_options(error, quiet);
 	struct hodo_read *r;
 
-	if (!quiet)
-		o.warn = warn;
 	if (hodo_read_open(&r, path, &o) < 0) {
 		hodo_error("%s", error);
 		return NULL;
