@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const modules = resolve(process.argv[2]);
 const out = resolve(process.argv[3]);
-const esbuild = createRequire(join(modules, 'x.js'))('esbuild');
+const esbuild = createRequire(join(modules, 'x.js'))('esbuild-wasm');
 
 function fail(text) {
 	console.error(`build.mjs: ${text}`);
