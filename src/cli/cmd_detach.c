@@ -5,16 +5,15 @@
 
 #include <errno.h>
 
-/* Whether it has been done. */
-static bool detach(pid_t pid, bool quiet)
+/* The exit status. */
+static int detach(pid_t pid, bool quiet)
 {
 	struct hodo_msg_answer answer;
 	struct hodo_target t;
-	char why[HODO_WHY_MAX];
-	int err = hodo_target_control(&t, pid, why, sizeof(why));
+	int err = hodo_target_control(&t, pid);
 
 	if (!err)
-		err = hodo_target_ask(&t, HODO_CONTROL_LEAVE, NULL, &answer, NULL, why, sizeof(why));
+		err = hodo_target_ask(&t, HODO_CONTROL_LEAVE, NULL, &answer, NULL);
 	else
 		answer.listens = 0;
 	hodo_target_close(&t);
@@ -22,16 +21,14 @@ static bool detach(pid_t pid, bool quiet)
 	if (err == -ENOTCONN && answer.listens == 2) {
 		if (!quiet)
 			fprintf(stderr, "hodo: process %d was not being recorded, and listens no more\n", (int)pid);
-		return true;
+		return 0;
 	}
-	if (err) {
-		hodo_error("%s", why);
-		return false;
-	}
+	if (err)
+		return hodo_error("%s", t.why);
 	if (!quiet)
 		fprintf(stderr, "hodo: process %d is no longer recorded%s\n", (int)pid,
 			answer.listens == 2 ? ", and listens no more" : "");
-	return true;
+	return 0;
 }
 
 static int run(void *args)
@@ -44,12 +41,9 @@ static int run(void *args)
 		return hodo_usage("detach", "no process given");
 	for (int i = 0; i < a->n && !status; i++)
 		status = hodo_target_parse("detach", a->words[i], &pid);
-	if (status)
-		return status;
-	for (int i = 0; i < a->n; i++) {
+	for (int i = 0; i < a->n && status != HODO_EXIT_USAGE; i++) {
 		hodo_target_parse("detach", a->words[i], &pid);
-		if (!detach(pid, a->quiet))
-			status = HODO_EXIT_FAILURE;
+		status |= detach(pid, a->quiet);
 	}
 	return status;
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <base/vec.h>
 #include <record/record.h>
 
 #define PROCESSES_MAX 8192u /* of one recorder */
@@ -42,17 +43,14 @@ struct snapshots {
 
 static int add_memory(struct snapshots *s, const struct hodo_msg_answer *answer, int fd)
 {
-	struct hodo_memory *grown = realloc(s->memory, (s->n + 1) * sizeof(*grown));
+	struct hodo_memory memory;
 
-	if (!grown) {
-		close(fd);
-		return -ENOMEM;
-	}
-	s->memory = grown;
-	if (hodo_memory_map(&s->memory[s->n], answer, fd) < 0)
+	if (hodo_memory_map(&memory, answer, fd) < 0)
 		return -EPROTO;
-	s->n++;
-	return 0;
+	if (hodo_vec_push(s->memory, s->n, memory) == 0)
+		return 0;
+	hodo_memory_unmap(&memory);
+	return -ENOMEM;
 }
 
 /* A process that has just joined may be ahead of its recorder. */
@@ -110,16 +108,17 @@ static int ask_recorders(struct snapshots *s)
 
 /* ------------------------------------------------------------- from the process's file */
 
-static int read_flight(struct snapshots *s, const char *path, char *why, size_t size)
+/* 0 or the exit status, having said why; as what follows. */
+static int read_flight(struct snapshots *s, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	int err = fd < 0 ? -errno : hodo_flight_memory_read(&s->flight, fd, why, size);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+	char why[HODO_WHY_MAX];
 
 	if (fd < 0)
-		snprintf(why, size, "%s: %s: %s", path, strerror(-err), hodo_remedy(err));
-	else
-		close(fd);
-	return err;
+		return hodo_error("%s: %s: %s", path, strerror(errno), hodo_remedy(-errno));
+	err = hodo_flight_memory_read(&s->flight, fd, why, sizeof(why));
+	close(fd);
+	return err ? hodo_error("%s", why) : 0;
 }
 
 /* The file of a process that does not listen: it lies where its environment says. */
@@ -145,98 +144,88 @@ static bool find_flight(pid_t pid, char *path, size_t size)
 	return found;
 }
 
-/* 0; or a negative errno and why. */
-static int ask_process(struct snapshots *s, struct hodo_target *t, char *why, size_t size)
+static int ask_process(struct snapshots *s, struct hodo_target *t)
 {
 	struct hodo_msg_answer answer = { .by = HODO_BY_NOBODY };
 	char path[PATH_MAX + 300];
-	int err = 0;
 
-	if (t->fd >= 0)
-		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL, why, size);
-	if (err)
-		return err;
+	if (t->fd >= 0 && hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL) < 0)
+		return hodo_error("%s", t->why);
 	if (answer.by == HODO_BY_FLIGHT)
-		return read_flight(s, answer.path, why, size);
+		return read_flight(s, answer.path);
 	if (answer.by == HODO_BY_NOBODY && find_flight(s->pid, path, sizeof(path)))
-		return read_flight(s, path, why, size);
+		return read_flight(s, path);
 	if (s->unanswered)
-		snprintf(why, size, "process %d is not recorded by anybody who answers, and one recorder does not: %s",
-			 (int)s->pid, strerror(-s->unanswered));
-	else if (answer.by == HODO_BY_RECORDER)
-		snprintf(why, size, "process %d is recorded, but its recorder cannot be reached: be its user", (int)s->pid);
-	else
-		snprintf(why, size, "process %d is not recorded: do that with 'hodo record --overwrite -p %d', then there"
-			 " is something to take", (int)s->pid, (int)s->pid);
-	return -ENOTCONN;
+		return hodo_error("process %d is not recorded by anybody who answers, and one recorder does not: %s",
+				  (int)s->pid, strerror(-s->unanswered));
+	if (answer.by == HODO_BY_RECORDER)
+		return hodo_error("process %d is recorded, but its recorder cannot be reached: be its user", (int)s->pid);
+	return hodo_error("process %d is not recorded: do that with 'hodo record --overwrite -p %d', then there is"
+			  " something to take", (int)s->pid, (int)s->pid);
 }
 
-static int find_kernel(struct snapshots *s, char *why, size_t size)
+static int find_kernel(struct snapshots *s)
 {
-	int err;
+	char why[HODO_WHY_MAX];
 
 	s->memory = calloc(1, sizeof(*s->memory));
-	if (!s->memory || uname(&s->kernel) < 0) {
-		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
-		return -ENOMEM;
-	}
-	err = hodo_kernel_memory(s->memory, why, size);
-	s->n = !err;
-	return err;
+	if (!s->memory || uname(&s->kernel) < 0)
+		return hodo_error("out of memory: %s", hodo_remedy(ENOMEM));
+	if (hodo_kernel_memory(s->memory, why, sizeof(why)) < 0)
+		return hodo_error("%s", why);
+	s->n = 1;
+	return 0;
 }
 
-/* Gets hold of all memory. 0; or a negative errno and why. */
-static int find(struct snapshots *s, char *why, size_t size)
+/* Gets hold of all memory. */
+static int find(struct snapshots *s)
 {
 	struct hodo_target t;
-	int err = hodo_target_open(&t, s->pid, why, size);
+	int err = hodo_target_open(&t, s->pid), status = 0;
 
-	if (err && err != -ECONNREFUSED) {
-		hodo_target_close(&t);
-		return err;
-	}
+	if (err && err != -ECONNREFUSED)
+		return hodo_error("%s", t.why);
 	err = ask_recorders(s);
 	if (err == -ENOENT)
-		err = ask_process(s, &t, why, size);
+		status = ask_process(s, &t);
 	else if (err == -EOPNOTSUPP)
-		snprintf(why, size, "process %d is recorded with all that happens: that recording has it; snapshots are of"
-			 " 'hodo record --overwrite'", (int)s->pid);
+		status = hodo_error("process %d is recorded with all that happens: that recording has it; snapshots are of"
+				    " 'hodo record --overwrite'", (int)s->pid);
 	else if (err)
-		snprintf(why, size, "the recorder of process %d cannot be asked: %s", (int)s->pid, strerror(-err));
+		status = hodo_error("the recorder of process %d cannot be asked: %s", (int)s->pid, strerror(-err));
 	hodo_target_close(&t);
-	return err;
+	return status;
 }
 
 /* ------------------------------------------------------------------------- writing */
 
-static int write_one(struct snapshots *s, struct hodo_snapshot_source *source, char *why, size_t size)
+static int write_one(struct snapshots *s, struct hodo_snapshot_source *source)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)source->shm;
 	struct hodo_snapshot_result result;
 	struct hodo_clock_map clock;
-	int err = hodo_snapshot_clock(source->flight, &clock);
+	char why[PATH_MAX + 256];
 
-	if (err) {
-		snprintf(why, size, "its clock is not to be understood");
-		return err;
-	}
+	if (hodo_snapshot_clock(source->flight, &clock) < 0)
+		return hodo_error("its clock is not to be understood");
 	source->clock = &clock;
 	source->why = s->why;
 	source->functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
-	err = hodo_snapshot_write(source, s->out_fd, &result, why, size);
+	if (hodo_snapshot_write(source, s->out_fd, &result, why, sizeof(why)) < 0)
+		return hodo_error("%s", why);
 	s->functions |= source->functions;
 	s->events += result.events;
 	s->bytes += result.bytes;
-	if (!err && (result.damaged_rings || result.lost.damaged))
+	if (result.damaged_rings || result.lost.damaged)
 		hodo_warning("%s: its buffers are damaged: some of its events are lost", result.dir);
-	return err;
+	return 0;
 }
 
-static int write_all(struct snapshots *s, char *why, size_t size)
+static int write_all(struct snapshots *s)
 {
-	int err = 0;
+	int status = 0;
 
-	for (uint32_t i = 0; i < s->n && !err; i++) {
+	for (uint32_t i = 0; i < s->n && !status; i++) {
 		const struct hodo_memory *m = &s->memory[i];
 		struct hodo_snapshot_source source = {
 			.shm = m->shm, .layout = m->layout, .fd = m->fd, .flight = &m->flight, .pid = m->pid,
@@ -247,30 +236,32 @@ static int write_all(struct snapshots *s, char *why, size_t size)
 			source.kernel = s->kernel.release;
 		}
 
-		err = write_one(s, &source, why, size);
+		status = write_one(s, &source);
 	}
-	if (s->flight.shm && !err) {
+	if (s->flight.shm && !status) {
 		struct hodo_snapshot_source source = {
 			.shm = s->flight.shm, .layout = s->flight.layout, .fd = -1, .flight = &s->flight.flight,
 			.pid = s->flight.pid,
 		};
 
-		err = write_one(s, &source, why, size);
+		status = write_one(s, &source);
 	}
-	return err;
+	return status;
 }
 
 static int write_snapshots(struct snapshots *s, const char *out, bool quiet)
 {
 	char why[PATH_MAX + 256], events[32], bytes[32], whom[48];
 	uint32_t processes = s->n + (s->flight.shm != NULL);
+	int status;
 
 	s->out_fd = hodo_out_dir_open(out, why, sizeof(why));
-	if (s->out_fd < 0 || write_all(s, why, sizeof(why)) < 0) {
-		hodo_error("%s", why);
-		if (s->out_fd >= 0)
-			rmdir(out);
-		return HODO_EXIT_FAILURE;
+	if (s->out_fd < 0)
+		return hodo_error("%s", why);
+	status = write_all(s);
+	if (status) {
+		rmdir(out);
+		return status;
 	}
 	if (s->functions && hodo_symbols_keep(out) < 0 && !quiet)
 		hodo_warning("names of functions could not all be kept in %s: keep the program's files to have them",
@@ -285,12 +276,9 @@ static int write_snapshots(struct snapshots *s, const char *out, bool quiet)
 static int snapshot(pid_t pid, const char *text, const char *out, bool quiet)
 {
 	struct snapshots s = { .pid = pid, .why = text, .out_fd = -1 };
-	char why[HODO_WHY_MAX] = "";
-	int status = HODO_EXIT_FAILURE;
+	int status = pid ? find(&s) : find_kernel(&s);
 
-	if ((pid ? find(&s, why, sizeof(why)) : find_kernel(&s, why, sizeof(why))) < 0)
-		hodo_error("%s", why);
-	else
+	if (!status)
 		status = write_snapshots(&s, out, quiet);
 	for (uint32_t i = 0; s.memory && i < s.n; i++)
 		hodo_memory_unmap(&s.memory[i]);

@@ -45,11 +45,9 @@ static int switch_all(struct hodo_target *t, const struct args *a, bool on)
 	for (uint32_t i = 0; i < a->patterns.n; i++) {
 		const char *pattern = a->patterns.pattern[i].text;
 		struct hodo_msg_answer answer;
-		char why[HODO_WHY_MAX];
 
-		if (hodo_target_ask(t, on ? HODO_CONTROL_ENABLE : HODO_CONTROL_DISABLE, pattern, &answer, NULL, why,
-				    sizeof(why)) < 0)
-			return hodo_error("%s", why);
+		if (hodo_target_ask(t, on ? HODO_CONTROL_ENABLE : HODO_CONTROL_DISABLE, pattern, &answer, NULL) < 0)
+			return hodo_error("%s", t->why);
 		if (answer.result == 0) {
 			hodo_error("no event of process %d matches %s: 'hodo list %d' lists them", (int)t->pid, pattern,
 				   (int)t->pid);
@@ -67,13 +65,12 @@ static int run(void *args)
 {
 	struct args *a = args;
 	struct hodo_target t;
-	char why[HODO_WHY_MAX];
 	int status = take_words(a, a->args.verb->name);
 
 	if (status)
 		return status;
-	if (hodo_target_control(&t, a->pid, why, sizeof(why)) < 0)
-		return hodo_error("%s", why);
+	if (hodo_target_control(&t, a->pid) < 0)
+		return hodo_error("%s", t.why);
 	status = switch_all(&t, a, a->args.verb == &hodo_verb_enable);
 	hodo_target_close(&t);
 	return status;
@@ -89,22 +86,20 @@ static const struct hodo_option options[] = {
 	{ 0 },
 };
 
+#define SWITCHING                                                                                                      \
+	.usage = "[options] PID EVENT[,EVENT...]...", .options = options, .column = 19, .word = HODO_WORD_PID,          \
+	.words = HODO_WORD_EVENT | HODO_WORD_LIST, .args_bytes = sizeof(struct args), .run = run, .drop = drop
+
 const struct hodo_verb hodo_verb_enable = {
-	.name = "enable", .does = "switch events of a recorded process on",
-	.usage = "[options] PID EVENT[,EVENT...]...",
+	.name = "enable", .does = "switch events of a recorded process on", SWITCHING,
 	.about = "Switches events of the process PID on, which is being recorded: also such as its\n"
 		 "recording left out, or 'hodo disable' switched off. EVENT is PROVIDER:NAME, with\n"
 		 "* ? [...].\n",
-	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_EVENT | HODO_WORD_LIST,
-	.args_bytes = sizeof(struct args), .run = run, .drop = drop,
 };
 
 const struct hodo_verb hodo_verb_disable = {
-	.name = "disable", .does = "switch events of a process off",
-	.usage = "[options] PID EVENT[,EVENT...]...",
+	.name = "disable", .does = "switch events of a process off", SWITCHING,
 	.about = "Switches events of the process PID off, until 'hodo enable' switches them on\n"
 		 "again: in this recording and in later ones. EVENT is PROVIDER:NAME, with\n"
 		 "* ? [...].\n",
-	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_EVENT | HODO_WORD_LIST,
-	.args_bytes = sizeof(struct args), .run = run, .drop = drop,
 };

@@ -53,18 +53,17 @@ static int look_at(struct listeners *l, pid_t pid, bool quiet)
 {
 	struct listener *new, found = { .pid = pid };
 	struct hodo_target t;
-	char why[HODO_WHY_MAX];
 	int err;
 
-	if (hodo_target_open(&t, pid, why, sizeof(why)) < 0) {
+	if (hodo_target_open(&t, pid) < 0) {
 		hodo_target_close(&t);
 		return 0;
 	}
-	err = hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL, why, sizeof(why));
+	err = hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL);
 	hodo_target_close(&t);
 	if (err) {
 		if (!quiet)
-			hodo_warning("%s", why);
+			hodo_warning("%s", t.why);
 		return 0;
 	}
 	read_comm(pid, found.comm, sizeof(found.comm));

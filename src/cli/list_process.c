@@ -103,11 +103,10 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 {
 	struct hodo_msg_answer answer;
-	char why[HODO_WHY_MAX];
 	int fd, status;
 
-	if (hodo_target_ask(t, HODO_CONTROL_LIST, NULL, &answer, &fd, why, sizeof(why)) < 0)
-		status = hodo_error("%s", why);
+	if (hodo_target_ask(t, HODO_CONTROL_LIST, NULL, &answer, &fd) < 0)
+		status = hodo_error("%s", t->why);
 	else if (fd < 0)
 		status = hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
 	else
@@ -195,15 +194,14 @@ static int list_files(const struct hodo_list_args *a, pid_t pid, bool listens)
 int hodo_list_process(const struct hodo_list_args *a)
 {
 	struct hodo_target t;
-	char why[HODO_WHY_MAX];
 	pid_t pid;
 	int err = hodo_target_parse("list", a->path, &pid), status;
 
 	if (err)
 		return err;
-	err = hodo_target_open(&t, pid, why, sizeof(why));
+	err = hodo_target_open(&t, pid);
 	if (err && err != -ECONNREFUSED)
-		return hodo_error("%s", why);
+		return hodo_error("%s", t.why);
 	/* Functions it does not list itself. */
 	status = err || a->functions ? list_files(a, pid, !err) : list_listener(a, &t);
 	hodo_target_close(&t);

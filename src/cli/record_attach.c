@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include <base/clock.h>
+#include <base/vec.h>
 #include <record/record.h>
 
 #include "cli.h"
@@ -19,7 +20,7 @@
 
 int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, const char *text)
 {
-	struct hodo_target *grown;
+	struct hodo_target *new;
 	pid_t pid;
 	int err = hodo_target_parse(verb, text, &pid);
 
@@ -30,11 +31,10 @@ int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, con
 			return 0;
 	if (o->n == HODO_ATTACH_MAX)
 		return hodo_usage(verb, "%u processes at most", HODO_ATTACH_MAX);
-	grown = realloc(o->target, (o->n + 1) * sizeof(*grown));
-	if (!grown)
+	new = hodo_vec_add(o->target, o->n);
+	if (!new)
 		return hodo_no_memory();
-	o->target = grown;
-	o->target[o->n++] = (struct hodo_target){ pid, -1, -1 };
+	*new = (struct hodo_target){ .pid = pid, .pidfd = -1, .fd = -1 };
 	return 0;
 }
 
@@ -53,31 +53,30 @@ static bool is_recorded(const struct hodo_msg_answer *a)
 	       (kill((pid_t)a->recorder, 0) == 0 || errno == EPERM);
 }
 
-static int find(struct hodo_target *t, char *why, size_t why_size)
+static int find(struct hodo_target *t)
 {
 	struct hodo_msg_answer answer;
-	int err = hodo_target_open(t, t->pid, why, why_size);
+	int err = hodo_target_open(t, t->pid);
 
 	if (!err)
-		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL, why, why_size);
+		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL);
 	if (!err && is_recorded(&answer)) {
 		err = answer.result = -EBUSY;
-		hodo_peer_refusal(t->pid, HODO_CONTROL_RECORD, &answer, why, why_size);
+		hodo_peer_refusal(t->pid, HODO_CONTROL_RECORD, &answer, t->why, sizeof(t->why));
 	}
 	return err == -ECONNREFUSED ? 0 : err;
 }
 
 uint32_t hodo_attach_find(struct hodo_attach_options *o)
 {
-	char why[HODO_WHY_MAX];
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < o->n; i++) {
-		if (find(&o->target[i], why, sizeof(why)) == 0) {
+		if (find(&o->target[i]) == 0) {
 			o->target[kept++] = o->target[i];
 			continue;
 		}
-		hodo_error("%s", why);
+		hodo_error("%s", o->target[i].why);
 		hodo_target_close(&o->target[i]);
 	}
 	o->n = kept;
@@ -109,17 +108,16 @@ static void let_join(struct hodo_session *s, uint32_t before)
 uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s)
 {
 	struct hodo_session_stats stats;
-	char why[HODO_WHY_MAX];
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct hodo_target *t = &o->target[i];
 		uint32_t before = joined(s);
-		int err = t->fd < 0 ? hodo_target_inject(t, why, sizeof(why)) : 0;
+		int err = t->fd < 0 ? hodo_target_inject(t) : 0;
 
 		if (!err)
-			err = hodo_target_record(t, s, why, sizeof(why));
+			err = hodo_target_record(t, s);
 		if (err)
-			hodo_error("%s", why);
+			hodo_error("%s", t->why);
 		else
 			let_join(s, before);
 		hodo_target_close(t);

@@ -27,47 +27,51 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 	return 0;
 }
 
+/* Where it is said what failed. */
+#define WHY(t) (t)->why, sizeof((t)->why)
+
 /* To what listens in it. 0 or a negative errno, t->fd -1 then. */
-static int connect_to(struct hodo_target *t, char *why, size_t why_size)
+static int connect_to(struct hodo_target *t)
 {
-	int fd = hodo_peer_connect(t->pid, t->pidfd, why, why_size);
+	int fd = hodo_peer_connect(t->pid, t->pidfd, WHY(t));
 
 	t->fd = fd < 0 ? -1 : fd;
 	return fd < 0 ? fd : 0;
 }
 
-int hodo_target_open(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
+int hodo_target_open(struct hodo_target *t, pid_t pid)
 {
 	int err;
 
-	*t = (struct hodo_target){ pid, -1, -1 };
+	t->pid = pid;
+	t->pidfd = t->fd = -1;
 	if (pid == getpid()) {
-		snprintf(why, why_size, "process %d is this hodo itself: give another one", (int)pid);
+		snprintf(WHY(t), "process %d is this hodo itself: give another one", (int)pid);
 		return -EINVAL;
 	}
-	t->pidfd = hodo_peer_open(pid, why, why_size);
+	t->pidfd = hodo_peer_open(pid, WHY(t));
 	if (t->pidfd < 0)
 		return t->pidfd;
-	err = connect_to(t, why, why_size);
+	err = connect_to(t);
 	if (err && err != -ECONNREFUSED)
 		hodo_target_close(t);
 	return err;
 }
 
 #ifdef HODO_HAVE_ATTACH
-int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
+int hodo_target_inject(struct hodo_target *t)
 {
 	char library[PATH_MAX];
-	int err = hodo_launch_library(library, sizeof(library), why, why_size);
+	int err = hodo_launch_library(library, sizeof(library), WHY(t));
 
 	if (!err)
-		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, why, why_size);
-	return err ? err : connect_to(t, why, why_size);
+		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, WHY(t));
+	return err ? err : connect_to(t);
 }
 #else
-int hodo_target_inject(struct hodo_target *t, char *why, size_t why_size)
+int hodo_target_inject(struct hodo_target *t)
 {
-	snprintf(why, why_size, "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
+	snprintf(WHY(t), "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
 	return -ECONNREFUSED;
 }
 #endif
@@ -90,55 +94,55 @@ static bool has_library(pid_t pid)
 	return found;
 }
 
-int hodo_target_control(struct hodo_target *t, pid_t pid, char *why, size_t why_size)
+int hodo_target_control(struct hodo_target *t, pid_t pid)
 {
-	int err = hodo_target_open(t, pid, why, why_size);
+	int err = hodo_target_open(t, pid);
 
 	if (err == -ECONNREFUSED && !has_library(pid)) {
-		snprintf(why, why_size, "process %d is not being recorded, nor could be: 'hodo record -p %d' does both",
+		snprintf(WHY(t), "process %d is not being recorded, nor could be: 'hodo record -p %d' does both",
 			 (int)pid, (int)pid);
 		hodo_target_close(t);
 		return -ENOTCONN;
 	}
 	if (err == -ECONNREFUSED)
-		err = hodo_target_inject(t, why, why_size);
+		err = hodo_target_inject(t);
 	if (err)
 		hodo_target_close(t);
 	return err;
 }
 
 int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *text,
-		    struct hodo_msg_answer *answer, int *passed, char *why, size_t why_size)
+		    struct hodo_msg_answer *answer, int *passed)
 {
 	int err = hodo_peer_ask(t->fd, op, 0, 0, text, answer, passed);
 
 	if (err == -ETIMEDOUT)
-		snprintf(why, why_size, "process %d does not answer: is it stopped? Let it go on ('kill -CONT %d'), and"
+		snprintf(WHY(t), "process %d does not answer: is it stopped? Let it go on ('kill -CONT %d'), and"
 			 " try again", (int)t->pid, (int)t->pid);
 	else if (err == -ECONNRESET)
-		snprintf(why, why_size, "process %d ended the conversation: it has another version of libhodo, too many"
+		snprintf(WHY(t), "process %d ended the conversation: it has another version of libhodo, too many"
 			 " connections, or is just ending", (int)t->pid);
 	else if (err == -ENAMETOOLONG)
-		snprintf(why, why_size, "a pattern may have %u bytes at most", HODO_CONTROL_TEXT_MAX - 1);
+		snprintf(WHY(t), "a pattern may have %u bytes at most", HODO_CONTROL_TEXT_MAX - 1);
 	else if (err)
-		snprintf(why, why_size, "process %d cannot be asked: %s", (int)t->pid, strerror(-err));
+		snprintf(WHY(t), "process %d cannot be asked: %s", (int)t->pid, strerror(-err));
 	else if (answer->result < 0)
-		hodo_peer_refusal(t->pid, op, answer, why, why_size);
+		hodo_peer_refusal(t->pid, op, answer, WHY(t));
 	return err ? err : answer->result < 0 ? answer->result : 0;
 }
 
-int hodo_target_record(struct hodo_target *t, struct hodo_session *s, char *why, size_t why_size)
+int hodo_target_record(struct hodo_target *t, struct hodo_session *s)
 {
 	struct hodo_msg_answer answer;
 	const char *join = hodo_session_socket_for(s, t->pid);
-	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, join, &answer, NULL, why, why_size);
+	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, join, &answer, NULL);
 
 	if (err)
 		return err;
 	err = hodo_session_adopt(s, t->fd, t->pid, t->pidfd);
 	t->fd = t->pidfd = -1;
 	if (err)
-		snprintf(why, why_size, "process %d cannot be recorded: %s", (int)t->pid, strerror(-err));
+		snprintf(WHY(t), "process %d cannot be recorded: %s", (int)t->pid, strerror(-err));
 	return err;
 }
 

@@ -147,13 +147,15 @@ static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, ch
 {
 	struct hodo_msg_answer answer;
 	struct hodo_target target;
-	int err = hodo_target_open(&target, pid, why, size);
+	int err = hodo_target_open(&target, pid);
 
 	if (err == -ECONNREFUSED)
 		snprintf(why, size, "process %d does not listen: start it with HODO_LISTEN=1 to switch its events",
 			 (int)pid);
 	else if (!err)
-		err = hodo_target_ask(&target, op, pattern, &answer, NULL, why, size);
+		err = hodo_target_ask(&target, op, pattern, &answer, NULL);
+	if (err && err != -ECONNREFUSED)
+		snprintf(why, size, "%s", target.why);
 	hodo_target_close(&target);
 	return err < 0 ? err : answer.result;
 }
@@ -280,15 +282,14 @@ void hodo_top_detach(struct hodo_top_target *t)
 	for (uint32_t i = 0; t->deaf && i < t->attach.n; i++) {
 		struct hodo_msg_answer answer;
 		struct hodo_target target;
-		char why[HODO_WHY_MAX];
 
 		if (!t->deaf[i])
 			continue;
 		/* Somebody else may have begun meanwhile. */
-		if (hodo_target_open(&target, t->attach.target[i].pid, why, sizeof(why)) == 0 &&
-		    hodo_target_ask(&target, HODO_CONTROL_STATUS, NULL, &answer, NULL, why, sizeof(why)) == 0 &&
+		if (hodo_target_open(&target, t->attach.target[i].pid) == 0 &&
+		    hodo_target_ask(&target, HODO_CONTROL_STATUS, NULL, &answer, NULL) == 0 &&
 		    answer.by == HODO_BY_NOBODY)
-			hodo_target_ask(&target, HODO_CONTROL_LEAVE, NULL, &answer, NULL, why, sizeof(why));
+			hodo_target_ask(&target, HODO_CONTROL_LEAVE, NULL, &answer, NULL);
 		hodo_target_close(&target);
 	}
 }
