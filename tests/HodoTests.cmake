@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# How suites say what their tests are. All tests go through hodo_test(), which gives each its labels.
+# How suites say what they build and what their tests are:
+#
+#   hodo_program(life life.c PLAIN)                             # what is recorded, or helps
+#   hodo_test(NAME life. PYTHON life.py CASES fork exec PROGRAMS LIFE=life)
+#   hodo_unit_test(base_map test_map.c LIBS hodo_base)          # lib/unit.h
+#   hodo_fuzzer(fuzz_ring fuzz_ring.c LIBS hodo_record CORPUS corpus/ring)
+#
+# All tests go through hodo_test(), which gives each its labels.
+
 # Tests that `scripts/test` leaves to `scripts/test --all`: label, then what the names match. This is the one place.
 set(hodo_labels
   kernel "^kernel\\."                                  # a virtual machine
@@ -23,22 +31,28 @@ set(hodo_test_environment
   COMPARE=${PROJECT_SOURCE_DIR}/tests/read/compare_bt2.py
 )
 
-# hodo_test(NAME name COMMAND command... | PYTHON script [argument]...
-#   [CASES case... [LOWER]] [ENVIRONMENT NAME=VALUE...] [TIMEOUT seconds] [COST n] [RESOURCE_LOCK name]
-#   [FIXTURES_SETUP name] [FIXTURES_REQUIRED name])
+# hodo_test(NAME name COMMAND command... | PYTHON script [argument]... | SHELL script [argument]...
+#   [CASES case... [LOWER]] [PROGRAMS NAME=target...] [ENVIRONMENT NAME=VALUE...] [TIMEOUT seconds] [COST n]
+#   [RESOURCE_LOCK name] [FIXTURES_SETUP name] [FIXTURES_REQUIRED name])
 #
 # A test; 77: it is skipped. The script is one of the suite's folder. With CASES, one test each: the case is the last
-# argument, and ends the test's name, with LOWER in small letters.
+# argument, and ends the test's name, with LOWER in small letters. PROGRAMS are the targets' files, in the environment.
 function(hodo_test)
   set(properties TIMEOUT COST RESOURCE_LOCK FIXTURES_SETUP FIXTURES_REQUIRED)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "LOWER" "NAME;${properties}" "COMMAND;PYTHON;CASES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "LOWER" "NAME;${properties}"
+    "COMMAND;PYTHON;SHELL;CASES;PROGRAMS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME)
     message(FATAL_ERROR "hodo_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  if(arg_PYTHON)
-    list(TRANSFORM arg_PYTHON PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ AT 0)
-    set(arg_COMMAND ${Python3_EXECUTABLE} -B ${arg_PYTHON})
-  endif()
+  foreach(runs PYTHON SHELL)
+    if(arg_${runs})
+      set(with_PYTHON ${Python3_EXECUTABLE} -B)
+      set(with_SHELL bash)
+      list(TRANSFORM arg_${runs} PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ AT 0)
+      set(arg_COMMAND ${with_${runs}} ${arg_${runs}})
+    endif()
+  endforeach()
+  list(TRANSFORM arg_PROGRAMS REPLACE "^([A-Z_]+)=(.+)$" "\\1=$<TARGET_FILE:\\2>")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)
   endif()
@@ -55,7 +69,7 @@ function(hodo_test)
     endif()
     add_test(NAME ${name} COMMAND ${arg_COMMAND} ${case})
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77
-      ENVIRONMENT "${hodo_test_environment};${arg_ENVIRONMENT}")
+      ENVIRONMENT "${hodo_test_environment};${arg_PROGRAMS};${arg_ENVIRONMENT}")
     foreach(property IN LISTS properties)
       if(arg_${property})
         set_tests_properties(${name} PROPERTIES ${property} ${arg_${property}})
@@ -72,4 +86,88 @@ function(hodo_test)
       endif()
     endwhile()
   endforeach()
+endfunction()
+
+# Where the build has no sanitizer of its own, what says SANITIZED is built with these too, as NAME_san.
+set(hodo_test_sanitizers)
+if(NOT HODO_SANITIZE AND NOT HODO_FUZZ)
+  set(hodo_test_sanitizers -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all)
+endif()
+
+# hodo_program(name [STATIC | SHARED | MODULE | OBJECT] source... [LIBS library...] [INCLUDES folder...]
+#   [DEFINES name...] [OPTIONS option...] [LINK_OPTIONS option...] [OUTPUT name] [FOLDER folder] [PLAIN] [SANITIZED])
+#
+# A program, or a library; what a library of the kinds STATIC and OBJECT is compiled with, its users are, too. PLAIN:
+# free of sanitizers like libhodo, as programs are that are recorded, and what is loaded into them: they run under
+# limits and in sandboxes that a sanitizer's run-time library does not get on with.
+function(hodo_program name)
+  set(several LIBS INCLUDES DEFINES OPTIONS LINK_OPTIONS)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;MODULE;OBJECT;PLAIN;SANITIZED" "OUTPUT;FOLDER" "${several}")
+  set(visible PRIVATE)
+  if(arg_STATIC OR arg_OBJECT)
+    set(visible PUBLIC)
+  endif()
+  foreach(kind STATIC SHARED MODULE OBJECT)
+    if(arg_${kind})
+      add_library(${name} ${kind} ${arg_UNPARSED_ARGUMENTS})
+    endif()
+  endforeach()
+  if(NOT TARGET ${name})
+    add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  endif()
+  target_link_libraries(${name} ${visible} hodo_headers Threads::Threads ${arg_LIBS})
+  target_include_directories(${name} ${visible} ${arg_INCLUDES})
+  target_compile_definitions(${name} ${visible} ${arg_DEFINES})
+  target_compile_options(${name} ${visible} ${arg_OPTIONS})
+  target_link_options(${name} ${visible} ${arg_LINK_OPTIONS})
+  if(arg_PLAIN)
+    set_target_properties(${name} PROPERTIES HODO_PLAIN ON)
+  endif()
+  if(arg_OUTPUT)
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME ${arg_OUTPUT})
+  endif()
+  if(arg_FOLDER)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${arg_FOLDER})
+  endif()
+  if(arg_SANITIZED AND hodo_test_sanitizers)
+    list(REMOVE_ITEM ARGN SANITIZED)
+    foreach(library IN LISTS arg_LIBS)
+      if(TARGET ${library}_san)
+        list(TRANSFORM ARGN REPLACE "^${library}$" ${library}_san)
+      endif()
+    endforeach()
+    hodo_program(${name}_san ${ARGN} OPTIONS ${hodo_test_sanitizers} LINK_OPTIONS ${hodo_test_sanitizers})
+  endif()
+endfunction()
+
+# hodo_unit_test(test source... [LIBS library...] [what else hodo_program() takes])
+#
+# A test that is a program of lib/unit.h: the target test_TEST. One that is SANITIZED is two, TEST and TEST_san; the
+# second is linked with those of its libraries that are SANITIZED.
+function(hodo_unit_test test)
+  string(REPLACE . _ target test_${test})
+  hodo_program(${target} ${ARGN} LIBS hodo_unit)
+  hodo_test(NAME ${test} COMMAND ${target})
+  if(TARGET ${target}_san)
+    hodo_test(NAME ${test}_san COMMAND ${target}_san)
+  endif()
+endfunction()
+
+# hodo_fuzzer(NAME source... [LIBS library...] [CORPUS folder...])
+#
+# A fuzzer (lib/fuzz.h). With HODO_FUZZ it is linked with libFuzzer: run it by hand, `NAME corpus-copy dir...`. Without,
+# it is linked with a driver that gives it each file below the CORPUS folders and variations of them, in a fixed order:
+# the test NAME.
+function(hodo_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;CORPUS")
+  hodo_program(${name} ${arg_UNPARSED_ARGUMENTS} LIBS hodo_test_folder ${arg_LIBS})
+  list(TRANSFORM arg_CORPUS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  if(HODO_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    hodo_test(NAME ${name} COMMAND ${name} -runs=0 ${arg_CORPUS})
+  else()
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/lib/fuzz_replay.c)
+    hodo_test(NAME ${name} COMMAND ${name} ${arg_CORPUS})
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS fuzz)
 endfunction()

@@ -4,6 +4,7 @@
  * ends, and finds out whether anything was done to it. Prints "ready" when it does so;
  * at the end "fine" and exits with 0, or says what was wrong and exits with 1.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_map.c - maps, interned strings, vectors and histograms, against plain arrays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <base/histogram.h>
 #include <base/intern.h>
@@ -26,7 +22,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Keys from a small range are added, found and removed at random; a plain array says what must be there. */
-static void test_u64(void **state)
+TEST(test_u64)
 {
 	struct hodo_map map = HODO_MAP(struct number, key);
 	static uint32_t expected[1000]; /* 0: no such key */
@@ -81,7 +77,7 @@ struct word {
 	uint8_t n;
 };
 
-static void test_structs(void **state)
+TEST(test_structs)
 {
 	struct hodo_map pairs = HODO_MAP(struct pair, key), words = HODO_MAP(struct word, key);
 
@@ -104,7 +100,7 @@ static void test_structs(void **state)
 }
 
 /* What has one FNV-1a hash is two strings all the same, and so are strings with bytes after a NUL. */
-static void test_strings(void **state)
+TEST(test_strings)
 {
 	struct hodo_strings s = { 0 };
 	char text[32];
@@ -133,7 +129,7 @@ static void test_strings(void **state)
 
 /* SipHash-1-3 of 0 .. 15 bytes under the paper's key, by an independent implementation, folded to 32 bits. */
 /* Each byte counts, and so does how many there are, on both sides of where words end. */
-static void test_short_keys(void **state)
+TEST(test_short_keys)
 {
 	uint8_t a[48], b[48];
 
@@ -154,7 +150,7 @@ static void test_short_keys(void **state)
 	}
 }
 
-static void test_siphash(void **state)
+TEST(test_siphash)
 {
 	static const uint64_t expected[] = {
 		0xabac0158050fc4dcull, 0xc9f49bf37d57ca93ull, 0x82cb9b024dc7d44dull, 0x8bf80ab8e7ddf7fbull,
@@ -180,7 +176,7 @@ static void test_siphash(void **state)
 	memcpy(hodo_hash_seeds, seeds, sizeof(seeds));
 }
 
-static void test_vec(void **state)
+TEST(test_vec)
 {
 	struct number *list = NULL, *e;
 	uint32_t n = 0, room = 0, *reserved = NULL;
@@ -208,7 +204,7 @@ static void test_vec(void **state)
 	free(reserved);
 }
 
-static void test_histogram(void **state)
+TEST(test_histogram)
 {
 	struct hodo_histogram h = { 0 }, other = { 0 };
 
@@ -226,15 +222,4 @@ static void test_histogram(void **state)
 	assert_true(hodo_histogram_at(&h, 1) > UINT64_MAX / 100 * 98);
 	hodo_histogram_free(&h);
 	hodo_histogram_free(&other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short_keys),
-		cmocka_unit_test(test_siphash), cmocka_unit_test(test_u64), cmocka_unit_test(test_structs),
-		cmocka_unit_test(test_strings), cmocka_unit_test(test_vec), cmocka_unit_test(test_histogram),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_quantity.c - numbers, sizes and times as they are written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <base/quantity.h>
 
 #define REFUSED (-1)
 
-static void test_times(void **state)
+TEST(test_times)
 {
 	static const struct {
 		const char *text;
@@ -75,7 +71,7 @@ static void test_times(void **state)
 	}
 }
 
-static void test_time_text(void **state)
+TEST(test_time_text)
 {
 	static const struct {
 		int64_t ns;
@@ -95,7 +91,7 @@ static void test_time_text(void **state)
 	}
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	static const struct {
 		const char *text;
@@ -116,7 +112,7 @@ static void test_sizes(void **state)
 	}
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	uint64_t n;
 	char buf[32];
@@ -137,14 +133,4 @@ static void test_numbers(void **state)
 	assert_string_equal(hodo_human_bytes(UINT64_MAX, buf), "16.0 EiB");
 	assert_string_equal(hodo_duration(1234, buf), "  1.234 us");
 	assert_string_equal(hodo_duration(1234567890123, buf), "1234.567 s ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times), cmocka_unit_test(test_time_text), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_text.c - texts, escapes, and JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +10,7 @@
 #include <base/json.h>
 #include <base/text.h>
 
-static void test_kept(void **state)
+TEST(test_kept)
 {
 	struct hodo_text t = { 0 };
 	size_t len;
@@ -58,7 +54,7 @@ static int take(void *to, const void *data, size_t len)
 	return 0;
 }
 
-static void test_written(void **state)
+TEST(test_written)
 {
 	static struct sink sink, expected;
 	struct hodo_text t = HODO_TEXT_TO(take, &sink);
@@ -96,7 +92,7 @@ static void escaped(const char *bytes, size_t len, const char *json, const char 
 	hodo_text_free(&t);
 }
 
-static void test_escapes(void **state)
+TEST(test_escapes)
 {
 	escaped("kv:get", 6, "\"kv:get\"", "\"kv:get\"", "kv:get");
 	escaped("a\n\"\\\x7f<\0", 7, "\"a\\n\\\"\\\\\x7f<\\u0000\"", "\"a\\u000a\\u0022\\u005c\\u007f\\u003c\\u0000\"",
@@ -112,7 +108,7 @@ static void test_escapes(void **state)
 	escaped("\xc2\x9b", 2, "\"\xc2\x9b\"", "\"\xc2\x9b\"", "\\xc2\\x9b");
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
 	struct hodo_text t = { 0 };
 	struct hodo_json j = { .text = &t };
@@ -146,7 +142,7 @@ static void test_json(void **state)
 	hodo_text_free(&t);
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	struct hodo_text t = { 0 };
 	struct hodo_json j = { .text = &t };
@@ -161,14 +157,4 @@ static void test_depth(void **state)
 		hodo_json_array(&j, NULL);
 	assert_int_equal(t.error, -EOVERFLOW);
 	hodo_text_free(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept),	cmocka_unit_test(test_written), cmocka_unit_test(test_escapes),
-		cmocka_unit_test(test_json),	cmocka_unit_test(test_depth),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

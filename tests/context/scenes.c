@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scenes.c - SCENE [N]: programs whose events' context is known to tests/context/context.py. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_counter.c - reading a hardware counter through a page that is made up: no machine needs to have one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <user/counter.h>
 
@@ -39,7 +35,7 @@ static void set(uint32_t index, int64_t offset, uint16_t width, uint64_t value)
 	changes = 0;
 }
 
-static void test_adds(void **state)
+TEST(test_adds)
 {
 	set(3, 5000, 48, 77);
 	assert_int_equal(hodo_counter_read(&page, rdpmc), 5077);
@@ -47,7 +43,7 @@ static void test_adds(void **state)
 }
 
 /* The kernel starts a counter below zero, so that it overflows after a period. */
-static void test_sign(void **state)
+TEST(test_sign)
 {
 	set(1, 1ll << 47, 48, (1ull << 48) - 100);
 	assert_int_equal(hodo_counter_read(&page, rdpmc), (1ull << 47) - 100);
@@ -58,7 +54,7 @@ static void test_sign(void **state)
 	assert_int_equal(hodo_counter_read(&page, rdpmc), 999);
 }
 
-static void test_not_counting(void **state)
+TEST(test_not_counting)
 {
 	counter_asked = 99;
 	set(0, 1234, 48, 5);
@@ -69,7 +65,7 @@ static void test_not_counting(void **state)
 	assert_int_equal(counter_asked, 99);
 }
 
-static void test_changes(void **state)
+TEST(test_changes)
 {
 	set(3, 5000, 48, 77);
 	changes = 2;
@@ -77,7 +73,7 @@ static void test_changes(void **state)
 	assert_int_equal(counter_asked, 4);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	set(1, 5, 0, 7);
 	assert_int_equal(hodo_counter_read(&page, rdpmc), 0);
@@ -86,14 +82,4 @@ static void test_hostile(void **state)
 	set(1, 5, 48, 7);
 	changes = UINT32_MAX;
 	assert_int_equal(hodo_counter_read(&page, rdpmc), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_adds), cmocka_unit_test(test_sign), cmocka_unit_test(test_not_counting),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_hostile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_shapes.c - contexts as the recorder takes them from a process, and a process from it: both may be hostile. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <hodo/read.h>
 #include <record/catalog.h>
@@ -25,7 +21,7 @@ static struct hodo_context_config full(void)
 	return c;
 }
 
-static void test_fields(void **state)
+TEST(test_fields)
 {
 	static const char *const names[] = { "comm", "pid", "ip", "callstack", "stack_regs", "stack", "perf_cycles",
 					     "perf_instructions" };
@@ -41,7 +37,7 @@ static void test_fields(void **state)
 	assert_int_equal(f.n, 1);
 }
 
-static void test_bad_fields(void **state)
+TEST(test_bad_fields)
 {
 	struct hodo_context_fields f;
 	struct hodo_context_config c;
@@ -61,7 +57,7 @@ static void test_bad_fields(void **state)
 	BAD(c.counter[1] = c.counter[0]);
 }
 
-static void test_process_side(void **state)
+TEST(test_process_side)
 {
 	struct hodo_context_config c = full();
 	unsigned valid = 0;
@@ -149,7 +145,7 @@ static uint32_t make_event(uint8_t *p)
 	return (uint32_t)(p + 2 + 3 - start);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	struct hodo_context_config c = full();
 	struct hodo_catalog catalog = { 0 };
@@ -178,7 +174,7 @@ static void test_sizes(void **state)
 	hodo_catalog_free(&catalog);
 }
 
-static void test_bad_catalogues(void **state)
+TEST(test_bad_catalogues)
 {
 	struct hodo_context_config c = full(), bad = full();
 	struct hodo_catalog catalog = { 0 };
@@ -201,14 +197,4 @@ static void test_bad_catalogues(void **state)
 	assert_int_equal(hodo_catalog_read(&catalog, catalog_bytes, used), -EBADMSG);
 	assert_int_equal(catalog.context.n, 8);
 	hodo_catalog_free(&catalog);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields), cmocka_unit_test(test_bad_fields), cmocka_unit_test(test_process_side),
-		cmocka_unit_test(test_sizes), cmocka_unit_test(test_bad_catalogues),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

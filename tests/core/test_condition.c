@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_condition.c - conditions of a recording, as they come from anywhere: each rule broken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <core/condition.h>
 #include <core/filter.h>
@@ -22,7 +18,7 @@ static int broken(struct hodo_condition head, const char *pattern, size_t patter
 	return hodo_conditions_parse(bytes, 1, (uint32_t)(sizeof(head) + pattern_len), NULL);
 }
 
-static void test_rules(void **state)
+TEST(test_rules)
 {
 	const struct hodo_condition stop = { .kind = HODO_CONDITION_STOP, .pattern_len = 4 };
 	const struct hodo_condition rate = { .kind = HODO_CONDITION_RATE, .pattern_len = 4, .interval_ticks = 1 };
@@ -72,7 +68,7 @@ static size_t append(uint8_t *at, struct hodo_condition head, const char *patter
 }
 
 /* Three of them, whole; every truncation, and every count but the right one. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	static const uint8_t program[] = { 'H', 'F', HODO_FILTER_VERSION, 0, HODO_FILTER_I8, 1 };
 	static struct hodo_condition_parts parts[HODO_CONDITIONS_MAX];
@@ -105,7 +101,7 @@ static void test_parts(void **state)
 	assert_int_equal(hodo_conditions_parse(packed, 0, 0, NULL), 0);
 }
 
-static void test_acts(void **state)
+TEST(test_acts)
 {
 	struct hodo_condition c = { .kind = HODO_CONDITION_STOP };
 
@@ -118,7 +114,7 @@ static void test_acts(void **state)
 		assert_int_equal(hodo_condition_acts(&c, n), n % 3 == 0 ? HODO_CONDITION_SNAPSHOT : 0);
 }
 
-static void test_rate(void **state)
+TEST(test_rate)
 {
 	const struct hodo_condition c = { .kind = HODO_CONDITION_RATE, .interval_ticks = 10, .burst_ticks = 20 };
 	uint64_t due = 0, now = 1000;
@@ -141,16 +137,4 @@ static void test_rate(void **state)
 	assert_true(hodo_condition_within_rate(&c, &due, UINT64_MAX - 4));
 	assert_true(hodo_condition_within_rate(&c, &due, 6));
 	assert_int_equal(due, 16);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_acts),
-		cmocka_unit_test(test_rate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

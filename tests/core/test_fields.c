@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fields.c - names of fields from the text of the arguments; sizes of types, and of payloads. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <core/fields.h>
 #include <core/payload.h>
@@ -45,7 +41,7 @@ static const struct {
 	{ "(not closed, b", 2, { "not_closed_b", "arg2" } },
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *names[HODO_FIELDS_MAX];
@@ -82,7 +78,7 @@ static uint64_t random_next(uint64_t *seed)
 }
 
 /* Whatever the text: identifiers, all different, in the buffer; and a buffer that is one byte too small is refused. */
-static void test_any_text(void **state)
+TEST(test_any_text)
 {
 	static const char pieces[] = "aab01_ ,,(()[]{}\"\"''\\HODO_F(x,HODO_STR(\n\xc3";
 	uint64_t seed = 20091;
@@ -115,7 +111,7 @@ static void test_any_text(void **state)
 	}
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	const char *names[HODO_FIELDS_MAX];
 	char *args = malloc(1002), *buf = malloc(HODO_FIELDS_NAMES_MAX);
@@ -131,7 +127,7 @@ static void test_long_names(void **state)
 	free(buf);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	static const uint8_t scalar[] = { [HODO_TYPE_I8] = 1, [HODO_TYPE_U8] = 1, [HODO_TYPE_I16] = 2,
 		[HODO_TYPE_U16] = 2, [HODO_TYPE_I32] = 4, [HODO_TYPE_U32] = 4, [HODO_TYPE_I64] = 8,
@@ -156,7 +152,7 @@ static void test_sizes(void **state)
 }
 
 /* Of one text between numbers, cut at each byte; the last type is none. */
-static void test_payload(void **state)
+TEST(test_payload)
 {
 	static const uint8_t types[] = { HODO_TYPE_U32, HODO_TYPE_STR, HODO_TYPE_U8, HODO_TYPE_ARRAY | HODO_TYPE_U16,
 					 99 };
@@ -164,7 +160,6 @@ static void test_payload(void **state)
 	struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX];
 	struct hodo_payload payload;
 
-	(void)state;
 	assert_int_equal(hodo_payload_init(&payload, types, 5), -1);
 	assert_int_equal(hodo_payload_init(&payload, types, 4), 0);
 	for (size_t room = 0; room <= sizeof(bytes); room++) {
@@ -184,17 +179,4 @@ static void test_payload(void **state)
 		free(copy);
 	}
 	assert_int_equal(hodo_payload_size(&payload, bytes, sizeof(bytes)), sizeof(bytes));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_any_text),
-		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_payload),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

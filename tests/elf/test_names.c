@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_parts.c - suffixes of parts, names for people, and the bounds of both. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <core/symbol_name.h>
 #include <elf/demangle.h>
@@ -19,9 +16,8 @@ static void check_whole(const char *name, const char *whole)
 	assert_memory_equal(name, whole, strlen(whole));
 }
 
-static void test_suffixes(void **state)
+TEST(test_suffixes)
 {
-	(void)state;
 	check_whole("f", "f");
 	check_whole("f.cold", "f");
 	check_whole("f.cold.3", "f");
@@ -52,9 +48,8 @@ static void check_name(const char *mangled, const char *name)
 	free(got);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	check_name("main", "main");
 	check_name("main.cold", "main");
 	check_name("_ZN4shop6refundEi", "shop::refund(int)");
@@ -72,12 +67,11 @@ static void test_names(void **state)
 }
 
 /* Each template's arguments are twice those of the one before: 2^40 times "int". */
-static void test_name_that_grows(void **state)
+TEST(test_name_that_grows)
 {
 	char mangled[2048] = "_Z1fI1AIiiE", *p = mangled + strlen(mangled), *got;
 	const char *digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-	(void)state;
 	/* S_ is A, S0_ is A<int, int>, S1_ is A<S0_, S0_> … */
 	for (unsigned i = 0; i < 34; i++)
 		p += sprintf(p, "S_IS%c_S%c_E", digits[i], digits[i]);
@@ -88,12 +82,11 @@ static void test_name_that_grows(void **state)
 	free(got);
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	size_t len = 3000;
 	char *deep = malloc(100000), *long_name = malloc(100000), *got;
 
-	(void)state;
 	/* Longer than libiberty takes without being asked to, and what ordinary templates have. */
 	sprintf(long_name, "_Z%zu", len);
 	memset(long_name + strlen(long_name), 'n', len);
@@ -114,16 +107,4 @@ static void test_long_names(void **state)
 	free(hodo_elf_demangle(deep));
 	free(deep);
 	free(long_name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_suffixes),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_name_that_grows),
-		cmocka_unit_test(test_long_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

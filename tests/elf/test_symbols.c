@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_symbols.c - which names functions have, which of them is shown, and what they cover: in this very program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <elf/object.h>
 
@@ -16,13 +12,13 @@ static struct hodo_elf_object own;
 
 static int open_own(void **state)
 {
-	(void)state;
-	return hodo_elf_object_open(&own, "/proc/self/exe", NULL, 0, "/nonexistent");
+	int err = elf_use(0);
+
+	return err ? err : hodo_elf_object_open(&own, "/proc/self/exe", NULL, 0, "/nonexistent");
 }
 
 static int close_own(void **state)
 {
-	(void)state;
 	hodo_elf_object_close(&own);
 	return 0;
 }
@@ -42,9 +38,8 @@ static const char *shown(const char *name)
 	return own.symbols.list[symbol(name)->first].name;
 }
 
-static void test_shown(void **state)
+TEST(test_shown)
 {
-	(void)state;
 	assert_string_equal(shown("_elf_work"), "elf_zwork");
 	assert_string_equal(shown("elf_zwork"), "elf_zwork");
 	assert_string_equal(shown("elf_a_weak"), "elf_strong");
@@ -57,12 +52,11 @@ static void test_shown(void **state)
 	assert_true(symbol("elf_gone.part.0")->whole == symbol("elf_gone.part.0")->first);
 }
 
-static void test_covers(void **state)
+TEST(test_covers)
 {
 	const struct hodo_elf_symbols *s = &own.symbols;
 	uint64_t outer = symbol("elf_outer")->start, bare = symbol("elf_bare")->start;
 
-	(void)state;
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, outer + 15)].name, "elf_outer");
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, outer + 16)].name, "elf_inner");
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, outer + 24)].name, "elf_outer");
@@ -73,12 +67,4 @@ static void test_covers(void **state)
 	assert_int_equal(hodo_elf_symbols_at(s, 0), HODO_ELF_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_covers),
-	};
-
-	return elf_use(0) ? 1 : cmocka_run_group_tests(tests, open_own, close_own);
-}
+TEST_PROGRAM(.setup = open_own, .teardown = close_own);

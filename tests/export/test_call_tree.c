@@ -5,24 +5,19 @@
 
 #include <export/call_tree.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include <lib/folder.h>
+#include <lib/unit.h>
 
-static char top[] = "/tmp/hodo-call-tree.XXXXXX";
 static char path[64], warned[1024];
 
 static int clean(void **state)
 {
 	char command[96];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", path);
 	return system(command);
 }
@@ -84,14 +79,13 @@ static void check_totals(const struct hodo_call_tree *t)
 	free(inside);
 }
 
-static void what_has_no_room(void **state)
+TEST(what_has_no_room, .teardown = clean)
 {
 	static const uint32_t rooms[] = { 1, 2, 3, 5, 1000 };
 	uint64_t calls, self_ns, root_ns, all_calls, all_self_ns, all_root_ns;
 	struct hodo_call_options o = { .group = HODO_CALL_BY_THREAD };
 	struct opened whole, some;
 
-	(void)state;
 	gen_many_calls(path, 3000);
 	open_tree(&whole, &o);
 	sums(whole.tree, &all_calls, &all_self_ns, &all_root_ns);
@@ -119,14 +113,13 @@ static void what_has_no_room(void **state)
 	close_tree(&whole);
 }
 
-static void what_is_too_deep(void **state)
+TEST(what_is_too_deep, .teardown = clean)
 {
 	const struct hodo_call_options o = { .group = HODO_CALL_BY_COMM, .slices = true };
 	uint64_t calls, self_ns, root_ns;
 	struct opened deep;
 	uint32_t most = 0;
 
-	(void)state;
 	gen_deep(path, 5000);
 	open_tree(&deep, &o);
 	check_totals(deep.tree);
@@ -160,12 +153,11 @@ static int in_order(void *data, int64_t at_ns, const struct hodo_call_slice *sli
 }
 
 /* Of anything at all: each slice begins and ends once, in order; and with less room, none is visited. */
-static void slices_in_order(void **state)
+TEST(slices_in_order, .teardown = clean)
 {
 	struct hodo_call_options o = { .group = HODO_CALL_BY_COMM, .slices = true };
 	struct opened mad;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 24; seed++) {
 		uint32_t n = 0;
 
@@ -196,26 +188,8 @@ static void slices_in_order(void **state)
 
 static int set_up(void **state)
 {
-	(void)state;
-	if (!mkdtemp(top))
-		return -1;
-	snprintf(path, sizeof(path), "%s/recording", top);
+	snprintf(path, sizeof(path), "%s", folder_path("recording"));
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	return rmdir(top);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(what_has_no_room, clean),
-		cmocka_unit_test_teardown(what_is_too_deep, clean),
-		cmocka_unit_test_teardown(slices_in_order, clean),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_PROGRAM(.setup = set_up);

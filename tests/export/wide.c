@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wide.c - export_wide DIR CLASSES: an event of each class, each with four fields of its own. */
-#include "../read/gen.h"
+#include <read/gen.h>
 
 #include <err.h>
 #include <stdlib.h>

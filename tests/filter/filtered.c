@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filtered.c - a program with fields of all sorts, for filtered.py. */
+#define _GNU_SOURCE
 #include <hodo/trace.h>
 
 #include <fenv.h>

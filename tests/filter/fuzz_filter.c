@@ -12,14 +12,13 @@
  */
 #include <core/filter.h>
 #include <core/glob.h>
+#include <lib/fuzz.h>
 #include <record/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool so)
 {

@@ -5,13 +5,11 @@
 #include "event.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 static int compile(const char *expr, char *error)
 {
@@ -95,7 +93,7 @@ static const struct {
 	{ "a == b\n\"x\ny\"", "expected an operator before '\"x?y\"' at column 8" },
 };
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	char error[128];
 	size_t i;
@@ -109,7 +107,7 @@ static void test_errors(void **state)
 	}
 }
 
-static void test_error_buffer_is_respected(void **state)
+TEST(test_error_buffer_is_respected)
 {
 	static uint8_t code[HODO_FILTER_MAX];
 	char error[8];
@@ -151,7 +149,7 @@ static void check_nest(const char *front, const char *middle, const char *behind
 	free(expr);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	/* Nesting, of the text and of the stack. */
 	check_nest("(", "a", ")", HODO_FILTER_NESTING_MAX - 1, 0, NULL);
@@ -173,7 +171,7 @@ static void test_limits(void **state)
 	check_nest(" ", "a", "", 1000000, -E2BIG, "too long");
 }
 
-static void test_names_limit(void **state)
+TEST(test_names_limit)
 {
 	char expr[512] = "", error[128];
 	unsigned int i;
@@ -187,7 +185,7 @@ static void test_names_limit(void **state)
 	assert_non_null(strstr(error, "more than 32 names at column "));
 }
 
-static void test_long_name(void **state)
+TEST(test_long_name)
 {
 	char expr[HODO_NAME_MAX + 2], error[128];
 
@@ -200,7 +198,7 @@ static void test_long_name(void **state)
 	assert_string_equal(error, "name too long at column 1");
 }
 
-static void test_small_buffer(void **state)
+TEST(test_small_buffer)
 {
 	static uint8_t code[HODO_FILTER_MAX], whole[HODO_FILTER_MAX];
 	size_t size, len = 0, need;
@@ -217,15 +215,4 @@ static void test_small_buffer(void **state)
 	assert_int_equal(hodo_filter_compile("a == 3", code, need, &len, error, sizeof(error)), 0);
 	assert_int_equal(len, need);
 	assert_memory_equal(code, whole, need);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_errors),       cmocka_unit_test(test_error_buffer_is_respected),
-		cmocka_unit_test(test_limits),       cmocka_unit_test(test_names_limit),
-		cmocka_unit_test(test_long_name),    cmocka_unit_test(test_small_buffer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
 #include <core/glob.h>
 #include "reference.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 static const struct {
 	const char *pattern;
@@ -67,7 +64,7 @@ static const struct {
 	{ "[\x80-\xff]", "\xc3", true },
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	size_t i;
 
@@ -80,7 +77,7 @@ static void test_cases(void **state)
 	}
 }
 
-static void test_lengths_count_not_nul(void **state)
+TEST(test_lengths_count_not_nul)
 {
 	assert_true(hodo_glob("a*zzz", 2, "abc", 3));
 	assert_true(hodo_glob("abc", 3, "abcdef", 3));
@@ -98,7 +95,7 @@ static char *exactly(const char *bytes, size_t len)
 	return copy;
 }
 
-static void test_random_against_reference(void **state)
+TEST(test_random_against_reference)
 {
 	static const char alphabet[] = "aab**?[]!^-\\";
 	enum { LETTERS = sizeof(alphabet) - 1 };
@@ -131,7 +128,7 @@ static void test_random_against_reference(void **state)
  * What takes exponential time in a recursive matcher, and cubic time where unclosed
  * brackets are searched again and again: either would never end.
  */
-static void test_hostile_patterns_end(void **state)
+TEST(test_hostile_patterns_end)
 {
 	enum { N = 3000 };
 	char *pattern = malloc(N), *text = malloc(N);
@@ -149,16 +146,4 @@ static void test_hostile_patterns_end(void **state)
 	assert_false(hodo_glob(pattern, N, text, N));
 	free(pattern);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_lengths_count_not_nul),
-		cmocka_unit_test(test_random_against_reference),
-		cmocka_unit_test(test_hostile_patterns_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

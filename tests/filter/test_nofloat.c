@@ -8,12 +8,9 @@
 #include <core/filter_parse.h>
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #if HODO_FILTER_FLOAT
 #error compile with -DHODO_FILTER_FLOAT=0
@@ -33,14 +30,14 @@ static bool run(const uint8_t *code, size_t len)
 	return hodo_filter_run(&f, &piece, 1, NULL);
 }
 
-static void test_doubles_are_refused(void **state)
+TEST(test_doubles_are_refused)
 {
 	static const uint8_t code[] = { NAMES, HODO_FILTER_F64, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f };
 
 	assert_int_equal(hodo_filter_verify(code, sizeof(code)), -EINVAL);
 }
 
-static void test_float_fields_are_absent(void **state)
+TEST(test_float_fields_are_absent)
 {
 	static const uint8_t is_true[] = { NAMES, HODO_FILTER_FIELD, 1 };
 	static const uint8_t is_false[] = { NAMES, HODO_FILTER_FIELD, 1, HODO_FILTER_NOT };
@@ -52,7 +49,7 @@ static void test_float_fields_are_absent(void **state)
 }
 
 /* Of two fields of one name the first counts, also if it is absent. */
-static void test_float_field_hides_another(void **state)
+TEST(test_float_field_hides_another)
 {
 	static const uint8_t types[] = { HODO_TYPE_F64, HODO_TYPE_I32 };
 	static const char *const names[] = { "d", "d" };
@@ -65,7 +62,7 @@ static void test_float_field_hides_another(void **state)
 	assert_false(hodo_filter_run(&f, &piece, 1, NULL));
 }
 
-static void test_integers_work(void **state)
+TEST(test_integers_work)
 {
 	static const uint8_t equal[] = { NAMES, HODO_FILTER_FIELD, 0, HODO_FILTER_I8, 3, HODO_FILTER_EQ };
 	static const uint8_t less[] = { NAMES, HODO_FILTER_FIELD, 0, HODO_FILTER_I8, 3, HODO_FILTER_LT };
@@ -75,7 +72,7 @@ static void test_integers_work(void **state)
 }
 
 /* A text is compiled without them, too: what needs one is refused where it stands. */
-static void test_text_without_doubles(void **state)
+TEST(test_text_without_doubles)
 {
 	static const struct {
 		const char *expr;
@@ -108,17 +105,4 @@ static void test_text_without_doubles(void **state)
 			assert_int_equal(run(code, len), !strchr(rows[i].expr, '4'));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_doubles_are_refused),
-		cmocka_unit_test(test_float_fields_are_absent),
-		cmocka_unit_test(test_float_field_hides_another),
-		cmocka_unit_test(test_integers_work),
-		cmocka_unit_test(test_text_without_doubles),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,10 @@
 #include "reference.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #define TREES ROUNDS(60000)
 #define EVENTS 4 /* events an expression */
@@ -74,7 +72,7 @@ static void check(const struct node *tree, const char *expr, uint64_t *seed, uns
 	}
 }
 
-static void test_against_reference(void **state)
+TEST(test_against_reference)
 {
 	uint64_t seed = random_seed();
 	unsigned int round, taken = 0, wrong = 0, large = 0;
@@ -103,13 +101,4 @@ static void test_against_reference(void **state)
 	print_message("%u rounds: %u wrong, %u too large, %u events taken\n", round, wrong, large, taken);
 	assert_in_range(wrong, ROUNDS(500), TREES / 3);
 	assert_in_range(taken, TREES / 2, (TREES - wrong - large) * EVENTS * 3 / 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_against_reference),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,10 @@
 
 #include <errno.h>
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #define SAME(expr) same(&e, #expr, !!(expr))
 
@@ -96,7 +94,7 @@ static void with_integers(long long shard, unsigned long long bytes, signed char
 	event_free(&e);
 }
 
-static void test_integers_as_in_c(void **state)
+TEST(test_integers_as_in_c)
 {
 	with_integers(3, 8192, -7, 443);
 	with_integers(-9, 0, 7, 80);
@@ -139,7 +137,7 @@ static void with_floats(double ratio, float load, int n, unsigned long long big)
 	event_free(&e);
 }
 
-static void test_floats_as_in_c(void **state)
+TEST(test_floats_as_in_c)
 {
 	with_floats(0.75, 0.25f, 3, 0);
 	with_floats(0.5, 1.5f, -3, 1ull << 63);
@@ -168,7 +166,7 @@ static void check_rows(struct test_event *e, const struct row *rows, size_t n)
 }
 #define CHECK_ROWS(e, rows) check_rows(e, rows, sizeof(rows) / sizeof((rows)[0]))
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	static const struct row rows[] = {
 		{ "key == \"user:1747\"", 1 },
@@ -215,7 +213,7 @@ static void test_texts(void **state)
 }
 
 /* Three-valued: absent is neither true nor false, and only what is true is recorded. */
-static void test_absent(void **state)
+TEST(test_absent)
 {
 	static const struct row rows[] = {
 		{ "shard == 3", 0 },
@@ -283,7 +281,7 @@ static void test_absent(void **state)
 }
 
 /* Numbers compare as what they are, where C would convert one of them first. */
-static void test_exact_comparisons(void **state)
+TEST(test_exact_comparisons)
 {
 	static const struct row rows[] = {
 		{ "neg < big", 1 },
@@ -323,7 +321,7 @@ static void test_exact_comparisons(void **state)
 }
 
 /* Every type, at both ends of its range, and its sign kept. */
-static void test_types(void **state)
+TEST(test_types)
 {
 	static const struct row rows[] = {
 		{ "i8 == -128 && u8 == 255", 1 },
@@ -366,7 +364,7 @@ static int bind(struct hodo_filter *f, uint8_t *code, const char *expr, const st
 	return hodo_filter_bind(f, code, len, e->n, e->types, e->names, NULL);
 }
 
-static void test_bind_refuses(void **state)
+TEST(test_bind_refuses)
 {
 	static const uint8_t bad[] = { HODO_TYPE_NONE, HODO_TYPE_BYTES + 1, HODO_TYPE_ARRAY,
 				       HODO_TYPE_ARRAY | HODO_TYPE_STR, 0x80, 0xff };
@@ -387,7 +385,7 @@ static void test_bind_refuses(void **state)
 }
 
 /* Pieces that are not as the types say: absent, and no read outside (the sanitizer looks on). */
-static void test_short_pieces(void **state)
+TEST(test_short_pieces)
 {
 	static struct test_event e;
 	static uint8_t code[HODO_FILTER_MAX];
@@ -415,7 +413,7 @@ static void test_short_pieces(void **state)
 }
 
 /* Of two fields of one name the first counts; as many as there can be reach the last piece and byte. */
-static void test_fields_found(void **state)
+TEST(test_fields_found)
 {
 	static char names[HODO_FIELDS_MAX][8];
 	static struct test_event e;
@@ -447,7 +445,7 @@ static void test_fields_found(void **state)
 }
 
 /* What an array of the kernel's holds behind the end of its text is not of it. */
-static void test_text_ends_at_nul(void **state)
+TEST(test_text_ends_at_nul)
 {
 	static const struct row rows[] = {
 		{ "comm == \"bash\" && comm =~ \"b*h\" && comm =~ \"*sh\" && comm =~ \"ba*\"", 1 },
@@ -526,7 +524,7 @@ static void check_bound(const struct test_event *e, const struct row *rows, size
 	}
 }
 
-static void test_variables(void **state)
+TEST(test_variables)
 {
 	static const struct row without[] = {
 		{ "$tid == 4713 && $pid == 4700 && $cpu == 2", 1 }, { "$tid > $pid", 1 },
@@ -552,7 +550,7 @@ static void test_variables(void **state)
 	event_free(&e);
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
 	static const struct row rows[] = {
 		{ "state == RUNNING", 1 }, { "RUNNING == state", 1 }, { "state != \"RUNNING\"", 0 },
@@ -575,7 +573,7 @@ static void test_labels(void **state)
 	event_free(&e);
 }
 
-static void test_elements(void **state)
+TEST(test_elements)
 {
 	static const struct row rows[] = {
 		{ "key[0] == 'u' && key[8] == '7' && len(key) == 9", 1 }, { "key[9] == 0 || key[-1] == 0", 0 },
@@ -601,7 +599,7 @@ static void test_elements(void **state)
 }
 
 /* What can be said of all events of a kind. */
-static void test_known(void **state)
+TEST(test_known)
 {
 	static const struct {
 		const char *expr;
@@ -635,7 +633,7 @@ static void test_known(void **state)
 /* ------------------------------------------------- the program's own state */
 
 #if HODO_FILTER_FLOAT
-static void test_float_state_untouched(void **state)
+TEST(test_float_state_untouched)
 {
 	static struct test_event e;
 	static uint8_t code[HODO_FILTER_MAX];
@@ -657,28 +655,3 @@ static void test_float_state_untouched(void **state)
 	event_free(&e);
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers_as_in_c),
-#if HODO_FILTER_FLOAT
-		cmocka_unit_test(test_floats_as_in_c),
-		cmocka_unit_test(test_float_state_untouched),
-#endif
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_absent),
-		cmocka_unit_test(test_exact_comparisons),
-		cmocka_unit_test(test_types),
-		cmocka_unit_test(test_bind_refuses),
-		cmocka_unit_test(test_short_pieces),
-		cmocka_unit_test(test_fields_found),
-		cmocka_unit_test(test_text_ends_at_nul),
-		cmocka_unit_test(test_variables),
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_elements),
-		cmocka_unit_test(test_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

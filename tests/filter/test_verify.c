@@ -9,12 +9,10 @@
 #include "reference.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #define HEADER 'H', 'F', HODO_FILTER_VERSION
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
@@ -95,7 +93,7 @@ static const struct {
 	  BYTES(HEADER, 0, ONE, 1, ONE, 0, SKIP, 3, 0, ADD, ONE, 1, ADD), true },
 };
 
-static void test_rules(void **state)
+TEST(test_rules)
 {
 	static struct test_event e;
 	size_t i;
@@ -108,7 +106,7 @@ static void test_rules(void **state)
 }
 
 /* A program in which it shows: 0 and, if not skipped, 1. */
-static void test_skips_are_taken(void **state)
+TEST(test_skips_are_taken)
 {
 	static const uint8_t and_0[] = { HEADER, 0, ONE, 0, SKIP, 3, 0, ONE, 1, HODO_FILTER_LOR };
 	static const uint8_t and_1[] = { HEADER, 0, ONE, 1, SKIP, 3, 0, ONE, 0, LAND };
@@ -127,7 +125,7 @@ static void test_skips_are_taken(void **state)
 }
 
 /* Skips within each other, more and more, all to the end. */
-static void test_nested_skips_limit(void **state)
+TEST(test_nested_skips_limit)
 {
 	static uint8_t code[HODO_FILTER_MAX] = { HEADER, 0, ONE, 1 };
 	unsigned int n, i;
@@ -146,7 +144,7 @@ static void test_nested_skips_limit(void **state)
 }
 
 /* n ones and n - 1 additions, or ones that are added at once: by the stack's limit, not the length. */
-static void test_stack_limit(void **state)
+TEST(test_stack_limit)
 {
 	static uint8_t code[HODO_FILTER_MAX] = { HEADER, 0 };
 	unsigned int n, i;
@@ -173,7 +171,7 @@ static void test_stack_limit(void **state)
 	assert_int_equal(hodo_filter_verify(code, len), 0);
 }
 
-static void test_longest_program(void **state)
+TEST(test_longest_program)
 {
 	static const uint8_t start[] = { HEADER, 0, ONE, 1 };
 	uint8_t *code = malloc(HODO_FILTER_MAX + 1);
@@ -209,7 +207,7 @@ static size_t sample(size_t i, uint8_t *code)
 }
 #define SAMPLES (sizeof(samples) / sizeof(samples[0]))
 
-static void test_every_truncation(void **state)
+TEST(test_every_truncation)
 {
 	static uint8_t code[HODO_FILTER_MAX];
 	static struct test_event e;
@@ -226,7 +224,7 @@ static void test_every_truncation(void **state)
 	event_free(&e);
 }
 
-static void test_flipped_bits_and_bytes(void **state)
+TEST(test_flipped_bits_and_bytes)
 {
 	uint64_t seed = random_seed();
 	static uint8_t code[HODO_FILTER_MAX];
@@ -254,7 +252,7 @@ static void test_flipped_bits_and_bytes(void **state)
 }
 
 /* Random instructions, most of them known ones, so that many programs pass. */
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
 	static const uint8_t known[] = { 1,  1,  1,  5,  6,  6,  7,  2,  3,  4,  16, 17, 18, 32, 33, 34, 35, 36,
 					 37, 38, 39, 40, 41, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 64, 80, 81 };
@@ -293,20 +291,4 @@ static void test_random_programs(void **state)
 		(void)try(code, len, &e);
 	}
 	event_free(&e);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_skips_are_taken),
-		cmocka_unit_test(test_nested_skips_limit),
-		cmocka_unit_test(test_stack_limit),
-		cmocka_unit_test(test_longest_program),
-		cmocka_unit_test(test_every_truncation),
-		cmocka_unit_test(test_flipped_bits_and_bytes),
-		cmocka_unit_test(test_random_programs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

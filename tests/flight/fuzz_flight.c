@@ -15,13 +15,12 @@
 #include <unistd.h>
 
 #include <hodo/read.h>
+#include <lib/fuzz.h>
 #include <record/flight_memory.h>
 #include <record/out_dir.h>
 #include <record/snapshot.h>
 
 #include "honest.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 /* Places in the file, by a number below MATTER_BYTES. */
 #define MATTER_PAGES 12u

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world.h"
+#include <lib/fuzz.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "world.h"
 
 #define ENTRIES 4096
 

@@ -102,14 +102,13 @@ static struct hodo_read_calls_totals go(struct seen *s, const char *dir)
 	return t;
 }
 
-static void calls(void **state)
+TEST(calls)
 {
 	struct hodo_read_calls_totals t;
 	struct seen s = { 0 };
 
-	(void)state;
-	gen_calls(help_path("calls"));
-	t = go(&s, help_path("calls"));
+	gen_calls(folder_path("calls"));
+	t = go(&s, folder_path("calls"));
 	assert_string_equal(s.log,
 			    "+ 0 tid 412 depth 0\n+ 1 tid 412 depth 1\n- 1 tid 412 depth 1 110 self 110\n"
 			    "+ 7 tid 413 depth 0\n+ 2 tid 412 depth 1\n+ 3 tid 412 depth 2\n+ 4 tid 412 depth 3\n"
@@ -132,14 +131,13 @@ static void calls(void **state)
 	assert_int_equal(t.orphans, 1);
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
 	struct hodo_read_calls_totals t;
 	struct seen s = { 0 };
 
-	(void)state;
-	gen_kinds(help_path("kinds"));
-	t = go(&s, help_path("kinds"));
+	gen_kinds(folder_path("kinds"));
+	t = go(&s, folder_path("kinds"));
 	/* Calls without an exit take nothing from those around them. */
 	assert_string_equal(s.log,
 			    "+ 0 tid 9 depth 0\n+ 1 tid 9 depth 1\n+ 2 tid 9 depth 2\n- 2 tid 9 depth 2 100 self 100\n"
@@ -152,13 +150,12 @@ static void kinds(void **state)
 	assert_int_equal(t.orphans + t.left + t.open, 0);
 }
 
-static void whole(void **state)
+TEST(whole)
 {
 	struct seen s = { 0 };
 
-	(void)state;
-	gen_whole(help_path("whole"));
-	go(&s, help_path("whole"));
+	gen_whole(folder_path("whole"));
+	go(&s, folder_path("whole"));
 	assert_string_equal(s.log,
 			    "+ 2 tid 7 depth 2\n- 2 tid 7 depth 2 100 self 100 whole\n"
 			    "+ 3 tid 7 depth 3\n- 3 tid 7 depth 3 100 self 100 left whole\n"
@@ -168,71 +165,53 @@ static void whole(void **state)
 			    "+ 0 tid 7 depth 0\n- 0 tid 7 depth 0 2500 self 1000 whole\n");
 }
 
-static void lossy(void **state)
+TEST(lossy)
 {
 	struct hodo_read_calls_totals t;
 	struct seen s = { 0 };
 
-	(void)state;
-	gen_lossy(help_path("lossy"));
-	t = go(&s, help_path("lossy"));
+	gen_lossy(folder_path("lossy"));
+	t = go(&s, folder_path("lossy"));
 	assert_string_equal(s.log, "+ 0 tid 40 depth 0\n+ 1 tid 40 depth 1\n- 1 tid 40 depth 1 200 self 200 left\n"
 				   "- 0 tid 40 depth 0 400 self 200\n");
 	assert_int_equal(t.orphans, 1);
 }
 
-static void forked(void **state)
+TEST(forked)
 {
 	struct hodo_read_calls_totals t;
 	struct seen s = { 0 };
 
-	(void)state;
-	gen_fork(help_path("fork"));
-	t = go(&s, help_path("fork"));
+	gen_fork(folder_path("fork"));
+	t = go(&s, folder_path("fork"));
 	assert_int_equal(t.calls, 3);
 	assert_int_equal(t.returned, 3);
 	assert_int_equal(t.orphans, 0);
 }
 
-static void deep(void **state)
+TEST(deep)
 {
 	struct hodo_read_calls_totals t;
 	struct seen s = { .quiet = true };
 
-	(void)state;
-	gen_deep(help_path("deep"), 1000000);
-	t = go(&s, help_path("deep"));
+	gen_deep(folder_path("deep"), 1000000);
+	t = go(&s, folder_path("deep"));
 	assert_int_equal(s.deepest, 999999);
 	assert_int_equal(t.returned, 1000000);
 	assert_int_equal(s.away, 0);
 }
 
-static void mad(void **state)
+TEST(mad)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed < 60; seed++) {
 		struct hodo_read_calls_totals t;
 		struct seen s = { .quiet = true };
 		char name[32];
 
 		snprintf(name, sizeof(name), "mad-%llu", (unsigned long long)seed);
-		gen_mad(help_path(name), seed);
-		t = go(&s, help_path(name));
+		gen_mad(folder_path(name), seed);
+		t = go(&s, folder_path(name));
 		assert_true(t.returned + t.left + t.open <= t.calls);
 		assert_true(t.orphans < 3000);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls), cmocka_unit_test(kinds),  cmocka_unit_test(whole), cmocka_unit_test(lossy),
-		cmocka_unit_test(forked), cmocka_unit_test(deep), cmocka_unit_test(mad),
-	};
-	int failed;
-
-	help_start();
-	failed = cmocka_run_group_tests_name("calls", tests, NULL, NULL);
-	help_done();
-	return failed;
 }

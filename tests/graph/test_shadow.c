@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_shadow.c - core/shadow.c: the cases one by one, and random worlds whose truth is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include "world.h"
 
@@ -51,12 +47,11 @@ static void is_told(unsigned i, uint64_t at, enum hodo_frame_end end, uint64_t t
 	assert_int_equal(log_[i].children, children);
 }
 
-static void nested(void **state)
+TEST(nested)
 {
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	assert_int_equal(hodo_shadow_enter(&s, 0x7ff000, 1, 10, false)->depth, 0);
 	assert_int_equal(hodo_shadow_enter(&s, 0x7fe000, 2, 20, false)->depth, 1);
@@ -69,12 +64,11 @@ static void nested(void **state)
 	assert_int_equal(s.orphans, 1);
 }
 
-static void exception(void **state)
+TEST(exception)
 {
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
@@ -92,12 +86,11 @@ static void exception(void **state)
 	assert_int_equal(nlog, 5);
 }
 
-static void nobody_is_above(void **state)
+TEST(nobody_is_above)
 {
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7f0000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7e0000, 2, 20, false);
@@ -115,12 +108,11 @@ static void nobody_is_above(void **state)
 	is_told(1, 0x7f8000, HODO_FRAME_RETURNED, 20, 0);
 }
 
-static void other_stacks(void **state)
+TEST(other_stacks)
 {
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x10000, 2, 20, false); /* coroutine */
@@ -139,12 +131,11 @@ static void other_stacks(void **state)
 	assert_int_equal(parked.count, 0);
 }
 
-static void exit_elsewhere(void **state)
+TEST(exit_elsewhere)
 {
 	struct hodo_frame frames[8], frames2[8];
 	struct hodo_shadow s, t;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	t = s;
 	t.frames = frames2;
@@ -170,12 +161,11 @@ static bool agrees(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t f
 	return f->function == function;
 }
 
-static void lost_events(void **state)
+TEST(lost_events)
 {
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
@@ -186,12 +176,11 @@ static void lost_events(void **state)
 	assert_int_equal(s.orphans, 1);
 }
 
-static void stack_pointers(void **state)
+TEST(stack_pointers)
 {
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, true);
 	assert_int_equal(hodo_shadow_enter(&s, 0x7ff000, 2, 20, true)->depth, 1); /* inlined */
@@ -207,12 +196,11 @@ static void stack_pointers(void **state)
 	assert_false(hodo_shadow_exit(&s, 0x7fef00, 1, 80, true, 0));
 }
 
-static void no_room(void **state)
+TEST(no_room)
 {
 	struct hodo_frame frames[4];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 4, true);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(!!hodo_shadow_enter(&s, 0x7ff000 - 64 * i, i, i, false), i < 4);
@@ -224,12 +212,11 @@ static void no_room(void **state)
 }
 
 /* More lanes than are looked through: no frame is lost, and the table's oldest make room. */
-static void many_lanes(void **state)
+TEST(many_lanes)
 {
 	static struct hodo_frame frames[1024];
 	struct hodo_shadow s;
 
-	(void)state;
 	start(&s, frames, 1024, true);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 1, false);
 	for (unsigned i = 0; i < 100; i++)
@@ -282,59 +269,32 @@ static void worlds(struct world_options o, uint64_t seeds)
 	}
 }
 
-static void worlds_calm(void **state)
+TEST(worlds_calm)
 {
-	(void)state;
 	worlds((struct world_options){ .steps = 3000, .stacks_known = true, .calm = true }, 60);
 	worlds((struct world_options){ .steps = 3000, .calm = true }, 60);
 }
 
-static void worlds_jumps(void **state)
+TEST(worlds_jumps)
 {
-	(void)state;
 	worlds((struct world_options){ .steps = 3000, .stacks_known = true }, 100);
 	worlds((struct world_options){ .steps = 3000 }, 100);
 }
 
-static void worlds_coroutines(void **state)
+TEST(worlds_coroutines)
 {
-	(void)state;
 	worlds((struct world_options){ .steps = 3000, .stacks_known = true, .coroutines = true }, 100);
 	worlds((struct world_options){ .steps = 3000, .coroutines = true }, 100);
 	worlds((struct world_options){ .steps = 60000, .coroutines = true }, 3);
 }
 
-static void worlds_silent(void **state)
+TEST(worlds_silent)
 {
-	(void)state;
 	worlds((struct world_options){ .steps = 3000, .coroutines = true, .silent_moves = true }, 100);
 }
 
-static void worlds_sp(void **state)
+TEST(worlds_sp)
 {
-	(void)state;
 	worlds((struct world_options){ .steps = 3000, .stacks_known = true, .sp = true }, 100);
 	worlds((struct world_options){ .steps = 3000, .stacks_known = true, .sp = true, .calm = true }, 50);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested),
-		cmocka_unit_test(exception),
-		cmocka_unit_test(nobody_is_above),
-		cmocka_unit_test(other_stacks),
-		cmocka_unit_test(exit_elsewhere),
-		cmocka_unit_test(lost_events),
-		cmocka_unit_test(stack_pointers),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(many_lanes),
-		cmocka_unit_test(worlds_calm),
-		cmocka_unit_test(worlds_jumps),
-		cmocka_unit_test(worlds_coroutines),
-		cmocka_unit_test(worlds_silent),
-		cmocka_unit_test(worlds_sp),
-	};
-
-	return cmocka_run_group_tests_name("shadow", tests, NULL, NULL);
 }

@@ -5,12 +5,11 @@
  */
 #include <linux/types.h>
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 /* Between measuring and copying, the source may change. */
 static void hodo_kinds_interlude(void);
@@ -154,12 +153,11 @@ static void end(const struct cursor *c)
 
 /* ---------------------------------------------------------------- the tests */
 
-static void scalars(void **state)
+TEST(scalars)
 {
 	struct cursor c = begin(&hodo_tp_hodo_kinds_scalars);
 	const struct hodo_kinds_pair *pair;
 
-	(void)state;
 	assert_string_equal(c.event->provider, "hodo_kinds");
 	assert_string_equal(c.event->name, "hodo_kinds_scalars");
 	assert_string_equal(c.event->format,
@@ -187,11 +185,10 @@ static void scalars(void **state)
 	end(&c);
 }
 
-static void arrays(void **state)
+TEST(arrays)
 {
 	static const u8 bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-	(void)state;
 	for (u32 n = 0; n <= 8; n += 4) {
 		struct cursor c = begin(&hodo_tp_hodo_kinds_arrays);
 
@@ -225,11 +222,10 @@ static void check_texts(const char *source, const char *expected, u32 len, const
 	end(&c);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	char *longest = malloc(HODO_STR_MAX + 100);
 
-	(void)state;
 	check_texts("a text", "a text", 6, "parts", 2);
 	check_texts("", "", 0, "parts", 2);
 	check_texts(NULL, "(null)", 7, NULL, 7);
@@ -240,11 +236,10 @@ static void texts(void **state)
 }
 
 /* Grown or shrunk after it was measured: the record is as long as it was to be, and nothing of another. */
-static void texts_that_change(void **state)
+TEST(texts_that_change)
 {
 	char source[32] = "12345678";
 
-	(void)state;
 	changing = source;
 	change_to = "abcdefghijklmnop";
 	check_texts(source, "abcdefgh", 8, "parts", 2);
@@ -277,17 +272,15 @@ static void others_of(const char *format, ...)
 	end(&c);
 }
 
-static void others(void **state)
+TEST(others)
 {
-	(void)state;
 	others_of("%d and %s", 7, "eight");
 }
 
-static void names(void **state)
+TEST(names)
 {
 	struct cursor c = begin(&hodo_tp_int);
 
-	(void)state;
 	assert_string_equal(c.event->name, "int");
 	assert_string_equal(c.event->format, "\"\"%d\"\n\", REC->event");
 	hodo_probe_int(&hodo_tp_int, 1, 2, 3, 4);
@@ -301,11 +294,10 @@ static void names(void **state)
 	end(&c);
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
 	struct cursor c = begin(&hodo_tp_hodo_kinds_nothing);
 
-	(void)state;
 	records = 0;
 	hodo_probe_hodo_kinds_nothing(&hodo_tp_hodo_kinds_nothing, 1);
 	assert_int_equal(records, 1);
@@ -313,11 +305,10 @@ static void nothing(void **state)
 }
 
 /* Longer than any packet, so that the writer refuses and counts it; a text beyond its 16 bits, too. */
-static void huge(void **state)
+TEST(huge)
 {
 	static const int n[] = { -1, HODO_STR_MAX + 1, 0x7fffffff, -0x7fffffff - 1 };
 
-	(void)state;
 	records = 0;
 	for (unsigned int i = 0; i < sizeof(n) / sizeof(n[0]); i++) {
 		hodo_probe_hodo_kinds_huge(&hodo_tp_hodo_kinds_huge, n[i]);
@@ -329,9 +320,8 @@ static void huge(void **state)
 }
 
 /* No room: the arguments are not looked at any more. */
-static void refused(void **state)
+TEST(refused)
 {
-	(void)state;
 	records = 0;
 	refuse = true;
 	hodo_probe_hodo_kinds_texts(&hodo_tp_hodo_kinds_text, "a", "bb", 2);
@@ -339,9 +329,8 @@ static void refused(void **state)
 	assert_int_equal(records, 0);
 }
 
-static void formats(void **state)
+TEST(formats)
 {
-	(void)state;
 	assert_string_equal(hodo_tp_hodo_kinds_text.event.format, "\"%s %s\", __get_str(text), __get_str(part)");
 	assert_string_equal(hodo_tp_hodo_kinds_text_print.event.format, "\"own\", ");
 	assert_string_equal(hodo_tp_hodo_kinds_text_condition.event.format, hodo_tp_hodo_kinds_text.event.format);
@@ -349,17 +338,10 @@ static void formats(void **state)
 	assert_non_null(strstr(hodo_tp_hodo_kinds_text.event.file, "hodo_kinds.h"));
 }
 
-int main(void)
+static int let_go(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scalars), cmocka_unit_test(arrays),
-		cmocka_unit_test(texts),   cmocka_unit_test(texts_that_change),
-		cmocka_unit_test(others),  cmocka_unit_test(names),
-		cmocka_unit_test(nothing), cmocka_unit_test(huge),
-		cmocka_unit_test(refused), cmocka_unit_test(formats),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
 	free(room);
-	return failed;
+	return 0;
 }
+
+TEST_PROGRAM(.teardown = let_go);

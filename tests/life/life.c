@@ -4,6 +4,7 @@
  * says what each scene must leave in the trace. Children exit with status 0
  * if all went well, and the scene with that of its children.
  */
+#define _GNU_SOURCE
 #include <hodo/trace.h>
 #include <dlfcn.h>
 #include <errno.h>

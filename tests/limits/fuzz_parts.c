@@ -2,40 +2,31 @@
 /*
  * fuzz_parts.c - a hostile recording in parts.
  *
- * Input as of tests/read/fuzz_recording.c: 32 bits of length, that many bytes of
- * metadata, the rest is a stream. It is cut at a place that depends on the input, and
+ * Input as of tests/read/fuzz_recording.h. It is cut at a place that depends on the input, and
  * the pieces are files of one process in three parts; the last part's metadata is cut, too. What
  * the walks tell must agree, and a sound stream that was cut between two packets is to be read as before.
  */
-#include <read/help.h>
+#include <lib/fuzz.h>
+#include <read/fuzz_recording.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
 static const char *const parts[] = { "part-0001", "part-0002", "part-0010" };
 #define PARTS 3
-
-static void stop(void)
-{
-	help_done();
-}
 
 static void start(void)
 {
 	char path[64];
 
-	help_start();
-	atexit(stop);
-	mkdir(help_path("whole"), 0777);
-	mkdir(help_path("whole/kvd-1"), 0777);
-	mkdir(help_path("cut"), 0777);
+	mkdir(folder_path("whole"), 0777);
+	mkdir(folder_path("whole/kvd-1"), 0777);
+	mkdir(folder_path("cut"), 0777);
 	for (unsigned i = 0; i < PARTS; i++) {
 		snprintf(path, sizeof(path), "cut/%s", parts[i]);
-		mkdir(help_path(path), 0777);
+		mkdir(folder_path(path), 0777);
 		snprintf(path, sizeof(path), "cut/%s/kvd-1", parts[i]);
-		mkdir(help_path(path), 0777);
+		mkdir(folder_path(path), 0777);
 	}
 }
 
@@ -44,15 +35,7 @@ static void put(unsigned part, const char *name, const uint8_t *data, size_t len
 	char path[64];
 
 	snprintf(path, sizeof(path), "cut/%s/kvd-1/%s", parts[part], name);
-	help_write(help_path(path), data, len);
-}
-
-static void check(bool ok, const char *what)
-{
-	if (!ok) {
-		fprintf(stderr, "fuzz_parts: %s\n", what);
-		abort();
-	}
+	folder_write(folder_path(path), data, len);
 }
 
 static unsigned warnings;
@@ -73,25 +56,25 @@ static uint64_t walk(const char *dir)
 	struct hodo_read *r;
 
 	warnings = 0;
-	if (hodo_read_open(&r, help_path(dir), &o) < 0)
+	if (hodo_read_open(&r, folder_path(dir), &o) < 0)
 		return UINT64_MAX;
 	for (int round = 0; round < 2; round++) {
-		check(hodo_read_scan(r) == 0, "scan fails");
+		fuzz_check(hodo_read_scan(r) == 0, "scan fails");
 		packets = parted = 0;
 		for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++)
 			for (uint32_t k = 0; k < hodo_read_process(r, i)->nstreams; k++)
 				packets += hodo_read_process(r, i)->streams[k]->packets;
 		for (uint32_t i = 0; i < hodo_read_nparts(r); i++)
 			parted += hodo_read_part(r, i)->packets;
-		check(hodo_read_nparts(r) == 0 || parted == packets, "the parts have other packets than the streams");
-		check(hodo_read_count(r, &totals) == 0, "count fails");
+		fuzz_check(hodo_read_nparts(r) == 0 || parted == packets, "the parts have other packets than the streams");
+		fuzz_check(hodo_read_count(r, &totals) == 0, "count fails");
 	}
 	while (hodo_read_next(r, &e) > 0)
 		n++;
-	check(n == totals.events, "count and next differ");
+	fuzz_check(n == totals.events, "count and next differ");
 	hodo_read_limit(r, totals.begin_ns + 1, totals.end_ns);
 	while (hodo_read_next(r, &e) > 0)
-		check(e->ts_ns > totals.begin_ns && e->ts_ns < totals.end_ns, "an event beyond the limits");
+		fuzz_check(e->ts_ns > totals.begin_ns && e->ts_ns < totals.end_ns, "an event beyond the limits");
 	hodo_read_close(r);
 	return n;
 }
@@ -123,41 +106,36 @@ static void try_cut(const uint8_t *metadata, size_t metadata_len, const uint8_t 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	uint32_t metadata_len = 0, hash = 2166136261u;
-	const uint8_t *stream;
+	static bool started;
+	struct fuzz_recording in = fuzz_recording(data, len);
+	const uint8_t *stream = in.stream;
+	uint32_t hash = 2166136261u;
 	uint64_t whole;
 	bool sound;
 	size_t a, b;
 
-	if (!help_dir[0])
+	if (!started)
 		start();
+	started = true;
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ data[i]) * 16777619u;
-	if (len >= 4) {
-		memcpy(&metadata_len, data, 4);
-		data += 4;
-		len -= 4;
-	}
-	if (metadata_len > len)
-		metadata_len = (uint32_t)len;
-	stream = data + metadata_len;
-	len -= metadata_len;
-	help_write(help_path("whole/kvd-1/metadata"), data, metadata_len);
-	help_write(help_path("whole/kvd-1/cpu0"), stream, len);
+	len = in.stream_len;
+	folder_write(folder_path("whole/kvd-1/metadata"), in.metadata, in.metadata_len);
+	folder_write(folder_path("whole/kvd-1/cpu0"), stream, len);
 	whole = walk("whole");
 	/* In damaged packets others may be found, which go beyond the cut. */
 	sound = warnings == 0;
 
 	a = packet_end(stream, len, 1 + hash % 3);
 	b = a + packet_end(stream + a, len - a, hash / 7 % 4);
-	try_cut(data, metadata_len, stream, len, a, b);
-	check(walk("cut") == whole || !sound, "cut between packets it has other events");
+	try_cut(in.metadata, in.metadata_len, stream, len, a, b);
+	fuzz_check(walk("cut") == whole || !sound, "cut between packets it has other events");
 
 	a = len ? hash % len : 0;
 	b = a + (len > a ? hash / 3 % (len - a) : 0);
-	try_cut(data, metadata_len, stream, len, a, b);
+	try_cut(in.metadata, in.metadata_len, stream, len, a, b);
 	walk("cut");
-	put(2, "metadata", data, metadata_len ? hash / 5 % metadata_len : 0);
+	put(2, "metadata", in.metadata, in.metadata_len ? hash / 5 % in.metadata_len : 0);
 	walk("cut");
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hazards.c - what programs do that have a thread too many: hazards.py runs and asks them. A line read is a step. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <hodo/control.h>
 #include <hodo/trace.h>

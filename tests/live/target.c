@@ -4,6 +4,7 @@
  * with a counter in every event, and signals whose handlers trace. Runs until its standard input ends; 0 if it
  * found itself intact.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <hodo/trace.h>
 #include <pthread.h>

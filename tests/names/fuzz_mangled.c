@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <func/mangled.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <lib/fuzz.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mangled.c - short names of C++ functions, one by one; compare_cxxfilt.py has the many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 #include <func/mangled.h>
 
 static const struct {
@@ -67,7 +63,7 @@ static const struct {
 	{ "", "" },
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	char out[512];
 
@@ -87,7 +83,7 @@ static void test_cases(void **state)
 }
 
 /* Nesting, and parts that refer to parts, end by a limit and leave the name as it is. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	static const char *const units[] = { "P", "N1AI", "1AI", "Z", "ZN", "F", "X", "S_", "L_Z", "Dp", "T_I", "cl",
 					     "I", "J", "A_", "M", "1a", "pl", NULL };
@@ -108,11 +104,4 @@ static void test_limits(void **state)
 	strcat(text, "Ev");
 	hodo_mangled_name(text, out, sizeof(out));
 	assert_memory_equal(out, "A::b::b::b", 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases), cmocka_unit_test(test_limits) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

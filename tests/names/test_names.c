@@ -5,10 +5,6 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <pthread.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 #include <func/func.h>
 
 /* In a namespace, as C++ would have it; a local one; and one that begins inside of another. */
@@ -53,7 +49,7 @@ static void check_find(const struct hodo_names *names, const void *addr, const c
 	assert_string_equal(hodo_names_find(names, (uintptr_t)addr, &start), want);
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
 	struct hodo_names *n = hodo_names_open(&own, self);
 	uintptr_t start;
@@ -95,7 +91,7 @@ static int check_stripped(const char *want)
 	return 1;
 }
 
-static void test_section(void **state)
+TEST(test_section)
 {
 	static const int in_it __attribute__((section("names_test"), used)) = 7;
 	struct hodo_names *n = hodo_names_open(&own, self);
@@ -109,7 +105,7 @@ static void test_section(void **state)
 }
 
 /* Every function of libc by its dynamic symbols, and that the loader agrees. */
-static void test_dynamic(void **state)
+TEST(test_dynamic)
 {
 	char name[256];
 	Dl_info info;
@@ -125,7 +121,7 @@ static void test_dynamic(void **state)
 	dlclose(libc);
 }
 
-static void test_function_name(void **state)
+TEST(test_function_name)
 {
 	char name[64] = "x";
 
@@ -153,7 +149,7 @@ static void *ask(void *unused)
 	return NULL;
 }
 
-static void test_threads_and_fork(void **state)
+TEST(test_threads_and_fork)
 {
 	pthread_t t[3];
 	char name[64];
@@ -189,7 +185,7 @@ static int under_loader_lock(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static void test_loader_lock(void **state)
+TEST(test_loader_lock)
 {
 	dl_iterate_phdr(under_loader_lock, NULL);
 }
@@ -232,7 +228,7 @@ static void try_file(const char *path, const void *bytes, size_t n)
 	use_all(hodo_names_open(&own, path));
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	char path[] = "/tmp/hodo-names-XXXXXX";
 	uint8_t *bytes, *copy;
@@ -313,7 +309,7 @@ static int selected(const char *text)
 	return got;
 }
 
-static void test_select(void **state)
+TEST(test_select)
 {
 	static const char *const bad[] = { ",", "a,", ",a", "a,,b", "!", "a,!", "0x", "0x1", "0x2-0x1", "0x1-0x1",
 					   "0x1-", "0x1-2", "0x1-0x", "0x1-0x2z", "0x11111111111111111-0x2", " " };
@@ -343,7 +339,7 @@ static void test_select(void **state)
 		assert_int_equal(selected(bad[i]), -EINVAL);
 }
 
-static void test_sets(void **state)
+TEST(test_sets)
 {
 	int bits[64], n = 0;
 	char text[32];
@@ -382,20 +378,19 @@ static void test_sets(void **state)
 	hodo_select_put(0);
 }
 
-int main(int argc, char **argv)
+static int find_own(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),	      cmocka_unit_test(test_section),
-		cmocka_unit_test(test_dynamic),	      cmocka_unit_test(test_function_name),
-		cmocka_unit_test(test_threads_and_fork), cmocka_unit_test(test_loader_lock),
-		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_select),
-		cmocka_unit_test(test_sets),
-	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[n > 0 ? n : 0] = '\0';
 	dl_iterate_phdr(first, NULL);
-	if (argc == 3 && strcmp(argv[1], "stripped") == 0)
-		return check_stripped(argv[2]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+static int command(int argc, char **argv)
+{
+	find_own(NULL);
+	return argc == 3 && strcmp(argv[1], "stripped") == 0 ? check_stripped(argv[2]) : 2;
+}
+
+TEST_PROGRAM(.setup = find_own, .command = command);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_elf.c - hodo_read_elf on any bytes. */
-#define _GNU_SOURCE
-#include "help.h"
-
-#include <sys/mman.h>
+#include <string.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include <lib/folder.h>
+#include <lib/fuzz.h>
+#include <hodo/read.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -14,12 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct hodo_read_elf *elf;
 	size_t names = 0;
 	uint32_t n;
-	char path[64];
-	int fd = memfd_create("elf", MFD_CLOEXEC);
+	char path[32];
+	int fd = folder_memory(path, data, len);
 
-	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (hodo_read_elf_open(&elf, path, NULL) == 0) {
 		for (uint32_t i = 0; i < hodo_read_elf_nclasses(elf); i++) {
 			const struct hodo_read_class *c = hodo_read_elf_class(elf, i);

@@ -7,9 +7,8 @@
  */
 #include "help.h"
 
+#include <lib/fuzz.h>
 #include <read/internal.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static const uint8_t *take(const uint8_t **data, size_t *len, size_t n)
 {

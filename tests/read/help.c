@@ -1,77 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* help.c - see help.h. */
-#define _GNU_SOURCE
 #include "help.h"
 
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <unistd.h>
-
-char help_dir[256];
 char help_warnings[16384];
 unsigned help_nwarnings;
 char help_error[512];
-
-void help_start(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	if (!tmp || !*tmp) /* in memory where that is to be had: many small files are written */
-		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-	snprintf(help_dir, sizeof(help_dir), "%s/hodo-read.XXXXXX", tmp);
-	if (!mkdtemp(help_dir))
-		err(1, "%s", help_dir);
-}
-
-static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-void help_done(void)
-{
-	if (nftw(help_dir, drop, 16, FTW_DEPTH | FTW_PHYS) != 0)
-		err(1, "%s", help_dir);
-}
-
-const char *help_path(const char *name)
-{
-	static char paths[8][512];
-	static unsigned turn;
-	char *path = paths[turn++ % 8];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", help_dir, name);
-	return path;
-}
-
-void help_write(const char *path, const void *data, size_t len)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0 || write(fd, data, len) != (ssize_t)len || close(fd) != 0)
-		err(1, "%s", path);
-}
-
-uint8_t *help_read(const char *path, size_t *len)
-{
-	FILE *f = fopen(path, "r");
-	uint8_t *data = malloc(64u << 20);
-
-	if (!f || !data)
-		err(1, "%s", path);
-	*len = fread(data, 1, 64u << 20, f);
-	fclose(f);
-	return data;
-}
 
 static void warn_to_list(void *data, const char *text)
 {
 	size_t len = strlen(help_warnings);
 
-	(void)data;
 	help_nwarnings++;
 	assert_null(strchr(text, '\n'));
 	snprintf(help_warnings + len, sizeof(help_warnings) - len, "%s\n", text);

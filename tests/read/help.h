@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* help.h - what the reader's C tests share: a folder of their own, files, readers. */
+/* help.h - what the reader's C tests share: readers. */
 #ifndef HODO_TESTS_READ_HELP_H
 #define HODO_TESTS_READ_HELP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <hodo/read.h>
+#include <lib/folder.h>
+#include <lib/unit.h>
 
 #include "gen.h"
-
-/* A new folder below $TMPDIR; removed with all in it by help_done(). */
-extern char help_dir[256];
-void help_start(void);
-void help_done(void);
-/* "help_dir/NAME", in one of a few buffers used in turn. */
-const char *help_path(const char *name);
-void help_write(const char *path, const void *data, size_t len);
-/* The file's bytes in memory that the caller frees. */
-uint8_t *help_read(const char *path, size_t *len);
 
 /* Opens a recording that must open; warnings are collected in help_warnings, one a line. */
 extern char help_warnings[16384];

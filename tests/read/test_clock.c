@@ -29,13 +29,12 @@ static uint64_t next_random(void)
 	return seed;
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
 	static const uint64_t freqs[] = { 1,          3,          999983,     1000000,
 					  1000003,    24000000,   1000000000, 999999999,
 					  2596000000, 2596123457, 3999999999, 1000000000000 };
 
-	(void)state;
 	for (unsigned f = 0; f < sizeof(freqs) / sizeof(freqs[0]); f++) {
 		for (unsigned i = 0; i < 20000; i++) {
 			struct hodo_read_clock c = { .freq_hz = freqs[f], .offset_s = 1700000000 };
@@ -50,11 +49,10 @@ static void test_exact(void **state)
 }
 
 /* The quick way, along a stream's times that go on by small and large steps, and back. */
-static void test_near(void **state)
+TEST(test_near)
 {
 	static const uint64_t freqs[] = { 1, 999983, 24000000, 1000000000, 2596123457, 1000000000000 };
 
-	(void)state;
 	for (unsigned f = 0; f < sizeof(freqs) / sizeof(freqs[0]); f++) {
 		struct hodo_read_clock c = { .freq_hz = freqs[f],
 					     .offset_s = 1700000000,
@@ -73,12 +71,11 @@ static void test_near(void **state)
 	}
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
 	struct hodo_read_clock c = { .freq_hz = 1, .offset_s = INT64_MAX, .offset_ticks = INT64_MAX };
 	struct hodo_clock_near near;
 
-	(void)state;
 	assert_int_equal(hodo_read_clock_ns(&c, UINT64_MAX), INT64_MAX - 1);
 	hodo_read_clock_near_set(&near, &c, 0);
 	assert_int_equal(hodo_read_clock_near_ns(&near, &c, UINT64_MAX), INT64_MAX - 1);
@@ -88,12 +85,4 @@ static void test_ends(void **state)
 	/* Before the epoch it still rounds down. */
 	c = (struct hodo_read_clock){ .freq_hz = 3, .offset_ticks = -1 };
 	assert_int_equal(hodo_read_clock_ns(&c, 0), -333333334);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_exact), cmocka_unit_test(test_near),
-					    cmocka_unit_test(test_ends) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 static const char *make(const char *name)
 {
 	static const struct gen_field fields[] = { { "n", HODO_TYPE_I32 }, { "total", HODO_TYPE_U64 } };
-	const char *top = help_path(name);
+	const char *top = folder_path(name);
 	struct gen_trace t;
 	struct gen_stream s;
 
@@ -62,7 +62,7 @@ static void check(const char *top, uint64_t events, uint64_t damaged, const char
 	hodo_read_close(r);
 }
 
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	static const struct {
 		size_t len;
@@ -78,75 +78,71 @@ static void test_truncated(void **state)
 		{ 0, 0, 0, "" },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
 		char path[600];
 
 		snprintf(path, sizeof(path), "%s/p-1/cpu0", make("cut"));
 		assert_int_equal(truncate(path, (off_t)cuts[i].len), 0);
-		check(help_path("cut"), cuts[i].events, cuts[i].damaged, cuts[i].warning);
+		check(folder_path("cut"), cuts[i].events, cuts[i].damaged, cuts[i].warning);
 	}
 }
 
-static void test_header(void **state)
+TEST(test_header)
 {
 	uint64_t huge = UINT64_MAX & ~7ull, small = 8 * (HEADER + 48), over = 8 * PACKET * 2,
 		 odd = 8 * PACKET + 1;
 	uint32_t events = 0x00ffffff;
 
-	(void)state;
 	patch(make("h"), PACKET, "x", 1); /* magic */
-	check(help_path("h"), 200, 0, "no packet at byte");
+	check(folder_path("h"), 200, 0, "no packet at byte");
 	patch(make("h"), PACKET + 4, "x", 1);
-	check(help_path("h"), 200, 0, "a packet of another trace");
+	check(folder_path("h"), 200, 0, "a packet of another trace");
 	patch(make("h"), PACKET + 20, "x", 1);
-	check(help_path("h"), 200, 0, "unknown stream");
+	check(folder_path("h"), 200, 0, "unknown stream");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &huge, 8);
-	check(help_path("h"), 200, 0, "damaged size");
+	check(folder_path("h"), 200, 0, "damaged size");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &odd, 8);
-	check(help_path("h"), 200, 0, "damaged size");
+	check(folder_path("h"), 200, 0, "damaged size");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, events), &events, 4);
-	check(help_path("h"), 200, 0, "damaged event count");
+	check(folder_path("h"), 200, 0, "damaged event count");
 	/* Content shorter than the packet: the rest is padding, and the count tells. */
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &small, 8);
-	check(help_path("h"), 200, 0, "damaged event count");
+	check(folder_path("h"), 200, 0, "damaged event count");
 	/* A packet that claims the one behind it: found again at its header. */
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &over, 8);
-	patch(help_path("h"), PACKET + offsetof(struct hodo_packet, content_size), &over, 8);
-	check(help_path("h"), 300, 0, "unknown event id");
+	patch(folder_path("h"), PACKET + offsetof(struct hodo_packet, content_size), &over, 8);
+	check(folder_path("h"), 300, 0, "unknown event id");
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	uint64_t word = 9 | 2050ull << 16, late = 1 | 5000ull << 16;
 	uint32_t count = 90;
 	uint16_t id = 0;
 
-	(void)state;
 	patch(make("e"), PACKET + HEADER + 24 * 50, &word, 8);
-	check(help_path("e"), 250, 50, "unknown event id at byte");
+	check(folder_path("e"), 250, 50, "unknown event id at byte");
 	patch(make("e"), PACKET + HEADER + 24 * 50, &id, 2);
-	check(help_path("e"), 250, 50, "unknown event id at byte");
+	check(folder_path("e"), 250, 50, "unknown event id at byte");
 	patch(make("e"), PACKET + HEADER + 24 * 50, &late, 8); /* the others stay readable */
-	check(help_path("e"), 299, 1, "outside");
+	check(folder_path("e"), 299, 1, "outside");
 	patch(make("e"), PACKET + offsetof(struct hodo_packet, events), &count, 4);
-	check(help_path("e"), 300, 0, "announces 90 events and 100 can be read");
+	check(folder_path("e"), 300, 0, "announces 90 events and 100 can be read");
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
 	uint64_t early = 500, end = 100, before = 50;
 
-	(void)state;
 	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_end), &end, 8);
-	check(help_path("t"), 300, 0, "ends before it begins");
+	check(folder_path("t"), 300, 0, "ends before it begins");
 	/* The whole packet is earlier than the one before it: given where it stands. */
 	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_begin), &early, 8);
-	check(help_path("t"), 300, 0, "time runs back");
+	check(folder_path("t"), 300, 0, "time runs back");
 	make("t");
-	patch(help_path("t"), 2 * PACKET + offsetof(struct hodo_packet, events_discarded), "\1", 1);
-	patch(help_path("t"), 1 * PACKET + offsetof(struct hodo_packet, events_discarded), &before, 8);
-	check(help_path("t"), 300, 0, "lost events runs back");
+	patch(folder_path("t"), 2 * PACKET + offsetof(struct hodo_packet, events_discarded), "\1", 1);
+	patch(folder_path("t"), 1 * PACKET + offsetof(struct hodo_packet, events_discarded), &before, 8);
+	check(folder_path("t"), 300, 0, "lost events runs back");
 }
 
 static void replace_metadata(const char *top, const char *from, const char *to)
@@ -158,18 +154,18 @@ static void replace_metadata(const char *top, const char *from, const char *to)
 
 	assert_non_null(text);
 	snprintf(path, sizeof(path), "%s/p-1/metadata", top);
-	data = help_read(path, &len);
+	data = folder_read(path, &len);
 	data[len] = 0;
 	at = strstr((char *)data, from);
 	assert_non_null(at);
 	len = (size_t)snprintf(text, 1 << 20, "%.*s%s%s", (int)(at - (char *)data), data, to,
 			       at + strlen(from));
-	help_write(path, text, len);
+	folder_write(path, text, len);
 	free(data);
 	free(text);
 }
 
-static void test_metadata(void **state)
+TEST(test_metadata)
 {
 	static const struct {
 		const char *from, *to, *warning;
@@ -198,100 +194,95 @@ static void test_metadata(void **state)
 		{ "/*@end", "/*@*/\n/*@ */\n/*@end end*/\n/*@end", "damaged: skipped", 300 },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		make("m");
-		replace_metadata(help_path("m"), cases[i].from, cases[i].to);
-		check(help_path("m"), cases[i].events, cases[i].events ? 0 : 300, cases[i].warning);
+		replace_metadata(folder_path("m"), cases[i].from, cases[i].to);
+		check(folder_path("m"), cases[i].events, cases[i].events ? 0 : 300, cases[i].warning);
 	}
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-	(void)state;
 	make("r");
-	replace_metadata(help_path("r"), "version=1", "version=2");
-	assert_int_equal(help_open_error(help_path("r/p-1")), -EPROTONOSUPPORT);
-	assert_int_equal(help_open_error(help_path("r")), -EPROTONOSUPPORT);
+	replace_metadata(folder_path("r"), "version=1", "version=2");
+	assert_int_equal(help_open_error(folder_path("r/p-1")), -EPROTONOSUPPORT);
+	assert_int_equal(help_open_error(folder_path("r")), -EPROTONOSUPPORT);
 	make("r");
-	replace_metadata(help_path("r"), "byte_order=le", "byte_order=be");
-	assert_int_equal(help_open_error(help_path("r/p-1")), -EPROTONOSUPPORT);
+	replace_metadata(folder_path("r"), "byte_order=le", "byte_order=be");
+	assert_int_equal(help_open_error(folder_path("r/p-1")), -EPROTONOSUPPORT);
 	make("r");
-	replace_metadata(help_path("r"), "version=1 uuid=", "version=1 uuid=z");
-	assert_int_equal(help_open_error(help_path("r/p-1")), -EBADMSG);
+	replace_metadata(folder_path("r"), "version=1 uuid=", "version=1 uuid=z");
+	assert_int_equal(help_open_error(folder_path("r/p-1")), -EBADMSG);
 	make("r");
-	replace_metadata(help_path("r"), "/*@hodo", "/*@nodo");
-	assert_int_equal(help_open_error(help_path("r/p-1")), -EBADMSG);
-	assert_int_equal(help_open_error(help_path("nothing")), -ENOENT);
-	assert_int_equal(help_open_error(help_path("r/p-1/cpu0")), -ENOTDIR);
+	replace_metadata(folder_path("r"), "/*@hodo", "/*@nodo");
+	assert_int_equal(help_open_error(folder_path("r/p-1")), -EBADMSG);
+	assert_int_equal(help_open_error(folder_path("nothing")), -ENOENT);
+	assert_int_equal(help_open_error(folder_path("r/p-1/cpu0")), -ENOTDIR);
 	make("r");
-	assert_int_equal(help_open_error(help_dir), -ENODATA); /* recordings stand one level down */
+	assert_int_equal(help_open_error(folder()), -ENODATA); /* recordings stand one level down */
 	assert_int_equal(hodo_read_open(NULL, "x", NULL), -EINVAL);
 }
 
-static void test_foreign(void **state)
+TEST(test_foreign)
 {
 	static const char text[] = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; };\n";
 	static const uint8_t packed[64] = { 0x57, 0x1d, 0xd1, 0x75 }; /* LTTng packs its metadata */
 
-	(void)state;
-	mkdir(help_path("lttng"), 0777);
-	assert_int_equal(help_open_error(help_path("lttng")), -ENODATA);
-	mkdir(help_path("lttng/ust"), 0777);
-	mkdir(help_path("lttng/ust/uid"), 0777);
-	mkdir(help_path("lttng/ust/uid/0"), 0777);
-	mkdir(help_path("lttng/ust/uid/0/64-bit"), 0777);
-	help_write(help_path("lttng/ust/uid/0/64-bit/metadata"), packed, sizeof(packed));
-	assert_int_equal(help_open_error(help_path("lttng")), -EPROTO);
+	mkdir(folder_path("lttng"), 0777);
+	assert_int_equal(help_open_error(folder_path("lttng")), -ENODATA);
+	mkdir(folder_path("lttng/ust"), 0777);
+	mkdir(folder_path("lttng/ust/uid"), 0777);
+	mkdir(folder_path("lttng/ust/uid/0"), 0777);
+	mkdir(folder_path("lttng/ust/uid/0/64-bit"), 0777);
+	folder_write(folder_path("lttng/ust/uid/0/64-bit/metadata"), packed, sizeof(packed));
+	assert_int_equal(help_open_error(folder_path("lttng")), -EPROTO);
 	assert_non_null(strstr(help_error, "another tool: read it with babeltrace2"));
-	assert_int_equal(help_open_error(help_path("lttng/ust/uid/0/64-bit")), -EPROTO);
-	mkdir(help_path("lttng/kernel"), 0777);
-	help_write(help_path("lttng/kernel/metadata"), text, strlen(text));
-	assert_int_equal(help_open_error(help_path("lttng")), -EPROTO);
+	assert_int_equal(help_open_error(folder_path("lttng/ust/uid/0/64-bit")), -EPROTO);
+	mkdir(folder_path("lttng/kernel"), 0777);
+	folder_write(folder_path("lttng/kernel/metadata"), text, strlen(text));
+	assert_int_equal(help_open_error(folder_path("lttng")), -EPROTO);
 	/* Beside one of ours it is left out. */
 	make("lttng");
-	check(help_path("lttng"), 300, 0, "a CTF trace of another tool: skipped");
+	check(folder_path("lttng"), 300, 0, "a CTF trace of another tool: skipped");
 }
 
-static void test_odd_files(void **state)
+TEST(test_odd_files)
 {
 	struct hodo_read *r;
 
-	(void)state;
 	make("odd");
-	assert_int_equal(mkfifo(help_path("odd/p-1/cpu1"), 0666), 0);
-	assert_int_equal(symlink("/dev/zero", help_path("odd/p-1/cpu2")), 0);
-	mkdir(help_path("odd/p-1/cpu3"), 0777);
-	assert_int_equal(symlink("p-1", help_path("odd/p-2")), 0);
-	help_write(help_path("odd/p-1/.hidden"), "x", 1);
-	help_write(help_path("odd/README"), "x", 1);
-	check(help_path("odd"), 300, 0, "cpu1: not a regular file");
+	assert_int_equal(mkfifo(folder_path("odd/p-1/cpu1"), 0666), 0);
+	assert_int_equal(symlink("/dev/zero", folder_path("odd/p-1/cpu2")), 0);
+	mkdir(folder_path("odd/p-1/cpu3"), 0777);
+	assert_int_equal(symlink("p-1", folder_path("odd/p-2")), 0);
+	folder_write(folder_path("odd/p-1/.hidden"), "x", 1);
+	folder_write(folder_path("odd/README"), "x", 1);
+	check(folder_path("odd"), 300, 0, "cpu1: not a regular file");
 	assert_non_null(strstr(help_warnings, "cpu2: not a regular file"));
 	assert_non_null(strstr(help_warnings, "cpu3: not a regular file"));
 	assert_non_null(strstr(help_warnings, "symbolic links are not followed"));
-	r = help_open(help_path("odd"));
+	r = help_open(folder_path("odd"));
 	assert_int_equal(hodo_read_nprocesses(r), 1);
 	hodo_read_close(r);
-	assert_int_equal(unlink(help_path("odd/p-1/metadata")), 0);
-	assert_int_equal(symlink("/dev/zero", help_path("odd/p-1/metadata")), 0);
-	assert_int_equal(help_open_error(help_path("odd/p-1")), -EBADMSG);
-	assert_int_equal(unlink(help_path("odd/p-1/metadata")), 0);
-	assert_int_equal(mkfifo(help_path("odd/p-1/metadata"), 0666), 0);
-	assert_int_equal(help_open_error(help_path("odd/p-1")), -EBADMSG);
+	assert_int_equal(unlink(folder_path("odd/p-1/metadata")), 0);
+	assert_int_equal(symlink("/dev/zero", folder_path("odd/p-1/metadata")), 0);
+	assert_int_equal(help_open_error(folder_path("odd/p-1")), -EBADMSG);
+	assert_int_equal(unlink(folder_path("odd/p-1/metadata")), 0);
+	assert_int_equal(mkfifo(folder_path("odd/p-1/metadata"), 0666), 0);
+	assert_int_equal(help_open_error(folder_path("odd/p-1")), -EBADMSG);
 }
 
 /* Files that become shorter, or others, while they are read. */
-static void test_meanwhile(void **state)
+TEST(test_meanwhile)
 {
 	const struct hodo_read_event *e;
 	struct hodo_read *r;
 	char path[600];
 	unsigned n = 0;
 
-	(void)state;
-	gen_fixed(help_path("big"), 100000);
-	snprintf(path, sizeof(path), "%s/bench-412/cpu0", help_path("big"));
-	r = help_open(help_path("big"));
+	gen_fixed(folder_path("big"), 100000);
+	snprintf(path, sizeof(path), "%s/bench-412/cpu0", folder_path("big"));
+	r = help_open(folder_path("big"));
 	for (; n < 1000; n++)
 		assert_int_equal(hodo_read_next(r, &e), 1);
 	assert_int_equal(truncate(path, 300000), 0);
@@ -300,7 +291,7 @@ static void test_meanwhile(void **state)
 	assert_true(n > 50000 && n < 100000);
 	assert_non_null(strstr(help_warnings, "cut short"));
 	assert_int_equal(hodo_read_count(r, NULL), 0);
-	assert_int_equal(rename(help_path("big/bench-412/cpu1"), help_path("big/bench-412/.cpu1")), 0);
+	assert_int_equal(rename(folder_path("big/bench-412/cpu1"), folder_path("big/bench-412/.cpu1")), 0);
 	assert_int_equal(hodo_read_count(r, NULL), 0);
 	for (n = 0; hodo_read_next(r, &e) > 0; n++)
 		;
@@ -310,7 +301,7 @@ static void test_meanwhile(void **state)
 }
 
 /* What is appended later is not seen; the metadata that was read knows all that is. */
-static void test_growing(void **state)
+TEST(test_growing)
 {
 	struct hodo_read *r;
 	uint8_t *data;
@@ -318,10 +309,9 @@ static void test_growing(void **state)
 	size_t len;
 	int fd;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/p-1/cpu0", make("grow"));
-	data = help_read(path, &len);
-	r = help_open(help_path("grow"));
+	data = folder_read(path, &len);
+	r = help_open(folder_path("grow"));
 	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	assert_int_equal(write(fd, data + 2 * PACKET, PACKET), PACKET);
 	close(fd);
@@ -335,7 +325,7 @@ static void test_growing(void **state)
  * Packets within packets: each claims megabytes, and so does its only event, in
  * a way that shows only after reading them. Takes hours if each claim is believed.
  */
-static void test_nested(void **state)
+TEST(test_nested)
 {
 	static const struct gen_field fields[] = { { "a", HODO_TYPE_BYTES }, { "b", HODO_TYPE_BYTES } };
 	/* The second length stands where another event has its first: they go beyond the packet together. */
@@ -346,9 +336,8 @@ static void test_nested(void **state)
 	struct gen_trace t;
 	size_t len = 0;
 
-	(void)state;
 	assert_non_null(data);
-	gen_trace_start(&t, help_path("nest"), "nest-1", "nest", 1, "discard", 1000000000, 0, 0);
+	gen_trace_start(&t, folder_path("nest"), "nest-1", "nest", 1, "discard", 1000000000, 0, 0);
 	gen_class(&t, 1, "nest:event", "event", "", fields, 2);
 	gen_trace_end(&t);
 	memcpy(head.uuid, t.uuid, 16);
@@ -359,57 +348,28 @@ static void test_nested(void **state)
 		memcpy(data + len + sizeof(head), event, sizeof(event));
 		len += sizeof(head) + sizeof(event);
 	}
-	help_write(help_path("nest/nest-1/cpu0"), data, len);
-	r = help_open(help_path("nest"));
+	folder_write(folder_path("nest/nest-1/cpu0"), data, len);
+	r = help_open(folder_path("nest"));
 	help_walk(r);
 	assert_non_null(strstr(help_warnings, "too damaged to go on"));
 	hodo_read_close(r);
 	free(data);
 }
 
-static void test_warnings_bounded(void **state)
+TEST(test_warnings_bounded)
 {
 	struct hodo_read *r;
 
-	(void)state;
 	make("w");
 	for (unsigned i = 0; i < 300; i++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "w/p-1/cpu%u", i + 1);
-		help_write(help_path(name), "damaged", 7);
+		folder_write(folder_path(name), "damaged", 7);
 	}
-	r = help_open(help_path("w"));
+	r = help_open(folder_path("w"));
 	assert_int_equal(help_walk(r), 300);
 	assert_int_equal(help_nwarnings, 101);
 	assert_non_null(strstr(help_warnings, "more damage is not listed"));
 	hodo_read_close(r);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	help_start();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	help_done();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_header),    cmocka_unit_test(test_events),
-		cmocka_unit_test(test_times),     cmocka_unit_test(test_metadata),
-		cmocka_unit_test(test_foreign),   cmocka_unit_test(test_odd_files),
-		cmocka_unit_test(test_meanwhile), cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_nested),    cmocka_unit_test(test_warnings_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -19,14 +19,13 @@ static const struct hodo_read_event *find(struct hodo_read *r, const char *name,
 	return NULL;
 }
 
-static void test_processes(void **state)
+TEST(test_processes)
 {
 	const struct hodo_read_process *p;
 	struct hodo_read *r;
 
-	(void)state;
-	gen_all(help_path("all"));
-	r = help_open(help_path("all"));
+	gen_all(folder_path("all"));
+	r = help_open(folder_path("all"));
 	assert_int_equal(hodo_read_nprocesses(r), 2);
 	p = hodo_read_process(r, 0);
 	assert_string_equal(p->folder, "kvd-412");
@@ -55,13 +54,12 @@ static void test_processes(void **state)
 	hodo_read_close(r);
 }
 
-static void test_classes(void **state)
+TEST(test_classes)
 {
 	const struct hodo_read_process *p;
 	const struct hodo_read_class *c;
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 
-	(void)state;
 	p = hodo_read_process(r, 0);
 	assert_int_equal(p->nclasses, 11);
 	c = p->classes[3];
@@ -88,13 +86,12 @@ static void test_classes(void **state)
 	hodo_read_close(r);
 }
 
-static void test_scalars(void **state)
+TEST(test_scalars)
 {
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 	const struct hodo_read_event *e = find(r, "all:scalars", 2);
 	const struct hodo_read_value *v = e->values;
 
-	(void)state;
 	assert_int_equal(e->tid, 413);
 	assert_string_equal(e->comm, "kvd worker");
 	assert_int_equal(e->pid, 412);
@@ -116,13 +113,12 @@ static void test_scalars(void **state)
 	hodo_read_close(r);
 }
 
-static void test_sequences(void **state)
+TEST(test_sequences)
 {
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 	const struct hodo_read_event *e = find(r, "all:sequences", 0);
 	int32_t ints[3];
 
-	(void)state;
 	assert_int_equal(e->values[0].count, 5);
 	assert_memory_equal(e->values[0].data, "plain", 5);
 	assert_false(e->values[0].null);
@@ -141,15 +137,14 @@ static void test_sequences(void **state)
 	hodo_read_close(r);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	const struct hodo_read_event *e;
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 	const char *tie[3] = { 0 };
 	int64_t last = 0;
 	unsigned n = 0, ties = 0;
 
-	(void)state;
 	while (hodo_read_next(r, &e) > 0) {
 		assert_true(e->ts_ns >= last);
 		last = e->ts_ns;
@@ -183,12 +178,11 @@ static void check_lost(const struct hodo_read_lost *l, uint64_t full, uint64_t l
 	assert_int_equal(l->unknown, unknown);
 }
 
-static void test_lost(void **state)
+TEST(test_lost)
 {
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 	struct hodo_read_lost lost;
 
-	(void)state;
 	assert_int_equal(hodo_read_scan(r), 0);
 	lost = hodo_read_lost(r, hodo_read_process(r, 0));
 	check_lost(&lost, 10, 2, 3, 0, 0);
@@ -199,8 +193,8 @@ static void test_lost(void **state)
 	hodo_read_close(r);
 
 	/* Without the causes: what the headers skip was overwritten, the rest is unknown. */
-	gen_lost_only(help_path("lost"));
-	r = help_open(help_path("lost"));
+	gen_lost_only(folder_path("lost"));
+	r = help_open(folder_path("lost"));
 	assert_false(hodo_read_process(r, 0)->complete);
 	assert_int_equal(hodo_read_count(r, NULL), 0);
 	lost = hodo_read_lost(r, NULL);
@@ -208,13 +202,12 @@ static void test_lost(void **state)
 	hodo_read_close(r);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	struct hodo_read_totals totals = { .size = sizeof(totals) };
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 	const struct hodo_read_class *put;
 
-	(void)state;
 	assert_int_equal(hodo_read_count(r, &totals), 0);
 	assert_int_equal(totals.events, 52);
 	assert_int_equal(totals.damaged, 0);
@@ -228,15 +221,14 @@ static void test_counts(void **state)
 	hodo_read_close(r);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-	struct hodo_read *r = help_open(help_path("all"));
+	struct hodo_read *r = help_open(folder_path("all"));
 	int64_t begin = hodo_read_begin_ns(r), since, until;
 	const struct hodo_read_event *e;
 	struct hodo_read_lost lost;
 	unsigned n, all = 0;
 
-	(void)state;
 	assert_int_equal(begin, 1795007709956751820);
 	/* Every cut of the whole: each event is in exactly one part. */
 	for (since = begin; since < begin + 10000; since += 97) {
@@ -258,11 +250,10 @@ static void test_limits(void **state)
 	hodo_read_close(r);
 }
 
-static void test_one_folder(void **state)
+TEST(test_one_folder)
 {
-	struct hodo_read *r = help_open(help_path("all/kvd-412//"));
+	struct hodo_read *r = help_open(folder_path("all/kvd-412//"));
 
-	(void)state;
 	assert_int_equal(hodo_read_nprocesses(r), 1);
 	assert_string_equal(hodo_read_process(r, 0)->folder, "");
 	assert_int_equal(help_walk(r), 21);
@@ -270,7 +261,7 @@ static void test_one_folder(void **state)
 }
 
 /* More processes than descriptors, and more streams than fit in memory at once if all were open. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	struct rlimit few = { 16, 16 }, before;
 	const struct hodo_read_event *e;
@@ -278,12 +269,11 @@ static void test_many(void **state)
 	int64_t last = 0;
 	unsigned n = 0;
 
-	(void)state;
-	gen_many(help_path("many"), 300);
+	gen_many(folder_path("many"), 300);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few.rlim_max = before.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	r = help_open(help_path("many"));
+	r = help_open(folder_path("many"));
 	assert_int_equal(hodo_read_nprocesses(r), 300);
 	while (hodo_read_next(r, &e) > 0) {
 		assert_true(e->ts_ns >= last);
@@ -298,7 +288,7 @@ static void test_many(void **state)
 }
 
 /* Packets and events larger than what is read at a time. */
-static void test_large(void **state)
+TEST(test_large)
 {
 	static const struct gen_field fields[] = { { "data", HODO_TYPE_BYTES }, { "after", HODO_TYPE_U64 } };
 	static const uint32_t sizes[] = { 0, 1, 262144, 100, 5000000, 262132, 3, 2097152 };
@@ -309,11 +299,10 @@ static void test_large(void **state)
 	struct hodo_read *r;
 	unsigned n = 0;
 
-	(void)state;
 	assert_non_null(data);
 	for (unsigned i = 0; i < 8 << 20; i++)
 		data[i] = (uint8_t)(i * 2654435761u >> 24);
-	gen_trace_start(&t, help_path("large"), "large-1", "large", 1, "discard", 1000000000, 0, 0);
+	gen_trace_start(&t, folder_path("large"), "large-1", "large", 1, "discard", 1000000000, 0, 0);
 	gen_class(&t, 1, "large:data", "event", "", fields, 2);
 	gen_stream_start(&s, &t, "cpu0", 0);
 	for (unsigned packet = 0; packet < 2; packet++) {
@@ -327,7 +316,7 @@ static void test_large(void **state)
 	}
 	gen_stream_end(&s);
 	gen_trace_end(&t);
-	r = help_open(help_path("large"));
+	r = help_open(folder_path("large"));
 	while (hodo_read_next(r, &e) > 0) {
 		assert_int_equal(e->values[0].count, sizes[n % 8]);
 		assert_memory_equal(e->values[0].data, data, sizes[n % 8]);
@@ -339,32 +328,4 @@ static void test_large(void **state)
 	assert_int_equal(help_nwarnings, 0);
 	hodo_read_close(r);
 	free(data);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	help_start();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	help_done();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_processes),  cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_scalars),    cmocka_unit_test(test_sequences),
-		cmocka_unit_test(test_order),      cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_counts),     cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_one_folder), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_large),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -49,7 +49,7 @@ static void check(const struct hodo_read_loss *l, const char *stream, int64_t fr
 	assert_int_equal(l->damaged, damaged);
 }
 
-static void test_discarded(void **state)
+TEST(test_discarded)
 {
 	struct hodo_read_lost lost;
 	const struct hodo_read_event *e;
@@ -58,8 +58,7 @@ static void test_discarded(void **state)
 	struct gen_stream s;
 	struct hodo_read *r;
 
-	(void)state;
-	start(&t, help_path("d"), "p-1", "discard");
+	start(&t, folder_path("d"), "p-1", "discard");
 	gen_stream_start(&s, &t, "cpu0", 0);
 	packet(&s, 1000, 2000, 4); /* the first packet, too */
 	packet(&s, 3000, 4000, 0);
@@ -82,7 +81,7 @@ static void test_discarded(void **state)
 	gen_comment(&t, "lost stream=cpu2 full=2 too_large=0 busy=0 overwritten=0 unwritten=6");
 	gen_trace_end(&t);
 
-	r = help_open(help_path("d"));
+	r = help_open(folder_path("d"));
 	hodo_read_limit(r, 3000, 3020);
 	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
 	assert_int_equal(seen.n, 6);
@@ -109,15 +108,14 @@ static void test_discarded(void **state)
 	hodo_read_close(r);
 }
 
-static void test_overwritten(void **state)
+TEST(test_overwritten)
 {
 	struct seen seen = { .n = 0 };
 	struct gen_trace t;
 	struct gen_stream s;
 	struct hodo_read *r;
 
-	(void)state;
-	start(&t, help_path("o"), "p-1", "overwrite");
+	start(&t, folder_path("o"), "p-1", "overwrite");
 	gen_stream_start(&s, &t, "cpu0", 0);
 	packet(&s, 1000, 2000, 0);
 	gen_skip(&s, 50);
@@ -127,7 +125,7 @@ static void test_overwritten(void **state)
 	gen_stream_end(&s);
 	gen_comment(&t, "lost stream=cpu0 full=0 too_large=1 busy=0 overwritten=55 unwritten=0");
 	gen_trace_end(&t);
-	r = help_open(help_path("o"));
+	r = help_open(folder_path("o"));
 	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
 	assert_int_equal(seen.n, 3);
 	check(&seen.loss[0], "cpu0", 2000, 7000, 0, 50, 0);
@@ -137,7 +135,7 @@ static void test_overwritten(void **state)
 }
 
 /* A packet that is not there: numbers and events jump, and no header tells of a loss. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	struct seen seen = { .n = 0 };
 	uint8_t *file;
@@ -146,8 +144,7 @@ static void test_damaged(void **state)
 	struct gen_stream s;
 	struct hodo_read *r;
 
-	(void)state;
-	start(&t, help_path("h"), "p-1", "discard");
+	start(&t, folder_path("h"), "p-1", "discard");
 	gen_stream_start(&s, &t, "cpu0", 0);
 	packet(&s, 1000, 2000, 0);
 	s.seq += 2;
@@ -155,19 +152,19 @@ static void test_damaged(void **state)
 	packet(&s, 5000, 6000, 0);
 	gen_stream_end(&s);
 	gen_trace_end(&t);
-	r = help_open(help_path("h"));
+	r = help_open(folder_path("h"));
 	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
 	assert_int_equal(seen.n, 1);
 	check(&seen.loss[0], "cpu0", 2000, 5000, 0, 0, 17);
 	hodo_read_close(r);
 
 	/* The second event of the last packet has an id that nothing has: two cannot be read. */
-	file = help_read(help_path("h/p-1/cpu0"), &len);
+	file = folder_read(folder_path("h/p-1/cpu0"), &len);
 	file[len - 2 * (HODO_EVENT_HEADER + 8)] = 0x77;
-	help_write(help_path("h/p-1/cpu0"), file, len);
+	folder_write(folder_path("h/p-1/cpu0"), file, len);
 	free(file);
 	seen.n = 0;
-	r = help_open(help_path("h"));
+	r = help_open(folder_path("h"));
 	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
 	assert_int_equal(seen.n, 2);
 	check(&seen.loss[1], "cpu0", 5000, 6000, 0, 0, 2);
@@ -175,7 +172,7 @@ static void test_damaged(void **state)
 	hodo_read_close(r);
 }
 
-static void test_fields_alone(void **state)
+TEST(test_fields_alone)
 {
 	static const struct gen_field fields[] = { { "key", HODO_TYPE_STR }, { "n", HODO_TYPE_I32 } };
 	struct hodo_read_text *text = hodo_read_text_new();
@@ -186,8 +183,7 @@ static void test_fields_alone(void **state)
 	const char *data;
 	size_t len;
 
-	(void)state;
-	gen_trace_start(&t, help_path("f"), "p-1", "a b", 1, "discard", 1000000000, 0, 0);
+	gen_trace_start(&t, folder_path("f"), "p-1", "a b", 1, "discard", 1000000000, 0, 0);
 	gen_class(&t, 1, "p:fields", "event", "", fields, 2);
 	gen_class(&t, 2, "p:mark", "mark", "%s of %d\n", fields, 2);
 	gen_class(&t, 3, "p:none", "event", "", NULL, 0);
@@ -203,7 +199,7 @@ static void test_fields_alone(void **state)
 	gen_packet_end(&s, 2000, 0);
 	gen_stream_end(&s);
 	gen_trace_end(&t);
-	r = help_open(help_path("f"));
+	r = help_open(folder_path("f"));
 	for (unsigned i = 0; i < 3; i++) {
 		static const char *const lines[] = { " key=\"x y\" n=5\n", " x y of 5\n", "\n" };
 
@@ -218,28 +214,3 @@ static void test_fields_alone(void **state)
 	hodo_read_close(r);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	help_start();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	help_done();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_discarded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_overwritten, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fields_alone, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -61,7 +61,7 @@ static unsigned run(const char *top, struct file *files, unsigned nfiles)
 		struct file *f = &files[next_random() % nfiles];
 		struct hodo_read *r;
 
-		help_write(f->path, dst, mutate(dst, f));
+		folder_write(f->path, dst, mutate(dst, f));
 		f->damaged = true;
 		if (help_open_error(top) == 0) {
 			r = help_open(top);
@@ -73,7 +73,7 @@ static unsigned run(const char *top, struct file *files, unsigned nfiles)
 		for (unsigned k = 0; k < nfiles; k++) {
 			if (!files[k].damaged || next_random() % 4 == 0)
 				continue;
-			help_write(files[k].path, files[k].data, files[k].len);
+			folder_write(files[k].path, files[k].data, files[k].len);
 			files[k].damaged = false;
 		}
 	}
@@ -81,62 +81,39 @@ static unsigned run(const char *top, struct file *files, unsigned nfiles)
 	return opened;
 }
 
-static void test_all(void **state)
+TEST(test_all)
 {
 	static const char *const names[] = { "all/kvd-412/cpu0",      "all/kvd-412/cpu1",
 					     "all/kvd-412/fallback",  "all/kvd-412/metadata",
 					     "all/odd_name-500/cpu0", "all/odd_name-500/metadata" };
 	struct file files[6] = { 0 };
 
-	(void)state;
-	gen_all(help_path("all"));
+	gen_all(folder_path("all"));
 	for (unsigned i = 0; i < 6; i++) {
-		files[i].path = strdup(help_path(names[i]));
-		files[i].data = help_read(files[i].path, &files[i].len);
+		files[i].path = strdup(folder_path(names[i]));
+		files[i].data = folder_read(files[i].path, &files[i].len);
 	}
 	/* Damage to one of two processes leaves the other. */
-	assert_true(run(help_path("all"), files, 6) > VARIANTS * 9 / 10);
+	assert_true(run(folder_path("all"), files, 6) > VARIANTS * 9 / 10);
 	for (unsigned i = 0; i < 6; i++) {
 		free((char *)files[i].path);
 		free(files[i].data);
 	}
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	static const char *const names[] = { "rand/rand-77/cpu0", "rand/rand-77/metadata" };
 	struct file files[2] = { 0 };
 
-	(void)state;
-	gen_random(help_path("rand"), 5);
+	gen_random(folder_path("rand"), 5);
 	for (unsigned i = 0; i < 2; i++) {
-		files[i].path = strdup(help_path(names[i]));
-		files[i].data = help_read(files[i].path, &files[i].len);
+		files[i].path = strdup(folder_path(names[i]));
+		files[i].data = folder_read(files[i].path, &files[i].len);
 	}
-	assert_true(run(help_path("rand"), files, 2) > VARIANTS / 2);
+	assert_true(run(folder_path("rand"), files, 2) > VARIANTS / 2);
 	for (unsigned i = 0; i < 2; i++) {
 		free((char *)files[i].path);
 		free(files[i].data);
 	}
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	help_start();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	help_done();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_all), cmocka_unit_test(test_random) };
-
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

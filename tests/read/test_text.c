@@ -19,11 +19,10 @@ static uint64_t next_random(void)
 	return seed;
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
 	char ours[32], theirs[32];
 
-	(void)state;
 	for (unsigned i = 0; i < 200000; i++) {
 		uint64_t v = i < 1000 ? i : next_random() >> next_random() % 64;
 
@@ -119,7 +118,7 @@ static void check_float(double v, bool single, locale_t c)
 		fail_msg("%s has more digits than needed", text);
 }
 
-static void test_floats(void **state)
+TEST(test_floats)
 {
 	static const double values[] = { 0,        -0.0,      1,          0.1,    0.3,     1e22,     1e23,
 					 1e15,     1e16,      123456.789, 5e-324, DBL_MAX, -DBL_MAX, DBL_MIN,
@@ -127,7 +126,6 @@ static void test_floats(void **state)
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	char text[64];
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		check_float(values[i], false, c);
 		check_float((double)(float)values[i], true, c);
@@ -163,9 +161,8 @@ static void check_escape(const char *s, size_t len, const char *json, const char
 	hodo_read_text_free(t);
 }
 
-static void test_escapes(void **state)
+TEST(test_escapes)
 {
-	(void)state;
 	check_escape("plain", 5, "\"plain\"", "plain");
 	check_escape("a\"b\\c\n\t\r\b\f\1\x7f", 12, "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001\x7f\"",
 		     "a\"b\\c\\n\\t\\r\\b\\f\\x01\\x7f");
@@ -181,7 +178,7 @@ static void test_escapes(void **state)
 }
 
 /* A text ends at its first NUL, and the next field begins behind all of its bytes. */
-static void test_values(void **state)
+TEST(test_values)
 {
 	static const struct {
 		const char *bytes;
@@ -198,7 +195,6 @@ static void test_values(void **state)
 		{ "(null)\0", 8, 6, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct hodo_read_value v;
 		uint8_t stored[32];
@@ -260,7 +256,7 @@ static void mark_is(struct mark *m, const char *want)
 #pragma GCC diagnostic ignored "-Wformat-security"
 
 /* Every combination of flags, widths and precisions, as the C library has it. */
-static void test_mark_integers(void **state)
+TEST(test_mark_integers)
 {
 	static const char *const flags[] = {
 		"", "-", "+", " ", "#", "0", "-0", "+ ", "#0", "-#", "+0", " 0"
@@ -269,7 +265,6 @@ static void test_mark_integers(void **state)
 	static const char types[] = "diouxX";
 	static const int64_t values[] = { 0, 1, -1, 42, -42, INT32_MAX, INT32_MIN };
 
-	(void)state;
 	for (unsigned f = 0; f < 12; f++) {
 		for (unsigned s = 0; s < 10; s++) {
 			for (const char *type = types; *type; type++) {
@@ -295,7 +290,7 @@ static void test_mark_integers(void **state)
 	}
 }
 
-static void test_mark_others(void **state)
+TEST(test_mark_others)
 {
 	static const char *const formats[] = {
 		"%f",       "%.0f", "%.3f", "%+.2e", "%g",    "%#g", "%010.3f",
@@ -305,7 +300,6 @@ static void test_mark_others(void **state)
 	char want[1024];
 	struct mark m;
 
-	(void)state;
 	for (unsigned f = 0; f < sizeof(formats) / sizeof(formats[0]); f++) {
 		for (unsigned v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
 			mark_start(&m, formats[f]);
@@ -338,11 +332,10 @@ static struct hodo_read_value *add_text(struct mark *m, const char *s)
 	return v;
 }
 
-static void test_mark_texts(void **state)
+TEST(test_mark_texts)
 {
 	struct mark m;
 
-	(void)state;
 	mark_start(&m, "%s|%5s|%-5s|%.2s|%s|%.3s|%8s|%%|%2$s");
 	for (unsigned i = 0; i < 4; i++)
 		add_text(&m, i == 1 ? "b" : "abc");
@@ -362,7 +355,7 @@ static void test_mark_texts(void **state)
 #pragma GCC diagnostic pop
 
 /* Formats that no compiler has checked. */
-static void test_mark_hostile(void **state)
+TEST(test_mark_hostile)
 {
 	static const uint8_t raw[] = { 0xab, 0xcd };
 	struct hodo_read_text *t = hodo_read_text_new();
@@ -370,7 +363,6 @@ static void test_mark_hostile(void **state)
 	struct mark m;
 	size_t n;
 
-	(void)state;
 	mark_start(&m, "%n %d %s %* %");
 	mark_add(&m, HODO_TYPE_I32)->i = 5;
 	mark_is(&m, "%n 5 %s %* %");
@@ -401,9 +393,8 @@ static void test_mark_hostile(void **state)
 	hodo_read_text_free(t);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	assert_string_equal(hodo_read_type_name(HODO_TYPE_I32), "i32");
 	assert_string_equal(hodo_read_type_name(HODO_TYPE_F64 | HODO_TYPE_ARRAY), "f64[]");
 	assert_string_equal(hodo_read_type_name(HODO_TYPE_STR | HODO_TYPE_ARRAY), "?");
@@ -411,17 +402,4 @@ static void test_names(void **state)
 	assert_string_equal(hodo_read_type_name(0xffffffff), "?");
 	assert_string_equal(hodo_read_kind_name(HODO_KIND_SPAN_END), "span_end");
 	assert_string_equal(hodo_read_kind_name(99), "?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers),     cmocka_unit_test(test_floats),
-		cmocka_unit_test(test_escapes),      cmocka_unit_test(test_mark_integers),
-		cmocka_unit_test(test_mark_others),  cmocka_unit_test(test_mark_texts),
-		cmocka_unit_test(test_mark_hostile), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,13 +72,12 @@ static struct hodo_read_walk walk(const struct hodo_read_layouts *l, const struc
 	return w;
 }
 
-static void test_layouts(void **state)
+TEST(test_layouts)
 {
 	static const uint8_t i32 = HODO_TYPE_I32, bad = 99, text_array = HODO_TYPE_STR | HODO_TYPE_ARRAY;
 	struct hodo_read_layouts *l = layouts();
 	uint8_t many[HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX + 1];
 
-	(void)state;
 	memset(many, HODO_TYPE_U8, sizeof(many));
 	assert_int_equal(hodo_read_layouts_add(l, 1, &i32, 1), -EEXIST);
 	assert_int_equal(hodo_read_layouts_add(l, 0, &i32, 1), -EINVAL);
@@ -92,13 +91,12 @@ static void test_layouts(void **state)
 	hodo_read_layouts_free(NULL);
 }
 
-static void test_whole(void **state)
+TEST(test_whole)
 {
 	struct hodo_read_layouts *l = layouts();
 	struct body b = { .len = 0 };
 	struct hodo_read_walk w;
 
-	(void)state;
 	w = walk(l, &b, 5, 10, 100);
 	assert_int_equal(w.events, 0);
 	assert_int_equal(w.timestamp_last, 5);
@@ -120,13 +118,12 @@ static void test_whole(void **state)
 }
 
 /* Cut at every byte: the whole events before the cut, never one more. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct hodo_read_layouts *l = layouts();
 	struct body b = { .len = 0 };
 	size_t ends[4];
 
-	(void)state;
 	fixed_event(&b, 1);
 	ends[0] = b.len;
 	var_event(&b, 2, 5, 2);
@@ -151,14 +148,13 @@ static void test_cut(void **state)
 	hodo_read_layouts_free(l);
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
 	struct hodo_read_layouts *l = layouts();
 	struct body b = { .len = 0 };
 	struct hodo_read_walk w;
 	uint32_t huge = 0xffffffff;
 
-	(void)state;
 	fixed_event(&b, 10);
 	head(&b, 77, 11);
 	w = walk(l, &b, 0, 100, 100);
@@ -190,28 +186,17 @@ static void test_bad(void **state)
 }
 
 /* Times across the 48-bit boundary. */
-static void test_wrap(void **state)
+TEST(test_wrap)
 {
 	struct hodo_read_layouts *l = layouts();
 	uint64_t begin = (3ull << 48) - 5;
 	struct body b = { .len = 0 };
 	struct hodo_read_walk w;
 
-	(void)state;
 	fixed_event(&b, begin + 1);
 	fixed_event(&b, begin + 8);
 	w = walk(l, &b, begin, begin + 8, 100);
 	assert_int_equal(w.events, 2);
 	assert_int_equal(w.timestamp_last, begin + 8);
 	hodo_read_layouts_free(l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layouts), cmocka_unit_test(test_whole), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bad),     cmocka_unit_test(test_wrap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lib/fuzz.h>
 #include <record/catalog.h>
 #include <record/ctf_metadata.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void check_metadata(const struct hodo_catalog *c)
 {

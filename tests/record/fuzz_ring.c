@@ -10,14 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lib/fuzz.h>
 #include <record/ring_reader.h>
 
 #include "writer.h"
 
 #define PACKET 1024u
 #define RING (8 * PACKET)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct out {
 	struct hodo_read_layouts table;

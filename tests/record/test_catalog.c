@@ -3,15 +3,11 @@
  * test_catalog.c - the catalogue: what is right is taken, what is not ends it, in bounds.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <record/catalog.h>
 #include <record/ctf_metadata.h>
@@ -25,7 +21,7 @@ static uint8_t *new_catalog(void)
 	return calloc(1, SIZE);
 }
 
-static void test_grows(void **state)
+TEST(test_grows)
 {
 	static const uint8_t types[] = { HODO_TYPE_ARRAY | HODO_TYPE_U16, HODO_TYPE_BYTES };
 	static const char *const names[] = { "a", "b" };
@@ -33,7 +29,6 @@ static void test_grows(void **state)
 	struct hodo_catalog c = { 0 };
 	uint64_t used = writer_catalog(base);
 
-	(void)state;
 	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 0);
 	writer_catalog_event(base, &used, 700, "more:x", types, 2, names);
@@ -51,7 +46,7 @@ static void test_grows(void **state)
 	free(base);
 }
 
-static void test_same_id(void **state)
+TEST(test_same_id)
 {
 	static const uint8_t one[] = { HODO_TYPE_U8 }, other[] = { HODO_TYPE_U64 };
 	static const char *const names[] = { "a" };
@@ -59,7 +54,6 @@ static void test_same_id(void **state)
 	struct hodo_catalog c = { 0 };
 	uint64_t used = 0;
 
-	(void)state;
 	writer_catalog_event(base, &used, 5, "x:first", one, 1, names);
 	writer_catalog_event(base, &used, 5, "x:second", other, 1, names);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 1);
@@ -118,9 +112,8 @@ static void no_nul(uint8_t *base, uint64_t *used)
 }
 static void later_type(uint8_t *base, uint64_t *used) { (void)used; second(base)->head.type = 200; }
 
-static void test_spoilt(void **state)
+TEST(test_spoilt)
 {
-	(void)state;
 	spoilt(nothing, 3, 3);
 	spoilt(later_type, 2, 2);
 	spoilt(used_cut, -EBADMSG, 2);
@@ -138,7 +131,7 @@ static void test_spoilt(void **state)
 	spoilt(no_nul, -EBADMSG, 1);
 }
 
-static void test_field_names(void **state)
+TEST(test_field_names)
 {
 	static const uint8_t types[] = { 2, 2, 2, 2, 2 };
 	static const char *const names[] = { "", "9lives", "a b", "a_b", "a_b" };
@@ -146,7 +139,6 @@ static void test_field_names(void **state)
 	struct hodo_catalog c = { 0 };
 	uint64_t used = 0;
 
-	(void)state;
 	writer_catalog_event(base, &used, 1, "x:y", types, 5, names);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 1);
 	assert_string_equal(c.event[0]->field[0], "_");
@@ -171,7 +163,7 @@ static void add_labels(uint8_t *base, uint64_t *used, const int64_t *values, uns
 	*used += r.head.size;
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
 	static const uint8_t types[] = { HODO_TYPE_U8, HODO_TYPE_I64, HODO_TYPE_F32 };
 	static const char *const names[] = { "state", "big", "other" };
@@ -184,7 +176,6 @@ static void test_labels(void **state)
 	struct hodo_text text = { 0 };
 	uint64_t used = 0;
 
-	(void)state;
 	add_labels(base, &used, values, 3, texts, sizeof(texts));
 	add_labels(base, &used, far, 2, far_texts, sizeof(far_texts));
 	writer_catalog_event(base, &used, 1, "kv:put", types, 3, names);
@@ -232,7 +223,7 @@ static void add_unload(uint8_t *base, uint64_t *used, uint64_t start, uint64_t t
 	*used += sizeof(r);
 }
 
-static void test_objects(void **state)
+TEST(test_objects)
 {
 	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
 	struct hodo_ctf_metadata m = { .comm = "c", .exe = "e", .hostname = "h", .clock = &clock };
@@ -241,7 +232,6 @@ static void test_objects(void **state)
 	struct hodo_text text = { 0 };
 	uint64_t used = 0;
 
-	(void)state;
 	add_object(base, &used, "/bin/my prog", 0x400000, 0, 0);
 	add_object(base, &used, "/lib/red.so", 0x7000, 10, 0);
 	add_unload(base, &used, 0x7000, 20);
@@ -271,13 +261,12 @@ static void test_objects(void **state)
 }
 
 /* Objects that come and go without end, and ends that fit none, cost bounded work. */
-static void test_many_objects(void **state)
+TEST(test_many_objects)
 {
 	uint8_t *base = calloc(1, HODO_CATALOG_SIZE);
 	struct hodo_catalog c = { 0 };
 	uint64_t used = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < HODO_CATALOG_OBJECTS_MAX + 100; i++)
 		add_object(base, &used, "/lib/a.so", 0x1000 + i, 1, 0);
 	while (used + sizeof(struct hodo_record_unload) <= HODO_CATALOG_SIZE)
@@ -287,15 +276,4 @@ static void test_many_objects(void **state)
 	assert_true(c.unload_steps <= HODO_CATALOG_UNLOAD_STEPS);
 	hodo_catalog_free(&c);
 	free(base);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grows), cmocka_unit_test(test_same_id), cmocka_unit_test(test_spoilt),
-		cmocka_unit_test(test_field_names), cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_objects), cmocka_unit_test(test_many_objects),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include <lib/folder.h>
+#include <lib/unit.h>
 
 #include <record/clock.h>
 #include <record/ctf_metadata.h>
@@ -32,14 +29,13 @@ static int64_t time_of(const struct hodo_clock_map *m, uint64_t ticks)
 			 ((__int128)m->offset + ticks) * 1000000000 / m->freq_hz);
 }
 
-static void test_fit(void **state)
+TEST(test_fit)
 {
 	/* A machine up for a year, an hour of recording. */
 	struct hodo_clock_sample first = { 80000000000000000ull, 31536000000000000ll, 1795000000123456789ll };
 	struct hodo_clock_sample last = first;
 	struct hodo_clock_map m;
 
-	(void)state;
 	last.ticks += 3600ull * 2596152314;
 	last.mono_ns += 3600000000000ll;
 	hodo_clock_fit(HODO_CLOCK_TSC, &first, &last, &m);
@@ -59,14 +55,13 @@ static void test_fit(void **state)
 	assert_int_equal(time_of(&m, first.ticks), 5);
 }
 
-static void test_patterns(void **state)
+TEST(test_patterns)
 {
 	static const char *const bad[] = { "", "!", "a,,b", ":x", "x:", "a b:c", "kv:\tx", "a," };
 	struct hodo_pattern_list list = { 0 };
 	char error[200];
 	uint8_t packed[64];
 
-	(void)state;
 	assert_int_equal(hodo_pattern_add(&list, "kv,!kv:get", error, sizeof(error)), 0);
 	assert_int_equal(hodo_pattern_add(&list, "a:*", error, sizeof(error)), 0);
 	assert_int_equal(list.n, 3);
@@ -85,7 +80,7 @@ static void test_patterns(void **state)
 	hodo_pattern_free(&list);
 }
 
-static void test_near(void **state)
+TEST(test_near)
 {
 	static const char *const names[] = { "kv:put", "kv:get", "kv:gte_all", "net:send", "kv:set", "kv:let" };
 	static const uint8_t none[1];
@@ -96,7 +91,6 @@ static void test_near(void **state)
 	char error[200];
 	uint64_t used = 0;
 
-	(void)state;
 	for (uint16_t i = 0; i < 6; i++)
 		writer_catalog_event(base, &used, (uint16_t)(i + 1), names[i], none, 0, NULL);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 6);
@@ -112,12 +106,11 @@ static void test_near(void **state)
 	free(base);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	struct hodo_text t = { 0 };
 	char out[32];
 
-	(void)state;
 	hodo_name_printable(out, sizeof(out), "a\x1b\xc3\xa4\n");
 	assert_string_equal(out, "a\\x1b\\xc3\\xa4\\x0a");
 	hodo_name_printable(out, 8, "abcdefghijk");
@@ -156,17 +149,14 @@ static void read_header(int dirfd, const char *name, off_t at, struct hodo_packe
 	close(fd);
 }
 
-static void test_stream(void **state)
+TEST(test_stream)
 {
-	char dir[] = "/tmp/hodo-test-XXXXXX";
 	uint8_t uuid[16] = { 1, 2, 3 }, body[240] = { 0 };
 	struct hodo_packet h = packet(20, 0), seen;
 	struct hodo_stream s;
 	int dirfd;
 
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-	dirfd = open(dir, O_RDONLY | O_DIRECTORY);
+	dirfd = open(folder(), O_RDONLY | O_DIRECTORY);
 	hodo_stream_init(&s, uuid, 3, 8);
 	assert_int_equal(hodo_stream_write(&s, dirfd, &h, body), 0);
 	assert_int_equal(s.bytes, 88 + 240);
@@ -211,12 +201,11 @@ static void test_stream(void **state)
 	hodo_stream_close(&s);
 	unlinkat(dirfd, "cpu0", 0);
 	close(dirfd);
-	rmdir(dir);
 }
 
-static void test_set_clock(void **state)
+TEST(test_set_clock)
 {
-	char dir[] = "/tmp/hodo-test-XXXXXX", text[200000] = "";
+	char text[200000] = "";
 	struct hodo_clock_map first = { HODO_CLOCK_TSC, 1000, 1, 2 }, last = { HODO_CLOCK_TSC, 7777, 3, 4 };
 	struct hodo_catalog none = { 0 };
 	struct hodo_ctf_metadata m = { .comm = "\nclock { freq = 1 };", .exe = "", .hostname = "clock { ",
@@ -224,9 +213,7 @@ static void test_set_clock(void **state)
 	struct hodo_text out = { 0 }, expected = { 0 };
 	int dirfd, fd;
 
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-	dirfd = open(dir, O_RDONLY | O_DIRECTORY);
+	dirfd = open(folder(), O_RDONLY | O_DIRECTORY);
 	hodo_ctf_metadata_text(&m, &out);
 	assert_int_equal(hodo_ctf_metadata_write(dirfd, &out), 0);
 	assert_int_equal(hodo_ctf_metadata_set_clock(dirfd, &last), 0);
@@ -240,17 +227,6 @@ static void test_set_clock(void **state)
 	unlinkat(dirfd, "metadata", 0);
 	assert_int_equal(hodo_ctf_metadata_set_clock(dirfd, &last), -ENOENT);
 	close(dirfd);
-	rmdir(dir);
 	hodo_text_free(&out);
 	hodo_text_free(&expected);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fit), cmocka_unit_test(test_patterns), cmocka_unit_test(test_near),
-		cmocka_unit_test(test_texts), cmocka_unit_test(test_stream), cmocka_unit_test(test_set_clock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * test_ring.c - the reader of a ring against an honest writer: every event
  * read once and in order, or counted, in both modes and whatever the sizes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <record/ring_reader.h>
 #include <record/stream.h>
@@ -96,11 +92,10 @@ static void finish(struct fixture *f, bool alive)
 	assert_int_equal(f->r.damage, 0);
 }
 
-static void test_discard(void **state)
+TEST(test_discard)
 {
 	static const uint32_t sizes[][2] = { { 1024, 4 }, { 1024, 64 }, { 4096, 8 }, { 65536, 4 } };
 
-	(void)state;
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
 		for (unsigned int every = 1; every < 3000; every = every * 3 + 1) {
 			struct fixture f;
@@ -121,9 +116,8 @@ static void test_discard(void **state)
 	}
 }
 
-static void test_overwrite(void **state)
+TEST(test_overwrite)
 {
-	(void)state;
 	for (uint64_t events = 0; events < 2000; events += 7) {
 		struct fixture f;
 
@@ -144,13 +138,12 @@ static void test_overwrite(void **state)
 }
 
 /* A word that comes round, and sequence numbers that do not. */
-static void test_wrap(void **state)
+TEST(test_wrap)
 {
 	struct fixture f;
 	uint64_t start = ((1ull << 44) / 1024 - 5) + (3ull << 34);
 	struct hodo_packet *p;
 
-	(void)state;
 	for (int mode = 0; mode < 2; mode++) {
 		setup_ring(&f, mode ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, 1024, 8);
 		writer_event(&f.w, 0);
@@ -172,12 +165,11 @@ static void test_wrap(void **state)
 }
 
 /* Killed in the middle of a switch: the old header closed, the new one scribbled on, the word as it was. */
-static void test_killed_in_switch(void **state)
+TEST(test_killed_in_switch)
 {
 	struct hodo_packet *open, *next;
 	struct fixture f;
 
-	(void)state;
 	for (int mode = 0; mode < 2; mode++) {
 		setup_ring(&f, mode ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, 1024, 4);
 		for (uint64_t i = 0; i < 300; i++) {
@@ -198,12 +190,11 @@ static void test_killed_in_switch(void **state)
 	}
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	uint8_t big[2000] = { 0 };
 	struct fixture f;
 
-	(void)state;
 	setup_ring(&f, HODO_MODE_DISCARD, 1024, 4);
 	writer_raw(&f.w, 1, big, sizeof(big)); /* before the ring was ever used */
 	finish(&f, false);
@@ -223,9 +214,8 @@ static void test_refused(void **state)
 }
 
 /* One spoilt packet: its events are counted, the others are read. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-	(void)state;
 	for (int what = 0; what < 8; what++) {
 		struct hodo_packet *p;
 		struct fixture f;
@@ -255,11 +245,10 @@ static void test_damage(void **state)
 }
 
 /* The open packet: events up to the first that makes no sense. */
-static void test_open_damage(void **state)
+TEST(test_open_damage)
 {
 	struct fixture f;
 
-	(void)state;
 	setup_ring(&f, HODO_MODE_DISCARD, 4096, 4);
 	for (uint64_t i = 0; i < 100; i++)
 		writer_event(&f.w, i);
@@ -269,15 +258,4 @@ static void test_open_damage(void **state)
 	assert_int_equal(f.r.lost.damaged, 40);
 	assert_int_equal(f.r.discarded, 40);
 	free_ring(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_discard), cmocka_unit_test(test_overwrite), cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_killed_in_switch), cmocka_unit_test(test_refused), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_open_damage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

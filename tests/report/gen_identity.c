@@ -2,7 +2,7 @@
 /* gen_identity.c - see gen_identity.h. */
 #include "gen_identity.h"
 
-#include <gen.h>
+#include <read/gen.h>
 #include <string.h>
 
 #define ORIGIN 1795000000ll

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gen_report.c - recordings with spans, pairs, values and a kernel's scheduling: gen_report SCENARIO DIR [N]. */
 #define _GNU_SOURCE
-#include <gen.h>
+#include <read/gen.h>
 
 #include "gen_identity.h"
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scheduling.c - who ran and who waited, from events made by hand: in order, missing, and mad. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 #include <export/scheduling.h>
 
 static char got[8192];
@@ -144,11 +140,10 @@ static void expect(struct hodo_sched *s, int64_t end, const char *wanted)
 	hodo_sched_free(s);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	struct hodo_sched *s = start();
 
-	(void)state;
 	change(s, 100, 0, 10, 1, 11);  /* 10 sleeps */
 	wake(s, WAKING, 150, 0, 11, 10);
 	wake(s, WAKEUP, 160, 0, 11, 10); /* the first counts */
@@ -164,7 +159,7 @@ static void test_order(void **state)
 	       "cpu0 swapper 0/0 400-500 preempted\n10 off 300 ? on0 500 blocked\ncpu0 t10 10/10 500-600 unknown\n");
 }
 
-static void test_states(void **state)
+TEST(test_states)
 {
 	static const struct {
 		int64_t state;
@@ -173,7 +168,6 @@ static void test_states(void **state)
 		    { 16, "ended" }, { 32, "ended" }, { 64, "stopped" }, { 128, "sleeps" }, { 256, "preempted" },
 		    { 257, "preempted" }, { 512, "unknown" }, { -1, "unknown" }, { INT64_MIN, "unknown" } };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct hodo_sched *s = start();
 		char wanted[64];
@@ -185,11 +179,10 @@ static void test_states(void **state)
 	}
 }
 
-static void test_new_and_reused(void **state)
+TEST(test_new_and_reused)
 {
 	struct hodo_sched *s = start();
 
-	(void)state;
 	wake(s, WAKEUP_NEW, 10, 1, 10, 20);
 	change(s, 30, 0, 0, 0, 20);
 	change(s, 40, 0, 20, 32, 0);
@@ -201,11 +194,10 @@ static void test_new_and_reused(void **state)
 }
 
 /* Woken by another CPU between its decision to wait and the switch: it waits from then on. */
-static void test_woken_early(void **state)
+TEST(test_woken_early)
 {
 	struct hodo_sched *s = start();
 
-	(void)state;
 	change(s, 100, 0, 0, 0, 10);
 	wake(s, WAKING, 190, 1, 11, 10);
 	change(s, 200, 0, 10, 1, 0);
@@ -221,11 +213,10 @@ static void test_woken_early(void **state)
 	       "cpu1 current 0/11 190-400 unknown\n");
 }
 
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	struct hodo_sched *s = start();
 
-	(void)state;
 	change(s, 100, 0, 0, 0, 10);
 	wake(s, MIGRATE, 140, 0, 10, 11);
 	wake(s, WAKING, 150, 0, 10, 20);
@@ -250,14 +241,13 @@ static uint64_t dice(uint64_t n)
 }
 
 /* Whatever comes, what is told is in order, and the memory is bounded. */
-static void test_mad(void **state)
+TEST(test_mad)
 {
 	static const int32_t cpus[] = { -1, 0, 1, 2, 3, 70000, INT32_MAX };
 	int64_t now = 0;
 	uint64_t range = 4;
 	struct hodo_sched *s = hodo_sched_new(&ops, &now);
 
-	(void)state;
 	told = 0;
 	memset(last_end, 0, sizeof(last_end));
 	for (unsigned i = 0; i < 600000; i++) {
@@ -276,14 +266,4 @@ static void test_mad(void **state)
 	assert_true(told > 10000);
 	assert_true(hodo_sched_forgotten(s) > 100000);
 	hodo_sched_free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),      cmocka_unit_test(test_states), cmocka_unit_test(test_new_and_reused),
-		cmocka_unit_test(test_woken_early), cmocka_unit_test(test_lost),   cmocka_unit_test(test_mad),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

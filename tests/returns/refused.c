@@ -3,6 +3,7 @@
  * refused.c - where return addresses cannot be replaced: `refused taken` has something else at the table's
  * address; `refused shadow` runs itself with a kernel that says that the shadow stack is on (ptrace stands in for it).
  */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

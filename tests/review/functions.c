@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* functions.c - functions SCENE [...]: what programs do with tracers at bad moments. 0 if all went well. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <hodo/tracer.h>

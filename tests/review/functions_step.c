@@ -11,6 +11,7 @@
  *
  * With a second argument, a tracer of the program's is registered; else the recorder's are at work.
  */
+#define _GNU_SOURCE
 #include <hodo/tracer.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hazards.c - hazards SCENE: what programs do at bad moments. 0 if this process and its children lived through it. */
+#define _GNU_SOURCE
 #include <hodo/control.h>
 #include <hodo/trace.h>
 #include <errno.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ring.c - rooms, packets and switches; the assembly writer against its C twin. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 #include <arch/generic/twin.h>
 
 /* The kernel has no writers in assembly: there, the rest runs (tests/kernel/unit). */
@@ -41,7 +38,7 @@ static void bench_init(struct bench *b, uint32_t mode)
 	assert_int_equal(hodo_ring_activate(&b->config, &b->ring, b->data, 3, 2000), -1);
 }
 
-static void test_activate(void **state)
+TEST(test_activate)
 {
 	struct bench b;
 	struct hodo_packet *p;
@@ -58,7 +55,7 @@ static void test_activate(void **state)
 }
 
 /* Fills a packet to its last byte that may be used; the next event must not fit. */
-static void test_room(void **state)
+TEST(test_room)
 {
 	for (unsigned len = 0; len < 64; len++) {
 		uint8_t bytes[64] = { 0 };
@@ -97,7 +94,7 @@ static void fill_and_switch(struct bench *b, int expect)
 		assert_int_equal(hodo_twin_switch(&plan), 0);
 }
 
-static void test_full(void **state)
+TEST(test_full)
 {
 	uint64_t per_packet = (PACKET - sizeof(struct hodo_packet) - 8) / 20;
 	struct hodo_packet *p;
@@ -128,7 +125,7 @@ static void test_full(void **state)
 }
 
 /* A plan that has been overtaken does nothing, also when the word has come round to the same value. */
-static void test_stale_plan(void **state)
+TEST(test_stale_plan)
 {
 	struct hodo_piece piece = { "12345678", 8 };
 	struct hodo_switch plan;
@@ -169,11 +166,11 @@ static uint64_t random_next(void)
 }
 
 /* The same events through both; all but the 48-bit times must be the same, and those must not run back. */
-static void test_assembly_against_twin(void **unused)
+TEST(test_assembly_against_twin)
 {
 	static uint8_t source[2048 + 8];
 	uint32_t on = HODO_ON_RECORD;
-	struct hodo_state state = { .on = &on, .id = 0xabc };
+	struct hodo_state event = { .on = &on, .id = 0xabc };
 	struct bench a, t;
 	uint64_t last = 0;
 
@@ -200,17 +197,17 @@ static void test_assembly_against_twin(void **unused)
 		}
 		before = hodo_word_position(a.ring.word);
 		if (count == 1 && round % 2) {
-			hodo_x86_emit(&state, pieces[0].data, total);
+			hodo_x86_emit(&event, pieces[0].data, total);
 			if (!hodo_ring_has_room(t.ring.word, PACKET, total))
 				continue; /* went to the slow path, which without a recording does nothing */
-			assert_int_equal(hodo_twin_try(&t.view, &state, 77, 0, pieces, count, total, 1), HODO_TRY_DONE);
+			assert_int_equal(hodo_twin_try(&t.view, &event, 77, 0, pieces, count, total, 1), HODO_TRY_DONE);
 		} else {
 			int result;
 
 			do
-				result = hodo_x86_try(&state, pieces, count, total, HODO_ON_RECORD);
+				result = hodo_x86_try(&event, pieces, count, total, HODO_ON_RECORD);
 			while (result == HODO_TRY_ABORTED);
-			assert_int_equal(result, hodo_twin_try(&t.view, &state, 77, 0, pieces, count, total, 1));
+			assert_int_equal(result, hodo_twin_try(&t.view, &event, 77, 0, pieces, count, total, 1));
 			if (result != HODO_TRY_DONE) {
 				assert_int_equal(result, HODO_TRY_SLOW);
 				continue;
@@ -231,11 +228,11 @@ static void test_assembly_against_twin(void **unused)
 		assert_memory_equal(a.data + before + 8, t.data + before + 8, total + 4);
 	}
 	on = 0;
-	assert_int_equal(hodo_x86_try(&state, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_CHANGED);
+	assert_int_equal(hodo_x86_try(&event, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_CHANGED);
 	free(hodo_tls.table);
 	hodo_tls.table = hodo_no_views;
 	on = 1;
-	assert_int_equal(hodo_x86_try(&state, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_SLOW);
+	assert_int_equal(hodo_x86_try(&event, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_SLOW);
 	free(a.data);
 	free(t.data);
 }
@@ -256,7 +253,7 @@ static void call_hook(void (*hook)(void), uint64_t function, uint64_t *pc, uint6
 			 : "memory", "cc");
 }
 
-static void test_hooks_against_twin(void **unused)
+TEST(test_hooks_against_twin)
 {
 	static void (*const hooks[])(void) = { hodo_x86_record_entry, hodo_x86_record_exit, hodo_x86_record_entry_sp,
 					       hodo_x86_record_exit_sp, hodo_x86_record_reached,
@@ -305,7 +302,7 @@ static void test_hooks_against_twin(void **unused)
 	hodo_tls.table = hodo_no_views;
 }
 
-static void test_full_against_twin(void **unused)
+TEST(test_full_against_twin)
 {
 	static const uint32_t modes[] = { HODO_MODE_DISCARD, HODO_MODE_OVERWRITE };
 
@@ -341,7 +338,7 @@ static void test_full_against_twin(void **unused)
 	assert_int_equal(hodo_x86_full(0), 0);
 }
 
-static void test_switch_against_twin(void **unused)
+TEST(test_switch_against_twin)
 {
 	struct hodo_piece piece = { "12345678", 8 };
 
@@ -375,21 +372,3 @@ static void test_switch_against_twin(void **unused)
 	}
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_activate),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_stale_plan),
-#if ASSEMBLY
-		cmocka_unit_test(test_assembly_against_twin),
-		cmocka_unit_test(test_hooks_against_twin),
-		cmocka_unit_test(test_full_against_twin),
-		cmocka_unit_test(test_switch_against_twin),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

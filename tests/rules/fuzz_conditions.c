@@ -5,11 +5,10 @@
  */
 #include <core/condition.h>
 #include <core/filter.h>
+#include <lib/fuzz.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool so)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conditions.c - conditions as hodo record packs them, taken apart as the process does. Rules: tests/core. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 #include <core/condition.h>
 #include <record/conditions.h>
 
@@ -38,7 +36,7 @@ static void check_rate(const char *text, uint64_t interval, uint64_t burst)
 	hodo_conditions_free(&c);
 }
 
-static void test_rates(void **state)
+TEST(test_rates)
 {
 	check_rate("kv:get=100/s", 10000, 9 * 10000);
 	check_rate("kv:get=100/s:1", 10000, 0);
@@ -49,7 +47,7 @@ static void test_rates(void **state)
 	check_rate("kv:get=1000000000/s:1", 1, 0); /* as close as the clock allows */
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	struct hodo_condition_parts parts[HODO_CONDITIONS_MAX];
 	struct hodo_conditions c = { .n = 0 };
@@ -91,14 +89,4 @@ static void test_round_trip(void **state)
 	assert_int_equal(hodo_conditions_parse(packed, c.n + 1, (uint32_t)c.bytes, NULL), -1);
 	assert_int_equal(hodo_conditions_parse(packed, HODO_CONDITIONS_MAX + 1, (uint32_t)c.bytes, NULL), -1);
 	hodo_conditions_free(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_round_trip),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

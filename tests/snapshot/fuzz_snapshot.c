@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <lib/fuzz.h>
 #include <record/ring_image.h>
 #include <record/snapshot.h>
 
@@ -22,8 +23,6 @@
 #define PACKET 1024u
 #define RING (8 * PACKET)
 #define RINGS 3u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct out {
 	struct hodo_read_layouts table;

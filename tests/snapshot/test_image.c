@@ -4,14 +4,11 @@
  * gaps, and what is missing before them is exact; for small and large packets and rings.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/folder.h>
+#include <lib/unit.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -178,9 +175,8 @@ static const uint32_t sizes[][2] = {
 	{ 1024, 4 }, { 1024, 64 }, { 1024, 4096 }, { 65536, 4 }, { 65536, 64 }, { 262144, 16 },
 };
 
-static void test_at_full_speed(void **state)
+TEST(test_at_full_speed)
 {
-	(void)state;
 	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
 		struct hodo_ring_images images;
 		uint64_t events = 0;
@@ -207,9 +203,8 @@ static void test_at_full_speed(void **state)
 }
 
 /* A copy of a memory that was made while it was written, as a flight recorder makes one: the words before and after. */
-static void test_copy_of_a_copy(void **state)
+TEST(test_copy_of_a_copy)
 {
-	(void)state;
 	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
 		uint64_t events = 0;
 		struct fixture f;
@@ -244,12 +239,11 @@ static void test_copy_of_a_copy(void **state)
 }
 
 /* The moment: events before it are there, those behind it are not, nor are they missing. */
-static void test_moment(void **state)
+TEST(test_moment)
 {
 	struct hodo_ring_images images;
 	struct fixture f;
 
-	(void)state;
 	make_memory(&f, 1024, 16);
 	for (uint64_t i = 0; i < 300; i++)
 		writer_event(&f.w[0], i);
@@ -272,13 +266,12 @@ static void test_moment(void **state)
 }
 
 /* Nothing is written to the memory, and nothing of what was never used is touched. */
-static void test_reads_only(void **state)
+TEST(test_reads_only)
 {
 	struct hodo_ring_images images;
 	struct fixture f;
 	unsigned char in_core;
 
-	(void)state;
 	make_memory(&f, 65536, 1024);
 	for (uint64_t i = 0; i < 10000; i++)
 		writer_event(&f.w[1], i);
@@ -294,22 +287,20 @@ static void test_reads_only(void **state)
 }
 
 /* Whole snapshots, one after the other, and one that cannot be written. */
-static void test_written(void **state)
+TEST(test_written)
 {
 	struct hodo_flight flight = { .size = sizeof(flight), .packet_size = 1024, .ring_size = 65536,
 				      .mode = HODO_MODE_OVERWRITE, .clock = HODO_CLOCK_MONOTONIC, .comm = "x/y" };
 	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
 	struct hodo_snapshot_source source = { .fd = -1, .flight = &flight, .pid = 7, .clock = &map, .number = 1,
 					       .why = "*/ \n" };
-	char path[] = "/tmp/hodo-snapshot-XXXXXX", error[128] = "";
+	char error[128] = "";
 	struct hodo_snapshot_result result;
 	struct hodo_layout layout;
 	struct fixture f;
 	int fd;
 
-	(void)state;
-	assert_non_null(mkdtemp(path));
-	fd = open(path, O_RDONLY | O_DIRECTORY);
+	fd = open(folder(), O_RDONLY | O_DIRECTORY);
 	make_memory(&f, 1024, 64);
 	assert_int_equal(hodo_snapshot_layout(&flight, CPUS + 1, f.layout.total, &layout), 0);
 	assert_int_equal(hodo_snapshot_layout(&flight, CPUS + 2, f.layout.total, &layout), -EPROTO);
@@ -321,7 +312,7 @@ static void test_written(void **state)
 
 		assert_int_equal(hodo_snapshot_write(&source, fd, &result, error, sizeof(error)), 0);
 		assert_string_equal(result.dir, i == 0 ? "x_y-7" : i == 1 ? "x_y-7-2" : "x_y-7-3");
-		snprintf(rm, sizeof(rm), "rm -r '%s/%s'", path, result.dir);
+		snprintf(rm, sizeof(rm), "rm -r '%s/%s'", folder(), result.dir);
 		if (i == 2)
 			assert_int_equal(system(rm), 0);
 	}
@@ -332,19 +323,6 @@ static void test_written(void **state)
 		assert_true(strlen(error) > 0);
 	}
 	fchmod(fd, 0700);
-	snprintf(error, sizeof(error), "rm -r '%s'", path);
-	assert_int_equal(system(error), 0);
 	close(fd);
 	munmap(f.shm, f.layout.total);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_at_full_speed), cmocka_unit_test(test_copy_of_a_copy),
-		cmocka_unit_test(test_moment),        cmocka_unit_test(test_reads_only),
-		cmocka_unit_test(test_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

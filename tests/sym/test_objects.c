@@ -58,14 +58,13 @@ static void write_events(struct gen_trace *t)
 	gen_stream_end(&s);
 }
 
-static void test_objects(void **state)
+TEST(test_objects)
 {
-	const char *top = help_path("objects");
+	const char *top = folder_path("objects");
 	const struct hodo_read_process *p;
 	struct gen_trace t;
 	struct hodo_read *r;
 
-	(void)state;
 	start_trace(&t, top);
 	gen_comment(&t, "object path=/lib/b%%20c.so base=0x7000 start=0x7000 end=0x9000 from=150 until=250 functions=3 "
 			"build_id=00ff10");
@@ -94,7 +93,7 @@ static void test_objects(void **state)
 }
 
 /* Lines that cannot be used cost a warning, and the others are read. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	static const char *const bad[] = {
 		"path=x base=0x0 start=0x1 end=0x1 functions=1",
@@ -112,18 +111,17 @@ static void test_damaged(void **state)
 		"build_id=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20",
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char name[16];
 		struct gen_trace t;
 		struct hodo_read *r;
 
 		snprintf(name, sizeof(name), "bad%u", i);
-		start_trace(&t, help_path(name));
+		start_trace(&t, folder_path(name));
 		gen_comment(&t, "object %s", bad[i]);
 		gen_comment(&t, "object path=good base=0x1 start=0x1 end=0x2");
 		gen_trace_end(&t);
-		r = help_open(help_path(name));
+		r = help_open(folder_path(name));
 		if (help_nwarnings != 1 || hodo_read_process(r, 0)->nobjects != 1)
 			fail_msg("%s: %u warnings", bad[i], help_nwarnings);
 		assert_string_equal(hodo_read_process(r, 0)->objects[0].path, "good");
@@ -164,7 +162,7 @@ static void check_lines(struct hodo_read *r, bool json, const char *const *want,
 	hodo_read_text_free(text);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const char *const plain[] = {
 		"prog func:entry addr=0x1000 frame=7\n",	  "prog func:entry addr=0x3000 frame=8\n",
@@ -190,12 +188,11 @@ static void test_names(void **state)
 		"\"fields\":{\"bytes\":0,\"depth\":0,\"chain\":[]},\"chain\":[]}\n",
 		"\"fields\":{\"addr\":4096,\"frame\":7}}\n",
 	};
-	const char *top = help_path("names");
+	const char *top = folder_path("names");
 	unsigned asked = 0;
 	struct gen_trace t;
 	struct hodo_read *r;
 
-	(void)state;
 	start_trace(&t, top);
 	gen_trace_end(&t);
 	write_events(&t);
@@ -208,29 +205,4 @@ static void test_names(void **state)
 	hodo_read_symbols(r, NULL, NULL);
 	check_lines(r, false, plain, 6);
 	hodo_read_close(r);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	help_start();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	help_done();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

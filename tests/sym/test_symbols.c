@@ -4,22 +4,17 @@
  * time; ids; that an address asked for before is found fast, and right.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include <lib/folder.h>
+#include <lib/unit.h>
 
 #include <export/symbols.h>
 #include <export/symbols_dir.h>
-
-static char recording[64];
 
 /* Saved symbols of an object: f in 0x1000, of 0x20 bytes, its part at 0x1100, and g, each with `prefix`. */
 static void save(const char *prefix, uint8_t id)
@@ -28,8 +23,8 @@ static void save(const char *prefix, uint8_t id)
 	FILE *f;
 
 	hodo_symbols_name(name, "", &id, 1);
-	snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR "/%s", recording, name);
-	f = fopen(path, "w");
+	snprintf(path, sizeof(path), HODO_SYMBOLS_DIR "/%s", name);
+	f = fopen(folder_path(path), "w");
 	assert_non_null(f);
 	fprintf(f, "hodo-symbols 1\nbuild_id %02x\npath x\nf %s.c\n", id, prefix);
 	fprintf(f, "s 1000 20 0 7 %s_f\ns 1020 10 0 9 %s_g\ns 1100 8 - 0 %s_f.cold 1000\nend 3\n", prefix, prefix,
@@ -39,25 +34,10 @@ static void save(const char *prefix, uint8_t id)
 
 static int setup(void **state)
 {
-	char path[256];
-
-	(void)state;
-	strcpy(recording, "/tmp/hodo-symbols-XXXXXX");
-	assert_non_null(mkdtemp(recording));
-	snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR, recording);
-	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(mkdir(folder_path(HODO_SYMBOLS_DIR), 0700), 0);
 	save("red", 0x11);
 	save("blue", 0x22);
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", recording);
-	return system(command);
 }
 
 static struct hodo_read_object object(const char *path, uint8_t id, uint64_t base, int64_t from, int64_t until)
@@ -75,7 +55,7 @@ static const char *name_at(struct hodo_symbols *s, const struct hodo_read_proces
 	return place.name;
 }
 
-static void test_recycled(void **state)
+TEST(test_recycled)
 {
 	/* By start, then time. The last is of an object whose end was not told of. */
 	const struct hodo_read_object objects[] = {
@@ -86,10 +66,9 @@ static void test_recycled(void **state)
 						 object("/blue", 0x22, 0x10000, 10, 20) };
 	const struct hodo_read_process p = { .size = sizeof(p), .nobjects = 4, .objects = objects };
 	const struct hodo_read_process q = { .size = sizeof(q), .nobjects = 2, .objects = gone };
-	struct hodo_symbols *s = hodo_symbols_new(recording);
+	struct hodo_symbols *s = hodo_symbols_new(folder());
 	struct hodo_place before, after;
 
-	(void)state;
 	assert_non_null(s);
 	for (unsigned round = 0; round < 3; round++) { /* also from the cache, in any order */
 		assert_string_equal(name_at(s, &p, 0, 0x11000), "red_f");
@@ -118,7 +97,7 @@ static void test_recycled(void **state)
 	hodo_symbols_free(s);
 }
 
-static void test_processes(void **state)
+TEST(test_processes)
 {
 	const struct hodo_read_object low[] = { object("/red", 0x11, 0x10000, INT64_MIN, INT64_MAX),
 						object("/blue", 0x22, 0x12000, INT64_MIN, INT64_MAX) };
@@ -126,12 +105,11 @@ static void test_processes(void **state)
 	const struct hodo_read_process p = { .size = sizeof(p), .nobjects = 2, .objects = low };
 	const struct hodo_read_process q = { .size = sizeof(q), .nobjects = 1, .objects = high };
 	const struct hodo_read_process none = { .size = sizeof(none) };
-	struct hodo_symbols *s = hodo_symbols_new(recording);
+	struct hodo_symbols *s = hodo_symbols_new(folder());
 	struct hodo_place a, b;
 	const char *file;
 	uint32_t line;
 
-	(void)state;
 	hodo_symbols_find(s, &p, 0, 0x11000, &a);
 	hodo_symbols_find(s, &q, 0, 0x7f0000001010, &b);
 	assert_true(a.id == b.id && a.start == 0x11000 && b.start == 0x7f0000001000);
@@ -151,13 +129,12 @@ static void test_processes(void **state)
 }
 
 /* More addresses than the cache has room for, each asked for several times. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	static struct hodo_read_object objects[500];
 	const struct hodo_read_process p = { .size = sizeof(p), .nobjects = 500, .objects = objects };
-	struct hodo_symbols *s = hodo_symbols_new(recording);
+	struct hodo_symbols *s = hodo_symbols_new(folder());
 
-	(void)state;
 	for (unsigned i = 0; i < 500; i++)
 		objects[i] = object(i % 2 ? "/blue" : "/red", i % 2 ? 0x22 : 0x11, 0x10000 + i * 0x2000ull, INT64_MIN,
 				    INT64_MAX);
@@ -179,13 +156,12 @@ static void test_many(void **state)
 }
 
 /* Code that no file has: so many addresses are told apart, and the others are one. */
-static void test_unnamed(void **state)
+TEST(test_unnamed)
 {
 	static const struct hodo_read_process p = { .size = sizeof(p) };
-	struct hodo_symbols *s = hodo_symbols_new(recording);
+	struct hodo_symbols *s = hodo_symbols_new(folder());
 	struct hodo_place first, last, other;
 
-	(void)state;
 	hodo_symbols_find(s, &p, 0, 0x1000, &first);
 	assert_string_equal(first.name, "0x1000");
 	for (uint64_t i = 1; i < 300000; i++)
@@ -201,14 +177,4 @@ static void test_unnamed(void **state)
 	hodo_symbols_free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recycled),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_unnamed),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_PROGRAM(.setup = setup);

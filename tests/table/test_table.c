@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_table.c - tables of src/cli/table.h: text, JSON, order, choice of columns, difference. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <cli/table.h>
 
@@ -144,7 +142,7 @@ static void check_order(const char *sort, const char *wanted)
 /* -------------------------------------------------------------------------- tests */
 
 /* The name is as wide as the widest, at most 8; control bytes are escaped; a character counts once. */
-static void text(void **state)
+TEST(text)
 {
 	struct hodo_table t = table_of(rows, 3);
 
@@ -160,7 +158,7 @@ static void text(void **state)
 		   "<name>\xc3\xa4lpha<>           7    0.000 us\n");
 }
 
-static void limit_and_total(void **state)
+TEST(limit_and_total)
 {
 	const struct row total = { .name = "total", .note = "", .count = 9, .rare = 3 };
 	struct hodo_table t = table_of(rows, 3);
@@ -183,7 +181,7 @@ static void limit_and_total(void **state)
 }
 
 /* In the order of the names; titles are made of the keys; what is blank says nothing. */
-static void chosen(void **state)
+TEST(chosen)
 {
 	struct hodo_table t = table_of(rows, 3);
 
@@ -196,7 +194,7 @@ static void chosen(void **state)
 	hodo_table_free(&t);
 }
 
-static void json(void **state)
+TEST(json)
 {
 	struct hodo_table t = table_of(rows, 2);
 
@@ -211,7 +209,7 @@ static void json(void **state)
 }
 
 /* The greatest first, names and numbers of processes from the least on; of equal ones by the name. */
-static void order(void **state)
+TEST(order)
 {
 	check_order(NULL, "0 1 2");
 	check_order("calls", "0 1 2");
@@ -224,7 +222,7 @@ static void order(void **state)
 	check_order("unheard_of", "0 1 2");
 }
 
-static void difference(void **state)
+TEST(difference)
 {
 	static const struct row after[] = {
 		{ "new", "", 5, 10, .until_ns = INT64_MAX }, { "beta", "", 1234567, 3000, .until_ns = INT64_MAX },
@@ -261,7 +259,7 @@ static int look_at(struct hodo_args a, struct hodo_look *look)
 	return hodo_look_make(look, &a, both);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	struct hodo_look look;
 
@@ -284,14 +282,4 @@ static void names(void **state)
 
 	t.chosen = many;
 	assert_int_equal(hodo_table_columns(&t, false, found), HODO_COLUMNS_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text), cmocka_unit_test(limit_and_total), cmocka_unit_test(chosen),
-		cmocka_unit_test(json), cmocka_unit_test(order), cmocka_unit_test(difference), cmocka_unit_test(names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

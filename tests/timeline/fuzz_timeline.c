@@ -6,41 +6,7 @@
  */
 #include <export/export.h>
 #include <export/view.h>
-#include <read/help.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void stop(void)
-{
-	help_done();
-}
-
-static void make(const uint8_t *data, size_t len)
-{
-	uint32_t metadata_len = 0;
-
-	if (!help_dir[0]) {
-		help_start();
-		atexit(stop);
-	}
-	if (len >= 4) {
-		memcpy(&metadata_len, data, 4);
-		data += 4;
-		len -= 4;
-	}
-	if (metadata_len > len)
-		metadata_len = (uint32_t)len;
-	help_write(help_path("metadata"), data, metadata_len);
-	help_write(help_path("cpu0"), data + metadata_len, len - metadata_len);
-}
-
-static void check(bool ok, const char *what)
-{
-	if (!ok) {
-		fprintf(stderr, "fuzz_timeline: %s\n", what);
-		abort();
-	}
-}
+#include <read/fuzz_recording.h>
 
 struct counts {
 	uint64_t begun, ended, points, events;
@@ -49,7 +15,7 @@ struct counts {
 static int on_track(void *data, struct hodo_track *track)
 {
 	(void)data;
-	check(track->name && !track->user, "a track without a name");
+	fuzz_check(track->name && !track->user, "a track without a name");
 	return 0;
 }
 
@@ -63,8 +29,8 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 	n->begun++;
 	if (track->kind != HODO_TRACK_THREAD)
 		return 0;
-	check(slice->parent == track->user, "a slice is inside of another than the last one begun");
-	check(slice->depth == (slice->parent ? slice->parent->depth + 1 : 0), "depth");
+	fuzz_check(slice->parent == track->user, "a slice is inside of another than the last one begun");
+	fuzz_check(slice->depth == (slice->parent ? slice->parent->depth + 1 : 0), "depth");
 	track->user = slice;
 	return 0;
 }
@@ -76,11 +42,11 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 
 	(void)event;
 	n->ended++;
-	check(slice->end_ns >= slice->begin_ns, "it ends before it begins");
-	check(slice->self_ns <= (uint64_t)(slice->end_ns - slice->begin_ns), "self time");
+	fuzz_check(slice->end_ns >= slice->begin_ns, "it ends before it begins");
+	fuzz_check(slice->self_ns <= (uint64_t)(slice->end_ns - slice->begin_ns), "self time");
 	if (track->kind != HODO_TRACK_THREAD)
 		return 0;
-	check(track->user == slice, "an outer slice ends first");
+	fuzz_check(track->user == slice, "an outer slice ends first");
 	track->user = slice->parent;
 	return 0;
 }
@@ -111,7 +77,7 @@ static int nowhere(void *data, const void *bytes, size_t len)
 
 static void no_warning(const char *text)
 {
-	check(text[0] && !strchr(text, '\n'), "a warning is one line");
+	fuzz_check(text[0] && !strchr(text, '\n'), "a warning is one line");
 }
 
 static void run_timeline(struct hodo_read *r, struct hodo_symbols *symbols)
@@ -122,10 +88,10 @@ static void run_timeline(struct hodo_read *r, struct hodo_symbols *symbols)
 	struct counts n = { 0 };
 	struct hodo_timeline *s = hodo_timeline_new(r, symbols, &ops, &n);
 
-	check(s && hodo_timeline_read(s, 0, 0) == 0, "the timeline fails");
+	fuzz_check(s && hodo_timeline_read(s, 0, 0) == 0, "the timeline fails");
 	hodo_timeline_totals(s, &totals);
-	check(n.begun == n.ended && n.begun >= totals.slices, "begins and ends");
-	check(n.events == totals.events && n.points == totals.instants, "totals");
+	fuzz_check(n.begun == n.ended && n.begun >= totals.slices, "begins and ends");
+	fuzz_check(n.events == totals.events && n.points == totals.instants, "totals");
 	hodo_timeline_free(s);
 }
 
@@ -137,7 +103,7 @@ static void export_all(struct hodo_read *r, struct hodo_symbols *symbols)
 
 		out = (struct hodo_text)HODO_TEXT_TO(nowhere, NULL);
 		hodo_read_rewind(r);
-		check(hodo_export_run(*f, &e) == 0 && hodo_text_flush(&out) == 0, (*f)->name);
+		fuzz_check(hodo_export_run(*f, &e) == 0 && hodo_text_flush(&out) == 0, (*f)->name);
 		hodo_text_free(&out);
 	}
 }
@@ -157,8 +123,8 @@ static void view(struct hodo_read *r, struct hodo_symbols *symbols)
 
 		out = (struct hodo_text)HODO_TEXT_TO(nowhere, NULL);
 		hodo_read_rewind(r);
-		check(hodo_view_write(&v) == 0 && hodo_text_flush(&out) == 0, "the page");
-		check(v.shown <= v.rows, "more is shown than there is");
+		fuzz_check(hodo_view_write(&v) == 0 && hodo_text_flush(&out) == 0, "the page");
+		fuzz_check(v.shown <= v.rows, "more is shown than there is");
 		hodo_text_free(&out);
 	}
 }
@@ -168,10 +134,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct hodo_symbols *symbols;
 	struct hodo_read *r;
 
-	make(data, len);
-	if (hodo_read_open(&r, help_dir, NULL) < 0)
+	fuzz_recording_write(data, len);
+	if (hodo_read_open(&r, folder(), NULL) < 0)
 		return 0;
-	symbols = hodo_symbols_new(help_dir);
+	symbols = hodo_symbols_new(folder());
 	run_timeline(r, symbols);
 	export_all(r, symbols);
 	view(r, symbols);

@@ -196,7 +196,7 @@ static int read_timeline(const char *dir, struct log *log, struct hodo_timeline_
 static void expect(const char *name, const char *kernel, const struct step *steps, unsigned n, unsigned lost,
 		   const char *text)
 {
-	const char *dir = help_path(name);
+	const char *dir = folder_path(name);
 	struct log log = { 0 };
 
 	make(dir, kernel, steps, n, lost);
@@ -212,9 +212,8 @@ static void expect(const char *name, const char *kernel, const struct step *step
 
 /* ------------------------------------------------------------------ tests */
 
-static void test_spans(void **state)
+TEST(test_spans)
 {
-	(void)state;
 	EXPECT("nested", NULL, 0,
 	       "track 0 thread app\n0 begin t:a on 0 depth 0\n10 begin t:b on 0 depth 1 in t:a\n12 t:plain on 0 depth 2\n"
 	       "20 end t:b self 10\n25 begin t:b on 0 depth 1 in t:a\n30 end t:b self 5\n40 end t:a self 25\n"
@@ -228,9 +227,8 @@ static void test_spans(void **state)
 }
 
 /* Two coroutines on one thread: their spans overlap, and are reported in pieces that nest. */
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
-	(void)state;
 	EXPECT("overlap", NULL, 0,
 	       "track 0 thread app\n0 begin t:a on 0 depth 0\n10 begin t:b on 0 depth 1 in t:a\n"
 	       "20 end t:b self 10 split\n20 end t:a self 10\n20 begin t:b on 0 depth 0 continued\n"
@@ -243,9 +241,8 @@ static void test_overlap(void **state)
 	       { 0, 1, A_BEGIN }, { 10, 1, B_BEGIN }, { 20, 1, A_END }, { 30, 1, B_END });
 }
 
-static void test_async(void **state)
+TEST(test_async)
 {
-	(void)state;
 	EXPECT("async", NULL, 0,
 	       "track 0 thread app\ntrack 1 async t:job\n0 begin t:job on 1 depth 0\n5 begin t:job on 1 depth 0\n"
 	       "track 2 thread app\n7 end t:job self 7\n8 t:job.end on 2 depth 0\n9 begin t:job on 1 depth 0\n"
@@ -257,9 +254,8 @@ static void test_async(void **state)
 	       { 0, 1, COUNT, 5 }, { 3, 2, COUNT, (uint64_t)-2 });
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-	(void)state;
 	EXPECT("calls", NULL, 0,
 	       "track 0 thread app\n0 begin 0x1000 on 0 depth 0\n10 begin t:a on 0 depth 1 in 0x1000\n"
 	       "20 begin 0x2000 on 0 depth 2 in t:a\n30 end 0x2000 self 10\n40 end t:a self 20\n50 end 0x1000 self 20\n",
@@ -274,9 +270,8 @@ static void test_calls(void **state)
 }
 
 /* A thread that was preempted before it wrote: its call seems to have begun and ended late. Depths show it. */
-static void test_late_calls(void **state)
+TEST(test_late_calls)
 {
-	(void)state;
 	EXPECT("late", NULL, 0,
 	       "track 0 thread app\n0 t:plain on 0 depth 0\n10 begin 0x1000 on 0 depth 0\n"
 	       "20 begin 0x2000 on 0 depth 1 in 0x1000\n45 begin 0x3000 on 0 depth 2 in 0x2000\n"
@@ -289,9 +284,8 @@ static void test_late_calls(void **state)
 	       { 80, 1, CALL, 0x1000, 0x100, 0, 10 });
 }
 
-static void test_kernel(void **state)
+TEST(test_kernel)
 {
-	(void)state;
 	EXPECT("kernel", "6.1.0", 0,
 	       "track 0 thread ?\n0 begin syscalls:read on 0 depth 0\n10 end syscalls:read self 10\n"
 	       "20 begin syscalls:execve on 0 depth 0\n30 end syscalls:execve self 10 left\n"
@@ -302,14 +296,13 @@ static void test_kernel(void **state)
 	       { 40, 1, EXIT_READ }, { 50, 1, SWITCH, 1, 2, 1 }, { 70, 2, SWITCH, 2, 0, 1 });
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
 	static const struct step steps[] = { { 0, 1, A_BEGIN }, { 1, 1, B_BEGIN }, { 2, 1, JOB_BEGIN, 1 },
 					     { 3, 1, ENTRY, 0x1000, 0x100 }, { 4, 1, COUNT, 1 } };
-	const char *dir = help_path("stop");
+	const char *dir = folder_path("stop");
 	struct hodo_timeline_totals totals;
 
-	(void)state;
 	make(dir, NULL, steps, 5, 0);
 	for (int at = 1; at <= 4; at++) {
 		struct log log = { .stop_at = at };
@@ -337,14 +330,13 @@ static struct hodo_timeline_totals totals_of(const char *dir)
 }
 
 /* Deeper than is kept: points, and nothing else changes. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	const unsigned n = HODO_TIMELINE_DEPTH_MAX + 10;
 	struct step *steps = calloc(n, sizeof(*steps));
-	const char *dir = help_path("deep");
+	const char *dir = folder_path("deep");
 	struct hodo_timeline_totals totals;
 
-	(void)state;
 	for (unsigned i = 0; i < n; i++)
 		steps[i] = (struct step){ i, 1, A_BEGIN };
 	make(dir, NULL, steps, n, 0);
@@ -355,14 +347,13 @@ static void test_deep(void **state)
 }
 
 /* Ends whose begin never was, on a thread with many open spans: none is looked for among these. */
-static void test_ends_alone(void **state)
+TEST(test_ends_alone)
 {
 	const unsigned open = 60000, n = 600000;
 	struct step *steps = calloc(open + n, sizeof(*steps));
-	const char *dir = help_path("ends_alone");
+	const char *dir = folder_path("ends_alone");
 	struct hodo_timeline_totals totals;
 
-	(void)state;
 	for (unsigned i = 0; i < open + n; i++)
 		steps[i] = (struct step){ i / 8, 1, i < open ? A_BEGIN : B_END };
 	make(dir, NULL, steps, open + n, 0);
@@ -413,16 +404,15 @@ static void expect_pieces(const char *dir, unsigned slices, unsigned pieces, uns
 }
 
 /* Spans that end in the order of their begins: pieces are bounded, and what has too many ends. */
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
 	enum { N = 100 };
 	const unsigned whole = HODO_TIMELINE_SPLITS_MAX;
-	const char *dir = help_path("pieces");
+	const char *dir = folder_path("pieces");
 	struct gen_trace t;
 	struct gen_stream s;
 	char name[32];
 
-	(void)state;
 	gen_trace_start(&t, dir, "app-7", "app", 7, "discard", 1000000000, 1795000000, 0);
 	for (unsigned i = 0; i < 2 * N; i++) {
 		snprintf(name, sizeof(name), "t:s%u.%s", i % N, i < N ? "begin" : "end");
@@ -441,13 +431,12 @@ static void test_pieces(void **state)
 }
 
 /* The same of calls above spans; each call's end finds that it is closed. */
-static void test_pieces_of_calls(void **state)
+TEST(test_pieces_of_calls)
 {
 	enum { N = 100 };
 	static struct step steps[4 * N];
-	const char *dir = help_path("pieces_of_calls");
+	const char *dir = folder_path("pieces_of_calls");
 
-	(void)state;
 	for (unsigned i = 0; i < N; i++) {
 		steps[i] = (struct step){ i, 1, A_BEGIN };
 		steps[N + i] = (struct step){ N + i, 1, ENTRY, 0x1000 + i, 0x1000 - i };
@@ -457,20 +446,19 @@ static void test_pieces_of_calls(void **state)
 	make(dir, NULL, steps, 4 * N, 0);
 	expect_pieces(dir, 2 * N, 2 * N + N * HODO_TIMELINE_SPLITS_MAX, 0);
 	/* Their ends never come. */
-	make(help_path("calls_alone"), NULL, steps, 3 * N, 0);
-	expect_pieces(help_path("calls_alone"), 2 * N, 2 * N + N * HODO_TIMELINE_SPLITS_MAX, 0);
+	make(folder_path("calls_alone"), NULL, steps, 3 * N, 0);
+	expect_pieces(folder_path("calls_alone"), 2 * N, 2 * N + N * HODO_TIMELINE_SPLITS_MAX, 0);
 }
 
 /* Many threads, whose ids are such that a table of 4,096 chains would have them all in one. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	const unsigned n = HODO_TIMELINE_TRACKS_MAX + 100000;
 	const uint32_t multiplier = 0x9e3779b1u;
 	struct step *steps = calloc(n, sizeof(*steps));
-	const char *dir = help_path("threads");
+	const char *dir = folder_path("threads");
 	uint32_t inverse = multiplier;
 
-	(void)state;
 	for (unsigned i = 0; i < 5; i++)
 		inverse *= 2 - multiplier * inverse;
 	for (unsigned i = 0; i < n; i++)
@@ -481,14 +469,13 @@ static void test_threads(void **state)
 }
 
 /* Many of one id whose ends never come: were one looked for among all, this would take minutes (see the time limit). */
-static void test_one_id(void **state)
+TEST(test_one_id)
 {
 	const unsigned n = 300000;
 	struct step *steps = calloc(n, sizeof(*steps));
-	const char *dir = help_path("one_id");
+	const char *dir = folder_path("one_id");
 	struct hodo_timeline_totals totals;
 
-	(void)state;
 	for (unsigned i = 0; i < n; i++)
 		steps[i] = (struct step){ i / 4, 1, JOB_BEGIN, 5 };
 	make(dir, NULL, steps, n, 0);
@@ -496,31 +483,4 @@ static void test_one_id(void **state)
 	totals = totals_of(dir);
 	assert_int_equal(totals.slices, n);
 	assert_int_equal(totals.unpaired, 0);
-}
-
-static int start(void **state)
-{
-	(void)state;
-	help_start();
-	return 0;
-}
-
-static int done(void **state)
-{
-	(void)state;
-	help_done();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spans), cmocka_unit_test(test_overlap), cmocka_unit_test(test_async),
-		cmocka_unit_test(test_calls), cmocka_unit_test(test_late_calls), cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_stop), cmocka_unit_test(test_deep), cmocka_unit_test(test_one_id),
-		cmocka_unit_test(test_ends_alone), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_pieces_of_calls), cmocka_unit_test(test_threads),
-	};
-
-	return cmocka_run_group_tests(tests, start, done);
 }

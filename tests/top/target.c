@@ -12,6 +12,7 @@
  *
  * Each is answered by a line "done" on the file argv[2], if given: then all of it has happened.
  */
+#define _GNU_SOURCE
 #include <hodo/trace.h>
 
 #include <pthread.h>

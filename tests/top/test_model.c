@@ -3,16 +3,12 @@
 #define _GNU_SOURCE
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <hodo/abi.h>
 
@@ -73,7 +69,7 @@ static const char *shown(struct world *w, uint32_t place)
 
 /* --------------------------------------------------------------------------- rows */
 
-static void rows_are_found_again(void **state)
+TEST(rows_are_found_again, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 	char name[32];
@@ -93,7 +89,7 @@ static void rows_are_found_again(void **state)
 	assert_int_equal(w->m.table[HODO_TOP_THREADS].row[4999].pid, 714);
 }
 
-static void threads_are_bounded(void **state)
+TEST(threads_are_bounded, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -105,7 +101,7 @@ static void threads_are_bounded(void **state)
 
 /* -------------------------------------------------------------------------- numbers */
 
-static void rates_are_by_the_time_that_passed(void **state)
+TEST(rates_are_by_the_time_that_passed, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -127,7 +123,7 @@ static void rates_are_by_the_time_that_passed(void **state)
 	assert_true(w->m.interval_ns > 0);
 }
 
-static void reset_leaves_what_was_counted(void **state)
+TEST(reset_leaves_what_was_counted, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -169,7 +165,7 @@ static void check_order(struct world *w, const char *names)
 	assert_string_equal(got, names);
 }
 
-static void orders_are_total(void **state)
+TEST(orders_are_total, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -203,7 +199,7 @@ static void type(struct world *w, const char *text)
 		hodo_top_view_key(&w->v, &w->m, (unsigned char)*text);
 }
 
-static void filters_are_globs_or_parts(void **state)
+TEST(filters_are_globs_or_parts, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -239,7 +235,7 @@ static void filters_are_globs_or_parts(void **state)
 	assert_int_equal(hodo_top_view_key(&w->v, &w->m, ' '), HODO_TOP_SWITCH);
 }
 
-static void threads_by_number(void **state)
+TEST(threads_by_number, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 	struct hodo_top_table *t = &w->m.table[HODO_TOP_THREADS];
@@ -264,7 +260,7 @@ static void threads_by_number(void **state)
 
 /* ------------------------------------------------------------------------ selection */
 
-static void selection_stays_on_its_row(void **state)
+TEST(selection_stays_on_its_row, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -285,7 +281,7 @@ static void selection_stays_on_its_row(void **state)
 	assert_int_equal(w->v.at, 0);
 }
 
-static void intervals_go_in_steps(void **state)
+TEST(intervals_go_in_steps, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 	static const int64_t steps[] = { 2000, 5000, 10000, 20000 };
@@ -315,7 +311,7 @@ static int columns_of(const char *text)
 }
 
 /* Whatever the size of the window, and whatever is shown: so many lines, none too wide. */
-static void frames_fit(void **state)
+TEST(frames_fit, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
@@ -346,7 +342,7 @@ static void frames_fit(void **state)
 	}
 }
 
-static void frame_shows_the_selected_row(void **state)
+TEST(frame_shows_the_selected_row, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 	char name[32];
@@ -377,7 +373,7 @@ static void frame_shows_the_selected_row(void **state)
 	assert_int_equal(w->f.n, 105);
 }
 
-static void foreign_names_are_harmless(void **state)
+TEST(foreign_names_are_harmless, .setup = set_up, .teardown = tear_down)
 {
 	static const struct {
 		const char *from, *to;
@@ -404,26 +400,9 @@ static void foreign_names_are_harmless(void **state)
 	assert_string_equal(to, "\xe6\xbc\xa2");
 }
 
-int main(void)
+static const char *no_locale(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rows_are_found_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(threads_are_bounded, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(rates_are_by_the_time_that_passed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(reset_leaves_what_was_counted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(orders_are_total, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(filters_are_globs_or_parts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(threads_by_number, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(selection_stays_on_its_row, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(intervals_go_in_steps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(frames_fit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(frame_shows_the_selected_row, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(foreign_names_are_harmless, set_up, tear_down),
-	};
-
-	if (!setlocale(LC_CTYPE, "C.UTF-8")) {
-		fprintf(stderr, "no locale C.UTF-8: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return setlocale(LC_CTYPE, "C.UTF-8") ? NULL : "no locale C.UTF-8";
 }
+
+TEST_PROGRAM(.lacks = no_locale);

@@ -9,6 +9,7 @@
  * thread gets a signal every so many microseconds, 0: none. MIGRATE 1: some
  * threads move themselves from CPU to CPU.
  */
+#define _GNU_SOURCE
 #include <hodo/trace.h>
 #include <fcntl.h>
 #include <pthread.h>

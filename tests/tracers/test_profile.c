@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_profile.c - the profile tracer's table, alone: growth, the end of its room, threads that follow each other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <func/profile.c>
 
@@ -80,7 +77,7 @@ static const struct hodo_profile_entry *entry_of(uint64_t function, unsigned n, 
 	return 0;
 }
 
-static void test_grows(void **state)
+TEST(test_grows, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
 	uint64_t tid, seen = 0;
@@ -101,7 +98,7 @@ static void test_grows(void **state)
 	free(t);
 }
 
-static void test_is_full(void **state)
+TEST(test_is_full, .setup = set_up, .teardown = tear_down)
 {
 	const uint64_t room = HODO_PROFILE_ENTRIES / HODO_PROFILE_BATCH * (HODO_PROFILE_BATCH - 1);
 	struct hodo_func_thread *t = new_thread(7), *late = new_thread(8);
@@ -120,7 +117,7 @@ static void test_is_full(void **state)
 }
 
 /* The next thread has entries of its own while there are many left, and goes on with its predecessor's then. */
-static void test_threads_in_a_row(void **state)
+TEST(test_threads_in_a_row, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7), *other = new_thread(1);
 	uint64_t tid;
@@ -144,7 +141,7 @@ static void test_threads_in_a_row(void **state)
 }
 
 /* A fork child's recording: what the index says of the parent's means nothing there. */
-static void test_new_recording(void **state)
+TEST(test_new_recording, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
 	uint64_t tid;
@@ -159,7 +156,7 @@ static void test_new_recording(void **state)
 	free(t);
 }
 
-static void test_recursion(void **state)
+TEST(test_recursion, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
 	const struct hodo_profile_entry *f, *g;
@@ -188,7 +185,7 @@ static void test_recursion(void **state)
 	free(t);
 }
 
-static void test_buckets(void **state)
+TEST(test_buckets, .setup = set_up, .teardown = tear_down)
 {
 	static const struct {
 		uint64_t ticks;
@@ -203,14 +200,4 @@ static void test_buckets(void **state)
 		assert_in_range(bucket_of(d), last, last + 1);
 		last = bucket_of(d);
 	}
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { TEST(test_grows), TEST(test_is_full), TEST(test_threads_in_a_row),
-					    TEST(test_new_recording), TEST(test_recursion), TEST(test_buckets) };
-
-	return cmocka_run_group_tests(tests, 0, 0);
 }

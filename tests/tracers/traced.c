@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* traced.c SCENE: calls functions a known number of times, in known ways, for tracers.py. */
+#define _GNU_SOURCE
 #include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>

@@ -10,7 +10,7 @@
  *	losses    buffers that were full, overwritten and too small, at known times
  *	hostile   names and texts that would do harm in a page
  */
-#include "../read/gen.h"
+#include <read/gen.h>
 
 #include <err.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 
 check insmod insmod ./hodo_unit.ko
 dmesg | grep "hodo_unit: " >$OUT/log
-sed -n 's/^.*hodo_unit: \(ok\|not ok\) \([^ ]*\) \([^ :]*\)/\1 \2.\3/p' $OUT/log
+sed -n 's/^.*hodo_unit: \(ok\|not ok\) test_\([^ ]*\)\.c \([^ :]*\)/\1 \2.\3/p' $OUT/log
 equal failed "$(grep -c "hodo_unit: not ok" $OUT/log)" 0
 check all test "$(grep -c "hodo_unit: ok" $OUT/log)" -ge 40
 grep -q "^hodo_unit " /proc/modules && check rmmod rmmod hodo_unit

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include <lib/unit.h>
 
 #include <record/filter_compile.h>
 
@@ -17,12 +17,13 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
 
 #define GUARD 16u    /* bytes behind each piece of memory */
 #define GUARD_BYTE 0xa5
 
-static const char *test_name;
-static const struct CMUnitTest *test;
+static const struct unit_test *test;
 static bool failed;
 static long pieces; /* of memory that are not freed */
 static DECLARE_COMPLETION(done);
@@ -40,7 +41,7 @@ void hodo_unit_fail(const char *file, int line, const char *format, ...)
 
 	va_start(args, format);
 	text.va = &args;
-	pr_info("hodo_unit: not ok %s %s: %s:%d: %pV\n", test_name, test->name, kbasename(file), line, &text);
+	pr_info("hodo_unit: not ok %s %s: %s:%d: %pV\n", kbasename(test->file), test->name, kbasename(file), line, &text);
 	va_end(args);
 	failed = true;
 	end_thread(&done, 1);
@@ -128,43 +129,51 @@ static int run(void *unused)
 {
 	long before = pieces;
 
-	test->test(NULL);
+	test->run(NULL);
 	if (pieces != before)
 		fail_msg("%ld pieces of memory were not freed", pieces - before);
-	pr_info("hodo_unit: ok %s %s\n", test_name, test->name);
+	pr_info("hodo_unit: ok %s %s\n", kbasename(test->file), test->name);
 	kthread_complete_and_exit(&done, 0);
 }
 
-int hodo_unit_group(const char *group, const struct CMUnitTest *tests, size_t n)
+/* This is the first of the files that are linked, and unit_end.c the last: all tests are between the two. */
+UNIT_ENTRY(first, NULL);
+extern const struct unit_test *const hodo_unit_end;
+
+static int by_place(const void *a, const void *b)
 {
-	int failures = 0;
+	const struct unit_test *const *x = a, *const *y = b;
+	int files = strcmp((*x)->file, (*y)->file);
 
-	test_name = group;
-	for (test = tests; test < tests + n; test++) {
-		struct task_struct *thread;
-
-		failed = false;
-		reinit_completion(&done);
-		thread = kthread_run(run, NULL, "hodo_unit");
-		if (IS_ERR(thread))
-			return failures + 1;
-		while (!wait_for_completion_timeout(&done, HZ))
-			;
-		failures += failed;
-	}
-	return failures;
+	return files ? files : (*x)->line - (*y)->line;
 }
 
 static int __init hodo_unit_init(void)
 {
-	static int (*const groups[])(void) = {
-		hodo_unit_ring, hodo_unit_fields, hodo_unit_condition, hodo_unit_glob, hodo_unit_compile,
-		hodo_unit_run, hodo_unit_verify, hodo_unit_random, hodo_unit_nofloat,
-	};
+	const struct unit_test *const *all = RELOC_HIDE(&first, sizeof(first));
+	size_t n = &hodo_unit_end - all;
+	const struct unit_test **sorted = kmemdup(all, n * sizeof(*all), GFP_KERNEL);
 	int failures = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
-		failures += groups[i]();
+	if (!sorted)
+		return -ENOMEM;
+	sort(sorted, n, sizeof(*sorted), by_place, NULL);
+	for (size_t i = 0; i < n; i++) {
+		struct task_struct *thread;
+
+		test = sorted[i];
+		failed = false;
+		reinit_completion(&done);
+		thread = kthread_run(run, NULL, "hodo_unit");
+		if (IS_ERR(thread)) {
+			failures++;
+			break;
+		}
+		while (!wait_for_completion_timeout(&done, HZ))
+			;
+		failures += failed;
+	}
+	kfree(sorted);
 	pr_info("hodo_unit: %d failed\n", failures);
 	return failures ? -EINVAL : 0;
 }

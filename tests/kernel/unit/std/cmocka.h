@@ -13,30 +13,6 @@
 #define INT32_MIN S32_MIN
 #define UINT8_MAX U8_MAX
 
-struct CMUnitTest {
-	const char *name;
-	void (*test)(void **state);
-};
-#define cmocka_unit_test(function) { #function, function }
-
-/* The tests' main(). */
-int hodo_unit_ring(void);
-int hodo_unit_fields(void);
-int hodo_unit_condition(void);
-int hodo_unit_glob(void);
-int hodo_unit_compile(void);
-int hodo_unit_run(void);
-int hodo_unit_verify(void);
-int hodo_unit_random(void);
-int hodo_unit_nofloat(void);
-
-/* Number of tests that failed. */
-int hodo_unit_group(const char *group, const struct CMUnitTest *tests, size_t n);
-#define HODO_UNIT_TEXT_(x) #x
-#define HODO_UNIT_TEXT(x) HODO_UNIT_TEXT_(x)
-#define cmocka_run_group_tests(tests, setup, teardown) \
-	hodo_unit_group(HODO_UNIT_TEXT(main) + sizeof("hodo_unit_") - 1, tests, sizeof(tests) / sizeof((tests)[0]))
-
 /* Ends the test that runs, with the thread that it has for itself: it does not return. */
 __printf(3, 4) void hodo_unit_fail(const char *file, int line, const char *format, ...);
 #define fail_msg(...) hodo_unit_fail(__FILE__, __LINE__, __VA_ARGS__)
