@@ -18,12 +18,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <base/clock.h>
+
 #include "internal.h"
 
 /* For a safe place: so long; on a busy machine, where threads seldom come to a stop, until so many were looked at. */
@@ -36,6 +40,7 @@
 #define YOUNG_MS  100  /* in which a program has its libraries */
 
 struct answer {
+	bool complete;
 	int error;
 	struct hodo_attach_done done;
 	char why[HODO_ATTACH_WHY];
@@ -57,16 +62,13 @@ struct search {
 	uint32_t nthreads;
 	uint64_t seed;
 	int seccomp; /* mode of a thread that was left out for it */
-	uint64_t since_ms;
+	int64_t since_ms;
 	char reason[128];
 };
 
-static uint64_t now_ms(void)
+static int64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return hodo_now_ns() / 1000000;
 }
 
 /* Not in step with what the program does. */
@@ -99,32 +101,34 @@ static int rank_of_call(const char *text)
 	return 3;
 }
 
+static ssize_t thread_file(const struct search *s, pid_t tid, const char *file, char *text, size_t size)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "task/%d/%s", (int)tid, file);
+	return hodo_attach_proc(s->t->pid, name, text, size);
+}
+
 /* False: this thread is none to be stopped. */
 static bool rank_thread(struct search *s, struct thread *thread)
 {
-	char name[64], text[8192], *p;
+	char text[8192], state, *p;
 	const char *value;
 	unsigned long flags;
-	char state;
 
-	snprintf(name, sizeof(name), "task/%d/stat", (int)thread->tid);
-	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
-		return false;
-	p = strrchr(text, ')');
+	p = thread_file(s, thread->tid, "stat", text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
 	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
 		return false;
 	if ((state != 'S' && state != 'R') || (flags & 0x10 /* PF_IO_WORKER */))
 		return false;
-	snprintf(name, sizeof(name), "task/%d/status", (int)thread->tid);
-	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+	if (thread_file(s, thread->tid, "status", text, sizeof(text)) < 0)
 		return false;
 	value = hodo_attach_status(text, "Seccomp");
 	if (value && atoi(value) != 0) {
 		s->seccomp = atoi(value);
 		return false;
 	}
-	snprintf(name, sizeof(name), "task/%d/syscall", (int)thread->tid);
-	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+	if (thread_file(s, thread->tid, "syscall", text, sizeof(text)) < 0)
 		thread->rank = state == 'S' ? 3 : 4;
 	else
 		thread->rank = rank_of_call(text);
@@ -165,6 +169,7 @@ static void list_threads(struct search *s)
 static int try_thread(struct search *s, pid_t tid, int64_t answer[3])
 {
 	struct hodo_attach_tracee *e = &s->tracee;
+	const char *reason = NULL;
 	int error;
 
 	e->target = s->t;
@@ -173,21 +178,17 @@ static int try_thread(struct search *s, pid_t tid, int64_t answer[3])
 	error = hodo_attach_tracee_stop(e);
 	if (error)
 		return error;
-	if (e->genuine) {
-		snprintf(s->reason, sizeof(s->reason), "about to take a signal");
-		error = -EAGAIN;
-	} else if (hodo_attach_tracee_in_rseq(e)) {
-		snprintf(s->reason, sizeof(s->reason), "in restartable sequences");
-		error = -EAGAIN;
-	} else if (hodo_attach_loader_locked(s->t, &s->places)) {
-		snprintf(s->reason, sizeof(s->reason), "inside the dynamic loader");
-		error = -EAGAIN;
-	} else if (!hodo_attach_unwind_safe(s->unwind, e, &s->stack)) {
-		snprintf(s->reason, sizeof(s->reason), "%s", s->stack.reason);
-		error = -EAGAIN;
-	} else {
-		error = hodo_attach_call(e, &s->places, &s->stack, answer);
-	}
+	if (e->genuine)
+		reason = "about to take a signal";
+	else if (hodo_attach_tracee_in_rseq(e))
+		reason = "in restartable sequences";
+	else if (hodo_attach_loader_locked(s->t, &s->places))
+		reason = "inside the dynamic loader";
+	else if (!hodo_attach_unwind_safe(s->unwind, e, &s->stack))
+		reason = s->stack.reason;
+	if (reason)
+		snprintf(s->reason, sizeof(s->reason), "%s", reason);
+	error = reason ? -EAGAIN : hodo_attach_call(e, &s->places, &s->stack, answer);
 	/* -ESRCH, -ETIMEDOUT: it is not in a stop. Our end lets it go. */
 	if (error != -ESRCH && error != -ETIMEDOUT)
 		hodo_attach_tracee_release(e);
@@ -244,7 +245,7 @@ static void hurry(void)
 
 static bool goes_on(const struct search *s)
 {
-	uint64_t ms = now_ms() - s->since_ms;
+	int64_t ms = now_ms() - s->since_ms;
 
 	return ms < TRY_MS || (s->done->stops < TRY_STOPS && ms < TRY_MS_MAX);
 }
@@ -283,7 +284,7 @@ static int search(struct search *s, int64_t answer[3])
 /* answer: what hodo_attach_() left: negative errno; addresses of its thread's state (1: starting) and error. */
 static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 {
-	uint64_t until = now_ms() + START_MS;
+	int64_t until = now_ms() + START_MS;
 	uint32_t state = 1;
 	int32_t error = (int32_t)answer[0];
 
@@ -312,7 +313,7 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 		return hodo_attach_refuse(t, -ENOMEM, "out of memory");
 	s->t = t;
 	s->done = done;
-	s->seed = (uint64_t)getpid() * 0x9e3779b97f4a7c15ull + now_ms();
+	s->seed = (uint64_t)getpid() * 0x9e3779b97f4a7c15ull + (uint64_t)now_ms();
 	error = hodo_attach_target_open(t);
 	if (!error)
 		error = hodo_attach_objects_open(t);
@@ -344,7 +345,7 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 	struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
 	struct sigaction action = { .sa_handler = on_tick };
 	struct pollfd end = { .fd = pidfd, .events = POLLIN };
-	uint64_t until = now_ms() + EXEC_MS, young = now_ms() + YOUNG_MS;
+	int64_t until = now_ms() + EXEC_MS, young = now_ms() + YOUNG_MS;
 	struct timespec pause = { 0, 2000000 };
 	sigset_t mask;
 
@@ -372,63 +373,37 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 			 : "process %d has ended", (int)pid);
 }
 
-static bool read_all(int fd, void *to, size_t len)
-{
-	size_t have = 0;
-
-	while (have < len) {
-		ssize_t n = read(fd, (char *)to + have, len - have);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		have += (size_t)n;
-	}
-	return true;
-}
-
-static void attach_in_child(int fd, pid_t pid, int pidfd, const char *library)
-{
-	struct answer a = { 0 };
-	ssize_t n;
-
-	attach(pid, pidfd, library, &a);
-	n = write(fd, &a, sizeof(a)); /* at once: a pipe holds so much */
-	_exit(n == sizeof(a) ? 0 : 1);
-}
-
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
 			size_t why_size)
 {
-	struct answer a = { .error = -EIO };
+	struct answer *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char path[4096];
 	pid_t child;
-	int fds[2];
+	int error = -EIO;
 
-	if (!realpath(library, path)) {
+	if (a == MAP_FAILED || !realpath(library, path)) {
+		error = -errno;
 		snprintf(why, why_size, "%s: %s", library, strerror(errno));
-		return -errno;
+	} else {
+		child = fork();
+		if (child == 0) {
+			attach(pid, pidfd, path, a);
+			a->complete = true;
+			_exit(0);
+		}
+		while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
+		if (a->complete)
+			error = a->error;
+		else
+			snprintf(a->why, sizeof(a->why), "the process that was to stop %d was ended", (int)pid);
+		snprintf(why, why_size, "%s", a->why);
+		if (done)
+			*done = a->done;
 	}
-	if (pipe2(fds, O_CLOEXEC) != 0) {
-		snprintf(why, why_size, "a pipe: %s", strerror(errno));
-		return -errno;
-	}
-	child = fork();
-	if (child == 0)
-		attach_in_child(fds[1], pid, pidfd, path);
-	close(fds[1]);
-	if (child < 0 || !read_all(fds[0], &a, sizeof(a)))
-		snprintf(a.why, sizeof(a.why), "the process that was to stop %d was ended", (int)pid);
-	close(fds[0]);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	a.why[sizeof(a.why) - 1] = 0;
-	if (why_size)
-		snprintf(why, why_size, "%s", a.why);
-	if (done)
-		*done = a.done;
-	return a.error;
+	if (a != MAP_FAILED)
+		munmap(a, sizeof(*a));
+	return error;
 }
 
 #else /* another architecture */

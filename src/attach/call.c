@@ -26,8 +26,6 @@
  * neither, our death in these few microseconds would be noticed.
  */
 #include <dlfcn.h>
-#include <elf.h>
-#include <cpuid.h>
 #include <errno.h>
 #include <gelf.h>
 #include <linux/futex.h>
@@ -38,17 +36,12 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "internal.h"
 
-#define SETSIGMASK     0x420b /* PTRACE_SETSIGMASK */
 #define STACK_BYTES    (256u << 10)
 #define DATA_BYTES     (24u << 10) /* at its end */
-#define TILES_NUMBER   18 /* of the component in XSAVE */
-#define TILES          (1ull << TILES_NUMBER)
-#define CALL_MS        10000
 #define RED_ZONE       128
 #define CHAIN_BYTES    1024
 #define CALLS_MAX      2 /* dlopen(), and dlerror() or ours */
@@ -59,25 +52,13 @@
 #define SETXID         33
 #define NO_ERROR       ((int64_t)-4096)
 
-/* As the kernel lays it out (asm/ucontext.h, asm/sigcontext.h): what rt_sigreturn reads. */
-struct context {
-	uint64_t flags, link, stack, stack_flags, stack_size;
-	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
-	uint16_t cs, gs, fs, ss;
-	uint64_t error, trap, old_mask, cr2, fpstate, reserved[8];
-	uint64_t mask;
-};
-_Static_assert(sizeof(struct context) == 304, "ucontext is frozen");
-
-#define STRICT_SS 7 /* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS */
-
 /* Where rsp points when a function is called: at the first. */
 struct chain {
 	uint64_t ret, pop_rdi, signal, raise; /* ret: so that raise() finds its stack aligned */
 	uint64_t restorer;
-	struct context put_errno;
+	struct hodo_attach_frame put_errno;
 	uint64_t restorer_again;
-	struct context back; /* flags: also the sixth argument of put_errno's system call */
+	struct hodo_attach_frame back; /* flags: also the sixth argument of put_errno's system call */
 };
 
 struct data {
@@ -91,7 +72,7 @@ _Static_assert(sizeof(struct data) <= DATA_BYTES, "fits");
 /* The place that mapping and unmapping return to: this, and the vector state behind it. */
 struct landing {
 	uint64_t restorer;
-	struct context back;
+	struct hodo_attach_frame back;
 };
 
 struct call {
@@ -104,75 +85,9 @@ struct call {
 	uint64_t busy_mask;
 	int32_t number; /* errno */
 	int signal;
+	unsigned int calls;
 };
 _Static_assert(sizeof(struct chain) < CHAIN_BYTES, "fits");
-
-/* --------------------------------------------------------------------- frames */
-
-static void fill_context(struct context *c, const struct hodo_attach_tracee *e, const struct user_regs_struct *r,
-			 uint64_t mask, uint64_t fpstate)
-{
-	*c = (struct context){
-		.flags = STRICT_SS,
-		.stack_flags = 0xff, /* no such: the alternate stack stays as it is */
-		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14,
-		.r15 = r->r15, .rdi = r->rdi, .rsi = r->rsi, .rbp = r->rbp, .rbx = r->rbx, .rdx = r->rdx,
-		.rax = r->rax, .rcx = r->rcx, .rsp = r->rsp, .rip = r->rip, .eflags = r->eflags,
-		.cs = (uint16_t)r->cs, .ss = (uint16_t)r->ss,
-		.fpstate = fpstate, .mask = mask,
-	};
-}
-
-/*
- * Bytes of the vector state that the kernel takes back from a signal frame. AMX's tiles, 8 KiB at its end, have room
- * in those of processes alone that have asked for tiles: where they are not in use they are left out.
- */
-static uint32_t frame_size(const struct hodo_attach_tracee *e)
-{
-	unsigned int bytes, offset, ecx, edx;
-	uint64_t used;
-
-	memcpy(&used, e->xstate + 512, sizeof(used));
-	if (used & TILES || !__get_cpuid_count(0xd, TILES_NUMBER, &bytes, &offset, &ecx, &edx) || offset < 576 ||
-	    offset + bytes != e->xstate_size)
-		return e->xstate_size;
-	return offset;
-}
-
-/* The vector state as a signal frame holds it; the size is at most that of e->xstate and four bytes more. */
-static uint32_t fill_fpstate(uint8_t *to, const struct hodo_attach_tracee *e)
-{
-	static const uint32_t magic1 = 0x46505853, magic2 = 0x46505845;
-	uint32_t size = frame_size(e), whole = size + 4;
-	uint64_t features;
-
-	memcpy(to, e->xstate, size);
-	memcpy(&features, e->xstate + 464, sizeof(features)); /* the kernel puts the mask of all there */
-	memset(to + 464, 0, 48);
-	memcpy(to + 464, &magic1, 4);
-	memcpy(to + 468, &whole, 4);
-	memcpy(to + 472, &features, 8);
-	memcpy(to + 480, &size, 4);
-	memcpy(to + size, &magic2, 4);
-	return whole;
-}
-
-static bool set_regs(struct call *c, const struct user_regs_struct *regs)
-{
-	return ptrace(PTRACE_SETREGS, c->e->tid, 0, regs) == 0;
-}
-
-static bool set_mask(struct call *c, uint64_t mask)
-{
-	return ptrace(SETSIGMASK, c->e->tid, sizeof(mask), &mask) == 0;
-}
-
-static bool set_xstate(struct call *c, const uint8_t *xstate)
-{
-	struct iovec v = { (void *)xstate, c->e->xstate_size };
-
-	return ptrace(PTRACE_SETREGSET, c->e->tid, (void *)NT_X86_XSTATE, &v) == 0;
-}
 
 /* -------------------------------------------------------------------- the landing */
 
@@ -237,8 +152,8 @@ static void make_landing(struct call *c, const struct hodo_attach_stack *stack)
 	fpstate = (at + sizeof(struct landing) + 63) & ~63ull;
 	hodo_attach_tracee_resumed(c->e, &regs);
 	bytes.l.restorer = c->p->restorer;
-	fill_context(&bytes.l.back, c->e, &regs, c->e->mask, fpstate);
-	fill_fpstate((uint8_t *)&bytes + (fpstate - at), c->e);
+	hodo_attach_frame_fill(&bytes.l.back, &regs, c->e->mask, fpstate);
+	hodo_attach_frame_vectors((uint8_t *)&bytes + (fpstate - at), c->e);
 	if (hodo_attach_write(t, at, &bytes, size))
 		c->landing = at;
 	else
@@ -259,19 +174,12 @@ static void take_signal(struct call *c, int signal)
 /* Until the thread enters or leaves a system call. 0 or negative errno. */
 static int to_syscall(struct call *c)
 {
-	int status;
+	int stop;
 
-	for (;;) {
-		if (ptrace(PTRACE_SYSCALL, c->e->tid, 0, 0) != 0)
-			return -ESRCH;
-		status = hodo_attach_tracee_wait(c->e, CALL_MS);
-		if (status < 0)
-			return status;
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-			return 0;
-		if (status >> 16 != PTRACE_EVENT_STOP)
-			take_signal(c, WSTOPSIG(status));
-	}
+	while ((stop = hodo_attach_tracee_go_on(c->e, PTRACE_SYSCALL, 0)) >= 0 && stop != HODO_ATTACH_SYSCALL)
+		if (stop)
+			take_signal(c, stop);
+	return stop < 0 ? stop : 0;
 }
 
 /* The result, or -ESRCH or -ETIMEDOUT in *error. */
@@ -291,7 +199,7 @@ static int64_t system_call(struct call *c, uint64_t nr, const uint64_t a[6], int
 	regs.r8 = a[4];
 	regs.r9 = a[5];
 	*error = 0;
-	if (!set_regs(c, &regs) || !set_mask(c, c->busy_mask))
+	if (!hodo_attach_tracee_set_regs(c->e, &regs) || !hodo_attach_tracee_set_mask(c->e, c->busy_mask))
 		*error = -ESRCH;
 	if (!*error)
 		*error = to_syscall(c);
@@ -330,7 +238,7 @@ static bool make_stack(struct call *c)
 	c->chain = c->data - (CALLS_MAX + 1) * CHAIN_BYTES + 8;
 	snprintf(data.library, sizeof(data.library), "%s", c->p->library ? c->p->library : "");
 	data.answer[0] = -EIO;
-	fill_fpstate(data.fpstate, c->e);
+	hodo_attach_frame_vectors(data.fpstate, c->e);
 	return hodo_attach_write(c->e->target, c->data, &data, offsetof(struct data, fpstate) + c->e->xstate_size + 4);
 }
 
@@ -357,22 +265,13 @@ static void fill_chain(const struct call *c, struct chain *chain)
 	step.eflags = 0x202;
 	hodo_attach_tracee_resumed(e, &back);
 	if (c->p->syscall && c->number >= 0 && c->number < 2048)
-		fill_context(&chain->put_errno, e, &step, c->busy_mask, fpstate);
+		hodo_attach_frame_fill(&chain->put_errno, &step, c->busy_mask, fpstate);
 	else /* more than the operation holds, and none of the kernel's */
-		fill_context(&chain->put_errno, e, &back, e->mask, fpstate);
-	fill_context(&chain->back, e, &back, e->mask, fpstate);
+		hodo_attach_frame_fill(&chain->put_errno, &back, e->mask, fpstate);
+	hodo_attach_frame_fill(&chain->back, &back, e->mask, fpstate);
 	/* compared with 7: whatever comes of that, nobody waits */
-	chain->back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, c->number & 0xfff, FUTEX_OP_CMP_EQ, STRICT_SS) &
+	chain->back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, c->number & 0xfff, FUTEX_OP_CMP_EQ, HODO_ATTACH_FRAME_FLAGS) &
 			    0xffffffff;
-}
-
-static bool is_fault(const struct hodo_attach_tracee *e, int signal)
-{
-	siginfo_t info;
-
-	if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGSYS)
-		return false;
-	return ptrace(PTRACE_GETSIGINFO, e->tid, 0, &info) == 0 && info.si_code > 0;
 }
 
 /* It is behind the tgkill(2) of raise(): the called function has returned. */
@@ -397,48 +296,54 @@ static bool take_result(struct call *c, uint64_t *result)
 		return false;
 	*result = regs.orig_rax;
 	regs.orig_rax = ~0ull;
-	return set_regs(c, &regs);
+	return hodo_attach_tracee_set_regs(c->e, &regs);
 }
 
 /* Runs until the called function has returned. 0; -EFAULT it failed with a fault; -ETIMEDOUT; -ESRCH. */
 static int run(struct call *c, uint64_t *result)
 {
-	int status, signal, deliver = 0;
+	int stop = 0;
 
 	for (;;) {
-		if (ptrace(result ? PTRACE_SYSCALL : PTRACE_CONT, c->e->tid, 0, deliver) != 0)
-			return -ESRCH;
-		deliver = 0;
-		status = hodo_attach_tracee_wait(c->e, CALL_MS);
-		if (status < 0)
-			return status;
-		signal = WSTOPSIG(status);
-		if (status >> 16 == PTRACE_EVENT_STOP)
-			continue; /* others of the process are being stopped: it is our turn all the same */
-		if (signal == (SIGTRAP | 0x80)) {
-			if (result && take_result(c, result))
-				result = NULL;
-			continue;
-		}
-		if (has_returned(c, signal))
+		/* 0: others of the process are being stopped: it is our turn all the same. */
+		stop = hodo_attach_tracee_go_on(c->e, result ? PTRACE_SYSCALL : PTRACE_CONT, stop == SETXID ? SETXID : 0);
+		if (stop < 0)
+			return stop;
+		if (has_returned(c, stop))
 			return 0;
-		if (is_fault(c->e, signal))
+		if (hodo_attach_tracee_is_fault(c->e, stop))
 			return -EFAULT;
-		if (signal == SETXID)
-			deliver = signal;
-		else
-			take_signal(c, signal);
+		if (stop == HODO_ATTACH_SYSCALL && result && take_result(c, result))
+			result = NULL;
+		else if (stop && stop != HODO_ATTACH_SYSCALL && stop != SETXID)
+			take_signal(c, stop);
 	}
 }
 
-static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t second, bool with_result)
+/* As the calling convention wants them, whatever the program does with them. */
+static bool plain_vectors(struct call *c)
+{
+	uint8_t xstate[HODO_ATTACH_XSTATE_MAX];
+	static const uint32_t mxcsr = 0x1f80;
+	uint64_t used;
+
+	memcpy(xstate, c->e->xstate, c->e->xstate_size);
+	memcpy(&used, xstate + HODO_ATTACH_VECTORS_USED, sizeof(used));
+	used &= ~7ull; /* x87, SSE, AVX */
+	memcpy(xstate + HODO_ATTACH_VECTORS_USED, &used, sizeof(used));
+	memcpy(xstate + 24, &mxcsr, sizeof(mxcsr));
+	return hodo_attach_tracee_set_vectors(c->e, xstate);
+}
+
+/* As run(); result: what the function returns, a pointer; NULL: it is not asked for. */
+static int call_function(struct call *c, uint64_t function, uint64_t first, uint64_t second, uint64_t *result)
 {
 	struct user_regs_struct regs = c->e->regs;
 	struct chain chain;
 
 	c->chain += CHAIN_BYTES;
 	fill_chain(c, &chain);
-	if (with_result)
+	if (result)
 		chain.ret = c->p->syscall_return;
 	if (!hodo_attach_write(c->e->target, c->chain, &chain, sizeof(chain)))
 		return -ESRCH;
@@ -449,37 +354,24 @@ static int prepare(struct call *c, uint64_t function, uint64_t first, uint64_t s
 	regs.rax = regs.rbp = 0;
 	regs.orig_rax = ~0ull;
 	regs.eflags = 0x202;
-	return set_regs(c, &regs) && set_mask(c, c->busy_mask & ~(1ull << (SETXID - 1))) ? 0 : -ESRCH;
+	if (!hodo_attach_tracee_set_regs(c->e, &regs) || !hodo_attach_tracee_set_mask(c->e, c->busy_mask & ~(1ull << (SETXID - 1))))
+		return -ESRCH;
+	/* What a call left of them is as the convention wants it, too. */
+	if (c->calls++ == 0 && !plain_vectors(c))
+		return -ESRCH;
+	return run(c, result);
 }
 
 /* ------------------------------------------------------------------ what is called */
-
-/* As the calling convention wants them, whatever the program does with them. */
-static bool plain_vectors(struct call *c)
-{
-	uint8_t xstate[HODO_ATTACH_XSTATE_MAX];
-	static const uint32_t mxcsr = 0x1f80;
-	uint64_t used;
-
-	memcpy(xstate, c->e->xstate, c->e->xstate_size);
-	memcpy(&used, xstate + 512, sizeof(used));
-	used &= ~7ull; /* x87, SSE, AVX */
-	memcpy(xstate + 512, &used, sizeof(used));
-	memcpy(xstate + 24, &mxcsr, sizeof(mxcsr));
-	return set_xstate(c, xstate);
-}
 
 static int say_dlerror(struct call *c)
 {
 	struct hodo_attach_target *t = c->e->target;
 	uint64_t text = 0;
 	char bytes[160] = "";
-	int error;
-
 	/* Its first argument is none: should it return NULL, that is read(2), of no file then. */
-	error = prepare(c, c->p->dlerror, ~0ull, 0, true);
-	if (!error)
-		error = run(c, &text);
+	int error = call_function(c, c->p->dlerror, ~0ull, 0, &text);
+
 	for (size_t i = 0; !error && text && i < sizeof(bytes) - 1; i++) {
 		if (!hodo_attach_read(t, text + i, &bytes[i], 1) || !bytes[i])
 			break;
@@ -515,12 +407,8 @@ static int load_and_listen(struct call *c, int64_t answer[3])
 	int error;
 
 	if (!attach) {
-		error = prepare(c, c->p->dlopen, c->data + offsetof(struct data, library), RTLD_NOW | RTLD_LOCAL,
-				false);
-		if (!error && !plain_vectors(c))
-			error = -ESRCH;
-		if (!error)
-			error = run(c, NULL);
+		error = call_function(c, c->p->dlopen, c->data + offsetof(struct data, library),
+				      RTLD_NOW | RTLD_LOCAL, NULL);
 		if (error)
 			return error;
 		base = find_loaded(c);
@@ -529,11 +417,7 @@ static int load_and_listen(struct call *c, int64_t answer[3])
 		attach = base + c->p->attach_offset;
 		c->e->done->loaded = 1;
 	}
-	error = prepare(c, attach, c->data + offsetof(struct data, answer), 0, false);
-	if (!error && c->p->attach && !plain_vectors(c))
-		error = -ESRCH;
-	if (!error)
-		error = run(c, NULL);
+	error = call_function(c, attach, c->data + offsetof(struct data, answer), 0, NULL);
 	if (!error && !hodo_attach_read(c->e->target, c->data + offsetof(struct data, answer), answer, 24))
 		error = -ESRCH;
 	return error;
@@ -547,9 +431,9 @@ static int put_back(struct call *c, bool unmap)
 	static const uint8_t zeros[HODO_ATTACH_XSTATE_MAX + sizeof(struct landing) + 64];
 	const uint64_t unmapped[6] = { c->stack, STACK_BYTES };
 	struct hodo_attach_tracee *e = c->e;
-	int error = 0, status;
+	int error = 0, stop;
 
-	if (!set_xstate(c, e->xstate))
+	if (!hodo_attach_tracee_set_vectors(c->e, e->xstate))
 		return -ESRCH;
 	if (unmap)
 		system_call(c, SYS_munmap, unmapped, &error);
@@ -557,16 +441,11 @@ static int put_back(struct call *c, bool unmap)
 		return error;
 	if (ptrace(PTRACE_INTERRUPT, e->tid, 0, 0) != 0)
 		return -ESRCH;
-	do {
-		if (ptrace(PTRACE_CONT, e->tid, 0, 0) != 0)
-			return -ESRCH;
-		status = hodo_attach_tracee_wait(e, CALL_MS);
-		if (status < 0)
-			return status;
-		if (status >> 16 != PTRACE_EVENT_STOP)
-			take_signal(c, WSTOPSIG(status));
-	} while (status >> 16 != PTRACE_EVENT_STOP);
-	if (!set_mask(c, e->mask) || !set_regs(c, &e->regs))
+	while ((stop = hodo_attach_tracee_go_on(c->e, PTRACE_CONT, 0)) > 0)
+		take_signal(c, stop);
+	if (stop < 0)
+		return stop;
+	if (!hodo_attach_tracee_set_mask(c->e, e->mask) || !hodo_attach_tracee_set_regs(c->e, &e->regs))
 		return -ESRCH;
 	if (c->landing_size)
 		hodo_attach_write(e->target, c->landing, zeros, c->landing_size);

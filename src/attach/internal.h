@@ -15,6 +15,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/ptrace.h>
 #include <sys/user.h>
 
 #include <elf/symbols.h>
@@ -100,15 +101,11 @@ void hodo_attach_objects_close(struct hodo_attach_target *t);
 struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target *t, uint64_t address);
 /* The function around an address of the process. false: none is known. */
 bool hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address, struct hodo_attach_function *f);
-/* Address in the process of what the object exports; 0: nothing. */
-uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name);
-/* Likewise of data, and its size. */
-uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, uint64_t *size);
+/* Address in the process of a function or data, and its size, which may be NULL; 0: the object has none of that name. */
+uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name, uint64_t *size);
 /* Where these bytes stand in executable memory of the object; 0: nowhere. */
 uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo_attach_object *o, const void *bytes,
 			   size_t len);
-/* The address in the file of an exported function of a library; 0: it has none. */
-uint64_t hodo_attach_file_symbol(const char *path, const char *name);
 
 /* names.c */
 bool hodo_attach_name_unsafe(const char *name);
@@ -135,12 +132,39 @@ struct hodo_attach_tracee {
 int hodo_attach_tracee_stop(struct hodo_attach_tracee *e);
 /* Lets it go on where it stood, as if it had not been stopped. */
 int hodo_attach_tracee_release(struct hodo_attach_tracee *e);
-/* Waits for its next stop: the status as of waitpid(2), or negative errno (-ETIMEDOUT, -ESRCH). */
-int hodo_attach_tracee_wait(struct hodo_attach_tracee *e, unsigned int ms);
+#define HODO_ATTACH_SYSCALL (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
+/*
+ * Lets it go on, to PTRACE_CONT or PTRACE_SYSCALL, until it stops: the signal that it is about to take,
+ * HODO_ATTACH_SYSCALL at the entry and exit of a system call, 0: in PTRACE_EVENT_STOP; -ESRCH; -ETIMEDOUT.
+ */
+int hodo_attach_tracee_go_on(struct hodo_attach_tracee *e, enum __ptrace_request request, int deliver);
+bool hodo_attach_tracee_is_fault(const struct hodo_attach_tracee *e, int signal); /* that the code itself made */
+bool hodo_attach_tracee_set_regs(const struct hodo_attach_tracee *e, const struct user_regs_struct *regs);
+bool hodo_attach_tracee_set_mask(const struct hodo_attach_tracee *e, uint64_t mask);
+/* The vector state, as XSAVE has it: e->xstate_size bytes; in it, which components are in use. */
+#define HODO_ATTACH_VECTORS_USED 512
+bool hodo_attach_tracee_set_vectors(const struct hodo_attach_tracee *e, const uint8_t *xstate);
 int hodo_attach_tracee_save(struct hodo_attach_tracee *e); /* the vector registers */
 /* Registers with which the thread goes on by itself: as the kernel would make them for a handler's return. */
 void hodo_attach_tracee_resumed(const struct hodo_attach_tracee *e, struct user_regs_struct *regs);
 bool hodo_attach_tracee_in_rseq(const struct hodo_attach_tracee *e);
+
+/* As the kernel lays it out (asm/ucontext.h, asm/sigcontext.h): what rt_sigreturn reads. */
+struct hodo_attach_frame {
+	uint64_t flags, link, stack, stack_flags, stack_size;
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
+	uint16_t cs, gs, fs, ss;
+	uint64_t error, trap, old_mask, cr2, fpstate, reserved[8];
+	uint64_t mask;
+};
+_Static_assert(sizeof(struct hodo_attach_frame) == 304, "ucontext is frozen");
+#define HODO_ATTACH_FRAME_FLAGS 7 /* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS */
+
+/* vectors: the address in the process of what follows. */
+void hodo_attach_frame_fill(struct hodo_attach_frame *f, const struct user_regs_struct *regs, uint64_t mask,
+			    uint64_t vectors);
+/* The saved vector registers: at most as long as e->xstate, and four bytes more. */
+void hodo_attach_frame_vectors(uint8_t *to, const struct hodo_attach_tracee *e);
 
 /* ------------------------------------------------------------------- unwind */
 

@@ -49,31 +49,10 @@ static const char *const prefixes[] = {
 /* Before the name of an allocator's function that libc has too. */
 static const char *const own[] = { "je_", "mi_", "tc_", "rpm_", "__wrap_", "__real_" };
 
-/* What they begin with: programs have a million functions, and nearly all of them are known by this. */
-static bool begins_otherwise(const char *name)
-{
-	static bool begins[256], made;
-
-	if (!made) {
-		for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
-			begins[(unsigned char)exact[i][0]] = true;
-		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-			begins[(unsigned char)prefixes[i][0]] = true;
-		for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-			begins[(unsigned char)own[i][0]] = true;
-		made = true;
-	}
-	if (name[0] == '_' && name[1] == 'Z')
-		return name[2] != 'n' && name[2] != 'd';
-	return !begins[(unsigned char)name[0]];
-}
-
 bool hodo_attach_name_unsafe(const char *name)
 {
 	size_t len;
 
-	if (begins_otherwise(name))
-		return false;
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
 		if (strncmp(name, own[i], strlen(own[i])) == 0) {
 			name += strlen(own[i]);

@@ -123,61 +123,15 @@ bool hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t addres
 	return true;
 }
 
-static uint64_t find_symbol(const struct hodo_elf_symbols *s, const char *name)
+uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name, uint64_t *size)
 {
-	for (uint32_t i = 0; i < s->n; i++)
-		if (strcmp(s->list[i].name, name) == 0)
-			return s->list[i].start;
-	return 0;
-}
+	GElf_Sym symbol;
 
-uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name)
-{
-	uint64_t address = find_symbol(&o->symbols, name);
-
-	return address ? o->bias + address : 0;
-}
-
-uint64_t hodo_attach_data(const struct hodo_attach_object *o, const char *name, uint64_t *size)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr header;
-
-	while ((scn = elf_nextscn(o->file.elf, scn)) != NULL) {
-		Elf_Data *data;
-		GElf_Sym s;
-
-		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_DYNSYM || !header.sh_entsize)
-			continue;
-		data = elf_getdata(scn, NULL);
-		for (size_t i = 0; data && i < data->d_size / header.sh_entsize; i++) {
-			const char *own;
-
-			if (!gelf_getsym(data, (int)i, &s) || GELF_ST_TYPE(s.st_info) != STT_OBJECT)
-				continue;
-			own = elf_strptr(o->file.elf, header.sh_link, s.st_name);
-			if (own && strcmp(own, name) == 0) {
-				*size = s.st_size;
-				return o->bias + s.st_value;
-			}
-		}
-	}
-	return 0;
-}
-
-uint64_t hodo_attach_file_symbol(const char *path, const char *name)
-{
-	struct hodo_elf_symbols symbols = { 0 };
-	struct hodo_elf e;
-	uint64_t address = 0;
-
-	if (hodo_elf_open(&e, path) < 0)
+	if (!hodo_elf_find_symbol(o->file.elf, name, &symbol))
 		return 0;
-	if (hodo_elf_symbols_add(&symbols, e.elf) == 0)
-		address = find_symbol(&symbols, name);
-	hodo_elf_symbols_free(&symbols);
-	hodo_elf_close(&e);
-	return address;
+	if (size)
+		*size = symbol.st_size;
+	return o->bias + symbol.st_value;
 }
 
 uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo_attach_object *o, const void *bytes,
@@ -242,11 +196,7 @@ static bool add_object(struct hodo_attach_target *t, uint32_t at, uint32_t n)
 					  .file = HODO_ELF_CLOSED };
 	if (!hodo_attach_read(t, first->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return false;
-	if ((!first->inode || !open_file(t, first, o)) && !open_memory(t, first, n, o)) {
-		close_object(o);
-		return false;
-	}
-	if (!find_bias(first, o)) {
+	if (((!first->inode || !open_file(t, first, o)) && !open_memory(t, first, n, o)) || !find_bias(first, o)) {
 		close_object(o);
 		return false;
 	}
@@ -267,19 +217,19 @@ static int find_libc(struct hodo_attach_target *t)
 		if (strstr(o->name, "/ld-musl") || strstr(o->name, "/libc.musl"))
 			return hodo_attach_refuse(t, -EOPNOTSUPP,
 				"process %d uses another C library (musl) than libhodo was built for", t->pid);
-		if (o->kind == HODO_ATTACH_LIBC && hodo_attach_symbol(o, "gnu_get_libc_version"))
+		if (o->kind == HODO_ATTACH_LIBC && hodo_attach_symbol(o, "gnu_get_libc_version", NULL))
 			t->libc = o;
-		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_"))
+		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_", NULL))
 			t->hodo = o;
 	}
 	/* Linked into the program, static or not. */
 	for (uint32_t i = 0; i < t->nobjects && !t->hodo; i++) {
-		if (hodo_attach_symbol(&t->objects[i], "hodo_attach_"))
+		if (hodo_attach_symbol(&t->objects[i], "hodo_attach_", NULL))
 			t->hodo = &t->objects[i];
 	}
 	if (t->libc)
 		return 0;
-	if (t->hodo && hodo_attach_symbol(t->hodo, "raise")) {
+	if (t->hodo && hodo_attach_symbol(t->hodo, "raise", NULL)) {
 		t->libc = t->hodo;
 		return 0;
 	}
@@ -319,19 +269,15 @@ void hodo_attach_objects_close(struct hodo_attach_target *t)
 	t->libc = t->hodo = NULL;
 }
 
+static int compare_object(const void *address, const void *object)
+{
+	const struct hodo_attach_object *o = object;
+	uint64_t at = *(const uint64_t *)address;
+
+	return at < o->start ? -1 : at >= o->end;
+}
+
 struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target *t, uint64_t address)
 {
-	uint32_t low = 0, high = t->nobjects;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (address < t->objects[middle].start)
-			high = middle;
-		else if (address >= t->objects[middle].end)
-			low = middle + 1;
-		else
-			return &t->objects[middle];
-	}
-	return NULL;
+	return bsearch(&address, t->objects, t->nobjects, sizeof(*t->objects), compare_object);
 }

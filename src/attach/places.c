@@ -18,7 +18,7 @@ static int64_t find_errno(const struct hodo_attach_target *t)
 	static const uint8_t load[3] = { 0x48, 0x8b, 0x05 };        /* mov rel32(%rip), %rax */
 	static const uint8_t constant[3] = { 0x48, 0xc7, 0xc0 };    /* mov $imm32, %rax */
 	static const uint8_t add[10] = { 0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xc3 }; /* add %fs:0, %rax; ret */
-	uint64_t at = hodo_attach_symbol(t->libc, "__errno_location");
+	uint64_t at = hodo_attach_symbol(t->libc, "__errno_location", NULL);
 	uint8_t code[24], *p = code;
 	int64_t offset;
 	int32_t n;
@@ -40,12 +40,12 @@ static int64_t find_errno(const struct hodo_attach_target *t)
 
 static uint64_t find_in_libc(const struct hodo_attach_target *t, const char *name)
 {
-	uint64_t at = hodo_attach_symbol(t->libc, name);
+	uint64_t at = hodo_attach_symbol(t->libc, name, NULL);
 
 	/* dlopen() was in a library of its own before glibc 2.34. */
 	for (uint32_t i = 0; i < t->nobjects && !at; i++) {
 		if (t->objects[i].kind == HODO_ATTACH_LIBC)
-			at = hodo_attach_symbol(&t->objects[i], name);
+			at = hodo_attach_symbol(&t->objects[i], name, NULL);
 	}
 	return at;
 }
@@ -54,7 +54,7 @@ static void find_loader_data(const struct hodo_attach_target *t, struct hodo_att
 {
 	for (uint32_t i = 0; i < t->nobjects; i++) {
 		if (t->objects[i].kind == HODO_ATTACH_LOADER)
-			p->loader_data = hodo_attach_data(&t->objects[i], "_rtld_global", &p->loader_size);
+			p->loader_data = hodo_attach_symbol(&t->objects[i], "_rtld_global", &p->loader_size);
 	}
 }
 
@@ -88,13 +88,15 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	static const uint8_t syscall_return[] = { 0x0f, 0x05, 0xc3 };
 	static const uint8_t pop_rdi_return[] = { 0x5f, 0xc3 };
 	static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	struct hodo_elf file = HODO_ELF_CLOSED;
+	GElf_Sym attach;
 
 	memset(p, 0, sizeof(*p));
 	p->syscall_return = hodo_attach_bytes(t, t->libc, syscall_return, sizeof(syscall_return));
 	p->pop_rdi_return = hodo_attach_bytes(t, t->libc, pop_rdi_return, sizeof(pop_rdi_return));
 	p->restorer = hodo_attach_bytes(t, t->libc, restorer, sizeof(restorer));
-	p->raise = hodo_attach_symbol(t->libc, "raise");
-	p->syscall = hodo_attach_symbol(t->libc, "syscall");
+	p->raise = hodo_attach_symbol(t->libc, "raise", NULL);
+	p->syscall = hodo_attach_symbol(t->libc, "syscall", NULL);
 	p->errno_offset = find_errno(t);
 	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->errno_offset)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
@@ -102,7 +104,7 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	find_loader_data(t, p);
 	p->library = library;
 	if (t->hodo) {
-		p->attach = hodo_attach_symbol(t->hodo, "hodo_attach_");
+		p->attach = hodo_attach_symbol(t->hodo, "hodo_attach_", NULL);
 		return 0;
 	}
 	p->dlopen = find_in_libc(t, "dlopen");
@@ -110,7 +112,9 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	if (!p->dlopen || !p->dlerror)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 			"process %d has no dlopen() to bring libhodo in with: start it with HODO_LISTEN=1", t->pid);
-	p->attach_offset = hodo_attach_file_symbol(library, "hodo_attach_");
+	if (hodo_elf_open(&file, library) == 0 && hodo_elf_find_symbol(file.elf, "hodo_attach_", &attach))
+		p->attach_offset = attach.st_value;
+	hodo_elf_close(&file);
 	if (!p->attach_offset)
 		return hodo_attach_refuse(t, -EINVAL, "%s is not libhodo of this version", library);
 	return hodo_attach_target_sees(t, library);

@@ -36,43 +36,35 @@ int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *form
 
 /* --------------------------------------------------------------------- files */
 
+static ssize_t read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = hodo_file_read_at(fd, text, size - 1, 0);
+	close(fd);
+	if (n >= 0)
+		text[n] = 0;
+	return n;
+}
+
 ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
-	ssize_t n = 0, r;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	do {
-		r = read(fd, text + n, size - 1 - (size_t)n);
-		if (r > 0)
-			n += r;
-	} while (r > 0 && (size_t)n < size - 1);
-	if (r < 0)
-		n = -errno;
-	else
-		text[n] = 0;
-	close(fd);
-	return n;
+	return read_text(path, text, size);
 }
 
 const char *hodo_attach_status(const char *status, const char *name)
 {
 	size_t len = strlen(name);
-	const char *line = status;
 
-	while (line) {
-		if (strncmp(line, name, len) == 0 && line[len] == ':') {
-			line += len + 1;
-			return line + strspn(line, " \t");
-		}
-		line = strchr(line, '\n');
-		if (line)
-			line++;
-	}
+	for (const char *line = status; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (strncmp(line, name, len) == 0 && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
 	return NULL;
 }
 
@@ -188,21 +180,17 @@ int hodo_attach_read_maps(struct hodo_attach_target *t)
 	return 0;
 }
 
+static int compare_map(const void *address, const void *map)
+{
+	const struct hodo_attach_map *m = map;
+	uint64_t at = *(const uint64_t *)address;
+
+	return at < m->start ? -1 : at >= m->end;
+}
+
 const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address)
 {
-	uint32_t low = 0, high = t->nmaps;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (address < t->maps[middle].start)
-			high = middle;
-		else if (address >= t->maps[middle].end)
-			low = middle + 1;
-		else
-			return &t->maps[middle];
-	}
-	return NULL;
+	return bsearch(&address, t->maps, t->nmaps, sizeof(*t->maps), compare_map);
 }
 
 /* ------------------------------------------------------------ what is against it */
@@ -258,7 +246,6 @@ static int check_permission(struct hodo_attach_target *t)
 	char scope[16] = "", path[64];
 	struct stat st;
 	ssize_t n = hodo_attach_proc(t->pid, "auxv", t->auxv, sizeof(t->auxv));
-	FILE *f;
 
 	if (n > 0) {
 		t->auxv_len = n;
@@ -271,12 +258,7 @@ static int check_permission(struct hodo_attach_target *t)
 		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
 	if (geteuid() != 0 && st.st_uid != geteuid())
 		return hodo_attach_refuse(t, -EPERM, "process %d is another user's: ask as that user or as root", t->pid);
-	f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	if (f) {
-		if (!fgets(scope, sizeof(scope), f))
-			scope[0] = 0;
-		fclose(f);
-	}
+	read_text("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (atoi(scope) > 0)
 		return hodo_attach_refuse(t, -EPERM,
 			"process %d may not be stopped (kernel.yama.ptrace_scope is %d): start it with HODO_LISTEN=1, "
@@ -300,19 +282,13 @@ static void parse_auxv(struct hodo_attach_target *t)
 
 static int check_program(struct hodo_attach_target *t)
 {
-	unsigned char id[20];
-	char path[64];
-	int fd;
-	bool read_all;
+	char id[20 + 1];
+	ssize_t n = hodo_attach_proc(t->pid, "exe", id, sizeof(id));
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (n < 0)
 		return hodo_attach_refuse(t, -EPERM, "the program of process %d cannot be read: %s", t->pid,
-					  strerror(errno));
-	read_all = read(fd, id, sizeof(id)) == sizeof(id);
-	close(fd);
-	if (!read_all || memcmp(id, ELFMAG, SELFMAG) != 0)
+					  strerror((int)-n));
+	if (n < 20 || memcmp(id, ELFMAG, SELFMAG) != 0)
 		return hodo_attach_refuse(t, -ENOEXEC, "the program of process %d is not an ELF file", t->pid);
 	if (id[EI_CLASS] != ELFCLASS64 || id[18] != EM_X86_64)
 		return hodo_attach_refuse(t, -EOPNOTSUPP, "process %d is a program of another architecture, not of x86-64",

@@ -8,6 +8,7 @@
  * them then: they are entered again, by going back onto the system call instruction,
  * unless a signal of the program's own is there, which ends them with EINTR anyway.
  */
+#include <cpuid.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,11 @@
 #endif
 #define GET_RSEQ_CONFIGURATION 0x420f
 #define STOP_MS 2000
+#define CALL_MS 10000
+#define SETSIGMASK 0x420b /* PTRACE_SETSIGMASK */
+#define EXTENDED_AT 464 /* in the vector state: what a frame says of its size, and the kernel of what there is */
+#define TILES_NUMBER 18 /* of the component in XSAVE */
+#define TILES (1ull << TILES_NUMBER)
 #define CODE_32 0x23 /* the code segment of 32-bit code */
 
 static uint64_t bit(int signal)
@@ -38,28 +44,26 @@ static uint64_t bit(int signal)
 	return 1ull << (signal - 1);
 }
 
-/* A timer's signal comes every few milliseconds (attach.c), so that no wait is for ever. */
-int hodo_attach_tracee_wait(struct hodo_attach_tracee *e, unsigned int ms)
+/*
+ * Its status as of waitpid(2) at the next stop; or -ETIMEDOUT, -ESRCH. A timer's signal comes every few milliseconds
+ * (attach.c), so that no wait is for ever.
+ */
+static int wait_stop(struct hodo_attach_tracee *e, unsigned int ms)
 {
 	int64_t until = hodo_now_ns() + ms * 1000000ll;
 	int status;
 	pid_t r;
 
-	for (;;) {
+	do {
 		r = waitpid(e->tid, &status, __WALL);
-		if (r == e->tid) {
-			if (WIFSTOPPED(status))
-				return status;
+		if (r == e->tid && WIFSTOPPED(status))
+			return status;
+		if (r == e->tid || errno != EINTR) {
 			e->seized = false;
 			return -ESRCH;
 		}
-		if (r < 0 && errno != EINTR) {
-			e->seized = false;
-			return -ESRCH;
-		}
-		if (hodo_now_ns() > until)
-			return -ETIMEDOUT;
-	}
+	} while (hodo_now_ns() <= until);
+	return -ETIMEDOUT;
 }
 
 /* ------------------------------------------------------------ system calls again */
@@ -158,6 +162,42 @@ int hodo_attach_tracee_save(struct hodo_attach_tracee *e)
 	return 0;
 }
 
+bool hodo_attach_tracee_set_regs(const struct hodo_attach_tracee *e, const struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_SETREGS, e->tid, 0, regs) == 0;
+}
+
+bool hodo_attach_tracee_set_mask(const struct hodo_attach_tracee *e, uint64_t mask)
+{
+	return ptrace(SETSIGMASK, e->tid, sizeof(mask), &mask) == 0;
+}
+
+bool hodo_attach_tracee_set_vectors(const struct hodo_attach_tracee *e, const uint8_t *xstate)
+{
+	struct iovec v = { (void *)xstate, e->xstate_size };
+
+	return ptrace(PTRACE_SETREGSET, e->tid, (void *)NT_X86_XSTATE, &v) == 0;
+}
+
+int hodo_attach_tracee_go_on(struct hodo_attach_tracee *e, enum __ptrace_request request, int deliver)
+{
+	int status;
+
+	if (ptrace(request, e->tid, 0, deliver) != 0)
+		return -ESRCH;
+	status = wait_stop(e, CALL_MS);
+	return status < 0 ? status : status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+}
+
+bool hodo_attach_tracee_is_fault(const struct hodo_attach_tracee *e, int signal)
+{
+	siginfo_t info;
+
+	if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGSYS)
+		return false;
+	return ptrace(PTRACE_GETSIGINFO, e->tid, 0, &info) == 0 && info.si_code > 0;
+}
+
 int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 {
 	int status, error;
@@ -172,7 +212,7 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 	if (ptrace(PTRACE_INTERRUPT, e->tid, 0, 0) != 0)
 		return -errno;
 	for (;;) {
-		status = hodo_attach_tracee_wait(e, STOP_MS);
+		status = wait_stop(e, STOP_MS);
 		if (status < 0)
 			return status;
 		error = look(e);
@@ -187,7 +227,7 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 	/* At once: from here on our death is not noticed. */
 	if (ends_with_eintr(e)) {
 		enter_again(&e->regs);
-		ptrace(PTRACE_SETREGS, e->tid, 0, &e->regs);
+		hodo_attach_tracee_set_regs(e, &e->regs);
 	}
 	if (WSTOPSIG(status) != SIGTRAP || (e->regs.cs & 0xffff) == CODE_32 || !hodo_attach_target_same(e->target)) {
 		hodo_attach_tracee_release(e);
@@ -217,6 +257,51 @@ int hodo_attach_tracee_release(struct hodo_attach_tracee *e)
 	if (ns > e->done->longest_ns)
 		e->done->longest_ns = ns;
 	return error;
+}
+
+/* --------------------------------------------------------------------- frames */
+
+void hodo_attach_frame_fill(struct hodo_attach_frame *f, const struct user_regs_struct *r, uint64_t mask,
+			    uint64_t vectors)
+{
+	*f = (struct hodo_attach_frame){
+		.flags = HODO_ATTACH_FRAME_FLAGS,
+		.stack_flags = 0xff, /* no such: the alternate stack stays as it is */
+		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14,
+		.r15 = r->r15, .rdi = r->rdi, .rsi = r->rsi, .rbp = r->rbp, .rbx = r->rbx, .rdx = r->rdx,
+		.rax = r->rax, .rcx = r->rcx, .rsp = r->rsp, .rip = r->rip, .eflags = r->eflags,
+		.cs = (uint16_t)r->cs, .ss = (uint16_t)r->ss,
+		.fpstate = vectors, .mask = mask,
+	};
+}
+
+/*
+ * Bytes of the vector state that the kernel takes back from a signal frame. AMX's tiles, 8 KiB at its end, have room
+ * in those of processes alone that have asked for tiles: where they are not in use they are left out.
+ */
+static uint32_t frame_size(const struct hodo_attach_tracee *e)
+{
+	unsigned int bytes, offset, ecx, edx;
+	uint64_t used;
+
+	memcpy(&used, e->xstate + HODO_ATTACH_VECTORS_USED, sizeof(used));
+	if (used & TILES || !__get_cpuid_count(0xd, TILES_NUMBER, &bytes, &offset, &ecx, &edx) || offset < 576 ||
+	    offset + bytes != e->xstate_size)
+		return e->xstate_size;
+	return offset;
+}
+
+void hodo_attach_frame_vectors(uint8_t *to, const struct hodo_attach_tracee *e)
+{
+	static const uint32_t end = FP_XSTATE_MAGIC2;
+	uint32_t size = frame_size(e);
+	struct _fpx_sw_bytes extended = { .magic1 = FP_XSTATE_MAGIC1, .extended_size = size + sizeof(end),
+					  .xstate_size = size };
+
+	memcpy(&extended.xstate_bv, e->xstate + EXTENDED_AT, sizeof(extended.xstate_bv)); /* the mask of all there */
+	memcpy(to, e->xstate, size);
+	memcpy(to + EXTENDED_AT, &extended, sizeof(extended));
+	memcpy(to + size, &end, sizeof(end));
 }
 
 /* ------------------------------------------------------------- restartable sequences */

@@ -22,8 +22,7 @@
 #include <unistd.h>
 #include "internal.h"
 
-#define PAGE        4096u
-#define PAGES       256u
+#define STACK_MAX   (256u << 10)
 #define FRAMES_MAX  512u
 #define SCAN_MAX    (128u << 10)
 
@@ -31,31 +30,38 @@ struct hodo_attach_unwind {
 	struct hodo_attach_target *target;
 	Dwfl *dwfl;
 	const struct hodo_attach_tracee *tracee;
-	struct { uint64_t page; uint8_t bytes[PAGE]; } cache[PAGES];
 	struct hodo_attach_stack *stack;
-	unsigned int frames;
-	bool unnamed;      /* the frames up to here are unnamed code of libc */
-	bool only_unnamed; /* … and no other was seen */
-	bool descends;     /* a frame lies below the one that it called */
-	uint64_t last_sp, last_pc;
+	struct walk {
+		unsigned int frames;
+		bool unnamed;      /* the frames up to here are unnamed code of libc */
+		bool only_unnamed; /* … and no other was seen */
+		bool descends;     /* a frame lies below the one that it called */
+		uint64_t last_sp, last_pc;
+	} walk;
+	uint64_t copied; /* bytes of the stack, from the thread's stack pointer on */
+	uint8_t copy[STACK_MAX];
 };
 
 /* -------------------------------------------------------------------- memory */
 
+/* The thread stands meanwhile: one call for all of its stack, or what of it is likely to be asked for. */
+static void copy_stack(struct hodo_attach_unwind *u)
+{
+	uint64_t sp = u->tracee->regs.rsp;
+	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, sp);
+
+	u->copied = m ? m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX : 0;
+	if (!hodo_attach_read(u->target, sp, u->copy, u->copied))
+		u->copied = 0;
+}
+
 static bool read_word(struct hodo_attach_unwind *u, uint64_t address, uint64_t *word)
 {
-	uint64_t page = address & ~(uint64_t)(PAGE - 1);
-	unsigned int slot = (unsigned int)(page / PAGE % PAGES);
+	uint64_t at = address - u->tracee->regs.rsp;
 
-	if (address - page > PAGE - sizeof(*word))
+	if (u->copied < sizeof(*word) || at > u->copied - sizeof(*word))
 		return hodo_attach_read(u->target, address, word, sizeof(*word));
-	if (u->cache[slot].page != page) {
-		u->cache[slot].page = 0;
-		if (!hodo_attach_read(u->target, page, u->cache[slot].bytes, PAGE))
-			return false;
-		u->cache[slot].page = page;
-	}
-	memcpy(word, u->cache[slot].bytes + (address - page), sizeof(*word));
+	memcpy(word, u->copy + at, sizeof(*word));
 	return true;
 }
 
@@ -81,12 +87,6 @@ static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 	return u->tracee->tid;
 }
 
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
-{
-	*thread_arg = arg;
-	return true;
-}
-
 static bool set_initial_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct user_regs_struct *r = &((struct hodo_attach_unwind *)arg)->tracee->regs;
@@ -98,7 +98,6 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *arg)
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.next_thread = next_thread,
-	.get_thread = get_thread,
 	.memory_read = memory_read,
 	.set_initial_registers = set_initial_registers,
 };
@@ -256,17 +255,17 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 	if (named && !is_harmless(u, &f))
 		return say(u, "inside ", f.name);
 	if (o && o->kind == HODO_ATTACH_LIBC) {
-		u->unnamed = !named;
-		u->only_unnamed = u->only_unnamed && !named;
+		u->walk.unnamed = !named;
+		u->walk.only_unnamed = u->walk.only_unnamed && !named;
 		return true;
 	}
-	if (u->unnamed) {
+	if (u->walk.unnamed) {
 		if (!called_before(u, pc + 1, &f))
 			return say(u, "inside code of libc that has no name", "");
 		if (!is_harmless(u, &f))
 			return say(u, "inside ", f.name);
 	}
-	u->unnamed = u->only_unnamed = false;
+	u->walk.unnamed = u->walk.only_unnamed = false;
 	return true;
 }
 
@@ -280,12 +279,12 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 	if (!dwfl_frame_pc(frame, &pc, &activation))
 		return DWARF_CB_ABORT;
 	if (dwfl_frame_reg(frame, 7, &sp) != 0)
-		sp = u->last_sp;
-	if (sp < u->last_sp)
-		u->descends = true;
-	u->last_sp = sp;
-	u->last_pc = pc;
-	if (++u->frames > FRAMES_MAX)
+		sp = u->walk.last_sp;
+	if (sp < u->walk.last_sp)
+		u->walk.descends = true;
+	u->walk.last_sp = sp;
+	u->walk.last_pc = pc;
+	if (++u->walk.frames > FRAMES_MAX)
 		return DWARF_CB_ABORT;
 	return judge(u, activation ? pc : pc - 1) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
@@ -304,12 +303,12 @@ static bool is_return_address(struct hodo_attach_unwind *u, uint64_t address)
 /* The rest of the stack, where it could not be unwound. */
 static bool scan(struct hodo_attach_unwind *u)
 {
-	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, u->last_sp);
-	uint64_t word, at = u->last_sp & ~7ull;
+	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, u->walk.last_sp);
+	uint64_t word, at = u->walk.last_sp & ~7ull;
 
 	if (!m || m->end - at > SCAN_MAX)
 		return say(u, "on a stack that cannot be unwound", "");
-	u->unnamed = false;
+	u->walk.unnamed = false;
 	for (; at + 8 <= m->end; at += 8) {
 		const struct hodo_attach_object *o;
 		struct hodo_attach_function f;
@@ -333,28 +332,22 @@ bool hodo_attach_unwind_safe(struct hodo_attach_unwind *u, const struct hodo_att
 	int r;
 
 	memset(stack, 0, sizeof(*stack));
-	for (unsigned int i = 0; i < PAGES; i++)
-		u->cache[i].page = 0;
 	u->stack = stack;
 	u->tracee = e;
-	u->frames = 0;
-	u->unnamed = u->descends = false;
-	u->only_unnamed = true;
-	u->last_sp = e->regs.rsp;
-	u->last_pc = e->regs.rip;
+	u->walk = (struct walk){ .only_unnamed = true, .last_sp = e->regs.rsp, .last_pc = e->regs.rip };
+	copy_stack(u);
 	r = dwfl_getthread_frames(u->dwfl, e->tid, take_frame, u);
-	u->tracee = NULL;
 	if (stack->reason[0])
 		return false;
-	if (u->frames == 0 && !judge(u, e->regs.rip))
+	if (u->walk.frames == 0 && !judge(u, e->regs.rip))
 		return false;
-	end = hodo_attach_object_at(u->target, u->last_pc);
-	stack->whole = r == 0 && u->frames > 0;
-	stack->top = u->last_sp;
+	end = hodo_attach_object_at(u->target, u->walk.last_pc);
+	stack->whole = r == 0 && u->walk.frames > 0;
+	stack->top = u->walk.last_sp;
 	if (!stack->whole)
 		return scan(u);
-	if (u->only_unnamed)
+	if (u->walk.only_unnamed)
 		return say(u, "where threads begin and end", "");
-	stack->ordinary = !u->descends && end && (end->kind == HODO_ATTACH_LIBC || end->kind == HODO_ATTACH_OTHER);
+	stack->ordinary = !u->walk.descends && end && (end->kind == HODO_ATTACH_LIBC || end->kind == HODO_ATTACH_OTHER);
 	return true;
 }

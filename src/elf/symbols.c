@@ -126,6 +126,23 @@ static int add_table(struct hodo_elf_symbols *list, Elf *elf, Elf_Scn *scn, cons
 	return err;
 }
 
+bool hodo_elf_find_symbol(Elf *elf, const char *name, GElf_Sym *symbol)
+{
+	GElf_Shdr sh;
+
+	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, NULL, &sh));) {
+		Elf_Data *data = sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM ? elf_getdata(scn, NULL) : NULL;
+
+		for (int i = 1; data && gelf_getsym(data, i, symbol); i++) {
+			const char *own = elf_strptr(elf, sh.sh_link, symbol->st_name);
+
+			if (symbol->st_shndx != SHN_UNDEF && own && strcmp(own, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf)
 {
 	Elf_Scn *scn = NULL;

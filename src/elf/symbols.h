@@ -34,6 +34,9 @@ struct hodo_elf_symbols {
 	bool full; /* some table was one of all symbols, not only of those for dynamic linking */
 };
 
+/* The first symbol of that name that the file defines, of whatever kind. */
+bool hodo_elf_find_symbol(Elf *elf, const char *name, GElf_Sym *symbol);
+
 /* Adds the functions of a file. 0, -EBADMSG, -ENOMEM. */
 int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf);
 /* When all are added: puts them in order, and drops those that are there twice. */
