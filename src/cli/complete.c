@@ -9,7 +9,7 @@
  * and processes by hodo list, in a child of ours that has a second.
  */
 #define _GNU_SOURCE
-#include "cli.h"
+#include "list.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -26,7 +26,6 @@
 #include <record/record.h>
 
 #define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
-#define TEXT_MAX    (1u << 20) /* of what a child says */
 #define WORD_MAX    512
 #define ENTRIES_MAX 4096u      /* of a directory, looked at */
 
@@ -75,39 +74,30 @@ static void limit_time(void)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* What hodo list writes, as far as there is time and room. NULL: out of memory. */
-static char *output_of(char *const *argv)
+/* What is listed, as words. */
+struct listed {
+	const char *fixed, *typed;
+	char provider[WORD_MAX]; /* of the event before */
+};
+
+/* Offers what hodo list lists, if it does so in time. */
+static void offer_list(struct hodo_list_args *a, void (*offer_row)(void *, const char *, const char *), struct listed *l)
 {
-	char *text = calloc(1, TEXT_MAX);
-	int fds[2], argc = 0;
-	ssize_t n;
 	pid_t pid;
 
-	while (argv[argc])
-		argc++;
-	if (!text || pipe(fds) < 0) {
-		free(text);
-		return NULL;
-	}
+	a->args.verb = &hodo_verb_list;
+	a->args.quiet = true;
+	a->offer = offer_row;
+	a->offer_data = l;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
 		limit_time();
-		dup2(fds[1], STDOUT_FILENO);
-		close(fds[0]);
-		close(fds[1]);
 		close(STDERR_FILENO);
-		exit(hodo_verb_run(&hodo_verb_list, argc, (char **)(uintptr_t)argv));
+		exit(hodo_verb_list.run(a));
 	}
-	close(fds[1]);
-	for (size_t len = 0; (n = read(fds[0], text + len, TEXT_MAX - 1 - len)) > 0; len += (size_t)n)
-		;
-	close(fds[0]);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
+	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	}
-	return text;
 }
 
 /* ---------------------------------------------------------------------------- events */
@@ -117,83 +107,49 @@ static bool is_plain(const char *name)
 	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.+-")] == 0;
 }
 
-static char *list_events(const struct line *l)
+static void offer_event(void *listed, const char *name, const char *about)
 {
-	char path[PATH_MAX];
-	const char *target = l->pid ? l->pid : l->program ? path : l->recording ? l->recording : HODO_DIR_DEFAULT;
-	const char *const kernel[] = { "list", "-q", "-k", NULL };
-	const char *const other[] = { "list", "-q", "--events", "--", target, NULL };
+	struct listed *l = listed;
+	size_t prefix = strcspn(name, ":");
+	char all[WORD_MAX + 2];
 
-	if (target == path && hodo_launch_find(l->program, path) == -ENOENT)
-		return NULL;
-	return output_of((char *const *)(uintptr_t)(l->kernel ? kernel : other));
-}
-
-/* One blank where there are several. */
-static void squeeze(char *text)
-{
-	char *to = text;
-
-	for (const char *p = text; *p; p++)
-		if (*p != ' ' || (to > text && to[-1] != ' '))
-			*to++ = *p;
-	to -= to > text && to[-1] == ' ';
-	*to = 0;
-}
-
-/* One line of hodo list: the name, and its kind and fields. */
-static void offer_event(const char *fixed, const char *typed, char *line, char provider[WORD_MAX])
-{
-	size_t len = strcspn(line, " ");
-	char *about = line + len + strspn(line + len, " "), name[WORD_MAX];
-	size_t prefix;
-
-	if (!line[len] || len >= sizeof(name) - 2)
-		return;
-	memcpy(name, line, len);
-	name[len] = 0;
-	prefix = strcspn(name, ":");
-	if (!is_plain(name) || !name[prefix])
+	if (!is_plain(name) || !name[prefix] || strlen(name) >= WORD_MAX - 2)
 		return;
 	/* In the order of names: each provider once. */
-	if (strncmp(provider, name, prefix) != 0 || provider[prefix]) {
-		memcpy(provider, name, prefix);
-		strcpy(provider + prefix, ":*");
-		offer(fixed, typed, provider, "all of them");
-		provider[prefix] = 0;
+	if (strncmp(l->provider, name, prefix) != 0 || l->provider[prefix]) {
+		snprintf(l->provider, sizeof(l->provider), "%.*s", (int)prefix, name);
+		snprintf(all, sizeof(all), "%s:*", l->provider);
+		offer(l->fixed, l->typed, all, "all of them");
 	}
-	about[strcspn(about, "\"\t")] = 0;
-	squeeze(about);
-	offer(fixed, typed, name, about);
+	offer(l->fixed, l->typed, name, about);
 }
 
 static void offer_events(const struct line *l, const char *fixed, const char *typed)
 {
-	char provider[WORD_MAX] = "", *text = list_events(l), *rest = text, *line;
+	struct listed listed = { .fixed = fixed, .typed = typed };
+	struct hodo_list_args a = { .kernel = l->kernel, .events = !l->kernel };
+	char path[PATH_MAX];
 
-	while ((line = strsep(&rest, "\n")))
-		offer_event(fixed, typed, line, provider);
-	free(text);
+	a.args.dir = l->pid ? l->pid : l->program ? path : l->recording ? l->recording : HODO_DIR_DEFAULT;
+	a.args.columns = l->kernel ? NULL : "name,state,kind,fields,place,sites";
+	if (a.args.dir != path || hodo_launch_find(l->program, path) != -ENOENT)
+		offer_list(&a, offer_event, &listed);
 }
 
-/* "    PID  EVENTS  PROGRAM", and so each line. */
+static void offer_pid(void *listed, const char *pid, const char *about)
+{
+	struct listed *l = listed;
+
+	offer(l->fixed, l->typed, pid, about);
+}
+
 static void offer_pids(const char *fixed, const char *typed)
 {
-	char *const argv[] = { (char *)"list", (char *)"-q", (char *)"--pids", NULL };
-	char *text = output_of(argv), *rest = text, *line;
+	struct listed listed = { .fixed = fixed, .typed = typed };
+	struct hodo_list_args a = { .pids = true };
 
-	while ((line = strsep(&rest, "\n"))) {
-		char *pid = line + strspn(line, " "), *end = pid + strspn(pid, "0123456789"), *about = end;
-
-		if (end == pid || *end != ' ')
-			continue;
-		about += strspn(about, " ");
-		about += strcspn(about, " ");
-		about += strspn(about, " ");
-		*end = 0;
-		offer(fixed, typed, pid, about);
-	}
-	free(text);
+	a.args.columns = "pid,comm";
+	offer_list(&a, offer_pid, &listed);
 }
 
 /* ------------------------------------------------------------------------ recordings */
@@ -231,9 +187,9 @@ static bool needs_no_quotes(const char *path)
 static void offer_recordings(const char *fixed, const char *typed)
 {
 	const char *slash = strrchr(typed, '/');
-	char dir[PATH_MAX], path[PATH_MAX], *found = NULL, *grown;
+	char dir[PATH_MAX], path[PATH_MAX];
+	struct hodo_text found = { 0 };
 	bool plain = true;
-	size_t len = 0;
 	struct dirent *e;
 	DIR *d;
 
@@ -244,19 +200,13 @@ static void offer_recordings(const char *fixed, const char *typed)
 		    snprintf(path, sizeof(path), "%s%s", dir, e->d_name) >= PATH_MAX || !begins(path, typed) ||
 		    !is_recording(path))
 			continue;
-		plain = needs_no_quotes(path) && (grown = realloc(found, len + strlen(path) + 1));
-		if (!plain)
-			break;
-		found = grown;
-		len += strlen(strcpy(found + len, path)) + 1;
+		plain = needs_no_quotes(path);
+		hodo_text_printf(&found, "%s%s\trecording\n", fixed, path);
 	}
 	if (d)
 		closedir(d);
-	if (!plain || !len)
-		puts("@dirs");
-	for (const char *p = found; plain && p < found + len; p += strlen(p) + 1)
-		offer(fixed, typed, p, "recording");
-	free(found);
+	fputs(plain && found.len ? hodo_text_string(&found) : "@dirs\n", stdout);
+	hodo_text_free(&found);
 }
 
 /* ------------------------------------------------------------------------- the word */

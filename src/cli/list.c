@@ -233,6 +233,28 @@ void hodo_list_put_recorder_json(struct hodo_json *j, const struct hodo_msg_answ
 		hodo_json_string(j, "flight", a->path);
 }
 
+static void offer(const struct hodo_table *t, const struct hodo_list_args *a)
+{
+	const struct hodo_column *column[HODO_COLUMNS_MAX];
+	unsigned columns = hodo_table_columns(t, false, column);
+
+	for (size_t i = 0; columns && i < t->n; i++) {
+		struct hodo_text name = { 0 }, about = { 0 };
+
+		hodo_put_cell(&name, t, column[0], hodo_table_row(t, i));
+		for (unsigned k = 1; k < columns; k++) {
+			size_t len = about.len;
+
+			hodo_text_add(&about, len ? " " : "");
+			hodo_put_cell(&about, t, column[k], hodo_table_row(t, i));
+			about.len = about.len == len + 1 && len ? len : about.len;
+		}
+		a->offer(a->offer_data, hodo_text_string(&name), hodo_text_string(&about));
+		hodo_text_free(&name);
+		hodo_text_free(&about);
+	}
+}
+
 static void put_text(struct hodo_text *to, const struct hodo_list *l, const struct hodo_table *events,
 		     const struct hodo_table *functions, const struct hodo_list_args *a)
 {
@@ -281,18 +303,23 @@ int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 	err = hodo_table_arrange(&events, &a->look);
 	if (!err)
 		err = hodo_table_arrange(&functions, &a->look);
-	(a->look.json ? put_json : put_text)(&text, l, &events, &functions, a);
+	if (a->offer)
+		offer(&events, a);
+	else
+		(a->look.json ? put_json : put_text)(&text, l, &events, &functions, a);
 	text.error = text.error ? text.error : err;
 	hodo_table_free(&events);
 	hodo_table_free(&functions);
-	return hodo_out_text(&text, !a->args.no_pager);
+	return a->offer ? 0 : hodo_out_text(&text, !a->args.no_pager);
 }
 
 int hodo_list_table(struct hodo_table *t, const char *key, const struct hodo_list_args *a)
 {
 	struct hodo_text text = { .error = hodo_table_arrange(t, &a->look) };
 
-	if (a->look.json) {
+	if (a->offer) {
+		offer(t, a);
+	} else if (a->look.json) {
 		struct hodo_json j = hodo_json_begin(&text);
 
 		hodo_table_put_json(&j, key, t);
@@ -301,5 +328,5 @@ int hodo_list_table(struct hodo_table *t, const char *key, const struct hodo_lis
 		hodo_table_put(&text, t, a->look.color);
 	}
 	hodo_table_free(t);
-	return hodo_out_text(&text, !a->args.no_pager);
+	return a->offer ? 0 : hodo_out_text(&text, !a->args.no_pager);
 }

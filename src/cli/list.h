@@ -27,6 +27,10 @@ struct hodo_list_args {
 	const char *path; /* as it was given; of the kernel a pattern, NULL: all */
 	bool events, functions, pids, kernel;
 	struct hodo_look look;
+	/* Takes the rows of the table that is listed, as the text in its first column and in the others, in place of
+	 * their being written. NULL: they are. */
+	void (*offer)(void *data, const char *name, const char *about);
+	void *offer_data;
 };
 
 struct hodo_listed_function {
