@@ -270,8 +270,8 @@ static void fill_chain(const struct call *c, struct chain *chain)
 		hodo_attach_frame_fill(&chain->put_errno, &back, e->mask, fpstate);
 	hodo_attach_frame_fill(&chain->back, &back, e->mask, fpstate);
 	/* compared with 7: whatever comes of that, nobody waits */
-	chain->back.flags = (uint64_t)FUTEX_OP(FUTEX_OP_SET, c->number & 0xfff, FUTEX_OP_CMP_EQ, HODO_ATTACH_FRAME_FLAGS) &
-			    0xffffffff;
+	chain->back.flags = 0xffffffff & (uint64_t)FUTEX_OP(FUTEX_OP_SET, c->number & 0xfff, FUTEX_OP_CMP_EQ,
+							    HODO_ATTACH_FRAME_FLAGS);
 }
 
 /* It is behind the tgkill(2) of raise(): the called function has returned. */
@@ -306,7 +306,8 @@ static int run(struct call *c, uint64_t *result)
 
 	for (;;) {
 		/* 0: others of the process are being stopped: it is our turn all the same. */
-		stop = hodo_attach_tracee_go_on(c->e, result ? PTRACE_SYSCALL : PTRACE_CONT, stop == SETXID ? SETXID : 0);
+		stop = hodo_attach_tracee_go_on(c->e, result ? PTRACE_SYSCALL : PTRACE_CONT,
+						stop == SETXID ? SETXID : 0);
 		if (stop < 0)
 			return stop;
 		if (has_returned(c, stop))
@@ -354,7 +355,8 @@ static int call_function(struct call *c, uint64_t function, uint64_t first, uint
 	regs.rax = regs.rbp = 0;
 	regs.orig_rax = ~0ull;
 	regs.eflags = 0x202;
-	if (!hodo_attach_tracee_set_regs(c->e, &regs) || !hodo_attach_tracee_set_mask(c->e, c->busy_mask & ~(1ull << (SETXID - 1))))
+	if (!hodo_attach_tracee_set_regs(c->e, &regs) ||
+	    !hodo_attach_tracee_set_mask(c->e, c->busy_mask & ~(1ull << (SETXID - 1))))
 		return -ESRCH;
 	/* What a call left of them is as the convention wants it, too. */
 	if (c->calls++ == 0 && !plain_vectors(c))

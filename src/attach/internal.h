@@ -101,7 +101,7 @@ void hodo_attach_objects_close(struct hodo_attach_target *t);
 struct hodo_attach_object *hodo_attach_object_at(const struct hodo_attach_target *t, uint64_t address);
 /* The function around an address of the process. false: none is known. */
 bool hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address, struct hodo_attach_function *f);
-/* Address in the process of a function or data, and its size, which may be NULL; 0: the object has none of that name. */
+/* Address in the process of a function or data, and its size, which may be NULL; 0: there is none of that name. */
 uint64_t hodo_attach_symbol(const struct hodo_attach_object *o, const char *name, uint64_t *size);
 /* Where these bytes stand in executable memory of the object; 0: nowhere. */
 uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo_attach_object *o, const void *bytes,

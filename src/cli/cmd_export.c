@@ -3,16 +3,9 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "output_file.h"
-#include <base/clock.h>
 #include <export/export.h>
-#include <export/function_names.h>
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define PROGRESS_NS 200000000
 
 struct args {
 	struct hodo_output_args out;
@@ -53,94 +46,37 @@ static void warn(const char *text)
 		hodo_warning("%s", text);
 }
 
-/* The file, and how far it is: on a terminal. */
-struct progress {
-	struct hodo_output *output;
-	uint64_t bytes;
-	int64_t shown_ns; /* when; INT64_MAX: never */
-	bool shown;
+struct export {
+	struct hodo_export export;
+	const struct hodo_export_format *format;
 };
 
-static int write_and_show(void *data, const void *bytes, size_t len)
+static int write_export(void *data, struct hodo_output *output, struct hodo_text *text, struct hodo_symbols *symbols)
 {
-	struct progress *p = data;
-	int64_t now = hodo_now_ns();
-	char size[32];
+	struct export *e = data;
 
-	p->bytes += len;
-	if (now > p->shown_ns && now - p->shown_ns >= PROGRESS_NS) {
-		/* The next message begins where this line does. */
-		fprintf(stderr, "hodo: %s written\033[K\r", hodo_human_bytes(p->bytes, size));
-		fflush(stderr);
-		p->shown_ns = now;
-		p->shown = true;
-	}
-	return hodo_output_write(p->output, bytes, len);
-}
-
-static int export(struct hodo_export *e, struct hodo_output *t, const struct args *a)
-{
-	struct hodo_callers *callers = hodo_callers_new(e->symbols);
-	struct progress progress = { .output = t, .shown_ns = INT64_MAX };
-	struct hodo_text out;
-	char size[32];
-	int err, status;
-
-	if (t->path && !a->out.args.quiet && isatty(STDERR_FILENO))
-		progress.shown_ns = hodo_now_ns();
-	out = (struct hodo_text)HODO_TEXT_TO(write_and_show, &progress);
-	e->out = &out;
-	e->warn = warn;
-	hodo_read_symbols(e->reader, hodo_function_name_at, e->symbols);
-	if (callers)
-		hodo_read_code(e->reader, &hodo_callers_ops, callers);
-	err = callers ? hodo_export_run(a->format, e) : -ENOMEM;
-	if (!err || t->failed_write)
-		err = hodo_text_flush(&out);
-	if (progress.shown)
-		fputs("\033[K", stderr);
-	status = hodo_output_close(t, a->out.args.dir, err);
-	if (!status && !a->out.args.quiet) {
-		if (t->path)
-			hodo_error("%s in %s", hodo_human_bytes(out.written, size), t->path);
-		hodo_tell_lost(e->reader);
-	}
-	hodo_text_free(&out);
-	hodo_callers_free(callers);
-	return status;
+	e->export.out = text;
+	e->export.symbols = symbols;
+	return hodo_export_run(e->format, &e->export);
 }
 
 static int run(void *args)
 {
 	const struct args *a = args;
-	const struct hodo_args *in = &a->out.args;
-	struct hodo_output t = { .fd = -1 };
-	struct hodo_export e = { 0 };
-	char *path;
+	struct export e = { .export.warn = warn, .format = a->format };
+	struct hodo_read **r = &e.export.reader;
 	int status;
 
 	if (!a->format)
 		return hodo_usage("export", "--to FORMAT is missing");
-	quiet_warnings = in->quiet;
-	status = hodo_open_range(&e.reader, in, &e.since_ns, &e.until_ns);
-	if (!e.reader)
-		return HODO_EXIT_FAILURE;
-	if (status == 0) {
-		e.symbols = hodo_symbols_new(in->dir);
-		if (!e.symbols)
-			status = hodo_no_memory();
-	}
-	if (status == 0) {
-		path = a->out.path || !*a->format->suffix ? strdup(a->out.path ? a->out.path : "-")
-							   : hodo_output_beside(in->dir, a->format->suffix);
-		status = hodo_output_open(&t, "export", path, a->format->binary ? a->format->name : NULL, &a->out);
-		free(path);
-	}
-	if (status == 0)
-		status = export(&e, &t, a);
-	hodo_symbols_free(e.symbols);
-	hodo_read_close(e.reader);
-	free(t.path);
+	quiet_warnings = a->out.args.quiet;
+	status = hodo_open_range(r, &a->out.args, &e.export.since_ns, &e.export.until_ns);
+	if (!status)
+		status = hodo_output_make(&a->out, a->format->suffix, a->format->binary ? a->format->name : NULL, *r,
+					  write_export, &e);
+	if (!status && !a->out.args.quiet)
+		hodo_tell_lost(*r);
+	hodo_read_close(*r);
 	return status;
 }
 

@@ -60,8 +60,8 @@ static int list_binary(const struct hodo_list_args *a)
 	return status;
 }
 
-static const struct hodo_columns *const tables[] = { &hodo_list_columns, &hodo_function_columns, &hodo_seen_function_columns,
-						   NULL };
+static const struct hodo_columns *const tables[] = { &hodo_list_columns, &hodo_function_columns,
+						   &hodo_seen_function_columns, NULL };
 static const struct hodo_columns *const kernel_tables[] = { &hodo_list_kernel_columns, NULL };
 static const struct hodo_columns *const pids_tables[] = { &hodo_list_pids_columns, NULL };
 

@@ -86,8 +86,8 @@ static const struct hodo_option options[] = {
 	{ 0 },
 };
 
-#define SWITCHING                                                                                                      \
-	.usage = "[options] PID EVENT[,EVENT...]...", .options = options, .column = 19, .word = HODO_WORD_PID,          \
+#define SWITCHING                                                                                              \
+	.usage = "[options] PID EVENT[,EVENT...]...", .options = options, .column = 19, .word = HODO_WORD_PID, \
 	.words = HODO_WORD_EVENT | HODO_WORD_LIST, .args_bytes = sizeof(struct args), .run = run, .drop = drop
 
 const struct hodo_verb hodo_verb_enable = {

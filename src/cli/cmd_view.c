@@ -3,14 +3,10 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "output_file.h"
-#include <export/function_names.h>
 #include <export/view.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define WARNINGS_MAX 200u /* that the page shows */
 
@@ -55,10 +51,11 @@ static bool is_wanted(void *data, uint32_t tid, const char *comm)
 static struct hodo_read *open_recording(const char *dir, struct kept *kept)
 {
 	char error[512] = "";
-	struct hodo_read_options o = { .size = sizeof(o), .warn = on_warning, .data = kept,
-				       .error = error, .error_bytes = sizeof(error) };
+	struct hodo_read_options o = hodo_read_options(error, kept->quiet);
 	struct hodo_read *r;
 
+	o.warn = on_warning;
+	o.data = kept;
 	if (hodo_read_open(&r, dir, &o) == 0)
 		return r;
 	hodo_error("%s", error);
@@ -85,86 +82,43 @@ static char *title_of(const struct hodo_read *r)
 
 /* -------------------------------------------------------------------------- page */
 
-static void print_size(const struct hodo_view *v, const struct hodo_output *t, uint64_t bytes)
+/* Large recordings take a while. */
+static void show_progress(void *output, uint64_t events)
 {
-	char size[32], shown[32], rows[32];
-
-	if (t->path)
-		hodo_error("%s in %s", hodo_human_bytes(bytes, size), t->path);
-	if (v->shown < v->rows)
-		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
-			     "larger --limit show others", hodo_grouped(v->shown, shown), hodo_grouped(v->rows, rows));
-	hodo_tell_lost(v->reader);
-}
-
-/* Large recordings take a while: on a terminal, how far it is. */
-static void show_progress(void *data, uint64_t events)
-{
-	struct timespec *shown = data, now;
 	char n[32];
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec == shown->tv_sec)
-		return;
-	if (shown->tv_sec) {
-		/* The next message begins where this line does. */
-		fprintf(stderr, "hodo: %s events read\033[K\r", hodo_grouped(events, n));
-		fflush(stderr);
-	}
-	*shown = now;
+	hodo_output_progress(output, hodo_grouped(events, n), "events read");
 }
 
-static int write_page(struct hodo_view *v, struct hodo_output *t, const struct args *a)
+static int write_page(void *view, struct hodo_output *output, struct hodo_text *text, struct hodo_symbols *symbols)
 {
-	struct hodo_callers *callers = hodo_callers_new(v->symbols);
-	bool show = !a->out.args.quiet && isatty(STDERR_FILENO);
-	struct timespec shown = { 0 };
-	struct hodo_text out;
-	int err = -ENOMEM, status;
+	struct hodo_view *v = view;
 
-	if (show) {
-		v->progress = show_progress;
-		v->progress_data = &shown;
-	}
-	out = (struct hodo_text)HODO_TEXT_TO(hodo_output_write, t);
-	v->out = &out;
-	hodo_read_symbols(v->reader, hodo_function_name_at, v->symbols);
-	if (callers) {
-		hodo_read_code(v->reader, &hodo_callers_ops, callers);
-		err = hodo_view_write(v);
-	}
-	if (!err)
-		err = hodo_text_flush(&out);
-	if (show)
-		fputs("\033[K", stderr);
-	status = hodo_output_close(t, a->out.args.dir, err);
-	if (!status && !a->out.args.quiet)
-		print_size(v, t, out.written);
-	hodo_text_free(&out);
-	hodo_callers_free(callers);
-	return status;
+	v->out = text;
+	v->symbols = symbols;
+	v->progress = show_progress;
+	v->progress_data = output;
+	return hodo_view_write(v);
 }
 
-static int view(const struct args *a, struct hodo_view *v, struct hodo_output *t)
+static int view(const struct args *a, struct hodo_view *v)
 {
 	const struct hodo_args *in = &a->out.args;
-	char *title = a->title ? strdup(a->title) : title_of(v->reader), *path;
+	char *title = a->title ? strdup(a->title) : title_of(v->reader), shown[32], rows[32];
 	int status = hodo_parse_range(v->reader, in->since, in->until, "view", &v->since_ns, &v->until_ns);
 
-	if (status == 0) {
-		hodo_read_limit(v->reader, v->since_ns, v->until_ns);
-		v->symbols = hodo_symbols_new(in->dir);
-		if (!v->symbols || !title)
-			status = hodo_no_memory();
-	}
-	if (status == 0) {
-		path = a->out.path ? strdup(a->out.path) : hodo_output_beside(in->dir, "html");
-		status = hodo_output_open(t, "view", path, "the page", &a->out);
-		free(path);
-	}
 	v->title = title;
-	if (status == 0)
-		status = write_page(v, t, a);
+	if (!status && !title)
+		status = hodo_no_memory();
+	if (!status) {
+		hodo_read_limit(v->reader, v->since_ns, v->until_ns);
+		status = hodo_output_make(&a->out, "html", "the page", v->reader, write_page, v);
+	}
+	if (!status && !in->quiet && v->shown < v->rows)
+		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
+			     "larger --limit show others", hodo_grouped(v->shown, shown), hodo_grouped(v->rows, rows));
+	if (!status && !in->quiet)
+		hodo_tell_lost(v->reader);
 	free(title);
 	return status;
 }
@@ -173,10 +127,10 @@ static int run(void *args)
 {
 	const struct args *a = args;
 	const struct hodo_args *in = &a->out.args;
-	struct hodo_output t = { .fd = -1 };
 	struct kept kept = { .quiet = in->quiet };
 	struct hodo_view v = { .version = HODO_VERSION, .warnings = warnings, .warnings_data = &kept, .dir = in->dir,
-			       .limit = a->limit };
+			       .limit = a->limit, .wanted = in->thread ? is_wanted : NULL,
+			       .wanted_data = (void *)(uintptr_t)in->thread };
 	size_t len;
 	int status;
 
@@ -186,16 +140,10 @@ static int run(void *args)
 	v.reader = open_recording(in->dir, &kept);
 	if (!v.reader)
 		return HODO_EXIT_FAILURE;
-	if (in->thread) {
-		v.wanted = is_wanted;
-		v.wanted_data = (void *)(uintptr_t)in->thread;
-	}
-	status = view(a, &v, &t);
-	hodo_symbols_free(v.symbols);
+	status = view(a, &v);
 	hodo_read_close(v.reader);
 	for (uint32_t i = 0; i < kept.n; i++)
 		free(kept.text[i]);
-	free(t.path);
 	return status;
 }
 

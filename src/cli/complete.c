@@ -81,7 +81,8 @@ struct listed {
 };
 
 /* Offers what hodo list lists, if it does so in time. */
-static void offer_list(struct hodo_list_args *a, void (*offer_row)(void *, const char *, const char *), struct listed *l)
+static void offer_list(struct hodo_list_args *a, void (*offer_row)(void *, const char *, const char *),
+		       struct listed *l)
 {
 	pid_t pid;
 

@@ -31,8 +31,10 @@ int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, co
 
 		if (!f)
 			return -ENOMEM;
-		*f = (struct hodo_listed_function){ .addr = found[i].addr, .slot = found[i].slot, .exits = found[i].exits,
-						    .object = file->object, .name = found[i].name };
+		*f = (struct hodo_listed_function){
+			.addr = found[i].addr, .slot = found[i].slot, .exits = found[i].exits, .object = file->object,
+			.name = found[i].name,
+		};
 		if (file->sym && hodo_sym_find(file->sym, f->addr, &symbol))
 			f->name = symbol.name;
 	}

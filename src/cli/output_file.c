@@ -13,7 +13,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/clock.h>
 #include <base/file.h>
+#include <export/function_names.h>
+
+#define PROGRESS_NS 200000000
+
+struct hodo_output {
+	char *path;      /* NULL: standard output */
+	char *real;      /* what path leads to, if there is something and the user named it */
+	char *temporary; /* what is written, and then becomes path; NULL: path itself */
+	int fd;
+	bool beside; /* its name was made of the recording's */
+	bool forced; /* by the user */
+	bool force;  /* what is there may be replaced */
+	bool failed_write;
+	uint64_t bytes;
+	int64_t shown_ns; /* when how far it is was shown; INT64_MAX: it is not */
+	bool shown;
+};
 
 /* ------------------------------------------------------------------- the file */
 
@@ -73,7 +91,8 @@ static bool has_name(const char *dir)
 	return len > begin && strncmp(dir + begin, "..", len - begin) != 0;
 }
 
-char *hodo_output_beside(const char *dir, const char *suffix)
+/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's; NULL: no memory. */
+static char *path_beside(const char *dir, const char *suffix)
 {
 	char *path;
 
@@ -84,14 +103,6 @@ char *hodo_output_beside(const char *dir, const char *suffix)
 static int refuse_terminal(const char *verb, const char *binary)
 {
 	return hodo_error("%s: %s is not for a terminal: write to a file or a pipe", verb, binary);
-}
-
-static int open_standard(struct hodo_output *t, const char *verb, const char *binary)
-{
-	if (binary && isatty(STDOUT_FILENO))
-		return refuse_terminal(verb, binary);
-	t->fd = STDOUT_FILENO;
-	return 0;
 }
 
 static int create_aside(struct hodo_output *t)
@@ -115,7 +126,7 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 		return hodo_error("%s: is a directory: name a file with -o", t->path);
 	if (t->beside && !t->forced && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode))
 		return hodo_error("%s: is %s: give --force to replace it, or name another file with -o", t->path,
-			   S_ISLNK(st.st_mode) ? "a symbolic link" : "no regular file");
+				  S_ISLNK(st.st_mode) ? "a symbolic link" : "no regular file");
 	if (!t->beside && stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (t->fd >= 0 && binary && isatty(t->fd))
@@ -127,39 +138,52 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 		t->real = t->beside ? NULL : realpath(t->path, NULL);
 		t->fd = create_aside(t);
 	}
-	if (t->fd < 0) {
-		hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno));
-		free(t->temporary);
-		free(t->real);
-		t->temporary = t->real = NULL;
-		return HODO_EXIT_FAILURE;
-	}
-	return 0;
+	return t->fd < 0 ? hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno)) : 0;
 }
 
-int hodo_output_open(struct hodo_output *t, const char *verb, const char *path, const char *binary,
-		     const struct hodo_output_args *args)
+/* 0, or the exit status, having said why. */
+static int open_output(struct hodo_output *t, const struct hodo_output_args *a, const char *suffix, const char *binary)
 {
+	const char *verb = a->args.verb->name;
+
 	/* Writing fails instead, and nothing half written is left behind. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	/* What stands beside the recording under its name was made from it, and can be again. */
-	*t = (struct hodo_output){ .fd = -1, .beside = !args->path, .forced = args->force,
-				   .force = args->force || (!args->path && has_name(args->args.dir)) };
-	if (path && strcmp(path, "-") == 0)
-		return open_standard(t, verb, binary);
-	t->path = path ? strdup(path) : NULL;
+	*t = (struct hodo_output){ .fd = STDOUT_FILENO, .beside = !a->path, .forced = a->force, .shown_ns = INT64_MAX,
+				   .force = a->force || (!a->path && has_name(a->args.dir)) };
+	if (a->path ? strcmp(a->path, "-") == 0 : !*suffix)
+		return binary && isatty(STDOUT_FILENO) ? refuse_terminal(verb, binary) : 0;
+	t->path = a->path ? strdup(a->path) : path_beside(a->args.dir, suffix);
 	if (!t->path)
-		return hodo_error("out of memory");
+		return hodo_no_memory();
+	if (!a->args.quiet && isatty(STDERR_FILENO))
+		t->shown_ns = hodo_now_ns();
 	return open_path(t, verb, binary);
 }
 
-int hodo_output_write(void *data, const void *bytes, size_t len)
+void hodo_output_progress(struct hodo_output *t, const char *number, const char *what)
 {
-	struct hodo_output *t = data;
+	int64_t now = hodo_now_ns();
+
+	if (now <= t->shown_ns || now - t->shown_ns < PROGRESS_NS)
+		return;
+	/* The next message begins where this line does. */
+	fprintf(stderr, "hodo: %s %s\033[K\r", number, what);
+	fflush(stderr);
+	t->shown_ns = now;
+	t->shown = true;
+}
+
+static int write_output(void *output, const void *bytes, size_t len)
+{
+	struct hodo_output *t = output;
 	int err = hodo_file_write(t->fd, bytes, len);
+	char size[32];
 
 	t->failed_write |= err < 0;
+	t->bytes += len;
+	hodo_output_progress(t, hodo_human_bytes(t->bytes, size), "written");
 	return err;
 }
 
@@ -180,13 +204,13 @@ static int put_in_place(struct hodo_output *t)
 	return rename(t->temporary, path) < 0 ? -errno : 0;
 }
 
-int hodo_output_close(struct hodo_output *t, const char *dir, int err)
+/* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, said. */
+static int close_output(struct hodo_output *t, const char *dir, int err)
 {
 	const char *name = t->path ? t->path : "standard output";
-	int status = 0;
 
 	/* Some file systems report a full disk only now. */
-	if (t->fd >= 0 && close(t->fd) < 0 && !err) {
+	if (close(t->fd) < 0 && !err) {
 		err = -errno;
 		t->failed_write = true;
 	}
@@ -198,16 +222,45 @@ int hodo_output_close(struct hodo_output *t, const char *dir, int err)
 		unlink(t->temporary);
 	to_remove = NULL;
 	if (t->failed_write && err == -EPIPE && !t->path)
-		err = 0; /* who read it has enough */
+		return 0; /* who read it has enough */
 	if (err == -EEXIST)
-		hodo_error("%s exists: give --force to replace it, or name another file with -o", name);
-	else if (err && t->failed_write)
-		hodo_error("%s: cannot be written: %s: name another file with -o", name, strerror(-err));
-	else if (err)
-		hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
-	status = err ? HODO_EXIT_FAILURE : 0;
-	free(t->temporary);
-	free(t->real);
-	t->temporary = NULL;
+		return hodo_error("%s exists: give --force to replace it, or name another file with -o", name);
+	if (err && t->failed_write)
+		return hodo_error("%s: cannot be written: %s: name another file with -o", name, strerror(-err));
+	return err ? hodo_error("%s: cannot be read on: %s", dir, strerror(-err)) : 0;
+}
+
+int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const char *binary, struct hodo_read *reader,
+		     int (*write)(void *data, struct hodo_output *output, struct hodo_text *text,
+				  struct hodo_symbols *symbols),
+		     void *data)
+{
+	struct hodo_symbols *symbols = hodo_symbols_new(a->args.dir);
+	struct hodo_callers *callers = symbols ? hodo_callers_new(symbols) : NULL;
+	struct hodo_output t = { 0 };
+	struct hodo_text text = HODO_TEXT_TO(write_output, &t);
+	int status = callers ? open_output(&t, a, suffix, binary) : hodo_no_memory();
+	char size[32];
+
+	if (!status) {
+		int err;
+
+		hodo_read_symbols(reader, hodo_function_name_at, symbols);
+		hodo_read_code(reader, &hodo_callers_ops, callers);
+		err = write(data, &t, &text, symbols);
+		if (!err || t.failed_write)
+			err = hodo_text_flush(&text);
+		if (t.shown)
+			fputs("\033[K", stderr);
+		status = close_output(&t, a->args.dir, err);
+		if (!status && !a->args.quiet && t.path)
+			hodo_error("%s in %s", hodo_human_bytes(text.written, size), t.path);
+	}
+	hodo_text_free(&text);
+	free(t.temporary);
+	free(t.real);
+	free(t.path);
+	hodo_callers_free(callers);
+	hodo_symbols_free(symbols);
 	return status;
 }

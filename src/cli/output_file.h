@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <base/text.h>
+#include <export/symbols.h>
+
 #include "options.h"
 
 /* What begins the arguments of verbs that make a file of a recording, and their options. */
@@ -24,26 +27,17 @@ struct hodo_output_args {
 #define HODO_OPTION_FORCE \
 	{ .name = "force", .letter = 'f', HODO_AT(struct hodo_output_args, force), .help = "replace FILE if it exists" }
 
-struct hodo_output {
-	char *path;      /* NULL: standard output; the caller frees it at last */
-	char *real;      /* what path leads to, if there is something and the user named it */
-	char *temporary; /* what is written, and then becomes path; NULL: path itself */
-	int fd;
-	bool beside; /* its name was made of the recording's */
-	bool forced; /* by the user */
-	bool force;  /* what is there may be replaced */
-	bool failed_write;
-};
-
-/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's; NULL: no memory. */
-char *hodo_output_beside(const char *dir, const char *suffix);
-/* path "-": standard output; NULL: there was no memory for it. binary: what is not for a terminal, by name; NULL: it
- * may be seen there. 0, or the exit status, having said why. */
-int hodo_output_open(struct hodo_output *output, const char *verb, const char *path, const char *binary,
-		     const struct hodo_output_args *args);
-/* For struct hodo_text (base/text.h); data is the output. */
-int hodo_output_write(void *data, const void *bytes, size_t len);
-/* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, said. */
-int hodo_output_close(struct hodo_output *output, const char *dir, int err);
+struct hodo_output;
+/*
+ * Writes what was read to where the options say: "-" standard output, or a file beside the recording, DIR.SUFFIX (""
+ * of suffix: standard output). binary: what is not for a terminal, by name; NULL: it may be seen there. While write()
+ * goes on, functions and callers have names. 0, or the exit status; what came of it has been said.
+ */
+int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const char *binary, struct hodo_read *reader,
+		     int (*write)(void *data, struct hodo_output *output, struct hodo_text *text,
+				  struct hodo_symbols *symbols),
+		     void *data);
+/* How far it is, on a terminal, now and then: "12 MiB written", "1,000 events read". */
+void hodo_output_progress(struct hodo_output *output, const char *number, const char *what);
 
 #endif

@@ -96,7 +96,7 @@ static int check_page(int fd, const char *name)
 
 	if (page == MAP_FAILED)
 		return hodo_error("perf:%s cannot be counted: %s: raise /proc/sys/kernel/perf_event_mlock_kb", name,
-			   strerror(errno));
+				  strerror(errno));
 	readable = page->cap_user_rdpmc;
 	counting = page->index != 0;
 	munmap(page, (size_t)sysconf(_SC_PAGESIZE));
