@@ -41,7 +41,8 @@ void hodo_unit_fail(const char *file, int line, const char *format, ...)
 
 	va_start(args, format);
 	text.va = &args;
-	pr_info("hodo_unit: not ok %s %s: %s:%d: %pV\n", kbasename(test->file), test->name, kbasename(file), line, &text);
+	pr_info("hodo_unit: not ok %s %s: %s:%d: %pV\n", kbasename(test->file), test->name, kbasename(file), line,
+		&text);
 	va_end(args);
 	failed = true;
 	end_thread(&done, 1);
