@@ -3,6 +3,7 @@
 #include "file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #define PIECE_BYTES (64u << 10)
@@ -52,4 +53,46 @@ int hodo_file_write(int fd, const void *data, size_t len)
 			return n == 0 ? -EIO : -errno;
 	}
 	return 0;
+}
+
+ssize_t hodo_file_line(int dirfd, const char *path, char *to, size_t size)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+
+	if (n < 0)
+		n = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (n > 0 && to[n - 1] == '\n')
+		n--;
+	to[n > 0 ? n : 0] = 0;
+	return n;
+}
+
+int hodo_dir_open(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+DIR *hodo_dir_list(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+const char *hodo_dir_next(DIR *dir)
+{
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			return e->d_name;
+	return NULL;
 }

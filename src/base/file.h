@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* file.h - files read and written whole: interrupted and partial transfers go on. */
+/* file.h - files read and written whole: interrupted and partial transfers go on. Directories, name by name. */
 #ifndef HODO_BASE_FILE_H
 #define HODO_BASE_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,5 +16,18 @@ int hodo_file_read(int fd, size_t max, struct hodo_text *text);
 ssize_t hodo_file_read_at(int fd, void *to, size_t len, uint64_t at);
 /* All of it. 0 or a negative errno. */
 int hodo_file_write(int fd, const void *data, size_t len);
+/*
+ * What one read() gives of a file, as the small ones of /proc and /sys are to be read: at most size - 1 bytes and a
+ * NUL; one newline at the end is taken off. path is below dirfd, as openat(2) has it. The length, or a negative errno,
+ * and then to is "".
+ */
+ssize_t hodo_file_line(int dirfd, const char *path, char *to, size_t size);
+
+/* Opens a directory, no link: its descriptor or a negative errno. */
+int hodo_dir_open(int dirfd, const char *name);
+/* The same to be listed; NULL, with errno: it cannot be. A directory that is open already: its descriptor and ".". */
+DIR *hodo_dir_list(int dirfd, const char *name);
+/* The next name in it, without "." and ".."; NULL: there are no more. dir may be NULL. */
+const char *hodo_dir_next(DIR *dir);
 
 #endif

@@ -73,7 +73,7 @@ static bool is_same(const char *a, const char *b)
 
 static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, const char *out, bool quiet)
 {
-	struct hodo_recover r = { .report = report, .arg = &quiet };
+	struct hodo_recover r = { .reporter = { report, &quiet } };
 	char error[512];
 	int fd = hodo_out_dir_open(out, error, sizeof(error)), err = 0, good = 0;
 

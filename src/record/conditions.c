@@ -12,7 +12,7 @@
 #include <core/condition.h>
 
 #include "filter_compile.h"
-#include "remedy.h"
+#include "message.h"
 #include "shm.h"
 
 #define TEXT_MAX 2560u

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remedy.h"
+#include "message.h"
 #include "shm.h"
 #include "names.h"
 

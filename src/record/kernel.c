@@ -27,7 +27,7 @@
 #include "kernel_functions.h"
 #include "memory.h"
 #include "process.h"
-#include "remedy.h"
+#include "message.h"
 #include "shm.h"
 #include "snapshot.h"
 

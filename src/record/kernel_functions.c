@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "kernel_functions.h"
-#include "remedy.h"
+#include "message.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,23 +9,21 @@
  */
 #define _GNU_SOURCE
 #include "out_dir.h"
-#include "remedy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
+#include <base/file.h>
+#include <base/scope.h>
+
+#include "message.h"
+#include "names.h"
+
+#define FOLDER_NUMBER_MAX 1000000u
 
 bool hodo_out_dir_is_stream(const char *name)
 {
@@ -34,8 +32,6 @@ bool hodo_out_dir_is_stream(const char *name)
 	return strncmp(name, "cpu", 3) == 0 && name[3] && strlen(name) <= 9 &&
 	       strspn(name + 3, "0123456789") == strlen(name + 3);
 }
-
-#define SYMBOLS ".symbols"
 
 /* A build-id, "p" and a hash, or what is being written. */
 static bool is_symbols_name(const char *name)
@@ -51,65 +47,39 @@ static bool is_symbols_name(const char *name)
 
 static bool is_our_metadata(int dirfd)
 {
-	static const char head[] = "/* CTF 1.8 */\n/*@hodo ";
-	char start[sizeof(head)] = "";
-	int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool ours;
+	char start[sizeof(HODO_OUT_METADATA_HEAD)] = "";
+	HODO_AUTO_CLOSE int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (fd < 0)
-		return false;
-	ours = read(fd, start, sizeof(head) - 1) == (ssize_t)sizeof(head) - 1 && strcmp(start, head) == 0;
-	close(fd);
-	return ours;
-}
-
-static DIR *open_dir(int dirfd, const char *name)
-{
-	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!d && fd >= 0)
-		close(fd);
-	return d;
+	return fd >= 0 && read(fd, start, sizeof(start) - 1) == (ssize_t)sizeof(start) - 1 &&
+	       strcmp(start, HODO_OUT_METADATA_HEAD) == 0;
 }
 
 /* A process's folder. One that is quite empty was left by a recorder that was killed. */
 static bool is_trace(int topfd, const char *name)
 {
-	DIR *d = open_dir(topfd, name);
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
 	bool good = d != NULL, empty = true;
-	struct dirent *e;
 
-	while (good && (e = readdir(d))) {
-		if (is_dot(e->d_name))
-			continue;
-		if (strcmp(e->d_name, ".metadata.new") == 0)
+	for (const char *file; good && (file = hodo_dir_next(d));) {
+		if (strcmp(file, ".metadata.new") == 0)
 			continue;
 		empty = false;
-		good = strcmp(e->d_name, "metadata") == 0 || hodo_out_dir_is_stream(e->d_name);
+		good = strcmp(file, "metadata") == 0 || hodo_out_dir_is_stream(file);
 	}
-	if (good && !empty)
-		good = is_our_metadata(dirfd(d));
-	if (d)
-		closedir(d);
-	return good;
+	return good && (empty || is_our_metadata(dirfd(d)));
 }
 
 static bool is_symbols(int topfd)
 {
-	DIR *d = open_dir(topfd, SYMBOLS);
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, HODO_OUT_SYMBOLS);
 	bool good = d != NULL;
-	struct dirent *e;
 
-	while (good && (e = readdir(d)))
-		good = is_dot(e->d_name) || is_symbols_name(e->d_name);
-	if (d)
-		closedir(d);
+	for (const char *file; good && (file = hodo_dir_next(d));)
+		good = is_symbols_name(file);
 	return good;
 }
 
-/* Whether a name is a part's or a snapshot's; a process may have it as well. */
-static bool is_piece_name(const char *name)
+bool hodo_out_dir_is_piece(const char *name)
 {
 	static const char *const starts[] = { HODO_OUT_PART, HODO_OUT_SNAPSHOT };
 
@@ -127,88 +97,85 @@ static bool is_recording(int fd, bool pieces);
 /* A part or a snapshot; what has metadata is a process's folder. */
 static bool is_piece(int topfd, const char *name)
 {
+	HODO_AUTO_CLOSE int fd = hodo_out_dir_is_piece(name) ? hodo_dir_open(topfd, name) : -1;
 	struct stat st;
-	int fd;
-	bool good;
 
-	if (!is_piece_name(name))
-		return false;
-	fd = openat(topfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	good = fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) < 0 && is_recording(fd, false);
-	close(fd);
-	return good;
+	return fd >= 0 && fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) < 0 && is_recording(fd, false);
 }
 
 static bool is_empty(int topfd, const char *name)
 {
-	DIR *d = open_dir(topfd, name);
-	bool empty = d != NULL;
-	struct dirent *e;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
 
-	while (empty && (e = readdir(d)))
-		empty = is_dot(e->d_name);
-	if (d)
-		closedir(d);
-	return empty;
+	return d && !hodo_dir_next(d);
 }
 
 static bool is_recording(int fd, bool pieces)
 {
-	DIR *d = open_dir(fd, ".");
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
 	bool good = d != NULL;
-	struct dirent *e;
 
-	while (good && (e = readdir(d))) {
-		if (is_dot(e->d_name))
-			continue;
-		if (strcmp(e->d_name, SYMBOLS) == 0)
+	for (const char *name; good && (name = hodo_dir_next(d));) {
+		if (strcmp(name, HODO_OUT_SYMBOLS) == 0)
 			good = is_symbols(fd);
-		else if (pieces && strcmp(e->d_name, HODO_OUT_PART_NEW) == 0)
-			good = is_empty(fd, e->d_name);
+		else if (pieces && strcmp(name, HODO_OUT_PART_NEW) == 0)
+			good = is_empty(fd, name);
 		else
-			good = (pieces && is_piece(fd, e->d_name)) || is_trace(fd, e->d_name);
+			good = (pieces && is_piece(fd, name)) || is_trace(fd, name);
 	}
-	if (d)
-		closedir(d);
 	return good;
 }
 
-int hodo_out_dir_is_recording(int fd)
+static int remove_dir(int topfd, const char *name)
 {
-	return is_recording(fd, true);
-}
-
-/* Removes a folder with the files that is_trace() has seen in it; other names make rmdir fail. */
-static int remove_trace(int topfd, const char *name)
-{
-	DIR *d = open_dir(topfd, name);
-	struct dirent *e;
-
-	if (!d)
-		return -errno;
-	while ((e = readdir(d)))
-		if (hodo_out_dir_is_stream(e->d_name) || strcmp(e->d_name, ".metadata.new") == 0)
-			unlinkat(dirfd(d), e->d_name, 0);
-	/* Last: while it is there, the folder is known as ours. */
-	unlinkat(dirfd(d), "metadata", 0);
-	closedir(d);
 	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-static int remove_symbols(int topfd)
+/* Removes a folder with the files in it that is_trace() has seen; other names make rmdir fail. */
+static int remove_files(int topfd, const char *name, bool (*is_ours)(const char *name))
 {
-	DIR *d = open_dir(topfd, SYMBOLS);
-	struct dirent *e;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
 
 	if (!d)
 		return -errno;
-	while ((e = readdir(d)))
-		if (is_symbols_name(e->d_name))
-			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	return unlinkat(topfd, SYMBOLS, AT_REMOVEDIR) < 0 ? -errno : 0;
+	for (const char *file; (file = hodo_dir_next(d));)
+		if (is_ours(file))
+			unlinkat(dirfd(d), file, 0);
+	/* Last: while it is there, the folder is known as ours. */
+	unlinkat(dirfd(d), "metadata", 0);
+	return remove_dir(topfd, name);
+}
+
+static bool is_trace_file(const char *name)
+{
+	return hodo_out_dir_is_stream(name) || strcmp(name, ".metadata.new") == 0;
+}
+
+int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size)
+{
+	int len = snprintf(made, size, "%s", name), fd;
+
+	for (unsigned int n = 2; mkdirat(dirfd, made, 0777) < 0; n++) {
+		if (errno != EEXIST || n == FOLDER_NUMBER_MAX)
+			return -errno;
+		/* What does not fit goes, and not the number. */
+		snprintf(made + ((size_t)len + 8 > size ? size - 8 : (size_t)len), 8, "-%u", n);
+	}
+	fd = hodo_dir_open(dirfd, made);
+	if (fd < 0)
+		remove_dir(dirfd, made);
+	return fd;
+}
+
+void hodo_out_dir_folder(char *name, size_t size, const char *comm, uint32_t pid, bool kernel)
+{
+	char file[32];
+
+	hodo_name_file(file, sizeof(file), comm);
+	if (kernel)
+		snprintf(name, size, "kernel");
+	else
+		snprintf(name, size, "%s-%u", file, pid);
 }
 
 static int remove_piece(int topfd, const char *name);
@@ -216,39 +183,28 @@ static int remove_piece(int topfd, const char *name);
 /* Removes what is_recording() has seen. */
 static int remove_contents(int fd, bool pieces)
 {
-	DIR *d = open_dir(fd, ".");
-	struct dirent *e;
-	int err = 0;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
+	int err = d ? 0 : -errno;
 
-	if (!d)
-		return -errno;
-	while (!err && (e = readdir(d))) {
-		if (is_dot(e->d_name))
-			continue;
-		if (strcmp(e->d_name, SYMBOLS) == 0)
-			err = remove_symbols(fd);
-		else if (pieces && strcmp(e->d_name, HODO_OUT_PART_NEW) == 0)
-			err = unlinkat(fd, e->d_name, AT_REMOVEDIR) < 0 ? -errno : 0;
-		else if (pieces && is_piece(fd, e->d_name))
-			err = remove_piece(fd, e->d_name);
+	for (const char *name; !err && (name = hodo_dir_next(d));) {
+		if (strcmp(name, HODO_OUT_SYMBOLS) == 0)
+			err = remove_files(fd, name, is_symbols_name);
+		else if (pieces && strcmp(name, HODO_OUT_PART_NEW) == 0)
+			err = remove_dir(fd, name);
+		else if (pieces && is_piece(fd, name))
+			err = remove_piece(fd, name);
 		else
-			err = remove_trace(fd, e->d_name);
+			err = remove_files(fd, name, is_trace_file);
 	}
-	closedir(d);
 	return err;
 }
 
 static int remove_piece(int topfd, const char *name)
 {
-	int fd = openat(topfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
+	HODO_AUTO_CLOSE int fd = hodo_dir_open(topfd, name);
+	int err = fd < 0 ? fd : remove_contents(fd, false);
 
-	if (fd < 0)
-		return -errno;
-	err = remove_contents(fd, false);
-	close(fd);
-	if (!err && unlinkat(topfd, name, AT_REMOVEDIR) < 0)
-		err = -errno;
-	return err;
+	return err ? err : remove_dir(topfd, name);
 }
 
 int hodo_out_dir_remove_at(int dirfd, const char *name)
@@ -264,9 +220,7 @@ int hodo_out_dir_remove(int fd, const char *path)
 {
 	int err = is_recording(fd, true) ? remove_contents(fd, true) : -EEXIST;
 
-	if (!err && rmdir(path) < 0)
-		err = -errno;
-	return err;
+	return err ? err : remove_dir(AT_FDCWD, path);
 }
 
 /*
@@ -276,92 +230,71 @@ int hodo_out_dir_remove(int fd, const char *path)
 static int open_recording(const char *path, char *error, size_t size)
 {
 	struct stat st;
-	int fd;
+	HODO_AUTO_CLOSE int fd = -1;
 
-	if (lstat(path, &st) < 0) {
-		int err = errno;
-
-		snprintf(error, size, "%s cannot be made: %s: choose another directory with -o", path, strerror(err));
-		return -err;
-	}
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (lstat(path, &st) < 0)
+		return hodo_fail(error, size, -errno, "%s cannot be made: %s: choose another directory with -o", path,
+				 strerror(errno));
+	fd = hodo_dir_open(AT_FDCWD, path);
 	if (fd < 0 && S_ISDIR(st.st_mode)) {
-		snprintf(error, size, "%s cannot be opened: %s: %s", path, strerror(errno), hodo_remedy(errno));
+		hodo_fail_errno(error, size, fd, "%s cannot be opened", path);
 		return -EACCES;
 	}
-	if (fd < 0 || !hodo_out_dir_is_recording(fd)) {
-		snprintf(error, size, "%s exists and is not a recording: choose another directory with -o", path);
-	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		snprintf(error, size, "%s is being written by another recording: choose another directory with -o",
-			 path);
-	} else {
-		return fd;
-	}
-	if (fd >= 0)
-		close(fd);
-	return -EEXIST;
+	if (fd < 0 || !is_recording(fd, true))
+		return hodo_fail(error, size, -EEXIST,
+				 "%s exists and is not a recording: choose another directory with -o", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return hodo_fail(error, size, -EEXIST,
+				 "%s is being written by another recording: choose another directory with -o", path);
+	return hodo_take_fd(&fd);
 }
 
 /* Moves a recording at path out of the way. 0 or negative errno. */
 static int move_aside(const char *path, char *error, size_t size)
 {
+	HODO_AUTO_CLOSE int fd = open_recording(path, error, size);
+	HODO_AUTO_CLOSE int old_fd = -1;
 	char old[PATH_MAX];
-	int err = 0, fd = open_recording(path, error, size), old_fd = -1;
+	int err = 0;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old)) {
-		snprintf(error, size, "%s.old: %s: %s", path, strerror(ENAMETOOLONG), hodo_remedy(ENAMETOOLONG));
-		err = -ENAMETOOLONG;
-	} else {
-		old_fd = open_recording(old, error, size);
-		if (old_fd < 0 && old_fd != -ENOENT)
-			err = old_fd;
-	}
-	if (!err && old_fd >= 0) {
-		err = hodo_out_dir_remove(old_fd, old);
-		if (err)
-			snprintf(error, size, "%s cannot be removed: %s: %s", old, strerror(-err), hodo_remedy(err));
-	}
-	if (!err && rename(path, old) < 0) {
-		err = -errno;
-		snprintf(error, size, "%s cannot be moved to %s: %s: %s", path, old, strerror(-err), hodo_remedy(err));
-	}
+	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+		return hodo_fail_errno(error, size, -ENAMETOOLONG, "%s.old", path);
+	old_fd = open_recording(old, error, size);
+	if (old_fd < 0 && old_fd != -ENOENT)
+		return old_fd;
 	if (old_fd >= 0)
-		close(old_fd);
-	close(fd);
-	return err;
+		err = hodo_out_dir_remove(old_fd, old);
+	if (err)
+		return hodo_fail_errno(error, size, err, "%s cannot be removed", old);
+	if (rename(path, old) < 0)
+		return hodo_fail_errno(error, size, -errno, "%s cannot be moved to %s", path, old);
+	return 0;
 }
 
 int hodo_out_dir_open(const char *path, char *error, size_t size)
 {
 	char clean[PATH_MAX];
 	size_t len = strlen(path);
-	int err, fd;
+	HODO_AUTO_CLOSE int fd = -1;
+	int err;
 
 	while (len > 1 && path[len - 1] == '/')
 		len--;
-	if (len == 0 || len >= sizeof(clean)) {
-		snprintf(error, size, "'%.32s' is no name of a directory: choose another with -o", path);
-		return len ? -ENAMETOOLONG : -ENOENT;
-	}
+	if (len == 0 || len >= sizeof(clean))
+		return hodo_fail(error, size, len ? -ENAMETOOLONG : -ENOENT,
+				 "'%.32s' is no name of a directory: choose another with -o", path);
 	memcpy(clean, path, len);
 	clean[len] = 0;
 	err = move_aside(clean, error, size);
 	if (err)
 		return err;
-	if (mkdir(clean, 0777) < 0) {
-		err = -errno;
-		snprintf(error, size, "%s cannot be made: %s: choose another directory with -o", clean, strerror(-err));
-		return err;
-	}
-	fd = open(clean, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		err = -errno;
-		snprintf(error, size, "%s cannot be opened: %s: %s", clean, strerror(-err), hodo_remedy(err));
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	return fd;
+	if (mkdir(clean, 0777) < 0)
+		return hodo_fail(error, size, -errno, "%s cannot be made: %s: choose another directory with -o", clean,
+				 strerror(errno));
+	fd = hodo_dir_open(AT_FDCWD, clean);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return hodo_fail_errno(error, size, fd < 0 ? fd : -errno, "%s cannot be opened", clean);
+	return hodo_take_fd(&fd);
 }

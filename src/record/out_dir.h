@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Makes the directory path and opens it. A recording that stands there is
@@ -34,11 +35,22 @@ int hodo_out_dir_remove_at(int dirfd, const char *name);
 #define HODO_OUT_PART "part-"
 #define HODO_OUT_SNAPSHOT "snapshot-"
 #define HODO_OUT_PART_NEW ".part.new"
+/* And of the one with the symbols of traced programs. */
+#define HODO_OUT_SYMBOLS ".symbols"
+/* What the metadata of all our folders begins with. */
+#define HODO_OUT_METADATA_HEAD "/* CTF 1.8 */\n/*@hodo "
+
+/*
+ * Makes a folder in dirfd: name, or NAME-2 and so on where that is taken. Its descriptor, or a negative errno; made
+ * holds the name that was tried last.
+ */
+int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size);
+/* The name of a process's folder, or of the kernel's. */
+void hodo_out_dir_folder(char *name, size_t size, const char *comm, uint32_t pid, bool kernel);
 
 /* Whether a file of this name holds packets. */
 bool hodo_out_dir_is_stream(const char *name);
-
-/* Whether it holds a recording: parts, snapshots, process folders with metadata of ours, or nothing at all. */
-int hodo_out_dir_is_recording(int dirfd);
+/* Whether a name is a part's or a snapshot's; a process may have it as well. */
+bool hodo_out_dir_is_piece(const char *name);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "pattern.h"
 #include "names.h"
-#include "remedy.h"
+#include "message.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "proc_status.h"
-#include "remedy.h"
+#include "message.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77

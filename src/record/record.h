@@ -35,6 +35,6 @@
 #include "shm.h"
 
 /* What to do about an errno. */
-#include "remedy.h"
+#include "message.h"
 
 #endif

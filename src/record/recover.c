@@ -3,23 +3,18 @@
 #define _GNU_SOURCE
 #include "recover.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
 #include <base/vec.h>
 
 #include "flight_memory.h"
-#include "remedy.h"
 #include "snapshot.h"
-#include "names.h"
 
 #define FILES_MAX 65536u
 #define MEASURE_NS 200000000 /* of the clock: some parts in ten million */
@@ -75,7 +70,7 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 	}
 	if (err)
 		*map = (struct hodo_clock_map){ .kind = (enum hodo_clock)f->clock, .freq_hz = 1000000000 };
-	hodo_recover_report(r, "%s: %s", name, err ? "its clock is not known: times are not of this world" :
+	hodo_report(&r->reporter, "%s: %s", name, err ? "its clock is not known: times are not of this world" :
 			    "its clock was measured for some microseconds only: times are rough");
 }
 
@@ -121,41 +116,33 @@ static int write_memory(struct hodo_recover *r, const char *name, const struct h
 	r->bytes += result.bytes;
 	add_lost(&r->lost, &result.lost);
 	if (m->alive)
-		hodo_recover_report(r, "%s: process %u runs still: what it held at this moment", name, m->pid);
+		hodo_report(&r->reporter, "%s: process %u runs still: what it held at this moment", name, m->pid);
 	if (m->cut)
-		hodo_recover_report(r, "%s: the file was cut short: what is missing is lost", name);
+		hodo_report(&r->reporter, "%s: the file was cut short: what is missing is lost", name);
 	if (result.damaged_rings || m->repaired)
-		hodo_recover_report(r, "%s: damaged: what could be read of it is there", name);
+		hodo_report(&r->reporter, "%s: damaged: what could be read of it is there", name);
 	return 0;
 }
 
 static int add_file(struct hodo_recover *r, int dirfd, const char *file, const char *name, char *error, size_t size)
 {
+	HODO_AUTO_CLOSE int fd = openat(dirfd, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct hodo_flight_memory m;
 	struct stat st;
-	int fd = openat(dirfd, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err;
+	int err;
 
-	if (fd < 0) {
-		int cause = errno;
-
-		snprintf(error, size, "%s: %s", strerror(cause), hodo_remedy(cause));
-		return -cause;
-	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		snprintf(error, size, "not a regular file: give one of HODO_FLIGHT, or its directory");
-		close(fd);
-		return -EINVAL;
-	}
-	if (hodo_flight_memory_probe(fd) == -EAGAIN) {
-		snprintf(error, size, "it holds nothing: its process was killed before it recorded, or the first page is lost");
-		err = -ENODATA;
-	} else {
-		err = hodo_flight_memory_read(&m, fd, error, size);
-		if (!err)
-			err = write_memory(r, name, &m, error, size);
-		hodo_flight_memory_free(&m);
-	}
-	close(fd);
+	if (fd < 0)
+		return hodo_fail_system(error, size, -errno);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return hodo_fail(error, size, -EINVAL,
+				 "not a regular file: give one of HODO_FLIGHT, or its directory");
+	if (hodo_flight_memory_probe(fd) == -EAGAIN)
+		return hodo_fail(error, size, -ENODATA,
+				 "it holds nothing: its process was killed before it recorded, or the first page is lost");
+	err = hodo_flight_memory_read(&m, fd, error, size);
+	if (!err)
+		err = write_memory(r, name, &m, error, size);
+	hodo_flight_memory_free(&m);
 	return err;
 }
 
@@ -187,29 +174,21 @@ static void free_names(struct names *f)
 
 static int list_files(int fd, struct names *f)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *e;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
+	int err = d ? 0 : -errno;
 
 	memset(f, 0, sizeof(*f));
-	if (!d) {
-		err = -errno;
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
-	while (!err && (e = readdir(d)) && f->n < FILES_MAX) {
+	for (const char *file; !err && f->n < FILES_MAX && (file = hodo_dir_next(d));) {
 		char *name;
 
-		f->snapshots += has_end(e->d_name, ".snapshot");
-		if (!has_end(e->d_name, ".flight"))
+		f->snapshots += has_end(file, ".snapshot");
+		if (!has_end(file, ".flight"))
 			continue;
-		name = strdup(e->d_name);
+		name = strdup(file);
 		err = name ? hodo_vec_push(f->name, f->n, name) : -ENOMEM;
 		if (err)
 			free(name);
 	}
-	closedir(d);
 	if (f->n)
 		qsort(f->name, f->n, sizeof(*f->name), by_text);
 	return err;
@@ -226,53 +205,48 @@ static int add_files(struct hodo_recover *r, int fd, const char *path, char *err
 		snprintf(name, sizeof(name), "%.250s/%.250s", path, f.name[i]);
 		if (add_file(r, fd, f.name[i], name, why, sizeof(why)) < 0) {
 			r->failed++;
-			hodo_recover_report(r, "%s: %s", name, why);
+			hodo_report(&r->reporter, "%s: %s", name, why);
 		}
 	}
 	if (!err && f.snapshots)
-		hodo_recover_report(r, "%s: %u snapshot%s there too: name the file to read one", path, f.snapshots,
+		hodo_report(&r->reporter, "%s: %u snapshot%s there too: name the file to read one", path, f.snapshots,
 				    f.snapshots == 1 ? " is" : "s are");
-	if (err)
-		snprintf(error, size, "%s: %s", strerror(-err), hodo_remedy(err));
 	free_names(&f);
-	return err;
+	return err ? hodo_fail_system(error, size, err) : 0;
 }
 
 int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *error, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err = 0;
-	struct names f = { 0 };
+	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct names f;
 	struct stat st;
+	int err;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err = -errno;
-		snprintf(error, size, "%s: %s", strerror(-err), hodo_remedy(err));
-	} else if (S_ISREG(st.st_mode)) {
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return hodo_fail_system(error, size, -errno);
+	if (S_ISREG(st.st_mode)) {
 		*kind = HODO_RECOVER_FILE;
-	} else if (!S_ISDIR(st.st_mode)) {
-		err = -EINVAL;
-		snprintf(error, size, "neither a directory nor a file of a flight recorder: give one of these");
-	} else {
-		err = list_files(fd, &f);
-		*kind = f.n ? HODO_RECOVER_FLIGHTS : HODO_RECOVER_RECORDING;
-		if (err) {
-			snprintf(error, size, "%s: %s", strerror(-err), hodo_remedy(err));
-		} else if (!f.n && !hodo_recover_is_recording(fd)) {
-			err = -ENODATA;
-			snprintf(error, size, f.snapshots ? "only snapshots are there: name the file to read one" :
-				 "no flight recorder's files and no recording are there: see 'hodo doctor' if there"
-				 " should be");
-		}
-		free_names(&f);
+		return 0;
 	}
-	if (fd >= 0)
-		close(fd);
-	return err;
+	if (!S_ISDIR(st.st_mode))
+		return hodo_fail(error, size, -EINVAL,
+				 "neither a directory nor a file of a flight recorder: give one of these");
+	err = list_files(fd, &f);
+	free_names(&f);
+	if (err)
+		return hodo_fail_system(error, size, err);
+	*kind = f.n ? HODO_RECOVER_FLIGHTS : HODO_RECOVER_RECORDING;
+	if (f.n || hodo_recover_is_recording(fd))
+		return 0;
+	return hodo_fail(error, size, -ENODATA, "%s", f.snapshots ?
+			 "only snapshots are there: name the file to read one" :
+			 "no flight recorder's files and no recording are there: see 'hodo doctor' if there should be");
 }
 
 int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size)
 {
-	int fd, err;
+	HODO_AUTO_CLOSE int fd = -1;
+	int err;
 
 	if (kind == HODO_RECOVER_FILE) {
 		err = add_file(r, AT_FDCWD, path, path, error, size);
@@ -280,14 +254,8 @@ int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover
 		return err;
 	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		int cause = errno;
-
-		snprintf(error, size, "%s: %s", strerror(cause), hodo_remedy(cause));
-		return -cause;
-	}
-	err = kind == HODO_RECOVER_FLIGHTS ? add_files(r, fd, path, error, size) :
-					     hodo_recover_recording(r, fd, path, error, size);
-	close(fd);
-	return err;
+	if (fd < 0)
+		return hodo_fail_system(error, size, -errno);
+	return kind == HODO_RECOVER_FLIGHTS ? add_files(r, fd, path, error, size) :
+					      hodo_recover_recording(r, fd, path, error, size);
 }

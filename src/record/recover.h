@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "message.h"
 #include "ring_reader.h"
 
 enum hodo_recover_kind {
@@ -21,9 +22,7 @@ enum hodo_recover_kind {
 
 struct hodo_recover {
 	int out_fd; /* directory of the recording that is made (hodo_out_dir_open()); stays the caller's */
-	/* Takes what the user should know: one printable line without newline. */
-	void (*report)(void *arg, const char *line);
-	void *arg;
+	struct hodo_reporter reporter;
 	/* So far. */
 	uint32_t processes; /* folders made */
 	uint32_t running;   /* of them, of processes that run still */
@@ -39,12 +38,26 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 /* Adds what stands at path. 0, or a negative errno and a line in error if it cannot even be opened. */
 int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size);
 
-/* For the parts of it: reports to the user. */
-void hodo_recover_report(struct hodo_recover *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* recover_recording.c: an interrupted recording in the directory fd, called path. */
 int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, char *error, size_t size);
 /* Whether the directory has folders with metadata of ours, parts or snapshots in it. */
 bool hodo_recover_is_recording(int fd);
+
+/* What one stream file of an interrupted recording came to. */
+struct hodo_recover_stream {
+	uint64_t events, bytes; /* written */
+	uint64_t torn;          /* events that packets count and that are not there as a whole */
+	uint64_t ts_begin;      /* of the first packet, ticks; UINT64_MAX: none */
+	uint32_t repaired;      /* packets that were cut, or left out */
+};
+
+/*
+ * recover_stream.c: copies name from the directory in to the directory out: whole packets, and of one that
+ * is not whole the events that are. 0; -ENOENT if it is no regular file; another negative errno.
+ */
+int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
+			const struct hodo_read_layouts *table, struct hodo_recover_stream *result);
+/* The file for reading, if it is a regular one; -ENOENT: it is not; another negative errno. */
+int hodo_recover_open(int dirfd, const char *name);
 
 #endif

@@ -6,31 +6,24 @@
 #define _GNU_SOURCE
 #include "recover.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <hodo/read.h>
 
 #include <base/file.h>
+#include <base/scope.h>
 
 #include "clock.h"
 #include "ctf_metadata.h"
 #include "out_dir.h"
-#include "recover_stream.h"
-#include "names.h"
 
 #define ENTRIES_MAX 131072u
 #define METADATA_MAX (1ull << 30)
-#define SYMBOLS ".symbols"
 
 /* What is known of one recording while it is copied. */
 struct copying {
@@ -42,21 +35,6 @@ struct copying {
 	bool clocks_differ; /* it was killed while it gave all folders the final one */
 };
 
-/* ------------------------------------------------------------------------ names */
-
-static bool is_piece_name(const char *name)
-{
-	return strncmp(name, HODO_OUT_PART, strlen(HODO_OUT_PART)) == 0 ||
-	       strncmp(name, HODO_OUT_SNAPSHOT, strlen(HODO_OUT_SNAPSHOT)) == 0;
-}
-
-static int open_dir(int fd, const char *name)
-{
-	int d = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return d < 0 ? -errno : d;
-}
-
 static bool is_process_folder(int fd)
 {
 	struct stat st;
@@ -65,42 +43,25 @@ static bool is_process_folder(int fd)
 	       fstatat(fd, ".metadata.new", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Calls each with the names in the directory, until it does not return 0. */
-static int each_entry(int fd, int (*each)(void *arg, int fd, const char *name), void *arg)
+/* pieces: parts and snapshots are looked into, too. */
+static bool has_folder(int fd, bool pieces)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	uint32_t n = 0;
-	struct dirent *e;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
+	const char *name;
+	bool found = false;
 
-	if (!d) {
-		err = -errno;
-		if (copy >= 0)
-			close(copy);
-		return err;
+	for (uint32_t n = 0; !found && n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++) {
+		HODO_AUTO_CLOSE int entry = hodo_dir_open(fd, name);
+
+		found = entry >= 0 && (is_process_folder(entry) ||
+				       (pieces && hodo_out_dir_is_piece(name) && has_folder(entry, false)));
 	}
-	while (!err && (e = readdir(d)) && n++ < ENTRIES_MAX)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			err = each(arg, fd, e->d_name);
-	closedir(d);
-	return err;
-}
-
-static int look_for_folder(void *arg, int fd, const char *name)
-{
-	int d = open_dir(fd, name), found;
-
-	if (d < 0)
-		return 0;
-	found = is_process_folder(d) ||
-		(is_piece_name(name) && *(int *)arg && each_entry(d, look_for_folder, &(int){ 0 }) > 0);
-	close(d);
 	return found;
 }
 
 bool hodo_recover_is_recording(int fd)
 {
-	return is_process_folder(fd) || each_entry(fd, look_for_folder, &(int){ 1 }) > 0;
+	return is_process_folder(fd) || has_folder(fd, true);
 }
 
 /* ------------------------------------------------------------------------ files */
@@ -108,44 +69,44 @@ bool hodo_recover_is_recording(int fd)
 /* Appends what the file holds. 0, -ENOENT: no regular file of that name. */
 static int read_file(int dirfd, const char *name, struct hodo_text *text)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err = 0;
-	struct stat st;
+	HODO_AUTO_CLOSE int fd = hodo_recover_open(dirfd, name);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		if (fd >= 0)
-			close(fd);
-		return -ENOENT;
-	}
-	err = hodo_file_read(fd, METADATA_MAX, text);
-	close(fd);
-	return err;
+	return fd < 0 ? -ENOENT : hodo_file_read(fd, METADATA_MAX, text);
 }
 
 static int write_file(int dirfd, const char *name, const struct hodo_text *text)
 {
-	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666), err = 0;
+	HODO_AUTO_CLOSE int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int err = fd < 0 ? -errno : hodo_file_write(fd, text->data, text->len);
 
-	if (fd < 0)
-		return -errno;
-	err = hodo_file_write(fd, text->data, text->len);
-	if (close(fd) < 0 && !err)
-		err = -errno;
-	return err;
+	/* Some file systems say only here that there was no room. */
+	return !err && close(hodo_take_fd(&fd)) < 0 ? -errno : err;
+}
+
+static int copy_file(int from, int to, const char *name)
+{
+	struct hodo_text text = { 0 };
+	int err = read_file(from, name, &text);
+
+	if (!err)
+		err = write_file(to, name, &text);
+	hodo_text_free(&text);
+	return err == -ENOENT || err == -EEXIST ? 0 : err;
 }
 
 /* Names of functions: as they are. One that was being written has a name of its own. */
-static int copy_symbols(void *arg, int fd, const char *name)
+static int copy_symbols(int from, int out)
 {
-	struct hodo_text text = { 0 };
-	int err = 0;
+	HODO_AUTO_CLOSE int to = mkdirat(out, HODO_OUT_SYMBOLS, 0777) == 0 || errno == EEXIST ?
+					 hodo_dir_open(out, HODO_OUT_SYMBOLS) : -EIO;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(from, ".");
+	int err = to < 0 ? to : d ? 0 : -errno;
+	const char *name;
 
-	if (name[0] != '.' && strspn(name, "0123456789abcdefp") == strlen(name)) {
-		err = read_file(fd, name, &text);
-		if (!err)
-			err = write_file(*(int *)arg, name, &text);
-	}
-	hodo_text_free(&text);
-	return err == -ENOENT || err == -EEXIST ? 0 : err;
+	for (uint32_t n = 0; !err && n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++)
+		if (strspn(name, "0123456789abcdefp") == strlen(name))
+			err = copy_file(from, to, name);
+	return err;
 }
 
 /* ----------------------------------------------------------------------- folder */
@@ -153,20 +114,15 @@ static int copy_symbols(void *arg, int fd, const char *name)
 struct folder {
 	struct copying *c;
 	int in, out;
-	const char *path;
 	struct hodo_read_layouts table;
 	const struct hodo_read_process *process;
 };
 
-static int copy_stream(void *arg, int fd, const char *name)
+static int copy_stream(struct folder *f, const char *name)
 {
-	struct folder *f = arg;
 	struct hodo_recover_stream result;
-	int err;
+	int err = hodo_recover_stream(f->in, f->out, name, f->process->uuid, &f->table, &result);
 
-	if (!hodo_out_dir_is_stream(name))
-		return 0;
-	err = hodo_recover_stream(fd, f->out, name, f->process->uuid, &f->table, &result);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	f->c->r->events += result.events;
@@ -176,6 +132,18 @@ static int copy_stream(void *arg, int fd, const char *name)
 	if (result.ts_begin < f->c->ts_begin)
 		f->c->ts_begin = result.ts_begin;
 	return 0;
+}
+
+static int copy_all_streams(struct folder *f)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(f->in, ".");
+	int err = d ? 0 : -errno;
+	const char *name;
+
+	for (uint32_t n = 0; !err && n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++)
+		if (hodo_out_dir_is_stream(name))
+			err = copy_stream(f, name);
+	return err;
 }
 
 static int fill_table(struct folder *f)
@@ -217,7 +185,7 @@ static int copy_streams(struct folder *f)
 	f->c->complete += f->process->complete;
 	err = fill_table(f);
 	if (!err)
-		err = each_entry(f->in, copy_stream, f);
+		err = copy_all_streams(f);
 	hodo_layouts_clear(&f->table);
 	hodo_read_close(reader);
 	return err;
@@ -226,7 +194,7 @@ static int copy_streams(struct folder *f)
 /* Metadata is replaced as a whole: what has the name is complete, what has not yet is, perhaps. */
 static int copy_metadata(const struct folder *f, const char *name)
 {
-	static const char head[] = "/* CTF 1.8 */\n/*@hodo ";
+	static const char head[] = HODO_OUT_METADATA_HEAD;
 	struct hodo_text text = { 0 };
 	int err = read_file(f->in, name, &text);
 
@@ -238,131 +206,103 @@ static int copy_metadata(const struct folder *f, const char *name)
 	return err;
 }
 
-static int make_folder(struct hodo_recover *r, int out, const char *name, char *made, size_t size)
+static int copy_with(struct folder *f, const char *metadata)
 {
-	for (unsigned int n = 1; n < 1000000; n++) {
-		int fd;
+	int err = copy_metadata(f, metadata);
 
-		if (n == 1)
-			snprintf(made, size, "%s", name);
-		else
-			snprintf(made, size, "%.200s-%u", name, n);
-		if (mkdirat(out, made, 0777) == 0) {
-			fd = open_dir(out, made);
-			r->processes += fd >= 0;
-			return fd;
-		}
-		if (errno != EEXIST)
-			break;
-	}
-	return -errno;
+	return err ? err : copy_streams(f);
 }
 
-static int is_filled_stream(void *arg, int fd, const char *name)
+static bool has_filled_stream(int fd)
 {
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
+	const char *name;
 	struct stat st;
 
-	(void)arg;
-	return strcmp(name, "metadata") != 0 && strcmp(name, ".metadata.new") != 0 &&
-	       fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+	for (uint32_t n = 0; n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++)
+		if (strcmp(name, "metadata") != 0 && strcmp(name, ".metadata.new") != 0 &&
+		    fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+			return true;
+	return false;
 }
 
 /* A process's folder. below: where it stands under out_fd, "" or "part-0001/". */
 static int copy_folder(struct copying *c, int in, int out, const char *below, const char *name)
 {
-	struct folder f = { .c = c, .in = in };
 	char made[NAME_MAX + 1];
-	int err;
+	HODO_AUTO_CLOSE int to = hodo_out_dir_add(out, name, made, sizeof(made));
+	struct folder f = { .c = c, .in = in, .out = to };
+	int err, other;
 
-	f.out = make_folder(c->r, out, name, made, sizeof(made));
-	if (f.out < 0)
-		return f.out;
-	err = copy_metadata(&f, "metadata");
-	if (!err)
-		err = copy_streams(&f);
+	if (to < 0)
+		return to;
+	c->r->processes++;
+	err = copy_with(&f, "metadata");
 	if (err == -ENOENT || err == -EBADMSG) {
-		int other = copy_metadata(&f, ".metadata.new");
-
-		if (!other)
-			other = copy_streams(&f);
+		other = copy_with(&f, ".metadata.new");
 		err = other == -ENOENT ? err : other;
 	}
-	close(f.out);
 	if (!err) {
 		hodo_text_printf(&c->done, "%s%s", below, made);
-		hodo_text_bytes(&c->done, "", 1);
+		hodo_text_char(&c->done, 0);
 		return c->done.error;
 	}
 	if (err != -ENOENT && err != -EBADMSG)
 		return err;
 	/* Without it nobody knows what the events are. */
-	f.out = open_dir(out, made);
-	if (f.out >= 0) {
-		unlinkat(f.out, "metadata", 0);
-		close(f.out);
-	}
+	unlinkat(to, "metadata", 0);
 	unlinkat(out, made, AT_REMOVEDIR);
 	c->r->processes--;
 	/* One that was only begun: metadata comes before all else. */
-	if (each_entry(in, is_filled_stream, NULL) <= 0)
+	if (!has_filled_stream(in))
 		return 0;
 	c->r->failed++;
-	hodo_recover_report(c->r, "%s%s: %s", below, name, err == -ENOENT ? "it has no metadata: nothing of it can be read" :
-			    "its metadata is damaged: nothing of it can be read");
+	hodo_report(&c->r->reporter, "%s%s: %s: nothing of it can be read", below, name,
+		    err == -ENOENT ? "it has no metadata" : "its metadata is damaged");
 	return 0;
 }
 
 /* -------------------------------------------------------------------- recording */
 
-struct level {
-	struct copying *c;
-	int out;
-	const char *below;
-	bool top;
-};
+static int copy_entries(struct copying *c, int in, int out, const char *below);
 
-static int copy_entry(void *arg, int fd, const char *name);
-
-static int copy_piece(struct level *up, int in, const char *name)
+static int copy_piece(struct copying *c, int in, int out, const char *name)
 {
 	char below[NAME_MAX + 2];
-	struct level l = { .c = up->c, .below = below };
+	HODO_AUTO_CLOSE int to = -1;
 	int err;
 
-	if (mkdirat(up->out, name, 0777) < 0 && errno != EEXIST)
+	if (mkdirat(out, name, 0777) < 0 && errno != EEXIST)
 		return -errno;
-	l.out = open_dir(up->out, name);
-	if (l.out < 0)
-		return l.out;
+	to = hodo_dir_open(out, name);
+	if (to < 0)
+		return to;
 	snprintf(below, sizeof(below), "%s/", name);
-	err = each_entry(in, copy_entry, &l);
-	close(l.out);
-	unlinkat(up->out, name, AT_REMOVEDIR); /* one with nothing in it */
+	err = copy_entries(c, in, to, below);
+	unlinkat(out, name, AT_REMOVEDIR); /* one with nothing in it */
 	return err;
 }
 
-static int copy_entry(void *arg, int fd, const char *name)
+/* What a recording holds; or a part or a snapshot of it, which is below. */
+static int copy_entries(struct copying *c, int in, int out, const char *below)
 {
-	struct level *l = arg;
-	int in = open_dir(fd, name), err = 0;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(in, ".");
+	int err = d ? 0 : -errno;
+	bool top = !below[0];
+	const char *name;
 
-	if (in < 0)
-		return in == -ENOMEM || in == -EMFILE ? in : 0;
-	if (l->top && strcmp(name, SYMBOLS) == 0) {
-		int symbols = -EIO;
+	for (uint32_t n = 0; !err && n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++) {
+		HODO_AUTO_CLOSE int entry = hodo_dir_open(in, name);
 
-		if (mkdirat(l->out, SYMBOLS, 0777) == 0 || errno == EEXIST)
-			symbols = open_dir(l->out, SYMBOLS);
-
-		err = symbols < 0 ? symbols : each_entry(in, copy_symbols, &symbols);
-		if (symbols >= 0)
-			close(symbols);
-	} else if (is_process_folder(in)) {
-		err = copy_folder(l->c, in, l->out, l->below, name);
-	} else if (l->top && is_piece_name(name)) {
-		err = copy_piece(l, in, name);
+		if (entry < 0)
+			err = entry == -ENOMEM || entry == -EMFILE ? entry : 0;
+		else if (top && strcmp(name, HODO_OUT_SYMBOLS) == 0)
+			err = copy_symbols(entry, out);
+		else if (is_process_folder(entry))
+			err = copy_folder(c, entry, out, below, name);
+		else if (top && hodo_out_dir_is_piece(name))
+			err = copy_piece(c, entry, out, name);
 	}
-	close(in);
 	return err;
 }
 
@@ -409,16 +349,14 @@ static int set_clocks(const struct copying *c)
 		return 0; /* it ended in order */
 	if (!fit_clock(c, &map)) {
 		if (c->clock.kind == HODO_CLOCK_TSC && c->ts_begin != UINT64_MAX)
-			hodo_recover_report(c->r, "the recorder had measured the clock for a moment only: times may be off by"
-					    " some microseconds a second");
+			hodo_report(&c->r->reporter, "the recorder had measured the clock for a moment only: times may be off by"
+				    " some microseconds a second");
 		return 0;
 	}
 	for (const char *at = c->done.data, *end = at + c->done.len; !err && at < end; at += strlen(at) + 1) {
-		int fd = openat(c->r->out_fd, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		HODO_AUTO_CLOSE int fd = hodo_dir_open(c->r->out_fd, at);
 
-		err = fd < 0 ? -errno : hodo_ctf_metadata_set_clock(fd, &map);
-		if (fd >= 0)
-			close(fd);
+		err = fd < 0 ? fd : hodo_ctf_metadata_set_clock(fd, &map);
 	}
 	return err;
 }
@@ -426,22 +364,19 @@ static int set_clocks(const struct copying *c)
 int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, char *error, size_t size)
 {
 	struct copying c = { .r = r, .ts_begin = UINT64_MAX };
-	struct level top = { &c, r->out_fd, "", true };
 	const char *base = strrchr(path, '/') && strrchr(path, '/')[1] ? strrchr(path, '/') + 1 : path;
 	int err;
 
 	/* The recorder keeps it locked. */
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		snprintf(error, size, "it is being written: end that recording first");
-		return -EBUSY;
-	}
-	err = is_process_folder(fd) ? copy_folder(&c, fd, r->out_fd, "", base) : each_entry(fd, copy_entry, &top);
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return hodo_fail(error, size, -EBUSY, "it is being written: end that recording first");
+	err = is_process_folder(fd) ? copy_folder(&c, fd, r->out_fd, "", base) : copy_entries(&c, fd, r->out_fd, "");
 	if (!err)
 		err = set_clocks(&c);
 	if (err)
 		snprintf(error, size, "cannot be copied: %s", strerror(-err));
 	else if (r->torn)
-		hodo_recover_report(r, "%s: %llu events at the end of streams were not on disk as a whole", path,
+		hodo_report(&r->reporter, "%s: %llu events at the end of streams were not on disk as a whole", path,
 				    (unsigned long long)r->torn);
 	hodo_text_free(&c.done);
 	return err;

@@ -6,17 +6,15 @@
  * survived, too: behind what makes no sense the next packet is looked for.
  */
 #define _GNU_SOURCE
-#include "recover_stream.h"
+#include "recover.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <base/file.h>
+#include <base/scope.h>
 
 #include "stream.h"
 
@@ -152,37 +150,43 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 	return err;
 }
 
+int hodo_recover_open(int dirfd, const char *name)
+{
+	HODO_AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? -ENOENT : -errno;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? hodo_take_fd(&fd) : -ENOENT;
+}
+
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
 			const struct hodo_read_layouts *table, struct hodo_recover_stream *result)
 {
 	const uint32_t magic = HODO_CTF_MAGIC;
-	struct source s = { .table = table };
+	HODO_AUTO_CLOSE int fd = hodo_recover_open(in, name);
+	HODO_AUTO_FREE uint8_t *buffer = malloc(HODO_PACKET_MAX);
+	struct source s = { .table = table, .fd = fd, .buffer = buffer };
 	struct hodo_stream to;
 	struct stat st;
-	int err = 0;
+	int err;
 
 	*result = (struct hodo_recover_stream){ .ts_begin = UINT64_MAX };
-	s.fd = openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (s.fd < 0 || fstat(s.fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		err = s.fd < 0 && errno != ELOOP && errno != ENXIO ? -errno : -ENOENT;
-		if (s.fd >= 0)
-			close(s.fd);
-		return err;
-	}
+	if (fd < 0 || !buffer)
+		return fd < 0 ? fd : -ENOMEM;
+	if (fstat(fd, &st) < 0)
+		return -errno;
 	s.size = (uint64_t)st.st_size;
-	s.buffer = malloc(HODO_PACKET_MAX);
 	memcpy(s.mark, &magic, sizeof(magic));
 	memcpy(s.mark + sizeof(magic), uuid, 16);
 	hodo_stream_init(&to, uuid, 0, 1);
 	strncpy(to.name, name, sizeof(to.name) - 1);
-	err = s.buffer ? copy(&s, &to, out, result) : -ENOMEM;
+	err = copy(&s, &to, out, result);
 	if (!err)
 		err = hodo_stream_settle(&to, out, s.discarded + s.missed, s.ts_end);
 	result->events = to.events;
 	result->bytes = to.bytes;
 	result->torn = s.missed;
 	hodo_stream_close(&to);
-	close(s.fd);
-	free(s.buffer);
 	return err;
 }

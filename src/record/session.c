@@ -20,7 +20,7 @@
 #include "conditions.h"
 #include "kernel.h"
 #include "process.h"
-#include "remedy.h"
+#include "message.h"
 #include "server.h"
 
 #define MS 1000000ll

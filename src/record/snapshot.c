@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
-#include "remedy.h"
+#include "message.h"
 #include "ring_image.h"
 #include "shm.h"
 #include "stream.h"

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* remedy.c - what is to be done about an error of the system. */
-#include "remedy.h"
+/* message.c - what the user is told, and what is to be done about an error of the system. */
+#include "message.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "names.h"
 
 static const struct {
 	int err;
@@ -39,4 +43,46 @@ const char *hodo_remedy(int err)
 		if (remedies[i].err == (err < 0 ? -err : err))
 			return remedies[i].text;
 	return "'hodo doctor' checks what works here";
+}
+
+void hodo_report(const struct hodo_reporter *r, const char *format, ...)
+{
+	char raw[1024], line[sizeof(raw) * 2];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(raw, sizeof(raw), format, args);
+	va_end(args);
+	hodo_name_printable(line, sizeof(line), raw);
+	r->report(r->arg, line);
+}
+
+int hodo_fail(char *why, size_t size, int err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, size, format, args);
+	va_end(args);
+	return err;
+}
+
+int hodo_fail_system(char *why, size_t size, int err)
+{
+	return hodo_fail(why, size, err, "%s: %s", strerror(err < 0 ? -err : err), hodo_remedy(err));
+}
+
+int hodo_fail_errno(char *why, size_t size, int err, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(why, size, format, args);
+	va_end(args);
+	if (len >= 0 && (size_t)len + 2 < size) {
+		memcpy(why + len, ": ", 2);
+		hodo_fail_system(why + len + 2, size - (size_t)len - 2, err);
+	}
+	return err;
 }

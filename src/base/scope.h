@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scope.h - local variables that own something: it is let go where their scope ends, in whichever way that is left.
+ *
+ *	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+ *	if (fd < 0)
+ *		return -errno;
+ *
+ * What is handed on is taken out of the variable first: hodo_take_fd(), or NULL is stored in it.
+ */
+#ifndef HODO_BASE_SCOPE_H
+#define HODO_BASE_SCOPE_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HODO_AUTO_CLOSE __attribute__((cleanup(hodo_scope_close)))       /* int: a descriptor, or negative */
+#define HODO_AUTO_FREE __attribute__((cleanup(hodo_scope_free)))         /* a pointer, as of malloc() */
+#define HODO_AUTO_FCLOSE __attribute__((cleanup(hodo_scope_fclose)))     /* FILE *, or NULL */
+#define HODO_AUTO_CLOSEDIR __attribute__((cleanup(hodo_scope_closedir))) /* DIR *, or NULL */
+
+static inline int hodo_take_fd(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+static inline void hodo_scope_close(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void hodo_scope_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void hodo_scope_fclose(FILE *const *file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static inline void hodo_scope_closedir(DIR *const *dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+#endif
