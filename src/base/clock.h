@@ -14,6 +14,14 @@ static inline int64_t hodo_clock_ns(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static inline void hodo_sleep_ns(int64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	if (ns > 0)
+		nanosleep(&t, NULL);
+}
+
 static inline int64_t hodo_now_ns(void)
 {
 	return hodo_clock_ns(CLOCK_MONOTONIC);

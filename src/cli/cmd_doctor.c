@@ -173,7 +173,7 @@ static void check_join(struct doctor_finding *f)
 	struct hodo_session_config config = {
 		.out_path = dir, .ring_size = 65536, .packet_size = 4096, .patterns = &patterns,
 		.fields = &fields,
-		.packet_age_ns = 3600000000000ull, .report = ignore_report, .arg = said,
+		.packet_age_ns = 3600000000000ull, .reporter = { ignore_report, said },
 	};
 	const char *flaw = why, *tmp = getenv("TMPDIR");
 	struct hodo_session_stats stats = { 0 };

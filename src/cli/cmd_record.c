@@ -64,7 +64,7 @@ static void report(void *arg, const char *line)
 
 /* --------------------------------------------------------------- display */
 
-static uint64_t lost_total(const struct hodo_session_lost *l)
+static uint64_t lost_total(const struct hodo_lost *l)
 {
 	return l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
 }
@@ -253,7 +253,7 @@ static int open_session(struct recording *r)
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
-		.report = report, .arg = r,
+		.reporter = { report, r },
 	};
 
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));

@@ -79,7 +79,7 @@ static void put_lost(const char *how, uint64_t n, const char *hint)
 
 static void put_losses(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool overview)
 {
-	const struct hodo_session_lost *l = &s->lost;
+	const struct hodo_lost *l = &s->lost;
 	char hint[128], size[32];
 
 	if (overview)

@@ -62,7 +62,7 @@ enum hodo_top_column {
 struct hodo_top_model {
 	struct hodo_top_table table[HODO_TOP_KINDS];
 	struct hodo_top_count events, bytes, lost;
-	struct hodo_session_lost causes, causes_base; /* since the start; at the last reset */
+	struct hodo_lost causes, causes_base; /* since the start; at the last reset */
 	uint64_t limited, limited_base;
 	uint32_t live, images; /* processes now, and so far */
 	int64_t start_ns, reset_ns, tick_ns; /* CLOCK_MONOTONIC */

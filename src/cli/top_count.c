@@ -310,7 +310,7 @@ void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *
 static void set_lost(struct hodo_top_counter *c, const struct hodo_session_stats *stats)
 {
 	struct hodo_top_model *m = c->model;
-	const struct hodo_session_lost *l = &stats->lost;
+	const struct hodo_lost *l = &stats->lost;
 
 	m->causes = *l;
 	m->limited = stats->limited;

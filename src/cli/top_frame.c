@@ -337,7 +337,7 @@ static void put_cause(struct text *t, const char *name, uint64_t now, uint64_t b
 
 static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 {
-	const struct hodo_session_lost *c = &m->causes, *b = &m->causes_base;
+	const struct hodo_lost *c = &m->causes, *b = &m->causes_base;
 	struct text t = text_of(f->width);
 	bool any = false;
 	char buf[32];

@@ -56,7 +56,7 @@ uint32_t hodo_top_cpu_number(const struct hodo_process *p, uint32_t ring);
 
 /* top_watch.c: whether it goes on. */
 bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c);
-void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_session_lost *lost, uint64_t *limited);
+void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_lost *lost, uint64_t *limited);
 struct hodo_top_watch *hodo_top_watch_next(struct hodo_top_watch *w);
 
 #endif

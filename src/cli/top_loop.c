@@ -316,7 +316,7 @@ static int open_session(struct run *r)
 		.packet_size = (uint32_t)(packet < HODO_PACKET_MIN ? HODO_PACKET_MIN :
 					  packet > 1u << 20 ? 1u << 20 : packet),
 		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
-		.packet_age_ns = PACKET_AGE_NS, .packet = take_packet, .report = report, .arg = r,
+		.packet_age_ns = PACKET_AGE_NS, .packet = take_packet, .packet_arg = r, .reporter = { report, r },
 	};
 	static struct hodo_pattern_list no_fields;
 

@@ -76,7 +76,7 @@ static const struct hodo_columns tables[HODO_TOP_KINDS] = {
 	[HODO_TOP_CPUS] = { "cpus", HODO_COLUMNS(cpus) },
 };
 
-static void put_lost(struct hodo_json *j, const struct hodo_session_lost *l)
+static void put_lost(struct hodo_json *j, const struct hodo_lost *l)
 {
 	hodo_json_object(j, "lost");
 	hodo_json_u64(j, "full", l->full);

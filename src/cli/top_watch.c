@@ -392,7 +392,7 @@ bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c
 	return true;
 }
 
-void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_session_lost *lost, uint64_t *limited)
+void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_lost *lost, uint64_t *limited)
 {
 	lost->unwritten += w->missed;
 	lost->too_large += w->too_large;

@@ -11,8 +11,9 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+
+#include <base/clock.h>
+#include <base/file.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -38,26 +39,11 @@ bool hodo_clock_tsc_invariant(void)
 
 bool hodo_clock_tsc_usable(void)
 {
-	char source[32] = "";
-	ssize_t len;
-	int fd;
+	char source[32];
 
-	if (!hodo_clock_tsc_invariant())
-		return false;
-	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, source, sizeof(source) - 1);
-	close(fd);
-	return len >= 3 && strncmp(source, "tsc", 3) == 0 && (source[3] == 0 || source[3] == '\n');
-}
-
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return hodo_clock_tsc_invariant() &&
+	       hodo_file_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+			      sizeof(source)) > 0 && strcmp(source, "tsc") == 0;
 }
 
 uint64_t hodo_clock_now(enum hodo_clock kind)
@@ -68,7 +54,7 @@ uint64_t hodo_clock_now(enum hodo_clock kind)
 		return __rdtsc();
 	}
 #endif
-	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	return (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
 }
 
 void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
@@ -79,7 +65,7 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < SAMPLE_TRIES; i++) {
 		uint64_t before = hodo_clock_now(kind);
-		int64_t mono = clock_ns(CLOCK_MONOTONIC);
+		int64_t mono = hodo_clock_ns(CLOCK_MONOTONIC);
 		uint64_t after = hodo_clock_now(kind);
 
 		if (after - before < ticks_best) {
@@ -91,9 +77,9 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 	if (kind == HODO_CLOCK_MONOTONIC)
 		s->ticks = (uint64_t)s->mono_ns;
 	for (int i = 0; i < SAMPLE_TRIES; i++) {
-		int64_t before = clock_ns(CLOCK_MONOTONIC);
-		int64_t real = clock_ns(CLOCK_REALTIME);
-		int64_t after = clock_ns(CLOCK_MONOTONIC);
+		int64_t before = hodo_clock_ns(CLOCK_MONOTONIC);
+		int64_t real = hodo_clock_ns(CLOCK_REALTIME);
+		int64_t after = hodo_clock_ns(CLOCK_MONOTONIC);
 
 		if (after - before < real_best) {
 			real_best = after - before;

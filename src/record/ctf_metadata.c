@@ -12,13 +12,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <base/file.h>
+#include <base/scope.h>
+#include <base/vec.h>
+
+#include "names.h"
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define TSDL_BYTE_ORDER "be"
@@ -91,6 +93,18 @@ static const char *kind_name(unsigned int kind)
 	return kind < sizeof(name) / sizeof(*name) && name[kind] ? name[kind] : "event";
 }
 
+static void add_name(struct hodo_text *t, const char *before, const char *name)
+{
+	hodo_text_add(t, before);
+	hodo_name_encode(t, name);
+}
+
+static void add_quoted(struct hodo_text *t, const char *before, const char *name)
+{
+	hodo_text_add(t, before);
+	hodo_name_quote(t, name);
+}
+
 static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
 {
 	for (int i = 0; i < 16; i++)
@@ -99,16 +113,15 @@ static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
 
 static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *c)
 {
-	hodo_text_printf(t, "/*@clock kind=%s freq=%llu offset_s=%lld offset=%llu*/\n",
-		      c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", (unsigned long long)c->freq_hz,
-		      (long long)c->offset_s, (unsigned long long)c->offset);
+	hodo_text_printf(t, "/*@clock kind=%s freq=%" PRIu64 " offset_s=%" PRId64 " offset=%" PRIu64 "*/\n",
+			 c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", c->freq_hz, c->offset_s, c->offset);
 }
 
 /* absolute: all our traces count from the epoch, so that readers may merge them. */
 static void add_clock_tsdl(struct hodo_text *t, const struct hodo_clock_map *c)
 {
-	hodo_text_printf(t, "clock { name = hodo; freq = %llu; offset_s = %lld; offset = %llu; absolute = true; };\n",
-		      (unsigned long long)c->freq_hz, (long long)c->offset_s, (unsigned long long)c->offset);
+	hodo_text_printf(t, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRIu64
+			    "; absolute = true; };\n", c->freq_hz, c->offset_s, c->offset);
 }
 
 static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
@@ -118,15 +131,13 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	hodo_text_printf(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
 	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u comm=", m->pid, m->ppid, m->uid);
 	hodo_name_encode(t, m->comm);
-	hodo_text_add(t, " exe=");
-	hodo_name_encode(t, m->exe);
+	add_name(t, " exe=", m->exe);
 	hodo_text_printf(t, " start=%s mode=%s ring_size=%llu packet_size=%u*/\n",
 		      m->start == HODO_START_FORK ? "fork" : m->start == HODO_START_ATTACH ? "attach" : "exec",
 		      m->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", (unsigned long long)m->ring_size,
 		      m->packet_size);
 	if (m->kernel) {
-		hodo_text_add(t, "/*@kernel release=");
-		hodo_name_encode(t, m->kernel);
+		add_name(t, "/*@kernel release=", m->kernel);
 		hodo_text_add(t, "*/\n");
 	}
 	add_clock_comment(t, m->clock);
@@ -139,14 +150,11 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	add_uuid(t, m->uuid);
 	hodo_text_printf(t, "\";\n\tbyte_order = " TSDL_BYTE_ORDER ";\n"
 		      "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n");
-	hodo_text_add(t, "env {\n\thostname = \"");
-	hodo_name_quote(t, m->hostname);
-	hodo_text_add(t, "\";\n\tprocname = \"");
-	hodo_name_quote(t, m->comm);
+	add_quoted(t, "env {\n\thostname = \"", m->hostname);
+	add_quoted(t, "\";\n\tprocname = \"", m->comm);
 	hodo_text_printf(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n", m->pid);
 	if (m->kernel) {
-		hodo_text_add(t, "\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n\tkernel_release = \"");
-		hodo_name_quote(t, m->kernel);
+		add_quoted(t, "\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n\tkernel_release = \"", m->kernel);
 		hodo_text_add(t, "\";\n");
 	}
 	hodo_text_add(t, "};\n");
@@ -210,26 +218,30 @@ static void length_name(const struct hodo_catalog_event *e, unsigned int i, char
 		snprintf(name, size, "_%s_length%u", e->field[i], n);
 }
 
-static void add_field(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e,
-		      unsigned int i)
+/* A member of a structure of TSDL; one that varies comes behind its length. labels: NULL, or those of an integer. */
+static void add_member(struct hodo_text *t, const char *indent, uint8_t full_type, const char *name, const char *length,
+		       const struct hodo_catalog_labels *labels)
 {
-	const struct hodo_catalog_labels *l = labels_of(c, e, i);
-	unsigned int type = e->type[i] & ~(unsigned int)HODO_TYPE_ARRAY;
-	bool variable = e->type[i] != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES;
-	char length[HODO_NAME_MAX + 32];
+	unsigned int type = full_type & ~(unsigned int)HODO_TYPE_ARRAY;
 
-	if (variable) {
-		length_name(e, i, length, sizeof(length));
-		hodo_text_printf(t, "\t\t%s _%s;\n\t\t%s _%s[_%s];\n", type == HODO_TYPE_STR ? "uint16_t" : "uint32_t",
-			      length, types[type].tsdl, e->field[i], length);
+	if (full_type != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES) {
+		hodo_text_printf(t, "%s%s _%s;\n", indent, type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", length);
+		hodo_text_printf(t, "%s%s _%s[_%s];\n", indent, types[type].tsdl, name, length);
 		return;
 	}
-	hodo_text_add(t, "\t\t");
-	if (l)
-		add_enum(t, l, type);
+	hodo_text_add(t, indent);
+	if (labels)
+		add_enum(t, labels, type);
 	else
-		hodo_text_printf(t, "%s", types[type].tsdl);
-	hodo_text_printf(t, " _%s;\n", e->field[i]);
+		hodo_text_add(t, types[type].tsdl);
+	hodo_text_printf(t, " _%s;\n", name);
+}
+
+/* In the list of fields of one of our lines. */
+static void add_listed(struct hodo_text *t, unsigned int i, const char *name, uint8_t type)
+{
+	hodo_text_printf(t, "%s%s:%s%s", i ? "," : "", name, types[type & ~(unsigned int)HODO_TYPE_ARRAY].name,
+			 type & HODO_TYPE_ARRAY ? "[]" : "");
 }
 
 /* The fields of all events' context, as our line or as a structure of TSDL. */
@@ -237,9 +249,7 @@ static void add_context_line(struct hodo_text *t, const struct hodo_context_fiel
 {
 	hodo_text_add(t, "/*@context fields=");
 	for (uint32_t i = 0; i < f->n; i++)
-		hodo_text_printf(t, "%s%s:%s%s", i ? "," : "", f->name[i],
-			      types[f->type[i] & ~(unsigned int)HODO_TYPE_ARRAY].name,
-			      f->type[i] & HODO_TYPE_ARRAY ? "[]" : "");
+		add_listed(t, i, f->name[i], f->type[i]);
 	hodo_text_add(t, "*/\n");
 }
 
@@ -249,59 +259,48 @@ static void add_context_line(struct hodo_text *t, const struct hodo_context_fiel
  */
 static void add_context(struct hodo_text *t, const struct hodo_context_fields *f, const struct hodo_catalog_event *e)
 {
-	unsigned int again = 2;
-	char own[32] = "context";
+	char own[32] = "context", length[HODO_CONTEXT_NAME_MAX + 16];
 
-	while (is_field(e, own))
-		snprintf(own, sizeof(own), "context%u", again++);
+	for (unsigned int again = 2; is_field(e, own); again++)
+		snprintf(own, sizeof(own), "context%u", again);
 	hodo_text_add(t, "\t\tstruct {\n");
 	for (uint32_t i = 0; i < f->n; i++) {
-		unsigned int type = f->type[i] & ~(unsigned int)HODO_TYPE_ARRAY;
-		const char *name = f->name[i];
-
-		if (f->type[i] != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES)
-			hodo_text_printf(t, "\t\t\t%s __%s_length;\n\t\t\t%s _%s[__%s_length];\n",
-				      type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", name, types[type].tsdl, name,
-				      name);
-		else
-			hodo_text_printf(t, "\t\t\t%s _%s;\n", types[type].tsdl, name);
+		snprintf(length, sizeof(length), "_%s_length", f->name[i]);
+		add_member(t, "\t\t\t", f->type[i], f->name[i], length, NULL);
 	}
 	hodo_text_printf(t, "\t\t} _%s;\n", own);
 }
 
 static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
+	char length[HODO_NAME_MAX + 32];
+
 	hodo_text_printf(t, "/*@event id=%u name=", e->id);
 	hodo_name_encode(t, e->name);
 	hodo_text_printf(t, " kind=%s file=", kind_name(e->kind));
 	hodo_name_encode(t, e->file);
 	hodo_text_printf(t, " line=%u func=", e->line);
 	hodo_name_encode(t, e->function);
-	hodo_text_add(t, " object=");
-	hodo_name_encode(t, e->object);
-	hodo_text_add(t, " format=");
-	hodo_name_encode(t, e->format);
+	add_name(t, " object=", e->object);
+	add_name(t, " format=", e->format);
 	hodo_text_add(t, " fields=");
 	for (unsigned int i = 0; i < e->nfields; i++)
-		hodo_text_printf(t, "%s%s:%s%s", i ? "," : "", e->field[i],
-			      types[e->type[i] & ~(unsigned int)HODO_TYPE_ARRAY].name,
-			      e->type[i] & HODO_TYPE_ARRAY ? "[]" : "");
-	hodo_text_add(t, "*/\nevent {\n\tname = \"");
-	hodo_name_quote(t, e->name);
+		add_listed(t, i, e->field[i], e->type[i]);
+	add_quoted(t, "*/\nevent {\n\tname = \"", e->name);
 	hodo_text_printf(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
 	if (c->context.n && e->kind != HODO_KIND_FUNCTION)
 		add_context(t, &c->context, e);
-	for (unsigned int i = 0; i < e->nfields; i++)
-		add_field(t, c, e, i);
+	for (unsigned int i = 0; i < e->nfields; i++) {
+		length_name(e, i, length, sizeof(length));
+		add_member(t, "\t\t", e->type[i], e->field[i], length, labels_of(c, e, i));
+	}
 	hodo_text_add(t, "\t};\n};\n");
 }
 
 static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 {
-	hodo_text_add(t, "/*@labels provider=");
-	hodo_name_encode(t, l->provider);
-	hodo_text_add(t, " field=");
-	hodo_name_encode(t, l->field);
+	add_name(t, "/*@labels provider=", l->provider);
+	add_name(t, " field=", l->field);
 	hodo_text_add(t, " names=");
 	for (uint32_t i = 0; i < l->n; i++) {
 		hodo_text_printf(t, "%s", i ? "," : "");
@@ -315,30 +314,33 @@ static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 
 static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 {
-	hodo_text_add(t, "/*@object path=");
-	hodo_name_encode(t, o->path);
-	hodo_text_printf(t, " base=0x%llx start=0x%llx end=0x%llx", (unsigned long long)o->base,
-		      (unsigned long long)o->start, (unsigned long long)o->end);
+	add_name(t, "/*@object path=", o->path);
+	hodo_text_printf(t, " base=0x%" PRIx64 " start=0x%" PRIx64 " end=0x%" PRIx64, o->base, o->start, o->end);
 	if (o->from)
-		hodo_text_printf(t, " from=%llu", (unsigned long long)o->from);
+		hodo_text_printf(t, " from=%" PRIu64, o->from);
 	if (o->until != HODO_CATALOG_MAPPED)
-		hodo_text_printf(t, " until=%llu", (unsigned long long)o->until);
+		hodo_text_printf(t, " until=%" PRIu64, o->until);
 	hodo_text_printf(t, " functions=%u build_id=", o->functions);
 	for (uint32_t i = 0; i < o->build_id_len; i++)
 		hodo_text_printf(t, "%02x", o->build_id[i]);
 	hodo_text_add(t, "*/\n");
 }
 
-static void add_snapshot(struct hodo_text *t, const struct hodo_ctf_snapshot *s)
+static void add_time(struct hodo_text *t, int64_t real_ns)
 {
-	hodo_text_printf(t, "/*@snapshot number=%u time=%lld.%09lld why=", s->number,
-		      (long long)(s->real_ns / 1000000000), (long long)(s->real_ns % 1000000000));
-	hodo_name_encode(t, s->why);
-	hodo_text_add(t, "*/\n");
+	hodo_text_printf(t, "%" PRId64 ".%09" PRId64, real_ns / 1000000000, real_ns % 1000000000);
+}
+
+static void add_count(struct hodo_text *t, const char *before, uint64_t n)
+{
+	hodo_text_add(t, before);
+	hodo_text_u64(t, n);
 }
 
 static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
+	const struct hodo_functions_seen *f = m->functions;
+
 	for (uint32_t i = 0; i < m->catalog->objects; i++)
 		add_object(t, m->catalog->object[i]);
 	for (uint32_t i = 0; i < m->threads; i++) {
@@ -349,49 +351,60 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		hodo_text_add(t, "*/\n");
 	}
 	for (uint32_t i = 0; i < m->losts; i++) {
-		const struct hodo_ctf_lost *l = &m->lost[i];
+		const struct hodo_lost *l = &m->lost[i].lost;
 
-		hodo_text_printf(t, "/*@lost stream=%s full=%llu too_large=%llu busy=%llu overwritten=%llu", l->stream,
-			      (unsigned long long)l->full, (unsigned long long)l->too_large,
-			      (unsigned long long)l->busy, (unsigned long long)l->overwritten);
-		hodo_text_printf(t, " unwritten=%llu damaged=%llu*/\n", (unsigned long long)l->unwritten,
-			      (unsigned long long)l->damaged);
+		hodo_text_printf(t, "/*@lost stream=%s", m->lost[i].stream);
+		add_count(t, " full=", l->full);
+		add_count(t, " too_large=", l->too_large);
+		add_count(t, " busy=", l->busy);
+		add_count(t, " overwritten=", l->overwritten);
+		add_count(t, " unwritten=", l->unwritten);
+		add_count(t, " damaged=", l->damaged);
+		hodo_text_add(t, "*/\n");
 	}
 	for (uint32_t i = 0; i < m->limiteds; i++)
-		hodo_text_printf(t, "/*@limited id=%u n=%llu*/\n", m->limited[i].id,
-				 (unsigned long long)m->limited[i].n);
+		hodo_text_printf(t, "/*@limited id=%u n=%" PRIu64 "*/\n", m->limited[i].id, m->limited[i].n);
 	for (uint32_t i = 0; i < m->catalog->warnings; i++) {
-		hodo_text_add(t, "/*@warning text=");
-		hodo_name_encode(t, m->catalog->warning[i]);
+		add_name(t, "/*@warning text=", m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
 	}
 	if (m->catalog->objects_dropped)
 		hodo_text_printf(t, "/*@warning text=%u%%20libraries%%20too%%20many:%%20their%%20functions%%20have%%20no%%20names*/\n",
 			      m->catalog->objects_dropped);
-	if (m->functions)
-		hodo_text_printf(t, "/*@functions found=%llu on=%llu missed=%llu deep=%llu threads=%llu profile_lost=%llu*/\n",
-			      (unsigned long long)m->functions->found, (unsigned long long)m->functions->on,
-			      (unsigned long long)m->functions->missed, (unsigned long long)m->functions->deep,
-			      (unsigned long long)m->functions->threads,
-			      (unsigned long long)m->functions->profile_lost);
-	if (m->snapshot)
-		add_snapshot(t, m->snapshot);
-	if (m->ended)
-		hodo_text_printf(t, "/*@end time=%lld.%09lld*/\n", (long long)(m->end_real_ns / 1000000000),
-			      (long long)(m->end_real_ns % 1000000000));
+	if (f) {
+		add_count(t, "/*@functions found=", f->found);
+		add_count(t, " on=", f->on);
+		add_count(t, " missed=", f->missed);
+		add_count(t, " deep=", f->deep);
+		add_count(t, " threads=", f->threads);
+		add_count(t, " profile_lost=", f->profile_lost);
+		hodo_text_add(t, "*/\n");
+	}
+	if (m->snapshot) {
+		hodo_text_printf(t, "/*@snapshot number=%u time=", m->snapshot->number);
+		add_time(t, m->snapshot->real_ns);
+		add_name(t, " why=", m->snapshot->why);
+		hodo_text_add(t, "*/\n");
+	}
+	if (m->ended) {
+		hodo_text_add(t, "/*@end time=");
+		add_time(t, m->end_real_ns);
+		hodo_text_add(t, "*/\n");
+	}
 }
 
-void hodo_ctf_folder(char *dir, size_t size, const char *comm, uint32_t pid, unsigned int n, bool kernel)
+int hodo_ctf_add_lost(struct hodo_ctf_lost **list, uint32_t *n, const char *stream, const struct hodo_lost *lost)
 {
-	size_t len;
+	struct hodo_ctf_lost *l;
 
-	if (kernel)
-		snprintf(dir, size, "kernel");
-	else
-		snprintf(dir, size, "%s-%u", comm, pid);
-	len = strlen(dir);
-	if (n > 1)
-		snprintf(dir + len, size - len, "-%u", n);
+	if (!hodo_lost_any(lost))
+		return 0;
+	l = hodo_vec_add(*list, *n);
+	if (!l)
+		return -ENOMEM;
+	snprintf(l->stream, sizeof(l->stream), "%s", stream);
+	l->lost = *lost;
+	return 0;
 }
 
 void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out)
@@ -429,14 +442,9 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text)
 
 static int read_metadata(int dirfd, struct hodo_text *text)
 {
-	int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	int err;
+	HODO_AUTO_CLOSE int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-	if (fd < 0)
-		return -errno;
-	err = hodo_file_read(fd, METADATA_MAX, text);
-	close(fd);
-	return err;
+	return fd < 0 ? -errno : hodo_file_read(fd, METADATA_MAX, text);
 }
 
 int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock)

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <base/text.h>
+
 #include "catalog.h"
 #include "clock.h"
 #include "functions.h"
-#include "names.h"
+#include "ring_reader.h"
 
 struct hodo_ctf_thread {
 	uint32_t tid;
@@ -21,8 +23,8 @@ struct hodo_ctf_thread {
 };
 
 struct hodo_ctf_lost {
-	const char *stream;
-	uint64_t full, too_large, busy, overwritten, unwritten, damaged;
+	char stream[16];
+	struct hodo_lost lost;
 };
 
 /* Of one that was taken while the process ran on. */
@@ -62,8 +64,8 @@ struct hodo_ctf_metadata {
 	const struct hodo_ctf_snapshot *snapshot; /* NULL: it is none */
 };
 
-/* Name of the n-th folder, from 1 on, of a process whose name has been made one of files; or of the kernel. */
-void hodo_ctf_folder(char *dir, size_t size, const char *comm, uint32_t pid, unsigned int n, bool kernel);
+/* Adds what a stream lost, if it did, to a list of n, which is to be freed. 0 or -ENOMEM. */
+int hodo_ctf_add_lost(struct hodo_ctf_lost **list, uint32_t *n, const char *stream, const struct hodo_lost *lost);
 
 /* Appends the text; an error is left in out. */
 void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out);

@@ -11,56 +11,31 @@
 #include "process.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <base/scope.h>
+
 #include "conditions.h"
+#include "out_dir.h"
 #include "shm.h"
 
-#define DIR_NUMBER_MAX 1000000u
 #define COUNT_MAX (1ull << 56) /* of a hostile process: so that sums do not wrap */
 
 static int make_dir(struct hodo_process *p)
 {
-	int top = p->session->parts.fd, err = 0;
-	char comm[32];
+	char name[sizeof(p->dir)];
+	int fd = p->dirfd;
 
-	if (p->dirfd >= 0)
+	if (fd >= 0)
 		return 0;
-	hodo_name_file(comm, sizeof(comm), p->id.comm);
-	for (unsigned int n = 1; n < DIR_NUMBER_MAX; n++) {
-		hodo_ctf_folder(p->dir, sizeof(p->dir), comm, p->id.vpid, n, p->kernel);
-		if (mkdirat(top, p->dir, 0777) == 0) {
-			p->dirfd = openat(top, p->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			err = p->dirfd < 0 ? -errno : 0;
-			if (err)
-				unlinkat(top, p->dir, AT_REMOVEDIR);
-			return err;
-		}
-		err = -errno;
-		if (err != -EEXIST)
-			return err;
-	}
-	return err;
-}
-
-/* As make_dir(), with whatever descriptors and room can be had. */
-static int need_dir(struct hodo_process *p)
-{
-	int err = make_dir(p);
-
-	if (err == -EMFILE || err == -ENFILE) {
-		hodo_session_close_files(p->session);
-		err = make_dir(p);
-	}
-	if (hodo_session_release_reserve(p->session, err))
-		err = make_dir(p);
-	return err;
+	hodo_out_dir_folder(name, sizeof(name), p->id.comm, p->id.vpid, p->kernel);
+	do
+		fd = hodo_out_dir_add(p->session->parts.fd, name, p->dir, sizeof(p->dir));
+	while (hodo_session_make_room(p->session, fd));
+	p->dirfd = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
 }
 
 /* --------------------------------------------------------------------- losses */
@@ -91,8 +66,8 @@ static uint64_t capped(const uint64_t *count)
 static void ring_lost(struct hodo_process_ring *r, bool last)
 {
 	const struct hodo_ring *ring = r->reader.ring;
-	struct hodo_ring_lost now = r->reader.lost;
-	const struct hodo_ctf_lost *t = &r->reported;
+	struct hodo_lost now = r->reader.lost;
+	const struct hodo_lost *t = &r->reported;
 	uint64_t left = last ? UINT64_MAX : r->stream.discarded;
 
 	if (!last) { /* the reader looks at these only at the end */
@@ -100,7 +75,6 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 		now.too_large = capped(&ring->lost_too_large);
 		now.busy = capped(&ring->lost_busy);
 	}
-	r->reporting.stream = r->stream.name;
 	r->reporting.unwritten = share(r->stream.unwritten, t->unwritten, &left);
 	r->reporting.overwritten = share(now.overwritten, t->overwritten, &left);
 	r->reporting.damaged = share(now.damaged, t->damaged, &left);
@@ -133,19 +107,17 @@ static void share_losses(struct hodo_process *p, bool last)
 	share_limited(p);
 }
 
-static uint32_t gather_lost(const struct hodo_process *p, struct hodo_ctf_lost *lost)
+static int gather_lost(const struct hodo_process *p, struct hodo_ctf_lost **lost, uint32_t *n)
 {
-	uint32_t n = 0;
+	const struct hodo_lost of_profile = { .unwritten = p->profile_reporting };
+	int err = hodo_ctf_add_lost(lost, n, p->profile.name, &of_profile);
 
-	for (uint32_t i = 0; i < p->actives; i++) {
-		const struct hodo_ctf_lost *l = &p->ring[p->active[i]]->reporting;
+	for (uint32_t i = 0; i < p->actives && !err; i++) {
+		const struct hodo_process_ring *r = p->ring[p->active[i]];
 
-		if (l->full | l->too_large | l->busy | l->overwritten | l->damaged | l->unwritten)
-			lost[n++] = *l;
+		err = hodo_ctf_add_lost(lost, n, r->stream.name, &r->reporting);
 	}
-	if (p->profile_reporting)
-		lost[n++] = (struct hodo_ctf_lost){ .stream = p->profile.name, .unwritten = p->profile_reporting };
-	return n;
+	return err;
 }
 
 /* NULL: none, or no memory. */
@@ -176,10 +148,9 @@ static int write_metadata(struct hodo_process *p, bool ended)
 		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n, .ended = ended,
 		.functions = s->config.functions ? &p->functions : NULL, .kernel = p->kernel ? s->release : NULL,
 	};
-	struct hodo_ctf_limited *limited = NULL;
-	struct hodo_ctf_lost *lost = NULL;
+	HODO_AUTO_FREE struct hodo_ctf_limited *limited = NULL;
+	HODO_AUTO_FREE struct hodo_ctf_lost *lost = NULL;
 	struct hodo_text text = { 0 };
-	struct timespec now;
 	int err;
 
 	if (s->config.packet) {
@@ -188,19 +159,17 @@ static int write_metadata(struct hodo_process *p, bool ended)
 	}
 	if (p->snapshots.withheld)
 		return 0;
-	err = need_dir(p);
+	err = make_dir(p);
 	if (err)
 		return err;
 	m.clock = hodo_session_clock_map(s);
 	memcpy(m.uuid, p->id.uuid, sizeof(m.uuid));
 	if (ended) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		m.end_real_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-		lost = calloc(p->actives + 1, sizeof(*lost));
-		if (!lost)
-			return -ENOMEM;
+		m.end_real_ns = hodo_clock_ns(CLOCK_REALTIME);
+		err = gather_lost(p, &lost, &m.losts);
+		if (err)
+			return err;
 		m.lost = lost;
-		m.losts = gather_lost(p, lost);
 		limited = gather_limited(p, &m.limiteds);
 		m.limited = limited;
 	}
@@ -209,8 +178,6 @@ static int write_metadata(struct hodo_process *p, bool ended)
 	if (!err)
 		p->metadata_dirty = p->threads_dirty = false;
 	hodo_text_free(&text);
-	free(limited);
-	free(lost);
 	return err;
 }
 
@@ -228,6 +195,80 @@ int hodo_process_metadata(struct hodo_process *p, bool ended)
 	return err;
 }
 
+/* ----------------------------------------------------------------------- parts */
+
+/* Completes the folder in the part of the recording that ends. */
+static void end_part(struct hodo_process *p)
+{
+	int err;
+
+	if (p->dirfd < 0)
+		return;
+	/* The part is to have what is known by now, and chores are done once a second. */
+	hodo_process_read_threads(p, false);
+	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
+	share_losses(p, false);
+	err = write_metadata(p, true);
+	if (err) /* its packets say how many, and the part is good but for that */
+		hodo_session_write_failed(p->session, p->dir, "metadata", err);
+}
+
+/* Then, if another part was begun, goes on there: what has been reported is not reported again. */
+static void next_part(struct hodo_process *p, bool named)
+{
+	if (p->dirfd < 0)
+		return;
+	if (!named) { /* what the metadata says of its end is not so */
+		p->metadata_dirty = true;
+		return;
+	}
+	for (uint32_t i = 0; i < p->actives; i++) {
+		struct hodo_process_ring *r = p->ring[p->active[i]];
+
+		hodo_lost_add(&r->reported, &r->reporting);
+		hodo_stream_next_file(&r->stream);
+	}
+	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
+		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
+
+		l->reported += l->reporting;
+		l->reporting = 0;
+	}
+	if (p->profile.name[0]) {
+		p->profile_reported += p->profile_reporting;
+		hodo_stream_next_file(&p->profile);
+	}
+	hodo_parts_folder_done(p->session, p->dir);
+	close(p->dirfd);
+	p->dirfd = -1;
+}
+
+/*
+ * Ends the newest part and begins another. The room for it is taken first and its name given last; where either cannot
+ * be had, the newest part goes on, and is tried to be ended again a little later.
+ */
+static void rotate(struct hodo_session *s)
+{
+	int fd = hodo_parts_prepare(s);
+	bool named;
+
+	if (fd < 0)
+		return;
+	for (struct hodo_process *p = s->processes; p; p = p->next)
+		end_part(p);
+	named = hodo_parts_name(s, fd);
+	for (struct hodo_process *p = s->processes; p; p = p->next)
+		next_part(p, named);
+	if (named)
+		hodo_parts_begin(s, fd);
+}
+
+void hodo_folders_step(struct hodo_session *s, int64_t now_ns)
+{
+	if (hodo_parts_due(s, now_ns))
+		rotate(s);
+}
+
 /* --------------------------------------------------------------------- packets */
 
 /* Instead of a file: the packet as it would stand there. */
@@ -242,7 +283,7 @@ static void give_packet(struct hodo_process *p, struct hodo_stream *stream, cons
 	memcpy(h.uuid, p->id.uuid, sizeof(h.uuid));
 	stream->discarded = h.events_discarded;
 	hodo_parts_wrote(p->session, h.packet_size / 8, h.events, 0);
-	p->session->config.packet(p->session->config.arg, p, &h, body);
+	p->session->config.packet(p->session->config.packet_arg, p, &h, body);
 }
 
 static int write_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
@@ -251,8 +292,7 @@ static int write_packet(struct hodo_process *p, struct hodo_stream *stream, cons
 	uint64_t unwritten = stream->unwritten;
 	int err = hodo_stream_write(stream, p->dirfd, h, body);
 
-	if (err == -EMFILE || err == -ENFILE) {
-		hodo_session_close_files(p->session);
+	if (hodo_session_free_files(p->session, err)) {
 		stream->unwritten = unwritten;
 		err = hodo_stream_write(stream, p->dirfd, h, body);
 	}
@@ -270,6 +310,8 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 		give_packet(p, stream, h, body);
 		return;
 	}
+	if (hodo_parts_filled(s, h->packet_size / 8))
+		rotate(s);
 	if (!hodo_parts_room(s, h->packet_size / 8)) {
 		hodo_stream_skip(stream, h);
 		return;
@@ -301,70 +343,13 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 		return;
 	if (now < r->reader.ts_end)
 		now = r->reader.ts_end;
-	err = need_dir(p);
+	err = make_dir(p);
 	if (!err)
 		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
-	if (err && hodo_session_release_reserve(s, err))
+	while (hodo_session_make_room(s, err))
 		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
 	if (err)
 		hodo_session_write_failed(s, p->dir, r->stream.name, err);
 	hodo_parts_wrote(s, r->stream.bytes - bytes, 0, err);
 	hodo_session_take_reserve(s);
-}
-
-/* ----------------------------------------------------------------------- parts */
-
-void hodo_process_end_part(struct hodo_process *p)
-{
-	int err;
-
-	if (p->dirfd < 0)
-		return;
-	/* The part is to have what is known by now, and chores are done once a second. */
-	hodo_process_read_threads(p, false);
-	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
-	share_losses(p, false);
-	err = write_metadata(p, true);
-	if (err) /* its packets say how many, and the part is good but for that */
-		hodo_session_write_failed(p->session, p->dir, "metadata", err);
-}
-
-/* What has been reported is not reported again. */
-static void pass(struct hodo_ctf_lost *reported, const struct hodo_ctf_lost *reporting)
-{
-	reported->full += reporting->full;
-	reported->too_large += reporting->too_large;
-	reported->busy += reporting->busy;
-	reported->overwritten += reporting->overwritten;
-	reported->unwritten += reporting->unwritten;
-	reported->damaged += reporting->damaged;
-}
-
-void hodo_process_next_part(struct hodo_process *p, bool begun)
-{
-	if (p->dirfd < 0)
-		return;
-	if (!begun) { /* what the metadata says of its end is not so */
-		p->metadata_dirty = true;
-		return;
-	}
-	for (uint32_t i = 0; i < p->actives; i++) {
-		struct hodo_process_ring *r = p->ring[p->active[i]];
-
-		pass(&r->reported, &r->reporting);
-		hodo_stream_next_file(&r->stream);
-	}
-	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
-		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
-
-		l->reported += l->reporting;
-		l->reporting = 0;
-	}
-	if (p->profile.name[0]) {
-		p->profile_reported += p->profile_reporting;
-		hodo_stream_next_file(&p->profile);
-	}
-	hodo_parts_folder_done(p->session, p->dir);
-	close(p->dirfd);
-	p->dirfd = -1;
 }

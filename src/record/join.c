@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
-#include <unistd.h>
+
+#include <base/scope.h>
 
 #include "proc_status.h"
 #include "server.h"
+#include "socket.h"
 
 #define JOINS_MAX 64u
 
@@ -37,7 +37,6 @@ struct hodo_join {
 	struct stat root; /* of the processes that it is for */
 	int dirfd;
 	int fd;
-	bool bound;
 	char name[32]; /* in the directory */
 	char path[80]; /* as the processes see it */
 };
@@ -79,41 +78,33 @@ static int open_dir(int root, const char *name, uid_t uid)
 
 static int listen_at(struct hodo_join *j)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char path[64];
 
-	j->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (j->fd < 0)
-		return -errno;
-	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", j->dirfd, j->name);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", j->dirfd, j->name);
+	j->fd = hodo_socket_listen(path);
 	/* Of a recorder that had our number and was killed, or is in another pid namespace. */
-	if (bind(j->fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
-		if (errno != EADDRINUSE || !hodo_server_is_stale(&a))
-			return -errno;
+	if (j->fd == -EADDRINUSE && hodo_socket_is_stale(path)) {
 		unlinkat(j->dirfd, j->name, 0);
-		if (bind(j->fd, (struct sockaddr *)&a, sizeof(a)) < 0)
-			return -errno;
+		j->fd = hodo_socket_listen(path);
 	}
-	j->bound = true;
-	return listen(j->fd, SOMAXCONN) < 0 ? -errno : 0;
+	return j->fd < 0 ? j->fd : 0;
 }
 
 static void join_ready(struct hodo_watch *w, uint32_t events)
 {
 	struct hodo_join *j = (struct hodo_join *)w;
 
-	(void)events;
 	hodo_server_accept(j->session->server, j->fd, j->uid);
 }
 
 static void free_join(struct hodo_join *j)
 {
-	if (j->bound) {
+	if (j->fd >= 0) {
 		act_as(j->uid, j->gid);
 		unlinkat(j->dirfd, j->name, 0);
 		act_as(geteuid(), getegid());
-	}
-	if (j->fd >= 0)
 		close(j->fd);
+	}
 	if (j->dirfd >= 0)
 		close(j->dirfd);
 	free(j);
@@ -175,7 +166,8 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	struct hodo_proc_status status;
 	const char *path = "";
 	char root[32];
-	int fd, err = hodo_proc_status(pid, &status);
+	HODO_AUTO_CLOSE int fd = -1;
+	int err = hodo_proc_status(pid, &status);
 
 	if (!s->server || err)
 		return "";
@@ -184,10 +176,8 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = fd < 0 ? -errno : make_join(s, pid, &status, fd, &path);
-	if (fd >= 0)
-		close(fd);
 	if (err)
-		hodo_session_report(s, "what process %d forks is not recorded: no socket can be had in its /tmp: %s", (int)pid,
+		hodo_report(&s->config.reporter, "what process %d forks is not recorded: no socket can be had in its /tmp: %s", (int)pid,
 				    strerror(-err));
 	return path;
 }

@@ -11,23 +11,21 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <hodo/abi_kernel.h>
+
+#include <base/file.h>
+#include <base/scope.h>
 
 #include "config.h"
 #include "kernel_functions.h"
 #include "memory.h"
 #include "process.h"
-#include "message.h"
 #include "shm.h"
 #include "snapshot.h"
 
@@ -68,13 +66,10 @@ static void load_module(void)
 
 static bool is_locked_down(void)
 {
-	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
-	char text[128] = "";
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	char text[128];
 
-	if (fd >= 0)
-		close(fd);
-	return n > 0 && strchr(text, '[') && !strstr(text, "[none]");
+	return hodo_file_line(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 && strchr(text, '[') &&
+	       !strstr(text, "[none]");
 }
 
 static void tell_missing(char *why, size_t size)
@@ -131,8 +126,18 @@ int hodo_kernel_open(const char *name, int flags, char *why, size_t size)
 	return fd;
 }
 
-/* A copy of the first page of whatever memory fd has. 0 or negative errno. */
-static int read_head(int fd, uint8_t head[HODO_PAGE])
+/* The first page of whatever memory a file has. */
+union head {
+	struct hodo_shm shm;
+	struct {
+		uint8_t before[HODO_SHM_FLIGHT_HEAD];
+		struct hodo_flight flight;
+	};
+	uint8_t page[HODO_PAGE];
+};
+
+/* A copy of it. 0 or negative errno. */
+static int read_head(int fd, union head *head)
 {
 	const void *page = mmap(NULL, HODO_PAGE, PROT_READ, MAP_SHARED, fd, 0);
 
@@ -146,22 +151,16 @@ static int read_head(int fd, uint8_t head[HODO_PAGE])
 /* Reported before an earlier recording is moved for nothing. */
 static bool is_recorded(void)
 {
-	union {
-		struct hodo_shm shm;
-		uint8_t page[HODO_PAGE];
-	} head;
-	int fd = try_open("memory", O_RDONLY);
-	bool busy = fd >= 0 && read_head(fd, head.page) == 0 && !head.shm.ended;
+	HODO_AUTO_CLOSE int fd = try_open("memory", O_RDONLY);
+	union head head;
 
-	if (fd >= 0)
-		close(fd);
-	return busy;
+	return fd >= 0 && read_head(fd, &head) == 0 && !head.shm.ended;
 }
 
-static void tell_busy(char *why, size_t size)
+static int fail_busy(char *why, size_t size)
 {
-	snprintf(why, size, "the kernel is being recorded already: end the other 'hodo record -k', or the control tree's: "
-		 "echo 0 > %s/enabled", hodo_kernel_dir());
+	return hodo_fail(why, size, -EBUSY, "the kernel is being recorded already: end the other 'hodo record -k', or the "
+			 "control tree's: echo 0 > %s/enabled", hodo_kernel_dir());
 }
 
 int hodo_kernel_open_record(char *why, size_t size)
@@ -172,26 +171,28 @@ int hodo_kernel_open_record(char *why, size_t size)
 		close(fd);
 		fd = -EBUSY;
 	}
-	if (fd == -EBUSY)
-		tell_busy(why, size);
-	return fd;
+	return fd == -EBUSY ? fail_busy(why, size) : fd;
 }
 
 /* ---------------------------------------------------------------- its memory */
 
-/* A copy of the first page, if it is of ours. 0; or a negative errno and why. */
-static int take_head(int fd, uint8_t head[HODO_PAGE], char *why, size_t size)
+static int fail_version(char *why, size_t size)
 {
-	const struct hodo_shm *h = (const struct hodo_shm *)head;
+	return hodo_fail(why, size, -EPROTO, "the loaded kernel module hodo is of another version than this hodo: load the one "
+			 "that came with it");
+}
+
+/* A copy of the first page, if it is of ours. 0; or a negative errno and why. */
+static int take_head(int fd, union head *head, char *why, size_t size)
+{
 	int err = read_head(fd, head);
 
 	if (err)
-		snprintf(why, size, "the kernel's buffers cannot be mapped: %s: %s", strerror(-err), hodo_remedy(err));
-	else if (memcmp(h->magic, HODO_SHM_MAGIC, sizeof(h->magic)) != 0 || h->version != HODO_ABI_VERSION)
-		err = -EPROTO;
-	if (err == -EPROTO)
-		snprintf(why, size, VERSION_WHY);
-	return err;
+		return hodo_fail_errno(why, size, err, "the kernel's buffers cannot be mapped");
+	if (memcmp(head->shm.magic, HODO_SHM_MAGIC, sizeof(head->shm.magic)) != 0 ||
+	    head->shm.version != HODO_ABI_VERSION)
+		return fail_version(why, size);
+	return 0;
 }
 
 /* Maps all of it. 0; or a negative errno and why. */
@@ -199,37 +200,27 @@ static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **
 {
 	void *map = mmap(NULL, layout->total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-	if (map == MAP_FAILED) {
-		int err = -errno;
-
-		snprintf(why, size, "the kernel's buffers cannot be mapped: %s: %s", strerror(errno),
-			 hodo_remedy(errno));
-		return err;
-	}
+	if (map == MAP_FAILED)
+		return hodo_fail_errno(why, size, -errno, "the kernel's buffers cannot be mapped");
 	*shm = map;
 	return 0;
 }
 
 static int take_memory(struct hodo_memory *m, char *why, size_t size)
 {
-	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
-	const struct hodo_shm *h = (const struct hodo_shm *)head;
-	int err = take_head(m->fd, head, why, size);
+	union head head;
+	int err = take_head(m->fd, &head, why, size);
 
 	if (err)
 		return err;
-	memcpy(&m->flight, head + HODO_SHM_FLIGHT_HEAD, sizeof(m->flight));
-	if (m->flight.mode == HODO_MODE_DISCARD) {
-		snprintf(why, size, "the kernel is recorded with all that happens: that recording has it; snapshots are of "
-			 "'hodo record -k --overwrite', or of the control tree's flight recorder");
-		return -EOPNOTSUPP;
-	}
+	m->flight = head.flight;
+	if (m->flight.mode == HODO_MODE_DISCARD)
+		return hodo_fail(why, size, -EOPNOTSUPP, "the kernel is recorded with all that happens: that recording has it; "
+				 "snapshots are of 'hodo record -k --overwrite', or of the control tree's flight recorder");
 	hodo_boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* there is no memory of another boot */
-	if (hodo_layout_init(&m->layout, h->rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
-	    hodo_snapshot_layout(&m->flight, h->rings, m->layout.total, &m->layout) < 0) {
-		snprintf(why, size, VERSION_WHY);
-		return -EPROTO;
-	}
+	if (hodo_layout_init(&m->layout, head.shm.rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
+	    hodo_snapshot_layout(&m->flight, head.shm.rings, m->layout.total, &m->layout) < 0)
+		return fail_version(why, size);
 	return map_memory(m->fd, &m->layout, &m->shm, why, size);
 }
 
@@ -237,14 +228,12 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
 {
 	int err;
 
-	memset(m, 0, sizeof(*m));
-	m->fd = hodo_kernel_open("memory", O_RDONLY, why, size);
-	if (m->fd < 0) {
-		if (m->fd == -ENODATA)
-			snprintf(why, size, "nobody records the kernel: do that with 'hodo record -k --overwrite', or echo 1 > "
-				 "%s/enabled, then there is something to take", hodo_kernel_dir());
+	*m = (struct hodo_memory){ .fd = hodo_kernel_open("memory", O_RDONLY, why, size) };
+	if (m->fd == -ENODATA)
+		snprintf(why, size, "nobody records the kernel: do that with 'hodo record -k --overwrite', or echo 1 > "
+			 "%s/enabled, then there is something to take", hodo_kernel_dir());
+	if (m->fd < 0)
 		return m->fd;
-	}
 	err = take_memory(m, why, size);
 	if (err)
 		hodo_memory_unmap(m);
@@ -257,8 +246,6 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
 static const char *config_flaw(int err, bool functions)
 {
 	switch (-err) {
-	case EBUSY:
-		return NULL;
 	case ENOMEM:
 		return "there is no memory for the kernel's buffers: a smaller -m";
 	case ESRCH:
@@ -286,26 +273,23 @@ static int ask(struct hodo_session *s, int fd, const struct hodo_pattern_list *p
 	int err = n == (ssize_t)len ? 0 : n < 0 ? -errno : -EPROTO;
 
 	if (err == -EBUSY)
-		tell_busy(why, size);
-	else if (err)
-		snprintf(why, size, "%s", config_flaw(err, s->config.functions && s->config.functions_of_kernel));
-	return err;
+		return fail_busy(why, size);
+	if (!err)
+		return 0;
+	return hodo_fail(why, size, err, "%s", config_flaw(err, s->config.functions && s->config.functions_of_kernel));
 }
 
 static int map_process(struct hodo_process *p, char *why, size_t size)
 {
 	const struct hodo_session_config *config = &p->session->config;
-	uint8_t head[HODO_PAGE] __attribute__((aligned(64)));
 	const uint8_t *shm = NULL;
-	int err = take_head(p->memfd, head, why, size);
+	union head head;
+	int err = take_head(p->memfd, &head, why, size);
 
 	if (err)
 		return err;
-	if (hodo_layout_init(&p->layout, ((const struct hodo_shm *)head)->rings, config->packet_size,
-			     config->ring_size) < 0) {
-		snprintf(why, size, VERSION_WHY);
-		return -EPROTO;
-	}
+	if (hodo_layout_init(&p->layout, head.shm.rings, config->packet_size, config->ring_size) < 0)
+		return fail_version(why, size);
 	err = map_memory(p->memfd, &p->layout, &shm, why, size);
 	p->shm = (uint8_t *)(uintptr_t)shm; /* nothing is stored there */
 	return err;
@@ -320,10 +304,8 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 
 	hodo_config_uuid(s->total.processes, id.uuid);
 	p = hodo_process_new(s, &id, -1, fd);
-	if (!p) {
-		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
-		return -ENOMEM;
-	}
+	if (!p)
+		return hodo_fail_memory(why, size);
 	p->kernel = true;
 	hodo_session_choose_clock(s, true); /* it has what this processor has */
 	err = ask(s, fd, patterns, id.uuid, why, size);
@@ -332,10 +314,8 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 	/* Without it, functions have no names. */
 	if (!err && s->config.functions && s->config.functions_of_kernel)
 		hodo_kernel_functions_object(&p->catalog);
-	if (!err && hodo_process_join(p) < 0) {
-		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
-		err = -ENOMEM;
-	}
+	if (!err && hodo_process_join(p) < 0)
+		err = hodo_fail_memory(why, size);
 	if (err)
 		hodo_process_free(p);
 	return err;
@@ -347,25 +327,4 @@ bool hodo_session_has_kernel(const struct hodo_session *s)
 		if (p->kernel)
 			return true;
 	return false;
-}
-
-/* ----------------------------------------------------------- instead of words */
-
-/* What fails here has no consequences but that less is recorded, which is counted. */
-void hodo_kernel_consume(struct hodo_process *p, uint32_t ring, uint64_t packets)
-{
-	struct hodo_kernel_consumed c = { .ring = ring, .packets = packets };
-
-	ioctl(p->memfd, HODO_IOC_CONSUMED, &c);
-}
-
-void hodo_kernel_stop(const struct hodo_process *p)
-{
-	while (ioctl(p->memfd, HODO_IOC_STOP) < 0 && errno == EINTR)
-		;
-}
-
-void hodo_kernel_flush(const struct hodo_process *p, uint64_t age_ticks)
-{
-	ioctl(p->memfd, HODO_IOC_FLUSH, &age_ticks);
 }

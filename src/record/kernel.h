@@ -47,10 +47,4 @@ bool hodo_session_has_kernel(const struct hodo_session *s);
 /* The memory of whoever records the kernel as a flight recorder. 0; or a negative errno and a line in why. */
 int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size);
 
-/* What differs from a process, for process.c. */
-void hodo_kernel_consume(struct hodo_process *p, uint32_t ring, uint64_t packets);
-void hodo_kernel_stop(const struct hodo_process *p);
-/* Closes packets that are older than that. */
-void hodo_kernel_flush(const struct hodo_process *p, uint64_t age_ticks);
-
 #endif

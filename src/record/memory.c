@@ -9,21 +9,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/vfs.h>
-#include <unistd.h>
+
+#include <base/scope.h>
 
 #include "peer.h"
 #include "process.h"
-#include "server.h"
 #include "shm.h"
 #include "snapshot.h"
+#include "socket.h"
 
 void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f)
 {
@@ -57,43 +55,21 @@ static const struct hodo_process *find(const struct hodo_session *s, uint32_t pi
 	return NULL;
 }
 
-static void send_answer(int fd, const struct hodo_msg_answer *a, int passed)
-{
-	struct iovec iov = { (void *)a, sizeof(*a) };
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	memset(&control, 0, sizeof(control));
-	if (passed >= 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &passed, sizeof(int));
-	}
-	/* Whoever does not take it has exited. */
-	if (sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return;
-}
-
-static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control *m)
+static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control *m,
+		   bool (*is_joining)(const struct hodo_session *s, pid_t pid))
 {
 	struct hodo_msg_answer a = {
 		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_ANSWER }, .by = HODO_BY_RECORDER,
 		.recorder = (uint32_t)getpid(),
 	};
 	const struct hodo_process *p = m->op == HODO_CONTROL_MEMORY ? find(s, m->pid, m->next) : NULL;
+	HODO_AUTO_CLOSE int passed = -1;
 	char path[32];
-	int passed = -1;
 
 	if (m->op != HODO_CONTROL_MEMORY)
 		a.result = -EINVAL;
 	else if (!p)
-		a.result = m->pid && hodo_server_joining(s, (pid_t)m->pid) ? -EAGAIN : -ENOENT;
+		a.result = m->pid && is_joining(s, (pid_t)m->pid) ? -EAGAIN : -ENOENT;
 	else if (s->config.mode != HODO_MODE_OVERWRITE)
 		a.result = -EOPNOTSUPP;
 	if (p)
@@ -105,12 +81,10 @@ static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control
 		if (passed < 0)
 			a.result = errno == ENOENT ? -EIO : -errno; /* -ENOENT would say that there is no process */
 	}
-	send_answer(fd, &a, passed);
-	if (passed >= 0)
-		close(passed);
+	hodo_socket_send(fd, &a, sizeof(a), passed); /* whoever does not take it has exited */
 }
 
-int hodo_memory_serve(struct hodo_session *s, int fd)
+int hodo_memory_serve(struct hodo_session *s, int fd, bool (*is_joining)(const struct hodo_session *s, pid_t pid))
 {
 	struct hodo_msg_control m;
 	ssize_t n = recv(fd, &m, sizeof(m.head), MSG_PEEK | MSG_DONTWAIT);
@@ -121,7 +95,7 @@ int hodo_memory_serve(struct hodo_session *s, int fd)
 		return 0;
 	n = recv(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
 	if (n == (ssize_t)sizeof(m) && m.head.version == HODO_ABI_VERSION)
-		answer(s, fd, &m);
+		answer(s, fd, &m, is_joining);
 	return 1;
 }
 
@@ -129,63 +103,33 @@ int hodo_memory_serve(struct hodo_session *s, int fd)
 
 int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why, struct hodo_msg_answer *a)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd, err, passed = -1;
+	HODO_AUTO_CLOSE int fd = hodo_socket_connect(path);
+	HODO_AUTO_CLOSE int passed = -1;
+	int err = fd < 0 ? fd : hodo_peer_ask(fd, HODO_CONTROL_MEMORY, (uint32_t)pid, next, why, a, &passed);
 
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	err = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
-	if (!err)
-		err = hodo_peer_ask(fd, HODO_CONTROL_MEMORY, (uint32_t)pid, next, why, a, &passed);
-	close(fd);
-	if (!err && a->result)
-		err = a->result < 0 && a->result > -4096 ? a->result : -EPROTO;
-	if (!err && passed < 0)
-		err = -EPROTO;
-	if (!err)
-		return passed;
-	if (passed >= 0)
-		close(passed);
-	return err;
-}
-
-/* Memory that could be cut short, or whose pages might not come (huge ones have a quota), would end us by SIGBUS. */
-static bool is_safe(int fd)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-	struct statfs fs;
-
-	return seals >= 0 && (seals & F_SEAL_SHRINK) && (seals & F_SEAL_GROW) && fstatfs(fd, &fs) == 0 &&
-	       fs.f_type == TMPFS_MAGIC;
+	if (err)
+		return err;
+	if (a->result)
+		return a->result < 0 && a->result > -4096 ? a->result : -EPROTO;
+	return passed < 0 ? -EPROTO : hodo_take_fd(&passed);
 }
 
 int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *a, int fd)
 {
 	struct hodo_shm head;
 	struct stat st;
-	void *map;
-	int err = 0;
+	void *map = MAP_FAILED;
+	int err = -EPROTO;
 
-	memset(m, 0, sizeof(*m));
-	m->fd = fd;
-	m->flight = a->flight;
-	m->pid = a->pid;
-	if (!is_safe(fd) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    memcmp(head.magic, HODO_SHM_MAGIC, sizeof(head.magic)) != 0 || head.version != HODO_ABI_VERSION ||
-	    hodo_snapshot_layout(&m->flight, head.rings, (uint64_t)st.st_size, &m->layout) < 0)
-		err = -EPROTO;
-	map = err ? MAP_FAILED :
-		    mmap(NULL, m->layout.total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (!err && map == MAP_FAILED)
+	*m = (struct hodo_memory){ .fd = fd, .flight = a->flight, .pid = a->pid };
+	if (!hodo_shm_flaw(fd) && fstat(fd, &st) == 0 && pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	    memcmp(head.magic, HODO_SHM_MAGIC, sizeof(head.magic)) == 0 && head.version == HODO_ABI_VERSION &&
+	    hodo_snapshot_layout(&m->flight, head.rings, (uint64_t)st.st_size, &m->layout) == 0) {
+		map = mmap(NULL, m->layout.total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
 		err = -errno;
-	if (err) {
-		close(fd);
-		m->fd = -1;
+	}
+	if (map == MAP_FAILED) {
+		hodo_memory_unmap(m);
 		return err;
 	}
 	m->shm = map;
@@ -198,6 +142,5 @@ void hodo_memory_unmap(struct hodo_memory *m)
 		munmap((void *)m->shm, m->layout.total);
 	if (m->fd >= 0)
 		close(m->fd);
-	memset(m, 0, sizeof(*m));
-	m->fd = -1;
+	*m = (struct hodo_memory){ .fd = -1 };
 }

@@ -86,3 +86,8 @@ int hodo_fail_errno(char *why, size_t size, int err, const char *format, ...)
 	}
 	return err;
 }
+
+int hodo_fail_memory(char *why, size_t size)
+{
+	return hodo_fail(why, size, -ENOMEM, "out of memory: %s", hodo_remedy(ENOMEM));
+}

@@ -24,5 +24,6 @@ const char *hodo_remedy(int err);
 int hodo_fail(char *why, size_t size, int err, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int hodo_fail_errno(char *why, size_t size, int err, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int hodo_fail_system(char *why, size_t size, int err);
+int hodo_fail_memory(char *why, size_t size); /* "out of memory", -ENOMEM */
 
 #endif

@@ -151,6 +151,11 @@ static bool is_trace_file(const char *name)
 	return hodo_out_dir_is_stream(name) || strcmp(name, ".metadata.new") == 0;
 }
 
+int hodo_out_dir_drop(int dirfd, const char *name)
+{
+	return remove_files(dirfd, name, is_trace_file);
+}
+
 int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size)
 {
 	int len = snprintf(made, size, "%s", name), fd;
@@ -194,7 +199,7 @@ static int remove_contents(int fd, bool pieces)
 		else if (pieces && is_piece(fd, name))
 			err = remove_piece(fd, name);
 		else
-			err = remove_files(fd, name, is_trace_file);
+			err = hodo_out_dir_drop(fd, name);
 	}
 	return err;
 }

@@ -45,6 +45,8 @@ int hodo_out_dir_remove_at(int dirfd, const char *name);
  * holds the name that was tried last.
  */
 int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size);
+/* Removes one with the files that are in process folders. 0 or negative errno. */
+int hodo_out_dir_drop(int dirfd, const char *name);
 /* The name of a process's folder, or of the kernel's. */
 void hodo_out_dir_folder(char *name, size_t size, const char *comm, uint32_t pid, bool kernel);
 

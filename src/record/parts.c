@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "out_dir.h"
-#include "process.h"
+#include "session.h"
 
 #define RETRY_NS 100000000
 #define NAME_SIZE 24
@@ -26,14 +26,10 @@ static void part_name(char name[NAME_SIZE], uint32_t number)
 
 /* ------------------------------------------------------------------- removal */
 
-static void free_done(struct hodo_part *part)
+static void free_part(struct hodo_part *part)
 {
-	while (part->done) {
-		struct hodo_done *done = part->done;
-
-		part->done = done->next;
-		free(done);
-	}
+	hodo_text_free(&part->done);
+	free(part);
 }
 
 /* The oldest part goes, unless it holds what is not ours; then it stays, and counts. */
@@ -46,10 +42,8 @@ static void remove_oldest(struct hodo_session *s)
 
 	part_name(name, part->number);
 	err = hodo_out_dir_remove_at(s->config.out_fd, name);
-	if (err == -EMFILE || err == -ENFILE) {
-		hodo_session_close_files(s);
+	if (hodo_session_free_files(s, err))
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
-	}
 	/* What came to stand there just now stays alone. */
 	if (!err || err == -ENOENT || err == -ENOTEMPTY) {
 		parts->bytes -= part->bytes;
@@ -58,43 +52,34 @@ static void remove_oldest(struct hodo_session *s)
 	}
 	if (err && err != -ENOENT && !parts->reported) {
 		parts->reported = true;
-		hodo_session_report(s, "%s/%s stays: %s", s->config.out_path, name,
+		hodo_report(&s->config.reporter, "%s/%s stays: %s", s->config.out_path, name,
 				    err == -EEXIST || err == -ENOTEMPTY ? "it holds what is not of the recording" :
 									  strerror(-err));
 	}
 	parts->oldest = part->newer;
 	parts->kept--;
-	free_done(part);
-	free(part);
+	free_part(part);
 }
 
 /* ------------------------------------------------------------------ beginning */
 
+/* A directory under a name that is not a part's yet. Its descriptor, or negative errno. */
 static int make_new(struct hodo_session *s)
 {
-	int err = mkdirat(s->config.out_fd, HODO_OUT_PART_NEW, 0777) < 0 && errno != EEXIST ? -errno : 0;
+	int err;
 
-	if (hodo_session_release_reserve(s, err))
+	do
 		err = mkdirat(s->config.out_fd, HODO_OUT_PART_NEW, 0777) < 0 && errno != EEXIST ? -errno : 0;
-	return err;
-}
-
-static int open_new(struct hodo_session *s)
-{
-	int fd = openat(s->config.out_fd, HODO_OUT_PART_NEW, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		hodo_session_close_files(s);
-		fd = openat(s->config.out_fd, HODO_OUT_PART_NEW, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	}
-	return fd < 0 ? -errno : fd;
+	while (hodo_session_make_room(s, err));
+	return err ? err : hodo_session_open_dir(s, HODO_OUT_PART_NEW);
 }
 
 /* Takes the directory fd as the newest part. */
-static void append(struct hodo_session *s, struct hodo_part *part, int fd)
+static void append(struct hodo_parts *parts, int fd)
 {
-	struct hodo_parts *parts = &s->parts;
+	struct hodo_part *part = parts->spare;
 
+	parts->spare = NULL;
 	part->number = parts->newest ? parts->newest->number + 1 : 1;
 	if (parts->newest)
 		parts->newest->newer = part;
@@ -106,14 +91,6 @@ static void append(struct hodo_session *s, struct hodo_part *part, int fd)
 	parts->begun_ns = hodo_now_ns();
 }
 
-/* A directory under a name that is not a part's yet. Its descriptor, or negative errno. */
-static int prepare(struct hodo_session *s)
-{
-	int err = make_new(s);
-
-	return err ? err : open_new(s);
-}
-
 static int give_name(struct hodo_session *s, uint32_t number)
 {
 	char name[NAME_SIZE];
@@ -123,104 +100,114 @@ static int give_name(struct hodo_session *s, uint32_t number)
 	return renameat(fd, HODO_OUT_PART_NEW, fd, name) < 0 ? -errno : 0;
 }
 
-/*
- * Ends the newest part and begins another. The room for it is taken first and
- * its name given last; where either cannot be had, the newest part goes on, and is tried to be ended
- * again a little later.
- */
-static void rotate(struct hodo_session *s)
+/* Whether the oldest part is one too many as soon as there is another. */
+static bool can_make_way(const struct hodo_session *s)
+{
+	return s->config.limits.keep && s->parts.kept >= s->config.limits.keep && s->parts.kept > 1;
+}
+
+int hodo_parts_prepare(struct hodo_session *s)
 {
 	struct hodo_parts *parts = &s->parts;
-	struct hodo_part *part;
-	int fd, err;
+	int fd;
 
 	if (parts->retry_ns && hodo_now_ns() < parts->retry_ns)
-		return;
+		return -EAGAIN;
 	/*
 	 * On a full disk the part that is to go next makes room. If none is, a new one could not even say what was
 	 * lost: the one there is, which has its metadata, goes on.
 	 */
-	if (parts->no_room) {
-		if (!s->config.limits.keep || parts->kept < s->config.limits.keep || parts->kept < 2) {
-			parts->retry_ns = hodo_now_ns() + RETRY_NS;
-			return;
-		}
-		remove_oldest(s);
-	}
-	part = calloc(1, sizeof(*part));
-	fd = part ? prepare(s) : -ENOMEM;
-	/* On a full disk the part that is to go next makes room. */
-	if (fd == -ENOSPC && s->config.limits.keep && parts->kept >= s->config.limits.keep && parts->kept > 1) {
-		remove_oldest(s);
-		fd = prepare(s);
-	}
-	err = fd < 0 ? fd : 0;
-	if (!err) {
-		for (struct hodo_process *p = s->processes; p; p = p->next)
-			hodo_process_end_part(p);
-		err = give_name(s, parts->newest->number + 1);
-		for (struct hodo_process *p = s->processes; p; p = p->next)
-			hodo_process_next_part(p, err == 0);
-	}
-	if (err) {
+	if (parts->no_room && !can_make_way(s)) {
 		parts->retry_ns = hodo_now_ns() + RETRY_NS;
-		hodo_session_write_failed(s, "", "a new part", err);
-		if (fd >= 0)
-			close(fd);
-		free(part);
-		return;
+		return -ENOSPC;
 	}
-	parts->retry_ns = 0;
-	close(parts->fd);
-	append(s, part, fd);
-	while (s->config.limits.keep && parts->kept > s->config.limits.keep)
+	if (parts->no_room)
+		remove_oldest(s);
+	if (!parts->spare)
+		parts->spare = calloc(1, sizeof(*parts->spare));
+	fd = parts->spare ? make_new(s) : -ENOMEM;
+	if (fd == -ENOSPC && can_make_way(s)) {
+		remove_oldest(s);
+		fd = make_new(s);
+	}
+	if (fd < 0) {
+		parts->retry_ns = hodo_now_ns() + RETRY_NS;
+		hodo_session_write_failed(s, "", "a new part", fd);
+	}
+	return fd;
+}
+
+bool hodo_parts_name(struct hodo_session *s, int fd)
+{
+	int err = give_name(s, s->parts.newest->number + 1);
+
+	s->parts.retry_ns = err ? hodo_now_ns() + RETRY_NS : 0;
+	if (!err)
+		return true;
+	hodo_session_write_failed(s, "", "a new part", err);
+	close(fd);
+	return false;
+}
+
+void hodo_parts_begin(struct hodo_session *s, int fd)
+{
+	close(s->parts.fd);
+	append(&s->parts, fd);
+	while (s->config.limits.keep && s->parts.kept > s->config.limits.keep)
 		remove_oldest(s);
 }
 
 int hodo_parts_open(struct hodo_session *s)
 {
 	const struct hodo_limits *l = &s->config.limits;
-	struct hodo_part *part = calloc(1, sizeof(*part));
+	struct hodo_parts *parts = &s->parts;
 	int fd, err;
 
-	s->parts.fd = s->config.out_fd;
-	if (!part)
+	parts->fd = s->config.out_fd;
+	parts->spare = calloc(1, sizeof(*parts->spare));
+	if (!parts->spare)
 		return -ENOMEM;
 	if (s->config.packet || (!l->rotate_bytes && !l->rotate_ns)) {
-		s->parts.oldest = s->parts.newest = part;
+		parts->oldest = parts->newest = parts->spare;
+		parts->spare = NULL;
 		return 0;
 	}
-	fd = prepare(s);
+	fd = make_new(s);
 	err = fd < 0 ? fd : give_name(s, 1);
-	if (err) {
-		if (fd >= 0)
-			close(fd);
-		unlinkat(s->config.out_fd, HODO_OUT_PART_NEW, AT_REMOVEDIR);
-		free(part);
-		return err;
+	if (!err) {
+		append(parts, fd);
+		return 0;
 	}
-	append(s, part, fd);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	unlinkat(s->config.out_fd, HODO_OUT_PART_NEW, AT_REMOVEDIR);
+	return err;
 }
 
 /* --------------------------------------------------------------------- packets */
 
+bool hodo_parts_filled(const struct hodo_session *s, uint64_t bytes)
+{
+	const struct hodo_part *newest = s->parts.newest;
+	uint64_t most = s->config.limits.rotate_bytes;
+
+	/* A packet may bring an empty one with it, which says what was lost before. */
+	return newest->number && most && !s->parts.full && newest->bytes > 0 &&
+	       newest->bytes + bytes + sizeof(struct hodo_packet) > most;
+}
+
 bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 {
-	const struct hodo_limits *l = &s->config.limits;
 	struct hodo_parts *parts = &s->parts;
+	uint64_t most = s->config.limits.max_bytes;
 
 	if (parts->full)
 		return false;
-	/* A packet may bring an empty one with it, which says what was lost before. */
-	if (parts->newest->number && l->rotate_bytes && parts->newest->bytes > 0 &&
-	    parts->newest->bytes + bytes + sizeof(struct hodo_packet) > l->rotate_bytes)
-		rotate(s);
-	if (!l->max_bytes || parts->bytes + bytes <= l->max_bytes)
+	if (!most || parts->bytes + bytes <= most)
 		return true;
 	parts->full = s->total.ended = true;
-	hodo_session_report(s, "%s has the size that --max-size allows: the recording ends, the program runs on",
-			    s->config.out_path);
+	hodo_report(&s->config.reporter, "%s has the size that --max-size allows: the recording ends, the program runs on",
+		    s->config.out_path);
 	return false;
 }
 
@@ -233,17 +220,16 @@ void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, i
 	s->parts.newest->events += events;
 }
 
-void hodo_parts_step(struct hodo_session *s, int64_t now_ns)
+bool hodo_parts_due(struct hodo_session *s, int64_t now_ns)
 {
 	struct hodo_parts *parts = &s->parts;
 
 	if (!parts->newest->number || !s->config.limits.rotate_ns || parts->full ||
 	    (uint64_t)(now_ns - parts->begun_ns) < s->config.limits.rotate_ns)
-		return;
-	if (parts->newest->bytes > 0)
-		rotate(s);
-	else /* of nothing there need be no part */
+		return false;
+	if (parts->newest->bytes == 0) /* of nothing there need be no part */
 		parts->begun_ns = now_ns;
+	return parts->newest->bytes > 0;
 }
 
 /* ------------------------------------------------------------------------- end */
@@ -251,32 +237,17 @@ void hodo_parts_step(struct hodo_session *s, int64_t now_ns)
 void hodo_parts_folder_done(struct hodo_session *s, const char *dir)
 {
 	struct hodo_part *part = s->parts.newest;
-	struct hodo_done *done = malloc(sizeof(*done) + NAME_SIZE + strlen(dir) + 1);
-	char name[NAME_SIZE] = "";
+	char name[NAME_SIZE];
 
-	if (!done)
-		return;
-	if (part->number)
-		part_name(name, part->number);
-	sprintf(done->dir, "%s%s%s", name, part->number ? "/" : "", dir);
-	done->next = part->done;
-	part->done = done;
+	part_name(name, part->number);
+	hodo_text_printf(&part->done, "%s%s%s", part->number ? name : "", part->number ? "/" : "", dir);
+	hodo_text_char(&part->done, 0);
 }
 
 void hodo_parts_complete(struct hodo_session *s)
 {
-	for (struct hodo_part *part = s->parts.oldest; part; part = part->newer) {
-		for (const struct hodo_done *done = part->done; done; done = done->next) {
-			int fd = openat(s->config.out_fd, done->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			int err = fd < 0 ? -errno : hodo_session_write_metadata(s, fd, NULL);
-
-			if (err)
-				hodo_session_write_failed(s, done->dir, "metadata", err);
-			if (fd >= 0)
-				close(fd);
-		}
-		free_done(part);
-	}
+	for (struct hodo_part *part = s->parts.oldest; part; part = part->newer)
+		hodo_session_complete(s, &part->done);
 }
 
 void hodo_parts_stats(const struct hodo_session *s, struct hodo_session_stats *stats)
@@ -303,11 +274,11 @@ void hodo_parts_close(struct hodo_session *s)
 	}
 	parts->fd = -1;
 	parts->newest = NULL;
+	free(parts->spare);
 	while (parts->oldest) {
 		struct hodo_part *part = parts->oldest;
 
 		parts->oldest = part->newer;
-		free_done(part);
-		free(part);
+		free_part(part);
 	}
 }

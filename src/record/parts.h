@@ -16,28 +16,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <base/text.h>
+
 struct hodo_process;
 struct hodo_session;
 struct hodo_session_stats;
-
-/* A process folder that is complete but for the final clock. */
-struct hodo_done {
-	struct hodo_done *next;
-	char dir[]; /* below the recording's directory */
-};
 
 /* What one part holds; where there are none, the recording. */
 struct hodo_part {
 	struct hodo_part *newer;
 	uint32_t number;        /* 0: no parts */
 	uint64_t bytes, events; /* of packets on disk */
-	struct hodo_done *done;
+	struct hodo_text done;  /* folders that are complete but for the final clock, below the recording's directory */
 };
 
 struct hodo_parts {
 	int fd;                   /* where process folders are made; -1: nowhere */
 	struct hodo_part *oldest; /* of those that are there */
 	struct hodo_part *newest; /* being written */
+	struct hodo_part *spare;  /* for the next one */
 	uint32_t kept;            /* from oldest to newest */
 	uint64_t bytes, events;   /* of them all */
 	uint64_t removed_events;  /* of parts that --keep has removed */
@@ -51,13 +48,21 @@ struct hodo_parts {
 /* Makes the first part, if there are to be any. 0 or negative errno. */
 int hodo_parts_open(struct hodo_session *s);
 
-/* Before a packet of so many bytes is written: begins another part if need be. False: there is to be no more. */
+/* Before a packet of so many bytes: whether another part is to be begun; whether it may be written at all. */
+bool hodo_parts_filled(const struct hodo_session *s, uint64_t bytes);
 bool hodo_parts_room(struct hodo_session *s, uint64_t bytes);
 /* Afterwards: what it came to; err: 0, or why the packet could not be written. */
 void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, int err);
 
-/* Begins another part if it is time. */
-void hodo_parts_step(struct hodo_session *s, int64_t now_ns);
+/* Whether it is time for another part. */
+bool hodo_parts_due(struct hodo_session *s, int64_t now_ns);
+/*
+ * Another part, in three steps: a directory for it, or a negative errno where there is none now; its name, when the
+ * folders in the newest one are complete, unless it cannot be had: false, and the newest goes on; and its begin.
+ */
+int hodo_parts_prepare(struct hodo_session *s);
+bool hodo_parts_name(struct hodo_session *s, int fd);
+void hodo_parts_begin(struct hodo_session *s, int fd);
 
 /* The folder of a process in the newest part is complete. */
 void hodo_parts_folder_done(struct hodo_session *s, const char *dir);

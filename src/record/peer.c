@@ -16,36 +16,23 @@
 #include <poll.h>
 #include <pwd.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "proc_status.h"
+#include <base/clock.h>
+#include <base/scope.h>
+
 #include "message.h"
+#include "proc_status.h"
+#include "socket.h"
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
 #define PIDFS_MAGIC 0x50494446 /* where a pidfd's inode is the process's alone */
-#define ANSWER_MS 2000
+#define ANSWER_NS 2000000000ll
 #define CONNECT_TRIES 100 /* of 5 ms: its queue is full */
 #define CONNECT_PAUSE_NS 5000000
-#define FDS_TAKEN 16 /* descriptors of one message that we look at, to close them */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static const char *user_name(uid_t uid, char *buffer, size_t size)
 {
@@ -71,67 +58,54 @@ static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, char *why, 
 {
 	char user[64];
 
-	if (st->tgid != pid) {
-		snprintf(why, why_size, "%d is a thread of process %d: give that number", (int)pid, (int)st->tgid);
-		return -EINVAL;
-	}
-	if (st->kernel) {
-		snprintf(why, why_size, "process %d is a thread of the kernel, which has no events of ours: give a"
-			 " program's", (int)pid);
-		return -EINVAL;
-	}
-	if (geteuid() != 0 && st->euid != geteuid()) {
-		snprintf(why, why_size, "process %d belongs to user %s: run hodo as that user, or as root", (int)pid,
-			 user_name(st->euid, user, sizeof(user)));
-		return -EPERM;
-	}
+	if (st->tgid != pid)
+		return hodo_fail(why, why_size, -EINVAL, "%d is a thread of process %d: give that number", (int)pid,
+				 (int)st->tgid);
+	if (st->kernel)
+		return hodo_fail(why, why_size, -EINVAL, "process %d is a thread of the kernel, which has no events of ours: "
+				 "give a program's", (int)pid);
+	if (geteuid() != 0 && st->euid != geteuid())
+		return hodo_fail(why, why_size, -EPERM, "process %d belongs to user %s: run hodo as that user, or as root",
+				 (int)pid, user_name(st->euid, user, sizeof(user)));
 	return 0;
+}
+
+static int refuse_dead(pid_t pid, char *why, size_t why_size)
+{
+	return hodo_fail(why, why_size, -ESRCH, "process %d has ended: give one that runs", (int)pid);
 }
 
 int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 {
+	HODO_AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct hodo_proc_status st;
-	int fd, err;
+	int err = fd < 0 ? -errno : 0;
 
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	err = fd < 0 ? -errno : 0;
 	/* Of a thread that is not its process's first: EINVAL, later kernels ENOENT. */
-	if (err == -ENOSYS || err == -EMFILE || err == -ENFILE || err == -ENOMEM) {
-		snprintf(why, why_size, "process %d cannot be opened: %s: %s", (int)pid, strerror(-err),
-			 hodo_remedy(err));
-		return err;
-	}
+	if (err == -ENOSYS || err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		return hodo_fail_errno(why, why_size, err, "process %d cannot be opened", (int)pid);
 	err = hodo_proc_status(pid, &st);
-	if (!err)
-		err = refuse_kind(pid, &st, why, why_size);
-	else
-		snprintf(why, why_size, "there is no process %d that we can see: look the number up with ps", (int)pid);
-	if (!err && (fd < 0 || !is_alive(fd))) {
-		snprintf(why, why_size, "process %d has ended: give one that runs", (int)pid);
-		err = -ESRCH;
-	}
-	if (!err)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return err;
+	if (err)
+		return hodo_fail(why, why_size, err, "there is no process %d that we can see: look the number up with ps",
+				 (int)pid);
+	err = refuse_kind(pid, &st, why, why_size);
+	if (err)
+		return err;
+	return fd < 0 || !is_alive(fd) ? refuse_dead(pid, why, why_size) : hodo_take_fd(&fd);
 }
 
 /* The number behind a pidfd, as /proc has it: -1 if that process has exited. */
 static long pidfd_number(int pidfd)
 {
 	char line[128], path[64];
+	HODO_AUTO_FCLOSE FILE *f = NULL;
 	long number = -1;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
 	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
+	while (f && fgets(line, sizeof(line), f))
 		if (strncmp(line, "Pid:", 4) == 0)
 			number = strtol(line + 4, NULL, 10);
-	}
-	if (f)
-		fclose(f);
 	return number;
 }
 
@@ -151,18 +125,15 @@ static bool is_peer(int fd, pid_t pid, int pidfd)
 {
 	struct ucred peer = { 0 };
 	socklen_t len = sizeof(peer);
-	int theirs = -1;
-	bool same;
+	HODO_AUTO_CLOSE int theirs = -1;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid != pid)
 		return false;
-	len = sizeof(theirs);
 	/* Fails in another way than this if the one who listened has exited, and its number perhaps another's. */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &theirs, &len) < 0)
-		return errno == ENOPROTOOPT && is_alive(pidfd);
-	same = same_process(pidfd, theirs) && is_alive(pidfd);
-	close(theirs);
-	return same;
+	theirs = hodo_socket_peer(fd);
+	if (theirs < 0)
+		return theirs == -ENOPROTOOPT && is_alive(pidfd);
+	return same_process(pidfd, theirs) && is_alive(pidfd);
 }
 
 /* ---------------------------------------------------------------- its socket */
@@ -179,23 +150,13 @@ struct search {
 
 static int connect_at(const char *path)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct timespec pause = { 0, CONNECT_PAUSE_NS };
+	int fd = hodo_socket_connect(path);
 
-	if (fd < 0)
-		return -errno;
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-	for (int i = 0;; i++) {
-		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
-			return fd;
-		if (errno != EAGAIN || i == CONNECT_TRIES)
-			break;
-		nanosleep(&pause, NULL);
+	for (int i = 0; fd == -EAGAIN && i < CONNECT_TRIES; i++) {
+		hodo_sleep_ns(CONNECT_PAUSE_NS);
+		fd = hodo_socket_connect(path);
 	}
-	err = -errno;
-	close(fd);
-	return err;
+	return fd;
 }
 
 /* In the process's root directory no link leads out of it. */
@@ -212,7 +173,8 @@ static int open_dir(int root, const char *dir)
 static int try_dir(struct search *s, int root, const char *dir)
 {
 	char path[64];
-	int at = open_dir(root, dir), fd;
+	HODO_AUTO_CLOSE int at = open_dir(root, dir);
+	HODO_AUTO_CLOSE int fd = -1;
 
 	if (at < 0) {
 		if (errno != ENOENT && errno != ENOTDIR && !s->error)
@@ -222,15 +184,12 @@ static int try_dir(struct search *s, int root, const char *dir)
 	/* So that the address is short enough, however long the directory's path. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%u", at, s->status.vpid);
 	fd = connect_at(path);
-	close(at);
 	if (fd >= 0 && is_peer(fd, s->pid, s->pidfd))
-		return fd;
-	if (fd >= 0) {
-		close(fd);
+		return hodo_take_fd(&fd);
+	if (fd >= 0)
 		s->stranger = true;
-	} else if (fd != -ENOENT && fd != -ECONNREFUSED) {
+	else if (fd != -ENOENT && fd != -ECONNREFUSED)
 		s->error = fd;
-	}
 	return -1;
 }
 
@@ -283,77 +242,44 @@ static int find(struct search *s)
 
 int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 {
-	struct search s = { .pid = pid, .pidfd = pidfd, .root = -1 };
-	int err = hodo_proc_status(pid, &s.status), fd;
-	char root[32];
+	HODO_AUTO_CLOSE int root = -1;
+	HODO_AUTO_CLOSE int fd = -1;
+	struct search s = { .pid = pid, .pidfd = pidfd };
+	char path[32];
+	int err = hodo_proc_status(pid, &s.status);
 
-	if (!err)
-		err = refuse_kind(pid, &s.status, why, why_size);
-	else
-		snprintf(why, why_size, "process %d has ended: give one that runs", (int)pid);
+	if (err) {
+		refuse_dead(pid, why, why_size);
+		return err;
+	}
+	err = refuse_kind(pid, &s.status, why, why_size);
 	if (err)
 		return err;
 	if (hodo_proc_other_root(pid)) {
-		snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-		s.root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
+	s.root = root;
 	fd = find(&s);
-	if (s.root >= 0)
-		close(s.root);
 	/* What was read of it was of another process by then, if it has ended. */
-	if (!is_alive(pidfd)) {
-		if (fd >= 0)
-			close(fd);
-		snprintf(why, why_size, "process %d has ended: give one that runs", (int)pid);
-		return -ESRCH;
-	}
+	if (!is_alive(pidfd))
+		return refuse_dead(pid, why, why_size);
 	if (fd >= 0)
-		return fd;
-	if (s.error) {
-		snprintf(why, why_size, "process %d cannot be reached: %s: %s", (int)pid, strerror(-s.error),
-			 hodo_remedy(s.error));
-		return s.error;
-	}
-	snprintf(why, why_size, s.stranger ? "process %d does not listen: another process has the socket of that number" :
-					     "process %d does not listen", (int)pid);
-	return -ECONNREFUSED;
+		return hodo_take_fd(&fd);
+	if (s.error)
+		return hodo_fail_errno(why, why_size, s.error, "process %d cannot be reached", (int)pid);
+	return hodo_fail(why, why_size, -ECONNREFUSED, "process %d does not listen%s", (int)pid,
+			 s.stranger ? ": another process has the socket of that number" : "");
 }
 
 /* -------------------------------------------------------------------- asking */
 
-/* Receives the answer and descriptors; their number in n. The length or a negative errno. */
-static ssize_t receive(int fd, struct hodo_msg_answer *answer, int *fds, int *n)
-{
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(FDS_TAKEN * sizeof(int))];
-	} control;
-	struct iovec iov = { answer, sizeof(*answer) };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
-	};
-	ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-	*n = 0;
-	if (len < 0)
-		return -errno;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-		size_t bytes = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < bytes / sizeof(int) && *n < FDS_TAKEN; i++)
-			memcpy(&fds[(*n)++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-	}
-	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EPROTO : len;
-}
-
-static int wait_for_answer(int fd, int64_t until_ms)
+static int wait_for_answer(int fd, int64_t until_ns)
 {
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int64_t left = until_ms - now_ms();
-		int n = left > 0 ? poll(&p, 1, (int)left) : 0;
+		int64_t left_ms = (until_ns - hodo_now_ns()) / 1000000;
+		int n = left_ms > 0 ? poll(&p, 1, (int)left_ms) : 0;
 
 		if (n > 0)
 			return 0;
@@ -386,30 +312,30 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 	struct hodo_msg_control m = {
 		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONTROL }, .op = op, .pid = pid, .next = next,
 	};
-	int64_t until_ms = now_ms() + ANSWER_MS;
-	int fds[FDS_TAKEN], n = 0, err;
+	int64_t until_ns = hodo_now_ns() + ANSWER_NS;
+	HODO_AUTO_CLOSE int came = -1;
 	ssize_t len;
 
 	if (passed)
 		*passed = -1;
 	if (text && snprintf(m.text, sizeof(m.text), "%s", text) >= (int)sizeof(m.text))
 		return -ENAMETOOLONG;
-	if (send(fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof(m))
-		return errno == EPIPE ? -ECONNRESET : -errno;
+	len = hodo_socket_send(fd, &m, sizeof(m), -1);
+	if (len < 0)
+		return len == -EPIPE ? -ECONNRESET : (int)len;
 	do {
-		err = wait_for_answer(fd, until_ms);
-		len = err ? err : receive(fd, answer, fds, &n);
+		len = wait_for_answer(fd, until_ns);
+		if (!len)
+			len = hodo_socket_receive(fd, answer, sizeof(*answer), &came);
 	} while (len == -EAGAIN || len == -EINTR);
-	err = len == 0 ? -ECONNRESET : len < 0 ? (int)len : 0;
-	if (!err && (!is_answer(answer, len) || n > (passed ? 1 : 0)))
-		err = -EPROTO;
-	if (!err && passed && n == 1)
-		*passed = fds[--n];
-	while (n > 0)
-		close(fds[--n]);
-	if (!err)
-		end_texts(answer);
-	return err;
+	if (len <= 0)
+		return len == 0 ? -ECONNRESET : len == -EMSGSIZE || len == -EMFILE ? -EPROTO : (int)len;
+	if (!is_answer(answer, len) || (came >= 0 && !passed))
+		return -EPROTO;
+	if (passed)
+		*passed = hodo_take_fd(&came);
+	end_texts(answer);
+	return 0;
 }
 
 /* ---------------------------------------------------------------- refusals */

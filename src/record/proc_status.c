@@ -10,10 +10,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
+
 #define ENVIRON_MAX (4u << 20)
+#define EXIT_CODE_FIELD 52 /* of /proc/PID/stat, the last one */
+
+/* Of <linux/pidfd.h>, which older systems have not; its first version. */
+struct pidfd_info {
+	uint64_t mask, cgroupid;
+	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+	int32_t exit_code;
+};
+#define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
+#define PIDFD_INFO_EXIT 8u
 
 static unsigned long last_number(char *at)
 {
@@ -28,7 +44,7 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 {
 	char line[1024], path[32];
 	bool memory = false;
-	FILE *f;
+	HODO_AUTO_FCLOSE FILE *f = NULL;
 
 	memset(status, 0, sizeof(*status));
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
@@ -50,56 +66,58 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 		else if (strncmp(line, "State:\tZ", 8) == 0) /* has no memory either, and is no kernel thread */
 			memory = true;
 	}
-	/* Reading of a process that ends just then stops early. */
-	if (status->tgid == 0) {
-		fclose(f);
-		return -ESRCH;
-	}
 	status->kernel = !memory;
-	fclose(f);
-	return 0;
+	/* Reading of a process that ends just then stops early. */
+	return status->tgid ? 0 : -ESRCH;
 }
 
 bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size)
 {
+	HODO_AUTO_FREE char *entry = NULL;
+	HODO_AUTO_FCLOSE FILE *f = NULL;
 	size_t len = strlen(name), room = 0;
-	char path[32], *entry = NULL;
-	bool found = false;
 	uint64_t seen = 0;
+	char path[32];
 	ssize_t n;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re");
-	while (f && !found && seen < ENVIRON_MAX && (n = getdelim(&entry, &room, 0, f)) > 0) {
+	f = fopen(path, "re"); /* allowed for our own user's only */
+	while (f && seen < ENVIRON_MAX && (n = getdelim(&entry, &room, 0, f)) > 0) {
 		seen += (uint64_t)n;
-		if (strncmp(entry, name, len) == 0 && entry[len] == '=')
-			found = snprintf(value, size, "%s", entry + len + 1) < (int)size;
+		if (strncmp(entry, name, len) == 0 && entry[len] == '=' &&
+		    snprintf(value, size, "%s", entry + len + 1) < (int)size)
+			return true;
 	}
-	free(entry);
-	if (f)
-		fclose(f);
-	return found;
+	return false;
+}
+
+bool hodo_proc_any_has(const char *name, const char *value)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = opendir("/proc");
+	char has[256];
+
+	for (const char *entry; (entry = hodo_dir_next(d));) {
+		pid_t pid = (pid_t)strtol(entry, NULL, 10);
+
+		if (pid > 0 && pid != getpid() && hodo_proc_environment(pid, name, has, sizeof(has)) &&
+		    strcmp(has, value) == 0)
+			return true;
+	}
+	return false;
 }
 
 uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid)
 {
 	unsigned long inner, outer, count;
-	uid_t found = uid;
+	HODO_AUTO_FCLOSE FILE *f = NULL;
 	char path[32];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)pid);
 	f = fopen(path, "re");
-	while (f && fscanf(f, "%lu %lu %lu", &inner, &outer, &count) == 3) {
-		if (uid >= outer && uid - outer < count) {
-			found = (uid_t)(uid - outer + inner);
-			break;
-		}
-	}
-	if (f)
-		fclose(f);
-	return found;
+	while (f && fscanf(f, "%lu %lu %lu", &inner, &outer, &count) == 3)
+		if (uid >= outer && uid - outer < count)
+			return (uid_t)(uid - outer + inner);
+	return uid;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -116,4 +134,54 @@ bool hodo_proc_other_root(pid_t pid)
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)pid);
 	return !(same_file(root, "/proc/self/root") && same_file(mounts, "/proc/self/ns/mnt"));
+}
+
+/* ----------------------------------------------------------------------- its end */
+
+enum hodo_ending hodo_ending_of_status(int status)
+{
+	return WIFSIGNALED(status) ? HODO_ENDING_SIGNAL : HODO_ENDING_EXIT;
+}
+
+/* Known once its parent has asked. */
+static bool kernel_tells(int pidfd, int *status)
+{
+	struct pidfd_info info = { .mask = PIDFD_INFO_EXIT };
+
+	if (ioctl(pidfd, PIDFD_GET_INFO, &info) < 0 || !(info.mask & PIDFD_INFO_EXIT))
+		return false;
+	*status = info.exit_code;
+	return true;
+}
+
+/* Known until then. */
+static bool proc_tells(pid_t pid, int pidfd, int *status)
+{
+	char path[32], text[2048], *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (hodo_file_line(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	/* Another process may have the number, if ours has exited by now. */
+	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
+		return false;
+	at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
+	if (!at || (at[1] != ' ') || (at[2] != 'Z' && at[2] != 'X'))
+		return false;
+	at++;
+	for (int field = 3; field < EXIT_CODE_FIELD && at; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	*status = atoi(at + 1);
+	return true;
+}
+
+enum hodo_ending hodo_ending_of(pid_t pid, int pidfd)
+{
+	int status;
+
+	if (kernel_tells(pidfd, &status) || proc_tells(pid, pidfd, &status) || kernel_tells(pidfd, &status))
+		return hodo_ending_of_status(status);
+	return HODO_ENDING_UNKNOWN;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_status.h - what /proc says of a process.
+ * proc_status.h - what /proc and the kernel say of a process.
  */
 #ifndef HODO_RECORD_PROC_STATUS_H
 #define HODO_RECORD_PROC_STATUS_H
@@ -24,10 +24,32 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status);
 /* The value of a variable in the environment that the process was started with, if it can be read. */
 bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size);
 
+/*
+ * Whether some live process, but this one, was started with this variable in its environment. A child that was forked
+ * just before its parent ended joins a recording only when it is first scheduled: by this it is known before.
+ */
+bool hodo_proc_any_has(const char *name, const char *value);
+
 /* What the process itself calls the user whom we call uid (user namespaces). */
 uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid);
 
 /* Whether it sees another root directory than we do. */
 bool hodo_proc_other_root(pid_t pid);
+
+/* How it ended, as far as somebody who is not its parent can know. */
+enum hodo_ending {
+	HODO_ENDING_UNKNOWN,
+	HODO_ENDING_EXIT,
+	HODO_ENDING_SIGNAL
+};
+
+/* status as wait() has it. */
+enum hodo_ending hodo_ending_of_status(int status);
+
+/*
+ * Of the process behind pidfd, which is readable. While its parent has not asked, /proc has it; then
+ * the kernel itself (Linux 6.15 and later), which before that says it to nobody else.
+ */
+enum hodo_ending hodo_ending_of(pid_t pid, int pidfd);
 
 #endif

@@ -6,47 +6,21 @@
 #include "process.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "adopt.h"
+#include <hodo/abi_kernel.h>
+
 #include "conditions.h"
-#include "kernel.h"
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
-#define FEW_RINGS 16u /* a page each is less than the trouble of looking which are used */
 
 /* ------------------------------------------------------------- the memory */
-
-/*
- * Memory that could be cut short under us, or whose pages might not come (huge
- * pages have a quota), would end the recorder with SIGBUS.
- */
-static const char *memory_flaw(int memfd, const struct hodo_layout *l)
-{
-	int seals = fcntl(memfd, F_GET_SEALS);
-	struct statfs fs;
-	struct stat st;
-
-	if (seals < 0)
-		return "what it sent is no memfd";
-	if ((seals & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
-		return "its memory is not sealed";
-	if (fstat(memfd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != l->total)
-		return "its memory has the wrong size";
-	if (fstatfs(memfd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
-		return "its memory is of the wrong kind";
-	return NULL;
-}
 
 static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
 {
@@ -62,9 +36,12 @@ static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
 
 static int map_memory(struct hodo_process *p, const char **why)
 {
+	struct stat st;
 	void *map;
 
-	*why = memory_flaw(p->memfd, &p->layout);
+	*why = hodo_shm_flaw(p->memfd);
+	if (!*why && (fstat(p->memfd, &st) < 0 || (uint64_t)st.st_size != p->layout.total))
+		*why = "its memory has the wrong size";
 	if (*why)
 		return -EPROTO;
 	map = mmap(NULL, p->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->memfd, 0);
@@ -85,10 +62,10 @@ static void tell_warnings(struct hodo_process *p)
 {
 	for (; p->warnings_told < p->catalog.warnings; p->warnings_told++) {
 		if (p->warnings_told < WARNINGS_TOLD_MAX)
-			hodo_session_report(p->session, "%s[%u]: %s", p->id.comm, p->id.vpid,
+			hodo_report(&p->session->config.reporter, "%s[%u]: %s", p->id.comm, p->id.vpid,
 					    p->catalog.warning[p->warnings_told]);
 		else if (p->warnings_told == WARNINGS_TOLD_MAX)
-			hodo_session_report(p->session, "%s[%u]: more warnings: see hodo info", p->id.comm,
+			hodo_report(&p->session->config.reporter, "%s[%u]: more warnings: see hodo info", p->id.comm,
 					    p->id.vpid);
 	}
 }
@@ -100,7 +77,7 @@ static void read_catalog(struct hodo_process *p)
 	int n = hodo_catalog_read(&p->catalog, p->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
 
 	if (n == -EBADMSG)
-		hodo_session_report(p->session, "%s[%u]: its catalogue of events is damaged: new events are lost",
+		hodo_report(&p->session->config.reporter, "%s[%u]: its catalogue of events is damaged: new events are lost",
 				    p->id.comm, p->id.vpid);
 	/* Something may have been taken before an error, too. */
 	if (n != 0) {
@@ -125,13 +102,14 @@ static const struct hodo_read_layouts *sink_table(void *arg)
 	return &p->catalog.walk;
 }
 
-static void sink_packet(void *arg, struct hodo_ring_reader *reader, const struct hodo_packet *h,
-			const uint8_t *body)
+static struct hodo_process_ring *ring_of(struct hodo_ring_reader *reader)
 {
-	struct hodo_process_ring *r =
-		(struct hodo_process_ring *)((char *)reader - offsetof(struct hodo_process_ring, reader));
+	return HODO_OWNER(reader, struct hodo_process_ring, reader);
+}
 
-	hodo_process_write(arg, &r->stream, h, body);
+static void sink_packet(void *arg, struct hodo_ring_reader *reader, const struct hodo_packet *h, const uint8_t *body)
+{
+	hodo_process_write(arg, &ring_of(reader)->stream, h, body);
 }
 
 static void tell_damage(struct hodo_process *p, const struct hodo_ring_reader *r)
@@ -139,16 +117,17 @@ static void tell_damage(struct hodo_process *p, const struct hodo_ring_reader *r
 	if (p->damage_told || (!r->broken && r->damage == 0))
 		return;
 	p->damage_told = true;
-	hodo_session_report(p->session, "%s[%u]: its buffers are damaged: some of its events are lost", p->id.comm,
+	hodo_report(&p->session->config.reporter, "%s[%u]: its buffers are damaged: some of its events are lost", p->id.comm,
 			    p->id.vpid);
 }
 
+/* Of what is asked of the kernel, failure has no consequences but that less is recorded, which is counted. */
 static void consume_in_kernel(struct hodo_ring_reader *reader, uint64_t packets)
 {
-	struct hodo_process_ring *r =
-		(struct hodo_process_ring *)((char *)reader - offsetof(struct hodo_process_ring, reader));
+	struct hodo_process_ring *r = ring_of(reader);
+	struct hodo_kernel_consumed c = { .ring = r->number, .packets = packets };
 
-	hodo_kernel_consume(r->process, r->number, packets);
+	ioctl(r->process->memfd, HODO_IOC_CONSUMED, &c);
 }
 
 static void activate_ring(struct hodo_process *p, uint32_t i)
@@ -172,30 +151,13 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	p->active[p->actives++] = i;
 }
 
-/*
- * Rings that have memory. On a machine with many CPUs the memory's holes are
- * asked for rather than read: reading a hole would give it memory.
- */
 static void find_rings(struct hodo_process *p)
 {
-	off_t at = (off_t)HODO_SHM_RINGS, end = (off_t)p->layout.data;
-
-	if (p->layout.rings <= FEW_RINGS || p->kernel)
-		for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++)
+	for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++) {
+		if (!p->ring[i])
+			i = hodo_shm_next_ring(&p->layout, p->kernel ? -1 : p->memfd, i);
+		if (i < p->layout.rings)
 			activate_ring(p, i);
-	while (p->actives < p->layout.rings && at < end && !p->kernel) {
-		off_t hole;
-
-		at = lseek(p->memfd, at, SEEK_DATA);
-		if (at < 0 || at >= end)
-			return;
-		hole = lseek(p->memfd, at, SEEK_HOLE);
-		if (hole < 0 || hole > end)
-			hole = end;
-		if (hole <= at) /* it changed meanwhile */
-			hole = at + HODO_PAGE;
-		for (; at < hole; at += HODO_PAGE)
-			activate_ring(p, (uint32_t)((at - (off_t)HODO_SHM_RINGS) / HODO_PAGE));
 	}
 }
 
@@ -250,7 +212,7 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 		old = since != 0 && since < now_ticks && now_ticks - since > age_ticks;
 	}
 	if (old && p->kernel)
-		hodo_kernel_flush(p, age_ticks);
+		ioctl(p->memfd, HODO_IOC_FLUSH, &age_ticks);
 	else if (old)
 		change_on_words(p, HODO_ON_AGE, ~0u);
 	else if (p->age_set)
@@ -265,7 +227,8 @@ void hodo_process_stop(struct hodo_process *p)
 
 	hodo_functions_see(shm, &p->functions);
 	if (p->kernel) {
-		hodo_kernel_stop(p);
+		while (ioctl(p->memfd, HODO_IOC_STOP) < 0 && errno == EINTR)
+			;
 		return;
 	}
 	__atomic_store_n(&shm->stopped, 1, __ATOMIC_SEQ_CST);
@@ -276,18 +239,27 @@ void hodo_process_stop(struct hodo_process *p)
 
 /* ------------------------------------------------------- begin, end, count */
 
-/* A ring's share of the session's totals. */
-static void add_total(struct hodo_session_stats *t, const struct hodo_process_ring *r)
+bool hodo_process_has_ended(const struct hodo_process *p)
 {
-	const struct hodo_ring_lost *l = &r->reader.lost;
+	return hodo_shm_load32(&((const struct hodo_shm *)p->shm)->ended) != 0;
+}
 
-	t->events += r->stream.events_before + r->stream.events;
-	t->lost.full += l->full;
-	t->lost.too_large += l->too_large;
-	t->lost.busy += l->busy;
-	t->lost.overwritten += l->overwritten;
-	t->lost.unwritten += r->stream.unwritten;
-	t->lost.damaged += l->damaged;
+void hodo_process_tell_ended(const struct hodo_process *p)
+{
+	if (!hodo_process_has_ended(p))
+		return;
+	if (p->kernel)
+		hodo_report(&p->session->config.reporter, "the kernel's recording was ended through its control tree");
+	else
+		hodo_report(&p->session->config.reporter, "%s[%u]: its recording was ended, by 'hodo detach' or by itself",
+			    p->id.comm, p->id.vpid);
+}
+
+/* A stream's share of the session's totals. */
+static void add_total(struct hodo_session_stats *t, const struct hodo_stream *stream)
+{
+	t->events += stream->events_before + stream->events;
+	t->lost.unwritten += stream->unwritten;
 }
 
 static void tell_catalog_full(const struct hodo_process *p)
@@ -295,9 +267,16 @@ static void tell_catalog_full(const struct hodo_process *p)
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
 
 	if (lost)
-		hodo_session_report(p->session, "%s[%u]: %llu descriptions of events or libraries were too many: what "
+		hodo_report(&p->session->config.reporter, "%s[%u]: %llu descriptions of events or libraries were too many: what "
 				    "came late has no name: trace it for a shorter time, or less of it", p->id.comm,
 				    p->id.vpid, (unsigned long long)lost);
+}
+
+void hodo_process_close_line(struct hodo_process *p)
+{
+	if (p->line_fd >= 0)
+		close(p->line_fd); /* leaves epoll by that: there is no other descriptor of it */
+	p->line_fd = -1;
 }
 
 static void leave_session(struct hodo_process *p)
@@ -311,7 +290,7 @@ static void leave_session(struct hodo_process *p)
 	p->next = s->finished;
 	s->finished = p;
 	s->live--;
-	hodo_lifeline_end(p);
+	hodo_process_close_line(p);
 	/* The descriptor leaves epoll with this; what epoll has already reported is answered by pidfd_ready(). */
 	if (p->pidfd >= 0)
 		close(p->pidfd);
@@ -327,14 +306,14 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	if (s->config.conditions)
 		hodo_conditions_count(s->config.conditions, p->shm, s->total.met);
 	s->total.limited += hodo_conditions_limited(p->shm);
-	if (!hodo_snapshots_end(p)) {
+	if (!s->process_ends(p)) {
 		leave_session(p);
 		return;
 	}
 	tell_catalog_full(p);
 	hodo_process_read_threads(p, true);
 	if (p->kernel && p->threads_read == HODO_THREADS_MAX)
-		hodo_session_report(s, "more than %u threads came or changed their names: late ones have none",
+		hodo_report(&s->config.reporter, "more than %u threads came or changed their names: late ones have none",
 				    HODO_THREADS_MAX);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_functions_sum(&s->total.functions, &p->functions);
@@ -346,12 +325,12 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		tell_damage(p, &r->reader);
 		hodo_process_settle(p, r);
 		hodo_stream_close(&r->stream);
-		add_total(&s->total, r);
+		add_total(&s->total, &r->stream);
+		hodo_lost_add(&s->total.lost, &r->reader.lost);
 	}
 	if (!p->metadata_dirty || !p->layout.profile || hodo_process_metadata(p, false) == 0)
 		hodo_process_write_profile(p);
-	s->total.events += p->profile.events_before + p->profile.events;
-	s->total.lost.unwritten += p->profile.unwritten;
+	add_total(&s->total, &p->profile);
 	hodo_process_metadata(p, true);
 	leave_session(p);
 }
@@ -360,10 +339,9 @@ static void pidfd_ready(struct hodo_watch *w, uint32_t events)
 {
 	struct hodo_process *p = (struct hodo_process *)w;
 
-	(void)events;
 	if (p->pidfd < 0)
 		return;
-	hodo_adopt_tell(p);
+	hodo_process_tell_ended(p);
 	hodo_process_finish(p, false);
 }
 
@@ -382,7 +360,7 @@ struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_
 	p->id = *id;
 	p->pidfd = pidfd;
 	p->memfd = memfd;
-	p->dirfd = -1;
+	p->dirfd = p->line_fd = -1;
 	p->threads = (struct hodo_map)HODO_MAP(struct hodo_ctf_thread, tid);
 	return p;
 }
@@ -401,7 +379,7 @@ int hodo_process_join(struct hodo_process *p)
 	s->total.processes++;
 	s->total.kernel |= p->kernel;
 	s->total.command |= !p->kernel && p->id.pid == s->command;
-	hodo_snapshots_begin(p);
+	p->snapshots.withheld = s->withholding;
 	read_catalog(p);
 	hodo_process_read_threads(p, p->kernel);
 	hodo_process_metadata(p, false);
@@ -438,7 +416,7 @@ void hodo_process_free(struct hodo_process *p)
 		hodo_stream_close(&p->ring[p->active[i]]->stream);
 		free(p->ring[p->active[i]]);
 	}
-	hodo_lifeline_free(p);
+	hodo_process_close_line(p);
 	if (p->shm)
 		munmap(p->shm, p->layout.total);
 	if (p->dirfd >= 0)

@@ -19,8 +19,8 @@ struct hodo_process_ring {
 	uint32_t number;
 	struct hodo_ring_reader reader;
 	struct hodo_stream stream;
-	struct hodo_ctf_lost reported;    /* by the folders in earlier parts */
-	struct hodo_ctf_lost reporting; /* by the present one, once it is settled */
+	struct hodo_lost reported;  /* by the folders in earlier parts */
+	struct hodo_lost reporting; /* by the present one, once it is settled */
 };
 
 /* Events over their rate. */
@@ -45,7 +45,11 @@ struct hodo_process {
 	struct hodo_session *session;
 	struct hodo_process *next;
 	struct hodo_process_id id;
-	struct hodo_lifeline *lifeline; /* adopt.h; NULL: it joined by itself */
+	/* One that ran when its recording began (adopt.c): the connection on which that was agreed, and its end. */
+	bool adopted;
+	struct hodo_watch line_watch;
+	int line_fd;           /* -1: there is none, or it has ended */
+	int64_t line_ended_ns; /* since when, if the process ended it; 0: it did not */
 	int pidfd;   /* -1: there is none, or it has ended */
 	int memfd;
 	bool kernel; /* kernel.h: shm is for reading only */
@@ -96,6 +100,11 @@ int hodo_process_poll(struct hodo_process *p);
 /* Thread names and the age of packets; about once a second. */
 void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t age_ticks);
 
+/* Whether the process has said that it writes no more; and reports that to the user, if so. */
+bool hodo_process_has_ended(const struct hodo_process *p);
+void hodo_process_tell_ended(const struct hodo_process *p);
+void hodo_process_close_line(struct hodo_process *p);
+
 /* Lets the process know that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
 
@@ -118,9 +127,8 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 			const uint8_t *body);
 /* folder.c: losses after a stream's last packet get one of their own, on a full disk with the room kept for it. */
 void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r);
-/* folder.c: completes the folder in the part of the recording that ends; then, if another was begun, goes on there. */
-void hodo_process_end_part(struct hodo_process *p);
-void hodo_process_next_part(struct hodo_process *p, bool begun);
+/* folder.c: begins another part of the recording, in all processes, if it is time. */
+void hodo_folders_step(struct hodo_session *s, int64_t now_ns);
 
 /* profile.c: writes the profile's stream; the metadata must name its events already. */
 void hodo_process_write_profile(struct hodo_process *p);

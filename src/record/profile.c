@@ -11,8 +11,9 @@
 #include "process.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <base/scope.h>
 
 #include "shm.h"
 
@@ -182,22 +183,21 @@ void hodo_process_write_profile(struct hodo_process *p)
 {
 	struct writer w = { .process = p, .id = profile_id(&p->catalog),
 			    .room = p->layout.packet_size - sizeof(struct hodo_packet) };
-	struct place *places = NULL;
+	HODO_AUTO_FREE struct place *places = NULL;
+	HODO_AUTO_FREE uint8_t *body = malloc(w.room);
 	long n;
 
 	if (!p->layout.profile || w.id == 0)
 		return;
 	hodo_stream_init(&p->profile, p->id.uuid, p->layout.rings - 1, p->layout.rings - 1);
 	strcpy(p->profile.name, "profile");
-	w.body = malloc(w.room);
-	n = w.body ? find_places(p, &places) : -ENOMEM;
+	w.body = body;
+	n = body ? find_places(p, &places) : -ENOMEM;
 	if (n < 0)
-		hodo_session_report(p->session, "%s[%u]: its profile is lost: out of memory", p->id.comm, p->id.vpid);
+		hodo_report(&p->session->config.reporter, "%s[%u]: its profile is lost: out of memory", p->id.comm, p->id.vpid);
 	w.head.magic = HODO_CTF_MAGIC;
 	w.head.timestamp_begin = hodo_session_ticks(p->session);
 	if (n > 0)
 		write_sums(&w, places, n);
 	hodo_stream_close(&p->profile);
-	free(places);
-	free(w.body);
 }

@@ -16,7 +16,6 @@
 #include "launch.h"
 #include "out_dir.h"
 #include "pattern.h"
-#include "recorders.h"
 #include "recording.h"
 
 /* Recordings of what a flight recorder holds, and of what dead processes and interrupted recordings left. */

@@ -17,7 +17,9 @@
 #include <hodo/abi.h>
 
 #include "functions.h"
+#include "message.h"
 #include "pattern.h"
+#include "ring_reader.h"
 
 struct hodo_session;
 struct hodo_process;
@@ -62,14 +64,8 @@ struct hodo_session_config {
 	 * (process.h) knows every id in it. Neither is to be kept, and no function of the session to be called.
 	 */
 	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
-	/* Takes what the user should know: one printable line without newline. */
-	void (*report)(void *arg, const char *line);
-	void *arg;
-};
-
-/* Events lost, by cause. */
-struct hodo_session_lost {
-	uint64_t full, too_large, busy, overwritten, unwritten, damaged;
+	void *packet_arg;
+	struct hodo_reporter reporter;
 };
 
 struct hodo_session_stats {
@@ -90,7 +86,7 @@ struct hodo_session_stats {
 	uint32_t parts_kept;
 	uint64_t removed_events; /* in parts that were removed, as limits.keep says */
 	bool full;               /* limits.max_bytes was reached; what was in the buffers then is in lost.unwritten */
-	struct hodo_session_lost lost;
+	struct hodo_lost lost;
 	struct hodo_functions_seen functions; /* at the end */
 };
 

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include <base/clock.h>
 #include <base/file.h>
 #include <base/scope.h>
 #include <base/vec.h>
@@ -32,7 +32,6 @@ static bool is_this_host(const struct hodo_flight *f)
 /* This machine's TSC, measured now. It ticks as it did before it was started anew. */
 static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 {
-	struct timespec wait = { 0, MEASURE_NS };
 	struct hodo_clock_sample a, b, first = { f->first.ticks, f->first.mono_ns, f->first.real_ns };
 	struct hodo_clock_map now;
 
@@ -40,7 +39,7 @@ static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 	    f->first.real_ns > HODO_SNAPSHOT_REAL_NS_MAX)
 		return false;
 	hodo_clock_sample(HODO_CLOCK_TSC, &a);
-	nanosleep(&wait, NULL);
+	hodo_sleep_ns(MEASURE_NS);
 	hodo_clock_sample(HODO_CLOCK_TSC, &b);
 	hodo_clock_fit(HODO_CLOCK_TSC, &a, &b, &now);
 	/* A line through the file's time with that slope. */
@@ -76,15 +75,6 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 
 /* ------------------------------------------------------------------------ file */
 
-static void add_lost(struct hodo_ring_lost *sum, const struct hodo_ring_lost *l)
-{
-	sum->full += l->full;
-	sum->too_large += l->too_large;
-	sum->busy += l->busy;
-	sum->overwritten += l->overwritten;
-	sum->damaged += l->damaged;
-}
-
 /* When it ended, as far as the file knows. */
 static int64_t last_moment(const struct hodo_flight_memory *m)
 {
@@ -114,7 +104,7 @@ static int write_memory(struct hodo_recover *r, const char *name, const struct h
 	r->running += m->alive;
 	r->events += result.events;
 	r->bytes += result.bytes;
-	add_lost(&r->lost, &result.lost);
+	hodo_lost_add(&r->lost, &result.lost);
 	if (m->alive)
 		hodo_report(&r->reporter, "%s: process %u runs still: what it held at this moment", name, m->pid);
 	if (m->cut)

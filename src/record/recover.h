@@ -29,7 +29,7 @@ struct hodo_recover {
 	uint32_t failed;    /* files and folders of which nothing could be made */
 	uint64_t events, bytes;
 	uint64_t torn; /* events of interrupted recordings that were not on disk as a whole */
-	struct hodo_ring_lost lost;
+	struct hodo_lost lost;
 };
 
 /* What stands at path. 0, or a negative errno and a line in error. */

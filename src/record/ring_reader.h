@@ -41,14 +41,27 @@ struct hodo_ring_sink {
 	void *arg;
 };
 
-/* Events that were not given to the sink, by cause. */
-struct hodo_ring_lost {
-	uint64_t full;
-	uint64_t too_large;
-	uint64_t busy;
-	uint64_t overwritten;
-	uint64_t damaged; /* in packets that did not hold up */
+/* Events that were lost, by cause. */
+struct hodo_lost {
+	uint64_t full, too_large, busy, overwritten;
+	uint64_t unwritten; /* the output could not be written: a ring's reader does not count these */
+	uint64_t damaged;   /* in packets that did not hold up */
 };
+
+static inline void hodo_lost_add(struct hodo_lost *sum, const struct hodo_lost *l)
+{
+	sum->full += l->full;
+	sum->too_large += l->too_large;
+	sum->busy += l->busy;
+	sum->overwritten += l->overwritten;
+	sum->unwritten += l->unwritten;
+	sum->damaged += l->damaged;
+}
+
+static inline bool hodo_lost_any(const struct hodo_lost *l)
+{
+	return l->full | l->too_large | l->busy | l->overwritten | l->unwritten | l->damaged;
+}
 
 struct hodo_ring_reader {
 	struct hodo_ring *ring;
@@ -73,7 +86,7 @@ struct hodo_ring_reader {
 	uint64_t word;   /* as last seen */
 	uint64_t discarded; /* events_discarded last given */
 	uint64_t missed; /* overwritten and damaged */
-	struct hodo_ring_lost lost; /* final after hodo_ring_finish() */
+	struct hodo_lost lost; /* final after hodo_ring_finish() */
 };
 
 void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, const uint8_t *packets,

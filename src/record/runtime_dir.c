@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_dir.c - where our sockets are.
+ * runtime_dir.c - where sockets are.
  */
 #include "runtime_dir.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include <hodo/abi.h>
+
+#include <base/file.h>
+#include <base/scope.h>
+
+#include "proc_status.h"
+#include "socket.h"
 
 /* Another user could have made the directory in /tmp before us, or a link: neither is ever used. */
 static int make_private(const char *path)
@@ -52,4 +60,102 @@ int hodo_runtime_dir(char *path, size_t size, size_t room)
 	if (snprintf(path, size, "/tmp/hodo-%u", (unsigned int)geteuid()) >= (int)size)
 		return -ENAMETOOLONG;
 	return make_private(path);
+}
+
+/* "record-PID.sock", "join-PID.sock", or a number alone, where a process listens; of one that is no more. */
+static bool is_dead(const char *name)
+{
+	int pid, end = 0;
+
+	return (sscanf(name, "record-%d.sock%n", &pid, &end) == 1 || sscanf(name, "join-%d.sock%n", &pid, &end) == 1 ||
+		sscanf(name, "%d%n", &pid, &end) == 1) &&
+	       end > 0 && !name[end] && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+void hodo_runtime_sweep(const char *dir)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = opendir(dir);
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+	/* The number may be a live one's in another pid namespace: so it is asked, too. */
+	for (const char *name; (name = hodo_dir_next(d));)
+		if (is_dead(name) && snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) &&
+		    hodo_socket_is_stale(path))
+			unlink(path);
+}
+
+/* ---------------------------------------------------------------------- recorders */
+
+struct list {
+	struct hodo_recorder *recorder;
+	int n;
+};
+
+/* "record-PID.sock" */
+static bool is_socket(const char *path, uint32_t *pid)
+{
+	const char *slash = strrchr(path, '/');
+	int end = 0;
+
+	return slash && sscanf(slash + 1, "record-%u.sock%n", pid, &end) == 1 && end > 0 && !slash[1 + end];
+}
+
+static void add(struct list *l, const char *path)
+{
+	struct hodo_recorder *r = &l->recorder[l->n];
+
+	if (l->n == HODO_RECORDERS_MAX || strlen(path) >= sizeof(r->path) || !is_socket(path, &r->pid))
+		return;
+	for (int i = 0; i < l->n; i++)
+		if (strcmp(l->recorder[i].path, path) == 0)
+			return;
+	memcpy(r->path, path, strlen(path) + 1);
+	l->n++;
+}
+
+static void add_dir(struct list *l, const char *dir)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = opendir(dir);
+	char path[512];
+
+	for (const char *name; (name = hodo_dir_next(d));)
+		if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
+			add(l, path);
+}
+
+static void add_runtime_dir(struct list *l, const char *xdg)
+{
+	char dir[512];
+
+	if (xdg && xdg[0] == '/' && snprintf(dir, sizeof(dir), "%s/hodo", xdg) < (int)sizeof(dir))
+		add_dir(l, dir);
+}
+
+static void add_user(struct list *l, uid_t uid)
+{
+	char dir[64];
+
+	snprintf(dir, sizeof(dir), "/run/user/%u/hodo", (unsigned int)uid);
+	add_dir(l, dir);
+	snprintf(dir, sizeof(dir), "/tmp/hodo-%u", (unsigned int)uid);
+	add_dir(l, dir);
+}
+
+int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders)
+{
+	struct list l = { recorders, 0 };
+	struct hodo_proc_status status;
+	char value[512];
+
+	if (hodo_proc_environment(pid, HODO_RECORDER_ENV, value, sizeof(value)) && value[0] == '/')
+		add(&l, value);
+	if (hodo_proc_environment(pid, "XDG_RUNTIME_DIR", value, sizeof(value)))
+		add_runtime_dir(&l, value);
+	add_runtime_dir(&l, getenv("XDG_RUNTIME_DIR"));
+	if (hodo_proc_status(pid, &status) == 0) {
+		add_user(&l, status.euid);
+		add_user(&l, status.uid);
+	}
+	add_user(&l, geteuid());
+	return l.n;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_dir.h - where our sockets are: $XDG_RUNTIME_DIR/hodo, else /tmp/hodo-UID.
+ * runtime_dir.h - where sockets are: ours in $XDG_RUNTIME_DIR/hodo, else /tmp/hodo-UID; and those of others.
  */
 #ifndef HODO_RECORD_RUNTIME_DIR_H
 #define HODO_RECORD_RUNTIME_DIR_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /*
  * Makes the directory if need be, sees to it that it is ours alone (a
@@ -15,5 +17,21 @@
  * 0 or negative errno: -EPERM if what is there belongs to another or is open to others.
  */
 int hodo_runtime_dir(char *path, size_t size, size_t room);
+
+/* Removes the sockets there of recorders, and of processes that listened, which were killed. */
+void hodo_runtime_sweep(const char *dir);
+
+struct hodo_recorder {
+	uint32_t pid; /* as its socket's name says */
+	char path[108];
+};
+
+#define HODO_RECORDERS_MAX 256
+
+/*
+ * Sockets of recorders that may record the process pid, or be it: those in our directories, in its
+ * user's, and the one in its environment, which comes first. Their number; nobody need be behind them.
+ */
+int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders);
 
 #endif

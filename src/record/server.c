@@ -9,11 +9,8 @@
 #define _GNU_SOURCE
 #include "server.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +18,23 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include <base/file.h>
+#include <base/scope.h>
 
 #include "adopt.h"
 #include "config.h"
 #include "memory.h"
-#include "join.h"
 #include "proc_status.h"
 #include "process.h"
 #include "runtime_dir.h"
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
+#include "socket.h"
 
 #define CONNECTIONS_MAX 512u
 #define CONNECTIONS_PID_MAX 4u /* of one process */
 #define PROCESSES_MAX 8192u    /* recorded at once */
 #define REFUSALS_TOLD_MAX 20u
 #define TOO_MANY_FILES "the recorder has too many open files: raise the limit, see ulimit -Hn"
-#define FDS_TAKEN 16           /* descriptors of one message that we look at, to close them */
 
 struct connection {
 	struct hodo_watch watch; /* first */
@@ -61,7 +55,7 @@ struct hodo_server {
 	struct connection *closed;
 	uint32_t n;
 	int fd;
-	struct sockaddr_un address;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
 /* Takes the connection off; the memory stays until epoll's answers have been looked at. */
@@ -91,58 +85,33 @@ static void refuse(struct connection *c, const char *why)
 	s->total.refused++;
 	s->warnings_refused++;
 	if (s->warnings_refused <= REFUSALS_TOLD_MAX)
-		hodo_session_report(s, "process %d is not recorded: %s", (int)c->id.pid, why);
+		hodo_report(&s->config.reporter, "process %d is not recorded: %s", (int)c->id.pid, why);
 	else if (s->warnings_refused == REFUSALS_TOLD_MAX + 1)
-		hodo_session_report(s, "more processes are not recorded");
+		hodo_report(&s->config.reporter, "more processes are not recorded");
 	drop(c);
 }
 
 /* ------------------------------------------------------------------ hello */
 
 /* The process behind the connection, by a handle that no other process can get. */
-static int try_pidfd(const struct connection *c)
-{
-	socklen_t len = sizeof(int);
-	int fd = -1;
-
-	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) == 0 && fd >= 0) {
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		return fd;
-	}
-	return (int)syscall(SYS_pidfd_open, c->id.pid, 0);
-}
-
 static int open_pidfd(const struct connection *c)
 {
-	int fd = try_pidfd(c);
-
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		hodo_session_close_files(c->session);
-		fd = try_pidfd(c);
-	}
-	return fd;
-}
-
-/* The thread that listens has a name of its own. */
-static void read_comm(struct hodo_process_id *id)
-{
-	char path[32];
-	ssize_t len;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)id->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? 0 : read(fd, id->comm, sizeof(id->comm));
-	if (len > 0)
-		id->comm[len - 1] = 0; /* newline; of 15 letters and it there is room */
-	if (fd >= 0)
-		close(fd);
+	do {
+		fd = hodo_socket_peer(c->fd);
+		if (fd == -ENOPROTOOPT) {
+			fd = (int)syscall(SYS_pidfd_open, c->id.pid, 0);
+			fd = fd < 0 ? -errno : fd;
+		}
+	} while (hodo_session_free_files(c->session, fd));
+	return fd;
 }
 
 static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 {
 	struct hodo_proc_status status;
-	char path[32];
+	char path[32], comm[sizeof(c->id.comm) + 1];
 	ssize_t len;
 
 	/* What it is called in its own pid namespace. */
@@ -151,8 +120,11 @@ static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 	c->id.start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
 	memcpy(c->id.comm, h->comm, sizeof(c->id.comm));
 	c->id.comm[sizeof(c->id.comm) - 1] = 0;
-	if (c->adopted)
-		read_comm(&c->id);
+	if (c->adopted) { /* the thread that listens has a name of its own */
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->id.pid);
+		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0)
+			memcpy(c->id.comm, comm, sizeof(c->id.comm));
+	}
 	memcpy(c->id.exe, h->exe, sizeof(c->id.exe));
 	c->id.exe[sizeof(c->id.exe) - 1] = 0;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->id.pid);
@@ -171,12 +143,21 @@ static bool send_config(struct connection *c)
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+/* Whether this one's buffers may be on their way already. */
+static bool is_joining(const struct hodo_session *s, pid_t pid)
+{
+	for (const struct connection *c = s->server ? s->server->connections : NULL; c; c = c->next)
+		if (c->greeted && c->id.pid == pid)
+			return true;
+	return false;
+}
+
 static void take_hello(struct connection *c)
 {
 	struct hodo_process *earlier;
 	struct hodo_msg_hello h;
 	ssize_t len;
-	int asked = c->adopted ? 0 : hodo_memory_serve(c->session, c->fd);
+	int asked = c->adopted ? 0 : hodo_memory_serve(c->session, c->fd, is_joining);
 
 	if (asked) {
 		if (asked > 0)
@@ -192,7 +173,7 @@ static void take_hello(struct connection *c)
 	else if (h.head.version != HODO_ABI_VERSION)
 		refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");
 	else if (c->pidfd < 0 && (c->pidfd = open_pidfd(c)) < 0)
-		refuse(c, errno == EMFILE || errno == ENFILE ? TOO_MANY_FILES : "it is gone");
+		refuse(c, c->pidfd == -EMFILE || c->pidfd == -ENFILE ? TOO_MANY_FILES : "it is gone");
 	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
 		refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
 	else {
@@ -211,58 +192,43 @@ static void take_hello(struct connection *c)
 
 /* ------------------------------------------------------------------ ready */
 
-/* Receives READY. The one descriptor that came with it, or -1 and a reason; any others are closed. */
+/* Receives READY. The one descriptor that came with it; -1: nothing has come yet, or a reason. */
 static int receive_ready(int fd, const char **why)
 {
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(FDS_TAKEN * sizeof(int))];
-	} control;
 	struct hodo_msg_ready m;
-	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
-	};
-	int fds[FDS_TAKEN], n = 0;
-	ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int passed;
+	ssize_t len = hodo_socket_receive(fd, &m, sizeof(m), &passed);
 
 	*why = NULL;
-	if (len < 0)
-		return -1; /* nothing yet; why stays NULL */
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-		size_t bytes = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < bytes / sizeof(int) && n < FDS_TAKEN; i++)
-			memcpy(&fds[n++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-	}
+	if (len == -EAGAIN || len == -EINTR)
+		return -1;
 	if (len == 0)
 		*why = "it left before it handed over its buffers";
-	else if (n == 0 && (msg.msg_flags & MSG_CTRUNC))
-		*why = TOO_MANY_FILES; /* the kernel could not give us the descriptor that was there */
-	else if (len != (ssize_t)sizeof(m) || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ||
-		 m.head.magic != HODO_MSG_MAGIC || m.head.version != HODO_ABI_VERSION ||
-		 m.head.type != HODO_MSG_READY)
+	else if (len == -EMFILE)
+		*why = TOO_MANY_FILES;
+	else if (len < 0 && len != -EMSGSIZE && len != -EPROTO)
+		*why = strerror((int)-len);
+	else if (len >= 0 && (len != (ssize_t)sizeof(m) || m.head.magic != HODO_MSG_MAGIC ||
+			      m.head.version != HODO_ABI_VERSION || m.head.type != HODO_MSG_READY))
 		*why = "it does not speak our language";
-	else if (n != 1)
-		*why = "it did not send exactly one buffer";
+	else if (passed < 0)
+		*why = len == -EMSGSIZE ? "it does not speak our language" : "it did not send exactly one buffer";
 	if (!*why)
-		return fds[0];
-	while (n > 0)
-		close(fds[--n]);
+		return passed;
+	if (passed >= 0)
+		close(passed);
 	return -1;
 }
 
-/* It ends with the recording of the process that has just been started. */
+/* The connection ends with the recording of the process that has just been started. */
 static void keep_connection(struct connection *c)
 {
 	struct hodo_process *p = c->session->processes;
-	int fd = c->fd;
+	int err = hodo_adopt(p, hodo_take_fd(&c->fd));
 
-	c->fd = -1;
-	if (hodo_lifeline_start(p, fd) < 0) {
-		hodo_session_report(c->session, "process %d is not recorded: out of memory", (int)p->id.pid);
+	if (err < 0) {
+		hodo_report(&c->session->config.reporter, "process %d is not recorded: %s", (int)p->id.pid,
+			    strerror(-err));
 		hodo_process_finish(p, true);
 	}
 }
@@ -271,16 +237,14 @@ static void take_ready(struct connection *c)
 {
 	const char *why;
 	int memfd = receive_ready(c->fd, &why);
-	int pidfd = c->pidfd;
+	int pidfd;
 
 	if (memfd < 0) {
 		if (why)
 			refuse(c, why);
-		else if (errno != EAGAIN && errno != EINTR)
-			refuse(c, strerror(errno));
 		return;
 	}
-	c->pidfd = -1; /* the process's now, whatever comes of it */
+	pidfd = hodo_take_fd(&c->pidfd); /* the process's now, whatever comes of it */
 	if (c->session->live >= PROCESSES_MAX) {
 		close(memfd);
 		close(pidfd);
@@ -298,7 +262,6 @@ static void connection_ready(struct hodo_watch *w, uint32_t events)
 {
 	struct connection *c = (struct connection *)w;
 
-	(void)events;
 	if (c->fd < 0)
 		return;
 	if (c->greeted)
@@ -389,12 +352,11 @@ void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 {
 	/* Bounded: others wait for their turn meanwhile. */
 	for (int i = 0; i < 64; i++) {
-		int fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd;
 
-		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-			hodo_session_close_files(server->session);
+		do
 			fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		}
+		while (fd < 0 && hodo_session_free_files(server->session, -errno));
 		if (fd < 0)
 			return;
 		add_connection(server, fd, uid);
@@ -405,73 +367,26 @@ static void server_ready(struct hodo_watch *w, uint32_t events)
 {
 	struct hodo_server *server = (struct hodo_server *)w;
 
-	(void)events;
 	hodo_server_accept(server, server->fd, geteuid());
-}
-
-/* Whether nobody listens there any more. */
-bool hodo_server_is_stale(const struct sockaddr_un *a)
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 && errno == ECONNREFUSED;
-
-	if (fd >= 0)
-		close(fd);
-	return stale;
-}
-
-/* Removes sockets of recorders, and of processes that listened, which were killed. */
-static void sweep(const char *dir)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		struct sockaddr_un a = { .sun_family = AF_UNIX };
-		int pid, end = 0;
-
-		if ((sscanf(e->d_name, "record-%d.sock%n", &pid, &end) != 1 &&
-		     sscanf(e->d_name, "join-%d.sock%n", &pid, &end) != 1 &&
-		     sscanf(e->d_name, "%d%n", &pid, &end) != 1) || end == 0 || e->d_name[end] || pid <= 0 ||
-		    (kill(pid, 0) == 0 || errno != ESRCH))
-			continue;
-		/* The number may be a live one's in another pid namespace: so it is asked, too. */
-		if (snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", dir, e->d_name) < (int)sizeof(a.sun_path) &&
-		    hodo_server_is_stale(&a))
-			unlink(a.sun_path);
-	}
-	if (d)
-		closedir(d);
 }
 
 static int listen_at(struct hodo_server *server)
 {
-	struct sockaddr_un *a = &server->address;
-	char dir[sizeof(a->sun_path)];
+	char dir[sizeof(server->path)], path[sizeof(server->path)];
 	int err = hodo_runtime_dir(dir, sizeof(dir), sizeof("/record-4294967295.sock"));
 
 	if (err)
 		return err;
-	a->sun_family = AF_UNIX;
-	if (snprintf(a->sun_path, sizeof(a->sun_path), "%s/record-%d.sock", dir, (int)getpid()) >=
-	    (int)sizeof(a->sun_path)) {
-		a->sun_path[0] = 0;
+	if (snprintf(path, sizeof(path), "%s/record-%d.sock", dir, (int)getpid()) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	}
-	server->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (server->fd < 0)
-		return -errno;
-	sweep(dir);
+	hodo_runtime_sweep(dir);
 	/* Left by a recorder that had our number. */
-	unlink(a->sun_path);
-	if (bind(server->fd, (struct sockaddr *)a, sizeof(*a)) < 0) {
-		err = -errno;
-		a->sun_path[0] = 0;
-		return err;
-	}
-	if (chmod(a->sun_path, 0600) < 0 || listen(server->fd, SOMAXCONN) < 0)
-		return -errno;
-	return 0;
+	unlink(path);
+	server->fd = hodo_socket_listen(path);
+	if (server->fd < 0)
+		return server->fd;
+	strcpy(server->path, path);
+	return chmod(path, 0600) < 0 ? -errno : 0;
 }
 
 int hodo_server_open(struct hodo_session *s)
@@ -493,22 +408,11 @@ int hodo_server_open(struct hodo_session *s)
 
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
 {
-	struct connection *c, *next;
-
-	for (c = s->server ? s->server->connections : NULL; c; c = next) {
+	for (struct connection *c = s->server ? s->server->connections : NULL, *next; c; c = next) {
 		next = c->next;
 		if (now_ns > c->deadline_ns)
 			refuse(c, "it does not answer");
 	}
-	hodo_adopt_check(s, now_ns);
-}
-
-bool hodo_server_joining(const struct hodo_session *s, pid_t pid)
-{
-	for (const struct connection *c = s->server ? s->server->connections : NULL; c; c = c->next)
-		if (c->greeted && c->id.pid == pid)
-			return true;
-	return false;
 }
 
 bool hodo_server_pending(const struct hodo_session *s)
@@ -528,9 +432,7 @@ void hodo_server_free_gone(struct hodo_session *s)
 
 void hodo_server_drain(struct hodo_session *s)
 {
-	struct connection *c, *next;
-
-	for (c = s->server ? s->server->connections : NULL; c; c = next) {
+	for (struct connection *c = s->server ? s->server->connections : NULL, *next; c; c = next) {
 		next = c->next;
 		if (c->greeted)
 			connection_ready(&c->watch, 0);
@@ -544,9 +446,8 @@ void hodo_server_close(struct hodo_session *s)
 	while (s->server->connections)
 		drop(s->server->connections);
 	hodo_server_free_gone(s);
-	hodo_join_close(s);
-	if (s->server->address.sun_path[0])
-		unlink(s->server->address.sun_path);
+	if (s->server->path[0])
+		unlink(s->server->path);
 	if (s->server->fd >= 0)
 		close(s->server->fd);
 	free(s->server);
@@ -555,5 +456,5 @@ void hodo_server_close(struct hodo_session *s)
 
 const char *hodo_session_socket(const struct hodo_session *s)
 {
-	return s->server ? s->server->address.sun_path : "";
+	return s->server ? s->server->path : "";
 }

@@ -11,16 +11,12 @@
 
 #include "session.h"
 
-struct sockaddr_un;
-
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_session *s);
-/* Drops connections that were not done with in time, and finishes processes that ended their recording. */
+/* Drops connections that were not done with in time. */
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 /* Whether a process is just joining. */
 bool hodo_server_pending(const struct hodo_session *s);
-/* Whether this one is: its buffers may be on their way already. */
-bool hodo_server_joining(const struct hodo_session *s, pid_t pid);
 /* Frees dropped connections; not while epoll's answers are being looked at. */
 void hodo_server_free_gone(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
@@ -28,10 +24,5 @@ void hodo_server_close(struct hodo_session *s);
 void hodo_server_drain(struct hodo_session *s);
 /* Takes in who has connected to a listening socket: processes of this user, and root's. */
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
-/* Whether nobody listens there any more. */
-bool hodo_server_is_stale(const struct sockaddr_un *a);
-
-/* straggler.c: whether some live process has HODO_RECORDER=socket in its environment. */
-bool hodo_straggler_exists(const char *socket);
 
 #endif

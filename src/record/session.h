@@ -11,11 +11,13 @@
 #include "parts.h"
 #include "recording.h"
 #include "snapshots.h"
-#include "names.h"
 
 struct hodo_process;
 struct hodo_server;
 struct hodo_join;
+
+/* The struct of which a pointer leads to a member. */
+#define HODO_OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
 
 /* What epoll's data points to. */
 struct hodo_watch {
@@ -33,6 +35,9 @@ struct hodo_session {
 	struct hodo_process *finished; /* freed at the end of the step, since epoll may still name them */
 	struct hodo_parts parts;
 	struct hodo_snapshots_made snapshots;
+	bool withholding; /* nothing of a process is on disk before it is decided that it is to be */
+	/* A process is about to be finished: whether it is to be written. */
+	bool (*process_ends)(struct hodo_process *p);
 	uint8_t *copy; /* packet_size bytes */
 	uint32_t cpus;
 
@@ -58,7 +63,6 @@ struct hodo_session {
 	bool straggler;
 };
 
-void hodo_session_report(struct hodo_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
 
 /* Settles the clock; tsc: the process can read it. -EOPNOTSUPP if the recording already uses one that it cannot. */
@@ -68,19 +72,28 @@ uint64_t hodo_session_ticks(const struct hodo_session *s);
 /* Ticks in a time; before the clock is fitted, to some per cent, without waiting. */
 uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
 
+void hodo_session_fit_clock(struct hodo_session *s);
+
 /* Reports output that cannot be written, the first time. */
 void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err);
+
+/*
+ * Where err says that descriptors have run out: closes stream files of all processes. make_room(): likewise, or where
+ * the disk is full, gives back the room that was kept. Whether there was any to be had: it is tried again then.
+ */
+bool hodo_session_free_files(struct hodo_session *s, int err);
+bool hodo_session_make_room(struct hodo_session *s, int err);
+
+/* Takes the room again, before a packet does. */
+void hodo_session_take_reserve(struct hodo_session *s);
 
 /* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only its clock lines. */
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);
 
-/* Gives back the room that was kept, if err says that the disk is full. Whether there was any. */
-bool hodo_session_release_reserve(struct hodo_session *s, int err);
+/* A directory in that of the recording, with whatever descriptors can be had: its descriptor or negative errno. */
+int hodo_session_open_dir(struct hodo_session *s, const char *name);
 
-/* Takes it again, before a packet does. */
-void hodo_session_take_reserve(struct hodo_session *s);
-
-/* Closes stream files of all processes, when descriptors have run out. */
-void hodo_session_close_files(struct hodo_session *s);
+/* Gives the final clock to folders, whose names stand in the text with a NUL each; and frees it. */
+void hodo_session_complete(struct hodo_session *s, struct hodo_text *folders);
 
 #endif

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <hodo/abi.h>
+
 /* Makes the compiler forget where v came from, so that it cannot be read from there again. */
 #define HODO_OPAQUE(v) __asm__("" : "+r"(v))
 
@@ -56,5 +58,17 @@ static inline void hodo_shm_copy(void *to, const void *from, size_t len)
 	memcpy(to, from, len);
 	__asm__ volatile("" ::: "memory");
 }
+
+/*
+ * Why memory that somebody sent is not safe to be mapped, or NULL: what could be cut short under us, or whose pages
+ * might not come (huge pages have a quota), would end us with SIGBUS. Its size is the caller's to check.
+ */
+const char *hodo_shm_flaw(int fd);
+
+/*
+ * The first ring from number `from` on that has memory; layout->rings: there is none. On a machine with many CPUs holes
+ * are asked for rather than read: reading a hole would give it memory. fd -1: it cannot be asked, all have.
+ */
+uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t from);
 
 #endif

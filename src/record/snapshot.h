@@ -50,7 +50,7 @@ struct hodo_snapshot_result {
 	char dir[64];    /* the folder that was made */
 	uint64_t events, bytes; /* in it */
 	uint32_t damaged_rings; /* whose contents made no sense, at least in part */
-	struct hodo_ring_lost lost;
+	struct hodo_lost lost;
 };
 
 /*

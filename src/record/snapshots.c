@@ -9,22 +9,20 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
+
+#include <base/scope.h>
 
 #include "conditions.h"
-#include "ending.h"
 #include "memory.h"
 #include "out_dir.h"
+#include "proc_status.h"
 #include "process.h"
 #include "shm.h"
 #include "snapshot.h"
 
 #define NAME_SIZE 24
-#define GRACE_IN_FLIGHT_NS 2000000 /* events that were being written when their word went off */
 
 static const struct hodo_shm *shm_of(const struct hodo_process *p)
 {
@@ -51,29 +49,15 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 	source.thread = p->threads.entries;
 	source.threads = p->threads.n;
 	err = hodo_snapshot_write(&source, fd, result, error, size);
-	if (err == -EMFILE || err == -ENFILE) {
-		hodo_session_close_files(s);
+	if (hodo_session_free_files(s, err))
 		err = hodo_snapshot_write(&source, fd, result, error, size);
-	}
 	return err;
-}
-
-static void note_done(struct hodo_session *s, const char *name, const char *dir)
-{
-	size_t size = strlen(name) + strlen(dir) + 2;
-	struct hodo_done *done = malloc(sizeof(*done) + size);
-
-	if (!done)
-		return;
-	snprintf(done->dir, size, "%s/%s", name, dir);
-	done->next = s->snapshots.done;
-	s->snapshots.done = done;
 }
 
 static void tell_failure(struct hodo_session *s, const char *name, const char *why)
 {
 	if (!s->snapshots.failed)
-		hodo_session_report(s, "%s/%s: %s", s->config.out_path, name, why);
+		hodo_report(&s->config.reporter, "%s/%s: %s", s->config.out_path, name, why);
 	s->snapshots.failed = true;
 }
 
@@ -84,11 +68,11 @@ static void take(struct hodo_process *p, const char *why)
 	uint32_t number = s->total.snapshots + 1;
 	struct hodo_snapshot_result result;
 	char name[NAME_SIZE], error[256];
-	int fd;
+	HODO_AUTO_CLOSE int fd = -1;
 
 	if (number > HODO_SNAPSHOTS_MAX) {
 		if (!made->too_many)
-			hodo_session_report(s, "there are %u snapshots: no more are made", HODO_SNAPSHOTS_MAX);
+			hodo_report(&s->config.reporter, "there are %u snapshots: no more are made", HODO_SNAPSHOTS_MAX);
 		made->too_many = true;
 		return;
 	}
@@ -97,25 +81,20 @@ static void take(struct hodo_process *p, const char *why)
 		tell_failure(s, name, strerror(errno));
 		return;
 	}
-	fd = openat(s->config.out_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		hodo_session_close_files(s);
-		fd = openat(s->config.out_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	}
+	fd = hodo_session_open_dir(s, name);
 	if (fd < 0) {
-		tell_failure(s, name, strerror(errno));
+		tell_failure(s, name, strerror(-fd));
 	} else if (write_into(p, fd, number, why, &result, error, sizeof(error)) < 0) {
 		tell_failure(s, name, error);
 	} else {
 		s->total.snapshots++;
 		made->events += result.events;
 		made->bytes += result.bytes;
-		note_done(s, name, result.dir);
+		hodo_text_printf(&made->done, "%s/%s", name, result.dir);
+		hodo_text_char(&made->done, 0);
 	}
 	if (s->total.snapshots < number)
 		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);
-	if (fd >= 0)
-		close(fd);
 }
 
 /* One for all requests so far. Those that are counted from now on make another. */
@@ -132,26 +111,7 @@ static void take_wanted(struct hodo_process *p)
 	take(p, why);
 }
 
-/* ------------------------------------------------------------- begin, look, end */
-
-static bool is_withholding(const struct hodo_session *s)
-{
-	return s->config.mode == HODO_MODE_OVERWRITE && s->config.snapshots.only && !s->config.packet;
-}
-
-void hodo_snapshots_begin(struct hodo_process *p)
-{
-	p->snapshots.withheld = is_withholding(p->session);
-}
-
-static void stop_process(struct hodo_process *p)
-{
-	struct timespec grace = { 0, GRACE_IN_FLIGHT_NS };
-
-	hodo_process_stop(p);
-	nanosleep(&grace, NULL);
-	hodo_process_finish(p, true);
-}
+/* -------------------------------------------------------------------- look, end */
 
 /* What triggers of this recording can want; memory that is damaged may say more. */
 static uint32_t triggers_want(const struct hodo_session *s)
@@ -174,15 +134,9 @@ static uint32_t look_at(struct hodo_process *p)
 	return wants;
 }
 
-void hodo_snapshots_look(struct hodo_session *s)
+bool hodo_snapshots_look(struct hodo_process *p)
 {
-	struct hodo_process *p, *next;
-
-	for (p = s->processes; p; p = next) {
-		next = p->next;
-		if (look_at(p) == HODO_WANTS_STOP)
-			stop_process(p);
-	}
+	return look_at(p) == HODO_WANTS_STOP;
 }
 
 static enum hodo_ending ending_of(const struct hodo_process *p)
@@ -213,7 +167,7 @@ static bool is_wanted(struct hodo_process *p)
 			hodo_ending_of_status(s->snapshots.command_status) != HODO_ENDING_EXIT);
 	ending = ending_of(p);
 	if (ending == HODO_ENDING_UNKNOWN)
-		hodo_session_report(p->session, "%s[%u]: whether it crashed cannot be told on this kernel: its buffers"
+		hodo_report(&p->session->config.reporter, "%s[%u]: whether it crashed cannot be told on this kernel: its buffers"
 				    " are written", p->id.comm, p->id.vpid);
 	p->session->snapshots.crashed |= ending != HODO_ENDING_EXIT;
 	return ending != HODO_ENDING_EXIT;
@@ -230,20 +184,4 @@ bool hodo_snapshots_end(struct hodo_process *p)
 	}
 	p->snapshots.withheld = false;
 	return true;
-}
-
-void hodo_snapshots_complete(struct hodo_session *s)
-{
-	while (s->snapshots.done) {
-		struct hodo_done *done = s->snapshots.done;
-		int fd = openat(s->config.out_fd, done->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		int err = fd < 0 ? -errno : hodo_session_write_metadata(s, fd, NULL);
-
-		if (err)
-			hodo_session_write_failed(s, done->dir, "metadata", err);
-		if (fd >= 0)
-			close(fd);
-		s->snapshots.done = done->next;
-		free(done);
-	}
 }

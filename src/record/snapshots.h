@@ -13,10 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "parts.h"
+#include <base/text.h>
 
 struct hodo_process;
-struct hodo_session;
 
 #define HODO_SNAPSHOTS_MAX 9999u /* of one recording */
 #define HODO_SNAPSHOTS_LOOK_NS 2000000
@@ -28,7 +27,7 @@ struct hodo_snapshots_made {
 	bool failed, too_many;   /* reported once */
 	bool ended;              /* a trigger has ended the recording */
 	bool crashed;            /* some process has, as far as was asked for */
-	struct hodo_done *done;  /* folders that get the final clock */
+	struct hodo_text done;   /* folders that get the final clock */
 	bool command_ended;
 	int command_status;      /* as wait() has it */
 };
@@ -40,16 +39,10 @@ struct hodo_snapshots_state {
 	bool asked;     /* a trigger has ended its recording: its buffers are wanted */
 };
 
-/* A process has joined. */
-void hodo_snapshots_begin(struct hodo_process *p);
-
-/* Does what processes and their triggers ask for. */
-void hodo_snapshots_look(struct hodo_session *s);
+/* Does what the process and its triggers ask for; true: a trigger ends its recording. */
+bool hodo_snapshots_look(struct hodo_process *p);
 
 /* It is about to be finished: makes the last snapshot that it asked for. Whether it is to be written itself. */
 bool hodo_snapshots_end(struct hodo_process *p);
-
-/* All folders get the final clock; and frees. */
-void hodo_snapshots_complete(struct hodo_session *s);
 
 #endif

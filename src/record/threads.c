@@ -3,14 +3,13 @@
  * threads.c - the names of a traced process's threads.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include <base/file.h>
+#include <base/scope.h>
 
 #include "proc_status.h"
 #include "process.h"
@@ -22,7 +21,7 @@ static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32
 {
 	if (strncmp(t->comm, comm, sizeof(t->comm)) == 0 && t->pid == pid)
 		return;
-	snprintf(t->comm, sizeof(t->comm), "%s", comm);
+	snprintf(t->comm, sizeof(t->comm), "%.15s", comm);
 	t->pid = pid;
 	p->threads_dirty = true;
 }
@@ -77,70 +76,38 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 		return;
 	for (uint32_t n = 0; n < REFRESH_MAX && n < p->threads.n; n++) {
 		struct hodo_ctf_thread *t;
-		char path[64], comm[17] = "";
-		ssize_t len;
-		int fd;
+		char path[64], comm[17];
 
 		if (p->threads_refreshed >= p->threads.n)
 			p->threads_refreshed = 0;
 		t = hodo_map_at(&p->threads, p->threads_refreshed++);
 		snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)p->id.pid, t->tid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		len = read(fd, comm, sizeof(comm) - 1);
-		close(fd);
 		/* Another process may have the number by now. */
-		if (len <= 1 || poll(&dead, 1, 0) != 0)
-			continue;
-		comm[len - 1] = 0; /* newline */
-		comm[15] = 0;
-		set_thread(p, t, 0, comm);
+		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0 && poll(&dead, 1, 0) == 0)
+			set_thread(p, t, 0, comm);
 	}
-}
-
-/* The name of a thread now, as it stands in a file of one line. */
-static bool read_name(int tasks, const char *tid, char *comm, size_t size)
-{
-	char path[64];
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "%.20s/comm", tid);
-	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, comm, size);
-	close(fd);
-	if (len <= 1)
-		return false;
-	comm[len - 1] = 0; /* newline; of 15 letters and it there is room */
-	return true;
 }
 
 void hodo_process_name_threads(struct hodo_process *p)
 {
 	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
-	char path[32], comm[16];
-	struct dirent *e;
-	DIR *d;
+	HODO_AUTO_CLOSEDIR DIR *d = NULL;
+	char path[64], comm[17];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->id.pid);
 	d = opendir(path);
-	while (d && p->threads.n < HODO_THREADS_MAX && (e = readdir(d))) {
-		unsigned long tid = strtoul(e->d_name, NULL, 10);
+	for (const char *name; p->threads.n < HODO_THREADS_MAX && (name = hodo_dir_next(d));) {
+		unsigned long tid = strtoul(name, NULL, 10);
 		struct hodo_proc_status status;
 
-		if (tid == 0 || !read_name(dirfd(d), e->d_name, comm, sizeof(comm)))
+		snprintf(path, sizeof(path), "%.20s/comm", name);
+		if (tid == 0 || hodo_file_line(dirfd(d), path, comm, sizeof(comm)) <= 0)
 			continue;
 		/* Its number in its own pid namespace is what its events have. */
 		if ((uint32_t)p->id.pid != p->id.vpid)
 			tid = hodo_proc_status((pid_t)tid, &status) == 0 ? status.vpid : 0;
 		/* What was read is the process's own only if it lives. */
-		if (tid == 0 || poll(&dead, 1, 0) != 0)
-			continue;
-		name_thread(p, (uint32_t)tid, 0, comm);
+		if (tid != 0 && poll(&dead, 1, 0) == 0)
+			name_thread(p, (uint32_t)tid, 0, comm);
 	}
-	if (d)
-		closedir(d);
 }

@@ -78,7 +78,7 @@ static void free_ring(struct fixture *f)
 
 static uint64_t lost(const struct fixture *f)
 {
-	const struct hodo_ring_lost *l = &f->r.lost;
+	const struct hodo_lost *l = &f->r.lost;
 
 	return l->full + l->too_large + l->busy + l->overwritten + l->damaged;
 }

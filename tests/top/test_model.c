@@ -129,7 +129,7 @@ TEST(reset_leaves_what_was_counted, .setup = set_up, .teardown = tear_down)
 
 	add(w, "kv:put", 300);
 	w->m.lost.total = 12345;
-	w->m.causes = (struct hodo_session_lost){ .full = 12300, .too_large = 45 };
+	w->m.causes = (struct hodo_lost){ .full = 12300, .too_large = 45 };
 	hodo_top_tick(&w->m, 6 * SECOND);
 	hodo_top_frame_build(&w->f, &w->m, &w->v, 80, 0);
 	assert_string_equal(w->f.line[2].text, "lost 12,345 (12,345/s): buffer full 12,300, too large 45");

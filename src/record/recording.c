@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording.c - a recording: what to do next, and when to look again.
+ */
+#define _GNU_SOURCE
+#include "recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <base/file.h>
+
+#include "adopt.h"
+#include "conditions.h"
+#include "join.h"
+#include "kernel.h"
+#include "proc_status.h"
+#include "process.h"
+#include "server.h"
+
+#define MS 1000000ll
+#define INTERVAL_MIN_NS 100000
+#define INTERVAL_ACTIVE_NS (2 * MS) /* while events come: a burst must not fill a ring unseen */
+#define INTERVAL_IDLE_NS (50 * MS)
+#define ACTIVE_NS (1000 * MS)
+#define CHORES_NS (1000 * MS)
+#define STRAGGLERS_NS (10 * MS)
+#define GRACE_IN_FLIGHT_NS (2 * MS) /* events that were being written when their word went off */
+#define PART_AGE_MIN_NS (200ull * MS) /* chores are done four times as often */
+
+/* ------------------------------------------------------------- begin, end */
+
+/* One more than the highest CPU the kernel may ever bring up: what a CPU id is below. */
+static uint32_t possible_cpus(void)
+{
+	char text[4096];
+	uint32_t max = 0;
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	hodo_file_line(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text));
+	for (char *at = text; *at;) {
+		char *end;
+		unsigned long v = strtoul(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (v >= max)
+			max = (uint32_t)(v < HODO_CPUS_MAX ? v + 1 : HODO_CPUS_MAX);
+		at = end + (*end == '-' || *end == ',');
+	}
+	if (n > 0 && (uint32_t)n > max)
+		max = (uint32_t)n;
+	return max == 0 ? 1 : max > HODO_CPUS_MAX - 1 ? HODO_CPUS_MAX - 1 : max;
+}
+
+static int begin(struct hodo_session *s, char *error, size_t error_size)
+{
+	struct hodo_layout layout;
+	int err;
+
+	if (hodo_layout_init(&layout, s->cpus + 1, s->config.packet_size, s->config.ring_size) < 0)
+		return hodo_fail(error, error_size, -EINVAL,
+				 "buffers of this size cannot be: choose another with -m");
+	if (s->config.functions && hodo_functions_check(s->config.functions) < 0)
+		return hodo_fail(error, error_size, -E2BIG,
+				 "too many functions are named: use * to name several at once");
+	err = hodo_parts_open(s);
+	if (err)
+		return hodo_fail_errno(error, error_size, err, "%s cannot be written", s->config.out_path);
+	s->copy = malloc(s->config.packet_size);
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!s->copy || s->epoll_fd < 0)
+		return hodo_fail_errno(error, error_size, s->copy ? -errno : -ENOMEM, "the recording cannot be begun");
+	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
+	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	hodo_session_take_reserve(s);
+	err = hodo_server_open(s);
+	return err ? hodo_fail_errno(error, error_size, err, "no socket can be had for the recording") : 0;
+}
+
+int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,
+		      size_t error_size)
+{
+	struct hodo_session *s = calloc(1, sizeof(*s));
+	struct utsname u;
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return hodo_fail_memory(error, error_size);
+	s->config = *config;
+	s->withholding = config->mode == HODO_MODE_OVERWRITE && config->snapshots.only && !config->packet;
+	s->process_ends = hodo_snapshots_end;
+	s->epoll_fd = s->reserve_fd = s->parts.fd = -1;
+	/* A packet that stays open would take what happened in one part into the next. */
+	if (s->config.limits.rotate_ns && s->config.packet_age_ns > s->config.limits.rotate_ns)
+		s->config.packet_age_ns = s->config.limits.rotate_ns > PART_AGE_MIN_NS ? s->config.limits.rotate_ns :
+											 PART_AGE_MIN_NS;
+	s->cpus = possible_cpus();
+	s->interval_ns = INTERVAL_MIN_NS;
+	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	gethostname(s->hostname, sizeof(s->hostname) - 1);
+	if (uname(&u) == 0)
+		snprintf(s->release, sizeof(s->release), "%s", u.release);
+	hodo_clock_sample(s->clock, &s->clock_first);
+	err = begin(s, error, error_size);
+	if (err)
+		hodo_session_close(s, NULL);
+	else
+		*out = s;
+	return err;
+}
+
+void hodo_session_set_command(struct hodo_session *s, pid_t pid)
+{
+	s->command = pid;
+}
+
+void hodo_session_command_ended(struct hodo_session *s, int status)
+{
+	s->snapshots.command_ended = true;
+	s->snapshots.command_status = status;
+}
+
+/* Names of a list that match nothing. */
+static void report_names(struct hodo_session *s, struct hodo_pattern_list *list, const char *what, const char *hint)
+{
+	struct hodo_text text = { 0 };
+
+	if (hodo_pattern_unknown(list, what, &text) && !text.error)
+		hodo_report(&s->config.reporter, "%s%s: 'hodo list %s' lists what there is", hodo_text_string(&text), hint,
+				    s->config.out_path);
+	hodo_text_free(&text);
+}
+
+static void report_unknown(struct hodo_session *s, const char *hint)
+{
+	struct hodo_conditions *conditions = s->config.conditions;
+
+	report_names(s, s->config.patterns, "no event matches ", hint);
+	report_names(s, s->config.fields, "--filter: no event has a field ", hint);
+	if (!conditions)
+		return;
+	report_names(s, &conditions->patterns, "--trigger, --rate: no event matches ", hint);
+	report_names(s, &conditions->fields, "--trigger: no event has a field ", hint);
+}
+
+void hodo_session_stop(struct hodo_session *s)
+{
+	hodo_server_drain(s);
+	hodo_join_close(s);
+	hodo_server_close(s);
+	for (struct hodo_process *p = s->processes; p; p = p->next)
+		hodo_process_stop(p);
+	hodo_adopt_end(s);
+	if (s->processes)
+		hodo_sleep_ns(GRACE_IN_FLIGHT_NS);
+	while (s->processes)
+		hodo_process_finish(s->processes, !hodo_process_has_ended(s->processes));
+}
+
+static void free_gone(struct hodo_session *s)
+{
+	while (s->finished) {
+		struct hodo_process *p = s->finished;
+
+		s->finished = p->next;
+		hodo_process_free(p);
+	}
+}
+
+/* The clock is fitted over the whole recording, and all processes get the same. */
+static void complete_clocks(struct hodo_session *s)
+{
+	if (s->total.processes > 0)
+		hodo_session_fit_clock(s);
+	hodo_parts_complete(s);
+	hodo_session_complete(s, &s->snapshots.done);
+}
+
+void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
+{
+	hodo_session_stop(s);
+	free_gone(s);
+	complete_clocks(s);
+	/* Where nothing was recorded, there is nothing that a name could have matched. */
+	if (s->total.processes > 0)
+		report_unknown(s, "");
+	if (stats)
+		hodo_session_stats(s, stats);
+	hodo_parts_close(s);
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	if (s->reserve_fd >= 0)
+		close(s->reserve_fd);
+	free(s->copy);
+	free(s);
+}
+
+/* -------------------------------------------------------------- the round */
+
+/*
+ * Aims at rings two 16ths full: at the rate just seen, when will they be? Fill
+ * in one look shortens the time at once; quiet lengthens it step by step.
+ */
+static void adapt(struct hodo_session *s, int used, int64_t now)
+{
+	int64_t t = s->interval_ns, cap, took = hodo_now_ns() - now;
+
+	if (used > 0)
+		s->active_ns = now;
+	cap = now - s->active_ns < ACTIVE_NS && s->config.mode == HODO_MODE_DISCARD ? INTERVAL_ACTIVE_NS :
+										    INTERVAL_IDLE_NS;
+	/* A flight recorder's rings are looked at for what processes ask for. */
+	if (s->config.mode == HODO_MODE_OVERWRITE)
+		cap = 10 * took > HODO_SNAPSHOTS_LOOK_NS ? 10 * took : HODO_SNAPSHOTS_LOOK_NS;
+	t = used > 0 ? t * 2 / used : t * 2;
+	if (used == 0 && t < 10 * took) /* just looking at very many processes must not become work */
+		t = 10 * took;
+	s->interval_ns = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > cap ? cap : t;
+}
+
+static void do_chores(struct hodo_session *s)
+{
+	uint64_t age = hodo_session_ticks_in(s, s->config.packet_age_ns);
+
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		hodo_process_chores(p, hodo_session_ticks(s), age);
+		/*
+		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of
+		 * the kernel, if it is alone.
+		 */
+		if ((p->kernel ? s->live == 1 && !s->command : p->id.pid == s->command) && p->catalog.events > 0)
+			report_unknown(s, " so far");
+	}
+}
+
+static void poll_processes(struct hodo_session *s, int64_t now)
+{
+	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
+	int used_max = 0;
+
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		int used = hodo_process_poll(p);
+
+		if (used > used_max)
+			used_max = used;
+	}
+	adapt(s, used_max, now);
+	if (chores_ns > CHORES_NS)
+		chores_ns = CHORES_NS;
+	if (s->processes && now - s->chores_ns >= chores_ns) {
+		s->chores_ns = now;
+		do_chores(s);
+	}
+}
+
+/* What processes and their triggers ask for. */
+static void look_for_requests(struct hodo_session *s)
+{
+	for (struct hodo_process *p = s->processes, *next; p; p = next) {
+		next = p->next;
+		if (!hodo_snapshots_look(p))
+			continue;
+		hodo_process_stop(p);
+		hodo_sleep_ns(GRACE_IN_FLIGHT_NS);
+		hodo_process_finish(p, true);
+	}
+}
+
+int64_t hodo_session_step(struct hodo_session *s)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(s->epoll_fd, events, 64, 0);
+	uint32_t live = s->live;
+	int64_t now;
+
+	for (int i = 0; i < n; i++) {
+		struct hodo_watch *w = events[i].data.ptr;
+
+		w->ready(w, events[i].events);
+	}
+	now = hodo_now_ns();
+	hodo_server_expire(s, now);
+	hodo_adopt_check(s, now);
+	poll_processes(s, now);
+	look_for_requests(s);
+	hodo_folders_step(s, now);
+	free_gone(s);
+	hodo_server_free_gone(s);
+	if (s->live > live) /* a new one: it may begin with a burst */
+		s->interval_ns = INTERVAL_MIN_NS;
+	return s->live ? s->interval_ns : INTERVAL_IDLE_NS;
+}
+
+bool hodo_session_busy(struct hodo_session *s)
+{
+	int64_t now = hodo_now_ns();
+
+	if (!s->server)
+		return false;
+	if (s->live > hodo_session_has_kernel(s) || hodo_server_pending(s)) {
+		s->idle_ns = 0;
+		return true;
+	}
+	if (s->idle_ns == 0) {
+		s->idle_ns = now;
+		s->looked_ns = 0;
+	}
+	if (now - s->idle_ns > HODO_SESSION_GRACE_NS)
+		return false;
+	if (now - s->looked_ns >= STRAGGLERS_NS) {
+		s->looked_ns = now;
+		s->straggler = hodo_proc_any_has(HODO_RECORDER_ENV, hodo_session_socket(s));
+	}
+	return s->straggler;
+}
+
+void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats *stats)
+{
+	*stats = s->total;
+	stats->live = s->live;
+	stats->snapshot_events = s->snapshots.events;
+	stats->snapshot_bytes = s->snapshots.bytes;
+	stats->unwritten = s->snapshots.unwritten;
+	for (const struct hodo_process *p = s->processes; p; p = p->next)
+		hodo_process_count(p, stats);
+	hodo_parts_stats(s, stats);
+	if (!s->server) /* all have ended */
+		stats->events = s->parts.events;
+}
+
+bool hodo_session_ended(const struct hodo_session *s)
+{
+	return s->total.ended;
+}
+
+int hodo_session_fd(const struct hodo_session *s)
+{
+	return s->epoll_fd;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* shm.c - memory that a traced process also has: whether it is safe, and what of it is in use. */
+#define _GNU_SOURCE
+#include "shm.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define FEW_RINGS 16u /* a page each is less than the trouble of looking which are used */
+
+const char *hodo_shm_flaw(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct statfs fs;
+	struct stat st;
+
+	if (seals < 0)
+		return "what it sent is no memfd";
+	if ((seals & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
+		return "its memory is not sealed";
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+		return "its memory is of the wrong kind";
+	return NULL;
+}
+
+uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t from)
+{
+	off_t at;
+
+	if (layout->rings <= FEW_RINGS || fd < 0 || from >= layout->rings)
+		return from;
+	at = lseek(fd, (off_t)hodo_layout_ring(from), SEEK_DATA);
+	if (at < 0 || at >= (off_t)layout->data)
+		return layout->rings;
+	return (uint32_t)((at - (off_t)HODO_SHM_RINGS) / HODO_PAGE);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.h - the sockets between recorders and processes. Every message is one datagram (SOCK_SEQPACKET), and at most
+ * one descriptor comes with it.
+ */
+#ifndef HODO_RECORD_SOCKET_H
+#define HODO_RECORD_SOCKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A connection to who listens at path, or a socket that listens there; or a negative errno, -ENAMETOOLONG too. */
+int hodo_socket_connect(const char *path);
+int hodo_socket_listen(const char *path);
+/* Whether nobody listens there any more. */
+bool hodo_socket_is_stale(const char *path);
+
+/*
+ * Receives a message without waiting. Its length; 0: the other end has left; or a negative errno: -EMSGSIZE: longer
+ * than size; -EMFILE: a descriptor came that we could not take; -EPROTO: more than one came. passed: the one that
+ * came, or -1; whatever else came is closed. -1 too where it fails.
+ */
+ssize_t hodo_socket_receive(int fd, void *message, size_t size, int *passed);
+/* Sends it without waiting; passed: a descriptor, or -1. 0 or a negative errno. */
+int hodo_socket_send(int fd, const void *message, size_t size, int passed);
+
+/* A pidfd of the process at the other end; a negative errno: -ENOPROTOOPT, the kernel does not know. */
+int hodo_socket_peer(int fd);
+
+#endif
