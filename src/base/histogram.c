@@ -44,22 +44,6 @@ uint64_t hodo_histogram_at(const struct hodo_histogram *h, double q)
 	return 0;
 }
 
-bool hodo_histogram_merge(struct hodo_histogram *to, const struct hodo_histogram *from)
-{
-	for (unsigned part = 0; part < PARTS; part++) {
-		for (unsigned i = 0; from->part[part] && i < HODO_HISTOGRAM_SUB; i++) {
-			uint64_t *s = from->part[part][i] ? slot(to, part, i) : NULL;
-
-			if (from->part[part][i] && !s)
-				return false;
-			if (s)
-				*s += from->part[part][i];
-		}
-	}
-	to->n += from->n;
-	return true;
-}
-
 void hodo_histogram_free(struct hodo_histogram *h)
 {
 	for (unsigned part = 0; part < PARTS; part++)

@@ -21,8 +21,6 @@ struct hodo_histogram {
 bool hodo_histogram_add(struct hodo_histogram *h, uint64_t value, uint64_t times);
 /* The value that q (0 .. 1) of all are not above; 0 if there is none. */
 uint64_t hodo_histogram_at(const struct hodo_histogram *h, double q);
-/* Adds from to to. false: no memory. */
-bool hodo_histogram_merge(struct hodo_histogram *to, const struct hodo_histogram *from);
 void hodo_histogram_free(struct hodo_histogram *h);
 
 #endif

@@ -16,18 +16,19 @@ struct args {
 	uint64_t limit; /* rows of each table */
 };
 
+static const char *const keys[] = { "thread", "cpu", "process", NULL };
+
 static int set_by(void *args, const char *value)
 {
-	static const char *const bys[] = { NULL, "thread", "cpu", "process" };
 	struct args *a = args;
 
 	if (!*value || strchr(value, ','))
 		return hodo_usage("report", "--by is thread, cpu, process or one field, not '%s'", value);
 	a->o.by = REPORT_BY_FIELD;
-	a->o.by_field = value;
-	for (unsigned i = REPORT_BY_THREAD; i <= REPORT_BY_PROCESS; i++)
-		if (strcmp(value, bys[i]) == 0)
-			a->o.by = (enum report_by)i;
+	a->o.by_text = value;
+	for (unsigned i = 0; keys[i]; i++)
+		if (strcmp(value, keys[i]) == 0)
+			a->o.by = (enum report_by)(REPORT_BY_THREAD + i);
 	return 0;
 }
 
@@ -103,7 +104,7 @@ static int show(const struct args *a)
 	if (!status && a->diff)
 		status = report_read(&other, a->diff, &a->o);
 	if (!status) {
-		err = a->diff ? report_put_diff(&text, &rep, &other, &a->look) : report_put(&text, &rep, &a->look);
+		err = report_put(&text, &rep, a->diff ? &other : NULL, &a->look);
 		text.error = err ? err : text.error;
 		if (!a->diff && !a->o.args.json && !a->o.args.quiet && report_empty(&rep))
 			hodo_warning("%s has no events: 'hodo info' shows what it is", a->o.args.dir);
@@ -115,9 +116,9 @@ static int show(const struct args *a)
 }
 
 static const struct hodo_columns *const tables[] = {
-	&report_function_columns, &report_sections[REPORT_EVENTS], &report_sections[REPORT_SPANS],
-	&report_sections[REPORT_VALUES], &report_sections[REPORT_RUNNING], &report_sections[REPORT_OFF],
-	&report_sections[REPORT_LATENCY], NULL,
+	&report_columns[REPORT_FUNCTIONS], &report_columns[REPORT_EVENTS], &report_columns[REPORT_SPANS],
+	&report_columns[REPORT_VALUES], &report_columns[REPORT_RUNNING], &report_columns[REPORT_OFF],
+	&report_columns[REPORT_LATENCY], NULL,
 };
 
 static int run(void *args)
@@ -138,8 +139,6 @@ static void drop(void *args)
 }
 
 static const char *const sorts[] = { "total", "self", "calls", "avg", "p50", "p99", "max", "min", "name", NULL };
-static const char *const keys[] = { "thread", "cpu", "process", NULL };
-
 static const struct hodo_option options[] = {
 	{ .name = "pair", .kind = HODO_OPTION_CALL, .arg = "A,B [by KEY]", .set = set_pair,
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,

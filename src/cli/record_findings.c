@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "list.h"
-#include "report.h"
+#include "report_lists.h"
 #include <record/record.h>
 
 #define WRONG_SHOWN 20u
@@ -34,36 +34,37 @@ static int by_time(const void *a, const void *b)
 	return x->max_ns < y->max_ns ? 1 : x->max_ns > y->max_ns ? -1 : 0;
 }
 
-static void show_held(struct report *rep)
+static void show_held(struct report_lists *l)
 {
+	struct report_held *held = l->held.entries;
 	char buf[32];
 
-	if (rep->nheld)
-		qsort(rep->held, rep->nheld, sizeof(*rep->held), by_time);
-	for (uint32_t i = 0; i < rep->nheld && i < HELD_SHOWN; i++) {
-		const struct report_held *h = &rep->held[i];
-		const char *longest = hodo_duration(h->max_ns, buf);
+	if (held)
+		qsort(held, l->held.n, sizeof(*held), by_time);
+	for (uint32_t i = 0; i < l->held.n && i < HELD_SHOWN; i++) {
+		const char *longest = hodo_duration(held[i].max_ns, buf);
 		size_t len;
 
 		longest += strspn(longest, " ");
 		len = strlen(longest);
 		/* "1.092 s ": aligned with ms, in a table. */
-		hodo_error("%s held the loop %s %" PRIu64 " time%s, for %.*s at most", h->callback, h->loop, h->times,
-			   h->times == 1 ? "" : "s", (int)(longest[len - 1] == ' ' ? len - 1 : len), longest);
+		hodo_error("%s held the loop %s %" PRIu64 " time%s, for %.*s at most", held[i].callback, held[i].loop,
+			   held[i].times, held[i].times == 1 ? "" : "s",
+			   (int)(longest[len - 1] == ' ' ? len - 1 : len), longest);
 	}
-	if (rep->nheld > HELD_SHOWN)
-		hodo_error("%u more callbacks held a loop: 'hodo print' shows them", rep->nheld - HELD_SHOWN);
+	if (l->held.n > HELD_SHOWN)
+		hodo_error("%u more callbacks held a loop: 'hodo print' shows them", l->held.n - HELD_SHOWN);
 }
 
-static void show_stack(const struct report *rep)
+static void show_stack(const struct report_lists *l)
 {
-	const struct report_stack *deepest = rep->stacks;
+	const struct report_stack *stacks = l->stacks.entries, *deepest = stacks;
 	struct hodo_text chain = { 0 };
 	char buf[32];
 
-	for (uint32_t i = 1; i < rep->nstacks; i++)
-		if (rep->stacks[i].bytes > deepest->bytes)
-			deepest = &rep->stacks[i];
+	for (uint32_t i = 1; i < l->stacks.n; i++)
+		if (stacks[i].bytes > deepest->bytes)
+			deepest = &stacks[i];
 	if (!deepest || !deepest->bytes)
 		return;
 	for (uint32_t i = 0; i < deepest->chain.n && i <= CHAIN_SHOWN; i++)
@@ -75,24 +76,27 @@ static void show_stack(const struct report *rep)
 
 void hodo_record_findings(const char *recording)
 {
-	struct report rep = { .r = hodo_open(recording, true) };
+	struct hodo_read *r = hodo_open(recording, true);
+	struct hodo_symbols *symbols = r ? hodo_symbols_new(recording) : NULL;
 	const struct hodo_read_event *e;
+	struct report_lists lists;
 	uint64_t wrong = 0;
 
-	if (rep.r)
-		rep.symbols = hodo_symbols_new(recording);
-	while (rep.symbols && hodo_read_next(rep.r, &e) > 0) {
+	report_lists_start(&lists, symbols, NULL);
+	while (symbols && hodo_read_next(r, &e) > 0) {
 		if (e->cls->kind != HODO_KIND_FUNCTION)
 			continue;
-		report_list_event(&rep, e);
-		if (rep.last_wrong && ++wrong <= WRONG_SHOWN)
-			show_wrong(rep.last_wrong, e);
+		report_lists_event(&lists, e);
+		if (lists.last_wrong && ++wrong <= WRONG_SHOWN)
+			show_wrong(lists.last_wrong, e);
 	}
 	if (wrong > WRONG_SHOWN)
 		hodo_error("%" PRIu64 " more calls in wrong threads: 'hodo print' shows them", wrong - WRONG_SHOWN);
-	show_held(&rep);
-	show_stack(&rep);
-	report_free(&rep);
+	show_held(&lists);
+	show_stack(&lists);
+	report_lists_free(&lists);
+	hodo_symbols_free(symbols);
+	hodo_read_close(r);
 }
 
 /* ----------------------------------------------------------------- names that come near */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - from calls, or from a profile made in the process, to a row for each function. */
+/* report.c - reads a recording: calls, or a profile made in the process, to a row for each function. */
 #define _GNU_SOURCE
 #include "report.h"
 #include <export/function_names.h>
@@ -9,53 +9,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FUNCTIONS_MAX (1u << 18) /* those beyond them are one row, (others) */
+#define OTHERS        0u /* its key: no function's */
+
+/* A thread that is in a function at present. */
+struct report_inside {
+	uint64_t key; /* row << 32 | number of the thread */
+	uint32_t n;   /* calls inside of each other */
+};
+
+/* A call that is open. */
+struct report_call {
+	uint32_t row;
+	bool nested; /* inside of another call of the function: its time is in that one's */
+	bool away;
+	struct report_call *next; /* free ones */
+};
+
 /* ------------------------------------------------------------------------- rows */
 
-/* The row of an id, made if need be; NULL: no memory. */
-static struct report_row *row_of(struct report *rep, uint64_t id)
+static struct report_function *find_row(struct report *rep, uint64_t key, const struct hodo_place *place)
 {
-	struct report_row *row = hodo_map_find_u64(&rep->rows, id);
+	struct report_function *f = hodo_map_find_u64(&rep->functions, key);
+	static const struct hodo_place others = { .name = "(others)", .object = "" };
 
-	if (row)
-		return row;
-	if (rep->rows.n >= REPORT_ROWS_MAX && id != REPORT_OTHERS)
-		return row_of(rep, REPORT_OTHERS);
-	row = hodo_map_add_u64(&rep->rows, id, NULL);
-	rep->no_memory |= !row;
-	if (!row)
+	if (f)
+		return f;
+	if (rep->functions.n >= FUNCTIONS_MAX && key != OTHERS)
+		return find_row(rep, OTHERS, &others);
+	f = hodo_map_add_u64(&rep->functions, key, NULL);
+	if (f)
+		f->times.histogram = calloc(1, sizeof(*f->times.histogram));
+	if (!f || !f->times.histogram)
 		return NULL;
-	row->min_ns = UINT64_MAX;
-	if (id == REPORT_OTHERS) {
-		row->name = "(others)";
-		row->object = "";
-	}
-	return row;
+	f->name = place->name;
+	f->object = place->object;
+	return f;
 }
 
-static struct report_row *row_at(struct report *rep, const struct hodo_read_process *p, int64_t ts_ns, uint64_t address)
+/* The row of an address, made if need be; NULL: no memory. */
+static struct report_function *row_of(struct report *rep, const struct hodo_read_process *p, int64_t ts_ns,
+				      uint64_t address)
 {
 	struct hodo_place place;
-	struct report_row *row;
+	struct report_function *f = NULL;
+	uint32_t name;
 
 	hodo_symbols_find(rep->symbols, p, ts_ns, address, &place);
-	row = row_of(rep, place.id);
-	if (row && !row->name) {
-		row->name = place.name;
-		row->object = place.object;
-	}
-	return row;
-}
-
-double report_avg_ns(const struct report_row *row)
-{
-	return row->ended ? (double)row->sum_ns / (double)row->ended : 0;
-}
-
-uint64_t report_time_at(const struct report_row *row, double q)
-{
-	uint64_t ns = hodo_histogram_at(&row->times, q);
-
-	return !row->ended ? 0 : ns < row->min_ns ? row->min_ns : ns > row->max_ns ? row->max_ns : ns;
+	/* Functions of one name as one, whatever object they are of: another build is another object. */
+	name = rep->events.o->diff ? hodo_strings_add(&rep->names, place.name) : 0;
+	if (name != HODO_STRINGS_NONE)
+		f = find_row(rep, rep->events.o->diff ? name + 1ull : place.id, &place);
+	rep->no_memory |= !f;
+	return f;
 }
 
 /* ------------------------------------------------------------------------ calls */
@@ -63,16 +69,16 @@ uint64_t report_time_at(const struct report_row *row, double q)
 /* The number of the call's thread. */
 static uint32_t thread_of(struct report *rep, const struct hodo_read_call *call)
 {
-	const struct report_call_thread key = { call->process, call->tid };
-	struct report_call_thread *t;
+	const struct report_thread key = { call->process, call->tid };
+	struct report_thread *t;
 
-	if (rep->thread_last.process == key.process && rep->thread_last.tid == key.tid)
+	if (rep->thread.process == key.process && rep->thread.tid == key.tid)
 		return rep->thread_number;
 	t = hodo_map_add(&rep->threads, &key, NULL);
 	rep->no_memory |= !t;
 	if (!t)
 		return 0;
-	rep->thread_last = key;
+	rep->thread = key;
 	return rep->thread_number = hodo_map_index(&rep->threads, t);
 }
 
@@ -94,22 +100,20 @@ static uint32_t count_inside(struct report *rep, uint32_t row, const struct hodo
 static void on_enter(void *data, struct hodo_read_call *call)
 {
 	struct report *rep = data;
+	const struct report_function *row;
 	struct report_call *c = rep->free_calls;
-	struct report_row *row;
 
-	if (!hodo_thread_is(rep->thread, call->tid, call->comm))
+	if (!hodo_thread_is(rep->lists.thread, call->tid, call->comm))
 		return;
-	row = row_at(rep, call->process, call->entry_ns, call->function);
+	row = row_of(rep, call->process, call->entry_ns, call->function);
 	if (c)
 		rep->free_calls = c->next;
 	else
-		c = malloc(sizeof(*c));
-	rep->no_memory |= !row || !c;
-	if (!row || !c) {
-		free(c);
+		c = hodo_arena_alloc(&rep->all_calls, sizeof(*c));
+	rep->no_memory |= !c;
+	if (!row || !c)
 		return;
-	}
-	*c = (struct report_call){ .row = hodo_map_index(&rep->rows, row) };
+	*c = (struct report_call){ .row = hodo_map_index(&rep->functions, row) };
 	c->nested = count_inside(rep, c->row, call, true) > 0;
 	call->user = (uintptr_t)c;
 }
@@ -126,40 +130,30 @@ static void on_away(void *data, const struct hodo_read_call *call)
 		c->away = true;
 }
 
-static void add_times(struct report *rep, struct report_row *row, const struct hodo_read_call *call, bool nested)
-{
-	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
-
-	row->left += !!(call->flags & HODO_READ_CALL_LEFT);
-	row->ended++;
-	row->sum_ns += ns;
-	row->total_ns += nested ? 0 : ns;
-	row->self_ns += call->self_ns;
-	row->min_ns = ns < row->min_ns ? ns : row->min_ns;
-	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
-	rep->no_memory |= !hodo_histogram_add(&row->times, ns, 1);
-}
-
 static void on_leave(void *data, const struct hodo_read_call *call)
 {
 	struct report_call *c = (struct report_call *)(uintptr_t)call->user;
+	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
 	struct report *rep = data;
-	struct report_row *row;
+	struct report_function *f;
 
 	if (!c)
 		return;
-	row = hodo_map_at(&rep->rows, c->row);
-	row->calls++;
-	if (!c->away)
-		count_inside(rep, c->row, call, false);
+	f = hodo_map_at(&rep->functions, c->row);
+	f->calls++;
+	on_away(data, call);
 	if (call->flags & HODO_READ_CALL_WHOLE)
-		report_slow_call(rep, call);
-	if (call->flags & HODO_READ_CALL_NO_EXIT)
-		row->no_exit++;
-	else if (call->flags & HODO_READ_CALL_OPEN)
-		row->open++;
-	else
-		add_times(rep, row, call, c->nested);
+		report_lists_call(&rep->lists, call);
+	if (call->flags & HODO_READ_CALL_NO_EXIT) {
+		f->no_exit++;
+	} else if (call->flags & HODO_READ_CALL_OPEN) {
+		f->open++;
+	} else {
+		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
+		f->total_ns += c->nested ? 0 : ns;
+		f->self_ns += call->self_ns;
+		rep->no_memory |= !report_times_add(&f->times, ns);
+	}
 	c->next = rep->free_calls;
 	rep->free_calls = c;
 }
@@ -172,11 +166,6 @@ static bool on_same(void *data, const struct hodo_read_process *process, int64_t
 }
 
 /* ---------------------------------------------------------------------- profile */
-
-uint64_t report_ns(const struct hodo_read_process *p, uint64_t ticks)
-{
-	return p->clock.freq_hz ? (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock.freq_hz) : 0;
-}
 
 /* The middle of a bucket of struct hodo_profile_entry, in ticks. */
 static uint64_t bucket_ticks(uint32_t b)
@@ -206,26 +195,27 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 	const struct hodo_read_value *v = e->values;
 	const struct hodo_read_process *p = e->process;
 	const struct hodo_read_thread *t = hodo_read_thread(p, (uint32_t)v[1].u);
-	struct report_row *row;
+	uint64_t min_ns = report_ns(p, v[5].u), max_ns = report_ns(p, v[6].u);
+	struct report_function *f;
 
-	if (!hodo_thread_is(rep->thread, (uint32_t)v[1].u, t ? t->comm : p->comm))
+	if (!v[2].u || !hodo_thread_is(rep->lists.thread, (uint32_t)v[1].u, t ? t->comm : p->comm))
 		return;
-	row = row_at(rep, p, e->ts_ns, v[0].u);
-	if (!row || !v[2].u)
+	f = row_of(rep, p, e->ts_ns, v[0].u);
+	if (!f)
 		return;
-	row->calls += v[2].u;
-	row->ended += v[2].u;
-	row->total_ns += report_ns(p, v[3].u);
-	row->sum_ns += report_ns(p, v[3].u);
-	row->self_ns += report_ns(p, v[4].u);
-	row->min_ns = report_ns(p, v[5].u) < row->min_ns ? report_ns(p, v[5].u) : row->min_ns;
-	row->max_ns = report_ns(p, v[6].u) > row->max_ns ? report_ns(p, v[6].u) : row->max_ns;
+	f->times.min_ns = f->times.n && f->times.min_ns < min_ns ? f->times.min_ns : min_ns;
+	f->times.max_ns = f->times.max_ns > max_ns ? f->times.max_ns : max_ns;
+	f->times.sum_ns += report_ns(p, v[3].u);
+	f->times.n += v[2].u;
+	f->calls += v[2].u;
+	f->total_ns += report_ns(p, v[3].u);
+	f->self_ns += report_ns(p, v[4].u);
 	for (uint32_t b = 0; b < v[7].count && b < HODO_PROFILE_BUCKETS; b++) {
 		uint32_t n;
 
 		memcpy(&n, (const uint8_t *)v[7].data + 4 * (size_t)b, sizeof(n));
 		if (n)
-			rep->no_memory |= !hodo_histogram_add(&row->times, report_ns(p, bucket_ticks(b)), n);
+			rep->no_memory |= !hodo_histogram_add(f->times.histogram, report_ns(p, bucket_ticks(b)), n);
 	}
 }
 
@@ -238,7 +228,7 @@ static int read_events(struct report *rep)
 	int64_t last_ns = 0;
 	int got = 0, err = 0;
 
-	while (!err && !rep->no_memory && (got = hodo_read_next(rep->r, &e)) > 0) {
+	while (!err && !rep->no_memory && !rep->lists.no_memory && (got = hodo_read_next(rep->r, &e)) > 0) {
 		last_ns = e->ts_ns;
 		err = report_events_take(&rep->events, e);
 		if (e->cls->kind != HODO_KIND_FUNCTION)
@@ -249,11 +239,11 @@ static int read_events(struct report *rep)
 			if (!t.calls && is_profile(e->cls))
 				add_profile(rep, e);
 		} else {
-			report_list_event(rep, e);
+			report_lists_event(&rep->lists, e);
 			err = hodo_read_calls_event(rep->calls, e);
 		}
 	}
-	if (err || rep->no_memory)
+	if (err || rep->no_memory || rep->lists.no_memory)
 		return err ? err : -ENOMEM;
 	if (got < 0)
 		return got;
@@ -273,17 +263,16 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	int64_t since, until;
 	int got = -ENOMEM, status;
 
-	rep->rows = (struct hodo_map)HODO_MAP(struct report_row, id);
+	rep->functions = (struct hodo_map)HODO_MAP(struct report_function, times.key);
 	rep->inside = (struct hodo_map)HODO_MAP(struct report_inside, key);
-	rep->threads = (struct hodo_map){ .entry_bytes = sizeof(struct report_call_thread),
-					  .key_bytes = sizeof(struct report_call_thread) };
-	rep->dir = dir;
-	rep->thread = o->args.thread;
+	rep->threads = (struct hodo_map){ .entry_bytes = sizeof(struct report_thread),
+					  .key_bytes = sizeof(struct report_thread) };
 	args.dir = dir;
 	status = hodo_open_range(&rep->r, &args, &since, &until);
 	if (status)
 		return status;
 	rep->symbols = hodo_symbols_new(dir);
+	report_lists_start(&rep->lists, rep->symbols, o->args.thread);
 	rep->calls = hodo_read_calls_new(&ops, rep);
 	if (report_events_start(&rep->events, o) == 0 && rep->symbols && rep->calls)
 		got = hodo_losses_read(&rep->events.losses, rep->r);
@@ -303,19 +292,15 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 void report_free(struct report *rep)
 {
 	hodo_read_calls_free(rep->calls);
-	for (uint32_t i = 0; i < rep->rows.n; i++)
-		hodo_histogram_free(&((struct report_row *)hodo_map_at(&rep->rows, i))->times);
-	hodo_map_free(&rep->rows);
+	for (uint32_t i = 0; i < rep->functions.n; i++)
+		report_times_free(&((struct report_function *)hodo_map_at(&rep->functions, i))->times);
+	hodo_map_free(&rep->functions);
+	hodo_strings_free(&rep->names);
 	hodo_map_free(&rep->inside);
+	hodo_arena_free(&rep->all_calls);
 	hodo_map_free(&rep->threads);
-	for (struct report_call *c = rep->free_calls, *next; c; c = next) {
-		next = c->next;
-		free(c);
-	}
 	report_events_free(&rep->events);
-	free(rep->stacks);
-	free(rep->held);
-	free(rep->wrong);
+	report_lists_free(&rep->lists);
 	hodo_symbols_free(rep->symbols);
 	hodo_read_close(rep->r);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report_bars.c - draws a distribution. */
 #define _GNU_SOURCE
-#include "report_events.h"
+#include "report_numbers.h"
+#include "table.h"
 
 #include <langinfo.h>
 #include <locale.h>

@@ -3,35 +3,30 @@
 #define _GNU_SOURCE
 #include "report_events.h"
 
+#include <base/vec.h>
 #include <errno.h>
 #include <export/values.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct action {
-	uint32_t series;
-	bool end;
-	const struct report_pair *pair; /* NULL: what is paired by itself */
-	uint8_t field[REPORT_KEY_FIELDS_MAX];
-};
+/* ---------------------------------------------------------------------- classes */
 
-struct measure {
+/* What follows from an event, beside that it is counted. */
+struct action {
+	enum { ENDS, BEGINS, MEASURES } does;
 	uint32_t series;
-	uint32_t field;
+	const struct report_pair *pair; /* NULL: what is paired by itself */
+	uint8_t field[REPORT_KEY_FIELDS_MAX]; /* that both ends share; what is measured */
 };
 
 struct report_class {
 	const struct hodo_read_class *cls;
-	uint32_t series;  /* of its count */
-	uint32_t row;     /* its only one; REPORT_NONE: there are several */
-	int field;        /* of --by; -1: none */
+	uint32_t series; /* of its count */
+	int field;       /* of --by; -1: none */
 	bool sched;
-	uint32_t nactions, nmeasures;
+	uint32_t nactions;
 	struct action *actions; /* ends first: an event may end a pair and begin the next */
-	struct measure *measures;
 };
-
-/* ---------------------------------------------------------------------- classes */
 
 static int field_of(const struct hodo_read_class *cls, const char *name)
 {
@@ -43,47 +38,25 @@ static int field_of(const struct hodo_read_class *cls, const char *name)
 
 static void add_action(struct report_events *ev, struct report_class *c, struct action a)
 {
-	struct action *more = reallocarray(c->actions, c->nactions + 1, sizeof(*more));
-
-	if (!more || a.series == REPORT_NONE) {
-		c->actions = more ? more : c->actions;
+	if (a.series == REPORT_NONE || hodo_vec_push(c->actions, c->nactions, a) < 0) {
 		ev->no_memory = true;
 		return;
 	}
-	c->actions = more;
-	if (a.end) {
-		memmove(more + 1, more, c->nactions * sizeof(*more));
-		more[0] = a;
-	} else {
-		more[c->nactions] = a;
+	if (a.does == ENDS) {
+		memmove(c->actions + 1, c->actions, (c->nactions - 1) * sizeof(a));
+		c->actions[0] = a;
 	}
-	c->nactions++;
-}
-
-static void add_measure(struct report_events *ev, struct report_class *c, uint32_t field, const char *name)
-{
-	struct measure *more = reallocarray(c->measures, c->nmeasures + 1, sizeof(*more));
-	uint32_t series = report_series(ev, REPORT_VALUES, name, strlen(name));
-
-	if (more)
-		c->measures = more;
-	if (!more || series == REPORT_NONE) {
-		ev->no_memory = true;
-		return;
-	}
-	more[c->nmeasures++] = (struct measure){ series, field };
 }
 
 /* What is paired without being asked for: spans and system calls. */
 static void bind_own(struct report_events *ev, struct report_class *c)
 {
 	const struct hodo_read_class *cls = c->cls;
-	struct action a = { .end = hodo_role_ends(cls->role) };
+	bool ends = hodo_role_ends(cls->role);
 
-	if (!a.end && !hodo_role_begins(cls->role))
-		return;
-	a.series = report_series(ev, REPORT_SPANS, cls->base, strlen(cls->base));
-	add_action(ev, c, a);
+	if (ends || hodo_role_begins(cls->role))
+		add_action(ev, c, (struct action){ .does = ends ? ENDS : BEGINS,
+						   .series = report_series(&ev->rows, REPORT_SPANS, cls->base) });
 }
 
 static void bind_pairs(struct report_events *ev, struct report_class *c)
@@ -103,49 +76,50 @@ static void bind_pairs(struct report_events *ev, struct report_class *c)
 		for (unsigned side = 0; side < 2 && fits; side++) {
 			if (!sides[side])
 				continue;
-			a.end = side == 1;
-			ev->rows.series[i].seen[side] = true;
+			a.does = side == 1 ? ENDS : BEGINS;
+			report_series_at(&ev->rows, i)->seen[side] = true;
 			add_action(ev, c, a);
 		}
 	}
 }
 
-static bool is_number(uint32_t type)
+/* false: it is no number. */
+static bool bind_value(struct report_events *ev, struct report_class *c, int field, const char *name)
 {
-	return (type >= HODO_TYPE_I8 && type <= HODO_TYPE_F64) || type == HODO_TYPE_PTR;
+	uint32_t type = field >= 0 ? c->cls->fields[field].type : HODO_TYPE_NONE;
+	struct action a = { .does = MEASURES, .field = { (uint8_t)field } };
+
+	if ((type < HODO_TYPE_I8 || type > HODO_TYPE_F64) && type != HODO_TYPE_PTR)
+		return false;
+	a.series = report_series(&ev->rows, REPORT_VALUES, name);
+	add_action(ev, c, a);
+	return true;
 }
 
 static void bind_values(struct report_events *ev, struct report_class *c)
 {
 	const struct hodo_read_class *cls = c->cls;
 
-	if (cls->role == HODO_READ_ROLE_COUNTER && is_number(cls->fields[0].type))
-		add_measure(ev, c, 0, cls->name);
+	if (cls->role == HODO_READ_ROLE_COUNTER)
+		bind_value(ev, c, 0, cls->name);
 	for (uint32_t i = 0; i < ev->o->nvalues; i++) {
 		const struct report_value *v = &ev->o->values[i];
-		int field = strcmp(v->event, cls->name) == 0 ? field_of(cls, v->field) : -1;
 		char name[2 * HODO_NAME_MAX + 4];
 
-		if (field < 0 || !is_number(cls->fields[field].type))
-			continue;
 		snprintf(name, sizeof(name), "%s.%s", v->event, v->field);
-		add_measure(ev, c, (uint32_t)field, name);
-		ev->findings.values |= 1ull << i;
+		if (strcmp(v->event, cls->name) == 0 && bind_value(ev, c, field_of(cls, v->field), name))
+			ev->findings.values |= 1ull << i;
 	}
 }
 
 static void bind(struct report_events *ev, struct report_class *c, const struct hodo_read_event *e)
 {
-	c->row = REPORT_NONE;
-	c->field = ev->o->by == REPORT_BY_FIELD ? field_of(e->cls, ev->o->by_field) : -1;
+	c->field = ev->o->by == REPORT_BY_FIELD ? field_of(e->cls, ev->o->by_text) : -1;
 	ev->findings.by |= c->field >= 0;
 	if (e->cls->kind == HODO_KIND_FUNCTION)
 		return;
-	c->series = report_series(ev, REPORT_EVENTS, e->cls->name, strlen(e->cls->name));
-	if (c->series == REPORT_NONE) {
-		ev->no_memory = true;
-		return;
-	}
+	c->series = report_series(&ev->rows, REPORT_EVENTS, e->cls->name);
+	ev->no_memory |= c->series == REPORT_NONE;
 	c->sched = e->process->kernel && strncmp(e->cls->name, "sched:", 6) == 0;
 	bind_own(ev, c);
 	bind_pairs(ev, c);
@@ -153,51 +127,70 @@ static void bind(struct report_events *ev, struct report_class *c, const struct 
 }
 
 /* NULL: no memory. */
-static struct report_class *class_of(struct report_events *ev, const struct hodo_read_event *e)
+static const struct report_class *class_of(struct report_events *ev, const struct hodo_read_event *e)
 {
+	uint32_t *last = &ev->last[e->cls->id % REPORT_LAST];
+	struct report_class *c = *last ? (struct report_class *)ev->classes.entries + *last - 1 : NULL;
 	bool is_new;
-	struct report_class *c = hodo_map_add_u64(&ev->classes.all, (uintptr_t)e->cls, &is_new);
 
+	if (c && c->cls == e->cls)
+		return c;
+	c = hodo_map_add_u64(&ev->classes, (uintptr_t)e->cls, &is_new);
 	if (c && is_new)
 		bind(ev, c, e);
-	return c;
+	if (c)
+		*last = hodo_map_index(&ev->classes, c) + 1;
+	return ev->no_memory ? NULL : c;
 }
 
 /* ----------------------------------------------------------------------- events */
 
 static bool is_wanted(struct report_events *ev, const struct hodo_read_event *e)
 {
+	struct report_who *asked = &ev->asked;
+
 	if (!ev->o->args.thread)
 		return true;
-	if (ev->thread.tid != e->tid || ev->thread.process != e->process || ev->thread.comm != e->comm || !e->tid) {
-		ev->thread.tid = e->tid;
-		ev->thread.process = e->process;
-		ev->thread.comm = e->comm;
-		ev->thread.wanted = hodo_thread_is(ev->o->args.thread, e->tid, e->comm);
+	if (asked->tid != e->tid || asked->process != e->process || asked->comm != e->comm || !e->tid) {
+		*asked = (struct report_who){ .process = e->process, .tid = e->tid, .comm = e->comm };
+		ev->wanted = hodo_thread_is(ev->o->args.thread, e->tid, e->comm);
 	}
-	return ev->thread.wanted;
+	return ev->wanted;
 }
 
-/* Sets ev->key to what is the same at the begin and at the end. */
-static void set_key(struct report_events *ev, const struct action *a, const struct hodo_read_event *e)
+/* What the event is split by; NONE: no memory. */
+static uint32_t group_of(struct report_events *ev, const struct report_class *c, const struct hodo_read_event *e)
+{
+	const struct report_who who = { e->process, e->comm, e->pid, e->tid, e->cpu };
+
+	if (ev->o->by == REPORT_BY_NONE || (ev->o->by == REPORT_BY_FIELD && c->field < 0))
+		return 0;
+	return ev->o->by == REPORT_BY_FIELD ? report_group_of_value(&ev->rows, e, (uint32_t)c->field)
+					    : report_group_of(&ev->rows, &who);
+}
+
+/* What is the same at the begin and at the end. */
+static const struct hodo_key *key_of(struct report_events *ev, const struct action *a, const struct hodo_read_event *e)
 {
 	const struct report_pair *pair = a->pair;
+	struct hodo_key *key = &ev->rows.key;
 
 	if (!pair) {
-		hodo_pair_key(&ev->key, e);
-		return;
+		hodo_pair_key(key, e);
+		return key;
 	}
-	hodo_key_start(&ev->key);
-	hodo_key_add_number(&ev->key, a->series); /* less than the address that the others begin with */
+	hodo_key_start(key);
+	hodo_key_add_number(key, a->series); /* less than the address that the others begin with */
 	/* The kernel's events happen in any process. */
 	if (pair->key & REPORT_KEY_PROCESS)
-		hodo_key_add_number(&ev->key, e->process->kernel ? 0 : e->pid);
+		hodo_key_add_number(key, e->process->kernel ? 0 : e->pid);
 	if (pair->key & REPORT_KEY_THREAD)
-		hodo_key_add_number(&ev->key, (uint64_t)e->pid << 32 | e->tid);
+		hodo_key_add_number(key, (uint64_t)e->pid << 32 | e->tid);
 	if (pair->key & REPORT_KEY_CPU)
-		hodo_key_add_number(&ev->key, (uint32_t)e->cpu);
+		hodo_key_add_number(key, (uint32_t)e->cpu);
 	for (uint32_t i = 0; i < pair->nfields; i++)
-		hodo_key_add_value(&ev->key, &e->values[a->field[i]]);
+		hodo_key_add_value(key, &e->values[a->field[i]]);
+	return key;
 }
 
 /* A begin has no end. */
@@ -205,39 +198,38 @@ static bool is_unpaired(struct report_events *ev, const struct hodo_pair *begin)
 {
 	if (begin->user == REPORT_NONE)
 		return false;
-	ev->rows.all[begin->user].begins++;
+	report_row_at(&ev->rows, (uint32_t)begin->user)->begins++;
 	return true;
 }
 
-static int begin(struct report_events *ev, const struct report_class *c, const struct action *a,
-		 const struct hodo_read_event *e, bool wanted)
+static int begin(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, bool wanted,
+		 uint32_t group)
 {
 	struct hodo_pair begin = { .begin_ns = e->ts_ns, .user = REPORT_NONE }, other;
+	struct report_row *row;
 	int paired;
 
 	if (wanted) {
-		begin.user = report_row_of(ev, a->series, e, c->field);
-		if (begin.user == REPORT_NONE)
+		row = report_row(&ev->rows, a->series, group);
+		if (!row)
 			return -ENOMEM;
+		begin.user = report_row_number(&ev->rows, row);
 	}
 	if (!a->pair)
 		begin.base = hodo_pair_base(e);
-	set_key(ev, a, e);
-	paired = hodo_pairs_begin(ev->pairs, &ev->key, &begin, &other);
+	paired = hodo_pairs_begin(ev->pairs, key_of(ev, a, e), &begin, &other);
 	if (paired > HODO_PAIR_NONE && is_unpaired(ev, &other))
 		ev->findings.dropped += paired == HODO_PAIR_GIVEN_UP;
 	return paired < 0 ? paired : 0;
 }
 
-static int end(struct report_events *ev, const struct report_class *c, const struct action *a,
-	       const struct hodo_read_event *e, bool wanted)
+static int end(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, bool wanted,
+	       uint32_t group)
 {
 	struct hodo_pair begin;
-	uint32_t row;
-	int paired;
+	struct report_row *row = NULL;
+	int paired = hodo_pairs_end(ev->pairs, key_of(ev, a, e), a->pair ? NULL : hodo_pair_base(e), &begin);
 
-	set_key(ev, a, e);
-	paired = hodo_pairs_end(ev->pairs, &ev->key, a->pair ? NULL : hodo_pair_base(e), &begin);
 	if (paired < 0)
 		return paired;
 	if (paired == HODO_PAIR_LEFT)
@@ -245,48 +237,40 @@ static int end(struct report_events *ev, const struct report_class *c, const str
 	/* Whose begin was in a thread that is not asked for does not count; nor does one there that has none. */
 	if (paired == HODO_PAIR_FOUND ? begin.user == REPORT_NONE : !wanted)
 		return 0;
-	row = paired == HODO_PAIR_FOUND ? (uint32_t)begin.user : REPORT_NONE;
+	if (paired == HODO_PAIR_FOUND)
+		row = report_row_at(&ev->rows, (uint32_t)begin.user);
 	/* The begin has not the field of --by, the end has. */
-	if (row == REPORT_NONE || (!ev->rows.all[row].group && c->field >= 0))
-		row = report_row_of(ev, a->series, e, c->field);
-	if (row == REPORT_NONE)
+	if (!row || (group && ev->o->by == REPORT_BY_FIELD && !report_row_group(row)))
+		row = report_row(&ev->rows, a->series, group);
+	if (!row)
 		return -ENOMEM;
 	if (paired != HODO_PAIR_FOUND) {
-		ev->rows.all[row].ends++;
+		row->ends++;
 		return 0;
 	}
-	report_add_time(ev, row, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
+	ev->no_memory |= !report_times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
 	ev->findings.unsure_spans += hodo_losses_between(ev->losses, e->process, HODO_LOSSES_ANY_CPU, begin.begin_ns,
 							 e->ts_ns);
 	return 0;
 }
 
-static int count(struct report_events *ev, struct report_class *c, const struct hodo_read_event *e)
+static int measure(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, uint32_t group)
 {
-	uint32_t row = c->row;
+	const struct hodo_read_value *v = &e->values[a->field[0]];
+	struct report_row *row = report_row(&ev->rows, a->series, group);
+	bool whole = v->type != HODO_TYPE_F32 && v->type != HODO_TYPE_F64;
 
-	if (row == REPORT_NONE) {
-		row = report_row_of(ev, c->series, e, c->field);
-		if (row == REPORT_NONE)
-			return -ENOMEM;
-		if (ev->o->by == REPORT_BY_NONE)
-			c->row = row;
-	}
-	ev->rows.all[row].count++;
-	for (uint32_t i = 0; i < c->nmeasures; i++) {
-		const struct hodo_read_value *v = &e->values[c->measures[i].field];
-
-		row = report_row_of(ev, c->measures[i].series, e, c->field);
-		if (row == REPORT_NONE)
-			return -ENOMEM;
-		report_add_number(ev, row, hodo_value_number(v), v->type != HODO_TYPE_F32 && v->type != HODO_TYPE_F64);
-	}
+	if (!row || (row->numbers && !report_numbers_add(row->numbers, hodo_value_number(v), whole)))
+		return -ENOMEM;
+	row->times.n++;
 	return 0;
 }
 
 int report_events_take(struct report_events *ev, const struct hodo_read_event *e)
 {
-	struct report_class *c = ev->classes.last;
+	const struct report_class *c;
+	struct report_row *row;
+	uint32_t group = 0;
 	bool wanted;
 	int err = 0;
 
@@ -295,42 +279,44 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 	ev->end_ns = e->ts_ns;
 	if (e->cls->kind == HODO_KIND_FUNCTION)
 		return 0;
-	if (!c || c->cls != e->cls) {
-		c = class_of(ev, e);
-		if (!c || ev->no_memory)
-			return -ENOMEM;
-		ev->classes.last = c;
-	}
+	c = class_of(ev, e);
+	if (!c)
+		return -ENOMEM;
 	wanted = is_wanted(ev, e);
-	if (wanted)
-		err = count(ev, c, e);
+	if (wanted || c->nactions)
+		group = group_of(ev, c, e);
+	if (group == REPORT_NONE)
+		return -ENOMEM;
+	if (wanted) {
+		row = report_row(&ev->rows, c->series, group);
+		if (!row)
+			return -ENOMEM;
+		row->times.n++;
+	}
 	for (uint32_t i = 0; i < c->nactions && !err; i++) {
 		const struct action *a = &c->actions[i];
 
-		err = a->end ? end(ev, c, a, e, wanted) : begin(ev, c, a, e, wanted);
+		if (a->does != MEASURES)
+			err = a->does == ENDS ? end(ev, a, e, wanted, group) : begin(ev, a, e, wanted, group);
+		else if (wanted)
+			err = measure(ev, a, e, group);
 	}
 	if (c->sched && !err) {
-		ev->sched.process = e->process;
-		err = hodo_sched_event(ev->sched.sched, e);
+		ev->cpus.kernel = e->process;
+		err = hodo_sched_event(ev->sched, e);
 	}
 	return err ? err : ev->no_memory ? -ENOMEM : 0;
 }
 
 /* ------------------------------------------------------------------- scheduling */
 
-static void add_thread(struct report_events *ev, uint32_t *series, enum report_section section, const char *name,
-		       const struct hodo_sched_off *who, uint64_t ns)
+static void add_thread(struct report_events *ev, uint32_t series, const struct hodo_sched_off *off, uint64_t ns)
 {
-	uint32_t s = *series ? *series - 1 : report_series(ev, section, name, strlen(name)), row = REPORT_NONE;
+	const struct report_who who = { ev->cpus.kernel, off->comm, off->pid, off->tid, off->cpu };
+	uint32_t group = report_group_of(&ev->rows, &who);
+	struct report_row *row = group == REPORT_NONE ? NULL : report_row(&ev->rows, series, group);
 
-	if (s != REPORT_NONE) {
-		*series = s + 1;
-		row = report_row_thread(ev, s, who->tid, who->pid, who->comm, who->cpu);
-	}
-	if (row == REPORT_NONE)
-		ev->no_memory = true;
-	else
-		report_add_time(ev, row, ns);
+	ev->no_memory |= !row || !report_times_add(&row->times, ns);
 }
 
 static void on_ran(void *data, const struct hodo_sched_ran *ran)
@@ -340,11 +326,10 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 
 	if (!ran->tid || !hodo_thread_is(ev->o->args.thread, ran->tid, ran->comm))
 		return;
-	if (hodo_losses_between(ev->losses, ev->sched.process, ran->cpu, ran->begin_ns, ran->end_ns))
+	if (hodo_losses_between(ev->losses, ev->cpus.kernel, ran->cpu, ran->begin_ns, ran->end_ns))
 		ev->findings.unsure_times++;
 	else
-		add_thread(ev, &ev->sched.running, REPORT_RUNNING, "running", &who,
-			   (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
+		add_thread(ev, ev->cpus.running, &who, (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
 }
 
 static void on_off(void *data, const struct hodo_sched_off *off)
@@ -353,60 +338,62 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 
 	if (!hodo_thread_is(ev->o->args.thread, off->tid, off->comm))
 		return;
-	if (hodo_losses_between(ev->losses, ev->sched.process, HODO_LOSSES_ANY_CPU,
+	if (hodo_losses_between(ev->losses, ev->cpus.kernel, HODO_LOSSES_ANY_CPU,
 				off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {
 		ev->findings.unsure_times++;
 		return;
 	}
 	if (off->off_ns != INT64_MIN)
-		add_thread(ev, &ev->sched.off[off->why], REPORT_OFF, hodo_sched_why_text(off->why), off,
-			   (uint64_t)off->on_ns - (uint64_t)off->off_ns);
+		add_thread(ev, ev->cpus.off[off->why], off, (uint64_t)off->on_ns - (uint64_t)off->off_ns);
 	if (off->woken_ns != INT64_MIN && off->why != HODO_SCHED_PREEMPTED)
-		add_thread(ev, &ev->sched.latency, REPORT_LATENCY, "latency", off,
-			   (uint64_t)off->on_ns - (uint64_t)off->woken_ns);
+		add_thread(ev, ev->cpus.latency, off, (uint64_t)off->on_ns - (uint64_t)off->woken_ns);
 }
 
 /* ---------------------------------------------------------------- start and end */
 
-int report_events_start(struct report_events *ev, const struct report_options *o)
+/* Those that were asked for come first. */
+static int make_series(struct report_events *ev, const struct report_options *o)
 {
-	static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
-
-	*ev = (struct report_events){ .o = o,
-				      .classes.all = HODO_MAP(struct report_class, cls),
-				      .rows.series_keys = HODO_MAP_BYTES(struct hodo_bytes),
-				      .rows.keys = HODO_MAP_BYTES(struct hodo_bytes),
-				      .rows.numbers = HODO_MAP(struct report_number, key),
-				      .rows.names = HODO_MAP(struct report_name, tid) };
-	hodo_hash_seed();
-	ev->pairs = hodo_pairs_new();
-	ev->sched.sched = hodo_sched_new(&ops, ev);
-	if (!ev->pairs || !ev->sched.sched)
-		return -ENOMEM;
-	/* The first series are those that were asked for. */
 	for (uint32_t i = 0; i < o->npairs; i++) {
 		const struct report_pair *p = &o->pairs[i];
 		char name[3 * HODO_NAME_MAX + 8];
 		uint32_t s;
 
 		snprintf(name, sizeof(name), "%s,%s%s%s", p->begin, p->end, p->by ? " by " : "", p->by ? p->by : "");
-		s = report_series(ev, REPORT_SPANS, name, strlen(name));
-		if (s == REPORT_NONE || report_row_plain(ev, s) == REPORT_NONE)
+		s = report_series(&ev->rows, REPORT_SPANS, name);
+		if (s == REPORT_NONE || !report_row(&ev->rows, s, 0))
 			return -ENOMEM;
-		ev->rows.series[s].pair = p;
+		report_series_at(&ev->rows, s)->pair = p;
 	}
-	return 0;
+	ev->cpus.running = report_series(&ev->rows, REPORT_RUNNING, "running");
+	ev->cpus.latency = report_series(&ev->rows, REPORT_LATENCY, "latency");
+	for (uint32_t why = 0; why <= HODO_SCHED_UNKNOWN; why++)
+		ev->cpus.off[why] = report_series(&ev->rows, REPORT_OFF, hodo_sched_why_text(why));
+	return ev->rows.series.n == o->npairs + HODO_SCHED_UNKNOWN + 3 ? 0 : -ENOMEM;
+}
+
+int report_events_start(struct report_events *ev, const struct report_options *o)
+{
+	static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
+
+	*ev = (struct report_events){ .o = o, .classes = HODO_MAP(struct report_class, cls) };
+	report_rows_start(&ev->rows, o);
+	ev->pairs = hodo_pairs_new();
+	ev->sched = hodo_sched_new(&ops, ev);
+	if (!ev->pairs || !ev->sched)
+		return -ENOMEM;
+	return make_series(ev, o);
 }
 
 int report_events_end(struct report_events *ev)
 {
-	int err = hodo_sched_end(ev->sched.sched, ev->end_ns);
+	int err = hodo_sched_end(ev->sched, ev->end_ns);
 	struct hodo_pair begin;
 
 	while (hodo_pairs_oldest(ev->pairs, &begin))
 		is_unpaired(ev, &begin);
 	if (!err)
-		err = report_rows_rename(ev);
+		err = report_rows_end(&ev->rows);
 	return err ? err : ev->no_memory ? -ENOMEM : 0;
 }
 
@@ -416,7 +403,7 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 
 	for (uint32_t i = 0; i < o->npairs; i++)
 		for (unsigned side = 0; side < 2; side++)
-			if (!ev->rows.series[i].seen[side])
+			if (!report_series_at(&ev->rows, i)->seen[side])
 				hodo_warning("%s: no event '%s'%s: 'hodo stat' shows which there are", dir,
 					     side ? o->pairs[i].end : o->pairs[i].begin,
 					     o->pairs[i].nfields ? " with the fields to pair by" : "");
@@ -425,7 +412,7 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' shows which there are", dir,
 				     o->values[i].event, o->values[i].field);
 	if (o->by == REPORT_BY_FIELD && !ev->findings.by)
-		hodo_warning("%s: no event has a field '%s': 'hodo list' shows which there are", dir, o->by_field);
+		hodo_warning("%s: no event has a field '%s': 'hodo list' shows which there are", dir, o->by_text);
 	if (ev->findings.dropped)
 		hodo_warning("%s: %llu begins were given up, as more than a million waited for their end", dir,
 			     (unsigned long long)ev->findings.dropped);
@@ -439,35 +426,18 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 			     (unsigned long long)ev->findings.unsure_spans);
 	if (ev->rows.unmeasured)
 		hodo_warning("%s: more spans and fields than can be: some are without percentiles", dir);
-	if (hodo_sched_forgotten(ev->sched.sched))
+	if (hodo_sched_forgotten(ev->sched))
 		hodo_warning("%s: there were too many threads: %llu were forgotten, and times off CPUs with them", dir,
-			     (unsigned long long)hodo_sched_forgotten(ev->sched.sched));
+			     (unsigned long long)hodo_sched_forgotten(ev->sched));
 }
 
 void report_events_free(struct report_events *ev)
 {
-	for (uint32_t i = 0; i < ev->rows.n; i++) {
-		free(ev->rows.all[i].group);
-		if (ev->rows.all[i].times)
-			hodo_histogram_free(ev->rows.all[i].times);
-		free(ev->rows.all[i].times);
-		report_numbers_free(ev->rows.all[i].numbers);
-	}
-	for (uint32_t i = 0; i < ev->classes.all.n; i++) {
-		struct report_class *c = hodo_map_at(&ev->classes.all, i);
-
-		free(c->actions);
-		free(c->measures);
-	}
-	free(ev->rows.all);
-	free(ev->rows.series);
-	hodo_map_free(&ev->rows.keys);
-	hodo_map_free(&ev->rows.series_keys);
-	hodo_map_free(&ev->rows.numbers);
-	hodo_map_free(&ev->rows.names);
-	hodo_key_free(&ev->key);
-	hodo_map_free(&ev->classes.all);
+	for (uint32_t i = 0; i < ev->classes.n; i++)
+		free(((struct report_class *)hodo_map_at(&ev->classes, i))->actions);
+	hodo_map_free(&ev->classes);
+	report_rows_free(&ev->rows);
 	hodo_pairs_free(ev->pairs);
 	hodo_losses_free(ev->losses);
-	hodo_sched_free(ev->sched.sched);
+	hodo_sched_free(ev->sched);
 }

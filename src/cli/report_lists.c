@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* report_lists.c - what the tracers stack, loop, thread and latency left: a list of each. */
+/* report_lists.c - see report_lists.h. */
 #define _GNU_SOURCE
-#include "report.h"
+#include "report_lists.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *name_at(struct report *rep, const struct hodo_read_event *e, uint64_t address)
+void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const char *thread)
+{
+	*l = (struct report_lists){ .symbols = symbols, .thread = thread,
+				    .stacks = HODO_MAP(struct report_stack, key),
+				    .held = HODO_MAP_BYTES(struct report_held),
+				    .wrong = HODO_MAP_BYTES(struct report_wrong) };
+}
+
+void report_lists_free(struct report_lists *l)
+{
+	hodo_map_free(&l->stacks);
+	hodo_map_free(&l->held);
+	hodo_map_free(&l->wrong);
+	hodo_key_free(&l->key);
+}
+
+static const char *name_at(struct report_lists *l, const struct hodo_read_event *e, uint64_t address)
 {
 	struct hodo_place place;
 
-	hodo_symbols_find(rep->symbols, e->process, e->ts_ns, address, &place);
+	hodo_symbols_find(l->symbols, e->process, e->ts_ns, address, &place);
 	return place.name;
 }
 
-static void take_chain(struct report *rep, const struct hodo_read_event *e, const struct hodo_read_value *v,
+static void take_chain(struct report_lists *l, const struct hodo_read_event *e, const struct hodo_read_value *v,
 		       struct report_chain *chain)
 {
 	chain->n = 0;
@@ -22,119 +39,103 @@ static void take_chain(struct report *rep, const struct hodo_read_event *e, cons
 		uint64_t address;
 
 		memcpy(&address, (const uint8_t *)v->data + 8 * (size_t)i, sizeof(address));
-		chain->name[chain->n++] = name_at(rep, e, address);
+		chain->name[chain->n++] = name_at(l, e, address);
 	}
 }
 
-static void take_text(const struct hodo_read_value *v, char *to, size_t room)
+static void take_text(const struct hodo_read_value *v, char to[64])
 {
-	size_t len = v->count < room - 1 ? v->count : room - 1;
-
-	if (v->null)
-		len = 0;
-	else
-		memcpy(to, v->data, len);
-	to[len] = 0;
+	memset(to, 0, 64);
+	if (!v->null)
+		memcpy(to, v->data, v->count < 63 ? v->count : 63);
 }
 
-/* Room for one more in a list that doubles at powers of two; false: full. */
-static bool room_for(struct report *rep, void *list, uint32_t n, size_t element)
+/* The entry of the key, made if need be, or of l->key; NULL: the list is full, or there is no memory. */
+static void *entry_of(struct report_lists *l, struct hodo_map *list, const void *key, bool *is_new)
 {
-	void **l = list, *more;
+	const void *bytes = hodo_key_bytes(&l->key);
+	void *entry = key ? hodo_map_find(list, key) : hodo_map_find_bytes(list, bytes, l->key.len);
 
-	if (n >= REPORT_LIST_MAX)
-		return false;
-	if (n & (n - 1))
-		return true;
-	more = reallocarray(*l, n ? 2 * (size_t)n : 1, element);
-	if (!more) {
-		rep->no_memory = true;
-		return false;
-	}
-	*l = more;
-	return true;
+	*is_new = !entry;
+	if (entry || list->n >= REPORT_LIST_MAX)
+		return entry;
+	entry = key ? hodo_map_add(list, key, NULL) : hodo_map_add_bytes(list, bytes, l->key.len, NULL);
+	l->no_memory |= !entry || l->key.no_memory;
+	return entry;
 }
 
-static void add_stack(struct report *rep, const struct hodo_read_event *e)
+static void add_stack(struct report_lists *l, const struct hodo_read_event *e)
 {
-	struct report_stack *s = rep->stacks;
-	uint32_t i = 0;
+	const struct report_stack new = { .key = { e->process, e->tid }, .pid = e->process->pid, .tid = e->tid };
+	bool is_new;
+	struct report_stack *s = entry_of(l, &l->stacks, &new.key, &is_new);
 
-	while (i < rep->nstacks && (s[i].process != e->process || s[i].tid != e->tid))
-		i++;
-	if (i == rep->nstacks) {
-		if (!room_for(rep, &rep->stacks, rep->nstacks, sizeof(*s)))
-			return;
-		s = rep->stacks;
-		s[i] = (struct report_stack){ .process = e->process, .pid = e->process->pid, .tid = e->tid };
-		rep->nstacks++;
-	}
-	if (s[i].bytes >= e->values[0].u)
+	if (s && is_new)
+		*s = new;
+	if (!s || s->bytes >= e->values[0].u)
 		return;
-	s[i].comm = e->comm;
-	s[i].bytes = e->values[0].u;
-	s[i].depth = (uint32_t)e->values[1].u;
-	take_chain(rep, e, &e->values[2], &s[i].chain);
+	s->comm = e->comm;
+	s->bytes = e->values[0].u;
+	s->depth = (uint32_t)e->values[1].u;
+	take_chain(l, e, &e->values[2], &s->chain);
 }
 
-static void add_held(struct report *rep, const struct hodo_read_event *e)
+static void add_held(struct report_lists *l, const struct hodo_read_event *e)
 {
-	const char *callback = name_at(rep, e, e->values[0].u), *loop = name_at(rep, e, e->values[1].u);
+	const char *callback = name_at(l, e, e->values[0].u), *loop = name_at(l, e, e->values[1].u);
 	uint64_t ns = report_ns(e->process, e->values[2].u);
-	uint32_t i = 0;
+	struct report_held *held;
+	bool is_new;
 
-	while (i < rep->nheld &&
-	       (strcmp(rep->held[i].callback, callback) != 0 || strcmp(rep->held[i].loop, loop) != 0))
-		i++;
-	if (i == rep->nheld) {
-		if (!room_for(rep, &rep->held, rep->nheld, sizeof(*rep->held)))
-			return;
-		rep->held[rep->nheld++] = (struct report_held){ .callback = callback, .loop = loop };
-	}
-	rep->held[i].times++;
-	rep->held[i].total_ns += ns;
-	if (ns > rep->held[i].max_ns)
-		rep->held[i].max_ns = ns;
+	hodo_key_start(&l->key);
+	hodo_key_add(&l->key, callback, strlen(callback) + 1);
+	hodo_key_add(&l->key, loop, strlen(loop));
+	held = entry_of(l, &l->held, NULL, &is_new);
+	if (!held)
+		return;
+	held->callback = callback;
+	held->loop = loop;
+	held->times++;
+	held->total_ns += ns;
+	held->max_ns = ns > held->max_ns ? ns : held->max_ns;
 }
 
-static void add_wrong(struct report *rep, const struct hodo_read_event *e)
+static void add_wrong(struct report_lists *l, const struct hodo_read_event *e)
 {
-	struct report_wrong w = { .name = name_at(rep, e, e->values[0].u), .times = 1 };
-	uint32_t i = 0;
+	struct report_wrong new = { .name = name_at(l, e, e->values[0].u) }, *wrong;
+	bool is_new;
 
-	take_text(&e->values[1], w.wanted, sizeof(w.wanted));
-	take_text(&e->values[2], w.role, sizeof(w.role));
-	take_chain(rep, e, &e->values[3], &w.chain);
-	for (; i < rep->nwrong; i++) {
-		struct report_wrong *o = &rep->wrong[i];
-
-		if (strcmp(o->name, w.name) == 0 && strcmp(o->wanted, w.wanted) == 0 &&
-		    strcmp(o->role, w.role) == 0 && o->chain.n == w.chain.n &&
-		    memcmp(o->chain.name, w.chain.name, w.chain.n * sizeof(w.chain.name[0])) == 0) {
-			o->times++;
-			rep->last_wrong = o;
-			return;
-		}
+	take_text(&e->values[1], new.wanted);
+	take_text(&e->values[2], new.role);
+	take_chain(l, e, &e->values[3], &new.chain);
+	hodo_key_start(&l->key);
+	hodo_key_add(&l->key, new.wanted, sizeof(new.wanted));
+	hodo_key_add(&l->key, new.role, sizeof(new.role));
+	hodo_key_add(&l->key, new.chain.name, new.chain.n * sizeof(new.chain.name[0]));
+	hodo_key_add(&l->key, new.name, strlen(new.name));
+	wrong = entry_of(l, &l->wrong, NULL, &is_new);
+	if (wrong && is_new) {
+		new.key = wrong->key;
+		*wrong = new;
 	}
-	if (!room_for(rep, &rep->wrong, rep->nwrong, sizeof(w)))
-		return;
-	rep->last_wrong = &rep->wrong[rep->nwrong++];
-	*rep->last_wrong = w;
+	if (wrong)
+		wrong->times++;
+	l->last_wrong = wrong;
 }
 
 /* Before the func:call of the same frame. */
-static void add_callee(struct report *rep, const struct hodo_read_event *e)
+static void add_callee(struct report_lists *l, const struct hodo_read_event *e)
 {
-	struct report_slow *s = &rep->next;
+	struct report_slow *s = &l->next;
 
-	if (rep->next_frame != e->values[1].u || s->tid != e->tid)
+	if (l->next_frame != e->values[1].u || s->tid != e->tid)
 		s->ncallees = 0;
-	rep->next_frame = (uint32_t)e->values[1].u;
+	l->next_frame = (uint32_t)e->values[1].u;
 	s->tid = e->tid;
 	if (s->ncallees == REPORT_CALLEES_MAX)
 		return;
 	s->callee[s->ncallees++] = (struct report_callee){
-		.name = e->values[0].u ? name_at(rep, e, e->values[0].u) : NULL,
+		.name = e->values[0].u ? name_at(l, e, e->values[0].u) : NULL,
 		.calls = e->values[2].u,
 		.total_ns = report_ns(e->process, e->values[3].u),
 		.max_ns = report_ns(e->process, e->values[4].u),
@@ -148,41 +149,41 @@ static int by_time(const void *a, const void *b)
 	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : 0;
 }
 
-void report_slow_call(struct report *rep, const struct hodo_read_call *call)
+void report_lists_call(struct report_lists *l, const struct hodo_read_call *call)
 {
-	struct report_slow *s = &rep->next;
-	uint32_t at = rep->nslow;
+	struct report_slow *s = &l->next;
+	uint32_t at = l->nslow;
 	struct hodo_place place;
 
 	if (s->tid != call->tid)
 		s->ncallees = 0;
 	s->duration_ns = (uint64_t)(call->end_ns - call->entry_ns);
-	while (at > 0 && rep->slow[at - 1].duration_ns < s->duration_ns)
+	while (at > 0 && l->slow[at - 1].duration_ns < s->duration_ns)
 		at--;
 	if (at < REPORT_SLOW_MAX) {
-		uint32_t behind = (rep->nslow < REPORT_SLOW_MAX ? rep->nslow : REPORT_SLOW_MAX - 1) - at;
+		uint32_t behind = (l->nslow < REPORT_SLOW_MAX ? l->nslow : REPORT_SLOW_MAX - 1) - at;
 
-		hodo_symbols_find(rep->symbols, call->process, call->entry_ns, call->function, &place);
+		hodo_symbols_find(l->symbols, call->process, call->entry_ns, call->function, &place);
 		s->name = place.name;
 		s->comm = call->comm;
 		s->tid = call->tid;
 		s->entry_ns = call->entry_ns;
 		qsort(s->callee, s->ncallees, sizeof(s->callee[0]), by_time);
-		memmove(&rep->slow[at + 1], &rep->slow[at], behind * sizeof(*s));
-		rep->slow[at] = *s;
-		rep->nslow += rep->nslow < REPORT_SLOW_MAX;
+		memmove(&l->slow[at + 1], &l->slow[at], behind * sizeof(*s));
+		l->slow[at] = *s;
+		l->nslow += l->nslow < REPORT_SLOW_MAX;
 	}
 	s->ncallees = 0;
 	s->tid = 0;
 }
 
-void report_list_event(struct report *rep, const struct hodo_read_event *e)
+void report_lists_event(struct report_lists *l, const struct hodo_read_event *e)
 {
 	static const struct {
 		const char *name;
 		uint32_t nfields;
 		uint8_t types[5];
-		void (*add)(struct report *rep, const struct hodo_read_event *e);
+		void (*add)(struct report_lists *l, const struct hodo_read_event *e);
 	} kinds[] = {
 		{ "func:stack", 3, { HODO_TYPE_U64, HODO_TYPE_U32, HODO_TYPE_PTR | HODO_TYPE_ARRAY }, add_stack },
 		{ "func:held", 3, { HODO_TYPE_PTR, HODO_TYPE_PTR, HODO_TYPE_U64 }, add_held },
@@ -192,16 +193,16 @@ void report_list_event(struct report *rep, const struct hodo_read_event *e)
 		  add_callee },
 	};
 
-	rep->last_wrong = NULL;
+	l->last_wrong = NULL;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(e->cls->name, kinds[i].name) != 0)
 			continue;
-		if (e->cls->nfields != kinds[i].nfields || !hodo_thread_is(rep->thread, e->tid, e->comm))
+		if (e->cls->nfields != kinds[i].nfields || !hodo_thread_is(l->thread, e->tid, e->comm))
 			return;
 		for (unsigned k = 0; k < kinds[i].nfields; k++)
 			if (e->cls->fields[k].type != kinds[i].types[k])
 				return;
-		kinds[i].add(rep, e);
+		kinds[i].add(l, e);
 		return;
 	}
 }
@@ -214,6 +215,7 @@ static void put_chain(struct hodo_text *to, const struct report_chain *chain)
 		hodo_text_add(to, i ? " < " : "");
 		hodo_add_plain(to, chain->name[i]);
 	}
+	hodo_text_char(to, '\n');
 }
 
 static void put_slow(struct hodo_text *to, const struct report_slow *s)
@@ -233,48 +235,57 @@ static void put_slow(struct hodo_text *to, const struct report_slow *s)
 	}
 }
 
-void report_put_lists(struct hodo_text *to, const struct report *rep)
+static void put_stack(struct hodo_text *to, const struct report_stack *s)
+{
+	char buf[32];
+
+	hodo_text_printf(to, "  %10s  ", hodo_human_bytes(s->bytes, buf));
+	hodo_add_plain(to, s->comm);
+	hodo_text_printf(to, "[%u], depth %u: ", s->tid, s->depth);
+	put_chain(to, &s->chain);
+}
+
+static void put_held(struct hodo_text *to, const struct report_held *h)
 {
 	char a[32], b[32], n[32];
 
-	if (rep->nslow)
-		hodo_text_add(to, "\nThe slowest calls, and what they called:\n");
-	for (uint32_t i = 0; i < rep->nslow; i++)
-		put_slow(to, &rep->slow[i]);
-	if (rep->nstacks)
-		hodo_text_add(to, "\nThe deepest stack of each thread, innermost function first:\n");
-	for (uint32_t i = 0; i < rep->nstacks; i++) {
-		hodo_text_printf(to, "  %10s  ", hodo_human_bytes(rep->stacks[i].bytes, a));
-		hodo_add_plain(to, rep->stacks[i].comm);
-		hodo_text_printf(to, "[%u], depth %u: ", rep->stacks[i].tid, rep->stacks[i].depth);
-		put_chain(to, &rep->stacks[i].chain);
-		hodo_text_char(to, '\n');
-	}
-	if (rep->nheld)
-		hodo_text_add(to, "\nEvent loops that were held:\n  LONGEST     TOTAL             TIMES  CALLBACK\n");
-	for (uint32_t i = 0; i < rep->nheld; i++) {
-		hodo_text_printf(to, "  %s  %s  %9s  ", hodo_duration(rep->held[i].max_ns, a),
-			hodo_duration(rep->held[i].total_ns, b), hodo_grouped(rep->held[i].times, n));
-		hodo_add_plain(to, rep->held[i].callback);
-		hodo_text_add(to, " in ");
-		hodo_add_plain(to, rep->held[i].loop);
-		hodo_text_char(to, '\n');
-	}
-	if (rep->nwrong)
-		hodo_text_add(to, "\nCalls in the wrong thread:\n");
-	for (uint32_t i = 0; i < rep->nwrong; i++) {
-		const struct report_wrong *w = &rep->wrong[i];
+	hodo_text_printf(to, "  %s  %s  %9s  ", hodo_duration(h->max_ns, a), hodo_duration(h->total_ns, b),
+			 hodo_grouped(h->times, n));
+	hodo_add_plain(to, h->callback);
+	hodo_text_add(to, " in ");
+	hodo_add_plain(to, h->loop);
+	hodo_text_char(to, '\n');
+}
 
-		hodo_text_add(to, "  ");
-		hodo_add_plain(to, w->name);
-		hodo_text_add(to, ": for ");
-		hodo_add_plain(to, w->wanted);
-		hodo_text_add(to, ", called by ");
-		hodo_add_plain(to, w->role[0] ? w->role : "a thread without a role");
-		hodo_text_printf(to, ", %s time%s: ", hodo_grouped(w->times, n), w->times == 1 ? "" : "s");
-		put_chain(to, &w->chain);
-		hodo_text_char(to, '\n');
-	}
+static void put_wrong(struct hodo_text *to, const struct report_wrong *w)
+{
+	char n[32];
+
+	hodo_text_add(to, "  ");
+	hodo_add_plain(to, w->name);
+	hodo_text_add(to, ": for ");
+	hodo_add_plain(to, w->wanted);
+	hodo_text_add(to, ", called by ");
+	hodo_add_plain(to, w->role[0] ? w->role : "a thread without a role");
+	hodo_text_printf(to, ", %s time%s: ", hodo_grouped(w->times, n), w->times == 1 ? "" : "s");
+	put_chain(to, &w->chain);
+}
+
+void report_lists_put(struct hodo_text *to, const struct report_lists *l)
+{
+	hodo_text_add(to, l->nslow ? "\nThe slowest calls, and what they called:\n" : "");
+	for (uint32_t i = 0; i < l->nslow; i++)
+		put_slow(to, &l->slow[i]);
+	hodo_text_add(to, l->stacks.n ? "\nThe deepest stack of each thread, innermost function first:\n" : "");
+	for (uint32_t i = 0; i < l->stacks.n; i++)
+		put_stack(to, hodo_map_at(&l->stacks, i));
+	hodo_text_add(to, !l->held.n ? "" : "\nEvent loops that were held:\n"
+						"  LONGEST     TOTAL             TIMES  CALLBACK\n");
+	for (uint32_t i = 0; i < l->held.n; i++)
+		put_held(to, hodo_map_at(&l->held, i));
+	hodo_text_add(to, l->wrong.n ? "\nCalls in the wrong thread:\n" : "");
+	for (uint32_t i = 0; i < l->wrong.n; i++)
+		put_wrong(to, hodo_map_at(&l->wrong, i));
 }
 
 /* ------------------------------------------------------------------------- JSON */
@@ -318,25 +329,19 @@ static const struct hodo_column wrong[] = {
 };
 #undef ROW
 
-void report_put_lists_json(struct hodo_json *j, const struct report *rep)
+void report_lists_put_json(struct hodo_json *j, const struct report_lists *l)
 {
-	static const struct hodo_columns columns[] = {
-		{ "slow", HODO_COLUMNS(slow) }, { "stacks", HODO_COLUMNS(stack) }, { "held", HODO_COLUMNS(held) },
-		{ "wrong_thread", HODO_COLUMNS(wrong) },
-	};
-	const struct {
-		const void *first;
-		uint32_t n;
-		size_t stride;
-	} lists[] = {
-		{ rep->slow, rep->nslow, sizeof(*rep->slow) }, { rep->stacks, rep->nstacks, sizeof(*rep->stacks) },
-		{ rep->held, rep->nheld, sizeof(*rep->held) }, { rep->wrong, rep->nwrong, sizeof(*rep->wrong) },
+	static const struct hodo_columns slows = { "slow", HODO_COLUMNS(slow) };
+	static const struct hodo_columns stacks = { "stacks", HODO_COLUMNS(stack) };
+	static const struct hodo_columns helds = { "held", HODO_COLUMNS(held) };
+	static const struct hodo_columns wrongs = { "wrong_thread", HODO_COLUMNS(wrong) };
+	const struct hodo_table tables[] = {
+		{ &slows, .first = l->slow, .n = l->nslow, .stride = sizeof(l->slow[0]) },
+		{ &stacks, .first = l->stacks.entries, .n = l->stacks.n, .stride = sizeof(struct report_stack) },
+		{ &helds, .first = l->held.entries, .n = l->held.n, .stride = sizeof(struct report_held) },
+		{ &wrongs, .first = l->wrong.entries, .n = l->wrong.n, .stride = sizeof(struct report_wrong) },
 	};
 
-	for (unsigned i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-		const struct hodo_table t = { .columns = &columns[i], .first = lists[i].first, .n = lists[i].n,
-					      .stride = lists[i].stride };
-
-		hodo_table_put_json(j, columns[i].name, &t);
-	}
+	for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		hodo_table_put_json(j, tables[i].columns->name, &tables[i]);
 }

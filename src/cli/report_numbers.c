@@ -11,7 +11,7 @@
 #define BASE 1100 /* makes all exponents of a double positive */
 
 /* Whole numbers up to 127 have buckets of their own. */
-static int32_t key_of(double number)
+static int64_t key_of(double number)
 {
 	double m;
 	int exponent;
@@ -28,37 +28,19 @@ static int32_t key_of(double number)
 /* Where the bucket begins, on the side of zero. */
 static double low_of(int64_t key)
 {
-	int64_t k = key < 0 ? -key : key;
+	int64_t k = llabs(key);
 	double low = key ? ldexp(0.5 + (double)(k % SUB) / (2 * SUB), (int)(k / SUB) - BASE) : 0;
 
 	return key < 0 ? -low : low;
 }
 
-static struct report_bucket *slot_of(const struct report_numbers *n, int32_t key)
+struct report_numbers *report_numbers_new(void)
 {
-	uint32_t i = (uint32_t)((uint64_t)(uint32_t)key * 0x9e3779b97f4a7c15ull >> 32) & n->mask;
+	struct report_numbers *n = malloc(sizeof(*n));
 
-	while (n->buckets[i].n && n->buckets[i].key != key)
-		i = (i + 1) & n->mask;
-	return &n->buckets[i];
-}
-
-static bool grow(struct report_numbers *n)
-{
-	struct report_bucket *old = n->buckets;
-	uint32_t had = old ? n->mask + 1 : 0, room = had ? 2 * had : 32;
-
-	n->buckets = calloc(room, sizeof(*n->buckets));
-	if (!n->buckets) {
-		n->buckets = old;
-		return false;
-	}
-	n->mask = room - 1;
-	for (uint32_t i = 0; i < had; i++)
-		if (old[i].n)
-			*slot_of(n, old[i].key) = old[i];
-	free(old);
-	return true;
+	if (n)
+		*n = (struct report_numbers){ .buckets = HODO_MAP(struct report_bucket, key) };
+	return n;
 }
 
 bool report_numbers_add(struct report_numbers *n, double number, bool whole)
@@ -67,11 +49,9 @@ bool report_numbers_add(struct report_numbers *n, double number, bool whole)
 
 	if (isnan(number))
 		return true;
-	if ((!n->buckets || 2 * n->nbuckets > n->mask) && !grow(n))
+	b = hodo_map_add_u64(&n->buckets, (uint64_t)key_of(number), NULL);
+	if (!b)
 		return false;
-	b = slot_of(n, key_of(number));
-	n->nbuckets += b->n == 0;
-	b->key = key_of(number);
 	b->n++;
 	n->min = n->n && n->min < number ? n->min : number;
 	n->max = n->n && n->max > number ? n->max : number;
@@ -89,24 +69,22 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* The buckets that hold something, in order; the caller frees them. NULL: no memory. */
+/* The buckets in order; the caller frees them. NULL: no memory. */
 static struct report_bucket *sorted(const struct report_numbers *n)
 {
-	struct report_bucket *all = calloc((size_t)n->nbuckets + 1, sizeof(*all));
-	uint32_t k = 0;
+	struct report_bucket *all = calloc((size_t)n->buckets.n + 1, sizeof(*all));
 
-	for (uint32_t i = 0; all && n->buckets && i <= n->mask; i++)
-		if (n->buckets[i].n)
-			all[k++] = n->buckets[i];
-	if (all)
-		qsort(all, k, sizeof(*all), by_key);
+	if (!all || !n->buckets.n)
+		return all;
+	memcpy(all, n->buckets.entries, n->buckets.n * sizeof(*all));
+	qsort(all, n->buckets.n, sizeof(*all), by_key);
 	return all;
 }
 
 /* The bucket's middle, or the whole number that stands for it. */
-static double middle(const struct report_numbers *n, int32_t key)
+static double middle(const struct report_numbers *n, int64_t key)
 {
-	double low = low_of(key), high = key ? low_of(key < 0 ? (int64_t)key - 1 : (int64_t)key + 1) : 0;
+	double low = low_of(key), high = key ? low_of(key < 0 ? key - 1 : key + 1) : 0;
 	double mid;
 
 	if (n->parts)
@@ -120,16 +98,14 @@ double report_numbers_at(const struct report_numbers *n, double q)
 {
 	struct report_bucket *all = sorted(n);
 	uint64_t rank = (uint64_t)ceil(q * (double)n->n), seen = 0;
+	uint32_t i = 0;
 	double at = 0;
 
 	rank = rank == 0 ? 1 : rank > n->n ? n->n : rank;
-	for (uint32_t i = 0; all && i < n->nbuckets; i++) {
-		seen += all[i].n;
-		if (seen >= rank) {
-			at = middle(n, all[i].key);
-			break;
-		}
-	}
+	while (all && i < n->buckets.n && (seen += all[i].n) < rank)
+		i++;
+	if (all && i < n->buckets.n)
+		at = middle(n, all[i].key);
 	free(all);
 	return at;
 }
@@ -137,8 +113,33 @@ double report_numbers_at(const struct report_numbers *n, double q)
 void report_numbers_free(struct report_numbers *n)
 {
 	if (n)
-		free(n->buckets);
+		hodo_map_free(&n->buckets);
 	free(n);
+}
+
+/* ------------------------------------------------------------------------ times */
+
+bool report_times_add(struct report_times *t, uint64_t ns)
+{
+	t->min_ns = t->n && t->min_ns < ns ? t->min_ns : ns;
+	t->max_ns = t->max_ns > ns ? t->max_ns : ns;
+	t->sum_ns += ns;
+	t->n++;
+	return !t->histogram || hodo_histogram_add(t->histogram, ns, 1);
+}
+
+uint64_t report_times_at(const struct report_times *t, double q)
+{
+	uint64_t ns = t->n && t->histogram ? hodo_histogram_at(t->histogram, q) : 0;
+
+	return ns < t->min_ns ? t->min_ns : ns > t->max_ns ? t->max_ns : ns;
+}
+
+void report_times_free(struct report_times *t)
+{
+	if (t->histogram)
+		hodo_histogram_free(t->histogram);
+	free(t->histogram);
 }
 
 /* ------------------------------------------------------------------------- bars */
@@ -151,7 +152,7 @@ struct scale {
 
 static int64_t bar_of(int64_t key, struct scale s)
 {
-	int64_t bar = ((key < 0 ? -key : key) >> s.shift) - s.least + 1;
+	int64_t bar = (llabs(key) >> s.shift) - s.least + 1;
 
 	return key > 0 ? bar : key < 0 ? -bar : 0;
 }
@@ -170,54 +171,54 @@ static double bar_high(int64_t bar, struct scale s)
  * Bars are made as narrow as there is room for, eight for a power of two at the most, and for whole numbers none that
  * begins between two of them.
  */
-static struct scale scale_for(const struct report_bucket *all, uint32_t n, bool whole, int max)
+static struct scale scale_for(const struct report_bucket *all, uint32_t n, bool whole)
 {
 	struct scale s = { .shift = 3 };
-	int32_t least = INT32_MAX;
+	int64_t least = INT64_MAX;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (all[i].key && abs(all[i].key) < least)
-			least = abs(all[i].key);
-	if (least == INT32_MAX)
+		if (all[i].key && llabs(all[i].key) < least)
+			least = llabs(all[i].key);
+	if (least == INT64_MAX)
 		return s;
 	while (whole && s.shift < 6 && low_of(least) < ldexp(1, 6 - (int)s.shift))
 		s.shift++;
 	for (;; s.shift++) {
 		s.least = least >> s.shift;
-		if (s.shift == 20 || bar_of(all[n - 1].key, s) - bar_of(all[0].key, s) < max)
+		if (s.shift == 20 || bar_of(all[n - 1].key, s) - bar_of(all[0].key, s) < REPORT_BARS_MAX)
 			return s;
 	}
 }
 
-static int make_bars(const struct report_bucket *all, uint32_t n, bool whole, struct report_bar *bars, int max)
+static int make_bars(const struct report_bucket *all, uint32_t n, bool whole, struct report_bar *bars)
 {
-	struct scale s = scale_for(all, n, whole, max);
+	struct scale s = scale_for(all, n, whole);
 	int64_t first = n ? bar_of(all[0].key, s) : 0;
 	int nbars = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t bar = bar_of(all[i].key, s);
 
-		while (nbars <= bar - first && nbars < max) {
+		while (nbars <= bar - first && nbars < REPORT_BARS_MAX) {
 			int64_t b = first + nbars;
 
 			bars[nbars++] = (struct report_bar){ bar_low(b, s), bar_high(b, s), 0 };
 		}
-		bars[bar - first < max ? bar - first : max - 1].n += all[i].n;
+		bars[bar - first < REPORT_BARS_MAX ? bar - first : REPORT_BARS_MAX - 1].n += all[i].n;
 	}
 	return nbars;
 }
 
-int report_bars_numbers(const struct report_numbers *numbers, struct report_bar *bars, int max)
+int report_bars_numbers(const struct report_numbers *numbers, struct report_bar *bars)
 {
 	struct report_bucket *all = sorted(numbers);
-	int n = all ? make_bars(all, numbers->nbuckets, !numbers->parts, bars, max) : -1;
+	int n = all ? make_bars(all, numbers->buckets.n, !numbers->parts, bars) : -1;
 
 	free(all);
 	return n;
 }
 
-int report_bars_times(const struct hodo_histogram *times, struct report_bar *bars, int max)
+int report_bars_times(const struct hodo_histogram *times, struct report_bar *bars)
 {
 	enum { PARTS = sizeof(times->part) / sizeof(times->part[0]) };
 	struct report_bucket *all = calloc((size_t)PARTS * HODO_HISTOGRAM_SUB, sizeof(*all));
@@ -234,7 +235,7 @@ int report_bars_times(const struct hodo_histogram *times, struct report_bar *bar
 				all[n++] = (struct report_bucket){ key_of((double)low), times->part[part][i] };
 		}
 	}
-	nbars = make_bars(all, n, true, bars, max);
+	nbars = make_bars(all, n, true, bars);
 	free(all);
 	return nbars;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report_options.c - --pair and --values, as they are written. */
 #define _GNU_SOURCE
-#include "report_events.h"
+#include "report_options.h"
 
 #include <errno.h>
 #include <stdlib.h>

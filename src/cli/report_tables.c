@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* report_tables.c - the tables of functions, events, spans, values and scheduling, and the whole report. */
+#define _GNU_SOURCE
+#include "report.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a table. */
+struct context {
+	const struct report *rep;
+	const struct report_look *look;
+	enum report_section section;
+};
+
+static const struct report_rows *rows_of(const struct hodo_table *t)
+{
+	return &((const struct context *)t->context)->rep->events.rows;
+}
+
+static enum report_section section_of(const struct hodo_table *t)
+{
+	return ((const struct context *)t->context)->section;
+}
+
+static const struct report_series *series_of(const struct hodo_table *t, const void *row)
+{
+	return report_series_at(rows_of(t), report_row_series(row));
+}
+
+static double seconds_of(const struct report_events *ev)
+{
+	return (double)((uint64_t)ev->end_ns - (uint64_t)ev->begin_ns) / 1e9;
+}
+
+/* ------------------------------------------------------------------------- names */
+
+static const char *name_of(const struct hodo_table *t, const void *row)
+{
+	return section_of(t) == REPORT_FUNCTIONS ? ((const struct report_function *)row)->name
+						 : report_series_name(series_of(t, row));
+}
+
+static struct hodo_cell name(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_string(name_of(t, row));
+}
+
+static struct hodo_cell group(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_string(report_group_name(rows_of(t), report_row_group(row)));
+}
+
+/* What is said of a pair; argument: 0 its begin, 1 its end, 2 what both share. */
+static struct hodo_cell pair(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_pair *p = series_of(t, row)->pair;
+
+	if (!p || c->argument < 2)
+		return hodo_cell_string(!p ? NULL : c->argument < 1 ? p->begin : p->end);
+	return hodo_cell_string(p->by ? p->by : "thread");
+}
+
+static void put_group(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const char *name = report_group_name(rows_of(t), report_row_group(row));
+
+	if (!name)
+		return;
+	if (rows_of(t)->o->by == REPORT_BY_FIELD && section_of(t) < REPORT_RUNNING) {
+		hodo_add_plain(to, rows_of(t)->o->by_text);
+		hodo_text_char(to, '=');
+	}
+	hodo_add_plain(to, name);
+}
+
+/* What scheduling is split by, is so called. */
+static void put_group_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	enum report_by by = rows_of(t)->o->by;
+
+	if (section_of(t) >= REPORT_RUNNING)
+		key = by == REPORT_BY_CPU ? "cpu" : by == REPORT_BY_PROCESS ? "process" : "thread";
+	hodo_json_string(j, key, report_group_name(rows_of(t), report_row_group(row)));
+}
+
+/* One or two numbers, each with a word. */
+static void put_two(struct hodo_text *to, uint64_t a, const char *what, uint64_t b, const char *other)
+{
+	char buf[32];
+
+	if (a)
+		hodo_text_printf(to, "(%s %s)", hodo_grouped(a, buf), what);
+	if (b)
+		hodo_text_printf(to, "%s(%s %s)", a ? " " : "", hodo_grouped(b, buf), other);
+}
+
+static void put_unpaired(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct report_row *r = row;
+
+	put_two(to, r->begins, "without end", r->ends, "without begin");
+}
+
+static void put_left_and_open(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	const struct report_function *f = row;
+
+	put_two(to, f->left, "left", f->open, "open");
+}
+
+static void put_found(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	hodo_json_bool(j, key, true);
+}
+
+/* ----------------------------------------------------------------------- figures */
+
+/* A rate over no time at all says nothing. */
+static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	double seconds = seconds_of(&((const struct context *)t->context)->rep->events);
+	struct hodo_cell v = hodo_cell_f64(0);
+
+	v.blank = seconds <= 0;
+	if (!v.blank)
+		v.f = (double)((const struct report_times *)row)->n / seconds;
+	return v;
+}
+
+/* The member at the offset; nothing where nothing was counted. */
+static struct hodo_cell time_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	struct hodo_cell v = hodo_cell_u64(*(const uint64_t *)((const char *)row + c->offset));
+
+	v.blank = !((const struct report_times *)row)->n;
+	return v;
+}
+
+static struct hodo_cell time_avg(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_times *times = row;
+	struct hodo_cell v = hodo_cell_f64(times->n ? (double)times->sum_ns / (double)times->n : 0);
+
+	v.blank = !times->n;
+	return v;
+}
+
+/* argument: the quantile. */
+static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_times *times = row;
+	struct hodo_cell v = times->histogram ? hodo_cell_u64(report_times_at(times, c->argument)) :
+						hodo_cell_string(NULL);
+
+	v.blank = !times->n || !times->histogram;
+	return v;
+}
+
+/* The member at the offset, else the quantile of the argument, else the mean. */
+static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_numbers *n = ((const struct report_row *)row)->numbers;
+	struct hodo_cell v = hodo_cell_string(NULL);
+
+	v.blank = !n || !n->n;
+	if (v.blank)
+		return v;
+	if (c->offset)
+		return hodo_cell_f64(*(const double *)((const char *)n + c->offset));
+	return hodo_cell_f64(c->argument > 0 ? report_numbers_at(n, c->argument) : n->sum / (double)n->n);
+}
+
+/* --------------------------------------------------------------------- histograms */
+
+/* The bars of a row; -1: they are not wanted, or there are none. */
+static int bars_of(const struct hodo_table *t, const void *row, struct report_bar bars[REPORT_BARS_MAX])
+{
+	const struct report_look *look = ((const struct context *)t->context)->look;
+	const struct report_times *times = row;
+	const struct report_numbers *numbers =
+		section_of(t) == REPORT_FUNCTIONS ? NULL : ((const struct report_row *)row)->numbers;
+
+	if (!look->histogram || (!times->histogram && !numbers) ||
+	    (look->histogram_of && fnmatch(look->histogram_of, name_of(t, row), 0) != 0))
+		return -1;
+	return numbers ? report_bars_numbers(numbers, bars) : report_bars_times(times->histogram, bars);
+}
+
+static void put_histogram_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
+{
+	struct report_bar bars[REPORT_BARS_MAX];
+	int n = bars_of(t, row, bars);
+
+	if (n >= 0)
+		report_bars_put_json(j, key, bars, n);
+}
+
+static void put_histogram(struct hodo_text *to, const struct hodo_table *t, const void *row)
+{
+	enum report_section section = section_of(t);
+	struct report_bar bars[REPORT_BARS_MAX];
+	int n = bars_of(t, row, bars);
+
+	if (n <= 0)
+		return;
+	hodo_text_char(to, '\n');
+	if (section < REPORT_RUNNING)
+		hodo_add_plain(to, name_of(t, row));
+	if (section != REPORT_FUNCTIONS) {
+		hodo_text_add(to, report_row_group(row) && section < REPORT_RUNNING ? "  " : "");
+		put_group(to, t, row);
+	}
+	hodo_text_add(to, section == REPORT_LATENCY ? ", from wake-up to running:\n" : ":\n");
+	report_bars_put(to, bars, n, section != REPORT_VALUES);
+}
+
+/* ------------------------------------------------------------------------ columns */
+
+#define ROW(name) HODO_MEMBER(struct report_row, name)
+#define NAME(key, title, width) { key, title, HODO_AS_TEXT, width, HODO_IDENTITY, .get = name, .also = "name" }
+#define GROUP(title)                                                                                                   \
+	{ "group", title, .flags = HODO_IDENTITY, .get = group, .put = put_group, .put_json = put_group_json,          \
+	  .also = "thread" }
+#define FIGURES                                                                                                        \
+	{ "count", .as = HODO_AS_COUNT, .width = 12, ROW(times.n), .also = "calls" },                                  \
+	{ "per_second", .as = HODO_AS_RATE, .width = 12, .get = per_second }
+#define TIMES                                                                                                          \
+	FIGURES,                                                                                                       \
+	{ "total_ns", "TOTAL", HODO_AS_TIME, 10, ROW(times.sum_ns), .get = time_of },                                  \
+	{ "avg_ns", "AVG", HODO_AS_AVERAGE, 10, .get = time_avg },                                                     \
+	{ "min_ns", "MIN", HODO_AS_TIME, 10, ROW(times.min_ns), .get = time_of }
+#define QUANTILES                                                                                                      \
+	{ "p50_ns", "P50", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.5 },                         \
+	{ "p90_ns", "P90", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.9 },                         \
+	{ "p99_ns", "P99", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.99 },                        \
+	{ "p999_ns", "P99.9", HODO_AS_TIME, 10, HODO_OPTIONAL, .get = time_at, .argument = 0.999 }
+#define MAX { "max_ns", "MAX", HODO_AS_TIME, 10, ROW(times.max_ns), .get = time_of }
+#define HISTOGRAM { "histogram", .as = HODO_AS_JSON, .flags = HODO_NO_DIFF, .put_json = put_histogram_json }
+#define NUMBER(key, title, ...)                                                                                        \
+	{ key, title, HODO_AS_NUMBER, 11, HODO_OPTIONAL | HODO_CLOSE, .get = number_of, ##__VA_ARGS__ }
+#define NUMBERS(name) .offset = offsetof(struct report_numbers, name)
+
+#define FUNCTION(name) HODO_MEMBER(struct report_function, name)
+static const struct hodo_column function_columns[] = {
+	{ "function", .flags = HODO_IDENTITY, FUNCTION(name), .also = "name" },
+	{ "object", .flags = HODO_NO_DIFF, FUNCTION(object) },
+	{ "found", .as = HODO_AS_JSON, .flags = HODO_DIFF_ONLY, .put_json = put_found },
+	{ "calls", .as = HODO_AS_COUNT, .width = 12, FUNCTION(calls), .also = "count" },
+	{ "left", .as = HODO_AS_COUNT, FUNCTION(left) },
+	{ "open", .as = HODO_AS_COUNT, FUNCTION(open) },
+	{ "no_exit", .as = HODO_AS_COUNT, FUNCTION(no_exit) },
+	{ "total_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(total_ns), .get = time_of },
+	{ "self_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(self_ns), .get = time_of },
+	{ "avg_ns", .as = HODO_AS_AVERAGE, .width = 10, .get = time_avg },
+	{ "min_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(times.min_ns), .get = time_of },
+	{ "p50_ns", .as = HODO_AS_TIME, .width = 10, .get = time_at, .argument = 0.5 },
+	{ "p99_ns", .as = HODO_AS_TIME, .width = 10, .get = time_at, .argument = 0.99 },
+	{ "max_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(times.max_ns), .get = time_of },
+	{ "unfinished", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_left_and_open },
+	HISTOGRAM,
+};
+static const struct hodo_column event_columns[] = { NAME("name", "EVENT", 0), GROUP(""), FIGURES };
+static const struct hodo_column span_columns[] = {
+	NAME("name", "SPAN", 0), GROUP(""),
+	{ "begin", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair },
+	{ "end", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair, .argument = 1 },
+	{ "pair_by", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair, .argument = 2 },
+	TIMES, QUANTILES, MAX,
+	{ "unpaired_begins", .as = HODO_AS_COUNT, ROW(begins) },
+	{ "unpaired_ends", .as = HODO_AS_COUNT, ROW(ends) },
+	{ "unpaired", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_unpaired },
+	HISTOGRAM,
+};
+static const struct hodo_column value_columns[] = {
+	NAME("name", "VALUE", 0), GROUP(""), FIGURES,
+	NUMBER("avg", "AVG"), NUMBER("min", "MIN", NUMBERS(min)), NUMBER("p50", "P50", .argument = 0.5),
+	NUMBER("p90", "P90", .argument = 0.9), NUMBER("p99", "P99", .argument = 0.99),
+	NUMBER("p999", "P99.9", .argument = 0.999), NUMBER("max", "MAX", NUMBERS(max)),
+	NUMBER("last", "LAST", NUMBERS(last)),
+	HISTOGRAM,
+};
+static const struct hodo_column latency_columns[] = {
+	NAME("name", NULL, 0), GROUP("THREAD"), TIMES, QUANTILES, MAX, HISTOGRAM,
+};
+static const struct hodo_column running_columns[] = { NAME("name", NULL, 0), GROUP("THREAD"), TIMES, MAX };
+static const struct hodo_column off_columns[] = { NAME("why", NULL, 9), GROUP("THREAD"), TIMES, MAX };
+
+#define TABLE(key, columns) { key, HODO_COLUMNS(columns), .head = HODO_DIM
+#define ALL_TIMES "count,per_second,total,avg,p50,p90,p99,p999,max,"
+const struct hodo_columns report_columns[REPORT_SECTIONS] = {
+	[REPORT_FUNCTIONS] = { "functions", HODO_COLUMNS(function_columns), .sort = "total",
+			       .text = "calls,total,self,avg,min,p50,p99,max,function,unfinished",
+			       .diff = "total,self,avg,calls" },
+	[REPORT_EVENTS] = TABLE("events", event_columns), .sort = "count", .text = "count,per_second,name,group",
+				.diff = "count" },
+	[REPORT_SPANS] = TABLE("spans", span_columns), .sort = "total", .text = ALL_TIMES "name,group,unpaired",
+			       .diff = "p50,p99,max,count" },
+	[REPORT_VALUES] = TABLE("values", value_columns), .sort = "count",
+				.text = "count,avg,min,p50,p90,p99,p999,max,last,name,group",
+				.diff = "p50,p99,max,count" },
+	[REPORT_RUNNING] = TABLE("running", running_columns), .sort = "total", .text = "count,total,avg,max,group",
+				 .diff = "total,max,count" },
+	[REPORT_OFF] = TABLE("off_cpu", off_columns), .sort = "total", .text = "count,total,avg,max,why,group",
+			     .diff = "total,max,count" },
+	[REPORT_LATENCY] = TABLE("latency", latency_columns), .sort = "total", .text = ALL_TIMES "group",
+				 .diff = "p50,p99,max,count" },
+};
+
+/* ------------------------------------------------------------------------- tables */
+
+static bool is_empty(const struct report_row *row)
+{
+	return !row->times.n && !row->begins && !row->ends;
+}
+
+/*
+ * The rows of a section. What was asked for and is not there is shown with nothing in it; of groups those that are,
+ * and where two recordings are compared, those that are in one. 0 or -ENOMEM.
+ */
+static int make_table(struct hodo_table *t, struct context *c, const struct report *rep, const struct report_look *look,
+		      enum report_section section)
+{
+	const struct report_rows *rows = &rep->events.rows;
+
+	*c = (struct context){ rep, look, section };
+	*t = (struct hodo_table){ .columns = &report_columns[section], .context = c };
+	if (section == REPORT_FUNCTIONS) {
+		t->first = rep->functions.entries;
+		t->n = rep->functions.n;
+		t->stride = rep->functions.entry_bytes;
+		return hodo_table_arrange(t, &look->table);
+	}
+	t->order = calloc((size_t)rows->rows.n + 1, sizeof(*t->order));
+	if (!t->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->rows.n; i++) {
+		const struct report_row *row = report_row_at(rows, i);
+
+		if (series_of(t, row)->section == section &&
+		    !(is_empty(row) && (rows->o->diff || (!report_row_group(row) && rows->o->by != REPORT_BY_NONE))))
+			t->order[t->n++] = row;
+	}
+	return hodo_table_arrange(t, &look->table);
+}
+
+/* Above a section's table; of functions there is none. */
+static const char *title_of(enum report_section section, bool color, bool first, char buf[64])
+{
+	static const char *const titles[REPORT_SECTIONS] = { NULL, "Events", "Spans and pairs", "Values", "On CPUs",
+							     "Off CPUs, and why", "From wake-up to running" };
+
+	if (section == REPORT_FUNCTIONS)
+		return "";
+	snprintf(buf, 64, "%s%s%s:%s\n", first ? "" : "\n", hodo_style(color, HODO_HEADING), titles[section],
+		 hodo_style(color, HODO_PLAIN));
+	return buf;
+}
+
+/* ------------------------------------------------------------------------- report */
+
+static bool has_functions(const struct report *rep)
+{
+	return rep->functions.n || rep->lists.stacks.n || rep->lists.held.n || rep->lists.wrong.n ||
+	       rep->totals.orphans;
+}
+
+bool report_empty(const struct report *rep)
+{
+	return !has_functions(rep) && !rep->events.rows.rows.n;
+}
+
+/* Returns whether it was put: there are rows, and a column to show. */
+static bool put_table(struct hodo_text *to, const struct hodo_table *t, bool color, bool first)
+{
+	const struct hodo_column *columns[HODO_COLUMNS_MAX];
+	char title[64];
+
+	if (!t->n || !hodo_table_columns(t, false, columns))
+		return false;
+	hodo_text_add(to, title_of(section_of(t), color, first, title));
+	return hodo_table_put(to, t, color);
+}
+
+static int put_text(struct hodo_text *to, const struct report *rep, const struct report_look *look)
+{
+	bool color = look->table.color, first = !has_functions(rep), any = false;
+	struct hodo_table t;
+	struct context c;
+	char buf[32];
+	int err = 0;
+
+	for (unsigned i = 0; i < REPORT_SECTIONS && !err; i++) {
+		err = make_table(&t, &c, rep, look, i);
+		if (!err && put_table(to, &t, color, first && !any) && i != REPORT_FUNCTIONS)
+			any = true;
+		if (i == REPORT_FUNCTIONS && rep->totals.orphans)
+			hodo_text_printf(to, "exits of calls that are not in the recording: %s\n",
+					 hodo_grouped(rep->totals.orphans, buf));
+		for (size_t k = 0; !err && k < t.n - t.hidden; k++)
+			put_histogram(to, &t, hodo_table_row(&t, k));
+		if (i == REPORT_FUNCTIONS)
+			report_lists_put(to, &rep->lists);
+		hodo_table_free(&t);
+	}
+	if (any)
+		hodo_text_printf(to, "\nin %.9f s\n", seconds_of(&rep->events));
+	return err;
+}
+
+static void put_totals(struct hodo_json *j, const struct report *rep)
+{
+	struct hodo_read_lost lost = hodo_read_lost(rep->r, NULL);
+
+	hodo_json_u64(j, "calls", rep->totals.calls);
+	hodo_json_u64(j, "returned", rep->totals.returned);
+	hodo_json_u64(j, "left", rep->totals.left);
+	hodo_json_u64(j, "open", rep->totals.open);
+	hodo_json_u64(j, "orphans", rep->totals.orphans);
+	hodo_json_u64(j, "lost", hodo_lost_all(&lost));
+	report_lists_put_json(j, &rep->lists);
+}
+
+static int put_json(struct hodo_json *j, const struct report *rep, const struct report_look *look)
+{
+	const struct report_events *ev = &rep->events;
+	struct hodo_table t;
+	struct context c;
+	int err = 0;
+
+	for (unsigned i = 0; i < REPORT_SECTIONS && !err; i++) {
+		err = make_table(&t, &c, rep, look, i);
+		if (!err)
+			hodo_table_put_json(j, report_columns[i].name, &t);
+		if (i == REPORT_FUNCTIONS)
+			put_totals(j, rep);
+		hodo_table_free(&t);
+	}
+	hodo_json_string(j, "by", ev->o->by_text);
+	hodo_json_u64(j, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
+	hodo_json_u64(j, "dropped_begins", ev->findings.dropped);
+	hodo_json_u64(j, "unsure_times", ev->findings.unsure_times);
+	hodo_json_u64(j, "unsure_spans", ev->findings.unsure_spans);
+	return err;
+}
+
+static int put_diff(struct hodo_text *to, struct hodo_json *j, const struct report *before, const struct report *after,
+		    const struct report_look *look)
+{
+	bool first = true;
+	long n = 0;
+
+	for (unsigned i = 0; i < REPORT_SECTIONS && n >= 0; i++) {
+		struct hodo_table side[2] = { 0 };
+		struct context context[2];
+		char title[64];
+
+		n = make_table(&side[0], &context[0], before, look, i);
+		n = n ? n : make_table(&side[1], &context[1], after, look, i);
+		if (n == 0)
+			n = hodo_table_diff(to, j, report_columns[i].name, &side[0], &side[1], &look->table,
+					    title_of(i, look->table.color, first, title));
+		first &= n == 0;
+		hodo_table_free(&side[0]);
+		hodo_table_free(&side[1]);
+	}
+	return n < 0 ? -ENOMEM : 0;
+}
+
+int report_put(struct hodo_text *to, const struct report *rep, const struct report *other,
+	       const struct report_look *look)
+{
+	struct hodo_json j = { .text = to };
+	int err;
+
+	if (look->table.json) {
+		hodo_json_object(&j, NULL);
+		hodo_json_u64(&j, "version", 1);
+	}
+	err = other ? put_diff(to, &j, rep, other, look) : look->table.json ? put_json(&j, rep, look) :
+							   put_text(to, rep, look);
+	if (look->table.json) {
+		hodo_json_end(&j);
+		hodo_text_char(to, '\n');
+	}
+	return err;
+}
