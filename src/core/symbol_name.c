@@ -2,7 +2,7 @@
 /* symbol_name.c - see symbol_name.h. */
 #include "symbol_name.h"
 
-#include <stdbool.h>
+#define CONVERSIONS_MAX 10u /* 2^n times as long for libiberty */
 
 enum { TYPE_NONE = 0, BIND_GLOBAL = 1, BIND_WEAK = 2 }; /* STT_NOTYPE, STB_GLOBAL, STB_WEAK */
 
@@ -70,6 +70,20 @@ size_t hodo_symbol_whole_name(const char *name)
 	while ((next = hodo_symbol_without_suffix(name, len)) < len)
 		len = next;
 	return len;
+}
+
+bool hodo_symbol_demangles(const char *name)
+{
+	bool converts = false, parameter = false;
+	unsigned arguments = 0;
+
+	for (; *name; name++) {
+		converts = converts || (name[0] == 'c' && name[1] == 'v');
+		arguments += parameter && name[0] == '_' && name[1] == 'I';
+		parameter = *name == 'T' ||
+			    (parameter && ((*name >= '0' && *name <= '9') || (*name >= 'A' && *name <= 'Z')));
+	}
+	return !converts || arguments <= CONVERSIONS_MAX;
 }
 
 uint32_t hodo_symbol_rank(const char *name, unsigned type, unsigned binding, uint64_t size)

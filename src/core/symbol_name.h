@@ -30,6 +30,7 @@
 #ifndef HODO_CORE_SYMBOL_NAME_H
 #define HODO_CORE_SYMBOL_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,5 +41,9 @@ uint32_t hodo_symbol_rank(const char *name, unsigned type, unsigned binding, uin
 size_t hodo_symbol_without_suffix(const char *name, size_t len);
 /* … without all of them. */
 size_t hodo_symbol_whole_name(const char *name);
+
+/* Whether libiberty may be asked for it: what a conversion operator's type may be, it tries in two ways, and within
+ * each of them again (_ZcvT_IcvT_I…). No compiler nests them. */
+bool hodo_symbol_demangles(const char *mangled);
 
 #endif

@@ -59,7 +59,8 @@ char *hodo_elf_demangle(const char *mangled)
 	char *name = strndup(mangled, len), *better;
 
 	/* Others are no mangled names, whatever type codes they may look like. */
-	if (!name || len > MANGLED_MAX || (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0))
+	if (!name || len > MANGLED_MAX || (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0) ||
+	    !hodo_symbol_demangles(name))
 		return name;
 	o = malloc(sizeof(*o));
 	if (!o)

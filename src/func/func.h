@@ -26,7 +26,6 @@
 
 #include <hodo/tracer.h>
 #include <core/shadow.h>
-#include "mangled.h"
 #include <user/sys.h>
 #include <user/user.h>
 

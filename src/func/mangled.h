@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* mangled.h - short names of C++ functions. */
-#ifndef HODO_CORE_MANGLED_H
-#define HODO_CORE_MANGLED_H
+/* mangled.h - short names of C++ functions. Under the control lock. */
+#ifndef HODO_FUNC_MANGLED_H
+#define HODO_FUNC_MANGLED_H
 
 #include <stddef.h>
 
 /*
  * "ns::cls::f" of an Itanium-mangled name (Itanium C++ ABI, chapter 5.1), without template arguments,
- * parameters and ABI tags; a name that is not mangled, or not understood, as it is. Hostile input. Returns the
- * length; out is cut to size and terminated.
+ * parameters and ABI tags; a name that is not mangled, or not understood, as it is, but without suffixes of parts.
+ * Hostile input. Returns the length; out is cut to size and terminated.
  */
 size_t hodo_mangled_name(const char *mangled, char *out, size_t size);
+
+/* Gives back the memory that names were taken apart in. */
+void hodo_mangled_done(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <core/glob.h>
 #include "func.h"
+#include "mangled.h"
 
 #define SETS 64u
 #define TEXT_MAX (1u << 20) /* bytes of a text */
@@ -358,6 +359,7 @@ void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_in
 		select_function(&object->functions[i], todo, c);
 	}
 	hodo_names_close((struct hodo_names *)c->names);
+	hodo_mangled_done();
 	hodo_sys2(SYS_munmap, c, sizeof(*c));
 	*known |= todo;
 }

@@ -82,6 +82,18 @@ TEST(test_name_that_grows)
 	free(got);
 }
 
+/* Each conversion operator's type is tried in two ways: 2^100. */
+TEST(test_name_that_takes_for_ever)
+{
+	char mangled[1024] = "_Z", *got;
+
+	for (unsigned i = 0; i < 100; i++)
+		strcat(mangled, i & 1 ? "T0_I" : "cvT_I");
+	got = hodo_elf_demangle(mangled);
+	assert_string_equal(got, mangled);
+	free(got);
+}
+
 TEST(test_long_names)
 {
 	size_t len = 3000;

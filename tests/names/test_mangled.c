@@ -86,13 +86,13 @@ TEST(test_cases)
 TEST(test_limits)
 {
 	static const char *const units[] = { "P", "N1AI", "1AI", "Z", "ZN", "F", "X", "S_", "L_Z", "Dp", "T_I", "cl",
-					     "I", "J", "A_", "M", "1a", "pl", NULL };
+					     "I", "J", "A_", "M", "1a", "pl", "cvT_I", "T_IcvT0_I", NULL };
 	static char text[400000], out[500000];
 
 	for (const char *const *unit = units; *unit; unit++) {
-		for (int i = 0; i < 2; i++) {
-			strcpy(text, i ? "_Z1fI" : "_Z");
-			for (size_t n = strlen(text); n + 8 < sizeof(text); n += strlen(*unit))
+		for (int i = 0; i < 4; i++) {
+			strcpy(text, i & 1 ? "_Z1fI" : "_Z");
+			for (size_t n = strlen(text); n + 12 < (i & 2 ? 100000 : sizeof(text)); n += strlen(*unit))
 				strcpy(text + n, *unit);
 			hodo_mangled_name(text, out, sizeof(out));
 			assert_true(strcmp(out, text) == 0 || strlen(out) < strlen(text));
