@@ -22,13 +22,14 @@ set(hodo_labels
   long "^(sites\\.matrix|review\\.functions\\.(call|unwind))$"
 )
 
-# What each test has in its environment: the command, the library, the sources, and what holds a recording against
-# babeltrace2.
+# What each test has in its environment: the command, the library, the sources, what holds a recording against
+# babeltrace2, and lib/hodo_test.py.
 set(hodo_test_environment
   HODO=$<TARGET_FILE:hodo_cli>
   LIBHODO=$<TARGET_FILE:hodo>
   SOURCE=${PROJECT_SOURCE_DIR}
   COMPARE=${PROJECT_SOURCE_DIR}/tests/read/compare_bt2.py
+  PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/lib
 )
 
 # hodo_test(NAME name COMMAND command... | PYTHON script [argument]... | SHELL script [argument]...

@@ -136,8 +136,8 @@ static int remove_files(int topfd, const char *name, bool (*is_ours)(const char 
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
 
-	if (!d)
-		return -errno;
+	if (!d) /* a file that came to stand there just now is a stranger, as those in a folder that is not empty */
+		return errno == ENOTDIR ? -ENOTEMPTY : -errno;
 	for (const char *file; (file = hodo_dir_next(d));)
 		if (is_ours(file))
 			unlinkat(dirfd(d), file, 0);

@@ -11,14 +11,11 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import time
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "record"))
-import harness  # noqa: E402
-from harness import Case, HODO, TARGET, LIMIT_S, wait_for  # noqa: E402
+from hodo_test import HODO, Case, alive, events, main, program, run, wait_for
+
+CALC, TARGET = program("CALC"), program("TARGET")
 
 TINY = ("-m", "64K", "--packet-size", "1K")
 PACKET = 1024
@@ -26,31 +23,14 @@ HEADER = 88  # of a packet
 
 
 class Limits(Case):
-    def setUp(self):
-        super().setUp()
-        self.kept_runtime = os.environ.get("XDG_RUNTIME_DIR")
-        os.environ["XDG_RUNTIME_DIR"] = self.path("run")
-        os.mkdir(self.path("run"), 0o700)
-
-    def tearDown(self):
-        if self.kept_runtime is None:
-            del os.environ["XDG_RUNTIME_DIR"]
-        else:
-            os.environ["XDG_RUNTIME_DIR"] = self.kept_runtime
-
     def hodo(self, *args, status=0):
-        run = subprocess.run([HODO, *map(str, args)], capture_output=True, text=True, timeout=LIMIT_S, check=False)
-        self.assertEqual(run.returncode, status, run.stderr)
-        return run
+        return super().hodo(*args, status=status)
 
     def parts(self, path=None):
         return sorted(f for f in os.listdir(path or self.data) if f.startswith("part-"))
 
-    def info(self, path=None):
-        return json.loads(self.hodo("info", "-q", "--json", path or self.data).stdout)
-
     def events(self, path=None):
-        return [json.loads(line) for line in self.hodo("print", "-q", "--json", path or self.data).stdout.splitlines()]
+        return events(path or self.data)  # check_trace() has babeltrace2 read them
 
     def bytes_on_disk(self, path=None):
         """Of packets: all but metadata and symbols."""
@@ -102,10 +82,9 @@ class Limits(Case):
 
 class Options(Limits):
     def usage(self, *args, says):
-        run = subprocess.run([HODO, "record", "-o", self.data, *args, "true"], capture_output=True, text=True,
-                             timeout=LIMIT_S, check=False)
-        self.assertEqual(run.returncode, 2, run.stderr)
-        self.assertRegex(run.stderr, r"\Ahodo: record: [^\n]*" + says + r"[^\n]*\n\Z")
+        done = self.record(*args, "true")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, r"\Ahodo: record: [^\n]*" + says + r"[^\n]*\n\Z")
         self.assertFalse(os.path.exists(self.data))
 
     def test_usage(self):
@@ -128,25 +107,25 @@ class Options(Limits):
     def test_units(self):
         for value in ("1M", "300k", "2G", "0.5s", "30s", "5m", "2h"):
             result = self.record("--rotate", value, TARGET, 10)
-            self.assertEqual(result.returncode, 3, result.err)
+            self.assertEqual(result.returncode, 3, result.stderr)
             self.assertEqual(self.parts(), ["part-0001"], value)
         # 5m is minutes, 5M is a size; both go together.
         result = self.record("--rotate", "5M", "--rotate", "5m", "--keep", "3", TARGET, 10)
-        self.assertEqual(result.returncode, 3, result.err)
+        self.assertEqual(result.returncode, 3, result.stderr)
 
 
 class Parts(Limits):
     def test_hundreds_under_load(self):
         """Full speed, more than can be written: whatever is lost is counted, part by part."""
         result = self.record(*TINY, "--rotate", "2K", TARGET, 40000, 2, 2)
-        self.assertEqual(result.returncode, 3, result.err)
+        self.assertEqual(result.returncode, 3, result.stderr)
         self.check_sum(result, 160000)
         self.check_each_once(self.events())
         self.check_trace(result)
 
     def test_hundreds_paced(self):
         result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", TARGET, 15000, 2, 2, 100)
-        self.assertEqual(result.returncode, 3, result.err)
+        self.assertEqual(result.returncode, 3, result.stderr)
         stat = self.check_sum(result, 60000)
         self.assertEqual(len(stat["processes"]), 2)
         # A part holds three packets of a kilobyte at most.
@@ -215,13 +194,12 @@ class Parts(Limits):
         """Room for the processes, and not for all their streams: parts must not take any for good."""
         script = (f"ulimit -n 64; exec {HODO} record -q -o {self.data} {' '.join(TINY)} --rotate 4K"
                   f" {TARGET} 2000 12 1 100")
-        run = subprocess.run(["sh", "-c", script], check=False, timeout=LIMIT_S, cwd=self.dir, stdin=subprocess.DEVNULL,
-                             capture_output=True, text=True)
-        self.assertEqual(run.returncode, 3, run.stderr)
+        done = run("sh", "-c", script, **self.how({}))
+        self.assertEqual(done.returncode, 3, done.stderr)
         stat = self.stat()
-        self.assertEqual(len(stat["processes"]), 12, run.stderr)
-        self.assertEqual(stat["recorded"] + stat["discarded"], 24000, run.stderr)
-        self.assertNotIn("cannot write", run.stderr)
+        self.assertEqual(len(stat["processes"]), 12, done.stderr)
+        self.assertEqual(stat["recorded"] + stat["discarded"], 24000, done.stderr)
+        self.assertNotIn("cannot write", done.stderr)
         self.assertGreater(len(self.parts()), 10)
         self.check_trace()
 
@@ -230,8 +208,8 @@ class Keep(Limits):
     def test_the_newest(self):
         result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", "--keep", "3",
                              TARGET, 20000, 1, 0, 200)
-        told = re.search(r"hodo: (\d+) parts, (\d+) removed with (\d+) events, as --keep asks", result.err)
-        self.assertTrue(told, result.err)
+        told = re.search(r"hodo: (\d+) parts, (\d+) removed with (\d+) events, as --keep asks", result.stderr)
+        self.assertTrue(told, result.stderr)
         made, removed, events = map(int, told.groups())
         self.assertEqual(self.parts(), [f"part-{n:04d}" for n in range(made - 2, made + 1)])
         self.assertEqual(removed, made - 3)
@@ -251,7 +229,7 @@ class Keep(Limits):
     def test_with_max_size(self):
         """What was removed is not on the disk: the recording goes on for ever."""
         result = self.record(*TINY, "--rotate", "4K", "--keep", "2", "--max-size", "16K", TARGET, 20000, 1, 0, 200)
-        self.assertNotIn("max-size", result.err)
+        self.assertNotIn("max-size", result.stderr)
         self.assertLessEqual(self.bytes_on_disk(), 8192)
 
 
@@ -259,7 +237,7 @@ class Size(Limits):
     def check_size(self, limit, result, path=None):
         size = self.bytes_on_disk(path)
         streams = sum(len(p["streams"]) for p in self.info(path)["processes"])
-        self.assertIn("has the size that --max-size allows: the recording ends", result.err)
+        self.assertIn("has the size that --max-size allows: the recording ends", result.stderr)
         # A packet more would not have fitted; what was lost is told by up to two empty ones a stream.
         self.assertGreater(size, limit - PACKET)
         self.assertLessEqual(size, limit + 2 * HEADER * streams)
@@ -267,7 +245,7 @@ class Size(Limits):
     def test_exact(self):
         for limit in (1, 20, 77, 200):
             result = self.record(*TINY, "--max-size", f"{limit}K", TARGET, 50000, 1, 1, 200)
-            self.assertEqual(result.returncode, 3, result.err)
+            self.assertEqual(result.returncode, 3, result.stderr)
             self.check_size(limit * 1024, result)
             stat = self.stat()
             self.assertEqual(result.events()[0], stat["recorded"])
@@ -276,7 +254,7 @@ class Size(Limits):
 
     def test_several_processes(self):
         result = self.record(*TINY, "--max-size", "100K", TARGET, 20000, 4, 2, 200)
-        self.assertEqual(result.returncode, 3, result.err)
+        self.assertEqual(result.returncode, 3, result.stderr)
         self.check_size(100 * 1024, result)
         self.check_trace(result)
 
@@ -288,7 +266,7 @@ class Size(Limits):
 
     def test_not_reached(self):
         result = self.record("-m", "1M", "--max-size", "10M", TARGET, 1000)
-        self.assertNotIn("max-size", result.err)
+        self.assertNotIn("max-size", result.stderr)
         self.assertEqual(result.events()[0], 1000)
 
 
@@ -303,7 +281,7 @@ class Rates(Limits):
         self.assertEqual(rows["limits:text"]["limited"], 0)
         self.assertEqual(stat["limited"], rows["limits:tick"]["limited"])
         self.assertEqual(self.info()["limited"], stat["limited"])
-        told = re.search(r"hodo: (\d+) events not recorded: over the rate", result.err)
+        told = re.search(r"hodo: (\d+) events not recorded: over the rate", result.stderr)
         self.assertEqual(int(told[1]), stat["limited"])
         self.assertIn("OVER RATE", self.hodo("stat", self.data).stdout)
         self.assertIn("over their rate", self.hodo("info", self.data).stdout)
@@ -318,14 +296,11 @@ class Rates(Limits):
 
 
 class Profile(Limits):
-    CALC = os.environ.get("CALC", "")
-
     def test_profile(self):
         def calls(*options):
-            run = subprocess.run([HODO, "record", "-q", "-o", self.data, "-m", "64K", "--packet-size", "1K", *options,
-                                  "--functions", "--tracer", "profile", self.CALC, *["1+2*3-4*(5+6)"] * 50],
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_S, check=False)
-            self.assertEqual(run.returncode, 0, run.stderr)
+            done = self.record("-q", *TINY, *options, "--functions", "--tracer", "profile", CALC,
+                               *["1+2*3-4*(5+6)"] * 50)
+            self.assertEqual(done.returncode, 0, done.stderr)
             found = {}
             for e in self.events():
                 if e["name"] == "func:profile":
@@ -338,16 +313,16 @@ class Profile(Limits):
         self.assertGreater(len(self.parts()), 1)
 
     def test_names_in_a_part_alone(self):
-        program = self.path("calculator")
-        shutil.copy(self.CALC, program)
-        subprocess.run([HODO, "record", "-q", "-o", self.data, "-m", "64K", "--packet-size", "1K", "--rotate", "2K",
-                        "--functions", program, *["1+2"] * 50], stdout=subprocess.DEVNULL, timeout=LIMIT_S, check=True)
-        os.remove(program)
+        calculator = self.path("calculator")
+        shutil.copy(CALC, calculator)
+        done = self.record("-q", *TINY, "--rotate", "2K", "--functions", calculator, *["1+2"] * 50)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.remove(calculator)
         for part in self.parts()[:2]:
             shutil.copytree(os.path.join(self.data, part), self.path("copy-" + part))
-            events = self.events(self.path("copy-" + part))
-            self.assertTrue(events)
-            self.assertTrue(all(e["function"] for e in events))
+            found = self.events(self.path("copy-" + part))
+            self.assertTrue(found)
+            self.assertTrue(all(e["function"] for e in found))
         self.assertTrue(all(e["function"] for e in self.events()))
 
 
@@ -363,14 +338,14 @@ class Kill(Limits):
             shutil.rmtree(path, ignore_errors=True)
         if os.path.exists(pid_file):
             os.remove(pid_file)
-        recorder = self.start("-m", "256K", "--packet-size", "1K", "--rotate", "2K", TARGET, 0, 1, 0, 50, pid_file)
+        recorder = self.recorder("-m", "256K", "--packet-size", "1K", "--rotate", "2K", TARGET, 0, 1, 0, 50, pid_file)
         wait_for("parts", lambda: os.path.isdir(self.data) and len(self.parts()) >= 3 or recorder.poll() is not None)
         time.sleep(rng.random() * 0.02)
         recorder.kill()
         recorder.wait()
         with open(pid_file, encoding="ascii") as f:
             pid = int(f.read())
-        self.assertTrue(self.live(pid), "the program went with the recorder")
+        self.assertTrue(alive(pid), "the program went with the recorder")
         os.kill(pid, 9)
         for f in recorder.files:
             f.close()
@@ -400,24 +375,14 @@ class Kill(Limits):
 
 
 class Full(Limits):
-    def setUp(self):
-        super().setUp()
-        self.disk = self.path("disk")
-        os.mkdir(self.disk)
-
     def mount(self, size):
-        run = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.disk], capture_output=True,
-                             check=False)
-        if run.returncode != 0:
-            raise unittest.SkipTest("a small disk cannot be mounted here: " + run.stderr.decode().strip())
-        self.addCleanup(subprocess.run, ["umount", self.disk], check=False)
-        self.data = os.path.join(self.disk, "trace")
+        self.data = os.path.join(self.disk(size), "trace")
 
     def test_rotating(self):
         self.mount("4M")
         result = self.record("-m", "1M", "--packet-size", "1K", "--rotate", "200K", TARGET, 150000, 2, 1, 1000)
-        self.assertEqual(result.returncode, 3, result.err)
-        self.assertIn("cannot write", result.err)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("cannot write", result.stderr)
         stat = self.check_sum(result, 300000)
         self.assertGreater(sum(p["lost"]["unwritten"] for p in stat["processes"]), 0)
         self.check_trace(result)
@@ -425,15 +390,15 @@ class Full(Limits):
     def test_by_time(self):
         self.mount("4M")
         result = self.record("-m", "1M", "--packet-size", "1K", "--rotate", "0.02s", TARGET, 300000, 1, 1, 1000)
-        self.assertEqual(result.returncode, 3, result.err)
-        self.assertIn("cannot write", result.err)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("cannot write", result.stderr)
         self.check_sum(result, 300000)
         self.check_trace(result)
 
     def test_keep_makes_room(self):
         self.mount("3M")
         result = self.record(*TINY, "--rotate", "64K", "--keep", "4", TARGET, 200000, 1, 1, 500)
-        self.assertNotIn("cannot write", result.err)
+        self.assertNotIn("cannot write", result.stderr)
         self.assertGreaterEqual(len(self.parts()), 4)
         self.check_trace()
 
@@ -442,7 +407,7 @@ class Foreign(Limits):
     """What is not ours is never removed."""
 
     def test_in_a_part(self):
-        recorder = self.start(*TINY, "--rotate", "4K", "--keep", "2", TARGET, 30000, 1, 0, 100)
+        recorder = self.recorder(*TINY, "--rotate", "4K", "--keep", "2", TARGET, 30000, 1, 0, 100)
         wait_for("a part", lambda: os.path.isdir(self.data) and len(self.parts()) >= 2 or recorder.poll() is not None)
         put = 0
         while not put:  # parts go while we look at them
@@ -450,16 +415,16 @@ class Foreign(Limits):
                 with contextlib.suppress(FileNotFoundError), \
                         open(os.path.join(self.data, part, "mine"), "w", encoding="ascii") as f:
                     put += f.write("mine")
-        result = self.finish(recorder)
+        result = recorder.done()
         left = glob.glob(os.path.join(self.data, "*", "mine"))
         self.assertTrue(left)
         if len(self.parts()) > 2:
-            self.assertIn("it holds what is not of the recording", result.err)
-            self.assertEqual(result.err.count("it holds what is not"), 1)
+            self.assertIn("it holds what is not of the recording", result.stderr)
+            self.assertEqual(result.stderr.count("it holds what is not"), 1)
         # Nor is the whole taken for a recording, then.
         again = self.record(TARGET, 10)
         self.assertEqual(again.returncode, 1)
-        self.assertIn("is not a recording", again.err)
+        self.assertIn("is not a recording", again.stderr)
         for path in left:
             self.assertTrue(os.path.exists(path))
 
@@ -469,7 +434,7 @@ class Foreign(Limits):
         self.assertGreater(len(parts), 3)
         for _ in range(2):
             result = self.record(*TINY, "--rotate", "4K", TARGET, 2000, 1, 0, 100)
-            self.assertEqual(result.returncode, 3, result.err)
+            self.assertEqual(result.returncode, 3, result.stderr)
         self.assertTrue(os.path.isdir(self.data + ".old/part-0001"))
         self.record(TARGET, 10)
         self.record(TARGET, 10)
@@ -485,9 +450,9 @@ class Foreign(Limits):
 
     def test_program_called_part(self):
         """A folder of a program that is called so is no part."""
-        program = self.path("part")
-        shutil.copy(TARGET, program)
-        self.record(program, 100)
+        part = self.path("part")
+        shutil.copy(TARGET, part)
+        self.record(part, 100)
         folder, = os.listdir(self.data)
         os.rename(os.path.join(self.data, folder), os.path.join(self.data, "part-0001"))
         self.assertEqual(self.stat()["recorded"], 100)
@@ -577,7 +542,7 @@ class Snapshots(Limits):
         os.mkdir(made)
         shutil.copytree(self.data, os.path.join(made, "snapshot-0001"))
         self.assertEqual(self.stat(made)["recorded"], 100)
-        self.check_trace(path=os.path.join(made, "snapshot-0001"))
+        self.check_trace(recording=os.path.join(made, "snapshot-0001"))
         shutil.copytree(self.data, os.path.join(made, "snapshot-0002"))
         error = self.hodo("stat", made, status=1).stderr
         self.assertRegex(error, r"\Ahodo: \S+made has 2 snapshots, snapshot-0001 to snapshot-0002: name one of them,"
@@ -595,8 +560,4 @@ class Snapshots(Limits):
         self.assertEqual(self.record(TARGET, 10).returncode, 3)
 
 
-if __name__ == "__main__":
-    harness.LIMIT_S = LIMIT_S
-    program = unittest.main(exit=False, verbosity=1)
-    skipped = program.result.skipped and len(program.result.skipped) == program.result.testsRun
-    sys.exit(77 if skipped and program.result.wasSuccessful() else not program.result.wasSuccessful())
+main()

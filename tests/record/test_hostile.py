@@ -3,9 +3,10 @@
 refused or recorded as far as it goes; the recorder and others are unharmed."""
 
 import os
-import unittest
 
-from harness import FAKE, TARGET, Case
+from hodo_test import Case, main, program
+
+FAKE, TARGET = program("FAKE"), program("TARGET")
 
 AT_THE_SOCKET = ("wrong-magic", "wrong-version", "short-hello", "long-hello", "hang", "hang-after-hello",
                  "leave-after-hello", "many-connections", "no-fd", "two-fds", "unsealed", "wrong-size",
@@ -19,8 +20,8 @@ class Hostile(Case):
         """The hostile one beside an honest program, both children of one command."""
         script = f"{FAKE} {how} {number} & {TARGET} count 3000; wait $!"
         result = self.record("--clock", "monotonic", *options, "sh", "-c", script)
-        self.assertEqual(result.returncode, 0, result.err)
-        self.assertNotIn("fake:", result.err)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("fake:", result.stderr)
         target = [f for f in self.folders() if f.startswith(os.path.basename(TARGET)[:15] + "-")]
         self.assertEqual(len(target), 1)
         events, discarded = self.babeltrace(os.path.join(self.data, target[0]))
@@ -32,7 +33,7 @@ class Hostile(Case):
             with self.subTest(how):
                 result = self.beside(how)
                 self.assertEqual(result.events()[0], 3000)
-                self.assertIn("is not recorded: ", result.err)
+                self.assertIn("is not recorded: ", result.stderr)
                 self.check_trace(result)
 
     def test_in_memory(self):
@@ -49,7 +50,7 @@ class Hostile(Case):
         for number in (0, 1):
             with self.subTest(number):
                 result = self.beside("garbage-profile", "--tracer", "profile", "-m", "64K", number=number)
-                self.assertIn("calls not in the profile", result.err)
+                self.assertIn("calls not in the profile", result.stderr)
                 for folder in self.folders():
                     self.babeltrace(os.path.join(self.data, folder))
                 if number:
@@ -61,12 +62,11 @@ class Hostile(Case):
         """One packet is lost, and counted; those around it are there."""
         result = self.record("--clock", "monotonic", "-m", "4M", "--packet-size", "4K", FAKE, "stray-write", 20000)
         self.assertEqual(result.returncode, 0)
-        self.assertIn("its buffers are damaged", result.err)
+        self.assertIn("its buffers are damaged", result.stderr)
         events = self.check_trace(result)
-        self.assertEqual(len(events) + result.lost(), int(result.out))
+        self.assertEqual(len(events) + result.lost(), int(result.stdout))
         self.assertGreater(len(events), 19000)
-        self.assertIn("the program damaged its buffers", result.err)
+        self.assertIn("the program damaged its buffers", result.stderr)
 
 
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
+main()

@@ -3,12 +3,10 @@
 
 import json
 import os
-import subprocess
-import unittest
 
-from harness import HODO, LIMIT_S, TARGET, Case
+from hodo_test import Case, main, program, run
 
-IMAGE = os.environ["IMAGE"]
+IMAGE, TARGET = program("IMAGE"), program("TARGET")
 ROOT = os.geteuid() == 0
 
 INFO = """# name\tid\tstate\tsource\tobject\tfilter\tfields\tformat
@@ -31,12 +29,10 @@ class Kernel(Case):
             f.write(text)
 
     def image(self, *how):
-        subprocess.run([IMAGE, os.path.join(self.tree, "memory"), *how], check=True)
+        run(IMAGE, os.path.join(self.tree, "memory"), *how, status=0)
 
     def hodo(self, *args, tree=None):
-        env = dict(os.environ, HODO_KERNEL_DIR=tree or self.tree)
-        return subprocess.run([HODO, *args], cwd=self.dir, env=env, capture_output=True, text=True, timeout=LIMIT_S,
-                              check=False)
+        return super().hodo(*args, env={"HODO_KERNEL_DIR": tree or self.tree})
 
     def fails(self, why, *args, status=1, tree=None):
         run = self.hodo(*args, tree=tree)
@@ -199,5 +195,4 @@ class KernelTrace(Kernel):
         self.assertFalse(os.path.exists(self.path("other")))
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

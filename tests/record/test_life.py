@@ -2,33 +2,33 @@
 """Lives and ends of recorded processes: status, signals, children, time."""
 
 import os
-import pty
 import re
 import signal
-import subprocess
 import time
-import unittest
 
-from harness import HODO, TARGET, Case, wait_for
+from hodo_test import HODO, Case, alive, children, main, program, run, wait_for
+from terminal import Terminal
+
+FAKE, TARGET = program("FAKE"), program("TARGET")
 
 
 class Status(Case):
     def test_exit(self):
         for status in (0, 1, 7, 255):
             result = self.record(TARGET, "exit", status)
-            self.assertEqual(result.returncode, status, result.err)
+            self.assertEqual(result.returncode, status, result.stderr)
 
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT, signal.SIGHUP):
             result = self.record(TARGET, "signal", int(number))
-            self.assertEqual(result.returncode, -number, result.err)
+            self.assertEqual(result.returncode, -number, result.stderr)
             self.assertEqual(len(self.check_trace(result)), 5)
         self.assertEqual([n for n in os.listdir(self.dir) if "core" in n], [])
 
     def test_not_found(self):
         result = self.record("no-such-command")
         self.assertEqual(result.returncode, 127)
-        self.assertEqual(result.lines, ["hodo: no-such-command: command not found: give its path, or check PATH"])
+        self.assertEqual(result.lines(), ["hodo: no-such-command: command not found: give its path, or check PATH"])
         self.assertEqual(self.record("./none/such").returncode, 127)
         self.assertFalse(os.path.exists(self.data))
 
@@ -37,8 +37,8 @@ class Status(Case):
             f.write("no program")
         for command in ("./text", "/"):
             result = self.record(command)
-            self.assertEqual(result.returncode, 126, result.err)
-            self.assertEqual(len(result.lines), 1)
+            self.assertEqual(result.returncode, 126, result.stderr)
+            self.assertEqual(len(result.lines()), 1)
         self.assertFalse(os.path.exists(self.data))
 
     def test_no_interpreter(self):
@@ -47,25 +47,23 @@ class Status(Case):
             f.write("#!/no/such/interpreter\n")
         os.chmod(self.path("bad"), 0o755)
         result = self.record("./bad")
-        self.assertEqual(result.returncode, 127, result.err)
+        self.assertEqual(result.returncode, 127, result.stderr)
         self.assertFalse(os.path.exists(self.data))
 
     def test_usage(self):
         for args in ((), ("-m", "3", "true"), ("-e", "", "true"), ("--duration", "0", "true"),
                      ("--filter", "a ==", "true"), ("--no-such", "true"), ("-m", "4K", "--packet-size", "2K", "true")):
             result = self.record(*args)
-            self.assertEqual(result.returncode, 2, result.err)
-            self.assertEqual(len(result.err.splitlines()), 1, result.err)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         self.assertFalse(os.path.exists(self.data))
 
     def test_environment(self):
         """The command gets its environment, limits and signal state as they were."""
         script = "echo $LD_PRELOAD; ulimit -n; grep -E 'Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd | wc -l"
-        env = dict(os.environ, LD_PRELOAD="")
-        plain = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, env=env,
-                               stdin=subprocess.DEVNULL).stdout.splitlines()
-        result = self.record("sh", "-c", script, env=env)
-        seen = result.out.splitlines()
+        plain = run("sh", "-c", script, status=0, **self.how({})).stdout.splitlines()
+        result = self.record("sh", "-c", script)
+        seen = result.stdout.splitlines()
         self.assertIn("/libhodo.so", seen[0])
         self.assertEqual(seen[1:], plain[1:])
 
@@ -81,7 +79,7 @@ class Family(Case):
         """Forked in the last moment: the child may say hello only after its parent has gone."""
         for _ in range(20):
             result = self.record(TARGET, "orphan", 20)
-            self.assertEqual(result.events(), (20, 2), result.err)
+            self.assertEqual(result.events(), (20, 2), result.stderr)
 
     def test_exec(self):
         result = self.record(TARGET, "exec", 300)
@@ -112,38 +110,34 @@ class Family(Case):
 
     def test_static(self):
         """A command that cannot be recorded runs, and is told of."""
-        result = self.record(os.environ["FAKE"], "leave-after-hello")
+        result = self.record(FAKE, "leave-after-hello")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("itself was not recorded", result.err)
+        self.assertIn("itself was not recorded", result.stderr)
 
 
 class Stop(Case):
     def test_duration(self):
-        process = self.start("--duration", "3", TARGET, "forever", 0, self.path("up"))
+        process = self.recorder("--duration", "3", TARGET, "forever", 0, self.path("up"))
         wait_for("the end of the recording", lambda: os.path.exists(self.path("up")) and self.complete())
         self.assertIsNone(process.poll())
-        child = self.child_of(process.pid)
+        child, = children(process.pid)
         os.kill(child, signal.SIGTERM)
-        result = self.finish(process)
-        self.assertEqual(result.returncode, 40 + signal.SIGTERM, result.err)
+        result = process.done()
+        self.assertEqual(result.returncode, 40 + signal.SIGTERM, result.stderr)
         self.assertGreater(len(self.check_trace(result)), 10)
 
     def complete(self):
         return os.path.isdir(self.data) and any("/*@end" in self.metadata(f) for f in self.folders())
 
-    def child_of(self, pid):
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-            return int(f.read().split()[0])
-
     def test_forwarded(self):
         """A signal sent to the recorder alone is meant for the command."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             up = self.path(f"up{number}")
-            process = self.start(TARGET, "forever", 0, up)
+            process = self.recorder(TARGET, "forever", 0, up)
             wait_for("the command", lambda: os.path.exists(up))
             process.send_signal(number)
-            result = self.finish(process)
-            self.assertEqual(result.returncode, 40 + number, result.err)
+            result = process.done()
+            self.assertEqual(result.returncode, 40 + number, result.stderr)
             self.check_trace(result)
 
     @staticmethod
@@ -157,7 +151,7 @@ class Stop(Case):
         recording; the command lives on unharmed."""
         script = (f"trap '' INT; {TARGET} count 10; touch up; while [ ! -e on ]; do sleep 0.01; done; "
                   f"{TARGET} count 5; touch done; while [ ! -e down ]; do sleep 0.01; done; touch bye")
-        process = self.start("sh", "-c", script)
+        process = self.recorder("sh", "-c", script)
         wait_for("the command", lambda: os.path.exists(self.path("up")))
         process.send_signal(signal.SIGINT)
         wait_for("that it is taken", lambda: not self.is_pending(process.pid, signal.SIGINT))
@@ -165,8 +159,8 @@ class Stop(Case):
         wait_for("what comes after it", lambda: os.path.exists(self.path("done")))
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        result = self.finish(process)
-        self.assertEqual(result.returncode, -signal.SIGINT, result.err)
+        result = process.done()
+        self.assertEqual(result.returncode, -signal.SIGINT, result.stderr)
         self.assertFalse(os.path.exists(self.path("bye")))
         self.assertEqual(len(self.check_trace(result)), 15)
         open(self.path("down"), "w", encoding="ascii").close()
@@ -175,47 +169,24 @@ class Stop(Case):
     def test_after_command(self):
         """Only a daemon is left: one signal ends the recording, and the command's status is passed on."""
         script = f"{TARGET} forever 0 up & echo $!; while [ ! -e up ]; do sleep 0.01; done; exit 5"
-        process = self.start("sh", "-c", script)
-        wait_for("its child", lambda: self.text(process).endswith("\n"))
-        pid = int(self.text(process))
-        self.addCleanup(lambda: self.live(pid) and os.kill(pid, signal.SIGTERM))
-        wait_for("the command's end", lambda: self.reaped(process.pid))
+        process = self.recorder("sh", "-c", script)
+        wait_for("its child", lambda: process.said("out").endswith("\n"))
+        pid = int(process.said("out"))
+        self.addCleanup(lambda: alive(pid) and os.kill(pid, signal.SIGTERM))
+        wait_for("the command's end", lambda: not children(process.pid))
         process.send_signal(signal.SIGINT)
-        result = self.finish(process)
-        self.assertEqual(result.returncode, 5, result.err)
-        self.assertTrue(self.live(pid))
+        result = process.done()
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assertTrue(alive(pid))
         self.assertGreaterEqual(len(self.check_trace(result)), 10)
-
-    @staticmethod
-    def reaped(pid):
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-            return not f.read().split()
 
     def on_terminal(self, keys, *args, stdout=None):
         """Runs the recorder on a terminal of its own, types keys when the command is up; status and output."""
-        pid, fd = pty.fork()
-        if pid == 0:
-            os.chdir(self.dir)
-            if stdout:
-                os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT, 0o600), 1)
-            os.execv(HODO, [HODO, "record", "-o", self.data, *args])
-        out = b""
-        try:
-            wait_for("the command", lambda: os.path.exists(self.path("up")))
-            time.sleep(1.2)  # for a progress line
-            os.write(fd, keys)
-            while True:
-                try:
-                    piece = os.read(fd, 4096)
-                except OSError:
-                    break
-                if not piece:
-                    break
-                out += piece
-        finally:
-            _, status = os.waitpid(pid, 0)
-            os.close(fd)
-        return os.waitstatus_to_exitcode(status), out.decode()
+        terminal = Terminal(self, HODO, "record", "-o", self.data, *args, stdout=stdout, env={"TERM": "xterm"})
+        wait_for("the command", lambda: os.path.exists(self.path("up")))
+        time.sleep(1.2)  # for a progress line
+        terminal.press(keys)
+        return terminal.whole()
 
     def test_terminal(self):
         """Ctrl-C reaches the command too, which decides; there is a progress line, and it is taken away again."""
@@ -239,8 +210,8 @@ class Stop(Case):
         events, discarded = self.babeltrace()
         self.assertEqual(len(events) + discarded, 300000)
         self.assertEqual(result.lost(), discarded)
-        self.assertEqual(len(result.lines), 1 if discarded else 0, result.err)
-        self.assertNotIn(" of 1 process", result.err)
+        self.assertEqual(len(result.lines()), 1 if discarded else 0, result.stderr)
+        self.assertNotIn(" of 1 process", result.stderr)
 
 
 class Clock(Case):
@@ -280,5 +251,4 @@ class Clock(Case):
         self.assertEqual(sizes, [3 * (88 + 12 + 4)])
 
 
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
+main()

@@ -4,15 +4,12 @@
 import json
 import os
 import resource
-import subprocess
-import sys
-import tempfile
 import unittest
 
-from harness import FAKE, HODO, TARGET, Case, wait_for
+import place
+from hodo_test import HODO, Case, main, program, run, wait_for
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-import place  # noqa: E402 (after where it lies)
+FAKE, TARGET = program("FAKE"), program("TARGET")
 
 
 class Directory(Case):
@@ -21,14 +18,14 @@ class Directory(Case):
             result = self.record(TARGET, "count", n)
             self.assertEqual(result.returncode, 0)
         self.assertEqual(len(self.check_trace()), 30)
-        self.assertEqual(len(self.check_trace(path=self.data + ".old")), 20)
+        self.assertEqual(len(self.check_trace(recording=self.data + ".old")), 20)
         self.assertEqual(sorted(n for n in os.listdir(self.dir) if n.startswith("trace")), ["trace", "trace.old"])
 
     def refused(self, why):
         result = self.record(TARGET, "exit", 9)
-        self.assertEqual(result.returncode, 1, result.err)
-        self.assertEqual(len(result.err.splitlines()), 1)
-        self.assertIn(why, result.err)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertIn(why, result.stderr)
 
     def test_not_ours(self):
         """What is no recording is neither written to, nor moved, nor removed."""
@@ -72,13 +69,13 @@ class Directory(Case):
 
     def test_in_use(self):
         """Two recordings never write to one directory."""
-        process = self.start("sh", "-c", "touch up; while [ ! -e down ]; do sleep 0.01; done")
+        process = self.recorder("sh", "-c", "touch up; while [ ! -e down ]; do sleep 0.01; done")
         wait_for("the command", lambda: os.path.exists(self.path("up")))
         result = self.record("true")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("is being written by another recording", result.err)
+        self.assertIn("is being written by another recording", result.stderr)
         open(self.path("down"), "w", encoding="ascii").close()
-        self.assertEqual(self.finish(process).returncode, 0)
+        self.assertEqual(process.done().returncode, 0)
 
     def test_slash_and_empty(self):
         os.mkdir(self.data)
@@ -95,31 +92,31 @@ class Unwritable(Case):
         self.data = "/dev/null/trace"
         result = self.record("sh", "-c", "echo $LD_PRELOAD; exit 6")
         self.assertEqual(result.returncode, 6)
-        self.assertEqual(len(result.err.splitlines()), 1, result.err)
-        self.assertIn("runs without being recorded", result.err)
-        self.assertNotIn("libhodo", result.out)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertIn("runs without being recorded", result.stderr)
+        self.assertNotIn("libhodo", result.stdout)
 
     def test_no_library(self):
-        result = self.record("true", env=dict(os.environ, HODO_LIBRARY="/no/such/lib.so"))
+        result = self.record("true", env={"HODO_LIBRARY": "/no/such/lib.so"})
         self.assertEqual(result.returncode, 1)
-        self.assertIn("HODO_LIBRARY=/no/such/lib.so", result.err)
+        self.assertIn("HODO_LIBRARY=/no/such/lib.so", result.stderr)
         self.assertFalse(os.path.exists(self.data))
 
     def test_file_size_limit(self):
         """The recorder's files may not grow beyond 210,000 bytes: what is there stays valid, the rest is counted."""
-        process = self.start("--packet-size", "8K", "sh", "-c",
+        process = self.recorder("--packet-size", "8K", "sh", "-c",
                              f"touch up; while [ ! -e go ]; do sleep 0.01; done; exec {TARGET} count 100000")
         wait_for("the command", lambda: os.path.exists(self.path("up")))
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (210000, resource.RLIM_INFINITY))
         open(self.path("go"), "w", encoding="ascii").close()
-        result = self.finish(process)
+        result = process.done()
         self.assertEqual(result.returncode, 0)
         events = self.check_trace(result)
         self.assertEqual(len(events) + result.lost(), 100000)
         self.assertGreater(result.lost(), 0)
         self.assertGreater(len(events), 5000)
-        errors = [line for line in result.lines if "File too large" in line]
-        self.assertEqual(len(errors), 1, result.err)
+        errors = [line for line in result.lines() if "File too large" in line]
+        self.assertEqual(len(errors), 1, result.stderr)
         self.assertIn("unwritten=", "".join(self.metadata(f) for f in self.folders()))
 
     @unittest.skipIf(place.no_mounts(), place.no_mounts())
@@ -129,12 +126,11 @@ class Unwritable(Case):
         os.mkdir(disk)
         # The mount is seen by that one process alone; what it holds is looked at from within.
         look = '"$0" "$@"; echo status $?; cp -r disk/trace copy'
-        run = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", disk, "sh", "-c", look, HODO, "record",
-                              "-o", "disk/trace", TARGET, "count", "100000"],
-                             cwd=self.dir, capture_output=True, text=True, timeout=120, check=False)
-        self.assertIn("status 0\n", run.stdout, run.stderr)
-        self.assertEqual(run.stderr.count("No space left on device"), 1, run.stderr)
-        events = self.check_trace(path=self.path("copy"))
+        done = run("unshare", "-m", "sh", "-c", script, "sh", disk, "sh", "-c", look, HODO, "record",
+                   "-o", "disk/trace", TARGET, "count", 100000, **self.how({}))
+        self.assertIn("status 0\n", done.stdout, done.stderr)
+        self.assertEqual(done.stderr.count("No space left on device"), 1, done.stderr)
+        events = self.check_trace(recording=self.path("copy"))
         self.assertGreater(len(events), 10000)
         stat = self.stat(self.path("copy"))
         self.assertEqual(stat["recorded"] + stat["discarded"], 100000)
@@ -147,29 +143,29 @@ class Choice(Case):
         script = f"{TARGET} count 100; {TARGET} daemon 20"
         for patterns, events in (("rt:tick", 100), ("rt:d*", 20), ("rt", 120), ("rt:*,!rt:tick", 20), ("!rt:d*", 100)):
             result = self.record("-e", patterns, "sh", "-c", script)
-            self.assertEqual(result.events()[0], events, (patterns, result.err))
-            self.assertEqual(len(result.lines), 1, result.err)
+            self.assertEqual(result.events()[0], events, (patterns, result.stderr))
+            self.assertEqual(len(result.lines()), 1, result.stderr)
         self.assertEqual(self.record("-e", "rt:tick", "-e", "rt:daemon", "sh", "-c", script).events()[0], 120)
 
     def test_unknown(self):
         """One warning, with names that are near; what is known is recorded."""
         result = self.record("-e", "rt:tcik,rt:daemon,other:*", TARGET, "count", 100)
         self.assertEqual(result.events()[0], 0)
-        warnings = [line for line in result.lines if "no event matches" in line]
-        self.assertEqual(len(warnings), 1, result.err)
+        warnings = [line for line in result.lines() if "no event matches" in line]
+        self.assertEqual(len(warnings), 1, result.stderr)
         self.assertIn("'rt:tcik' (near: rt:tick", warnings[0])
         self.assertIn("'other:*'", warnings[0])
         self.assertNotIn("rt:daemon'", warnings[0])
 
     def test_filter(self):
         result = self.record("--filter", "i >= 90", "-e", "rt:tick", TARGET, "count", 100)
-        self.assertEqual(result.events()[0], 10, result.err)
+        self.assertEqual(result.events()[0], 10, result.stderr)
         self.check_trace(result)
 
     def test_filter_of_unknown_fields(self):
         result = self.record("--filter", "nosuch == 3 || i > 90", "-e", "rt:tick", TARGET, "count", 100)
-        warnings = [line for line in result.lines if "no event has a field" in line]
-        self.assertEqual(len(warnings), 1, result.err)
+        warnings = [line for line in result.lines() if "no event has a field" in line]
+        self.assertEqual(len(warnings), 1, result.stderr)
         self.assertIn("'nosuch'", warnings[0])
         self.assertNotIn("'i'", warnings[0])
 
@@ -178,7 +174,7 @@ class Choice(Case):
         events = self.check_trace(result)
         self.assertEqual(len(events) + result.lost(), 100000)
         self.assertGreater(len(events), 1000)
-        self.assertIn("overwritten by newer ones", result.err)
+        self.assertIn("overwritten by newer ones", result.stderr)
         self.assertEqual(self.stat()["overwritten"], result.lost())
 
     def test_small_ring(self):
@@ -192,44 +188,38 @@ class Choice(Case):
 class Socket(Case):
     def test_runtime_dir(self):
         """The socket lies in a directory of our own, and is gone afterwards."""
-        runtime = tempfile.mkdtemp(prefix="hodo-run-")
-        self.addCleanup(subprocess.run, ["rm", "-rf", runtime], check=False)
-        env = dict(os.environ, XDG_RUNTIME_DIR=runtime)
-        result = self.record("sh", "-c", 'echo "$HODO_RECORDER"; stat -c %a "${HODO_RECORDER%/*}"', env=env)
-        socket, mode = result.out.split()
+        runtime = self.env["XDG_RUNTIME_DIR"]
+        result = self.record("sh", "-c", 'echo "$HODO_RECORDER"; stat -c %a "${HODO_RECORDER%/*}"')
+        socket, mode = result.stdout.split()
         self.assertTrue(socket.startswith(runtime + "/hodo/record-"))
         self.assertEqual(mode, "700")
         self.assertEqual(os.listdir(runtime + "/hodo"), [])
 
     def test_runtime_dir_of_another(self):
         """A link in the place of our directory is not followed."""
-        runtime = tempfile.mkdtemp(prefix="hodo-run-")
-        self.addCleanup(subprocess.run, ["rm", "-rf", runtime], check=False)
+        runtime = self.env["XDG_RUNTIME_DIR"]
         os.mkdir(runtime + "/trap")
         os.symlink("trap", runtime + "/hodo")
-        env = dict(os.environ, XDG_RUNTIME_DIR=runtime)
-        result = self.record("sh", "-c", 'echo "$HODO_RECORDER"', env=env)
-        self.assertTrue(result.out.startswith(f"/tmp/hodo-{os.geteuid()}/"), result.out)
+        result = self.record("sh", "-c", 'echo "$HODO_RECORDER"')
+        self.assertTrue(result.stdout.startswith(f"/tmp/hodo-{os.geteuid()}/"), result.stdout)
         self.assertEqual(os.listdir(runtime + "/trap"), [])
 
 
 class Doctor(Case):
     def test_doctor(self):
-        run = subprocess.run([HODO, "doctor", "--json"], capture_output=True, text=True, timeout=60, check=False)
-        report = json.loads(run.stdout)
+        done = self.hodo("doctor", "--json")
+        report = json.loads(done.stdout)
         states = {c["name"]: c["state"] for c in report["checks"]}
-        self.assertEqual(states["recording"], "ok", run.stdout)
-        self.assertEqual(run.returncode, 1 if "bad" in states.values() else 0)
-        lines = subprocess.run([HODO, "doctor"], capture_output=True, text=True, timeout=60, check=False).stdout
-        self.assertEqual(len(lines.splitlines()), len(states))
+        self.assertEqual(states["recording"], "ok", done.stdout)
+        self.assertEqual(done.returncode, 1 if "bad" in states.values() else 0)
+        self.assertEqual(len(self.hodo("doctor").stdout.splitlines()), len(states))
 
     def test_finds_faults(self):
-        env = dict(os.environ, HODO_LIBRARY="/no/such", GLIBC_TUNABLES="glibc.pthread.rseq=0")
-        run = subprocess.run([HODO, "doctor"], capture_output=True, text=True, timeout=60, check=False, env=env)
-        self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stdout, r"\nwarn  rseq .*GLIBC_TUNABLES")
-        self.assertRegex(run.stdout, r"\nbad   libhodo .*HODO_LIBRARY")
-        self.assertRegex(run.stdout, r"\nbad   recording ")
+        done = self.hodo("doctor", env={"HODO_LIBRARY": "/no/such", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"\nwarn  rseq .*GLIBC_TUNABLES")
+        self.assertRegex(done.stdout, r"\nbad   libhodo .*HODO_LIBRARY")
+        self.assertRegex(done.stdout, r"\nbad   recording ")
 
 
 class Honest(Case):
@@ -238,17 +228,15 @@ class Honest(Case):
     def test_honest(self):
         for options in (("-m", "1M"), ("-m", "16K"), ("-m", "64K", "--overwrite")):
             result = self.record("--clock", "monotonic", *options, FAKE, "honest", 30000)
-            written = int(result.out)
+            written = int(result.stdout)
             self.assertEqual(len(self.check_trace(result)) + result.lost(), written)
 
     def test_odd_names(self):
         result = self.record("--clock", "monotonic", FAKE, "odd-names", 3)
-        run = subprocess.run(["babeltrace2", self.data], capture_output=True, text=True, check=True)
-        self.assertIn("{ event = -1, _x = 7, _int_length = 2, int = \"ok\", struct = 1.5 }", run.stdout)
-        run = subprocess.run([HODO, "print", "--json", self.data], capture_output=True, text=True, check=True)
-        self.assertIn('"fields":{"event":-1,"_x":7,"int":"ok","struct":1.5}', run.stdout)
-        self.assertRegex(result.err, r"hodo: fake\[\d+\]: bell \\x07 and \\x1b\[31m red \*/ text\n")
+        text = run("babeltrace2", self.data, status=0).stdout
+        self.assertIn("{ event = -1, _x = 7, _int_length = 2, int = \"ok\", struct = 1.5 }", text)
+        self.assertIn('"fields":{"event":-1,"_x":7,"int":"ok","struct":1.5}', self.ok("print", "--json", self.data))
+        self.assertRegex(result.stderr, r"hodo: fake\[\d+\]: bell \\x07 and \\x1b\[31m red \*/ text\n")
 
 
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
+main()

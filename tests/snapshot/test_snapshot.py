@@ -4,6 +4,7 @@
 
 HODO, TARGET (target.c), CHECK (check.c) are in the environment."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,30 +12,23 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "record"))
-os.environ.setdefault("FAKE", "")
-import harness  # noqa: E402
-from harness import HODO, LIMIT_S, TARGET, wait_for  # noqa: E402
+import hodo_test
+from hodo_test import HODO, LIMIT_S, alive, children, main, program, run, wait_for
 
-CHECK = os.environ["CHECK"]
+CHECK, TARGET = program("CHECK"), program("TARGET")
 
 
-class Case(harness.Case):
+class Case(hodo_test.Case):
     def setUp(self):
         super().setUp()
-        self.runtime = self.path("run")
-        os.mkdir(self.runtime, 0o700)
-        os.environ["XDG_RUNTIME_DIR"] = self.runtime
         self.taken = 0
 
     def flight(self, *target, options=(), ready=True):
         """hodo record --overwrite of the target, under way; and the target's pid."""
-        mark = self.path(f"ready{self.runs}")
-        process = self.start("--overwrite", *options, "--", TARGET, *target, *([mark] if ready else []))
+        mark = self.path(f"ready{len(os.listdir(self.dir))}")
+        process = self.recorder("--overwrite", *options, "--", TARGET, *target, *([mark] if ready else []))
         if ready:
             wait_for(mark, lambda: os.path.exists(mark) or process.poll() is not None)
         pid = self.child(process.pid) if ready else None
@@ -45,41 +39,29 @@ class Case(harness.Case):
     @staticmethod
     def kill(pidfd):
         """Ends what outlives a recorder that a failed test has ended."""
-        try:
+        with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         os.close(pidfd)
 
     def child(self, pid):
-        def children():
-            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-                return f.read().split()
-        wait_for("the command", children)
-        return int(children()[0])
-
-    def hodo(self, *args, **kwargs):
-        return subprocess.run([HODO, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=LIMIT_S,
-                              check=False, **kwargs)
+        return wait_for("the command", lambda: children(pid))[0]
 
     def snapshot(self, pid, *options, expect=0):
         """Takes one; its directory, or what was said if it failed as it was to."""
         self.taken += 1
         out = self.path(f"taken{self.taken}")
-        run = self.hodo("snapshot", "-o", out, *options, pid)
-        self.assertEqual(run.returncode, expect, run.stderr)
-        return run.stderr if expect else out
+        done = self.hodo("snapshot", "-o", out, *options, pid)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done.stderr if expect else out
 
     def check(self, path, how=""):
         """What check.c says: events, overwritten, processes, threads."""
-        run = subprocess.run([CHECK, path, *([how] if how else [])], capture_output=True, text=True, timeout=LIMIT_S,
-                             check=False)
-        self.assertEqual(run.returncode, 0, run.stdout)
-        return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", run.stdout)}
+        said = run(CHECK, path, *([how] if how else []), status=0).stdout
+        return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", said)}
 
     def stop(self, process, pid):
         os.kill(pid, signal.SIGTERM)
-        return self.finish(process)
+        return process.done()
 
     def snapshots(self):
         return sorted(f for f in os.listdir(self.data) if f.startswith("snapshot-"))
@@ -95,11 +77,11 @@ class Speed(Case):
             out = self.snapshot(pid)
             events += self.check(out, "pinned")["events"]
             if compare and i == 0:
-                self.check_trace(path=out)
+                self.check_trace(recording=out)
             shutil.rmtree(out)
         self.assertGreater(events, 0)
         result = self.stop(process, pid)
-        self.assertEqual(result.returncode, 0, result.err)
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.check(self.data, "pinned")
 
     def test_small_packets(self):
@@ -130,9 +112,9 @@ class Speed(Case):
     def test_two_at_once(self):
         process, pid = self.flight("flood", 2, options=["-m", "1M"])
         outs = [self.path(f"both{i}") for i in range(4)]
-        runs = [subprocess.Popen([HODO, "snapshot", "-q", "-o", out, str(pid)]) for out in outs]
-        for run, out in zip(runs, outs):
-            self.assertEqual(run.wait(timeout=LIMIT_S), 0)
+        runs = [self.start(HODO, "snapshot", "-q", "-o", out, pid) for out in outs]
+        for taking, out in zip(runs, outs):
+            self.assertEqual(taking.wait(timeout=LIMIT_S), 0)
             self.check(out, "pinned")
         self.assertEqual(self.stop(process, pid).returncode, 0)
 
@@ -141,16 +123,16 @@ class Speed(Case):
         for i in range(10):
             process, pid = self.flight("flood", 2, options=["-m", "4M"])
             out = self.path(f"killed{i}")
-            run = subprocess.Popen([HODO, "snapshot", "-o", out, str(pid)], stderr=subprocess.PIPE, text=True)
+            taking = self.start(HODO, "snapshot", "-o", out, pid, stderr=subprocess.PIPE)
             time.sleep(i * 0.005)
             os.kill(pid, signal.SIGKILL)
-            _, err = run.communicate(timeout=LIMIT_S)
-            if run.returncode == 0:
+            _, err = taking.communicate(timeout=LIMIT_S)
+            if taking.returncode == 0:
                 self.check(out, "pinned")
             else:
                 self.assertRegex(err, r"^hodo: .*process \d+")
                 self.assertFalse(os.path.exists(out))
-            self.finish(process)
+            process.done()
             self.check(self.data, "pinned")
 
     def test_family(self):
@@ -169,13 +151,13 @@ class Ask(Case):
 
     def test_each_request(self):
         result = self.record("--overwrite", "--", TARGET, "ask", 3, self.data)
-        self.assertEqual(result.returncode, 0, result.err)
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.snapshots(), ["snapshot-0001", "snapshot-0002", "snapshot-0003"])
-        self.assertRegex(result.err, r"hodo: 3 snapshots, 6 events, .* in \S*trace/snapshot-0001 to -0003\n")
+        self.assertRegex(result.stderr, r"hodo: 3 snapshots, 6 events, .* in \S*trace/snapshot-0001 to -0003\n")
         uuids = set()
         for i, name in enumerate(self.snapshots(), 1):
             path = os.path.join(self.data, name)
-            self.assertEqual(len(self.check_trace(path=path)), i)
+            self.assertEqual(len(self.check_trace(recording=path)), i)
             text = self.metadata(os.listdir(path)[0], path)
             self.assertRegex(text, rf"/\*@snapshot number={i} time=\d+\.\d{{9}} why=reason%20{i},%20%22%25%22\*/")
             uuids |= set(re.findall(r"/\*@hodo version=1 uuid=(\S+)", text))
@@ -200,16 +182,16 @@ class Ask(Case):
         result = self.record("--overwrite", "--", TARGET, "last", 100)
         self.assertEqual(self.snapshots(), ["snapshot-0001"])
         path = os.path.join(self.data, "snapshot-0001")
-        self.assertEqual(len(self.check_trace(path=path)), 100)
-        self.assertRegex(result.err, r"1 snapshot, 100 events, .* in \S*trace/snapshot-0001\n")
+        self.assertEqual(len(self.check_trace(recording=path)), 100)
+        self.assertRegex(result.stderr, r"1 snapshot, 100 events, .* in \S*trace/snapshot-0001\n")
 
     def test_only_snapshots(self):
         """With --on-crash, of a program that ends well."""
         result = self.record("--overwrite", "--on-crash", "--", TARGET, "ask", 2, self.data)
-        self.assertEqual(result.returncode, 0, result.err)
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(os.listdir(self.data)), ["snapshot-0001", "snapshot-0002"])
-        self.assertRegex(result.err, r"2 snapshots, 3 events")
-        self.assertNotRegex(result.err, r"events? of \d+ process")
+        self.assertRegex(result.stderr, r"2 snapshots, 3 events")
+        self.assertNotRegex(result.stderr, r"events? of \d+ process")
 
     def test_everything_kept(self):
         """Nothing to take a snapshot of: the program is told."""
@@ -217,18 +199,9 @@ class Ask(Case):
 
     def test_full_disk(self):
         """A snapshot that cannot be written leaves nothing, and the recording goes on."""
-        self.start_dir = os.path.join(self.path("small"))
-        if os.geteuid() != 0 or shutil.which("mount") is None:
-            self.skipTest("only root can mount a small file system")
-        os.mkdir(self.start_dir)
-        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", self.start_dir], check=False,
-                               capture_output=True)
-        if mount.returncode != 0:
-            self.skipTest("mounting is not allowed here")
-        self.addCleanup(subprocess.run, ["umount", self.start_dir], check=False)
-        self.data = os.path.join(self.start_dir, "trace")
+        self.data = os.path.join(self.disk("64k"), "trace")
         result = self.record("--overwrite", "-m", "256K", "--", TARGET, "last", 20000)
-        self.assertRegex(result.err, r"snapshot-0001: the snapshot cannot be written: No space left")
+        self.assertRegex(result.stderr, r"snapshot-0001: the snapshot cannot be written: No space left")
         self.assertEqual(self.snapshots(), [])
 
 
@@ -237,8 +210,8 @@ class Ending(Case):
 
     def nothing(self, result):
         self.assertFalse(os.path.exists(self.data))
-        self.assertRegex(result.err, r"hodo: nothing was written: no process died of a signal.*: there is no \S*trace")
-        self.assertNotRegex(result.err, r"events? of \d+ process")
+        self.assertRegex(result.stderr, r"hodo: nothing was written: no process died of a signal.*: there is no \S*trace")
+        self.assertNotRegex(result.stderr, r"events? of \d+ process")
 
     def test_crash(self):
         for sig in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM + 1):
@@ -251,12 +224,12 @@ class Ending(Case):
             result = self.record("--overwrite", "--on-crash", "--", TARGET, "exit", status)
             self.assertEqual(result.returncode, status)
             self.nothing(result)
-        run = self.hodo("print", self.data)
-        self.assertNotEqual(run.returncode, 0)
+        done = self.hodo("print", self.data)
+        self.assertNotEqual(done.returncode, 0)
 
     def test_quiet(self):
         result = self.record("-q", "--overwrite", "--on-crash", "--", TARGET, "exit", 0)
-        self.assertEqual(result.err, "")
+        self.assertEqual(result.stderr, "")
         self.assertFalse(os.path.exists(self.data))
 
     def test_thread(self):
@@ -284,8 +257,8 @@ class Ending(Case):
     def test_stopped(self):
         """The recording ends and the process does not: that is no crash."""
         process, pid = self.flight("wait", 0, options=["--on-crash", "--duration", "0.2"])
-        wait_for("the end of the recording", lambda: "nothing was written" in self.text(process, 1))
-        self.assertTrue(self.live(pid))
+        wait_for("the end of the recording", lambda: "nothing was written" in process.said())
+        self.assertTrue(alive(pid))
         self.nothing(self.stop(process, pid))
 
     def test_nothing_on_disk_before(self):
@@ -295,7 +268,7 @@ class Ending(Case):
         self.assertEqual(self.check(out)["events"], 1000)
         self.assertEqual(os.listdir(self.data), [])
         os.kill(pid, signal.SIGSEGV)
-        result = self.finish(process)
+        result = process.done()
         self.assertEqual(len(self.check_trace(result)), 1000)
 
 
@@ -305,16 +278,16 @@ class Command(Case):
     def test_process_and_recorder(self):
         process, pid = self.flight("wait", 0)
         out = self.snapshot(pid, "--why", "for the test */")
-        self.assertEqual(len(self.check_trace(path=out)), 1000)
+        self.assertEqual(len(self.check_trace(recording=out)), 1000)
         self.assertRegex(self.metadata(os.listdir(out)[0], out), r"/\*@snapshot number=0 .*why=for%20the%20test%20%2A/\*/")
         self.assertIn("snapshot: for the test */", self.hodo("info", out).stdout)
         out = self.snapshot(process.pid)
         self.assertEqual(self.check(out)["events"], 1000)
-        run = self.hodo("snapshot", pid)
-        self.assertEqual(run.returncode, 0)
-        self.assertRegex(run.stderr, r"^hodo: 1,000 events of 1 process, \S+ \S+ in hodo.data\n$")
-        run = self.hodo("snapshot", "-q", pid)
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        done = self.hodo("snapshot", pid)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"^hodo: 1,000 events of 1 process, \S+ \S+ in hodo.data\n$")
+        done = self.hodo("snapshot", "-q", pid)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.check(self.path("hodo.data"))["events"], 1000)
         self.assertEqual(self.check(self.path("hodo.data.old"))["events"], 1000)
         result = self.stop(process, pid)
@@ -322,9 +295,9 @@ class Command(Case):
 
     def test_fallback(self):
         """Threads without restartable sequences."""
-        env = dict(os.environ, GLIBC_TUNABLES="glibc.pthread.rseq=0")
+        env = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
         mark = self.path("ready")
-        process = self.start("--overwrite", "-m", "64K", "--", TARGET, "flood", 1, mark, env=env)
+        process = self.recorder("--overwrite", "-m", "64K", "--", TARGET, "flood", 1, mark, env=env)
         wait_for(mark, lambda: os.path.exists(mark))
         pid = self.child(process.pid)
         self.addCleanup(self.kill, os.pidfd_open(pid))
@@ -336,11 +309,9 @@ class Command(Case):
         """HODO_FLIGHT: no recorder at all."""
         flight, mark = self.path("flight"), self.path("ready")
         os.mkdir(flight)
-        env = dict(os.environ, HODO_FLIGHT=flight, HODO_FLIGHT_SIZE="256K")
         for listen in ("1", "0"):
-            target = subprocess.Popen([TARGET, "flood", "2", mark], env=dict(env, HODO_LISTEN=listen))
-            self.addCleanup(target.wait)
-            self.addCleanup(target.kill)
+            target = self.start(TARGET, "flood", 2, mark,
+                                env={"HODO_FLIGHT": flight, "HODO_FLIGHT_SIZE": "256K", "HODO_LISTEN": listen})
             wait_for(mark, lambda: os.path.exists(mark))
             for _ in range(5):
                 self.check(self.snapshot(target.pid), "pinned")
@@ -351,17 +322,15 @@ class Command(Case):
     def test_attached(self):
         """A process that is recorded by -p: nothing in its environment says by whom."""
         mark = self.path("ready")
-        target = subprocess.Popen([TARGET, "flood", "2", mark], env=dict(os.environ, HODO_LISTEN="1"))
-        self.addCleanup(target.wait)
-        self.addCleanup(target.kill)
+        target = self.start(TARGET, "flood", 2, mark, env={"HODO_LISTEN": "1"})
         wait_for(mark, lambda: os.path.exists(mark))
-        recorder = self.start("--overwrite", "-m", "256K", "-p", target.pid)
+        recorder = self.recorder("--overwrite", "-m", "256K", "-p", target.pid)
         wait_for("the recording", lambda: self.hodo("snapshot", "-q", "-o", self.path("first"),
                                                     target.pid).returncode == 0)
         for pid in (target.pid, recorder.pid, target.pid):
             self.check(self.snapshot(pid))
         target.terminate()
-        self.assertEqual(self.finish(recorder).returncode, 0)
+        self.assertEqual(recorder.done().returncode, 0)
         self.check(self.data)
 
     def test_output_in_the_way(self):
@@ -369,14 +338,14 @@ class Command(Case):
         os.mkdir(self.path("mine"))
         with open(self.path("mine/file"), "w", encoding="ascii"):
             pass
-        run = self.hodo("snapshot", "-o", self.path("mine"), pid)
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("is not a recording", run.stderr)
+        done = self.hodo("snapshot", "-o", self.path("mine"), pid)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is not a recording", done.stderr)
         self.assertEqual(os.listdir(self.path("mine")), ["file"])
         # Where the recorder itself writes.
-        run = self.hodo("snapshot", "-o", self.data, pid)
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("is being written", run.stderr)
+        done = self.hodo("snapshot", "-o", self.data, pid)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is being written", done.stderr)
         self.stop(process, pid)
 
 
@@ -384,23 +353,23 @@ class Refusals(Case):
     def test_wrong(self):
         for args, word in (([], "no process given"), (["x"], "x"), (["1", "2"], "one process at a time"),
                            (["--why", "x" * 80, "1"], "79 bytes"), (["-o", "", "1"], "-o needs")):
-            run = self.hodo("snapshot", *args)
-            self.assertEqual(run.returncode, 2, args)
-            self.assertIn(word, run.stderr)
+            done = self.hodo("snapshot", *args)
+            self.assertEqual(done.returncode, 2, args)
+            self.assertIn(word, done.stderr)
         for option in ("--on-crash", "--on-exit"):
-            run = self.hodo("record", option, "true")
-            self.assertEqual(run.returncode, 2)
-            self.assertIn("add --overwrite", run.stderr)
+            done = self.hodo("record", option, "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("add --overwrite", done.stderr)
 
     def test_not_recorded(self):
         self.assertRegex(self.snapshot(os.getpid(), expect=1), r"^hodo: process \d+ is not recorded: .*--overwrite")
-        child = subprocess.Popen(["true"])
+        child = self.start("true")
         child.wait()
         self.assertRegex(self.snapshot(child.pid, expect=1), rf"^hodo: .*{child.pid}")
 
     def test_everything_kept(self):
         mark = self.path("ready")
-        process = self.start("--", TARGET, "wait", 0, mark)
+        process = self.recorder("--", TARGET, "wait", 0, mark)
         wait_for(mark, lambda: os.path.exists(mark))
         pid = self.child(process.pid)
         self.addCleanup(self.kill, os.pidfd_open(pid))
@@ -413,9 +382,9 @@ class Refusals(Case):
             self.skipTest("only root can become another user")
         process, pid = self.flight("wait", 0)
         os.chmod(self.dir, 0o755)
-        run = self.hodo("snapshot", "-o", "/tmp/hodo-nobody-snapshot", pid, user=65534, group=65534, extra_groups=[])
-        self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertRegex(run.stderr, rf"^hodo: process {pid} .*user")
+        done = self.hodo("snapshot", "-o", "/tmp/hodo-nobody-snapshot", pid, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, rf"^hodo: process {pid} .*user")
         self.assertFalse(os.path.exists("/tmp/hodo-nobody-snapshot"))
         self.stop(process, pid)
 
@@ -423,7 +392,7 @@ class Refusals(Case):
         """What the recorder answers at its socket, and what comes with it."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.settimeout(LIMIT_S)
-            s.connect(os.path.join(self.runtime, "hodo", f"record-{process.pid}.sock"))
+            s.connect(os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", f"record-{process.pid}.sock"))
             s.send(message)
             try:
                 answer, fds, _, _ = socket.recv_fds(s, 4096, 4)
@@ -454,5 +423,4 @@ class Refusals(Case):
         self.assertEqual(self.stop(process, pid).returncode, 0)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""hodo_test - what tests in Python share. A test in ten lines, tests/count/test_count.py:
+
+    from hodo_test import Case, main, program
+
+    COUNT = program("COUNT")
+
+    class Count(Case):
+        def test_none_is_lost(self):
+            self.record(COUNT, 100)                                 # hodo record -o trace -- count 100
+            events = self.events()                                  # which babeltrace2 reads as hodo print does
+            self.assertEqual([e["fields"]["n"] for e in events], list(range(100)))
+
+    main()
+
+and in its CMakeLists.txt, where HodoTests.cmake says what else there is:
+
+    hodo_program(count count.c PLAIN)
+    hodo_test(NAME count PYTHON test_count.py PROGRAMS COUNT=count)
+
+Each test has a folder of its own, in which its commands run, and an environment without what others set for hodo. What
+a test starts ends with it. LIMIT_S is against hanging for ever; nothing passes or fails by the time that it takes.
+
+A script of scenes, one a test, has functions check_SCENE(folder) with assert in them, and ends with scenes(globals()).
+Why a test cannot be made where it runs: place.py. What is drawn on a terminal: terminal.py.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+LIMIT_S = 120
+SKIPPED = 77
+HODO, LIBHODO = os.environ["HODO"], os.environ["LIBHODO"]
+SOURCE, COMPARE = pathlib.Path(os.environ["SOURCE"]), os.environ["COMPARE"]
+
+# What the user has set to his taste is not what is tested; TERM=dumb: nothing is drawn unless a test wants that.
+OTHERS = re.compile(r"(?!HODO_LIBRARY$)HODO_.*|LC_.*|LANG|LD_PRELOAD|NO_COLOR|CLICOLOR_FORCE|PAGER|LESS|COLUMNS|LINES|TMUX")
+
+
+def program(name):
+    """The path of a program that CMakeLists.txt gives by that name; empty if it gives none."""
+    return os.environ.get(name, "")
+
+
+def skip(why):
+    """Ends the script: there is nothing that can be tested here."""
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def wait_for(what, condition, every_s=0.01):
+    """Waits until the condition holds, and returns what it gave. What is waited for may be a function, too."""
+    end = time.monotonic() + LIMIT_S
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise AssertionError(f"never came: {what() if callable(what) else what}")
+        time.sleep(every_s)
+
+
+# ------------------------------------------------------------------------ commands
+
+def environment(folder=None, **more):
+    """For commands; with a folder, who listens and is found is only who is started with it."""
+    env = {k: v for k, v in os.environ.items() if not OTHERS.fullmatch(k)}
+    env.update(TERM="dumb", TZ="UTC", LC_ALL="C.UTF-8")
+    if folder:
+        env["XDG_RUNTIME_DIR"] = os.path.join(folder, "run")
+        os.makedirs(env["XDG_RUNTIME_DIR"], mode=0o700, exist_ok=True)
+    return {**env, **{k: str(v) for k, v in more.items()}}
+
+
+class Done(subprocess.CompletedProcess):
+    """A command that has ended: returncode, stdout, stderr; and, of hodo record, what it told at the end."""
+
+    def lines(self):
+        return [line for line in self.stderr.splitlines() if line.startswith("hodo: ")]
+
+    def number(self, pattern):
+        """The sum of the numbers that the pattern finds."""
+        return sum(int(n) for n in re.findall(pattern, self.stderr))
+
+    def lost(self):
+        """Lost events, all causes together."""
+        return self.number(r"hodo: (\d+) events? lost: ")
+
+    def events(self):
+        """Events and processes of the summary."""
+        found = re.search(r"hodo: (\d+) events? of (\d+) process", self.stderr)
+        return (int(found[1]), int(found[2])) if found else None
+
+
+def run(*command, status=None, **how):
+    """A command to its end, with nothing to read. status: what it must end with."""
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": LIMIT_S, **how}
+    if how["text"]:
+        how.setdefault("errors", "replace")
+    if "input" not in how:
+        how.setdefault("stdin", subprocess.DEVNULL)
+    done = subprocess.run([str(c) for c in command], check=False, **how)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return Done(done.args, done.returncode, done.stdout, done.stderr)
+
+
+def hodo(*args, **how):
+    return run(HODO, *args, **how)
+
+
+def ok(*args, **how):
+    """Standard output of a hodo command that must succeed."""
+    return run(HODO, *args, status=0, **how).stdout
+
+
+def compare(recording, **how):
+    """babeltrace2 reads the recording, and sees the same as hodo print."""
+    return run(sys.executable, COMPARE, HODO, recording, status=0, **how).stdout
+
+
+def readable(recording, **how):
+    """babeltrace2 reads it; compare() takes too long for some."""
+    return run("babeltrace2", recording, "--component", "sink.utils.dummy", status=0, **how)
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def events(recording, *options, **how):
+    """As hodo print has them."""
+    return json_lines(ok("print", "-q", "--json", *options, recording, **how))
+
+
+def stat(recording, **how):
+    return json.loads(ok("stat", "-q", "--json", recording, **how))
+
+
+def info(recording, **how):
+    return json.loads(ok("info", "-q", "--json", recording, **how))
+
+
+def verbs():
+    return re.findall(r"(?m)^  ([a-z]+)  +\S", ok("--help").split("\n\n")[2])
+
+
+# ----------------------------------------------------------------------- processes
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def children(pid):
+    return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def end(process):
+    """Of one that was started; its pipes, too."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for file in (process.stdin, process.stdout, process.stderr):
+        if file:
+            with contextlib.suppress(BrokenPipeError):
+                file.close()
+
+
+class Recorder(subprocess.Popen):
+    """hodo record, running. Its output goes to files: whoever outlives it may keep them."""
+
+    def __init__(self, case, *args, data=None, **how):
+        self.files = [tempfile.NamedTemporaryFile("w+", dir=os.path.dirname(case.dir), encoding="utf-8",
+                                                  errors="replace") for _ in ("out", "err")]
+        super().__init__([HODO, "record", "-o", data or case.data, *map(str, args)],
+                         **case.how({"stdin": subprocess.DEVNULL, "stdout": self.files[0], "stderr": self.files[1],
+                                     **how}))
+        case.addCleanup(self.end)
+
+    def end(self):
+        end(self)
+        for file in self.files:
+            file.close()
+
+    def said(self, which="err"):
+        """So far; which: or "out", where its command's output is."""
+        with open(self.files[which == "err"].name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def done(self):
+        """Waits for its end."""
+        self.wait(timeout=LIMIT_S)
+        return Done(self.args, self.returncode, self.said("out"), self.said())
+
+    def stop(self, signum=signal.SIGINT):
+        self.send_signal(signum)
+        return self.done()
+
+
+# --------------------------------------------------------------------------- cases
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own, where its recording is `data`."""
+    maxDiff = None
+    SHARED = False  # all tests of the class have one folder, in which they find what the first of them has made
+
+    def setUp(self):
+        if not self.SHARED or "dir" not in vars(type(self)):
+            base = tempfile.mkdtemp(prefix="hodo-test-")
+            (self.addClassCleanup if self.SHARED else self.addCleanup)(shutil.rmtree, base, ignore_errors=True)
+            (type(self) if self.SHARED else self).dir = os.path.join(base, "work")
+            os.chmod(base, 0o711)  # a test may let others into its folder
+            os.mkdir(self.dir, mode=0o700)
+        self.env = environment(os.path.dirname(self.dir))
+        self.data = self.path("trace")
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def how(self, how):
+        """Where and with what a command runs; its env= adds to what all have."""
+        return {"cwd": self.dir, **how, "env": {**self.env, **how.get("env", {})}}
+
+    def hodo(self, *args, **how):
+        return hodo(*args, **self.how(how))
+
+    def ok(self, *args, **how):
+        """Standard output of a hodo command that must succeed."""
+        return ok(*args, **self.how(how))
+
+    def fails(self, words, *args, status=1, **how):
+        """It prints nothing but one line, which says what is wrong and what to do; these words are in it."""
+        done = self.hodo(*args, **how)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertRegex(done.stderr, r"\Ahodo: [^\n]+: [^\n]+\n\Z")
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def generate(self, generator, scenario, *args):
+        """The name of a recording of a generator (GEN_TRACE, GEN_CALLS, GEN_REPORT), which is made once."""
+        name = "-".join(map(str, (scenario, *args)))
+        if not os.path.exists(self.path(name)):
+            run(program(generator), scenario, self.path(name), *args, status=0)
+        return name
+
+    def start(self, *command, **how):
+        """A program that runs beside the test, and ends with it."""
+        process = subprocess.Popen([str(c) for c in command], **self.how({"text": True, **how}))
+        self.addCleanup(end, process)
+        return process
+
+    def disk(self, size):
+        """A file system of that size. The test is skipped where none may be mounted."""
+        path = self.path("disk")
+        os.mkdir(path)
+        done = run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path)
+        if done.returncode:
+            self.skipTest(f"no file system may be mounted here ({done.stderr.strip()})")
+        self.addCleanup(run, "umount", path)
+        return path
+
+    def recorder(self, *args, **how):
+        """hodo record, still running."""
+        return Recorder(self, *args, **how)
+
+    def record(self, *args, **how):
+        return self.recorder(*args, **how).done()
+
+    def events(self, recording=None, *options):
+        """Of a recording that babeltrace2 reads, too."""
+        compare(recording or self.data, **self.how({}))
+        return events(recording or self.data, *options, **self.how({}))
+
+    def stat(self, recording=None):
+        return stat(recording or self.data, **self.how({}))
+
+    def info(self, recording=None):
+        return info(recording or self.data, **self.how({}))
+
+    def folders(self, recording=None):
+        """Of its processes, each with the files of one."""
+        return sorted(os.listdir(recording or self.data))
+
+    def metadata(self, folder, recording=None):
+        return pathlib.Path(recording or self.data, folder, "metadata").read_text(encoding="ascii")
+
+    def babeltrace(self, recording=None):
+        """Events [(ns, name, vtid)] and the sum of discarded ones, as babeltrace2 sees them."""
+        done = run("babeltrace2", "--clock-seconds", "--no-delta", recording or self.data, status=0,
+                   errors="surrogateescape")
+        found = []
+        # Texts of a hostile process may hold what splitlines() takes for an end of a line.
+        for line in done.stdout.split("\n")[:-1]:
+            parts = re.match(r"\[(\d+)\.(\d{9})\] \S*:.*?:\(\d+\) (.*?): \{ cpu_id = .*?\{ vtid = (\d+) \}", line)
+            self.assertTrue(parts, line)
+            found.append((int(parts[1]) * 10**9 + int(parts[2]), parts[3], int(parts[4])))
+        self.assertNotIn("may have discarded", done.stderr)
+        return found, sum(int(n) for n in re.findall(r"discarded (\d+) event", done.stderr))
+
+    def check_trace(self, done=None, recording=None):
+        """babeltrace2 and our reader see the same, event by event; so does the summary. Returns babeltrace2's events."""
+        found, discarded = self.babeltrace(recording)
+        compare(recording or self.data)
+        told = self.stat(recording)
+        self.assertEqual(told["recorded"], len(found))
+        self.assertEqual(told["discarded"] + told["overwritten"], discarded)
+        if done:
+            self.assertEqual(done.events()[0], len(found))
+            self.assertEqual(done.lost(), discarded)
+        return found
+
+
+def main():
+    """Runs the tests of the script, or those that its arguments name. If all are skipped, so is the script."""
+    result = unittest.main(module="__main__", exit=False, verbosity=1).result
+    skipped = result.skipped and len(result.skipped) == result.testsRun
+    sys.exit(not result.wasSuccessful() or (SKIPPED if skipped else 0))
+
+
+def scenes(functions, prefix="check_"):
+    """Runs the check_SCENE(folder) among the functions, in a folder of its own; SCENE is the first argument."""
+    with tempfile.TemporaryDirectory(prefix="hodo-test-") as folder:
+        functions[prefix + sys.argv[1]](folder)
