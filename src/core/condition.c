@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* condition.c - the conditions of a recording, taken apart and checked. */
+/* condition.c - see condition.h. */
 #include "condition.h"
 
 #include "atomic.h"
-#include "filter.h"
 
 static bool head_valid(const struct hodo_condition *c)
 {
@@ -54,12 +53,98 @@ int hodo_conditions_parse(const uint8_t *at, uint32_t n, uint32_t len, struct ho
 	return len == 0 ? 0 : -1;
 }
 
+/* ------------------------------------------------------------------ binding */
+
+int hodo_binder_filter(const struct hodo_binder *binder, const uint8_t *code, uint32_t len,
+		       const struct hodo_filter **filter)
+{
+	struct hodo_filter *f = binder->work;
+
+	*filter = NULL;
+	if (hodo_filter_bind(f, code, len, binder->nfields, binder->types, binder->names, binder->labels) != 0 ||
+	    hodo_filter_never(f))
+		return HODO_BINDING_NEVER;
+	if (hodo_filter_always(f))
+		return HODO_BINDING_ALWAYS;
+	*filter = binder->keep(f, hodo_filter_size(f));
+	return *filter ? HODO_BINDING_BOUND : -1;
+}
+
+int hodo_binder_conditions(const struct hodo_binder *binder, const struct hodo_condition_parts *conditions, uint32_t n,
+			   struct hodo_bound *bound, uint32_t *count)
+{
+	*count = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hodo_condition_parts *c = &conditions[i];
+		struct hodo_bound *b = &bound[*count];
+		int how = HODO_BINDING_ALWAYS;
+
+		if (!binder->matches(binder, c->pattern))
+			continue;
+		*b = (struct hodo_bound){ .condition = &c->head, .index = i };
+		if (c->head.filter_len)
+			how = hodo_binder_filter(binder, c->filter, c->head.filter_len, &b->filter);
+		if (how < 0)
+			return -1;
+		*count += how != HODO_BINDING_NEVER;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- looking */
+
+static bool is_met(const struct hodo_bound *b, struct hodo_look *look)
+{
+	return !b->filter || hodo_filter_run(b->filter, look->pieces, look->count, &look->vars);
+}
+
 uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n)
 {
 	uint64_t after = c->after ? c->after : 1;
 
 	/* Snapshots go on; all others stay as they are from then on. */
 	return n >= after && (c->kind != HODO_CONDITION_SNAPSHOT || n % after == 0) ? c->kind : 0;
+}
+
+static uint32_t act(struct hodo_look *look, const struct hodo_condition *c, uint64_t n)
+{
+	switch (hodo_condition_acts(c, n)) {
+	case HODO_CONDITION_SNAPSHOT:
+		return HODO_VERDICT_SNAPSHOT;
+	case HODO_CONDITION_START:
+		look->start();
+		return 0;
+	case HODO_CONDITION_STOP:
+		return HODO_VERDICT_STOP;
+	case HODO_CONDITION_EXIT:
+		return HODO_VERDICT_EXIT;
+	}
+	return 0;
+}
+
+uint32_t hodo_look_triggers(struct hodo_look *look, const struct hodo_bound *bound, uint32_t n)
+{
+	uint32_t verdict = 0;
+
+	for (const struct hodo_bound *b = bound; b < bound + n && !hodo_load(look->stopped); b++) {
+		const struct hodo_condition *c = b->condition;
+		struct hodo_shm *shm;
+		uint64_t *matched;
+
+		if (c->kind == HODO_CONDITION_RATE)
+			continue;
+		/* Before the start there is nothing to stop, or to make a snapshot of. */
+		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(look->awaits_start))
+			continue;
+		if (!is_met(b, look))
+			continue;
+		shm = look->memory();
+		if (!shm)
+			continue;
+		matched = (uint64_t *)((uint8_t *)shm + HODO_SHM_MATCHED) + b->index;
+		verdict |= act(look, c, hodo_add_seq(matched, 1) + 1);
+	}
+	return verdict;
 }
 
 bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, uint64_t now)
@@ -73,4 +158,20 @@ bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, u
 		base = (int64_t)(then - now) > 0 ? then : now;
 	} while (!hodo_cas_seq(due, &then, base + c->interval_ticks));
 	return true;
+}
+
+bool hodo_look_rates(struct hodo_look *look, struct hodo_bound *bound, uint32_t n)
+{
+	for (struct hodo_bound *b = bound; b < bound + n; b++) {
+		if (b->condition->kind == HODO_CONDITION_RATE && is_met(b, look) &&
+		    !hodo_condition_within_rate(b->condition, &b->due, look->ticks()))
+			return false;
+	}
+	return true;
+}
+
+uint32_t hodo_verdict_wants(uint32_t verdict)
+{
+	return (verdict & HODO_VERDICT_STOP ? HODO_WANTS_STOP : 0) |
+	       (verdict & HODO_VERDICT_EXIT ? HODO_WANTS_EXIT : 0);
 }

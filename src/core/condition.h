@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* condition.h - the conditions of a recording (struct hodo_condition) as they come in CONFIG. */
+/*
+ * condition.h - the conditions of a recording (struct hodo_condition): as they come in CONFIG, bound to events, and
+ * looked at where an event happens, in a process or in the kernel.
+ *
+ *          | look    | bind
+ *   look   | beside  | before its event is on
+ *   bind   |         | excluded (a lock)
+ *
+ * Any number of looks run at once, in any context: how often a trigger was met, and when a rate's next event is due,
+ * are changed by atomic operations alone.
+ */
 #ifndef HODO_CORE_CONDITION_H
 #define HODO_CORE_CONDITION_H
 
-#include <hodo/abi.h>
-#include <stdbool.h>
+#include "filter.h"
 
 #define HODO_CONDITION_PATTERN_MAX (2u * HODO_NAME_MAX + 16u) /* bytes, the NUL included */
 #define HODO_CONDITION_TICKS_MAX (1ull << 62)
@@ -22,13 +31,75 @@ struct hodo_condition_parts {
  */
 int hodo_conditions_parse(const uint8_t *at, uint32_t n, uint32_t len, struct hodo_condition_parts *parts);
 
-/* Whether a trigger that is met for the n-th time (from 1 on) is to act: its kind, or 0. Signal safe. */
-uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n);
+/* ------------------------------------------------------------------ binding */
 
+/* A condition that is for an event. */
+struct hodo_bound {
+	const struct hodo_condition *condition;
+	uint32_t index;                   /* in the recording */
+	const struct hodo_filter *filter; /* NULL: always met */
+	uint64_t due;                     /* a rate's: ticks */
+};
+
+/* Binds to one event. */
+struct hodo_binder {
+	unsigned int nfields;
+	const uint8_t *types;
+	const char *const *names;
+	const struct hodo_filter_labels *labels; /* or NULL */
+	struct hodo_filter *work; /* what is not kept */
+	bool (*matches)(const struct hodo_binder *binder, const char *pattern);
+	/* A copy of so many bytes that stays as long as the recording; NULL: no memory. */
+	void *(*keep)(const void *from, size_t bytes);
+};
+
+enum hodo_binding {
+	HODO_BINDING_NEVER, /* no event of this kind meets it, */
+	HODO_BINDING_ALWAYS, /* or each does, */
+	HODO_BINDING_BOUND
+};
+/* A filter's program. enum hodo_binding, or -1: no memory. *filter: NULL unless it is bound. */
+int hodo_binder_filter(const struct hodo_binder *binder, const uint8_t *code, uint32_t len,
+		       const struct hodo_filter **filter);
+/* Those of n conditions that are for the event, into bound, which has room for n. *count: how many. -1: no memory. */
+int hodo_binder_conditions(const struct hodo_binder *binder, const struct hodo_condition_parts *conditions, uint32_t n,
+			   struct hodo_bound *bound, uint32_t *count);
+
+/* ------------------------------------------------- looking; lock-free, signal safe */
+
+/* What is to be done with an event. */
+#define HODO_VERDICT_RECORD 1u
+#define HODO_VERDICT_SNAPSHOT 2u /* this and the following: when it is stored, or was not to be */
+#define HODO_VERDICT_STOP 4u
+#define HODO_VERDICT_EXIT 8u
+
+/* An event that is looked at. */
+struct hodo_look {
+	struct hodo_filter_vars vars;    /* first */
+	const struct hodo_piece *pieces; /* as hodo_filter_run() wants them */
+	size_t count;
+	const bool *awaits_start; /* no start trigger was met yet */
+	const bool *stopped;      /* a stop or exit trigger was met: there is nothing more to look for */
+	struct hodo_shm *(*memory)(void); /* the recording's; NULL: it is gone */
+	void (*start)(void);      /* a start trigger was met */
+	uint64_t (*ticks)(void);
+};
+
+/* Whether a trigger that is met for the n-th time (from 1 on) is to act: its kind, or 0. */
+uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n);
 /*
  * Whether an event at `now` (ticks) is within the rate of c, by the generic cell rate algorithm (ITU-T I.371): due is
- * when the next one would come if they came evenly, shared by all who emit that event. Lock-free, signal safe.
+ * when the next one would come if they came evenly, shared by all who emit that event. One that comes earlier than the
+ * burst allows is over the rate and leaves the word alone. Otherwise a compare-and-swap moves it on: of two that saw
+ * the same, one tries anew, so that none is let in twice.
  */
 bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, uint64_t now);
+
+/* Looks at its triggers, in order: HODO_VERDICT_* but RECORD. */
+uint32_t hodo_look_triggers(struct hodo_look *look, const struct hodo_bound *bound, uint32_t n);
+/* Whether it is within all of its rates. */
+bool hodo_look_rates(struct hodo_look *look, struct hodo_bound *bound, uint32_t n);
+/* HODO_WANTS_* of a verdict. */
+uint32_t hodo_verdict_wants(uint32_t verdict);
 
 #endif

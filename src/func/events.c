@@ -80,8 +80,7 @@ void hodo_events_count(uint32_t found, uint32_t on)
 /* The texts behind hodo_func_config, as it came. */
 static const char *config_texts(void)
 {
-	return (const char *)hodo_recording.text + hodo_recording.patterns_len + hodo_recording.filter_len +
-	       sizeof(struct hodo_functions_config);
+	return (const char *)hodo_config_functions(&hodo_recording.config) + sizeof(struct hodo_functions_config);
 }
 
 const char *hodo_events_loops(void)
@@ -93,7 +92,7 @@ const char *hodo_events_loops(void)
 void hodo_events_recording(void)
 {
 	static int set = -1;
-	bool wanted = hodo_recording.on && hodo_recording.functions_len;
+	bool wanted = hodo_recording.on && hodo_recording.config.functions_len;
 	int fresh = -1;
 
 	if (wanted) {

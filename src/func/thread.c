@@ -3,7 +3,7 @@
  * thread.c - the thread tracer: functions that belong to a role
  * (HODO_ONLY_IN) and are called in a thread of another (hodo_thread_role()).
  *
- * Roles are interned (user/functions.c). The table from functions to roles is read by dispatch and changed under the
+ * Roles are interned (user/roles.c). The table from functions to roles is read by dispatch and changed under the
  * control lock, a word at a time: function 0 ends a run of the open addressing, 1 was in use.
  */
 #include "func.h"

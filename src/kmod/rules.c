@@ -7,10 +7,6 @@
  *                  | commit      | bind, free         | prepare
  *   commit         | beside      | event off, nobody  | no event on
  *   bind, free     |             | excluded (lock)    | excluded (lock)
- *
- * Any number of commits run at once, in any context: a condition's count and a rate's next due time are
- * changed by atomic operations alone. Rates are GCRA's theoretical arrival time: of two events that saw the same
- * time, the one whose compare-and-swap fails looks again, so that none is let in twice.
  */
 #include "emit.h"
 #include "rules.h"
@@ -20,31 +16,24 @@
 
 #include <core/atomic.h>
 #include <core/condition.h>
-#include <core/filter.h>
 #include <core/payload.h>
 
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-struct bound {
-	uint8_t condition;
-	const struct hodo_filter *filter; /* NULL: always met */
-	uint64_t due; /* a rate's: ticks */
-};
-
 struct hodo_rules {
 	bool record;                      /* the event itself is wanted */
 	const struct hodo_filter *filter; /* of the recording, or the event's own; NULL: none */
 	struct hodo_payload payload;
 	uint32_t n;
-	struct bound bound[];
+	struct hodo_bound bound[];
 };
 
 static struct hodo_condition_parts conditions[HODO_CONDITIONS_MAX];
 static uint32_t nconditions;
 static bool awaits_start;        /* no start trigger was met yet */
-static bool closed;       /* a stop or exit trigger was */
+static bool stopped;       /* a stop or exit trigger was */
 static bool rules_for_all; /* because of these */
 
 /* ---------------------------------------------------------------- binding */
@@ -54,7 +43,7 @@ int hodo_rules_prepare(void)
 	const struct hodo_msg_config *asked = hodo_recording.asked;
 
 	nconditions = 0;
-	awaits_start = closed = rules_for_all = false;
+	awaits_start = stopped = rules_for_all = false;
 	if (!asked)
 		return 0;
 	if (hodo_conditions_parse(hodo_recording.conditions, asked->conditions, asked->conditions_len, conditions) < 0)
@@ -67,66 +56,49 @@ int hodo_rules_prepare(void)
 	return 0;
 }
 
-enum binding { NEVER, ALWAYS, BOUND };
-
-/* Negative errno, or enum binding. */
-static int bind_program(const struct hodo_event *event, const uint8_t *code, uint32_t len,
-			const struct hodo_filter **filter)
-{
-	struct hodo_filter *f = kmalloc(sizeof(*f), GFP_KERNEL);
+/* An event that is bound. */
+struct kernel_binder {
+	struct hodo_binder binder; /* first */
+	const struct hodo_event *event;
 	const char *names[HODO_FIELDS_MAX];
 	uint8_t types[HODO_FIELDS_MAX];
+	struct hodo_filter work;
+};
 
-	*filter = NULL;
-	if (!f)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < event->nfields; i++) {
-		names[i] = event->fields[i].name;
-		types[i] = event->fields[i].type;
-	}
-	if (hodo_filter_bind(f, code, len, event->nfields, types, names, NULL) != 0 || hodo_filter_never(f)) {
-		kfree(f);
-		return NEVER;
-	}
-	if (hodo_filter_always(f)) {
-		kfree(f);
-		return ALWAYS;
-	}
-	*filter = f;
-	return BOUND;
+static bool matches(const struct hodo_binder *binder, const char *pattern)
+{
+	return hodo_event_matches(pattern, ((const struct kernel_binder *)binder)->event);
 }
 
-/* The filter that decides whether the event is recorded. As bind_program(). */
-static int bind_filter(const struct hodo_event *event, const struct hodo_filter **filter)
+static void *keep(const void *from, size_t bytes)
 {
+	return kmemdup(from, bytes, GFP_KERNEL);
+}
+
+static void binder_init(struct kernel_binder *b, const struct hodo_event *event)
+{
+	b->event = event;
+	for (unsigned int i = 0; i < event->nfields; i++) {
+		b->names[i] = event->fields[i].name;
+		b->types[i] = event->fields[i].type;
+	}
+	b->binder = (struct hodo_binder){ .nfields = event->nfields, .types = b->types, .names = b->names,
+					  .work = &b->work, .matches = matches, .keep = keep };
+}
+
+/* The filter that decides whether the event is recorded. As hodo_binder_filter(). */
+static int bind_filter(const struct kernel_binder *b, const struct hodo_filter **filter)
+{
+	const struct hodo_event *event = b->event;
+
 	*filter = NULL;
 	if (hodo_recording.by == HODO_RECORDED_BY_TREE)
-		return event->filter_code ? bind_program(event, event->filter_code, event->filter_len, filter) : ALWAYS;
+		return event->filter_code ?
+			       hodo_binder_filter(&b->binder, event->filter_code, event->filter_len, filter) :
+			       HODO_BINDING_ALWAYS;
 	if (!hodo_recording.filter || event->kind == HODO_KIND_FUNCTION)
-		return ALWAYS;
-	return bind_program(event, hodo_recording.filter, hodo_recording.asked->filter_len, filter);
-}
-
-static int bind_conditions(const struct hodo_event *event, struct hodo_rules *rules, bool *triggers)
-{
-	for (uint32_t i = 0; i < nconditions; i++) {
-		const struct hodo_condition_parts *c = &conditions[i];
-		struct bound *b = &rules->bound[rules->n];
-		int how = ALWAYS;
-
-		if (!hodo_event_matches(c->pattern, event))
-			continue;
-		*b = (struct bound){ .condition = i };
-		if (c->head.filter_len)
-			how = bind_program(event, c->filter, c->head.filter_len, &b->filter);
-		if (how < 0)
-			return how;
-		if (how == NEVER)
-			continue;
-		*triggers |= c->head.kind != HODO_CONDITION_RATE;
-		rules->n++;
-	}
-	return 0;
+		return HODO_BINDING_ALWAYS;
+	return hodo_binder_filter(&b->binder, hodo_recording.filter, hodo_recording.asked->filter_len, filter);
 }
 
 void hodo_rules_free(struct hodo_event *event)
@@ -142,29 +114,42 @@ void hodo_rules_free(struct hodo_event *event)
 	kfree(rules);
 }
 
+/* As hodo_rules_bind(); rules stay if it fails. */
+static int bind_all(const struct kernel_binder *b, struct hodo_rules *rules, bool wanted)
+{
+	int how = wanted ? bind_filter(b, &rules->filter) : HODO_BINDING_NEVER;
+	bool triggers = false;
+
+	rules->record = how > HODO_BINDING_NEVER;
+	if (how < 0 || hodo_binder_conditions(&b->binder, conditions, nconditions, rules->bound, &rules->n) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rules->n; i++)
+		triggers |= rules->bound[i].condition->kind != HODO_CONDITION_RATE;
+	return rules->record || triggers ? 0 : HODO_RULES_NEVER;
+}
+
 int hodo_rules_bind(struct hodo_event *event, bool wanted)
 {
-	uint8_t types[HODO_FIELDS_MAX];
+	struct kernel_binder *binder;
 	struct hodo_rules *rules;
-	bool triggers = false;
-	int how, err;
+	int err;
 
 	if (wanted && !nconditions && !rules_for_all && !hodo_recording.filter && !event->filter_code)
 		return 0;
 	if (!wanted && !nconditions)
 		return HODO_RULES_NEVER;
 	rules = kzalloc(struct_size(rules, bound, nconditions), GFP_KERNEL);
-	if (!rules)
+	binder = kmalloc(sizeof(*binder), GFP_KERNEL);
+	if (!rules || !binder) {
+		kfree(rules);
+		kfree(binder);
 		return -ENOMEM;
+	}
 	event->rules = rules;
-	for (unsigned int i = 0; i < event->nfields; i++)
-		types[i] = event->fields[i].type;
-	hodo_payload_init(&rules->payload, types, event->nfields); /* types that the recorder has declared */
-	how = wanted ? bind_filter(event, &rules->filter) : NEVER;
-	rules->record = how > NEVER;
-	err = how < 0 ? how : bind_conditions(event, rules, &triggers);
-	if (!err && !rules->record && !triggers)
-		err = HODO_RULES_NEVER;
+	binder_init(binder, event);
+	hodo_payload_init(&rules->payload, binder->types, event->nfields); /* types that the recorder has declared */
+	err = bind_all(binder, rules, wanted);
+	kfree(binder);
 	if (err || (rules->record && !rules->filter && rules->n == 0 && !rules_for_all))
 		hodo_rules_free(event);
 	return err;
@@ -191,103 +176,70 @@ static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int
 	}
 }
 
-/* ----------------------------------------------------------- triggers, rates */
+/* ------------------------------------------------------------------ looking */
 
-/* What is looked at for one event. */
-struct look {
-	struct hodo_filter_vars vars; /* first */
-	size_t n;
-	struct hodo_piece piece[HODO_PAYLOAD_PIECES_MAX];
-};
-
-#define ACT(kind) (1u << (kind))
-
-/* The n-th time that a trigger is met: what is to be done once the event is committed. */
-static unsigned int act_on(const struct hodo_condition *c, uint64_t n)
+static struct hodo_shm *memory(void)
 {
-	uint32_t kind = hodo_condition_acts(c, n);
-
-	if (kind == HODO_CONDITION_START) {
-		hodo_store_seq(&awaits_start, false);
-		return 0;
-	}
-	return kind ? ACT(kind) : 0;
+	return hodo_recording.memory->shm;
 }
 
-static bool is_met(const struct bound *b, struct look *look)
+static void start(void)
 {
-	return !b->filter || hodo_filter_run(b->filter, look->piece, look->n, &look->vars);
+	hodo_store_seq(&awaits_start, false);
 }
 
-static unsigned int triggers(struct hodo_rules *rules, struct look *look)
+static uint64_t ticks(void)
 {
-	uint64_t *matched = (uint64_t *)((uint8_t *)hodo_recording.memory->shm + HODO_SHM_MATCHED);
-	unsigned int acts = 0;
-
-	for (uint32_t i = 0; i < rules->n && !hodo_load(&closed); i++) {
-		const struct bound *b = &rules->bound[i];
-		const struct hodo_condition *c = &conditions[b->condition].head;
-
-		if (c->kind == HODO_CONDITION_RATE)
-			continue;
-		/* Before the start there is nothing to stop, or to make a snapshot of. */
-		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(&awaits_start))
-			continue;
-		if (is_met(b, look))
-			acts |= act_on(c, hodo_add_seq(&matched[b->condition], 1) + 1);
-	}
-	return acts;
+	return hodo_ticks();
 }
 
-static bool within_rates(struct hodo_rules *rules, const struct hodo_event *event, struct look *look)
+static void act(const struct hodo_event *event, uint32_t verdict)
 {
-	for (uint32_t i = 0; i < rules->n; i++) {
-		struct bound *b = &rules->bound[i];
-		const struct hodo_condition *c = &conditions[b->condition].head;
+	struct hodo_shm *shm = memory();
 
-		if (c->kind != HODO_CONDITION_RATE || !is_met(b, look) ||
-		    hodo_condition_within_rate(c, &b->due, hodo_ticks()))
-			continue;
-		hodo_add(&hodo_recording.memory->limited[event->id], 1);
-		hodo_add(&hodo_recording.memory->shm->limited, 1);
-		return false;
-	}
-	return true;
-}
-
-static void act(const struct hodo_event *event, unsigned int acts)
-{
-	struct hodo_shm *shm = hodo_recording.memory->shm;
-
-	if (acts & ACT(HODO_CONDITION_SNAPSHOT)) {
+	if (verdict & HODO_VERDICT_SNAPSHOT) {
 		scnprintf(shm->why, sizeof(shm->why), "trigger %s:%s", event->provider, event->name);
 		hodo_add_seq(&shm->snapshots, 1);
 	}
-	if (acts & (ACT(HODO_CONDITION_STOP) | ACT(HODO_CONDITION_EXIT))) {
-		hodo_store_seq(&closed, true);
-		__atomic_fetch_or(&shm->wants,
-				  (acts & ACT(HODO_CONDITION_STOP) ? HODO_WANTS_STOP : 0) |
-				  (acts & ACT(HODO_CONDITION_EXIT) ? HODO_WANTS_EXIT : 0), __ATOMIC_SEQ_CST);
+	if (hodo_verdict_wants(verdict)) {
+		hodo_store_seq(&stopped, true);
+		__atomic_fetch_or(&shm->wants, hodo_verdict_wants(verdict), __ATOMIC_SEQ_CST);
 	}
+}
+
+static bool within_rates(struct hodo_rules *rules, const struct hodo_event *event, struct hodo_look *look)
+{
+	if (hodo_look_rates(look, rules->bound, rules->n))
+		return true;
+	hodo_add(&hodo_recording.memory->limited[event->id], 1);
+	hodo_add(&memory()->limited, 1);
+	return false;
 }
 
 static void look_at(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event)
 {
+	struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX];
 	struct hodo_rules *rules = event->rules;
-	unsigned int acts;
-	struct look look;
+	struct hodo_look look;
+	uint32_t verdict;
 
-	if (hodo_load_seq(&closed))
+	if (hodo_load_seq(&stopped))
 		return;
 	look.vars.get = get_var;
-	look.n = hodo_payload_pieces(&rules->payload, payload, len, look.piece);
-	acts = triggers(rules, &look);
+	look.pieces = pieces;
+	look.count = hodo_payload_pieces(&rules->payload, payload, len, pieces);
+	look.awaits_start = &awaits_start;
+	look.stopped = &stopped;
+	look.memory = memory;
+	look.start = start;
+	look.ticks = ticks;
+	verdict = hodo_look_triggers(&look, rules->bound, rules->n);
 	if (rules->record && !hodo_load_acquire(&awaits_start) &&
-	    (!rules->filter || hodo_filter_run(rules->filter, look.piece, look.n, &look.vars)) &&
+	    (!rules->filter || hodo_filter_run(rules->filter, pieces, look.count, &look.vars)) &&
 	    within_rates(rules, event, &look))
 		hodo_emit_commit(w, payload, len);
-	if (acts)
-		act(event, acts);
+	if (verdict)
+		act(event, verdict);
 }
 
 void hodo_rules_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,

@@ -125,13 +125,12 @@ static int make_buffers(void)
 
 int hodo_context_prepare(void)
 {
-	const struct hodo_recording *r = &hodo_recording;
+	const struct hodo_msg_config *c = &hodo_recording.config;
 
 	config.flags = 0;
-	if (!r->context_len)
+	if (!c->context_len)
 		return 0;
-	__builtin_memcpy(&config, r->text + r->patterns_len + r->filter_len + r->functions_len + r->conditions_len,
-			 sizeof(config));
+	__builtin_memcpy(&config, hodo_config_context(c), sizeof(config));
 	process = (uint32_t)hodo_sys0(SYS_getpid);
 	epoch++;
 	hodo_counters_prepare(config.flags & HODO_CONTEXT_COUNTERS ? &config : 0);

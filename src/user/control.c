@@ -21,7 +21,7 @@ int hodo_control_set(const char *pattern, bool on)
 			event->matched = true;
 		hodo_registry_publish(event); /* when disabling: the on word first, then the code */
 	}
-	error = hodo_patch_sites();
+	error = hodo_sites_patch();
 	if (!on)
 		hodo_patch_quiesce();
 	return error ? error : n;
@@ -61,35 +61,20 @@ HODO_PUBLIC int hodo_stop(void)
 
 /* ---------------------------------------------------------------- snapshots */
 
-/* In a section: the consumer sees the count, and takes the text as it is then. */
-uint32_t hodo_control_want_snapshot(const char *why)
-{
-	struct hodo_shm *shm = hodo_shm();
-	size_t n = 0;
-
-	if (!shm) /* a handler has forked in between */
-		return 0;
-	for (; why && why[n] && n < sizeof(shm->why) - 1; n++)
-		hodo_store(&shm->why[n], why[n]);
-	hodo_store(&shm->why[n], (char)0);
-	return hodo_add_seq(&shm->snapshots, 1) + 1;
-}
-
 /* A recorder's: without locks, for signal handlers. 0: it is not a recorder that has the buffers. */
 static int ask_recorder(const char *why)
 {
 	uint32_t section;
 	int n = 0;
 
-	if (hodo_process_forked())
-		hodo_process_after_fork();
+	hodo_process_check_fork();
 	section = hodo_section_enter();
 	if (!section)
 		return -ENOTCONN;
 	if (hodo_recording.ring.mode != HODO_MODE_OVERWRITE) {
 		n = -EOPNOTSUPP;
 	} else if (hodo_recording.by == HODO_BY_RECORDER) {
-		n = (int)hodo_control_want_snapshot(why);
+		n = (int)hodo_snapshot_want(why);
 	}
 	hodo_section_leave(section);
 	return n;

@@ -16,7 +16,6 @@
  * before anything can read there: a handler may have forked in the middle of put.
  */
 #include <sys/mman.h>
-#include <time.h>
 #include "context.h"
 #include "counter.h"
 #include "sys.h"
@@ -109,13 +108,12 @@ static uint32_t find_row(void)
 /* Signals are blocked: a handler would wait for the lock for ever. */
 static uint32_t open_row(void)
 {
-	struct timespec pause = { 0, 50000 };
 	uint32_t free_word = 0, row;
 
 	if (!region)
 		return NONE;
 	for (; !hodo_cas_acquire(&lock, &free_word, 1); free_word = 0)
-		hodo_sys2(SYS_nanosleep, &pause, 0);
+		hodo_sleep_ns(50000);
 	row = find_row();
 	if (row != NONE) {
 		rows[row] = hodo_gettid();

@@ -8,10 +8,6 @@
  */
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 #include "sys.h"
 #include "user.h"
 
@@ -21,8 +17,6 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
-
-uint32_t hodo_zero_on;
 
 /* glibc's registration of rseq (2.35 and later); absent elsewhere. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -47,22 +41,6 @@ void hodo_emit_init(void)
 static volatile struct rseq_area *rseq_area(void)
 {
 	return (volatile struct rseq_area *)((char *)__builtin_thread_pointer() + hodo_rseq_offset);
-}
-
-uint64_t hodo_clock_now(void)
-{
-	struct timespec now;
-
-#ifdef __x86_64__
-	if (hodo_recording.clock == HODO_CLOCK_TSC) {
-		/* Not before the load of the word that decides which packet this closes: a time stamp taken
-		 * earlier could be older than an event that another CPU's thread has committed since. */
-		_mm_lfence();
-		return __rdtsc();
-	}
-#endif
-	hodo_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* ------------------------------------------------------------- thread, CPU */
@@ -170,8 +148,7 @@ static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word
  */
 static bool still_recording(void)
 {
-	if (hodo_process_forked())
-		hodo_process_after_fork();
+	hodo_process_check_fork();
 	return hodo_recording.on;
 }
 
@@ -190,7 +167,7 @@ static enum outcome repair(size_t total)
 		return RETRY;
 	}
 	/* No rseq, a vfork child; or a clock that needs a call: the fast writer cannot read it. */
-	if (t->table == hodo_no_views || hodo_recording.clock != HODO_CLOCK_TSC)
+	if (t->table == hodo_no_views || hodo_recording.config.clock != HODO_CLOCK_TSC)
 		return FALLBACK;
 	cpu = rseq_area()->cpu_id;
 	if (cpu >= hodo_recording.layout.rings - 1)
@@ -231,7 +208,7 @@ static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
 static bool too_old(const struct hodo_view *v, uint64_t word)
 {
 	return hodo_clock_now() - hodo_ring_packet(v, hodo_word_position(word))->timestamp_begin >=
-	       hodo_recording.packet_age_ticks;
+	       hodo_recording.config.packet_age_ticks;
 }
 
 /* Room for the event in the open packet, switching if need be. */
@@ -343,7 +320,7 @@ static bool is_ready(void)
 
 	if (t->mode == HODO_THREAD_NEW)
 		return false;
-	return t->table == hodo_no_views || hodo_recording.clock != HODO_CLOCK_TSC ||
+	return t->table == hodo_no_views || hodo_recording.config.clock != HODO_CLOCK_TSC ||
 	       cpu >= hodo_recording.layout.rings - 1 || hodo_load_acquire(&t->table[cpu].packet_size);
 }
 
@@ -431,8 +408,7 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	if (state->outline == 1)
 		*from = (struct origin){ ((uintptr_t *)from->bp)[1], from->bp + 2 * sizeof(uintptr_t),
 					 ((uintptr_t *)from->bp)[0] };
-	if (hodo_process_forked())
-		hodo_process_after_fork();
+	hodo_process_check_fork();
 	section = hodo_section_enter();
 	if (!section)
 		return;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include "flight.h"
 #include "sys.h"
@@ -19,60 +18,39 @@
 
 /* -------------------------------------------------------------------- paths */
 
-void hodo_flight_path_add(struct hodo_flight_path *p, const char *text)
+static bool add(char *path, const char *text)
 {
-	size_t n = __builtin_strlen(text);
-
-	if (n >= sizeof(p->s) - p->len) {
-		p->cut = true;
-		return;
-	}
-	__builtin_memcpy(p->s + p->len, text, n + 1);
-	p->len += n;
+	return hodo_text_add(path, HODO_FLIGHT_PATH_MAX, text);
 }
 
-void hodo_flight_path_number(struct hodo_flight_path *p, uint64_t n)
+static bool add_number(char *path, uint64_t n)
 {
-	char digits[24];
-	size_t at = sizeof(digits) - 1;
-
-	digits[at] = 0;
-	do
-		digits[--at] = (char)('0' + n % 10);
-	while (n /= 10);
-	hodo_flight_path_add(p, digits + at);
+	return hodo_text_number(path, HODO_FLIGHT_PATH_MAX, n);
 }
 
-int hodo_flight_path_dir(struct hodo_flight_path *p, const char *dir)
+int hodo_flight_path_dir(char *path, const char *dir)
 {
+	bool whole = true;
+	size_t len;
 	long n;
 
-	p->len = 0;
-	p->cut = false;
-	p->s[0] = 0;
+	path[0] = 0;
 	if (*dir != '/') {
-		n = hodo_sys2(SYS_getcwd, p->s, sizeof(p->s));
+		n = hodo_sys2(SYS_getcwd, path, HODO_FLIGHT_PATH_MAX);
 		if (n <= 0)
 			return n < 0 ? (int)n : -ENOENT;
-		if (p->s[0] != '/') /* "(unreachable)…" */
+		if (path[0] != '/') /* "(unreachable)…" */
 			return -ENOENT;
-		p->len = __builtin_strlen(p->s);
-		hodo_flight_path_add(p, "/");
+		whole = add(path, "/");
 	}
-	hodo_flight_path_add(p, dir);
-	while (p->len > 1 && p->s[p->len - 1] == '/')
-		p->s[--p->len] = 0;
-	return p->cut ? -ENAMETOOLONG : 0;
-}
-
-static void cut_path(struct hodo_flight_path *p, size_t len)
-{
-	p->len = len;
-	p->s[len] = 0;
+	whole = add(path, dir) && whole;
+	for (len = __builtin_strlen(path); len > 1 && path[len - 1] == '/';)
+		path[--len] = 0;
+	return whole ? 0 : -ENAMETOOLONG;
 }
 
 /* "/COMM-PID" */
-static void add_process(struct hodo_flight_path *p)
+static void add_process(char *path)
 {
 	char comm[16] = "";
 
@@ -84,36 +62,29 @@ static void add_process(struct hodo_flight_path *p)
 		if (!safe)
 			*c = '_';
 	}
-	hodo_flight_path_add(p, "/");
-	hodo_flight_path_add(p, comm);
-	hodo_flight_path_add(p, "-");
-	hodo_flight_path_number(p, (uint64_t)hodo_sys0(SYS_getpid));
+	add(path, "/");
+	add(path, comm);
+	add(path, "-");
+	add_number(path, (uint64_t)hodo_sys0(SYS_getpid));
+}
+
+/* A file that was not there. */
+static int make_new(const char *path)
+{
+	return (int)hodo_sys4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 /* --------------------------------------------------------------------- room */
-
-int hodo_flight_file_limit(uint64_t bytes)
-{
-	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
-
-	hodo_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit);
-	return limit.rlim_cur < bytes ? -EFBIG : 0;
-}
 
 static int write_zeros(int fd, uint64_t bytes)
 {
 	/* A table that stays zero for ever is large enough to make this few calls. */
 	const uint64_t step = sizeof(hodo_no_views);
+	int error = 0;
 
-	for (uint64_t at = 0; at < bytes;) {
-		uint64_t n = bytes - at < step ? bytes - at : step;
-		long done = hodo_sys4(SYS_pwrite64, fd, hodo_no_views, n, at);
-
-		if (done <= 0 && done != -EINTR)
-			return done < 0 ? (int)done : -EIO;
-		at += done > 0 ? (uint64_t)done : 0;
-	}
-	return 0;
+	for (uint64_t at = 0; at < bytes && !error; at += step)
+		error = hodo_file_write(fd, hodo_no_views, bytes - at < step ? bytes - at : step, at);
+	return error;
 }
 
 /*
@@ -156,37 +127,38 @@ static int lock_new(int fd, bool *locked)
 	return error ? (int)error : st.st_nlink == 0 ? -ESTALE : 0;
 }
 
-int hodo_flight_file_make(struct hodo_flight_path *path, uint64_t bytes, bool *locked)
+int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *locked)
 {
-	int error = hodo_flight_file_limit(bytes);
+	int error = hodo_file_limit(bytes);
 	size_t stem;
 
+	path[0] = 0;
+	add(path, dir);
 	add_process(path);
-	stem = path->len;
+	stem = __builtin_strlen(path);
 	for (uint32_t n = 1; !error && n < NUMBER_MAX; n++) {
-		long fd;
+		int fd;
 
-		cut_path(path, stem);
+		path[stem] = 0;
 		if (n > 1) {
-			hodo_flight_path_add(path, "-");
-			hodo_flight_path_number(path, n);
+			add(path, "-");
+			add_number(path, n);
 		}
-		hodo_flight_path_add(path, SUFFIX);
-		if (path->cut)
+		if (!add(path, SUFFIX))
 			return -ENAMETOOLONG;
-		fd = hodo_sys4(SYS_openat, AT_FDCWD, path->s, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		fd = make_new(path);
 		if (fd == -EEXIST)
 			continue;
 		if (fd < 0)
-			return (int)fd;
+			return fd;
 		HODO_INJECT(HODO_INJECT_FLIGHT);
-		error = lock_new((int)fd, locked);
+		error = lock_new(fd, locked);
 		if (!error) {
-			error = take_room((int)fd, bytes);
+			error = take_room(fd, bytes);
 			HODO_INJECT(HODO_INJECT_FLIGHT);
 			if (!error)
-				return (int)fd;
-			hodo_sys3(SYS_unlinkat, AT_FDCWD, path->s, 0);
+				return fd;
+			hodo_file_remove(path);
 		} else if (error == -ESTALE || error == -EWOULDBLOCK) {
 			error = 0;
 		}
@@ -195,23 +167,21 @@ int hodo_flight_file_make(struct hodo_flight_path *path, uint64_t bytes, bool *l
 	return error ? error : -EEXIST;
 }
 
-int hodo_flight_file_snapshot(struct hodo_flight_path *path, uint64_t bytes, uint32_t *n)
+int hodo_flight_file_snapshot(char *path, const char *file, uint64_t bytes, uint32_t *n)
 {
-	int error = hodo_flight_file_limit(bytes);
-	size_t stem = path->len - (sizeof(SUFFIX) - 1);
+	size_t stem = __builtin_strlen(file) - (sizeof(SUFFIX) - 1);
+	int error = hodo_file_limit(bytes), fd;
 
+	__builtin_memcpy(path, file, stem);
 	for (; !error && *n < NUMBER_MAX; ++*n) {
-		long fd;
-
-		cut_path(path, stem);
-		hodo_flight_path_add(path, ".");
-		hodo_flight_path_number(path, *n);
-		hodo_flight_path_add(path, ".snapshot");
-		if (path->cut)
+		path[stem] = 0;
+		add(path, ".");
+		add_number(path, *n);
+		if (!add(path, ".snapshot"))
 			return -ENAMETOOLONG;
-		fd = hodo_sys4(SYS_openat, AT_FDCWD, path->s, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		fd = make_new(path);
 		if (fd != -EEXIST)
-			return (int)fd;
+			return fd;
 	}
 	return error ? error : -EEXIST;
 }
@@ -255,22 +225,6 @@ static long open_dead(long dir, const char *name, struct stat *st)
 	return -EBUSY;
 }
 
-/* Calls each for the names that end as ours do. */
-static void each_file(long dir, void (*each)(long dir, const char *name, void *arg), void *arg)
-{
-	char buffer[4096] __attribute__((aligned(8)));
-	long n;
-
-	hodo_sys3(SYS_lseek, dir, 0, SEEK_SET);
-	while ((n = hodo_sys3(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
-		for (long at = 0; at < n; at += *(uint16_t *)(buffer + at + 16)) {
-			/* d_ino, d_off, d_reclen, d_type, d_name */
-			if (is_ours(buffer + at + 19))
-				each(dir, buffer + at + 19, arg);
-		}
-	}
-}
-
 struct survey {
 	uint32_t files, dead;
 	uint32_t kept; /* of the oldest */
@@ -279,7 +233,7 @@ struct survey {
 
 static void count_file(long dir, const char *name, void *arg)
 {
-	((struct survey *)arg)->files++;
+	((struct survey *)arg)->files += is_ours(name);
 }
 
 static bool is_older(const struct dead *a, const struct dead *b)
@@ -293,7 +247,7 @@ static void look_at_file(long dir, const char *name, void *arg)
 	struct survey *s = arg;
 	struct dead d;
 	struct stat st;
-	long fd = open_dead(dir, name, &st);
+	long fd = is_ours(name) ? open_dead(dir, name, &st) : -EINVAL;
 	uint32_t at;
 
 	if (fd < 0)
@@ -335,9 +289,9 @@ void hodo_flight_file_prune(const char *path, uint32_t keep)
 	if (dir < 0)
 		return;
 	s.files = s.dead = s.kept = 0;
-	each_file(dir, count_file, &s);
+	hodo_file_each(dir, count_file, &s);
 	if (s.files > keep)
-		each_file(dir, look_at_file, &s);
+		hodo_file_each(dir, look_at_file, &s);
 	for (uint32_t i = 0; i < s.kept && s.dead > keep; i++, s.dead--)
 		remove_dead(dir, s.oldest[i].name);
 	hodo_sys1(SYS_close, dir);

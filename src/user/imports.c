@@ -18,6 +18,7 @@
  * instruction.) A conditional jump to the exit function, which no compiler was seen to make here, stays as it is: while
  * nobody traces, its hook returns at once.
  */
+#include <dlfcn.h>
 #include <elf.h>
 #include "imports.h"
 
@@ -339,6 +340,43 @@ bool hodo_imports_instrument(struct hodo_import imports[2])
 	if ((enter->next && !returns_at_once(enter->next)) || (exit->next && !returns_at_once(exit->next)))
 		return false;
 	return !enter->at || enter->at == (uintptr_t)hodo_x86_enter; /* else the program has functions of that name */
+}
+
+/* --------------------------------------------------- what libhodo is before */
+
+struct hodo_place hodo_places[HODO_REPLACED];
+
+static bool in_libc(uintptr_t function)
+{
+	extern __typeof__(dladdr) dladdr __attribute__((weak));
+	Dl_info info, libc;
+
+	return !&dladdr || !dladdr((void *)function, &info) || !dladdr((void *)dl_iterate_phdr, &libc) ||
+	       info.dli_fbase == libc.dli_fbase;
+}
+
+/* What libhodo is in front of is called on from there, until somebody wants functions. */
+void hodo_imports_places(void)
+{
+	static const char *const names[HODO_REPLACED] = { "__cyg_profile_func_enter", "__cyg_profile_func_exit",
+							  "mcount", "__fentry__" };
+	void **const to[HODO_REPLACED] = { &hodo_x86_enter_to, &hodo_x86_exit_to, &hodo_x86_mcount_to,
+					   &hodo_x86_fentry_to };
+
+	for (unsigned i = 0; i < HODO_REPLACED; i++) {
+		struct hodo_place *p = &hodo_places[i];
+
+		p->at = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
+		p->next = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
+		p->foreign = p->next && !in_libc(p->next);
+		hodo_store_release(to[i], (void *)p->next);
+	}
+}
+
+#else
+
+void hodo_imports_places(void)
+{
 }
 
 #endif

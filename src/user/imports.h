@@ -45,6 +45,8 @@ HODO_SHARED bool hodo_imports_any(const struct hodo_dynamic *d, const struct hod
 HODO_SHARED void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
 				   const struct hodo_import *imports, unsigned n, bool no_ops,
 				   const struct hodo_import_user *user);
+/* What the names of hodo_places lead to. In the constructor, where there is dlsym(). */
+HODO_HIDDEN void hodo_imports_places(void);
 /* Fills in those of -finstrument-functions; false: their calls do not come to libhodo, and stay as they are. */
 HODO_SHARED bool hodo_imports_instrument(struct hodo_import imports[2]);
 

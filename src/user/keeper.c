@@ -13,9 +13,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
+#include "listen.h"
 #include "sys.h"
-#include "user.h"
 
 #define LOOK_NS 50000000
 
@@ -33,20 +32,35 @@ static uint64_t count_threads(void)
 	return st.st_nlink - 2;
 }
 
+static void have_it_leave(void)
+{
+	struct hodo_listener *l = &hodo_listener;
+	uint32_t listens = HODO_LISTENER_LISTENS;
+	long fd;
+
+	hodo_cas_seq(&l->state, &listens, HODO_LISTENER_LEAVES);
+	if (hodo_load_seq(&l->state) != HODO_LISTENER_LEAVES)
+		return;
+	/* So that it looks. */
+	fd = hodo_socket_new();
+	if (fd < 0)
+		return;
+	hodo_sys3(SYS_connect, fd, &l->address, sizeof(l->address));
+	hodo_sys1(SYS_close, fd);
+}
+
 static void *keep(void *unused)
 {
-	struct timespec pause = { 0, LOOK_NS };
-
 	for (;;) {
-		bool listens = hodo_listener_is_there();
+		bool listens = hodo_load_acquire(&hodo_listener.state) != HODO_LISTENER_NONE;
 
 		/* The first, this one, and the listener. */
 		if (count_threads() <= (listens ? 3u : 2u)) {
 			if (!listens)
 				break;
-			hodo_listener_leave();
+			have_it_leave();
 		}
-		hodo_sys2(SYS_nanosleep, &pause, 0);
+		hodo_sleep_ns(LOOK_NS);
 	}
 	pthread_sigmask(SIG_SETMASK, &leader_mask, 0); /* for what exit() calls */
 	return 0;
@@ -55,7 +69,7 @@ static void *keep(void *unused)
 static void leader_leaves(void *unused)
 {
 	pthread_sigmask(SIG_SETMASK, 0, &leader_mask);
-	hodo_listener_thread(keep);
+	hodo_thread_start(keep);
 }
 
 void hodo_keeper_watch(void)

@@ -26,8 +26,6 @@ static bool patching; /* something was stored in the scan under way */
 
 /* -------------------------------------------------------------------- slots */
 
-#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
-
 /* Slots whose target is exactly a stub. No other instruction was ever seen to hold these five bytes; a jump's
  * operand or a constant that did would have to hold the distance from itself to the stub. */
 static bool slots_in(uintptr_t start, uintptr_t end, const struct hodo_note_functions *note, uint8_t opcode,
@@ -41,8 +39,8 @@ static bool slots_in(uintptr_t start, uintptr_t end, const struct hodo_note_func
 
 		__builtin_memcpy(&distance, p + 1, sizeof(distance));
 		target = slot + 5 + (uintptr_t)(intptr_t)distance;
-		if ((target == TARGET(note->entry) || target == TARGET(note->exit)) &&
-		    !found(data, slot, target == TARGET(note->entry)))
+		if ((target == HODO_TARGET(note->entry) || target == HODO_TARGET(note->exit)) &&
+		    !found(data, slot, target == HODO_TARGET(note->entry)))
 			return false;
 	}
 	return true;
@@ -51,7 +49,8 @@ static bool slots_in(uintptr_t start, uintptr_t end, const struct hodo_note_func
 bool hodo_loaded_slots(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool no_ops,
 		       bool (*found)(void *data, uintptr_t slot, bool entry), void *data)
 {
-	if (hodo_objects_room(TARGET(note->entry), PF_X) < 8 || hodo_objects_room(TARGET(note->exit), PF_X) < 8)
+	if (hodo_objects_room(HODO_TARGET(note->entry), PF_X) < 8 ||
+	    hodo_objects_room(HODO_TARGET(note->exit), PF_X) < 8)
 		return false;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -106,30 +105,14 @@ static void quiet_imports(struct loaded *l, const struct dl_phdr_info *info)
 
 /* ------------------------------------------------------------------ records */
 
-static void find_build_id(const struct dl_phdr_info *info, struct hodo_record_object *record)
+static void take_build_id(const struct dl_phdr_info *info, uint32_t type, const void *desc, size_t size, void *data)
 {
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t p = info->dlpi_addr + ph->p_vaddr, end = p + ph->p_memsz;
+	struct hodo_record_object *record = data;
 
-		if (ph->p_type != PT_NOTE || hodo_objects_room(p, PF_R) < ph->p_memsz)
-			continue;
-		while (p < end && end - p >= 12) {
-			const ElfW(Nhdr) *n = (const void *)p;
-			uintptr_t desc = p + 12 + ((n->n_namesz + 3u) & ~3u);
-			uintptr_t next = desc + ((n->n_descsz + 3u) & ~3u);
-
-			if (next > end || next <= p)
-				break;
-			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && n->n_descsz <= 32 &&
-			    __builtin_memcmp((const void *)(p + 12), "GNU", 4) == 0) {
-				record->build_id_len = n->n_descsz;
-				__builtin_memcpy(record->build_id, (const void *)desc, n->n_descsz);
-				return;
-			}
-			p = next;
-		}
-	}
+	if (type != NT_GNU_BUILD_ID || size > sizeof(record->build_id) || record->build_id_len)
+		return;
+	record->build_id_len = (uint32_t)size;
+	__builtin_memcpy(record->build_id, desc, size);
 }
 
 static uint64_t ticks(void)
@@ -145,7 +128,7 @@ static void send(struct loaded *l, const struct dl_phdr_info *info)
 		.base = l->base, .start = l->start, .end = l->end, .ticks = ticks(), .functions = l->functions,
 	};
 
-	find_build_id(info, &record);
+	hodo_objects_notes(info, "GNU", take_build_id, &record);
 	hodo_catalog_add(&record.head, sizeof(record), hodo_objects_path(info));
 	l->sent = true;
 }

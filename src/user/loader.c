@@ -21,7 +21,6 @@
 extern struct r_debug _r_debug __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
-bool hodo_loader_blind;
 static const struct r_debug *debug; /* the loader's own */
 static uint64_t unload_mask;
 static bool unloading;
@@ -59,7 +58,7 @@ static void loader_changed(void)
 	unloading = false;
 	hodo_objects_scan();
 	hodo_flight_objects();
-	hodo_patch_sites();
+	hodo_sites_patch();
 	hodo_control_unlock(unload_mask);
 }
 

@@ -22,14 +22,9 @@ bool hodo_have_tsc(void)
 uint32_t hodo_possible_cpus(void)
 {
 	char text[256];
+	long len = hodo_file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text));
 	uint32_t n = 0, max = 0;
-	long fd = hodo_sys4(SYS_openat, AT_FDCWD, "/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC, 0);
-	long len = -1;
 
-	if (fd >= 0) {
-		len = hodo_sys3(SYS_read, fd, text, sizeof(text));
-		hodo_sys1(SYS_close, fd);
-	}
 	for (long i = 0; i < len; i++) {
 		if (text[i] >= '0' && text[i] <= '9') {
 			n = n < HODO_VIEWS ? n * 10 + (uint32_t)(text[i] - '0') : n;
@@ -43,21 +38,28 @@ uint32_t hodo_possible_cpus(void)
 	return max + 1 < HODO_VIEWS - 2 ? max + 1 : HODO_VIEWS - 3;
 }
 
-
 /* The process's name is its first thread's; the one that listens has one of its own. */
 void hodo_process_name(char comm[16])
 {
-	long fd, n = 0;
-
-	if (hodo_gettid() != (uint32_t)hodo_sys0(SYS_getpid)) {
-		fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
-		if (fd >= 0) {
-			n = hodo_sys3(SYS_read, fd, comm, 16);
-			hodo_sys1(SYS_close, fd);
-		}
-	}
-	if (n > 1)
-		comm[n - 1] = 0; /* a newline */
-	else
+	if (hodo_gettid() == (uint32_t)hodo_sys0(SYS_getpid) ||
+	    hodo_file_line(AT_FDCWD, "/proc/self/comm", comm, 16) <= 0)
 		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, comm);
+}
+
+void hodo_process_exe(char *path, size_t size)
+{
+	long n = hodo_sys3(SYS_readlink, "/proc/self/exe", path, size - 1);
+
+	path[n > 0 ? n : 0] = 0;
+}
+
+const char *hodo_environment(char *const *envp, const char *name)
+{
+	size_t n = __builtin_strlen(name);
+
+	for (; envp && *envp; envp++) {
+		if (__builtin_strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	}
+	return 0;
 }

@@ -1,40 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch.c - turning sites on and off in running code.
- *
- * A site is A9 rel32 (test $imm32,%eax) when off and E9 rel32 (jmp) when on:
- * one byte differs, and the other four are the same in both. A store of one
- * byte is atomic wherever the instruction lies, and whatever mix of old and
- * new bytes a core fetches is one of the two instructions, so nothing has to be
- * stopped, aligned or trapped. Cores may go on executing the old one until
- * they serialise, which membarrier's SYNC_CORE makes them do.
+ * patch.c - stores into running code, and the barriers that go with them.
  *
  * Text stays read-and-execute: the store goes through /proc/self/mem, which
  * writes to a private copy of the page as a debugger does. The descriptor is
  * opened for each batch, since one that a fork child inherits would patch the
  * parent.
- *
- * Intel processors up to Core 2 have an erratum (their documents call it
- * unsynchronised cross-modifying code) by which a core may misbehave when
- * another changes an instruction that it has fetched. There, sites are made to
- * jump once, before their object's code can run, and stay so; the on word alone
- * decides. The same goes for an Intel processor that does not say its model.
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
-#include <time.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
 #include "sys.h"
 #include "user.h"
 
-#define JUMP 0xe9
-#define TEST 0xa9
-
 #define QUIESCE_TRIES 40000 /* of 50 us: two seconds */
-#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
 
 #ifndef MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ
 #define MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ (1 << 7)
@@ -185,41 +167,7 @@ bool hodo_patch_barrier(void)
 	       hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
 }
 
-/* ------------------------------------------------------------------- sites */
-
-static bool site_wanted(const struct hodo_state *state)
-{
-	const struct hodo_event *e = state->event;
-
-	return e && ((hodo_recording.on && ((e->matched && !e->disabled) || e->conditions || e->timed)) || e->nprobes);
-}
-
-static void update(struct hodo_object *object, const struct hodo_site *site, void *data)
-{
-	struct hodo_state *state = (struct hodo_state *)TARGET(site->state);
-	struct hodo_patch *p = data;
-	bool on;
-
-	if (!site->state || !state->event)
-		return;
-	on = site_wanted(state);
-	if (site->addr) {
-		uint8_t byte = on || always_jump ? JUMP : TEST;
-
-		if (*(volatile uint8_t *)TARGET(site->addr) != byte)
-			hodo_patch_store(p, TARGET(site->addr), &byte, 1);
-	}
-	hodo_store(&state->flag, on);
-}
-
-int hodo_patch_sites(void)
-{
-	static struct hodo_patch p; /* under the control lock; too large for small stacks */
-
-	hodo_patch_begin(&p);
-	hodo_objects_each(update, &p);
-	return hodo_patch_end(&p);
-}
+/* ------------------------------------------------------------------- writers */
 
 /*
  * After an on word was cleared: returns when no writer that read it set can
@@ -230,7 +178,6 @@ int hodo_patch_sites(void)
  */
 void hodo_patch_quiesce(void)
 {
-	struct timespec pause = { 0, 50000 };
 	struct hodo_ring *ring;
 	uint32_t owner;
 
@@ -245,6 +192,6 @@ void hodo_patch_quiesce(void)
 		if (i < 1000)
 			hodo_sys0(SYS_sched_yield);
 		else
-			hodo_sys2(SYS_nanosleep, &pause, 0);
+			hodo_sleep_ns(50000);
 	}
 }

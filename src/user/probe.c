@@ -21,7 +21,6 @@
  * goes in and out between the two sums would else be seen out but not in,
  * hiding one that is still inside).
  */
-#include <time.h>
 #include "sys.h"
 #include "user.h"
 
@@ -88,13 +87,6 @@ static uint64_t sum(bool out, uint32_t b)
 	return total;
 }
 
-static void pause_briefly(void)
-{
-	struct timespec t = { 0, 50000 };
-
-	hodo_sys2(SYS_nanosleep, &t, 0);
-}
-
 /* Returns when every reader that may have the old list has left. */
 static void grace_period(void)
 {
@@ -107,7 +99,7 @@ static void grace_period(void)
 			out = sum(true, old);
 			if (out == sum(false, old))
 				break;
-			pause_briefly();
+			hodo_sleep_ns(50000);
 		}
 	}
 }
@@ -129,7 +121,7 @@ static void probe_lock(void)
 
 	while (!hodo_cas_acquire(&probe_lock_word, &free_word, tid)) {
 		free_word = 0;
-		pause_briefly();
+		hodo_sleep_ns(50000);
 	}
 }
 
@@ -177,7 +169,7 @@ static int publish(struct hodo_event *event, struct list *list)
 	hodo_store_seq(&event->probes, (struct hodo_probes *)list);
 	event->nprobes = list ? list->n : 0;
 	if (!before != !event->nprobes)
-		error = hodo_patch_sites();
+		error = hodo_sites_patch();
 	hodo_control_unlock(mask);
 	return error;
 }

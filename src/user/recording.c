@@ -19,7 +19,7 @@
  */
 #include <fcntl.h>
 #include <stddef.h>
-#include <sys/mman.h>
+#include <core/condition.h>
 #include "sys.h"
 #include "user.h"
 
@@ -45,7 +45,7 @@ static bool texts_valid(const uint8_t *text, uint32_t n, uint32_t len)
 
 static bool functions_valid(const struct hodo_msg_config *c)
 {
-	const uint8_t *at = c->text + c->patterns_len + c->filter_len;
+	const uint8_t *at = hodo_config_functions(c);
 	struct hodo_functions_config f;
 
 	if (!c->functions_len)
@@ -65,7 +65,7 @@ static bool profile_wanted(const struct hodo_msg_config *c)
 
 	if (!c->functions_len)
 		return false;
-	__builtin_memcpy(&f, c->text + c->patterns_len + c->filter_len, sizeof(f));
+	__builtin_memcpy(&f, hodo_config_functions(c), sizeof(f));
 	return f.tracers & (1u << HODO_TRACER_PROFILE);
 }
 
@@ -78,26 +78,24 @@ static bool layout_of(const struct hodo_msg_config *c, struct hodo_layout *layou
 	return true;
 }
 
-/* Conditions and context stand behind the rest. */
-static uint32_t extras_at(const struct hodo_msg_config *c)
+/* Bytes of the message that are in use. */
+static size_t config_size(const struct hodo_msg_config *c)
 {
-	return c->patterns_len + c->filter_len + c->functions_len;
+	return (size_t)(hodo_config_context(c) - (const uint8_t *)c) + c->context_len;
 }
 
 bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout)
 {
-	size_t head = offsetof(struct hodo_msg_config, text);
-
-	return len >= (long)head && c->head.magic == HODO_MSG_MAGIC && c->head.version == HODO_ABI_VERSION &&
-	       c->head.type == HODO_MSG_CONFIG && c->patterns_len <= HODO_CONFIG_TEXT_MAX &&
-	       c->filter_len <= HODO_FILTER_MAX && c->functions_len <= HODO_FUNCTIONS_MAX &&
-	       c->conditions_len <= HODO_EXTRAS_MAX && c->context_len <= HODO_EXTRAS_MAX - c->conditions_len &&
-	       (size_t)len >= head + extras_at(c) + c->conditions_len + c->context_len && functions_valid(c) &&
-	       hodo_conditions_valid(c->text + extras_at(c), c->conditions, c->conditions_len) &&
-	       hodo_context_valid(c->text + extras_at(c) + c->conditions_len, c->context_len) &&
-	       c->mode <= HODO_MODE_OVERWRITE &&
+	return len >= (long)offsetof(struct hodo_msg_config, text) && c->head.magic == HODO_MSG_MAGIC &&
+	       c->head.version == HODO_ABI_VERSION && c->head.type == HODO_MSG_CONFIG &&
+	       c->patterns_len <= HODO_CONFIG_TEXT_MAX && c->filter_len <= HODO_FILTER_MAX &&
+	       c->functions_len <= HODO_FUNCTIONS_MAX && c->conditions_len <= HODO_EXTRAS_MAX &&
+	       c->context_len <= HODO_EXTRAS_MAX - c->conditions_len && (size_t)len >= config_size(c) &&
+	       functions_valid(c) &&
+	       hodo_conditions_parse(hodo_config_conditions(c), c->conditions, c->conditions_len, 0) == 0 &&
+	       hodo_context_valid(hodo_config_context(c), c->context_len) && c->mode <= HODO_MODE_OVERWRITE &&
 	       (c->clock == HODO_CLOCK_MONOTONIC || (c->clock == HODO_CLOCK_TSC && hodo_have_tsc())) &&
-	       (c->filter_len == 0 || hodo_filter_verify(c->text + c->patterns_len, c->filter_len) == 0) &&
+	       (c->filter_len == 0 || hodo_filter_verify(hodo_config_filter(c), c->filter_len) == 0) &&
 	       texts_valid(c->text, c->patterns, c->patterns_len) && layout_of(c, layout);
 }
 
@@ -120,6 +118,24 @@ int hodo_recording_possible(void)
 	return ending ? -EAGAIN : hodo_recording.on ? -EBUSY : 0;
 }
 
+int hodo_recording_map(struct hodo_memory *memory, int fd)
+{
+	uint64_t bytes = memory->layout.total;
+	struct hodo_shm *head = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
+
+	if (hodo_is_error(head))
+		return (int)(long)head;
+	/* Reading ahead in a file that holds nothing yet would make the first touch take milliseconds. */
+	hodo_sys3(SYS_madvise, head, bytes, MADV_RANDOM);
+	hodo_sys3(SYS_madvise, head, bytes, MADV_DONTFORK);
+	hodo_sys3(SYS_madvise, head, bytes, 16 /* MADV_DONTDUMP */);
+	head->version = HODO_ABI_VERSION;
+	head->rings = memory->layout.rings;
+	head->pid = (uint32_t)hodo_sys0(SYS_getpid);
+	memory->shm = (uint8_t *)head;
+	return 0;
+}
+
 int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memory *memory)
 {
 	struct hodo_recording *r = &hodo_recording;
@@ -136,74 +152,45 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memor
 	r->by = memory->by;
 	r->recorder = memory->recorder;
 	r->awaits_start = c->flags & HODO_CONFIG_AWAITS_START;
-	r->clock = c->clock;
-	r->packet_age_ticks = c->packet_age_ticks;
-	r->patterns = c->patterns;
-	r->patterns_len = c->patterns_len;
-	r->filter_len = c->filter_len;
-	r->functions_len = c->functions_len;
-	r->conditions = c->conditions;
-	r->conditions_len = c->conditions_len;
-	r->context_len = c->context_len;
-	__builtin_memcpy(r->text, c->text, extras_at(c) + c->conditions_len + c->context_len);
+	__builtin_memcpy(&r->config, c, config_size(c));
 	hodo_catalog_export();
 	return hodo_context_prepare();
 }
 
 /* --------------------------------------------------------------------- begin */
 
-static void add_thread(uint32_t tid, const char *name, long len)
+/* A task's directory in /proc/self/task. */
+static void name_thread(long tasks, const char *tid_text, void *unused)
 {
-	struct hodo_shm *shm = hodo_shm();
-	uint32_t n = hodo_add(&shm->threads, 1);
-	struct hodo_thread *entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
+	uint32_t tid = 0, n;
+	struct hodo_thread *entry;
+	char path[32] = "", name[32];
 
+	for (const char *c = tid_text; *c; c++) {
+		if (*c < '0' || *c > '9')
+			return;
+		tid = tid * 10 + (uint32_t)(*c - '0');
+	}
+	hodo_text_add(path, sizeof(path), tid_text);
+	hodo_text_add(path, sizeof(path), "/comm");
+	if (hodo_file_line(tasks, path, name, sizeof(name)) < 0)
+		return;
+	n = hodo_add(&hodo_shm()->threads, 1);
 	if (n >= HODO_THREADS_MAX)
 		return;
-	while (len > 0 && name[len - 1] == '\n')
-		len--;
-	__builtin_memcpy(entry->comm, name, len > 15 ? 15 : (size_t)(len < 0 ? 0 : len));
+	entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
+	__builtin_memcpy(entry->comm, name, strnlen(name, sizeof(entry->comm) - 1));
 	hodo_store_release(&entry->tid, tid);
-}
-
-/* A task's directory in /proc/self/task. */
-static void name_thread(long tasks, const char *tid_text)
-{
-	char path[32], name[32];
-	uint32_t tid = 0;
-	size_t n = 0;
-	long fd, len;
-
-	for (; tid_text[n] >= '0' && tid_text[n] <= '9' && n < 10; n++) {
-		tid = tid * 10 + (uint32_t)(tid_text[n] - '0');
-		path[n] = tid_text[n];
-	}
-	if (n == 0 || tid_text[n])
-		return;
-	__builtin_memcpy(path + n, "/comm", 6);
-	fd = hodo_sys4(SYS_openat, tasks, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	len = hodo_sys3(SYS_read, fd, name, sizeof(name));
-	hodo_sys1(SYS_close, fd);
-	add_thread(tid, name, len);
 }
 
 /* Threads that have traced in an earlier recording do not give their names again. */
 static void name_threads(void)
 {
-	long tasks = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
-	char buffer[2048] __attribute__((aligned(8)));
+	long tasks = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 
 	if (tasks < 0)
 		return;
-	while ((n = hodo_sys3(SYS_getdents64, tasks, buffer, sizeof(buffer))) > 0) {
-		for (long at = 0; at < n;) {
-			/* d_ino, d_off, d_reclen, d_type, d_name */
-			name_thread(tasks, buffer + at + 19);
-			at += *(uint16_t *)(buffer + at + 16);
-		}
-	}
+	hodo_file_each(tasks, name_thread, 0);
 	hodo_sys1(SYS_close, tasks);
 }
 
@@ -219,25 +206,25 @@ int hodo_recording_begin(void)
 	int error;
 
 	hodo_patch_register();
-	hodo_process_scan();
+	hodo_objects_scan_once();
 	if (recordings++)
 		name_threads();
 	hodo_store_release(&hodo_recording.on, true);
 	hodo_section_open();
 	hodo_rules_prepare();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
-		hodo_registry_select(&hodo_events[i]);
-	hodo_objects_rebind();
+		hodo_rules_select(&hodo_events[i]);
+	hodo_sites_rebind();
 	/* The words last: a thread that was on its way in before the sites were would else leave one event, and its
 	 * next ones only once its code is patched. */
-	error = hodo_patch_sites();
+	error = hodo_sites_patch();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_publish(&hodo_events[i]);
 	if (hodo_context_addresses()) /* of what was loaded before, nothing was sent */
 		hodo_objects_scan();
 	if (hodo_func)
 		hodo_func->recording();
-	else if (hodo_recording.functions_len)
+	else if (hodo_recording.config.functions_len)
 		warn_functions();
 	return error;
 }
@@ -251,9 +238,9 @@ void hodo_recording_drop(void)
 	ending = stuck = false;
 	r->by = HODO_BY_NOBODY;
 	r->recorder = 0;
-	if (r->context_len)
+	if (r->config.context_len)
 		hodo_context_end();
-	r->context_len = r->conditions_len = r->conditions = r->functions_len = 0;
+	r->config.context_len = r->config.conditions_len = r->config.conditions = r->config.functions_len = 0;
 	if (r->shm)
 		hodo_sys2(SYS_munmap, r->shm, r->layout.total);
 	r->shm = 0;
@@ -292,11 +279,13 @@ int hodo_recording_end(void)
 	if (!r->shm)
 		return 0; /* this is a fork child of what was here */
 	clear_views();
-	hodo_objects_rebind();
+	hodo_sites_rebind();
 	hodo_patch_rseq_barrier();
-	error = hodo_patch_sites();
-	if (r->by == HODO_BY_FLIGHT)
-		hodo_flight_ended();
+	error = hodo_sites_patch();
+	if (r->by == HODO_BY_FLIGHT) {
+		hodo_flight_note_end();
+		hodo_flight_wanted = false; /* nor in fork children, unless who ended it says so */
+	}
 	/* The consumer may write what there is: nothing comes any more. */
 	hodo_store_seq(&hodo_shm()->ended, 1);
 	stuck = !out;
@@ -353,7 +342,7 @@ void hodo_recording_forked(void)
 	hodo_recording.on = false;
 	hodo_recording.shm = 0;
 	hodo_recording.by = HODO_BY_NOBODY;
-	if (hodo_recording.context_len)
+	if (hodo_recording.config.context_len)
 		hodo_context_end();
 	ending = stuck = false;
 	hodo_section_forked();

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - whether an event is recorded: triggers, then the filter, then rates.
+ * rules.c - what a recording wants of an event: whether its patterns name it, and whether it is recorded when it
+ * happens: triggers, then the filter, then rates (core/condition.h).
  *
  * hodo_rules_select() binds programs to an event when a recording begins, or when an object
- * brings the event, once in each recording. What it makes lies in the pool, whose memory is used
- * anew when the next recording begins: then the end of the last one has waited for all
- * sections, and nobody reads it (hodo_recording_end()). In a fork child that does not hold: a
- * handler may have interrupted hodo_rules_pass() in the parent and forked, and will return into it
- * in the child. There the pool is begun anew, and the parent's left as it is.
+ * brings the event, once in each recording. What it makes lies in the pool (pool.c).
  *
  *                | pass         | select, prepare       | publish             | start, stop
  *   pass         | beside       | before its event's on | beside              | beside
@@ -24,19 +21,11 @@
  *
  * What else triggers do waits until the event that met them is stored (hodo_rules_act()), so that it is in the
  * snapshot, or the last one. Stop triggers set `stopped`, which wins over all.
- *
- * Rates: the time at which the next event is due (GCRA's theoretical arrival time), one word a condition and event.
- * An event that comes earlier than the burst allows is over the rate and leaves the word alone. Otherwise a
- * compare-and-swap moves it on: of two that saw the same, one tries anew, so that none is let in twice.
  */
-#include <sys/mman.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 #include <core/condition.h>
 #include <core/glob.h>
+#include "spans.h"
 #include "sys.h"
-#include "user.h"
 
 /* As refuse.S has them. */
 _Static_assert(offsetof(struct hodo_event, filter) == 0 && offsetof(struct hodo_state, event) == 8 &&
@@ -47,66 +36,6 @@ _Static_assert(offsetof(struct hodo_event, filter) == 0 && offsetof(struct hodo_
 		       offsetof(struct hodo_filter_field, piece) == 1 && offsetof(struct hodo_filter_field, last) == 3,
 	       "refuse.S");
 
-/* ------------------------------------------------------------------ memory */
-
-#define CHUNK_MIN (64u << 10)
-
-/* A piece of the pool. Never unmapped. */
-struct chunk {
-	struct chunk *next;
-	uint64_t size, used;
-};
-static struct chunk *chunks, *current;
-static long pool_pid; /* whose it is */
-
-static void pool_reset(void)
-{
-	long pid = hodo_sys0(SYS_getpid);
-
-	if (pid != pool_pid)
-		chunks = 0;
-	pool_pid = pid;
-	current = chunks;
-	for (struct chunk *c = chunks; c; c = c->next)
-		c->used = sizeof(*c);
-}
-
-static void *pool_take(uint64_t size)
-{
-	struct chunk *c, **link = current ? &current : &chunks;
-	uint64_t room;
-
-	size = (size + 15) & ~15ull;
-	for (; *link; link = &(*link)->next) {
-		if ((*link)->size - (*link)->used >= size)
-			break;
-	}
-	c = *link;
-	if (!c) {
-		room = size + sizeof(*c) > CHUNK_MIN ? size + HODO_PAGE : CHUNK_MIN;
-		c = hodo_map(room);
-		if (!c)
-			return 0;
-		*c = (struct chunk){ 0, room, (sizeof(*c) + 15) & ~15ull };
-		*link = c;
-	}
-	if (c->size - c->used < CHUNK_MIN / 64) /* what is nearly full is not looked at again */
-		current = c->next ? c->next : c;
-	c->used += size;
-	return (uint8_t *)c + c->used - size;
-}
-
-static void *pool_copy(const void *from, uint64_t size)
-{
-	void *to = pool_take(size);
-
-	if (to)
-		__builtin_memcpy(to, from, size);
-	return to;
-}
-
-/* -------------------------------------------------------------- conditions */
-
 static struct hodo_condition_parts conditions[HODO_CONDITIONS_MAX];
 static uint32_t nconditions;
 static const uint8_t *filter_program; /* of the recording; NULL: none, or no memory */
@@ -114,16 +43,9 @@ static bool filter_lost, spans_on;
 bool hodo_rules_filters;
 static uint32_t generation; /* of recordings */
 
-/* A condition that is for an event. */
-struct hodo_bound {
-	uint8_t condition;
-	const struct hodo_filter *filter; /* NULL: always met */
-	uint64_t due; /* RATE: ticks */
-};
 /* What is to be looked at when an event happens. */
 struct hodo_rules_event {
-	uint64_t span; /* the address of the name of the span that it begins or ends */
-	bool begins, ends; /* with $duration asked for */
+	struct hodo_span span; /* that it begins or ends, with $duration asked for */
 	uint32_t n;
 	struct hodo_bound bound[];
 };
@@ -137,11 +59,6 @@ struct span_name {
 #define NAME_CHAINS 64u
 static struct span_name *span_names[NAME_CHAINS]; /* of the recording, in the pool */
 
-bool hodo_conditions_valid(const uint8_t *at, uint32_t n, uint32_t len)
-{
-	return hodo_conditions_parse(at, n, len, 0) == 0;
-}
-
 static bool asks_duration(const struct hodo_condition_parts *c)
 {
 	return c->head.filter_len && hodo_filter_names_var(c->filter, HODO_FILTER_DURATION);
@@ -149,24 +66,24 @@ static bool asks_duration(const struct hodo_condition_parts *c)
 
 void hodo_rules_prepare(void)
 {
-	const struct hodo_recording *r = &hodo_recording;
-	const uint8_t *at = r->text + r->patterns_len;
+	const struct hodo_msg_config *c = &hodo_recording.config;
+	const uint8_t *at;
 	bool wants_spans;
 
-	pool_reset();
+	hodo_pool_reset();
 	__builtin_memset(span_names, 0, sizeof(span_names));
 	generation++;
 	hodo_store_seq(&hodo_recording.stopped, false);
-	filter_program = r->filter_len ? pool_copy(at, r->filter_len) : 0;
-	filter_lost = r->filter_len && !filter_program;
+	filter_program = c->filter_len ? hodo_pool_copy(hodo_config_filter(c), c->filter_len) : 0;
+	filter_lost = c->filter_len && !filter_program;
 	hodo_store(&hodo_rules_filters, filter_program != 0);
 	wants_spans = filter_program && hodo_filter_names_var(filter_program, HODO_FILTER_DURATION);
 	nconditions = 0;
-	at = pool_copy(at + r->filter_len + r->functions_len, r->conditions_len);
-	if (r->conditions && (!at || hodo_conditions_parse(at, r->conditions, r->conditions_len, conditions) != 0))
+	at = hodo_pool_copy(hodo_config_conditions(c), c->conditions_len);
+	if (c->conditions && (!at || hodo_conditions_parse(at, c->conditions, c->conditions_len, conditions) != 0))
 		filter_lost = true;
 	else
-		nconditions = r->conditions;
+		nconditions = c->conditions;
 	for (uint32_t i = 0; i < nconditions; i++)
 		wants_spans = wants_spans || asks_duration(&conditions[i]);
 	spans_on = wants_spans && hodo_spans_prepare();
@@ -174,8 +91,28 @@ void hodo_rules_prepare(void)
 
 /* ----------------------------------------------------------------- binding */
 
-struct event_labels {
-	struct hodo_filter_labels labels; /* first */
+/* Wanted if a pattern includes it, or none includes anything, and no "!pattern" excludes it. */
+static bool is_wanted(const struct hodo_event *event)
+{
+	const char *p = (const char *)hodo_recording.config.text;
+	bool included = false, any = false;
+
+	for (uint32_t i = 0; i < hodo_recording.config.patterns; i++, p += __builtin_strlen(p) + 1) {
+		if (*p == '!') {
+			if (hodo_registry_matches(p + 1, event))
+				return false;
+		} else {
+			any = true;
+			included = included || hodo_registry_matches(p, event);
+		}
+	}
+	return included || !any;
+}
+
+/* An event that is bound. */
+struct event_binder {
+	struct hodo_binder binder; /* first */
+	struct hodo_filter_labels labels;
 	const struct hodo_event *event;
 	const char *names[HODO_TRACE_FIELDS_MAX];
 };
@@ -183,38 +120,35 @@ struct event_labels {
 static bool find_label(const struct hodo_filter_labels *labels, unsigned int field, const char *name, size_t len,
 		       int64_t *value)
 {
-	const struct event_labels *l = (const struct event_labels *)labels;
+	const struct event_binder *b = (const void *)((const char *)labels - offsetof(struct event_binder, labels));
 
-	return hodo_registry_label(l->event, l->names[field], name, len, value);
+	return hodo_registry_label(b->event, b->names[field], name, len, value);
 }
 
-enum binding { NEVER, ALWAYS, BOUND };
-
-/* Binds a program to the event. NEVER also where there is no memory. */
-static enum binding bind_program(struct hodo_event *event, const uint8_t *code, uint32_t len,
-				 const struct hodo_filter **filter)
+static bool matches(const struct hodo_binder *binder, const char *pattern)
 {
-	static struct hodo_filter f; /* under the control lock */
-	struct event_labels labels = { { find_label }, event, { 0 } };
+	return hodo_registry_matches(pattern, ((const struct event_binder *)binder)->event);
+}
+
+static void binder_init(struct event_binder *b, const struct hodo_event *event)
+{
+	static struct hodo_filter work; /* under the control lock */
 	const char *p = hodo_registry_name(event);
 
-	*filter = 0;
+	b->event = event;
 	for (unsigned i = 0; i < event->nfields; i++) {
 		p += __builtin_strlen(p) + 1;
-		labels.names[i] = p;
+		b->names[i] = p;
 	}
-	if (hodo_filter_bind(&f, code, len, event->nfields, event->types, labels.names, &labels.labels) != 0 ||
-	    hodo_filter_never(&f))
-		return NEVER;
-	if (hodo_filter_always(&f))
-		return ALWAYS;
-	*filter = pool_copy(&f, hodo_filter_size(&f));
-	return *filter ? BOUND : NEVER;
+	b->labels.find = find_label;
+	b->binder = (struct hodo_binder){ event->nfields, event->types, b->names, &b->labels, &work, matches,
+					  hodo_pool_copy };
 }
 
-static void bind_filter(struct hodo_event *event)
+static void bind_filter(struct hodo_event *event, const struct event_binder *b)
 {
 	const struct hodo_filter *filter;
+	int how;
 
 	event->filtered = false;
 	/* Never NULL, nor of an earlier recording: the word that says it is in use is in memory that others write. */
@@ -223,42 +157,22 @@ static void bind_filter(struct hodo_event *event)
 		event->matched = false; /* better nothing than what the filter was to keep out */
 	if (!filter_program || filter_lost)
 		return;
-	switch (bind_program(event, filter_program, hodo_recording.filter_len, &filter)) {
-	case NEVER:
-		/* Its sites stay off, unless hodo_enable() names it; then, too, none is recorded. */
-		event->matched = false;
-		break;
-	case ALWAYS:
+	how = hodo_binder_filter(&b->binder, filter_program, hodo_recording.config.filter_len, &filter);
+	if (how == HODO_BINDING_ALWAYS)
 		return;
-	case BOUND:
+	if (how == HODO_BINDING_BOUND)
 		event->filter = filter;
-		break;
-	}
+	else /* its sites stay off, unless hodo_enable() names it; then, too, none is recorded */
+		event->matched = false;
 	event->filtered = true;
-}
-
-/* Bytes of the event's name without .begin and .end. */
-static size_t span_len(const struct hodo_event *event)
-{
-	size_t len = __builtin_strlen(hodo_registry_name(event));
-
-	switch (event->kind) {
-	case HODO_KIND_SPAN_BEGIN:
-	case HODO_KIND_BEGIN:
-		return len - 6;
-	case HODO_KIND_SPAN_END:
-	case HODO_KIND_END:
-		return len - 4;
-	}
-	return 0;
 }
 
 /* Whether $duration is asked for at the end of the span that this event begins or ends. */
 static bool span_timed(const struct hodo_event *event, size_t len)
 {
-	char name[2 * HODO_NAME_MAX + 16];
+	char name[HODO_EVENT_NAME_MAX];
 
-	if (!spans_on || len == 0 || len + 4 > sizeof(name))
+	if (!spans_on || len == 0 || len + sizeof(".end") > sizeof(name))
 		return false;
 	__builtin_memcpy(name, hodo_registry_name(event), len);
 	__builtin_memcpy(name + len, ".end", 4);
@@ -284,7 +198,7 @@ static const struct span_name *keep_name(const char *name, size_t len)
 	for (; *link; link = &(*link)->next)
 		if ((*link)->len == len && __builtin_memcmp((*link)->text, name, len) == 0)
 			return *link;
-	*link = pool_take(sizeof(**link) + len);
+	*link = hodo_pool_take(sizeof(**link) + len);
 	if (!*link)
 		return 0;
 	(*link)->next = 0;
@@ -293,31 +207,17 @@ static const struct span_name *keep_name(const char *name, size_t len)
 	return *link;
 }
 
-static void bind_span(struct hodo_event *event, struct hodo_rules_event *rules)
+static void bind_span(struct hodo_event *event, struct hodo_span *span)
 {
-	size_t len = span_len(event);
-	bool timed = span_timed(event, len);
+	size_t len = hodo_registry_span_len(event);
+	bool begins = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_BEGIN;
 
-	rules->span = timed ? (uintptr_t)keep_name(hodo_registry_name(event), len) : 0;
-	rules->begins = rules->span && (event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_BEGIN);
-	rules->ends = rules->span && !rules->begins;
-}
-
-/* The conditions that are for the event, into rules, which has room for all. */
-static void bind_conditions(struct hodo_event *event, struct hodo_rules_event *rules)
-{
-	rules->n = 0;
-	for (uint32_t i = 0; i < nconditions; i++) {
-		const struct hodo_condition_parts *c = &conditions[i];
-		struct hodo_bound *b = &rules->bound[rules->n];
-
-		*b = (struct hodo_bound){ .condition = (uint8_t)i };
-		if (!hodo_registry_matches(c->pattern, event) ||
-		    (c->head.filter_len && bind_program(event, c->filter, c->head.filter_len, &b->filter) == NEVER))
-			continue;
-		event->conditions |= 1ull << i;
-		rules->n++;
-	}
+	*span = (struct hodo_span){ .scope = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_SPAN_END,
+				    .id_type = event->nfields ? event->types[0] : HODO_TYPE_NONE };
+	if (span_timed(event, len))
+		span->name = (uintptr_t)keep_name(hodo_registry_name(event), len);
+	span->begins = span->name && begins;
+	span->ends = span->name && !begins;
 }
 
 void hodo_rules_select(struct hodo_event *event)
@@ -326,7 +226,11 @@ void hodo_rules_select(struct hodo_event *event)
 		struct hodo_rules_event rules;
 		struct hodo_bound bound[HODO_CONDITIONS_MAX];
 	} all; /* under the control lock */
+	struct event_binder b;
 
+	if (event->kind == HODO_KIND_FUNCTION)
+		return; /* func/ decides, and filters are for the program's own events */
+	event->matched = is_wanted(event);
 	/* An object came again, with an event that somebody may be inside of. */
 	if (event->bound == generation) {
 		if (event->filtered && event->filter == &hodo_filter_none)
@@ -334,27 +238,24 @@ void hodo_rules_select(struct hodo_event *event)
 		return;
 	}
 	event->bound = generation;
-	event->conditions = 0;
-	event->timed = false;
 	event->rules = 0;
-	bind_filter(event);
+	binder_init(&b, event);
+	bind_filter(event, &b);
 	if (!nconditions && !spans_on)
 		return;
-	bind_span(event, &all.rules);
-	bind_conditions(event, &all.rules);
-	event->timed = all.rules.begins || all.rules.ends;
-	if (!event->conditions && !event->timed)
-		return;
-	event->rules = pool_copy(&all, sizeof(all.rules) + all.rules.n * sizeof(all.bound[0]));
-	if (!event->rules) {
-		event->conditions = 0;
-		event->timed = event->matched = false;
+	bind_span(event, &all.rules.span);
+	if (hodo_binder_conditions(&b.binder, conditions, nconditions, all.rules.bound, &all.rules.n) == 0) {
+		if (all.rules.n == 0 && !all.rules.span.name)
+			return;
+		event->rules = hodo_pool_copy(&all, sizeof(all.rules) + all.rules.n * sizeof(all.bound[0]));
 	}
+	if (!event->rules)
+		event->matched = false; /* no memory */
 }
 
 /* --------------------------------------------------------------- variables */
 
-uint32_t hodo_rules_tid(void)
+static uint32_t own_tid(void)
 {
 	const struct hodo_tls *t = &hodo_tls;
 
@@ -376,29 +277,28 @@ static uint32_t this_cpu(void)
  * The recording's memory. In the child of a handler that forks where it interrupts us, what this has returned stays
  * readable (recording.c), and the next time it is the child's, or NULL.
  */
-static uint8_t *memory(void)
+static struct hodo_shm *memory(void)
 {
-	if (hodo_process_forked())
-		hodo_process_after_fork();
-	return hodo_load(&hodo_recording.shm);
+	hodo_process_check_fork();
+	return (struct hodo_shm *)hodo_load(&hodo_recording.shm);
 }
 
-struct own_vars {
-	struct hodo_filter_vars vars; /* first */
+struct own_look {
+	struct hodo_look look; /* first */
 	int64_t begin_ns; /* INT64_MIN: not known */
 };
 
 static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number)
 {
-	struct own_vars *own = (struct own_vars *)vars;
+	struct own_look *own = (struct own_look *)vars;
 	const struct hodo_shm *shm;
 
 	switch (var) {
 	case HODO_FILTER_TID:
-		*number = hodo_rules_tid();
+		*number = own_tid();
 		return true;
 	case HODO_FILTER_PID:
-		shm = (const struct hodo_shm *)memory();
+		shm = memory();
 		*number = shm ? hodo_load(&shm->pid) : (uint32_t)hodo_sys0(SYS_getpid);
 		return true;
 	case HODO_FILTER_CPU:
@@ -412,7 +312,7 @@ static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int
 	case HODO_FILTER_DURATION:
 		if (own->begin_ns == INT64_MIN)
 			return false;
-		*number = hodo_spans_now_ns() - own->begin_ns;
+		*number = hodo_clock_ns(CLOCK_MONOTONIC) - own->begin_ns;
 		return true;
 	case HODO_FILTER_VARS:
 		break;
@@ -438,148 +338,77 @@ static void start_met(void)
 	publish_all();
 }
 
-static void want_snapshot(const struct hodo_event *event)
-{
-	static const char word[] = "trigger ";
-	char why[80];
-	const char *name = hodo_registry_name(event);
-	size_t n = sizeof(word) - 1;
-
-	__builtin_memcpy(why, word, n);
-	while (*name && n < sizeof(why) - 1)
-		why[n++] = *name++;
-	why[n] = 0;
-	hodo_control_want_snapshot(why);
-}
-
 void hodo_rules_act(const struct hodo_event *event, uint32_t verdict)
 {
-	uint32_t wants = (verdict & HODO_VERDICT_STOP ? HODO_WANTS_STOP : 0) |
-			 (verdict & HODO_VERDICT_EXIT ? HODO_WANTS_EXIT : 0);
-	struct hodo_shm *shm = (struct hodo_shm *)memory();
+	struct hodo_shm *shm = memory();
+	char why[80] = "trigger ";
 
 	if (!shm)
 		return;
-	if (verdict & HODO_VERDICT_SNAPSHOT)
-		want_snapshot(event);
-	if (!wants)
+	if (verdict & HODO_VERDICT_SNAPSHOT) {
+		hodo_text_add(why, sizeof(why), hodo_registry_name(event));
+		hodo_snapshot_want(why);
+	}
+	if (!hodo_verdict_wants(verdict))
 		return;
 	hodo_store_seq(&hodo_recording.stopped, true);
 	publish_all();
-	__atomic_fetch_or(&shm->wants, wants, __ATOMIC_SEQ_CST);
-}
-
-/* The n-th time that a trigger is met: what is to be done once the event is stored, as HODO_VERDICT_*. */
-static uint32_t act(const struct hodo_condition *c, uint64_t n)
-{
-	switch (hodo_condition_acts(c, n)) {
-	case HODO_CONDITION_SNAPSHOT:
-		return HODO_VERDICT_SNAPSHOT;
-	case HODO_CONDITION_START:
-		start_met();
-		return 0;
-	case HODO_CONDITION_STOP:
-		return HODO_VERDICT_STOP;
-	case HODO_CONDITION_EXIT:
-		return HODO_VERDICT_EXIT;
-	}
-	return 0;
-}
-
-static bool is_met(const struct hodo_bound *b, const struct hodo_piece *pieces, size_t count, struct own_vars *own)
-{
-	return !b->filter || hodo_filter_run(b->filter, pieces, count, &own->vars);
-}
-
-/* Looks at the event's triggers, in order. As act(). */
-static uint32_t triggers(struct hodo_rules_event *rules, const struct hodo_piece *pieces, size_t count,
-			 struct own_vars *own)
-{
-	uint32_t verdict = 0;
-	uint8_t *shm;
-
-	for (uint32_t i = 0; i < rules->n && !hodo_load(&hodo_recording.stopped); i++) {
-		const struct hodo_bound *b = &rules->bound[i];
-		const struct hodo_condition *c = &conditions[b->condition].head;
-
-		if (c->kind == HODO_CONDITION_RATE)
-			continue;
-		/* Before the start there is nothing to stop, or to make a snapshot of. */
-		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(&hodo_recording.awaits_start))
-			continue;
-		if (is_met(b, pieces, count, own) && (shm = memory()))
-			verdict |= act(c, hodo_add_seq((uint64_t *)(shm + HODO_SHM_MATCHED) + b->condition, 1) + 1);
-	}
-	return verdict;
-}
-
-/* ------------------------------------------------------------------- rates */
-
-static uint64_t ticks_now(void)
-{
-#ifdef __x86_64__
-	/* Without the fence of hodo_clock_now(): some ns more or less do not matter here. */
-	if (hodo_recording.clock == HODO_CLOCK_TSC)
-		return __rdtsc();
-#endif
-	return hodo_clock_now();
-}
-
-static bool rates(struct hodo_event *event, struct hodo_rules_event *rules, const struct hodo_piece *pieces,
-		  size_t count, struct own_vars *own)
-{
-	for (uint32_t i = 0; i < rules->n; i++) {
-		struct hodo_bound *b = &rules->bound[i];
-		const struct hodo_condition *c = &conditions[b->condition].head;
-		uint8_t *shm;
-
-		if (c->kind != HODO_CONDITION_RATE || !is_met(b, pieces, count, own) ||
-		    hodo_condition_within_rate(c, &b->due, ticks_now()))
-			continue;
-		shm = memory();
-		if (shm) {
-			hodo_add((uint64_t *)(shm + HODO_SHM_LIMITED) + event->id, 1);
-			hodo_add(&((struct hodo_shm *)shm)->limited, 1);
-		}
-		return false;
-	}
-	return true;
+	__atomic_fetch_or(&shm->wants, hodo_verdict_wants(verdict), __ATOMIC_SEQ_CST);
 }
 
 /* -------------------------------------------------------------------- pass */
 
+static bool within_rates(const struct hodo_event *event, struct hodo_rules_event *rules, struct hodo_look *look)
+{
+	struct hodo_shm *shm;
+
+	if (hodo_look_rates(look, rules->bound, rules->n))
+		return true;
+	shm = memory();
+	if (shm) {
+		hodo_add((uint64_t *)((uint8_t *)shm + HODO_SHM_LIMITED) + event->id, 1);
+		hodo_add(&shm->limited, 1);
+	}
+	return false;
+}
+
 static __attribute__((noinline)) uint32_t pass_rules(struct hodo_event *event, struct hodo_rules_event *rules,
 						    const struct hodo_piece *pieces, size_t count)
 {
-	struct own_vars own = { .vars = { .get = get_var }, .begin_ns = INT64_MIN };
+	struct own_look own = {
+		.look = { .vars.get = get_var, .pieces = pieces, .count = count, .stopped = &hodo_recording.stopped,
+			  .awaits_start = &hodo_recording.awaits_start, .memory = memory, .start = start_met,
+			  .ticks = hodo_ticks_now },
+		.begin_ns = INT64_MIN,
+	};
 	uint32_t on, verdict;
-	uint8_t *shm;
+	struct hodo_shm *shm;
 
-	if (rules->begins)
-		hodo_spans_begin(event, rules->span, pieces, count);
-	else if (rules->ends && !hodo_spans_end(event, rules->span, pieces, count, &own.begin_ns))
+	if (rules->span.begins)
+		hodo_spans_begin(&rules->span, own_tid(), pieces, count, hodo_clock_ns(CLOCK_MONOTONIC));
+	else if (rules->span.ends && !hodo_spans_end(&rules->span, own_tid(), pieces, count, &own.begin_ns))
 		own.begin_ns = INT64_MIN;
-	verdict = triggers(rules, pieces, count, &own);
+	verdict = hodo_look_triggers(&own.look, rules->bound, rules->n);
 	shm = memory();
 	if (!shm)
 		return 0;
-	on = hodo_load_acquire((uint32_t *)(shm + HODO_SHM_ON) + event->id); /* from a start trigger on */
+	on = hodo_load_acquire((uint32_t *)((uint8_t *)shm + HODO_SHM_ON) + event->id); /* from a start trigger on */
 	if ((on & HODO_ON_RECORD) &&
-	    (!(on & HODO_ON_FILTER) || hodo_filter_run(event->filter, pieces, count, &own.vars)) &&
-	    rates(event, rules, pieces, count, &own))
+	    (!(on & HODO_ON_FILTER) || hodo_filter_run(event->filter, pieces, count, &own.look.vars)) &&
+	    within_rates(event, rules, &own.look))
 		verdict |= HODO_VERDICT_RECORD;
 	return verdict;
 }
 
 uint32_t hodo_rules_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces, size_t count)
 {
-	struct own_vars own;
+	struct own_look own;
 
 	if ((on & HODO_ON_RULES) && event->rules)
 		return pass_rules(event, event->rules, pieces, count);
 	if (!(on & HODO_ON_FILTER))
 		return HODO_VERDICT_RECORD;
-	own.vars.get = get_var;
+	own.look.vars.get = get_var;
 	own.begin_ns = INT64_MIN;
-	return hodo_filter_run(event->filter, pieces, count, &own.vars) ? HODO_VERDICT_RECORD : 0;
+	return hodo_filter_run(event->filter, pieces, count, &own.look.vars) ? HODO_VERDICT_RECORD : 0;
 }

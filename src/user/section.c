@@ -27,7 +27,6 @@
  * A handler that leaves by longjmp what it interrupted inside a section never counts
  * out: close gives up after two seconds then, and the memory stays.
  */
-#include <time.h>
 #include "sys.h"
 #include "user.h"
 
@@ -80,7 +79,7 @@ void hodo_section_leave(uint32_t token)
 	hodo_add_seq(&atomic_out, 1);
 }
 
-static bool nobody_inside(void)
+bool hodo_section_empty(void)
 {
 	uint64_t in, out = hodo_load_seq(&atomic_out);
 
@@ -106,21 +105,14 @@ void hodo_section_open(void)
 
 bool hodo_section_close(void)
 {
-	struct timespec pause = { 0, CLOSE_PAUSE_NS };
-
 	hodo_store_seq(&is_open, 0);
 	hodo_patch_rseq_barrier();
 	for (int i = 0; i < CLOSE_TRIES; i++) {
-		if (nobody_inside())
+		if (hodo_section_empty())
 			return true;
-		hodo_sys2(SYS_nanosleep, &pause, 0);
+		hodo_sleep_ns(CLOSE_PAUSE_NS);
 	}
 	return false;
-}
-
-bool hodo_section_empty(void)
-{
-	return nobody_inside();
 }
 
 void hodo_section_forked(void)

@@ -5,32 +5,43 @@
  * A table of begins that waits for their ends: of a scope (HODO_SPAN) by its thread, of
  * HODO_BEGIN by its id. It exists only while a condition asks for $duration.
  *
- * A key has WINDOW slots. A begin takes a free one, or that of the oldest begin; an end takes
- * the latest begin of its key, which is its own since the scopes of a thread nest. So a begin
- * whose end never comes (a scope left by longjmp, a thread that ended) does no harm but to take a
- * slot for a while. With a begin that has to go, all of its key go: the end of an inner scope
- * must not find the begin of an outer one. Those have no duration then.
+ * A key has WINDOW slots, which it shares with others. A begin takes a free one, or that of the oldest begin; an end
+ * takes the latest begin of its key, which is its own since the scopes of a thread nest. So a begin
+ * whose end never comes (a scope left by longjmp, a thread that ended) takes a slot for a while. The end of an inner
+ * scope must not find the begin of an outer one: of a key, begins go from the oldest to the latest. Where one has to
+ * go, those of its key that are older go first, one by one; a begin that gets no slot takes all of its key along.
+ * Those have no duration then.
  *
  *                | begin              | end
  *   begin        | beside             | beside
  *   end          |                    | beside
  *
- * Also in signal handlers that interrupted any of it. A slot is claimed by a compare-and-swap of its state to BUSY,
- * filled, and then given a ticket that no other begin ever has. So an end that read a slot and then takes it by a
- * compare-and-swap of that ticket knows that it read one begin, whole: whoever succeeds has its time.
+ * Also in signal handlers that interrupted any of it: whoever is interrupted in a begin leaves a slot BUSY, which
+ * everybody else passes over. prepare runs while nobody is inside (sections).
+ *
+ * A slot is claimed by a compare-and-swap of its state to BUSY, filled, and then given a ticket that no other begin
+ * ever has. So whoever read a slot and then takes it by a compare-and-swap of that ticket knows that he read one begin,
+ * whole, and that nobody else took it (tests/model/hodo_spans.pml). The words of key and time are atomic, and relaxed:
+ * another begin may fill them while they are read. What orders them:
+ *   the ticket's store releases: without it, it could be seen before the words that it stands for;
+ *   the loads of tickets acquire: without it, the words could be read before the ticket;
+ *   that an end, or who makes room, takes a slot releases: without it, its loads could move behind, and read the words
+ *   of who claims the slot next;
+ *   a claim acquires: without it, its stores could be seen by those who still read the begin that was there.
  *
  * A key is compared whole: the span's name, by the address of its only copy (rules.c), and the id (core/key.h). One
  * that has no room here, of a text, bytes or an array of more than 64 bytes, has no duration.
  */
-#include <sys/mman.h>
-#include <time.h>
 #include <core/fields.h>
 #include <core/key.h>
+#include "spans.h"
 #include "sys.h"
-#include "user.h"
 
+#ifndef SLOTS /* a test makes them few */
 #define SLOTS 8192u /* 2^n */
+#endif
 #define WINDOW 8u
+#define LOOKS_MAX (3 * WINDOW)
 #define ID_BYTES 64u
 #define KEY_WORDS (2u + (ID_BYTES + HODO_KEY_MORE_BYTES + 7u) / 8u)
 enum { FREE = 0, BUSY = 1, FIRST_TICKET = 2 };
@@ -52,53 +63,47 @@ bool hodo_spans_prepare(void)
 {
 	if (!slots)
 		slots = hodo_map(sizeof(*slots) * (SLOTS + WINDOW));
-	else /* nobody is inside */
+	else
 		__builtin_memset(slots, 0, sizeof(*slots) * (SLOTS + WINDOW));
 	return slots;
 }
 
-int64_t hodo_spans_now_ns(void)
-{
-	struct timespec now;
+/* ---------------------------------------------------------------------- keys */
 
-	hodo_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Of HODO_BEGIN and HODO_END it is the first field; of scopes, which nest, the thread. false: it has no room. */
-static bool make_key(struct key *key, const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
+/* false: it has no room. */
+static bool make_key(struct key *key, const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces,
 		     size_t count)
 {
-	bool scope = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_SPAN_END;
-	uint32_t tid = scope ? hodo_rules_tid() : 0, bytes = sizeof(tid);
+	uint8_t type = span->scope ? HODO_TYPE_U32 : span->id_type;
+	uint32_t bytes = sizeof(tid);
 	const void *data = &tid;
-	uint8_t type = HODO_TYPE_U32;
 	size_t len = 0;
 
 	__builtin_memset(key, 0, sizeof(*key));
-	if (!scope && event->nfields && count) {
-		bool sized = hodo_fields_element_size(event->types[0]);
+	if (!span->scope && type != HODO_TYPE_NONE) {
+		bool sized = hodo_fields_element_size(type);
 
-		type = event->types[0];
+		if (!count)
+			return false;
 		bytes = sized && count == 1 ? 0 : (uint32_t)pieces[sized].len;
 		data = bytes ? pieces[sized].data : data;
 		if (!sized && bytes < hodo_fields_fixed_size(type))
 			return false;
 	}
-	if (scope || event->nfields)
+	if (type != HODO_TYPE_NONE)
 		len = hodo_key_put((uint8_t *)&key->w[2], ID_BYTES + HODO_KEY_MORE_BYTES, type, data, bytes);
 	key->n = 2 + (uint32_t)(len + 7) / 8;
 	key->w[0] = key->n;
-	key->w[1] = span;
+	key->w[1] = span->name;
 	return len <= ID_BYTES + HODO_KEY_MORE_BYTES;
 }
 
-static struct slot *window_of(const uint64_t *w, uint64_t n)
+static struct slot *window_of(const struct key *key)
 {
 	uint64_t h = 0;
 
-	for (uint64_t i = 0; i < n && i < KEY_WORDS; i++) {
-		h = (h ^ w[i]) * 0xbf58476d1ce4e5b9u;
+	for (uint32_t i = 0; i < key->n; i++) {
+		h = (h ^ key->w[i]) * 0xbf58476d1ce4e5b9u;
 		h ^= h >> 29;
 	}
 	return &slots[h & (SLOTS - 1)];
@@ -112,83 +117,131 @@ static bool has_key(const struct slot *slot, const struct key *key)
 	return true;
 }
 
-static void forget(const struct key *key)
+/* Of whatever begin: of several, perhaps, where the slot changes. */
+static void read_key(struct key *key, const struct slot *slot)
 {
-	struct slot *first = window_of(key->w, key->n);
-
-	for (unsigned i = 0; i < WINDOW; i++) {
-		uint64_t found = hodo_load_acquire(&first[i].state);
-
-		if (found >= FIRST_TICKET && has_key(&first[i], key))
-			hodo_cas_seq(&first[i].state, &found, (uint64_t)FREE);
-	}
+	key->n = (uint32_t)hodo_load(&slot->key[0]);
+	for (uint32_t i = 0; i < key->n; i++)
+		key->w[i] = hodo_load(&slot->key[i]);
 }
 
-/* Makes a slot ours: a free one, or that of the oldest begin. 0: others are at all of them. */
-static struct slot *claim(struct slot *first)
+/* --------------------------------------------------------------------- slots */
+
+/* A begin as it was seen. */
+struct seen {
+	struct slot *slot; /* NULL: none */
+	uint64_t ticket;
+	int64_t begin_ns;
+};
+
+/* The oldest begin of a key, or the latest one. */
+static struct seen find(const struct key *key, bool latest)
 {
-	struct slot *oldest = 0;
-	int64_t oldest_ns = INT64_MAX;
-	uint64_t ticket = FREE;
-	struct key old;
+	struct slot *first = window_of(key);
+	struct seen found = { 0 };
 
-	for (unsigned i = 0; i < WINDOW; i++) {
-		uint64_t found = FREE;
+	for (struct slot *s = first; s < first + WINDOW; s++) {
+		struct seen one = { s, hodo_load_acquire(&s->state), 0 };
 
-		if (hodo_cas_seq(&first[i].state, &found, (uint64_t)BUSY))
-			return &first[i];
-		if (found != BUSY && hodo_load(&first[i].begin_ns) < oldest_ns) {
-			oldest_ns = hodo_load(&first[i].begin_ns);
-			oldest = &first[i];
-			ticket = found;
+		if (one.ticket < FIRST_TICKET || !has_key(s, key))
+			continue;
+		one.begin_ns = hodo_load(&s->begin_ns);
+		if (!found.slot || (latest ? one.begin_ns > found.begin_ns : one.begin_ns < found.begin_ns))
+			found = one;
+	}
+	return found;
+}
+
+/* False: it is another's meanwhile. */
+static bool take(const struct seen *seen, uint64_t state)
+{
+	uint64_t ticket = seen->ticket;
+
+	return hodo_cas_seq(&seen->slot->state, &ticket, state);
+}
+
+/*
+ * Claims the slot of a begin, after those of its key that are older are gone. The oldest is what a second look finds
+ * as well: between the first look's parts an outer scope and an inner one may have begun, of which it saw the inner one
+ * alone. False: too much happens there.
+ */
+static bool evict(const struct seen *victim)
+{
+	uint64_t ticket = 0;
+	struct key key;
+
+	read_key(&key, victim->slot);
+	for (unsigned i = 0; i < LOOKS_MAX; i++) {
+		struct seen oldest = find(&key, false);
+
+		if (!oldest.slot)
+			return false;
+		if (oldest.ticket != ticket) {
+			ticket = oldest.ticket;
+			continue;
 		}
+		if (ticket == victim->ticket)
+			return take(victim, BUSY);
+		take(&oldest, FREE);
 	}
-	if (!oldest || !hodo_cas_seq(&oldest->state, &ticket, (uint64_t)BUSY))
-		return 0;
-	old.n = (uint32_t)oldest->key[0];
-	__builtin_memcpy(old.w, oldest->key, sizeof(old.w));
-	forget(&old);
-	return oldest;
+	return false;
 }
 
-void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces, size_t count)
+/* Makes a slot ours: a free one, or that of the oldest begin. NULL: others are at all of them. */
+static struct slot *claim(const struct key *key)
 {
-	int64_t now = hodo_spans_now_ns();
+	struct slot *first = window_of(key);
+	struct seen oldest = { 0 };
+
+	for (struct slot *s = first; s < first + WINDOW; s++) {
+		struct seen one = { s, FREE, 0 };
+
+		if (hodo_cas_acquire(&s->state, &one.ticket, BUSY))
+			return s;
+		if (one.ticket == BUSY)
+			continue;
+		one.begin_ns = hodo_load(&s->begin_ns);
+		if (!oldest.slot || one.begin_ns < oldest.begin_ns)
+			oldest = one;
+	}
+	return oldest.slot && evict(&oldest) ? oldest.slot : 0;
+}
+
+void hodo_spans_begin(const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces, size_t count,
+		      int64_t now_ns)
+{
 	struct slot *slot;
 	struct key key;
 
-	if (!make_key(&key, event, span, pieces, count))
+	if (!make_key(&key, span, tid, pieces, count))
 		return;
-	slot = claim(window_of(key.w, key.n));
+	slot = claim(&key);
 	if (!slot) {
-		forget(&key);
+		/* In whatever order: none of the thread's scopes ends meanwhile. */
+		for (unsigned i = 0; i < LOOKS_MAX; i++) {
+			struct seen open = find(&key, false);
+
+			if (!open.slot)
+				break;
+			take(&open, FREE);
+		}
 		return;
 	}
-	hodo_store(&slot->begin_ns, now);
+	hodo_store(&slot->begin_ns, now_ns);
 	for (uint32_t i = 0; i < key.n; i++)
 		hodo_store(&slot->key[i], key.w[i]);
 	hodo_store_release(&slot->state, FIRST_TICKET + hodo_add(&tickets, (uint64_t)1));
 }
 
-bool hodo_spans_end(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces, size_t count,
+bool hodo_spans_end(const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces, size_t count,
 		    int64_t *begin_ns)
 {
-	struct slot *first, *latest = 0;
-	uint64_t ticket = FREE;
+	struct seen latest;
 	struct key key;
 
-	*begin_ns = INT64_MIN;
-	if (!make_key(&key, event, span, pieces, count))
+	if (!make_key(&key, span, tid, pieces, count))
 		return false;
-	first = window_of(key.w, key.n);
-	for (unsigned i = 0; i < WINDOW; i++) {
-		uint64_t found = hodo_load_acquire(&first[i].state);
-
-		if (found >= FIRST_TICKET && has_key(&first[i], &key) && hodo_load(&first[i].begin_ns) > *begin_ns) {
-			*begin_ns = hodo_load(&first[i].begin_ns);
-			latest = &first[i];
-			ticket = found;
-		}
-	}
-	return latest && hodo_cas_seq(&latest->state, &ticket, (uint64_t)FREE);
+	latest = find(&key, true);
+	*begin_ns = latest.begin_ns;
+	return latest.slot && take(&latest, FREE);
 }

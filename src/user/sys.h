@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __x86_64__
@@ -57,6 +58,13 @@ static inline void hodo_signals_restore(uint64_t old)
 {
 	hodo_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, 0, sizeof(old));
 }
+static inline void hodo_sleep_ns(long ns)
+{
+	struct timespec pause = { 0, ns };
+
+	hodo_sys2(SYS_nanosleep, &pause, 0);
+}
+
 static inline uint32_t hodo_gettid(void) { return (uint32_t)hodo_sys0(SYS_gettid); }
 
 /* mmap; a negative errno as the address on failure. */

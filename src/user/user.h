@@ -15,9 +15,10 @@
 #include <hodo/tracer.h>
 #include <link.h>
 #include <stdbool.h>
+#include <time.h>
 #include <arch/writer.h>
 #include <core/atomic.h>
-#include <core/filter.h>
+#include <core/condition.h>
 #include <core/ring.h>
 
 /* ------------------------------------------------------------------- events */
@@ -31,10 +32,8 @@ struct hodo_event {
 	bool matched;   /* a pattern of the recording wants it */
 	bool disabled;  /* hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */
-	bool timed;     /* begins or ends a span whose duration a condition asks for */
-	uint32_t bound; /* the recording, as rules.c counts them, for which the following is */
-	uint64_t conditions; /* of the recording's, those that are for this event: bit i for the i-th; see rules.c */
-	struct hodo_rules_event *rules;
+	uint32_t bound; /* the recording, as rules.c counts them, for which filter and rules are */
+	struct hodo_rules_event *rules; /* conditions that are for this event, and spans; NULL: none */
 	uint32_t states; /* loaded objects' states that refer to it */
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
@@ -57,16 +56,11 @@ struct hodo_recording {
 	bool stopped;          /* a stop trigger was met: none is recorded any more */
 	uint32_t by;           /* enum hodo_recorded_by */
 	uint32_t recorder;     /* its pid, 0: not known */
-	uint32_t fork_mark;    /* index into the wiped page, see process.c */
 	struct hodo_layout layout;
 	struct hodo_ring_config ring;
-	uint8_t *shm;
+	uint8_t *shm;          /* NULL: none */
 	struct hodo_view *views; /* one a CPU and the fallback ring's; wiped in a fork child */
-	uint64_t packet_age_ticks;
-	uint32_t patterns, patterns_len, filter_len, functions_len, clock;
-	uint32_t conditions, conditions_len, context_len;
-	/* in this order; conditions and context last */
-	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
+	struct hodo_msg_config config; /* as far as its texts go */
 };
 extern HODO_SHARED struct hodo_recording hodo_recording;
 extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
@@ -74,16 +68,82 @@ extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }
 static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording.shm + HODO_SHM_ON); }
 
-/* process.c */
+/* What stands in a configuration behind its patterns. */
+static inline const uint8_t *hodo_config_filter(const struct hodo_msg_config *c) { return c->text + c->patterns_len; }
+static inline const uint8_t *hodo_config_functions(const struct hodo_msg_config *c)
+{
+	return hodo_config_filter(c) + c->filter_len;
+}
+static inline const uint8_t *hodo_config_conditions(const struct hodo_msg_config *c)
+{
+	return hodo_config_functions(c) + c->functions_len;
+}
+static inline const uint8_t *hodo_config_context(const struct hodo_msg_config *c)
+{
+	return hodo_config_conditions(c) + c->conditions_len;
+}
+
+/* state.c. In a section: asks for a snapshot; its number, 0: there is no recording. why may be NULL. */
+HODO_HIDDEN uint32_t hodo_snapshot_want(const char *why);
+
+/* lock.c */
 HODO_SHARED uint64_t hodo_control_lock(void); /* returns the signal mask to restore */
 HODO_SHARED void hodo_control_unlock(uint64_t mask);
 /* Lets others have the lock while its holder waits for them; signals stay blocked. */
 HODO_HIDDEN void hodo_control_release(void);
 HODO_HIDDEN void hodo_control_retake(void);
-HODO_HIDDEN void hodo_process_scan(void); /* objects are known; under the lock */
+/* From now on forks are noticed; false: they cannot be. set_up runs in a child, under the control lock. */
+HODO_HIDDEN bool hodo_process_watch_forks(void (*set_up)(void));
 HODO_SHARED bool hodo_process_forked(void); /* this is a fork child that has not been set up */
 HODO_SHARED void hodo_process_after_fork(void);
+static inline void hodo_process_check_fork(void)
+{
+	if (hodo_process_forked())
+		hodo_process_after_fork();
+}
+HODO_HIDDEN void hodo_process_set_up_child(void); /* in a fork handler */
 HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
+
+/* ------------------------------------------------------------------- the system */
+
+/* text.c: both add to the NUL-terminated text in size bytes; false: it was cut. Signal safe. */
+HODO_HIDDEN bool hodo_text_add(char *to, size_t size, const char *text);
+HODO_HIDDEN bool hodo_text_number(char *to, size_t size, uint64_t n);
+
+/* file.c */
+HODO_HIDDEN long hodo_file_read(long dir, const char *path, void *to, size_t size); /* bytes, or negative errno */
+/* Its first line without the newline, NUL-terminated whatever happens. Bytes, or negative errno. */
+HODO_HIDDEN long hodo_file_line(long dir, const char *path, char *text, size_t size);
+HODO_HIDDEN int hodo_file_write(long fd, const void *data, uint64_t len, uint64_t at); /* 0 or negative errno */
+HODO_HIDDEN void hodo_file_remove(const char *path);
+/* 0, or the negative errno that a file of so many bytes would meet; it must not raise SIGXFSZ. */
+HODO_HIDDEN int hodo_file_limit(uint64_t bytes);
+HODO_HIDDEN void hodo_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg);
+
+/* socket.c: sockets of packets, which never wait. */
+HODO_HIDDEN long hodo_socket_new(void); /* or negative errno */
+HODO_HIDDEN long hodo_socket_send(int fd, const void *data, size_t len, int passed); /* passed: a descriptor, or -1 */
+HODO_HIDDEN bool hodo_socket_peer(int fd, uint32_t *pid, uint32_t *uid); /* pid 0: not known here */
+
+/* thread.c: one of our own, with all signals blocked. 0 or negative errno. */
+HODO_HIDDEN int hodo_thread_start(void *(*run)(void *));
+
+/* machine.c */
+HODO_HIDDEN bool hodo_have_tsc(void);
+HODO_HIDDEN uint32_t hodo_possible_cpus(void);
+HODO_HIDDEN void hodo_process_name(char comm[16]);
+HODO_HIDDEN void hodo_process_exe(char *path, size_t size);
+HODO_HIDDEN const char *hodo_environment(char *const *envp, const char *name); /* value or NULL */
+
+/* clock.c */
+HODO_HIDDEN void hodo_clock_init(void);
+HODO_HIDDEN int64_t hodo_clock_ns(clockid_t id);
+HODO_HIDDEN uint64_t hodo_clock_read(uint32_t clock); /* ticks of enum hodo_clock, ordered after older loads */
+HODO_SHARED uint64_t hodo_clock_now(void); /* likewise, of the recording's */
+HODO_SHARED uint64_t hodo_ticks_now(void); /* of the recording's clock, or the TSC if there is none; in no order */
+extern HODO_SHARED uint64_t hodo_ticks_per_s; /* as the recorder says; 0: it does not */
+
+/* -------------------------------------------------------------------- recording */
 
 /* recording.c: what begins and ends; under the control lock. */
 struct hodo_memory {
@@ -92,6 +152,8 @@ struct hodo_memory {
 	uint32_t by, recorder; /* as in struct hodo_recording */
 };
 HODO_HIDDEN int hodo_recording_possible(void); /* 0; -EBUSY: there is one; -EAGAIN: the last has not ended quite */
+/* Maps the file as the memory of memory->layout, in which nothing is yet. 0 or negative errno. */
+HODO_HIDDEN int hodo_recording_map(struct hodo_memory *memory, int fd);
 HODO_HIDDEN bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout);
 /* Takes what the recorder wants, and the memory, without beginning: the catalogue is in it when this returns. */
 HODO_HIDDEN int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memory *memory);
@@ -123,26 +185,19 @@ HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t re
 HODO_HIDDEN void hodo_session_path(char *const *envp);
 HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
 HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording has exited */
-HODO_HIDDEN bool hodo_have_tsc(void);
-HODO_HIDDEN uint32_t hodo_possible_cpus(void);
-HODO_HIDDEN void hodo_process_name(char comm[16]);
-HODO_HIDDEN const char *hodo_environment(char *const *envp, const char *name); /* value or NULL */
 
 /* listen.c */
+enum hodo_listens { HODO_LISTENS_WANTED = 1, HODO_LISTENS_MADE = 2 }; /* the program wants it; it was made to */
 HODO_HIDDEN void hodo_listener_init(char *const *envp);
-HODO_HIDDEN int hodo_listener_start(uint32_t why); /* 1: the program wants it, 2: it was made to */
+HODO_HIDDEN int hodo_listener_start(uint32_t why);
 HODO_HIDDEN void hodo_listener_lost(void);   /* in a fork child: the thread stayed in the parent */
 HODO_HIDDEN void hodo_listener_forked(void); /* … after it: without the lock, in a fork handler */
-HODO_HIDDEN int hodo_listener_thread(void *(*run)(void *)); /* starts one; signals are blocked in it */
-HODO_HIDDEN bool hodo_listener_is_there(void);
-HODO_HIDDEN void hodo_listener_leave(void); /* soon */
 
 /* keeper.c: the calling thread is the first one, perhaps, and now there is one that listens. */
 HODO_HIDDEN void hodo_keeper_watch(void);
 
 /* control.c; under the control lock */
 HODO_HIDDEN int hodo_control_set(const char *pattern, bool on);
-HODO_HIDDEN uint32_t hodo_control_want_snapshot(const char *why); /* in a section; its number, 0: no recording */
 
 /* flight.c; under the control lock, but init (constructor) and start */
 HODO_HIDDEN void hodo_flight_init(char *const *envp);
@@ -150,32 +205,23 @@ HODO_HIDDEN int hodo_flight_begin(enum hodo_start start); /* from the environmen
 HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file; its number or negative errno */
 HODO_HIDDEN const char *hodo_flight_path(void);
 HODO_HIDDEN void hodo_flight_clocks(void); /* notes the clocks; signal safe */
-HODO_HIDDEN void hodo_flight_ended(void); /* for good, unless … */
-HODO_HIDDEN void hodo_flight_wait(void);  /* … it is to begin again when the next recording has ended */
+HODO_HIDDEN void hodo_flight_note_end(void);
+extern HODO_HIDDEN bool hodo_flight_wanted; /* to begin in this process and its fork children, when it can */
 HODO_HIDDEN void hodo_flight_objects(void); /* objects have come: their events may be the first */
 
-/* rules.c: conditions and filters. */
-HODO_HIDDEN bool hodo_conditions_valid(const uint8_t *at, uint32_t n, uint32_t len);
-HODO_HIDDEN void hodo_rules_prepare(void); /* a recording begins; under the control lock, before events are selected */
-HODO_HIDDEN void hodo_rules_select(struct hodo_event *event); /* sets event->conditions; under the control lock */
+/* rules.c: patterns, conditions and filters; under the control lock, but for pass and act. */
+HODO_HIDDEN void hodo_rules_prepare(void); /* a recording begins: before events are selected */
+HODO_HIDDEN void hodo_rules_select(struct hodo_event *event); /* what the recording wants of it */
 /* In a section: what is to be done with the event, HODO_VERDICT_*. May change on words (start triggers). */
-#define HODO_VERDICT_RECORD 1u
-#define HODO_VERDICT_SNAPSHOT 2u /* this and the following: when it is stored, or was not to be, by hodo_rules_act() */
-#define HODO_VERDICT_STOP 4u
-#define HODO_VERDICT_EXIT 8u
 HODO_HIDDEN uint32_t hodo_rules_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces,
 				    size_t count);
 HODO_HIDDEN void hodo_rules_act(const struct hodo_event *event, uint32_t verdict); /* in a section */
-HODO_HIDDEN uint32_t hodo_rules_tid(void);
 extern HODO_HIDDEN bool hodo_rules_filters; /* a hint: the recording has a filter */
 
-/* spans.c: when they began. span: what its name has alone. In a section, but prepare. */
-HODO_HIDDEN bool hodo_spans_prepare(void); /* a recording begins; false: no memory */
-HODO_HIDDEN void hodo_spans_begin(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
-				  size_t count);
-HODO_HIDDEN bool hodo_spans_end(const struct hodo_event *event, uint64_t span, const struct hodo_piece *pieces,
-				size_t count, int64_t *begin_ns);
-HODO_HIDDEN int64_t hodo_spans_now_ns(void);
+/* pool.c; under the control lock */
+HODO_HIDDEN void hodo_pool_reset(void); /* a recording begins */
+HODO_HIDDEN void *hodo_pool_take(uint64_t size); /* NULL: no memory */
+HODO_HIDDEN void *hodo_pool_copy(const void *from, size_t size);
 
 /* context.c: what comes before an event's fields. */
 struct hodo_context {
@@ -199,32 +245,54 @@ extern HODO_HIDDEN uint32_t hodo_nevents;
 HODO_SHARED struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
 HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
-HODO_HIDDEN void hodo_registry_select(struct hodo_event *event); /* patterns and filter of the recording */
-HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
+#define HODO_EVENT_NAME_MAX (2u * HODO_NAME_MAX + 16u) /* bytes, the NUL included */
 /* Its on word, from its state. Also in a section, without the lock; see rules.c. */
 HODO_SHARED void hodo_registry_publish(struct hodo_event *event);
+/* Whether a pattern names the event itself, or the span that it begins or ends. */
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
+/* Bytes of the span's name, which is the event's without .begin or .end; 0: it is of none. */
+HODO_HIDDEN size_t hodo_registry_span_len(const struct hodo_event *event);
 /* The value of a label of the event's field; false: it has no such label. */
 HODO_HIDDEN bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
 				     int64_t *value);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
+
+/* catalog.c; all under the control lock */
+HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
 HODO_SHARED void hodo_catalog_warning(const char *const *parts, unsigned n);
 /* A record that is finished but for its size; texts are its NUL-terminated texts. Cut to what a record holds. */
 HODO_HIDDEN void hodo_catalog_add(const struct hodo_record *record, size_t size, const char *text);
 HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's shared memory */
-HODO_HIDDEN const char *hodo_desc_string(const struct hodo_desc *desc, size_t room, unsigned n);
 
-/* objects.c; under the control lock */
+/* scan.c; under the control lock */
 HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the loader's */
 HODO_SHARED void hodo_objects_scan(void);
+HODO_HIDDEN void hodo_objects_scan_once(void); /* if they are not known yet */
 /* Some object is served by another copy of the library (one linked into the program beside a preloaded one). */
 extern HODO_HIDDEN bool hodo_objects_foreign;
-HODO_HIDDEN void hodo_objects_each(void (*f)(struct hodo_object *object, const struct hodo_site *site, void *data),
-				   void *data);
-HODO_HIDDEN void hodo_objects_rebind(void); /* states' on pointers, after the recording changed */
 
-/* patch.c; under the control lock: makes every site jump or not, as its event wants. 0 or negative errno. */
-HODO_HIDDEN int hodo_patch_sites(void);
+/* objects.c; under the control lock */
+extern HODO_HIDDEN struct hodo_object hodo_objects[HODO_OBJECTS_MAX];
+extern HODO_HIDDEN uint32_t hodo_nobjects;
+/* All sites that have an event. */
+HODO_HIDDEN void hodo_objects_each(void (*f)(const struct hodo_site *site, struct hodo_state *state, void *data),
+				   void *data);
+/* The object being looked at: */
+HODO_HIDDEN void hodo_objects_look_at(const struct dl_phdr_info *info);
+HODO_SHARED size_t hodo_objects_room(uintptr_t p, uint32_t flags); /* bytes from p to the end of its segment */
+HODO_SHARED const char *hodo_objects_path(const struct dl_phdr_info *info);
+HODO_HIDDEN void hodo_objects_notes(const struct dl_phdr_info *info, const char *name,
+				    void (*found)(const struct dl_phdr_info *info, uint32_t type, const void *desc,
+						  size_t size, void *data),
+				    void *data);
+/* What a self-relative field leads to. */
+#define HODO_TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
+
+/* sites.c; under the control lock */
+HODO_HIDDEN int hodo_sites_patch(void); /* every site jumps or not, as its event wants. 0 or negative errno */
+HODO_HIDDEN void hodo_sites_rebind(void); /* states' on pointers, after the recording changed */
+
+/* patch.c; under the control lock */
 HODO_HIDDEN void hodo_patch_init(void);
 HODO_HIDDEN void hodo_patch_register(void); /* for barriers, unless that was done */
 HODO_HIDDEN void hodo_patch_forked(void);
@@ -270,12 +338,11 @@ extern const struct hodo_extension hodo_extension HODO_SHARED __attribute__((wea
 /* That one while it is there, NULL: there is none, or not yet. */
 extern HODO_HIDDEN const struct hodo_extension *hodo_func;
 
-/* functions.c */
-HODO_HIDDEN void hodo_functions_init(void);
-/* Loads libhodo-func.so, unless it is there. 0 or negative errno. Not under the control lock; takes the loader's. */
+/* functions.c: loads libhodo-func.so, unless it is there. 0 or negative errno. Not under the control lock; takes the
+ * loader's. */
 HODO_HIDDEN int hodo_functions_load(void);
-HODO_SHARED uint64_t hodo_ticks_now(void); /* of the recording's clock, or of the TSC where there is none */
-extern HODO_SHARED uint64_t hodo_ticks_per_s; /* as the recorder says; 0: it does not */
+
+/* roles.c */
 #define HODO_ROLE_MAX 64u /* bytes of a role's name */
 /* The role of that name, for ever; NULL: too many. Any thread, in signal handlers too. */
 HODO_SHARED const char *hodo_role_intern(const char *name, uint32_t length);
@@ -304,10 +371,6 @@ extern HODO_SHARED struct hodo_place hodo_places[HODO_REPLACED]; /* as the loade
 extern HODO_SHARED void hodo_x86_enter(void), hodo_x86_exit(void), hodo_x86_mcount(void), hodo_x86_fentry(void);
 extern HODO_SHARED void *hodo_x86_enter_to, *hodo_x86_exit_to, *hodo_x86_mcount_to, *hodo_x86_fentry_to;
 
-/* In objects.c, for the extension: bytes from p to the end of the segment of the object being looked at. */
-HODO_SHARED size_t hodo_objects_room(uintptr_t p, uint32_t flags);
-HODO_SHARED const char *hodo_objects_path(const struct dl_phdr_info *info);
-
 /* loader.c */
 HODO_HIDDEN void hodo_loader_hook(void);
 /* Objects come and go unnoticed: those that were not there at the start may be unloaded at any time. */
@@ -316,7 +379,6 @@ extern HODO_SHARED bool hodo_loader_blind;
 /* emit.c */
 HODO_HIDDEN void hodo_emit_init(void);
 extern HODO_SHARED const struct hodo_ops hodo_user_ops;
-HODO_SHARED uint64_t hodo_clock_now(void); /* ticks of the recording's clock, ordered after older loads */
 HODO_SHARED void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len);
 
 /* probe.c */

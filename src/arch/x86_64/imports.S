@@ -9,7 +9,7 @@
  *	return
  *
  * `to` is NULL until libhodo has come up, since IFUNC resolvers call these before libhodo is
- * relocated. It leads to the function that libhodo is in front of (user/objects.c), or to
+ * relocated. It leads to the function that libhodo is in front of (user/imports.c), or to
  * a hook while functions are traced (func/instrument.c, func/entry_only.c).
  */
 #include "x86.inc"

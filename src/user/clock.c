@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.c - the time: of the recording's clock, of the processor's counter, in nanoseconds. */
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+#include "sys.h"
+#include "user.h"
+
+uint64_t hodo_ticks_per_s;
+static uint64_t start_ns, start_ticks; /* when the library came up */
+
+int64_t hodo_clock_ns(clockid_t id)
+{
+	struct timespec now = { 0 };
+
+	hodo_sys2(SYS_clock_gettime, id, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+uint64_t hodo_clock_read(uint32_t clock)
+{
+#ifdef __x86_64__
+	if (clock == HODO_CLOCK_TSC) {
+		/* Not before the load of the word that decides which packet this closes: a time stamp taken
+		 * earlier could be older than an event that another CPU's thread has committed since. */
+		_mm_lfence();
+		return __rdtsc();
+	}
+#endif
+	return (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t hodo_clock_now(void)
+{
+	return hodo_clock_read(hodo_recording.config.clock);
+}
+
+uint64_t hodo_ticks_now(void)
+{
+#ifdef __x86_64__
+	if (!hodo_recording.on || hodo_recording.config.clock == HODO_CLOCK_TSC)
+		return __rdtsc();
+#endif
+	return hodo_clock_now();
+}
+
+void hodo_clock_init(void)
+{
+	start_ns = (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
+	start_ticks = hodo_ticks_now();
+}
+
+/*
+ * The recorder knows the frequency; else two readings of both clocks, 5 ms apart at least, give it well
+ * enough, and once for all: times would not compare if it were taken anew.
+ */
+static uint64_t ticks_per_s(void)
+{
+	static uint64_t measured;
+	uint64_t ns, passed, known = hodo_load(&measured);
+
+	if (hodo_ticks_per_s)
+		return hodo_ticks_per_s;
+	while (!known) {
+		ns = (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC) - start_ns;
+		passed = hodo_ticks_now() - start_ticks;
+		if (ns < 5000000)
+			continue;
+		known = (uint64_t)((unsigned __int128)passed * 1000000000u / ns);
+		hodo_store(&measured, known);
+	}
+	return known;
+}
+
+HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
+{
+	if (hodo_recording.on && hodo_recording.config.clock != HODO_CLOCK_TSC)
+		return ticks;
+	return (uint64_t)((unsigned __int128)ticks * 1000000000u / ticks_per_s());
+}

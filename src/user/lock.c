@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock.c - the control lock, and what says that this is a fork child.
+ *
+ * A fork child must not write into its parent's rings. The table of views lies
+ * in memory that the kernel wipes on fork, so that every thread's fast path
+ * turns into the slow one at once, also after clone() or _Fork(), which run no
+ * handlers; a mark on a wiped page of its own says to the slow path why. The
+ * rings themselves are not inherited (MADV_DONTFORK).
+ */
+#include <time.h>
+#include "sys.h"
+#include "user.h"
+
+enum { FORKED = 0, SET_UP = 1, SETTING_UP = 2 };
+static uint32_t *fork_mark; /* SET_UP; wiped to FORKED in a fork child */
+static void (*set_up_child)(void);
+static uint32_t control_owner;
+
+void hodo_control_retake(void)
+{
+	uint32_t tid = hodo_gettid(), owner = 0;
+
+	for (unsigned i = 1; !hodo_cas_acquire(&control_owner, &owner, tid); owner = 0, i++) {
+		/* Sleep in the end: yielding alone keeps an owner of lower real-time priority from going on. */
+		if (i > 1000)
+			hodo_sleep_ns(50000);
+		else if (i % 16 == 0)
+			hodo_sys0(SYS_sched_yield);
+	}
+}
+
+void hodo_control_release(void)
+{
+	hodo_store_release(&control_owner, 0);
+}
+
+uint64_t hodo_control_lock(void)
+{
+	uint64_t mask = hodo_signals_block();
+
+	/* In a child that ran no fork handler, the owner may be a thread that stayed in the parent. */
+	hodo_process_check_fork();
+	hodo_control_retake();
+	return mask;
+}
+
+void hodo_control_unlock(uint64_t mask)
+{
+	hodo_control_release();
+	hodo_signals_restore(mask);
+}
+
+/* -------------------------------------------------------------------- fork */
+
+static void *wiped_mapping(size_t len)
+{
+	void *p = hodo_map(len);
+
+	if (!p)
+		return 0;
+	if (hodo_sys3(SYS_madvise, p, len, MADV_WIPEONFORK) != 0) {
+		hodo_sys2(SYS_munmap, p, len);
+		return 0;
+	}
+	return p;
+}
+
+void hodo_process_views(void)
+{
+	if (!hodo_recording.views)
+		hodo_recording.views = wiped_mapping(sizeof(struct hodo_view) * HODO_VIEWS);
+}
+
+bool hodo_process_watch_forks(void (*set_up)(void))
+{
+	set_up_child = set_up;
+	fork_mark = wiped_mapping(HODO_PAGE);
+	if (fork_mark)
+		*fork_mark = SET_UP;
+	return fork_mark;
+}
+
+bool hodo_process_forked(void)
+{
+	return fork_mark && hodo_load_acquire(fork_mark) != SET_UP;
+}
+
+void hodo_process_set_up_child(void)
+{
+	set_up_child();
+	hodo_store_release(fork_mark, SET_UP);
+}
+
+/* In a child that ran no fork handler. It may have started threads since: one sets it up, the others wait. */
+void hodo_process_after_fork(void)
+{
+	uint64_t mask = hodo_signals_block();
+	uint32_t mark = FORKED;
+
+	if (hodo_cas_acquire(fork_mark, &mark, SETTING_UP)) {
+		control_owner = hodo_gettid(); /* whoever held it stayed in the parent */
+		hodo_process_set_up_child();
+		hodo_store_release(&control_owner, 0);
+	}
+	while (hodo_load_acquire(fork_mark) == SETTING_UP)
+		hodo_sys0(SYS_sched_yield);
+	hodo_signals_restore(mask);
+}

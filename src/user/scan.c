@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan.c - what the loaded objects bring: sites, found through their notes
+ * (struct hodo_note) by dl_iterate_phdr.
+ *
+ * Runs under the control lock, and inside the loader's while it maps or unmaps
+ * something; objects may not be relocated yet, so only self-relative places
+ * are followed.
+ */
+#include <dlfcn.h>
+#include "imports.h"
+#include "sys.h"
+
+bool hodo_objects_foreign;
+
+static bool site_valid(const struct hodo_site *s)
+{
+	const uint8_t *code = (const uint8_t *)HODO_TARGET(s->addr);
+	int32_t distance;
+
+	if (s->addr == 0)
+		return true;
+	if (hodo_objects_room((uintptr_t)code, PF_X | PF_R) < 5)
+		return false;
+	__builtin_memcpy(&distance, code + 1, sizeof(distance));
+	return (code[0] == 0xa9 || code[0] == 0xe9) && (uintptr_t)(code + 5 + distance) == HODO_TARGET(s->cold);
+}
+
+static void bind_state(struct hodo_state *state, struct hodo_event *event)
+{
+	state->event = event;
+	state->id = event->id;
+	state->on = hodo_recording.on ? &hodo_on_words()[event->id] : &hodo_zero_on;
+	event->states++;
+}
+
+#define REFUSED reserved[0]
+
+static void add_site(const struct hodo_site *s, const char *object)
+{
+	struct hodo_state *state = (struct hodo_state *)HODO_TARGET(s->state);
+	const struct hodo_desc *desc = (const struct hodo_desc *)HODO_TARGET(s->desc);
+	size_t size = hodo_objects_room((uintptr_t)desc, PF_R);
+	struct hodo_event *event;
+
+	if (size < sizeof(*desc) || !site_valid(s))
+		return;
+	if (s->state == 0) {
+		if (desc->kind == HODO_KIND_LABELS)
+			hodo_registry_labels(desc, size);
+		return;
+	}
+	if (hodo_objects_room((uintptr_t)state, PF_W) < sizeof(*state) || state->event || state->REFUSED)
+		return;
+	event = hodo_registry_add(desc, size, object);
+	if (!event) {
+		state->REFUSED = 1;
+		return;
+	}
+	if (!event->states && hodo_recording.on)
+		hodo_rules_select(event);
+	bind_state(state, event);
+	hodo_registry_publish(event);
+}
+
+static void add_object(const struct dl_phdr_info *info, const struct hodo_note *note)
+{
+	const struct hodo_site *sites = (const struct hodo_site *)HODO_TARGET(note->sites_start);
+	const struct hodo_site *end = (const struct hodo_site *)HODO_TARGET(note->sites_stop);
+	const struct hodo_ops **ops = (const struct hodo_ops **)HODO_TARGET(note->ops);
+	const char *path;
+	struct hodo_object *o;
+
+	for (uint32_t i = 0; i < hodo_nobjects; i++) {
+		if (hodo_objects[i].base == info->dlpi_addr && hodo_objects[i].ops == ops) {
+			hodo_objects[i].seen = true;
+			return;
+		}
+	}
+	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || hodo_nobjects == HODO_OBJECTS_MAX ||
+	    hodo_loader_blind)
+		return;
+	if (*ops && *ops != &hodo_user_ops) {
+		hodo_objects_foreign = true;
+		return;
+	}
+	if (sites > end ||
+	    hodo_objects_room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
+		sites = end = 0; /* an object without sites has no such section */
+	o = &hodo_objects[hodo_nobjects++];
+	*o = (struct hodo_object){ info->dlpi_addr, sites, end, ops, true };
+	/* Before any of its sites can be made to jump. */
+	hodo_store_release(ops, &hodo_user_ops);
+	path = hodo_objects_path(info);
+	for (const struct hodo_site *s = sites; s < end; s++)
+		add_site(s, path);
+}
+
+static void take_note(const struct dl_phdr_info *info, uint32_t type, const void *desc, size_t size, void *data)
+{
+	const struct hodo_note_functions **functions = data;
+
+	if (size != sizeof(struct hodo_note)) /* as all kinds of ours have it */
+		return;
+	if (type == HODO_NOTE_TYPE)
+		add_object(info, desc);
+	else if (type == HODO_NOTE_FUNCTIONS)
+		*functions = desc;
+	else if (type == HODO_NOTE_ROLES && hodo_func)
+		hodo_func->roles(info, desc);
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct hodo_note_functions *functions = 0;
+
+	hodo_objects_look_at(info);
+	hodo_objects_notes(info, "Hodo", take_note, &functions);
+	hodo_loaded_object(info, functions);
+	return 0;
+}
+
+static void count_state(const struct hodo_site *site, struct hodo_state *state, void *data)
+{
+	state->event->states++;
+}
+
+/* Forgets objects that are no longer mapped; their memory is not touched, and how many states each event
+ * has left is counted anew from those that stay. */
+static void drop_unseen(void)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < hodo_nobjects; i++) {
+		if (hodo_objects[i].seen)
+			hodo_objects[kept++] = hodo_objects[i];
+	}
+	if (kept == hodo_nobjects)
+		return;
+	hodo_nobjects = kept;
+	for (uint32_t i = 1; i <= hodo_nevents; i++)
+		hodo_events[i].states = 0;
+	hodo_objects_each(count_state, 0);
+}
+
+static int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *) = dl_iterate_phdr;
+
+/*
+ * Finds libc's dl_iterate_phdr, also where the program has one in front of it: a sanitizer's is not ready for a call
+ * before its own constructor. Weak: a static program has no dlsym, and nothing in front. In the constructor, before
+ * the control lock: dlsym() takes the loader's, which a thread in dlopen() holds that waits for the other.
+ */
+void hodo_objects_prepare(void)
+{
+	extern __typeof__(dlsym) dlsym __attribute__((weak));
+	void *own = &dlsym ? dlsym(RTLD_NEXT, "dl_iterate_phdr") : 0;
+
+	if (own)
+		*(void **)&iterate = own;
+	if (&dlsym)
+		hodo_imports_places();
+}
+
+void hodo_objects_scan(void)
+{
+	for (uint32_t i = 0; i < hodo_nobjects; i++)
+		hodo_objects[i].seen = false;
+	hodo_loaded_begin();
+	iterate(look, 0);
+	drop_unseen();
+	hodo_loaded_end();
+}
+
+void hodo_objects_scan_once(void)
+{
+	static bool scanned;
+
+	if (!scanned)
+		hodo_objects_scan();
+	scanned = true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sites.c - turning sites on and off in running code.
+ *
+ * A site is A9 rel32 (test $imm32,%eax) when off and E9 rel32 (jmp) when on:
+ * one byte differs, and the other four are the same in both. A store of one
+ * byte is atomic wherever the instruction lies, and whatever mix of old and
+ * new bytes a core fetches is one of the two instructions, so nothing has to be
+ * stopped, aligned or trapped. Cores may go on executing the old one until
+ * they serialise, which membarrier's SYNC_CORE makes them do (patch.c).
+ *
+ * Intel processors up to Core 2 have an erratum (their documents call it
+ * unsynchronised cross-modifying code) by which a core may misbehave when
+ * another changes an instruction that it has fetched. There, sites are made to
+ * jump once, before their object's code can run, and stay so; the on word alone
+ * decides. The same goes for an Intel processor that does not say its model.
+ */
+#include "sys.h"
+#include "user.h"
+
+#define JUMP 0xe9
+#define TEST 0xa9
+
+static bool is_wanted(const struct hodo_event *e)
+{
+	return (hodo_recording.on && ((e->matched && !e->disabled) || e->rules)) || e->nprobes;
+}
+
+static void update(const struct hodo_site *site, struct hodo_state *state, void *data)
+{
+	bool on = is_wanted(state->event);
+
+	if (site->addr) {
+		uint8_t byte = on || !hodo_patch_possible() ? JUMP : TEST;
+
+		if (*(volatile uint8_t *)HODO_TARGET(site->addr) != byte)
+			hodo_patch_store(data, HODO_TARGET(site->addr), &byte, 1);
+	}
+	hodo_store(&state->flag, on);
+}
+
+int hodo_sites_patch(void)
+{
+	static struct hodo_patch p; /* under the control lock; too large for small stacks */
+
+	hodo_patch_begin(&p);
+	hodo_objects_each(update, &p);
+	return hodo_patch_end(&p);
+}
+
+static void rebind(const struct hodo_site *site, struct hodo_state *state, void *data)
+{
+	hodo_store_release(&state->on, hodo_recording.on ? &hodo_on_words()[state->id] : &hodo_zero_on);
+}
+
+void hodo_sites_rebind(void)
+{
+	hodo_objects_each(rebind, 0);
+}
