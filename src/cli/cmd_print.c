@@ -2,10 +2,9 @@
 /* cmd_print.c - hodo print. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include <export/symbols.h>
+#include <export/function_names.h>
 #include <record/record.h>
 
-#include <string.h>
 #include <unistd.h>
 
 struct args {
@@ -27,6 +26,16 @@ static int set_filter(void *args, const char *expr)
 	       hodo_usage("print", "--filter: %s", why);
 }
 
+static int flush(struct hodo_out *out, struct hodo_read_text *text)
+{
+	size_t len;
+	const char *data = hodo_read_text_data(text, &len);
+	int err = hodo_out_write(out, data, len);
+
+	hodo_read_text_clear(text);
+	return err;
+}
+
 /* Prints all events. 1: more than the limit, 0 all, or a negative errno. */
 static int print_events(struct hodo_read *r, const struct args *a, struct hodo_out *out,
 			struct hodo_read_text *text, unsigned flags)
@@ -38,7 +47,6 @@ static int print_events(struct hodo_read *r, const struct args *a, struct hodo_o
 	while (n < a->limit && !err && (got = hodo_read_next(r, &e)) > 0) {
 		int taken = a->filter ? hodo_event_filter_takes(a->filter, e) : 1;
 		size_t len;
-		const char *data;
 
 		if (taken == 0)
 			continue;
@@ -46,60 +54,20 @@ static int print_events(struct hodo_read *r, const struct args *a, struct hodo_o
 			return taken;
 		err = a->args.json ? hodo_read_text_json(text, e) : hodo_read_text_line(text, e, flags);
 		n++;
-		data = hodo_read_text_data(text, &len);
-		if (len < FLUSH_BYTES)
-			continue;
-		if (hodo_out_write(out, data, len) < 0)
+		hodo_read_text_data(text, &len);
+		if (len >= FLUSH_BYTES && flush(out, text) < 0)
 			return 1;
-		hodo_read_text_clear(text);
 	}
-	if (!out->err) {
-		size_t len;
-		const char *data = hodo_read_text_data(text, &len);
-
-		hodo_out_write(out, data, len);
-	}
+	flush(out, text);
 	return err ? err : n == a->limit && got > 0 ? 1 : got;
 }
 
-/* NULL where there is nothing better than the address itself. */
-static const char *name_of(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address)
+static int print(struct hodo_read *r, const struct args *a, struct hodo_read_text *text)
 {
-	struct hodo_place place;
-
-	hodo_symbols_find(symbols, process, ts_ns, address, &place);
-	return strncmp(place.name, "0x", 2) == 0 ? NULL : place.name;
-}
-
-static int run(void *args)
-{
-	const struct args *a = args;
-	struct hodo_symbols *symbols;
-	struct hodo_callers *callers;
-	struct hodo_read_text *text;
-	struct hodo_read *r;
+	unsigned flags = hodo_use_color(a->args.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
 	struct hodo_out out;
-	int64_t since, until;
-	unsigned flags;
-	int status = hodo_open_range(&r, &a->args, &since, &until), got;
+	int got, status;
 
-	if (!r)
-		return HODO_EXIT_FAILURE;
-	text = hodo_read_text_new();
-	symbols = hodo_symbols_new(a->args.dir);
-	callers = symbols ? hodo_callers_new(symbols) : NULL;
-	if (status || !text || !callers) {
-		if (!status)
-			status = hodo_no_memory();
-		hodo_callers_free(callers);
-		hodo_symbols_free(symbols);
-		hodo_read_text_free(text);
-		hodo_read_close(r);
-		return status;
-	}
-	flags = hodo_use_color(a->args.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
-	hodo_read_symbols(r, name_of, symbols);
-	hodo_read_code(r, &hodo_callers_ops, callers);
 	hodo_out_start(&out, !a->args.no_pager);
 	got = print_events(r, a, &out, text, flags);
 	status = hodo_out_finish(&out);
@@ -108,6 +76,26 @@ static int run(void *args)
 	/* Complete only when all packets were passed. */
 	if (got == 0 && !a->args.quiet)
 		hodo_tell_lost(r);
+	return status;
+}
+
+static int run(void *args)
+{
+	const struct args *a = args;
+	struct hodo_read_text *text = hodo_read_text_new();
+	struct hodo_symbols *symbols = hodo_symbols_new(a->args.dir);
+	struct hodo_callers *callers = symbols ? hodo_callers_new(symbols) : NULL;
+	struct hodo_read *r;
+	int64_t since, until;
+	int status = hodo_open_range(&r, &a->args, &since, &until);
+
+	if (!status && (!text || !callers))
+		status = hodo_no_memory();
+	if (!status) {
+		hodo_read_symbols(r, hodo_function_name_at, symbols);
+		hodo_read_code(r, &hodo_callers_ops, callers);
+		status = print(r, a, text);
+	}
 	hodo_callers_free(callers);
 	hodo_symbols_free(symbols);
 	hodo_read_text_free(text);

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "overview.h"
-#include "record_summary.h"
+#include "record_options.h"
 #include <export/symbols.h>
 
 #include <errno.h>
@@ -26,6 +26,7 @@
 #include <record/record.h>
 
 #define PROGRESS_NS 500000000ll
+#define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
 #define LINGER_NS 100000000ll /* in which a child that an attached process forked just before its end joins */
 
 struct recording {
@@ -94,7 +95,7 @@ static void show_progress(struct recording *r)
 /* So that functions have names where the program is not. */
 static void keep_symbols(const struct recording *r)
 {
-	bool wanted = r->options.functions.functions.tracers || hodo_context_has_addresses(&r->options.context);
+	bool wanted = r->options.functions.functions.tracers || (r->options.context.flags & ADDRESSES);
 	bool written = r->stats.snapshots || hodo_record_wrote_all(&r->stats);
 	int err = wanted && written ? hodo_symbols_keep(r->options.out) : 0;
 

@@ -23,28 +23,29 @@ static void report(void *arg, const char *line)
 		hodo_warning("%s", line);
 }
 
-static void put_cause(const char *what, uint64_t n)
-{
-	char buf[32];
-
-	if (n)
-		fprintf(stderr, "hodo: %s event%s lost: %s\n", hodo_grouped(n, buf), n == 1 ? "" : "s", what);
-}
-
 static void put_summary(const struct hodo_recover *r, const char *out)
 {
+	const struct {
+		uint64_t n;
+		const char *cause;
+	} lost[] = {
+		{ r->lost.overwritten, "newer ones took their place in the buffers: larger buffers keep them"
+				       " (HODO_FLIGHT_SIZE, or -m)" },
+		{ r->lost.damaged, "the buffers were damaged" },
+		{ r->torn, "they were not on disk as a whole" },
+		{ r->lost.full, "the buffers were full" },
+		{ r->lost.too_large, "larger than a packet" },
+		{ r->lost.busy, "threads without restartable sequences were in each other's way" },
+	};
 	char events[32], processes[32], bytes[32];
 
-	fprintf(stderr, "hodo: %s event%s of %s process%s in %s, %s\n", hodo_grouped(r->events, events),
-		r->events == 1 ? "" : "s", hodo_grouped(r->processes, processes), r->processes == 1 ? "" : "es", out,
-		hodo_human_bytes(r->bytes, bytes));
-	put_cause("newer ones took their place in the buffers: larger buffers keep them (HODO_FLIGHT_SIZE, or -m)",
-		  r->lost.overwritten);
-	put_cause("the buffers were damaged", r->lost.damaged);
-	put_cause("they were not on disk as a whole", r->torn);
-	put_cause("the buffers were full", r->lost.full);
-	put_cause("larger than a packet", r->lost.too_large);
-	put_cause("threads without restartable sequences were in each other's way", r->lost.busy);
+	hodo_error("%s event%s of %s process%s in %s, %s", hodo_grouped(r->events, events), r->events == 1 ? "" : "s",
+		   hodo_grouped(r->processes, processes), r->processes == 1 ? "" : "es", out,
+		   hodo_human_bytes(r->bytes, bytes));
+	for (size_t i = 0; i < sizeof(lost) / sizeof(*lost); i++)
+		if (lost[i].n)
+			hodo_error("%s event%s lost: %s", hodo_grouped(lost[i].n, events), lost[i].n == 1 ? "" : "s",
+				   lost[i].cause);
 }
 
 /* PATH.recovered for a recording, without the slashes at its end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* record_context.c - hodo record --context, and whether this machine has the hardware counters that it names. */
 #define _GNU_SOURCE
-#include "record_context.h"
+#include "record_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,9 +201,4 @@ int hodo_context_options_add(struct hodo_context_config *c, const char *word)
 		return 0;
 	return hodo_usage(VERB, "--context is comm, pid, ip, callstack[=DEPTH], stack[=BYTES] or perf:NAME, not '%.*s'",
 			  (int)len, word);
-}
-
-bool hodo_context_has_addresses(const struct hodo_context_config *context)
-{
-	return context->flags & (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK);
 }

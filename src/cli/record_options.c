@@ -235,9 +235,7 @@ int hodo_record_options_check(struct hodo_record_options *o)
 	int err;
 
 	o->command = o->args.words;
-	err = hodo_function_options_check(&o->functions, &o->patterns);
-	if (!err && o->kernel)
-		err = hodo_function_options_kernel(&o->functions);
+	err = hodo_function_options_check(&o->functions, &o->patterns, o->kernel);
 	if (err)
 		return err;
 	if (!o->command[0] && !o->attach.n && !o->kernel)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* record_summary.c - what hodo record says at its end: what was written, and what was lost. */
 #define _GNU_SOURCE
-#include "record_summary.h"
+#include "record_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,15 +20,20 @@ bool hodo_record_wrote_all(const struct hodo_session_stats *s)
 	return s->processes == 0 || s->unwritten < s->processes;
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void put_parts(const struct hodo_session_stats *s)
 {
 	uint32_t removed = s->parts - s->parts_kept;
 
 	if (removed)
 		hodo_error("%" PRIu32 " part%s, %" PRIu32 " removed with %" PRIu64 " event%s, as --keep asks", s->parts,
-			   s->parts == 1 ? "" : "s", removed, s->removed_events, s->removed_events == 1 ? "" : "s");
+			   plural(s->parts), removed, s->removed_events, plural(s->removed_events));
 	else if (s->parts)
-		hodo_error("%" PRIu32 " part%s", s->parts, s->parts == 1 ? "" : "s");
+		hodo_error("%" PRIu32 " part%s", s->parts, plural(s->parts));
 }
 
 static void put_triggers(const struct hodo_conditions *conditions, const struct hodo_session_stats *stats, bool quiet)
@@ -42,11 +47,11 @@ static void put_triggers(const struct hodo_conditions *conditions, const struct 
 			hodo_error("trigger '%s' was never met", a->text);
 		else
 			hodo_error("trigger '%s' was met %" PRIu64 " time%s", a->text, stats->met[i],
-				   stats->met[i] == 1 ? "" : "s");
+				   plural(stats->met[i]));
 	}
 	if (stats->limited)
 		hodo_error("%" PRIu64 " event%s not recorded: over the rate, as --rate asks for", stats->limited,
-			   stats->limited == 1 ? "" : "s");
+			   plural(stats->limited));
 }
 
 /* What was written besides, or that nothing was: the directory is removed then. */
@@ -56,10 +61,10 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_sess
 	char events[32], bytes[32];
 
 	if (s->snapshots && !quiet)
-		hodo_error("%u snapshot%s, %s event%s, %s in %s/snapshot-%s%04u", s->snapshots,
-			   s->snapshots == 1 ? "" : "s", hodo_grouped(s->snapshot_events, events),
-			   s->snapshot_events == 1 ? "" : "s", hodo_human_bytes(s->snapshot_bytes, bytes), recording,
-			   s->snapshots == 1 ? "" : "0001 to -", s->snapshots);
+		hodo_error("%u snapshot%s, %s event%s, %s in %s/snapshot-%s%04u", s->snapshots, plural(s->snapshots),
+			   hodo_grouped(s->snapshot_events, events), plural(s->snapshot_events),
+			   hodo_human_bytes(s->snapshot_bytes, bytes), recording, s->snapshots == 1 ? "" : "0001 to -",
+			   s->snapshots);
 	if (s->snapshots || hodo_record_wrote_all(s))
 		return;
 	/* An empty directory would look like a recording in which nothing happened. */
@@ -71,37 +76,36 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_sess
 					 "no snapshot was asked for", recording);
 }
 
-static void put_lost(const char *how, uint64_t n, const char *hint)
-{
-	if (n)
-		fprintf(stderr, "hodo: %" PRIu64 " event%s lost: %s: %s\n", n, n == 1 ? "" : "s", how, hint);
-}
-
 static void put_losses(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool overview)
 {
 	const struct hodo_lost *l = &s->lost;
-	char hint[128], size[32];
+	char larger[128], size[32];
+	const struct {
+		uint64_t n;
+		const char *how, *hint;
+	} causes[] = {
+		{ l->full, "the buffer was full", larger },
+		{ l->too_large, "larger than a packet", larger },
+		{ s->kernel ? l->busy : 0, "they came while others were being written, on several CPUs",
+		  "record fewer events with -e" },
+		{ s->kernel ? 0 : l->busy, "threads without restartable sequences were in each other's way",
+		  "'hodo doctor' says how to have them" },
+		{ l->overwritten, "overwritten by newer ones, as --overwrite asks for", larger },
+		{ s->full ? l->unwritten : 0, "in the buffers when --max-size was reached", "a larger one keeps them" },
+		{ s->full ? 0 : l->unwritten, "the output could not be written",
+		  "make room, or choose another disk with -o" },
+		{ l->damaged, "the program damaged its buffers", "look for stray writes in it" },
+	};
 
 	if (overview)
-		snprintf(hint, sizeof(hint), "'hodo record -m 16M %.60s' keeps more of them",
-			 o->command[0]);
+		snprintf(larger, sizeof(larger), "'hodo record -m 16M %.60s' keeps more of them", o->command[0]);
 	else
-		snprintf(hint, sizeof(hint), "a larger -m (it was %s) keeps them",
+		snprintf(larger, sizeof(larger), "a larger -m (it was %s) keeps them",
 			 hodo_human_bytes(o->ring_size, size));
-	put_lost("the buffer was full", l->full, hint);
-	put_lost("larger than a packet", l->too_large, hint);
-	if (s->kernel)
-		put_lost("they came while others were being written, on several CPUs", l->busy, "record fewer events with -e");
-	else
-		put_lost("threads without restartable sequences were in each other's way", l->busy,
-			  "'hodo doctor' says how to have them");
-	put_lost("overwritten by newer ones, as --overwrite asks for", l->overwritten, hint);
-	if (s->full)
-		put_lost("in the buffers when --max-size was reached", l->unwritten, "a larger one keeps them");
-	else
-		put_lost("the output could not be written", l->unwritten,
-			  "make room, or choose another disk with -o");
-	put_lost("the program damaged its buffers", l->damaged, "look for stray writes in it");
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (causes[i].n)
+			hodo_error("%" PRIu64 " event%s lost: %s: %s", causes[i].n, plural(causes[i].n), causes[i].how,
+				   causes[i].hint);
 }
 
 void hodo_record_summary(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool stopped,
@@ -110,8 +114,8 @@ void hodo_record_summary(const struct hodo_record_options *o, const struct hodo_
 	char bytes[32], who[48];
 
 	if (!o->args.quiet && hodo_record_wrote_all(s))
-		fprintf(stderr, "hodo: %" PRIu64 " event%s of %s, %s in %s\n", s->events, s->events == 1 ? "" : "s",
-			hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), o->out);
+		hodo_error("%" PRIu64 " event%s of %s, %s in %s", s->events, plural(s->events),
+			   hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), o->out);
 	/* Beside the kernel it may be any program. */
 	if (o->command[0] && !s->command && !s->kernel && !stopped && !o->args.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
@@ -122,6 +126,5 @@ void hodo_record_summary(const struct hodo_record_options *o, const struct hodo_
 	put_triggers(&o->conditions, s, o->args.quiet);
 	put_losses(o, s, overview);
 	if (o->functions.functions.tracers && s->processes > 0)
-		hodo_function_options_report(&o->functions, &s->functions, program(o),
-					   o->out, o->args.quiet);
+		hodo_function_options_report(o, &s->functions, program(o));
 }
