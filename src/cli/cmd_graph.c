@@ -12,6 +12,16 @@
 
 /* ---------------------------------------------------------------------- threads */
 
+struct graph_thread_entry {
+	struct graph_thread_key key;
+	struct graph_thread *thread; /* stays where it is */
+};
+
+static struct graph_thread *graph_thread_at(const struct graph *g, uint32_t i)
+{
+	return ((const struct graph_thread_entry *)hodo_map_at(&g->threads, i))->thread;
+}
+
 /* Whether a process's calls are known at their end only: after hodo_read_count(). */
 static bool knows_ends_only(const struct hodo_read_process *p)
 {
@@ -34,36 +44,36 @@ static bool knows_ends_only(const struct hodo_read_process *p)
 static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_process *p, uint32_t tid,
 				      const char *comm)
 {
-	struct graph_thread **head = &g->hash[((uintptr_t)p / 64 ^ tid * 0x9e3779b1u >> 16) % GRAPH_HASH], *t;
+	struct graph_thread *t = g->last, new = { .key = { p, tid }, .comm = comm };
+	struct graph_thread_entry *entry;
 
-	for (t = *head; t; t = t->next)
-		if (t->tid == tid && t->process == p)
-			return t;
-	t = calloc(1, sizeof(*t));
-	if (!t) {
-		g->no_memory = true;
-		return NULL;
+	if (t && t->key.process == p && t->key.tid == tid)
+		return t;
+	entry = hodo_map_add(&g->threads, &new.key, NULL);
+	if (entry && !entry->thread)
+		entry->thread = calloc(1, sizeof(*t));
+	t = entry ? entry->thread : NULL;
+	g->no_memory |= !t;
+	if (t && !t->comm) {
+		*t = new;
+		t->wanted = hodo_thread_is(g->o->args.thread, tid, comm);
+		t->complete = !g->o->args.json && knows_ends_only(p);
 	}
-	t->process = p;
-	t->tid = tid;
-	t->comm = comm;
-	t->wanted = hodo_thread_is(g->o->args.thread, tid, comm);
-	t->complete = !g->o->args.json && knows_ends_only(p);
-	t->next = *head;
-	*head = t;
-	return t;
+	return g->last = t;
 }
 
 static void free_threads(struct graph *g)
 {
-	for (uint32_t i = 0; i < GRAPH_HASH; i++) {
-		for (struct graph_thread *t = g->hash[i], *next; t; t = next) {
-			next = t->next;
+	for (uint32_t i = 0; i < g->threads.n; i++) {
+		struct graph_thread *t = graph_thread_at(g, i);
+
+		if (t) {
 			graph_complete_free(t);
 			free(t->held);
-			free(t);
 		}
+		free(t);
 	}
+	hodo_map_free(&g->threads);
 }
 
 /* ------------------------------------------------------------------------ calls */
@@ -159,9 +169,9 @@ static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, 
 	if (got < 0)
 		return got;
 	got = hodo_read_calls_end(g->calls, *last_ns);
-	for (uint32_t i = 0; i < GRAPH_HASH; i++)
-		for (struct graph_thread *t = g->hash[i]; t; t = t->next)
-			graph_complete_show(g, t);
+	for (uint32_t i = 0; i < g->threads.n; i++)
+		if (graph_thread_at(g, i))
+			graph_complete_show(g, graph_thread_at(g, i));
 	return got;
 }
 
@@ -226,7 +236,8 @@ static int run(void *args)
 	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
 							.same = on_same, .away = on_away };
 	struct graph_options *o = args;
-	struct graph g = { .o = o };
+	struct graph g = { .o = o, .threads = { .entry_bytes = sizeof(struct graph_thread_entry),
+						.key_bytes = offsetof(struct graph_thread_entry, thread) } };
 	struct hodo_read *r;
 	int status;
 
@@ -245,10 +256,7 @@ static int run(void *args)
 	}
 	hodo_read_calls_free(g.calls);
 	free_threads(&g);
-	for (struct graph_call *c = g.free, *next; c; c = next) {
-		next = c->next;
-		free(c);
-	}
+	hodo_arena_free(&g.calls_kept);
 	hodo_text_free(&g.out);
 	hodo_read_text_free(g.text);
 	hodo_symbols_free(g.symbols);

@@ -11,6 +11,7 @@
 #define HODO_CLI_GRAPH_H
 
 #include "cli.h"
+#include <base/map.h>
 #include <base/text.h>
 #include <export/function_names.h>
 #include <read/complete_calls.h>
@@ -38,9 +39,13 @@ struct graph_call {
 	struct graph_call *next; /* free ones */
 };
 
-struct graph_thread {
+struct graph_thread_key {
 	const struct hodo_read_process *process;
-	uint32_t tid;
+	uint64_t tid;
+};
+
+struct graph_thread {
+	struct graph_thread_key key;
 	const char *comm;
 	bool wanted;
 	struct graph_call **held; /* calls without a line */
@@ -51,16 +56,15 @@ struct graph_thread {
 	struct graph_event *events;       /* … and events */
 	uint32_t nevents, events_room, shown; /* the first of them have lines */
 	uint32_t inside;                      /* calls around what is shown at present */
-	struct graph_thread *next; /* of the same hash */
 };
-
-#define GRAPH_HASH 1024u
 
 struct graph {
 	const struct graph_options *o;
 	struct hodo_symbols *symbols;
 	struct hodo_read_calls *calls;
-	struct graph_thread *hash[GRAPH_HASH];
+	struct hodo_map threads; /* struct graph_thread * by its key */
+	struct graph_thread *last; /* that was looked up */
+	struct hodo_arena calls_kept; /* struct graph_call */
 	struct graph_call *free;
 	struct hodo_read_text *text; /* of one event or name */
 	struct hodo_text out;        /* lines */
@@ -89,9 +93,9 @@ void graph_line(struct graph *g, const struct graph_call *c, enum graph_line lin
 		int64_t duration_ns, const char *note);
 /* An event's name and fields as print has them; valid until the next name is put. */
 const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len);
-/* text: NULL, or what graph_event_text() said of the event, which is not at hand any more. */
-void graph_comment_line(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
-			const char *text, uint32_t depth);
+/* text: what graph_event_text() said of the event. */
+void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, size_t len,
+			uint32_t depth);
 
 /* graph_json.c: an object a line */
 void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call);
@@ -102,6 +106,7 @@ void graph_json_summary(struct graph *g, const struct hodo_read *r);
 void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call);
 void graph_leave(struct graph *g, const struct hodo_read_call *call);
 void graph_away(struct graph *g, const struct hodo_read_call *call); /* as the op of hodo_read_calls_ops */
+/* e: NULL if the event is not at hand any more, but its text is. */
 void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
 		   const char *text, uint32_t depth);
 

@@ -3,27 +3,9 @@
 #define _GNU_SOURCE
 #include "graph.h"
 
+#include <base/vec.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct graph_call *new_call(struct graph *g)
-{
-	struct graph_call *c = g->free;
-
-	if (c) {
-		g->free = c->next;
-		return c;
-	}
-	c = malloc(sizeof(*c));
-	g->no_memory |= !c;
-	return c;
-}
-
-static void free_call(struct graph *g, struct graph_call *c)
-{
-	c->next = g->free;
-	g->free = c;
-}
 
 static void begin(struct graph *g, struct graph_call *c)
 {
@@ -47,16 +29,9 @@ static void release(struct graph *g, struct graph_thread *t, int64_t now_ns, boo
 
 static void hold(struct graph *g, struct graph_thread *t, struct graph_call *c)
 {
-	if (t->nheld == t->held_room) {
-		uint32_t room = t->held_room ? 2 * t->held_room : 16;
-		struct graph_call **more = reallocarray(t->held, room, sizeof(*more));
-
-		if (!more) {
-			g->no_memory = true;
-			return;
-		}
-		t->held = more;
-		t->held_room = room;
+	if (hodo_vec_reserve(t->held, t->held_room, t->nheld + 1) < 0) {
+		g->no_memory = true;
+		return;
 	}
 	t->held[t->nheld++] = c;
 }
@@ -76,8 +51,8 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 {
 	/* Known at its end only, where others are not: it gets its line there. */
 	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->complete;
+	struct graph_call *c = g->free;
 	struct hodo_place place;
-	struct graph_call *c;
 
 	hodo_symbols_find(g->symbols, call->process, call->entry_ns, call->function, &place);
 	if (t->root && call->depth <= t->root->depth)
@@ -86,7 +61,11 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 		return;
 	if (graph_depth(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
 		return;
-	c = new_call(g);
+	if (c)
+		g->free = c->next;
+	else
+		c = hodo_arena_alloc(&g->calls_kept, sizeof(*c));
+	g->no_memory |= !c;
 	if (!c)
 		return;
 	*c = (struct graph_call){ .thread = t, .name = place.name, .entry_ns = call->entry_ns, .depth = call->depth,
@@ -119,11 +98,9 @@ static void end_line(struct graph *g, struct graph_call *c, const struct hodo_re
 		   no_exit ? -1 : duration, note);
 }
 
-static const char *flag_note(uint32_t flags)
+static const char *note_of(const struct hodo_read_call *call, const char *otherwise)
 {
-	return flags & HODO_READ_CALL_NO_EXIT ? NULL :
-	       flags & HODO_READ_CALL_LEFT    ? "left" :
-	       flags & HODO_READ_CALL_OPEN    ? "still open" : NULL;
+	return call->flags & HODO_READ_CALL_NO_EXIT ? NULL : call->flags & HODO_READ_CALL_LEFT ? "left" : otherwise;
 }
 
 void graph_away(struct graph *g, const struct hodo_read_call *call)
@@ -132,8 +109,7 @@ void graph_away(struct graph *g, const struct hodo_read_call *call)
 
 	if (!c || g->o->args.json)
 		return;
-	end_line(g, c, call, call->flags & HODO_READ_CALL_NO_EXIT ? NULL :
-			     call->flags & HODO_READ_CALL_LEFT    ? "left" : "waits");
+	end_line(g, c, call, note_of(call, "waits"));
 	c->away = true;
 	if (c->thread->root == c)
 		c->thread->root = NULL;
@@ -155,19 +131,23 @@ void graph_leave(struct graph *g, const struct hodo_read_call *call)
 			graph_line(g, c, GRAPH_ONLY_END, graph_depth(c->thread, c->depth), call->end_ns,
 				   call->end_ns - call->entry_ns, "went on and returned");
 	} else {
-		end_line(g, c, call, flag_note(call->flags));
+		end_line(g, c, call, note_of(call, call->flags & HODO_READ_CALL_OPEN ? "still open" : NULL));
 	}
 	if (c->thread->root == c)
 		c->thread->root = NULL;
-	free_call(g, c);
+	c->next = g->free;
+	g->free = c;
 }
 
-/* The line of an event inside of depth calls, if it is to have one. text: as graph_comment_line() has it. */
 void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
 		   const char *text, uint32_t depth)
 {
+	size_t len = e ? 0 : strlen(text);
+
 	if ((g->o->function && !t->root) || graph_depth(t, depth) > g->o->depth)
 		return;
 	release(g, t, ts_ns, true);
-	graph_comment_line(g, t, e, ts_ns, text, graph_depth(t, depth));
+	if (e)
+		text = graph_event_text(g, e, &len);
+	graph_comment_line(g, t, ts_ns, text, len, graph_depth(t, depth));
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "graph.h"
 
+#include <base/vec.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void leave(void *data, const struct hodo_read_call *call, const struct ho
 void graph_complete_show(struct graph *g, struct graph_thread *t)
 {
 	static const struct hodo_complete_ops ops = { enter, leave };
-	struct hodo_read_lost lost = hodo_read_lost(g->reader, t->process);
+	struct hodo_read_lost lost = hodo_read_lost(g->reader, t->key.process);
 	struct visit v = { g, t };
 
 	g->kept -= t->calls.n + t->nevents;
@@ -91,26 +92,16 @@ void graph_complete_call(struct graph *g, struct graph_thread *t, const struct h
 
 void graph_complete_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e)
 {
-	uint32_t room = t->events_room ? 2 * t->events_room : 64;
-	struct graph_event *more = t->events;
-	const char *text;
 	size_t len;
+	const char *text = graph_event_text(g, e, &len);
+	char *copy = strndup(text, len);
 
-	if (t->nevents == t->events_room) {
-		more = reallocarray(t->events, room, sizeof(*more));
-		if (more) {
-			t->events = more;
-			t->events_room = room;
-		}
-	}
-	text = graph_event_text(g, e, &len);
-	if (more)
-		more[t->nevents] = (struct graph_event){ e->ts_ns, t->calls.n, strndup(text, len) };
-	if (!more || !more[t->nevents].text) {
+	if (!copy || hodo_vec_reserve(t->events, t->events_room, t->nevents + 1) < 0) {
+		free(copy);
 		g->no_memory = true;
 		return;
 	}
-	t->nevents++;
+	t->events[t->nevents++] = (struct graph_event){ e->ts_ns, t->calls.n, copy };
 	if (++g->kept > KEPT_MAX)
 		graph_complete_show(g, t);
 }

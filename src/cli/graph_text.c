@@ -7,16 +7,17 @@
 #include <string.h>
 #include <time.h>
 
-#define DIM        "\033[2m"
-#define NAME_COLOR "\033[36m"
-#define NOTE_COLOR "\033[33m"
-#define PLAIN      "\033[0m"
 #define INDENT_MAX 100u /* deeper calls stand there, with their depth as a number */
-#define NS_PER_S   1000000000
+#define NS_PER_S 1000000000
 
 static void put(struct graph *g, const char *s)
 {
 	hodo_text_add(&g->out, s);
+}
+
+static void put_style(struct graph *g, enum hodo_style style)
+{
+	put(g, hodo_style(g->color, style));
 }
 
 static void put_time(struct graph *g, int64_t ts_ns)
@@ -29,11 +30,9 @@ static void put_time(struct graph *g, int64_t ts_ns)
 	if (localtime_r(&second, &tm))
 		strftime(hms, sizeof(hms), "%H:%M:%S", &tm);
 	snprintf(buf, sizeof(buf), "[%s.%09d] ", hms, (int)(ns < 0 ? ns + NS_PER_S : ns));
-	if (g->color)
-		put(g, DIM);
+	put_style(g, HODO_DIM);
 	put(g, buf);
-	if (g->color)
-		put(g, PLAIN);
+	put_style(g, HODO_PLAIN);
 }
 
 /* All that stands to the left of the function. duration: 10 columns. */
@@ -47,22 +46,17 @@ static void put_head(struct graph *g, const struct graph_thread *t, int64_t ts_n
 		put_time(g, ts_ns);
 	put(g, duration);
 	if (g->columns) {
-		if (g->color)
-			put(g, DIM);
-		snprintf(buf, sizeof(buf), "  %7u ", t->tid);
-		put(g, buf);
+		put_style(g, HODO_DIM);
+		hodo_text_printf(&g->out, "  %7u ", (unsigned)t->key.tid);
 		snprintf(buf, sizeof(buf), "%-15.15s", t->comm);
 		hodo_text_plain(&g->out, buf, strlen(buf));
-		if (g->color)
-			put(g, PLAIN);
+		put_style(g, HODO_PLAIN);
 	}
 	put(g, " | ");
 	for (; indent > 0; indent -= indent < 64 ? indent : 64)
 		hodo_text_bytes(&g->out, spaces, indent < 64 ? indent : 64);
-	if (depth > INDENT_MAX) {
-		snprintf(buf, sizeof(buf), "(%u) ", depth);
-		put(g, buf);
-	}
+	if (depth > INDENT_MAX)
+		hodo_text_printf(&g->out, "(%u) ", depth);
 }
 
 void graph_title(struct graph *g)
@@ -77,8 +71,7 @@ void graph_title(struct graph *g)
 
 static void put_note(struct graph *g, const char *before, const char *name, const char *note)
 {
-	if (g->color)
-		put(g, note ? NOTE_COLOR : DIM);
+	put_style(g, note ? HODO_NOTE : HODO_DIM);
 	put(g, before);
 	if (name)
 		hodo_text_plain(&g->out, name, strlen(name));
@@ -87,8 +80,7 @@ static void put_note(struct graph *g, const char *before, const char *name, cons
 	if (note)
 		put(g, note);
 	put(g, " */");
-	if (g->color)
-		put(g, PLAIN);
+	put_style(g, HODO_PLAIN);
 }
 
 void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
@@ -119,46 +111,24 @@ void graph_line(struct graph *g, const struct graph_call *c, enum graph_line lin
 const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len)
 {
 	const char *data;
-	size_t skip, comm;
 
 	hodo_read_text_clear(g->text);
-	if (hodo_read_text_plain(g->text, e->comm, strlen(e->comm)) < 0)
-		g->no_memory = true;
-	hodo_read_text_data(g->text, &comm);
-	hodo_read_text_clear(g->text);
-	if (hodo_read_text_line(g->text, e, 0) < 0)
+	if (hodo_read_text_plain(g->text, e->cls->name, strlen(e->cls->name)) < 0 ||
+	    hodo_read_text_line(g->text, e, HODO_READ_FIELDS) < 0)
 		g->no_memory = true;
 	data = hodo_read_text_data(g->text, len);
-	/* "[HH:MM:SS.nnnnnnnnn] CPU TID COMM " */
-	for (skip = 0; skip < *len && data[skip] != ' '; skip++)
-		;
-	for (skip++; skip < *len && data[skip] != ' '; skip++)
-		;
-	for (skip++; skip < *len && data[skip] != ' '; skip++)
-		;
-	skip += comm + 2;
-	if (*len > 0 && data[*len - 1] == '\n')
-		(*len)--;
-	if (skip > *len)
-		skip = *len;
-	*len -= skip;
-	return data + skip;
+	*len -= *len > 0 && data[*len - 1] == '\n';
+	return data;
 }
 
-void graph_comment_line(struct graph *g, const struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
-			const char *text, uint32_t depth)
+void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, size_t len,
+			uint32_t depth)
 {
-	size_t len = text ? strlen(text) : 0;
-
 	put_head(g, t, ts_ns, "          ", depth);
-	if (!text)
-		text = graph_event_text(g, e, &len);
-	if (g->color)
-		put(g, NAME_COLOR);
+	put_style(g, HODO_NAME);
 	put(g, "/* ");
 	hodo_text_bytes(&g->out, text, len);
 	put(g, " */");
-	if (g->color)
-		put(g, PLAIN);
+	put_style(g, HODO_PLAIN);
 	put(g, "\n");
 }

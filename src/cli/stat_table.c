@@ -3,7 +3,6 @@
 #include "stat_table.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A rate over no time at all says nothing. */
@@ -20,7 +19,7 @@ static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo
 }
 
 static const struct hodo_column columns[] = {
-	{ "name", "EVENT", HODO_AS_TEXT, 0, HODO_IDENTITY, HODO_MEMBER(struct hodo_stat_row, name), .most = 60,
+	{ "name", "EVENT", HODO_AS_TEXT, 0, HODO_IDENTITY, HODO_MEMBER(struct hodo_stat_row, name.data), .most = 60,
 	  .style = HODO_NAME },
 	{ "count", "COUNT", HODO_AS_COUNT, 15, 0, HODO_MEMBER(struct hodo_stat_row, count) },
 	{ "per_second", "PER SECOND", HODO_AS_COUNT, 15, HODO_TEXT_ONLY, .get = per_second },
@@ -31,50 +30,35 @@ const struct hodo_columns hodo_stat_columns = { "events", HODO_COLUMNS(columns),
 						.text = "name,count,per_second,bytes,limited",
 						.diff = "count,per_second,bytes" };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct hodo_stat_row *)a)->name, ((const struct hodo_stat_row *)b)->name);
-}
-
 static int make_rows(struct hodo_stat *s)
 {
-	size_t n = 0, kept = 0;
-
-	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++)
-		n += hodo_read_process(s->r, i)->nclasses;
-	s->rows = calloc(n ? n : 1, sizeof(*s->rows));
-	if (!s->rows)
-		return -ENOMEM;
-	n = 0;
+	s->rows = (struct hodo_map)HODO_MAP_BYTES(struct hodo_stat_row);
 	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++) {
 		const struct hodo_read_process *p = hodo_read_process(s->r, i);
 
-		for (uint32_t k = 0; k < p->nclasses; k++)
-			if (p->classes[k]->count || p->classes[k]->limited)
-				s->rows[n++] = (struct hodo_stat_row){ p->classes[k]->name, p->classes[k]->count,
-								       p->classes[k]->bytes,
-								       p->classes[k]->limited };
-	}
-	qsort(s->rows, n, sizeof(*s->rows), by_name);
-	for (size_t i = 0; i < n; i++) {
-		if (kept && strcmp(s->rows[kept - 1].name, s->rows[i].name) == 0) {
-			s->rows[kept - 1].count += s->rows[i].count;
-			s->rows[kept - 1].bytes += s->rows[i].bytes;
-			s->rows[kept - 1].limited += s->rows[i].limited;
-			continue;
+		for (uint32_t k = 0; k < p->nclasses; k++) {
+			const struct hodo_read_class *c = p->classes[k];
+			struct hodo_stat_row *row;
+
+			if (!c->count && !c->limited)
+				continue;
+			row = hodo_map_add_bytes(&s->rows, c->name, strlen(c->name), NULL);
+			if (!row)
+				return -ENOMEM;
+			row->count += c->count;
+			row->bytes += c->bytes;
+			row->limited += c->limited;
 		}
-		s->rows[kept++] = s->rows[i];
 	}
-	s->table = (struct hodo_table){ .columns = &hodo_stat_columns, .context = s, .first = s->rows, .n = kept,
-					.stride = sizeof(*s->rows), .total = &s->total };
+	s->table = (struct hodo_table){ .columns = &hodo_stat_columns, .context = s, .first = s->rows.entries,
+					.n = s->rows.n, .stride = sizeof(struct hodo_stat_row), .total = &s->total };
 	return 0;
 }
 
 void hodo_stat_free(struct hodo_stat *s)
 {
 	hodo_table_free(&s->table);
-	free(s->rows);
-	s->rows = NULL;
+	hodo_map_free(&s->rows);
 }
 
 int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look)
@@ -86,7 +70,7 @@ int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_
 	if (err < 0)
 		return err;
 	s->duration_ns = (uint64_t)s->totals.end_ns - (uint64_t)s->totals.begin_ns;
-	s->total = (struct hodo_stat_row){ "total", s->totals.events, s->totals.bytes, hodo_read_limited(r, NULL) };
+	s->total = (struct hodo_stat_row){ { "total", 5 }, s->totals.events, s->totals.bytes, hodo_read_limited(r, NULL) };
 	err = make_rows(s);
 	return err ? err : hodo_table_arrange(&s->table, look);
 }

@@ -4,17 +4,19 @@
 #define HODO_CLI_STAT_TABLE_H
 
 #include "table.h"
+#include <base/map.h>
 
 /* The classes of one name in all processes. */
 struct hodo_stat_row {
-	const char *name; /* the reader's */
+	struct hodo_bytes name;
 	uint64_t count, bytes, limited;
 };
 
 struct hodo_stat {
 	struct hodo_read *r;
 	struct hodo_read_totals totals;
-	struct hodo_stat_row *rows, total;
+	struct hodo_map rows; /* struct hodo_stat_row */
+	struct hodo_stat_row total;
 	struct hodo_table table; /* of the rows, the most frequent first */
 	uint64_t duration_ns;
 };
