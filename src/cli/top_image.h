@@ -16,6 +16,12 @@ struct hodo_top_place {
 	uint64_t lost;   /* events that were refused, counted so far */
 };
 
+/* What is known of an event's id. */
+struct hodo_top_id {
+	uint64_t limited; /* events over its rate, in the model or not ours */
+	uint32_t row;     /* the model's, HODO_TOP_NONE: not known */
+};
+
 /* One process image. */
 struct hodo_top_image {
 	struct hodo_top_image *next;
@@ -25,11 +31,10 @@ struct hodo_top_image {
 	uint32_t pid, vpid;
 	char comm[16];
 	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
-	uint64_t *limited;             /* by event id: over its rate, in the model or not ours */
-	uint32_t *row;                 /* by event id: the model's, HODO_TOP_NONE: not known */
+	struct hodo_top_id *id;        /* by event id */
 	uint32_t ids;                  /* entries of these */
 	uint32_t events;               /* of the catalogue: looked at so far */
-	struct hodo_top_place *place;           /* by ring */
+	struct hodo_top_place *place;  /* by ring */
 	uint32_t rings;
 	uint32_t tid, thread;          /* the last one that was looked up */
 };
@@ -42,6 +47,7 @@ struct hodo_top_counter {
 
 /* The image of a process, made if need be; NULL: out of memory. */
 struct hodo_top_image *hodo_top_image_of(struct hodo_top_counter *c, const struct hodo_process *p);
+void hodo_top_image_free(struct hodo_top_image *im);
 /* Rows for events that are new. */
 void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p);
 /* Threads that were counted; they may have taken other names. */
@@ -52,6 +58,8 @@ void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *
 /* Counts events of a ring. Returns how many of the len bytes they take. */
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
 			       const uint8_t *body, uint32_t len);
+/* What was counted by id goes to the rows of the names. */
+void hodo_top_add_tallies(struct hodo_top_image *im);
 uint32_t hodo_top_cpu_number(const struct hodo_process *p, uint32_t ring);
 
 /* top_watch.c: whether it goes on. */
