@@ -28,11 +28,9 @@ struct hodo_top_image *hodo_top_image_of(struct hodo_top_counter *c, const struc
 	}
 	im->counter = c;
 	im->process = p;
-	im->rings = p->layout.rings;
 	im->pid = (uint32_t)p->id.pid;
 	im->vpid = p->id.vpid;
 	im->thread = HODO_TOP_NONE;
-	memcpy(im->comm, p->id.comm, sizeof(im->comm));
 	memcpy(im->uuid, p->id.uuid, sizeof(im->uuid));
 	im->next = c->images;
 	c->images = im;

@@ -29,13 +29,11 @@ struct hodo_top_image {
 	const struct hodo_process *process; /* NULL: it has ended */
 	uint8_t uuid[16];
 	uint32_t pid, vpid;
-	char comm[16];
 	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
 	struct hodo_top_id *id;        /* by event id */
 	uint32_t ids;                  /* entries of these */
 	uint32_t events;               /* of the catalogue: looked at so far */
 	struct hodo_top_place *place;  /* by ring */
-	uint32_t rings;
 	uint32_t tid, thread;          /* the last one that was looked up */
 };
 
