@@ -70,7 +70,8 @@ int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_
 	if (err < 0)
 		return err;
 	s->duration_ns = (uint64_t)s->totals.end_ns - (uint64_t)s->totals.begin_ns;
-	s->total = (struct hodo_stat_row){ { "total", 5 }, s->totals.events, s->totals.bytes, hodo_read_limited(r, NULL) };
+	s->total = (struct hodo_stat_row){ { "total", 5 }, s->totals.events, s->totals.bytes,
+					   hodo_read_limited(r, NULL) };
 	err = make_rows(s);
 	return err ? err : hodo_table_arrange(&s->table, look);
 }
