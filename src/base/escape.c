@@ -4,6 +4,56 @@
 
 #include <string.h>
 
+static const char digits[16] = "0123456789abcdef";
+
+int hodo_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int hodo_hex_bytes(uint8_t *to, size_t max, const char *text)
+{
+	size_t n = 0;
+
+	for (; text[0]; text += 2, n++) {
+		int high = hodo_hex_digit(text[0]), low = hodo_hex_digit(text[1]);
+
+		if (high < 0 || low < 0 || n == max)
+			return -1;
+		to[n] = (uint8_t)(high << 4 | low);
+	}
+	return (int)n;
+}
+
+char *hodo_format_bytes(char *to, const void *bytes, size_t len)
+{
+	for (const uint8_t *p = bytes, *end = p + len; p < end; p++) {
+		*to++ = digits[*p >> 4];
+		*to++ = digits[*p & 15];
+	}
+	return to;
+}
+
+bool hodo_percent_decode(char *text)
+{
+	bool sound = true;
+	char *out = text;
+
+	for (; *text; text++) {
+		int high = *text == '%' ? hodo_hex_digit(text[1]) : -1, low = high < 0 ? -1 : hodo_hex_digit(text[2]);
+		char c = low < 0 ? *text : (char)(high << 4 | low);
+
+		sound &= c && (low >= 0 || c != '%');
+		text += low < 0 ? 0 : 2;
+		*out++ = c ? c : '?';
+	}
+	*out = 0;
+	return sound;
+}
+
 unsigned hodo_utf8(const uint8_t *p, const uint8_t *end)
 {
 	size_t left = (size_t)(end - p);
@@ -50,10 +100,7 @@ static char short_escape(uint8_t c)
 
 static char *put_coded(char *o, const char *prefix, uint8_t c)
 {
-	o = stpcpy(o, prefix);
-	*o++ = "0123456789abcdef"[c >> 4];
-	*o++ = "0123456789abcdef"[c & 15];
-	return o;
+	return hodo_format_bytes(stpcpy(o, prefix), &c, 1);
 }
 
 char *hodo_escape_json(char *o, const void *text, size_t len, enum hodo_json_form form)

@@ -12,6 +12,15 @@
 
 #define HODO_ESCAPED_MAX 6 /* bytes that one byte of the text becomes at most */
 
+/* The value of a hexadecimal digit, of either case; -1: it is none. */
+int hodo_hex_digit(char c);
+/* The bytes that a whole text of hexadecimal digits stands for; how many, or -1: it is something else, or more. */
+int hodo_hex_bytes(uint8_t *to, size_t max, const char *text);
+/* The other way: two digits a byte, without a NUL; the end. */
+char *hodo_format_bytes(char *to, const void *bytes, size_t len);
+/* Undoes %XX in place. What is no such thing stays, a NUL becomes a question mark, and false is returned then. */
+bool hodo_percent_decode(char *text);
+
 /* Bytes of the UTF-8 character at p, which ends before end and is not empty; 0: that is none. */
 unsigned hodo_utf8(const uint8_t *p, const uint8_t *end);
 

@@ -13,25 +13,29 @@ static const char pairs[] = "00010203040506070809101112131415161718192021222324"
 			    "50515253545556575859606162636465666768697071727374"
 			    "75767778798081828384858687888990919293949596979899";
 
+static const uint64_t powers[] = {
+	1ull, 10ull, 100ull, 1000ull, 10000ull, 100000ull, 1000000ull,
+	10000000ull, 100000000ull, 1000000000ull, 10000000000ull, 100000000000ull,
+	1000000000000ull, 10000000000000ull, 100000000000000ull, 1000000000000000ull,
+	10000000000000000ull, 100000000000000000ull, 1000000000000000000ull, 10000000000000000000ull,
+};
+
 char *hodo_format_u64(char *o, uint64_t v)
 {
-	char buf[20], *p = buf + sizeof(buf);
-	size_t len;
+	/* Each bit is log10(2) = 1233 / 4096 of a digit. */
+	unsigned digits = ((64 - (unsigned)__builtin_clzll(v | 1)) * 1233) >> 12;
+	char *end = o + digits + ((v | 1) >= powers[digits]), *p = end;
 
 	while (v >= 100) {
 		p -= 2;
 		memcpy(p, pairs + 2 * (v % 100), 2);
 		v /= 100;
 	}
-	if (v >= 10) {
-		p -= 2;
-		memcpy(p, pairs + 2 * v, 2);
-	} else {
+	if (v >= 10)
+		memcpy(p - 2, pairs + 2 * v, 2);
+	else
 		*--p = (char)('0' + v);
-	}
-	len = (size_t)(buf + sizeof(buf) - p);
-	memcpy(o, p, len);
-	return o + len;
+	return end;
 }
 
 char *hodo_format_i64(char *o, int64_t v)
@@ -59,27 +63,7 @@ typedef unsigned __int128 u128;
 
 static u128 power10(unsigned n)
 {
-	static const uint64_t powers[] = { 1ull,
-					   10ull,
-					   100ull,
-					   1000ull,
-					   10000ull,
-					   100000ull,
-					   1000000ull,
-					   10000000ull,
-					   100000000ull,
-					   1000000000ull,
-					   10000000000ull,
-					   100000000000ull,
-					   1000000000000ull,
-					   10000000000000ull,
-					   100000000000000ull,
-					   1000000000000000ull,
-					   10000000000000000ull,
-					   100000000000000000ull,
-					   1000000000000000000ull };
-
-	return n <= 18 ? powers[n] : (u128)powers[18] * powers[n - 18];
+	return n <= 19 ? powers[n] : (u128)powers[19] * powers[n - 19];
 }
 
 /* Digits before the point; of 0.00123, -2. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int hodo_parse_number(const char *text, uint64_t max, uint64_t *number)
@@ -20,6 +21,16 @@ int hodo_parse_number(const char *text, uint64_t max, uint64_t *number)
 		n = n * 10 + digit;
 	}
 	*number = n;
+	return 0;
+}
+
+int hodo_parse_hex(const char *text, uint64_t *number)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > 16 || strspn(text, "0123456789abcdefABCDEF") != len)
+		return -EINVAL;
+	*number = strtoull(text, NULL, 16);
 	return 0;
 }
 

@@ -14,6 +14,9 @@
 /* A whole number in decimal digits. */
 int hodo_parse_number(const char *text, uint64_t max, uint64_t *number);
 
+/* A whole number in hexadecimal digits, 16 at most, without 0x. */
+int hodo_parse_hex(const char *text, uint64_t *number);
+
 /* Bytes, with K, M, G or T behind them for 1024 and its powers, in either case: 64K, 64KB, 64KiB. */
 int hodo_parse_size(const char *text, uint64_t *bytes);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <base/search.h>
 #include <base/vec.h>
 
 #define FOUND_MAX (1u << 24)
@@ -80,17 +81,9 @@ static void sort_functions(struct hodo_elf_slots *s)
 /* The last function from low on that starts at the address or below; NULL: none. */
 static struct hodo_elf_function *function_between(const struct hodo_elf_slots *s, uint64_t low, uint64_t addr)
 {
-	uint32_t first = 0, behind = s->n;
+	uint32_t behind = hodo_search(i, s->n, s->list[i].addr > addr);
 
-	while (first < behind) {
-		uint32_t middle = first + (behind - first) / 2;
-
-		if (s->list[middle].addr <= addr)
-			first = middle + 1;
-		else
-			behind = middle;
-	}
-	return first && s->list[first - 1].addr >= low ? &s->list[first - 1] : NULL;
+	return behind && s->list[behind - 1].addr >= low ? &s->list[behind - 1] : NULL;
 }
 
 static void count_exits(struct hodo_elf_slots *s)

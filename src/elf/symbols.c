@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <base/hash.h>
+#include <base/search.h>
 #include <base/vec.h>
 #include <core/symbol_name.h>
 
@@ -285,25 +286,9 @@ void hodo_elf_symbols_sort(struct hodo_elf_symbols *s)
 
 /* ----------------------------------------------------------------------- finding */
 
-/* How many start at the address or below. */
-static uint32_t count_below(const struct hodo_elf_symbols *s, uint64_t address)
-{
-	uint32_t low = 0, high = s->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 uint32_t hodo_elf_symbols_at(const struct hodo_elf_symbols *s, uint64_t address)
 {
-	uint32_t n = count_below(s, address);
+	uint32_t n = hodo_search(i, s->n, s->list[i].start > address);
 
 	for (uint32_t nested = 0; n && nested < NESTED_MAX; nested++) {
 		n = s->list[n - 1].first;

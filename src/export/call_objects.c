@@ -6,21 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/search.h>
+
 #define STEPS 64u /* objects looked at for one address, where many had it */
 
 static const struct hodo_read_object *find(const struct hodo_read_process *p, uint64_t address, const char *path)
 {
-	uint32_t low = 0, high = p->nobjects;
+	uint32_t behind = hodo_search(i, p->nobjects, p->objects[i].start > address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->objects[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low; i-- > 0 && low - i <= STEPS;)
+	for (uint32_t i = behind; i-- > 0 && behind - i <= STEPS;)
 		if (address < p->objects[i].end && strcmp(p->objects[i].path, path) == 0)
 			return &p->objects[i];
 	return NULL;

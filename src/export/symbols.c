@@ -14,6 +14,7 @@
 #include "symbols_dir.h"
 
 #include <base/map.h>
+#include <base/search.h>
 #include <base/text.h>
 #include <errno.h>
 #include <stdio.h>
@@ -182,23 +183,15 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 			    int64_t *until_ns)
 {
 	const struct hodo_read_object *objects = m->process->objects;
-	uint32_t low = 0, high = m->process->nobjects, found = UINT32_MAX;
+	uint32_t behind = hodo_search(i, m->process->nobjects, objects[i].start > address), found = UINT32_MAX;
 
 	*from_ns = INT64_MIN;
 	*until_ns = INT64_MAX;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (objects[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low; i-- > 0 && m->ends[i] > address;) {
+	for (uint32_t i = behind; i-- > 0 && m->ends[i] > address;) {
 		const struct hodo_read_object *o = &objects[i];
 		const int64_t changes[2] = { o->from_ns, o->until_ns };
 
-		if (m->steps++ > STEPS_MAX && low - i > STEPS_EACH)
+		if (m->steps++ > STEPS_MAX && behind - i > STEPS_EACH)
 			break;
 		if (address >= o->end)
 			continue;

@@ -5,21 +5,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <base/text.h>
 #include <core/fields.h>
 
-static const char *const type_names[] = {
-	[HODO_TYPE_I8] = "i8",     [HODO_TYPE_U8] = "u8",   [HODO_TYPE_I16] = "i16",
-	[HODO_TYPE_U16] = "u16",   [HODO_TYPE_I32] = "i32", [HODO_TYPE_U32] = "u32",
-	[HODO_TYPE_I64] = "i64",   [HODO_TYPE_U64] = "u64", [HODO_TYPE_BOOL] = "bool",
-	[HODO_TYPE_CHAR] = "char", [HODO_TYPE_F32] = "f32", [HODO_TYPE_F64] = "f64",
-	[HODO_TYPE_PTR] = "ptr",   [HODO_TYPE_STR] = "str", [HODO_TYPE_BYTES] = "bytes",
-};
-static const char *const array_names[] = {
-	[HODO_TYPE_I8] = "i8[]",     [HODO_TYPE_U8] = "u8[]",   [HODO_TYPE_I16] = "i16[]",
-	[HODO_TYPE_U16] = "u16[]",   [HODO_TYPE_I32] = "i32[]", [HODO_TYPE_U32] = "u32[]",
-	[HODO_TYPE_I64] = "i64[]",   [HODO_TYPE_U64] = "u64[]", [HODO_TYPE_BOOL] = "bool[]",
-	[HODO_TYPE_CHAR] = "char[]", [HODO_TYPE_F32] = "f32[]", [HODO_TYPE_F64] = "f64[]",
-	[HODO_TYPE_PTR] = "ptr[]",
+/* Alone, and of an array of them. */
+static const char *const type_names[][2] = {
+	[HODO_TYPE_I8] = { "i8", "i8[]" },       [HODO_TYPE_U8] = { "u8", "u8[]" },
+	[HODO_TYPE_I16] = { "i16", "i16[]" },    [HODO_TYPE_U16] = { "u16", "u16[]" },
+	[HODO_TYPE_I32] = { "i32", "i32[]" },    [HODO_TYPE_U32] = { "u32", "u32[]" },
+	[HODO_TYPE_I64] = { "i64", "i64[]" },    [HODO_TYPE_U64] = { "u64", "u64[]" },
+	[HODO_TYPE_BOOL] = { "bool", "bool[]" }, [HODO_TYPE_CHAR] = { "char", "char[]" },
+	[HODO_TYPE_F32] = { "f32", "f32[]" },    [HODO_TYPE_F64] = { "f64", "f64[]" },
+	[HODO_TYPE_PTR] = { "ptr", "ptr[]" },    [HODO_TYPE_STR] = { "str" },
+	[HODO_TYPE_BYTES] = { "bytes" },
 };
 static const char *const kind_names[] = {
 	[HODO_KIND_EVENT] = "event",
@@ -37,10 +35,10 @@ static const char *const kind_names[] = {
 
 const char *hodo_read_type_name(uint32_t type)
 {
-	if (type < COUNT(type_names) && type_names[type])
-		return type_names[type];
-	type ^= HODO_TYPE_ARRAY;
-	return type < COUNT(array_names) && array_names[type] ? array_names[type] : "?";
+	uint32_t element = type & ~(uint32_t)HODO_TYPE_ARRAY;
+	const char *name = element < COUNT(type_names) ? type_names[element][type != element] : NULL;
+
+	return name ? name : "?";
 }
 
 const char *hodo_read_kind_name(uint32_t kind)
@@ -50,12 +48,11 @@ const char *hodo_read_kind_name(uint32_t kind)
 
 uint32_t hodo_read_type_parse(const char *name, size_t len)
 {
-	for (uint32_t i = 1; i < COUNT(type_names); i++) {
-		if (strlen(type_names[i]) == len && memcmp(type_names[i], name, len) == 0)
-			return i;
-		if (i < COUNT(array_names) && array_names[i] && strlen(array_names[i]) == len &&
-		    memcmp(array_names[i], name, len) == 0)
-			return i | HODO_TYPE_ARRAY;
+	for (uint32_t i = 2; i < 2 * COUNT(type_names); i++) {
+		const char *one = type_names[i / 2][i % 2];
+
+		if (one && strlen(one) == len && memcmp(one, name, len) == 0)
+			return i / 2 | (i % 2 ? HODO_TYPE_ARRAY : 0);
 	}
 	return 0;
 }
@@ -87,7 +84,7 @@ static const uint8_t *take_var(uint32_t type, const uint8_t *p, struct hodo_read
 	return p + 4 + (size_t)v->count * hodo_fields_element_size((uint8_t)type);
 }
 
-const uint8_t *hodo_read_value_take(uint32_t type, const uint8_t *p, struct hodo_read_value *v)
+static inline const uint8_t *take(uint32_t type, const uint8_t *p, struct hodo_read_value *v)
 {
 	float f;
 
@@ -132,76 +129,61 @@ const uint8_t *hodo_read_value_take(uint32_t type, const uint8_t *p, struct hodo
 	}
 }
 
+const uint8_t *hodo_read_value_take(uint32_t type, const uint8_t *p, struct hodo_read_value *v)
+{
+	return take(type, p, v);
+}
+
 void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct hodo_read_value *values)
 {
 	for (uint32_t i = 0; i < c->pub.nfields; i++)
-		p = hodo_read_value_take(c->types[i], p, &values[i]);
+		p = take(c->types[i], p, &values[i]);
 }
 
 /* ------------------------------------------------------------------------ texts */
 
-/* Bytes of an expression in JSON at most: \u00XX for one byte. */
-#define ESCAPED 6
 /* Of a number, "true", a label excepted: -2.2250738585072014e-308 and its quotes. */
 #define NUMBER_ROOM 32
 
-static int append(struct hodo_read_text *t, char **out, uint32_t *out_len)
+/* before, the name, behind, and room for it. 0 or -ENOMEM. */
+static int make_text(struct hodo_class_text *room, struct hodo_class_piece *piece, const char *before, const char *name,
+		     const char *behind, bool json)
 {
-	size_t len;
-	const char *data = hodo_read_text_data(t, &len);
+	struct hodo_text t = { 0 };
 
-	*out = malloc(len + 1);
-	if (!*out)
-		return -ENOMEM;
-	memcpy(*out, data, len);
-	(*out)[len] = 0;
-	*out_len = (uint32_t)len;
-	hodo_read_text_clear(t);
-	return 0;
+	hodo_text_add(&t, before);
+	if (json)
+		hodo_text_json(&t, name, strlen(name), HODO_JSON_PLAIN);
+	else
+		hodo_text_plain(&t, name, strlen(name));
+	hodo_text_add(&t, behind);
+	*piece = (struct hodo_class_piece){ t.data, (uint32_t)t.len };
+	room->room += t.len;
+	return t.error;
 }
 
-static int field_texts(struct hodo_class *c, uint32_t i, struct hodo_read_text *t)
+static int field_texts(struct hodo_class *c, uint32_t i)
 {
 	const struct hodo_read_field *f = &c->fields[i];
 	const struct hodo_read_labels *l = f->labels;
-	size_t name_len = strlen(f->name), label_len = 0;
-	int err;
+	size_t label_len = 0;
+	int err = make_text(&c->text, &c->text.field[i].line, " ", f->name, "=", false);
 
-	err = hodo_read_text_plain(t, " ", 1);
-	err = err ? err : hodo_read_text_plain(t, f->name, name_len);
-	err = err ? err : hodo_read_text_plain(t, "=", 1);
-	err = err ? err : append(t, &c->text.field[i].line, &c->text.field[i].line_len);
-	if (!err && i > 0)
-		err = hodo_read_text_plain(t, ",", 1);
-	err = err ? err : hodo_read_text_json_string(t, f->name, name_len);
-	err = err ? err : hodo_read_text_plain(t, ":", 1);
-	err = err ? err : append(t, &c->text.field[i].json, &c->text.field[i].json_len);
 	for (uint32_t k = 0; l && k < l->n; k++)
 		if (strlen(l->names[k]) > label_len)
 			label_len = strlen(l->names[k]);
-	c->text.room +=
-		c->text.field[i].line_len + c->text.field[i].json_len + label_len * ESCAPED + NUMBER_ROOM;
-	return err;
+	c->text.room += label_len * HODO_ESCAPED_MAX + NUMBER_ROOM;
+	return err ? err : make_text(&c->text, &c->text.field[i].json, i ? "," : "", f->name, ":", true);
 }
 
 int hodo_read_class_finish(struct hodo_class *c)
 {
-	struct hodo_read_text *t = hodo_read_text_new();
-	int err;
+	int err = make_text(&c->text, &c->text.line, "", c->pub.name, "", false);
 
-	if (!t)
-		return -ENOMEM;
-	c->text.room = 0;
-	err = hodo_read_text_plain(t, c->pub.name, strlen(c->pub.name));
-	err = err ? err : append(t, &c->text.line, &c->text.line_len);
-	err = err ? err : hodo_read_text_plain(t, ",\"name\":", 8);
-	err = err ? err : hodo_read_text_json_string(t, c->pub.name, strlen(c->pub.name));
-	err = err ? err : hodo_read_text_plain(t, ",\"fields\":{", 11);
-	err = err ? err : append(t, &c->text.json, &c->text.json_len);
+	if (!err)
+		err = make_text(&c->text, &c->text.json, ",\"name\":", c->pub.name, ",\"fields\":{", true);
 	for (uint32_t i = 0; i < c->pub.nfields && !err; i++)
-		err = field_texts(c, i, t);
-	c->text.room += c->text.line_len + c->text.json_len;
-	hodo_read_text_free(t);
+		err = field_texts(c, i);
 	return err;
 }
 
@@ -210,11 +192,11 @@ void hodo_read_class_free(struct hodo_class *c)
 	if (!c)
 		return;
 	free(c->base);
-	free(c->text.line);
-	free(c->text.json);
-	for (unsigned i = 0; i < HODO_FIELDS_MAX; i++) {
-		free(c->text.field[i].line);
-		free(c->text.field[i].json);
+	free(c->text.line.data);
+	free(c->text.json.data);
+	for (unsigned i = 0; i < c->pub.nfields; i++) {
+		free(c->text.field[i].line.data);
+		free(c->text.field[i].json.data);
 	}
 	free(c);
 }

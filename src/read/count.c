@@ -44,24 +44,15 @@ struct walk {
 /* Counts events until the end, or one that is broken. No calls: 50 million a second come through here. */
 static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struct counts *counts)
 {
-	const uint32_t *fixed = l->fixed;
 	const uint8_t *p = w->p, *end = w->end;
 	uint64_t last = w->last, limit = w->limit, n = 0;
 
 	while ((size_t)(end - p) >= HODO_EVENT_HEADER) {
 		uint64_t word = load64(p), time;
 		uint32_t id = (uint16_t)word;
-		size_t size;
+		size_t size = hodo_layouts_size(l, id, p, (size_t)(end - p));
 
-		if (__builtin_expect(id >= l->n, 0))
-			break;
-		size = fixed[id];
-		if (size == 0) {
-			if (!l->payload[id])
-				break;
-			size = hodo_layouts_size(l, id, p, (size_t)(end - p));
-		}
-		if (__builtin_expect(size > (size_t)(end - p), 0))
+		if (__builtin_expect(size == 0 || size > (size_t)(end - p), 0))
 			break;
 		time = last + (((word >> 16) - last) & TIMESTAMP_MASK);
 		p += size;
@@ -73,7 +64,7 @@ static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struc
 			w->first = time;
 		last = time;
 		counts->events[id]++;
-		if (fixed[id] == 0)
+		if (l->fixed[id] == 0)
 			counts->bytes[id] += size;
 		n++;
 	}

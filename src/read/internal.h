@@ -151,9 +151,10 @@ struct hodo_stream {
 	bool started;
 	bool skip; /* this packet's events are not wanted */
 	struct hodo_clock_near near;
-	uint32_t tid, pid; /* of the last thread looked up */
+	/* The last thread looked up: its number, and trace->names.changes above it. */
+	uint64_t known_as;
+	uint32_t pid;
 	const char *comm;
-	uint32_t names_seen; /* trace->names.changes then */
 	char idle[24]; /* the kernel's: name of the thread that each CPU has of its own */
 };
 
@@ -197,15 +198,18 @@ void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt
 
 /* --------------------------------------------------------------------- classes */
 
+struct hodo_class_piece {
+	char *data; /* without a NUL */
+	uint32_t len;
+};
+
 /* What printing an event of this class needs, made when the class is. */
 struct hodo_class_text {
-	char *line; /* "provider:name" */
-	char *json; /* "\",\"name\":\"provider:name\",\"fields\":{" */
-	uint32_t line_len, json_len;
+	struct hodo_class_piece line; /* provider:name */
+	struct hodo_class_piece json; /* ,"name":"provider:name","fields":{ */
 	struct {
-		char *line; /* " field=" */
-		char *json; /* "\"field\":" with a comma before it from the second on */
-		uint32_t line_len, json_len;
+		struct hodo_class_piece line; /*  field= */
+		struct hodo_class_piece json; /* "field": with a comma before it from the second on */
 	} field[HODO_FIELDS_MAX];
 	size_t room; /* bytes that suffice for all of it, values of fixed size included */
 };
@@ -223,6 +227,7 @@ struct hodo_class {
 	struct hodo_read_field fields[HODO_FIELDS_MAX];
 	uint8_t types[HODO_FIELDS_MAX];
 	struct hodo_class_text text;
+	bool more;      /* there is a context, or nnames */
 	uint8_t nnames; /* of threads that its events have (threads.c) */
 	bool renames;   /* from the event on, not before it */
 	struct {

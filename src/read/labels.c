@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <base/search.h>
+
 struct pair {
 	int64_t value;
 	const char *name;
@@ -132,20 +134,13 @@ void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hod
 
 	for (uint32_t i = 0; i < nfields; i++) {
 		struct hodo_read_field *f = &fields[i];
-		uint32_t lo = 0, hi = t->nlabels;
+		uint32_t at;
 
 		if (f->type < HODO_TYPE_I8 || f->type > HODO_TYPE_U64)
 			continue;
-		while (lo < hi) {
-			uint32_t mid = lo + (hi - lo) / 2;
-
-			if (compare(t->labels[mid], event, len, f->name) < 0)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo < t->nlabels && compare(t->labels[lo], event, len, f->name) == 0)
-			f->labels = &t->labels[lo]->pub;
+		at = hodo_search(k, t->nlabels, compare(t->labels[k], event, len, f->name) >= 0);
+		if (at < t->nlabels && compare(t->labels[at], event, len, f->name) == 0)
+			f->labels = &t->labels[at]->pub;
 	}
 }
 
@@ -158,17 +153,7 @@ void hodo_read_labels_free(struct hodo_trace *t)
 
 const char *hodo_read_label(const struct hodo_read_labels *labels, int64_t value)
 {
-	uint32_t lo = 0, hi = labels ? labels->n : 0;
+	uint32_t n = labels ? labels->n : 0, at = hodo_search(i, n, labels->values[i] >= value);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (labels->values[mid] == value)
-			return labels->names[mid];
-		if (labels->values[mid] < value)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return at < n && labels->values[at] == value ? labels->names[at] : NULL;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/vec.h>
+
 #define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1)
 
 struct unaligned64 {
@@ -35,22 +37,12 @@ void hodo_read_layouts_free(struct hodo_read_layouts *layouts)
 
 static int make_room(struct hodo_read_layouts *l, uint32_t id)
 {
-	uint32_t n = l->n ? l->n : 64;
-	uint32_t *fixed;
-	struct hodo_payload **payload;
+	uint32_t n = l->n, both = n;
 
-	while (n <= id)
-		n *= 2;
-	fixed = realloc(l->fixed, n * sizeof(*fixed));
-	if (!fixed)
+	if (hodo_vec_reserve(l->fixed, n, id + 1) < 0 || hodo_vec_reserve(l->payload, both, id + 1) < 0)
 		return -ENOMEM;
-	l->fixed = fixed;
-	payload = realloc(l->payload, n * sizeof(*payload));
-	if (!payload)
-		return -ENOMEM;
-	l->payload = payload;
-	memset(fixed + l->n, 0, (n - l->n) * sizeof(*fixed));
-	memset(payload + l->n, 0, (n - l->n) * sizeof(*payload));
+	memset(l->fixed + l->n, 0, (n - l->n) * sizeof(*l->fixed));
+	memset(l->payload + l->n, 0, (n - l->n) * sizeof(*l->payload));
 	l->n = n;
 	return 0;
 }
@@ -98,13 +90,9 @@ void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *b
 			w.stop = HODO_READ_STOP_SHORT;
 			break;
 		}
-		if (!hodo_layouts_have(layouts, id)) {
-			w.stop = HODO_READ_STOP_ID;
-			break;
-		}
 		size = hodo_layouts_size(layouts, id, p, room);
-		if (size > room) {
-			w.stop = HODO_READ_STOP_SHORT;
+		if (size == 0 || size > room) {
+			w.stop = size ? HODO_READ_STOP_SHORT : HODO_READ_STOP_ID;
 			break;
 		}
 		/* Most events come in runs of one id and size. */

@@ -19,13 +19,17 @@ static inline bool hodo_layouts_have(const struct hodo_read_layouts *l, uint32_t
 	return id < l->n && l->payload[id];
 }
 
-/* Bytes of the event at p, header included, whose id is known and which has so many bytes at least as that has; if that
- * is more than room, it has at least so many. */
+/* Bytes of the event at p, whose header is there; if that is more than room, it has at least so many. 0: the id is
+ * unknown. */
 static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint32_t id, const uint8_t *p,
 					 uint64_t room)
 {
+	if (id >= l->n)
+		return 0;
 	if (l->fixed[id])
 		return l->fixed[id];
+	if (!l->payload[id])
+		return 0;
 	return HODO_EVENT_HEADER + hodo_payload_size(l->payload[id], p + HODO_EVENT_HEADER, room - HODO_EVENT_HEADER);
 }
 

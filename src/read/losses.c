@@ -2,6 +2,7 @@
 /* losses.c - see losses.h. Intervals that do not overlap, by process and CPU, and of each process for all its CPUs. */
 #include "losses.h"
 
+#include <base/search.h>
 #include <base/vec.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -92,21 +93,19 @@ void hodo_losses_free(struct hodo_losses *l)
 	free(l);
 }
 
+/* Whether it is of an owner before, or ends before the beginning. */
+static bool is_before(const struct interval *one, const struct interval *time)
+{
+	int owner = by_owner(one, time);
+
+	return owner < 0 || (owner == 0 && one->until_ns < time->from_ns);
+}
+
 static bool is_between(const struct hodo_losses *l, const struct interval *time)
 {
-	uint32_t low = 0, high = l->n;
+	uint32_t at = hodo_search(i, l->n, !is_before(&l->intervals[i], time));
 
-	/* The first of the owner that ends behind the beginning. */
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		int owner = by_owner(&l->intervals[mid], time);
-
-		if (owner < 0 || (owner == 0 && l->intervals[mid].until_ns < time->from_ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < l->n && by_owner(&l->intervals[low], time) == 0 && l->intervals[low].from_ns <= time->until_ns;
+	return at < l->n && by_owner(&l->intervals[at], time) == 0 && l->intervals[at].from_ns <= time->until_ns;
 }
 
 bool hodo_losses_between(const struct hodo_losses *l, const struct hodo_read_process *process, int32_t cpu,

@@ -251,8 +251,6 @@ static void name_thread(struct hodo_stream *s, uint32_t tid)
 	const struct hodo_read_thread *t = hodo_read_thread(p, tid);
 	const char *known;
 
-	s->tid = tid;
-	s->names_seen = s->trace->names.changes;
 	s->pid = p->pid;
 	s->comm = t ? t->comm : p->comm;
 	if (!p->kernel)
@@ -275,19 +273,29 @@ static void name_thread(struct hodo_stream *s, uint32_t tid)
 
 static inline void give_thread(struct hodo_read_event *e, struct hodo_stream *s)
 {
-	if (e->tid != s->tid || !s->comm || s->names_seen != s->trace->names.changes)
+	uint64_t known_as = (uint64_t)s->trace->names.changes << 32 | e->tid;
+
+	if (known_as != s->known_as) {
 		name_thread(s, e->tid);
+		s->known_as = known_as;
+	}
 	e->pid = s->pid;
 	e->comm = s->comm;
 }
 
-/* An event that has names of threads. 0 or -ENOMEM. */
-static int give_names(struct hodo_read_event *e, struct hodo_stream *s, const struct hodo_class *c)
+/* The fields of an event that has a context before them, or names of threads in them. 0 or -ENOMEM. */
+static int give_more(struct hodo_read *r, struct hodo_stream *s, const struct hodo_class *c)
 {
-	int err = c->renames ? 0 : hodo_read_names_learn(s->trace, c, e->values);
+	struct hodo_read_event *e = &r->event;
+	int err = 0;
 
+	if (c->pub.ncontext)
+		give_context(r, e);
+	hodo_read_class_values(c, e->payload, r->values);
+	if (!c->renames)
+		err = hodo_read_names_learn(s->trace, c, r->values);
 	give_thread(e, s);
-	return c->renames ? hodo_read_names_learn(s->trace, c, e->values) : err;
+	return c->renames ? hodo_read_names_learn(s->trace, c, r->values) : err;
 }
 
 /* 0 or -ENOMEM. */
@@ -296,7 +304,6 @@ static inline int give(struct hodo_read *r, struct hodo_stream *s)
 	struct hodo_read_event *e = &r->event;
 	struct hodo_class *c = s->trace->by_id[s->event_id];
 
-	e->size = sizeof(*e);
 	e->ts_ns = s->event_ns;
 	e->ticks = s->event_ticks;
 	e->cpu = s->pub.cpu;
@@ -304,15 +311,12 @@ static inline int give(struct hodo_read *r, struct hodo_stream *s)
 	e->cls = &c->pub;
 	e->process = &s->trace->pub;
 	e->stream = &s->pub;
-	e->values = r->values;
 	e->payload = s->event + HODO_EVENT_HEADER;
 	e->payload_bytes = s->event_bytes - HODO_EVENT_HEADER;
-	if (__builtin_expect(c->pub.ncontext != 0, 0))
-		give_context(r, e);
-	hodo_read_class_values(c, e->payload, r->values);
 	r->given = s;
-	if (__builtin_expect(c->nnames, 0))
-		return give_names(e, s, c);
+	if (__builtin_expect(c->more, 0))
+		return give_more(r, s, c);
+	hodo_read_class_values(c, e->payload, r->values);
 	give_thread(e, s);
 	return 0;
 }

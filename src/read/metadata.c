@@ -13,6 +13,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include <base/escape.h>
+#include <base/quantity.h>
+
 enum {
 	BAD_LINE = 1u << 0,
 	BAD_EVENT = 1u << 1,
@@ -28,7 +31,7 @@ enum {
 #define LOST_LINES_MAX (2 * STREAMS_MAX)
 
 struct line {
-	char *word;
+	char *word, *empty; /* "" */
 	unsigned number;
 	unsigned n;
 	struct {
@@ -49,29 +52,11 @@ __attribute__((format(printf, 3, 4))) static void warn(struct hodo_trace *t, uin
 	va_end(ap);
 }
 
-static int hex(char c)
+/* Of a line that is not used. */
+static int skip(struct hodo_trace *t, const struct line *l, uint32_t once, const char *why)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undoes %XX in place. A NUL, which no text of ours holds, becomes '?'. */
-static void decode(char *s)
-{
-	char *out = s;
-
-	for (; *s; s++) {
-		char c = *s;
-
-		if (c == '%' && hex(s[1]) >= 0 && hex(s[2]) >= 0) {
-			c = (char)(hex(s[1]) << 4 | hex(s[2]));
-			s += 2;
-		}
-		*out++ = c ? c : '?';
-	}
-	*out = 0;
+	warn(t, once, "line %u: %s", l->number, why);
+	return 0;
 }
 
 static char *get(struct line *l, const char *key)
@@ -84,43 +69,25 @@ static char *get(struct line *l, const char *key)
 
 static char *get_text(struct line *l, const char *key)
 {
-	static char empty[1];
 	char *value = get(l, key);
 
-	return value ? value : empty;
+	return value ? value : l->empty;
 }
 
 /* 0, or -EINVAL if the key is missing or its value no number up to max. */
 static int get_number(struct line *l, const char *key, uint64_t max, uint64_t *number)
 {
-	const char *value = get(l, key);
-	uint64_t n = 0;
-
-	if (!value || !*value)
-		return -EINVAL;
-	for (; *value; value++) {
-		if (*value < '0' || *value > '9' || n > (max - (uint64_t)(*value - '0')) / 10)
-			return -EINVAL;
-		n = n * 10 + (uint64_t)(*value - '0');
-	}
-	*number = n;
-	return 0;
+	return hodo_parse_number(get_text(l, key), max, number);
 }
 
 /* Like get_number(), with a sign allowed. */
 static int get_signed(struct line *l, const char *key, int64_t *number)
 {
-	char *value = get(l, key);
-	bool minus = value && *value == '-';
+	const char *value = get_text(l, key);
+	bool minus = *value == '-';
 	uint64_t n;
-	int err;
+	int err = hodo_parse_number(value + minus, INT64_MAX, &n);
 
-	if (!value)
-		return -EINVAL;
-	for (unsigned i = 0; i < l->n && minus; i++)
-		if (l->pair[i].value == value)
-			l->pair[i].value++;
-	err = get_number(l, key, INT64_MAX, &n);
 	if (!err)
 		*number = minus ? -(int64_t)n : (int64_t)n;
 	return err;
@@ -137,20 +104,13 @@ static uint32_t get_u32(struct line *l, const char *key)
 
 static int read_uuid(struct hodo_trace *t, struct line *l)
 {
-	const char *s = get_text(l, "uuid");
-	unsigned n = 0;
+	char *uuid = get_text(l, "uuid"), *out = uuid;
 
-	while (n < 32 && *s) {
-		int high = hex(*s);
-
-		if (*s++ == '-')
-			continue;
-		if (high < 0)
-			break;
-		t->pub.uuid[n / 2] = (uint8_t)(t->pub.uuid[n / 2] << 4 | high);
-		n++;
-	}
-	return n == 32 && !*s ? 0 : -EBADMSG;
+	for (const char *s = uuid; *s; s++)
+		if (*s != '-')
+			*out++ = *s;
+	*out = 0;
+	return hodo_hex_bytes(t->pub.uuid, sizeof(t->pub.uuid), uuid) == sizeof(t->pub.uuid) ? 0 : -EBADMSG;
 }
 
 static int word_hodo(struct hodo_trace *t, struct line *l)
@@ -202,10 +162,8 @@ static int word_clock(struct hodo_trace *t, struct line *l)
 
 	/* Above 1 THz the conversion's arithmetic would not fit; no clock ticks so fast. */
 	if (get_number(l, "freq", 1000 * NS_PER_S, &c.freq_hz) < 0 || c.freq_hz == 0 ||
-	    get_signed(l, "offset_s", &c.offset_s) < 0 || get_signed(l, "offset", &c.offset_ticks) < 0) {
-		warn(t, BAD_CLOCK, "line %u: clock damaged: times are wrong", l->number);
-		return 0;
-	}
+	    get_signed(l, "offset_s", &c.offset_s) < 0 || get_signed(l, "offset", &c.offset_ticks) < 0)
+		return skip(t, l, BAD_CLOCK, "clock damaged: times are wrong");
 	c.kind = strcmp(get_text(l, "kind"), "tsc") == 0 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
 	t->pub.clock = c;
 	t->has_clock = true;
@@ -245,18 +203,14 @@ static int word_context(struct hodo_trace *t, struct line *l)
 	struct hodo_context *c;
 	int n;
 
-	if (t->nclasses || t->context) {
-		warn(t, BAD_CONTEXT, "line %u: context in the wrong place: skipped", l->number);
-		return 0;
-	}
+	if (t->nclasses || t->context)
+		return skip(t, l, BAD_CONTEXT, "context in the wrong place: skipped");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	n = read_fields(c->fields, types, HODO_CONTEXT_FIELDS_MAX, get_text(l, "fields"));
-	if (n < 0) {
-		warn(t, BAD_CONTEXT, "line %u: context damaged: events cannot be read", l->number);
-		n = 0;
-	}
+	if (n < 0)
+		n = skip(t, l, BAD_CONTEXT, "context damaged: events cannot be read");
 	c->n = (uint32_t)n;
 	t->context = c;
 	return 0;
@@ -296,9 +250,8 @@ static int word_event(struct hodo_trace *t, struct line *l)
 	err = get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
 	nfields = read_fields(c->fields, c->types, HODO_FIELDS_MAX, get_text(l, "fields"));
 	if (err || id == 0 || !*c->pub.name || !c->pub.kind || nfields < 0) {
-		warn(t, BAD_EVENT, "line %u: event damaged: its events cannot be read", l->number);
 		hodo_read_class_free(c);
-		return 0;
+		return skip(t, l, BAD_EVENT, "event damaged: its events cannot be read");
 	}
 	c->pub.id = (uint32_t)id;
 	c->pub.nfields = (uint32_t)nfields;
@@ -313,14 +266,12 @@ static int word_event(struct hodo_trace *t, struct line *l)
 		return 0;
 	}
 	err = add_layout(t, c);
-	if (err) {
-		hodo_read_class_free(c);
-		return err;
-	}
-	c->pub.fixed_bytes = t->layouts->fixed[id];
-	err = hodo_vec_push(t->classes, t->nclasses, c);
+	if (!err)
+		err = hodo_vec_push(t->classes, t->nclasses, c);
 	if (err)
 		hodo_read_class_free(c);
+	else
+		c->pub.fixed_bytes = t->layouts->fixed[id];
 	return err;
 }
 
@@ -329,44 +280,23 @@ static int word_labels(struct hodo_trace *t, struct line *l)
 	int err = hodo_read_labels_parse(t, get_text(l, "provider"), get_text(l, "field"),
 					 get_text(l, "names"), get_text(l, "values"));
 
-	if (err == -EINVAL) {
-		warn(t, BAD_LABELS, "line %u: labels damaged: skipped", l->number);
-		err = 0;
-	}
-	return err;
+	return err == -EINVAL ? skip(t, l, BAD_LABELS, "labels damaged: skipped") : err;
 }
 
 /* Hexadecimal with 0x. 0, or -EINVAL. */
 static int get_address(struct line *l, const char *key, uint64_t *address)
 {
-	const char *value = get(l, key);
-	size_t len = value ? strlen(value) : 0;
+	const char *value = get_text(l, key);
 
-	if (len < 3 || len > 18 || value[0] != '0' || value[1] != 'x')
-		return -EINVAL;
-	*address = 0;
-	for (value += 2; *value; value++) {
-		if (hex(*value) < 0)
-			return -EINVAL;
-		*address = *address << 4 | (uint64_t)hex(*value);
-	}
-	return 0;
+	return strncmp(value, "0x", 2) == 0 ? hodo_parse_hex(value + 2, address) : -EINVAL;
 }
 
 static int get_build_id(struct line *l, struct hodo_read_object *o)
 {
-	const char *s = get_text(l, "build_id");
-	size_t len = strlen(s);
+	int len = hodo_hex_bytes(o->build_id, sizeof(o->build_id), get_text(l, "build_id"));
 
-	if (len % 2 != 0 || len / 2 > sizeof(o->build_id))
-		return -EINVAL;
-	for (size_t i = 0; i < len; i += 2) {
-		if (hex(s[i]) < 0 || hex(s[i + 1]) < 0)
-			return -EINVAL;
-		o->build_id[i / 2] = (uint8_t)(hex(s[i]) << 4 | hex(s[i + 1]));
-	}
-	o->build_id_len = (uint32_t)(len / 2);
-	return 0;
+	o->build_id_len = len < 0 ? 0 : (uint32_t)len;
+	return len < 0 ? -EINVAL : 0;
 }
 
 static int word_object(struct hodo_trace *t, struct line *l)
@@ -378,10 +308,8 @@ static int word_object(struct hodo_trace *t, struct line *l)
 	if (get_address(l, "base", &o.base) < 0 || get_address(l, "start", &o.start) < 0 ||
 	    get_address(l, "end", &o.end) < 0 || o.start >= o.end || get_build_id(l, &o) < 0 ||
 	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &times.from) < 0) ||
-	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &times.until) < 0)) {
-		warn(t, BAD_OBJECT, "line %u: object damaged: its functions have no names", l->number);
-		return 0;
-	}
+	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &times.until) < 0))
+		return skip(t, l, BAD_OBJECT, "object damaged: its functions have no names");
 	return hodo_read_objects_add(t, &o, &times);
 }
 
@@ -401,24 +329,17 @@ static int word_lost(struct hodo_trace *t, struct line *l)
 {
 	static const char *const keys[] = { "full", "too_large", "busy", "overwritten", "unwritten" };
 	const char *name = get_text(l, "stream");
+	bool sound = *name && strlen(name) <= NAME_MAX && !strchr(name, '/');
 	uint64_t n[5] = { 0 };
 	struct hodo_stream *s;
 
-	for (unsigned i = 0; i < 5; i++) {
-		if (get(l, keys[i]) && get_number(l, keys[i], 1ull << 60, &n[i]) < 0) {
-			warn(t, BAD_LOST, "line %u: losses damaged: skipped", l->number);
-			return 0;
-		}
-	}
-	if (!*name || strlen(name) > NAME_MAX || strchr(name, '/')) {
-		warn(t, BAD_LOST, "line %u: losses damaged: skipped", l->number);
-		return 0;
-	}
+	for (unsigned i = 0; i < 5; i++)
+		sound &= !get(l, keys[i]) || get_number(l, keys[i], 1ull << 60, &n[i]) == 0;
+	if (!sound)
+		return skip(t, l, BAD_LOST, "losses damaged: skipped");
 	s = t->nlost++ < LOST_LINES_MAX ? hodo_read_trace_stream(t, name) : NULL;
-	if (!s) {
-		warn(t, BAD_LOST, "line %u: too many streams with losses: skipped", l->number);
-		return 0;
-	}
+	if (!s)
+		return skip(t, l, BAD_LOST, "too many streams with losses: skipped");
 	s->lost_by_cause = (struct hodo_read_lost){ n[0], n[1], n[2], n[3], n[4], 0 };
 	s->lost_known = true;
 	return 0;
@@ -429,10 +350,8 @@ static int word_limited(struct hodo_trace *t, struct line *l)
 	struct hodo_limited *m;
 	uint64_t id, n;
 
-	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", 1ull << 60, &n) < 0) {
-		warn(t, BAD_LOST, "line %u: number of events over their rate damaged: skipped", l->number);
-		return 0;
-	}
+	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", 1ull << 60, &n) < 0)
+		return skip(t, l, BAD_LOST, "number of events over their rate damaged: skipped");
 	m = hodo_vec_add(t->limited, t->nlimited);
 	if (!m)
 		return -ENOMEM;
@@ -446,23 +365,17 @@ static int word_warning(struct hodo_trace *t, struct line *l)
 	return hodo_vec_push(t->warnings, t->nwarnings, get_text(l, "text"));
 }
 
-/* time=SECONDS.NANOSECONDS; 0 or -EINVAL. */
-static int get_time(struct line *l, int64_t *time_ns)
+/* time=SECONDS.NANOSECONDS, with nine digits behind the point. */
+static void get_time(struct line *l, int64_t *time_ns)
 {
-	char *value = get_text(l, "time"), *dot = strchr(value, '.');
-	uint64_t s = 0, ns = 0;
-	int err;
+	char *seconds = get_text(l, "time"), *rest = seconds;
+	uint64_t s, ns = 0;
 
-	for (unsigned i = 0; dot && dot[1] && i < 9; i++)
-		ns = ns * 10 + (dot[1 + i] >= '0' && dot[1 + i] <= '9' ? (uint64_t)(dot[1 + i] - '0') : 0);
-	if (dot && strlen(dot + 1) != 9)
-		ns = 0;
-	if (dot)
-		*dot = 0;
-	err = get_number(l, "time", INT64_MAX / NS_PER_S - 1, &s);
-	if (!err)
+	strsep(&rest, ".");
+	if (rest && strlen(rest) == 9)
+		hodo_parse_number(rest, NS_PER_S - 1, &ns);
+	if (hodo_parse_number(seconds, INT64_MAX / NS_PER_S - 1, &s) == 0)
 		*time_ns = (int64_t)(s * NS_PER_S + ns);
-	return err;
 }
 
 static int word_end(struct hodo_trace *t, struct line *l)
@@ -505,6 +418,7 @@ static bool split_line(char *s, char *end, struct line *l)
 	if (end - s < 2 || end[-1] != '/' || end[-2] != '*')
 		return false;
 	end[-2] = 0;
+	l->empty = end - 2;
 	l->n = 0;
 	l->word = strsep(&s, " ");
 	while (s) {
@@ -515,7 +429,7 @@ static bool split_line(char *s, char *end, struct line *l)
 		if (l->n == KEYS_MAX)
 			continue;
 		*value++ = 0;
-		decode(value);
+		hodo_percent_decode(value);
 		l->pair[l->n].key = item;
 		l->pair[l->n++].value = value;
 	}

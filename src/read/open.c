@@ -147,6 +147,8 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 		return explain(NULL, o, path, -ENOMEM);
 	r->since_ns = INT64_MIN;
 	r->until_ns = INT64_MAX;
+	r->event.size = sizeof(r->event);
+	r->event.values = r->values;
 	r->warn = o ? o->warn : NULL;
 	r->warn_data = o ? o->data : NULL;
 	r->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

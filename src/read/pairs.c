@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NONE UINT32_MAX
+#define NONE  UINT32_MAX
+#define WORDS (2 * sizeof(uint64_t))
 
 struct entry {
 	struct hodo_pair pair;
@@ -19,8 +20,7 @@ struct entry {
 		uint8_t small[32];
 		uint8_t *large;
 	} key;
-	size_t key_len;
-	uint32_t hash;
+	uint32_t key_len, hash;
 	uint32_t next, prev;   /* in the chain; next: among free ones, too */
 	uint32_t older, newer; /* of all */
 };
@@ -120,18 +120,32 @@ bool hodo_pairs_oldest(struct hodo_pairs *p, struct hodo_pair *pair)
 	return true;
 }
 
+/* Most keys are two words: known as that, they are hashed and compared without a loop. */
+static inline uint32_t hash_of(const struct hodo_key *key)
+{
+	const uint8_t *bytes = hodo_key_bytes(key);
+
+	return key->len == WORDS ? hodo_hash_bytes(bytes, WORDS) : hodo_hash_bytes(bytes, key->len);
+}
+
+static inline bool has_key(const struct entry *e, const struct hodo_key *key)
+{
+	const uint8_t *bytes = hodo_key_bytes(key);
+
+	if (e->key_len != key->len)
+		return false;
+	if (key->len == WORDS)
+		return hodo_hash_same(e->key.small, bytes, WORDS);
+	return hodo_hash_same(key_of(e), bytes, key->len);
+}
+
 /* The latest begin of a key; NONE: there is none. */
-static uint32_t find(const struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash)
+static inline uint32_t find(const struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash)
 {
 	uint32_t i = p->room ? *chain_of(p, hash) : NONE;
 
-	for (; i != NONE; i = p->entries[i].next) {
-		const struct entry *e = &p->entries[i];
-
-		if (e->hash == hash && e->key_len == key->len &&
-		    hodo_hash_same(key_of(e), hodo_key_bytes(key), key->len))
-			break;
-	}
+	while (i != NONE && !(p->entries[i].hash == hash && has_key(&p->entries[i], key)))
+		i = p->entries[i].next;
 	return i;
 }
 
@@ -155,7 +169,7 @@ static int add(struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash, 
 	e = &p->entries[i];
 	e->pair = *begin;
 	e->hash = hash;
-	e->key_len = key->len;
+	e->key_len = (uint32_t)key->len;
 	e->older = p->newest;
 	e->newer = NONE;
 	if (copy)
@@ -171,7 +185,7 @@ static int add(struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash, 
 int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_key *key, const struct hodo_pair *begin,
 		     struct hodo_pair *pair)
 {
-	uint32_t hash = hodo_hash_bytes(hodo_key_bytes(key), key->len);
+	uint32_t hash = hash_of(key);
 	uint32_t before = begin->base ? find(p, key, hash) : NONE;
 	int paired = HODO_PAIR_NONE, err;
 
@@ -195,7 +209,7 @@ int hodo_pairs_end(struct hodo_pairs *p, const struct hodo_key *key, const char 
 
 	if (key->no_memory)
 		return -ENOMEM;
-	i = find(p, key, hodo_hash_bytes(hodo_key_bytes(key), key->len));
+	i = find(p, key, hash_of(key));
 	if (i == NONE)
 		return HODO_PAIR_NONE;
 	*pair = p->entries[i].pair;
@@ -210,40 +224,62 @@ uint32_t hodo_pairs_last(const struct hodo_pairs *p)
 
 /* ------------------------------------------------------------------------- keys */
 
-/* The second field of what func:* events say of calls. */
-static bool add_frame(struct hodo_key *key, const struct hodo_read_event *e)
+/*
+ * A key begins with an address in what the two events share, one for each way to pair them: of the process, or of the
+ * base name, which is one text in all classes of the process that have it, and no other process's.
+ */
+enum { PAIR_SYSCALL, PAIR_CALL };
+enum { PAIR_SPAN, PAIR_ID, PAIR_NUMBER, PAIR_NEGATIVE };
+
+static void set_words(struct hodo_key *key, uint64_t one, uint64_t two)
 {
-	if (e->cls->nfields < 2 || strcmp(e->cls->fields[1].name, "frame") != 0)
-		return false;
-	hodo_key_add_value(key, &e->values[1]);
-	return true;
+	const uint64_t words[] = { one, two };
+
+	memcpy(key->large ? key->large : key->small, words, WORDS);
+	key->len = WORDS;
+}
+
+/* The first field. The number -1 is not UINT64_MAX. */
+static void set_id(struct hodo_key *key, uint64_t base, const struct hodo_read_value *v)
+{
+	bool is_signed = v->type == HODO_TYPE_CHAR || (v->type <= HODO_TYPE_I64 && v->type % 2 != 0);
+
+	if (v->type <= HODO_TYPE_CHAR || v->type == HODO_TYPE_PTR) {
+		set_words(key, base + (is_signed && v->i < 0 ? PAIR_NEGATIVE : PAIR_NUMBER), v->u);
+		return;
+	}
+	hodo_key_add_number(key, base + PAIR_ID);
+	hodo_key_add_value(key, v);
 }
 
 bool hodo_pair_key(struct hodo_key *key, const struct hodo_read_event *e)
 {
-	enum { SPAN, ID, SYSCALL, CALL }; /* in the two bits of an address that are free */
-	uint64_t process = (uintptr_t)e->process << 2, base = (uintptr_t)e->cls->base;
+	const struct hodo_read_class *c = e->cls;
+	uint64_t process = (uintptr_t)e->process, base = (uintptr_t)c->base;
 
 	hodo_key_start(key);
-	switch (e->cls->role) {
+	switch (c->role) {
 	case HODO_READ_ROLE_SPAN_BEGIN:
 	case HODO_READ_ROLE_SPAN_END:
-		hodo_key_add(key, (uint64_t[]){ process | SPAN, base, e->tid }, 3 * sizeof(uint64_t));
+		set_words(key, base + PAIR_SPAN, e->tid);
 		return true;
 	case HODO_READ_ROLE_BEGIN:
 	case HODO_READ_ROLE_END:
-		hodo_key_add(key, (uint64_t[]){ process | ID, base }, 2 * sizeof(uint64_t));
-		if (e->cls->nfields)
-			hodo_key_add_value(key, &e->values[0]);
+		if (c->nfields)
+			set_id(key, base, &e->values[0]);
+		else
+			hodo_key_add_number(key, base + PAIR_ID);
 		return true;
 	case HODO_READ_ROLE_SYSCALL_BEGIN:
 	case HODO_READ_ROLE_SYSCALL_END:
-		hodo_key_add(key, (uint64_t[]){ process | SYSCALL, e->tid }, 2 * sizeof(uint64_t));
+		set_words(key, process + PAIR_SYSCALL, e->tid);
 		return true;
 	case HODO_READ_ROLE_CALL_ENTRY:
 	case HODO_READ_ROLE_CALL_EXIT:
-		hodo_key_add(key, (uint64_t[]){ process | CALL, e->tid }, 2 * sizeof(uint64_t));
-		return add_frame(key, e);
+		if (c->nfields < 2 || c->fields[1].type != HODO_TYPE_U32 || strcmp(c->fields[1].name, "frame") != 0)
+			return false;
+		set_words(key, process + PAIR_CALL, e->values[1].u << 32 | e->tid);
+		return true;
 	default:
 		return false;
 	}

@@ -93,6 +93,7 @@ int hodo_read_roles_settle(struct hodo_trace *t)
 		c->pub.base = c->pub.name;
 		if (t->pub.kernel)
 			hodo_read_names_bind(c);
+		c->more = c->nnames || c->pub.ncontext;
 		if (c->pub.role >= HODO_READ_ROLE_SPAN_BEGIN && c->pub.role <= HODO_READ_ROLE_SYSCALL_END)
 			c->pub.base = c->base = base_of(&c->pub);
 		if (!c->pub.base) {

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/search.h>
+
 int hodo_read_segment_add(struct hodo_stream *s, const char *folder, uint32_t part)
 {
 	struct hodo_segment *g = hodo_vec_add(s->segments, s->nsegments);
@@ -54,29 +56,16 @@ int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 
 struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off)
 {
-	uint32_t low, high;
+	uint32_t at = s->at, behind;
 
 	if (s->nsegments == 0)
 		return NULL;
-	/* Most often the one before, or the next. */
-	if (off >= s->segments[s->at].begin) {
-		low = s->at;
-		if (low + 1 == s->nsegments || off < s->segments[low + 1].begin)
-			return &s->segments[low];
-	} else {
-		low = 0;
+	/* Most often it is the same one. */
+	if (off < s->segments[at].begin || (at + 1 < s->nsegments && off >= s->segments[at + 1].begin)) {
+		behind = hodo_search(i, s->nsegments, s->segments[i].begin > off);
+		s->at = behind ? behind - 1 : 0;
 	}
-	high = s->nsegments;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->segments[middle].begin <= off)
-			low = middle;
-		else
-			high = middle;
-	}
-	s->at = low;
-	return &s->segments[low];
+	return &s->segments[s->at];
 }
 
 struct hodo_segment *hodo_read_segment_enter(struct hodo_stream *s, uint64_t *off)

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 #define HEADER       sizeof(struct hodo_packet)
 #define MARK_BYTES   20 /* magic and uuid */
 #define SEARCH_BYTES (256u << 10)
@@ -38,8 +40,7 @@ void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt
 static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
 {
 	uint32_t index = (uint32_t)(g - s->segments);
-	size_t got = 0;
-	ssize_t n = 0;
+	ssize_t got;
 
 	if (s->fd >= 0 && s->fd_of != index) {
 		close(s->fd);
@@ -53,21 +54,12 @@ static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *d
 		s->fd = fd;
 		s->fd_of = index;
 	}
-	off -= g->begin;
-	while (got < len) {
-		n = pread(s->fd, dst + got, len - got, (off_t)(off + got));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	n = n < 0 ? -errno : (ssize_t)got;
+	got = hodo_file_read_at(s->fd, dst, len, off - g->begin);
 	if (!s->keep_open) {
 		close(s->fd);
 		s->fd = -1;
 	}
-	return n;
+	return got;
 }
 
 const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err)
@@ -398,17 +390,14 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 
 size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, size_t room, const char **fault)
 {
-	const struct hodo_read_layouts *l = s->trace->layouts;
-	uint32_t id;
+	size_t size;
 
 	if (room < HODO_EVENT_HEADER)
 		return HODO_EVENT_HEADER;
-	id = load16(p);
-	if (!hodo_layouts_have(l, id)) {
+	size = hodo_layouts_size(s->trace->layouts, load16(p), p, room);
+	if (__builtin_expect(!size, 0))
 		*fault = "unknown event id";
-		return 0;
-	}
-	return hodo_layouts_size(l, id, p, room);
+	return size;
 }
 
 void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault)

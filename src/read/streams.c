@@ -21,6 +21,7 @@ struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name)
 	}
 	s->trace = t;
 	s->fd = -1;
+	s->comm = "?";
 	s->pub.size = sizeof(s->pub);
 	s->pub.name = s->name;
 	s->pub.cpu = -1;

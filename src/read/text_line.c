@@ -19,6 +19,11 @@ static char *put(char *o, const char *s, size_t len)
 	return o + len;
 }
 
+static char *put_piece(char *o, const struct hodo_class_piece *piece)
+{
+	return put(o, piece->data, piece->len);
+}
+
 /* "HH:MM:SS.nnnnnnnnn"; the first part is kept for the events of the same second. */
 static char *put_time(struct hodo_read_text *t, char *o, int64_t ts_ns)
 {
@@ -146,7 +151,7 @@ static void add_function_line(struct hodo_read_text *t, const struct hodo_read_e
 		if (v->type == HODO_TYPE_PTR && strcmp(f->name, "addr") == 0 && symbol_of(e, v->u))
 			hodo_text_char(&t->out, ' ');
 		else
-			hodo_text_bytes(&t->out, c->text.field[i].line, c->text.field[i].line_len);
+			hodo_text_bytes(&t->out, c->text.field[i].line.data, c->text.field[i].line.len);
 		if ((v->type & ~(uint32_t)HODO_TYPE_ARRAY) == HODO_TYPE_PTR) {
 			add_symbols(&t->out, e, v, false);
 			continue;
@@ -209,7 +214,7 @@ static char *put_head(struct hodo_read_text *text, char *o, const struct hodo_re
 	*o++ = ' ';
 	if (color)
 		o = stpcpy(o, NAME_COLOR);
-	o = put(o, c->text.line, c->text.line_len);
+	o = put_piece(o, &c->text.line);
 	if (color)
 		o = stpcpy(o, PLAIN);
 	return o;
@@ -251,7 +256,7 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 		return text->out.error;
 	}
 	for (uint32_t i = 0; !mark && i < e->cls->nfields; i++) {
-		o = put(o, c->text.field[i].line, c->text.field[i].line_len);
+		o = put_piece(o, &c->text.field[i].line);
 		o = hodo_read_put_value(o, &c->fields[i], &e->values[i], text->c);
 	}
 	if (__builtin_expect(e->cls->ncontext != 0, 0)) {
@@ -282,9 +287,9 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 	o = put(o, ",\"comm\":\"", 9);
 	o = hodo_escape_json(o, e->comm, comm_len, HODO_JSON_PLAIN);
 	*o++ = '"';
-	o = put(o, c->text.json, c->text.json_len);
+	o = put_piece(o, &c->text.json);
 	for (uint32_t i = 0; i < e->cls->nfields; i++) {
-		o = put(o, c->text.field[i].json, c->text.field[i].json_len);
+		o = put_piece(o, &c->text.field[i].json);
 		o = hodo_read_put_value_json(o, &e->values[i], text->c);
 	}
 	*o++ = '}';

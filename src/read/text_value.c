@@ -25,17 +25,6 @@ static char *put_scalar(char *o, uint32_t type, const struct hodo_read_value *v,
 	}
 }
 
-static char *put_bytes(char *o, const struct hodo_read_value *v)
-{
-	const uint8_t *p = v->data;
-
-	for (uint32_t i = 0; i < v->count; i++) {
-		*o++ = "0123456789abcdef"[p[i] >> 4];
-		*o++ = "0123456789abcdef"[p[i] & 15];
-	}
-	return o;
-}
-
 static char *put_array(char *o, const struct hodo_read_value *v, bool json, locale_t c)
 {
 	uint8_t type = (uint8_t)(v->type & ~(uint32_t)HODO_TYPE_ARRAY);
@@ -61,10 +50,10 @@ static char *put_var(char *o, const struct hodo_read_value *v, bool json, locale
 	if (v->type == HODO_TYPE_STR && v->null)
 		return stpcpy(o, json ? "null" : HODO_NULL_TEXT);
 	if (v->type == HODO_TYPE_BYTES && !json)
-		return put_bytes(o, v);
+		return hodo_format_bytes(o, v->data, v->count);
 	*o++ = '"';
 	if (v->type == HODO_TYPE_BYTES)
-		o = put_bytes(o, v);
+		o = hodo_format_bytes(o, v->data, v->count);
 	else
 		o = json ? hodo_escape_json(o, v->data, v->count, HODO_JSON_PLAIN)
 			 : hodo_escape_plain(o, v->data, v->count, true);

@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #include <base/intern.h>
+#include <base/search.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -23,19 +24,9 @@ struct name {
 
 const struct hodo_read_thread *hodo_read_thread(const struct hodo_read_process *p, uint32_t tid)
 {
-	uint32_t lo = 0, hi = p->nthreads;
+	uint32_t i = hodo_search(k, p->nthreads, p->threads[k].tid >= tid);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (p->threads[mid].tid == tid)
-			return &p->threads[mid];
-		if (p->threads[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return i < p->nthreads && p->threads[i].tid == tid ? &p->threads[i] : NULL;
 }
 
 const char *hodo_read_thread_name(const struct hodo_read_event *e)

@@ -44,10 +44,8 @@ uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t 
 		uint32_t size, n = 1;
 		uint64_t bytes;
 
-		if (!hodo_layouts_have(layouts, id) || id >= c->size)
-			break;
-		bytes = hodo_layouts_size(layouts, id, body + at, len - at);
-		if (bytes > len - at)
+		bytes = id < c->size ? hodo_layouts_size(layouts, id, body + at, len - at) : 0;
+		if (!bytes || bytes > len - at)
 			break;
 		size = (uint32_t)bytes;
 		if (tid != run_tid) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include <base/map.h>
+#include <base/search.h>
 
 #define RANGES_MAX (1u << 22)
 /* Debug information becomes three to five times as large; what claims more is made to fill the memory. */
@@ -216,17 +217,9 @@ static bool find_in(struct hodo_sym_lines *l, Dwarf_Off unit, uint64_t address, 
 
 bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const char **file, uint32_t *line)
 {
-	uint32_t low = 0, high = lines->n;
+	uint32_t behind = hodo_search(i, lines->n, lines->ranges[i].start > address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (lines->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low; i-- > 0 && low - i <= OVERLAP_MAX;)
+	for (uint32_t i = behind; i-- > 0 && behind - i <= OVERLAP_MAX;)
 		if (address < lines->ranges[i].end && find_in(lines, lines->ranges[i].unit, address, file, line))
 			return true;
 	return false;

@@ -22,6 +22,7 @@
 
 #include <base/file.h>
 #include <base/intern.h>
+#include <base/quantity.h>
 
 #define SAVED_MAX_BYTES (1u << 30)
 #define FILES_MAX       (1u << 20)
@@ -106,77 +107,24 @@ int hodo_sym_save(struct hodo_sym *sym, int fd)
 
 /* ------------------------------------------------------------------------- read */
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undoes %XX in place. */
-static int decode(char *s)
-{
-	char *out = s;
-
-	for (; *s; s++) {
-		char c = *s;
-
-		if (c == '%') {
-			int high = hex(s[1]), low = high < 0 ? -1 : hex(s[2]);
-
-			if (low < 0 || (high << 4 | low) == 0)
-				return -EBADMSG;
-			c = (char)(high << 4 | low);
-			s += 2;
-		}
-		*out++ = c;
-	}
-	*out = 0;
-	return 0;
-}
-
-static int parse_number(const char *s, unsigned base, uint64_t max, uint64_t *number)
-{
-	uint64_t n = 0;
-
-	if (!*s)
-		return -EBADMSG;
-	for (; *s; s++) {
-		int digit = hex(*s);
-
-		if (digit < 0 || (unsigned)digit >= base || n > (max - (unsigned)digit) / base)
-			return -EBADMSG;
-		n = n * base + (unsigned)digit;
-	}
-	*number = n;
-	return 0;
-}
-
 /* A file whose name does not say which build it is of must be of the object that is asked for. */
 static int read_build_id(struct hodo_sym *sym, const char *s)
 {
-	size_t len = strlen(s) / 2;
+	uint8_t id[sizeof(sym->build_id)];
+	int len = hodo_hex_bytes(id, sizeof(id), s);
 
-	if (strlen(s) % 2 != 0 || len > sizeof(sym->build_id))
+	if (len < 0)
 		return -EBADMSG;
-	for (size_t i = 0; i < len; i++) {
-		int high = hex(s[2 * i]), low = hex(s[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return -EBADMSG;
-		if (!sym->build_id_len)
-			continue;
-		if (len != sym->build_id_len || sym->build_id[i] != (high << 4 | low))
-			return -ESTALE;
-	}
-	return sym->build_id_len && !len ? -ESTALE : 0;
+	if (!sym->build_id_len)
+		return 0;
+	return (size_t)len == sym->build_id_len && memcmp(id, sym->build_id, (size_t)len) == 0 ? 0 : -ESTALE;
 }
 
 static int read_file(struct hodo_sym *sym, char *name)
 {
 	char **file;
 
-	if (sym->nfiles == FILES_MAX || decode(name) < 0)
+	if (sym->nfiles == FILES_MAX || !hodo_percent_decode(name))
 		return -EBADMSG;
 	file = hodo_vec_add(sym->files, sym->nfiles);
 	if (!file)
@@ -210,18 +158,18 @@ static int read_function(struct hodo_sym *sym, char *text)
 	while (text && words < WORDS_MAX)
 		word[words++] = strsep(&text, " ");
 	if (text || words < 5 || all->n == HODO_ELF_SYMBOLS_MAX ||
-	    parse_number(word[0], 16, UINT64_MAX, &s.start) < 0 ||
-	    parse_number(word[1], 16, UINT64_MAX, &s.size) < 0 ||
-	    (all->n && all->list[all->n - 1].start >= s.start) || !*word[4] || decode(word[4]) < 0)
+	    hodo_parse_hex(word[0], &s.start) < 0 ||
+	    hodo_parse_hex(word[1], &s.size) < 0 ||
+	    (all->n && all->list[all->n - 1].start >= s.start) || !*word[4] || !hodo_percent_decode(word[4]))
 		return -EBADMSG;
 	if (strcmp(word[2], "-") != 0) {
-		if (parse_number(word[2], 10, UINT32_MAX, &n) < 0 || n >= sym->nfiles)
+		if (hodo_parse_number(word[2], UINT32_MAX, &n) < 0 || n >= sym->nfiles)
 			return -EBADMSG;
 		f.file = (uint32_t)n + 1;
 	}
 	s.end = s.start; /* of the whole, until all functions are known */
-	if (parse_number(word[3], 10, UINT32_MAX, &n) < 0 ||
-	    (words == 6 && parse_number(word[5], 16, UINT64_MAX, &s.end) < 0))
+	if (hodo_parse_number(word[3], UINT32_MAX, &n) < 0 ||
+	    (words == 6 && hodo_parse_hex(word[5], &s.end) < 0))
 		return -EBADMSG;
 	f.line = (uint32_t)n;
 	s.name = word[4];
@@ -281,14 +229,14 @@ static int parse(struct hodo_sym *sym, char *p)
 		return -EBADMSG;
 	err = read_build_id(sym, line + 9);
 	line = next_line(&p);
-	if (!line || strncmp(line, "path ", 5) != 0 || decode(line + 5) < 0)
+	if (!line || strncmp(line, "path ", 5) != 0 || !hodo_percent_decode(line + 5))
 		return -EBADMSG;
 	/* Without a build-id the file's name is a hash of the path, and says nothing for sure. */
 	if (!err && !sym->build_id_len && *sym->path && strcmp(line + 5, sym->path) != 0)
 		err = -ESTALE;
 	while (!err && (line = next_line(&p)) != NULL) {
 		if (strncmp(line, "end ", 4) == 0)
-			return parse_number(line + 4, 10, UINT32_MAX, &n) == 0 && n == sym->symbols.n && !*p ?
+			return hodo_parse_number(line + 4, UINT32_MAX, &n) == 0 && n == sym->symbols.n && !*p ?
 			       settle(&sym->symbols) : -EBADMSG;
 		if (strncmp(line, "s ", 2) == 0)
 			err = read_function(sym, line + 2);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* search.h - binary search where what is looked for need not be there. */
+#ifndef HODO_BASE_SEARCH_H
+#define HODO_BASE_SEARCH_H
+
+#include <stdint.h>
+
+/*
+ * The number, below n, of the first element for which `is_behind` is true; n: there is none. is_behind is an expression
+ * of `i`, a name for the element's number, which is false up to some element and true from there on.
+ *
+ *	uint32_t behind = hodo_search(i, o->n, o->list[i].start > address);
+ */
+#define hodo_search(i, n, is_behind)                                       \
+	({                                                                 \
+		uint32_t hodo_low = 0, hodo_high = (n);                     \
+		while (hodo_low < hodo_high) {                             \
+			uint32_t i = hodo_low + (hodo_high - hodo_low) / 2; \
+			if (is_behind)                                     \
+				hodo_high = i;                             \
+			else                                               \
+				hodo_low = i + 1;                           \
+		}                                                          \
+		hodo_low;                                                  \
+	})
+
+#endif
