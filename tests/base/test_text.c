@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include <base/json.h>
+#include <base/number.h>
+#include <base/search.h>
 #include <base/text.h>
 
 TEST(test_kept)
@@ -157,4 +159,39 @@ TEST(test_depth)
 		hodo_json_array(&j, NULL);
 	assert_int_equal(t.error, -EOVERFLOW);
 	hodo_text_free(&t);
+}
+
+TEST(test_digits)
+{
+	char text[] = "a%20b%zz%0", nul[] = "x%00", number[HODO_FORMAT_INTEGER_MAX + 1];
+	uint8_t bytes[2];
+	uint64_t power = 1;
+
+	assert_int_equal(hodo_hex_bytes(bytes, 2, "0aFf"), 2);
+	assert_memory_equal(bytes, "\x0a\xff", 2);
+	assert_int_equal(hodo_hex_bytes(bytes, 2, ""), 0);
+	assert_int_equal(hodo_hex_bytes(bytes, 2, "012"), -1);
+	assert_int_equal(hodo_hex_bytes(bytes, 2, "0g"), -1);
+	assert_int_equal(hodo_hex_bytes(bytes, 2, "000102"), -1);
+	assert_false(hodo_percent_decode(text));
+	assert_string_equal(text, "a b%zz%0");
+	assert_false(hodo_percent_decode(nul));
+	assert_string_equal(nul, "x?");
+	for (unsigned i = 1; i <= 20; i++, power *= 10) {
+		*hodo_format_u64(number, power) = 0;
+		assert_int_equal(strlen(number), i);
+		*hodo_format_u64(number, power - 1) = 0;
+		assert_int_equal(strlen(number), i > 1 ? i - 1 : 1);
+	}
+}
+
+TEST(test_search)
+{
+	const int sorted[] = { 1, 3, 3, 7 };
+
+	assert_int_equal(hodo_search(i, 4, sorted[i] > 0), 0);
+	assert_int_equal(hodo_search(i, 4, sorted[i] >= 3), 1);
+	assert_int_equal(hodo_search(i, 4, sorted[i] > 3), 3);
+	assert_int_equal(hodo_search(i, 4, sorted[i] > 7), 4);
+	assert_int_equal(hodo_search(i, 0, sorted[i] > 7), 0);
 }
