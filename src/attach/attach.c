@@ -9,7 +9,6 @@
  */
 #ifdef __x86_64__
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,6 +26,8 @@
 #include <unistd.h>
 
 #include <base/clock.h>
+#include <base/file.h>
+#include <base/scope.h>
 
 #include "internal.h"
 
@@ -144,22 +145,20 @@ static int by_rank(const void *a, const void *b)
 
 static void list_threads(struct search *s)
 {
+	HODO_AUTO_CLOSEDIR DIR *dir = NULL;
 	char path[64];
-	struct dirent *entry;
-	DIR *dir;
+	const char *name;
 
 	s->nthreads = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->t->pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir)) && s->nthreads < HODO_ATTACH_THREADS_MAX) {
+	dir = hodo_dir_list(AT_FDCWD, path);
+	while (s->nthreads < HODO_ATTACH_THREADS_MAX && (name = hodo_dir_next(dir))) {
 		struct thread *thread = &s->threads[s->nthreads];
 
-		thread->tid = atoi(entry->d_name);
+		thread->tid = atoi(name);
 		if (thread->tid > 0 && rank_thread(s, thread))
 			s->nthreads++;
 	}
-	if (dir)
-		closedir(dir);
 	qsort(s->threads, s->nthreads, sizeof(s->threads[0]), by_rank);
 }
 

@@ -18,6 +18,7 @@
 #include "internal.h"
 
 #include <base/file.h>
+#include <base/scope.h>
 #include <base/vec.h>
 
 #include <elf.h>
@@ -36,26 +37,12 @@ int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *form
 
 /* --------------------------------------------------------------------- files */
 
-static ssize_t read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = hodo_file_read_at(fd, text, size - 1, 0);
-	close(fd);
-	if (n >= 0)
-		text[n] = 0;
-	return n;
-}
-
 ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return read_text(path, text, size);
+	return hodo_file_line(AT_FDCWD, path, text, size);
 }
 
 const char *hodo_attach_status(const char *status, const char *name)
@@ -121,16 +108,12 @@ bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const vo
 /* The whole of /proc/PID/maps. 0 or a negative errno. */
 static int read_maps_text(pid_t pid, struct hodo_text *text)
 {
+	HODO_AUTO_CLOSE int fd = -1;
 	char path[64];
-	int fd, err;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = hodo_file_read(fd, MAPS_BYTES_MAX, text);
-	close(fd);
-	return err;
+	return fd < 0 ? -errno : hodo_file_read(fd, MAPS_BYTES_MAX, text);
 }
 
 static bool parse_map(char *line, struct hodo_attach_map *m)
@@ -203,9 +186,7 @@ static int check_tracer(struct hodo_attach_target *t, const char *status)
 
 	if (!tracer)
 		return 0;
-	if (hodo_attach_proc(tracer, "comm", comm, sizeof(comm)) < 0)
-		comm[0] = 0;
-	comm[strcspn(comm, "\n")] = 0;
+	hodo_attach_proc(tracer, "comm", comm, sizeof(comm));
 	return hodo_attach_refuse(t, -EBUSY,
 				  "process %d is traced by %s (process %d): end that first, or start it with HODO_LISTEN=1",
 				  t->pid, comm[0] ? comm : "another", tracer);
@@ -258,7 +239,7 @@ static int check_permission(struct hodo_attach_target *t)
 		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
 	if (geteuid() != 0 && st.st_uid != geteuid())
 		return hodo_attach_refuse(t, -EPERM, "process %d is another user's: ask as that user or as root", t->pid);
-	read_text("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	hodo_file_line(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (atoi(scope) > 0)
 		return hodo_attach_refuse(t, -EPERM,
 			"process %d may not be stopped (kernel.yama.ptrace_scope is %d): start it with HODO_LISTEN=1, "

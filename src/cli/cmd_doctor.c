@@ -26,6 +26,7 @@
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
+#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -51,8 +52,8 @@ static void check_runtime_dir(struct doctor_finding *f)
 /* Room for a file as a process would take it. 0 or negative errno. */
 static int try_flight(const char *dir, uint64_t bytes)
 {
+	HODO_AUTO_CLOSE int fd = -1;
 	char path[PATH_MAX];
-	int fd, err;
 
 	if (snprintf(path, sizeof(path), "%s/.hodo-doctor-XXXXXX", dir) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
@@ -60,9 +61,7 @@ static int try_flight(const char *dir, uint64_t bytes)
 	if (fd < 0)
 		return -errno;
 	unlink(path);
-	err = -posix_fallocate(fd, 0, (off_t)bytes);
-	close(fd);
-	return err;
+	return -posix_fallocate(fd, 0, (off_t)bytes);
 }
 
 /* Nothing is loaded for the question. */

@@ -10,7 +10,6 @@
 #include <export/symbols.h>
 #include "target.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -111,36 +112,29 @@ static int ask_recorders(struct snapshots *s)
 /* 0 or the exit status, having said why; as what follows. */
 static int read_flight(struct snapshots *s, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char why[HODO_WHY_MAX];
 
 	if (fd < 0)
-		return hodo_error("%s: %s: %s", path, strerror(errno), hodo_remedy(-errno));
-	err = hodo_flight_memory_read(&s->flight, fd, why, sizeof(why));
-	close(fd);
-	return err ? hodo_error("%s", why) : 0;
+		return hodo_error("%s: %s: %s", path, strerror(errno), hodo_remedy(errno));
+	return hodo_flight_memory_read(&s->flight, fd, why, sizeof(why)) < 0 ? hodo_error("%s", why) : 0;
 }
 
 /* The file of a process that does not listen: it lies where its environment says. */
 static bool find_flight(pid_t pid, char *path, size_t size)
 {
+	HODO_AUTO_CLOSEDIR DIR *d = NULL;
 	char dir[PATH_MAX], end[32];
-	struct dirent *e;
+	const char *name;
 	bool found = false;
-	DIR *d;
 
 	if (!hodo_proc_environment(pid, HODO_FLIGHT_ENV, dir, sizeof(dir)) || dir[0] != '/')
 		return false;
 	snprintf(end, sizeof(end), "-%d.flight", (int)pid);
 	d = opendir(dir);
-	while (d && !found && (e = readdir(d))) {
-		size_t len = strlen(e->d_name);
-
-		found = len > strlen(end) && strcmp(e->d_name + len - strlen(end), end) == 0 &&
-			snprintf(path, size, "%s/%s", dir, e->d_name) < (int)size;
-	}
-	if (d)
-		closedir(d);
+	while (!found && (name = hodo_dir_next(d)))
+		found = strlen(name) > strlen(end) && strcmp(name + strlen(name) - strlen(end), end) == 0 &&
+			snprintf(path, size, "%s/%s", dir, name) < (int)size;
 	return found;
 }
 

@@ -12,8 +12,8 @@
 #include "list.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
 #include <record/record.h>
 
 #define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
@@ -158,17 +160,15 @@ static void offer_pids(const char *fixed, const char *typed)
 /* Itself one process's, or with such in it. */
 static bool is_recording(const char *path)
 {
+	HODO_AUTO_CLOSEDIR DIR *d = NULL;
 	char file[PATH_MAX];
 	bool found = snprintf(file, sizeof(file), "%s/metadata", path) < PATH_MAX && access(file, F_OK) == 0;
-	DIR *d = found ? NULL : opendir(path);
-	struct dirent *e;
+	const char *name;
 
-	for (unsigned n = 0; d && !found && n < 64 && (e = readdir(d)); n++)
-		found = e->d_name[0] != '.' && access(path, F_OK) == 0 &&
-			snprintf(file, sizeof(file), "%s/%s/metadata", path, e->d_name) < PATH_MAX &&
+	d = found ? NULL : opendir(path);
+	for (unsigned n = 0; !found && n < 64 && (name = hodo_dir_next(d)); n++)
+		found = name[0] != '.' && snprintf(file, sizeof(file), "%s/%s/metadata", path, name) < PATH_MAX &&
 			access(file, F_OK) == 0;
-	if (d)
-		closedir(d);
 	return found;
 }
 
@@ -189,23 +189,20 @@ static void offer_recordings(const char *fixed, const char *typed)
 {
 	const char *slash = strrchr(typed, '/');
 	char dir[PATH_MAX], path[PATH_MAX];
+	HODO_AUTO_CLOSEDIR DIR *d = NULL;
 	struct hodo_text found = { 0 };
 	bool plain = true;
-	struct dirent *e;
-	DIR *d;
+	const char *name;
 
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - typed + 1) : 0, typed);
 	d = opendir(*dir ? dir : ".");
-	for (unsigned n = 0; d && plain && n < ENTRIES_MAX && (e = readdir(d)); n++) {
-		if (e->d_name[0] == '.' || e->d_type == DT_REG ||
-		    snprintf(path, sizeof(path), "%s%s", dir, e->d_name) >= PATH_MAX || !begins(path, typed) ||
-		    !is_recording(path))
+	for (unsigned n = 0; plain && n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++) {
+		if (name[0] == '.' || snprintf(path, sizeof(path), "%s%s", dir, name) >= PATH_MAX ||
+		    !begins(path, typed) || !is_recording(path))
 			continue;
 		plain = needs_no_quotes(path);
 		hodo_text_printf(&found, "%s%s\trecording\n", fixed, path);
 	}
-	if (d)
-		closedir(d);
 	fputs(plain && found.len ? hodo_text_string(&found) : "@dirs\n", stdout);
 	hodo_text_free(&found);
 }

@@ -25,20 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
 #include <record/record.h>
 
-/* The first line of a small file; false if it cannot be read. */
-static bool read_line(const char *path, char *line, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : read(fd, line, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	line[len > 0 ? len : 0] = 0;
-	line[strcspn(line, "\n")] = 0;
-	return len > 0;
-}
+#define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 static void check_kernel(struct doctor_finding *f)
 {
@@ -68,8 +59,8 @@ static void check_cpus(struct doctor_finding *f)
 {
 	char possible[256], online[256];
 
-	if (read_line("/sys/devices/system/cpu/possible", possible, sizeof(possible)) &&
-	    read_line("/sys/devices/system/cpu/online", online, sizeof(online)))
+	if (hodo_file_line(AT_FDCWD, "/sys/devices/system/cpu/possible", possible, sizeof(possible)) > 0 &&
+	    hodo_file_line(AT_FDCWD, "/sys/devices/system/cpu/online", online, sizeof(online)) > 0)
 		doctor_found(f, DOCTOR_OK, NULL, "possible %s, online %s", possible, online);
 	else
 		doctor_found(f, DOCTOR_WARN, "mount /sys", "the kernel does not say which CPUs there may be");
@@ -134,7 +125,7 @@ static void check_mem(struct doctor_finding *f)
 {
 	static const unsigned char code = 0xc3;
 	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	HODO_AUTO_CLOSE int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	ssize_t n = fd < 0 || page == MAP_FAILED ? -1 : pwrite(fd, &code, 1, (off_t)(uintptr_t)page);
 
 	if (n == 1 && *(volatile unsigned char *)page == code)
@@ -146,35 +137,31 @@ static void check_mem(struct doctor_finding *f)
 	else
 		doctor_found(f, DOCTOR_BAD, "mount /proc, or allow mprotect of code: without, no event can be enabled",
 			     "code cannot be patched: %s", strerror(errno));
-	if (fd >= 0)
-		close(fd);
 	if (page != MAP_FAILED)
 		munmap(page, 4096);
 }
 
 static void check_cet(struct doctor_finding *f)
 {
+	HODO_AUTO_FCLOSE FILE *s = fopen("/proc/self/status", "re");
 	char line[512];
 	bool active = false;
-	FILE *s = fopen("/proc/self/status", "re");
 
 	while (s && fgets(line, sizeof(line), s))
 		active |= strncmp(line, "x86_Thread_features:", 20) == 0 && strstr(line, "shstk");
-	if (s)
-		fclose(s);
 	doctor_found(f, DOCTOR_OK, NULL, active ? "shadow stacks are on: sites need none" : "shadow stacks are off");
 }
 
 static void check_clock(struct doctor_finding *f)
 {
-	char source[64] = "unknown";
+	char source[64];
 
-	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source));
+	if (hodo_file_line(AT_FDCWD, CLOCK_SOURCE, source, sizeof(source)) <= 0)
+		strcpy(source, "unknown");
 	if (hodo_clock_tsc_usable())
 		doctor_found(f, DOCTOR_OK, NULL, "the TSC is invariant and the kernel's clock source");
 	else if (hodo_clock_tsc_invariant())
-		doctor_found(f, DOCTOR_WARN, "if the TSC is reliable here, write tsc to"
-			     " /sys/devices/system/clocksource/clocksource0/current_clocksource",
+		doctor_found(f, DOCTOR_WARN, "if the TSC is reliable here, write tsc to " CLOCK_SOURCE,
 			     "the kernel's clock source is %s: events take CLOCK_MONOTONIC, which is slower", source);
 	else
 		doctor_found(f, DOCTOR_WARN, "nothing to repair: events take CLOCK_MONOTONIC, which is slower",
@@ -185,7 +172,7 @@ static void check_clock(struct doctor_finding *f)
 
 static void check_memfd(struct doctor_finding *f)
 {
-	int fd = memfd_create("hodo doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	HODO_AUTO_CLOSE int fd = memfd_create("hodo doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *map = MAP_FAILED;
 
 	if (fd >= 0 && ftruncate(fd, 1 << 20) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
@@ -196,8 +183,6 @@ static void check_memfd(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_BAD, "allow memfd_create() in the sandbox", "memfd: %s", strerror(errno));
 	if (map != MAP_FAILED)
 		munmap(map, 1 << 20);
-	if (fd >= 0)
-		close(fd);
 }
 
 static void check_pidfd(struct doctor_finding *f)
@@ -226,7 +211,7 @@ static void check_ptrace(struct doctor_finding *f)
 	char scope[16];
 	const char *hint = "sysctl kernel.yama.ptrace_scope=0, or be root: only reaching running processes needs it";
 
-	if (!read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)))
+	if (hodo_file_line(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)) <= 0)
 		doctor_found(f, DOCTOR_OK, NULL, "not restricted");
 	else if (scope[0] == '0' || (scope[0] != '3' && geteuid() == 0))
 		doctor_found(f, DOCTOR_OK, NULL, "ptrace_scope is %s", scope);
@@ -240,18 +225,17 @@ static void check_perf(struct doctor_finding *f)
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
 		.exclude_kernel = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	HODO_AUTO_CLOSE int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	int err = errno;
-	char level[16] = "?";
+	char level[16];
 
-	read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
+	if (hodo_file_line(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) <= 0)
+		strcpy(level, "?");
 	if (fd >= 0)
 		doctor_found(f, DOCTOR_OK, NULL, "perf events can be opened (perf_event_paranoid is %s)", level);
 	else
 		doctor_found(f, DOCTOR_WARN, "sysctl kernel.perf_event_paranoid=2: recording does not need it",
 			     "perf_event_open: %s (perf_event_paranoid is %s)", strerror(err), level);
-	if (fd >= 0)
-		close(fd);
 }
 
 static void check_files(struct doctor_finding *f)

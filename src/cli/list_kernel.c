@@ -12,9 +12,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <base/file.h>
+#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -78,18 +78,14 @@ static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 	if (strlen(text) != l->text.len)
 		return -EBADMSG;
 	while ((line = strsep(&text, "\n")) != NULL) {
-		struct event e, *new;
+		struct event e;
 
 		if (*line == 0 || *line == '#')
 			continue;
 		if (!split(line, &e))
 			return -EBADMSG;
-		if (!hodo_pattern_wants(patterns, e.column[NAME]))
-			continue;
-		new = hodo_vec_add(l->event, l->n);
-		if (!new)
+		if (hodo_pattern_wants(patterns, e.column[NAME]) && hodo_vec_push(l->event, l->n, e) < 0)
 			return -ENOMEM;
-		*new = e;
 	}
 	if (l->n)
 		qsort(l->event, l->n, sizeof(*l->event), by_name);
@@ -167,24 +163,22 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 	struct hodo_pattern_list patterns = { 0 };
 	char why[HODO_KERNEL_WHY_MAX];
 	struct events l = { 0 };
-	int status = HODO_EXIT_FAILURE, fd, err;
+	int status, err;
+	HODO_AUTO_CLOSE int fd = -1;
 
 	if (a->path && hodo_pattern_add(&patterns, a->path, why, sizeof(why)) < 0)
 		return hodo_usage("list", "%s", why);
 	fd = hodo_kernel_open("info", O_RDONLY, why, sizeof(why));
-	if (fd < 0) {
-		hodo_error("%s", why);
-	} else {
-		err = hodo_file_read(fd, INFO_MAX, &l.text);
-		if (!err)
-			err = parse(&l, &patterns);
-		if (err == -EBADMSG)
-			hodo_error("%s/info is not what it should be: the loaded kernel module hodo is of another version:"
-				   " load the one that came with this hodo", hodo_kernel_dir());
-		else
-			status = err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
-		close(fd);
-	}
+	if (fd < 0)
+		return hodo_error("%s", why);
+	err = hodo_file_read(fd, INFO_MAX, &l.text);
+	if (!err)
+		err = parse(&l, &patterns);
+	if (err == -EBADMSG)
+		status = hodo_error("%s/info is not what it should be: the loaded kernel module hodo is of another version:"
+				    " load the one that came with this hodo", hodo_kernel_dir());
+	else
+		status = err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
 	hodo_pattern_free(&patterns);
 	free(l.event);
 	hodo_text_free(&l.text);

@@ -3,13 +3,13 @@
 #define _GNU_SOURCE
 #include "list.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -34,44 +34,25 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static void read_comm(pid_t pid, char *comm, size_t size)
-{
-	char path[32];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	comm[0] = 0;
-	f = fopen(path, "re");
-	if (f && fgets(comm, (int)size, f))
-		comm[strcspn(comm, "\n")] = 0;
-	if (f)
-		fclose(f);
-}
-
 /* One that does not answer is reported, and is not one that listens. 0 or -ENOMEM. */
 static int look_at(struct listeners *l, pid_t pid, bool quiet)
 {
-	struct listener *new, found = { .pid = pid };
+	struct listener found = { .pid = pid };
 	struct hodo_target t;
-	int err;
+	char path[32];
+	int err = hodo_target_open(&t, pid);
 
-	if (hodo_target_open(&t, pid) < 0) {
-		hodo_target_close(&t);
-		return 0;
-	}
-	err = hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL);
-	hodo_target_close(&t);
-	if (err) {
-		if (!quiet)
+	if (!err) {
+		err = hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL);
+		if (err && !quiet)
 			hodo_warning("%s", t.why);
-		return 0;
 	}
-	read_comm(pid, found.comm, sizeof(found.comm));
-	new = hodo_vec_add(l->listener, l->n);
-	if (!new)
-		return -ENOMEM;
-	*new = found;
-	return 0;
+	hodo_target_close(&t);
+	if (err)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	hodo_file_line(AT_FDCWD, path, found.comm, sizeof(found.comm));
+	return hodo_vec_push(l->listener, l->n, found);
 }
 
 /*
@@ -80,19 +61,16 @@ static int look_at(struct listeners *l, pid_t pid, bool quiet)
  */
 static int find(struct listeners *l, bool quiet)
 {
-	DIR *d = opendir("/proc");
-	struct dirent *e;
-	int err = 0;
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(AT_FDCWD, "/proc");
+	const char *name;
+	int err = d ? 0 : -errno;
 
-	if (!d)
-		return -errno;
-	while (!err && (e = readdir(d))) {
+	while (!err && (name = hodo_dir_next(d))) {
 		uint64_t pid;
 
-		if (hodo_parse_number(e->d_name, INT32_MAX, &pid) == 0 && pid > 0)
+		if (hodo_parse_number(name, INT32_MAX, &pid) == 0 && pid > 0)
 			err = look_at(l, (pid_t)pid, quiet);
 	}
-	closedir(d);
 	if (l->n)
 		qsort(l->listener, l->n, sizeof(*l->listener), by_pid);
 	return err;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <base/arena.h>
 #include <base/file.h>
+#include <base/scope.h>
 #include <record/record.h>
 
 #include "target.h"
@@ -78,7 +78,7 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 		      const struct hodo_msg_answer *answer)
 {
 	size_t size = HODO_EVENTS_MAX + HODO_CATALOG_SIZE;
-	uint8_t *bytes = aligned_alloc(64, size);
+	HODO_AUTO_FREE uint8_t *bytes = aligned_alloc(64, size);
 	struct hodo_list l = { .states = bytes, .answer = answer, .pid = t->pid };
 	struct hodo_catalog catalog = { 0 };
 	struct hodo_arena memory = { 0 };
@@ -96,24 +96,19 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 	hodo_list_free(&l);
 	hodo_catalog_free(&catalog);
 	hodo_arena_free(&memory);
-	free(bytes);
 	return status;
 }
 
 static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 {
 	struct hodo_msg_answer answer;
-	int fd, status;
+	HODO_AUTO_CLOSE int fd = -1;
 
 	if (hodo_target_ask(t, HODO_CONTROL_LIST, NULL, &answer, &fd) < 0)
-		status = hodo_error("%s", t->why);
-	else if (fd < 0)
-		status = hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
-	else
-		status = put_answer(a, t, fd, &answer);
-	if (fd >= 0)
-		close(fd);
-	return status;
+		return hodo_error("%s", t->why);
+	if (fd < 0)
+		return hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
+	return put_answer(a, t, fd, &answer);
 }
 
 /* ---------------------------------------------------------------------- its files */
@@ -154,11 +149,12 @@ static int add_file(struct hodo_list *l, const struct hodo_list_args *a, const c
 /* What is executable in its memory, once each. */
 static int add_files(struct hodo_list *l, const struct hodo_list_args *a)
 {
-	char path[32], *line = NULL;
+	HODO_AUTO_FCLOSE FILE *maps = NULL;
+	HODO_AUTO_FREE char *line = NULL;
+	char path[32];
 	size_t room = 0;
 	ssize_t len;
 	int err = 0;
-	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)l->pid);
 	maps = fopen(path, "re");
@@ -173,8 +169,6 @@ static int add_files(struct hodo_list *l, const struct hodo_list_args *a)
 		    strlen(name) < PATH_MAX && !has(l, name))
 			err = add_file(l, a, name, inode);
 	}
-	free(line);
-	fclose(maps);
 	return err;
 }
 

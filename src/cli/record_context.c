@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 #include "cli.h"
 
 #define VERB "record"
@@ -60,16 +62,10 @@ static int open_counter(uint32_t type, uint64_t config)
 
 static int refuse_counter(const char *name, int err)
 {
-	char level[16] = "";
-	int fd;
+	char level[16];
 
 	if (err == -EACCES || err == -EPERM) {
-		fd = open(PARANOID, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0 && read(fd, level, sizeof(level) - 1) < 0)
-			level[0] = 0;
-		if (fd >= 0)
-			close(fd);
-		level[strcspn(level, "\n")] = 0;
+		hodo_file_line(AT_FDCWD, PARANOID, level, sizeof(level));
 		if (atoi(level) > 2)
 			hodo_error("perf:%s may not be counted here: " PARANOID " is %s: set it to 2 or less", name,
 				   level);

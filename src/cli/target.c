@@ -6,13 +6,13 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
+#include <base/scope.h>
 #include <record/record.h>
 
 #include "cli.h"
@@ -45,10 +45,8 @@ int hodo_target_open(struct hodo_target *t, pid_t pid)
 
 	t->pid = pid;
 	t->pidfd = t->fd = -1;
-	if (pid == getpid()) {
-		snprintf(WHY(t), "process %d is this hodo itself: give another one", (int)pid);
-		return -EINVAL;
-	}
+	if (pid == getpid())
+		return hodo_fail(WHY(t), -EINVAL, "process %d is this hodo itself: give another one", (int)pid);
 	t->pidfd = hodo_peer_open(pid, WHY(t));
 	if (t->pidfd < 0)
 		return t->pidfd;
@@ -71,26 +69,23 @@ int hodo_target_inject(struct hodo_target *t)
 #else
 int hodo_target_inject(struct hodo_target *t)
 {
-	snprintf(WHY(t), "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
-	return -ECONNREFUSED;
+	return hodo_fail(WHY(t), -ECONNREFUSED, "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
 }
 #endif
 
 /* Whether the process has mapped a libhodo, under its own name or in front of a version. */
 static bool has_library(pid_t pid)
 {
-	char path[32], *line = NULL;
-	size_t room = 0;
+	HODO_AUTO_FCLOSE FILE *f = NULL;
+	HODO_AUTO_FREE char *line = NULL;
 	bool found = false;
-	FILE *f;
+	size_t room = 0;
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	f = fopen(path, "re");
 	while (f && !found && getline(&line, &room, f) > 0)
 		found = strstr(line, "/libhodo.so") != NULL;
-	free(line);
-	if (f)
-		fclose(f);
 	return found;
 }
 
@@ -99,10 +94,9 @@ int hodo_target_control(struct hodo_target *t, pid_t pid)
 	int err = hodo_target_open(t, pid);
 
 	if (err == -ECONNREFUSED && !has_library(pid)) {
-		snprintf(WHY(t), "process %d is not being recorded, nor could be: 'hodo record -p %d' does both",
-			 (int)pid, (int)pid);
 		hodo_target_close(t);
-		return -ENOTCONN;
+		return hodo_fail(WHY(t), -ENOTCONN, "process %d is not being recorded, nor could be: 'hodo record -p %d'"
+				 " does both", (int)pid, (int)pid);
 	}
 	if (err == -ECONNREFUSED)
 		err = hodo_target_inject(t);
