@@ -13,46 +13,19 @@
 
 /* ---------------------------------------------------------------------- messages */
 
-static void say(const char *prefix, const char *fmt, va_list ap)
+int hodo_say(int status, const char *fmt, ...)
 {
 	char text[2048];
+	va_list ap;
 
+	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
-	fprintf(stderr, "hodo: %s%s\n", prefix, text);
-}
-
-int hodo_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("", fmt, ap);
-	va_end(ap);
-	return HODO_EXIT_FAILURE;
-}
-
-void hodo_warning(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("warning: ", fmt, ap);
-	va_end(ap);
-}
-
-int hodo_usage(const char *verb, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	hodo_error("%s: %s: see 'hodo %s --help'", verb, text, verb);
-	return HODO_EXIT_USAGE;
+	fprintf(stderr, "hodo: %s\n", text);
+	return status;
 }
 
 int hodo_no_memory(void)

@@ -37,11 +37,13 @@ const struct hodo_verb *hodo_verb_find(const char *name); /* NULL: there is no s
 
 /* ---------------------------------------------------------------------- messages */
 
-/* "hodo: TEXT" on standard error, one line, control bytes replaced. Returns HODO_EXIT_FAILURE. */
-int hodo_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void hodo_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "hodo: VERB: TEXT: see 'hodo VERB --help'"; returns HODO_EXIT_USAGE. */
-int hodo_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "hodo: TEXT" on standard error, one line, control bytes replaced. Returns the status, of errors HODO_EXIT_FAILURE, of
+ * wrong usage HODO_EXIT_USAGE: "hodo: VERB: TEXT: see 'hodo VERB --help'". */
+int hodo_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define hodo_error(...)   hodo_say(HODO_EXIT_FAILURE, __VA_ARGS__)
+#define hodo_warning(...) hodo_say(0, "warning: " __VA_ARGS__)
+#define hodo_usage(verb, text, ...) \
+	hodo_say(HODO_EXIT_USAGE, "%s: " text ": see 'hodo %s --help'", verb, ##__VA_ARGS__, verb)
 
 int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
 /* Says why a file or recording cannot be read any further, by the negative errno; returns HODO_EXIT_FAILURE. */

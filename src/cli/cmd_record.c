@@ -283,12 +283,6 @@ static void drop_recording(struct recording *r)
 	hodo_out_dir_remove(r->out_fd, r->options.out);
 }
 
-static int start_failed(struct recording *r, int err)
-{
-	drop_recording(r);
-	return hodo_cannot_run(r->options.command[0], err);
-}
-
 static int exit_status(const struct recording *r)
 {
 	if (!r->options.command[0])
@@ -369,8 +363,10 @@ static int start(struct recording *r, const char *library)
 		return r->session ? 0 : HODO_EXIT_FAILURE;
 	err = hodo_launch_start(&r->launch, o->command, r->session ? library : NULL,
 				r->session ? hodo_session_socket(r->session) : NULL, &r->pid);
-	if (err)
-		return start_failed(r, err);
+	if (err) {
+		drop_recording(r);
+		return hodo_cannot_run(o->command[0], err);
+	}
 	if (r->session)
 		hodo_session_set_command(r->session, r->pid);
 	return 0;

@@ -193,21 +193,21 @@ static int find(struct snapshots *s)
 
 /* ------------------------------------------------------------------------- writing */
 
-static int write_one(struct snapshots *s, struct hodo_snapshot_source *source)
+static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 {
-	const struct hodo_shm *shm = (const struct hodo_shm *)source->shm;
+	const struct hodo_shm *shm = (const struct hodo_shm *)source.shm;
 	struct hodo_snapshot_result result;
 	struct hodo_clock_map clock;
 	char why[PATH_MAX + 256];
 
-	if (hodo_snapshot_clock(source->flight, &clock) < 0)
+	if (hodo_snapshot_clock(source.flight, &clock) < 0)
 		return hodo_error("its clock is not to be understood");
-	source->clock = &clock;
-	source->why = s->why;
-	source->functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
-	if (hodo_snapshot_write(source, s->out_fd, &result, why, sizeof(why)) < 0)
+	source.clock = &clock;
+	source.why = s->why;
+	source.functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
+	if (hodo_snapshot_write(&source, s->out_fd, &result, why, sizeof(why)) < 0)
 		return hodo_error("%s", why);
-	s->functions |= source->functions;
+	s->functions |= source.functions;
 	s->events += result.events;
 	s->bytes += result.bytes;
 	if (result.damaged_rings || result.lost.damaged)
@@ -217,29 +217,20 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source *source)
 
 static int write_all(struct snapshots *s)
 {
+	const struct hodo_flight_memory *f = &s->flight;
+	bool kernel = s->pid == 0; /* whose rings are not to be found by asking for holes */
 	int status = 0;
 
 	for (uint32_t i = 0; i < s->n && !status; i++) {
 		const struct hodo_memory *m = &s->memory[i];
-		struct hodo_snapshot_source source = {
-			.shm = m->shm, .layout = m->layout, .fd = m->fd, .flight = &m->flight, .pid = m->pid,
-		};
 
-		if (s->pid == 0) { /* whose rings are not to be found by asking for holes */
-			source.fd = -1;
-			source.kernel = s->kernel.release;
-		}
-
-		status = write_one(s, &source);
+		status = write_one(s, (struct hodo_snapshot_source){
+			.shm = m->shm, .layout = m->layout, .fd = kernel ? -1 : m->fd, .flight = &m->flight,
+			.pid = m->pid, .kernel = kernel ? s->kernel.release : NULL });
 	}
-	if (s->flight.shm && !status) {
-		struct hodo_snapshot_source source = {
-			.shm = s->flight.shm, .layout = s->flight.layout, .fd = -1, .flight = &s->flight.flight,
-			.pid = s->flight.pid,
-		};
-
-		status = write_one(s, &source);
-	}
+	if (f->shm && !status)
+		status = write_one(s, (struct hodo_snapshot_source){
+			.shm = f->shm, .layout = f->layout, .fd = -1, .flight = &f->flight, .pid = f->pid });
 	return status;
 }
 

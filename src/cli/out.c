@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <base/file.h>
 #include <record/record.h>
 
 /* NULL: none. */
@@ -71,18 +72,8 @@ void hodo_out_start(struct hodo_out *out, bool pager)
 
 int hodo_out_write(struct hodo_out *out, const char *data, size_t len)
 {
-	while (len > 0 && !out->err) {
-		ssize_t n = write(out->fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			out->err = errno;
-			break;
-		}
-		data += n;
-		len -= (size_t)n;
-	}
+	if (!out->err)
+		out->err = -hodo_file_write(out->fd, data, len);
 	return out->err ? -1 : 0;
 }
 

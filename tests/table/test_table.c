@@ -26,15 +26,14 @@ void hodo_add_plain(struct hodo_text *to, const char *text)
 
 static char said[512];
 
-int hodo_usage(const char *verb, const char *fmt, ...)
+int hodo_say(int status, const char *fmt, ...)
 {
 	va_list args;
-	int len = snprintf(said, sizeof(said), "%s: ", verb);
 
 	va_start(args, fmt);
-	vsnprintf(said + len, sizeof(said) - (size_t)len, fmt, args);
+	vsnprintf(said, sizeof(said), fmt, args);
 	va_end(args);
-	return HODO_EXIT_USAGE;
+	return status;
 }
 
 /* ------------------------------------------------------------------ tables to try */
