@@ -133,7 +133,8 @@ static const struct hodo_option options[] = {
 };
 
 static const struct args defaults = {
-	.o = { .interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE }, .target.output = -1,
+	.o = { .interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE },
+	.target = { .output = -1, .off = HODO_MAP_BYTES(struct hodo_bytes) },
 };
 
 const struct hodo_verb hodo_verb_top = {

@@ -3,7 +3,8 @@
  * top.h - hodo top: what it counts, how it is shown.
  *
  *   top_model.c   rows with their counts and rates; sorting, filtering. Knows no process, no terminal.
- *   top_count.c   fills the model from the packets of a session's processes.
+ *   top_image.c   from the events and the memory of one process into the model.
+ *   top_count.c   the same of the packets of a session's processes.
  *   top_watch.c   the same from the buffers of a process that somebody else records.
  *   top_view.c    which of the rows are shown, and what a key does to that. Knows no terminal.
  *   top_frame.c   a view as lines of text of a given width.
@@ -37,6 +38,16 @@ struct hodo_top_count {
 	double rate;    /* a second, over the last interval */
 };
 
+/* Members of what is counted: each by its name, and all of them as count[]. */
+#define HODO_TOP_COUNTS 3
+#define HODO_TOP_COUNTED                                                                                               \
+	union {                                                                                                        \
+		struct {                                                                                               \
+			struct hodo_top_count events, bytes, lost;                                                     \
+		};                                                                                                     \
+		struct hodo_top_count count[HODO_TOP_COUNTS];                                                          \
+	}
+
 enum hodo_top_state { HODO_TOP_UNLOADED, HODO_TOP_OFF, HODO_TOP_ON, HODO_TOP_MIXED };
 
 struct hodo_top_row {
@@ -44,7 +55,7 @@ struct hodo_top_row {
 	char *name; /* of the event, of the thread; as it came, not printable. NULL: none */
 	uint32_t pid, number; /* thread: pid, tid; CPU: its number */
 	enum hodo_top_state state; /* event */
-	struct hodo_top_count events, bytes, lost;
+	HODO_TOP_COUNTED;
 };
 
 struct hodo_top_table {
@@ -61,7 +72,7 @@ enum hodo_top_column {
 
 struct hodo_top_model {
 	struct hodo_top_table table[HODO_TOP_KINDS];
-	struct hodo_top_count events, bytes, lost;
+	HODO_TOP_COUNTED;
 	struct hodo_lost causes, causes_base; /* since the start; at the last reset */
 	uint64_t limited, limited_base;
 	uint32_t live, images; /* processes now, and so far */
@@ -185,7 +196,7 @@ struct hodo_top_line {
 
 struct hodo_top_frame {
 	struct hodo_top_line *line;
-	uint32_t n, room;
+	uint32_t n;
 	int width;
 	bool failed; /* out of memory */
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include <base/vec.h>
 #include <hodo/abi.h>
 
 #include "cli.h"
@@ -134,25 +135,18 @@ static void put(struct text *t, const char *format, ...)
 
 static void add_line(struct hodo_top_frame *f, enum hodo_top_look look, struct text *t)
 {
+	struct hodo_top_line line = { .look = look };
+
 	if (look == HODO_LOOK_TITLE || look == HODO_LOOK_HEAD || look == HODO_LOOK_SELECTED)
 		put_spaces(t, t->width);
 	else
 		while (t->len > 0 && t->s[t->len - 1] == ' ')
 			t->s[--t->len] = 0;
-	if (f->n == f->room) {
-		uint32_t room = f->room ? 2 * f->room : 64;
-		struct hodo_top_line *line = realloc(f->line, room * sizeof(*line));
-
-		f->failed |= !line;
-		if (!line)
-			return;
-		f->line = line;
-		f->room = room;
+	line.text = strdup(t->s);
+	if (!line.text || hodo_vec_push(f->line, f->n, line) < 0) {
+		free(line.text);
+		f->failed = true;
 	}
-	f->line[f->n] = (struct hodo_top_line){ look, strdup(t->s) };
-	f->failed |= !f->line[f->n].text;
-	if (f->line[f->n].text)
-		f->n++;
 }
 
 static struct text text_of(int width)
@@ -201,11 +195,6 @@ struct layout {
 	int width[HODO_TOP_COLUMNS];
 };
 
-static bool several_processes(const struct hodo_top_model *m)
-{
-	return m->images > 1;
-}
-
 static void lay_out(struct layout *l, const struct hodo_top_model *m, const struct hodo_top_view *v, int width)
 {
 	enum hodo_top_kind kind = v->kind;
@@ -216,7 +205,7 @@ static void lay_out(struct layout *l, const struct hodo_top_model *m, const stru
 		int w = width < WIDE ? widths[*c].narrow : widths[*c].wide;
 		int with_space = w + (*c != HODO_TOP_NAME);
 
-		if (with_space > left || (!v->columns && *c == HODO_TOP_PID && !several_processes(m)) ||
+		if (with_space > left || (!v->columns && *c == HODO_TOP_PID && m->images <= 1) ||
 		    (v->columns && *c != HODO_TOP_NAME && !(v->columns >> *c & 1)))
 			continue;
 		l->shown[*c] = true;
@@ -269,12 +258,9 @@ static void add_head(struct hodo_top_frame *f, const struct layout *l, const str
 
 static const char *row_name(const struct hodo_top_row *row, enum hodo_top_kind kind, char buf[32])
 {
-	if (kind == HODO_TOP_CPUS && row->number == HODO_CPU_ANY)
-		return "fallback";
-	if (kind == HODO_TOP_CPUS)
-		snprintf(buf, 32, "CPU %u", row->number);
-	else
+	if (kind != HODO_TOP_CPUS)
 		return row->name ? row->name : "?";
+	snprintf(buf, 32, row->number == HODO_CPU_ANY ? "fallback" : "CPU %u", row->number);
 	return buf;
 }
 
@@ -308,15 +294,15 @@ static void add_title(struct hodo_top_frame *f, const struct hodo_top_model *m, 
 {
 	struct text t = text_of(f->width);
 	int64_t s = (m->tick_ns - m->reset_ns) / 1000000000;
-	char right[64];
+	char time[32], right[96];
 	int len;
 
-	len = snprintf(right, sizeof(right), " %s%" PRId64 ":%02d:%02d", v->paused ? "paused " : "", s / 3600,
-		       (int)(s / 60 % 60), (int)(s % 60));
-	if (f->width >= WIDE)
-		len = snprintf(right, sizeof(right), "  %severy %.4g s  %" PRId64 ":%02d:%02d",
-			       v->paused ? "paused  " : "", (double)v->interval_ns / 1e9, s / 3600,
-			       (int)(s / 60 % 60), (int)(s % 60));
+	snprintf(time, sizeof(time), "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
+	if (f->width < WIDE)
+		len = snprintf(right, sizeof(right), " %s%s", v->paused ? "paused " : "", time);
+	else
+		len = snprintf(right, sizeof(right), "  %severy %.4g s  %s", v->paused ? "paused  " : "",
+			       (double)v->interval_ns / 1e9, time);
 	if (f->width >= WIDE)
 		put(&t, "hodo top: ");
 	if (f->width - t.used > len)
@@ -371,7 +357,7 @@ static void add_totals(struct hodo_top_frame *f, const struct hodo_top_model *m,
 	put(&t, "  %s/s", bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
 	put(&t, "  total %s", count_text(hodo_top_since_reset(&m->events), number, buf));
 	put(&t, "  threads %u", m->table[HODO_TOP_THREADS].n);
-	if (several_processes(m))
+	if (m->images > 1)
 		put(&t, "  processes %u", m->live);
 	add_line(f, with_lost && m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
 }

@@ -106,6 +106,16 @@ void hodo_top_rename(struct hodo_top_row *row, const char *name)
 
 /* ------------------------------------------------------------------ time, numbers */
 
+static void each_count(struct hodo_top_model *m, void (*do_it)(struct hodo_top_count *c, double seconds), double seconds)
+{
+	for (int kind = 0; kind < HODO_TOP_KINDS; kind++)
+		for (uint32_t i = 0; i < m->table[kind].n; i++)
+			for (int k = 0; k < HODO_TOP_COUNTS; k++)
+				do_it(&m->table[kind].row[i].count[k], seconds);
+	for (int k = 0; k < HODO_TOP_COUNTS; k++)
+		do_it(&m->count[k], seconds);
+}
+
 static void tick(struct hodo_top_count *c, double seconds)
 {
 	/* What a hostile process says of its losses may run backwards. */
@@ -115,39 +125,19 @@ static void tick(struct hodo_top_count *c, double seconds)
 
 void hodo_top_tick(struct hodo_top_model *m, int64_t now_ns)
 {
-	int64_t ns = now_ns > m->tick_ns ? now_ns - m->tick_ns : 1;
-	double seconds = (double)ns / 1e9;
-
-	for (int kind = 0; kind < HODO_TOP_KINDS; kind++) {
-		struct hodo_top_table *t = &m->table[kind];
-
-		for (uint32_t i = 0; i < t->n; i++) {
-			tick(&t->row[i].events, seconds);
-			tick(&t->row[i].bytes, seconds);
-			tick(&t->row[i].lost, seconds);
-		}
-	}
-	tick(&m->events, seconds);
-	tick(&m->bytes, seconds);
-	tick(&m->lost, seconds);
-	m->interval_ns = ns;
+	m->interval_ns = now_ns > m->tick_ns ? now_ns - m->tick_ns : 1;
 	m->tick_ns = now_ns;
+	each_count(m, tick, (double)m->interval_ns / 1e9);
+}
+
+static void reset(struct hodo_top_count *c, double seconds)
+{
+	c->base = c->total;
 }
 
 void hodo_top_reset(struct hodo_top_model *m, int64_t now_ns)
 {
-	for (int kind = 0; kind < HODO_TOP_KINDS; kind++) {
-		struct hodo_top_table *t = &m->table[kind];
-
-		for (uint32_t i = 0; i < t->n; i++) {
-			t->row[i].events.base = t->row[i].events.total;
-			t->row[i].bytes.base = t->row[i].bytes.total;
-			t->row[i].lost.base = t->row[i].lost.total;
-		}
-	}
-	m->events.base = m->events.total;
-	m->bytes.base = m->bytes.total;
-	m->lost.base = m->lost.total;
+	each_count(m, reset, 0);
 	m->causes_base = m->causes;
 	m->limited_base = m->limited;
 	m->reset_ns = now_ns;

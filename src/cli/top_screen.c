@@ -132,28 +132,16 @@ void hodo_top_screen_close(void)
 	top.screen = NULL;
 }
 
-static attr_t look_of(enum hodo_top_look look)
-{
-	switch (look) {
-	case HODO_LOOK_TITLE:
-		return A_BOLD;
-	case HODO_LOOK_HEAD:
-		return A_REVERSE;
-	case HODO_LOOK_SELECTED:
-		return A_BOLD | A_REVERSE;
-	case HODO_LOOK_LOSS:
-		return top.color ? (attr_t)COLOR_PAIR(1) : A_BOLD;
-	case HODO_LOOK_OFF:
-		return top.color ? (attr_t)COLOR_PAIR(3) : A_DIM;
-	case HODO_LOOK_BOTTOM:
-		return top.color ? (attr_t)COLOR_PAIR(2) : A_NORMAL;
-	default:
-		return A_NORMAL;
-	}
-}
-
 void hodo_top_screen_draw(struct hodo_top_view *v, const struct hodo_top_model *m)
 {
+	/* Without and with colours. */
+	static const attr_t looks[][2] = {
+		[HODO_LOOK_PLAIN] = { A_NORMAL, A_NORMAL },   [HODO_LOOK_TITLE] = { A_BOLD, A_BOLD },
+		[HODO_LOOK_HEAD] = { A_REVERSE, A_REVERSE },
+		[HODO_LOOK_SELECTED] = { A_BOLD | A_REVERSE, A_BOLD | A_REVERSE },
+		[HODO_LOOK_LOSS] = { A_BOLD, COLOR_PAIR(1) }, [HODO_LOOK_OFF] = { A_DIM, COLOR_PAIR(3) },
+		[HODO_LOOK_BOTTOM] = { A_NORMAL, COLOR_PAIR(2) },
+	};
 	int height, width;
 
 	if (top.resized) {
@@ -168,7 +156,7 @@ void hodo_top_screen_draw(struct hodo_top_view *v, const struct hodo_top_model *
 	erase();
 	hodo_top_frame_build(&top.frame, m, v, width, height < HODO_TOP_HEIGHT_MIN ? HODO_TOP_HEIGHT_MIN : height);
 	for (uint32_t i = 0; i < top.frame.n && (int)i < height; i++) {
-		attrset(look_of(top.frame.line[i].look));
+		attrset(looks[top.frame.line[i].look][top.color]);
 		mvaddstr((int)i, 0, top.frame.line[i].text);
 	}
 	attrset(A_NORMAL);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include <base/file.h>
 
 #define OUTPUT_KEPT (64u << 10)
 #define OUTPUT_SLACK (1u << 20)
@@ -100,28 +101,15 @@ void hodo_top_trim_output(struct hodo_top_target *t)
 void hodo_top_put_output(struct hodo_top_target *t)
 {
 	uint64_t size = output_size(t), from = size > OUTPUT_KEPT ? size - OUTPUT_KEPT : 0;
-	char *text = malloc(OUTPUT_KEPT), *start = text, *line;
+	static char text[OUTPUT_KEPT];
+	ssize_t n = size ? hodo_file_read_at(t->output, text, sizeof(text), from) : 0;
+	const char *line = from > 0 && n > 0 ? memchr(text, '\n', (size_t)n) : NULL, *start = line ? line + 1 : text;
 	char name[32];
-	ssize_t n;
 
-	if (size == 0 || !text) {
-		free(text);
-		return;
-	}
-	n = pread(t->output, text, OUTPUT_KEPT, (off_t)from);
-	line = from > 0 && n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
-	if (line)
-		start = line + 1;
 	if (from > 0)
 		hodo_error("the last of the %s that %s wrote:", hodo_human_bytes(size, name), t->command[0]);
-	for (ssize_t done = n > 0 ? start - text : n; done < n;) {
-		ssize_t w = write(STDOUT_FILENO, text + done, (size_t)(n - done));
-
-		if (w < 0 && errno != EINTR)
-			break;
-		done += w > 0 ? w : 0;
-	}
-	free(text);
+	if (n > 0)
+		hodo_file_write(STDOUT_FILENO, start, (size_t)(text + n - start));
 }
 
 /* --------------------------------------------------------------------------- switching */
@@ -174,35 +162,10 @@ static int switch_all(const struct hodo_top_counter *c, enum hodo_control_op op,
 	return result;
 }
 
-/* Whether it was remembered. */
-static bool forget(struct hodo_top_target *t, const char *name)
-{
-	for (uint32_t i = 0; i < t->offs; i++) {
-		if (strcmp(t->off[i], name) != 0)
-			continue;
-		free(t->off[i]);
-		t->off[i] = t->off[--t->offs];
-		return true;
-	}
-	return false;
-}
-
-static void remember(struct hodo_top_target *t, const char *name)
-{
-	char **grown = realloc(t->off, (t->offs + 1) * sizeof(*grown));
-	char *copy = strdup(name);
-
-	if (grown)
-		t->off = grown;
-	if (grown && copy)
-		t->off[t->offs++] = copy;
-	else
-		free(copy);
-}
-
 void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c, const struct hodo_top_row *row,
 		     char *said, size_t size)
 {
+	struct hodo_bytes *known = hodo_map_find_bytes(&t->off, row->name, strlen(row->name));
 	bool off = row->state == HODO_TOP_ON || row->state == HODO_TOP_MIXED;
 	char pattern[PATTERN_MAX], why[HODO_WHY_MAX] = "";
 	int n;
@@ -223,22 +186,22 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c
 	else
 		snprintf(said, size, "%s is %s", row->name, off ? "off" : "on");
 	if (off && n != 0)
-		remember(t, row->name);
-	else if (!off)
-		forget(t, row->name);
+		hodo_map_add_bytes(&t->off, row->name, strlen(row->name), NULL);
+	else if (!off && known)
+		hodo_map_remove(&t->off, known);
 }
 
 void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_counter *c)
 {
 	char pattern[PATTERN_MAX], why[HODO_WHY_MAX];
 
-	while (t->offs > 0) {
-		char *name = t->off[--t->offs];
+	for (uint32_t i = 0; c && i < t->off.n; i++) {
+		const struct hodo_bytes *name = hodo_map_at(&t->off, i);
 
-		if (c && exact_pattern(name, pattern, sizeof(pattern)))
+		if (exact_pattern(name->data, pattern, sizeof(pattern)))
 			switch_all(c, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
-		free(name);
 	}
+	hodo_map_free(&t->off);
 }
 
 /* ---------------------------------------------------------------------------- watching */
@@ -303,7 +266,6 @@ void hodo_top_target_free(struct hodo_top_target *t)
 	free(t->deaf);
 	free(t->watched);
 	hodo_top_switch_back(t, NULL);
-	free(t->off);
 	if (t->output >= 0)
 		close(t->output);
 	hodo_attach_options_free(&t->attach);

@@ -26,8 +26,7 @@ struct hodo_top_target {
 	int status;   /* of it, as wait() has it */
 	int output;   /* what the command writes, while the screen is ours; -1: it writes where we do */
 	uint64_t output_dropped; /* bytes at its begin that were dropped */
-	char **off;   /* names of events that were switched off here */
-	uint32_t offs;
+	struct hodo_map off; /* struct hodo_bytes: names of events that were switched off here */
 };
 
 /*
