@@ -62,12 +62,10 @@ static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool col
 static int put(const struct hodo_stat *s, const struct hodo_stat *other, const struct args *a)
 {
 	struct hodo_text text = { 0 };
-	struct hodo_json j = { .text = &text };
+	struct hodo_json j;
 
-	if (a->look.json) {
-		hodo_json_object(&j, NULL);
-		hodo_json_u64(&j, "version", 1);
-	}
+	if (a->look.json)
+		j = hodo_json_begin(&text);
 	if (other) {
 		hodo_table_diff(&text, &j, "events", &s->table, &other->table, &a->look, NULL);
 	} else if (a->look.json) {
@@ -76,10 +74,8 @@ static int put(const struct hodo_stat *s, const struct hodo_stat *other, const s
 		hodo_stat_put_table(&text, s, a->look.color);
 		put_losses(&text, s, a->look.color);
 	}
-	if (a->look.json) {
-		hodo_json_end(&j);
-		hodo_text_char(&text, '\n');
-	}
+	if (a->look.json)
+		hodo_json_finish(&j);
 	return hodo_out_text(&text, !a->args.no_pager);
 }
 

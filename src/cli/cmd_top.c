@@ -60,11 +60,8 @@ static int watch(struct hodo_top_options *o, struct hodo_top_target *t)
 		if (err)
 			return hodo_cannot_run(t->command[0], err);
 	} else {
-		int status = hodo_top_find_watched(t);
-
-		if (status)
-			return status;
-		if (hodo_attach_find(&t->attach) + t->watches == 0)
+		hodo_top_find_watched(t);
+		if (hodo_attach_find(&t->attach) == 0 && !t->watches)
 			return HODO_EXIT_FAILURE;
 	}
 	if (o->output == HODO_TOP_SCREEN && !isatty(STDOUT_FILENO))

@@ -25,8 +25,7 @@ void graph_json_call(struct graph *g, const struct graph_call *c, const struct h
 		if (call->flags & 1u << i)
 			hodo_json_string(&j, NULL, names[i]);
 	hodo_json_end(&j);
-	hodo_json_end(&j);
-	hodo_text_char(&g->out, '\n');
+	hodo_json_finish(&j);
 }
 
 /* As print has it, with the depth. */
@@ -59,6 +58,5 @@ void graph_json_summary(struct graph *g, const struct hodo_read *r)
 	hodo_json_u64(&j, "orphans", t.orphans);
 	hodo_json_u64(&j, "lost", hodo_lost_all(&lost));
 	hodo_json_end(&j);
-	hodo_json_end(&j);
-	hodo_text_char(&g->out, '\n');
+	hodo_json_finish(&j);
 }

@@ -472,18 +472,14 @@ static int put_diff(struct hodo_text *to, struct hodo_json *j, const struct repo
 int report_put(struct hodo_text *to, const struct report *rep, const struct report *other,
 	       const struct report_look *look)
 {
-	struct hodo_json j = { .text = to };
+	struct hodo_json j;
 	int err;
 
-	if (look->table.json) {
-		hodo_json_object(&j, NULL);
-		hodo_json_u64(&j, "version", 1);
-	}
+	if (look->table.json)
+		j = hodo_json_begin(to);
 	err = other ? put_diff(to, &j, rep, other, look) : look->table.json ? put_json(&j, rep, look) :
 							   put_text(to, rep, look);
-	if (look->table.json) {
-		hodo_json_end(&j);
-		hodo_text_char(to, '\n');
-	}
+	if (look->table.json)
+		hodo_json_finish(&j);
 	return err;
 }

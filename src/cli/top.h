@@ -100,6 +100,8 @@ void hodo_top_reset(struct hodo_top_model *m, int64_t now_ns);
 
 /* The columns, by enum hodo_top_column: of a row, in a table whose context is the model. */
 extern const struct hodo_columns hodo_top_columns;
+/* Of a struct hodo_lost; the titles are the words for them. */
+extern const struct hodo_columns hodo_top_causes;
 uint64_t hodo_top_since_reset(const struct hodo_top_count *c);
 double hodo_top_average(const struct hodo_top_model *m, const struct hodo_top_count *c);
 
@@ -134,11 +136,13 @@ bool hodo_top_counter_pid(const struct hodo_top_counter *c, uint32_t i, pid_t *p
 /* A process that somebody else records, in overwrite mode: his buffers are looked at, and left as they are. */
 struct hodo_top_watch;
 
-/* 0; -ENOENT: nobody records it, -EOPNOTSUPP: not so that it could be watched; another negative errno. */
-int hodo_top_watch_open(struct hodo_top_watch **watch, pid_t pid, uint32_t *recorder);
-void hodo_top_watch_close(struct hodo_top_watch *w);
-/* From now on, events are counted; the counter closes it. */
-void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *w);
+/* Puts one at the end of a list. 0; -ENOENT: nobody records it, -EOPNOTSUPP: not so that it could be watched; another
+ * negative errno. */
+int hodo_top_watch_open(struct hodo_top_watch **list, pid_t pid, uint32_t *recorder);
+void hodo_top_watch_close(struct hodo_top_watch *list);
+pid_t hodo_top_watch_pid(const struct hodo_top_watch *list, uint32_t i); /* 0: there are not so many */
+/* From now on, their events are counted. */
+void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *list);
 /* Counts what is new; returns after how many ns it wants to be called again, -1: nothing is watched any more. */
 int64_t hodo_top_watch_step(struct hodo_top_counter *c);
 

@@ -27,12 +27,6 @@ struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m)
 
 void hodo_top_counter_free(struct hodo_top_counter *c)
 {
-	while (c && c->watches) {
-		struct hodo_top_watch *w = c->watches;
-
-		c->watches = hodo_top_watch_next(w);
-		hodo_top_watch_close(w);
-	}
 	while (c && c->images) {
 		struct hodo_top_image *im = c->images;
 
@@ -107,8 +101,7 @@ static void set_lost(struct hodo_top_counter *c, const struct hodo_session_stats
 
 	m->causes = *l;
 	m->limited = stats->limited;
-	for (struct hodo_top_watch *w = c->watches; w; w = hodo_top_watch_next(w))
-		hodo_top_watch_lost(w, &m->causes, &m->limited);
+	hodo_top_watch_lost(c, &m->causes, &m->limited);
 	l = &m->causes;
 	m->lost.total = l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
 }
@@ -139,8 +132,7 @@ void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s)
 		t->row[i].state = HODO_TOP_UNLOADED;
 	for (struct hodo_top_image *im = c->images; im; im = im->next)
 		im->process = NULL;
-	for (struct hodo_top_watch *w = c->watches; w; w = hodo_top_watch_next(w))
-		c->model->live += hodo_top_watch_refresh(w, c);
+	c->model->live += hodo_top_watch_refresh(c);
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		struct hodo_top_image *im = hodo_top_image_of(c, p);
 

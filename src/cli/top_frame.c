@@ -323,7 +323,6 @@ static void put_cause(struct text *t, const char *name, uint64_t now, uint64_t b
 
 static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 {
-	const struct hodo_lost *c = &m->causes, *b = &m->causes_base;
 	struct text t = text_of(f->width);
 	bool any = false;
 	char buf[32];
@@ -335,12 +334,12 @@ static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 	}
 	put(&t, "lost %s", hodo_grouped(hodo_top_since_reset(&m->lost), buf));
 	put(&t, " (%s/s)", rate_text(m->lost.rate, 12, buf));
-	put_cause(&t, "buffer full", c->full, b->full, &any);
-	put_cause(&t, "too large", c->too_large, b->too_large, &any);
-	put_cause(&t, "busy", c->busy, b->busy, &any);
-	put_cause(&t, "overwritten", c->overwritten, b->overwritten, &any);
-	put_cause(&t, "not seen", c->unwritten, b->unwritten, &any);
-	put_cause(&t, "damaged", c->damaged, b->damaged, &any);
+	for (unsigned i = 0; i < hodo_top_causes.n; i++) {
+		const struct hodo_column *c = &hodo_top_causes.column[i];
+
+		put_cause(&t, c->title, hodo_cell_of(NULL, c, &m->causes).u, hodo_cell_of(NULL, c, &m->causes_base).u,
+			  &any);
+	}
 	put_cause(&t, "over their rate", m->limited, m->limited_base, &any);
 	add_line(f, m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
 }

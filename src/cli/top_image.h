@@ -60,9 +60,8 @@ uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_proc
 void hodo_top_add_tallies(struct hodo_top_image *im);
 uint32_t hodo_top_cpu_number(const struct hodo_process *p, uint32_t ring);
 
-/* top_watch.c: whether it goes on. */
-bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c);
-void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_lost *lost, uint64_t *limited);
-struct hodo_top_watch *hodo_top_watch_next(struct hodo_top_watch *w);
+/* top_watch.c: brings what is watched up to date; how many of them go on. */
+uint32_t hodo_top_watch_refresh(struct hodo_top_counter *c);
+void hodo_top_watch_lost(const struct hodo_top_counter *c, struct hodo_lost *lost, uint64_t *limited);
 
 #endif

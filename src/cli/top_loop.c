@@ -377,12 +377,9 @@ static int start_target(struct run *r)
 	struct hodo_top_target *t = r->target;
 	char library[PATH_MAX], why[512];
 
-	for (uint32_t i = 0; i < t->watches; i++) {
-		hodo_top_counter_watch(r->counter, t->watch[i]);
-		t->watch[i] = NULL;
-	}
+	hodo_top_counter_watch(r->counter, t->watches);
 	if (!t->command)
-		return hodo_top_attach(t, r->session) + t->watches > 0 ? 0 : HODO_EXIT_FAILURE;
+		return hodo_top_attach(t, r->session) > 0 || t->watches ? 0 : HODO_EXIT_FAILURE;
 	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
 		hodo_error("%s", why);
 		return HODO_EXIT_FAILURE;

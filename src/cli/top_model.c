@@ -106,14 +106,15 @@ void hodo_top_rename(struct hodo_top_row *row, const char *name)
 
 /* ------------------------------------------------------------------ time, numbers */
 
-static void each_count(struct hodo_top_model *m, void (*do_it)(struct hodo_top_count *c, double seconds), double seconds)
+static void each_count(struct hodo_top_model *m, void (*end)(struct hodo_top_count *c, double seconds),
+		       double seconds)
 {
 	for (int kind = 0; kind < HODO_TOP_KINDS; kind++)
 		for (uint32_t i = 0; i < m->table[kind].n; i++)
 			for (int k = 0; k < HODO_TOP_COUNTS; k++)
-				do_it(&m->table[kind].row[i].count[k], seconds);
+				end(&m->table[kind].row[i].count[k], seconds);
 	for (int k = 0; k < HODO_TOP_COUNTS; k++)
-		do_it(&m->count[k], seconds);
+		end(&m->count[k], seconds);
 }
 
 static void tick(struct hodo_top_count *c, double seconds)
@@ -181,6 +182,14 @@ static const struct hodo_column columns[HODO_TOP_COLUMNS] = {
 	[HODO_TOP_STATE] = { "state", "STATE", HODO_AS_COUNT, ROW(state) },
 };
 const struct hodo_columns hodo_top_columns = { "rows", HODO_COLUMNS(columns) };
+
+#define LOST(name) HODO_MEMBER(struct hodo_lost, name)
+static const struct hodo_column causes[] = {
+	{ "full", "buffer full", LOST(full) }, { "too_large", "too large", LOST(too_large) },
+	{ "busy", "busy", LOST(busy) }, { "overwritten", "overwritten", LOST(overwritten) },
+	{ "unwritten", "not seen", LOST(unwritten) }, { "damaged", "damaged", LOST(damaged) },
+};
+const struct hodo_columns hodo_top_causes = { "lost", HODO_COLUMNS(causes) };
 
 /* -------------------------------------------------------------- sorting, filtering */
 

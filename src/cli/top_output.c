@@ -76,18 +76,6 @@ static const struct hodo_columns tables[HODO_TOP_KINDS] = {
 	[HODO_TOP_CPUS] = { "cpus", HODO_COLUMNS(cpus) },
 };
 
-static void put_lost(struct hodo_json *j, const struct hodo_lost *l)
-{
-	hodo_json_object(j, "lost");
-	hodo_json_u64(j, "full", l->full);
-	hodo_json_u64(j, "too_large", l->too_large);
-	hodo_json_u64(j, "busy", l->busy);
-	hodo_json_u64(j, "overwritten", l->overwritten);
-	hodo_json_u64(j, "unwritten", l->unwritten);
-	hodo_json_u64(j, "damaged", l->damaged);
-	hodo_json_end(j);
-}
-
 int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
 {
 	struct hodo_text text = { 0 };
@@ -108,9 +96,8 @@ int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
 	hodo_json_u64(&j, "recorded", m->events.total);
 	hodo_json_u64(&j, "bytes", m->bytes.total);
 	hodo_json_u64(&j, "limited", m->limited);
-	put_lost(&j, &m->causes);
-	hodo_json_end(&j);
-	hodo_text_char(&text, '\n');
+	hodo_put_object(&j, "lost", &hodo_top_causes, NULL, &m->causes);
+	hodo_json_finish(&j);
 	err = text.error;
 	if (!err)
 		hodo_out_write(out, text.data, text.len);

@@ -206,30 +206,21 @@ void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_count
 
 /* ---------------------------------------------------------------------------- watching */
 
-int hodo_top_find_watched(struct hodo_top_target *t)
+void hodo_top_find_watched(struct hodo_top_target *t)
 {
 	uint32_t kept = 0;
 
-	t->watch = calloc(t->attach.n + 1, sizeof(*t->watch));
-	t->watched = calloc(t->attach.n + 1, sizeof(*t->watched));
-	if (!t->watch || !t->watched) {
-		hodo_no_memory();
-		return HODO_EXIT_FAILURE;
-	}
 	for (uint32_t i = 0; i < t->attach.n; i++) {
 		pid_t pid = t->attach.target[i].pid;
 		uint32_t recorder;
 
-		if (hodo_top_watch_open(&t->watch[t->watches], pid, &recorder) < 0) {
+		if (hodo_top_watch_open(&t->watches, pid, &recorder) < 0)
 			t->attach.target[kept++] = t->attach.target[i];
-			continue;
-		}
-		t->watched[t->watches++] = pid;
-		hodo_error("process %d is recorded by hodo (process %u): its buffers are watched, and left as they are",
-			   (int)pid, recorder);
+		else
+			hodo_error("process %d is recorded by hodo (process %u): its buffers are watched, and left as they "
+				   "are", (int)pid, recorder);
 	}
 	t->attach.n = kept;
-	return 0;
 }
 
 uint32_t hodo_top_attach(struct hodo_top_target *t, struct hodo_session *s)
@@ -259,12 +250,8 @@ void hodo_top_detach(struct hodo_top_target *t)
 
 void hodo_top_target_free(struct hodo_top_target *t)
 {
-	for (uint32_t i = 0; i < t->watches; i++)
-		if (t->watch[i])
-			hodo_top_watch_close(t->watch[i]);
-	free(t->watch);
+	hodo_top_watch_close(t->watches);
 	free(t->deaf);
-	free(t->watched);
 	hodo_top_switch_back(t, NULL);
 	if (t->output >= 0)
 		close(t->output);
@@ -289,6 +276,7 @@ static void add_to_title(char *title, size_t size, pid_t pid)
 void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size)
 {
 	char plain[HODO_TOP_TITLE_MAX] = "";
+	pid_t pid;
 
 	if (t->command) {
 		const char *name = strrchr(t->command[0], '/');
@@ -297,7 +285,7 @@ void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size)
 	}
 	for (uint32_t i = 0; i < t->attach.n; i++)
 		add_to_title(plain, sizeof(plain), t->attach.target[i].pid);
-	for (uint32_t i = 0; i < t->watches; i++)
-		add_to_title(plain, sizeof(plain), t->watched[i]);
+	for (uint32_t i = 0; (pid = hodo_top_watch_pid(t->watches, i)) > 0; i++)
+		add_to_title(plain, sizeof(plain), pid);
 	hodo_top_printable(title, size, plain, (int)HODO_TOP_TITLE_MAX);
 }

@@ -17,9 +17,7 @@ struct hodo_top_target {
 	char **command;                   /* NULL: processes */
 	struct hodo_attach_options attach;
 	bool *deaf; /* of each of these: it did not listen before */
-	struct hodo_top_watch **watch; /* of processes that others record; the counter's, once it has them */
-	pid_t *watched;
-	uint32_t watches;
+	struct hodo_top_watch *watches; /* of processes that others record */
 	struct hodo_launch launch;
 	pid_t pid;    /* of the command, 0: not started */
 	bool ended;   /* the command */
@@ -47,10 +45,9 @@ uint32_t hodo_top_attach(struct hodo_top_target *t, struct hodo_session *s);
 void hodo_top_detach(struct hodo_top_target *t);
 
 /*
- * Takes those out of attach that somebody else records in such a way that they can be watched, and says so. 0, or
- * the exit status, having said why.
+ * Takes those out of attach that somebody else records in such a way that they can be watched, and says so.
  */
-int hodo_top_find_watched(struct hodo_top_target *t);
+void hodo_top_find_watched(struct hodo_top_target *t);
 
 /* Switches an event on or off in all processes that are watched; says in what came of it. */
 void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c, const struct hodo_top_row *row,

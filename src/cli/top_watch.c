@@ -90,7 +90,7 @@ static int open_process(struct hodo_top_watch *w, pid_t pid)
 	return p->pidfd < 0 ? p->pidfd : 0;
 }
 
-int hodo_top_watch_open(struct hodo_top_watch **watch, pid_t pid, uint32_t *recorder)
+int hodo_top_watch_open(struct hodo_top_watch **list, pid_t pid, uint32_t *recorder)
 {
 	struct hodo_msg_answer answer;
 	int err, fd = ask(pid, &answer);
@@ -119,12 +119,17 @@ int hodo_top_watch_open(struct hodo_top_watch **watch, pid_t pid, uint32_t *reco
 		return err;
 	}
 	*recorder = answer.recorder;
-	*watch = w;
+	while (*list)
+		list = &(*list)->next;
+	*list = w;
 	return 0;
 }
 
 void hodo_top_watch_close(struct hodo_top_watch *w)
 {
+	if (!w)
+		return;
+	hodo_top_watch_close(w->next);
 	hodo_memory_unmap(&w->memory);
 	if (w->process.pidfd >= 0)
 		close(w->process.pidfd);
@@ -135,9 +140,11 @@ void hodo_top_watch_close(struct hodo_top_watch *w)
 	free(w);
 }
 
-struct hodo_top_watch *hodo_top_watch_next(struct hodo_top_watch *w)
+pid_t hodo_top_watch_pid(const struct hodo_top_watch *w, uint32_t i)
 {
-	return w->next;
+	for (; w && i > 0; i--)
+		w = w->next;
+	return w ? w->process.id.pid : 0;
 }
 
 /* -------------------------------------------------------------------------- the rings */
@@ -326,17 +333,18 @@ static bool count_process(struct hodo_top_watch *w, struct hodo_top_counter *c)
 	return count_rings(w, im);
 }
 
-void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *w)
+void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *list)
 {
-	struct hodo_top_image *im;
+	c->watches = list;
+	for (struct hodo_top_watch *w = list; w; w = w->next) {
+		struct hodo_top_image *im;
 
-	w->limited_before = hodo_shm_load64(&((const struct hodo_shm *)w->process.shm)->limited);
-	w->next = c->watches;
-	c->watches = w;
-	count_process(w, c);
-	im = hodo_top_image_of(c, &w->process);
-	if (im)
-		hodo_top_add_limited(im, &w->process, false);
+		w->limited_before = hodo_shm_load64(&((const struct hodo_shm *)w->process.shm)->limited);
+		count_process(w, c);
+		im = hodo_top_image_of(c, &w->process);
+		if (im)
+			hodo_top_add_limited(im, &w->process, false);
+	}
 }
 
 int64_t hodo_top_watch_step(struct hodo_top_counter *c)
@@ -360,7 +368,8 @@ static uint64_t above(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c)
+/* Whether it goes on. */
+static bool refresh(struct hodo_top_watch *w, struct hodo_top_counter *c)
 {
 	struct hodo_top_image *im;
 
@@ -392,10 +401,21 @@ bool hodo_top_watch_refresh(struct hodo_top_watch *w, struct hodo_top_counter *c
 	return true;
 }
 
-void hodo_top_watch_lost(const struct hodo_top_watch *w, struct hodo_lost *lost, uint64_t *limited)
+uint32_t hodo_top_watch_refresh(struct hodo_top_counter *c)
 {
-	lost->unwritten += w->missed;
-	lost->too_large += w->too_large;
-	lost->busy += w->busy;
-	*limited += w->limited;
+	uint32_t live = 0;
+
+	for (struct hodo_top_watch *w = c->watches; w; w = w->next)
+		live += refresh(w, c);
+	return live;
+}
+
+void hodo_top_watch_lost(const struct hodo_top_counter *c, struct hodo_lost *lost, uint64_t *limited)
+{
+	for (const struct hodo_top_watch *w = c->watches; w; w = w->next) {
+		lost->unwritten += w->missed;
+		lost->too_large += w->too_large;
+		lost->busy += w->busy;
+		*limited += w->limited;
+	}
 }
