@@ -212,6 +212,7 @@ struct item {
 
 struct sorting {
 	const struct hodo_table *table;
+	const struct hodo_column *then;
 	bool up;
 };
 
@@ -221,6 +222,11 @@ static int by_key(const void *a, const void *b, void *arg)
 	const struct sorting *s = arg;
 	int order = s->up ? hodo_cell_compare(&y->key, &x->key) : hodo_cell_compare(&x->key, &y->key);
 
+	if (!order && s->then) {
+		struct hodo_cell v = hodo_cell_of(s->table, s->then, x->row), w = hodo_cell_of(s->table, s->then, y->row);
+
+		order = hodo_cell_compare(&v, &w);
+	}
 	if (!order)
 		order = hodo_table_same(s->table, x->row, s->table, y->row);
 	return order ? order : (x->place > y->place) - (x->place < y->place);
@@ -236,7 +242,7 @@ const struct hodo_column *hodo_column_sort(const struct hodo_columns *columns, c
 int hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look)
 {
 	const struct hodo_column *c = hodo_column_sort(t->columns, look->sort);
-	struct sorting s = { t, c && c->as == HODO_AS_ID };
+	struct sorting s = { t, c ? c->then : NULL, c && (c->as == HODO_AS_ID) != look->reverse };
 	struct item *items;
 	const void **order;
 

@@ -123,6 +123,7 @@ struct hodo_column {
 	size_t inner, count, stride;
 	bool inlined; /* the array is in the row itself */
 	const char *also; /* another name for --sort */
+	const struct hodo_column *then; /* what equal rows are sorted by, before what identifies them */
 	int most;
 	enum hodo_style style;
 };
@@ -161,6 +162,7 @@ struct hodo_look {
 	const char *sort;    /* NULL: as the table comes */
 	uint64_t limit;      /* rows of each table; UINT64_MAX: all */
 	bool json, color;
+	bool reverse;        /* the order of the column; not that of equal rows */
 };
 
 const void *hodo_table_row(const struct hodo_table *t, size_t i);

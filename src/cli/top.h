@@ -202,6 +202,7 @@ struct hodo_top_frame {
 	struct hodo_top_line *line;
 	uint32_t n;
 	int width;
+	struct hodo_text text; /* of the line that is being put together */
 	bool failed; /* out of memory */
 };
 

@@ -4,7 +4,6 @@
 #include "top.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -98,60 +97,35 @@ int hodo_top_printable(char *to, size_t size, const char *from, int width)
 	return columns_used;
 }
 
-/* A line that is being put together. */
-struct text {
-	char s[LINE_BYTES];
-	size_t len;
-	int used, width; /* columns */
-};
-
-static void put_spaces(struct text *t, int n)
+/* Adds a text to the line that is being put together, in at most so many columns. Returns how many it takes. */
+static int put_cut(struct hodo_top_frame *f, const char *s, int width)
 {
-	for (; n > 0 && t->used < t->width; n--, t->used++)
-		t->s[t->len++] = ' ';
-	t->s[t->len] = 0;
+	char shown[LINE_BYTES];
+	int used = hodo_top_printable(shown, sizeof(shown), s, width);
+
+	hodo_text_add(&f->text, shown);
+	return used;
 }
 
-/* Foreign text, in at most width columns. */
-static void put_foreign(struct text *t, const char *s, int width)
-{
-	int left = t->width - t->used;
-
-	t->used += hodo_top_printable(t->s + t->len, sizeof(t->s) - t->len, s, width < left ? width : left);
-	t->len += strlen(t->s + t->len);
-}
-
-static void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct text *t, const char *format, ...)
-{
-	char s[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(s, sizeof(s), format, args);
-	va_end(args);
-	put_foreign(t, s, t->width);
-}
-
-static void add_line(struct hodo_top_frame *f, enum hodo_top_look look, struct text *t)
+/* The line is as it will be shown from here on: printable, and no wider than the frame. */
+static void add_line(struct hodo_top_frame *f, enum hodo_top_look look)
 {
 	struct hodo_top_line line = { .look = look };
+	char shown[LINE_BYTES];
+	int left = f->width - hodo_top_printable(shown, sizeof(shown), hodo_text_string(&f->text), f->width);
+	size_t len = strlen(shown);
 
-	if (look == HODO_LOOK_TITLE || look == HODO_LOOK_HEAD || look == HODO_LOOK_SELECTED)
-		put_spaces(t, t->width);
-	else
-		while (t->len > 0 && t->s[t->len - 1] == ' ')
-			t->s[--t->len] = 0;
-	line.text = strdup(t->s);
-	if (!line.text || hodo_vec_push(f->line, f->n, line) < 0) {
+	if (look != HODO_LOOK_TITLE && look != HODO_LOOK_HEAD && look != HODO_LOOK_SELECTED)
+		for (left = 0; len > 0 && shown[len - 1] == ' ';)
+			shown[--len] = 0;
+	f->text.len = 0;
+	hodo_text_printf(&f->text, "%s%*s", shown, left, "");
+	line.text = strdup(hodo_text_string(&f->text));
+	f->text.len = 0;
+	if (!line.text || f->text.error || hodo_vec_push(f->line, f->n, line) < 0) {
 		free(line.text);
 		f->failed = true;
 	}
-}
-
-static struct text text_of(int width)
-{
-	return (struct text){ .width = width < WIDTH_MAX ? width : WIDTH_MAX };
 }
 
 /* ------------------------------------------------------------------------- numbers */
@@ -223,25 +197,24 @@ static void lay_out(struct layout *l, const struct hodo_top_model *m, const stru
 		l->width[HODO_TOP_NAME] += left < name - NAME_MIN ? left : name - NAME_MIN;
 }
 
-static void put_cell(struct text *t, const struct layout *l, enum hodo_top_column c, const char *s)
+static void put_cell(struct hodo_top_frame *f, const struct layout *l, enum hodo_top_column c, const char *s)
 {
-	int from = t->used, pad;
+	char shown[LINE_BYTES];
+	int left;
 
 	if (!l->shown[c])
 		return;
-	if (c != HODO_TOP_NAME)
-		put_spaces(t, 1);
-	pad = l->width[c] - (int)strlen(s);
-	if (c != HODO_TOP_NAME && c != HODO_TOP_STATE)
-		put_spaces(t, pad);
-	put_foreign(t, s, l->width[c]);
-	put_spaces(t, l->width[c] + (c != HODO_TOP_NAME) - (t->used - from));
+	left = l->width[c] - hodo_top_printable(shown, sizeof(shown), s, l->width[c]);
+	hodo_text_add(&f->text, c == HODO_TOP_NAME ? "" : " ");
+	if (c == HODO_TOP_NAME || c == HODO_TOP_STATE)
+		hodo_text_printf(&f->text, "%s%*s", shown, left, "");
+	else
+		hodo_text_printf(&f->text, "%*s%s", left, "", shown);
 }
 
 static void add_head(struct hodo_top_frame *f, const struct layout *l, const struct hodo_top_view *v)
 {
 	static const char *const names[] = { "EVENT", "THREAD", "CPU" };
-	struct text t = text_of(f->width);
 
 	for (int c = 0; c < HODO_TOP_COLUMNS; c++) {
 		/* CPUs have their number in the place of a name. */
@@ -251,9 +224,9 @@ static void add_head(struct hodo_top_frame *f, const struct layout *l, const str
 
 		snprintf(title, sizeof(title), "%s%s", sorted ? v->reverse[v->kind] ? "-" : "*" : "",
 			 c == HODO_TOP_NAME ? names[v->kind] : hodo_top_columns.column[c].title);
-		put_cell(&t, l, (enum hodo_top_column)c, title);
+		put_cell(f, l, (enum hodo_top_column)c, title);
 	}
-	add_line(f, HODO_LOOK_HEAD, &t);
+	add_line(f, HODO_LOOK_HEAD);
 }
 
 static const char *row_name(const struct hodo_top_row *row, enum hodo_top_kind kind, char buf[32])
@@ -268,34 +241,32 @@ static void add_row(struct hodo_top_frame *f, const struct layout *l, const stru
 		    enum hodo_top_kind kind, const struct hodo_top_row *row, bool selected)
 {
 	static const char *const states[] = { "gone", "off", "on", "mixed" };
-	struct text t = text_of(f->width);
 	char buf[32];
 
-	put_cell(&t, l, HODO_TOP_NAME, row_name(row, kind, buf));
+	put_cell(f, l, HODO_TOP_NAME, row_name(row, kind, buf));
 	snprintf(buf, sizeof(buf), "%u", row->pid);
-	put_cell(&t, l, HODO_TOP_PID, buf);
+	put_cell(f, l, HODO_TOP_PID, buf);
 	snprintf(buf, sizeof(buf), "%u", row->number);
-	put_cell(&t, l, HODO_TOP_NUMBER, buf);
-	put_cell(&t, l, HODO_TOP_RATE, rate_text(row->events.rate, l->width[HODO_TOP_RATE], buf));
-	put_cell(&t, l, HODO_TOP_AVERAGE,
+	put_cell(f, l, HODO_TOP_NUMBER, buf);
+	put_cell(f, l, HODO_TOP_RATE, rate_text(row->events.rate, l->width[HODO_TOP_RATE], buf));
+	put_cell(f, l, HODO_TOP_AVERAGE,
 		 rate_text(hodo_top_average(m, &row->events), l->width[HODO_TOP_AVERAGE], buf));
-	put_cell(&t, l, HODO_TOP_TOTAL, count_text(hodo_top_since_reset(&row->events), l->width[HODO_TOP_TOTAL], buf));
-	put_cell(&t, l, HODO_TOP_BYTES, bytes_text(row->bytes.rate, l->width[HODO_TOP_BYTES], buf));
-	put_cell(&t, l, HODO_TOP_LOST, count_text(hodo_top_since_reset(&row->lost), l->width[HODO_TOP_LOST], buf));
-	put_cell(&t, l, HODO_TOP_STATE, states[row->state]);
+	put_cell(f, l, HODO_TOP_TOTAL, count_text(hodo_top_since_reset(&row->events), l->width[HODO_TOP_TOTAL], buf));
+	put_cell(f, l, HODO_TOP_BYTES, bytes_text(row->bytes.rate, l->width[HODO_TOP_BYTES], buf));
+	put_cell(f, l, HODO_TOP_LOST, count_text(hodo_top_since_reset(&row->lost), l->width[HODO_TOP_LOST], buf));
+	put_cell(f, l, HODO_TOP_STATE, states[row->state]);
 	add_line(f, selected ? HODO_LOOK_SELECTED :
 		    row->lost.rate > 0 ? HODO_LOOK_LOSS :
-		    kind == HODO_TOP_EVENTS && row->state != HODO_TOP_ON ? HODO_LOOK_OFF : HODO_LOOK_PLAIN, &t);
+		    kind == HODO_TOP_EVENTS && row->state != HODO_TOP_ON ? HODO_LOOK_OFF : HODO_LOOK_PLAIN);
 }
 
 /* -------------------------------------------------------------------- above, below */
 
 static void add_title(struct hodo_top_frame *f, const struct hodo_top_model *m, const struct hodo_top_view *v)
 {
-	struct text t = text_of(f->width);
 	int64_t s = (m->tick_ns - m->reset_ns) / 1000000000;
 	char time[32], right[96];
-	int len;
+	int len, left = f->width;
 
 	snprintf(time, sizeof(time), "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
 	if (f->width < WIDE)
@@ -303,67 +274,66 @@ static void add_title(struct hodo_top_frame *f, const struct hodo_top_model *m, 
 	else
 		len = snprintf(right, sizeof(right), "  %severy %.4g s  %s", v->paused ? "paused  " : "",
 			       (double)v->interval_ns / 1e9, time);
-	if (f->width >= WIDE)
-		put(&t, "hodo top: ");
-	if (f->width - t.used > len)
-		put_foreign(&t, v->title ? v->title : "", f->width - t.used - len);
-	put_spaces(&t, f->width - t.used - len);
-	put(&t, "%s", right);
-	add_line(f, HODO_LOOK_TITLE, &t);
+	left -= len;
+	if (f->width >= WIDE) {
+		hodo_text_add(&f->text, "hodo top: ");
+		left -= 10;
+	}
+	if (left > 0)
+		left -= put_cut(f, v->title ? v->title : "", left);
+	hodo_text_printf(&f->text, "%*s%s", left > 0 ? left : 0, "", right);
+	add_line(f, HODO_LOOK_TITLE);
 }
 
-static void put_cause(struct text *t, const char *name, uint64_t now, uint64_t base, bool *any)
+static void put_cause(struct hodo_text *to, const char *name, uint64_t now, uint64_t base, bool *any)
 {
 	char buf[32];
 
 	if (now > base)
-		put(t, "%s%s %s", *any ? ", " : ": ", name, hodo_grouped(now - base, buf));
+		hodo_text_printf(to, "%s%s %s", *any ? ", " : ": ", name, hodo_grouped(now - base, buf));
 	*any |= now > base;
 }
 
 static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 {
-	struct text t = text_of(f->width);
 	bool any = false;
 	char buf[32];
 
 	if (m->lost.total <= m->lost.base && m->limited <= m->limited_base) {
-		put(&t, "nothing lost");
-		add_line(f, HODO_LOOK_PLAIN, &t);
+		hodo_text_add(&f->text, "nothing lost");
+		add_line(f, HODO_LOOK_PLAIN);
 		return;
 	}
-	put(&t, "lost %s", hodo_grouped(hodo_top_since_reset(&m->lost), buf));
-	put(&t, " (%s/s)", rate_text(m->lost.rate, 12, buf));
+	hodo_text_printf(&f->text, "lost %s", hodo_grouped(hodo_top_since_reset(&m->lost), buf));
+	hodo_text_printf(&f->text, " (%s/s)", rate_text(m->lost.rate, 12, buf));
 	for (unsigned i = 0; i < hodo_top_causes.n; i++) {
 		const struct hodo_column *c = &hodo_top_causes.column[i];
 
-		put_cause(&t, c->title, hodo_cell_of(NULL, c, &m->causes).u, hodo_cell_of(NULL, c, &m->causes_base).u,
+		put_cause(&f->text, c->title, hodo_cell_of(NULL, c, &m->causes).u, hodo_cell_of(NULL, c, &m->causes_base).u,
 			  &any);
 	}
-	put_cause(&t, "over their rate", m->limited, m->limited_base, &any);
-	add_line(f, m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
+	put_cause(&f->text, "over their rate", m->limited, m->limited_base, &any);
+	add_line(f, m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN);
 }
 
 static void add_totals(struct hodo_top_frame *f, const struct hodo_top_model *m, bool with_lost)
 {
 	int number = f->width < WIDE ? 5 : 15;
-	struct text t = text_of(f->width);
 	char buf[32];
 
-	put(&t, "%s%s/s", rate_text(m->events.rate, number, buf), f->width < WIDE ? "" : " events");
+	hodo_text_printf(&f->text, "%s%s/s", rate_text(m->events.rate, number, buf), f->width < WIDE ? "" : " events");
 	if (with_lost)
-		put(&t, " lost %s", count_text(hodo_top_since_reset(&m->lost), number, buf));
-	put(&t, "  %s/s", bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
-	put(&t, "  total %s", count_text(hodo_top_since_reset(&m->events), number, buf));
-	put(&t, "  threads %u", m->table[HODO_TOP_THREADS].n);
+		hodo_text_printf(&f->text, " lost %s", count_text(hodo_top_since_reset(&m->lost), number, buf));
+	hodo_text_printf(&f->text, "  %s/s", bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
+	hodo_text_printf(&f->text, "  total %s", count_text(hodo_top_since_reset(&m->events), number, buf));
+	hodo_text_printf(&f->text, "  threads %u", m->table[HODO_TOP_THREADS].n);
 	if (m->images > 1)
-		put(&t, "  processes %u", m->live);
-	add_line(f, with_lost && m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN, &t);
+		hodo_text_printf(&f->text, "  processes %u", m->live);
+	add_line(f, with_lost && m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN);
 }
 
 static void add_bottom(struct hodo_top_frame *f, const struct hodo_top_view *v)
 {
-	struct text t = text_of(f->width);
 	char shown[HODO_TOP_FILTER_MAX + 1];
 
 	if (v->entering) {
@@ -373,41 +343,35 @@ static void add_bottom(struct hodo_top_frame *f, const struct hodo_top_view *v)
 		/* The end of what is being typed stays in sight. */
 		for (; width > f->width - 10 && *from; width--)
 			from++;
-		put(&t, "filter: ");
-		put_foreign(&t, from, f->width);
-		put(&t, "_");
+		hodo_text_printf(&f->text, "filter: %s_", from);
 	} else if (v->message[0]) {
-		put_foreign(&t, v->message, f->width);
+		hodo_text_add(&f->text, v->message);
 	} else {
 		if (v->filter[0]) {
-			put(&t, "only ");
-			put_foreign(&t, v->filter, f->width / 2);
-			put(&t, "  ");
+			hodo_text_add(&f->text, "only ");
+			put_cut(f, v->filter, f->width / 2);
+			hodo_text_add(&f->text, "  ");
 		}
-		put(&t, "q quit  ? help  space on/off  / filter  t threads  c CPUs  <> sort  p pause");
+		hodo_text_add(&f->text, "q quit  ? help  space on/off  / filter  t threads  c CPUs  <> sort  p pause");
 	}
-	add_line(f, HODO_LOOK_BOTTOM, &t);
+	add_line(f, HODO_LOOK_BOTTOM);
 }
 
 static void add_help(struct hodo_top_frame *f, struct hodo_top_view *v, int height)
 {
 	uint32_t rows = height > 2 ? (uint32_t)height - 2 : 1;
-	struct text t;
 
 	if (v->help_first + rows > HELP_LINES)
 		v->help_first = rows < HELP_LINES ? (uint32_t)HELP_LINES - rows : 0;
-	t = text_of(f->width);
-	put(&t, "hodo top: keys");
-	add_line(f, HODO_LOOK_TITLE, &t);
+	hodo_text_add(&f->text, "hodo top: keys");
+	add_line(f, HODO_LOOK_TITLE);
 	for (uint32_t i = 0; i < rows; i++) {
-		t = text_of(f->width);
 		if (v->help_first + i < HELP_LINES)
-			put(&t, "%s", help[v->help_first + i]);
-		add_line(f, HODO_LOOK_PLAIN, &t);
+			hodo_text_add(&f->text, help[v->help_first + i]);
+		add_line(f, HODO_LOOK_PLAIN);
 	}
-	t = text_of(f->width);
-	put(&t, rows < HELP_LINES ? "up, down: more; any other key: back" : "any key: back");
-	add_line(f, HODO_LOOK_BOTTOM, &t);
+	hodo_text_add(&f->text, rows < HELP_LINES ? "up, down: more; any other key: back" : "any key: back");
+	add_line(f, HODO_LOOK_BOTTOM);
 }
 
 /* ---------------------------------------------------------------------------- whole */
@@ -424,6 +388,7 @@ void hodo_top_frame_free(struct hodo_top_frame *f)
 {
 	clear(f);
 	free(f->line);
+	hodo_text_free(&f->text);
 	memset(f, 0, sizeof(*f));
 }
 
@@ -432,7 +397,7 @@ static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, s
 	uint32_t first = 0, n = v->n;
 	struct layout l;
 
-	lay_out(&l, m, v, f->width < WIDTH_MAX ? f->width : WIDTH_MAX);
+	lay_out(&l, m, v, f->width);
 	add_head(f, &l, v);
 	if (rows >= 0) {
 		v->page = (uint32_t)rows;
@@ -448,7 +413,7 @@ static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, s
 	for (uint32_t i = first; i < n; i++)
 		add_row(f, &l, m, v->kind, &m->table[v->kind].row[v->order[i]], rows >= 0 && i == v->at);
 	for (uint32_t i = n - first; rows >= 0 && i < v->page; i++)
-		add_line(f, HODO_LOOK_PLAIN, &(struct text){ .width = f->width });
+		add_line(f, HODO_LOOK_PLAIN);
 }
 
 void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v, int width,
@@ -458,7 +423,7 @@ void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model 
 	int above = lost_line ? 5 : 3; /* and the head, and the bottom line */
 
 	clear(f);
-	f->width = width;
+	f->width = width < WIDTH_MAX ? width : WIDTH_MAX;
 	if (v->help && height > 0) {
 		add_help(f, v, height);
 		return;
@@ -467,7 +432,7 @@ void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model 
 	add_totals(f, m, !lost_line);
 	if (lost_line) {
 		add_lost(f, m);
-		add_line(f, HODO_LOOK_PLAIN, &(struct text){ .width = width });
+		add_line(f, HODO_LOOK_PLAIN);
 	}
 	add_rows(f, m, v, height == 0 ? -1 : height - above - 1 > 0 ? height - above - 1 : 0);
 	if (height > 0)

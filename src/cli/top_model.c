@@ -171,10 +171,11 @@ static struct hodo_cell since_reset(const struct hodo_table *t, const struct hod
 
 #define ROW(name) HODO_MEMBER(struct hodo_top_row, name)
 static const struct hodo_column columns[HODO_TOP_COLUMNS] = {
-	[HODO_TOP_NAME] = { "name", "EVENT", ROW(name) },
-	[HODO_TOP_PID] = { "pid", "PID", HODO_AS_ID, ROW(pid) },
-	[HODO_TOP_NUMBER] = { "number", "TID", HODO_AS_ID, ROW(number) },
-	[HODO_TOP_RATE] = { "rate", "RATE/s", HODO_AS_RATE, ROW(events.rate) },
+	[HODO_TOP_NAME] = { "name", "EVENT", .flags = HODO_IDENTITY, ROW(name) },
+	[HODO_TOP_PID] = { "pid", "PID", HODO_AS_ID, .flags = HODO_IDENTITY, ROW(pid) },
+	[HODO_TOP_NUMBER] = { "number", "TID", HODO_AS_ID, .flags = HODO_IDENTITY, ROW(number) },
+	/* Of the idle the busiest so far come first. */
+	[HODO_TOP_RATE] = { "rate", "RATE/s", HODO_AS_RATE, ROW(events.rate), .then = &columns[HODO_TOP_TOTAL] },
 	[HODO_TOP_AVERAGE] = { "average", "AVERAGE/s", HODO_AS_RATE, .get = average },
 	[HODO_TOP_TOTAL] = { "total", "TOTAL", HODO_AS_COUNT, ROW(events), .get = since_reset },
 	[HODO_TOP_BYTES] = { "bytes", "BYTES/s", HODO_AS_BYTES, ROW(bytes.rate) },
@@ -192,45 +193,6 @@ static const struct hodo_column causes[] = {
 const struct hodo_columns hodo_top_causes = { "lost", HODO_COLUMNS(causes) };
 
 /* -------------------------------------------------------------- sorting, filtering */
-
-struct sorting {
-	const struct hodo_top_row *row;
-	enum hodo_top_kind kind;
-	enum hodo_top_column column;
-	bool reverse;
-};
-
-static int compare_column(const struct hodo_top_row *a, const struct hodo_top_row *b, enum hodo_top_column column)
-{
-	/* Averages are over the same time. */
-	const struct hodo_column *c = &columns[column == HODO_TOP_AVERAGE ? HODO_TOP_TOTAL : column];
-	struct hodo_cell x = hodo_cell_of(NULL, c, a), y = hodo_cell_of(NULL, c, b);
-
-	return c->as == HODO_AS_ID ? hodo_cell_compare(&y, &x) : hodo_cell_compare(&x, &y);
-}
-
-static int compare_names(const struct hodo_top_row *a, const struct hodo_top_row *b)
-{
-	int order = compare_column(a, b, HODO_TOP_NAME);
-
-	order = order ? order : compare_column(a, b, HODO_TOP_PID);
-	return order ? order : compare_column(a, b, HODO_TOP_NUMBER);
-}
-
-static int compare(const void *pa, const void *pb, void *arg)
-{
-	const struct sorting *s = arg;
-	const struct hodo_top_row *a = &s->row[*(const uint32_t *)pa], *b = &s->row[*(const uint32_t *)pb];
-	int order = s->column == HODO_TOP_NAME ? compare_names(a, b) : compare_column(a, b, s->column);
-
-	if (s->reverse)
-		order = -order;
-	if (order == 0 && s->column == HODO_TOP_RATE) /* the idle: the busiest so far first */
-		order = compare_column(a, b, HODO_TOP_TOTAL);
-	if (order == 0)
-		order = s->kind == HODO_TOP_CPUS ? compare_column(a, b, HODO_TOP_NUMBER) : compare_names(a, b);
-	return order;
-}
 
 static bool matches(const struct hodo_top_row *row, enum hodo_top_kind kind, const char *glob)
 {
@@ -258,19 +220,26 @@ int64_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind, 
 		       bool reverse, const char *glob, uint32_t **order)
 {
 	const struct hodo_top_table *t = &m->table[kind];
-	struct sorting s = { t->row, kind, column, reverse };
+	const struct hodo_look look = { .sort = columns[column].key, .limit = UINT64_MAX, .reverse = reverse };
+	struct hodo_table rows = { .columns = &hodo_top_columns, .context = m };
 	char within[HODO_TOP_FILTER_MAX + 4] = "";
-	uint32_t n = 0;
+	int err;
 
 	if (glob && *glob)
 		snprintf(within, sizeof(within), strpbrk(glob, "*?[") ? "%.*s" : "*%.*s*", HODO_TOP_FILTER_MAX, glob);
 	bound_stars(within);
 	*order = malloc((t->n + 1) * sizeof(**order));
-	if (!*order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n; i++)
+	rows.order = malloc((t->n + 1) * sizeof(*rows.order));
+	for (uint32_t i = 0; rows.order && i < t->n; i++)
 		if (!within[0] || matches(&t->row[i], kind, within))
-			(*order)[n++] = i;
-	qsort_r(*order, n, sizeof(**order), compare, &s);
-	return n;
+			rows.order[rows.n++] = &t->row[i];
+	err = *order && rows.order ? hodo_table_arrange(&rows, &look) : -ENOMEM;
+	for (size_t i = 0; !err && i < rows.n; i++)
+		(*order)[i] = hodo_map_index(&t->rows, hodo_table_row(&rows, i));
+	hodo_table_free(&rows);
+	if (!err)
+		return (int64_t)rows.n;
+	free(*order);
+	*order = NULL;
+	return err;
 }
