@@ -219,6 +219,14 @@ void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model 
 			  int height);
 void hodo_top_frame_free(struct hodo_top_frame *f);
 
+/* --------------------------------------------------------------- without a screen */
+
+/* The table, as wide as the terminal or 100 columns. */
+void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, struct hodo_top_view *v,
+			uint32_t lines_max);
+/* An object on one line. 0 or -ENOMEM. */
+int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m);
+
 /* ------------------------------------------------------------------------ screen */
 
 /* 0; -ENOTTY, -ENOTSUP if the terminal cannot be used so. */

@@ -2,7 +2,6 @@
 /* top_loop.c - hodo top: records, counts and shows, until it is over. */
 #define _GNU_SOURCE
 #include "top_loop.h"
-#include "top_output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top_output.c - hodo top where there is no screen: an interval as lines of text, or as one line of JSON. */
-#include "top_output.h"
+#include "top.h"
 
 #include <string.h>
 #include <sys/ioctl.h>

@@ -5,22 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns that a table can be sorted by, from left to right. */
-static const enum hodo_top_column columns[HODO_TOP_KINDS][HODO_TOP_COLUMNS + 1] = {
-	[HODO_TOP_EVENTS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_AVERAGE, HODO_TOP_TOTAL, HODO_TOP_BYTES,
-			      HODO_TOP_LOST, HODO_TOP_STATE, HODO_TOP_COLUMNS },
-	[HODO_TOP_THREADS] = { HODO_TOP_NAME, HODO_TOP_NUMBER, HODO_TOP_RATE, HODO_TOP_AVERAGE, HODO_TOP_TOTAL,
-			       HODO_TOP_BYTES, HODO_TOP_COLUMNS },
-	[HODO_TOP_CPUS] = { HODO_TOP_NUMBER, HODO_TOP_RATE, HODO_TOP_AVERAGE, HODO_TOP_TOTAL, HODO_TOP_BYTES,
-			    HODO_TOP_LOST, HODO_TOP_COLUMNS },
+/* The columns' letters, which are keys, and those that a table can be sorted by, from left to right. */
+static const char letters[] = {
+	[HODO_TOP_NAME] = 'N',    [HODO_TOP_PID] = '-',   [HODO_TOP_NUMBER] = 'I', [HODO_TOP_RATE] = 'R',
+	[HODO_TOP_AVERAGE] = 'A', [HODO_TOP_TOTAL] = 'T', [HODO_TOP_BYTES] = 'B',  [HODO_TOP_LOST] = 'L',
+	[HODO_TOP_STATE] = 'S',   [HODO_TOP_COLUMNS] = 0,
 };
-
-static const struct {
-	char key;
-	enum hodo_top_column column;
-} sort_keys[] = {
-	{ 'N', HODO_TOP_NAME },    { 'I', HODO_TOP_NUMBER }, { 'R', HODO_TOP_RATE }, { 'A', HODO_TOP_AVERAGE },
-	{ 'T', HODO_TOP_TOTAL },   { 'B', HODO_TOP_BYTES },  { 'L', HODO_TOP_LOST }, { 'S', HODO_TOP_STATE },
+static const char *const sortable[HODO_TOP_KINDS] = {
+	[HODO_TOP_EVENTS] = "NRATBLS", [HODO_TOP_THREADS] = "NIRATB", [HODO_TOP_CPUS] = "IRATBL",
 };
 
 void hodo_top_view_init(struct hodo_top_view *v)
@@ -78,30 +70,25 @@ static void move_to(struct hodo_top_view *v, int64_t at)
 	v->selected = v->n ? v->order[v->at] : HODO_TOP_NONE;
 }
 
-static void sort_by(struct hodo_top_view *v, const struct hodo_top_model *m, enum hodo_top_column column)
+static void sort_by(struct hodo_top_view *v, const struct hodo_top_model *m, int letter)
 {
-	for (const enum hodo_top_column *c = columns[v->kind]; *c != HODO_TOP_COLUMNS; c++) {
-		if (*c != column)
-			continue;
-		v->sort[v->kind] = column;
-		v->reverse[v->kind] = false;
-		/* The view follows the first row, not the one that was selected. */
-		v->selected = HODO_TOP_NONE;
-		v->at = v->first = 0;
-		hodo_top_view_update(v, m);
-	}
+	if (!letter || !strchr(sortable[v->kind], letter))
+		return;
+	v->sort[v->kind] = (enum hodo_top_column)(strchr(letters, letter) - letters);
+	v->reverse[v->kind] = false;
+	/* The view follows the first row, not the one that was selected. */
+	v->selected = HODO_TOP_NONE;
+	v->at = v->first = 0;
+	hodo_top_view_update(v, m);
 }
 
 static void sort_beside(struct hodo_top_view *v, const struct hodo_top_model *m, int step)
 {
-	const enum hodo_top_column *c = columns[v->kind];
-	int n = 0, at = 0;
+	const char *first = sortable[v->kind], *at = strchr(first, letters[v->sort[v->kind]]);
 
-	for (; c[n] != HODO_TOP_COLUMNS; n++)
-		if (c[n] == v->sort[v->kind])
-			at = n;
-	if (at + step >= 0 && at + step < n)
-		sort_by(v, m, c[at + step]);
+	at = at ? at : first; /* what --sort says may be a column of another table */
+	if (at - first + step >= 0)
+		sort_by(v, m, at[step]);
 }
 
 static void change_interval(struct hodo_top_view *v, bool longer)
@@ -163,9 +150,8 @@ static bool move_key(struct hodo_top_view *v, const struct hodo_top_model *m, in
 
 static enum hodo_top_action plain_key(struct hodo_top_view *v, const struct hodo_top_model *m, int key)
 {
-	for (size_t i = 0; i < sizeof(sort_keys) / sizeof(*sort_keys); i++)
-		if (sort_keys[i].key == key)
-			sort_by(v, m, sort_keys[i].column);
+	if (key < 128)
+		sort_by(v, m, key);
 	switch (key) {
 	case 'q': return HODO_TOP_QUIT;
 	case '?': case 'h': v->help = true; break;
