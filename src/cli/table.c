@@ -223,7 +223,8 @@ static int by_key(const void *a, const void *b, void *arg)
 	int order = s->up ? hodo_cell_compare(&y->key, &x->key) : hodo_cell_compare(&x->key, &y->key);
 
 	if (!order && s->then) {
-		struct hodo_cell v = hodo_cell_of(s->table, s->then, x->row), w = hodo_cell_of(s->table, s->then, y->row);
+		struct hodo_cell v = hodo_cell_of(s->table, s->then, x->row);
+		struct hodo_cell w = hodo_cell_of(s->table, s->then, y->row);
 
 		order = hodo_cell_compare(&v, &w);
 	}

@@ -308,9 +308,9 @@ static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 	hodo_text_printf(&f->text, " (%s/s)", rate_text(m->lost.rate, 12, buf));
 	for (unsigned i = 0; i < hodo_top_causes.n; i++) {
 		const struct hodo_column *c = &hodo_top_causes.column[i];
+		uint64_t now = hodo_cell_of(NULL, c, &m->causes).u, base = hodo_cell_of(NULL, c, &m->causes_base).u;
 
-		put_cause(&f->text, c->title, hodo_cell_of(NULL, c, &m->causes).u, hodo_cell_of(NULL, c, &m->causes_base).u,
-			  &any);
+		put_cause(&f->text, c->title, now, base, &any);
 	}
 	put_cause(&f->text, "over their rate", m->limited, m->limited_base, &any);
 	add_line(f, m->lost.rate > 0 ? HODO_LOOK_LOSS : HODO_LOOK_PLAIN);
