@@ -220,7 +220,7 @@ struct hodo_context {
 	struct hodo_read_field fields[HODO_CONTEXT_FIELDS_MAX];
 };
 
-#define CLASS_NAMES_MAX 6u
+#define CLASS_NAMES_MAX 7u
 
 struct hodo_class {
 	struct hodo_read_class pub;
@@ -230,6 +230,7 @@ struct hodo_class {
 	bool more;      /* there is a context, or nnames */
 	uint8_t nnames; /* of threads that its events have (threads.c) */
 	bool renames;   /* from the event on, not before it */
+	bool executes;  /* the name is a path's last part */
 	struct {
 		uint8_t tid, comm; /* fields */
 	} names[CLASS_NAMES_MAX];

@@ -2,7 +2,7 @@
 /*
  * threads.c - the names of threads. The metadata has the last name of each. Of the kernel's threads, events of the
  * scheduler and of tasks have the name of the time: it holds from there on, until the next one. What is forked has its
- * parent's, until it calls execve.
+ * parent's, until it calls execve: then it has that of the file.
  */
 #include "threads.h"
 #include "internal.h"
@@ -14,7 +14,8 @@
 
 #define THREADS_MAX (1u << 17)
 #define NAMES_MAX   (1u << 16)
-#define NAME_BYTES  63u /* the kernel's have 15 */
+#define NAME_BYTES  63u
+#define KERNEL_NAME_BYTES 15u
 
 struct name {
 	uint64_t tid;
@@ -54,6 +55,7 @@ void hodo_read_names_bind(struct hodo_class *c)
 	static const char *const pairs[CLASS_NAMES_MAX][2] = {
 		{ "prev_pid", "prev_comm" },  { "next_pid", "next_comm" }, { "parent_pid", "parent_comm" },
 		{ "child_pid", "child_comm" }, { "pid", "comm" },          { "pid", "newcomm" },
+		{ "pid", "filename" }, /* of an event that executes it */
 	};
 
 	if (strncmp(c->pub.name, "sched:", 6) != 0 && strncmp(c->pub.name, "task:", 5) != 0)
@@ -61,7 +63,8 @@ void hodo_read_names_bind(struct hodo_class *c)
 	/* Its name is that of who waits, its number that of who is waited for. */
 	if (strcmp(c->pub.name, "sched:sched_process_wait") == 0)
 		return;
-	for (unsigned i = 0; i < CLASS_NAMES_MAX; i++) {
+	c->executes = strcmp(c->pub.name, "sched:sched_process_exec") == 0;
+	for (unsigned i = 0; i < CLASS_NAMES_MAX - !c->executes; i++) {
 		int tid = find_field(&c->pub, pairs[i][0]), comm = find_field(&c->pub, pairs[i][1]);
 
 		if (tid < 0 || comm < 0 || !is_tid(&c->fields[tid]) || c->fields[comm].type != HODO_TYPE_STR)
@@ -70,6 +73,21 @@ void hodo_read_names_bind(struct hodo_class *c)
 		c->names[c->nnames++].comm = (uint8_t)comm;
 	}
 	c->renames = find_field(&c->pub, "newcomm") >= 0;
+}
+
+/* What the kernel names a thread by that executes the file of this path: its last part, cut. */
+static struct hodo_read_value name_of_file(const struct hodo_read_value *path)
+{
+	struct hodo_read_value v = *path;
+	const char *slash = v.count ? memrchr(v.data, '/', v.count) : NULL;
+
+	if (slash) {
+		v.count -= (uint32_t)(slash + 1 - (const char *)v.data);
+		v.data = slash + 1;
+	}
+	if (v.count > KERNEL_NAME_BYTES)
+		v.count = KERNEL_NAME_BYTES;
+	return v;
 }
 
 static int learn(struct hodo_names *names, uint32_t tid, const struct hodo_read_value *v)
@@ -98,9 +116,12 @@ int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, cons
 
 	for (unsigned i = 0; i < c->nnames && !err; i++) {
 		uint32_t tid = (uint32_t)values[c->names[i].tid].u;
+		struct hodo_read_value name = values[c->names[i].comm];
 
+		if (c->executes)
+			name = name_of_file(&name);
 		if (tid)
-			err = learn(&t->names, tid, &values[c->names[i].comm]);
+			err = learn(&t->names, tid, &name);
 	}
 	return err;
 }

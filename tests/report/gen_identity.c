@@ -59,7 +59,7 @@ void gen_ids(const char *top)
 
 /* ------------------------------------------------------------------------ names */
 
-enum { SWITCH = 1, WAKEUP_NEW, WAKING, RENAME, ENTER_READ, EXIT_READ };
+enum { SWITCH = 1, WAKEUP_NEW, WAKING, RENAME, EXECUTE, ENTER_READ, EXIT_READ };
 
 #define SHELL 1000u
 #define CHILD 1001u
@@ -98,7 +98,7 @@ static void put_read(struct gen_stream *s, uint64_t now, uint32_t tid)
 	gen_u64(s, 0);
 }
 
-/* A shell forks, and the child becomes ls while it runs; later that calls itself "sorting". */
+/* A shell forks, and the child executes ls while it runs; later that calls itself "sorting". */
 void gen_names(const char *top)
 {
 	static const struct gen_field change[] = {
@@ -107,6 +107,9 @@ void gen_names(const char *top)
 	};
 	static const struct gen_field wake[] = { { "pid", HODO_TYPE_I32 }, { "comm", HODO_TYPE_STR } };
 	static const struct gen_field rename[] = { { "pid", HODO_TYPE_I32 }, { "newcomm", HODO_TYPE_STR } };
+	static const struct gen_field execute[] = {
+		{ "filename", HODO_TYPE_STR }, { "pid", HODO_TYPE_I32 }, { "old_pid", HODO_TYPE_I32 },
+	};
 	static const struct gen_field nr[] = { { "fd", HODO_TYPE_U64 } };
 	struct gen_trace t;
 	struct gen_stream s;
@@ -117,6 +120,7 @@ void gen_names(const char *top)
 	gen_class(&t, WAKEUP_NEW, "sched:sched_wakeup_new", "tracepoint", "", wake, 2);
 	gen_class(&t, WAKING, "sched:sched_waking", "tracepoint", "", wake, 2);
 	gen_class(&t, RENAME, "task:task_rename", "tracepoint", "", rename, 2);
+	gen_class(&t, EXECUTE, "sched:sched_process_exec", "tracepoint", "", execute, 3);
 	gen_class(&t, ENTER_READ, "syscalls:sys_enter_read", "tracepoint", "", nr, 1);
 	gen_class(&t, EXIT_READ, "syscalls:sys_exit_read", "tracepoint", "", nr, 1);
 	gen_comment(&t, "thread tid=%u comm=sh pid=%u", SHELL, SHELL);
@@ -128,7 +132,10 @@ void gen_names(const char *top)
 	put_thread(&s, WAKEUP_NEW, 1100, SHELL, CHILD, "sh");
 	put_switch(&s, 1200, SHELL, "sh", CHILD, "sh");
 	put_read(&s, 1300, CHILD);
-	put_thread(&s, RENAME, 1400, CHILD, CHILD, "ls");
+	gen_event(&s, EXECUTE, CHILD, 1400);
+	gen_str(&s, "/usr/bin/ls");
+	gen_u32(&s, CHILD);
+	gen_u32(&s, CHILD);
 	put_read(&s, 1500, CHILD);
 	put_switch(&s, 1600, CHILD, "ls", SHELL, "sh");
 	put_thread(&s, WAKING, 1700, SHELL, CHILD, "ls");

@@ -306,7 +306,7 @@ class Identity(Case):
         """An event has the name that its thread had then; a row the last one, whichever table it is in."""
         path = self.make("names")
         names = [(e["name"].split(":")[1], e["comm"]) for e in self.events(path) if e["tid"] == 1001]
-        self.assertEqual(names, [("sys_enter_read", "sh"), ("sys_exit_read", "sh"), ("task_rename", "sh"),
+        self.assertEqual(names, [("sys_enter_read", "sh"), ("sys_exit_read", "sh"), ("sched_process_exec", "ls"),
                                  ("sys_enter_read", "ls"), ("sys_exit_read", "ls"), ("sched_switch", "ls"),
                                  ("task_rename", "ls"), ("sys_enter_read", "sorting"), ("sys_exit_read", "sorting"),
                                  ("sched_switch", "sorting")])
