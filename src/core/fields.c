@@ -152,17 +152,46 @@ int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size
 	return 0;
 }
 
+#define SCALAR(name, bytes, is_signed) { name, name "[]", bytes, is_signed }
+
+/* What an event has of a field of variable size is its length: 2 bytes of a text's, 4 of others'. */
+static const struct {
+	char name[6];
+	char array[8]; /* "": there is none of them */
+	uint8_t bytes;
+	uint8_t is_signed;
+} types[] = {
+	[HODO_TYPE_I8] = SCALAR("i8", 1, 1),	 [HODO_TYPE_U8] = SCALAR("u8", 1, 0),
+	[HODO_TYPE_I16] = SCALAR("i16", 2, 1),	 [HODO_TYPE_U16] = SCALAR("u16", 2, 0),
+	[HODO_TYPE_I32] = SCALAR("i32", 4, 1),	 [HODO_TYPE_U32] = SCALAR("u32", 4, 0),
+	[HODO_TYPE_I64] = SCALAR("i64", 8, 1),	 [HODO_TYPE_U64] = SCALAR("u64", 8, 0),
+	[HODO_TYPE_BOOL] = SCALAR("bool", 1, 0), [HODO_TYPE_CHAR] = SCALAR("char", 1, 1),
+	[HODO_TYPE_F32] = SCALAR("f32", 4, 0),	 [HODO_TYPE_F64] = SCALAR("f64", 8, 0),
+	[HODO_TYPE_PTR] = SCALAR("ptr", 8, 0),
+	[HODO_TYPE_STR] = { "str", "", 2, 0 },	 [HODO_TYPE_BYTES] = { "bytes", "", 4, 0 },
+};
+
+static const uint8_t ntypes = sizeof(types) / sizeof(types[0]);
+
+const char *hodo_fields_type_name(uint8_t type)
+{
+	uint8_t base = type & (uint8_t)~HODO_TYPE_ARRAY;
+	const char *name = base >= ntypes ? "" : base == type ? types[base].name : types[base].array;
+
+	return name[0] ? name : "?";
+}
+
+int hodo_fields_is_signed(uint8_t type)
+{
+	type &= (uint8_t)~HODO_TYPE_ARRAY;
+	return type < ntypes && types[type].is_signed;
+}
+
 unsigned hodo_fields_fixed_size(uint8_t type)
 {
-	static const uint8_t size[] = { [HODO_TYPE_I8] = 1,  [HODO_TYPE_U8] = 1,   [HODO_TYPE_I16] = 2,
-					[HODO_TYPE_U16] = 2, [HODO_TYPE_I32] = 4,  [HODO_TYPE_U32] = 4,
-					[HODO_TYPE_I64] = 8, [HODO_TYPE_U64] = 8,  [HODO_TYPE_BOOL] = 1,
-					[HODO_TYPE_CHAR] = 1, [HODO_TYPE_F32] = 4, [HODO_TYPE_F64] = 8,
-					[HODO_TYPE_PTR] = 8, [HODO_TYPE_STR] = 2,  [HODO_TYPE_BYTES] = 4 };
-
 	if (type & HODO_TYPE_ARRAY)
 		return hodo_fields_element_size(type) ? 4 : 0;
-	return type < sizeof(size) ? size[type] : 0;
+	return type < ntypes ? types[type].bytes : 0;
 }
 
 unsigned hodo_fields_element_size(uint8_t type)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* fields.h - names of an event's fields from the source text of its arguments. */
+/* fields.h - an event's fields: their names, from the source text of its arguments, and their types. */
 #ifndef HODO_CORE_FIELDS_H
 #define HODO_CORE_FIELDS_H
 
@@ -22,6 +22,10 @@
  */
 int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size, const char **names);
 
+/* "u8", "u8[]", "str" …; "?" for an unknown type. */
+const char *hodo_fields_type_name(uint8_t type);
+/* Of a number, or of an array's elements: an integer, or char, below 0 too. */
+int hodo_fields_is_signed(uint8_t type);
 /* Bytes of a type in the fixed part of an event (the length of a variable field), 0 for an unknown type. */
 unsigned hodo_fields_fixed_size(uint8_t type);
 /* Bytes of an element of a variable field (1 for text and bytes), 0 for a scalar. */

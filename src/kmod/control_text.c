@@ -11,37 +11,6 @@
 #include <linux/string.h>
 #include <linux/string_helpers.h>
 
-static const char *const type_names[] = {
-	[HODO_TYPE_I8] = "i8",   [HODO_TYPE_U8] = "u8",     [HODO_TYPE_I16] = "i16",   [HODO_TYPE_U16] = "u16",
-	[HODO_TYPE_I32] = "i32", [HODO_TYPE_U32] = "u32",   [HODO_TYPE_I64] = "i64",   [HODO_TYPE_U64] = "u64",
-	[HODO_TYPE_BOOL] = "bool", [HODO_TYPE_CHAR] = "char", [HODO_TYPE_F32] = "f32", [HODO_TYPE_F64] = "f64",
-	[HODO_TYPE_PTR] = "ptr", [HODO_TYPE_STR] = "str",   [HODO_TYPE_BYTES] = "bytes",
-};
-
-static const char *type_name(uint8_t type)
-{
-	type &= ~HODO_TYPE_ARRAY;
-	return type < ARRAY_SIZE(type_names) && type_names[type] ? type_names[type] : "none";
-}
-
-static const char *array_mark(uint8_t type)
-{
-	return type & HODO_TYPE_ARRAY ? "[]" : "";
-}
-
-static bool is_signed(uint8_t type)
-{
-	switch (type & ~HODO_TYPE_ARRAY) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_I16:
-	case HODO_TYPE_I32:
-	case HODO_TYPE_I64:
-	case HODO_TYPE_CHAR:
-		return true;
-	}
-	return false;
-}
-
 /* ------------------------------------------------------------------- info */
 
 /*
@@ -116,8 +85,7 @@ static int info_show(struct seq_file *m, void *v)
 	seq_puts(m, "\t");
 	say_escaped(m, e->filter);
 	for (unsigned int i = 0; i < e->nfields; i++)
-		seq_printf(m, "%c%s:%s%s", i ? ' ' : '\t', e->fields[i].name, type_name(e->fields[i].type),
-			   array_mark(e->fields[i].type));
+		seq_printf(m, "%c%s:%s", i ? ' ' : '\t', e->fields[i].name, hodo_fields_type_name(e->fields[i].type));
 	seq_puts(m, e->nfields ? "\t" : "\t-\t");
 	say_escaped(m, e->format);
 	seq_puts(m, "\n");
@@ -212,10 +180,7 @@ static void say_field(struct seq_file *m, const struct hodo_field *f, int *offse
 	unsigned int fixed = hodo_fields_fixed_size(f->type);
 	bool variable = hodo_fields_element_size(f->type) != 0;
 
-	if (f->ctype)
-		seq_printf(m, "\tfield:%s %s;\t", f->ctype, f->name);
-	else
-		seq_printf(m, "\tfield:%s%s %s;\t", type_name(f->type), array_mark(f->type), f->name);
+	seq_printf(m, "\tfield:%s %s;\t", f->ctype ? f->ctype : hodo_fields_type_name(f->type), f->name);
 	if (*offset < 0)
 		seq_puts(m, "offset:-;\t");
 	else
@@ -224,7 +189,7 @@ static void say_field(struct seq_file *m, const struct hodo_field *f, int *offse
 		seq_puts(m, "size:-;\t");
 	else
 		seq_printf(m, "size:%u;\t", fixed);
-	seq_printf(m, "signed:%d;\ttype:%s%s;\n", is_signed(f->type), type_name(f->type), array_mark(f->type));
+	seq_printf(m, "signed:%d;\ttype:%s;\n", hodo_fields_is_signed(f->type), hodo_fields_type_name(f->type));
 	*offset = variable || *offset < 0 ? -1 : *offset + (int)fixed;
 }
 

@@ -13,6 +13,7 @@
 #include "recording.h"
 
 #include <core/glob.h>
+#include <core/kind.h>
 
 #include <linux/hashtable.h>
 #include <linux/idr.h>
@@ -64,18 +65,10 @@ bool hodo_event_matches(const char *pattern, const struct hodo_event *event)
 {
 	char name[2 * HODO_NAME_MAX + 2];
 	size_t len = scnprintf(name, sizeof(name), "%s:%s", event->provider, event->name), n = strlen(pattern);
+	size_t suffix = strlen(hodo_kind_suffix(event->kind));
 
-	if (hodo_glob(pattern, n, name, len))
-		return true;
-	switch (event->kind) {
-	case HODO_KIND_SPAN_BEGIN:
-	case HODO_KIND_BEGIN:
-		return len > 6 && hodo_glob(pattern, n, name, len - 6);
-	case HODO_KIND_SPAN_END:
-	case HODO_KIND_END:
-		return len > 4 && hodo_glob(pattern, n, name, len - 4);
-	}
-	return false;
+	return hodo_glob(pattern, n, name, len) ||
+	       (suffix && len > suffix && hodo_glob(pattern, n, name, len - suffix));
 }
 
 /* If the recording wants it, or triggers look at it. */

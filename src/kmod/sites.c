@@ -14,8 +14,8 @@
  * Locks: the kernel's list of modules with tracepoints, then hodo_lock, then those of static keys and text.
  */
 #include "sites.h"
+#include "descriptor.h"
 #include "emit.h"
-#include <core/fields.h>
 #include "kmod.h"
 
 #include <linux/slab.h>
@@ -128,129 +128,6 @@ static int set(struct hodo_event *event, bool on)
 
 static const struct hodo_source source = { "module", set };
 
-/* ------------------------------------------------------------- descriptors */
-
-enum { TEXT_PROVIDER, TEXT_NAME, TEXT_ARGS, TEXT_FORMAT, TEXT_FILE, TEXT_FUNCTION, TEXTS };
-
-/* Its texts. False: it is broken. */
-static bool desc_texts(const struct hodo_desc *desc, const char *texts[TEXTS])
-{
-	const char *p = (const char *)desc + desc->strings, *end = (const char *)desc + desc->total;
-
-	for (int i = 0; i < TEXTS; i++) {
-		size_t room = end - p, len = strnlen(p, room);
-
-		if (len == room)
-			return false;
-		texts[i] = p;
-		p += len + 1;
-	}
-	return strlen(texts[TEXT_PROVIDER]) <= HODO_NAME_MAX && strlen(texts[TEXT_NAME]) <= HODO_NAME_MAX - 6;
-}
-
-static bool desc_valid(const struct hodo_desc *desc, const char *texts[TEXTS])
-{
-	const uint8_t *types = (const uint8_t *)(desc + 1);
-
-	if (desc->size != sizeof(*desc) || desc->version != HODO_ABI_VERSION || desc->kind < HODO_KIND_EVENT ||
-	    desc->kind > HODO_KIND_LABELS || desc->strings >= desc->total)
-		return false;
-	if (desc->kind == HODO_KIND_LABELS)
-		return desc->nlabels <= HODO_FIELDS_MAX && desc->labels >= sizeof(*desc) && desc->labels % 8 == 0 &&
-		       desc->strings >= desc->labels + 8u * desc->nlabels && desc_texts(desc, texts);
-	if (desc->nfields > HODO_FIELDS_MAX || desc->strings < sizeof(*desc) + desc->nfields)
-		return false;
-	for (unsigned int i = 0; i < desc->nfields; i++)
-		if (hodo_fields_fixed_size(types[i]) == 0)
-			return false;
-	return desc_texts(desc, texts);
-}
-
-static const char *suffix(uint8_t kind)
-{
-	if (kind == HODO_KIND_SPAN_BEGIN || kind == HODO_KIND_BEGIN)
-		return ".begin";
-	if (kind == HODO_KIND_SPAN_END || kind == HODO_KIND_END)
-		return ".end";
-	return "";
-}
-
-static const char *keep(char **at, const char *text)
-{
-	size_t len = strlen(text) + 1;
-	char *p = *at;
-
-	memcpy(p, text, len);
-	*at += len;
-	return p;
-}
-
-/* Of what a descriptor says; nothing of it points to the module, which may go before the event. NULL: no memory. */
-static struct hodo_site_event *event_new(const struct hodo_desc *desc, const char *const texts[TEXTS],
-					 struct module *mod)
-{
-	static char names[HODO_FIELDS_NAMES_MAX]; /* under hodo_lock */
-	const char *name_of[HODO_FIELDS_MAX];
-	struct hodo_site_event *e;
-	size_t bytes = sizeof(".begin");
-	char *at;
-
-	if (hodo_fields_names(texts[TEXT_ARGS], desc->nfields, names, sizeof(names), name_of) != 0)
-		return NULL;
-	for (int i = 0; i < TEXTS; i++)
-		bytes += strlen(texts[i]) + 1;
-	for (unsigned int i = 0; i < desc->nfields; i++)
-		bytes += strlen(name_of[i]) + 1;
-	e = kzalloc(sizeof(*e) + bytes, GFP_KERNEL);
-	if (!e)
-		return NULL;
-	at = e->text;
-	e->event.provider = keep(&at, texts[TEXT_PROVIDER]);
-	e->event.name = at;
-	at += sprintf(at, "%s%s", texts[TEXT_NAME], suffix(desc->kind)) + 1;
-	e->event.format = keep(&at, texts[TEXT_FORMAT]);
-	e->event.file = keep(&at, texts[TEXT_FILE]);
-	e->event.function = keep(&at, texts[TEXT_FUNCTION]);
-	for (unsigned int i = 0; i < desc->nfields; i++)
-		e->fields[i] = (struct hodo_field){ .name = keep(&at, name_of[i]), .type = ((uint8_t *)(desc + 1))[i] };
-	e->event.fields = e->fields;
-	e->event.nfields = desc->nfields;
-	e->event.kind = desc->kind;
-	e->event.line = desc->line;
-	strscpy(e->object, mod->name, sizeof(e->object));
-	e->event.object = e->object;
-	e->event.source = &source;
-	return e;
-}
-
-static const char *type_name(uint8_t type)
-{
-	static const char *const names[] = { "none", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64",
-					     "bool", "char", "f32", "f64", "ptr", "str", "bytes" };
-
-	return names[min_t(size_t, type & ~HODO_TYPE_ARRAY, ARRAY_SIZE(names) - 1)];
-}
-
-/* In what a differs from b, as "here, there"; false: in nothing. */
-static bool difference(const struct hodo_event *a, const struct hodo_event *b, char *out, size_t size)
-{
-	if (a->nfields != b->nfields)
-		return scnprintf(out, size, "%u fields, there %u", a->nfields, b->nfields);
-	for (unsigned int i = 0; i < a->nfields; i++) {
-		const struct hodo_field *f = &a->fields[i], *g = &b->fields[i];
-
-		if (f->type != g->type || strcmp(f->name, g->name) != 0)
-			return scnprintf(out, size, "field %u is %s:%s%s, there %s:%s%s", i + 1, f->name,
-					 type_name(f->type), f->type & HODO_TYPE_ARRAY ? "[]" : "", g->name,
-					 type_name(g->type), g->type & HODO_TYPE_ARRAY ? "[]" : "");
-	}
-	if (strcmp(a->format, b->format) != 0)
-		return scnprintf(out, size, "format \"%s\", there \"%s\"", a->format, b->format);
-	if (a->kind != b->kind)
-		return scnprintf(out, size, "kind %u, there %u", a->kind, b->kind);
-	return false;
-}
-
 /* ------------------------------------------------------------- come and go */
 
 /* A module that has the event at present: not always the one whose descriptor was the first. */
@@ -271,7 +148,7 @@ static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *
 	const struct hodo_event *e = &fresh->event;
 	char what[160];
 
-	if (other->source == &source && !difference(e, other, what, sizeof(what)))
+	if (other->source == &source && !hodo_descriptor_difference(e, other, what, sizeof(what)))
 		return true;
 	if (reported)
 		return false;
@@ -311,7 +188,7 @@ static void leave(struct hodo_kernel_state *state)
 /* Makes the state a place of the event that it describes. False: it is refused, or it cannot be. */
 static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXTS], struct module *mod, bool reported)
 {
-	struct hodo_site_event *fresh = event_new(state->desc, texts, mod);
+	struct hodo_site_event *fresh = hodo_descriptor_event(state->desc, texts, mod);
 	struct hodo_event *other;
 	int err;
 
@@ -321,6 +198,7 @@ static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXT
 				texts[TEXT_PROVIDER], texts[TEXT_NAME]);
 		return false;
 	}
+	fresh->event.source = &source;
 	other = hodo_event_find(fresh->event.provider, fresh->event.name);
 	if (other) {
 		bool same = agree(fresh, other, reported);
@@ -389,7 +267,7 @@ static void state_add(struct site_module *m, struct hodo_kernel_state *state, bo
 
 	if (state->known)
 		return; /* an inlined function's state stands there once a copy */
-	if (state->size != sizeof(*state) || !desc_valid(state->desc, texts)) {
+	if (state->size != sizeof(*state) || !hodo_descriptor_valid(state->desc, texts)) {
 		if (!reported)
 			pr_warn("module %s: %s is not as <hodo/trace.h> makes it: build the module anew\n", m->mod->name,
 				state->tracepoint.name);

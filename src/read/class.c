@@ -7,61 +7,34 @@
 
 #include <base/text.h>
 #include <core/fields.h>
-
-/* Alone, and of an array of them. */
-static const char *const type_names[][2] = {
-	[HODO_TYPE_I8] = { "i8", "i8[]" },       [HODO_TYPE_U8] = { "u8", "u8[]" },
-	[HODO_TYPE_I16] = { "i16", "i16[]" },    [HODO_TYPE_U16] = { "u16", "u16[]" },
-	[HODO_TYPE_I32] = { "i32", "i32[]" },    [HODO_TYPE_U32] = { "u32", "u32[]" },
-	[HODO_TYPE_I64] = { "i64", "i64[]" },    [HODO_TYPE_U64] = { "u64", "u64[]" },
-	[HODO_TYPE_BOOL] = { "bool", "bool[]" }, [HODO_TYPE_CHAR] = { "char", "char[]" },
-	[HODO_TYPE_F32] = { "f32", "f32[]" },    [HODO_TYPE_F64] = { "f64", "f64[]" },
-	[HODO_TYPE_PTR] = { "ptr", "ptr[]" },    [HODO_TYPE_STR] = { "str" },
-	[HODO_TYPE_BYTES] = { "bytes" },
-};
-static const char *const kind_names[] = {
-	[HODO_KIND_EVENT] = "event",
-	[HODO_KIND_MARK] = "mark",
-	[HODO_KIND_TRACEPOINT] = "tracepoint",
-	[HODO_KIND_SPAN_BEGIN] = "span_begin",
-	[HODO_KIND_SPAN_END] = "span_end",
-	[HODO_KIND_BEGIN] = "begin",
-	[HODO_KIND_END] = "end",
-	[HODO_KIND_COUNTER] = "counter",
-	[HODO_KIND_LABELS] = "labels",
-	[HODO_KIND_FUNCTION] = "function",
-};
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#include <core/kind.h>
 
 const char *hodo_read_type_name(uint32_t type)
 {
-	uint32_t element = type & ~(uint32_t)HODO_TYPE_ARRAY;
-	const char *name = element < COUNT(type_names) ? type_names[element][type != element] : NULL;
-
-	return name ? name : "?";
+	return hodo_fields_type_name(type <= UINT8_MAX ? (uint8_t)type : 0);
 }
 
 const char *hodo_read_kind_name(uint32_t kind)
 {
-	return kind < COUNT(kind_names) && kind_names[kind] ? kind_names[kind] : "?";
+	return hodo_kind_name(kind);
 }
 
 uint32_t hodo_read_type_parse(const char *name, size_t len)
 {
-	for (uint32_t i = 2; i < 2 * COUNT(type_names); i++) {
-		const char *one = type_names[i / 2][i % 2];
+	for (uint32_t type = 1; type <= (HODO_TYPE_BYTES | HODO_TYPE_ARRAY); type++) {
+		const char *known = hodo_read_type_name(type);
 
-		if (one && strlen(one) == len && memcmp(one, name, len) == 0)
-			return i / 2 | (i % 2 ? HODO_TYPE_ARRAY : 0);
+		if (known[0] != '?' && strlen(known) == len && memcmp(known, name, len) == 0)
+			return type;
 	}
 	return 0;
 }
 
 uint32_t hodo_read_kind_parse(const char *name)
 {
-	for (uint32_t i = 1; i < COUNT(kind_names); i++)
-		if (i != HODO_KIND_LABELS && strcmp(kind_names[i], name) == 0)
-			return i;
+	for (uint32_t kind = 1; kind <= HODO_KIND_FUNCTION; kind++)
+		if (kind != HODO_KIND_LABELS && strcmp(hodo_kind_name(kind), name) == 0)
+			return kind;
 	return 0;
 }
 

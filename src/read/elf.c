@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <core/fields.h>
+#include <core/kind.h>
 #include <elf/sites.h>
 #include <elf/slots.h>
 
@@ -44,8 +45,6 @@ static void class_free(struct elf_class *c)
 static int name_class(struct elf_class *c, const struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS])
 {
 	const uint8_t *types = (const uint8_t *)(d + 1);
-	bool begin = d->kind == HODO_KIND_SPAN_BEGIN || d->kind == HODO_KIND_BEGIN;
-	bool end = d->kind == HODO_KIND_SPAN_END || d->kind == HODO_KIND_END;
 	size_t room = strlen(s[0]) + strlen(s[1]) + 16;
 	const char *names[HODO_FIELDS_MAX];
 	char *name;
@@ -54,7 +53,7 @@ static int name_class(struct elf_class *c, const struct hodo_desc *d, const char
 	if (!c->names)
 		return -ENOMEM;
 	name = c->names + HODO_FIELDS_NAMES_MAX;
-	snprintf(name, room, "%s:%s%s", s[0], s[1], begin ? ".begin" : end ? ".end" : "");
+	snprintf(name, room, "%s:%s%s", s[0], s[1], hodo_kind_suffix(d->kind));
 	c->pub.name = name;
 	if (hodo_fields_names(s[2], d->nfields, c->names, HODO_FIELDS_NAMES_MAX, names) < 0)
 		return -EBADMSG;

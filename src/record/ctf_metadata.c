@@ -19,6 +19,8 @@
 #include <base/file.h>
 #include <base/scope.h>
 #include <base/vec.h>
+#include <core/fields.h>
+#include <core/kind.h>
 
 #include "names.h"
 
@@ -62,36 +64,20 @@ static const char head_streams[] =
 	"\tevent.context := struct { uint32_t vtid; };\n"
 	"};\n";
 
-/* TSDL type, name in the fields= list, bits and sign (integers only). */
+/* TSDL's name of a type; which of them are integers, that may have labels. */
 static const struct {
 	const char *tsdl;
-	const char *name;
-	uint8_t integer_bits;
-	bool is_signed;
+	bool integer;
 } types[] = {
-	[HODO_TYPE_I8] = { "int8_t", "i8", 8, true },     [HODO_TYPE_U8] = { "uint8_t", "u8", 8, false },
-	[HODO_TYPE_I16] = { "int16_t", "i16", 16, true }, [HODO_TYPE_U16] = { "uint16_t", "u16", 16, false },
-	[HODO_TYPE_I32] = { "int32_t", "i32", 32, true }, [HODO_TYPE_U32] = { "uint32_t", "u32", 32, false },
-	[HODO_TYPE_I64] = { "int64_t", "i64", 64, true }, [HODO_TYPE_U64] = { "uint64_t", "u64", 64, false },
-	[HODO_TYPE_BOOL] = { "uint8_t", "bool", 0, false }, [HODO_TYPE_CHAR] = { "int8_t", "char", 0, true },
-	[HODO_TYPE_F32] = { "float_t", "f32", 0, false }, [HODO_TYPE_F64] = { "double_t", "f64", 0, false },
-	[HODO_TYPE_PTR] = { "pointer_t", "ptr", 0, false },
-	[HODO_TYPE_STR] = { "text_t", "str", 0, false },
-	[HODO_TYPE_BYTES] = { "byte_t", "bytes", 0, false },
+	[HODO_TYPE_I8] = { "int8_t", true },	  [HODO_TYPE_U8] = { "uint8_t", true },
+	[HODO_TYPE_I16] = { "int16_t", true },	  [HODO_TYPE_U16] = { "uint16_t", true },
+	[HODO_TYPE_I32] = { "int32_t", true },	  [HODO_TYPE_U32] = { "uint32_t", true },
+	[HODO_TYPE_I64] = { "int64_t", true },	  [HODO_TYPE_U64] = { "uint64_t", true },
+	[HODO_TYPE_BOOL] = { "uint8_t", false },  [HODO_TYPE_CHAR] = { "int8_t", false },
+	[HODO_TYPE_F32] = { "float_t", false },	  [HODO_TYPE_F64] = { "double_t", false },
+	[HODO_TYPE_PTR] = { "pointer_t", false }, [HODO_TYPE_STR] = { "text_t", false },
+	[HODO_TYPE_BYTES] = { "byte_t", false },
 };
-
-static const char *kind_name(unsigned int kind)
-{
-	static const char *const name[] = {
-		[HODO_KIND_EVENT] = "event",           [HODO_KIND_MARK] = "mark",
-		[HODO_KIND_TRACEPOINT] = "tracepoint", [HODO_KIND_SPAN_BEGIN] = "span_begin",
-		[HODO_KIND_SPAN_END] = "span_end",     [HODO_KIND_BEGIN] = "begin",
-		[HODO_KIND_END] = "end",               [HODO_KIND_COUNTER] = "counter",
-		[HODO_KIND_FUNCTION] = "function",
-	};
-
-	return kind < sizeof(name) / sizeof(*name) && name[kind] ? name[kind] : "event";
-}
 
 static void add_name(struct hodo_text *t, const char *before, const char *name)
 {
@@ -166,7 +152,7 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
 						   const struct hodo_catalog_event *e, unsigned int field)
 {
-	if (e->type[field] >= sizeof(types) / sizeof(*types) || !types[e->type[field]].integer_bits)
+	if (e->type[field] >= sizeof(types) / sizeof(*types) || !types[e->type[field]].integer)
 		return NULL;
 	for (uint32_t i = c->labels_count; i-- > 0;) {
 		const struct hodo_catalog_labels *l = c->labels[i];
@@ -180,11 +166,12 @@ static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
 }
 
 /* A value that the field's own type can hold: C converted it so as well. */
-static void add_label_value(struct hodo_text *t, int64_t value, unsigned int bits, bool is_signed)
+static void add_label_value(struct hodo_text *t, int64_t value, uint8_t type)
 {
+	unsigned int bits = 8 * hodo_fields_fixed_size(type);
 	uint64_t v = bits == 64 ? (uint64_t)value : (uint64_t)value & ((1ull << bits) - 1);
 
-	if (!is_signed)
+	if (!hodo_fields_is_signed(type))
 		hodo_text_printf(t, "%llu", (unsigned long long)v);
 	else
 		hodo_text_printf(t, "%lld", (long long)((int64_t)(v << (64 - bits)) >> (64 - bits)));
@@ -197,7 +184,7 @@ static void add_enum(struct hodo_text *t, const struct hodo_catalog_labels *l, u
 		hodo_text_printf(t, "%s \"", i ? "," : "");
 		hodo_name_quote(t, l->label[i]);
 		hodo_text_add(t, "\" = ");
-		add_label_value(t, l->value[i], types[type].integer_bits, types[type].is_signed);
+		add_label_value(t, l->value[i], (uint8_t)type);
 	}
 	hodo_text_add(t, " }");
 }
@@ -240,8 +227,7 @@ static void add_member(struct hodo_text *t, const char *indent, uint8_t full_typ
 /* In the list of fields of one of our lines. */
 static void add_listed(struct hodo_text *t, unsigned int i, const char *name, uint8_t type)
 {
-	hodo_text_printf(t, "%s%s:%s%s", i ? "," : "", name, types[type & ~(unsigned int)HODO_TYPE_ARRAY].name,
-			 type & HODO_TYPE_ARRAY ? "[]" : "");
+	hodo_text_printf(t, "%s%s:%s", i ? "," : "", name, hodo_fields_type_name(type));
 }
 
 /* The fields of all events' context, as our line or as a structure of TSDL. */
@@ -277,7 +263,7 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 
 	hodo_text_printf(t, "/*@event id=%u name=", e->id);
 	hodo_name_encode(t, e->name);
-	hodo_text_printf(t, " kind=%s file=", kind_name(e->kind));
+	hodo_text_printf(t, " kind=%s file=", hodo_kind_name(e->kind));
 	hodo_name_encode(t, e->file);
 	hodo_text_printf(t, " line=%u func=", e->line);
 	hodo_name_encode(t, e->function);

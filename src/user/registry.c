@@ -11,6 +11,7 @@
  * After 65,535 different definitions, further ones are refused with a warning.
  */
 #include <core/glob.h>
+#include <core/kind.h>
 #include "catalog.h"
 #include "sys.h"
 
@@ -50,20 +51,6 @@ static bool desc_valid(const struct hodo_desc *desc, size_t room)
 	       sizeof(*desc) + desc->nfields <= desc->strings;
 }
 
-/* ".begin" or ".end", or nothing. */
-static const char *suffix_of(uint8_t kind)
-{
-	switch (kind) {
-	case HODO_KIND_SPAN_BEGIN:
-	case HODO_KIND_BEGIN:
-		return ".begin";
-	case HODO_KIND_SPAN_END:
-	case HODO_KIND_END:
-		return ".end";
-	}
-	return "";
-}
-
 /* provider:name, with its suffix. */
 static void full_name(const struct hodo_desc *desc, size_t room, char *out, size_t size)
 {
@@ -71,7 +58,7 @@ static void full_name(const struct hodo_desc *desc, size_t room, char *out, size
 	hodo_text_add(out, size, desc_text(desc, room, 0));
 	hodo_text_add(out, size, ":");
 	hodo_text_add(out, size, desc_text(desc, room, 1));
-	hodo_text_add(out, size, suffix_of((uint8_t)desc->kind));
+	hodo_text_add(out, size, hodo_kind_suffix((uint8_t)desc->kind));
 }
 
 /* Builds the event's record, all but its id. */
@@ -304,7 +291,7 @@ bool hodo_registry_label(const struct hodo_event *event, const char *field, cons
 
 size_t hodo_registry_span_len(const struct hodo_event *event)
 {
-	size_t suffix = __builtin_strlen(suffix_of(event->kind));
+	size_t suffix = __builtin_strlen(hodo_kind_suffix(event->kind));
 
 	return suffix ? __builtin_strlen(hodo_registry_name(event)) - suffix : 0;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* kind.h - kinds of events in names. */
+#ifndef HODO_CORE_KIND_H
+#define HODO_CORE_KIND_H
+
+#include <hodo/abi.h>
+
+/* What an event's name has behind that of its statement. */
+static inline const char *hodo_kind_suffix(uint8_t kind)
+{
+	switch (kind) {
+	case HODO_KIND_SPAN_BEGIN:
+	case HODO_KIND_BEGIN:
+		return ".begin";
+	case HODO_KIND_SPAN_END:
+	case HODO_KIND_END:
+		return ".end";
+	}
+	return "";
+}
+
+/* "event", "span_begin" …, as metadata has it; "?" for an unknown kind. */
+const char *hodo_kind_name(unsigned kind);
+
+#endif
