@@ -101,6 +101,12 @@ class Done(subprocess.CompletedProcess):
         return (int(found[1]), int(found[2])) if found else None
 
 
+def _ended(done, status):
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{' '.join(map(str, done.args))}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
 def run(*command, status=None, **how):
     """A command to its end, with nothing to read. status: what it must end with."""
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": LIMIT_S, **how}
@@ -109,9 +115,19 @@ def run(*command, status=None, **how):
     if "input" not in how:
         how.setdefault("stdin", subprocess.DEVNULL)
     done = subprocess.run([str(c) for c in command], check=False, **how)
-    if status is not None and done.returncode != status:
-        raise AssertionError(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return Done(done.args, done.returncode, done.stdout, done.stderr)
+    return _ended(Done(done.args, done.returncode, done.stdout, done.stderr), status)
+
+
+def measured(*command, status=None, **how):
+    """As run(); and the KiB of memory that it had at the most."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        args = [str(c) for c in command]
+        with subprocess.Popen(args, **{"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **how}) as process:
+            _, ended, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(ended)
+        out.seek(0)
+        err.seek(0)
+        return _ended(Done(args, process.returncode, out.read(), err.read()), status), usage.ru_maxrss
 
 
 def hodo(*args, **how):
@@ -241,7 +257,7 @@ class Case(unittest.TestCase):
         """Standard output of a hodo command that must succeed."""
         return ok(*args, **self.how(how))
 
-    def fails(self, words, *args, status=1, **how):
+    def fails(self, status, words, *args, **how):
         """It prints nothing but one line, which says what is wrong and what to do; these words are in it."""
         done = self.hodo(*args, **how)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -249,9 +265,9 @@ class Case(unittest.TestCase):
         self.assertIn(words, done.stderr)
         self.assertEqual(done.stdout, "")
 
-    def generate(self, generator, scenario, *args):
+    def generate(self, generator, scenario, *args, name=None):
         """The name of a recording of a generator (GEN_TRACE, GEN_CALLS, GEN_REPORT), which is made once."""
-        name = "-".join(map(str, (scenario, *args)))
+        name = name or "-".join(map(str, (scenario, *args)))
         if not os.path.exists(self.path(name)):
             run(program(generator), scenario, self.path(name), *args, status=0)
         return name

@@ -9,64 +9,34 @@ wanted change of the output: UPDATE_GOLDEN=1 test_cli.py Golden, and read the di
 import json
 import os
 import pathlib
-import pty
 import re
-import signal
 import subprocess
 import sys
-import tempfile
-import unittest
+
+import hodo_test
+from hodo_test import COMPARE, HODO, SOURCE, main, program, run
+from terminal import on_terminal
 
 HERE = pathlib.Path(__file__).resolve().parent
-HODO = os.environ["HODO"]
-GEN_TRACE = os.environ["GEN_TRACE"]
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="hodo-cli.")
-        self.addCleanup(self.folder.cleanup)
-        self.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "TERM", "LESS")}
-        self.env["TZ"] = "UTC"
-
+class Case(hodo_test.Case):
     def make(self, scenario, n=0):
-        path = os.path.join(self.folder.name, "%s-%d.data" % (scenario, n))
-        subprocess.run([GEN_TRACE, scenario, path, str(n)], check=True)
-        return path
-
-    def run_hodo(self, *args, **kwargs):
-        kwargs.setdefault("cwd", self.folder.name)
-        return subprocess.run([HODO, *args], env={**self.env, **kwargs.pop("env", {})}, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=False, **kwargs)
-
-    def ok(self, *args, **kwargs):
-        run = self.run_hodo(*args, **kwargs)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        return run.stdout.decode()
-
-    def fails(self, status, words, *args):
-        run = self.run_hodo(*args)
-        error = run.stderr.decode()
-        self.assertEqual(run.returncode, status, error)
-        self.assertRegex(error, r"\Ahodo: [^\n]+: [^\n]+\n\Z")
-        self.assertIn(words, error)
-        self.assertEqual(run.stdout, b"")
+        return self.path(self.generate("GEN_TRACE", scenario, n))
 
 
 class Api(Case):
     """The shared library."""
 
     def test_cxx(self):
-        run = subprocess.run([os.environ["READ_API"], self.make("all")], stdout=subprocess.PIPE, check=True)
-        self.assertEqual(run.stdout, b"52 52 52 0\n")
+        self.assertEqual(run(program("READ_API"), self.make("all"), status=0).stdout, "52 52 52 0\n")
 
     def test_symbols(self):
         """What the header declares is what is exported."""
-        header = (HERE.parent.parent / "include" / "hodo" / "read.h").read_text()
+        header = (SOURCE / "include/hodo/read.h").read_text(encoding="utf-8")
         code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
         declared = set(re.findall(r"\b(hodo_read_\w+)\([^)]", code))
-        symbols = subprocess.run(["nm", "-D", "--defined-only", os.environ["LIBRARY"]], stdout=subprocess.PIPE,
-                                 check=True).stdout.decode()
+        symbols = run("nm", "-D", "--defined-only", program("LIBRARY"), status=0).stdout
         exported = {line.split()[2].split("@")[0] for line in symbols.splitlines() if " A " not in line}
         self.assertEqual(exported, declared)
         self.assertGreater(len(declared), 25)
@@ -101,7 +71,7 @@ class Golden(Case):
 
     def test_default_directory(self):
         path = self.make("all")
-        os.rename(path, os.path.join(self.folder.name, "hodo.data"))
+        os.rename(path, self.path("hodo.data"))
         for verb in ("print", "stat", "info", "list"):
             self.assertEqual(self.ok(verb), self.ok(verb, "hodo.data"))
 
@@ -123,9 +93,8 @@ class Babeltrace(Case):
     """The same recording read by babeltrace2."""
 
     def compare(self, path, hodo=HODO):
-        run = subprocess.run([sys.executable, str(HERE / "compare_bt2.py"), hodo, path], stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, check=False, env=self.env)
-        return run.returncode, run.stdout.decode(errors="replace")
+        done = run(sys.executable, COMPARE, hodo, path, **self.how({"stderr": subprocess.STDOUT}))
+        return done.returncode, done.stdout
 
     def test_agree(self):
         for scenario, n in [("all", 0), ("lost", 0), ("many", 12), ("fixed", 3000), ("text", 3000)] + [
@@ -141,7 +110,7 @@ class Babeltrace(Case):
                     "s/\"tid\":414/\"tid\":415/", "s/\"key\":null/\"key\":\"\"/", "s/\"busy\":3/\"busy\":4/g",
                     "s/\"ts\":1795007709956751820/\"ts\":1795007709956751817/", "3{h;d};4G", "s/00254a6f/00254a70/",
                     "s/kv:state/kv:stat/", "s/,\"total\":2}/}/", "s/\"flag\":true/\"flag\":false/"):
-            fake = os.path.join(self.folder.name, "fake")
+            fake = self.path("fake")
             with open(fake, "w", encoding="ascii") as f:
                 f.write("#!/bin/sh\n\"%s\" \"$@\" | sed '%s'\n" % (HODO, lie))
             os.chmod(fake, 0o755)
@@ -175,7 +144,7 @@ class Errors(Case):
     def test_missing(self):
         for verb in ("print", "stat", "info", "list"):
             self.fails(1, "no such recording", verb, "nothing.data")
-            self.fails(1, "no recording in this directory", verb, self.folder.name)
+            self.fails(1, "no recording in this directory", verb, self.dir)
         for verb in ("print", "stat", "info"):
             self.fails(1, "not a directory", verb, HODO)
 
@@ -183,7 +152,7 @@ class Errors(Case):
         self.fails(1, "there is no process 4194305 that we can see", "list", "4194305")
 
     def test_not_binaries(self):
-        script = os.path.join(self.folder.name, "script")
+        script = self.path("script")
         with open(script, "w", encoding="ascii") as f:
             f.write("#!/bin/sh\n")
         self.fails(1, "not a linked 64-bit ELF", "list", script)
@@ -194,24 +163,24 @@ class Errors(Case):
         path = self.make("all")
         with open(path + "/kvd-412/cpu1", "r+b") as f:
             f.truncate(300)
-        run = self.run_hodo("print", path)
-        self.assertEqual(run.returncode, 0)
-        self.assertIn(b"hodo: warning: ", run.stderr)
-        self.assertIn(b"cpu1: cut short", run.stderr)
-        self.assertIn(b"kv:get key user:2 shard -1", run.stdout)
-        self.assertNotIn(b"cut short", self.run_hodo("print", "-q", path).stderr)
-        run = self.run_hodo("stat", path)
-        self.assertIn(b"events are damaged and not counted", run.stdout)
+        done = self.hodo("print", path)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("hodo: warning: ", done.stderr)
+        self.assertIn("cpu1: cut short", done.stderr)
+        self.assertIn("kv:get key user:2 shard -1", done.stdout)
+        self.assertNotIn("cut short", self.hodo("print", "-q", path).stderr)
+        done = self.hodo("stat", path)
+        self.assertIn("events are damaged and not counted", done.stdout)
         os.unlink(path + "/kvd-412/metadata")
-        run = self.run_hodo("print", path)
-        self.assertEqual(run.returncode, 0)
-        self.assertIn(b"kvd-412: no metadata: skipped", run.stderr)
-        self.assertEqual(run.stdout.count(b"\n"), 31)
+        done = self.hodo("print", path)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("kvd-412: no metadata: skipped", done.stderr)
+        self.assertEqual(done.stdout.count("\n"), 31)
 
     def test_lost_is_told(self):
         path = self.make("all")
-        self.assertIn(b"55 events were lost, 40 of them overwritten", self.run_hodo("print", path).stderr)
-        self.assertEqual(self.run_hodo("print", "-q", path).stderr, b"")
+        self.assertIn("55 events were lost, 40 of them overwritten", self.hodo("print", path).stderr)
+        self.assertEqual(self.hodo("print", "-q", path).stderr, "")
 
     def test_help(self):
         for verb in ([], ["print"], ["stat"], ["list"], ["info"]):
@@ -230,40 +199,26 @@ class Output(Case):
     def test_broken_pipe(self):
         path = self.make("fixed", 300000)
         for args in (["print"], ["print", "--json"]):
-            with subprocess.Popen([HODO, *args, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=self.env) as run:
-                self.assertTrue(run.stdout.readline())
-                run.stdout.close()
-                self.assertEqual(run.stderr.read(), b"")
-                self.assertEqual(run.wait(), 0)
+            reader = self.start(HODO, *args, path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertTrue(reader.stdout.readline())
+            reader.stdout.close()
+            self.assertEqual(reader.stderr.read(), "")
+            self.assertEqual(reader.wait(), 0)
 
     def test_full(self):
         path = self.make("all")
         for verb in ("print", "stat", "info", "list"):
             with open("/dev/full", "wb") as full:
-                run = subprocess.run([HODO, verb, "-q", path], stdout=full, stderr=subprocess.PIPE, check=False)
-            self.assertEqual(run.returncode, 1)
-            self.assertEqual(run.stderr, b"hodo: standard output cannot be written: No space left on device: make room,"
-                             b" or write elsewhere\n")
+                done = self.hodo(verb, "-q", path, stdout=full)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, "hodo: standard output cannot be written: No space left on device: make room,"
+                             " or write elsewhere\n")
 
     def terminal(self, *args, status=0, **env):
         """What a terminal would show."""
-        pid, fd = pty.fork()
-        if pid == 0:
-            signal.alarm(60)
-            os.execve(HODO, [HODO, *args], {**self.env, **env})
-        out = b""
-        try:
-            while True:
-                data = os.read(fd, 65536)
-                if not data:
-                    break
-                out += data
-        except OSError:
-            pass
-        os.close(fd)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), status)
-        return out.decode()
+        ended, shown = on_terminal(self, HODO, *args, env=env)
+        self.assertEqual(ended, status)
+        return shown
 
     def test_color(self):
         path = self.make("all")
@@ -291,20 +246,20 @@ class Output(Case):
     def test_nothing_open(self):
         """Standard output closed: an error, not a crash."""
         path = self.make("all")
-        run = subprocess.run(["sh", "-c", '"$0" print -q "$1" >&-', HODO, path], stderr=subprocess.PIPE, check=False)
-        self.assertEqual(run.returncode, 1)
-        self.assertTrue(run.stderr.startswith(b"hodo: standard output cannot be written"))
+        done = run("sh", "-c", '"$0" print -q "$1" >&-', HODO, path)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.startswith("hodo: standard output cannot be written"))
 
 
 class Times(Case):
     """--since, --until, --limit."""
 
     def lines(self, *args):
-        return self.ok("print", "--json", self.path, *args).splitlines()
+        return self.ok("print", "--json", self.all, *args).splitlines()
 
     def setUp(self):
         super().setUp()
-        self.path = self.make("all")
+        self.all = self.make("all")
         self.every = self.lines()
         self.begin = json.loads(self.every[0])["ts"]
 
@@ -362,18 +317,17 @@ class Binaries(Case):
         self.assertEqual(self.ok("list", path).count("\n"), len(events))
 
     def test_targets(self):
-        for path in os.environ["LIST_TARGETS"].split(":"):
+        for path in program("LIST_TARGETS").split(":"):
             with self.subTest(path):
                 self.check(path)
-                stripped = os.path.join(self.folder.name, "stripped")
-                subprocess.run(["strip", "-o", stripped, path], check=True)
+                stripped = self.path("stripped")
+                run("strip", "-o", stripped, path, status=0)
                 self.check(stripped)
 
     def test_no_events(self):
-        run = self.run_hodo("list", "/bin/true")
-        self.assertEqual((run.returncode, run.stdout), (0, b""))
-        self.assertIn(b"has no events", run.stderr)
+        done = self.hodo("list", "/bin/true")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("has no events", done.stderr)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -5,51 +5,28 @@
 HODO and GEN_REPORT are in the environment; REPORT_TARGET where programs can be recorded.
 """
 import collections
-import fcntl
 import json
 import math
 import os
-import pty
 import re
-import struct
-import subprocess
-import tempfile
-import termios
-import unittest
 
-HODO, GEN_REPORT = os.environ["HODO"], os.environ["GEN_REPORT"]
-TARGET = os.environ.get("REPORT_TARGET")
+import hodo_test
+from hodo_test import HODO, events, main, measured, program
+from terminal import on_terminal
+
+TARGET = program("REPORT_TARGET")
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="hodo-report.")
-        self.addCleanup(self.folder.cleanup)
-        self.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "TERM", "COLUMNS", "LC_ALL")}
-        self.env.update(TZ="UTC", LC_ALL="C.UTF-8")
-
+class Case(hodo_test.Case):
     def make(self, scenario, n=2000, seed=7):
-        name = f"{scenario}{n}-{seed}"
-        path = os.path.join(self.folder.name, name)
-        if not os.path.exists(path):
-            subprocess.run([GEN_REPORT, scenario, path, str(n), str(seed)], check=True)
-        return name
-
-    def run_hodo(self, *args, **kwargs):
-        return subprocess.run([HODO, *args], env=self.env, cwd=self.folder.name, capture_output=True, check=False,
-                              timeout=300, **kwargs)
-
-    def ok(self, *args):
-        run = self.run_hodo(*args)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        return run.stdout.decode()
+        return self.generate("GEN_REPORT", scenario, n, seed)
 
     def report(self, path, *args):
         return json.loads(self.ok("report", "-q", "--json", path, *args))
 
     def events(self, path, *args):
-        return [json.loads(line) for line in self.ok("print", "-q", "--json", path, *args).splitlines()]
+        return events(path, *args, **self.how({}))
 
     # ---------------------------------------------------------------- comparing
 
@@ -285,7 +262,7 @@ class Identity(Case):
 
     def test_spans(self):
         spans = self.paired()[0]
-        rows = groups(self.report("ids2000-7")["spans"])
+        rows = groups(self.report("ids-2000-7")["spans"])
         self.assertEqual(len(spans["text"][0][None]), 5)
         self.assertEqual(len(spans["number"][0][None]), 2)
         self.assertEqual(len(spans["mixed"][0][None]), 0)
@@ -299,7 +276,7 @@ class Identity(Case):
         """$duration is that of the same pairs."""
         _, durations, ends = self.paired()
         for limit in sorted({d for d in durations if d is not None}):
-            found = self.events("ids2000-7", "--filter", f"$duration >= {limit}ns")
+            found = self.events("ids-2000-7", "--filter", f"$duration >= {limit}ns")
             self.assertEqual(found, [e for e, d in zip(ends, durations) if d is not None and d >= limit], limit)
 
     def test_names(self):
@@ -413,7 +390,7 @@ class Kernel(Case):
         """Of a recording with losses nothing is told that was not so."""
         whole = Scheduler(self.events(self.make("kernel", 12000)))
         path = self.make("lossy", 12000)
-        self.assertIn("reach over lost events", self.run_hodo("report", path).stderr.decode())
+        self.assertIn("reach over lost events", self.hodo("report", path).stderr)
         report = self.report(path)
         self.assertGreater(report["unsure_times"], 10)
         counts = collections.Counter()
@@ -512,20 +489,9 @@ class Picture(Case):
 
     def test_terminal(self):
         path = self.make("user")
-        leader, follower = pty.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 110, 0, 0))
-        args = [HODO, "report", "--no-pager", "--color=never", path, "--histogram=kv:work"]
-        with subprocess.Popen(args, stdout=follower, stderr=follower, env={**self.env, "COLUMNS": "90"},
-                              cwd=self.folder.name):
-            os.close(follower)
-            text = b""
-            try:
-                while part := os.read(leader, 65536):
-                    text += part
-            except OSError: # its other side has gone
-                pass
-        os.close(leader)
-        part = re.search(r"(?m)^kv:work:\n((?: .*\n)+)", text.decode().replace("\r", "")).group(1)
+        _, text = on_terminal(self, HODO, "report", "--no-pager", "--color=never", path, "--histogram=kv:work",
+                              size=(24, 110), env={"COLUMNS": "90", "TERM": "xterm"})
+        part = re.search(r"(?m)^kv:work:\n((?: .*\n)+)", text.replace("\r", "")).group(1)
         self.assertEqual({len(line) for line in part.splitlines()}, {110})
 
     def test_length(self):
@@ -569,15 +535,15 @@ class Options(Case):
                             (["--values", "a."], "--values is"), (["--values", ".b"], "--values is"),
                             (["--since", "x", path], "--since is a time such as"),
                             (["--until", "1y", path], "--until is a time such as"), (["-n", "x"], "no number of rows"),
-                            (["--sort", "x"], "--sort is"), (["a", "b"], "one recording"),
+                            (["--sort", "x"], "--sort is"), (["a", ""], "one recording"),
                             (["--color=x"], "--color is"),
                             ([a for i in range(65) for a in ("--pair", f"a,b{i}")], "64 pairs"),
                             ([a for i in range(65) for a in ("--values", f"a.b{i}")], "64 fields")):
-            run = self.run_hodo("report", *args)
-            self.assertEqual((run.returncode, run.stdout), (2, b""), args)
-            self.assertRegex(run.stderr.decode(), r"\Ahodo: report: [^\n]*%s[^\n]*\n\Z" % re.escape(words))
-        self.assertEqual(self.run_hodo("report", "nowhere").returncode, 1)
-        self.assertEqual(self.run_hodo("report", path, "--diff", "nowhere").returncode, 1)
+            done = self.hodo("report", *args)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), args)
+            self.assertRegex(done.stderr, r"\Ahodo: report: [^\n]*%s[^\n]*\n\Z" % re.escape(words))
+        self.assertEqual(self.hodo("report", "nowhere").returncode, 1)
+        self.assertEqual(self.hodo("report", path, "--diff", "nowhere").returncode, 1)
 
     def test_pair_as_it_is_said(self):
         path = self.make("user")
@@ -598,14 +564,14 @@ class Options(Case):
                             (["--values", "kv:put.key"], "no event 'kv:put' with a number 'key'"),
                             (["--values", "kv:gone.key"], "no event 'kv:gone'"),
                             (["--by", "colour"], "no event has a field")):
-            run = self.run_hodo("report", path, *args)
-            self.assertEqual(run.returncode, 0)
-            self.assertIn(words, run.stderr.decode())
-            self.assertEqual(run.stderr.count(b"\n"), 1)
-            self.assertEqual(self.run_hodo("report", "-q", path, *args).stderr, b"")
-        run = self.run_hodo("report", path, "--since", "50")
-        self.assertEqual((run.returncode, run.stdout), (0, b""))
-        self.assertIn(b"has no events", run.stderr)
+            done = self.hodo("report", path, *args)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertEqual(self.hodo("report", "-q", path, *args).stderr, "")
+        done = self.hodo("report", path, "--since", "50")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("has no events", done.stderr)
 
     def test_order(self):
         path = self.make("user")
@@ -644,7 +610,7 @@ class Hostile(Case):
 
     def test_broken(self):
         """Bytes changed anywhere: what can be read is told, and nothing worse happens."""
-        path = os.path.join(self.folder.name, self.make("both", 300))
+        path = self.path(self.make("both", 300))
         files = [os.path.join(d, f) for d, _, names in os.walk(path) for f in names]
         state = 1
         for i in range(60):
@@ -660,29 +626,22 @@ class Hostile(Case):
                 f.truncate()
                 f.write(data)
             for args in (("--json", "--by", "shard", "-H"), ("--by", "thread", "--pair", "kv:start,kv:done by key")):
-                run = self.run_hodo("report", path, *args)
-                self.assertIn(run.returncode, (0, 1), run.stderr)
-                if run.returncode == 0 and "--json" in args:
-                    json.loads(run.stdout)
-                self.assertTrue(all(line.startswith(b"hodo: ") for line in run.stderr.splitlines()), run.stderr)
+                done = self.hodo("report", path, *args)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                if done.returncode == 0 and "--json" in args:
+                    json.loads(done.stdout)
+                self.assertTrue(all(line.startswith("hodo: ") for line in done.stderr.splitlines()), done.stderr)
 
 
 class Bounds(Case):
     def test_memory(self):
         """1.2 million begins wait for an end, and fall into as many groups: what goes beyond is told."""
         path, n = self.make("leak", 1200000), 1200000
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen([HODO, "report", path, "--json", "--by", "shard", "-n", "3"], stdout=out,
-                                     stderr=errors, env=self.env, cwd=self.folder.name)
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = status
-            out.seek(0)
-            errors.seek(0)
-            report, told = json.loads(out.read()), errors.read()
-        self.assertEqual(status, 0, told)
-        self.assertLess(usage.ru_maxrss, 500 << 10)
-        self.assertIn(b"begins were given up", told)
-        self.assertIn(b"the rest is in (others)", told)
+        done, peak_kib = measured(HODO, "report", path, "--json", "--by", "shard", "-n", 3, status=0, **self.how({}))
+        self.assertLess(peak_kib, 500 << 10)
+        self.assertIn("begins were given up", done.stderr)
+        self.assertIn("the rest is in (others)", done.stderr)
+        report = json.loads(done.stdout)
         self.assertEqual(report["dropped_begins"], n - (1 << 20))
         row, = self.report(path)["spans"]
         # The newest 1,000 have their end, the oldest 1,000 were given up.
@@ -699,7 +658,7 @@ class Bounds(Case):
         report = self.report(path)
         row, = report["spans"]
         self.assertEqual((row["count"], row["total_ns"], report["unsure_spans"], report["lost"]), (6, 6000, 2, 2))
-        told = self.run_hodo("report", path).stderr.decode()
+        told = self.hodo("report", path).stderr
         self.assertIn("2 spans reach over lost events", told)
         self.assertIn("begin and end may be those of two", told)
 
@@ -790,8 +749,8 @@ class Recorded(Same):
         super().setUp()
         if not TARGET:
             self.skipTest("nothing can be recorded here")
-        run = self.run_hodo("record", "-q", "-m", "4M", "-o", "real", TARGET)
-        self.assertEqual(run.returncode, 0, run.stderr)
+        done = self.hodo("record", "-q", "-m", "4M", "-o", "real", TARGET)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_real(self):
         events = self.events("real")
@@ -817,5 +776,4 @@ class Recorded(Same):
 for name in [n for n in dir(Same) if n.startswith("test_")]: # Recorded has Same's checks, not its tests
     setattr(Recorded, name, None)
 
-if __name__ == "__main__":
-    unittest.main()
+main()
