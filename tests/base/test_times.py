@@ -1,13 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """One grammar of time: the same texts against every option, filter and rate that takes a time."""
-import os
-import subprocess
-import tempfile
-import unittest
-
-HODO = os.environ["HODO"]
-GEN_TRACE = os.environ["GEN_TRACE"]
+from hodo_test import Case, main
 
 UNITS = ["2ns", "1.5us", "5ms", "100ms", "0.5s", "10s", "2m", "0.5m", "1h", "1d", "0.25h"]
 BARE = ["10", "0.5", ".5", "0.000000001"]
@@ -17,25 +11,17 @@ SAID = "(ns, us, ms, s, m, h, d)"
 NOWHERE = "/nonexistent/hodo-test"
 
 
-class Times(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.data = os.path.join(cls.folder.name, "hodo.data")
-        subprocess.run([GEN_TRACE, "all", cls.data], check=True)
+class Times(Case):
+    SHARED = True
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def run_hodo(self, words):
-        return subprocess.run([HODO, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              cwd=self.folder.name)
+    def setUp(self):
+        super().setUp()
+        self.data = self.generate("GEN_TRACE", "all")
 
     def takes(self, option, before, after, bare, out_of_bounds=()):
         """The option among these words takes all that it is to take, and nothing else, and says what it takes."""
         for text in UNITS + (BARE if bare else []):
-            done = self.run_hodo([*before, f"{option}={text}" if option.startswith("--") else option + text, *after])
+            done = self.hodo(*before, f"{option}={text}" if option.startswith("--") else option + text, *after)
             if text in out_of_bounds:
                 self.assertEqual(done.returncode, 2, (before, option, text))
                 self.assertIn(f"{option} is a time from ", done.stderr)
@@ -45,7 +31,7 @@ class Times(unittest.TestCase):
         for text in WRONG + ([] if bare else BARE):
             if not text and not option.startswith("--"):
                 continue
-            done = self.run_hodo([*before, f"{option}={text}" if option.startswith("--") else option + text, *after])
+            done = self.hodo(*before, f"{option}={text}" if option.startswith("--") else option + text, *after)
             self.assertEqual(done.returncode, 2, (before, option, text))
             self.assertIn(f"{option} is a time such as ", done.stderr)
             self.assertIn(SAID, done.stderr)
@@ -62,7 +48,7 @@ class Times(unittest.TestCase):
 
     def test_since_means_it(self):
         """5ms after the begin is as 0.005 is, and a time since the epoch goes on being one."""
-        all_lines = self.run_hodo(["print", "--json", self.data]).stdout.splitlines()
+        all_lines = self.hodo("print", "--json", self.data).stdout.splitlines()
         first, last = (int(line.split('"ts":')[1].split(",")[0]) for line in (all_lines[0], all_lines[-1]))
         span = last - first
         self.assertGreater(span, 1)
@@ -70,7 +56,7 @@ class Times(unittest.TestCase):
         expected = sum(int(line.split('"ts":')[1].split(",")[0]) >= first + half for line in all_lines)
         for text in (f"{half}ns", f"{half // 1000000000}.{half % 1000000000:09}",
                      f"{(first + half) // 1000000000}.{(first + half) % 1000000000:09}", f"{first + half}ns"):
-            lines = self.run_hodo(["print", "--json", "--since", text, self.data]).stdout.splitlines()
+            lines = self.hodo("print", "--json", "--since", text, self.data).stdout.splitlines()
             self.assertEqual(len(lines), expected, text)
         self.assertLess(expected, len(all_lines))
 
@@ -85,10 +71,10 @@ class Times(unittest.TestCase):
     def test_record_rotate(self):
         """A time or a size: the time needs its unit, and a capital M is a size."""
         for text in ("5ms", "0.5s", "30s", "5m", "2h", "1d", "64M", "1G"):
-            done = self.run_hodo(["record", "--rotate", text, "--", NOWHERE])
+            done = self.hodo("record", "--rotate", text, "--", NOWHERE)
             self.assertEqual(done.returncode, 127, (text, done.stderr))
         for text in ("30", "0.5", "5ns", "soon", "", "1.s", "10ss", "0m"):
-            done = self.run_hodo(["record", "--rotate", text, "--", NOWHERE])
+            done = self.hodo("record", "--rotate", text, "--", NOWHERE)
             self.assertEqual(done.returncode, 2, (text, done.stderr))
             self.assertIn("--rotate is a size such as 64M, or a time such as 30s or 5m", done.stderr)
 
@@ -100,21 +86,20 @@ class Times(unittest.TestCase):
 
     def test_filters(self):
         for text in UNITS:
-            done = self.run_hodo(["print", "--filter", f"$duration > {text}", self.data])
+            done = self.hodo("print", "--filter", f"$duration > {text}", self.data)
             self.assertEqual(done.returncode, 0, (text, done.stderr))
         for text in ("1sec", "10ss", "1h30m", "1y"):
-            done = self.run_hodo(["print", "--filter", f"$duration > {text}", self.data])
+            done = self.hodo("print", "--filter", f"$duration > {text}", self.data)
             self.assertEqual(done.returncode, 2, (text, done.stderr))
 
     def test_rates(self):
         for unit in ("ns", "us", "ms", "s", "m", "h", "d"):
-            done = self.run_hodo(["record", "--rate", f"kv:get=5/{unit}:2", "--", NOWHERE])
+            done = self.hodo("record", "--rate", f"kv:get=5/{unit}:2", "--", NOWHERE)
             self.assertEqual(done.returncode, 127, (unit, done.stderr))
         for unit in ("", "y", "sec", "S", "ss"):
-            done = self.run_hodo(["record", "--rate", f"kv:get=5/{unit}", "--", NOWHERE])
+            done = self.hodo("record", "--rate", f"kv:get=5/{unit}", "--", NOWHERE)
             self.assertEqual(done.returncode, 2, (unit, done.stderr))
             self.assertIn("expected ns, us, ms, s, m, h or d", done.stderr)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -3,39 +3,30 @@
 """context.py SCENE: records scenes of scenes.c with --context and compares with what the program did.
 
 HODO, SCENES (a directory with the builds), COMPARE are in the environment."""
-import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
-hodo, scenes, compare = os.environ["HODO"], os.environ["SCENES"], os.environ["COMPARE"]
+from hodo_test import LIMIT_S, compare, events, hodo, program, run, scenes
+
+programs = program("SCENES")
 ALL = "comm,pid,ip,callstack,stack=1024"
-LIMIT_S = 500
-
-
-def run(*command, **kwargs):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=LIMIT_S, check=False,
-                          **kwargs)
 
 
 def read(trace):
-    done = run(sys.executable, compare, hodo, trace)
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    done = run(hodo, "print", "-q", "--json", trace)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    compare(trace)
+    return events(trace)
 
 
 def record(d, program, scene, context, *options, expect=0):
     trace = f"{d}/trace-{program}-{scene}-{len(os.listdir(d))}"
     # Nothing may be lost: what is compared is every event.
-    done = run(hodo, "record", "-q", "-m", "32M", "-o", trace, "--context", context, *options, "--",
-               f"{scenes}/{program}", *([scene] if scene else []), cwd=d)
+    done = hodo("record", "-q", "-m", "32M", "-o", trace, "--context", context, *options, "--",
+               f"{programs}/{program}", *([scene] if scene else []), cwd=d)
     assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
     assert "lost" not in done.stderr, done.stderr
     return read(trace)
@@ -84,22 +75,22 @@ def check_chain(d):
 
 def check_text(d):
     trace = f"{d}/trace"
-    done = run(hodo, "record", "-q", "-o", trace, "--context", "ip,pid,callstack=3", "--", f"{scenes}/O2_frame",
+    done = hodo("record", "-q", "-o", trace, "--context", "ip,pid,callstack=3", "--", f"{programs}/O2_frame",
                "chain")
     assert done.returncode == 0, done.stderr
-    line = run(hodo, "print", trace).stdout.splitlines()[0]
+    line = hodo("print", trace).stdout.splitlines()[0]
     assert re.search(r"ctx:leaf n=0 text=\"\" \{pid=\d+ ip=leaf\+0x[0-9a-f]+ callstack=\[leaf\+0x[0-9a-f]+, "
                      r"middle\+0x[0-9a-f]+, outer\+0x[0-9a-f]+\]\}$", line), line
     metadata = open(f"{trace}/{[f for f in os.listdir(trace) if f[0] != '.'][0]}/metadata", encoding="ascii").read()
     assert "/*@context fields=pid:u32,ip:ptr,callstack:ptr[]*/" in metadata
     # Names without the program.
-    subprocess.run(["cp", f"{scenes}/O2_frame", f"{d}/moved"], check=True)
-    done = run(hodo, "record", "-q", "-o", trace, "--context", "callstack", "--", f"{d}/moved", "chain")
+    shutil.copy(f"{programs}/O2_frame", f"{d}/moved")
+    done = hodo("record", "-q", "-o", trace, "--context", "callstack", "--", f"{d}/moved", "chain")
     os.unlink(f"{d}/moved")
-    line = run(hodo, "print", trace).stdout.splitlines()[0]
+    line = hodo("print", trace).stdout.splitlines()[0]
     assert re.search(r"callstack=\[leaf\+0x[0-9a-f]+, middle\+", line), line
     for trace_options in (["stat", trace], ["info", trace], ["list", trace]):
-        assert run(hodo, *trace_options).returncode == 0
+        assert hodo(*trace_options).returncode == 0
 
 
 def check_deep(d):
@@ -137,8 +128,8 @@ def check_signals(d):
             if program != "O2_none":
                 begins(e["symbols"]["callstack"], "in_handler", "handler")
         trace = f"{d}/flight-{program}"
-        done = run(hodo, "record", "-q", "--overwrite", "-m", "64K", "-o", trace, "--context", ALL, "--",
-                   f"{scenes}/{program}", "signals")
+        done = hodo("record", "-q", "--overwrite", "-m", "64K", "-o", trace, "--context", ALL, "--",
+                   f"{programs}/{program}", "signals")
         assert done.returncode == 0, (done.returncode, done.stderr)
         for e in read(trace):
             if e["name"] == "ctx:leaf":
@@ -193,7 +184,7 @@ def check_functions(d):
 
 
 def check_cxx(d):
-    for program in sorted(os.listdir(scenes)):
+    for program in sorted(os.listdir(programs)):
         if not program.startswith("cxx_"):
             continue
         events = record(d, program, None, ALL)
@@ -225,7 +216,7 @@ def check_sandbox(d):
 def check_attach(d):
     trace = f"{d}/trace"
     environment = dict(os.environ, HODO_LISTEN="1", XDG_RUNTIME_DIR=d, LD_PRELOAD=os.environ["LIBRARY"])
-    program = subprocess.Popen([f"{scenes}/O2_frame", "wait"], cwd=d, env=environment)
+    program = subprocess.Popen([f"{programs}/O2_frame", "wait"], cwd=d, env=environment)
     try:
         until = time.monotonic() + LIMIT_S
         while not os.path.exists(f"{d}/hodo/{program.pid}"):
@@ -234,7 +225,7 @@ def check_attach(d):
         for _ in range(3):  # recordings one after another, with and without
             for context in (ALL, None, "callstack=2"):
                 options = ["--context", context] if context else []
-                done = run(hodo, "record", "-q", "-p", program.pid, "--duration", "1", "-o", trace, *options,
+                done = hodo("record", "-q", "-p", program.pid, "--duration", "1", "-o", trace, *options,
                            env=dict(os.environ, XDG_RUNTIME_DIR=d))
                 assert program.poll() is None, program.returncode
                 assert done.returncode in (0, 128 + signal.SIGTERM), (done.returncode, done.stderr)
@@ -255,7 +246,7 @@ def check_attach(d):
 def check_damaged(d):
     """A recording may say anything of its context, and its events hold anything: no reason to crash."""
     trace = f"{d}/trace"
-    done = run(hodo, "record", "-q", "-o", trace, "--context", ALL, "--", f"{scenes}/O2_frame", "chain")
+    done = hodo("record", "-q", "-o", trace, "--context", ALL, "--", f"{programs}/O2_frame", "chain")
     assert done.returncode == 0, done.stderr
     folder = f"{trace}/{[f for f in os.listdir(trace) if f[0] != '.'][0]}"
     stream = f"{folder}/{[f for f in os.listdir(folder) if f.startswith('cpu')][0]}"
@@ -270,7 +261,7 @@ def check_damaged(d):
             with open(path, "wb") as f:
                 f.write(data)
         for command in (["print", "--json"], ["print"], ["stat"], ["info"], ["list"]):
-            done = run(hodo, *command, trace, errors="replace")
+            done = hodo(*command, trace, errors="replace")
             assert done.returncode in (0, 1), (command, done.returncode, done.stderr)
         return done
 
@@ -296,7 +287,7 @@ def check_damaged(d):
 
 def check_options(d):
     def refused(context, text, code=2):
-        done = run(hodo, "record", "-o", f"{d}/none", "--context", context, "--", "true", cwd=d)
+        done = hodo("record", "-o", f"{d}/none", "--context", context, "--", "true", cwd=d)
         assert done.returncode == code and text in done.stderr and done.stderr.startswith("hodo: "), \
             (context, done.returncode, done.stderr)
         assert done.stderr.count("\n") <= 2 and not os.path.exists(f"{d}/none")
@@ -304,8 +295,8 @@ def check_options(d):
     for bad in ("", "com", "comm=1", "pid,", "callstack=0", "callstack=129", "callstack=x", "stack=0", "stack=32769",
                 "perf", "perf:", "perf:nothing", "perf:r", "perf:rxyz", "perf:r0"):
         refused(bad, "--context")
-    done = run(hodo, "record", "-q", "-o", f"{d}/counted", "--context", "perf:cycles,perf:instructions", "--",
-               f"{scenes}/O2_frame", "threads", cwd=d)
+    done = hodo("record", "-q", "-o", f"{d}/counted", "--context", "perf:cycles,perf:instructions", "--",
+               f"{programs}/O2_frame", "threads", cwd=d)
     if done.returncode == 0:
         last = {}
         for e in read(f"{d}/counted"):
@@ -319,10 +310,4 @@ def check_options(d):
     print(f"no counters are compared here: {done.stderr.strip()}")
 
 
-def main():
-    check = globals()["check_" + sys.argv[1]]
-    with tempfile.TemporaryDirectory(prefix="hodo-context-") as d:
-        check(d)
-
-
-main()
+scenes(globals())

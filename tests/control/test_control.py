@@ -4,29 +4,18 @@
 import glob
 import json
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import unittest
 
-HODO, CONTROL, COMPARE = os.environ["HODO"], os.environ["CONTROL"], os.environ["COMPARE"]
-LIMIT_S = 120
+import hodo_test
+from hodo_test import HODO, compare, main, program, readable, run
+
+CONTROL = program("CONTROL")
 EVENTS = 20000
 ROUND = EVENTS + EVENTS // 100
 
 
-class Control(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="hodo-control-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
-        self.out = os.path.join(self.dir, "trace")
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith("HODO_")}
-
+class Control(hodo_test.Case):
     def scene(self, name, *prefix):
-        done = subprocess.run([*prefix, CONTROL, name, self.dir], capture_output=True, text=True, timeout=LIMIT_S,
-                              env=self.env, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = run(*prefix, CONTROL, name, self.dir, status=0, **self.how({}))
         # A recorder may say that hodo_stop() was called, if it has looked before the program's end.
         self.assertEqual([line for line in done.stderr.splitlines()
                           if "events were lost" not in line and "its recording was ended" not in line], [])
@@ -35,20 +24,12 @@ class Control(unittest.TestCase):
     def files(self, end="flight"):
         return sorted(glob.glob(f"{glob.escape(self.dir)}/*.{end}"))
 
-    def recover(self, *paths, compare=False):
-        done = subprocess.run([HODO, "recover", "-q", "-o", self.out, *paths], capture_output=True, text=True,
-                              timeout=LIMIT_S, check=False)
+    def recover(self, *paths, whole=False):
+        """What hodo stat says of it. whole: babeltrace2 sees the same, event by event."""
+        done = self.hodo("recover", "-q", "-o", self.data, *paths)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        command = [sys.executable, COMPARE, HODO, self.out] if compare else [
-            "babeltrace2", self.out, "--component", "sink.utils.dummy"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (compare if whole else readable)(self.data)
         return self.stat()
-
-    def stat(self):
-        done = subprocess.run([HODO, "stat", "--json", self.out], capture_output=True, text=True, timeout=LIMIT_S,
-                              check=True)
-        return json.loads(done.stdout)
 
     def count(self, stat, name):
         return sum(e["count"] for e in stat["events"] if e["name"] == name)
@@ -66,7 +47,7 @@ class Control(unittest.TestCase):
 
     def test_patterns(self):
         said = self.scene("patterns")["end"]
-        stat = self.recover(*self.files(), compare=True)
+        stat = self.recover(*self.files(), whole=True)
         self.assertEqual(stat["recorded"] + stat["overwritten"], said["events"])
         self.assertEqual(said["events"], ROUND + EVENTS // 100)
 
@@ -77,7 +58,7 @@ class Control(unittest.TestCase):
         before = full = 0
         for number in range(1, 21):
             name, = glob.glob(f"{glob.escape(self.dir)}/*.{number}.snapshot")
-            stat = self.recover(name, compare=number == 1)
+            stat = self.recover(name, whole=number == 1)
             total = stat["recorded"] + stat["overwritten"]
             if number == 1:
                 self.assertEqual(total, ROUND)
@@ -86,7 +67,7 @@ class Control(unittest.TestCase):
             self.assertGreaterEqual(total, before)
             full += stat["recorded"] > 0
             before = total
-            with open(glob.glob(f"{glob.escape(self.out)}/*/metadata")[0], encoding="ascii") as f:
+            with open(glob.glob(f"{glob.escape(self.data)}/*/metadata")[0], encoding="ascii") as f:
                 text = f.read()
             self.assertIn("first" if number == 1 else "x" * 79 if number % 2 else f"number={number}", text)
             self.assertNotIn("x" * 80, text)
@@ -116,11 +97,11 @@ class Control(unittest.TestCase):
 
     def test_constructor(self):
         self.assertEqual(self.scene("constructor")["end"]["events"], ROUND + 1)
-        stat = self.recover(*self.files(), compare=True)
+        stat = self.recover(*self.files(), whole=True)
         self.assertEqual(stat["recorded"] + stat["overwritten"], ROUND + 1)
 
     def test_with_a_recorder(self):
-        said = self.scene("recorded", HODO, "record", "-q", "-m", "64M", "-o", self.out, "--")["end"]
+        said = self.scene("recorded", HODO, "record", "-q", "-m", "64M", "-o", self.data, "--")["end"]
         stat = self.stat()
         self.assertEqual((stat["recorded"], stat["discarded"]), (said["events"], said["lost"]))
         self.assertEqual(said["events"], 4 * ROUND)
@@ -128,5 +109,4 @@ class Control(unittest.TestCase):
         self.assertEqual(self.files(), [])
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

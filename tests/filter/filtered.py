@@ -6,32 +6,21 @@ that the same condition, written in Python, picks from an unfiltered recording.
 HODO, FILTERED and COMPARE (tests/read/compare_bt2.py) are in the environment.
 """
 import collections
-import json
 import os
-import subprocess
-import sys
 import tempfile
 import unittest
 
-HODO, FILTERED, COMPARE = os.environ["HODO"], os.environ["FILTERED"], os.environ["COMPARE"]
+from hodo_test import compare, events, hodo, main, program
 
-
-def hodo(*args, expect=0):
-    done = subprocess.run([HODO, *args], capture_output=True, text=True, timeout=120)
-    if done.returncode != expect:
-        raise AssertionError(f"{args}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done
+FILTERED = program("FILTERED")
 
 
 def record(directory, *options):
     """(name, fields) of the events, in order."""
     trace = os.path.join(directory, "trace")
-    hodo("record", "-q", "-o", trace, *options, "--", FILTERED)
-    compare = subprocess.run([sys.executable, COMPARE, HODO, trace], capture_output=True, text=True)
-    if compare.returncode != 0:
-        raise AssertionError(compare.stdout + compare.stderr)
-    lines = hodo("print", "--json", trace).stdout.splitlines()
-    return [(e["name"], e["fields"]) for e in map(json.loads, lines)]
+    hodo("record", "-q", "-o", trace, *options, "--", FILTERED, status=0)
+    compare(trace)
+    return [(e["name"], e["fields"]) for e in events(trace)]
 
 
 def has(fields, *names):
@@ -88,12 +77,11 @@ class Filtered(unittest.TestCase):
             for expr, message in [("n == ", "expected a value at column 6"),
                                   ("n = 3", "'=' (equal is written '==') at column 3"),
                                   ("n +" * 1000, "expression too long")]:
-                done = hodo("record", "-o", trace, "--filter", expr, "--", FILTERED, expect=2)
+                done = hodo("record", "-o", trace, "--filter", expr, "--", FILTERED, status=2)
                 self.assertEqual(done.stderr.count("\n"), 1)
                 self.assertTrue(done.stderr.startswith("hodo: "), done.stderr)
                 self.assertIn(message, done.stderr)
             self.assertFalse(os.path.exists(trace))
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

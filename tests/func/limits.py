@@ -5,18 +5,14 @@
 HODO is in the environment, and SMALL, a libhodo with room for 64 threads and 4 objects."""
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-HODO = os.environ["HODO"]
-SKIP = 77
-
+from hodo_test import LIMIT_S, hodo, run, skip
 
 def record(*args, **env):
     with tempfile.TemporaryDirectory(prefix="hodo-limits-") as d:
-        return subprocess.run([HODO, "record", "-o", f"{d}/trace", *args], capture_output=True, text=True, check=False,
-                              env={**os.environ, **env}, timeout=240)
+        return hodo("record", "-o", f"{d}/trace", *args, env={**os.environ, **env}, timeout=2 * LIMIT_S)
 
 
 def noslots():
@@ -32,8 +28,7 @@ def noslots():
 def deeper():
     """Deeper than frames are kept: what is deeper is counted and told, and the program goes on."""
     depth = 4500000
-    plain = subprocess.run([sys.argv[2], "deep"], capture_output=True, text=True, check=False,
-                           env={**os.environ, "DEEP": str(depth)})
+    plain = run(sys.argv[2], "deep", env={**os.environ, "DEEP": str(depth)})
     done = record("--functions", "--tracer", "profile", "--", sys.argv[2], "deep", DEEP=str(depth))
     assert plain.returncode == 0 and (done.returncode, done.stdout) == (0, plain.stdout), (plain, done)
     told = re.search(r"hodo: ([0-9]+) calls", done.stderr)
@@ -42,7 +37,7 @@ def deeper():
 
 def crowd():
     """More threads at once than there is room for: their calls are counted and told."""
-    plain = subprocess.run([sys.argv[2], "100"], capture_output=True, text=True, check=True)
+    plain = run(sys.argv[2], 100, status=0)
     done = record("--functions", "--tracer", "graph", "--", sys.argv[2], "100", HODO_LIBRARY=os.environ["SMALL"])
     assert (done.returncode, done.stdout) == (0, plain.stdout), done
     told = re.search(r"hodo: ([0-9]+) calls.*thread", done.stderr)
@@ -60,8 +55,7 @@ def shadow_stack():
     """The processor's shadow stacks: entry-and-exit slots never touch a return address."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
         if not re.search(r"^flags\s*:.*\buser_shstk\b", file.read(), re.M):
-            print("skipped: this processor, or its kernel, has no shadow stacks for programs")
-            sys.exit(SKIP)
+            skip("this processor, or its kernel, has no shadow stacks for programs")
     done = record("--functions", "--", sys.argv[2], "longjmp", GLIBC_TUNABLES="glibc.cpu.x86_shstk=on")
     assert done.returncode == 0, done
 

@@ -5,24 +5,18 @@
 HODO, LIFE and COMPARE (tests/read/compare_bt2.py) are in the environment.
 """
 import collections
-import json
 import os
-import subprocess
-import sys
-import tempfile
 
-hodo, life, compare = os.environ["HODO"], os.environ["LIFE"], os.environ["COMPARE"]
+from hodo_test import compare, events, hodo, program, scenes
+
+life = program("LIFE")
 
 
 def record(directory, scene, *options, prefix=(), expect=0):
     trace = f"{directory}/trace"
-    done = subprocess.run([hodo, "record", "-o", trace, *options, "--", *prefix, life, *scene],
-                          capture_output=True, text=True, timeout=120)
-    assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
-    lines = subprocess.run([hodo, "print", "--json", trace], capture_output=True, text=True, check=True).stdout
-    done = subprocess.run([sys.executable, compare, hodo, trace], capture_output=True, text=True)
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    return [json.loads(line) for line in lines.splitlines()]
+    hodo("record", "-o", trace, *options, "--", *prefix, life, *scene, status=expect)
+    compare(trace)
+    return events(trace)
 
 
 def notes(events):
@@ -132,15 +126,10 @@ def check_children_of_children(d):
     """A shell that starts others, in a pipe and in the background, several at once."""
     script = f"{life} note a & {life} note b | {life} fork; ({life} spawn &) ; wait"
     trace = f"{d}/trace"
-    done = subprocess.run([hodo, "record", "-q", "-o", trace, "sh", "-c", script], capture_output=True, text=True,
-                          timeout=60)
-    assert done.returncode == 0, done
-    lines = subprocess.run([hodo, "print", "--json", trace], capture_output=True, text=True, check=True).stdout
-    found = by_where([json.loads(line) for line in lines.splitlines()])
+    hodo("record", "-q", "-o", trace, "sh", "-c", script, status=0)
+    found = by_where(events(trace))
     assert found["a"] == [[0]] and found["b"] == [[0]] and found["grandchild"] == [[2]], found
     assert found["spawned"] == [[0]] * 3, found
 
 
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="hodo-life-") as directory:
-        globals()["check_" + sys.argv[1]](directory)
+scenes(globals())

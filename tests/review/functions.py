@@ -4,19 +4,18 @@
 
 HODO, FUNCTIONS, STEP and PLUGIN are in the environment.
 """
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
-HODO, FUNCTIONS, STEP, PLUGIN = (os.environ[name] for name in ("HODO", "FUNCTIONS", "STEP", "PLUGIN"))
+import hodo_test
+from hodo_test import HODO, LIMIT_S, events, program
+
+FUNCTIONS, STEP, PLUGIN = program("FUNCTIONS"), program("STEP"), program("PLUGIN")
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, (command, done.returncode, done.stdout, done.stderr)
-    return done
+    return hodo_test.run(*command, status=0, timeout=2 * LIMIT_S)
 
 
 def recorded(directory, *command, options=()):
@@ -53,8 +52,7 @@ def check_arguments(directory):
     """Also beside the recorder's tracer, which is not the program's to unregister."""
     run(FUNCTIONS, "arguments")
     recorded(directory, FUNCTIONS, "arguments")
-    done = run(HODO, "print", "--json", f"{directory}/trace")
-    names = [json.loads(line)["name"] for line in done.stdout.splitlines()]
+    names = [e["name"] for e in events(f"{directory}/trace")]
     assert names.count("func:entry") == 5 and names.count("func:exit") == 5, names
 
 

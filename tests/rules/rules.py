@@ -3,17 +3,16 @@
 """rules.py [TEST] - filters, triggers and rates of real recordings (rules.c), counted exactly.
 
 HODO, RULES (the program), PLUGIN and COMPARE (tests/read/compare_bt2.py) are in the environment."""
-import json
 import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 
-HODO, RULES, PLUGIN, COMPARE = (os.environ[name] for name in ("HODO", "RULES", "PLUGIN", "COMPARE"))
+from hodo_test import LIMIT_S, compare, events, hodo, main, program
+
+RULES, PLUGIN = program("RULES"), program("PLUGIN")
 
 
 class Recording:
@@ -21,26 +20,20 @@ class Recording:
 
     def __init__(self, directory, options, program):
         self.data = os.path.join(directory, "trace")
-        self.done = subprocess.run([HODO, "record", "-o", self.data, *options, "--", RULES, *map(str, program)],
-                                   capture_output=True, text=True, timeout=300)
+        self.done = hodo("record", "-o", self.data, *options, "--", RULES, *program, timeout=3 * LIMIT_S)
         self.err, self.out = self.done.stderr, self.done.stdout
 
     def events(self, name=None, *options):
-        lines = subprocess.run([HODO, "print", "-q", "--json", *options, self.data], capture_output=True, text=True,
-                               check=True, timeout=300).stdout.splitlines()
-        return [event for event in map(json.loads, lines) if name in (None, event["name"])]
+        return [event for event in events(self.data, *options) if name in (None, event["name"])]
 
     def ns(self, name="g:tick"):
         return [event["fields"]["n"] for event in self.events(name)]
 
-    def number(self, pattern):
-        return sum(int(n) for n in re.findall(pattern, self.err))
-
     def limited(self):
-        return self.number(r"(\d+) events? not recorded: over the rate")
+        return self.done.number(r"(\d+) events? not recorded: over the rate")
 
     def lost(self):
-        return self.number(r"(\d+) events? lost: ")
+        return self.done.lost()
 
     def met(self):
         return [int(n) for n in re.findall(r"' was met (\d+) time", self.err)]
@@ -53,8 +46,7 @@ class Case(unittest.TestCase):
         result = Recording(directory, options, program)
         self.assertEqual(result.done.returncode, status, result.err)
         if check:
-            compare = subprocess.run([sys.executable, COMPARE, HODO, result.data], capture_output=True, text=True)
-            self.assertEqual(compare.returncode, 0, compare.stdout + compare.stderr)
+            compare(result.data)
         return result
 
 
@@ -322,7 +314,7 @@ class Printed(Case):
         for args, message in [(["--filter", "n =="], "expected a value at column 5"),
                               (["--filter", "1", "--filter", "2"], "only one --filter"),
                               (["--filter", "$x == 1"], "there is no '$x'")]:
-            done = subprocess.run([HODO, "print", *args], capture_output=True, text=True)
+            done = hodo("print", *args)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
@@ -425,5 +417,4 @@ class Usage(Case):
         self.assertEqual(r.met(), [8])
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

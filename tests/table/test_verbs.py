@@ -5,30 +5,24 @@
 HODO and GEN_REPORT (tests/report/gen_report.c) are in the environment.
 """
 import json
-import os
-import subprocess
-import tempfile
-import unittest
 
-HODO, GEN_REPORT = os.environ["HODO"], os.environ["GEN_REPORT"]
+import hodo_test
+from hodo_test import main
+
 # What --json calls a table of --columns=help.
 VERBS = {"stat": [], "info": [], "list": [], "report": []}
 
 
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="hodo-table.")
-        cls.addClassCleanup(cls.folder.cleanup)
-        for name, seed in ("a", "3"), ("b", "4"):
-            subprocess.run([GEN_REPORT, "both", f"{cls.folder.name}/{name}", "600", seed], check=True)
+class Case(hodo_test.Case):
+    SHARED = True
 
-    def run_hodo(self, *args):
-        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE")}
-        return subprocess.run([HODO, *args], capture_output=True, text=True, cwd=self.folder.name, env=env, check=False)
+    def setUp(self):
+        super().setUp()
+        for name, seed in ("a", 3), ("b", 4):
+            self.generate("GEN_REPORT", "both", 600, seed, name=name)
 
     def ok(self, *args):
-        done = self.run_hodo(*args)
+        done = self.hodo(*args)
         self.assertEqual((done.returncode, done.stderr), (0, ""), args)
         return done.stdout
 
@@ -158,11 +152,10 @@ class Wrong(Case):
         for verb in VERBS:
             for option in ("--columns", "moon"), ("--columns", "name,,count"), ("--columns", ""), ("--sort", "moon"), \
                     ("--sort", ""):
-                done = self.run_hodo(verb, *option, "a")
+                done = self.hodo(verb, *option, "a")
                 self.assertEqual((done.returncode, done.stdout), (2, ""), (verb, option))
                 self.assertIn("--columns=help lists them", done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -6,16 +6,14 @@ HODO, TRACED, TRACED_STATIC, ENTRIES, PLAIN and COMPARE (tests/read/compare_bt2.
 """
 import bisect
 import collections
-import json
 import os
 import re
 import signal
-import subprocess
-import sys
-import tempfile
 
-hodo, compare, plain = os.environ["HODO"], os.environ["COMPARE"], os.environ["PLAIN"]
-programs = [os.environ["TRACED"], os.environ["TRACED_STATIC"]]
+import hodo_test
+from hodo_test import compare, events, hodo, scenes
+
+plain, programs = hodo_test.program("PLAIN"), [hodo_test.program("TRACED"), hodo_test.program("TRACED_STATIC")]
 MS = 1000 * 1000
 
 
@@ -24,18 +22,14 @@ class Trace:
 
     def __init__(self, directory, options, command, expect=0):
         path = f"{directory}/trace"
-        done = subprocess.run([hodo, "record", "-o", path, *options, "--", *command], capture_output=True, text=True,
-                              timeout=120)
-        assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
+        done = hodo("record", "-o", path, *options, "--", *command, status=expect)
         self.said, self.out, self.path = done.stderr, done.stdout, path
-        lines = subprocess.run([hodo, "print", "--json", path], capture_output=True, text=True, check=True).stdout
-        self.events = [json.loads(line) for line in lines.splitlines()]
+        self.events = events(path)
         self.metadata = "".join(open(f"{path}/{folder}/metadata").read() for folder in os.listdir(path)
                                 if not folder.startswith("."))
         self.ticks_per_s = int(re.search(r"freq=(\d+)", self.metadata).group(1))
         self.symbols = symbols(command[0])
-        done = subprocess.run([sys.executable, compare, hodo, path], capture_output=True, text=True)
-        assert done.returncode == 0, (done.stdout, done.stderr)
+        compare(path)
 
     def of(self, name):
         return [e for e in self.events if e["name"] == name]
@@ -70,7 +64,7 @@ def number(value):
 def symbols(program):
     """Addresses and names of functions, sorted, as nm has them."""
     found = []
-    for line in subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in hodo_test.run("nm", program, status=0).stdout.splitlines():
         address, kind, name = line.rsplit(None, 2) if len(line.split()) == 3 else ("0", "U", "")
         if kind in "tTwW":
             found.append((int(address, 16), name))
@@ -122,7 +116,7 @@ def check_options(d):
             (["--abort"], "--abort goes with --tracer thread"),
             (["--tracer", "profile", "--min-time", "1s"], "--min-time goes with"),
             (["--tracer", "profile", "--depth", "1"], "--depth goes with")]:
-        done = subprocess.run([hodo, "record", "-o", f"{d}/none", *options, "true"], capture_output=True, text=True)
+        done = hodo("record", "-o", f"{d}/none", *options, "true")
         assert done.returncode == 2 and what in done.stderr and done.stderr.count("\n") == 1, (options, done)
         assert not os.path.exists(f"{d}/none")
 
@@ -452,9 +446,4 @@ def check_plugin(d):
     assert "plugin_draw was called by plugin_loop in a thread without a role" in t.said, t.said
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        globals()["check_" + sys.argv[1]](directory)
-
-
-main()
+scenes(globals())
