@@ -12,7 +12,8 @@ import sys
 import time
 import unittest
 
-from cli import Case, HODO, Recorder, TARGET, Target, wait_for
+from cli import Case, Recorder, TARGET, Target
+from hodo_test import HODO, main, wait_for
 
 
 def children(pid):
@@ -29,8 +30,8 @@ class Record(Case):
             r = self.record(t, out=f"t{signum}")
             t("note", 7)
             done = r.stop(signum)
-            self.assertEqual(done.status, 0, done.err)
-            self.assertRegex(done.err, r"^hodo: 7 events of 1 process, .* in .*\n$")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, r"^hodo: 7 events of 1 process, .* in .*\n$")
             self.assertEqual(self.notes(self.events(f"t{signum}")), list(range(7)))
             # It runs on, and is not being recorded.
             self.assertEqual(t("note", 3), 0)
@@ -41,13 +42,13 @@ class Record(Case):
         for n in range(5):
             r = self.record(t, "-q", out=f"t{n}")
             t("note", n + 1)
-            self.assertEqual(r.stop().err, "")
+            self.assertEqual(r.stop().stderr, "")
             self.assertEqual(self.notes(self.events(f"t{n}")), list(range(n + 1)))
 
     def test_duration(self):
         t = Target(self)
-        done = Recorder(self, "-p", t.pid, "--duration", "0.05").wait()
-        self.assertEqual(done.status, 0, done.err)
+        done = Recorder(self, "-p", t.pid, "--duration", "0.05").done()
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.events(), [])
         self.assertEqual(t("note", 1), 0)
 
@@ -61,7 +62,7 @@ class Record(Case):
         info = self.info()["processes"]
         self.assertEqual([(p["comm"], p["pid"], p["start"], p["complete"]) for p in info],
                          [("cli_target", t.pid, "attach", True)])
-        self.assertEqual(os.listdir(self.file("trace")), [f"cli_target-{t.pid}"])
+        self.assertEqual(os.listdir(self.path("trace")), [f"cli_target-{t.pid}"])
         names = {c["tid"]: c["comm"] for c in info[0]["threads"]}
         self.assertEqual(names[t.pid], "cli_target")
         self.assertEqual(sorted(e["comm"] for e in self.events() if e["name"] == "at:thread"), ["early", "late"])
@@ -87,7 +88,7 @@ class Record(Case):
         for target in t[:3]:
             self.assertIsNone(target("exit", 0))
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.returncode, 0, done.stderr)
         events = self.events()
         for n, target in enumerate(t):
             self.assertEqual(self.notes(events, target.pid), list(range(n + 1)))
@@ -98,8 +99,8 @@ class Record(Case):
         for target in t:
             target("note", 2)
             target("exit", 3)
-        done = r.wait()
-        self.assertEqual(done.status, 0, done.err)
+        done = r.done()
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(self.notes(self.events())), 4)
         self.assertTrue(all(p["complete"] for p in self.info()["processes"]))
 
@@ -109,21 +110,21 @@ class Record(Case):
         wait_for("the recording", lambda: self.recorded(t.pid))
         t("note", 1)
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
-        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.lines()[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
         self.assertEqual(self.notes(self.events()), [0])
 
     def test_none_can(self):
         """Exits with 1, and an earlier recording is where it was."""
         t = Target(self)
         self.record(t).stop()
-        done = Recorder(self, "-p", 2**31 - 1).wait()
+        done = Recorder(self, "-p", 2**31 - 1).done()
         self.assertLine(done, "hodo: there is no process 2147483647 that we can see: look the number up with ps")
         r = self.record(t, out="other")
-        done = Recorder(self, "-p", t.pid).wait()
-        self.assertEqual(done.status, 1, done.err)
+        done = Recorder(self, "-p", t.pid).done()
+        self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(self.info()["processes"][0]["pid"], t.pid)
-        self.assertFalse(os.path.exists(self.file("trace.old")))
+        self.assertFalse(os.path.exists(self.path("trace.old")))
         r.stop()
 
     def test_options(self):
@@ -141,9 +142,9 @@ class Record(Case):
         t("note", 5000)
         done = r.stop()
         notes = self.notes(self.events())
-        self.assertEqual(done.status, 0)
+        self.assertEqual(done.returncode, 0)
         self.assertEqual(notes, list(range(notes[0], 5000)))
-        lost = int(re.search(r"(\d+) events lost: overwritten", done.err)[1])
+        lost = int(re.search(r"(\d+) events lost: overwritten", done.stderr)[1])
         self.assertEqual(lost + len(notes), 5000)
 
     def test_with_a_command(self):
@@ -153,14 +154,14 @@ class Record(Case):
         wait_for("the recording", lambda: self.recorded(t.pid))
         t("note", 2)
         t("exit", 0)
-        done = r.wait()
-        self.assertEqual(done.status, 7, done.err)
+        done = r.done()
+        self.assertEqual(done.returncode, 7, done.stderr)
         self.assertEqual(self.notes(self.events()), [0, 1])
 
     def test_with_a_command_alone_left(self):
-        done = Recorder(self, "-p", 2**31 - 1, "--", sys.executable, "-c", "import sys; sys.exit(7)").wait()
-        self.assertEqual(done.status, 7, done.err)
-        self.assertEqual(done.lines[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
+        done = Recorder(self, "-p", 2**31 - 1, "--", sys.executable, "-c", "import sys; sys.exit(7)").done()
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual(done.lines()[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
 
     def test_after_a_recorder_that_waits(self):
         """hodo record --duration CMD has ended its recording, and still waits for the command."""
@@ -168,28 +169,28 @@ class Record(Case):
                          env={"HODO_LISTEN": "1"}, stdin=subprocess.PIPE)
         pid = wait_for("the command", lambda: next(iter(children(first.pid)), None))
         wait_for("the end of the recording", lambda: (self.status(pid) or {}).get("recorded_by") == "nobody" and
-                 os.path.exists(self.file("first")))
-        done = Recorder(self, "-p", pid, "--duration", "0.2").wait()
-        self.assertEqual(done.status, 0, done.err)
+                 os.path.exists(self.path("first")))
+        done = Recorder(self, "-p", pid, "--duration", "0.2").done()
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.events()
-        first.process.stdin.close()
-        self.assertEqual(first.wait().status, 0)
+        first.stdin.close()
+        self.assertEqual(first.done().returncode, 0)
 
     def test_of_a_command_that_is_recorded(self):
         """It is recorded by another way than a listener's: told, switched and ended all the same."""
         r = Recorder(self, "--", TARGET, env={"HODO_LISTEN": "1"}, stdin=subprocess.PIPE)
         pid = wait_for("the command", lambda: next(iter(children(r.pid)), None))
         wait_for("the recording", lambda: self.recorded(pid))
-        done = Recorder(self, "-p", pid, out="second").wait()
+        done = Recorder(self, "-p", pid, out="second").done()
         self.assertLine(done, f"hodo: process {pid} is recorded by hodo (process {r.pid}) already: end that, or let"
                         f" 'hodo detach {pid}' end it")
-        self.assertEqual(self.hodo("disable", pid, "at:note").status, 0)
-        self.assertEqual(self.hodo("detach", pid).status, 0)
+        self.assertEqual(self.hodo("disable", pid, "at:note").returncode, 0)
+        self.assertEqual(self.hodo("detach", pid).returncode, 0)
         self.assertEqual(self.status(pid)["recorded_by"], "nobody")
-        r.process.stdin.close()
-        done = r.wait()
-        self.assertEqual(done.status, 0, done.err)
-        self.assertIn("its recording was ended, by 'hodo detach' or by itself", done.err)
+        r.stdin.close()
+        done = r.done()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("its recording was ended, by 'hodo detach' or by itself", done.stderr)
         self.assertEqual({e["name"] for e in self.events()}, {"at:begin"})
 
     def test_recorder_killed(self):
@@ -207,18 +208,18 @@ class Record(Case):
     def test_two_recorders(self):
         t = Target(self)
         r = self.record(t)
-        done = Recorder(self, "-p", t.pid, out="second").wait()
+        done = Recorder(self, "-p", t.pid, out="second").done()
         self.assertLine(done, f"hodo: process {t.pid} is recorded by hodo (process {r.pid}) already: end that, or let"
                         f" 'hodo detach {t.pid}' end it")
         t("note", 4)
-        self.assertEqual(r.stop().status, 0)
+        self.assertEqual(r.stop().returncode, 0)
         self.assertEqual(self.notes(self.events()), list(range(4)))
         r = self.record(t, out="third")
         r.stop()
 
     def test_flight_recorder_makes_room(self):
-        os.mkdir(self.file("flight"))
-        t = Target(self, env={"HODO_FLIGHT": self.file("flight")})
+        os.mkdir(self.path("flight"))
+        t = Target(self, env={"HODO_FLIGHT": self.path("flight")})
         self.assertEqual(self.status(t.pid)["recorded_by"], "flight")
         r = self.record(t)
         t("note", 3)
@@ -230,7 +231,7 @@ class Record(Case):
                 break
             time.sleep(0.01)
         self.assertEqual(self.status(t.pid)["recorded_by"], "flight")
-        self.assertEqual(len(os.listdir(self.file("flight"))), 2)
+        self.assertEqual(len(os.listdir(self.path("flight"))), 2)
 
 
 class Life(Case):
@@ -241,8 +242,8 @@ class Life(Case):
         r = self.record(t)
         t("note", 9)
         self.assertIsNone(t("exit", 3))
-        done = r.wait()
-        self.assertEqual((done.status, t.process.wait()), (0, 3), done.err)
+        done = r.done()
+        self.assertEqual((done.returncode, t.process.wait()), (0, 3), done.stderr)
         self.assertEqual(self.notes(self.events()), list(range(9)))
 
     def test_signal(self):
@@ -251,8 +252,8 @@ class Life(Case):
             r = self.record(t, out=f"t{signum}")
             t("note", 9)
             t.process.send_signal(signum)
-            done = r.wait()
-            self.assertEqual((done.status, t.process.wait()), (0, -signum), done.err)
+            done = r.done()
+            self.assertEqual((done.returncode, t.process.wait()), (0, -signum), done.stderr)
             self.assertEqual(self.notes(self.events(f"t{signum}")), list(range(9)))
 
     def test_exec(self):
@@ -261,8 +262,8 @@ class Life(Case):
         r = self.record(t)
         t("note", 3)
         self.assertIsNone(t("exec"))
-        done = r.wait()
-        self.assertEqual(done.status, 0, done.err)
+        done = r.done()
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.notes(self.events()), [0, 1, 2])
         wait_for("the next image", lambda: self.status(t.pid))
         r = self.record(t, out="next")
@@ -276,7 +277,7 @@ class Life(Case):
         children = [t("fork") for _ in range(3)]
         t("note", 1)
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.returncode, 0, done.stderr)
         events = self.events()
         for child in children:
             self.assertEqual([e["fields"]["i"] for e in events if e["pid"] == child], [0, 1, 2])
@@ -298,9 +299,9 @@ class Life(Case):
         t("note", 4)
         self.assertEqual(t("stop"), 0)
         t("note", 50)
-        done = r.wait()
-        self.assertEqual(done.status, 0, done.err)
-        self.assertIn(f"hodo: cli_target[{t.pid}]: its recording was ended, by 'hodo detach' or by itself", done.lines)
+        done = r.done()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"hodo: cli_target[{t.pid}]: its recording was ended, by 'hodo detach' or by itself", done.lines())
         self.assertEqual(self.notes(self.events()), list(range(4)))
 
     def test_closefrom(self):
@@ -310,7 +311,7 @@ class Life(Case):
         self.assertEqual(t("closefrom"), 0)
         t("note", 3)
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.notes(self.events()), [0, 1, 0, 1, 2])
         self.assertIsNotNone(self.status(t.pid))
 
@@ -321,12 +322,12 @@ class Life(Case):
         r = self.record(t)
         self.assertEqual(t("setuid", 65534), 0)
         t("note", 3)
-        self.assertEqual(r.stop().status, 0)
+        self.assertEqual(r.stop().returncode, 0)
         self.assertEqual(self.notes(self.events()), [0, 1, 2])
         r = self.record(t, out="next")
         t("note", 2)
         child = t("fork")
-        self.assertEqual(r.stop().status, 0)
+        self.assertEqual(r.stop().returncode, 0)
         events = self.events("next")
         self.assertEqual(self.notes(events), [0, 1])
         self.assertEqual(len([e for e in events if e["pid"] == child]), 3)
@@ -338,10 +339,10 @@ class Life(Case):
         for n in (0, 1):
             t[n]("note", 3)
         done = self.hodo("detach", t[0].pid)
-        self.assertEqual((done.status, done.err), (0, f"hodo: process {t[0].pid} is no longer recorded\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, f"hodo: process {t[0].pid} is no longer recorded\n"))
         for n in (0, 1):
             t[n]("note", 2)
-        self.assertEqual(r.stop().status, 0)
+        self.assertEqual(r.stop().returncode, 0)
         events = self.events()
         self.assertEqual(self.notes(events, t[0].pid), [0, 1, 2])
         self.assertEqual(self.notes(events, t[1].pid), [0, 1, 2, 0, 1])
@@ -353,7 +354,7 @@ class Life(Case):
         t("note", 6)
         os.kill(t.pid, signal.SIGSTOP)
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.notes(self.events()), list(range(6)))
         done = self.hodo("list", t.pid)
         self.assertLine(done, f"hodo: process {t.pid} does not answer: is it stopped? Let it go on"
@@ -378,8 +379,8 @@ process PID is {}
 
         def shown(*states):
             done = self.hodo("list", t.pid)
-            self.assertEqual((done.status, done.err), (0, ""))
-            text = re.sub(r"\S*(cli_target\.c):\d+", r"\1:N", done.out.replace(str(t.pid), "PID"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = re.sub(r"\S*(cli_target\.c):\d+", r"\1:N", done.stdout.replace(str(t.pid), "PID"))
             self.assertEqual(text, golden.format(*(s.ljust(8) for s in states[:-1]), states[-1]))
 
         shown(*["off"] * 6, "not recorded")
@@ -399,7 +400,7 @@ process PID is {}
         t = Target(self)
         r = self.record(t)
         done = self.hodo("list", "--json", t.pid)
-        got = json.loads(done.out)
+        got = json.loads(done.stdout)
         self.assertEqual({k: got[k] for k in ("version", "pid", "listens", "recorded_by", "recorder")},
                          {"version": 1, "pid": t.pid, "listens": True, "recorded_by": "hodo", "recorder": r.pid})
         note = next(e for e in got["events"] if e["name"] == "at:note")
@@ -411,19 +412,19 @@ process PID is {}
     def test_list_without_listener(self):
         t = Target(self, listen=False)
         done = self.hodo("list", t.pid)
-        self.assertEqual(done.status, 0)
-        self.assertEqual(done.err, f"hodo: warning: process {t.pid} does not listen: these are the events of its files:"
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, f"hodo: warning: process {t.pid} does not listen: these are the events of its files:"
                          f" 'hodo record -p {t.pid}' records them\n")
-        self.assertEqual([line.split()[:2] for line in done.out.splitlines()],
+        self.assertEqual([line.split()[:2] for line in done.stdout.splitlines()],
                          [["at:begin", "mark"], ["at:child", "event"], ["at:note", "event"], ["at:signal", "event"],
                           ["at:thread", "event"], ["at:work", "event"]])
-        got = json.loads(self.hodo("list", "--json", "-q", t.pid).out)
+        got = json.loads(self.hodo("list", "--json", "-q", t.pid).stdout)
         self.assertEqual((got["pid"], got["listens"]), (t.pid, False))
         self.assertNotIn("state", got["events"][0])
         self.assertIsNone(self.status(t.pid))
 
     def test_list_of_a_file_that_was_replaced(self):
-        copy = self.file("program")
+        copy = self.path("program")
         with open(os.environ["TARGET"], "rb") as f, open(copy, "wb") as g:
             g.write(f.read())
         os.chmod(copy, 0o755)
@@ -432,16 +433,16 @@ process PID is {}
             os.remove(copy)
             done = self.hodo("list", p.pid)
             p.stdin.close()
-        self.assertEqual(done.status, 0, done.err)
-        self.assertIn("at:note", done.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("at:note", done.stdout)
 
     def test_pids(self):
         t = [Target(self), Target(self)]
         other = Target(self, listen=False)
         r = self.record(t[1])
         done = self.hodo("list", "--pids")
-        self.assertEqual(done.status, 0, done.err)
-        lines = [line.split(maxsplit=2) for line in done.out.splitlines()]
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split(maxsplit=2) for line in done.stdout.splitlines()]
         self.assertEqual(lines[0], ["PID", "EVENTS", "PROGRAM"])
         mine = {int(line[0]): line[1:] for line in lines[1:]}
         self.assertEqual(mine[t[0].pid], ["6", "cli_target"])
@@ -454,20 +455,20 @@ process PID is {}
         r = self.record(t, "-e", "at:child")
         t("note", 1)
         done = self.hodo("enable", t.pid, "at:note,at:thread", "at:begin")
-        self.assertEqual((done.status, done.err), (0, "".join(f"hodo: 1 event of process {t.pid} is on\n" * 3)))
+        self.assertEqual((done.returncode, done.stderr), (0, "".join(f"hodo: 1 event of process {t.pid} is on\n" * 3)))
         t("note", 2)
         done = self.hodo("disable", "-q", t.pid, "at:note")
-        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         t("note", 3)
         done = self.hodo("enable", t.pid, "at")
-        self.assertEqual((done.status, done.err), (0, f"hodo: 6 events of process {t.pid} are on\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, f"hodo: 6 events of process {t.pid} are on\n"))
         t("note", 4)
         r.stop()
         self.assertEqual(self.notes(self.events()), [0, 1, 0, 1, 2, 3])
 
     def test_disabled_stays_so(self):
         t = Target(self)
-        self.assertEqual(self.hodo("disable", t.pid, "at:note").status, 0)
+        self.assertEqual(self.hodo("disable", t.pid, "at:note").returncode, 0)
         r = self.record(t)
         t("note", 3)
         t("fork")
@@ -480,7 +481,7 @@ process PID is {}
         for verb in ("enable", "disable"):
             done = self.hodo(verb, t.pid, "at:nix", "at:note")
             self.assertLine(done, f"hodo: no event of process {t.pid} matches at:nix: 'hodo list {t.pid}' lists them")
-            self.assertRegex(done.err, "1 event of process .* is o[nf]")
+            self.assertRegex(done.stderr, "1 event of process .* is o[nf]")
         r.stop()
 
     def test_not_recorded(self):
@@ -519,16 +520,15 @@ process PID is {}
                 (["list", "1", "2"], "one program, recording or process at a time, not '2' too")):
             with self.subTest(args):
                 done = self.hodo(*args)
-                self.assertEqual((done.status, done.out), (2, ""))
-                self.assertEqual(done.err, f"hodo: {args[0]}: {text}: see 'hodo {args[0]} --help'\n")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(done.stderr, f"hodo: {args[0]}: {text}: see 'hodo {args[0]} --help'\n")
 
     def test_help(self):
         for verb in ("record", "list", "enable", "disable", "detach"):
             done = self.hodo(verb, "--help")
-            self.assertEqual((done.status, done.err), (0, ""))
-            self.assertTrue(done.out.startswith(f"usage: hodo {verb} [options]"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout.startswith(f"usage: hodo {verb} [options]"))
         self.assertEqual(HODO, os.environ["HODO"])
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

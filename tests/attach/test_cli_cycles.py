@@ -13,9 +13,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import unittest
 
-from cli import Case, Target, wait_for
+from cli import Case, Target
+from hodo_test import HODO, main, wait_for
 
 CYCLES = int(os.environ.get("CYCLES", "1000"))
 BT2_EVERY = 50
@@ -44,32 +44,31 @@ class Cycles(Case):
         recorder = self.record_now(target, path, *how)
         if number % 3 == 0:
             # From then on a signal ends the recording, and not the recorder.
-            wait_for("the output", lambda: os.path.isdir(self.file(path)) or recorder.poll() is not None)
+            wait_for("the output", lambda: os.path.isdir(self.path(path)) or recorder.poll() is not None)
             recorder.send_signal(signal.SIGINT)
         elif number % 3 == 1:
             done = self.hodo("detach", "-q", target.pid)
             # It may have ended just before.
-            self.assertIn(done.status, (0, 1), done.err)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
         text = recorder.communicate(timeout=60)[1]
         if recorder.returncode == 1 and re.search("does not answer|is not recorded", text):
             # The target got no CPU for as long as a recorder waits: rare, and no recording.
-            shutil.rmtree(self.file(path), ignore_errors=True)
+            shutil.rmtree(self.path(path), ignore_errors=True)
             self.unanswered += 1
             return 0, 0, {}
         self.assertEqual(recorder.returncode, 0, text)
         lost = sum(int(n) for n in re.findall(r"hodo: (\d+) events? lost: ", text))
-        self.assertTrue(os.path.isdir(self.file(path)), text)
+        self.assertTrue(os.path.isdir(self.path(path)), text)
         events = self.events(path, bt2=number % BT2_EVERY == 0)
         missing, last = self.check(events)
         self.assertLessEqual(missing, lost, text)
-        shutil.rmtree(self.file(path))
+        shutil.rmtree(self.path(path))
         return len(events), lost, last
 
     def record_now(self, target, path, *options):
         """A recorder that ends by itself soon."""
-        return subprocess.Popen([os.environ["HODO"], "record", "-o", self.file(path), "-p", str(target.pid), *options],
-                                cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, text=True)
+        return self.start(HODO, "record", "-o", self.path(path), "-p", target.pid, *options,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def test_cycles(self):
         # Whoever records it has the right of way, so that a thousand times do not take for ever.
@@ -94,5 +93,4 @@ class Cycles(Case):
               file=sys.stderr)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

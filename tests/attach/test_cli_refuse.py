@@ -14,11 +14,10 @@ import sys
 import threading
 import unittest
 
-from cli import Case, HODO, LIBRARY, Recorder, TARGET, Target, wait_for
-
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-import place  # noqa: E402 (after where it lies)
-from place import AS_NOBODY, NOBODY  # noqa: E402
+import place
+from cli import Case, LIBRARY, Recorder, TARGET, Target
+from hodo_test import HODO, main, ok, run, skip, wait_for
+from place import AS_NOBODY, NOBODY
 
 MAGIC, VERSION, HELLO, CONTROL, ANSWER = 0x4f444f48, 1, 1, 4, 5
 STATUS, RECORD, LIST, ENABLE = 1, 2, 3, 4
@@ -84,9 +83,9 @@ class Hostile(Case):
         fake = Fake(self, reply)
         done = self.hodo(*verb, self.me, *(["x:y"] if verb[0] == "enable" else []), env=env)
         fake.socket.shutdown(socket.SHUT_RDWR)
-        self.assertEqual(done.status, 1, done.err)
-        self.assertEqual(len(done.lines), 1, done.err)
-        self.assertRegex(done.err, "^hodo: ")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(done.lines()), 1, done.stderr)
+        self.assertRegex(done.stderr, "^hodo: ")
         return done
 
     def test_answers(self):
@@ -97,11 +96,11 @@ class Hostile(Case):
 
     def test_silence(self):
         done = self.asked(lambda op, c: False)
-        self.assertIn("does not answer", done.err)
+        self.assertIn("does not answer", done.stderr)
 
     def test_hangs_up(self):
         done = self.asked(lambda op, c: True)
-        self.assertIn("ended the conversation", done.err)
+        self.assertIn("ended the conversation", done.stderr)
 
     def test_descriptors(self):
         """Too many, none where one is due, one where none is."""
@@ -109,7 +108,7 @@ class Hostile(Case):
         self.addCleanup(os.close, null)
         for n in (2, 16, 100):
             self.asked(lambda op, c, n=n: pass_descriptors(c, answer(), *[null] * n))
-        self.assertIn("sent no list", self.asked(lambda op, c: c.send(answer()) == 0).err)
+        self.assertIn("sent no list", self.asked(lambda op, c: c.send(answer()) == 0).stderr)
         self.asked(lambda op, c: pass_descriptors(c, answer(result=1), null), ("enable",))
 
     def test_lists(self):
@@ -137,13 +136,13 @@ class Hostile(Case):
         os.ftruncate(fd, 1 << 40)
         Fake(self, lambda op, c: pass_descriptors(c, answer(), fd))
         done = self.hodo("list", self.me)
-        self.assertIn(done.status, (0, 1))
+        self.assertIn(done.returncode, (0, 1))
 
     def test_texts_without_end(self):
         message = answer(result=-16, by=2)[:-256] + b"\x1b[31m" + b"A" * 251
         done = self.asked(lambda op, c: c.send(message) == 0, ("record", "-p"))
-        self.assertNotIn("\x1b", done.err)
-        self.assertLess(len(done.err), 1500)
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertLess(len(done.stderr), 1500)
 
     def test_recording_that_never_begins(self):
         """Answered by 0, and then: nothing, nonsense, a hello and nothing."""
@@ -156,11 +155,11 @@ class Hostile(Case):
                         c.send(what)
                     return False
                 fake = Fake(self, reply)
-                done = Recorder(self, "-p", self.me).wait()
+                done = Recorder(self, "-p", self.me).done()
                 fake.socket.shutdown(socket.SHUT_RDWR)
-                self.assertEqual(done.status, 1, done.err)
-                self.assertRegex(done.err, f"^hodo: process {self.me} is not recorded: it .*\n$")
-                self.assertFalse(os.path.exists(self.file("trace")))
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, f"^hodo: process {self.me} is not recorded: it .*\n$")
+                self.assertFalse(os.path.exists(self.path("trace")))
 
 
 class Other(Case):
@@ -215,7 +214,7 @@ class Other(Case):
         t("note", 2)
         child = t("fork")
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.returncode, 0, done.stderr)
         events = self.events()
         self.assertEqual(self.notes(events), [0, 1])
         self.assertEqual(len([e for e in events if e["pid"] == child]), 3)
@@ -228,21 +227,21 @@ class Other(Case):
         os.chmod(self.dir, 0o755)
         uid = 60000 + os.getpid() % 5000
         prefix = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
-        os.mkdir(self.file("home"))
-        os.chown(self.file("home"), uid, uid)
-        t = Target(self, prefix=prefix, env={"XDG_RUNTIME_DIR": self.file("home")})
-        self.assertTrue(os.path.exists(self.file(f"home/hodo/{t.pid}")))
-        os.mkdir(self.file("elsewhere"))
+        os.mkdir(self.path("home"))
+        os.chown(self.path("home"), uid, uid)
+        t = Target(self, prefix=prefix, env={"XDG_RUNTIME_DIR": self.path("home")})
+        self.assertTrue(os.path.exists(self.path(f"home/hodo/{t.pid}")))
+        os.mkdir(self.path("elsewhere"))
         shown = f"/tmp/hodo-{uid}"
         self.assertFalse(os.path.lexists(shown))
-        os.symlink(self.file("elsewhere"), shown)
+        os.symlink(self.path("elsewhere"), shown)
         self.addCleanup(os.remove, shown)
         r = Recorder(self, "-p", t.pid)
-        wait_for("the recording or its end", lambda: os.path.exists(self.file("trace")) and
-                 os.listdir(self.file("trace")) or r.process.poll() is not None)
+        wait_for("the recording or its end", lambda: os.path.exists(self.path("trace")) and
+                 os.listdir(self.path("trace")) or r.poll() is not None)
         done = r.stop()
-        self.assertEqual(os.listdir(self.file("elsewhere")), [])
-        self.assertIn("is not recorded: no socket can be had in its /tmp", done.err)
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+        self.assertIn("is not recorded: no socket can be had in its /tmp", done.stderr)
 
     @unittest.skipIf(place.no_processes(), place.no_processes())
     def test_container(self):
@@ -263,13 +262,13 @@ class Other(Case):
         with open(f"/proc/{p.pid}/task/{p.pid}/children", encoding="ascii") as f:
             pid = int(f.read().split()[0])
         r = Recorder(self, "-p", pid)
-        wait_for("the recording", lambda: self.recorded(pid) or r.process.poll() is not None)
+        wait_for("the recording", lambda: self.recorded(pid) or r.poll() is not None)
         for word in ("note 3", "fork"):
             p.stdin.write(word + "\n")
             p.stdin.flush()
             child = int(p.stdout.readline())
         done = r.stop()
-        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(done.returncode, 0, done.stderr)
         events = self.events()
         self.assertEqual(self.notes(events), [0, 1, 2])
         self.assertEqual({(e["pid"], e["tid"]) for e in events}, {(1, 1), (child, child)})
@@ -280,7 +279,7 @@ class Reuse(Case):
     """Sockets that are not the process's: they are never taken for it."""
 
     def socket_of(self, pid):
-        return os.path.join(self.file("run"), "hodo", str(pid))
+        return os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", str(pid))
 
     def sleeper(self):
         p = subprocess.Popen(["sleep", "1000"], env=self.env)
@@ -290,11 +289,11 @@ class Reuse(Case):
 
     def not_listening(self, pid):
         done = self.hodo("list", "-q", "--json", pid)
-        self.assertEqual(done.status, 0, done.err)
-        self.assertEqual(json.loads(done.out)["listens"], False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["listens"], False)
 
     def test_socket_left_over(self):
-        os.makedirs(self.file("run/hodo"), mode=0o700)
+        os.makedirs(os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo"), mode=0o700)
         pid = self.sleeper()
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.bind(self.socket_of(pid))
@@ -307,7 +306,7 @@ class Reuse(Case):
         dead.process.wait()
         self.assertTrue(os.path.exists(self.socket_of(dead.pid)))
         self.record(alive).stop()
-        self.assertEqual(os.listdir(self.file("run/hodo")), [str(alive.pid)])
+        self.assertEqual(os.listdir(os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo")), [str(alive.pid)])
 
     def test_another_process_answers(self):
         t = Target(self)
@@ -320,23 +319,22 @@ class Reuse(Case):
         self.assertEqual(t("note", 1), 0)
 
     def test_what_is_no_socket(self):
-        os.makedirs(self.file("run/hodo"), mode=0o700)
+        os.makedirs(os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo"), mode=0o700)
         for make in (os.mkdir, os.mkfifo, lambda path: os.symlink("/dev/null", path),
                      lambda path: os.symlink(path, path)):
             pid = self.sleeper()
             make(self.socket_of(pid))
             done = self.hodo("list", "-q", pid)
-            self.assertIn(done.status, (0, 1))
-            self.assertLessEqual(len(done.lines), 1)
+            self.assertIn(done.returncode, (0, 1))
+            self.assertLessEqual(len(done.lines()), 1)
 
     @unittest.skipIf(place.no_processes(), place.no_processes())
     def test_number_used_again(self):
         """In a pid namespace, where numbers can be chosen; see inside()."""
         if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
             self.skipTest("numbers cannot be chosen here")
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable, "-B",
-                               os.path.abspath(__file__), "inside", self.dir], env=dict(os.environ, **self.env),
-                              capture_output=True, text=True, timeout=120, check=False)
+        done = run("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable, "-B",
+                   os.path.abspath(__file__), "inside", os.path.dirname(self.dir), env={**os.environ, **self.env})
         if done.returncode == 77:
             self.skipTest(done.stdout)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -352,37 +350,33 @@ def start_as(pid, *command):
             return p
         p.kill()
         p.wait()
-    print("the number could not be had again")
-    sys.exit(77)
+    return skip("the number could not be had again")
 
 
 def listens(pid):
-    done = subprocess.run([HODO, "list", "-q", "--json", str(pid)], capture_output=True, text=True, timeout=60,
-                          check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["listens"]
+    return json.loads(ok("list", "-q", "--json", pid))["listens"]
 
 
 def inside(directory):
     """First process of its namespace."""
     env = dict(os.environ, HODO_LISTEN="1", LD_PRELOAD=LIBRARY)
-    run = os.path.join(directory, "run", "hodo")
+    sockets = os.path.join(directory, "run", "hodo")
     with subprocess.Popen([TARGET], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as t:
         assert t.stdout.readline() == "ready\n" and listens(t.pid)
         t.kill()
-    assert os.path.exists(os.path.join(run, str(t.pid)))
+    assert os.path.exists(os.path.join(sockets, str(t.pid)))
     again = start_as(t.pid, "sleep", "1000")
     assert not listens(again.pid), "a socket that was left over"
     again.kill()
     again.wait()
-    os.remove(os.path.join(run, str(t.pid)))
+    os.remove(os.path.join(sockets, str(t.pid)))
 
     # One whose child has the listening socket, and answers on it under the number of the dead.
     ready, told = os.pipe()
     first = os.fork()
     if first == 0:
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        s.bind(os.path.join(run, str(os.getpid())))
+        s.bind(os.path.join(sockets, str(os.getpid())))
         s.listen(8)
         if os.fork():
             os._exit(0)
@@ -396,7 +390,7 @@ def inside(directory):
     os.read(ready, 1)
     again = start_as(first, "sleep", "1000")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-        s.connect(os.path.join(run, str(first)))
+        s.connect(os.path.join(sockets, str(first)))
         pid = struct.unpack("iii", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
         assert pid == first, "the forgery does not look like one"
         try:
@@ -414,4 +408,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] == "inside":
         inside(sys.argv[2])
         sys.exit(0)
-    unittest.main()
+    main()

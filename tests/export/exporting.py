@@ -4,70 +4,44 @@
 HODO, GEN_TRACE, GEN_CALLS, GEN_REPORT, TRACED and SOURCE are in the environment; PROTOC where there is one.
 """
 import collections
-import json
 import os
 import re
 import subprocess
-import sys
-import tempfile
-import unittest
 
-HODO, TRACED, SOURCE = os.environ["HODO"], os.environ["TRACED"], os.environ["SOURCE"]
-PROTOC = os.environ.get("PROTOC")
+import hodo_test
+from hodo_test import events, json_lines, program
+
+TRACED, PROTOC = program("TRACED"), program("PROTOC")
 REQUESTS = 20
 
 
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(77)
+class Case(hodo_test.Case):
+    """One folder for the tests of a class. What is exported is bytes."""
+    SHARED = True
 
+    def run_hodo(self, *args, **how):
+        return self.hodo(*args, text=False, **how)
 
-class Case(unittest.TestCase):
-    """A temporary folder with what setUpClass and the tests record in it."""
+    def ok(self, *args):
+        return super().ok(*args, text=False)
 
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="hodo-export.")
-        cls.addClassCleanup(folder.cleanup)
-        cls.dir = folder.name
-        cls.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PAGER", "TERM", "LESS")}
-
-    @classmethod
-    def run_hodo(cls, *args, **kwargs):
-        return subprocess.run([HODO, *map(str, args)], env=cls.env, cwd=cls.dir, stdin=subprocess.DEVNULL,
-                              timeout=300, check=False, **{"capture_output": True, **kwargs})
-
-    @classmethod
-    def ok(cls, *args):
-        """Standard output of a command that must succeed."""
-        run = cls.run_hodo(*args)
-        if run.returncode != 0:
-            raise AssertionError(f"{args}: {run.returncode}: {run.stderr.decode()}")
-        return run.stdout
-
-    @classmethod
-    def record(cls, name="traced", *options, requests=REQUESTS, functions=True):
+    def record(self, name="traced", *options, requests=REQUESTS, functions=True):
         """A recording of tests/export/traced.c, made once; nothing of it is lost."""
-        if not os.path.exists(os.path.join(cls.dir, name)):
-            cls.ok("record", "-q", "-m", "1M", "-o", name, *(["--functions"] if functions else []), *options, "--",
+        if not os.path.exists(os.path.join(self.dir, name)):
+            self.ok("record", "-q", "-m", "1M", "-o", name, *(["--functions"] if functions else []), *options, "--",
                    TRACED, requests)
-            assert cls.stat(name)["discarded"] == 0
+            assert self.stat(name)["discarded"] == 0
         return name
 
-    @classmethod
-    def generate(cls, generator, scenario, *args):
+    def generate(self, generator, scenario, *args):
         """A recording of the generators of tests/read, graph and report: GEN_TRACE, GEN_CALLS, GEN_REPORT."""
-        name = "-".join(map(str, (generator, scenario, *args)))
-        if not os.path.exists(os.path.join(cls.dir, name)):
-            subprocess.run([os.environ[generator], scenario, os.path.join(cls.dir, name), *map(str, args)], check=True)
-        return name
+        return super().generate(generator, scenario, *args, name="-".join(map(str, (generator, scenario, *args))))
 
-    @classmethod
-    def hostile(cls):
+    def hostile(self):
         """The recording "all", in which names of events, fields, threads and processes are no names."""
-        path = os.path.join(cls.dir, "hostile")
+        path = os.path.join(self.dir, "hostile")
         if not os.path.exists(path):
-            subprocess.run([os.environ["GEN_TRACE"], "all", path], check=True)
+            super().generate("GEN_TRACE", "all", name=path)
             file = os.path.join(path, "kvd-412", "metadata")
             with open(file, "rb") as f:
                 text = f.read()
@@ -81,12 +55,11 @@ class Case(unittest.TestCase):
                 f.write(text)
         return "hostile"
 
-    @classmethod
-    def damaged(cls, name="damaged"):
+    def damaged(self, name="damaged"):
         """A recording with a stream that ends in the middle of a packet, and one with garbage in it."""
-        path = os.path.join(cls.dir, name)
+        path = os.path.join(self.dir, name)
         if not os.path.exists(path):
-            subprocess.run([os.environ["GEN_TRACE"], "all", path], check=True)
+            super().generate("GEN_TRACE", "all", name=path)
             for file, change in (("cpu0", lambda b: b[:len(b) * 2 // 3]),
                                  ("cpu1", lambda b: b[:len(b) // 2] + b"\xa5" * 32 + b[len(b) // 2 + 32:])):
                 with open(os.path.join(path, "kvd-412", file), "r+b") as f:
@@ -96,44 +69,37 @@ class Case(unittest.TestCase):
                     f.write(bytes_)
         return name
 
-    @classmethod
-    def stat(cls, name):
-        return json.loads(cls.ok("stat", "--json", "-q", name))
+    def stat(self, name):
+        return super().stat(name)
 
-    @classmethod
-    def counts(cls, name):
+    def counts(self, name):
         """How many there are of each event."""
-        return {e["name"]: e["count"] for e in cls.stat(name)["events"] if e["count"]}
+        return {e["name"]: e["count"] for e in self.stat(name)["events"] if e["count"]}
 
-    @classmethod
-    def events(cls, name, *args):
+    def events(self, name, *args):
         """As hodo print --json has them."""
-        return [json.loads(line) for line in cls.ok("print", "--json", "-q", *args, name).splitlines()]
+        return events(name, *args, **self.how({}))
 
-    @classmethod
-    def middle(cls, name):
+    def middle(self, name):
         """--since and --until for the second third of the events."""
-        times = [e["ts"] for e in cls.events(name)]
+        times = [e["ts"] for e in self.events(name)]
         since, until = times[len(times) // 3], times[len(times) * 2 // 3]
         return "--since", f"{since // 10**9}.{since % 10**9:09}", "--until", f"{until // 10**9}.{until % 10**9:09}"
 
-    @classmethod
-    def calls(cls, name):
+    def calls(self, name):
         """Calls of functions, as hodo graph --json has them."""
-        lines = [json.loads(line) for line in cls.ok("graph", "--json", "-q", name).splitlines()]
+        lines = json_lines(self.ok("graph", "--json", "-q", name))
         return [line for line in lines if "function" in line and "duration_ns" in line]
 
-    @classmethod
-    def lost(cls, name):
+    def lost(self, name):
         """By cause, as hodo stat has it: (discarded, overwritten)."""
-        stat = cls.stat(name)
+        stat = self.stat(name)
         return stat["discarded"], stat["overwritten"]
 
-    @classmethod
-    def running(cls, name):
+    def running(self, name):
         """{(cpu, thread, from, until)} between two switches of one CPU."""
         last, ran = {}, set()
-        for e in cls.events(name):
+        for e in self.events(name):
             if e["name"] != "sched:sched_switch":
                 continue
             before = last.get(e["cpu"])
@@ -142,10 +108,9 @@ class Case(unittest.TestCase):
             last[e["cpu"]] = e
         return ran
 
-    @classmethod
-    def export(cls, fmt, name, *args):
+    def export(self, fmt, name, *args):
         """What is written to standard output."""
-        return cls.ok("export", "-q", "--to", fmt, "-o", "-", *args, name)
+        return self.ok("export", "-q", "--to", fmt, "-o", "-", *args, name)
 
 
 # ------------------------------------------------------------------------- protobufs
@@ -195,7 +160,3 @@ def decode(schema, message, data):
             stack[-1][name.removesuffix(" {")].append(inner)
             stack.append(inner)
     return top
-
-
-def main():
-    unittest.main(verbosity=1, argv=sys.argv)

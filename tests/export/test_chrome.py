@@ -3,9 +3,9 @@
 """chrome: JSON of the trace event format, its phases and what each needs, and the meaning held against the recording."""
 import collections
 import json
-import unittest
 
-from exporting import REQUESTS, Case, main
+from exporting import REQUESTS, Case
+from hodo_test import main
 
 # Phase -> the keys that its objects have; those with ? may be missing.
 KEYS = {
@@ -25,10 +25,9 @@ def pairs_once(pairs):
 
 
 class Chrome(Case):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.record()
+    def setUp(self):
+        super().setUp()
+        self.record()
 
     def trace(self, name, *args):
         text = self.export("chrome", name, *args)

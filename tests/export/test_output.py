@@ -7,15 +7,16 @@ import resource
 import signal
 import subprocess
 import time
-import unittest
 
-from exporting import HODO, Case, main
+from exporting import Case
+from hodo_test import HODO, main
 
 SUFFIX = {"perfetto": "pftrace", "chrome": "json", "csv": "csv", "jsonl": "jsonl"}
 
 
 class Output(Case):
     def setUp(self):
+        super().setUp()
         self.name = self.record()
 
     def path(self, name):

@@ -4,9 +4,9 @@
 import collections
 import os
 import re
-import unittest
 
-from exporting import PROTOC, REQUESTS, SOURCE, Case, decode, main, skip
+from exporting import PROTOC, REQUESTS, Case, decode
+from hodo_test import SOURCE, main, skip
 
 SCHEMA = os.path.join(SOURCE, "src/export/perfetto.proto")
 BEGIN, END, INSTANT, COUNTER = "TYPE_SLICE_BEGIN", "TYPE_SLICE_END", "TYPE_INSTANT", "TYPE_COUNTER"
@@ -100,16 +100,16 @@ class Trace:
 
 
 class Perfetto(Case):
+    traces = {}
+
     def trace(self, name, *args):
         if (name, *args) not in self.traces:
             self.traces[name, *args] = Trace(self, self.export("perfetto", name, *args))
         return self.traces[name, *args]
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.traces = {}
-        cls.record()
+    def setUp(self):
+        super().setUp()
+        self.record()
 
     def test_counts_are_those_of_stat(self):
         t, counts = self.trace("traced"), self.counts("traced")

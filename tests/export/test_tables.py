@@ -7,9 +7,9 @@ import json
 import math
 import os
 import subprocess
-import unittest
 
-from exporting import Case, main
+from exporting import Case
+from hodo_test import main
 
 FIXED = ["ts", "cpu", "pid", "tid", "comm", "name", "text", "function"]
 

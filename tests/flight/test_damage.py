@@ -5,9 +5,9 @@ time. `hodo recover` makes a trace of it that we and babeltrace2 can read, or sa
 import os
 import random
 import shutil
-import unittest
 
-from flights import TARGET, Case, hodo
+from flights import TARGET, Case
+from hodo_test import hodo, main
 
 PAGE = 4096
 SEED = int(os.environ.get("SEED", "1"))
@@ -123,5 +123,4 @@ class Damage(Case):
         return rings <= page * PAGE < rings + count * PAGE
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: MIT
 """HODO_FLIGHT: which processes have files, what is in them, which are kept, and where there can be none."""
 import ctypes
-import json
 import os
 import re
 import resource
-import signal
 import struct
 import subprocess
 import time
-import unittest
 
-from flights import CHECK, HODO, LIFE, LIBHODO, LIMIT_S, TARGET, Case, environment, hodo
+from flights import LIFE, TARGET, Case, environment
+from hodo_test import HODO, LIBHODO, LIMIT_S, hodo, main
 
 CLONE_NEWNS = 0x20000
 
@@ -343,5 +341,4 @@ class Refused(Case):
         self.assertEqual(len(self.files()), 1)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -6,9 +6,9 @@ import re
 import shutil
 import subprocess
 import time
-import unittest
 
-from habits import APP, HODO, LIMIT_S, Case, verbs
+from habits import APP, Case
+from hodo_test import LIMIT_S, main, verbs
 
 VALUE_NAMES = ("WHEN", "KEY", "WHAT", "COLUMN", "NAME")
 
@@ -30,7 +30,7 @@ class Complete(Case):
     def offered(self, *words, index=None, **kwargs):
         """[(word, what it is)]; the cursor is behind the last word unless told otherwise."""
         index = len(words) - 1 if index is None else index
-        done = self.run_hodo("--complete", index, *words, **kwargs)
+        done = self.hodo("--complete", index, *words, **kwargs)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return [tuple((line + "\t").split("\t")[:2]) for line in done.stdout.splitlines()]
 
@@ -76,7 +76,7 @@ class Complete(Case):
                     with self.subTest((verb, option, word)):
                         self.assertRegex(word, r"\A[a-z0-9_:-]+\Z")
                         args = [] if option == "--to" else needed
-                        done = self.run_hodo(verb, *args, option, word, "--no-such-option")
+                        done = self.hodo(verb, *args, option, word, "--no-such-option")
                         self.assertEqual(done.returncode, 2)
                         self.assertIn("unknown option '--no-such-option'", done.stderr)
                         n += 1
@@ -152,13 +152,8 @@ class Complete(Case):
         self.assertLess(time.monotonic() - begin, LIMIT_S / 2)
 
     def listener(self):
-        env = {**self.env, "HODO_LISTEN": "1", "APP_WAIT": "1", "LD_PRELOAD": os.environ["HODO_LIBRARY"]}
-        process = subprocess.Popen([self.path("app")], stdout=subprocess.PIPE, env=env, cwd=self.dir)
-        def end():
-            process.kill()
-            process.wait()
-            process.stdout.close()
-        self.addCleanup(end)
+        process = self.start(self.path("app"), stdout=subprocess.PIPE,
+                             env={"HODO_LISTEN": "1", "APP_WAIT": "1", "LD_PRELOAD": os.environ["HODO_LIBRARY"]})
         process.stdout.readline()
         return str(process.pid)
 
@@ -214,12 +209,10 @@ class Complete(Case):
                       ["hodo", "stat", "x" * 6000], ["hodo", "stat", "\n\t"], ["hodo", "-e", ""],
                       ["hodo", "list", "\udcff/"], ["hodo", "print", "-"], ["hodo", "record", "-", ""]):
             for index in range(len(words) + 2):
-                done = subprocess.run([HODO, "--complete", str(index), *words], capture_output=True, cwd=self.dir,
-                                      timeout=LIMIT_S, check=False)
+                done = self.hodo("--complete", index, *words)
                 self.assertIn(done.returncode, (0, 1, 2), (words, index))
         for args in ([], ["x", "hodo"], ["-1", "hodo"], ["7", "hodo"]):
-            self.assertEqual(self.run_hodo("--complete", *args).returncode, 2)
+            self.assertEqual(self.hodo("--complete", *args).returncode, 2)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

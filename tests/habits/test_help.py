@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: MIT
 """--help of each verb fits a screen; colours and pager are the same in all that print much."""
 import os
-import pty
 import re
-import signal
-import time
-import unittest
 
-from habits import APP, HODO, LIMIT_S, Case, verbs
+from habits import APP, Case
+from hodo_test import HODO, main, verbs
+from terminal import on_terminal
 
 LINES, COLUMNS = 24, 80
 ALL_LINES = 60  # of --help=all
@@ -59,15 +57,15 @@ class Help(Case):
                 self.assertEqual("--no-pager" in text, verb in MUCH)
                 if verb in MUCH:
                     self.assertRegex(text, r"(?m)^ +--color WHEN +auto, always or never\n +--no-pager +\S")
-                self.assertEqual(self.run_hodo(verb, "--help=some").returncode, 2)
-                self.assertEqual(self.run_hodo(verb, "--no-such-option").returncode, 2)
+                self.assertEqual(self.hodo(verb, "--help=some").returncode, 2)
+                self.assertEqual(self.hodo(verb, "--no-such-option").returncode, 2)
 
 
 class Options(Case):
     """What each verb's table lists is what its parser takes."""
 
     def refused(self, words, why):
-        done = self.run_hodo(*words)
+        done = self.hodo(*words)
         self.assertEqual((done.returncode, done.stdout), (2, ""), words)
         self.assertEqual(done.stderr, f"hodo: {words[0]}: {why}: see 'hodo {words[0]} --help'\n")
 
@@ -108,25 +106,8 @@ class Terminal(Case):
         self.env["TERM"] = "xterm"
 
     def shown(self, *args, env=None, stderr=None):
-        pid, fd = pty.fork()
-        if pid == 0:
-            signal.alarm(LIMIT_S)
-            os.chdir(self.dir)
-            if stderr is not None:
-                os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
-            os.execve(HODO, [HODO, *args], {**self.env, **(env or {})})
-        out, end = b"", time.monotonic() + LIMIT_S
-        while time.monotonic() < end:
-            try:
-                data = os.read(fd, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            out += data
-        os.close(fd)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        return status, out.decode(errors="replace").replace("\r\n", "\n")
+        status, text = on_terminal(self, HODO, *args, env=env or {}, stderr=stderr)
+        return status, text.replace("\r\n", "\n")
 
     def test_pager(self):
         for verb in MUCH:
@@ -136,7 +117,7 @@ class Terminal(Case):
                 self.assertEqual(status, 0)
                 self.assertIn("P:", text)
                 self.assertNotIn("P:", self.shown(verb, "-q", "--no-pager", env=pager)[1])
-                self.assertNotIn("P:", self.run_hodo(verb, "-q", env=pager).stdout)
+                self.assertNotIn("P:", self.hodo(verb, "-q", env=pager).stdout)
                 # The first that is set.
                 self.assertIn("Q:", self.shown(verb, "-q", env={"PAGER": "sed 's/^/Q:/'"})[1])
                 self.assertNotIn("Q:", self.shown(verb, "-q", env={**pager, "PAGER": "sed 's/^/Q:/'"})[1])
@@ -170,7 +151,7 @@ class Terminal(Case):
             pass
         os.mkdir(self.path("hodo.data/empty"))
         pager = {"HODO_PAGER": "sed 's/^/P:/'"}
-        said = self.run_hodo("print").stderr
+        said = self.hodo("print").stderr
         status, text = self.shown("print", env=pager, stderr=self.path("said"))
         self.assertEqual(status, 0)
         with open(self.path("said"), encoding="utf-8") as f:
@@ -180,7 +161,7 @@ class Terminal(Case):
         colored = re.compile("\033\\[[0-9;]*m")
         for verb in MUCH:
             args = (verb, "-q", "--no-pager")
-            plain = self.run_hodo(*args).stdout
+            plain = self.hodo(*args).stdout
             with self.subTest(verb):
                 self.assertNotRegex(plain, colored)
                 always = self.ok(*args, "--color=always", env={"NO_COLOR": "1", "TERM": "dumb"})
@@ -194,11 +175,10 @@ class Terminal(Case):
                 self.assertNotRegex(self.shown(*args, "--color=never", env={"CLICOLOR_FORCE": "1"})[1], colored)
                 self.assertNotRegex(self.ok(*args, env={"CLICOLOR_FORCE": "0"}), colored)
                 self.assertNotRegex(self.ok(verb, "-q", "--json", "--color=always"), colored)
-                done = self.run_hodo(verb, "--color=red")
+                done = self.hodo(verb, "--color=red")
                 self.assertEqual((done.returncode, done.stderr),
                                  (2, f"hodo: {verb}: --color is auto, always or never, not 'red': "
                                      f"see 'hodo {verb} --help'\n"))
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -5,9 +5,9 @@ import json
 import os
 import shutil
 import signal
-import unittest
 
 from habits import APP, Case
+from hodo_test import main
 
 
 class Program(Case):
@@ -27,7 +27,7 @@ class Program(Case):
         return {e["name"]: e["count"] for e in json.loads(self.ok("stat", "--json"))["events"]}
 
     def test_recorded_and_shown(self):
-        done = self.run_hodo("./app", 5)
+        done = self.hodo("./app", 5)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"\Aapp: pid \d+\n\Z")
         self.assertRegex(done.stderr, r"\Ahodo: 6 events of 1 process, .* in hodo\.data\n\n"
@@ -44,12 +44,12 @@ class Program(Case):
         self.assertTrue(self.ok("stat").startswith(done.stderr.split("\n\n")[1]))
 
     def test_options_are_the_program_s(self):
-        done = self.run_hodo("echo", "--help", "-e", "-o", "x", "--", "y")
+        done = self.hodo("echo", "--help", "-e", "-o", "x", "--", "y")
         self.assertEqual((done.returncode, done.stdout), (0, "--help -e -o x -- y\n"))
 
     def test_status(self):
-        self.assertEqual(self.run_hodo("./app", 1, 7).returncode, 7)
-        done = self.run_hodo("./app", 1, -signal.SIGTERM)
+        self.assertEqual(self.hodo("./app", 1, 7).returncode, 7)
+        done = self.hodo("./app", 1, -signal.SIGTERM)
         self.assertEqual(done.returncode, -signal.SIGTERM)
         self.assertIn("app:tick", done.stderr)
 
@@ -63,38 +63,38 @@ class Program(Case):
             f.write("} return 0; }\n")
         source = os.environ["SOURCE"]
         self.assertEqual(os.system(f"cc -I{source}/include -o {self.path('many')} {script}"), 0)
-        done = self.run_hodo("./many")
+        done = self.hodo("./many")
         self.assertIn("... 10 more: 'hodo stat' shows all\n", done.stderr)
         self.assertRegex(done.stderr, r"\nmany:k10 +11 .*\n\.\.\. ")
 
     def test_nothing_happened(self):
-        done = self.run_hodo("./app", 0)
+        done = self.hodo("./app", 0)
         self.assertIn("hodo: 0 events of 1 process", done.stderr)
         self.assertNotIn("EVENT", done.stderr)
         self.assertRegex(done.stderr, r"\n  hodo list \S+/app +the events that it has\n\Z")
-        done = self.run_hodo("true")
+        done = self.hodo("true")
         self.assertRegex(done.stderr, r"\n  man hodo-trace +how a program gets events: this one has none\n\Z")
 
     def test_lost(self):
-        done = self.run_hodo("./app", 3000000)
+        done = self.hodo("./app", 3000000)
         if "no event was lost" not in self.ok("stat"):
             self.assertRegex(done.stderr, r"(?m)^hodo: \d+ events? lost: .*: 'hodo record -m 16M \./app' keeps")
 
     def test_by_name(self):
         self.install("kvd")
-        done = self.run_hodo("kvd", 2)
+        done = self.hodo("kvd", 2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.recorded(), {"app:tick": 2, "app:done": 1})
 
     def refused(self, word, text):
-        done = self.run_hodo(word, 2)
+        done = self.hodo(word, 2)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"hodo: {text}\n"))
         self.assertFalse(os.path.exists(self.path("hodo.data")))
 
     def test_verb_wins(self):
         self.install("stat", "print", "doctor")
         self.assertIn("usage: hodo stat", self.ok("stat", "--help"))
-        self.assertEqual(self.run_hodo("stat").returncode, 1)  # there is no hodo.data
+        self.assertEqual(self.hodo("stat").returncode, 1)  # there is no hodo.data
         self.assertFalse(os.path.exists(self.path("hodo.data")))
 
     def test_slip_of_the_finger(self):
@@ -108,14 +108,14 @@ class Program(Case):
     def test_dashes(self):
         self.install("lsit", "stat")
         for name in ("lsit", "stat"):
-            self.assertEqual(self.run_hodo("--", name, 4).returncode, 0)
+            self.assertEqual(self.hodo("--", name, 4).returncode, 0)
             self.assertEqual(self.recorded(), {"app:tick": 4, "app:done": 1})
-        self.assertEqual(self.run_hodo("--").returncode, 2)
+        self.assertEqual(self.hodo("--").returncode, 2)
 
     def test_two_letters_off(self):
         """A short name is a program's sooner than a verb with two slips."""
         self.install("past")  # "list", "stat"
-        self.assertEqual(self.run_hodo("past", 1).returncode, 0)
+        self.assertEqual(self.hodo("past", 1).returncode, 0)
 
     def test_neither(self):
         self.refused("xyzzy", "no verb 'xyzzy', and no program in PATH: 'hodo --help' lists the verbs")
@@ -125,15 +125,14 @@ class Program(Case):
     def test_no_program(self):
         for word, status in (("./nope", 127), ("/", 126), ("./app.txt", 126)):
             open(self.path("app.txt"), "w", encoding="ascii").close()
-            done = self.run_hodo(word)
+            done = self.hodo(word)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertRegex(done.stderr, r"\Ahodo: [^\n]*: [^\n]*\n\Z")
             self.assertFalse(os.path.exists(self.path("hodo.data")))
 
     def test_colors(self):
-        self.assertNotIn("\033", self.run_hodo("./app").stderr)
-        self.assertIn("\033[36mapp:tick\033[0m ", self.run_hodo("./app", env={"CLICOLOR_FORCE": "1"}).stderr)
+        self.assertNotIn("\033", self.hodo("./app").stderr)
+        self.assertIn("\033[36mapp:tick\033[0m ", self.hodo("./app", env={"CLICOLOR_FORCE": "1"}).stderr)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -3,16 +3,12 @@
 """Completion in bash, zsh and fish: the key is pressed, and the line is looked at."""
 import os
 import pathlib
-import pty
-import select
 import shutil
-import signal
-import subprocess
 import termios
-import time
-import unittest
 
-from habits import APP, HODO, LIMIT_S, SOURCE, Case, verbs
+from habits import APP, Case
+from hodo_test import HODO, SOURCE, main, run, verbs
+from terminal import Terminal
 
 COMPLETIONS = SOURCE / "completions"
 DUMP = b"\x18\x04"  # Ctrl-X Ctrl-D: the line goes to a file
@@ -29,49 +25,26 @@ class Shell(Case):
         if not shutil.which(self.SHELL):
             self.skipTest(f"{self.SHELL} is not installed")
         shutil.copy(APP, self.path("app"))
-        subprocess.run([HODO, "record", "-q", "./app"], cwd=self.dir, check=True, stdout=subprocess.DEVNULL)
+        self.ok("record", "-q", "./app")
         os.mkdir(self.path("bin"))
         os.symlink(HODO, self.path("bin/hodo"))
         self.env.update(PATH=self.path("bin") + ":" + self.env["PATH"], HOME=self.dir, ZDOTDIR=self.dir,
                         OUT=self.path("out"), LC_ALL="C.UTF-8", COLUMNS="500", LINES="50")
-        self.fd = None
 
-    def start(self, args):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            signal.alarm(LIMIT_S)
-            os.chdir(self.dir)
-            os.execvpe(args[0], args, self.env)
-        self.addCleanup(self.stop)
-        self.said = b""
-
-    def stop(self):
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        os.close(self.fd)
-
-    def read_until(self, condition, what):
-        end = time.monotonic() + LIMIT_S
-        while not condition():
-            if time.monotonic() > end:
-                self.fail(f"never came: {what}: {self.said[-2000:]!r}")
-            if select.select([self.fd], [], [], 0.02)[0]:
-                try:
-                    self.said += os.read(self.fd, 65536)
-                except OSError:
-                    self.fail(f"the shell has ended: {self.said[-2000:]!r}")
+    def open(self, args):
+        self.terminal = Terminal(self, *args, size=(50, 500))
 
     def ready(self):
         """Until the shell reads keys: while it runs a command the terminal takes Ctrl-D, which is in DUMP, for the end."""
-        self.read_until(lambda: not termios.tcgetattr(self.fd)[3] & termios.ICANON, "the shell's turn")
+        self.terminal.until("the shell's turn", lambda: not termios.tcgetattr(self.terminal.fd)[3] & termios.ICANON)
 
     def dump(self):
         """What stands on the line."""
         out = self.path("out")
-        os.write(self.fd, DUMP)
+        self.terminal.press(DUMP)
         def whole():
             return os.path.exists(out) and pathlib.Path(out).read_text(encoding="utf-8").endswith("\n")
-        self.read_until(whole, "the line")
+        self.terminal.until("the line", whole)
         line = pathlib.Path(out).read_text(encoding="utf-8")
         os.unlink(out)
         return line[:-1]
@@ -79,7 +52,7 @@ class Shell(Case):
     def press(self, line, back=0):
         """The line after the completion key was pressed, the cursor `back` letters in front of its end."""
         self.ready()
-        os.write(self.fd, b"\x05\x15" + line.encode() + b"\x02" * back + b"\t")
+        self.terminal.press(b"\x05\x15" + line.encode() + b"\x02" * back + b"\t")
         return self.dump()
 
     def check_line(self):
@@ -116,9 +89,9 @@ class Shell(Case):
     def words_of(self, line, quote=""):
         """What the shell makes of a line once it is completed and entered: the words of the command."""
         end = "" if self.press(line).rstrip("/ ").endswith(quote) else quote
-        os.write(self.fd, b"\x05" + end.encode() + b"\x01printf '%s\\n' >said \x05; echo >>said end\r")
+        self.terminal.press(b"\x05" + end.encode() + b"\x01printf '%s\\n' >said \x05; echo >>said end\r")
         said = pathlib.Path(self.path("said"))
-        self.read_until(lambda: said.exists() and said.read_text(encoding="utf-8").endswith("end\n"), "the words")
+        self.terminal.until("the words", lambda: said.exists() and said.read_text(encoding="utf-8").endswith("end\n"))
         words = said.read_text(encoding="utf-8").splitlines()[:-1]
         said.unlink()
         self.ready()
@@ -146,8 +119,8 @@ class Bash(Shell):
                 f.write("[ -r /usr/share/bash-completion/bash_completion ] && . "
                         "/usr/share/bash-completion/bash_completion\n")
             f.write(f". '{COMPLETIONS}/hodo.bash'\n")
-        self.start(["bash", "--noprofile", "--rcfile", self.path("rc"), "-i"])
-        self.read_until(lambda: b"ready> " in self.said, "the prompt")
+        self.open(["bash", "--noprofile", "--rcfile", self.path("rc"), "-i"])
+        self.terminal.until("the prompt", lambda: b"ready> " in self.terminal.shown)
 
     def test_line(self):
         if not os.path.exists("/usr/share/bash-completion/bash_completion"):
@@ -172,10 +145,8 @@ class Bash(Shell):
         """COMPREPLY of a line, bash's words given as readline parts them."""
         script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE=$LINE_; COMP_POINT=${#LINE_}; '
                   '_hodo hodo; printf "%s\\n" "${COMPREPLY[@]}"')
-        done = subprocess.run(["bash", "--norc", "-c", script, "bash", str(COMPLETIONS / "hodo.bash"), *words],
-                              cwd=self.dir, env={**self.env, "LINE_": self.line(words)}, capture_output=True, text=True,
-                              timeout=LIMIT_S, check=True)
-        return done.stdout.split()
+        return run("bash", "--norc", "-c", script, "bash", COMPLETIONS / "hodo.bash", *words, status=0,
+                   **self.how({"env": {"LINE_": self.line(words)}})).stdout.split()
 
     @staticmethod
     def line(words):
@@ -207,8 +178,8 @@ class Zsh(Shell):
                     # What is offered, as it is handed to the line editor.
                     "compadd() {\n  local -a got\n  builtin compadd -A got \"$@\"; print -lr -- $got >>$OUT.list\n"
                     '  builtin compadd "$@"\n}\n')
-        self.start(["zsh", "-d", "-i"])
-        self.read_until(lambda: b"ready> " in self.said, "the prompt")
+        self.open(["zsh", "-d", "-i"])
+        self.terminal.until("the prompt", lambda: b"ready> " in self.terminal.shown)
 
     def listed(self, line):
         if os.path.exists(self.path("out.list")):
@@ -237,9 +208,8 @@ class Fish(Shell):
     def listed(self, line):
         """What fish offers for a line: its own engine, asked without a terminal."""
         self.env["XDG_CONFIG_HOME"] = self.env["XDG_DATA_HOME"] = self.dir
-        done = subprocess.run(["fish", "--no-config", "-c", f"source '{COMPLETIONS}/hodo.fish'; complete -C $argv[1]",
-                               line], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=LIMIT_S,
-                              check=True)
+        done = run("fish", "--no-config", "-c", f"source '{COMPLETIONS}/hodo.fish'; complete -C $argv[1]", line, status=0,
+                   **self.how({}))
         self.assertEqual(done.stderr, "")
         return done.stdout.splitlines()
 
@@ -271,5 +241,4 @@ class Fish(Shell):
         self.assertFalse(os.path.exists(self.path("pwned")))
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -248,7 +248,7 @@ class Case(unittest.TestCase):
 
     def how(self, how):
         """Where and with what a command runs; its env= adds to what all have."""
-        return {"cwd": self.dir, **how, "env": {**self.env, **how.get("env", {})}}
+        return {"cwd": self.dir, **how, "env": {**self.env, **(how.get("env") or {})}}
 
     def hodo(self, *args, **how):
         return hodo(*args, **self.how(how))

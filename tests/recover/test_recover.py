@@ -11,29 +11,15 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-HODO, LIFE, TARGET = os.environ["HODO"], os.environ["LIFE"], os.environ["TARGET"]
-COMPARE = os.environ["COMPARE"]
-LIMIT_S = 500  # against hanging for ever; nothing is judged by time
+import hodo_test
+from hodo_test import HODO, compare, hodo, json_lines, main, program, readable, wait_for
+
+LIFE, TARGET = program("LIFE"), program("TARGET")
 KILLS = 50
 HEADER = struct.Struct("=I16sIQQQQQQIIQ")
 SEED = int(os.environ.get("SEED", "1"))
-
-
-def hodo(*args, **kwargs):
-    return subprocess.run([HODO, *args], capture_output=True, text=True, timeout=LIMIT_S, check=False, **kwargs)
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + LIMIT_S
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"never came: {what}")
-        time.sleep(0.001)
 
 
 def packets(path):
@@ -54,24 +40,18 @@ def streams(recording):
                 yield os.path.join(folder, name)
 
 
-class Case(unittest.TestCase):
+class Case(hodo_test.Case):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="hodo-recover-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
-        self.data = os.path.join(self.dir, "trace")
+        super().setUp()
         self.out = self.data + ".recovered"
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
 
     def events(self, path, clean=True):
         """Without their times: those of the source are by its provisional clock."""
-        done = hodo("print", "--json", path)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = hodo("print", "--json", path, status=0)
         if clean:
             for line in done.stderr.splitlines():
                 self.assertIn("events were lost", line)
-        events = [json.loads(line) for line in done.stdout.splitlines()]
+        events = json_lines(done.stdout)
         return sorted(((e["cpu"], e["tid"], e["name"], json.dumps(e["fields"], sort_keys=True)) for e in events),
                       key=lambda e: (e[0], e[1], e[3]))
 
@@ -91,12 +71,9 @@ class Case(unittest.TestCase):
         self.assertEqual(self.snapshot_of(self.data), before, "the source was changed")
         return done
 
-    def check_recovered(self, what="", compare=True):
-        """Against the source; returns how many events there are. compare: event for event with babeltrace2, too."""
-        command = [sys.executable, COMPARE, HODO, self.out] if compare else [
-            "babeltrace2", self.out, "--component", "sink.utils.dummy"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-        self.assertEqual(done.returncode, 0, (what, done.stdout, done.stderr))
+    def check_recovered(self, what="", whole=True):
+        """Against the source; returns how many events there are. whole: event for event with babeltrace2, too."""
+        (compare if whole else readable)(self.out)
         got, raw = self.events(self.out), self.events(self.data, clean=False)
         self.assertEqual(got, raw, what)
         whole = sum(n for path in streams(self.data) for n, is_whole in packets(path) if is_whole)
@@ -146,7 +123,7 @@ class Killed(Case):
             done = struct.unpack("2Q", f.read(16))
         self.assertEqual(done, (20000, 20000), n)
         told = self.recover()
-        events = self.check_recovered((n, options, told.stderr), compare=n % 25 == 0)
+        events = self.check_recovered((n, options, told.stderr), whole=n % 25 == 0)
         shutil.rmtree(self.data)
         return killed, events
 
@@ -189,7 +166,7 @@ class Torn(Case):
         os.truncate(self.stream, os.path.getsize(self.stream) - 7)
         done = self.recover()
         self.assertRegex(done.stderr, r"(?m)^hodo: 1 event lost: they were not on disk as a whole$")
-        stat = json.loads(hodo("stat", "--json", self.out).stdout)
+        stat = self.stat(self.out)
         self.assertEqual(stat["recorded"] + stat["discarded"], 3000)
         self.assertEqual(stat["discarded"], 1)
 
@@ -200,9 +177,8 @@ class Torn(Case):
             f.seek(size // 2)
             f.write(bytes(4096))
         self.recover()
-        done = subprocess.run([sys.executable, COMPARE, HODO, self.out], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        stat = json.loads(hodo("stat", "--json", self.out).stdout)
+        compare(self.out)
+        stat = self.stat(self.out)
         self.assertEqual(stat["recorded"] + stat["discarded"], 3000)
         self.assertGreater(stat["discarded"], 0)
 
@@ -285,5 +261,4 @@ class Torn(Case):
             recorder.wait()
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()
