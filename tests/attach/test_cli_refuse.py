@@ -4,7 +4,6 @@
 HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment.
 """
 import array
-import ctypes
 import json
 import os
 import socket

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from hodo_test import LIMIT_S, compare, events, hodo, program, run, scenes
+from hodo_test import LIMIT_S, compare, events, hodo, program, scenes
 
 programs = program("SCENES")
 ALL = "comm,pid,ip,callstack,stack=1024"

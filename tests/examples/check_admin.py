@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """check_admin.py HODO SERVER COMPARE: the server is traced through its admin port, killed, and recovered."""
 import glob
-import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
 
-hodo, program, compare = sys.argv[1:4]
-LIMIT_S = 120
+from hodo_test import LIMIT_S, compare, environment, events, hodo
+
+program = sys.argv[2]
 
 
 class Client:
@@ -26,15 +26,13 @@ class Client:
 
 def recovered(directory, *paths):
     out = f"{directory}/trace"
-    subprocess.run([hodo, "recover", "-q", "-o", out, *paths], check=True, timeout=LIMIT_S)
-    subprocess.run([sys.executable, compare, hodo, out], check=True, timeout=LIMIT_S)
-    text = subprocess.run([hodo, "print", "--json", out], capture_output=True, text=True, check=True).stdout
-    return [json.loads(line) for line in text.splitlines()]
+    hodo("recover", "-q", "-o", out, *paths, status=0)
+    compare(out)
+    return events(out)
 
 
 def check(directory):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("HODO_")}
-    server = subprocess.Popen([program, directory], stdout=subprocess.PIPE, text=True, env=env)
+    server = subprocess.Popen([program, directory], stdout=subprocess.PIPE, text=True, env=environment())
     try:
         ports = dict(server.stdout.readline().split() for _ in range(2))
         service, admin = Client(int(ports["service"])), Client(int(ports["admin"]))

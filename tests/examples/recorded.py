@@ -1,27 +1,19 @@
 # SPDX-License-Identifier: MIT
 """recorded - records a program and reads its events, for the tests of the examples."""
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-HODO, PROGRAM, COMPARE_BT2 = sys.argv[1:4]
+import hodo_test
+from hodo_test import HODO, compare, environment, events, stat
+
+PROGRAM = sys.argv[2]
 
 
 def run(*cmd, cwd=None):
     """Standard output of a command that must succeed; without settings of the caller's."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("HODO_")}
-    done = subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False, cwd=cwd,
-                          env={**env, "TMPDIR": str(cwd)} if cwd else env)
-    if done.returncode != 0:
-        command = " ".join(map(str, cmd))
-        sys.exit(f"{command}: exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr}")
-    return done.stdout
+    return hodo_test.run(*cmd, cwd=cwd, env=environment(**({"TMPDIR": cwd} if cwd else {})), status=0).stdout
 
 
 class Recording:
@@ -34,9 +26,8 @@ class Recording:
             work.mkdir()
             self.output = run(HODO, "record", "-o", trace, *options, "--", PROGRAM, *args, cwd=work)
             self.left_behind = [path.name for path in work.iterdir()]
-            self.events = [json.loads(line) for line in run(HODO, "print", "--json", trace).splitlines()]
-            self.stat = json.loads(run(HODO, "stat", "--json", trace))
-            run(sys.executable, COMPARE_BT2, HODO, trace)
+            self.events, self.stat = events(trace), stat(trace)
+            compare(trace)
         self.counts = Counter(event["name"] for event in self.events)
 
     def named(self, name):

@@ -13,15 +13,13 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import exporting
+from hodo_test import HODO, LIMIT_S, SKIPPED, run
 
 HERE = pathlib.Path(__file__).resolve().parent
-HODO = os.environ["HODO"]
-SKIPPED = 77
 
 # What takes the places of names.cc's placeholders: as long as they are.
 HOSTILE = {
@@ -96,27 +94,22 @@ def node_modules():
     return None, "npm cannot get what package-lock.json names: is there a network?"
 
 
-class Case(unittest.TestCase):
+class Case(exporting.Case):
+    """Each test in a folder of its own; commands are any programs."""
+    SHARED = False
     SPANS = ("kv:handle", "kv:parse", "kv:store") # that nest on their threads
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="hodo-profiles.")
-        self.addCleanup(self.folder.cleanup)
-        self.dir = pathlib.Path(self.folder.name)
+        super().setUp()
+        self.dir = pathlib.Path(self.dir)
 
-    def ok(self, *args, **kwargs):
-        done = subprocess.run([str(a) for a in args], cwd=self.dir, capture_output=True, check=False, timeout=300,
-                              **kwargs)
-        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace")[-2000:])
-        return done.stdout
+    def ok(self, *args, **how):
+        return run(*args, text=False, status=0, **self.how({"timeout": 3 * LIMIT_S, **how})).stdout
 
     def export(self, to, recording, *options):
         """The file's path, and what was warned of."""
         path = self.dir / f"{recording}.{to}"
-        done = subprocess.run([HODO, "export", "--to", to, "-f", "-o", path, *options, recording], cwd=self.dir,
-                              capture_output=True, check=False, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return path, done.stderr.decode()
+        return path, self.hodo("export", "--to", to, "-f", "-o", path, *options, recording, status=0).stderr
 
     def make(self, scenario, n=0):
         self.ok(os.environ["GEN_CALLS"], scenario, scenario, n)
@@ -126,12 +119,6 @@ class Case(unittest.TestCase):
         """One of tests/read's recordings."""
         self.ok(os.environ["GEN_TRACE"], scenario, f"gen-{scenario}")
         return f"gen-{scenario}"
-
-    def hostile(self):
-        """exporting.py's recording in which names of events, fields, threads and processes are no names."""
-        made = type("Made", (exporting.Case,), {"dir": str(self.dir), "env": dict(os.environ)})
-        made.hostile()
-        return "hostile"
 
     def record_names(self, times=10):
         """names.cc under hostile names: calls of functions, all of which return."""
@@ -217,9 +204,9 @@ class Speedscope(Case):
 
 def main():
     """Runs the tests; what was skipped for want of npm is told, and makes the test a skipped one."""
-    program = unittest.main(module="__main__", argv=sys.argv, exit=False, verbosity=1)
-    if not program.result.wasSuccessful():
+    result = unittest.main(module="__main__", exit=False, verbosity=1).result
+    if not result.wasSuccessful():
         sys.exit(1)
-    for _, why in program.result.skipped:
+    for _, why in result.skipped:
         print(f"skipped: {why}")
-    sys.exit(SKIPPED if program.result.skipped else 0)
+    sys.exit(SKIPPED if result.skipped else 0)

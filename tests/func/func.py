@@ -9,13 +9,14 @@ HODO, CHECK (calls_check) and COMPARE (compare_bt2.py) are in the environment.
 import collections
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-HODO, CHECK, COMPARE = (os.environ.get(name) for name in ("HODO", "CHECK", "COMPARE"))
+import hodo_test
+from hodo_test import COMPARE, HODO, LIMIT_S, program
+
+CHECK = program("CHECK")
 # case: program, arguments, environment, options of the recorder
 CASES = {
     "hazards": ("hazards", ["all"], {}, ["-m", "64M"]),
@@ -79,7 +80,7 @@ def symbols(folder, path):
     for file in folder.iterdir():
         if file.suffix not in ("", ".so") or not file.is_file():
             continue
-        out = subprocess.run(["nm", "-CS", "--defined-only", file], capture_output=True, text=True, check=False).stdout
+        out = hodo_test.run("nm", "-CS", "--defined-only", file).stdout
         for line in out.splitlines():
             match = re.match(r"([0-9a-f]+) ([0-9a-f]+) [tTwWi] (.*)", line)
             if match:
@@ -106,7 +107,7 @@ class Trace:
     """What calls_check says."""
 
     def __init__(self, trace, names):
-        done = subprocess.run([CHECK, trace, names], capture_output=True, text=True, check=False)
+        done = hodo_test.run(CHECK, trace, names)
         if done.returncode != 0:
             fail("calls_check:", done.stdout[-2000:], done.stderr)
         self.tallies = {}
@@ -184,8 +185,7 @@ def compare_counts(d, programs, variant, case):
 
 
 def run(cmd, env, **more):
-    return subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=240, env=env, check=False, **more)
+    return hodo_test.run(*cmd, timeout=2 * LIMIT_S, env=env, **more)
 
 
 def main():

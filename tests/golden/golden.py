@@ -24,11 +24,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-import place  # noqa: E402 (after where it lies)
+import place
+from hodo_test import HODO, LIMIT_S, verbs
 
-HODO = os.environ["HODO"]
-LIMIT_S = 120
 # Words that are told of, but are no error: nothing is to be done.
 NEWS = re.compile(r"hodo: (warning: )?(\d[\d,]* (event|part|snapshot)s?\b|no event|trigger |process \d+ (is|was|now)|"
                   r"\S+ (itself )?(has|had) |SIZE in \S+$)")
@@ -152,9 +150,8 @@ def check(file):
 
 
 def check_all():
-    text = subprocess.run([HODO, "--help"], capture_output=True, text=True, check=True).stdout
     here, bad = pathlib.Path(__file__).parent, 0
-    for verb in re.findall(r"(?m)^  ([a-z]+)  +\S", text.split("\n\n")[2]):
+    for verb in verbs():
         file = here / f"{verb}.txt"
         cases = file.read_text(encoding="utf-8").count("\n$ ") if file.exists() else 0
         if cases < 4:

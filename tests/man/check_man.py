@@ -9,23 +9,19 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
-HODO, CC = os.environ["HODO"], os.environ["CC"]
-LIBHODO, LIBHODO_READ = os.environ["LIBHODO"], os.environ["LIBHODO_READ"]
-LIBFUNCTIONS = os.environ.get("LIBFUNCTIONS")
-SOURCE = pathlib.Path(os.environ["SOURCE"])
+import hodo_test
+from hodo_test import HODO, LIBHODO, SOURCE, main, program
+
+CC, LIBHODO_READ, LIBFUNCTIONS = program("CC"), program("LIBHODO_READ"), program("LIBFUNCTIONS")
 PAGES = sorted((SOURCE / "docs/man").glob("*.[0-9]"))
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[A-Za-z])(?![\w-])")
 
 
-def run(*args, **kwargs):
-    done = subprocess.run(args, capture_output=True, text=True, timeout=120, **kwargs)
-    if done.returncode != 0:
-        raise AssertionError(f"{args}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+def run(*args, **how):
+    return hodo_test.run(*args, status=0, **how).stdout
 
 
 def rendered(page):
@@ -225,5 +221,4 @@ class Examples(unittest.TestCase):
             run(HODO, "record", "-q", "--filter", expr, "true", cwd=self.dir)
 
 
-if __name__ == "__main__":
-    unittest.main(verbosity=1, argv=sys.argv)
+main()

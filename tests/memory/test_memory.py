@@ -3,14 +3,16 @@
 """test_memory.py [ROUNDS] - what the commands that read take at the most, of two recordings, one four times the other.
 
 HODO, EMIT: the programs. ROUNDS: of the larger recording, twenty events each."""
-import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-HODO, EMIT = os.environ["HODO"], os.environ["EMIT"]
+from hodo_test import HODO, hodo, measured, program
+
+EMIT = program("EMIT")
 READERS = [["stat"], ["info"], ["list"], ["print"], ["print", "--json"], ["graph"], ["report"],
            ["report", "--by", "thread"]]
 LIMIT_KB = 500 << 10  # of any, whatever the recording
@@ -20,7 +22,7 @@ BOUNDED_ELSE = {"view", "export firefox"}
 
 
 def formats():
-    text = subprocess.run([HODO, "export", "--to", "none-such"], capture_output=True, text=True).stderr
+    text = hodo("export", "--to", "none-such").stderr
     names = text.split(" is ", 1)[-1] if " is " in text else text
     known = ("callgrind", "chrome", "csv", "firefox", "folded", "jsonl", "perfetto", "pprof", "speedscope")
     found = [name for name in known if name in names]
@@ -31,14 +33,8 @@ def formats():
 def peak(command):
     """(KiB at the most, seconds)"""
     begin = time.monotonic()
-    with open(os.devnull, "r+b") as null:
-        p = subprocess.Popen(command, stdin=null, stdout=null, stderr=subprocess.PIPE)
-        said = p.stderr.read().decode()
-        _, status, usage = os.wait4(p.pid, 0)
-        p.returncode = os.waitstatus_to_exitcode(status)
-        p.stderr.close()
-    assert p.returncode == 0, (command, p.returncode, said)
-    return usage.ru_maxrss, time.monotonic() - begin
+    _, kib = measured(*command, stdout=subprocess.DEVNULL, status=0)
+    return kib, time.monotonic() - begin
 
 
 def commands(folder, recording):
@@ -47,7 +43,7 @@ def commands(folder, recording):
     for name in formats():
         yield ["export", name], [HODO, "export", "-q", "--to", name, "-o", str(folder / f"out.{name}"), str(recording)]
     page = str(folder / "out.html")
-    said = subprocess.run([HODO, "view", "-q", "-o", page, str(recording)], capture_output=True, text=True).stderr
+    said = hodo("view", "-q", "-o", page, recording).stderr
     if "without the page" in said:
         print(f"hodo view is left out: {said.strip()}")
     else:
@@ -62,12 +58,12 @@ def main():
         took = {}
         for n in (rounds // 4, rounds):
             recording = folder / "recording"
-            subprocess.run([HODO, "record", "-q", "-m", "16M", "-o", str(recording), EMIT, str(n)], check=True)
+            hodo("record", "-q", "-m", "16M", "-o", recording, EMIT, n, status=0)
             for words, command in commands(folder, recording):
                 took.setdefault(" ".join(words), []).append(peak(command))
                 for old in folder.glob("out.*"):
                     old.unlink()
-            subprocess.run(["rm", "-r", recording], check=True)
+            shutil.rmtree(recording)
         for words, ((small, _), (large, seconds)) in took.items():
             print(f"{words:24} {small >> 10:5} {large >> 10:5} MiB {seconds:7.2f} s")
             if large > LIMIT_KB or (words not in BOUNDED_ELSE and large > small + MAY_GROW_KB):

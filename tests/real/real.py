@@ -8,16 +8,16 @@ objects are kept in $HODO_TEST_CACHE (~/.cache/hodo-test). HODO_REAL_ALL=1: all 
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True
+import hodo_test
+from hodo_test import COMPARE, HODO, LIMIT_S, program
+
 HERE = Path(__file__).resolve().parent
-HODO, CHECK, COMPARE, STUBS = (os.environ.get(name) for name in ("HODO", "CHECK", "COMPARE", "STUBS"))
+CHECK, STUBS = program("CHECK"), program("STUBS")
 CACHE = Path(os.environ.get("HODO_TEST_CACHE") or Path.home() / ".cache/hodo-test")
-SKIP = 77
 
 
 def fail(*what):
@@ -26,8 +26,7 @@ def fail(*what):
 
 
 def run(*cmd, **more):
-    return subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False, timeout=400, **more)
+    return hodo_test.run(*cmd, **{"timeout": 4 * LIMIT_S, **more})
 
 
 def built(program, package):

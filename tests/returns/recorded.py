@@ -7,14 +7,14 @@ nothing is left by longjmp, an exception or the end of the process, there is an 
 COMPARE (compare_bt2.py) are in the environment."""
 import collections
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-HODO, COMPARE = os.environ["HODO"], os.environ["COMPARE"]
+import hodo_test
+from hodo_test import COMPARE, HODO, LIMIT_S
+
 # Exits that there may be fewer than entries: those of functions that end in a tail jump.
 WHOLE = {"values": 1, "backtraces": 0, "contexts": 0, "signals": 0, "tails": 2}
 BT2_BYTES = 1 << 20
@@ -22,7 +22,7 @@ MISSED = "interrupted a tracer"
 
 
 def run(*command):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600)
+    return hodo_test.run(*command, timeout=5 * LIMIT_S)
 
 
 def fail(*what):

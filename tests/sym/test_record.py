@@ -6,39 +6,30 @@ HODO, COMPARE (tests/read/compare_bt2.py), STUBS (libhodo-functions.a, empty whe
 empty) are in the environment.
 """
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-HODO, COMPARE, STUBS, CLANG = (os.environ.get(n, "") for n in ("HODO", "COMPARE", "STUBS", "CLANG"))
+import hodo_test
+from hodo_test import HODO, compare, hodo, json_lines, main, program
+
+STUBS, CLANG = program("STUBS"), program("CLANG")
 HERE = pathlib.Path(__file__).resolve().parent
 SLOTS = ["-pg", "-mfentry", "-minstrument-return=call"]
 
 
-def run(*args, expect=0, **kwargs):
-    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=120, **kwargs)
-    if done.returncode != expect:
-        raise AssertionError(f"{args}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+def run(*args, expect=0, **how):
+    return hodo_test.run(*args, status=expect, **how).stdout
 
 
-def lines_of_json(text):
-    return [json.loads(line) for line in text.splitlines()]
-
-
-class Case(unittest.TestCase):
+class Case(hodo_test.Case):
     def setUp(self):
+        super().setUp()
         if not STUBS:
             self.skipTest("functions are not traced on this machine")
-        directory = tempfile.TemporaryDirectory(prefix="hodo-sym-")
-        self.addCleanup(directory.cleanup)
-        self.dir = pathlib.Path(directory.name)
+        self.dir = pathlib.Path(self.dir)
 
     def build(self, name, *args, compiler="gcc"):
         """Quoted so that other options of the same kind come last."""
@@ -50,12 +41,11 @@ class Case(unittest.TestCase):
 
     def record(self, *command, out="trace"):
         run(HODO, "record", "-q", "--functions", "-o", self.dir / out, "--", *command)
-        done = subprocess.run([sys.executable, COMPARE, HODO, self.dir / out], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        compare(self.dir / out)
         return self.dir / out
 
     def entries(self, trace):
-        return [e for e in lines_of_json(run(HODO, "print", "--json", trace)) if e["name"] == "func:entry"]
+        return [e for e in json_lines(run(HODO, "print", "--json", trace)) if e["name"] == "func:entry"]
 
     def names(self, trace):
         return [e["function"] for e in self.entries(trace)]
@@ -119,7 +109,7 @@ class Aliases(Case):
         """Until the process says that it is recorded."""
         until = time.monotonic() + 60
         while time.monotonic() < until and recorder.poll() is None:
-            done = subprocess.run([HODO, "list", "--json", str(pid)], capture_output=True, text=True)
+            done = hodo("list", "--json", pid)
             if done.returncode == 0 and json.loads(done.stdout).get("recorded_by", "nobody") != "nobody":
                 return
             time.sleep(0.05)
@@ -322,11 +312,10 @@ class Kinds(Case):
         self.assertEqual(json.loads(run(HODO, "list", "--json", "--events", path)), {"version": 1, "events": []})
         self.assertEqual(json.loads(run(HODO, "list", "--json", "--functions", path)),
                          {"version": 1, "functions": []})
-        done = subprocess.run([HODO, "list", "--functions", path], capture_output=True, text=True)
+        done = hodo("list", "--functions", path)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("has no traceable functions", done.stderr)
         run(HODO, "list", "--functions", "--events", path, expect=2)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

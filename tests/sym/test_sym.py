@@ -9,26 +9,24 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
-SYMBOLIZE, CXX, CLANG = os.environ["SYMBOLIZE"], os.environ["CC_CXX"], os.environ.get("CLANG_CXX", "")
+import hodo_test
+from hodo_test import main, program
+
+SYMBOLIZE, CXX, CLANG = program("SYMBOLIZE"), program("CC_CXX"), program("CLANG_CXX")
 HERE = pathlib.Path(__file__).resolve().parent
 PART = re.compile(r"\.(cold|part|isra|constprop|lto_priv|localalias|clone)(\.\d+)?$")
 
 
-def run(*args, **kwargs):
-    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=120, **kwargs)
-    if done.returncode != 0:
-        raise AssertionError(f"{args}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+def run(*args, **how):
+    return hodo_test.run(*args, status=0, **how).stdout
 
 
 def symbolize(addresses, *args, expect=0):
     """address -> (name, mangled, start, size, file, line), or the error number."""
-    done = subprocess.run([SYMBOLIZE, *map(str, args)], input="".join(f"{a:x}\n" for a in addresses),
-                          capture_output=True, text=True, timeout=120)
+    done = hodo_test.run(SYMBOLIZE, *args, input="".join(f"{a:x}\n" for a in addresses))
     if expect:
         return done.returncode
     if done.returncode != 0:
@@ -302,5 +300,4 @@ class Saved(Case):
         self.assertEqual(symbolize([0], "-p", self.dir / "other", "-s", self.dir / "saved", expect=1), errno.ENOENT)
 
 
-if __name__ == "__main__":
-    unittest.main()
+main()

@@ -6,47 +6,30 @@ HODO, LIBHODO and TARGET (target.c) are in the environment.
 """
 import json
 import os
-import pty
 import re
-import select
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-import time
-import unittest
 
-HODO, LIBHODO, TARGET = os.environ["HODO"], os.environ["LIBHODO"], os.environ["TARGET"]
-LIMIT_S = 120  # against hanging for ever; nothing is judged by time
+import hodo_test
+from hodo_test import HODO, LIBHODO, LIMIT_S, children, main, program, run, skip, wait_for
+from terminal import on_terminal
+
+TARGET = program("TARGET")
 EVENTS = ["top:alpha", "top:beta", "top:text"]
 
 
-def wait_for(what, condition):
-    end = time.monotonic() + LIMIT_S
-    while True:
-        got = condition()
-        if got:
-            return got
-        if time.monotonic() > end:
-            raise AssertionError(f"never came: {what() if callable(what) else what}")
-        time.sleep(0.02)
-
-
-class Case(unittest.TestCase):
+class Case(hodo_test.Case):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="hodo-top-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
-        os.mkdir(self.path("run"), 0o700)
-        self.env = {k: v for k, v in os.environ.items()
-                    if k not in ("NO_COLOR", "TERM", "HODO_LISTEN", "TMUX", "LC_ALL", "LANG", "LC_CTYPE")}
-        self.env |= {"XDG_RUNTIME_DIR": self.path("run"), "HODO_LIBRARY": LIBHODO, "LC_ALL": "C.UTF-8"}
+        super().setUp()
+        self.env["HODO_LIBRARY"] = LIBHODO
+        self.env.pop("TERM")
         for name in ("in", "out"):
             os.mkfifo(self.path(name))
         self.orders = self.answers = None
 
-    def path(self, name):
-        return os.path.join(self.dir, name)
+    def socket(self, pid):
+        return os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", str(pid))
 
     def target(self, program=TARGET):
         """The target's command line; connect() it when it has been started."""
@@ -66,24 +49,10 @@ class Case(unittest.TestCase):
         if answered:
             self.assertEqual(self.answers.readline(), "done\n")
 
-    def start(self, args, **kwargs):
-        process = subprocess.Popen(args, env=self.env, **kwargs)  # pylint: disable=consider-using-with
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        for f in (process.stdin, process.stdout, process.stderr):
-            if f:
-                f.close()
-
     def top(self, *args):
         """hodo top with its output in pipes."""
-        return self.start([HODO, "top", *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
+        return self.start(HODO, "top", *args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=False)
 
     def lines_until(self, top, condition):
         """Of hodo top --json, up to the first one for which the condition holds."""
@@ -99,11 +68,9 @@ class Case(unittest.TestCase):
 
     def listener(self):
         """The target, running by itself, listening."""
-        env = self.env | {"LD_PRELOAD": LIBHODO, "HODO_LISTEN": "1"}
-        process = subprocess.Popen(self.target(), env=env)  # pylint: disable=consider-using-with
-        self.addCleanup(self.end, process)
+        process = self.start(*self.target(), env={"LD_PRELOAD": LIBHODO, "HODO_LISTEN": "1"})
         self.connect()
-        wait_for("the target's socket", lambda: os.path.exists(self.path(f"run/hodo/{process.pid}")))
+        wait_for("the target's socket", lambda: os.path.exists(self.socket(process.pid)))
         return process
 
 
@@ -229,13 +196,10 @@ class Json(Case):
 
     def recorder(self, *options):
         """The target under somebody else's hodo record."""
-        # pylint: disable=consider-using-with
-        recorder = subprocess.Popen([HODO, "record", "-q", "-o", self.path("data"), *options, "--", *self.target()],
-                                    env=self.env | {"HODO_LISTEN": "1"})
-        self.addCleanup(self.end, recorder)
+        recorder = self.start(HODO, "record", "-q", "-o", self.path("data"), *options, "--", *self.target(),
+                              env={"HODO_LISTEN": "1"})
         self.connect()
-        return recorder, int(subprocess.run(["pgrep", "-P", str(recorder.pid)], capture_output=True, text=True,
-                                            check=True).stdout)
+        return recorder, children(recorder.pid)[0]
 
     def test_watches_another_recording(self):
         recorder, pid = self.recorder("--overwrite", "-m", "16M")
@@ -259,8 +223,7 @@ class Json(Case):
         self.assertEqual(sum(c["lost"] for c in last["cpus"]), last["lost"]["unwritten"])
         # The recording does not notice.
         self.assertEqual(recorder.wait(LIMIT_S), 6)
-        stat = json.loads(subprocess.run([HODO, "stat", "--json", self.path("data")], env=self.env,
-                                         capture_output=True, check=True).stdout)
+        stat = self.stat(self.path("data"))
         self.assertEqual(stat["recorded"] + stat["overwritten"], 300077)
 
     def test_rates(self):
@@ -307,7 +270,7 @@ class Json(Case):
         self.assertEqual(recorder.wait(LIMIT_S), 0)
 
     def test_process_that_never_heard_of_us(self):
-        process = self.start(self.target())
+        process = self.start(*self.target())
         self.connect()
         top = self.top("--json", "-d", "0.1", process.pid)
         first = top.stdout.readline()
@@ -319,7 +282,7 @@ class Json(Case):
         last = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
         self.assertEqual(events_of(last)["top:alpha"]["count"], 500)
         # It is left as it was, but for the library.
-        wait_for("the end of its listening", lambda: not os.path.exists(self.path(f"run/hodo/{process.pid}")))
+        wait_for("the end of its listening", lambda: not os.path.exists(self.socket(process.pid)))
         wait_for("the end of its thread", lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 1)
         self.order("exit 2", answered=False)
         self.assertEqual(process.wait(LIMIT_S), 2)
@@ -340,11 +303,8 @@ class Json(Case):
 
     def test_several_processes(self):
         first = self.listener()
-        # pylint: disable=consider-using-with
-        second = subprocess.Popen([TARGET], stdin=subprocess.PIPE, env=self.env | {"LD_PRELOAD": LIBHODO,
-                                                                                   "HODO_LISTEN": "1"})
-        self.addCleanup(self.end, second)
-        wait_for("its socket", lambda: os.path.exists(self.path(f"run/hodo/{second.pid}")))
+        second = self.start(TARGET, stdin=subprocess.PIPE, text=False, env={"LD_PRELOAD": LIBHODO, "HODO_LISTEN": "1"})
+        wait_for("its socket", lambda: os.path.exists(self.socket(second.pid)))
         top = self.top("--json", "-d", "0.1", first.pid, second.pid, first.pid)
         self.assertEqual(json.loads(top.stdout.readline())["processes"], 2)
         self.order("a 100")
@@ -449,29 +409,11 @@ class Batch(Case):
 
     def test_dumb_terminal(self):
         self.env["TERM"] = "dumb"
-        pid, fd = pty.fork()
-        if pid == 0:
-            os.execve(HODO, [HODO, "top", "-n", "2", "-d", "0.1", "--", "sleep", "1"], self.env)
-        text = read_all(fd)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
-        self.assertIn(b"hodo: TERM=dumb: a table cannot be drawn on such a terminal", text)
-        self.assertEqual(text.count(b"hodo top: sleep["), 2)
-        self.assertNotIn(b"\x1b", text)
-
-
-def read_all(fd):
-    """What comes from a terminal until nobody holds it any more."""
-    text = b""
-    while True:
-        try:
-            select.select([fd], [], [], LIMIT_S)
-            more = os.read(fd, 65536)
-        except OSError:
-            more = b""
-        if not more:
-            os.close(fd)
-            return text
-        text += more
+        status, text = on_terminal(self, HODO, "top", "-n", 2, "-d", 0.1, "--", "sleep", 1)
+        self.assertEqual(status, 0)
+        self.assertIn("hodo: TERM=dumb: a table cannot be drawn on such a terminal", text)
+        self.assertEqual(text.count("hodo top: sleep["), 2)
+        self.assertNotIn("\x1b", text)
 
 
 class Screen(Case):
@@ -488,15 +430,11 @@ class Screen(Case):
             self.tmux("kill-server")
         self.terminals += 1
         self.tmux("new-session", "-d", "-x", width, "-y", height, *command)
-        self.addCleanup(subprocess.run, ["tmux", "-S", self.path(f"tmux{self.terminals}"), "kill-server"],
-                        capture_output=True, check=False)
+        self.addCleanup(run, "tmux", "-S", self.path(f"tmux{self.terminals}"), "kill-server")
 
     def tmux(self, *args, check=True):
-        done = subprocess.run(["tmux", "-f", "/dev/null", "-S", self.path(f"tmux{self.terminals}"), *map(str, args)],
-                              env=self.env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-        if check:
-            self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+        return run("tmux", "-f", "/dev/null", "-S", self.path(f"tmux{self.terminals}"), *args, env=self.env,
+                   status=0 if check else None).stdout
 
     def open(self, command, width=80, height=24):
         """A window with a shell that runs the command, tells its status, and stays."""
@@ -534,8 +472,7 @@ class Screen(Case):
 
     def hodo_pid(self):
         pane = self.has("pane_pid")
-        return int(subprocess.run(["pgrep", "-P", pane, "-x", "hodo"], capture_output=True, text=True,
-                                  check=True).stdout)
+        return int(run("pgrep", "-P", pane, "-x", "hodo", status=0).stdout)
 
     def test_table_keys_and_end(self):
         self.open_top()
@@ -742,6 +679,5 @@ class Screen(Case):
 
 if __name__ == "__main__":
     if not shutil.which("tmux"):
-        print("tmux is not installed: skipped")
-        sys.exit(77)
-    unittest.main(verbosity=1, argv=sys.argv)
+        skip("tmux is not installed")
+    main()

@@ -10,13 +10,11 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
-import sys
-import tempfile
-import unittest
 import zlib
 
-HODO, MAKE, TEMPLATE = os.environ["HODO"], os.environ["MAKE_RECORDING"], pathlib.Path(os.environ["TEMPLATE"])
+from hodo_test import HODO, Case, hodo, main, measured, program, skip
+
+TEMPLATE = pathlib.Path(program("TEMPLATE"))
 TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f64": "d"}
 
 
@@ -58,21 +56,16 @@ class Page:
         return self.header["strings"][row["name"]]
 
 
-class View(unittest.TestCase):
+class View(Case):
     def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-        self.dir = pathlib.Path(self.tmp.name)
+        super().setUp()
+        self.dir = pathlib.Path(self.dir)
 
     def make(self, what, events=10000):
-        subprocess.run([MAKE, what, self.dir / what, str(events)], check=True)
-        return self.dir / what
+        return self.dir / self.generate("MAKE_RECORDING", what, events, name=what)
 
-    def hodo(self, *args, status=0, **kwargs):
-        done = subprocess.run([HODO, "view", *map(str, args)], capture_output=True, text=True, timeout=100,
-                              cwd=self.dir, **kwargs)
-        self.assertEqual(done.returncode, status, done.stderr)
-        return done.stderr
+    def hodo(self, *args, status=0):
+        return super().hodo("view", *args, status=status).stderr
 
     def page(self, recording, *options):
         out = self.dir / "page.html"
@@ -91,7 +84,7 @@ class Files(View):
         self.assertEqual(self.hodo("-q", "--force", "-o", "requests.html", "requests"), "")
         self.assertEqual((self.dir / "requests.html").read_bytes(), first)
         with open(self.dir / "out", "wb") as f:
-            subprocess.run([HODO, "view", "-q", "-o", "-", "requests"], stdout=f, check=True, cwd=self.dir)
+            hodo("view", "-q", "-o", "-", "requests", stdout=f, status=0, cwd=self.dir)
         self.assertEqual((self.dir / "out").read_bytes(), first)
         self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["out", "requests", "requests.html"])
 
@@ -275,19 +268,15 @@ class Thinned(View):
         peaks = []
         for events in (200000, 800000):
             recording = self.make("sizes", events)
-            code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
-                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-            view = [HODO, "view", "-q", "-f", "-o", self.dir / "x.html", "--limit", "20000", recording]
             # Under a sanitizer, what was freed is to be used again.
-            env = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0")
-            done = subprocess.run([sys.executable, "-c", code, *view], check=True, capture_output=True, text=True,
-                                  env=env)
-            peaks.append(int(done.stdout))
+            env = {**self.env, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0"}
+            _, peak_kib = measured(HODO, "view", "-q", "-f", "-o", self.dir / "x.html", "--limit", 20000, recording,
+                                   status=0, env=env)
+            peaks.append(peak_kib)
         self.assertLess(peaks[1], peaks[0] + 2048, peaks)
 
 
 if __name__ == "__main__":
     if TEMPLATE.stat().st_size == 0:
-        print("skipped: hodo is built without its page")
-        sys.exit(77)
-    unittest.main()
+        skip("hodo is built without its page")
+    main()
