@@ -73,19 +73,23 @@ bool hodo_attach_name_unsafe(const char *name)
 
 enum hodo_attach_kind hodo_attach_object_kind(const char *path)
 {
-	static const char *const allocators[] = { "libjemalloc", "libtcmalloc", "libmimalloc", "libhoard", "libscudo",
-						  "librpmalloc", "libsnmalloc" };
+	static const struct {
+		const char *begin;
+		enum hodo_attach_kind kind;
+	} kinds[] = {
+		{ "libc.so.6", HODO_ATTACH_LIBC },          { "libc-2.", HODO_ATTACH_LIBC },
+		{ "libpthread", HODO_ATTACH_LIBC },         { "libdl", HODO_ATTACH_LIBC },
+		{ "libhodo.so", HODO_ATTACH_HODO },         { "libhodo-func.so", HODO_ATTACH_HODO },
+		{ "libjemalloc", HODO_ATTACH_ALLOCATOR },   { "libtcmalloc", HODO_ATTACH_ALLOCATOR },
+		{ "libmimalloc", HODO_ATTACH_ALLOCATOR },   { "libhoard", HODO_ATTACH_ALLOCATOR },
+		{ "libscudo", HODO_ATTACH_ALLOCATOR },      { "librpmalloc", HODO_ATTACH_ALLOCATOR },
+		{ "libsnmalloc", HODO_ATTACH_ALLOCATOR },
+	};
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
-	if (strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
-	    strncmp(name, "libpthread", 10) == 0 || strncmp(name, "libdl", 5) == 0)
-		return HODO_ATTACH_LIBC;
-	if (strncmp(name, "libhodo.so", 10) == 0 || strncmp(name, "libhodo-func.so", 15) == 0)
-		return HODO_ATTACH_HODO;
-	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++) {
-		if (strncmp(name, allocators[i], strlen(allocators[i])) == 0)
-			return HODO_ATTACH_ALLOCATOR;
-	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(name, kinds[i].begin, strlen(kinds[i].begin)) == 0)
+			return kinds[i].kind;
 	return HODO_ATTACH_OTHER;
 }

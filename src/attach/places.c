@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <base/scope.h>
+
 #include "internal.h"
 
 #define LOADER_DATA_MAX 16384
@@ -88,7 +91,7 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	static const uint8_t syscall_return[] = { 0x0f, 0x05, 0xc3 };
 	static const uint8_t pop_rdi_return[] = { 0x5f, 0xc3 };
 	static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	struct hodo_elf file = HODO_ELF_CLOSED;
+	HODO_AUTO(hodo_elf_close) struct hodo_elf file = HODO_ELF_CLOSED;
 	GElf_Sym attach;
 
 	memset(p, 0, sizeof(*p));
@@ -114,7 +117,6 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 			"process %d has no dlopen() to bring libhodo in with: start it with HODO_LISTEN=1", t->pid);
 	if (hodo_elf_open(&file, library) == 0 && hodo_elf_find_symbol(file.elf, "hodo_attach_", &attach))
 		p->attach_offset = attach.st_value;
-	hodo_elf_close(&file);
 	if (!p->attach_offset)
 		return hodo_attach_refuse(t, -EINVAL, "%s is not libhodo of this version", library);
 	return hodo_attach_target_sees(t, library);

@@ -6,6 +6,10 @@
  *	if (fd < 0)
  *		return -errno;
  *
+ * Other types that are let go of by their address, such as a struct hodo_text, name the function themselves:
+ *
+ *	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+ *
  * What is handed on is taken out of the variable first: hodo_take_fd(), or NULL is stored in it.
  */
 #ifndef HODO_BASE_SCOPE_H
@@ -16,6 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define HODO_AUTO(function) __attribute__((cleanup(function)))
 #define HODO_AUTO_CLOSE __attribute__((cleanup(hodo_scope_close)))       /* int: a descriptor, or negative */
 #define HODO_AUTO_FREE __attribute__((cleanup(hodo_scope_free)))         /* a pointer, as of malloc() */
 #define HODO_AUTO_FCLOSE __attribute__((cleanup(hodo_scope_fclose)))     /* FILE *, or NULL */

@@ -11,6 +11,7 @@
 
 #include <base/json.h>
 #include <base/quantity.h>
+#include <base/scope.h>
 #include <base/text.h>
 #include <hodo/read.h>
 
@@ -101,6 +102,11 @@ const char *hodo_whom(bool kernel, uint32_t n, char buf[48]);
 
 /* Of what is opened to be read: error takes why it cannot be, and warnings, unless quiet, go to standard error. */
 struct hodo_read_options hodo_read_options(char error[512], bool quiet);
+#define HODO_AUTO_READ HODO_AUTO(hodo_scope_read) /* struct hodo_read *, or NULL */
+static inline void hodo_scope_read(struct hodo_read **reader)
+{
+	hodo_read_close(*reader);
+}
 /* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
 struct hodo_read *hodo_open(const char *path, bool quiet);
 /*

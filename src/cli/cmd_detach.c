@@ -9,14 +9,13 @@
 static int detach(pid_t pid, bool quiet)
 {
 	struct hodo_msg_answer answer;
-	struct hodo_target t;
+	HODO_AUTO(hodo_target_close) struct hodo_target t;
 	int err = hodo_target_control(&t, pid);
 
 	if (!err)
 		err = hodo_target_ask(&t, HODO_CONTROL_LEAVE, NULL, &answer, NULL);
 	else
 		answer.listens = 0;
-	hodo_target_close(&t);
 	/* It was there for a recording that has ended. */
 	if (err == -ENOTCONN && answer.listens == 2) {
 		if (!quiet)

@@ -26,7 +26,6 @@
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
-#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -85,7 +84,7 @@ static void check_flight(struct doctor_finding *f)
 {
 	const char *dir = getenv(HODO_FLIGHT_ENV), *size = getenv(HODO_FLIGHT_SIZE_ENV);
 	const char *events = getenv(HODO_FLIGHT_EVENTS_ENV);
-	struct hodo_pattern_list patterns = { 0 };
+	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list patterns = { 0 };
 	uint64_t cpu_bytes = 1 << 20, bytes;
 	char why[256], room[32];
 	int err;
@@ -96,7 +95,6 @@ static void check_flight(struct doctor_finding *f)
 	}
 	if (events && *events && hodo_pattern_add(&patterns, events, why, sizeof(why)) < 0)
 		doctor_found(f, DOCTOR_WARN, "name events as -e does, with commas between them", "HODO_FLIGHT_EVENTS: %s", why);
-	hodo_pattern_free(&patterns);
 	if (f->hint)
 		return;
 	if (size && (hodo_parse_size(size, &cpu_bytes) < 0 || cpu_bytes < HODO_PAGE || cpu_bytes > HODO_RING_MAX)) {
@@ -177,6 +175,7 @@ static void check_join(struct doctor_finding *f)
 	const char *flaw = why, *tmp = getenv("TMPDIR");
 	struct hodo_session_stats stats = { 0 };
 	struct hodo_session *s = NULL;
+	HODO_AUTO_CLOSE int fd = -1;
 
 	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
 		doctor_found(f, DOCTOR_BAD, "see libhodo", "not tried: there is no library");
@@ -187,19 +186,17 @@ static void check_join(struct doctor_finding *f)
 	/* The line libhodo says it if that one is not there. */
 	hodo_launch_add_functions(library, sizeof(library), why, sizeof(why));
 	snprintf(dir, sizeof(dir), "%s/hodo-doctor-%d", tmp, (int)getpid());
-	config.out_fd = hodo_out_dir_open(dir, why, sizeof(why));
-	if (config.out_fd >= 0 && hodo_session_open(&s, &config, why, sizeof(why)) == 0)
+	fd = config.out_fd = hodo_out_dir_open(dir, why, sizeof(why));
+	if (fd >= 0 && hodo_session_open(&s, &config, why, sizeof(why)) == 0)
 		flaw = record_true(s, library, &stats);
-	if (config.out_fd >= 0)
-		hodo_out_dir_remove(config.out_fd, dir);
+	if (fd >= 0)
+		hodo_out_dir_remove(fd, dir);
 	if (flaw)
 		doctor_found(f, DOCTOR_BAD, said[0] ? "see libhodo and runtime-dir" : "see the other lines",
 			     "%s%s%s", flaw,
 			     said[0] ? ": " : "", said);
 	else
 		doctor_found(f, DOCTOR_OK, NULL, "a process was preloaded, joined and was recorded");
-	if (config.out_fd >= 0)
-		close(config.out_fd);
 }
 
 #ifdef HODO_HAVE_ATTACH
@@ -209,10 +206,11 @@ static void check_attach(struct doctor_finding *f)
 	char *command[] = { "sleep", "30", NULL };
 	char library[PATH_MAX], why[PATH_MAX + 200];
 	struct hodo_attach_done done;
-	int err = hodo_launch_library(library, sizeof(library), why, sizeof(why)), pidfd;
+	HODO_AUTO_CLOSE int pidfd = -1;
 	pid_t pid;
+	int err;
 
-	if (err < 0) {
+	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
 		doctor_found(f, DOCTOR_BAD, "see libhodo", "not tried: there is no library");
 		return;
 	}
@@ -230,8 +228,6 @@ static void check_attach(struct doctor_finding *f)
 			     pidfd < 0 ? strerror(-err) : why);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	if (pidfd >= 0)
-		close(pidfd);
 }
 #endif
 
@@ -276,7 +272,7 @@ static const struct hodo_columns checks = { "checks", HODO_COLUMNS(columns), .he
 static int doctor(bool json)
 {
 	const struct doctor_check *const all[] = { doctor_machine_checks, own_checks };
-	struct doctor_finding *found = NULL;
+	HODO_AUTO_FREE struct doctor_finding *found = NULL;
 	struct hodo_table t = { .columns = &checks, .stride = sizeof(*found) };
 	enum doctor_state worst = DOCTOR_OK;
 	struct hodo_text text = { 0 };
@@ -303,7 +299,6 @@ static int doctor(bool json)
 	} else {
 		hodo_table_put(&text, &t, false);
 	}
-	free(found);
 	status = hodo_out_text(&text, false);
 	return status ? status : worst == DOCTOR_BAD;
 }

@@ -64,19 +64,19 @@ static int run(void *args)
 {
 	const struct args *a = args;
 	struct export e = { .export.warn = warn, .format = a->format };
-	struct hodo_read **r = &e.export.reader;
+	HODO_AUTO_READ struct hodo_read *r = NULL;
 	int status;
 
 	if (!a->format)
 		return hodo_usage("export", "--to FORMAT is missing");
 	quiet_warnings = a->out.args.quiet;
-	status = hodo_open_range(r, &a->out.args, &e.export.since_ns, &e.export.until_ns);
+	status = hodo_open_range(&r, &a->out.args, &e.export.since_ns, &e.export.until_ns);
+	e.export.reader = r;
 	if (!status)
-		status = hodo_output_make(&a->out, a->format->suffix, a->format->binary ? a->format->name : NULL, *r,
+		status = hodo_output_make(&a->out, a->format->suffix, a->format->binary ? a->format->name : NULL, r,
 					  write_export, &e);
 	if (!status && !a->out.args.quiet)
-		hodo_tell_lost(*r);
-	hodo_read_close(*r);
+		hodo_tell_lost(r);
 	return status;
 }
 

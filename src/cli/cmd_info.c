@@ -126,16 +126,12 @@ static int run(void *args)
 	const struct hodo_args *a = args;
 	struct hodo_look look;
 	int status = hodo_look_make(&look, a, tables);
-	struct hodo_read *r;
+	HODO_AUTO_READ struct hodo_read *r = NULL;
 
 	if (status)
 		return status < 0 ? 0 : status;
 	r = hodo_open(a->dir, a->quiet);
-	if (!r)
-		return HODO_EXIT_FAILURE;
-	status = put(r, a, &look);
-	hodo_read_close(r);
-	return status;
+	return r ? put(r, a, &look) : HODO_EXIT_FAILURE;
 }
 
 static const struct hodo_option options[] = {

@@ -9,9 +9,9 @@
 
 static int list_recording(const struct hodo_list_args *a)
 {
-	struct hodo_read *r = hodo_open(a->path, a->args.quiet);
-	struct hodo_list l = { 0 };
-	int status, err = 0;
+	HODO_AUTO_READ struct hodo_read *r = hodo_open(a->path, a->args.quiet);
+	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
+	int err = 0;
 
 	if (!r)
 		return HODO_EXIT_FAILURE;
@@ -24,10 +24,7 @@ static int list_recording(const struct hodo_list_args *a)
 	/* Which functions were seen only the events show. */
 	if (!err)
 		err = hodo_list_add_recorded(&l, r, a->functions || (a->look.json && !a->events) ? a->path : NULL);
-	status = err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
-	hodo_list_free(&l);
-	hodo_read_close(r);
-	return status;
+	return err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
 }
 
 static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a)
@@ -45,18 +42,15 @@ static int list_binary(const struct hodo_list_args *a)
 {
 	char error[512] = "";
 	struct hodo_read_options o = hodo_read_options(error, a->args.quiet);
-	struct hodo_list l = { 0 };
+	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
 	int err = hodo_list_add_file(&l, a->path, a->path, &o, !a->events), status;
 
-	if (*error) {
-		status = hodo_error("%s: give a program, a library or a recording's directory", error);
-	} else if (err) {
-		status = hodo_cannot_read(a->path, err);
-	} else {
-		status = hodo_list_put(&l, a);
-		warn_empty(&l, a);
-	}
-	hodo_list_free(&l);
+	if (*error)
+		return hodo_error("%s: give a program, a library or a recording's directory", error);
+	if (err)
+		return hodo_cannot_read(a->path, err);
+	status = hodo_list_put(&l, a);
+	warn_empty(&l, a);
 	return status;
 }
 

@@ -76,7 +76,8 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 {
 	struct hodo_recover r = { .reporter = { report, &quiet } };
 	char error[512];
-	int fd = hodo_out_dir_open(out, error, sizeof(error)), err = 0, good = 0;
+	HODO_AUTO_CLOSE int fd = hodo_out_dir_open(out, error, sizeof(error));
+	int err = 0, good = 0;
 
 	if (fd < 0)
 		return hodo_error("%s", error);
@@ -98,7 +99,6 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 	if (r.failed && quiet)
 		hodo_error("%s: %s of it could be recovered: without -q it is said why", paths[0],
 			   r.processes ? "not all" : "nothing");
-	close(fd);
 	return r.processes > 0 && good == n && !r.failed ? 0 : HODO_EXIT_FAILURE;
 }
 
@@ -120,7 +120,7 @@ static int run(void *args)
 	const struct args *a = args;
 	char **paths = a->args.words, path[PATH_MAX];
 	const char *out = a->out;
-	enum hodo_recover_kind *kinds;
+	HODO_AUTO_FREE enum hodo_recover_kind *kinds = NULL;
 	int n = a->args.n, status;
 
 	if (n == 0)
@@ -135,10 +135,7 @@ static int run(void *args)
 		if (!status)
 			status = check(paths, kinds, n, out);
 	}
-	if (!status)
-		status = recover(paths, kinds, n, out, a->args.quiet);
-	free(kinds);
-	return status;
+	return status ? status : recover(paths, kinds, n, out, a->args.quiet);
 }
 
 static const struct hodo_option options[] = {

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include <base/file.h>
-#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -95,7 +94,7 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 /* Whoever records the process, or is the recorder. 0; -ENOENT: nobody; another negative errno. */
 static int ask_recorders(struct snapshots *s)
 {
-	struct hodo_recorder *recorders = calloc(HODO_RECORDERS_MAX, sizeof(*recorders));
+	HODO_AUTO_FREE struct hodo_recorder *recorders = calloc(HODO_RECORDERS_MAX, sizeof(*recorders));
 	int err = -ENOENT, n = recorders ? hodo_recorders_find(s->pid, recorders) : 0;
 
 	for (int i = 0; i < n && err == -ENOENT; i++) {
@@ -103,7 +102,6 @@ static int ask_recorders(struct snapshots *s)
 		if (err == -ENOENT && recorders[i].pid == (uint32_t)s->pid)
 			err = ask(s, &recorders[i], 0);
 	}
-	free(recorders);
 	return err;
 }
 
@@ -174,21 +172,18 @@ static int find_kernel(struct snapshots *s)
 /* Gets hold of all memory. */
 static int find(struct snapshots *s)
 {
-	struct hodo_target t;
-	int err = hodo_target_open(&t, s->pid), status = 0;
+	HODO_AUTO(hodo_target_close) struct hodo_target t;
+	int err = hodo_target_open(&t, s->pid);
 
 	if (err && err != -ECONNREFUSED)
 		return hodo_error("%s", t.why);
 	err = ask_recorders(s);
 	if (err == -ENOENT)
-		status = ask_process(s, &t);
-	else if (err == -EOPNOTSUPP)
-		status = hodo_error("process %d is recorded with all that happens: that recording has it; snapshots are of"
-				    " 'hodo record --overwrite'", (int)s->pid);
-	else if (err)
-		status = hodo_error("the recorder of process %d cannot be asked: %s", (int)s->pid, strerror(-err));
-	hodo_target_close(&t);
-	return status;
+		return ask_process(s, &t);
+	if (err == -EOPNOTSUPP)
+		return hodo_error("process %d is recorded with all that happens: that recording has it; snapshots are of"
+				  " 'hodo record --overwrite'", (int)s->pid);
+	return err ? hodo_error("the recorder of process %d cannot be asked: %s", (int)s->pid, strerror(-err)) : 0;
 }
 
 /* ------------------------------------------------------------------------- writing */

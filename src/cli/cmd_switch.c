@@ -64,16 +64,14 @@ static int switch_all(struct hodo_target *t, const struct args *a, bool on)
 static int run(void *args)
 {
 	struct args *a = args;
-	struct hodo_target t;
+	HODO_AUTO(hodo_target_close) struct hodo_target t = { .fd = -1, .pidfd = -1 };
 	int status = take_words(a, a->args.verb->name);
 
 	if (status)
 		return status;
 	if (hodo_target_control(&t, a->pid) < 0)
 		return hodo_error("%s", t.why);
-	status = switch_all(&t, a, a->args.verb == &hodo_verb_enable);
-	hodo_target_close(&t);
-	return status;
+	return switch_all(&t, a, a->args.verb == &hodo_verb_enable);
 }
 
 static void drop(void *args)

@@ -104,7 +104,8 @@ static int write_page(void *view, struct hodo_output *output, struct hodo_text *
 static int view(const struct args *a, struct hodo_view *v)
 {
 	const struct hodo_args *in = &a->out.args;
-	char *title = a->title ? strdup(a->title) : title_of(v->reader), shown[32], rows[32];
+	HODO_AUTO_FREE char *title = a->title ? strdup(a->title) : title_of(v->reader);
+	char shown[32], rows[32];
 	int status = hodo_parse_range(v->reader, in->since, in->until, "view", &v->since_ns, &v->until_ns);
 
 	v->title = title;
@@ -119,7 +120,6 @@ static int view(const struct args *a, struct hodo_view *v)
 			     "larger --limit show others", hodo_grouped(v->shown, shown), hodo_grouped(v->rows, rows));
 	if (!status && !in->quiet)
 		hodo_tell_lost(v->reader);
-	free(title);
 	return status;
 }
 

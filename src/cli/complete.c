@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #include <base/file.h>
-#include <base/scope.h>
 #include <record/record.h>
 
 #define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
@@ -190,7 +189,7 @@ static void offer_recordings(const char *fixed, const char *typed)
 	const char *slash = strrchr(typed, '/');
 	char dir[PATH_MAX], path[PATH_MAX];
 	HODO_AUTO_CLOSEDIR DIR *d = NULL;
-	struct hodo_text found = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text found = { 0 };
 	bool plain = true;
 	const char *name;
 
@@ -204,7 +203,6 @@ static void offer_recordings(const char *fixed, const char *typed)
 		hodo_text_printf(&found, "%s%s\trecording\n", fixed, path);
 	}
 	fputs(plain && found.len ? hodo_text_string(&found) : "@dirs\n", stdout);
-	hodo_text_free(&found);
 }
 
 /* ------------------------------------------------------------------------- the word */

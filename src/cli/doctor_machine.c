@@ -187,23 +187,19 @@ static void check_memfd(struct doctor_finding *f)
 
 static void check_pidfd(struct doctor_finding *f)
 {
-	int status = 0;
 	pid_t pid = fork();
-	struct pollfd p = { .fd = -1, .events = POLLIN };
+	HODO_AUTO_CLOSE int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	if (pid == 0)
 		_exit(0);
-	if (pid > 0)
-		p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (p.fd >= 0 && poll(&p, 1, 5000) == 1)
+	if (fd >= 0 && poll(&p, 1, 5000) == 1)
 		doctor_found(f, DOCTOR_OK, NULL, "a pidfd shows when a process ends");
 	else
 		doctor_found(f, DOCTOR_BAD, "Linux 5.3 or later, and pidfd_open() allowed in the sandbox", "pidfd_open: %s",
 			     strerror(errno));
-	if (p.fd >= 0)
-		close(p.fd);
 	if (pid > 0)
-		waitpid(pid, &status, 0);
+		waitpid(pid, NULL, 0);
 }
 
 static void check_ptrace(struct doctor_finding *f)

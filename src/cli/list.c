@@ -239,7 +239,8 @@ static void offer(const struct hodo_table *t, const struct hodo_list_args *a)
 	unsigned columns = hodo_table_columns(t, false, column);
 
 	for (size_t i = 0; columns && i < t->n; i++) {
-		struct hodo_text name = { 0 }, about = { 0 };
+		HODO_AUTO(hodo_text_free) struct hodo_text name = { 0 };
+		HODO_AUTO(hodo_text_free) struct hodo_text about = { 0 };
 
 		hodo_put_cell(&name, t, column[0], hodo_table_row(t, i));
 		for (unsigned k = 1; k < columns; k++) {
@@ -250,8 +251,6 @@ static void offer(const struct hodo_table *t, const struct hodo_list_args *a)
 			about.len = about.len == len + 1 && len ? len : about.len;
 		}
 		a->offer(a->offer_data, hodo_text_string(&name), hodo_text_string(&about));
-		hodo_text_free(&name);
-		hodo_text_free(&about);
 	}
 }
 
@@ -293,13 +292,15 @@ static void put_json(struct hodo_text *to, const struct hodo_list *l, const stru
 
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 {
-	struct hodo_table events, functions = hodo_list_functions(l);
+	HODO_AUTO(hodo_table_free) struct hodo_table functions = hodo_list_functions(l);
+	HODO_AUTO(hodo_table_free) struct hodo_table events = { .columns = &hodo_list_columns, .context = l,
+								.stride = sizeof(*l->classes) };
 	struct hodo_text text = { 0 };
 	int err;
 
 	join(l);
-	events = (struct hodo_table){ .columns = &hodo_list_columns, .context = l, .first = l->classes, .n = l->n,
-				      .stride = sizeof(*l->classes) };
+	events.first = l->classes;
+	events.n = l->n;
 	err = hodo_table_arrange(&events, &a->look);
 	if (!err)
 		err = hodo_table_arrange(&functions, &a->look);
@@ -308,8 +309,6 @@ int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 	else
 		(a->look.json ? put_json : put_text)(&text, l, &events, &functions, a);
 	text.error = text.error ? text.error : err;
-	hodo_table_free(&events);
-	hodo_table_free(&functions);
 	return a->offer ? 0 : hodo_out_text(&text, !a->args.no_pager);
 }
 

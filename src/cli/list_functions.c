@@ -46,7 +46,7 @@ int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, co
 /* An object that several processes have, or that came twice, counts once. */
 static int count_objects(struct hodo_list *l, const struct hodo_read *r)
 {
-	struct hodo_strings known = { 0 };
+	HODO_AUTO(hodo_strings_free) struct hodo_strings known = { 0 };
 	char key[PATH_MAX + sizeof(((struct hodo_read_object *)0)->build_id)];
 	int err = 0;
 
@@ -68,7 +68,6 @@ static int count_objects(struct hodo_list *l, const struct hodo_read *r)
 		}
 	}
 	l->objects = known.map.n;
-	hodo_strings_free(&known);
 	return err;
 }
 

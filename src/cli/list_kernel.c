@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include <base/file.h>
-#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -32,6 +31,12 @@ struct events {
 	struct event *event;
 	size_t n;
 };
+
+static void free_events(struct events *l)
+{
+	free(l->event);
+	hodo_text_free(&l->text);
+}
 
 /* Undoes \ooo in place. */
 static void unescape(char *s)
@@ -160,10 +165,10 @@ static int put(const struct events *l, const struct hodo_list_args *a)
 
 int hodo_list_kernel(const struct hodo_list_args *a)
 {
-	struct hodo_pattern_list patterns = { 0 };
+	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list patterns = { 0 };
 	char why[HODO_KERNEL_WHY_MAX];
-	struct events l = { 0 };
-	int status, err;
+	HODO_AUTO(free_events) struct events l = { 0 };
+	int err;
 	HODO_AUTO_CLOSE int fd = -1;
 
 	if (a->path && hodo_pattern_add(&patterns, a->path, why, sizeof(why)) < 0)
@@ -175,12 +180,7 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 	if (!err)
 		err = parse(&l, &patterns);
 	if (err == -EBADMSG)
-		status = hodo_error("%s/info is not what it should be: the loaded kernel module hodo is of another version:"
-				    " load the one that came with this hodo", hodo_kernel_dir());
-	else
-		status = err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
-	hodo_pattern_free(&patterns);
-	free(l.event);
-	hodo_text_free(&l.text);
-	return status;
+		return hodo_error("%s/info is not what it should be: the loaded kernel module hodo is of another version:"
+				  " load the one that came with this hodo", hodo_kernel_dir());
+	return err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <base/file.h>
-#include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
 
@@ -22,11 +21,6 @@ struct listener {
 	struct hodo_msg_answer answer;
 };
 
-struct listeners {
-	struct listener *listener;
-	uint32_t n;
-};
-
 static int by_pid(const void *a, const void *b)
 {
 	const struct listener *x = a, *y = b;
@@ -35,31 +29,29 @@ static int by_pid(const void *a, const void *b)
 }
 
 /* One that does not answer is reported, and is not one that listens. 0 or -ENOMEM. */
-static int look_at(struct listeners *l, pid_t pid, bool quiet)
+static int look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 {
 	struct listener found = { .pid = pid };
-	struct hodo_target t;
+	HODO_AUTO(hodo_target_close) struct hodo_target t;
 	char path[32];
-	int err = hodo_target_open(&t, pid);
 
-	if (!err) {
-		err = hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL);
-		if (err && !quiet)
-			hodo_warning("%s", t.why);
-	}
-	hodo_target_close(&t);
-	if (err)
+	if (hodo_target_open(&t, pid) < 0)
 		return 0;
+	if (hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL) < 0) {
+		if (!quiet)
+			hodo_warning("%s", t.why);
+		return 0;
+	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	hodo_file_line(AT_FDCWD, path, found.comm, sizeof(found.comm));
-	return hodo_vec_push(l->listener, l->n, found);
+	return hodo_vec_push(*all, *n, found);
 }
 
 /*
  * Through all processes, not all sockets: where a process has its socket only its own environment says, and what
  * lies about in a directory may be anything.
  */
-static int find(struct listeners *l, bool quiet)
+static int find(struct listener **all, size_t *n, bool quiet)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(AT_FDCWD, "/proc");
 	const char *name;
@@ -69,10 +61,10 @@ static int find(struct listeners *l, bool quiet)
 		uint64_t pid;
 
 		if (hodo_parse_number(name, INT32_MAX, &pid) == 0 && pid > 0)
-			err = look_at(l, (pid_t)pid, quiet);
+			err = look_at(all, n, (pid_t)pid, quiet);
 	}
-	if (l->n)
-		qsort(l->listener, l->n, sizeof(*l->listener), by_pid);
+	if (*n)
+		qsort(*all, *n, sizeof(**all), by_pid);
 	return err;
 }
 
@@ -103,20 +95,15 @@ const struct hodo_columns hodo_list_pids_columns = { "processes", HODO_COLUMNS(c
 
 int hodo_list_pids(const struct hodo_list_args *a)
 {
-	struct listeners l = { 0 };
-	struct hodo_table t;
-	int err = find(&l, a->args.quiet), status = HODO_EXIT_FAILURE;
+	struct hodo_table t = { .columns = &hodo_list_pids_columns, .stride = sizeof(struct listener) };
+	HODO_AUTO_FREE struct listener *listeners = NULL;
+	int err = find(&listeners, &t.n, a->args.quiet);
 
-	if (err) {
-		hodo_error("processes cannot be looked at: %s: %s", strerror(-err), hodo_remedy(err));
-	} else {
-		if (!l.n && !a->args.quiet && !a->look.json)
-			hodo_warning("no process listens that is yours: start one with HODO_LISTEN=1, or use its number"
-				     " all the same: 'hodo record -p PID' makes it listen");
-		t = (struct hodo_table){ .columns = &hodo_list_pids_columns, .first = l.listener, .n = l.n,
-					 .stride = sizeof(*l.listener) };
-		status = hodo_list_table(&t, "processes", a);
-	}
-	free(l.listener);
-	return status;
+	if (err)
+		return hodo_error("processes cannot be looked at: %s: %s", strerror(-err), hodo_remedy(err));
+	if (!t.n && !a->args.quiet && !a->look.json)
+		hodo_warning("no process listens that is yours: start one with HODO_LISTEN=1, or use its number all the"
+			     " same: 'hodo record -p PID' makes it listen");
+	t.first = listeners;
+	return hodo_list_table(&t, "processes", a);
 }

@@ -13,7 +13,6 @@
 
 #include <base/arena.h>
 #include <base/file.h>
-#include <base/scope.h>
 #include <record/record.h>
 
 #include "target.h"
@@ -79,24 +78,18 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 {
 	size_t size = HODO_EVENTS_MAX + HODO_CATALOG_SIZE;
 	HODO_AUTO_FREE uint8_t *bytes = aligned_alloc(64, size);
-	struct hodo_list l = { .states = bytes, .answer = answer, .pid = t->pid };
-	struct hodo_catalog catalog = { 0 };
-	struct hodo_arena memory = { 0 };
+	HODO_AUTO(hodo_list_free) struct hodo_list l = { .states = bytes, .answer = answer, .pid = t->pid };
+	HODO_AUTO(hodo_catalog_free) struct hodo_catalog catalog = { 0 };
+	HODO_AUTO(hodo_arena_free) struct hodo_arena memory = { 0 };
 	ssize_t err = bytes ? copy_list(fd, bytes, size) : -ENOMEM;
-	int status;
 
 	if (err >= 0)
 		err = hodo_catalog_read(&catalog, bytes + HODO_EVENTS_MAX, (size_t)err - HODO_EVENTS_MAX);
 	err = err < 0 ? err : catalog.broken ? -EPROTO : add_catalog(&l, &catalog, &memory);
 	if (err && err != -ENOMEM)
-		status = hodo_error("process %d sent a list of events that is damaged: its libhodo is not what it should"
-				    " be", (int)t->pid);
-	else
-		status = err ? hodo_cannot_read(a->path, (int)err) : hodo_list_put(&l, a);
-	hodo_list_free(&l);
-	hodo_catalog_free(&catalog);
-	hodo_arena_free(&memory);
-	return status;
+		return hodo_error("process %d sent a list of events that is damaged: its libhodo is not what it should be",
+				  (int)t->pid);
+	return err ? hodo_cannot_read(a->path, (int)err) : hodo_list_put(&l, a);
 }
 
 static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
@@ -174,22 +167,20 @@ static int add_files(struct hodo_list *l, const struct hodo_list_args *a)
 
 static int list_files(const struct hodo_list_args *a, pid_t pid, bool listens)
 {
-	struct hodo_list l = { .pid = pid };
-	int err = add_files(&l, a), status;
+	HODO_AUTO(hodo_list_free) struct hodo_list l = { .pid = pid };
+	int err = add_files(&l, a);
 
 	if (!err && !a->args.quiet && !listens)
 		hodo_warning("process %d does not listen: these are the events of its files: 'hodo record -p %d'"
 			     " records them", (int)pid, (int)pid);
-	status = err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
-	hodo_list_free(&l);
-	return status;
+	return err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
 }
 
 int hodo_list_process(const struct hodo_list_args *a)
 {
-	struct hodo_target t;
+	HODO_AUTO(hodo_target_close) struct hodo_target t = { .fd = -1, .pidfd = -1 };
 	pid_t pid;
-	int err = hodo_target_parse("list", a->path, &pid), status;
+	int err = hodo_target_parse("list", a->path, &pid);
 
 	if (err)
 		return err;
@@ -197,7 +188,5 @@ int hodo_list_process(const struct hodo_list_args *a)
 	if (err && err != -ECONNREFUSED)
 		return hodo_error("%s", t.why);
 	/* Functions it does not list itself. */
-	status = err || a->functions ? list_files(a, pid, !err) : list_listener(a, &t);
-	hodo_target_close(&t);
-	return status;
+	return err || a->functions ? list_files(a, pid, !err) : list_listener(a, &t);
 }

@@ -127,12 +127,12 @@ static int set_choices(const struct hodo_option *o, const char *verb, uint32_t *
 
 static int set_each(const struct hodo_option *o, void *args, const char *value)
 {
-	char *copy = strdup(value), *rest = copy, *one;
+	HODO_AUTO_FREE char *copy = strdup(value);
+	char *rest = copy, *one;
 	int status = copy ? 0 : hodo_no_memory();
 
 	while (!status && (one = strsep(&rest, ",")))
 		status = o->set(args, one);
-	free(copy);
 	return status;
 }
 

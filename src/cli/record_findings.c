@@ -59,7 +59,7 @@ static void show_held(struct report_lists *l)
 static void show_stack(const struct report_lists *l)
 {
 	const struct report_stack *stacks = l->stacks.entries, *deepest = stacks;
-	struct hodo_text chain = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text chain = { 0 };
 	char buf[32];
 
 	for (uint32_t i = 1; i < l->stacks.n; i++)
@@ -71,7 +71,6 @@ static void show_stack(const struct report_lists *l)
 		hodo_text_printf(&chain, "%s%s", i ? " < " : "", i < CHAIN_SHOWN ? deepest->chain.name[i] : "...");
 	hodo_error("the deepest stack was %s, of thread %u (%s): %s", hodo_human_bytes(deepest->bytes, buf), deepest->tid,
 		   deepest->comm, hodo_text_string(&chain));
-	hodo_text_free(&chain);
 }
 
 void hodo_record_findings(const char *recording)
@@ -105,7 +104,7 @@ void hodo_record_findings(const char *recording)
 static uint32_t see_file(struct hodo_pattern_list *list, const char *path, uint32_t max)
 {
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
-	struct hodo_list l = { 0 };
+	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
 	uint32_t n;
 
 	hodo_list_add_file(&l, path, path, &silent, true);
@@ -117,7 +116,6 @@ static uint32_t see_file(struct hodo_pattern_list *list, const char *path, uint3
 		for (uint32_t p = 0; p < list->n && name[0]; p++)
 			hodo_pattern_near(&list->pattern[p], name);
 	}
-	hodo_list_free(&l);
 	return n;
 }
 
@@ -140,9 +138,11 @@ static void see_files(struct hodo_pattern_list *list, const struct hodo_read *re
 
 void hodo_record_unmatched(const char *recording, const struct hodo_function_names *patterns, uint64_t found)
 {
-	struct hodo_pattern_list list = { .pattern = calloc(patterns->n + 1, sizeof(*list.pattern)) };
-	struct hodo_read *reader = hodo_open(recording, true);
-	struct hodo_text text = { 0 };
+	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list list = {
+		.pattern = calloc(patterns->n + 1, sizeof(*list.pattern))
+	};
+	HODO_AUTO_READ struct hodo_read *reader = hodo_open(recording, true);
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
 	const char *p = patterns->text;
 
 	for (uint32_t i = 0; list.pattern && i < patterns->n; i++, p += strlen(p) + 1) {
@@ -154,7 +154,4 @@ void hodo_record_unmatched(const char *recording, const struct hodo_function_nam
 	hodo_pattern_unknown(&list, "", &text);
 	hodo_error("none of %" PRIu64 " traceable functions matches %s: 'hodo list --functions FILE' lists them", found,
 		   text.len && !text.error ? hodo_text_string(&text) : "what is asked for");
-	hodo_text_free(&text);
-	hodo_pattern_free(&list);
-	hodo_read_close(reader);
 }

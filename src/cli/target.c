@@ -12,7 +12,6 @@
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
-#include <base/scope.h>
 #include <record/record.h>
 
 #include "cli.h"
