@@ -75,11 +75,8 @@ static int64_t now_ms(void)
 /* Not in step with what the program does. */
 static void pause_random(struct search *s, uint32_t us_max)
 {
-	struct timespec ts = { 0, 0 };
-
 	s->seed = s->seed * 6364136223846793005ull + 1442695040888963407ull;
-	ts.tv_nsec = (long)((s->seed >> 33) % us_max + 50) * 1000;
-	nanosleep(&ts, NULL);
+	hodo_sleep_ns((int64_t)((s->seed >> 33) % us_max + 50) * 1000);
 }
 
 /* -------------------------------------------------------------------- threads */
@@ -102,35 +99,28 @@ static int rank_of_call(const char *text)
 	return 3;
 }
 
-static ssize_t thread_file(const struct search *s, pid_t tid, const char *file, char *text, size_t size)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "task/%d/%s", (int)tid, file);
-	return hodo_attach_proc(s->t->pid, name, text, size);
-}
-
 /* False: this thread is none to be stopped. */
 static bool rank_thread(struct search *s, struct thread *thread)
 {
-	char text[8192], state, *p;
+	struct hodo_attach_stat stat;
+	char text[8192], name[64];
 	const char *value;
-	unsigned long flags;
 
-	p = thread_file(s, thread->tid, "stat", text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+	snprintf(name, sizeof(name), "task/%d/stat", (int)thread->tid);
+	if (!hodo_attach_stat(s->t->pid, name, &stat) || (stat.state != 'S' && stat.state != 'R') ||
+	    (stat.flags & 0x10 /* PF_IO_WORKER */))
 		return false;
-	if ((state != 'S' && state != 'R') || (flags & 0x10 /* PF_IO_WORKER */))
-		return false;
-	if (thread_file(s, thread->tid, "status", text, sizeof(text)) < 0)
+	snprintf(name, sizeof(name), "task/%d/status", (int)thread->tid);
+	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
 		return false;
 	value = hodo_attach_status(text, "Seccomp");
 	if (value && atoi(value) != 0) {
 		s->seccomp = atoi(value);
 		return false;
 	}
-	if (thread_file(s, thread->tid, "syscall", text, sizeof(text)) < 0)
-		thread->rank = state == 'S' ? 3 : 4;
+	snprintf(name, sizeof(name), "task/%d/syscall", (int)thread->tid);
+	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+		thread->rank = stat.state == 'S' ? 3 : 4;
 	else
 		thread->rank = rank_of_call(text);
 	return true;
@@ -288,13 +278,11 @@ static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 	int32_t error = (int32_t)answer[0];
 
 	while (!error && state == 1 && now_ms() < until) {
-		struct timespec pause = { 0, 200000 };
-
 		if (!hodo_attach_read(t, (uint64_t)answer[1], &state, sizeof(state)) ||
 		    !hodo_attach_read(t, (uint64_t)answer[2], &error, sizeof(error)))
 			return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
 		if (state == 1)
-			nanosleep(&pause, NULL);
+			hodo_sleep_ns(200000);
 	}
 	if (error || state == 1)
 		return hodo_attach_refuse(t, error ? error : -ETIMEDOUT, "process %d could not listen: %s", t->pid,
@@ -304,7 +292,7 @@ static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 
 static int attach_once(struct hodo_attach_target *t, const char *library, struct hodo_attach_done *done)
 {
-	struct search *s = calloc(1, sizeof(*s));
+	HODO_AUTO_FREE struct search *s = calloc(1, sizeof(*s));
 	int64_t answer[3] = { -EIO, 0, 0 };
 	int error;
 
@@ -331,7 +319,6 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 	hodo_attach_unwind_close(s->unwind);
 	hodo_attach_objects_close(t);
 	hodo_attach_target_close(t);
-	free(s);
 	return error;
 }
 

@@ -90,6 +90,13 @@ int hodo_attach_read_maps(struct hodo_attach_target *t);
 const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address);
 bool hodo_attach_read(const struct hodo_attach_target *t, uint64_t from, void *to, size_t len);
 bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const void *from, size_t len);
+struct hodo_attach_stat {
+	char state;
+	unsigned long flags;
+	uint64_t start_time; /* clock ticks after boot; a process's number and this are never the same twice */
+};
+/* Of "stat" or "task/TID/stat". False: it cannot be had; all zero then. */
+bool hodo_attach_stat(pid_t pid, const char *name, struct hodo_attach_stat *s);
 /* The text of a file in /proc/PID/, as a string, cut to size - 1. Its length or negative errno. */
 ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size);
 /* The value behind "Name:" in a status text, NULL: there is none. */

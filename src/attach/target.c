@@ -55,22 +55,14 @@ const char *hodo_attach_status(const char *status, const char *name)
 	return NULL;
 }
 
-/* Clock ticks after boot at which it was started; 0: not known. Its number and this are never the same twice. */
-static uint64_t read_start_time(pid_t pid, unsigned long *flags)
+bool hodo_attach_stat(pid_t pid, const char *name, struct hodo_attach_stat *s)
 {
 	char text[1024], *p;
-	unsigned long long start = 0;
-	unsigned long f = 0;
 
-	if (hodo_attach_proc(pid, "stat", text, sizeof(text)) < 0)
-		return 0;
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &f,
-			 &start) != 2)
-		return 0;
-	if (flags)
-		*flags = f;
-	return start;
+	*s = (struct hodo_attach_stat){ 0 };
+	p = hodo_attach_proc(pid, name, text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
+	return p && sscanf(p + 1, " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+			   &s->state, &s->flags, &s->start_time) == 3;
 }
 
 bool hodo_attach_alive(int pidfd)
@@ -82,9 +74,11 @@ bool hodo_attach_alive(int pidfd)
 
 bool hodo_attach_target_same(const struct hodo_attach_target *t)
 {
+	struct hodo_attach_stat stat;
 	char auxv[sizeof(t->auxv)];
 
-	return hodo_attach_alive(t->pidfd) && read_start_time(t->pid, NULL) == t->start_time &&
+	return hodo_attach_alive(t->pidfd) && hodo_attach_stat(t->pid, "stat", &stat) &&
+	       stat.start_time == t->start_time &&
 	       hodo_attach_proc(t->pid, "auxv", auxv, sizeof(auxv)) == t->auxv_len &&
 	       memcmp(auxv, t->auxv, (size_t)t->auxv_len) == 0;
 }
@@ -135,7 +129,7 @@ static bool parse_map(char *line, struct hodo_attach_map *m)
 
 int hodo_attach_read_maps(struct hodo_attach_target *t)
 {
-	struct hodo_text text = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
 	struct hodo_attach_map *maps = NULL;
 	int err = read_maps_text(t->pid, &text);
 	uint32_t n = 0;
@@ -151,13 +145,12 @@ int hodo_attach_read_maps(struct hodo_attach_target *t)
 			n--;
 	}
 	if (err) {
-		hodo_text_free(&text);
 		free(maps);
 		return err;
 	}
-	free(t->maps_text);
-	free(t->maps);
+	hodo_attach_target_close(t);
 	t->maps_text = text.data;
+	text.data = NULL;
 	t->maps = maps;
 	t->nmaps = n;
 	return 0;
@@ -194,28 +187,28 @@ static int check_tracer(struct hodo_attach_target *t, const char *status)
 
 static int check_status(struct hodo_attach_target *t)
 {
-	unsigned long flags = 0;
+	struct hodo_attach_stat stat;
 	char status[8192];
-	const char *state;
+	const char *features;
 	int error = (int)hodo_attach_proc(t->pid, "status", status, sizeof(status));
 
 	if (error < 0)
 		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
-	t->start_time = read_start_time(t->pid, &flags);
-	if (flags & 0x200000) /* PF_KTHREAD */
+	hodo_attach_stat(t->pid, "stat", &stat);
+	t->start_time = stat.start_time;
+	if (stat.flags & 0x200000) /* PF_KTHREAD */
 		return hodo_attach_refuse(t, -EINVAL, "process %d is a thread of the kernel: it has no program to trace",
 					  t->pid);
-	state = hodo_attach_status(status, "State");
-	if (state && (*state == 'Z' || *state == 'X'))
+	if (stat.state == 'Z' || stat.state == 'X')
 		return hodo_attach_refuse(t, -ESRCH, "process %d has ended (its parent has not yet waited for it)", t->pid);
 	error = check_tracer(t, status);
 	if (error)
 		return error;
-	if (state && (*state == 'T' || *state == 't'))
+	if (stat.state == 'T' || stat.state == 't')
 		return hodo_attach_refuse(t, -EBUSY, "process %d is stopped: let it go on first (kill -CONT %d)", t->pid,
 					  t->pid);
-	if (hodo_attach_status(status, "x86_Thread_features") &&
-	    strstr(hodo_attach_status(status, "x86_Thread_features"), "shstk\n"))
+	features = hodo_attach_status(status, "x86_Thread_features");
+	if (features && strstr(features, "shstk\n"))
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 					  "process %d has a shadow stack: start it with HODO_LISTEN=1", t->pid);
 	return 0;
