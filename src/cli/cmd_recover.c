@@ -102,40 +102,28 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 	return r.processes > 0 && good == n && !r.failed ? 0 : HODO_EXIT_FAILURE;
 }
 
-static int check(char **paths, enum hodo_recover_kind *kinds, int n, const char *out)
-{
-	for (int i = 0; i < n; i++) {
-		char error[256];
-
-		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0)
-			return hodo_error("%s: %s", paths[i], error);
-		if (out && is_same(paths[i], out))
-			return hodo_error("%s: it cannot be read and written at once: choose another directory with -o", out);
-	}
-	return 0;
-}
-
 static int run(void *args)
 {
 	const struct args *a = args;
-	char **paths = a->args.words, path[PATH_MAX];
-	const char *out = a->out;
-	HODO_AUTO_FREE enum hodo_recover_kind *kinds = NULL;
-	int n = a->args.n, status;
+	char **paths = a->args.words, path[PATH_MAX], error[256];
+	int n = a->args.n;
+	HODO_AUTO_FREE enum hodo_recover_kind *kinds = calloc((size_t)n + 1, sizeof(*kinds));
+	const char *out = a->out ? a->out : path;
 
 	if (n == 0)
 		return hodo_usage("recover", "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
-	kinds = calloc((size_t)n, sizeof(*kinds));
 	if (!kinds)
 		return hodo_no_memory();
-	status = check(paths, kinds, n, out);
-	if (!status && !out) {
-		status = default_out(paths[0], kinds[0], path) < 0 ? HODO_EXIT_FAILURE : 0;
-		out = path;
-		if (!status)
-			status = check(paths, kinds, n, out);
-	}
-	return status ? status : recover(paths, kinds, n, out, a->args.quiet);
+	for (int i = 0; i < n; i++)
+		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0)
+			return hodo_error("%s: %s", paths[i], error);
+	if (!a->out && default_out(paths[0], kinds[0], path) < 0)
+		return HODO_EXIT_FAILURE;
+	for (int i = 0; i < n; i++)
+		if (is_same(paths[i], out))
+			return hodo_error("%s: it cannot be read and written at once: choose another directory with -o",
+					  out);
+	return recover(paths, kinds, n, out, a->args.quiet);
 }
 
 static const struct hodo_option options[] = {

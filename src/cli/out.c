@@ -54,9 +54,7 @@ static pid_t start_pager(int *fd)
 
 void hodo_out_start(struct hodo_out *out, bool pager)
 {
-	memset(out, 0, sizeof(*out));
-	out->fd = STDOUT_FILENO;
-	out->messages = -1;
+	*out = (struct hodo_out){ .fd = STDOUT_FILENO, .messages = -1 };
 	signal(SIGPIPE, SIG_IGN);
 	if (pager && isatty(STDOUT_FILENO))
 		out->pager = start_pager(&out->fd);
