@@ -2,50 +2,116 @@
 /* histogram.c - see histogram.h. */
 #include "histogram.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
-#define PARTS (sizeof(((struct hodo_histogram *)0)->part) / sizeof(uint64_t *))
+#define SUB  HODO_HISTOGRAM_SUB
+#define BASE 1100 /* makes all exponents of a double positive */
 
-static uint64_t *slot(struct hodo_histogram *h, unsigned part, unsigned i)
+static int64_t key_of_double(double number)
 {
-	if (!h->part[part])
-		h->part[part] = calloc(HODO_HISTOGRAM_SUB, sizeof(uint64_t));
-	return h->part[part] ? &h->part[part][i] : NULL;
+	double m;
+	int exponent;
+
+	if (number == 0)
+		return 0;
+	m = frexp(isinf(number) ? DBL_MAX : fabs(number), &exponent); /* 0.5 .. 1 */
+	exponent = (exponent + BASE) * SUB + (int)((m - 0.5) * 2 * SUB);
+	return number < 0 ? -exponent : exponent;
 }
 
-bool hodo_histogram_add(struct hodo_histogram *h, uint64_t value, uint64_t times)
+/* The same of a whole number, fast. */
+static int64_t key_of(uint64_t number)
 {
-	unsigned part = value < HODO_HISTOGRAM_SUB ? 0 : 63u - (unsigned)__builtin_clzll(value) - 5;
-	uint64_t *s = slot(h, part, (unsigned)(part ? (value >> (part - 1)) - HODO_HISTOGRAM_SUB : value));
+	int zeros;
 
-	if (!s)
+	if (number == 0)
+		return 0;
+	zeros = __builtin_clzll(number);
+	return (64 - zeros + BASE) * SUB + (int64_t)(number << zeros << 1 >> 58);
+}
+
+double hodo_bucket_low(int64_t key)
+{
+	int64_t k = llabs(key);
+	double low = key ? ldexp(0.5 + (double)(k % SUB) / (2 * SUB), (int)(k / SUB) - BASE) : 0;
+
+	return key < 0 ? -low : low;
+}
+
+static bool count(struct hodo_histogram *h, int64_t key, uint64_t times)
+{
+	struct hodo_bucket *b = hodo_map_add_u64(&h->buckets, (uint64_t)key, NULL);
+
+	if (!b)
 		return false;
-	*s += times;
+	b->n += times;
 	h->n += times;
 	return true;
 }
 
-uint64_t hodo_histogram_at(const struct hodo_histogram *h, double q)
+bool hodo_histogram_add(struct hodo_histogram *h, uint64_t number, uint64_t times)
 {
-	double wanted = q * (double)h->n;
-	uint64_t rank = (uint64_t)wanted, seen = 0;
+	return count(h, key_of(number), times);
+}
 
-	rank += (double)rank < wanted; /* up: the smallest value that enough are not above */
+bool hodo_histogram_add_double(struct hodo_histogram *h, double number, bool whole)
+{
+	if (isnan(number))
+		return true;
+	h->parts |= !whole && number != trunc(number);
+	return count(h, key_of_double(number), 1);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct hodo_bucket *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+const struct hodo_bucket *hodo_histogram_sorted(struct hodo_histogram *h)
+{
+	if (h->sorted && h->nsorted == h->n)
+		return h->sorted;
+	free(h->sorted);
+	h->sorted = calloc((size_t)h->buckets.n + 1, sizeof(*h->sorted));
+	if (!h->sorted || !h->n)
+		return h->sorted;
+	memcpy(h->sorted, h->buckets.entries, h->buckets.n * sizeof(*h->sorted));
+	qsort(h->sorted, h->buckets.n, sizeof(*h->sorted), by_key);
+	h->nsorted = h->n;
+	return h->sorted;
+}
+
+/* Of whole numbers one of these. */
+static double middle(const struct hodo_histogram *h, int64_t key)
+{
+	double low = hodo_bucket_low(key), high = key ? hodo_bucket_low(key < 0 ? key - 1 : key + 1) : 0;
+
+	if (h->parts)
+		return low + (high - low) / 2;
+	return trunc(low + (fabs(high - low) > 1 ? (high - low) / 2 : 0));
+}
+
+double hodo_histogram_at(struct hodo_histogram *h, double q)
+{
+	const struct hodo_bucket *all = hodo_histogram_sorted(h);
+	uint64_t rank = (uint64_t)ceil(q * (double)h->n), seen = 0;
+	uint32_t i = 0;
+
 	rank = rank == 0 ? 1 : rank > h->n ? h->n : rank;
-	for (unsigned part = 0; part < PARTS; part++) {
-		for (unsigned i = 0; h->part[part] && i < HODO_HISTOGRAM_SUB; i++) {
-			uint64_t low = part ? ((uint64_t)i + HODO_HISTOGRAM_SUB) << (part - 1) : i;
-
-			seen += h->part[part][i];
-			if (seen >= rank)
-				return part ? low + (1ull << (part - 1)) / 2 : low; /* the bucket's middle */
-		}
-	}
-	return 0;
+	while (all && i < h->buckets.n && (seen += all[i].n) < rank)
+		i++;
+	return all && i < h->buckets.n ? middle(h, all[i].key) : 0;
 }
 
 void hodo_histogram_free(struct hodo_histogram *h)
 {
-	for (unsigned part = 0; part < PARTS; part++)
-		free(h->part[part]);
+	if (!h)
+		return;
+	hodo_map_free(&h->buckets);
+	free(h->sorted);
+	*h = (struct hodo_histogram)HODO_HISTOGRAM;
 }

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * histogram.h - counts of values on a logarithmic scale: exact below 64, above
- * that 64 buckets for each power of two, so that a value read from it lies within 1 % of the true
- * one. Memory for the powers that occur only.
+ * histogram.h - counts of numbers on a logarithmic scale: 64 buckets for each power of two, so that a number read from
+ * it lies within 1 % of the true one; whole numbers up to 127 have buckets of their own. Memory for those that occur.
  */
 #ifndef HODO_BASE_HISTOGRAM_H
 #define HODO_BASE_HISTOGRAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "map.h"
 
-#define HODO_HISTOGRAM_SUB 64u
+#define HODO_HISTOGRAM_SUB 64 /* buckets for each power of two */
 
-struct hodo_histogram {
-	uint64_t *part[59]; /* 0: below 64; k: 2^(k+5) .. 2^(k+6) - 1 */
+struct hodo_bucket {
+	int64_t key; /* ascending as the numbers are; 0: zero */
 	uint64_t n;
 };
 
+struct hodo_histogram {
+	struct hodo_map buckets; /* struct hodo_bucket */
+	uint64_t n;
+	bool parts; /* some are no whole numbers */
+	struct hodo_bucket *sorted;
+	uint64_t nsorted; /* what n was then */
+};
+#define HODO_HISTOGRAM { .buckets = HODO_MAP(struct hodo_bucket, key) }
+
 /* false: no memory. */
-bool hodo_histogram_add(struct hodo_histogram *h, uint64_t value, uint64_t times);
-/* The value that q (0 .. 1) of all are not above; 0 if there is none. */
-uint64_t hodo_histogram_at(const struct hodo_histogram *h, double q);
-void hodo_histogram_free(struct hodo_histogram *h);
+bool hodo_histogram_add(struct hodo_histogram *h, uint64_t number, uint64_t times);
+bool hodo_histogram_add_double(struct hodo_histogram *h, double number, bool whole); /* NaN is not counted */
+/* The number that q (0 .. 1) of all are not above, the middle of its bucket; 0 if there is none. */
+double hodo_histogram_at(struct hodo_histogram *h, double q);
+/* All h->buckets.n buckets in order, valid until the next number is added. NULL: no memory. */
+const struct hodo_bucket *hodo_histogram_sorted(struct hodo_histogram *h);
+double hodo_bucket_low(int64_t key); /* where it begins, on the side of zero */
+void hodo_histogram_free(struct hodo_histogram *h); /* NULL is allowed */
 
 #endif

@@ -38,9 +38,7 @@ static struct report_function *find_row(struct report *rep, uint64_t key, const 
 	if (rep->functions.n >= FUNCTIONS_MAX && key != OTHERS)
 		return find_row(rep, OTHERS, &others);
 	f = hodo_map_add_u64(&rep->functions, key, NULL);
-	if (f)
-		f->times.histogram = calloc(1, sizeof(*f->times.histogram));
-	if (!f || !f->times.histogram)
+	if (!f || !report_times_measure(&f->times))
 		return NULL;
 	f->name = place->name;
 	f->object = place->object;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* report_bars.c - draws a distribution. */
+/* report_bars.c - see report_bars.h. */
 #define _GNU_SOURCE
-#include "report_numbers.h"
+#include "report_bars.h"
 #include "table.h"
 
 #include <langinfo.h>
@@ -13,6 +13,86 @@
 #include <unistd.h>
 
 #define WIDTH_MAX 200
+
+/* ----------------------------------------------------------------------- scale */
+
+/* Buckets of 2^shift to a bar; zero is one of its own, and the least number's come next to it, on both sides. */
+struct scale {
+	unsigned shift;
+	int64_t least; /* bucket >> shift */
+};
+
+static int64_t bar_of(int64_t key, struct scale s)
+{
+	int64_t bar = (llabs(key) >> s.shift) - s.least + 1;
+
+	return key > 0 ? bar : key < 0 ? -bar : 0;
+}
+
+/* Where the bar's side that is nearer to zero is. */
+static double bar_near(int64_t bar, struct scale s)
+{
+	int64_t key = bar ? (llabs(bar) - 1 + s.least) << s.shift : 0;
+
+	return hodo_bucket_low(bar < 0 ? -key : key);
+}
+
+static double bar_low(int64_t bar, struct scale s)
+{
+	return bar < 0 ? bar_near(bar - 1, s) : bar_near(bar, s);
+}
+
+static double bar_high(int64_t bar, struct scale s)
+{
+	return bar > 0 ? bar_near(bar + 1, s) : bar_near(bar, s);
+}
+
+/*
+ * Bars are made as narrow as there is room for, eight for a power of two at the most, and for whole numbers none that
+ * begins between two of them.
+ */
+static struct scale scale_for(const struct hodo_bucket *all, uint32_t n, bool whole)
+{
+	struct scale s = { .shift = 3 };
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (all[i].key && llabs(all[i].key) < least)
+			least = llabs(all[i].key);
+	if (least == INT64_MAX)
+		return s;
+	while (whole && s.shift < 6 && hodo_bucket_low(least) < ldexp(1, 6 - (int)s.shift))
+		s.shift++;
+	for (;; s.shift++) {
+		s.least = least >> s.shift;
+		if (s.shift == 20 || bar_of(all[n - 1].key, s) - bar_of(all[0].key, s) < REPORT_BARS_MAX)
+			return s;
+	}
+}
+
+int report_bars(struct hodo_histogram *histogram, struct report_bar *bars)
+{
+	const struct hodo_bucket *all = hodo_histogram_sorted(histogram);
+	uint32_t n = histogram->buckets.n;
+	struct scale s;
+	int64_t first;
+	int nbars = 0;
+
+	if (!all || !n)
+		return all ? 0 : -1;
+	s = scale_for(all, n, !histogram->parts);
+	first = bar_of(all[0].key, s);
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t at = bar_of(all[i].key, s) - first;
+
+		for (; nbars <= at && nbars < REPORT_BARS_MAX; nbars++)
+			bars[nbars] = (struct report_bar){ bar_low(first + nbars, s), bar_high(first + nbars, s), 0 };
+		bars[at < REPORT_BARS_MAX ? at : REPORT_BARS_MAX - 1].n += all[i].n;
+	}
+	return nbars;
+}
+
+/* ------------------------------------------------------------------------ text */
 
 static int terminal_width(void)
 {

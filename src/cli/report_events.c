@@ -6,6 +6,7 @@
 #include <base/vec.h>
 #include <errno.h>
 #include <export/values.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,10 +260,18 @@ static int measure(struct report_events *ev, const struct action *a, const struc
 	const struct hodo_read_value *v = &e->values[a->field[0]];
 	struct report_row *row = report_row(&ev->rows, a->series, group);
 	bool whole = v->type != HODO_TYPE_F32 && v->type != HODO_TYPE_F64;
+	struct hodo_histogram *h = row ? row->times.histogram : NULL;
+	double number = hodo_value_number(v);
 
-	if (!row || (row->numbers && !report_numbers_add(row->numbers, hodo_value_number(v), whole)))
+	if (!row || (h && !hodo_histogram_add_double(h, number, whole)))
 		return -ENOMEM;
 	row->times.n++;
+	if (!h || isnan(number))
+		return 0;
+	row->min = h->n > 1 && row->min < number ? row->min : number;
+	row->max = h->n > 1 && row->max > number ? row->max : number;
+	row->sum += number;
+	row->last = number;
 	return 0;
 }
 

@@ -32,10 +32,8 @@ void report_rows_start(struct report_rows *r, const struct report_options *o)
 
 void report_rows_free(struct report_rows *r)
 {
-	for (uint32_t i = 0; i < r->rows.n; i++) {
+	for (uint32_t i = 0; i < r->rows.n; i++)
 		report_times_free(&report_row_at(r, i)->times);
-		report_numbers_free(report_row_at(r, i)->numbers);
-	}
 	hodo_map_free(&r->series);
 	hodo_map_free(&r->groups);
 	hodo_map_free(&r->rows);
@@ -58,6 +56,38 @@ uint32_t report_series(struct report_rows *r, enum report_section section, const
 	return hodo_map_index(&r->series, s);
 }
 
+/* ------------------------------------------------------------------------ times */
+
+bool report_times_measure(struct report_times *t)
+{
+	t->histogram = malloc(sizeof(*t->histogram));
+	if (t->histogram)
+		*t->histogram = (struct hodo_histogram)HODO_HISTOGRAM;
+	return t->histogram;
+}
+
+bool report_times_add(struct report_times *t, uint64_t ns)
+{
+	t->min_ns = t->n && t->min_ns < ns ? t->min_ns : ns;
+	t->max_ns = t->max_ns > ns ? t->max_ns : ns;
+	t->sum_ns += ns;
+	t->n++;
+	return !t->histogram || hodo_histogram_add(t->histogram, ns, 1);
+}
+
+uint64_t report_times_at(const struct report_times *t, double q)
+{
+	uint64_t ns = t->n && t->histogram ? (uint64_t)hodo_histogram_at(t->histogram, q) : 0;
+
+	return ns < t->min_ns ? t->min_ns : ns > t->max_ns ? t->max_ns : ns;
+}
+
+void report_times_free(struct report_times *t)
+{
+	hodo_histogram_free(t->histogram);
+	free(t->histogram);
+}
+
 /* ------------------------------------------------------------------------- rows */
 
 static bool is_measured(enum report_section section)
@@ -67,9 +97,9 @@ static bool is_measured(enum report_section section)
 
 static struct report_row *add_row(struct report_rows *r, uint32_t series, uint32_t group)
 {
-	enum report_section section = report_series_at(r, series)->section;
-	bool measures = is_measured(section), measured = measures && r->nmeasured < 2 * MEASURED_MAX;
-	struct report_row row = { 0 }, *added;
+	bool measures = is_measured(report_series_at(r, series)->section);
+	bool measured = measures && r->nmeasured < 2 * MEASURED_MAX;
+	struct report_row *row;
 
 	/* Those that are no group go on having percentiles when groups have used up theirs. */
 	if (group && group != REPORT_OTHERS &&
@@ -77,22 +107,12 @@ static struct report_row *add_row(struct report_rows *r, uint32_t series, uint32
 		r->others = true;
 		return report_row(r, series, REPORT_OTHERS);
 	}
-	if (measured && section == REPORT_VALUES)
-		row.numbers = report_numbers_new();
-	else if (measured)
-		row.times.histogram = calloc(1, sizeof(*row.times.histogram));
-	row.times.key = (uint64_t)series << 32 | group;
-	added = measured && !row.numbers && !row.times.histogram ? NULL :
-		hodo_map_add_u64(&r->rows, row.times.key, NULL);
-	if (!added) {
-		report_numbers_free(row.numbers);
-		report_times_free(&row.times);
+	row = hodo_map_add_u64(&r->rows, (uint64_t)series << 32 | group, NULL);
+	if (!row || (measured && !report_times_measure(&row->times)))
 		return NULL;
-	}
 	r->unmeasured |= measures && !measured;
 	r->nmeasured += measured;
-	*added = row;
-	return added;
+	return row;
 }
 
 struct report_row *report_row_find(struct report_rows *r, struct report_series *s, uint32_t group)

@@ -8,9 +8,9 @@
 #ifndef HODO_CLI_REPORT_ROWS_H
 #define HODO_CLI_REPORT_ROWS_H
 
-#include "report_numbers.h"
 #include "report_options.h"
 #include <base/arena.h>
+#include <base/histogram.h>
 #include <base/map.h>
 #include <read/key.h>
 
@@ -41,10 +41,23 @@ static inline const char *report_series_name(const struct report_series *series)
 	return series->key.data + sizeof(uint64_t);
 }
 
+/* How each row begins: what it is found by, how many of it there were, and how long they took if they took time. */
+struct report_times {
+	uint64_t key;
+	uint64_t n, sum_ns, min_ns, max_ns;
+	struct hodo_histogram *histogram; /* of the times or values; NULL: none, or there are too many rows */
+};
+
+bool report_times_measure(struct report_times *times); /* from now on with a histogram; false: no memory */
+bool report_times_add(struct report_times *times, uint64_t ns); /* false: no memory */
+/* Within what was seen at the least and at the most; 0: there is none. */
+uint64_t report_times_at(const struct report_times *times, double q);
+void report_times_free(struct report_times *times); /* what it points to */
+
 struct report_row {
 	struct report_times times; /* of spans, those with begin and end */
 	uint64_t begins, ends;     /* unpaired */
-	struct report_numbers *numbers;
+	double sum, min, max, last; /* of values that are numbers, in the histogram */
 };
 
 static inline uint32_t report_row_series(const struct report_row *row)

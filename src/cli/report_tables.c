@@ -2,6 +2,7 @@
 /* report_tables.c - the tables of functions, events, spans, values and scheduling, and the whole report. */
 #define _GNU_SOURCE
 #include "report.h"
+#include "report_bars.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -162,15 +163,18 @@ static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_co
 /* The member at the offset, else the quantile of the argument, else the mean. */
 static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_numbers *n = ((const struct report_row *)row)->numbers;
+	const struct report_row *r = row;
+	struct hodo_histogram *h = r->times.histogram;
 	struct hodo_cell v = hodo_cell_string(NULL);
+	double n;
 
-	v.blank = !n || !n->n;
+	v.blank = !h || !h->n;
 	if (v.blank)
 		return v;
 	if (c->offset)
-		return hodo_cell_f64(*(const double *)((const char *)n + c->offset));
-	return hodo_cell_f64(c->argument > 0 ? report_numbers_at(n, c->argument) : n->sum / (double)n->n);
+		return hodo_cell_f64(*(const double *)((const char *)row + c->offset));
+	n = c->argument > 0 ? hodo_histogram_at(h, c->argument) : r->sum / (double)h->n;
+	return hodo_cell_f64(c->argument <= 0 || (n >= r->min && n <= r->max) ? n : n < r->min ? r->min : r->max);
 }
 
 /* --------------------------------------------------------------------- histograms */
@@ -180,13 +184,11 @@ static int bars_of(const struct hodo_table *t, const void *row, struct report_ba
 {
 	const struct report_look *look = ((const struct context *)t->context)->look;
 	const struct report_times *times = row;
-	const struct report_numbers *numbers =
-		section_of(t) == REPORT_FUNCTIONS ? NULL : ((const struct report_row *)row)->numbers;
 
-	if (!look->histogram || (!times->histogram && !numbers) ||
+	if (!look->histogram || !times->histogram ||
 	    (look->histogram_of && fnmatch(look->histogram_of, name_of(t, row), 0) != 0))
 		return -1;
-	return numbers ? report_bars_numbers(numbers, bars) : report_bars_times(times->histogram, bars);
+	return report_bars(times->histogram, bars);
 }
 
 static void put_histogram_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
@@ -241,7 +243,6 @@ static void put_histogram(struct hodo_text *to, const struct hodo_table *t, cons
 #define HISTOGRAM { "histogram", .as = HODO_AS_JSON, .flags = HODO_NO_DIFF, .put_json = put_histogram_json }
 #define NUMBER(key, title, ...)                                                                                        \
 	{ key, title, HODO_AS_NUMBER, 11, HODO_OPTIONAL | HODO_CLOSE, .get = number_of, ##__VA_ARGS__ }
-#define NUMBERS(name) .offset = offsetof(struct report_numbers, name)
 
 #define FUNCTION(name) HODO_MEMBER(struct report_function, name)
 static const struct hodo_column function_columns[] = {
@@ -276,10 +277,10 @@ static const struct hodo_column span_columns[] = {
 };
 static const struct hodo_column value_columns[] = {
 	NAME("name", "VALUE", 0), GROUP(""), FIGURES,
-	NUMBER("avg", "AVG"), NUMBER("min", "MIN", NUMBERS(min)), NUMBER("p50", "P50", .argument = 0.5),
+	NUMBER("avg", "AVG"), NUMBER("min", "MIN", ROW(min)), NUMBER("p50", "P50", .argument = 0.5),
 	NUMBER("p90", "P90", .argument = 0.9), NUMBER("p99", "P99", .argument = 0.99),
-	NUMBER("p999", "P99.9", .argument = 0.999), NUMBER("max", "MAX", NUMBERS(max)),
-	NUMBER("last", "LAST", NUMBERS(last)),
+	NUMBER("p999", "P99.9", .argument = 0.999), NUMBER("max", "MAX", ROW(max)),
+	NUMBER("last", "LAST", ROW(last)),
 	HISTOGRAM,
 };
 static const struct hodo_column latency_columns[] = {

@@ -206,18 +206,31 @@ TEST(test_vec)
 
 TEST(test_histogram)
 {
-	struct hodo_histogram h = { 0 };
+	struct hodo_histogram h = HODO_HISTOGRAM, numbers = HODO_HISTOGRAM;
 
-	assert_int_equal(hodo_histogram_at(&h, 0.5), 0);
+	assert_true(hodo_histogram_at(&h, 0.5) == 0);
 	for (uint64_t v = 1; v <= 100000; v++)
 		assert_true(hodo_histogram_add(&h, v, 1));
 	assert_int_equal(h.n, 100000);
 	for (double q = 0.0001; q < 1; q += 0.0101) {
-		double at = (double)hodo_histogram_at(&h, q), exact = q * 100000;
+		double at = hodo_histogram_at(&h, q), exact = q * 100000;
 
 		assert_true(at > exact * 0.985 - 1 && at < exact * 1.015 + 1);
 	}
 	assert_true(hodo_histogram_add(&h, UINT64_MAX, 1));
-	assert_true(hodo_histogram_at(&h, 1) > UINT64_MAX / 100 * 98);
+	assert_true(hodo_histogram_at(&h, 1) > (double)(UINT64_MAX / 100 * 98));
+	/* Whole numbers fall into the same buckets by either way. */
+	hodo_histogram_free(&h);
+	for (uint64_t v = 0; v < 1ull << 53; v = v * 17 / 16 + 1)
+		assert_true(hodo_histogram_add(&h, v, 1) && hodo_histogram_add_double(&numbers, (double)v, true));
+	assert_int_equal(h.buckets.n, numbers.buckets.n);
+	for (uint32_t i = 0; i < h.buckets.n; i++)
+		assert_int_equal(hodo_histogram_sorted(&h)[i].key, hodo_histogram_sorted(&numbers)[i].key);
+	for (double v = -1e300; v < -1e-300; v /= 3) {
+		assert_true(hodo_histogram_add_double(&numbers, v, false));
+		assert_true(hodo_histogram_at(&numbers, 0) >= -1e300 * 1.01);
+	}
+	assert_true(hodo_histogram_at(&numbers, 0) <= -1e300 * 0.99);
+	hodo_histogram_free(&numbers);
 	hodo_histogram_free(&h);
 }
