@@ -30,13 +30,10 @@ static bool knows_ends_only(const struct hodo_read_process *p)
 	for (uint32_t i = 0; i < p->nclasses; i++) {
 		const struct hodo_read_class *c = p->classes[i];
 
-		if (c->kind != HODO_KIND_FUNCTION)
-			continue;
-		if (strcmp(c->name, "func:call") == 0)
-			complete += c->count;
-		else if (strcmp(c->name, "func:entry") == 0 || strcmp(c->name, "func:entry_sp") == 0 ||
-			 strcmp(c->name, "func:reached") == 0)
+		if (c->role == HODO_READ_ROLE_CALL_ENTRY || strcmp(c->name, "func:reached") == 0)
 			parts += c->count;
+		else if (strcmp(c->name, "func:call") == 0)
+			complete += c->count;
 	}
 	return complete > 0 && parts == 0;
 }
@@ -117,14 +114,9 @@ static bool on_same(void *data, const struct hodo_read_process *process, int64_t
 /* Events that are calls themselves, and what the recorder wrote at the end. */
 static bool is_call(const struct hodo_read_class *cls)
 {
-	static const char *const names[] = { "entry", "exit", "entry_sp", "exit_sp", "reached", "call", "profile" };
-
-	if (cls->kind != HODO_KIND_FUNCTION || strncmp(cls->name, "func:", 5) != 0)
-		return false;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(cls->name + 5, names[i]) == 0)
-			return true;
-	return false;
+	return cls->kind == HODO_KIND_FUNCTION &&
+	       (cls->role >= HODO_READ_ROLE_CALL_ENTRY ? strcmp(cls->name, "func:callee") != 0
+						       : strcmp(cls->name, "func:profile") == 0);
 }
 
 static void show_event(struct graph *g, const struct hodo_read_event *e)
