@@ -180,12 +180,7 @@ static bool is_profile(const struct hodo_read_class *cls)
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
 					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U32 | HODO_TYPE_ARRAY };
 
-	if (strcmp(cls->name, "func:profile") != 0 || cls->nfields != sizeof(types))
-		return false;
-	for (unsigned i = 0; i < sizeof(types); i++)
-		if (cls->fields[i].type != types[i])
-			return false;
-	return true;
+	return report_class_is(cls, "func:profile", sizeof(types), types);
 }
 
 static void add_profile(struct report *rep, const struct hodo_read_event *e)

@@ -177,6 +177,16 @@ void report_lists_call(struct report_lists *l, const struct hodo_read_call *call
 	s->tid = 0;
 }
 
+bool report_class_is(const struct hodo_read_class *cls, const char *name, uint32_t nfields, const uint8_t *types)
+{
+	if (strcmp(cls->name, name) != 0 || cls->nfields != nfields)
+		return false;
+	for (uint32_t i = 0; i < nfields; i++)
+		if (cls->fields[i].type != types[i])
+			return false;
+	return true;
+}
+
 void report_lists_event(struct report_lists *l, const struct hodo_read_event *e)
 {
 	static const struct {
@@ -195,14 +205,10 @@ void report_lists_event(struct report_lists *l, const struct hodo_read_event *e)
 
 	l->last_wrong = NULL;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(e->cls->name, kinds[i].name) != 0)
+		if (!report_class_is(e->cls, kinds[i].name, kinds[i].nfields, kinds[i].types))
 			continue;
-		if (e->cls->nfields != kinds[i].nfields || !hodo_thread_is(l->thread, e->tid, e->comm))
-			return;
-		for (unsigned k = 0; k < kinds[i].nfields; k++)
-			if (e->cls->fields[k].type != kinds[i].types[k])
-				return;
-		kinds[i].add(l, e);
+		if (hodo_thread_is(l->thread, e->tid, e->comm))
+			kinds[i].add(l, e);
 		return;
 	}
 }

@@ -76,6 +76,9 @@ void report_lists_call(struct report_lists *l, const struct hodo_read_call *call
 void report_lists_put(struct hodo_text *to, const struct report_lists *l);
 void report_lists_put_json(struct hodo_json *j, const struct report_lists *l);
 
+/* Whether the class has this name, and fields of these types: a recording's own description is not to be trusted. */
+bool report_class_is(const struct hodo_read_class *cls, const char *name, uint32_t nfields, const uint8_t *types);
+
 /* Ticks of the process's clock as ns. */
 static inline uint64_t report_ns(const struct hodo_read_process *p, uint64_t ticks)
 {

@@ -261,15 +261,10 @@ void hodo_top_target_free(struct hodo_top_target *t)
 static void add_to_title(char *title, size_t size, pid_t pid)
 {
 	size_t n = strlen(title);
-	char path[64], comm[32] = "";
-	FILE *f;
+	char path[64], comm[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = 0;
-	if (f)
-		fclose(f);
+	hodo_file_line(AT_FDCWD, path, comm, sizeof(comm));
 	snprintf(title + n, size - n, "%s%s[%d]", n ? " " : "", comm, (int)pid);
 }
 
