@@ -27,7 +27,6 @@ void report_rows_start(struct report_rows *r, const struct report_options *o)
 				   .series = HODO_MAP_BYTES(struct report_series),
 				   .groups = HODO_MAP_BYTES(struct report_group),
 				   .rows = HODO_MAP(struct report_row, times.key) };
-	hodo_hash_seed();
 }
 
 void report_rows_free(struct report_rows *r)
