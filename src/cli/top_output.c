@@ -14,6 +14,7 @@ void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, st
 			uint32_t lines_max)
 {
 	struct hodo_top_frame frame = { 0 };
+	struct hodo_text text = { 0 };
 	struct winsize size;
 	int width = 100;
 
@@ -25,15 +26,13 @@ void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, st
 
 		while (len > 0 && frame.line[i].text[len - 1] == ' ')
 			len--;
-		frame.line[i].text[len] = '\n';
-		hodo_out_write(out, frame.line[i].text, len + 1);
+		hodo_text_printf(&text, "%.*s\n", (int)len, frame.line[i].text);
 	}
-	if (frame.n > lines_max) {
-		char more[64];
-
-		snprintf(more, sizeof(more), "and %u more\n", frame.n - lines_max);
-		hodo_out_write(out, more, strlen(more));
-	}
+	if (frame.n > lines_max)
+		hodo_text_printf(&text, "and %u more\n", frame.n - lines_max);
+	if (!text.error)
+		hodo_out_write(out, text.data, text.len);
+	hodo_text_free(&text);
 	hodo_top_frame_free(&frame);
 }
 
