@@ -25,13 +25,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define CHUNKS_MAX 100000
-
-static struct {
-	unsigned long rounds, chunks, calls, warmup, pause_us;
-	const char *kinds;
-	bool idle;
-} options = { 1, 50, 20000, 40, 0, "cfl", false };
+static struct bench_options options = { .rounds = 1, .chunks = 50, .iterations = 20000, .warmup = 40, .kinds = "cfl" };
 
 static struct bench_slot clock_slots[BENCH_SLOTS] __attribute__((aligned(4096)));
 static unsigned long counted[256];
@@ -43,7 +37,7 @@ static void choose_fib(void)
 {
 	uint64_t a = 1, b = 1; /* fib(n), fib(n + 1) */
 
-	for (fib_n = 1; 2 * (a + b) - 1 <= options.calls; fib_n++) {
+	for (fib_n = 1; 2 * (a + b) - 1 <= options.iterations; fib_n++) {
 		uint64_t next = a + b;
 
 		a = b;
@@ -71,8 +65,8 @@ static unsigned long run_chunk(char kind)
 {
 	switch (kind) {
 	case 'c':
-		bench_clock_loop(clock_slots, options.calls);
-		return options.calls / 2;
+		bench_clock_loop(clock_slots, options.iterations);
+		return options.iterations / 2;
 	case 'f':
 		sink = traced_fib(fib_n);
 		return fib_calls;
@@ -80,11 +74,11 @@ static unsigned long run_chunk(char kind)
 		sink = plain_fib(fib_n);
 		return fib_calls;
 	case 'l':
-		sink = traced_loop(sink, options.calls);
-		return options.calls;
+		sink = traced_loop(sink, options.iterations);
+		return options.iterations;
 	default:
-		sink = plain_loop(sink, options.calls);
-		return options.calls;
+		sink = plain_loop(sink, options.iterations);
+		return options.iterations;
 	}
 }
 
@@ -134,35 +128,9 @@ static double cpu_us(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-static bool parse(int argc, char **argv)
-{
-	int c;
-
-	while ((c = getopt(argc, argv, "r:c:n:w:p:k:i")) != -1) {
-		if (c == 'r')
-			options.rounds = bench_number(optarg, 1, 1000);
-		else if (c == 'c')
-			options.chunks = bench_number(optarg, 1, CHUNKS_MAX);
-		else if (c == 'n')
-			options.calls = bench_number(optarg, 10, 100000000);
-		else if (c == 'w')
-			options.warmup = bench_number(optarg, 0, CHUNKS_MAX);
-		else if (c == 'p')
-			options.pause_us = bench_number(optarg, 0, 999999);
-		else if (c == 'k' && strspn(optarg, "cflFL") == strlen(optarg))
-			options.kinds = optarg;
-		else if (c == 'i')
-			options.idle = true;
-		else
-			return false;
-	}
-	return true;
-}
-
 int main(int argc, char **argv)
 {
-	if (!parse(argc, argv))
-		return 2;
+	bench_options(&options, argc, argv, "r:c:n:w:p:k:i", "cflFL");
 	choose_fib();
 	bench_pin(bench_cpu(0));
 	for (unsigned long round = 0; round < options.rounds; round++) {

@@ -30,11 +30,6 @@ static void run_all(int x)
 	MANY_ALL(MANY_RUN)
 }
 
-static double ms_since(uint64_t start_ns)
-{
-	return (double)(bench_now_ns() - start_ns) / 1e6;
-}
-
 static double barrier_us(void)
 {
 	static double us[BARRIERS];
@@ -66,14 +61,8 @@ static void check(int result, const char *what)
 
 int main(int argc, char **argv)
 {
-	unsigned long rounds = 1;
-	int c;
+	unsigned long rounds = bench_rounds(argc, argv);
 
-	while ((c = getopt(argc, argv, "r:")) != -1) {
-		if (c != 'r')
-			return 2;
-		rounds = bench_number(optarg, 1, 1000);
-	}
 	for (unsigned long round = 0; round < rounds; round++) {
 		double enable_ms, disable_ms;
 		uint64_t start_ns;
@@ -81,11 +70,11 @@ int main(int argc, char **argv)
 		run_all(1);
 		start_ns = bench_now_ns();
 		check(hodo_enable("many:*"), "hodo_enable");
-		enable_ms = ms_since(start_ns);
+		enable_ms = bench_ms_since(start_ns);
 		run_all(2);
 		start_ns = bench_now_ns();
 		check(hodo_disable("many:*"), "hodo_disable");
-		disable_ms = ms_since(start_ns);
+		disable_ms = bench_ms_since(start_ns);
 		run_all(3);
 		printf("%lu enable=%.4f disable=%.4f barrier=%.4f\n", round, enable_ms, disable_ms, barrier_us());
 		fflush(stdout);

@@ -17,13 +17,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define CHUNKS_MAX 100000
 #define TEXTS 8
 
-static struct {
-	unsigned long rounds, chunks, iterations, warmup, pause_us;
-	const char *kinds;
-} options = { 1, 50, 20000, 20, 0, "cns" };
+static struct bench_options options = { .rounds = 1, .chunks = 50, .iterations = 20000, .warmup = 20, .kinds = "cns" };
 
 struct job {
 	pthread_t thread;
@@ -120,24 +116,7 @@ static double measure(char kind, int threads)
 
 int main(int argc, char **argv)
 {
-	int c;
-
-	while ((c = getopt(argc, argv, "r:c:n:w:p:k:")) != -1) {
-		if (c == 'r')
-			options.rounds = bench_number(optarg, 1, 1000);
-		else if (c == 'c')
-			options.chunks = bench_number(optarg, 1, CHUNKS_MAX);
-		else if (c == 'n')
-			options.iterations = bench_number(optarg, 1, 100000000);
-		else if (c == 'w')
-			options.warmup = bench_number(optarg, 0, CHUNKS_MAX);
-		else if (c == 'p')
-			options.pause_us = bench_number(optarg, 0, 999999);
-		else if (c == 'k' && strspn(optarg, "cnsCN") == strlen(optarg))
-			options.kinds = optarg;
-		else
-			return 2;
-	}
+	bench_options(&options, argc, argv, "r:c:n:w:p:k:", "cnsCN");
 	for (unsigned long round = 0; round < options.rounds; round++) {
 		printf("%lu", round);
 		for (const char *k = options.kinds; *k; k++)

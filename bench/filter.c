@@ -14,12 +14,9 @@
 #include <hodo/trace.h>
 #include <unistd.h>
 
-#define CHUNKS_MAX 10000
 #define TEXTS 8
 
-static struct {
-	unsigned long rounds, chunks, iterations, warmup;
-} options = { 1, 50, 20000, 20 };
+static struct bench_options options = { .rounds = 1, .chunks = 50, .iterations = 20000, .warmup = 20 };
 
 static struct bench_slot clock_slots[BENCH_SLOTS] __attribute__((aligned(4096)));
 
@@ -66,20 +63,7 @@ static double measure(void (*loop)(unsigned long n))
 
 int main(int argc, char **argv)
 {
-	int c;
-
-	while ((c = getopt(argc, argv, "r:c:n:w:")) != -1) {
-		if (c == 'r')
-			options.rounds = bench_number(optarg, 1, 1000);
-		else if (c == 'c')
-			options.chunks = bench_number(optarg, 1, CHUNKS_MAX);
-		else if (c == 'n')
-			options.iterations = bench_number(optarg, 1, 100000000);
-		else if (c == 'w')
-			options.warmup = bench_number(optarg, 0, CHUNKS_MAX);
-		else
-			return 2;
-	}
+	bench_options(&options, argc, argv, "r:c:n:w:", "");
 	bench_pin(bench_cpu(0));
 	for (unsigned long round = 0; round < options.rounds; round++) {
 		double clock = measure(clock_loop), fixed = measure(fixed_loop), keyed = measure(keyed_loop);

@@ -102,11 +102,6 @@ static void switch_off(void)
 }
 #endif
 
-static double ms_since(uint64_t start_ns)
-{
-	return (double)(bench_now_ns() - start_ns) / 1e6;
-}
-
 static void expect(unsigned long want, const char *when)
 {
 	if (entries != want || exits != want) {
@@ -117,14 +112,8 @@ static void expect(unsigned long want, const char *when)
 
 int main(int argc, char **argv)
 {
-	unsigned long rounds = 1;
-	int c;
+	unsigned long rounds = bench_rounds(argc, argv);
 
-	while ((c = getopt(argc, argv, "r:")) != -1) {
-		if (c != 'r')
-			return 2;
-		rounds = bench_number(optarg, 1, 1000);
-	}
 	for (unsigned long round = 0; round < rounds; round++) {
 		double on_ms, off_ms;
 		uint64_t start_ns;
@@ -133,12 +122,12 @@ int main(int argc, char **argv)
 		expect(round * FUNCTIONS, "before");
 		start_ns = bench_now_ns();
 		switch_on();
-		on_ms = ms_since(start_ns);
+		on_ms = bench_ms_since(start_ns);
 		run_all(2);
 		expect((round + 1) * FUNCTIONS, "switched on");
 		start_ns = bench_now_ns();
 		switch_off();
-		off_ms = ms_since(start_ns);
+		off_ms = bench_ms_since(start_ns);
 		run_all(3);
 		expect((round + 1) * FUNCTIONS, "switched off");
 		printf("%lu on=%.4f off=%.4f\n", round, on_ms, off_ms);

@@ -14,7 +14,6 @@
 
 #include <unistd.h>
 
-#define CHUNKS_MAX 100000
 #define STEP(x) ((x) * 6364136223846793005u + 1442695040888963407u)
 
 uint64_t loop_plain(uint64_t x, unsigned long n);
@@ -48,30 +47,20 @@ static double chunk_ns(uint64_t (*loop)(uint64_t, unsigned long), unsigned long 
 int main(int argc, char **argv)
 {
 	static double plain[CHUNKS_MAX], site[CHUNKS_MAX], again[CHUNKS_MAX];
-	unsigned long rounds = 1, chunks = 200, iterations = 50000;
-	int c;
+	struct bench_options o = { .rounds = 1, .chunks = 200, .iterations = 50000 };
 
-	while ((c = getopt(argc, argv, "r:c:n:")) != -1) {
-		if (c == 'r')
-			rounds = bench_number(optarg, 1, 1000);
-		else if (c == 'c')
-			chunks = bench_number(optarg, 1, CHUNKS_MAX);
-		else if (c == 'n')
-			iterations = bench_number(optarg, 1, 100000000);
-		else
-			return 2;
-	}
+	bench_options(&o, argc, argv, "r:c:n:", "");
 	bench_pin(bench_cpu(0));
 	if (argc > 100) /* never: an event that a recording can enable in place of the measured one */
 		BENCH_STR(0, "");
-	for (unsigned long round = 0; round < rounds; round++) {
-		for (unsigned long i = 0; i < chunks; i++) {
-			plain[i] = chunk_ns(loop_plain, iterations);
-			site[i] = chunk_ns(loop_site, iterations);
-			again[i] = chunk_ns(loop_plain, iterations);
+	for (unsigned long round = 0; round < o.rounds; round++) {
+		for (unsigned long i = 0; i < o.chunks; i++) {
+			plain[i] = chunk_ns(loop_plain, o.iterations);
+			site[i] = chunk_ns(loop_site, o.iterations);
+			again[i] = chunk_ns(loop_plain, o.iterations);
 		}
-		printf("%lu plain=%.4f site=%.4f again=%.4f\n", round, bench_median(plain, chunks),
-		       bench_median(site, chunks), bench_median(again, chunks));
+		printf("%lu plain=%.4f site=%.4f again=%.4f\n", round, bench_median(plain, o.chunks),
+		       bench_median(site, o.chunks), bench_median(again, o.chunks));
 		fflush(stdout);
 	}
 	return 0;

@@ -18,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define CHUNKS_MAX 100000
 
 static inline uint64_t bench_now_ns(void)
 {
@@ -84,6 +87,51 @@ static inline unsigned long bench_number(const char *text, unsigned long min, un
 		exit(2);
 	}
 	return n;
+}
+
+/* How often, and of which kinds, a program measures; what it does not take is not used. */
+struct bench_options {
+	unsigned long rounds, chunks, iterations, warmup, pause_us;
+	const char *kinds;
+	bool idle;
+};
+
+/* Those of the command line that are among `letters`, of which 'k' takes some of `kinds`; else ends the program. */
+static inline void bench_options(struct bench_options *o, int argc, char **argv, const char *letters, const char *kinds)
+{
+	const struct {
+		unsigned long *value, min, max;
+	} numbers[256] = {
+		['r'] = { &o->rounds, 1, 1000 },	 ['c'] = { &o->chunks, 1, CHUNKS_MAX },
+		['n'] = { &o->iterations, 10, 100000000 }, ['w'] = { &o->warmup, 0, CHUNKS_MAX },
+		['p'] = { &o->pause_us, 0, 999999 },
+	};
+	int c;
+
+	while ((c = getopt(argc, argv, letters)) != -1) {
+		if (c == 'i')
+			o->idle = true;
+		else if (c == 'k' && strspn(optarg, kinds) == strlen(optarg))
+			o->kinds = optarg;
+		else if (numbers[c].value)
+			*numbers[c].value = bench_number(optarg, numbers[c].min, numbers[c].max);
+		else
+			exit(2);
+	}
+}
+
+/* -r ROUNDS alone. */
+static inline unsigned long bench_rounds(int argc, char **argv)
+{
+	struct bench_options o = { .rounds = 1 };
+
+	bench_options(&o, argc, argv, "r:", "");
+	return o.rounds;
+}
+
+static inline double bench_ms_since(uint64_t start_ns)
+{
+	return (double)(bench_now_ns() - start_ns) / 1e6;
 }
 
 #endif

@@ -129,22 +129,12 @@ static int file_shm_unmap(sqlite3_file *file, int delete)
 /* Version 2: without the memory-mapped reads of version 3, which would bypass file_read(). */
 static const sqlite3_io_methods file_methods = {
 	.iVersion = 2,
-	.xClose = file_close,
-	.xRead = file_read,
-	.xWrite = file_write,
-	.xTruncate = file_truncate,
-	.xSync = file_sync,
-	.xFileSize = file_size,
-	.xLock = file_lock,
-	.xUnlock = file_unlock,
-	.xCheckReservedLock = file_reserved,
-	.xFileControl = file_control,
-	.xSectorSize = file_sector_size,
+	.xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate, .xSync = file_sync,
+	.xFileSize = file_size, .xFileControl = file_control, .xSectorSize = file_sector_size,
 	.xDeviceCharacteristics = file_characteristics,
-	.xShmMap = file_shm_map,
-	.xShmLock = file_shm_lock,
-	.xShmBarrier = file_shm_barrier,
-	.xShmUnmap = file_shm_unmap,
+	.xLock = file_lock, .xUnlock = file_unlock, .xCheckReservedLock = file_reserved,
+	.xShmMap = file_shm_map, .xShmLock = file_shm_lock,
+	.xShmBarrier = file_shm_barrier, .xShmUnmap = file_shm_unmap,
 };
 static sqlite3_io_methods file_methods_without_shm;
 

@@ -168,3 +168,12 @@ int event_filter(const struct test_event *e, const char *expr, char *error)
 	free(exact);
 	return rc;
 }
+
+int event_bind(struct hodo_filter *f, uint8_t *code, const char *expr, const struct test_event *e)
+{
+	size_t len;
+
+	if (hodo_filter_compile(expr, code, HODO_FILTER_MAX, &len, NULL, 0) != 0)
+		abort();
+	return hodo_filter_bind(f, code, len, e->n, e->types, e->names, NULL);
+}

@@ -76,4 +76,7 @@ bool event_wants_floats(const char *error);
  */
 int event_filter(const struct test_event *e, const char *expr, char *error);
 
+/* Binds an expression, which must compile, to the event. `code` has HODO_FILTER_MAX bytes. */
+int event_bind(struct hodo_filter *f, uint8_t *code, const char *expr, const struct test_event *e);
+
 #endif

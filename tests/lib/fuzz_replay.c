@@ -17,21 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 #define FILE_MAX_BYTES (16u << 20)
 #define VARIATIONS 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static uint64_t seed;
-
-/* xorshift64*: the same numbers in every run. */
-static uint64_t next_random(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dull;
-}
 
 /* In a block of its own size, so that a sanitizer or valgrind sees reads past the end. */
 static void run_copy(const uint8_t *data, size_t len, unsigned int flips)
@@ -44,7 +37,7 @@ static void run_copy(const uint8_t *data, size_t len, unsigned int flips)
 	}
 	memcpy(copy, data, len);
 	for (unsigned int i = 0; i < flips && len > 0; i++) {
-		uint64_t r = next_random();
+		uint64_t r = xorshift(&seed);
 
 		/* Half the changes in the first 256 bytes, where headers are. */
 		size_t at = (r >> 32) % ((r & 1) && len > 256 ? 256 : len);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lib/random.h>
+
 #define TSC_HZ      2596123457ull /* no divisor of anything */
 #define EPOCH_S     1795000000
 #define ARRAY(type) ((type) | HODO_TYPE_ARRAY)
@@ -308,23 +310,15 @@ void gen_many(const char *top, unsigned processes)
 
 static uint64_t state64;
 
-static uint64_t next_random(void)
-{
-	state64 ^= state64 >> 12;
-	state64 ^= state64 << 25;
-	state64 ^= state64 >> 27;
-	return state64 * 0x2545f4914f6cdd1dull;
-}
-
 static double random_real(void)
 {
-	uint64_t bits = next_random();
+	uint64_t bits = xorshift(&state64);
 	double d;
 
 	memcpy(&d, &bits, sizeof(d));
 	if (!isfinite(d) || fabs(d) > FLT_MAX / 2 || fabs(d) < 1e-30)
 		return (double)(int64_t)(bits >> 40) / 100;
-	return next_random() & 1 ? d : (double)(int32_t)bits / 8;
+	return xorshift(&state64) & 1 ? d : (double)(int32_t)bits / 8;
 }
 
 void gen_random(const char *top, uint64_t seed)
@@ -334,7 +328,7 @@ void gen_random(const char *top, uint64_t seed)
 
 	state64 = seed * 0x9e3779b97f4a7c15ull + 1;
 	for (unsigned p = 0; p < 2; p++) {
-		uint64_t freq = freqs[next_random() % 5], base = next_random() % (freq * 1000000);
+		uint64_t freq = freqs[xorshift(&state64) % 5], base = xorshift(&state64) % (freq * 1000000);
 		char folder[32];
 
 		snprintf(folder, sizeof(folder), "rand-%u", 77 + p);
@@ -342,7 +336,7 @@ void gen_random(const char *top, uint64_t seed)
 				(int64_t)(freq * 1000001 - base));
 		classes(&t);
 		for (unsigned cpu = 0; cpu < 3; cpu++) {
-			uint64_t ticks = base + next_random() % 1000;
+			uint64_t ticks = base + xorshift(&state64) % 1000;
 			struct gen_stream s;
 			char name[16], text[40];
 
@@ -350,35 +344,35 @@ void gen_random(const char *top, uint64_t seed)
 			gen_stream_start(&s, &t, name, cpu);
 			for (unsigned packet = 0; packet < 4; packet++) {
 				gen_packet_start(&s, ticks);
-				for (unsigned k = next_random() % 40; k > 0; k--) {
-					size_t len = next_random() % sizeof(text);
+				for (unsigned k = xorshift(&state64) % 40; k > 0; k--) {
+					size_t len = xorshift(&state64) % sizeof(text);
 
 					for (size_t i = 0; i < len; i++)
-						text[i] = (char)(next_random() % 64
-									 ? ' ' + (char)(next_random() % 95)
-									 : (char)(1 + next_random() % 255));
-					ticks += next_random() % (next_random() % 8 ? 1000 : freq);
-					switch (next_random() % 3) {
+						text[i] = (char)(xorshift(&state64) % 64
+									 ? ' ' + (char)(xorshift(&state64) % 95)
+									 : (char)(1 + xorshift(&state64) % 255));
+					ticks += xorshift(&state64) % (xorshift(&state64) % 8 ? 1000 : freq);
+					switch (xorshift(&state64) % 3) {
 					case 0:
 						gen_event(&s, SCALARS, 77, ticks);
-						put_scalars(&s, (int64_t)next_random() >> next_random() % 64,
-							    next_random() >> next_random() % 64,
-							    random_real(), (char)next_random());
+						put_scalars(&s, (int64_t)xorshift(&state64) >> xorshift(&state64) % 64,
+							    xorshift(&state64) >> xorshift(&state64) % 64,
+							    random_real(), (char)xorshift(&state64));
 						break;
 					case 1:
 						gen_event(&s, SEQUENCES, 78, ticks);
-						put_sequences(&s, next_random() % 8 ? "text" : NULL,
-							      (uint32_t)(next_random() % 64));
+						put_sequences(&s, xorshift(&state64) % 8 ? "text" : NULL,
+							      (uint32_t)(xorshift(&state64) % 64));
 						break;
 					default:
 						gen_event(&s, PUT, 79, ticks);
 						gen_str_n(&s, text, len);
-						gen_u32(&s, (uint32_t)next_random());
-						gen_u64(&s, next_random());
+						gen_u32(&s, (uint32_t)xorshift(&state64));
+						gen_u64(&s, xorshift(&state64));
 					}
 				}
-				gen_packet_end(&s, ticks, next_random() % 3 ? 0 : next_random() % 100);
-				ticks += next_random() % 100;
+				gen_packet_end(&s, ticks, xorshift(&state64) % 3 ? 0 : xorshift(&state64) % 100);
+				ticks += xorshift(&state64) % 100;
 			}
 			gen_stream_end(&s);
 		}

@@ -4,6 +4,7 @@
 #include "help.h"
 
 #include <read/internal.h>
+#include <lib/random.h>
 
 /* offset_s + (offset + ticks) / freq in ns, rounded down, by long division of decimal digits. */
 static int64_t exact(const struct hodo_read_clock *c, uint64_t ticks)
@@ -21,14 +22,6 @@ static int64_t exact(const struct hodo_read_clock *c, uint64_t ticks)
 
 static uint64_t seed = 88172645463325252ull;
 
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 TEST(test_exact)
 {
 	static const uint64_t freqs[] = { 1,          3,          999983,     1000000,
@@ -40,9 +33,9 @@ TEST(test_exact)
 			struct hodo_read_clock c = { .freq_hz = freqs[f], .offset_s = 1700000000 };
 			/* At most 200 years. */
 			uint64_t ticks =
-				next_random() % (freqs[f] * (freqs[f] > 2000000000 ? 1000000 : 3000000000));
+				xorshift(&seed) % (freqs[f] * (freqs[f] > 2000000000 ? 1000000 : 3000000000));
 
-			c.offset_ticks = (int64_t)(next_random() % (freqs[f] * 1000));
+			c.offset_ticks = (int64_t)(xorshift(&seed) % (freqs[f] * 1000));
 			assert_int_equal(hodo_read_clock_ns(&c, ticks), exact(&c, ticks));
 		}
 	}
@@ -57,14 +50,14 @@ TEST(test_near)
 		struct hodo_read_clock c = { .freq_hz = freqs[f],
 					     .offset_s = 1700000000,
 					     .offset_ticks = 12345 };
-		uint64_t ticks = next_random() % freqs[f];
+		uint64_t ticks = xorshift(&seed) % freqs[f];
 		struct hodo_clock_near near;
 
 		hodo_read_clock_near_set(&near, &c, 0);
 		for (unsigned i = 0; i < 100000; i++) {
-			ticks += next_random() % (next_random() % 64 ? 5000 : freqs[f] * 20 + 1);
-			if (next_random() % 1000 == 0)
-				ticks -= next_random() % (ticks + 1);
+			ticks += xorshift(&seed) % (xorshift(&seed) % 64 ? 5000 : freqs[f] * 20 + 1);
+			if (xorshift(&seed) % 1000 == 0)
+				ticks -= xorshift(&seed) % (ticks + 1);
 			ticks %= freqs[f] * 1000000;
 			assert_int_equal(hodo_read_clock_near_ns(&near, &c, ticks), exact(&c, ticks));
 		}

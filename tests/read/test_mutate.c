@@ -9,17 +9,11 @@
 
 #include <errno.h>
 
+#include <lib/random.h>
+
 #define VARIANTS 3000
 
 static uint64_t seed = 0x9e3779b97f4a7c15ull;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dull;
-}
 
 struct file {
 	const char *path;
@@ -33,20 +27,20 @@ static size_t mutate(uint8_t *dst, const struct file *f)
 	size_t len = f->len;
 
 	memcpy(dst, f->data, len);
-	if (next_random() % 8 == 0)
-		len = next_random() % (len + 1);
-	if (next_random() % 16 == 0 && len > 64) {
-		size_t from = next_random() % (len - 32), to = next_random() % (len - 32);
+	if (xorshift(&seed) % 8 == 0)
+		len = xorshift(&seed) % (len + 1);
+	if (xorshift(&seed) % 16 == 0 && len > 64) {
+		size_t from = xorshift(&seed) % (len - 32), to = xorshift(&seed) % (len - 32);
 
-		memmove(dst + to, dst + from, 1 + next_random() % 32);
+		memmove(dst + to, dst + from, 1 + xorshift(&seed) % 32);
 	}
-	for (unsigned n = next_random() % 5; n > 0 && len > 0; n--) {
-		size_t at = next_random() % (next_random() % 2 && len > 300 ? 300 : len);
+	for (unsigned n = xorshift(&seed) % 5; n > 0 && len > 0; n--) {
+		size_t at = xorshift(&seed) % (xorshift(&seed) % 2 && len > 300 ? 300 : len);
 
-		if (next_random() % 2)
-			dst[at] ^= (uint8_t)(1u << next_random() % 8);
+		if (xorshift(&seed) % 2)
+			dst[at] ^= (uint8_t)(1u << xorshift(&seed) % 8);
 		else
-			dst[at] = next_random() % 2 ? 0xff : (uint8_t)next_random();
+			dst[at] = xorshift(&seed) % 2 ? 0xff : (uint8_t)xorshift(&seed);
 	}
 	return len;
 }
@@ -58,7 +52,7 @@ static unsigned run(const char *top, struct file *files, unsigned nfiles)
 
 	assert_non_null(dst);
 	for (unsigned i = 0; i < VARIANTS; i++) {
-		struct file *f = &files[next_random() % nfiles];
+		struct file *f = &files[xorshift(&seed) % nfiles];
 		struct hodo_read *r;
 
 		folder_write(f->path, dst, mutate(dst, f));
@@ -71,7 +65,7 @@ static unsigned run(const char *top, struct file *files, unsigned nfiles)
 		}
 		/* Now and then a second file stays damaged. */
 		for (unsigned k = 0; k < nfiles; k++) {
-			if (!files[k].damaged || next_random() % 4 == 0)
+			if (!files[k].damaged || xorshift(&seed) % 4 == 0)
 				continue;
 			folder_write(files[k].path, files[k].data, files[k].len);
 			files[k].damaged = false;

@@ -8,23 +8,16 @@
 #include <math.h>
 
 #include <read/text.h>
+#include <lib/random.h>
 
 static uint64_t seed = 0x853c49e6748fea9bull;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
 
 TEST(test_integers)
 {
 	char ours[32], theirs[32];
 
 	for (unsigned i = 0; i < 200000; i++) {
-		uint64_t v = i < 1000 ? i : next_random() >> next_random() % 64;
+		uint64_t v = i < 1000 ? i : xorshift(&seed) >> xorshift(&seed) % 64;
 
 		*hodo_format_u64(ours, v) = 0;
 		snprintf(theirs, sizeof(theirs), "%llu", (unsigned long long)v);
@@ -42,25 +35,25 @@ TEST(test_integers)
 
 static double random_double(void)
 {
-	uint64_t bits = next_random();
+	uint64_t bits = xorshift(&seed);
 	double d;
 
-	switch (next_random() % 5) {
+	switch (xorshift(&seed) % 5) {
 	case 0:
 		memcpy(&d, &bits, sizeof(d));
 		return d;
 	case 1:
-		return (double)(int64_t)(bits >> next_random() % 63) / 1000;
+		return (double)(int64_t)(bits >> xorshift(&seed) % 63) / 1000;
 	case 2:
 		/* Neighbours of powers of two and of ten. */
-		d = next_random() % 2 ? (double)(1ull << bits % 50)
+		d = xorshift(&seed) % 2 ? (double)(1ull << bits % 50)
 				      : __builtin_powi(10, (int)(bits % 24) - 6);
 		memcpy(&bits, &d, sizeof(bits));
-		bits += next_random() % 5 - 2;
+		bits += xorshift(&seed) % 5 - 2;
 		memcpy(&d, &bits, sizeof(d));
-		return next_random() % 2 ? d : 1 / d;
+		return xorshift(&seed) % 2 ? d : 1 / d;
 	case 3:
-		return (double)(int32_t)bits / (double)(1 << next_random() % 20);
+		return (double)(int32_t)bits / (double)(1 << xorshift(&seed) % 20);
 	default:
 		return (double)(bits % 1000000) / 100;
 	}

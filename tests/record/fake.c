@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "writer.h"
+#include <lib/random.h>
 
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
@@ -29,14 +30,6 @@ static struct hodo_layout layout;
 static uint8_t *shm;
 static int memfd;
 static uint64_t seed = 0x9e3779b97f4a7c15ull;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dull;
-}
 
 static void die(const char *what)
 {
@@ -366,12 +359,12 @@ static void garbage_words(uint64_t n)
 	join();
 	for (uint32_t r = 0; r < layout.rings; r++)
 		for (size_t i = 0; i < sizeof(struct hodo_ring) / 8; i++)
-			((uint64_t *)(shm + hodo_layout_ring(r)))[i] = next_random();
+			((uint64_t *)(shm + hodo_layout_ring(r)))[i] = xorshift(&seed);
 	for (size_t i = 6; i < HODO_PAGE / 8; i++)
-		((uint64_t *)shm)[i] = next_random();
-	((struct hodo_shm *)shm)->threads = (uint32_t)next_random();
+		((uint64_t *)shm)[i] = xorshift(&seed);
+	((struct hodo_shm *)shm)->threads = (uint32_t)xorshift(&seed);
 	for (uint64_t i = 0; i < n + 20000; i++)
-		((uint64_t *)(shm + HODO_SHM_THREADS))[i] = next_random();
+		((uint64_t *)(shm + HODO_SHM_THREADS))[i] = xorshift(&seed);
 	usleep(20000);
 }
 
@@ -383,7 +376,7 @@ static void garbage_catalog(uint64_t n)
 	join();
 	h = (struct hodo_shm *)shm;
 	for (uint64_t i = 0; i < 100000; i++)
-		((uint64_t *)(shm + HODO_SHM_CATALOG))[i] = n ? next_random() % n : next_random();
+		((uint64_t *)(shm + HODO_SHM_CATALOG))[i] = n ? xorshift(&seed) % n : xorshift(&seed);
 	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++) {
 		h->catalog_used = used[i];
 		usleep(5000);
@@ -406,7 +399,7 @@ static void absurd_catalog(uint64_t n)
 
 		memcpy(shm + HODO_SHM_CATALOG + at, &r, sizeof(r));
 		for (int i = (int)sizeof(r); i < 64; i++)
-			shm[HODO_SHM_CATALOG + at + (uint64_t)i] = (uint8_t)(id % 3 ? next_random() : 0);
+			shm[HODO_SHM_CATALOG + at + (uint64_t)i] = (uint8_t)(id % 3 ? xorshift(&seed) : 0);
 		at += 64;
 	}
 	((struct hodo_record *)(shm + HODO_SHM_CATALOG + at))->size = 0xfffffff8u;
@@ -435,19 +428,19 @@ static void garbage_profile(uint64_t n)
 	__atomic_store_n(&h->catalog_used, used, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < 4000; i++) {
 		for (size_t j = 0; j < sizeof(*e) / 8; j++)
-			((uint64_t *)&e[i])[j] = next_random();
+			((uint64_t *)&e[i])[j] = xorshift(&seed);
 		if (n && i % HODO_PROFILE_BATCH == 0)
 			e[i].addr = HODO_PROFILE_THREAD;
 		else if (n)
 			e[i].addr = 0x1000 + e[i].addr % 50;
 	}
-	h->functions = h->functions_on = (uint32_t)next_random();
+	h->functions = h->functions_on = (uint32_t)xorshift(&seed);
 	h->func_missed = h->func_deep = h->func_threads = h->profile_lost = UINT64_MAX;
 	h->profile_used = n ? 4000 : UINT64_MAX;
 	if (n && fork() == 0) {
 		alarm(1);
 		for (;;)
-			((uint64_t *)e)[next_random() % (4000 * sizeof(*e) / 8)] = next_random() % 3;
+			((uint64_t *)e)[xorshift(&seed) % (4000 * sizeof(*e) / 8)] = xorshift(&seed) % 3;
 	}
 }
 
@@ -463,13 +456,13 @@ static void jump(uint64_t n)
 	pid = fork();
 	if (pid == 0) {
 		for (;;) {
-			uint64_t at = next_random() % (2 * layout.ring_size);
+			uint64_t at = xorshift(&seed) % (2 * layout.ring_size);
 
-			shm[layout.data + at] ^= (uint8_t)(1u << (next_random() % 8));
-			if (next_random() % 64 == 0)
-				w[0].ring->word += next_random() % 2 ? 1 : 1ull << (20 + next_random() % 30);
-			if (next_random() % 512 == 0)
-				w[1].ring->word = next_random();
+			shm[layout.data + at] ^= (uint8_t)(1u << (xorshift(&seed) % 8));
+			if (xorshift(&seed) % 64 == 0)
+				w[0].ring->word += xorshift(&seed) % 2 ? 1 : 1ull << (20 + xorshift(&seed) % 30);
+			if (xorshift(&seed) % 512 == 0)
+				w[1].ring->word = xorshift(&seed);
 		}
 	}
 	for (uint64_t i = 0; i < n + 200000; i++) {
