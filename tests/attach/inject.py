@@ -15,14 +15,11 @@ import sys
 import tempfile
 import time
 
+from hodo_test import skip
+from place import AS_NOBODY
+
 INJECT, TARGET, STATIC, LIBRARY = (os.environ[n] for n in ("INJECT", "TARGET", "TARGET_STATIC", "LIBRARY"))
 LIBM = "libm.so.6"
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(77)
 
 
 ALL = []
@@ -268,12 +265,12 @@ def refuse_user(*_):
         library = shutil.copy(os.path.realpath(LIBRARY), folder)
 
         def as_nobody(pid):
-            return subprocess.run([*NOBODY, copy, library, str(pid)], capture_output=True, text=True,
+            return subprocess.run([*AS_NOBODY, copy, library, str(pid)], capture_output=True, text=True,
                                   timeout=60).stdout.strip()
         must_refuse(p.pid, "another user's", run=as_nobody)
         assert not mapped(p.pid)
         # Root may attach to theirs; theirs may attach to theirs.
-        q = Process(*NOBODY, "sh", "-c", "echo ready; read x",
+        q = Process(*AS_NOBODY, "sh", "-c", "echo ready; read x",
                     env={k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"})
         answer = subprocess.run([copy, library, str(q.pid)], capture_output=True, text=True, timeout=60).stdout.strip()
         assert answer.startswith("ok 1"), answer

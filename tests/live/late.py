@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 
-HODO, LIBHODO = os.environ["HODO"], os.environ["LIBHODO"]
+from hodo_test import LIBHODO, hodo, ok
+
 NO_OPS = {0xe8: {0xa9}, 0xe9: {0xc3}, 0xff: {0x85, 0xc3}}  # what a slot's first byte becomes
 
 
@@ -42,10 +43,8 @@ def slots(pid, program):
 
 
 def record(pid, out, *options):
-    run = subprocess.run([HODO, "record", "-q", "-p", str(pid), "-o", out, "--duration", "1", *options],
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-    assert run.returncode == 0, run.stdout
-    return subprocess.run([HODO, "print", out], stdout=subprocess.PIPE, text=True, timeout=120, check=True).stdout
+    ok("record", "-q", "-p", pid, "-o", out, "--duration", 1, *options)
+    return ok("print", out)
 
 
 def alone(folder):
@@ -53,11 +52,9 @@ def alone(folder):
     library = f"{folder}/libhodo.so"
     shutil.copy(LIBHODO, library)
     for options, status in (((), 0), (("--functions",), 1)):
-        run = subprocess.run([HODO, "record", "-q", "-o", f"{folder}/alone", *options, "--", "true"],
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-                             env=dict(os.environ, HODO_LIBRARY=library))
-        assert run.returncode == status, (options, run.returncode, run.stdout)
-        assert ("libhodo-func.so: no such library" in run.stdout) == bool(status), run.stdout
+        done = hodo("record", "-q", "-o", f"{folder}/alone", *options, "--", "true", status=status,
+                    env=dict(os.environ, HODO_LIBRARY=library))
+        assert ("libhodo-func.so: no such library" in done.stderr) == bool(status), done.stderr
 
 
 def main():

@@ -14,15 +14,10 @@ import sys
 import tempfile
 import time
 
-HODO = os.environ["HODO"]
+from hodo_test import HODO, children, skip
+
 ROUNDS = int(os.environ.get("ROUNDS", "8"))
 SECONDS = int(os.environ.get("SECONDS_OF_LOAD", "12"))
-SKIP = 77
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(SKIP)
 
 
 def program(*names):
@@ -47,10 +42,6 @@ def wait_port(port, what):
         except OSError:
             time.sleep(0.1)
     sys.exit(f"{what} does not come up")
-
-
-def children_of(pid):
-    return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 class Server:
@@ -82,7 +73,7 @@ class Server:
                 self.process.wait()
 
     def pids(self):
-        return [self.process.pid] + children_of(self.process.pid)
+        return [self.process.pid] + children(self.process.pid)
 
 
 class Redis(Server):
