@@ -6,20 +6,16 @@
  * A trace does not say where a thread's stack is: what leaves frames behind parks them (see shadow.h),
  * and they are closed when their place is taken or at the end.
  */
-#include "call_places.h"
 #include "internal.h"
 
+#include <base/map.h>
 #include <core/shadow.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
-#define THREAD_CACHE 64u
 #define SP_EXPECTED 4352u /* bytes */
-
-enum call_event { EVENT_NONE, EVENT_ENTRY, EVENT_EXIT, EVENT_ENTRY_SP, EVENT_EXIT_SP, EVENT_REACHED, EVENT_CALL,
-		  EVENT_CALLEE };
 
 /* Whole calls that have ended, of one depth, and inside of what is to come. */
 struct calls_ended {
@@ -32,8 +28,7 @@ struct calls_thread {
 	struct hodo_shadow shadow; /* first */
 	struct calls_process *process;
 	const char *comm;
-	uint32_t tid, index;
-	uint32_t key; /* the tid, or whatever else it is found by: see key_of() */
+	uint32_t tid;
 	struct calls_ended *ended; /* depths rise */
 	uint32_t nended, ended_room;
 	uint64_t callees_at, callees_ns; /* func:callee: what the next whole call with that frame called */
@@ -43,22 +38,25 @@ struct calls_process {
 	struct hodo_parked parked; /* first */
 	struct hodo_read_calls *calls;
 	const struct hodo_read_process *pub;
-	uint8_t *kinds;             /* enum call_event by event id */
-	uint32_t nkinds;
 	bool lossy;
-	struct calls_thread **threads;
-	uint32_t nthreads;
-	struct hodo_map by_key; /* of struct thread_key, in the order of threads */
-	struct calls_thread *cache[THREAD_CACHE];
-	struct hodo_map places; /* call_places.h; once there are several threads */
+	struct hodo_map threads; /* of struct known_thread; hodo_frame.thread is their number */
+	struct hodo_map places;  /* of struct place, once there are several threads */
 };
 
-struct thread_key {
-	uint32_t key;
+struct known_thread {
+	uint64_t key; /* key_of() */
+	struct calls_thread *thread;
+};
+
+/* Which thread entered the frame at an address last: a coroutine may go on in another than the one whose chain its
+ * frames are in. */
+struct place {
+	uint64_t at;
+	uint32_t thread;
 };
 
 struct known_process {
-	const struct hodo_read_process *pub;
+	uint64_t pub; /* address of struct hodo_read_process */
 	struct calls_process *process;
 };
 
@@ -74,9 +72,14 @@ struct hodo_read_calls {
 
 /* ---------------------------------------------------------------- what is given out */
 
+static struct calls_thread *thread_at(const struct calls_process *p, uint32_t i)
+{
+	return ((const struct known_thread *)hodo_map_at(&p->threads, i))->thread;
+}
+
 static void fill(struct hodo_read_call *call, const struct calls_thread *t, const struct hodo_frame *f)
 {
-	const struct calls_thread *own = t->process->threads[f->thread & ~NO_EXIT];
+	const struct calls_thread *own = thread_at(t->process, f->thread & ~NO_EXIT);
 
 	*call = (struct hodo_read_call){
 		.size = sizeof(*call),
@@ -195,37 +198,6 @@ static bool grow_parked(struct hodo_parked *p)
 
 /* --------------------------------------------------------- processes and threads */
 
-static enum call_event kind_of(const struct hodo_read_class *cls)
-{
-	static const struct {
-		const char *name;
-		uint32_t nfields;
-		uint32_t types[5];
-	} kinds[] = {
-		[EVENT_ENTRY] = { "func:entry", 2, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
-		[EVENT_EXIT] = { "func:exit", 2, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
-		[EVENT_ENTRY_SP] = { "func:entry_sp", 2, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
-		[EVENT_EXIT_SP] = { "func:exit_sp", 2, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
-		[EVENT_REACHED] = { "func:reached", 2, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
-		[EVENT_CALL] = { "func:call", 5, { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U32, HODO_TYPE_U64,
-						   HODO_TYPE_BOOL } },
-		[EVENT_CALLEE] = { "func:callee", 5, { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64,
-						       HODO_TYPE_U64 } },
-	};
-
-	for (unsigned i = EVENT_ENTRY; i <= EVENT_CALLEE; i++) {
-		unsigned same_types = 0;
-
-		if (strcmp(cls->name, kinds[i].name) != 0 || cls->nfields < kinds[i].nfields)
-			continue;
-		while (same_types < kinds[i].nfields && cls->fields[same_types].type == kinds[i].types[same_types])
-			same_types++;
-		if (same_types == kinds[i].nfields)
-			return (enum call_event)i;
-	}
-	return EVENT_NONE;
-}
-
 static struct calls_process *add_process(struct hodo_read_calls *c, const struct hodo_read_process *pub)
 {
 	struct calls_process *p = calloc(1, sizeof(*p));
@@ -233,32 +205,26 @@ static struct calls_process *add_process(struct hodo_read_calls *c, const struct
 
 	if (!p)
 		return NULL;
-	p->nkinds = pub->nclasses ? pub->classes[pub->nclasses - 1]->id + 1 : 0;
-	p->kinds = calloc(p->nkinds + 1, 1);
 	p->parked.slots = calloc(16, sizeof(*p->parked.slots));
-	known = p->kinds && p->parked.slots ? hodo_map_add(&c->processes, &pub, NULL) : NULL;
+	known = p->parked.slots ? hodo_map_add_u64(&c->processes, (uintptr_t)pub, NULL) : NULL;
 	if (!known) {
-		free(p->kinds);
 		free(p->parked.slots);
 		free(p);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < pub->nclasses; i++)
-		if (pub->classes[i]->kind == HODO_KIND_FUNCTION && pub->classes[i]->id < p->nkinds)
-			p->kinds[pub->classes[i]->id] = (uint8_t)kind_of(pub->classes[i]);
 	p->parked.mask = 15;
 	p->parked.grow = grow_parked;
 	p->calls = c;
 	p->pub = pub;
-	p->by_key = (struct hodo_map)HODO_MAP(struct thread_key, key);
-	p->places = (struct hodo_map)HODO_PLACES;
+	p->threads = (struct hodo_map)HODO_MAP(struct known_thread, key);
+	p->places = (struct hodo_map)HODO_MAP(struct place, at);
 	known->process = p;
 	return p;
 }
 
 static struct calls_process *find_process(const struct hodo_read_calls *c, const struct hodo_read_process *pub)
 {
-	const struct known_process *known = hodo_map_find(&c->processes, &pub);
+	const struct known_process *known = hodo_map_find_u64(&c->processes, (uintptr_t)pub);
 
 	return known ? known->process : NULL;
 }
@@ -276,38 +242,33 @@ static uint32_t key_of(const struct hodo_read_event *e)
 
 static struct calls_thread *find_thread(const struct calls_process *p, uint32_t key)
 {
-	const struct thread_key *found = hodo_map_find(&p->by_key, &key);
+	const struct known_thread *known = hodo_map_find_u64(&p->threads, key);
 
-	return found ? p->threads[hodo_map_index(&p->by_key, found)] : NULL;
+	return known ? known->thread : NULL;
 }
 
 static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid, uint32_t key)
 {
-	struct calls_thread *t = p->nthreads < (NO_EXIT >> 2) ? calloc(1, sizeof(*t)) : NULL;
+	struct calls_thread *t = p->threads.n < (NO_EXIT >> 2) ? calloc(1, sizeof(*t)) : NULL;
+	struct known_thread *known = t ? hodo_map_add_u64(&p->threads, key, NULL) : NULL;
 
-	if (!t || hodo_vec_push(p->threads, p->nthreads, t) < 0) {
+	if (!known) {
 		free(t);
 		return NULL;
 	}
-	if (!hodo_map_add(&p->by_key, &key, NULL)) {
-		p->nthreads--;
-		free(t);
-		return NULL;
-	}
+	known->thread = t;
 	t->process = p;
 	t->tid = tid;
-	t->key = key;
-	t->index = p->nthreads - 1;
-	t->shadow.thread = t->index;
+	t->shadow.thread = p->threads.n - 1;
 	t->shadow.parked = &p->parked;
 	t->shadow.grow = grow_frames;
 	t->shadow.closed = closed;
 	t->shadow.park = parked;
-	for (uint32_t i = 0; p->nthreads == 2 && i < p->threads[0]->shadow.n; i++) {
-		const struct hodo_frame *f = &p->threads[0]->shadow.frames[i];
-		uint32_t before;
+	/* Places are new, and so thread 0's. */
+	for (uint32_t i = 0; p->threads.n == 2 && i < thread_at(p, 0)->shadow.n; i++) {
+		const struct hodo_frame *f = &thread_at(p, 0)->shadow.frames[i];
 
-		if (!f->sp && !hodo_places_set(&p->places, f->at, 0, &before))
+		if (!f->sp && f->at && !hodo_map_add_u64(&p->places, f->at, NULL))
 			p->calls->no_memory = true;
 	}
 	return t;
@@ -316,17 +277,12 @@ static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid, ui
 static struct calls_thread *thread_of(struct calls_process *p, const struct hodo_read_event *e)
 {
 	uint32_t key = key_of(e);
-	struct calls_thread **cached = &p->cache[key % THREAD_CACHE], *t = *cached;
+	struct calls_thread *t = find_thread(p, key);
 
-	if (!t || t->key != key) {
-		t = find_thread(p, key);
-		if (!t)
-			t = add_thread(p, e->tid, key);
-		if (!t)
-			return NULL;
-		*cached = t;
-	}
-	t->comm = e->comm;
+	if (!t)
+		t = add_thread(p, e->tid, key);
+	if (t)
+		t->comm = e->comm;
 	return t;
 }
 
@@ -336,22 +292,25 @@ static struct calls_thread *thread_of(struct calls_process *p, const struct hodo
 static void take_place(struct calls_thread *t, uint64_t at, uint64_t now)
 {
 	struct calls_process *p = t->process;
-	uint32_t before;
+	bool is_new;
+	struct place *place = at ? hodo_map_add_u64(&p->places, at, &is_new) : NULL; /* nobody enters at 0 */
 
-	if (!hodo_places_set(&p->places, at, t->index, &before))
-		p->calls->no_memory = true;
-	else if (before != HODO_PLACE_NONE && before != t->index)
-		hodo_shadow_gone(&p->threads[before]->shadow, at, now);
+	if (!place) {
+		p->calls->no_memory |= at != 0;
+		return;
+	}
+	if (!is_new && place->thread != t->shadow.thread)
+		hodo_shadow_gone(&thread_at(p, place->thread)->shadow, at, now);
+	place->thread = t->shadow.thread;
 }
 
 /* The shadow that an exit belongs to: another thread's, if that entered the function. */
 static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 {
-	uint32_t who = hodo_places_get(&t->process->places, at);
+	const struct place *place = hodo_map_find_u64(&t->process->places, at);
+	struct calls_thread *other = place ? thread_at(t->process, place->thread) : t;
 
-	if (who == HODO_PLACE_NONE || who == t->index || !hodo_shadow_holds(&t->process->threads[who]->shadow, at))
-		return &t->shadow;
-	return &t->process->threads[who]->shadow;
+	return other != t && hodo_shadow_holds(&other->shadow, at) ? &other->shadow : &t->shadow;
 }
 
 /* The same where only a stack pointer inside the frame is known: the nearest frame of the function, if this thread has
@@ -362,12 +321,13 @@ static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint6
 	struct hodo_shadow *best = &t->shadow;
 	uint64_t nearest = hodo_shadow_near(best, at, function);
 
-	for (uint32_t i = 0; i < p->nthreads && nearest > SP_EXPECTED; i++) {
-		uint64_t near = hodo_shadow_near(&p->threads[i]->shadow, at, function);
+	for (uint32_t i = 0; i < p->threads.n && nearest > SP_EXPECTED; i++) {
+		struct hodo_shadow *other = &thread_at(p, i)->shadow;
+		uint64_t near = hodo_shadow_near(other, at, function);
 
 		if (near < nearest) {
 			nearest = near;
-			best = &p->threads[i]->shadow;
+			best = other;
 		}
 	}
 	return best;
@@ -379,7 +339,7 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 	struct hodo_read_call call;
 	struct hodo_frame *f;
 
-	if (!sp && t->process->nthreads > 1)
+	if (!sp && t->process->threads.n > 1)
 		take_place(t, at, (uint64_t)e->ts_ns);
 	f = hodo_shadow_enter(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp);
 	if (!f)
@@ -397,7 +357,7 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp)
 {
 	struct calls_process *p = t->process;
-	struct hodo_shadow *s = p->nthreads == 1 ? &t->shadow :
+	struct hodo_shadow *s = p->threads.n == 1 ? &t->shadow :
 				sp ? place_near(t, at, e->values[0].u) : place_of(t, at);
 	bool outermost = t->shadow.n == 0;
 
@@ -487,10 +447,10 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	const struct hodo_read_event *e = event;
 	struct calls_process *p = calls->last;
 	struct calls_thread *t;
-	enum call_event kind;
+	enum hodo_call_event kind = ((const struct hodo_class *)(const void *)e->cls)->call;
 	uint64_t at;
 
-	if (e->cls->kind != HODO_KIND_FUNCTION)
+	if (kind == HODO_CALL_EVENT_NONE)
 		return 0;
 	if (!p || p->pub != e->process) {
 		p = find_process(calls, e->process);
@@ -500,9 +460,6 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 			return -ENOMEM;
 		calls->last = p;
 	}
-	kind = e->cls->id < p->nkinds ? (enum call_event)p->kinds[e->cls->id] : EVENT_NONE;
-	if (kind == EVENT_NONE)
-		return 0;
 	t = thread_of(p, e);
 	if (!t)
 		return -ENOMEM;
@@ -510,16 +467,16 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	p->lossy |= has_gaps(e->stream);
 	at = e->values[1].u << 3;
 	switch (kind) {
-	case EVENT_ENTRY:
-	case EVENT_ENTRY_SP:
-	case EVENT_REACHED:
-		enter(t, e, at, kind == EVENT_ENTRY_SP, kind == EVENT_REACHED);
+	case HODO_CALL_EVENT_ENTRY:
+	case HODO_CALL_EVENT_ENTRY_SP:
+	case HODO_CALL_EVENT_REACHED:
+		enter(t, e, at, kind == HODO_CALL_EVENT_ENTRY_SP, kind == HODO_CALL_EVENT_REACHED);
 		break;
-	case EVENT_EXIT:
-	case EVENT_EXIT_SP:
-		leave(t, e, at, kind == EVENT_EXIT_SP);
+	case HODO_CALL_EVENT_EXIT:
+	case HODO_CALL_EVENT_EXIT_SP:
+		leave(t, e, at, kind == HODO_CALL_EVENT_EXIT_SP);
 		break;
-	case EVENT_CALLEE:
+	case HODO_CALL_EVENT_CALLEE:
 		add_callee(t, e, at);
 		break;
 	default:
@@ -547,7 +504,7 @@ static void close_parked(struct calls_process *p)
 	qsort(f, n, sizeof(*f), by_entry_last);
 	p->parked.count = 0;
 	for (uint32_t i = 0; i < n; i++)
-		closed(&p->threads[f[i].thread & ~NO_EXIT]->shadow, &f[i], HODO_FRAME_LEFT, f[i].parked);
+		closed(&thread_at(p, f[i].thread & ~NO_EXIT)->shadow, &f[i], HODO_FRAME_LEFT, f[i].parked);
 	memset(f, 0, ((size_t)p->parked.mask + 1) * sizeof(*f));
 }
 
@@ -558,8 +515,8 @@ int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 	for (uint32_t i = 0; i < calls->processes.n; i++) {
 		struct calls_process *p = process_at(calls, i);
 
-		for (uint32_t k = 0; k < p->nthreads; k++)
-			hodo_shadow_clear(&p->threads[k]->shadow, (uint64_t)ts_ns);
+		for (uint32_t k = 0; k < p->threads.n; k++)
+			hodo_shadow_clear(&thread_at(p, k)->shadow, (uint64_t)ts_ns);
 		close_parked(p);
 	}
 	calls->ending = false;
@@ -575,8 +532,8 @@ void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_rea
 
 	all.size = size;
 	for (uint32_t i = 0; i < calls->processes.n; i++)
-		for (uint32_t k = 0; k < process_at(calls, i)->nthreads; k++)
-			all.orphans += process_at(calls, i)->threads[k]->shadow.orphans;
+		for (uint32_t k = 0; k < process_at(calls, i)->threads.n; k++)
+			all.orphans += thread_at(process_at(calls, i), k)->shadow.orphans;
 	memcpy(totals, &all, size);
 }
 
@@ -611,16 +568,16 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 	for (uint32_t i = 0; i < calls->processes.n; i++) {
 		struct calls_process *p = process_at(calls, i);
 
-		for (uint32_t k = 0; k < p->nthreads; k++) {
-			free(p->threads[k]->shadow.frames);
-			free(p->threads[k]->ended);
-			free(p->threads[k]);
+		for (uint32_t k = 0; k < p->threads.n; k++) {
+			struct calls_thread *t = thread_at(p, k);
+
+			free(t->shadow.frames);
+			free(t->ended);
+			free(t);
 		}
-		free(p->threads);
-		hodo_map_free(&p->by_key);
+		hodo_map_free(&p->threads);
 		free(p->parked.slots);
 		hodo_map_free(&p->places);
-		free(p->kinds);
 		free(p);
 	}
 	hodo_map_free(&calls->processes);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include <base/vec.h>
+
 #define NONE UINT32_MAX
 
 struct hodo_complete_call {
@@ -14,15 +16,8 @@ struct hodo_complete_call {
 
 bool hodo_complete_calls_keep(struct hodo_complete_calls *kept, const struct hodo_read_call *call)
 {
-	if (kept->n == kept->room) {
-		uint32_t room = kept->room ? kept->room * 2 : 64;
-		struct hodo_complete_call *more = reallocarray(kept->calls, room, sizeof(*more));
-
-		if (!more)
-			return false;
-		kept->calls = more;
-		kept->room = room;
-	}
+	if (hodo_vec_reserve(kept->calls, kept->room, kept->n + 1) < 0)
+		return false;
 	kept->calls[kept->n++].call = *call;
 	return true;
 }

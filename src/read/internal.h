@@ -92,6 +92,16 @@ enum hodo_stream_warning {
 	WARN_EFFORT = 1u << 9,
 };
 
+static inline void hodo_read_lost_add(struct hodo_read_lost *sum, const struct hodo_read_lost *lost)
+{
+	sum->full += lost->full;
+	sum->too_large += lost->too_large;
+	sum->busy += lost->busy;
+	sum->overwritten += lost->overwritten;
+	sum->unwritten += lost->unwritten;
+	sum->unknown += lost->unknown;
+}
+
 struct hodo_trace;
 
 /* A file of a stream (segments.c). */
@@ -222,6 +232,18 @@ struct hodo_context {
 
 #define CLASS_NAMES_MAX 7u
 
+/* What an event says of a call, where its fields are as they are to be (calls.c). */
+enum hodo_call_event {
+	HODO_CALL_EVENT_NONE,
+	HODO_CALL_EVENT_ENTRY,
+	HODO_CALL_EVENT_EXIT,
+	HODO_CALL_EVENT_ENTRY_SP,
+	HODO_CALL_EVENT_EXIT_SP,
+	HODO_CALL_EVENT_REACHED,
+	HODO_CALL_EVENT_CALL,
+	HODO_CALL_EVENT_CALLEE
+};
+
 struct hodo_class {
 	struct hodo_read_class pub;
 	struct hodo_read_field fields[HODO_FIELDS_MAX];
@@ -234,6 +256,7 @@ struct hodo_class {
 	struct {
 		uint8_t tid, comm; /* fields */
 	} names[CLASS_NAMES_MAX];
+	enum hodo_call_event call;
 	char *base; /* NULL: it is the name; pub.base may be another class's that is the same */
 };
 

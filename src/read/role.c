@@ -8,26 +8,45 @@
 
 static const char syscall_entry[] = "syscalls:sys_enter_", syscall_exit[] = "syscalls:sys_exit_";
 
-static enum hodo_read_role function_role(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum hodo_read_role role;
-	} roles[] = {
-		{ "func:entry", HODO_READ_ROLE_CALL_ENTRY },    { "func:exit", HODO_READ_ROLE_CALL_EXIT },
-		{ "func:entry_sp", HODO_READ_ROLE_CALL_ENTRY }, { "func:exit_sp", HODO_READ_ROLE_CALL_EXIT },
-		{ "func:reached", HODO_READ_ROLE_CALL },        { "func:call", HODO_READ_ROLE_CALL },
-		{ "func:callee", HODO_READ_ROLE_CALL },
-	};
+/* Fields beyond those are none of our business. */
+static const struct function_event {
+	const char *name;
+	enum hodo_read_role role;
+	enum hodo_call_event call;
+	uint8_t types[5];
+} function_events[] = {
+	{ "func:entry", HODO_READ_ROLE_CALL_ENTRY, HODO_CALL_EVENT_ENTRY, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
+	{ "func:exit", HODO_READ_ROLE_CALL_EXIT, HODO_CALL_EVENT_EXIT, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
+	{ "func:entry_sp", HODO_READ_ROLE_CALL_ENTRY, HODO_CALL_EVENT_ENTRY_SP, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
+	{ "func:exit_sp", HODO_READ_ROLE_CALL_EXIT, HODO_CALL_EVENT_EXIT_SP, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
+	{ "func:reached", HODO_READ_ROLE_CALL, HODO_CALL_EVENT_REACHED, { HODO_TYPE_PTR, HODO_TYPE_U32 } },
+	{ "func:call", HODO_READ_ROLE_CALL, HODO_CALL_EVENT_CALL,
+	  { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_BOOL } },
+	{ "func:callee", HODO_READ_ROLE_CALL, HODO_CALL_EVENT_CALLEE,
+	  { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64 } },
+};
 
-	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
-		if (strcmp(name, roles[i].name) == 0)
-			return roles[i].role;
+static enum hodo_read_role function_role(struct hodo_class *c)
+{
+	for (size_t i = 0; i < sizeof(function_events) / sizeof(*function_events); i++) {
+		const struct function_event *f = &function_events[i];
+		size_t n = 0;
+
+		if (strcmp(c->pub.name, f->name) != 0)
+			continue;
+		while (n < sizeof(f->types) && f->types[n] && n < c->pub.nfields && c->types[n] == f->types[n])
+			n++;
+		if (n == sizeof(f->types) || !f->types[n])
+			c->call = f->call;
+		return f->role;
+	}
 	return HODO_READ_ROLE_POINT;
 }
 
-static enum hodo_read_role role_of(const struct hodo_read_class *c, bool kernel)
+static enum hodo_read_role role_of(struct hodo_class *class, bool kernel)
 {
+	const struct hodo_read_class *c = &class->pub;
+
 	switch (c->kind) {
 	case HODO_KIND_SPAN_BEGIN:
 		return HODO_READ_ROLE_SPAN_BEGIN;
@@ -40,7 +59,7 @@ static enum hodo_read_role role_of(const struct hodo_read_class *c, bool kernel)
 	case HODO_KIND_COUNTER:
 		return c->nfields ? HODO_READ_ROLE_COUNTER : HODO_READ_ROLE_POINT;
 	case HODO_KIND_FUNCTION:
-		return function_role(c->name);
+		return function_role(class);
 	}
 	if (kernel && strncmp(c->name, syscall_entry, sizeof(syscall_entry) - 1) == 0)
 		return HODO_READ_ROLE_SYSCALL_BEGIN;
@@ -89,7 +108,7 @@ int hodo_read_roles_settle(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nclasses; i++) {
 		struct hodo_class *c = sorted[i] = t->classes[i];
 
-		c->pub.role = role_of(&c->pub, t->pub.kernel != NULL);
+		c->pub.role = role_of(c, t->pub.kernel != NULL);
 		c->pub.base = c->pub.name;
 		if (t->pub.kernel)
 			hodo_read_names_bind(c);
