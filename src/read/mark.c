@@ -3,8 +3,8 @@
  * mark.c - printf's formatting of recorded values.
  *
  * The format comes from a file and is trusted in nothing: each conversion is
- * taken apart here, matched with the type that was recorded, and formatted by
- * our own code (floats by snprintf, from a format that is put together anew).
+ * taken apart here, matched with the type that was recorded, and put together
+ * anew for snprintf().
  */
 #include "text.h"
 
@@ -15,11 +15,14 @@
 #define SIZE_LIMIT      1024u /* width and precision */
 #define CONVERSIONS_MAX 64u   /* of one format */
 
+#define FLAGS           "-+ #0"
+
 struct conversion {
-	bool left, plus, space, alt, zero, has_precision;
-	unsigned width, precision;
-	unsigned bits;  /* of the integer that the length modifier names */
-	unsigned index; /* of the argument, from 1 on; 0: the next one */
+	char flags[sizeof(FLAGS)]; /* those of FLAGS that it has */
+	int width;                 /* negative: with - */
+	int precision;             /* -1: none */
+	unsigned bits;             /* of the integer that the length modifier names */
+	unsigned index;            /* of the argument, from 1 on; 0: the next one */
 	char type;
 	const char *end; /* behind it */
 };
@@ -36,30 +39,10 @@ static const char *parse_number(const char *p, unsigned *number)
 
 static const char *parse_flags(const char *p, struct conversion *c)
 {
-	for (;; p++) {
-		switch (*p) {
-		case '-':
-			c->left = true;
-			break;
-		case '+':
-			c->plus = true;
-			break;
-		case ' ':
-			c->space = true;
-			break;
-		case '#':
-			c->alt = true;
-			break;
-		case '0':
-			c->zero = true;
-			break;
-		case '\'':
-		case 'I':
-			break;
-		default:
-			return p;
-		}
-	}
+	for (; *p && strchr(FLAGS "'I", *p); p++)
+		if (strchr(FLAGS, *p) && !strchr(c->flags, *p))
+			c->flags[strlen(c->flags)] = *p;
+	return p;
 }
 
 static const char *parse_length(const char *p, struct conversion *c)
@@ -82,7 +65,7 @@ static bool parse(const char *p, struct conversion *c)
 	const char *digits = p;
 	unsigned n;
 
-	memset(c, 0, sizeof(*c));
+	*c = (struct conversion){ .precision = -1 };
 	p = parse_number(p, &n);
 	if (p > digits && *p == '$') {
 		c->index = n;
@@ -91,10 +74,11 @@ static bool parse(const char *p, struct conversion *c)
 		p = digits;
 	}
 	p = parse_flags(p, c);
-	p = parse_number(p, &c->width);
+	p = parse_number(p, &n);
+	c->width = strchr(c->flags, '-') ? -(int)n : (int)n;
 	if (*p == '.') {
-		c->has_precision = true;
-		p = parse_number(p + 1, &c->precision);
+		p = parse_number(p + 1, &n);
+		c->precision = (int)n;
 	}
 	p = parse_length(p, c);
 	if (!*p || !strchr("diouxXcspfFeEgGaA", *p))
@@ -104,124 +88,47 @@ static bool parse(const char *p, struct conversion *c)
 	return true;
 }
 
-/* prefix (sign, 0x), zeros, body, within the width. */
-static void pad(struct hodo_read_text *t, const struct conversion *c, const char *prefix, size_t zeros,
-	       const void *body, size_t len)
+static bool is_real(const struct conversion *c)
 {
-	size_t prefix_len = strlen(prefix), all = prefix_len + zeros + len;
-	size_t blanks = c->width > all ? c->width - all : 0;
-	char *o = hodo_text_room(&t->out, all + blanks);
-
-	if (!o)
-		return;
-	if (!c->left) {
-		memset(o, ' ', blanks);
-		o += blanks;
-	}
-	memcpy(o, prefix, prefix_len);
-	memset(o + prefix_len, '0', zeros);
-	memcpy(o + prefix_len + zeros, body, len);
-	if (c->left)
-		memset(o + all, ' ', blanks);
-	t->out.len += all + blanks;
+	return strchr("fFeEgGaA", c->type);
 }
 
-static void put_integer(struct hodo_read_text *t, const struct conversion *c, uint64_t v)
+static void put_number(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_value *v)
 {
-	bool is_signed = c->type == 'd' || c->type == 'i', minus = false;
-	char body[24], *end = body;
-	const char *prefix = "";
-	size_t zeros = 0, len;
-
-	if (c->bits < 64) {
-		v &= (1ull << c->bits) - 1;
-		if (is_signed && v >> (c->bits - 1))
-			v |= ~0ull << c->bits;
-	}
-	if (is_signed && (int64_t)v < 0) {
-		minus = true;
-		v = -v;
-	}
-	if (is_signed)
-		prefix = minus ? "-" : c->plus ? "+" : c->space ? " " : "";
-	else if (c->alt && v && (c->type == 'x' || c->type == 'X'))
-		prefix = c->type == 'x' ? "0x" : "0X";
-	if (c->type == 'o') {
-		end += snprintf(body, sizeof(body), "%llo", (unsigned long long)v);
-	} else if (c->type == 'x' || c->type == 'X') {
-		end = hodo_format_hex(body, v);
-		for (char *p = body; c->type == 'X' && p < end; p++)
-			if (*p >= 'a')
-				*p = (char)(*p - 0x20);
-	} else {
-		end = hodo_format_u64(body, v);
-	}
-	len = (size_t)(end - body);
-	if (c->has_precision && c->precision == 0 && v == 0)
-		len = 0;
-	if (c->has_precision && c->precision > len)
-		zeros = c->precision - len;
-	if (c->type == 'o' && c->alt && zeros == 0 && (len == 0 || body[0] != '0'))
-		zeros = 1;
-	if (c->zero && !c->left && !c->has_precision && c->width > len + strlen(prefix) + zeros)
-		zeros = c->width - len - strlen(prefix);
-	pad(t, c, prefix, zeros, body, len);
-}
-
-static void put_real(struct hodo_read_text *t, const struct conversion *c, double v)
-{
-	char format[16], *f = format;
-	/* Digits before the point, precision, width, sign, exponent. */
-	size_t room = 330 + SIZE_LIMIT + (c->width > SIZE_LIMIT ? SIZE_LIMIT : c->width);
-	char *o = hodo_text_room(&t->out, room);
+	unsigned unused = 64 - c->bits;
+	uint64_t n = v->u << unused;
+	char format[sizeof(FLAGS) + 8];
 	locale_t old;
-	int n;
 
-	if (!o)
+	n = strchr("di", c->type) ? (uint64_t)((int64_t)n >> unused) : n >> unused;
+	if (!*c->flags && !c->width && c->precision < 0 && strchr("diu", c->type)) {
+		if (c->type == 'u')
+			hodo_text_u64(&t->out, n);
+		else
+			hodo_text_i64(&t->out, (int64_t)n);
 		return;
-	*f++ = '%';
-	if (c->left)
-		*f++ = '-';
-	if (c->plus)
-		*f++ = '+';
-	if (c->space)
-		*f++ = ' ';
-	if (c->alt)
-		*f++ = '#';
-	if (c->zero)
-		*f++ = '0';
-	f = stpcpy(f, "*.*");
-	*f++ = c->type;
-	*f = 0;
-	old = uselocale(t->c);
+	}
+	snprintf(format, sizeof(format), "%%%s*.*%s%c", c->flags, is_real(c) ? "" : "ll", c->type);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	n = snprintf(o, room, format, (int)c->width, c->has_precision ? (int)c->precision : -1, v);
-#pragma GCC diagnostic pop
+	old = uselocale(t->c);
+	if (is_real(c))
+		hodo_text_printf(&t->out, format, c->width, c->precision, v->f);
+	else
+		hodo_text_printf(&t->out, format, c->width, c->precision, (long long)n);
 	uselocale(old);
-	t->out.len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+#pragma GCC diagnostic pop
 }
 
+/* NULL as glibc does it. */
 static void put_string(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_value *v)
 {
-	size_t len = v->count;
+	const char *text = v->null ? "(null)" : v->data;
+	int len = v->null ? 6 : (int)v->count; /* 65,535 at most */
 
-	if (c->has_precision && c->precision < len)
-		len = c->precision;
-	if (v->null) /* as glibc does */
-		pad(t, c, "", 0, HODO_NULL_TEXT, c->has_precision && c->precision < 6 ? 0 : 6);
-	else
-		pad(t, c, "", 0, v->data, len);
-}
-
-static void put_pointer(struct hodo_read_text *t, const struct conversion *c, uint64_t v)
-{
-	char body[20];
-
-	if (!v)
-		pad(t, c, "", 0, "(nil)", 5);
-	else
-		pad(t, c, "0x", 0, body, (size_t)(hodo_format_hex(body, v) - body));
+	if (c->precision >= 0 && c->precision < len)
+		len = v->null ? 0 : c->precision;
+	hodo_text_printf(&t->out, "%*.*s", c->width, len, text);
 }
 
 /* The value in its own way, where the conversion does not fit it. */
@@ -240,18 +147,15 @@ static void convert(struct hodo_read_text *t, const struct conversion *c, const 
 {
 	bool integer = v->type < HODO_TYPE_F32 || v->type == HODO_TYPE_PTR;
 	bool real = v->type == HODO_TYPE_F32 || v->type == HODO_TYPE_F64;
-	char byte = (char)v->u;
 
 	if (c->type == 's' && v->type == HODO_TYPE_STR)
 		put_string(t, c, v);
 	else if (c->type == 'c' && integer)
-		pad(t, c, "", 0, &byte, 1);
+		hodo_text_printf(&t->out, "%*c", c->width, (char)v->u);
 	else if (c->type == 'p' && integer)
-		put_pointer(t, c, v->u);
-	else if (strchr("diouxX", c->type) && integer)
-		put_integer(t, c, v->u);
-	else if (strchr("fFeEgGaA", c->type) && real)
-		put_real(t, c, v->f);
+		hodo_text_printf(&t->out, "%*p", c->width, (void *)(uintptr_t)v->u);
+	else if ((strchr("diouxX", c->type) && integer) || (is_real(c) && real))
+		put_number(t, c, v);
 	else
 		put_own(t, f, v);
 }
