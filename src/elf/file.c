@@ -110,10 +110,7 @@ int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_
 
 /* ----------------------------------------------------------------- relocations */
 
-static int section_relocations(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
-			       int (*each)(void *arg, uint64_t offset, uint32_t type, int64_t addend,
-					   const char *symbol, uint64_t value),
-			       void *arg)
+static int section_relocations(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, hodo_elf_relocation_fn each, void *arg)
 {
 	Elf_Data *data = elf_getdata(scn, NULL), *symbols = NULL;
 	Elf_Scn *table = sh->sh_link ? elf_getscn(elf, sh->sh_link) : NULL;
@@ -138,10 +135,7 @@ static int section_relocations(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
 	return err;
 }
 
-int hodo_elf_relocations(Elf *elf,
-			 int (*each)(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
-				     uint64_t value),
-			 void *arg)
+int hodo_elf_relocations(Elf *elf, hodo_elf_relocation_fn each, void *arg)
 {
 	Elf_Scn *scn = NULL;
 	int err = 0;

@@ -44,11 +44,10 @@ bool hodo_elf_has_lines(Elf *elf);
 /* Reads bytes that the loader would put at that address. 0, -EBADMSG if the file has none there, -EIO. */
 int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_t len);
 
-/* Calls each for every relocation that the loader makes: type of the machine, symbol's name ("" if it has none), until
- * it returns other than 0, which is returned. -EBADMSG: damaged. */
-int hodo_elf_relocations(Elf *elf,
-			 int (*each)(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
-				     uint64_t value),
-			 void *arg);
+/* A relocation that the loader makes: type of the machine, symbol's name ("" if it has none) and value. */
+typedef int (*hodo_elf_relocation_fn)(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
+				      uint64_t value);
+/* Calls each for every one until it returns other than 0, which is returned. -EBADMSG: damaged. */
+int hodo_elf_relocations(Elf *elf, hodo_elf_relocation_fn each, void *arg);
 
 #endif

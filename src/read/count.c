@@ -9,27 +9,41 @@
 #define COUNT_WINDOW_BYTES (512u << 10) /* stays in the second-level cache */
 #define SCAN_WINDOW_BYTES  4096u
 
+/* By id. */
 struct counts {
-	uint64_t *events; /* by id */
-	uint64_t *bytes;  /* by id, of events of variable size */
+	uint64_t events[HODO_EVENTS_MAX];
+	uint64_t bytes[HODO_EVENTS_MAX]; /* of events of variable size */
 };
 
-int hodo_read_scan(struct hodo_read *reader)
+static int each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg)
 {
-	int got = 0;
+	int err = 0;
 
-	hodo_read_rewind(reader);
-	for (uint32_t i = 0; i < reader->ntraces && got >= 0; i++) {
-		for (uint32_t k = 0; k < reader->traces[i]->nstreams && got >= 0; k++) {
-			struct hodo_stream *s = reader->traces[i]->streams[k];
+	hodo_read_rewind(r);
+	for (uint32_t i = 0; i < r->ntraces; i++) {
+		for (uint32_t k = 0; k < r->traces[i]->nstreams && !err; k++) {
+			struct hodo_stream *s = r->traces[i]->streams[k];
 
-			hodo_read_stream_start(s, SCAN_WINDOW_BYTES, true);
-			while ((got = hodo_read_stream_packet(s)) > 0)
-				;
+			hodo_read_stream_start(s, window, true);
+			err = each(s, arg);
 			hodo_read_stream_finish(s);
 		}
 	}
+	return err;
+}
+
+static int scan_stream(struct hodo_stream *s, void *unused)
+{
+	int got;
+
+	while ((got = hodo_read_stream_packet(s)) > 0)
+		;
 	return got;
+}
+
+int hodo_read_scan(struct hodo_read *reader)
+{
+	return each_stream(reader, SCAN_WINDOW_BYTES, scan_stream, NULL);
 }
 
 /* Where the walk over a packet's events stands. */
@@ -74,7 +88,7 @@ static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struc
 }
 
 struct count_arg {
-	struct counts counts;
+	struct counts *counts;
 	struct hodo_read_totals totals;
 };
 
@@ -128,7 +142,7 @@ static int walk_packet(struct hodo_stream *s, struct walk *w, struct counts *cou
 static int count_packet(struct hodo_stream *s, struct count_arg *a)
 {
 	struct walk w = { .last = s->time_last, .limit = s->time_limit };
-	int err = walk_packet(s, &w, &a->counts);
+	int err = walk_packet(s, &w, a->counts);
 
 	s->packet_events += w.events;
 	s->time_last = w.last;
@@ -141,11 +155,12 @@ static int count_packet(struct hodo_stream *s, struct count_arg *a)
 	return err;
 }
 
-static int count_stream(struct hodo_stream *s, struct count_arg *a)
+static int count_stream(struct hodo_stream *s, void *arg)
 {
+	struct hodo_trace *t = s->trace;
+	struct count_arg *a = arg;
 	int got;
 
-	hodo_read_stream_start(s, COUNT_WINDOW_BYTES, true);
 	while ((got = hodo_read_stream_packet(s)) > 0) {
 		int err = count_packet(s, a);
 
@@ -154,44 +169,32 @@ static int count_stream(struct hodo_stream *s, struct count_arg *a)
 		hodo_read_stream_packet_end(s);
 	}
 	a->totals.damaged += s->pub.damaged;
-	return got;
-}
-
-static int count_trace(struct hodo_trace *t, struct count_arg *a)
-{
-	size_t n = t->layouts->n ? t->layouts->n : 1;
-	int err = 0;
-
-	a->counts.events = calloc(n, sizeof(uint64_t));
-	a->counts.bytes = calloc(n, sizeof(uint64_t));
-	if (!a->counts.events || !a->counts.bytes)
-		err = -ENOMEM;
-	for (uint32_t i = 0; i < t->nstreams && !err; i++) {
-		err = count_stream(t->streams[i], a);
-		hodo_read_stream_finish(t->streams[i]);
-	}
-	for (uint32_t i = 0; i < t->nclasses && !err; i++) {
+	for (uint32_t i = 0; i < t->nclasses; i++) {
 		struct hodo_read_class *c = &t->classes[i]->pub;
+		uint64_t *events = &a->counts->events[c->id], *bytes = &a->counts->bytes[c->id];
 
-		c->count = a->counts.events[c->id];
-		c->bytes = a->counts.bytes[c->id] + c->count * c->fixed_bytes;
-		a->totals.bytes += c->bytes;
+		*bytes += *events * c->fixed_bytes;
+		c->count += *events;
+		c->bytes += *bytes;
+		a->totals.bytes += *bytes;
+		*events = *bytes = 0;
 	}
-	free(a->counts.events);
-	free(a->counts.bytes);
-	return err;
+	return got;
 }
 
 int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals)
 {
 	struct count_arg a = { .totals.size = sizeof(a.totals) };
-	int err = 0;
+	int err;
 
 	if (totals && totals->size < sizeof(*totals))
 		return -EINVAL;
-	hodo_read_rewind(reader);
-	for (uint32_t i = 0; i < reader->ntraces && !err; i++)
-		err = count_trace(reader->traces[i], &a);
+	for (uint32_t i = 0; i < reader->ntraces; i++)
+		for (uint32_t k = 0; k < reader->traces[i]->nclasses; k++)
+			reader->traces[i]->classes[k]->pub.count = reader->traces[i]->classes[k]->pub.bytes = 0;
+	a.counts = calloc(1, sizeof(*a.counts));
+	err = a.counts ? each_stream(reader, COUNT_WINDOW_BYTES, count_stream, &a) : -ENOMEM;
+	free(a.counts);
 	if (totals)
 		*totals = a.totals;
 	return err;
@@ -202,7 +205,7 @@ int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals)
 struct losses {
 	int (*found)(void *data, const struct hodo_read_loss *loss);
 	void *data;
-	struct counts counts; /* for the walk; not read */
+	struct counts *counts; /* for the walk; not read */
 	uint64_t gap, discarded; /* of the stream, up to the packet before */
 	int64_t end_ns;          /* of the packet before */
 	uint64_t seq;            /* its number, and the file that it is in */
@@ -244,7 +247,7 @@ static int packet_losses(struct hodo_stream *s, struct losses *l)
 	if (!err && hole && skipped > before)
 		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = skipped - before });
 	if (!err)
-		err = walk_packet(s, &w, &l->counts);
+		err = walk_packet(s, &w, l->counts);
 	last_ns = hodo_read_clock_ns(&s->trace->pub.clock, w.last);
 	if (s->head.events == 0)
 		from_ns = before_ns;
@@ -266,52 +269,30 @@ static int packet_losses(struct hodo_stream *s, struct losses *l)
 	return err;
 }
 
-static int trace_losses(struct hodo_trace *t, struct losses *l)
+static int stream_losses(struct hodo_stream *s, void *arg)
 {
-	size_t n = t->layouts->n ? t->layouts->n : 1;
+	struct losses *l = arg;
 	int got = 0;
 
-	l->counts.events = calloc(n, sizeof(uint64_t));
-	l->counts.bytes = calloc(n, sizeof(uint64_t));
-	if (!l->counts.events || !l->counts.bytes)
-		got = -ENOMEM;
-	for (uint32_t i = 0; i < t->nstreams && !got; i++) {
-		struct hodo_stream *s = t->streams[i];
-
-		l->gap = l->discarded = 0;
-		hodo_read_stream_start(s, COUNT_WINDOW_BYTES, true);
-		while (!got && (got = hodo_read_stream_packet(s)) > 0)
-			got = packet_losses(s, l);
-		hodo_read_stream_finish(s);
-	}
-	free(l->counts.events);
-	free(l->counts.bytes);
+	l->gap = l->discarded = 0;
+	while (!got && (got = hodo_read_stream_packet(s)) > 0)
+		got = packet_losses(s, l);
 	return got;
 }
 
 int hodo_read_losses(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_loss *loss), void *data)
 {
-	struct losses l = { .found = found, .data = data };
-	int err = 0;
+	struct losses l = { .found = found, .data = data, .counts = calloc(1, sizeof(*l.counts)) };
+	int err = l.counts ? each_stream(reader, COUNT_WINDOW_BYTES, stream_losses, &l) : -ENOMEM;
 
-	hodo_read_rewind(reader);
-	for (uint32_t i = 0; i < reader->ntraces && !err; i++)
-		err = trace_losses(reader->traces[i], &l);
+	free(l.counts);
 	return err;
 }
 
 static void add(struct hodo_read_lost *sum, const struct hodo_read_process *p)
 {
-	for (uint32_t i = 0; i < p->nstreams; i++) {
-		const struct hodo_read_lost *l = &p->streams[i]->lost;
-
-		sum->full += l->full;
-		sum->too_large += l->too_large;
-		sum->busy += l->busy;
-		sum->overwritten += l->overwritten;
-		sum->unwritten += l->unwritten;
-		sum->unknown += l->unknown;
-	}
+	for (uint32_t i = 0; i < p->nstreams; i++)
+		hodo_read_lost_add(sum, &p->streams[i]->lost);
 }
 
 struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struct hodo_read_process *process)

@@ -8,8 +8,6 @@
 /* Moves the files of from behind those of s, which is the same stream in earlier parts. 0 or -ENOMEM. */
 static int join(struct hodo_stream *s, struct hodo_stream *from)
 {
-	struct hodo_read_lost *l = &s->lost_by_cause;
-	const struct hodo_read_lost *m = &from->lost_by_cause;
 	uint64_t base = s->file_bytes;
 
 	/* One: what comes is a part's, and only what was there may have several. */
@@ -27,11 +25,7 @@ static int join(struct hodo_stream *s, struct hodo_stream *from)
 		s->head = from->head;
 	s->file_bytes += from->file_bytes;
 	s->pub.bytes = s->file_bytes;
-	l->full += m->full;
-	l->too_large += m->too_large;
-	l->busy += m->busy;
-	l->overwritten += m->overwritten;
-	l->unwritten += m->unwritten;
+	hodo_read_lost_add(&s->lost_by_cause, &from->lost_by_cause);
 	s->lost_known |= from->lost_known;
 	return 0;
 }

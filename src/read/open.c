@@ -2,7 +2,6 @@
 /* open.c - opening a recording: its warnings, why it cannot be opened. */
 #include "internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,19 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 /* Whether the file is CTF metadata that is not ours. */
-static bool is_foreign(int dirfd, const char *name)
+static bool is_foreign(int parent, const char *name)
 {
 	static const uint8_t packed[2][4] = { { 0x57, 0x1d, 0xd1, 0x75 }, { 0x75, 0xd1, 0x1d, 0x57 } };
+	int fd = hodo_file_open(parent, name);
 	char text[65536];
-	struct stat st;
 	ssize_t n;
-	int fd;
 
-	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return false;
-	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, text, sizeof(text), 0) : -1;
+	n = hodo_file_read_at(fd, text, sizeof(text), 0);
 	close(fd);
 	if (n < 4)
 		return false;
@@ -32,25 +31,21 @@ static bool is_foreign(int dirfd, const char *name)
 }
 
 /* Whether there is another tool's metadata further down, where LTTng has it. */
-static bool has_foreign(int dirfd, const char *path, unsigned depth, unsigned *budget)
+static bool has_foreign(int parent, const char *path, unsigned depth, unsigned *budget)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = hodo_file_open_dir(parent, path);
 	struct dirent *e;
 	bool found = false;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return false;
-	}
 	while (!found && *budget > 0 && (e = readdir(dir)) != NULL) {
 		if (e->d_name[0] == '.')
 			continue;
 		--*budget;
 		found = strcmp(e->d_name, "metadata") == 0
-				? is_foreign(fd, e->d_name)
-				: depth > 0 && has_foreign(fd, e->d_name, depth - 1, budget);
+				? is_foreign(dirfd(dir), e->d_name)
+				: depth > 0 && has_foreign(dirfd(dir), e->d_name, depth - 1, budget);
 	}
 	closedir(dir);
 	return found;
@@ -75,46 +70,35 @@ static int open_folders(struct hodo_read *r)
 /* r: NULL if there is none. */
 static int explain(const struct hodo_read *r, const struct hodo_read_options *o, const char *path, int err)
 {
-	const char *what = strerror(-err), *remedy = "";
+	static const struct {
+		int err;
+		const char *what, *remedy;
+	} reasons[] = {
+		{ -ENOENT, "no such recording", "make one with 'hodo record', or name its directory" },
+		{ -ENOTDIR, "not a directory", "give the recording's directory" },
+		{ -ENODATA, "no recording in this directory", "give one that 'hodo record' wrote" },
+		{ -EPROTO, "a CTF trace of another tool", "read it with babeltrace2" },
+		{ -EPROTONOSUPPORT, "written by a newer version or on a machine of the other byte order",
+		  "read it with babeltrace2" },
+		{ -EBADMSG, "the metadata is damaged", "try babeltrace2, or a copy of it" },
+		{ -EACCES, NULL, "check its permissions, or be its owner" },
+		{ -EPERM, NULL, "check its permissions, or be its owner" },
+		{ -ENOMEM, NULL, "end other programs" },
+		{ 0, NULL, "check the path, and the disk" },
+	};
 	char text[WARNING_BYTES];
+	size_t i = 0;
 
-	switch (-err) {
-	case ENOENT:
-		what = "no such recording: make one with 'hodo record', or name its directory";
-		break;
-	case ENOTDIR:
-		what = "not a directory: give the recording's directory";
-		break;
-	case ENODATA:
-		what = "no recording in this directory: give one that 'hodo record' wrote";
-		break;
-	case EPROTO:
-		what = "a CTF trace of another tool: read it with babeltrace2";
-		break;
-	case EPROTONOSUPPORT:
-		what = "written by a newer version or on a machine of the other byte order: read it with "
-		       "babeltrace2";
-		break;
-	case EBADMSG:
-		what = "the metadata is damaged: try babeltrace2, or a copy of it";
-		break;
-	case EACCES:
-	case EPERM:
-		remedy = ": check its permissions, or be its owner";
-		break;
-	case ENOMEM:
-		remedy = ": end other programs";
-		break;
-	default:
-		remedy = ": check the path, and the disk";
-	}
-	if (o && o->error && o->error_bytes > 0) {
-		if (err == -ENOTUNIQ && r)
-			snprintf(text, sizeof(text), "%s", r->several);
-		else
-			snprintf(text, sizeof(text), "%.300s: %s%s", *path ? path : "''", what, remedy);
-		hodo_read_clean(o->error, o->error_bytes, text);
-	}
+	if (!o || !o->error || o->error_bytes == 0)
+		return err;
+	while (reasons[i].err && reasons[i].err != err)
+		i++;
+	if (err == -ENOTUNIQ && r)
+		snprintf(text, sizeof(text), "%s", r->several);
+	else
+		snprintf(text, sizeof(text), "%.300s: %s: %s", *path ? path : "''",
+			 reasons[i].what ? reasons[i].what : strerror(-err), reasons[i].remedy);
+	hodo_read_clean(o->error, o->error_bytes, text);
 	return err;
 }
 

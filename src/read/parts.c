@@ -5,9 +5,9 @@
  */
 #include "internal.h"
 
+#include <base/file.h>
 #include <base/map.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,20 +83,16 @@ static int add_name(struct folders *f, const char *name)
 /* The directories in dir, which is "." or one in the recording. */
 static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 {
-	int fd = openat(r->dirfd, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = hodo_file_open_dir(r->dirfd, dir);
 	struct dirent *e;
+	int err = 0;
 
-	if (!d) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
+	if (!d)
+		return -errno;
 	while (!err && (e = readdir(d)) != NULL) {
 		struct stat st;
 
-		if (e->d_name[0] == '.' || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		f->links += S_ISLNK(st.st_mode);
 		if (!S_ISDIR(st.st_mode))

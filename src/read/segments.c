@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
 #include <base/search.h>
 
 int hodo_read_segment_add(struct hodo_stream *s, const char *folder, uint32_t part)
@@ -32,16 +33,14 @@ int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 {
 	char path[3 * NAME_MAX + 4];
 	struct stat st;
-	int fd, len;
+	int fd;
 
-	len = snprintf(path, sizeof(path), "%s/%s", g->folder, s->name);
-	if (len < 0 || (size_t)len >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", g->folder, s->name) >= sizeof(path))
 		return -ENAMETOOLONG;
-	/* Neither a FIFO nor a device may block or act: the flags say so, the type is checked behind. */
-	fd = openat(s->trace->reader->dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	fd = hodo_file_open(s->trace->reader->dirfd, path);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (g->ino && (st.st_ino != g->ino || st.st_dev != g->dev))) {
+		return fd;
+	if (fstat(fd, &st) < 0 || (g->ino && (st.st_ino != g->ino || st.st_dev != g->dev))) {
 		close(fd);
 		return -ESTALE;
 	}

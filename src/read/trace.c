@@ -3,7 +3,6 @@
 #include "internal.h"
 #include "layout.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,28 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_dir(const struct hodo_trace *t)
-{
-	int fd = openat(t->reader->dirfd, t->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
+#include <base/file.h>
 
 /* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
 static int list_streams(struct hodo_trace *t)
 {
+	DIR *dir = hodo_file_open_dir(t->reader->dirfd, t->folder);
 	struct dirent *e;
-	int err = 0, fd;
-	DIR *dir;
+	int err = 0;
 
-	fd = open_dir(t);
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
+	if (!dir)
+		return -errno;
 	while (!err && (e = readdir(dir)) != NULL) {
 		if (e->d_name[0] == '.' || strcmp(e->d_name, "metadata") == 0)
 			continue;
@@ -66,53 +54,20 @@ static int probe_streams(struct hodo_trace *t)
 	return 0;
 }
 
-static bool has_metadata(const struct hodo_trace *t)
+static int read_metadata(struct hodo_trace *t, const char *path)
 {
-	int fd = open_dir(t);
-	struct stat st;
-	bool has;
+	int fd = hodo_file_open(t->reader->dirfd, path), err;
+	struct hodo_text text = { 0 };
 
 	if (fd < 0)
-		return false;
-	has = fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0;
+		return fd == -ENOENT ? -ENODATA : fd == -ELOOP || fd == -ENXIO || fd == -ESTALE ? -EBADMSG : fd;
+	err = hodo_file_read(fd, METADATA_MAX_BYTES, &text);
 	close(fd);
-	return has;
-}
-
-static int read_metadata(struct hodo_trace *t)
-{
-	char path[2 * NAME_MAX + 16];
-	struct stat st;
-	size_t got = 0;
-	ssize_t n = 0;
-	int fd;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", t->folder) >= sizeof(path))
-		return -ENAMETOOLONG;
-	fd = openat(t->reader->dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return errno == ENOENT ? -ENODATA : errno == ELOOP || errno == ENXIO ? -EBADMSG : -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > METADATA_MAX_BYTES) {
-		close(fd);
-		return -EBADMSG;
-	}
-	t->metadata = malloc((size_t)st.st_size + 1);
-	while (t->metadata && got < (size_t)st.st_size) {
-		n = pread(fd, t->metadata + got, (size_t)st.st_size - got, (off_t)got);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	n = n < 0 ? -errno : 0;
-	close(fd);
-	if (!t->metadata)
-		return -ENOMEM;
-	t->metadata[got] = 0;
-	t->metadata_bytes = got;
-	t->pub.bytes += got;
-	return (int)n;
+	hodo_text_string(&text);
+	t->metadata = text.data;
+	t->metadata_bytes = text.len;
+	t->pub.bytes += text.len;
+	return err == -EFBIG ? -EBADMSG : err;
 }
 
 static int by_id(const void *a, const void *b)
@@ -187,9 +142,13 @@ static void publish(struct hodo_trace *t)
 
 int hodo_read_trace_open(struct hodo_trace *t)
 {
+	char path[2 * NAME_MAX + 16];
+	struct stat st;
 	int err;
 
-	if (!has_metadata(t))
+	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", t->folder) >= sizeof(path))
+		return -ENAMETOOLONG;
+	if (fstatat(t->reader->dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -ENODATA;
 	t->pub.size = sizeof(t->pub);
 	t->pub.folder = t->reader->single ? "" : t->folder;
@@ -202,7 +161,7 @@ int hodo_read_trace_open(struct hodo_trace *t)
 	if (!err)
 		err = probe_streams(t);
 	if (!err)
-		err = read_metadata(t);
+		err = read_metadata(t, path);
 	if (!err)
 		err = hodo_read_metadata_parse(t);
 	if (!err)

@@ -15,9 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <base/file.h>
@@ -30,77 +28,73 @@
 
 /* ------------------------------------------------------------------------ write */
 
-static void put_encoded(FILE *f, const char *s)
+static void add_encoded(struct hodo_text *t, const char *s)
 {
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
 
 		if (c <= ' ' || c == '%' || c == 0x7f)
-			fprintf(f, "%%%02x", c);
+			hodo_text_printf(t, "%%%02x", c);
 		else
-			fputc(c, f);
+			hodo_text_char(t, *s);
 	}
 }
 
 /* The file's number, written when it is new; HODO_STRINGS_NONE: too many, or no memory. */
-static uint32_t file_number(FILE *f, struct hodo_strings *files, const char *name)
+static uint32_t file_number(struct hodo_text *t, struct hodo_strings *files, const char *name)
 {
 	uint32_t known = files->map.n, number = known < FILES_MAX ? hodo_strings_add(files, name) : HODO_STRINGS_NONE;
 
 	if (number == known) {
-		fputs("f ", f);
-		put_encoded(f, name);
-		fputc('\n', f);
+		hodo_text_add(t, "f ");
+		add_encoded(t, name);
+		hodo_text_char(t, '\n');
 	}
 	return number;
 }
 
-static void put_function(FILE *f, struct hodo_sym *sym, uint32_t i, struct hodo_strings *files)
+static void add_saved(struct hodo_text *t, struct hodo_sym *sym, uint32_t i, struct hodo_strings *files)
 {
 	const struct hodo_elf_symbol *s = &sym->symbols.list[i];
 	uint32_t line = 0, file = HODO_STRINGS_NONE;
 	const char *name;
 
 	if (hodo_sym_line(sym, s->start, &name, &line))
-		file = file_number(f, files, name);
-	fprintf(f, "s %llx %llx ", (unsigned long long)s->start, (unsigned long long)s->size);
+		file = file_number(t, files, name);
+	hodo_text_printf(t, "s %llx %llx ", (unsigned long long)s->start, (unsigned long long)s->size);
 	if (file == HODO_STRINGS_NONE)
-		fputs("- 0 ", f);
+		hodo_text_add(t, "- 0 ");
 	else
-		fprintf(f, "%u %u ", file, line);
-	put_encoded(f, s->name);
+		hodo_text_printf(t, "%u %u ", file, line);
+	add_encoded(t, s->name);
 	if (s->whole != i)
-		fprintf(f, " %llx", (unsigned long long)sym->symbols.list[s->whole].start);
-	fputc('\n', f);
+		hodo_text_printf(t, " %llx", (unsigned long long)sym->symbols.list[s->whole].start);
+	hodo_text_char(t, '\n');
+}
+
+static int write_to(void *fd, const void *data, size_t len)
+{
+	return hodo_file_write(*(const int *)fd, data, len);
 }
 
 int hodo_sym_save(struct hodo_sym *sym, int fd)
 {
+	struct hodo_text t = HODO_TEXT_TO(write_to, &fd);
 	struct hodo_strings files = { 0 };
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	FILE *f = own < 0 ? NULL : fdopen(own, "w");
 	uint32_t n = 0;
-	int err = 0;
+	int err;
 
-	if (!f) {
-		err = -errno;
-		if (own >= 0)
-			close(own);
-		return err;
-	}
-	fputs("hodo-symbols 1\nbuild_id ", f);
+	hodo_text_add(&t, "hodo-symbols 1\nbuild_id ");
 	for (size_t i = 0; i < sym->build_id_len; i++)
-		fprintf(f, "%02x", sym->build_id[i]);
-	fputs("\npath ", f);
-	put_encoded(f, sym->path);
-	fputc('\n', f);
-	for (uint32_t i = 0; i < sym->symbols.n && !ferror(f); i = hodo_elf_symbols_next(&sym->symbols, i), n++)
-		put_function(f, sym, i, &files);
-	fprintf(f, "end %u\n", n);
-	if (ferror(f))
-		err = -EIO;
-	if (fclose(f) != 0 && !err)
-		err = errno ? -errno : -EIO;
+		hodo_text_printf(&t, "%02x", sym->build_id[i]);
+	hodo_text_add(&t, "\npath ");
+	add_encoded(&t, sym->path);
+	hodo_text_char(&t, '\n');
+	for (uint32_t i = 0; i < sym->symbols.n && !t.error; i = hodo_elf_symbols_next(&sym->symbols, i), n++)
+		add_saved(&t, sym, i, &files);
+	hodo_text_printf(&t, "end %u\n", n);
+	err = hodo_text_flush(&t);
+	hodo_text_free(&t);
 	hodo_strings_free(&files);
 	return err;
 }
@@ -249,13 +243,12 @@ static int parse(struct hodo_sym *sym, char *p)
 
 static int read_text(const char *path, char **text)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW), err;
+	int fd = hodo_file_open(AT_FDCWD, path), err;
 	struct hodo_text t = { 0 };
-	struct stat st;
 
 	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? hodo_file_read(fd, SAVED_MAX_BYTES, &t) : -EBADMSG;
+		return fd == -ESTALE ? -EBADMSG : fd;
+	err = hodo_file_read(fd, SAVED_MAX_BYTES, &t);
 	close(fd);
 	if (!err && (!t.len || memchr(hodo_text_string(&t), 0, t.len)))
 		err = -EBADMSG;
