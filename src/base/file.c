@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #define PIECE_BYTES (64u << 10)
@@ -21,16 +20,6 @@ int hodo_file_open(int dirfd, const char *path)
 		return fd;
 	close(fd);
 	return -ESTALE;
-}
-
-DIR *hodo_file_open_dir(int dirfd, const char *path)
-{
-	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
 }
 
 int hodo_file_read(int fd, size_t max, struct hodo_text *text)
@@ -104,7 +93,7 @@ int hodo_dir_open(int dirfd, const char *name)
 
 DIR *hodo_dir_list(int dirfd, const char *name)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = hodo_dir_open(dirfd, name);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!dir && fd >= 0)

@@ -4,19 +4,15 @@
 #define HODO_BASE_FILE_H
 
 #include <dirent.h>
-#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "text.h"
 
-/*
- * Opens a regular file to be read, or a directory, without waiting for anything and through no link in place of it.
- * What they are opened in may be AT_FDCWD. A negative errno, -ESTALE: the file is not regular; NULL with errno set.
- */
+/* Opens a regular file to be read, no link, and waits for nothing: its descriptor, or a negative errno; -ESTALE: it is
+ * something else. */
 int hodo_file_open(int dirfd, const char *path);
-DIR *hodo_file_open_dir(int dirfd, const char *path);
 /* Appends all that fd has from where it is on. 0 or a negative errno: -EFBIG if the text would be longer than max. */
 int hodo_file_read(int fd, size_t max, struct hodo_text *text);
 /* Bytes read at an offset: len, or fewer at the end of the file alone; or a negative errno. */

@@ -116,7 +116,6 @@ static int walk_packet(struct hodo_stream *s, struct walk *w, struct counts *cou
 
 	while (off < s->body_end) {
 		const uint8_t *p = hodo_read_stream_bytes(s, off, need, &len, &err);
-		const char *fault = NULL;
 
 		if (!p) {
 			if (!err)
@@ -130,9 +129,9 @@ static int walk_packet(struct hodo_stream *s, struct walk *w, struct counts *cou
 		need = 1;
 		if (w->p == w->end)
 			continue;
-		need = hodo_read_stream_event(s, w->p, (size_t)(w->end - w->p), &fault);
-		if (fault || need > s->body_end - off) {
-			hodo_read_stream_stuck(s, off, fault);
+		need = hodo_layouts_size_at(s->trace->layouts, w->p, (size_t)(w->end - w->p));
+		if (need == 0 || need > s->body_end - off) {
+			hodo_read_stream_stuck(s, off, need == 0);
 			return 0;
 		}
 	}

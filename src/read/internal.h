@@ -195,12 +195,8 @@ int hodo_read_stream_packet(struct hodo_stream *s);
  * negative errno in *err if they cannot be had. */
 const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len,
 				      int *err);
-/* Bytes of the event at p, of which there are room; *fault is set if it is none. As
- * hodo_layouts_size(). */
-size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, size_t room, const char **fault);
-/* The event at off cannot be read (fault), or goes beyond its packet (NULL): the next packet is looked for.
- */
-void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault);
+/* The event at off has an unknown id, or goes beyond its packet: the next packet is looked for. */
+void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, bool unknown);
 /* At the end of each packet: compares the events found with the header's. */
 void hodo_read_stream_packet_end(struct hodo_stream *s);
 void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)
@@ -244,6 +240,16 @@ enum hodo_call_event {
 	HODO_CALL_EVENT_CALLEE
 };
 
+/* What a begin and its end have in common beside paired_by (pairs.c). */
+enum hodo_pairing {
+	HODO_PAIRING_NONE,
+	HODO_PAIRING_THREAD,
+	HODO_PAIRING_NUMBER, /* the first field: unsigned, signed, or something else */
+	HODO_PAIRING_SIGNED,
+	HODO_PAIRING_ID,
+	HODO_PAIRING_FRAME /* the second field, and the thread */
+};
+
 struct hodo_class {
 	struct hodo_read_class pub;
 	struct hodo_read_field fields[HODO_FIELDS_MAX];
@@ -257,6 +263,8 @@ struct hodo_class {
 		uint8_t tid, comm; /* fields */
 	} names[CLASS_NAMES_MAX];
 	enum hodo_call_event call;
+	enum hodo_pairing pairing;
+	uint64_t paired_by; /* an address, see role.c */
 	char *base; /* NULL: it is the name; pub.base may be another class's that is the same */
 };
 

@@ -6,6 +6,7 @@
 #include <core/payload.h>
 #include <hodo/read.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* All zero: none. */
 struct hodo_read_layouts {
@@ -31,6 +32,17 @@ static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint
 	if (!l->payload[id])
 		return 0;
 	return HODO_EVENT_HEADER + hodo_payload_size(l->payload[id], p + HODO_EVENT_HEADER, room - HODO_EVENT_HEADER);
+}
+
+/* The same where the header, too, may be cut off: then as many bytes as that has. */
+static inline uint64_t hodo_layouts_size_at(const struct hodo_read_layouts *l, const uint8_t *p, uint64_t room)
+{
+	uint16_t id;
+
+	if (room < HODO_EVENT_HEADER)
+		return HODO_EVENT_HEADER;
+	memcpy(&id, p, sizeof(id));
+	return hodo_layouts_size(l, id, p, room);
 }
 
 /* As hodo_read_walk(); besides, no event is more than step_max later than the one before. */

@@ -9,6 +9,7 @@
  * descriptors but one.
  */
 #include "internal.h"
+#include "layout.h"
 #include "threads.h"
 
 #include <errno.h>
@@ -52,13 +53,12 @@ static int fetch_event(struct hodo_stream *s, size_t *size)
 	uint64_t off = offset_of(s, s->p);
 
 	for (;;) {
-		const char *fault = NULL;
 		size_t room = (size_t)(s->avail - s->p);
 		int got;
 
-		*size = hodo_read_stream_event(s, s->p, room, &fault);
-		if (fault || *size > s->body_end - off) {
-			hodo_read_stream_stuck(s, off, fault);
+		*size = hodo_layouts_size_at(s->trace->layouts, s->p, room);
+		if (*size == 0 || *size > s->body_end - off) {
+			hodo_read_stream_stuck(s, off, *size == 0);
 			return 0;
 		}
 		if (*size <= room)
@@ -109,7 +109,6 @@ static int next_bytes(struct hodo_stream *s)
 static int advance(struct hodo_stream *s)
 {
 	for (;;) {
-		const char *fault = NULL;
 		size_t size;
 		uint64_t time;
 		int got;
@@ -119,8 +118,8 @@ static int advance(struct hodo_stream *s)
 			if (got <= 0)
 				return got;
 		}
-		size = hodo_read_stream_event(s, s->p, (size_t)(s->avail - s->p), &fault);
-		if (__builtin_expect(fault || size > (size_t)(s->avail - s->p), 0)) {
+		size = hodo_layouts_size_at(s->trace->layouts, s->p, (size_t)(s->avail - s->p));
+		if (__builtin_expect(size == 0 || size > (size_t)(s->avail - s->p), 0)) {
 			got = fetch_event(s, &size);
 			if (got < 0)
 				return got;

@@ -33,21 +33,19 @@ static bool is_foreign(int parent, const char *name)
 /* Whether there is another tool's metadata further down, where LTTng has it. */
 static bool has_foreign(int parent, const char *path, unsigned depth, unsigned *budget)
 {
-	DIR *dir = hodo_file_open_dir(parent, path);
-	struct dirent *e;
+	DIR *dir = hodo_dir_list(parent, path);
+	const char *name;
 	bool found = false;
 
-	if (!dir)
-		return false;
-	while (!found && *budget > 0 && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.')
+	while (!found && *budget > 0 && (name = hodo_dir_next(dir)) != NULL) {
+		if (name[0] == '.')
 			continue;
 		--*budget;
-		found = strcmp(e->d_name, "metadata") == 0
-				? is_foreign(dirfd(dir), e->d_name)
-				: depth > 0 && has_foreign(dirfd(dir), e->d_name, depth - 1, budget);
+		found = strcmp(name, "metadata") == 0 ? is_foreign(dirfd(dir), name) :
+			depth > 0 && has_foreign(dirfd(dir), name, depth - 1, budget);
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 	return found;
 }
 

@@ -5,6 +5,7 @@
  * A hash table of chains, the latest first, so that what is inside of each other pairs as it nests. All of them are
  * also in the order in which they came, to give the oldest up.
  */
+#include "internal.h"
 #include "pairs.h"
 
 #include <base/hash.h>
@@ -17,13 +18,15 @@
 struct entry {
 	struct hodo_pair pair;
 	union {
-		uint8_t small[32];
+		uint8_t small[WORDS];
 		uint8_t *large;
 	} key;
 	uint32_t key_len, hash;
 	uint32_t next, prev;   /* in the chain; next: among free ones, too */
 	uint32_t older, newer; /* of all */
 };
+
+_Static_assert(sizeof(struct entry) == 64, "numbers become addresses by a shift");
 
 struct hodo_pairs {
 	struct entry *entries;
@@ -140,7 +143,8 @@ static inline bool has_key(const struct entry *e, const struct hodo_key *key)
 }
 
 /* The latest begin of a key; NONE: there is none. */
-static inline uint32_t find(const struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash)
+static inline __attribute__((always_inline)) uint32_t find(const struct hodo_pairs *p, const struct hodo_key *key,
+							    uint32_t hash)
 {
 	uint32_t i = p->room ? *chain_of(p, hash) : NONE;
 
@@ -174,7 +178,10 @@ static int add(struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash, 
 	e->newer = NONE;
 	if (copy)
 		e->key.large = copy;
-	memcpy(copy ? copy : e->key.small, hodo_key_bytes(key), key->len);
+	if (key->len == WORDS)
+		memcpy(e->key.small, hodo_key_bytes(key), WORDS);
+	else
+		memcpy(copy ? copy : e->key.small, hodo_key_bytes(key), key->len);
 	put_first(p, chain_of(p, hash), i);
 	*(p->newest == NONE ? &p->oldest : &p->entries[p->newest].newer) = i;
 	p->newest = i;
@@ -224,63 +231,46 @@ uint32_t hodo_pairs_last(const struct hodo_pairs *p)
 
 /* ------------------------------------------------------------------------- keys */
 
-/*
- * A key begins with an address in what the two events share, one for each way to pair them: of the process, or of the
- * base name, which is one text in all classes of the process that have it, and no other process's.
- */
-enum { PAIR_SYSCALL, PAIR_CALL };
-enum { PAIR_SPAN, PAIR_ID, PAIR_NUMBER, PAIR_NEGATIVE };
-
+/* All keys but those of texts, floats and the like are two words. */
 static void set_words(struct hodo_key *key, uint64_t one, uint64_t two)
 {
 	const uint64_t words[] = { one, two };
 
 	memcpy(key->large ? key->large : key->small, words, WORDS);
 	key->len = WORDS;
+	key->no_memory = false;
 }
 
-/* The first field. The number -1 is not UINT64_MAX. */
-static void set_id(struct hodo_key *key, uint64_t base, const struct hodo_read_value *v)
+static __attribute__((noinline)) bool set_id(struct hodo_key *key, const struct hodo_class *c,
+					     const struct hodo_read_event *e)
 {
-	bool is_signed = v->type == HODO_TYPE_CHAR || (v->type <= HODO_TYPE_I64 && v->type % 2 != 0);
-
-	if (v->type <= HODO_TYPE_CHAR || v->type == HODO_TYPE_PTR) {
-		set_words(key, base + (is_signed && v->i < 0 ? PAIR_NEGATIVE : PAIR_NUMBER), v->u);
-		return;
-	}
-	hodo_key_add_number(key, base + PAIR_ID);
-	hodo_key_add_value(key, v);
+	hodo_key_start(key);
+	hodo_key_add_number(key, c->paired_by);
+	if (c->pub.nfields)
+		hodo_key_add_value(key, &e->values[0]);
+	return true;
 }
 
 bool hodo_pair_key(struct hodo_key *key, const struct hodo_read_event *e)
 {
-	const struct hodo_read_class *c = e->cls;
-	uint64_t process = (uintptr_t)e->process, base = (uintptr_t)c->base;
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->cls;
 
-	hodo_key_start(key);
-	switch (c->role) {
-	case HODO_READ_ROLE_SPAN_BEGIN:
-	case HODO_READ_ROLE_SPAN_END:
-		set_words(key, base + PAIR_SPAN, e->tid);
+	switch (c->pairing) {
+	case HODO_PAIRING_NONE:
+		return false;
+	case HODO_PAIRING_THREAD:
+		set_words(key, c->paired_by, e->tid);
 		return true;
-	case HODO_READ_ROLE_BEGIN:
-	case HODO_READ_ROLE_END:
-		if (c->nfields)
-			set_id(key, base, &e->values[0]);
-		else
-			hodo_key_add_number(key, base + PAIR_ID);
+	case HODO_PAIRING_NUMBER:
+		set_words(key, c->paired_by, e->values[0].u);
 		return true;
-	case HODO_READ_ROLE_SYSCALL_BEGIN:
-	case HODO_READ_ROLE_SYSCALL_END:
-		set_words(key, process + PAIR_SYSCALL, e->tid);
+	case HODO_PAIRING_SIGNED: /* -1 is not UINT64_MAX */
+		set_words(key, c->paired_by + (e->values[0].i < 0), e->values[0].u);
 		return true;
-	case HODO_READ_ROLE_CALL_ENTRY:
-	case HODO_READ_ROLE_CALL_EXIT:
-		if (c->nfields < 2 || c->fields[1].type != HODO_TYPE_U32 || strcmp(c->fields[1].name, "frame") != 0)
-			return false;
-		set_words(key, process + PAIR_CALL, e->values[1].u << 32 | e->tid);
+	case HODO_PAIRING_FRAME:
+		set_words(key, c->paired_by, e->values[1].u << 32 | e->tid);
 		return true;
 	default:
-		return false;
+		return set_id(key, c, e);
 	}
 }

@@ -83,16 +83,16 @@ static int add_name(struct folders *f, const char *name)
 /* The directories in dir, which is "." or one in the recording. */
 static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 {
-	DIR *d = hodo_file_open_dir(r->dirfd, dir);
-	struct dirent *e;
+	DIR *d = hodo_dir_list(r->dirfd, dir);
+	const char *name;
 	int err = 0;
 
 	if (!d)
 		return -errno;
-	while (!err && (e = readdir(d)) != NULL) {
+	while (!err && (name = hodo_dir_next(d)) != NULL) {
 		struct stat st;
 
-		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (name[0] == '.' || fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		f->links += S_ISLNK(st.st_mode);
 		if (!S_ISDIR(st.st_mode))
@@ -101,7 +101,7 @@ static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 			warn(r, dir, "more than %u directories: the others are skipped", FOLDERS_MAX);
 			break;
 		}
-		err = add_name(f, e->d_name);
+		err = add_name(f, name);
 	}
 	closedir(d);
 	if (f->n)

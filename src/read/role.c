@@ -94,6 +94,45 @@ static char *base_of(const struct hodo_read_class *c)
 	}
 }
 
+/*
+ * A begin and its end share an address within what both have: the process, or the base name, which is one text in all
+ * classes of a process and no other process's. Each way to pair them has one of its own there.
+ */
+static void bind_pairing(struct hodo_class *c, const struct hodo_trace *t)
+{
+	enum { SYSCALL, CALL };               /* in the process */
+	enum { SPAN, ID, NUMBER, NEGATIVE };  /* in the base name */
+	uint32_t id = c->pub.nfields ? c->fields[0].type : HODO_TYPE_STR;
+	bool integer = id <= HODO_TYPE_CHAR || id == HODO_TYPE_PTR;
+	bool is_signed = id == HODO_TYPE_CHAR || (id <= HODO_TYPE_I64 && id % 2 != 0);
+	uint64_t process = (uintptr_t)&t->pub, base = (uintptr_t)c->pub.base;
+
+	_Static_assert(NEGATIVE == NUMBER + 1, "as hodo_pair_key() has it");
+	switch (c->pub.role) {
+	case HODO_READ_ROLE_SPAN_BEGIN:
+	case HODO_READ_ROLE_SPAN_END:
+		c->pairing = HODO_PAIRING_THREAD;
+		c->paired_by = base + SPAN;
+		break;
+	case HODO_READ_ROLE_BEGIN:
+	case HODO_READ_ROLE_END:
+		c->pairing = is_signed ? HODO_PAIRING_SIGNED : integer ? HODO_PAIRING_NUMBER : HODO_PAIRING_ID;
+		c->paired_by = base + (integer ? NUMBER : ID);
+		break;
+	case HODO_READ_ROLE_SYSCALL_BEGIN:
+	case HODO_READ_ROLE_SYSCALL_END:
+		c->pairing = HODO_PAIRING_THREAD;
+		c->paired_by = process + SYSCALL;
+		break;
+	case HODO_READ_ROLE_CALL_ENTRY:
+	case HODO_READ_ROLE_CALL_EXIT:
+		if (c->pub.nfields < 2 || c->types[1] != HODO_TYPE_U32 || strcmp(c->fields[1].name, "frame") != 0)
+			break;
+		c->pairing = HODO_PAIRING_FRAME;
+		c->paired_by = process + CALL;
+	}
+}
+
 static int by_base(const void *a, const void *b)
 {
 	return strcmp((*(struct hodo_class *const *)a)->pub.base, (*(struct hodo_class *const *)b)->pub.base);
@@ -126,6 +165,8 @@ int hodo_read_roles_settle(struct hodo_trace *t)
 	for (uint32_t i = 1; i < t->nclasses; i++)
 		if (by_base(&sorted[i - 1], &sorted[i]) == 0)
 			sorted[i]->pub.base = sorted[i - 1]->pub.base;
+	for (uint32_t i = 0; i < t->nclasses; i++)
+		bind_pairing(sorted[i], t);
 	free(sorted);
 	return 0;
 }

@@ -388,26 +388,14 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 	}
 }
 
-size_t hodo_read_stream_event(const struct hodo_stream *s, const uint8_t *p, size_t room, const char **fault)
+void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, bool unknown)
 {
-	size_t size;
-
-	if (room < HODO_EVENT_HEADER)
-		return HODO_EVENT_HEADER;
-	size = hodo_layouts_size(s->trace->layouts, load16(p), p, room);
-	if (__builtin_expect(!size, 0))
-		*fault = "unknown event id";
-	return size;
-}
-
-void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, const char *fault)
-{
-	if (!fault && s->cut) {
+	if (!unknown && s->cut) {
 		s->next_off = hodo_read_segment_at(s, off)->end; /* has been reported */
 		return;
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
-			      fault ? fault : "an event longer than its packet",
+			      unknown ? "unknown event id" : "an event longer than its packet",
 			      (unsigned long long)hodo_read_stream_place(s, off));
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;

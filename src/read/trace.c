@@ -15,18 +15,18 @@
 /* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
 static int list_streams(struct hodo_trace *t)
 {
-	DIR *dir = hodo_file_open_dir(t->reader->dirfd, t->folder);
-	struct dirent *e;
+	DIR *dir = hodo_dir_list(t->reader->dirfd, t->folder);
+	const char *name;
 	int err = 0;
 
 	if (!dir)
 		return -errno;
-	while (!err && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.' || strcmp(e->d_name, "metadata") == 0)
+	while (!err && (name = hodo_dir_next(dir)) != NULL) {
+		if (name[0] == '.' || strcmp(name, "metadata") == 0)
 			continue;
 		if (t->nstreams == STREAMS_MAX)
 			break;
-		err = hodo_read_stream_new(t, e->d_name) ? 0 : -ENOMEM;
+		err = hodo_read_stream_new(t, name) ? 0 : -ENOMEM;
 	}
 	closedir(dir);
 	hodo_read_streams_sort(t);

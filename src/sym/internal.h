@@ -2,7 +2,7 @@
 /*
  * internal.h - what the files of sym share.
  *
- *	table    functions by address         sym.c, filled from files, by saved.c or by kallsyms.c
+ *	table    functions by address         table.c, filled by sym.c (of files), saved.c or kallsyms.c
  *	lines    DWARF, opened when asked     lines.c
  */
 #ifndef HODO_SYM_INTERNAL_H
@@ -36,7 +36,7 @@ struct hodo_sym {
 	struct hodo_sym_lines *lines;
 };
 
-/* Keeps the text, which is freed also on failure. 0 or -ENOMEM. */
+/* table.c. Keeps the text, which is freed also on failure. 0 or -ENOMEM. */
 int hodo_sym_keep_text(struct hodo_sym *sym, char *text);
 /* Empties the table. */
 void hodo_sym_forget(struct hodo_sym *sym);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - an object's functions by address. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <elf/demangle.h>
+
+int hodo_sym_keep_text(struct hodo_sym *sym, char *text)
+{
+	char **kept = hodo_vec_add(sym->symbols.texts, sym->symbols.ntexts);
+
+	if (!kept) {
+		free(text);
+		return -ENOMEM;
+	}
+	*kept = text;
+	return 0;
+}
+
+void hodo_sym_forget(struct hodo_sym *s)
+{
+	for (uint32_t i = 0; s->functions && i < s->symbols.n; i++)
+		free(s->functions[i].demangled);
+	hodo_elf_symbols_free(&s->symbols);
+	free(s->functions);
+	free(s->files);
+	s->functions = NULL;
+	s->files = NULL;
+	s->nfiles = 0;
+}
+
+bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol)
+{
+	uint32_t i = hodo_elf_symbols_at(&sym->symbols, address);
+	const struct hodo_elf_symbol *s;
+	struct hodo_sym_function *f;
+
+	if (i == HODO_ELF_NONE)
+		return false;
+	i = sym->symbols.list[i].whole;
+	s = &sym->symbols.list[i];
+	f = &sym->functions[i];
+	if (!f->demangled)
+		f->demangled = hodo_elf_demangle(s->name);
+	symbol->name = f->demangled ? f->demangled : s->name;
+	symbol->mangled = s->name;
+	symbol->start = s->start;
+	symbol->size = s->size;
+	return true;
+}
+
+bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line)
+{
+	if (sym->saved) {
+		uint32_t i = hodo_elf_symbols_at(&sym->symbols, address);
+
+		if (i == HODO_ELF_NONE || !sym->functions[i].file)
+			return false;
+		*file = sym->files[sym->functions[i].file - 1];
+		*line = sym->functions[i].line;
+		return true;
+	}
+	if (!sym->lines_tried && sym->debug_path) {
+		sym->lines_tried = true;
+		sym->lines = hodo_sym_lines_open(sym);
+	}
+	return sym->lines && hodo_sym_lines_find(sym->lines, address, file, line);
+}
