@@ -18,7 +18,6 @@
  * the stack says may be anything, and memory above may be unmapped by another
  * thread. The kernel reads it for us, and stops where nothing is.
  */
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include "context.h"
 #include "sys.h"

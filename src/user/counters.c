@@ -15,7 +15,6 @@
  * The kernel does not copy such pages on fork. In a child, plain zero pages take their place
  * before anything can read there: a handler may have forked in the middle of put.
  */
-#include <sys/mman.h>
 #include "context.h"
 #include "counter.h"
 #include "sys.h"

@@ -7,7 +7,6 @@
  * no locks but the fallback ring's, which is held with signals blocked.
  */
 #include <sched.h>
-#include <sys/mman.h>
 #include "sys.h"
 #include "user.h"
 
@@ -152,6 +151,14 @@ static bool still_recording(void)
 	return hodo_recording.on;
 }
 
+/* This CPU's view in the thread's table, set up or not; NULL: it has none, and writes to the fallback ring. */
+static struct hodo_view *own_view(void)
+{
+	uint32_t cpu = rseq_area()->cpu_id;
+
+	return hodo_tls.table == hodo_no_views || cpu >= hodo_recording.layout.rings - 1 ? 0 : &hodo_tls.table[cpu];
+}
+
 /* Finds out why the fast path gave up, and repairs it. */
 static enum outcome repair(size_t total)
 {
@@ -166,13 +173,11 @@ static enum outcome repair(size_t total)
 		thread_setup(t);
 		return RETRY;
 	}
+	v = own_view();
 	/* No rseq, a vfork child; or a clock that needs a call: the fast writer cannot read it. */
-	if (t->table == hodo_no_views || hodo_recording.config.clock != HODO_CLOCK_TSC)
+	if (!v || hodo_recording.config.clock != HODO_CLOCK_TSC)
 		return FALLBACK;
-	cpu = rseq_area()->cpu_id;
-	if (cpu >= hodo_recording.layout.rings - 1)
-		return FALLBACK;
-	v = &t->table[cpu];
+	cpu = (uint32_t)(v - t->table);
 	if (!hodo_load_acquire(&v->packet_size))
 		return view_setup(cpu) ? RETRY : FALLBACK;
 	word = hodo_load_acquire(&v->ring->word);
@@ -260,36 +265,27 @@ out:
 /* Closes this CPU's packet if it is too old for its 48-bit time stamps to stay unambiguous. */
 static enum outcome close_old_packet(size_t total)
 {
-	struct hodo_view *v;
+	struct hodo_view *v = still_recording() ? own_view() : 0;
 	uint64_t word;
-	uint32_t cpu;
 
-	if (!still_recording() || hodo_tls.table == hodo_no_views)
-		return DONE;
-	cpu = rseq_area()->cpu_id;
-	if (cpu >= hodo_recording.layout.rings - 1)
-		return DONE;
-	v = &hodo_tls.table[cpu];
-	if (!hodo_load_acquire(&v->packet_size))
+	if (!v || !hodo_load_acquire(&v->packet_size))
 		return DONE;
 	word = hodo_load_acquire(&v->ring->word);
 	if (too_old(v, word))
-		ring_switch(v, cpu, word);
+		ring_switch(v, (uint32_t)(v - hodo_tls.table), word);
 	return DONE;
 }
 
 static enum outcome count_too_large(size_t total)
 {
 	uint32_t ring = hodo_recording.layout.rings - 1;
+	const struct hodo_view *v;
 
 	if (!still_recording())
 		return DONE;
-	if (hodo_tls.table != hodo_no_views) {
-		uint32_t cpu = rseq_area()->cpu_id;
-
-		if (cpu < ring && hodo_tls.table[cpu].packet_size)
-			ring = cpu;
-	}
+	v = own_view();
+	if (v && v->packet_size)
+		ring = (uint32_t)(v - hodo_tls.table);
 	hodo_add(&((struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(ring)))->lost_too_large, 1);
 	return DONE;
 }

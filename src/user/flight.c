@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <hodo/control.h>
 #include <stddef.h>
-#include <time.h>
 #include "flight.h"
 #include "sys.h"
 

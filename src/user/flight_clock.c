@@ -9,7 +9,6 @@
  *
  * All but hodo_flight_clocks() run under the control lock.
  */
-#include <time.h>
 #include "flight.h"
 
 #define NOTE_TRIES 3

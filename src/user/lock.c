@@ -8,7 +8,6 @@
  * handlers; a mark on a wiped page of its own says to the slow path why. The
  * rings themselves are not inherited (MADV_DONTFORK).
  */
-#include <time.h>
 #include "sys.h"
 #include "user.h"
 

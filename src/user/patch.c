@@ -9,7 +9,6 @@
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <sys/mman.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif

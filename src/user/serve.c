@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <hodo/control.h>
 #include <poll.h>
-#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "listen.h"

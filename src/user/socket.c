@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* socket.c - the sockets on which a process and its recorder, or hodo, talk. */
-#include <stddef.h>
 #include <sys/socket.h>
 #include "sys.h"
 #include "user.h"
