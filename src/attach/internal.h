@@ -6,7 +6,7 @@
  *	object.c     the ELF objects mapped there: functions by name and by address
  *	names.c      which functions hold locks that we would wait for
  *	unwind.c     whether a thread's stack is free of such functions
- *	tracee.c     one stopped thread: registers, signals, system calls that are entered again
+ *	tracee.c     one stopped thread: registers, signals, system calls that are entered again, signal frames
  *	call.c       calls made in it that find their way back without us
  *	attach.c     all together
  */

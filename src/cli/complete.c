@@ -410,6 +410,7 @@ int hodo_complete(int argc, char **argv)
 {
 	uint64_t index;
 	struct line l = { .words = argv + 1, .n = argc - 1 };
+	HODO_AUTO_FREE char **words = NULL;
 
 	if (argc < 2 || hodo_parse_number(argv[0], INT_MAX, &index) < 0 || index == 0 || index > (uint64_t)l.n)
 		return HODO_EXIT_USAGE;
@@ -417,11 +418,12 @@ int hodo_complete(int argc, char **argv)
 	l.word = l.index < l.n ? l.words[l.index] : "";
 	/* It may be missing at the end. */
 	if (l.index == l.n) {
-		l.words = calloc((size_t)l.n + 1, sizeof(*l.words));
-		if (!l.words)
+		words = calloc((size_t)l.n + 1, sizeof(*words));
+		if (!words)
 			return HODO_EXIT_FAILURE;
-		memcpy(l.words, argv + 1, (size_t)l.n * sizeof(*l.words));
-		l.words[l.n++] = (char *)"";
+		memcpy(words, argv + 1, (size_t)l.n * sizeof(*words));
+		words[l.n++] = (char *)"";
+		l.words = words;
 	}
 	if (l.index == 1)
 		return complete_first(l.word, true);

@@ -244,11 +244,10 @@ static void offer(const struct hodo_table *t, const struct hodo_list_args *a)
 
 		hodo_put_cell(&name, t, column[0], hodo_table_row(t, i));
 		for (unsigned k = 1; k < columns; k++) {
-			size_t len = about.len;
+			HODO_AUTO(hodo_text_free) struct hodo_text cell = { 0 };
 
-			hodo_text_add(&about, len ? " " : "");
-			hodo_put_cell(&about, t, column[k], hodo_table_row(t, i));
-			about.len = about.len == len + 1 && len ? len : about.len;
+			hodo_put_cell(&cell, t, column[k], hodo_table_row(t, i));
+			hodo_text_printf(&about, "%s%s", about.len && cell.len ? " " : "", hodo_text_string(&cell));
 		}
 		a->offer(a->offer_data, hodo_text_string(&name), hodo_text_string(&about));
 	}
