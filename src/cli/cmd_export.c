@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c - hodo export. */
-#define _GNU_SOURCE
 #include "cli.h"
 #include "output_file.h"
 #include <export/export.h>

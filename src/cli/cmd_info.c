@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_info.c - hodo info. */
-#define _GNU_SOURCE
 #include "process_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static struct hodo_cell part_time(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {

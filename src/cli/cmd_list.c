@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_list.c - hodo list. */
-#define _GNU_SOURCE
 #include "list.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

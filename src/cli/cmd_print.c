@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_print.c - hodo print. */
-#define _GNU_SOURCE
 #include "cli.h"
 #include <export/function_names.h>
 #include <record/record.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_recover.c - hodo recover. */
-#define _GNU_SOURCE
 #include "cli.h"
 
 #include <errno.h>
@@ -8,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <record/record.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* list_pids.c - hodo list --pids: the processes that listen. */
-#define _GNU_SOURCE
 #include "list.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #define HODO_CLI_OUTPUT_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <base/text.h>
 #include <export/symbols.h>

@@ -7,8 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <base/clock.h>
 #include <base/vec.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* record_findings.c - what is said at the end of a recording: what tracers found, names that come near. */
-#define _GNU_SOURCE
 #include "record_options.h"
 
 #include <inttypes.h>

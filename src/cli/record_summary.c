@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* record_summary.c - what hodo record says at its end: what was written, and what was lost. */
-#define _GNU_SOURCE
 #include "record_options.h"
 
 #include <inttypes.h>

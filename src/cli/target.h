@@ -4,7 +4,6 @@
 #define HODO_CLI_TARGET_H
 
 #include <hodo/abi.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include <record/record.h>
