@@ -41,24 +41,16 @@ static int64_t find_errno(const struct hodo_attach_target *t)
 	return offset;
 }
 
-static uint64_t find_in_libc(const struct hodo_attach_target *t, const char *name)
+/* In whichever object of the kind has it: dlopen() was in a library of its own before glibc 2.34. */
+static uint64_t find_in(const struct hodo_attach_target *t, enum hodo_attach_kind kind, const char *name,
+			uint64_t *size)
 {
-	uint64_t at = hodo_attach_symbol(t->libc, name, NULL);
+	uint64_t at = kind == HODO_ATTACH_LIBC ? hodo_attach_symbol(t->libc, name, size) : 0;
 
-	/* dlopen() was in a library of its own before glibc 2.34. */
-	for (uint32_t i = 0; i < t->nobjects && !at; i++) {
-		if (t->objects[i].kind == HODO_ATTACH_LIBC)
-			at = hodo_attach_symbol(&t->objects[i], name, NULL);
-	}
+	for (uint32_t i = 0; i < t->nobjects && !at; i++)
+		if (t->objects[i].kind == kind)
+			at = hodo_attach_symbol(&t->objects[i], name, size);
 	return at;
-}
-
-static void find_loader_data(const struct hodo_attach_target *t, struct hodo_attach_places *p)
-{
-	for (uint32_t i = 0; i < t->nobjects; i++) {
-		if (t->objects[i].kind == HODO_ATTACH_LOADER)
-			p->loader_data = hodo_attach_symbol(&t->objects[i], "_rtld_global", &p->loader_size);
-	}
 }
 
 /*
@@ -104,14 +96,14 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->errno_offset)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 			"process %d uses a C library that is not known: start it with HODO_LISTEN=1", t->pid);
-	find_loader_data(t, p);
+	p->loader_data = find_in(t, HODO_ATTACH_LOADER, "_rtld_global", &p->loader_size);
 	p->library = library;
 	if (t->hodo) {
 		p->attach = hodo_attach_symbol(t->hodo, "hodo_attach_", NULL);
 		return 0;
 	}
-	p->dlopen = find_in_libc(t, "dlopen");
-	p->dlerror = find_in_libc(t, "dlerror");
+	p->dlopen = find_in(t, HODO_ATTACH_LIBC, "dlopen", NULL);
+	p->dlerror = find_in(t, HODO_ATTACH_LIBC, "dlerror", NULL);
 	if (!p->dlopen || !p->dlerror)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 			"process %d has no dlopen() to bring libhodo in with: start it with HODO_LISTEN=1", t->pid);

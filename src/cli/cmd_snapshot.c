@@ -299,9 +299,7 @@ static int run(void *args)
 static const struct hodo_option options[] = {
 	{ .name = "kernel", .letter = 'k', HODO_AT(struct args, kernel),
 	  .help = "the kernel's, of 'hodo record -k --overwrite' or of its\ncontrol tree; root only" },
-	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "DIR", HODO_AT(struct args, out),
-	  .wants = "the name of a directory", .words = HODO_WORD_DIR | HODO_WORD_NEW,
-	  .help = "write to DIR (hodo.data); an earlier one moves to DIR.old" },
+	HODO_OPTION_DIR(struct args, out),
 	{ .name = "why", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct args, why),
 	  .help = "what it is for: hodo info shows it" },
 	HODO_OPTION_QUIET("do not say what was done"),

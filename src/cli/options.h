@@ -110,6 +110,10 @@ struct hodo_args {
 #define HODO_OPTION_SORT(text, of) \
 	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "COLUMN", HODO_AT(struct hodo_args, sort), \
 	  .tables = (of), .help = text }
+#define HODO_OPTION_DIR(type, member) \
+	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "DIR", HODO_AT(type, member), \
+	  .wants = "the name of a directory", .words = HODO_WORD_DIR | HODO_WORD_NEW, \
+	  .help = "write to DIR (hodo.data); an earlier one moves to DIR.old" }
 #define HODO_OPTION_DIFF(type, member, text) \
 	{ .name = "diff", .kind = HODO_OPTION_TEXT, .arg = "DIR", HODO_AT(type, member), .words = HODO_WORD_DIR, \
 	  .help = text }
