@@ -5,14 +5,11 @@
  * May be left at any instruction for good: a signal handler that interrupted it
  * may longjmp. So a frame is complete before it is counted in `n`, and out of
  * it before it is closed, and no index is used that was not compared with `n`.
- *
- * Calls nothing but the caller's functions: structs are copied field by field.
  */
-#include "shadow.h"
+#include "parked.h"
 
 #define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
 #define WALK_MAX 64u   /* frames looked at for the function of an exit without an exact address */
-#define NEIGHBOURS 8u  /* parked frames of which the oldest makes room */
 #define SLACK 64u      /* bytes by which the stack pointer at an exit may be above the entry's (arguments) */
 #define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
 #define OVER 3u        /* in the chain: it is over, but what is above it is not known to be */
@@ -21,189 +18,6 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 /* Keeps the compiler from moving stores across: a handler runs in between. */
 #define ordered() __asm__ volatile("" ::: "memory")
-
-static inline void copy(struct hodo_frame *to, const struct hodo_frame *from)
-{
-	to->at = from->at;
-	to->function = from->function;
-	to->entry = from->entry;
-	to->children = from->children;
-	to->user = from->user;
-	to->parked = from->parked;
-	to->depth = from->depth;
-	to->lane = from->lane;
-	to->thread = from->thread;
-	to->sp = from->sp;
-}
-
-/* ------------------------------------------------------------- parked frames */
-
-/* sp frames go by their function, since their exits may have another address. */
-static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
-{
-	return (uint32_t)((sp == 1 ? function : at) * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
-}
-
-/* sp frames of one address are different calls if the functions are: inlined ones share their frame. */
-static inline bool is(const struct hodo_frame *f, uint64_t at, uint64_t function, uint32_t sp)
-{
-	return f->at == at && f->sp == sp && (sp != 1 || f->function == function);
-}
-
-/* The slot, or UINT32_MAX. Without the lock it may miss a frame that is being moved: as if it was not there. */
-static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
-{
-	uint32_t i = slot_of(p, at, function, sp);
-
-	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
-		if (!__atomic_load_n(&p->slots[i].at, __ATOMIC_RELAXED))
-			break;
-		if (is(&p->slots[i], at, function, sp))
-			return i;
-	}
-	return UINT32_MAX;
-}
-
-/* The slot of the function's sp frame that lies nearest at or above the address, within reach; UINT32_MAX: none. */
-static uint32_t find_near(const struct hodo_parked *p, uint64_t at, uint64_t function, uint64_t reach)
-{
-	uint32_t i = slot_of(p, at, function, 1), best = UINT32_MAX;
-
-	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
-		const struct hodo_frame *f = &p->slots[i];
-
-		if (!__atomic_load_n(&f->at, __ATOMIC_RELAXED))
-			break;
-		if (f->sp == 1 && f->function == function && f->at >= at && f->at - at <= reach) {
-			reach = f->at - at;
-			best = i;
-		}
-	}
-	return best;
-}
-
-/* Frees a slot; moves up those behind it that would not be found any more. */
-static void take_out(struct hodo_parked *p, uint32_t i)
-{
-	uint32_t k = i, home;
-
-	for (uint32_t n = 0; n < p->mask; n++) {
-		k = (k + 1) & p->mask;
-		if (!p->slots[k].at)
-			break;
-		home = slot_of(p, p->slots[k].at, p->slots[k].function, p->slots[k].sp);
-		if (((k - home) & p->mask) >= ((k - i) & p->mask)) {
-			copy(&p->slots[i], &p->slots[k]);
-			i = k;
-		}
-	}
-	p->slots[i].at = 0;
-	p->count--;
-}
-
-void hodo_parked_put(struct hodo_parked *p, const struct hodo_frame *frame)
-{
-	uint32_t i = slot_of(p, frame->at, frame->function, frame->sp);
-	uint32_t n;
-
-	for (n = 0; n <= p->mask; n++, i = (i + 1) & p->mask)
-		if (!p->slots[i].at || is(&p->slots[i], frame->at, frame->function, frame->sp))
-			break;
-	if (n > p->mask)
-		return;
-	if (!p->slots[i].at)
-		p->count++;
-	copy(&p->slots[i], frame);
-}
-
-static bool take(struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp, struct hodo_frame *frame)
-{
-	uint32_t i = UINT32_MAX;
-
-	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED) || !at || find(p, at, function, sp) == UINT32_MAX)
-		return false;
-	if (p->lock && !p->lock(p))
-		return false;
-	i = find(p, at, function, sp);
-	if (i != UINT32_MAX) {
-		copy(frame, &p->slots[i]);
-		take_out(p, i);
-	}
-	if (p->unlock)
-		p->unlock(p);
-	return i != UINT32_MAX;
-}
-
-/* The same for an exit of which only an address inside the frame is known. */
-static bool take_near(struct hodo_parked *p, uint64_t at, uint64_t function, uint64_t reach, struct hodo_frame *frame)
-{
-	uint32_t i;
-
-	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED) ||
-	    find_near(p, at, function, reach) == UINT32_MAX || (p->lock && !p->lock(p)))
-		return false;
-	i = find_near(p, at, function, reach);
-	if (i != UINT32_MAX) {
-		copy(frame, &p->slots[i]);
-		take_out(p, i);
-	}
-	if (p->unlock)
-		p->unlock(p);
-	return i != UINT32_MAX;
-}
-
-bool hodo_parked_take(struct hodo_parked *p, uint64_t at, struct hodo_frame *frame)
-{
-	return take(p, at, 0, 0, frame);
-}
-
-/* The oldest of the frames behind a slot. */
-static uint32_t oldest(const struct hodo_parked *p, uint32_t i)
-{
-	uint32_t best = UINT32_MAX;
-
-	for (uint32_t n = 0, seen = 0; n <= p->mask && seen < NEIGHBOURS; n++, i = (i + 1) & p->mask) {
-		if (!p->slots[i].at)
-			continue;
-		seen++;
-		if (best == UINT32_MAX || p->slots[i].parked < p->slots[best].parked)
-			best = i;
-	}
-	return best;
-}
-
-/* Puts it in, however full the table is. What has to go for it comes in evicted[0 .. returned - 1], at most 2. -1: not
- * possible. */
-static int put(struct hodo_parked *p, const struct hodo_frame *frame, struct hodo_frame evicted[2])
-{
-	uint32_t i;
-	int n = 0;
-
-	if (!p || !p->slots || !frame->at || (p->lock && !p->lock(p)))
-		return -1;
-	i = find(p, frame->at, frame->function, frame->sp);
-	if (i != UINT32_MAX && p->slots[i].entry > frame->entry) {
-		/* Both were in one chain: the newer shows that the older is over. */
-		copy(&evicted[n++], frame);
-		goto out;
-	}
-	if (i != UINT32_MAX) {
-		copy(&evicted[n++], &p->slots[i]);
-		take_out(p, i);
-	}
-	if (p->count >= p->mask / 4 * 3 && !(p->grow && p->grow(p))) {
-		i = oldest(p, slot_of(p, frame->at, frame->function, frame->sp));
-		if (i != UINT32_MAX) {
-			copy(&evicted[n++], &p->slots[i]);
-			take_out(p, i);
-		}
-	}
-	hodo_parked_put(p, frame);
-out:
-	if (p->unlock)
-		p->unlock(p);
-	return n;
-}
 
 /* ------------------------------------------------------------------- the chain */
 
@@ -245,7 +59,7 @@ static bool returned_elsewhere(struct hodo_shadow *s, const struct hodo_frame *f
 {
 	struct hodo_frame exited;
 
-	if (f->sp || !take(s->parked, f->at, 0, EXITED, &exited))
+	if (f->sp || !hodo_parked_take(s->parked, f->at, 0, EXITED, 1, &exited))
 		return false;
 	if (exited.parked < f->entry)
 		return false; /* older: that of a frame that was never seen */
@@ -263,7 +77,7 @@ static void keep_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uin
 
 	if (own(s, at) || s->deep)
 		return; /* no other thread runs there; or it is one for which there was no room */
-	n = put(s->parked, &exited, evicted);
+	n = hodo_parked_add(s->parked, &exited, evicted);
 	for (int i = 0; i < n; i++)
 		close_away(s, &evicted[i]);
 }
@@ -309,7 +123,7 @@ static uint32_t first_below(const struct hodo_shadow *s, uint32_t first, uint32_
 }
 
 /* The index of the frame that an exit belongs to, UINT32_MAX if it is not in the chain. */
-static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
+static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at, uint64_t function, bool sp)
 {
 	uint32_t end = s->n;
 
@@ -318,7 +132,7 @@ static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at)
 		uint32_t i = first_below(s, first, end - 1, at, true);
 
 		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
-			if (!s->frames[i].sp)
+			if (hodo_parked_is(&s->frames[i], at, function, sp))
 				return i;
 		end = first;
 	}
@@ -332,13 +146,13 @@ static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 	uint32_t older;
 	int n;
 
-	copy(&f, pop(s, now));
+	hodo_frame_copy(&f, pop(s, now));
 	f.parked = now;
 	f.lane = f.lane == lane;
-	older = f.sp ? UINT32_MAX : find_exact(s, f.at);
+	older = f.sp ? UINT32_MAX : find_exact(s, f.at, 0, false);
 	if (older != UINT32_MAX)
 		s->frames[older].sp = OVER;
-	n = put(s->parked, &f, evicted);
+	n = hodo_parked_add(s->parked, &f, evicted);
 	if (n < 0) {
 		s->closed(s, &f, HODO_FRAME_LEFT, now);
 		return;
@@ -437,7 +251,7 @@ static __attribute__((noinline)) struct hodo_frame *enter_slow(struct hodo_shado
 	struct hodo_frame old;
 	uint32_t lane;
 
-	if (take(s->parked, at, function, sp, &old)) {
+	if (hodo_parked_take(s->parked, at, function, sp, 1, &old)) {
 		uint64_t when;
 
 		if (returned_elsewhere(s, &old, &when))
@@ -469,23 +283,6 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_
 
 typedef bool same_function(struct hodo_shadow *s, const struct hodo_frame *frame, uint64_t function);
 
-/* The frame of this function with this stack pointer. */
-static uint32_t find_sp_exact(const struct hodo_shadow *s, uint64_t at, uint64_t function)
-{
-	uint32_t end = s->n;
-
-	for (uint32_t lanes = 0; end > 0 && lanes <= LANES_MAX; lanes++) {
-		uint32_t first = lane_of(s, end - 1);
-		uint32_t i = first_below(s, first, end - 1, at, true);
-
-		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
-			if (is(&s->frames[i], at, function, 1))
-				return i;
-		end = first;
-	}
-	return UINT32_MAX;
-}
-
 /* The innermost of this function that has it inside: the stack pointer may be lower at the exit (alloca). */
 static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, same_function *same)
 {
@@ -511,17 +308,17 @@ static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, s
 static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t at, uint64_t function, uint64_t now,
 						bool sp, same_function *same)
 {
-	uint32_t i = sp ? find_sp_exact(s, at, function) : find_exact(s, at);
+	uint32_t i = find_exact(s, at, function, sp);
 	bool match = true, parked = false;
 	struct hodo_frame f;
 
 	if (i == UINT32_MAX)
-		parked = take(s->parked, at, function, sp, &f);
+		parked = hodo_parked_take(s->parked, at, function, sp, 1, &f);
 	if (i == UINT32_MAX && !parked && sp) {
 		i = find_sp(s, at, function, same);
 		/* Nearer than the one in the chain. */
-		parked = take_near(s->parked, at - SLACK, function, i == UINT32_MAX ? HODO_SHADOW_NEAR :
-				   s->frames[i].at - (at - SLACK) - 1, &f);
+		parked = hodo_parked_take(s->parked, at - SLACK, function, 1, i == UINT32_MAX ? HODO_SHADOW_NEAR + 1 :
+					  s->frames[i].at - (at - SLACK), &f);
 	}
 	if (i != UINT32_MAX && !parked) {
 		unwind(s, i + 1, lane_of(s, i), s->frames[i].at, false, now);
@@ -564,12 +361,12 @@ bool hodo_shadow_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uin
 
 bool hodo_shadow_holds(const struct hodo_shadow *s, uint64_t at)
 {
-	return find_exact(s, at) != UINT32_MAX;
+	return find_exact(s, at, 0, false) != UINT32_MAX;
 }
 
 uint64_t hodo_shadow_near(struct hodo_shadow *s, uint64_t at, uint64_t function)
 {
-	uint32_t i = find_sp_exact(s, at, function);
+	uint32_t i = find_exact(s, at, function, true);
 
 	if (i == UINT32_MAX)
 		i = find_sp(s, at, function, 0);
@@ -578,7 +375,7 @@ uint64_t hodo_shadow_near(struct hodo_shadow *s, uint64_t at, uint64_t function)
 
 void hodo_shadow_gone(struct hodo_shadow *s, uint64_t at, uint64_t now)
 {
-	uint32_t i = find_exact(s, at);
+	uint32_t i = find_exact(s, at, 0, false);
 
 	if (i != UINT32_MAX)
 		unwind(s, i, lane_of(s, i), at, true, now);

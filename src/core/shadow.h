@@ -122,7 +122,5 @@ void hodo_shadow_clear(struct hodo_shadow *shadow, uint64_t now);
 
 /* Puts a frame into the table, without growing it, replacing one with the same address. */
 void hodo_parked_put(struct hodo_parked *parked, const struct hodo_frame *frame);
-/* Gives the frame and takes it out; false: not there. at must be exact. */
-bool hodo_parked_take(struct hodo_parked *parked, uint64_t at, struct hodo_frame *frame);
 
 #endif

@@ -86,11 +86,7 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 
 	/* A fork that ran no handlers: the child has not the memory that its recording is in. */
 	if (__builtin_expect(hodo_process_forked(), 0))
-#ifdef __x86_64__
 		hodo_x86_keep(after_fork, 0, 0, 0);
-#else
-		after_fork(0, 0, 0);
-#endif
 	/* A handler that interrupts this may set the thread up; it is asked for again where none can. */
 	if (__builtin_expect(!t, 0)) {
 		t = hodo_func_thread_get();
@@ -260,11 +256,7 @@ static __attribute__((noinline)) void call_kept(struct event *e, void (*all)(lon
 	int saved = errno;
 
 	hodo_func_tls.in_tracer = true;
-#ifdef __x86_64__
 	hodo_x86_keep(all, (long)e, 0, 0);
-#else
-	all((long)e, 0, 0);
-#endif
 	hodo_func_tls.in_tracer = false;
 	errno = saved;
 }

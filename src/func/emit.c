@@ -6,15 +6,18 @@
  */
 #include "func.h"
 
+struct call_fields {
+	uint64_t addr;
+	uint32_t at, beyond; /* beyond: read, not written */
+};
+#define CALL_FIELDS_LEN 12
+
 /* The direct writers' slow path; vector registers are kept by the caller. */
 void hodo_func_record_slow(long event, long pc, long at)
 {
-	struct {
-		uint64_t addr;
-		uint32_t frame, beyond;
-	} fields = { (uint64_t)pc, HODO_FRAME32(at), 0 };
+	struct call_fields f = { (uint64_t)pc, HODO_FRAME32(at), 0 };
 
-	hodo_emit_slow(&hodo_func_states[event], &fields, 12);
+	hodo_emit_slow(&hodo_func_states[event], &f, CALL_FIELDS_LEN);
 }
 
 static void emit_kept(long state, long pieces, long count)
@@ -33,7 +36,6 @@ void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *
 
 	if (!state->on || !hodo_load(state->on))
 		return;
-#ifdef __x86_64__
 	if (hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
 		return;
 	/* Beside the program's tracers they are kept already: twice is more than small signal stacks hold. */
@@ -41,9 +43,6 @@ void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *
 		emit_kept((long)state, (long)pieces, (long)count);
 	else
 		hodo_x86_keep(emit_kept, (long)state, (long)pieces, (long)count);
-#else
-	emit_kept((long)state, (long)pieces, (long)count);
-#endif
 }
 
 void hodo_func_emit(enum hodo_func_event event, const void *data, size_t len)
@@ -51,4 +50,11 @@ void hodo_func_emit(enum hodo_func_event event, const void *data, size_t len)
 	struct hodo_piece piece = { data, len };
 
 	hodo_func_emit_pieces(event, &piece, 1, len);
+}
+
+void hodo_func_emit_at(enum hodo_func_event event, uint64_t addr, uint64_t at)
+{
+	struct call_fields f = { addr, HODO_FRAME32(at), 0 };
+
+	hodo_func_emit(event, &f, CALL_FIELDS_LEN);
 }

@@ -27,8 +27,6 @@
 #include <sys/mman.h>
 #include "near.h"
 
-#ifdef __x86_64__
-
 struct shape {
 	uint8_t before[5];
 	uint8_t last; /* what the last byte is made */
@@ -341,17 +339,3 @@ void hodo_scan_entry_only(struct hodo_scan *scan)
 		scan_patchable(scan);
 	scan_mcount(scan);
 }
-
-#else
-
-bool hodo_func_unfiltered;
-
-void hodo_mcount_look(const struct hodo_dynamic *d)
-{
-}
-
-void hodo_scan_entry_only(struct hodo_scan *scan)
-{
-}
-
-#endif

@@ -2,6 +2,7 @@
 /*
  * exits.c - warns the user, once, of functions that are traced and whose exits cannot be seen.
  */
+#include <core/bounded_text.h>
 #include "func.h"
 
 static uint64_t recorded_sets(void)
@@ -32,17 +33,6 @@ static uint32_t count_entry_only(uint64_t sets)
 	return n;
 }
 
-static const char *decimal(uint32_t n, char text[12])
-{
-	char *p = text + 11;
-
-	*p = 0;
-	do
-		*--p = (char)('0' + n % 10);
-	while (n /= 10);
-	return p;
-}
-
 /* Under the control lock, when functions have been selected anew. */
 void hodo_exits_warn(void)
 {
@@ -52,7 +42,8 @@ void hodo_exits_warn(void)
 	static bool warned;
 	bool returns = hodo_func_config.flags & HODO_FUNCTIONS_RETURNS;
 	const char *why = "";
-	char number[12];
+	char digits[12];
+	struct hodo_bounded number = hodo_bounded_to(digits, sizeof(digits));
 	uint32_t n;
 
 	if (warned || !hodo_func_config.size || !(hodo_func_config.tracers & needing) ||
@@ -62,8 +53,9 @@ void hodo_exits_warn(void)
 	if (n == 0)
 		return;
 	warned = true;
+	hodo_bounded_number(&number, n);
 	hodo_catalog_warning((const char *const[]){
-		"exits of ", decimal(n, number), " functions are not seen: they have room for a call at their entry"
+		"exits of ", digits, " functions are not seen: they have room for a call at their entry"
 		" only", returns ? ", and return addresses cannot be replaced: " : "", returns ? why : "",
 		returns ? ": build" : ": add --returns, or build", " with the flags of `pkg-config --cflags --libs"
 		" hodo-functions`" }, 7);

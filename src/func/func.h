@@ -74,6 +74,9 @@ struct hodo_func_object {
 #endif
 #define HODO_SLOTS_MAX (1u << 24) /* of one object */
 
+/* What a field of a note says, which is relative to itself. */
+#define HODO_TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
+
 /* An object while it is looked at for slots: readers of each kind add what they find. */
 struct hodo_scan {
 	const struct dl_phdr_info *info;
@@ -310,6 +313,14 @@ extern HODO_HIDDEN struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
 HODO_HIDDEN void hodo_func_emit(enum hodo_func_event event, const void *data, size_t len);
 HODO_HIDDEN void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *pieces, size_t count,
 				       size_t total);
+
+/* One of an address and a frame or stack pointer: entry, exit, reached. */
+HODO_HIDDEN void hodo_func_emit_at(enum hodo_func_event event, uint64_t addr, uint64_t at);
+/* --depth: the built-in tracers of single calls leave deeper ones out. */
+static inline bool hodo_func_too_deep(const struct hodo_frame *frame)
+{
+	return hodo_func_config.depth_max && frame->depth >= hodo_func_config.depth_max;
+}
 
 /* Addresses of the chain's functions, innermost first, at most max; their number. */
 static inline uint32_t hodo_func_chain(const struct hodo_shadow *shadow, uint64_t *out, uint32_t max)

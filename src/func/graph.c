@@ -5,28 +5,18 @@
  */
 #include "func.h"
 
-static bool too_deep(const struct hodo_frame *frame)
-{
-	return hodo_func_config.depth_max && frame->depth >= hodo_func_config.depth_max;
-}
-
 /* Of what has no exit, the entry is all there is to record. */
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
-	struct {
-		uint64_t addr;
-		uint32_t frame, beyond;
-	} f = { frame->function, HODO_FRAME32(frame->at), 0 };
-
-	if ((frame->user & HODO_USER_NO_EXIT) && !too_deep(frame) && !hodo_func_config.limit_ticks)
-		hodo_func_emit(HODO_FUNC_REACHED, &f, 12);
+	if ((frame->user & HODO_USER_NO_EXIT) && !hodo_func_too_deep(frame) && !hodo_func_config.limit_ticks)
+		hodo_func_emit_at(HODO_FUNC_REACHED, frame->function, frame->at);
 }
 
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
 	uint64_t ticks = hodo_func_ticks(frame, end, now);
 
-	if (!(frame->user & HODO_USER_NO_EXIT) && !too_deep(frame) && ticks >= hodo_func_config.limit_ticks)
+	if (!(frame->user & HODO_USER_NO_EXIT) && !hodo_func_too_deep(frame) && ticks >= hodo_func_config.limit_ticks)
 		hodo_func_emit_call(frame, end, ticks);
 }
 

@@ -8,7 +8,6 @@
 
 void hodo_scan_instrument(struct hodo_scan *scan)
 {
-#ifdef __x86_64__
 	struct hodo_import imports[2];
 	struct hodo_dynamic dynamic;
 
@@ -20,5 +19,4 @@ void hodo_scan_instrument(struct hodo_scan *scan)
 	hodo_store_release(&hodo_x86_enter_to, (void *)(hodo_x86_near + HODO_HOOK_ENTRY_SP * HODO_NEAR_STUB_BYTES));
 	hodo_store_release(&hodo_x86_exit_to, (void *)(hodo_x86_near + HODO_HOOK_EXIT_SP * HODO_NEAR_STUB_BYTES));
 	hodo_scan_imports(scan, &dynamic, imports, 2, HODO_SLOT_CALL, false);
-#endif
 }

@@ -6,26 +6,11 @@
  */
 #include "func.h"
 
-struct fields {
-	uint64_t addr;
-	uint32_t at; /* HODO_FRAME32() of the frame or the stack pointer */
-	uint32_t beyond; /* read, not written */
-};
-#define FIELDS_LEN 12
-
-static bool too_deep(const struct hodo_frame *frame)
-{
-	return hodo_func_config.depth_max && frame->depth >= hodo_func_config.depth_max;
-}
-
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
-	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
-
-	if (too_deep(frame))
-		return;
-	hodo_func_emit(frame->user & HODO_USER_NO_EXIT ? HODO_FUNC_REACHED :
-		       frame->sp ? HODO_FUNC_ENTRY_SP : HODO_FUNC_ENTRY, &f, FIELDS_LEN);
+	if (!hodo_func_too_deep(frame))
+		hodo_func_emit_at(frame->user & HODO_USER_NO_EXIT ? HODO_FUNC_REACHED :
+				  frame->sp ? HODO_FUNC_ENTRY_SP : HODO_FUNC_ENTRY, frame->function, frame->at);
 }
 
 /*
@@ -35,18 +20,14 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
  */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
-	struct fields f = { frame->function, HODO_FRAME32(frame->at), 0 };
-
-	if (end == HODO_FRAME_RETURNED && now == hodo_func_thread(shadow)->exit_ticks && !too_deep(frame))
-		hodo_func_emit(frame->sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
+	if (end == HODO_FRAME_RETURNED && now == hodo_func_thread(shadow)->exit_ticks && !hodo_func_too_deep(frame))
+		hodo_record_exit(frame->function, frame->at, frame->sp);
 }
 
 /* All others are written as they come. */
 void hodo_record_exit(uint64_t addr, uint64_t at, bool sp)
 {
-	struct fields f = { addr, HODO_FRAME32(at), 0 };
-
-	hodo_func_emit(sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, &f, FIELDS_LEN);
+	hodo_func_emit_at(sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, addr, at);
 }
 
 const struct hodo_builtin_ops hodo_builtin_record = { .enter = enter, .exit = leave };

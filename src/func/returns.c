@@ -28,12 +28,9 @@
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
-#ifdef __x86_64__
 #include <func/x86_64/returns.h>
-#endif
 #include "func.h"
 
-#ifdef __x86_64__
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
@@ -239,20 +236,3 @@ void hodo_returns_leave(uintptr_t at)
 	hodo_cas_acquire(&e->at, &word, 0);
 	hodo_dispatch_exit(original, at, HODO_DISPATCH_REPLACED);
 }
-#else
-bool hodo_returns_possible(const char **why_not)
-{
-	*why_not = "not on this architecture";
-	return false;
-}
-
-uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at)
-{
-	return 0;
-}
-
-bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
-{
-	return false;
-}
-#endif

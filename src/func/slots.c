@@ -157,8 +157,6 @@ static void index_functions(struct hodo_func_object *o)
 
 /* --------------------------------------------------------- gcc's slots (calls) */
 
-#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
-
 /*
  * First address of a function, judged by the call in its entry slot, of which the
  * code around is all that may be read. In front of it may stand, within the page: a jump to
@@ -211,12 +209,12 @@ void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *n
 {
 	struct calls calls = { scan, false };
 
-	if (hodo_objects_room(TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
-	    hodo_objects_room(TARGET(note->exit_hook), PF_W) < sizeof(void *) ||
+	if (hodo_objects_room(HODO_TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
+	    hodo_objects_room(HODO_TARGET(note->exit_hook), PF_W) < sizeof(void *) ||
 	    !hodo_loaded_slots(scan->info, note, hodo_loaded_idle(scan->info), add_call, &calls))
 		return;
-	scan->object->entry_hook = (void **)TARGET(note->entry_hook);
-	scan->object->exit_hook = (void **)TARGET(note->exit_hook);
+	scan->object->entry_hook = (void **)HODO_TARGET(note->entry_hook);
+	scan->object->exit_hook = (void **)HODO_TARGET(note->exit_hook);
 }
 
 /* ------------------------------------------------------------------- objects */

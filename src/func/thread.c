@@ -6,6 +6,7 @@
  * Roles are interned (user/roles.c). The table from functions to roles is read by dispatch and changed under the
  * control lock, a word at a time: function 0 ends a run of the open addressing, 1 was in use.
  */
+#include <core/bounded_text.h>
 #include "func.h"
 
 #define NOTES_MAX 1024u
@@ -14,26 +15,6 @@
 #define SITES 4096u /* call sites that were reported, 2^n */
 #define SITES_TRIED 64u
 #define SLOT_DISTANCE_MAX 64u /* bytes from a function's first to its slot */
-
-/* ---------------------------------------------------------------------- texts */
-
-static bool same_text(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
-static uint32_t length_of(const char *text)
-{
-	uint32_t n = 0;
-
-	while (text[n])
-		n++;
-	return n;
-}
 
 /* ------------------------------------------------------------ functions with roles */
 
@@ -77,7 +58,7 @@ static bool allowed(uint64_t function, const char *role, const char **wanted)
 			continue;
 		any = true;
 		*wanted = slots[i].role;
-		if (role && same_text(role, slots[i].role))
+		if (role && hodo_bounded_is(slots[i].role, hodo_bounded_len(slots[i].role), role))
 			return true;
 	}
 	return !any;
@@ -108,7 +89,7 @@ static bool first_time(uint64_t function, uint64_t site)
 
 static void put_text(struct hodo_piece *pieces, uint16_t *length, const char *text)
 {
-	*length = text ? (uint16_t)length_of(text) : HODO_NULL_TEXT_LEN;
+	*length = text ? (uint16_t)hodo_bounded_len(text) : HODO_NULL_TEXT_LEN;
 	pieces[0] = (struct hodo_piece){ length, sizeof(*length) };
 	pieces[1] = (struct hodo_piece){ text ? text : HODO_NULL_TEXT, *length };
 }
@@ -166,11 +147,9 @@ static struct {
 } notes[NOTES_MAX];
 static uint32_t nmarks, nnotes;
 
-#define TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
-
 static void add_mark(const struct hodo_role *r, uint32_t note)
 {
-	uintptr_t addr = TARGET(r->addr), name = TARGET(r->name);
+	uintptr_t addr = HODO_TARGET(r->addr), name = HODO_TARGET(r->name);
 	size_t room = hodo_objects_room(name, PF_R);
 	uint32_t length = 0, at = nmarks;
 	const char *role;
@@ -193,7 +172,7 @@ static void add_mark(const struct hodo_role *r, uint32_t note)
 
 void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note)
 {
-	uintptr_t start = TARGET(note->roles_start), end = TARGET(note->roles_stop);
+	uintptr_t start = HODO_TARGET(note->roles_start), end = HODO_TARGET(note->roles_stop);
 	uint32_t at = nnotes;
 
 	if (start >= end || (end - start) % sizeof(struct hodo_role) ||

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <core/bounded_text.h>
 #include "func.h"
 
 #define CHUNK 64 /* threads of one mapping */
@@ -252,46 +253,29 @@ void hodo_func_threads_init(void)
 
 /* ------------------------------------------------------------------ where it sleeps */
 
-static uint32_t put_text(char *to, uint32_t at, const char *text)
-{
-	while (*text)
-		to[at++] = *text++;
-	to[at] = 0;
-	return at;
-}
-
-static uint32_t put_number(char *to, uint32_t at, uint32_t n)
-{
-	char digits[11];
-	uint32_t i = sizeof(digits) - 1;
-
-	for (digits[i] = 0; i == sizeof(digits) - 1 || n; n /= 10)
-		digits[--i] = (char)('0' + n % 10);
-	return put_text(to, at, &digits[i]);
-}
-
 /* Whether /proc is of this process's own namespace: then its numbers mean what they mean here. */
 static bool proc_is_own(uint32_t pid)
 {
-	char own[12], link[12];
-	uint32_t len = put_number(own, 0, pid);
+	char digits[12], link[12];
+	struct hodo_bounded own = hodo_bounded_to(digits, sizeof(digits));
 
-	if (hodo_sys3(SYS_readlink, "/proc/self", link, sizeof(link)) != (long)len)
-		return false;
-	while (len > 0 && own[len - 1] == link[len - 1])
-		len--;
-	return len == 0;
+	hodo_bounded_number(&own, pid);
+	return hodo_sys3(SYS_readlink, "/proc/self", link, sizeof(link)) == (long)own.len &&
+	       hodo_bounded_is(link, own.len, digits);
 }
 
 /* The stack pointer of a thread that sleeps: the last number but one in its /proc file; 0: it runs, or is not known. */
 static uintptr_t sleeps_at(uint32_t tid)
 {
-	char path[48], text[256];
+	char name[48], text[256];
+	struct hodo_bounded path = hodo_bounded_to(name, sizeof(name));
 	uintptr_t last = 0, before = 0;
 	long fd, n;
 
-	put_text(path, put_number(path, put_text(path, 0, "/proc/self/task/"), tid), "/syscall");
-	fd = hodo_sys4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	hodo_bounded_put(&path, "/proc/self/task/");
+	hodo_bounded_number(&path, tid);
+	hodo_bounded_put(&path, "/syscall");
+	fd = hodo_sys4(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
 	n = hodo_sys3(SYS_read, fd, text, sizeof(text));

@@ -7,9 +7,7 @@
  * until a grace period has passed. Waiting is done without the lock, since
  * a tracer that is running may want it.
  */
-#ifdef __x86_64__
 #include <cpuid.h>
-#endif
 #include <sys/mman.h>
 #include <time.h>
 #include "near.h"
@@ -437,7 +435,6 @@ static int tracer_unregister(struct hodo_tracer *tracer)
 
 /* ---------------------------------------------------------------------- start */
 
-#ifdef __x86_64__
 #define XCR0_AVX 0x04u
 #define XCR0_AVX512 0xe0u
 
@@ -452,11 +449,9 @@ static uint32_t moves(uint32_t xcr0)
 		return 0;
 	return 2;
 }
-#endif
 
 static void init(void)
 {
-#ifdef __x86_64__
 	unsigned a, b, c, d;
 
 	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE)) {
@@ -475,7 +470,6 @@ static void init(void)
 				hodo_x86_xsave_bytes = a + b;
 		}
 	}
-#endif
 	hodo_func_rseq_offset = hodo_rseq_offset;
 	hodo_func_threads_init();
 }

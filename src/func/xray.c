@@ -29,8 +29,6 @@ struct sled {
 } __attribute__((packed));
 enum { SLED_ENTRY = 0, SLED_EXIT = 1, SLED_TAIL = 2, SLED_ENTRY_ARGUMENTS = 3 }; /* others are not functions' */
 
-#ifdef __x86_64__
-
 static const uint8_t filler[4] = { 0x0f, 0x1f, 0x40, 0x00 };
 
 /* Whether n bytes are no-op instructions. */
@@ -144,16 +142,3 @@ void hodo_scan_xray(struct hodo_scan *scan)
 		take(scan, (const struct sled *)map + i, enter, leave, &patch);
 	hodo_patch_end(&patch);
 }
-
-#else
-
-bool hodo_xray_ready(uintptr_t slot)
-{
-	return false;
-}
-
-void hodo_scan_xray(struct hodo_scan *scan)
-{
-}
-
-#endif

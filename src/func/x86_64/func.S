@@ -36,6 +36,7 @@
  */
 #define RSEQ_OFFSET hodo_func_rseq_offset
 #include <arch/x86_64/x86.inc>
+#include "call.inc"
 
 #define EVENT_BYTES 12			/* pc, at >> 3 */
 #define STATE_BYTES 24
@@ -248,29 +249,13 @@ record_slow:
 	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
-	andq	$-16, %rsp
-	pushq	%rcx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%r11
+	SAVE_CALLERS
 	movq	%rax, %rdi
 	movq	%rdx, %rsi
 	movl	$\flags, %edx
 	cld
 	call	\function
-	popq	%r11
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rcx
-	movq	%rbp, %rsp
+	RESTORE_CALLERS
 	.cfi_def_cfa_register %rsp
 	RESTORE	%rbp
 	.cfi_restore %rbp

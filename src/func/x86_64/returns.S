@@ -17,6 +17,7 @@
  *	CFA		 at + 12: libgcc knows frames by the CFA of what they called. That of the called
  *			 function is at + 8, so the caller would be taken for this one; it only must lie between
  */
+#include "call.inc"
 #include "returns.h"
 
 #define BYTES2(v) (v) & 0xff, ((v) >> 8) & 0xff
@@ -84,27 +85,11 @@ hodo_x86_return:
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	.cfi_escape 0x10, 6, 2, 0x76, 0 /* at rbp */
-	andq	$-16, %rsp
-	pushq	%rcx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%r11
+	SAVE_CALLERS
 	leaq	24(%rbp), %rdi
 	cld
 	call	hodo_returns_leave
-	popq	%r11
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rcx
-	movq	%rbp, %rsp
+	RESTORE_CALLERS
 	.cfi_def_cfa_register %rsp
 	.cfi_escape 0x10, 6, 2, 0x77, 0
 	popq	%rbp
