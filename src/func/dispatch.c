@@ -26,26 +26,6 @@
 /* Bytes that a handler's frames may lie below what it interrupted on a coroutine's stack. */
 #define HANDLER_REACH (256u << 10)
 
-__thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
-const struct hodo_tracer_list *hodo_tracers;
-const struct hodo_func_lookup *hodo_func_lookup;
-bool hodo_dispatch_fence;
-struct hodo_functions_config hodo_func_config;
-long hodo_func_rseq_offset;
-
-/* Not from inside dispatch, whose end a recording's end waits for: in a section. */
-void hodo_dispatch_count(size_t counter)
-{
-	uint32_t section = hodo_process_forked() ? 0 : hodo_section_enter();
-	uint8_t *shm = 0;
-
-	if (section)
-		shm = hodo_load(&hodo_recording.shm); /* none in the child of a handler that has forked here */
-	if (shm)
-		hodo_add((uint64_t *)(shm + counter), 1);
-	hodo_section_leave(section);
-}
-
 bool hodo_dispatch_inside(void)
 {
 	return hodo_func_tls.thread && hodo_func_tls.thread->guard;
@@ -78,6 +58,8 @@ static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread 
 	return at > guard || guard - at > HANDLER_REACH;
 }
 
+static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now);
+
 /* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
 static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 {
@@ -89,7 +71,7 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 		hodo_x86_keep(after_fork, 0, 0, 0);
 	/* A handler that interrupts this may set the thread up; it is asked for again where none can. */
 	if (__builtin_expect(!t, 0)) {
-		t = hodo_func_thread_get();
+		t = hodo_func_thread_get(closed);
 		if (!t)
 			return 0;
 	}
@@ -285,8 +267,7 @@ static inline void exit_builtins(const struct hodo_tracer_list *list, struct hod
 }
 
 /* hodo_shadow.closed */
-void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end,
-			  uint64_t now)
+static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
 	const struct hodo_tracer_list *list = hodo_load_acquire(&hodo_tracers);
 	uint64_t sets;
@@ -393,4 +374,12 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 		hodo_shadow_exit(&t->shadow, at, pc, now, flags & HODO_DISPATCH_SP, 0);
 	}
 	end(t);
+}
+
+/* Called by hodo_x86_return. The slot is what it was before anything else happens. */
+void hodo_dispatch_return(uintptr_t at)
+{
+	uintptr_t original = hodo_returns_restore(at);
+
+	hodo_dispatch_exit(original, at, HODO_DISPATCH_REPLACED);
 }

@@ -283,7 +283,6 @@ static void scan_patchable(struct hodo_scan *scan)
 
 extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks go on */
 
-bool hodo_func_unfiltered;
 static bool profiled; /* by gprof, or by another library's mcount, which is called as it was */
 static bool ours;     /* the calls come to libhodo */
 

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include "func.h"
 
-struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
-
 /* ---------------------------------------------------------------- descriptors */
 
 #define TEXTS 64
@@ -65,28 +63,7 @@ static void bind_events(bool on)
 	}
 }
 
-void hodo_events_count(uint32_t found, uint32_t on)
-{
-	struct hodo_shm *shm = hodo_shm();
-
-	if (!hodo_recording.on || !shm)
-		return;
-	hodo_store(&shm->functions, found);
-	hodo_store(&shm->functions_on, on);
-}
-
 /* ------------------------------------------------------------------- recording */
-
-/* The texts behind hodo_func_config, as it came. */
-static const char *config_texts(void)
-{
-	return (const char *)hodo_config_functions(&hodo_recording.config) + sizeof(struct hodo_functions_config);
-}
-
-const char *hodo_events_loops(void)
-{
-	return config_texts() + hodo_func_config.patterns_len;
-}
 
 /* A recording has begun in this process, or a fork child has none of its own. */
 void hodo_events_recording(void)
@@ -96,9 +73,9 @@ void hodo_events_recording(void)
 	int fresh = -1;
 
 	if (wanted) {
-		__builtin_memcpy(&hodo_func_config, config_texts() - sizeof(hodo_func_config),
+		__builtin_memcpy(&hodo_func_config, hodo_func_config_texts() - sizeof(hodo_func_config),
 				 sizeof(hodo_func_config));
-		fresh = hodo_select_patterns(config_texts(), hodo_func_config.patterns,
+		fresh = hodo_select_patterns(hodo_func_config_texts(), hodo_func_config.patterns,
 					     hodo_func_config.patterns_len);
 		wanted = fresh >= 0;
 	}
@@ -111,7 +88,7 @@ void hodo_events_recording(void)
 		const char *text = "its functions are not traced: its code may not be changed here, see hodo doctor";
 
 		hodo_catalog_warning(&text, 1);
-		hodo_events_count(hodo_shm()->functions, 0);
+		hodo_store(&hodo_shm()->functions_on, 0);
 	}
 	if (set >= 0)
 		hodo_select_put(set);

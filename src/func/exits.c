@@ -47,7 +47,7 @@ void hodo_exits_warn(void)
 	uint32_t n;
 
 	if (warned || !hodo_func_config.size || !(hodo_func_config.tracers & needing) ||
-	    (returns && hodo_returns_possible(&why)))
+	    (returns && hodo_returns_possible(hodo_x86_return, &why)))
 		return;
 	n = count_entry_only(recorded_sets());
 	if (n == 0)

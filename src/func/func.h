@@ -13,6 +13,9 @@
  * hodo_dispatch_enter/exit (dispatch.c), which keeps the thread's shadow of
  * calls and goes through the tracers.
  *
+ * What several files write and read is in state.c, at the bottom; extension.c, at the top, is how libhodo calls all
+ * this. No two files need each other.
+ *
  * Locking: slots, functions, filters and the list of tracers change under
  * hodo_control_lock(). Dispatch reads the list while its thread's `inside` is odd;
  * what it may still read is freed after a grace period.
@@ -74,9 +77,6 @@ struct hodo_func_object {
 #endif
 #define HODO_SLOTS_MAX (1u << 24) /* of one object */
 
-/* What a field of a note says, which is relative to itself. */
-#define HODO_TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
-
 /* An object while it is looked at for slots: readers of each kind add what they find. */
 struct hodo_scan {
 	const struct dl_phdr_info *info;
@@ -84,17 +84,20 @@ struct hodo_scan {
 	struct hodo_names *names;        /* see hodo_scan_names() */
 	bool names_tried;
 };
-/* slots.c: for the readers. function: its first instruction. false: no memory. Any order; doubles are dropped. */
+/* scan.c: for the readers. function: its first instruction. false: no memory. Any order; doubles are dropped. */
 bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
 		   enum hodo_slot_at at, uint8_t on, uint8_t off);
 
-/* dynamic.c: of the object's file, opened at the first call for all readers; NULL: none. Closed by slots.c. */
+/* scan.c: of the object's file, opened at the first call for all readers; NULL: none. Closed by slots.c. */
 HODO_HIDDEN struct hodo_names *hodo_scan_names(struct hodo_scan *scan);
+
+/* scan.c: sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
+HODO_HIDDEN void hodo_scan_index(struct hodo_func_object *object);
+HODO_HIDDEN void hodo_scan_report_limit(const char *text); /* once a process */
 
 /* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
 HODO_HIDDEN void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note); /* slots.c */
 HODO_HIDDEN void hodo_scan_xray(struct hodo_scan *scan);       /* xray.c */
-HODO_HIDDEN bool hodo_xray_ready(uintptr_t slot);              /* its sled is still as it was prepared */
 HODO_HIDDEN void hodo_scan_instrument(struct hodo_scan *scan); /* instrument.c */
 HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c */
 
@@ -104,12 +107,18 @@ extern HODO_HIDDEN uint32_t hodo_func_nobjects;
 /* entry_only.c: some slots stay calls whether their function is wanted or not, since gprof wants them too. */
 extern HODO_HIDDEN bool hodo_func_unfiltered;
 
-/* slots.c; all under the control lock. */
-extern HODO_HIDDEN bool hodo_func_wanted; /* asked for: also kinds of slots are looked for that cost more to find */
+/* code.c */
+HODO_HIDDEN bool hodo_xray_ready(uintptr_t slot); /* its sled is still as it was prepared */
+/* First address of the function that a call in its entry slot is of. */
 HODO_HIDDEN uintptr_t hodo_slot_function(uintptr_t call);
+
+/* Asked for: also kinds of slots are looked for that cost more to find. */
+extern HODO_HIDDEN bool hodo_func_wanted;
+
+/* slots.c; all under the control lock. */
 HODO_HIDDEN void hodo_slots_scan_begin(void);
 HODO_HIDDEN int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
-HODO_HIDDEN void hodo_slots_scan_end(void);
+HODO_HIDDEN bool hodo_slots_scan_end(void); /* whether an object was unloaded */
 HODO_HIDDEN void hodo_slots_select(void);
 /* Makes every slot a call or not, as the active sets say. 0 or negative errno. */
 HODO_HIDDEN int hodo_slots_patch(uint64_t active_sets);
@@ -216,8 +225,8 @@ extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tl
 HODO_HIDDEN bool hodo_dispatch_in_tracer(void);
 HODO_HIDDEN bool hodo_dispatch_inside(void); /* the thread is in dispatch, or in a handler that interrupted it */
 
-/* threads.c: sets up this thread's; NULL: beyond a limit. */
-HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(void);
+/* threads.c: sets up this thread's; NULL: beyond a limit. closed: of its shadow. */
+HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)0)->closed) closed);
 /* Whether another thread sleeps where it cannot be in the dispatch that it has begun: a longjmp went past that. */
 HODO_HIDDEN bool hodo_func_thread_left(const struct hodo_func_thread *t);
 /* Whether the address is on the thread's own stack. */
@@ -266,12 +275,18 @@ extern HODO_HIDDEN long hodo_func_rseq_offset;
 /* tracer.c; under the control lock */
 HODO_HIDDEN void hodo_tracers_objects_changed(bool unloaded);
 HODO_HIDDEN int hodo_tracers_set_builtins(uint32_t mask, int set); /* 1 << enum hodo_builtin */
-HODO_HIDDEN void hodo_tracers_retire(void *memory, size_t bytes);   /* unmapped after a grace period, some time */
+/* As <hodo/tracer.h> says, without the lock. */
+HODO_HIDDEN int hodo_tracers_register(struct hodo_tracer *tracer);
+HODO_HIDDEN int hodo_tracers_unregister(struct hodo_tracer *tracer);
+
+/* grace.c */
+HODO_HIDDEN void hodo_grace_retire(void *memory, size_t bytes); /* under the control lock: unmapped, some time */
+HODO_HIDDEN void hodo_grace_give_back(void);                    /* under the control lock: if nobody is in dispatch */
+HODO_HIDDEN void hodo_grace_settle(void); /* without the lock: waits, and gives back what was retired before */
+HODO_HIDDEN bool hodo_grace_recording(void); /* waits for the end of a recording; false: a thread stays inside */
 
 /* events.c; under the control lock */
 HODO_HIDDEN void hodo_events_recording(void);
-HODO_HIDDEN const char *hodo_events_loops(void); /* hodo_func_config.loops texts */
-HODO_HIDDEN void hodo_events_count(uint32_t found, uint32_t on);
 
 /* x86_64/func.S; by enum hodo_hook */
 #define HODO_HOOKS_DECLARE(kind) \
@@ -300,6 +315,10 @@ HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* an object is unloaded */
 
 /* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */
 extern HODO_HIDDEN struct hodo_functions_config hodo_func_config;
+static inline const char *hodo_func_config_texts(void)
+{
+	return (const char *)hodo_config_functions(&hodo_recording.config) + sizeof(struct hodo_functions_config);
+}
 
 /* libhodo's own events (enum below), registered when a recording asks for functions. */
 enum hodo_func_event {
@@ -359,8 +378,7 @@ static inline void hodo_func_emit_call(const struct hodo_frame *frame, enum hodo
 #define HODO_DISPATCH_REPLACED 8u /* through a replaced return address: pc is in the caller */
 HODO_HIDDEN void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags);
 HODO_HIDDEN void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags);
-HODO_HIDDEN void hodo_dispatch_closed(struct hodo_shadow *shadow, const struct hodo_frame *frame,
-				      enum hodo_frame_end end, uint64_t now);
+HODO_HIDDEN void hodo_dispatch_return(uintptr_t at); /* of a replaced return address */
 
 /* What slots without a stub of their own jump to: never NULL, changed by dispatch.c at any time. */
 enum hodo_hook {
@@ -376,9 +394,12 @@ enum hodo_hook {
 extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];
 
 /* returns.c: true if the return address at `at` was replaced: its exit comes as hodo_dispatch_exit(). */
-HODO_HIDDEN bool hodo_returns_possible(const char **why_not);
+HODO_HIDDEN bool hodo_returns_possible(const char *trampoline, const char **why_not);
 /* Where the return address stands that is used, as against `at` of a function that was entered at pc; 0: not known. */
 HODO_HIDDEN uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at);
 HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc);
+/* The original return address, which is put back. */
+HODO_HIDDEN uintptr_t hodo_returns_restore(uintptr_t at);
+extern HODO_HIDDEN const char hodo_x86_return[]; /* x86_64/returns.S */
 
 #endif

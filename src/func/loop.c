@@ -112,7 +112,8 @@ static void objects(void)
 
 static int start(const struct hodo_functions_config *config)
 {
-	int fresh = hodo_select_patterns(hodo_events_loops(), config->loops, config->loops_len), old = set;
+	int fresh = hodo_select_patterns(hodo_func_config_texts() + config->patterns_len, config->loops,
+					 config->loops_len), old = set;
 
 	if (fresh < 0)
 		return fresh;

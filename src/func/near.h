@@ -21,6 +21,10 @@ HODO_HIDDEN bool hodo_near_seal(uintptr_t at, size_t bytes);
 #define HODO_NEAR_STUB_BYTES 16u
 extern HODO_HIDDEN const uint8_t hodo_x86_near[]; /* by enum hodo_hook, HODO_NEAR_STUB_BYTES each */
 
+/* code.c */
+#define HODO_XRAY_FILLER { 0x0f, 0x1f, 0x40, 0x00 } /* a no-op: what is left over of a sled that was prepared */
+HODO_HIDDEN bool hodo_xray_ours(const uint8_t *call, bool exit); /* a sled that was prepared: its call */
+
 /* starts.c */
 
 /* First addresses of functions, from the table that unwinders search (.eh_frame_hdr). */

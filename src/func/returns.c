@@ -49,11 +49,9 @@ struct entry {
 	uintptr_t original;
 };
 
-extern HODO_HIDDEN const char hodo_x86_return[];
-HODO_HIDDEN void hodo_returns_leave(uintptr_t at);
-
 static const char *refusal;
 static bool ready;
+static uintptr_t trampoline; /* hodo_x86_return */
 
 static struct entry *entry_of(uintptr_t at, unsigned i)
 {
@@ -111,7 +109,7 @@ static bool is_stale(uintptr_t at)
 {
 	uint32_t other = 0;
 	long error = hodo_sys6(SYS_futex, (long)at, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)&other,
-			       (long)(uint32_t)(uintptr_t)hodo_x86_return);
+			       (long)(uint32_t)trampoline);
 
 	return error == -EFAULT || error == -EAGAIN;
 }
@@ -156,14 +154,15 @@ static const char *refuse(void)
 	}
 	/* It is touched here and there: no large pages. */
 	hodo_sys3(SYS_madvise, table, bytes, MADV_NOHUGEPAGE);
-	*(uintptr_t *)table = (uintptr_t)hodo_x86_return;
+	*(uintptr_t *)table = trampoline;
 	return 0;
 }
 
 /* Under the control lock. The table is not given back: frames may be in it. */
-bool hodo_returns_possible(const char **why_not)
+bool hodo_returns_possible(const char *to, const char **why_not)
 {
 	if (!ready && !refusal) {
+		trampoline = (uintptr_t)to;
 		refusal = refuse();
 		hodo_store_release(&ready, !refusal);
 	}
@@ -206,7 +205,7 @@ bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
 	if (!hodo_load_acquire(&ready) || ((uintptr_t)at & 7))
 		return false;
 	/* A function that was entered by a tail jump: its return is that of the one which jumped. */
-	if (*at == (uintptr_t)hodo_x86_return)
+	if (*at == trampoline)
 		return find((uintptr_t)at) != 0;
 	e = take_own((uintptr_t)at);
 	if (!e && !find((uintptr_t)at))
@@ -217,13 +216,12 @@ bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
 		return false;
 	hodo_store_release(&e->original, *at);
 	/* Release: a signal handler that unwinds from here on finds the original. */
-	hodo_store_release(at, (uintptr_t)hodo_x86_return);
+	hodo_store_release(at, trampoline);
 	hodo_store_release(&e->at, (uintptr_t)at);
 	return true;
 }
 
-/* Called by hodo_x86_return. The slot is what it was before anything else happens. */
-void hodo_returns_leave(uintptr_t at)
+uintptr_t hodo_returns_restore(uintptr_t at)
 {
 	struct entry *e = find(at);
 	uintptr_t word = at, original;
@@ -234,5 +232,5 @@ void hodo_returns_leave(uintptr_t at)
 	hodo_store_release((uintptr_t *)at, original);
 	/* Fails where somebody looks whether it is stale; it is, then. */
 	hodo_cas_acquire(&e->at, &word, 0);
-	hodo_dispatch_exit(original, at, HODO_DISPATCH_REPLACED);
+	return original;
 }

@@ -8,176 +8,9 @@
 #include <sys/mman.h>
 #include "func.h"
 
-struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
-uint32_t hodo_func_nobjects;
 static bool selecting;
 
-/* What is beyond a limit is reported once a process. */
-static void report_limit(const char *text)
-{
-	static bool reported;
-
-	if (reported || !hodo_func_wanted)
-		return;
-	hodo_catalog_warning(&text, 1);
-	reported = true;
-}
-
-/* -------------------------------------------------------------------- arrays */
-
-/* Room for one more of size bytes each. */
-static bool array_room(void **array, uint32_t n, uint32_t *capacity, size_t size)
-{
-	uint32_t more = *capacity ? 2 * *capacity : 256;
-	void *p;
-
-	if (n < *capacity)
-		return true;
-	if (*capacity)
-		p = (void *)hodo_sys4(SYS_mremap, *array, *capacity * size, more * size, MREMAP_MAYMOVE);
-	else
-		p = hodo_mmap(more * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (hodo_is_error(p))
-		return false;
-	*array = p;
-	*capacity = more;
-	return true;
-}
-
-bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
-		   enum hodo_slot_at at, uint8_t on, uint8_t off)
-{
-	struct hodo_func_object *o = scan->object;
-
-	if (o->nslots == HODO_SLOTS_MAX)
-		report_limit("too many functions in one program or library: the rest of them are not traced");
-	if (slot < o->text || slot >= o->text_end || o->nslots == HODO_SLOTS_MAX ||
-	    !array_room((void **)&o->slots, o->nslots, &o->slots_room, sizeof(*o->slots)))
-		return false;
-	if (function < o->text || function >= o->text_end)
-		function = slot;
-	/* The function's address stands in for its index until all are known. */
-	o->slots[o->nslots++] = (struct hodo_slot){ (uint32_t)(slot - o->text), (uint32_t)(function - o->text),
-						    (uint8_t)kind, (uint8_t)at, on, off };
-	return true;
-}
-
-static bool slot_less(const struct hodo_slot *a, const struct hodo_slot *b)
-{
-	return a->addr < b->addr;
-}
-
-static void sift(struct hodo_slot *a, uint32_t root, uint32_t n)
-{
-	for (uint32_t child; (child = 2 * root + 1) < n; root = child) {
-		struct hodo_slot t;
-
-		if (child + 1 < n && slot_less(&a[child], &a[child + 1]))
-			child++;
-		if (!slot_less(&a[root], &a[child]))
-			return;
-		t = a[root];
-		a[root] = a[child];
-		a[child] = t;
-	}
-}
-
-/* Mostly sorted already: readers go through the text in order. */
-static void sort_slots(struct hodo_slot *a, uint32_t n)
-{
-	bool sorted = true;
-
-	for (uint32_t i = 1; i < n && sorted; i++)
-		sorted = !slot_less(&a[i], &a[i - 1]);
-	if (sorted)
-		return;
-	for (uint32_t i = n / 2; i > 0; i--)
-		sift(a, i - 1, n);
-	for (uint32_t i = n; i > 1; i--) {
-		struct hodo_slot t = a[0];
-
-		a[0] = a[i - 1];
-		a[i - 1] = t;
-		sift(a, 0, i - 1);
-	}
-}
-
-/* The function whose first address is at or below addr; there is one at least. */
-static uint32_t function_at(const struct hodo_func_object *o, uint32_t addr)
-{
-	uint32_t low = 0, high = o->nfunctions;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (o->functions[middle].addr <= addr)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The same, which is mostly that of the slot before, or the next. */
-static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, uint32_t last)
-{
-	if (last + 1 < o->nfunctions && o->functions[last + 1].addr <= addr)
-		last++;
-	if (o->functions[last].addr <= addr && (last + 1 == o->nfunctions || o->functions[last + 1].addr > addr))
-		return last;
-	return function_at(o, addr);
-}
-
-/* Sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
-static void index_functions(struct hodo_func_object *o)
-{
-	uint32_t kept = 0;
-
-	sort_slots(o->slots, o->nslots);
-	for (uint32_t i = 0; i < o->nslots; i++) {
-		if (kept == 0 || o->slots[kept - 1].addr != o->slots[i].addr)
-			o->slots[kept++] = o->slots[i];
-	}
-	o->nslots = kept;
-	for (uint32_t i = 0; i < o->nslots; i++) {
-		const struct hodo_slot *s = &o->slots[i];
-
-		if (s->at != HODO_AT_ENTRY ||
-		    (o->nfunctions && o->functions[o->nfunctions - 1].addr == s->function))
-			continue;
-		if (!array_room((void **)&o->functions, o->nfunctions, &o->functions_room, sizeof(*o->functions)))
-			break;
-		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, 0, 0 };
-	}
-	for (uint32_t i = 0, last = 0; i < o->nslots && o->nfunctions; i++) {
-		last = function_near(o, o->slots[i].function, last);
-		o->slots[i].function = last;
-	}
-}
-
 /* --------------------------------------------------------- gcc's slots (calls) */
-
-/*
- * First address of a function, judged by the call in its entry slot, of which the
- * code around is all that may be read. In front of it may stand, within the page: a jump to
- * it (an XRay sled), an address-size prefix (the linker made a call through the GOT a direct one), endbr64.
- */
-uintptr_t hodo_slot_function(uintptr_t call)
-{
-	uintptr_t room = call & (HODO_PAGE - 1);
-	const uint8_t *p = (const uint8_t *)call;
-
-	if (room >= 2 && p[-2] == 0xeb && hodo_xray_ready(call - 1)) {
-		p -= 2;
-		room -= 2;
-	} else if (room >= 1 && p[-1] == 0x67) {
-		p--;
-		room--;
-	}
-	if (room >= 4 && p[-4] == 0xf3 && p[-3] == 0x0f && p[-2] == 0x1e && p[-1] == 0xfa)
-		p -= 4;
-	return (uintptr_t)p;
-}
 
 /*
  * A nested function of GNU C keeps its static chain over the entry's call, by push %r10 before and pop %r10
@@ -258,7 +91,7 @@ static struct hodo_func_object *new_object(void)
 static void drop_functions(struct hodo_func_object *o)
 {
 	if (o->functions_room) /* dispatch may be reading them */
-		hodo_tracers_retire(o->functions, o->functions_room * sizeof(*o->functions));
+		hodo_grace_retire(o->functions, o->functions_room * sizeof(*o->functions));
 	o->functions = 0;
 	o->nfunctions = o->functions_room = 0;
 }
@@ -282,7 +115,7 @@ static void look(struct hodo_func_object *o, const struct dl_phdr_info *info, co
 	hodo_scan_instrument(&scan);
 	if (scan.names)
 		hodo_names_close(scan.names);
-	index_functions(o);
+	hodo_scan_index(o);
 }
 
 /* The others, once functions are wanted; the slots known so far stay. */
@@ -297,7 +130,7 @@ static void look_closer(struct hodo_func_object *o, const struct dl_phdr_info *i
 	hodo_scan_entry_only(&scan);
 	if (scan.names)
 		hodo_names_close(scan.names);
-	index_functions(o);
+	hodo_scan_index(o);
 	o->complete = true;
 }
 
@@ -308,7 +141,7 @@ static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uint
 	size_t n = __builtin_strlen(path);
 
 	if (!o) {
-		report_limit("too many libraries are loaded at once: functions of further ones are not traced");
+		hodo_scan_report_limit("too many libraries are loaded at once: functions of further ones are not traced");
 		return 0;
 	}
 	__builtin_memset(o, 0, sizeof(*o));
@@ -360,7 +193,7 @@ void hodo_slots_scan_begin(void)
 }
 
 /* What is mapped no more is forgotten without being touched. */
-void hodo_slots_scan_end(void)
+bool hodo_slots_scan_end(void)
 {
 	bool unloaded = false;
 
@@ -374,7 +207,7 @@ void hodo_slots_scan_end(void)
 	}
 	if (unloaded)
 		hodo_names_changed();
-	hodo_tracers_objects_changed(unloaded);
+	return unloaded;
 }
 
 /* ------------------------------------------------------------------- patching */
@@ -393,6 +226,16 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 		if (is != want && (is == s->on || is == s->off))
 			hodo_patch_store(patch, o->text + s->addr, &want, 1);
 	}
+}
+
+static void count(uint32_t found, uint32_t on)
+{
+	struct hodo_shm *shm = hodo_shm();
+
+	if (!hodo_recording.on || !shm)
+		return;
+	hodo_store(&shm->functions, found);
+	hodo_store(&shm->functions_on, on);
 }
 
 int hodo_slots_patch(uint64_t sets)
@@ -415,6 +258,6 @@ int hodo_slots_patch(uint64_t sets)
 			on += (o->functions[f].sets & sets) != 0;
 	}
 	error = hodo_patch_end(&patch);
-	hodo_events_count(found, on);
+	count(found, on);
 	return error;
 }

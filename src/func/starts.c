@@ -3,14 +3,6 @@
 #include <elf.h>
 #include "near.h"
 
-struct hodo_names *hodo_scan_names(struct hodo_scan *scan)
-{
-	if (!scan->names_tried)
-		scan->names = hodo_names_open(scan->info, scan->object->path);
-	scan->names_tried = true;
-	return scan->names;
-}
-
 /* Encodings of .eh_frame_hdr, as all linkers write it. */
 #define PCREL_SDATA4 0x1b
 #define UDATA4 0x03

@@ -185,7 +185,7 @@ static struct hodo_func_thread *new_thread(void)
 }
 
 /* Signals are blocked: a handler would wait for the lock for ever. */
-static struct hodo_func_thread *set_up(uint32_t tid)
+static struct hodo_func_thread *set_up(uint32_t tid, __typeof__(((struct hodo_shadow *)0)->closed) closed)
 {
 	struct hodo_func_thread *t;
 
@@ -205,7 +205,7 @@ static struct hodo_func_thread *set_up(uint32_t tid)
 	t->shadow.thread = tid;
 	t->shadow.parked = &parked;
 	t->shadow.grow = grow_frames;
-	t->shadow.closed = hodo_dispatch_closed;
+	t->shadow.closed = closed;
 	return t;
 }
 
@@ -223,7 +223,7 @@ static void lock_threads(void)
 	}
 }
 
-struct hodo_func_thread *hodo_func_thread_get(void)
+struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)0)->closed) closed)
 {
 	uint64_t mask = hodo_signals_block();
 	struct hodo_func_thread *t = hodo_func_tls.thread;
@@ -234,7 +234,7 @@ struct hodo_func_thread *hodo_func_thread_get(void)
 	if ((uint32_t)hodo_sys0(SYS_getpid) != process)
 		goto out;
 	lock_threads();
-	t = set_up(hodo_gettid());
+	t = set_up(hodo_gettid(), closed);
 	hodo_store_release(&threads_lock, 0);
 	if (t)
 		find_stack(t);

@@ -4,28 +4,11 @@
  * which slots are calls, and where they lead.
  *
  * The list is replaced as a whole under the control lock, and what it replaces is kept
- * until a grace period has passed. Waiting is done without the lock, since
- * a tracer that is running may want it.
+ * until a grace period has passed (grace.c).
  */
-#include <cpuid.h>
 #include <sys/mman.h>
-#include <time.h>
-#include "near.h"
+#include "func.h"
 
-#define RETIRED_MAX 256
-#define RETIRED_MANY 32
-#define UNTOLD_PAUSES 400 /* 20 ms: a store does not wait that long */
-#define ENDING_PAUSES 40000 /* two seconds */
-#define LEFT_TRIES 64 /* pauses after which it is asked whether a thread has left dispatch by a longjmp */
-
-bool hodo_func_wanted;
-void *hodo_func_hooks[HODO_HOOKS] = {
-	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount,
-	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry,
-};
-uint64_t hodo_x86_xsave_bytes = 512;
-uint32_t hodo_x86_xsave_mask;
-uint32_t hodo_x86_moves;
 
 static const struct hodo_builtin_ops *const ops[] = {
 	&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,
@@ -33,118 +16,6 @@ static const struct hodo_builtin_ops *const ops[] = {
 };
 static uint32_t active; /* of them, 1 << enum hodo_builtin */
 static uint32_t list_epoch;
-static struct {
-	void *memory;
-	size_t bytes;
-} retired[RETIRED_MAX];
-static uint32_t nretired;
-
-/* ---------------------------------------------------------------- grace periods */
-
-static void pause_briefly(void)
-{
-	struct timespec t = { 0, 50000 };
-
-	hodo_sys2(SYS_nanosleep, &t, 0);
-}
-
-/* false: the kernel refuses a barrier that it gave before (a sandbox began). Threads order their own accesses from
- * now on; those that are between two of them do not see that. */
-static bool barrier(void)
-{
-	if (hodo_patch_barrier())
-		return true;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (hodo_dispatch_fence)
-		return true;
-	hodo_store(&hodo_dispatch_fence, true);
-	return false;
-}
-
-/*
- * Returns when all threads that were in dispatch have left it; false: one has not, in so many pauses. Not under the
- * control lock, not from inside.
- */
-static bool grace_wait(unsigned pauses_max)
-{
-	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
-	struct hodo_func_thread *t;
-
-	/* Whoever loaded the old list before this has `inside` odd for all to see after it. */
-	for (unsigned n = barrier() ? 0 : UNTOLD_PAUSES; n > 0; n--)
-		pause_briefly();
-	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
-		uint32_t inside = hodo_load_acquire(&t->inside);
-
-		if (t == hodo_func_tls.thread)
-			continue; /* what is still to be seen of it was left by a longjmp */
-		for (unsigned n = 1; (inside & 1) && hodo_load_acquire(&t->inside) == inside; n++) {
-			if (hodo_sys3(SYS_tgkill, pid, hodo_load(&t->tid), 0) == -ESRCH ||
-			    (n % LEFT_TRIES == 0 && hodo_func_thread_left(t)))
-				break;
-			if (n == pauses_max)
-				return false;
-			pause_briefly();
-		}
-	}
-	return true;
-}
-
-/* The end of a recording does not wait for ever: a tracer of the program's may. */
-static bool settle_recording(void)
-{
-	return !hodo_func_wanted || grace_wait(ENDING_PAUSES);
-}
-
-/* Whether no thread is in dispatch, this one included, nor can have what was replaced before this. */
-static bool nobody_inside(void)
-{
-	struct hodo_func_thread *t;
-
-	if (!barrier())
-		return false;
-	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
-		if (hodo_load_acquire(&t->inside) & 1)
-			return false;
-	}
-	return true;
-}
-
-/* Libraries that come and go replace things while nobody waits for a grace period: then a time without any thread
- * inside does. */
-static void give_back(void)
-{
-	if (nretired < RETIRED_MANY || !nobody_inside())
-		return;
-	while (nretired > 0) {
-		nretired--;
-		hodo_sys2(SYS_munmap, retired[nretired].memory, retired[nretired].bytes);
-	}
-}
-
-void hodo_tracers_retire(void *memory, size_t bytes)
-{
-	if (nretired < RETIRED_MAX) { /* else it stays mapped: better than that a thread reads what is not there */
-		retired[nretired].memory = memory;
-		retired[nretired++].bytes = bytes;
-	}
-}
-
-/* Waits, and gives back what was retired before. */
-static void settle(void)
-{
-	uint64_t mask = hodo_control_lock();
-	uint32_t n = nretired;
-	__typeof__(retired[0]) old[RETIRED_MAX];
-
-	__builtin_memcpy(old, retired, sizeof(old));
-	nretired = 0;
-	hodo_control_unlock(mask);
-	grace_wait(~0u);
-	for (uint32_t i = 0; i < n; i++)
-		hodo_sys2(SYS_munmap, old[i].memory, old[i].bytes);
-}
-
 /* ------------------------------------------------------------------- the lookup */
 
 static void publish_lookup(void)
@@ -170,7 +41,7 @@ static void publish_lookup(void)
 	}
 	hodo_store_release(&hodo_func_lookup, fresh);
 	if (old)
-		hodo_tracers_retire(old, old->bytes);
+		hodo_grace_retire(old, old->bytes);
 }
 
 /* --------------------------------------------------------------- hooks, slots */
@@ -232,7 +103,7 @@ void hodo_tracers_objects_changed(bool unloaded)
 	}
 	hodo_slots_patch(sets_wanted(hodo_tracers));
 	hodo_exits_warn();
-	give_back();
+	hodo_grace_give_back();
 }
 
 /* --------------------------------------------------------------------- the list */
@@ -282,11 +153,11 @@ static int use(struct hodo_tracer_list *list)
 		set_hooks(old);
 		hodo_slots_patch(sets_wanted(old));
 		if (list)
-			hodo_tracers_retire(list, list->bytes);
+			hodo_grace_retire(list, list->bytes);
 		return error;
 	}
 	if (old)
-		hodo_tracers_retire(old, old->bytes);
+		hodo_grace_retire(old, old->bytes);
 	return 0;
 }
 
@@ -400,7 +271,7 @@ static int drop(struct hodo_tracer *tracer)
 	return 0;
 }
 
-static int tracer_register(struct hodo_tracer *tracer)
+int hodo_tracers_register(struct hodo_tracer *tracer)
 {
 	uint64_t mask;
 	int error;
@@ -412,11 +283,11 @@ static int tracer_register(struct hodo_tracer *tracer)
 	mask = hodo_control_lock();
 	error = add(tracer);
 	hodo_control_unlock(mask);
-	settle();
+	hodo_grace_settle();
 	return error;
 }
 
-static int tracer_unregister(struct hodo_tracer *tracer)
+int hodo_tracers_unregister(struct hodo_tracer *tracer)
 {
 	uint64_t mask;
 	int error;
@@ -429,79 +300,6 @@ static int tracer_unregister(struct hodo_tracer *tracer)
 	error = drop(tracer);
 	hodo_control_unlock(mask);
 	if (error == 0)
-		settle();
+		hodo_grace_settle();
 	return error;
 }
-
-/* ---------------------------------------------------------------------- start */
-
-#define XCR0_AVX 0x04u
-#define XCR0_AVX512 0xe0u
-
-/* How hodo_x86_keep() may save by moves: of AVX-512 all and with BW (kmovq), or not at all. */
-static uint32_t moves(uint32_t xcr0)
-{
-	unsigned a, b, c, d;
-
-	if (!(xcr0 & XCR0_AVX512))
-		return xcr0 & XCR0_AVX ? 1 : 0;
-	if ((xcr0 & XCR0_AVX512) != XCR0_AVX512 || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX512BW))
-		return 0;
-	return 2;
-}
-
-static void init(void)
-{
-	unsigned a, b, c, d;
-
-	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE)) {
-		uint32_t low, high;
-
-		__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-		/* x87, SSE, AVX and the three parts of AVX-512: what a C function may change. */
-		hodo_x86_xsave_mask = low & 0xe7;
-		hodo_x86_moves = moves(low);
-		hodo_x86_xsave_bytes = 576;
-		for (unsigned i = 2; i < 8; i++) {
-			if (!(hodo_x86_xsave_mask >> i & 1))
-				continue;
-			__cpuid_count(0xd, i, a, b, c, d);
-			if (a + b > hodo_x86_xsave_bytes)
-				hodo_x86_xsave_bytes = a + b;
-		}
-	}
-	hodo_func_rseq_offset = hodo_rseq_offset;
-	hodo_func_threads_init();
-}
-
-const struct hodo_extension hodo_extension = {
-	.init = init,
-	.scan_begin = hodo_slots_scan_begin,
-	.object = hodo_slots_object,
-	.roles = hodo_thread_roles,
-	.scan_end = hodo_slots_scan_end,
-	.forked = hodo_func_threads_after_fork,
-	.recording = hodo_events_recording,
-	.inside = hodo_dispatch_inside,
-	.settle = settle_recording,
-	.tracer_register = tracer_register,
-	.tracer_unregister = tracer_unregister,
-	.function_name = hodo_names_function,
-};
-
-#ifndef HODO_SPLIT /* in one library; else user/functions.c */
-HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
-{
-	return tracer_register(tracer);
-}
-
-HODO_PUBLIC int hodo_tracer_unregister(struct hodo_tracer *tracer)
-{
-	return tracer_unregister(tracer);
-}
-
-HODO_PUBLIC int hodo_function_name(const void *address, char *name, size_t bytes)
-{
-	return hodo_names_function(address, name, bytes);
-}
-#endif

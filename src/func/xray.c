@@ -29,7 +29,7 @@ struct sled {
 } __attribute__((packed));
 enum { SLED_ENTRY = 0, SLED_EXIT = 1, SLED_TAIL = 2, SLED_ENTRY_ARGUMENTS = 3 }; /* others are not functions' */
 
-static const uint8_t filler[4] = { 0x0f, 0x1f, 0x40, 0x00 };
+static const uint8_t filler[4] = HODO_XRAY_FILLER;
 
 /* Whether n bytes are no-op instructions. */
 static bool are_noops(const uint8_t *p, size_t n)
@@ -50,25 +50,6 @@ static bool are_noops(const uint8_t *p, size_t n)
 	return p == end;
 }
 
-/* Runs in dispatch too. */
-static bool is_filler(const uint8_t *p)
-{
-	return p[0] == filler[0] && p[1] == filler[1] && p[2] == filler[2] && p[3] == filler[3];
-}
-
-static bool is_ours(const uint8_t *call, bool exit)
-{
-	return call[0] == 0xe8 && (!exit || call[5] == 0xc3) && is_filler(call + (exit ? 6 : 5));
-}
-
-bool hodo_xray_ready(uintptr_t slot)
-{
-	const uint8_t *p = (const uint8_t *)slot;
-
-	/* The slot is the jump's distance, or the return instruction. */
-	return is_ours(p + 1, *p == 0xc3 || *p == 0x90);
-}
-
 /* Makes the sled at p one of ours, if it is untouched. Whether it is one now. */
 static bool prepare(const uint8_t *p, bool exit, uintptr_t stub, struct hodo_patch *patch)
 {
@@ -79,7 +60,7 @@ static bool prepare(const uint8_t *p, bool exit, uintptr_t stub, struct hodo_pat
 	if (exit ? p[0] != 0xc3 && p[0] != 0x90 : p[0] != 0xeb || (p[1] != SLED_BYTES - 2 && p[1] != 0))
 		return false;
 	__builtin_memcpy(bytes + 1, &distance, 4);
-	if (is_ours((const uint8_t *)call, exit))
+	if (hodo_xray_ours((const uint8_t *)call, exit))
 		return __builtin_memcmp((const void *)call, bytes, 5) == 0;
 	if (exit ? p[0] != 0xc3 || !are_noops(p + 1, 10) : p[1] != SLED_BYTES - 2 || !are_noops(p + 2, 9))
 		return false;

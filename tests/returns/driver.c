@@ -5,7 +5,7 @@
 
 unsigned long driver_entries, driver_jumped, driver_refused, driver_exits;
 int driver_off;
-bool hodo_func_unfiltered; /* entry_only.c: not so */
+bool hodo_func_unfiltered; /* state.c: not so */
 
 void driver_entered(uintptr_t *at); /* fentry.S */
 
@@ -13,7 +13,7 @@ static const char *why_not = "not asked";
 
 static __attribute__((constructor(102))) void start(void)
 {
-	if (hodo_returns_possible(&why_not))
+	if (hodo_returns_possible(hodo_x86_return, &why_not))
 		why_not = 0;
 }
 
@@ -39,8 +39,10 @@ void driver_entered(uintptr_t *at)
 		hodo_add(jumped ? &driver_jumped : &driver_entries, 1);
 }
 
-void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
+void hodo_dispatch_return(uintptr_t at)
 {
+	uintptr_t pc = hodo_returns_restore(at);
+
 	if (*(uintptr_t *)at != pc)
 		__builtin_trap();
 	hodo_add(&driver_exits, 1);

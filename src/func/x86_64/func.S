@@ -64,22 +64,6 @@
 	endbr64
 	.endm
 
-	/* What slots call while nobody traces, until they are made no-ops. */
-	HOOK	hodo_x86_hook_none, 8
-	ret
-	.cfi_endproc
-	.size	hodo_x86_hook_none, . - hodo_x86_hook_none
-
-	/* Where what -pg calls goes on: libc's function of that name, or a return. */
-	.data
-	.globl	hodo_x86_mcount_next, hodo_x86_fentry_next
-	.hidden	hodo_x86_mcount_next, hodo_x86_fentry_next
-	.balign	8
-hodo_x86_mcount_next:
-	.quad	hodo_x86_hook_none
-hodo_x86_fentry_next:
-	.quad	hodo_x86_hook_none
-
 	.macro DONE how
 	.ifc \how, mcount
 	jmp	*hodo_x86_mcount_next(%rip)
@@ -91,15 +75,6 @@ hodo_x86_fentry_next:
 	.endif
 	.endif
 	.endm
-
-	HOOK	hodo_x86_hook_none_mcount, 8
-	DONE	mcount
-	.cfi_endproc
-	.size	hodo_x86_hook_none_mcount, . - hodo_x86_hook_none_mcount
-	HOOK	hodo_x86_hook_none_fentry, 8
-	DONE	fentry
-	.cfi_endproc
-	.size	hodo_x86_hook_none_fentry, . - hodo_x86_hook_none_fentry
 
 	/* rax = pc, or rdx = at; saved: bytes on the stack since the hook. */
 	.macro GET_PC how, saved

@@ -7,6 +7,8 @@
  *
  *	jump to hodo_func_hooks[hook]
  *
+ * hodo_x86_hook_none{,_mcount,_fentry}     what hooks are while nobody traces
+ *
  * Unwinding: as the hooks themselves, see func.S.
  */
 	.macro NEAR hook, cfa
@@ -32,5 +34,35 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 	NEAR	5, 8
 	NEAR	6, 8
 	.size	hodo_x86_near, . - hodo_x86_near
+
+	/* What slots call while nobody traces, until they are made no-ops. */
+	.macro NONE name, done:vararg
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	64
+\name:	.cfi_startproc
+	endbr64
+	\done
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	NONE	hodo_x86_hook_none, ret
+	NONE	hodo_x86_hook_none_mcount, jmp *hodo_x86_mcount_next(%rip)
+	NONE	hodo_x86_hook_none_fentry, jmp *hodo_x86_fentry_next(%rip)
+
+	/* Where what -pg calls goes on: libc's function of that name, or a return. */
+	.data
+	.globl	hodo_x86_mcount_next, hodo_x86_fentry_next, hodo_func_hooks
+	.hidden	hodo_x86_mcount_next, hodo_x86_fentry_next, hodo_func_hooks
+	.balign	8
+hodo_x86_mcount_next:
+	.quad	hodo_x86_hook_none
+hodo_x86_fentry_next:
+	.quad	hodo_x86_hook_none
+hodo_func_hooks:			/* by enum hodo_hook */
+	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount
+	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry
 
 	.section .note.GNU-stack, "", @progbits

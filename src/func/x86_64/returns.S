@@ -6,7 +6,7 @@
  *
  *	rsp = at, which still holds the address of hodo_x86_return
  *	save what a C function may change; the vector registers hold results, too: what follows
- *	hodo_returns_leave(at)                  compiled for general registers only; puts the original address back
+ *	hodo_dispatch_return(at)                compiled for general registers only; puts the original address back
  *	restore, ret
  *
  * Unwinders see it as a function of its own between the one that was called and its caller: they
@@ -88,7 +88,7 @@ hodo_x86_return:
 	SAVE_CALLERS
 	leaq	24(%rbp), %rdi
 	cld
-	call	hodo_returns_leave
+	call	hodo_dispatch_return
 	RESTORE_CALLERS
 	.cfi_def_cfa_register %rsp
 	.cfi_escape 0x10, 6, 2, 0x77, 0

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* scan.c - the slots of an object, as the readers of each kind find them. Under the control lock. */
+#include <sys/mman.h>
+#include "func.h"
+
+struct hodo_names *hodo_scan_names(struct hodo_scan *scan)
+{
+	if (!scan->names_tried)
+		scan->names = hodo_names_open(scan->info, scan->object->path);
+	scan->names_tried = true;
+	return scan->names;
+}
+
+/* What is beyond a limit is reported once a process. */
+void hodo_scan_report_limit(const char *text)
+{
+	static bool reported;
+
+	if (reported || !hodo_func_wanted)
+		return;
+	hodo_catalog_warning(&text, 1);
+	reported = true;
+}
+
+/* -------------------------------------------------------------------- arrays */
+
+/* Room for one more of size bytes each. */
+static bool array_room(void **array, uint32_t n, uint32_t *capacity, size_t size)
+{
+	uint32_t more = *capacity ? 2 * *capacity : 256;
+	void *p;
+
+	if (n < *capacity)
+		return true;
+	if (*capacity)
+		p = (void *)hodo_sys4(SYS_mremap, *array, *capacity * size, more * size, MREMAP_MAYMOVE);
+	else
+		p = hodo_mmap(more * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (hodo_is_error(p))
+		return false;
+	*array = p;
+	*capacity = more;
+	return true;
+}
+
+bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,
+		   enum hodo_slot_at at, uint8_t on, uint8_t off)
+{
+	struct hodo_func_object *o = scan->object;
+
+	if (o->nslots == HODO_SLOTS_MAX)
+		hodo_scan_report_limit("too many functions in one program or library: the rest of them are not traced");
+	if (slot < o->text || slot >= o->text_end || o->nslots == HODO_SLOTS_MAX ||
+	    !array_room((void **)&o->slots, o->nslots, &o->slots_room, sizeof(*o->slots)))
+		return false;
+	if (function < o->text || function >= o->text_end)
+		function = slot;
+	/* The function's address stands in for its index until all are known. */
+	o->slots[o->nslots++] = (struct hodo_slot){ (uint32_t)(slot - o->text), (uint32_t)(function - o->text),
+						    (uint8_t)kind, (uint8_t)at, on, off };
+	return true;
+}
+
+static bool slot_less(const struct hodo_slot *a, const struct hodo_slot *b)
+{
+	return a->addr < b->addr;
+}
+
+static void sift(struct hodo_slot *a, uint32_t root, uint32_t n)
+{
+	for (uint32_t child; (child = 2 * root + 1) < n; root = child) {
+		struct hodo_slot t;
+
+		if (child + 1 < n && slot_less(&a[child], &a[child + 1]))
+			child++;
+		if (!slot_less(&a[root], &a[child]))
+			return;
+		t = a[root];
+		a[root] = a[child];
+		a[child] = t;
+	}
+}
+
+/* Mostly sorted already: readers go through the text in order. */
+static void sort_slots(struct hodo_slot *a, uint32_t n)
+{
+	bool sorted = true;
+
+	for (uint32_t i = 1; i < n && sorted; i++)
+		sorted = !slot_less(&a[i], &a[i - 1]);
+	if (sorted)
+		return;
+	for (uint32_t i = n / 2; i > 0; i--)
+		sift(a, i - 1, n);
+	for (uint32_t i = n; i > 1; i--) {
+		struct hodo_slot t = a[0];
+
+		a[0] = a[i - 1];
+		a[i - 1] = t;
+		sift(a, 0, i - 1);
+	}
+}
+
+/* The function whose first address is at or below addr; there is one at least. */
+static uint32_t function_at(const struct hodo_func_object *o, uint32_t addr)
+{
+	uint32_t low = 0, high = o->nfunctions;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->functions[middle].addr <= addr)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The same, which is mostly that of the slot before, or the next. */
+static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, uint32_t last)
+{
+	if (last + 1 < o->nfunctions && o->functions[last + 1].addr <= addr)
+		last++;
+	if (o->functions[last].addr <= addr && (last + 1 == o->nfunctions || o->functions[last + 1].addr > addr))
+		return last;
+	return function_at(o, addr);
+}
+
+/* Sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
+void hodo_scan_index(struct hodo_func_object *o)
+{
+	uint32_t kept = 0;
+
+	sort_slots(o->slots, o->nslots);
+	for (uint32_t i = 0; i < o->nslots; i++) {
+		if (kept == 0 || o->slots[kept - 1].addr != o->slots[i].addr)
+			o->slots[kept++] = o->slots[i];
+	}
+	o->nslots = kept;
+	for (uint32_t i = 0; i < o->nslots; i++) {
+		const struct hodo_slot *s = &o->slots[i];
+
+		if (s->at != HODO_AT_ENTRY ||
+		    (o->nfunctions && o->functions[o->nfunctions - 1].addr == s->function))
+			continue;
+		if (!array_room((void **)&o->functions, o->nfunctions, &o->functions_room, sizeof(*o->functions)))
+			break;
+		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, 0, 0 };
+	}
+	for (uint32_t i = 0, last = 0; i < o->nslots && o->nfunctions; i++) {
+		last = function_near(o, o->slots[i].function, last);
+		o->slots[i].function = last;
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* state.c - what the parts of function tracing share; func.h says of each what it is. It needs none of them. */
+#include "func.h"
+
+__thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
+const struct hodo_tracer_list *hodo_tracers;
+const struct hodo_func_lookup *hodo_func_lookup;
+bool hodo_dispatch_fence;
+bool hodo_func_wanted;
+bool hodo_func_unfiltered;
+struct hodo_functions_config hodo_func_config;
+struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
+struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
+uint32_t hodo_func_nobjects;
+
+long hodo_func_rseq_offset;
+uint64_t hodo_x86_xsave_bytes = 512;
+uint32_t hodo_x86_xsave_mask;
+uint32_t hodo_x86_moves;
+
+/* Not from inside dispatch, whose end a recording's end waits for: in a section. */
+void hodo_dispatch_count(size_t counter)
+{
+	uint32_t section = hodo_process_forked() ? 0 : hodo_section_enter();
+	uint8_t *shm = 0;
+
+	if (section)
+		shm = hodo_load(&hodo_recording.shm); /* none in the child of a handler that has forked here */
+	if (shm)
+		hodo_add((uint64_t *)(shm + counter), 1);
+	hodo_section_leave(section);
+}
