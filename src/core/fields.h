@@ -5,6 +5,10 @@
 
 #include <hodo/abi.h>
 
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
+
 /* Bytes that hold the names of any event: more is cut. */
 #define HODO_FIELDS_NAMES_MAX 2048
 
@@ -30,5 +34,39 @@ int hodo_fields_is_signed(uint8_t type);
 unsigned hodo_fields_fixed_size(uint8_t type);
 /* Bytes of an element of a variable field (1 for text and bytes), 0 for a scalar. */
 unsigned hodo_fields_element_size(uint8_t type);
+
+static inline bool hodo_fields_is_integer(uint8_t type)
+{
+	return type != HODO_TYPE_NONE && type <= HODO_TYPE_PTR && type != HODO_TYPE_F32 && type != HODO_TYPE_F64;
+}
+/* Whether its values may be above INT64_MAX. */
+static inline bool hodo_fields_is_unsigned64(uint8_t type) { return type == HODO_TYPE_U64 || type == HODO_TYPE_PTR; }
+
+/* An integer of that type at p, which need not be aligned, as C would widen it to 64 bits. */
+static inline int64_t hodo_fields_integer(uint8_t type, const void *p)
+{
+	int64_t whole;
+	int32_t word;
+	int16_t half;
+
+	switch (type) {
+	case HODO_TYPE_I8:
+	case HODO_TYPE_CHAR:
+		return *(const int8_t *)p;
+	case HODO_TYPE_U8:
+	case HODO_TYPE_BOOL:
+		return *(const uint8_t *)p;
+	case HODO_TYPE_I16:
+	case HODO_TYPE_U16:
+		__builtin_memcpy(&half, p, sizeof(half));
+		return type == HODO_TYPE_I16 ? half : (uint16_t)half;
+	case HODO_TYPE_I32:
+	case HODO_TYPE_U32:
+		__builtin_memcpy(&word, p, sizeof(word));
+		return type == HODO_TYPE_I32 ? word : (int64_t)(uint32_t)word;
+	}
+	__builtin_memcpy(&whole, p, sizeof(whole));
+	return whole;
+}
 
 #endif

@@ -124,7 +124,7 @@ static void bind_labels(struct hodo_filter *out, const uint8_t *code, unsigned i
 			label = p + 5;
 			len = hodo_filter_u16(p + 3);
 		}
-		if (of >= 0 && hodo_filter_int_type(types[of]) &&
+		if (of >= 0 && hodo_fields_is_integer(types[of]) &&
 		    labels->find(labels, (unsigned int)of, (const char *)label, len, &out->label[p[1]]))
 			out->label_set |= 1u << p[1];
 	}

@@ -69,11 +69,6 @@ static inline uint64_t hodo_filter_double_key(uint64_t bits)
 	return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-static inline bool hodo_filter_int_type(uint8_t type)
-{
-	return type != HODO_TYPE_NONE && type <= HODO_TYPE_PTR && type != HODO_TYPE_F32 && type != HODO_TYPE_F64;
-}
-
 /* filter_steps.c: once names and labels are bound. */
 void hodo_filter_make_steps(struct hodo_filter *f);
 

@@ -4,7 +4,7 @@
  * machine: a precedence climber that emits postfix as it reads. What is open (a parenthesis, an operator whose right
  * side is being read) lies in the caller's memory, not on the stack, which is short in the kernel.
  */
-#include "filter_parse.h"
+#include "filter_emit.h"
 
 #include <errno.h>
 
@@ -51,65 +51,13 @@ static const struct {
 #define LOWEST 1
 #define UNARY 12
 
-/* One line into the caller's buffer, with the column of where; rc is returned. what: put together by start(). */
-static int fail_with(struct hodo_filter_parser *p, int rc, const char *where, struct hodo_bounded *what)
-{
-	struct hodo_bounded line = hodo_bounded_to(p->error, p->error_size);
-	size_t i;
-
-	for (i = 0; i < what->len; i++)
-		if ((unsigned char)what->at[i] < ' ' || what->at[i] == 0x7f)
-			what->at[i] = '?'; /* what is quoted from the expression may hold anything */
-	hodo_bounded_bytes(&line, what->at, what->len);
-	hodo_bounded_put(&line, " at column ");
-	hodo_bounded_number(&line, (uint64_t)(where - p->expr) + 1);
-	return rc;
-}
-
-static struct hodo_bounded start(struct hodo_filter_parser *p, const char *words)
-{
-	struct hodo_bounded what = hodo_bounded_to(p->what, sizeof(p->what));
-
-	hodo_bounded_put(&what, words);
-	return what;
-}
-
-static int fail(struct hodo_filter_parser *p, int rc, const char *where, const char *words)
-{
-	struct hodo_bounded what = start(p, words);
-
-	return fail_with(p, rc, where, &what);
-}
-
-/* before, what the token is, behind. */
-static int fail_quoting(struct hodo_filter_parser *p, const char *before, const struct hodo_filter_token *t,
-			const char *behind)
-{
-	struct hodo_bounded what = start(p, before);
-
-	hodo_bounded_put(&what, "'");
-	hodo_bounded_bytes(&what, t->start, t->len < 30 ? t->len : 30);
-	hodo_bounded_put(&what, behind);
-	return fail_with(p, -EINVAL, t->start, &what);
-}
-
-/* "more than N what" */
-static int fail_many(struct hodo_filter_parser *p, const char *where, unsigned int n, const char *of)
-{
-	struct hodo_bounded what = start(p, "more than ");
-
-	hodo_bounded_number(&what, n);
-	hodo_bounded_put(&what, of);
-	return fail_with(p, -E2BIG, where, &what);
-}
-
 static int advance(struct hodo_filter_parser *p)
 {
 	char words[96];
 	struct hodo_bounded what = hodo_bounded_to(words, sizeof(words));
 
 	if (hodo_filter_lex(p->lexer, p->token.start + p->token.len, &p->token, &what))
-		return fail(p, -EINVAL, p->token.start, words);
+		return hodo_filter_fail(p, -EINVAL, p->token.start, words);
 	return 0;
 }
 
@@ -118,92 +66,9 @@ static bool at(const struct hodo_filter_parser *p, enum hodo_filter_sign op)
 	return p->token.type == HODO_TOKEN_OP && p->token.op == op;
 }
 
-/* What stands here was not looked for; wanted was. */
-static int unexpected(struct hodo_filter_parser *p, const char *wanted)
-{
-	struct hodo_bounded what = start(p, "expected ");
-
-	hodo_bounded_put(&what, wanted);
-	if (p->token.type != HODO_TOKEN_END) {
-		hodo_bounded_put(&what, " before '");
-		hodo_bounded_bytes(&what, p->token.start, p->token.len < 30 ? p->token.len : 30);
-		hodo_bounded_put(&what, "'");
-	}
-	return fail_with(p, -EINVAL, p->token.start, &what);
-}
-
 static int expect(struct hodo_filter_parser *p, enum hodo_filter_sign op, const char *wanted)
 {
-	return at(p, op) ? advance(p) : unexpected(p, wanted);
-}
-
-/* ------------------------------------------------------------------ emitting */
-
-/* An opcode and its operand; what it takes from the stack and leaves there. */
-static int emit(struct hodo_filter_parser *p, uint8_t op, const void *operand, size_t len, unsigned int pops)
-{
-	if (p->len + 1 + len > sizeof(p->code))
-		return fail(p, -E2BIG, p->token.start, "expression too long");
-	p->code[p->len++] = op;
-	if (len)
-		memcpy(p->code + p->len, operand, len);
-	p->len += len;
-	p->depth -= pops;
-	if (++p->depth > HODO_FILTER_STACK_MAX)
-		return fail(p, -E2BIG, p->token.start, "expression too deep");
-	return 0;
-}
-
-static int emit_int(struct hodo_filter_parser *p, uint64_t v, bool is_unsigned)
-{
-	int8_t small = (int8_t)v;
-
-	if (is_unsigned)
-		return emit(p, HODO_FILTER_U64, &v, sizeof(v), 0);
-	if ((uint64_t)(int64_t)small == v)
-		return emit(p, HODO_FILTER_I8, &small, sizeof(small), 0);
-	return emit(p, HODO_FILTER_I64, &v, sizeof(v), 0);
-}
-
-static int emit_text(struct hodo_filter_parser *p)
-{
-	char *text = (char *)p->operand;
-	uint16_t n = (uint16_t)hodo_filter_lex_text(&p->token, text + 2); /* not longer than the expression */
-
-	memcpy(text, &n, sizeof(n));
-	return emit(p, HODO_FILTER_TEXT, text, 2 + (size_t)n, 0);
-}
-
-static bool is_variable(const struct hodo_filter_token *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < HODO_FILTER_VARS; i++)
-		if (hodo_bounded_is(name->start, name->len, hodo_filter_var_names[i]))
-			return true;
-	return false;
-}
-
-/* An instruction whose operand is a name. */
-static int emit_name(struct hodo_filter_parser *p, uint8_t op, const struct hodo_filter_token *name, unsigned int pops)
-{
-	uint8_t n;
-
-	if (name->start[0] == '$' && !is_variable(name))
-		return fail_quoting(p, "there is no ", name, "' (but $tid $pid $cpu $comm $duration)");
-	if (name->len > HODO_NAME_MAX)
-		return fail(p, -E2BIG, name->start, "name too long");
-	for (n = 0; n < p->names_n; n++)
-		if (p->names_len[n] == name->len && memcmp(p->names[n], name->start, name->len) == 0)
-			break;
-	if (n == p->names_n) {
-		if (n == HODO_FILTER_NAMES_MAX)
-			return fail_many(p, name->start, HODO_FILTER_NAMES_MAX, " names");
-		p->names[n] = name->start;
-		p->names_len[n] = (uint8_t)name->len;
-		p->names_n++;
-	}
-	return emit(p, op, &n, 1, pops);
+	return at(p, op) ? advance(p) : hodo_filter_unexpected(p, wanted);
 }
 
 /* ------------------------------------------------------------------ operands */
@@ -217,7 +82,7 @@ static int open_level(struct hodo_filter_parser *p, enum then then, unsigned int
 	struct hodo_filter_level *l;
 
 	if (p->levels == HODO_FILTER_NESTING_MAX)
-		return fail(p, -E2BIG, p->token.start, "expression too deep");
+		return hodo_filter_fail(p, -E2BIG, p->token.start, "expression too deep");
 	if (p->levels)
 		p->level[p->levels - 1].then = (uint8_t)then;
 	l = &p->level[p->levels++];
@@ -242,13 +107,14 @@ static int parse_call(struct hodo_filter_parser *p, const struct hodo_filter_tok
 	int rc;
 
 	if (!is_word(name, "has") && !is_word(name, "len"))
-		return fail(p, -EINVAL, name->start, "no such function (there are has(NAME) and len(NAME))");
+		return hodo_filter_fail(p, -EINVAL, name->start,
+					"no such function (there are has(NAME) and len(NAME))");
 	rc = advance(p);
 	if (rc)
 		return rc;
 	if (p->token.type != HODO_TOKEN_NAME)
-		return unexpected(p, "a field's name");
-	rc = emit_name(p, is_word(name, "has") ? HODO_FILTER_HAS : HODO_FILTER_LEN, &p->token, 0);
+		return hodo_filter_unexpected(p, "a field's name");
+	rc = hodo_filter_emit_name(p, is_word(name, "has") ? HODO_FILTER_HAS : HODO_FILTER_LEN, &p->token, 0);
 	if (!rc)
 		rc = advance(p);
 	return rc ? rc : expect(p, HODO_SIGN_CLOSE, "')'");
@@ -261,11 +127,11 @@ static int finish_element(struct hodo_filter_parser *p, enum known index)
 	int rc = 0;
 
 	if (index == TEXT || index == FLOATING)
-		rc = fail(p, -EINVAL, l->where, "'[' wants an integer");
+		rc = hodo_filter_fail(p, -EINVAL, l->where, "'[' wants an integer");
 	if (!rc)
 		rc = expect(p, HODO_SIGN_CLOSE_INDEX, "']'");
 	p->bare.op = 0;
-	return rc ? rc : emit_name(p, HODO_FILTER_ELEMENT, &l->token, 1);
+	return rc ? rc : hodo_filter_emit_name(p, HODO_FILTER_ELEMENT, &l->token, 1);
 }
 
 /* A name, has(NAME), len(NAME), NAME[i], true or false. */
@@ -280,9 +146,9 @@ static int parse_name(struct hodo_filter_parser *p)
 		return rc;
 	l->known = INTEGER;
 	if (is_word(&name, "true") || is_word(&name, "false"))
-		return emit_int(p, is_word(&name, "true"), false);
+		return hodo_filter_emit_int(p, is_word(&name, "true"), false);
 	if (is_word(&name, "NULL"))
-		return fail(p, -EINVAL, name.start, "nothing compares with NULL (use has(NAME))");
+		return hodo_filter_fail(p, -EINVAL, name.start, "nothing compares with NULL (use has(NAME))");
 	if (at(p, HODO_SIGN_OPEN))
 		return parse_call(p, &name);
 	l->known = ANY;
@@ -294,7 +160,7 @@ static int parse_name(struct hodo_filter_parser *p)
 		rc = advance(p);
 		return rc ? rc : open_level(p, THEN_ELEMENT, LOWEST);
 	}
-	rc = emit_name(p, HODO_FILTER_FIELD, &name, 0);
+	rc = hodo_filter_emit_name(p, HODO_FILTER_FIELD, &name, 0);
 	if (name.start[0] != '$')
 		p->bare = (struct hodo_filter_bare){ at_code, HODO_FILTER_FIELD };
 	return rc;
@@ -316,7 +182,7 @@ static int parse_unary(struct hodo_filter_parser *p)
 		l->known = INTEGER;
 		i = -p->token.i;
 		rc = advance(p);
-		return rc ? rc : emit_int(p, i, false);
+		return rc ? rc : hodo_filter_emit_int(p, i, false);
 	}
 	return open_level(p, THEN_UNARY, UNARY);
 }
@@ -334,12 +200,12 @@ static int finish_unary(struct hodo_filter_parser *p, enum known known)
 
 	if ((known == TEXT && sign != HODO_SIGN_NOT) || (known == FLOATING && sign == HODO_SIGN_INV)) {
 		l->token.len = 1;
-		return fail_quoting(p, "", &l->token,
-				    sign == HODO_SIGN_INV ? "' wants an integer" : "' wants a number");
+		return hodo_filter_fail_quoting(p, "", &l->token,
+						sign == HODO_SIGN_INV ? "' wants an integer" : "' wants a number");
 	}
 	l->known = (uint8_t)(sign == HODO_SIGN_SUB ? known : INTEGER);
 	p->bare.op = 0;
-	return emit(p, ops[sign], NULL, 0, 1);
+	return hodo_filter_emit(p, ops[sign], NULL, 0, 1);
 }
 
 static int parse_operand(struct hodo_filter_parser *p)
@@ -352,15 +218,15 @@ static int parse_operand(struct hodo_filter_parser *p)
 	switch (p->token.type) {
 	case HODO_TOKEN_INT:
 		l->known = INTEGER;
-		rc = emit_int(p, p->token.i, p->token.is_unsigned);
+		rc = hodo_filter_emit_int(p, p->token.i, p->token.is_unsigned);
 		return rc ? rc : advance(p);
 	case HODO_TOKEN_FLOAT:
 		l->known = FLOATING;
-		rc = emit(p, HODO_FILTER_F64, &p->token.d_bits, sizeof(p->token.d_bits), 0);
+		rc = hodo_filter_emit(p, HODO_FILTER_F64, &p->token.d_bits, sizeof(p->token.d_bits), 0);
 		return rc ? rc : advance(p);
 	case HODO_TOKEN_TEXT:
 		l->known = TEXT;
-		rc = emit_text(p);
+		rc = hodo_filter_emit_text(p);
 		p->bare = text;
 		return rc ? rc : advance(p);
 	case HODO_TOKEN_NAME:
@@ -380,7 +246,7 @@ static int parse_operand(struct hodo_filter_parser *p)
 	case HODO_TOKEN_END:
 		break;
 	}
-	return unexpected(p, "a value");
+	return hodo_filter_unexpected(p, "a value");
 }
 
 /* ----------------------------------------------------------------- operators */
@@ -416,48 +282,7 @@ static int check_kinds(struct hodo_filter_parser *p, const struct hodo_filter_to
 		*known = a == FLOATING || b == FLOATING ? FLOATING : a == ANY || b == ANY ? ANY : INTEGER;
 		break;
 	}
-	return want ? fail_quoting(p, "", sign, want) : 0;
-}
-
-/* Puts a label in place of the name or text at from (its instruction as it was), which is compared with field `of`. */
-static int emit_label(struct hodo_filter_parser *p, const uint8_t *from, uint8_t of)
-{
-	uint8_t *operand = p->operand;
-	uint16_t len;
-
-	operand[0] = (uint8_t)p->labels;
-	operand[1] = of;
-	operand[2] = from[1];
-	if (p->labels++ == HODO_FILTER_LABELS_MAX)
-		return fail_many(p, p->token.start, HODO_FILTER_LABELS_MAX,
-				 " names and texts are compared with fields");
-	if (from[0] == HODO_FILTER_FIELD)
-		return emit(p, HODO_FILTER_LABEL, operand, 3, 0);
-	memcpy(&len, from + 1, sizeof(len));
-	memcpy(operand + 2, from + 1, sizeof(len) + len);
-	return emit(p, HODO_FILTER_LABEL_TEXT, operand, 4 + (size_t)len, 0);
-}
-
-/*
- * left was compared with what was parsed last: if both are bare, and one is a name, the other may be a label of
- * it. So both are made anew.
- */
-static int allow_labels(struct hodo_filter_parser *p, const struct hodo_filter_bare *left)
-{
-	const uint8_t *a = p->old, *b = p->old + (p->bare.at - left->at);
-	bool a_name = left->op == HODO_FILTER_FIELD, b_name = p->bare.op == HODO_FILTER_FIELD;
-	size_t len = p->len - left->at;
-	int rc;
-
-	if (!left->op || !p->bare.op || (!a_name && !b_name) || len > sizeof(p->old))
-		return 0;
-	memcpy(p->old, p->code + left->at, len);
-	p->len = left->at;
-	p->depth -= 2;
-	rc = b_name ? emit_label(p, a, b[1]) : emit(p, a[0], a + 1, 1, 0);
-	if (rc)
-		return rc;
-	return a_name ? emit_label(p, b, a[1]) : emit(p, b[0], b + 1, 1, 0);
+	return want ? hodo_filter_fail_quoting(p, "", sign, want) : 0;
 }
 
 /* The operator that stands here, if it binds so close that it belongs to this level. */
@@ -483,8 +308,8 @@ static int parse_operator(struct hodo_filter_parser *p)
 	case HODO_SIGN_LAND:
 	case HODO_SIGN_LOR:
 		/* The right side is skipped where the left decides. */
-		rc = emit(p, l->token.op == HODO_SIGN_LAND ? HODO_FILTER_LAND_SKIP : HODO_FILTER_LOR_SKIP, &skip,
-			  sizeof(skip), 1);
+		rc = hodo_filter_emit(p, l->token.op == HODO_SIGN_LAND ? HODO_FILTER_LAND_SKIP : HODO_FILTER_LOR_SKIP,
+				      &skip, sizeof(skip), 1);
 		l->from = p->len;
 		return rc ? rc : open_level(p, THEN_LOGIC, found + 1);
 	default:
@@ -498,7 +323,7 @@ static int finish_logic(struct hodo_filter_parser *p)
 {
 	struct hodo_filter_level *l = top(p);
 	uint16_t skip;
-	int rc = emit(p, binaries[l->token.op].op, NULL, 0, 2);
+	int rc = hodo_filter_emit(p, binaries[l->token.op].op, NULL, 0, 2);
 
 	if (rc)
 		return rc;
@@ -524,7 +349,7 @@ static int finish_second_choice(struct hodo_filter_parser *p, enum known b)
 
 	l->known = l->first == b ? (uint8_t)b : ANY;
 	p->bare.op = 0;
-	return emit(p, HODO_FILTER_SELECT, NULL, 0, 3);
+	return hodo_filter_emit(p, HODO_FILTER_SELECT, NULL, 0, 3);
 }
 
 static int finish_binary(struct hodo_filter_parser *p, enum known right)
@@ -535,10 +360,10 @@ static int finish_binary(struct hodo_filter_parser *p, enum known right)
 	int rc = check_kinds(p, &l->token, l->known, right, &known);
 
 	if (!rc && op >= HODO_FILTER_LT && op <= HODO_FILTER_NE)
-		rc = allow_labels(p, &l->left);
+		rc = hodo_filter_allow_labels(p, &l->left);
 	l->known = (uint8_t)known;
 	p->bare.op = 0;
-	return rc ? rc : emit(p, op, NULL, 0, 2);
+	return rc ? rc : hodo_filter_emit(p, op, NULL, 0, 2);
 }
 
 /* An expression of kind known was read: what waited for it. */
@@ -587,29 +412,6 @@ static int parse(struct hodo_filter_parser *p)
 
 /* ------------------------------------------------------------------- program */
 
-/* Header, names, instructions. */
-static int assemble(struct hodo_filter_parser *p, uint8_t *code, size_t size, size_t *len)
-{
-	uint8_t header[HODO_FILTER_HEADER] = { 'H', 'F', HODO_FILTER_VERSION, (uint8_t)p->names_n };
-	size_t total = sizeof(header) + p->len, n = 0;
-	unsigned int i;
-
-	for (i = 0; i < p->names_n; i++)
-		total += 1 + (size_t)p->names_len[i];
-	if (total > size || total > HODO_FILTER_MAX)
-		return fail(p, -E2BIG, p->token.start, "expression too long");
-	memcpy(code, header, sizeof(header));
-	n = sizeof(header);
-	for (i = 0; i < p->names_n; i++) {
-		code[n++] = p->names_len[i];
-		memcpy(code + n, p->names[i], p->names_len[i]);
-		n += p->names_len[i];
-	}
-	memcpy(code + n, p->code, p->len);
-	*len = total;
-	return hodo_filter_verify(code, total);
-}
-
 int hodo_filter_parse(struct hodo_filter_parser *p, const char *expr, uint8_t *code, size_t size, size_t *len,
 		      char *error, size_t error_size)
 {
@@ -626,11 +428,11 @@ int hodo_filter_parse(struct hodo_filter_parser *p, const char *expr, uint8_t *c
 	while (n <= HODO_FILTER_EXPR_MAX && expr[n])
 		n++;
 	if (n > HODO_FILTER_EXPR_MAX)
-		return fail(p, -E2BIG, expr + HODO_FILTER_EXPR_MAX, "expression too long");
+		return hodo_filter_fail(p, -E2BIG, expr + HODO_FILTER_EXPR_MAX, "expression too long");
 	rc = advance(p);
 	if (!rc)
 		rc = parse(p);
 	if (!rc && p->token.type != HODO_TOKEN_END)
-		rc = unexpected(p, "an operator");
-	return rc ? rc : assemble(p, code, size, len);
+		rc = hodo_filter_unexpected(p, "an operator");
+	return rc ? rc : hodo_filter_assemble(p, code, size, len);
 }

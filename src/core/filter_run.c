@@ -20,36 +20,10 @@ struct event {
 
 /* ------------------------------------------------------------------- fields */
 
-/* An integer of a fixed size at p, as C would promote it; only 64-bit ones stay unsigned. */
 static void load_int(struct value *v, uint8_t type, const uint8_t *p)
 {
-	uint16_t half;
-	uint32_t word;
-
-	v->kind = SIGNED;
-	switch (type) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_CHAR:
-		v->i = (int8_t)*p;
-		break;
-	case HODO_TYPE_U8:
-	case HODO_TYPE_BOOL:
-		v->i = *p;
-		break;
-	case HODO_TYPE_I16:
-	case HODO_TYPE_U16:
-		__builtin_memcpy(&half, p, sizeof(half));
-		v->i = type == HODO_TYPE_I16 ? (int16_t)half : half;
-		break;
-	case HODO_TYPE_I32:
-	case HODO_TYPE_U32:
-		__builtin_memcpy(&word, p, sizeof(word));
-		v->i = type == HODO_TYPE_I32 ? (int32_t)word : (int64_t)word;
-		break;
-	default:
-		v->kind = type == HODO_TYPE_I64 ? SIGNED : UNSIGNED;
-		__builtin_memcpy(&v->u, p, sizeof(v->u));
-	}
+	v->kind = hodo_fields_is_unsigned64(type) ? UNSIGNED : SIGNED;
+	v->i = hodo_fields_integer(type, p);
 }
 
 /* Up to the first NUL: what an array of constant length holds behind its text is not of it. */

@@ -14,11 +14,6 @@ static size_t put_integer(uint8_t *to, size_t room, uint8_t tag, uint64_t bits)
 	return HODO_KEY_INTEGER_BYTES;
 }
 
-static size_t put_signed(uint8_t *to, size_t room, int64_t number)
-{
-	return put_integer(to, room, number < 0 ? NEGATIVE : INTEGER, (uint64_t)number);
-}
-
 static size_t put_bytes(uint8_t *to, size_t room, uint8_t tag, const void *data, uint32_t bytes)
 {
 	size_t size = 1 + sizeof(bytes) + bytes;
@@ -42,38 +37,16 @@ static size_t put_text(uint8_t *to, size_t room, const char *text, uint32_t byte
 	return put_bytes(to, room, HODO_TYPE_STR, text, len);
 }
 
-/* It may stand anywhere in an event. */
-#define LOAD(type)                                         \
-	({                                                 \
-		type number_;                              \
-		__builtin_memcpy(&number_, data, sizeof(number_)); \
-		number_;                                   \
-	})
-
 size_t hodo_key_put(uint8_t *to, size_t room, uint8_t type, const void *data, uint32_t bytes)
 {
-	switch (type) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_CHAR:
-		return put_signed(to, room, LOAD(int8_t));
-	case HODO_TYPE_I16:
-		return put_signed(to, room, LOAD(int16_t));
-	case HODO_TYPE_I32:
-		return put_signed(to, room, LOAD(int32_t));
-	case HODO_TYPE_I64:
-		return put_signed(to, room, LOAD(int64_t));
-	case HODO_TYPE_U8:
-	case HODO_TYPE_BOOL:
-		return put_integer(to, room, INTEGER, LOAD(uint8_t));
-	case HODO_TYPE_U16:
-		return put_integer(to, room, INTEGER, LOAD(uint16_t));
-	case HODO_TYPE_U32:
-		return put_integer(to, room, INTEGER, LOAD(uint32_t));
-	case HODO_TYPE_U64:
-	case HODO_TYPE_PTR:
-		return put_integer(to, room, INTEGER, LOAD(uint64_t));
-	case HODO_TYPE_STR:
-		return put_text(to, room, data, bytes);
+	int64_t number;
+
+	if (hodo_fields_is_integer(type)) {
+		number = hodo_fields_integer(type, data);
+		return put_integer(to, room, number < 0 && !hodo_fields_is_unsigned64(type) ? NEGATIVE : INTEGER,
+				   (uint64_t)number);
 	}
+	if (type == HODO_TYPE_STR)
+		return put_text(to, room, data, bytes);
 	return put_bytes(to, room, type, data, hodo_fields_element_size(type) ? bytes : hodo_fields_fixed_size(type));
 }
