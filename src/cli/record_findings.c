@@ -142,9 +142,8 @@ void hodo_record_unmatched(const char *recording, const struct hodo_function_nam
 	};
 	HODO_AUTO_READ struct hodo_read *reader = hodo_open(recording, true);
 	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
-	const char *p = patterns->text;
 
-	for (uint32_t i = 0; list.pattern && i < patterns->n; i++, p += strlen(p) + 1) {
+	for (const char *p = NULL; list.pattern && (p = hodo_function_names_next(patterns, p));) {
 		list.pattern[list.n].text = strdup(p);
 		list.n += list.pattern[list.n].text != NULL;
 	}

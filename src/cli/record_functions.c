@@ -129,8 +129,7 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 		f->tracers = (f->tracers & ~ONE(RECORD)) | ONE(GRAPH);
 	err = check_tracers(f);
 	/* A loop is known by its own call. */
-	for (const char *p = f->loops.text; !err && f->patterns.included > 0 && p < f->loops.text + f->loops.len;
-	     p += strlen(p) + 1)
+	for (const char *p = NULL; !err && f->patterns.included > 0 && (p = hodo_function_names_next(&f->loops, p));)
 		err = hodo_function_options_names(&f->patterns, "--loop", p);
 	if (!err && hodo_functions_check(f) < 0)
 		err = hodo_usage(VERB, "too many functions are named: use * to name several at once");

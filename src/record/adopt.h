@@ -6,8 +6,6 @@
 #ifndef HODO_RECORD_ADOPT_H
 #define HODO_RECORD_ADOPT_H
 
-#include <stdint.h>
-
 #include "session.h"
 
 /*

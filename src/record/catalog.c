@@ -8,7 +8,6 @@
 #include "catalog.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +36,14 @@ static const char *texts_next(struct texts *t)
 	t->left -= (size_t)(end - s) + 1;
 	t->at = end + 1;
 	return s;
+}
+
+/* Zeroed; it goes with the catalogue. */
+static void *allocate(struct hodo_catalog *c, size_t len)
+{
+	void *p = hodo_arena_alloc(&c->memory, len);
+
+	return p ? memset(p, 0, len) : NULL;
 }
 
 static char *copy_text(char **to, const char *s, size_t max)
@@ -99,13 +106,11 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 		return -EBADMSG;
 	if (hodo_layouts_have(&c->walk, r->head.id))
 		return -EEXIST;
-	e = calloc(1, sizeof(*e));
-	to = malloc(size + HODO_FIELDS_MAX * 16 + 8);
-	if (!e || !to) {
-		free(e);
-		free(to);
+	e = allocate(c, sizeof(*e));
+	/* Names that are made up are longer than what they stand for. */
+	to = allocate(c, size + HODO_FIELDS_MAX * 16 + 8);
+	if (!e || !to)
 		return -ENOMEM;
-	}
 	t = (struct texts){ (const char *)types + r->nfields, size - sizeof(*r) - r->nfields, false };
 	e->id = r->head.id;
 	e->kind = r->kind;
@@ -119,15 +124,9 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 	e->function = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
 	e->object = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
 	err = t.bad || !e->name[0] ? -EBADMSG : add_shape(c, e);
-	if (err == -EINVAL)
-		err = -EBADMSG;
-	if (!err)
-		err = hodo_vec_push(c->event, c->events, e);
-	if (err) {
-		free(e->name);
-		free(e);
-	}
-	return err;
+	if (err)
+		return err == -EINVAL ? -EBADMSG : err;
+	return hodo_vec_push(c->event, c->events, e);
 }
 
 static int add_labels(struct hodo_catalog *c, const struct hodo_record_labels *r, size_t size)
@@ -135,37 +134,27 @@ static int add_labels(struct hodo_catalog *c, const struct hodo_record_labels *r
 	struct hodo_catalog_labels *l;
 	struct texts t;
 	char *to;
-	int err = 0;
 
 	if (size < sizeof(*r) || r->n > HODO_CATALOG_LABELS_MAX || (size - sizeof(*r)) / 8 < r->n)
 		return -EBADMSG;
 	if (c->labels_count >= HODO_CATALOG_LABELS_MAX)
 		return -EEXIST;
-	l = calloc(1, sizeof(*l));
-	if (!l)
+	l = allocate(c, sizeof(*l));
+	to = allocate(c, size + 8);
+	if (!l || !to)
 		return -ENOMEM;
 	l->n = r->n;
-	l->value = malloc(r->n * sizeof(*l->value) + 8);
-	l->label = malloc(r->n * sizeof(*l->label) + 8);
-	l->provider = to = malloc(size + 8);
-	if (!l->value || !l->label || !to) {
-		err = -ENOMEM;
-	} else {
-		memcpy(l->value, r + 1, r->n * sizeof(*l->value));
-		t = (struct texts){ (const char *)(r + 1) + r->n * 8, size - sizeof(*r) - r->n * 8, false };
-		copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-		l->field = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-		for (uint32_t i = 0; i < r->n; i++)
-			l->label[i] = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-		err = t.bad ? -EBADMSG : hodo_vec_push(c->labels, c->labels_count, l);
-	}
-	if (err) {
-		free(l->value);
-		free(l->label);
-		free(l->provider);
-		free(l);
-	}
-	return err;
+	l->value = allocate(c, r->n * sizeof(*l->value));
+	l->label = allocate(c, r->n * sizeof(*l->label));
+	if (!l->value || !l->label)
+		return -ENOMEM;
+	memcpy(l->value, r + 1, r->n * sizeof(*l->value));
+	t = (struct texts){ (const char *)(r + 1) + r->n * 8, size - sizeof(*r) - r->n * 8, false };
+	l->provider = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	l->field = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	for (uint32_t i = 0; i < r->n; i++)
+		l->label[i] = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	return t.bad ? -EBADMSG : hodo_vec_push(c->labels, c->labels_count, l);
 }
 
 static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
@@ -173,36 +162,27 @@ static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size
 	struct texts t = { (const char *)(r + 1), size - sizeof(*r), false };
 	const char *s = texts_next(&t);
 	char *copy;
-	int err;
 
 	if (t.bad)
 		return -EBADMSG;
-	if (c->warnings >= HODO_CATALOG_WARNINGS_MAX) {
-		c->warnings_dropped++;
+	if (c->warnings >= HODO_CATALOG_WARNINGS_MAX)
 		return -EEXIST;
-	}
-	copy = strdup(s);
-	if (!copy)
-		return -ENOMEM;
-	err = hodo_vec_push(c->warning, c->warnings, copy);
-	if (err)
-		free(copy);
-	return err;
+	copy = hodo_arena_copy(&c->memory, s, strlen(s));
+	return copy ? hodo_vec_push(c->warning, c->warnings, copy) : -ENOMEM;
 }
 
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path)
 {
 	struct hodo_catalog_object *o;
-	int err;
 
 	if (c->objects >= HODO_CATALOG_OBJECTS_MAX) {
 		c->objects_dropped++;
 		return -EEXIST;
 	}
-	o = calloc(1, sizeof(*o));
+	o = allocate(c, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
-	o->path = strdup(path);
+	o->path = hodo_arena_copy(&c->memory, path, strlen(path));
 	o->base = r->base;
 	o->start = r->start;
 	o->end = r->end;
@@ -211,12 +191,7 @@ int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_obj
 	o->functions = r->functions;
 	o->build_id_len = r->build_id_len;
 	memcpy(o->build_id, r->build_id, r->build_id_len);
-	err = o->path ? hodo_vec_push(c->object, c->objects, o) : -ENOMEM;
-	if (err) {
-		free(o->path);
-		free(o);
-	}
-	return err;
+	return o->path ? hodo_vec_push(c->object, c->objects, o) : -ENOMEM;
 }
 
 static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r, size_t size)
@@ -245,6 +220,54 @@ static int end_object(struct hodo_catalog *c, const struct hodo_record_unload *r
 		return 0;
 	}
 	return -EEXIST;
+}
+
+static const struct {
+	uint32_t flag;
+	uint8_t type;
+	const char *name;
+} known[] = {
+	{ HODO_CONTEXT_COMM, HODO_TYPE_STR, "comm" },
+	{ HODO_CONTEXT_PID, HODO_TYPE_U32, "pid" },
+	{ HODO_CONTEXT_IP, HODO_TYPE_PTR, "ip" },
+	{ HODO_CONTEXT_CALLSTACK, HODO_TYPE_ARRAY | HODO_TYPE_PTR, "callstack" },
+	{ HODO_CONTEXT_STACK, HODO_TYPE_ARRAY | HODO_TYPE_U64, "stack_regs" },
+	{ HODO_CONTEXT_STACK, HODO_TYPE_BYTES, "stack" },
+};
+
+static bool is_identifier(const char *s, size_t size)
+{
+	size_t n = strnlen(s, size);
+
+	return n > 0 && n < size &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
+}
+
+static void add_field(struct hodo_context_fields *f, uint8_t type, const char *prefix, const char *name)
+{
+	f->type[f->n] = type;
+	snprintf(f->name[f->n], sizeof(f->name[f->n]), "%s%s", prefix, name);
+	f->n++;
+}
+
+int hodo_context_fields(const struct hodo_context_config *config, struct hodo_context_fields *fields)
+{
+	fields->n = 0;
+	if (config->size != sizeof(*config) || config->flags >= 2 * HODO_CONTEXT_COUNTERS ||
+	    config->counters > HODO_COUNTERS_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (config->flags & known[i].flag)
+			add_field(fields, known[i].type, "", known[i].name);
+	for (uint32_t i = 0; (config->flags & HODO_CONTEXT_COUNTERS) && i < config->counters; i++) {
+		if (!is_identifier(config->counter[i].name, sizeof(config->counter[i].name)))
+			return -EINVAL;
+		for (uint32_t k = 0; k < i; k++)
+			if (strcmp(config->counter[i].name, config->counter[k].name) == 0)
+				return -EINVAL;
+		add_field(fields, HODO_TYPE_U64, "perf_", config->counter[i].name);
+	}
+	return 0;
 }
 
 /* Events that are known already have their shapes. */
@@ -287,24 +310,22 @@ static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_
 
 int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used)
 {
-	struct hodo_record *copy = NULL;
 	int taken = 0, err = 0;
 
 	if (c->broken || used <= c->parsed)
 		return 0;
 	while (c->parsed < used && !err) {
 		uint64_t left = used > HODO_CATALOG_SIZE ? 0 : used - c->parsed;
-		uint32_t size = left < sizeof(*copy) ? 0 : hodo_shm_get32(base + c->parsed);
+		uint32_t size = left < sizeof(struct hodo_record) ? 0 : hodo_shm_get32(base + c->parsed);
+		struct hodo_record *copy;
 
 		if (size < sizeof(*copy) || size > left || size > HODO_CATALOG_RECORD_MAX || size % 8 != 0) {
 			err = -EBADMSG;
 			break;
 		}
 		copy = malloc(size);
-		if (!copy) {
-			err = -ENOMEM;
-			break;
-		}
+		if (!copy)
+			return -ENOMEM;
 		hodo_shm_copy(copy, base + c->parsed, size);
 		err = add_record(c, copy, size);
 		free(copy);
@@ -314,29 +335,13 @@ int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used
 		err = 0;
 		c->parsed += size;
 	}
-	if (err == -EBADMSG)
-		c->broken = true;
+	c->broken = err == -EBADMSG;
 	return err ? err : taken;
 }
 
 void hodo_catalog_free(struct hodo_catalog *c)
 {
-	for (uint32_t i = 0; i < c->events; i++) {
-		free(c->event[i]->name);
-		free(c->event[i]);
-	}
-	for (uint32_t i = 0; i < c->labels_count; i++) {
-		free(c->labels[i]->value);
-		free(c->labels[i]->label);
-		free(c->labels[i]->provider);
-		free(c->labels[i]);
-	}
-	for (uint32_t i = 0; i < c->warnings; i++)
-		free(c->warning[i]);
-	for (uint32_t i = 0; i < c->objects; i++) {
-		free(c->object[i]->path);
-		free(c->object[i]);
-	}
+	hodo_arena_free(&c->memory);
 	free(c->object);
 	free(c->event);
 	free(c->labels);

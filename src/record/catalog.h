@@ -10,12 +10,9 @@
 #ifndef HODO_RECORD_CATALOG_H
 #define HODO_RECORD_CATALOG_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include <base/arena.h>
 #include <hodo/abi.h>
 
-#include "context.h"
 #include "event_walk.h"
 
 #define HODO_CATALOG_RECORD_MAX (1u << 20) /* bytes of one record */
@@ -24,14 +21,25 @@
 #define HODO_CATALOG_OBJECTS_MAX 65536u    /* likewise */
 #define HODO_CATALOG_UNLOAD_STEPS (1u << 26) /* objects looked through for all that say they are no more */
 
+/* What stands before the fields of every event. */
+#define HODO_CONTEXT_NAME_MAX 48u /* bytes of a field's name, its NUL included */
+
+struct hodo_context_fields {
+	uint32_t n;
+	uint8_t type[HODO_CONTEXT_FIELDS_MAX];
+	char name[HODO_CONTEXT_FIELDS_MAX][HODO_CONTEXT_NAME_MAX]; /* identifiers, all different */
+};
+
+/* 0, or -EINVAL if the configuration makes no sense. */
+int hodo_context_fields(const struct hodo_context_config *config, struct hodo_context_fields *fields);
+
 struct hodo_catalog_event {
 	uint16_t id;
 	uint8_t kind;
 	uint8_t nfields;
 	uint32_t line;
 	uint8_t type[HODO_FIELDS_MAX];
-	/* All point into one allocation that begins at name. */
-	char *name; /* "kv:put" */
+	const char *name;                   /* "kv:put" */
 	const char *field[HODO_FIELDS_MAX]; /* identifiers, all different */
 	const char *format;
 	const char *file;
@@ -42,15 +50,14 @@ struct hodo_catalog_event {
 struct hodo_catalog_labels {
 	uint32_t n;
 	int64_t *value; /* n */
-	char *provider; /* one allocation with field and labels */
-	const char *field;
+	const char *provider, *field;
 	const char **label; /* n */
 };
 
 #define HODO_CATALOG_MAPPED UINT64_MAX /* until: it still is */
 
 struct hodo_catalog_object {
-	char *path;
+	const char *path;
 	uint64_t base, start, end;
 	uint64_t from, until; /* ticks; from 0: before the recording */
 	uint32_t functions;
@@ -59,15 +66,15 @@ struct hodo_catalog_object {
 };
 
 struct hodo_catalog {
+	struct hodo_arena memory; /* of all below but the arrays */
 	uint64_t parsed; /* bytes */
 	bool broken;     /* a record made no sense: nothing after it is read */
 	struct hodo_catalog_event **event; /* in the order of their coming */
 	uint32_t events;
 	struct hodo_catalog_labels **labels;
 	uint32_t labels_count;
-	char **warning;
+	const char **warning;
 	uint32_t warnings;
-	uint32_t warnings_dropped;
 	struct hodo_catalog_object **object; /* in the order of their coming */
 	uint32_t objects;
 	uint32_t objects_dropped;

@@ -6,7 +6,6 @@
 #define HODO_RECORD_CLOCK_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <hodo/abi.h>
 

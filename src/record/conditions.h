@@ -5,10 +5,6 @@
 #ifndef HODO_RECORD_CONDITIONS_H
 #define HODO_RECORD_CONDITIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 #include "pattern.h"

@@ -3,9 +3,6 @@
 #ifndef HODO_RECORD_CONFIG_H
 #define HODO_RECORD_CONFIG_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 #include "session.h"

@@ -6,9 +6,6 @@
 #ifndef HODO_RECORD_CTF_METADATA_H
 #define HODO_RECORD_CTF_METADATA_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <base/text.h>
 
 #include "catalog.h"

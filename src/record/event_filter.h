@@ -3,9 +3,6 @@
 #ifndef HODO_RECORD_EVENT_FILTER_H
 #define HODO_RECORD_EVENT_FILTER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <hodo/read.h>
 
 struct hodo_event_filter;

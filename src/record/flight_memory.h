@@ -9,8 +9,6 @@
 #define HODO_RECORD_FLIGHT_MEMORY_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <hodo/abi.h>
 

@@ -11,9 +11,7 @@
 #include "process.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <base/scope.h>
 

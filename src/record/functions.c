@@ -5,22 +5,11 @@
 #include "functions.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
 #include "shm.h"
-#include "names.h"
-
-static int bad_name(const char *p, size_t len, const char *why, char *error, size_t size)
-{
-	char shown[64];
-
-	hodo_name_printable(shown, sizeof(shown), p);
-	snprintf(error, size, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown, why);
-	return -EINVAL;
-}
 
 /* "0x1000-0x2000", the end behind the start. */
 static bool is_range(const char *p, size_t len)
@@ -59,24 +48,24 @@ static const char *name_flaw(const char *p, size_t len)
 static int add_one(struct hodo_function_names *list, const char *p, size_t len, char *error, size_t size)
 {
 	const char *flaw = name_flaw(p, len);
-	char *grown;
 
-	if (!flaw && (list->n >= HODO_FUNCTION_NAMES_MAX || list->len + len + 1 > HODO_FUNCTIONS_MAX))
+	if (!flaw && (list->n >= HODO_FUNCTION_NAMES_MAX || list->text.len + len + 1 > HODO_FUNCTIONS_MAX))
 		flaw = "too many functions are named: use * to name several at once";
 	if (flaw)
-		return bad_name(p, len, flaw, error, size);
-	grown = realloc(list->text, list->len + len + 1);
-	if (!grown) {
-		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
-		return -ENOMEM;
-	}
-	list->text = grown;
-	memcpy(grown + list->len, p, len);
-	grown[list->len + len] = 0;
-	list->len += len + 1;
+		return hodo_fail_text(error, size, p, len, flaw);
+	hodo_text_bytes(&list->text, p, len);
+	hodo_text_char(&list->text, 0);
+	if (list->text.error)
+		return hodo_fail_memory(error, size);
 	list->n++;
 	list->included += p[0] != '!';
 	return 0;
+}
+
+const char *hodo_function_names_next(const struct hodo_function_names *list, const char *p)
+{
+	p = p ? p + strlen(p) + 1 : list->text.data;
+	return p < list->text.data + list->text.len ? p : NULL;
 }
 
 int hodo_functions_add(struct hodo_function_names *list, const char *text, char *error, size_t size)
@@ -93,14 +82,14 @@ int hodo_functions_add(struct hodo_function_names *list, const char *text, char 
 
 void hodo_functions_free(struct hodo_functions *f)
 {
-	free(f->patterns.text);
-	free(f->loops.text);
+	hodo_text_free(&f->patterns.text);
+	hodo_text_free(&f->loops.text);
 	memset(f, 0, sizeof(*f));
 }
 
 size_t hodo_functions_size(const struct hodo_functions *f)
 {
-	return f->tracers ? sizeof(struct hodo_functions_config) + f->patterns.len + f->loops.len : 0;
+	return f->tracers ? sizeof(struct hodo_functions_config) + f->patterns.text.len + f->loops.text.len : 0;
 }
 
 int hodo_functions_check(const struct hodo_functions *f)
@@ -113,16 +102,16 @@ void hodo_functions_pack(const struct hodo_functions *f, uint64_t limit_ticks, u
 	struct hodo_functions_config c = {
 		.size = sizeof(c), .tracers = f->tracers, .depth_max = f->depth_max, .flags = f->flags,
 		.limit_ticks = limit_ticks, .ticks_per_s = ticks_per_s,
-		.patterns = f->patterns.n, .patterns_len = (uint32_t)f->patterns.len,
-		.loops = f->loops.n, .loops_len = (uint32_t)f->loops.len,
+		.patterns = f->patterns.n, .patterns_len = (uint32_t)f->patterns.text.len,
+		.loops = f->loops.n, .loops_len = (uint32_t)f->loops.text.len,
 	};
 
 	memcpy(to, &c, sizeof(c));
 	to += sizeof(c);
-	if (f->patterns.len)
-		memcpy(to, f->patterns.text, f->patterns.len);
-	if (f->loops.len)
-		memcpy(to + f->patterns.len, f->loops.text, f->loops.len);
+	if (f->patterns.text.len)
+		memcpy(to, f->patterns.text.data, f->patterns.text.len);
+	if (f->loops.text.len)
+		memcpy(to + f->patterns.text.len, f->loops.text.data, f->loops.text.len);
 }
 
 void hodo_functions_see(const struct hodo_shm *shm, struct hodo_functions_seen *seen)

@@ -6,10 +6,7 @@
 #ifndef HODO_RECORD_FUNCTIONS_H
 #define HODO_RECORD_FUNCTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include <base/text.h>
 #include <hodo/abi.h>
 
 #define HODO_FUNCTION_NAME_MAX 1024u  /* bytes of a pattern */
@@ -17,11 +14,13 @@
 
 /* Patterns, each with its NUL, one after the other: as CONFIG has them. All zero is an empty list. */
 struct hodo_function_names {
-	char *text;
-	size_t len;
+	struct hodo_text text;
 	uint32_t n;
 	uint32_t included; /* of them, those without '!' in front */
 };
+
+/* The pattern behind p, of NULL the first; NULL: there are no more. */
+const char *hodo_function_names_next(const struct hodo_function_names *list, const char *p);
 
 struct hodo_functions {
 	uint32_t tracers; /* 1 << enum hodo_builtin, or-ed; 0: functions are not asked for */

@@ -9,10 +9,6 @@
 #ifndef HODO_RECORD_KERNEL_H
 #define HODO_RECORD_KERNEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 #include "pattern.h"

@@ -7,16 +7,15 @@
  */
 #define _GNU_SOURCE
 #include "kernel_functions.h"
-#include "message.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include <base/scope.h>
 #include <core/glob.h>
+
+#include "message.h"
 
 #define FEW_MAX 384u /* what the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
 #define LIST "available_filter_functions"
@@ -43,10 +42,9 @@ static bool is_range(const char *pattern)
 /* As the module and the kernel see it: some pattern, and none of those with '!'. */
 static bool is_wanted(const struct hodo_function_names *patterns, const char *name)
 {
-	const char *p = patterns->text;
 	bool wanted = patterns->included == 0;
 
-	for (uint32_t i = 0; i < patterns->n; i++, p += strlen(p) + 1) {
+	for (const char *p = NULL; (p = hodo_function_names_next(patterns, p));) {
 		bool without = p[0] == '!';
 
 		if (!hodo_glob(p + without, strlen(p + without), name, strlen(name)))
@@ -67,36 +65,29 @@ struct few {
 	uint64_t found, wanted; /* counts; wanted may be more than there is room for */
 };
 
-static void free_few(struct few *few)
-{
-	for (uint32_t i = 0; i < few->n; i++)
-		free(few->name[i]);
-}
-
 static int read_list(const struct hodo_function_names *patterns, struct few *few)
 {
-	FILE *f = open_list();
-	char *line = NULL, *space;
+	HODO_AUTO_FCLOSE FILE *f = open_list();
+	HODO_AUTO_FREE char *line = NULL;
 	size_t room = 0;
-	int err = f ? 0 : -errno;
 
-	while (!err && getline(&line, &room, f) > 0) {
+	if (!f)
+		return -errno;
+	while (getline(&line, &room, f) > 0) {
+		char *space = strchr(line, ' ');
+		bool wanted;
+
 		line[strcspn(line, "\n")] = 0;
 		few->found++;
-		space = strchr(line, ' ');
 		if (space)
 			*space = 0;
-		if (!is_wanted(patterns, line))
-			continue;
+		wanted = is_wanted(patterns, line);
 		if (space)
 			*space = ' ';
-		if (few->wanted++ < FEW_MAX && !(few->name[few->n++] = strdup(line)))
-			err = -ENOMEM;
+		if (wanted && few->wanted++ < FEW_MAX && !(few->name[few->n++] = strdup(line)))
+			return -ENOMEM;
 	}
-	free(line);
-	if (f)
-		fclose(f);
-	return err;
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -131,9 +122,7 @@ static bool is_one_of(const struct few *few, const char *name)
  */
 static bool is_other_name(const struct few *few, const struct hodo_function_names *patterns, const char *name)
 {
-	const char *p = patterns->text;
-
-	for (uint32_t i = 0; i < patterns->n; i++, p += strlen(p) + 1)
+	for (const char *p = NULL; (p = hodo_function_names_next(patterns, p));)
 		if (strcmp(p, name) == 0)
 			return !is_one_of(few, name);
 	return false;
@@ -157,8 +146,8 @@ static int add_place(struct hodo_function_names *list, unsigned long long addres
 
 static int read_places(const struct few *few, const struct hodo_function_names *patterns, struct places *places)
 {
-	FILE *f = fopen("/proc/kallsyms", "re");
-	char *line = NULL;
+	HODO_AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
+	HODO_AUTO_FREE char *line = NULL;
 	unsigned long long address;
 	size_t room = 0;
 	int err = f ? 0 : -errno;
@@ -174,19 +163,15 @@ static int read_places(const struct few *few, const struct hodo_function_names *
 		else if (is_other_name(few, patterns, name))
 			err = add_place(&places->others, address);
 	}
-	free(line);
-	if (f)
-		fclose(f);
 	return err;
 }
 
 static int append(struct hodo_function_names *to, const struct hodo_function_names *more)
 {
-	const char *p = more->text;
 	char why[128];
 	int err = 0;
 
-	for (uint32_t i = 0; i < more->n && !err; i++, p += strlen(p) + 1)
+	for (const char *p = NULL; !err && (p = hodo_function_names_next(more, p));)
 		err = hodo_functions_add(to, p, why, sizeof(why));
 	return err;
 }
@@ -202,40 +187,37 @@ static int settle(const struct few *few, struct hodo_function_names *patterns)
 	else if (!err && (places.fprobe || few->wanted > FEW_MAX || places.few.n + places.others.n > FEW_MAX))
 		err = append(patterns, &places.others);
 	else if (!err && append(&places.few, &places.others) == 0 && places.few.n) {
-		free(patterns->text);
+		hodo_text_free(&patterns->text);
 		*patterns = places.few;
-		places.few.text = NULL;
+		places.few.text = (struct hodo_text){ 0 };
 	}
-	free(places.few.text);
-	free(places.others.text);
+	hodo_text_free(&places.few.text);
+	hodo_text_free(&places.others.text);
 	return err;
 }
 
 int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size)
 {
 	struct few few = { .n = 0 };
-	const char *p = f->patterns.text;
 	int err;
 
 	/* Who names addresses knows what is there. */
-	for (uint32_t i = 0; i < f->patterns.n; i++, p += strlen(p) + 1)
+	for (const char *p = NULL; (p = hodo_function_names_next(&f->patterns, p));)
 		if (is_range(p))
 			return 0;
 	err = read_list(&f->patterns, &few);
-	if (err == -ENOMEM) {
-		snprintf(why, size, "out of memory: %s", hodo_remedy(ENOMEM));
-	} else if (err) {
-		err = 0; /* no list: the module finds out by itself */
-	} else {
+	if (!err) {
 		qsort(few.name, few.n, sizeof(*few.name), by_name);
-		if (settle(&few, &f->patterns) == -ESRCH)
-			err = -ESRCH;
+		err = settle(&few, &f->patterns);
 	}
+	for (uint32_t i = 0; i < few.n; i++)
+		free(few.name[i]);
+	if (err == -ENOMEM)
+		return hodo_fail_memory(why, size);
 	if (err == -ESRCH)
-		snprintf(why, size, "none of the kernel's %llu functions that can be traced has such a name: they stand in %s",
-			 (unsigned long long)few.found, list_paths[0]);
-	free_few(&few);
-	return err;
+		return hodo_fail(why, size, err, "none of the kernel's %llu functions that can be traced has such a name: they "
+				 "stand in %s", (unsigned long long)few.found, list_paths[0]);
+	return 0; /* where a list cannot be read, the module finds out by itself */
 }
 
 /* ------------------------------------------------------------------------ object */
@@ -252,12 +234,10 @@ static uint32_t note_word(const uint8_t *p)
 static uint32_t read_build_id(uint8_t *id, uint32_t max)
 {
 	static uint8_t notes[NOTES_MAX];
-	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	HODO_AUTO_CLOSE int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
 	size_t len = got > 0 ? (size_t)got : 0, at = 0;
 
-	if (fd >= 0)
-		close(fd);
 	while (len - at >= 12) {
 		uint64_t name = note_word(notes + at), desc = note_word(notes + at + 4);
 		uint64_t body = at + 12 + ((name + 3) & ~3ull), next = body + ((desc + 3) & ~3ull);

@@ -3,8 +3,6 @@
 #ifndef HODO_RECORD_KERNEL_FUNCTIONS_H
 #define HODO_RECORD_KERNEL_FUNCTIONS_H
 
-#include <stddef.h>
-
 #include "catalog.h"
 #include "functions.h"
 

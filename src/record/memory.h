@@ -6,10 +6,6 @@
 #ifndef HODO_RECORD_MEMORY_H
 #define HODO_RECORD_MEMORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
 #include <hodo/abi.h>
 
 #include "session.h"

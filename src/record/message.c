@@ -3,7 +3,6 @@
 #include "message.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,4 +89,13 @@ int hodo_fail_errno(char *why, size_t size, int err, const char *format, ...)
 int hodo_fail_memory(char *why, size_t size)
 {
 	return hodo_fail(why, size, -ENOMEM, "out of memory: %s", hodo_remedy(ENOMEM));
+}
+
+int hodo_fail_text(char *why, size_t size, const char *text, size_t len, const char *reason)
+{
+	char shown[64];
+
+	hodo_name_printable(shown, sizeof(shown), text);
+	return hodo_fail(why, size, -EINVAL, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown,
+			 reason);
 }

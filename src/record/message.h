@@ -24,6 +24,8 @@ const char *hodo_remedy(int err);
 int hodo_fail(char *why, size_t size, int err, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int hodo_fail_errno(char *why, size_t size, int err, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int hodo_fail_system(char *why, size_t size, int err);
+/* "'TEXT': reason", -EINVAL; of a text of len bytes, as somebody typed it. */
+int hodo_fail_text(char *why, size_t size, const char *text, size_t len, const char *reason);
 int hodo_fail_memory(char *why, size_t size); /* "out of memory", -ENOMEM */
 
 #endif

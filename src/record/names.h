@@ -5,8 +5,6 @@
 #ifndef HODO_RECORD_NAMES_H
 #define HODO_RECORD_NAMES_H
 
-#include <stddef.h>
-
 #include <base/text.h>
 
 /* Percent-encoded, as the metadata's comment lines are (docs/format.md). */

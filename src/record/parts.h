@@ -13,9 +13,6 @@
 #ifndef HODO_RECORD_PARTS_H
 #define HODO_RECORD_PARTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <base/text.h>
 
 struct hodo_process;

@@ -2,9 +2,8 @@
 /*
  * pattern.c - the list of event patterns of a recording (-e).
  */
+#define _GNU_SOURCE
 #include "pattern.h"
-#include "names.h"
-#include "message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,40 +14,40 @@
 #include <core/filter.h>
 #include <core/glob.h>
 
-static int bad_pattern(const char *p, size_t len, const char *why, char *error, size_t size)
-{
-	char shown[64];
+#include "message.h"
 
-	hodo_name_printable(shown, sizeof(shown), p);
-	snprintf(error, size, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown, why);
-	return -EINVAL;
+static const char *pattern_flaw(const struct hodo_pattern_list *list, const char *p, size_t len)
+{
+	size_t bang = len > 0 && p[0] == '!';
+	const char *colon = memchr(p + bang, ':', len - bang);
+
+	if (len == bang)
+		return "an event pattern is empty";
+	if (len > 2 * HODO_NAME_MAX)
+		return "the event pattern is too long";
+	if (colon && (colon == p + bang || colon == p + len - 1))
+		return "an event pattern is PROVIDER:NAME";
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] == 127)
+			return "an event pattern holds no spaces";
+	if (list->n >= HODO_PATTERNS_MAX || list->bytes + len + 3 > HODO_CONFIG_TEXT_MAX)
+		return "too many event patterns";
+	return NULL;
 }
 
 static int add_one(struct hodo_pattern_list *list, const char *p, size_t len, char *error, size_t size)
 {
-	size_t bang = len > 0 && p[0] == '!';
-	const char *colon = memchr(p + bang, ':', len - bang);
+	const char *flaw = pattern_flaw(list, p, len);
 	char *text;
 
-	if (len == bang)
-		return bad_pattern(p, len, "an event pattern is empty", error, size);
-	if (len > 2 * HODO_NAME_MAX)
-		return bad_pattern(p, len, "the event pattern is too long", error, size);
-	if (colon && (colon == p + bang || colon == p + len - 1))
-		return bad_pattern(p, len, "an event pattern is PROVIDER:NAME", error, size);
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] == 127)
-			return bad_pattern(p, len, "an event pattern holds no spaces", error, size);
-	if (list->n >= HODO_PATTERNS_MAX || list->bytes + len + 3 > HODO_CONFIG_TEXT_MAX)
-		return bad_pattern(p, len, "too many event patterns", error, size);
-	text = malloc(len + 3);
-	if (!text || hodo_vec_push(list->pattern, list->n, (struct hodo_pattern){ .text = text }) < 0) {
+	if (flaw)
+		return hodo_fail_text(error, size, p, len, flaw);
+	if (asprintf(&text, "%.*s%s", (int)len, p, memchr(p, ':', len) ? "" : ":*") < 0)
+		return hodo_fail_memory(error, size);
+	if (hodo_vec_push(list->pattern, list->n, (struct hodo_pattern){ .text = text }) < 0) {
 		free(text);
-		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
-		return -ENOMEM;
+		return hodo_fail_memory(error, size);
 	}
-	memcpy(text, p, len);
-	strcpy(text + len, colon ? "" : ":*");
 	list->bytes += strlen(text) + 1;
 	return 0;
 }

@@ -6,10 +6,6 @@
 #ifndef HODO_RECORD_PATTERN_H
 #define HODO_RECORD_PATTERN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "catalog.h"
 #include <base/text.h>
 #include <base/vec.h>

@@ -15,7 +15,6 @@
 #include <linux/openat2.h>
 #include <poll.h>
 #include <pwd.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -5,7 +5,6 @@
 #ifndef HODO_RECORD_PEER_H
 #define HODO_RECORD_PEER_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 #include <hodo/abi.h>

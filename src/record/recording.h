@@ -9,9 +9,6 @@
 #ifndef HODO_RECORD_RECORDING_H
 #define HODO_RECORD_RECORDING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include <hodo/abi.h>

@@ -7,10 +7,6 @@
 #ifndef HODO_RECORD_RECOVER_H
 #define HODO_RECORD_RECOVER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "message.h"
 #include "ring_reader.h"
 

@@ -16,10 +16,6 @@
 #ifndef HODO_RECORD_RING_IMAGE_H
 #define HODO_RECORD_RING_IMAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 #include "ring_reader.h"

@@ -4,7 +4,6 @@
  */
 #include "ring_reader.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "shm.h"

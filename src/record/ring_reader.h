@@ -18,9 +18,6 @@
 #ifndef HODO_RECORD_RING_READER_H
 #define HODO_RECORD_RING_READER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 #include "event_walk.h"

@@ -5,10 +5,6 @@
 #ifndef HODO_RECORD_SERVER_H
 #define HODO_RECORD_SERVER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "session.h"
 
 /* 0 or negative errno. */

@@ -9,7 +9,6 @@
 #ifndef HODO_RECORD_SHM_H
 #define HODO_RECORD_SHM_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include <hodo/abi.h>

@@ -18,10 +18,6 @@
 #ifndef HODO_RECORD_SNAPSHOT_H
 #define HODO_RECORD_SNAPSHOT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 #include "clock.h"

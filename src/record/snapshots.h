@@ -10,9 +10,6 @@
 #ifndef HODO_RECORD_SNAPSHOTS_H
 #define HODO_RECORD_SNAPSHOTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <base/text.h>
 
 struct hodo_process;

@@ -5,9 +5,6 @@
 #ifndef HODO_RECORD_STREAM_H
 #define HODO_RECORD_STREAM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <hodo/abi.h>
 
 /*

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <base/file.h>
