@@ -9,13 +9,11 @@
  * been said, the process's end or its next image is waited for.
  */
 #define _GNU_SOURCE
-#include "adopt.h"
+#include "process.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
-
-#include "process.h"
 
 #define GONE_NS 200000000ll /* from the connection's end to that of the process, or to the next image's hello */
 #define END_NS 1000000000ll

@@ -23,10 +23,16 @@
 
 /* ------------------------------------------------------------------- parts */
 
-static int wrong(char *error, size_t size, const char *text, const char *at, const char *what)
+/* What is being parsed, and where the line for the user goes. */
+struct input {
+	const char *text;
+	char *error;
+	size_t size;
+};
+
+static int wrong(const struct input *in, const char *at, const char *what)
 {
-	snprintf(error, size, "%s at column %zu", what, (size_t)(at - text) + 1);
-	return -EINVAL;
+	return hodo_fail(in->error, in->size, -EINVAL, "%s at column %zu", what, (size_t)(at - in->text) + 1);
 }
 
 static const char *skip_spaces(const char *p)
@@ -92,46 +98,48 @@ static uint64_t number_at(const char **p, const char *ends, uint64_t max)
 
 /* ------------------------------------------------------------------- adding */
 
-/* The event of a condition, len bytes at text. */
-static int add_event(struct hodo_conditions *c, const char *text, size_t len, char *error, size_t size)
+static const char *event_flaw(const char *name)
 {
-	char name[HODO_CONDITION_PATTERN_MAX];
-	int err;
-
-	if (len == 0)
-		return wrong(error, size, text, text, "expected an event");
-	if (len >= sizeof(name))
-		return wrong(error, size, text, text, "the event's name is too long");
-	memcpy(name, text, len);
-	name[len] = 0;
+	if (!name[0])
+		return "expected an event";
 	if (name[0] == '!' || strchr(name, ','))
-		return wrong(error, size, text, text, "one event, or a pattern for several, is wanted");
+		return "one event, or a pattern for several, is wanted";
 	if (strcmp(name, "func") == 0 || strncmp(name, "func:", 5) == 0)
-		return wrong(error, size, text, text, "functions have no conditions: name one of the program's events");
-	err = hodo_pattern_add(&c->patterns, name, error, size);
-	return err;
+		return "functions have no conditions: name one of the program's events";
+	return NULL;
 }
 
-static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked *a, const char *text,
-			  const char *from, const char *end, char *error, size_t size)
+/* The event of a condition, with which it begins. */
+static int add_event(struct hodo_conditions *c, const struct input *in, const char *text, size_t len)
+{
+	char name[HODO_CONDITION_PATTERN_MAX] = "";
+	const char *flaw = "the event's name is too long";
+
+	if (len < sizeof(name)) {
+		memcpy(name, text, len);
+		flaw = event_flaw(name);
+	}
+	return flaw ? wrong(in, in->text, flaw) : hodo_pattern_add(&c->patterns, name, in->error, in->size);
+}
+
+static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in,
+			  const char *from, const char *end)
 {
 	uint8_t code[HODO_FILTER_MAX];
 	char expr[TEXT_MAX];
-	size_t before = (size_t)(from - text), len = (size_t)(end - from);
+	size_t before = (size_t)(from - in->text), len = (size_t)(end - from);
 	int err;
 
 	/* Columns are those of the whole. */
 	memset(expr, ' ', before);
 	memcpy(expr + before, from, len);
 	expr[before + len] = 0;
-	err = hodo_filter_compile(expr, code, sizeof(code), &a->filter_len, error, size);
+	err = hodo_filter_compile(expr, code, sizeof(code), &a->filter_len, in->error, in->size);
 	if (err)
 		return err;
 	a->filter = malloc(a->filter_len);
-	if (!a->filter || hodo_pattern_add_fields(&c->fields, code, a->filter_len) < 0) {
-		snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
-		return -ENOMEM;
-	}
+	if (!a->filter || hodo_pattern_add_fields(&c->fields, code, a->filter_len) < 0)
+		return hodo_fail_memory(in->error, in->size);
 	memcpy(a->filter, code, a->filter_len);
 	return 0;
 }
@@ -144,7 +152,7 @@ static const char *const actions[] = {
 };
 
 /* "-> ACTION" and "after N", each of which may be missing. */
-static int add_action(struct hodo_condition_asked *a, const char *text, const char *p, char *error, size_t size)
+static int add_action(struct hodo_condition_asked *a, const struct input *in, const char *p)
 {
 	a->kind = HODO_CONDITION_SNAPSHOT;
 	if (p[0] == '-' && p[1] == '>') {
@@ -154,7 +162,7 @@ static int add_action(struct hodo_condition_asked *a, const char *text, const ch
 		while (kind >= HODO_CONDITION_SNAPSHOT && !is_word(p, actions[kind]))
 			kind--;
 		if (kind < HODO_CONDITION_SNAPSHOT)
-			return wrong(error, size, text, p, "expected " ACTIONS);
+			return wrong(in, p, "expected " ACTIONS);
 		a->kind = (enum hodo_condition_kind)kind;
 		p = skip_spaces(p + word_len(p));
 	}
@@ -162,92 +170,49 @@ static int add_action(struct hodo_condition_asked *a, const char *text, const ch
 		p = skip_spaces(p + 5);
 		a->after = (uint32_t)number_at(&p, " \t\n", UINT32_MAX);
 		if (!a->after)
-			return wrong(error, size, text, p, "expected a number from 1 on");
+			return wrong(in, p, "expected a number from 1 on");
 		p = skip_spaces(p);
 	}
-	return *p ? wrong(error, size, text, p, "expected 'if EXPR', '-> ACTION' or 'after N'") : 0;
+	return *p ? wrong(in, p, "expected 'if EXPR', '-> ACTION' or 'after N'") : 0;
 }
 
-/* A new condition at the end, not yet counted; NULL: there are too many. */
-static struct hodo_condition_asked *begin(struct hodo_conditions *c, const char *text, char *error, size_t size)
+static int parse_trigger(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in)
 {
-	struct hodo_condition_asked *a = &c->asked[c->n];
+	const char *p = skip_spaces(in->text), *from;
+	int err = add_event(c, in, p, word_len(p));
 
-	if (c->n == HODO_CONDITIONS_MAX) {
-		snprintf(error, size, "more than %u triggers and rates", HODO_CONDITIONS_MAX);
-		return NULL;
-	}
-	if (strlen(text) >= TEXT_MAX) {
-		snprintf(error, size, "longer than %u bytes", TEXT_MAX - 1);
-		return NULL;
-	}
-	memset(a, 0, sizeof(*a));
-	return a;
-}
-
-/* Counts the condition, if it fits into CONFIG beside the others. */
-static int complete(struct hodo_conditions *c, struct hodo_condition_asked *a, const char *text, int err, char *error,
-		    size_t size)
-{
-	size_t bytes = sizeof(struct hodo_condition) + a->filter_len;
-
-	if (!err) {
-		bytes += strlen(c->patterns.pattern[c->n].text) + 1;
-		a->text = strdup(text);
-		if (!a->text) {
-			snprintf(error, size, "out of memory: %s", hodo_remedy(ENOMEM));
-			err = -ENOMEM;
-		} else if (c->bytes + bytes > HODO_EXTRAS_MAX - sizeof(struct hodo_context_config)) {
-			snprintf(error, size, "too many triggers: their expressions are too long together");
-			err = -EINVAL;
-		}
-	}
-	if (err) {
-		free(a->filter);
-		free(a->text);
-		memset(a, 0, sizeof(*a));
-		return err;
-	}
-	c->bytes += bytes;
-	c->n++;
-	return 0;
-}
-
-int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, char *error, size_t size)
-{
-	struct hodo_condition_asked *a = begin(c, text, error, size);
-	const char *p = skip_spaces(text), *from;
-	int err;
-
-	if (!a)
-		return -EINVAL;
-	err = add_event(c, p, word_len(p), error, size);
 	p = skip_spaces(p + word_len(p));
 	if (!err && p[0] == 'i' && p[1] == 'f' && strchr(" \t\n(", p[2])) {
 		from = p + 2;
 		p = expression_end(from);
-		err = add_expression(c, a, text, from, p, error, size);
+		err = add_expression(c, a, in, from, p);
 		p = skip_spaces(p);
 	}
-	if (!err)
-		err = add_action(a, text, p, error, size);
-	return complete(c, a, text, err, error, size);
+	return err ? err : add_action(a, in, p);
 }
 
-static int add_rate(struct hodo_condition_asked *a, const char *text, const char *p, char *error, size_t size)
+static int parse_rate(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in)
 {
-	uint64_t n = number_at(&p, "/", RATE_MAX);
+	const char *p = strrchr(in->text, '=');
+	int err = p ? add_event(c, in, in->text, (size_t)(p - in->text)) :
+		      hodo_fail(in->error, in->size, -EINVAL, "expected EVENT=N/s");
+	uint64_t n;
 	double unit;
 	size_t len;
 
+	if (err)
+		return err;
+	p++;
+	n = number_at(&p, "/", RATE_MAX);
 	if (n == 0)
-		return wrong(error, size, text, p, "expected a number of events from 1 to 1000000000");
-	if (*p++ != '/')
-		return wrong(error, size, text, p - 1, "expected '/s' (or /ms, /m, /h)");
+		return wrong(in, p, "expected a number of events from 1 to 1000000000");
+	if (*p != '/')
+		return wrong(in, p, "expected '/s' (or /ms, /m, /h)");
+	p++;
 	len = strcspn(p, ":");
 	unit = (double)hodo_time_unit_ns(p, len) / 1e9;
 	if (unit == 0)
-		return wrong(error, size, text, p, "expected ns, us, ms, s, m, h or d");
+		return wrong(in, p, "expected ns, us, ms, s, m, h or d");
 	p += len;
 	a->kind = HODO_CONDITION_RATE;
 	a->interval_s = unit / (double)n;
@@ -258,27 +223,57 @@ static int add_rate(struct hodo_condition_asked *a, const char *text, const char
 		p++;
 		a->burst = number_at(&p, "", RATE_MAX);
 		if (a->burst == 0)
-			return wrong(error, size, text, p, "expected how many events may come in a row");
+			return wrong(in, p, "expected how many events may come in a row");
 	}
 	return 0;
 }
 
-int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, char *error, size_t size)
+/* Keeps the text of a condition that was parsed, if there is room for it beside the others in CONFIG. */
+static int keep(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in)
 {
-	struct hodo_condition_asked *a = begin(c, text, error, size);
-	const char *equal = strrchr(text, '=');
+	size_t bytes = sizeof(struct hodo_condition) + a->filter_len + strlen(c->patterns.pattern[c->n].text) + 1;
+
+	if (c->bytes + bytes > HODO_EXTRAS_MAX - sizeof(struct hodo_context_config))
+		return hodo_fail(in->error, in->size, -EINVAL,
+				 "too many triggers: their expressions are too long together");
+	a->text = strdup(in->text);
+	if (!a->text)
+		return hodo_fail_memory(in->error, in->size);
+	c->bytes += bytes;
+	c->n++;
+	return 0;
+}
+
+static int add(struct hodo_conditions *c, const char *text, char *error, size_t size,
+	       int (*parse)(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in))
+{
+	const struct input in = { text, error, size };
+	struct hodo_condition_asked *a = &c->asked[c->n];
 	int err;
 
-	if (!a)
-		return -EINVAL;
-	if (!equal) {
-		snprintf(error, size, "expected EVENT=N/s");
-		return -EINVAL;
-	}
-	err = add_event(c, text, (size_t)(equal - text), error, size);
+	if (c->n == HODO_CONDITIONS_MAX)
+		return hodo_fail(error, size, -EINVAL, "more than %u triggers and rates", HODO_CONDITIONS_MAX);
+	if (strlen(text) >= TEXT_MAX)
+		return hodo_fail(error, size, -EINVAL, "longer than %u bytes", TEXT_MAX - 1);
+	memset(a, 0, sizeof(*a));
+	err = parse(c, a, &in);
 	if (!err)
-		err = add_rate(a, text, equal + 1, error, size);
-	return complete(c, a, text, err, error, size);
+		err = keep(c, a, &in);
+	if (err) {
+		free(a->filter);
+		memset(a, 0, sizeof(*a));
+	}
+	return err;
+}
+
+int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, char *error, size_t size)
+{
+	return add(c, text, error, size, parse_trigger);
+}
+
+int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, char *error, size_t size)
+{
+	return add(c, text, error, size, parse_rate);
 }
 
 void hodo_conditions_free(struct hodo_conditions *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* config.c - what a recorder asks of those whom it records. */
 #define _GNU_SOURCE
-#include "config.h"
+#include "session.h"
 
 #include <string.h>
 #include <sys/random.h>

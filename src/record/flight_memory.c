@@ -17,6 +17,7 @@
 #include <base/file.h>
 
 #include "catalog.h"
+#include "message.h"
 #include "snapshot.h"
 
 #define STEP (256u << 10)
@@ -230,20 +231,16 @@ static int find_layout(struct hodo_flight_memory *m, int fd, const struct hodo_s
 
 	if (hodo_file_read_at(fd, &m->flight, sizeof(m->flight), HODO_SHM_FLIGHT_HEAD) != sizeof(m->flight) ||
 	    hodo_layout_init(&l, h->rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
-	    hodo_snapshot_layout(&m->flight, h->rings, l.total, &m->layout) < 0) {
-		snprintf(error, size, "its first page is damaged: nothing of it can be recovered");
-		return -EBADMSG;
-	}
+	    hodo_snapshot_layout(&m->flight, h->rings, l.total, &m->layout) < 0)
+		return hodo_fail(error, size, -EBADMSG, "its first page is damaged: nothing of it can be recovered");
 	m->cut = fstat(fd, &st) == 0 && (uint64_t)st.st_size < m->layout.total;
 	m->shm = mmap(NULL, m->layout.total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 		      0);
-	if (m->shm == MAP_FAILED) {
-		m->shm = NULL;
-		snprintf(error, size, "it needs %llu MiB of memory: recover it on a larger machine",
+	if (m->shm != MAP_FAILED)
+		return 0;
+	m->shm = NULL;
+	return hodo_fail(error, size, -ENOMEM, "it needs %llu MiB of memory: recover it on a larger machine",
 			 (unsigned long long)(m->layout.total >> 20));
-		return -ENOMEM;
-	}
-	return 0;
 }
 
 static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
@@ -272,10 +269,8 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	memset(m, 0, sizeof(*m));
 	if (hodo_file_read_at(fd, &h, sizeof(h), 0) == sizeof(h))
 		flaw = head_flaw(&h);
-	if (flaw) {
-		snprintf(error, size, "%s", flaw);
-		return -EBADMSG;
-	}
+	if (flaw)
+		return hodo_fail(error, size, -EBADMSG, "%s", flaw);
 	err = find_layout(m, fd, &h, error, size);
 	if (err)
 		return err;
@@ -283,9 +278,8 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	m->alive = is_alive(fd, &h);
 	err = read_all(m, fd, h.flags & HODO_SHM_SNAPSHOT);
 	if (err) {
-		snprintf(error, size, "cannot be read: %s", strerror(-err));
 		hodo_flight_memory_free(m);
-		return err;
+		return hodo_fail(error, size, err, "cannot be read: %s", strerror(-err));
 	}
 	copy = (struct hodo_shm *)m->shm;
 	if (h.flags & HODO_SHM_SNAPSHOT) {
@@ -294,12 +288,10 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	}
 	copy->flags |= HODO_SHM_SNAPSHOT;
 	memcpy(&m->flight, m->shm + HODO_SHM_FLIGHT_HEAD, sizeof(m->flight));
-	if (hodo_snapshot_layout(&m->flight, h.rings, m->layout.total, &m->layout) < 0) {
-		snprintf(error, size, "its first page changes while it is read");
-		hodo_flight_memory_free(m);
-		return -EBADMSG;
-	}
-	return 0;
+	if (hodo_snapshot_layout(&m->flight, h.rings, m->layout.total, &m->layout) == 0)
+		return 0;
+	hodo_flight_memory_free(m);
+	return hodo_fail(error, size, -EBADMSG, "its first page changes while it is read");
 }
 
 void hodo_flight_memory_free(struct hodo_flight_memory *m)

@@ -8,7 +8,7 @@
  * the user, or the container, has put in the way, it can do no more than they could.
  */
 #define _GNU_SOURCE
-#include "join.h"
+#include "server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,6 @@
 #include <base/scope.h>
 
 #include "proc_status.h"
-#include "server.h"
 #include "socket.h"
 
 #define JOINS_MAX 64u

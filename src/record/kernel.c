@@ -22,8 +22,6 @@
 #include <base/file.h>
 #include <base/scope.h>
 
-#include "config.h"
-#include "kernel_functions.h"
 #include "memory.h"
 #include "process.h"
 #include "shm.h"

@@ -11,6 +11,8 @@
 
 #include <hodo/abi.h>
 
+#include "catalog.h"
+#include "functions.h"
 #include "pattern.h"
 
 struct hodo_process;
@@ -42,5 +44,18 @@ bool hodo_session_has_kernel(const struct hodo_session *s);
 
 /* The memory of whoever records the kernel as a flight recorder. 0; or a negative errno and a line in why. */
 int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size);
+
+/* The path of the object that stands for the kernel and its modules. */
+#define HODO_KERNEL_OBJECT "[kernel]"
+
+/*
+ * kernel_functions.c: which functions of the kernel are meant. Looks for them in the kernel's own list. Where the kernel has no fprobe, functions that are few are named by their
+ * addresses from now on: only so are their exits reported; and so are those that the list has under another name.
+ * 0; -ESRCH: there is none; other errno. With a line in why.
+ */
+int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size);
+
+/* kernel_functions.c: adds the object. 0 or negative errno. */
+int hodo_kernel_functions_object(struct hodo_catalog *catalog);
 
 #endif

@@ -6,7 +6,7 @@
  * by name all of them are meant.
  */
 #define _GNU_SOURCE
-#include "kernel_functions.h"
+#include "kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>

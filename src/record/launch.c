@@ -5,20 +5,19 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <hodo/abi.h>
+
+#include <base/file.h>
+#include <base/scope.h>
+
+#include "message.h"
 
 #define TIMER_SLACK_NS 10000
 
@@ -52,23 +51,18 @@ static bool is_file(const char *path)
 /* libhodo.so in a directory, or under the name of its version, made absolute. */
 static bool find_in(const char *dir, char *path)
 {
+	HODO_AUTO_CLOSEDIR DIR *d = opendir(dir);
 	char name[PATH_MAX + 64];
-	struct dirent *e;
-	bool found;
-	DIR *d;
 
 	snprintf(name, sizeof(name), "%s/libhodo.so", dir);
-	found = is_file(name) && realpath(name, path);
-	d = found ? NULL : opendir(dir);
-	while (d && !found && (e = readdir(d))) {
-		if (strncmp(e->d_name, "libhodo.so.", 11) != 0)
-			continue;
-		snprintf(name, sizeof(name), "%s/%.60s", dir, e->d_name);
-		found = is_file(name) && realpath(name, path);
+	if (is_file(name) && realpath(name, path))
+		return true;
+	for (const char *file; (file = hodo_dir_next(d));) {
+		snprintf(name, sizeof(name), "%s/%.60s", dir, file);
+		if (strncmp(file, "libhodo.so.", 11) == 0 && is_file(name) && realpath(name, path))
+			return true;
 	}
-	if (d)
-		closedir(d);
-	return found;
+	return false;
 }
 
 /*
@@ -77,21 +71,14 @@ static bool find_in(const char *dir, char *path)
  */
 static bool find_below(const char *dir, const char *word, bool deeper, char *path)
 {
-	DIR *d = opendir(dir);
-	bool found = false;
-	struct dirent *e;
+	HODO_AUTO_CLOSEDIR DIR *d = opendir(dir);
+	char sub[PATH_MAX];
 
-	while (d && !found && (e = readdir(d))) {
-		char sub[PATH_MAX];
-
-		if (!strstr(e->d_name, word) ||
-		    snprintf(sub, sizeof(sub), "%s/%s", dir, e->d_name) >= (int)sizeof(sub))
-			continue;
-		found = find_in(sub, path) || (deeper && find_below(sub, "-linux-", false, path));
-	}
-	if (d)
-		closedir(d);
-	return found;
+	for (const char *name; (name = hodo_dir_next(d));)
+		if (strstr(name, word) && snprintf(sub, sizeof(sub), "%s/%s", dir, name) < (int)sizeof(sub) &&
+		    (find_in(sub, path) || (deeper && find_below(sub, "-linux-", false, path))))
+			return true;
+	return false;
 }
 
 static bool find_library(char *path)
@@ -114,29 +101,28 @@ static bool find_library(char *path)
 	return find_below(dir, "lib", true, path);
 }
 
+static int fail_long(char *error, size_t error_size, const char *path)
+{
+	return hodo_fail(error, error_size, -ENAMETOOLONG, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", path);
+}
+
 int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 {
 	const char *given = getenv("HODO_LIBRARY");
 	char found[PATH_MAX];
 
-	if (given && *given && (!realpath(given, found) || !is_file(found))) {
-		snprintf(error, error_size, "HODO_LIBRARY=%s: no such library: set it to the path of libhodo.so", given);
-		return -ENOENT;
-	}
-	if (!(given && *given) && !find_library(found)) {
-		snprintf(error, error_size, "libhodo.so is not beside this program: set HODO_LIBRARY to its path");
-		return -ENOENT;
-	}
+	if (given && *given && (!realpath(given, found) || !is_file(found)))
+		return hodo_fail(error, error_size, -ENOENT,
+				 "HODO_LIBRARY=%s: no such library: set it to the path of libhodo.so", given);
+	if (!(given && *given) && !find_library(found))
+		return hodo_fail(error, error_size, -ENOENT,
+				 "libhodo.so is not beside this program: set HODO_LIBRARY to its path");
 	/* The loader takes LD_PRELOAD apart at these, and knows no way to quote them. */
-	if (strpbrk(found, " :\t\n")) {
-		snprintf(error, error_size, "%s: a path with a space or colon cannot be preloaded:"
-			 " set HODO_LIBRARY to a copy elsewhere", found);
-		return -EINVAL;
-	}
-	if (snprintf(path, size, "%s", found) >= (int)size) {
-		snprintf(error, error_size, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", found);
-		return -ENAMETOOLONG;
-	}
+	if (strpbrk(found, " :\t\n"))
+		return hodo_fail(error, error_size, -EINVAL, "%s: a path with a space or colon cannot be preloaded:"
+				 " set HODO_LIBRARY to a copy elsewhere", found);
+	if (snprintf(path, size, "%s", found) >= (int)size)
+		return fail_long(error, error_size, found);
 	return 0;
 }
 
@@ -148,14 +134,11 @@ int hodo_launch_add_functions(char *library, size_t size, char *error, size_t er
 	if (strncmp(name, "libhodo.so", 10) != 0)
 		return 0;
 	if (snprintf(path, sizeof(path), "%.*slibhodo-func.so%s", (int)(name - library), library, name + 10) >=
-	    (int)sizeof(path) || strlen(library) + strlen(path) + 2 > size) {
-		snprintf(error, error_size, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", library);
-		return -ENAMETOOLONG;
-	}
-	if (!is_file(path)) {
-		snprintf(error, error_size, "%s: no such library: functions cannot be traced without it", path);
-		return -ENOENT;
-	}
+	    (int)sizeof(path) || strlen(library) + strlen(path) + 2 > size)
+		return fail_long(error, error_size, library);
+	if (!is_file(path))
+		return hodo_fail(error, error_size, -ENOENT,
+				 "%s: no such library: functions cannot be traced without it", path);
 	strcat(library, ":");
 	strcat(library, path);
 	return 0;

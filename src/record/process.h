@@ -140,4 +140,16 @@ void hodo_process_name_threads(struct hodo_process *p);
 /* threads.c: looks up some threads' present names. */
 void hodo_process_refresh_threads(struct hodo_process *p);
 
+/*
+ * adopt.c: the connection fd, which is watched by epoll already, becomes the lifeline of a process that has just been
+ * started, and the process's threads get their names. 0, or a negative errno and fd closed: its recording ends.
+ */
+int hodo_adopt(struct hodo_process *p, int fd);
+
+/* adopt.c: finishes processes whose recording has ended from their side. */
+void hodo_adopt_check(struct hodo_session *s, int64_t now_ns);
+
+/* adopt.c: ends the recording of adopted processes and waits, a second at most, until none of them writes any more. */
+void hodo_adopt_end(struct hodo_session *s);
+
 #endif

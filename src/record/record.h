@@ -12,7 +12,6 @@
 #include "filter_compile.h"
 #include "functions.h"
 #include "kernel.h"
-#include "kernel_functions.h"
 #include "launch.h"
 #include "out_dir.h"
 #include "pattern.h"

@@ -15,9 +15,7 @@
 
 #include <base/file.h>
 
-#include "adopt.h"
 #include "conditions.h"
-#include "join.h"
 #include "kernel.h"
 #include "proc_status.h"
 #include "process.h"

@@ -20,8 +20,6 @@
 #include <base/file.h>
 #include <base/scope.h>
 
-#include "adopt.h"
-#include "config.h"
 #include "memory.h"
 #include "proc_status.h"
 #include "process.h"

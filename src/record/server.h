@@ -21,4 +21,7 @@ void hodo_server_drain(struct hodo_session *s);
 /* Takes in who has connected to a listening socket: processes of this user, and root's. */
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
 
+/* join.c: closes the sockets of hodo_session_socket_for(), at which children of adopted processes join. */
+void hodo_join_close(struct hodo_session *s);
+
 #endif
