@@ -317,7 +317,7 @@ static int check(struct recording *r, char *library, size_t library_size)
 		return 0;
 	if (!r->options.command[0])
 		return hodo_attach_find(&r->options.attach) ? 0 : HODO_EXIT_FAILURE;
-	err = hodo_launch_check(r->options.command[0]);
+	err = hodo_launch_find(r->options.command[0], NULL);
 	if (err)
 		return hodo_cannot_run(r->options.command[0], err);
 	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0 ||

@@ -55,7 +55,7 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 static int watch(struct hodo_top_options *o, struct hodo_top_target *t)
 {
 	if (t->command) {
-		int err = hodo_launch_check(t->command[0]);
+		int err = hodo_launch_find(t->command[0], NULL);
 
 		if (err)
 			return hodo_cannot_run(t->command[0], err);

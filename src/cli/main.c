@@ -65,7 +65,7 @@ static int run_program(char **argv)
 
 	if (strchr(argv[0], '/'))
 		return hodo_record_program(argv);
-	if (hodo_launch_check(argv[0]) < 0)
+	if (hodo_launch_find(argv[0], NULL) < 0)
 		return no_verb(argv[0], like, letters, false);
 	return slip ? no_verb(argv[0], like, letters, true) : hodo_record_program(argv);
 }

@@ -22,7 +22,7 @@ static const char *pager_command(void)
 	if (!pager)
 		pager = getenv("PAGER");
 	if (!pager)
-		return hodo_launch_check("less") == 0 ? "less" : NULL;
+		return hodo_launch_find("less", NULL) == 0 ? "less" : NULL;
 	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
 }
 

@@ -19,13 +19,11 @@
 #define END_NS 1000000000ll
 #define END_PAUSE_NS 200000
 
-static void line_ready(struct hodo_watch *w, uint32_t events)
+static void line_ready(struct hodo_watch *w)
 {
 	struct hodo_process *p = HODO_OWNER(w, struct hodo_process, line_watch);
 
 	/* Nothing is ever sent on it: whatever came, it is the end. What follows is done in hodo_adopt_check(). */
-	if (p->line_fd < 0)
-		return;
 	hodo_process_close_line(p);
 	p->line_ended_ns = hodo_now_ns();
 }

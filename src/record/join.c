@@ -87,7 +87,7 @@ static int listen_at(struct hodo_join *j)
 	return j->fd < 0 ? j->fd : 0;
 }
 
-static void join_ready(struct hodo_watch *w, uint32_t events)
+static void join_ready(struct hodo_watch *w)
 {
 	struct hodo_join *j = (struct hodo_join *)w;
 

@@ -170,8 +170,9 @@ void hodo_launch_signals(sigset_t *set)
 	}
 }
 
-int hodo_launch_find(const char *command, char path[PATH_MAX])
+int hodo_launch_find(const char *command, char *found)
 {
+	char here[PATH_MAX], *path = found ? found : here;
 	const char *at = getenv("PATH");
 	char standard[256] = "";
 	int result = -ENOENT;
@@ -201,13 +202,6 @@ int hodo_launch_find(const char *command, char path[PATH_MAX])
 		if (!*at)
 			return result;
 	}
-}
-
-int hodo_launch_check(const char *command)
-{
-	char path[PATH_MAX];
-
-	return hodo_launch_find(command, path);
 }
 
 /* AddressSanitizer's library insists on being the first one loaded, and ends the program if it is not. */

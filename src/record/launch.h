@@ -46,9 +46,8 @@ int hodo_launch_add_functions(char *library, size_t size, char *error, size_t er
  */
 void hodo_launch_signals(sigset_t *set);
 
-/* Whether the command could be run, and its path: 0, -ENOENT, or -EACCES, as a shell would see it. */
-int hodo_launch_find(const char *command, char path[PATH_MAX]);
-int hodo_launch_check(const char *command); /* the same without the path */
+/* Whether the command could be run: 0, -ENOENT, or -EACCES, as a shell would see it. found: its path, or NULL. */
+int hodo_launch_find(const char *command, char *found);
 
 /*
  * Runs argv. library (or several, with colons) and socket, unless NULL, go into the command's environment. 0 and its

@@ -287,14 +287,8 @@ static void leave_session(struct hodo_process *p)
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
-	p->next = s->finished;
-	s->finished = p;
 	s->live--;
-	hodo_process_close_line(p);
-	/* The descriptor leaves epoll with this; what epoll has already reported is answered by pidfd_ready(). */
-	if (p->pidfd >= 0)
-		close(p->pidfd);
-	p->pidfd = -1;
+	hodo_process_free(p);
 }
 
 void hodo_process_finish(struct hodo_process *p, bool alive)
@@ -335,12 +329,10 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	leave_session(p);
 }
 
-static void pidfd_ready(struct hodo_watch *w, uint32_t events)
+static void pidfd_ready(struct hodo_watch *w)
 {
 	struct hodo_process *p = (struct hodo_process *)w;
 
-	if (p->pidfd < 0)
-		return;
 	hodo_process_tell_ended(p);
 	hodo_process_finish(p, false);
 }

@@ -50,7 +50,7 @@ struct hodo_process {
 	struct hodo_watch line_watch;
 	int line_fd;           /* -1: there is none, or it has ended */
 	int64_t line_ended_ns; /* since when, if the process ended it; 0: it did not */
-	int pidfd;   /* -1: there is none, or it has ended */
+	int pidfd;   /* -1: there is none */
 	int memfd;
 	bool kernel; /* kernel.h: shm is for reading only */
 	uint8_t *shm;
@@ -108,7 +108,7 @@ void hodo_process_close_line(struct hodo_process *p);
 /* Lets the process know that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
 
-/* Reads the rest, completes the folder, and moves the process to session->finished. alive: it may still write. */
+/* Reads the rest, completes the folder, and frees the process. alive: it may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);
 
 void hodo_process_free(struct hodo_process *p);

@@ -17,8 +17,6 @@
 
 #include "shm.h"
 
-#define EVENT_MAX (HODO_EVENT_HEADER + 52 + 4 + 4 * HODO_PROFILE_BUCKETS) /* bytes of one event */
-
 /* Where an entry is, and of what. */
 struct place {
 	uint64_t addr;
@@ -125,38 +123,40 @@ static void write_packet(struct writer *w)
 	w->used = 0;
 }
 
-static void put(struct writer *w, const void *data, size_t len)
-{
-	memcpy(w->body + w->used, data, len);
-	w->used += len;
-}
+/* func:profile as it stands in a packet; buckets of them follow. */
+struct event {
+	uint64_t head;
+	uint32_t vtid;
+	uint64_t addr;
+	uint32_t tid;
+	uint64_t calls, total, self, min, max;
+	uint32_t buckets;
+} __attribute__((packed));
+#define EVENT_MAX (sizeof(struct event) + sizeof(((struct hodo_profile_entry *)0)->bucket))
 
 static void write_event(struct writer *w, const struct hodo_profile_entry *sum, uint32_t tid)
 {
-	uint32_t buckets = HODO_PROFILE_BUCKETS;
-	uint64_t head, ts;
+	struct event e = {
+		.vtid = tid, .addr = sum->addr, .tid = tid, .calls = sum->calls, .total = sum->total, .self = sum->self,
+		.min = sum->min, .max = sum->max, .buckets = HODO_PROFILE_BUCKETS,
+	};
+	uint64_t ts;
+	size_t bytes;
 
 	if (w->used + EVENT_MAX > w->room)
 		write_packet(w);
 	ts = w->head.timestamp_begin << (64 - HODO_TIMESTAMP_BITS) >> (64 - HODO_TIMESTAMP_BITS);
-	while (buckets > 0 && sum->bucket[buckets - 1] == 0)
-		buckets--;
+	while (e.buckets > 0 && sum->bucket[e.buckets - 1] == 0)
+		e.buckets--;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	head = ts << 16 | w->id;
+	e.head = ts << 16 | w->id;
 #else
-	head = w->id | ts << 16;
+	e.head = w->id | ts << 16;
 #endif
-	put(w, &head, 8);
-	put(w, &tid, 4);
-	put(w, &sum->addr, 8);
-	put(w, &tid, 4);
-	put(w, &sum->calls, 8);
-	put(w, &sum->total, 8);
-	put(w, &sum->self, 8);
-	put(w, &sum->min, 8);
-	put(w, &sum->max, 8);
-	put(w, &buckets, 4);
-	put(w, sum->bucket, buckets * sizeof(sum->bucket[0]));
+	bytes = e.buckets * sizeof(sum->bucket[0]);
+	memcpy(w->body + w->used, &e, sizeof(e));
+	memcpy(w->body + w->used + sizeof(e), sum->bucket, bytes);
+	w->used += sizeof(e) + bytes;
 	w->head.events++;
 }
 

@@ -27,6 +27,7 @@
 #define INTERVAL_IDLE_NS (50 * MS)
 #define ACTIVE_NS (1000 * MS)
 #define CHORES_NS (1000 * MS)
+#define EVENTS_MAX 64 /* of connections and processes, between two looks at the rings */
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS) /* events that were being written when their word went off */
 #define PART_AGE_MIN_NS (200ull * MS) /* chores are done four times as often */
@@ -162,16 +163,6 @@ void hodo_session_stop(struct hodo_session *s)
 		hodo_process_finish(s->processes, !hodo_process_has_ended(s->processes));
 }
 
-static void free_gone(struct hodo_session *s)
-{
-	while (s->finished) {
-		struct hodo_process *p = s->finished;
-
-		s->finished = p->next;
-		hodo_process_free(p);
-	}
-}
-
 /* The clock is fitted over the whole recording, and all processes get the same. */
 static void complete_clocks(struct hodo_session *s)
 {
@@ -184,7 +175,6 @@ static void complete_clocks(struct hodo_session *s)
 void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
 {
 	hodo_session_stop(s);
-	free_gone(s);
 	complete_clocks(s);
 	/* Where nothing was recorded, there is nothing that a name could have matched. */
 	if (s->total.processes > 0)
@@ -273,15 +263,15 @@ static void look_for_requests(struct hodo_session *s)
 
 int64_t hodo_session_step(struct hodo_session *s)
 {
-	struct epoll_event events[64];
-	int n = epoll_wait(s->epoll_fd, events, 64, 0);
+	struct epoll_event event;
 	uint32_t live = s->live;
 	int64_t now;
 
-	for (int i = 0; i < n; i++) {
-		struct hodo_watch *w = events[i].data.ptr;
+	/* One by one: who is dealt with may take away others, and none is named that was closed before. */
+	for (int i = 0; i < EVENTS_MAX && epoll_wait(s->epoll_fd, &event, 1, 0) == 1; i++) {
+		struct hodo_watch *w = event.data.ptr;
 
-		w->ready(w, events[i].events);
+		w->ready(w);
 	}
 	now = hodo_now_ns();
 	hodo_server_expire(s, now);
@@ -289,8 +279,6 @@ int64_t hodo_session_step(struct hodo_session *s)
 	poll_processes(s, now);
 	look_for_requests(s);
 	hodo_folders_step(s, now);
-	free_gone(s);
-	hodo_server_free_gone(s);
 	if (s->live > live) /* a new one: it may begin with a burst */
 		s->interval_ns = INTERVAL_MIN_NS;
 	return s->live ? s->interval_ns : INTERVAL_IDLE_NS;

@@ -6,19 +6,16 @@
 #include "ring_image.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <base/scope.h>
 #include <base/vec.h>
 
 #include "clock.h"
 #include "shm.h"
 
 #define LOT_BYTES (64u << 10) /* copied between two looks at the commit word */
-#define FEW_RINGS 16u         /* a page each is less than the trouble of looking which are used */
 #define TRIES 4               /* of all rings, while one of them came off badly */
 #define RING_TRIES 16         /* of one, while nothing of it could be had */
 
@@ -54,46 +51,24 @@ static int add_ring(struct hodo_ring_images *s, const uint8_t *shm, uint32_t num
 	return 0;
 }
 
-/* On a machine with many CPUs the memory's holes are asked for: reading a hole would give it memory. */
 static int find_rings(struct hodo_ring_images *s, const uint8_t *shm, int fd)
 {
-	off_t at = (off_t)HODO_SHM_RINGS, end = (off_t)s->layout.data;
 	int err = 0;
 
-	if (s->layout.rings <= FEW_RINGS || fd < 0) {
-		for (uint32_t i = 0; i < s->layout.rings && !err; i++)
-			err = add_ring(s, shm, i);
-		return err;
-	}
-	while (!err && at < end) {
-		off_t hole;
-
-		at = lseek(fd, at, SEEK_DATA);
-		if (at < 0 || at >= end)
-			break;
-		hole = lseek(fd, at, SEEK_HOLE);
-		if (hole < 0 || hole > end)
-			hole = end;
-		if (hole <= at)
-			hole = at + HODO_PAGE;
-		for (; at < hole && !err; at += HODO_PAGE)
-			err = add_ring(s, shm, (uint32_t)((at - (off_t)HODO_SHM_RINGS) / HODO_PAGE));
-	}
+	for (uint32_t i = 0; !err && (i = hodo_shm_next_ring(&s->layout, fd, i)) < s->layout.rings; i++)
+		err = add_ring(s, shm, i);
 	return err;
 }
 
 /* Memory that can be had, as far as the kernel says. */
 static uint64_t memory_available(void)
 {
+	HODO_AUTO_FCLOSE FILE *f = fopen("/proc/meminfo", "re");
 	unsigned long long kib = 0;
 	char line[128];
-	FILE *f = fopen("/proc/meminfo", "re");
 
-	if (!f)
-		return UINT64_MAX;
-	while (fgets(line, sizeof(line), f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
 		;
-	fclose(f);
 	return kib ? kib * 1024 : UINT64_MAX;
 }
 

@@ -36,7 +36,7 @@ struct connection {
 	struct hodo_watch watch; /* first */
 	struct hodo_session *session;
 	struct connection *next;
-	int fd;    /* -1: dropped */
+	int fd;
 	int pidfd; /* -1 until it said hello */
 	bool greeted;
 	bool adopted; /* it stays */
@@ -48,13 +48,11 @@ struct hodo_server {
 	struct hodo_watch watch; /* first */
 	struct hodo_session *session;
 	struct connection *connections;
-	struct connection *closed;
 	uint32_t n;
 	int fd;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
-/* Takes the connection off; the memory stays until epoll's answers have been looked at. */
 static void drop(struct connection *c)
 {
 	struct hodo_server *server = c->session->server;
@@ -63,15 +61,12 @@ static void drop(struct connection *c)
 	while (*link != c)
 		link = &(*link)->next;
 	*link = c->next;
-	c->next = server->closed;
-	server->closed = c;
 	server->n--;
 	if (c->fd >= 0)
 		close(c->fd);
-	c->fd = -1;
 	if (c->pidfd >= 0)
 		close(c->pidfd);
-	c->pidfd = -1;
+	free(c);
 }
 
 static void refuse(struct connection *c, const char *why)
@@ -254,12 +249,10 @@ static void take_ready(struct connection *c)
 	}
 }
 
-static void connection_ready(struct hodo_watch *w, uint32_t events)
+static void connection_ready(struct hodo_watch *w)
 {
 	struct connection *c = (struct connection *)w;
 
-	if (c->fd < 0)
-		return;
 	if (c->greeted)
 		take_ready(c);
 	else
@@ -317,7 +310,7 @@ int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd)
 	}
 	c->pidfd = pidfd;
 	c->adopted = true;
-	connection_ready(&c->watch, 0);
+	connection_ready(&c->watch);
 	return 0;
 }
 
@@ -341,7 +334,7 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 		return;
 	}
 	/* As a rule the message is there already. */
-	connection_ready(&c->watch, 0);
+	connection_ready(&c->watch);
 }
 
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
@@ -359,7 +352,7 @@ void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 	}
 }
 
-static void server_ready(struct hodo_watch *w, uint32_t events)
+static void server_ready(struct hodo_watch *w)
 {
 	struct hodo_server *server = (struct hodo_server *)w;
 
@@ -416,22 +409,12 @@ bool hodo_server_pending(const struct hodo_session *s)
 	return s->server && s->server->n > 0;
 }
 
-void hodo_server_free_gone(struct hodo_session *s)
-{
-	while (s->server && s->server->closed) {
-		struct connection *c = s->server->closed;
-
-		s->server->closed = c->next;
-		free(c);
-	}
-}
-
 void hodo_server_drain(struct hodo_session *s)
 {
 	for (struct connection *c = s->server ? s->server->connections : NULL, *next; c; c = next) {
 		next = c->next;
 		if (c->greeted)
-			connection_ready(&c->watch, 0);
+			connection_ready(&c->watch);
 	}
 }
 
@@ -441,7 +424,6 @@ void hodo_server_close(struct hodo_session *s)
 		return;
 	while (s->server->connections)
 		drop(s->server->connections);
-	hodo_server_free_gone(s);
 	if (s->server->path[0])
 		unlink(s->server->path);
 	if (s->server->fd >= 0)

@@ -13,8 +13,6 @@ int hodo_server_open(struct hodo_session *s);
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 /* Whether a process is just joining. */
 bool hodo_server_pending(const struct hodo_session *s);
-/* Frees dropped connections; not while epoll's answers are being looked at. */
-void hodo_server_free_gone(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
 /* Takes in whoever has handed over his buffers already: a short-lived process may have, and have exited. */
 void hodo_server_drain(struct hodo_session *s);

@@ -21,7 +21,7 @@ struct hodo_join;
 
 /* What epoll's data points to. */
 struct hodo_watch {
-	void (*ready)(struct hodo_watch *w, uint32_t events);
+	void (*ready)(struct hodo_watch *w); /* may free it: events are taken one by one */
 };
 
 struct hodo_session {
@@ -32,7 +32,6 @@ struct hodo_session {
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
-	struct hodo_process *finished; /* freed at the end of the step, since epoll may still name them */
 	struct hodo_parts parts;
 	struct hodo_snapshots_made snapshots;
 	bool withholding; /* nothing of a process is on disk before it is decided that it is to be */
