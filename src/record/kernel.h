@@ -49,9 +49,9 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size);
 #define HODO_KERNEL_OBJECT "[kernel]"
 
 /*
- * kernel_functions.c: which functions of the kernel are meant. Looks for them in the kernel's own list. Where the kernel has no fprobe, functions that are few are named by their
- * addresses from now on: only so are their exits reported; and so are those that the list has under another name.
- * 0; -ESRCH: there is none; other errno. With a line in why.
+ * kernel_functions.c: looks for the functions that are meant in the kernel's own list. Where the kernel has no fprobe,
+ * functions that are few are named by their addresses from now on: only so are their exits reported; and so are those
+ * that the list has under another name. 0; -ESRCH: there is none; other errno. With a line in why.
  */
 int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size);
 

@@ -98,7 +98,10 @@ void hodo_session_complete(struct hodo_session *s, struct hodo_text *folders);
 /* config.c: a new uuid for a folder; salt: of what it is, in case there are no random numbers. */
 void hodo_config_uuid(uint64_t salt, uint8_t uuid[16]);
 
-/* config.c: what is asked of those who are recorded. Fills m, as the session is configured, with these patterns; kernel: for the kernel. Its bytes, up to what is used. */
+/*
+ * config.c: what is asked of those who are recorded: fills m, as the session is configured, with these patterns.
+ * kernel: for the kernel. Its bytes, up to what is used.
+ */
 size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
 			const struct hodo_context_config *context, bool kernel, struct hodo_msg_config *m);
 
