@@ -93,8 +93,9 @@ static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
 	return hodo_read_layouts_add(&c->walk, e->id, types, context + e->nfields);
 }
 
-static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, size_t size)
+static int add_event(struct hodo_catalog *c, const void *record, size_t size)
 {
+	const struct hodo_record_event *r = record;
 	const uint8_t *types = (const uint8_t *)(r + 1);
 	struct hodo_catalog_event *e;
 	struct texts t;
@@ -129,8 +130,9 @@ static int add_event(struct hodo_catalog *c, const struct hodo_record_event *r, 
 	return hodo_vec_push(c->event, c->events, e);
 }
 
-static int add_labels(struct hodo_catalog *c, const struct hodo_record_labels *r, size_t size)
+static int add_labels(struct hodo_catalog *c, const void *record, size_t size)
 {
+	const struct hodo_record_labels *r = record;
 	struct hodo_catalog_labels *l;
 	struct texts t;
 	char *to;
@@ -157,8 +159,9 @@ static int add_labels(struct hodo_catalog *c, const struct hodo_record_labels *r
 	return t.bad ? -EBADMSG : hodo_vec_push(c->labels, c->labels_count, l);
 }
 
-static int add_warning(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
+static int add_warning(struct hodo_catalog *c, const void *record, size_t size)
 {
+	const struct hodo_record *r = record;
 	struct texts t = { (const char *)(r + 1), size - sizeof(*r), false };
 	const char *s = texts_next(&t);
 	char *copy;
@@ -194,8 +197,9 @@ int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_obj
 	return o->path ? hodo_vec_push(c->object, c->objects, o) : -ENOMEM;
 }
 
-static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r, size_t size)
+static int add_object(struct hodo_catalog *c, const void *record, size_t size)
 {
+	const struct hodo_record_object *r = record;
 	struct texts t;
 	const char *path;
 
@@ -207,8 +211,9 @@ static int add_object(struct hodo_catalog *c, const struct hodo_record_object *r
 }
 
 /* Ends the latest object with that start. */
-static int end_object(struct hodo_catalog *c, const struct hodo_record_unload *r, size_t size)
+static int end_object(struct hodo_catalog *c, const void *record, size_t size)
 {
+	const struct hodo_record_unload *r = record;
 	if (size < sizeof(*r))
 		return -EBADMSG;
 	for (uint32_t i = c->objects; i-- > 0 && c->unload_steps < HODO_CATALOG_UNLOAD_STEPS; c->unload_steps++) {
@@ -271,8 +276,9 @@ int hodo_context_fields(const struct hodo_context_config *config, struct hodo_co
 }
 
 /* Events that are known already have their shapes. */
-static int add_context(struct hodo_catalog *c, const struct hodo_record_context *r, size_t size)
+static int add_context(struct hodo_catalog *c, const void *record, size_t size)
 {
+	const struct hodo_record_context *r = record;
 	if (size < sizeof(*r) || c->events || c->context.n || hodo_context_fields(&r->config, &c->context) < 0)
 		return -EBADMSG;
 	return 0;
@@ -281,30 +287,16 @@ static int add_context(struct hodo_catalog *c, const struct hodo_record_context 
 /* 1 if taken, 0 if skipped, or negative errno. r is a private copy. */
 static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
 {
+	static int (*const add[])(struct hodo_catalog *c, const void *record, size_t size) = {
+		[HODO_RECORD_EVENT] = add_event,     [HODO_RECORD_LABELS] = add_labels,
+		[HODO_RECORD_WARNING] = add_warning, [HODO_RECORD_OBJECT] = add_object,
+		[HODO_RECORD_UNLOAD] = end_object,   [HODO_RECORD_CONTEXT] = add_context,
+	};
 	int err;
 
-	switch (r->type) {
-	case HODO_RECORD_EVENT:
-		err = add_event(c, (const struct hodo_record_event *)r, size);
-		break;
-	case HODO_RECORD_LABELS:
-		err = add_labels(c, (const struct hodo_record_labels *)r, size);
-		break;
-	case HODO_RECORD_WARNING:
-		err = add_warning(c, r, size);
-		break;
-	case HODO_RECORD_OBJECT:
-		err = add_object(c, (const struct hodo_record_object *)r, size);
-		break;
-	case HODO_RECORD_UNLOAD:
-		err = end_object(c, (const struct hodo_record_unload *)r, size);
-		break;
-	case HODO_RECORD_CONTEXT:
-		err = add_context(c, (const struct hodo_record_context *)r, size);
-		break;
-	default: /* of a later version */
+	if (r->type >= sizeof(add) / sizeof(*add) || !add[r->type]) /* of a later version */
 		return 0;
-	}
+	err = add[r->type](c, r, size);
 	return err == 0 ? 1 : err == -EEXIST ? 0 : err;
 }
 

@@ -89,22 +89,26 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 	}
 }
 
+void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
+			struct hodo_clock_map *map)
+{
+	__int128 offset = (__int128)sample->real_ns * freq_hz / 1000000000 - sample->ticks;
+
+	map->kind = kind;
+	map->freq_hz = freq_hz;
+	map->offset_s = (int64_t)(offset / freq_hz);
+	if (offset < 0 && offset % freq_hz != 0)
+		map->offset_s--;
+	map->offset = (uint64_t)(offset - (__int128)map->offset_s * freq_hz);
+}
+
 void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
 		    const struct hodo_clock_sample *last, struct hodo_clock_map *map)
 {
-	uint64_t ticks = last->ticks - first->ticks;
+	uint64_t ticks = last->ticks - first->ticks, freq_hz = 1000000000;
 	int64_t ns = last->mono_ns - first->mono_ns;
-	__int128 offset;
 
-	map->kind = kind;
-	map->freq_hz = 1000000000;
 	if (kind == HODO_CLOCK_TSC && ns > 0 && ticks > 0)
-		map->freq_hz = (uint64_t)(((unsigned __int128)ticks * 1000000000u + (uint64_t)ns / 2) / (uint64_t)ns);
-	if (map->freq_hz == 0)
-		map->freq_hz = 1000000000;
-	offset = (__int128)first->real_ns * map->freq_hz / 1000000000 - first->ticks;
-	map->offset_s = (int64_t)(offset / map->freq_hz);
-	if (offset < 0 && offset % map->freq_hz != 0)
-		map->offset_s--;
-	map->offset = (uint64_t)(offset - (__int128)map->offset_s * map->freq_hz);
+		freq_hz = (uint64_t)(((unsigned __int128)ticks * 1000000000u + (uint64_t)ns / 2) / (uint64_t)ns);
+	hodo_clock_through(kind, first, freq_hz ? freq_hz : 1000000000, map);
 }

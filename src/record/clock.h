@@ -40,6 +40,9 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s);
  * least, else the frequency is as inexact as the time between is short.
  */
 #define HODO_CLOCK_FIT_NS 2000000
+/* The line through one, of that frequency. */
+void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
+			struct hodo_clock_map *map);
 void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
 		    const struct hodo_clock_sample *last, struct hodo_clock_map *map);
 

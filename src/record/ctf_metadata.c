@@ -111,16 +111,17 @@ static void add_clock_tsdl(struct hodo_text *t, const struct hodo_clock_map *c)
 
 static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
+	const struct hodo_flight *f = m->flight;
+
 	hodo_text_add(t, "/*@hodo version=1 uuid=");
-	add_uuid(t, m->uuid);
+	add_uuid(t, m->flight->uuid);
 	hodo_text_printf(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
-	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u comm=", m->pid, m->ppid, m->uid);
-	hodo_name_encode(t, m->comm);
-	add_name(t, " exe=", m->exe);
-	hodo_text_printf(t, " start=%s mode=%s ring_size=%llu packet_size=%u*/\n",
-		      m->start == HODO_START_FORK ? "fork" : m->start == HODO_START_ATTACH ? "attach" : "exec",
-		      m->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", (unsigned long long)m->ring_size,
-		      m->packet_size);
+	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u", m->pid, f->ppid, f->uid);
+	add_name(t, " comm=", f->comm);
+	add_name(t, " exe=", f->exe);
+	hodo_text_printf(t, " start=%s mode=%s ring_size=%" PRIu64 " packet_size=%u*/\n",
+			 f->start == HODO_START_FORK ? "fork" : f->start == HODO_START_ATTACH ? "attach" : "exec",
+			 f->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", f->ring_size, f->packet_size);
 	if (m->kernel) {
 		add_name(t, "/*@kernel release=", m->kernel);
 		hodo_text_add(t, "*/\n");
@@ -132,11 +133,11 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
 	hodo_text_bytes(t, head_types, sizeof(head_types) - 1);
 	hodo_text_add(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
-	add_uuid(t, m->uuid);
+	add_uuid(t, m->flight->uuid);
 	hodo_text_printf(t, "\";\n\tbyte_order = " TSDL_BYTE_ORDER ";\n"
 		      "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n");
-	add_quoted(t, "env {\n\thostname = \"", m->hostname);
-	add_quoted(t, "\";\n\tprocname = \"", m->comm);
+	add_quoted(t, "env {\n\thostname = \"", m->flight->hostname);
+	add_quoted(t, "\";\n\tprocname = \"", m->flight->comm);
 	hodo_text_printf(t, "\";\n\tvpid = %u;\n\ttracer_name = \"hodo\";\n", m->pid);
 	if (m->kernel) {
 		add_quoted(t, "\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n\tkernel_release = \"", m->kernel);

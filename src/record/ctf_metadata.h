@@ -39,14 +39,9 @@ struct hodo_ctf_limited {
 
 /* What one metadata file says. Strings may hold anything. */
 struct hodo_ctf_metadata {
-	uint8_t uuid[16];
-	uint32_t pid, ppid, uid;
-	const char *comm, *exe, *hostname;
+	const struct hodo_flight *flight; /* what is known of the process and its memory */
+	uint32_t pid;                     /* as the process sees it */
 	const char *kernel; /* its release; NULL: this is a process's */
-	enum hodo_start start;
-	enum hodo_mode mode;
-	uint64_t ring_size;
-	uint32_t packet_size;
 	const struct hodo_clock_map *clock;
 	const struct hodo_catalog *catalog;
 	const struct hodo_ctf_thread *thread;

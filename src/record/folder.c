@@ -10,12 +10,12 @@
 #define _GNU_SOURCE
 #include "process.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include <base/scope.h>
 
 #include "conditions.h"
+#include "memory.h"
 #include "out_dir.h"
 #include "shm.h"
 
@@ -139,12 +139,11 @@ static struct hodo_ctf_limited *gather_limited(const struct hodo_process *p, uin
 static int write_metadata(struct hodo_process *p, bool ended)
 {
 	struct hodo_session *s = p->session;
+	struct hodo_flight flight;
 	struct hodo_ctf_metadata m = {
-		.pid = p->id.vpid, .ppid = p->id.ppid, .uid = p->id.uid, .comm = p->id.comm, .exe = p->id.exe,
-		.hostname = s->hostname, .start = p->id.start, .mode = s->config.mode,
-		.ring_size = p->layout.ring_size, .packet_size = p->layout.packet_size,
-		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n, .ended = ended,
-		.functions = s->config.functions ? &p->functions : NULL, .kernel = p->kernel ? s->release : NULL,
+		.flight = &flight, .pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL, .ended = ended,
+		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n,
+		.functions = s->config.functions ? &p->functions : NULL,
 	};
 	HODO_AUTO_FREE struct hodo_ctf_limited *limited = NULL;
 	HODO_AUTO_FREE struct hodo_ctf_lost *lost = NULL;
@@ -161,7 +160,7 @@ static int write_metadata(struct hodo_process *p, bool ended)
 	if (err)
 		return err;
 	m.clock = hodo_session_clock_map(s);
-	memcpy(m.uuid, p->id.uuid, sizeof(m.uuid));
+	hodo_memory_describe(s, p, &flight);
 	if (ended) {
 		m.end_real_ns = hodo_clock_ns(CLOCK_REALTIME);
 		err = gather_lost(p, &lost, &m.losts);
@@ -349,5 +348,5 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 	if (err)
 		hodo_session_write_failed(s, p->dir, r->stream.name, err);
 	hodo_parts_wrote(s, r->stream.bytes - bytes, 0, err);
-	hodo_session_take_reserve(s);
+	hodo_session_take_reserve(s, 0);
 }

@@ -9,13 +9,10 @@
 #ifndef HODO_RECORD_KERNEL_H
 #define HODO_RECORD_KERNEL_H
 
-#include <hodo/abi.h>
-
 #include "catalog.h"
 #include "functions.h"
 #include "pattern.h"
 
-struct hodo_process;
 struct hodo_session;
 struct hodo_memory;
 

@@ -46,9 +46,9 @@ static void remove_oldest(struct hodo_session *s)
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
 	/* What came to stand there just now stays alone. */
 	if (!err || err == -ENOENT || err == -ENOTEMPTY) {
-		parts->bytes -= part->bytes;
+		s->total.bytes -= part->bytes;
 		parts->events -= part->events;
-		parts->removed_events += part->events;
+		s->total.removed_events += part->events;
 	}
 	if (err && err != -ENOENT && !parts->reported) {
 		parts->reported = true;
@@ -57,7 +57,7 @@ static void remove_oldest(struct hodo_session *s)
 									  strerror(-err));
 	}
 	parts->oldest = part->newer;
-	parts->kept--;
+	s->total.parts_kept--;
 	free_part(part);
 }
 
@@ -75,8 +75,9 @@ static int make_new(struct hodo_session *s)
 }
 
 /* Takes the directory fd as the newest part. */
-static void append(struct hodo_parts *parts, int fd)
+static void append(struct hodo_session *s, int fd)
 {
+	struct hodo_parts *parts = &s->parts;
 	struct hodo_part *part = parts->spare;
 
 	parts->spare = NULL;
@@ -86,7 +87,8 @@ static void append(struct hodo_parts *parts, int fd)
 	else
 		parts->oldest = part;
 	parts->newest = part;
-	parts->kept++;
+	s->total.parts = part->number;
+	s->total.parts_kept++;
 	parts->fd = fd;
 	parts->begun_ns = hodo_now_ns();
 }
@@ -103,7 +105,7 @@ static int give_name(struct hodo_session *s, uint32_t number)
 /* Whether the oldest part is one too many as soon as there is another. */
 static bool can_make_way(const struct hodo_session *s)
 {
-	return s->config.limits.keep && s->parts.kept >= s->config.limits.keep && s->parts.kept > 1;
+	return s->config.limits.keep && s->total.parts_kept >= s->config.limits.keep && s->total.parts_kept > 1;
 }
 
 int hodo_parts_prepare(struct hodo_session *s)
@@ -152,8 +154,8 @@ bool hodo_parts_name(struct hodo_session *s, int fd)
 void hodo_parts_begin(struct hodo_session *s, int fd)
 {
 	close(s->parts.fd);
-	append(&s->parts, fd);
-	while (s->config.limits.keep && s->parts.kept > s->config.limits.keep)
+	append(s, fd);
+	while (s->config.limits.keep && s->total.parts_kept > s->config.limits.keep)
 		remove_oldest(s);
 }
 
@@ -175,7 +177,7 @@ int hodo_parts_open(struct hodo_session *s)
 	fd = make_new(s);
 	err = fd < 0 ? fd : give_name(s, 1);
 	if (!err) {
-		append(parts, fd);
+		append(s, fd);
 		return 0;
 	}
 	if (fd >= 0)
@@ -192,20 +194,19 @@ bool hodo_parts_filled(const struct hodo_session *s, uint64_t bytes)
 	uint64_t most = s->config.limits.rotate_bytes;
 
 	/* A packet may bring an empty one with it, which says what was lost before. */
-	return newest->number && most && !s->parts.full && newest->bytes > 0 &&
+	return newest->number && most && !s->total.full && newest->bytes > 0 &&
 	       newest->bytes + bytes + sizeof(struct hodo_packet) > most;
 }
 
 bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 {
-	struct hodo_parts *parts = &s->parts;
 	uint64_t most = s->config.limits.max_bytes;
 
-	if (parts->full)
+	if (s->total.full)
 		return false;
-	if (!most || parts->bytes + bytes <= most)
+	if (!most || s->total.bytes + bytes <= most)
 		return true;
-	parts->full = s->total.ended = true;
+	s->total.full = s->total.ended = true;
 	hodo_report(&s->config.reporter, "%s has the size that --max-size allows: the recording ends, the program runs on",
 		    s->config.out_path);
 	return false;
@@ -214,7 +215,7 @@ bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, int err)
 {
 	s->parts.no_room = err == -ENOSPC || err == -EDQUOT;
-	s->parts.bytes += bytes;
+	s->total.bytes += bytes;
 	s->parts.events += events;
 	s->parts.newest->bytes += bytes;
 	s->parts.newest->events += events;
@@ -224,7 +225,7 @@ bool hodo_parts_due(struct hodo_session *s, int64_t now_ns)
 {
 	struct hodo_parts *parts = &s->parts;
 
-	if (!parts->newest->number || !s->config.limits.rotate_ns || parts->full ||
+	if (!parts->newest->number || !s->config.limits.rotate_ns || s->total.full ||
 	    (uint64_t)(now_ns - parts->begun_ns) < s->config.limits.rotate_ns)
 		return false;
 	if (parts->newest->bytes == 0) /* of nothing there need be no part */
@@ -248,15 +249,6 @@ void hodo_parts_complete(struct hodo_session *s)
 {
 	for (struct hodo_part *part = s->parts.oldest; part; part = part->newer)
 		hodo_session_complete(s, &part->done);
-}
-
-void hodo_parts_stats(const struct hodo_session *s, struct hodo_session_stats *stats)
-{
-	stats->bytes = s->parts.bytes;
-	stats->parts = s->parts.newest ? s->parts.newest->number : 0;
-	stats->parts_kept = s->parts.kept;
-	stats->removed_events = s->parts.removed_events;
-	stats->full = s->parts.full;
 }
 
 void hodo_parts_close(struct hodo_session *s)

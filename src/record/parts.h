@@ -15,9 +15,7 @@
 
 #include <base/text.h>
 
-struct hodo_process;
 struct hodo_session;
-struct hodo_session_stats;
 
 /* What one part holds; where there are none, the recording. */
 struct hodo_part {
@@ -32,12 +30,9 @@ struct hodo_parts {
 	struct hodo_part *oldest; /* of those that are there */
 	struct hodo_part *newest; /* being written */
 	struct hodo_part *spare;  /* for the next one */
-	uint32_t kept;            /* from oldest to newest */
-	uint64_t bytes, events;   /* of them all */
-	uint64_t removed_events;  /* of parts that --keep has removed */
+	uint64_t events;          /* of them all */
 	int64_t begun_ns;         /* the newest */
 	int64_t retry_ns;         /* a new one could not be made: not before then */
-	bool full;                /* the recording has the size that it may have: nothing more is written */
 	bool no_room;             /* the disk was full when a packet was to be written last */
 	bool reported;                /* that a part cannot be removed */
 };
@@ -67,8 +62,6 @@ void hodo_parts_folder_done(struct hodo_session *s, const char *dir);
 /* The clock is fitted over the whole recording: all folders get it. */
 void hodo_parts_complete(struct hodo_session *s);
 
-/* All but the events, which are known when all processes have ended. */
-void hodo_parts_stats(const struct hodo_session *s, struct hodo_session_stats *stats);
 void hodo_parts_close(struct hodo_session *s);
 
 #endif

@@ -77,7 +77,7 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 		return hodo_fail_errno(error, error_size, s->copy ? -errno : -ENOMEM, "the recording cannot be begun");
 	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
 	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	hodo_session_take_reserve(s);
+	hodo_session_take_reserve(s, 0);
 	err = hodo_server_open(s);
 	return err ? hodo_fail_errno(error, error_size, err, "no socket can be had for the recording") : 0;
 }
@@ -311,12 +311,8 @@ void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats 
 {
 	*stats = s->total;
 	stats->live = s->live;
-	stats->snapshot_events = s->snapshots.events;
-	stats->snapshot_bytes = s->snapshots.bytes;
-	stats->unwritten = s->snapshots.unwritten;
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_count(p, stats);
-	hodo_parts_stats(s, stats);
 	if (!s->server) /* all have ended */
 		stats->events = s->parts.events;
 }

@@ -20,7 +20,6 @@
 
 struct hodo_session;
 struct hodo_process;
-struct hodo_conditions; /* conditions.h */
 
 /* How much is written, and where. All 0: everything, into one recording. */
 struct hodo_limits {

@@ -42,13 +42,9 @@ static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 	hodo_sleep_ns(MEASURE_NS);
 	hodo_clock_sample(HODO_CLOCK_TSC, &b);
 	hodo_clock_fit(HODO_CLOCK_TSC, &a, &b, &now);
-	/* A line through the file's time with that slope. */
-	b.ticks = first.ticks + now.freq_hz;
-	b.mono_ns = first.mono_ns + 1000000000;
-	b.real_ns = first.real_ns + 1000000000;
-	if (b.ticks < first.ticks)
+	if (first.ticks > UINT64_MAX - now.freq_hz)
 		return false;
-	hodo_clock_fit(HODO_CLOCK_TSC, &first, &b, map);
+	hodo_clock_through(HODO_CLOCK_TSC, &first, now.freq_hz, map);
 	return true;
 }
 

@@ -113,19 +113,16 @@ bool hodo_session_make_room(struct hodo_session *s, int err)
 }
 
 /* As much as is to be had: on a full disk most of what was just given back. */
-static void take_reserve(struct hodo_session *s, uint64_t size)
+void hodo_session_take_reserve(struct hodo_session *s, uint64_t size)
 {
+	if (size < RESERVE_BYTES)
+		size = RESERVE_BYTES;
 	for (uint64_t n = size; s->reserve_fd >= 0 && n > s->reserve_size; n -= n / RESERVE_STEPS + 1) {
 		if (posix_fallocate(s->reserve_fd, 0, (off_t)n) == 0)
 			s->reserve_size = n;
 		else if (n <= RESERVE_MIN_BYTES || ftruncate(s->reserve_fd, (off_t)s->reserve_size) < 0)
 			break;
 	}
-}
-
-void hodo_session_take_reserve(struct hodo_session *s)
-{
-	take_reserve(s, RESERVE_BYTES);
 }
 
 static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
@@ -135,13 +132,12 @@ static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_tex
 
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
 {
-	uint64_t wanted = text && 2 * text->len > RESERVE_BYTES ? 2 * text->len : RESERVE_BYTES;
 	int err = try_metadata(s, dirfd, text);
 
 	while (hodo_session_make_room(s, err))
 		err = try_metadata(s, dirfd, text);
 	if (!err)
-		take_reserve(s, wanted);
+		hodo_session_take_reserve(s, text ? 2 * text->len : 0);
 	return err;
 }
 

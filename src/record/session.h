@@ -14,7 +14,6 @@
 
 struct hodo_process;
 struct hodo_server;
-struct hodo_join;
 
 /* The struct of which a pointer leads to a member. */
 #define HODO_OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
@@ -83,8 +82,8 @@ void hodo_session_write_failed(struct hodo_session *s, const char *dir, const ch
 bool hodo_session_free_files(struct hodo_session *s, int err);
 bool hodo_session_make_room(struct hodo_session *s, int err);
 
-/* Takes the room again, before a packet does. */
-void hodo_session_take_reserve(struct hodo_session *s);
+/* Takes the room again, before a packet does: so many bytes at least, if they are to be had. */
+void hodo_session_take_reserve(struct hodo_session *s, uint64_t bytes);
 
 /* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only its clock lines. */
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);

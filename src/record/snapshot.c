@@ -12,7 +12,6 @@
 #include <base/clock.h>
 #include <base/file.h>
 #include <base/scope.h>
-#include <base/vec.h>
 
 #include "catalog.h"
 #include "message.h"
@@ -115,15 +114,11 @@ static int read_threads(struct snapshot *s)
 static int write_metadata(struct snapshot *s, bool ended)
 {
 	const struct hodo_snapshot_source *src = s->source;
-	const struct hodo_flight *f = src->flight;
 	struct hodo_functions_seen functions = { 0 };
 	struct hodo_ctf_snapshot taken = { src->number, s->real_ns, src->why };
 	struct hodo_ctf_metadata m = {
-		.pid = src->pid, .ppid = f->ppid, .uid = f->uid, .comm = f->comm, .exe = f->exe,
-		.kernel = src->kernel,
-		.hostname = f->hostname, .start = (enum hodo_start)f->start, .mode = HODO_MODE_OVERWRITE,
-		.ring_size = src->layout.ring_size, .packet_size = src->layout.packet_size,
-		.clock = src->clock, .catalog = &s->catalog,
+		.flight = src->flight, .pid = src->pid, .kernel = src->kernel, .clock = src->clock,
+		.catalog = &s->catalog,
 		.thread = src->thread ? src->thread : s->thread, .threads = src->thread ? src->threads : s->threads,
 		.lost = s->lost, .losts = ended ? s->losts : 0, .functions = src->functions ? &functions : NULL,
 		.ended = ended, .end_real_ns = s->real_ns, .snapshot = src->why ? &taken : NULL,
@@ -131,7 +126,6 @@ static int write_metadata(struct snapshot *s, bool ended)
 	struct hodo_text text = { 0 };
 	int err;
 
-	memcpy(m.uuid, f->uuid, sizeof(m.uuid));
 	hodo_functions_see((const struct hodo_shm *)src->shm, &functions);
 	hodo_ctf_metadata_text(&m, &text);
 	err = hodo_ctf_metadata_write(s->dirfd, &text);

@@ -87,8 +87,8 @@ static void take(struct hodo_process *p, const char *why)
 		tell_failure(s, name, error);
 	} else {
 		s->total.snapshots++;
-		made->events += result.events;
-		made->bytes += result.bytes;
+		s->total.snapshot_events += result.events;
+		s->total.snapshot_bytes += result.bytes;
 		hodo_text_printf(&made->done, "%s/%s", name, result.dir);
 		hodo_text_char(&made->done, 0);
 	}
@@ -178,7 +178,7 @@ bool hodo_snapshots_end(struct hodo_process *p)
 	if (!p->snapshots.withheld)
 		return true;
 	if (!is_wanted(p)) {
-		p->session->snapshots.unwritten++;
+		p->session->total.unwritten++;
 		return false;
 	}
 	p->snapshots.withheld = false;

@@ -19,8 +19,6 @@ struct hodo_process;
 
 /* Of the session. */
 struct hodo_snapshots_made {
-	uint64_t events, bytes;
-	uint32_t unwritten;      /* processes whose end was none to write them for */
 	bool failed, too_many;   /* reported once */
 	bool ended;              /* a trigger has ended the recording */
 	bool crashed;            /* some process has, as far as was asked for */

@@ -170,7 +170,8 @@ TEST(test_labels)
 	static const int64_t values[] = { 0, 1, -1 }, far[] = { INT64_MIN, INT64_MAX };
 	static const char texts[] = "kv\0state\0IDLE\0BU\"SY\0GONE", far_texts[] = "kv\0big\0MIN\0MAX";
 	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
-	struct hodo_ctf_metadata m = { .comm = "c", .exe = "e", .hostname = "h", .clock = &clock };
+	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
+	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock };
 	uint8_t *base = new_catalog();
 	struct hodo_catalog c = { 0 };
 	struct hodo_text text = { 0 };
@@ -226,7 +227,8 @@ static void add_unload(uint8_t *base, uint64_t *used, uint64_t start, uint64_t t
 TEST(test_objects)
 {
 	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
-	struct hodo_ctf_metadata m = { .comm = "c", .exe = "e", .hostname = "h", .clock = &clock };
+	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
+	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock };
 	uint8_t *base = new_catalog();
 	struct hodo_catalog c = { 0 };
 	struct hodo_text text = { 0 };

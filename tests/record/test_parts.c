@@ -208,8 +208,8 @@ TEST(test_set_clock)
 	char text[200000] = "";
 	struct hodo_clock_map first = { HODO_CLOCK_TSC, 1000, 1, 2 }, last = { HODO_CLOCK_TSC, 7777, 3, 4 };
 	struct hodo_catalog none = { 0 };
-	struct hodo_ctf_metadata m = { .comm = "\nclock { freq = 1 };", .exe = "", .hostname = "clock { ",
-				       .clock = &first, .catalog = &none };
+	struct hodo_flight flight = { .comm = "\nclock { freq;", .hostname = "clock { " };
+	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &first, .catalog = &none };
 	struct hodo_text out = { 0 }, expected = { 0 };
 	int dirfd, fd;
 
