@@ -250,10 +250,9 @@ static const char *config_flaw(int err, bool functions)
 		return "the kernel has no such function that can be traced: look for it in "
 		       "/sys/kernel/tracing/available_filter_functions";
 	case EOPNOTSUPP:
-		if (functions)
-			return "this kernel was built without CONFIG_DYNAMIC_FTRACE: its functions cannot be traced; or it "
-			       "cannot take this clock: record with --clock monotonic";
-		return "the kernel's events cannot take this clock: record with --clock monotonic";
+		return functions ? "this kernel was built without CONFIG_DYNAMIC_FTRACE: its functions cannot be traced; or it "
+				   "cannot take this clock: record with --clock monotonic" :
+				   "the kernel's events cannot take this clock: record with --clock monotonic";
 	case EINVAL:
 		return "the kernel does not take what is asked for: a --filter or --trigger with a floating-point number, or "
 		       "sizes that are too large; or the module hodo is of another version";

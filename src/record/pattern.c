@@ -96,16 +96,13 @@ void hodo_pattern_near(struct hodo_pattern *p, const char *name)
 	for (int i = 0; i < HODO_PATTERN_NEAR; i++)
 		if (p->near[i] && strcmp(p->near[i], name) == 0)
 			return;
-	while (at > 0 && (!p->near[at - 1] || p->distance[at - 1] > d))
+	while (at > 0 && (!p->near[at - 1] || hodo_edit_distance(p->text, p->near[at - 1]) > d))
 		at--;
 	if (at == HODO_PATTERN_NEAR)
 		return;
 	free(p->near[HODO_PATTERN_NEAR - 1]);
 	memmove(&p->near[at + 1], &p->near[at], (size_t)(HODO_PATTERN_NEAR - 1 - at) * sizeof(p->near[0]));
-	memmove(&p->distance[at + 1], &p->distance[at],
-		(size_t)(HODO_PATTERN_NEAR - 1 - at) * sizeof(p->distance[0]));
 	p->near[at] = strdup(name);
-	p->distance[at] = d;
 }
 
 /* As libhodo matches: a span's own name stands for its begin and its end. */

@@ -18,7 +18,6 @@ struct hodo_pattern {
 	bool matched;  /* some event of some process */
 	bool reported; /* as unknown */
 	char *near[HODO_PATTERN_NEAR]; /* event names, nearest first; NULL behind the last */
-	unsigned int distance[HODO_PATTERN_NEAR];
 };
 
 struct hodo_pattern_list {

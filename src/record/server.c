@@ -183,32 +183,18 @@ static void take_hello(struct connection *c)
 
 /* ------------------------------------------------------------------ ready */
 
-/* Receives READY. The one descriptor that came with it; -1: nothing has come yet, or a reason. */
-static int receive_ready(int fd, const char **why)
+static const char *ready_flaw(const struct hodo_msg_ready *m, ssize_t len, int passed)
 {
-	struct hodo_msg_ready m;
-	int passed;
-	ssize_t len = hodo_socket_receive(fd, &m, sizeof(m), &passed);
-
-	*why = NULL;
-	if (len == -EAGAIN || len == -EINTR)
-		return -1;
 	if (len == 0)
-		*why = "it left before it handed over its buffers";
-	else if (len == -EMFILE)
-		*why = TOO_MANY_FILES;
-	else if (len < 0 && len != -EMSGSIZE && len != -EPROTO)
-		*why = strerror((int)-len);
-	else if (len >= 0 && (len != (ssize_t)sizeof(m) || m.head.magic != HODO_MSG_MAGIC ||
-			      m.head.version != HODO_ABI_VERSION || m.head.type != HODO_MSG_READY))
-		*why = "it does not speak our language";
-	else if (passed < 0)
-		*why = len == -EMSGSIZE ? "it does not speak our language" : "it did not send exactly one buffer";
-	if (!*why)
-		return passed;
-	if (passed >= 0)
-		close(passed);
-	return -1;
+		return "it left before it handed over its buffers";
+	if (len == -EMFILE)
+		return TOO_MANY_FILES;
+	if (len < 0 && len != -EMSGSIZE && len != -EPROTO)
+		return strerror((int)-len);
+	if (len != -EPROTO && (len != (ssize_t)sizeof(*m) || m->head.magic != HODO_MSG_MAGIC ||
+			       m->head.version != HODO_ABI_VERSION || m->head.type != HODO_MSG_READY))
+		return "it does not speak our language";
+	return passed < 0 ? "it did not send exactly one buffer" : NULL;
 }
 
 /* The connection ends with the recording of the process that has just been started. */
@@ -226,27 +212,24 @@ static void keep_connection(struct connection *c)
 
 static void take_ready(struct connection *c)
 {
+	struct hodo_msg_ready m;
+	HODO_AUTO_CLOSE int memfd = -1;
+	ssize_t len = hodo_socket_receive(c->fd, &m, sizeof(m), &memfd);
 	const char *why;
-	int memfd = receive_ready(c->fd, &why);
-	int pidfd;
 
-	if (memfd < 0) {
-		if (why)
-			refuse(c, why);
+	if (len == -EAGAIN || len == -EINTR)
 		return;
-	}
-	pidfd = hodo_take_fd(&c->pidfd); /* the process's now, whatever comes of it */
-	if (c->session->live >= PROCESSES_MAX) {
-		close(memfd);
-		close(pidfd);
-		refuse(c, "there are too many");
-	} else if (hodo_process_start(c->session, &c->id, pidfd, memfd, &why) < 0) {
-		refuse(c, why);
-	} else {
+	why = ready_flaw(&m, len, memfd);
+	if (!why && c->session->live >= PROCESSES_MAX)
+		why = "there are too many";
+	/* Both descriptors are the process's from here on, whatever comes of it. */
+	if (!why && hodo_process_start(c->session, &c->id, hodo_take_fd(&c->pidfd), hodo_take_fd(&memfd), &why) == 0) {
 		if (c->adopted)
 			keep_connection(c);
 		drop(c);
+		return;
 	}
+	refuse(c, why);
 }
 
 static void connection_ready(struct hodo_watch *w)
