@@ -48,6 +48,16 @@ char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len)
 	return copy;
 }
 
+void hodo_arena_clear(struct hodo_arena *a)
+{
+	struct hodo_arena old = { .block = a->block ? a->block->before : NULL };
+
+	hodo_arena_free(&old);
+	if (a->block)
+		a->block->before = NULL;
+	a->used = 0;
+}
+
 void hodo_arena_free(struct hodo_arena *a)
 {
 	while (a->block) {

@@ -29,7 +29,24 @@ uint32_t hodo_strings_add_plain(struct hodo_strings *s, const char *text)
 	return number;
 }
 
+uint32_t hodo_strings_add_fixed(struct hodo_strings *s, const char *text)
+{
+	struct fixed {
+		uint64_t address;
+		uint32_t number;
+	} *fixed;
+	bool is_new;
+
+	if (!s->fixed.entry_bytes)
+		s->fixed = (struct hodo_map)HODO_MAP(struct fixed, address);
+	fixed = hodo_map_add_u64(&s->fixed, (uintptr_t)text, &is_new);
+	if (fixed && is_new)
+		fixed->number = hodo_strings_add(s, text);
+	return fixed ? fixed->number : HODO_STRINGS_NONE;
+}
+
 void hodo_strings_free(struct hodo_strings *s)
 {
+	hodo_map_free(&s->fixed);
 	hodo_map_free(&s->map);
 }

@@ -9,7 +9,8 @@
 
 /* All zero is none. */
 struct hodo_strings {
-	struct hodo_map map; /* map.n: how many there are */
+	struct hodo_map map;   /* map.n: how many there are */
+	struct hodo_map fixed; /* numbers by address, of hodo_strings_add_fixed() */
 };
 
 /* The number of a string, which may be new; NONE: no memory. */
@@ -17,6 +18,8 @@ uint32_t hodo_strings_add(struct hodo_strings *s, const char *text);
 uint32_t hodo_strings_add_bytes(struct hodo_strings *s, const char *text, size_t len);
 /* Escaped first: no control characters, and UTF-8 only (escape.h). */
 uint32_t hodo_strings_add_plain(struct hodo_strings *s, const char *text);
+/* Of a text that stays where it is and as it is: fast where it comes again and again. */
+uint32_t hodo_strings_add_fixed(struct hodo_strings *s, const char *text);
 /* The string of a number, which stays where it is; it ends with a NUL. */
 static inline const char *hodo_strings_at(const struct hodo_strings *s, uint32_t number)
 {

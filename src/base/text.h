@@ -35,6 +35,12 @@ static inline char *hodo_text_room(struct hodo_text *t, size_t n)
 	return n < t->room - t->len && !t->error ? t->data + t->len : hodo_text_room_slow(t, n);
 }
 
+static inline void hodo_text_fail(struct hodo_text *t, int error)
+{
+	if (!t->error)
+		t->error = error;
+}
+
 static inline void hodo_text_bytes(struct hodo_text *t, const void *bytes, size_t len)
 {
 	char *to = hodo_text_room(t, len);

@@ -332,9 +332,6 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 	return err ? err : put_row(c, 'e', loss->until_ns, pid, tid, &names, id, NULL);
 }
 
-static const struct hodo_timeline_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
-					      .instant = on_instant, .counter = on_counter, .loss = on_loss };
-
 static int open_chrome(void *state, struct hodo_export *e)
 {
 	struct chrome *c = state;
@@ -363,7 +360,8 @@ const struct hodo_export_format hodo_export_chrome = {
 	.does = "trace events as JSON: about:tracing, other viewers; large",
 	.state_bytes = sizeof(struct chrome),
 	.open = open_chrome,
-	.timeline = &ops,
+	.timeline = { .track = on_track, .begin = on_begin, .end = on_end, .instant = on_instant,
+		      .counter = on_counter, .loss = on_loss },
 	.write = end_chrome,
 	.free = chrome_free,
 };

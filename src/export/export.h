@@ -30,7 +30,7 @@ struct hodo_export_format {
 	size_t state_bytes;
 	int (*open)(void *state, struct hodo_export *e); /* before anything is read */
 	int (*event)(void *state, struct hodo_export *e, const struct hodo_read_event *event); /* each; or else: */
-	const struct hodo_timeline_ops *timeline;                                              /* with the state; or: */
+	struct hodo_timeline_ops timeline; /* with the state; or: */
 	const struct hodo_call_options *tree; /* of calls (call_tree.h); data becomes the state */
 	int (*write)(void *state, struct hodo_export *e, struct hodo_call_tree *tree); /* when all was read */
 	void (*free)(void *state);

@@ -38,9 +38,9 @@ static int read_events(const struct hodo_export_format *f, void *state, struct h
 	return err ? err : got;
 }
 
-static int read_timeline(const struct hodo_timeline_ops *ops, void *state, struct hodo_export *e)
+static int read_timeline(const struct hodo_export_format *f, void *state, struct hodo_export *e)
 {
-	struct hodo_timeline *timeline = hodo_timeline_new(e->reader, e->symbols, ops, state);
+	struct hodo_timeline *timeline = hodo_timeline_new(e->reader, e->symbols, &f->timeline, state);
 	int err = timeline ? hodo_timeline_read(timeline, e->since_ns, e->until_ns) : -ENOMEM;
 
 	hodo_timeline_free(timeline);
@@ -70,10 +70,10 @@ int hodo_export_run(const struct hodo_export_format *f, struct hodo_export *e)
 		err = f->open(state, e);
 	if (!err && f->event)
 		err = read_events(f, state, e);
-	else if (!err && f->timeline)
-		err = read_timeline(f->timeline, state, e);
 	else if (!err && f->tree)
 		err = read_tree(f, state, e, &tree);
+	else if (!err)
+		err = read_timeline(f, state, e);
 	if (!err && f->write)
 		err = f->write(state, e, tree);
 	if (!err && tree && !f->tree->also.instant)

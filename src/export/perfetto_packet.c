@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_packet.c - packets of the one sequence, the texts in them, and events of tracks. */
-#define _GNU_SOURCE
+/*
+ * perfetto_packet.c - packets of the one sequence, and the events of tracks in them. Names are written once, each
+ * before it is used first, and then stand as numbers.
+ */
 #include "perfetto_impl.h"
 
 #include <errno.h>
@@ -11,20 +13,18 @@
 #define STATE_NEEDED     2u
 #define PACKET_HEAD_ROOM 11u /* tag and length of a packet in the trace */
 
-int perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet)
+void perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet)
 {
 	size_t len, head = 0;
 	uint8_t *o;
 
-	packet->has_trusted_packet_sequence_id = 1;
 	packet->trusted_packet_sequence_id = SEQUENCE;
-	packet->has_sequence_flags = 1;
 	packet->sequence_flags = p->begun ? STATE_NEEDED : STATE_BEGINS;
 	p->begun = true;
 	len = protobuf_c_message_get_packed_size(&packet->base);
 	o = (uint8_t *)hodo_text_room(p->e->out, len + PACKET_HEAD_ROOM);
 	if (!o)
-		return p->e->out->error;
+		return;
 	o[head++] = 1 << 3 | 2; /* Trace.packet */
 	for (size_t n = len; ; n >>= 7) {
 		o[head++] = (uint8_t)(n < 0x80 ? n : (n & 0x7f) | 0x80);
@@ -33,72 +33,127 @@ int perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet)
 	}
 	protobuf_c_message_pack(&packet->base, o + head);
 	p->e->out->len += head + len;
-	return 0;
-}
-
-int perfetto_scratch(struct perfetto *p, size_t len)
-{
-	p->scratch.len = 0;
-	return hodo_text_room(&p->scratch, len) ? 0 : p->scratch.error;
-}
-
-char *perfetto_text_alone(struct perfetto *p, const char *s, size_t len)
-{
-	return perfetto_scratch(p, PERFETTO_TEXT_ROOM(len)) < 0 ? NULL : perfetto_text(p, s, len);
 }
 
 char *perfetto_text(struct perfetto *p, const char *s, size_t len)
 {
-	const uint8_t *in = (const uint8_t *)s, *end = in + len;
-	char *text = p->scratch.data + p->scratch.len, *o = text;
+	char *text = hodo_arena_alloc(&p->texts, 2 * len + 1);
 
-	while (in < end) {
-		unsigned n = *in < 0x80 ? 1 : hodo_utf8(in, end);
-
-		if (n == 1) {
-			*o++ = (char)*in++;
-		} else if (n == 0) { /* the character of that number */
-			*o++ = (char)(0xc0 | *in >> 6);
-			*o++ = (char)(0x80 | (*in++ & 0x3f));
-		} else {
-			memcpy(o, in, n);
-			o += n;
-			in += n;
-		}
-	}
-	*o++ = 0;
-	p->scratch.len += (size_t)(o - text);
+	if (text)
+		*hodo_escape_utf8(text, s, len, 0) = 0;
+	else
+		hodo_text_fail(p->e->out, -ENOMEM);
 	return text;
 }
 
-int perfetto_point(struct perfetto *p, const struct perfetto_point *point)
+/* ------------------------------------------------------------------------ names */
+
+static void put_name(struct perfetto *p, enum perfetto_sort sort, const char *name, uint64_t iid)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-	uint64_t category = point->category, flow = point->flow;
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__InternedName entry = PERFETTO__INTERNED_NAME__INIT, *list = &entry;
 
-	packet.has_timestamp = 1;
-	packet.timestamp = point->ts_ns > 0 ? (uint64_t)point->ts_ns : 0;
-	packet.track_event = &event;
-	event.has_type = 1;
-	event.type = point->type;
-	event.has_track_uuid = 1;
-	event.track_uuid = point->track;
-	event.has_name_iid = point->name != 0;
-	event.name_iid = point->name;
-	event.n_category_iids = category != 0;
-	event.category_iids = &category;
-	event.has_source_location_iid = point->location != 0;
-	event.source_location_iid = point->location;
-	event.n_debug_annotations = p->n;
-	event.debug_annotations = p->note_list;
-	if (flow && point->flow_ends) {
-		event.n_terminating_flow_ids = 1;
-		event.terminating_flow_ids = &flow;
-	} else if (flow) {
-		event.n_flow_ids = 1;
-		event.flow_ids = &flow;
+	entry.iid = iid;
+	entry.name = perfetto_text(p, name, strlen(name));
+	data.n_event_names = sort == PERFETTO_EVENT;
+	data.n_event_categories = sort == PERFETTO_CATEGORY;
+	data.n_debug_annotation_names = sort == PERFETTO_NOTE;
+	data.event_names = data.event_categories = data.debug_annotation_names = &list;
+	packet.interned_data = &data;
+	perfetto_put(p, &packet);
+}
+
+/* number: that a name has been given, where there were `known` before. */
+static uint64_t interned(struct perfetto *p, enum perfetto_sort sort, uint32_t number, uint32_t known)
+{
+	if (number == HODO_STRINGS_NONE)
+		hodo_text_fail(p->e->out, -ENOMEM);
+	else if (number == known)
+		put_name(p, sort, hodo_strings_at(&p->names[sort], number), number + 1ull);
+	return number + 1ull;
+}
+
+uint64_t perfetto_name(struct perfetto *p, enum perfetto_sort sort, const char *fixed)
+{
+	uint32_t known = p->names[sort].map.n;
+
+	return interned(p, sort, hodo_strings_add_fixed(&p->names[sort], fixed), known);
+}
+
+static uint64_t put_location(struct perfetto *p, const struct hodo_read_class *cls)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__SourceLocation entry = PERFETTO__SOURCE_LOCATION__INIT, *list = &entry;
+
+	entry.iid = ++p->nlocations;
+	entry.file_name = perfetto_text(p, cls->file, strlen(cls->file));
+	if (cls->func[0])
+		entry.function_name = perfetto_text(p, cls->func, strlen(cls->func));
+	entry.line_number = cls->line;
+	data.n_source_locations = 1;
+	data.source_locations = &list;
+	packet.interned_data = &data;
+	perfetto_put(p, &packet);
+	return entry.iid;
+}
+
+const struct perfetto_class *perfetto_class(struct perfetto *p, const struct hodo_read_class *cls)
+{
+	static const struct perfetto_class none;
+	struct hodo_strings *categories = &p->names[PERFETTO_CATEGORY];
+	struct perfetto_class *k = hodo_map_add_u64(&p->classes, (uintptr_t)cls, NULL);
+	uint32_t known = categories->map.n;
+
+	if (!k) {
+		hodo_text_fail(p->e->out, -ENOMEM);
+		return &none;
 	}
-	p->n = 0;
-	return perfetto_put(p, &packet);
+	if (k->name)
+		return k;
+	k->name = perfetto_name(p, PERFETTO_EVENT, cls->name);
+	k->category = interned(p, PERFETTO_CATEGORY,
+			       hodo_strings_add_bytes(categories, cls->name, strcspn(cls->name, ":")), known);
+	if (cls->file[0] && cls->kind != HODO_KIND_FUNCTION)
+		k->location = put_location(p, cls);
+	return k;
+}
+
+/* ----------------------------------------------------------------------- events */
+
+void perfetto_event(struct perfetto *p, Perfetto__TrackEvent__Type type, int64_t ts_ns, uint64_t track,
+		    const struct perfetto_class *class)
+{
+	p->event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
+	p->event.type = type;
+	p->event.track_uuid = track;
+	p->event.category_iids = &p->category;
+	p->event.debug_annotations = p->note_list;
+	p->ts_ns = ts_ns;
+	if (!class)
+		return;
+	PERFETTO_SET(p->event, name_iid, class->name);
+	p->category = class->category;
+	p->event.n_category_iids = 1;
+	p->event.has_source_location_iid = class->location != 0;
+	p->event.source_location_iid = class->location;
+}
+
+void perfetto_event_name(struct perfetto *p, const char *name, const char *category)
+{
+	PERFETTO_SET(p->event, name_iid, perfetto_name(p, PERFETTO_EVENT, name));
+	if (category)
+		p->category = perfetto_name(p, PERFETTO_CATEGORY, category);
+	p->event.n_category_iids = 1;
+}
+
+void perfetto_event_put(struct perfetto *p)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	PERFETTO_SET(packet, timestamp, p->ts_ns > 0 ? (uint64_t)p->ts_ns : 0);
+	packet.track_event = &p->event;
+	perfetto_put(p, &packet);
+	hodo_arena_clear(&p->texts);
 }

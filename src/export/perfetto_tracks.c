@@ -3,303 +3,208 @@
 #include "perfetto_impl.h"
 
 #include <errno.h>
-#include <read/pairs.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Whether the track is to be written now: the first time. */
-static int is_new(struct perfetto *p, uint64_t uuid)
-{
-	bool new;
+#define WHOLE_PROCESS (1ull << 32) /* the others are thread ids */
+/* Of processes that the kernel's events name and that were not recorded, and of their threads. */
+#define UNRECORDED(pid) (WHOLE_PROCESS | (pid))
 
-	return hodo_map_add_u64(&p->tracks, uuid, &new) ? new : -ENOMEM;
+static uint64_t find(const struct perfetto *p, const void *of, uint64_t number)
+{
+	const struct perfetto_track_key key = { of, number };
+	const struct perfetto_track *known = hodo_map_find(&p->tracks, &key);
+
+	return known ? known->uuid : 0;
 }
 
-static int put(struct perfetto *p, Perfetto__TrackDescriptor *track, uint64_t uuid, uint64_t parent)
+static uint64_t keep(struct perfetto *p, const void *of, uint64_t number, uint64_t uuid)
+{
+	const struct perfetto_track_key key = { of, number };
+	struct perfetto_track *known = hodo_map_add(&p->tracks, &key, NULL);
+
+	if (known)
+		known->uuid = uuid;
+	else
+		hodo_text_fail(p->e->out, -ENOMEM);
+	return uuid;
+}
+
+static uint64_t put(struct perfetto *p, Perfetto__TrackDescriptor *track, uint64_t parent)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 
-	track->has_uuid = 1;
-	track->uuid = uuid;
+	track->uuid = ++p->nuuids;
 	track->has_parent_uuid = parent != 0;
 	track->parent_uuid = parent;
 	packet.track_descriptor = track;
-	return perfetto_put(p, &packet);
+	perfetto_put(p, &packet);
+	return track->uuid;
 }
 
-static int put_process(struct perfetto *p, uint64_t uuid, uint32_t pid, const char *comm, const char *exe)
+static char *text(struct perfetto *p, const char *s)
+{
+	return perfetto_text(p, s, strlen(s));
+}
+
+static uint64_t put_process(struct perfetto *p, uint32_t pid, const char *comm, const char *exe)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
-	size_t comm_len = strlen(comm), exe_len = strlen(exe);
-	char *cmdline;
-	int err = perfetto_scratch(p, PERFETTO_TEXT_ROOM(comm_len) + PERFETTO_TEXT_ROOM(exe_len));
+	char *cmdline = text(p, exe);
 
-	if (err)
-		return err;
-	process.has_pid = 1;
 	process.pid = (int32_t)pid;
-	process.process_name = perfetto_text(p, comm, comm_len);
-	cmdline = perfetto_text(p, exe, exe_len);
-	process.n_cmdline = exe_len > 0;
+	process.process_name = text(p, comm);
+	process.n_cmdline = exe[0] != 0;
 	process.cmdline = &cmdline;
 	track.process = &process;
-	return put(p, &track, uuid, 0);
+	return put(p, &track, 0);
 }
 
-static int put_thread(struct perfetto *p, uint64_t uuid, uint64_t parent, uint32_t pid, uint32_t tid, const char *comm)
+static uint64_t put_thread(struct perfetto *p, uint64_t parent, uint32_t pid, uint32_t tid, const char *comm)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
 
-	thread.has_pid = thread.has_tid = 1;
 	thread.pid = (int32_t)pid;
 	thread.tid = (int32_t)tid;
-	thread.thread_name = perfetto_text_alone(p, comm, strlen(comm));
+	thread.thread_name = text(p, comm);
 	track.thread = &thread;
-	return thread.thread_name ? put(p, &track, uuid, parent) : -ENOMEM;
+	return put(p, &track, parent);
 }
 
-static int put_plain(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+static uint64_t put_plain(struct perfetto *p, uint64_t parent, const char *name)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 
-	track.name = perfetto_text_alone(p, name, strlen(name));
-	return track.name ? put(p, &track, uuid, parent) : -ENOMEM;
+	track.name = text(p, name);
+	return put(p, &track, parent);
 }
 
 /* ----------------------------------------------------------- processes and threads */
 
-int perfetto_processes(struct perfetto *p)
+static uint64_t process_track(struct perfetto *p, const struct hodo_read_process *process)
 {
-	for (uint32_t i = 0; i < hodo_read_nprocesses(p->e->reader); i++) {
-		struct perfetto_number *n =
-			hodo_map_add_u64(&p->processes, (uintptr_t)hodo_read_process(p->e->reader, i), NULL);
+	uint64_t uuid = find(p, process, WHOLE_PROCESS);
 
-		if (!n)
-			return -ENOMEM;
-		n->number = i + 1;
-	}
-	return 0;
+	return uuid ? uuid : keep(p, process, WHOLE_PROCESS,
+				  put_process(p, process->pid, process->kernel ? "kernel" : process->comm, process->exe));
 }
 
-static uint64_t number_of(struct perfetto *p, const struct hodo_read_process *process)
+static uint64_t thread_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t tid,
+			     const char *comm)
 {
-	const struct perfetto_number *n = hodo_map_find_u64(&p->processes, (uintptr_t)process);
+	uint64_t uuid = find(p, process, tid);
 
-	return n ? n->number : 0;
+	return uuid ? uuid : keep(p, process, tid,
+				  put_thread(p, process_track(p, process), process->pid, tid, comm));
 }
 
-static int need_process(struct perfetto *p, const struct hodo_read_process *process, uint64_t *uuid)
+static uint64_t unrecorded_thread(struct perfetto *p, uint32_t pid, uint32_t tid, const char *comm)
 {
-	int new;
+	uint64_t process = find(p, NULL, UNRECORDED(pid)), thread = find(p, NULL, tid);
 
-	*uuid = PERFETTO_PROCESS | number_of(p, process);
-	new = is_new(p, *uuid);
-	return new <= 0 ? new : put_process(p, *uuid, process->pid, process->kernel ? "kernel" : process->comm,
-					    process->exe);
+	if (!process)
+		process = keep(p, NULL, UNRECORDED(pid), put_process(p, pid, pid == 0 ? "kernel" : comm, ""));
+	return thread ? thread : keep(p, NULL, tid, put_thread(p, process, pid, tid, comm));
 }
 
 /* What the kernel says of a thread stands below the thread's own track, if its process was recorded too. */
-static int put_kernel(struct perfetto *p, const struct hodo_read_process *kernel, uint32_t pid, uint32_t tid,
-		       const char *comm, uint64_t *uuid)
+static uint64_t put_kernel(struct perfetto *p, const struct hodo_track *t)
 {
-	const struct hodo_read_process *owner = NULL;
-	uint64_t thread = PERFETTO_TID | tid, process = PERFETTO_PID | pid;
-	int new;
+	for (uint32_t i = 0; i < hodo_read_nprocesses(p->e->reader); i++) {
+		const struct hodo_read_process *owner = hodo_read_process(p->e->reader, i);
 
-	*uuid = PERFETTO_KERNEL | number_of(p, kernel) << 32 | tid;
-	new = is_new(p, *uuid);
-	if (new <= 0)
-		return new;
-	for (uint32_t i = 0; i < hodo_read_nprocesses(p->e->reader) && !owner; i++) {
-		const struct hodo_read_process *other = hodo_read_process(p->e->reader, i);
-
-		if (!other->kernel && other->pid == pid && pid != 0)
-			owner = other;
+		if (!owner->kernel && owner->pid == t->pid && t->pid != 0)
+			return put_plain(p, thread_track(p, owner, t->tid, t->name), "kernel");
 	}
-	if (owner) {
-		new = perfetto_thread(p, owner, pid, tid, comm, &thread);
-		return new < 0 ? new : put_plain(p, *uuid, thread, "kernel");
-	}
-	new = is_new(p, process);
-	if (new > 0)
-		new = put_process(p, process, pid, pid == 0 ? "kernel" : comm, "");
-	if (new >= 0)
-		new = is_new(p, thread);
-	if (new > 0)
-		new = put_thread(p, thread, process, pid, tid, comm);
-	return new < 0 ? new : put_plain(p, *uuid, thread, "kernel");
-}
-
-int perfetto_thread(struct perfetto *p, const struct hodo_read_process *process, uint32_t pid, uint32_t tid,
-		    const char *comm, uint64_t *uuid)
-{
-	uint64_t parent;
-	int new;
-
-	if (process->kernel)
-		return put_kernel(p, process, pid, tid, comm, uuid);
-	*uuid = PERFETTO_THREAD | number_of(p, process) << 32 | tid;
-	new = is_new(p, *uuid);
-	if (new <= 0)
-		return new;
-	new = need_process(p, process, &parent);
-	return new < 0 ? new : put_thread(p, *uuid, parent, process->pid, tid, comm);
+	return put_plain(p, unrecorded_thread(p, t->pid, t->tid, t->name), "kernel");
 }
 
 /* -------------------------------------------------------------------- other tracks */
 
-static int put_counter(struct perfetto *p, const struct hodo_track *t, uint64_t uuid)
+static uint64_t put_counter(struct perfetto *p, const struct hodo_track *t)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
 	size_t len = strlen(t->name);
-	uint64_t parent;
-	int err = need_process(p, t->process, &parent);
+	uint64_t parent = process_track(p, t->process);
 
-	if (err)
-		return err;
-	track.name = perfetto_text_alone(p, t->name, len);
-	if (!track.name)
-		return -ENOMEM;
-	if (len >= 5 && strcmp(t->name + len - 5, "bytes") == 0) {
-		counter.has_unit = 1;
-		counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_SIZE_BYTES;
-	}
+	track.name = text(p, t->name);
+	if (len >= 5 && strcmp(t->name + len - 5, "bytes") == 0)
+		PERFETTO_SET(counter, unit, PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_SIZE_BYTES);
 	track.counter = &counter;
-	return put(p, &track, uuid, parent);
+	return put(p, &track, parent);
 }
 
-static int put_cpu(struct perfetto *p, const struct hodo_track *t, uint64_t uuid)
+static uint64_t put_cpu(struct perfetto *p, const struct hodo_track *t)
 {
-	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
-	int new = is_new(p, PERFETTO_CPUS);
+	static const char all[] = "CPUs";
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT, cpus = track;
+	uint64_t parent = find(p, all, 0);
 
-	if (new > 0) {
-		track.name = (char *)(uintptr_t)"CPUs";
-		track.has_child_ordering = 1;
-		track.child_ordering = PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT;
-		new = put(p, &track, PERFETTO_CPUS, 0);
+	if (!parent) {
+		cpus.name = text(p, all);
+		PERFETTO_SET(cpus, child_ordering, PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT);
+		parent = keep(p, all, 0, put(p, &cpus, 0));
 	}
-	if (new < 0)
-		return new;
-	track = (Perfetto__TrackDescriptor)PERFETTO__TRACK_DESCRIPTOR__INIT;
-	track.name = (char *)(uintptr_t)t->name; /* our own text */
-	track.has_sibling_order_rank = 1;
-	track.sibling_order_rank = t->cpu;
-	return put(p, &track, uuid, PERFETTO_CPUS);
+	track.name = text(p, t->name);
+	PERFETTO_SET(track, sibling_order_rank, t->cpu);
+	return put(p, &track, parent);
 }
 
-int perfetto_loss_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t stream, uint64_t *uuid)
+uint64_t perfetto_loss_track(struct perfetto *p, const struct hodo_read_loss *loss)
 {
-	const char *name = process->streams[stream]->name;
-	char text[300];
-	uint64_t parent;
-	int new;
+	uint64_t uuid = find(p, loss->stream, 0);
+	char name[300];
 
-	*uuid = PERFETTO_LOSSES | number_of(p, process) << 32 | stream;
-	new = is_new(p, *uuid);
-	if (new > 0)
-		new = need_process(p, process, &parent);
-	else
-		return new;
-	snprintf(text, sizeof(text), "lost: %.250s", name);
-	return new < 0 ? new : put_plain(p, *uuid, parent, text);
+	if (uuid)
+		return uuid;
+	snprintf(name, sizeof(name), "lost: %.250s", loss->stream->name);
+	return keep(p, loss->stream, 0, put_plain(p, process_track(p, loss->process), name));
 }
 
-uint64_t perfetto_uuid(const struct hodo_track *track)
+void perfetto_track(struct perfetto *p, struct hodo_track *t)
 {
-	return (uint64_t)(uintptr_t)track->user;
-}
+	struct perfetto_lane *lanes;
+	uint64_t uuid;
 
-int perfetto_track(struct perfetto *p, struct hodo_track *track)
-{
-	uint64_t uuid = PERFETTO_TRACK | track->id;
-	int err = 0;
-
-	if (track->kind == HODO_TRACK_COUNTER)
-		err = put_counter(p, track, uuid);
-	else if (track->kind == HODO_TRACK_CPU)
-		err = put_cpu(p, track, uuid);
-	else if (track->kind == HODO_TRACK_THREAD)
-		err = perfetto_thread(p, track->process, track->pid, track->tid, track->name, &uuid);
-	track->user = (void *)(uintptr_t)uuid;
-	return err;
+	if (t->kind == HODO_TRACK_ASYNC) {
+		t->user = lanes = hodo_arena_alloc(&p->lanes, sizeof(*lanes));
+		if (lanes)
+			lanes->next = NULL;
+		else
+			hodo_text_fail(p->e->out, -ENOMEM);
+		return;
+	}
+	uuid = t->kind == HODO_TRACK_COUNTER ? put_counter(p, t) :
+	       t->kind == HODO_TRACK_CPU     ? put_cpu(p, t) :
+	       t->process->kernel            ? put_kernel(p, t) : thread_track(p, t->process, t->tid, t->name);
+	t->user = (void *)(uintptr_t)uuid;
 }
 
 /* --------------------------------------------------------------------------- lanes */
 
-#define LANES_MAX (HODO_PAIRS_MAX / 64) /* words of their bits */
-
-uint64_t perfetto_lane_uuid(const struct hodo_track *track, uint32_t lane)
+struct perfetto_lane *perfetto_lane_take(struct perfetto *p, const struct hodo_track *track)
 {
-	return PERFETTO_LANE | (uint64_t)track->id << 28 | lane;
-}
+	struct perfetto_lane *lanes = track->user, *lane = lanes->next;
 
-static int grow(struct perfetto_lanes *l)
-{
-	uint32_t words = l->words ? l->words * 2 : 1;
-	uint64_t *busy = realloc(l->busy, words * sizeof(*busy)), *flows;
-
-	if (!busy)
-		return -ENOMEM;
-	l->busy = busy;
-	flows = realloc(l->flows, (size_t)words * 64 * sizeof(*flows));
-	if (!flows)
-		return -ENOMEM;
-	l->flows = flows;
-	memset(busy + l->words, 0, (words - l->words) * sizeof(*busy));
-	l->words = words;
-	return 0;
-}
-
-int perfetto_lane_take(struct perfetto *p, const struct hodo_track *track, uint64_t flow, uint32_t *lane)
-{
-	struct perfetto_lanes *l = hodo_map_add_u64(&p->lanes, (uintptr_t)track, NULL);
-	uint64_t uuid, parent;
-	uint32_t word;
-	int new;
-
-	if (!l)
-		return -ENOMEM;
-	for (word = l->first; word < l->words && l->busy[word] == UINT64_MAX; word++)
-		;
-	if (word == l->words && (l->words >= 2 * LANES_MAX || grow(l) < 0))
-		return -ENOMEM;
-	l->first = word;
-	*lane = word * 64 + (uint32_t)__builtin_ctzll(~l->busy[word]);
-	l->busy[word] |= 1ull << *lane % 64;
-	l->flows[*lane] = flow;
-	uuid = perfetto_lane_uuid(track, *lane);
-	new = is_new(p, uuid);
-	if (new > 0)
-		new = need_process(p, track->process, &parent);
-	else
-		return new;
-	return new < 0 ? new : put_plain(p, uuid, parent, track->name);
-}
-
-uint64_t perfetto_lane_give(struct perfetto *p, const struct hodo_track *track, uint32_t lane)
-{
-	struct perfetto_lanes *l = hodo_map_find_u64(&p->lanes, (uintptr_t)track);
-
-	if (!l || lane / 64 >= l->words)
-		return 0;
-	l->busy[lane / 64] &= ~(1ull << lane % 64);
-	if (lane / 64 < l->first)
-		l->first = lane / 64;
-	return l->flows[lane];
-}
-
-void perfetto_lanes_free(struct perfetto *p)
-{
-	for (uint32_t i = 0; i < p->lanes.n; i++) {
-		struct perfetto_lanes *l = hodo_map_at(&p->lanes, i);
-
-		free(l->busy);
-		free(l->flows);
+	if (lane) {
+		lanes->next = lane->next;
+		return lane;
 	}
-	hodo_map_free(&p->lanes);
+	lane = hodo_arena_alloc(&p->lanes, sizeof(*lane));
+	if (lane)
+		lane->uuid = put_plain(p, process_track(p, track->process), track->name);
+	else
+		hodo_text_fail(p->e->out, -ENOMEM);
+	return lane;
+}
+
+void perfetto_lane_give(const struct hodo_track *track, struct perfetto_lane *lane)
+{
+	struct perfetto_lane *lanes = track->user;
+
+	lane->next = lanes->next;
+	lanes->next = lane;
 }

@@ -329,6 +329,14 @@ void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_proc
 	*place = c->place;
 }
 
+const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo_read_event *event, uint64_t address)
+{
+	struct hodo_place place;
+
+	hodo_symbols_find(symbols, event->process, event->ts_ns, address, &place);
+	return place.name;
+}
+
 bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, const char **file, uint32_t *line)
 {

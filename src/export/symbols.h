@@ -29,6 +29,8 @@ void hodo_symbols_free(struct hodo_symbols *symbols); /* NULL is allowed */
 /* Never fails: place is always filled. Fast for addresses asked for before. */
 void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, struct hodo_place *place);
+/* The name alone. */
+const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo_read_event *event, uint64_t address);
 /* Source file and line of an address; false: not known. */
 bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, const char **file, uint32_t *line);

@@ -66,6 +66,9 @@ struct hodo_slice {
 	uint64_t self_ns; /* in the end op: outside of slices inside of it */
 	uint64_t earlier_ns, earlier_self_ns; /* CONTINUED: of the pieces before this one, added up */
 	uint64_t id;      /* ASYNC: the number that pairs it, 0 if it is a text; RUNNING: the tid */
+	uint64_t number;  /* ASYNC: 1, 2, … as they begin */
+	/* ASYNC: of the threads where it began and, in the end op, ended; NULL: it is not over. */
+	const struct hodo_track *began_on, *ended_on;
 	uint32_t pid;     /* RUNNING: of the thread's process; else the track's */
 	uint32_t sched_why; /* RUNNING, in the end op: enum hodo_sched_why */
 	void *user;       /* the caller's: set in begin, found again in end */

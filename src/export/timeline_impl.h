@@ -72,6 +72,7 @@ struct hodo_timeline {
 	struct timeline_thread *recent;
 	uint32_t ntracks;
 	struct hodo_pairs *pairs;
+	uint64_t nasync;
 	struct hodo_key key;
 	struct timeline_node *free;
 };

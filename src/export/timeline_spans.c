@@ -43,7 +43,7 @@ static bool wait_for_end(struct hodo_timeline *s, struct timeline_node *node)
 	return true;
 }
 
-static void async_begin(struct hodo_timeline *s)
+static void async_begin(struct hodo_timeline *s, struct timeline_thread *t)
 {
 	const struct hodo_read_event *e = s->event;
 	struct hodo_track *track = timeline_track(s, HODO_TRACK_ASYNC, e->process, e->cls->base, 0);
@@ -57,6 +57,8 @@ static void async_begin(struct hodo_timeline *s)
 	node->slice.cls = e->cls;
 	node->slice.begin_ns = s->now_ns;
 	node->slice.id = e->cls->nfields && e->values->type < HODO_TYPE_STR ? e->values->u : 0;
+	node->slice.number = ++s->nasync;
+	node->slice.began_on = &t->track;
 	node->slice.pid = track->pid;
 	if (wait_for_end(s, node))
 		timeline_begin(s, node, e);
@@ -67,7 +69,7 @@ void timeline_span_begin(struct hodo_timeline *s, struct timeline_thread *t)
 	struct timeline_node *node;
 
 	if (is_async(s->event)) {
-		async_begin(s);
+		async_begin(s, t);
 		return;
 	}
 	if (t->nstack >= HODO_TIMELINE_DEPTH_MAX) {
@@ -110,6 +112,7 @@ void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t)
 	}
 	node->pair = TIMELINE_NO_PAIR;
 	if (is_async(e)) {
+		node->slice.ended_on = &t->track;
 		node->slice.end_ns = s->now_ns;
 		timeline_end(s, node, e);
 		return;

@@ -39,6 +39,11 @@ char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct
 /* The same in JSON. */
 char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_t c);
 
+/* Both appended to a text, which is asked for room. */
+void hodo_read_add_value(struct hodo_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v,
+			 locale_t c);
+void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value *v, locale_t c);
+
 /* Appends an event's context (context.c), without a newline. 0 or -ENOMEM. */
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);

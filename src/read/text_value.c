@@ -85,3 +85,33 @@ char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_
 {
 	return v->type >= HODO_TYPE_STR ? put_var(o, v, true, c) : put_scalar(o, v->type, v, true, c);
 }
+
+static size_t room_for(const struct hodo_read_value *v)
+{
+	if (v->type & HODO_TYPE_ARRAY)
+		return (size_t)v->count * (HODO_FORMAT_FLOAT_MAX + 1) + 2;
+	return v->type >= HODO_TYPE_STR ? (size_t)v->count * HODO_ESCAPED_MAX + 16 : HODO_FORMAT_FLOAT_MAX + 2;
+}
+
+void hodo_read_add_value(struct hodo_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v,
+			 locale_t c)
+{
+	const char *label = f->labels ? hodo_read_label(f->labels, v->i) : NULL;
+	char *o;
+
+	if (label) {
+		hodo_text_plain(t, label, strlen(label));
+		return;
+	}
+	o = hodo_text_room(t, room_for(v));
+	if (o)
+		t->len += (size_t)(hodo_read_put_value(o, f, v, c) - o);
+}
+
+void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value *v, locale_t c)
+{
+	char *o = hodo_text_room(t, room_for(v));
+
+	if (o)
+		t->len += (size_t)(hodo_read_put_value_json(o, v, c) - o);
+}
