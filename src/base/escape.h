@@ -34,7 +34,7 @@ enum hodo_json_form {
  * A byte that is not UTF-8 becomes \u00XX in JSON, \xXX in plain text.
  */
 char *hodo_escape_json(char *to, const void *text, size_t len, enum hodo_json_form form); /* without quotes */
-/* As UTF-8: a byte that is none is the character of that number. doubled: a character that is written twice; 0: none. */
+/* As UTF-8: a byte that is none is the character of that number. doubled: a character to write twice; 0: none. */
 char *hodo_escape_utf8(char *to, const void *text, size_t len, char doubled);
 /* For a terminal or a line of text: no control characters. quoted: " and \ are escaped too. */
 char *hodo_escape_plain(char *to, const void *text, size_t len, bool quoted);

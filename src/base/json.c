@@ -9,23 +9,26 @@
 
 #include "number.h"
 
-static void put_line(struct hodo_json *j)
-{
-	if (j->line)
-		hodo_text_char(j->text, '\n');
-	j->line = false;
-}
-
 struct hodo_text *hodo_json_value(struct hodo_json *j, const char *key)
 {
+	size_t len = key ? strlen(key) : 0;
+	char *start = hodo_text_room(j->text, len * HODO_ESCAPED_MAX + 5), *o = start;
+
+	if (!o)
+		return j->text;
 	if (j->comma)
-		hodo_text_char(j->text, ',');
-	put_line(j);
+		*o++ = ',';
+	if (j->line)
+		*o++ = '\n';
 	if (key) {
-		hodo_text_json(j->text, key, strlen(key), j->form);
-		hodo_text_char(j->text, ':');
+		*o++ = '"';
+		o = hodo_escape_json(o, key, len, j->form);
+		*o++ = '"';
+		*o++ = ':';
 	}
+	j->text->len += (size_t)(o - start);
 	j->comma = true;
+	j->line = false;
 	return j->text;
 }
 
@@ -53,7 +56,9 @@ void hodo_json_array(struct hodo_json *j, const char *key)
 
 void hodo_json_end(struct hodo_json *j)
 {
-	put_line(j);
+	if (j->line)
+		hodo_text_char(j->text, '\n');
+	j->line = false;
 	if (j->depth > 0)
 		hodo_text_char(j->text, j->arrays >> --j->depth & 1 ? ']' : '}');
 	j->comma = j->depth > 0;

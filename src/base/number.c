@@ -46,6 +46,25 @@ char *hodo_format_i64(char *o, int64_t v)
 	return hodo_format_u64(o, -(uint64_t)v);
 }
 
+char *hodo_format_decimal(char *o, int64_t v, unsigned decimals)
+{
+	uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v, unit = 1, part;
+
+	for (unsigned i = 0; i < decimals; i++)
+		unit *= 10;
+	if (v < 0)
+		*o++ = '-';
+	o = hodo_format_u64(o, left / unit);
+	part = left % unit;
+	if (part)
+		*o++ = '.';
+	for (; part; part %= unit) {
+		unit /= 10;
+		*o++ = (char)('0' + part / unit);
+	}
+	return o;
+}
+
 char *hodo_format_hex(char *o, uint64_t v)
 {
 	unsigned digits = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;

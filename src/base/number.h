@@ -17,6 +17,9 @@ char *hodo_format_u64(char *to, uint64_t v);
 char *hodo_format_i64(char *to, int64_t v);
 char *hodo_format_hex(char *to, uint64_t v); /* without 0x */
 
+/* v / 10^decimals, without zeros at its end. */
+char *hodo_format_decimal(char *to, int64_t v, unsigned decimals);
+
 /*
  * The shortest decimal that reads back as the same value; a float looks like one: 5.0. single: it was a float.
  * json: "NaN", "Infinity" and "-Infinity" are in quotes. c: a locale in which numbers are as in C.

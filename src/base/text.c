@@ -91,6 +91,14 @@ void hodo_text_i64(struct hodo_text *t, int64_t v)
 		t->len += (size_t)(hodo_format_i64(to, v) - to);
 }
 
+void hodo_text_decimal(struct hodo_text *t, int64_t v, unsigned decimals)
+{
+	char *o = hodo_text_room(t, HODO_FORMAT_INTEGER_MAX + 1);
+
+	if (o)
+		t->len += (size_t)(hodo_format_decimal(o, v, decimals) - o);
+}
+
 void hodo_text_json(struct hodo_text *t, const void *text, size_t len, enum hodo_json_form form)
 {
 	char *to = hodo_text_room(t, len > SIZE_MAX / 16 ? SIZE_MAX : len * HODO_ESCAPED_MAX + 2), *at = to;

@@ -65,6 +65,7 @@ void hodo_text_printf(struct hodo_text *t, const char *format, ...) __attribute_
 void hodo_text_vprintf(struct hodo_text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void hodo_text_u64(struct hodo_text *t, uint64_t v); /* decimal */
 void hodo_text_i64(struct hodo_text *t, int64_t v);
+void hodo_text_decimal(struct hodo_text *t, int64_t v, unsigned decimals); /* number.h */
 /* Escaped (escape.h); the JSON string with its quotes. */
 void hodo_text_json(struct hodo_text *t, const void *text, size_t len, enum hodo_json_form form);
 void hodo_text_plain(struct hodo_text *t, const void *text, size_t len);

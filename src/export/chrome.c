@@ -2,266 +2,325 @@
 /*
  * chrome.c - Chrome's trace events, as JSON: one object a line.
  *
- * Times are microseconds with three decimals from the recording's begin: since the epoch they would have more digits
- * than a double holds.
+ * Times are microseconds with decimals from the recording's begin: since the epoch they would have more digits than a
+ * double holds.
  */
 #define _GNU_SOURCE
-#include "chrome_impl.h"
+#include "export.h"
+#include "scheduling.h"
 
+#include <base/json.h>
+#include <base/map.h>
 #include <errno.h>
 #include <math.h>
+#include <read/text.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LARGE_BYTES (100ull << 20)
 /* No process has such a number: PID_MAX_LIMIT is 2^22. */
 #define KERNEL_PID 2147483646u
 #define CPUS_PID   2147483647u
-#define ROW_ROOM   256u /* of what is neither a name nor an argument */
+#define LOST       "lost events"
 
-/* A span that is paired by an identifier and open. */
-struct chrome_open {
-	struct chrome_open *next; /* free ones */
-	uint64_t id;
-	int64_t ts_ns;
-	uint32_t pid, tid;
-	bool begun; /* its event was at hand */
+/* What a text becomes in a row, made once: ,"name":"kv:get","cat":"kv" or a "key": */
+struct piece {
+	uint64_t address; /* of the text, which stays where it is */
+	struct hodo_bytes json;
 };
 
-static struct chrome_open *new_open(struct chrome *c)
-{
-	struct chrome_open *o = c->free;
-
-	if (o)
-		c->free = o->next;
-	else
-		o = hodo_arena_alloc(&c->memory, sizeof(*o));
-	if (!o)
-		return NULL;
-	o->id = ++c->nids;
-	o->begun = false;
-	return o;
-}
+struct chrome {
+	struct hodo_export *e;
+	struct hodo_json json; /* into the output; each row is a value, added as text */
+	int64_t begin_ns;
+	uint64_t nlosses;
+	struct hodo_map known; /* processes that have their names, by address */
+	struct hodo_map pieces;
+	struct hodo_arena memory; /* of these */
+	bool large, not_finite; /* said so */
+};
 
 /* ---------------------------------------------------------------------------- rows */
 
-static char *put_us(char *o, int64_t ns)
-{
-	uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+/* Who a row is of. */
+struct ids {
+	uint32_t pid, tid;
+};
 
-	if (ns < 0)
-		*o++ = '-';
-	o = hodo_format_u64(o, n / 1000);
-	*o++ = '.';
-	*o++ = (char)('0' + n / 100 % 10);
-	*o++ = (char)('0' + n / 10 % 10);
-	*o++ = (char)('0' + n % 10);
-	return o;
+static struct ids ids_of(const struct hodo_read_process *process, uint32_t pid, uint32_t tid)
+{
+	return (struct ids){ process->kernel ? KERNEL_PID : pid, tid };
 }
 
-static char *put_text(char *o, const char *text)
+static struct ids track_ids(const struct hodo_track *t)
 {
-	return stpcpy(o, text);
+	return t->kind == HODO_TRACK_CPU ? (struct ids){ CPUS_PID, (uint32_t)t->cpu }
+					 : ids_of(t->process, t->pid, t->tid);
 }
 
-/* {"ph":"B","ts":1.234,"pid":1,"tid":1 */
-static char *head(struct chrome *c, char *o, char phase, int64_t ts_ns, uint32_t pid, uint32_t tid)
+static struct hodo_bytes make_piece(struct chrome *c, const char *text, const char *category)
 {
-	o = put_text(o, c->rows++ ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-	*o++ = phase;
-	o = put_us(put_text(o, "\",\"ts\":"), ts_ns - c->begin_ns);
-	o = hodo_format_u64(put_text(o, ",\"pid\":"), pid);
-	return hodo_format_u64(put_text(o, ",\"tid\":"), tid);
-}
+	struct hodo_text made = { 0 };
+	struct hodo_json j = { .text = &made };
+	struct hodo_bytes piece = { 0 };
 
-static void ids_of(const struct hodo_read_process *process, uint32_t pid, uint32_t tid, uint32_t *out_pid,
-		   uint32_t *out_tid)
-{
-	*out_pid = process && process->kernel ? KERNEL_PID : pid;
-	*out_tid = tid;
-}
-
-/* A whole row: names is ,"name":…,"cat":… ; event may be NULL: without its arguments. */
-static int put_row(struct chrome *c, char phase, int64_t ts_ns, uint32_t pid, uint32_t tid,
-		   const struct chrome_name *names, const char *more, const struct hodo_read_event *event)
-{
-	size_t room = ROW_ROOM + (names ? names->len : 0) + strlen(more);
-	const struct chrome_class *k = event ? chrome_class(c, event->cls) : NULL;
-	char *o, *start;
-
-	if (event) {
-		int err = k ? chrome_args_room(c, k, event, &room) : -ENOMEM;
-
-		if (err)
-			return err;
+	if (category) {
+		hodo_text_char(&made, ',');
+		hodo_json_string(&j, "name", text);
+		hodo_json_bytes(&j, "cat", category, strcspn(category, ":"));
+	} else {
+		hodo_json_value(&j, text);
 	}
-	o = start = hodo_text_room(c->e->out, room);
+	piece.data = hodo_arena_copy(&c->memory, made.data, made.len);
+	piece.len = piece.data ? made.len : 0;
+	hodo_text_fail(c->e->out, piece.data ? made.error : -ENOMEM);
+	hodo_text_free(&made);
+	return piece;
+}
+
+/* A name with its category; or a key, with category NULL, behind which the value is to be added. */
+static void put_piece(struct chrome *c, const char *text, const char *category)
+{
+	bool is_new;
+	struct piece *piece = hodo_map_add_u64(&c->pieces, (uintptr_t)text, &is_new);
+
+	if (piece && is_new)
+		piece->json = make_piece(c, text, category);
+	if (piece)
+		hodo_text_bytes(c->e->out, piece->json.data, piece->json.len);
+	else
+		hodo_text_fail(c->e->out, -ENOMEM);
+}
+
+/* {"ph":"B","ts":1.234,"pid":1,"tid":1 and name and category, if there are any. More may be added. */
+static void begin_row(struct chrome *c, char phase, int64_t ts_ns, struct ids ids, const char *name,
+		      const char *category)
+{
+	char *start, *o;
+
+	hodo_json_line(&c->json);
+	o = start = hodo_text_room(hodo_json_value(&c->json, NULL), 128);
 	if (!o)
-		return c->e->out->error;
-	o = head(c, o, phase, ts_ns, pid, tid);
-	if (names)
-		o = (char *)mempcpy(o, names->text, names->len);
-	o = put_text(o, more);
-	if (event)
-		o = chrome_args(c, o, k, event);
-	*o++ = '}';
+		return;
+	o = stpcpy(o, "{\"ph\":\"");
+	*o++ = phase;
+	o = hodo_format_decimal(stpcpy(o, "\",\"ts\":"), ts_ns - c->begin_ns, 3);
+	o = hodo_format_u64(stpcpy(o, ",\"pid\":"), ids.pid);
+	o = hodo_format_u64(stpcpy(o, ",\"tid\":"), ids.tid);
 	c->e->out->len += (size_t)(o - start);
-	if (!c->large && c->e->out->written + c->e->out->len > LARGE_BYTES) {
+	if (name)
+		put_piece(c, name, category);
+}
+
+static int end_row(struct chrome *c)
+{
+	struct hodo_text *out = c->e->out;
+
+	hodo_text_char(out, '}');
+	if (!c->large && out->written + out->len > LARGE_BYTES) {
 		c->large = true;
 		c->e->warn("the file gets larger than 100 MiB, and what shows this format loads all of it into memory: "
 			   "use --to perfetto, or --since and --until");
 	}
-	return 0;
-}
-
-/* A name for a process or a thread. */
-static int put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
-{
-	struct hodo_text *out = c->e->out;
-
-	hodo_text_printf(out, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
-			   c->rows++ ? ",\n" : "\n", what, pid, tid);
-	hodo_text_json(out, name, strlen(name), HODO_JSON_SCRIPT);
-	hodo_text_add(out, "}}");
 	return out->error;
 }
 
-static int put_order(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, int32_t order)
+/* As a text: no number of JavaScript's holds all. */
+static void put_hex(struct hodo_text *out, uint64_t v)
 {
-	hodo_text_printf(c->e->out,
-			   "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%d}}",
-			   c->rows++ ? ",\n" : "\n", what, pid, tid, order);
-	return c->e->out->error;
+	char *o = hodo_text_room(out, HODO_FORMAT_INTEGER_MAX + 2);
+
+	if (!o)
+		return;
+	o = hodo_format_hex(stpcpy(o, "\"0x"), v);
+	*o++ = '"';
+	out->len = (size_t)(o - out->data);
+}
+
+static void put_id(struct chrome *c, uint64_t id)
+{
+	hodo_text_add(c->e->out, ",\"id\":");
+	put_hex(c->e->out, id);
+}
+
+/* A name for a process or a thread. */
+static void put_name(struct chrome *c, const char *what, struct ids ids, const char *name)
+{
+	struct hodo_text *out = c->e->out;
+
+	hodo_json_line(&c->json);
+	hodo_text_printf(hodo_json_value(&c->json, NULL),
+			 "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, ids.pid,
+			 ids.tid);
+	hodo_text_json(out, name, strlen(name), HODO_JSON_PLAIN);
+	hodo_text_add(out, "}}");
+}
+
+/* ----------------------------------------------------------------------- arguments */
+
+static void put_field(struct chrome *c, const struct hodo_read_event *event, uint32_t i)
+{
+	const struct hodo_read_class *cls = event->cls;
+	const struct hodo_read_field *f = &cls->fields[i];
+	const struct hodo_read_value *v = &event->values[i];
+	const char *label = f->labels && v->type < HODO_TYPE_STR ? hodo_read_label(f->labels, v->i) : NULL;
+	const char *key = f->name;
+
+	/* Not twice the same key. */
+	if (cls->kind == HODO_KIND_MARK && strcmp(key, "text") == 0)
+		key = "field_text";
+	else if (cls->ncontext > 0 && strcmp(key, "context") == 0)
+		key = "field_context";
+	if (v->type == HODO_TYPE_PTR && cls->kind == HODO_KIND_FUNCTION)
+		label = hodo_symbols_name_at(c->e->symbols, event, v->u);
+	put_piece(c, key, NULL);
+	if (label)
+		hodo_text_json(c->e->out, label, strlen(label), HODO_JSON_PLAIN);
+	else if (v->type == HODO_TYPE_PTR)
+		put_hex(c->e->out, v->u);
+	else
+		hodo_read_add_value_json(c->e->out, v, c->e->c);
+}
+
+static void put_args(struct chrome *c, const struct hodo_read_event *event)
+{
+	const struct hodo_read_class *cls = event->cls;
+	struct hodo_text *out = c->e->out;
+	bool mark = cls->kind == HODO_KIND_MARK, first = !mark && cls->nfields == 0;
+	const char *text;
+	size_t len;
+
+	if (first && cls->ncontext == 0)
+		return;
+	hodo_text_add(out, ",\"args\":{");
+	if (mark) {
+		hodo_read_text_clear(c->e->text);
+		hodo_text_fail(out, hodo_read_text_mark(c->e->text, event));
+		text = hodo_read_text_data(c->e->text, &len);
+		hodo_text_add(out, "\"text\":");
+		hodo_text_json(out, text, len, HODO_JSON_PLAIN);
+	}
+	for (uint32_t i = 0; i < cls->nfields; i++) {
+		if (mark || i > 0)
+			hodo_text_char(out, ',');
+		put_field(c, event, i);
+	}
+	if (cls->ncontext > 0) {
+		hodo_read_text_clear(c->e->text);
+		hodo_text_fail(out, hodo_read_add_context_json(c->e->text, event));
+		text = hodo_read_text_data(c->e->text, &len);
+		if (len > 0) /* a comma comes first */
+			hodo_text_bytes(out, text + first, len - first);
+	}
+	hodo_text_char(out, '}');
 }
 
 /* -------------------------------------------------------------------------- tracks */
 
 /* Whether it is the first time. */
-static int is_new(struct chrome *c, const void *key)
+static bool is_new(struct chrome *c, const void *key)
 {
-	bool new;
+	bool is_new;
 
-	return hodo_map_add_u64(&c->known, (uintptr_t)key, &new) ? new : -ENOMEM;
+	if (hodo_map_add_u64(&c->known, (uintptr_t)key, &is_new))
+		return is_new;
+	hodo_text_fail(c->e->out, -ENOMEM);
+	return false;
 }
 
-static int put_process(struct chrome *c, const struct hodo_read_process *process, uint32_t pid)
+static void need_process(struct chrome *c, const struct hodo_read_process *process, uint32_t pid)
 {
-	int new = is_new(c, process);
-
-	return new <= 0 ? new : put_name(c, "process_name", pid, 0, process->kernel ? "kernel" : process->comm);
+	if (is_new(c, process))
+		put_name(c, "process_name", ids_of(process, pid, 0), process->kernel ? "kernel" : process->comm);
 }
 
 static int on_track(void *data, struct hodo_track *track)
 {
 	struct chrome *c = data;
-	uint32_t pid, tid;
+	struct ids ids = track_ids(track);
 	char name[64];
-	int err;
 
 	if (track->kind == HODO_TRACK_CPU) {
-		err = is_new(c, c);
-		if (err > 0)
-			err = put_name(c, "process_name", CPUS_PID, 0, "CPUs");
-		if (!err)
-			err = put_name(c, "thread_name", CPUS_PID, (uint32_t)track->cpu, track->name);
-		return err ? err : put_order(c, "thread_sort_index", CPUS_PID, (uint32_t)track->cpu, track->cpu);
+		if (is_new(c, c))
+			put_name(c, "process_name", (struct ids){ CPUS_PID, 0 }, "CPUs");
+		put_name(c, "thread_name", ids, track->name);
+		hodo_json_line(&c->json);
+		hodo_json_printf(&c->json, NULL, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,"
+				 "\"args\":{\"sort_index\":%d}}", ids.pid, ids.tid, track->cpu);
+		return c->e->out->error;
 	}
-	ids_of(track->process, track->pid, track->tid, &pid, &tid);
-	err = put_process(c, track->process, pid);
-	if (err || track->kind != HODO_TRACK_THREAD)
-		return err;
-	if (!track->process->kernel || track->pid == 0)
-		return put_name(c, "thread_name", pid, tid, track->name);
+	need_process(c, track->process, track->pid);
 	snprintf(name, sizeof(name), "%.40s (of %u)", track->name, track->pid);
-	return put_name(c, "thread_name", pid, tid, name);
+	if (track->kind == HODO_TRACK_THREAD)
+		put_name(c, "thread_name", ids, track->process->kernel && track->pid ? name : track->name);
+	return c->e->out->error;
 }
 
 /* -------------------------------------------------------------------------- slices */
 
-static int begin_async(struct chrome *c, struct hodo_slice *slice, const struct hodo_read_event *event)
+static const char *category_of(const struct hodo_slice *slice)
 {
-	const struct chrome_name *names = chrome_name(c, slice);
-	struct chrome_open *open = new_open(c);
-	char id[32];
-
-	if (!names || !open)
-		return -ENOMEM;
-	slice->user = open;
-	open->ts_ns = slice->begin_ns;
-	open->begun = event != NULL;
-	ids_of(slice->track->process, slice->pid, event ? event->tid : 0, &open->pid, &open->tid);
-	snprintf(id, sizeof(id), ",\"id\":\"0x%llx\"", (unsigned long long)open->id);
-	return put_row(c, 'b', slice->begin_ns, open->pid, open->tid, names, id, event);
+	return slice->kind == HODO_SLICE_CALL ? "func" : slice->cls ? slice->cls->name : "sched";
 }
 
-/* An arrow from the thread where it began to another one where it ended. */
-static int put_arrow(struct chrome *c, const struct chrome_open *open, const struct chrome_name *names, int64_t end_ns,
-		     uint32_t pid, uint32_t tid, const char *id)
+static void begin_slice_row(struct chrome *c, char phase, const struct hodo_slice *slice, struct ids ids)
 {
-	char ending[64];
-	int err;
+	bool begin = phase == 'b' || phase == 's' || phase == 'B' || phase == 'X';
 
-	if (!open->begun || (pid == open->pid && tid == open->tid))
-		return 0;
-	err = put_row(c, 's', open->ts_ns, open->pid, open->tid, names, id, NULL);
-	snprintf(ending, sizeof(ending), "%s,\"bp\":\"e\"", id);
-	return err ? err : put_row(c, 'f', end_ns, pid, tid, names, ending, NULL);
+	begin_row(c, phase, begin ? slice->begin_ns : slice->end_ns, ids, phase == 'E' ? NULL : slice->name,
+		  category_of(slice));
+	if (slice->kind == HODO_SLICE_ASYNC)
+		put_id(c, c->nlosses + slice->number);
 }
 
-static int end_async(struct chrome *c, struct hodo_slice *slice, const struct hodo_read_event *event)
+static int end_async(struct chrome *c, const struct hodo_slice *slice, const struct hodo_read_event *event)
 {
-	const struct chrome_name *names = chrome_name(c, slice);
-	struct chrome_open *open = slice->user;
-	uint32_t pid, tid;
-	char id[32];
-	int err = names ? 0 : -ENOMEM;
+	struct ids from = track_ids(slice->began_on), to;
 
 	/* What is not over has no end. */
-	if (!err && !(slice->flags & HODO_SLICE_OPEN)) {
-		ids_of(slice->track->process, slice->pid, event ? event->tid : open->tid, &pid, &tid);
-		snprintf(id, sizeof(id), ",\"id\":\"0x%llx\"", (unsigned long long)open->id);
-		err = put_row(c, 'e', slice->end_ns, pid, tid, names, id, event);
-		if (!err)
-			err = put_arrow(c, open, names, slice->end_ns, pid, tid, id);
-	}
-	open->next = c->free;
-	c->free = open;
-	return err;
+	if (!slice->ended_on)
+		return 0;
+	to = track_ids(slice->ended_on);
+	begin_slice_row(c, 'e', slice, to);
+	put_args(c, event);
+	end_row(c);
+	if (from.pid == to.pid && from.tid == to.tid)
+		return c->e->out->error;
+	/* An arrow from the thread where it began to another one where it ended. */
+	begin_slice_row(c, 's', slice, from);
+	end_row(c);
+	begin_slice_row(c, 'f', slice, to);
+	hodo_text_add(c->e->out, ",\"bp\":\"e\"");
+	return end_row(c);
 }
 
 static int put_running(struct chrome *c, const struct hodo_slice *slice)
 {
-	const struct chrome_name *names_of = chrome_name(c, slice);
-	char more[192], us[32];
-
-	*put_us(us, slice->end_ns - slice->begin_ns) = 0;
-	snprintf(more, sizeof(more), ",\"dur\":%s,\"args\":{\"pid\":%u,\"tid\":%llu,\"why it ended\":\"%s\"}", us,
-		 slice->pid, (unsigned long long)slice->id, hodo_sched_why_text(slice->sched_why));
-	return names_of ? put_row(c, 'X', slice->begin_ns, CPUS_PID, (uint32_t)slice->track->cpu, names_of, more, NULL)
-			: -ENOMEM;
+	begin_slice_row(c, 'X', slice, track_ids(slice->track));
+	hodo_text_add(c->e->out, ",\"dur\":");
+	hodo_text_decimal(c->e->out, slice->end_ns - slice->begin_ns, 3);
+	hodo_text_printf(c->e->out, ",\"args\":{\"pid\":%u,\"tid\":%llu,\"why it ended\":\"%s\"}", slice->pid,
+			 (unsigned long long)slice->id, hodo_sched_why_text(slice->sched_why));
+	return end_row(c);
 }
 
 static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
 	struct chrome *c = data;
-	const struct chrome_name *names;
-	uint32_t pid, tid;
+	bool async = slice->kind == HODO_SLICE_ASYNC;
 
 	if (slice->kind == HODO_SLICE_RUNNING)
 		return 0;
-	if (slice->kind == HODO_SLICE_ASYNC)
-		return begin_async(c, slice, event);
-	names = chrome_name(c, slice);
-	ids_of(slice->track->process, slice->track->pid, slice->track->tid, &pid, &tid);
-	return names ? put_row(c, 'B', slice->begin_ns, pid, tid, names,
-			       slice->flags & HODO_SLICE_CONTINUED ? ",\"args\":{\"continued\":true}" : "",
-			       slice->kind == HODO_SLICE_SPAN ? event : NULL) : -ENOMEM;
+	begin_slice_row(c, async ? 'b' : 'B', slice, track_ids(async ? slice->began_on : slice->track));
+	if (slice->flags & HODO_SLICE_CONTINUED)
+		hodo_text_add(c->e->out, ",\"args\":{\"continued\":true}");
+	else if (event && slice->kind != HODO_SLICE_CALL)
+		put_args(c, event);
+	return end_row(c);
 }
 
 static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
 	struct chrome *c = data;
-	uint32_t pid, tid;
 
 	if (slice->kind == HODO_SLICE_RUNNING)
 		return put_running(c, slice);
@@ -269,30 +328,30 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 		return end_async(c, slice, event);
 	if (slice->flags & HODO_SLICE_OPEN)
 		return 0;
-	ids_of(slice->track->process, slice->track->pid, slice->track->tid, &pid, &tid);
+	begin_slice_row(c, 'E', slice, track_ids(slice->track));
 	if (slice->flags & HODO_SLICE_LEFT)
-		return put_row(c, 'E', slice->end_ns, pid, tid, NULL, ",\"args\":{\"left\":true}", NULL);
-	return put_row(c, 'E', slice->end_ns, pid, tid, NULL, "",
-		       slice->kind == HODO_SLICE_SPAN && event && event->cls->nfields > 0 ? event : NULL);
+		hodo_text_add(c->e->out, ",\"args\":{\"left\":true}");
+	else if (slice->kind == HODO_SLICE_SPAN && event && event->cls->nfields > 0)
+		put_args(c, event);
+	return end_row(c);
 }
+
+/* -------------------------------------------------------------------------- points */
 
 static int on_instant(void *data, const struct hodo_track *track, const struct hodo_read_event *event, uint32_t depth)
 {
 	struct chrome *c = data;
-	const struct chrome_class *k = chrome_class(c, event->cls);
-	uint32_t pid, tid;
 
 	(void)depth;
-	ids_of(track->process, track->pid, track->tid, &pid, &tid);
-	return k ? put_row(c, 'i', event->ts_ns, pid, tid, &k->name, ",\"s\":\"t\"", event) : -ENOMEM;
+	begin_row(c, 'i', event->ts_ns, track_ids(track), event->cls->name, event->cls->name);
+	hodo_text_add(c->e->out, ",\"s\":\"t\"");
+	put_args(c, event);
+	return end_row(c);
 }
 
 static int on_counter(void *data, const struct hodo_track *track, const struct hodo_read_event *event, double value)
 {
 	struct chrome *c = data;
-	const struct chrome_class *k = chrome_class(c, event->cls);
-	char args[64], *o = stpcpy(args, ",\"args\":{\"value\":");
-	uint32_t pid, tid;
 
 	if (!isfinite(value)) {
 		if (!c->not_finite)
@@ -300,36 +359,36 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 		c->not_finite = true;
 		return 0;
 	}
+	begin_row(c, 'C', event->ts_ns, ids_of(track->process, track->pid, event->tid), event->cls->name,
+		  event->cls->name);
+	hodo_text_add(c->e->out, ",\"args\":{\"value\":");
 	/* A number alone: the context is no value over time. */
 	if (event->values[0].type < HODO_TYPE_STR)
-		o = hodo_read_put_value_json(o, &event->values[0], c->e->c);
+		hodo_read_add_value_json(c->e->out, &event->values[0], c->e->c);
 	else
-		*o++ = '0';
-	strcpy(o, "}");
-	ids_of(track->process, track->pid, event->tid, &pid, &tid);
-	return k ? put_row(c, 'C', event->ts_ns, pid, tid, &k->name, args, NULL) : -ENOMEM;
+		hodo_text_char(c->e->out, '0');
+	hodo_text_char(c->e->out, '}');
+	return end_row(c);
 }
 
 /* Where events are missing: a span of the process. */
 static int on_loss(void *data, const struct hodo_read_loss *loss)
 {
-	static char lost[] = ",\"name\":\"lost events\",\"cat\":\"lost\"";
-	static const struct chrome_name names = { .text = lost, .len = sizeof(lost) - 1 };
 	struct chrome *c = data;
-	char id[32], more[192];
-	uint32_t pid, tid;
-	int err;
+	struct ids ids = ids_of(loss->process, loss->process->pid, 0);
+	struct hodo_json args = { .text = c->e->out };
 
-	ids_of(loss->process, loss->process->pid, 0, &pid, &tid);
-	err = put_process(c, loss->process, pid);
-	snprintf(id, sizeof(id), ",\"id\":\"0x%llx\"", (unsigned long long)++c->nids);
-	snprintf(more, sizeof(more),
-		 "%s,\"args\":{\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,\"damaged\":%llu}", id,
-		 loss->stream->cpu, (unsigned long long)loss->discarded, (unsigned long long)loss->overwritten,
-		 (unsigned long long)loss->damaged);
-	if (!err)
-		err = put_row(c, 'b', loss->from_ns, pid, tid, &names, more, NULL);
-	return err ? err : put_row(c, 'e', loss->until_ns, pid, tid, &names, id, NULL);
+	need_process(c, loss->process, loss->process->pid);
+	begin_row(c, 'b', loss->from_ns, ids, LOST, "lost");
+	put_id(c, ++c->nlosses);
+	hodo_text_add(c->e->out, ",\"args\":");
+	hodo_json_object(&args, NULL);
+	hodo_export_loss(&args, loss);
+	hodo_json_end(&args);
+	end_row(c);
+	begin_row(c, 'e', loss->until_ns, ids, LOST, "lost");
+	put_id(c, c->nlosses);
+	return end_row(c);
 }
 
 static int open_chrome(void *state, struct hodo_export *e)
@@ -337,21 +396,39 @@ static int open_chrome(void *state, struct hodo_export *e)
 	struct chrome *c = state;
 
 	c->e = e;
+	c->json.text = e->out;
 	c->begin_ns = hodo_read_begin_ns(e->reader);
-	c->classes = (struct hodo_map)HODO_MAP(struct chrome_class, address);
-	c->names = (struct hodo_map)HODO_MAP(struct chrome_name, address);
-	c->known = (struct hodo_map)HODO_MAP(struct chrome_known, address);
-	hodo_text_printf(e->out, "{\"displayTimeUnit\":\"ns\","
-			 "\"otherData\":{\"recorder\":\"hodo\",\"begin_ns\":\"%lld\"},\"traceEvents\":[",
-			 (long long)c->begin_ns);
+	c->known = (struct hodo_map){ .entry_bytes = sizeof(uint64_t), .key_bytes = sizeof(uint64_t) };
+	c->pieces = (struct hodo_map)HODO_MAP(struct piece, address);
+	hodo_json_object(&c->json, NULL);
+	hodo_json_string(&c->json, "displayTimeUnit", "ns");
+	hodo_json_object(&c->json, "otherData");
+	hodo_json_string(&c->json, "recorder", "hodo");
+	hodo_json_printf(&c->json, "begin_ns", "\"%lld\"", (long long)c->begin_ns);
+	hodo_json_end(&c->json);
+	hodo_json_array(&c->json, "traceEvents");
 	return e->out->error;
 }
 
 static int end_chrome(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
-	(void)state, (void)tree;
-	hodo_text_add(e->out, "\n]}\n");
+	struct chrome *c = state;
+
+	(void)tree;
+	hodo_json_line(&c->json);
+	hodo_json_end(&c->json);
+	hodo_json_end(&c->json);
+	hodo_text_char(e->out, '\n');
 	return e->out->error;
+}
+
+static void free_chrome(void *state)
+{
+	struct chrome *c = state;
+
+	hodo_map_free(&c->known);
+	hodo_map_free(&c->pieces);
+	hodo_arena_free(&c->memory);
 }
 
 const struct hodo_export_format hodo_export_chrome = {
@@ -363,5 +440,5 @@ const struct hodo_export_format hodo_export_chrome = {
 	.timeline = { .track = on_track, .begin = on_begin, .end = on_end, .instant = on_instant,
 		      .counter = on_counter, .loss = on_loss },
 	.write = end_chrome,
-	.free = chrome_free,
+	.free = free_chrome,
 };

@@ -3,7 +3,7 @@
 #ifndef HODO_EXPORT_EXPORT_H
 #define HODO_EXPORT_EXPORT_H
 
-#include <base/text.h>
+#include <base/json.h>
 #include <locale.h>
 #include "timeline.h"
 
@@ -38,6 +38,9 @@ struct hodo_export_format {
 
 /* 0, or a negative errno; out is flushed by the caller. */
 int hodo_export_run(const struct hodo_export_format *format, struct hodo_export *e);
+
+/* What was lost, as members of an object. */
+void hodo_export_loss(struct hodo_json *j, const struct hodo_read_loss *loss);
 
 /* All, by name; ends with NULL. */
 extern const struct hodo_export_format *const hodo_export_formats[];

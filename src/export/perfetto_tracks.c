@@ -87,8 +87,10 @@ static uint64_t process_track(struct perfetto *p, const struct hodo_read_process
 {
 	uint64_t uuid = find(p, process, WHOLE_PROCESS);
 
-	return uuid ? uuid : keep(p, process, WHOLE_PROCESS,
-				  put_process(p, process->pid, process->kernel ? "kernel" : process->comm, process->exe));
+	if (uuid)
+		return uuid;
+	uuid = put_process(p, process->pid, process->kernel ? "kernel" : process->comm, process->exe);
+	return keep(p, process, WHOLE_PROCESS, uuid);
 }
 
 static uint64_t thread_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t tid,
