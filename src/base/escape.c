@@ -138,15 +138,20 @@ char *hodo_escape_utf8(char *o, const void *text, size_t len, char doubled)
 	const uint8_t *p = text, *end = p + len;
 
 	while (p < end) {
-		unsigned n = *p < 0x80 ? 1 : hodo_utf8(p, end);
+		unsigned n;
 
+		if (*p < 0x80) {
+			if (*p == doubled && doubled)
+				*o++ = doubled;
+			*o++ = (char)*p++;
+			continue;
+		}
+		n = hodo_utf8(p, end);
 		if (n == 0) {
 			*o++ = (char)(0xc0 | *p >> 6);
 			*o++ = (char)(0x80 | (*p++ & 0x3f));
 			continue;
 		}
-		if (*p == doubled && doubled)
-			*o++ = doubled;
 		memcpy(o, p, n);
 		o += n;
 		p += n;

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_ROOM (6 * HODO_FORMAT_INTEGER_MAX) /* ts, cpu, pid, tid, commas, newline */
-#define CELL_ROOM  (HODO_FORMAT_FLOAT_MAX + 2)   /* of a scalar, with its comma */
+#define HEAD_ROOM  (5 * HODO_FORMAT_INTEGER_MAX) /* ts, cpu, pid, tid, commas */
 #define NO_COLUMN  UINT32_MAX
 /* Each row has a comma for each column. Spreadsheets and databases take about as many. */
 #define COLUMNS_MAX 1000u
@@ -32,8 +31,7 @@ struct csv_cell {
 };
 
 struct csv_class {
-	char *name; /* with its comma, as it stands in the row */
-	size_t name_len;
+	struct hodo_text name; /* as a cell */
 	uint32_t addr; /* the field that is a function's address; NO_COLUMN: there is none */
 	uint32_t ncells;
 	struct csv_cell cells[]; /* ascending columns; those of MORE, last, as the fields stand */
@@ -49,7 +47,7 @@ struct csv {
 	struct hodo_export *e;
 	struct hodo_strings columns; /* names, COLUMNS_MAX at most */
 	bool more; /* whether there is that column */
-	struct hodo_read_text *object; /* of that column */
+	struct hodo_text object; /* of that column */
 	bool text, function; /* whether there are these columns */
 	struct hodo_map classes;
 	const struct hodo_read_class *last; /* of the last event, … */
@@ -59,63 +57,44 @@ struct csv {
 /* ------------------------------------------------------------------------- cells */
 
 /* A text as a cell; one that is empty has quotes, unlike a value that is not there. */
-static char *put_text(char *o, const char *text, size_t len)
+static void put_text(struct hodo_text *out, const char *text, size_t len)
 {
-	const uint8_t *p = (const uint8_t *)text, *end = p + len;
+	char *o = hodo_text_room(out, 2 * len + 2), *start = o;
 	bool quoted = len == 0 || text[0] == ' ' || text[len - 1] == ' ';
 
+	if (!o)
+		return;
 	for (size_t i = 0; i < len && !quoted; i++)
-		quoted = p[i] == ',' || p[i] == '"' || p[i] == '\n' || p[i] == '\r';
+		quoted = text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
 	if (quoted)
 		*o++ = '"';
-	while (p < end) {
-		unsigned n = *p < 0x80 ? 1 : hodo_utf8(p, end);
-
-		if (n == 0) { /* as in JSON: the character of that number */
-			*o++ = (char)(0xc0 | *p >> 6);
-			*o++ = (char)(0x80 | (*p++ & 0x3f));
-			continue;
-		}
-		if (*p == '"')
-			*o++ = '"';
-		memcpy(o, p, n);
-		o += n;
-		p += n;
-	}
+	o = hodo_escape_utf8(o, text, len, '"');
 	if (quoted)
 		*o++ = '"';
-	return o;
+	out->len += (size_t)(o - start);
 }
 
-static size_t value_room(const struct hodo_read_value *v)
-{
-	if (v->type & HODO_TYPE_ARRAY)
-		return (size_t)v->count * (HODO_FORMAT_FLOAT_MAX + 1) + 6;
-	return v->type >= HODO_TYPE_STR ? (size_t)v->count * 2 + 3 : CELL_ROOM;
-}
-
-static char *put_value(const struct csv *c, char *o, const struct hodo_read_value *v)
+static void put_value(const struct csv *c, const struct hodo_read_value *v)
 {
 	static const struct hodo_read_field plain = { .name = "" };
 	uint32_t element = v->type & ~(uint32_t)HODO_TYPE_ARRAY;
+	bool is_float = element == HODO_TYPE_F32 || element == HODO_TYPE_F64, array = v->type & HODO_TYPE_ARRAY;
+	struct hodo_text *out = c->e->out;
 
-	if (v->type == HODO_TYPE_STR)
-		return v->null ? o : put_text(o, v->data, v->count);
-	if (v->type == HODO_TYPE_F32 || v->type == HODO_TYPE_F64)
-		return hodo_format_float(o, v->f, v->type == HODO_TYPE_F32, false, c->e->c);
-	if (v->type < HODO_TYPE_STR)
-		return hodo_read_put_value_json(o, v, c->e->c);
-	/* The quotes that bytes have in JSON are right here as well. */
-	if (v->type == HODO_TYPE_BYTES)
-		return hodo_read_put_value_json(o, v, c->e->c);
-	*o++ = '"';
-	/* Not "NaN", whose quotes would end the cell's. */
-	if (element == HODO_TYPE_F32 || element == HODO_TYPE_F64)
-		o = hodo_read_put_value(o, &plain, v, c->e->c);
+	if (v->type == HODO_TYPE_STR) {
+		if (!v->null)
+			put_text(out, v->data, v->count);
+		return;
+	}
+	if (array)
+		hodo_text_char(out, '"');
+	/* Not "NaN", whose quotes would end the cell's. Those that bytes have in JSON are right here as well. */
+	if (is_float)
+		hodo_read_add_value(out, &plain, v, c->e->c);
 	else
-		o = hodo_read_put_value_json(o, v, c->e->c);
-	*o++ = '"';
-	return o;
+		hodo_read_add_value_json(out, v, c->e->c);
+	if (array)
+		hodo_text_char(out, '"');
 }
 
 /* ----------------------------------------------------------------------- columns */
@@ -188,7 +167,7 @@ static void free_class(struct csv_class *k)
 		return;
 	for (uint32_t i = 0; i < k->ncells; i++)
 		free(k->cells[i].key);
-	free(k->name);
+	hodo_text_free(&k->name);
 	free(k);
 }
 
@@ -196,30 +175,26 @@ static struct csv_class *make_class(struct csv *c, const struct hodo_read_class 
 {
 	uint32_t n = cls->ncontext + cls->nfields;
 	struct csv_class *k = calloc(1, sizeof(*k) + n * sizeof(*k->cells));
-	size_t len = strlen(cls->name);
-	char *o;
+	bool ok = k;
 
-	if (!k)
-		return NULL;
-	k->addr = NO_COLUMN;
-	o = k->name = malloc(len * 2 + 4);
-	for (uint32_t i = 0; i < n && o; i++) {
+	if (k)
+		k->addr = NO_COLUMN;
+	for (uint32_t i = 0; i < n && ok; i++) {
 		bool context = i < cls->ncontext;
 		const struct hodo_read_field *f = context ? &cls->context[i] : &cls->fields[i - cls->ncontext];
 
-		if (!add_cell(c, context ? "context_" : prefix_of(f->name), f->name, i, k))
-			o = NULL;
+		ok = add_cell(c, context ? "context_" : prefix_of(f->name), f->name, i, k);
 		if (!context && cls->kind == HODO_KIND_FUNCTION && f->type == HODO_TYPE_PTR &&
 		    strcmp(f->name, "addr") == 0)
 			k->addr = i - cls->ncontext;
 	}
-	if (!o) {
+	if (ok)
+		put_text(&k->name, cls->name, strlen(cls->name));
+	if (!ok || k->name.error) {
 		free_class(k);
 		return NULL;
 	}
 	qsort(k->cells, k->ncells, sizeof(*k->cells), by_column);
-	o = put_text(o, cls->name, len);
-	k->name_len = (size_t)(o - k->name);
 	c->text |= cls->kind == HODO_KIND_MARK;
 	c->function |= k->addr != NO_COLUMN;
 	return k;
@@ -261,12 +236,9 @@ static void put_header(struct csv *c)
 	}
 	for (uint32_t i = 0; i < c->columns.map.n; i++) {
 		const struct hodo_bytes *name = hodo_map_at(&c->columns.map, i);
-		char *o = hodo_text_room(out, name->len * 2 + 3);
 
-		if (!o)
-			return;
-		*o = ',';
-		out->len += (size_t)(put_text(o + 1, name->data, name->len) - o);
+		hodo_text_char(out, ',');
+		put_text(out, name->data, name->len);
 	}
 	if (c->more) {
 		char name[16] = ",more";
@@ -285,80 +257,63 @@ static const struct hodo_read_value *value_of(const struct hodo_read_event *even
 	return from < event->cls->ncontext ? &event->context[from] : &event->values[from - event->cls->ncontext];
 }
 
-/* What has no column of its own. */
-static int make_object(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
+/* What has no column of its own, as an object; len 0: nothing. */
+static void make_object(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
-	hodo_read_text_clear(c->object);
+	struct hodo_json j = { .text = &c->object };
+
+	c->object.len = 0;
 	for (uint32_t i = 0; i < k->ncells; i++) {
 		const struct csv_cell *cell = &k->cells[i];
-		const struct hodo_read_value *v = value_of(event, cell->from);
-		char *o, *start;
 
 		if (cell->column != MORE)
 			continue;
-		o = start = hodo_text_room(&c->object->out, strlen(cell->key) * HODO_ESCAPED_MAX + 32 +
-							      value_room(v) * HODO_ESCAPED_MAX);
-		if (!o)
-			return -ENOMEM;
-		*o++ = c->object->out.len == 0 ? '{' : ',';
-		*o++ = '"';
-		o = hodo_escape_json(o, cell->key, strlen(cell->key), HODO_JSON_PLAIN);
-		*o++ = '"';
-		*o++ = ':';
-		o = hodo_read_put_value_json(o, v, c->e->c);
-		c->object->out.len += (size_t)(o - start);
+		if (c->object.len == 0)
+			hodo_json_object(&j, NULL);
+		hodo_read_add_value_json(hodo_json_value(&j, cell->key), value_of(event, cell->from), c->e->c);
 	}
-	if (c->object->out.len > 0)
-		hodo_text_char(&c->object->out, '}');
-	return c->object->out.error;
+	if (c->object.len > 0)
+		hodo_json_end(&j);
+	hodo_text_fail(c->e->out, c->object.error);
 }
 
-static char *put_cells(const struct csv *c, char *o, const struct csv_class *k, const struct hodo_read_event *event)
+static void put_cells(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
-	uint32_t at = 0;
+	struct hodo_text *out = c->e->out;
+	uint32_t at = 0; /* columns that have their commas */
 
 	for (uint32_t i = 0; i < k->ncells && k->cells[i].column != MORE; i++) {
-		while (at <= k->cells[i].column) {
-			*o++ = ',';
-			at++;
-		}
-		o = put_value(c, o, value_of(event, k->cells[i].from));
+		for (; at <= k->cells[i].column; at++)
+			hodo_text_char(out, ',');
+		put_value(c, value_of(event, k->cells[i].from));
 	}
-	memset(o, ',', c->columns.map.n - at);
-	o += c->columns.map.n - at;
-	if (c->more)
-		*o++ = ',';
-	if (c->object->out.len > 0)
-		o = put_text(o, c->object->out.data, c->object->out.len);
-	return o;
+	for (; at < c->columns.map.n + c->more; at++)
+		hodo_text_char(out, ',');
+	if (!c->more)
+		return;
+	make_object(c, k, event);
+	if (c->object.len > 0)
+		put_text(out, c->object.data, c->object.len);
+}
+
+static void put_mark(struct csv *c, const struct hodo_read_event *event)
+{
+	const char *mark;
+	size_t len;
+
+	hodo_read_text_clear(c->e->text);
+	hodo_text_fail(c->e->out, hodo_read_text_mark(c->e->text, event));
+	mark = hodo_read_text_data(c->e->text, &len);
+	put_text(c->e->out, mark, len);
 }
 
 static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
-	size_t comm_len = strlen(event->comm), mark_len = 0, name_len = 0;
-	size_t room = FIXED_ROOM + k->name_len + comm_len * 2 + c->columns.map.n + 8;
-	const char *mark = NULL;
-	struct hodo_place place = { .name = NULL };
-	char *o, *start;
+	struct hodo_text *out = c->e->out;
+	char *o = hodo_text_room(out, HEAD_ROOM), *start = o;
 
-	if (event->cls->kind == HODO_KIND_MARK) {
-		hodo_read_text_clear(c->e->text);
-		if (hodo_read_text_mark(c->e->text, event) < 0)
-			return -ENOMEM;
-		mark = hodo_read_text_data(c->e->text, &mark_len);
-	}
-	if (k->addr != NO_COLUMN) {
-		hodo_symbols_find(c->e->symbols, event->process, event->ts_ns, event->values[k->addr].u, &place);
-		name_len = strlen(place.name);
-	}
-	if (c->more && make_object(c, k, event) < 0)
-		return -ENOMEM;
-	room += c->object->out.len * 2 + 4;
-	for (uint32_t i = 0; i < k->ncells; i++)
-		room += value_room(value_of(event, k->cells[i].from));
-	o = start = hodo_text_room(c->e->out, room + (mark_len + name_len) * 2 + 8);
 	if (!o)
-		return c->e->out->error;
+		return out->error;
 	o = hodo_format_i64(o, event->ts_ns);
 	*o++ = ',';
 	o = hodo_format_i64(o, event->cpu);
@@ -367,22 +322,24 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 	*o++ = ',';
 	o = hodo_format_u64(o, event->tid);
 	*o++ = ',';
-	o = put_text(o, event->comm, comm_len);
-	*o++ = ',';
-	memcpy(o, k->name, k->name_len);
-	o += k->name_len;
+	out->len += (size_t)(o - start);
+	put_text(out, event->comm, strlen(event->comm));
+	hodo_text_char(out, ',');
+	hodo_text_bytes(out, k->name.data, k->name.len);
 	if (c->text)
-		*o++ = ',';
-	if (mark)
-		o = put_text(o, mark, mark_len);
+		hodo_text_char(out, ',');
+	if (event->cls->kind == HODO_KIND_MARK)
+		put_mark(c, event);
 	if (c->function)
-		*o++ = ',';
-	if (place.name)
-		o = put_text(o, place.name, name_len);
-	o = put_cells(c, o, k, event);
-	*o++ = '\n';
-	c->e->out->len += (size_t)(o - start);
-	return 0;
+		hodo_text_char(out, ',');
+	if (k->addr != NO_COLUMN) {
+		const char *name = hodo_symbols_name_at(c->e->symbols, event, event->values[k->addr].u);
+
+		put_text(out, name, strlen(name));
+	}
+	put_cells(c, k, event);
+	hodo_text_char(out, '\n');
+	return out->error;
 }
 
 static int on_event(void *state, struct hodo_export *e, const struct hodo_read_event *event)
@@ -409,8 +366,7 @@ static int open_csv(void *state, struct hodo_export *e)
 
 	c->e = e;
 	c->classes = (struct hodo_map)HODO_MAP(struct csv_known, address);
-	c->object = hodo_read_text_new();
-	err = c->object ? make_columns(c) : -ENOMEM;
+	err = make_columns(c);
 	if (!err)
 		put_header(c);
 	return err;
@@ -424,7 +380,7 @@ static void free_csv(void *state)
 		free_class(((struct csv_known *)hodo_map_at(&c->classes, i))->class);
 	hodo_map_free(&c->classes);
 	hodo_strings_free(&c->columns);
-	hodo_read_text_free(c->object);
+	hodo_text_free(&c->object);
 }
 
 const struct hodo_export_format hodo_export_csv = {

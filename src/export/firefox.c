@@ -21,17 +21,6 @@
 enum column { STACK, TIME, WEIGHT };
 enum category { CATEGORY_OTHER, CATEGORY_SPAN, CATEGORY_FUNCTION };
 
-/* ------------------------------------------------------------------------ pieces */
-
-/* A column in which all is the same. */
-static void put_same(struct hodo_json *j, const char *name, const char *cell, uint64_t n)
-{
-	hodo_json_array(j, name);
-	for (uint64_t i = 0; i < n; i++)
-		hodo_text_add(hodo_json_value(j, NULL), cell);
-	hodo_json_end(j);
-}
-
 /* ----------------------------------------------------------------------- samples */
 
 static int put_sample(struct firefox *f, uint32_t node, int64_t at_ns, int64_t ns)
@@ -112,7 +101,6 @@ static int put_thread(struct firefox *f, struct hodo_call_thread *thread, const 
 		      uint32_t index)
 {
 	const struct hodo_track *track = thread ? thread->track : owner->track;
-	bool losses = !thread && track == &owner->own;
 	struct hodo_json *j = &f->json;
 	int err;
 
@@ -124,14 +112,16 @@ static int put_thread(struct firefox *f, struct hodo_call_thread *thread, const 
 	if (thread)
 		hodo_json_u64(j, "tid", track->tid);
 	else
-		hodo_json_printf(j, "tid", losses ? "\"lost-%u\"" : "\"spans-%u\"", losses ? index : track->id);
+		hodo_json_printf(j, "tid", owner->lost ? "\"lost-%u\"" : "\"spans-%u\"",
+				 owner->lost ? index : track->id);
 	hodo_json_bool(j, "isMainThread", thread && track->tid == track->pid);
 	hodo_json_string(j, "processType", "default");
 	hodo_json_u64(j, "processStartupTime", 0);
 	hodo_json_null(j, "processShutdownTime");
 	hodo_json_u64(j, "registerTime", 0);
 	hodo_json_null(j, "unregisterTime");
-	put_same(j, "pausedRanges", "", 0);
+	hodo_json_array(j, "pausedRanges");
+	hodo_json_end(j);
 	hodo_json_bool(j, "showMarkersInTimeline", true);
 	err = put_samples(f, thread);
 	firefox_put_markers(f, thread, owner);
@@ -167,16 +157,17 @@ static int put_threads(struct firefox *f)
 		if (t->total || t->user)
 			err = put_thread(f, t, t->user, n++);
 	}
-	for (const struct firefox_owner *o = f->async; o && !err; o = o->next)
-		if (o->n)
+	for (const struct firefox_owner *o = f->owners; o && !err; o = o->next)
+		if (o->track->kind == HODO_TRACK_ASYNC && o->n)
 			err = put_thread(f, NULL, o, n++);
-	for (const struct firefox_owner *o = f->losses; o && !err; o = o->next)
-		err = put_thread(f, NULL, o, n++);
+	for (const struct firefox_owner *o = f->owners; o && !err; o = o->next)
+		if (o->lost)
+			err = put_thread(f, NULL, o, n++);
 	hodo_json_end(&f->json);
 	hodo_json_line(&f->json);
 	hodo_json_array(&f->json, "counters");
-	for (const struct firefox_owner *o = f->counters; o; o = o->next) {
-		if (!o->n)
+	for (const struct firefox_owner *o = f->owners; o; o = o->next) {
+		if (o->track->kind != HODO_TRACK_COUNTER || !o->n)
 			continue;
 		hodo_json_line(&f->json);
 		firefox_put_counter(f, o, main_thread(f, o->track->pid));
@@ -187,167 +178,155 @@ static int put_threads(struct firefox *f)
 
 /* ------------------------------------------------------------------------ tables */
 
-static void put_stacks(struct firefox *f)
+/* A column: the same in each row, or what put() puts. */
+struct table_column {
+	const char *name, *same;
+	void (*put)(struct firefox *f, uint32_t row);
+};
+
+/* The last column has no name. */
+static void put_table(struct firefox *f, const char *name, uint32_t n, const struct table_column *columns)
 {
-	const struct hodo_call_tree *t = f->tree;
-	struct hodo_json *j = &f->json;
-	uint32_t n = 0;
-
-	hodo_json_object(j, "stackTable");
-	hodo_json_array(j, "frame");
-	for (uint32_t i = 0; i < t->nnodes; i++) {
-		if (t->nodes[i].frame == HODO_CALL_NONE)
-			continue;
-		hodo_json_u64(j, NULL, t->nodes[i].frame);
-		n++;
+	hodo_json_line(&f->json);
+	hodo_json_object(&f->json, name);
+	hodo_json_u64(&f->json, "length", n);
+	for (const struct table_column *c = columns; c->name; c++) {
+		hodo_json_array(&f->json, c->name);
+		for (uint32_t i = 0; i < n; i++) {
+			if (c->put)
+				c->put(f, i);
+			else
+				hodo_text_add(hodo_json_value(&f->json, NULL), c->same);
+		}
+		hodo_json_end(&f->json);
 	}
-	hodo_json_end(j);
-	hodo_json_array(j, "prefix");
-	for (uint32_t i = 0; i < t->nnodes; i++) {
-		if (t->nodes[i].frame == HODO_CALL_NONE)
-			continue;
-		if (t->nodes[t->nodes[i].parent].frame == HODO_CALL_NONE)
-			hodo_json_null(j, NULL);
-		else
-			hodo_json_u64(j, NULL, f->stacks[t->nodes[i].parent]);
-	}
-	hodo_json_end(j);
-	hodo_json_u64(j, "length", n);
-	hodo_json_end(j);
-}
-
-static void put_frame_cell(struct firefox *f, unsigned column, uint32_t i)
-{
-	const struct hodo_call_frame *frame = &f->tree->frames[i];
-	uint32_t object;
-	uint64_t offset;
-
-	switch (column) {
-	case 0: /* address in the file */
-		object = hodo_call_objects_of(&f->objects, frame, &offset);
-		/* JavaScript has no larger integers. */
-		hodo_json_i64(&f->json, NULL, object == HODO_CALL_NONE || offset >> 53 ? -1 : (int64_t)offset);
-		break;
-	case 1:
-		hodo_json_u64(&f->json, NULL, frame->kind == HODO_CALL_FUNCTION ? CATEGORY_FUNCTION :
-					      frame->kind == HODO_CALL_SPAN ? CATEGORY_SPAN : CATEGORY_OTHER);
-		break;
-	case 2:
-		hodo_json_u64(&f->json, NULL, i);
-		break;
-	default:
-		if (frame->line)
-			hodo_json_u64(&f->json, NULL, frame->line);
-		else
-			hodo_json_null(&f->json, NULL);
-	}
-}
-
-static void put_frame_column(struct firefox *f, const char *name, unsigned column)
-{
-	hodo_json_array(&f->json, name);
-	for (uint32_t i = 0; i < f->tree->nframes; i++)
-		put_frame_cell(f, column, i);
 	hodo_json_end(&f->json);
 }
 
-static void begin_table(struct hodo_json *j, const char *name, uint32_t n)
+/* null: there is none. */
+static void put_number(struct firefox *f, uint64_t n, bool is)
 {
-	hodo_json_line(j);
-	hodo_json_object(j, name);
-	hodo_json_u64(j, "length", n);
+	if (is)
+		hodo_json_u64(&f->json, NULL, n);
+	else
+		hodo_json_null(&f->json, NULL);
 }
 
-static void put_frames(struct firefox *f)
+static void put_index(struct firefox *f, uint32_t i)
 {
-	static const char *const names[] = { "address", "category", "func", "line" };
-	uint32_t n = f->tree->nframes;
-
-	begin_table(&f->json, "frameTable", n);
-	put_same(&f->json, "inlineDepth", "0", n);
-	for (unsigned k = 0; k < 4; k++)
-		put_frame_column(f, names[k], k);
-	put_same(&f->json, "subcategory", "0", n);
-	put_same(&f->json, "nativeSymbol", "null", n);
-	put_same(&f->json, "innerWindowID", "0", n);
-	put_same(&f->json, "column", "null", n);
-	hodo_json_end(&f->json);
+	hodo_json_u64(&f->json, NULL, i);
 }
 
-static void put_functions(struct firefox *f)
+static void put_stack_frame(struct firefox *f, uint32_t i)
 {
-	struct hodo_json *j = &f->json;
-	uint32_t n = f->tree->nframes, i;
+	hodo_json_u64(&f->json, NULL, f->tree->nodes[f->nodes[i]].frame);
+}
+
+static void put_stack_prefix(struct firefox *f, uint32_t i)
+{
+	uint32_t parent = f->tree->nodes[f->nodes[i]].parent;
+
+	put_number(f, f->stacks[parent], f->tree->nodes[parent].frame != HODO_CALL_NONE);
+}
+
+/* In the file; JavaScript has no larger integers. */
+static void put_frame_address(struct firefox *f, uint32_t i)
+{
 	uint64_t offset;
+	uint32_t object = hodo_call_objects_of(&f->objects, &f->tree->frames[i], &offset);
 
-	begin_table(j, "funcTable", n);
-	hodo_json_array(j, "name");
-	for (i = 0; i < n; i++)
-		hodo_json_u64(j, NULL, firefox_string(f, f->tree->frames[i].name));
-	hodo_json_end(j);
-	put_same(j, "isJS", "false", n);
-	put_same(j, "relevantForJS", "false", n);
-	hodo_json_array(j, "resource");
-	for (i = 0; i < n; i++) {
-		uint32_t object = hodo_call_objects_of(&f->objects, &f->tree->frames[i], &offset);
-
-		hodo_json_i64(j, NULL, object == HODO_CALL_NONE ? -1 : (int64_t)object);
-	}
-	hodo_json_end(j);
-	hodo_json_array(j, "source");
-	for (i = 0; i < n; i++) {
-		const char *file = f->tree->frames[i].file;
-
-		if (file)
-			hodo_json_u64(j, NULL, hodo_strings_add(&f->sources, file));
-		else
-			hodo_json_null(j, NULL);
-	}
-	hodo_json_end(j);
-	put_frame_column(f, "lineNumber", 3);
-	put_same(j, "columnNumber", "null", n);
-	hodo_json_end(j);
+	hodo_json_i64(&f->json, NULL, object == HODO_CALL_NONE || offset >> 53 ? -1 : (int64_t)offset);
 }
 
-static void put_places(struct firefox *f)
+static void put_frame_category(struct firefox *f, uint32_t i)
 {
-	struct hodo_json *j = &f->json;
-	uint32_t n = f->objects.n;
+	static const enum category of[] = { [HODO_CALL_SPAN] = CATEGORY_SPAN, [HODO_CALL_FUNCTION] = CATEGORY_FUNCTION,
+					    [HODO_CALL_OTHER] = CATEGORY_OTHER };
 
-	begin_table(j, "resourceTable", n);
-	hodo_json_array(j, "lib");
-	for (uint32_t i = 0; i < n; i++)
-		hodo_json_u64(j, NULL, i);
-	hodo_json_end(j);
-	hodo_json_array(j, "name");
-	for (uint32_t i = 0; i < n; i++)
-		hodo_json_u64(j, NULL, firefox_string(f, basename(f->objects.objects[i]->path)));
-	hodo_json_end(j);
-	put_same(j, "host", "null", n);
-	put_same(j, "type", "1", n); /* a library */
-	hodo_json_end(j);
-	begin_table(j, "nativeSymbols", 0);
-	put_same(j, "libIndex", "", 0);
-	put_same(j, "address", "", 0);
-	put_same(j, "name", "", 0);
-	put_same(j, "functionSize", "", 0);
-	hodo_json_end(j);
-	n = f->sources.map.n;
-	begin_table(j, "sources", n);
-	hodo_json_array(j, "filename");
-	for (uint32_t i = 0; i < n; i++)
-		hodo_json_u64(j, NULL, firefox_string(f, hodo_strings_at(&f->sources, i)));
-	hodo_json_end(j);
-	put_same(j, "id", "null", n);
-	put_same(j, "startLine", "1", n);
-	put_same(j, "startColumn", "1", n);
-	put_same(j, "sourceMapURL", "null", n);
-	hodo_json_end(j);
-	hodo_json_line(j);
-	hodo_json_array(j, "stringArray");
+	hodo_json_u64(&f->json, NULL, of[f->tree->frames[i].kind]);
+}
+
+static void put_frame_line(struct firefox *f, uint32_t i)
+{
+	put_number(f, f->tree->frames[i].line, f->tree->frames[i].line != 0);
+}
+
+static void put_function_name(struct firefox *f, uint32_t i)
+{
+	hodo_json_u64(&f->json, NULL, firefox_string(f, f->tree->frames[i].name));
+}
+
+static void put_function_resource(struct firefox *f, uint32_t i)
+{
+	uint64_t offset;
+	uint32_t object = hodo_call_objects_of(&f->objects, &f->tree->frames[i], &offset);
+
+	hodo_json_i64(&f->json, NULL, object == HODO_CALL_NONE ? -1 : (int64_t)object);
+}
+
+static void put_function_source(struct firefox *f, uint32_t i)
+{
+	const char *file = f->tree->frames[i].file;
+
+	put_number(f, file ? hodo_strings_add(&f->sources, file) : 0, file);
+}
+
+static void put_object_name(struct firefox *f, uint32_t i)
+{
+	hodo_json_u64(&f->json, NULL, firefox_string(f, basename(f->objects.objects[i]->path)));
+}
+
+static void put_source_name(struct firefox *f, uint32_t i)
+{
+	hodo_json_u64(&f->json, NULL, firefox_string(f, hodo_strings_at(&f->sources, i)));
+}
+
+static void put_tables(struct firefox *f, uint32_t nstacks)
+{
+	static const struct table_column stacks[] = {
+		{ .name = "frame", .put = put_stack_frame }, { .name = "prefix", .put = put_stack_prefix }, { 0 },
+	};
+	/* A frame is a function: the same one in another line does not come. */
+	static const struct table_column frames[] = {
+		{ .name = "address", .put = put_frame_address }, { .name = "inlineDepth", .same = "0" },
+		{ .name = "category", .put = put_frame_category }, { .name = "subcategory", .same = "0" },
+		{ .name = "func", .put = put_index }, { .name = "nativeSymbol", .same = "null" },
+		{ .name = "innerWindowID", .same = "0" }, { .name = "line", .put = put_frame_line },
+		{ .name = "column", .same = "null" }, { 0 },
+	};
+	static const struct table_column functions[] = {
+		{ .name = "name", .put = put_function_name }, { .name = "isJS", .same = "false" },
+		{ .name = "relevantForJS", .same = "false" }, { .name = "resource", .put = put_function_resource },
+		{ .name = "source", .put = put_function_source }, { .name = "lineNumber", .put = put_frame_line },
+		{ .name = "columnNumber", .same = "null" }, { 0 },
+	};
+	static const struct table_column resources[] = {
+		{ .name = "lib", .put = put_index }, { .name = "name", .put = put_object_name },
+		{ .name = "host", .same = "null" }, { .name = "type", .same = "1" /* a library */ }, { 0 },
+	};
+	static const struct table_column symbols[] = {
+		{ .name = "libIndex" }, { .name = "address" }, { .name = "name" }, { .name = "functionSize" }, { 0 },
+	};
+	static const struct table_column sources[] = {
+		{ .name = "filename", .put = put_source_name }, { .name = "id", .same = "null" },
+		{ .name = "startLine", .same = "1" }, { .name = "startColumn", .same = "1" },
+		{ .name = "sourceMapURL", .same = "null" }, { 0 },
+	};
+
+	hodo_json_line(&f->json);
+	hodo_json_object(&f->json, "shared");
+	put_table(f, "stackTable", nstacks, stacks);
+	put_table(f, "frameTable", f->tree->nframes, frames);
+	put_table(f, "funcTable", f->tree->nframes, functions);
+	put_table(f, "resourceTable", f->objects.n, resources);
+	put_table(f, "nativeSymbols", 0, symbols);
+	put_table(f, "sources", f->sources.map.n, sources);
+	hodo_json_line(&f->json);
+	hodo_json_array(&f->json, "stringArray");
 	for (uint32_t i = 0; i < f->strings.map.n; i++)
-		hodo_json_string(j, NULL, hodo_strings_at(&f->strings, i));
-	hodo_json_end(j);
+		hodo_json_string(&f->json, NULL, hodo_strings_at(&f->strings, i));
+	hodo_json_end(&f->json);
+	hodo_json_end(&f->json);
 }
 
 /* A build-id as Breakpad writes it: its first 16 bytes, of which 8 are three numbers of the other byte order. */
@@ -447,22 +426,21 @@ static int write_firefox(void *state, struct hodo_export *e, struct hodo_call_tr
 	if (err)
 		return err;
 	f->stacks = calloc((size_t)f->tree->nnodes + 1, sizeof(*f->stacks));
-	if (!f->stacks)
+	f->nodes = calloc((size_t)f->tree->nnodes + 1, sizeof(*f->nodes));
+	if (!f->stacks || !f->nodes)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < f->tree->nnodes; i++)
-		f->stacks[i] = f->tree->nodes[i].frame == HODO_CALL_NONE ? 0 : n++;
+	for (uint32_t i = 0; i < f->tree->nnodes; i++) {
+		if (f->tree->nodes[i].frame == HODO_CALL_NONE)
+			continue;
+		f->nodes[n] = i;
+		f->stacks[i] = n++;
+	}
 	f->json = (struct hodo_json){ .text = f->e->out, .form = HODO_JSON_SCRIPT };
 	hodo_json_object(&f->json, NULL);
 	err = put_threads(f);
 	if (err)
 		return err;
-	hodo_json_line(&f->json);
-	hodo_json_object(&f->json, "shared");
-	put_stacks(f);
-	put_frames(f);
-	put_functions(f);
-	put_places(f);
-	hodo_json_end(&f->json);
+	put_tables(f, n);
 	put_libraries(f);
 	put_meta(f);
 	hodo_json_end(&f->json);
@@ -482,6 +460,7 @@ static void free_firefox(void *state)
 	hodo_strings_free(&f->type_names);
 	hodo_call_objects_free(&f->objects);
 	free(f->stacks);
+	free(f->nodes);
 	free(f->open);
 }
 

@@ -7,8 +7,6 @@
 #include "call_tree.h"
 #include <base/intern.h>
 
-#include <base/json.h>
-
 #define FIREFOX_MARKERS_MAX (1u << 20) /* points, id-paired spans and values of counters */
 #define FIREFOX_TEXT_MAX    (96ull << 20)  /* bytes of what they say */
 
@@ -23,6 +21,7 @@ struct firefox_owner {
 	const struct hodo_track *track;
 	struct hodo_track own; /* of losses */
 	struct firefox_owner *next;
+	bool lost;
 	uint32_t first, last, n; /* markers, by index + 1 */
 };
 
@@ -39,12 +38,6 @@ struct firefox_class {
 	uint32_t schema;
 };
 
-/* A process, by its address, and its losses. */
-struct firefox_lossy {
-	uint64_t address;
-	struct firefox_owner *owner;
-};
-
 struct firefox {
 	const struct hodo_call_tree *tree;
 	struct hodo_export *e;
@@ -55,13 +48,12 @@ struct firefox {
 	struct hodo_map schemas;
 	struct firefox_marker *markers;
 	uint32_t nmarkers;
-	struct firefox_owner *threads, *async, *counters, *losses, **last_async, **last_counter, **last_loss;
-	struct hodo_map lossy; /* of struct firefox_lossy */
+	struct firefox_owner *owners, **last_owner, *losses; /* losses: of the process that had the last one */
 	struct hodo_text text; /* JSON objects, each with a NUL behind it */
 	struct hodo_text scratch;
 	uint64_t markers_left_out, texts_left_out;
+	uint32_t *stacks, *nodes; /* stacks: of nodes; nodes: of stacks */
 	/* Samples. */
-	uint32_t *stacks; /* of nodes */
 	uint32_t *open, nopen, open_room;
 	uint64_t nsamples;
 	int64_t at_ns;

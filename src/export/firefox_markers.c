@@ -18,23 +18,7 @@
 
 void firefox_put_ms(struct firefox *f, const char *key, int64_t ns)
 {
-	struct hodo_text *out = hodo_json_value(&f->json, key);
-	uint64_t left = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, part = left % 1000000;
-	char digits[8] = ".";
-	unsigned len = 7;
-
-	if (ns < 0)
-		hodo_text_char(out, '-');
-	hodo_text_u64(out, left / 1000000);
-	if (!part)
-		return;
-	for (unsigned i = 6; i > 0; i--) {
-		digits[i] = (char)('0' + part % 10);
-		part /= 10;
-	}
-	while (digits[len - 1] == '0')
-		len--;
-	hodo_text_bytes(out, digits, len);
+	hodo_text_decimal(hodo_json_value(&f->json, key), ns, 6);
 }
 
 uint32_t firefox_string(struct firefox *f, const char *text)
@@ -43,7 +27,7 @@ uint32_t firefox_string(struct firefox *f, const char *text)
 
 	if (i != HODO_STRINGS_NONE)
 		return i;
-	f->e->out->error = f->e->out->error ? f->e->out->error : -ENOMEM;
+	hodo_text_fail(f->e->out, -ENOMEM);
 	return 0;
 }
 
@@ -109,20 +93,14 @@ static const struct firefox_schema *schema_of(struct firefox *f, const struct ho
 /* As a string, as print shows it. */
 static void put_shown(struct firefox *f, const struct hodo_read_field *field, const struct hodo_read_value *v)
 {
-	const char *label = field->labels ? hodo_read_label(field->labels, v->i) : NULL;
-	size_t label_room = label ? strlen(label) * HODO_ESCAPED_MAX : 0;
 	struct hodo_read_value few = *v;
-	char *start;
 
 	if (few.type >= HODO_TYPE_STR && few.count > ELEMENTS_MAX)
 		few.count = ELEMENTS_MAX;
 	f->scratch.len = 0;
-	start = hodo_text_room(&f->scratch, ELEMENTS_MAX * (HODO_FORMAT_FLOAT_MAX + 2) + 64 + label_room);
-	if (start)
-		hodo_text_json(&f->text, start, (size_t)(hodo_read_put_value(start, field, &few, f->e->c) - start),
-			       HODO_JSON_SCRIPT);
-	else
-		f->text.error = -ENOMEM;
+	hodo_read_add_value(&f->scratch, field, &few, f->e->c);
+	hodo_text_fail(&f->text, f->scratch.error);
+	hodo_text_json(&f->text, hodo_text_string(&f->scratch), f->scratch.len, HODO_JSON_SCRIPT);
 }
 
 static void put_field(struct firefox *f, uint32_t i, const struct hodo_read_field *field,
@@ -130,13 +108,14 @@ static void put_field(struct firefox *f, uint32_t i, const struct hodo_read_fiel
 {
 	struct hodo_text *o = &f->text;
 	const char *format = format_of(field);
-	char number[HODO_FORMAT_FLOAT_MAX + 8];
 
 	if (format[0] == 'd' && !isfinite(v->f))
 		return;
-	hodo_text_printf(o, ",\"f%u\":", i);
+	hodo_text_add(o, ",\"f");
+	hodo_text_u64(o, i);
+	hodo_text_add(o, "\":");
 	if (format[0] != 's')
-		hodo_text_bytes(o, number, (size_t)(hodo_read_put_value_json(number, v, f->e->c) - number));
+		hodo_read_add_value_json(o, v, f->e->c);
 	else if (v->type == HODO_TYPE_STR)
 		hodo_text_json(o, v->null ? HODO_NULL_TEXT : v->data, v->null ? HODO_NULL_TEXT_LEN - 1 : v->count,
 			       HODO_JSON_SCRIPT);
@@ -200,28 +179,23 @@ static int add(struct firefox *f, struct firefox_owner *owner, const struct fire
 	return 0;
 }
 
-static struct firefox_owner *new_owner(struct firefox_owner ***last, const struct hodo_track *track)
+static struct firefox_owner *new_owner(struct firefox *f, const struct hodo_track *track)
 {
 	struct firefox_owner *owner = calloc(1, sizeof(*owner));
 
 	if (owner) {
 		owner->track = track;
-		**last = owner;
-		*last = &owner->next;
+		*f->last_owner = owner;
+		f->last_owner = &owner->next;
 	}
 	return owner;
 }
 
 static int on_track(void *data, struct hodo_track *track)
 {
-	struct firefox *f = data;
-
-	if (track->kind == HODO_TRACK_ASYNC)
-		track->user = new_owner(&f->last_async, track);
-	else if (track->kind == HODO_TRACK_COUNTER)
-		track->user = new_owner(&f->last_counter, track);
-	else
+	if (track->kind == HODO_TRACK_CPU)
 		return 0;
+	track->user = new_owner(data, track);
 	return track->user ? 0 : -ENOMEM;
 }
 
@@ -270,16 +244,10 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 	int64_t place;
 
 	(void)depth;
-	if (!thread->user) {
-		struct firefox_owner *owner = calloc(1, sizeof(*owner));
-
-		if (!owner)
-			return -ENOMEM;
-		owner->track = track;
-		owner->next = f->threads;
-		f->threads = owner;
-		thread->user = owner;
-	}
+	if (!thread->user)
+		thread->user = new_owner(f, track);
+	if (!thread->user)
+		return -ENOMEM;
 	place = f->nmarkers < FIREFOX_MARKERS_MAX ? put_data(f, event) : 0;
 	if (place < 0)
 		return (int)place;
@@ -299,21 +267,23 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 {
 	struct firefox *f = data;
 	struct firefox_marker m = { .begin_ns = loss->from_ns, .end_ns = loss->until_ns };
-	struct firefox_lossy *known = hodo_map_add_u64(&f->lossy, (uintptr_t)loss->process, NULL);
-	struct firefox_owner *owner;
+	struct firefox_owner *owner = f->losses;
+	struct hodo_json j = { .text = &f->text };
 
-	if (known && !known->owner)
-		known->owner = new_owner(&f->last_loss, NULL);
-	if (!known || !known->owner)
+	/* Those of one process come one behind the other. */
+	if (!owner || owner->own.process != loss->process)
+		f->losses = owner = new_owner(f, NULL);
+	if (!owner)
 		return -ENOMEM;
-	owner = known->owner;
+	owner->lost = true;
 	owner->own = (struct hodo_track){ .process = loss->process, .pid = loss->process->pid, .name = LOST };
 	owner->track = &owner->own;
 	m.name = firefox_string(f, LOST);
 	m.data = (uint32_t)f->text.len + 1;
-	hodo_text_printf(&f->text, "{\"type\":\"" LOST "\",\"cpu\":%d,\"discarded\":%llu,\"overwritten\":%llu,"
-			   "\"damaged\":%llu}", loss->stream->cpu, (unsigned long long)loss->discarded,
-			   (unsigned long long)loss->overwritten, (unsigned long long)loss->damaged);
+	hodo_json_object(&j, NULL);
+	hodo_json_string(&j, "type", LOST);
+	hodo_export_loss(&j, loss);
+	hodo_json_end(&j);
 	hodo_text_bytes(&f->text, "", 1);
 	return f->text.error ? f->text.error : add(f, owner, &m);
 }
@@ -334,28 +304,20 @@ int firefox_markers_open(void *state, struct hodo_export *e)
 	f->e = e;
 	f->classes = (struct hodo_map)HODO_MAP(struct firefox_class, address);
 	f->schemas = (struct hodo_map)HODO_MAP_BYTES(struct firefox_schema);
-	f->lossy = (struct hodo_map)HODO_MAP(struct firefox_lossy, address);
-	f->last_async = &f->async;
-	f->last_counter = &f->counters;
-	f->last_loss = &f->losses;
+	f->last_owner = &f->owners;
 	return 0;
 }
 
 void firefox_markers_free(struct firefox *f)
 {
-	struct firefox_owner *lists[] = { f->threads, f->async, f->counters, f->losses };
-
-	for (unsigned i = 0; i < 4; i++) {
-		for (struct firefox_owner *o = lists[i], *next; o; o = next) {
-			next = o->next;
-			free(o);
-		}
+	for (struct firefox_owner *o = f->owners, *next; o; o = next) {
+		next = o->next;
+		free(o);
 	}
 	hodo_text_free(&f->text);
 	hodo_text_free(&f->scratch);
 	hodo_map_free(&f->classes);
 	hodo_map_free(&f->schemas);
-	hodo_map_free(&f->lossy);
 	free(f->markers);
 }
 
@@ -467,15 +429,6 @@ void firefox_put_schemas(struct firefox *f, struct hodo_json *j)
 	hodo_json_end(j);
 }
 
-static void put_double(struct firefox *f, double value)
-{
-	struct hodo_read_value v = { .type = HODO_TYPE_F64, .f = isfinite(value) ? value : 0 };
-	char number[HODO_FORMAT_FLOAT_MAX + 8];
-
-	hodo_text_bytes(hodo_json_value(&f->json, NULL), number,
-			(size_t)(hodo_read_put_value_json(number, &v, f->e->c) - number));
-}
-
 /* What a counter's graph adds up is what it has changed by; its value stands beside that. */
 void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter, uint32_t main_thread)
 {
@@ -496,11 +449,14 @@ void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter,
 		for (uint32_t i = counter->first; i; i = f->markers[i - 1].next) {
 			const struct firefox_marker *m = &f->markers[i - 1];
 			double value = isfinite(m->value) ? m->value : before;
+			double number = k == 1 ? value : value - before;
+			const struct hodo_read_value shown = { .type = HODO_TYPE_F64,
+							       .f = isfinite(number) ? number : 0 };
 
 			if (k == 0)
 				firefox_put_ms(f, NULL, m->begin_ns - f->tree->totals.begin_ns);
 			else
-				put_double(f, k == 1 ? value : value - before);
+				hodo_read_add_value_json(hodo_json_value(j, NULL), &shown, f->e->c);
 			before = value;
 		}
 		hodo_json_end(j);
