@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "call_tree.h"
 
+#include <base/vec.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,21 +27,6 @@ struct walk {
 	uint32_t *open; /* indices */
 	uint32_t nopen, room;
 };
-
-static bool push(struct walk *w, uint32_t i)
-{
-	if (w->nopen == w->room) {
-		uint32_t more = w->room ? w->room * 2 : 256;
-		uint32_t *grown = reallocarray(w->open, more, sizeof(*grown));
-
-		if (!grown)
-			return false;
-		w->open = grown;
-		w->room = more;
-	}
-	w->open[w->nopen++] = i;
-	return true;
-}
 
 /* Whether the slice begun last is over when s begins. */
 static bool is_over(const struct walk *w, const struct hodo_call_slice *s)
@@ -79,8 +65,12 @@ int hodo_call_thread_walk(struct hodo_call_thread *thread,
 			s->end_ns = thread->slices[w.open[w.nopen - 1]].end_ns;
 		if (s->end_ns < s->begin_ns)
 			s->end_ns = s->begin_ns;
-		if (!err)
-			err = push(&w, i) ? op(data, s->begin_ns, s, true) : -ENOMEM;
+		if (!err && hodo_vec_reserve(w.open, w.room, w.nopen + 1) < 0)
+			err = -ENOMEM;
+		if (err)
+			break;
+		w.open[w.nopen++] = i;
+		err = op(data, s->begin_ns, s, true);
 	}
 	while (!err && w.nopen > 0)
 		err = close_top(&w);

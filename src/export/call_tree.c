@@ -25,7 +25,6 @@ struct tree {
 	struct hodo_timeline *timeline;
 	struct hodo_symbols *symbols;
 	struct hodo_map frames, nodes, roots;
-	struct hodo_map fixed;     /* numbers of names, by the address of a text that stays where it is */
 	struct hodo_strings names; /* of spans and threads */
 	uint32_t frames_room, nodes_room, ordinary;
 	uint64_t nslices, slices_max;
@@ -40,15 +39,12 @@ struct tree {
 /* A function's is its id, doubled; a span's the number of its name, which is odd then. OTHER: no memory. */
 static uint64_t slice_key(struct tree *t, const struct hodo_slice *slice)
 {
-	struct number *name;
-	bool is_new;
+	uint32_t name;
 
 	if (slice->place)
 		return slice->place->id << 1;
-	name = hodo_map_add_u64(&t->fixed, (uintptr_t)slice->name, &is_new);
-	if (name && is_new)
-		name->number = hodo_strings_add(&t->names, slice->name);
-	return name && name->number != HODO_STRINGS_NONE ? (uint64_t)name->number << 1 | 1 : OTHER;
+	name = hodo_strings_add_fixed(&t->names, slice->name);
+	return name != HODO_STRINGS_NONE ? (uint64_t)name << 1 | 1 : OTHER;
 }
 
 static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct hodo_slice *slice)
@@ -58,10 +54,10 @@ static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct h
 	if (slice->place) {
 		f->kind = HODO_CALL_FUNCTION;
 		f->object = slice->place->object;
-		f->process = slice->track->process;
+		f->mapped = slice->place->mapped;
 		f->start = slice->place->start;
-		f->ts_ns = slice->begin_ns;
-		if (t->o->lines && !hodo_symbols_line(t->symbols, f->process, f->ts_ns, f->start, &f->file, &f->line))
+		if (t->o->lines && !hodo_symbols_line(t->symbols, slice->track->process, slice->begin_ns, f->start,
+						      &f->file, &f->line))
 			f->file = NULL;
 	} else if (slice->cls) {
 		f->object = slice->cls->object;
@@ -355,7 +351,7 @@ int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, con
 	*tree = NULL;
 	if (!t)
 		return err;
-	t->frames = t->nodes = t->roots = t->fixed = (struct hodo_map)HODO_MAP(struct number, key);
+	t->frames = t->nodes = t->roots = (struct hodo_map)HODO_MAP(struct number, key);
 	t->o = options;
 	t->symbols = e->symbols;
 	t->pub.whole = options->slices;
@@ -394,7 +390,6 @@ void hodo_call_tree_free(struct hodo_call_tree *tree)
 	hodo_map_free(&t->frames);
 	hodo_map_free(&t->nodes);
 	hodo_map_free(&t->roots);
-	hodo_map_free(&t->fixed);
 	hodo_strings_free(&t->names);
 	/* The names of spans and threads are the timeline's. */
 	hodo_timeline_free(t->timeline);

@@ -24,9 +24,9 @@ struct hodo_call_frame {
 	const char *object; /* path; "": not known */
 	const char *file;   /* NULL: not known, or not asked for */
 	uint32_t line;
-	const struct hodo_read_process *process; /* FUNCTION: in which it was seen first, … */
-	uint64_t start;                          /* … where there … */
-	int64_t ts_ns;                           /* … and when */
+	/* FUNCTION: where it was seen first, in its process; mapped: NULL if it is in no object that is known. */
+	const struct hodo_read_object *mapped;
+	uint64_t start;
 };
 
 struct hodo_call_node {

@@ -61,14 +61,8 @@ static void fill(struct mapped *m, const struct hodo_read_process *process, int6
 	*m = (struct mapped){ process, INT64_MIN, INT64_MAX, NULL };
 	for (uint32_t i = 0; i < process->nobjects && modules; i++) {
 		const struct hodo_read_object *o = &process->objects[i];
-		const int64_t changes[2] = { o->from_ns, o->until_ns };
 
-		for (unsigned k = 0; k < 2; k++) {
-			if (changes[k] <= ts_ns && changes[k] > m->from_ns)
-				m->from_ns = changes[k];
-			if (changes[k] > ts_ns && changes[k] < m->until_ns)
-				m->until_ns = changes[k];
-		}
+		hodo_object_changes(o, ts_ns, &m->from_ns, &m->until_ns);
 		/* One that was recorded late had been there before. */
 		if (ts_ns < o->until_ns && n < MODULES_MAX)
 			modules[n++] = (struct hodo_sym_module){ o->path, o->build_id, o->build_id_len, o->start,

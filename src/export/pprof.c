@@ -8,12 +8,12 @@
 #define _GNU_SOURCE
 #include "call_objects.h"
 #include "call_tree.h"
+#include "deflate.h"
 #include "pprof.pb-c.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 typedef Perftools__Profiles__Profile Profile;
 
@@ -21,52 +21,21 @@ typedef Perftools__Profiles__Profile Profile;
 
 struct pprof {
 	const struct hodo_call_tree *tree;
-	struct hodo_text *out;
+	struct hodo_deflate deflate; /* into the output; its error is the format's */
 	struct hodo_strings strings;
 	struct hodo_call_objects objects;
-	z_stream z;
-	uint8_t *packed;
-	size_t room;
-	int error;
 	uint64_t path[HODO_CALL_DEPTH_MAX + 2]; /* location ids, innermost last */
 	Perftools__Profiles__Label labels[3], *label[3];
 };
-
-static void compress_some(struct pprof *p, const void *bytes, size_t len, int flush)
-{
-	int got;
-
-	p->z.next_in = (Bytef *)(uintptr_t)bytes;
-	p->z.avail_in = (uInt)len;
-	do {
-		char *to = hodo_text_room(p->out, 64u << 10);
-
-		if (!to)
-			return;
-		p->z.next_out = (Bytef *)to;
-		p->z.avail_out = 64u << 10;
-		got = deflate(&p->z, flush);
-		p->out->len += (64u << 10) - p->z.avail_out;
-	} while (p->z.avail_out == 0 && got != Z_STREAM_END);
-}
 
 /* A piece of the profile. */
 static void put(struct pprof *p, const Profile *piece)
 {
 	size_t len = perftools__profiles__profile__get_packed_size(piece);
+	char *to = hodo_text_room(&p->deflate.in, len);
 
-	if (len > p->room) {
-		uint8_t *more = realloc(p->packed, 2 * len);
-
-		if (!more) {
-			p->error = -ENOMEM;
-			return;
-		}
-		p->packed = more;
-		p->room = 2 * len;
-	}
-	perftools__profiles__profile__pack(piece, p->packed);
-	compress_some(p, p->packed, len, Z_NO_FLUSH);
+	if (to)
+		p->deflate.in.len += perftools__profiles__profile__pack(piece, (uint8_t *)to);
 }
 
 /* The index of a text; pieces may refer to it before it is written. */
@@ -74,10 +43,8 @@ static int64_t text(struct pprof *p, const char *s)
 {
 	uint32_t i = hodo_strings_add_plain(&p->strings, s);
 
-	if (i == HODO_STRINGS_NONE) {
-		p->error = -ENOMEM;
-		return 0;
-	}
+	if (i == HODO_STRINGS_NONE)
+		hodo_text_fail(&p->deflate.in, -ENOMEM);
 	return i;
 }
 
@@ -116,7 +83,7 @@ static int put_sample(void *data, uint32_t node, bool leave)
 	Profile piece = PROFILE;
 
 	if (leave)
-		return p->out->error ? p->out->error : p->error;
+		return p->deflate.in.error;
 	/* From the end on, so that the path so far stands behind what is innermost. */
 	p->path[HODO_CALL_DEPTH_MAX + 1 - n->depth] = (uint64_t)n->frame + 1;
 	if (!n->calls && !n->self_ns)
@@ -130,7 +97,7 @@ static int put_sample(void *data, uint32_t node, bool leave)
 	piece.n_sample = 1;
 	piece.sample = &samples;
 	put(p, &piece);
-	return p->error;
+	return p->deflate.in.error;
 }
 
 static int put_thread(struct pprof *p, const struct hodo_track *track, uint32_t root)
@@ -199,23 +166,18 @@ static void put_mapping(struct pprof *p, uint32_t i)
 static int write_pprof(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
 	struct pprof *p = state;
-	int err = 0;
+	int err = 0, ended;
 
 	p->tree = tree;
-	p->out = e->out;
-	/* 16: with gzip's header. */
-	if (deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return -ENOMEM;
+	hodo_deflate_start(&p->deflate, e->out, Z_DEFAULT_COMPRESSION, true);
 	put_head(p, e);
 	for (uint32_t i = 0; i < p->tree->nroots && !err; i++)
 		err = put_thread(p, p->tree->groups[i], p->tree->roots[i]);
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < p->tree->nframes && !p->error; i++)
+	for (uint32_t i = 0; i < p->tree->nframes && !err; i++)
 		put_frame(p, i);
-	for (uint32_t i = 0; i < p->objects.n && !p->error; i++)
+	for (uint32_t i = 0; i < p->objects.n && !err; i++)
 		put_mapping(p, i);
-	for (uint32_t i = 0; i < p->strings.map.n && !p->error; i++) {
+	for (uint32_t i = 0; i < p->strings.map.n && !err; i++) {
 		char *string = (char *)hodo_strings_at(&p->strings, i);
 		Profile piece = PROFILE;
 
@@ -223,18 +185,16 @@ static int write_pprof(void *state, struct hodo_export *e, struct hodo_call_tree
 		piece.string_table = &string;
 		put(p, &piece);
 	}
-	compress_some(p, "", 0, Z_FINISH);
-	return p->error;
+	ended = hodo_deflate_end(&p->deflate);
+	return err ? err : ended;
 }
 
 static void free_pprof(void *state)
 {
 	struct pprof *p = state;
 
-	deflateEnd(&p->z);
 	hodo_strings_free(&p->strings);
 	hodo_call_objects_free(&p->objects);
-	free(p->packed);
 }
 
 static const struct hodo_call_options options = { .group = HODO_CALL_BY_THREAD, .lines = true };

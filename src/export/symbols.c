@@ -189,18 +189,12 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 	*until_ns = INT64_MAX;
 	for (uint32_t i = behind; i-- > 0 && m->ends[i] > address;) {
 		const struct hodo_read_object *o = &objects[i];
-		const int64_t changes[2] = { o->from_ns, o->until_ns };
 
 		if (m->steps++ > STEPS_MAX && behind - i > STEPS_EACH)
 			break;
 		if (address >= o->end)
 			continue;
-		for (unsigned k = 0; k < 2; k++) {
-			if (changes[k] <= ts_ns && changes[k] > *from_ns)
-				*from_ns = changes[k];
-			if (changes[k] > ts_ns && changes[k] < *until_ns)
-				*until_ns = changes[k];
-		}
+		hodo_object_changes(o, ts_ns, from_ns, until_ns);
 		if (found == UINT32_MAX || is_better(o, &objects[found], ts_ns))
 			found = i;
 	}
@@ -288,6 +282,7 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 	const void *known;
 
 	place->object = o ? o->path : "";
+	place->mapped = o;
 	if (source && source->sym && hodo_sym_find(source->sym, address - o->base, &symbol)) {
 		place->name = symbol.name;
 		place->start = symbol.start + o->base;

@@ -17,6 +17,7 @@ struct hodo_place {
 	 * long as the hodo_symbols. */
 	const char *name;
 	const char *object; /* path, "" if none is known there */
+	const struct hodo_read_object *mapped; /* NULL: none is known */
 	uint64_t start;     /* address of the function in the process; the address asked for if it has no symbol; of
 			     * "0x?" the object's base */
 	uint64_t id;        /* the same for the same function of the same object, also in other processes; never 0 */
@@ -34,6 +35,20 @@ const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo
 /* Source file and line of an address; false: not known. */
 bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, const char **file, uint32_t *line);
+
+/* Narrows a time around ts_ns to that in which the object neither comes nor goes. */
+static inline void hodo_object_changes(const struct hodo_read_object *o, int64_t ts_ns, int64_t *from_ns,
+				       int64_t *until_ns)
+{
+	const int64_t changes[2] = { o->from_ns, o->until_ns };
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (changes[i] <= ts_ns && changes[i] > *from_ns)
+			*from_ns = changes[i];
+		if (changes[i] > ts_ns && changes[i] < *until_ns)
+			*until_ns = changes[i];
+	}
+}
 
 /* callers.c: as the members of struct hodo_read_code_ops; data is the hodo_callers. */
 struct hodo_callers *hodo_callers_new(struct hodo_symbols *symbols); /* NULL: no memory */

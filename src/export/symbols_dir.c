@@ -4,6 +4,7 @@
 #include "symbols_dir.h"
 #include "symbols.h"
 
+#include <base/escape.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,11 @@ void hodo_symbols_name(char name[HODO_SYMBOLS_NAME_MAX], const char *path, const
 {
 	uint64_t h = 0xcbf29ce484222325ull;
 
-	for (size_t i = 0; i < len && i < (HODO_SYMBOLS_NAME_MAX - 2) / 2; i++)
-		sprintf(name + 2 * i, "%02x", build_id[i]);
-	if (len)
+	if (len) {
+		len = len < (HODO_SYMBOLS_NAME_MAX - 2) / 2 ? len : (HODO_SYMBOLS_NAME_MAX - 2) / 2;
+		*hodo_format_bytes(name, build_id, len) = 0;
 		return;
+	}
 	for (const char *p = path; *p; p++)
 		h = (h ^ (uint8_t)*p) * 0x100000001b3ull;
 	sprintf(name, "p%016llx", (unsigned long long)h);

@@ -42,7 +42,7 @@ static int track_of(struct hodo_view_work *w, const struct hodo_track *track, ui
 		added = hodo_vec_add(w->tracks, w->ntracks);
 		if (!added || hodo_view_rows_track(&w->rows) == UINT32_MAX)
 			return -ENOMEM;
-		*added = (struct hodo_view_track){ .track = t, .name = hodo_view_name(&w->names, t->name) };
+		*added = (struct hodo_view_track){ .track = t, .name = hodo_strings_add_fixed(&w->names, t->name) };
 		if (added->name == UINT32_MAX)
 			return -ENOMEM;
 		t->user = (void *)(uintptr_t)(*index + 1u);
@@ -109,7 +109,7 @@ static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_eve
 	b = malloc(sizeof(*b) + len);
 	if (!b)
 		return -ENOMEM;
-	b->name = hodo_view_name(&w->names, s->name);
+	b->name = hodo_strings_add_fixed(&w->names, s->name);
 	b->track = track;
 	b->len = (uint32_t)len;
 	if (len)
@@ -178,7 +178,7 @@ static int on_instant(void *data, const struct hodo_track *t, const struct hodo_
 
 	if (err <= 0)
 		return err;
-	row.name = hodo_view_name(&w->names, e->cls->name);
+	row.name = hodo_strings_add_fixed(&w->names, e->cls->name);
 	if (row.name == UINT32_MAX)
 		return -ENOMEM;
 	w->counts[HODO_VIEW_INSTANTS]++;
@@ -249,7 +249,6 @@ int hodo_view_write(struct hodo_view *v)
 	if (!w)
 		return -ENOMEM;
 	w->view = v;
-	w->names = (struct hodo_view_names)HODO_VIEW_NAMES;
 	w->figures = (struct hodo_view_figures)HODO_VIEW_FIGURES;
 	w->begin_ns = hodo_read_begin_ns(v->reader);
 	if (v->since_ns > w->begin_ns)
@@ -266,8 +265,7 @@ int hodo_view_write(struct hodo_view *v)
 	hodo_read_text_free(w->text);
 	free(w->losses);
 	hodo_view_figures_free(&w->figures);
-	hodo_strings_free(&w->names.strings);
-	hodo_map_free(&w->names.fixed);
+	hodo_strings_free(&w->names);
 	hodo_view_rows_free(&w->rows);
 	free(w->tracks);
 	free(w);

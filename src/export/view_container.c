@@ -2,26 +2,11 @@
 /* view_container.c - see view_container.h. */
 #include "view_container.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define VERSION        1u
-#define IN_BYTES       (64u << 10)
-#define DEFLATED_BYTES (48u << 10)
 /* The page is written once and sent around: a level more costs little here. */
 #define LEVEL 4
-
-int hodo_view_pack_start(struct hodo_view_packer *p, struct hodo_text *out)
-{
-	memset(p, 0, sizeof(*p));
-	p->out = out;
-	p->in = malloc(IN_BYTES);
-	p->deflated = malloc(DEFLATED_BYTES);
-	if (!p->in || !p->deflated || deflateInit(&p->z, LEVEL) != Z_OK)
-		p->error = -ENOMEM;
-	return p->error;
-}
 
 static void base64_three(char *to, const unsigned char *from)
 {
@@ -32,12 +17,14 @@ static void base64_three(char *to, const unsigned char *from)
 		to[i] = digits[bits >> (18 - 6 * i) & 63];
 }
 
-static void put_base64(struct hodo_view_packer *p, const unsigned char *bytes, size_t len)
+static int put_base64(void *packer, const void *data, size_t len)
 {
+	struct hodo_view_packer *p = packer;
+	const unsigned char *bytes = data;
 	char *to = hodo_text_room(p->out, 4 * ((len + 5) / 3)), *end = to;
 
 	if (!to)
-		return;
+		return p->out->error;
 	while (len > 0 && p->nrest > 0) {
 		p->rest[p->nrest++] = *bytes++;
 		len--;
@@ -54,40 +41,19 @@ static void put_base64(struct hodo_view_packer *p, const unsigned char *bytes, s
 		len--;
 	}
 	p->out->len += (size_t)(end - to);
+	return 0;
 }
 
-static void deflate_in(struct hodo_view_packer *p, int flush)
+void hodo_view_pack_start(struct hodo_view_packer *p, struct hodo_text *out)
 {
-	int got = Z_OK;
-
-	p->z.next_in = p->in;
-	p->z.avail_in = (uInt)p->in_len;
-	do {
-		p->z.next_out = p->deflated;
-		p->z.avail_out = DEFLATED_BYTES;
-		got = deflate(&p->z, flush);
-		if (got == Z_STREAM_ERROR)
-			p->error = -EINVAL;
-		put_base64(p, p->deflated, DEFLATED_BYTES - p->z.avail_out);
-	} while (!p->error && (p->z.avail_out == 0 || (flush == Z_FINISH && got != Z_STREAM_END)));
-	p->in_len = 0;
+	*p = (struct hodo_view_packer){ .out = out, .deflated = HODO_TEXT_TO(put_base64, p) };
+	hodo_deflate_start(&p->deflate, &p->deflated, LEVEL, false);
 }
 
 void hodo_view_pack(struct hodo_view_packer *p, const void *bytes, size_t len)
 {
-	const unsigned char *from = bytes;
-
 	p->bytes += len;
-	while (len > 0 && !p->error) {
-		size_t part = len < IN_BYTES - p->in_len ? len : IN_BYTES - p->in_len;
-
-		memcpy(p->in + p->in_len, from, part);
-		p->in_len += part;
-		from += part;
-		len -= part;
-		if (p->in_len == IN_BYTES)
-			deflate_in(p, Z_NO_FLUSH);
-	}
+	hodo_text_bytes(&p->deflate.in, bytes, len);
 }
 
 void hodo_view_pack_align(struct hodo_view_packer *p)
@@ -97,21 +63,20 @@ void hodo_view_pack_align(struct hodo_view_packer *p)
 
 int hodo_view_pack_end(struct hodo_view_packer *p)
 {
-	if (!p->error) {
-		deflate_in(p, Z_FINISH);
-		if (p->nrest > 0) {
-			char last[4];
+	int err = hodo_deflate_end(&p->deflate);
 
-			memset(p->rest + p->nrest, 0, 3 - p->nrest);
-			base64_three(last, p->rest);
-			memset(last + p->nrest + 1, '=', 3 - p->nrest);
-			hodo_text_bytes(p->out, last, 4);
-		}
+	if (!err)
+		err = hodo_text_flush(&p->deflated);
+	if (!err && p->nrest > 0) {
+		char last[4];
+
+		memset(p->rest + p->nrest, 0, 3 - p->nrest);
+		base64_three(last, p->rest);
+		memset(last + p->nrest + 1, '=', 3 - p->nrest);
+		hodo_text_bytes(p->out, last, 4);
 	}
-	deflateEnd(&p->z);
-	free(p->in);
-	free(p->deflated);
-	return p->error ? p->error : p->out->error;
+	hodo_text_free(&p->deflated);
+	return err ? err : p->out->error;
 }
 
 /* ----------------------------------------------------------------------- tables */

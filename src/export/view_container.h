@@ -3,23 +3,21 @@
 #ifndef HODO_EXPORT_VIEW_CONTAINER_H
 #define HODO_EXPORT_VIEW_CONTAINER_H
 
+#include "deflate.h"
+
 #include <base/json.h>
 
-#include <zlib.h>
-
 struct hodo_view_packer {
-	z_stream z;
+	struct hodo_deflate deflate;
+	struct hodo_text deflated; /* on its way into: */
 	struct hodo_text *out;
-	unsigned char *in, *deflated;
-	size_t in_len;
 	unsigned char rest[3]; /* of base64 */
 	unsigned nrest;
 	uint64_t bytes; /* put in so far */
-	int error;
 };
 
-/* 0 or -ENOMEM; to be ended in any case. */
-int hodo_view_pack_start(struct hodo_view_packer *packer, struct hodo_text *out);
+/* To be ended in any case. */
+void hodo_view_pack_start(struct hodo_view_packer *packer, struct hodo_text *out);
 void hodo_view_pack(struct hodo_view_packer *packer, const void *bytes, size_t len);
 /* Zeros up to a multiple of 8. */
 void hodo_view_pack_align(struct hodo_view_packer *packer);

@@ -90,7 +90,7 @@ int hodo_view_losses_finish(struct hodo_view_work *w)
 		char text[200];
 
 		cause_of(&w->losses[i], text);
-		w->losses[i].cause = hodo_strings_add(&w->names.strings, text);
+		w->losses[i].cause = hodo_strings_add(&w->names, text);
 		if (w->losses[i].cause == HODO_STRINGS_NONE)
 			return -ENOMEM;
 	}

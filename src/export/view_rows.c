@@ -11,16 +11,6 @@
 #define TEXTS_MAX  ((size_t)3 << 30)
 #define TEXT_BYTES 64u /* of a row, on average: what is above is thinned, too */
 
-uint32_t hodo_view_name(struct hodo_view_names *names, const char *text)
-{
-	bool is_new;
-	struct hodo_view_fixed_name *f = hodo_map_add_u64(&names->fixed, (uintptr_t)text, &is_new);
-
-	if (f && is_new)
-		f->number = hodo_strings_add(&names->strings, text);
-	return f ? f->number : UINT32_MAX;
-}
-
 void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit)
 {
 	memset(rows, 0, sizeof(*rows));

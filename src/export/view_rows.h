@@ -13,26 +13,6 @@
 
 #include <base/intern.h>
 
-/* ------------------------------------------------------------------------ names */
-
-/* A text that stays where it is. */
-struct hodo_view_fixed_name {
-	uint64_t address;
-	uint32_t number;
-};
-
-struct hodo_view_names {
-	struct hodo_strings strings;
-	struct hodo_map fixed;
-};
-
-#define HODO_VIEW_NAMES { .fixed = HODO_MAP(struct hodo_view_fixed_name, address) }
-
-/* The number of such a text. UINT32_MAX: no memory. */
-uint32_t hodo_view_name(struct hodo_view_names *names, const char *text);
-
-/* ------------------------------------------------------------------------- rows */
-
 enum hodo_view_class { HODO_VIEW_SLICES, HODO_VIEW_INSTANTS, HODO_VIEW_VALUES, HODO_VIEW_CLASSES };
 
 #define HODO_VIEW_NO_TEXT UINT32_MAX

@@ -26,7 +26,7 @@ struct hodo_view_loss {
 
 struct hodo_view_work {
 	struct hodo_view *view;
-	struct hodo_view_names names;
+	struct hodo_strings names;
 	struct hodo_view_rows rows;
 	struct hodo_view_figures figures;
 	struct hodo_view_loss *losses; /* in order of from_ns, at last */

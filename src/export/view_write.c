@@ -343,8 +343,8 @@ static void put_header(struct hodo_json *j, const struct hodo_view_work *w, cons
 	hodo_json_string(j, "hodo", v->version ? v->version : "");
 	put_warnings(j, w);
 	hodo_json_array(j, "strings");
-	for (uint32_t i = 0; i < w->names.strings.map.n; i++)
-		hodo_json_string(j, NULL, hodo_strings_at(&w->names.strings, i));
+	for (uint32_t i = 0; i < w->names.map.n; i++)
+		hodo_json_string(j, NULL, hodo_strings_at(&w->names, i));
 	hodo_json_end(j);
 	put_processes(j, v->reader);
 	put_tracks(j, w, numbers);
@@ -381,9 +381,8 @@ static int put_container(struct hodo_text *o, const char *id, struct hodo_json *
 	if (err)
 		return err;
 	hodo_text_printf(o, "<script type=\"text/plain\" id=\"%s\">", id);
-	err = hodo_view_pack_start(&packer, o);
-	if (!err)
-		hodo_view_container(&packer, header->text->data, header->text->len, tables, n);
+	hodo_view_pack_start(&packer, o);
+	hodo_view_container(&packer, header->text->data, header->text->len, tables, n);
 	err = hodo_view_pack_end(&packer);
 	hodo_text_add(o, "</script>\n");
 	return err;
