@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_print.c - hodo print. */
 #include "cli.h"
-#include <export/function_names.h>
+#include <export/symbols.h>
 #include <record/record.h>
 
 #include <unistd.h>

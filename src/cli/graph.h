@@ -13,7 +13,7 @@
 #include "cli.h"
 #include <base/map.h>
 #include <base/text.h>
-#include <export/function_names.h>
+#include <export/symbols.h>
 #include <read/complete_calls.h>
 
 struct graph_options {

@@ -15,7 +15,7 @@
 
 #include <base/clock.h>
 #include <base/file.h>
-#include <export/function_names.h>
+#include <export/symbols.h>
 
 #define PROGRESS_NS 200000000
 

@@ -2,7 +2,7 @@
 /* report.c - reads a recording: calls, or a profile made in the process, to a row for each function. */
 #define _GNU_SOURCE
 #include "report.h"
-#include <export/function_names.h>
+#include <export/symbols.h>
 
 #include <errno.h>
 #include <read/threads.h>

@@ -78,6 +78,14 @@ int hodo_call_thread_walk(struct hodo_call_thread *thread,
 	return err;
 }
 
+void hodo_call_build_id(const struct hodo_read_object *object, char text[HODO_CALL_BUILD_ID_TEXT])
+{
+	uint32_t len = object->build_id_len < sizeof(object->build_id) ? object->build_id_len
+								       : (uint32_t)sizeof(object->build_id);
+
+	*hodo_format_bytes(text, object->build_id, len) = 0;
+}
+
 static void add_text(char *text, size_t bytes, size_t *len, uint64_t n, const char *one, const char *many)
 {
 	if (n > 0 && *len < bytes)

@@ -26,6 +26,7 @@ struct tree {
 	struct hodo_symbols *symbols;
 	struct hodo_map frames, nodes, roots;
 	struct hodo_strings names; /* of spans and threads */
+	struct hodo_strings paths; /* of objects */
 	uint32_t frames_room, nodes_room, ordinary;
 	uint64_t nslices, slices_max;
 	uint32_t nodes_max;
@@ -47,6 +48,16 @@ static uint64_t slice_key(struct tree *t, const struct hodo_slice *slice)
 	return name != HODO_STRINGS_NONE ? (uint64_t)name << 1 | 1 : OTHER;
 }
 
+/* NONE: there is no memory for it. */
+static uint32_t number_of(struct tree *t, const struct hodo_read_object *object)
+{
+	uint32_t i = hodo_strings_add(&t->paths, object->path);
+
+	if (i == t->pub.nobjects && hodo_vec_push(t->pub.objects, t->pub.nobjects, object) < 0)
+		return HODO_CALL_NONE;
+	return i;
+}
+
 static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct hodo_slice *slice)
 {
 	f->name = slice->name;
@@ -54,10 +65,12 @@ static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct h
 	if (slice->place) {
 		f->kind = HODO_CALL_FUNCTION;
 		f->object = slice->place->object;
-		f->mapped = slice->place->mapped;
-		f->start = slice->place->start;
-		if (t->o->lines && !hodo_symbols_line(t->symbols, slice->track->process, slice->begin_ns, f->start,
-						      &f->file, &f->line))
+		if (slice->place->mapped) {
+			f->mapped = number_of(t, slice->place->mapped);
+			f->address = slice->place->start - slice->place->mapped->base;
+		}
+		if (t->o->lines && !hodo_symbols_line(t->symbols, slice->track->process, slice->begin_ns,
+						      slice->place->start, &f->file, &f->line))
 			f->file = NULL;
 	} else if (slice->cls) {
 		f->object = slice->cls->object;
@@ -79,7 +92,8 @@ static uint32_t frame_of(struct tree *t, uint64_t key, const struct hodo_slice *
 		return n->number;
 	n->number = t->pub.nframes++;
 	f = &t->pub.frames[n->number];
-	*f = (struct hodo_call_frame){ .kind = HODO_CALL_SPAN, .name = "[other]", .object = "" };
+	*f = (struct hodo_call_frame){ .kind = HODO_CALL_SPAN, .name = "[other]", .object = "",
+				       .mapped = HODO_CALL_NONE };
 	if (slice)
 		fill_frame(t, f, slice);
 	else
@@ -387,10 +401,12 @@ void hodo_call_tree_free(struct hodo_call_tree *tree)
 	free(t->pub.roots);
 	free(t->pub.nodes);
 	free(t->pub.frames);
+	free(t->pub.objects);
 	hodo_map_free(&t->frames);
 	hodo_map_free(&t->nodes);
 	hodo_map_free(&t->roots);
 	hodo_strings_free(&t->names);
+	hodo_strings_free(&t->paths);
 	/* The names of spans and threads are the timeline's. */
 	hodo_timeline_free(t->timeline);
 	free(t);

@@ -24,9 +24,8 @@ struct hodo_call_frame {
 	const char *object; /* path; "": not known */
 	const char *file;   /* NULL: not known, or not asked for */
 	uint32_t line;
-	/* FUNCTION: where it was seen first, in its process; mapped: NULL if it is in no object that is known. */
-	const struct hodo_read_object *mapped;
-	uint64_t start;
+	uint32_t mapped;  /* the number of its object, whatever processes mapped it; NONE: in none that is known */
+	uint64_t address; /* in the object's file */
 };
 
 struct hodo_call_node {
@@ -79,7 +78,8 @@ struct hodo_call_tree {
 	struct hodo_call_thread **threads; /* in the order in which they were found */
 	uint32_t *roots;                   /* their nodes */
 	const struct hodo_track **groups;  /* of each root, the first track of it */
-	uint32_t nframes, nnodes, nthreads, nroots;
+	const struct hodo_read_object **objects; /* as they were mapped where they were seen first */
+	uint32_t nframes, nnodes, nthreads, nroots, nobjects;
 	bool whole; /* slices were asked for and are all there; else there are none */
 	/* What is not in the tree, or not in its own place. */
 	uint64_t async, running, instants, values, deep, many;
@@ -91,6 +91,10 @@ int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, con
 void hodo_call_tree_free(struct hodo_call_tree *tree); /* NULL is allowed */
 /* Says, by e->warn, what a format without instants, counters, … does not hold. */
 void hodo_call_tree_warn(const struct hodo_call_tree *tree, const struct hodo_export *e, const char *format);
+
+/* An object's build-id in hexadecimal digits; "": none. */
+#define HODO_CALL_BUILD_ID_TEXT (2 * sizeof(((struct hodo_read_object *)0)->build_id) + 1)
+void hodo_call_build_id(const struct hodo_read_object *object, char text[HODO_CALL_BUILD_ID_TEXT]);
 
 /* Visits all nodes below a root in order, each before and (leave) behind those below it. What visit returned first that
  * is not 0 ends it. */

@@ -23,6 +23,8 @@ struct arc {
 struct function {
 	const char *name;
 	uint32_t file, object, line;
+	uint32_t active; /* how many times it is on the path */
+	uint64_t self_ns;
 	bool written;
 };
 
@@ -32,8 +34,6 @@ struct callgrind {
 	struct hodo_strings names, files, objects;
 	bool *file_written, *object_written;
 	struct function *functions;
-	uint64_t *self_ns;
-	uint32_t *active; /* how many times a function is on the path */
 	struct arc *arcs;
 	uint32_t nfunctions, narcs, root;
 	uint64_t all_ns;
@@ -48,12 +48,13 @@ static int visit(void *data, uint32_t node, bool leave)
 	uint32_t from = parent->frame == HODO_CALL_NONE ? c->root : parent->frame;
 
 	if (leave) {
-		c->active[n->frame]--;
+		c->functions[n->frame].active--;
 		return 0;
 	}
-	c->self_ns[n->frame] += n->self_ns;
+	c->functions[n->frame].self_ns += n->self_ns;
 	c->all_ns += n->self_ns;
-	c->arcs[c->narcs++] = (struct arc){ from, n->frame, n->calls, c->active[n->frame]++ ? 0 : n->total_ns };
+	c->arcs[c->narcs++] = (struct arc){ from, n->frame, n->calls,
+					    c->functions[n->frame].active++ ? 0 : n->total_ns };
 	return 0;
 }
 
@@ -98,7 +99,8 @@ static int name_functions(struct callgrind *c)
 	for (uint32_t i = 0; i < t->nframes; i++) {
 		const struct hodo_call_frame *f = &t->frames[i];
 
-		c->functions[i] = (struct function){ .name = f->name, .line = f->line };
+		c->functions[i].name = f->name;
+		c->functions[i].line = f->line;
 		c->functions[i].file = hodo_strings_add_plain(&c->files, f->file ? f->file : "???");
 		c->functions[i].object = hodo_strings_add_plain(&c->objects, f->object[0] ? f->object : "???");
 	}
@@ -180,7 +182,7 @@ static int put_functions(struct callgrind *c)
 			continue; /* a thread that did nothing that shows */
 		hodo_text_bytes(c->out, "\n", 1);
 		put_function(c, i, false);
-		put_cost(c, f->line, c->self_ns[i]);
+		put_cost(c, f->line, f->self_ns);
 		for (; arc < c->narcs && c->arcs[arc].from == i; arc++) {
 			const struct arc *a = &c->arcs[arc];
 
@@ -205,10 +207,8 @@ static int write_callgrind(void *state, struct hodo_export *e, struct hodo_call_
 	c->out = e->out;
 	c->nfunctions = t->nframes + t->nroots;
 	c->functions = calloc((size_t)c->nfunctions + 1, sizeof(*c->functions));
-	c->self_ns = calloc((size_t)c->nfunctions + 1, sizeof(*c->self_ns));
-	c->active = calloc((size_t)c->nfunctions + 1, sizeof(*c->active));
 	c->arcs = calloc((size_t)t->nnodes + 1, sizeof(*c->arcs));
-	if (!c->functions || !c->self_ns || !c->active || !c->arcs)
+	if (!c->functions || !c->arcs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nroots; i++) {
 		c->root = t->nframes + i;
@@ -232,8 +232,6 @@ static void free_callgrind(void *state)
 	free(c->file_written);
 	free(c->object_written);
 	free(c->functions);
-	free(c->self_ns);
-	free(c->active);
 	free(c->arcs);
 }
 

@@ -229,13 +229,13 @@ static void put_stack_prefix(struct firefox *f, uint32_t i)
 	put_number(f, f->stacks[parent], f->tree->nodes[parent].frame != HODO_CALL_NONE);
 }
 
-/* In the file; JavaScript has no larger integers. */
+/* JavaScript has no larger integers. */
 static void put_frame_address(struct firefox *f, uint32_t i)
 {
-	uint64_t offset;
-	uint32_t object = hodo_call_objects_of(&f->objects, &f->tree->frames[i], &offset);
+	const struct hodo_call_frame *frame = &f->tree->frames[i];
+	bool is = frame->mapped != HODO_CALL_NONE && !(frame->address >> 53);
 
-	hodo_json_i64(&f->json, NULL, object == HODO_CALL_NONE || offset >> 53 ? -1 : (int64_t)offset);
+	hodo_json_i64(&f->json, NULL, is ? (int64_t)frame->address : -1);
 }
 
 static void put_frame_category(struct firefox *f, uint32_t i)
@@ -258,8 +258,7 @@ static void put_function_name(struct firefox *f, uint32_t i)
 
 static void put_function_resource(struct firefox *f, uint32_t i)
 {
-	uint64_t offset;
-	uint32_t object = hodo_call_objects_of(&f->objects, &f->tree->frames[i], &offset);
+	uint32_t object = f->tree->frames[i].mapped;
 
 	hodo_json_i64(&f->json, NULL, object == HODO_CALL_NONE ? -1 : (int64_t)object);
 }
@@ -273,7 +272,7 @@ static void put_function_source(struct firefox *f, uint32_t i)
 
 static void put_object_name(struct firefox *f, uint32_t i)
 {
-	hodo_json_u64(&f->json, NULL, firefox_string(f, basename(f->objects.objects[i]->path)));
+	hodo_json_u64(&f->json, NULL, firefox_string(f, basename(f->tree->objects[i]->path)));
 }
 
 static void put_source_name(struct firefox *f, uint32_t i)
@@ -318,7 +317,7 @@ static void put_tables(struct firefox *f, uint32_t nstacks)
 	put_table(f, "stackTable", nstacks, stacks);
 	put_table(f, "frameTable", f->tree->nframes, frames);
 	put_table(f, "funcTable", f->tree->nframes, functions);
-	put_table(f, "resourceTable", f->objects.n, resources);
+	put_table(f, "resourceTable", f->tree->nobjects, resources);
 	put_table(f, "nativeSymbols", 0, symbols);
 	put_table(f, "sources", f->sources.map.n, sources);
 	hodo_json_line(&f->json);
@@ -346,11 +345,11 @@ static void put_libraries(struct firefox *f)
 
 	hodo_json_line(j);
 	hodo_json_array(j, "libs");
-	for (uint32_t i = 0; i < f->objects.n; i++) {
-		const struct hodo_read_object *o = f->objects.objects[i];
+	for (uint32_t i = 0; i < f->tree->nobjects; i++) {
+		const struct hodo_read_object *o = f->tree->objects[i];
 		char id[HODO_CALL_BUILD_ID_TEXT];
 
-		hodo_call_objects_id(o, id);
+		hodo_call_build_id(o, id);
 		hodo_json_line(j);
 		hodo_json_object(j, NULL);
 		hodo_json_string(j, "arch", "x86_64");
@@ -458,7 +457,6 @@ static void free_firefox(void *state)
 	hodo_strings_free(&f->strings);
 	hodo_strings_free(&f->sources);
 	hodo_strings_free(&f->type_names);
-	hodo_call_objects_free(&f->objects);
 	free(f->stacks);
 	free(f->nodes);
 	free(f->open);

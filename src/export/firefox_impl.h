@@ -3,7 +3,6 @@
 #ifndef HODO_EXPORT_FIREFOX_IMPL_H
 #define HODO_EXPORT_FIREFOX_IMPL_H
 
-#include "call_objects.h"
 #include "call_tree.h"
 #include <base/intern.h>
 
@@ -43,7 +42,6 @@ struct firefox {
 	struct hodo_export *e;
 	struct hodo_json json; /* into the output */
 	struct hodo_strings strings, sources, type_names;
-	struct hodo_call_objects objects;
 	struct hodo_map classes; /* of struct firefox_class */
 	struct hodo_map schemas;
 	struct firefox_marker *markers;

@@ -6,11 +6,11 @@
  * the tree.
  */
 #define _GNU_SOURCE
-#include "call_objects.h"
 #include "call_tree.h"
 #include "deflate.h"
 #include "pprof.pb-c.h"
 
+#include <base/intern.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@ struct pprof {
 	const struct hodo_call_tree *tree;
 	struct hodo_deflate deflate; /* into the output; its error is the format's */
 	struct hodo_strings strings;
-	struct hodo_call_objects objects;
 	uint64_t path[HODO_CALL_DEPTH_MAX + 2]; /* location ids, innermost last */
 	Perftools__Profiles__Label labels[3], *label[3];
 };
@@ -124,16 +123,14 @@ static void put_frame(struct pprof *p, uint32_t frame)
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT, *locations = &location;
 	Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
 	Profile piece = PROFILE;
-	uint64_t offset;
-	uint32_t object = hodo_call_objects_of(&p->objects, f, &offset);
 
 	function.id = location.id = line.function_id = (uint64_t)frame + 1;
 	function.name = function.system_name = text(p, f->name[0] ? f->name : "?");
 	function.filename = text(p, f->file ? f->file : "");
 	function.start_line = line.line = f->line;
-	if (object != HODO_CALL_NONE) {
-		location.mapping_id = (uint64_t)object + 1;
-		location.address = p->objects.objects[object]->base + offset;
+	if (f->mapped != HODO_CALL_NONE) {
+		location.mapping_id = (uint64_t)f->mapped + 1;
+		location.address = p->tree->objects[f->mapped]->base + f->address;
 	}
 	location.n_line = 1;
 	location.line = &lines;
@@ -145,12 +142,12 @@ static void put_frame(struct pprof *p, uint32_t frame)
 
 static void put_mapping(struct pprof *p, uint32_t i)
 {
-	const struct hodo_read_object *o = p->objects.objects[i];
+	const struct hodo_read_object *o = p->tree->objects[i];
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *mappings = &mapping;
 	char id[HODO_CALL_BUILD_ID_TEXT];
 	Profile piece = PROFILE;
 
-	hodo_call_objects_id(o, id);
+	hodo_call_build_id(o, id);
 	mapping.id = (uint64_t)i + 1;
 	mapping.memory_start = o->start;
 	mapping.memory_limit = o->end;
@@ -175,7 +172,7 @@ static int write_pprof(void *state, struct hodo_export *e, struct hodo_call_tree
 		err = put_thread(p, p->tree->groups[i], p->tree->roots[i]);
 	for (uint32_t i = 0; i < p->tree->nframes && !err; i++)
 		put_frame(p, i);
-	for (uint32_t i = 0; i < p->objects.n && !err; i++)
+	for (uint32_t i = 0; i < p->tree->nobjects && !err; i++)
 		put_mapping(p, i);
 	for (uint32_t i = 0; i < p->strings.map.n && !err; i++) {
 		char *string = (char *)hodo_strings_at(&p->strings, i);
@@ -194,7 +191,6 @@ static void free_pprof(void *state)
 	struct pprof *p = state;
 
 	hodo_strings_free(&p->strings);
-	hodo_call_objects_free(&p->objects);
 }
 
 static const struct hodo_call_options options = { .group = HODO_CALL_BY_THREAD, .lines = true };

@@ -36,6 +36,15 @@ const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo
 bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, const char **file, uint32_t *line);
 
+/* For hodo_read_symbols(); data is a struct hodo_symbols. NULL where there is nothing better than the address. */
+const char *hodo_function_name_at(void *symbols, const struct hodo_read_process *process, int64_t ts_ns,
+				  uint64_t address);
+/* Whether two addresses lie in one function, as far as that is known. */
+bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
+			uint64_t a, uint64_t b);
+/* Whether a name is of the glob, with its parameters or without. */
+bool hodo_function_is(const char *glob, const char *name);
+
 /* Narrows a time around ts_ns to that in which the object neither comes nor goes. */
 static inline void hodo_object_changes(const struct hodo_read_object *o, int64_t ts_ns, int64_t *from_ns,
 				       int64_t *until_ns)

@@ -3,7 +3,6 @@
 #ifndef HODO_EXPORT_TIMELINE_IMPL_H
 #define HODO_EXPORT_TIMELINE_IMPL_H
 
-#include "function_names.h"
 #include "scheduling.h"
 #include "timeline.h"
 
