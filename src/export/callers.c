@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* callers.c - names of code addresses with their offsets, and callers in saved stacks, for events' context. */
 #include <stdlib.h>
-#include <string.h>
 #include <sym/unwind.h>
 
 #include "symbols.h"
@@ -48,7 +47,7 @@ static const char *name_of(void *data, const struct hodo_read_process *process, 
 
 	hodo_symbols_find(c->symbols, process, ts_ns, address - 1, &place);
 	*offset = address - place.start;
-	return strncmp(place.name, "0x", 2) == 0 ? NULL : place.name;
+	return hodo_place_named(&place) ? place.name : NULL;
 }
 
 /* Makes the unwinder for what was mapped at that time. */

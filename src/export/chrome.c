@@ -178,7 +178,7 @@ static void put_field(struct chrome *c, const struct hodo_read_event *event, uin
 	else if (v->type == HODO_TYPE_PTR)
 		put_hex(c->e->out, v->u);
 	else
-		hodo_read_add_value_json(c->e->out, v, c->e->c);
+		hodo_read_add_value_json(c->e->out, v, c->e->text->c);
 }
 
 static void put_args(struct chrome *c, const struct hodo_read_event *event)
@@ -364,7 +364,7 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 	hodo_text_add(c->e->out, ",\"args\":{\"value\":");
 	/* A number alone: the context is no value over time. */
 	if (event->values[0].type < HODO_TYPE_STR)
-		hodo_read_add_value_json(c->e->out, &event->values[0], c->e->c);
+		hodo_read_add_value_json(c->e->out, &event->values[0], c->e->text->c);
 	else
 		hodo_text_char(c->e->out, '0');
 	hodo_text_char(c->e->out, '}');

@@ -90,9 +90,9 @@ static void put_value(const struct csv *c, const struct hodo_read_value *v)
 		hodo_text_char(out, '"');
 	/* Not "NaN", whose quotes would end the cell's. Those that bytes have in JSON are right here as well. */
 	if (is_float)
-		hodo_read_add_value(out, &plain, v, c->e->c);
+		hodo_read_add_value(out, &plain, v, c->e->text->c);
 	else
-		hodo_read_add_value_json(out, v, c->e->c);
+		hodo_read_add_value_json(out, v, c->e->text->c);
 	if (array)
 		hodo_text_char(out, '"');
 }
@@ -270,7 +270,7 @@ static void make_object(struct csv *c, const struct csv_class *k, const struct h
 			continue;
 		if (c->object.len == 0)
 			hodo_json_object(&j, NULL);
-		hodo_read_add_value_json(hodo_json_value(&j, cell->key), value_of(event, cell->from), c->e->c);
+		hodo_read_add_value_json(hodo_json_value(&j, cell->key), value_of(event, cell->from), c->e->text->c);
 	}
 	if (c->object.len > 0)
 		hodo_json_end(&j);

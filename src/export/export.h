@@ -4,7 +4,6 @@
 #define HODO_EXPORT_EXPORT_H
 
 #include <base/json.h>
-#include <locale.h>
 #include "timeline.h"
 
 struct hodo_export {
@@ -14,7 +13,6 @@ struct hodo_export {
 	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot hold */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
 	struct hodo_read_text *text; /* for the format's use, as the next one: set by hodo_export_run() */
-	locale_t c;                  /* in which numbers are as in C */
 };
 
 struct hodo_call_options;

@@ -98,7 +98,7 @@ static void put_shown(struct firefox *f, const struct hodo_read_field *field, co
 	if (few.type >= HODO_TYPE_STR && few.count > ELEMENTS_MAX)
 		few.count = ELEMENTS_MAX;
 	f->scratch.len = 0;
-	hodo_read_add_value(&f->scratch, field, &few, f->e->c);
+	hodo_read_add_value(&f->scratch, field, &few, f->e->text->c);
 	hodo_text_fail(&f->text, f->scratch.error);
 	hodo_text_json(&f->text, hodo_text_string(&f->scratch), f->scratch.len, HODO_JSON_SCRIPT);
 }
@@ -115,7 +115,7 @@ static void put_field(struct firefox *f, uint32_t i, const struct hodo_read_fiel
 	hodo_text_u64(o, i);
 	hodo_text_add(o, "\":");
 	if (format[0] != 's')
-		hodo_read_add_value_json(o, v, f->e->c);
+		hodo_read_add_value_json(o, v, f->e->text->c);
 	else if (v->type == HODO_TYPE_STR)
 		hodo_text_json(o, v->null ? HODO_NULL_TEXT : v->data, v->null ? HODO_NULL_TEXT_LEN - 1 : v->count,
 			       HODO_JSON_SCRIPT);
@@ -456,7 +456,7 @@ void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter,
 			if (k == 0)
 				firefox_put_ms(f, NULL, m->begin_ns - f->tree->totals.begin_ns);
 			else
-				hodo_read_add_value_json(hodo_json_value(j, NULL), &shown, f->e->c);
+				hodo_read_add_value_json(hodo_json_value(j, NULL), &shown, f->e->text->c);
 			before = value;
 		}
 		hodo_json_end(j);

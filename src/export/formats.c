@@ -71,8 +71,7 @@ int hodo_export_run(const struct hodo_export_format *f, struct hodo_export *e)
 	int err = 0;
 
 	e->text = hodo_read_text_new();
-	e->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!state || !e->text || !e->c)
+	if (!state || !e->text)
 		err = -ENOMEM;
 	else if (f->open)
 		err = f->open(state, e);
@@ -90,8 +89,6 @@ int hodo_export_run(const struct hodo_export_format *f, struct hodo_export *e)
 		f->free(state);
 	hodo_call_tree_free(tree);
 	hodo_read_text_free(e->text);
-	if (e->c)
-		freelocale(e->c);
 	free(state);
 	return err;
 }

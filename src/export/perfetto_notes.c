@@ -47,7 +47,7 @@ static char *elements_text(struct perfetto *p, const struct hodo_read_value *v)
 	}
 	if (few.count > ELEMENTS_MAX)
 		few.count = ELEMENTS_MAX;
-	o = hodo_read_put_value(start, &plain, &few, p->e->c);
+	o = hodo_read_put_value(start, &plain, &few, p->e->text->c);
 	if (few.count < v->count)
 		o = hodo_format_u64(stpcpy(o, " of "), v->count);
 	*o = 0;

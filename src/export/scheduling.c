@@ -10,6 +10,7 @@
 #include "scheduling.h"
 
 #include <base/intern.h>
+#include <base/vec.h>
 #include <errno.h>
 #include <read/threads.h>
 #include <stdlib.h>
@@ -196,19 +197,9 @@ static void remove_thread(struct hodo_sched *s, uint32_t tid)
 
 static struct cpu *cpu_of(struct hodo_sched *s, int32_t cpu)
 {
-	uint32_t n = s->ncpus ? s->ncpus : 8;
-	struct cpu *more;
-
-	if ((uint32_t)cpu < s->ncpus)
-		return &s->cpus[cpu];
-	while (n <= (uint32_t)cpu)
-		n *= 2;
-	more = reallocarray(s->cpus, n, sizeof(*more));
-	if (!more)
-		return NULL;
-	memset(more + s->ncpus, 0, (n - s->ncpus) * sizeof(*more));
-	s->cpus = more;
-	s->ncpus = n;
+	while (s->ncpus <= (uint32_t)cpu)
+		if (!hodo_vec_add(s->cpus, s->ncpus))
+			return NULL;
 	return &s->cpus[cpu];
 }
 

@@ -347,18 +347,13 @@ bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_proc
 
 /* ------------------------------------------------------------- names of functions */
 
-static bool is_named(const struct hodo_place *place)
-{
-	return strncmp(place->name, "0x", 2) != 0;
-}
-
 const char *hodo_function_name_at(void *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 				  uint64_t address)
 {
 	struct hodo_place place;
 
 	hodo_symbols_find(symbols, process, ts_ns, address, &place);
-	return is_named(&place) ? place.name : NULL;
+	return hodo_place_named(&place) ? place.name : NULL;
 }
 
 bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
@@ -368,7 +363,7 @@ bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_pro
 
 	hodo_symbols_find(symbols, process, ts_ns, a, &one);
 	hodo_symbols_find(symbols, process, ts_ns, b, &two);
-	return one.id == two.id || !is_named(&one) || !is_named(&two);
+	return one.id == two.id || !hodo_place_named(&one) || !hodo_place_named(&two);
 }
 
 bool hodo_function_is(const char *glob, const char *name)

@@ -7,6 +7,7 @@
 #define HODO_EXPORT_SYMBOLS_H
 
 #include <hodo/read.h>
+#include <string.h>
 #include <sym/sym.h>
 
 struct hodo_symbols;
@@ -22,6 +23,11 @@ struct hodo_place {
 			     * "0x?" the object's base */
 	uint64_t id;        /* the same for the same function of the same object, also in other processes; never 0 */
 };
+
+static inline bool hodo_place_named(const struct hodo_place *place)
+{
+	return strncmp(place->name, "0x", 2) != 0;
+}
 
 /* recording: the directory that was opened: symbols kept in it are found there. NULL: no memory. */
 struct hodo_symbols *hodo_symbols_new(const char *recording);

@@ -88,24 +88,19 @@ struct hodo_track *timeline_track(struct hodo_timeline *s, enum hodo_track_kind 
 void timeline_instant(struct hodo_timeline *s, struct timeline_thread *t, bool unpaired); /* the event at hand */
 void timeline_fail(struct hodo_timeline *s, int error);
 
-/* timeline_stack.c: slices that nest */
-/* node: NULL, or one that is new. NULL: too deep, or error is set. timeline_begin() reports it. */
-struct timeline_node *timeline_push(struct hodo_timeline *s, struct timeline_thread *t, struct timeline_node *node,
-				    enum hodo_slice_kind kind, const char *name, int64_t begin_ns);
+/* timeline_slices.c */
 void timeline_begin(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_event *event);
 void timeline_pop(struct hodo_timeline *s, struct timeline_thread *t, struct timeline_node *node, int64_t end_ns,
 		  uint32_t flags, const struct hodo_read_event *event);
 /* Frees it. */
 void timeline_end(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_event *event);
 struct timeline_node *timeline_node(struct hodo_timeline *s); /* NULL: error is set */
-void timeline_node_free(struct hodo_timeline *s, struct timeline_node *node);
 
-/* timeline_spans.c: the event at hand, which begins or ends a span, a system call or an id-paired span */
+/* The event at hand, which begins or ends a span, a system call or an id-paired span */
 void timeline_span_begin(struct hodo_timeline *s, struct timeline_thread *t);
 void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t);
 void timeline_spans_close(struct hodo_timeline *s); /* id-paired ones, as OPEN */
 
-/* timeline_calls.c */
 int timeline_calls_open(struct hodo_timeline *s); /* 0 or -ENOMEM */
 void timeline_complete_calls(struct hodo_timeline *s, struct timeline_thread *t); /* reports those that are kept */
 
