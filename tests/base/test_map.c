@@ -122,6 +122,10 @@ TEST(test_strings)
 	}
 	assert_ptr_equal(hodo_strings_at(&s, 0), first);
 	assert_string_equal(hodo_strings_at(&s, 6 + 19999), "name 19999");
+	/* By address, and what stands there in another place is the same. */
+	for (unsigned round = 0; round < 2; round++)
+		assert_int_equal(hodo_strings_add_fixed(&s, text), 6 + 19999);
+	assert_int_equal(hodo_strings_add_fixed(&s, first), 0);
 	hodo_strings_free(&s);
 	assert_int_equal(hodo_strings_add(&s, "again"), 0);
 	hodo_strings_free(&s);
@@ -233,4 +237,18 @@ TEST(test_histogram)
 	assert_true(hodo_histogram_at(&numbers, 0) <= -1e300 * 0.99);
 	hodo_histogram_free(&numbers);
 	hodo_histogram_free(&h);
+}
+
+TEST(test_arena)
+{
+	struct hodo_arena a = { 0 };
+
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 1000; i++)
+			assert_string_equal(hodo_arena_copy(&a, "some text", 9), "some text");
+		hodo_arena_clear(&a);
+	}
+	hodo_arena_free(&a);
+	hodo_arena_clear(&a);
+	assert_null(a.block);
 }

@@ -195,3 +195,33 @@ TEST(test_search)
 	assert_int_equal(hodo_search(i, 4, sorted[i] > 7), 4);
 	assert_int_equal(hodo_search(i, 0, sorted[i] > 7), 0);
 }
+
+TEST(test_decimals)
+{
+	static const struct {
+		int64_t v;
+		unsigned decimals;
+		const char *text;
+	} all[] = {
+		{ 0, 3, "0" },   { 1500, 3, "1.5" },  { 1005, 3, "1.005" }, { -1, 6, "-0.000001" },
+		{ 12, 0, "12" }, { 999, 3, "0.999" }, { INT64_MIN, 3, "-9223372036854775.808" },
+	};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct hodo_text t = { 0 };
+
+		hodo_text_decimal(&t, all[i].v, all[i].decimals);
+		assert_string_equal(hodo_text_string(&t), all[i].text);
+		hodo_text_free(&t);
+	}
+}
+
+TEST(test_utf8)
+{
+	char text[64];
+
+	*hodo_escape_utf8(text, "a\"\xff\xc3\xa9", 5, '"') = 0;
+	assert_string_equal(text, "a\"\"\xc3\xbf\xc3\xa9");
+	*hodo_escape_utf8(text, "\"\0\x80", 3, 0) = 0;
+	assert_memory_equal(text, "\"\0\xc2\x80", 5);
+}
