@@ -60,15 +60,19 @@ struct csv {
 static void put_text(struct hodo_text *out, const char *text, size_t len)
 {
 	char *o = hodo_text_room(out, 2 * len + 2), *start = o;
-	bool quoted = len == 0 || text[0] == ' ' || text[len - 1] == ' ';
+	bool quoted = len == 0 || text[0] == ' ' || text[len - 1] == ' ', plain = true;
 
 	if (!o)
 		return;
-	for (size_t i = 0; i < len && !quoted; i++)
-		quoted = text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = (uint8_t)text[i];
+
+		quoted |= c == ',' || c == '"' || c == '\n' || c == '\r';
+		plain &= c < 0x80 && c != '"';
+	}
 	if (quoted)
 		*o++ = '"';
-	o = hodo_escape_utf8(o, text, len, '"');
+	o = plain ? (char *)mempcpy(o, text, len) : hodo_escape_utf8(o, text, len, '"');
 	if (quoted)
 		*o++ = '"';
 	out->len += (size_t)(o - start);
