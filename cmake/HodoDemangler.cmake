@@ -14,7 +14,7 @@ foreach(function memcpy memmove memset memcmp strlen strcmp strncmp)
   list(APPEND renamed --redefine-sym ${function}=hodo_${function})
 endforeach()
 execute_process(
-  COMMAND ${CMAKE_LINKER} -r -u cplus_demangle_v3_components -o ${HODO_DEMANGLER} ${LIBIBERTY}
+  COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -Wl,-u,cplus_demangle_v3_components -o ${HODO_DEMANGLER} ${LIBIBERTY}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(
   COMMAND ${CMAKE_OBJCOPY} --redefine-sym cplus_demangle_v3_components=hodo_demangler_components
