@@ -38,7 +38,13 @@ struct hodo_export_format {
 int hodo_export_run(const struct hodo_export_format *format, struct hodo_export *e);
 
 /* What was lost, as members of an object. */
-void hodo_export_loss(struct hodo_json *j, const struct hodo_read_loss *loss);
+static inline void hodo_export_loss(struct hodo_json *j, const struct hodo_read_loss *loss)
+{
+	hodo_json_i64(j, "cpu", loss->stream->cpu);
+	hodo_json_u64(j, "discarded", loss->discarded);
+	hodo_json_u64(j, "overwritten", loss->overwritten);
+	hodo_json_u64(j, "damaged", loss->damaged);
+}
 
 /* All, by name; ends with NULL. */
 extern const struct hodo_export_format *const hodo_export_formats[];

@@ -28,14 +28,6 @@ const struct hodo_export_format *hodo_export_format(const char *name)
 	return NULL;
 }
 
-void hodo_export_loss(struct hodo_json *j, const struct hodo_read_loss *loss)
-{
-	hodo_json_i64(j, "cpu", loss->stream->cpu);
-	hodo_json_u64(j, "discarded", loss->discarded);
-	hodo_json_u64(j, "overwritten", loss->overwritten);
-	hodo_json_u64(j, "damaged", loss->damaged);
-}
-
 static int read_events(const struct hodo_export_format *f, void *state, struct hodo_export *e)
 {
 	const struct hodo_read_event *event;
