@@ -84,8 +84,7 @@ static const struct hodo_option options[] = {
 	  .help = "one of those above" },
 	HODO_OPTION_OUTPUT,
 	HODO_OPTION_FORCE,
-	HODO_OPTION_SINCE("TIME", "events from this time on, in seconds"),
-	HODO_OPTION_UNTIL("TIME", "events before this time"),
+	HODO_OPTIONS_RANGE("events from this time on, in seconds", "events before this time"),
 	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
 	{ 0 },
 };

@@ -256,6 +256,8 @@ static int run(void *args)
 	return status;
 }
 
+static const struct graph_options defaults = { .depth = DEPTH_MAX };
+
 static const struct hodo_option options[] = {
 	HODO_OPTION_THREAD("of this thread, or of threads whose name matches a glob"),
 	{ .name = "function", .kind = HODO_OPTION_TEXT, .arg = "GLOB", HODO_AT(struct graph_options, function),
@@ -265,17 +267,12 @@ static const struct hodo_option options[] = {
 	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", HODO_AT(struct graph_options, min_time_ns),
 	  .min = 1, .max = INT64_MAX,
 	  .help = "calls that took TIME at least: 10us, 5ms, 1s" },
-	HODO_OPTION_SINCE("TIME", "from this time on, in seconds"),
-	HODO_OPTION_UNTIL("TIME", "before this time"),
+	HODO_OPTIONS_RANGE("from this time on, in seconds", "before this time"),
 	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
-	HODO_OPTION_JSON("one JSON object a line, of each call at its end"),
-	HODO_OPTION_COLOR,
-	HODO_OPTION_NO_PAGER,
+	HODO_OPTIONS_SHOWN("one JSON object a line, of each call at its end"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
 	{ 0 },
 };
-
-static const struct graph_options defaults = { .depth = DEPTH_MAX };
 
 const struct hodo_verb hodo_verb_graph = {
 	.name = "graph", .does = "show the calls of functions as an indented graph with times",

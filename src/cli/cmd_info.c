@@ -135,9 +135,7 @@ static int run(void *args)
 static const struct hodo_option options[] = {
 	HODO_OPTION_COLUMNS("of processes these columns; help: which there are", tables),
 	HODO_OPTION_SORT("processes by this column", tables),
-	HODO_OPTION_JSON("one JSON object"),
-	HODO_OPTION_COLOR,
-	HODO_OPTION_NO_PAGER,
+	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	{ 0 },
 };

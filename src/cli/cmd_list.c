@@ -95,9 +95,7 @@ static const struct hodo_option options[] = {
 	{ .name = "events", HODO_AT(struct hodo_list_args, events), .help = "the events only, no word about functions" },
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	HODO_OPTION_SORT("by this column, in place of the name", tables),
-	HODO_OPTION_JSON("one JSON object"),
-	HODO_OPTION_COLOR,
-	HODO_OPTION_NO_PAGER,
+	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	{ 0 },
 };

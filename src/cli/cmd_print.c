@@ -109,8 +109,7 @@ static void drop(void *args)
 
 static const struct hodo_option options[] = {
 	HODO_OPTION_JSON("one JSON object a line"),
-	HODO_OPTION_SINCE("TIME", "from this time on"),
-	HODO_OPTION_UNTIL("TIME", "before this time"),
+	HODO_OPTIONS_RANGE("from this time on", "before this time"),
 	{ .name = "filter", .kind = HODO_OPTION_CALL, .arg = "EXPR", .set = set_filter,
 	  .help = "only events for which EXPR holds, see hodo-filter(7)" },
 	{ .name = "limit", .letter = 'n', .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct args, limit),

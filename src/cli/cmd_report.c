@@ -159,9 +159,7 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_SINCE("S", NULL),
 	HODO_OPTION_UNTIL("S", "from S seconds after its begin, or the epoch, to there"),
 	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
-	HODO_OPTION_JSON("one JSON object"),
-	HODO_OPTION_COLOR,
-	HODO_OPTION_NO_PAGER,
+	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
 	{ 0 },
 };

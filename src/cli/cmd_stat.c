@@ -114,9 +114,7 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	HODO_OPTION_SORT("by this column, in place of the count", tables),
 	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
-	HODO_OPTION_JSON("one JSON object"),
-	HODO_OPTION_COLOR,
-	HODO_OPTION_NO_PAGER,
+	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	{ 0 },
 };

@@ -102,6 +102,8 @@ struct hodo_args {
 	  HODO_AT(struct hodo_args, color), .help = "auto, always or never" }
 #define HODO_OPTION_NO_PAGER \
 	{ .name = "no-pager", HODO_AT(struct hodo_args, no_pager), .help = "also on a terminal" }
+/* Of verbs that write for people or, with --json, for programs. */
+#define HODO_OPTIONS_SHOWN(json_text) HODO_OPTION_JSON(json_text), HODO_OPTION_COLOR, HODO_OPTION_NO_PAGER
 #define HODO_OPTION_QUIET(text) \
 	{ .name = "quiet", .letter = 'q', HODO_AT(struct hodo_args, quiet), .help = text }
 #define HODO_OPTION_COLUMNS(text, of) \
@@ -121,6 +123,7 @@ struct hodo_args {
 	{ .name = "since", .kind = HODO_OPTION_TEXT, .arg = arg_name, HODO_AT(struct hodo_args, since), .help = text }
 #define HODO_OPTION_UNTIL(arg_name, text) \
 	{ .name = "until", .kind = HODO_OPTION_TEXT, .arg = arg_name, HODO_AT(struct hodo_args, until), .help = text }
+#define HODO_OPTIONS_RANGE(from, until) HODO_OPTION_SINCE("TIME", from), HODO_OPTION_UNTIL("TIME", until)
 #define HODO_NOTE_RANGE \
 	"--since and --until count from the recording's begin (0.25), or since the epoch\n" \
 	"(1795000123.5) if they are 1000000000 or more.\n"
