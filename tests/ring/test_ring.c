@@ -265,6 +265,7 @@ TEST(test_hooks_against_twin)
 	uint64_t last = 0;
 
 	hodo_emit_init();
+	hodo_func_rseq_offset = hodo_rseq_offset; /* as libhodo-func's init() does, which is not linked with this */
 	for (unsigned i = 0; i < HODO_FUNC_EVENTS; i++)
 		hodo_func_states[i] = (struct hodo_state){ .on = &on, .id = (uint16_t)(100 + i) };
 	for (int round = 0; round < 20000; round++) {
