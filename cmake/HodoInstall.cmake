@@ -23,8 +23,8 @@ if(TARGET hodo_functions)
   set_target_properties(hodo_functions PROPERTIES EXPORT_NAME functions)
 endif()
 if(TARGET hodo_static)
-  # Nothing refers to an archive whose constructor does the work: this takes it in.
-  target_link_options(hodo_static INTERFACE LINKER:-u,hodo_enable)
+  # Nothing refers to an archive whose constructor does the work: these take it in, and what traces functions.
+  target_link_options(hodo_static INTERFACE LINKER:-u,hodo_library_start LINKER:-u,hodo_extension)
 endif()
 # By the same names where Hodoscope is a part of another project.
 foreach(target ${exported})

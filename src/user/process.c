@@ -83,8 +83,12 @@ static bool is_attached(void)
  * First of all constructors where the library is preloaded or linked (-z
  * initfirst), so that the constructors of instrumented libraries are traced;
  * libc's own have not run then, hence the environment from the argument.
+ * By its name, a static program has the linker take it from the archive
+ * (cmake/HodoInstall.cmake).
  */
-static __attribute__((constructor(101))) void start(int argc, char **argv, char **envp)
+HODO_HIDDEN __attribute__((constructor(101))) void hodo_library_start(int argc, char **argv, char **envp);
+
+void hodo_library_start(int argc, char **argv, char **envp)
 {
 	bool listen = false;
 	uint64_t mask;

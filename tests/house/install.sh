@@ -57,6 +57,10 @@ check_programs() {
 		[ -e $name ] || continue
 		out=$(./$name) || fail "$name: status $?: $out"
 	done
+	if nm "$lib/libhodo.a" 2>/dev/null | grep -q hodo_slots_object &&
+		! nm probed_static | grep -q hodo_slots_object; then
+		fail "probed_static has nothing that traces functions"
+	fi
 	needs probed | grep -qx libhodo.so.0 || fail "probed does not need libhodo: the linker dropped it"
 	needs reader | grep -qx libhodo-read.so.0 || fail "reader does not need libhodo-read"
 	cd "$work"
