@@ -152,7 +152,7 @@ waited ended $recorder
 check ended_said grep -q "ended through its control tree" /tmp/ended
 
 # ------------------------------------------------------------- killed recorders
-dd if=/dev/zero of=/dev/null bs=64 2>/dev/null &
+nice -n 19 dd if=/dev/zero of=/dev/null bs=64 2>/dev/null &
 load=$!
 good=0 seen=0
 for i in 1 3 4 6 7 9 10 12; do
@@ -162,6 +162,7 @@ for i in 1 3 4 6 7 9 10 12; do
 	# From before it is ready to well into the recording.
 	[ $i -le 4 ] || wait_until 60 started || not_ok killed_begun "round $i"
 	usleep $((i * i * 3000))
+	[ $i -lt 12 ] || wait_until 60 test -e /tmp/killed/kernel/metadata || not_ok killed_late "round $i"
 	kill -9 $recorder
 	wait $recorder 2>/dev/null
 	hodo record -q -k -m 1M -e 'syscalls:sys_enter_write,emit:*' --filter 'fd == 77 || i >= 0' -o /tmp/next \

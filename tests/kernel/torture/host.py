@@ -42,7 +42,7 @@ def main():
     cycles = int((folder / "cycles").read_text())
     early, late = slabs(folder, "early"), slabs(folder, "late")
     grown = {name: (late[name][0] - early.get(name, (0,))[0], late[name][1]) for name in late}
-    kept = {name: n for name, (n, _) in grown.items() if n > (100 if OF_PROCESSES.search(name) else 15)}
+    kept = {name: n for name, (n, _) in grown.items() if n > (200 if OF_PROCESSES.search(name) else 15)}
     most = sorted(grown.items(), key=lambda item: -item[1][0] * item[1][1])[:3]
     say(not kept, "slab", f"over {cycles} cycles: objects {kept or 'of no kind'} kept; most: "
         + ", ".join(f"{name} {n} x {size}" for name, (n, size) in most))
