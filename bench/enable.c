@@ -5,7 +5,7 @@
  *	enable [-r ROUNDS]
  *
  * Runs all sites before, after and after disabling them again, so that the
- * trace tells whether the change had its effect: ROUNDS times 10,000 events.
+ * trace shows whether the change had its effect: ROUNDS times 10,000 events.
  * Prints "ROUND enable=MS disable=MS barrier=US"; the first round is the one
  * that makes the touched pages of code private. barrier is one system call
  * membarrier(PRIVATE_EXPEDITED_SYNC_CORE) alone, the least a change can cost.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.c - what an event costs that a filter, a rate or a trigger decides about; which one, hodo record is told.
+ * filter.c - what an event costs that a filter, a rate or a trigger decides about; an option of hodo record says which.
  *
  *	filter [-r ROUNDS] [-c CHUNKS] [-n ITERATIONS] [-w WARM-UP CHUNKS]
  *

@@ -63,7 +63,7 @@ def install(root):
 def read_kept(disk, work):
     """{name: (events, bytes)} written by each session in the guest, from the snapshots that it kept.
 
-    A snapshot holds the last packets. Each packet's number tells how many there were before it, all of one
+    A snapshot holds the last packets. Each packet's number says how many there were before it, all of one
     size; so many events as there are in the packets that were kept, on average, were in each.
     """
     folder = work / "kept"

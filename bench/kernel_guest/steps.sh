@@ -5,7 +5,7 @@
 #	tracer_load         once, before it is used: after it, nothing is traced yet
 #	tracer_start SET…   events are recorded from now on, into 2 MB, the oldest overwritten
 #	tracer_count        prints "EVENTS BYTES" written since then
-#	tracer_keep NAME    where only what was recorded tells that: leaves it in /tmp/keep/NAME
+#	tracer_keep NAME    where only what was recorded shows that: leaves it in /tmp/keep/NAME
 #	tracer_stop         no more
 #
 # Sets of events: syscalls, sched, irq, page (faults), net (with napi), block, and those that LTTng-modules has

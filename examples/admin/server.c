@@ -4,7 +4,7 @@
  *
  *	server DIRECTORY
  *
- * Both ports are on the loopback, and told on standard output. The service answers each line "get KEY" by a
+ * Both ports are on the loopback, and printed on standard output. The service answers each line "get KEY" by a
  * number. The admin port takes, a line each:
  *
  *	trace start [EVENTS]    keep the newest events in a file in DIRECTORY

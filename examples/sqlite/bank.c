@@ -44,7 +44,7 @@ static int failed(struct client *c, const char *what)
 	return -1;
 }
 
-/* In WAL mode SQLite tells after each commit how many pages wait in the log. */
+/* In WAL mode SQLite reports after each commit how many pages wait in the log. */
 static int on_commit(void *context, sqlite3 *db, const char *schema, int pages)
 {
 	struct client *c = context;

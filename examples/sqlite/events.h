@@ -4,7 +4,7 @@
  *
  * Tracepoints rather than plain events, since the compiler then checks their
  * types wherever they are used, a probe can be attached to them, and
- * trace_X_enabled() tells whether reading the clock is worth while.
+ * trace_X_enabled() says whether reading the clock is worth while.
  */
 #ifndef EVENTS_H
 #define EVENTS_H

@@ -171,7 +171,7 @@ struct hodo_probes {
 /*
  * What libhodo offers to an instrumented object. The object holds one hidden
  * pointer to it, NULL while no library is there; sites are enabled only after
- * it is set. New members are added at the end; size tells how many there are.
+ * it is set. New members are added at the end; size says how many there are.
  * All of them are safe in signal handlers unless said otherwise.
  */
 struct hodo_ops {

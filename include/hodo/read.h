@@ -431,7 +431,7 @@ struct hodo_read_calls;
 
 #define HODO_READ_CALL_LEFT 1u    /* left by longjmp, an exception or the like: end_ns is when it was noticed first */
 #define HODO_READ_CALL_OPEN 2u    /* not over at the end of the recording */
-#define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns tells nothing */
+#define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns means nothing */
 #define HODO_READ_CALL_WHOLE 8u   /* known at its end only (func:call): enter and leave come together */
 
 struct hodo_read_call {

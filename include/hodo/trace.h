@@ -147,7 +147,7 @@ struct hodo_bytes_ {
 #define HODO_CALL_(m, ...) m(__VA_ARGS__)
 #define HODO_PASTE_(a, b) HODO_PASTE_I_(a, b)
 #define HODO_PASTE_I_(a, b) a##b
-/* How many arguments, 0 to 16; none is told from one as in Jens Gustedt's test for emptiness, since the
+/* How many arguments, 0 to 16; none is distinguished from one as in Jens Gustedt's test for emptiness, since the
  * comma-swallowing extension does not work under -std=c11 or -std=c++17. */
 #define HODO_N_(...) HODO_PASTE_(HODO_N_EMPTY_, HODO_IS_EMPTY_(__VA_ARGS__))(__VA_ARGS__)
 #define HODO_N_EMPTY_1(...) 0

@@ -8,7 +8,7 @@
 #define HODO_STR(p, n) ((struct hodo_str_){ (p), (size_t)(n) })
 #define HODO_BYTES(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
 
-/* An array's struct tells the type of its elements. X(name, C type, hodo type) */
+/* An array's struct gives the type of its elements. X(name, C type, hodo type) */
 #define HODO_ARRAY_TYPES_(X)               \
 	X(bool, _Bool, HODO_TYPE_BOOL)     \
 	X(i8, signed char, HODO_TYPE_I8)   \
@@ -182,7 +182,7 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {
 	if (__builtin_expect(span->hodo_end_ != 0, 0)) {
 		HODO_EMIT_FIXED_(span->hodo_end_, "", 0);
-		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is told by the return address */
+		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is the return address */
 	}
 }
 

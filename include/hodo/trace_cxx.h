@@ -251,7 +251,7 @@ struct hodo_span_ {
 	{
 		if (__builtin_expect(hodo_end_ != nullptr, 0)) {
 			hodo_ops_ptr_->emit_fixed(hodo_end_, "", 0);
-			__asm__ volatile("" : : : "memory"); /* no jump: the return address tells the event's place */
+			__asm__ volatile("" : : : "memory"); /* no jump: the return address is the event's place */
 		}
 	}
 };

@@ -5,7 +5,7 @@
  *
  * A module refers to no symbol of hodo.ko: it loads and runs where that is not, and hodo.ko may come later, go, and
  * come back. Each event of the module is a hodo_kernel_state. That begins with a struct tracepoint whose place
- * stands where those of the kernel's own tracepoints do (section __tracepoints_ptrs), so that hodo.ko is told of the
+ * stands where those of the kernel's own tracepoints do (section __tracepoints_ptrs), so that hodo.ko hears of the
  * module by the kernel. Of that tracepoint, the name says whose it is, and the static key is the one of the
  * event's sites; it never has probes of the kernel's kind.
  *

@@ -38,7 +38,7 @@
 #define START_MS  5000 /* for the thread that listens */
 #define TICK_US   5000
 #define EXEC_MS   3000 /* wrappers call exec some times before they are the program */
-#define YOUNG_MS  100  /* in which a program has its libraries */
+#define YOUNG_MS  2000 /* in which a program has its libraries, also on a busy machine */
 
 struct answer {
 	bool complete;
@@ -350,10 +350,12 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 		if (a->error == -ESRCH)
 			young = now_ms() + YOUNG_MS;
 		/* A program that has just begun has no libraries yet. */
-		if (a->error != -ESRCH && (a->error != -EOPNOTSUPP || now_ms() >= young))
+		if (a->error != -ESRCH && (a->error != -EAGAIN || now_ms() >= young))
 			break;
 		/* A tick ends the wait early, and that is no end of the process. */
 	} while (ppoll(&end, 1, &pause, NULL) <= 0 && now_ms() < until);
+	if (a->error == -EAGAIN)
+		a->error = -EOPNOTSUPP;
 	if (a->error == -ESRCH)
 		snprintf(a->why, sizeof(a->why), hodo_attach_alive(pidfd) ? "process %d becomes another program again and again"
 			 : "process %d has ended", (int)pid);

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * call.c - calls made in a thread that was stopped, each of which finds its way back to
- * where the thread stood without us, should we be killed in the middle.
+ * where the thread stood without us, should we be killed in the middle: docs/design/attach.md, "The calls".
  *
- * The thread is given a stack of its own. Above the called function's frame lies
- * what it returns to: pieces of code that libc has anyway, and their data.
- *
- *	called function ──► raise(S) ──► rt_sigreturn ──► syscall(FUTEX_WAKE_OP) ──► rt_sigreturn ──► where it stood
- *	                        │        (registers of      (puts errno back)         (registers of
- *	                        ▼         the next step)                               where it stood)
- *	              it is reported here, and we go on otherwise
- *
- * S is a signal that does nothing by default. While we live its delivery stops the thread
- * for us, and we drop it; when we do not, it does nothing, and the thread goes on to
- * a signal frame like those that the kernel itself makes for handlers. So at each
- * moment, what the thread would do if it were let go is right; the stack stays mapped
- * then. Registers are set last when a step is prepared and last when all is put back; and each call has such
- * a chain of its own, above that of the call before it: that one's is in use, by raise() and below, until
+ * At each moment, what the thread would do if it were let go is right. So registers are set last when a step is
+ * prepared, and last when all is put back; and each call has a chain of
+ * its own, above that of the call before it: that one's is in use, by raise() and below, until
  * the registers are set.
- *
- * The stack itself is mapped, and unmapped, by a system call whose return leads to such a
- * frame too. That one needs a place before there is a stack: below the
- * thread's own, where a signal's frame would be, if that is surely free; else the end of some
- * object's last page, which is mapped and used by nobody. Where there is
- * neither, our death in these few microseconds would be noticed.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -236,7 +236,7 @@ static int find_libc(struct hodo_attach_target *t)
 	if (!t->loader_base)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
 			"process %d is a static program, which libraries cannot be brought into: link it with libhodo.a", t->pid);
-	return hodo_attach_refuse(t, -EOPNOTSUPP, "process %d uses a C library that is not known: start it with HODO_LISTEN=1",
+	return hodo_attach_refuse(t, -EAGAIN, "process %d uses a C library that is not known: start it with HODO_LISTEN=1",
 				  t->pid);
 }
 

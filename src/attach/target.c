@@ -241,8 +241,11 @@ static int check_permission(struct hodo_attach_target *t)
 				  t->pid, strerror((int)-n));
 }
 
-static void parse_auxv(struct hodo_attach_target *t)
+/* false: in the middle of exec, where the vector is still empty. */
+static bool parse_auxv(struct hodo_attach_target *t)
 {
+	bool entry = false;
+
 	for (ssize_t at = 0; at + 16 <= t->auxv_len; at += 16) {
 		uint64_t pair[2];
 
@@ -251,7 +254,10 @@ static void parse_auxv(struct hodo_attach_target *t)
 			t->loader_base = pair[1];
 		else if (pair[0] == AT_SYSINFO_EHDR)
 			t->vdso_base = pair[1];
+		else if (pair[0] == AT_ENTRY)
+			entry = true;
 	}
+	return entry;
 }
 
 static int check_program(struct hodo_attach_target *t)
@@ -280,7 +286,8 @@ int hodo_attach_target_open(struct hodo_attach_target *t)
 		error = check_program(t);
 	if (error)
 		return error;
-	parse_auxv(t);
+	if (!parse_auxv(t))
+		return hodo_attach_refuse(t, -EAGAIN, "process %d has not started yet", t->pid);
 	error = hodo_attach_read_maps(t);
 	if (error)
 		return hodo_attach_refuse(t, error, "the memory map of process %d cannot be read: %s", t->pid,

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * unwind.c - whether a stopped thread is inside a function that holds a lock
- * which dlopen(3) or pthread_create(3) would wait for. All frames of its stack are looked at,
- * those below a signal handler included.
- *
- * Unwound by the objects' .eh_frame, which is opened and parsed beforehand: the
- * thread stands meanwhile. What a stripped libc does not name is judged
- * by the function of libc that called it; if that is not on the stack (it ended by a jump), by the one that
- * the call instruction names; if there is none, it counts as unsafe.
- * Where a stack cannot be unwound to its end, every word of the rest that can be
- * a return address counts as one.
+ * which dlopen(3) or pthread_create(3) would wait for: docs/design/attach.md, "Where the thread may stand".
+ * The objects' .eh_frame is opened and parsed beforehand: the thread stands meanwhile.
  */
-#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -36,6 +36,13 @@ void *hodo_arena_alloc(struct hodo_arena *a, size_t len)
 	return block->data;
 }
 
+void *hodo_arena_zero(struct hodo_arena *a, size_t len)
+{
+	void *piece = hodo_arena_alloc(a, len);
+
+	return piece ? memset(piece, 0, len) : NULL;
+}
+
 char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len)
 {
 	char *copy = len < SIZE_MAX ? hodo_arena_alloc(a, len + 1) : NULL;

@@ -13,6 +13,7 @@ struct hodo_arena {
 
 /* len bytes, aligned to 8; not zeroed. NULL: no memory. */
 void *hodo_arena_alloc(struct hodo_arena *a, size_t len);
+void *hodo_arena_zero(struct hodo_arena *a, size_t len); /* the same, zeroed */
 /* A copy of len bytes with a NUL behind it. NULL: no memory. */
 char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len);
 void hodo_arena_clear(struct hodo_arena *a); /* frees all pieces, and keeps a block of memory for more */

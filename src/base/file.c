@@ -15,7 +15,7 @@ int hodo_file_open(int dirfd, const char *path)
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ELOOP || errno == ENXIO ? -ESTALE : -errno;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hash.h - seeded hashes, for tables only.
- *
- * What is traced chooses the keys of our tables, so the seed is drawn at random once a process: nobody can make
- * keys that fall together. A hash says where to look and nothing more: whoever looks compares the key. For the
- * same reason it is never stored, printed, or used as an order.
+ * hash.h - seeded hashes, for tables only: nobody can make keys that fall together (docs/design/base.md). A hash says
+ * where to look and nothing more: whoever looks compares the key, and it is never stored, printed, or used as an order.
  *
  * Any thread may call these.
  */

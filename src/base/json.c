@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "number.h"
 
 struct hodo_text *hodo_json_value(struct hodo_json *j, const char *key)
 {

@@ -124,6 +124,21 @@ void *hodo_map_add_bytes(struct hodo_map *m, const void *data, size_t len, bool 
 	return add(m, data, len, is_new);
 }
 
+void *hodo_map_keep(struct hodo_map *m, const void *key, size_t bytes)
+{
+	bool is_new;
+	char *entry = hodo_map_add(m, key, &is_new);
+	void *kept;
+
+	if (!entry || !is_new)
+		return hodo_map_kept(m, entry);
+	kept = hodo_arena_zero(&m->bytes, bytes);
+	memcpy(entry + m->key_bytes, &kept, sizeof(kept));
+	if (!kept)
+		hodo_map_remove(m, entry);
+	return kept;
+}
+
 /* The slot of an entry of which the key's hash is known: by its number, not by its key. */
 static uint32_t slot_of(const struct hodo_map *m, uint32_t entry)
 {

@@ -40,7 +40,7 @@ struct hodo_map {
 		uint32_t hash, entry; /* entry: its number + 1; 0: none */
 	} *slots;
 	uint32_t mask;           /* slots - 1 */
-	struct hodo_arena bytes; /* of the byte strings */
+	struct hodo_arena bytes; /* of the byte strings, and of what is kept */
 };
 
 /* An empty map. The key is the entry's first member, an integer or a struct without padding. */
@@ -51,6 +51,9 @@ struct hodo_map {
 	}
 /* An empty map by byte strings; the entry's first member is a struct hodo_bytes. */
 #define HODO_MAP_BYTES(type) { .entry_bytes = sizeof(type) }
+
+/* A map of things that stay where they are: an entry is a key of 8 or 16 bytes, and a pointer to what it is of. */
+#define HODO_MAP_KEPT(key_type) { .entry_bytes = sizeof(key_type) + sizeof(void *), .key_bytes = sizeof(key_type) }
 
 /* The entry of this key; NULL: there is none. */
 void *hodo_map_find(const struct hodo_map *m, const void *key);
@@ -65,6 +68,10 @@ void *hodo_map_add(struct hodo_map *m, const void *key, bool *is_new);
 void *hodo_map_add_bytes(struct hodo_map *m, const void *data, size_t len, bool *is_new);
 static inline void *hodo_map_add_u64(struct hodo_map *m, uint64_t key, bool *is_new);
 
+/* What is kept by this key; it is made, so many bytes of zeros, if there is none. NULL: no memory. */
+void *hodo_map_keep(struct hodo_map *m, const void *key, size_t bytes);
+static inline void *hodo_map_keep_u64(struct hodo_map *m, uint64_t key, size_t bytes);
+
 /* Removes an entry; the last one takes its place and number. The copy of a byte string stays until the map is freed. */
 void hodo_map_remove(struct hodo_map *m, void *entry);
 void hodo_map_clear(struct hodo_map *m); /* no entries, and the memory kept, byte strings' excepted */
@@ -78,6 +85,17 @@ static inline void *hodo_map_at(const struct hodo_map *m, uint32_t i)
 static inline uint32_t hodo_map_index(const struct hodo_map *m, const void *entry)
 {
 	return (uint32_t)((size_t)((const char *)entry - (const char *)m->entries) / m->entry_bytes);
+}
+
+/* What an entry of HODO_MAP_KEPT is of; NULL: the entry is NULL. */
+static inline void *hodo_map_kept(const struct hodo_map *m, const void *entry)
+{
+	return entry ? *(void *const *)(const void *)((const char *)entry + m->key_bytes) : NULL;
+}
+
+static inline void *hodo_map_kept_at(const struct hodo_map *m, uint32_t i)
+{
+	return hodo_map_kept(m, hodo_map_at(m, i));
 }
 
 /* ----------------------------------------------------------------- for hot loops */
@@ -107,6 +125,13 @@ static inline void *hodo_map_add_u64(struct hodo_map *m, uint64_t key, bool *is_
 	if (is_new)
 		*is_new = !entry;
 	return entry ? entry : hodo_map_insert(m, &key, sizeof(key), hodo_hash_u64(key));
+}
+
+static inline void *hodo_map_keep_u64(struct hodo_map *m, uint64_t key, size_t bytes)
+{
+	void *kept = hodo_map_kept(m, hodo_map_find_u64(m, key));
+
+	return kept ? kept : hodo_map_keep(m, &key, bytes);
 }
 
 #endif

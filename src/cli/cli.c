@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,6 +85,13 @@ bool hodo_use_color(enum hodo_color color, int fd)
 	if (force && *force && strcmp(force, "0") != 0)
 		return true;
 	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+int hodo_terminal_width(void)
+{
+	struct winsize size;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 const char *hodo_style(bool color, enum hodo_style style)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #include <base/json.h>
@@ -31,6 +32,8 @@ extern const struct hodo_verb hodo_verb_record, hodo_verb_print, hodo_verb_graph
 
 /* hodo PROGRAM: records the command with default options, and shows what came of it on standard error. */
 int hodo_record_program(char **command);
+/* What that shows at the end: the table of the recording's events, and which commands show more. */
+void hodo_overview(FILE *f, const char *dir, char **command);
 /* hodo --complete INDEX WORD...: prints what word INDEX could be; the exit status. */
 int hodo_complete(int argc, char **argv);
 extern const struct hodo_verb *const hodo_verbs[]; /* in the order of --help; ends with NULL */
@@ -47,6 +50,17 @@ int hodo_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 	hodo_say(HODO_EXIT_USAGE, "%s: " text ": see 'hodo %s --help'", verb, ##__VA_ARGS__, verb)
 
 int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
+/*
+ * A pointer that is there: without memory the command says so and ends. For what only reads and shows, and has nothing
+ * to save.
+ */
+#define hodo_must(pointer)                                 \
+	({                                                 \
+		__auto_type hodo_pointer = (pointer);      \
+		if (!hodo_pointer)                         \
+			exit(hodo_no_memory());            \
+		hodo_pointer;                              \
+	})
 /* Says why a file or recording cannot be read any further, by the negative errno; returns HODO_EXIT_FAILURE. */
 int hodo_cannot_read(const char *path, int err);
 /* Says why a command cannot be run, by the negative errno of it; returns the exit status. */
@@ -64,6 +78,7 @@ int hodo_set_time(int64_t *ns, const char *verb, const char *option, const char 
  */
 bool hodo_use_color(enum hodo_color color, int fd);
 enum hodo_style { HODO_PLAIN, HODO_HEADING, HODO_NAME, HODO_DIM, HODO_NOTE, HODO_ALERT };
+int hodo_terminal_width(void); /* of standard output; 0: it is none */
 /* What switches the terminal to it; "" without colours. HODO_PLAIN ends each. */
 const char *hodo_style(bool color, enum hodo_style style);
 
@@ -84,14 +99,19 @@ struct hodo_out {
 void hodo_out_start(struct hodo_out *out, bool pager);
 /* 0, or -1 once nothing can be written any more. */
 int hodo_out_write(struct hodo_out *out, const char *data, size_t len);
+void hodo_out_text(struct hodo_out *out, struct hodo_text *text); /* writes it, and frees it */
 /* Ends the pager. 0, also when the reader of a pipe has closed it; or HODO_EXIT_FAILURE, having said why. */
 int hodo_out_finish(struct hodo_out *out);
-/* Writes the text, and frees it. As hodo_out_finish(). */
-int hodo_out_text(struct hodo_text *text, bool pager);
+/* What a verb shows at once: a text, or with --json an object that begins with {"version":1. */
+struct hodo_page {
+	struct hodo_text text;
+	struct hodo_json json;
+	const struct hodo_args *args;
+};
+void hodo_page_begin(struct hodo_page *page, const struct hodo_args *args);
+int hodo_page_end(struct hodo_page *page); /* writes it, and frees it; as hodo_out_finish() */
 
-/* What verbs write with --json begins with {"version":1, and ends with } and the line. */
-struct hodo_json hodo_json_begin(struct hodo_text *text);
-void hodo_json_finish(struct hodo_json *j);
+void hodo_json_finish(struct hodo_json *j); /* } and the end of the line */
 
 /* Parts of what is written. */
 void hodo_add_plain(struct hodo_text *to, const char *text); /* control bytes escaped */
@@ -110,19 +130,16 @@ static inline void hodo_scope_read(struct hodo_read **reader)
 /* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
 struct hodo_read *hodo_open(const char *path, bool quiet);
 /*
- * The same with --since and --until, outside of which nothing is read. 0, or the exit status, having said why; *r may
- * be open all the same, NULL: it is not.
+ * The same with --since and --until, from its begin or since the epoch, outside of which nothing is read. 0, or the
+ * exit status, having said why; *r may be open all the same, NULL: it is not.
  */
-int hodo_open_range(struct hodo_read **r, const struct hodo_args *args, int64_t *since_ns, int64_t *until_ns);
-/* --since and --until, from the recording's begin or since the epoch; NULL: none. As above. */
-int hodo_parse_range(const struct hodo_read *reader, const char *since, const char *until, const char *verb,
-		     int64_t *since_ns, int64_t *until_ns);
+int hodo_open_range(struct hodo_read **r, struct hodo_args *args);
 /* --thread: a tid, or a glob for the thread's name; NULL: any. */
 bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm);
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
 uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
-/* One line for each process and cause, with the flag that would have kept the events. */
-void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader);
+/* How many, and a line for each process and cause, with the flag that would have kept the events. */
+void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool color);
 /* If events were lost, one line on standard error. */
 void hodo_tell_lost(const struct hodo_read *reader);
 

@@ -268,45 +268,37 @@ static const struct hodo_column columns[] = {
 static const struct hodo_columns checks = { "checks", HODO_COLUMNS(columns), .headless = true,
 					    .text = "state,name,text" };
 
-static int doctor(bool json)
+static int run(void *args)
 {
+	const struct hodo_args *a = args;
 	const struct doctor_check *const all[] = { doctor_machine_checks, own_checks };
 	HODO_AUTO_FREE struct doctor_finding *found = NULL;
 	struct hodo_table t = { .columns = &checks, .stride = sizeof(*found) };
 	enum doctor_state worst = DOCTOR_OK;
-	struct hodo_text text = { 0 };
-	struct hodo_json j;
+	struct hodo_page page;
 	int status;
 
+	if (a->n)
+		return hodo_usage("doctor", "takes no arguments");
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		for (const struct doctor_check *c = all[i]; c->name; c++) {
-			struct doctor_finding *f = hodo_vec_add(found, t.n);
+			struct doctor_finding *f = hodo_must(hodo_vec_add(found, t.n));
 
-			if (!f)
-				return hodo_no_memory();
 			f->name = c->name;
 			c->run(f);
 			worst = f->state > worst ? f->state : worst;
 		}
 	}
 	t.first = found;
-	if (json) {
-		j = hodo_json_begin(&text);
-		hodo_table_put_json(&j, "checks", &t);
-		hodo_json_string(&j, "state", state_name[worst]);
-		hodo_json_finish(&j);
+	hodo_page_begin(&page, a);
+	if (a->look.json) {
+		hodo_table_put_json(&page.json, "checks", &t);
+		hodo_json_string(&page.json, "state", state_name[worst]);
 	} else {
-		hodo_table_put(&text, &t, false);
+		hodo_table_put(&page.text, &t, false);
 	}
-	status = hodo_out_text(&text, false);
+	status = hodo_page_end(&page);
 	return status ? status : worst == DOCTOR_BAD;
-}
-
-static int run(void *args)
-{
-	const struct hodo_args *a = args;
-
-	return a->n ? hodo_usage("doctor", "takes no arguments") : doctor(a->json);
 }
 
 static const struct hodo_option options[] = {
@@ -314,11 +306,13 @@ static const struct hodo_option options[] = {
 	{ 0 },
 };
 
+static const struct hodo_args defaults = { .no_pager = true };
+
 const struct hodo_verb hodo_verb_doctor = {
 	.name = "doctor", .does = "check what works on this machine, and how to repair it",
 	.usage = "[--json]",
 	.about = "Tries out what recording needs on this machine, and says how to repair what\n"
 		 "does not work. Exits with 1 if something is bad: recording cannot work then.\n",
 	.options = options, .column = 16, .aligned = true,
-	.args_bytes = sizeof(struct hodo_args), .run = run,
+	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,
 };

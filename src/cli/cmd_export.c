@@ -9,9 +9,8 @@
 struct args {
 	struct hodo_output_args out;
 	const struct hodo_export_format *format;
+	struct hodo_export export;
 };
-
-static bool quiet_warnings;
 
 static const char *format_name(unsigned i, const char **does)
 {
@@ -41,39 +40,36 @@ static int set_format(void *args, const char *name)
 
 static void warn(const char *text)
 {
-	if (!quiet_warnings)
-		hodo_warning("%s", text);
+	hodo_warning("%s", text);
 }
 
-struct export {
-	struct hodo_export export;
-	const struct hodo_export_format *format;
-};
+static void say_nothing(const char *text)
+{
+}
 
 static int write_export(void *data, struct hodo_output *output, struct hodo_text *text, struct hodo_symbols *symbols)
 {
-	struct export *e = data;
+	struct args *a = data;
 
-	e->export.out = text;
-	e->export.symbols = symbols;
-	return hodo_export_run(e->format, &e->export);
+	a->export.out = text;
+	a->export.symbols = symbols;
+	return hodo_export_run(a->format, &a->export);
 }
 
 static int run(void *args)
 {
-	const struct args *a = args;
-	struct export e = { .export.warn = warn, .format = a->format };
+	struct args *a = args;
 	HODO_AUTO_READ struct hodo_read *r = NULL;
 	int status;
 
 	if (!a->format)
 		return hodo_usage("export", "--to FORMAT is missing");
-	quiet_warnings = a->out.args.quiet;
-	status = hodo_open_range(&r, &a->out.args, &e.export.since_ns, &e.export.until_ns);
-	e.export.reader = r;
+	status = hodo_open_range(&r, &a->out.args);
+	a->export = (struct hodo_export){ .reader = r, .warn = a->out.args.quiet ? say_nothing : warn,
+					  .since_ns = a->out.args.since_ns, .until_ns = a->out.args.until_ns };
 	if (!status)
 		status = hodo_output_make(&a->out, a->format->suffix, a->format->binary ? a->format->name : NULL, r,
-					  write_export, &e);
+					  write_export, a);
 	if (!status && !a->out.args.quiet)
 		hodo_tell_lost(r);
 	return status;

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_graph.c - hodo graph. */
-#define _GNU_SOURCE
 #include "graph.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DEPTH_MAX UINT32_MAX
 
 /* ---------------------------------------------------------------------- threads */
-
-struct graph_thread_entry {
-	struct graph_thread_key key;
-	struct graph_thread *thread; /* stays where it is */
-};
-
-static struct graph_thread *graph_thread_at(const struct graph *g, uint32_t i)
-{
-	return ((const struct graph_thread_entry *)hodo_map_at(&g->threads, i))->thread;
-}
 
 /* Whether a process's calls are known at their end only: after hodo_read_count(). */
 static bool knows_ends_only(const struct hodo_read_process *p)
@@ -41,34 +29,28 @@ static bool knows_ends_only(const struct hodo_read_process *p)
 static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_process *p, uint32_t tid,
 				      const char *comm)
 {
-	struct graph_thread *t = g->last, new = { .key = { p, tid }, .comm = comm };
-	struct graph_thread_entry *entry;
+	const struct graph_thread_key key = { p, tid };
+	struct graph_thread *t = g->last;
 
 	if (t && t->key.process == p && t->key.tid == tid)
 		return t;
-	entry = hodo_map_add(&g->threads, &new.key, NULL);
-	if (entry && !entry->thread)
-		entry->thread = calloc(1, sizeof(*t));
-	t = entry ? entry->thread : NULL;
-	g->no_memory |= !t;
-	if (t && !t->comm) {
-		*t = new;
+	t = g->last = hodo_must(hodo_map_keep(&g->threads, &key, sizeof(*t)));
+	if (!t->comm) {
+		t->key = key;
+		t->comm = comm;
 		t->wanted = hodo_thread_is(g->o->args.thread, tid, comm);
-		t->complete = !g->o->args.json && knows_ends_only(p);
+		t->complete = !g->o->args.look.json && knows_ends_only(p);
 	}
-	return g->last = t;
+	return t;
 }
 
 static void free_threads(struct graph *g)
 {
 	for (uint32_t i = 0; i < g->threads.n; i++) {
-		struct graph_thread *t = graph_thread_at(g, i);
+		struct graph_thread *t = hodo_map_kept_at(&g->threads, i);
 
-		if (t) {
-			graph_complete_free(t);
-			free(t->held);
-		}
-		free(t);
+		graph_complete_free(t);
+		free(t->held);
 	}
 	hodo_map_free(&g->threads);
 }
@@ -80,13 +62,8 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	struct graph *g = data;
 	struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
 
-	if (t && t->wanted && !t->complete)
+	if (t->wanted && !t->complete)
 		graph_enter(g, t, call);
-}
-
-static void on_away(void *data, const struct hodo_read_call *call)
-{
-	graph_away(data, call);
 }
 
 static void on_leave(void *data, const struct hodo_read_call *call)
@@ -124,11 +101,11 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	struct graph_thread *t = thread_of(g, e->process, e->tid, e->comm);
 	uint32_t depth = hodo_read_calls_depth(g->calls, e->process, e->tid);
 
-	if (!t || !t->wanted || !graph_in_time(g, e->ts_ns))
+	if (!t->wanted || !graph_in_time(g, e->ts_ns))
 		return;
 	if (t->complete)
 		graph_complete_event(g, t, e);
-	else if (!g->o->args.json)
+	else if (!g->o->args.look.json)
 		graph_comment(g, t, e, e->ts_ns, NULL, depth);
 	else if ((!g->o->function || t->root) && graph_depth(t, depth) <= g->o->depth)
 		graph_json_event(g, e, depth);
@@ -162,8 +139,7 @@ static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, 
 		return got;
 	got = hodo_read_calls_end(g->calls, *last_ns);
 	for (uint32_t i = 0; i < g->threads.n; i++)
-		if (graph_thread_at(g, i))
-			graph_complete_show(g, graph_thread_at(g, i));
+		graph_complete_show(g, hodo_map_kept_at(&g->threads, i));
 	return got;
 }
 
@@ -172,7 +148,7 @@ static void print_summary(const struct graph *g)
 	struct hodo_read_calls_totals t = { .size = sizeof(t) };
 
 	hodo_read_calls_totals(g->calls, &t);
-	if (t.calls == 0 && t.orphans == 0 && !g->o->args.json && !g->o->args.quiet)
+	if (t.calls == 0 && t.orphans == 0 && !g->o->args.look.json && !g->o->args.quiet)
 		hodo_warning("%s has no calls of functions: record with --functions", g->o->args.dir);
 	if (t.orphans && !g->o->args.quiet)
 		hodo_warning("calls %llu: returned %llu, left %llu, open %llu; exits of calls that are not in the "
@@ -195,27 +171,25 @@ static int show(struct graph *g, struct hodo_read *r)
 	int64_t last_ns = 0;
 	int got, status;
 
-	got = g->o->args.json ? 0 : hodo_read_count(r, NULL);
+	got = g->o->args.look.json ? 0 : hodo_read_count(r, NULL);
 	if (got < 0)
 		return hodo_cannot_read(g->o->args.dir, got);
-	hodo_read_limit(r, INT64_MIN, g->o->until_ns);
+	hodo_read_limit(r, INT64_MIN, g->o->args.until_ns);
 	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
 	g->reader = r;
 	g->color = hodo_use_color(g->o->args.color, STDOUT_FILENO);
 	g->columns = many_threads(r);
 	hodo_out_start(&out, !g->o->args.no_pager);
 	g->out = (struct hodo_text)HODO_TEXT_TO(write_lines, &out);
-	if (!g->o->args.json)
+	if (!g->o->args.look.json)
 		graph_title(g);
 	got = go(g, r, &out, &last_ns);
-	if (got == 0 && g->o->args.json)
+	if (got == 0 && g->o->args.look.json)
 		graph_json_summary(g, r);
-	g->no_memory |= hodo_text_flush(&g->out) == -ENOMEM;
+	hodo_must(hodo_text_flush(&g->out) != -ENOMEM);
 	status = hodo_out_finish(&out);
 	if (got == 0)
 		print_summary(g);
-	if (got == 0 && g->no_memory)
-		got = -ENOMEM;
 	if (got < 0 && !status)
 		status = hodo_cannot_read(g->o->args.dir, got);
 	if (got == 0 && !g->o->args.quiet)
@@ -226,33 +200,24 @@ static int show(struct graph *g, struct hodo_read *r)
 static int run(void *args)
 {
 	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
-							.same = on_same, .away = on_away };
+							.same = on_same, .away = graph_away };
 	struct graph_options *o = args;
-	struct graph g = { .o = o, .threads = { .entry_bytes = sizeof(struct graph_thread_entry),
-						.key_bytes = offsetof(struct graph_thread_entry, thread) } };
-	struct hodo_read *r;
-	int status;
+	struct graph g = { .o = o, .threads = HODO_MAP_KEPT(struct graph_thread_key) };
+	HODO_AUTO_READ struct hodo_read *r = NULL;
+	int status = hodo_open_range(&r, &o->args);
 
-	status = hodo_open_range(&r, &o->args, &o->since_ns, &o->until_ns);
-	if (!r)
-		return HODO_EXIT_FAILURE;
-	if (status == 0) {
-		g.symbols = hodo_symbols_new(o->args.dir);
-		g.text = hodo_read_text_new();
-		g.calls = hodo_read_calls_new(&ops, &g);
-		if (g.symbols && g.text && g.calls) {
-			status = show(&g, r);
-		} else {
-			status = hodo_no_memory();
-		}
-	}
+	if (status)
+		return status;
+	g.symbols = hodo_must(hodo_symbols_new(o->args.dir));
+	g.text = hodo_must(hodo_read_text_new());
+	g.calls = hodo_must(hodo_read_calls_new(&ops, &g));
+	status = show(&g, r);
 	hodo_read_calls_free(g.calls);
 	free_threads(&g);
 	hodo_arena_free(&g.calls_kept);
 	hodo_text_free(&g.out);
 	hodo_read_text_free(g.text);
 	hodo_symbols_free(g.symbols);
-	hodo_read_close(r);
 	return status;
 }
 

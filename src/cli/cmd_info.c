@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_info.c - hodo info. */
-#include "process_table.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "recording_tables.h"
 
 static struct hodo_cell part_time(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
@@ -59,34 +56,29 @@ static void put_text(struct hodo_text *to, const struct info *info, bool color)
 		hodo_table_put(to, &info->parts, color);
 	}
 	if (s->lost_all) {
-		hodo_text_printf(to, "\n%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
-				 hodo_grouped(s->lost_all, a), hodo_style(color, HODO_PLAIN));
-		hodo_put_lost(to, info->r);
+		hodo_text_char(to, '\n');
+		hodo_put_lost(to, info->r, color);
 	}
 }
 
-static void put_json(struct hodo_text *to, const struct info *info)
+static void put_json(struct hodo_json *j, const struct info *info)
 {
 	const struct hodo_table all = { .columns = &hodo_process_columns,
 					.chosen = "begin_ns,end_ns,duration_ns,bytes,packets,recorded,discarded,"
 						  "overwritten,lost" };
-	struct hodo_json j = hodo_json_begin(to);
 
-	hodo_put_members(&j, &all, &info->all, 0, 0);
-	hodo_table_put_json(&j, "processes", &info->processes);
-	hodo_table_put_json(&j, "parts", &info->parts);
-	hodo_json_u64(&j, "limited", info->all.limited);
-	hodo_json_finish(&j);
+	hodo_put_members(j, &all, &info->all, 0, 0);
+	hodo_table_put_json(j, "processes", &info->processes);
+	hodo_table_put_json(j, "parts", &info->parts);
+	hodo_json_u64(j, "limited", info->all.limited);
 }
 
-static int fill(struct info *info, const struct hodo_look *look)
+static void fill(struct info *info, const struct hodo_look *look)
 {
 	uint32_t nparts = hodo_read_nparts(info->r), n = hodo_read_nprocesses(info->r);
 
-	info->rows = calloc(n + 1, sizeof(*info->rows));
-	info->part = calloc(nparts + 1, sizeof(*info->part));
-	if (!info->rows || !info->part)
-		return -ENOMEM;
+	info->rows = hodo_must(calloc(n + 1, sizeof(*info->rows)));
+	info->part = hodo_must(calloc(nparts + 1, sizeof(*info->part)));
 	for (uint32_t i = 0; i < n; i++)
 		info->rows[i] = hodo_process_row(info->r, hodo_read_process(info->r, i));
 	for (uint32_t i = 0; i < nparts; i++)
@@ -95,42 +87,35 @@ static int fill(struct info *info, const struct hodo_look *look)
 	info->processes = (struct hodo_table){ .columns = &hodo_process_columns, .first = info->rows, .n = n,
 					       .stride = sizeof(*info->rows), .below = hodo_process_put_below };
 	info->parts = (struct hodo_table){ .columns = &parts, .first = info->part, .n = nparts };
-	return hodo_table_arrange(&info->processes, look);
+	hodo_table_arrange(&info->processes, look);
 }
-
-static int put(struct hodo_read *r, const struct hodo_args *a, const struct hodo_look *look)
-{
-	struct info info = { .r = r };
-	struct hodo_text text = { 0 };
-	int err = hodo_read_scan(r), status;
-
-	if (!err)
-		err = fill(&info, look);
-	if (!err && look->json)
-		put_json(&text, &info);
-	else if (!err)
-		put_text(&text, &info, look->color);
-	status = err ? hodo_cannot_read(a->dir, err) : hodo_out_text(&text, !a->no_pager);
-	hodo_table_free(&info.processes);
-	free(info.rows);
-	free(info.part);
-	return status;
-}
-
-static const struct hodo_columns *const tables[] = { &hodo_process_columns, NULL };
 
 static int run(void *args)
 {
 	const struct hodo_args *a = args;
-	struct hodo_look look;
-	int status = hodo_look_make(&look, a, tables);
-	HODO_AUTO_READ struct hodo_read *r = NULL;
+	HODO_AUTO_READ struct hodo_read *r = hodo_open(a->dir, a->quiet);
+	struct info info = { .r = r };
+	struct hodo_page page;
+	int err;
 
-	if (status)
-		return status < 0 ? 0 : status;
-	r = hodo_open(a->dir, a->quiet);
-	return r ? put(r, a, &look) : HODO_EXIT_FAILURE;
+	if (!r)
+		return HODO_EXIT_FAILURE;
+	err = hodo_read_scan(r);
+	if (err)
+		return hodo_cannot_read(a->dir, err);
+	fill(&info, &a->look);
+	hodo_page_begin(&page, a);
+	if (a->look.json)
+		put_json(&page.json, &info);
+	else
+		put_text(&page.text, &info, a->look.color);
+	hodo_table_free(&info.processes);
+	free(info.rows);
+	free(info.part);
+	return hodo_page_end(&page);
 }
+
+static const struct hodo_columns *const tables[] = { &hodo_process_columns, NULL };
 
 static const struct hodo_option options[] = {
 	HODO_OPTION_COLUMNS("of processes these columns; help: which there are", tables),
@@ -145,6 +130,6 @@ const struct hodo_verb hodo_verb_info = {
 	.usage = "[options] [DIR]",
 	.about = "Shows what a recording (hodo.data) is: when, how long, how large, which clock;\n"
 		 "and each process's program, events, losses. Reads only the packets' headers.\n",
-	.options = options, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .tables = tables, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct hodo_args), .run = run,
 };

@@ -9,25 +9,24 @@ static int list_recording(const struct hodo_list_args *a)
 {
 	HODO_AUTO_READ struct hodo_read *r = hodo_open(a->path, a->args.quiet);
 	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
-	int err = 0;
+	int err;
 
 	if (!r)
 		return HODO_EXIT_FAILURE;
 	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
 		const struct hodo_read_process *p = hodo_read_process(r, i);
 
-		for (uint32_t k = 0; k < p->nclasses && !err; k++)
-			err = hodo_list_add_class(&l, p->classes[k], p->classes[k]->object);
+		for (uint32_t k = 0; k < p->nclasses; k++)
+			hodo_list_add_class(&l, p->classes[k], p->classes[k]->object);
 	}
 	/* Which functions were seen only the events show. */
-	if (!err)
-		err = hodo_list_add_recorded(&l, r, a->functions || (a->look.json && !a->events) ? a->path : NULL);
+	err = hodo_list_add_recorded(&l, r, a->functions || (a->args.look.json && !a->events) ? a->path : NULL);
 	return err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
 }
 
 static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a)
 {
-	if (a->args.quiet || a->look.json)
+	if (a->args.quiet || a->args.look.json)
 		return;
 	if (a->functions && !l->nfunctions)
 		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions'",
@@ -73,10 +72,10 @@ static int run(void *args)
 	if (in->n > 1)
 		return hodo_usage("list", "one program, recording or process at a time, not '%s' too", in->words[1]);
 	a->path = a->kernel && !in->n ? NULL : in->dir;
-	status = hodo_look_make(&a->look, in, a->kernel ? kernel_tables : a->pids ? pids_tables :
-						a->functions ? tables + 1 : tables);
-	if (status)
-		return status < 0 ? 0 : status;
+	status = hodo_look_make(&a->args, a->kernel ? kernel_tables : a->pids ? pids_tables :
+						  a->functions ? tables + 1 : tables);
+	if (status != HODO_GO_ON)
+		return status;
 	if (a->kernel)
 		return hodo_list_kernel(a);
 	if (a->pids)

@@ -51,7 +51,7 @@ static int print_events(struct hodo_read *r, const struct args *a, struct hodo_o
 			continue;
 		if (taken < 0)
 			return taken;
-		err = a->args.json ? hodo_read_text_json(text, e) : hodo_read_text_line(text, e, flags);
+		err = a->args.look.json ? hodo_read_text_json(text, e) : hodo_read_text_line(text, e, flags);
 		n++;
 		hodo_read_text_data(text, &len);
 		if (len >= FLUSH_BYTES && flush(out, text) < 0)
@@ -61,44 +61,32 @@ static int print_events(struct hodo_read *r, const struct args *a, struct hodo_o
 	return err ? err : n == a->limit && got > 0 ? 1 : got;
 }
 
-static int print(struct hodo_read *r, const struct args *a, struct hodo_read_text *text)
-{
-	unsigned flags = hodo_use_color(a->args.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
-	struct hodo_out out;
-	int got, status;
-
-	hodo_out_start(&out, !a->args.no_pager);
-	got = print_events(r, a, &out, text, flags);
-	status = hodo_out_finish(&out);
-	if (got < 0 && !status)
-		status = hodo_cannot_read(a->args.dir, got);
-	/* Complete only when all packets were passed. */
-	if (got == 0 && !a->args.quiet)
-		hodo_tell_lost(r);
-	return status;
-}
-
 static int run(void *args)
 {
-	const struct args *a = args;
-	struct hodo_read_text *text = hodo_read_text_new();
-	struct hodo_symbols *symbols = hodo_symbols_new(a->args.dir);
-	struct hodo_callers *callers = symbols ? hodo_callers_new(symbols) : NULL;
-	struct hodo_read *r;
-	int64_t since, until;
-	int status = hodo_open_range(&r, &a->args, &since, &until);
+	struct args *a = args;
+	unsigned flags = hodo_use_color(a->args.color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
+	struct hodo_read_text *text = hodo_must(hodo_read_text_new());
+	struct hodo_symbols *symbols = hodo_must(hodo_symbols_new(a->args.dir));
+	struct hodo_callers *callers = hodo_must(hodo_callers_new(symbols));
+	HODO_AUTO_READ struct hodo_read *r = NULL;
+	struct hodo_out out;
+	int got, status = hodo_open_range(&r, &a->args);
 
-	if (!status && (!text || !callers))
-		status = hodo_no_memory();
 	if (!status) {
 		hodo_read_symbols(r, hodo_function_name_at, symbols);
 		hodo_read_code(r, &hodo_callers_ops, callers);
-		status = print(r, a, text);
+		hodo_out_start(&out, !a->args.no_pager);
+		got = print_events(r, a, &out, text, flags);
+		status = hodo_out_finish(&out);
+		if (got < 0 && !status)
+			status = hodo_cannot_read(a->args.dir, got);
+		/* Complete only when all packets were passed. */
+		if (got == 0 && !a->args.quiet)
+			hodo_tell_lost(r);
 	}
 	hodo_callers_free(callers);
 	hodo_symbols_free(symbols);
 	hodo_read_text_free(text);
-	hodo_read_close(r);
 	return status;
 }
 

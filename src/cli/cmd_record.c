@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "overview.h"
 #include "record_options.h"
 #include <export/symbols.h>
 
@@ -18,11 +17,9 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <base/clock.h>
-#include <record/record.h>
 
 #define PROGRESS_NS 500000000ll
 #define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
@@ -142,14 +139,11 @@ static void take_signal(struct recording *r, const struct signalfd_siginfo *info
 
 static void reap(struct recording *r)
 {
-	int status;
-
-	if (!r->ended && waitpid(r->pid, &status, WNOHANG) == r->pid) {
-		r->ended = true;
-		r->status = status;
-		if (r->session)
-			hodo_session_command_ended(r->session, status);
-	}
+	if (r->ended)
+		return;
+	r->ended = waitpid(r->pid, &r->status, WNOHANG) == r->pid;
+	if (r->ended && r->session)
+		hodo_session_command_ended(r->session, r->status);
 }
 
 static void wait_for_something(struct recording *r, int64_t ns)
@@ -286,15 +280,10 @@ static int exit_status(const struct recording *r)
 {
 	if (!r->options.command[0])
 		return r->stats.processes ? 0 : HODO_EXIT_FAILURE;
-	if (r->ended && WIFSIGNALED(r->status)) {
-		hodo_launch_die(WTERMSIG(r->status));
-		return 128 + WTERMSIG(r->status);
-	}
-	if (r->ended)
+	if (r->ended && WIFEXITED(r->status))
 		return WEXITSTATUS(r->status);
-	/* Stopped by a signal while the command goes on. */
-	hodo_launch_die(r->stop_signal);
-	return 128 + r->stop_signal;
+	/* Else stopped by a signal while the command goes on. */
+	return hodo_launch_die(r->ended ? WTERMSIG(r->status) : r->stop_signal);
 }
 
 /* Before an earlier recording is moved for nothing. 0 or the exit status. */

@@ -105,13 +105,11 @@ static int run(void *args)
 	const struct args *a = args;
 	char **paths = a->args.words, path[PATH_MAX], error[256];
 	int n = a->args.n;
-	HODO_AUTO_FREE enum hodo_recover_kind *kinds = calloc((size_t)n + 1, sizeof(*kinds));
+	HODO_AUTO_FREE enum hodo_recover_kind *kinds = hodo_must(calloc((size_t)n + 1, sizeof(*kinds)));
 	const char *out = a->out ? a->out : path;
 
 	if (n == 0)
 		return hodo_usage("recover", "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
-	if (!kinds)
-		return hodo_no_memory();
 	for (int i = 0; i < n; i++)
 		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0)
 			return hodo_error("%s: %s", paths[i], error);
@@ -136,8 +134,8 @@ const struct hodo_verb hodo_verb_recover = {
 	.usage = "[options] PATH...",
 	.about = "Makes a recording of what a dead process, or an interrupted recording, left.\n"
 		 "PATH is a directory with a flight recorder's files (HODO_FLIGHT), one such file,\n"
-		 "a snapshot of one, or a recording whose recorder was killed. What stands there\n"
-		 "is never changed.\n",
+		 "a snapshot of one, or a recording whose recorder was killed. PATH itself is\n"
+		 "never changed.\n",
 	.options = options, .column = 20, .word = HODO_WORD_FILE, .words = HODO_WORD_FILE,
 	.args_bytes = sizeof(struct args), .run = run,
 };

@@ -3,42 +3,90 @@
 #define _GNU_SOURCE
 #include "report.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-struct args {
-	struct report_options o;
-	struct report_look look;
-	const char *diff;
-	uint64_t limit; /* rows of each table */
-};
 
 static const char *const keys[] = { "thread", "cpu", "process", NULL };
 
-static int set_by(void *args, const char *value)
+static int set_by(void *options, const char *value)
 {
-	struct args *a = args;
+	struct report_options *o = options;
 
 	if (!*value || strchr(value, ','))
 		return hodo_usage("report", "--by is thread, cpu, process or one field, not '%s'", value);
-	a->o.by = REPORT_BY_FIELD;
-	a->o.by_text = value;
+	o->by = REPORT_BY_FIELD;
+	o->by_text = value;
 	for (unsigned i = 0; keys[i]; i++)
 		if (strcmp(value, keys[i]) == 0)
-			a->o.by = (enum report_by)(REPORT_BY_THREAD + i);
+			o->by = (enum report_by)(REPORT_BY_THREAD + i);
 	return 0;
 }
 
-static int set_histogram(void *args, const char *value)
+static int set_histogram(void *options, const char *value)
 {
-	struct args *a = args;
+	struct report_options *o = options;
 
-	a->look.histogram = true;
-	a->look.histogram_of = value;
+	o->histogram = true;
+	o->histogram_of = value;
 	return 0;
+}
+
+static int set_limit(void *options, const char *value)
+{
+	struct report_options *o = options;
+
+	return hodo_parse_number(value, UINT64_MAX, &o->args.look.limit) == 0 ? 0 :
+	       hodo_usage("report", "'%s' is no number of rows", value);
+}
+
+/* "thread,shard": what is the same at both ends. */
+static bool parse_keys(struct report_pair *p)
+{
+	bool all = false;
+	char *rest, *part;
+
+	rest = p->fields = hodo_must(strdup(p->by));
+	while ((part = strsep(&rest, ",")) != NULL) {
+		if (strcmp(part, "thread") == 0)
+			p->key |= REPORT_KEY_THREAD;
+		else if (strcmp(part, "cpu") == 0)
+			p->key |= REPORT_KEY_CPU;
+		else if (strcmp(part, "process") == 0)
+			p->key |= REPORT_KEY_PROCESS;
+		else if (strcmp(part, "all") == 0)
+			all = true;
+		else if (!*part || p->nfields == REPORT_KEY_FIELDS_MAX)
+			return false;
+		else
+			p->field[p->nfields++] = part;
+	}
+	/* A number that one process gave means another thing in the next, a CPU does not. */
+	if (!all && p->nfields)
+		p->key |= REPORT_KEY_PROCESS;
+	return true;
+}
+
+/* "A,B" or "A,B by KEY,…", which is taken apart. */
+static bool parse_pair(struct report_pair *p, char *text)
+{
+	char *end = text + strcspn(text, ", "), *by;
+
+	*p = (struct report_pair){ .begin = text };
+	if (end == text || *end != ',')
+		return false;
+	*end++ = 0;
+	p->end = end += strspn(end, " ");
+	by = end + strcspn(end, ", ");
+	if (by == end || *by == ',')
+		return false;
+	while (*by == ' ')
+		*by++ = 0;
+	if (!*by) {
+		p->key = REPORT_KEY_THREAD;
+		return true;
+	}
+	p->by = by + 3 + strspn(by + 3, " ");
+	return strncmp(by, "by ", 3) == 0 && !strchr(p->by, ' ') && parse_keys(p);
 }
 
 static bool same_pair(const struct report_pair *a, const struct report_pair *b)
@@ -47,68 +95,60 @@ static bool same_pair(const struct report_pair *a, const struct report_pair *b)
 	       strcmp(a->by ? a->by : "", b->by ? b->by : "") == 0;
 }
 
-static int set_limit(void *args, const char *value)
-{
-	struct args *a = args;
-
-	return hodo_parse_number(value, UINT64_MAX, &a->limit) == 0 ? 0 :
-	       hodo_usage("report", "'%s' is no number of rows", value);
-}
-
 /* In one argument, or as it would be said: --pair A,B by KEY. */
-static int set_pair(void *args, const char *value)
+static int set_pair(void *options, const char *value)
 {
-	struct args *a = args;
-	struct report_pair *pair = &a->o.pairs[a->o.npairs];
-	char *text = NULL, **rest = a->o.args.words;
-	int err;
+	struct report_options *o = options;
+	struct report_pair *pair = &o->pairs[o->npairs];
+	char **rest = o->args.words, *text;
+	const char *by = rest[0] && strcmp(rest[0], "by") == 0 ? rest[1] : NULL;
 
-	if (a->o.npairs == REPORT_PAIRS_MAX)
+	if (o->npairs == REPORT_PAIRS_MAX)
 		return hodo_usage("report", "%u pairs at the most", REPORT_PAIRS_MAX);
-	if (rest[0] && strcmp(rest[0], "by") == 0 && rest[1]) {
-		if (asprintf(&text, "%s by %s", value, rest[1]) < 0)
-			return hodo_no_memory();
-		optind += 2;
-	}
-	err = report_pair_parse(pair, text ? text : value);
-	a->o.npairs++; /* to be freed */
-	if (err == -EINVAL)
-		err = hodo_usage("report", "--pair is two events and what they share, such as kv:start,kv:done by key, "
-					   "not '%s'", text ? text : value);
-	free(text);
-	for (uint32_t i = 0; !err && i + 1 < a->o.npairs; i++)
-		if (same_pair(&a->o.pairs[i], pair))
+	optind += by ? 2 : 0;
+	if (asprintf(&text, "%s%s%s", value, by ? " by " : "", by ? by : "") < 0)
+		return hodo_no_memory();
+	o->npairs++; /* to be freed */
+	if (!parse_pair(pair, text))
+		return hodo_usage("report", "--pair is two events and what they share, such as kv:start,kv:done by key, "
+				  "not '%s%s%s'", value, by ? " by " : "", by ? by : "");
+	for (uint32_t i = 0; i + 1 < o->npairs; i++)
+		if (same_pair(&o->pairs[i], pair))
 			return hodo_usage("report", "--pair %s,%s is there twice", pair->begin, pair->end);
-	return err < 0 ? hodo_no_memory() : err;
+	return 0;
 }
 
-static int set_values(void *args, const char *value)
+static int set_values(void *options, const char *value)
 {
-	struct args *a = args;
-	int err;
+	struct report_options *o = options;
+	char *event, *dot;
 
-	if (a->o.nvalues == REPORT_VALUES_MAX)
+	if (o->nvalues == REPORT_VALUES_MAX)
 		return hodo_usage("report", "%u fields at the most with --values", REPORT_VALUES_MAX);
-	err = report_value_parse(&a->o.values[a->o.nvalues++], value);
-	if (err == -EINVAL)
+	event = hodo_must(strdup(value));
+	dot = strrchr(event, '.'); /* events of spans have one, too */
+	o->values[o->nvalues++] = (struct report_value){ event, dot ? dot + 1 : NULL };
+	if (!dot || dot == event || !dot[1])
 		return hodo_usage("report", "--values is an event and a field, such as kv:put.bytes, not '%s'", value);
-	return err ? hodo_no_memory() : 0;
+	*dot = 0;
+	return 0;
 }
 
-static int show(const struct args *a)
+static int run(void *options)
 {
+	const struct report_options *o = options;
 	struct report rep = { 0 }, other = { 0 };
-	struct hodo_text text = { 0 };
-	int status = report_read(&rep, a->o.args.dir, &a->o), err;
+	struct hodo_page page;
+	int status = report_read(&rep, o->args.dir, o);
 
-	if (!status && a->diff)
-		status = report_read(&other, a->diff, &a->o);
+	if (!status && o->diff)
+		status = report_read(&other, o->diff, o);
 	if (!status) {
-		err = report_put(&text, &rep, a->diff ? &other : NULL, &a->look);
-		text.error = err ? err : text.error;
-		if (!a->diff && !a->o.args.json && !a->o.args.quiet && report_empty(&rep))
-			hodo_warning("%s has no events: 'hodo info' shows what it is", a->o.args.dir);
-		status = hodo_out_text(&text, !a->o.args.no_pager);
+		hodo_page_begin(&page, &o->args);
+		report_put(&page, &rep, o->diff ? &other : NULL);
+		if (!o->diff && !o->args.look.json && !o->args.quiet && report_empty(&rep))
+			hodo_warning("%s has no events: 'hodo info' shows what it is", o->args.dir);
+		status = hodo_page_end(&page);
 	}
 	report_free(&other);
 	report_free(&rep);
@@ -121,21 +161,16 @@ static const struct hodo_columns *const tables[] = {
 	&report_columns[REPORT_LATENCY], NULL,
 };
 
-static int run(void *args)
+static void drop(void *options)
 {
-	struct args *a = args;
-	int status = hodo_look_make(&a->look.table, &a->o.args, tables);
+	struct report_options *o = options;
 
-	if (status)
-		return status < 0 ? 0 : status;
-	a->look.table.limit = a->limit;
-	a->o.diff = a->diff != NULL;
-	return show(a);
-}
-
-static void drop(void *args)
-{
-	report_options_free(&((struct args *)args)->o);
+	for (uint32_t i = 0; i < o->npairs; i++) {
+		free(o->pairs[i].begin);
+		free(o->pairs[i].fields);
+	}
+	for (uint32_t i = 0; i < o->nvalues; i++)
+		free(o->values[i].event);
 }
 
 static const char *const sorts[] = { "total", "self", "calls", "avg", "p50", "p99", "max", "min", "name", NULL };
@@ -151,26 +186,25 @@ static const struct hodo_option options[] = {
 	{ .name = "histogram", .letter = 'H', .kind = HODO_OPTION_CALL, .arg = "GLOB", .optional = true,
 	  .set = set_histogram, .help = "draw distributions: all, or those of such names" },
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
-	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "KEY", HODO_AT(struct args, o.args.sort), .choices = sorts,
-	  .help = "total, self, calls, avg, p50, p99, max, min or name,\nor another column" },
+	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "KEY", HODO_AT(struct hodo_args, look.sort),
+	  .choices = sorts, .help = "total, self, calls, avg, p50, p99, max, min or name,\nor another column" },
 	{ .name = "limit", .letter = 'n', .kind = HODO_OPTION_CALL, .arg = "N", .set = set_limit,
 	  .help = "the first N of each table" },
 	HODO_OPTION_THREAD("of this thread, or of those whose name matches a glob"),
 	HODO_OPTION_SINCE("S", NULL),
 	HODO_OPTION_UNTIL("S", "from S seconds after its begin, or the epoch, to there"),
-	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
+	HODO_OPTION_DIFF(struct report_options, diff, "what is different in that recording"),
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
 	{ 0 },
 };
-
-static const struct args defaults = { .limit = UINT64_MAX };
 
 const struct hodo_verb hodo_verb_report = {
 	.name = "report", .does = "show counts, times and their distribution of all that was recorded",
 	.usage = "[options] [DIR]",
 	.about = "What a recording (hodo.data) says in numbers: calls and times of functions,\n"
 		 "events, spans, values; with the kernel's sched events, threads on and off CPUs.\n",
-	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording, and another with --diff",
-	.args_bytes = sizeof(struct args), .defaults = &defaults, .run = run, .drop = drop,
+	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR,
+	.one = "one recording, and another with --diff", .args_bytes = sizeof(struct report_options),
+	.run = run, .drop = drop,
 };

@@ -5,7 +5,6 @@
  * The memory comes from the recorder of the process, or is a file that the process itself keeps. It is
  * all there before an earlier recording is moved out of the way.
  */
-#define _GNU_SOURCE
 #include "cli.h"
 #include <export/symbols.h>
 #include "target.h"
@@ -16,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <base/clock.h>
 #include <base/file.h>
 #include <base/vec.h>
 #include <record/record.h>
@@ -27,9 +26,11 @@
 #define JOIN_TRIES 200      /* of 10 ms */
 
 struct snapshots {
-	pid_t pid;     /* 0: the kernel */
-	const char *why;
-	struct utsname kernel;
+	struct hodo_args args;
+	const char *out, *why;
+	bool kernel;
+	pid_t pid; /* 0: the kernel */
+	struct utsname system;
 	struct hodo_memory *memory; /* that recorders gave */
 	uint32_t n;
 	struct hodo_flight_memory flight; /* or a file, read; shm NULL: none */
@@ -47,22 +48,19 @@ static int add_memory(struct snapshots *s, const struct hodo_msg_answer *answer,
 
 	if (hodo_memory_map(&memory, answer, fd) < 0)
 		return -EPROTO;
-	if (hodo_vec_push(s->memory, s->n, memory) == 0)
-		return 0;
-	hodo_memory_unmap(&memory);
-	return -ENOMEM;
+	*hodo_must(hodo_vec_add(s->memory, s->n)) = memory;
+	return 0;
 }
 
 /* A process that has just joined may be ahead of its recorder. */
 static int ask_for_memory(const struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid, uint32_t next,
 			  struct hodo_msg_answer *answer)
 {
-	struct timespec pause = { 0, 10000000 };
 	int fd = -EAGAIN;
 
 	for (int i = 0; fd == -EAGAIN && i < JOIN_TRIES; i++) {
 		if (i)
-			nanosleep(&pause, NULL);
+			hodo_sleep_ns(10000000);
 		fd = hodo_memory_ask(recorder->path, pid, next, s->why, answer);
 	}
 	return fd;
@@ -94,8 +92,8 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 /* Whoever records the process, or is the recorder. 0; -ENOENT: nobody; another negative errno. */
 static int ask_recorders(struct snapshots *s)
 {
-	HODO_AUTO_FREE struct hodo_recorder *recorders = calloc(HODO_RECORDERS_MAX, sizeof(*recorders));
-	int err = -ENOENT, n = recorders ? hodo_recorders_find(s->pid, recorders) : 0;
+	HODO_AUTO_FREE struct hodo_recorder *recorders = hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*recorders)));
+	int err = -ENOENT, n = hodo_recorders_find(s->pid, recorders);
 
 	for (int i = 0; i < n && err == -ENOENT; i++) {
 		err = ask(s, &recorders[i], s->pid);
@@ -160,13 +158,11 @@ static int find_kernel(struct snapshots *s)
 {
 	char why[HODO_WHY_MAX];
 
-	s->memory = calloc(1, sizeof(*s->memory));
-	if (!s->memory || uname(&s->kernel) < 0)
-		return hodo_error("out of memory: %s", hodo_remedy(ENOMEM));
-	if (hodo_kernel_memory(s->memory, why, sizeof(why)) < 0)
-		return hodo_error("%s", why);
-	s->n = 1;
-	return 0;
+	uname(&s->system);
+	if (hodo_kernel_memory(hodo_must(hodo_vec_add(s->memory, s->n)), why, sizeof(why)) == 0)
+		return 0;
+	s->n = 0;
+	return hodo_error("%s", why);
 }
 
 /* Gets hold of all memory. */
@@ -213,15 +209,15 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 static int write_all(struct snapshots *s)
 {
 	const struct hodo_flight_memory *f = &s->flight;
-	bool kernel = s->pid == 0; /* whose rings are not to be found by asking for holes */
 	int status = 0;
 
 	for (uint32_t i = 0; i < s->n && !status; i++) {
 		const struct hodo_memory *m = &s->memory[i];
 
 		status = write_one(s, (struct hodo_snapshot_source){
-			.shm = m->shm, .layout = m->layout, .fd = kernel ? -1 : m->fd, .flight = &m->flight,
-			.pid = m->pid, .kernel = kernel ? s->kernel.release : NULL });
+			/* The kernel's rings are not to be found by asking for holes. */
+			.shm = m->shm, .layout = m->layout, .fd = s->kernel ? -1 : m->fd, .flight = &m->flight,
+			.pid = m->pid, .kernel = s->kernel ? s->system.release : NULL });
 	}
 	if (f->shm && !status)
 		status = write_one(s, (struct hodo_snapshot_source){
@@ -229,84 +225,75 @@ static int write_all(struct snapshots *s)
 	return status;
 }
 
-static int write_snapshots(struct snapshots *s, const char *out, bool quiet)
+static int write_snapshots(struct snapshots *s)
 {
 	char why[PATH_MAX + 256], events[32], bytes[32], whom[48];
 	uint32_t processes = s->n + (s->flight.shm != NULL);
 	int status;
 
-	s->out_fd = hodo_out_dir_open(out, why, sizeof(why));
+	s->out_fd = hodo_out_dir_open(s->out, why, sizeof(why));
 	if (s->out_fd < 0)
 		return hodo_error("%s", why);
 	status = write_all(s);
 	if (status) {
-		rmdir(out);
+		rmdir(s->out);
 		return status;
 	}
-	if (s->functions && hodo_symbols_keep(out) < 0 && !quiet)
+	if (s->functions && hodo_symbols_keep(s->out) < 0 && !s->args.quiet)
 		hodo_warning("names of functions could not all be kept in %s: keep the program's files to have them",
-			     out);
-	if (!quiet)
+			     s->out);
+	if (!s->args.quiet)
 		fprintf(stderr, "hodo: %s event%s of %s, %s in %s\n", hodo_grouped(s->events, events),
-			s->events == 1 ? "" : "s", hodo_whom(s->pid == 0, processes, whom),
-			hodo_human_bytes(s->bytes, bytes), out);
+			s->events == 1 ? "" : "s", hodo_whom(s->kernel, processes, whom),
+			hodo_human_bytes(s->bytes, bytes), s->out);
 	return 0;
 }
 
-static int snapshot(pid_t pid, const char *text, const char *out, bool quiet)
-{
-	struct snapshots s = { .pid = pid, .why = text, .out_fd = -1 };
-	int status = pid ? find(&s) : find_kernel(&s);
-
-	if (!status)
-		status = write_snapshots(&s, out, quiet);
-	for (uint32_t i = 0; s.memory && i < s.n; i++)
-		hodo_memory_unmap(&s.memory[i]);
-	free(s.memory);
-	if (s.flight.shm)
-		hodo_flight_memory_free(&s.flight);
-	if (s.out_fd >= 0)
-		close(s.out_fd);
-	return status;
-}
-
-struct args {
-	struct hodo_args args;
-	const char *out, *why;
-	bool kernel;
-};
-
 static int run(void *args)
 {
-	const struct args *a = args;
-	const struct hodo_args *w = &a->args;
-	pid_t pid = 0;
+	struct snapshots *s = args;
+	const struct hodo_args *w = &s->args;
 	int status;
 
-	if (strlen(a->why) >= sizeof(((struct hodo_shm *)0)->why))
+	if (strlen(s->why) >= sizeof(((struct hodo_shm *)0)->why))
 		return hodo_usage("snapshot", "--why is a text of %zu bytes at most",
 				  sizeof(((struct hodo_shm *)0)->why) - 1);
-	if (a->kernel && w->n)
+	if (s->kernel && w->n)
 		return hodo_usage("snapshot", "-k is the kernel, and no process: leave '%s' out", w->words[0]);
-	if (!a->kernel && w->n == 0)
+	if (!s->kernel && w->n == 0)
 		return hodo_usage("snapshot", "no process given");
 	if (w->n > 1)
 		return hodo_usage("snapshot", "one process at a time, not '%s' too", w->words[1]);
-	status = a->kernel ? 0 : hodo_target_parse("snapshot", w->words[0], &pid);
-	return status ? status : snapshot(pid, a->why, a->out, w->quiet);
+	status = s->kernel ? 0 : hodo_target_parse("snapshot", w->words[0], &s->pid);
+	if (!status)
+		status = s->kernel ? find_kernel(s) : find(s);
+	return status ? status : write_snapshots(s);
+}
+
+static void drop(void *args)
+{
+	struct snapshots *s = args;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		hodo_memory_unmap(&s->memory[i]);
+	free(s->memory);
+	if (s->flight.shm)
+		hodo_flight_memory_free(&s->flight);
+	if (s->out_fd >= 0)
+		close(s->out_fd);
 }
 
 static const struct hodo_option options[] = {
-	{ .name = "kernel", .letter = 'k', HODO_AT(struct args, kernel),
+	{ .name = "kernel", .letter = 'k', HODO_AT(struct snapshots, kernel),
 	  .help = "the kernel's, of 'hodo record -k --overwrite' or of its\ncontrol tree; root only" },
-	HODO_OPTION_DIR(struct args, out),
-	{ .name = "why", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct args, why),
+	HODO_OPTION_DIR(struct snapshots, out),
+	{ .name = "why", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct snapshots, why),
 	  .help = "what it is for: hodo info shows it" },
 	HODO_OPTION_QUIET("do not say what was done"),
 	{ 0 },
 };
 
-static const struct args defaults = { .out = HODO_DIR_DEFAULT, .why = "hodo snapshot" };
+static const struct snapshots defaults = { .out = HODO_DIR_DEFAULT, .why = "hodo snapshot", .out_fd = -1 };
 
 const struct hodo_verb hodo_verb_snapshot = {
 	.name = "snapshot", .does = "write what a flight recorder holds, while it goes on",
@@ -315,5 +302,5 @@ const struct hodo_verb hodo_verb_snapshot = {
 		 "a process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
 		 "processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n",
 	.options = options, .column = 20, .aligned = true, .word = HODO_WORD_PID,
-	.args_bytes = sizeof(struct args), .defaults = &defaults, .run = run,
+	.args_bytes = sizeof(struct snapshots), .defaults = &defaults, .run = run, .drop = drop,
 };

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - hodo stat. */
-#define _GNU_SOURCE
-#include "process_table.h"
-#include "stat_table.h"
+#include "recording_tables.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 struct args {
 	struct hodo_args args;
-	struct hodo_look look;
 	const char *diff;
 };
 
@@ -50,33 +45,27 @@ static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool col
 	if (s->totals.damaged)
 		hodo_text_printf(to, "%s%s events are damaged and not counted%s\n", hodo_style(color, HODO_ALERT),
 				 hodo_grouped(s->totals.damaged, buf), hodo_style(color, HODO_PLAIN));
-	if (!hodo_lost_all(&lost)) {
+	if (hodo_lost_all(&lost))
+		hodo_put_lost(to, s->r, color);
+	else
 		hodo_text_add(to, "no event was lost\n");
-		return;
-	}
-	hodo_text_printf(to, "%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
-			 hodo_grouped(hodo_lost_all(&lost), buf), hodo_style(color, HODO_PLAIN));
-	hodo_put_lost(to, s->r);
 }
 
 static int put(const struct hodo_stat *s, const struct hodo_stat *other, const struct args *a)
 {
-	struct hodo_text text = { 0 };
-	struct hodo_json j;
+	const struct hodo_look *look = &a->args.look;
+	struct hodo_page page;
 
-	if (a->look.json)
-		j = hodo_json_begin(&text);
+	hodo_page_begin(&page, &a->args);
 	if (other) {
-		hodo_table_diff(&text, &j, "events", &s->table, &other->table, &a->look, NULL);
-	} else if (a->look.json) {
-		put_json(&j, s);
+		hodo_table_diff(&page.text, &page.json, "events", &s->table, &other->table, look, NULL);
+	} else if (look->json) {
+		put_json(&page.json, s);
 	} else {
-		hodo_stat_put_table(&text, s, a->look.color);
-		put_losses(&text, s, a->look.color);
+		hodo_stat_put_table(&page.text, s, look->color);
+		put_losses(&page.text, s, look->color);
 	}
-	if (a->look.json)
-		hodo_json_finish(&j);
-	return hodo_out_text(&text, !a->args.no_pager);
+	return hodo_page_end(&page);
 }
 
 /* Counts one recording, and then the other of --diff. */
@@ -88,7 +77,7 @@ static int show(const char *dir, const struct hodo_stat *before, const struct ar
 
 	if (!r)
 		return HODO_EXIT_FAILURE;
-	err = hodo_stat_count(&s, r, &a->look);
+	err = hodo_stat_count(&s, r, &a->args.look);
 	if (err < 0)
 		status = hodo_cannot_read(dir, err);
 	else if (a->diff && !before)
@@ -104,10 +93,9 @@ static const struct hodo_columns *const tables[] = { &hodo_stat_columns, NULL };
 
 static int run(void *args)
 {
-	struct args *a = args;
-	int status = hodo_look_make(&a->look, &a->args, tables);
+	const struct args *a = args;
 
-	return status < 0 ? 0 : status ? status : show(a->args.dir, NULL, a);
+	return show(a->args.dir, NULL, a);
 }
 
 static const struct hodo_option options[] = {
@@ -124,6 +112,6 @@ const struct hodo_verb hodo_verb_stat = {
 	.usage = "[options] [DIR]",
 	.about = "Counts the events of a recording (hodo.data): how many of each, how often, how\n"
 		 "many bytes; then those that were lost, why, and what would have kept them.\n",
-	.options = options, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .tables = tables, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct args), .run = run,
 };

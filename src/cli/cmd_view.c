@@ -5,7 +5,6 @@
 #include "output_file.h"
 #include <export/view.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 #define WARNINGS_MAX 200u /* that the page shows */
@@ -48,20 +47,6 @@ static bool is_wanted(void *data, uint32_t tid, const char *comm)
 	return hodo_thread_is(data, tid, comm);
 }
 
-static struct hodo_read *open_recording(const char *dir, struct kept *kept)
-{
-	char error[512] = "";
-	struct hodo_read_options o = hodo_read_options(error, kept->quiet);
-	struct hodo_read *r;
-
-	o.warn = on_warning;
-	o.data = kept;
-	if (hodo_read_open(&r, dir, &o) == 0)
-		return r;
-	hodo_error("%s", error);
-	return NULL;
-}
-
 /* "kvd[412] and 2 more", made of the processes that were recorded. */
 static char *title_of(const struct hodo_read *r)
 {
@@ -101,47 +86,38 @@ static int write_page(void *view, struct hodo_output *output, struct hodo_text *
 	return hodo_view_write(v);
 }
 
-static int view(const struct args *a, struct hodo_view *v)
-{
-	const struct hodo_args *in = &a->out.args;
-	HODO_AUTO_FREE char *title = a->title ? strdup(a->title) : title_of(v->reader);
-	char shown[32], rows[32];
-	int status = hodo_parse_range(v->reader, in->since, in->until, "view", &v->since_ns, &v->until_ns);
-
-	v->title = title;
-	if (!status && !title)
-		status = hodo_no_memory();
-	if (!status) {
-		hodo_read_limit(v->reader, v->since_ns, v->until_ns);
-		status = hodo_output_make(&a->out, "html", "the page", v->reader, write_page, v);
-	}
-	if (!status && !in->quiet && v->shown < v->rows)
-		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
-			     "larger --limit show others", hodo_grouped(v->shown, shown), hodo_grouped(v->rows, rows));
-	if (!status && !in->quiet)
-		hodo_tell_lost(v->reader);
-	return status;
-}
-
 static int run(void *args)
 {
-	const struct args *a = args;
-	const struct hodo_args *in = &a->out.args;
+	struct args *a = args;
+	struct hodo_args *in = &a->out.args;
 	struct kept kept = { .quiet = in->quiet };
 	struct hodo_view v = { .version = HODO_VERSION, .warnings = warnings, .warnings_data = &kept, .dir = in->dir,
 			       .limit = a->limit, .wanted = in->thread ? is_wanted : NULL,
 			       .wanted_data = (void *)(uintptr_t)in->thread };
+	HODO_AUTO_READ struct hodo_read *r = NULL;
+	HODO_AUTO_FREE char *title = NULL;
+	char shown[32], rows[32];
 	size_t len;
 	int status;
 
 	hodo_view_page(&len);
 	if (len == 0)
 		return hodo_error("view: this hodo was built without the page: build it where npm and the network are");
-	v.reader = open_recording(in->dir, &kept);
-	if (!v.reader)
-		return HODO_EXIT_FAILURE;
-	status = view(a, &v);
-	hodo_read_close(v.reader);
+	in->warn = on_warning;
+	in->warn_data = &kept;
+	status = hodo_open_range(&r, in);
+	if (!status) {
+		v.reader = r;
+		v.title = title = hodo_must(a->title ? strdup(a->title) : title_of(r));
+		v.since_ns = in->since_ns;
+		v.until_ns = in->until_ns;
+		status = hodo_output_make(&a->out, "html", "the page", r, write_page, &v);
+	}
+	if (!status && !in->quiet && v.shown < v.rows)
+		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
+			     "larger --limit show others", hodo_grouped(v.shown, shown), hodo_grouped(v.rows, rows));
+	if (!status && !in->quiet)
+		hodo_tell_lost(r);
 	for (uint32_t i = 0; i < kept.n; i++)
 		free(kept.text[i]);
 	return status;

@@ -8,12 +8,10 @@
  * behind the word). Nothing that is named on the command line is ever run: events are read from files, recordings
  * and processes by hodo list, in a child of ours that has a second.
  */
-#define _GNU_SOURCE
 #include "list.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -133,7 +131,7 @@ static void offer_events(const struct line *l, const char *fixed, const char *ty
 	char path[PATH_MAX];
 
 	a.args.dir = l->pid ? l->pid : l->program ? path : l->recording ? l->recording : HODO_DIR_DEFAULT;
-	a.args.columns = l->kernel ? NULL : "name,state,kind,fields,place,sites";
+	a.args.look.columns = l->kernel ? NULL : "name,state,kind,fields,place,sites";
 	if (a.args.dir != path || hodo_launch_find(l->program, path) != -ENOENT)
 		offer_list(&a, offer_event, &listed);
 }
@@ -150,7 +148,7 @@ static void offer_pids(const char *fixed, const char *typed)
 	struct listed listed = { .fixed = fixed, .typed = typed };
 	struct hodo_list_args a = { .pids = true };
 
-	a.args.columns = "pid,comm";
+	a.args.look.columns = "pid,comm";
 	offer_list(&a, offer_pid, &listed);
 }
 
@@ -418,9 +416,7 @@ int hodo_complete(int argc, char **argv)
 	l.word = l.index < l.n ? l.words[l.index] : "";
 	/* It may be missing at the end. */
 	if (l.index == l.n) {
-		words = calloc((size_t)l.n + 1, sizeof(*words));
-		if (!words)
-			return HODO_EXIT_FAILURE;
+		words = hodo_must(calloc((size_t)l.n + 1, sizeof(*words)));
 		memcpy(words, argv + 1, (size_t)l.n * sizeof(*words));
 		words[l.n++] = (char *)"";
 		l.words = words;

@@ -19,7 +19,6 @@
 struct graph_options {
 	struct hodo_args args;
 	const char *function;
-	int64_t since_ns, until_ns;
 	uint64_t depth;
 	int64_t min_time_ns;
 	bool times;
@@ -62,7 +61,7 @@ struct graph {
 	const struct graph_options *o;
 	struct hodo_symbols *symbols;
 	struct hodo_read_calls *calls;
-	struct hodo_map threads; /* struct graph_thread * by its key */
+	struct hodo_map threads; /* struct graph_thread, kept by its key */
 	struct graph_thread *last; /* that was looked up */
 	struct hodo_arena calls_kept; /* struct graph_call */
 	struct graph_call *free;
@@ -71,12 +70,11 @@ struct graph {
 	struct hodo_read *reader;
 	uint32_t kept; /* calls and events without lines, of all complete threads */
 	bool color, columns;         /* columns: tid and comm */
-	bool no_memory;
 };
 
 static inline bool graph_in_time(const struct graph *g, int64_t ts_ns)
 {
-	return ts_ns >= g->o->since_ns;
+	return ts_ns >= g->o->args.since_ns;
 }
 
 /* The depth that is shown: with --function that function's is 0. */
@@ -97,7 +95,6 @@ const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, s
 void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, size_t len,
 			uint32_t depth);
 
-/* graph_json.c: an object a line */
 void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call);
 void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t depth);
 void graph_json_summary(struct graph *g, const struct hodo_read *r);
@@ -105,7 +102,7 @@ void graph_json_summary(struct graph *g, const struct hodo_read *r);
 /* graph_calls.c: lines as calls and events come, in order */
 void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call);
 void graph_leave(struct graph *g, const struct hodo_read_call *call);
-void graph_away(struct graph *g, const struct hodo_read_call *call); /* as the op of hodo_read_calls_ops */
+void graph_away(void *g, const struct hodo_read_call *call); /* the op of hodo_read_calls_ops */
 /* e: NULL if the event is not at hand any more, but its text is. */
 void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
 		   const char *text, uint32_t depth);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* graph_calls.c - calls and events as lines, in the order in which they come. */
-#define _GNU_SOURCE
 #include "graph.h"
 
 #include <base/vec.h>
@@ -27,12 +26,9 @@ static void release(struct graph *g, struct graph_thread *t, int64_t now_ns, boo
 	t->nheld -= n;
 }
 
-static void hold(struct graph *g, struct graph_thread *t, struct graph_call *c)
+static void hold(struct graph_thread *t, struct graph_call *c)
 {
-	if (hodo_vec_reserve(t->held, t->held_room, t->nheld + 1) < 0) {
-		g->no_memory = true;
-		return;
-	}
+	hodo_must(hodo_vec_reserve(t->held, t->held_room, t->nheld + 1) == 0);
 	t->held[t->nheld++] = c;
 }
 
@@ -64,19 +60,16 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 	if (c)
 		g->free = c->next;
 	else
-		c = hodo_arena_alloc(&g->calls_kept, sizeof(*c));
-	g->no_memory |= !c;
-	if (!c)
-		return;
+		c = hodo_must(hodo_arena_alloc(&g->calls_kept, sizeof(*c)));
 	*c = (struct graph_call){ .thread = t, .name = place.name, .entry_ns = call->entry_ns, .depth = call->depth,
 				  .flags = call->flags };
 	call->user = (uintptr_t)c;
 	if (g->o->function && !t->root && !alone)
 		t->root = c;
-	if (g->o->args.json || alone)
+	if (g->o->args.look.json || alone)
 		return;
 	release(g, t, call->entry_ns, t->complete);
-	hold(g, t, c);
+	hold(t, c);
 }
 
 /* The last line of a call, or its only one. */
@@ -103,11 +96,12 @@ static const char *note_of(const struct hodo_read_call *call, const char *otherw
 	return call->flags & HODO_READ_CALL_NO_EXIT ? NULL : call->flags & HODO_READ_CALL_LEFT ? "left" : otherwise;
 }
 
-void graph_away(struct graph *g, const struct hodo_read_call *call)
+void graph_away(void *data, const struct hodo_read_call *call)
 {
+	struct graph *g = data;
 	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
 
-	if (!c || g->o->args.json)
+	if (!c || g->o->args.look.json)
 		return;
 	end_line(g, c, call, note_of(call, "waits"));
 	c->away = true;
@@ -121,7 +115,7 @@ void graph_leave(struct graph *g, const struct hodo_read_call *call)
 
 	if (!c)
 		return;
-	if (g->o->args.json) {
+	if (g->o->args.look.json) {
 		if (call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns && graph_in_time(g, call->end_ns))
 			graph_json_call(g, c, call);
 	} else if (c->away) {

@@ -3,7 +3,6 @@
  * graph_complete.c - threads whose calls are known at their end only: calls, and the events between them, are kept
  * until a call ends that nothing was around.
  */
-#define _GNU_SOURCE
 #include "graph.h"
 
 #include <base/vec.h>
@@ -42,7 +41,6 @@ static bool enter(void *data, struct hodo_read_call *call, const struct hodo_rea
 {
 	struct visit *v = data;
 
-	(void)outer;
 	show_events(v->g, v->t, first_ns, UINT32_MAX);
 	graph_enter(v->g, v->t, call);
 	v->t->inside = call->depth + 1;
@@ -80,12 +78,9 @@ void graph_complete_free(struct graph_thread *t)
 
 void graph_complete_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call)
 {
-	if (call->end_ns - call->entry_ns < g->o->min_time_ns || call->end_ns < g->o->since_ns)
+	if (call->end_ns - call->entry_ns < g->o->min_time_ns || call->end_ns < g->o->args.since_ns)
 		return;
-	if (!hodo_complete_calls_keep(&t->calls, call)) {
-		g->no_memory = true;
-		return;
-	}
+	hodo_must(hodo_complete_calls_keep(&t->calls, call));
 	if (++g->kept > KEPT_MAX || call->depth == 0)
 		graph_complete_show(g, t);
 }
@@ -94,13 +89,9 @@ void graph_complete_event(struct graph *g, struct graph_thread *t, const struct 
 {
 	size_t len;
 	const char *text = graph_event_text(g, e, &len);
-	char *copy = strndup(text, len);
+	char *copy = hodo_must(strndup(text, len));
 
-	if (!copy || hodo_vec_reserve(t->events, t->events_room, t->nevents + 1) < 0) {
-		free(copy);
-		g->no_memory = true;
-		return;
-	}
+	hodo_must(hodo_vec_reserve(t->events, t->events_room, t->nevents + 1) == 0);
 	t->events[t->nevents++] = (struct graph_event){ e->ts_ns, t->calls.n, copy };
 	if (++g->kept > KEPT_MAX)
 		graph_complete_show(g, t);

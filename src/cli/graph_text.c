@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_text.c - the lines of hodo graph. */
-#define _GNU_SOURCE
+/* graph_text.c - the lines of hodo graph; with --json an object a line, of each call at its end. */
 #include "graph.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define INDENT_MAX 100u /* deeper calls stand there, with their depth as a number */
+#define INDENT_MAX 100u /* deeper calls are indented no further, and show their depth as a number */
 #define NS_PER_S 1000000000
 
 static void put(struct graph *g, const char *s)
@@ -113,9 +111,8 @@ const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, s
 	const char *data;
 
 	hodo_read_text_clear(g->text);
-	if (hodo_read_text_plain(g->text, e->cls->name, strlen(e->cls->name)) < 0 ||
-	    hodo_read_text_line(g->text, e, HODO_READ_FIELDS) < 0)
-		g->no_memory = true;
+	hodo_must(hodo_read_text_plain(g->text, e->cls->name, strlen(e->cls->name)) == 0 &&
+		  hodo_read_text_line(g->text, e, HODO_READ_FIELDS) == 0);
 	data = hodo_read_text_data(g->text, len);
 	*len -= *len > 0 && data[*len - 1] == '\n';
 	return data;
@@ -131,4 +128,60 @@ void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t t
 	put(g, " */");
 	put_style(g, HODO_PLAIN);
 	put(g, "\n");
+}
+
+/* -------------------------------------------------------------------------- JSON */
+
+void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call)
+{
+	static const char *const names[] = { "left", "open", "no_exit", "whole" };
+	struct hodo_json j = { .text = &g->out };
+
+	hodo_json_object(&j, NULL);
+	hodo_json_i64(&j, "ts", call->entry_ns);
+	hodo_json_u64(&j, "pid", call->process->pid);
+	hodo_json_u64(&j, "tid", call->tid);
+	hodo_json_string(&j, "comm", call->comm);
+	hodo_json_u64(&j, "depth", call->depth);
+	hodo_json_string(&j, "function", c->name);
+	hodo_json_i64(&j, "duration_ns", call->end_ns - call->entry_ns);
+	hodo_json_u64(&j, "self_ns", call->self_ns);
+	hodo_json_array(&j, "flags");
+	for (unsigned i = 0; i < 4; i++)
+		if (call->flags & 1u << i)
+			hodo_json_string(&j, NULL, names[i]);
+	hodo_json_end(&j);
+	hodo_json_finish(&j);
+}
+
+/* As print has it, with the depth. */
+void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t depth)
+{
+	const char *text;
+	size_t len;
+
+	hodo_read_text_clear(g->text);
+	hodo_must(hodo_read_text_json(g->text, e) == 0);
+	text = hodo_read_text_data(g->text, &len);
+	hodo_text_bytes(&g->out, text, len > 2 ? len - 2 : 0);
+	hodo_text_printf(&g->out, ",\"depth\":%u}\n", depth);
+}
+
+void graph_json_summary(struct graph *g, const struct hodo_read *r)
+{
+	struct hodo_read_calls_totals t = { .size = sizeof(t) };
+	struct hodo_read_lost lost = hodo_read_lost(r, NULL);
+	struct hodo_json j = { .text = &g->out };
+
+	hodo_read_calls_totals(g->calls, &t);
+	hodo_json_object(&j, NULL);
+	hodo_json_object(&j, "summary");
+	hodo_json_u64(&j, "calls", t.calls);
+	hodo_json_u64(&j, "returned", t.returned);
+	hodo_json_u64(&j, "left", t.left);
+	hodo_json_u64(&j, "open", t.open);
+	hodo_json_u64(&j, "orphans", t.orphans);
+	hodo_json_u64(&j, "lost", hodo_lost_all(&lost));
+	hodo_json_end(&j);
+	hodo_json_finish(&j);
 }

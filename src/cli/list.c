@@ -2,31 +2,28 @@
 /* list.c - hodo list: events and functions, wherever they come from, as tables. */
 #include "list.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <base/vec.h>
 
-int hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object)
+void hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object)
 {
-	struct hodo_read_class *new = hodo_vec_add(l->classes, l->n);
+	struct hodo_read_class *new = hodo_must(hodo_vec_add(l->classes, l->n));
 
-	if (!new)
-		return -ENOMEM;
 	*new = *c;
 	new->object = object;
-	return 0;
 }
 
 int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object, const struct hodo_read_options *o,
 		       bool functions)
 {
-	struct hodo_list_file *file = hodo_vec_add(l->files, l->nfiles);
-	int err = file && (file->object = strdup(object)) ? hodo_read_elf_open(&file->elf, path, o) : -ENOMEM;
+	struct hodo_list_file *file = hodo_must(hodo_vec_add(l->files, l->nfiles));
+	int err = hodo_read_elf_open(&file->elf, path, o);
 
+	file->object = hodo_must(strdup(object));
 	for (uint32_t i = 0; !err && i < hodo_read_elf_nclasses(file->elf); i++)
-		err = hodo_list_add_class(l, hodo_read_elf_class(file->elf, i), file->object);
+		hodo_list_add_class(l, hodo_read_elf_class(file->elf, i), file->object);
 	return !err && functions ? hodo_list_add_functions(l, file, path) : err;
 }
 
@@ -233,7 +230,7 @@ void hodo_list_put_recorder_json(struct hodo_json *j, const struct hodo_msg_answ
 		hodo_json_string(j, "flight", a->path);
 }
 
-static void offer(const struct hodo_table *t, const struct hodo_list_args *a)
+static int offer(const struct hodo_table *t, const struct hodo_list_args *a)
 {
 	const struct hodo_column *column[HODO_COLUMNS_MAX];
 	unsigned columns = hodo_table_columns(t, false, column);
@@ -251,15 +248,16 @@ static void offer(const struct hodo_table *t, const struct hodo_list_args *a)
 		}
 		a->offer(a->offer_data, hodo_text_string(&name), hodo_text_string(&about));
 	}
+	return 0;
 }
 
 static void put_text(struct hodo_text *to, const struct hodo_list *l, const struct hodo_table *events,
 		     const struct hodo_table *functions, const struct hodo_list_args *a)
 {
 	if (!a->functions)
-		hodo_table_put(to, events, a->look.color);
+		hodo_table_put(to, events, a->args.look.color);
 	else if (functions->n)
-		hodo_table_put(to, functions, a->look.color);
+		hodo_table_put(to, functions, a->args.look.color);
 	if (a->functions || a->events)
 		return;
 	hodo_list_put_function_count(to, l, a->path);
@@ -271,22 +269,19 @@ static void put_text(struct hodo_text *to, const struct hodo_list *l, const stru
 	hodo_text_char(to, '\n');
 }
 
-static void put_json(struct hodo_text *to, const struct hodo_list *l, const struct hodo_table *events,
+static void put_json(struct hodo_json *j, const struct hodo_list *l, const struct hodo_table *events,
 		     const struct hodo_table *functions, const struct hodo_list_args *a)
 {
-	struct hodo_json j = hodo_json_begin(to);
-
 	if (l->pid) {
-		hodo_json_i64(&j, "pid", l->pid);
-		hodo_json_bool(&j, "listens", l->answer != NULL);
+		hodo_json_i64(j, "pid", l->pid);
+		hodo_json_bool(j, "listens", l->answer != NULL);
 		if (l->answer)
-			hodo_list_put_recorder_json(&j, l->answer);
+			hodo_list_put_recorder_json(j, l->answer);
 	}
 	if (!a->functions)
-		hodo_table_put_json(&j, "events", events);
+		hodo_table_put_json(j, "events", events);
 	if (!a->events)
-		hodo_table_put_json(&j, "functions", functions);
-	hodo_json_finish(&j);
+		hodo_table_put_json(j, "functions", functions);
 }
 
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
@@ -294,37 +289,35 @@ int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 	HODO_AUTO(hodo_table_free) struct hodo_table functions = hodo_list_functions(l);
 	HODO_AUTO(hodo_table_free) struct hodo_table events = { .columns = &hodo_list_columns, .context = l,
 								.stride = sizeof(*l->classes) };
-	struct hodo_text text = { 0 };
-	int err;
+	struct hodo_page page;
 
 	join(l);
 	events.first = l->classes;
 	events.n = l->n;
-	err = hodo_table_arrange(&events, &a->look);
-	if (!err)
-		err = hodo_table_arrange(&functions, &a->look);
+	hodo_table_arrange(&events, &a->args.look);
+	hodo_table_arrange(&functions, &a->args.look);
 	if (a->offer)
-		offer(&events, a);
+		return offer(&events, a);
+	hodo_page_begin(&page, &a->args);
+	if (a->args.look.json)
+		put_json(&page.json, l, &events, &functions, a);
 	else
-		(a->look.json ? put_json : put_text)(&text, l, &events, &functions, a);
-	text.error = text.error ? text.error : err;
-	return a->offer ? 0 : hodo_out_text(&text, !a->args.no_pager);
+		put_text(&page.text, l, &events, &functions, a);
+	return hodo_page_end(&page);
 }
 
-int hodo_list_table(struct hodo_table *t, const char *key, const struct hodo_list_args *a)
+int hodo_list_table(const struct hodo_table *t, const char *key, const struct hodo_list_args *a)
 {
-	struct hodo_text text = { .error = hodo_table_arrange(t, &a->look) };
+	HODO_AUTO(hodo_table_free) struct hodo_table sorted = *t;
+	struct hodo_page page;
 
-	if (a->offer) {
-		offer(t, a);
-	} else if (a->look.json) {
-		struct hodo_json j = hodo_json_begin(&text);
-
-		hodo_table_put_json(&j, key, t);
-		hodo_json_finish(&j);
-	} else {
-		hodo_table_put(&text, t, a->look.color);
-	}
-	hodo_table_free(t);
-	return a->offer ? 0 : hodo_out_text(&text, !a->args.no_pager);
+	hodo_table_arrange(&sorted, &a->args.look);
+	if (a->offer)
+		return offer(&sorted, a);
+	hodo_page_begin(&page, &a->args);
+	if (a->args.look.json)
+		hodo_table_put_json(&page.json, key, &sorted);
+	else
+		hodo_table_put(&page.text, &sorted, a->args.look.color);
+	return hodo_page_end(&page);
 }

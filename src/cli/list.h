@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * list.h - hodo list: what is listed, wherever it comes from.
- *
- *	cmd_list.c        the verb; programs, libraries, recordings
- *	list_process.c    a process: what it says itself, else the files that it has mapped
- *	list_kernel.c     the kernel's events
- *	list_pids.c       the processes that listen
- *	list.c            events, and how all is put
- *	list_functions.c  functions
- */
+/* list.h - hodo list: what is listed, wherever it comes from. */
 #ifndef HODO_CLI_LIST_H
 #define HODO_CLI_LIST_H
 
@@ -26,7 +17,6 @@ struct hodo_list_args {
 	struct hodo_args args;
 	const char *path; /* as it was given; of the kernel a pattern, NULL: all */
 	bool events, functions, pids, kernel;
-	struct hodo_look look;
 	/* Takes the rows of the table that is listed, as the text in its first column and in the others, in place of
 	 * their being written. NULL: they are. */
 	void (*offer)(void *data, const char *name, const char *about);
@@ -66,7 +56,7 @@ struct hodo_list {
 	pid_t pid;
 };
 
-int hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object); /* 0 or -ENOMEM */
+void hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object);
 /* Events of a file, and its functions; object: what is shown as its path. As hodo_read_elf_open(). */
 int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object, const struct hodo_read_options *o,
 		       bool functions);
@@ -74,7 +64,7 @@ void hodo_list_free(struct hodo_list *l);
 /* Sorts the classes, each once, and puts the list. The exit status. */
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a);
 /* Puts a table that is all there is to list; key: in JSON. The exit status. */
-int hodo_list_table(struct hodo_table *t, const char *key, const struct hodo_list_args *a);
+int hodo_list_table(const struct hodo_table *t, const char *key, const struct hodo_list_args *a);
 /* " by hodo (process 12)", " by itself, in FILE", "": by nobody; and as members of an object of JSON. */
 void hodo_list_put_recorder(struct hodo_text *to, const struct hodo_msg_answer *a);
 void hodo_list_put_recorder_json(struct hodo_json *j, const struct hodo_msg_answer *a);
@@ -84,10 +74,10 @@ int hodo_list_kernel(const struct hodo_list_args *a);
 int hodo_list_pids(const struct hodo_list_args *a);
 extern const struct hodo_columns hodo_list_columns, hodo_list_kernel_columns, hodo_list_pids_columns;
 
-/* list_functions.c: the traceable functions of a file. 0 or -ENOMEM. */
+/* list_functions.c: the traceable functions of a file. 0 or a negative errno. */
 int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, const char *path);
 /* How many functions are traceable in the recording's objects; with path those that it has events of, all of which are
- * read. 0, -ENOMEM, -EIO. */
+ * read. 0 or a negative errno. */
 int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path);
 extern const struct hodo_columns hodo_function_columns, hodo_seen_function_columns;
 struct hodo_table hodo_list_functions(struct hodo_list *l); /* in order */

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "list.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +25,9 @@ int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, co
 	hodo_sym_open(&file->sym, &source);
 	l->objects++;
 	for (uint32_t i = 0; i < n; i++) {
-		struct hodo_listed_function *f = hodo_vec_add(l->functions, l->nfunctions);
+		struct hodo_listed_function *f = hodo_must(hodo_vec_add(l->functions, l->nfunctions));
 		struct hodo_symbol symbol;
 
-		if (!f)
-			return -ENOMEM;
 		*f = (struct hodo_listed_function){
 			.addr = found[i].addr, .slot = found[i].slot, .exits = found[i].exits, .object = file->object,
 			.name = found[i].name,
@@ -44,16 +41,15 @@ int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, co
 /* -------------------------------------------------------------------- recordings */
 
 /* An object that several processes have, or that came twice, counts once. */
-static int count_objects(struct hodo_list *l, const struct hodo_read *r)
+static void count_objects(struct hodo_list *l, const struct hodo_read *r)
 {
 	HODO_AUTO(hodo_strings_free) struct hodo_strings known = { 0 };
 	char key[PATH_MAX + sizeof(((struct hodo_read_object *)0)->build_id)];
-	int err = 0;
 
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r) && !err; i++) {
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
 		const struct hodo_read_process *p = hodo_read_process(r, i);
 
-		for (uint32_t k = 0; k < p->nobjects && !err; k++) {
+		for (uint32_t k = 0; k < p->nobjects; k++) {
 			const struct hodo_read_object *o = &p->objects[k];
 			size_t len = strnlen(o->path, PATH_MAX);
 			uint32_t before = known.map.n;
@@ -62,25 +58,21 @@ static int count_objects(struct hodo_list *l, const struct hodo_read *r)
 				continue;
 			memcpy(mempcpy(key, o->path, len), o->build_id, sizeof(o->build_id));
 			if (hodo_strings_add_bytes(&known, key, len + sizeof(o->build_id)) == HODO_STRINGS_NONE)
-				err = -ENOMEM;
-			else if (known.map.n > before)
+				exit(hodo_no_memory());
+			if (known.map.n > before)
 				l->traceable += o->functions;
 		}
 	}
 	l->objects = known.map.n;
-	return err;
 }
 
-static int see(struct hodo_map *seen, const struct hodo_place *place)
+static void see(struct hodo_map *seen, const struct hodo_place *place)
 {
-	struct hodo_listed_function *f = hodo_map_add_u64(seen, place->id, NULL);
+	struct hodo_listed_function *f = hodo_must(hodo_map_add_u64(seen, place->id, NULL));
 
-	if (!f)
-		return -ENOMEM;
 	f->name = place->name;
 	f->object = place->object;
 	f->events++;
-	return 0;
 }
 
 static bool has_function_events(const struct hodo_read *r)
@@ -96,28 +88,27 @@ int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char 
 {
 	struct hodo_map seen = HODO_MAP(struct hodo_listed_function, id);
 	const struct hodo_read_event *e;
-	int got = 0, err = count_objects(l, r);
+	int got;
 
+	count_objects(l, r);
 	l->recording = true;
-	if (err || !path || !has_function_events(r))
-		return err;
-	l->symbols = hodo_symbols_new(path);
-	if (!l->symbols)
-		return -ENOMEM;
-	while (!err && (got = hodo_read_next(r, &e)) > 0) {
+	if (!path || !has_function_events(r))
+		return 0;
+	l->symbols = hodo_must(hodo_symbols_new(path));
+	while ((got = hodo_read_next(r, &e)) > 0) {
 		struct hodo_place place;
 
 		if (e->cls->kind != HODO_KIND_FUNCTION || !e->cls->nfields ||
 		    strcmp(e->cls->fields[0].name, "addr") != 0 || e->values[0].type != HODO_TYPE_PTR)
 			continue;
 		hodo_symbols_find(l->symbols, e->process, e->ts_ns, e->values[0].u, &place);
-		err = see(&seen, &place);
+		see(&seen, &place);
 	}
 	l->functions = seen.entries;
 	l->nfunctions = seen.n;
 	seen.entries = NULL;
 	hodo_map_free(&seen);
-	return err ? err : got;
+	return got;
 }
 
 /* ------------------------------------------------------------------------ output */

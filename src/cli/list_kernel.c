@@ -5,7 +5,6 @@
  * A line each, with tabs between name, id, state, source, object, filter, fields and format; "-" is nothing. What
  * stands behind those is of a later version.
  */
-#define _GNU_SOURCE
 #include "list.h"
 
 #include <errno.h>
@@ -89,8 +88,8 @@ static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 			continue;
 		if (!split(line, &e))
 			return -EBADMSG;
-		if (hodo_pattern_wants(patterns, e.column[NAME]) && hodo_vec_push(l->event, l->n, e) < 0)
-			return -ENOMEM;
+		if (hodo_pattern_wants(patterns, e.column[NAME]))
+			*hodo_must(hodo_vec_add(l->event, l->n)) = e;
 	}
 	if (l->n)
 		qsort(l->event, l->n, sizeof(*l->event), by_name);
@@ -158,7 +157,7 @@ static int put(const struct events *l, const struct hodo_list_args *a)
 	struct hodo_table t = { .columns = &hodo_list_kernel_columns, .first = l->event, .n = l->n,
 				.stride = sizeof(*l->event) };
 
-	if (!l->n && !a->args.quiet && !a->look.json)
+	if (!l->n && !a->args.quiet && !a->args.look.json)
 		hodo_warning("the kernel has no event '%s': 'hodo list -k' lists all", a->path ? a->path : "*");
 	return hodo_list_table(&t, "events", a);
 }

@@ -27,23 +27,23 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* One that does not answer is reported, and is not one that listens. 0 or -ENOMEM. */
-static int look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
+/* One that does not answer is reported, and is not one that listens. */
+static void look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 {
 	struct listener found = { .pid = pid };
 	HODO_AUTO(hodo_target_close) struct hodo_target t;
 	char path[32];
 
 	if (hodo_target_open(&t, pid) < 0)
-		return 0;
+		return;
 	if (hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL) < 0) {
 		if (!quiet)
 			hodo_warning("%s", t.why);
-		return 0;
+		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	hodo_file_line(AT_FDCWD, path, found.comm, sizeof(found.comm));
-	return hodo_vec_push(*all, *n, found);
+	*hodo_must(hodo_vec_add(*all, *n)) = found;
 }
 
 /*
@@ -54,17 +54,18 @@ static int find(struct listener **all, size_t *n, bool quiet)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(AT_FDCWD, "/proc");
 	const char *name;
-	int err = d ? 0 : -errno;
 
-	while (!err && (name = hodo_dir_next(d))) {
+	if (!d)
+		return -errno;
+	while ((name = hodo_dir_next(d))) {
 		uint64_t pid;
 
 		if (hodo_parse_number(name, INT32_MAX, &pid) == 0 && pid > 0)
-			err = look_at(all, n, (pid_t)pid, quiet);
+			look_at(all, n, (pid_t)pid, quiet);
 	}
 	if (*n)
 		qsort(*all, *n, sizeof(**all), by_pid);
-	return err;
+	return 0;
 }
 
 static void put_comm(struct hodo_text *to, const struct hodo_table *t, const void *row)
@@ -100,7 +101,7 @@ int hodo_list_pids(const struct hodo_list_args *a)
 
 	if (err)
 		return hodo_error("processes cannot be looked at: %s: %s", strerror(-err), hodo_remedy(err));
-	if (!t.n && !a->args.quiet && !a->look.json)
+	if (!t.n && !a->args.quiet && !a->args.look.json)
 		hodo_warning("no process listens that is yours: start one with HODO_LISTEN=1, or use its number all the"
 			     " same: 'hodo record -p PID' makes it listen");
 	t.first = listeners;

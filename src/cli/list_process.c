@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* list_process.c - hodo list PID: by what the process says itself, else by the files that it has mapped. */
-#define _GNU_SOURCE
 #include "list.h"
 
 #include <errno.h>
@@ -39,12 +38,11 @@ static struct hodo_read_labels *find_labels(const struct hodo_catalog *c, struct
 }
 
 /* The events of a catalogue as the reader's classes. */
-static int add_catalog(struct hodo_list *l, const struct hodo_catalog *c, struct hodo_arena *memory)
+static void add_catalog(struct hodo_list *l, const struct hodo_catalog *c, struct hodo_arena *memory)
 {
 	struct hodo_read_labels *labels = hodo_arena_alloc(memory, (c->labels_count + 1) * sizeof(*labels));
-	int err = labels ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < c->events && !err; i++) {
+	for (uint32_t i = 0; i < c->events; i++) {
 		const struct hodo_catalog_event *e = c->event[i];
 		struct hodo_read_field *fields = hodo_arena_alloc(memory, (e->nfields + 1u) * sizeof(*fields));
 		const struct hodo_read_class class = {
@@ -52,12 +50,11 @@ static int add_catalog(struct hodo_list *l, const struct hodo_catalog *c, struct
 			.file = e->file, .func = e->function, .line = e->line, .nfields = e->nfields, .fields = fields,
 		};
 
-		for (uint32_t k = 0; fields && k < e->nfields; k++)
-			fields[k] = (struct hodo_read_field){ e->field[k], e->type[k],
-							      find_labels(c, labels, e, e->field[k]) };
-		err = fields ? hodo_list_add_class(l, &class, e->object) : -ENOMEM;
+		for (uint32_t k = 0; k < e->nfields; k++)
+			hodo_must(fields)[k] = (struct hodo_read_field){ e->field[k], e->type[k],
+							      find_labels(c, hodo_must(labels), e, e->field[k]) };
+		hodo_list_add_class(l, &class, e->object);
 	}
-	return err;
 }
 
 /* A copy, since the process may change it still. Its length, or a negative errno. */
@@ -77,19 +74,21 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 		      const struct hodo_msg_answer *answer)
 {
 	size_t size = HODO_EVENTS_MAX + HODO_CATALOG_SIZE;
-	HODO_AUTO_FREE uint8_t *bytes = aligned_alloc(64, size);
+	HODO_AUTO_FREE uint8_t *bytes = hodo_must(aligned_alloc(64, size));
 	HODO_AUTO(hodo_list_free) struct hodo_list l = { .states = bytes, .answer = answer, .pid = t->pid };
 	HODO_AUTO(hodo_catalog_free) struct hodo_catalog catalog = { 0 };
 	HODO_AUTO(hodo_arena_free) struct hodo_arena memory = { 0 };
-	ssize_t err = bytes ? copy_list(fd, bytes, size) : -ENOMEM;
+	ssize_t err = copy_list(fd, bytes, size);
 
 	if (err >= 0)
 		err = hodo_catalog_read(&catalog, bytes + HODO_EVENTS_MAX, (size_t)err - HODO_EVENTS_MAX);
-	err = err < 0 ? err : catalog.broken ? -EPROTO : add_catalog(&l, &catalog, &memory);
-	if (err && err != -ENOMEM)
+	if (err == -ENOMEM)
+		return hodo_no_memory();
+	if (err < 0 || catalog.broken)
 		return hodo_error("process %d sent a list of events that is damaged: its libhodo is not what it should be",
 				  (int)t->pid);
-	return err ? hodo_cannot_read(a->path, (int)err) : hodo_list_put(&l, a);
+	add_catalog(&l, &catalog, &memory);
+	return hodo_list_put(&l, a);
 }
 
 static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)

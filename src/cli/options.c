@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* options.c - parsing and --help of a verb by its table of options: see options.h. */
-#define _GNU_SOURCE
 #include "options.h"
 
 #include <assert.h>
@@ -12,7 +11,6 @@
 
 #define OPTIONS_MAX 48
 #define LONG_BASE   256 /* what getopt_long() returns for the first option; letters are below */
-#define GO_ON       (-1)
 
 const char *const hodo_color_names[] = { "auto", "always", "never", NULL };
 
@@ -127,9 +125,9 @@ static int set_choices(const struct hodo_option *o, const char *verb, uint32_t *
 
 static int set_each(const struct hodo_option *o, void *args, const char *value)
 {
-	HODO_AUTO_FREE char *copy = strdup(value);
+	HODO_AUTO_FREE char *copy = hodo_must(strdup(value));
 	char *rest = copy, *one;
-	int status = copy ? 0 : hodo_no_memory();
+	int status = 0;
 
 	while (!status && (one = strsep(&rest, ",")))
 		status = o->set(args, one);
@@ -231,7 +229,7 @@ static int refuse_option(const char *verb, const char *word, int c)
 	return hodo_usage(verb, "unknown option '-%c'", optopt);
 }
 
-/* GO_ON or the exit status. */
+/* HODO_GO_ON or the exit status. */
 static int parse(const struct hodo_verb *verb, int argc, char **argv, struct hodo_args *args)
 {
 	struct parser p;
@@ -262,20 +260,21 @@ static int parse(const struct hodo_verb *verb, int argc, char **argv, struct hod
 	if (verb->one && args->n > 1)
 		return hodo_usage(verb->name, "%s, not '%s' too", verb->one, args->words[1]);
 	args->dir = args->n ? args->words[0] : HODO_DIR_DEFAULT;
-	return GO_ON;
+	return HODO_GO_ON;
 }
 
 int hodo_verb_run(const struct hodo_verb *verb, int argc, char **argv)
 {
-	struct hodo_args *args = calloc(1, verb->args_bytes);
+	struct hodo_args *args = hodo_must(calloc(1, verb->args_bytes));
 	int status;
 
-	if (!args)
-		return hodo_no_memory();
 	if (verb->defaults)
 		memcpy(args, verb->defaults, verb->args_bytes);
+	args->look.limit = UINT64_MAX;
 	status = parse(verb, argc, argv, args);
-	if (status == GO_ON)
+	if (status == HODO_GO_ON && verb->tables)
+		status = hodo_look_make(args, verb->tables);
+	if (status == HODO_GO_ON)
 		status = verb->run(args);
 	if (verb->drop)
 		verb->drop(args);

@@ -65,6 +65,7 @@ struct hodo_verb {
 	const char *about;   /* lines of --help before and behind the options; NULL: none */
 	const char *notes;
 	const struct hodo_option *options; /* ends with { 0 }; --help is added */
+	const struct hodo_columns *const *tables; /* what it shows: hodo_look_make(); NULL: nothing, or run() decides */
 	unsigned column;     /* of --help, where the options' text begins */
 	bool aligned;        /* there, long names stand below each other */
 	bool stops;          /* at the first word that is no option: what follows belongs to a command */
@@ -80,6 +81,15 @@ struct hodo_verb {
 enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
 extern const char *const hodo_color_names[];
 
+/* How tables are shown (table.h). */
+struct hodo_look {
+	const char *columns; /* NULL: the usual ones */
+	const char *sort;    /* NULL: as the table comes */
+	uint64_t limit;      /* rows of each table; UINT64_MAX: all */
+	bool json, color;
+	bool reverse;        /* the order of the column; not that of equal rows */
+};
+
 /* What begins the arguments of each verb. */
 struct hodo_args {
 	const struct hodo_verb *verb;
@@ -89,14 +99,17 @@ struct hodo_args {
 	/* Of verbs that read a recording: */
 	const char *dir; /* the first word, or HODO_DIR_DEFAULT */
 	const char *since, *until, *thread; /* NULL: not given */
-	const char *columns, *sort; /* of tables; the same */
-	enum hodo_color color;
-	bool json, no_pager, quiet;
+	int64_t since_ns, until_ns; /* hodo_open_range() */
+	void (*warn)(void *data, const char *text); /* takes warnings of the reader; NULL: they go to standard error */
+	void *warn_data;
+	struct hodo_look look;
+	enum hodo_color color; /* --color; of verbs with tables, what follows from it is look.color */
+	bool no_pager, quiet;
 };
 
 /* Options of several verbs, for arguments that begin with a struct hodo_args. */
 #define HODO_OPTION_JSON(text) \
-	{ .name = "json", HODO_AT(struct hodo_args, json), .help = text }
+	{ .name = "json", HODO_AT(struct hodo_args, look.json), .help = text }
 #define HODO_OPTION_COLOR \
 	{ .name = "color", .kind = HODO_OPTION_CHOICE, .arg = "WHEN", .choices = hodo_color_names, \
 	  HODO_AT(struct hodo_args, color), .help = "auto, always or never" }
@@ -107,10 +120,10 @@ struct hodo_args {
 #define HODO_OPTION_QUIET(text) \
 	{ .name = "quiet", .letter = 'q', HODO_AT(struct hodo_args, quiet), .help = text }
 #define HODO_OPTION_COLUMNS(text, of) \
-	{ .name = "columns", .kind = HODO_OPTION_TEXT, .arg = "NAMES", HODO_AT(struct hodo_args, columns), \
+	{ .name = "columns", .kind = HODO_OPTION_TEXT, .arg = "NAMES", HODO_AT(struct hodo_args, look.columns), \
 	  .tables = (of), .words = HODO_WORD_LIST, .help = text }
 #define HODO_OPTION_SORT(text, of) \
-	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "COLUMN", HODO_AT(struct hodo_args, sort), \
+	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "COLUMN", HODO_AT(struct hodo_args, look.sort), \
 	  .tables = (of), .help = text }
 #define HODO_OPTION_DIR(type, member) \
 	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "DIR", HODO_AT(type, member), \
@@ -130,6 +143,8 @@ struct hodo_args {
 #define HODO_OPTION_THREAD(text) \
 	{ .name = "thread", .kind = HODO_OPTION_TEXT, .arg = "TID|COMM", HODO_AT(struct hodo_args, thread), \
 	  .help = text }
+
+#define HODO_GO_ON (-1) /* in place of an exit status: nothing has been answered yet */
 
 /*
  * Parses the command line argv, argv[0] being the verb's name, and runs the verb. --help, --help=all and wrong usage

@@ -52,6 +52,15 @@ static pid_t start_pager(int *fd)
 	return pid;
 }
 
+/* What a pager shows, if the command ends without having finished it. */
+static struct hodo_out *paged;
+
+static void finish_paged(void)
+{
+	if (paged)
+		hodo_out_finish(paged);
+}
+
 void hodo_out_start(struct hodo_out *out, bool pager)
 {
 	*out = (struct hodo_out){ .fd = STDOUT_FILENO, .messages = -1 };
@@ -60,6 +69,8 @@ void hodo_out_start(struct hodo_out *out, bool pager)
 		out->pager = start_pager(&out->fd);
 	if (!out->pager)
 		return;
+	paged = out;
+	atexit(finish_paged);
 	signal(SIGINT, SIG_IGN); /* it belongs to the pager, whose end ends us */
 	/* A line that came between its lines would be in the way, and soon scrolled away. */
 	if (isatty(STDERR_FILENO))
@@ -75,11 +86,20 @@ int hodo_out_write(struct hodo_out *out, const char *data, size_t len)
 	return out->err ? -1 : 0;
 }
 
+void hodo_out_text(struct hodo_out *out, struct hodo_text *text)
+{
+	if (text->error)
+		exit(hodo_no_memory());
+	hodo_out_write(out, text->data, text->len);
+	hodo_text_free(text);
+}
+
 /* Until it has been left. 0, or HODO_EXIT_FAILURE, having said why. */
 static int end_pager(struct hodo_out *out)
 {
 	int status = 0;
 
+	paged = NULL;
 	if (out->messages >= 0) {
 		dup2(out->messages, STDERR_FILENO);
 		close(out->messages);
@@ -111,26 +131,26 @@ int hodo_out_finish(struct hodo_out *out)
 	return status;
 }
 
-int hodo_out_text(struct hodo_text *text, bool pager)
+void hodo_page_begin(struct hodo_page *page, const struct hodo_args *args)
 {
-	struct hodo_out out;
-	int failed = text->error;
-
-	if (!failed) {
-		hodo_out_start(&out, pager);
-		hodo_out_write(&out, text->data, text->len);
-	}
-	hodo_text_free(text);
-	return failed ? hodo_no_memory() : hodo_out_finish(&out);
+	*page = (struct hodo_page){ .json.text = &page->text, .args = args };
+	if (!args->look.json)
+		return;
+	hodo_json_object(&page->json, NULL);
+	hodo_json_u64(&page->json, "version", 1);
 }
 
-struct hodo_json hodo_json_begin(struct hodo_text *text)
+int hodo_page_end(struct hodo_page *page)
 {
-	struct hodo_json j = { .text = text };
+	struct hodo_out out;
 
-	hodo_json_object(&j, NULL);
-	hodo_json_u64(&j, "version", 1);
-	return j;
+	if (page->args->look.json)
+		hodo_json_finish(&page->json);
+	if (page->text.error)
+		return hodo_no_memory();
+	hodo_out_start(&out, !page->args->no_pager);
+	hodo_out_text(&out, &page->text);
+	return hodo_out_finish(&out);
 }
 
 void hodo_json_finish(struct hodo_json *j)

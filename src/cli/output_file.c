@@ -24,9 +24,7 @@ struct hodo_output {
 	char *real;      /* what path leads to, if there is something and the user named it */
 	char *temporary; /* what is written, and then becomes path; NULL: path itself */
 	int fd;
-	bool beside; /* its name was made of the recording's */
-	bool forced; /* by the user */
-	bool force;  /* what is there may be replaced */
+	bool force; /* what is there may be replaced */
 	bool failed_write;
 	uint64_t bytes;
 	int64_t shown_ns; /* when how far it is was shown; INT64_MAX: it is not */
@@ -91,7 +89,7 @@ static bool has_name(const char *dir)
 	return len > begin && strncmp(dir + begin, "..", len - begin) != 0;
 }
 
-/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's; NULL: no memory. */
+/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's. */
 static char *path_beside(const char *dir, const char *suffix)
 {
 	char *path;
@@ -100,43 +98,36 @@ static char *path_beside(const char *dir, const char *suffix)
 	return asprintf(&path, "%.*s.%s", (int)length_of(dir), dir, suffix) < 0 ? NULL : path;
 }
 
-static int refuse_terminal(const char *verb, const char *binary)
+static int refuse_terminal(const struct hodo_output_args *a, const char *binary)
 {
-	return hodo_error("%s: %s is not for a terminal: write to a file or a pipe", verb, binary);
-}
-
-static int create_aside(struct hodo_output *t)
-{
-	if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) >= 0)
-		return create(t->temporary);
-	t->temporary = NULL;
-	errno = ENOMEM;
-	return -1;
+	return hodo_error("%s: %s is not for a terminal: write to a file or a pipe", a->args.verb->name, binary);
 }
 
 /*
  * Files are written aside and get their name when they are whole; what is no file is written to as it is, if the user
  * named it. Nobody named what stands beside the recording: it may have come with it, and a link lead anywhere.
  */
-static int open_path(struct hodo_output *t, const char *verb, const char *binary)
+static int open_path(struct hodo_output *t, const struct hodo_output_args *a, const char *binary)
 {
 	struct stat st;
 
 	if (stat(t->path, &st) == 0 && S_ISDIR(st.st_mode))
 		return hodo_error("%s: is a directory: name a file with -o", t->path);
-	if (t->beside && !t->forced && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode))
+	if (!a->path && !a->force && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode))
 		return hodo_error("%s: is %s: give --force to replace it, or name another file with -o", t->path,
 				  S_ISLNK(st.st_mode) ? "a symbolic link" : "no regular file");
-	if (!t->beside && stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	if (a->path && stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (t->fd >= 0 && binary && isatty(t->fd))
-			return refuse_terminal(verb, binary);
+			return refuse_terminal(a, binary);
 	} else {
 		if (lstat(t->path, &st) == 0 && !t->force)
 			return hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
 		/* What a link that was named leads to is replaced, not the link. */
-		t->real = t->beside ? NULL : realpath(t->path, NULL);
-		t->fd = create_aside(t);
+		t->real = !a->path ? NULL : realpath(t->path, NULL);
+		if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) < 0)
+			exit(hodo_no_memory());
+		t->fd = create(t->temporary);
 	}
 	return t->fd < 0 ? hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno)) : 0;
 }
@@ -144,22 +135,18 @@ static int open_path(struct hodo_output *t, const char *verb, const char *binary
 /* 0, or the exit status, having said why. */
 static int open_output(struct hodo_output *t, const struct hodo_output_args *a, const char *suffix, const char *binary)
 {
-	const char *verb = a->args.verb->name;
-
 	/* Writing fails instead, and nothing half written is left behind. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	/* What stands beside the recording under its name was made from it, and can be again. */
-	*t = (struct hodo_output){ .fd = STDOUT_FILENO, .beside = !a->path, .forced = a->force, .shown_ns = INT64_MAX,
+	*t = (struct hodo_output){ .fd = STDOUT_FILENO, .shown_ns = INT64_MAX,
 				   .force = a->force || (!a->path && has_name(a->args.dir)) };
 	if (a->path ? strcmp(a->path, "-") == 0 : !*suffix)
-		return binary && isatty(STDOUT_FILENO) ? refuse_terminal(verb, binary) : 0;
-	t->path = a->path ? strdup(a->path) : path_beside(a->args.dir, suffix);
-	if (!t->path)
-		return hodo_no_memory();
+		return binary && isatty(STDOUT_FILENO) ? refuse_terminal(a, binary) : 0;
+	t->path = hodo_must(a->path ? strdup(a->path) : path_beside(a->args.dir, suffix));
 	if (!a->args.quiet && isatty(STDERR_FILENO))
 		t->shown_ns = hodo_now_ns();
-	return open_path(t, verb, binary);
+	return open_path(t, a, binary);
 }
 
 void hodo_output_progress(struct hodo_output *t, const char *number, const char *what)
@@ -235,11 +222,11 @@ int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const
 				  struct hodo_symbols *symbols),
 		     void *data)
 {
-	struct hodo_symbols *symbols = hodo_symbols_new(a->args.dir);
-	struct hodo_callers *callers = symbols ? hodo_callers_new(symbols) : NULL;
+	struct hodo_symbols *symbols = hodo_must(hodo_symbols_new(a->args.dir));
+	struct hodo_callers *callers = hodo_must(hodo_callers_new(symbols));
 	struct hodo_output t = { 0 };
 	struct hodo_text text = HODO_TEXT_TO(write_output, &t);
-	int status = callers ? open_output(&t, a, suffix, binary) : hodo_no_memory();
+	int status = open_output(&t, a, suffix, binary);
 	char size[32];
 
 	if (!status) {

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* overview.c - what hodo PROGRAM shows at the end. */
-#define _GNU_SOURCE
-#include "overview.h"
+#include "recording_tables.h"
 
 #include <string.h>
-#include <unistd.h>
-
-#include "cli.h"
-#include "stat_table.h"
 
 #define ROWS_MAX 20 /* a screen */
 

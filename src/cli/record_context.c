@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* record_context.c - hodo record --context, and whether this machine has the hardware counters that it names. */
-#define _GNU_SOURCE
 #include "record_options.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* record_functions.c - what hodo record is asked of functions, and what it reports of them at the end. */
+/* record_functions.c - what hodo record is asked of functions. */
 #define _GNU_SOURCE
 #include "record_options.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ const char *const hodo_tracer_names[] = {
 	[HODO_TRACER_THREAD] = "thread", NULL,
 };
 
-int hodo_function_options_names(struct hodo_function_names *list, const char *option, const char *value)
+int hodo_function_options_names(struct hodo_pattern_list *list, const char *option, const char *value)
 {
 	char why[200];
 
@@ -45,14 +44,6 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 	err = hodo_function_options_names(&o->functions.patterns, "-e", name);
 	free(name);
 	return err;
-}
-
-static bool any_event_included(const struct hodo_pattern_list *events)
-{
-	for (uint32_t i = 0; i < events->n; i++)
-		if (events->pattern[i].text[0] != '!')
-			return true;
-	return false;
 }
 
 /* Options that say something of functions, without functions. */
@@ -117,7 +108,7 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 		return err ? err : f->loops.n || (f->flags & HODO_FUNCTIONS_ABORT) ? check_tracers(f) : 0;
 	}
 	/* Patterns of -e name what is recorded: with one for functions alone, there are no other events. */
-	if (any_event_included(events) || (!o->all && f->patterns.included > 0)) {
+	if (events->included > 0 || (!o->all && f->patterns.included > 0)) {
 		if (hodo_pattern_add(events, "func:*", why, sizeof(why)) < 0)
 			return hodo_usage(VERB, "-e %s", why);
 		events->pattern[events->n - 1].reported = true; /* not the user's */
@@ -129,46 +120,9 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 		f->tracers = (f->tracers & ~ONE(RECORD)) | ONE(GRAPH);
 	err = check_tracers(f);
 	/* A loop is known by its own call. */
-	for (const char *p = NULL; !err && f->patterns.included > 0 && (p = hodo_function_names_next(&f->loops, p));)
-		err = hodo_function_options_names(&f->patterns, "--loop", p);
+	for (uint32_t i = 0; !err && f->patterns.included > 0 && i < f->loops.n; i++)
+		err = hodo_function_options_names(&f->patterns, "--loop", f->loops.pattern[i].text);
 	if (!err && hodo_functions_check(f) < 0)
 		err = hodo_usage(VERB, "too many functions are named: use * to name several at once");
 	return err ? err : kernel ? check_kernel(f) : 0;
-}
-
-/* ------------------------------------------------------------------- the end */
-
-void hodo_function_options_report(const struct hodo_record_options *o, const struct hodo_functions_seen *seen,
-				  const char *program)
-{
-	const struct hodo_functions *f = &o->functions.functions;
-	const struct {
-		uint64_t n;
-		const char *cause;
-	} missing[] = {
-		{ o->kernel ? seen->missed : 0,
-		  "not seen: made by the kernel's own tracing of functions, or more at once than it takes:"
-		  " record fewer functions" },
-		{ o->kernel ? 0 : seen->missed,
-		  "not seen: made by a signal handler that interrupted a tracer: leave out with -e '!func:...' what"
-		  " signal handlers call, or look at times with that in mind" },
-		{ seen->deep, "not seen: deeper than a tracer keeps: trace fewer functions, or bound the recursion" },
-		{ seen->threads, "not seen: in more threads than tracers keep: use --tracer record alone, which has no such"
-				 " limit" },
-		{ seen->profile_lost, "not in the profile: it has no room for more functions and threads: profile fewer"
-				      " functions, with --functions=GLOB" },
-	};
-
-	if (!o->args.quiet && (f->tracers & (ONE(THREAD) | ONE(LOOP) | ONE(STACK))))
-		hodo_record_findings(o->out);
-	if (seen->found == 0)
-		hodo_error("%s has no traceable functions: build it with the flags of `pkg-config --cflags --libs"
-			   " hodo-functions` (gcc -pg -mfentry -minstrument-return=call), or clang's"
-			   " -fxray-instrument, or -finstrument-functions", program);
-	else if (seen->on == 0)
-		hodo_record_unmatched(o->out, &f->patterns, seen->found);
-	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
-		if (missing[i].n)
-			hodo_error("%" PRIu64 " call%s %s", missing[i].n, missing[i].n == 1 ? "" : "s",
-				   missing[i].cause);
 }

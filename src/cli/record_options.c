@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include <record/record.h>
 
-#define PACKETS_A_RING 16
-#define PACKET_SIZE_MAX (1u << 20) /* unless asked for */
 #define ROTATE_MIN_NS 1000000
 #define TIME_MAX_NS   (36500 * 24 * 3600ll * 1000000000) /* in ticks of any clock it fits 64 bits */
 #define KERNEL_EVENTS "sched:*,syscalls:*,irq:*,block:*" /* without -e: who ran what, and what it waited for */
@@ -240,12 +237,8 @@ int hodo_record_options_check(struct hodo_record_options *o)
 		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
 	if (o->kernel && make_kernel_patterns(o) < 0)
 		return hodo_no_memory();
-	if (o->packet_size == 0) {
-		uint64_t size = o->ring_size / PACKETS_A_RING;
-
-		o->packet_size = (uint32_t)(size < HODO_PACKET_MIN ? HODO_PACKET_MIN :
-					    size > PACKET_SIZE_MAX ? PACKET_SIZE_MAX : size);
-	}
+	if (o->packet_size == 0)
+		o->packet_size = hodo_packet_size(o->ring_size);
 	if (o->ring_size / 4 < o->packet_size)
 		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
 				  " --packet-size");

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * record_options.h - what hodo record was asked for, and what it says of it.
- *
- *	cmd_record.c        the verb
- *	record_options.c    its options, and whether they go together
- *	record_functions.c  those of functions, and what is to be known of these at the end
- *	record_context.c    --context, and whether this machine has the counters
- *	record_attach.c     -p (record_attach.h)
- *	record_summary.c    the lines at the end: what was written, what was lost
- *	record_findings.c   … what tracers found, and names that come near
- */
+/* record_options.h - what hodo record was asked for, and what it says of it. */
 #ifndef HODO_CLI_RECORD_OPTIONS_H
 #define HODO_CLI_RECORD_OPTIONS_H
 
@@ -21,7 +11,7 @@
 #include <record/record.h>
 
 #include "options.h"
-#include "record_attach.h"
+#include "target.h"
 
 struct hodo_function_options {
 	struct hodo_functions functions; /* complete after hodo_function_options_check() */
@@ -64,7 +54,7 @@ int hodo_record_options_check(struct hodo_record_options *o);
 void hodo_record_options_free(struct hodo_record_options *o);
 
 extern const char *const hodo_tracer_names[]; /* by enum hodo_builtin; ends with NULL */
-int hodo_function_options_names(struct hodo_function_names *list, const char *option, const char *value);
+int hodo_function_options_names(struct hodo_pattern_list *list, const char *option, const char *value);
 /* A pattern of -e: with func: or !func: in front it names functions, else events. */
 int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pattern_list *events,
 				const char *pattern);
@@ -74,16 +64,9 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 int hodo_context_options_add(struct hodo_context_config *context, const char *word);
 
 /* At the end, on standard error. stopped: by a signal, before the command's end; overview: of hodo PROGRAM. */
-void hodo_record_summary(const struct hodo_record_options *o, const struct hodo_session_stats *stats, bool stopped,
+void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *stats, bool stopped,
 			 bool overview);
 /* Whether any process's buffers were written for themselves, and not only snapshots. */
 bool hodo_record_wrote_all(const struct hodo_session_stats *stats);
-/* Of functions, one line for each thing that the user should know. program: for the messages. */
-void hodo_function_options_report(const struct hodo_record_options *o, const struct hodo_functions_seen *seen,
-				  const char *program);
-/* What the tracers thread, loop and stack found: reads the recording once. */
-void hodo_record_findings(const char *recording);
-/* That none of so many functions matches the patterns, with the names of some that come near. */
-void hodo_record_unmatched(const char *recording, const struct hodo_function_names *patterns, uint64_t found);
 
 #endif

@@ -9,7 +9,6 @@
 
 static void warn(void *data, const char *text)
 {
-	(void)data;
 	hodo_warning("%s", text);
 }
 
@@ -19,51 +18,54 @@ struct hodo_read_options hodo_read_options(char error[512], bool quiet)
 					   .error_bytes = 512, .warn = quiet ? NULL : warn };
 }
 
+static struct hodo_read *open_with(const char *path, const struct hodo_read_options *o)
+{
+	struct hodo_read *r = NULL;
+
+	if (hodo_read_open(&r, path, o) == 0)
+		return r;
+	hodo_error("%s", o->error);
+	return NULL;
+}
+
 struct hodo_read *hodo_open(const char *path, bool quiet)
 {
 	char error[512] = "";
 	struct hodo_read_options o = hodo_read_options(error, quiet);
-	struct hodo_read *r;
 
-	if (hodo_read_open(&r, path, &o) < 0) {
-		hodo_error("%s", error);
-		return NULL;
-	}
-	return r;
+	return open_with(path, &o);
 }
 
 /* 0, or the exit status. */
-static int set_end(int64_t *ns, const char *verb, const char *option, const char *text, int64_t begin_ns)
+static int set_end(int64_t *ns, const struct hodo_args *a, const char *option, const char *text, int64_t begin_ns)
 {
-	int status = text ? hodo_set_time(ns, verb, option, text, HODO_TIME_BARE, 0, INT64_MAX) : 0;
+	int status = text ? hodo_set_time(ns, a->verb->name, option, text, HODO_TIME_BARE, 0, INT64_MAX) : 0;
 
 	if (text && !status && *ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
 		*ns = INT64_MAX;
 	return status;
 }
 
-int hodo_parse_range(const struct hodo_read *reader, const char *since, const char *until, const char *verb,
-		     int64_t *since_ns, int64_t *until_ns)
+int hodo_open_range(struct hodo_read **r, struct hodo_args *a)
 {
-	int64_t begin = hodo_read_begin_ns(reader);
+	char error[512] = "";
+	struct hodo_read_options o = hodo_read_options(error, a->quiet);
 	int status;
 
-	*since_ns = INT64_MIN;
-	*until_ns = INT64_MAX;
-	status = set_end(since_ns, verb, "--since", since, begin);
-	return status ? status : set_end(until_ns, verb, "--until", until, begin);
-}
-
-int hodo_open_range(struct hodo_read **r, const struct hodo_args *a, int64_t *since_ns, int64_t *until_ns)
-{
-	int status;
-
-	*r = hodo_open(a->dir, a->quiet);
+	if (a->warn) {
+		o.warn = a->warn;
+		o.data = a->warn_data;
+	}
+	a->since_ns = INT64_MIN;
+	a->until_ns = INT64_MAX;
+	*r = open_with(a->dir, &o);
 	if (!*r)
 		return HODO_EXIT_FAILURE;
-	status = hodo_parse_range(*r, a->since, a->until, a->verb->name, since_ns, until_ns);
-	if (status == 0)
-		hodo_read_limit(*r, *since_ns, *until_ns);
+	status = set_end(&a->since_ns, a, "--since", a->since, hodo_read_begin_ns(*r));
+	if (!status)
+		status = set_end(&a->until_ns, a, "--until", a->until, hodo_read_begin_ns(*r));
+	if (!status)
+		hodo_read_limit(*r, a->since_ns, a->until_ns);
 	return status;
 }
 
@@ -119,8 +121,13 @@ static void put_cause(struct hodo_text *to, const struct hodo_read_process *p, u
 	hodo_text_char(to, '\n');
 }
 
-void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader)
+void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool color)
 {
+	struct hodo_read_lost all = hodo_read_lost(reader, NULL);
+	char buf[32];
+
+	hodo_text_printf(to, "%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
+			 hodo_grouped(hodo_lost_all(&all), buf), hodo_style(color, HODO_PLAIN));
 	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(reader, i);
 		struct hodo_read_lost l = hodo_read_lost(reader, p);

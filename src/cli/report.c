@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c - reads a recording: calls, or a profile made in the process, to a row for each function. */
-#define _GNU_SOURCE
 #include "report.h"
-#include <export/symbols.h>
 
-#include <errno.h>
 #include <read/threads.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FUNCTIONS_MAX (1u << 18) /* those beyond them are one row, (others) */
 #define OTHERS        0u /* its key: no function's */
 
-/* A thread that is in a function at present. */
+#define INSIDE_MANY   4096u
+
+/* A thread that is in a function at present, or was. */
 struct report_inside {
-	uint64_t key; /* row << 32 | number of the thread */
-	uint32_t n;   /* calls inside of each other */
+	struct {
+		const struct hodo_read_process *process;
+		uint32_t tid, row;
+	} key;
+	uint32_t n; /* calls inside of each other */
 };
 
 /* A call that is open. */
@@ -37,60 +38,42 @@ static struct report_function *find_row(struct report *rep, uint64_t key, const 
 		return f;
 	if (rep->functions.n >= FUNCTIONS_MAX && key != OTHERS)
 		return find_row(rep, OTHERS, &others);
-	f = hodo_map_add_u64(&rep->functions, key, NULL);
-	if (!f || !report_times_measure(&f->times))
-		return NULL;
+	f = hodo_must(hodo_map_add_u64(&rep->functions, key, NULL));
+	report_times_measure(&f->times);
 	f->name = place->name;
 	f->object = place->object;
 	return f;
 }
 
-/* The row of an address, made if need be; NULL: no memory. */
+/* The row of an address, made if need be. */
 static struct report_function *row_of(struct report *rep, const struct hodo_read_process *p, int64_t ts_ns,
 				      uint64_t address)
 {
 	struct hodo_place place;
-	struct report_function *f = NULL;
 	uint32_t name;
 
 	hodo_symbols_find(rep->symbols, p, ts_ns, address, &place);
+	if (!rep->events.o->diff)
+		return find_row(rep, place.id, &place);
 	/* Functions of one name as one, whatever object they are of: another build is another object. */
-	name = rep->events.o->diff ? hodo_strings_add(&rep->names, place.name) : 0;
-	if (name != HODO_STRINGS_NONE)
-		f = find_row(rep, rep->events.o->diff ? name + 1ull : place.id, &place);
-	rep->no_memory |= !f;
-	return f;
+	name = hodo_strings_add(&rep->names, place.name);
+	if (name == HODO_STRINGS_NONE)
+		exit(hodo_no_memory());
+	return find_row(rep, name + 1ull, &place);
 }
 
 /* ------------------------------------------------------------------------ calls */
 
-/* The number of the call's thread. */
-static uint32_t thread_of(struct report *rep, const struct hodo_read_call *call)
-{
-	const struct report_thread key = { call->process, call->tid };
-	struct report_thread *t;
-
-	if (rep->thread.process == key.process && rep->thread.tid == key.tid)
-		return rep->thread_number;
-	t = hodo_map_add(&rep->threads, &key, NULL);
-	rep->no_memory |= !t;
-	if (!t)
-		return 0;
-	rep->thread = key;
-	return rep->thread_number = hodo_map_index(&rep->threads, t);
-}
-
 /* Counts a thread into a function, or out of it. Returns how many calls of it the thread was in before. */
 static uint32_t count_inside(struct report *rep, uint32_t row, const struct hodo_read_call *call, bool in)
 {
-	const uint64_t key = (uint64_t)row << 32 | thread_of(rep, call);
-	struct report_inside *i = in ? hodo_map_add_u64(&rep->inside, key, NULL) : hodo_map_find_u64(&rep->inside, key);
-	uint32_t before = i ? i->n : 0;
+	const struct report_inside thread = { .key = { call->process, call->tid, row } };
+	struct report_inside *i = hodo_must(hodo_map_add(&rep->inside, &thread.key, NULL));
+	uint32_t before = i->n;
 
-	rep->no_memory |= in && !i;
-	if (i && in)
-		i->n++;
-	else if (i && --i->n == 0)
+	i->n += in ? 1 : -1;
+	/* Kept for the next call, as long as there are few. */
+	if (i->n == 0 && rep->inside.n > INSIDE_MANY)
 		hodo_map_remove(&rep->inside, i);
 	return before;
 }
@@ -107,10 +90,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	if (c)
 		rep->free_calls = c->next;
 	else
-		c = hodo_arena_alloc(&rep->all_calls, sizeof(*c));
-	rep->no_memory |= !c;
-	if (!row || !c)
-		return;
+		c = hodo_must(hodo_arena_alloc(&rep->all_calls, sizeof(*c)));
 	*c = (struct report_call){ .row = hodo_map_index(&rep->functions, row) };
 	c->nested = count_inside(rep, c->row, call, true) > 0;
 	call->user = (uintptr_t)c;
@@ -150,7 +130,7 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
 		f->total_ns += c->nested ? 0 : ns;
 		f->self_ns += call->self_ns;
-		rep->no_memory |= !report_times_add(&f->times, ns);
+		report_times_add(&f->times, ns);
 	}
 	c->next = rep->free_calls;
 	rep->free_calls = c;
@@ -194,8 +174,6 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 	if (!v[2].u || !hodo_thread_is(rep->lists.thread, (uint32_t)v[1].u, t ? t->comm : p->comm))
 		return;
 	f = row_of(rep, p, e->ts_ns, v[0].u);
-	if (!f)
-		return;
 	f->times.min_ns = f->times.n && f->times.min_ns < min_ns ? f->times.min_ns : min_ns;
 	f->times.max_ns = f->times.max_ns > max_ns ? f->times.max_ns : max_ns;
 	f->times.sum_ns += report_ns(p, v[3].u);
@@ -208,7 +186,7 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 
 		memcpy(&n, (const uint8_t *)v[7].data + 4 * (size_t)b, sizeof(n));
 		if (n)
-			rep->no_memory |= !hodo_histogram_add(f->times.histogram, report_ns(p, bucket_ticks(b)), n);
+			hodo_must(hodo_histogram_add(f->times.histogram, report_ns(p, bucket_ticks(b)), n));
 	}
 }
 
@@ -221,7 +199,7 @@ static int read_events(struct report *rep)
 	int64_t last_ns = 0;
 	int got = 0, err = 0;
 
-	while (!err && !rep->no_memory && !rep->lists.no_memory && (got = hodo_read_next(rep->r, &e)) > 0) {
+	while (!err && (got = hodo_read_next(rep->r, &e)) > 0) {
 		last_ns = e->ts_ns;
 		err = report_events_take(&rep->events, e);
 		if (e->cls->kind != HODO_KIND_FUNCTION)
@@ -236,16 +214,14 @@ static int read_events(struct report *rep)
 			err = hodo_read_calls_event(rep->calls, e);
 		}
 	}
-	if (err || rep->no_memory || rep->lists.no_memory)
-		return err ? err : -ENOMEM;
-	if (got < 0)
-		return got;
+	if (err || got < 0)
+		return err ? err : got;
 	err = hodo_read_calls_end(rep->calls, last_ns);
 	if (!err)
 		err = report_events_end(&rep->events);
 	rep->totals.size = sizeof(rep->totals);
 	hodo_read_calls_totals(rep->calls, &rep->totals);
-	return rep->no_memory ? -ENOMEM : err;
+	return err;
 }
 
 int report_read(struct report *rep, const char *dir, const struct report_options *o)
@@ -253,28 +229,23 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	static const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = on_enter, .leave = on_leave,
 							.same = on_same, .away = on_away };
 	struct hodo_args args = o->args;
-	int64_t since, until;
-	int got = -ENOMEM, status;
+	int err, status;
 
 	rep->functions = (struct hodo_map)HODO_MAP(struct report_function, times.key);
 	rep->inside = (struct hodo_map)HODO_MAP(struct report_inside, key);
-	rep->threads = (struct hodo_map){ .entry_bytes = sizeof(struct report_thread),
-					  .key_bytes = sizeof(struct report_thread) };
 	args.dir = dir;
-	status = hodo_open_range(&rep->r, &args, &since, &until);
+	status = hodo_open_range(&rep->r, &args);
 	if (status)
 		return status;
-	rep->symbols = hodo_symbols_new(dir);
+	rep->symbols = hodo_must(hodo_symbols_new(dir));
 	report_lists_start(&rep->lists, rep->symbols, o->args.thread);
-	rep->calls = hodo_read_calls_new(&ops, rep);
-	if (report_events_start(&rep->events, o) == 0 && rep->symbols && rep->calls)
-		got = hodo_losses_read(&rep->events.losses, rep->r);
-	if (got == 0)
-		got = read_events(rep);
-	if (got < 0) {
-		hodo_error("%s: cannot be read on: %s", dir, strerror(-got));
-		return HODO_EXIT_FAILURE;
-	}
+	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
+	report_events_start(&rep->events, o);
+	err = hodo_losses_read(&rep->events.losses, rep->r);
+	if (!err)
+		err = read_events(rep);
+	if (err)
+		return hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
 	if (!o->args.quiet) {
 		report_events_warn(&rep->events, dir);
 		hodo_tell_lost(rep->r);
@@ -291,7 +262,6 @@ void report_free(struct report *rep)
 	hodo_strings_free(&rep->names);
 	hodo_map_free(&rep->inside);
 	hodo_arena_free(&rep->all_calls);
-	hodo_map_free(&rep->threads);
 	report_events_free(&rep->events);
 	report_lists_free(&rep->lists);
 	hodo_symbols_free(rep->symbols);

@@ -1,11 +1,304 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h - hodo report: what a recording says; of each function, and of threads' stacks, loops and roles. */
+/* report.h - hodo report: what a recording says. */
 #ifndef HODO_CLI_REPORT_H
 #define HODO_CLI_REPORT_H
 
-#include "report_events.h"
-#include "report_lists.h"
+#include "table.h"
+#include <base/arena.h>
+#include <base/histogram.h>
 #include <base/intern.h>
+#include <export/scheduling.h>
+#include <export/symbols.h>
+#include <read/key.h>
+#include <read/losses.h>
+#include <read/pairs.h>
+
+/* ----------------------------------------------------------------------- options */
+
+#define REPORT_PAIRS_MAX      64u
+#define REPORT_VALUES_MAX     64u
+#define REPORT_KEY_FIELDS_MAX 4u
+
+enum report_by { REPORT_BY_NONE, REPORT_BY_THREAD, REPORT_BY_CPU, REPORT_BY_PROCESS, REPORT_BY_FIELD };
+
+/* What is the same at the begin and the end of a pair. */
+#define REPORT_KEY_THREAD  1u
+#define REPORT_KEY_CPU     2u
+#define REPORT_KEY_PROCESS 4u
+
+struct report_pair {
+	char *begin; /* with the next two in one piece of memory */
+	const char *end;
+	const char *by; /* as given; NULL: by thread */
+	unsigned key;
+	const char *field[REPORT_KEY_FIELDS_MAX]; /* in fields */
+	uint32_t nfields;
+	char *fields;
+};
+
+struct report_value {
+	char *event;
+	const char *field; /* in event */
+};
+
+struct report_options {
+	struct hodo_args args;
+	enum report_by by;
+	const char *by_text; /* as given: thread, cpu, process or a field */
+	struct report_pair pairs[REPORT_PAIRS_MAX];
+	struct report_value values[REPORT_VALUES_MAX];
+	uint32_t npairs, nvalues;
+	const char *diff; /* the other recording, in which what has a number has another: it goes by its name alone */
+	bool histogram;
+	const char *histogram_of; /* a glob for names; NULL: all */
+};
+
+/* -------------------------------------------------------------------------- rows */
+
+/*
+ * A series is what is counted or measured: an event, a span or pair of events, a field, a way of waiting. With --by it
+ * falls into groups, which are numbered over all series. A row is a series and a group, 0 for none.
+ */
+enum report_section {
+	REPORT_FUNCTIONS, /* which have rows of their own, struct report_function */
+	REPORT_EVENTS,
+	REPORT_SPANS,
+	REPORT_VALUES,
+	REPORT_RUNNING, /* threads on CPUs */
+	REPORT_OFF,     /* … and off them, by why */
+	REPORT_LATENCY, /* from wake-up to running */
+	REPORT_SECTIONS
+};
+
+#define REPORT_OTHERS UINT32_MAX /* the group of what is beyond the bounds */
+
+struct report_series {
+	struct hodo_bytes key; /* the section, and the name */
+	enum report_section section;
+	const struct report_pair *pair; /* of --pair; else NULL */
+	bool seen[2];                   /* --pair: its begin, its end was in the recording */
+};
+
+static inline const char *report_series_name(const struct report_series *series)
+{
+	return series->key.data + sizeof(uint64_t);
+}
+
+/* How each row begins: what it is found by, how many of it there were, and how long they took if they took time. */
+struct report_times {
+	uint64_t key;
+	uint64_t n, sum_ns, min_ns, max_ns;
+	struct hodo_histogram *histogram; /* of the times or values; NULL: none, or there are too many rows */
+};
+
+void report_times_measure(struct report_times *times); /* from now on with a histogram */
+void report_times_add(struct report_times *times, uint64_t ns);
+/* Within what was seen at the least and at the most; 0: there is none. */
+uint64_t report_times_at(const struct report_times *times, double q);
+void report_times_free(struct report_times *times); /* what it points to */
+
+struct report_row {
+	struct report_times times; /* of spans, those with begin and end */
+	uint64_t begins, ends;     /* unpaired */
+	double sum, min, max, last; /* of values that are numbers, in the histogram */
+};
+
+static inline uint32_t report_row_series(const struct report_row *row)
+{
+	return (uint32_t)(row->times.key >> 32);
+}
+
+static inline uint32_t report_row_group(const struct report_row *row)
+{
+	return (uint32_t)row->times.key;
+}
+
+/* A thread and where it runs. */
+struct report_who {
+	const struct hodo_read_process *process;
+	const char *comm;
+	uint32_t pid, tid;
+	int32_t cpu;
+};
+
+struct report_rows {
+	const struct report_options *o;
+	struct hodo_map series;  /* struct report_series, in the order in which they were made */
+	struct hodo_map groups;  /* struct report_group */
+	struct hodo_map rows;    /* struct report_row, by series << 32 | group */
+	uint32_t recent[256];    /* numbers of rows, by the last digits of series and group: where it is looked first */
+	struct hodo_arena names; /* of groups */
+	struct hodo_text key;     /* of what is looked up */
+	struct report_last {
+		struct report_who who;
+		uint32_t group; /* 0: none yet */
+	} last[64];         /* groups of the last events' threads */
+	uint32_t nmeasured; /* rows with a distribution */
+	bool others;        /* there were too many groups */
+	bool unmeasured;    /* … and rows that should have a distribution */
+};
+
+void report_rows_start(struct report_rows *r, const struct report_options *o);
+void report_rows_free(struct report_rows *r);
+/* Names groups of threads and processes by the last names that these had. */
+void report_rows_end(struct report_rows *r);
+
+/* The number of a series, made if need be. */
+uint32_t report_series(struct report_rows *r, enum report_section section, const char *name);
+static inline struct report_series *report_series_at(const struct report_rows *r, uint32_t number)
+{
+	return hodo_map_at(&r->series, number);
+}
+
+/* The group of a thread, by what --by says: the thread itself if that is a field. */
+uint32_t report_group_of(struct report_rows *r, const struct report_who *who);
+/* … of a field's value. */
+uint32_t report_group_of_value(struct report_rows *r, const struct hodo_read_event *e, uint32_t field);
+const char *report_group_name(const struct report_rows *r, uint32_t group); /* NULL: of none */
+
+/* Made if need be; valid until the next one is. */
+struct report_row *report_row_slow(struct report_rows *r, uint32_t series, uint32_t group);
+static inline struct report_row *report_row(struct report_rows *r, uint32_t series, uint32_t group)
+{
+	uint32_t recent = r->recent[(series + 32 * group) % 256];
+	struct report_row *row = (struct report_row *)r->rows.entries + recent;
+
+	return recent < r->rows.n && row->times.key == ((uint64_t)series << 32 | group) ? row
+		       : report_row_slow(r, series, group);
+}
+
+/* What a key is found by. */
+static inline const void *report_key(const struct hodo_text *key)
+{
+	return hodo_must(key->error ? NULL : key->data);
+}
+
+/* ------------------------------------------------------------------------ events */
+
+/* What is said beside the tables. */
+struct report_findings {
+	uint64_t dropped;      /* begins, as too many waited */
+	uint64_t unsure_times; /* on or off CPUs: they reach over lost events, and do not count */
+	uint64_t unsure_spans; /* that do, and count */
+	uint64_t values;       /* bits: --values of a number were there */
+	bool by;               /* an event has the field of --by */
+};
+
+struct report_events {
+	const struct report_options *o;
+	struct report_rows rows;
+	struct hodo_map classes; /* struct report_class */
+	uint32_t recent[256];    /* numbers of them, by the last digits of ids: where it is looked first */
+	struct hodo_pairs *pairs;
+	struct hodo_losses *losses;
+	struct hodo_sched *sched;
+	struct {
+		const struct hodo_read_process *kernel; /* of the last event */
+		uint32_t running, latency, off[HODO_SCHED_UNKNOWN + 1]; /* series */
+	} cpus;
+	struct report_findings findings;
+	uint64_t events;
+	int64_t begin_ns, end_ns; /* of the first and the last event, whatever --thread says; 0: there is none */
+};
+
+void report_events_start(struct report_events *ev, const struct report_options *o);
+/* Each event; of functions' only the times count. 0 or a negative errno. */
+int report_events_take(struct report_events *ev, const struct hodo_read_event *e);
+int report_events_end(struct report_events *ev); /* the same */
+void report_events_free(struct report_events *ev);
+/* Says what was asked for and is not in the recording. */
+void report_events_warn(const struct report_events *ev, const char *dir);
+
+/* ------------------------------------------------------------------------- lists */
+
+#define REPORT_CHAIN_MAX   64u
+#define REPORT_SLOW_MAX    10u
+#define REPORT_CALLEES_MAX 16u
+
+struct report_chain {
+	uint32_t n;
+	const char *name[REPORT_CHAIN_MAX]; /* innermost first */
+};
+
+struct report_stack { /* the deepest of a thread */
+	struct hodo_bytes key; /* process and tid */
+	uint32_t pid, tid, depth;
+	const char *comm;
+	uint64_t bytes;
+	struct report_chain chain;
+};
+
+struct report_held {
+	struct hodo_bytes key; /* callback and loop */
+	const char *callback, *loop;
+	uint64_t times, total_ns, max_ns;
+};
+
+struct report_wrong {
+	struct hodo_bytes key; /* all but times */
+	const char *name;
+	char wanted[64], role[64];
+	uint64_t times;
+	struct report_chain chain;
+};
+
+struct report_callee {
+	const char *name; /* NULL: all others */
+	uint64_t calls, total_ns, max_ns;
+};
+
+struct report_slow { /* a call that was recorded with what it called */
+	const char *name, *comm;
+	uint32_t tid, ncallees;
+	int64_t entry_ns;
+	uint64_t duration_ns;
+	struct report_callee callee[REPORT_CALLEES_MAX];
+};
+
+struct report_lists {
+	struct hodo_symbols *symbols;
+	const char *thread; /* --thread */
+	struct hodo_map stacks, held, wrong; /* struct report_stack, … */
+	const struct report_wrong *last_wrong; /* what the last event was counted in; NULL: none */
+	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
+	uint32_t nslow;
+	struct report_slow next; /* callees that came before their call */
+	uint32_t next_frame;
+	struct hodo_text key; /* of what is looked up */
+};
+
+void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const char *thread);
+void report_lists_free(struct report_lists *l);
+void report_lists_event(struct report_lists *l, const struct hodo_read_event *e);
+void report_lists_call(struct report_lists *l, const struct hodo_read_call *call); /* HODO_READ_CALL_WHOLE */
+void report_lists_put(struct hodo_text *to, const struct report_lists *l);
+void report_lists_put_json(struct hodo_json *j, const struct report_lists *l);
+
+/* Whether the class has this name, and fields of these types: a recording's own description is not to be trusted. */
+bool report_class_is(const struct hodo_read_class *cls, const char *name, uint32_t nfields, const uint8_t *types);
+
+/* Ticks of the process's clock as ns. */
+static inline uint64_t report_ns(const struct hodo_read_process *p, uint64_t ticks)
+{
+	return p->clock.freq_hz ? (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock.freq_hz) : 0;
+}
+
+/* -------------------------------------------------------------------------- bars */
+
+/* Numbers from low up to, and not including, high. */
+struct report_bar {
+	double low, high;
+	uint64_t n;
+};
+#define REPORT_BARS_MAX 24
+
+/* At most REPORT_BARS_MAX bars, without gaps. Their number. */
+int report_bars(struct hodo_histogram *histogram, struct report_bar *bars);
+/* As wide as the terminal, 80 columns else; time: numbers are ns. */
+void report_bars_put(struct hodo_text *to, const struct report_bar *bars, int n, bool time);
+void report_bars_put_json(struct hodo_json *j, const char *key, const struct report_bar *bars, int n);
+
+/* ------------------------------------------------------------------------- whole */
 
 /* One function. Its times are of the calls that ended; open ones count in calls and open only. */
 struct report_function {
@@ -13,11 +306,6 @@ struct report_function {
 	const char *name, *object;
 	uint64_t calls, left, open, no_exit, self_ns;
 	uint64_t total_ns; /* of those that are not inside of another call of the function */
-};
-
-struct report_thread {
-	const struct hodo_read_process *process;
-	uint64_t tid;
 };
 
 struct report {
@@ -30,23 +318,17 @@ struct report {
 	struct hodo_map functions;   /* struct report_function */
 	struct hodo_strings names;   /* of functions, where recordings are compared */
 	struct hodo_map inside;      /* struct report_inside */
-	struct hodo_map threads;     /* struct report_thread, all of which is the key */
-	struct report_thread thread; /* the last one that was looked up, and its number */
-	uint32_t thread_number;
 	struct hodo_arena all_calls; /* struct report_call */
 	struct report_call *free_calls;
-	bool no_memory;
 };
 
 /* Reads all of it. 0, or the exit status, having said why. options live as long. */
 int report_read(struct report *rep, const char *dir, const struct report_options *options);
 void report_free(struct report *rep);
 
-/* report_tables.c */
 extern const struct hodo_columns report_columns[REPORT_SECTIONS];
-/* other: NULL, or what it is compared with. 0 or -ENOMEM. */
-int report_put(struct hodo_text *to, const struct report *rep, const struct report *other,
-	       const struct report_look *look);
+/* other: NULL, or what it is compared with. */
+void report_put(struct hodo_page *page, const struct report *rep, const struct report *other);
 bool report_empty(const struct report *rep);
 
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* report_bars.c - see report_bars.h. */
-#define _GNU_SOURCE
-#include "report_bars.h"
-#include "table.h"
+/* report_bars.c - the picture of a distribution. */
+#include "report.h"
 
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define WIDTH_MAX 200
 
@@ -72,14 +68,14 @@ static struct scale scale_for(const struct hodo_bucket *all, uint32_t n, bool wh
 
 int report_bars(struct hodo_histogram *histogram, struct report_bar *bars)
 {
-	const struct hodo_bucket *all = hodo_histogram_sorted(histogram);
+	const struct hodo_bucket *all = hodo_must(hodo_histogram_sorted(histogram));
 	uint32_t n = histogram->buckets.n;
 	struct scale s;
 	int64_t first;
 	int nbars = 0;
 
-	if (!all || !n)
-		return all ? 0 : -1;
+	if (!n)
+		return 0;
 	s = scale_for(all, n, !histogram->parts);
 	first = bar_of(all[0].key, s);
 	for (uint32_t i = 0; i < n; i++) {
@@ -97,12 +93,9 @@ int report_bars(struct hodo_histogram *histogram, struct report_bar *bars)
 static int terminal_width(void)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	uint64_t n = 0;
+	uint64_t n = (uint64_t)hodo_terminal_width();
 
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		n = size.ws_col;
-	else if (!columns || hodo_parse_number(columns, 10000, &n) < 0 || !n)
+	if (!n && (!columns || hodo_parse_number(columns, 10000, &n) < 0 || !n))
 		n = 80;
 	return (int)(n > WIDTH_MAX ? WIDTH_MAX : n);
 }
@@ -179,8 +172,7 @@ static const struct hodo_columns histogram = { "histogram", HODO_COLUMNS(columns
 
 void report_bars_put_json(struct hodo_json *j, const char *key, const struct report_bar *bars, int n)
 {
-	const struct hodo_table t = { .columns = &histogram, .first = bars, .n = n > 0 ? (size_t)n : 0,
-				      .stride = sizeof(*bars) };
+	const struct hodo_table t = { .columns = &histogram, .first = bars, .n = (size_t)n, .stride = sizeof(*bars) };
 
 	hodo_table_put_json(j, key, &t);
 }

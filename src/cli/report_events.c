@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* report_events.c - what each event means: a count, the begin or end of something, values, scheduling. */
-#define _GNU_SOURCE
-#include "report_events.h"
+#include "report.h"
 
 #include <base/vec.h>
-#include <errno.h>
-#include <export/values.h>
 #include <math.h>
+#include <read/fields.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NOT_WANTED UINT32_MAX /* the row of a begin in a thread that is not asked for */
 
 /* ---------------------------------------------------------------------- classes */
 
@@ -29,20 +29,9 @@ struct report_class {
 	struct action *actions; /* ends first: an event may end a pair and begin the next */
 };
 
-static int field_of(const struct hodo_read_class *cls, const char *name)
+static void add_action(struct report_class *c, struct action a)
 {
-	for (uint32_t i = 0; i < cls->nfields; i++)
-		if (strcmp(cls->fields[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-static void add_action(struct report_events *ev, struct report_class *c, struct action a)
-{
-	if (a.series == REPORT_NONE || hodo_vec_push(c->actions, c->nactions, a) < 0) {
-		ev->no_memory = true;
-		return;
-	}
+	*hodo_must(hodo_vec_add(c->actions, c->nactions)) = a;
 	if (a.does == ENDS) {
 		memmove(c->actions + 1, c->actions, (c->nactions - 1) * sizeof(a));
 		c->actions[0] = a;
@@ -56,8 +45,8 @@ static void bind_own(struct report_events *ev, struct report_class *c)
 	bool ends = hodo_role_ends(cls->role);
 
 	if (ends || hodo_role_begins(cls->role))
-		add_action(ev, c, (struct action){ .does = ends ? ENDS : BEGINS,
-						   .series = report_series(&ev->rows, REPORT_SPANS, cls->base) });
+		add_action(c, (struct action){ .does = ends ? ENDS : BEGINS,
+					       .series = report_series(&ev->rows, REPORT_SPANS, cls->base) });
 }
 
 static void bind_pairs(struct report_events *ev, struct report_class *c)
@@ -69,7 +58,7 @@ static void bind_pairs(struct report_events *ev, struct report_class *c)
 		bool fits = true;
 
 		for (uint32_t k = 0; k < pair->nfields; k++) {
-			int field = field_of(c->cls, pair->field[k]);
+			int field = hodo_read_field(c->cls, pair->field[k]);
 
 			fits &= field >= 0;
 			a.field[k] = (uint8_t)field;
@@ -79,7 +68,7 @@ static void bind_pairs(struct report_events *ev, struct report_class *c)
 				continue;
 			a.does = side == 1 ? ENDS : BEGINS;
 			report_series_at(&ev->rows, i)->seen[side] = true;
-			add_action(ev, c, a);
+			add_action(c, a);
 		}
 	}
 }
@@ -93,7 +82,7 @@ static bool bind_value(struct report_events *ev, struct report_class *c, int fie
 	if ((type < HODO_TYPE_I8 || type > HODO_TYPE_F64) && type != HODO_TYPE_PTR)
 		return false;
 	a.series = report_series(&ev->rows, REPORT_VALUES, name);
-	add_action(ev, c, a);
+	add_action(c, a);
 	return true;
 }
 
@@ -108,58 +97,42 @@ static void bind_values(struct report_events *ev, struct report_class *c)
 		char name[2 * HODO_NAME_MAX + 4];
 
 		snprintf(name, sizeof(name), "%s.%s", v->event, v->field);
-		if (strcmp(v->event, cls->name) == 0 && bind_value(ev, c, field_of(cls, v->field), name))
+		if (strcmp(v->event, cls->name) == 0 && bind_value(ev, c, hodo_read_field(cls, v->field), name))
 			ev->findings.values |= 1ull << i;
 	}
 }
 
 static void bind(struct report_events *ev, struct report_class *c, const struct hodo_read_event *e)
 {
-	c->field = ev->o->by == REPORT_BY_FIELD ? field_of(e->cls, ev->o->by_text) : -1;
+	c->field = ev->o->by == REPORT_BY_FIELD ? hodo_read_field(e->cls, ev->o->by_text) : -1;
 	ev->findings.by |= c->field >= 0;
 	if (e->cls->kind == HODO_KIND_FUNCTION)
 		return;
 	c->series = report_series(&ev->rows, REPORT_EVENTS, e->cls->name);
-	ev->no_memory |= c->series == REPORT_NONE;
 	c->sched = e->process->kernel && strncmp(e->cls->name, "sched:", 6) == 0;
 	bind_own(ev, c);
 	bind_pairs(ev, c);
 	bind_values(ev, c);
 }
 
-/* NULL: no memory. */
 static const struct report_class *class_of(struct report_events *ev, const struct hodo_read_event *e)
 {
-	uint32_t *last = &ev->last[e->cls->id % REPORT_LAST];
-	struct report_class *c = *last ? (struct report_class *)ev->classes.entries + *last - 1 : NULL;
+	uint32_t *recent = &ev->recent[e->cls->id % 256];
+	struct report_class *c = (struct report_class *)ev->classes.entries + *recent;
 	bool is_new;
 
-	if (c && c->cls == e->cls)
+	if (*recent < ev->classes.n && c->cls == e->cls)
 		return c;
-	c = hodo_map_add_u64(&ev->classes, (uintptr_t)e->cls, &is_new);
-	if (c && is_new)
+	c = hodo_must(hodo_map_add_u64(&ev->classes, (uintptr_t)e->cls, &is_new));
+	*recent = hodo_map_index(&ev->classes, c);
+	if (is_new)
 		bind(ev, c, e);
-	if (c)
-		*last = hodo_map_index(&ev->classes, c) + 1;
-	return ev->no_memory ? NULL : c;
+	return c;
 }
 
 /* ----------------------------------------------------------------------- events */
 
-static bool is_wanted(struct report_events *ev, const struct hodo_read_event *e)
-{
-	struct report_who *asked = &ev->asked;
-
-	if (!ev->o->args.thread)
-		return true;
-	if (asked->tid != e->tid || asked->process != e->process || asked->comm != e->comm || !e->tid) {
-		*asked = (struct report_who){ .process = e->process, .tid = e->tid, .comm = e->comm };
-		ev->wanted = hodo_thread_is(ev->o->args.thread, e->tid, e->comm);
-	}
-	return ev->wanted;
-}
-
-/* What the event is split by; NONE: no memory. */
+/* What the event is split by. */
 static uint32_t group_of(struct report_events *ev, const struct report_class *c, const struct hodo_read_event *e)
 {
 	const struct report_who who = { e->process, e->comm, e->pid, e->tid, e->cpu };
@@ -171,10 +144,10 @@ static uint32_t group_of(struct report_events *ev, const struct report_class *c,
 }
 
 /* What is the same at the begin and at the end. */
-static const struct hodo_key *key_of(struct report_events *ev, const struct action *a, const struct hodo_read_event *e)
+static const struct hodo_text *key_of(struct report_events *ev, const struct action *a, const struct hodo_read_event *e)
 {
 	const struct report_pair *pair = a->pair;
-	struct hodo_key *key = &ev->rows.key;
+	struct hodo_text *key = &ev->rows.key;
 
 	if (!pair) {
 		hodo_pair_key(key, e);
@@ -197,25 +170,20 @@ static const struct hodo_key *key_of(struct report_events *ev, const struct acti
 /* A begin has no end. */
 static bool is_unpaired(struct report_events *ev, const struct hodo_pair *begin)
 {
-	if (begin->user == REPORT_NONE)
+	if (begin->user == NOT_WANTED)
 		return false;
-	report_row_at(&ev->rows, (uint32_t)begin->user)->begins++;
+	((struct report_row *)hodo_map_at(&ev->rows.rows, (uint32_t)begin->user))->begins++;
 	return true;
 }
 
 static int begin(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, bool wanted,
 		 uint32_t group)
 {
-	struct hodo_pair begin = { .begin_ns = e->ts_ns, .user = REPORT_NONE }, other;
-	struct report_row *row;
+	struct hodo_pair begin = { .begin_ns = e->ts_ns, .user = NOT_WANTED }, other;
 	int paired;
 
-	if (wanted) {
-		row = report_row(&ev->rows, a->series, group);
-		if (!row)
-			return -ENOMEM;
-		begin.user = report_row_number(&ev->rows, row);
-	}
+	if (wanted)
+		begin.user = hodo_map_index(&ev->rows.rows, report_row(&ev->rows, a->series, group));
 	if (!a->pair)
 		begin.base = hodo_pair_base(e);
 	paired = hodo_pairs_begin(ev->pairs, key_of(ev, a, e), &begin, &other);
@@ -236,49 +204,44 @@ static int end(struct report_events *ev, const struct action *a, const struct ho
 	if (paired == HODO_PAIR_LEFT)
 		is_unpaired(ev, &begin);
 	/* Whose begin was in a thread that is not asked for does not count; nor does one there that has none. */
-	if (paired == HODO_PAIR_FOUND ? begin.user == REPORT_NONE : !wanted)
+	if (paired == HODO_PAIR_FOUND ? begin.user == NOT_WANTED : !wanted)
 		return 0;
 	if (paired == HODO_PAIR_FOUND)
-		row = report_row_at(&ev->rows, (uint32_t)begin.user);
+		row = hodo_map_at(&ev->rows.rows, (uint32_t)begin.user);
 	/* The begin has not the field of --by, the end has. */
 	if (!row || (group && ev->o->by == REPORT_BY_FIELD && !report_row_group(row)))
 		row = report_row(&ev->rows, a->series, group);
-	if (!row)
-		return -ENOMEM;
 	if (paired != HODO_PAIR_FOUND) {
 		row->ends++;
 		return 0;
 	}
-	ev->no_memory |= !report_times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
+	report_times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
 	ev->findings.unsure_spans += hodo_losses_between(ev->losses, e->process, HODO_LOSSES_ANY_CPU, begin.begin_ns,
 							 e->ts_ns);
 	return 0;
 }
 
-static int measure(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, uint32_t group)
+static void measure(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, uint32_t group)
 {
 	const struct hodo_read_value *v = &e->values[a->field[0]];
 	struct report_row *row = report_row(&ev->rows, a->series, group);
 	bool whole = v->type != HODO_TYPE_F32 && v->type != HODO_TYPE_F64;
-	struct hodo_histogram *h = row ? row->times.histogram : NULL;
+	struct hodo_histogram *h = row->times.histogram;
 	double number = hodo_value_number(v);
 
-	if (!row || (h && !hodo_histogram_add_double(h, number, whole)))
-		return -ENOMEM;
 	row->times.n++;
 	if (!h || isnan(number))
-		return 0;
+		return;
+	hodo_must(hodo_histogram_add_double(h, number, whole));
 	row->min = h->n > 1 && row->min < number ? row->min : number;
 	row->max = h->n > 1 && row->max > number ? row->max : number;
 	row->sum += number;
 	row->last = number;
-	return 0;
 }
 
 int report_events_take(struct report_events *ev, const struct hodo_read_event *e)
 {
 	const struct report_class *c;
-	struct report_row *row;
 	uint32_t group = 0;
 	bool wanted;
 	int err = 0;
@@ -289,32 +252,23 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 	if (e->cls->kind == HODO_KIND_FUNCTION)
 		return 0;
 	c = class_of(ev, e);
-	if (!c)
-		return -ENOMEM;
-	wanted = is_wanted(ev, e);
+	wanted = hodo_thread_is(ev->o->args.thread, e->tid, e->comm);
 	if (wanted || c->nactions)
 		group = group_of(ev, c, e);
-	if (group == REPORT_NONE)
-		return -ENOMEM;
-	if (wanted) {
-		row = report_row(&ev->rows, c->series, group);
-		if (!row)
-			return -ENOMEM;
-		row->times.n++;
-	}
+	if (wanted)
+		report_row(&ev->rows, c->series, group)->times.n++;
 	for (uint32_t i = 0; i < c->nactions && !err; i++) {
 		const struct action *a = &c->actions[i];
 
 		if (a->does != MEASURES)
 			err = a->does == ENDS ? end(ev, a, e, wanted, group) : begin(ev, a, e, wanted, group);
 		else if (wanted)
-			err = measure(ev, a, e, group);
+			measure(ev, a, e, group);
 	}
-	if (c->sched && !err) {
-		ev->cpus.kernel = e->process;
-		err = hodo_sched_event(ev->sched, e);
-	}
-	return err ? err : ev->no_memory ? -ENOMEM : 0;
+	if (!c->sched || err)
+		return err;
+	ev->cpus.kernel = e->process;
+	return hodo_sched_event(ev->sched, e);
 }
 
 /* ------------------------------------------------------------------- scheduling */
@@ -322,10 +276,8 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 static void add_thread(struct report_events *ev, uint32_t series, const struct hodo_sched_off *off, uint64_t ns)
 {
 	const struct report_who who = { ev->cpus.kernel, off->comm, off->pid, off->tid, off->cpu };
-	uint32_t group = report_group_of(&ev->rows, &who);
-	struct report_row *row = group == REPORT_NONE ? NULL : report_row(&ev->rows, series, group);
 
-	ev->no_memory |= !row || !report_times_add(&row->times, ns);
+	report_times_add(&report_row(&ev->rows, series, report_group_of(&ev->rows, &who))->times, ns);
 }
 
 static void on_ran(void *data, const struct hodo_sched_ran *ran)
@@ -361,7 +313,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 /* ---------------------------------------------------------------- start and end */
 
 /* Those that were asked for come first. */
-static int make_series(struct report_events *ev, const struct report_options *o)
+static void make_series(struct report_events *ev, const struct report_options *o)
 {
 	for (uint32_t i = 0; i < o->npairs; i++) {
 		const struct report_pair *p = &o->pairs[i];
@@ -370,28 +322,24 @@ static int make_series(struct report_events *ev, const struct report_options *o)
 
 		snprintf(name, sizeof(name), "%s,%s%s%s", p->begin, p->end, p->by ? " by " : "", p->by ? p->by : "");
 		s = report_series(&ev->rows, REPORT_SPANS, name);
-		if (s == REPORT_NONE || !report_row(&ev->rows, s, 0))
-			return -ENOMEM;
+		report_row(&ev->rows, s, 0);
 		report_series_at(&ev->rows, s)->pair = p;
 	}
 	ev->cpus.running = report_series(&ev->rows, REPORT_RUNNING, "running");
 	ev->cpus.latency = report_series(&ev->rows, REPORT_LATENCY, "latency");
 	for (uint32_t why = 0; why <= HODO_SCHED_UNKNOWN; why++)
 		ev->cpus.off[why] = report_series(&ev->rows, REPORT_OFF, hodo_sched_why_text(why));
-	return ev->rows.series.n == o->npairs + HODO_SCHED_UNKNOWN + 3 ? 0 : -ENOMEM;
 }
 
-int report_events_start(struct report_events *ev, const struct report_options *o)
+void report_events_start(struct report_events *ev, const struct report_options *o)
 {
 	static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
 
 	*ev = (struct report_events){ .o = o, .classes = HODO_MAP(struct report_class, cls) };
 	report_rows_start(&ev->rows, o);
-	ev->pairs = hodo_pairs_new();
-	ev->sched = hodo_sched_new(&ops, ev);
-	if (!ev->pairs || !ev->sched)
-		return -ENOMEM;
-	return make_series(ev, o);
+	ev->pairs = hodo_must(hodo_pairs_new());
+	ev->sched = hodo_must(hodo_sched_new(&ops, ev));
+	make_series(ev, o);
 }
 
 int report_events_end(struct report_events *ev)
@@ -401,9 +349,8 @@ int report_events_end(struct report_events *ev)
 
 	while (hodo_pairs_oldest(ev->pairs, &begin))
 		is_unpaired(ev, &begin);
-	if (!err)
-		err = report_rows_end(&ev->rows);
-	return err ? err : ev->no_memory ? -ENOMEM : 0;
+	report_rows_end(&ev->rows);
+	return err;
 }
 
 void report_events_warn(const struct report_events *ev, const char *dir)

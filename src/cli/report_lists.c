@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* report_lists.c - see report_lists.h. */
-#define _GNU_SOURCE
-#include "report_lists.h"
-#include "table.h"
+/* report_lists.c - what the tracers stack, loop, thread and latency left. */
+#include "report.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#define LIST_MAX 1000u /* entries of each list but slow */
 
 void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const char *thread)
 {
 	*l = (struct report_lists){ .symbols = symbols, .thread = thread,
-				    .stacks = HODO_MAP(struct report_stack, key),
+				    .stacks = HODO_MAP_BYTES(struct report_stack),
 				    .held = HODO_MAP_BYTES(struct report_held),
 				    .wrong = HODO_MAP_BYTES(struct report_wrong) };
 }
@@ -20,15 +19,7 @@ void report_lists_free(struct report_lists *l)
 	hodo_map_free(&l->stacks);
 	hodo_map_free(&l->held);
 	hodo_map_free(&l->wrong);
-	hodo_key_free(&l->key);
-}
-
-static const char *name_at(struct report_lists *l, const struct hodo_read_event *e, uint64_t address)
-{
-	struct hodo_place place;
-
-	hodo_symbols_find(l->symbols, e->process, e->ts_ns, address, &place);
-	return place.name;
+	hodo_text_free(&l->key);
 }
 
 static void take_chain(struct report_lists *l, const struct hodo_read_event *e, const struct hodo_read_value *v,
@@ -39,7 +30,7 @@ static void take_chain(struct report_lists *l, const struct hodo_read_event *e, 
 		uint64_t address;
 
 		memcpy(&address, (const uint8_t *)v->data + 8 * (size_t)i, sizeof(address));
-		chain->name[chain->n++] = name_at(l, e, address);
+		chain->name[chain->n++] = hodo_symbols_name_at(l->symbols, e, address);
 	}
 }
 
@@ -50,30 +41,30 @@ static void take_text(const struct hodo_read_value *v, char to[64])
 		memcpy(to, v->data, v->count < 63 ? v->count : 63);
 }
 
-/* The entry of the key, made if need be, or of l->key; NULL: the list is full, or there is no memory. */
-static void *entry_of(struct report_lists *l, struct hodo_map *list, const void *key, bool *is_new)
+/* The entry of l->key, made if need be; NULL: the list is full. */
+static void *entry_of(struct report_lists *l, struct hodo_map *list, bool *is_new)
 {
-	const void *bytes = hodo_key_bytes(&l->key);
-	void *entry = key ? hodo_map_find(list, key) : hodo_map_find_bytes(list, bytes, l->key.len);
+	void *entry = hodo_map_find_bytes(list, report_key(&l->key), l->key.len);
 
 	*is_new = !entry;
-	if (entry || list->n >= REPORT_LIST_MAX)
+	if (entry || list->n >= LIST_MAX)
 		return entry;
-	entry = key ? hodo_map_add(list, key, NULL) : hodo_map_add_bytes(list, bytes, l->key.len, NULL);
-	l->no_memory |= !entry || l->key.no_memory;
-	return entry;
+	return hodo_must(hodo_map_add_bytes(list, report_key(&l->key), l->key.len, NULL));
 }
 
 static void add_stack(struct report_lists *l, const struct hodo_read_event *e)
 {
-	const struct report_stack new = { .key = { e->process, e->tid }, .pid = e->process->pid, .tid = e->tid };
+	struct report_stack *s;
 	bool is_new;
-	struct report_stack *s = entry_of(l, &l->stacks, &new.key, &is_new);
 
-	if (s && is_new)
-		*s = new;
-	if (!s || s->bytes >= e->values[0].u)
+	hodo_key_start(&l->key);
+	hodo_key_add_number(&l->key, (uintptr_t)e->process);
+	hodo_key_add_number(&l->key, e->tid);
+	s = entry_of(l, &l->stacks, &is_new);
+	if (!s || (!is_new && s->bytes >= e->values[0].u))
 		return;
+	s->pid = e->process->pid;
+	s->tid = e->tid;
 	s->comm = e->comm;
 	s->bytes = e->values[0].u;
 	s->depth = (uint32_t)e->values[1].u;
@@ -82,15 +73,16 @@ static void add_stack(struct report_lists *l, const struct hodo_read_event *e)
 
 static void add_held(struct report_lists *l, const struct hodo_read_event *e)
 {
-	const char *callback = name_at(l, e, e->values[0].u), *loop = name_at(l, e, e->values[1].u);
+	const char *callback = hodo_symbols_name_at(l->symbols, e, e->values[0].u);
+	const char *loop = hodo_symbols_name_at(l->symbols, e, e->values[1].u);
 	uint64_t ns = report_ns(e->process, e->values[2].u);
 	struct report_held *held;
 	bool is_new;
 
 	hodo_key_start(&l->key);
-	hodo_key_add(&l->key, callback, strlen(callback) + 1);
-	hodo_key_add(&l->key, loop, strlen(loop));
-	held = entry_of(l, &l->held, NULL, &is_new);
+	hodo_text_bytes(&l->key, callback, strlen(callback) + 1);
+	hodo_text_bytes(&l->key, loop, strlen(loop));
+	held = entry_of(l, &l->held, &is_new);
 	if (!held)
 		return;
 	held->callback = callback;
@@ -102,18 +94,18 @@ static void add_held(struct report_lists *l, const struct hodo_read_event *e)
 
 static void add_wrong(struct report_lists *l, const struct hodo_read_event *e)
 {
-	struct report_wrong new = { .name = name_at(l, e, e->values[0].u) }, *wrong;
+	struct report_wrong new = { .name = hodo_symbols_name_at(l->symbols, e, e->values[0].u) }, *wrong;
 	bool is_new;
 
 	take_text(&e->values[1], new.wanted);
 	take_text(&e->values[2], new.role);
 	take_chain(l, e, &e->values[3], &new.chain);
 	hodo_key_start(&l->key);
-	hodo_key_add(&l->key, new.wanted, sizeof(new.wanted));
-	hodo_key_add(&l->key, new.role, sizeof(new.role));
-	hodo_key_add(&l->key, new.chain.name, new.chain.n * sizeof(new.chain.name[0]));
-	hodo_key_add(&l->key, new.name, strlen(new.name));
-	wrong = entry_of(l, &l->wrong, NULL, &is_new);
+	hodo_text_bytes(&l->key, new.wanted, sizeof(new.wanted));
+	hodo_text_bytes(&l->key, new.role, sizeof(new.role));
+	hodo_text_bytes(&l->key, new.chain.name, new.chain.n * sizeof(new.chain.name[0]));
+	hodo_text_bytes(&l->key, new.name, strlen(new.name));
+	wrong = entry_of(l, &l->wrong, &is_new);
 	if (wrong && is_new) {
 		new.key = wrong->key;
 		*wrong = new;
@@ -135,7 +127,7 @@ static void add_callee(struct report_lists *l, const struct hodo_read_event *e)
 	if (s->ncallees == REPORT_CALLEES_MAX)
 		return;
 	s->callee[s->ncallees++] = (struct report_callee){
-		.name = e->values[0].u ? name_at(l, e, e->values[0].u) : NULL,
+		.name = e->values[0].u ? hodo_symbols_name_at(l->symbols, e, e->values[0].u) : NULL,
 		.calls = e->values[2].u,
 		.total_ns = report_ns(e->process, e->values[3].u),
 		.max_ns = report_ns(e->process, e->values[4].u),
@@ -179,7 +171,7 @@ void report_lists_call(struct report_lists *l, const struct hodo_read_call *call
 
 bool report_class_is(const struct hodo_read_class *cls, const char *name, uint32_t nfields, const uint8_t *types)
 {
-	if (strcmp(cls->name, name) != 0 || cls->nfields != nfields)
+	if (cls->nfields != nfields || strcmp(cls->name, name) != 0)
 		return false;
 	for (uint32_t i = 0; i < nfields; i++)
 		if (cls->fields[i].type != types[i])
@@ -299,41 +291,37 @@ void report_lists_put(struct hodo_text *to, const struct report_lists *l)
 /* Names of a chain, innermost first. */
 #define CHAIN(row) { "chain", HODO_POINTERS(row, chain.name, chain.n, &hodo_texts), .inlined = true }
 
-#define ROW(name) HODO_MEMBER(struct report_callee, name)
+#define CALLEE(name) HODO_MEMBER(struct report_callee, name)
 static const struct hodo_column callee[] = {
-	{ "function", ROW(name) }, { "calls", ROW(calls) }, { "total_ns", ROW(total_ns) }, { "max_ns", ROW(max_ns) },
+	{ "function", CALLEE(name) }, { "calls", CALLEE(calls) }, { "total_ns", CALLEE(total_ns) },
+	{ "max_ns", CALLEE(max_ns) },
 };
-#undef ROW
 static const struct hodo_columns callees = { "callees", HODO_COLUMNS(callee) };
 
-#define ROW(name) HODO_MEMBER(struct report_slow, name)
+#define SLOW(name) HODO_MEMBER(struct report_slow, name)
 static const struct hodo_column slow[] = {
-	{ "function", ROW(name) }, { "comm", ROW(comm) }, { "tid", ROW(tid) }, { "ts", ROW(entry_ns) },
-	{ "duration_ns", ROW(duration_ns) },
+	{ "function", SLOW(name) }, { "comm", SLOW(comm) }, { "tid", SLOW(tid) }, { "ts", SLOW(entry_ns) },
+	{ "duration_ns", SLOW(duration_ns) },
 	{ "callees", HODO_ARRAY(struct report_slow, callee, ncallees, &callees), .inlined = true },
 };
-#undef ROW
 
-#define ROW(name) HODO_MEMBER(struct report_stack, name)
+#define STACK(name) HODO_MEMBER(struct report_stack, name)
 static const struct hodo_column stack[] = {
-	{ "pid", ROW(pid) }, { "tid", ROW(tid) }, { "comm", ROW(comm) }, { "bytes", ROW(bytes) },
-	{ "depth", ROW(depth) }, CHAIN(struct report_stack),
+	{ "pid", STACK(pid) }, { "tid", STACK(tid) }, { "comm", STACK(comm) }, { "bytes", STACK(bytes) },
+	{ "depth", STACK(depth) }, CHAIN(struct report_stack),
 };
-#undef ROW
 
-#define ROW(name) HODO_MEMBER(struct report_held, name)
+#define HELD(name) HODO_MEMBER(struct report_held, name)
 static const struct hodo_column held[] = {
-	{ "function", ROW(callback) }, { "loop", ROW(loop) }, { "times", ROW(times) }, { "total_ns", ROW(total_ns) },
-	{ "max_ns", ROW(max_ns) },
+	{ "function", HELD(callback) }, { "loop", HELD(loop) }, { "times", HELD(times) },
+	{ "total_ns", HELD(total_ns) }, { "max_ns", HELD(max_ns) },
 };
-#undef ROW
 
-#define ROW(name) HODO_MEMBER(struct report_wrong, name)
+#define WRONG(name) HODO_MEMBER(struct report_wrong, name)
 static const struct hodo_column wrong[] = {
-	{ "function", ROW(name) }, { "wanted", ROW(wanted) }, { "role", ROW(role) }, { "times", ROW(times) },
+	{ "function", WRONG(name) }, { "wanted", WRONG(wanted) }, { "role", WRONG(role) }, { "times", WRONG(times) },
 	CHAIN(struct report_wrong),
 };
-#undef ROW
 
 void report_lists_put_json(struct hodo_json *j, const struct report_lists *l)
 {

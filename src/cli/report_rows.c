@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report_rows.c - series, groups and their rows, within bounds. */
-#define _GNU_SOURCE
-#include "report_rows.h"
+#include "report.h"
 
-#include <errno.h>
 #include <read/threads.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A row takes about 100 bytes; one with times a few KiB, rarely 30. What is beyond is counted together. */
@@ -32,46 +29,42 @@ void report_rows_start(struct report_rows *r, const struct report_options *o)
 void report_rows_free(struct report_rows *r)
 {
 	for (uint32_t i = 0; i < r->rows.n; i++)
-		report_times_free(&report_row_at(r, i)->times);
+		report_times_free(&((struct report_row *)hodo_map_at(&r->rows, i))->times);
 	hodo_map_free(&r->series);
 	hodo_map_free(&r->groups);
 	hodo_map_free(&r->rows);
 	hodo_arena_free(&r->names);
-	hodo_key_free(&r->key);
+	hodo_text_free(&r->key);
 }
 
 uint32_t report_series(struct report_rows *r, enum report_section section, const char *name)
 {
-	struct report_series *s = NULL;
+	struct report_series *s;
 
 	hodo_key_start(&r->key);
 	hodo_key_add_number(&r->key, section);
-	hodo_key_add(&r->key, name, strlen(name));
-	if (!r->key.no_memory)
-		s = hodo_map_add_bytes(&r->series, hodo_key_bytes(&r->key), r->key.len, NULL);
-	if (!s)
-		return REPORT_NONE;
+	hodo_text_bytes(&r->key, name, strlen(name));
+	s = hodo_must(hodo_map_add_bytes(&r->series, report_key(&r->key), r->key.len, NULL));
 	s->section = section;
 	return hodo_map_index(&r->series, s);
 }
 
 /* ------------------------------------------------------------------------ times */
 
-bool report_times_measure(struct report_times *t)
+void report_times_measure(struct report_times *t)
 {
-	t->histogram = malloc(sizeof(*t->histogram));
-	if (t->histogram)
-		*t->histogram = (struct hodo_histogram)HODO_HISTOGRAM;
-	return t->histogram;
+	t->histogram = hodo_must(malloc(sizeof(*t->histogram)));
+	*t->histogram = (struct hodo_histogram)HODO_HISTOGRAM;
 }
 
-bool report_times_add(struct report_times *t, uint64_t ns)
+void report_times_add(struct report_times *t, uint64_t ns)
 {
 	t->min_ns = t->n && t->min_ns < ns ? t->min_ns : ns;
 	t->max_ns = t->max_ns > ns ? t->max_ns : ns;
 	t->sum_ns += ns;
 	t->n++;
-	return !t->histogram || hodo_histogram_add(t->histogram, ns, 1);
+	if (t->histogram)
+		hodo_must(hodo_histogram_add(t->histogram, ns, 1));
 }
 
 uint64_t report_times_at(const struct report_times *t, double q)
@@ -94,63 +87,53 @@ static bool is_measured(enum report_section section)
 	return section == REPORT_SPANS || section == REPORT_VALUES || section == REPORT_LATENCY;
 }
 
-static struct report_row *add_row(struct report_rows *r, uint32_t series, uint32_t group)
+struct report_row *report_row_slow(struct report_rows *r, uint32_t series, uint32_t group)
 {
-	bool measures = is_measured(report_series_at(r, series)->section);
-	bool measured = measures && r->nmeasured < 2 * MEASURED_MAX;
-	struct report_row *row;
+	uint64_t key = (uint64_t)series << 32 | group;
+	struct report_row *row = hodo_map_find_u64(&r->rows, key);
+	bool measures, measured;
 
+	if (row) {
+		r->recent[(series + 32 * group) % 256] = hodo_map_index(&r->rows, row);
+		return row;
+	}
+	measures = is_measured(report_series_at(r, series)->section);
+	measured = measures && r->nmeasured < 2 * MEASURED_MAX;
 	/* Those that are no group go on having percentiles when groups have used up theirs. */
 	if (group && group != REPORT_OTHERS &&
 	    (r->rows.n >= ROWS_MAX || (measures && r->nmeasured >= MEASURED_MAX))) {
 		r->others = true;
 		return report_row(r, series, REPORT_OTHERS);
 	}
-	row = hodo_map_add_u64(&r->rows, (uint64_t)series << 32 | group, NULL);
-	if (!row || (measured && !report_times_measure(&row->times)))
-		return NULL;
+	row = hodo_must(hodo_map_add_u64(&r->rows, key, NULL));
+	if (measured)
+		report_times_measure(&row->times);
 	r->unmeasured |= measures && !measured;
 	r->nmeasured += measured;
 	return row;
 }
 
-struct report_row *report_row_find(struct report_rows *r, struct report_series *s, uint32_t group)
-{
-	uint32_t series = (uint32_t)(s - (const struct report_series *)r->series.entries);
-	struct report_row *row = hodo_map_find_u64(&r->rows, (uint64_t)series << 32 | group);
-
-	if (!row)
-		row = add_row(r, series, group);
-	if (row) {
-		s->group = group;
-		s->row = report_row_number(r, row) + 1;
-	}
-	return row;
-}
-
 /* ----------------------------------------------------------------------- groups */
 
-/* The group of r->key, made if need be: NULL with *number OTHERS or NONE if it cannot be. */
+/* The group of r->key, made if need be: NULL with *number OTHERS if there are too many. */
 static struct report_group *group_of_key(struct report_rows *r, uint32_t *number)
 {
-	struct report_group *g = hodo_map_find_bytes(&r->groups, hodo_key_bytes(&r->key), r->key.len);
-	bool full = !g && r->groups.n >= ROWS_MAX;
+	struct report_group *g = hodo_map_find_bytes(&r->groups, report_key(&r->key), r->key.len);
 
-	*number = full ? REPORT_OTHERS : REPORT_NONE;
-	r->others |= full;
-	if (full || r->key.no_memory)
+	*number = REPORT_OTHERS;
+	if (!g && r->groups.n >= ROWS_MAX) {
+		r->others = true;
 		return NULL;
+	}
 	if (!g)
-		g = hodo_map_add_bytes(&r->groups, hodo_key_bytes(&r->key), r->key.len, NULL);
-	if (g)
-		*number = hodo_map_index(&r->groups, g) + 1;
+		g = hodo_must(hodo_map_add_bytes(&r->groups, report_key(&r->key), r->key.len, NULL));
+	*number = hodo_map_index(&r->groups, g) + 1;
 	return g;
 }
 
-static bool keep_name(struct report_rows *r, struct report_group *g, const char *name)
+static void keep_name(struct report_rows *r, struct report_group *g, const char *name)
 {
-	g->name = hodo_arena_copy(&r->names, name, strlen(name));
-	return g->name != NULL;
+	g->name = hodo_must(hodo_arena_copy(&r->names, name, strlen(name)));
 }
 
 const char *report_group_name(const struct report_rows *r, uint32_t group)
@@ -198,7 +181,7 @@ static uint32_t find_group(struct report_rows *r, const struct report_who *w)
 	hodo_key_start(&r->key);
 	if (r->o->diff) {
 		name_group(r, w, name);
-		hodo_key_add(&r->key, name, strlen(name));
+		hodo_text_bytes(&r->key, name, strlen(name));
 	} else {
 		hodo_key_add_number(&r->key, kernel || by_cpu || by_process ? 0 : (uintptr_t)w->process);
 		hodo_key_add_number(&r->key, number);
@@ -210,22 +193,21 @@ static uint32_t find_group(struct report_rows *r, const struct report_who *w)
 		name_group(r, w, name);
 		g->number = !r->o->diff && (by_process || (kernel && !by_cpu)) ? number : 0;
 		g->comm = by_process ? process_comm(w) : w->comm;
-		if (!keep_name(r, g, name))
-			return REPORT_NONE;
+		keep_name(r, g, name);
 	}
 	return group;
 }
 
 uint32_t report_group_of(struct report_rows *r, const struct report_who *w)
 {
-	struct report_last *last = &r->last[(w->tid + 7 * (uint32_t)w->cpu) % REPORT_LAST];
+	struct report_last *last = &r->last[(w->tid + 7 * (uint32_t)w->cpu) % (sizeof(r->last) / sizeof(*r->last))];
 	bool kernel = w->process->kernel;
 
 	if (!last->group || last->who.tid != w->tid || last->who.pid != w->pid || last->who.cpu != w->cpu ||
 	    last->who.process != w->process || last->who.comm != w->comm) {
 		uint32_t group = find_group(r, w);
 
-		if (group >= REPORT_OTHERS)
+		if (group == REPORT_OTHERS)
 			return group;
 		*last = (struct report_last){ *w, group };
 	}
@@ -238,7 +220,7 @@ uint32_t report_group_of(struct report_rows *r, const struct report_who *w)
 	return last->group;
 }
 
-int report_rows_end(struct report_rows *r)
+void report_rows_end(struct report_rows *r)
 {
 	for (uint32_t i = 0; i < r->groups.n; i++) {
 		struct report_group *g = hodo_map_at(&r->groups, i);
@@ -247,10 +229,8 @@ int report_rows_end(struct report_rows *r)
 		if (!g->number)
 			continue;
 		put_name(r, name, g->comm, g->number);
-		if (!keep_name(r, g, name))
-			return -ENOMEM;
+		keep_name(r, g, name);
 	}
-	return 0;
 }
 
 /* ----------------------------------------------------------------------- values */
@@ -307,13 +287,13 @@ uint32_t report_group_of_value(struct report_rows *r, const struct hodo_read_eve
 	hodo_key_start(&r->key);
 	if (r->o->diff) {
 		name_value(v, name);
-		hodo_key_add(&r->key, label ? label : name, strlen(label ? label : name));
+		hodo_text_bytes(&r->key, label ? label : name, strlen(label ? label : name));
 	} else {
 		/* How it is written, so that one key is one name; no thread's group begins so. */
 		hodo_key_add_number(&r->key, array ? HODO_TYPE_ARRAY : written ? v->type : HODO_TYPE_I64);
 		if (label)
-			hodo_key_add(&r->key, label, strlen(label) + 1);
-		/* Arrays are told apart by their length alone, which is what is shown of them. */
+			hodo_text_bytes(&r->key, label, strlen(label) + 1);
+		/* Arrays are distinguished by their length alone, which is what is shown of them. */
 		if (array)
 			hodo_key_add_number(&r->key, v->count);
 		else
@@ -322,8 +302,7 @@ uint32_t report_group_of_value(struct report_rows *r, const struct hodo_read_eve
 	g = group_of_key(r, &group);
 	if (g && !g->name) {
 		name_value(v, name);
-		if (!keep_name(r, g, label ? label : name))
-			return REPORT_NONE;
+		keep_name(r, g, label ? label : name);
 	}
 	return group;
 }

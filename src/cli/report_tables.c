@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* report_tables.c - the tables of functions, events, spans, values and scheduling, and the whole report. */
-#define _GNU_SOURCE
 #include "report.h"
-#include "report_bars.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Of a table. */
-struct context {
-	const struct report *rep;
-	const struct report_look *look;
-	enum report_section section;
-};
 
 static const struct report_rows *rows_of(const struct hodo_table *t)
 {
-	return &((const struct context *)t->context)->rep->events.rows;
+	return &((const struct report *)t->context)->events.rows;
 }
 
 static enum report_section section_of(const struct hodo_table *t)
 {
-	return ((const struct context *)t->context)->section;
+	return (enum report_section)(t->columns - report_columns);
 }
 
 static const struct report_series *series_of(const struct hodo_table *t, const void *row)
@@ -122,7 +110,7 @@ static void put_found(struct hodo_json *j, const char *key, const struct hodo_ta
 /* A rate over no time at all says nothing. */
 static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	double seconds = seconds_of(&((const struct context *)t->context)->rep->events);
+	double seconds = seconds_of(&((const struct report *)t->context)->events);
 	struct hodo_cell v = hodo_cell_f64(0);
 
 	v.blank = seconds <= 0;
@@ -182,11 +170,11 @@ static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_
 /* The bars of a row; -1: they are not wanted, or there are none. */
 static int bars_of(const struct hodo_table *t, const void *row, struct report_bar bars[REPORT_BARS_MAX])
 {
-	const struct report_look *look = ((const struct context *)t->context)->look;
+	const struct report_options *o = rows_of(t)->o;
 	const struct report_times *times = row;
 
-	if (!look->histogram || !times->histogram ||
-	    (look->histogram_of && fnmatch(look->histogram_of, name_of(t, row), 0) != 0))
+	if (!o->histogram || !times->histogram ||
+	    (o->histogram_of && fnmatch(o->histogram_of, name_of(t, row), 0) != 0))
 		return -1;
 	return report_bars(times->histogram, bars);
 }
@@ -319,32 +307,29 @@ static bool is_empty(const struct report_row *row)
 
 /*
  * The rows of a section. What was asked for and is not there is shown with nothing in it; of groups those that are,
- * and where two recordings are compared, those that are in one. 0 or -ENOMEM.
+ * and where two recordings are compared, those that are in one.
  */
-static int make_table(struct hodo_table *t, struct context *c, const struct report *rep, const struct report_look *look,
-		      enum report_section section)
+static struct hodo_table make_table(const struct report *rep, enum report_section section)
 {
 	const struct report_rows *rows = &rep->events.rows;
+	struct hodo_table t = { .columns = &report_columns[section], .context = rep };
 
-	*c = (struct context){ rep, look, section };
-	*t = (struct hodo_table){ .columns = &report_columns[section], .context = c };
 	if (section == REPORT_FUNCTIONS) {
-		t->first = rep->functions.entries;
-		t->n = rep->functions.n;
-		t->stride = rep->functions.entry_bytes;
-		return hodo_table_arrange(t, &look->table);
+		t.first = rep->functions.entries;
+		t.n = rep->functions.n;
+		t.stride = rep->functions.entry_bytes;
+	} else {
+		t.order = hodo_must(calloc((size_t)rows->rows.n + 1, sizeof(*t.order)));
 	}
-	t->order = calloc((size_t)rows->rows.n + 1, sizeof(*t->order));
-	if (!t->order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < rows->rows.n; i++) {
-		const struct report_row *row = report_row_at(rows, i);
+	for (uint32_t i = 0; t.order && i < rows->rows.n; i++) {
+		const struct report_row *row = hodo_map_at(&rows->rows, i);
 
-		if (series_of(t, row)->section == section &&
+		if (series_of(&t, row)->section == section &&
 		    !(is_empty(row) && (rows->o->diff || (!report_row_group(row) && rows->o->by != REPORT_BY_NONE))))
-			t->order[t->n++] = row;
+			t.order[t.n++] = row;
 	}
-	return hodo_table_arrange(t, &look->table);
+	hodo_table_arrange(&t, &rows->o->args.look);
+	return t;
 }
 
 /* Above a section's table; of functions there is none. */
@@ -385,30 +370,26 @@ static bool put_table(struct hodo_text *to, const struct hodo_table *t, bool col
 	return hodo_table_put(to, t, color);
 }
 
-static int put_text(struct hodo_text *to, const struct report *rep, const struct report_look *look)
+static void put_text(struct hodo_text *to, const struct report *rep, bool color)
 {
-	bool color = look->table.color, first = !has_functions(rep), any = false;
-	struct hodo_table t;
-	struct context c;
+	bool first = !has_functions(rep), any = false;
 	char buf[32];
-	int err = 0;
 
-	for (unsigned i = 0; i < REPORT_SECTIONS && !err; i++) {
-		err = make_table(&t, &c, rep, look, i);
-		if (!err && put_table(to, &t, color, first && !any) && i != REPORT_FUNCTIONS)
+	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {
+		HODO_AUTO(hodo_table_free) struct hodo_table t = make_table(rep, i);
+
+		if (put_table(to, &t, color, first && !any) && i != REPORT_FUNCTIONS)
 			any = true;
 		if (i == REPORT_FUNCTIONS && rep->totals.orphans)
 			hodo_text_printf(to, "exits of calls that are not in the recording: %s\n",
 					 hodo_grouped(rep->totals.orphans, buf));
-		for (size_t k = 0; !err && k < t.n - t.hidden; k++)
+		for (size_t k = 0; k < t.n - t.hidden; k++)
 			put_histogram(to, &t, hodo_table_row(&t, k));
 		if (i == REPORT_FUNCTIONS)
 			report_lists_put(to, &rep->lists);
-		hodo_table_free(&t);
 	}
 	if (any)
 		hodo_text_printf(to, "\nin %.9f s\n", seconds_of(&rep->events));
-	return err;
 }
 
 static void put_totals(struct hodo_json *j, const struct report *rep)
@@ -424,63 +405,45 @@ static void put_totals(struct hodo_json *j, const struct report *rep)
 	report_lists_put_json(j, &rep->lists);
 }
 
-static int put_json(struct hodo_json *j, const struct report *rep, const struct report_look *look)
+static void put_json(struct hodo_json *j, const struct report *rep)
 {
 	const struct report_events *ev = &rep->events;
-	struct hodo_table t;
-	struct context c;
-	int err = 0;
 
-	for (unsigned i = 0; i < REPORT_SECTIONS && !err; i++) {
-		err = make_table(&t, &c, rep, look, i);
-		if (!err)
-			hodo_table_put_json(j, report_columns[i].name, &t);
+	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {
+		HODO_AUTO(hodo_table_free) struct hodo_table t = make_table(rep, i);
+
+		hodo_table_put_json(j, report_columns[i].name, &t);
 		if (i == REPORT_FUNCTIONS)
 			put_totals(j, rep);
-		hodo_table_free(&t);
 	}
 	hodo_json_string(j, "by", ev->o->by_text);
 	hodo_json_u64(j, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
 	hodo_json_u64(j, "dropped_begins", ev->findings.dropped);
 	hodo_json_u64(j, "unsure_times", ev->findings.unsure_times);
 	hodo_json_u64(j, "unsure_spans", ev->findings.unsure_spans);
-	return err;
 }
 
-static int put_diff(struct hodo_text *to, struct hodo_json *j, const struct report *before, const struct report *after,
-		    const struct report_look *look)
+static void put_diff(struct hodo_page *page, const struct report *before, const struct report *after)
 {
+	const struct hodo_look *look = &page->args->look;
 	bool first = true;
-	long n = 0;
 
-	for (unsigned i = 0; i < REPORT_SECTIONS && n >= 0; i++) {
-		struct hodo_table side[2] = { 0 };
-		struct context context[2];
+	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {
+		HODO_AUTO(hodo_table_free) struct hodo_table t = make_table(before, i);
+		HODO_AUTO(hodo_table_free) struct hodo_table u = make_table(after, i);
 		char title[64];
 
-		n = make_table(&side[0], &context[0], before, look, i);
-		n = n ? n : make_table(&side[1], &context[1], after, look, i);
-		if (n == 0)
-			n = hodo_table_diff(to, j, report_columns[i].name, &side[0], &side[1], &look->table,
-					    title_of(i, look->table.color, first, title));
-		first &= n == 0;
-		hodo_table_free(&side[0]);
-		hodo_table_free(&side[1]);
+		first &= !hodo_table_diff(&page->text, &page->json, t.columns->name, &t, &u, look,
+					  title_of(i, look->color, first, title));
 	}
-	return n < 0 ? -ENOMEM : 0;
 }
 
-int report_put(struct hodo_text *to, const struct report *rep, const struct report *other,
-	       const struct report_look *look)
+void report_put(struct hodo_page *page, const struct report *rep, const struct report *other)
 {
-	struct hodo_json j;
-	int err;
-
-	if (look->table.json)
-		j = hodo_json_begin(to);
-	err = other ? put_diff(to, &j, rep, other, look) : look->table.json ? put_json(&j, rep, look) :
-							   put_text(to, rep, look);
-	if (look->table.json)
-		hodo_json_finish(&j);
-	return err;
+	if (other)
+		put_diff(page, rep, other);
+	else if (page->args->look.json)
+		put_json(&page->json, rep);
+	else
+		put_text(&page->text, rep, page->args->look.color);
 }

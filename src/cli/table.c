@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,8 @@ const void *hodo_table_row(const struct hodo_table *t, size_t i)
 
 /* ------------------------------------------------------------------------ columns */
 
-const struct hodo_column *hodo_column_find(const struct hodo_columns *columns, const char *key, size_t len)
+/* NULL: the table has none of that name. */
+static const struct hodo_column *find_in(const struct hodo_columns *columns, const char *key, size_t len)
 {
 	for (unsigned i = 0; i < columns->n; i++) {
 		const struct hodo_column *c = &columns->column[i];
@@ -38,7 +38,7 @@ const struct hodo_column *hodo_column_next(const struct hodo_columns *columns, c
 	while (!c && **keys) {
 		size_t len = strcspn(*keys, ",");
 
-		c = hodo_column_find(columns, *keys, len);
+		c = find_in(columns, *keys, len);
 		*keys += len + ((*keys)[len] == ',');
 	}
 	return c;
@@ -73,7 +73,7 @@ static const struct hodo_column *find(const struct hodo_columns *const *tables, 
 	const struct hodo_column *c = NULL;
 
 	for (; *tables && len && !c; tables++)
-		c = hodo_column_find(*tables, key, len);
+		c = find_in(*tables, key, len);
 	return c;
 }
 
@@ -100,16 +100,15 @@ static void print_keys(const struct hodo_columns *const *tables)
 	}
 }
 
-int hodo_look_make(struct hodo_look *look, const struct hodo_args *a, const struct hodo_columns *const *tables)
+int hodo_look_make(struct hodo_args *a, const struct hodo_columns *const *tables)
 {
-	const char *name = a->columns;
+	const char *name = a->look.columns, *sort = a->look.sort;
 	size_t len;
 
-	*look = (struct hodo_look){ .columns = a->columns, .sort = a->sort, .limit = UINT64_MAX, .json = a->json,
-				    .color = hodo_use_color(a->color, STDOUT_FILENO) };
+	a->look.color = hodo_use_color(a->color, STDOUT_FILENO);
 	if (name && strcmp(name, "help") == 0) {
 		print_keys(tables);
-		return -1;
+		return 0;
 	}
 	for (; name; name += len + 1) {
 		len = strcspn(name, ",");
@@ -119,10 +118,9 @@ int hodo_look_make(struct hodo_look *look, const struct hodo_args *a, const stru
 		if (!name[len])
 			break;
 	}
-	if (a->sort && !find(tables, a->sort, strlen(a->sort)))
-		return hodo_usage(a->verb->name, "--sort is the name of a column, not '%s': --columns=help lists them",
-				  a->sort);
-	return 0;
+	if (sort && !find(tables, sort, strlen(sort)))
+		return hodo_usage(a->verb->name, "--sort is the name of a column, not '%s': --columns=help lists them", sort);
+	return HODO_GO_ON;
 }
 
 /* ------------------------------------------------------------------------- values */
@@ -172,7 +170,8 @@ double hodo_cell_number(const struct hodo_cell *v)
 	}
 }
 
-int hodo_cell_compare(const struct hodo_cell *a, const struct hodo_cell *b)
+/* Below 0 if a comes first: texts by their bytes, numbers from the greatest on; what is not a number is last. */
+static int compare(const struct hodo_cell *a, const struct hodo_cell *b)
 {
 	double x, y;
 
@@ -199,7 +198,7 @@ int hodo_table_same(const struct hodo_table *ta, const void *a, const struct hod
 			continue;
 		x = hodo_cell_of(ta, c, a);
 		y = hodo_cell_of(tb, c, b);
-		order = c->as == HODO_AS_ID ? hodo_cell_compare(&y, &x) : hodo_cell_compare(&x, &y);
+		order = c->as == HODO_AS_ID ? compare(&y, &x) : compare(&x, &y);
 	}
 	return order;
 }
@@ -220,13 +219,13 @@ static int by_key(const void *a, const void *b, void *arg)
 {
 	const struct item *x = a, *y = b;
 	const struct sorting *s = arg;
-	int order = s->up ? hodo_cell_compare(&y->key, &x->key) : hodo_cell_compare(&x->key, &y->key);
+	int order = s->up ? compare(&y->key, &x->key) : compare(&x->key, &y->key);
 
 	if (!order && s->then) {
 		struct hodo_cell v = hodo_cell_of(s->table, s->then, x->row);
 		struct hodo_cell w = hodo_cell_of(s->table, s->then, y->row);
 
-		order = hodo_cell_compare(&v, &w);
+		order = compare(&v, &w);
 	}
 	if (!order)
 		order = hodo_table_same(s->table, x->row, s->table, y->row);
@@ -235,12 +234,12 @@ static int by_key(const void *a, const void *b, void *arg)
 
 const struct hodo_column *hodo_column_sort(const struct hodo_columns *columns, const char *key)
 {
-	const struct hodo_column *c = key ? hodo_column_find(columns, key, strlen(key)) : NULL;
+	const struct hodo_column *c = key ? find_in(columns, key, strlen(key)) : NULL;
 
-	return c || !columns->sort ? c : hodo_column_find(columns, columns->sort, strlen(columns->sort));
+	return c || !columns->sort ? c : find_in(columns, columns->sort, strlen(columns->sort));
 }
 
-int hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look)
+void hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look)
 {
 	const struct hodo_column *c = hodo_column_sort(t->columns, look->sort);
 	struct sorting s = { t, c ? c->then : NULL, c && (c->as == HODO_AS_ID) != look->reverse };
@@ -250,26 +249,20 @@ int hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look)
 	t->chosen = look->columns;
 	t->hidden = look->limit < t->n ? t->n - (size_t)look->limit : 0;
 	if (!c || !t->n)
-		return 0;
-	items = calloc(t->n, sizeof(*items));
-	order = calloc(t->n, sizeof(*order));
-	for (size_t i = 0; items && order && i < t->n; i++) {
+		return;
+	items = hodo_must(calloc(t->n, sizeof(*items)));
+	order = hodo_must(calloc(t->n, sizeof(*order)));
+	for (size_t i = 0; i < t->n; i++) {
 		const void *row = hodo_table_row(t, i);
 
 		items[i] = (struct item){ row, i, hodo_cell_of(t, c, row) };
 	}
-	if (items && order)
-		qsort_r(items, t->n, sizeof(*items), by_key, &s);
-	for (size_t i = 0; items && order && i < t->n; i++)
+	qsort_r(items, t->n, sizeof(*items), by_key, &s);
+	for (size_t i = 0; i < t->n; i++)
 		order[i] = items[i].row;
 	free(items);
-	if (!items || !order) {
-		free(order);
-		return -ENOMEM;
-	}
 	free(t->order);
 	t->order = order;
-	return 0;
 }
 
 void hodo_table_free(struct hodo_table *t)

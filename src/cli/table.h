@@ -148,7 +148,7 @@ struct hodo_table {
 	const void *first;
 	size_t n;
 	size_t stride;       /* bytes; 0: an array of pointers */
-	const void **order;  /* of hodo_table_sort() */
+	const void **order;  /* of hodo_table_arrange() */
 	size_t hidden;       /* rows at the end that are beyond the limit */
 	const char *chosen;  /* --columns; NULL: those that are meant to be seen */
 	const void *total;   /* a row behind all others; NULL: none */
@@ -156,39 +156,26 @@ struct hodo_table {
 	void (*below)(struct hodo_text *to, const struct hodo_table *t, const void *row); /* lines under a row */
 };
 
-/* How it is shown. */
-struct hodo_look {
-	const char *columns; /* NULL: the usual ones */
-	const char *sort;    /* NULL: as the table comes */
-	uint64_t limit;      /* rows of each table; UINT64_MAX: all */
-	bool json, color;
-	bool reverse;        /* the order of the column; not that of equal rows */
-};
-
 const void *hodo_table_row(const struct hodo_table *t, size_t i);
-/* NULL: the table has none of that name. */
-const struct hodo_column *hodo_column_find(const struct hodo_columns *columns, const char *key, size_t len);
 /* The next of the columns in a list with commas that the table has; NULL: there is no more. */
 const struct hodo_column *hodo_column_next(const struct hodo_columns *columns, const char **keys);
 /* Those that are shown, as text or as JSON, in order. Returns how many. */
 unsigned hodo_table_columns(const struct hodo_table *t, bool json, const struct hodo_column **out);
 struct hodo_cell hodo_cell_of(const struct hodo_table *t, const struct hodo_column *c, const void *row);
-/* Below 0 if a comes first: texts by their bytes, numbers from the greatest on; what is not a number is last. */
-int hodo_cell_compare(const struct hodo_cell *a, const struct hodo_cell *b);
 double hodo_cell_number(const struct hodo_cell *v); /* 0: it is none; -infinity: not a number */
 /* Compares what rows are matched by. */
 int hodo_table_same(const struct hodo_table *ta, const void *a, const struct hodo_table *tb, const void *b);
 /* The column to sort by; NULL: rows stay as they are. */
 const struct hodo_column *hodo_column_sort(const struct hodo_columns *columns, const char *key);
-/* By what the look says, then by the identity, then as they were; and takes over limit and columns. 0 or -ENOMEM. */
-int hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look);
+/* By what the look says, then by the identity, then as they were; and takes over limit and columns. */
+void hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look);
 void hodo_table_free(struct hodo_table *t); /* what arranging made */
 
 /*
- * How the options of a verb say that these tables, a list that ends with NULL, are shown. 0; -1: --columns=help, and
- * the names have been printed; else the exit status, having said what is wrong.
+ * Checks what the options say of how these tables, a list that ends with NULL, are shown, and completes it. HODO_GO_ON,
+ * or the exit status, having answered --columns=help or said what is wrong.
  */
-int hodo_look_make(struct hodo_look *look, const struct hodo_args *a, const struct hodo_columns *const *tables);
+int hodo_look_make(struct hodo_args *a, const struct hodo_columns *const *tables);
 /* The i-th key of all of them, each once; NULL: there are not so many. */
 const char *hodo_columns_key(const struct hodo_columns *const *tables, unsigned i);
 
@@ -210,10 +197,9 @@ void hodo_put_members(struct hodo_json *j, const struct hodo_table *t, const voi
 
 /*
  * table_diff.c: rows of two tables of one schema, matched by their identity, the greatest change in the column of
- * --sort first: as text with `title` above if there are any, or as a list in JSON. Returns how many there are, or
- * -ENOMEM.
+ * --sort first: as text with `title` above if there are any, or as a list in JSON. Returns how many there are.
  */
-long hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
-		     const struct hodo_table *after, const struct hodo_look *look, const char *title);
+size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
+		       const struct hodo_table *after, const struct hodo_look *look, const char *title);
 
 #endif

@@ -3,25 +3,19 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct item {
 	const void *row[2]; /* before, after; either may be NULL */
 	double change;
 };
 
-struct pairing {
-	struct hodo_table side[2];
-};
-
 static int by_identity(const void *a, const void *b, void *arg)
 {
 	const struct item *x = a, *y = b;
-	const struct pairing *p = arg;
-	int i = !x->row[0], k = !y->row[0], order = hodo_table_same(&p->side[i], x->row[i], &p->side[k], y->row[k]);
+	const struct hodo_table *t = arg;
+	int i = !x->row[0], k = !y->row[0], order = hodo_table_same(&t[i], x->row[i], &t[k], y->row[k]);
 
 	return order ? order : i - k;
 }
@@ -35,45 +29,44 @@ static int by_change(const void *a, const void *b, void *arg)
 	return by_identity(a, b, arg);
 }
 
-static double number_of(const struct pairing *p, const struct item *item, unsigned side, const struct hodo_column *c)
+static double number_of(const struct hodo_table t[2], const struct item *item, unsigned side,
+			const struct hodo_column *c)
 {
 	struct hodo_cell v;
 
 	if (!c || !item->row[side])
 		return 0;
-	v = hodo_cell_of(&p->side[side], c, item->row[side]);
+	v = hodo_cell_of(&t[side], c, item->row[side]);
 	return hodo_cell_number(&v);
 }
 
-/* Their number, or -1: no memory. */
-static long make_items(struct pairing *p, const struct hodo_column *key, struct item **out)
+/* Their number. */
+static size_t make_items(struct hodo_table t[2], const struct hodo_column *key, struct item **out)
 {
-	struct item *items = calloc(p->side[0].n + p->side[1].n + 1, sizeof(*items));
+	struct item *items = hodo_must(calloc(t[0].n + t[1].n + 1, sizeof(*items)));
 	size_t n = 0, kept = 0;
 
-	if (!items)
-		return -1;
 	for (unsigned side = 0; side < 2; side++)
-		for (size_t i = 0; i < p->side[side].n; i++)
-			items[n++].row[side] = hodo_table_row(&p->side[side], i);
-	qsort_r(items, n, sizeof(*items), by_identity, p);
+		for (size_t i = 0; i < t[side].n; i++)
+			items[n++].row[side] = hodo_table_row(&t[side], i);
+	qsort_r(items, n, sizeof(*items), by_identity, t);
 	for (size_t i = 0; i < n; i++) {
 		struct item *last = kept ? &items[kept - 1] : NULL;
 
 		if (last && !last->row[1] && !items[i].row[0] &&
-		    hodo_table_same(&p->side[0], last->row[0], &p->side[1], items[i].row[1]) == 0)
+		    hodo_table_same(&t[0], last->row[0], &t[1], items[i].row[1]) == 0)
 			last->row[1] = items[i].row[1];
 		else
 			items[kept++] = items[i];
 	}
 	for (size_t i = 0; i < kept; i++) {
-		double a = number_of(p, &items[i], 0, key), b = number_of(p, &items[i], 1, key);
+		double a = number_of(t, &items[i], 0, key), b = number_of(t, &items[i], 1, key);
 
 		items[i].change = a == b ? 0 : a < b ? b - a : a - b; /* infinite ones may be equal */
 	}
-	qsort_r(items, kept, sizeof(*items), by_change, p);
+	qsort_r(items, kept, sizeof(*items), by_change, t);
 	*out = items;
-	return (long)kept;
+	return kept;
 }
 
 /* --------------------------------------------------------------------------- text */
@@ -154,20 +147,20 @@ static void put_identity(struct hodo_text *to, const struct hodo_table *t, const
 	hodo_text_char(to, '\n');
 }
 
-static void put_text(struct hodo_text *to, const struct pairing *p, const struct item *items, size_t n,
+static void put_text(struct hodo_text *to, const struct hodo_table t[2], const struct item *items, size_t n,
 		     const struct hodo_look *look)
 {
 	const struct hodo_column *column[HODO_COLUMNS_MAX];
-	unsigned ncolumns = columns_of(&p->side[0], look, column);
+	unsigned ncolumns = columns_of(&t[0], look, column);
 
 	put_head(to, column, ncolumns);
 	for (size_t i = 0; i < n; i++) {
 		unsigned known = !items[i].row[0];
 
 		for (unsigned k = 0; k < ncolumns; k++)
-			put_change(to, column[k]->as, number_of(p, &items[i], 0, column[k]),
-				   number_of(p, &items[i], 1, column[k]));
-		put_identity(to, &p->side[known], items[i].row[known]);
+			put_change(to, column[k]->as, number_of(t, &items[i], 0, column[k]),
+				   number_of(t, &items[i], 1, column[k]));
+		put_identity(to, &t[known], items[i].row[known]);
 	}
 }
 
@@ -188,44 +181,40 @@ static void put_side(struct hodo_json *j, const char *key, const struct hodo_tab
 	hodo_json_end(j);
 }
 
-static void put_json(struct hodo_json *j, const char *key, const struct pairing *p, const struct item *items, size_t n,
-		     const struct hodo_look *look)
+static void put_json(struct hodo_json *j, const char *key, const struct hodo_table t[2], const struct item *items,
+		     size_t n, const struct hodo_look *look)
 {
 	hodo_json_array(j, key);
 	for (size_t i = 0; i < n; i++) {
 		unsigned known = !items[i].row[0];
 
 		hodo_json_object(j, NULL);
-		hodo_put_members(j, &p->side[known], items[i].row[known], HODO_IDENTITY, 0);
-		put_side(j, "before", &p->side[0], items[i].row[0], look->columns);
-		put_side(j, "after", &p->side[1], items[i].row[1], look->columns);
+		hodo_put_members(j, &t[known], items[i].row[known], HODO_IDENTITY, 0);
+		put_side(j, "before", &t[0], items[i].row[0], look->columns);
+		put_side(j, "after", &t[1], items[i].row[1], look->columns);
 		hodo_json_end(j);
 	}
 	hodo_json_end(j);
 }
 
-long hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
-		     const struct hodo_table *after, const struct hodo_look *look, const char *title)
+size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
+		       const struct hodo_table *after, const struct hodo_look *look, const char *title)
 {
-	struct pairing p = { { *before, *after } };
+	struct hodo_table t[2] = { *before, *after };
 	struct item *items;
-	size_t shown;
+	size_t n, shown;
 	char buf[32];
-	long n;
 
-	/* What rows are known by is always there. */
-	p.side[0].chosen = p.side[1].chosen = NULL;
-	n = make_items(&p, hodo_column_sort(before->columns, look->sort), &items);
-	if (n < 0)
-		return -ENOMEM;
-	shown = look->limit < (uint64_t)n ? (size_t)look->limit : (size_t)n;
+	t[0].chosen = t[1].chosen = NULL; /* what rows are known by is always there */
+	n = make_items(t, hodo_column_sort(before->columns, look->sort), &items);
+	shown = look->limit < n ? (size_t)look->limit : n;
 	if (look->json)
-		put_json(j, key, &p, items, shown, look);
+		put_json(j, key, t, items, shown, look);
 	if (!look->json && n) {
 		hodo_text_add(to, title ? title : "");
-		put_text(to, &p, items, shown, look);
-		if (shown < (size_t)n)
-			hodo_text_printf(to, "and %s more\n", hodo_grouped((uint64_t)n - shown, buf));
+		put_text(to, t, items, shown, look);
+		if (shown < n)
+			hodo_text_printf(to, "and %s more\n", hodo_grouped(n - shown, buf));
 	}
 	free(items);
 	return n;

@@ -4,17 +4,20 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #ifdef HODO_HAVE_ATTACH
 #include <attach/attach.h>
 #endif
-#include <record/record.h>
+#include <base/clock.h>
+#include <base/vec.h>
 
 #include "cli.h"
+
+#define BEGIN_NS 3000000000ll /* a process's part of the conversation has its own limit, which is shorter */
 
 int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 {
@@ -55,22 +58,20 @@ int hodo_target_open(struct hodo_target *t, pid_t pid)
 	return err;
 }
 
-#ifdef HODO_HAVE_ATTACH
-int hodo_target_inject(struct hodo_target *t)
+/* Brings libhodo into it if need be, makes it listen, and connects. 0 or negative errno. */
+static int inject(struct hodo_target *t)
 {
+#ifdef HODO_HAVE_ATTACH
 	char library[PATH_MAX];
 	int err = hodo_launch_library(library, sizeof(library), WHY(t));
 
 	if (!err)
 		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, WHY(t));
 	return err ? err : connect_to(t);
-}
 #else
-int hodo_target_inject(struct hodo_target *t)
-{
 	return hodo_fail(WHY(t), -ECONNREFUSED, "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
-}
 #endif
+}
 
 /* Whether the process has mapped a libhodo, under its own name or in front of a version. */
 static bool has_library(pid_t pid)
@@ -98,7 +99,7 @@ int hodo_target_control(struct hodo_target *t, pid_t pid)
 				 " does both", (int)pid, (int)pid);
 	}
 	if (err == -ECONNREFUSED)
-		err = hodo_target_inject(t);
+		err = inject(t);
 	if (err)
 		hodo_target_close(t);
 	return err;
@@ -124,7 +125,11 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 	return err ? err : answer->result < 0 ? answer->result : 0;
 }
 
-int hodo_target_record(struct hodo_target *t, struct hodo_session *s)
+/*
+ * Begins the recording of the process, which must be connected, in the session: both descriptors are the session's if
+ * it returns 0. The conversation goes on in hodo_session_step().
+ */
+static int record(struct hodo_target *t, struct hodo_session *s)
 {
 	struct hodo_msg_answer answer;
 	const char *join = hodo_session_socket_for(s, t->pid);
@@ -146,4 +151,112 @@ void hodo_target_close(struct hodo_target *t)
 	if (t->pidfd >= 0)
 		close(t->pidfd);
 	t->fd = t->pidfd = -1;
+}
+
+/* --------------------------------------------------------------- several, to be recorded */
+
+int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, const char *text)
+{
+	pid_t pid = 0;
+	int err = hodo_target_parse(verb, text, &pid);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < o->n; i++)
+		if (o->target[i].pid == pid)
+			return 0;
+	if (o->n == HODO_ATTACH_MAX)
+		return hodo_usage(verb, "%u processes at most", HODO_ATTACH_MAX);
+	*hodo_must(hodo_vec_add(o->target, o->n)) = (struct hodo_target){ .pid = pid, .pidfd = -1, .fd = -1 };
+	return 0;
+}
+
+void hodo_attach_options_free(struct hodo_attach_options *o)
+{
+	for (uint32_t i = 0; i < o->n; i++)
+		hodo_target_close(&o->target[i]);
+	free(o->target);
+	*o = (struct hodo_attach_options){ 0 };
+}
+
+/* A second recorder is refused before an earlier recording is moved for nothing. */
+static bool is_recorded(const struct hodo_msg_answer *a)
+{
+	return a->by == HODO_BY_RECORDER && a->recorder > 0 && a->recorder <= INT_MAX &&
+	       (kill((pid_t)a->recorder, 0) == 0 || errno == EPERM);
+}
+
+static int find(struct hodo_target *t)
+{
+	struct hodo_msg_answer answer;
+	int err = hodo_target_open(t, t->pid);
+
+	if (!err)
+		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL);
+	if (!err && is_recorded(&answer)) {
+		err = answer.result = -EBUSY;
+		hodo_peer_refusal(t->pid, HODO_CONTROL_RECORD, &answer, t->why, sizeof(t->why));
+	}
+	return err == -ECONNREFUSED ? 0 : err;
+}
+
+uint32_t hodo_attach_find(struct hodo_attach_options *o)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (find(&o->target[i]) == 0) {
+			o->target[kept++] = o->target[i];
+			continue;
+		}
+		hodo_error("%s", o->target[i].why);
+		hodo_target_close(&o->target[i]);
+	}
+	o->n = kept;
+	return kept;
+}
+
+static uint32_t joined(const struct hodo_session *s)
+{
+	struct hodo_session_stats stats;
+
+	hodo_session_stats(s, &stats);
+	return stats.processes + stats.refused;
+}
+
+/* Until the process has joined, or it has been said why not: it waits for our part of the conversation. */
+static void let_join(struct hodo_session *s, uint32_t before)
+{
+	int64_t end = hodo_now_ns() + BEGIN_NS;
+
+	while (joined(s) == before && hodo_now_ns() < end) {
+		struct pollfd p = { .fd = hodo_session_fd(s), .events = POLLIN };
+
+		hodo_session_step(s);
+		if (joined(s) == before)
+			poll(&p, 1, 1);
+	}
+}
+
+uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s)
+{
+	struct hodo_session_stats stats;
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		struct hodo_target *t = &o->target[i];
+		uint32_t before = joined(s);
+		int err;
+
+		t->deaf = t->fd < 0;
+		err = t->deaf ? inject(t) : 0;
+		if (!err)
+			err = record(t, s);
+		if (err)
+			hodo_error("%s", t->why);
+		else
+			let_join(s, before);
+		hodo_target_close(t);
+	}
+	hodo_session_stats(s, &stats);
+	return stats.processes;
 }

@@ -3,10 +3,15 @@
 #ifndef HODO_CLI_TARGET_H
 #define HODO_CLI_TARGET_H
 
-#include <hodo/abi.h>
-#include <sys/types.h>
-
 #include <record/record.h>
+
+/* Of a buffer: a 16th, and no more than 1M unless asked for. */
+static inline uint32_t hodo_packet_size(uint64_t ring_size)
+{
+	uint64_t size = ring_size / 16;
+
+	return size < HODO_PACKET_MIN ? HODO_PACKET_MIN : size > 1u << 20 ? 1u << 20 : (uint32_t)size;
+}
 
 #define HODO_WHY_MAX 1024 /* bytes of a line that says why not, and what to do */
 
@@ -14,6 +19,7 @@ struct hodo_target {
 	pid_t pid;
 	int pidfd; /* -1: none */
 	int fd;    /* the connection; -1: it does not listen, or is not connected any more */
+	bool deaf; /* before it was to be recorded, it did not listen */
 	char why[HODO_WHY_MAX]; /* what failed last of what is below */
 };
 
@@ -23,9 +29,6 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid);
 /* Finds the process and connects to it if it listens. 0; -ECONNREFUSED: it does not (the pidfd is open then); another
  * negative errno. */
 int hodo_target_open(struct hodo_target *t, pid_t pid);
-
-/* Brings libhodo into it if need be, makes it listen, and connects. 0 or negative errno. */
-int hodo_target_inject(struct hodo_target *t);
 
 /*
  * For a verb that changes a recording: connects, makes it listen if it does not but has libhodo; without that
@@ -37,12 +40,31 @@ int hodo_target_control(struct hodo_target *t, pid_t pid);
 int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *text,
 		    struct hodo_msg_answer *answer, int *passed);
 
-/*
- * Begins the recording of the process, which must be connected, in the session: both descriptors
- * are the session's if it returns 0. The conversation goes on in hodo_session_step().
- */
-int hodo_target_record(struct hodo_target *t, struct hodo_session *s);
-
 void hodo_target_close(struct hodo_target *t);
+
+/* --------------------------------------------------------------- several, to be recorded */
+
+#define HODO_ATTACH_MAX 256u /* processes */
+
+struct hodo_attach_options {
+	struct hodo_target *target; /* n, pid set; NULL: none */
+	uint32_t n;
+};
+
+/* A process's number; the same twice is once. 0 or the exit status, having said what is wrong. */
+int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, const char *pid);
+void hodo_attach_options_free(struct hodo_attach_options *o);
+
+/*
+ * Finds the processes, before anything is changed anywhere. What cannot be recorded is reported, and left out.
+ * How many remain.
+ */
+uint32_t hodo_attach_find(struct hodo_attach_options *o);
+
+/*
+ * Begins their recordings, one after another, while the session goes on; each is brought to listen first if need
+ * be. What cannot be recorded is reported. How many are.
+ */
+uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s);
 
 #endif

@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * top.h - hodo top: what it counts, how it is shown.
- *
- *   top_model.c   rows with their counts and rates; sorting, filtering. Knows no process, no terminal.
- *   top_image.c   from the events and the memory of one process into the model.
- *   top_count.c   the same of the packets of a session's processes.
- *   top_watch.c   the same from the buffers of a process that somebody else records.
- *   top_view.c    which of the rows are shown, and what a key does to that. Knows no terminal.
- *   top_frame.c   a view as lines of text of a given width.
- *   top_screen.c  these lines on a terminal.
- *   top_output.c  the same without a terminal, and the model as one line of JSON.
- *   top_target.c  the processes: the command that is run, those that are attached to; switching their events.
- */
+/* top.h - hodo top: what it counts, how it is shown; which file does what, docs/design/top.md says. */
 #ifndef HODO_CLI_TOP_H
 #define HODO_CLI_TOP_H
 
@@ -24,6 +12,7 @@
 #include <base/map.h>
 #include <record/record.h>
 
+#include "target.h"
 #include "table.h"
 
 /* ------------------------------------------------------------------------- model */
@@ -78,6 +67,9 @@ struct hodo_top_model {
 	uint32_t live, images; /* processes now, and so far */
 	int64_t start_ns, reset_ns, tick_ns; /* CLOCK_MONOTONIC */
 	int64_t interval_ns;   /* that the rates are over */
+	/* Where the counts come from; of the model itself nothing. */
+	struct hodo_top_image *image;
+	struct hodo_top_watch *watch;
 };
 
 /* now_ns: CLOCK_MONOTONIC, as everywhere below. */
@@ -108,28 +100,66 @@ double hodo_top_average(const struct hodo_top_model *m, const struct hodo_top_co
 /*
  * The rows of a kind that match the glob (NULL or "": all; without *, ? and [ it
  * is looked for within the name), sorted: greatest first but for names and numbers, equal ones
- * by name and number, so that rows stay where they are while nothing changes. Returns how many, or -ENOMEM; *order
- * is freed by the caller.
+ * by name and number, so that rows stay where they are while nothing changes. Returns how many; *order is freed by the
+ * caller.
  */
-int64_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind, enum hodo_top_column column,
-		       bool reverse, const char *glob, uint32_t **order);
+uint32_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind, enum hodo_top_column column,
+			bool reverse, const char *glob, uint32_t **order);
 
 /* ------------------------------------------------------------------------- count */
 
-struct hodo_top_counter;
+/* What has been counted of a ring before its time. */
+struct hodo_top_place {
+	uint64_t packet; /* the last one that was looked at while it was open: its sequence number */
+	uint32_t bytes;  /* of its events, counted so far */
+	uint64_t lost;   /* events that were refused, counted so far */
+};
 
-struct hodo_top_counter *hodo_top_counter_new(struct hodo_top_model *m);
-void hodo_top_counter_free(struct hodo_top_counter *c);
-/* For hodo_session_config.packet. */
-void hodo_top_packet(struct hodo_top_counter *c, const struct hodo_process *p, const struct hodo_packet *h,
-		     const uint8_t *body);
+/* What is known of an event's id. */
+struct hodo_top_id {
+	uint64_t limited; /* events over its rate, in the model or not ours */
+	uint32_t row;     /* the model's, HODO_TOP_NONE: not known */
+};
+
+/* One process image that is counted. */
+struct hodo_top_image {
+	struct hodo_top_image *next;
+	struct hodo_top_model *model;
+	const struct hodo_process *process; /* NULL: it has ended */
+	uint8_t uuid[16];
+	uint32_t pid, vpid;
+	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
+	struct hodo_top_id *id;        /* by event id */
+	uint32_t ids;                  /* entries of these */
+	uint32_t events;               /* of the catalogue: looked at so far */
+	struct hodo_top_place *place;  /* by ring */
+	uint32_t tid, thread;          /* the last one that was looked up */
+};
+
+/* The image of a process, made if need be. */
+struct hodo_top_image *hodo_top_image_of(struct hodo_top_model *m, const struct hodo_process *p);
+void hodo_top_image_free(struct hodo_top_image *im);
+/* Rows for events that are new. */
+void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p);
+/* What the process says of its events, and the names of its threads, which may have taken others. */
+void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p);
+/* Events that were over their rate since the last time; count: they are for the model. */
+void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count);
+/* Counts events of a ring. Returns how many of the len bytes they take. */
+uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
+			       const uint8_t *body, uint32_t len);
+/* Events of a ring that were lost. */
+void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, uint64_t lost);
+/* What was counted by id goes to the rows of the names. */
+void hodo_top_add_tallies(struct hodo_top_image *im);
+
+/* For hodo_session_config.packet, of which the argument is the model. */
+void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
 /* Looks at what is not in closed packets yet: brings the model up to date, but for its tick. */
-void hodo_top_refresh(struct hodo_top_counter *c, struct hodo_session *s);
+void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s);
 /* Adds what the last packets brought, once the session is closed. */
-void hodo_top_settle(struct hodo_top_counter *c, const struct hodo_session_stats *stats);
-
-/* The number of the i-th process that is being counted; false: there are not so many. */
-bool hodo_top_counter_pid(const struct hodo_top_counter *c, uint32_t i, pid_t *pid);
+void hodo_top_settle(struct hodo_top_model *m, const struct hodo_session_stats *stats);
+void hodo_top_images_free(struct hodo_top_model *m);
 
 /* ------------------------------------------------------------------------- watch */
 
@@ -142,11 +172,16 @@ int hodo_top_watch_open(struct hodo_top_watch **list, pid_t pid, uint32_t *recor
 void hodo_top_watch_close(struct hodo_top_watch *list);
 pid_t hodo_top_watch_pid(const struct hodo_top_watch *list, uint32_t i); /* 0: there are not so many */
 /* From now on, their events are counted. */
-void hodo_top_counter_watch(struct hodo_top_counter *c, struct hodo_top_watch *list);
+void hodo_top_watch_begin(struct hodo_top_model *m, struct hodo_top_watch *list);
 /* Counts what is new; returns after how many ns it wants to be called again, -1: nothing is watched any more. */
-int64_t hodo_top_watch_step(struct hodo_top_counter *c);
+int64_t hodo_top_watch_step(struct hodo_top_model *m);
+/* Brings what is watched up to date; how many of them go on. */
+uint32_t hodo_top_watch_refresh(struct hodo_top_model *m);
+void hodo_top_watch_lost(const struct hodo_top_model *m, struct hodo_lost *lost, uint64_t *limited);
 
 /* -------------------------------------------------------------------------- view */
+
+extern const char hodo_top_letters[HODO_TOP_COLUMNS + 1]; /* the columns', which are keys */
 
 #define HODO_TOP_FILTER_MAX 128
 
@@ -203,7 +238,6 @@ struct hodo_top_frame {
 	uint32_t n;
 	int width;
 	struct hodo_text text; /* of the line that is being put together */
-	bool failed; /* out of memory */
 };
 
 #define HODO_TOP_WIDTH_MIN 20
@@ -224,8 +258,8 @@ void hodo_top_frame_free(struct hodo_top_frame *f);
 /* The table, as wide as the terminal or 100 columns. */
 void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, struct hodo_top_view *v,
 			uint32_t lines_max);
-/* An object on one line. 0 or -ENOMEM. */
-int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m);
+/* An object on one line. */
+void hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m);
 
 /* ------------------------------------------------------------------------ screen */
 
@@ -241,5 +275,74 @@ int hodo_top_screen_fd(void);
 void hodo_top_screen_resize(void);
 /* Gives the terminal back, stops this process until it is continued, and takes it again. */
 void hodo_top_screen_stop(void);
+
+/* ----------------------------------------------------------------------- targets */
+
+struct hodo_top_target {
+	char **command;                   /* NULL: processes */
+	struct hodo_attach_options attach;
+	struct hodo_top_watch *watches; /* of processes that others record */
+	struct hodo_launch launch;
+	pid_t pid;    /* of the command, 0: not started */
+	bool ended;   /* the command */
+	int status;   /* of it, as wait() has it */
+	int output;   /* what the command writes, while the screen is ours; -1: it writes where we do */
+	uint64_t output_dropped; /* bytes at its begin that were dropped */
+	struct hodo_map off; /* struct hodo_bytes: names of events that were switched off here */
+};
+
+/*
+ * Starts the command in the session. screen: the terminal is not its own; else its standard output goes where our
+ * standard error goes, since ours is data. 0, or the exit status, having said why.
+ */
+int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen);
+/* Notices the command's end. */
+void hodo_top_reap(struct hodo_top_target *t);
+/* Bounds the memory that the command's output takes. */
+void hodo_top_trim_output(struct hodo_top_target *t);
+/* Writes the end of the command's output to ours. */
+void hodo_top_put_output(struct hodo_top_target *t);
+
+/* Those that were made to listen do so no more; after the session. */
+void hodo_top_detach(struct hodo_top_target *t);
+
+/*
+ * Takes those out of attach that somebody else records in such a way that they can be watched, and says so.
+ */
+void hodo_top_find_watched(struct hodo_top_target *t);
+
+/* Switches an event on or off in all processes that are watched; says in what came of it. */
+void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, const struct hodo_top_row *row,
+		     char *said, size_t size);
+/* Switches on again what was switched off here. */
+void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_model *m);
+
+void hodo_top_target_free(struct hodo_top_target *t);
+
+#define HODO_TOP_TITLE_MAX 256u
+/* What is watched, "kvd[4711] ls[4712]", printable. */
+void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size);
+
+/* --------------------------------------------------------------------------- run */
+
+enum hodo_top_output { HODO_TOP_SCREEN, HODO_TOP_BATCH, HODO_TOP_JSON };
+
+struct hodo_top_options {
+	struct hodo_args args;
+	bool batch;
+	enum hodo_top_output output; /* as it follows from these */
+	int64_t interval_ns;
+	int64_t duration_ns; /* 0: no end */
+	uint64_t iterations; /* 0: no end */
+	uint64_t ring_size;  /* bytes, 2^n */
+	enum hodo_top_kind kind;
+	enum hodo_top_column sort;
+	uint32_t columns; /* as in struct hodo_top_view */
+	struct hodo_pattern_list patterns;
+	struct hodo_top_target target;
+};
+
+/* The exit status. */
+int hodo_top_run(struct hodo_top_options *o);
 
 #endif

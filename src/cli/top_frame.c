@@ -4,14 +4,12 @@
 #include "top.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
 #include <base/vec.h>
 #include <hodo/abi.h>
 
-#include "cli.h"
 
 #define WIDTH_MAX 1000
 #define LINE_BYTES (4 * WIDTH_MAX + 64)
@@ -28,14 +26,9 @@ static const struct {
 	[HODO_TOP_BYTES] = { 10, 8 },             [HODO_TOP_LOST] = { 10, 6 },  [HODO_TOP_STATE] = { 6, 6 },
 };
 
-/* What there is room for first. */
-static const enum hodo_top_column priority[HODO_TOP_KINDS][HODO_TOP_COLUMNS + 1] = {
-	[HODO_TOP_EVENTS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_STATE, HODO_TOP_TOTAL, HODO_TOP_BYTES,
-			      HODO_TOP_LOST, HODO_TOP_AVERAGE, HODO_TOP_COLUMNS },
-	[HODO_TOP_THREADS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_NUMBER, HODO_TOP_TOTAL, HODO_TOP_BYTES,
-			       HODO_TOP_PID, HODO_TOP_AVERAGE, HODO_TOP_COLUMNS },
-	[HODO_TOP_CPUS] = { HODO_TOP_NAME, HODO_TOP_RATE, HODO_TOP_LOST, HODO_TOP_TOTAL, HODO_TOP_BYTES,
-			    HODO_TOP_AVERAGE, HODO_TOP_COLUMNS },
+/* What there is room for first, by the columns' letters. */
+static const char *const priority[HODO_TOP_KINDS] = {
+	[HODO_TOP_EVENTS] = "NRSTBLA", [HODO_TOP_THREADS] = "NRITB-A", [HODO_TOP_CPUS] = "NRLTBA",
 };
 
 static const char *const help[] = {
@@ -110,7 +103,6 @@ static int put_cut(struct hodo_top_frame *f, const char *s, int width)
 /* The line is as it will be shown from here on: printable, and no wider than the frame. */
 static void add_line(struct hodo_top_frame *f, enum hodo_top_look look)
 {
-	struct hodo_top_line line = { .look = look };
 	char shown[LINE_BYTES];
 	int left = f->width - hodo_top_printable(shown, sizeof(shown), hodo_text_string(&f->text), f->width);
 	size_t len = strlen(shown);
@@ -118,14 +110,9 @@ static void add_line(struct hodo_top_frame *f, enum hodo_top_look look)
 	if (look != HODO_LOOK_TITLE && look != HODO_LOOK_HEAD && look != HODO_LOOK_SELECTED)
 		for (left = 0; len > 0 && shown[len - 1] == ' ';)
 			shown[--len] = 0;
+	snprintf(shown + len, sizeof(shown) - len, "%*s", left, "");
+	*hodo_must(hodo_vec_add(f->line, f->n)) = (struct hodo_top_line){ look, hodo_must(strdup(shown)) };
 	f->text.len = 0;
-	hodo_text_printf(&f->text, "%s%*s", shown, left, "");
-	line.text = strdup(hodo_text_string(&f->text));
-	f->text.len = 0;
-	if (!line.text || f->text.error || hodo_vec_push(f->line, f->n, line) < 0) {
-		free(line.text);
-		f->failed = true;
-	}
 }
 
 /* ------------------------------------------------------------------------- numbers */
@@ -175,15 +162,16 @@ static void lay_out(struct layout *l, const struct hodo_top_model *m, const stru
 	int left = width, name = 0;
 
 	memset(l, 0, sizeof(*l));
-	for (const enum hodo_top_column *c = priority[kind]; *c != HODO_TOP_COLUMNS; c++) {
-		int w = width < WIDE ? widths[*c].narrow : widths[*c].wide;
-		int with_space = w + (*c != HODO_TOP_NAME);
+	for (const char *letter = priority[kind]; *letter; letter++) {
+		enum hodo_top_column c = (enum hodo_top_column)(strchr(hodo_top_letters, *letter) - hodo_top_letters);
+		int w = width < WIDE ? widths[c].narrow : widths[c].wide;
+		int with_space = w + (c != HODO_TOP_NAME);
 
-		if (with_space > left || (!v->columns && *c == HODO_TOP_PID && m->images <= 1) ||
-		    (v->columns && *c != HODO_TOP_NAME && !(v->columns >> *c & 1)))
+		if (with_space > left || (!v->columns && c == HODO_TOP_PID && m->images <= 1) ||
+		    (v->columns && c != HODO_TOP_NAME && !(v->columns >> c & 1)))
 			continue;
-		l->shown[*c] = true;
-		l->width[*c] = w;
+		l->shown[c] = true;
+		l->width[c] = w;
 		left -= with_space;
 	}
 	/* What is left goes to the names, as far as any of them needs it. */
@@ -381,7 +369,6 @@ static void clear(struct hodo_top_frame *f)
 	for (uint32_t i = 0; i < f->n; i++)
 		free(f->line[i].text);
 	f->n = 0;
-	f->failed = false;
 }
 
 void hodo_top_frame_free(struct hodo_top_frame *f)

@@ -1,40 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* top_image.c - hodo top: from the events and the memory of a process image into the model. */
-#define _GNU_SOURCE
-#include "top_image.h"
+#include "top.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- images and names */
 
-struct hodo_top_image *hodo_top_image_of(struct hodo_top_counter *c, const struct hodo_process *p)
+struct hodo_top_image *hodo_top_image_of(struct hodo_top_model *m, const struct hodo_process *p)
 {
 	struct hodo_top_image *im;
 
-	for (im = c->images; im; im = im->next)
-		if ((im->process == p || !im->process) && memcmp(im->uuid, p->id.uuid, sizeof(im->uuid)) == 0)
+	for (im = m->image; im; im = im->next)
+		if ((im->process == p || !im->process) && memcmp(im->uuid, p->id.flight.uuid, sizeof(im->uuid)) == 0)
 			break;
 	if (im) {
 		im->process = p;
 		return im;
 	}
-	im = calloc(1, sizeof(*im));
-	if (im)
-		im->place = calloc(p->layout.rings, sizeof(*im->place));
-	if (!im || !im->place) {
-		free(im);
-		return NULL;
-	}
-	im->counter = c;
+	im = hodo_must(calloc(1, sizeof(*im)));
+	im->place = hodo_must(calloc(p->layout.rings, sizeof(*im->place)));
+	im->model = m;
 	im->process = p;
 	im->pid = (uint32_t)p->id.pid;
 	im->vpid = p->id.vpid;
 	im->thread = HODO_TOP_NONE;
-	memcpy(im->uuid, p->id.uuid, sizeof(im->uuid));
-	im->next = c->images;
-	c->images = im;
-	c->model->images++;
+	memcpy(im->uuid, p->id.flight.uuid, sizeof(im->uuid));
+	im->next = m->image;
+	m->image = im;
+	m->images++;
 	return im;
 }
 
@@ -47,51 +40,28 @@ void hodo_top_image_free(struct hodo_top_image *im)
 }
 
 /* Room for as many ids as the catalogue's table of shapes has. */
-static bool make_room(struct hodo_top_image *im, uint32_t ids)
+static void make_room(struct hodo_top_image *im, uint32_t ids)
 {
-	struct hodo_walk_tally *tally;
-	struct hodo_top_id *id;
-
 	if (ids <= im->ids)
-		return true;
-	tally = realloc(im->tally, ids * sizeof(*tally));
-	im->tally = tally ? tally : im->tally;
-	id = realloc(im->id, ids * sizeof(*id));
-	im->id = id ? id : im->id;
-	if (!tally || !id)
-		return false;
-	for (uint32_t i = im->ids; i < ids; i++) {
-		tally[i] = (struct hodo_walk_tally){ 0 };
-		id[i] = (struct hodo_top_id){ .row = HODO_TOP_NONE };
+		return;
+	im->tally = hodo_must(realloc(im->tally, ids * sizeof(*im->tally)));
+	im->id = hodo_must(realloc(im->id, ids * sizeof(*im->id)));
+	for (; im->ids < ids; im->ids++) {
+		im->tally[im->ids] = (struct hodo_walk_tally){ 0 };
+		im->id[im->ids] = (struct hodo_top_id){ .row = HODO_TOP_NONE };
 	}
-	im->ids = ids;
-	return true;
 }
 
 void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p)
 {
-	struct hodo_top_model *m = im->counter->model;
+	struct hodo_top_model *m = im->model;
 
-	if (!make_room(im, p->catalog.walk.n))
-		return;
+	make_room(im, p->catalog.walk.n);
 	for (; im->events < p->catalog.events; im->events++) {
 		const struct hodo_catalog_event *e = p->catalog.event[im->events];
 
 		if (e->id < im->ids)
 			im->id[e->id].row = hodo_top_event(m, e->name);
-	}
-}
-
-void hodo_top_name_threads(struct hodo_top_image *im, const struct hodo_process *p)
-{
-	struct hodo_top_model *m = im->counter->model;
-
-	for (uint32_t i = 0; i < p->threads.n; i++) {
-		const struct hodo_ctf_thread *t = hodo_map_at(&p->threads, i);
-		uint32_t row = hodo_top_find_thread(m, im->vpid, t->tid);
-
-		if (row != HODO_TOP_NONE)
-			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], t->comm);
 	}
 }
 
@@ -103,13 +73,13 @@ static void name_thread(struct hodo_top_image *im, uint32_t tid)
 	const struct hodo_ctf_thread *t = hodo_map_find(&im->process->threads, &tid);
 
 	if (t)
-		hodo_top_rename(&im->counter->model->table[HODO_TOP_THREADS].row[im->thread], t->comm);
+		hodo_top_rename(&im->model->table[HODO_TOP_THREADS].row[im->thread], t->comm);
 }
 
 static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 {
 	struct hodo_top_image *im = arg;
-	struct hodo_top_model *m = im->counter->model;
+	struct hodo_top_model *m = im->model;
 	struct hodo_top_row *row;
 
 	m->events.total += events;
@@ -129,32 +99,41 @@ static void count_run(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 	row->bytes.total += bytes;
 }
 
-uint32_t hodo_top_cpu_number(const struct hodo_process *p, uint32_t ring)
+/* NULL: there is no room. */
+static struct hodo_top_row *cpu_of(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
 {
-	return ring == p->layout.rings - 1 ? HODO_CPU_ANY : ring;
+	uint32_t row = hodo_top_cpu(im->model, ring == p->layout.rings - 1 ? HODO_CPU_ANY : ring);
+
+	return row == HODO_TOP_NONE ? NULL : &im->model->table[HODO_TOP_CPUS].row[row];
+}
+
+void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, uint64_t lost)
+{
+	struct hodo_top_row *cpu = lost ? cpu_of(im, p, ring) : NULL;
+
+	if (cpu)
+		cpu->lost.total += lost;
 }
 
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
 			       const uint8_t *body, uint32_t len)
 {
 	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im };
-	struct hodo_top_model *m = im->counter->model;
+	struct hodo_top_model *m = im->model;
 	uint64_t events = m->events.total;
-	uint32_t cpu, bytes;
+	uint32_t bytes = hodo_walk_count(&p->catalog.walk, body, len, &counter);
+	struct hodo_top_row *cpu = cpu_of(im, p, ring);
 
-	bytes = hodo_walk_count(&p->catalog.walk, body, len, &counter);
-	cpu = hodo_top_cpu(m, hodo_top_cpu_number(p, ring));
-	if (cpu != HODO_TOP_NONE) {
-		m->table[HODO_TOP_CPUS].row[cpu].events.total += m->events.total - events;
-		m->table[HODO_TOP_CPUS].row[cpu].bytes.total += bytes;
+	if (cpu) {
+		cpu->events.total += m->events.total - events;
+		cpu->bytes.total += bytes;
 	}
 	return bytes;
 }
 
-/* What was counted by id goes to the rows of the names. */
 void hodo_top_add_tallies(struct hodo_top_image *im)
 {
-	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
+	struct hodo_top_table *t = &im->model->table[HODO_TOP_EVENTS];
 
 	for (uint32_t id = 0; id < im->ids; id++) {
 		struct hodo_walk_tally *tally = &im->tally[id];
@@ -167,11 +146,25 @@ void hodo_top_add_tallies(struct hodo_top_image *im)
 	}
 }
 
-void hodo_top_add_states(struct hodo_top_image *im, const struct hodo_process *p)
+static void name_threads(struct hodo_top_image *im, const struct hodo_process *p)
+{
+	struct hodo_top_model *m = im->model;
+
+	for (uint32_t i = 0; i < p->threads.n; i++) {
+		const struct hodo_ctf_thread *t = hodo_map_at(&p->threads, i);
+		uint32_t row = hodo_top_find_thread(m, im->vpid, t->tid);
+
+		if (row != HODO_TOP_NONE)
+			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], t->comm);
+	}
+}
+
+void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p)
 {
 	const uint32_t *on = (const uint32_t *)(p->shm + HODO_SHM_ON);
-	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
+	struct hodo_top_table *t = &im->model->table[HODO_TOP_EVENTS];
 
+	name_threads(im, p);
 	for (uint32_t id = 0; id < im->ids; id++) {
 		struct hodo_top_row *row;
 		enum hodo_top_state state;
@@ -187,7 +180,7 @@ void hodo_top_add_states(struct hodo_top_image *im, const struct hodo_process *p
 void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count)
 {
 	const uint64_t *limited = (const uint64_t *)(p->shm + HODO_SHM_LIMITED);
-	struct hodo_top_table *t = &im->counter->model->table[HODO_TOP_EVENTS];
+	struct hodo_top_table *t = &im->model->table[HODO_TOP_EVENTS];
 
 	/* What was never written stays without memory. */
 	if (hodo_shm_load64(&((const struct hodo_shm *)p->shm)->limited) == 0)
@@ -202,4 +195,3 @@ void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *
 		im->id[id].limited = now;
 	}
 }
-

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* top_loop.c - hodo top: records, counts and shows, until it is over. */
 #define _GNU_SOURCE
-#include "top_loop.h"
+#include "top.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,16 +12,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <base/clock.h>
-#include <record/record.h>
 
-#define PACKETS_A_RING 16
 #define PACKET_AGE_NS 3600000000000ull
-#define MESSAGES_MAX 32
+#define MESSAGES_MAX 8192 /* bytes */
 
 enum ending {
 	GOES_ON,
@@ -29,7 +25,7 @@ enum ending {
 	ENOUGH,      /* -n, --duration, nobody reads what we write */
 	LEFT,        /* by q */
 	INTERRUPTED, /* by a signal */
-	CANNOT       /* the terminal or memory failed us */
+	CANNOT       /* the terminal failed us */
 };
 
 struct run {
@@ -38,7 +34,6 @@ struct run {
 	struct hodo_session *session; /* NULL: closed */
 	struct hodo_session_stats stats;
 	struct hodo_top_model model;
-	struct hodo_top_counter *counter;
 	struct hodo_top_view view;
 	struct hodo_out out;
 	enum ending ending;
@@ -47,8 +42,7 @@ struct run {
 	int64_t start_ns, next_ns;
 	uint64_t iterations;
 	char title[HODO_TOP_TITLE_MAX];
-	char *message[MESSAGES_MAX]; /* of the recording, while the screen is open */
-	unsigned int messages;
+	struct hodo_text messages; /* of the recording, while the screen is open: a line each */
 };
 
 static void report(void *arg, const char *line)
@@ -60,15 +54,8 @@ static void report(void *arg, const char *line)
 		return;
 	}
 	snprintf(r->view.message, sizeof(r->view.message), "%s", line);
-	if (r->messages < MESSAGES_MAX)
-		r->message[r->messages++] = strdup(line);
-}
-
-static void take_packet(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
-{
-	struct run *r = arg;
-
-	hodo_top_packet(r->counter, p, h, body);
+	if (r->messages.len < MESSAGES_MAX)
+		hodo_text_printf(&r->messages, "%s\n", line);
 }
 
 /* --------------------------------------------------------------------------- output */
@@ -83,8 +70,7 @@ static void show(struct run *r)
 {
 	hodo_top_view_update(&r->view, &r->model);
 	if (r->o->output == HODO_TOP_JSON) {
-		if (hodo_top_put_json(&r->out, &r->model) < 0)
-			r->ending = CANNOT;
+		hodo_top_put_json(&r->out, &r->model);
 	} else if (r->o->output == HODO_TOP_BATCH) {
 		if (r->iterations > 0)
 			hodo_out_write(&r->out, "\n", 1);
@@ -98,7 +84,7 @@ static void show(struct run *r)
 
 static void tick(struct run *r, int64_t now)
 {
-	hodo_top_refresh(r->counter, r->session);
+	hodo_top_refresh(&r->model, r->session);
 	hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_trim_output(r->target);
 	show(r);
@@ -117,16 +103,16 @@ static void switch_selected(struct run *r)
 	char said[sizeof(v->message)];
 
 	if (v->selected == HODO_TOP_NONE) { /* before the first interval is over */
-		hodo_top_refresh(r->counter, r->session);
+		hodo_top_refresh(&r->model, r->session);
 		hodo_top_view_update(v, &r->model);
 	}
 	if (v->kind != HODO_TOP_EVENTS || v->selected == HODO_TOP_NONE) {
 		snprintf(v->message, sizeof(v->message), "no event is selected: e shows the events");
 		return;
 	}
-	hodo_top_switch(r->target, r->counter, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
+	hodo_top_switch(r->target, &r->model, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
 	snprintf(v->message, sizeof(v->message), "%s", said);
-	hodo_top_refresh(r->counter, r->session);
+	hodo_top_refresh(&r->model, r->session);
 }
 
 static void take_key(struct run *r, int key)
@@ -142,7 +128,7 @@ static void take_key(struct run *r, int key)
 		switch_selected(r);
 		break;
 	case HODO_TOP_RESET:
-		hodo_top_refresh(r->counter, r->session);
+		hodo_top_refresh(&r->model, r->session);
 		hodo_top_reset(&r->model, now);
 		hodo_top_view_update(&r->view, &r->model);
 		break;
@@ -235,11 +221,11 @@ static void run_loop(struct run *r)
 {
 	const struct hodo_top_options *o = r->o;
 
-	hodo_top_refresh(r->counter, r->session);
+	hodo_top_refresh(&r->model, r->session);
 	hodo_top_view_update(&r->view, &r->model);
 	draw(r);
 	while (r->ending == GOES_ON) {
-		int64_t ns = hodo_session_step(r->session), watch_ns = hodo_top_watch_step(r->counter), now;
+		int64_t ns = hodo_session_step(r->session), watch_ns = hodo_top_watch_step(&r->model), now;
 
 		if (watch_ns >= 0)
 			ns = least(ns, watch_ns);
@@ -271,12 +257,12 @@ static void finish(struct run *r)
 {
 	bool shown = r->ending == ENOUGH && r->o->iterations && r->iterations >= r->o->iterations;
 
-	hodo_top_refresh(r->counter, r->session);
-	hodo_top_switch_back(r->target, r->counter);
+	hodo_top_refresh(&r->model, r->session);
+	hodo_top_switch_back(r->target, &r->model);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
 	hodo_top_detach(r->target);
-	hodo_top_settle(r->counter, &r->stats);
+	hodo_top_settle(&r->model, &r->stats);
 	if (!shown)
 		hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_view_update(&r->view, &r->model);
@@ -308,29 +294,21 @@ static void put_last(struct run *r)
 static int open_session(struct run *r)
 {
 	struct hodo_top_options *o = r->o;
-	uint64_t packet = o->ring_size / PACKETS_A_RING;
 	char why[512];
 	struct hodo_session_config config = {
 		.out_fd = -1, .out_path = "", .ring_size = o->ring_size,
-		.packet_size = (uint32_t)(packet < HODO_PACKET_MIN ? HODO_PACKET_MIN :
-					  packet > 1u << 20 ? 1u << 20 : packet),
+		.packet_size = hodo_packet_size(o->ring_size),
 		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
-		.packet_age_ns = PACKET_AGE_NS, .packet = take_packet, .packet_arg = r, .reporter = { report, r },
+		.packet_age_ns = PACKET_AGE_NS, .packet = hodo_top_packet, .packet_arg = &r->model,
+		.reporter = { report, r },
 	};
 	static struct hodo_pattern_list no_fields;
 
 	config.fields = &no_fields;
-	r->counter = hodo_top_counter_new(&r->model);
-	if (!r->counter) {
-		hodo_no_memory();
-		return HODO_EXIT_FAILURE;
-	}
-	if (hodo_session_open(&r->session, &config, why, sizeof(why)) < 0) {
-		hodo_error("%s", why);
-		r->session = NULL;
-		return HODO_EXIT_FAILURE;
-	}
-	return 0;
+	if (hodo_session_open(&r->session, &config, why, sizeof(why)) == 0)
+		return 0;
+	r->session = NULL;
+	return hodo_error("%s", why);
 }
 
 static int open_signals(struct run *r)
@@ -344,10 +322,8 @@ static int open_signals(struct run *r)
 	}
 	hodo_launch_prepare(&r->target->launch, &set);
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r->signal_fd >= 0)
-		return 0;
-	hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
-	return HODO_EXIT_FAILURE;
+	return r->signal_fd >= 0 ? 0 :
+	       hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
 }
 
 /* Where a screen cannot be, plain text does. */
@@ -358,7 +334,7 @@ static void open_screen(struct run *r)
 
 	if (r->o->output != HODO_TOP_SCREEN)
 		return;
-	err = hodo_top_screen_open(hodo_use_color(r->o->color, STDOUT_FILENO));
+	err = hodo_top_screen_open(hodo_use_color(r->o->args.color, STDOUT_FILENO));
 	if (err == 0) {
 		r->on_screen = true;
 		return;
@@ -376,13 +352,11 @@ static int start_target(struct run *r)
 	struct hodo_top_target *t = r->target;
 	char library[PATH_MAX], why[512];
 
-	hodo_top_counter_watch(r->counter, t->watches);
+	hodo_top_watch_begin(&r->model, t->watches);
 	if (!t->command)
-		return hodo_top_attach(t, r->session) > 0 || t->watches ? 0 : HODO_EXIT_FAILURE;
-	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
-		hodo_error("%s", why);
-		return HODO_EXIT_FAILURE;
-	}
+		return hodo_attach_record(&t->attach, r->session) > 0 || t->watches ? 0 : HODO_EXIT_FAILURE;
+	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0)
+		return hodo_error("%s", why);
 	return hodo_top_start(t, r->session, library, r->o->output == HODO_TOP_SCREEN);
 }
 
@@ -408,12 +382,11 @@ static void wait_for_command(struct run *r)
 static void tell_end(struct run *r)
 {
 	const struct hodo_top_target *t = r->target;
-	char events[32], lost[32];
+	char events[32], lost[32], *lines = (char *)hodo_text_string(&r->messages), *line;
 	uint64_t n = r->model.lost.total;
 
-	for (unsigned int i = 0; i < r->messages; i++)
-		if (r->message[i])
-			hodo_error("%s", r->message[i]);
+	while ((line = strsep(&lines, "\n")) && *line)
+		hodo_error("%s", line);
 	if (t->command && !r->stats.command && r->ending == ALL_ENDED)
 		hodo_error("%s itself was not seen: it never loaded libhodo: is it static, set-user-id or of another"
 			   " architecture?", t->command[0]);
@@ -423,24 +396,16 @@ static void tell_end(struct run *r)
 		   hodo_grouped(r->model.events.total, events), hodo_grouped(n, lost));
 }
 
-static int exit_status(const struct run *r)
+static int exit_status(struct run *r)
 {
 	const struct hodo_top_target *t = r->target;
-	int failed = r->out.err && r->out.err != EPIPE;
+	int status = hodo_out_finish(&r->out);
 
-	if (failed)
-		hodo_error("standard output cannot be written: %s: write elsewhere", strerror(r->out.err));
-	if (r->ending == INTERRUPTED && !t->command && r->signal != SIGINT)
-		hodo_launch_die(r->signal);
-	if (t->command && r->ending != LEFT) {
-		if (t->ended && WIFSIGNALED(t->status))
-			hodo_launch_die(WTERMSIG(t->status));
-		if (t->ended)
-			return WIFSIGNALED(t->status) ? 128 + WTERMSIG(t->status) : WEXITSTATUS(t->status);
-		hodo_launch_die(r->signal);
-		return 128 + r->signal;
-	}
-	return failed ? HODO_EXIT_FAILURE : 0;
+	if (t->command ? r->ending == LEFT : r->ending != INTERRUPTED || r->signal == SIGINT)
+		return status;
+	if (t->command && t->ended && WIFEXITED(t->status))
+		return WEXITSTATUS(t->status);
+	return hodo_launch_die(t->command && t->ended ? WTERMSIG(t->status) : r->signal);
 }
 
 static int run(struct run *r)
@@ -470,9 +435,9 @@ static int run(struct run *r)
 	return exit_status(r);
 }
 
-int hodo_top_run(struct hodo_top_options *o, struct hodo_top_target *target)
+int hodo_top_run(struct hodo_top_options *o)
 {
-	struct run r = { .o = o, .target = target, .signal_fd = -1 };
+	struct run r = { .o = o, .target = &o->target, .signal_fd = -1 };
 	int status;
 
 	hodo_top_model_init(&r.model, hodo_now_ns());
@@ -484,9 +449,8 @@ int hodo_top_run(struct hodo_top_options *o, struct hodo_top_target *target)
 	status = run(&r);
 	if (r.signal_fd >= 0)
 		close(r.signal_fd);
-	for (unsigned int i = 0; i < r.messages; i++)
-		free(r.message[i]);
-	hodo_top_counter_free(r.counter);
+	hodo_text_free(&r.messages);
+	hodo_top_images_free(&r.model);
 	hodo_top_view_free(&r.view);
 	hodo_top_model_free(&r.model);
 	return status;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* top_model.c - hodo top: events, threads and CPUs with their counts and rates. */
-#define _GNU_SOURCE
 #include "top.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <hodo/abi.h>
@@ -93,15 +90,10 @@ uint32_t hodo_top_cpu(struct hodo_top_model *m, uint32_t cpu)
 
 void hodo_top_rename(struct hodo_top_row *row, const char *name)
 {
-	char *copy;
-
 	if (row->name && strcmp(row->name, name) == 0)
 		return;
-	copy = strdup(name);
-	if (!copy)
-		return;
 	free(row->name);
-	row->name = copy;
+	row->name = hodo_must(strdup(name));
 }
 
 /* ------------------------------------------------------------------ time, numbers */
@@ -216,30 +208,25 @@ static void bound_stars(char *glob)
 			*p = '?';
 }
 
-int64_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind, enum hodo_top_column column,
-		       bool reverse, const char *glob, uint32_t **order)
+uint32_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind, enum hodo_top_column column,
+			bool reverse, const char *glob, uint32_t **order)
 {
 	const struct hodo_top_table *t = &m->table[kind];
 	const struct hodo_look look = { .sort = columns[column].key, .limit = UINT64_MAX, .reverse = reverse };
 	struct hodo_table rows = { .columns = &hodo_top_columns, .context = m };
 	char within[HODO_TOP_FILTER_MAX + 4] = "";
-	int err;
 
 	if (glob && *glob)
 		snprintf(within, sizeof(within), strpbrk(glob, "*?[") ? "%.*s" : "*%.*s*", HODO_TOP_FILTER_MAX, glob);
 	bound_stars(within);
-	*order = malloc((t->n + 1) * sizeof(**order));
-	rows.order = malloc((t->n + 1) * sizeof(*rows.order));
-	for (uint32_t i = 0; rows.order && i < t->n; i++)
+	*order = hodo_must(malloc((t->n + 1) * sizeof(**order)));
+	rows.order = hodo_must(malloc((t->n + 1) * sizeof(*rows.order)));
+	for (uint32_t i = 0; i < t->n; i++)
 		if (!within[0] || matches(&t->row[i], kind, within))
 			rows.order[rows.n++] = &t->row[i];
-	err = *order && rows.order ? hodo_table_arrange(&rows, &look) : -ENOMEM;
-	for (size_t i = 0; !err && i < rows.n; i++)
+	hodo_table_arrange(&rows, &look);
+	for (size_t i = 0; i < rows.n; i++)
 		(*order)[i] = hodo_map_index(&t->rows, hodo_table_row(&rows, i));
 	hodo_table_free(&rows);
-	if (!err)
-		return (int64_t)rows.n;
-	free(*order);
-	*order = NULL;
-	return err;
+	return (uint32_t)rows.n;
 }

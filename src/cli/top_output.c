@@ -3,8 +3,6 @@
 #include "top.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <base/clock.h>
 #include <base/json.h>
@@ -15,12 +13,9 @@ void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, st
 {
 	struct hodo_top_frame frame = { 0 };
 	struct hodo_text text = { 0 };
-	struct winsize size;
-	int width = 100;
+	int width = hodo_terminal_width();
 
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		width = size.ws_col;
-	hodo_top_frame_build(&frame, m, v, width, 0);
+	hodo_top_frame_build(&frame, m, v, width ? width : 100, 0);
 	for (uint32_t i = 0; i < frame.n && i < lines_max; i++) {
 		size_t len = strlen(frame.line[i].text);
 
@@ -30,9 +25,7 @@ void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, st
 	}
 	if (frame.n > lines_max)
 		hodo_text_printf(&text, "and %u more\n", frame.n - lines_max);
-	if (!text.error)
-		hodo_out_write(out, text.data, text.len);
-	hodo_text_free(&text);
+	hodo_out_text(out, &text);
 	hodo_top_frame_free(&frame);
 }
 
@@ -75,11 +68,10 @@ static const struct hodo_columns tables[HODO_TOP_KINDS] = {
 	[HODO_TOP_CPUS] = { "cpus", HODO_COLUMNS(cpus) },
 };
 
-int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
+void hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
 {
 	struct hodo_text text = { 0 };
 	struct hodo_json j = { .text = &text };
-	int err;
 
 	hodo_json_object(&j, NULL);
 	hodo_json_i64(&j, "ts", hodo_clock_ns(CLOCK_REALTIME));
@@ -97,9 +89,5 @@ int hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
 	hodo_json_u64(&j, "limited", m->limited);
 	hodo_put_object(&j, "lost", &hodo_top_causes, NULL, &m->causes);
 	hodo_json_finish(&j);
-	err = text.error;
-	if (!err)
-		hodo_out_write(out, text.data, text.len);
-	hodo_text_free(&text);
-	return err;
+	hodo_out_text(out, &text);
 }

@@ -7,12 +7,10 @@
  * middle of its work, and its own handlers never run. Only what ends this process at
  * once, an error of our own, is caught here, to give the terminal back.
  */
-#define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
 #include "top.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +115,7 @@ int hodo_top_screen_open(bool color)
 	start_color_pairs(color);
 	remember_leave();
 	set_handlers(die);
+	atexit(hodo_top_screen_close); /* when memory is out */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* top_target.c - hodo top: the command that is run, and switching events in what is watched. */
 #define _GNU_SOURCE
-#include "top_target.h"
+#include "top.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,12 +71,8 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 
 void hodo_top_reap(struct hodo_top_target *t)
 {
-	int status;
-
-	if (t->pid > 0 && !t->ended && waitpid(t->pid, &status, WNOHANG) == t->pid) {
-		t->ended = true;
-		t->status = status;
-	}
+	if (t->pid > 0 && !t->ended)
+		t->ended = waitpid(t->pid, &t->status, WNOHANG) == t->pid;
 }
 
 static uint64_t output_size(const struct hodo_top_target *t)
@@ -148,21 +144,20 @@ static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, ch
 	return err < 0 ? err : answer.result;
 }
 
-static int switch_all(const struct hodo_top_counter *c, enum hodo_control_op op, const char *pattern, char *why,
+static int switch_all(const struct hodo_top_model *m, enum hodo_control_op op, const char *pattern, char *why,
 		      size_t size)
 {
 	int result = 0;
-	pid_t pid;
 
-	for (uint32_t i = 0; hodo_top_counter_pid(c, i, &pid); i++) {
-		int n = switch_in(pid, op, pattern, why, size);
+	for (const struct hodo_top_image *im = m->image; im; im = im->next) {
+		int n = im->process ? switch_in((pid_t)im->pid, op, pattern, why, size) : 0;
 
 		result = n < 0 || result < 0 ? (n < 0 ? n : result) : result + n;
 	}
 	return result;
 }
 
-void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c, const struct hodo_top_row *row,
+void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, const struct hodo_top_row *row,
 		     char *said, size_t size)
 {
 	struct hodo_bytes *known = hodo_map_find_bytes(&t->off, row->name, strlen(row->name));
@@ -178,7 +173,7 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c
 		snprintf(said, size, "the event's name is too long to be asked for");
 		return;
 	}
-	n = switch_all(c, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+	n = switch_all(m, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
 	if (n < 0)
 		snprintf(said, size, "%s", why);
 	else if (n == 0)
@@ -191,15 +186,15 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_counter *c
 		hodo_map_remove(&t->off, known);
 }
 
-void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_counter *c)
+void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_model *m)
 {
 	char pattern[PATTERN_MAX], why[HODO_WHY_MAX];
 
-	for (uint32_t i = 0; c && i < t->off.n; i++) {
+	for (uint32_t i = 0; m && i < t->off.n; i++) {
 		const struct hodo_bytes *name = hodo_map_at(&t->off, i);
 
 		if (exact_pattern(name->data, pattern, sizeof(pattern)))
-			switch_all(c, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+			switch_all(m, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
 	}
 	hodo_map_free(&t->off);
 }
@@ -223,21 +218,13 @@ void hodo_top_find_watched(struct hodo_top_target *t)
 	t->attach.n = kept;
 }
 
-uint32_t hodo_top_attach(struct hodo_top_target *t, struct hodo_session *s)
-{
-	t->deaf = calloc(t->attach.n + 1, sizeof(*t->deaf));
-	for (uint32_t i = 0; t->deaf && i < t->attach.n; i++)
-		t->deaf[i] = t->attach.target[i].fd < 0;
-	return hodo_attach_record(&t->attach, s);
-}
-
 void hodo_top_detach(struct hodo_top_target *t)
 {
-	for (uint32_t i = 0; t->deaf && i < t->attach.n; i++) {
+	for (uint32_t i = 0; i < t->attach.n; i++) {
 		struct hodo_msg_answer answer;
 		struct hodo_target target;
 
-		if (!t->deaf[i])
+		if (!t->attach.target[i].deaf)
 			continue;
 		/* Somebody else may have begun meanwhile. */
 		if (hodo_target_open(&target, t->attach.target[i].pid) == 0 &&
@@ -251,7 +238,6 @@ void hodo_top_detach(struct hodo_top_target *t)
 void hodo_top_target_free(struct hodo_top_target *t)
 {
 	hodo_top_watch_close(t->watches);
-	free(t->deaf);
 	hodo_top_switch_back(t, NULL);
 	if (t->output >= 0)
 		close(t->output);

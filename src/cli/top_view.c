@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns' letters, which are keys, and those that a table can be sorted by, from left to right. */
-static const char letters[] = {
+const char hodo_top_letters[HODO_TOP_COLUMNS + 1] = {
 	[HODO_TOP_NAME] = 'N',    [HODO_TOP_PID] = '-',   [HODO_TOP_NUMBER] = 'I', [HODO_TOP_RATE] = 'R',
 	[HODO_TOP_AVERAGE] = 'A', [HODO_TOP_TOTAL] = 'T', [HODO_TOP_BYTES] = 'B',  [HODO_TOP_LOST] = 'L',
-	[HODO_TOP_STATE] = 'S',   [HODO_TOP_COLUMNS] = 0,
+	[HODO_TOP_STATE] = 'S',
 };
+/* What a table can be sorted by, from left to right. */
 static const char *const sortable[HODO_TOP_KINDS] = {
 	[HODO_TOP_EVENTS] = "NRATBLS", [HODO_TOP_THREADS] = "NIRATB", [HODO_TOP_CPUS] = "IRATBL",
 };
@@ -33,23 +33,17 @@ void hodo_top_view_free(struct hodo_top_view *v)
 
 void hodo_top_view_update(struct hodo_top_view *v, const struct hodo_top_model *m)
 {
-	uint32_t *order;
-	int64_t n = hodo_top_order(m, v->kind, v->sort[v->kind], v->reverse[v->kind], v->filter, &order);
-
-	if (n < 0)
-		return; /* the old one will do */
 	free(v->order);
-	v->order = order;
-	v->n = (uint32_t)n;
+	v->n = hodo_top_order(m, v->kind, v->sort[v->kind], v->reverse[v->kind], v->filter, &v->order);
 	for (uint32_t i = 0; i < v->n; i++) {
-		if (order[i] == v->selected) {
+		if (v->order[i] == v->selected) {
 			v->at = i;
 			return;
 		}
 	}
 	if (v->at >= v->n)
 		v->at = v->n ? v->n - 1 : 0;
-	v->selected = v->n ? order[v->at] : HODO_TOP_NONE;
+	v->selected = v->n ? v->order[v->at] : HODO_TOP_NONE;
 }
 
 /* --------------------------------------------------------------------------- keys */
@@ -74,7 +68,7 @@ static void sort_by(struct hodo_top_view *v, const struct hodo_top_model *m, int
 {
 	if (!letter || !strchr(sortable[v->kind], letter))
 		return;
-	v->sort[v->kind] = (enum hodo_top_column)(strchr(letters, letter) - letters);
+	v->sort[v->kind] = (enum hodo_top_column)(strchr(hodo_top_letters, letter) - hodo_top_letters);
 	v->reverse[v->kind] = false;
 	/* The view follows the first row, not the one that was selected. */
 	v->selected = HODO_TOP_NONE;
@@ -84,7 +78,7 @@ static void sort_by(struct hodo_top_view *v, const struct hodo_top_model *m, int
 
 static void sort_beside(struct hodo_top_view *v, const struct hodo_top_model *m, int step)
 {
-	const char *first = sortable[v->kind], *at = strchr(first, letters[v->sort[v->kind]]);
+	const char *first = sortable[v->kind], *at = strchr(first, hodo_top_letters[v->sort[v->kind]]);
 
 	at = at ? at : first; /* what --sort says may be a column of another table */
 	if (at - first + step >= 0)

@@ -59,6 +59,12 @@ static inline void hodo_bounded_number(struct hodo_bounded *t, uint64_t v)
 	hodo_bounded_bytes(t, digits + n, sizeof(digits) - n);
 }
 
+/* Of an identifier. */
+static inline bool hodo_is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 /* Whether the n bytes at p are the word. */
 static inline bool hodo_bounded_is(const char *p, size_t n, const char *word)
 {

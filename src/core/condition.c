@@ -2,8 +2,6 @@
 /* condition.c - see condition.h. */
 #include "condition.h"
 
-#include "atomic.h"
-
 static bool head_valid(const struct hodo_condition *c)
 {
 	if (c->kind < HODO_CONDITION_RATE || c->kind > HODO_CONDITION_EXIT || c->pattern_len < 2 ||
@@ -79,7 +77,7 @@ int hodo_binder_conditions(const struct hodo_binder *binder, const struct hodo_c
 		struct hodo_bound *b = &bound[*count];
 		int how = HODO_BINDING_ALWAYS;
 
-		if (!binder->matches(binder, c->pattern))
+		if (!binder->matches(c->pattern, binder->event))
 			continue;
 		*b = (struct hodo_bound){ .condition = &c->head, .index = i };
 		if (c->head.filter_len)
@@ -93,58 +91,12 @@ int hodo_binder_conditions(const struct hodo_binder *binder, const struct hodo_c
 
 /* ------------------------------------------------------------------- looking */
 
-static bool is_met(const struct hodo_bound *b, struct hodo_look *look)
-{
-	return !b->filter || hodo_filter_run(b->filter, look->pieces, look->count, &look->vars);
-}
-
 uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n)
 {
 	uint64_t after = c->after ? c->after : 1;
 
 	/* Snapshots go on; all others stay as they are from then on. */
 	return n >= after && (c->kind != HODO_CONDITION_SNAPSHOT || n % after == 0) ? c->kind : 0;
-}
-
-static uint32_t act(struct hodo_look *look, const struct hodo_condition *c, uint64_t n)
-{
-	switch (hodo_condition_acts(c, n)) {
-	case HODO_CONDITION_SNAPSHOT:
-		return HODO_VERDICT_SNAPSHOT;
-	case HODO_CONDITION_START:
-		look->start();
-		return 0;
-	case HODO_CONDITION_STOP:
-		return HODO_VERDICT_STOP;
-	case HODO_CONDITION_EXIT:
-		return HODO_VERDICT_EXIT;
-	}
-	return 0;
-}
-
-uint32_t hodo_look_triggers(struct hodo_look *look, const struct hodo_bound *bound, uint32_t n)
-{
-	uint32_t verdict = 0;
-
-	for (const struct hodo_bound *b = bound; b < bound + n && !hodo_load(look->stopped); b++) {
-		const struct hodo_condition *c = b->condition;
-		struct hodo_shm *shm;
-		uint64_t *matched;
-
-		if (c->kind == HODO_CONDITION_RATE)
-			continue;
-		/* Before the start there is nothing to stop, or to make a snapshot of. */
-		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(look->awaits_start))
-			continue;
-		if (!is_met(b, look))
-			continue;
-		shm = look->memory();
-		if (!shm)
-			continue;
-		matched = (uint64_t *)((uint8_t *)shm + HODO_SHM_MATCHED) + b->index;
-		verdict |= act(look, c, hodo_add_seq(matched, 1) + 1);
-	}
-	return verdict;
 }
 
 bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, uint64_t now)
@@ -157,16 +109,6 @@ bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, u
 			return false;
 		base = (int64_t)(then - now) > 0 ? then : now;
 	} while (!hodo_cas_seq(due, &then, base + c->interval_ticks));
-	return true;
-}
-
-bool hodo_look_rates(struct hodo_look *look, struct hodo_bound *bound, uint32_t n)
-{
-	for (struct hodo_bound *b = bound; b < bound + n; b++) {
-		if (b->condition->kind == HODO_CONDITION_RATE && is_met(b, look) &&
-		    !hodo_condition_within_rate(b->condition, &b->due, look->ticks()))
-			return false;
-	}
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #ifndef HODO_CORE_CONDITION_H
 #define HODO_CORE_CONDITION_H
 
+#include "atomic.h"
 #include "filter.h"
 
 #define HODO_CONDITION_PATTERN_MAX (2u * HODO_NAME_MAX + 16u) /* bytes, the NUL included */
@@ -48,7 +49,8 @@ struct hodo_binder {
 	const char *const *names;
 	const struct hodo_filter_labels *labels; /* or NULL */
 	struct hodo_filter *work; /* what is not kept */
-	bool (*matches)(const struct hodo_binder *binder, const char *pattern);
+	bool (*matches)(const char *pattern, const void *event);
+	const void *event;
 	/* A copy of so many bytes that stays as long as the recording; NULL: no memory. */
 	void *(*keep)(const void *from, size_t bytes);
 };
@@ -73,16 +75,20 @@ int hodo_binder_conditions(const struct hodo_binder *binder, const struct hodo_c
 #define HODO_VERDICT_STOP 4u
 #define HODO_VERDICT_EXIT 8u
 
+/* What one who looks has. */
+struct hodo_look_ops {
+	const bool *awaits_start; /* no start trigger was met yet */
+	const bool *stopped;      /* a stop or exit trigger was met: there is nothing more to look for */
+	void (*start)(void);      /* a start trigger was met */
+	uint64_t (*ticks)(void);
+};
+
 /* An event that is looked at. */
 struct hodo_look {
 	struct hodo_filter_vars vars;    /* first */
 	const struct hodo_piece *pieces; /* as hodo_filter_run() wants them */
 	size_t count;
-	const bool *awaits_start; /* no start trigger was met yet */
-	const bool *stopped;      /* a stop or exit trigger was met: there is nothing more to look for */
-	struct hodo_shm *(*memory)(void); /* the recording's; NULL: it is gone */
-	void (*start)(void);      /* a start trigger was met */
-	uint64_t (*ticks)(void);
+	struct hodo_shm *shm; /* the recording's memory */
 };
 
 /* Whether a trigger that is met for the n-th time (from 1 on) is to act: its kind, or 0. */
@@ -95,10 +101,63 @@ uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n);
  */
 bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, uint64_t now);
 
+/* What follows is inline, so that the compiler sees whose ops they are: calls by pointers cost more than the rest. */
+static inline bool hodo_look_is_met(const struct hodo_bound *b, struct hodo_look *look)
+{
+	return !b->filter || hodo_filter_run(b->filter, look->pieces, look->count, &look->vars);
+}
+
+static inline uint32_t hodo_look_act(const struct hodo_look_ops *ops, const struct hodo_condition *c, uint64_t n)
+{
+	switch (hodo_condition_acts(c, n)) {
+	case HODO_CONDITION_SNAPSHOT:
+		return HODO_VERDICT_SNAPSHOT;
+	case HODO_CONDITION_START:
+		ops->start();
+		return 0;
+	case HODO_CONDITION_STOP:
+		return HODO_VERDICT_STOP;
+	case HODO_CONDITION_EXIT:
+		return HODO_VERDICT_EXIT;
+	}
+	return 0;
+}
+
 /* Looks at its triggers, in order: HODO_VERDICT_* but RECORD. */
-uint32_t hodo_look_triggers(struct hodo_look *look, const struct hodo_bound *bound, uint32_t n);
+static inline uint32_t hodo_look_triggers(struct hodo_look *look, const struct hodo_look_ops *ops,
+					   const struct hodo_bound *bound, uint32_t n)
+{
+	uint32_t verdict = 0;
+
+	for (const struct hodo_bound *b = bound; b < bound + n && !hodo_load(ops->stopped); b++) {
+		const struct hodo_condition *c = b->condition;
+		uint64_t *matched;
+
+		if (c->kind == HODO_CONDITION_RATE)
+			continue;
+		/* Before the start there is nothing to stop, or to make a snapshot of. */
+		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(ops->awaits_start))
+			continue;
+		if (!hodo_look_is_met(b, look))
+			continue;
+		matched = (uint64_t *)((uint8_t *)look->shm + HODO_SHM_MATCHED) + b->index;
+		verdict |= hodo_look_act(ops, c, hodo_add_seq(matched, 1) + 1);
+	}
+	return verdict;
+}
+
 /* Whether it is within all of its rates. */
-bool hodo_look_rates(struct hodo_look *look, struct hodo_bound *bound, uint32_t n);
+static inline bool hodo_look_rates(struct hodo_look *look, const struct hodo_look_ops *ops, struct hodo_bound *bound,
+				   uint32_t n)
+{
+	for (struct hodo_bound *b = bound; b < bound + n; b++) {
+		if (b->condition->kind == HODO_CONDITION_RATE && hodo_look_is_met(b, look) &&
+		    !hodo_condition_within_rate(b->condition, &b->due, ops->ticks()))
+			return false;
+	}
+	return true;
+}
+
 /* HODO_WANTS_* of a verdict. */
 uint32_t hodo_verdict_wants(uint32_t verdict);
 

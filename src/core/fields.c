@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "fields.h"
 
-#define NAME_MAX_BYTES 100 /* of one field */
+#include "bounded_text.h"
 
-static int is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+#define NAME_MAX_BYTES 100 /* of one field */
 
 /* End of the argument that starts at p: the next comma outside brackets and quotes, or the end. */
 static const char *arg_end(const char *p)
@@ -84,7 +81,7 @@ static size_t identifier(const char *p, const char *end, char *out)
 	int gap = 0;
 
 	for (; p < end && n < NAME_MAX_BYTES; p++) {
-		if (!is_word(*p)) {
+		if (!hodo_is_word(*p)) {
 			gap = n > 0;
 			continue;
 		}
@@ -98,21 +95,6 @@ static size_t identifier(const char *p, const char *end, char *out)
 	return n;
 }
 
-static size_t append_number(char *out, size_t n, unsigned number)
-{
-	if (number >= 10)
-		out[n++] = (char)('0' + number / 10);
-	out[n++] = (char)('0' + number % 10);
-	return n;
-}
-
-static int same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
 int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size, const char **names)
 {
 	const char *p = args;
@@ -122,31 +104,28 @@ int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size
 		return -1;
 	for (unsigned i = 0; i < nfields; i++) {
 		char name[NAME_MAX_BYTES + 8];
+		struct hodo_bounded t = hodo_bounded_to(name, sizeof(name));
 		const char *end = arg_end(p), *from = p, *to = end;
-		size_t n;
 
 		name_part(&from, &to);
-		n = identifier(from, to, name);
-		if (n == 0) {
-			name[n++] = 'a', name[n++] = 'r', name[n++] = 'g';
-			n = append_number(name, n, i + 1);
+		t.len = identifier(from, to, name);
+		name[t.len] = 0;
+		if (t.len == 0) {
+			hodo_bounded_put(&t, "arg");
+			hodo_bounded_number(&t, i + 1);
 		}
-		name[n] = 0;
-		for (unsigned k = 0; k < i; k++) {
-			if (same(names[k], name)) {
-				name[n++] = '_';
-				n = append_number(name, n, i + 1);
-				name[n] = 0;
-				k = (unsigned)-1; /* the new name may be taken as well */
-				if (n > NAME_MAX_BYTES + 4)
-					break;
-			}
+		for (unsigned k = 0; k < i && t.len <= NAME_MAX_BYTES + 4; k++) {
+			if (!hodo_bounded_is(name, t.len, names[k]))
+				continue;
+			hodo_bounded_put(&t, "_");
+			hodo_bounded_number(&t, i + 1);
+			k = (unsigned)-1; /* the new name may be taken as well */
 		}
-		if (used + n + 1 > size)
+		if (used + t.len + 1 > size)
 			return -1;
-		__builtin_memcpy(buf + used, name, n + 1);
+		__builtin_memcpy(buf + used, name, t.len + 1);
 		names[i] = buf + used;
-		used += n + 1;
+		used += t.len + 1;
 		p = *end ? end + 1 : end;
 	}
 	return 0;

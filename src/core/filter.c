@@ -15,47 +15,24 @@
 #include <errno.h>
 #endif
 
-/* What an instruction takes from the stack and leaves on it. */
-struct effect {
-	uint8_t operand; /* bytes behind the opcode; a text's own bytes come on top */
-	uint8_t pops;
-	uint8_t pushes; /* 0: no such instruction */
+const struct hodo_filter_effect hodo_filter_effects[256] = {
+	[HODO_FILTER_I8] = { 1, 0, 1 },
+	[HODO_FILTER_I64] = { 8, 0, 1 },
+	[HODO_FILTER_U64] = { 8, 0, 1 },
+	[HODO_FILTER_F64] = { 8, 0, HODO_FILTER_FLOAT },
+	[HODO_FILTER_TEXT] = { 2, 0, 1 },
+	[HODO_FILTER_FIELD] = { 1, 0, 1 },
+	[HODO_FILTER_HAS] = { 1, 0, 1 },
+	[HODO_FILTER_LABEL] = { 3, 0, 1 },
+	[HODO_FILTER_LABEL_TEXT] = { 4, 0, 1 },
+	[HODO_FILTER_LEN] = { 1, 0, 1 },
+	[HODO_FILTER_NOT ... HODO_FILTER_NEG] = { 0, 1, 1 },
+	[HODO_FILTER_ELEMENT] = { 1, 1, 1 },
+	[HODO_FILTER_MUL ... HODO_FILTER_OR] = { 0, 2, 1 },
+	[HODO_FILTER_LT ... HODO_FILTER_LOR] = { 0, 2, 1 },
+	[HODO_FILTER_SELECT] = { 0, 3, 1 },
+	[HODO_FILTER_LAND_SKIP ... HODO_FILTER_LOR_SKIP] = { 2, 1, 1 },
 };
-
-static struct effect effect_of(uint8_t op)
-{
-	switch (op) {
-	case HODO_FILTER_I8:
-	case HODO_FILTER_FIELD:
-	case HODO_FILTER_HAS:
-	case HODO_FILTER_LEN:
-		return (struct effect){ 1, 0, 1 };
-	case HODO_FILTER_LABEL:
-		return (struct effect){ 3, 0, 1 };
-	case HODO_FILTER_LABEL_TEXT:
-		return (struct effect){ 4, 0, 1 };
-	case HODO_FILTER_ELEMENT:
-		return (struct effect){ 1, 1, 1 };
-	case HODO_FILTER_I64:
-	case HODO_FILTER_U64:
-		return (struct effect){ 8, 0, 1 };
-	case HODO_FILTER_F64:
-		return (struct effect){ 8, 0, HODO_FILTER_FLOAT };
-	case HODO_FILTER_TEXT:
-		return (struct effect){ 2, 0, 1 };
-	case HODO_FILTER_NOT ... HODO_FILTER_NEG:
-		return (struct effect){ 0, 1, 1 };
-	case HODO_FILTER_MUL ... HODO_FILTER_OR:
-	case HODO_FILTER_LT ... HODO_FILTER_LOR:
-		return (struct effect){ 0, 2, 1 };
-	case HODO_FILTER_SELECT:
-		return (struct effect){ 0, 3, 1 };
-	case HODO_FILTER_LAND_SKIP:
-	case HODO_FILTER_LOR_SKIP:
-		return (struct effect){ 2, 1, 1 };
-	}
-	return (struct effect){ 0, 0, 0 };
-}
 
 /*
  * Bytes of the instruction at pos, or 0 if it is unknown or not whole. names
@@ -63,30 +40,28 @@ static struct effect effect_of(uint8_t op)
  */
 static size_t instruction_len(const uint8_t *code, size_t len, size_t pos, unsigned int names)
 {
+	const uint8_t *operand = code + pos + 1;
 	uint8_t op = code[pos];
-	struct effect e = effect_of(op);
-	size_t bytes = 1 + (size_t)e.operand;
+	size_t bytes;
 
-	if (!e.pushes || len - pos < bytes)
+	if (!hodo_filter_effects[op].pushes || len - pos < 1u + hodo_filter_effects[op].operand)
 		return 0;
 	switch (op) {
 	case HODO_FILTER_FIELD:
 	case HODO_FILTER_HAS:
 	case HODO_FILTER_LEN:
 	case HODO_FILTER_ELEMENT:
-		return code[pos + 1] < names ? bytes : 0;
-	case HODO_FILTER_LABEL:
-		return code[pos + 1] < HODO_FILTER_LABELS_MAX && code[pos + 2] < names && code[pos + 3] < names ?
-			       bytes : 0;
-	case HODO_FILTER_LABEL_TEXT:
-		if (code[pos + 1] >= HODO_FILTER_LABELS_MAX || code[pos + 2] >= names)
+		if (operand[0] >= names)
 			return 0;
-		bytes += hodo_filter_u16(code + pos + 3);
 		break;
-	case HODO_FILTER_TEXT:
-		bytes += hodo_filter_u16(code + pos + 1);
+	case HODO_FILTER_LABEL:
+	case HODO_FILTER_LABEL_TEXT:
+		if (operand[0] >= HODO_FILTER_LABELS_MAX || operand[1] >= names ||
+		    (op == HODO_FILTER_LABEL && operand[2] >= names))
+			return 0;
 		break;
 	}
+	bytes = 1 + hodo_filter_operand(op, operand);
 	return len - pos < bytes ? 0 : bytes;
 }
 
@@ -151,7 +126,7 @@ int hodo_filter_verify(const uint8_t *code, size_t len)
 		return -EINVAL;
 	while (pos < len) {
 		size_t bytes = instruction_len(code, len, pos, code[3]);
-		struct effect e = effect_of(code[pos]);
+		struct hodo_filter_effect e = hodo_filter_effects[code[pos]];
 
 		if (bytes == 0 || landings_check(&skips, pos, depth) || depth < e.pops)
 			return -EINVAL;

@@ -10,6 +10,8 @@
 #include <errno.h>
 #endif
 
+#define NO_FIELD 255u
+
 const char *const hodo_filter_var_names[HODO_FILTER_VARS] = { "$tid", "$pid", "$cpu", "$comm", "$duration" };
 const struct hodo_filter hodo_filter_none = { .first = HODO_TEST_REJECT };
 
@@ -42,9 +44,9 @@ bool hodo_filter_names_var(const uint8_t *code, enum hodo_filter_var var)
 	return find_name(code, hodo_filter_var_names[var]) >= 0;
 }
 
-/* Where each name's field is in the event. */
+/* Where each name's field is in the event; field_of: its number. */
 static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int nfields, const uint8_t *types,
-		      const char *const *names)
+		      const char *const *names, uint8_t *field_of)
 {
 	uint8_t piece = 0; /* of the run of fixed bytes that we are in */
 	uint8_t offset = 0; /* 32 fields of 8 bytes at most: behind the last of them nothing begins */
@@ -65,6 +67,8 @@ static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int
 			out->fields[n].offset = offset;
 			out->fields[n].last = (uint8_t)(offset + size - 1);
 		}
+		if (n >= 0 && !(met >> n & 1))
+			field_of[n] = (uint8_t)i;
 		if (n >= 0)
 			met |= 1u << n;
 		if (variable) {
@@ -93,30 +97,20 @@ static const uint8_t *name_at(const uint8_t *code, unsigned int n)
 	return p;
 }
 
-static int field_number(const uint8_t *name, unsigned int nfields, const char *const *names)
-{
-	unsigned int i;
-
-	for (i = 0; i < nfields; i++)
-		if (name_len(names[i]) == name[0] && __builtin_memcmp(names[i], name + 1, name[0]) == 0)
-			return (int)i;
-	return -1;
-}
-
 /* Which labels of the program this event has. */
-static void bind_labels(struct hodo_filter *out, const uint8_t *code, unsigned int nfields, const uint8_t *types,
-			const char *const *names, const struct hodo_filter_labels *labels)
+static void bind_labels(struct hodo_filter *out, const uint8_t *code, const uint8_t *types, const uint8_t *field_of,
+			const struct hodo_filter_labels *labels)
 {
 	const uint8_t *p = out->code, *end = p + out->len;
 
 	for (; p < end; p += 1 + hodo_filter_operand(*p, p + 1)) {
 		const uint8_t *label;
+		unsigned int of;
 		size_t len;
-		int of;
 
 		if (*p != HODO_FILTER_LABEL && *p != HODO_FILTER_LABEL_TEXT)
 			continue;
-		of = field_number(name_at(code, p[2]), nfields, names);
+		of = field_of[p[2]];
 		if (*p == HODO_FILTER_LABEL) {
 			label = name_at(code, p[3]) + 1;
 			len = label[-1];
@@ -124,8 +118,8 @@ static void bind_labels(struct hodo_filter *out, const uint8_t *code, unsigned i
 			label = p + 5;
 			len = hodo_filter_u16(p + 3);
 		}
-		if (of >= 0 && hodo_fields_is_integer(types[of]) &&
-		    labels->find(labels, (unsigned int)of, (const char *)label, len, &out->label[p[1]]))
+		if (of != NO_FIELD && hodo_fields_is_integer(types[of]) &&
+		    labels->find(labels, of, (const char *)label, len, &out->label[p[1]]))
 			out->label_set |= 1u << p[1];
 	}
 }
@@ -133,6 +127,7 @@ static void bind_labels(struct hodo_filter *out, const uint8_t *code, unsigned i
 int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, unsigned int nfields,
 		     const uint8_t *types, const char *const *names, const struct hodo_filter_labels *labels)
 {
+	uint8_t field_of[HODO_FILTER_NAMES_MAX];
 	size_t start;
 	unsigned int i;
 
@@ -142,10 +137,11 @@ int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, u
 	start = hodo_filter_header_len(code, len);
 	out->code = code + start;
 	out->len = (uint16_t)(len - start);
-	if (bind_names(out, code, nfields, types, names))
+	__builtin_memset(field_of, NO_FIELD, sizeof(field_of));
+	if (bind_names(out, code, nfields, types, names, field_of))
 		return -EINVAL;
 	if (labels)
-		bind_labels(out, code, nfields, types, names, labels);
+		bind_labels(out, code, types, field_of, labels);
 	for (i = 0; i < code[3]; i++) {
 		uint8_t type = out->fields[i].type & (uint8_t)~HODO_TYPE_ARRAY;
 

@@ -4,105 +4,83 @@
 
 #include "filter_emit.h"
 
-/* One line into the caller's buffer, with the column of where; rc is returned. what: put together by start(). */
-static int fail_with(struct hodo_filter_parser *p, int rc, const char *where, struct hodo_bounded *what)
+_Static_assert(HODO_FILTER_NAMES_MAX == 32 && HODO_FILTER_LABELS_MAX == 32, "messages have these numbers");
+
+/* words; lead and what the token is in quotes, if there is one; behind, and the column of where. */
+static void fail_at(struct hodo_filter_parser *p, int rc, const char *where, const char *words, const char *lead,
+		    const struct hodo_filter_token *quoted, const char *behind)
 {
-	struct hodo_bounded line = hodo_bounded_to(p->error, p->error_size);
+	struct hodo_bounded line;
 	size_t i;
 
-	for (i = 0; i < what->len; i++)
-		if ((unsigned char)what->at[i] < ' ' || what->at[i] == 0x7f)
-			what->at[i] = '?'; /* what is quoted from the expression may hold anything */
-	hodo_bounded_bytes(&line, what->at, what->len);
+	if (p->rc)
+		return;
+	p->rc = rc;
+	line = hodo_bounded_to(p->error, p->error_size);
+	hodo_bounded_put(&line, words);
+	if (quoted) {
+		hodo_bounded_put(&line, lead);
+		hodo_bounded_put(&line, "'");
+		hodo_bounded_bytes(&line, quoted->start, quoted->len < 30 ? quoted->len : 30);
+	}
+	hodo_bounded_put(&line, behind);
 	hodo_bounded_put(&line, " at column ");
 	hodo_bounded_number(&line, (uint64_t)(where - p->expr) + 1);
-	return rc;
+	for (i = 0; i < line.len; i++)
+		if ((unsigned char)line.at[i] < ' ' || line.at[i] == 0x7f)
+			line.at[i] = '?'; /* what is quoted from the expression may hold anything */
 }
 
-static struct hodo_bounded start(struct hodo_filter_parser *p, const char *words)
+void hodo_filter_fail(struct hodo_filter_parser *p, int rc, const char *where, const char *words)
 {
-	struct hodo_bounded what = hodo_bounded_to(p->what, sizeof(p->what));
-
-	hodo_bounded_put(&what, words);
-	return what;
+	fail_at(p, rc, where, words, NULL, NULL, "");
 }
 
-int hodo_filter_fail(struct hodo_filter_parser *p, int rc, const char *where, const char *words)
+void hodo_filter_fail_quoting(struct hodo_filter_parser *p, const char *before, const struct hodo_filter_token *t,
+			      const char *behind)
 {
-	struct hodo_bounded what = start(p, words);
-
-	return fail_with(p, rc, where, &what);
+	fail_at(p, -EINVAL, t->start, before, "", t, behind);
 }
 
-/* before, what the token is, behind. */
-int hodo_filter_fail_quoting(struct hodo_filter_parser *p, const char *before, const struct hodo_filter_token *t,
-			     const char *behind)
+void hodo_filter_unexpected(struct hodo_filter_parser *p, const char *wanted)
 {
-	struct hodo_bounded what = start(p, before);
+	bool at_end = p->token.type == HODO_TOKEN_END;
 
-	hodo_bounded_put(&what, "'");
-	hodo_bounded_bytes(&what, t->start, t->len < 30 ? t->len : 30);
-	hodo_bounded_put(&what, behind);
-	return fail_with(p, -EINVAL, t->start, &what);
+	fail_at(p, -EINVAL, p->token.start, wanted, " before ", at_end ? NULL : &p->token, at_end ? "" : "'");
 }
 
-/* "more than N what" */
-static int fail_many(struct hodo_filter_parser *p, const char *where, unsigned int n, const char *of)
-{
-	struct hodo_bounded what = start(p, "more than ");
-
-	hodo_bounded_number(&what, n);
-	hodo_bounded_put(&what, of);
-	return fail_with(p, -E2BIG, where, &what);
-}
-
-/* What stands here was not looked for; wanted was. */
-int hodo_filter_unexpected(struct hodo_filter_parser *p, const char *wanted)
-{
-	struct hodo_bounded what = start(p, "expected ");
-
-	hodo_bounded_put(&what, wanted);
-	if (p->token.type != HODO_TOKEN_END) {
-		hodo_bounded_put(&what, " before '");
-		hodo_bounded_bytes(&what, p->token.start, p->token.len < 30 ? p->token.len : 30);
-		hodo_bounded_put(&what, "'");
-	}
-	return fail_with(p, -EINVAL, p->token.start, &what);
-}
-
-/* An opcode and its operand; what it takes from the stack and leaves there. */
-int hodo_filter_emit(struct hodo_filter_parser *p, uint8_t op, const void *operand, size_t len, unsigned int pops)
+void hodo_filter_emit(struct hodo_filter_parser *p, uint8_t op, const void *operand, size_t len, unsigned int pops)
 {
 	if (p->len + 1 + len > sizeof(p->code))
-		return hodo_filter_fail(p, -E2BIG, p->token.start, "expression too long");
+		hodo_filter_fail(p, -E2BIG, p->token.start, "expression too long");
+	if (p->rc)
+		return;
 	p->code[p->len++] = op;
 	if (len)
 		memcpy(p->code + p->len, operand, len);
 	p->len += len;
 	p->depth -= pops;
 	if (++p->depth > HODO_FILTER_STACK_MAX)
-		return hodo_filter_fail(p, -E2BIG, p->token.start, "expression too deep");
-	return 0;
+		hodo_filter_fail(p, -E2BIG, p->token.start, "expression too deep");
 }
 
-int hodo_filter_emit_int(struct hodo_filter_parser *p, uint64_t v, bool is_unsigned)
+void hodo_filter_emit_int(struct hodo_filter_parser *p, uint64_t v, bool is_unsigned)
 {
 	int8_t small = (int8_t)v;
 
-	if (is_unsigned)
-		return hodo_filter_emit(p, HODO_FILTER_U64, &v, sizeof(v), 0);
-	if ((uint64_t)(int64_t)small == v)
-		return hodo_filter_emit(p, HODO_FILTER_I8, &small, sizeof(small), 0);
-	return hodo_filter_emit(p, HODO_FILTER_I64, &v, sizeof(v), 0);
+	if (!is_unsigned && (uint64_t)(int64_t)small == v)
+		hodo_filter_emit(p, HODO_FILTER_I8, &small, sizeof(small), 0);
+	else
+		hodo_filter_emit(p, is_unsigned ? HODO_FILTER_U64 : HODO_FILTER_I64, &v, sizeof(v), 0);
 }
 
-int hodo_filter_emit_text(struct hodo_filter_parser *p)
+void hodo_filter_emit_text(struct hodo_filter_parser *p)
 {
 	char *text = (char *)p->operand;
 	uint16_t n = (uint16_t)hodo_filter_lex_text(&p->token, text + 2); /* not longer than the expression */
 
 	memcpy(text, &n, sizeof(n));
-	return hodo_filter_emit(p, HODO_FILTER_TEXT, text, 2 + (size_t)n, 0);
+	hodo_filter_emit(p, HODO_FILTER_TEXT, text, 2 + (size_t)n, 0);
 }
 
 static bool is_variable(const struct hodo_filter_token *name)
@@ -115,31 +93,30 @@ static bool is_variable(const struct hodo_filter_token *name)
 	return false;
 }
 
-/* An instruction whose operand is a name. */
-int hodo_filter_emit_name(struct hodo_filter_parser *p, uint8_t op, const struct hodo_filter_token *name,
-			  unsigned int pops)
+void hodo_filter_emit_name(struct hodo_filter_parser *p, uint8_t op, const struct hodo_filter_token *name,
+			   unsigned int pops)
 {
 	uint8_t n;
 
 	if (name->start[0] == '$' && !is_variable(name))
-		return hodo_filter_fail_quoting(p, "there is no ", name, "' (but $tid $pid $cpu $comm $duration)");
+		hodo_filter_fail_quoting(p, "there is no ", name, "' (but $tid $pid $cpu $comm $duration)");
 	if (name->len > HODO_NAME_MAX)
-		return hodo_filter_fail(p, -E2BIG, name->start, "name too long");
+		hodo_filter_fail(p, -E2BIG, name->start, "name too long");
 	for (n = 0; n < p->names_n; n++)
 		if (p->names_len[n] == name->len && memcmp(p->names[n], name->start, name->len) == 0)
 			break;
-	if (n == p->names_n) {
-		if (n == HODO_FILTER_NAMES_MAX)
-			return fail_many(p, name->start, HODO_FILTER_NAMES_MAX, " names");
+	if (n == HODO_FILTER_NAMES_MAX) {
+		hodo_filter_fail(p, -E2BIG, name->start, "more than 32 names");
+	} else if (n == p->names_n) {
 		p->names[n] = name->start;
 		p->names_len[n] = (uint8_t)name->len;
 		p->names_n++;
 	}
-	return hodo_filter_emit(p, op, &n, 1, pops);
+	hodo_filter_emit(p, op, &n, 1, pops);
 }
 
 /* Puts a label in place of the name or text at from (its instruction as it was), which is compared with field `of`. */
-static int emit_label(struct hodo_filter_parser *p, const uint8_t *from, uint8_t of)
+static void emit_label(struct hodo_filter_parser *p, const uint8_t *from, uint8_t of)
 {
 	uint8_t *operand = p->operand;
 	uint16_t len;
@@ -148,39 +125,38 @@ static int emit_label(struct hodo_filter_parser *p, const uint8_t *from, uint8_t
 	operand[1] = of;
 	operand[2] = from[1];
 	if (p->labels++ == HODO_FILTER_LABELS_MAX)
-		return fail_many(p, p->token.start, HODO_FILTER_LABELS_MAX,
-				 " names and texts are compared with fields");
-	if (from[0] == HODO_FILTER_FIELD)
-		return hodo_filter_emit(p, HODO_FILTER_LABEL, operand, 3, 0);
+		hodo_filter_fail(p, -E2BIG, p->token.start, "more than 32 names and texts are compared with fields");
+	if (from[0] == HODO_FILTER_FIELD) {
+		hodo_filter_emit(p, HODO_FILTER_LABEL, operand, 3, 0);
+		return;
+	}
 	memcpy(&len, from + 1, sizeof(len));
 	memcpy(operand + 2, from + 1, sizeof(len) + len);
-	return hodo_filter_emit(p, HODO_FILTER_LABEL_TEXT, operand, 4 + (size_t)len, 0);
+	hodo_filter_emit(p, HODO_FILTER_LABEL_TEXT, operand, 4 + (size_t)len, 0);
 }
 
-/*
- * left was compared with what was parsed last: if both are bare, and one is a name, the other may be a label of
- * it. So both are made anew.
- */
-int hodo_filter_allow_labels(struct hodo_filter_parser *p, const struct hodo_filter_bare *left)
+void hodo_filter_allow_labels(struct hodo_filter_parser *p, const struct hodo_filter_bare *left)
 {
 	const uint8_t *a = p->old, *b = p->old + (p->bare.at - left->at);
 	bool a_name = left->op == HODO_FILTER_FIELD, b_name = p->bare.op == HODO_FILTER_FIELD;
 	size_t len = p->len - left->at;
-	int rc;
 
 	if (!left->op || !p->bare.op || (!a_name && !b_name) || len > sizeof(p->old))
-		return 0;
+		return;
 	memcpy(p->old, p->code + left->at, len);
 	p->len = left->at;
 	p->depth -= 2;
-	rc = b_name ? emit_label(p, a, b[1]) : hodo_filter_emit(p, a[0], a + 1, 1, 0);
-	if (rc)
-		return rc;
-	return a_name ? emit_label(p, b, a[1]) : hodo_filter_emit(p, b[0], b + 1, 1, 0);
+	if (b_name)
+		emit_label(p, a, b[1]);
+	else
+		hodo_filter_emit(p, a[0], a + 1, 1, 0);
+	if (a_name)
+		emit_label(p, b, a[1]);
+	else
+		hodo_filter_emit(p, b[0], b + 1, 1, 0);
 }
 
-/* Header, names, instructions. */
-int hodo_filter_assemble(struct hodo_filter_parser *p, uint8_t *code, size_t size, size_t *len)
+void hodo_filter_assemble(struct hodo_filter_parser *p, uint8_t *code, size_t size, size_t *len)
 {
 	uint8_t header[HODO_FILTER_HEADER] = { 'H', 'F', HODO_FILTER_VERSION, (uint8_t)p->names_n };
 	size_t total = sizeof(header) + p->len, n = 0;
@@ -189,7 +165,9 @@ int hodo_filter_assemble(struct hodo_filter_parser *p, uint8_t *code, size_t siz
 	for (i = 0; i < p->names_n; i++)
 		total += 1 + (size_t)p->names_len[i];
 	if (total > size || total > HODO_FILTER_MAX)
-		return hodo_filter_fail(p, -E2BIG, p->token.start, "expression too long");
+		hodo_filter_fail(p, -E2BIG, p->token.start, "expression too long");
+	if (p->rc)
+		return;
 	memcpy(code, header, sizeof(header));
 	n = sizeof(header);
 	for (i = 0; i < p->names_n; i++) {
@@ -199,5 +177,5 @@ int hodo_filter_assemble(struct hodo_filter_parser *p, uint8_t *code, size_t siz
 	}
 	memcpy(code + n, p->code, p->len);
 	*len = total;
-	return hodo_filter_verify(code, total);
+	p->rc = hodo_filter_verify(code, total);
 }

@@ -13,6 +13,7 @@
 
 #define HODO_TEST_ACCEPT 254u
 #define HODO_TEST_REJECT 255u
+/* arch/x86_64/refuse.S knows these numbers. */
 enum hodo_test_kind {
 	/* Integers, widened to 64 bits; then the interval. */
 	HODO_TEST_I8 = 0,
@@ -31,6 +32,14 @@ enum hodo_test_kind {
 	HODO_TEST_CODE = 13    /* instructions that leave one value */
 };
 
+/* What an instruction takes from the stack and leaves on it. */
+struct hodo_filter_effect {
+	uint8_t operand; /* bytes behind the opcode; a text's own bytes come on top */
+	uint8_t pops;
+	uint8_t pushes; /* 0: no such instruction */
+};
+extern const struct hodo_filter_effect hodo_filter_effects[256]; /* filter.c */
+
 /* The 16-bit operand at p, which need not be aligned. */
 static inline uint16_t hodo_filter_u16(const uint8_t *p)
 {
@@ -43,24 +52,11 @@ static inline uint16_t hodo_filter_u16(const uint8_t *p)
 /* Bytes of the operand at p, of an instruction that was verified. */
 static inline size_t hodo_filter_operand(uint8_t op, const uint8_t *p)
 {
-	switch (op) {
-	case HODO_FILTER_I8:
-	case HODO_FILTER_FIELD:
-	case HODO_FILTER_HAS:
-	case HODO_FILTER_LEN:
-	case HODO_FILTER_ELEMENT:
-		return 1;
-	case HODO_FILTER_TEXT:
-		return 2 + (size_t)hodo_filter_u16(p);
-	case HODO_FILTER_LAND_SKIP:
-	case HODO_FILTER_LOR_SKIP:
-		return 2;
-	case HODO_FILTER_LABEL:
-		return 3;
-	case HODO_FILTER_LABEL_TEXT:
-		return 4 + (size_t)hodo_filter_u16(p + 2);
-	}
-	return op <= HODO_FILTER_F64 ? 8 : 0;
+	size_t bytes = hodo_filter_effects[op].operand;
+
+	if (op == HODO_FILTER_TEXT || op == HODO_FILTER_LABEL_TEXT)
+		bytes += hodo_filter_u16(p + bytes - 2);
+	return bytes;
 }
 
 /* A double's bits as a number that orders as doubles do; NaNs lie beyond the infinities, -0 just below 0. */

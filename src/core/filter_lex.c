@@ -3,24 +3,24 @@
  * filter_lex.c - the words of a filter expression: C's, but for =~ and !~, $variables, and times (5ms).
  */
 #include "filter_lex.h"
+#include "filter.h"
 
 #include <errno.h>
 
-static const struct {
-	const char *text;
-	enum hodo_filter_sign op;
-} signs[] = {
+static const struct hodo_filter_sign signs[] = {
 	/* Longer ones before those that begin them. */
-	{ "<<", HODO_SIGN_SHL }, { ">>", HODO_SIGN_SHR }, { "<=", HODO_SIGN_LE },
-	{ ">=", HODO_SIGN_GE }, { "==", HODO_SIGN_EQ }, { "!=", HODO_SIGN_NE },
-	{ "=~", HODO_SIGN_MATCH }, { "!~", HODO_SIGN_UNLIKE }, { "&&", HODO_SIGN_LAND },
-	{ "||", HODO_SIGN_LOR }, { "!", HODO_SIGN_NOT }, { "~", HODO_SIGN_INV },
-	{ "*", HODO_SIGN_MUL }, { "/", HODO_SIGN_DIV }, { "%", HODO_SIGN_MOD },
-	{ "+", HODO_SIGN_ADD }, { "-", HODO_SIGN_SUB }, { "<", HODO_SIGN_LT },
-	{ ">", HODO_SIGN_GT }, { "&", HODO_SIGN_AND }, { "^", HODO_SIGN_XOR },
-	{ "|", HODO_SIGN_OR }, { "?", HODO_SIGN_QUESTION }, { ":", HODO_SIGN_COLON },
-	{ "(", HODO_SIGN_OPEN }, { ")", HODO_SIGN_CLOSE }, { "[", HODO_SIGN_OPEN_INDEX },
-	{ "]", HODO_SIGN_CLOSE_INDEX },
+	{ "<<", 9, HODO_FILTER_SHL, 0 }, { ">>", 9, HODO_FILTER_SHR, 0 },
+	{ "<=", 8, HODO_FILTER_LE, 0 }, { ">=", 8, HODO_FILTER_GE, 0 },
+	{ "==", 7, HODO_FILTER_EQ, 0 }, { "!=", 7, HODO_FILTER_NE, 0 },
+	{ "=~", 7, HODO_FILTER_MATCH, 0 }, { "!~", 7, HODO_FILTER_UNLIKE, HODO_FILTER_NOT }, /* or ! and ~ */
+	{ "&&", 3, HODO_FILTER_LAND, 0 }, { "||", 2, HODO_FILTER_LOR, 0 },
+	{ "!", 0, 0, HODO_FILTER_NOT }, { "~", 0, 0, HODO_FILTER_INV },
+	{ "*", 11, HODO_FILTER_MUL, 0 }, { "/", 11, HODO_FILTER_DIV, 0 }, { "%", 11, HODO_FILTER_MOD, 0 },
+	{ "+", 10, HODO_FILTER_ADD, 0 }, { "-", 10, HODO_FILTER_SUB, HODO_FILTER_NEG },
+	{ "<", 8, HODO_FILTER_LT, 0 }, { ">", 8, HODO_FILTER_GT, 0 },
+	{ "&", 6, HODO_FILTER_AND, 0 }, { "^", 5, HODO_FILTER_XOR, 0 }, { "|", 4, HODO_FILTER_OR, 0 },
+	{ "?", 1, HODO_FILTER_SELECT, 0 }, { ":", 0, 0, 0 },
+	{ "(", 0, 0, 0 }, { ")", 0, 0, 0 }, { "[", 0, 0, 0 }, { "]", 0, 0, 0 },
 };
 
 static bool is_name_start(char c)
@@ -133,20 +133,9 @@ static int lex_real(const struct hodo_filter_lexer *lexer, struct hodo_filter_to
 	return lexer->real ? lexer->real(t->start, n, unit_ns, unit_ns ? &t->i : &t->d_bits) : -EOPNOTSUPP;
 }
 
-/* Integer of n bytes at t->start, suffix not included. */
-static int lex_int(struct hodo_filter_token *t, size_t n)
+/* The digits from i up to n. */
+static int lex_digits(struct hodo_filter_token *t, size_t i, size_t n, unsigned int base)
 {
-	unsigned int base = 10;
-	size_t i = 0;
-
-	if (n > 1 && t->start[0] == '0') {
-		base = 8;
-		i = 1;
-		if (t->start[1] == 'x' || t->start[1] == 'X' || t->start[1] == 'b' || t->start[1] == 'B') {
-			base = t->start[1] == 'x' || t->start[1] == 'X' ? 16 : 2;
-			i = 2;
-		}
-	}
 	if (i == n)
 		return -EINVAL;
 	for (; i < n; i++) {
@@ -157,8 +146,23 @@ static int lex_int(struct hodo_filter_token *t, size_t n)
 			return -ERANGE;
 	}
 	t->type = HODO_TOKEN_INT;
-	t->is_unsigned |= t->i >> 63;
 	return 0;
+}
+
+/* Integer of n bytes at t->start, suffix not included. */
+static int lex_int(struct hodo_filter_token *t, size_t n)
+{
+	char kind = n > 1 && t->start[0] == '0' ? t->start[1] : 0;
+	int rc;
+
+	if (kind == 'x' || kind == 'X')
+		rc = lex_digits(t, 2, n, 16);
+	else if (kind == 'b' || kind == 'B')
+		rc = lex_digits(t, 2, n, 2);
+	else
+		rc = lex_digits(t, kind ? 1 : 0, n, kind ? 8 : 10);
+	t->is_unsigned |= t->i >> 63;
+	return rc;
 }
 
 /* Bytes of C's suffix at the end of a number of n bytes: u, l, ul, ll and so on, in either case; or f, l. */
@@ -203,27 +207,14 @@ static uint64_t time_unit(const char *p, size_t n, size_t *len)
 /* A time, as an integer of nanoseconds; n bytes without the unit. */
 static int lex_time(const struct hodo_filter_lexer *lexer, struct hodo_filter_token *t, size_t n, uint64_t unit_ns)
 {
-	size_t i = 0;
-	int rc;
+	int rc = lex_digits(t, 0, n, 10);
 
-	while (digit(t->start[i]) < 10)
-		i++;
-	if (i == n) {
-		t->i = 0;
-		for (i = 0; i < n; i++)
-			if (__builtin_mul_overflow(t->i, 10, &t->i) ||
-			    __builtin_add_overflow(t->i, digit(t->start[i]), &t->i))
-				return -ERANGE;
-		if (__builtin_mul_overflow(t->i, unit_ns, &t->i) || t->i >> 63)
-			return -ERANGE;
-	} else {
+	if (rc == -EINVAL)
 		rc = lex_real(lexer, t, n, unit_ns);
-		if (rc)
-			return rc;
-	}
-	t->type = HODO_TOKEN_INT;
+	else if (!rc && (__builtin_mul_overflow(t->i, unit_ns, &t->i) || t->i >> 63))
+		rc = -ERANGE;
 	t->is_unsigned = false;
-	return 0;
+	return rc;
 }
 
 static int lex_number(const struct hodo_filter_lexer *lexer, struct hodo_filter_token *t, struct hodo_bounded *error)
@@ -269,7 +260,7 @@ static int lex_sign(struct hodo_filter_token *t, struct hodo_bounded *error)
 		n = hodo_bounded_len(signs[i].text);
 		if (t->start[0] == signs[i].text[0] && (n == 1 || t->start[1] == signs[i].text[1])) {
 			t->type = HODO_TOKEN_OP;
-			t->op = signs[i].op;
+			t->sign = &signs[i];
 			t->len = n;
 			return 0;
 		}

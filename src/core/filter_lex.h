@@ -13,45 +13,19 @@ enum hodo_filter_token_type {
 	HODO_TOKEN_FLOAT,
 	HODO_TOKEN_TEXT,
 	HODO_TOKEN_NAME,
-	HODO_TOKEN_OP, /* operator or punctuation; op says which */
+	HODO_TOKEN_OP,
 };
 
-enum hodo_filter_sign {
-	HODO_SIGN_NONE,
-	HODO_SIGN_NOT,
-	HODO_SIGN_INV,
-	HODO_SIGN_MUL,
-	HODO_SIGN_DIV,
-	HODO_SIGN_MOD,
-	HODO_SIGN_ADD,
-	HODO_SIGN_SUB,
-	HODO_SIGN_SHL,
-	HODO_SIGN_SHR,
-	HODO_SIGN_LT,
-	HODO_SIGN_LE,
-	HODO_SIGN_GT,
-	HODO_SIGN_GE,
-	HODO_SIGN_EQ,
-	HODO_SIGN_NE,
-	HODO_SIGN_MATCH,
-	HODO_SIGN_UNLIKE,
-	HODO_SIGN_AND,
-	HODO_SIGN_XOR,
-	HODO_SIGN_OR,
-	HODO_SIGN_LAND,
-	HODO_SIGN_LOR,
-	HODO_SIGN_QUESTION,
-	HODO_SIGN_COLON,
-	HODO_SIGN_OPEN,
-	HODO_SIGN_CLOSE,
-	HODO_SIGN_OPEN_INDEX,
-	HODO_SIGN_CLOSE_INDEX,
-	HODO_SIGNS
+/* An operator or a sign of punctuation. */
+struct hodo_filter_sign {
+	char text[3];
+	uint8_t precedence; /* of a binary operator: higher binds closer; 0: it is none */
+	uint8_t binary, unary; /* instructions; 0: none */
 };
 
 struct hodo_filter_token {
 	enum hodo_filter_token_type type;
-	enum hodo_filter_sign op;
+	const struct hodo_filter_sign *sign; /* of an OP */
 	const char *start; /* in the expression; of a text, with its quotes */
 	size_t len;
 	bool is_unsigned;  /* of an integer: has the suffix u, or is above INT64_MAX */

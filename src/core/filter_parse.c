@@ -2,7 +2,8 @@
 /*
  * filter_parse.c - compiles a filter expression into a program of the filter
  * machine: a precedence climber that emits postfix as it reads. What is open (a parenthesis, an operator whose right
- * side is being read) lies in the caller's memory, not on the stack, which is short in the kernel.
+ * side is being read) lies in the caller's memory, not on the stack, which is short in the kernel. The first mistake
+ * stays in p->rc: nothing is read or emitted after it.
  */
 #include "filter_emit.h"
 
@@ -22,73 +23,44 @@ enum then {
 	THEN_BINARY
 };
 
-static const struct {
-	uint8_t precedence; /* higher binds closer; 0: no binary operator */
-	uint8_t op;
-} binaries[HODO_SIGNS] = {
-	[HODO_SIGN_QUESTION] = { 1, HODO_FILTER_SELECT },
-	[HODO_SIGN_LOR] = { 2, HODO_FILTER_LOR },
-	[HODO_SIGN_LAND] = { 3, HODO_FILTER_LAND },
-	[HODO_SIGN_OR] = { 4, HODO_FILTER_OR },
-	[HODO_SIGN_XOR] = { 5, HODO_FILTER_XOR },
-	[HODO_SIGN_AND] = { 6, HODO_FILTER_AND },
-	[HODO_SIGN_EQ] = { 7, HODO_FILTER_EQ },
-	[HODO_SIGN_NE] = { 7, HODO_FILTER_NE },
-	[HODO_SIGN_MATCH] = { 7, HODO_FILTER_MATCH },
-	[HODO_SIGN_UNLIKE] = { 7, HODO_FILTER_UNLIKE },
-	[HODO_SIGN_LT] = { 8, HODO_FILTER_LT },
-	[HODO_SIGN_LE] = { 8, HODO_FILTER_LE },
-	[HODO_SIGN_GT] = { 8, HODO_FILTER_GT },
-	[HODO_SIGN_GE] = { 8, HODO_FILTER_GE },
-	[HODO_SIGN_SHL] = { 9, HODO_FILTER_SHL },
-	[HODO_SIGN_SHR] = { 9, HODO_FILTER_SHR },
-	[HODO_SIGN_ADD] = { 10, HODO_FILTER_ADD },
-	[HODO_SIGN_SUB] = { 10, HODO_FILTER_SUB },
-	[HODO_SIGN_MUL] = { 11, HODO_FILTER_MUL },
-	[HODO_SIGN_DIV] = { 11, HODO_FILTER_DIV },
-	[HODO_SIGN_MOD] = { 11, HODO_FILTER_MOD },
-};
 #define LOWEST 1
 #define UNARY 12
 
-static int advance(struct hodo_filter_parser *p)
+static void advance(struct hodo_filter_parser *p)
 {
 	char words[96];
 	struct hodo_bounded what = hodo_bounded_to(words, sizeof(words));
 
-	if (hodo_filter_lex(p->lexer, p->token.start + p->token.len, &p->token, &what))
-		return hodo_filter_fail(p, -EINVAL, p->token.start, words);
-	return 0;
+	if (!p->rc && hodo_filter_lex(p->lexer, p->token.start + p->token.len, &p->token, &what))
+		hodo_filter_fail(p, -EINVAL, p->token.start, words);
 }
 
-static bool at(const struct hodo_filter_parser *p, enum hodo_filter_sign op)
+static bool at(const struct hodo_filter_parser *p, char sign)
 {
-	return p->token.type == HODO_TOKEN_OP && p->token.op == op;
+	return p->token.type == HODO_TOKEN_OP && p->token.sign->text[0] == sign && !p->token.sign->text[1];
 }
 
-static int expect(struct hodo_filter_parser *p, enum hodo_filter_sign op, const char *wanted)
+static void expect(struct hodo_filter_parser *p, char sign, const char *wanted)
 {
-	return at(p, op) ? advance(p) : hodo_filter_unexpected(p, wanted);
+	if (!at(p, sign))
+		hodo_filter_unexpected(p, wanted);
+	advance(p);
 }
 
 /* ------------------------------------------------------------------ operands */
 
-/* What became of an operand or an operator. */
-enum { COMPLETE = 0, OPENED = 1 /* another expression is to be read first */ };
-
 /* Begins an expression that is read before `then` of the one that is being read can be finished. */
-static int open_level(struct hodo_filter_parser *p, enum then then, unsigned int precedence)
+static void open_level(struct hodo_filter_parser *p, enum then then, unsigned int precedence)
 {
-	struct hodo_filter_level *l;
-
-	if (p->levels == HODO_FILTER_NESTING_MAX)
-		return hodo_filter_fail(p, -E2BIG, p->token.start, "expression too deep");
+	if (p->levels == HODO_FILTER_NESTING_MAX) {
+		hodo_filter_fail(p, -E2BIG, p->token.start, "expression too deep");
+		return;
+	}
 	if (p->levels)
 		p->level[p->levels - 1].then = (uint8_t)then;
-	l = &p->level[p->levels++];
-	l->precedence = (uint8_t)precedence;
-	l->known = ANY;
-	return OPENED;
+	p->level[p->levels].precedence = (uint8_t)precedence;
+	p->level[p->levels++].known = ANY;
+	p->opened = true;
 }
 
 static struct hodo_filter_level *top(struct hodo_filter_parser *p)
@@ -102,163 +74,140 @@ static bool is_word(const struct hodo_filter_token *t, const char *word)
 }
 
 /* The rest of a function of one field, from the parenthesis on. */
-static int parse_call(struct hodo_filter_parser *p, const struct hodo_filter_token *name)
+static void parse_call(struct hodo_filter_parser *p, const struct hodo_filter_token *name)
 {
-	int rc;
-
 	if (!is_word(name, "has") && !is_word(name, "len"))
-		return hodo_filter_fail(p, -EINVAL, name->start,
-					"no such function (there are has(NAME) and len(NAME))");
-	rc = advance(p);
-	if (rc)
-		return rc;
+		hodo_filter_fail(p, -EINVAL, name->start, "no such function (there are has(NAME) and len(NAME))");
+	advance(p);
 	if (p->token.type != HODO_TOKEN_NAME)
-		return hodo_filter_unexpected(p, "a field's name");
-	rc = hodo_filter_emit_name(p, is_word(name, "has") ? HODO_FILTER_HAS : HODO_FILTER_LEN, &p->token, 0);
-	if (!rc)
-		rc = advance(p);
-	return rc ? rc : expect(p, HODO_SIGN_CLOSE, "')'");
+		hodo_filter_unexpected(p, "expected a field's name");
+	hodo_filter_emit_name(p, is_word(name, "has") ? HODO_FILTER_HAS : HODO_FILTER_LEN, &p->token, 0);
+	advance(p);
+	expect(p, ')', "expected ')'");
 }
 
 /* NAME[i]: i was read. */
-static int finish_element(struct hodo_filter_parser *p, enum known index)
+static void finish_element(struct hodo_filter_parser *p, enum known index)
 {
 	struct hodo_filter_level *l = top(p);
-	int rc = 0;
 
 	if (index == TEXT || index == FLOATING)
-		rc = hodo_filter_fail(p, -EINVAL, l->where, "'[' wants an integer");
-	if (!rc)
-		rc = expect(p, HODO_SIGN_CLOSE_INDEX, "']'");
-	p->bare.op = 0;
-	return rc ? rc : hodo_filter_emit_name(p, HODO_FILTER_ELEMENT, &l->token, 1);
+		hodo_filter_fail(p, -EINVAL, l->where, "'[' wants an integer");
+	expect(p, ']', "expected ']'");
+	hodo_filter_emit_name(p, HODO_FILTER_ELEMENT, &l->token, 1);
 }
 
 /* A name, has(NAME), len(NAME), NAME[i], true or false. */
-static int parse_name(struct hodo_filter_parser *p)
+static void parse_name(struct hodo_filter_parser *p)
 {
 	struct hodo_filter_token name = p->token;
 	struct hodo_filter_level *l = top(p);
-	size_t at_code = p->len;
-	int rc = advance(p);
+	bool is_var = name.start[0] == '$';
 
-	if (rc)
-		return rc;
+	advance(p);
 	l->known = INTEGER;
-	if (is_word(&name, "true") || is_word(&name, "false"))
-		return hodo_filter_emit_int(p, is_word(&name, "true"), false);
-	if (is_word(&name, "NULL"))
-		return hodo_filter_fail(p, -EINVAL, name.start, "nothing compares with NULL (use has(NAME))");
-	if (at(p, HODO_SIGN_OPEN))
-		return parse_call(p, &name);
-	l->known = ANY;
-	if (name.start[0] == '$')
-		l->known = is_word(&name, hodo_filter_var_names[HODO_FILTER_COMM]) ? TEXT : INTEGER;
-	if (at(p, HODO_SIGN_OPEN_INDEX)) {
-		l->token = name;
-		l->where = p->token.start;
-		rc = advance(p);
-		return rc ? rc : open_level(p, THEN_ELEMENT, LOWEST);
+	if (is_word(&name, "true") || is_word(&name, "false")) {
+		hodo_filter_emit_int(p, is_word(&name, "true"), false);
+	} else if (is_word(&name, "NULL")) {
+		hodo_filter_fail(p, -EINVAL, name.start, "nothing compares with NULL (use has(NAME))");
+	} else if (at(p, '(')) {
+		parse_call(p, &name);
+	} else {
+		l->known = !is_var ? ANY : is_word(&name, hodo_filter_var_names[HODO_FILTER_COMM]) ? TEXT : INTEGER;
+		if (at(p, '[')) {
+			l->token = name;
+			l->where = p->token.start;
+			advance(p);
+			open_level(p, THEN_ELEMENT, LOWEST);
+			return;
+		}
+		p->bare = (struct hodo_filter_bare){ p->len, is_var ? 0 : HODO_FILTER_FIELD };
+		hodo_filter_emit_name(p, HODO_FILTER_FIELD, &name, 0);
 	}
-	rc = hodo_filter_emit_name(p, HODO_FILTER_FIELD, &name, 0);
-	if (name.start[0] != '$')
-		p->bare = (struct hodo_filter_bare){ at_code, HODO_FILTER_FIELD };
-	return rc;
 }
 
-static int parse_unary(struct hodo_filter_parser *p)
+static void parse_unary(struct hodo_filter_parser *p)
 {
 	struct hodo_filter_level *l = top(p);
-	uint64_t i;
-	int rc;
 
 	l->token = p->token;
-	rc = advance(p);
-	if (rc)
-		return rc;
+	advance(p);
 	/* -N as one constant: so the least integer can be written, and stays signed. */
-	if (l->token.op == HODO_SIGN_SUB && p->token.type == HODO_TOKEN_INT &&
+	if (l->token.sign->unary == HODO_FILTER_NEG && p->token.type == HODO_TOKEN_INT &&
 	    (!p->token.is_unsigned || p->token.i == 1ull << 63)) {
 		l->known = INTEGER;
-		i = -p->token.i;
-		rc = advance(p);
-		return rc ? rc : hodo_filter_emit_int(p, i, false);
+		hodo_filter_emit_int(p, -p->token.i, false);
+		advance(p);
+		return;
 	}
-	return open_level(p, THEN_UNARY, UNARY);
+	open_level(p, THEN_UNARY, UNARY);
 }
 
 /* Its operand was read. */
-static int finish_unary(struct hodo_filter_parser *p, enum known known)
+static void finish_unary(struct hodo_filter_parser *p, enum known known)
 {
-	static const uint8_t ops[HODO_SIGNS] = {
-		[HODO_SIGN_NOT] = HODO_FILTER_NOT,
-		[HODO_SIGN_INV] = HODO_FILTER_INV,
-		[HODO_SIGN_SUB] = HODO_FILTER_NEG,
-	};
 	struct hodo_filter_level *l = top(p);
-	enum hodo_filter_sign sign = l->token.op;
+	uint8_t op = l->token.sign->unary;
 
-	if ((known == TEXT && sign != HODO_SIGN_NOT) || (known == FLOATING && sign == HODO_SIGN_INV)) {
+	if ((known == TEXT && op != HODO_FILTER_NOT) || (known == FLOATING && op == HODO_FILTER_INV)) {
 		l->token.len = 1;
-		return hodo_filter_fail_quoting(p, "", &l->token,
-						sign == HODO_SIGN_INV ? "' wants an integer" : "' wants a number");
+		hodo_filter_fail_quoting(p, "", &l->token,
+					 op == HODO_FILTER_INV ? "' wants an integer" : "' wants a number");
 	}
-	l->known = (uint8_t)(sign == HODO_SIGN_SUB ? known : INTEGER);
-	p->bare.op = 0;
-	return hodo_filter_emit(p, ops[sign], NULL, 0, 1);
+	l->known = (uint8_t)(op == HODO_FILTER_NEG ? known : INTEGER);
+	hodo_filter_emit(p, op, NULL, 0, 1);
 }
 
-static int parse_operand(struct hodo_filter_parser *p)
+static void parse_operand(struct hodo_filter_parser *p)
 {
-	struct hodo_filter_bare text = { p->len, HODO_FILTER_TEXT };
 	struct hodo_filter_level *l = top(p);
-	int rc = 0;
 
-	p->bare.op = 0;
+	p->opened = false;
+	p->bare = (struct hodo_filter_bare){ p->len, 0 };
 	switch (p->token.type) {
 	case HODO_TOKEN_INT:
 		l->known = INTEGER;
-		rc = hodo_filter_emit_int(p, p->token.i, p->token.is_unsigned);
-		return rc ? rc : advance(p);
+		hodo_filter_emit_int(p, p->token.i, p->token.is_unsigned);
+		break;
 	case HODO_TOKEN_FLOAT:
 		l->known = FLOATING;
-		rc = hodo_filter_emit(p, HODO_FILTER_F64, &p->token.d_bits, sizeof(p->token.d_bits), 0);
-		return rc ? rc : advance(p);
+		hodo_filter_emit(p, HODO_FILTER_F64, &p->token.d_bits, sizeof(p->token.d_bits), 0);
+		break;
 	case HODO_TOKEN_TEXT:
 		l->known = TEXT;
-		rc = hodo_filter_emit_text(p);
-		p->bare = text;
-		return rc ? rc : advance(p);
-	case HODO_TOKEN_NAME:
-		return parse_name(p);
-	case HODO_TOKEN_OP:
-		if (p->token.op == HODO_SIGN_UNLIKE) { /* no operand before it: ! and ~ */
-			p->token.op = HODO_SIGN_NOT;
-			p->token.len = 1;
-		}
-		if (p->token.op == HODO_SIGN_NOT || p->token.op == HODO_SIGN_INV ||
-		    p->token.op == HODO_SIGN_SUB)
-			return parse_unary(p);
-		if (p->token.op != HODO_SIGN_OPEN)
-			break;
-		rc = advance(p);
-		return rc ? rc : open_level(p, THEN_GROUP, LOWEST);
-	case HODO_TOKEN_END:
+		p->bare.op = HODO_FILTER_TEXT;
+		hodo_filter_emit_text(p);
 		break;
+	case HODO_TOKEN_NAME:
+		parse_name(p);
+		return;
+	case HODO_TOKEN_OP:
+		if (p->token.sign->unary) {
+			p->token.len = 1; /* of !~, for which there is no left side */
+			parse_unary(p);
+			return;
+		}
+		if (!at(p, '('))
+			hodo_filter_unexpected(p, "expected a value");
+		advance(p);
+		open_level(p, THEN_GROUP, LOWEST);
+		return;
+	case HODO_TOKEN_END:
+		hodo_filter_unexpected(p, "expected a value");
 	}
-	return hodo_filter_unexpected(p, "a value");
+	advance(p);
 }
 
 /* ----------------------------------------------------------------- operators */
 
 /* Refuse what could give a value for no event; the kind of the result. */
-static int check_kinds(struct hodo_filter_parser *p, const struct hodo_filter_token *sign, enum known a, enum known b,
-		       enum known *known)
+static enum known check_kinds(struct hodo_filter_parser *p, const struct hodo_filter_token *sign, enum known a,
+			      enum known b)
 {
+	enum known known = INTEGER;
 	const char *want = NULL;
 
-	*known = INTEGER;
-	switch (binaries[sign->op].op) {
+	switch (sign->sign->binary) {
 	case HODO_FILTER_MATCH:
 	case HODO_FILTER_UNLIKE:
 		if ((a != ANY && a != TEXT) || (b != ANY && b != TEXT))
@@ -279,135 +228,113 @@ static int check_kinds(struct hodo_filter_parser *p, const struct hodo_filter_to
 	case HODO_FILTER_SUB:
 		if (a == TEXT || b == TEXT)
 			want = "' wants numbers";
-		*known = a == FLOATING || b == FLOATING ? FLOATING : a == ANY || b == ANY ? ANY : INTEGER;
+		known = a == FLOATING || b == FLOATING ? FLOATING : a == ANY || b == ANY ? ANY : INTEGER;
 		break;
 	}
-	return want ? hodo_filter_fail_quoting(p, "", sign, want) : 0;
+	if (want)
+		hodo_filter_fail_quoting(p, "", sign, want);
+	return known;
 }
 
 /* The operator that stands here, if it binds so close that it belongs to this level. */
-static int parse_operator(struct hodo_filter_parser *p)
+static bool parse_operator(struct hodo_filter_parser *p)
 {
 	struct hodo_filter_level *l = top(p);
-	unsigned int found;
+	unsigned int found = p->token.type == HODO_TOKEN_OP ? p->token.sign->precedence : 0;
 	uint16_t skip = 0;
-	int rc;
+	uint8_t op;
 
-	if (p->token.type != HODO_TOKEN_OP)
-		return COMPLETE;
-	found = binaries[p->token.op].precedence;
 	if (found == 0 || found < l->precedence)
-		return COMPLETE;
+		return false;
 	l->token = p->token;
-	rc = advance(p);
-	if (rc)
-		return rc;
-	switch (l->token.op) {
-	case HODO_SIGN_QUESTION:
-		return open_level(p, THEN_FIRST_CHOICE, LOWEST);
-	case HODO_SIGN_LAND:
-	case HODO_SIGN_LOR:
+	op = l->token.sign->binary;
+	advance(p);
+	if (op == HODO_FILTER_SELECT) {
+		open_level(p, THEN_FIRST_CHOICE, LOWEST);
+	} else if (op == HODO_FILTER_LAND || op == HODO_FILTER_LOR) {
 		/* The right side is skipped where the left decides. */
-		rc = hodo_filter_emit(p, l->token.op == HODO_SIGN_LAND ? HODO_FILTER_LAND_SKIP : HODO_FILTER_LOR_SKIP,
-				      &skip, sizeof(skip), 1);
+		op = op == HODO_FILTER_LAND ? HODO_FILTER_LAND_SKIP : HODO_FILTER_LOR_SKIP;
+		hodo_filter_emit(p, op, &skip, sizeof(skip), 1);
 		l->from = p->len;
-		return rc ? rc : open_level(p, THEN_LOGIC, found + 1);
-	default:
+		open_level(p, THEN_LOGIC, found + 1);
+	} else {
 		l->left = p->bare;
-		return open_level(p, THEN_BINARY, found + 1);
+		open_level(p, THEN_BINARY, found + 1);
 	}
+	return true;
 }
 
 /* && or ||: the right side was read. */
-static int finish_logic(struct hodo_filter_parser *p)
+static void finish_logic(struct hodo_filter_parser *p)
 {
 	struct hodo_filter_level *l = top(p);
 	uint16_t skip;
-	int rc = hodo_filter_emit(p, binaries[l->token.op].op, NULL, 0, 2);
 
-	if (rc)
-		return rc;
+	hodo_filter_emit(p, l->token.sign->binary, NULL, 0, 2);
 	skip = (uint16_t)(p->len - l->from);
 	memcpy(p->code + l->from - sizeof(skip), &skip, sizeof(skip));
 	l->known = INTEGER;
-	p->bare.op = 0;
-	return 0;
 }
 
-/* condition ? a : b, where a was read. */
-static int finish_first_choice(struct hodo_filter_parser *p, enum known a)
-{
-	int rc = expect(p, HODO_SIGN_COLON, "':'");
-
-	top(p)->first = (uint8_t)a;
-	return rc ? rc : open_level(p, THEN_SECOND_CHOICE, LOWEST);
-}
-
-static int finish_second_choice(struct hodo_filter_parser *p, enum known b)
+static void finish_binary(struct hodo_filter_parser *p, enum known right)
 {
 	struct hodo_filter_level *l = top(p);
+	uint8_t op = l->token.sign->binary;
 
-	l->known = l->first == b ? (uint8_t)b : ANY;
-	p->bare.op = 0;
-	return hodo_filter_emit(p, HODO_FILTER_SELECT, NULL, 0, 3);
-}
-
-static int finish_binary(struct hodo_filter_parser *p, enum known right)
-{
-	struct hodo_filter_level *l = top(p);
-	uint8_t op = binaries[l->token.op].op;
-	enum known known = ANY;
-	int rc = check_kinds(p, &l->token, l->known, right, &known);
-
-	if (!rc && op >= HODO_FILTER_LT && op <= HODO_FILTER_NE)
-		rc = hodo_filter_allow_labels(p, &l->left);
-	l->known = (uint8_t)known;
-	p->bare.op = 0;
-	return rc ? rc : hodo_filter_emit(p, op, NULL, 0, 2);
+	l->known = (uint8_t)check_kinds(p, &l->token, l->known, right);
+	if (op >= HODO_FILTER_LT && op <= HODO_FILTER_NE)
+		hodo_filter_allow_labels(p, &l->left);
+	hodo_filter_emit(p, op, NULL, 0, 2);
 }
 
 /* An expression of kind known was read: what waited for it. */
-static int finish(struct hodo_filter_parser *p, enum known known)
+static void finish(struct hodo_filter_parser *p, enum known known)
 {
-	switch ((enum then)top(p)->then) {
+	struct hodo_filter_level *l = top(p);
+
+	switch ((enum then)l->then) {
 	case THEN_GROUP:
-		top(p)->known = (uint8_t)known;
-		return expect(p, HODO_SIGN_CLOSE, "')'");
+		l->known = (uint8_t)known;
+		expect(p, ')', "expected ')'");
+		return; /* what is in parentheses may be bare */
 	case THEN_ELEMENT:
-		return finish_element(p, known);
-	case THEN_UNARY:
-		return finish_unary(p, known);
-	case THEN_LOGIC:
-		return finish_logic(p);
-	case THEN_FIRST_CHOICE:
-		return finish_first_choice(p, known);
-	case THEN_SECOND_CHOICE:
-		return finish_second_choice(p, known);
-	case THEN_BINARY:
+		finish_element(p, known);
 		break;
+	case THEN_UNARY:
+		finish_unary(p, known);
+		break;
+	case THEN_LOGIC:
+		finish_logic(p);
+		break;
+	case THEN_FIRST_CHOICE:
+		expect(p, ':', "expected ':'");
+		l->first = (uint8_t)known;
+		open_level(p, THEN_SECOND_CHOICE, LOWEST);
+		break;
+	case THEN_SECOND_CHOICE:
+		l->known = l->first == known ? (uint8_t)known : ANY;
+		hodo_filter_emit(p, HODO_FILTER_SELECT, NULL, 0, 3);
+		break;
+	case THEN_BINARY:
+		finish_binary(p, known);
 	}
-	return finish_binary(p, known);
+	p->bare.op = 0;
 }
 
 /* An operand, and all binary operators behind it. */
-static int parse(struct hodo_filter_parser *p)
+static void parse(struct hodo_filter_parser *p)
 {
-	int rc = open_level(p, THEN_GROUP, LOWEST);
-	uint8_t known;
+	open_level(p, THEN_GROUP, LOWEST);
+	while (!p->rc && p->levels) {
+		if (p->opened) {
+			parse_operand(p);
+		} else if (!parse_operator(p)) {
+			enum known known = top(p)->known;
 
-	while (rc == OPENED) {
-		rc = parse_operand(p);
-		while (rc == COMPLETE) {
-			rc = parse_operator(p);
-			if (rc != COMPLETE)
-				break;
-			known = top(p)->known;
-			if (--p->levels == 0)
-				return 0;
-			rc = finish(p, known);
+			if (--p->levels)
+				finish(p, known);
 		}
 	}
-	return rc;
 }
 
 /* ------------------------------------------------------------------- program */
@@ -416,7 +343,6 @@ int hodo_filter_parse(struct hodo_filter_parser *p, const char *expr, uint8_t *c
 		      char *error, size_t error_size)
 {
 	size_t n = 0;
-	int rc;
 
 	p->expr = expr;
 	p->error = error;
@@ -425,14 +351,15 @@ int hodo_filter_parse(struct hodo_filter_parser *p, const char *expr, uint8_t *c
 	p->bare = (struct hodo_filter_bare){ 0, 0 };
 	p->levels = p->depth = p->names_n = p->labels = 0;
 	p->len = 0;
+	p->rc = 0;
 	while (n <= HODO_FILTER_EXPR_MAX && expr[n])
 		n++;
 	if (n > HODO_FILTER_EXPR_MAX)
-		return hodo_filter_fail(p, -E2BIG, expr + HODO_FILTER_EXPR_MAX, "expression too long");
-	rc = advance(p);
-	if (!rc)
-		rc = parse(p);
-	if (!rc && p->token.type != HODO_TOKEN_END)
-		rc = hodo_filter_unexpected(p, "an operator");
-	return rc ? rc : hodo_filter_assemble(p, code, size, len);
+		hodo_filter_fail(p, -E2BIG, expr + HODO_FILTER_EXPR_MAX, "expression too long");
+	advance(p);
+	parse(p);
+	if (p->token.type != HODO_TOKEN_END)
+		hodo_filter_unexpected(p, "expected an operator");
+	hodo_filter_assemble(p, code, size, len);
+	return p->rc;
 }

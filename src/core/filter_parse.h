@@ -43,9 +43,10 @@ struct hodo_filter_parser {
 	unsigned int labels;
 	char *error;
 	size_t error_size;
+	int rc;      /* the first mistake's */
+	bool opened; /* an operand is to be read next */
 	unsigned int levels;
 	struct hodo_filter_level level[HODO_FILTER_NESTING_MAX];
-	char what[128];
 	uint8_t operand[4 + HODO_FILTER_EXPR_MAX];
 	uint8_t old[2 * (4 + HODO_FILTER_EXPR_MAX)];
 	uint8_t code[HODO_FILTER_MAX];
@@ -55,12 +56,7 @@ struct hodo_filter_parser {
  * Compile the NUL-terminated expression into code, which has room for size
  * bytes; at most HODO_FILTER_MAX are used. *len is set to the program's length.
  *
- * The language is C's expressions without assignment, calls, casts and
- * pointers: ! ~ - * / % + - << >> < <= > >= == != & ^ | && || ?: and
- * parentheses with C's precedence; =~ and !~ match a text with a glob pattern
- * and bind like ==. Operands are field names, elements NAME[i], integers (decimal, octal, hex,
- * 'c', true, false), times (10us, as ns), floating-point numbers, "texts", has(NAME), len(NAME), and
- * $tid $pid $cpu $comm $duration. A name or text that is compared with a field may be one of its labels.
+ * docs/design/filter.md and hodo-filter(7) describe the language.
  *
  * Returns 0; -EINVAL if the expression is wrong; -E2BIG if it is too long or too
  * deep, or the program does not fit. On error, error (error_size bytes, may

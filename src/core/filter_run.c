@@ -298,28 +298,11 @@ static enum truth test_text(const struct hodo_filter_test *t, const struct hodo_
 }
 
 /* The integer, widened to 64 bits with its sign, or a double's key. */
-static inline uint64_t widened(uint8_t kind, const uint8_t *p)
+static inline uint64_t widened(const struct hodo_filter_field *field, const uint8_t *run)
 {
-	uint16_t half;
-	uint32_t word;
-	uint64_t whole;
+	uint64_t whole = (uint64_t)hodo_fields_integer(field->type, run + field->offset);
 
-	switch (kind) {
-	case HODO_TEST_I8:
-		return (uint64_t)(int8_t)*p;
-	case HODO_TEST_U8:
-		return *p;
-	case HODO_TEST_I16:
-	case HODO_TEST_U16:
-		__builtin_memcpy(&half, p, sizeof(half));
-		return kind == HODO_TEST_I16 ? (uint64_t)(int16_t)half : half;
-	case HODO_TEST_I32:
-	case HODO_TEST_U32:
-		__builtin_memcpy(&word, p, sizeof(word));
-		return kind == HODO_TEST_I32 ? (uint64_t)(int32_t)word : word;
-	}
-	__builtin_memcpy(&whole, p, sizeof(whole));
-	return kind == HODO_TEST_F64 ? hodo_filter_double_key(whole) : whole;
+	return field->type == HODO_TYPE_F64 ? hodo_filter_double_key(whole) : whole;
 }
 
 /* Steps other than comparisons of numbers. */
@@ -346,8 +329,7 @@ bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *piece
 			const struct hodo_piece *piece = pieces + t->field.piece;
 
 			if (t->field.piece < count && piece->len > t->field.last)
-				met = ((widened(t->kind, (const uint8_t *)piece->data + t->field.offset) & t->mask) -
-				       t->first <= t->span) != t->negate;
+				met = ((widened(&t->field, piece->data) & t->mask) - t->first <= t->span) != t->negate;
 		} else {
 			met = test_other(f, t, pieces, count, vars) == (t->negate ? NO : YES);
 		}

@@ -36,13 +36,15 @@ static struct hodo_filter_test *become_test(struct binder *b, struct part *p, en
 	return test;
 }
 
-static enum hodo_test_kind int_kind(uint8_t type)
+/* Of a number's type. */
+static enum hodo_test_kind kind_of(uint8_t type)
 {
 	static const uint8_t kinds[HODO_TYPE_PTR + 1] = {
 		[HODO_TYPE_I8] = HODO_TEST_I8, [HODO_TYPE_CHAR] = HODO_TEST_I8, [HODO_TYPE_U8] = HODO_TEST_U8,
 		[HODO_TYPE_BOOL] = HODO_TEST_U8, [HODO_TYPE_I16] = HODO_TEST_I16, [HODO_TYPE_U16] = HODO_TEST_U16,
 		[HODO_TYPE_I32] = HODO_TEST_I32, [HODO_TYPE_U32] = HODO_TEST_U32, [HODO_TYPE_I64] = HODO_TEST_64,
 		[HODO_TYPE_U64] = HODO_TEST_64, [HODO_TYPE_PTR] = HODO_TEST_64,
+		[HODO_TYPE_F64] = HODO_TEST_F64,
 	};
 
 	return kinds[type];
@@ -71,7 +73,7 @@ void hodo_filter_to_tree(struct binder *b, struct part *p, size_t end)
 			break;
 		}
 		if (hodo_fields_is_integer(p->field.type)) {
-			test = become_test(b, p, int_kind(p->field.type), &p->field);
+			test = become_test(b, p, kind_of(p->field.type), &p->field);
 			test->mask = p->mask ? p->mask : ~0ull;
 			test->first = test->span = 0;
 			p->negate = true;
@@ -88,19 +90,12 @@ void hodo_filter_to_tree(struct binder *b, struct part *p, size_t end)
 
 /* -------------------------------------------------------------- comparisons */
 
+/* The operator that says the same of the operands turned round. */
 static uint8_t turned(uint8_t op)
 {
-	switch (op) {
-	case HODO_FILTER_LT:
-		return HODO_FILTER_GT;
-	case HODO_FILTER_LE:
-		return HODO_FILTER_GE;
-	case HODO_FILTER_GT:
-		return HODO_FILTER_LT;
-	case HODO_FILTER_GE:
-		return HODO_FILTER_LE;
-	}
-	return op;
+	static const uint8_t other[] = { HODO_FILTER_GT, HODO_FILTER_GE, HODO_FILTER_LT, HODO_FILTER_LE };
+
+	return op <= HODO_FILTER_GE ? other[op - HODO_FILTER_LT] : op;
 }
 
 /* The values that a field has, in order, and those of them that equal the constant: one for integers. */
@@ -109,8 +104,8 @@ struct range {
 };
 
 /* p becomes the test of those values of which `op` holds. */
-static void become_interval(struct binder *b, struct part *p, uint8_t op, enum hodo_test_kind kind,
-			    const struct part *field, const struct range *r)
+static void become_interval(struct binder *b, struct part *p, uint8_t op, const struct part *field,
+			    const struct range *r)
 {
 	uint64_t first = r->low, last = r->high;
 	struct hodo_filter_test *test;
@@ -123,7 +118,7 @@ static void become_interval(struct binder *b, struct part *p, uint8_t op, enum h
 		first = r->least;
 	if (op == HODO_FILTER_GT || op == HODO_FILTER_GE)
 		last = r->most;
-	test = become_test(b, p, kind, &field->field);
+	test = become_test(b, p, kind_of(field->field.type), &field->field);
 	test->mask = field->mask ? field->mask : ~0ull;
 	test->first = op == HODO_FILTER_GT ? r->high + 1 : first;
 	test->span = (op == HODO_FILTER_LT ? r->low - 1 : last) - test->first;
@@ -146,7 +141,7 @@ static void compare_int(struct binder *b, struct part *p, uint8_t op, const stru
 		become_constant(b, p, less || op == HODO_FILTER_NE ? NODE_TRUE : NODE_FALSE);
 		return;
 	}
-	become_interval(b, p, op, int_kind(field->field.type), field, &range);
+	become_interval(b, p, op, field, &range);
 }
 
 #if HODO_FILTER_FLOAT
@@ -181,14 +176,8 @@ static bool compare_double(struct binder *b, struct part *p, uint8_t op, const s
 		range.low = hodo_filter_double_key(sign);
 		range.high = hodo_filter_double_key(0);
 	}
-	become_interval(b, p, op, HODO_TEST_F64, field, &range);
+	become_interval(b, p, op, field, &range);
 	return true;
-}
-#else
-static bool compare_double(struct binder *b, struct part *p, uint8_t op, const struct part *field,
-			   const struct part *c)
-{
-	return false;
 }
 #endif
 
@@ -250,8 +239,10 @@ bool hodo_filter_compare(struct binder *b, struct part *p, uint8_t op, const str
 		compare_int(b, p, op, field, c);
 		return true;
 	}
+#if HODO_FILTER_FLOAT
 	if (field->field.type == HODO_TYPE_F64 && (c->shape == PART_INT || c->shape == PART_DOUBLE))
 		return compare_double(b, p, op, field, c);
+#endif
 	return false;
 }
 

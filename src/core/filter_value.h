@@ -120,17 +120,6 @@ static enum order order_numbers(const struct value *a, const struct value *b)
 	return order_int(a, b);
 }
 
-/* Whether d is true, as in C: a NaN is. */
-static bool double_truth(const struct value *v)
-{
-	return v->d != 0;
-}
-
-static void negate_double(struct value *v)
-{
-	v->d = -v->d;
-}
-
 static void float_binary(uint8_t op, struct value *a, const struct value *b)
 {
 	double x = to_double(a), y = to_double(b);
@@ -161,30 +150,9 @@ static void load_float(struct value *v, uint8_t type, const uint8_t *p)
 	}
 }
 #else
-static enum order order_numbers(const struct value *a, const struct value *b)
-{
-	return order_int(a, b);
-}
-
-static bool double_truth(const struct value *v)
-{
-	return false;
-}
-
-static void negate_double(struct value *v)
-{
-	set_absent(v);
-}
-
-static void float_binary(uint8_t op, struct value *a, const struct value *b)
-{
-	set_absent(a);
-}
-
-static void load_float(struct value *v, uint8_t type, const uint8_t *p)
-{
-	set_absent(v);
-}
+#define order_numbers(a, b) order_int(a, b)
+#define float_binary(op, a, b) set_absent(a)
+#define load_float(v, type, p) set_absent(v)
 #endif
 
 /* ---------------------------------------------------------------- operators */
@@ -202,8 +170,8 @@ static enum truth truth_of(const struct value *v)
 	case SIGNED:
 	case UNSIGNED:
 		return v->u != 0 ? YES : NO;
-	case FLOATING:
-		return double_truth(v) ? YES : NO;
+	case FLOATING: /* as in C: a NaN is true */
+		return v->u << 1 ? YES : NO;
 	case TEXT:
 		return YES; /* a pointer that is not NULL */
 	case ABSENT:
@@ -248,23 +216,11 @@ static enum order order_of(const struct value *a, const struct value *b)
 
 static enum truth compare(uint8_t op, const struct value *a, const struct value *b)
 {
+	static const uint8_t holds[] = { 1 << LESS, 1 << LESS | 1 << EQUAL, 1 << GREATER, 1 << GREATER | 1 << EQUAL,
+					 1 << EQUAL, 1 << LESS | 1 << GREATER | 1 << UNORDERED };
 	enum order o = order_of(a, b);
 
-	if (o == INCOMPARABLE)
-		return UNKNOWN;
-	switch (op) {
-	case HODO_FILTER_LT:
-		return o == LESS ? YES : NO;
-	case HODO_FILTER_LE:
-		return o == LESS || o == EQUAL ? YES : NO;
-	case HODO_FILTER_GT:
-		return o == GREATER ? YES : NO;
-	case HODO_FILTER_GE:
-		return o == GREATER || o == EQUAL ? YES : NO;
-	case HODO_FILTER_EQ:
-		return o == EQUAL ? YES : NO;
-	}
-	return o != EQUAL ? YES : NO;
+	return o == INCOMPARABLE ? UNKNOWN : holds[op - HODO_FILTER_LT] >> o & 1 ? YES : NO;
 }
 
 static enum truth match(uint8_t op, const struct value *a, const struct value *b)
@@ -365,7 +321,7 @@ static void unary(uint8_t op, struct value *a)
 	else if (is_int(a))
 		a->u = op == HODO_FILTER_NEG ? -a->u : ~a->u;
 	else if (op == HODO_FILTER_NEG && a->kind == FLOATING)
-		negate_double(a);
+		a->u ^= 1ull << 63;
 	else
 		set_absent(a);
 }

@@ -18,15 +18,18 @@ static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function
 {
 	uint32_t i = slot_of(p, at, function, sp), best = UINT32_MAX;
 
-	for (uint32_t n = 0; n <= p->mask && within; n++, i = (i + 1) & p->mask) {
+	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
 		const struct hodo_frame *f = &p->slots[i];
+		uint64_t there = __atomic_load_n(&f->at, __ATOMIC_RELAXED);
 
-		if (!__atomic_load_n(&f->at, __ATOMIC_RELAXED))
+		if (!there)
 			break;
-		if (f->at - at < within && hodo_parked_is(f, f->at, function, sp)) {
-			within = f->at - at;
-			best = i;
-		}
+		if (there - at >= within || !hodo_parked_is(f, there, function, sp))
+			continue;
+		best = i;
+		within = there - at;
+		if (!within)
+			break;
 	}
 	return best;
 }

@@ -7,6 +7,7 @@
  * it before it is closed, and no index is used that was not compared with `n`.
  */
 #include "parked.h"
+#include "search.h"
 
 #define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
 #define WALK_MAX 64u   /* frames looked at for the function of an exit without an exact address */
@@ -106,20 +107,10 @@ static inline uint32_t lane_of(const struct hodo_shadow *s, uint32_t i)
 /* In a lane, first .. last: the first index whose address is below `at` (or is it: with_equal); last + 1 if none. */
 static uint32_t first_below(const struct hodo_shadow *s, uint32_t first, uint32_t last, uint64_t at, bool with_equal)
 {
-	uint32_t low = first, high = last + 1;
-
 	if (s->frames[last].at > at)
-		return high;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint64_t there = s->frames[middle].at;
-
-		if (there < at || (with_equal && there == at))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+		return last + 1;
+	return first + hodo_search(i, last + 1 - first, s->frames[first + i].at < at ||
+				   (with_equal && s->frames[first + i].at == at));
 }
 
 /* The index of the frame that an exit belongs to, UINT32_MAX if it is not in the chain. */

@@ -2,6 +2,8 @@
 /* symbol_name.c - see symbol_name.h. */
 #include "symbol_name.h"
 
+#include "bounded_text.h"
+
 #define CONVERSIONS_MAX 10u /* 2^n times as long for libiberty */
 
 enum { TYPE_NONE = 0, BIND_GLOBAL = 1, BIND_WEAK = 2 }; /* STT_NOTYPE, STB_GLOBAL, STB_WEAK */
@@ -54,18 +56,9 @@ size_t hodo_symbol_without_suffix(const char *name, size_t len)
 	return word && is_suffix(name + word, end - word, true) ? word - 1 : len;
 }
 
-static size_t length(const char *s)
-{
-	size_t n = 0;
-
-	while (s[n])
-		n++;
-	return n;
-}
-
 size_t hodo_symbol_whole_name(const char *name)
 {
-	size_t len = length(name), next;
+	size_t len = hodo_bounded_len(name), next;
 
 	while ((next = hodo_symbol_without_suffix(name, len)) < len)
 		len = next;
@@ -89,7 +82,7 @@ bool hodo_symbol_demangles(const char *name)
 uint32_t hodo_symbol_rank(const char *name, unsigned type, unsigned binding, uint64_t size)
 {
 	uint32_t underscores = 0, rank = type == TYPE_NONE;
-	size_t len = length(name);
+	size_t len = hodo_bounded_len(name);
 
 	if (name[0] != '_' || name[1] != 'Z')
 		while (underscores < 7 && name[underscores] == '_')

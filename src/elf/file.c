@@ -8,31 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int hodo_elf_open_fd(struct hodo_elf *e, int fd)
+int hodo_elf_open(struct hodo_elf *e, const char *path)
 {
 	struct stat st;
 	int err = 0;
 
-	*e = (struct hodo_elf){ .fd = fd };
-	if (fstat(fd, &st) < 0)
+	*e = (struct hodo_elf){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
+	if (e->fd < 0 || fstat(e->fd, &st) < 0)
 		err = -errno;
 	else if (!S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
 		err = -ENOEXEC;
 	if (!err) {
-		e->elf = elf_begin(fd, ELF_C_READ, NULL);
+		e->elf = elf_begin(e->fd, ELF_C_READ, NULL);
 		err = e->elf && elf_kind(e->elf) == ELF_K_ELF ? 0 : -ENOEXEC;
 	}
 	if (err)
 		hodo_elf_close(e);
 	return err;
-}
-
-int hodo_elf_open(struct hodo_elf *e, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	*e = HODO_ELF_CLOSED;
-	return fd < 0 ? -errno : hodo_elf_open_fd(e, fd);
 }
 
 void hodo_elf_close(struct hodo_elf *e)

@@ -25,12 +25,8 @@ struct hodo_elf {
 
 /* 0; -ENOEXEC: not a regular file, or no ELF; what open(2) gives. After an error it is closed. */
 int hodo_elf_open(struct hodo_elf *e, const char *path);
-/* Takes the descriptor, and closes it on failure too. */
-int hodo_elf_open_fd(struct hodo_elf *e, int fd);
 void hodo_elf_close(struct hodo_elf *e); /* once more does nothing */
 
-/* Its build-id; the length, 0 if it has none. */
-size_t hodo_elf_build_id(const struct hodo_elf *e, uint8_t id[HODO_ELF_BUILD_ID_MAX]);
 /* Whether it has that build-id. */
 bool hodo_elf_is(const struct hodo_elf *e, const uint8_t *build_id, size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.c - see object.h; and the build-ids of file.h. What takes libdw is here: libhodo-read does without. */
+/* object.c - see object.h; and hodo_elf_is() of file.h. What takes libdw is here: libhodo-read does without. */
 #include "object.h"
 
 #include <elfutils/libdwelf.h>
@@ -12,7 +12,8 @@
 
 /* -------------------------------------------------------------------- build-id */
 
-size_t hodo_elf_build_id(const struct hodo_elf *e, uint8_t id[HODO_ELF_BUILD_ID_MAX])
+/* The length, 0 if it has none. */
+static size_t read_build_id(const struct hodo_elf *e, uint8_t id[HODO_ELF_BUILD_ID_MAX])
 {
 	const void *own;
 	ssize_t n = dwelf_elf_gnu_build_id(e->elf, &own);
@@ -27,32 +28,10 @@ bool hodo_elf_is(const struct hodo_elf *e, const uint8_t *build_id, size_t len)
 {
 	uint8_t own[HODO_ELF_BUILD_ID_MAX];
 
-	return len && hodo_elf_build_id(e, own) == len && memcmp(own, build_id, len) == 0;
+	return len && read_build_id(e, own) == len && memcmp(own, build_id, len) == 0;
 }
 
 /* ------------------------------------------------------------------ debug file */
-
-static char *by_build_id(const uint8_t *build_id, size_t len, const char *root)
-{
-	char hex[2 * HODO_ELF_BUILD_ID_MAX + 1], *path;
-	struct hodo_elf e;
-	bool good;
-
-	if (len < 2 || len > HODO_ELF_BUILD_ID_MAX)
-		return NULL;
-	for (size_t i = 0; i < len; i++)
-		sprintf(hex + 2 * i, "%02x", build_id[i]);
-	if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2) < 0)
-		return NULL;
-	if (hodo_elf_open(&e, path) == 0) {
-		good = hodo_elf_is(&e, build_id, len);
-		hodo_elf_close(&e);
-		if (good)
-			return path;
-	}
-	free(path);
-	return NULL;
-}
 
 /* Whether the file has the CRC that .gnu_debuglink says. */
 static bool has_crc(int fd, uint32_t wanted)
@@ -79,6 +58,22 @@ static bool is_meant(const char *path, const uint8_t *build_id, size_t len, uint
 	good = len ? hodo_elf_is(&e, build_id, len) : has_crc(e.fd, crc);
 	hodo_elf_close(&e);
 	return good;
+}
+
+static char *by_build_id(const uint8_t *build_id, size_t len, const char *root)
+{
+	char hex[2 * HODO_ELF_BUILD_ID_MAX + 1], *path;
+
+	if (len < 2 || len > HODO_ELF_BUILD_ID_MAX)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		sprintf(hex + 2 * i, "%02x", build_id[i]);
+	if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2) < 0)
+		return NULL;
+	if (is_meant(path, build_id, len, 0))
+		return path;
+	free(path);
+	return NULL;
 }
 
 static char *by_link(const struct hodo_elf *object, const char *object_path, const uint8_t *build_id, size_t len,
@@ -137,7 +132,7 @@ static int open_file(struct hodo_elf_object *o, struct hodo_elf *e, const char *
 	if (err)
 		return err == -ENOEXEC ? -EBADMSG : err;
 	if (!o->build_id_len)
-		o->build_id_len = hodo_elf_build_id(e, o->build_id);
+		o->build_id_len = read_build_id(e, o->build_id);
 	else if (!hodo_elf_is(e, o->build_id, o->build_id_len))
 		err = -ESTALE;
 	if (err)

@@ -69,9 +69,6 @@ static void note_targets(struct hodo_elf_slots *f, const struct hodo_elf *e)
 static int pointer_target(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
 			  uint64_t value)
 {
-	(void)type;
-	(void)addend;
-	(void)value;
 	for (unsigned i = 0; i < CALLED; i++)
 		if (strcmp(symbol, called[i].name) == 0)
 			add_target(arg, offset, called[i].role, true);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot_tables.c - slots that tables in the file list: clang's XRay sleds, and -fpatchable-function-entry.
+ * slot_tables.c - slots that tables in the file list: clang's XRay sleds, and -fpatchable-function-entry; and all
+ * kinds together.
  *
  * Where such a table holds addresses, those of a position-independent file stand in its relocations.
  */
@@ -36,8 +37,6 @@ static int relocate(void *arg, uint64_t offset, uint32_t type, int64_t addend, c
 	struct table *t = arg;
 	uint64_t target = (uint64_t)addend + value;
 
-	(void)symbol;
-	(void)type;
 	if (offset >= t->addr && offset - t->addr < t->size && t->size - (offset - t->addr) >= sizeof(target))
 		memcpy(t->bytes + (offset - t->addr), &target, sizeof(target));
 	return 0;
@@ -61,7 +60,7 @@ static int load_table(const struct hodo_elf *e, const char *name, struct table *
 	return err == -ENOMEM ? err : 1;
 }
 
-int hodo_elf_slots_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
+static int find_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
 {
 	struct table t;
 	int err = load_table(e, "xray_instr_map", &t);
@@ -90,11 +89,11 @@ int hodo_elf_slots_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
 }
 
 #define NOOPS_MAX 64u /* in front of a function */
+static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
 /* Where no-ops stand in front of the function too, the table has the first of those. */
 static uint64_t slot_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
 {
-	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint8_t code[4];
 
 	for (unsigned k = 0; k < NOOPS_MAX; k++) {
@@ -126,7 +125,6 @@ static bool has_room(const struct hodo_elf *e, uint64_t addr)
 /* The first instruction of the function whose no-ops these are: endbr64 may stand before them. */
 static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
 {
-	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr);
 	uint8_t code[4];
 
@@ -138,7 +136,7 @@ static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_el
 	return addr;
 }
 
-int hodo_elf_slots_patchable(struct hodo_elf_slots *f, const struct hodo_elf *e)
+static int find_patchable(struct hodo_elf_slots *f, const struct hodo_elf *e)
 {
 	struct table t;
 	int err = load_table(e, "__patchable_function_entries", &t);
@@ -157,4 +155,24 @@ int hodo_elf_slots_patchable(struct hodo_elf_slots *f, const struct hodo_elf *e)
 	}
 	free(t.bytes);
 	return err;
+}
+
+int hodo_elf_slots_find(struct hodo_elf_slots *s, const struct hodo_elf *e)
+{
+	static int (*const finders[])(struct hodo_elf_slots *, const struct hodo_elf *) = {
+		hodo_elf_slots_calls, find_xray, find_patchable
+	};
+	int err;
+
+	*s = (struct hodo_elf_slots){ 0 };
+	err = hodo_elf_symbols_add(&s->symbols, e->elf);
+	hodo_elf_symbols_sort(&s->symbols);
+	if (err != -ENOMEM)
+		err = hodo_elf_symbols_join(&s->symbols);
+	for (unsigned i = 0; i < sizeof(finders) / sizeof(finders[0]) && err != -ENOMEM; i++)
+		err = finders[i](s, e);
+	if (err == -ENOMEM)
+		return err;
+	hodo_elf_slots_settle(s);
+	return 0;
 }

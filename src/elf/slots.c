@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <base/search.h>
 #include <base/vec.h>
+#include <core/search.h>
 
 #define FOUND_MAX (1u << 24)
 

@@ -3,9 +3,8 @@
  * slots.h - the traceable functions of a file: those whose compiler left a slot at their entry.
  *
  *	slots.c         the list: in order, named, with its exits counted
- *	slot_find.c     filling it from a file, by these:
  *	slot_calls.c    slots that are calls, found by what they call
- *	slot_tables.c   slots that tables in the file list: XRay, -fpatchable-function-entry
+ *	slot_tables.c   slots that tables in the file list: XRay, -fpatchable-function-entry; all together
  */
 #ifndef HODO_ELF_SLOTS_H
 #define HODO_ELF_SLOTS_H
@@ -67,9 +66,7 @@ int hodo_elf_slots_exit(struct hodo_elf_slots *s, uint64_t addr);
 /* When all are added: sorts and names them, and counts exits. */
 void hodo_elf_slots_settle(struct hodo_elf_slots *s);
 
-/* Each adds what it finds. 0, -EBADMSG (what was found stays), -EIO, -ENOMEM. */
+/* Adds those that are calls. 0, -EBADMSG (what was found stays), -EIO, -ENOMEM. */
 int hodo_elf_slots_calls(struct hodo_elf_slots *s, const struct hodo_elf *e);
-int hodo_elf_slots_xray(struct hodo_elf_slots *s, const struct hodo_elf *e);
-int hodo_elf_slots_patchable(struct hodo_elf_slots *s, const struct hodo_elf *e);
 
 #endif

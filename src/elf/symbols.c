@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include <base/hash.h>
-#include <base/search.h>
 #include <base/vec.h>
+#include <core/search.h>
 #include <core/symbol_name.h>
 
 #define NESTED_MAX 16u /* functions that may start inside one that covers an address */

@@ -8,26 +8,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Numbers of frames by what they are of, of nodes by their parent and frame, of roots by their track or name. */
-struct number {
-	union {
-		uint64_t key;
-		struct {
-			uint32_t parent, frame;
-		};
-	};
-	uint32_t number;
-};
-
 struct tree {
 	struct hodo_call_tree pub; /* first */
 	const struct hodo_call_options *o;
 	struct hodo_timeline *timeline;
 	struct hodo_symbols *symbols;
-	struct hodo_map frames, nodes, roots;
+	struct hodo_map frames, nodes; /* pub's: by what they are of; by parent and frame */
 	struct hodo_strings names; /* of spans and threads */
 	struct hodo_strings paths; /* of objects */
-	uint32_t frames_room, nodes_room, ordinary;
+	uint32_t ordinary; /* nodes that are not HODO_CALL_OTHER */
 	uint64_t nslices, slices_max;
 	uint32_t nodes_max;
 	int64_t begin_ns; /* of the first slice */
@@ -83,90 +72,80 @@ static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct h
 static uint32_t frame_of(struct tree *t, uint64_t key, const struct hodo_slice *slice)
 {
 	bool is_new;
-	struct number *n = hodo_map_add_u64(&t->frames, key, &is_new);
-	struct hodo_call_frame *f;
+	struct hodo_call_frame *f = hodo_map_add_u64(&t->frames, key, &is_new);
 
-	if (!n || hodo_vec_reserve(t->pub.frames, t->frames_room, t->pub.nframes + 1) < 0)
+	if (!f)
 		return HODO_CALL_NONE;
-	if (!is_new)
-		return n->number;
-	n->number = t->pub.nframes++;
-	f = &t->pub.frames[n->number];
-	*f = (struct hodo_call_frame){ .kind = HODO_CALL_SPAN, .name = "[other]", .object = "",
-				       .mapped = HODO_CALL_NONE };
-	if (slice)
-		fill_frame(t, f, slice);
-	else
-		f->kind = HODO_CALL_OTHER;
-	return n->number;
+	t->pub.frames = t->frames.entries;
+	t->pub.nframes = t->frames.n;
+	if (is_new) {
+		*f = (struct hodo_call_frame){ .key = key, .kind = slice ? HODO_CALL_SPAN : HODO_CALL_OTHER,
+					       .name = "[other]", .object = "", .mapped = HODO_CALL_NONE };
+		if (slice)
+			fill_frame(t, f, slice);
+	}
+	return (uint32_t)(f - t->pub.frames);
 }
 
 /* ------------------------------------------------------------------------ nodes */
 
+/* One that there may be already. NONE: no memory. */
 static uint32_t add_node(struct tree *t, uint32_t parent, uint32_t frame)
 {
-	struct hodo_call_node *n;
+	const struct hodo_call_node path = { .parent = parent, .frame = frame };
+	bool is_new;
+	struct hodo_call_node *n = hodo_map_add_u64(&t->nodes, path.key, &is_new);
 
-	if (hodo_vec_reserve(t->pub.nodes, t->nodes_room, t->pub.nnodes + 1) < 0)
+	if (!n)
 		return HODO_CALL_NONE;
-	n = &t->pub.nodes[t->pub.nnodes];
-	*n = (struct hodo_call_node){ .parent = parent, .frame = frame, .child = HODO_CALL_NONE,
-				      .next = HODO_CALL_NONE };
-	if (parent != HODO_CALL_NONE)
-		n->depth = t->pub.nodes[parent].depth + 1;
-	return t->pub.nnodes++;
+	t->pub.nodes = t->nodes.entries;
+	t->pub.nnodes = t->nodes.n;
+	if (is_new) {
+		n->child = n->next = HODO_CALL_NONE;
+		n->depth = parent == HODO_CALL_NONE ? 0 : t->pub.nodes[parent].depth + 1;
+	}
+	return (uint32_t)(n - t->pub.nodes);
 }
 
 /* NONE: there is none as yet. */
 static uint32_t find_node(const struct tree *t, uint32_t parent, uint64_t key)
 {
-	const struct number *frame = hodo_map_find_u64(&t->frames, key), *node;
-	struct number path = { .parent = parent };
+	const struct hodo_call_frame *frame = hodo_map_find_u64(&t->frames, key);
+	const struct hodo_call_node path = { .parent = parent, .frame = frame ? (uint32_t)(frame - t->pub.frames) : 0 };
+	const struct hodo_call_node *node = frame ? hodo_map_find_u64(&t->nodes, path.key) : NULL;
 
-	if (!frame)
-		return HODO_CALL_NONE;
-	path.frame = frame->number;
-	node = hodo_map_find_u64(&t->nodes, path.key);
-	return node ? node->number : HODO_CALL_NONE;
+	return node ? (uint32_t)(node - t->pub.nodes) : HODO_CALL_NONE;
 }
 
 static bool is_other(const struct tree *t, uint32_t node)
 {
-	uint32_t frame = t->pub.nodes[node].frame;
+	const struct hodo_call_node *n = &t->pub.nodes[node];
 
-	return frame != HODO_CALL_NONE && t->pub.frames[frame].kind == HODO_CALL_OTHER;
+	return n->parent != HODO_CALL_NONE && t->pub.frames[n->frame].kind == HODO_CALL_OTHER;
 }
 
 /* NONE: no memory. */
 static uint32_t node_of(struct tree *t, uint32_t parent, const struct hodo_slice *slice)
 {
 	uint64_t key = slice_key(t, slice);
-	struct number path = { .parent = parent }, *n;
-	uint32_t node;
+	uint32_t node, frame;
 
 	if (is_other(t, parent))
 		return parent;
 	if (key == OTHER)
 		return HODO_CALL_NONE;
 	node = find_node(t, parent, key);
-	if (node == HODO_CALL_NONE &&
-	    (t->pub.nodes[parent].depth >= HODO_CALL_DEPTH_MAX || t->ordinary >= t->nodes_max)) {
-		slice = NULL;
-		key = OTHER;
-		node = find_node(t, parent, key);
-	}
 	if (node != HODO_CALL_NONE)
 		return node;
-	path.frame = frame_of(t, key, slice);
-	if (path.frame == HODO_CALL_NONE)
+	if (t->pub.nodes[parent].depth >= HODO_CALL_DEPTH_MAX || t->ordinary >= t->nodes_max) {
+		slice = NULL;
+		key = OTHER;
+	}
+	frame = frame_of(t, key, slice);
+	if (frame == HODO_CALL_NONE)
 		return HODO_CALL_NONE;
-	n = hodo_map_add_u64(&t->nodes, path.key, NULL);
-	node = n ? add_node(t, parent, path.frame) : HODO_CALL_NONE;
-	if (node == HODO_CALL_NONE)
-		return HODO_CALL_NONE;
-	n->number = node;
 	t->ordinary += slice != NULL;
-	return node;
+	return add_node(t, parent, frame);
 }
 
 /* ---------------------------------------------------------------------- threads */
@@ -174,24 +153,14 @@ static uint32_t node_of(struct tree *t, uint32_t parent, const struct hodo_slice
 /* The node, or NONE: no memory. */
 static uint32_t root_of(struct tree *t, const struct hodo_track *track)
 {
-	bool by_comm = t->o->group == HODO_CALL_BY_COMM, is_new;
-	uint32_t key = by_comm ? hodo_strings_add(&t->names, track->name) : track->id;
-	struct number *n = hodo_map_add_u64(&t->roots, key, &is_new);
-	const struct hodo_track **group;
-	uint32_t *root, have = t->pub.nroots;
+	uint32_t key = t->o->group == HODO_CALL_BY_COMM ? hodo_strings_add(&t->names, track->name) : track->id;
+	uint32_t have = t->pub.nnodes, root = key == HODO_STRINGS_NONE ? key : add_node(t, HODO_CALL_NONE, key);
+	uint32_t n = t->pub.nroots;
 
-	if (!n || (by_comm && key == HODO_STRINGS_NONE))
-		return HODO_CALL_NONE;
-	if (!is_new)
-		return n->number;
-	n->number = add_node(t, HODO_CALL_NONE, HODO_CALL_NONE);
-	group = hodo_vec_add(t->pub.groups, have);
-	root = hodo_vec_add(t->pub.roots, t->pub.nroots);
-	if (n->number == HODO_CALL_NONE || !group || !root)
-		return HODO_CALL_NONE;
-	*group = track;
-	*root = n->number;
-	return n->number;
+	if (root < have || root == HODO_CALL_NONE)
+		return root;
+	return hodo_vec_push(t->pub.groups, n, track) < 0 || hodo_vec_push(t->pub.roots, t->pub.nroots, root) < 0
+		       ? HODO_CALL_NONE : root;
 }
 
 static int on_track(void *data, struct hodo_track *track)
@@ -354,25 +323,24 @@ static void link_children(struct hodo_call_tree *tree)
 
 int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, const struct hodo_call_options *options)
 {
-	static const struct hodo_timeline_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
-						      .instant = on_instant, .counter = on_counter };
-	static const struct hodo_timeline_ops with_losses = { .track = on_track, .begin = on_begin, .end = on_end,
-							      .instant = on_instant, .counter = on_counter,
-							      .loss = on_loss };
+	const struct hodo_timeline_ops ops = { .track = on_track, .begin = on_begin, .end = on_end,
+					       .instant = on_instant, .counter = on_counter,
+					       .loss = options->also.loss ? on_loss : NULL };
 	struct tree *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
 
 	*tree = NULL;
 	if (!t)
 		return err;
-	t->frames = t->nodes = t->roots = (struct hodo_map)HODO_MAP(struct number, key);
+	t->frames = (struct hodo_map)HODO_MAP(struct hodo_call_frame, key);
+	t->nodes = (struct hodo_map)HODO_MAP(struct hodo_call_node, key);
 	t->o = options;
 	t->symbols = e->symbols;
 	t->pub.whole = options->slices;
 	t->nodes_max = options->nodes_max ? options->nodes_max : HODO_CALL_NODES_MAX;
 	t->slices_max = options->slices_max ? options->slices_max : HODO_CALL_SLICES_MAX;
 	t->begin_ns = INT64_MAX;
-	t->timeline = hodo_timeline_new(e->reader, e->symbols, options->also.loss ? &with_losses : &ops, t);
+	t->timeline = hodo_timeline_new(e->reader, e->symbols, &ops, t);
 	if (t->timeline)
 		err = hodo_timeline_read(t->timeline, e->since_ns, e->until_ns);
 	if (err) {
@@ -399,12 +367,9 @@ void hodo_call_tree_free(struct hodo_call_tree *tree)
 	free(t->pub.threads);
 	free(t->pub.groups);
 	free(t->pub.roots);
-	free(t->pub.nodes);
-	free(t->pub.frames);
 	free(t->pub.objects);
 	hodo_map_free(&t->frames);
 	hodo_map_free(&t->nodes);
-	hodo_map_free(&t->roots);
 	hodo_strings_free(&t->names);
 	hodo_strings_free(&t->paths);
 	/* The names of spans and threads are the timeline's. */

@@ -19,6 +19,7 @@
 enum hodo_call_kind { HODO_CALL_SPAN, HODO_CALL_FUNCTION, HODO_CALL_OTHER };
 
 struct hodo_call_frame {
+	uint64_t key; /* call_tree.c's */
 	enum hodo_call_kind kind;
 	const char *name;   /* as it is: nothing is escaped */
 	const char *object; /* path; "": not known */
@@ -29,8 +30,13 @@ struct hodo_call_frame {
 };
 
 struct hodo_call_node {
-	uint32_t parent; /* always below its own index; NONE: a root, which has no frame */
-	uint32_t frame;
+	union {
+		uint64_t key;
+		struct {
+			uint32_t parent; /* always below its own index; NONE: a root */
+			uint32_t frame;  /* of a root a number of its own */
+		};
+	};
 	uint32_t child, next; /* children in the order in which they were found; set when all was read */
 	uint32_t depth;       /* of a root 0 */
 	uint64_t calls, self_ns, total_ns; /* of a root 0 */
@@ -73,7 +79,7 @@ struct hodo_call_options {
 };
 
 struct hodo_call_tree {
-	struct hodo_call_frame *frames;
+	const struct hodo_call_frame *frames;
 	struct hodo_call_node *nodes;
 	struct hodo_call_thread **threads; /* in the order in which they were found */
 	uint32_t *roots;                   /* their nodes */

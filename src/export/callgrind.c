@@ -19,20 +19,21 @@ struct arc {
 	uint64_t calls, ns;
 };
 
+enum kind { OBJECT, SOURCE, NAME, KINDS };
+
 /* Of a frame, or of a thread: numbers nframes + root. */
 struct function {
-	const char *name;
-	uint32_t file, object, line;
+	uint32_t id[KINDS]; /* of texts */
+	uint32_t line;
 	uint32_t active; /* how many times it is on the path */
 	uint64_t self_ns;
-	bool written;
 };
 
 struct callgrind {
 	const struct hodo_call_tree *tree;
 	struct hodo_text *out;
-	struct hodo_strings names, files, objects;
-	bool *file_written, *object_written;
+	struct hodo_strings texts[KINDS];
+	bool *written[KINDS]; /* by id */
 	struct function *functions;
 	struct arc *arcs;
 	uint32_t nfunctions, narcs, root;
@@ -45,7 +46,7 @@ static int visit(void *data, uint32_t node, bool leave)
 {
 	struct callgrind *c = data;
 	const struct hodo_call_node *n = &c->tree->nodes[node], *parent = &c->tree->nodes[n->parent];
-	uint32_t from = parent->frame == HODO_CALL_NONE ? c->root : parent->frame;
+	uint32_t from = n->depth == 1 ? c->root : parent->frame;
 
 	if (leave) {
 		c->functions[n->frame].active--;
@@ -84,67 +85,59 @@ static void merge(struct callgrind *c)
 
 /* ------------------------------------------------------------------------ names */
 
-/* A name that is not blank: a number without a name stands for one that was written before. */
-static const char *shown(struct callgrind *c, const char *name)
-{
-	uint32_t i = hodo_strings_add_plain(&c->names, name[strspn(name, " ")] ? name : "?");
-
-	return i == HODO_STRINGS_NONE ? "?" : hodo_strings_at(&c->names, i);
-}
-
 static int name_functions(struct callgrind *c)
 {
 	const struct hodo_call_tree *t = c->tree;
 
-	for (uint32_t i = 0; i < t->nframes; i++) {
-		const struct hodo_call_frame *f = &t->frames[i];
+	for (uint32_t i = 0; i < c->nfunctions; i++) {
+		const struct hodo_call_frame *f = i < t->nframes ? &t->frames[i] : NULL;
+		const char *texts[KINDS] = { "???", "???" };
+		char thread[80] = "[";
 
-		c->functions[i].name = f->name;
-		c->functions[i].line = f->line;
-		c->functions[i].file = hodo_strings_add_plain(&c->files, f->file ? f->file : "???");
-		c->functions[i].object = hodo_strings_add_plain(&c->objects, f->object[0] ? f->object : "???");
+		if (f && f->object[0])
+			texts[OBJECT] = f->object;
+		if (f && f->file)
+			texts[SOURCE] = f->file;
+		if (!f)
+			strcat(strncat(thread, t->groups[i - t->nframes]->name, sizeof(thread) - 3), "]");
+		texts[NAME] = f ? f->name : thread;
+		/* Not blank: a number without a name stands for one that was written before. */
+		if (!texts[NAME][strspn(texts[NAME], " ")])
+			texts[NAME] = "?";
+		for (unsigned k = 0; k < KINDS; k++) {
+			c->functions[i].id[k] = hodo_strings_add_plain(&c->texts[k], texts[k]);
+			if (c->functions[i].id[k] == HODO_STRINGS_NONE)
+				return -ENOMEM;
+		}
+		c->functions[i].line = f ? f->line : 0;
 	}
-	for (uint32_t i = 0; i < t->nroots; i++) {
-		struct function *f = &c->functions[t->nframes + i];
-		char name[80] = "[";
-
-		strncat(name, t->groups[i]->name, sizeof(name) - 3);
-		strcat(name, "]");
-		f->name = shown(c, name);
-		f->file = hodo_strings_add_plain(&c->files, "???");
-		f->object = hodo_strings_add_plain(&c->objects, "???");
-	}
-	for (uint32_t i = 0; i < c->nfunctions; i++)
-		if (c->functions[i].file == HODO_STRINGS_NONE || c->functions[i].object == HODO_STRINGS_NONE)
+	for (unsigned k = 0; k < KINDS; k++) {
+		c->written[k] = calloc((size_t)c->texts[k].map.n + 1, sizeof(bool));
+		if (!c->written[k])
 			return -ENOMEM;
-	c->file_written = calloc((size_t)c->files.map.n + 1, sizeof(bool));
-	c->object_written = calloc((size_t)c->objects.map.n + 1, sizeof(bool));
-	return c->file_written && c->object_written ? 0 : -ENOMEM;
-}
-
-/* "fn=(3) name", and without the name the next time. */
-static void put_position(struct callgrind *c, const char *key, uint32_t number, const char *name, bool *written)
-{
-	hodo_text_add(c->out, key);
-	hodo_text_bytes(c->out, "=(", 2);
-	hodo_text_u64(c->out, (uint64_t)number + 1);
-	hodo_text_char(c->out, ')');
-	if (!*written) {
-		hodo_text_char(c->out, ' ');
-		hodo_text_add(c->out, name);
 	}
-	hodo_text_bytes(c->out, "\n", 1);
-	*written = true;
+	return 0;
 }
 
+/* "fn=(3) name", and without the name the next time; object, file and name. */
 static void put_function(struct callgrind *c, uint32_t i, bool called)
 {
-	struct function *f = &c->functions[i];
+	static const char *const keys[KINDS] = { "cob", "cfl", "cfn" };
 
-	put_position(c, called ? "cob" : "ob", f->object, hodo_strings_at(&c->objects, f->object),
-		     &c->object_written[f->object]);
-	put_position(c, called ? "cfl" : "fl", f->file, hodo_strings_at(&c->files, f->file), &c->file_written[f->file]);
-	put_position(c, called ? "cfn" : "fn", i, f->written ? "" : shown(c, f->name), &f->written);
+	for (unsigned k = 0; k < KINDS; k++) {
+		uint32_t id = c->functions[i].id[k];
+
+		hodo_text_add(c->out, keys[k] + !called);
+		hodo_text_bytes(c->out, "=(", 2);
+		hodo_text_u64(c->out, (uint64_t)id + 1);
+		hodo_text_char(c->out, ')');
+		if (!c->written[k][id]) {
+			hodo_text_char(c->out, ' ');
+			hodo_text_add(c->out, hodo_strings_at(&c->texts[k], id));
+		}
+		hodo_text_char(c->out, '\n');
+		c->written[k][id] = true;
+	}
 }
 
 static void put_cost(struct callgrind *c, uint32_t line, uint64_t ns)
@@ -160,11 +153,14 @@ static void put_cost(struct callgrind *c, uint32_t line, uint64_t ns)
 static void put_head(struct callgrind *c, const struct hodo_export *e)
 {
 	const struct hodo_read_process *p = hodo_read_process(e->reader, 0);
+	const char *exe = p && p->exe && p->exe[0] ? p->exe : "?";
 
 	hodo_text_add(c->out, "# callgrind format\nversion: 1\ncreator: hodo\n");
 	if (p && hodo_read_nprocesses(e->reader) == 1) {
 		hodo_text_printf(c->out, "pid: %u\n", p->pid);
-		hodo_text_printf(c->out, "cmd: %s\n", shown(c, p->exe ? p->exe : ""));
+		hodo_text_add(c->out, "cmd: ");
+		hodo_text_plain(c->out, exe, strlen(exe));
+		hodo_text_char(c->out, '\n');
 	}
 	hodo_text_add(c->out, "desc: Trigger: end of the recording\npositions: line\n"
 				 "event: ns : Time in ns\nevents: ns\n");
@@ -226,23 +222,20 @@ static void free_callgrind(void *state)
 {
 	struct callgrind *c = state;
 
-	hodo_strings_free(&c->names);
-	hodo_strings_free(&c->files);
-	hodo_strings_free(&c->objects);
-	free(c->file_written);
-	free(c->object_written);
+	for (unsigned k = 0; k < KINDS; k++) {
+		hodo_strings_free(&c->texts[k]);
+		free(c->written[k]);
+	}
 	free(c->functions);
 	free(c->arcs);
 }
-
-static const struct hodo_call_options options = { .group = HODO_CALL_BY_COMM, .lines = true };
 
 const struct hodo_export_format hodo_export_callgrind = {
 	.name = "callgrind",
 	.suffix = "callgrind",
 	.does = "who called whom, how often, how long: KCachegrind",
 	.state_bytes = sizeof(struct callgrind),
-	.tree = &options,
+	.tree = &(const struct hodo_call_options){ .group = HODO_CALL_BY_COMM, .lines = true },
 	.write = write_callgrind,
 	.free = free_callgrind,
 };

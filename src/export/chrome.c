@@ -193,9 +193,7 @@ static void put_args(struct chrome *c, const struct hodo_read_event *event)
 		return;
 	hodo_text_add(out, ",\"args\":{");
 	if (mark) {
-		hodo_read_text_clear(c->e->text);
-		hodo_text_fail(out, hodo_read_text_mark(c->e->text, event));
-		text = hodo_read_text_data(c->e->text, &len);
+		text = hodo_export_text(c->e, event, &len, hodo_read_text_mark);
 		hodo_text_add(out, "\"text\":");
 		hodo_text_json(out, text, len, HODO_JSON_PLAIN);
 	}
@@ -205,9 +203,7 @@ static void put_args(struct chrome *c, const struct hodo_read_event *event)
 		put_field(c, event, i);
 	}
 	if (cls->ncontext > 0) {
-		hodo_read_text_clear(c->e->text);
-		hodo_text_fail(out, hodo_read_add_context_json(c->e->text, event));
-		text = hodo_read_text_data(c->e->text, &len);
+		text = hodo_export_text(c->e, event, &len, hodo_read_add_context_json);
 		if (len > 0) /* a comma comes first */
 			hodo_text_bytes(out, text + first, len - first);
 	}
@@ -342,7 +338,6 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 {
 	struct chrome *c = data;
 
-	(void)depth;
 	begin_row(c, 'i', event->ts_ns, track_ids(track), event->cls->name, event->cls->name);
 	hodo_text_add(c->e->out, ",\"s\":\"t\"");
 	put_args(c, event);
@@ -414,7 +409,6 @@ static int end_chrome(void *state, struct hodo_export *e, struct hodo_call_tree 
 {
 	struct chrome *c = state;
 
-	(void)tree;
 	hodo_json_line(&c->json);
 	hodo_json_end(&c->json);
 	hodo_json_end(&c->json);

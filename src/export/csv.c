@@ -27,7 +27,7 @@ enum { HAS_TEXT = 6, HAS_FUNCTION, NFIXED };
 struct csv_cell {
 	uint32_t column; /* behind the fixed ones */
 	uint32_t from;   /* index in the context and then the fields */
-	char *key;       /* of MORE; else NULL */
+	const char *key; /* of MORE; else NULL */
 };
 
 struct csv_class {
@@ -37,19 +37,14 @@ struct csv_class {
 	struct csv_cell cells[]; /* ascending columns; those of MORE, last, as the fields stand */
 };
 
-/* Of a map by the address of a struct hodo_read_class. */
-struct csv_known {
-	uint64_t address;
-	struct csv_class *class;
-};
-
 struct csv {
 	struct hodo_export *e;
 	struct hodo_strings columns; /* names, COLUMNS_MAX at most */
 	bool more; /* whether there is that column */
-	struct hodo_text object; /* of that column */
+	struct hodo_text object; /* of that column, or a name */
 	bool text, function; /* whether there are these columns */
-	struct hodo_map classes;
+	struct hodo_map classes; /* struct csv_class by struct hodo_read_class */
+	struct hodo_arena keys;
 	const struct hodo_read_class *last; /* of the last event, … */
 	const struct csv_class *last_class;
 };
@@ -122,30 +117,25 @@ static bool has_column(const struct csv_class *k, uint32_t column)
 /* Gives the class a cell in the column of that name; in another one if it has one there already. */
 static bool add_cell(struct csv *c, const char *prefix, const char *name, uint32_t from, struct csv_class *k)
 {
-	struct csv_cell *cell = &k->cells[k->ncells];
-	size_t bytes = strlen(prefix) + strlen(name) + 16;
-	char *full = malloc(bytes);
+	struct csv_cell cell = { .from = from };
+	struct hodo_text *full = &c->object;
 
-	if (!full)
-		return false;
-	*cell = (struct csv_cell){ .from = from };
-	snprintf(full, bytes, "%s%s", prefix, name);
-	cell->column = find_column(c, full);
-	for (unsigned again = 2; cell->column != NO_COLUMN && has_column(k, cell->column); again++) {
-		snprintf(full, bytes, "%s%s_%u", prefix, name, again);
-		cell->column = find_column(c, full);
+	for (unsigned again = 1; again == 1 || (cell.column != NO_COLUMN && has_column(k, cell.column)); again++) {
+		full->len = 0;
+		hodo_text_printf(full, "%s%s", prefix, name);
+		if (again > 1)
+			hodo_text_printf(full, "_%u", again);
+		cell.column = find_column(c, hodo_text_string(full));
 	}
-	k->ncells++;
-	if (cell->column == NO_COLUMN && c->columns.map.n == COLUMNS_MAX) {
-		cell->column = MORE;
-		cell->key = full;
+	if (cell.column == NO_COLUMN && c->columns.map.n == COLUMNS_MAX) {
+		cell.column = MORE;
+		cell.key = hodo_arena_copy(&c->keys, full->data, full->len);
 		c->more = true;
-		return true;
+	} else if (cell.column == NO_COLUMN) {
+		cell.column = hodo_strings_add(&c->columns, full->data);
 	}
-	if (cell->column == NO_COLUMN)
-		cell->column = hodo_strings_add(&c->columns, full);
-	free(full);
-	return cell->column != HODO_STRINGS_NONE;
+	k->cells[k->ncells++] = cell;
+	return !full->error && cell.column != HODO_STRINGS_NONE && (cell.column != MORE || cell.key);
 }
 
 static const char *prefix_of(const char *name)
@@ -165,43 +155,29 @@ static int by_column(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static void free_class(struct csv_class *k)
-{
-	if (!k)
-		return;
-	for (uint32_t i = 0; i < k->ncells; i++)
-		free(k->cells[i].key);
-	hodo_text_free(&k->name);
-	free(k);
-}
-
-static struct csv_class *make_class(struct csv *c, const struct hodo_read_class *cls)
+static int make_class(struct csv *c, const struct hodo_read_class *cls)
 {
 	uint32_t n = cls->ncontext + cls->nfields;
-	struct csv_class *k = calloc(1, sizeof(*k) + n * sizeof(*k->cells));
-	bool ok = k;
+	struct csv_class *k = hodo_map_keep_u64(&c->classes, (uintptr_t)cls, sizeof(*k) + n * sizeof(*k->cells));
 
-	if (k)
-		k->addr = NO_COLUMN;
-	for (uint32_t i = 0; i < n && ok; i++) {
+	if (!k)
+		return -ENOMEM;
+	k->addr = NO_COLUMN;
+	for (uint32_t i = 0; i < n; i++) {
 		bool context = i < cls->ncontext;
 		const struct hodo_read_field *f = context ? &cls->context[i] : &cls->fields[i - cls->ncontext];
 
-		ok = add_cell(c, context ? "context_" : prefix_of(f->name), f->name, i, k);
+		if (!add_cell(c, context ? "context_" : prefix_of(f->name), f->name, i, k))
+			return -ENOMEM;
 		if (!context && cls->kind == HODO_KIND_FUNCTION && f->type == HODO_TYPE_PTR &&
 		    strcmp(f->name, "addr") == 0)
 			k->addr = i - cls->ncontext;
 	}
-	if (ok)
-		put_text(&k->name, cls->name, strlen(cls->name));
-	if (!ok || k->name.error) {
-		free_class(k);
-		return NULL;
-	}
+	put_text(&k->name, cls->name, strlen(cls->name));
 	qsort(k->cells, k->ncells, sizeof(*k->cells), by_column);
 	c->text |= cls->kind == HODO_KIND_MARK;
 	c->function |= k->addr != NO_COLUMN;
-	return k;
+	return k->name.error;
 }
 
 static int make_columns(struct csv *c)
@@ -209,20 +185,12 @@ static int make_columns(struct csv *c)
 	struct hodo_read *r = c->e->reader;
 	int err = hodo_read_count(r, NULL);
 
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r) && !err; i++) {
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
 		const struct hodo_read_process *p = hodo_read_process(r, i);
 
-		for (uint32_t k = 0; k < p->nclasses && !err; k++) {
-			struct csv_known *known;
-
-			if (p->classes[k]->count == 0)
-				continue;
-			known = hodo_map_add_u64(&c->classes, (uintptr_t)p->classes[k], NULL);
-			if (known)
-				known->class = make_class(c, p->classes[k]);
-			if (!known || !known->class)
-				err = -ENOMEM;
-		}
+		for (uint32_t k = 0; k < p->nclasses && !err; k++)
+			if (p->classes[k]->count)
+				err = make_class(c, p->classes[k]);
 	}
 	return err;
 }
@@ -300,21 +268,12 @@ static void put_cells(struct csv *c, const struct csv_class *k, const struct hod
 		put_text(out, c->object.data, c->object.len);
 }
 
-static void put_mark(struct csv *c, const struct hodo_read_event *event)
-{
-	const char *mark;
-	size_t len;
-
-	hodo_read_text_clear(c->e->text);
-	hodo_text_fail(c->e->out, hodo_read_text_mark(c->e->text, event));
-	mark = hodo_read_text_data(c->e->text, &len);
-	put_text(c->e->out, mark, len);
-}
-
 static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
 	struct hodo_text *out = c->e->out;
 	char *o = hodo_text_room(out, HEAD_ROOM), *start = o;
+	const char *mark;
+	size_t len;
 
 	if (!o)
 		return out->error;
@@ -332,8 +291,10 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 	hodo_text_bytes(out, k->name.data, k->name.len);
 	if (c->text)
 		hodo_text_char(out, ',');
-	if (event->cls->kind == HODO_KIND_MARK)
-		put_mark(c, event);
+	if (event->cls->kind == HODO_KIND_MARK) {
+		mark = hodo_export_text(c->e, event, &len, hodo_read_text_mark);
+		put_text(out, mark, len);
+	}
 	if (c->function)
 		hodo_text_char(out, ',');
 	if (k->addr != NO_COLUMN) {
@@ -349,18 +310,16 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 static int on_event(void *state, struct hodo_export *e, const struct hodo_read_event *event)
 {
 	struct csv *c = state;
-	const struct csv_known *known;
+	const struct csv_class *k = c->last_class;
 
-	(void)e;
-	if (event->cls != c->last) {
-		known = hodo_map_find_u64(&c->classes, (uintptr_t)event->cls);
-		/* Not counted: it has come since. */
-		if (!known)
-			return 0;
-		c->last_class = known->class;
-		c->last = event->cls;
-	}
-	return put_row(c, c->last_class, event);
+	if (event->cls != c->last)
+		k = hodo_map_kept(&c->classes, hodo_map_find_u64(&c->classes, (uintptr_t)event->cls));
+	/* Not counted: it has come since. */
+	if (!k)
+		return 0;
+	c->last_class = k;
+	c->last = event->cls;
+	return put_row(c, k, event);
 }
 
 static int open_csv(void *state, struct hodo_export *e)
@@ -369,7 +328,7 @@ static int open_csv(void *state, struct hodo_export *e)
 	int err;
 
 	c->e = e;
-	c->classes = (struct hodo_map)HODO_MAP(struct csv_known, address);
+	c->classes = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
 	err = make_columns(c);
 	if (!err)
 		put_header(c);
@@ -381,10 +340,11 @@ static void free_csv(void *state)
 	struct csv *c = state;
 
 	for (uint32_t i = 0; i < c->classes.n; i++)
-		free_class(((struct csv_known *)hodo_map_at(&c->classes, i))->class);
+		hodo_text_free(&((struct csv_class *)hodo_map_kept_at(&c->classes, i))->name);
 	hodo_map_free(&c->classes);
 	hodo_strings_free(&c->columns);
 	hodo_text_free(&c->object);
+	hodo_arena_free(&c->keys);
 }
 
 const struct hodo_export_format hodo_export_csv = {

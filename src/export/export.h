@@ -46,6 +46,15 @@ static inline void hodo_export_loss(struct hodo_json *j, const struct hodo_read_
 	hodo_json_u64(j, "damaged", loss->damaged);
 }
 
+/* A text of an event, as its maker in <read/text.h> or <hodo/read.h> appends it. Until the next one. */
+static inline const char *hodo_export_text(struct hodo_export *e, const struct hodo_read_event *event, size_t *len,
+					   int (*make)(struct hodo_read_text *, const struct hodo_read_event *))
+{
+	hodo_read_text_clear(e->text);
+	hodo_text_fail(e->out, make(e->text, event));
+	return hodo_read_text_data(e->text, len);
+}
+
 /* All, by name; ends with NULL. */
 extern const struct hodo_export_format *const hodo_export_formats[];
 const struct hodo_export_format *hodo_export_format(const char *name); /* NULL: there is none */

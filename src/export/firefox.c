@@ -226,7 +226,7 @@ static void put_stack_prefix(struct firefox *f, uint32_t i)
 {
 	uint32_t parent = f->tree->nodes[f->nodes[i]].parent;
 
-	put_number(f, f->stacks[parent], f->tree->nodes[parent].frame != HODO_CALL_NONE);
+	put_number(f, f->stacks[parent], f->tree->nodes[parent].depth != 0);
 }
 
 /* JavaScript has no larger integers. */
@@ -420,7 +420,6 @@ static int write_firefox(void *state, struct hodo_export *e, struct hodo_call_tr
 	uint32_t n = 0;
 	int err = f->text.error;
 
-	(void)e;
 	f->tree = tree;
 	if (err)
 		return err;
@@ -429,7 +428,7 @@ static int write_firefox(void *state, struct hodo_export *e, struct hodo_call_tr
 	if (!f->stacks || !f->nodes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->tree->nnodes; i++) {
-		if (f->tree->nodes[i].frame == HODO_CALL_NONE)
+		if (f->tree->nodes[i].depth == 0)
 			continue;
 		f->nodes[n] = i;
 		f->stacks[i] = n++;

@@ -12,7 +12,7 @@
 struct firefox_marker {
 	int64_t begin_ns, end_ns; /* INT64_MIN: a point; not over yet */
 	double value;             /* of a counter */
-	uint32_t name, data, next; /* data: its place in the text + 1; 0: none */
+	uint32_t name, data; /* data: its place in the text + 1; 0: none */
 };
 
 /* What has markers: a thread, or what stands for one: an id-paired span, a process's losses; or a counter. */
@@ -21,7 +21,8 @@ struct firefox_owner {
 	struct hodo_track own; /* of losses */
 	struct firefox_owner *next;
 	bool lost;
-	uint32_t first, last, n; /* markers, by index + 1 */
+	struct firefox_marker *markers;
+	uint32_t n;
 };
 
 /* What events say, and how: its key is that as a text. */
@@ -44,8 +45,7 @@ struct firefox {
 	struct hodo_strings strings, sources, type_names;
 	struct hodo_map classes; /* of struct firefox_class */
 	struct hodo_map schemas;
-	struct firefox_marker *markers;
-	uint32_t nmarkers;
+	uint32_t nmarkers; /* of all owners */
 	struct firefox_owner *owners, **last_owner, *losses; /* losses: of the process that had the last one */
 	struct hodo_text text; /* JSON objects, each with a NUL behind it */
 	struct hodo_text scratch;

@@ -129,7 +129,6 @@ static int64_t put_data(struct firefox *f, const struct hodo_read_event *event)
 	const struct firefox_schema *schema = schema_of(f, event->cls);
 	struct hodo_text *o = &f->text;
 	uint64_t start = o->len;
-	int err = 0;
 
 	if (!schema)
 		return -ENOMEM;
@@ -143,9 +142,7 @@ static int64_t put_data(struct firefox *f, const struct hodo_read_event *event)
 		const char *text;
 		size_t len;
 
-		hodo_read_text_clear(f->e->text);
-		err = hodo_read_text_mark(f->e->text, event);
-		text = hodo_read_text_data(f->e->text, &len);
+		text = hodo_export_text(f->e, event, &len, hodo_read_text_mark);
 		hodo_text_add(o, ",\"text\":");
 		hodo_text_json(o, text, len, HODO_JSON_SCRIPT);
 	} else {
@@ -153,30 +150,20 @@ static int64_t put_data(struct firefox *f, const struct hodo_read_event *event)
 			put_field(f, i, &event->cls->fields[i], &event->values[i]);
 	}
 	hodo_text_bytes(o, "}", 2); /* with the NUL */
-	return err ? err : o->error ? o->error : (int64_t)start + 1;
+	hodo_text_fail(o, f->e->out->error);
+	return o->error ? o->error : (int64_t)start + 1;
 }
 
 /* ---------------------------------------------------------------------- collect */
 
-static int add(struct firefox *f, struct firefox_owner *owner, const struct firefox_marker *marker)
+static int add(struct firefox *f, struct firefox_owner *owner, struct firefox_marker marker)
 {
-	struct firefox_marker *added;
-
 	if (f->nmarkers == FIREFOX_MARKERS_MAX) {
 		f->markers_left_out++;
 		return 0;
 	}
-	added = hodo_vec_add(f->markers, f->nmarkers);
-	if (!added)
-		return -ENOMEM;
-	*added = *marker;
-	if (owner->last)
-		f->markers[owner->last - 1].next = f->nmarkers;
-	else
-		owner->first = f->nmarkers;
-	owner->last = f->nmarkers;
-	owner->n++;
-	return 0;
+	f->nmarkers++;
+	return hodo_vec_push(owner->markers, owner->n, marker);
 }
 
 static struct firefox_owner *new_owner(struct firefox *f, const struct hodo_track *track)
@@ -211,28 +198,27 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 {
 	struct firefox *f = data;
 	struct firefox_marker m = { .begin_ns = slice->begin_ns, .end_ns = slice->begin_ns };
-	uint32_t extra, n = f->nmarkers;
+	struct firefox_owner *owner = slice->track->user;
+	bool room = f->nmarkers < FIREFOX_MARKERS_MAX;
 	int err;
 
 	if (slice->kind != HODO_SLICE_ASYNC)
 		return 0;
-	err = n < FIREFOX_MARKERS_MAX ? extra_of(f, slice, event, &extra) : 0;
-	if (err)
-		return err;
-	m.data = n < FIREFOX_MARKERS_MAX ? extra : 0;
+	err = room ? extra_of(f, slice, event, &m.data) : 0;
 	m.name = firefox_string(f, slice->name);
-	err = add(f, slice->track->user, &m);
-	slice->user = (void *)(uintptr_t)(f->nmarkers > n ? f->nmarkers : 0);
+	if (!err)
+		err = add(f, owner, m);
+	slice->user = (void *)(uintptr_t)(room ? owner->n : 0);
 	return err;
 }
 
 static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
-	struct firefox *f = data;
+	struct firefox_owner *owner = slice->track->user;
 
-	(void)event;
+	(void)data, (void)event;
 	if (slice->kind == HODO_SLICE_ASYNC && slice->user)
-		f->markers[(uintptr_t)slice->user - 1].end_ns = slice->end_ns;
+		owner->markers[(uintptr_t)slice->user - 1].end_ns = slice->end_ns;
 	return 0;
 }
 
@@ -243,7 +229,6 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 	struct firefox_marker m = { .begin_ns = event->ts_ns, .end_ns = INT64_MIN };
 	int64_t place;
 
-	(void)depth;
 	if (!thread->user)
 		thread->user = new_owner(f, track);
 	if (!thread->user)
@@ -253,14 +238,14 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 		return (int)place;
 	m.data = (uint32_t)place;
 	m.name = firefox_string(f, event->cls->name);
-	return add(f, thread->user, &m);
+	return add(f, thread->user, m);
 }
 
 static int on_counter(void *data, const struct hodo_track *track, const struct hodo_read_event *event, double value)
 {
 	const struct firefox_marker m = { .begin_ns = event->ts_ns, .value = value };
 
-	return add(data, track->user, &m);
+	return add(data, track->user, m);
 }
 
 static int on_loss(void *data, const struct hodo_read_loss *loss)
@@ -285,7 +270,7 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 	hodo_export_loss(&j, loss);
 	hodo_json_end(&j);
 	hodo_text_bytes(&f->text, "", 1);
-	return f->text.error ? f->text.error : add(f, owner, &m);
+	return f->text.error ? f->text.error : add(f, owner, m);
 }
 
 const struct hodo_call_options firefox_options = {
@@ -312,13 +297,13 @@ void firefox_markers_free(struct firefox *f)
 {
 	for (struct firefox_owner *o = f->owners, *next; o; o = next) {
 		next = o->next;
+		free(o->markers);
 		free(o);
 	}
 	hodo_text_free(&f->text);
 	hodo_text_free(&f->scratch);
 	hodo_map_free(&f->classes);
 	hodo_map_free(&f->schemas);
-	free(f->markers);
 }
 
 /* ------------------------------------------------------------------------ write */
@@ -370,8 +355,8 @@ void firefox_put_markers(struct firefox *f, const struct hodo_call_thread *threa
 			put_cell(f, (enum column)k, &m);
 			n += k == DATA;
 		}
-		for (uint32_t i = owner ? owner->first : 0; i; i = f->markers[i - 1].next)
-			put_cell(f, (enum column)k, &f->markers[i - 1]);
+		for (uint32_t i = 0; owner && i < owner->n; i++)
+			put_cell(f, (enum column)k, &owner->markers[i]);
 		hodo_json_end(&f->json);
 	}
 	hodo_json_u64(&f->json, "length", n);
@@ -446,8 +431,8 @@ void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter,
 		double before = 0;
 
 		hodo_json_array(j, columns[k]);
-		for (uint32_t i = counter->first; i; i = f->markers[i - 1].next) {
-			const struct firefox_marker *m = &f->markers[i - 1];
+		for (uint32_t i = 0; i < counter->n; i++) {
+			const struct firefox_marker *m = &counter->markers[i];
 			double value = isfinite(m->value) ? m->value : before;
 			double number = k == 1 ? value : value - before;
 			const struct hodo_read_value shown = { .type = HODO_TYPE_F64,

@@ -72,14 +72,12 @@ static void free_folded(void *state)
 	hodo_text_free(&((struct folded *)state)->path);
 }
 
-static const struct hodo_call_options options = { .group = HODO_CALL_BY_COMM };
-
 const struct hodo_export_format hodo_export_folded = {
 	.name = "folded",
 	.suffix = "folded",
 	.does = "a line for each path, with its time: flamegraph.pl, inferno",
 	.state_bytes = sizeof(struct folded),
-	.tree = &options,
+	.tree = &(const struct hodo_call_options){ .group = HODO_CALL_BY_COMM },
 	.write = write_folded,
 	.free = free_folded,
 };

@@ -123,7 +123,6 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 {
 	struct perfetto *p = data;
 
-	(void)depth;
 	perfetto_event(p, INSTANT, event->ts_ns, perfetto_uuid(track), perfetto_class(p, event->cls));
 	perfetto_notes(p, event);
 	perfetto_event_put(p);

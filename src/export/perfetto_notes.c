@@ -94,14 +94,11 @@ static void set_value(struct perfetto *p, Perfetto__DebugAnnotation *a, const st
 void perfetto_notes(struct perfetto *p, const struct hodo_read_event *event)
 {
 	const struct hodo_read_class *cls = event->cls;
-	struct hodo_read_text *made = p->e->text;
 	const char *text;
 	size_t len;
 
 	if (cls->kind == HODO_KIND_MARK) {
-		hodo_read_text_clear(made);
-		hodo_text_fail(p->e->out, hodo_read_text_mark(made, event));
-		text = hodo_read_text_data(made, &len);
+		text = hodo_export_text(p->e, event, &len, hodo_read_text_mark);
 		perfetto_note(p, "text")->string_value = perfetto_text(p, text, len);
 	}
 	for (uint32_t i = 0; i < cls->nfields && i < HODO_FIELDS_MAX; i++) {
@@ -115,9 +112,7 @@ void perfetto_notes(struct perfetto *p, const struct hodo_read_event *event)
 			set_value(p, a, &cls->fields[i], &event->values[i]);
 	}
 	if (cls->ncontext > 0) {
-		hodo_read_text_clear(made);
-		hodo_text_fail(p->e->out, hodo_read_add_context(made, event));
-		text = hodo_read_text_data(made, &len);
+		text = hodo_export_text(p->e, event, &len, hodo_read_add_context);
 		if (len > 3) /* " {…}" */
 			perfetto_note(p, "context")->string_value = perfetto_text(p, text + 2, len - 3);
 	}

@@ -83,44 +83,36 @@ static uint64_t put_plain(struct perfetto *p, uint64_t parent, const char *name)
 
 /* ----------------------------------------------------------- processes and threads */
 
-static uint64_t process_track(struct perfetto *p, const struct hodo_read_process *process)
+/* process: NULL if it was not recorded. */
+static uint64_t process_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t pid,
+			      const char *comm)
 {
-	uint64_t uuid = find(p, process, WHOLE_PROCESS);
+	uint64_t number = process ? WHOLE_PROCESS : UNRECORDED(pid), uuid = find(p, process, number);
 
 	if (uuid)
 		return uuid;
-	uuid = put_process(p, process->pid, process->kernel ? "kernel" : process->comm, process->exe);
-	return keep(p, process, WHOLE_PROCESS, uuid);
+	uuid = process ? put_process(p, process->pid, process->kernel ? "kernel" : process->comm, process->exe)
+		       : put_process(p, pid, pid == 0 ? "kernel" : comm, "");
+	return keep(p, process, number, uuid);
 }
 
-static uint64_t thread_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t tid,
-			     const char *comm)
+static uint64_t thread_track(struct perfetto *p, const struct hodo_read_process *process, const struct hodo_track *t)
 {
-	uint64_t uuid = find(p, process, tid);
+	uint64_t uuid = find(p, process, t->tid);
 
-	return uuid ? uuid : keep(p, process, tid,
-				  put_thread(p, process_track(p, process), process->pid, tid, comm));
-}
-
-static uint64_t unrecorded_thread(struct perfetto *p, uint32_t pid, uint32_t tid, const char *comm)
-{
-	uint64_t process = find(p, NULL, UNRECORDED(pid)), thread = find(p, NULL, tid);
-
-	if (!process)
-		process = keep(p, NULL, UNRECORDED(pid), put_process(p, pid, pid == 0 ? "kernel" : comm, ""));
-	return thread ? thread : keep(p, NULL, tid, put_thread(p, process, pid, tid, comm));
+	return uuid ? uuid : keep(p, process, t->tid, put_thread(p, process_track(p, process, t->pid, t->name), t->pid,
+								 t->tid, t->name));
 }
 
 /* What the kernel says of a thread stands below the thread's own track, if its process was recorded too. */
 static uint64_t put_kernel(struct perfetto *p, const struct hodo_track *t)
 {
-	for (uint32_t i = 0; i < hodo_read_nprocesses(p->e->reader); i++) {
-		const struct hodo_read_process *owner = hodo_read_process(p->e->reader, i);
+	const struct hodo_read_process *owner = NULL, *process;
 
-		if (!owner->kernel && owner->pid == t->pid && t->pid != 0)
-			return put_plain(p, thread_track(p, owner, t->tid, t->name), "kernel");
-	}
-	return put_plain(p, unrecorded_thread(p, t->pid, t->tid, t->name), "kernel");
+	for (uint32_t i = 0; t->pid && !owner && (process = hodo_read_process(p->e->reader, i)) != NULL; i++)
+		if (!process->kernel && process->pid == t->pid)
+			owner = process;
+	return put_plain(p, thread_track(p, owner, t), "kernel");
 }
 
 /* -------------------------------------------------------------------- other tracks */
@@ -130,7 +122,7 @@ static uint64_t put_counter(struct perfetto *p, const struct hodo_track *t)
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
 	size_t len = strlen(t->name);
-	uint64_t parent = process_track(p, t->process);
+	uint64_t parent = process_track(p, t->process, 0, NULL);
 
 	track.name = text(p, t->name);
 	if (len >= 5 && strcmp(t->name + len - 5, "bytes") == 0)
@@ -163,7 +155,7 @@ uint64_t perfetto_loss_track(struct perfetto *p, const struct hodo_read_loss *lo
 	if (uuid)
 		return uuid;
 	snprintf(name, sizeof(name), "lost: %.250s", loss->stream->name);
-	return keep(p, loss->stream, 0, put_plain(p, process_track(p, loss->process), name));
+	return keep(p, loss->stream, 0, put_plain(p, process_track(p, loss->process, 0, NULL), name));
 }
 
 void perfetto_track(struct perfetto *p, struct hodo_track *t)
@@ -181,7 +173,7 @@ void perfetto_track(struct perfetto *p, struct hodo_track *t)
 	}
 	uuid = t->kind == HODO_TRACK_COUNTER ? put_counter(p, t) :
 	       t->kind == HODO_TRACK_CPU     ? put_cpu(p, t) :
-	       t->process->kernel            ? put_kernel(p, t) : thread_track(p, t->process, t->tid, t->name);
+	       t->process->kernel            ? put_kernel(p, t) : thread_track(p, t->process, t);
 	t->user = (void *)(uintptr_t)uuid;
 }
 
@@ -197,7 +189,7 @@ struct perfetto_lane *perfetto_lane_take(struct perfetto *p, const struct hodo_t
 	}
 	lane = hodo_arena_alloc(&p->lanes, sizeof(*lane));
 	if (lane)
-		lane->uuid = put_plain(p, process_track(p, track->process), track->name);
+		lane->uuid = put_plain(p, process_track(p, track->process, 0, NULL), track->name);
 	else
 		hodo_text_fail(p->e->out, -ENOMEM);
 	return lane;

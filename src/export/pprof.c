@@ -13,7 +13,6 @@
 #include <base/intern.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef Perftools__Profiles__Profile Profile;
 
@@ -193,15 +192,13 @@ static void free_pprof(void *state)
 	hodo_strings_free(&p->strings);
 }
 
-static const struct hodo_call_options options = { .group = HODO_CALL_BY_THREAD, .lines = true };
-
 const struct hodo_export_format hodo_export_pprof = {
 	.name = "pprof",
 	.suffix = "pb.gz",
 	.does = "calls and times by path: go tool pprof, Grafana Pyroscope",
 	.binary = true,
 	.state_bytes = sizeof(struct pprof),
-	.tree = &options,
+	.tree = &(const struct hodo_call_options){ .group = HODO_CALL_BY_THREAD, .lines = true },
 	.write = write_pprof,
 	.free = free_pprof,
 };

@@ -9,37 +9,33 @@
 #define _GNU_SOURCE
 #include "scheduling.h"
 
-#include <base/intern.h>
+#include <base/map.h>
 #include <base/vec.h>
 #include <errno.h>
+#include <read/fields.h>
 #include <read/threads.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE        INT64_MIN
 #define THREADS_MAX (1u << 17) /* known at once; the kernel's own limit is 4 million, of which few run */
-#define NAMES_MAX   (1u << 16)
-#define NAME_MAX_   63u /* bytes; the kernel's have 15 */
-#define FIELDS      5u
 
 enum what { IGNORED, SWITCH, WAKING, WAKEUP, WAKEUP_NEW };
+enum { PREV_TID, NEXT_TID, PREV_STATE, FIELDS }; /* SWITCH */
+enum { TID };                                    /* the others */
 
 /* Where the fields of an event class are; -1: it has none. */
 struct binding {
 	uint64_t address; /* of the class */
 	enum what what;
-	int8_t field[FIELDS];
+	int field[FIELDS];
 };
-
-enum { PREV_TID, PREV_STATE, NEXT_TID, PREV_COMM, NEXT_COMM }; /* SWITCH */
-enum { TID, COMM };                                             /* the others */
 
 enum where { NOWHERE, ON, OFF };
 
 struct thread {
 	uint64_t tid;
 	uint32_t pid;
-	const char *comm;
 	enum where where; /* NOWHERE: not seen yet, or new */
 	enum hodo_sched_why why;
 	int32_t cpu; /* ON; -1: not known */
@@ -49,15 +45,14 @@ struct thread {
 struct cpu {
 	bool known;
 	uint32_t tid, pid;
-	const char *comm;
 	int64_t begin_ns, seen_ns; /* seen_ns: when it was last seen to run */
 };
 
 struct hodo_sched {
 	struct hodo_sched_ops ops;
 	void *data;
+	const struct hodo_read_process *kernel; /* of the last event */
 	struct hodo_map bindings, threads;
-	struct hodo_strings names;
 	struct cpu *cpus;
 	uint32_t ncpus;
 	uint64_t forgotten;
@@ -65,38 +60,26 @@ struct hodo_sched {
 
 /* ---------------------------------------------------------------------- classes */
 
-static int8_t find_field(const struct hodo_read_class *cls, const char *name, bool text)
+static int find_integer(const struct hodo_read_class *cls, const char *name)
 {
-	for (uint32_t i = 0; i < cls->nfields; i++) {
-		uint32_t type = cls->fields[i].type;
+	int i = hodo_read_field(cls, name);
 
-		if (strcmp(cls->fields[i].name, name) == 0)
-			return (text ? type == HODO_TYPE_STR : type >= HODO_TYPE_I8 && type <= HODO_TYPE_U64)
-				       ? (int8_t)i : -1;
-	}
-	return -1;
+	return i >= 0 && cls->fields[i].type >= HODO_TYPE_I8 && cls->fields[i].type <= HODO_TYPE_U64 ? i : -1;
 }
 
 static void bind(struct binding *b, const struct hodo_read_class *cls)
 {
 	static const char *const names[] = { [SWITCH] = "sched:sched_switch", [WAKING] = "sched:sched_waking",
 					     [WAKEUP] = "sched:sched_wakeup", [WAKEUP_NEW] = "sched:sched_wakeup_new" };
-	static const char *const of_switch[FIELDS] = { "prev_pid", "prev_state", "next_pid", "prev_comm", "next_comm" };
 
 	for (unsigned i = SWITCH; i <= WAKEUP_NEW; i++)
 		if (strcmp(cls->name, names[i]) == 0)
 			b->what = (enum what)i;
-	if (b->what == SWITCH) {
-		for (unsigned i = 0; i < FIELDS; i++)
-			b->field[i] = find_field(cls, of_switch[i], i >= PREV_COMM);
-		if (b->field[PREV_TID] < 0 || b->field[NEXT_TID] < 0)
-			b->what = IGNORED;
-	} else if (b->what != IGNORED) {
-		b->field[TID] = find_field(cls, "pid", false);
-		b->field[COMM] = find_field(cls, "comm", true);
-		if (b->field[TID] < 0)
-			b->what = IGNORED;
-	}
+	b->field[PREV_STATE] = find_integer(cls, "prev_state");
+	b->field[NEXT_TID] = find_integer(cls, "next_pid");
+	b->field[TID] = find_integer(cls, b->what == SWITCH ? "prev_pid" : "pid");
+	if (b->field[TID] < 0 || (b->what == SWITCH && b->field[NEXT_TID] < 0))
+		b->what = IGNORED;
 }
 
 /* As many as the recording's metadata has. NULL: no memory. */
@@ -108,42 +91,6 @@ static const struct binding *binding_of(struct hodo_sched *s, const struct hodo_
 	if (b && is_new)
 		bind(b, cls);
 	return b;
-}
-
-/* ------------------------------------------------------------------------ names */
-
-/* Kept as long as the hodo_sched. NULL: no memory. */
-static const char *keep_name(struct hodo_sched *s, const char *name, size_t len)
-{
-	const struct hodo_bytes *known = hodo_map_find_bytes(&s->names.map, name, len);
-	uint32_t number;
-
-	if (known)
-		return known->data;
-	if (s->names.map.n == NAMES_MAX)
-		return "?";
-	number = hodo_strings_add_bytes(&s->names, name, len);
-	return number == HODO_STRINGS_NONE ? NULL : hodo_strings_at(&s->names, number);
-}
-
-/* *comm becomes the text of a field, if the event has one. 0 or -ENOMEM. */
-static int take_name(struct hodo_sched *s, const struct hodo_read_event *e, int8_t field, const char **comm)
-{
-	const struct hodo_read_value *v;
-	const char *kept;
-	size_t len;
-
-	if (field < 0 || e->values[field].null)
-		return 0;
-	v = &e->values[field];
-	len = v->count < NAME_MAX_ ? v->count : NAME_MAX_;
-	if (*comm && strncmp(*comm, v->data, len) == 0 && !(*comm)[len])
-		return 0;
-	kept = keep_name(s, v->data, len);
-	if (!kept)
-		return -ENOMEM;
-	*comm = kept;
-	return 0;
 }
 
 /* ---------------------------------------------------------------------- threads */
@@ -163,7 +110,7 @@ static void forget_threads(struct hodo_sched *s, bool all)
 }
 
 /* tid is not 0. NULL: no memory. Until the next one. */
-static struct thread *thread_of(struct hodo_sched *s, const struct hodo_read_process *p, uint32_t tid)
+static struct thread *thread_of(struct hodo_sched *s, uint32_t tid)
 {
 	const struct hodo_read_thread *known;
 	struct thread *t = hodo_map_find_u64(&s->threads, tid);
@@ -178,10 +125,18 @@ static struct thread *thread_of(struct hodo_sched *s, const struct hodo_read_pro
 	t = hodo_map_add_u64(&s->threads, tid, NULL);
 	if (!t)
 		return NULL;
-	known = hodo_read_thread(p, tid);
-	*t = (struct thread){ .tid = tid, .pid = known ? known->pid : 0, .comm = "?", .cpu = -1, .off_ns = NONE,
-			      .woken_ns = NONE, .why = HODO_SCHED_UNKNOWN };
+	known = hodo_read_thread(s->kernel, tid);
+	*t = (struct thread){ .tid = tid, .pid = known ? known->pid : 0, .cpu = -1, .off_ns = NONE, .woken_ns = NONE,
+			      .why = HODO_SCHED_UNKNOWN };
 	return t;
+}
+
+/* Its name at this time. */
+static const char *name_of(const struct hodo_sched *s, uint32_t tid)
+{
+	const char *name = tid ? hodo_read_thread_comm(s->kernel, tid) : "swapper";
+
+	return name ? name : "?";
 }
 
 /* Its number may be another one's from now on. */
@@ -205,11 +160,13 @@ static struct cpu *cpu_of(struct hodo_sched *s, int32_t cpu)
 
 static void end_run(struct hodo_sched *s, struct cpu *c, int64_t end_ns, enum hodo_sched_why why)
 {
-	struct hodo_sched_ran ran = { .cpu = (int32_t)(c - s->cpus), .pid = c->pid, .tid = c->tid, .comm = c->comm,
+	struct hodo_sched_ran ran = { .cpu = (int32_t)(c - s->cpus), .pid = c->pid, .tid = c->tid,
 				      .begin_ns = c->begin_ns, .end_ns = end_ns, .why = why };
 
-	if (c->known && end_ns > c->begin_ns && s->ops.ran)
+	if (c->known && end_ns > c->begin_ns && s->ops.ran) {
+		ran.comm = name_of(s, c->tid);
 		s->ops.ran(s->data, &ran);
+	}
 	c->known = false;
 }
 
@@ -224,7 +181,7 @@ static void end_elsewhere(struct hodo_sched *s, const struct thread *t)
 
 /* ----------------------------------------------------------------------- events */
 
-static uint64_t number(const struct hodo_read_event *e, int8_t field)
+static uint64_t number(const struct hodo_read_event *e, int field)
 {
 	return field < 0 ? UINT64_MAX : e->values[field].u;
 }
@@ -266,8 +223,8 @@ static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, con
 		remove_thread(s, tid);
 		return 0;
 	}
-	t = thread_of(s, e->process, tid);
-	if (!t || take_name(s, e, b->field[PREV_COMM], &t->comm) < 0)
+	t = thread_of(s, tid);
+	if (!t)
 		return -ENOMEM;
 	if (t->cpu != cpu_number(e))
 		end_elsewhere(s, t);
@@ -280,77 +237,56 @@ static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, con
 	return 0;
 }
 
-static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b,
-		     struct hodo_sched_off *off)
+static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
 {
 	uint32_t tid = (uint32_t)number(e, b->field[NEXT_TID]);
-	const char *comm = "swapper";
-	struct thread *t = NULL;
-	struct cpu *c;
+	struct hodo_sched_off off = { .cpu = cpu_number(e), .tid = tid, .on_ns = e->ts_ns };
+	struct thread *t = tid ? thread_of(s, tid) : NULL;
+	bool was_off = t && (t->where == OFF || (t->where == NOWHERE && t->woken_ns != NONE));
 
-	if (!tid && take_name(s, e, b->field[NEXT_COMM], &comm) < 0)
+	if (tid && !t)
 		return -ENOMEM;
-	if (tid) {
-		t = thread_of(s, e->process, tid);
-		if (!t || take_name(s, e, b->field[NEXT_COMM], &t->comm) < 0)
-			return -ENOMEM;
-		comm = t->comm;
+	if (t) {
 		end_elsewhere(s, t);
-		if (t->where == OFF || (t->where == NOWHERE && t->woken_ns != NONE))
-			*off = (struct hodo_sched_off){ .cpu = cpu_number(e), .pid = t->pid, .tid = tid, .comm = comm,
-							.off_ns = t->off_ns, .woken_ns = t->woken_ns,
-							.on_ns = e->ts_ns, .why = t->why };
+		off.pid = t->pid;
+		off.off_ns = t->off_ns;
+		off.woken_ns = t->woken_ns;
+		off.why = t->why;
 		t->where = ON;
-		t->cpu = cpu_number(e);
+		t->cpu = off.cpu;
 		t->off_ns = t->woken_ns = NONE;
 	}
-	if (cpu_number(e) < 0)
-		return 0;
-	c = cpu_of(s, e->cpu);
-	if (!c)
-		return -ENOMEM;
-	*c = (struct cpu){ .known = true, .tid = tid, .pid = t ? t->pid : 0, .comm = comm, .begin_ns = e->ts_ns,
-			   .seen_ns = e->ts_ns };
+	if (off.cpu >= 0)
+		s->cpus[off.cpu] = (struct cpu){ .known = true, .tid = tid, .pid = off.pid, .begin_ns = e->ts_ns,
+						 .seen_ns = e->ts_ns };
+	if (was_off && s->ops.off) {
+		off.comm = name_of(s, tid);
+		s->ops.off(s->data, &off);
+	}
 	return 0;
 }
 
 static int switched(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
 {
 	enum hodo_sched_why why = why_of(number(e, b->field[PREV_STATE]));
-	struct hodo_sched_off off = { .tid = 0 };
-	struct cpu *c = NULL;
+	struct cpu *c = cpu_number(e) >= 0 ? &s->cpus[e->cpu] : NULL;
 	int err;
 
-	if (cpu_number(e) >= 0) {
-		c = cpu_of(s, e->cpu);
-		if (!c)
-			return -ENOMEM;
-	}
-	if (c && c->known && c->tid == (uint32_t)number(e, b->field[PREV_TID])) {
-		/* It may have another name than when it came. */
-		if (c->tid && take_name(s, e, b->field[PREV_COMM], &c->comm) < 0)
-			return -ENOMEM;
+	if (c && c->known && c->tid == (uint32_t)number(e, b->field[PREV_TID]))
 		end_run(s, c, e->ts_ns, c->tid ? why : HODO_SCHED_PREEMPTED);
-	} else if (c) {
+	else if (c)
 		end_run(s, c, c->seen_ns, HODO_SCHED_UNKNOWN);
-	}
 	err = switch_out(s, e, b, why);
-	if (!err)
-		err = switch_in(s, e, b, &off);
-	if (!err && off.tid && s->ops.off)
-		s->ops.off(s->data, &off);
-	return err;
+	return err ? err : switch_in(s, e, b);
 }
 
 static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
 {
 	uint32_t tid = (uint32_t)number(e, b->field[TID]);
-	struct thread *t = tid ? thread_of(s, e->process, tid) : NULL;
+	struct thread *t = tid ? thread_of(s, tid) : NULL;
 
 	if (!t)
 		return tid ? -ENOMEM : 0;
-	if (take_name(s, e, b->field[COMM], &t->comm) < 0)
-		return -ENOMEM;
 	if (b->what == WAKEUP_NEW) {
 		end_elsewhere(s, t);
 		t->where = NOWHERE;
@@ -370,19 +306,14 @@ static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const st
 static int see(struct hodo_sched *s, const struct hodo_read_event *e)
 {
 	struct cpu *c = cpu_of(s, e->cpu);
-	const struct thread *t = NULL;
 
 	if (!c)
 		return -ENOMEM;
-	if (c->known && c->tid == e->tid)
+	if (!c->known)
+		*c = (struct cpu){ .known = true, .tid = e->tid, .pid = e->pid, .begin_ns = e->ts_ns };
+	if (c->tid == e->tid)
 		c->seen_ns = e->ts_ns;
-	if (c->known)
-		return 0;
-	if (e->tid)
-		t = hodo_map_find_u64(&s->threads, e->tid);
-	*c = (struct cpu){ .known = true, .tid = e->tid, .pid = e->pid, .begin_ns = e->ts_ns, .seen_ns = e->ts_ns };
-	c->comm = t ? t->comm : keep_name(s, e->comm, strnlen(e->comm, NAME_MAX_));
-	return c->comm ? 0 : -ENOMEM;
+	return 0;
 }
 
 int hodo_sched_event(struct hodo_sched *s, const struct hodo_read_event *e)
@@ -397,6 +328,7 @@ int hodo_sched_event(struct hodo_sched *s, const struct hodo_read_event *e)
 		return -ENOMEM;
 	if (b->what == IGNORED)
 		return 0;
+	s->kernel = e->process;
 	if (cpu_number(e) >= 0)
 		err = see(s, e);
 	if (err)
@@ -444,7 +376,6 @@ void hodo_sched_free(struct hodo_sched *s)
 {
 	if (!s)
 		return;
-	hodo_strings_free(&s->names);
 	hodo_map_free(&s->bindings);
 	hodo_map_free(&s->threads);
 	free(s->cpus);

@@ -27,7 +27,7 @@ struct hodo_sched_ran {
 	int32_t cpu;
 	uint32_t pid;     /* of its process; 0: not known */
 	uint32_t tid;     /* 0: the CPU was idle */
-	const char *comm; /* its last name then; lives as long as the hodo_sched */
+	const char *comm; /* its last name then; lives as long as the reader */
 	int64_t begin_ns; /* since the epoch */
 	int64_t end_ns;
 	enum hodo_sched_why why; /* it ended; UNKNOWN: with the recording, or an event was lost */
@@ -52,7 +52,7 @@ struct hodo_sched_ops {
 
 struct hodo_sched *hodo_sched_new(const struct hodo_sched_ops *ops, void *data); /* NULL: no memory */
 void hodo_sched_free(struct hodo_sched *sched);                                    /* NULL is allowed */
-/* Takes the next event, in time order; events of other kinds are ignored, quickly. 0 or -ENOMEM. */
+/* Takes the event that the reader gave last; events of other kinds are ignored, quickly. 0 or -ENOMEM. */
 int hodo_sched_event(struct hodo_sched *sched, const struct hodo_read_event *event);
 /* Ends what runs, as of ts_ns. 0 or -ENOMEM. */
 int hodo_sched_end(struct hodo_sched *sched, int64_t ts_ns);

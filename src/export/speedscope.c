@@ -170,13 +170,11 @@ static int write_speedscope(void *state, struct hodo_export *e, struct hodo_call
 	return err;
 }
 
-static const struct hodo_call_options options = { .lines = true, .slices = true };
-
 const struct hodo_export_format hodo_export_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
 	.does = "flame graphs over time, by thread: https://www.speedscope.app",
 	.state_bytes = sizeof(struct speedscope),
-	.tree = &options,
+	.tree = &(const struct hodo_call_options){ .lines = true, .slices = true },
 	.write = write_speedscope,
 };

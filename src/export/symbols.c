@@ -14,9 +14,10 @@
 #include "symbols_dir.h"
 
 #include <base/map.h>
-#include <base/search.h>
+#include <base/number.h>
+#include <base/scope.h>
 #include <base/text.h>
-#include <errno.h>
+#include <core/search.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,27 +31,18 @@
 /* Addresses without a name that are kept apart: of code that no file has there can be as many as there are events. */
 #define UNNAMED_MAX (1u << 18)
 
+/* The symbols of a file, by its build-id and path. */
 struct source {
-	const char *path;
-	const uint8_t *build_id;
-	uint32_t build_id_len;
+	struct hodo_bytes key;
 	bool tried;
 	struct hodo_sym *sym;
 };
 
-/* By build-id and path. */
-struct source_entry {
-	struct hodo_bytes key;
-	struct source *source;
-};
-
 /* A process's objects. */
 struct mapped {
-	uint64_t address; /* of the process, by which it is found */
 	const struct hodo_read_process *process;
-	uint64_t *ends;          /* the highest end of objects 0 .. i */
-	struct source **sources; /* NULL until asked for */
 	uint64_t steps;
+	uint64_t ends[]; /* the highest end of objects 0 .. i */
 };
 
 struct cached {
@@ -60,22 +52,19 @@ struct cached {
 	struct hodo_place place;
 };
 
-struct unnamed {
-	uint64_t address;
-	const char *text;
-};
-
 /* What the same function is: its number is the place's id. */
 struct place_key {
-	const void *where; /* the source; of addresses in no object the process: they mean nothing elsewhere */
-	uint64_t start;    /* in the source; of these in memory */
+	uint64_t where; /* the source's number + 1; of addresses in no object, the process: they are its own */
+	uint64_t start; /* in the source; of these in memory */
 };
 
 struct hodo_symbols {
 	char *folder[2]; /* where saved symbols may be */
 	struct cached *cache;
-	struct hodo_map mapped, sources, unnamed, places;
-	struct hodo_arena memory; /* of sources and texts */
+	struct hodo_map mapped;  /* struct mapped by process */
+	struct hodo_map sources;
+	struct hodo_map unnamed; /* texts by address */
+	struct hodo_map places;
 };
 
 /* ------------------------------------------------------------------- new and free */
@@ -87,9 +76,9 @@ struct hodo_symbols *hodo_symbols_new(const char *recording)
 	if (!s)
 		return NULL;
 	*s = (struct hodo_symbols){
-		.mapped = HODO_MAP(struct mapped, address),
-		.sources = HODO_MAP_BYTES(struct source_entry),
-		.unnamed = HODO_MAP(struct unnamed, address),
+		.mapped = HODO_MAP_KEPT(uint64_t),
+		.sources = HODO_MAP_BYTES(struct source),
+		.unnamed = HODO_MAP_KEPT(uint64_t),
 		.places = { .entry_bytes = sizeof(struct place_key), .key_bytes = sizeof(struct place_key) },
 	};
 	hodo_hash_seed();
@@ -109,22 +98,12 @@ void hodo_symbols_free(struct hodo_symbols *symbols)
 
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->mapped.n; i++) {
-		struct mapped *m = hodo_map_at(&s->mapped, i);
-
-		free(m->ends);
-		free(m->sources);
-	}
-	for (uint32_t i = 0; i < s->sources.n; i++) {
-		const struct source_entry *e = hodo_map_at(&s->sources, i);
-
-		hodo_sym_close(e->source ? e->source->sym : NULL);
-	}
+	for (uint32_t i = 0; i < s->sources.n; i++)
+		hodo_sym_close(((const struct source *)hodo_map_at(&s->sources, i))->sym);
 	hodo_map_free(&s->mapped);
 	hodo_map_free(&s->sources);
 	hodo_map_free(&s->unnamed);
 	hodo_map_free(&s->places);
-	hodo_arena_free(&s->memory);
 	free(s->cache);
 	free(s->folder[0]);
 	free(s->folder[1]);
@@ -133,21 +112,13 @@ void hodo_symbols_free(struct hodo_symbols *symbols)
 
 /* ------------------------------------------------------------------------ objects */
 
-/* NULL: no memory. Until another process is asked for. */
+/* NULL: no memory. */
 static struct mapped *find_mapped(struct hodo_symbols *s, const struct hodo_read_process *p)
 {
-	struct mapped *m = hodo_map_add_u64(&s->mapped, (uintptr_t)p, NULL);
+	struct mapped *m = hodo_map_keep_u64(&s->mapped, (uintptr_t)p, sizeof(*m) + p->nobjects * sizeof(*m->ends));
 
 	if (!m || m->process)
 		return m;
-	m->ends = calloc(p->nobjects + 1, sizeof(*m->ends));
-	m->sources = calloc(p->nobjects + 1, sizeof(struct source *));
-	if (!m->ends || !m->sources) {
-		free(m->ends);
-		free(m->sources);
-		hodo_map_remove(&s->mapped, m);
-		return NULL;
-	}
 	m->process = p;
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		m->ends[i] = p->objects[i].end;
@@ -204,34 +175,14 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 
 /* ------------------------------------------------------------------------ sources */
 
-static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_object *o)
+static void open_source(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o)
 {
-	struct hodo_text key = { 0 };
-	struct source_entry *e = NULL;
-
-	hodo_text_bytes(&key, &o->build_id_len, sizeof(o->build_id_len));
-	hodo_text_bytes(&key, o->build_id, o->build_id_len);
-	hodo_text_add(&key, o->path);
-	if (!key.error)
-		e = hodo_map_add_bytes(&s->sources, key.data, key.len, NULL);
-	hodo_text_free(&key);
-	if (!e || e->source)
-		return e ? e->source : NULL;
-	e->source = hodo_arena_alloc(&s->memory, sizeof(*e->source));
-	if (e->source)
-		*e->source = (struct source){ .path = o->path, .build_id = o->build_id,
-					      .build_id_len = o->build_id_len };
-	return e->source;
-}
-
-static void open_source(struct hodo_symbols *s, struct source *source)
-{
-	struct hodo_sym_source from = { .build_id = source->build_id_len ? source->build_id : NULL,
-					.build_id_len = source->build_id_len };
+	struct hodo_sym_source from = { .build_id = o->build_id_len ? o->build_id : NULL,
+					.build_id_len = o->build_id_len };
 	char name[HODO_SYMBOLS_NAME_MAX], *saved;
 
 	source->tried = true;
-	hodo_symbols_name(name, source->path, source->build_id, source->build_id_len);
+	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
 	for (unsigned i = 0; i < 2 && !source->sym; i++) {
 		if (asprintf(&saved, "%s/%s", s->folder[i], name) < 0)
 			return;
@@ -242,19 +193,25 @@ static void open_source(struct hodo_symbols *s, struct source *source)
 		free(saved);
 	}
 	from.saved = NULL;
-	from.path = source->path;
+	from.path = o->path;
 	/* It lies elsewhere after each boot: what was kept is all there is. */
-	if (!source->sym && strcmp(source->path, HODO_KERNEL_OBJECT) != 0)
+	if (!source->sym && strcmp(o->path, HODO_KERNEL_OBJECT) != 0)
 		hodo_sym_open(&source->sym, &from);
 }
 
-static struct source *object_source(struct hodo_symbols *s, struct mapped *m, uint32_t i)
+/* NULL: no memory. Until another one is asked for. */
+static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_object *o)
 {
-	if (!m->sources[i])
-		m->sources[i] = source_of(s, &m->process->objects[i]);
-	if (m->sources[i] && !m->sources[i]->tried)
-		open_source(s, m->sources[i]);
-	return m->sources[i];
+	HODO_AUTO(hodo_text_free) struct hodo_text key = { 0 };
+	struct source *source;
+
+	hodo_text_bytes(&key, &o->build_id_len, sizeof(o->build_id_len));
+	hodo_text_bytes(&key, o->build_id, o->build_id_len);
+	hodo_text_add(&key, o->path);
+	source = key.error ? NULL : hodo_map_add_bytes(&s->sources, key.data, key.len, NULL);
+	if (source && !source->tried)
+		open_source(s, source, o);
+	return source;
 }
 
 /* -------------------------------------------------------------------------- places */
@@ -262,22 +219,19 @@ static struct source *object_source(struct hodo_symbols *s, struct mapped *m, ui
 /* "0x…", kept for good; NULL: there are too many. */
 static const char *unnamed(struct hodo_symbols *s, uint64_t address)
 {
-	struct unnamed *u = hodo_map_find_u64(&s->unnamed, address);
-	char text[20];
+	char *text = s->unnamed.n < UNNAMED_MAX || hodo_map_find_u64(&s->unnamed, address) ?
+		     hodo_map_keep_u64(&s->unnamed, address, 20) : NULL;
 
-	if (!u && s->unnamed.n < UNNAMED_MAX)
-		u = hodo_map_add_u64(&s->unnamed, address, NULL);
-	if (u && !u->text)
-		u->text = hodo_arena_copy(&s->memory, text, (size_t)snprintf(text, sizeof(text), "0x%llx",
-									     (unsigned long long)address));
-	return u ? u->text : NULL;
+	if (text)
+		*hodo_format_hex(stpcpy(text, "0x"), address) = 0;
+	return text;
 }
 
 static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object, uint64_t address,
 		       struct hodo_place *place)
 {
 	const struct hodo_read_object *o = object == UINT32_MAX ? NULL : &m->process->objects[object];
-	struct source *source = o ? object_source(s, m, object) : NULL;
+	struct source *source = o ? source_of(s, o) : NULL;
 	struct place_key key;
 	struct hodo_symbol symbol;
 	const void *known;
@@ -293,7 +247,7 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 		if (!place->name)
 			place->name = "0x?";
 	}
-	key.where = source ? (const void *)source : m ? m->process : NULL;
+	key.where = source ? hodo_map_index(&s->sources, source) + 1ull : (uintptr_t)(m ? m->process : NULL);
 	key.start = source ? place->start - o->base : place->start;
 	known = hodo_map_add(&s->places, &key, NULL);
 	place->id = known ? hodo_map_index(&s->places, known) + 1ull : UINT64_MAX;
@@ -339,7 +293,7 @@ bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_proc
 	struct mapped *m = find_mapped(symbols, process);
 	int64_t from_ns, until_ns;
 	uint32_t object = m ? find_object(m, ts_ns, address, &from_ns, &until_ns) : UINT32_MAX;
-	struct source *source = object == UINT32_MAX ? NULL : object_source(symbols, m, object);
+	struct source *source = object == UINT32_MAX ? NULL : source_of(symbols, &process->objects[object]);
 
 	return source && source->sym &&
 	       hodo_sym_line(source->sym, address - process->objects[object].base, file, line);

@@ -5,7 +5,8 @@
 #include "symbols.h"
 
 #include <base/escape.h>
-#include <dirent.h>
+#include <base/file.h>
+#include <base/scope.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -72,17 +73,11 @@ static int keep_object(int dirfd, const struct hodo_read_object *o)
 
 static int open_folder(const char *recording)
 {
-	int top = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	char path[PATH_MAX];
 
-	if (top < 0)
-		return -errno;
-	if (mkdirat(top, HODO_SYMBOLS_DIR, 0777) < 0 && errno != EEXIST)
-		fd = -errno;
-	else
-		fd = openat(top, HODO_SYMBOLS_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	fd = fd == -1 ? -errno : fd;
-	close(top);
-	return fd;
+	if (snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR, recording) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : hodo_dir_open(AT_FDCWD, path);
 }
 
 static bool has_context(const struct hodo_read_process *p)
@@ -137,21 +132,16 @@ static int keep_from(const char *recording, const char *read)
 static void link_symbols(const char *recording, const char *piece)
 {
 	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *d = NULL;
-	int to;
+	HODO_AUTO_CLOSEDIR DIR *d = NULL;
+	HODO_AUTO_CLOSE int to = -1;
+	const char *name;
 
 	if (snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR, recording) < (int)sizeof(path))
-		d = opendir(path);
-	if (!d)
-		return;
-	to = open_folder(piece);
-	while (to >= 0 && (e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			linkat(dirfd(d), e->d_name, to, e->d_name, 0);
-	closedir(d);
-	if (to >= 0)
-		close(to);
+		d = hodo_dir_list(AT_FDCWD, path);
+	to = d ? open_folder(piece) : -1;
+	while (to >= 0 && (name = hodo_dir_next(d)) != NULL)
+		if (name[0] != '.')
+			linkat(dirfd(d), name, to, name, 0);
 }
 
 static bool is_piece_name(const char *name)
@@ -164,17 +154,17 @@ static bool is_piece_name(const char *name)
 /* For each part and snapshot. */
 static int for_pieces(const char *recording, bool keep)
 {
-	DIR *d = opendir(recording);
+	HODO_AUTO_CLOSEDIR DIR *d = opendir(recording);
 	char path[PATH_MAX];
-	struct dirent *e;
+	const char *name;
 	int first = 0;
 
-	while (d && (e = readdir(d)) != NULL) {
+	while ((name = hodo_dir_next(d)) != NULL) {
 		int err = 0;
 
 		/* What has metadata is the folder of a program that is called so. */
-		if (!is_piece_name(e->d_name) ||
-		    snprintf(path, sizeof(path), "%s/%s/metadata", recording, e->d_name) >= (int)sizeof(path) ||
+		if (!is_piece_name(name) ||
+		    snprintf(path, sizeof(path), "%s/%s/metadata", recording, name) >= (int)sizeof(path) ||
 		    access(path, F_OK) == 0)
 			continue;
 		*strrchr(path, '/') = 0;
@@ -184,8 +174,6 @@ static int for_pieces(const char *recording, bool keep)
 			link_symbols(recording, path);
 		first = first ? first : err;
 	}
-	if (d)
-		closedir(d);
 	return first;
 }
 

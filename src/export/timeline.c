@@ -2,9 +2,9 @@
 /* timeline.c - what each event is in the timeline: see timeline.h. */
 #define _GNU_SOURCE
 #include "timeline_impl.h"
-#include "values.h"
 
 #include <errno.h>
+#include <read/fields.h>
 #include <stdlib.h>
 
 #define CPUS_MAX 65536
@@ -88,13 +88,7 @@ static void close_all(struct hodo_timeline *s)
 	timeline_fail(s, hodo_read_calls_end(s->calls, s->now_ns));
 	timeline_fail(s, hodo_sched_end(s->sched, s->now_ns));
 	for (uint32_t i = 0; i < s->threads.n && !s->error; i++)
-		close_thread(s, ((struct timeline_thread_entry *)hodo_map_at(&s->threads, i))->thread);
-	for (uint32_t i = 0; i < s->processes.n && !s->error; i++) {
-		struct timeline_process *p = hodo_map_at(&s->processes, i);
-
-		if (p->others)
-			close_thread(s, p->others);
-	}
+		close_thread(s, hodo_map_kept_at(&s->threads, i));
 	timeline_spans_close(s);
 }
 
@@ -160,8 +154,8 @@ struct hodo_timeline *hodo_timeline_new(struct hodo_read *reader, struct hodo_sy
 		.ops = *ops,
 		.data = data,
 		.processes = HODO_MAP(struct timeline_process, address),
-		.threads = HODO_MAP(struct timeline_thread_entry, key),
-		.tracks = HODO_MAP(struct timeline_track_entry, key),
+		.threads = HODO_MAP_KEPT(struct timeline_thread_key),
+		.tracks = HODO_MAP_KEPT(uint64_t),
 		.pairs = hodo_pairs_new(),
 	};
 	s->sched = hodo_sched_new(&sched_ops, s);
@@ -172,27 +166,21 @@ struct hodo_timeline *hodo_timeline_new(struct hodo_read *reader, struct hodo_sy
 	return s;
 }
 
-static void free_thread(struct timeline_thread *t)
-{
-	if (!t)
-		return;
-	free(t->stack);
-	hodo_complete_calls_free(&t->complete);
-}
-
 void hodo_timeline_free(struct hodo_timeline *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->threads.n; i++)
-		free_thread(((struct timeline_thread_entry *)hodo_map_at(&s->threads, i))->thread);
-	for (uint32_t i = 0; i < s->processes.n; i++)
-		free_thread(((struct timeline_process *)hodo_map_at(&s->processes, i))->others);
+	for (uint32_t i = 0; i < s->threads.n; i++) {
+		struct timeline_thread *t = hodo_map_kept_at(&s->threads, i);
+
+		free(t->stack);
+		hodo_complete_calls_free(&t->complete);
+	}
 	hodo_map_free(&s->threads);
 	hodo_map_free(&s->processes);
 	hodo_map_free(&s->tracks);
 	hodo_pairs_free(s->pairs);
-	hodo_key_free(&s->key);
+	hodo_text_free(&s->key);
 	hodo_arena_free(&s->memory);
 	hodo_read_calls_free(s->calls);
 	hodo_sched_free(s->sched);

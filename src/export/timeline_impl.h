@@ -37,21 +37,12 @@ struct timeline_process {
 	uint64_t address;
 	const struct hodo_read_process *pub;
 	bool lossy;
-	struct timeline_thread *others; /* beyond HODO_TIMELINE_TRACKS_MAX */
 };
 
-/* What a thread, and any other track, is found by. */
-struct timeline_thread_entry {
-	struct timeline_thread_key {
-		const struct timeline_process *process;
-		uint64_t tid;
-	} key;
-	struct timeline_thread *thread;
-};
-
-struct timeline_track_entry {
-	uint64_t key; /* of its kind, and its CPU or the address of its name, which is the process's */
-	struct hodo_track *track;
+/* What a thread is found by. */
+struct timeline_thread_key {
+	const struct timeline_process *process;
+	uint64_t tid; /* UINT64_MAX: those beyond HODO_TIMELINE_TRACKS_MAX */
 };
 
 struct hodo_timeline {
@@ -65,19 +56,20 @@ struct hodo_timeline {
 	const struct hodo_read_event *event; /* at hand */
 	int64_t now_ns, since_ns, until_ns;
 	int error; /* what an op returned, or a negative errno */
-	struct hodo_arena memory; /* of tracks, threads, nodes and names */
-	struct hodo_map processes, threads, tracks;
+	struct hodo_arena memory; /* of nodes and names */
+	struct hodo_map processes;
+	struct hodo_map threads; /* struct timeline_thread */
+	struct hodo_map tracks;  /* struct hodo_track by its kind, and its CPU or the address of its name */
 	struct timeline_process *last;
 	struct timeline_thread *recent;
 	uint32_t ntracks;
 	struct hodo_pairs *pairs;
 	uint64_t nasync;
-	struct hodo_key key;
+	struct hodo_text key;
 	struct timeline_node *free;
 };
 
 /* timeline_tracks.c; NULL: error is set */
-void *timeline_alloc(struct hodo_timeline *s, size_t bytes); /* all zero */
 struct timeline_process *timeline_add_process(struct hodo_timeline *s, const struct hodo_read_process *pub);
 struct timeline_process *timeline_process(struct hodo_timeline *s, const struct hodo_read_process *pub);
 struct timeline_thread *timeline_thread(struct hodo_timeline *s, struct timeline_process *p, uint32_t pid,

@@ -19,9 +19,11 @@ struct timeline_node *timeline_node(struct hodo_timeline *s)
 	if (node)
 		s->free = node->next;
 	else
-		node = timeline_alloc(s, sizeof(*node));
+		node = hodo_arena_alloc(&s->memory, sizeof(*node));
 	if (node)
 		*node = (struct timeline_node){ .pair = TIMELINE_NO_PAIR };
+	else
+		timeline_fail(s, -ENOMEM);
 	return node;
 }
 
@@ -317,7 +319,6 @@ static bool enter_complete(void *data, struct hodo_read_call *call, const struct
 	int64_t begin_ns = call->entry_ns > v->before_ns ? call->entry_ns : v->before_ns, end_ns = call->end_ns;
 	struct timeline_node *node;
 
-	(void)first_ns;
 	if (v->s->error)
 		return false;
 	if (outer && end_ns > outer->end_ns)

@@ -14,15 +14,6 @@ void timeline_fail(struct hodo_timeline *s, int error)
 		s->error = error;
 }
 
-void *timeline_alloc(struct hodo_timeline *s, size_t bytes)
-{
-	void *memory = hodo_arena_alloc(&s->memory, bytes);
-
-	if (!memory)
-		timeline_fail(s, -ENOMEM);
-	return memory ? memset(memory, 0, bytes) : NULL;
-}
-
 struct timeline_process *timeline_add_process(struct hodo_timeline *s, const struct hodo_read_process *pub)
 {
 	struct hodo_read_lost lost = hodo_read_lost(s->reader, pub);
@@ -44,89 +35,62 @@ struct timeline_process *timeline_process(struct hodo_timeline *s, const struct 
 	return s->last;
 }
 
-static void add_track(struct hodo_timeline *s, struct hodo_track *track)
+/* Gives the track its name, a copy, and reports it. */
+static void add_track(struct hodo_timeline *s, struct hodo_track *track, const char *name)
 {
+	track->name = hodo_arena_copy(&s->memory, name, strlen(name));
+	if (!track->name)
+		timeline_fail(s, -ENOMEM);
 	track->id = s->ntracks++;
 	if (!s->error && s->ops.track)
 		timeline_fail(s, s->ops.track(s->data, track));
 }
 
-static struct timeline_thread *new_thread(struct hodo_timeline *s, struct timeline_process *p, uint32_t pid,
-					  uint32_t tid, const char *comm)
-{
-	const struct hodo_read_thread *known = tid ? hodo_read_thread(p->pub, tid) : NULL;
-	struct timeline_thread *t = timeline_alloc(s, sizeof(*t));
-
-	if (known && known->comm && known->comm[0])
-		comm = known->comm;
-	if (t)
-		t->track.name = hodo_arena_copy(&s->memory, comm, strlen(comm));
-	if (!t || !t->track.name) {
-		timeline_fail(s, -ENOMEM);
-		return NULL;
-	}
-	t->process = p;
-	t->track.kind = HODO_TRACK_THREAD;
-	t->track.process = p->pub;
-	t->track.pid = pid;
-	t->track.tid = tid;
-	add_track(s, &t->track);
-	return t;
-}
-
 struct timeline_thread *timeline_thread(struct hodo_timeline *s, struct timeline_process *p, uint32_t pid,
 					uint32_t tid, const char *comm)
 {
-	const struct timeline_thread_key key = { p, tid };
-	struct timeline_thread_entry *e;
+	struct timeline_thread_key key = { p, tid };
+	const struct hodo_read_thread *known;
+	struct timeline_thread *t = s->recent;
 
-	if (s->recent && s->recent->track.tid == tid && s->recent->process == p)
-		return s->recent;
-	e = hodo_map_find(&s->threads, &key);
-	if (!e && s->ntracks >= HODO_TIMELINE_TRACKS_MAX) {
-		if (!p->others)
-			p->others = new_thread(s, p, pid, 0, "other threads");
-		return p->others;
+	if (t && t->track.tid == tid && t->process == p)
+		return t;
+	t = hodo_map_kept(&s->threads, hodo_map_find(&s->threads, &key));
+	if (!t && s->ntracks >= HODO_TIMELINE_TRACKS_MAX) {
+		key.tid = UINT64_MAX;
+		tid = 0;
+		comm = "other threads";
 	}
-	if (!e) {
-		e = hodo_map_add(&s->threads, &key, NULL);
-		if (!e)
-			timeline_fail(s, -ENOMEM);
+	if (!t)
+		t = hodo_map_keep(&s->threads, &key, sizeof(*t));
+	if (!t)
+		timeline_fail(s, -ENOMEM);
+	if (t && !t->process) {
+		t->process = p;
+		t->track = (struct hodo_track){ .kind = HODO_TRACK_THREAD, .process = p->pub, .pid = pid, .tid = tid };
+		known = tid ? hodo_read_thread(p->pub, tid) : NULL;
+		add_track(s, &t->track, known && known->comm && known->comm[0] ? known->comm : comm);
 	}
-	if (e && !e->thread)
-		e->thread = new_thread(s, p, pid, tid, comm);
-	if (e)
-		s->recent = e->thread;
-	return s->recent;
+	if (key.tid == tid)
+		s->recent = t;
+	return t;
 }
 
 struct hodo_track *timeline_track(struct hodo_timeline *s, enum hodo_track_kind kind,
 				  const struct hodo_read_process *process, const char *name, int32_t cpu)
 {
 	uint64_t key = (uint64_t)(name ? (uintptr_t)name : (uint32_t)cpu) << 2 | kind;
-	bool is_new = false;
-	struct timeline_track_entry *e = hodo_map_add_u64(&s->tracks, key, &is_new);
+	struct hodo_track *track = hodo_map_keep_u64(&s->tracks, key, sizeof(*track));
 	char text[32];
 
-	if (!e)
+	if (!track)
 		timeline_fail(s, -ENOMEM);
-	if (!is_new)
-		return e ? e->track : NULL;
-	e->track = timeline_alloc(s, sizeof(*e->track));
+	if (!track || track->name)
+		return track;
 	snprintf(text, sizeof(text), "CPU %d", (int)cpu);
-	if (e->track)
-		e->track->name = name ? name : hodo_arena_copy(&s->memory, text, strlen(text));
-	if (!e->track || !e->track->name) {
-		e->track = NULL;
-		timeline_fail(s, -ENOMEM);
-		return NULL;
-	}
-	e->track->kind = kind;
-	e->track->process = process;
-	e->track->pid = process ? process->pid : 0;
-	e->track->cpu = cpu;
-	add_track(s, e->track);
-	return e->track;
+	*track = (struct hodo_track){ .kind = kind, .process = process, .pid = process ? process->pid : 0, .cpu = cpu };
+	add_track(s, track, name ? name : text);
+	return track;
 }
 
 void timeline_instant(struct hodo_timeline *s, struct timeline_thread *t, bool unpaired)

@@ -2,11 +2,14 @@
 /* view_container.c - see view_container.h. */
 #include "view_container.h"
 
+#include <base/scope.h>
 #include <string.h>
 
 #define VERSION        1u
 /* The page is written once and sent around: a level more costs little here. */
 #define LEVEL 4
+
+static const char zeros[7];
 
 static void base64_three(char *to, const unsigned char *from)
 {
@@ -17,9 +20,9 @@ static void base64_three(char *to, const unsigned char *from)
 		to[i] = digits[bits >> (18 - 6 * i) & 63];
 }
 
-static int put_base64(void *packer, const void *data, size_t len)
+static int put_base64(void *container, const void *data, size_t len)
 {
-	struct hodo_view_packer *p = packer;
+	struct hodo_view_container *p = container;
 	const unsigned char *bytes = data;
 	char *to = hodo_text_room(p->out, 4 * ((len + 5) / 3)), *end = to;
 
@@ -44,90 +47,106 @@ static int put_base64(void *packer, const void *data, size_t len)
 	return 0;
 }
 
-void hodo_view_pack_start(struct hodo_view_packer *p, struct hodo_text *out)
+void hodo_view_put(struct hodo_view_container *c, const void *bytes, size_t len)
 {
-	*p = (struct hodo_view_packer){ .out = out, .deflated = HODO_TEXT_TO(put_base64, p) };
-	hodo_deflate_start(&p->deflate, &p->deflated, LEVEL, false);
+	c->bytes += len;
+	hodo_text_bytes(&c->deflate.in, bytes, len);
 }
 
-void hodo_view_pack(struct hodo_view_packer *p, const void *bytes, size_t len)
+/* Up to a multiple of 8. */
+static void align(struct hodo_view_container *c, const char *with)
 {
-	p->bytes += len;
-	hodo_text_bytes(&p->deflate.in, bytes, len);
+	hodo_view_put(c, with, -c->bytes & 7);
 }
 
-void hodo_view_pack_align(struct hodo_view_packer *p)
+/* Writes what is left. 0, or the first error. */
+static int end(struct hodo_view_container *c)
 {
-	hodo_view_pack(p, "\0\0\0\0\0\0\0", -p->bytes & 7);
-}
-
-int hodo_view_pack_end(struct hodo_view_packer *p)
-{
-	int err = hodo_deflate_end(&p->deflate);
+	int err = hodo_deflate_end(&c->deflate);
 
 	if (!err)
-		err = hodo_text_flush(&p->deflated);
-	if (!err && p->nrest > 0) {
+		err = hodo_text_flush(&c->deflated);
+	if (!err && c->nrest > 0) {
 		char last[4];
 
-		memset(p->rest + p->nrest, 0, 3 - p->nrest);
-		base64_three(last, p->rest);
-		memset(last + p->nrest + 1, '=', 3 - p->nrest);
-		hodo_text_bytes(p->out, last, 4);
+		memset(c->rest + c->nrest, 0, 3 - c->nrest);
+		base64_three(last, c->rest);
+		memset(last + c->nrest + 1, '=', 3 - c->nrest);
+		hodo_text_bytes(c->out, last, 4);
 	}
-	hodo_text_free(&p->deflated);
-	return err ? err : p->out->error;
+	hodo_text_free(&c->deflated);
+	return err ? err : c->out->error;
 }
 
 /* ----------------------------------------------------------------------- tables */
-
-static uint64_t rows_of(const struct hodo_view_table *t, const struct hodo_view_column *c)
-{
-	return c->own_n ? c->own_n : t->n;
-}
 
 static uint64_t aligned(uint64_t bytes)
 {
 	return (bytes + 7) & ~7ull;
 }
 
-void hodo_view_tables_json(struct hodo_json *j, const struct hodo_view_table *tables, unsigned n)
+void hodo_view_table(struct hodo_view_container *c, const char *name, uint64_t rows)
 {
-	uint64_t at = 0;
-
-	hodo_json_object(j, "tables");
-	for (unsigned i = 0; i < n; i++) {
-		hodo_json_object(j, tables[i].name);
-		hodo_json_u64(j, "n", tables[i].n);
-		hodo_json_object(j, "columns");
-		for (const struct hodo_view_column *c = tables[i].columns; c->name; c++) {
-			hodo_json_object(j, c->name);
-			hodo_json_string(j, "type", c->type);
-			hodo_json_u64(j, "at", at);
-			if (c->own_n)
-				hodo_json_u64(j, "n", c->own_n);
-			hodo_json_end(j);
-			at += aligned(rows_of(&tables[i], c) * c->bytes);
-		}
-		hodo_json_end(j);
-		hodo_json_end(j);
-	}
-	hodo_json_end(j);
+	if (!c->head)
+		return;
+	c->rows = rows;
+	hodo_json_object(c->head, name);
+	hodo_json_u64(c->head, "n", rows);
+	hodo_json_object(c->head, "columns");
 }
 
-void hodo_view_container(struct hodo_view_packer *p, const char *json, size_t len,
-			 const struct hodo_view_table *tables, unsigned n)
+void hodo_view_table_end(struct hodo_view_container *c)
 {
-	uint32_t head[2] = { VERSION, (uint32_t)aligned(len) };
+	if (!c->head)
+		return;
+	hodo_json_end(c->head);
+	hodo_json_end(c->head);
+}
 
-	hodo_view_pack(p, "HODOVIEW", 8);
-	hodo_view_pack(p, head, sizeof(head));
-	hodo_view_pack(p, json, len);
-	hodo_view_pack(p, "        ", -len & 7);
-	for (unsigned i = 0; i < n; i++) {
-		for (const struct hodo_view_column *c = tables[i].columns; c->name; c++) {
-			c->put(p, tables[i].data, tables[i].n);
-			hodo_view_pack_align(p);
-		}
+bool hodo_view_column(struct hodo_view_container *c, const char *name, const char *type, unsigned bytes, uint64_t n)
+{
+	if (!c->head) {
+		align(c, zeros);
+		return true;
 	}
+	hodo_json_object(c->head, name);
+	hodo_json_string(c->head, "type", type);
+	hodo_json_u64(c->head, "at", c->at);
+	if (n != c->rows)
+		hodo_json_u64(c->head, "n", n);
+	hodo_json_end(c->head);
+	c->at += aligned(n * bytes);
+	return false;
+}
+
+int hodo_view_container(struct hodo_text *out, const char *id, void (*head)(struct hodo_json *head, void *data),
+			void (*tables)(struct hodo_view_container *container, void *data), void *data)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+	struct hodo_json json = { .text = &text, .form = HODO_JSON_SCRIPT };
+	struct hodo_view_container c = { .head = &json, .out = out, .deflated = HODO_TEXT_TO(put_base64, &c) };
+	uint32_t start[2] = { VERSION };
+	int err;
+
+	hodo_json_object(&json, NULL);
+	head(&json, data);
+	hodo_json_object(&json, "tables");
+	tables(&c, data);
+	hodo_json_end(&json);
+	hodo_json_end(&json);
+	if (text.error)
+		return text.error;
+	start[1] = (uint32_t)aligned(text.len);
+	c.head = NULL;
+	hodo_text_printf(out, "<script type=\"text/plain\" id=\"%s\">", id);
+	hodo_deflate_start(&c.deflate, &c.deflated, LEVEL, false);
+	hodo_view_put(&c, "HODOVIEW", 8);
+	hodo_view_put(&c, start, sizeof(start));
+	hodo_view_put(&c, text.data, text.len);
+	align(&c, "       ");
+	tables(&c, data);
+	align(&c, zeros);
+	err = end(&c);
+	hodo_text_add(out, "</script>\n");
+	return err;
 }

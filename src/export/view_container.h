@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_container.h - the page's data (docs/design/view.md): columns, deflated, as base64. */
+/* view_container.h - the page's data (docs/design/view.md): a head of JSON, and columns, deflated, as base64. */
 #ifndef HODO_EXPORT_VIEW_CONTAINER_H
 #define HODO_EXPORT_VIEW_CONTAINER_H
 
@@ -7,7 +7,9 @@
 
 #include <base/json.h>
 
-struct hodo_view_packer {
+struct hodo_view_container {
+	struct hodo_json *head; /* that is being written; NULL: the columns are */
+	uint64_t at, rows;      /* head: of the next column; of the table */
 	struct hodo_deflate deflate;
 	struct hodo_text deflated; /* on its way into: */
 	struct hodo_text *out;
@@ -16,34 +18,45 @@ struct hodo_view_packer {
 	uint64_t bytes; /* put in so far */
 };
 
-/* To be ended in any case. */
-void hodo_view_pack_start(struct hodo_view_packer *packer, struct hodo_text *out);
-void hodo_view_pack(struct hodo_view_packer *packer, const void *bytes, size_t len);
-/* Zeros up to a multiple of 8. */
-void hodo_view_pack_align(struct hodo_view_packer *packer);
-/* Writes what is left. 0, or the first error. */
-int hodo_view_pack_end(struct hodo_view_packer *packer);
+/*
+ * Writes one as an element with that id. What puts the tables is called twice: for the head, whose other members come
+ * first, and for the columns. 0, or a negative errno.
+ */
+int hodo_view_container(struct hodo_text *out, const char *id, void (*head)(struct hodo_json *head, void *data),
+			void (*tables)(struct hodo_view_container *container, void *data), void *data);
 
-/* A column of a table: puts n values, of data. */
-struct hodo_view_column {
-	const char *name;
-	const char *type; /* "u32" … */
-	unsigned bytes;   /* of a value */
-	void (*put)(struct hodo_view_packer *packer, const void *data, uint32_t n);
-	uint64_t own_n; /* values, where they are not the table's rows; else 0 */
-};
+void hodo_view_table(struct hodo_view_container *container, const char *name, uint64_t rows);
+void hodo_view_table_end(struct hodo_view_container *container);
+/* Begins a column of n values, "u32" of 4 bytes, … True: they are to be put. */
+bool hodo_view_column(struct hodo_view_container *container, const char *name, const char *type, unsigned bytes,
+		      uint64_t n);
+void hodo_view_put(struct hodo_view_container *container, const void *bytes, size_t len);
 
-struct hodo_view_table {
-	const char *name;
-	uint32_t n;
-	const void *data;
-	const struct hodo_view_column *columns; /* ends with name NULL */
-};
+static inline void hodo_view_put_value(struct hodo_view_container *c, const void *value, size_t size)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	for (size_t i = size; i-- > 0;)
+		hodo_view_put(c, (const char *)value + i, 1);
+#else
+	hodo_view_put(c, value, size);
+#endif
+}
 
-/* The member "tables" of a header, with its key. */
-void hodo_view_tables_json(struct hodo_json *header, const struct hodo_view_table *tables, unsigned n);
-/* The whole container: the head's JSON is given, the tables are put. */
-void hodo_view_container(struct hodo_view_packer *packer, const char *json, size_t len,
-			 const struct hodo_view_table *tables, unsigned n);
+typedef uint8_t hodo_view_u8;
+typedef uint16_t hodo_view_u16;
+typedef uint32_t hodo_view_u32;
+typedef int32_t hodo_view_i32;
+typedef double hodo_view_f64;
+
+/* A column of n values: EXPR of each i. */
+#define HODO_VIEW_COLUMN(c, NAME, TYPE, N, EXPR)                                                         \
+	do {                                                                                             \
+		if (hodo_view_column(c, NAME, #TYPE, sizeof(hodo_view_##TYPE), N)) {                      \
+			for (uint32_t i = 0; i < (N); i++) {                                              \
+				hodo_view_##TYPE hodo_view_value = (hodo_view_##TYPE)(EXPR);              \
+				hodo_view_put_value(c, &hodo_view_value, sizeof(hodo_view_value));        \
+			}                                                                                 \
+		}                                                                                         \
+	} while (0)
 
 #endif

@@ -24,7 +24,7 @@ void hodo_view_rows_free(struct hodo_view_rows *rows)
 {
 	free(rows->rows);
 	free(rows->shares);
-	free(rows->texts);
+	hodo_text_free(&rows->texts);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -64,23 +64,12 @@ static int make_room(struct hodo_view_rows *rows, size_t text_bytes)
 		rows->room = (uint32_t)room;
 		full = false;
 	}
-	if (full || (rows->n > 0 && rows->texts_len + text_bytes > rows->texts_max)) {
+	if (full || (rows->n > 0 && rows->texts.len + text_bytes > rows->texts_max)) {
 		uint32_t to = rows->n < rows->limit ? rows->n : rows->limit;
 		int err = hodo_view_rows_thin(rows, full ? rows->limit : to - to / 4);
 
 		if (err)
 			return err;
-	}
-	if (rows->texts_len + text_bytes > rows->texts_room) {
-		size_t room = rows->texts_room ? rows->texts_room + rows->texts_room / 2 : 65536;
-		char *more;
-
-		room = room < rows->texts_len + text_bytes ? rows->texts_len + text_bytes : room;
-		more = realloc(rows->texts, room);
-		if (!more)
-			return -ENOMEM;
-		rows->texts = more;
-		rows->texts_room = room;
 	}
 	return rows->n < rows->room ? 0 : -ENOMEM;
 }
@@ -90,22 +79,26 @@ int hodo_view_rows_add(struct hodo_view_rows *rows, const struct hodo_view_row *
 	size_t text_bytes = len ? (sizeof(uint32_t) + len + 3) & ~(size_t)3 : 0;
 	struct hodo_view_row *to;
 	uint32_t n = (uint32_t)len;
+	char *place;
 	int err = 0;
 
-	if (rows->n == rows->room || rows->texts_len + text_bytes > rows->texts_room)
+	if (rows->n == rows->room || rows->texts.len + text_bytes > rows->texts_max)
 		err = make_room(rows, text_bytes);
 	if (err)
 		return err;
+	place = hodo_text_room(&rows->texts, text_bytes);
+	if (!place)
+		return rows->texts.error;
 	to = &rows->rows[rows->n++];
 	*to = *row;
 	to->text = HODO_VIEW_NO_TEXT;
 	if (row->name >= rows->nnames)
 		rows->nnames = row->name + 1;
 	if (len) {
-		to->text = (uint32_t)(rows->texts_len / 4);
-		memcpy(rows->texts + rows->texts_len, &n, sizeof(n));
-		memcpy(rows->texts + rows->texts_len + sizeof(n), text, len);
-		rows->texts_len += text_bytes;
+		to->text = (uint32_t)(rows->texts.len / 4);
+		memcpy(place, &n, sizeof(n));
+		memcpy(place + sizeof(n), text, len);
+		rows->texts.len += text_bytes;
 	}
 	return 0;
 }

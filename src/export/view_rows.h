@@ -12,6 +12,7 @@
 #define HODO_EXPORT_VIEW_ROWS_H
 
 #include <base/intern.h>
+#include <base/text.h>
 
 enum hodo_view_class { HODO_VIEW_SLICES, HODO_VIEW_INSTANTS, HODO_VIEW_VALUES, HODO_VIEW_CLASSES };
 
@@ -56,8 +57,8 @@ struct hodo_view_rows {
 	struct hodo_view_share *shares; /* by track */
 	uint32_t ntracks;
 	uint32_t nnames; /* at most, of the rows' */
-	char *texts;     /* u32 length and bytes, each at a multiple of 4 */
-	size_t texts_len, texts_room, texts_max;
+	struct hodo_text texts; /* u32 length and bytes, each at a multiple of 4 */
+	size_t texts_max;
 };
 
 static inline enum hodo_view_class hodo_view_class(const struct hodo_view_row *row)

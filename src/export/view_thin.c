@@ -212,20 +212,20 @@ static void bury(struct hodo_view_rows *rows)
 			continue;
 		if (row->text != HODO_VIEW_NO_TEXT) {
 			/* Texts lie in the order of their rows. */
-			const char *from = rows->texts + 4 * (size_t)row->text;
+			const char *from = rows->texts.data + 4 * (size_t)row->text;
 			uint32_t len;
 			size_t bytes;
 
 			memcpy(&len, from, sizeof(len));
 			bytes = (sizeof(len) + (size_t)len + 3) & ~(size_t)3;
-			memmove(rows->texts + texts, from, bytes);
+			memmove(rows->texts.data + texts, from, bytes);
 			row->text = (uint32_t)(texts / 4);
 			texts += bytes;
 		}
 		rows->rows[n++] = *row;
 	}
 	rows->n = n;
-	rows->texts_len = texts;
+	rows->texts.len = texts;
 }
 
 static void thin_lanes(struct thin *t, size_t lanes)

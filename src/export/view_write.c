@@ -18,207 +18,12 @@ const char *hodo_view_page(size_t *len)
 	return hodo_view_template;
 }
 
-/* ---------------------------------------------------------------------- columns */
-
-/* Rows of one class; texts are numbered over slices, then instants. */
-struct part {
-	const struct hodo_view_row *rows;
-	uint32_t n;
-	uint32_t first_text;
+/* What of the recording the page has. */
+struct page {
+	struct hodo_view_work *w;
+	uint32_t shown[HODO_VIEW_CLASSES];
+	struct hodo_map numbers; /* of processes */
 };
-
-static void put_value(struct hodo_view_packer *p, const void *value, size_t size)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	unsigned char turned[8];
-
-	for (size_t i = 0; i < size; i++)
-		turned[i] = ((const unsigned char *)value)[size - 1 - i];
-	hodo_view_pack(p, turned, size);
-#else
-	hodo_view_pack(p, value, size);
-#endif
-}
-
-/* A function that puts a column: in EXPR, i is the number of the row. */
-#define COLUMN(FUNCTION, TYPE, DATA, EXPR)                                             \
-	static void FUNCTION(struct hodo_view_packer *p, const void *data, uint32_t n) \
-	{                                                                              \
-		const DATA *d = data;                                                  \
-		for (uint32_t i = 0; i < n; i++) {                                     \
-			TYPE value = (TYPE)(EXPR);                                     \
-			put_value(p, &value, sizeof(value));                           \
-		}                                                                      \
-	}
-
-COLUMN(row_track, uint32_t, struct part, d->rows[i].track)
-COLUMN(row_name, uint32_t, struct part, d->rows[i].name)
-COLUMN(row_kind, uint8_t, struct part, d->rows[i].kind)
-COLUMN(row_flags, uint8_t, struct part, d->rows[i].flags)
-COLUMN(row_depth, uint16_t, struct part, d->rows[i].depth)
-COLUMN(row_begin, double, struct part, d->rows[i].begin)
-COLUMN(row_duration, double, struct part, d->rows[i].duration)
-COLUMN(row_self, double, struct part, d->rows[i].self)
-COLUMN(row_value, double, struct part, d->rows[i].value)
-COLUMN(row_id, double, struct part, d->rows[i].id)
-
-static void row_text(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	const struct part *part = data;
-	uint32_t text = part->first_text;
-
-	for (uint32_t i = 0; i < n; i++) {
-		int32_t value = part->rows[i].text == HODO_VIEW_NO_TEXT ? -1 : (int32_t)text++;
-
-		put_value(p, &value, sizeof(value));
-	}
-}
-
-static const struct hodo_view_column slices[] = {
-	{ "track", "u32", 4, row_track, 0 }, { "name", "u32", 4, row_name, 0 },
-	{ "kind", "u8", 1, row_kind, 0 },    { "flags", "u8", 1, row_flags, 0 },
-	{ "depth", "u16", 2, row_depth, 0 }, { "begin", "f64", 8, row_begin, 0 },
-	{ "duration", "f64", 8, row_duration, 0 }, { "self", "f64", 8, row_self, 0 },
-	{ "text", "i32", 4, row_text, 0 },   { "id", "f64", 8, row_id, 0 }, { 0 },
-};
-static const struct hodo_view_column instants[] = {
-	{ "track", "u32", 4, row_track, 0 }, { "name", "u32", 4, row_name, 0 },
-	{ "time", "f64", 8, row_begin, 0 },  { "text", "i32", 4, row_text, 0 }, { 0 },
-};
-static const struct hodo_view_column values[] = {
-	{ "track", "u32", 4, row_track, 0 }, { "time", "f64", 8, row_begin, 0 },
-	{ "value", "f64", 8, row_value, 0 }, { 0 },
-};
-
-/* Losses, whose processes and times are of this recording. */
-struct losses {
-	const struct hodo_view_loss *all;
-	const uint32_t *processes;
-	int64_t begin_ns;
-};
-
-static double since(int64_t ns, int64_t begin_ns)
-{
-	return (double)ns - (double)begin_ns < 9e15 ? (double)(int64_t)((uint64_t)ns - (uint64_t)begin_ns) : 9e15;
-}
-
-COLUMN(loss_process, uint32_t, struct losses, d->processes[i])
-COLUMN(loss_cpu, int32_t, struct losses, d->all[i].stream->cpu)
-COLUMN(loss_begin, double, struct losses, since(d->all[i].from_ns, d->begin_ns))
-COLUMN(loss_end, double, struct losses, since(d->all[i].until_ns, d->begin_ns))
-COLUMN(loss_count, double, struct losses, d->all[i].count)
-COLUMN(loss_cause, uint32_t, struct losses, d->all[i].cause)
-
-static const struct hodo_view_column losses[] = {
-	{ "process", "u32", 4, loss_process, 0 }, { "cpu", "i32", 4, loss_cpu, 0 },
-	{ "begin", "f64", 8, loss_begin, 0 },     { "end", "f64", 8, loss_end, 0 },
-	{ "count", "f64", 8, loss_count, 0 },     { "cause", "u32", 4, loss_cause, 0 }, { 0 },
-};
-
-COLUMN(figure_name, uint32_t, struct hodo_view_figure, d[i].name)
-COLUMN(figure_track, uint32_t, struct hodo_view_figure, d[i].track)
-COLUMN(figure_count, double, struct hodo_view_figure, d[i].count)
-COLUMN(figure_total, double, struct hodo_view_figure, d[i].total)
-COLUMN(figure_self, double, struct hodo_view_figure, d[i].self)
-COLUMN(figure_min, double, struct hodo_view_figure, d[i].min)
-COLUMN(figure_max, double, struct hodo_view_figure, d[i].max)
-COLUMN(figure_buckets, uint32_t, struct hodo_view_figure, 8u * d[i].powers)
-
-static void figure_histogram(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	const struct hodo_view_figure *f = data;
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < n; at += 8u * f[i++].powers)
-		put_value(p, &at, sizeof(at));
-}
-
-static const struct hodo_view_column aggregates[] = {
-	{ "name", "u32", 4, figure_name, 0 },   { "track", "u32", 4, figure_track, 0 },
-	{ "count", "f64", 8, figure_count, 0 }, { "total", "f64", 8, figure_total, 0 },
-	{ "self", "f64", 8, figure_self, 0 },   { "min", "f64", 8, figure_min, 0 },
-	{ "max", "f64", 8, figure_max, 0 },     { "histogram", "u32", 4, figure_histogram, 0 },
-	{ "buckets", "u32", 4, figure_buckets, 0 }, { 0 },
-};
-
-/* The buckets of all figures, one after the other. */
-static void each_bucket(struct hodo_view_packer *p, const struct hodo_view_figures *f, bool count)
-{
-	const struct hodo_view_figure *all = f->map.entries;
-
-	for (uint32_t i = 0; i < f->map.n; i++) {
-		for (uint32_t k = 0; k < 8u * all[i].powers; k++) {
-			uint16_t place = (uint16_t)(8u * all[i].power + k);
-			double n = (double)all[i].buckets[k];
-
-			if (count)
-				put_value(p, &n, sizeof(n));
-			else
-				put_value(p, &place, sizeof(place));
-		}
-	}
-}
-
-static void bucket_place(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	each_bucket(p, data, false);
-}
-
-static void bucket_count(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	each_bucket(p, data, true);
-}
-
-static const struct hodo_view_column buckets[] = {
-	{ "log2x8", "u16", 2, bucket_place, 0 }, { "count", "f64", 8, bucket_count, 0 }, { 0 },
-};
-
-/* Texts, in the order of their rows. */
-static uint32_t text_len(const struct hodo_view_rows *rows, const struct hodo_view_row *row, const char **text)
-{
-	const char *at = rows->texts + 4 * (size_t)row->text;
-	uint32_t len;
-
-	memcpy(&len, at, sizeof(len));
-	*text = at + sizeof(len);
-	return len;
-}
-
-enum { TEXT_AT, TEXT_LENGTH, TEXT_BYTES };
-
-static void each_text(struct hodo_view_packer *p, const struct hodo_view_rows *rows, int what)
-{
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const char *text;
-		uint32_t len;
-
-		if (rows->rows[i].text == HODO_VIEW_NO_TEXT)
-			continue;
-		len = text_len(rows, &rows->rows[i], &text);
-		if (what == TEXT_BYTES)
-			hodo_view_pack(p, text, len);
-		else
-			put_value(p, what == TEXT_AT ? &at : &len, sizeof(len));
-		at += len;
-	}
-}
-
-static void text_at(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	each_text(p, data, TEXT_AT);
-}
-
-static void text_length(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	each_text(p, data, TEXT_LENGTH);
-}
-
-static void text_bytes(struct hodo_view_packer *p, const void *data, uint32_t n)
-{
-	each_text(p, data, TEXT_BYTES);
-}
 
 /* ------------------------------------------------------------------------ header */
 
@@ -240,11 +45,16 @@ static int number(struct hodo_map *numbers, const struct hodo_read *reader)
 	return 0;
 }
 
-static int64_t number_of(const struct hodo_map *numbers, const struct hodo_read_process *process)
+static int64_t number_of(const struct page *page, const struct hodo_read_process *process)
 {
-	const struct numbered *n = hodo_map_find_u64(numbers, (uintptr_t)process);
+	const struct numbered *n = hodo_map_find_u64(&page->numbers, (uintptr_t)process);
 
 	return n ? (int64_t)n->number : -1;
+}
+
+static double since(int64_t ns, int64_t begin_ns)
+{
+	return (double)ns - (double)begin_ns < 9e15 ? (double)(int64_t)((uint64_t)ns - (uint64_t)begin_ns) : 9e15;
 }
 
 static void put_processes(struct hodo_json *j, const struct hodo_read *reader)
@@ -263,8 +73,9 @@ static void put_processes(struct hodo_json *j, const struct hodo_read *reader)
 	hodo_json_end(j);
 }
 
-static void put_tracks(struct hodo_json *j, const struct hodo_view_work *w, const struct hodo_map *numbers)
+static void put_tracks(struct hodo_json *j, const struct page *page)
 {
+	const struct hodo_view_work *w = page->w;
 	static const char *const kinds[] = { "thread", "async", "counter", "cpu" };
 
 	hodo_json_array(j, "tracks");
@@ -274,7 +85,7 @@ static void put_tracks(struct hodo_json *j, const struct hodo_view_work *w, cons
 
 		hodo_json_object(j, NULL);
 		hodo_json_string(j, "kind", kinds[t->track->kind]);
-		hodo_json_i64(j, "process", number_of(numbers, t->track->process));
+		hodo_json_i64(j, "process", number_of(page, t->track->process));
 		hodo_json_u64(j, "pid", t->track->pid);
 		hodo_json_u64(j, "tid", t->track->tid);
 		hodo_json_i64(j, "cpu", t->track->cpu);
@@ -310,8 +121,9 @@ static void put_warnings(struct hodo_json *j, const struct hodo_view_work *w)
 	hodo_json_end(j);
 }
 
-static void put_totals(struct hodo_json *j, const struct hodo_view_work *w, const uint32_t *shown)
+static void put_totals(struct hodo_json *j, const struct page *page)
 {
+	const struct hodo_view_work *w = page->w;
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < w->nlosses; i++)
@@ -321,16 +133,17 @@ static void put_totals(struct hodo_json *j, const struct hodo_view_work *w, cons
 	hodo_json_u64(j, "slices", w->counts[HODO_VIEW_SLICES]);
 	hodo_json_u64(j, "instants", w->counts[HODO_VIEW_INSTANTS]);
 	hodo_json_u64(j, "values", w->counts[HODO_VIEW_VALUES]);
-	hodo_json_u64(j, "shown_slices", shown[0]);
-	hodo_json_u64(j, "shown_instants", shown[1]);
-	hodo_json_u64(j, "shown_values", shown[2]);
+	hodo_json_u64(j, "shown_slices", page->shown[0]);
+	hodo_json_u64(j, "shown_instants", page->shown[1]);
+	hodo_json_u64(j, "shown_values", page->shown[2]);
 	hodo_json_u64(j, "lost", lost);
 	hodo_json_end(j);
 }
 
-static void put_header(struct hodo_json *j, const struct hodo_view_work *w, const uint32_t *shown,
-		       const struct hodo_map *numbers)
+static void put_header(struct hodo_json *j, void *data)
 {
+	const struct page *page = data;
+	const struct hodo_view_work *w = page->w;
 	const struct hodo_view *v = w->view;
 	int64_t end_ns = w->last_ns;
 
@@ -347,8 +160,164 @@ static void put_header(struct hodo_json *j, const struct hodo_view_work *w, cons
 		hodo_json_string(j, NULL, hodo_strings_at(&w->names, i));
 	hodo_json_end(j);
 	put_processes(j, v->reader);
-	put_tracks(j, w, numbers);
-	put_totals(j, w, shown);
+	put_tracks(j, page);
+	put_totals(j, page);
+}
+
+/* ------------------------------------------------------------------------ tables */
+
+/* text: of the first row that has one; they are numbered over slices, then instants. */
+static void put_rows(struct hodo_view_container *c, const struct hodo_view_row *r, uint32_t n,
+		     enum hodo_view_class class, int32_t text)
+{
+	static const char *const names[] = { "slices", "instants", "values" };
+	bool slices = class == HODO_VIEW_SLICES;
+
+	hodo_view_table(c, names[class], n);
+	HODO_VIEW_COLUMN(c, "track", u32, n, r[i].track);
+	if (class != HODO_VIEW_VALUES)
+		HODO_VIEW_COLUMN(c, "name", u32, n, r[i].name);
+	if (slices) {
+		HODO_VIEW_COLUMN(c, "kind", u8, n, r[i].kind);
+		HODO_VIEW_COLUMN(c, "flags", u8, n, r[i].flags);
+		HODO_VIEW_COLUMN(c, "depth", u16, n, r[i].depth);
+	}
+	HODO_VIEW_COLUMN(c, slices ? "begin" : "time", f64, n, r[i].begin);
+	if (slices) {
+		HODO_VIEW_COLUMN(c, "duration", f64, n, r[i].duration);
+		HODO_VIEW_COLUMN(c, "self", f64, n, r[i].self);
+	}
+	if (class == HODO_VIEW_VALUES)
+		HODO_VIEW_COLUMN(c, "value", f64, n, r[i].value);
+	else
+		HODO_VIEW_COLUMN(c, "text", i32, n, r[i].text == HODO_VIEW_NO_TEXT ? -1 : text++);
+	if (slices)
+		HODO_VIEW_COLUMN(c, "id", f64, n, r[i].id);
+	hodo_view_table_end(c);
+}
+
+/* The text of row i; NULL: it has none. */
+static uint32_t text_of(const struct hodo_view_rows *rows, uint32_t i, const char **text)
+{
+	uint32_t place = rows->rows[i].text, len = 0;
+	const char *at = place == HODO_VIEW_NO_TEXT ? NULL : rows->texts.data + 4 * (size_t)place;
+
+	if (at)
+		memcpy(&len, at, sizeof(len));
+	*text = at ? at + sizeof(len) : NULL;
+	return len;
+}
+
+static void put_losses(struct hodo_view_container *c, const struct page *page)
+{
+	const struct hodo_view_loss *l = page->w->losses;
+	uint32_t n = page->w->nlosses;
+
+	hodo_view_table(c, "losses", n);
+	HODO_VIEW_COLUMN(c, "process", u32, n, number_of(page, l[i].process));
+	HODO_VIEW_COLUMN(c, "cpu", i32, n, l[i].stream->cpu);
+	HODO_VIEW_COLUMN(c, "begin", f64, n, since(l[i].from_ns, page->w->begin_ns));
+	HODO_VIEW_COLUMN(c, "end", f64, n, since(l[i].until_ns, page->w->begin_ns));
+	HODO_VIEW_COLUMN(c, "count", f64, n, l[i].count);
+	HODO_VIEW_COLUMN(c, "cause", u32, n, l[i].cause);
+	hodo_view_table_end(c);
+}
+
+static void each_bucket(struct hodo_view_container *c, const struct hodo_view_figure *f, uint32_t n, bool place)
+{
+	for (; n > 0; n--, f++) {
+		for (uint32_t k = 0; k < 8u * f->powers; k++) {
+			uint16_t at = (uint16_t)(8u * f->power + k);
+			double count = (double)f->buckets[k];
+
+			hodo_view_put_value(c, place ? (const void *)&at : &count, place ? sizeof(at) : sizeof(count));
+		}
+	}
+}
+
+/* Where not all slices are shown; then the buckets of all of them, one after the other. */
+static void put_figures(struct hodo_view_container *c, const struct hodo_map *figures)
+{
+	const struct hodo_view_figure *f = figures->entries;
+	uint32_t n = figures->n, buckets = 0, next = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		buckets += 8u * f[i].powers;
+	hodo_view_table(c, "aggregates", n);
+	HODO_VIEW_COLUMN(c, "name", u32, n, f[i].name);
+	HODO_VIEW_COLUMN(c, "track", u32, n, f[i].track);
+	HODO_VIEW_COLUMN(c, "count", f64, n, f[i].count);
+	HODO_VIEW_COLUMN(c, "total", f64, n, f[i].total);
+	HODO_VIEW_COLUMN(c, "self", f64, n, f[i].self);
+	HODO_VIEW_COLUMN(c, "min", f64, n, f[i].min);
+	HODO_VIEW_COLUMN(c, "max", f64, n, f[i].max);
+	HODO_VIEW_COLUMN(c, "histogram", u32, n, (next += 8u * f[i].powers) - 8u * f[i].powers);
+	HODO_VIEW_COLUMN(c, "buckets", u32, n, 8u * f[i].powers);
+	hodo_view_table_end(c);
+	hodo_view_table(c, "buckets", buckets);
+	if (hodo_view_column(c, "log2x8", "u16", 2, buckets))
+		each_bucket(c, f, n, true);
+	if (hodo_view_column(c, "count", "f64", 8, buckets))
+		each_bucket(c, f, n, false);
+	hodo_view_table_end(c);
+}
+
+static void put_tables(struct hodo_view_container *c, void *data)
+{
+	const struct page *page = data;
+	const struct hodo_view_work *w = page->w;
+	static const struct hodo_view_row none;
+	const struct hodo_view_row *row = w->rows.n ? w->rows.rows : &none;
+	int32_t texts = 0;
+	bool whole = true;
+
+	for (uint32_t i = 0; i < page->shown[0]; i++)
+		texts += row[i].text != HODO_VIEW_NO_TEXT;
+	for (unsigned k = 0; k < HODO_VIEW_CLASSES; k++) {
+		put_rows(c, row, page->shown[k], (enum hodo_view_class)k, k ? texts : 0);
+		row += page->shown[k];
+		whole &= page->shown[k] == w->counts[k];
+	}
+	put_losses(c, page);
+	if (!whole)
+		put_figures(c, &w->figures.map);
+}
+
+static void put_nothing(struct hodo_json *j, void *data)
+{
+	(void)j, (void)data;
+}
+
+/* In the order of their rows. */
+static void put_texts(struct hodo_view_container *c, void *data)
+{
+	const struct hodo_view_rows *rows = data;
+	uint32_t n = 0, at = 0, len;
+	const char *text;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		n += rows->rows[i].text != HODO_VIEW_NO_TEXT;
+		bytes += text_of(rows, i, &text);
+	}
+	hodo_view_table(c, "text", n);
+	for (unsigned column = 0; column < 2; column++) {
+		if (!hodo_view_column(c, column ? "length" : "at", "u32", 4, n))
+			continue;
+		for (uint32_t i = 0; i < rows->n; i++) {
+			len = text_of(rows, i, &text);
+			if (text)
+				hodo_view_put_value(c, column ? &len : &at, sizeof(len));
+			at += len;
+		}
+	}
+	if (hodo_view_column(c, "bytes", "u8", 1, bytes)) {
+		for (uint32_t i = 0; i < rows->n; i++) {
+			len = text_of(rows, i, &text);
+			hodo_view_put(c, text, len);
+		}
+	}
+	hodo_view_table_end(c);
 }
 
 /* -------------------------------------------------------------------------- page */
@@ -369,114 +338,33 @@ static void put_html(struct hodo_text *o, const char *text)
 	hodo_text_free(&plain);
 }
 
-static int put_container(struct hodo_text *o, const char *id, struct hodo_json *header,
-			 const struct hodo_view_table *tables, unsigned n)
-{
-	struct hodo_view_packer packer;
-	int err;
-
-	hodo_view_tables_json(header, tables, n);
-	hodo_json_end(header);
-	err = header->text->error;
-	if (err)
-		return err;
-	hodo_text_printf(o, "<script type=\"text/plain\" id=\"%s\">", id);
-	hodo_view_pack_start(&packer, o);
-	hodo_view_container(&packer, header->text->data, header->text->len, tables, n);
-	err = hodo_view_pack_end(&packer);
-	hodo_text_add(o, "</script>\n");
-	return err;
-}
-
-static int put_main(struct hodo_view_work *w, const uint32_t *shown)
-{
-	const struct hodo_view_rows *r = &w->rows;
-	static const struct hodo_view_row none;
-	const struct hodo_view_row *rows = r->n ? r->rows : &none;
-	struct part s = { rows, shown[0], 0 }, i = { rows + shown[0], shown[1], 0 };
-	struct part v = { rows + shown[0] + shown[1], shown[2], 0 };
-	struct losses l = { w->losses, NULL, w->begin_ns };
-	struct hodo_view_table tables[] = {
-		{ "slices", s.n, &s, slices }, { "instants", i.n, &i, instants }, { "values", v.n, &v, values },
-		{ "losses", w->nlosses, &l, losses },
-		{ "aggregates", w->figures.map.n, w->figures.map.entries, aggregates },
-		{ "buckets", 0, &w->figures, buckets },
-	};
-	bool whole = shown[0] == w->counts[0] && shown[1] == w->counts[1] && shown[2] == w->counts[2];
-	unsigned n = whole ? 4 : 6;
-	struct hodo_text text = { 0 };
-	struct hodo_json header = { .text = &text, .form = HODO_JSON_SCRIPT };
-	uint32_t *processes = reallocarray(NULL, w->nlosses + 1u, sizeof(*processes));
-	struct hodo_map numbers = HODO_MAP(struct numbered, process);
-	int err = processes ? number(&numbers, w->view->reader) : -ENOMEM;
-
-	for (uint32_t k = 0; k < s.n; k++)
-		i.first_text += r->rows[k].text != HODO_VIEW_NO_TEXT;
-	for (uint32_t k = 0; k < w->figures.map.n; k++)
-		tables[5].n += 8u * ((const struct hodo_view_figure *)hodo_map_at(&w->figures.map, k))->powers;
-	if (!err) {
-		for (uint32_t k = 0; k < w->nlosses; k++)
-			processes[k] = (uint32_t)number_of(&numbers, w->losses[k].process);
-		l.processes = processes;
-		hodo_json_object(&header, NULL);
-		put_header(&header, w, shown, &numbers);
-		err = put_container(w->view->out, "hodo-main", &header, tables, n);
-	}
-	hodo_text_free(&text);
-	hodo_map_free(&numbers);
-	free(processes);
-	return err;
-}
-
-static int put_texts(struct hodo_view_work *w)
-{
-	struct hodo_view_column columns[] = {
-		{ "at", "u32", 4, text_at, 0 }, { "length", "u32", 4, text_length, 0 },
-		{ "bytes", "u8", 1, text_bytes, 0 }, { 0 },
-	};
-	struct hodo_view_table table = { "text", 0, &w->rows, columns };
-	struct hodo_text text = { 0 };
-	struct hodo_json header = { .text = &text, .form = HODO_JSON_SCRIPT };
-	int err;
-
-	for (uint32_t i = 0; i < w->rows.n; i++) {
-		const char *bytes;
-
-		if (w->rows.rows[i].text == HODO_VIEW_NO_TEXT)
-			continue;
-		table.n++;
-		columns[TEXT_BYTES].own_n += text_len(&w->rows, &w->rows.rows[i], &bytes);
-	}
-	hodo_json_object(&header, NULL);
-	err = put_container(w->view->out, "hodo-text", &header, &table, 1);
-	hodo_text_free(&text);
-	return err;
-}
-
 int hodo_view_write_page(struct hodo_view_work *w)
 {
 	static const char title[] = "<!--hodo:title-->", data[] = "<!--hodo:data-->";
 	struct hodo_text *o = w->view->out;
-	uint32_t shown[HODO_VIEW_CLASSES] = { 0 };
-	const char *page, *at, *then;
+	struct page page = { .w = w, .numbers = HODO_MAP(struct numbered, process) };
+	const char *template, *at, *then;
 	size_t len;
 	int err;
 
-	page = hodo_view_page(&len);
-	at = memmem(page, len, title, sizeof(title) - 1);
-	then = memmem(page, len, data, sizeof(data) - 1);
+	template = hodo_view_page(&len);
+	at = memmem(template, len, title, sizeof(title) - 1);
+	then = memmem(template, len, data, sizeof(data) - 1);
 	if (!at || !then || then < at)
 		return -ENOSYS;
 	for (uint32_t i = 0; i < w->rows.n; i++)
-		shown[hodo_view_class(&w->rows.rows[i])]++;
-	hodo_text_bytes(o, page, (size_t)(at - page));
+		page.shown[hodo_view_class(&w->rows.rows[i])]++;
+	hodo_text_bytes(o, template, (size_t)(at - template));
 	put_html(o, w->view->title);
 	at += sizeof(title) - 1;
 	hodo_text_bytes(o, at, (size_t)(then - at));
-	err = put_main(w, shown);
+	err = number(&page.numbers, w->view->reader);
 	if (!err)
-		err = put_texts(w);
+		err = hodo_view_container(o, "hodo-main", put_header, put_tables, &page);
+	if (!err)
+		err = hodo_view_container(o, "hodo-text", put_nothing, put_texts, &w->rows);
+	hodo_map_free(&page.numbers);
 	then += sizeof(data) - 1;
-	hodo_text_bytes(o, then, len - (size_t)(then - page));
+	hodo_text_bytes(o, then, len - (size_t)(then - template));
 	return err ? err : o->error;
 }

@@ -118,22 +118,23 @@ bool hodo_dispatch_in_tracer(void)
 static const struct hodo_function *look_up(const struct hodo_func_lookup *lookup, uint64_t addr, uintptr_t *text)
 {
 	for (uint32_t i = 0; i < lookup->n; i++) {
-		uint32_t low = 0, high = lookup->object[i].nfunctions;
+		const struct hodo_function *functions = lookup->object[i].functions;
+		uint32_t n = lookup->object[i].nfunctions;
 
 		*text = lookup->object[i].text;
-		if (addr < *text || addr >= lookup->object[i].end || !high)
-			continue;
-		while (high - low > 1) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (lookup->object[i].functions[middle].addr <= addr - *text)
-				low = middle;
-			else
-				high = middle;
-		}
-		return &lookup->object[i].functions[low];
+		if (addr >= *text && addr < lookup->object[i].end && n)
+			return &functions[hodo_function_before(functions, n, (uint32_t)(addr - *text))];
 	}
 	return 0; /* unloaded meanwhile, for one */
+}
+
+uint64_t hodo_dispatch_sets(uint64_t function)
+{
+	const struct hodo_func_lookup *lookup = hodo_load_acquire(&hodo_func_lookup);
+	uintptr_t text;
+	const struct hodo_function *f = lookup ? look_up(lookup, function, &text) : 0;
+
+	return f ? f->sets : 0;
 }
 
 static __attribute__((noinline)) uint64_t sets_cached(struct hodo_func_thread *t, uint64_t function)
@@ -192,6 +193,43 @@ static void fill_call(const struct event *e, struct hodo_call *call)
 	call->self_ticks = total > f->children ? total - f->children : 0;
 }
 
+/* call: NULL where there are only built-in tracers, which do not need it. */
+static inline __attribute__((always_inline)) void enter_each(const struct hodo_tracer_list *list, uint64_t sets,
+		struct hodo_shadow *shadow, struct hodo_frame *frame, const struct hodo_call *call)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct hodo_tracer_entry *t = &list->entry[i];
+
+		if (!(t->set & sets))
+			continue;
+		if (!call || t->ops) {
+			if (t->ops->enter)
+				t->ops->enter(shadow, frame);
+		} else if (t->tracer->enter) {
+			t->tracer->enter(t->tracer, call);
+		}
+	}
+}
+
+static inline __attribute__((always_inline)) void exit_each(const struct hodo_tracer_list *list, uint64_t sets,
+		struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now,
+		const struct hodo_call *call)
+{
+	for (uint32_t i = list->n; i-- > 0;) {
+		const struct hodo_tracer_entry *t = &list->entry[i];
+
+		/* Not for a frame that was entered before the tracer was there. */
+		if (!(t->set & sets) || (int32_t)((uint32_t)frame->user - t->epoch) < 0)
+			continue;
+		if (!call || t->ops) {
+			if (t->ops->exit)
+				t->ops->exit(shadow, frame, end, now);
+		} else if (t->tracer->exit) {
+			t->tracer->exit(t->tracer, call);
+		}
+	}
+}
+
 static void enter_all(long event, long unused, long unused2)
 {
 	const struct event *e = (const struct event *)event;
@@ -199,37 +237,17 @@ static void enter_all(long event, long unused, long unused2)
 
 	fill_call(e, &call);
 	call.flags = e->flags & HODO_DISPATCH_NO_EXIT ? HODO_CALL_NO_EXIT : 0;
-	for (uint32_t i = 0; i < e->list->n; i++) {
-		const struct hodo_tracer_entry *t = &e->list->entry[i];
-
-		if (!(t->set & e->sets))
-			continue;
-		if (t->ops && t->ops->enter)
-			t->ops->enter(e->shadow, e->frame);
-		else if (!t->ops && t->tracer->enter)
-			t->tracer->enter(t->tracer, &call);
-	}
+	enter_each(e->list, e->sets, e->shadow, e->frame, &call);
 }
 
 static void exit_all(long event, long unused, long unused2)
 {
 	const struct event *e = (const struct event *)event;
-	uint32_t epoch = (uint32_t)e->frame->user;
 	struct hodo_call call;
 
 	fill_call(e, &call);
 	call.flags = e->end == HODO_FRAME_LEFT ? HODO_CALL_LEFT : 0;
-	for (uint32_t i = e->list->n; i-- > 0;) {
-		const struct hodo_tracer_entry *t = &e->list->entry[i];
-
-		/* Not for a frame that was entered before the tracer was there. */
-		if (!(t->set & e->sets) || (int32_t)(epoch - t->epoch) < 0)
-			continue;
-		if (t->ops && t->ops->exit)
-			t->ops->exit(e->shadow, e->frame, e->end, e->now);
-		else if (!t->ops && t->tracer->exit)
-			t->tracer->exit(t->tracer, &call);
-	}
+	exit_each(e->list, e->sets, e->shadow, e->frame, e->end, e->now, &call);
 }
 
 /* The program's tracers may use any register, and call what they like. */
@@ -241,29 +259,6 @@ static __attribute__((noinline)) void call_kept(struct event *e, void (*all)(lon
 	hodo_x86_keep(all, (long)e, 0, 0);
 	hodo_func_tls.in_tracer = false;
 	errno = saved;
-}
-
-/* Where there are only built-in tracers, nobody needs a struct hodo_call. */
-static inline void enter_builtins(const struct hodo_tracer_list *list, struct hodo_shadow *shadow,
-				  struct hodo_frame *frame, uint64_t sets)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		const struct hodo_tracer_entry *t = &list->entry[i];
-
-		if ((t->set & sets) && t->ops->enter)
-			t->ops->enter(shadow, frame);
-	}
-}
-
-static inline void exit_builtins(const struct hodo_tracer_list *list, struct hodo_shadow *shadow,
-				 const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now, uint64_t sets)
-{
-	for (uint32_t i = list->n; i-- > 0;) {
-		const struct hodo_tracer_entry *t = &list->entry[i];
-
-		if ((t->set & sets) && (int32_t)((uint32_t)frame->user - t->epoch) >= 0 && t->ops->exit)
-			t->ops->exit(shadow, frame, end, now);
-	}
 }
 
 /* hodo_shadow.closed */
@@ -280,7 +275,7 @@ static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, e
 
 		call_kept(&e, exit_all);
 	} else {
-		exit_builtins(list, shadow, frame, end, now, sets);
+		exit_each(list, sets, shadow, frame, end, now, 0);
 	}
 }
 
@@ -336,7 +331,7 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 
 			call_kept(&e, enter_all);
 		} else {
-			enter_builtins(list, &t->shadow, frame, sets);
+			enter_each(list, sets, &t->shadow, frame, 0);
 		}
 	} else {
 		hodo_dispatch_count(offsetof(struct hodo_shm, func_deep));

@@ -24,7 +24,6 @@
  * is what it would be.
  */
 #include <elf.h>
-#include <sys/mman.h>
 #include "near.h"
 
 struct shape {
@@ -36,54 +35,11 @@ static const struct shape shapes[] = {
 	{ { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x36 }, { { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x26 },
 	{ { 0x0f, 0x1f, 0x44, 0x00, 0x08 }, 0x08 },
 };
-#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 #define FIRST_LONG 4 /* of the shapes: clang's */
 
 /* ------------------------------------------------------------------- mirrors */
 
-#define MIRRORS_MAX 1024
 #define NOOPS_MAX 64 /* before a function */
-
-struct mirror {
-	uintptr_t at;
-	size_t bytes; /* 0: not in use */
-	uintptr_t text, base; /* of the object */
-};
-static struct mirror mirrors[MIRRORS_MAX];
-
-static bool alive(const struct mirror *m)
-{
-	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
-		const struct hodo_func_object *o = &hodo_func_objects[i];
-
-		if (o->in_use && o->text == m->text && o->base == m->base)
-			return true;
-	}
-	return false;
-}
-
-/* Before an object is looked at for the first time: unmaps the mirrors of those that are unloaded, also of one that
- * was at the same place. Nobody is on the way through them. */
-static void drop_mirrors(const struct hodo_func_object *o)
-{
-	for (unsigned i = 0; i < MIRRORS_MAX; i++) {
-		struct mirror *m = &mirrors[i];
-
-		if (m->bytes && (!alive(m) || (m->text == o->text && m->base == o->base))) {
-			hodo_sys2(SYS_munmap, m->at, m->bytes);
-			m->bytes = 0;
-		}
-	}
-}
-
-static struct mirror *unused_mirror(void)
-{
-	for (unsigned i = 0; i < MIRRORS_MAX; i++) {
-		if (!mirrors[i].bytes)
-			return &mirrors[i];
-	}
-	return 0;
-}
 
 static intptr_t distance(const struct shape *shape)
 {
@@ -94,24 +50,18 @@ static intptr_t distance(const struct shape *shape)
 	return 5 + (intptr_t)d;
 }
 
-/* For slots from first to last; 0: no room there. */
-static struct mirror *map_mirror(const struct hodo_func_object *o, const struct shape *shape, uintptr_t first,
-				 uintptr_t last)
+/* For slots from first to last; false: no room there. */
+static bool map_mirror(struct hodo_mirror *m, const struct shape *shape, uintptr_t first, uintptr_t last)
 {
 	uintptr_t from = first + (uintptr_t)distance(shape), to = last + (uintptr_t)distance(shape) + 5;
-	struct mirror *m = unused_mirror();
-	struct mirror want;
 
-	if (!m || to < from || to > 1ul << 47)
-		return 0;
-	want.at = from & ~(uintptr_t)(HODO_PAGE - 1);
-	want.bytes = ((to + HODO_PAGE - 1) & ~(uintptr_t)(HODO_PAGE - 1)) - want.at;
-	want.text = o->text;
-	want.base = o->base;
-	if (!hodo_near_map(want.at, want.bytes))
-		return 0;
-	*m = want;
-	return m;
+	if (to < from || to > 1ul << 47)
+		return false;
+	m->at = from & ~(uintptr_t)(HODO_PAGE - 1);
+	m->bytes = ((to + HODO_PAGE - 1) & ~(uintptr_t)(HODO_PAGE - 1)) - m->at;
+	if (!hodo_near_map(m->at, m->bytes))
+		m->bytes = 0;
+	return m->bytes > 0;
 }
 
 /* ------------------------------------------------------------ the list of slots */
@@ -162,7 +112,7 @@ static void read_list(const struct hodo_scan *scan, const struct hodo_names *nam
 		      struct list *list)
 {
 	const struct hodo_func_object *o = scan->object;
-	struct hodo_dynamic d;
+	const struct hodo_dynamic d = hodo_dynamic_read(scan->info);
 	struct hodo_starts starts;
 
 	for (size_t i = 0; i < list->n; i++) {
@@ -170,7 +120,6 @@ static void read_list(const struct hodo_scan *scan, const struct hodo_names *nam
 
 		list->slot[i] = value >= o->text && value < o->text_end ? value : o->base + value;
 	}
-	hodo_dynamic_read(scan->info, &d);
 	for (size_t i = 0; i < d.relocations[0].n; i++) {
 		const ElfW(Rela) *r = &d.relocations[0].entry[i];
 		uintptr_t at = o->base + r->r_offset - section;
@@ -197,11 +146,11 @@ static bool takes_prefix(uintptr_t slot, const struct shape *shape)
 	return shape->last == shape->before[4] || (next != 0x64 && next != 0x65);
 }
 
-static bool add_slots(struct hodo_scan *scan, const struct list *list, const struct shape *shape)
+static bool add_slots(struct hodo_scan *scan, const struct list *list, const struct shape *shape,
+		      struct hodo_mirror *mirror)
 {
 	static struct hodo_patch patch; /* too large for small stacks */
 	uintptr_t stub = 0, first = ~0ul, last = 0;
-	struct mirror *mirror;
 
 	for (size_t i = 0; i < list->n; i++) {
 		if (!looks(list->slot[i], shape))
@@ -211,8 +160,7 @@ static bool add_slots(struct hodo_scan *scan, const struct list *list, const str
 	}
 	if (first > last)
 		return true;
-	mirror = map_mirror(scan->object, shape, first, last);
-	if (!mirror)
+	if (!map_mirror(mirror, shape, first, last))
 		return false;
 	stub = hodo_near_stub(mirror->at, mirror->at + mirror->bytes, HODO_HOOK_REACHED);
 	for (size_t i = 0; i < list->n && stub; i++) {
@@ -270,12 +218,11 @@ static void scan_patchable(struct hodo_scan *scan)
 
 	if (!find_list(scan, &list))
 		return;
-	drop_mirrors(scan->object);
 	for (unsigned i = 0; i < FIRST_LONG; i++) {
-		if (add_slots(scan, &list, &shapes[i]))
+		if (add_slots(scan, &list, &shapes[i], &scan->object->mirrors[0]))
 			break;
 	}
-	add_slots(scan, &list, &shapes[FIRST_LONG]);
+	add_slots(scan, &list, &shapes[FIRST_LONG], &scan->object->mirrors[1]);
 	hodo_sys2(SYS_munmap, list.slot, list.n * 8);
 }
 
@@ -322,10 +269,10 @@ static void scan_mcount(struct hodo_scan *scan)
 		{ mcount_names[0], (uintptr_t)hodo_x86_mcount, false },
 		{ mcount_names[1], (uintptr_t)hodo_x86_fentry, false },
 	};
-	struct hodo_dynamic dynamic;
+	const struct hodo_dynamic dynamic = hodo_dynamic_read(scan->info);
 	uint32_t before = scan->object->nslots;
 
-	if (!ours || !hodo_dynamic_read(scan->info, &dynamic) || !hodo_imports_any(&dynamic, imports, 2))
+	if (!ours || !hodo_imports_any(&dynamic, imports, 2))
 		return;
 	hodo_scan_imports(scan, &dynamic, imports, 2, HODO_SLOT_MCOUNT, profiled);
 	if (profiled && scan->object->nslots > before)

@@ -3,8 +3,6 @@
  * events.c - libhodo's own events (func:*),
  * and what follows from a recording's configuration.
  */
-#include <string.h>
-#include <sys/mman.h>
 #include "func.h"
 
 /* ---------------------------------------------------------------- descriptors */

@@ -44,14 +44,14 @@ static void init(void)
 
 static void scan_end(void)
 {
-	hodo_tracers_objects_changed(hodo_slots_scan_end());
+	hodo_slots_scan_end();
+	hodo_tracers_objects_changed();
 }
 
 const struct hodo_extension hodo_extension = {
 	.init = init,
 	.scan_begin = hodo_slots_scan_begin,
 	.object = hodo_slots_object,
-	.roles = hodo_thread_roles,
 	.scan_end = scan_end,
 	.forked = hodo_func_threads_after_fork,
 	.recording = hodo_events_recording,

@@ -28,6 +28,7 @@
 #define HODO_FUNC_H
 
 #include <hodo/tracer.h>
+#include <core/search.h>
 #include <core/shadow.h>
 #include <user/sys.h>
 #include <user/user.h>
@@ -59,6 +60,14 @@ struct hodo_function {
 	uint64_t sets; /* filter sets that want it, see select.c */
 };
 
+/* The last one at or before the address; the first, if none is. They are by address, and there is one at least. */
+static inline uint32_t hodo_function_before(const struct hodo_function *functions, uint32_t n, uint32_t addr)
+{
+	uint32_t behind = hodo_search(i, n, functions[i].addr > addr);
+
+	return behind ? behind - 1 : 0;
+}
+
 /* The traceable functions of a loaded object. */
 struct hodo_func_object {
 	uintptr_t base, text, text_end; /* text: lowest executable address */
@@ -67,6 +76,10 @@ struct hodo_func_object {
 	uint32_t nslots, nfunctions;
 	uint32_t slots_room, functions_room;
 	void **entry_hook, **exit_hook; /* words of its stubs, NULL: none */
+	struct hodo_mirror {
+		uintptr_t at;
+		size_t bytes;
+	} mirrors[2];                   /* mapped for it by entry_only.c */
 	bool in_use;
 	bool seen;                      /* in the scan under way */
 	bool complete;                  /* all kinds of slots were looked for */
@@ -96,10 +109,13 @@ HODO_HIDDEN void hodo_scan_index(struct hodo_func_object *object);
 HODO_HIDDEN void hodo_scan_report_limit(const char *text); /* once a process */
 
 /* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
-HODO_HIDDEN void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note); /* slots.c */
 HODO_HIDDEN void hodo_scan_xray(struct hodo_scan *scan);       /* xray.c */
 HODO_HIDDEN void hodo_scan_instrument(struct hodo_scan *scan); /* instrument.c */
 HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c */
+HODO_HIDDEN void hodo_scan_roles(struct hodo_scan *scan); /* thread.c: HODO_ONLY_IN, when all slots are known */
+
+/* sort.c: by their first words, numbers; equal ones stay as they are. words: of one. false: no memory. */
+HODO_HIDDEN bool hodo_sort(void *items, uint32_t n, size_t words);
 
 extern HODO_HIDDEN struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX]; /* under the control lock */
 extern HODO_HIDDEN uint32_t hodo_func_nobjects;
@@ -118,16 +134,25 @@ extern HODO_HIDDEN bool hodo_func_wanted;
 /* slots.c; all under the control lock. */
 HODO_HIDDEN void hodo_slots_scan_begin(void);
 HODO_HIDDEN int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
-HODO_HIDDEN bool hodo_slots_scan_end(void); /* whether an object was unloaded */
+HODO_HIDDEN void hodo_slots_scan_end(void);
 HODO_HIDDEN void hodo_slots_select(void);
 /* Makes every slot a call or not, as the active sets say. 0 or negative errno. */
 HODO_HIDDEN int hodo_slots_patch(uint64_t active_sets);
 
 /* ------------------------------------------------------------------ symbols */
 
+/* maps.c: a mapping of this process. */
+struct hodo_mapping {
+	uintptr_t low, high;
+	uintptr_t below; /* where the one before it ends */
+	uintptr_t file;  /* where its file's first page is mapped, at this address or below; 0: nowhere */
+};
+/* The one that holds the address; false: there is none. path: of its file, cut to size; size 0: not wanted. */
+HODO_HIDDEN bool hodo_maps_find(uintptr_t addr, struct hodo_mapping *found, char *path, size_t size);
+
 /*
  * names.c: function symbols of an object's file, or of its separate debug
- * file, in memory of our own while it is open. Under the control lock but for names_find.
+ * file, in memory of our own while it is open. By one thread at a time.
  */
 struct hodo_names;
 HODO_HIDDEN struct hodo_names *hodo_names_open(const struct dl_phdr_info *info, const char *path); /* NULL: none */
@@ -139,7 +164,7 @@ HODO_HIDDEN uint32_t hodo_names_count(const struct hodo_names *names, uintptr_t 
 HODO_HIDDEN const char *hodo_names_other(const struct hodo_names *names, uintptr_t addr, uint32_t i);
 /* A section's memory by its name ("xray_instr_map"), 0 if there is none such that is loaded. */
 HODO_HIDDEN uintptr_t hodo_names_section(const struct hodo_names *names, const char *section, size_t *size);
-/* Address of a symbol of any kind that the file defines, 0 if none. */
+/* Address of the function of that name, 0 if none. */
 HODO_HIDDEN uintptr_t hodo_names_symbol(const struct hodo_names *names, const char *symbol);
 /* function_name.c */
 HODO_HIDDEN int hodo_names_function(const void *address, char *name, size_t bytes); /* hodo_function_name() */
@@ -174,8 +199,6 @@ struct hodo_builtin_ops {
 	 * further ones begin; some may be under way. */
 	int (*start)(const struct hodo_functions_config *config);
 	void (*stop)(void);
-	/* Under the control lock, between start and stop: objects came or went; hodo_func_objects has what is there. */
-	void (*objects)(void);
 };
 /* By enum hodo_builtin; record has its own direct path when it is alone, and these functions when not. */
 extern HODO_HIDDEN const struct hodo_builtin_ops hodo_builtin_record, hodo_builtin_graph, hodo_builtin_profile,
@@ -225,6 +248,9 @@ extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tl
 HODO_HIDDEN bool hodo_dispatch_in_tracer(void);
 HODO_HIDDEN bool hodo_dispatch_inside(void); /* the thread is in dispatch, or in a handler that interrupted it */
 
+/* dispatch.c, in dispatch: the sets that the function is in; none if it is not known. */
+HODO_HIDDEN uint64_t hodo_dispatch_sets(uint64_t function);
+
 /* threads.c: sets up this thread's; NULL: beyond a limit. closed: of its shadow. */
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)0)->closed) closed);
 /* Whether another thread sleeps where it cannot be in the dispatch that it has begun: a longjmp went past that. */
@@ -273,7 +299,7 @@ extern HODO_HIDDEN const struct hodo_func_lookup *hodo_func_lookup;
 extern HODO_HIDDEN long hodo_func_rseq_offset;
 
 /* tracer.c; under the control lock */
-HODO_HIDDEN void hodo_tracers_objects_changed(bool unloaded);
+HODO_HIDDEN void hodo_tracers_objects_changed(void);
 HODO_HIDDEN int hodo_tracers_set_builtins(uint32_t mask, int set); /* 1 << enum hodo_builtin */
 /* As <hodo/tracer.h> says, without the lock. */
 HODO_HIDDEN int hodo_tracers_register(struct hodo_tracer *tracer);
@@ -288,30 +314,15 @@ HODO_HIDDEN bool hodo_grace_recording(void); /* waits for the end of a recording
 /* events.c; under the control lock */
 HODO_HIDDEN void hodo_events_recording(void);
 
-/* x86_64/func.S; by enum hodo_hook */
-#define HODO_HOOKS_DECLARE(kind) \
-	HODO_HIDDEN void hodo_x86_##kind##_entry(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_exit(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_reached(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_mcount(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_entry_sp(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_exit_sp(void); \
-	HODO_HIDDEN void hodo_x86_##kind##_fentry(void)
-HODO_HOOKS_DECLARE(record);
-HODO_HOOKS_DECLARE(dispatch);
+/* x86_64 */
 HODO_HIDDEN void hodo_x86_keep(void (*function)(long, long, long), long a, long b, long c);
-HODO_HIDDEN void hodo_x86_hook_none(void);
-HODO_HIDDEN void hodo_x86_hook_none_mcount(void);
-HODO_HIDDEN void hodo_x86_hook_none_fentry(void);
 HODO_HIDDEN void hodo_func_record_slow(long event, long pc, long at); /* called by func.S */
 extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
 extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
 extern HODO_HIDDEN uint32_t hodo_x86_moves; /* x86_64/keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
 
-/* thread.c: HODO_ONLY_IN of an object, under the control lock. */
-HODO_HIDDEN void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
 HODO_HIDDEN void hodo_exits_warn(void); /* exits.c; under the control lock */
-HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* an object is unloaded */
+HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* thread.c: an object is unloaded */
 
 /* The recording's configuration of functions; size 0: none. Texts behind it are in hodo_recording.text. */
 extern HODO_HIDDEN struct hodo_functions_config hodo_func_config;
@@ -392,6 +403,8 @@ enum hodo_hook {
 	HODO_HOOKS
 };
 extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];
+/* What they may be: while nobody traces, the direct writers, the ways to dispatch (x86_64/func.S). */
+extern HODO_HIDDEN void *const hodo_x86_hooks[3][HODO_HOOKS];
 
 /* returns.c: true if the return address at `at` was replaced: its exit comes as hodo_dispatch_exit(). */
 HODO_HIDDEN bool hodo_returns_possible(const char *trampoline, const char **why_not);

@@ -9,13 +9,11 @@
  *
  * The lock and what was found lie on pages that a fork child finds empty: the owner may have stayed in the parent.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
-#include "names.h"
+#include "names_file.h"
 
 #define OBJECTS_MAX 1024u
-#define LINE_MAX_BYTES 4352u /* of /proc/self/maps: a path, and what is before it */
+#define PHDRS_MAX 64
 
 struct known {
 	uintptr_t low, high; /* the mapping that was asked for */
@@ -28,9 +26,8 @@ struct object_table {
 	uint32_t changes; /* of loaded objects, when it was filled */
 	uint32_t next;   /* to be replaced when all are in use */
 	struct known known[OBJECTS_MAX];
-	ElfW(Phdr) phdr[HODO_NAMES_PHDRS_MAX];
-	char line[LINE_MAX_BYTES];
-	char input[HODO_PAGE];
+	ElfW(Phdr) phdr[PHDRS_MAX];
+	char path[4096];
 };
 
 static struct object_table *shared;
@@ -61,7 +58,6 @@ static struct object_table *make_table(void)
 static struct object_table *lock(uint64_t *mask)
 {
 	struct object_table *b = hodo_load_acquire(&shared);
-	struct timespec pause = { 0, 50000 };
 	uint32_t tid, owner = 0;
 
 	b = b ? b : make_table();
@@ -70,7 +66,7 @@ static struct object_table *lock(uint64_t *mask)
 	*mask = hodo_signals_block();
 	tid = hodo_gettid();
 	while (!hodo_cas_acquire(&b->owner, &owner, tid)) {
-		hodo_sys2(SYS_nanosleep, &pause, 0);
+		hodo_sleep_ns(50000);
 		owner = 0;
 	}
 	return b;
@@ -82,161 +78,29 @@ static void unlock(struct object_table *b, uint64_t mask)
 	hodo_signals_restore(mask);
 }
 
-/* --------------------------------------------------------------------- mappings */
-
-struct mapping {
-	uintptr_t low, high;
-	bool code;
-	uint64_t offset, device, inode;
-	const char *path;
-};
-
-struct reader {
-	struct object_table *b;
-	long fd;
-	uint32_t n, at;
-};
-
-static int next_char(struct reader *r)
-{
-	long n;
-
-	if (r->at == r->n) {
-		do
-			n = hodo_sys3(SYS_read, r->fd, r->b->input, sizeof(r->b->input));
-		while (n == -EINTR);
-		r->n = n > 0 ? (uint32_t)n : 0;
-		r->at = 0;
-		if (!r->n)
-			return -1;
-	}
-	return (unsigned char)r->b->input[r->at++];
-}
-
-/* A line, cut to what there is room for. */
-static bool next_line(struct reader *r)
-{
-	uint32_t len = 0;
-	int c;
-
-	while ((c = next_char(r)) >= 0 && c != '\n') {
-		if (len < LINE_MAX_BYTES - 1)
-			r->b->line[len++] = (char)c;
-	}
-	r->b->line[len] = 0;
-	return c >= 0 || len > 0;
-}
-
-static uint64_t number(const char **p, unsigned base)
-{
-	uint64_t value = 0;
-
-	for (;; (*p)++) {
-		unsigned c = (unsigned char)**p;
-		unsigned digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-
-		if (digit >= base)
-			break;
-		value = value * base + digit;
-	}
-	*p += **p != 0; /* what ends it */
-	return value;
-}
-
-/* "low-high rwxp offset major:minor inode   path" */
-static void parse_line(const char *p, struct mapping *m)
-{
-	uint64_t major;
-
-	m->low = number(&p, 16);
-	m->high = number(&p, 16);
-	m->code = false;
-	for (; *p && *p != ' '; p++)
-		m->code = m->code || *p == 'x';
-	p += *p != 0;
-	m->offset = number(&p, 16);
-	major = number(&p, 16);
-	m->device = major << 32 | number(&p, 16);
-	m->inode = number(&p, 10);
-	while (*p == ' ')
-		p++;
-	m->path = p;
-}
-
-static bool find_mapping(struct object_table *b, uintptr_t addr, struct mapping *m)
-{
-	struct reader r = { b, hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), 0, 0 };
-	bool found = false;
-
-	if (r.fd < 0)
-		return false;
-	while (!found && next_line(&r)) {
-		parse_line(b->line, m);
-		found = addr >= m->low && addr < m->high;
-	}
-	hodo_sys1(SYS_close, r.fd);
-	return found && m->path[0] == '/';
-}
-
 /* ---------------------------------------------------------------------- objects */
 
-/* Where the file is loaded, judged by where the mapping's part of it is to be. */
-static bool find_base(const ElfW(Phdr) *phdr, unsigned n, const struct mapping *m, uintptr_t *base)
+/* What the loader knows of the object that the mapping is a part of, from the first page of its file. */
+static struct hodo_names *open_object(struct object_table *b, const struct hodo_mapping *m)
 {
-	bool found = false;
-
-	for (unsigned i = 0; i < n; i++) {
-		const ElfW(Phdr) *p = &phdr[i];
-		uint64_t start = p->p_offset & -(uint64_t)HODO_PAGE;
-
-		if (p->p_type != PT_LOAD || m->offset < start || m->offset >= p->p_offset + p->p_filesz ||
-		    (found && !(p->p_flags & PF_X) == m->code))
-			continue;
-		*base = m->low - (p->p_vaddr + (uintptr_t)(m->offset - p->p_offset));
-		found = true;
-	}
-	return found;
-}
-
-static struct hodo_names *open_path(struct object_table *b, const struct mapping *m, const char *path,
-				    bool must_be_same)
-{
-	struct dl_phdr_info info = { .dlpi_name = path, .dlpi_phdr = b->phdr };
-	uint64_t size, device, inode;
-	struct hodo_names *names = 0;
+	/* No name: a program that was replaced or removed while it runs is still to be had. */
+	struct dl_phdr_info info = { .dlpi_name = "", .dlpi_phdr = b->phdr };
 	ElfW(Ehdr) header;
-	bool same;
-	long fd = hodo_names_file(path, &size, &device, &inode);
 
-	if (fd < 0)
+	if (b->path[0] != '/' || !m->file || !hodo_names_peek(m->file, &header, sizeof(header)) ||
+	    !hodo_names_header(&header) || header.e_phnum > PHDRS_MAX ||
+	    !hodo_names_peek(m->file + header.e_phoff, b->phdr, header.e_phnum * sizeof(b->phdr[0])))
 		return 0;
-	/* On some stacked file systems the two differ for one file: the build-id decides then. */
-	same = device == m->device && inode == m->inode;
-	if ((same || !must_be_same) && hodo_names_read(fd, 0, &header, sizeof(header)) && hodo_names_header(&header) &&
-	    header.e_phnum <= HODO_NAMES_PHDRS_MAX &&
-	    hodo_names_read(fd, header.e_phoff, b->phdr, header.e_phnum * sizeof(b->phdr[0])) &&
-	    find_base(b->phdr, header.e_phnum, m, &info.dlpi_addr)) {
-		info.dlpi_phnum = header.e_phnum;
-		names = hodo_names_open(&info, path);
-	}
-	hodo_sys1(SYS_close, fd);
-	if (names && !same && !hodo_names_verified(names)) {
-		hodo_names_close(names);
-		return 0;
-	}
-	return names;
-}
+	info.dlpi_phnum = header.e_phnum;
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		const ElfW(Phdr) *p = &b->phdr[i];
 
-/* A program that was replaced or removed while it runs is still to be had. */
-static struct hodo_names *open_mapping(struct object_table *b, const struct mapping *m)
-{
-	struct hodo_names *names = open_path(b, m, m->path, false);
-
-	if (!names)
-		names = open_path(b, m, "/proc/self/exe", true);
-	if (names)
-		hodo_names_trim(names);
-	return names;
+		if (p->p_type != PT_LOAD || p->p_offset >= HODO_PAGE)
+			continue;
+		info.dlpi_addr = m->file - (p->p_vaddr - p->p_offset);
+		return hodo_names_open(&info, b->path);
+	}
+	return 0;
 }
 
 static void forget_all(struct object_table *b)
@@ -260,7 +124,7 @@ static struct known *room(struct object_table *b)
 static const struct known *find_object(struct object_table *b, uintptr_t addr)
 {
 	uint32_t now = hodo_load_acquire(&changes);
-	struct mapping m;
+	struct hodo_mapping m;
 	struct known *k;
 
 	if (b->changes != now)
@@ -270,12 +134,12 @@ static const struct known *find_object(struct object_table *b, uintptr_t addr)
 		if (addr >= b->known[i].low && addr < b->known[i].high)
 			return &b->known[i];
 	}
-	if (!find_mapping(b, addr, &m))
+	if (!hodo_maps_find(addr, &m, b->path, sizeof(b->path)))
 		return 0;
 	k = room(b);
 	k->low = m.low;
 	k->high = m.high;
-	k->names = open_mapping(b, &m);
+	k->names = open_object(b, &m);
 	return k;
 }
 

@@ -3,9 +3,9 @@
  * grace.c - what dispatch may still be reading is given back when all threads that were in it have left it. Waiting is
  * done without the control lock, since a tracer that is running may want it. See dispatch.c for the order.
  */
-#include <time.h>
 #include "func.h"
 
+#define PAUSE_NS 50000
 #define RETIRED_MAX 256
 #define RETIRED_MANY 32
 #define UNTOLD_PAUSES 400 /* 20 ms: a store does not wait that long */
@@ -17,13 +17,6 @@ static struct {
 	size_t bytes;
 } retired[RETIRED_MAX];
 static uint32_t nretired;
-
-static void pause_briefly(void)
-{
-	struct timespec t = { 0, 50000 };
-
-	hodo_sys2(SYS_nanosleep, &t, 0);
-}
 
 /* false: the kernel refuses a barrier that it gave before (a sandbox began). Threads order their own accesses from
  * now on; those that are between two of them do not see that. */
@@ -49,7 +42,7 @@ static bool grace_wait(unsigned pauses_max)
 
 	/* Whoever loaded the old list before this has `inside` odd for all to see after it. */
 	for (unsigned n = barrier() ? 0 : UNTOLD_PAUSES; n > 0; n--)
-		pause_briefly();
+		hodo_sleep_ns(PAUSE_NS);
 	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
 		uint32_t inside = hodo_load_acquire(&t->inside);
 
@@ -61,7 +54,7 @@ static bool grace_wait(unsigned pauses_max)
 				break;
 			if (n == pauses_max)
 				return false;
-			pause_briefly();
+			hodo_sleep_ns(PAUSE_NS);
 		}
 	}
 	return true;

@@ -1,66 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* imports.c - the slots that user/imports.c finds, and which function each belongs to. */
+#include <core/symbol_name.h>
 #include "near.h"
-
-#define RUNS_MAX 32
 
 struct search {
 	struct hodo_scan *scan;
 	struct hodo_starts starts;
 	enum hodo_slot_kind kind;
 	bool always; /* they stay calls */
-	struct {
-		uint32_t first, end; /* of the object's slots: in order of addresses */
-	} runs[RUNS_MAX];
-	unsigned nruns, run;
 };
 
 /*
  * GCC moves code that is seldom reached out of its function, to a place with an unwind entry and
  * a symbol of its own, "f.cold". The slot there belongs to f.
  */
-static uintptr_t function_of_cold(struct search *s, uintptr_t start)
+static uintptr_t function_of_cold(struct hodo_scan *scan, uintptr_t start)
 {
-	const struct hodo_names *names = hodo_scan_names(s->scan);
+	const struct hodo_names *names = hodo_scan_names(scan);
 	char name[512];
 	uintptr_t at, whole;
 	const char *cold;
+	size_t n;
 
 	if (!names)
 		return start;
 	cold = hodo_names_find(names, start, &at);
-	for (size_t n = 0; n < sizeof(name) - 1 && cold[n]; n++) {
-		name[n] = cold[n];
-		if (__builtin_memcmp(cold + n, ".cold", 5) == 0) {
-			name[n] = 0;
-			whole = hodo_names_symbol(names, name);
-			return whole ? whole : start;
-		}
-	}
-	return start;
+	n = hodo_symbol_without_suffix(cold, __builtin_strlen(cold));
+	if (!cold[n] || n >= sizeof(name))
+		return start;
+	__builtin_memcpy(name, cold, n);
+	name[n] = 0;
+	whole = hodo_names_symbol(names, name);
+	return whole ? whole : start;
 }
 
-/* Whether the first slot at or behind a function's start is its entry. */
-static bool has_entry(const struct search *s, uintptr_t start)
+/* Whether the first slot at or behind a function's start, of those from a number on, is its entry. */
+static bool has_entry(const struct hodo_func_object *o, uint32_t first, uint32_t addr)
 {
-	const struct hodo_func_object *o = s->scan->object;
-	uint32_t addr = (uint32_t)(start - o->text);
+	uint32_t at = first + hodo_search(k, o->nslots - first, o->slots[first + k].addr >= addr);
 
-	for (unsigned i = 0; i < s->nruns; i++) {
-		uint32_t low = s->runs[i].first, high = s->runs[i].end;
-
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (o->slots[middle].addr < addr)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < s->runs[i].end && o->slots[low].at == HODO_AT_ENTRY && o->slots[low].function == addr)
-			return true;
-	}
-	return false;
+	return at < o->nslots && o->slots[at].at == HODO_AT_ENTRY && o->slots[at].function == addr;
 }
 
 /* The function that holds a slot: not the one that the slot's call names, which may be inlined into it. The slots of
@@ -68,35 +47,20 @@ static bool has_entry(const struct search *s, uintptr_t start)
 static uintptr_t function_of(struct search *s, uintptr_t slot, bool entry)
 {
 	uintptr_t next, start = hodo_starts_find(&s->starts, slot, &next);
+	const struct hodo_names *names = start ? 0 : hodo_scan_names(s->scan);
 
-	if (!start) {
-		const struct hodo_names *names = hodo_scan_names(s->scan);
-
-		if (names && *hodo_names_find(names, slot, &start))
-			return start;
-		return entry ? hodo_slot_function(slot) : slot;
-	}
-	return entry || has_entry(s, start) ? start : function_of_cold(s, start);
+	if (start || (names && *hodo_names_find(names, slot, &start)))
+		return start;
+	return entry ? hodo_slot_function(slot) : slot;
 }
 
 static bool add(void *data, const struct hodo_import_slot *slot)
 {
 	struct search *s = data;
-	const struct hodo_func_object *o = s->scan->object;
 	bool entry = !slot->import->exit;
 
-	if (s->nruns == 0 || slot->run != s->run) {
-		if (s->nruns == RUNS_MAX)
-			return false;
-		s->runs[s->nruns].first = s->runs[s->nruns].end = o->nslots;
-		s->nruns++;
-		s->run = slot->run;
-	}
-	if (!hodo_scan_add(s->scan, slot->addr, function_of(s, slot->addr, entry), s->kind,
-			   entry ? HODO_AT_ENTRY : HODO_AT_EXIT, slot->on, s->always ? slot->on : slot->off))
-		return false;
-	s->runs[s->nruns - 1].end = o->nslots;
-	return true;
+	return hodo_scan_add(s->scan, slot->addr, function_of(s, slot->addr, entry), s->kind,
+			     entry ? HODO_AT_ENTRY : HODO_AT_EXIT, slot->on, s->always ? slot->on : slot->off);
 }
 
 void hodo_scan_imports(struct hodo_scan *scan, const struct hodo_dynamic *d, const struct hodo_import *imports,
@@ -104,7 +68,17 @@ void hodo_scan_imports(struct hodo_scan *scan, const struct hodo_dynamic *d, con
 {
 	struct search s = { .scan = scan, .kind = kind, .always = always };
 	const struct hodo_import_user user = { add, &s };
+	struct hodo_func_object *o = scan->object;
+	uint32_t first = o->nslots;
 
 	hodo_starts_read(scan->info, &s.starts);
-	hodo_imports_scan(scan->info, d, imports, n, kind == HODO_SLOT_CALL && hodo_loaded_idle(scan->info), &user);
+	hodo_imports_scan(scan->info, d, imports, n, kind == HODO_SLOT_CALL && hodo_objects_idle(), &user);
+	if (!hodo_sort(&o->slots[first], o->nslots - first, sizeof(*o->slots) / sizeof(uint32_t)))
+		return;
+	for (uint32_t i = first; i < o->nslots; i++) {
+		struct hodo_slot *slot = &o->slots[i];
+
+		if (slot->at == HODO_AT_EXIT && !has_entry(o, first, slot->function))
+			slot->function = (uint32_t)(function_of_cold(scan, o->text + slot->function) - o->text);
+	}
 }

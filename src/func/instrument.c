@@ -9,10 +9,8 @@
 void hodo_scan_instrument(struct hodo_scan *scan)
 {
 	struct hodo_import imports[2];
-	struct hodo_dynamic dynamic;
+	struct hodo_dynamic dynamic = hodo_dynamic_read(scan->info);
 
-	if (!hodo_dynamic_read(scan->info, &dynamic))
-		return;
 	hodo_mcount_look(&dynamic);
 	if (!hodo_imports_instrument(imports) || !hodo_imports_any(&dynamic, imports, 2))
 		return;

@@ -9,7 +9,6 @@
  * pool of the process: a thread takes some at a time and keeps what comes free. A list of LIST_MAX functions, and one
  * that finds the pool empty, goes on with a node for all others, whose function is 0.
  */
-#include <sys/mman.h>
 #include "func.h"
 
 struct node {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - function symbols of loaded objects, from their files (names_file.c). */
+#include <sys/mman.h>
 #include <core/symbol_name.h>
 #include "names_file.h"
 
@@ -19,33 +20,15 @@ struct hodo_names {
 	uintptr_t base;
 	uintptr_t low, high; /* addresses in the file that segments are loaded for */
 	uintptr_t text, text_end; /* the executable ones of them */
-	bool verified;
-	struct hodo_names_piece sections, section_names;
-	struct hodo_names_piece symbols, strings;
-	struct hodo_names_piece index; /* struct symbol[], by address */
+	struct hodo_names_file own, debug;
+	char *texts; /* of the names */
+	uint64_t ntexts;
+	struct symbol *index; /* by address */
+	size_t index_bytes;
 	uint32_t count;
 };
 
 /* ---------------------------------------------------------------------- symbols */
-
-static bool read_symbols(struct hodo_names *names, const struct hodo_names_file *f, uint32_t type)
-{
-	for (uint32_t i = 0; i < hodo_names_file_count(f); i++) {
-		const ElfW(Shdr) *s = hodo_names_file_section(f, i), *strings;
-
-		if (s->sh_type != type || s->sh_entsize != sizeof(ElfW(Sym)))
-			continue;
-		strings = hodo_names_file_section(f, s->sh_link);
-		if (!strings || strings->sh_type != SHT_STRTAB || strings->sh_size == 0 ||
-		    !hodo_names_file_piece(f, s->sh_offset, s->sh_size, &names->symbols))
-			return false;
-		if (hodo_names_file_piece(f, strings->sh_offset, strings->sh_size, &names->strings))
-			return true;
-		hodo_names_piece_free(&names->symbols);
-		return false;
-	}
-	return false;
-}
 
 static bool is_function(const ElfW(Sym) *s)
 {
@@ -56,58 +39,36 @@ static bool is_function(const ElfW(Sym) *s)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && SYM_BIND(s) != STB_LOCAL);
 }
 
-static void radix_pass(const struct symbol *from, struct symbol *to, uint32_t n, unsigned shift)
+static struct symbol symbol_of(const struct hodo_names *names, const ElfW(Sym) *s)
 {
-	uint32_t at[256] = { 0 }, sum = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		at[from[i].addr >> shift & 255]++;
-	for (unsigned i = 0; i < 256; i++) {
-		uint32_t here = at[i];
-
-		at[i] = sum;
-		sum += here;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		to[at[from[i].addr >> shift & 255]++] = from[i];
-}
-
-static struct symbol symbol_of(const struct hodo_names *names, const ElfW(Sym) *s, uint64_t size)
-{
-	char *name = (char *)names->strings.p + s->st_name, *version = __builtin_strchr(name, '@');
+	char *name = names->texts + s->st_name, *version = __builtin_strchr(name, '@');
+	uint64_t room = names->text_end - s->st_value;
 
 	if (version) /* name@VERSION, as linkers write it */
 		*version = 0;
-	return (struct symbol){ (uint32_t)(s->st_value - names->text), (uint32_t)size, s->st_name,
+	return (struct symbol){ (uint32_t)(s->st_value - names->text),
+				(uint32_t)(s->st_size < room ? s->st_size : room), s->st_name,
 				hodo_symbol_rank(name, SYM_TYPE(s), SYM_BIND(s), s->st_size) };
 }
 
-static uint32_t collect(const struct hodo_names *names, struct symbol *out)
+static uint32_t collect(const struct hodo_names *names, const ElfW(Sym) *all, size_t n, struct symbol *out)
 {
-	const ElfW(Sym) *s = names->symbols.p;
-	size_t n = names->symbols.bytes / sizeof(*s);
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t size = s[i].st_size;
+		ElfW(Sym) s = all[i]; /* a hostile file's texts, which are cut, may lie in here */
 
-		if (!is_function(&s[i]) || s[i].st_value < names->text || s[i].st_value >= names->text_end ||
-		    s[i].st_name >= names->strings.bytes)
-			continue;
-		if (size > names->text_end - s[i].st_value)
-			size = names->text_end - s[i].st_value;
-		if (out)
-			out[count] = symbol_of(names, &s[i], size);
-		count++;
+		if (is_function(&s) && s.st_value >= names->text && s.st_value < names->text_end &&
+		    s.st_name < names->ntexts)
+			out[count++] = symbol_of(names, &s);
 	}
 	return count;
 }
 
 static bool is_better(const struct hodo_names *names, const struct symbol *a, const struct symbol *b)
 {
-	const char *strings = names->strings.p;
-
-	return a->rank != b->rank ? a->rank < b->rank : __builtin_strcmp(strings + a->name, strings + b->name) < 0;
+	return a->rank != b->rank ? a->rank < b->rank :
+				    __builtin_strcmp(names->texts + a->name, names->texts + b->name) < 0;
 }
 
 /* Of the names at one address, a[first] up to a[next], the one that is shown comes first, and has a size if one has. */
@@ -130,28 +91,45 @@ static void settle(const struct hodo_names *names, struct symbol *a, uint32_t fi
 		a[i].rank = first;
 }
 
-static void build_index(struct hodo_names *names)
+static void build_index(struct hodo_names *names, const ElfW(Sym) *all, size_t nall)
 {
-	uint32_t n = collect(names, 0);
-	struct hodo_names_piece other = { 0 };
-	struct symbol *a;
+	struct symbol *a = names->index = hodo_map(nall * sizeof(*a));
+	uint32_t n = a ? collect(names, all, nall, a) : 0;
 
-	if (!n || !hodo_names_piece_make(&names->index, n * sizeof(*a)) ||
-	    !hodo_names_piece_make(&other, n * sizeof(*a)))
+	names->index_bytes = nall * sizeof(*a);
+	if (!hodo_sort(a, n, sizeof(*a) / sizeof(uint32_t)))
 		return;
-	a = names->index.p;
-	collect(names, a);
-	for (unsigned shift = 0; shift < 32; shift += 16) {
-		radix_pass(a, other.p, n, shift);
-		radix_pass(other.p, a, n, shift + 8);
-	}
-	hodo_names_piece_free(&other);
 	for (uint32_t i = 0, next; i < n; i = next) {
 		for (next = i + 1; next < n && a[next].addr == a[i].addr;)
 			next++;
 		settle(names, a, i, next);
 	}
 	names->count = n;
+}
+
+/* The file's table of that type, as far as it has one. */
+static bool read_symbols(struct hodo_names *names, const struct hodo_names_file *f, uint32_t type)
+{
+	for (uint32_t i = 0; i < f->nsections; i++) {
+		const ElfW(Shdr) *s = &f->sections[i];
+		size_t bytes = s->sh_size;
+		uintptr_t from, to;
+		void *table;
+
+		if (s->sh_type != type || s->sh_entsize != sizeof(ElfW(Sym)))
+			continue;
+		names->texts = hodo_names_file_texts(f, s->sh_link, &names->ntexts);
+		table = names->texts ? hodo_names_file_table(f, s->sh_offset, bytes) : 0;
+		if (!table)
+			return false;
+		build_index(names, table, bytes / sizeof(ElfW(Sym)));
+		from = ((uintptr_t)table + HODO_PAGE - 1) & -(uintptr_t)HODO_PAGE;
+		to = ((uintptr_t)table + bytes) & -(uintptr_t)HODO_PAGE;
+		if (from < to) /* it is not needed any more */
+			hodo_sys3(SYS_madvise, from, to - from, MADV_DONTNEED);
+		return true;
+	}
+	return false;
 }
 
 /* --------------------------------------------------------------------- open, close */
@@ -176,83 +154,41 @@ static void set_range(struct hodo_names *names, const struct dl_phdr_info *info)
 		names->text_end = names->text + UINT32_MAX;
 }
 
-static void take_sections(struct hodo_names *names, struct hodo_names_file *f)
-{
-	names->sections = f->sections;
-	names->section_names = f->section_names;
-	f->sections = f->section_names = (struct hodo_names_piece){ 0 };
-}
-
-static bool read_files(struct hodo_names *names, const struct dl_phdr_info *info, const char *path,
-		       struct hodo_names_opening *o)
-{
-	bool own, debug = false, found = false;
-
-	hodo_names_file_identify(o, info);
-	names->verified = o->id.n != 0;
-	own = hodo_names_file_loaded(o, info, path) ||
-	      (info->dlpi_name && !*info->dlpi_name && hodo_names_file_loaded(o, info, "/proc/self/exe"));
-	if (own)
-		found = read_symbols(names, &o->file, SHT_SYMTAB);
-	if (!found)
-		debug = hodo_names_file_debug(o);
-	if (debug)
-		found = read_symbols(names, &o->debug, SHT_SYMTAB);
-	if (own && !found)
-		read_symbols(names, &o->file, SHT_DYNSYM);
-	if (own || debug)
-		take_sections(names, own ? &o->file : &o->debug);
-	hodo_names_file_close(&o->file);
-	hodo_names_file_close(&o->debug);
-	return own || debug;
-}
-
 struct hodo_names *hodo_names_open(const struct dl_phdr_info *info, const char *path)
 {
-	struct hodo_names_piece own, opening;
-	struct hodo_names *names;
-	bool good;
+	struct hodo_names *names = hodo_map(sizeof(*names));
+	struct hodo_build_id id;
+	bool own, debug;
 
-	if (!hodo_names_piece_make(&own, sizeof(*names)))
+	if (!names)
 		return 0;
-	names = own.p;
 	names->base = info->dlpi_addr;
 	set_range(names, info);
-	good = names->low < names->high && hodo_names_piece_make(&opening, sizeof(struct hodo_names_opening));
-	if (good) {
-		good = read_files(names, info, path, opening.p);
-		hodo_names_piece_free(&opening);
+	hodo_names_identify(info, &id);
+	own = hodo_names_file_open(&names->own, path, info, &id) ||
+	      (info->dlpi_name && !*info->dlpi_name && hodo_names_file_open(&names->own, "/proc/self/exe", info, &id));
+	if (!own || !read_symbols(names, &names->own, SHT_SYMTAB)) {
+		debug = hodo_names_file_debug(&names->debug, &id);
+		if (!(debug && read_symbols(names, &names->debug, SHT_SYMTAB)) && own)
+			read_symbols(names, &names->own, SHT_DYNSYM);
 	}
-	if (!good) {
-		hodo_names_close(names);
-		return 0;
-	}
-	build_index(names);
-	return names;
-}
-
-void hodo_names_trim(struct hodo_names *names)
-{
-	hodo_names_piece_free(&names->sections);
-	hodo_names_piece_free(&names->section_names);
-	hodo_names_piece_free(&names->symbols);
+	hodo_names_file_done(&names->own);
+	hodo_names_file_done(&names->debug);
+	if (names->own.image || names->debug.image)
+		return names;
+	hodo_names_close(names);
+	return 0;
 }
 
 void hodo_names_close(struct hodo_names *names)
 {
-	struct hodo_names_piece own = { names, sizeof(*names), HODO_PAGE };
-
 	if (!names)
 		return;
-	hodo_names_trim(names);
-	hodo_names_piece_free(&names->strings);
-	hodo_names_piece_free(&names->index);
-	hodo_names_piece_free(&own);
-}
-
-bool hodo_names_verified(const struct hodo_names *names)
-{
-	return names->verified;
+	hodo_names_file_close(&names->own);
+	hodo_names_file_close(&names->debug);
+	if (names->index)
+		hodo_sys2(SYS_munmap, names->index, names->index_bytes);
+	hodo_sys2(SYS_munmap, names, sizeof(*names));
 }
 
 /* ------------------------------------------------------------------------- finding */
@@ -260,24 +196,16 @@ bool hodo_names_verified(const struct hodo_names *names)
 /* Of the symbols that begin at or below the address, the last that reaches it; else the last, if it has no size. */
 static const struct symbol *find_symbol(const struct hodo_names *names, uint32_t addr)
 {
-	const struct symbol *a = names->index.p;
-	uint32_t low = 0, high = names->count;
+	const struct symbol *a = names->index;
+	uint32_t behind = hodo_search(i, names->count, a[i].addr > addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (a[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low, n = 0; i > 0 && n < OVERLAP_MAX; n++) {
+	for (uint32_t i = behind, n = 0; i > 0 && n < OVERLAP_MAX; n++) {
 		i = a[i - 1].rank;
 		if (addr - a[i].addr < a[i].size)
 			return &a[i];
 	}
-	if (low > 0 && a[a[low - 1].rank].size == 0)
-		return &a[a[low - 1].rank];
+	if (behind > 0 && a[a[behind - 1].rank].size == 0)
+		return &a[a[behind - 1].rank];
 	return 0;
 }
 
@@ -295,12 +223,12 @@ const char *hodo_names_find(const struct hodo_names *names, uintptr_t addr, uint
 
 	if (start)
 		*start = s ? names->base + names->text + s->addr : 0;
-	return s ? (const char *)names->strings.p + s->name : "";
+	return s ? names->texts + s->name : "";
 }
 
 uint32_t hodo_names_count(const struct hodo_names *names, uintptr_t addr)
 {
-	const struct symbol *s = symbol_around(names, addr), *all = names->index.p;
+	const struct symbol *s = symbol_around(names, addr), *all = names->index;
 	uint32_t n = 0;
 
 	while (s && s + n < all + names->count && s[n].addr == s->addr)
@@ -310,44 +238,32 @@ uint32_t hodo_names_count(const struct hodo_names *names, uintptr_t addr)
 
 const char *hodo_names_other(const struct hodo_names *names, uintptr_t addr, uint32_t i)
 {
-	return (const char *)names->strings.p + symbol_around(names, addr)[i].name;
-}
-
-static bool text_is(const struct hodo_names_piece *strings, uint32_t at, const char *text)
-{
-	return at < strings->bytes && __builtin_strcmp((const char *)strings->p + at, text) == 0;
+	return names->texts + symbol_around(names, addr)[i].name;
 }
 
 uintptr_t hodo_names_section(const struct hodo_names *names, const char *section, size_t *size)
 {
-	const ElfW(Shdr) *s = names->sections.p;
-	size_t n = names->sections.bytes / sizeof(*s);
+	const struct hodo_names_file *f = names->own.image ? &names->own : &names->debug;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!(s[i].sh_flags & SHF_ALLOC) || s[i].sh_addr < names->low || s[i].sh_addr >= names->high ||
-		    s[i].sh_size == 0 || s[i].sh_size > names->high - s[i].sh_addr ||
-		    !text_is(&names->section_names, s[i].sh_name, section))
+	*size = 0;
+	for (uint32_t i = 0; f->section_names && i < f->nsections; i++) {
+		const ElfW(Shdr) *s = &f->sections[i];
+
+		if (!(s->sh_flags & SHF_ALLOC) || s->sh_addr < names->low || s->sh_addr >= names->high ||
+		    s->sh_size == 0 || s->sh_size > names->high - s->sh_addr || s->sh_name >= f->section_names_bytes ||
+		    __builtin_strcmp(f->section_names + s->sh_name, section) != 0)
 			continue;
-		if (size)
-			*size = s[i].sh_size;
-		return names->base + s[i].sh_addr;
+		*size = s->sh_size;
+		return names->base + s->sh_addr;
 	}
-	if (size)
-		*size = 0;
 	return 0;
 }
 
-uintptr_t hodo_names_symbol(const struct hodo_names *names, const char *symbol)
+uintptr_t hodo_names_symbol(const struct hodo_names *names, const char *name)
 {
-	const ElfW(Sym) *s = names->symbols.p;
-	size_t n = names->symbols.bytes / sizeof(*s);
-
-	for (size_t i = 0; i < n; i++) {
-		if (s[i].st_shndx == SHN_UNDEF || s[i].st_shndx == SHN_ABS || SYM_TYPE(&s[i]) == STT_TLS ||
-		    s[i].st_value < names->low || s[i].st_value >= names->high)
-			continue;
-		if (text_is(&names->strings, s[i].st_name, symbol))
-			return names->base + s[i].st_value;
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (__builtin_strcmp(names->texts + names->index[i].name, name) == 0)
+			return names->base + names->text + names->index[i].addr;
 	}
 	return 0;
 }

@@ -33,7 +33,8 @@
 static uintptr_t pages[PAGES_MAX];
 static unsigned npages;
 
-bool hodo_near_reaches(uintptr_t text, uintptr_t end, uintptr_t target)
+/* Whether near calls from all of text … end reach the target. */
+static bool reaches(uintptr_t text, uintptr_t end, uintptr_t target)
 {
 	intptr_t low = (intptr_t)(target - text), high = (intptr_t)(target - end);
 
@@ -97,19 +98,11 @@ static uintptr_t new_page(uintptr_t text, uintptr_t end)
 	uintptr_t low = text & ~(uintptr_t)(HODO_PAGE - 1), high = (end + HODO_PAGE - 1) & ~(uintptr_t)(HODO_PAGE - 1);
 	uintptr_t step = 64ul << 20;
 
-	if (npages == PAGES_MAX)
-		return 0;
-	for (unsigned i = 4; i < 64; i++) {
-		uintptr_t distance = i < 14 ? (uintptr_t)HODO_PAGE << i : (i - 13) * step;
-		uintptr_t at = low - distance;
+	for (unsigned i = 4; i < 64 + 30 && npages < PAGES_MAX; i++) {
+		uintptr_t at = i < 14 ? low - ((uintptr_t)HODO_PAGE << i) : i < 64 ? low - (i - 13) * step :
+										   high + (64 + 30 - i) * step;
 
-		if (at < low && hodo_near_reaches(text, end, at) && hodo_near_map(at, HODO_PAGE))
-			return fill(at) ? pages[npages++] = at : 0;
-	}
-	for (unsigned i = 30; i > 0; i--) {
-		uintptr_t at = high + i * step;
-
-		if (at > high && hodo_near_reaches(text, end, at) && hodo_near_map(at, HODO_PAGE))
+		if ((i < 64) == (at < low) && reaches(text, end, at) && hodo_near_map(at, HODO_PAGE))
 			return fill(at) ? pages[npages++] = at : 0;
 	}
 	return 0;
@@ -119,10 +112,10 @@ uintptr_t hodo_near_stub(uintptr_t text, uintptr_t end, enum hodo_hook hook)
 {
 	uintptr_t offset = (unsigned)hook * HODO_NEAR_STUB_BYTES, page;
 
-	if (hodo_near_reaches(text, end, (uintptr_t)hodo_x86_near))
+	if (reaches(text, end, (uintptr_t)hodo_x86_near))
 		return (uintptr_t)hodo_x86_near + offset;
 	for (unsigned i = 0; i < npages; i++) {
-		if (hodo_near_reaches(text, end, pages[i]))
+		if (reaches(text, end, pages[i]))
 			return pages[i] + offset;
 	}
 	page = new_page(text, end);

@@ -11,8 +11,6 @@
 /* A stub that jumps to hodo_func_hooks[hook], which a near call from anywhere in text … end reaches; 0: none to be
  * had. It stays for ever. */
 HODO_HIDDEN uintptr_t hodo_near_stub(uintptr_t text, uintptr_t end, enum hodo_hook hook);
-/* Whether near calls from all of text … end reach the target. */
-HODO_HIDDEN bool hodo_near_reaches(uintptr_t text, uintptr_t end, uintptr_t target);
 /* Zeroed memory exactly there, writable until it is sealed: then read and execute. bytes: whole pages. */
 HODO_HIDDEN bool hodo_near_map(uintptr_t at, size_t bytes);
 HODO_HIDDEN bool hodo_near_seal(uintptr_t at, size_t bytes);

@@ -11,7 +11,6 @@
  * A call inside of another of the same function counts as a call, with its own duration in self, min,
  * max and the buckets; total has the outermost alone, so that no function takes longer than the program.
  */
-#include <sys/mman.h>
 #include "func.h"
 
 struct slot {
@@ -37,11 +36,6 @@ static uint32_t profile_epoch;
 /* The recording's. Also in the child of a handler that has forked in here: there something is left in their place. */
 static struct hodo_profile_entry *entries;
 static struct hodo_shm *counts;
-
-static struct hodo_profile_entry *entry_at(uint32_t i)
-{
-	return entries + i;
-}
 
 static size_t index_bytes(uint32_t slots)
 {
@@ -123,7 +117,7 @@ static struct index *index_of(struct hodo_func_thread *t)
 		else
 			for (uint32_t i = 0; i <= x->mask; i++)
 				if (x->slots[i].function)
-					entry_at(x->slots[i].entry & ~(HODO_PROFILE_BATCH - 1))->calls = 0;
+					entries[x->slots[i].entry & ~(HODO_PROFILE_BATCH - 1)].calls = 0;
 		x->tid = t->tid;
 	}
 	return x;
@@ -137,7 +131,7 @@ static bool new_batch(struct index *x)
 
 	if (first > HODO_PROFILE_ENTRIES - HODO_PROFILE_BATCH)
 		return false;
-	head = entry_at((uint32_t)first);
+	head = &entries[first];
 	head->calls = x->tid;
 	hodo_store_release(&head->addr, HODO_PROFILE_THREAD);
 	x->next = (uint32_t)first + 1;
@@ -167,7 +161,7 @@ static struct slot *slot_of(struct hodo_func_thread *t, uint64_t function)
 	x->left--;
 	*s = (struct slot){ .function = function, .entry = x->next++ };
 	x->used++;
-	hodo_store_release(&entry_at(s->entry)->addr, function);
+	hodo_store_release(&entries[s->entry].addr, function);
 	return s;
 }
 
@@ -218,7 +212,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 		hodo_add(&counts->profile_lost, 1);
 		return;
 	}
-	e = entry_at(s->entry);
+	e = &entries[s->entry];
 	e->calls++;
 	if (frame->user & HODO_USER_NO_EXIT)
 		return;

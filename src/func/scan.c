@@ -61,70 +61,25 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 	return true;
 }
 
-static bool slot_less(const struct hodo_slot *a, const struct hodo_slot *b)
-{
-	return a->addr < b->addr;
-}
-
-static void sift(struct hodo_slot *a, uint32_t root, uint32_t n)
-{
-	for (uint32_t child; (child = 2 * root + 1) < n; root = child) {
-		struct hodo_slot t;
-
-		if (child + 1 < n && slot_less(&a[child], &a[child + 1]))
-			child++;
-		if (!slot_less(&a[root], &a[child]))
-			return;
-		t = a[root];
-		a[root] = a[child];
-		a[child] = t;
-	}
-}
-
 /* Mostly sorted already: readers go through the text in order. */
-static void sort_slots(struct hodo_slot *a, uint32_t n)
+static void sort_slots(struct hodo_func_object *o)
 {
 	bool sorted = true;
 
-	for (uint32_t i = 1; i < n && sorted; i++)
-		sorted = !slot_less(&a[i], &a[i - 1]);
-	if (sorted)
-		return;
-	for (uint32_t i = n / 2; i > 0; i--)
-		sift(a, i - 1, n);
-	for (uint32_t i = n; i > 1; i--) {
-		struct hodo_slot t = a[0];
-
-		a[0] = a[i - 1];
-		a[i - 1] = t;
-		sift(a, 0, i - 1);
-	}
+	for (uint32_t i = 1; i < o->nslots && sorted; i++)
+		sorted = o->slots[i].addr >= o->slots[i - 1].addr;
+	if (!sorted && !hodo_sort(o->slots, o->nslots, sizeof(*o->slots) / sizeof(uint32_t)))
+		o->nslots = 0;
 }
 
-/* The function whose first address is at or below addr; there is one at least. */
-static uint32_t function_at(const struct hodo_func_object *o, uint32_t addr)
-{
-	uint32_t low = 0, high = o->nfunctions;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (o->functions[middle].addr <= addr)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The same, which is mostly that of the slot before, or the next. */
+/* hodo_function_before(), which is mostly that of the slot before, or the next. */
 static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, uint32_t last)
 {
 	if (last + 1 < o->nfunctions && o->functions[last + 1].addr <= addr)
 		last++;
 	if (o->functions[last].addr <= addr && (last + 1 == o->nfunctions || o->functions[last + 1].addr > addr))
 		return last;
-	return function_at(o, addr);
+	return hodo_function_before(o->functions, o->nfunctions, addr);
 }
 
 /* Sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
@@ -132,7 +87,7 @@ void hodo_scan_index(struct hodo_func_object *o)
 {
 	uint32_t kept = 0;
 
-	sort_slots(o->slots, o->nslots);
+	sort_slots(o);
 	for (uint32_t i = 0; i < o->nslots; i++) {
 		if (kept == 0 || o->slots[kept - 1].addr != o->slots[i].addr)
 			o->slots[kept++] = o->slots[i];

@@ -6,7 +6,6 @@
  * bit, and what was found out about the functions of each object, until the bit is needed for another:
  * tracers that come and go cost no look into symbol tables.
  */
-#include <sys/mman.h>
 #include <core/glob.h>
 #include "func.h"
 #include "mangled.h"
@@ -18,7 +17,6 @@
 
 struct pattern {
 	const char *glob; /* NULL: a range */
-	size_t len;
 	uintptr_t low, high;
 	bool without; /* "!" */
 };
@@ -39,83 +37,64 @@ static uint64_t done[HODO_FUNC_OBJECTS_MAX]; /* sets that were computed for all 
 
 /* ---------------------------------------------------------------------- texts */
 
-static bool is_blank(char c)
+static bool is_address(const char *p)
 {
-	return c == ' ' || c == '\t';
+	return p[0] == '0' && (p[1] | 32) == 'x';
 }
 
-/* "0x…", all of it; false: not so, or too large. */
-static bool parse_address(const char *p, const char *end, uintptr_t *value)
+/* "0x…"; *p: what is behind it. false: not so, or too large. */
+static bool parse_address(const char **p, uintptr_t *value)
 {
+	const char *first = *p + 2, *q = first;
+
 	*value = 0;
-	if (end - p < 3 || p[0] != '0' || (p[1] != 'x' && p[1] != 'X'))
+	if (!is_address(*p))
 		return false;
-	for (p += 2; p < end; p++) {
-		char c = *p >= 'A' && *p <= 'F' ? (char)(*p + 32) : *p;
-		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
-
-		if (digit > 15 || *value >> (8 * sizeof(*value) - 4))
+	for (; (*q >= '0' && *q <= '9') || ((*q | 32) >= 'a' && (*q | 32) <= 'f'); q++) {
+		if (*value >> (8 * sizeof(*value) - 4))
 			return false;
-		*value = *value << 4 | digit;
+		*value = *value << 4 | (unsigned)(*q <= '9' ? *q - '0' : (*q | 32) - 'a' + 10);
 	}
-	return true;
+	*p = q;
+	return q > first;
 }
 
-static bool parse_range(const char *p, const char *end, struct pattern *out)
+static int parse_item(char *p, struct pattern *out)
 {
-	const char *dash = __builtin_memchr(p, '-', (size_t)(end - p));
+	const char *q;
 
-	return dash && parse_address(p, dash, &out->low) && parse_address(dash + 1, end, &out->high) &&
-	       out->low < out->high;
-}
-
-static int parse_item(const char *p, const char *end, struct pattern *out)
-{
-	while (p < end && is_blank(*p))
+	while (*p == ' ' || *p == '\t')
 		p++;
-	while (p < end && is_blank(end[-1]))
-		end--;
-	*out = (struct pattern){ .without = p < end && *p == '!' };
-	p += out->without;
-	if (p >= end)
-		return -EINVAL;
-	if (end - p >= 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
-		return parse_range(p, end, out) ? 0 : -EINVAL;
-	out->glob = p;
-	out->len = (size_t)(end - p);
-	return 0;
-}
-
-static uint32_t count_items(const char *text, size_t len)
-{
-	uint32_t n = 1;
-
-	for (size_t i = 0; i < len; i++)
-		n += text[i] == ',';
-	return n;
+	for (size_t len = __builtin_strlen(p); len && (p[len - 1] == ' ' || p[len - 1] == '\t');)
+		p[--len] = 0;
+	*out = (struct pattern){ .without = *p == '!' };
+	q = p + out->without;
+	out->glob = is_address(q) ? 0 : q;
+	if (out->glob)
+		return *q ? 0 : -EINVAL;
+	return parse_address(&q, &out->low) && *q++ == '-' && parse_address(&q, &out->high) && !*q &&
+	       out->low < out->high ? 0 : -EINVAL;
 }
 
 static bool is_all(const struct pattern *p)
 {
-	return p->glob && p->len == 1 && *p->glob == '*';
+	return p->glob && p->glob[0] == '*' && !p->glob[1];
 }
 
 static int parse(struct set *set)
 {
-	const char *p = set->text, *end = set->text + set->len;
-	int error;
+	char *p = set->text;
+	int error = 0;
 
-	for (uint32_t i = 0; i < set->npatterns; i++) {
-		const char *comma = __builtin_memchr(p, ',', (size_t)(end - p));
+	for (uint32_t i = 0; i < set->npatterns && !error; i++) {
+		char *next = p + __builtin_strlen(p) + 1;
 
-		error = parse_item(p, comma ? comma : end, &set->patterns[i]);
-		if (error)
-			return error;
+		error = parse_item(p, &set->patterns[i]);
 		set->positive = set->positive || !set->patterns[i].without;
 		set->globs = set->globs || (set->patterns[i].glob && !is_all(&set->patterns[i]));
-		p = comma ? comma + 1 : end;
+		p = next;
 	}
-	return 0;
+	return error;
 }
 
 static void forget(struct set *set)
@@ -124,38 +103,25 @@ static void forget(struct set *set)
 	*set = (struct set){ 0 };
 }
 
-/* A NUL becomes a comma. */
+/* A comma becomes a NUL. */
 static int fill(struct set *set, const char *text, size_t len)
 {
-	uint32_t n = count_items(text, len);
-	size_t bytes;
+	uint32_t n = 1;
 	int error;
 
 	for (size_t i = 0; i < len; i++)
-		n += text[i] == 0;
-	bytes = n * sizeof(struct pattern) + len + 1;
-	*set = (struct set){ .bytes = bytes, .len = len, .npatterns = n };
-	set->patterns = hodo_map(bytes);
+		n += text[i] == ',' || text[i] == 0;
+	*set = (struct set){ .bytes = n * sizeof(struct pattern) + len + 1, .len = len, .npatterns = n, .users = 1 };
+	set->patterns = hodo_map(set->bytes);
 	if (!set->patterns)
 		return -ENOMEM;
 	set->text = (char *)(set->patterns + n);
 	for (size_t i = 0; i < len; i++)
-		set->text[i] = text[i] ? text[i] : ',';
+		set->text[i] = text[i] == ',' ? 0 : text[i];
 	error = parse(set);
 	if (error)
 		forget(set);
 	return error;
-}
-
-static bool same_text(const struct set *set, const char *text, size_t len)
-{
-	if (!set->patterns || set->len != len)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		if (set->text[i] != (text[i] ? text[i] : ','))
-			return false;
-	}
-	return true;
 }
 
 /* ----------------------------------------------------------------------- sets */
@@ -186,15 +152,16 @@ static int get(const char *text, size_t len)
 	}
 	if (len > TEXT_MAX)
 		return -EINVAL;
+	error = fill(&fresh, text, len);
+	if (error)
+		return error;
 	for (unsigned i = 1; i < SETS; i++) {
-		if (same_text(&sets[i], text, len)) {
+		if (sets[i].patterns && sets[i].len == len && __builtin_memcmp(sets[i].text, fresh.text, len) == 0) {
+			forget(&fresh);
 			sets[i].users++;
 			return (int)i;
 		}
 	}
-	error = fill(&fresh, text, len);
-	if (error)
-		return error;
 	bit = find_room();
 	if (!bit) {
 		forget(&fresh);
@@ -202,7 +169,6 @@ static int get(const char *text, size_t len)
 	}
 	if (sets[bit].patterns)
 		forget(&sets[bit]);
-	fresh.users = 1;
 	sets[bit] = fresh;
 	for (unsigned i = 0; i < HODO_FUNC_OBJECTS_MAX; i++)
 		done[i] &= ~(1ull << bit);
@@ -267,7 +233,9 @@ static void look_up(struct candidate *c, uint32_t i)
 
 static bool name_matches(struct candidate *c, const struct pattern *p)
 {
-	if (hodo_glob(p->glob, p->len, c->name, c->len))
+	size_t len = __builtin_strlen(p->glob);
+
+	if (hodo_glob(p->glob, len, c->name, c->len))
 		return true;
 	if (!c->has_short) {
 		c->short_len = hodo_mangled_name(c->name, c->short_name, sizeof(c->short_name));
@@ -275,7 +243,7 @@ static bool name_matches(struct candidate *c, const struct pattern *p)
 			c->short_len = sizeof(c->short_name) - 1;
 		c->has_short = true;
 	}
-	return hodo_glob(p->glob, p->len, c->short_name, c->short_len);
+	return hodo_glob(p->glob, len, c->short_name, c->short_len);
 }
 
 /* Any of the function's names. */

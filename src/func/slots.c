@@ -5,7 +5,7 @@
  * All under the control lock. An object that is mapped may not be relocated
  * yet and none of its code has run: the best time to make its slots no-ops.
  */
-#include <sys/mman.h>
+#include <user/imports.h>
 #include "func.h"
 
 static bool selecting;
@@ -27,25 +27,30 @@ struct calls {
 	bool nested; /* the function that the last entry was of */
 };
 
-static bool add_call(void *data, uintptr_t slot, bool entry)
+static bool add_call(void *data, const struct hodo_import_slot *slot)
 {
+	bool entry = !slot->import->exit;
 	struct calls *c = data;
 
 	if (entry)
-		c->nested = hodo_objects_room(slot, PF_X) >= 7 && keeps_chain((const uint8_t *)slot);
-	return hodo_scan_add(c->scan, slot, entry ? hodo_slot_function(slot) : slot,
+		c->nested = hodo_objects_room(slot->addr, PF_X) >= 7 && keeps_chain((const uint8_t *)slot->addr);
+	return hodo_scan_add(c->scan, slot->addr, entry ? hodo_slot_function(slot->addr) : slot->addr,
 			     c->nested ? HODO_SLOT_UNUSED : HODO_SLOT_CALL,
-			     entry && !c->nested ? HODO_AT_ENTRY : HODO_AT_EXIT, 0xe8, 0xa9);
+			     entry && !c->nested ? HODO_AT_ENTRY : HODO_AT_EXIT, slot->on, slot->off);
 }
 
-void hodo_scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note)
+static void scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note)
 {
+	const struct hodo_dynamic none = { 0 };
 	struct calls calls = { scan, false };
+	const struct hodo_import_user user = { add_call, &calls };
+	struct hodo_import imports[2];
 
 	if (hodo_objects_room(HODO_TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
 	    hodo_objects_room(HODO_TARGET(note->exit_hook), PF_W) < sizeof(void *) ||
-	    !hodo_loaded_slots(scan->info, note, hodo_loaded_idle(scan->info), add_call, &calls))
+	    !hodo_imports_stubs(note, imports))
 		return;
+	hodo_imports_scan(scan->info, &none, imports, 2, hodo_objects_idle(), &user);
 	scan->object->entry_hook = (void **)HODO_TARGET(note->entry_hook);
 	scan->object->exit_hook = (void **)HODO_TARGET(note->exit_hook);
 }
@@ -79,15 +84,6 @@ static struct hodo_func_object *known_object(uintptr_t text, uintptr_t end, uint
 	return 0;
 }
 
-static struct hodo_func_object *new_object(void)
-{
-	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
-		if (!hodo_func_objects[i].in_use)
-			return &hodo_func_objects[i];
-	}
-	return hodo_func_nobjects < HODO_FUNC_OBJECTS_MAX ? &hodo_func_objects[hodo_func_nobjects++] : 0;
-}
-
 static void drop_functions(struct hodo_func_object *o)
 {
 	if (o->functions_room) /* dispatch may be reading them */
@@ -96,13 +92,37 @@ static void drop_functions(struct hodo_func_object *o)
 	o->nfunctions = o->functions_room = 0;
 }
 
+/* It is mapped no more: nobody is on the way through its mirrors. */
 static void forget(struct hodo_func_object *o)
 {
 	hodo_thread_forget(o->base);
+	hodo_names_changed();
 	if (o->slots_room)
 		hodo_sys2(SYS_munmap, o->slots, o->slots_room * sizeof(*o->slots));
+	for (int i = 0; i < 2; i++) {
+		if (o->mirrors[i].bytes)
+			hodo_sys2(SYS_munmap, o->mirrors[i].at, o->mirrors[i].bytes);
+	}
 	drop_functions(o);
 	o->in_use = false;
+}
+
+/* One that is where this is, and is not known, was unloaded. */
+static struct hodo_func_object *new_object(uintptr_t text, uintptr_t end)
+{
+	struct hodo_func_object *room = 0;
+
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		struct hodo_func_object *o = &hodo_func_objects[i];
+
+		if (o->in_use && !o->seen && o->text < end && o->text_end > text)
+			forget(o);
+		if (!o->in_use && !room)
+			room = o;
+	}
+	if (!room && hodo_func_nobjects < HODO_FUNC_OBJECTS_MAX)
+		room = &hodo_func_objects[hodo_func_nobjects++];
+	return room;
 }
 
 /* The kinds of slots that are looked for in every program, so that they are no-ops until they are wanted. */
@@ -111,10 +131,9 @@ static void look(struct hodo_func_object *o, const struct dl_phdr_info *info, co
 	struct hodo_scan scan = { .info = info, .object = o };
 
 	if (note)
-		hodo_scan_calls(&scan, note);
+		scan_calls(&scan, note);
 	hodo_scan_instrument(&scan);
-	if (scan.names)
-		hodo_names_close(scan.names);
+	hodo_names_close(scan.names);
 	hodo_scan_index(o);
 }
 
@@ -128,15 +147,15 @@ static void look_closer(struct hodo_func_object *o, const struct dl_phdr_info *i
 	drop_functions(o);
 	hodo_scan_xray(&scan);
 	hodo_scan_entry_only(&scan);
-	if (scan.names)
-		hodo_names_close(scan.names);
 	hodo_scan_index(o);
+	hodo_scan_roles(&scan);
+	hodo_names_close(scan.names);
 	o->complete = true;
 }
 
 static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uintptr_t text, uintptr_t end)
 {
-	struct hodo_func_object *o = new_object();
+	struct hodo_func_object *o = new_object(text, end);
 	const char *path = hodo_objects_path(info);
 	size_t n = __builtin_strlen(path);
 
@@ -193,21 +212,12 @@ void hodo_slots_scan_begin(void)
 }
 
 /* What is mapped no more is forgotten without being touched. */
-bool hodo_slots_scan_end(void)
+void hodo_slots_scan_end(void)
 {
-	bool unloaded = false;
-
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
-		struct hodo_func_object *o = &hodo_func_objects[i];
-
-		if (!o->in_use || o->seen)
-			continue;
-		forget(o);
-		unloaded = true;
+		if (hodo_func_objects[i].in_use && !hodo_func_objects[i].seen)
+			forget(&hodo_func_objects[i]);
 	}
-	if (unloaded)
-		hodo_names_changed();
-	return unloaded;
 }
 
 /* ------------------------------------------------------------------- patching */

@@ -33,16 +33,8 @@ void hodo_starts_read(const struct dl_phdr_info *info, struct hodo_starts *start
 
 uintptr_t hodo_starts_find(const struct hodo_starts *starts, uintptr_t addr, uintptr_t *next)
 {
-	uint32_t low = 0, high = starts->n;
+	uint32_t behind = hodo_search(i, starts->n, starts->origin + (uintptr_t)(intptr_t)starts->entry[i][0] > addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (starts->origin + (uintptr_t)(intptr_t)starts->entry[middle][0] <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*next = low < starts->n ? starts->origin + (uintptr_t)(intptr_t)starts->entry[low][0] : ~(uintptr_t)0;
-	return low ? starts->origin + (uintptr_t)(intptr_t)starts->entry[low - 1][0] : 0;
+	*next = behind < starts->n ? starts->origin + (uintptr_t)(intptr_t)starts->entry[behind][0] : ~(uintptr_t)0;
+	return behind ? starts->origin + (uintptr_t)(intptr_t)starts->entry[behind - 1][0] : 0;
 }

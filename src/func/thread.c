@@ -9,7 +9,6 @@
 #include <core/bounded_text.h>
 #include "func.h"
 
-#define NOTES_MAX 1024u
 #define FUNCTIONS_MAX 8192u
 #define SLOTS (4 * FUNCTIONS_MAX)
 #define SITES 4096u /* call sites that were reported, 2^n */
@@ -132,103 +131,7 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 		hodo_sys3(SYS_tgkill, hodo_sys0(SYS_getpid), hodo_gettid(), 6 /* SIGABRT */);
 }
 
-/* ------------------------------------------------------------- objects and their notes */
-
-/* Taken over when the object is looked at; to which function each belongs is found when the tracer is wanted. */
-static struct {
-	uintptr_t addr; /* 0: free */
-	const char *role;
-	uint32_t note;
-	bool resolved;
-} marks[FUNCTIONS_MAX];
-static struct {
-	struct dl_phdr_info info; /* dlpi_phdr NULL: free */
-	uintptr_t start;
-} notes[NOTES_MAX];
-static uint32_t nmarks, nnotes;
-
-static void add_mark(const struct hodo_role *r, uint32_t note)
-{
-	uintptr_t addr = HODO_TARGET(r->addr), name = HODO_TARGET(r->name);
-	size_t room = hodo_objects_room(name, PF_R);
-	uint32_t length = 0, at = nmarks;
-	const char *role;
-
-	while (length < room && length < HODO_ROLE_MAX && ((const char *)name)[length])
-		length++;
-	if (length == 0 || length >= HODO_ROLE_MAX || length == room)
-		return;
-	role = hodo_role_intern((const char *)name, length);
-	for (uint32_t i = 0; i < nmarks && at == nmarks; i++)
-		at = marks[i].addr ? at : i;
-	if (!role || at == FUNCTIONS_MAX)
-		return;
-	nmarks = at == nmarks ? nmarks + 1 : nmarks;
-	marks[at].addr = addr;
-	marks[at].role = role;
-	marks[at].note = note;
-	marks[at].resolved = false;
-}
-
-void hodo_thread_roles(const struct dl_phdr_info *info, const struct hodo_note_roles *note)
-{
-	uintptr_t start = HODO_TARGET(note->roles_start), end = HODO_TARGET(note->roles_stop);
-	uint32_t at = nnotes;
-
-	if (start >= end || (end - start) % sizeof(struct hodo_role) ||
-	    hodo_objects_room(start, PF_R) < end - start)
-		return; /* no HODO_ONLY_IN in the object */
-	for (uint32_t i = 0; i < nnotes; i++) {
-		if (!notes[i].info.dlpi_phdr)
-			at = i;
-		else if (notes[i].start == start)
-			return; /* all of its units have the same */
-	}
-	if (at == NOTES_MAX)
-		return;
-	nnotes = at == nnotes ? nnotes + 1 : nnotes;
-	notes[at].info = *info;
-	notes[at].start = start;
-	for (uintptr_t p = start; p < end; p += sizeof(struct hodo_role))
-		add_mark((const struct hodo_role *)p, at);
-}
-
-static const struct hodo_func_object *object_at(uintptr_t addr)
-{
-	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
-		const struct hodo_func_object *o = &hodo_func_objects[i];
-
-		if (o->in_use && o->nfunctions && addr >= o->text && addr < o->text_end)
-			return o;
-	}
-	return 0;
-}
-
-/* The traceable function that begins last before the address. For objects without symbols. */
-static uintptr_t function_before(const struct hodo_func_object *o, uintptr_t addr)
-{
-	uintptr_t found = 0;
-
-	for (uint32_t f = 0; f < o->nfunctions && o->text + o->functions[f].addr <= addr; f++)
-		found = o->text + o->functions[f].addr;
-	return found;
-}
-
-/* The first slot at or behind the address; nslots: none. */
-static uint32_t slot_at(const struct hodo_func_object *o, uintptr_t addr)
-{
-	uint32_t low = 0, high = o->nslots;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (o->text + o->slots[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+/* -------------------------------------------------------------------- objects and roles */
 
 /*
  * The function that begins at start has the role. Padding may stand between its first byte and its slot, so that what
@@ -237,7 +140,7 @@ static uint32_t slot_at(const struct hodo_func_object *o, uintptr_t addr)
 static void add_named(const struct hodo_func_object *o, const struct hodo_names *names, uintptr_t start,
 		      const char *role)
 {
-	uint32_t s = slot_at(o, start);
+	uint32_t s = hodo_search(i, o->nslots, o->text + o->slots[i].addr >= start);
 	uintptr_t slot = s < o->nslots ? o->text + o->slots[s].addr : 0, other = start;
 
 	add_function(start, role, o->base);
@@ -252,48 +155,54 @@ static void add_named(const struct hodo_func_object *o, const struct hodo_names 
 		add_function(hodo_slot_function(slot + (o->slots[s].kind == HODO_SLOT_XRAY)), role, o->base);
 }
 
-static void resolve(uint32_t note)
+/* The text, interned; NULL: it is none. */
+static const char *role_of(uintptr_t name)
 {
-	const struct dl_phdr_info *info = &notes[note].info;
-	struct hodo_names *names = 0;
-	bool opened = false;
+	size_t room = hodo_objects_room(name, PF_R);
+	uint32_t length = 0;
 
-	for (uint32_t i = 0; i < nmarks; i++) {
-		const struct hodo_func_object *o = object_at(marks[i].addr);
-		uintptr_t start = 0;
-
-		if (!marks[i].addr || marks[i].note != note || marks[i].resolved || !o)
-			continue;
-		if (!opened)
-			names = hodo_names_open(info, hodo_objects_path(info));
-		opened = marks[i].resolved = true;
-		if (!names || !*hodo_names_find(names, marks[i].addr, &start))
-			start = function_before(o, marks[i].addr);
-		if (start)
-			add_named(o, names, start, marks[i].role);
-	}
-	if (names)
-		hodo_names_close(names);
+	while (length < room && length < HODO_ROLE_MAX && ((const char *)name)[length])
+		length++;
+	if (length == 0 || length >= HODO_ROLE_MAX || length == room)
+		return 0;
+	return hodo_role_intern((const char *)name, length);
 }
 
-static void objects(void)
+/* All of an object's units have the same. */
+static void take_note(const struct dl_phdr_info *info, uint32_t type, const void *desc, size_t size, void *note)
 {
-	for (uint32_t i = 0; i < nnotes; i++) {
-		if (notes[i].info.dlpi_phdr)
-			resolve(i);
+	if (type == HODO_NOTE_ROLES && size == sizeof(struct hodo_note_roles))
+		*(const struct hodo_note_roles **)note = desc;
+}
+
+void hodo_scan_roles(struct hodo_scan *scan)
+{
+	const struct hodo_func_object *o = scan->object;
+	const struct hodo_note_roles *note = 0;
+	uintptr_t start, end;
+
+	hodo_objects_notes(scan->info, "Hodo", take_note, &note);
+	start = note ? HODO_TARGET(note->roles_start) : 0;
+	end = note ? HODO_TARGET(note->roles_stop) : 0;
+	if (start >= end || hodo_objects_room(start, PF_R) < end - start || !o->nfunctions)
+		return; /* no HODO_ONLY_IN in the object */
+	for (const struct hodo_role *r = (const struct hodo_role *)start; (uintptr_t)(r + 1) <= end; r++) {
+		const struct hodo_names *names = hodo_scan_names(scan);
+		uintptr_t addr = HODO_TARGET(r->addr), function;
+		const char *role = role_of(HODO_TARGET(r->name));
+
+		if (!role || addr < o->text || addr >= o->text_end)
+			continue;
+		if (!names || !*hodo_names_find(names, addr, &function)) /* no symbols: the traceable one before it */
+			function = o->text + o->functions[hodo_function_before(o->functions, o->nfunctions,
+									      (uint32_t)(addr - o->text))].addr;
+		if (function <= addr)
+			add_named(o, names, function, role);
 	}
 }
 
 void hodo_thread_forget(uintptr_t base)
 {
-	for (uint32_t i = 0; i < nmarks; i++) {
-		if (marks[i].addr && notes[marks[i].note].info.dlpi_addr == base)
-			marks[i].addr = 0;
-	}
-	for (uint32_t i = 0; i < nnotes; i++) {
-		if (notes[i].info.dlpi_phdr && notes[i].info.dlpi_addr == base)
-			notes[i].info.dlpi_phdr = 0;
-	}
 	for (uint32_t i = 0; used && i < SLOTS; i++) {
 		if (slots[i].function > 1 && slots[i].base == base)
 			hodo_store_release(&slots[i].function, 1);
@@ -304,8 +213,7 @@ static int start(const struct hodo_functions_config *config)
 {
 	for (uint32_t i = 0; i < SITES; i++)
 		hodo_store(&reported[i], 0);
-	objects();
 	return 0;
 }
 
-const struct hodo_builtin_ops hodo_builtin_thread = { .enter = enter, .start = start, .objects = objects };
+const struct hodo_builtin_ops hodo_builtin_thread = { .enter = enter, .start = start };

@@ -6,7 +6,6 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <core/bounded_text.h>
 #include "func.h"
 
@@ -73,35 +72,6 @@ static bool grow_frames(struct hodo_shadow *shadow)
 
 /* --------------------------------------------------------------- thread's stack */
 
-struct maps {
-	int fd;
-	uint32_t n, at;
-	char text[1024];
-};
-
-static int maps_char(struct maps *m)
-{
-	if (m->at == m->n) {
-		long n = hodo_sys3(SYS_read, m->fd, m->text, sizeof(m->text));
-
-		m->n = n > 0 ? (uint32_t)n : 0;
-		m->at = 0;
-		if (!m->n)
-			return -1;
-	}
-	return (unsigned char)m->text[m->at++];
-}
-
-/* A hexadecimal number up to the character end. */
-static uintptr_t maps_number(struct maps *m, int end)
-{
-	uintptr_t value = 0;
-
-	for (int c; (c = maps_char(m)) != end && c >= 0;)
-		value = value << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-	return value;
-}
-
 /*
  * The mapping that the stack pointer lies in, which no other stack shares: below a thread's lies a guard, and
  * of what may lie above, the thread's own block is the end. The main thread's grows down to the mapping below.
@@ -109,27 +79,13 @@ static uintptr_t maps_number(struct maps *m, int end)
 static void find_stack(struct hodo_func_thread *t)
 {
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0), self = (uintptr_t)__builtin_thread_pointer();
-	uintptr_t low, high = 0, before = 0;
-	struct maps m; /* not initialised as a whole: that would call memset */
+	struct hodo_mapping m;
 
 	t->shadow.stack_low = t->shadow.stack_high = 0;
-	m.n = m.at = 0;
-	m.fd = (int)hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	if (m.fd < 0)
+	if (!hodo_maps_find(sp, &m, 0, 0))
 		return;
-	for (int c;; before = high) {
-		low = maps_number(&m, '-');
-		high = maps_number(&m, ' ');
-		if (low >= high || sp < high)
-			break;
-		while ((c = maps_char(&m)) != '\n' && c >= 0)
-			;
-	}
-	hodo_sys1(SYS_close, m.fd);
-	if (sp < low || sp >= high)
-		return;
-	t->shadow.stack_low = t->main ? before : low;
-	t->shadow.stack_high = self > sp && self < high ? self : high;
+	t->shadow.stack_low = t->main ? m.below : m.low;
+	t->shadow.stack_high = self > sp && self < m.high ? self : m.high;
 }
 
 /* --------------------------------------------------------------------- threads */
@@ -211,13 +167,12 @@ static struct hodo_func_thread *set_up(uint32_t tid, __typeof__(((struct hodo_sh
 
 static void lock_threads(void)
 {
-	struct timespec pause = { 0, 50000 };
 	uint32_t free_word = 0;
 
 	/* Sleep in the end: yielding alone keeps an owner of lower real-time priority from going on. */
 	for (unsigned i = 1; !hodo_cas_acquire(&threads_lock, &free_word, 1); free_word = 0, i++) {
 		if (i > 100)
-			hodo_sys2(SYS_nanosleep, &pause, 0);
+			hodo_sleep_ns(50000);
 		else
 			hodo_sys0(SYS_sched_yield);
 	}

@@ -6,9 +6,7 @@
  * The list is replaced as a whole under the control lock, and what it replaces is kept
  * until a grace period has passed (grace.c).
  */
-#include <sys/mman.h>
 #include "func.h"
-
 
 static const struct hodo_builtin_ops *const ops[] = {
 	&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,
@@ -16,6 +14,7 @@ static const struct hodo_builtin_ops *const ops[] = {
 };
 static uint32_t active; /* of them, 1 << enum hodo_builtin */
 static uint32_t list_epoch;
+
 /* ------------------------------------------------------------------- the lookup */
 
 static void publish_lookup(void)
@@ -55,24 +54,10 @@ static bool record_alone(const struct hodo_tracer_list *list)
 
 static void set_hooks(const struct hodo_tracer_list *list)
 {
-	static void (*const none[HODO_HOOKS])(void) = {
-		hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount,
-		hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry,
-	};
-	static void (*const record[HODO_HOOKS])(void) = {
-		hodo_x86_record_entry, hodo_x86_record_exit, hodo_x86_record_reached, hodo_x86_record_mcount,
-		hodo_x86_record_entry_sp, hodo_x86_record_exit_sp, hodo_x86_record_fentry,
-	};
-	static void (*const dispatch[HODO_HOOKS])(void) = {
-		hodo_x86_dispatch_entry, hodo_x86_dispatch_exit, hodo_x86_dispatch_reached, hodo_x86_dispatch_mcount,
-		hodo_x86_dispatch_entry_sp, hodo_x86_dispatch_exit_sp, hodo_x86_dispatch_fentry,
-	};
+	unsigned row = !list ? 0 : record_alone(list) ? 1 : 2;
 
-	for (int i = 0; i < HODO_HOOKS; i++) {
-		void (*hook)(void) = !list ? none[i] : record_alone(list) ? record[i] : dispatch[i];
-
-		hodo_store_release(&hodo_func_hooks[i], (void *)hook);
-	}
+	for (int i = 0; i < HODO_HOOKS; i++)
+		hodo_store_release(&hodo_func_hooks[i], (void *)hodo_x86_hooks[row][i]);
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
@@ -93,14 +78,10 @@ static uint64_t sets_wanted(const struct hodo_tracer_list *list)
 }
 
 /* Objects came or went: hooks first, since the slots of new ones may become calls at once. */
-void hodo_tracers_objects_changed(bool unloaded)
+void hodo_tracers_objects_changed(void)
 {
 	publish_lookup();
 	set_hooks(hodo_tracers);
-	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
-		if (active >> b & 1 && ops[b]->objects)
-			ops[b]->objects();
-	}
 	hodo_slots_patch(sets_wanted(hodo_tracers));
 	hodo_exits_warn();
 	hodo_grace_give_back();
@@ -108,22 +89,27 @@ void hodo_tracers_objects_changed(bool unloaded)
 
 /* --------------------------------------------------------------------- the list */
 
-static struct hodo_tracer_list *list_copy(uint32_t n)
+/* Those of the present list that stay, with room for others before and behind them. Its n: without those behind. */
+static struct hodo_tracer_list *list_make(uint32_t before, uint32_t behind, bool builtins,
+					  const struct hodo_tracer *without)
 {
 	const struct hodo_tracer_list *old = hodo_tracers;
-	size_t bytes = sizeof(*old) + n * sizeof(old->entry[0]);
+	size_t bytes = sizeof(*old) + (before + (old ? old->n : 0) + behind) * sizeof(old->entry[0]);
 	struct hodo_tracer_list *list = hodo_map(bytes);
 
 	if (!list)
 		return 0;
 	list->bytes = bytes;
-	for (uint32_t i = 0; old && i < old->n && list->n < n; i++)
-		list->entry[list->n++] = old->entry[i];
+	list->n = before;
+	for (uint32_t i = 0; old && i < old->n; i++) {
+		if (old->entry[i].ops ? builtins : old->entry[i].tracer != without)
+			list->entry[list->n++] = old->entry[i];
+	}
 	return list;
 }
 
 /*
- * Takes list (NULL: none) into use. Slots are made calls after tracers are there, and no-ops
+ * Takes list into use. Slots are made calls after tracers are there, and no-ops
  * before they go. 0 or negative errno, then the old list stays.
  */
 static int use(struct hodo_tracer_list *list)
@@ -131,6 +117,12 @@ static int use(struct hodo_tracer_list *list)
 	struct hodo_tracer_list *old = (struct hodo_tracer_list *)hodo_tracers;
 	int error;
 
+	if (!list->n) {
+		hodo_sys2(SYS_munmap, list, list->bytes);
+		list = 0;
+		if (!old)
+			return 0;
+	}
 	if (list) {
 		list->epoch = ++list_epoch;
 		list->all = true;
@@ -175,9 +167,8 @@ static void want_functions(void)
 int hodo_tracers_set_builtins(uint32_t mask, int set)
 {
 	static int selected = -1;
-	const struct hodo_tracer_list *old = hodo_tracers;
 	struct hodo_tracer_list *list;
-	uint32_t users = 0, n = 0;
+	uint32_t n = 0;
 
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
 		if ((active & ~mask) >> b & 1 && ops[b]->stop)
@@ -192,24 +183,16 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 			hodo_slots_select();
 	}
 	selected = mask ? set : -1;
-	for (uint32_t i = 0; old && i < old->n; i++)
-		users += !old->entry[i].ops;
-	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++)
-		n += mask >> b & 1;
-	if (n + users == 0)
-		return old ? use(0) : 0;
-	list = list_copy(n + users);
+	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
+		if (mask >> b & 1 && ops[b]->start && ops[b]->start(&hodo_func_config) != 0)
+			mask &= ~(1u << b);
+	}
+	list = list_make((uint32_t)__builtin_popcount(mask), 0, false, 0);
 	if (!list)
 		return -ENOMEM;
-	list->n = 0;
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
-		if (!(mask >> b & 1) || (ops[b]->start && ops[b]->start(&hodo_func_config) != 0))
-			continue;
-		list->entry[list->n++] = (struct hodo_tracer_entry){ .ops = ops[b], .set = 1ull << set };
-	}
-	for (uint32_t i = 0; old && i < old->n; i++) {
-		if (!old->entry[i].ops)
-			list->entry[list->n++] = old->entry[i];
+		if (mask >> b & 1)
+			list->entry[n++] = (struct hodo_tracer_entry){ .ops = ops[b], .set = 1ull << set };
 	}
 	return use(list);
 }
@@ -236,7 +219,7 @@ static int add(struct hodo_tracer *tracer)
 	set = hodo_select_get(tracer->functions);
 	if (set < 0)
 		return set;
-	list = list_copy((hodo_tracers ? hodo_tracers->n : 0) + 1);
+	list = list_make(0, 1, true, 0);
 	if (!list) {
 		hodo_select_put(set);
 		return -ENOMEM;
@@ -251,21 +234,16 @@ static int add(struct hodo_tracer *tracer)
 
 static int drop(struct hodo_tracer *tracer)
 {
-	struct hodo_tracer_list *list = 0;
+	struct hodo_tracer_list *list;
 	int at = find(tracer);
 	uint64_t set;
 
 	if (at < 0)
 		return -ENOENT;
 	set = hodo_tracers->entry[at].set;
-	if (hodo_tracers->n > 1) {
-		list = list_copy(hodo_tracers->n);
-		if (!list)
-			return -ENOMEM;
-		list->n--;
-		for (uint32_t i = (uint32_t)at; i < list->n; i++)
-			list->entry[i] = list->entry[i + 1];
-	}
+	list = list_make(0, 0, true, tracer);
+	if (!list)
+		return -ENOMEM;
 	use(list);
 	hodo_select_put(__builtin_ctzll(set));
 	return 0;

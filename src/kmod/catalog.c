@@ -40,6 +40,12 @@ static void add_text(struct builder *b, const char *text)
 	add(b, text, strlen(text) + 1);
 }
 
+/* It was zero before, and padding must be. */
+static void drop(struct builder *b)
+{
+	memset(b->start, 0, (b->at ? b->at : b->end) - b->start);
+}
+
 static int publish(struct hodo_memory *memory, struct builder *b, uint16_t type, uint16_t id)
 {
 	struct hodo_record *head = (struct hodo_record *)b->start;
@@ -47,8 +53,7 @@ static int publish(struct hodo_memory *memory, struct builder *b, uint16_t type,
 
 	if (size > (size_t)(b->end - b->start)) {
 		memory->shm->catalog_lost++;
-		/* It was zero before, and padding must be. */
-		memset(b->start, 0, b->end - b->start);
+		drop(b);
 		return -ENOSPC;
 	}
 	head->size = size;
@@ -58,7 +63,7 @@ static int publish(struct hodo_memory *memory, struct builder *b, uint16_t type,
 	return 0;
 }
 
-int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *event)
+static struct builder build_event(struct hodo_memory *memory, const struct hodo_event *event)
 {
 	struct builder b = begin(memory, sizeof(struct hodo_record_event));
 	struct hodo_record_event *r = (struct hodo_record_event *)b.start;
@@ -80,25 +85,41 @@ int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *even
 	add_text(&b, event->file);
 	add_text(&b, event->function);
 	add_text(&b, event->object);
+	return b;
+}
+
+int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *event)
+{
+	struct builder b = build_event(memory, event);
+
 	return publish(memory, &b, HODO_RECORD_EVENT, event->id);
 }
 
-/* Whether the catalogue has this record, which is whole but for its head: a module that comes again brings its labels
- * again. */
-static bool is_there(const struct hodo_memory *memory, const struct builder *b)
+/* The record in the catalogue that is as this one, which is whole but for its head; NULL: there is none. */
+static const struct hodo_record *find(const struct hodo_memory *memory, const struct builder *b, uint16_t type)
 {
 	const size_t head = sizeof(struct hodo_record), len = b->at ? b->at - b->start : SIZE_MAX;
 	const struct hodo_record *r;
 
 	for (const uint8_t *p = memory->catalog; p < b->start; p += r->size) {
 		r = (const struct hodo_record *)p;
-		if (r->type == HODO_RECORD_LABELS && len <= r->size && len + 7 >= r->size &&
+		if (r->type == type && len <= r->size && len + 7 >= r->size &&
 		    memcmp(p + head, b->start + head, len - head) == 0)
-			return true;
+			return r;
 	}
-	return false;
+	return NULL;
 }
 
+uint16_t hodo_catalog_find(struct hodo_memory *memory, const struct hodo_event *event)
+{
+	struct builder b = build_event(memory, event);
+	const struct hodo_record *r = find(memory, &b, HODO_RECORD_EVENT);
+
+	drop(&b);
+	return r ? r->id : 0;
+}
+
+/* A module that comes again brings its labels again. */
 int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels)
 {
 	struct builder b = begin(memory, sizeof(struct hodo_record_labels));
@@ -110,17 +131,16 @@ int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *la
 	add_text(&b, labels->field);
 	for (uint32_t i = 0; i < labels->n; i++)
 		add_text(&b, labels->names[i]);
-	if (is_there(memory, &b)) {
-		memset(b.start, 0, b.at - b.start);
-		return 0;
-	}
-	return publish(memory, &b, HODO_RECORD_LABELS, 0);
+	if (!find(memory, &b, HODO_RECORD_LABELS))
+		return publish(memory, &b, HODO_RECORD_LABELS, 0);
+	drop(&b);
+	return 0;
 }
 
-int hodo_catalog_append(struct hodo_memory *memory, struct hodo_record *record, size_t size)
+void hodo_catalog_warning(struct hodo_memory *memory, const char *text)
 {
-	struct builder b = begin(memory, 0);
+	struct builder b = begin(memory, sizeof(struct hodo_record));
 
-	add(&b, record, size);
-	return publish(memory, &b, record->type, record->id);
+	add_text(&b, text);
+	publish(memory, &b, HODO_RECORD_WARNING, 0);
 }

@@ -8,8 +8,10 @@
 
 /* 0, or -ENOSPC: counted there as lost. */
 int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *event);
+/* The id under which the catalogue has an event that is the same in all but its id; 0: it has none. */
+uint16_t hodo_catalog_find(struct hodo_memory *memory, const struct hodo_event *event);
 int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels);
-/* Another kind of record, whole but for its size; size bytes, 8-aligned or padded with what follows as zeros. */
-int hodo_catalog_append(struct hodo_memory *memory, struct hodo_record *record, size_t size);
+/* For people, through the recorder. */
+void hodo_catalog_warning(struct hodo_memory *memory, const char *text);
 
 #endif

@@ -82,7 +82,7 @@ DEFINE_DEBUGFS_ATTRIBUTE(enabled_ops, enabled_get, enabled_set, "%llu\n");
 
 /* ------------------------------------------------------------------ sizes */
 
-/* 0 and the lock is held: the tree's next recording may be told something else. */
+/* 0 and the lock is held: the tree's next recording may be configured. */
 static int lock_config(void)
 {
 	int err = mutex_lock_interruptible(&hodo_lock);
@@ -115,41 +115,26 @@ static u64 bytes_of_kb(u64 kb)
 	return kb == 0 || kb > HODO_RING_MAX >> 10 ? 0 : roundup_pow_of_two(kb) << 10;
 }
 
-static int buffer_size_get(void *data, u64 *value)
+static int size_get(void *which, u64 *value)
 {
-	*value = READ_ONCE(hodo_tree_config.ring_size) >> 10;
+	*value = (which == &hodo_tree_config.ring_size ? READ_ONCE(hodo_tree_config.ring_size) :
+							 READ_ONCE(hodo_tree_config.packet_size)) >> 10;
 	return 0;
 }
 
-static int buffer_size_set(void *data, u64 value)
+static int size_set(void *which, u64 value)
 {
+	struct hodo_tree_config *c = &hodo_tree_config;
 	int err = lock_config();
 
 	if (err)
 		return err;
-	err = set_sizes(hodo_tree_config.packet_size, bytes_of_kb(value));
+	err = which == &c->ring_size ? set_sizes(c->packet_size, bytes_of_kb(value)) :
+				       set_sizes(bytes_of_kb(value), c->ring_size);
 	mutex_unlock(&hodo_lock);
 	return err;
 }
-DEFINE_DEBUGFS_ATTRIBUTE(buffer_size_ops, buffer_size_get, buffer_size_set, "%llu\n");
-
-static int packet_size_get(void *data, u64 *value)
-{
-	*value = READ_ONCE(hodo_tree_config.packet_size) >> 10;
-	return 0;
-}
-
-static int packet_size_set(void *data, u64 value)
-{
-	int err = lock_config();
-
-	if (err)
-		return err;
-	err = set_sizes(bytes_of_kb(value), hodo_tree_config.ring_size);
-	mutex_unlock(&hodo_lock);
-	return err;
-}
-DEFINE_DEBUGFS_ATTRIBUTE(packet_size_ops, packet_size_get, packet_size_set, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE(size_ops, size_get, size_set, "%llu\n");
 
 /* ------------------------------------------------------------ mode, reset */
 
@@ -211,12 +196,12 @@ int hodo_control_init(void)
 		return PTR_ERR(hodo_dir);
 	}
 	debugfs_create_file_unsafe("enabled", 0600, hodo_dir, NULL, &enabled_ops);
-	debugfs_create_file_unsafe("buffer_size_kb", 0600, hodo_dir, NULL, &buffer_size_ops);
-	debugfs_create_file_unsafe("packet_size_kb", 0600, hodo_dir, NULL, &packet_size_ops);
+	debugfs_create_file_unsafe("buffer_size_kb", 0600, hodo_dir, &hodo_tree_config.ring_size, &size_ops);
+	debugfs_create_file_unsafe("packet_size_kb", 0600, hodo_dir, &hodo_tree_config.packet_size, &size_ops);
 	debugfs_create_file("mode", 0600, hodo_dir, NULL, &mode_ops);
 	debugfs_create_file("reset", 0200, hodo_dir, NULL, &reset_ops);
-	debugfs_create_file("info", 0400, hodo_dir, NULL, &hodo_control_info_ops);
-	debugfs_create_file("overflow", 0400, hodo_dir, NULL, &hodo_control_overflow_ops);
+	debugfs_create_file("info", 0400, hodo_dir, NULL, hodo_control_info_ops);
+	debugfs_create_file("overflow", 0400, hodo_dir, NULL, hodo_control_overflow_ops);
 	hodo_control_events_init();
 	return 0;
 }

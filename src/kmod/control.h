@@ -28,9 +28,9 @@ int hodo_control_trylock(void);
 char *hodo_control_text(char *buf, size_t size, const char __user *from, size_t len, int *err);
 
 /* control_text.c: what is said of events and losses. */
-extern const struct file_operations hodo_control_info_ops;
-extern const struct file_operations hodo_control_overflow_ops;
-extern const struct file_operations hodo_control_format_ops; /* private: the event */
+extern const struct file_operations *const hodo_control_info_ops;
+extern const struct file_operations *const hodo_control_overflow_ops;
+extern const struct file_operations *const hodo_control_format_ops; /* private: the event */
 /* control_filter.c: likewise. */
 extern const struct file_operations hodo_control_filter_ops;
 /* control_event.c: makes the folder events. */

@@ -23,16 +23,37 @@ static struct dentry *events_dir;
 
 /* --------------------------------------------------------------- enable */
 
-static ssize_t give_state(char state, char __user *to, size_t len, loff_t *offset)
+/* NULL: all there are. */
+static char state_of_many(const struct provider *p)
 {
-	char text[2] = { state, '\n' };
+	const struct hodo_event *e;
+	bool any = false, all = true;
 
+	list_for_each_entry(e, &hodo_events, list) {
+		if (!hodo_event_is_of(e, p ? p->name : NULL))
+			continue;
+		any |= e->enabled;
+		all &= e->enabled;
+	}
+	return !any ? '0' : all ? '1' : 'X';
+}
+
+static ssize_t read_state(void *what, bool many, char __user *to, size_t len, loff_t *offset)
+{
+	const struct hodo_event *event = what;
+	char text[2] = { 0, '\n' };
+	int err = hodo_control_trylock();
+
+	if (err)
+		return err;
+	text[0] = many ? state_of_many(what) : event->enabled ? '1' : '0';
+	mutex_unlock(&hodo_lock);
 	return simple_read_from_buffer(to, len, offset, text, sizeof(text));
 }
 
-/* 0 or 1 that was written; negative errno. */
-static int taken_state(const char __user *from, size_t len)
+static ssize_t write_state(void *what, bool many, const char __user *from, size_t len)
 {
+	const struct provider *p = what;
 	char buf[8], *text;
 	int err;
 
@@ -41,83 +62,29 @@ static int taken_state(const char __user *from, size_t len)
 		return err;
 	if ((text[0] != '0' && text[0] != '1') || text[1])
 		return -EINVAL;
-	return text[0] - '0';
-}
-
-static ssize_t enable_read(struct file *file, char __user *to, size_t len, loff_t *offset)
-{
-	const struct hodo_event *event = file->private_data;
-	bool enabled;
-	int err = hodo_control_trylock();
-
-	if (err)
-		return err;
-	enabled = event->enabled;
-	mutex_unlock(&hodo_lock);
-	return give_state(enabled ? '1' : '0', to, len, offset);
-}
-
-static ssize_t enable_write(struct file *file, const char __user *from, size_t len, loff_t *offset)
-{
-	struct hodo_event *event = file->private_data;
-	int err, on = taken_state(from, len);
-
-	if (on < 0)
-		return on;
 	err = hodo_control_trylock();
 	if (err)
 		return err;
-	err = hodo_event_enable(event, on);
-	if (err)
-		event->enabled = false;
+	err = many ? hodo_events_enable(p ? p->name : NULL, text[0] == '1') : hodo_event_enable(what, text[0] == '1');
 	mutex_unlock(&hodo_lock);
 	return err ? err : len;
 }
 
-static const struct file_operations enable_ops = {
-	.owner = THIS_MODULE, .open = simple_open, .read = enable_read, .write = enable_write, .llseek = default_llseek,
-};
-
-/* -------------------------------------------------- enable, of many events */
-
-static ssize_t enable_many_read(struct file *file, char __user *to, size_t len, loff_t *offset)
-{
-	const struct provider *p = file->private_data; /* NULL: all */
-	const struct hodo_event *e;
-	bool any = false, all = true;
-	int err = hodo_control_trylock();
-
-	if (err)
-		return err;
-	list_for_each_entry(e, &hodo_events, list) {
-		if (!hodo_event_is_of(e, p ? p->name : NULL))
-			continue;
-		any |= e->enabled;
-		all &= e->enabled;
+#define ENABLE(name, many)                                                                                           \
+	static ssize_t name##_read(struct file *file, char __user *to, size_t len, loff_t *offset)                   \
+	{                                                                                                            \
+		return read_state(file->private_data, many, to, len, offset);                                        \
+	}                                                                                                            \
+	static ssize_t name##_write(struct file *file, const char __user *from, size_t len, loff_t *offset)          \
+	{                                                                                                            \
+		return write_state(file->private_data, many, from, len);                                             \
+	}                                                                                                            \
+	static const struct file_operations name##_ops = {                                                           \
+		.owner = THIS_MODULE, .open = simple_open, .read = name##_read, .write = name##_write,               \
+		.llseek = default_llseek,                                                                            \
 	}
-	mutex_unlock(&hodo_lock);
-	return give_state(!any ? '0' : all ? '1' : 'X', to, len, offset);
-}
-
-static ssize_t enable_many_write(struct file *file, const char __user *from, size_t len, loff_t *offset)
-{
-	const struct provider *p = file->private_data;
-	int err, on = taken_state(from, len);
-
-	if (on < 0)
-		return on;
-	err = hodo_control_trylock();
-	if (err)
-		return err;
-	err = hodo_events_enable(p ? p->name : NULL, on);
-	mutex_unlock(&hodo_lock);
-	return err ? err : len;
-}
-
-static const struct file_operations enable_many_ops = {
-	.owner = THIS_MODULE, .open = simple_open, .read = enable_many_read, .write = enable_many_write,
-	.llseek = default_llseek,
-};
+ENABLE(enable, false);      /* of an event */
+ENABLE(enable_many, true); /* of a provider's, or all */
 
 /* ------------------------------------------------------------ come and go */
 
@@ -181,7 +148,7 @@ void hodo_control_event_added(struct hodo_event *event)
 	event->dir = dir;
 	debugfs_create_file("enable", 0600, dir, event, &enable_ops);
 	debugfs_create_file("filter", 0600, dir, event, &hodo_control_filter_ops);
-	debugfs_create_file("format", 0400, dir, event, &hodo_control_format_ops);
+	debugfs_create_file("format", 0400, dir, event, hodo_control_format_ops);
 }
 
 void hodo_control_event_removed(struct hodo_event *event)

@@ -92,18 +92,11 @@ static int info_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations info_seq = {
+static const struct seq_operations info_sops = {
 	.start = info_start, .next = info_next, .stop = info_stop, .show = info_show,
 };
-
-static int info_open(struct inode *inode, struct file *file)
-{
-	return seq_open(file, &info_seq);
-}
-
-const struct file_operations hodo_control_info_ops = {
-	.owner = THIS_MODULE, .open = info_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release,
-};
+DEFINE_SEQ_ATTRIBUTE(info);
+const struct file_operations *const hodo_control_info_ops = &info_fops;
 
 /* --------------------------------------------------------------- overflow */
 
@@ -162,15 +155,8 @@ static int overflow_show(struct seq_file *m, void *v)
 	hodo_memory_put(memory);
 	return 0;
 }
-
-static int overflow_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, overflow_show, NULL);
-}
-
-const struct file_operations hodo_control_overflow_ops = {
-	.owner = THIS_MODULE, .open = overflow_open, .read = seq_read, .llseek = seq_lseek, .release = single_release,
-};
+DEFINE_SHOW_ATTRIBUTE(overflow);
+const struct file_operations *const hodo_control_overflow_ops = &overflow_fops;
 
 /* ----------------------------------------------------------------- format */
 
@@ -207,12 +193,5 @@ static int format_show(struct seq_file *m, void *v)
 	mutex_unlock(&hodo_lock);
 	return 0;
 }
-
-static int format_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, format_show, inode->i_private);
-}
-
-const struct file_operations hodo_control_format_ops = {
-	.owner = THIS_MODULE, .open = format_open, .read = seq_read, .llseek = seq_lseek, .release = single_release,
-};
+DEFINE_SHOW_ATTRIBUTE(format);
+const struct file_operations *const hodo_control_format_ops = &format_fops;

@@ -188,11 +188,11 @@ out:
 }
 
 /*
- * The same without calling any function. NULL: it cannot be done like that; nothing has happened, and the caller goes
- * the way of hodo_emit_begin(), in a function of its own that it ends with. Then a probe has no register to save.
+ * The same where interrupts are on for certain, without calling any function. NULL: it cannot be done like that;
+ * nothing has happened, and the caller goes the way of hodo_emit_begin(), in a function of its own that it ends with.
+ * Then a probe has no register to save.
  */
-static __always_inline void *hodo_emit_try_(struct hodo_emit *e, const struct hodo_event *event, uint32_t len,
-					    bool enabled)
+static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
 {
 #ifdef CONFIG_X86
 	struct hodo_writer *w;
@@ -200,12 +200,8 @@ static __always_inline void *hodo_emit_try_(struct hodo_emit *e, const struct ho
 
 	if (static_branch_unlikely(&hodo_clock_monotonic))
 		return NULL;
-	if (enabled) {
-		raw_local_irq_disable();
-		e->flags = X86_EFLAGS_IF;
-	} else {
-		raw_local_irq_save(e->flags);
-	}
+	raw_local_irq_disable();
+	e->flags = X86_EFLAGS_IF;
 	w = this_cpu_ptr(&hodo_writers);
 	if (unlikely(w->busy)) {
 		raw_local_irq_restore(e->flags);
@@ -222,17 +218,6 @@ static __always_inline void *hodo_emit_try_(struct hodo_emit *e, const struct ho
 #else
 	return NULL;
 #endif
-}
-
-static __always_inline void *hodo_emit_try(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
-{
-	return hodo_emit_try_(e, event, len, false);
-}
-
-/* Where interrupts are on for certain. */
-static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
-{
-	return hodo_emit_try_(e, event, len, true);
 }
 
 static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len)

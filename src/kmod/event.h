@@ -79,7 +79,8 @@ void hodo_events_add(struct hodo_event *const *events, size_t n);
 void hodo_events_remove(struct hodo_event *const *events, size_t n);
 /* absent is no longer: records it if the present recording wants it. */
 void hodo_event_came(struct hodo_event *event);
-/* absent is set: no events from now on. true: writers are inside, perhaps: hodo_quiesce(), then hodo_rules_free(). */
+/* absent is set, or it is to be removed: no events from now on. true: writers are inside, perhaps: hodo_quiesce(), then
+ * hodo_rules_free(). */
 bool hodo_event_goes(struct hodo_event *event);
 /* NULL: there is none. Under hodo_lock. */
 struct hodo_event *hodo_event_find(const char *provider, const char *name);

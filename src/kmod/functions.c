@@ -89,15 +89,9 @@ void hodo_function_reached(unsigned long addr, uint32_t frame)
 static bool parse_range(const char *p, unsigned long *start)
 {
 	unsigned long end;
-	char text[24];
-	const char *dash = strchr(p, '-');
-	size_t len = dash ? dash - p : sizeof(text);
+	char more;
 
-	if (len >= sizeof(text))
-		return false;
-	memcpy(text, p, len);
-	text[len] = 0;
-	return kstrtoul(text, 16, start) == 0 && kstrtoul(dash + 1, 16, &end) == 0 && *start < end;
+	return sscanf(p, "%lx-%lx%c", start, &end, &more) == 2 && *start < end;
 }
 
 /* A digit in front would be the number of a function, to ftrace, and '!' and ':' have meanings of their own. */
@@ -172,18 +166,15 @@ static const struct hodo_function_probe *choose(const struct hodo_function_wante
 	return NULL;
 }
 
-/* Told to the recorder, which tells it to people. */
+/* Sent to the recorder, which shows it to the user. */
 static void warn_of_entries(void)
 {
-	struct {
-		struct hodo_record head;
-		char text[120];
-	} r = { .head = { .type = HODO_RECORD_WARNING } };
-	int len = scnprintf(r.text, sizeof(r.text),
-			    "no exits of functions: this kernel offers them for up to %u functions at once: name fewer",
-			    HODO_FUNCTION_ADDRESSES_MAX);
+	char text[120];
 
-	hodo_catalog_append(hodo_recording.memory, &r.head, sizeof(r.head) + len + 1);
+	scnprintf(text, sizeof(text),
+		  "no exits of functions: this kernel offers them for up to %u functions at once: name fewer",
+		  HODO_FUNCTION_ADDRESSES_MAX);
+	hodo_catalog_warning(hodo_recording.memory, text);
 }
 
 int hodo_functions_start(const struct hodo_functions_config *config)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* functions.h - the ways in which the kernel tells of its functions, which functions_*.c use; all under hodo_lock. */
+/* functions.h - the ways in which the kernel reports calls of functions, which functions_*.c use; under hodo_lock. */
 #ifndef HODO_KMOD_FUNCTIONS_H
 #define HODO_KMOD_FUNCTIONS_H
 

@@ -3,9 +3,9 @@
 #include "functions.h"
 #include "kmod.h"
 
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
 #include <linux/string.h>
 #ifdef HODO_HAVE_FPROBE
 #include <linux/fprobe.h>
@@ -54,26 +54,14 @@ int hodo_function_filter(struct ftrace_ops *ops, struct hodo_function_wanted *w)
 
 /* --------------------------------------------------------------- entry alone */
 
-static DEFINE_PER_CPU(uint64_t, hodo_entries_missed);
-
-static uint64_t take_missed(void)
-{
-	uint64_t sum = 0;
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		sum += per_cpu(hodo_entries_missed, cpu);
-		per_cpu(hodo_entries_missed, cpu) = 0;
-	}
-	return sum;
-}
+static atomic_long_t missed;
 
 static void on_reached(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
 {
 	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
 
 	if (bit < 0) {
-		this_cpu_inc(hodo_entries_missed);
+		atomic_long_inc(&missed);
 		return;
 	}
 	hodo_function_reached(ip, HODO_FRAME32(hodo_ftrace_stack(regs)));
@@ -118,7 +106,7 @@ static uint64_t ftrace_stop(void)
 	} else {
 		ftrace_reset();
 	}
-	return take_missed();
+	return atomic_long_xchg(&missed, 0);
 }
 
 const struct hodo_function_probe hodo_function_ftrace = {
@@ -162,7 +150,7 @@ static int fprobe_start(struct hodo_function_wanted *w)
 	err = hodo_function_filter(&fprobe.ops, w);
 	if (err)
 		goto fail;
-	/* It adds to the filter what it is told, which must be something that the filter has already. */
+	/* It adds what it is given to the filter; this must be something that the filter already has. */
 	for (uint32_t i = 0; i < w->patterns; i++, p += strlen(p) + 1)
 		if (*p != '!' && *p != '0' && (err = register_fprobe(&fprobe, p, NULL)) != -EINVAL)
 			goto registered;

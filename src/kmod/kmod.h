@@ -14,12 +14,10 @@
 
 extern struct dentry *hodo_dir; /* /sys/kernel/debug/hodo */
 
-void hodo_registry_exit(void); /* registry.c */
 void hodo_writers_exit(void); /* writer.c */
 int hodo_control_init(void); /* control.c: makes hodo_dir and its files; events come later */
 void hodo_control_exit(void);
-int hodo_recorder_init(void); /* recorder.c: the files record and memory */
-int hodo_buffers_init(void); /* buffers.c: buffers/cpuN */
+int hodo_recorder_init(void); /* recorder.c: the files record and memory, and buffers/cpuN */
 int hodo_tracepoints_init(void); /* tracepoints.c: the kernel's own */
 void hodo_tracepoints_exit(void);
 int hodo_syscalls_init(void); /* syscalls.c */

@@ -14,7 +14,6 @@ struct part {
 static const struct part parts[] = {
 	{ hodo_control_init, NULL },
 	{ hodo_recorder_init, NULL },
-	{ hodo_buffers_init, NULL },
 	{ hodo_tracepoints_init, hodo_tracepoints_exit },
 	{ hodo_syscalls_init, hodo_syscalls_exit },
 	{ hodo_functions_init, hodo_functions_exit },
@@ -37,7 +36,6 @@ static void unwind(size_t n)
 		if (parts[n].exit)
 			parts[n].exit();
 	hodo_control_exit();
-	hodo_registry_exit();
 	hodo_writers_exit();
 }
 

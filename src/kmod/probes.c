@@ -50,24 +50,30 @@ static bool called_by_probe(void)
 	return yes;
 }
 
-static int find(const struct hodo_probes *list, void (*func)(void), void *data)
+typedef bool is_fn(const struct hodo_probe *probe, const void *what);
+
+static bool is_same(const struct hodo_probe *probe, const void *other)
 {
+	const struct hodo_probe *o = other;
+
+	return probe->func == o->func && probe->data == o->data;
+}
+
+static bool is_within(const struct hodo_probe *probe, const void *mod)
+{
+	return within_module((unsigned long)probe->func, mod);
+}
+
+static uint32_t count(const struct hodo_probes *list, is_fn *is, const void *what)
+{
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; list && i < list->n; i++)
-		if (list->probe[i].func == func && list->probe[i].data == data)
-			return i;
-	return -1;
+		n += is(&list->probe[i], what);
+	return n;
 }
 
-static struct hodo_probes *list_new(uint32_t room)
-{
-	struct hodo_probes *list = kmalloc(struct_size(list, probe, room), GFP_KERNEL);
-
-	if (list)
-		list->n = 0;
-	return list;
-}
-
-/* The event's places call these from now on. The old list, which those who are inside still have. */
+/* The event's places call this from now on. The old list, which those who are inside still have. */
 static const struct hodo_probes *publish(struct hodo_site_event *event, const struct hodo_probes *list)
 {
 	const struct hodo_probes *old = event->probes;
@@ -77,66 +83,58 @@ static const struct hodo_probes *publish(struct hodo_site_event *event, const st
 	return old;
 }
 
-static int add(struct hodo_site_event *event, void (*func)(void), void *data, const struct hodo_probes **old)
+/*
+ * The event's probes are from now on those that are not `is`, and one more, unless it is NULL. Without a place for
+ * their list, the old one would have to be changed under those who read it: -ENOMEM.
+ */
+static int replace(struct hodo_site_event *event, is_fn *is, const void *what, const struct hodo_probe *more,
+		   const struct hodo_probes **old)
 {
 	const struct hodo_probes *now = event->probes;
-	uint32_t n = now ? now->n : 0;
-	struct hodo_probes *list;
-
-	if (find(now, func, data) >= 0)
-		return -EEXIST;
-	if (n == PROBES_MAX)
-		return -ENOSPC;
-	list = list_new(n + 1);
-	if (!list)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		list->probe[i] = now->probe[i];
-	list->probe[n] = (struct hodo_probe){ func, data };
-	list->n = n + 1;
-	__module_get(THIS_MODULE);
-	*old = publish(event, list);
-	return 0;
-}
-
-/* Without a place for a smaller list, the old one would have to be changed under those who read it: -ENOMEM. */
-static int remove_at(struct hodo_site_event *event, uint32_t at, const struct hodo_probes **old)
-{
-	const struct hodo_probes *now = event->probes;
+	uint32_t n = (now ? now->n - count(now, is, what) : 0) + !!more;
 	struct hodo_probes *list = NULL;
 
-	if (now->n > 1) {
-		list = list_new(now->n - 1);
+	if (n) {
+		list = kmalloc(struct_size(list, probe, n), GFP_KERNEL);
 		if (!list)
 			return -ENOMEM;
-		for (uint32_t i = 0; i < now->n; i++)
-			if (i != at)
+		list->n = 0;
+		for (uint32_t i = 0; now && i < now->n; i++)
+			if (!is(&now->probe[i], what))
 				list->probe[list->n++] = now->probe[i];
+		if (more)
+			list->probe[list->n++] = *more;
 	}
 	*old = publish(event, list);
 	return 0;
 }
 
+static int change_of(struct hodo_site_event *event, const struct hodo_probe *probe, bool adds,
+		     const struct hodo_probes **old)
+{
+	if (!event)
+		return -EINVAL;
+	if (count(event->probes, is_same, probe) == adds)
+		return adds ? -EEXIST : -ENOENT;
+	if (adds && event->probes && event->probes->n == PROBES_MAX)
+		return -ENOSPC;
+	return replace(event, is_same, probe, adds ? probe : NULL, old);
+}
+
 static int change(struct hodo_kernel_state *state, void (*func)(void), void *data, bool adds)
 {
+	const struct hodo_probe probe = { func, data };
 	const struct hodo_probes *old = NULL;
-	struct hodo_site_event *event;
-	int err, at;
+	int err;
 
 	if (!func)
 		return -EINVAL;
 	if (called_by_probe())
 		return -EDEADLK;
 	mutex_lock(&hodo_lock);
-	event = state->known;
-	if (!event) {
-		err = -EINVAL;
-	} else if (adds) {
-		err = add(event, func, data, &old);
-	} else {
-		at = find(event->probes, func, data);
-		err = at < 0 ? -ENOENT : remove_at(event, at, &old);
-	}
+	err = change_of(state->known, &probe, adds, &old);
+	if (!err && adds)
+		__module_get(THIS_MODULE);
 	mutex_unlock(&hodo_lock);
 	if (err)
 		return err;
@@ -172,36 +170,24 @@ void hodo_probes_drop(struct hodo_site_event *event)
 	event->probes = NULL;
 }
 
-static bool within(const struct hodo_probe *probe, struct module *mod)
-{
-	return within_module((unsigned long)probe->func, mod);
-}
-
 /* Takes the module's probes off the event; how many. The old list, if any, must be freed after a grace period. */
 static uint32_t forget(struct hodo_site_event *event, struct module *mod, const struct hodo_probes **old)
 {
-	const struct hodo_probes *now = event->probes;
-	struct hodo_probes *list;
-	uint32_t n = 0;
+	uint32_t n = count(event->probes, is_within, mod);
 
-	for (uint32_t i = 0; now && i < now->n; i++)
-		n += within(&now->probe[i], mod);
 	if (!n)
 		return 0;
-	list = now->n > n ? list_new(now->n - n) : NULL;
-	if (now->n > n && !list)
-		pr_warn("event %s:%s: no memory: its probes of other modules are not called any more\n",
-			event->event.provider, event->event.name);
-	for (uint32_t i = 0; list && i < now->n; i++)
-		if (!within(&now->probe[i], mod))
-			list->probe[list->n++] = now->probe[i];
 	pr_warn("module %s has gone without unregistering its probe of %s:%s: it is unregistered\n", mod->name,
 		event->event.provider, event->event.name);
-	*old = publish(event, list);
+	if (replace(event, is_within, mod, NULL, old)) {
+		pr_warn("event %s:%s: no memory: its probes of other modules are not called any more\n",
+			event->event.provider, event->event.name);
+		*old = publish(event, NULL);
+	}
 	return n;
 }
 
-/* Its functions are there until all have been told that it goes. */
+/* Its functions are there until all have been notified that it goes. */
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct hodo_site_event *event;
@@ -224,7 +210,7 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 	return NOTIFY_OK;
 }
 
-/* Before the kernel's list of tracepoints is told, at 0: the event may go with that. */
+/* Before the kernel's list of tracepoints is updated, at 0: the event may go with that. */
 static struct notifier_block notifier = { .notifier_call = notify, .priority = 2 };
 
 int hodo_probes_init(void)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * recorder.c - the files `record` and `memory`: what a recorder needs, see <hodo/abi_kernel.h>.
+ * recorder.c - the files `record`, `memory`, buffers/cpuN and buffers/fallback; see <hodo/abi_kernel.h>. The last ones
+ * are a ring each, mapped by its reader, who says by ioctl() how far it has read.
  *
- * mmap() runs with the caller's mmap_lock held, and copying from user space takes it: so hodo_lock is never
- * held around a copy, and never taken by mmap(), which finds the memory in the open file.
+ * An open file holds the memory of one recording, whatever comes after it: the one that it began, or that there was
+ * when it was opened. mmap() runs with the caller's mmap_lock held, and copying from user space takes it: so hodo_lock
+ * is never held around a copy, and never taken by mmap(), which finds the memory in the open file.
+ *
+ *            | writer | another reader
+ *   reader   | beside | beside; a position only grows, and never beyond the open packet: hodo_ring_put_consumed()
  */
 #include "kmod.h"
 #include "recording.h"
@@ -16,27 +21,35 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#define WHOLE U32_MAX
+
 /* An open file. memory is set once, and kept until the file is closed. */
-struct recorder {
+struct reader {
 	struct hodo_memory *memory;
+	uint32_t ring;   /* WHOLE: all of them, and what else is in the memory */
 	uint32_t number; /* of the recording that this file began; 0: none */
 };
 
 static int record_open(struct inode *inode, struct file *file)
 {
-	file->private_data = kzalloc(sizeof(struct recorder), GFP_KERNEL);
-	return file->private_data ? 0 : -ENOMEM;
+	struct reader *r = kzalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r)
+		return -ENOMEM;
+	r->ring = (uint32_t)(unsigned long)inode->i_private;
+	file->private_data = r;
+	return 0;
 }
 
 /* Under hodo_lock: whether it is still this file's recording. */
-static bool is_ours(const struct recorder *r)
+static bool is_ours(const struct reader *r)
 {
 	return r->number && hodo_recording.by == HODO_RECORDED_BY_FILE && hodo_recording.number == r->number;
 }
 
-static int record_release(struct inode *inode, struct file *file)
+static int reader_release(struct inode *inode, struct file *file)
 {
-	struct recorder *r = file->private_data;
+	struct reader *r = file->private_data;
 
 	mutex_lock(&hodo_lock);
 	if (is_ours(r))
@@ -47,9 +60,35 @@ static int record_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* Under hodo_lock. */
+static void hold(struct reader *r)
+{
+	if (hodo_recording.memory)
+		hodo_memory_get(hodo_recording.memory);
+	smp_store_release(&r->memory, hodo_recording.memory);
+}
+
+static int reader_open(struct inode *inode, struct file *file)
+{
+	int err = record_open(inode, file);
+	struct reader *r = file->private_data;
+
+	if (err)
+		return err;
+	err = mutex_lock_interruptible(&hodo_lock);
+	if (!err) {
+		hold(r);
+		mutex_unlock(&hodo_lock);
+		err = r->memory ? 0 : -ENODATA;
+	}
+	if (err)
+		kfree(r);
+	return err;
+}
+
 static ssize_t record_write(struct file *file, const char __user *from, size_t len, loff_t *offset)
 {
-	struct recorder *r = file->private_data;
+	struct reader *r = file->private_data;
 	struct hodo_msg_config *config;
 	int err;
 
@@ -66,8 +105,7 @@ static ssize_t record_write(struct file *file, const char __user *from, size_t l
 		err = r->memory ? -EBUSY : hodo_recording_start(config, len);
 		if (!err) {
 			r->number = hodo_recording.number;
-			hodo_memory_get(hodo_recording.memory);
-			smp_store_release(&r->memory, hodo_recording.memory);
+			hold(r);
 		}
 		mutex_unlock(&hodo_lock);
 	}
@@ -76,15 +114,17 @@ static ssize_t record_write(struct file *file, const char __user *from, size_t l
 	return err ? err : len;
 }
 
-static int recorder_mmap(struct file *file, struct vm_area_struct *vma)
+static int reader_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct recorder *r = file->private_data;
+	struct reader *r = file->private_data;
 	struct hodo_memory *memory = smp_load_acquire(&r->memory);
 
-	return memory ? hodo_memory_map(memory, vma) : -ENODATA;
+	if (!memory)
+		return -ENODATA;
+	return r->ring == WHOLE ? hodo_memory_map(memory, vma) : hodo_memory_map_ring(memory, r->ring, vma);
 }
 
-static int stop(struct recorder *r)
+static int stop(struct reader *r)
 {
 	int err = mutex_lock_interruptible(&hodo_lock);
 
@@ -96,12 +136,21 @@ static int stop(struct recorder *r)
 	return 0;
 }
 
+static int flush(struct hodo_memory *memory, const void __user *from)
+{
+	uint64_t age;
+
+	if (copy_from_user(&age, from, sizeof(age)))
+		return -EFAULT;
+	hodo_recording_flush(memory, age);
+	return 0;
+}
+
 static long record_ioctl(struct file *file, unsigned int command, unsigned long arg)
 {
-	struct recorder *r = file->private_data;
+	struct reader *r = file->private_data;
 	struct hodo_memory *memory = smp_load_acquire(&r->memory);
 	struct hodo_kernel_consumed consumed;
-	uint64_t age;
 
 	if (!memory)
 		return -ENODATA;
@@ -113,78 +162,94 @@ static long record_ioctl(struct file *file, unsigned int command, unsigned long 
 	case HODO_IOC_STOP:
 		return stop(r);
 	case HODO_IOC_FLUSH:
-		if (copy_from_user(&age, (const void __user *)arg, sizeof(age)))
-			return -EFAULT;
-		hodo_recording_flush(memory, age);
-		return 0;
+		return flush(memory, (const void __user *)arg);
 	}
 	return -ENOTTY;
 }
 
-static bool has_closed(struct hodo_memory *memory)
+static long buffer_ioctl(struct file *file, unsigned int command, unsigned long arg)
 {
-	for (uint32_t i = 0; i < memory->layout.rings; i++)
-		if (hodo_ring_produced(memory, i) / memory->layout.packet_size > hodo_ring_consumed(memory, i))
+	const struct reader *r = file->private_data;
+	uint64_t packet_size = r->memory->layout.packet_size, value;
+
+	switch (command) {
+	case HODO_IOC_FLUSH:
+		return flush(r->memory, (const void __user *)arg);
+	case HODO_IOC_PUT_CONSUMED:
+		if (copy_from_user(&value, (const void __user *)arg, sizeof(value)))
+			return -EFAULT;
+		return value & (packet_size - 1) ? -EINVAL :
+						   hodo_ring_put_consumed(r->memory, r->ring, value / packet_size);
+	case HODO_IOC_GET_SIZE:
+		value = r->memory->layout.ring_size;
+		break;
+	case HODO_IOC_GET_PRODUCED:
+		value = hodo_ring_produced(r->memory, r->ring);
+		break;
+	case HODO_IOC_GET_CONSUMED:
+		value = hodo_ring_consumed(r->memory, r->ring) * packet_size;
+		break;
+	default:
+		return -ENOTTY;
+	}
+	return copy_to_user((void __user *)arg, &value, sizeof(value)) ? -EFAULT : 0;
+}
+
+static bool has_closed(const struct reader *r, struct hodo_memory *m)
+{
+	for (uint32_t i = 0; i < m->layout.rings; i++)
+		if ((r->ring == WHOLE || r->ring == i) &&
+		    hodo_ring_produced(m, i) / m->layout.packet_size > hodo_ring_consumed(m, i))
 			return true;
 	return false;
 }
 
-static __poll_t record_poll(struct file *file, struct poll_table_struct *wait)
+static __poll_t reader_poll(struct file *file, struct poll_table_struct *wait)
 {
-	struct recorder *r = file->private_data;
+	struct reader *r = file->private_data;
 	struct hodo_memory *memory = smp_load_acquire(&r->memory);
 
 	if (!memory)
 		return EPOLLERR;
 	poll_wait(file, &hodo_ring_wait, wait);
 	WRITE_ONCE(hodo_ring_waited, true);
-	smp_mb(); /* before looking: see packet_closed() in writer.c */
-	return (has_closed(memory) ? EPOLLIN | EPOLLRDNORM : 0) | (READ_ONCE(memory->shm->ended) ? EPOLLHUP : 0);
+	/* Before looking. Without it, a packet that is closed now could be missed by us, and we by who closed it. */
+	smp_mb();
+	return (has_closed(r, memory) ? EPOLLIN | EPOLLRDNORM : 0) |
+	       (smp_load_acquire(&memory->shm->ended) ? EPOLLHUP : 0);
 }
 
 static const struct file_operations record_ops = {
-	.owner = THIS_MODULE, .open = record_open, .release = record_release, .write = record_write,
-	.mmap = recorder_mmap, .unlocked_ioctl = record_ioctl, .poll = record_poll,
+	.owner = THIS_MODULE, .open = record_open, .release = reader_release, .write = record_write,
+	.mmap = reader_mmap, .unlocked_ioctl = record_ioctl, .poll = reader_poll,
 };
-
-/* ----------------------------------------------------------------- memory */
-
-static int memory_open(struct inode *inode, struct file *file)
-{
-	struct recorder *r = kzalloc(sizeof(*r), GFP_KERNEL);
-
-	if (!r)
-		return -ENOMEM;
-	mutex_lock(&hodo_lock);
-	r->memory = hodo_recording.memory;
-	if (r->memory)
-		hodo_memory_get(r->memory);
-	mutex_unlock(&hodo_lock);
-	if (!r->memory) {
-		kfree(r);
-		return -ENODATA;
-	}
-	file->private_data = r;
-	return 0;
-}
-
-static int memory_release(struct inode *inode, struct file *file)
-{
-	struct recorder *r = file->private_data;
-
-	hodo_memory_put(r->memory);
-	kfree(r);
-	return 0;
-}
 
 static const struct file_operations memory_ops = {
-	.owner = THIS_MODULE, .open = memory_open, .release = memory_release, .mmap = recorder_mmap,
+	.owner = THIS_MODULE, .open = reader_open, .release = reader_release, .mmap = reader_mmap,
 };
 
+static const struct file_operations buffer_ops = {
+	.owner = THIS_MODULE, .open = reader_open, .release = reader_release, .mmap = reader_mmap,
+	.poll = reader_poll, .unlocked_ioctl = buffer_ioctl, .compat_ioctl = compat_ptr_ioctl,
+};
+
+/*
+ * "unsafe": debugfs' own wrapper knows no mmap(). These files are removed when the module goes, which it does
+ * not while one is open: .owner.
+ */
 int hodo_recorder_init(void)
 {
-	/* "unsafe": debugfs' own wrapper knows no mmap(). The module stays while a file is open, through .owner. */
-	debugfs_create_file_unsafe("record", 0600, hodo_dir, NULL, &record_ops);
-	debugfs_create_file_unsafe("memory", 0400, hodo_dir, NULL, &memory_ops);
+	struct dentry *dir = debugfs_create_dir("buffers", hodo_dir);
+	void *whole = (void *)(unsigned long)WHOLE;
+	unsigned int cpu;
+	char name[16];
+
+	debugfs_create_file_unsafe("record", 0600, hodo_dir, whole, &record_ops);
+	debugfs_create_file_unsafe("memory", 0400, hodo_dir, whole, &memory_ops);
+	for_each_possible_cpu(cpu) {
+		scnprintf(name, sizeof(name), "cpu%u", cpu);
+		debugfs_create_file_unsafe(name, 0400, dir, (void *)(unsigned long)cpu, &buffer_ops);
+	}
+	debugfs_create_file_unsafe("fallback", 0400, dir, (void *)(unsigned long)nr_cpu_ids, &buffer_ops);
 	return 0;
 }

@@ -2,13 +2,10 @@
 /* recording.c - begins and ends recordings; see recording.h. */
 #include "recording.h"
 #include "emit.h"
-#include "rules.h"
 #include "kmod.h"
-#include "registry.h"
 #include "writer.h"
 
-#include <core/condition.h>
-#include <core/filter.h>
+#include <core/config.h>
 
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -23,77 +20,27 @@ struct hodo_tree_config hodo_tree_config = {
 
 /* ---------------------------------------------------------- what is asked */
 
-/* Whether text holds n NUL-terminated strings and nothing else. */
-static bool texts_valid(const uint8_t *text, uint32_t n, uint32_t len)
+static int check(const struct hodo_msg_config *c, size_t len)
 {
-	uint32_t found = 0;
-
-	for (uint32_t i = 0; i < len; i++)
-		found += text[i] == 0;
-	return found == n && (len == 0 || text[len - 1] == 0);
+	if (hodo_config_check(c, len) != len)
+		return -EINVAL;
+	return c->context_len || (c->clock == HODO_CLOCK_TSC && !hodo_tsc_usable()) ? -EOPNOTSUPP : 0;
 }
 
-/* Where each part of the text begins. 0, -EINVAL, or -EOPNOTSUPP. */
-static int take_apart(struct hodo_recording *r, struct hodo_msg_config *c, size_t len)
+static const struct hodo_functions_config *functions_of(const struct hodo_recording *r)
 {
-	const uint8_t *at = c->text;
-	uint64_t sum = (uint64_t)c->patterns_len + c->filter_len + c->functions_len + c->conditions_len +
-		       c->context_len;
-
-	if (len < offsetof(struct hodo_msg_config, text) || len > sizeof(*c) || c->head.magic != HODO_MSG_MAGIC ||
-	    c->head.version != HODO_ABI_VERSION || c->head.type != HODO_MSG_CONFIG ||
-	    sum != len - offsetof(struct hodo_msg_config, text) || c->mode > HODO_MODE_OVERWRITE ||
-	    !texts_valid(at, c->patterns, c->patterns_len))
-		return -EINVAL;
-	if (c->context_len || (c->clock == HODO_CLOCK_TSC && !hodo_tsc_usable()))
-		return -EOPNOTSUPP;
-	if (c->clock != HODO_CLOCK_TSC && c->clock != HODO_CLOCK_MONOTONIC)
-		return -EINVAL;
-	r->patterns = (const char *)at;
-	at += c->patterns_len;
-	r->filter = c->filter_len ? at : NULL;
-	if (r->filter && hodo_filter_verify(at, c->filter_len) != 0)
-		return -EINVAL;
-	at += c->filter_len;
-	r->functions = c->functions_len ? (const struct hodo_functions_config *)at : NULL;
-	if (r->functions && (c->functions_len < sizeof(*r->functions) ||
-			     get_unaligned(&r->functions->size) != sizeof(*r->functions) ||
-			     (uint64_t)get_unaligned(&r->functions->patterns_len) +
-					     get_unaligned(&r->functions->loops_len) !=
-				     c->functions_len - sizeof(*r->functions) ||
-			     !texts_valid(at + sizeof(*r->functions), get_unaligned(&r->functions->patterns),
-					  get_unaligned(&r->functions->patterns_len))))
-		return -EINVAL;
-	at += c->functions_len;
-	r->conditions = at;
-	return hodo_conditions_parse(at, c->conditions, c->conditions_len, NULL) == 0 ? 0 : -EINVAL;
-}
-
-static bool has_rates(const struct hodo_recording *r)
-{
-	return r->asked && r->asked->conditions > 0;
+	return r->asked && r->asked->functions_len ? (const void *)hodo_config_functions(r->asked) : NULL;
 }
 
 bool hodo_recording_wants(const struct hodo_event *event)
 {
 	const struct hodo_recording *r = &hodo_recording;
-	bool included = false, any = false;
-	const char *p;
 
 	if (r->by == HODO_RECORDED_BY_TREE)
 		return event->enabled;
 	if (event->kind == HODO_KIND_FUNCTION)
-		return r->functions != NULL;
-	p = r->patterns;
-	for (uint32_t i = 0; i < r->asked->patterns; i++, p += strlen(p) + 1) {
-		if (*p == '!' && hodo_event_matches(p + 1, event))
-			return false;
-		if (*p == '!')
-			continue;
-		any = true;
-		included = included || hodo_event_matches(p, event);
-	}
-	return included || !any;
+		return functions_of(r) != NULL;
+	return hodo_config_wants(r->asked, hodo_event_matches, event);
 }
 
 /* ------------------------------------------------------------- begin, end */
@@ -158,7 +105,8 @@ static int begin(struct hodo_recording *r, enum hodo_clock clock)
 {
 	int err;
 
-	r->memory = hodo_memory_new(r->config.packet_size, r->config.ring_size, r->config.mode, has_rates(r));
+	r->memory = hodo_memory_new(r->config.packet_size, r->config.ring_size, r->config.mode,
+				    r->asked && r->asked->conditions > 0);
 	if (!r->memory)
 		return -ENOMEM;
 	r->number++;
@@ -172,8 +120,8 @@ static int begin(struct hodo_recording *r, enum hodo_clock clock)
 	if (err)
 		goto threads; /* one of its probes may have been on */
 	hodo_registry_begin();
-	if (r->functions)
-		err = hodo_functions_start(r->functions);
+	if (functions_of(r))
+		err = hodo_functions_start(functions_of(r));
 	if (err)
 		goto threads;
 	hodo_registry_on();
@@ -189,22 +137,13 @@ detach:
 	return err;
 }
 
-/* asked itself is the caller's. */
-static void forget_asked(struct hodo_recording *r)
-{
-	r->asked = NULL;
-	r->patterns = NULL;
-	r->filter = r->conditions = NULL;
-	r->functions = NULL;
-}
-
 /* The latest recording's memory is no longer to be had. */
 static void drop(struct hodo_recording *r)
 {
 	hodo_memory_put(r->memory);
 	r->memory = NULL;
 	kvfree(r->asked);
-	forget_asked(r);
+	r->asked = NULL;
 }
 
 /* Sizes that hodo_layout_init() takes. */
@@ -258,26 +197,22 @@ int hodo_recording_start_tree(void)
 
 int hodo_recording_start(struct hodo_msg_config *config, size_t len)
 {
-	struct hodo_recording *r = &hodo_recording, parts = { 0 };
+	struct hodo_recording *r = &hodo_recording;
 	int err;
 
 	if (r->by != HODO_RECORDED_NOT)
 		return -EBUSY;
-	err = take_apart(&parts, config, len);
+	err = check(config, len);
 	if (err)
 		return err;
 	r->asked = config;
-	r->patterns = parts.patterns;
-	r->filter = parts.filter;
-	r->functions = parts.functions;
-	r->conditions = parts.conditions;
 	memcpy(r->config.uuid, config->uuid, sizeof(r->config.uuid));
 	r->config.mode = config->mode;
 	r->config.packet_size = config->packet_size;
 	r->config.ring_size = config->ring_size;
 	err = start(r, HODO_RECORDED_BY_FILE, config->clock);
 	if (err)
-		forget_asked(r);
+		r->asked = NULL; /* the caller's */
 	return err;
 }
 
@@ -289,7 +224,7 @@ void hodo_recording_stop(void)
 	if (r->by == HODO_RECORDED_NOT || r->stopped)
 		return;
 	hodo_registry_off();
-	if (r->functions)
+	if (functions_of(r))
 		hodo_functions_stop();
 	hodo_threads_stop();
 	hodo_quiesce();

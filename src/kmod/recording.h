@@ -6,6 +6,7 @@
 #ifndef HODO_KMOD_RECORDING_H
 #define HODO_KMOD_RECORDING_H
 
+#include "event.h"
 #include "memory.h"
 #include <core/ring.h>
 
@@ -18,13 +19,7 @@ struct hodo_recording {
 	struct hodo_ring_config config;
 	struct hodo_memory *memory; /* of the present or the latest one; NULL: there was none */
 	bool stopped;               /* no events come any more, but it can still be read */
-
-	/* What the recorder has asked for; all NULL and 0 by the tree. */
-	struct hodo_msg_config *asked;
-	const char *patterns; /* asked->patterns NUL-terminated ones */
-	const uint8_t *filter;
-	const struct hodo_functions_config *functions; /* NULL: none; its patterns follow */
-	const uint8_t *conditions;
+	struct hodo_msg_config *asked; /* what the recorder has asked for; NULL: the tree */
 };
 extern struct hodo_recording hodo_recording;
 
@@ -64,5 +59,26 @@ void hodo_recording_flush(struct hodo_memory *memory, uint64_t age);
 /* For poll(): wakes when a packet was closed. */
 extern struct wait_queue_head hodo_ring_wait;
 extern bool hodo_ring_waited; /* somebody waits, or will: set before waiting */
+
+/* registry.c: what it does with all events. Under hodo_lock. */
+/* A recording begins: nothing is in its catalogue yet. */
+void hodo_registry_begin(void);
+/* Switches on what the recording wants. */
+void hodo_registry_on(void);
+/* Switches all off, and waits until no writer is inside. */
+void hodo_registry_off(void);
+
+/* Whether the recording's pattern names the event, or the span that it begins or ends. */
+bool hodo_event_matches(const char *pattern, const void *event);
+
+/* rules.c: what it, or an event's file in the control tree, asks to be looked at. Under hodo_lock. */
+/* A recording begins, with no event on. 0 or -EINVAL: its conditions are not as they must be. */
+int hodo_rules_prepare(void);
+/* The event is off. wanted: it is to be recorded itself. 0; HODO_RULES_NEVER: nothing is to be done for it; negative
+ * errno. */
+#define HODO_RULES_NEVER 1
+int hodo_rules_bind(struct hodo_event *event, bool wanted);
+/* The event is off, and no writer inside. */
+void hodo_rules_free(struct hodo_event *event);
 
 #endif

@@ -6,17 +6,15 @@
  * An id belongs to its event as long as that is known, and beyond that until the recording ends that has it in
  * its catalogue: an event that comes again meanwhile, with its module, gets its id again.
  */
-#include "registry.h"
 #include "catalog.h"
-#include "rules.h"
 #include "kmod.h"
 #include "recording.h"
 
 #include <core/glob.h>
 #include <core/kind.h>
 
+#include <linux/bitmap.h>
 #include <linux/hashtable.h>
-#include <linux/idr.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
@@ -25,17 +23,9 @@
 DEFINE_MUTEX(hodo_lock);
 LIST_HEAD(hodo_events);
 static DEFINE_HASHTABLE(by_name, 11);
-static DEFINE_IDA(ids);
+static DECLARE_BITMAP(ids, HODO_EVENTS_MAX); /* that are not to be given */
+static bool some_retired; /* of these, some are only in the recording's catalogue */
 static LIST_HEAD(all_labels);
-
-/* An event that went while it was in the recording's catalogue. */
-struct retired {
-	struct list_head list;
-	uint16_t id;
-	size_t len;
-	uint8_t said[]; /* what the catalogue says of it */
-};
-static LIST_HEAD(all_retired);
 
 static uint32_t key_of(const char *provider, const char *name)
 {
@@ -61,8 +51,9 @@ void hodo_quiesce(void)
 
 /* ------------------------------------------------------------- on and off */
 
-bool hodo_event_matches(const char *pattern, const struct hodo_event *event)
+bool hodo_event_matches(const char *pattern, const void *of)
 {
+	const struct hodo_event *event = of;
 	char name[2 * HODO_NAME_MAX + 2];
 	size_t len = scnprintf(name, sizeof(name), "%s:%s", event->provider, event->name), n = strlen(pattern);
 	size_t suffix = strlen(hodo_kind_suffix(event->kind));
@@ -135,13 +126,16 @@ bool hodo_event_goes(struct hodo_event *event)
 
 int hodo_event_enable(struct hodo_event *event, bool on)
 {
+	int err = 0;
+
 	event->enabled = on;
 	if (hodo_recording.by != HODO_RECORDED_BY_TREE || !recording_runs())
 		return 0;
-	if (on)
-		return switch_on(event);
-	off_and_free(event);
-	return 0;
+	if (!on)
+		off_and_free(event);
+	else if ((err = switch_on(event)))
+		event->enabled = false;
+	return err;
 }
 
 bool hodo_event_is_of(const struct hodo_event *event, const char *provider)
@@ -193,102 +187,29 @@ int hodo_event_filter(struct hodo_event *event, char *text, uint8_t *code, uint3
 
 /* ------------------------------------------------------------ come and go */
 
-/* All that tells the event from others in the catalogue, into said if it is not NULL; how many bytes. */
-static size_t say(const struct hodo_event *event, uint8_t *said)
-{
-	const char *texts[4 + HODO_FIELDS_MAX] = { event->provider, event->name, event->format, event->object };
-	size_t n = 0;
-
-	for (unsigned int i = 0; i < event->nfields; i++)
-		texts[4 + i] = event->fields[i].name;
-	for (unsigned int i = 0; i < 4 + event->nfields; i++) {
-		size_t len = strlen(texts[i]) + 1;
-
-		if (said)
-			memcpy(said + n, texts[i], len);
-		n += len;
-	}
-	for (unsigned int i = 0; i < event->nfields; i++, n++)
-		if (said)
-			said[n] = event->fields[i].type;
-	if (said)
-		said[n] = event->kind;
-	return n + 1;
-}
-
-static struct retired *retire(const struct hodo_event *event)
-{
-	size_t len = say(event, NULL);
-	struct retired *r = kmalloc(struct_size(r, said, len), GFP_KERNEL);
-
-	if (!r)
-		return NULL;
-	r->id = event->id;
-	r->len = say(event, r->said);
-	return r;
-}
-
-static struct retired *find_retired(const struct hodo_event *event)
-{
-	struct retired *same, *r;
-
-	if (list_empty(&all_retired))
-		return NULL;
-	same = retire(event);
-	if (!same)
-		return NULL;
-	list_for_each_entry(r, &all_retired, list) {
-		if (r->len == same->len && memcmp(r->said, same->said, r->len) == 0) {
-			kfree(same);
-			return r;
-		}
-	}
-	kfree(same);
-	return NULL;
-}
-
 static int take_id(struct hodo_event *event)
 {
-	struct retired *r = find_retired(event);
-	int id;
+	unsigned long id = 0;
 
-	if (r) {
-		event->id = r->id;
-		event->described = true;
-		list_del(&r->list);
-		kfree(r);
-		return 0;
-	}
-	id = ida_alloc_range(&ids, 1, HODO_EVENTS_MAX - 1, GFP_KERNEL);
-	if (id < 0)
-		return id;
+	if (some_retired && hodo_recording.by != HODO_RECORDED_NOT)
+		id = hodo_catalog_find(hodo_recording.memory, event);
+	event->described = id != 0;
+	if (!id)
+		id = find_next_zero_bit(ids, HODO_EVENTS_MAX, 1);
+	if (id >= HODO_EVENTS_MAX)
+		return -ENOSPC;
+	__set_bit(id, ids);
 	event->id = id;
-	event->described = false;
 	return 0;
 }
 
 static void give_id(struct hodo_event *event)
 {
-	struct retired *r;
-
-	if (!event->described || hodo_recording.by == HODO_RECORDED_NOT) {
-		ida_free(&ids, event->id);
-		return;
-	}
-	r = retire(event);
-	if (r) /* else the id is never used again: better than used twice */
-		list_add(&r->list, &all_retired);
-}
-
-static void free_retired(void)
-{
-	struct retired *r, *next;
-
-	list_for_each_entry_safe(r, next, &all_retired, list) {
-		list_del(&r->list);
-		ida_free(&ids, r->id);
-		kfree(r);
-	}
+	if (event->described && hodo_recording.by != HODO_RECORDED_NOT)
+		some_retired = true;
+	else
+		__clear_bit(event->id, ids);
+	event->id = 0;
 }
 
 static bool name_is_valid(const char *name)
@@ -341,7 +262,6 @@ static void forget(struct hodo_event *event)
 	hash_del(&event->hash);
 	list_del(&event->list);
 	give_id(event);
-	event->id = 0;
 	kfree(event->filter);
 	kfree(event->filter_code);
 	event->filter = NULL;
@@ -387,9 +307,12 @@ void hodo_registry_begin(void)
 	struct hodo_event *e;
 	struct hodo_labels *l;
 
-	free_retired();
-	list_for_each_entry(e, &hodo_events, list)
+	bitmap_zero(ids, HODO_EVENTS_MAX);
+	some_retired = false;
+	list_for_each_entry(e, &hodo_events, list) {
+		__set_bit(e->id, ids);
 		e->described = false;
+	}
 	list_for_each_entry(l, &all_labels, list)
 		hodo_catalog_labels(hodo_recording.memory, l);
 }
@@ -425,10 +348,4 @@ void hodo_labels_add(struct hodo_labels *labels)
 void hodo_labels_remove(struct hodo_labels *labels)
 {
 	list_del(&labels->list);
-}
-
-void hodo_registry_exit(void)
-{
-	free_retired();
-	ida_destroy(&ids);
 }

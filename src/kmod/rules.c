@@ -9,13 +9,12 @@
  *   bind, free     |             | excluded (lock)    | excluded (lock)
  */
 #include "emit.h"
-#include "rules.h"
 #include "kmod.h"
 #include "recording.h"
-#include "registry.h"
 
 #include <core/atomic.h>
 #include <core/condition.h>
+#include <core/config.h>
 #include <core/payload.h>
 
 #include <linux/mm.h>
@@ -46,7 +45,8 @@ int hodo_rules_prepare(void)
 	awaits_start = stopped = rules_for_all = false;
 	if (!asked)
 		return 0;
-	if (hodo_conditions_parse(hodo_recording.conditions, asked->conditions, asked->conditions_len, conditions) < 0)
+	if (hodo_conditions_parse(hodo_config_conditions(asked), asked->conditions, asked->conditions_len,
+				  conditions) < 0)
 		return -EINVAL;
 	nconditions = asked->conditions;
 	awaits_start = asked->flags & HODO_CONFIG_AWAITS_START;
@@ -58,17 +58,11 @@ int hodo_rules_prepare(void)
 
 /* An event that is bound. */
 struct kernel_binder {
-	struct hodo_binder binder; /* first */
-	const struct hodo_event *event;
+	struct hodo_binder binder;
 	const char *names[HODO_FIELDS_MAX];
 	uint8_t types[HODO_FIELDS_MAX];
 	struct hodo_filter work;
 };
-
-static bool matches(const struct hodo_binder *binder, const char *pattern)
-{
-	return hodo_event_matches(pattern, ((const struct kernel_binder *)binder)->event);
-}
 
 static void *keep(const void *from, size_t bytes)
 {
@@ -77,28 +71,29 @@ static void *keep(const void *from, size_t bytes)
 
 static void binder_init(struct kernel_binder *b, const struct hodo_event *event)
 {
-	b->event = event;
 	for (unsigned int i = 0; i < event->nfields; i++) {
 		b->names[i] = event->fields[i].name;
 		b->types[i] = event->fields[i].type;
 	}
 	b->binder = (struct hodo_binder){ .nfields = event->nfields, .types = b->types, .names = b->names,
-					  .work = &b->work, .matches = matches, .keep = keep };
+					  .work = &b->work, .matches = hodo_event_matches, .event = event,
+					  .keep = keep };
 }
 
 /* The filter that decides whether the event is recorded. As hodo_binder_filter(). */
 static int bind_filter(const struct kernel_binder *b, const struct hodo_filter **filter)
 {
-	const struct hodo_event *event = b->event;
+	const struct hodo_msg_config *asked = hodo_recording.asked;
+	const struct hodo_event *event = b->binder.event;
 
 	*filter = NULL;
 	if (hodo_recording.by == HODO_RECORDED_BY_TREE)
 		return event->filter_code ?
 			       hodo_binder_filter(&b->binder, event->filter_code, event->filter_len, filter) :
 			       HODO_BINDING_ALWAYS;
-	if (!hodo_recording.filter || event->kind == HODO_KIND_FUNCTION)
+	if (!asked->filter_len || event->kind == HODO_KIND_FUNCTION)
 		return HODO_BINDING_ALWAYS;
-	return hodo_binder_filter(&b->binder, hodo_recording.filter, hodo_recording.asked->filter_len, filter);
+	return hodo_binder_filter(&b->binder, hodo_config_filter(asked), asked->filter_len, filter);
 }
 
 void hodo_rules_free(struct hodo_event *event)
@@ -131,10 +126,11 @@ static int bind_all(const struct kernel_binder *b, struct hodo_rules *rules, boo
 int hodo_rules_bind(struct hodo_event *event, bool wanted)
 {
 	struct kernel_binder *binder;
+	bool filter = hodo_recording.asked && hodo_recording.asked->filter_len;
 	struct hodo_rules *rules;
 	int err;
 
-	if (wanted && !nconditions && !rules_for_all && !hodo_recording.filter && !event->filter_code)
+	if (wanted && !nconditions && !rules_for_all && !filter && !event->filter_code)
 		return 0;
 	if (!wanted && !nconditions)
 		return HODO_RULES_NEVER;
@@ -207,9 +203,12 @@ static void act(const struct hodo_event *event, uint32_t verdict)
 	}
 }
 
+static const struct hodo_look_ops look_ops = { .awaits_start = &awaits_start, .stopped = &stopped, .start = start,
+					       .ticks = ticks };
+
 static bool within_rates(struct hodo_rules *rules, const struct hodo_event *event, struct hodo_look *look)
 {
-	if (hodo_look_rates(look, rules->bound, rules->n))
+	if (hodo_look_rates(look, &look_ops, rules->bound, rules->n))
 		return true;
 	hodo_add(&hodo_recording.memory->limited[event->id], 1);
 	hodo_add(&memory()->limited, 1);
@@ -228,12 +227,8 @@ static void look_at(struct hodo_writer *w, uint8_t *payload, uint32_t len, struc
 	look.vars.get = get_var;
 	look.pieces = pieces;
 	look.count = hodo_payload_pieces(&rules->payload, payload, len, pieces);
-	look.awaits_start = &awaits_start;
-	look.stopped = &stopped;
-	look.memory = memory;
-	look.start = start;
-	look.ticks = ticks;
-	verdict = hodo_look_triggers(&look, rules->bound, rules->n);
+	look.shm = memory();
+	verdict = hodo_look_triggers(&look, &look_ops, rules->bound, rules->n);
 	if (rules->record && !hodo_load_acquire(&awaits_start) &&
 	    (!rules->filter || hodo_filter_run(rules->filter, pieces, look.count, &look.vars)) &&
 	    within_rates(rules, event, &look))

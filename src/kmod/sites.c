@@ -2,11 +2,11 @@
 /*
  * sites.c - events of instrumented modules: found when a module comes, or hodo.ko does; gone when either goes.
  *
- * The kernel tells of modules that have tracepoints, among which are the states of <hodo/trace_kernel.h>, which also
- * has the table of who may run beside whom. It tells after the module's static keys can be switched and before its
- * init function runs, so that events of that are not missed; of all modules that were there before, when the notifier
- * is registered; and of a module that goes, after its exit function. It does not tell of modules with another license,
- * or that were loaded by force: they run untraced.
+ * The kernel notifies us of modules that have tracepoints, among which are the states of <hodo/trace_kernel.h>, which
+ * also has the table of who may run beside whom. It does so after the module's static keys can be switched and before
+ * its init function runs, so that events of that are not missed; of all modules that were there before, when the
+ * notifier is registered; and of a module that goes, after its exit function. Not of modules with another license, or
+ * that were loaded by force: they run untraced.
  *
  * Several places, in several modules, may be one event: same name, kind, fields and format. One that differs is
  * refused, and tried again when a module has gone.
@@ -266,7 +266,7 @@ static void state_add(struct site_module *m, struct hodo_kernel_state *state, bo
 	const char *texts[TEXTS];
 
 	if (state->known)
-		return; /* an inlined function's state stands there once a copy */
+		return; /* an inlined function's state is listed once for each copy */
 	if (state->size != sizeof(*state) || !hodo_descriptor_valid(state->desc, texts)) {
 		if (!reported)
 			pr_warn("module %s: %s is not as <hodo/trace.h> makes it: build the module anew\n", m->mod->name,
@@ -324,33 +324,21 @@ static void try_again(void)
 	}
 }
 
-/* Events that have lost their last place go. */
+/* Events that have lost their last place go. Waits once for all. */
 static void sweep(void)
 {
 	struct hodo_site_event *e, *next;
-	struct hodo_event **removed;
-	size_t n = 0, room = 0;
-	LIST_HEAD(dead);
+	bool inside = false;
 
+	list_for_each_entry(e, &hodo_site_events, list)
+		if (!e->states)
+			inside |= hodo_event_goes(&e->event);
+	if (inside)
+		hodo_quiesce();
 	list_for_each_entry_safe(e, next, &hodo_site_events, list) {
 		if (e->states)
 			continue;
-		list_move_tail(&e->list, &dead);
-		room++;
-	}
-	if (!room)
-		return;
-	removed = kvmalloc_array(room, sizeof(*removed), GFP_KERNEL);
-	list_for_each_entry(e, &dead, list) {
-		if (removed)
-			removed[n++] = &e->event;
-		else
-			hodo_event_remove(&e->event);
-	}
-	if (removed)
-		hodo_events_remove(removed, n);
-	kvfree(removed);
-	list_for_each_entry_safe(e, next, &dead, list) {
+		hodo_event_remove(&e->event);
 		hodo_probes_drop(e);
 		list_del(&e->list);
 		kfree(e);

@@ -233,7 +233,7 @@ static noinline void notrace exit_other(struct hodo_event *event, long nr, long 
 	hodo_emit_end(&e, event);
 }
 
-/* Where hodo_emit_try() does not do. */
+/* Where hodo_emit_try_enabled() does not do. */
 static noinline void notrace enter_slowly(struct hodo_event *event, const struct hodo_call_shape *call,
 					  struct pt_regs *regs)
 {

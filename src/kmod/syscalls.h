@@ -8,18 +8,17 @@
 #include <linux/syscalls.h>
 
 #define HODO_CALL_ARGS 6
-#define HODO_CALL_UNDECLARED 0xff
 
 /* Of the generated table. */
 struct hodo_call_arg {
-	const char *name; /* NULL: the header does not name it */
+	const char *name; /* argN: the header does not name it */
 	const char *ctype;
 	uint8_t type; /* enum hodo_type */
 };
 struct hodo_call {
 	uint16_t nr;
 	uint16_t first; /* of hodo_call_args */
-	uint8_t nargs;  /* HODO_CALL_UNDECLARED: nobody says */
+	uint8_t nargs;  /* HODO_CALL_ARGS of unsigned long: nobody says */
 	const char *name;
 };
 

@@ -8,6 +8,8 @@
 #include "kmod.h"
 #include "syscalls.h"
 
+#include <core/fields.h>
+
 #include <asm/ptrace.h>
 #include <linux/mm.h>
 #include <linux/trace_events.h>
@@ -60,19 +62,9 @@ static uint8_t type_by_name(const char *ctype)
 /* By the table. */
 static void by_header(const struct hodo_call *entry, struct call *call)
 {
-	static const char *const names[HODO_CALL_ARGS] = { "arg0", "arg1", "arg2", "arg3", "arg4", "arg5" };
-	unsigned int i;
-
 	call->declared = entry;
-	call->nargs = entry->nargs == HODO_CALL_UNDECLARED ? HODO_CALL_ARGS : entry->nargs;
-	for (i = 0; i < call->nargs; i++) {
-		if (entry->nargs == HODO_CALL_UNDECLARED)
-			call->arg[i] = (struct hodo_call_arg){ NULL, "unsigned long", HODO_TYPE_U64 };
-		else
-			call->arg[i] = hodo_call_args[entry->first + i];
-		if (!call->arg[i].name)
-			call->arg[i].name = names[i];
-	}
+	call->nargs = entry->nargs;
+	memcpy(call->arg, &hodo_call_args[entry->first], entry->nargs * sizeof(call->arg[0]));
 }
 
 /* And by the kernel. That a char * is a text only the table says, which knows what follows it. */
@@ -129,24 +121,6 @@ static uint8_t place(unsigned int i)
 #endif
 }
 
-static unsigned int size_of(uint8_t type)
-{
-	switch (type) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_U8:
-	case HODO_TYPE_BOOL:
-	case HODO_TYPE_CHAR:
-		return 1;
-	case HODO_TYPE_I16:
-	case HODO_TYPE_U16:
-		return 2;
-	case HODO_TYPE_I32:
-	case HODO_TYPE_U32:
-		return 4;
-	}
-	return 8;
-}
-
 /* The event's fields and the number's shape: first what has a fixed size, then the texts. */
 static void shape(const struct call *call, struct hodo_call_event *e)
 {
@@ -163,7 +137,7 @@ static void shape(const struct call *call, struct hodo_call_event *e)
 			s->reg[n] = place(i);
 			if (!texts) {
 				s->offset[n] = s->fixed;
-				s->fixed += size_of(arg->type);
+				s->fixed += hodo_fields_fixed_size(arg->type);
 				s->nregs++;
 			} else {
 				s->ntexts++;

@@ -16,9 +16,6 @@
 #include <linux/sched/task.h>
 #include <linux/string.h>
 
-static struct tracepoint *newtask, *renamed;
-static bool on;
-
 static notrace void add_thread(const struct task_struct *task, const char *comm)
 {
 	struct hodo_memory *m = hodo_recording.memory;
@@ -44,6 +41,12 @@ static notrace void on_rename(void *data, struct task_struct *task, const char *
 	add_thread(task, comm);
 }
 
+static struct {
+	const char *name;
+	void *probe;
+	struct tracepoint *tp; /* with which it is registered */
+} points[] = { { "task_newtask", on_newtask }, { "task_rename", on_rename } };
+
 static void add_all(void)
 {
 	struct task_struct *process, *thread;
@@ -56,20 +59,14 @@ static void add_all(void)
 
 int hodo_threads_start(void)
 {
-	int err = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(points); i++) {
+		struct tracepoint *tp = hodo_tracepoint_find(points[i].name);
+		int err = tp ? tracepoint_probe_register(tp, points[i].probe, NULL) : 0;
 
-	newtask = hodo_tracepoint_find("task_newtask");
-	renamed = hodo_tracepoint_find("task_rename");
-	if (newtask)
-		err = tracepoint_probe_register(newtask, on_newtask, NULL);
-	if (!err && renamed) {
-		err = tracepoint_probe_register(renamed, on_rename, NULL);
-		if (err && newtask)
-			tracepoint_probe_unregister(newtask, on_newtask, NULL);
+		if (err)
+			return err;
+		points[i].tp = tp;
 	}
-	if (err)
-		return err;
-	on = true;
 	/* After the probes: who comes in between is there twice, not never. */
 	add_all();
 	return 0;
@@ -77,11 +74,9 @@ int hodo_threads_start(void)
 
 void hodo_threads_stop(void)
 {
-	if (!on)
-		return;
-	on = false;
-	if (newtask)
-		tracepoint_probe_unregister(newtask, on_newtask, NULL);
-	if (renamed)
-		tracepoint_probe_unregister(renamed, on_rename, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(points); i++) {
+		if (points[i].tp)
+			tracepoint_probe_unregister(points[i].tp, points[i].probe, NULL);
+		points[i].tp = NULL;
+	}
 }

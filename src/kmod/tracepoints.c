@@ -3,14 +3,14 @@
  * tracepoints.c - binds the generated events to the kernel's tracepoints, by name, and registers their probes.
  *
  * vmlinux's tracepoints are there for good. A module's come and go with it: its event is absent meanwhile. The kernel's
- * notifier tells of them: while it does, it holds the lock that keeps other modules' tracepoints from coming and
+ * notifier reports them: while it does, it holds the lock that keeps other modules' tracepoints from coming and
  * going; hodo_lock is taken inside that one, and never the other way round.
  *
  * The event's header is the kernel's. A module that was not built with the kernel may have a tracepoint of the same
  * name and other arguments, so those are not looked at; but for events of a header of one's own, which have them alone.
  */
 #include "tracepoints.h"
-#include "rules.h"
+#include "recording.h"
 #include "kmod.h"
 
 #include "emit.h"
@@ -198,7 +198,7 @@ EXPORT_SYMBOL_GPL(hodo_tracepoint_set_add);
 
 void hodo_tracepoint_set_remove(struct hodo_tracepoint_set *set)
 {
-	/* Unregistering tells of all modules that they go. */
+	/* Unregistering reports all modules as going. */
 	unregister_tracepoint_module_notifier(&set->modules);
 	mutex_lock(&hodo_lock);
 	hodo_events_remove(set->events, set->n);

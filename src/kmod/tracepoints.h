@@ -26,7 +26,7 @@ struct hodo_tracepoint_set {
 	size_t n;
 	const char *release; /* UTS_RELEASE of the kernel that the probes were compiled for */
 	bool own_header; /* theirs is not the kernel's: they are for modules that were not built with it */
-	struct notifier_block modules; /* told of modules with tracepoints */
+	struct notifier_block modules; /* notified of modules with tracepoints */
 };
 
 extern struct hodo_tracepoint_set hodo_tracepoint_table; /* generated: hodo.ko's */

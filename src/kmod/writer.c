@@ -39,7 +39,7 @@ static DEFINE_IRQ_WORK(wake_work, wake);
 static void packet_closed(void)
 {
 	/* After the word was stored. Without it, the waiter could set its flag and then miss the packet, while we
-	 * miss the flag. Pairs with the one between setting the flag and looking (recorder.c, buffers.c). */
+	 * miss the flag. Pairs with the one between setting the flag and looking (recorder.c). */
 	smp_mb();
 	if (READ_ONCE(hodo_ring_waited)) {
 		WRITE_ONCE(hodo_ring_waited, false);
@@ -189,13 +189,16 @@ bool hodo_tsc_usable(void)
 
 /* ----------------------------------------------------------- attach, detach */
 
+/* m: NULL: nowhere any more. */
 static void attach(struct hodo_writer *w, struct hodo_memory *m, uint32_t ring)
 {
-	w->ring = hodo_memory_ring(m, ring);
+	w->ring = m ? hodo_memory_ring(m, ring) : NULL;
 	w->at = w->limit = NULL;
 	w->word = 0;
-	w->view = (struct hodo_view){ .ring = w->ring, .data = m->data[ring], .mask = m->layout.ring_size - 1,
-				      .packet_size = m->data[ring] ? m->layout.packet_size : 0 };
+	w->view = (struct hodo_view){ 0 };
+	if (m)
+		w->view = (struct hodo_view){ .ring = w->ring, .data = m->data[ring], .mask = m->layout.ring_size - 1,
+					      .packet_size = m->data[ring] ? m->layout.packet_size : 0 };
 }
 
 void hodo_writers_attach(struct hodo_memory *memory, const struct hodo_ring_config *config, bool monotonic)
@@ -216,20 +219,13 @@ void hodo_writers_attach(struct hodo_memory *memory, const struct hodo_ring_conf
 	attach(&fallback, memory, memory->layout.rings - 1);
 }
 
-static void detach(struct hodo_writer *w)
-{
-	w->at = w->limit = NULL;
-	w->ring = NULL;
-	w->view = (struct hodo_view){ 0 };
-}
-
 void hodo_writers_detach(void)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		detach(per_cpu_ptr(&hodo_writers, cpu));
-	detach(&fallback);
+		attach(per_cpu_ptr(&hodo_writers, cpu), NULL, 0);
+	attach(&fallback, NULL, 0);
 }
 
 void hodo_writers_exit(void)

@@ -8,11 +8,9 @@
  */
 #include "internal.h"
 
-#include <base/map.h>
 #include <core/shadow.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
 #define SP_EXPECTED 4352u /* bytes */
@@ -39,13 +37,8 @@ struct calls_process {
 	struct hodo_read_calls *calls;
 	const struct hodo_read_process *pub;
 	bool lossy;
-	struct hodo_map threads; /* of struct known_thread; hodo_frame.thread is their number */
+	struct hodo_map threads; /* struct calls_thread by key_of(); hodo_frame.thread is their number */
 	struct hodo_map places;  /* of struct place, once there are several threads */
-};
-
-struct known_thread {
-	uint64_t key; /* key_of() */
-	struct calls_thread *thread;
 };
 
 /* Which thread entered the frame at an address last: a coroutine may go on in another than the one whose chain its
@@ -55,15 +48,10 @@ struct place {
 	uint32_t thread;
 };
 
-struct known_process {
-	uint64_t pub; /* address of struct hodo_read_process */
-	struct calls_process *process;
-};
-
 struct hodo_read_calls {
 	struct hodo_read_calls_ops ops;
 	void *data;
-	struct hodo_map processes; /* of struct known_process, in the order of their first events */
+	struct hodo_map processes; /* struct calls_process by its pub, in the order of their first events */
 	struct calls_process *last;
 	struct hodo_read_calls_totals totals;
 	int64_t now_ns;
@@ -74,33 +62,47 @@ struct hodo_read_calls {
 
 static struct calls_thread *thread_at(const struct calls_process *p, uint32_t i)
 {
-	return ((const struct known_thread *)hodo_map_at(&p->threads, i))->thread;
+	return hodo_map_kept_at(&p->threads, i);
 }
 
-static void fill(struct hodo_read_call *call, const struct calls_thread *t, const struct hodo_frame *f)
+static struct hodo_read_call call_of(const struct calls_thread *t, const struct hodo_frame *f, uint64_t end,
+				     uint32_t flags)
 {
 	const struct calls_thread *own = thread_at(t->process, f->thread & ~NO_EXIT);
+	uint64_t total = end - f->entry;
 
-	*call = (struct hodo_read_call){
-		.size = sizeof(*call),
+	return (struct hodo_read_call){
+		.size = sizeof(struct hodo_read_call),
 		.process = t->process->pub,
 		.comm = own->comm,
 		.function = f->function,
 		.user = f->user,
 		.entry_ns = (int64_t)f->entry,
-		.end_ns = (int64_t)f->entry,
+		.end_ns = (int64_t)end,
+		.self_ns = total > f->children ? total - f->children : 0,
 		.tid = own->tid,
 		.depth = f->depth,
-		.flags = f->thread & NO_EXIT ? HODO_READ_CALL_NO_EXIT : 0,
+		.flags = flags | (f->thread & NO_EXIT ? HODO_READ_CALL_NO_EXIT : 0),
 	};
 }
 
-static void set_end(struct hodo_read_call *call, const struct hodo_frame *f, uint64_t end)
+static void tell_enter(struct hodo_read_calls *c, const struct calls_thread *t, struct hodo_frame *f, uint32_t flags)
 {
-	uint64_t total = end - f->entry;
+	struct hodo_read_call call = call_of(t, f, f->entry, flags);
 
-	call->end_ns = (int64_t)end;
-	call->self_ns = total > f->children ? total - f->children : 0;
+	c->totals.calls++;
+	if (c->ops.enter)
+		c->ops.enter(c->data, &call);
+	f->user = call.user;
+}
+
+static void tell(void (*op)(void *data, const struct hodo_read_call *call), const struct calls_thread *t,
+		 const struct hodo_frame *f, uint64_t end, uint32_t flags)
+{
+	const struct hodo_read_call call = call_of(t, f, end, flags);
+
+	if (op)
+		op(t->process->calls->data, &call);
 }
 
 /* A frame without an exit takes no time: the caller gets back what was put on it but for its children's. */
@@ -114,41 +116,25 @@ static void closed(struct hodo_shadow *s, const struct hodo_frame *f, enum hodo_
 {
 	struct calls_thread *t = (struct calls_thread *)(void *)s;
 	struct hodo_read_calls *c = t->process->calls;
-	struct hodo_read_call call;
 	bool left = f->parked && f->lane; /* and not by a coroutine that waits */
+	bool no_exit = f->thread & NO_EXIT, returned = end == HODO_FRAME_RETURNED && !no_exit;
+	bool open = !returned && c->ending && !left;
 
 	if (!f->parked)
 		give_back(s, f, now);
-	fill(&call, t, f);
-	if (!call.flags && end == HODO_FRAME_RETURNED) {
-		c->totals.returned++;
-	} else if (c->ending && !left) {
-		call.flags |= HODO_READ_CALL_OPEN;
-		c->totals.open += !(call.flags & HODO_READ_CALL_NO_EXIT);
-		now = (uint64_t)c->now_ns;
-	} else if (!call.flags) {
-		call.flags |= HODO_READ_CALL_LEFT;
-		c->totals.left++;
-	}
-	set_end(&call, f, now);
-	if (c->ops.leave)
-		c->ops.leave(c->data, &call);
+	c->totals.returned += returned;
+	c->totals.open += open && !no_exit;
+	c->totals.left += !returned && !open && !no_exit;
+	tell(c->ops.leave, t, f, open ? (uint64_t)c->now_ns : now,
+	     open ? HODO_READ_CALL_OPEN : returned || no_exit ? 0 : HODO_READ_CALL_LEFT);
 }
 
 static void parked(struct hodo_shadow *s, const struct hodo_frame *f)
 {
 	struct calls_thread *t = (struct calls_thread *)(void *)s;
-	struct hodo_read_calls *c = t->process->calls;
-	struct hodo_read_call call;
 
 	give_back(s, f, f->parked);
-	if (!c->ops.away)
-		return;
-	fill(&call, t, f);
-	if (f->lane)
-		call.flags |= HODO_READ_CALL_LEFT;
-	set_end(&call, f, f->parked);
-	c->ops.away(c->data, &call);
+	tell(t->process->calls->ops.away, t, f, f->parked, f->lane ? HODO_READ_CALL_LEFT : 0);
 }
 
 static bool same(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t function)
@@ -164,17 +150,10 @@ static bool same(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t fun
 
 static bool grow_frames(struct hodo_shadow *s)
 {
-	struct calls_thread *t = (struct calls_thread *)(void *)s;
-	uint32_t max = s->max ? s->max * 2 : 4;
-	struct hodo_frame *more = max > s->max ? reallocarray(s->frames, max, sizeof(*more)) : NULL;
+	int err = hodo_vec_reserve(s->frames, s->max, s->max + 1ull);
 
-	if (!more) {
-		t->process->calls->no_memory = true;
-		return false;
-	}
-	s->frames = more;
-	s->max = max;
-	return true;
+	((struct calls_thread *)(void *)s)->process->calls->no_memory |= err < 0;
+	return err == 0;
 }
 
 static bool grow_parked(struct hodo_parked *p)
@@ -188,7 +167,7 @@ static bool grow_parked(struct hodo_parked *p)
 		((struct calls_process *)(void *)p)->calls->no_memory = true;
 		return false;
 	}
-	for (uint32_t i = 0; i <= p->mask; i++)
+	for (uint32_t i = 0; p->slots && i <= p->mask; i++)
 		if (p->slots[i].at)
 			hodo_parked_put(&larger, &p->slots[i]);
 	free(p->slots);
@@ -198,40 +177,20 @@ static bool grow_parked(struct hodo_parked *p)
 
 /* --------------------------------------------------------- processes and threads */
 
-static struct calls_process *add_process(struct hodo_read_calls *c, const struct hodo_read_process *pub)
+/* NULL: no memory. */
+static struct calls_process *process_of(struct hodo_read_calls *c, const struct hodo_read_process *pub)
 {
-	struct calls_process *p = calloc(1, sizeof(*p));
-	struct known_process *known;
+	struct calls_process *p = c->last;
 
-	if (!p)
-		return NULL;
-	p->parked.slots = calloc(16, sizeof(*p->parked.slots));
-	known = p->parked.slots ? hodo_map_add_u64(&c->processes, (uintptr_t)pub, NULL) : NULL;
-	if (!known) {
-		free(p->parked.slots);
-		free(p);
-		return NULL;
+	if (p && p->pub == pub)
+		return p;
+	p = hodo_map_keep_u64(&c->processes, (uintptr_t)pub, sizeof(*p));
+	if (p && !p->pub) {
+		*p = (struct calls_process){ .parked = { .mask = 7, .grow = grow_parked }, .calls = c, .pub = pub,
+					     .threads = HODO_MAP_KEPT(uint64_t), .places = HODO_MAP(struct place, at) };
+		grow_parked(&p->parked);
 	}
-	p->parked.mask = 15;
-	p->parked.grow = grow_parked;
-	p->calls = c;
-	p->pub = pub;
-	p->threads = (struct hodo_map)HODO_MAP(struct known_thread, key);
-	p->places = (struct hodo_map)HODO_MAP(struct place, at);
-	known->process = p;
-	return p;
-}
-
-static struct calls_process *find_process(const struct hodo_read_calls *c, const struct hodo_read_process *pub)
-{
-	const struct known_process *known = hodo_map_find_u64(&c->processes, (uintptr_t)pub);
-
-	return known ? known->process : NULL;
-}
-
-static struct calls_process *process_at(const struct hodo_read_calls *c, uint32_t i)
-{
-	return ((const struct known_process *)hodo_map_at(&c->processes, i))->process;
+	return c->last = p;
 }
 
 /* The kernel's thread 0 is one on each CPU. Its threads' numbers stay below. */
@@ -240,23 +199,22 @@ static uint32_t key_of(const struct hodo_read_event *e)
 	return e->tid == 0 && e->process->kernel ? 0x80000000u | e->cpu : e->tid;
 }
 
-static struct calls_thread *find_thread(const struct calls_process *p, uint32_t key)
+/* What is entered here proves that an earlier frame of this address is over, in whichever thread's chain it is. */
+static void take_place(struct calls_thread *t, uint64_t at, uint64_t now)
 {
-	const struct known_thread *known = hodo_map_find_u64(&p->threads, key);
+	struct calls_process *p = t->process;
+	bool is_new;
+	struct place *place = hodo_map_add_u64(&p->places, at, &is_new);
 
-	return known ? known->thread : NULL;
+	p->calls->no_memory |= !place;
+	if (place && !is_new && place->thread != t->shadow.thread)
+		hodo_shadow_gone(&thread_at(p, place->thread)->shadow, at, now);
+	if (place)
+		place->thread = t->shadow.thread;
 }
 
-static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid, uint32_t key)
+static void start_thread(struct calls_process *p, struct calls_thread *t, uint32_t tid)
 {
-	struct calls_thread *t = p->threads.n < (NO_EXIT >> 2) ? calloc(1, sizeof(*t)) : NULL;
-	struct known_thread *known = t ? hodo_map_add_u64(&p->threads, key, NULL) : NULL;
-
-	if (!known) {
-		free(t);
-		return NULL;
-	}
-	known->thread = t;
 	t->process = p;
 	t->tid = tid;
 	t->shadow.thread = p->threads.n - 1;
@@ -268,41 +226,24 @@ static struct calls_thread *add_thread(struct calls_process *p, uint32_t tid, ui
 	for (uint32_t i = 0; p->threads.n == 2 && i < thread_at(p, 0)->shadow.n; i++) {
 		const struct hodo_frame *f = &thread_at(p, 0)->shadow.frames[i];
 
-		if (!f->sp && f->at && !hodo_map_add_u64(&p->places, f->at, NULL))
-			p->calls->no_memory = true;
+		if (!f->sp && f->at)
+			take_place(thread_at(p, 0), f->at, f->entry);
 	}
-	return t;
 }
 
+/* NULL: no memory. */
 static struct calls_thread *thread_of(struct calls_process *p, const struct hodo_read_event *e)
 {
-	uint32_t key = key_of(e);
-	struct calls_thread *t = find_thread(p, key);
+	struct calls_thread *t = hodo_map_keep_u64(&p->threads, key_of(e), sizeof(*t));
 
-	if (!t)
-		t = add_thread(p, e->tid, key);
+	if (t && !t->process)
+		start_thread(p, t, e->tid);
 	if (t)
 		t->comm = e->comm;
 	return t;
 }
 
 /* ----------------------------------------------------------------------- events */
-
-/* What is entered here proves that an earlier frame of this address is over, in whichever thread's chain it is. */
-static void take_place(struct calls_thread *t, uint64_t at, uint64_t now)
-{
-	struct calls_process *p = t->process;
-	bool is_new;
-	struct place *place = at ? hodo_map_add_u64(&p->places, at, &is_new) : NULL; /* nobody enters at 0 */
-
-	if (!place) {
-		p->calls->no_memory |= at != 0;
-		return;
-	}
-	if (!is_new && place->thread != t->shadow.thread)
-		hodo_shadow_gone(&thread_at(p, place->thread)->shadow, at, now);
-	place->thread = t->shadow.thread;
-}
 
 /* The shadow that an exit belongs to: another thread's, if that entered the function. */
 static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
@@ -314,7 +255,7 @@ static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 }
 
 /* The same where only a stack pointer inside the frame is known: the nearest frame of the function, if this thread has
- * none where one is to be expected (a tail jump's exit tells an address a page lower). */
+ * none where one is to be expected (a tail jump's exit has an address that is a page lower). */
 static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint64_t function)
 {
 	const struct calls_process *p = t->process;
@@ -335,23 +276,16 @@ static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint6
 
 static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp, bool no_exit)
 {
-	struct hodo_read_calls *c = t->process->calls;
-	struct hodo_read_call call;
 	struct hodo_frame *f;
 
-	if (!sp && t->process->threads.n > 1)
+	if (!sp && at && t->process->threads.n > 1) /* nobody enters at 0 */
 		take_place(t, at, (uint64_t)e->ts_ns);
 	f = hodo_shadow_enter(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp);
 	if (!f)
 		return;
 	if (no_exit)
 		f->thread |= NO_EXIT;
-	c->totals.calls++;
-	if (!c->ops.enter)
-		return;
-	fill(&call, t, f);
-	c->ops.enter(c->data, &call);
-	f->user = call.user;
+	tell_enter(t->process->calls, t, f, 0);
 }
 
 static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp)
@@ -383,88 +317,69 @@ static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry
 	return sum;
 }
 
+/* So many ticks before the event, in ns. */
+static int64_t ticks_before(const struct hodo_read_event *e, uint64_t ticks)
+{
+	return hodo_read_clock_ns(&e->process->clock, ticks < e->ticks ? e->ticks - ticks : 0);
+}
+
 /* func:call */
 static void whole(struct calls_thread *t, const struct hodo_read_event *e)
 {
 	struct hodo_read_calls *c = t->process->calls;
-	uint64_t ticks = e->values[3].u;
-	int64_t entry = hodo_read_clock_ns(&e->process->clock, ticks < e->ticks ? e->ticks - ticks : 0);
-	struct hodo_read_call call = {
-		.size = sizeof(call),
-		.process = e->process,
-		.comm = t->comm,
+	int64_t entry = ticks_before(e, e->values[3].u);
+	uint32_t flags = HODO_READ_CALL_WHOLE | (e->values[4].u ? HODO_READ_CALL_LEFT : 0);
+	struct hodo_frame f = {
 		.function = e->values[0].u,
-		.entry_ns = entry < e->ts_ns ? entry : e->ts_ns,
-		.tid = t->tid,
+		.entry = (uint64_t)(entry < e->ts_ns ? entry : e->ts_ns),
 		.depth = e->values[2].u < UINT32_MAX ? (uint32_t)e->values[2].u : UINT32_MAX - 1,
-		.flags = HODO_READ_CALL_WHOLE | (e->values[4].u ? HODO_READ_CALL_LEFT : 0),
+		.thread = t->shadow.thread,
 	};
-	uint64_t total = (uint64_t)(e->ts_ns - call.entry_ns), children = take_ended(t, call.depth, call.entry_ns);
+	uint64_t total = (uint64_t)e->ts_ns - f.entry;
 
-	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > children)
-		children = t->callees_ns; /* short ones too, which are not recorded one by one */
+	f.children = take_ended(t, f.depth, (int64_t)f.entry);
+	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > f.children)
+		f.children = t->callees_ns; /* short ones too, which are not recorded one by one */
 	t->callees_at = t->callees_ns = 0;
-	if (t->nended && t->ended[t->nended - 1].depth == call.depth) {
+	if (t->nended && t->ended[t->nended - 1].depth == f.depth)
 		t->ended[t->nended - 1].sum += total;
-	} else if (hodo_vec_reserve(t->ended, t->ended_room, t->nended + 1) == 0) {
-		t->ended[t->nended++] = (struct calls_ended){ call.depth, call.entry_ns, total };
-	} else {
+	else if (hodo_vec_reserve(t->ended, t->ended_room, t->nended + 1) == 0)
+		t->ended[t->nended++] = (struct calls_ended){ f.depth, (int64_t)f.entry, total };
+	else
 		c->no_memory = true;
-	}
-	c->totals.calls++;
 	c->totals.returned += !e->values[4].u;
 	c->totals.left += !!e->values[4].u;
-	call.end_ns = call.entry_ns;
-	if (c->ops.enter)
-		c->ops.enter(c->data, &call);
-	call.end_ns = e->ts_ns;
-	call.self_ns = total > children ? total - children : 0;
-	if (c->ops.leave)
-		c->ops.leave(c->data, &call);
+	tell_enter(c, t, &f, flags);
+	tell(c->ops.leave, t, &f, (uint64_t)e->ts_ns, flags);
 }
 
 /* func:callee */
 static void add_callee(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at)
 {
-	uint64_t from = e->values[3].u < e->ticks ? e->ticks - e->values[3].u : 0;
-
 	if (t->callees_at != at)
 		t->callees_ns = 0;
 	t->callees_at = at;
-	t->callees_ns += (uint64_t)(e->ts_ns - hodo_read_clock_ns(&e->process->clock, from));
+	t->callees_ns += (uint64_t)(e->ts_ns - ticks_before(e, e->values[3].u));
 }
 
-/* Whether something is missing in the stream up to here. */
-static bool has_gaps(const struct hodo_read_stream *stream)
+int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_event *e)
 {
-	const struct hodo_stream *s = (const struct hodo_stream *)(const void *)stream;
-
-	return s->discarded | s->events_gap | s->pub.damaged;
-}
-
-int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_event *event)
-{
-	const struct hodo_read_event *e = event;
-	struct calls_process *p = calls->last;
-	struct calls_thread *t;
 	enum hodo_call_event kind = ((const struct hodo_class *)(const void *)e->cls)->call;
+	const struct hodo_stream *s = (const struct hodo_stream *)(const void *)e->stream;
+	struct calls_process *p;
+	struct calls_thread *t;
 	uint64_t at;
 
 	if (kind == HODO_CALL_EVENT_NONE)
 		return 0;
-	if (!p || p->pub != e->process) {
-		p = find_process(calls, e->process);
-		if (!p)
-			p = add_process(calls, e->process);
-		if (!p)
-			return -ENOMEM;
-		calls->last = p;
-	}
-	t = thread_of(p, e);
-	if (!t)
+	p = process_of(calls, e->process);
+	t = p ? thread_of(p, e) : NULL;
+	if (!t) {
+		calls->no_memory = true;
 		return -ENOMEM;
+	}
 	calls->now_ns = e->ts_ns;
-	p->lossy |= has_gaps(e->stream);
+	p->lossy |= s->discarded || s->events_gap || s->pub.damaged; /* something is missing up to here */
 	at = e->values[1].u << 3;
 	switch (kind) {
 	case HODO_CALL_EVENT_ENTRY:
@@ -510,10 +425,12 @@ static void close_parked(struct calls_process *p)
 
 int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 {
+	if (calls->no_memory)
+		return -ENOMEM;
 	calls->ending = true;
 	calls->now_ns = ts_ns;
 	for (uint32_t i = 0; i < calls->processes.n; i++) {
-		struct calls_process *p = process_at(calls, i);
+		struct calls_process *p = hodo_map_kept_at(&calls->processes, i);
 
 		for (uint32_t k = 0; k < p->threads.n; k++)
 			hodo_shadow_clear(&thread_at(p, k)->shadow, (uint64_t)ts_ns);
@@ -523,29 +440,28 @@ int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 	return calls->no_memory ? -ENOMEM : 0;
 }
 
-/* ------------------------------------------------------------------ the whole */
-
 void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_read_calls_totals *totals)
 {
 	struct hodo_read_calls_totals all = calls->totals;
 	size_t size = totals->size < sizeof(all) ? totals->size : sizeof(all);
 
 	all.size = size;
-	for (uint32_t i = 0; i < calls->processes.n; i++)
-		for (uint32_t k = 0; k < process_at(calls, i)->threads.n; k++)
-			all.orphans += thread_at(process_at(calls, i), k)->shadow.orphans;
+	for (uint32_t i = 0; i < calls->processes.n; i++) {
+		const struct calls_process *p = hodo_map_kept_at(&calls->processes, i);
+
+		for (uint32_t k = 0; k < p->threads.n; k++)
+			all.orphans += thread_at(p, k)->shadow.orphans;
+	}
 	memcpy(totals, &all, size);
 }
 
 uint32_t hodo_read_calls_depth(const struct hodo_read_calls *calls, const struct hodo_read_process *process,
 			       uint32_t tid)
 {
-	const struct calls_process *p = calls->last;
-	const struct calls_thread *t;
+	const struct calls_process *p = hodo_map_kept(&calls->processes,
+						      hodo_map_find_u64(&calls->processes, (uintptr_t)process));
+	const struct calls_thread *t = p ? hodo_map_kept(&p->threads, hodo_map_find_u64(&p->threads, tid)) : NULL;
 
-	if (!p || p->pub != process)
-		p = find_process(calls, process);
-	t = p ? find_thread(p, tid) : NULL;
 	return t ? t->shadow.n : 0;
 }
 
@@ -556,7 +472,7 @@ struct hodo_read_calls *hodo_read_calls_new(const struct hodo_read_calls_ops *op
 	if (!c)
 		return NULL;
 	memcpy(&c->ops, ops, ops->size < sizeof(c->ops) ? ops->size : sizeof(c->ops));
-	c->processes = (struct hodo_map)HODO_MAP(struct known_process, pub);
+	c->processes = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
 	c->data = data;
 	return c;
 }
@@ -566,19 +482,17 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 	if (!calls)
 		return;
 	for (uint32_t i = 0; i < calls->processes.n; i++) {
-		struct calls_process *p = process_at(calls, i);
+		struct calls_process *p = hodo_map_kept_at(&calls->processes, i);
 
 		for (uint32_t k = 0; k < p->threads.n; k++) {
 			struct calls_thread *t = thread_at(p, k);
 
 			free(t->shadow.frames);
 			free(t->ended);
-			free(t);
 		}
 		hodo_map_free(&p->threads);
 		free(p->parked.slots);
 		hodo_map_free(&p->places);
-		free(p);
 	}
 	hodo_map_free(&calls->processes);
 	free(calls);

@@ -3,8 +3,8 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
+#include <base/scope.h>
 #include <base/text.h>
 #include <core/fields.h>
 #include <core/kind.h>
@@ -119,10 +119,10 @@ void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct
 #define NUMBER_ROOM 32
 
 /* before, the name, behind, and room for it. 0 or -ENOMEM. */
-static int make_text(struct hodo_class_text *room, struct hodo_class_piece *piece, const char *before, const char *name,
-		     const char *behind, bool json)
+static int make_text(struct hodo_trace *trace, struct hodo_class_text *room, struct hodo_class_piece *piece,
+		     const char *before, const char *name, const char *behind, bool json)
 {
-	struct hodo_text t = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text t = { 0 };
 
 	hodo_text_add(&t, before);
 	if (json)
@@ -130,48 +130,34 @@ static int make_text(struct hodo_class_text *room, struct hodo_class_piece *piec
 	else
 		hodo_text_plain(&t, name, strlen(name));
 	hodo_text_add(&t, behind);
-	*piece = (struct hodo_class_piece){ t.data, (uint32_t)t.len };
+	*piece = (struct hodo_class_piece){ hodo_arena_copy(&trace->memory, t.data, t.len), (uint32_t)t.len };
 	room->room += t.len;
-	return t.error;
+	return piece->data ? t.error : -ENOMEM;
 }
 
-static int field_texts(struct hodo_class *c, uint32_t i)
+static int field_texts(struct hodo_trace *t, struct hodo_class *c, uint32_t i)
 {
 	const struct hodo_read_field *f = &c->fields[i];
 	const struct hodo_read_labels *l = f->labels;
 	size_t label_len = 0;
-	int err = make_text(&c->text, &c->text.field[i].line, " ", f->name, "=", false);
+	int err = make_text(t, &c->text, &c->text.field[i].line, " ", f->name, "=", false);
 
 	for (uint32_t k = 0; l && k < l->n; k++)
 		if (strlen(l->names[k]) > label_len)
 			label_len = strlen(l->names[k]);
 	c->text.room += label_len * HODO_ESCAPED_MAX + NUMBER_ROOM;
-	return err ? err : make_text(&c->text, &c->text.field[i].json, i ? "," : "", f->name, ":", true);
+	return err ? err : make_text(t, &c->text, &c->text.field[i].json, i ? "," : "", f->name, ":", true);
 }
 
-int hodo_read_class_finish(struct hodo_class *c)
+int hodo_read_class_finish(struct hodo_trace *t, struct hodo_class *c)
 {
-	int err = make_text(&c->text, &c->text.line, "", c->pub.name, "", false);
+	int err = make_text(t, &c->text, &c->text.line, "", c->pub.name, "", false);
 
 	if (!err)
-		err = make_text(&c->text, &c->text.json, ",\"name\":", c->pub.name, ",\"fields\":{", true);
+		err = make_text(t, &c->text, &c->text.json, ",\"name\":", c->pub.name, ",\"fields\":{", true);
 	for (uint32_t i = 0; i < c->pub.nfields && !err; i++)
-		err = field_texts(c, i);
+		err = field_texts(t, c, i);
 	return err;
-}
-
-void hodo_read_class_free(struct hodo_class *c)
-{
-	if (!c)
-		return;
-	free(c->base);
-	free(c->text.line.data);
-	free(c->text.json.data);
-	for (unsigned i = 0; i < c->pub.nfields; i++) {
-		free(c->text.field[i].line.data);
-		free(c->text.field[i].json.data);
-	}
-	free(c);
 }
 
 bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_read_class *b)

@@ -2,10 +2,8 @@
 /* context.c - what stands before the fields of events: stacks, and texts. */
 #include "text.h"
 
-#include <errno.h>
 
 #define CALLERS_MAX 256u
-#define VALUE_ROOM  64 /* of a number with its sign, quotes or brackets */
 
 void hodo_read_code(struct hodo_read *reader, const struct hodo_read_code_ops *ops, void *data)
 {
@@ -56,17 +54,23 @@ static void add_separator(struct hodo_read_text *t, const char *s)
 		add(t, s);
 }
 
-/* "name+0x1c", or "0x…". */
+/* "name+0x1c", or "0x…". Of a function: its name, else the same, in JSON null. */
 static void add_address(struct hodo_read_text *t, const struct hodo_read_event *e, uint64_t address, bool json)
 {
 	const struct hodo_read *r = hodo_read_reader_of(e);
+	bool function = e->cls->kind == HODO_KIND_FUNCTION; /* these have no context */
 	uint64_t offset = 0;
-	const char *name = r->code.name ? r->code.name(r->code_data, e->process, e->ts_ns, address, &offset) : NULL;
+	const char *name = function ? r->symbol(r->symbol_data, e->process, e->ts_ns, address) :
+			   r->code.name ? r->code.name(r->code_data, e->process, e->ts_ns, address, &offset) : NULL;
 	size_t len = name ? strlen(name) : 0;
-	char *o = hodo_text_room(&t->out, len > SIZE_MAX / 16 ? SIZE_MAX : len * HODO_ESCAPED_MAX + VALUE_ROOM);
+	char *o = hodo_text_room(&t->out, len > SIZE_MAX / 16 ? SIZE_MAX : len * HODO_ESCAPED_MAX + 64);
 
 	if (!o)
 		return;
+	if (json && !name && function) {
+		hodo_read_text_end(t, stpcpy(o, "null"));
+		return;
+	}
 	if (json)
 		*o++ = '"';
 	if (name)
@@ -78,17 +82,20 @@ static void add_address(struct hodo_read_text *t, const struct hodo_read_event *
 	hodo_read_text_end(t, o);
 }
 
-/* Unaligned addresses. */
-static void add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const uint8_t *p, uint32_t n,
-			 bool json)
+void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
+			     bool json)
 {
-	add(t, "[");
-	for (uint32_t i = 0; i < n; i++) {
+	if (v->type == HODO_TYPE_PTR) {
+		add_address(t, e, v->u, json);
+		return;
+	}
+	hodo_text_char(&t->out, '[');
+	for (uint32_t i = 0; i < v->count; i++) {
 		if (i > 0)
 			add(t, json ? "," : ", ");
-		add_address(t, e, load64(p + 8 * (size_t)i), json);
+		add_address(t, e, load64((const uint8_t *)v->data + 8 * (size_t)i), json);
 	}
-	add(t, "]");
+	hodo_text_char(&t->out, ']');
 }
 
 /* The stack as its callers. false: it cannot be unwound, and nothing is added. */
@@ -96,44 +103,22 @@ static bool add_callers(struct hodo_read_text *t, const struct hodo_read_event *
 {
 	const struct hodo_read *r = hodo_read_reader_of(e);
 	uint64_t addresses[CALLERS_MAX];
+	struct hodo_read_value callers = { .type = HODO_TYPE_PTR | HODO_TYPE_ARRAY, .data = addresses };
 	struct hodo_read_stack stack;
-	uint32_t n;
 
 	if (!r->code.unwind || !hodo_read_event_stack(e, &stack))
 		return false;
-	n = r->code.unwind(r->code_data, e->process, e->ts_ns, &stack, addresses, CALLERS_MAX);
+	callers.count = r->code.unwind(r->code_data, e->process, e->ts_ns, &stack, addresses, CALLERS_MAX);
+	if (callers.count > CALLERS_MAX)
+		callers.count = CALLERS_MAX;
 	add(t, before);
-	add_addresses(t, e, (const uint8_t *)addresses, n < CALLERS_MAX ? n : CALLERS_MAX, json);
+	hodo_read_add_addresses(t, e, &callers, json);
 	return true;
-}
-
-/* Bytes that suffice for the value's text. */
-static size_t room_for(const struct hodo_read_value *v)
-{
-	return VALUE_ROOM +
-	       (size_t)v->count * (v->type & HODO_TYPE_ARRAY ? HODO_FORMAT_FLOAT_MAX + 1 : HODO_ESCAPED_MAX);
 }
 
 static bool is_address(const struct hodo_read_field *f)
 {
 	return (f->type & ~(uint32_t)HODO_TYPE_ARRAY) == HODO_TYPE_PTR;
-}
-
-static void add_values(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
-		      bool json)
-{
-	if (v->type == HODO_TYPE_PTR)
-		add_address(t, e, v->u, json);
-	else
-		add_addresses(t, e, v->data, v->count, json);
-}
-
-static void add_plain(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
-{
-	char *o = hodo_text_room(&t->out, room_for(v));
-
-	if (o)
-		hodo_read_text_end(t, hodo_read_put_value(o, f, v, t->c));
 }
 
 /* One field; registers belong to the stack, whose bytes nobody wants to see. */
@@ -152,9 +137,9 @@ static void add_field(struct hodo_read_text *t, const struct hodo_read_event *e,
 		return;
 	add(t, is_stack ? "_bytes=" : "=");
 	if (is_address(f))
-		add_values(t, e, v, false);
+		hodo_read_add_addresses(t, e, v, false);
 	else
-		add_plain(t, f, is_stack ? &size : v);
+		hodo_read_add_value(&t->out, f, is_stack ? &size : v, t->c);
 }
 
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e)
@@ -175,16 +160,6 @@ static void add_key(struct hodo_read_text *t, const char *name)
 	add(t, ":");
 }
 
-static void add_json(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
-{
-	char *o;
-
-	add_key(t, f->name);
-	o = hodo_text_room(&t->out, room_for(v));
-	if (o)
-		hodo_read_text_end(t, hodo_read_put_value_json(o, v, t->c));
-}
-
 /* Names of what is an address, under the same keys. */
 static void add_symbols(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
@@ -196,7 +171,7 @@ static void add_symbols(struct hodo_read_text *t, const struct hodo_read_event *
 
 		if (is_address(f)) {
 			add_key(t, f->name);
-			add_values(t, e, &e->context[i], true);
+			hodo_read_add_addresses(t, e, &e->context[i], true);
 			first = false;
 		}
 	}
@@ -213,7 +188,8 @@ int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_
 		const struct hodo_read_field *f = &e->cls->context[i];
 
 		addresses |= is_address(f) || f->type == HODO_TYPE_BYTES;
-		add_json(t, f, &e->context[i]);
+		add_key(t, f->name);
+		hodo_read_add_value_json(&t->out, &e->context[i], t->c);
 	}
 	add(t, "}");
 	if (addresses && hodo_read_reader_of(e)->code.name)

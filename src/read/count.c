@@ -9,10 +9,11 @@
 #define COUNT_WINDOW_BYTES (512u << 10) /* stays in the second-level cache */
 #define SCAN_WINDOW_BYTES  4096u
 
-/* By id. */
 struct counts {
-	uint64_t events[HODO_EVENTS_MAX];
-	uint64_t bytes[HODO_EVENTS_MAX]; /* of events of variable size */
+	uint64_t events[HODO_EVENTS_MAX]; /* by id */
+	uint64_t bytes[HODO_EVENTS_MAX];  /* of events of variable size */
+	uint64_t first;                   /* time of the packet's first event */
+	uint64_t out_of_time;             /* events of the packet that are skipped */
 };
 
 static int each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg)
@@ -46,20 +47,13 @@ int hodo_read_scan(struct hodo_read *reader)
 	return each_stream(reader, SCAN_WINDOW_BYTES, scan_stream, NULL);
 }
 
-/* Where the walk over a packet's events stands. */
-struct walk {
-	const uint8_t *p, *end;
-	uint64_t last, limit; /* time */
-	uint64_t first;       /* time of the first event counted */
-	uint64_t events;
-	uint64_t out_of_time;
-};
-
-/* Counts events until the end, or one that is broken. No calls: 50 million a second come through here. */
-static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struct counts *counts)
+/* Counts events of the packet that are in memory, until one is not whole. No calls: 50 million a second come through
+ * here. */
+static void count_run(struct hodo_stream *s, struct counts *counts)
 {
-	const uint8_t *p = w->p, *end = w->end;
-	uint64_t last = w->last, limit = w->limit, n = 0;
+	const struct hodo_read_layouts *l = s->trace->layouts;
+	const uint8_t *p = s->p, *end = s->avail;
+	uint64_t last = s->time_last, limit = s->time_limit, n = 0;
 
 	while ((size_t)(end - p) >= HODO_EVENT_HEADER) {
 		uint64_t word = load64(p), time;
@@ -71,20 +65,31 @@ static void walk_events(const struct hodo_read_layouts *l, struct walk *w, struc
 		time = last + (((word >> 16) - last) & TIMESTAMP_MASK);
 		p += size;
 		if (__builtin_expect(time > limit || time < last, 0)) {
-			w->out_of_time++;
+			counts->out_of_time++;
 			continue;
 		}
-		if (__builtin_expect(w->events + n == 0, 0))
-			w->first = time;
+		if (__builtin_expect(s->packet_events + n == 0, 0))
+			counts->first = time;
 		last = time;
 		counts->events[id]++;
 		if (l->fixed[id] == 0)
 			counts->bytes[id] += size;
 		n++;
 	}
-	w->p = p;
-	w->last = last;
-	w->events += n;
+	s->p = p;
+	s->time_last = last;
+	s->packet_events += n;
+}
+
+/* 0, or a negative errno. */
+static int count_packet(struct hodo_stream *s, struct counts *counts)
+{
+	int got;
+
+	counts->out_of_time = 0;
+	while ((got = hodo_read_stream_event(s)) > 0)
+		count_run(s, counts);
+	return got;
 }
 
 struct count_arg {
@@ -92,66 +97,23 @@ struct count_arg {
 	struct hodo_read_totals totals;
 };
 
-static void note_times(struct hodo_stream *s, const struct walk *w, struct hodo_read_totals *t)
+static void note_packet(struct hodo_stream *s, struct count_arg *a)
 {
-	int64_t first, last;
+	struct hodo_read_totals *t = &a->totals;
+	int64_t first = hodo_read_clock_ns(&s->trace->pub.clock, a->counts->first);
+	int64_t last = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
 
-	if (w->events == 0)
-		return;
-	first = hodo_read_clock_ns(&s->trace->pub.clock, w->first);
-	last = hodo_read_clock_ns(&s->trace->pub.clock, w->last);
-	if (t->events == 0 || first < t->begin_ns)
+	if (s->packet_events && (t->events == 0 || first < t->begin_ns))
 		t->begin_ns = first;
-	if (t->events == 0 || last > t->end_ns)
+	if (s->packet_events && (t->events == 0 || last > t->end_ns))
 		t->end_ns = last;
-	t->events += w->events;
-}
-
-/* The packet's events, window by window. 0, or a negative errno. */
-static int walk_packet(struct hodo_stream *s, struct walk *w, struct counts *counts)
-{
-	uint64_t off = s->body_off;
-	size_t need = 1, len;
-	int err;
-
-	while (off < s->body_end) {
-		const uint8_t *p = hodo_read_stream_bytes(s, off, need, &len, &err);
-
-		if (!p) {
-			if (!err)
-				hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
-			return err;
-		}
-		w->p = p;
-		w->end = p + (len < s->body_end - off ? len : (size_t)(s->body_end - off));
-		walk_events(s->trace->layouts, w, counts);
-		off += (uint64_t)(w->p - p);
-		need = 1;
-		if (w->p == w->end)
-			continue;
-		need = hodo_layouts_size_at(s->trace->layouts, w->p, (size_t)(w->end - w->p));
-		if (need == 0 || need > s->body_end - off) {
-			hodo_read_stream_stuck(s, off, need == 0);
-			return 0;
-		}
-	}
-	return 0;
-}
-
-static int count_packet(struct hodo_stream *s, struct count_arg *a)
-{
-	struct walk w = { .last = s->time_last, .limit = s->time_limit };
-	int err = walk_packet(s, &w, a->counts);
-
-	s->packet_events += w.events;
-	s->time_last = w.last;
-	note_times(s, &w, &a->totals);
-	if (w.out_of_time)
+	t->events += s->packet_events;
+	if (a->counts->out_of_time)
 		hodo_read_stream_warn(s, WARN_TIME,
 				      "%llu events outside their packet's time behind byte %llu: skipped",
-				      (unsigned long long)w.out_of_time,
-				      (unsigned long long)hodo_read_stream_place(s, s->body_off));
-	return err;
+				      (unsigned long long)a->counts->out_of_time,
+				      hodo_read_stream_place(s, s->body_off));
+	hodo_read_stream_packet_end(s);
 }
 
 static int count_stream(struct hodo_stream *s, void *arg)
@@ -161,11 +123,11 @@ static int count_stream(struct hodo_stream *s, void *arg)
 	int got;
 
 	while ((got = hodo_read_stream_packet(s)) > 0) {
-		int err = count_packet(s, a);
+		int err = count_packet(s, a->counts);
 
 		if (err)
 			return err;
-		hodo_read_stream_packet_end(s);
+		note_packet(s, a);
 	}
 	a->totals.damaged += s->pub.damaged;
 	for (uint32_t i = 0; i < t->nclasses; i++) {
@@ -236,7 +198,6 @@ static int packet_losses(struct hodo_stream *s, struct losses *l)
 	bool overwrites = s->trace->pub.mode == HODO_MODE_OVERWRITE;
 	/* Numbers begin again in each file of a recording in parts. */
 	bool hole = s->pub.packets > 1 && l->file == s->walked && s->head.packet_seq_num > l->seq + 1;
-	struct walk w = { .last = s->time_last, .limit = s->time_limit };
 	uint64_t unread;
 	int err = 0;
 
@@ -246,19 +207,17 @@ static int packet_losses(struct hodo_stream *s, struct losses *l)
 	if (!err && hole && skipped > before)
 		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = skipped - before });
 	if (!err)
-		err = walk_packet(s, &w, l->counts);
-	last_ns = hodo_read_clock_ns(&s->trace->pub.clock, w.last);
+		err = count_packet(s, l->counts);
+	last_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
 	if (s->head.events == 0)
 		from_ns = before_ns;
 	else if (s->lost_known && !causes->too_large && !causes->busy)
 		from_ns = last_ns;
 	if (!err)
 		err = tell_loss(l, s, from_ns, s->pub.end_ns, (struct hodo_read_loss){ .discarded = rose - before });
-	unread = s->head.events > w.events ? s->head.events - w.events : 0;
+	unread = s->head.events > s->packet_events ? s->head.events - s->packet_events : 0;
 	if (!err)
 		err = tell_loss(l, s, last_ns, s->pub.end_ns, (struct hodo_read_loss){ .damaged = unread });
-	s->packet_events = w.events;
-	s->time_last = w.last;
 	hodo_read_stream_packet_end(s);
 	l->gap = s->events_gap;
 	l->discarded = s->discarded;

@@ -14,8 +14,7 @@
 struct elf_class {
 	struct hodo_read_class pub;
 	struct hodo_read_field fields[HODO_FIELDS_MAX];
-	char *strings; /* the descriptor's */
-	char *names;   /* of event and fields */
+	char names[]; /* of fields and event */
 };
 
 struct hodo_read_elf {
@@ -24,8 +23,8 @@ struct hodo_read_elf {
 	unsigned bad; /* descriptors that cannot be used */
 	struct elf_class **classes;
 	uint32_t nclasses;
-	struct hodo_trace labels; /* holds the labels, and nothing else */
-	char **texts;             /* that the labels point into */
+	struct hodo_labels labels;
+	struct hodo_desc **texts; /* descriptors, that classes and labels point into */
 	uint32_t ntexts;
 	struct hodo_elf_slots slots;
 	struct hodo_read_function *functions; /* NULL until asked for */
@@ -33,29 +32,12 @@ struct hodo_read_elf {
 
 /* ------------------------------------------------------------------ descriptors */
 
-static void class_free(struct elf_class *c)
-{
-	if (!c)
-		return;
-	free(c->strings);
-	free(c->names);
-	free(c);
-}
-
-static int name_class(struct elf_class *c, const struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS])
+static int name_fields(struct elf_class *c, const struct hodo_desc *d, const char *fields)
 {
 	const uint8_t *types = (const uint8_t *)(d + 1);
-	size_t room = strlen(s[0]) + strlen(s[1]) + 16;
 	const char *names[HODO_FIELDS_MAX];
-	char *name;
 
-	c->names = malloc(room + HODO_FIELDS_NAMES_MAX);
-	if (!c->names)
-		return -ENOMEM;
-	name = c->names + HODO_FIELDS_NAMES_MAX;
-	snprintf(name, room, "%s:%s%s", s[0], s[1], hodo_kind_suffix(d->kind));
-	c->pub.name = name;
-	if (hodo_fields_names(s[2], d->nfields, c->names, HODO_FIELDS_NAMES_MAX, names) < 0)
+	if (hodo_fields_names(fields, d->nfields, c->names, HODO_FIELDS_NAMES_MAX, names) < 0)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < d->nfields; i++) {
 		if (!hodo_fields_fixed_size(types[i]))
@@ -69,20 +51,20 @@ static int name_class(struct elf_class *c, const struct hodo_desc *d, const char
 static int add_class(struct hodo_read_elf *e, struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS],
 		     uint32_t sites)
 {
-	struct elf_class *c = calloc(1, sizeof(*c));
-	int err;
+	size_t room = strlen(s[0]) + strlen(s[1]) + 16;
+	struct elf_class *c = calloc(1, sizeof(*c) + HODO_FIELDS_NAMES_MAX + room);
+	char *name = c ? c->names + HODO_FIELDS_NAMES_MAX : NULL;
+	int err = c ? name_fields(c, d, s[2]) : -ENOMEM;
 
-	if (!c)
-		return -ENOMEM;
-	err = name_class(c, d, s);
 	if (!err)
 		err = hodo_vec_push(e->classes, e->nclasses, c);
 	if (err) {
-		class_free(c);
+		free(c);
 		return err;
 	}
-	c->strings = (char *)d;
+	snprintf(name, room, "%s:%s%s", s[0], s[1], hodo_kind_suffix(d->kind));
 	c->pub.size = sizeof(c->pub);
+	c->pub.name = name;
 	c->pub.kind = d->kind;
 	c->pub.format = s[3];
 	c->pub.file = s[4];
@@ -95,41 +77,31 @@ static int add_class(struct hodo_read_elf *e, struct hodo_desc *d, const char *c
 	return 0;
 }
 
-/* Values as a list of numbers, and names without blanks: what labels are made of elsewhere. */
 static int add_labels(struct hodo_read_elf *e, struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS])
 {
-	char *names = (char *)s[2], *out = names, *values, *v;
+	char *names = (char *)s[2], *out = names;
 	int err;
 
 	if (d->labels < sizeof(*d) || d->labels > d->total ||
 	    d->nlabels > (d->total - d->labels) / sizeof(int64_t))
 		return -EBADMSG;
-	values = v = malloc((size_t)d->nlabels * 22 + 1);
-	if (!values)
-		return -ENOMEM;
-	*v = 0;
-	for (uint32_t i = 0; i < d->nlabels; i++) {
-		int64_t n;
-
-		memcpy(&n, (const char *)d + d->labels + i * sizeof(n), sizeof(n));
-		v += sprintf(v, "%s%lld", i ? "," : "", (long long)n);
-	}
 	for (const char *p = names; *p; p++)
 		if (*p != ' ' && *p != '\t')
 			*out++ = *p;
 	*out = 0;
-	err = hodo_read_labels_parse(&e->labels, (char *)s[0], (char *)s[1], names, values);
-	free(values);
-	if (err)
-		return err == -EINVAL ? -EBADMSG : err;
-	return hodo_vec_push(e->texts, e->ntexts, (char *)d);
+	err = hodo_read_labels_add(&e->labels, s[0], s[1], names, (const char *)d + d->labels, d->nlabels);
+	return err == -EINVAL ? -EBADMSG : err;
 }
 
 static int take_desc(void *elf, struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS], uint32_t sites)
 {
+	struct hodo_read_elf *e = elf;
+	int err;
+
 	if (d->kind < HODO_KIND_EVENT || d->kind > HODO_KIND_LABELS || !*s[HODO_ELF_PROVIDER] || !*s[HODO_ELF_EVENT])
 		return -EBADMSG;
-	return d->kind == HODO_KIND_LABELS ? add_labels(elf, d, s) : add_class(elf, d, s, sites);
+	err = d->kind == HODO_KIND_LABELS ? add_labels(e, d, s) : add_class(e, d, s, sites);
+	return err ? err : hodo_vec_push(e->texts, e->ntexts, d);
 }
 
 /* ---------------------------------------------------------------------- classes */
@@ -145,9 +117,10 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Several places of one event become one class, that of the first place. */
-static void join_classes(struct hodo_read_elf *e)
+static int join_classes(struct hodo_read_elf *e)
 {
 	uint32_t kept = 0;
+	int err = 0;
 
 	if (e->nclasses)
 		qsort(e->classes, e->nclasses, sizeof(*e->classes), by_name);
@@ -162,16 +135,16 @@ static void join_classes(struct hodo_read_elf *e)
 				break;
 		if (k < kept && k < first + 16) {
 			e->classes[k]->pub.sites += c->pub.sites;
-			class_free(c);
+			free(c);
 		} else {
 			e->classes[kept++] = c;
 		}
 	}
 	e->nclasses = kept;
-	hodo_read_labels_sort(&e->labels);
-	for (uint32_t i = 0; i < kept; i++)
-		hodo_read_labels_attach(&e->labels, e->classes[i]->pub.name, e->classes[i]->fields,
-					e->classes[i]->pub.nfields);
+	for (uint32_t i = 0; i < kept && !err; i++)
+		err = hodo_read_labels_attach(&e->labels, e->classes[i]->pub.name, e->classes[i]->fields,
+					      e->classes[i]->pub.nfields);
+	return err;
 }
 
 /* --------------------------------------------------------------------- open, close */
@@ -224,12 +197,13 @@ int hodo_read_elf_open(struct hodo_read_elf **elf, const char *path, const struc
 	e->file = HODO_ELF_CLOSED;
 	e->path = strdup(path);
 	err = e->path ? open_elf(e, path) : -ENOMEM;
+	if (!err)
+		err = join_classes(e);
 	if (err) {
 		hodo_read_elf_close(e);
 		explain(options, path, err);
 		return err;
 	}
-	join_classes(e);
 	if (e->bad && options && options->warn) {
 		snprintf(text, sizeof(text), "%.300s: %u event descriptors are damaged: skipped", path,
 			 e->bad);
@@ -247,7 +221,7 @@ void hodo_read_elf_close(struct hodo_read_elf *elf)
 	if (!e)
 		return;
 	for (uint32_t i = 0; i < e->nclasses; i++)
-		class_free(e->classes[i]);
+		free(e->classes[i]);
 	for (uint32_t i = 0; i < e->ntexts; i++)
 		free(e->texts[i]);
 	hodo_read_labels_free(&e->labels);

@@ -106,7 +106,7 @@ struct hodo_trace;
 
 /* A file of a stream (segments.c). */
 struct hodo_segment {
-	char *folder; /* relative to the reader's directory */
+	const char *folder; /* relative to the reader's directory; the reader's, as the stream's name */
 	uint32_t part; /* number of hodo_read.parts */
 	dev_t dev;
 	ino_t ino;
@@ -117,7 +117,6 @@ struct hodo_segment {
 struct hodo_stream {
 	struct hodo_read_stream pub;
 	struct hodo_trace *trace;
-	char *name;
 	struct hodo_segment *segments;       /* one, or one a part of the recording */
 	uint32_t nsegments;
 	uint32_t at;                         /* the segment looked at last */
@@ -152,7 +151,7 @@ struct hodo_stream {
 	uint64_t time_limit;         /* latest valid time in this packet */
 
 	/* The event that is next in this stream (merge.c). */
-	const uint8_t *p, *avail; /* rest of the packet that is in memory */
+	const uint8_t *p, *avail; /* rest of the packet that is in memory; NULL: none is yet */
 	const uint8_t *event;
 	uint32_t event_id;
 	uint32_t event_bytes;
@@ -168,17 +167,16 @@ struct hodo_stream {
 	char idle[24]; /* the kernel's: name of the thread that each CPU has of its own */
 };
 
-/* Adds a file behind the others. 0 or -ENOMEM. */
-int hodo_read_segment_add(struct hodo_stream *s, const char *folder, uint32_t part);
+/* Adds a file behind the others, in the trace's folder. 0 or -ENOMEM. */
+int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t);
 /* An open descriptor of the file that was seen at first, or a negative errno. */
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g);
 /* The segment in which off is, or behind which. NULL: the stream has no file. */
 struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off);
 /* Likewise; at the end of one, off moves to the next. NULL: at the end of all. */
 struct hodo_segment *hodo_read_segment_enter(struct hodo_stream *s, uint64_t *off);
-void hodo_read_segments_free(struct hodo_stream *s);
 /* Where that is in its file. */
-uint64_t hodo_read_stream_place(struct hodo_stream *s, uint64_t off);
+unsigned long long hodo_read_stream_place(struct hodo_stream *s, uint64_t off);
 
 /* Looks at the file and its first header. 0, or 1 if it is no stream (warned). */
 int hodo_read_stream_probe(struct hodo_stream *s);
@@ -191,21 +189,25 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 void hodo_read_stream_finish(struct hodo_stream *s);
 /* Steps to the next packet that has a sound header. 1, 0 at the end, -EIO, -ENOMEM. */
 int hodo_read_stream_packet(struct hodo_stream *s);
-/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a
- * negative errno in *err if they cannot be had. */
-const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len,
-				      int *err);
-/* The event at off has an unknown id, or goes beyond its packet: the next packet is looked for. */
-void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, bool unknown);
+/* Where in the stream a byte is that is in memory. */
+static inline uint64_t hodo_read_stream_offset(const struct hodo_stream *s, const uint8_t *p)
+{
+	return s->buf_off + (uint64_t)(p - s->buf);
+}
+/* Sees to it that the packet's next event is in memory, whole: at s->p. 1; 0: there is none, or it is broken; or a
+ * negative errno. */
+int hodo_read_stream_event(struct hodo_stream *s);
 /* At the end of each packet: compares the events found with the header's. */
 void hodo_read_stream_packet_end(struct hodo_stream *s);
-void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Of the file looked at last; once: enum hodo_stream_warning. */
+#define hodo_read_stream_warn(s, once, ...)                                                                  \
+	hodo_read_warn((s)->trace->reader, &(s)->warned, once,                                               \
+		       (s)->nsegments ? (s)->segments[(s)->at].folder : (s)->trace->folder, (s)->pub.name, __VA_ARGS__)
 
 /* --------------------------------------------------------------------- classes */
 
 struct hodo_class_piece {
-	char *data; /* without a NUL */
+	const char *data; /* without a NUL */
 	uint32_t len;
 };
 
@@ -222,6 +224,7 @@ struct hodo_class_text {
 
 /* What stands before the fields of each event but functions' (context.c); its texts are the metadata's. */
 struct hodo_context {
+	bool known;
 	uint32_t n;
 	struct hodo_read_field fields[HODO_CONTEXT_FIELDS_MAX];
 };
@@ -265,14 +268,12 @@ struct hodo_class {
 	enum hodo_call_event call;
 	enum hodo_pairing pairing;
 	uint64_t paired_by; /* an address, see role.c */
-	char *base; /* NULL: it is the name; pub.base may be another class's that is the same */
 };
 
-/* Says what the events of all classes are (role.c). 0 or -ENOMEM. */
-int hodo_read_roles_settle(struct hodo_trace *t);
+/* Says what the events of a class are (role.c). 0 or -ENOMEM. */
+int hodo_read_role_settle(struct hodo_trace *t, struct hodo_class *c);
 /* Makes the texts once name, fields and labels are there. 0 or -ENOMEM. */
-int hodo_read_class_finish(struct hodo_class *c);
-void hodo_read_class_free(struct hodo_class *c);
+int hodo_read_class_finish(struct hodo_trace *t, struct hodo_class *c);
 /* 0 if name is no type. */
 uint32_t hodo_read_type_parse(const char *name, size_t len);
 uint32_t hodo_read_kind_parse(const char *name);
@@ -283,19 +284,23 @@ void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct
 
 /* ---------------------------------------------------------------------- traces */
 
-/* When an object was mapped, in ticks. from 0, until UINT64_MAX: not known. */
-struct hodo_object_times {
-	uint64_t from, until;
+/* Names for values, by provider and field. All zero: none. */
+struct hodo_labels {
+	struct hodo_map by_field;
+	struct hodo_arena memory;
 };
 
-/* Events over their rate. */
-struct hodo_limited {
-	uint32_t id;
-	uint64_t n;
+/* What is known of a thread at this time; it may be nothing. */
+struct hodo_known_thread {
+	bool is;
+	uint32_t tid, pid; /* pid: as the metadata has it; 0: not known */
+	uint32_t len;      /* of comm; UINT32_MAX: no event has had it */
+	const char *comm;  /* NULL: not known */
 };
 
 /* Of threads, as events have had them. */
 struct hodo_names {
+	struct hodo_known_thread recent[32]; /* by the last digits of the tid */
 	struct hodo_map by_tid;
 	struct hodo_strings texts;
 	uint32_t changes;
@@ -304,7 +309,7 @@ struct hodo_names {
 struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
-	char *folder; /* relative to the reader's directory; "." for the directory itself */
+	const char *folder; /* relative to the reader's directory; "." for the directory itself */
 	uint32_t part; /* number of hodo_read.parts, the last one that it is in */
 	char *metadata;
 	size_t metadata_bytes;
@@ -319,15 +324,13 @@ struct hodo_trace {
 	struct hodo_stream **streams;
 	uint32_t nstreams;
 	uint32_t nfiles; /* the first of them; the others stand in lost lines only */
-	struct hodo_context *context; /* NULL: none */
-	struct hodo_labels **labels;
-	uint32_t nlabels;
+	struct hodo_context context;
+	struct hodo_labels labels;
 	struct hodo_names names;
+	struct hodo_strings bases; /* base names of classes */
+	struct hodo_arena memory;  /* of classes and their texts */
 	struct hodo_read_object *objects;
-	struct hodo_object_times *object_times; /* nobjects; until they are settled */
 	uint32_t nobjects;
-	struct hodo_limited *limited; /* until the classes are settled */
-	uint32_t nlimited;
 	char **warnings;
 	uint32_t nwarnings;
 	uint32_t warned;
@@ -344,13 +347,13 @@ int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t);
 void hodo_read_trace_settle(struct hodo_trace *t);
 /* Reads the lines of t->metadata. 0 or a negative errno. */
 int hodo_read_metadata_parse(struct hodo_trace *t);
-/* Labels: added line by line, sorted once, then looked up for each class. Parse: -EINVAL if the lists do not
- * match. */
-int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, char *names, char *values);
-void hodo_read_labels_sort(struct hodo_trace *t);
-void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields,
-			     uint32_t nfields);
-void hodo_read_labels_free(struct hodo_trace *t);
+/* Labels: all are added, of as many names, in a list, as values, which need not be aligned; then looked up for each
+ * class. Provider and field are copied, names are cut and must stay. 0; -EINVAL: not as many; -ENOMEM. */
+int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char *field, char *names,
+			 const void *values, uint32_t n);
+int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, struct hodo_read_field *fields,
+			    uint32_t nfields);
+void hodo_read_labels_free(struct hodo_labels *l);
 /* Streams (streams.c). A new one; NULL: no memory. */
 struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name);
 void hodo_read_streams_sort(struct hodo_trace *t); /* cpu0, cpu1 … cpu10, then the others */
@@ -360,18 +363,21 @@ struct hodo_stream *hodo_read_streams_find(const struct hodo_trace *t, uint32_t 
 struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name);
 
 /* Names (threads.c), of the kernel's threads: clear when reading begins; learn from the values of a class with names,
- * 0 or -ENOMEM; find the last one learnt, NULL: none. */
+ * 0 or -ENOMEM. */
 void hodo_read_names_bind(struct hodo_class *c);
+struct hodo_known_thread *hodo_read_know_thread(struct hodo_trace *t, uint32_t tid); /* none of the last ones */
+
+/* What is known of a thread, until another one is asked for. */
+static inline struct hodo_known_thread *hodo_read_known_thread(struct hodo_trace *t, uint32_t tid)
+{
+	struct hodo_known_thread *known = &t->names.recent[tid % 32];
+
+	return known->is && known->tid == tid ? known : hodo_read_know_thread(t, tid);
+}
+
 void hodo_read_names_clear(struct hodo_trace *t);
 int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, const struct hodo_read_value *values);
-const char *hodo_read_names_find(const struct hodo_trace *t, uint32_t tid);
 void hodo_read_names_free(struct hodo_trace *t);
-
-/* Objects (objects.c): added line by line, then, when the clock is known, given times and order. */
-int hodo_read_objects_add(struct hodo_trace *t, const struct hodo_read_object *o,
-			  const struct hodo_object_times *times);
-void hodo_read_objects_settle(struct hodo_trace *t);
-void hodo_read_objects_free(struct hodo_trace *t);
 
 /* --------------------------------------------------------------------- readers */
 
@@ -379,6 +385,7 @@ struct hodo_read {
 	int dirfd;
 	bool single; /* a COMM-PID folder was opened itself */
 	char *path;
+	struct hodo_arena memory; /* of names of files and folders */
 	void (*warn)(void *data, const char *text);
 	void *warn_data;
 	uint32_t nwarnings;
@@ -411,7 +418,9 @@ int hodo_read_open_all(struct hodo_read *r);
 
 #define WARNING_BYTES 1024
 
-void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap);
+/* warned: NULL, or the bits of what has been said, and is said once. */
+void hodo_read_warn(struct hodo_read *r, uint32_t *warned, uint32_t once, const char *folder, const char *file,
+		    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Copies a text to dst with control bytes replaced. */
 void hodo_read_clean(char *dst, size_t size, const char *text);
 

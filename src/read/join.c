@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Moves the files of from behind those of s, which is the same stream in earlier parts. 0 or -ENOMEM. */
 static int join(struct hodo_stream *s, struct hodo_stream *from)
@@ -20,7 +19,6 @@ static int join(struct hodo_stream *s, struct hodo_stream *from)
 		g->begin += base;
 		g->end += base;
 	}
-	from->nsegments = 0; /* their names are the other's now */
 	if (s->file_bytes == 0)
 		s->head = from->head;
 	s->file_bytes += from->file_bytes;
@@ -45,7 +43,7 @@ int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t)
 
 	hodo_read_streams_sort(e);
 	for (uint32_t i = 0; i < t->nstreams; i++) {
-		struct hodo_stream *s = t->streams[i], *same = hodo_read_streams_find(e, known, s->name);
+		struct hodo_stream *s = t->streams[i], *same = hodo_read_streams_find(e, known, s->pub.name);
 
 		if (!err && !same)
 			err = hodo_vec_push(e->streams, e->nstreams, s);

@@ -4,26 +4,6 @@
 
 #include <core/fields.h>
 #include <core/key.h>
-#include <stdlib.h>
-
-uint8_t *hodo_key_room(struct hodo_key *k, size_t bytes)
-{
-	size_t room = k->large ? k->room : sizeof(k->small), wanted = k->len + bytes;
-	uint8_t *more;
-
-	if (wanted > room) {
-		more = realloc(k->large, 2 * wanted);
-		if (!more) {
-			k->no_memory = true;
-			return NULL;
-		}
-		if (!k->large)
-			memcpy(more, k->small, k->len);
-		k->large = more;
-		k->room = 2 * wanted;
-	}
-	return (k->large ? k->large : k->small) + k->len;
-}
 
 /* As it was recorded, but for integers, which were widened when they were read. */
 static size_t put_value(uint8_t *to, size_t room, const struct hodo_read_value *v)
@@ -55,20 +35,12 @@ static size_t put_value(uint8_t *to, size_t room, const struct hodo_read_value *
 	return hodo_key_put(to, room, (uint8_t)v->type, v->data, v->count * hodo_fields_element_size((uint8_t)v->type));
 }
 
-void hodo_key_add_value(struct hodo_key *k, const struct hodo_read_value *v)
+void hodo_key_add_value(struct hodo_text *k, const struct hodo_read_value *v)
 {
-	uint8_t *to = hodo_key_room(k, HODO_KEY_INTEGER_BYTES);
-	size_t bytes = to ? put_value(to, HODO_KEY_INTEGER_BYTES, v) : 0;
+	/* No element has more bytes than 8, and NULL is a short text. */
+	size_t room = 8 * ((size_t)v->count + 2) + HODO_NULL_TEXT_LEN;
+	uint8_t *to = (uint8_t *)hodo_text_room(k, room);
 
-	if (bytes > HODO_KEY_INTEGER_BYTES) {
-		to = hodo_key_room(k, bytes);
-		bytes = to ? put_value(to, bytes, v) : 0;
-	}
-	k->len += bytes;
-}
-
-void hodo_key_free(struct hodo_key *k)
-{
-	free(k->large);
-	*k = (struct hodo_key){ 0 };
+	if (to)
+		k->len += put_value(to, room, v);
 }

@@ -5,21 +5,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <base/search.h>
+#include <base/scope.h>
+#include <base/text.h>
+#include <core/search.h>
+
+/* Of a field of all events of a provider. */
+struct labels {
+	struct hodo_bytes key; /* key_of() */
+	struct hodo_read_labels pub;
+};
 
 struct pair {
 	int64_t value;
 	const char *name;
-	uint32_t place;
-};
-
-struct hodo_labels {
-	struct hodo_read_labels pub;
-	const char *provider, *field;
-	uint32_t line;      /* of several for one field, the last counts */
-	struct pair *pairs; /* while parsing */
-	int64_t *values;
-	const char **names;
 };
 
 static int by_value(const void *a, const void *b)
@@ -28,127 +26,75 @@ static int by_value(const void *a, const void *b)
 
 	if (x->value != y->value)
 		return x->value < y->value ? -1 : 1;
-	return x->place < y->place ? -1 : 1;
+	return x->name < y->name ? -1 : 1; /* places in the list */
 }
 
-static void labels_free(struct hodo_labels *l)
+static void key_of(struct hodo_text *key, const char *provider, size_t len, const char *field)
 {
-	if (!l)
-		return;
-	free(l->pairs);
-	free(l->values);
-	free(l->names);
-	free(l);
+	key->len = 0;
+	hodo_text_bytes(key, provider, len);
+	hodo_text_bytes(key, "", 1);
+	hodo_text_add(key, field);
 }
 
-static uint32_t count_parts(const char *list)
+int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char *field, char *names,
+			 const void *values, uint32_t n)
 {
-	uint32_t n = *list != 0;
+	HODO_AUTO_FREE struct pair *pairs = calloc(n + 1, sizeof(*pairs));
+	HODO_AUTO(hodo_text_free) struct hodo_text key = { 0 };
+	int64_t *sorted = hodo_arena_alloc(&l->memory, n * sizeof(*sorted));
+	const char **sorted_names = hodo_arena_alloc(&l->memory, n * sizeof(*sorted_names));
+	struct labels *labels;
+	uint32_t kept = 0;
 
-	for (; *list; list++)
-		n += *list == ',';
-	return n;
-}
-
-int hodo_read_labels_parse(struct hodo_trace *t, char *provider, char *field, char *names, char *values)
-{
-	uint32_t n = count_parts(names), kept = 0;
-	struct hodo_labels *l;
-	int err;
-
-	if (n == 0 || n != count_parts(values))
-		return -EINVAL;
-	l = calloc(1, sizeof(*l));
-	if (!l)
+	if (!pairs || !sorted || !sorted_names)
 		return -ENOMEM;
-	l->pairs = calloc(n, sizeof(*l->pairs));
-	l->values = calloc(n, sizeof(*l->values));
-	l->names = calloc(n, sizeof(*l->names));
-	if (!l->pairs || !l->values || !l->names) {
-		labels_free(l);
-		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < n; i++) {
-		char *value = strsep(&values, ","), *end;
-
-		l->pairs[i].name = strsep(&names, ",");
-		l->pairs[i].place = i;
-		errno = 0;
-		l->pairs[i].value =
-			*value == '-' ? strtoll(value, &end, 10) : (int64_t)strtoull(value, &end, 10);
-		if (errno || end == value || *end) {
-			labels_free(l);
+		pairs[i].value = (int64_t)load64((const uint8_t *)values + 8 * (size_t)i);
+		pairs[i].name = strsep(&names, ",");
+		if (!pairs[i].name)
 			return -EINVAL;
-		}
 	}
-	qsort(l->pairs, n, sizeof(*l->pairs), by_value);
+	if (n == 0 || names || !*pairs[0].name)
+		return -EINVAL;
+	qsort(pairs, n, sizeof(*pairs), by_value);
 	for (uint32_t i = 0; i < n; i++) {
-		if (kept > 0 && l->values[kept - 1] == l->pairs[i].value)
+		if (kept > 0 && sorted[kept - 1] == pairs[i].value)
 			continue; /* two names for one value: the first */
-		l->values[kept] = l->pairs[i].value;
-		l->names[kept++] = l->pairs[i].name;
+		sorted[kept] = pairs[i].value;
+		sorted_names[kept++] = pairs[i].name;
 	}
-	free(l->pairs);
-	l->pairs = NULL;
-	l->provider = provider;
-	l->field = field;
-	l->pub.n = kept;
-	l->pub.values = l->values;
-	l->pub.names = l->names;
-	l->line = t->nlabels;
-	err = hodo_vec_push(t->labels, t->nlabels, l);
-	if (err)
-		labels_free(l);
-	return err;
+	key_of(&key, provider, strlen(provider), field);
+	l->by_field.entry_bytes = sizeof(*labels);
+	labels = key.error ? NULL : hodo_map_add_bytes(&l->by_field, key.data, key.len, NULL);
+	if (!labels)
+		return -ENOMEM;
+	labels->pub = (struct hodo_read_labels){ kept, sorted, sorted_names }; /* of several for one field the last */
+	return 0;
 }
 
-static int by_field(const void *a, const void *b)
+int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, struct hodo_read_field *fields,
+			    uint32_t nfields)
 {
-	const struct hodo_labels *x = *(struct hodo_labels *const *)a, *y = *(struct hodo_labels *const *)b;
-	int order = strcmp(x->provider, y->provider);
+	HODO_AUTO(hodo_text_free) struct hodo_text key = { 0 };
 
-	order = order ? order : strcmp(x->field, y->field);
-	return order ? order : (x->line < y->line) - (x->line > y->line);
-}
-
-void hodo_read_labels_sort(struct hodo_trace *t)
-{
-	if (t->nlabels > 0)
-		qsort(t->labels, t->nlabels, sizeof(*t->labels), by_field);
-}
-
-/* Like strcmp(l's provider and field, those given). */
-static int compare(const struct hodo_labels *l, const char *provider, size_t provider_len, const char *field)
-{
-	int order = strncmp(l->provider, provider, provider_len);
-
-	if (order == 0 && l->provider[provider_len])
-		order = 1;
-	return order ? order : strcmp(l->field, field);
-}
-
-void hodo_read_labels_attach(struct hodo_trace *t, const char *event, struct hodo_read_field *fields,
-			     uint32_t nfields)
-{
-	size_t len = strcspn(event, ":"); /* the provider */
-
-	for (uint32_t i = 0; i < nfields; i++) {
+	for (uint32_t i = 0; i < nfields && l->by_field.n; i++) {
 		struct hodo_read_field *f = &fields[i];
-		uint32_t at;
+		const struct labels *labels;
 
 		if (f->type < HODO_TYPE_I8 || f->type > HODO_TYPE_U64)
 			continue;
-		at = hodo_search(k, t->nlabels, compare(t->labels[k], event, len, f->name) >= 0);
-		if (at < t->nlabels && compare(t->labels[at], event, len, f->name) == 0)
-			f->labels = &t->labels[at]->pub;
+		key_of(&key, event, strcspn(event, ":"), f->name);
+		labels = key.error ? NULL : hodo_map_find_bytes(&l->by_field, key.data, key.len);
+		f->labels = labels ? &labels->pub : NULL;
 	}
+	return key.error;
 }
 
-void hodo_read_labels_free(struct hodo_trace *t)
+void hodo_read_labels_free(struct hodo_labels *l)
 {
-	for (uint32_t i = 0; i < t->nlabels; i++)
-		labels_free(t->labels[i]);
-	free(t->labels);
+	hodo_map_free(&l->by_field);
+	hodo_arena_free(&l->memory);
 }
 
 const char *hodo_read_label(const struct hodo_read_labels *labels, int64_t value)

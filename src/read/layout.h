@@ -50,6 +50,9 @@ void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *b
 		       uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t step_max, uint64_t events_max,
 		       struct hodo_read_walk *walk);
 
+/* Of the events of a process that a reader has opened. */
+const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *process);
+
 void hodo_layouts_clear(struct hodo_read_layouts *layouts);
 
 #endif

@@ -2,8 +2,8 @@
 /* losses.c - see losses.h. Intervals that do not overlap, by process and CPU, and of each process for all its CPUs. */
 #include "losses.h"
 
-#include <base/search.h>
 #include <base/vec.h>
+#include <core/search.h>
 #include <errno.h>
 #include <stdlib.h>
 

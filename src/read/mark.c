@@ -8,9 +8,7 @@
  */
 #include "text.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define SIZE_LIMIT      1024u /* width and precision */
 #define CONVERSIONS_MAX 64u   /* of one format */
@@ -135,11 +133,8 @@ static void put_string(struct hodo_read_text *t, const struct conversion *c, con
 static void put_own(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
 {
 	const struct hodo_read_field bare = { .name = f->name, .type = f->type };
-	/* No element of an array takes more characters a byte than that. */
-	char *o = hodo_text_room(&t->out, 64 + (size_t)v->count * 8 * HODO_ESCAPED_MAX);
 
-	if (o)
-		hodo_read_text_end(t, hodo_read_put_value(o, &bare, v, t->c));
+	hodo_read_add_value(&t->out, &bare, v, t->c);
 }
 
 static void convert(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_field *f,

@@ -12,9 +12,7 @@
 #include "layout.h"
 #include "threads.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define WINDOW_BYTES      (256u << 10)
 #define WINDOW_BYTES_MANY (64u << 10)
@@ -22,119 +20,42 @@
 
 /* ------------------------------------------------------------------- one stream */
 
-/* Brings in more of the packet, from off on; p moves to its new place. 1, 0 the file is shorter, negative
- * errno. */
-static int refill(struct hodo_stream *s, uint64_t off, size_t need)
-{
-	size_t len;
-	int err;
-
-	s->p = hodo_read_stream_bytes(s, off, need, &len, &err);
-	s->avail = s->p;
-	if (err)
-		return err;
-	if (!s->p) {
-		hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
-		s->next_off = hodo_read_segment_at(s, off)->end;
-		return 0;
-	}
-	s->avail = s->p + (len < s->body_end - off ? len : (size_t)(s->body_end - off));
-	return 1;
-}
-
-static uint64_t offset_of(const struct hodo_stream *s, const uint8_t *p)
-{
-	return s->buf_off + (uint64_t)(p - s->buf);
-}
-
-/* Of the event at s->p only a part is in memory: gets it there. As refill(), 0 also if it is broken. */
-static int fetch_event(struct hodo_stream *s, size_t *size)
-{
-	uint64_t off = offset_of(s, s->p);
-
-	for (;;) {
-		size_t room = (size_t)(s->avail - s->p);
-		int got;
-
-		*size = hodo_layouts_size_at(s->trace->layouts, s->p, room);
-		if (*size == 0 || *size > s->body_end - off) {
-			hodo_read_stream_stuck(s, off, *size == 0);
-			return 0;
-		}
-		if (*size <= room)
-			return 1;
-		got = refill(s, off, *size);
-		if (got <= 0)
-			return got;
-	}
-}
-
-/* Steps to the next packet with something inside. 1, 0 at the end of the stream, negative errno. */
+/* Steps to the next packet that is wanted. 1, 0 at the end of the stream, negative errno. */
 static int next_packet(struct hodo_stream *s)
 {
-	int64_t since = s->trace->reader->since_ns;
+	int got;
 
-	for (;;) {
-		int got;
-
+	do {
 		if (s->pub.packets > 0 && !s->skip)
 			hodo_read_stream_packet_end(s);
 		got = hodo_read_stream_packet(s);
-		if (got <= 0)
-			return got;
-		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < since;
-		if (s->skip || s->body_off == s->body_end)
-			continue;
-		got = refill(s, s->body_off, 1);
-		if (got)
-			return got;
-	}
-}
-
-/* All that is in memory was given: the rest of the packet, or the next one. As next_packet(). */
-static int next_bytes(struct hodo_stream *s)
-{
-	uint64_t off = s->p ? offset_of(s, s->p) : UINT64_MAX;
-	int got;
-
-	if (off < s->body_end) {
-		got = refill(s, off, 1);
-		if (got)
-			return got;
-	}
-	return next_packet(s);
+		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < s->trace->reader->since_ns;
+	} while (got > 0 && s->skip);
+	return got;
 }
 
 /* Finds the stream's next event. 1, 0 at its end, or a negative errno. */
 static int advance(struct hodo_stream *s)
 {
 	for (;;) {
-		size_t size;
+		size_t room = (size_t)(s->avail - s->p), size = hodo_layouts_size_at(s->trace->layouts, s->p, room);
 		uint64_t time;
-		int got;
 
-		if (s->p == s->avail) {
-			got = next_bytes(s);
+		if (__builtin_expect(size == 0 || size > room, 0)) {
+			int got = hodo_read_stream_event(s);
+
+			if (got == 0)
+				got = next_packet(s);
 			if (got <= 0)
 				return got;
-		}
-		size = hodo_layouts_size_at(s->trace->layouts, s->p, (size_t)(s->avail - s->p));
-		if (__builtin_expect(size == 0 || size > (size_t)(s->avail - s->p), 0)) {
-			got = fetch_event(s, &size);
-			if (got < 0)
-				return got;
-			if (got == 0) {
-				s->p = s->avail = NULL;
-				continue;
-			}
+			continue;
 		}
 		s->event = s->p;
 		s->p += size;
 		time = s->time_last + (((load64(s->event) >> 16) - s->time_last) & TIMESTAMP_MASK);
 		if (__builtin_expect(time > s->time_limit || time < s->time_last, 0)) {
-			hodo_read_stream_warn(s, WARN_TIME,
-					      "an event outside its packet's time at byte %llu: skipped",
-					      (unsigned long long)hodo_read_stream_place(s, offset_of(s, s->event)));
+			hodo_read_stream_warn(s, WARN_TIME, "an event outside its packet's time at byte %llu: skipped",
+					      hodo_read_stream_place(s, hodo_read_stream_offset(s, s->event)));
 			continue;
 		}
 		s->packet_events++;
@@ -247,27 +168,14 @@ static void give_context(struct hodo_read *r, struct hodo_read_event *e)
 static void name_thread(struct hodo_stream *s, uint32_t tid)
 {
 	const struct hodo_read_process *p = &s->trace->pub;
-	const struct hodo_read_thread *t = hodo_read_thread(p, tid);
-	const char *known;
+	const struct hodo_known_thread *known = hodo_read_known_thread(s->trace, tid);
 
-	s->pid = p->pid;
-	s->comm = t ? t->comm : p->comm;
-	if (!p->kernel)
+	s->pid = p->kernel ? known->pid : p->pid;
+	s->comm = known->comm;
+	if (s->comm)
 		return;
-	s->pid = t ? t->pid : 0;
-	known = hodo_read_names_find(s->trace, tid);
-	if (known)
-		s->comm = known;
-	if (known || t)
-		return;
-	s->comm = "?";
-	if (tid == 0) {
-		if (s->pub.cpu < 0)
-			snprintf(s->idle, sizeof(s->idle), "swapper");
-		else
-			snprintf(s->idle, sizeof(s->idle), "swapper/%d", s->pub.cpu);
-		s->comm = s->idle;
-	}
+	s->comm = !p->kernel ? p->comm : tid ? "?" : s->idle;
+	snprintf(s->idle, sizeof(s->idle), s->pub.cpu < 0 ? "swapper" : "swapper/%d", s->pub.cpu);
 }
 
 static inline void give_thread(struct hodo_read_event *e, struct hodo_stream *s)

@@ -15,6 +15,7 @@
 
 #include <base/escape.h>
 #include <base/quantity.h>
+#include <base/scope.h>
 
 enum {
 	BAD_LINE = 1u << 0,
@@ -39,18 +40,7 @@ struct line {
 	} pair[KEYS_MAX];
 };
 
-__attribute__((format(printf, 3, 4))) static void warn(struct hodo_trace *t, uint32_t once, const char *fmt,
-						       ...)
-{
-	va_list ap;
-
-	if (t->warned & once)
-		return;
-	t->warned |= once;
-	va_start(ap, fmt);
-	hodo_read_warn(t->reader, t->folder, "metadata", fmt, ap);
-	va_end(ap);
-}
+#define warn(t, once, ...) hodo_read_warn((t)->reader, &(t)->warned, once, (t)->folder, "metadata", __VA_ARGS__)
 
 /* Of a line that is not used. */
 static int skip(struct hodo_trace *t, const struct line *l, uint32_t once, const char *why)
@@ -200,86 +190,96 @@ static int read_fields(struct hodo_read_field *fields, uint8_t *types, uint32_t 
 static int word_context(struct hodo_trace *t, struct line *l)
 {
 	uint8_t types[HODO_CONTEXT_FIELDS_MAX];
-	struct hodo_context *c;
 	int n;
 
-	if (t->nclasses || t->context)
+	if (t->nclasses || t->context.known)
 		return skip(t, l, BAD_CONTEXT, "context in the wrong place: skipped");
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return -ENOMEM;
-	n = read_fields(c->fields, types, HODO_CONTEXT_FIELDS_MAX, get_text(l, "fields"));
+	n = read_fields(t->context.fields, types, HODO_CONTEXT_FIELDS_MAX, get_text(l, "fields"));
 	if (n < 0)
 		n = skip(t, l, BAD_CONTEXT, "context damaged: events cannot be read");
-	c->n = (uint32_t)n;
-	t->context = c;
+	t->context.n = (uint32_t)n;
+	t->context.known = true;
 	return 0;
 }
 
-/* The types of an event's context, then of its fields. */
-static int add_layout(struct hodo_trace *t, const struct hodo_class *c)
+/* Among the trace's, by its number; the types of its context, then of its fields, are its layout. 0 or -ENOMEM. */
+static int add_class(struct hodo_trace *t, const struct hodo_class *new)
 {
+	struct hodo_class *c = hodo_arena_alloc(&t->memory, sizeof(*c));
+	uint32_t n = 0, room = t->by_id_n, id = new->pub.id;
 	uint8_t types[HODO_PAYLOAD_FIELDS_MAX];
-	uint32_t n = 0;
+	int err;
 
-	while (n < c->pub.ncontext) {
-		types[n] = (uint8_t)c->pub.context[n].type;
+	while (n < new->pub.ncontext) {
+		types[n] = (uint8_t)new->pub.context[n].type;
 		n++;
 	}
-	memcpy(types + n, c->types, c->pub.nfields);
-	return hodo_read_layouts_add(t->layouts, c->pub.id, types, n + c->pub.nfields);
+	memcpy(types + n, new->types, new->pub.nfields);
+	if (!c || hodo_vec_reserve(t->by_id, room, id + 1) < 0)
+		return -ENOMEM;
+	memset(t->by_id + t->by_id_n, 0, (room - t->by_id_n) * sizeof(*t->by_id));
+	t->by_id_n = room;
+	err = hodo_read_layouts_add(t->layouts, id, types, n + new->pub.nfields);
+	if (!err)
+		err = hodo_vec_push(t->classes, t->nclasses, c);
+	if (err)
+		return err;
+	*c = *new;
+	c->pub.fields = c->fields;
+	c->pub.fixed_bytes = t->layouts->fixed[id];
+	t->by_id[id] = c;
+	return 0;
 }
 
 static int word_event(struct hodo_trace *t, struct line *l)
 {
-	struct hodo_class *c = calloc(1, sizeof(*c));
+	struct hodo_class c = {
+		.pub = {
+			.size = sizeof(c.pub),
+			.name = get_text(l, "name"),
+			.format = get_text(l, "format"),
+			.file = get_text(l, "file"),
+			.func = get_text(l, "func"),
+			.object = get_text(l, "object"),
+			.line = get_u32(l, "line"),
+			.kind = hodo_read_kind_parse(get_text(l, "kind")),
+		},
+	};
 	uint64_t id;
-	int err, nfields;
+	int err = get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
+	int nfields = read_fields(c.fields, c.types, HODO_FIELDS_MAX, get_text(l, "fields"));
 
-	if (!c)
-		return -ENOMEM;
-	c->pub.size = sizeof(c->pub);
-	c->pub.name = get_text(l, "name");
-	c->pub.format = get_text(l, "format");
-	c->pub.file = get_text(l, "file");
-	c->pub.func = get_text(l, "func");
-	c->pub.object = get_text(l, "object");
-	c->pub.line = get_u32(l, "line");
-	c->pub.kind = hodo_read_kind_parse(get_text(l, "kind"));
-	c->pub.fields = c->fields;
-	err = get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
-	nfields = read_fields(c->fields, c->types, HODO_FIELDS_MAX, get_text(l, "fields"));
-	if (err || id == 0 || !*c->pub.name || !c->pub.kind || nfields < 0) {
-		hodo_read_class_free(c);
+	if (err || id == 0 || !*c.pub.name || !c.pub.kind || nfields < 0)
 		return skip(t, l, BAD_EVENT, "event damaged: its events cannot be read");
+	c.pub.id = (uint32_t)id;
+	c.pub.nfields = (uint32_t)nfields;
+	if (c.pub.kind != HODO_KIND_FUNCTION) {
+		c.pub.ncontext = t->context.n;
+		c.pub.context = t->context.fields;
 	}
-	c->pub.id = (uint32_t)id;
-	c->pub.nfields = (uint32_t)nfields;
-	if (t->context && c->pub.kind != HODO_KIND_FUNCTION) {
-		c->pub.ncontext = t->context->n;
-		c->pub.context = t->context->fields;
-	}
-	if (hodo_layouts_have(t->layouts, id)) {
-		warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number,
-		     (unsigned)id);
-		hodo_read_class_free(c);
-		return 0;
-	}
-	err = add_layout(t, c);
-	if (!err)
-		err = hodo_vec_push(t->classes, t->nclasses, c);
-	if (err)
-		hodo_read_class_free(c);
-	else
-		c->pub.fixed_bytes = t->layouts->fixed[id];
-	return err;
+	if (!hodo_layouts_have(t->layouts, id))
+		return add_class(t, &c);
+	warn(t, BAD_TWICE, "line %u: event id %u given twice: the first counts", l->number, (unsigned)id);
+	return 0;
 }
 
 static int word_labels(struct hodo_trace *t, struct line *l)
 {
-	int err = hodo_read_labels_parse(t, get_text(l, "provider"), get_text(l, "field"),
-					 get_text(l, "names"), get_text(l, "values"));
+	char *list = get_text(l, "values"), *item, *end;
+	HODO_AUTO_FREE int64_t *values = NULL;
+	uint32_t n = 0;
+	int err = 0;
 
+	while (!err && (item = strsep(&list, ",")) != NULL) {
+		int64_t value;
+
+		errno = 0;
+		value = *item == '-' ? strtoll(item, &end, 10) : (int64_t)strtoull(item, &end, 10);
+		err = errno || end == item || *end ? -EINVAL : hodo_vec_push(values, n, value);
+	}
+	if (!err)
+		err = hodo_read_labels_add(&t->labels, get_text(l, "provider"), get_text(l, "field"),
+					   get_text(l, "names"), values, n);
 	return err == -EINVAL ? skip(t, l, BAD_LABELS, "labels damaged: skipped") : err;
 }
 
@@ -299,18 +299,21 @@ static int get_build_id(struct line *l, struct hodo_read_object *o)
 	return len < 0 ? -EINVAL : 0;
 }
 
+/* Until the clock is known, its times are ticks; none: not known. */
 static int word_object(struct hodo_trace *t, struct line *l)
 {
-	struct hodo_object_times times = { 0, UINT64_MAX };
 	struct hodo_read_object o = { .size = sizeof(o), .path = get_text(l, "path") };
+	uint64_t from = 0, until = UINT64_MAX;
 
 	o.functions = get_u32(l, "functions");
 	if (get_address(l, "base", &o.base) < 0 || get_address(l, "start", &o.start) < 0 ||
 	    get_address(l, "end", &o.end) < 0 || o.start >= o.end || get_build_id(l, &o) < 0 ||
-	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &times.from) < 0) ||
-	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &times.until) < 0))
+	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &from) < 0) ||
+	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &until) < 0))
 		return skip(t, l, BAD_OBJECT, "object damaged: its functions have no names");
-	return hodo_read_objects_add(t, &o, &times);
+	o.from_ns = (int64_t)from;
+	o.until_ns = (int64_t)until;
+	return hodo_vec_push(t->objects, t->nobjects, o);
 }
 
 static int word_thread(struct hodo_trace *t, struct line *l)
@@ -345,18 +348,15 @@ static int word_lost(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
+/* Behind the events. */
 static int word_limited(struct hodo_trace *t, struct line *l)
 {
-	struct hodo_limited *m;
 	uint64_t id, n;
 
 	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", 1ull << 60, &n) < 0)
 		return skip(t, l, BAD_LOST, "number of events over their rate damaged: skipped");
-	m = hodo_vec_add(t->limited, t->nlimited);
-	if (!m)
-		return -ENOMEM;
-	m->id = (uint32_t)id;
-	m->n = n;
+	if (id < t->by_id_n && t->by_id[id])
+		t->by_id[id]->pub.limited += n;
 	return 0;
 }
 

@@ -135,7 +135,7 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 	r->warn_data = o ? o->data : NULL;
 	r->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	err = r->dirfd < 0 ? -errno : 0;
-	r->path = strdup(path);
+	r->path = hodo_arena_copy(&r->memory, path, strlen(path));
 	if (!r->path)
 		err = -ENOMEM;
 	for (size_t n = err ? 0 : strlen(path); n > 1 && r->path[n - 1] == '/'; n--)
@@ -161,12 +161,10 @@ void hodo_read_close(struct hodo_read *reader)
 		hodo_read_trace_free(reader->traces[i]);
 	if (reader->dirfd >= 0)
 		close(reader->dirfd);
-	for (uint32_t i = 0; i < reader->nparts; i++)
-		free((char *)reader->parts[i].name);
 	free(reader->parts);
 	free(reader->traces);
 	free(reader->heap);
-	free(reader->path);
+	hodo_arena_free(&reader->memory);
 	free(reader);
 }
 

@@ -3,16 +3,15 @@
  * pairs.c - see pairs.h.
  *
  * A hash table of chains, the latest first, so that what is inside of each other pairs as it nests. All of them are
- * also in the order in which they came, to give the oldest up.
+ * also in a ring in the order in which they came, to give the oldest up. Entry 0 is none: where the ring begins and
+ * ends, and each chain.
  */
 #include "internal.h"
 #include "pairs.h"
 
 #include <base/hash.h>
-#include <errno.h>
 #include <stdlib.h>
 
-#define NONE  UINT32_MAX
 #define WORDS (2 * sizeof(uint64_t))
 
 struct entry {
@@ -23,43 +22,21 @@ struct entry {
 	} key;
 	uint32_t key_len, hash;
 	uint32_t next, prev;   /* in the chain; next: among free ones, too */
-	uint32_t older, newer; /* of all */
+	uint32_t older, newer; /* in the ring */
 };
 
 _Static_assert(sizeof(struct entry) == 64, "numbers become addresses by a shift");
 
 struct hodo_pairs {
 	struct entry *entries;
-	uint32_t *chains;
-	uint32_t n, used, room; /* entries; chains are as many as there is room */
-	uint32_t free, oldest, newest;
+	uint32_t *chains; /* as many as there is room */
+	uint32_t n, used, room;
+	uint32_t free;
 };
-
-struct hodo_pairs *hodo_pairs_new(void)
-{
-	struct hodo_pairs *p = calloc(1, sizeof(*p));
-
-	hodo_hash_seed();
-	if (p)
-		p->free = p->oldest = p->newest = NONE;
-	return p;
-}
 
 static const uint8_t *key_of(const struct entry *e)
 {
 	return e->key_len > sizeof(e->key.small) ? e->key.large : e->key.small;
-}
-
-void hodo_pairs_free(struct hodo_pairs *p)
-{
-	if (!p)
-		return;
-	for (uint32_t i = p->oldest; i != NONE; i = p->entries[i].newer)
-		if (p->entries[i].key_len > sizeof(p->entries[i].key.small))
-			free(p->entries[i].key.large);
-	free(p->entries);
-	free(p->chains);
-	free(p);
 }
 
 static uint32_t *chain_of(const struct hodo_pairs *p, uint32_t hash)
@@ -67,12 +44,13 @@ static uint32_t *chain_of(const struct hodo_pairs *p, uint32_t hash)
 	return &p->chains[hash & (p->room - 1)];
 }
 
-static void put_first(struct hodo_pairs *p, uint32_t *chain, uint32_t i)
+static void put_first(struct hodo_pairs *p, uint32_t i)
 {
+	uint32_t *chain = chain_of(p, p->entries[i].hash);
+
 	p->entries[i].next = *chain;
-	p->entries[i].prev = NONE;
-	if (*chain != NONE)
-		p->entries[*chain].prev = i;
+	p->entries[i].prev = 0;
+	p->entries[*chain].prev = i;
 	*chain = i;
 }
 
@@ -80,7 +58,7 @@ static int grow(struct hodo_pairs *p)
 {
 	uint32_t room = p->room ? 2 * p->room : 256;
 	struct entry *entries = reallocarray(p->entries, room, sizeof(*entries));
-	uint32_t *chains = malloc(room * sizeof(*chains));
+	uint32_t *chains = calloc(room, sizeof(*chains));
 
 	if (entries)
 		p->entries = entries;
@@ -88,25 +66,47 @@ static int grow(struct hodo_pairs *p)
 		free(chains);
 		return -ENOMEM;
 	}
+	if (p->used == 0)
+		entries[p->used++] = (struct entry){ 0 };
 	free(p->chains);
 	p->chains = chains;
 	p->room = room;
-	for (uint32_t i = 0; i < room; i++)
-		chains[i] = NONE;
-	for (uint32_t i = p->oldest; i != NONE; i = entries[i].newer)
-		put_first(p, chain_of(p, entries[i].hash), i);
+	for (uint32_t i = entries[0].newer; i; i = entries[i].newer)
+		put_first(p, i);
 	return 0;
+}
+
+struct hodo_pairs *hodo_pairs_new(void)
+{
+	struct hodo_pairs *p = calloc(1, sizeof(*p));
+
+	hodo_hash_seed();
+	if (p && grow(p) == 0)
+		return p;
+	hodo_pairs_free(p);
+	return NULL;
+}
+
+void hodo_pairs_free(struct hodo_pairs *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = p->entries ? p->entries[0].newer : 0; i; i = p->entries[i].newer)
+		if (p->entries[i].key_len > sizeof(p->entries[i].key.small))
+			free(p->entries[i].key.large);
+	free(p->entries);
+	free(p->chains);
+	free(p);
 }
 
 void hodo_pairs_remove(struct hodo_pairs *p, uint32_t i)
 {
 	struct entry *e = &p->entries[i];
 
-	*(e->prev == NONE ? chain_of(p, e->hash) : &p->entries[e->prev].next) = e->next;
-	if (e->next != NONE)
-		p->entries[e->next].prev = e->prev;
-	*(e->older == NONE ? &p->oldest : &p->entries[e->older].newer) = e->newer;
-	*(e->newer == NONE ? &p->newest : &p->entries[e->newer].older) = e->older;
+	*(e->prev ? &p->entries[e->prev].next : chain_of(p, e->hash)) = e->next;
+	p->entries[e->next].prev = e->prev;
+	p->entries[e->older].newer = e->newer;
+	p->entries[e->newer].older = e->older;
 	if (e->key_len > sizeof(e->key.small))
 		free(e->key.large);
 	e->next = p->free;
@@ -116,57 +116,60 @@ void hodo_pairs_remove(struct hodo_pairs *p, uint32_t i)
 
 bool hodo_pairs_oldest(struct hodo_pairs *p, struct hodo_pair *pair)
 {
-	if (p->oldest == NONE)
+	uint32_t oldest = p->entries[0].newer;
+
+	if (!oldest)
 		return false;
-	*pair = p->entries[p->oldest].pair;
-	hodo_pairs_remove(p, p->oldest);
+	*pair = p->entries[oldest].pair;
+	hodo_pairs_remove(p, oldest);
 	return true;
 }
 
 /* Most keys are two words: known as that, they are hashed and compared without a loop. */
-static inline uint32_t hash_of(const struct hodo_key *key)
+static inline uint32_t hash_of(const struct hodo_text *key)
 {
-	const uint8_t *bytes = hodo_key_bytes(key);
+	const uint8_t *bytes = (const uint8_t *)key->data;
+	uint64_t h;
 
-	return key->len == WORDS ? hodo_hash_bytes(bytes, WORDS) : hodo_hash_bytes(bytes, key->len);
+	if (key->len != WORDS)
+		return hodo_hash_bytes(bytes, key->len);
+	h = hodo_hash_mix(load64(bytes), load64(bytes + 8));
+	return (uint32_t)(h ^ h >> 32);
 }
 
-static inline bool has_key(const struct entry *e, const struct hodo_key *key)
+static inline bool has_key(const struct entry *e, const struct hodo_text *key)
 {
-	const uint8_t *bytes = hodo_key_bytes(key);
-
 	if (e->key_len != key->len)
 		return false;
 	if (key->len == WORDS)
-		return hodo_hash_same(e->key.small, bytes, WORDS);
-	return hodo_hash_same(key_of(e), bytes, key->len);
+		return hodo_hash_same(e->key.small, key->data, WORDS);
+	return hodo_hash_same(key_of(e), key->data, key->len);
 }
 
-/* The latest begin of a key; NONE: there is none. */
-static inline __attribute__((always_inline)) uint32_t find(const struct hodo_pairs *p, const struct hodo_key *key,
-							    uint32_t hash)
+/* The latest begin of a key; 0: there is none. */
+static inline uint32_t find(const struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash)
 {
-	uint32_t i = p->room ? *chain_of(p, hash) : NONE;
+	uint32_t i = *chain_of(p, hash);
 
-	while (i != NONE && !(p->entries[i].hash == hash && has_key(&p->entries[i], key)))
+	while (i && !(p->entries[i].hash == hash && has_key(&p->entries[i], key)))
 		i = p->entries[i].next;
 	return i;
 }
 
-static int add(struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash, const struct hodo_pair *begin)
+static int add(struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash, const struct hodo_pair *begin)
 {
 	uint8_t *copy = NULL;
 	uint32_t i = p->free;
 	struct entry *e;
 
-	if (i == NONE && p->used == p->room && grow(p) < 0)
+	if (!i && p->used == p->room && grow(p) < 0)
 		return -ENOMEM;
 	if (key->len > sizeof(e->key.small)) {
 		copy = malloc(key->len);
 		if (!copy)
 			return -ENOMEM;
 	}
-	if (i == NONE)
+	if (!i)
 		i = p->used++;
 	else
 		p->free = p->entries[i].next;
@@ -174,31 +177,29 @@ static int add(struct hodo_pairs *p, const struct hodo_key *key, uint32_t hash, 
 	e->pair = *begin;
 	e->hash = hash;
 	e->key_len = (uint32_t)key->len;
-	e->older = p->newest;
-	e->newer = NONE;
 	if (copy)
 		e->key.large = copy;
 	if (key->len == WORDS)
-		memcpy(e->key.small, hodo_key_bytes(key), WORDS);
+		memcpy(e->key.small, key->data, WORDS);
 	else
-		memcpy(copy ? copy : e->key.small, hodo_key_bytes(key), key->len);
-	put_first(p, chain_of(p, hash), i);
-	*(p->newest == NONE ? &p->oldest : &p->entries[p->newest].newer) = i;
-	p->newest = i;
+		memcpy(copy ? copy : e->key.small, key->data, key->len);
+	e->newer = 0;
+	e->older = p->entries[0].older;
+	p->entries[e->older].newer = p->entries[0].older = i;
+	put_first(p, i);
 	p->n++;
 	return 0;
 }
 
-int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_key *key, const struct hodo_pair *begin,
+int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_text *key, const struct hodo_pair *begin,
 		     struct hodo_pair *pair)
 {
-	uint32_t hash = hash_of(key);
-	uint32_t before = begin->base ? find(p, key, hash) : NONE;
+	uint32_t hash = hash_of(key), before = begin->base ? find(p, key, hash) : 0;
 	int paired = HODO_PAIR_NONE, err;
 
-	if (key->no_memory)
-		return -ENOMEM;
-	if (before != NONE) {
+	if (key->error)
+		return key->error;
+	if (before) {
 		paired = HODO_PAIR_LEFT;
 		*pair = p->entries[before].pair;
 		hodo_pairs_remove(p, before);
@@ -210,14 +211,14 @@ int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_key *key, const str
 	return err ? err : paired;
 }
 
-int hodo_pairs_end(struct hodo_pairs *p, const struct hodo_key *key, const char *base, struct hodo_pair *pair)
+int hodo_pairs_end(struct hodo_pairs *p, const struct hodo_text *key, const char *base, struct hodo_pair *pair)
 {
 	uint32_t i;
 
-	if (key->no_memory)
-		return -ENOMEM;
+	if (key->error)
+		return key->error;
 	i = find(p, key, hash_of(key));
-	if (i == NONE)
+	if (!i)
 		return HODO_PAIR_NONE;
 	*pair = p->entries[i].pair;
 	hodo_pairs_remove(p, i);
@@ -226,22 +227,21 @@ int hodo_pairs_end(struct hodo_pairs *p, const struct hodo_key *key, const char 
 
 uint32_t hodo_pairs_last(const struct hodo_pairs *p)
 {
-	return p->newest;
+	return p->entries[0].older;
 }
 
 /* ------------------------------------------------------------------------- keys */
 
 /* All keys but those of texts, floats and the like are two words. */
-static void set_words(struct hodo_key *key, uint64_t one, uint64_t two)
+static void set_words(struct hodo_text *key, uint64_t one, uint64_t two)
 {
 	const uint64_t words[] = { one, two };
 
-	memcpy(key->large ? key->large : key->small, words, WORDS);
-	key->len = WORDS;
-	key->no_memory = false;
+	hodo_key_start(key);
+	hodo_text_bytes(key, words, WORDS);
 }
 
-static __attribute__((noinline)) bool set_id(struct hodo_key *key, const struct hodo_class *c,
+static __attribute__((noinline)) bool set_id(struct hodo_text *key, const struct hodo_class *c,
 					     const struct hodo_read_event *e)
 {
 	hodo_key_start(key);
@@ -251,7 +251,7 @@ static __attribute__((noinline)) bool set_id(struct hodo_key *key, const struct 
 	return true;
 }
 
-bool hodo_pair_key(struct hodo_key *key, const struct hodo_read_event *e)
+bool hodo_pair_key(struct hodo_text *key, const struct hodo_read_event *e)
 {
 	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->cls;
 

@@ -51,7 +51,7 @@ static inline const char *hodo_pair_base(const struct hodo_read_event *e)
 }
 
 /* The key of an event that begins or ends something; false: it does neither. */
-bool hodo_pair_key(struct hodo_key *key, const struct hodo_read_event *event);
+bool hodo_pair_key(struct hodo_text *key, const struct hodo_read_event *event);
 
 enum hodo_paired {
 	HODO_PAIR_NONE,    /* … */
@@ -61,10 +61,10 @@ enum hodo_paired {
 };
 
 /* Adds a begin. base: of a system call, else NULL. NONE, LEFT or GIVEN_UP; -ENOMEM: it is not added. */
-int hodo_pairs_begin(struct hodo_pairs *pairs, const struct hodo_key *key, const struct hodo_pair *begin,
+int hodo_pairs_begin(struct hodo_pairs *pairs, const struct hodo_text *key, const struct hodo_pair *begin,
 		     struct hodo_pair *pair);
 /* Takes the begin of an end out. NONE: there is none; FOUND; LEFT: nor is there, but *pair is taken out; -ENOMEM. */
-int hodo_pairs_end(struct hodo_pairs *pairs, const struct hodo_key *key, const char *base, struct hodo_pair *pair);
+int hodo_pairs_end(struct hodo_pairs *pairs, const struct hodo_text *key, const char *base, struct hodo_pair *pair);
 /* Takes the oldest out. false: there is none. */
 bool hodo_pairs_oldest(struct hodo_pairs *pairs, struct hodo_pair *pair);
 

@@ -19,7 +19,7 @@
 
 /* Names of directories, sorted. */
 struct folders {
-	char **names;
+	const char **names; /* the reader's */
 	uint32_t n;
 	uint32_t links; /* symbolic ones, not followed */
 };
@@ -30,14 +30,7 @@ struct by_uuid {
 	uint32_t trace; /* the first one: its place in hodo_read.traces, + 1; 0: none yet */
 };
 
-__attribute__((format(printf, 3, 4))) static void warn(struct hodo_read *r, const char *folder, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	hodo_read_warn(r, folder, "", fmt, ap);
-	va_end(ap);
-}
+#define warn(r, folder, ...) hodo_read_warn(r, NULL, 0, folder, "", __VA_ARGS__)
 
 static const char *folder_fault(int err)
 {
@@ -59,25 +52,13 @@ static const char *folder_fault(int err)
 
 static int by_text(const void *a, const void *b)
 {
-	return strverscmp(*(char *const *)a, *(char *const *)b);
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void free_folders(struct folders *f)
+/* A copy that stays. */
+static const char *keep(struct hodo_read *r, const char *name)
 {
-	for (uint32_t i = 0; i < f->n; i++)
-		free(f->names[i]);
-	free(f->names);
-	memset(f, 0, sizeof(*f));
-}
-
-static int add_name(struct folders *f, const char *name)
-{
-	char *copy = strdup(name);
-	int err = copy ? hodo_vec_push(f->names, f->n, copy) : -ENOMEM;
-
-	if (err)
-		free(copy);
-	return err;
+	return hodo_arena_copy(&r->memory, name, strlen(name));
 }
 
 /* The directories in dir, which is "." or one in the recording. */
@@ -101,7 +82,8 @@ static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 			warn(r, dir, "more than %u directories: the others are skipped", FOLDERS_MAX);
 			break;
 		}
-		err = add_name(f, name);
+		name = keep(r, name);
+		err = name ? hodo_vec_push(f->names, f->n, name) : -ENOMEM;
 	}
 	closedir(d);
 	if (f->n)
@@ -132,12 +114,10 @@ static int take_pieces(const struct hodo_read *r, struct folders *f, const char 
 	int err = 0;
 
 	for (uint32_t i = 0; i < f->n; i++) {
-		if (err || !is_piece(r, f->names[i], start)) {
+		if (err || !is_piece(r, f->names[i], start))
 			f->names[kept++] = f->names[i];
-			continue;
-		}
-		err = add_name(to, f->names[i]);
-		free(f->names[i]);
+		else
+			err = hodo_vec_push(to->names, to->n, f->names[i]);
 	}
 	f->n = kept;
 	return err;
@@ -170,7 +150,7 @@ static int add_folder(struct hodo_read *r, struct hodo_map *u, const char *folde
 		return -ENOMEM;
 	t->reader = r;
 	t->part = part;
-	t->folder = strdup(folder);
+	t->folder = keep(r, folder);
 	err = t->folder ? hodo_read_trace_open(t) : -ENOMEM;
 	if (!err) {
 		r->parts[part].processes++;
@@ -218,8 +198,8 @@ static int add_part(struct hodo_read *r, const char *name)
 	if (!p)
 		return -ENOMEM;
 	p->size = sizeof(*p);
-	p->name = name ? strdup(name) : NULL;
-	return name && !p->name ? -ENOMEM : 0;
+	p->name = name;
+	return 0;
 }
 
 static int open_piece(struct hodo_read *r, struct hodo_map *u, const char *name, uint32_t part, int *why)
@@ -235,7 +215,7 @@ static int open_piece(struct hodo_read *r, struct hodo_map *u, const char *name,
 	} else {
 		err = open_folders(r, u, name, &f, part, why);
 	}
-	free_folders(&f);
+	free(f.names);
 	return err;
 }
 
@@ -315,9 +295,9 @@ int hodo_read_open_all(struct hodo_read *r)
 	for (uint32_t i = 0; i < r->ntraces && !err; i++)
 		hodo_read_trace_settle(r->traces[i]);
 	hodo_map_free(&u);
-	free_folders(&f);
-	free_folders(&parts);
-	free_folders(&snapshots);
+	free(f.names);
+	free(parts.names);
+	free(snapshots.names);
 	return err;
 }
 

@@ -2,9 +2,9 @@
 /* role.c - what events of a class are: points, begins and ends of spans, values, calls; and what a span is called. */
 #include "internal.h"
 
+#include <base/scope.h>
+#include <base/text.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char syscall_entry[] = "syscalls:sys_enter_", syscall_exit[] = "syscalls:sys_exit_";
 
@@ -68,30 +68,25 @@ static enum hodo_read_role role_of(struct hodo_class *class, bool kernel)
 	return HODO_READ_ROLE_POINT;
 }
 
-/* The name without the end, if it has that and something before it. */
-static char *without(const char *name, const char *end)
+/* What begins and ends have in common: one text for all classes of the process that have it. NULL: no memory. */
+static const char *base_of(struct hodo_trace *t, const struct hodo_read_class *c)
 {
-	size_t len = strlen(name), tail = strlen(end);
+	bool begins = c->role == HODO_READ_ROLE_SPAN_BEGIN || c->role == HODO_READ_ROLE_BEGIN;
+	bool ends = c->role == HODO_READ_ROLE_SPAN_END || c->role == HODO_READ_ROLE_END;
+	const char *end = begins ? ".begin" : ends ? ".end" : "";
+	size_t len = strlen(c->name), tail = strlen(end), cut = 0;
+	HODO_AUTO(hodo_text_free) struct hodo_text base = { 0 };
+	uint32_t i;
 
-	return strndup(name, len > tail && strcmp(name + len - tail, end) == 0 ? len - tail : len);
-}
-
-/* What begins and ends have in common; the caller frees it. NULL: no memory. */
-static char *base_of(const struct hodo_read_class *c)
-{
-	size_t cut = c->role == HODO_READ_ROLE_SYSCALL_BEGIN ? sizeof(syscall_entry) - 1 : sizeof(syscall_exit) - 1;
-	char *base;
-
-	switch (c->role) {
-	case HODO_READ_ROLE_SPAN_BEGIN:
-	case HODO_READ_ROLE_BEGIN:
-		return without(c->name, ".begin");
-	case HODO_READ_ROLE_SPAN_END:
-	case HODO_READ_ROLE_END:
-		return without(c->name, ".end");
-	default:
-		return asprintf(&base, "syscalls:%s", c->name + cut) < 0 ? NULL : base;
+	if (len > tail && strcmp(c->name + len - tail, end) == 0)
+		len -= tail;
+	if (c->role == HODO_READ_ROLE_SYSCALL_BEGIN || c->role == HODO_READ_ROLE_SYSCALL_END) {
+		cut = c->role == HODO_READ_ROLE_SYSCALL_BEGIN ? sizeof(syscall_entry) - 1 : sizeof(syscall_exit) - 1;
+		hodo_text_add(&base, "syscalls:");
 	}
+	hodo_text_bytes(&base, c->name + cut, len - cut);
+	i = base.error ? HODO_STRINGS_NONE : hodo_strings_add_bytes(&t->bases, base.data, base.len);
+	return i == HODO_STRINGS_NONE ? NULL : hodo_strings_at(&t->bases, i);
 }
 
 /*
@@ -133,40 +128,15 @@ static void bind_pairing(struct hodo_class *c, const struct hodo_trace *t)
 	}
 }
 
-static int by_base(const void *a, const void *b)
+int hodo_read_role_settle(struct hodo_trace *t, struct hodo_class *c)
 {
-	return strcmp((*(struct hodo_class *const *)a)->pub.base, (*(struct hodo_class *const *)b)->pub.base);
-}
-
-int hodo_read_roles_settle(struct hodo_trace *t)
-{
-	struct hodo_class **sorted = t->nclasses ? reallocarray(NULL, t->nclasses, sizeof(*sorted)) : NULL;
-
-	if (t->nclasses && !sorted)
+	c->pub.role = role_of(c, t->pub.kernel != NULL);
+	if (t->pub.kernel)
+		hodo_read_names_bind(c);
+	c->more = c->nnames || c->pub.ncontext;
+	c->pub.base = base_of(t, &c->pub);
+	if (!c->pub.base)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->nclasses; i++) {
-		struct hodo_class *c = sorted[i] = t->classes[i];
-
-		c->pub.role = role_of(c, t->pub.kernel != NULL);
-		c->pub.base = c->pub.name;
-		if (t->pub.kernel)
-			hodo_read_names_bind(c);
-		c->more = c->nnames || c->pub.ncontext;
-		if (c->pub.role >= HODO_READ_ROLE_SPAN_BEGIN && c->pub.role <= HODO_READ_ROLE_SYSCALL_END)
-			c->pub.base = c->base = base_of(&c->pub);
-		if (!c->pub.base) {
-			free(sorted);
-			return -ENOMEM;
-		}
-	}
-	/* Those that have the same share one text. */
-	if (sorted)
-		qsort(sorted, t->nclasses, sizeof(*sorted), by_base);
-	for (uint32_t i = 1; i < t->nclasses; i++)
-		if (by_base(&sorted[i - 1], &sorted[i]) == 0)
-			sorted[i]->pub.base = sorted[i - 1]->pub.base;
-	for (uint32_t i = 0; i < t->nclasses; i++)
-		bind_pairing(sorted[i], t);
-	free(sorted);
+	bind_pairing(c, t);
 	return 0;
 }

@@ -14,19 +14,13 @@
 #include <unistd.h>
 
 #include <base/file.h>
-#include <base/search.h>
+#include <core/search.h>
 
-int hodo_read_segment_add(struct hodo_stream *s, const char *folder, uint32_t part)
+int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t)
 {
-	struct hodo_segment *g = hodo_vec_add(s->segments, s->nsegments);
+	struct hodo_segment g = { .folder = t->folder, .part = t->part, .begin = s->file_bytes, .end = s->file_bytes };
 
-	if (!g)
-		return -ENOMEM;
-	g->folder = strdup(folder);
-	g->part = part;
-	g->begin = g->end = s->file_bytes;
-	s->nsegments -= !g->folder;
-	return g->folder ? 0 : -ENOMEM;
+	return hodo_vec_push(s->segments, s->nsegments, g);
 }
 
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
@@ -35,7 +29,7 @@ int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 	struct stat st;
 	int fd;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", g->folder, s->name) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", g->folder, s->pub.name) >= sizeof(path))
 		return -ENAMETOOLONG;
 	fd = hodo_file_open(s->trace->reader->dirfd, path);
 	if (fd < 0)
@@ -83,16 +77,9 @@ struct hodo_segment *hodo_read_segment_enter(struct hodo_stream *s, uint64_t *of
 	return g;
 }
 
-uint64_t hodo_read_stream_place(struct hodo_stream *s, uint64_t off)
+unsigned long long hodo_read_stream_place(struct hodo_stream *s, uint64_t off)
 {
 	const struct hodo_segment *g = hodo_read_segment_at(s, off);
 
 	return g ? off - g->begin : off;
-}
-
-void hodo_read_segments_free(struct hodo_stream *s)
-{
-	for (uint32_t i = 0; i < s->nsegments; i++)
-		free(s->segments[i].folder);
-	free(s->segments);
 }

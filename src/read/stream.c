@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <base/file.h>
@@ -23,18 +22,6 @@
 #define MARK_BYTES   20 /* magic and uuid */
 #define SEARCH_BYTES (256u << 10)
 #define EFFORT_BYTES (64u << 20)
-
-void hodo_read_stream_warn(struct hodo_stream *s, uint32_t once, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (s->warned & once)
-		return;
-	s->warned |= once;
-	va_start(ap, fmt);
-	hodo_read_warn(s->trace->reader, s->nsegments ? s->segments[s->at].folder : s->trace->folder, s->name, fmt, ap);
-	va_end(ap);
-}
 
 /* Reads from a segment, until len bytes or the end of the file. Bytes read, or a negative errno. */
 static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
@@ -62,7 +49,9 @@ static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *d
 	return got;
 }
 
-const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err)
+/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a
+ * negative errno in *err if they cannot be had. */
+static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err)
 {
 	size_t want = need > s->window ? need : s->window;
 	struct hodo_segment *g;
@@ -81,7 +70,7 @@ const uint8_t *hodo_read_stream_bytes(struct hodo_stream *s, uint64_t off, size_
 	 */
 	if (s->read_bytes > 8 * s->file_bytes + EFFORT_BYTES) {
 		hodo_read_stream_warn(s, WARN_EFFORT, "too damaged to go on at byte %llu",
-				      (unsigned long long)hodo_read_stream_place(s, off));
+				      hodo_read_stream_place(s, off));
 		s->next_off = s->file_bytes;
 		return NULL;
 	}
@@ -141,8 +130,7 @@ int hodo_read_stream_probe(struct hodo_stream *s)
 
 	if (fd < 0) {
 		hodo_read_stream_warn(s, WARN_FILE, "%s: skipped",
-				      fd == -ESTALE || fd == -ELOOP || fd == -ENXIO ? "not a regular file"
-										    : strerror(-fd));
+				      fd == -ESTALE ? "not a regular file" : strerror(-fd));
 		return 1;
 	}
 	s->fd = fd;
@@ -164,8 +152,8 @@ void hodo_read_stream_settle(struct hodo_stream *s)
 	if (s->has_begin) {
 		s->pub.begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->head.timestamp_begin);
 		s->pub.cpu = header_cpu(&s->head);
-	} else if (strncmp(s->name, "cpu", 3) == 0) {
-		s->pub.cpu = atoi(s->name + 3);
+	} else if (strncmp(s->pub.name, "cpu", 3) == 0) {
+		s->pub.cpu = atoi(s->pub.name + 3);
 	}
 	s->pub.lost = s->lost_by_cause;
 }
@@ -175,8 +163,7 @@ void hodo_read_stream_free(struct hodo_stream *s)
 	if (!s)
 		return;
 	hodo_read_stream_finish(s);
-	hodo_read_segments_free(s);
-	free(s->name);
+	free(s->segments);
 	free(s);
 }
 
@@ -206,7 +193,7 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 	s->packet_events = 0;
 	s->events_next = s->events_gap = s->discarded = s->discarded_before = 0;
 	s->time_last = 0;
-	s->p = s->avail = NULL;
+	s->body_off = s->body_end = 0;
 	s->started = s->skip = false;
 	s->pub.packets = s->pub.events = s->pub.damaged = 0;
 	memset(&s->pub.lost, 0, sizeof(s->pub.lost));
@@ -261,7 +248,7 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 	s->window = window > SEARCH_BYTES ? window : SEARCH_BYTES;
 	while (off < g->end && g->end - off >= HEADER) {
 		size_t len;
-		const uint8_t *p = hodo_read_stream_bytes(s, off, HEADER, &len, &err), *hit;
+		const uint8_t *p = get_bytes(s, off, HEADER, &len, &err), *hit;
 
 		if (!p)
 			break;
@@ -317,13 +304,13 @@ static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t 
 	s->pub.events += h->events;
 	if (h->timestamp_end < h->timestamp_begin) {
 		hodo_read_stream_warn(s, WARN_TIME, "packet at byte %llu ends before it begins",
-				      (unsigned long long)hodo_read_stream_place(s, off));
+				      hodo_read_stream_place(s, off));
 		s->time_limit = UINT64_MAX;
 	} else {
 		/* An empty one in front of a part's first packet lies a little before that. */
 		if (s->pub.packets > 1 && h->timestamp_begin < s->time_last && h->events > 0)
 			hodo_read_stream_warn(s, WARN_ORDER, "time runs back at byte %llu",
-					      (unsigned long long)hodo_read_stream_place(s, off));
+					      hodo_read_stream_place(s, off));
 		s->time_last = h->timestamp_begin;
 		s->time_limit = h->timestamp_end;
 	}
@@ -347,12 +334,12 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 
 		if (!g)
 			return 0;
-		p = hodo_read_stream_bytes(s, off, HEADER, &len, &err);
+		p = get_bytes(s, off, HEADER, &len, &err);
 		if (err)
 			return err;
 		if (!p) {
 			hodo_read_stream_warn(s, WARN_SHORT, "cut short in a packet's header at byte %llu",
-					      (unsigned long long)hodo_read_stream_place(s, off));
+					      hodo_read_stream_place(s, off));
 			if (s->next_off < g->end)
 				s->next_off = g->end;
 			continue;
@@ -362,7 +349,7 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 		if (fault) {
 			hodo_read_stream_warn(s, WARN_HEADER,
 					      "%s at byte %llu: looking for the next packet behind it", fault,
-					      (unsigned long long)hodo_read_stream_place(s, off));
+					      hodo_read_stream_place(s, off));
 			err = find_header(s, off + 1, &s->next_off);
 			if (err)
 				return err;
@@ -377,18 +364,20 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 			hodo_read_stream_warn(s, WARN_SHORT,
 					      "cut short: %llu bytes of the packet at byte %llu are missing",
 					      (unsigned long long)(s->head.packet_size / 8 - left),
-					      (unsigned long long)hodo_read_stream_place(s, off));
+					      hodo_read_stream_place(s, off));
 			s->next_off = g->end;
 			if (s->body_end > g->end)
 				s->body_end = g->end;
 		}
 		take_header(s, g, off);
 		s->packet_events = 0;
+		s->p = s->avail = NULL;
 		return 1;
 	}
 }
 
-void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, bool unknown)
+/* The event at off has an unknown id, or goes beyond its packet: the next packet is looked for. */
+static void skip_rest(struct hodo_stream *s, uint64_t off, bool unknown)
 {
 	if (!unknown && s->cut) {
 		s->next_off = hodo_read_segment_at(s, off)->end; /* has been reported */
@@ -396,9 +385,38 @@ void hodo_read_stream_stuck(struct hodo_stream *s, uint64_t off, bool unknown)
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
 			      unknown ? "unknown event id" : "an event longer than its packet",
-			      (unsigned long long)hodo_read_stream_place(s, off));
+			      hodo_read_stream_place(s, off));
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;
+}
+
+int hodo_read_stream_event(struct hodo_stream *s)
+{
+	uint64_t off = s->p ? hodo_read_stream_offset(s, s->p) : s->body_off;
+
+	while (off < s->body_end) {
+		size_t room = (size_t)(s->avail - s->p), len;
+		size_t size = hodo_layouts_size_at(s->trace->layouts, s->p, room);
+		int err;
+
+		if (size == 0 || size > s->body_end - off) {
+			skip_rest(s, off, size == 0);
+			break;
+		}
+		if (size <= room)
+			return 1;
+		s->p = get_bytes(s, off, size, &len, &err);
+		if (!s->p) {
+			s->avail = NULL;
+			if (err)
+				return err;
+			hodo_read_stream_warn(s, WARN_SHORT, "cut short while it was read");
+			s->next_off = hodo_read_segment_at(s, off)->end;
+			break;
+		}
+		s->avail = s->p + (len < s->body_end - off ? len : (size_t)(s->body_end - off));
+	}
+	return 0;
 }
 
 void hodo_read_stream_packet_end(struct hodo_stream *s)

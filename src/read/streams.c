@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* streams.c - the streams of a trace by name, and what a trace consists of. */
 #include "internal.h"
-#include "layout.h"
 
 #include <stdlib.h>
 
@@ -11,11 +10,9 @@ struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name)
 {
 	struct hodo_stream *s = calloc(1, sizeof(*s));
 
-	if (!s)
-		return NULL;
-	s->name = strdup(name);
-	if (!s->name || hodo_vec_push(t->streams, t->nstreams, s) < 0) {
-		free(s->name);
+	if (s)
+		s->pub.name = hodo_arena_copy(&t->reader->memory, name, strlen(name));
+	if (!s || !s->pub.name || hodo_vec_push(t->streams, t->nstreams, s) < 0) {
 		free(s);
 		return NULL;
 	}
@@ -23,7 +20,6 @@ struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name)
 	s->fd = -1;
 	s->comm = "?";
 	s->pub.size = sizeof(s->pub);
-	s->pub.name = s->name;
 	s->pub.cpu = -1;
 	return s;
 }
@@ -33,7 +29,7 @@ static int by_name(const void *a, const void *b)
 {
 	const struct hodo_stream *x = *(struct hodo_stream *const *)a, *y = *(struct hodo_stream *const *)b;
 
-	return strverscmp(x->name, y->name);
+	return strverscmp(x->pub.name, y->pub.name);
 }
 
 void hodo_read_streams_sort(struct hodo_trace *t)
@@ -44,7 +40,7 @@ void hodo_read_streams_sort(struct hodo_trace *t)
 
 struct hodo_stream *hodo_read_streams_find(const struct hodo_trace *t, uint32_t n, const char *name)
 {
-	struct hodo_stream key = { .name = (char *)name }, *k = &key, **hit;
+	struct hodo_stream key = { .pub.name = name }, *k = &key, **hit;
 
 	hit = n ? bsearch(&k, t->streams, n, sizeof(*t->streams), by_name) : NULL;
 	return hit ? *hit : NULL;
@@ -57,7 +53,7 @@ struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *nam
 	if (s)
 		return s;
 	for (uint32_t i = t->nfiles; i < t->nstreams; i++)
-		if (strcmp(t->streams[i]->name, name) == 0)
+		if (strcmp(t->streams[i]->pub.name, name) == 0)
 			return t->streams[i];
 	if (t->nstreams - t->nfiles >= LOST_ONLY_MAX)
 		return NULL;
@@ -70,20 +66,17 @@ void hodo_read_trace_free(struct hodo_trace *t)
 		return;
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_free(t->streams[i]);
-	for (uint32_t i = 0; i < t->nclasses; i++)
-		hodo_read_class_free(t->classes[i]);
-	hodo_read_labels_free(t);
-	hodo_read_objects_free(t);
+	hodo_read_labels_free(&t->labels);
 	hodo_read_names_free(t);
 	hodo_read_layouts_free(t->layouts);
-	free(t->context);
 	free(t->streams);
 	free(t->classes);
 	free(t->by_id);
 	free(t->threads);
 	free(t->warnings);
-	free(t->limited);
+	free(t->objects);
 	free(t->metadata);
-	free(t->folder);
+	hodo_strings_free(&t->bases);
+	hodo_arena_free(&t->memory);
 	free(t);
 }

@@ -17,7 +17,7 @@ struct hodo_read_text {
 	struct hodo_text out;
 	locale_t c; /* numbers as in C whatever the program's locale is */
 	int64_t second;
-	char hms[8];                 /* of second, in local time */
+	char hms[9];                 /* of second, in local time */
 	struct hodo_read_text *mark; /* a mark's text before it is escaped */
 };
 
@@ -44,6 +44,9 @@ void hodo_read_add_value(struct hodo_text *t, const struct hodo_read_field *f, c
 			 locale_t c);
 void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value *v, locale_t c);
 
+/* Appends what is known of an address, or of an array of them: names (context.c). */
+void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
+			     bool json);
 /* Appends an event's context (context.c), without a newline. 0 or -ENOMEM. */
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);

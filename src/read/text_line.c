@@ -3,7 +3,6 @@
 #include "text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -37,17 +36,8 @@ static char *put_time(struct hodo_read_text *t, char *o, int64_t ts_ns)
 		time_t when = (time_t)second;
 		struct tm tm;
 
-		memcpy(t->hms, "??:??:??", 8);
-		if (localtime_r(&when, &tm)) {
-			const int part[] = { tm.tm_hour, tm.tm_min, tm.tm_sec };
-
-			for (unsigned i = 0; i < 3; i++) {
-				t->hms[3 * i] = (char)('0' + part[i] / 10);
-				t->hms[3 * i + 1] = (char)('0' + part[i] % 10);
-				if (i < 2)
-					t->hms[3 * i + 2] = ':';
-			}
-		}
+		if (!localtime_r(&when, &tm) || !strftime(t->hms, sizeof(t->hms), "%H:%M:%S", &tm))
+			strcpy(t->hms, "??:??:??");
 		t->second = second;
 	}
 	o = put(o, t->hms, 8);
@@ -98,69 +88,27 @@ static bool has_symbols(const struct hodo_read_event *e)
 	return e->cls->kind == HODO_KIND_FUNCTION && hodo_read_reader_of(e)->symbol;
 }
 
-static const char *symbol_of(const struct hodo_read_event *e, uint64_t address)
-{
-	const struct hodo_read *r = hodo_read_reader_of(e);
-
-	return r->symbol(r->symbol_data, e->process, e->ts_ns, address);
-}
-
-/* A function's name, or its address; in JSON null if it has no name. */
-static void add_symbol(struct hodo_text *t, const struct hodo_read_event *e, uint64_t address, bool json)
-{
-	const char *name = symbol_of(e, address);
-
-	if (name && json)
-		hodo_text_json(t, name, strlen(name), HODO_JSON_PLAIN);
-	else if (name)
-		hodo_text_plain(t, name, strlen(name));
-	else if (json)
-		hodo_text_add(t, "null");
-	else
-		hodo_text_printf(t, "0x%" PRIx64, address);
-}
-
-/* Of a pointer, or an array of them. */
-static void add_symbols(struct hodo_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
-			bool json)
-{
-	if (v->type == HODO_TYPE_PTR) {
-		add_symbol(t, e, v->u, json);
-		return;
-	}
-	hodo_text_char(t, '[');
-	for (uint32_t i = 0; i < v->count; i++) {
-		if (i > 0)
-			hodo_text_add(t, json ? "," : ", ");
-		add_symbol(t, e, load64((const uint8_t *)v->data + 8 * (size_t)i), json);
-	}
-	hodo_text_char(t, ']');
-}
-
 /* The fields of an event of functions, names in place of addresses. */
 static void add_function_line(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
+	const struct hodo_read *r = hodo_read_reader_of(e);
 	const struct hodo_class *c = class_of(e);
 
 	for (uint32_t i = 0; i < e->cls->nfields; i++) {
 		const struct hodo_read_value *v = &e->values[i];
 		const struct hodo_read_field *f = &c->fields[i];
-		char *o;
 
 		/* "addr=" stands before an address only. */
-		if (v->type == HODO_TYPE_PTR && strcmp(f->name, "addr") == 0 && symbol_of(e, v->u))
+		if (v->type == HODO_TYPE_PTR && strcmp(f->name, "addr") == 0 &&
+		    r->symbol(r->symbol_data, e->process, e->ts_ns, v->u))
 			hodo_text_char(&t->out, ' ');
 		else
 			hodo_text_bytes(&t->out, c->text.field[i].line.data, c->text.field[i].line.len);
-		if ((v->type & ~(uint32_t)HODO_TYPE_ARRAY) == HODO_TYPE_PTR) {
-			add_symbols(&t->out, e, v, false);
-			continue;
-		}
-		o = hodo_text_room(&t->out, c->text.room + (size_t)e->payload_bytes * HODO_ESCAPED_MAX);
-		if (o)
-			hodo_read_text_end(t, hodo_read_put_value(o, f, v, t->c));
+		if ((v->type & ~(uint32_t)HODO_TYPE_ARRAY) == HODO_TYPE_PTR)
+			hodo_read_add_addresses(t, e, v, false);
+		else
+			hodo_read_add_value(&t->out, f, v, t->c);
 	}
-	hodo_text_char(&t->out, '\n');
 }
 
 /* Behind the fields, which keep the addresses. */
@@ -180,9 +128,20 @@ static void add_function_json(struct hodo_read_text *t, const struct hodo_read_e
 		if (!key)
 			continue;
 		hodo_text_add(&t->out, key);
-		add_symbols(&t->out, e, v, true);
+		hodo_read_add_addresses(t, e, v, true);
 	}
-	hodo_text_add(&t->out, "}\n");
+}
+
+/* What stands behind all that has room already, up to the end of the line. */
+static int finish(struct hodo_read_text *t, const struct hodo_read_event *e, const char *o, bool json)
+{
+	hodo_read_text_end(t, o);
+	if (has_symbols(e))
+		(json ? add_function_json : add_function_line)(t, e);
+	if (e->cls->ncontext)
+		(json ? hodo_read_add_context_json : hodo_read_add_context)(t, e);
+	hodo_text_add(&t->out, json ? "}\n" : "\n");
+	return t->out.error;
 }
 
 /* ------------------------------------------------------------------------ events */
@@ -232,7 +191,7 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 {
 	const struct hodo_read_event *e = event;
 	const struct hodo_class *c = class_of(e);
-	bool mark = e->cls->kind == HODO_KIND_MARK;
+	bool mark = e->cls->kind == HODO_KIND_MARK, symbols = has_symbols(e);
 	size_t comm_len = strlen(e->comm);
 	char *o = begin(text, e, comm_len);
 
@@ -250,21 +209,12 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 		*o++ = ' ';
 		o = hodo_escape_plain(o, data, len, false);
 	}
-	if (has_symbols(e)) {
-		hodo_read_text_end(text, o);
-		add_function_line(text, e);
-		return text->out.error;
-	}
-	for (uint32_t i = 0; !mark && i < e->cls->nfields; i++) {
+	for (uint32_t i = 0; !mark && !symbols && i < e->cls->nfields; i++) {
 		o = put_piece(o, &c->text.field[i].line);
 		o = hodo_read_put_value(o, &c->fields[i], &e->values[i], text->c);
 	}
-	if (__builtin_expect(e->cls->ncontext != 0, 0)) {
-		hodo_read_text_end(text, o);
-		hodo_read_add_context(text, e);
-		hodo_text_char(&text->out, '\n');
-		return text->out.error;
-	}
+	if (__builtin_expect(symbols || e->cls->ncontext, 0))
+		return finish(text, e, o, false);
 	*o++ = '\n';
 	hodo_read_text_end(text, o);
 	return 0;
@@ -301,17 +251,8 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 		o = hodo_escape_json(o, data, len, HODO_JSON_PLAIN);
 		*o++ = '"';
 	}
-	if (has_symbols(e)) {
-		hodo_read_text_end(text, o);
-		add_function_json(text, e);
-		return text->out.error;
-	}
-	if (__builtin_expect(e->cls->ncontext != 0, 0)) {
-		hodo_read_text_end(text, o);
-		hodo_read_add_context_json(text, e);
-		hodo_text_add(&text->out, "}\n");
-		return text->out.error;
-	}
+	if (__builtin_expect(has_symbols(e) || e->cls->ncontext, 0))
+		return finish(text, e, o, true);
 	o = put(o, "}\n", 2);
 	hodo_read_text_end(text, o);
 	return 0;

@@ -5,10 +5,11 @@
  * parent's, until it calls execve: then it has that of the file.
  */
 #include "threads.h"
+#include "fields.h"
 #include "internal.h"
 
 #include <base/intern.h>
-#include <base/search.h>
+#include <core/search.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -20,7 +21,7 @@
 struct name {
 	uint64_t tid;
 	const char *comm;
-	size_t len; /* of comm */
+	uint32_t len; /* of comm */
 };
 
 const struct hodo_read_thread *hodo_read_thread(const struct hodo_read_process *p, uint32_t tid)
@@ -42,14 +43,6 @@ static bool is_tid(const struct hodo_read_field *f)
 	return f->type == HODO_TYPE_I32 || f->type == HODO_TYPE_U32;
 }
 
-static int find_field(const struct hodo_read_class *c, const char *name)
-{
-	for (uint32_t i = 0; i < c->nfields; i++)
-		if (strcmp(c->fields[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 void hodo_read_names_bind(struct hodo_class *c)
 {
 	static const char *const pairs[CLASS_NAMES_MAX][2] = {
@@ -65,14 +58,14 @@ void hodo_read_names_bind(struct hodo_class *c)
 		return;
 	c->executes = strcmp(c->pub.name, "sched:sched_process_exec") == 0;
 	for (unsigned i = 0; i < CLASS_NAMES_MAX - !c->executes; i++) {
-		int tid = find_field(&c->pub, pairs[i][0]), comm = find_field(&c->pub, pairs[i][1]);
+		int tid = hodo_read_field(&c->pub, pairs[i][0]), comm = hodo_read_field(&c->pub, pairs[i][1]);
 
 		if (tid < 0 || comm < 0 || !is_tid(&c->fields[tid]) || c->fields[comm].type != HODO_TYPE_STR)
 			continue;
 		c->names[c->nnames].tid = (uint8_t)tid;
 		c->names[c->nnames++].comm = (uint8_t)comm;
 	}
-	c->renames = find_field(&c->pub, "newcomm") >= 0;
+	c->renames = hodo_read_field(&c->pub, "newcomm") >= 0;
 }
 
 /* What the kernel names a thread by that executes the file of this path: its last part, cut. */
@@ -90,13 +83,25 @@ static struct hodo_read_value name_of_file(const struct hodo_read_value *path)
 	return v;
 }
 
-static int learn(struct hodo_names *names, uint32_t tid, const struct hodo_read_value *v)
+struct hodo_known_thread *hodo_read_know_thread(struct hodo_trace *t, uint32_t tid)
 {
-	size_t len = v->count < NAME_BYTES ? v->count : NAME_BYTES;
-	struct name *name = hodo_map_find_u64(&names->by_tid, tid);
-	uint32_t text;
+	struct hodo_known_thread *known = &t->names.recent[tid % 32];
+	const struct name *name = hodo_map_find_u64(&t->names.by_tid, tid);
+	const struct hodo_read_thread *thread = hodo_read_thread(&t->pub, tid);
 
-	if (v->null || (name && name->len == len && hodo_hash_same(name->comm, v->data, len)))
+	*known = (struct hodo_known_thread){ true, tid, thread ? thread->pid : 0, name ? name->len : UINT32_MAX,
+					     name ? name->comm : thread ? thread->comm : NULL };
+	return known;
+}
+
+static int learn(struct hodo_trace *t, uint32_t tid, const struct hodo_read_value *v)
+{
+	struct hodo_known_thread *known = hodo_read_known_thread(t, tid);
+	uint32_t len = v->count < NAME_BYTES ? v->count : NAME_BYTES, text;
+	struct hodo_names *names = &t->names;
+	struct name *name;
+
+	if (v->null || (known->len == len && hodo_hash_same(known->comm, v->data, len)))
 		return 0;
 	if (names->by_tid.n >= THREADS_MAX || names->texts.map.n >= NAMES_MAX)
 		return 0; /* the last name stands for those */
@@ -104,8 +109,8 @@ static int learn(struct hodo_names *names, uint32_t tid, const struct hodo_read_
 	name = text == HODO_STRINGS_NONE ? NULL : hodo_map_add_u64(&names->by_tid, tid, NULL);
 	if (!name)
 		return -ENOMEM;
-	name->comm = hodo_strings_at(&names->texts, text);
-	name->len = len;
+	name->comm = known->comm = hodo_strings_at(&names->texts, text);
+	name->len = known->len = len;
 	names->changes++;
 	return 0;
 }
@@ -115,27 +120,29 @@ int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, cons
 	int err = 0;
 
 	for (unsigned i = 0; i < c->nnames && !err; i++) {
+		const struct hodo_read_value *name = &values[c->names[i].comm];
 		uint32_t tid = (uint32_t)values[c->names[i].tid].u;
-		struct hodo_read_value name = values[c->names[i].comm];
+		struct hodo_read_value file;
 
-		if (c->executes)
-			name = name_of_file(&name);
+		if (c->executes) {
+			file = name_of_file(name);
+			name = &file;
+		}
 		if (tid)
-			err = learn(&t->names, tid, &name);
+			err = learn(t, tid, name);
 	}
 	return err;
 }
 
-const char *hodo_read_names_find(const struct hodo_trace *t, uint32_t tid)
+const char *hodo_read_thread_comm(const struct hodo_read_process *p, uint32_t tid)
 {
-	const struct name *name = hodo_map_find_u64(&t->names.by_tid, tid);
-
-	return name ? name->comm : NULL;
+	return hodo_read_known_thread((struct hodo_trace *)(uintptr_t)p, tid)->comm;
 }
 
 void hodo_read_names_clear(struct hodo_trace *t)
 {
 	hodo_hash_seed();
+	memset(t->names.recent, 0, sizeof(t->names.recent));
 	hodo_map_clear(&t->names.by_tid);
 	t->names.by_tid.entry_bytes = sizeof(struct name);
 	t->names.by_tid.key_bytes = sizeof(uint64_t);

@@ -41,7 +41,7 @@ static int probe_streams(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nstreams; i++) {
 		struct hodo_stream *s = t->streams[i];
 
-		if (hodo_read_segment_add(s, t->folder, t->part) < 0)
+		if (hodo_read_segment_add(s, t) < 0)
 			return -ENOMEM;
 		if (hodo_read_stream_probe(s) != 0) {
 			hodo_read_stream_free(s);
@@ -54,13 +54,18 @@ static int probe_streams(struct hodo_trace *t)
 	return 0;
 }
 
+const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *process)
+{
+	return ((const struct hodo_trace *)process)->layouts;
+}
+
 static int read_metadata(struct hodo_trace *t, const char *path)
 {
 	int fd = hodo_file_open(t->reader->dirfd, path), err;
 	struct hodo_text text = { 0 };
 
 	if (fd < 0)
-		return fd == -ENOENT ? -ENODATA : fd == -ELOOP || fd == -ENXIO || fd == -ESTALE ? -EBADMSG : fd;
+		return fd == -ENOENT ? -ENODATA : fd == -ESTALE ? -EBADMSG : fd;
 	err = hodo_file_read(fd, METADATA_MAX_BYTES, &text);
 	close(fd);
 	hodo_text_string(&text);
@@ -83,22 +88,16 @@ static int settle_classes(struct hodo_trace *t)
 
 	if (t->nclasses)
 		qsort(t->classes, t->nclasses, sizeof(*t->classes), by_id);
-	t->by_id_n = t->layouts->n;
-	t->by_id = calloc(t->by_id_n ? t->by_id_n : 1, sizeof(*t->by_id));
-	if (!t->by_id)
-		return -ENOMEM;
-	hodo_read_labels_sort(t);
 	for (uint32_t i = 0; i < t->nclasses && !err; i++) {
 		struct hodo_class *c = t->classes[i];
 
-		t->by_id[c->pub.id] = c;
-		hodo_read_labels_attach(t, c->pub.name, c->fields, c->pub.nfields);
-		err = hodo_read_class_finish(c);
+		err = hodo_read_labels_attach(&t->labels, c->pub.name, c->fields, c->pub.nfields);
+		if (!err)
+			err = hodo_read_class_finish(t, c);
+		if (!err)
+			err = hodo_read_role_settle(t, c);
 	}
-	for (uint32_t i = 0; i < t->nlimited; i++)
-		if (t->limited[i].id < t->by_id_n && t->by_id[t->limited[i].id])
-			t->by_id[t->limited[i].id]->pub.limited += t->limited[i].n;
-	return err ? err : hodo_read_roles_settle(t);
+	return err;
 }
 
 /* By tid; of several lines for one the last is the newest, and comes first. */
@@ -121,6 +120,31 @@ static void settle_threads(struct hodo_trace *t)
 		if (kept == 0 || t->threads[kept - 1].tid != t->threads[i].tid)
 			t->threads[kept++] = t->threads[i];
 	t->nthreads = kept;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hodo_read_object *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return (x->path > y->path) - (x->path < y->path); /* places in the metadata */
+}
+
+/* Gives them times and order. */
+static void settle_objects(struct hodo_trace *t)
+{
+	for (uint32_t i = 0; i < t->nobjects; i++) {
+		struct hodo_read_object *o = &t->objects[i];
+		uint64_t from = (uint64_t)o->from_ns, until = (uint64_t)o->until_ns;
+
+		o->from_ns = from ? hodo_read_clock_ns(&t->pub.clock, from) : INT64_MIN;
+		o->until_ns = until != UINT64_MAX ? hodo_read_clock_ns(&t->pub.clock, until) : INT64_MAX;
+	}
+	if (t->nobjects)
+		qsort(t->objects, t->nobjects, sizeof(*t->objects), by_start);
 }
 
 /* Arrays of pointers to the public parts, which are the first members. */
@@ -169,7 +193,7 @@ int hodo_read_trace_open(struct hodo_trace *t)
 	if (err)
 		return err;
 	settle_threads(t);
-	hodo_read_objects_settle(t);
+	settle_objects(t);
 	return 0;
 }
 

@@ -13,13 +13,17 @@ void hodo_read_clean(char *dst, size_t size, const char *text)
 	dst[n] = 0;
 }
 
-void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, const char *fmt, va_list ap)
+void hodo_read_warn(struct hodo_read *r, uint32_t *warned, uint32_t once, const char *folder, const char *file,
+		    const char *fmt, ...)
 {
 	char text[WARNING_BYTES], clean[WARNING_BYTES];
-	bool top = strcmp(folder, ".") == 0;
+	bool top = strcmp(folder, ".") == 0, again = warned && (*warned & once);
+	va_list ap;
 	int n;
 
-	if (!r->warn || r->nwarnings > WARNINGS_MAX)
+	if (warned)
+		*warned |= once;
+	if (again || !r->warn || r->nwarnings > WARNINGS_MAX)
 		return;
 	if (r->nwarnings++ == WARNINGS_MAX) {
 		r->warn(r->warn_data, "more damage is not listed");
@@ -27,8 +31,10 @@ void hodo_read_warn(struct hodo_read *r, const char *folder, const char *file, c
 	}
 	n = snprintf(text, sizeof(text), "%.100s%s%.100s%s%.60s: ", r->path, top ? "" : "/",
 		     top ? "" : folder, *file ? "/" : "", file);
+	va_start(ap, fmt);
 	if (n > 0 && (size_t)n < sizeof(text))
 		vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
 	hodo_read_clean(clean, sizeof(clean), text);
 	r->warn(r->warn_data, clean);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adopt.c - processes that were running when their recording began.
- *
- * Who ends what: the process ends its recording when the connection ends, in whichever way the recorder
- * goes. The other way round it is not so plain: the connection ends when the process detaches or calls
- * hodo_stop() (then hodo_shm.ended has been set before), when it execs, and when it
- * exits, in the middle of which its other threads may run a little longer. So where nothing has
- * been said, the process's end or its next image is waited for.
+ * adopt.c - processes that were running when their recording began; docs/design/recorder.md says who ends what, and how
+ * the other side notices.
  */
 #define _GNU_SOURCE
 #include "process.h"

@@ -3,7 +3,7 @@
  * catalog.c - reads a traced process's catalogue.
  *
  * Each record is copied out of shared memory before anything in it is looked
- * at, so that what was checked is what is used.
+ * at, so that what was checked is what is used. The copy stays: texts are left where they are in it.
  */
 #include "catalog.h"
 
@@ -19,15 +19,21 @@
 
 /* The NUL-terminated texts of a record, taken one after the other. */
 struct texts {
-	const char *at;
+	char *at;
 	size_t left;
 	bool bad;
 };
 
+/* Those behind its first bytes. */
+static struct texts texts_of(void *record, size_t size, size_t first)
+{
+	return (struct texts){ (char *)record + first, size - first, false };
+}
+
 static const char *texts_next(struct texts *t)
 {
 	const char *s = t->at;
-	const char *end = t->left ? memchr(s, 0, t->left) : NULL;
+	char *end = t->left ? memchr(s, 0, t->left) : NULL;
 
 	if (!end) {
 		t->bad = true;
@@ -38,34 +44,14 @@ static const char *texts_next(struct texts *t)
 	return s;
 }
 
-/* Zeroed; it goes with the catalogue. */
-static void *allocate(struct hodo_catalog *c, size_t len)
-{
-	void *p = hodo_arena_alloc(&c->memory, len);
-
-	return p ? memset(p, 0, len) : NULL;
-}
-
-static char *copy_text(char **to, const char *s, size_t max)
-{
-	size_t len = strnlen(s, max);
-	char *start = *to;
-
-	memcpy(start, s, len);
-	start[len] = 0;
-	*to += len + 1;
-	return start;
-}
-
 /* Field names are libhodo's and so identifiers already; a hostile one is made so, and unlike those before it. */
-static void name_fields(struct hodo_catalog_event *e, char **to, struct texts *t)
+static int name_fields(struct hodo_catalog *c, struct hodo_catalog_event *e, struct texts *t)
 {
 	for (unsigned int i = 0; i < e->nfields; i++) {
 		char name[HODO_NAME_MAX + 16];
 		unsigned int again = 0;
-		const char *raw = texts_next(t);
 
-		snprintf(name, HODO_NAME_MAX + 1, "%s", raw);
+		snprintf(name, HODO_NAME_MAX + 1, "%s", texts_next(t));
 		hodo_name_identifier(name, HODO_NAME_MAX + 1);
 		for (unsigned int j = 0; j < i; j++) {
 			if (strcmp(e->field[j], name) != 0)
@@ -73,8 +59,11 @@ static void name_fields(struct hodo_catalog_event *e, char **to, struct texts *t
 			snprintf(name, sizeof(name), "field%u_%u", i, again++);
 			j = UINT32_MAX; /* from the first again; a fresh number differs from at most one each */
 		}
-		e->field[i] = copy_text(to, name, sizeof(name));
+		e->field[i] = hodo_arena_copy(&c->memory, name, strlen(name));
+		if (!e->field[i])
+			return -ENOMEM;
 	}
+	return 0;
 }
 
 static bool is_event_kind(unsigned int kind)
@@ -93,13 +82,12 @@ static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
 	return hodo_read_layouts_add(&c->walk, e->id, types, context + e->nfields);
 }
 
-static int add_event(struct hodo_catalog *c, const void *record, size_t size)
+static int add_event(struct hodo_catalog *c, void *record, size_t size)
 {
 	const struct hodo_record_event *r = record;
-	const uint8_t *types = (const uint8_t *)(r + 1);
 	struct hodo_catalog_event *e;
+	const char *name;
 	struct texts t;
-	char *to;
 	int err;
 
 	if (size < sizeof(*r) || r->nfields > HODO_FIELDS_MAX || size - sizeof(*r) < r->nfields ||
@@ -107,71 +95,57 @@ static int add_event(struct hodo_catalog *c, const void *record, size_t size)
 		return -EBADMSG;
 	if (hodo_layouts_have(&c->walk, r->head.id))
 		return -EEXIST;
-	e = allocate(c, sizeof(*e));
-	/* Names that are made up are longer than what they stand for. */
-	to = allocate(c, size + HODO_FIELDS_MAX * 16 + 8);
-	if (!e || !to)
+	e = hodo_arena_alloc(&c->memory, sizeof(*e));
+	if (!e)
 		return -ENOMEM;
-	t = (struct texts){ (const char *)types + r->nfields, size - sizeof(*r) - r->nfields, false };
-	e->id = r->head.id;
-	e->kind = r->kind;
-	e->nfields = r->nfields;
-	e->line = r->line;
-	memcpy(e->type, types, r->nfields);
-	e->name = copy_text(&to, texts_next(&t), HODO_NAME_MAX * 2 + 1);
-	name_fields(e, &to, &t);
-	e->format = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-	e->file = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-	e->function = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-	e->object = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-	err = t.bad || !e->name[0] ? -EBADMSG : add_shape(c, e);
+	t = texts_of(record, size, sizeof(*r) + r->nfields);
+	*e = (struct hodo_catalog_event){ .id = r->head.id, .kind = r->kind, .nfields = r->nfields, .line = r->line,
+					  .type = (const uint8_t *)(r + 1) };
+	name = texts_next(&t);
+	e->name = hodo_arena_copy(&c->memory, name, strnlen(name, HODO_NAME_MAX * 2 + 1));
+	err = e->name ? name_fields(c, e, &t) : -ENOMEM;
+	e->format = texts_next(&t);
+	e->file = texts_next(&t);
+	e->function = texts_next(&t);
+	e->object = texts_next(&t);
+	if (!err)
+		err = t.bad || !e->name[0] ? -EBADMSG : add_shape(c, e);
 	if (err)
 		return err == -EINVAL ? -EBADMSG : err;
 	return hodo_vec_push(c->event, c->events, e);
 }
 
-static int add_labels(struct hodo_catalog *c, const void *record, size_t size)
+static int add_labels(struct hodo_catalog *c, void *record, size_t size)
 {
 	const struct hodo_record_labels *r = record;
 	struct hodo_catalog_labels *l;
 	struct texts t;
-	char *to;
 
 	if (size < sizeof(*r) || r->n > HODO_CATALOG_LABELS_MAX || (size - sizeof(*r)) / 8 < r->n)
 		return -EBADMSG;
 	if (c->labels_count >= HODO_CATALOG_LABELS_MAX)
 		return -EEXIST;
-	l = allocate(c, sizeof(*l));
-	to = allocate(c, size + 8);
-	if (!l || !to)
+	l = hodo_arena_alloc(&c->memory, sizeof(*l) + r->n * sizeof(*l->label));
+	if (!l)
 		return -ENOMEM;
 	l->n = r->n;
-	l->value = allocate(c, r->n * sizeof(*l->value));
-	l->label = allocate(c, r->n * sizeof(*l->label));
-	if (!l->value || !l->label)
-		return -ENOMEM;
-	memcpy(l->value, r + 1, r->n * sizeof(*l->value));
-	t = (struct texts){ (const char *)(r + 1) + r->n * 8, size - sizeof(*r) - r->n * 8, false };
-	l->provider = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
-	l->field = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+	l->value = (const int64_t *)(r + 1);
+	t = texts_of(record, size, sizeof(*r) + r->n * 8);
+	l->provider = texts_next(&t);
+	l->field = texts_next(&t);
 	for (uint32_t i = 0; i < r->n; i++)
-		l->label[i] = copy_text(&to, texts_next(&t), HODO_CATALOG_RECORD_MAX);
+		l->label[i] = texts_next(&t);
 	return t.bad ? -EBADMSG : hodo_vec_push(c->labels, c->labels_count, l);
 }
 
-static int add_warning(struct hodo_catalog *c, const void *record, size_t size)
+static int add_warning(struct hodo_catalog *c, void *record, size_t size)
 {
-	const struct hodo_record *r = record;
-	struct texts t = { (const char *)(r + 1), size - sizeof(*r), false };
+	struct texts t = texts_of(record, size, sizeof(struct hodo_record));
 	const char *s = texts_next(&t);
-	char *copy;
 
 	if (t.bad)
 		return -EBADMSG;
-	if (c->warnings >= HODO_CATALOG_WARNINGS_MAX)
-		return -EEXIST;
-	copy = hodo_arena_copy(&c->memory, s, strlen(s));
-	return copy ? hodo_vec_push(c->warning, c->warnings, copy) : -ENOMEM;
+	return c->warnings >= HODO_CATALOG_WARNINGS_MAX ? -EEXIST : hodo_vec_push(c->warning, c->warnings, s);
 }
 
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path)
@@ -182,22 +156,14 @@ int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_obj
 		c->objects_dropped++;
 		return -EEXIST;
 	}
-	o = allocate(c, sizeof(*o));
+	o = hodo_vec_add(c->object, c->objects);
 	if (!o)
 		return -ENOMEM;
-	o->path = hodo_arena_copy(&c->memory, path, strlen(path));
-	o->base = r->base;
-	o->start = r->start;
-	o->end = r->end;
-	o->from = r->ticks;
-	o->until = HODO_CATALOG_MAPPED;
-	o->functions = r->functions;
-	o->build_id_len = r->build_id_len;
-	memcpy(o->build_id, r->build_id, r->build_id_len);
-	return o->path ? hodo_vec_push(c->object, c->objects, o) : -ENOMEM;
+	*o = (struct hodo_catalog_object){ path, *r, HODO_CATALOG_MAPPED };
+	return 0;
 }
 
-static int add_object(struct hodo_catalog *c, const void *record, size_t size)
+static int add_object(struct hodo_catalog *c, void *record, size_t size)
 {
 	const struct hodo_record_object *r = record;
 	struct texts t;
@@ -205,21 +171,21 @@ static int add_object(struct hodo_catalog *c, const void *record, size_t size)
 
 	if (size < sizeof(*r) || r->build_id_len > sizeof(r->build_id) || r->start >= r->end)
 		return -EBADMSG;
-	t = (struct texts){ (const char *)(r + 1), size - sizeof(*r), false };
+	t = texts_of(record, size, sizeof(*r));
 	path = texts_next(&t);
 	return t.bad ? -EBADMSG : hodo_catalog_add_object(c, r, path);
 }
 
 /* Ends the latest object with that start. */
-static int end_object(struct hodo_catalog *c, const void *record, size_t size)
+static int end_object(struct hodo_catalog *c, void *record, size_t size)
 {
 	const struct hodo_record_unload *r = record;
 	if (size < sizeof(*r))
 		return -EBADMSG;
 	for (uint32_t i = c->objects; i-- > 0 && c->unload_steps < HODO_CATALOG_UNLOAD_STEPS; c->unload_steps++) {
-		struct hodo_catalog_object *o = c->object[i];
+		struct hodo_catalog_object *o = &c->object[i];
 
-		if (o->start != r->start || o->until != HODO_CATALOG_MAPPED)
+		if (o->is.start != r->start || o->until != HODO_CATALOG_MAPPED)
 			continue;
 		o->until = r->ticks;
 		return 0;
@@ -276,7 +242,7 @@ int hodo_context_fields(const struct hodo_context_config *config, struct hodo_co
 }
 
 /* Events that are known already have their shapes. */
-static int add_context(struct hodo_catalog *c, const void *record, size_t size)
+static int add_context(struct hodo_catalog *c, void *record, size_t size)
 {
 	const struct hodo_record_context *r = record;
 	if (size < sizeof(*r) || c->events || c->context.n || hodo_context_fields(&r->config, &c->context) < 0)
@@ -285,9 +251,9 @@ static int add_context(struct hodo_catalog *c, const void *record, size_t size)
 }
 
 /* 1 if taken, 0 if skipped, or negative errno. r is a private copy. */
-static int add_record(struct hodo_catalog *c, const struct hodo_record *r, size_t size)
+static int add_record(struct hodo_catalog *c, struct hodo_record *r, size_t size)
 {
-	static int (*const add[])(struct hodo_catalog *c, const void *record, size_t size) = {
+	static int (*const add[])(struct hodo_catalog *c, void *record, size_t size) = {
 		[HODO_RECORD_EVENT] = add_event,     [HODO_RECORD_LABELS] = add_labels,
 		[HODO_RECORD_WARNING] = add_warning, [HODO_RECORD_OBJECT] = add_object,
 		[HODO_RECORD_UNLOAD] = end_object,   [HODO_RECORD_CONTEXT] = add_context,
@@ -315,12 +281,11 @@ int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used
 			err = -EBADMSG;
 			break;
 		}
-		copy = malloc(size);
+		copy = hodo_arena_alloc(&c->memory, size);
 		if (!copy)
 			return -ENOMEM;
 		hodo_shm_copy(copy, base + c->parsed, size);
 		err = add_record(c, copy, size);
-		free(copy);
 		if (err < 0)
 			break;
 		taken += err;

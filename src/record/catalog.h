@@ -38,7 +38,7 @@ struct hodo_catalog_event {
 	uint8_t kind;
 	uint8_t nfields;
 	uint32_t line;
-	uint8_t type[HODO_FIELDS_MAX];
+	const uint8_t *type;
 	const char *name;                   /* "kv:put" */
 	const char *field[HODO_FIELDS_MAX]; /* identifiers, all different */
 	const char *format;
@@ -49,20 +49,17 @@ struct hodo_catalog_event {
 
 struct hodo_catalog_labels {
 	uint32_t n;
-	int64_t *value; /* n */
+	const int64_t *value; /* n */
 	const char *provider, *field;
-	const char **label; /* n */
+	const char *label[]; /* n */
 };
 
 #define HODO_CATALOG_MAPPED UINT64_MAX /* until: it still is */
 
 struct hodo_catalog_object {
 	const char *path;
-	uint64_t base, start, end;
-	uint64_t from, until; /* ticks; from 0: before the recording */
-	uint32_t functions;
-	uint32_t build_id_len;
-	uint8_t build_id[32];
+	struct hodo_record_object is;
+	uint64_t until; /* ticks */
 };
 
 struct hodo_catalog {
@@ -75,7 +72,7 @@ struct hodo_catalog {
 	uint32_t labels_count;
 	const char **warning;
 	uint32_t warnings;
-	struct hodo_catalog_object **object; /* in the order of their coming */
+	struct hodo_catalog_object *object; /* in the order of their coming */
 	uint32_t objects;
 	uint32_t objects_dropped;
 	uint32_t unload_steps;
@@ -90,7 +87,7 @@ struct hodo_catalog {
  * catalogue is broken (what came before it stays good); -ENOMEM.
  */
 int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used);
-/* Adds an object that is not in the catalogue itself. 0; -EEXIST: there are too many; -ENOMEM. */
+/* Adds an object that is not in the catalogue itself; its path stays the caller's. 0; -EEXIST: too many; -ENOMEM. */
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path);
 void hodo_catalog_free(struct hodo_catalog *c);
 

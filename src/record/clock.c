@@ -57,36 +57,34 @@ uint64_t hodo_clock_now(enum hodo_clock kind)
 	return (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
 }
 
-void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
+/* One time on two clocks: the tightest of some tries. */
+static void sample_two(enum hodo_clock kind, clockid_t other, uint64_t *ticks, int64_t *ns)
 {
-	uint64_t ticks_best = UINT64_MAX;
-	int64_t real_best = INT64_MAX;
+	uint64_t best = UINT64_MAX;
 
-	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < SAMPLE_TRIES; i++) {
 		uint64_t before = hodo_clock_now(kind);
-		int64_t mono = hodo_clock_ns(CLOCK_MONOTONIC);
+		int64_t between = hodo_clock_ns(other);
 		uint64_t after = hodo_clock_now(kind);
 
-		if (after - before < ticks_best) {
-			ticks_best = after - before;
-			s->ticks = before + (after - before) / 2;
-			s->mono_ns = mono;
+		if (after - before < best) {
+			best = after - before;
+			*ticks = before + best / 2;
+			*ns = between;
 		}
 	}
+}
+
+void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
+{
+	uint64_t mono = 0;
+
+	memset(s, 0, sizeof(*s));
+	sample_two(kind, CLOCK_MONOTONIC, &s->ticks, &s->mono_ns);
 	if (kind == HODO_CLOCK_MONOTONIC)
 		s->ticks = (uint64_t)s->mono_ns;
-	for (int i = 0; i < SAMPLE_TRIES; i++) {
-		int64_t before = hodo_clock_ns(CLOCK_MONOTONIC);
-		int64_t real = hodo_clock_ns(CLOCK_REALTIME);
-		int64_t after = hodo_clock_ns(CLOCK_MONOTONIC);
-
-		if (after - before < real_best) {
-			real_best = after - before;
-			/* Moved to the time of the other pair. */
-			s->real_ns = real - (before + (after - before) / 2 - s->mono_ns);
-		}
-	}
+	sample_two(HODO_CLOCK_MONOTONIC, CLOCK_REALTIME, &mono, &s->real_ns);
+	s->real_ns -= (int64_t)mono - s->mono_ns; /* moved to the time of the other pair */
 }
 
 void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,

@@ -4,7 +4,6 @@
 #include "conditions.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,17 +81,14 @@ static const char *expression_end(const char *p)
 /* A whole number from 1 on, behind it nothing but what stands in ends. 0 if it is none. */
 static uint64_t number_at(const char **p, const char *ends, uint64_t max)
 {
-	const char *at = *p;
-	uint64_t v = 0;
+	unsigned long long v;
+	char *end;
 
-	for (; *at >= '0' && *at <= '9'; at++) {
-		v = v * 10 + (uint64_t)(*at - '0');
-		if (v > max)
-			return 0;
-	}
-	if (v == 0 || (*at && !strchr(ends, *at)))
+	errno = 0;
+	v = strtoull(*p, &end, 10);
+	if (**p < '0' || **p > '9' || errno || v == 0 || v > max || (*end && !strchr(ends, *end)))
 		return 0;
-	*p = at;
+	*p = end;
 	return v;
 }
 

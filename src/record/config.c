@@ -7,8 +7,9 @@
 #include <sys/random.h>
 
 #include "conditions.h"
+#include "snapshot.h"
 
-void hodo_config_uuid(uint64_t salt, uint8_t uuid[16])
+static void make_uuid(uint64_t salt, uint8_t uuid[16])
 {
 	/* Random numbers must not block: a recording early at boot does with what there is. */
 	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
@@ -18,6 +19,18 @@ void hodo_config_uuid(uint64_t salt, uint8_t uuid[16])
 	}
 	uuid[6] = (uuid[6] & 0x0f) | 0x40;
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+}
+
+void hodo_config_describe(const struct hodo_session *s, uint64_t salt, struct hodo_flight *f)
+{
+	*f = (struct hodo_flight){
+		.size = sizeof(*f), .packet_size = s->config.packet_size, .ring_size = s->config.ring_size,
+		.mode = s->config.mode, .clock = s->clock, .context = s->config.context ? s->config.context->flags : 0,
+		.first = { s->clock_first.ticks, s->clock_first.mono_ns, s->clock_first.real_ns },
+	};
+	make_uuid(salt, f->uuid);
+	memcpy(f->hostname, s->hostname, sizeof(f->hostname) - 1);
+	hodo_boot_id(f->boot_id, sizeof(f->boot_id));
 }
 
 size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],

@@ -17,7 +17,6 @@
 
 #include <base/file.h>
 #include <base/scope.h>
-#include <base/vec.h>
 #include <core/fields.h>
 #include <core/kind.h>
 
@@ -261,12 +260,12 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 {
 	char length[HODO_NAME_MAX + 32];
 
-	hodo_text_printf(t, "/*@event id=%u name=", e->id);
-	hodo_name_encode(t, e->name);
-	hodo_text_printf(t, " kind=%s file=", hodo_kind_name(e->kind));
-	hodo_name_encode(t, e->file);
-	hodo_text_printf(t, " line=%u func=", e->line);
-	hodo_name_encode(t, e->function);
+	hodo_text_printf(t, "/*@event id=%u", e->id);
+	add_name(t, " name=", e->name);
+	hodo_text_printf(t, " kind=%s", hodo_kind_name(e->kind));
+	add_name(t, " file=", e->file);
+	hodo_text_printf(t, " line=%u", e->line);
+	add_name(t, " func=", e->function);
 	add_name(t, " object=", e->object);
 	add_name(t, " format=", e->format);
 	hodo_text_add(t, " fields=");
@@ -288,10 +287,8 @@ static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 	add_name(t, "/*@labels provider=", l->provider);
 	add_name(t, " field=", l->field);
 	hodo_text_add(t, " names=");
-	for (uint32_t i = 0; i < l->n; i++) {
-		hodo_text_printf(t, "%s", i ? "," : "");
-		hodo_name_encode(t, l->label[i]);
-	}
+	for (uint32_t i = 0; i < l->n; i++)
+		add_name(t, i ? "," : "", l->label[i]);
 	hodo_text_add(t, " values=");
 	for (uint32_t i = 0; i < l->n; i++)
 		hodo_text_printf(t, "%s%lld", i ? "," : "", (long long)l->value[i]);
@@ -300,15 +297,17 @@ static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 
 static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 {
+	const struct hodo_record_object *r = &o->is;
+
 	add_name(t, "/*@object path=", o->path);
-	hodo_text_printf(t, " base=0x%" PRIx64 " start=0x%" PRIx64 " end=0x%" PRIx64, o->base, o->start, o->end);
-	if (o->from)
-		hodo_text_printf(t, " from=%" PRIu64, o->from);
+	hodo_text_printf(t, " base=0x%" PRIx64 " start=0x%" PRIx64 " end=0x%" PRIx64, r->base, r->start, r->end);
+	if (r->ticks)
+		hodo_text_printf(t, " from=%" PRIu64, r->ticks);
 	if (o->until != HODO_CATALOG_MAPPED)
 		hodo_text_printf(t, " until=%" PRIu64, o->until);
-	hodo_text_printf(t, " functions=%u build_id=", o->functions);
-	for (uint32_t i = 0; i < o->build_id_len; i++)
-		hodo_text_printf(t, "%02x", o->build_id[i]);
+	hodo_text_printf(t, " functions=%u build_id=", r->functions);
+	for (uint32_t i = 0; i < r->build_id_len; i++)
+		hodo_text_printf(t, "%02x", r->build_id[i]);
 	hodo_text_add(t, "*/\n");
 }
 
@@ -317,18 +316,12 @@ static void add_time(struct hodo_text *t, int64_t real_ns)
 	hodo_text_printf(t, "%" PRId64 ".%09" PRId64, real_ns / 1000000000, real_ns % 1000000000);
 }
 
-static void add_count(struct hodo_text *t, const char *before, uint64_t n)
-{
-	hodo_text_add(t, before);
-	hodo_text_u64(t, n);
-}
-
 static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
 	const struct hodo_functions_seen *f = m->functions;
 
 	for (uint32_t i = 0; i < m->catalog->objects; i++)
-		add_object(t, m->catalog->object[i]);
+		add_object(t, &m->catalog->object[i]);
 	for (uint32_t i = 0; i < m->threads; i++) {
 		hodo_text_printf(t, "/*@thread tid=%u comm=", m->thread[i].tid);
 		hodo_name_encode(t, m->thread[i].comm);
@@ -336,20 +329,10 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 			hodo_text_printf(t, " pid=%u", m->thread[i].pid);
 		hodo_text_add(t, "*/\n");
 	}
-	for (uint32_t i = 0; i < m->losts; i++) {
-		const struct hodo_lost *l = &m->lost[i].lost;
-
-		hodo_text_printf(t, "/*@lost stream=%s", m->lost[i].stream);
-		add_count(t, " full=", l->full);
-		add_count(t, " too_large=", l->too_large);
-		add_count(t, " busy=", l->busy);
-		add_count(t, " overwritten=", l->overwritten);
-		add_count(t, " unwritten=", l->unwritten);
-		add_count(t, " damaged=", l->damaged);
-		hodo_text_add(t, "*/\n");
+	if (m->lost) {
+		hodo_text_bytes(t, m->lost->data, m->lost->len);
+		hodo_text_fail(t, m->lost->error);
 	}
-	for (uint32_t i = 0; i < m->limiteds; i++)
-		hodo_text_printf(t, "/*@limited id=%u n=%" PRIu64 "*/\n", m->limited[i].id, m->limited[i].n);
 	for (uint32_t i = 0; i < m->catalog->warnings; i++) {
 		add_name(t, "/*@warning text=", m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
@@ -357,40 +340,35 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	if (m->catalog->objects_dropped)
 		hodo_text_printf(t, "/*@warning text=%u%%20libraries%%20too%%20many:%%20their%%20functions%%20have%%20no%%20names*/\n",
 			      m->catalog->objects_dropped);
-	if (f) {
-		add_count(t, "/*@functions found=", f->found);
-		add_count(t, " on=", f->on);
-		add_count(t, " missed=", f->missed);
-		add_count(t, " deep=", f->deep);
-		add_count(t, " threads=", f->threads);
-		add_count(t, " profile_lost=", f->profile_lost);
-		hodo_text_add(t, "*/\n");
-	}
-	if (m->snapshot) {
-		hodo_text_printf(t, "/*@snapshot number=%u time=", m->snapshot->number);
-		add_time(t, m->snapshot->real_ns);
-		add_name(t, " why=", m->snapshot->why);
+	if (f)
+		hodo_text_printf(t, "/*@functions found=%" PRIu64 " on=%" PRIu64 " missed=%" PRIu64 " deep=%" PRIu64
+				 " threads=%" PRIu64 " profile_lost=%" PRIu64 "*/\n",
+				 f->found, f->on, f->missed, f->deep, f->threads, f->profile_lost);
+	if (m->why) {
+		hodo_text_printf(t, "/*@snapshot number=%u time=", m->number);
+		add_time(t, m->real_ns);
+		add_name(t, " why=", m->why);
 		hodo_text_add(t, "*/\n");
 	}
 	if (m->ended) {
 		hodo_text_add(t, "/*@end time=");
-		add_time(t, m->end_real_ns);
+		add_time(t, m->real_ns);
 		hodo_text_add(t, "*/\n");
 	}
 }
 
-int hodo_ctf_add_lost(struct hodo_ctf_lost **list, uint32_t *n, const char *stream, const struct hodo_lost *lost)
+void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hodo_lost *l)
 {
-	struct hodo_ctf_lost *l;
+	if (l->full | l->too_large | l->busy | l->overwritten | l->unwritten | l->damaged)
+		hodo_text_printf(t, "/*@lost stream=%s full=%" PRIu64 " too_large=%" PRIu64 " busy=%" PRIu64
+				 " overwritten=%" PRIu64 " unwritten=%" PRIu64 " damaged=%" PRIu64 "*/\n",
+				 stream, l->full, l->too_large, l->busy, l->overwritten, l->unwritten, l->damaged);
+}
 
-	if (!hodo_lost_any(lost))
-		return 0;
-	l = hodo_vec_add(*list, *n);
-	if (!l)
-		return -ENOMEM;
-	snprintf(l->stream, sizeof(l->stream), "%s", stream);
-	l->lost = *lost;
-	return 0;
+void hodo_ctf_add_limited(struct hodo_text *t, uint16_t id, uint64_t n)
+{
+	if (n)
+		hodo_text_printf(t, "/*@limited id=%u n=%" PRIu64 "*/\n", id, n);
 }
 
 void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out)

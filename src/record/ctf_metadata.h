@@ -19,24 +19,6 @@ struct hodo_ctf_thread {
 	char comm[16];
 };
 
-struct hodo_ctf_lost {
-	char stream[16];
-	struct hodo_lost lost;
-};
-
-/* Of one that was taken while the process ran on. */
-struct hodo_ctf_snapshot {
-	uint32_t number; /* 0: it has none */
-	int64_t real_ns;
-	const char *why;
-};
-
-/* Events of one kind that were over their rate. */
-struct hodo_ctf_limited {
-	uint16_t id;
-	uint64_t n;
-};
-
 /* What one metadata file says. Strings may hold anything. */
 struct hodo_ctf_metadata {
 	const struct hodo_flight *flight; /* what is known of the process and its memory */
@@ -46,18 +28,17 @@ struct hodo_ctf_metadata {
 	const struct hodo_catalog *catalog;
 	const struct hodo_ctf_thread *thread;
 	uint32_t threads;
-	const struct hodo_ctf_lost *lost; /* only streams that lost something */
-	uint32_t losts;
-	const struct hodo_ctf_limited *limited; /* only those of which there were any */
-	uint32_t limiteds;
+	const struct hodo_text *lost; /* lines of hodo_ctf_add_lost() and hodo_ctf_add_limited(); NULL: none */
 	const struct hodo_functions_seen *functions; /* NULL: functions were not recorded */
 	bool ended; /* the recording of this process is complete */
-	int64_t end_real_ns;
-	const struct hodo_ctf_snapshot *snapshot; /* NULL: it is none */
+	int64_t real_ns; /* when it ended, or the snapshot was taken */
+	const char *why; /* of a snapshot, taken while the process ran on; NULL: it is none */
+	uint32_t number; /* of the snapshot; 0: it has none */
 };
 
-/* Adds what a stream lost, if it did, to a list of n, which is to be freed. 0 or -ENOMEM. */
-int hodo_ctf_add_lost(struct hodo_ctf_lost **list, uint32_t *n, const char *stream, const struct hodo_lost *lost);
+/* Add a line: of what a stream lost, of events of one kind that were over their rate; if there is anything to say. */
+void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hodo_lost *l);
+void hodo_ctf_add_limited(struct hodo_text *t, uint16_t id, uint64_t n);
 
 /* Appends the text; an error is left in out. */
 void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text *out);

@@ -37,7 +37,7 @@ struct hodo_event_filter {
 	bool timed; /* $duration is asked for */
 	struct hodo_map bound; /* struct bound */
 	struct hodo_pairs *pairs; /* if timed */
-	struct hodo_key key;
+	struct hodo_text key;
 };
 
 static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number)
@@ -102,7 +102,7 @@ void hodo_event_filter_free(struct hodo_event_filter *filter)
 		free(((struct bound *)hodo_map_at(&filter->bound, i))->program);
 	hodo_map_free(&filter->bound);
 	hodo_pairs_free(filter->pairs);
-	hodo_key_free(&filter->key);
+	hodo_text_free(&filter->key);
 	free(filter->code);
 	free(filter);
 }

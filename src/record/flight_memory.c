@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -199,20 +198,6 @@ static const char *head_flaw(const struct hodo_shm *h)
 	return NULL;
 }
 
-int hodo_flight_memory_probe(int fd)
-{
-	struct hodo_shm h;
-	ssize_t n = hodo_file_read_at(fd, &h, sizeof(h), 0);
-
-	if (n < 0)
-		return (int)n;
-	if (n == sizeof(h) && memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) == 0)
-		return 0;
-	/* The magic is what a process writes last. */
-	return is_zero((const uint8_t *)&h, (size_t)n < sizeof(h.magic) ? (size_t)n : sizeof(h.magic)) ? -EAGAIN :
-													-ENOENT;
-}
-
 /* Its process has it locked; or could not, and then its number has to say. */
 static bool is_alive(int fd, const struct hodo_shm *h)
 {
@@ -260,13 +245,17 @@ static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
 
 int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, size_t size)
 {
-	struct hodo_shm h, *copy;
+	struct hodo_shm h = { .version = 0 }, *copy;
 	const char *flaw = "too short to be the file of a flight recorder: give one of HODO_FLIGHT, or a recording";
 	int err;
 
 	memset(m, 0, sizeof(*m));
 	if (hodo_file_read_at(fd, &h, sizeof(h), 0) == sizeof(h))
 		flaw = head_flaw(&h);
+	/* The magic is what a process writes last. */
+	if (is_zero((const uint8_t *)h.magic, sizeof(h.magic)))
+		return hodo_fail(error, size, -ENODATA,
+				 "it holds nothing: its process was killed before it recorded, or the first page is lost");
 	if (flaw)
 		return hodo_fail(error, size, -EBADMSG, "%s", flaw);
 	err = find_layout(m, fd, &h, error, size);

@@ -24,9 +24,6 @@ struct hodo_flight_memory {
 	uint32_t repaired; /* rings whose position was lost, and found again by their packets */
 };
 
-/* 0: a file of ours. -ENOENT: it is none; -EAGAIN: its process was killed, or is, while it made it. */
-int hodo_flight_memory_probe(int fd);
-
 /*
  * Reads fd, which stays the caller's. 0, or a negative errno and a line in error. While it is open
  * no process removes the file to make room.

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder.c - the folder of a process in the recording, or in the part of it
- * that is being written: its metadata, its packets, and what they lack.
- *
- * Losses are counted by the process and by the readers of its rings, from the begin
- * of its recording on. A part has those that its packets count, by cause, and
- * the next one the rest: so that the sum over all parts is what was lost.
+ * folder.c - the folder of a process in the recording, or in the part of it that is being written: its metadata, its
+ * packets, and what they lack, as docs/design/recorder.md divides that between the parts.
  */
 #define _GNU_SOURCE
 #include "process.h"
@@ -15,7 +11,6 @@
 #include <base/scope.h>
 
 #include "conditions.h"
-#include "memory.h"
 #include "out_dir.h"
 #include "shm.h"
 
@@ -28,7 +23,7 @@ static int make_dir(struct hodo_process *p)
 
 	if (fd >= 0)
 		return 0;
-	hodo_out_dir_folder(name, sizeof(name), p->id.comm, p->id.vpid, p->kernel);
+	hodo_out_dir_folder(name, sizeof(name), p->id.flight.comm, p->id.vpid, p->kernel);
 	do
 		fd = hodo_out_dir_add(p->session->parts.fd, name, p->dir, sizeof(p->dir));
 	while (hodo_session_make_room(p->session, fd));
@@ -105,32 +100,14 @@ static void share_losses(struct hodo_process *p, bool last)
 	share_limited(p);
 }
 
-static int gather_lost(const struct hodo_process *p, struct hodo_ctf_lost **lost, uint32_t *n)
+/* The lines of this folder's metadata about what is missing. */
+static void add_losses(const struct hodo_process *p, struct hodo_text *t)
 {
-	const struct hodo_lost of_profile = { .unwritten = p->profile_reporting };
-	int err = hodo_ctf_add_lost(lost, n, p->profile.name, &of_profile);
-
-	for (uint32_t i = 0; i < p->actives && !err; i++) {
-		const struct hodo_process_ring *r = p->ring[p->active[i]];
-
-		err = hodo_ctf_add_lost(lost, n, r->stream.name, &r->reporting);
-	}
-	return err;
-}
-
-/* NULL: none, or no memory. */
-static struct hodo_ctf_limited *gather_limited(const struct hodo_process *p, uint32_t *n)
-{
-	struct hodo_ctf_limited *list = p->limited ? calloc(p->catalog.events + 1, sizeof(*list)) : NULL;
-
-	*n = 0;
-	for (uint32_t i = 0; list && i < p->catalog.events; i++) {
-		uint16_t id = p->catalog.event[i]->id;
-
-		if (p->limited[id].reporting)
-			list[(*n)++] = (struct hodo_ctf_limited){ id, p->limited[id].reporting };
-	}
-	return list;
+	hodo_ctf_add_lost(t, p->profile.name, &(struct hodo_lost){ .unwritten = p->profile_reporting });
+	for (uint32_t i = 0; i < p->actives; i++)
+		hodo_ctf_add_lost(t, p->ring[p->active[i]]->stream.name, &p->ring[p->active[i]]->reporting);
+	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++)
+		hodo_ctf_add_limited(t, p->catalog.event[i]->id, p->limited[p->catalog.event[i]->id].reporting);
 }
 
 /* -------------------------------------------------------------------- metadata */
@@ -139,15 +116,13 @@ static struct hodo_ctf_limited *gather_limited(const struct hodo_process *p, uin
 static int write_metadata(struct hodo_process *p, bool ended)
 {
 	struct hodo_session *s = p->session;
-	struct hodo_flight flight;
 	struct hodo_ctf_metadata m = {
-		.flight = &flight, .pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL, .ended = ended,
+		.flight = &p->id.flight, .pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL, .ended = ended,
 		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n,
 		.functions = s->config.functions ? &p->functions : NULL,
 	};
-	HODO_AUTO_FREE struct hodo_ctf_limited *limited = NULL;
-	HODO_AUTO_FREE struct hodo_ctf_lost *lost = NULL;
-	struct hodo_text text = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text lost = { 0 };
 	int err;
 
 	if (s->config.packet) {
@@ -160,21 +135,15 @@ static int write_metadata(struct hodo_process *p, bool ended)
 	if (err)
 		return err;
 	m.clock = hodo_session_clock_map(s);
-	hodo_memory_describe(s, p, &flight);
 	if (ended) {
-		m.end_real_ns = hodo_clock_ns(CLOCK_REALTIME);
-		err = gather_lost(p, &lost, &m.losts);
-		if (err)
-			return err;
-		m.lost = lost;
-		limited = gather_limited(p, &m.limiteds);
-		m.limited = limited;
+		m.real_ns = hodo_clock_ns(CLOCK_REALTIME);
+		add_losses(p, &lost);
+		m.lost = &lost;
 	}
 	hodo_ctf_metadata_text(&m, &text);
 	err = hodo_session_write_metadata(s, p->dirfd, &text);
 	if (!err)
 		p->metadata_dirty = p->threads_dirty = false;
-	hodo_text_free(&text);
 	return err;
 }
 
@@ -268,7 +237,7 @@ void hodo_folders_step(struct hodo_session *s, int64_t now_ns)
 
 /* --------------------------------------------------------------------- packets */
 
-/* Instead of a file: the packet as it would stand there. */
+/* Instead of a file: the packet as the file would hold it. */
 static void give_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *header,
 			const uint8_t *body)
 {
@@ -277,7 +246,7 @@ static void give_packet(struct hodo_process *p, struct hodo_stream *stream, cons
 	h.stream_id = 0;
 	h.cpu_id = stream->cpu_id;
 	h.packet_seq_num = stream->packets++;
-	memcpy(h.uuid, p->id.uuid, sizeof(h.uuid));
+	memcpy(h.uuid, p->id.flight.uuid, sizeof(h.uuid));
 	stream->discarded = h.events_discarded;
 	hodo_parts_wrote(p->session, h.packet_size / 8, h.events, 0);
 	p->session->config.packet(p->session->config.packet_arg, p, &h, body);
@@ -310,14 +279,14 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 	if (hodo_parts_filled(s, h->packet_size / 8))
 		rotate(s);
 	if (!hodo_parts_room(s, h->packet_size / 8)) {
-		hodo_stream_skip(stream, h);
+		stream->unwritten += h->events;
 		return;
 	}
 	/* Before the packet: a reader must find every id. */
 	if (p->metadata_dirty || p->dirfd < 0)
 		err = write_metadata(p, false);
 	if (err) {
-		hodo_stream_skip(stream, h);
+		stream->unwritten += h->events;
 		hodo_session_write_failed(s, p->dir, "metadata", err);
 		hodo_parts_wrote(s, 0, 0, err);
 		return;
@@ -333,7 +302,7 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 {
 	struct hodo_session *s = p->session;
-	uint64_t now = hodo_session_ticks(s), bytes = r->stream.bytes;
+	uint64_t now = hodo_clock_now(s->clock), bytes = r->stream.bytes;
 	int err;
 
 	if (r->reader.discarded + r->stream.unwritten == 0 || s->config.packet)

@@ -5,31 +5,25 @@
 #include "functions.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "message.h"
+#include <base/quantity.h>
+
 #include "shm.h"
 
 /* "0x1000-0x2000", the end behind the start. */
 static bool is_range(const char *p, size_t len)
 {
-	char text[64], *end;
-	unsigned long long start, stop;
+	char start[17], end[17];
+	uint64_t from, to;
+	int n = 0;
 
-	if (len >= sizeof(text))
-		return false;
-	memcpy(text, p, len);
-	text[len] = 0;
-	errno = 0;
-	start = strtoull(text, &end, 16);
-	if (errno || strncmp(end, "-0x", 3) != 0 || !strchr("0123456789abcdefABCDEF", end[3]) || !end[3])
-		return false;
-	stop = strtoull(end + 1, &end, 16);
-	return !errno && !*end && start < stop;
+	return sscanf(p, "0x%16[0-9a-fA-F]-0x%16[0-9a-fA-F]%n", start, end, &n) == 2 && (size_t)n == len &&
+	       hodo_parse_hex(start, &from) == 0 && hodo_parse_hex(end, &to) == 0 && from < to;
 }
 
-static const char *name_flaw(const char *p, size_t len)
+static const char *name_flaw(const struct hodo_pattern_list *list, const char *p, size_t len)
 {
 	size_t bang = len > 0 && p[0] == '!';
 
@@ -42,54 +36,26 @@ static const char *name_flaw(const char *p, size_t len)
 			return "the name of a function holds no control characters";
 	if (len - bang > 1 && p[bang] == '0' && p[bang + 1] == 'x' && !is_range(p + bang, len - bang))
 		return "a range of addresses is 0xSTART-0xEND, the end excluded";
+	if (list->n >= HODO_FUNCTION_NAMES_MAX || list->bytes + len + 1 > HODO_FUNCTIONS_MAX)
+		return "too many functions are named: use * to name several at once";
 	return NULL;
 }
 
-static int add_one(struct hodo_function_names *list, const char *p, size_t len, char *error, size_t size)
+int hodo_functions_add(struct hodo_pattern_list *list, const char *text, char *error, size_t size)
 {
-	const char *flaw = name_flaw(p, len);
-
-	if (!flaw && (list->n >= HODO_FUNCTION_NAMES_MAX || list->text.len + len + 1 > HODO_FUNCTIONS_MAX))
-		flaw = "too many functions are named: use * to name several at once";
-	if (flaw)
-		return hodo_fail_text(error, size, p, len, flaw);
-	hodo_text_bytes(&list->text, p, len);
-	hodo_text_char(&list->text, 0);
-	if (list->text.error)
-		return hodo_fail_memory(error, size);
-	list->n++;
-	list->included += p[0] != '!';
-	return 0;
-}
-
-const char *hodo_function_names_next(const struct hodo_function_names *list, const char *p)
-{
-	p = p ? p + strlen(p) + 1 : list->text.data;
-	return p < list->text.data + list->text.len ? p : NULL;
-}
-
-int hodo_functions_add(struct hodo_function_names *list, const char *text, char *error, size_t size)
-{
-	for (;;) {
-		size_t len = strcspn(text, ",");
-		int err = add_one(list, text, len, error, size);
-
-		if (err || !text[len])
-			return err;
-		text += len + 1;
-	}
+	return hodo_pattern_add_others(list, text, name_flaw, error, size);
 }
 
 void hodo_functions_free(struct hodo_functions *f)
 {
-	hodo_text_free(&f->patterns.text);
-	hodo_text_free(&f->loops.text);
+	hodo_pattern_free(&f->patterns);
+	hodo_pattern_free(&f->loops);
 	memset(f, 0, sizeof(*f));
 }
 
 size_t hodo_functions_size(const struct hodo_functions *f)
 {
-	return f->tracers ? sizeof(struct hodo_functions_config) + f->patterns.text.len + f->loops.text.len : 0;
+	return f->tracers ? sizeof(struct hodo_functions_config) + f->patterns.bytes + f->loops.bytes : 0;
 }
 
 int hodo_functions_check(const struct hodo_functions *f)
@@ -102,16 +68,14 @@ void hodo_functions_pack(const struct hodo_functions *f, uint64_t limit_ticks, u
 	struct hodo_functions_config c = {
 		.size = sizeof(c), .tracers = f->tracers, .depth_max = f->depth_max, .flags = f->flags,
 		.limit_ticks = limit_ticks, .ticks_per_s = ticks_per_s,
-		.patterns = f->patterns.n, .patterns_len = (uint32_t)f->patterns.text.len,
-		.loops = f->loops.n, .loops_len = (uint32_t)f->loops.text.len,
+		.patterns = f->patterns.n, .patterns_len = (uint32_t)f->patterns.bytes,
+		.loops = f->loops.n, .loops_len = (uint32_t)f->loops.bytes,
 	};
 
 	memcpy(to, &c, sizeof(c));
 	to += sizeof(c);
-	if (f->patterns.text.len)
-		memcpy(to, f->patterns.text.data, f->patterns.text.len);
-	if (f->loops.text.len)
-		memcpy(to + f->patterns.text.len, f->loops.text.data, f->loops.text.len);
+	hodo_pattern_pack(&f->patterns, to);
+	hodo_pattern_pack(&f->loops, to + f->patterns.bytes);
 }
 
 void hodo_functions_see(const struct hodo_shm *shm, struct hodo_functions_seen *seen)

@@ -6,35 +6,24 @@
 #ifndef HODO_RECORD_FUNCTIONS_H
 #define HODO_RECORD_FUNCTIONS_H
 
-#include <base/text.h>
-#include <hodo/abi.h>
+#include "pattern.h"
 
 #define HODO_FUNCTION_NAME_MAX 1024u  /* bytes of a pattern */
 #define HODO_FUNCTION_NAMES_MAX 1024u /* patterns of a list */
-
-/* Patterns, each with its NUL, one after the other: as CONFIG has them. All zero is an empty list. */
-struct hodo_function_names {
-	struct hodo_text text;
-	uint32_t n;
-	uint32_t included; /* of them, those without '!' in front */
-};
-
-/* The pattern behind p, of NULL the first; NULL: there are no more. */
-const char *hodo_function_names_next(const struct hodo_function_names *list, const char *p);
 
 struct hodo_functions {
 	uint32_t tracers; /* 1 << enum hodo_builtin, or-ed; 0: functions are not asked for */
 	uint32_t flags;   /* HODO_FUNCTIONS_* */
 	uint32_t depth_max;
 	uint64_t limit_ns;
-	struct hodo_function_names patterns, loops;
+	struct hodo_pattern_list patterns, loops;
 };
 
 /*
  * Adds what text holds: patterns separated by commas; of a range of addresses,
  * "0x1000-0x2000", the form is checked. 0; -EINVAL and a message in error; -ENOMEM.
  */
-int hodo_functions_add(struct hodo_function_names *list, const char *text, char *error, size_t size);
+int hodo_functions_add(struct hodo_pattern_list *list, const char *text, char *error, size_t size);
 void hodo_functions_free(struct hodo_functions *f);
 
 /* CONFIG's part about functions: its bytes, at most HODO_FUNCTIONS_MAX, and the part itself. -E2BIG: no room. */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * join.c - sockets at which children of adopted processes join that cannot reach the recording's own.
- *
- * Ours lies in a directory of our own user. Root also records other users' processes, and any user
- * may record one in a container: for these there is one more socket in /tmp/hodo-UID, as the process sees
- * both. All that is done there is done with that user's rights alone: whatever
- * the user, or the container, has put in the way, it can do no more than they could.
+ * join.c - sockets at which children of adopted processes join that cannot reach the recording's own: in /tmp/hodo-UID,
+ * as the process sees both. All that is done there is done with that user's rights alone.
  */
 #define _GNU_SOURCE
 #include "server.h"

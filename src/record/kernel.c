@@ -28,7 +28,6 @@
 #include "snapshot.h"
 
 #define DEBUGFS "/sys/kernel/debug"
-#define VERSION_WHY "the loaded kernel module hodo is of another version than this hodo: load the one that came with it"
 
 extern char **environ;
 
@@ -295,17 +294,19 @@ static int map_process(struct hodo_process *p, char *why, size_t size)
 int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, char *why,
 			       size_t size)
 {
-	struct hodo_process_id id = { .start = HODO_START_ATTACH, .comm = "kernel" };
+	struct hodo_process_id id = { 0 };
 	struct hodo_process *p;
 	int err;
 
-	hodo_config_uuid(s->total.processes, id.uuid);
+	hodo_session_choose_clock(s, true); /* it has what this processor has */
+	hodo_config_describe(s, s->total.processes, &id.flight);
+	id.flight.start = HODO_START_ATTACH;
+	strcpy(id.flight.comm, "kernel");
 	p = hodo_process_new(s, &id, -1, fd);
 	if (!p)
 		return hodo_fail_memory(why, size);
 	p->kernel = true;
-	hodo_session_choose_clock(s, true); /* it has what this processor has */
-	err = ask(s, fd, patterns, id.uuid, why, size);
+	err = ask(s, fd, patterns, id.flight.uuid, why, size);
 	if (!err)
 		err = map_process(p, why, size);
 	/* Without it, functions have no names. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.h - the kernel among those who are recorded, by the module hodo (<hodo/abi_kernel.h>).
- *
- * A recording of the kernel is a struct hodo_process: its memory is laid out as a process's and read by the
- * same code. What differs: the memory is mapped for reading only, so that what is asked of the kernel is asked by
- * ioctl() on the open file, which is the process's memfd; and there is no pidfd: it ends with the recording.
+ * kernel.h - the kernel among those who are recorded, by the module hodo (<hodo/abi_kernel.h>): a struct hodo_process
+ * whose memory is mapped for reading only, whose memfd is the open file that is asked by ioctl(), and without a pidfd.
  */
 #ifndef HODO_RECORD_KERNEL_H
 #define HODO_RECORD_KERNEL_H

@@ -8,19 +8,18 @@
 #define _GNU_SOURCE
 #include "kernel.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include <base/scope.h>
-#include <core/glob.h>
 
 #include "message.h"
 
 #define FEW_MAX 384u /* what the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
 #define LIST "available_filter_functions"
 #define KERNEL_START 0xffff800000000000ull
-#define NOTE_BUILD_ID 3u
 #define NOTES_MAX 65536u
 
 static const char *const list_paths[] = { "/sys/kernel/tracing/" LIST, "/sys/kernel/debug/tracing/" LIST };
@@ -39,23 +38,6 @@ static bool is_range(const char *pattern)
 	return pattern[0] == '0' && pattern[1] == 'x';
 }
 
-/* As the module and the kernel see it: some pattern, and none of those with '!'. */
-static bool is_wanted(const struct hodo_function_names *patterns, const char *name)
-{
-	bool wanted = patterns->included == 0;
-
-	for (const char *p = NULL; (p = hodo_function_names_next(patterns, p));) {
-		bool without = p[0] == '!';
-
-		if (!hodo_glob(p + without, strlen(p + without), name, strlen(name)))
-			continue;
-		if (without)
-			return false;
-		wanted = true;
-	}
-	return wanted;
-}
-
 /* ------------------------------------------------------------------- few of them */
 
 /* "NAME" or "NAME [MODULE]", as in the list, without its newline. */
@@ -65,7 +47,7 @@ struct few {
 	uint64_t found, wanted; /* counts; wanted may be more than there is room for */
 };
 
-static int read_list(const struct hodo_function_names *patterns, struct few *few)
+static int read_list(const struct hodo_pattern_list *patterns, struct few *few)
 {
 	HODO_AUTO_FCLOSE FILE *f = open_list();
 	HODO_AUTO_FREE char *line = NULL;
@@ -81,7 +63,7 @@ static int read_list(const struct hodo_function_names *patterns, struct few *few
 		few->found++;
 		if (space)
 			*space = 0;
-		wanted = is_wanted(patterns, line);
+		wanted = hodo_pattern_wants(patterns, line);
 		if (space)
 			*space = ' ';
 		if (wanted && few->wanted++ < FEW_MAX && !(few->name[few->n++] = strdup(line)))
@@ -120,21 +102,21 @@ static bool is_one_of(const struct few *few, const char *name)
  * A pattern that is just this name, which is not in the list: the list has one name of those of one
  * address. Whether the function can be traced, the module finds out.
  */
-static bool is_other_name(const struct few *few, const struct hodo_function_names *patterns, const char *name)
+static bool is_other_name(const struct few *few, const struct hodo_pattern_list *patterns, const char *name)
 {
-	for (const char *p = NULL; (p = hodo_function_names_next(patterns, p));)
-		if (strcmp(p, name) == 0)
+	for (uint32_t i = 0; i < patterns->n; i++)
+		if (strcmp(patterns->pattern[i].text, name) == 0)
 			return !is_one_of(few, name);
 	return false;
 }
 
 /* What kallsyms has of those that are meant. */
 struct places {
-	struct hodo_function_names few, others; /* as ranges of addresses */
+	struct hodo_pattern_list few, others; /* as ranges of addresses */
 	bool fprobe;
 };
 
-static int add_place(struct hodo_function_names *list, unsigned long long address)
+static int add_place(struct hodo_pattern_list *list, unsigned long long address)
 {
 	char range[64], why[128];
 
@@ -144,7 +126,7 @@ static int add_place(struct hodo_function_names *list, unsigned long long addres
 	return hodo_functions_add(list, range, why, sizeof(why));
 }
 
-static int read_places(const struct few *few, const struct hodo_function_names *patterns, struct places *places)
+static int read_places(const struct few *few, const struct hodo_pattern_list *patterns, struct places *places)
 {
 	HODO_AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
 	HODO_AUTO_FREE char *line = NULL;
@@ -166,18 +148,18 @@ static int read_places(const struct few *few, const struct hodo_function_names *
 	return err;
 }
 
-static int append(struct hodo_function_names *to, const struct hodo_function_names *more)
+static int append(struct hodo_pattern_list *to, const struct hodo_pattern_list *more)
 {
 	char why[128];
 	int err = 0;
 
-	for (const char *p = NULL; !err && (p = hodo_function_names_next(more, p));)
-		err = hodo_functions_add(to, p, why, sizeof(why));
+	for (uint32_t i = 0; !err && i < more->n; i++)
+		err = hodo_functions_add(to, more->pattern[i].text, why, sizeof(why));
 	return err;
 }
 
 /* Names by address what must be. 0; -ESRCH: there is none. */
-static int settle(const struct few *few, struct hodo_function_names *patterns)
+static int settle(const struct few *few, struct hodo_pattern_list *patterns)
 {
 	struct places places = { .fprobe = false };
 	int err = read_places(few, patterns, &places);
@@ -187,12 +169,12 @@ static int settle(const struct few *few, struct hodo_function_names *patterns)
 	else if (!err && (places.fprobe || few->wanted > FEW_MAX || places.few.n + places.others.n > FEW_MAX))
 		err = append(patterns, &places.others);
 	else if (!err && append(&places.few, &places.others) == 0 && places.few.n) {
-		hodo_text_free(&patterns->text);
+		hodo_pattern_free(patterns);
 		*patterns = places.few;
-		places.few.text = (struct hodo_text){ 0 };
+		places.few = (struct hodo_pattern_list){ 0 };
 	}
-	hodo_text_free(&places.few.text);
-	hodo_text_free(&places.others.text);
+	hodo_pattern_free(&places.few);
+	hodo_pattern_free(&places.others);
 	return err;
 }
 
@@ -202,8 +184,8 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 	int err;
 
 	/* Who names addresses knows what is there. */
-	for (const char *p = NULL; (p = hodo_function_names_next(&f->patterns, p));)
-		if (is_range(p))
+	for (uint32_t i = 0; i < f->patterns.n; i++)
+		if (is_range(f->patterns.pattern[i].text))
 			return 0;
 	err = read_list(&f->patterns, &few);
 	if (!err) {
@@ -222,14 +204,6 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 
 /* ------------------------------------------------------------------------ object */
 
-static uint32_t note_word(const uint8_t *p)
-{
-	uint32_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
 /* Its length; 0: the kernel says none. */
 static uint32_t read_build_id(uint8_t *id, uint32_t max)
 {
@@ -237,17 +211,21 @@ static uint32_t read_build_id(uint8_t *id, uint32_t max)
 	HODO_AUTO_CLOSE int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
 	size_t len = got > 0 ? (size_t)got : 0, at = 0;
+	Elf64_Nhdr note;
 
-	while (len - at >= 12) {
-		uint64_t name = note_word(notes + at), desc = note_word(notes + at + 4);
-		uint64_t body = at + 12 + ((name + 3) & ~3ull), next = body + ((desc + 3) & ~3ull);
+	while (len - at >= sizeof(note)) {
+		const uint8_t *name = notes + at + sizeof(note);
+		uint64_t body, next;
 
+		memcpy(&note, notes + at, sizeof(note));
+		body = at + sizeof(note) + ((note.n_namesz + 3ull) & ~3ull);
+		next = body + ((note.n_descsz + 3ull) & ~3ull);
 		if (next > len)
 			return 0;
-		if (note_word(notes + at + 8) == NOTE_BUILD_ID && name == 4 && memcmp(notes + at + 12, "GNU", 4) == 0) {
-			desc = desc < max ? desc : max;
-			memcpy(id, notes + body, desc);
-			return (uint32_t)desc;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+			note.n_descsz = note.n_descsz < max ? note.n_descsz : max;
+			memcpy(id, notes + body, note.n_descsz);
+			return note.n_descsz;
 		}
 		at = next;
 	}

@@ -276,7 +276,7 @@ int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *libr
 	return -err;
 }
 
-void hodo_launch_die(int signal)
+int hodo_launch_die(int signal)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 	struct rlimit none = { 0, 0 };
@@ -290,4 +290,5 @@ void hodo_launch_die(int signal)
 	sigaddset(&set, signal);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	kill(getpid(), signal);
+	return 128 + signal;
 }

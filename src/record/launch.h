@@ -56,7 +56,7 @@ int hodo_launch_find(const char *command, char *found);
 int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *library, const char *socket,
 		      pid_t *pid);
 
-/* Ends this process by the signal, without a core of its own. Returns only if that cannot be. */
-void hodo_launch_die(int signal);
+/* Ends this process by the signal, without a core of its own. If that cannot be, the exit status that says so. */
+int hodo_launch_die(int signal);
 
 #endif

@@ -22,26 +22,6 @@
 #include "snapshot.h"
 #include "socket.h"
 
-void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f)
-{
-	memset(f, 0, sizeof(*f));
-	f->size = sizeof(*f);
-	f->packet_size = p->layout.packet_size;
-	f->ring_size = p->layout.ring_size;
-	f->mode = s->config.mode;
-	f->clock = s->clock;
-	memcpy(f->uuid, p->id.uuid, sizeof(f->uuid));
-	f->ppid = p->id.ppid;
-	f->uid = p->id.uid;
-	f->start = p->id.start;
-	f->context = s->config.context ? s->config.context->flags : 0;
-	memcpy(f->comm, p->id.comm, sizeof(f->comm));
-	memcpy(f->exe, p->id.exe, sizeof(f->exe));
-	memcpy(f->hostname, s->hostname, sizeof(f->hostname) - 1);
-	hodo_boot_id(f->boot_id, sizeof(f->boot_id));
-	f->first = (struct hodo_moment){ s->clock_first.ticks, s->clock_first.mono_ns, s->clock_first.real_ns };
-}
-
 /* --------------------------------------------------------------------- giving */
 
 /* The process that is asked for: the next-th of all, or of those with that number (it has one at a time). The
@@ -74,7 +54,7 @@ static void answer(struct hodo_session *s, int fd, const struct hodo_msg_control
 	if (p)
 		a.pid = p->id.vpid;
 	if (!a.result) {
-		hodo_memory_describe(s, p, &a.flight);
+		a.flight = p->id.flight;
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", p->memfd);
 		passed = open(path, O_RDONLY | O_CLOEXEC);
 		if (passed < 0)

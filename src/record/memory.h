@@ -10,9 +10,6 @@
 
 #include "session.h"
 
-/* What a recorder knows of a process's memory, in the words of a flight recorder's file. */
-void hodo_memory_describe(struct hodo_session *s, const struct hodo_process *p, struct hodo_flight *f);
-
 /*
  * If a message on the connection fd asks for memory, answers it and returns 1; else leaves it there:
  * 0, or -EAGAIN if there is none yet. Who it comes from has been checked. is_joining: whether a process's

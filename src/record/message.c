@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - what the user is told, and what is to be done about an error of the system. */
+/* message.c - messages to the user, and what to do about an error of the system. */
 #include "message.h"
 
 #include <errno.h>

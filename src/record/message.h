@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h - what the user is told, and what is to be done about an error of the system. */
+/* message.h - messages to the user, and what to do about an error of the system. */
 #ifndef HODO_RECORD_MESSAGE_H
 #define HODO_RECORD_MESSAGE_H
 

@@ -54,29 +54,55 @@ static bool is_our_metadata(int dirfd)
 	       strcmp(start, HODO_OUT_METADATA_HEAD) == 0;
 }
 
-/* A process's folder. One that is quite empty was left by a recorder that was killed. */
-static bool is_trace(int topfd, const char *name)
+static bool is_trace_file(const char *name)
 {
-	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
-	bool good = d != NULL, empty = true;
-
-	for (const char *file; good && (file = hodo_dir_next(d));) {
-		if (strcmp(file, ".metadata.new") == 0)
-			continue;
-		empty = false;
-		good = strcmp(file, "metadata") == 0 || hodo_out_dir_is_stream(file);
-	}
-	return good && (empty || is_our_metadata(dirfd(d)));
+	return hodo_out_dir_is_stream(name) || strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0;
 }
 
-static bool is_symbols(int topfd)
+static bool is_new_metadata(const char *name)
 {
-	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, HODO_OUT_SYMBOLS);
-	bool good = d != NULL;
+	return strcmp(name, ".metadata.new") == 0;
+}
 
-	for (const char *file; good && (file = hodo_dir_next(d));)
-		good = is_symbols_name(file);
-	return good;
+static bool is_nothing(const char *name)
+{
+	return false;
+}
+
+static int remove_dir(int topfd, const char *name)
+{
+	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+/* Whether a folder has no other files than ours: 0 or -EEXIST. remove: removes ours, and it; others make rmdir fail. */
+static int files(int topfd, const char *name, bool (*is_ours)(const char *name), bool remove)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
+
+	if (!d) /* a file that was created there just now is not ours, as those in a folder that is not empty */
+		return errno == ENOTDIR ? -ENOTEMPTY : -errno;
+	for (const char *file; (file = hodo_dir_next(d));) {
+		if (!is_ours(file) && !remove)
+			return -EEXIST;
+		if (is_ours(file) && remove && strcmp(file, "metadata") != 0)
+			unlinkat(dirfd(d), file, 0);
+	}
+	if (!remove)
+		return 0;
+	/* Last: while it is there, the folder is known as ours. */
+	unlinkat(dirfd(d), "metadata", 0);
+	return remove_dir(topfd, name);
+}
+
+/* A process's folder. One that is quite empty was left by a recorder that was killed. */
+static int trace(int topfd, const char *name, bool remove)
+{
+	HODO_AUTO_CLOSE int fd = hodo_dir_open(topfd, name);
+	int err = files(topfd, name, is_trace_file, remove);
+
+	if (err || remove || files(topfd, name, is_new_metadata, false) == 0)
+		return err;
+	return fd >= 0 && is_our_metadata(fd) ? 0 : -EEXIST;
 }
 
 bool hodo_out_dir_is_piece(const char *name)
@@ -92,7 +118,7 @@ bool hodo_out_dir_is_piece(const char *name)
 	return false;
 }
 
-static bool is_recording(int fd, bool pieces);
+static int contents(int fd, bool pieces, bool remove);
 
 /* A part or a snapshot; what has metadata is a process's folder. */
 static bool is_piece(int topfd, const char *name)
@@ -100,60 +126,39 @@ static bool is_piece(int topfd, const char *name)
 	HODO_AUTO_CLOSE int fd = hodo_out_dir_is_piece(name) ? hodo_dir_open(topfd, name) : -1;
 	struct stat st;
 
-	return fd >= 0 && fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) < 0 && is_recording(fd, false);
+	return fd >= 0 && fstatat(fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) < 0 && contents(fd, false, false) == 0;
 }
 
-static bool is_empty(int topfd, const char *name)
+static int remove_piece(int topfd, const char *name)
 {
-	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
+	HODO_AUTO_CLOSE int fd = hodo_dir_open(topfd, name);
+	int err = fd < 0 ? fd : contents(fd, false, true);
 
-	return d && !hodo_dir_next(d);
+	return err ? err : remove_dir(topfd, name);
 }
 
-static bool is_recording(int fd, bool pieces)
+/* Whether all that is there is a recording's: 0 or a negative errno. remove: removes what that has seen. */
+static int contents(int fd, bool pieces, bool remove)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
-	bool good = d != NULL;
+	int err = d ? 0 : -errno;
 
-	for (const char *name; good && (name = hodo_dir_next(d));) {
+	for (const char *name; !err && (name = hodo_dir_next(d));) {
 		if (strcmp(name, HODO_OUT_SYMBOLS) == 0)
-			good = is_symbols(fd);
+			err = files(fd, name, is_symbols_name, remove);
 		else if (pieces && strcmp(name, HODO_OUT_PART_NEW) == 0)
-			good = is_empty(fd, name);
+			err = files(fd, name, is_nothing, remove);
+		else if (pieces && is_piece(fd, name))
+			err = remove ? remove_piece(fd, name) : 0;
 		else
-			good = (pieces && is_piece(fd, name)) || is_trace(fd, name);
+			err = trace(fd, name, remove);
 	}
-	return good;
-}
-
-static int remove_dir(int topfd, const char *name)
-{
-	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
-/* Removes a folder with the files in it that is_trace() has seen; other names make rmdir fail. */
-static int remove_files(int topfd, const char *name, bool (*is_ours)(const char *name))
-{
-	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
-
-	if (!d) /* a file that came to stand there just now is a stranger, as those in a folder that is not empty */
-		return errno == ENOTDIR ? -ENOTEMPTY : -errno;
-	for (const char *file; (file = hodo_dir_next(d));)
-		if (is_ours(file))
-			unlinkat(dirfd(d), file, 0);
-	/* Last: while it is there, the folder is known as ours. */
-	unlinkat(dirfd(d), "metadata", 0);
-	return remove_dir(topfd, name);
-}
-
-static bool is_trace_file(const char *name)
-{
-	return hodo_out_dir_is_stream(name) || strcmp(name, ".metadata.new") == 0;
+	return err;
 }
 
 int hodo_out_dir_drop(int dirfd, const char *name)
 {
-	return remove_files(dirfd, name, is_trace_file);
+	return trace(dirfd, name, true);
 }
 
 int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size)
@@ -183,35 +188,6 @@ void hodo_out_dir_folder(char *name, size_t size, const char *comm, uint32_t pid
 		snprintf(name, size, "%s-%u", file, pid);
 }
 
-static int remove_piece(int topfd, const char *name);
-
-/* Removes what is_recording() has seen. */
-static int remove_contents(int fd, bool pieces)
-{
-	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
-	int err = d ? 0 : -errno;
-
-	for (const char *name; !err && (name = hodo_dir_next(d));) {
-		if (strcmp(name, HODO_OUT_SYMBOLS) == 0)
-			err = remove_files(fd, name, is_symbols_name);
-		else if (pieces && strcmp(name, HODO_OUT_PART_NEW) == 0)
-			err = remove_dir(fd, name);
-		else if (pieces && is_piece(fd, name))
-			err = remove_piece(fd, name);
-		else
-			err = hodo_out_dir_drop(fd, name);
-	}
-	return err;
-}
-
-static int remove_piece(int topfd, const char *name)
-{
-	HODO_AUTO_CLOSE int fd = hodo_dir_open(topfd, name);
-	int err = fd < 0 ? fd : remove_contents(fd, false);
-
-	return err ? err : remove_dir(topfd, name);
-}
-
 int hodo_out_dir_remove_at(int dirfd, const char *name)
 {
 	struct stat st;
@@ -223,7 +199,7 @@ int hodo_out_dir_remove_at(int dirfd, const char *name)
 
 int hodo_out_dir_remove(int fd, const char *path)
 {
-	int err = is_recording(fd, true) ? remove_contents(fd, true) : -EEXIST;
+	int err = contents(fd, true, false) ? -EEXIST : contents(fd, true, true);
 
 	return err ? err : remove_dir(AT_FDCWD, path);
 }
@@ -245,7 +221,7 @@ static int open_recording(const char *path, char *error, size_t size)
 		hodo_fail_errno(error, size, fd, "%s cannot be opened", path);
 		return -EACCES;
 	}
-	if (fd < 0 || !is_recording(fd, true))
+	if (fd < 0 || contents(fd, true, false))
 		return hodo_fail(error, size, -EEXIST,
 				 "%s exists and is not a recording: choose another directory with -o", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Makes the directory path and opens it. A recording that stands there is
+ * Makes the directory path and opens it. A recording that is already there is
  * moved to PATH.old, and one that stands at PATH.old is removed. The directory
  * is locked (flock) as long as the descriptor is open.
  *

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/vec.h>
+
 #include "out_dir.h"
 #include "session.h"
 
@@ -24,19 +26,18 @@ static void part_name(char name[NAME_SIZE], uint32_t number)
 	snprintf(name, NAME_SIZE, HODO_OUT_PART "%04u", number);
 }
 
-/* ------------------------------------------------------------------- removal */
-
-static void free_part(struct hodo_part *part)
+static struct hodo_part *newest_of(const struct hodo_parts *parts)
 {
-	hodo_text_free(&part->done);
-	free(part);
+	return &parts->part[parts->n - 1];
 }
+
+/* ------------------------------------------------------------------- removal */
 
 /* The oldest part goes, unless it holds what is not ours; then it stays, and counts. */
 static void remove_oldest(struct hodo_session *s)
 {
 	struct hodo_parts *parts = &s->parts;
-	struct hodo_part *part = parts->oldest;
+	struct hodo_part *part = parts->part;
 	char name[NAME_SIZE];
 	int err;
 
@@ -44,7 +45,7 @@ static void remove_oldest(struct hodo_session *s)
 	err = hodo_out_dir_remove_at(s->config.out_fd, name);
 	if (hodo_session_free_files(s, err))
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
-	/* What came to stand there just now stays alone. */
+	/* What was created there just now is left alone. */
 	if (!err || err == -ENOENT || err == -ENOTEMPTY) {
 		s->total.bytes -= part->bytes;
 		parts->events -= part->events;
@@ -56,9 +57,9 @@ static void remove_oldest(struct hodo_session *s)
 				    err == -EEXIST || err == -ENOTEMPTY ? "it holds what is not of the recording" :
 									  strerror(-err));
 	}
-	parts->oldest = part->newer;
 	s->total.parts_kept--;
-	free_part(part);
+	hodo_text_free(&part->done);
+	memmove(part, part + 1, --parts->n * sizeof(*part));
 }
 
 /* ------------------------------------------------------------------ beginning */
@@ -74,20 +75,12 @@ static int make_new(struct hodo_session *s)
 	return err ? err : hodo_session_open_dir(s, HODO_OUT_PART_NEW);
 }
 
-/* Takes the directory fd as the newest part. */
+/* Takes the directory fd as the newest part, for which there is room. */
 static void append(struct hodo_session *s, int fd)
 {
 	struct hodo_parts *parts = &s->parts;
-	struct hodo_part *part = parts->spare;
 
-	parts->spare = NULL;
-	part->number = parts->newest ? parts->newest->number + 1 : 1;
-	if (parts->newest)
-		parts->newest->newer = part;
-	else
-		parts->oldest = part;
-	parts->newest = part;
-	s->total.parts = part->number;
+	parts->part[parts->n++] = (struct hodo_part){ .number = ++s->total.parts };
 	s->total.parts_kept++;
 	parts->fd = fd;
 	parts->begun_ns = hodo_now_ns();
@@ -125,9 +118,9 @@ int hodo_parts_prepare(struct hodo_session *s)
 	}
 	if (parts->no_room)
 		remove_oldest(s);
-	if (!parts->spare)
-		parts->spare = calloc(1, sizeof(*parts->spare));
-	fd = parts->spare ? make_new(s) : -ENOMEM;
+	fd = hodo_vec_reserve(parts->part, parts->room, parts->n + 1);
+	if (!fd)
+		fd = make_new(s);
 	if (fd == -ENOSPC && can_make_way(s)) {
 		remove_oldest(s);
 		fd = make_new(s);
@@ -141,7 +134,7 @@ int hodo_parts_prepare(struct hodo_session *s)
 
 bool hodo_parts_name(struct hodo_session *s, int fd)
 {
-	int err = give_name(s, s->parts.newest->number + 1);
+	int err = give_name(s, s->total.parts + 1);
 
 	s->parts.retry_ns = err ? hodo_now_ns() + RETRY_NS : 0;
 	if (!err)
@@ -166,12 +159,10 @@ int hodo_parts_open(struct hodo_session *s)
 	int fd, err;
 
 	parts->fd = s->config.out_fd;
-	parts->spare = calloc(1, sizeof(*parts->spare));
-	if (!parts->spare)
+	if (hodo_vec_reserve(parts->part, parts->room, 1) < 0)
 		return -ENOMEM;
 	if (s->config.packet || (!l->rotate_bytes && !l->rotate_ns)) {
-		parts->oldest = parts->newest = parts->spare;
-		parts->spare = NULL;
+		parts->part[parts->n++] = (struct hodo_part){ .number = 0 };
 		return 0;
 	}
 	fd = make_new(s);
@@ -190,7 +181,7 @@ int hodo_parts_open(struct hodo_session *s)
 
 bool hodo_parts_filled(const struct hodo_session *s, uint64_t bytes)
 {
-	const struct hodo_part *newest = s->parts.newest;
+	const struct hodo_part *newest = newest_of(&s->parts);
 	uint64_t most = s->config.limits.rotate_bytes;
 
 	/* A packet may bring an empty one with it, which says what was lost before. */
@@ -217,27 +208,28 @@ void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, i
 	s->parts.no_room = err == -ENOSPC || err == -EDQUOT;
 	s->total.bytes += bytes;
 	s->parts.events += events;
-	s->parts.newest->bytes += bytes;
-	s->parts.newest->events += events;
+	newest_of(&s->parts)->bytes += bytes;
+	newest_of(&s->parts)->events += events;
 }
 
 bool hodo_parts_due(struct hodo_session *s, int64_t now_ns)
 {
 	struct hodo_parts *parts = &s->parts;
+	const struct hodo_part *newest = newest_of(parts);
 
-	if (!parts->newest->number || !s->config.limits.rotate_ns || s->total.full ||
+	if (!newest->number || !s->config.limits.rotate_ns || s->total.full ||
 	    (uint64_t)(now_ns - parts->begun_ns) < s->config.limits.rotate_ns)
 		return false;
-	if (parts->newest->bytes == 0) /* of nothing there need be no part */
+	if (newest->bytes == 0) /* of nothing there need be no part */
 		parts->begun_ns = now_ns;
-	return parts->newest->bytes > 0;
+	return newest->bytes > 0;
 }
 
 /* ------------------------------------------------------------------------- end */
 
 void hodo_parts_folder_done(struct hodo_session *s, const char *dir)
 {
-	struct hodo_part *part = s->parts.newest;
+	struct hodo_part *part = newest_of(&s->parts);
 	char name[NAME_SIZE];
 
 	part_name(name, part->number);
@@ -247,30 +239,24 @@ void hodo_parts_folder_done(struct hodo_session *s, const char *dir)
 
 void hodo_parts_complete(struct hodo_session *s)
 {
-	for (struct hodo_part *part = s->parts.oldest; part; part = part->newer)
-		hodo_session_complete(s, &part->done);
+	for (uint32_t i = 0; i < s->parts.n; i++)
+		hodo_session_complete(s, &s->parts.part[i].done);
 }
 
 void hodo_parts_close(struct hodo_session *s)
 {
 	struct hodo_parts *parts = &s->parts;
 
-	if (parts->newest && parts->newest->number) {
+	if (parts->n && newest_of(parts)->number) {
 		char name[NAME_SIZE];
 
 		close(parts->fd);
 		/* Those that hold nothing; of others the system refuses it. */
 		unlinkat(s->config.out_fd, HODO_OUT_PART_NEW, AT_REMOVEDIR);
-		part_name(name, parts->newest->number);
+		part_name(name, newest_of(parts)->number);
 		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);
 	}
-	parts->fd = -1;
-	parts->newest = NULL;
-	free(parts->spare);
-	while (parts->oldest) {
-		struct hodo_part *part = parts->oldest;
-
-		parts->oldest = part->newer;
-		free_part(part);
-	}
+	for (uint32_t i = 0; i < parts->n; i++)
+		hodo_text_free(&parts->part[i].done);
+	free(parts->part);
 }

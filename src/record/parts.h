@@ -6,9 +6,7 @@
  *   DIR/COMM-PID/…             no parts
  *   DIR/part-0001/COMM-PID/…   parts; the last one is being written
  *
- * A part is begun between two packets. At that time the folders of the one
- * before are complete, and only then does the new one get its name: whatever
- * becomes of the recorder, all parts but the last are complete.
+ * Whatever becomes of the recorder, all parts but the last are complete: docs/design/recorder.md.
  */
 #ifndef HODO_RECORD_PARTS_H
 #define HODO_RECORD_PARTS_H
@@ -19,7 +17,6 @@ struct hodo_session;
 
 /* What one part holds; where there are none, the recording. */
 struct hodo_part {
-	struct hodo_part *newer;
 	uint32_t number;        /* 0: no parts */
 	uint64_t bytes, events; /* of packets on disk */
 	struct hodo_text done;  /* folders that are complete but for the final clock, below the recording's directory */
@@ -27,9 +24,8 @@ struct hodo_part {
 
 struct hodo_parts {
 	int fd;                   /* where process folders are made; -1: nowhere */
-	struct hodo_part *oldest; /* of those that are there */
-	struct hodo_part *newest; /* being written */
-	struct hodo_part *spare;  /* for the next one */
+	struct hodo_part *part;   /* those that are there, the oldest first; the last one is being written */
+	uint32_t n, room;
 	uint64_t events;          /* of them all */
 	int64_t begun_ns;         /* the newest */
 	int64_t retry_ns;         /* a new one could not be made: not before then */

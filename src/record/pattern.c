@@ -35,33 +35,35 @@ static const char *pattern_flaw(const struct hodo_pattern_list *list, const char
 	return NULL;
 }
 
-static int add_one(struct hodo_pattern_list *list, const char *p, size_t len, char *error, size_t size)
+int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
+			    const char *(*flaw)(const struct hodo_pattern_list *list, const char *p, size_t len),
+			    char *error, size_t size)
 {
-	const char *flaw = pattern_flaw(list, p, len);
-	char *text;
+	for (;;) {
+		size_t len = strcspn(arg, ",");
+		const char *wrong = flaw(list, arg, len);
+		bool provider = flaw == pattern_flaw && !memchr(arg, ':', len);
+		char *text;
 
-	if (flaw)
-		return hodo_fail_text(error, size, p, len, flaw);
-	if (asprintf(&text, "%.*s%s", (int)len, p, memchr(p, ':', len) ? "" : ":*") < 0)
-		return hodo_fail_memory(error, size);
-	if (hodo_vec_push(list->pattern, list->n, (struct hodo_pattern){ .text = text }) < 0) {
-		free(text);
-		return hodo_fail_memory(error, size);
+		if (wrong)
+			return hodo_fail_text(error, size, arg, len, wrong);
+		if (asprintf(&text, "%.*s%s", (int)len, arg, provider ? ":*" : "") < 0)
+			return hodo_fail_memory(error, size);
+		if (hodo_vec_push(list->pattern, list->n, (struct hodo_pattern){ .text = text }) < 0) {
+			free(text);
+			return hodo_fail_memory(error, size);
+		}
+		list->included += text[0] != '!';
+		list->bytes += strlen(text) + 1;
+		if (!arg[len])
+			return 0;
+		arg += len + 1;
 	}
-	list->bytes += strlen(text) + 1;
-	return 0;
 }
 
 int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *error, size_t size)
 {
-	for (;;) {
-		size_t len = strcspn(arg, ",");
-		int err = add_one(list, arg, len, error, size);
-
-		if (err || !arg[len])
-			return err;
-		arg += len + 1;
-	}
+	return hodo_pattern_add_others(list, arg, pattern_flaw, error, size);
 }
 
 void hodo_pattern_free(struct hodo_pattern_list *list)
@@ -119,17 +121,16 @@ static bool matches(const char *pattern, const char *name)
 
 bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name)
 {
-	bool named = false, included = false;
+	bool included = list->included == 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		const char *p = list->pattern[i].text;
 
 		if (*p == '!' && matches(p + 1, name))
 			return false;
-		named |= *p != '!';
 		included |= *p != '!' && matches(p, name);
 	}
-	return included || !named;
+	return included;
 }
 
 int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code, size_t len)

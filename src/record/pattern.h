@@ -23,6 +23,7 @@ struct hodo_pattern {
 struct hodo_pattern_list {
 	struct hodo_pattern *pattern;
 	uint32_t n;
+	uint32_t included; /* of them, those without '!' in front */
 	size_t bytes; /* of the texts with their NULs: what CONFIG needs */
 };
 
@@ -31,6 +32,10 @@ struct hodo_pattern_list {
  * "kv:*". 0; -EINVAL and a message in error; -ENOMEM.
  */
 int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *error, size_t size);
+/* The same for others than events: flaw says what is wrong with a pattern of len bytes, if anything is. */
+int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
+			    const char *(*flaw)(const struct hodo_pattern_list *list, const char *p, size_t len),
+			    char *error, size_t size);
 void hodo_pattern_free(struct hodo_pattern_list *list);
 
 /* Copies the patterns, each with its NUL; to has room for list->bytes. */

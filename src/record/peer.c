@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.c - talking to a process that listens.
- *
- * Its socket lies where that process thinks right, by its own user, environment, root
- * directory and number. A file there proves nothing: it may be left over
- * from an earlier process of that number, or another one's. What answers must be the very
- * process that the caller's pidfd stands for.
+ * peer.c - talking to a process that listens. Its socket lies where that process thinks right, and a file there proves
+ * nothing: what answers must be the very process that the caller's pidfd stands for.
  */
 #define _GNU_SOURCE
 #include "peer.h"
@@ -17,18 +13,16 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 
 #include <base/clock.h>
 #include <base/scope.h>
 
 #include "message.h"
 #include "proc_status.h"
+#include "runtime_dir.h"
 #include "socket.h"
 
-#define PIDFS_MAGIC 0x50494446 /* where a pidfd's inode is the process's alone */
 #define ANSWER_NS 2000000000ll
 #define CONNECT_TRIES 100 /* of 5 ms: its queue is full */
 #define CONNECT_PAUSE_NS 5000000
@@ -93,32 +87,6 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 	return fd < 0 || !is_alive(fd) ? refuse_dead(pid, why, why_size) : hodo_take_fd(&fd);
 }
 
-/* The number behind a pidfd, as /proc has it: -1 if that process has exited. */
-static long pidfd_number(int pidfd)
-{
-	char line[128], path[64];
-	HODO_AUTO_FCLOSE FILE *f = NULL;
-	long number = -1;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, "Pid:", 4) == 0)
-			number = strtol(line + 4, NULL, 10);
-	return number;
-}
-
-static bool same_process(int a, int b)
-{
-	struct statfs fs;
-	struct stat x, y;
-
-	if (fstatfs(a, &fs) == 0 && fs.f_type == PIDFS_MAGIC)
-		return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino;
-	/* Older kernels: of the living, each has a number of its own. */
-	return pidfd_number(a) > 0 && pidfd_number(a) == pidfd_number(b);
-}
-
 /* Whether the one who listens at the other end is the process behind pidfd. */
 static bool is_peer(int fd, pid_t pid, int pidfd)
 {
@@ -132,7 +100,8 @@ static bool is_peer(int fd, pid_t pid, int pidfd)
 	theirs = hodo_socket_peer(fd);
 	if (theirs < 0)
 		return theirs == -ENOPROTOOPT && is_alive(pidfd);
-	return same_process(pidfd, theirs) && is_alive(pidfd);
+	/* Of the living, each has a number of its own: were it two, one had ended before the other could have it. */
+	return is_alive(theirs) && is_alive(pidfd);
 }
 
 /* ---------------------------------------------------------------- its socket */
@@ -200,42 +169,14 @@ static int try_roots(struct search *s, const char *dir)
 	return fd >= 0 ? fd : try_dir(s, -1, dir);
 }
 
-static int try_user(struct search *s, uid_t uid)
-{
-	uid_t inner = hodo_proc_inner_uid(s->pid, uid);
-	char dir[64];
-	int fd;
-
-	snprintf(dir, sizeof(dir), "/run/user/%u/hodo", (unsigned int)inner);
-	fd = try_roots(s, dir);
-	if (fd >= 0)
-		return fd;
-	snprintf(dir, sizeof(dir), "/tmp/hodo-%u", (unsigned int)inner);
-	return try_roots(s, dir);
-}
-
 static int find(struct search *s)
 {
-	/* A daemon that gave up its privileges listens where it was when it began. */
-	uid_t users[] = { s->status.euid, s->status.uid, s->status.suid, geteuid() };
-	const char *ours = getenv("XDG_RUNTIME_DIR");
-	char xdg[512], dir[sizeof(xdg) + 8];
+	struct hodo_runtime_dirs dirs;
 	int fd = -1;
 
-	if (hodo_proc_environment(s->pid, "XDG_RUNTIME_DIR", xdg, sizeof(xdg)) && xdg[0] == '/') {
-		snprintf(dir, sizeof(dir), "%s/hodo", xdg);
-		fd = try_roots(s, dir);
-	}
-	for (size_t i = 0; fd < 0 && i < sizeof(users) / sizeof(*users); i++) {
-		bool tried = false;
-
-		for (size_t k = 0; k < i; k++)
-			tried |= users[k] == users[i];
-		fd = tried ? -1 : try_user(s, users[i]);
-	}
-	/* Some write over their environment. */
-	if (fd < 0 && ours && ours[0] == '/' && snprintf(dir, sizeof(dir), "%s/hodo", ours) < (int)sizeof(dir))
-		fd = try_dir(s, -1, dir);
+	hodo_runtime_dirs(s->pid, true, &dirs);
+	for (uint32_t i = 0; fd < 0 && i < dirs.n; i++)
+		fd = try_roots(s, dirs.dir[i]);
 	return fd;
 }
 
@@ -295,16 +236,6 @@ static bool is_answer(const struct hodo_msg_answer *a, ssize_t len)
 	       a->head.version == HODO_ABI_VERSION && a->head.type == HODO_MSG_ANSWER;
 }
 
-/* Whatever it says, its texts end. */
-static void end_texts(struct hodo_msg_answer *a)
-{
-	a->path[sizeof(a->path) - 1] = 0;
-	a->flight.comm[sizeof(a->flight.comm) - 1] = 0;
-	a->flight.exe[sizeof(a->flight.exe) - 1] = 0;
-	a->flight.hostname[sizeof(a->flight.hostname) - 1] = 0;
-	a->flight.boot_id[sizeof(a->flight.boot_id) - 1] = 0;
-}
-
 int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, const char *text,
 		  struct hodo_msg_answer *answer, int *passed)
 {
@@ -333,7 +264,7 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 		return -EPROTO;
 	if (passed)
 		*passed = hodo_take_fd(&came);
-	end_texts(answer);
+	answer->path[sizeof(answer->path) - 1] = 0;
 	return 0;
 }
 

@@ -28,13 +28,9 @@ struct pidfd_info {
 #define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
 #define PIDFD_INFO_EXIT 8u
 
-static unsigned long last_number(char *at)
+static unsigned long last_number(const char *line)
 {
-	unsigned long last = 0;
-
-	for (char *end; (end = at, strtoul(at, &end, 10), end != at); at = end)
-		last = strtoul(at, NULL, 10);
-	return last;
+	return strtoul(strrchr(line, '\t') ? strrchr(line, '\t') : "", NULL, 10);
 }
 
 int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
@@ -51,9 +47,9 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 	status->vpid = (uint32_t)pid;
 	while (fgets(line, sizeof(line), f)) {
 		if (strncmp(line, "Tgid:", 5) == 0)
-			status->tgid = (pid_t)last_number(line + 5);
+			status->tgid = (pid_t)last_number(line);
 		else if (strncmp(line, "NSpid:", 6) == 0)
-			status->vpid = (uint32_t)last_number(line + 6);
+			status->vpid = (uint32_t)last_number(line);
 		else if (strncmp(line, "Uid:", 4) == 0)
 			sscanf(line + 4, "%u %u %u", &status->uid, &status->euid, &status->suid);
 		else if (strncmp(line, "Gid:", 4) == 0)

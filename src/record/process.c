@@ -62,11 +62,9 @@ static void tell_warnings(struct hodo_process *p)
 {
 	for (; p->warnings_told < p->catalog.warnings; p->warnings_told++) {
 		if (p->warnings_told < WARNINGS_TOLD_MAX)
-			hodo_report(&p->session->config.reporter, "%s[%u]: %s", p->id.comm, p->id.vpid,
-					    p->catalog.warning[p->warnings_told]);
+			hodo_process_report(p, "%s", p->catalog.warning[p->warnings_told]);
 		else if (p->warnings_told == WARNINGS_TOLD_MAX)
-			hodo_report(&p->session->config.reporter, "%s[%u]: more warnings: see hodo info", p->id.comm,
-					    p->id.vpid);
+			hodo_process_report(p, "more warnings: see hodo info");
 	}
 }
 
@@ -77,8 +75,7 @@ static void read_catalog(struct hodo_process *p)
 	int n = hodo_catalog_read(&p->catalog, p->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
 
 	if (n == -EBADMSG)
-		hodo_report(&p->session->config.reporter, "%s[%u]: its catalogue of events is damaged: new events are lost",
-				    p->id.comm, p->id.vpid);
+		hodo_process_report(p, "its catalogue of events is damaged: new events are lost");
 	/* Something may have been taken before an error, too. */
 	if (n != 0) {
 		p->metadata_dirty = true;
@@ -117,8 +114,7 @@ static void tell_damage(struct hodo_process *p, const struct hodo_ring_reader *r
 	if (p->damage_told || (!r->broken && r->damage == 0))
 		return;
 	p->damage_told = true;
-	hodo_report(&p->session->config.reporter, "%s[%u]: its buffers are damaged: some of its events are lost", p->id.comm,
-			    p->id.vpid);
+	hodo_process_report(p, "its buffers are damaged: some of its events are lost");
 }
 
 /* Of what is asked of the kernel, failure has no consequences but that less is recorded, which is counted. */
@@ -146,7 +142,7 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 			      p->session->config.mode, p->session->copy);
 	if (p->kernel)
 		r->reader.consume = consume_in_kernel;
-	hodo_stream_init(&r->stream, p->id.uuid, i, p->layout.rings - 1);
+	hodo_stream_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
 	p->ring[i] = r;
 	p->active[p->actives++] = i;
 }
@@ -251,8 +247,7 @@ void hodo_process_tell_ended(const struct hodo_process *p)
 	if (p->kernel)
 		hodo_report(&p->session->config.reporter, "the kernel's recording was ended through its control tree");
 	else
-		hodo_report(&p->session->config.reporter, "%s[%u]: its recording was ended, by 'hodo detach' or by itself",
-			    p->id.comm, p->id.vpid);
+		hodo_process_report(p, "its recording was ended, by 'hodo detach' or by itself");
 }
 
 /* A stream's share of the session's totals. */
@@ -267,9 +262,8 @@ static void tell_catalog_full(const struct hodo_process *p)
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
 
 	if (lost)
-		hodo_report(&p->session->config.reporter, "%s[%u]: %llu descriptions of events or libraries were too many: what "
-				    "came late has no name: trace it for a shorter time, or less of it", p->id.comm,
-				    p->id.vpid, (unsigned long long)lost);
+		hodo_process_report(p, "%llu descriptions of events or libraries were too many: what came late has no "
+				    "name: trace it for a shorter time, or less of it", (unsigned long long)lost);
 }
 
 void hodo_process_close_line(struct hodo_process *p)

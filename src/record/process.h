@@ -32,12 +32,7 @@ struct hodo_process_limited {
 struct hodo_process_id {
 	pid_t pid;     /* in our pid namespace */
 	uint32_t vpid; /* as it sees it itself */
-	uint32_t ppid;
-	uint32_t uid;
-	enum hodo_start start;
-	char comm[16];
-	char exe[256];
-	uint8_t uuid[16];
+	struct hodo_flight flight; /* it and its memory, in the words of a flight recorder's file */
 };
 
 struct hodo_process {
@@ -93,6 +88,11 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
  */
 struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd);
 int hodo_process_join(struct hodo_process *p);
+
+/* Reports something of it to the user. */
+#define hodo_process_report(p, format, ...)                                                             \
+	hodo_report(&(p)->session->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \
+		    ##__VA_ARGS__)
 
 /* Reads closed packets. Returns how many 16ths of its fullest ring were in use. */
 int hodo_process_poll(struct hodo_process *p);

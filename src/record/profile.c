@@ -189,14 +189,14 @@ void hodo_process_write_profile(struct hodo_process *p)
 
 	if (!p->layout.profile || w.id == 0)
 		return;
-	hodo_stream_init(&p->profile, p->id.uuid, p->layout.rings - 1, p->layout.rings - 1);
+	hodo_stream_init(&p->profile, p->id.flight.uuid, p->layout.rings - 1, p->layout.rings - 1);
 	strcpy(p->profile.name, "profile");
 	w.body = body;
 	n = body ? find_places(p, &places) : -ENOMEM;
 	if (n < 0)
-		hodo_report(&p->session->config.reporter, "%s[%u]: its profile is lost: out of memory", p->id.comm, p->id.vpid);
+		hodo_process_report(p, "its profile is lost: out of memory");
 	w.head.magic = HODO_CTF_MAGIC;
-	w.head.timestamp_begin = hodo_session_ticks(p->session);
+	w.head.timestamp_begin = hodo_clock_now(p->session->clock);
 	if (n > 0)
 		write_sums(&w, places, n);
 	hodo_stream_close(&p->profile);

@@ -37,24 +37,19 @@
 /* One more than the highest CPU the kernel may ever bring up: what a CPU id is below. */
 static uint32_t possible_cpus(void)
 {
-	char text[4096];
-	uint32_t max = 0;
+	char text[4096], *last;
 	long n = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned long max;
 
 	hodo_file_line(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text));
-	for (char *at = text; *at;) {
-		char *end;
-		unsigned long v = strtoul(at, &end, 10);
-
-		if (end == at)
-			break;
-		if (v >= max)
-			max = (uint32_t)(v < HODO_CPUS_MAX ? v + 1 : HODO_CPUS_MAX);
-		at = end + (*end == '-' || *end == ',');
-	}
-	if (n > 0 && (uint32_t)n > max)
-		max = (uint32_t)n;
-	return max == 0 ? 1 : max > HODO_CPUS_MAX - 1 ? HODO_CPUS_MAX - 1 : max;
+	/* Such as 0-3,8: ascending. */
+	last = text + strlen(text);
+	while (last > text && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	max = *last ? strtoul(last, NULL, 10) + 1 : 1;
+	if (n > 0 && (unsigned long)n > max)
+		max = (unsigned long)n;
+	return max > HODO_CPUS_MAX - 1 ? HODO_CPUS_MAX - 1 : (uint32_t)max;
 }
 
 static int begin(struct hodo_session *s, char *error, size_t error_size)
@@ -218,7 +213,7 @@ static void do_chores(struct hodo_session *s)
 	uint64_t age = hodo_session_ticks_in(s, s->config.packet_age_ns);
 
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
-		hodo_process_chores(p, hodo_session_ticks(s), age);
+		hodo_process_chores(p, hodo_clock_now(s->clock), age);
 		/*
 		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of
 		 * the kernel, if it is alone.
@@ -253,7 +248,7 @@ static void look_for_requests(struct hodo_session *s)
 {
 	for (struct hodo_process *p = s->processes, *next; p; p = next) {
 		next = p->next;
-		if (!hodo_snapshots_look(p))
+		if (hodo_snapshots_look(p) != HODO_WANTS_STOP)
 			continue;
 		hodo_process_stop(p);
 		hodo_sleep_ns(GRACE_IN_FLIGHT_NS);

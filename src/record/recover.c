@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <base/arena.h>
 #include <base/clock.h>
 #include <base/file.h>
 #include <base/scope.h>
@@ -122,9 +123,6 @@ static int add_file(struct hodo_recover *r, int dirfd, const char *file, const c
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return hodo_fail(error, size, -EINVAL,
 				 "not a regular file: give one of HODO_FLIGHT, or its directory");
-	if (hodo_flight_memory_probe(fd) == -EAGAIN)
-		return hodo_fail(error, size, -ENODATA,
-				 "it holds nothing: its process was killed before it recorded, or the first page is lost");
 	err = hodo_flight_memory_read(&m, fd, error, size);
 	if (!err)
 		err = write_memory(r, name, &m, error, size);
@@ -142,6 +140,7 @@ static bool has_end(const char *name, const char *end)
 }
 
 struct names {
+	struct hodo_arena memory;
 	char **name;
 	uint32_t n, snapshots;
 };
@@ -153,8 +152,7 @@ static int by_text(const void *a, const void *b)
 
 static void free_names(struct names *f)
 {
-	for (uint32_t i = 0; i < f->n; i++)
-		free(f->name[i]);
+	hodo_arena_free(&f->memory);
 	free(f->name);
 }
 
@@ -170,10 +168,8 @@ static int list_files(int fd, struct names *f)
 		f->snapshots += has_end(file, ".snapshot");
 		if (!has_end(file, ".flight"))
 			continue;
-		name = strdup(file);
+		name = hodo_arena_copy(&f->memory, file, strlen(file));
 		err = name ? hodo_vec_push(f->name, f->n, name) : -ENOMEM;
-		if (err)
-			free(name);
 	}
 	if (f->n)
 		qsort(f->name, f->n, sizeof(*f->name), by_text);

@@ -53,7 +53,5 @@ struct hodo_recover_stream {
  */
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
 			const struct hodo_read_layouts *table, struct hodo_recover_stream *result);
-/* The file for reading, if it is a regular one; -ENOENT: it is not; another negative errno. */
-int hodo_recover_open(int dirfd, const char *name);
 
 #endif

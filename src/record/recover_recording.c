@@ -69,7 +69,7 @@ bool hodo_recover_is_recording(int fd)
 /* Appends what the file holds. 0, -ENOENT: no regular file of that name. */
 static int read_file(int dirfd, const char *name, struct hodo_text *text)
 {
-	HODO_AUTO_CLOSE int fd = hodo_recover_open(dirfd, name);
+	HODO_AUTO_CLOSE int fd = hodo_file_open(dirfd, name);
 
 	return fd < 0 ? -ENOENT : hodo_file_read(fd, METADATA_MAX, text);
 }
@@ -114,14 +114,14 @@ static int copy_symbols(int from, int out)
 struct folder {
 	struct copying *c;
 	int in, out;
-	struct hodo_read_layouts table;
 	const struct hodo_read_process *process;
 };
 
 static int copy_stream(struct folder *f, const char *name)
 {
 	struct hodo_recover_stream result;
-	int err = hodo_recover_stream(f->in, f->out, name, f->process->uuid, &f->table, &result);
+	int err = hodo_recover_stream(f->in, f->out, name, f->process->uuid, hodo_layouts_of(f->process),
+				      &result);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
@@ -146,24 +146,6 @@ static int copy_all_streams(struct folder *f)
 	return err;
 }
 
-static int fill_table(struct folder *f)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < f->process->nclasses && !err; i++) {
-		const struct hodo_read_class *c = f->process->classes[i];
-		uint8_t types[HODO_PAYLOAD_FIELDS_MAX];
-		uint32_t n = 0;
-
-		for (uint32_t k = 0; k < c->ncontext && n < HODO_PAYLOAD_FIELDS_MAX; k++)
-			types[n++] = (uint8_t)c->context[k].type;
-		for (uint32_t k = 0; k < c->nfields && n < HODO_PAYLOAD_FIELDS_MAX; k++)
-			types[n++] = (uint8_t)c->fields[k].type;
-		err = hodo_read_layouts_add(&f->table, c->id, types, n);
-	}
-	return err == -EINVAL ? 0 : err;
-}
-
 /* The folder is made, with metadata that reads; its streams follow. */
 static int copy_streams(struct folder *f)
 {
@@ -183,10 +165,7 @@ static int copy_streams(struct folder *f)
 		 f->process->clock.offset_ticks != f->c->clock.offset_ticks)
 		f->c->clocks_differ = true;
 	f->c->complete += f->process->complete;
-	err = fill_table(f);
-	if (!err)
-		err = copy_all_streams(f);
-	hodo_layouts_clear(&f->table);
+	err = copy_all_streams(f);
 	hodo_read_close(reader);
 	return err;
 }

@@ -150,21 +150,11 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 	return err;
 }
 
-int hodo_recover_open(int dirfd, const char *name)
-{
-	HODO_AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return errno == ELOOP || errno == ENXIO ? -ENOENT : -errno;
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? hodo_take_fd(&fd) : -ENOENT;
-}
-
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
 			const struct hodo_read_layouts *table, struct hodo_recover_stream *result)
 {
 	const uint32_t magic = HODO_CTF_MAGIC;
-	HODO_AUTO_CLOSE int fd = hodo_recover_open(in, name);
+	HODO_AUTO_CLOSE int fd = hodo_file_open(in, name);
 	HODO_AUTO_FREE uint8_t *buffer = malloc(HODO_PACKET_MAX);
 	struct source s = { .table = table, .fd = fd, .buffer = buffer };
 	struct hodo_stream to;
@@ -173,7 +163,7 @@ int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16
 
 	*result = (struct hodo_recover_stream){ .ts_begin = UINT64_MAX };
 	if (fd < 0 || !buffer)
-		return fd < 0 ? fd : -ENOMEM;
+		return fd == -ESTALE ? -ENOENT : fd < 0 ? fd : -ENOMEM;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	s.size = (uint64_t)st.st_size;

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_image.h - copies of rings in overwrite mode, taken while they are written.
- *
- * At full speed a ring of some MiB comes round in a few ms. Packets are copied from the newest
- * backwards, some at a time, and after each lot the commit word says up to where the
- * writers have come: what they cannot have touched is good, now and for ever, the rest is dropped. So
- * a copy is always without gaps, ends with the newest event, and is the longer the faster it was
- * made: the memory for it is there before the first word is looked at, and nothing is checked or written
- * meanwhile. From the oldest forwards, one pause of a ring's length would cost all that is still to come.
- *
- * All rings are cut off at one time, before which the copying began. Whoever saw the effect
- * of an event that is in the copy, on whatever CPU, did so after the event had been
- * committed: so no event is there without those that led to it, as far as buffers reach back.
+ * ring_image.h - copies of rings in overwrite mode, taken while they are written: without gaps, up to the newest event,
+ * and cut off at one time. docs/design/snapshots.md says how, and why from the newest packet backwards.
  */
 #ifndef HODO_RECORD_RING_IMAGE_H
 #define HODO_RECORD_RING_IMAGE_H

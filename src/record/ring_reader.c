@@ -189,39 +189,16 @@ static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
 }
 
-/* How many of the packet's events, which are in order, are not later than the copy. */
-static uint32_t events_until(const struct hodo_read_layouts *table, const uint8_t *body, uint32_t len, uint64_t begin,
-			     uint32_t events, uint64_t ts_max)
-{
-	uint32_t low = 0, high = events;
-
-	while (low < high) {
-		uint32_t half = high - (high - low) / 2;
-		struct hodo_walk_result walk;
-
-		hodo_walk(table, body, len, begin, half, &walk);
-		if (walk.ts_last > ts_max)
-			high = half - 1;
-		else
-			low = half;
-	}
-	return low;
-}
-
 /* Leaves out of a checked packet what is later than the copy; then it is the last. */
 static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *table, struct hodo_packet *h,
-		const uint8_t *body, uint32_t len)
+		const uint8_t *body, size_t len)
 {
-	struct hodo_walk_result walk = { 0, 0, h->timestamp_begin };
-	uint32_t events = 0;
+	struct hodo_read_walk walk;
 
-	if (h->timestamp_begin <= r->ts_max)
-		events = events_until(table, body, len, h->timestamp_begin, h->events, r->ts_max);
-	if (events > 0)
-		hodo_walk(table, body, len, h->timestamp_begin, events, &walk);
+	hodo_layouts_walk(table, body, len, h->timestamp_begin, r->ts_max, UINT64_MAX, h->events, &walk);
 	r->ended = true;
-	h->events = events;
-	h->timestamp_end = walk.ts_last;
+	h->events = (uint32_t)walk.events;
+	h->timestamp_end = walk.timestamp_last;
 	h->content_size = 8ull * (HEADER + walk.bytes);
 }
 

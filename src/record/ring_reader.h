@@ -55,11 +55,6 @@ static inline void hodo_lost_add(struct hodo_lost *sum, const struct hodo_lost *
 	sum->damaged += l->damaged;
 }
 
-static inline bool hodo_lost_any(const struct hodo_lost *l)
-{
-	return l->full | l->too_large | l->busy | l->overwritten | l->unwritten | l->damaged;
-}
-
 struct hodo_ring_reader {
 	struct hodo_ring *ring;
 	const uint8_t *packets; /* ring_size bytes */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -82,6 +83,46 @@ void hodo_runtime_sweep(const char *dir)
 			unlink(path);
 }
 
+/* --------------------------------------------------------------------- directories */
+
+static void add_dir(struct hodo_runtime_dirs *dirs, const char *format, ...)
+{
+	char *dir = dirs->dir[dirs->n];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(dir, sizeof(dirs->dir[0]), format, args);
+	va_end(args);
+	for (uint32_t i = 0; i < dirs->n; i++)
+		if (strcmp(dirs->dir[i], dir) == 0)
+			return;
+	dirs->n += dir[0] == '/' && len < (int)sizeof(dirs->dir[0]);
+}
+
+void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs)
+{
+	uid_t users[4] = { geteuid(), geteuid(), geteuid(), geteuid() };
+	const char *ours = getenv("XDG_RUNTIME_DIR");
+	char xdg[sizeof(dirs->dir[0])];
+	struct hodo_proc_status status;
+
+	dirs->n = 0;
+	/* A daemon that gave up its privileges listens where it was when it began. */
+	if (hodo_proc_status(pid, &status) == 0)
+		memcpy(users, (uid_t[]){ status.euid, status.uid, status.suid }, 3 * sizeof(*users));
+	if (hodo_proc_environment(pid, "XDG_RUNTIME_DIR", xdg, sizeof(xdg)))
+		add_dir(dirs, "%s/hodo", xdg);
+	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
+		unsigned int uid = inner ? hodo_proc_inner_uid(pid, users[i]) : users[i];
+
+		add_dir(dirs, "/run/user/%u/hodo", uid);
+		add_dir(dirs, "/tmp/hodo-%u", uid);
+	}
+	if (ours) /* some write over their environment */
+		add_dir(dirs, "%s/hodo", ours);
+}
+
 /* ---------------------------------------------------------------------- recorders */
 
 struct list {
@@ -111,7 +152,7 @@ static void add(struct list *l, const char *path)
 	l->n++;
 }
 
-static void add_dir(struct list *l, const char *dir)
+static void add_all(struct list *l, const char *dir)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = opendir(dir);
 	char path[512];
@@ -121,39 +162,16 @@ static void add_dir(struct list *l, const char *dir)
 			add(l, path);
 }
 
-static void add_runtime_dir(struct list *l, const char *xdg)
-{
-	char dir[512];
-
-	if (xdg && xdg[0] == '/' && snprintf(dir, sizeof(dir), "%s/hodo", xdg) < (int)sizeof(dir))
-		add_dir(l, dir);
-}
-
-static void add_user(struct list *l, uid_t uid)
-{
-	char dir[64];
-
-	snprintf(dir, sizeof(dir), "/run/user/%u/hodo", (unsigned int)uid);
-	add_dir(l, dir);
-	snprintf(dir, sizeof(dir), "/tmp/hodo-%u", (unsigned int)uid);
-	add_dir(l, dir);
-}
-
 int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders)
 {
 	struct list l = { recorders, 0 };
-	struct hodo_proc_status status;
+	struct hodo_runtime_dirs dirs;
 	char value[512];
 
 	if (hodo_proc_environment(pid, HODO_RECORDER_ENV, value, sizeof(value)) && value[0] == '/')
 		add(&l, value);
-	if (hodo_proc_environment(pid, "XDG_RUNTIME_DIR", value, sizeof(value)))
-		add_runtime_dir(&l, value);
-	add_runtime_dir(&l, getenv("XDG_RUNTIME_DIR"));
-	if (hodo_proc_status(pid, &status) == 0) {
-		add_user(&l, status.euid);
-		add_user(&l, status.uid);
-	}
-	add_user(&l, geteuid());
+	hodo_runtime_dirs(pid, false, &dirs);
+	for (uint32_t i = 0; i < dirs.n; i++)
+		add_all(&l, dirs.dir[i]);
 	return l.n;
 }

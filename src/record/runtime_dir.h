@@ -5,6 +5,7 @@
 #ifndef HODO_RECORD_RUNTIME_DIR_H
 #define HODO_RECORD_RUNTIME_DIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,15 @@ int hodo_runtime_dir(char *path, size_t size, size_t room);
 /* Removes the sockets there of recorders, and of processes that listened, which were killed. */
 void hodo_runtime_sweep(const char *dir);
 
+/* Where a process, or a recorder of it, may have its socket. */
+struct hodo_runtime_dirs {
+	uint32_t n;
+	char dir[10][512]; /* all different */
+};
+
+/* Those of the process pid's users and of ours, and in both environments. inner: users as the process calls them. */
+void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs);
+
 struct hodo_recorder {
 	uint32_t pid; /* as its socket's name says */
 	char path[108];
@@ -29,8 +39,8 @@ struct hodo_recorder {
 #define HODO_RECORDERS_MAX 256
 
 /*
- * Sockets of recorders that may record the process pid, or be it: those in our directories, in its
- * user's, and the one in its environment, which comes first. Their number; nobody need be behind them.
+ * Sockets of recorders that may record the process pid, or be it: the one in its environment, which comes first, and
+ * those in hodo_runtime_dirs(). Their number; nobody need be behind them.
  */
 int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders);
 

@@ -41,7 +41,8 @@ struct connection {
 	bool greeted;
 	bool adopted; /* it stays */
 	int64_t deadline_ns;
-	struct hodo_process_id id;
+	uid_t uid;
+	struct hodo_process_id id; /* pid alone, until it said hello */
 };
 
 struct hodo_server {
@@ -101,35 +102,35 @@ static int open_pidfd(const struct connection *c)
 
 static void take_identity(struct connection *c, const struct hodo_msg_hello *h)
 {
+	struct hodo_flight *f = &c->id.flight;
 	struct hodo_proc_status status;
-	char path[32], comm[sizeof(c->id.comm) + 1];
+	char path[32], comm[sizeof(f->comm) + 1];
 	ssize_t len;
 
 	/* What it is called in its own pid namespace. */
 	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
-	c->id.ppid = h->ppid;
-	c->id.start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
-	memcpy(c->id.comm, h->comm, sizeof(c->id.comm));
-	c->id.comm[sizeof(c->id.comm) - 1] = 0;
+	hodo_config_describe(c->session, (uint64_t)c->id.pid << 32 | c->session->total.processes, f);
+	f->uid = c->uid;
+	f->ppid = h->ppid;
+	f->start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
+	memcpy(f->comm, h->comm, sizeof(f->comm) - 1);
 	if (c->adopted) { /* the thread that listens has a name of its own */
 		snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->id.pid);
 		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0)
-			memcpy(c->id.comm, comm, sizeof(c->id.comm));
+			memcpy(f->comm, comm, sizeof(f->comm));
 	}
-	memcpy(c->id.exe, h->exe, sizeof(c->id.exe));
-	c->id.exe[sizeof(c->id.exe) - 1] = 0;
+	memcpy(f->exe, h->exe, sizeof(f->exe) - 1);
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->id.pid);
-	len = readlink(path, c->id.exe, sizeof(c->id.exe) - 1);
+	len = readlink(path, f->exe, sizeof(f->exe) - 1);
 	if (len > 0)
-		c->id.exe[len] = 0;
-	hodo_config_uuid((uint64_t)c->id.pid << 32 | c->session->total.processes, c->id.uuid);
+		f->exe[len] = 0;
 }
 
 static bool send_config(struct connection *c)
 {
 	const struct hodo_session_config *config = &c->session->config;
 	struct hodo_msg_config m;
-	size_t len = hodo_config_make(c->session, config->patterns, c->id.uuid, config->context, false, &m);
+	size_t len = hodo_config_make(c->session, config->patterns, c->id.flight.uuid, config->context, false, &m);
 
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
@@ -266,7 +267,7 @@ static struct connection *new_connection(struct hodo_server *server, int fd, pid
 	c->fd = fd;
 	c->pidfd = -1;
 	c->id.pid = pid;
-	c->id.uid = uid;
+	c->uid = uid;
 	c->deadline_ns = hodo_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
 	c->next = server->connections;
 	server->connections = c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - what the parts of a recording share: its clock, its output, and what is told to the user.
+ * session.c - what the parts of a recording share: its clock, its output, and its messages to the user.
  */
 #define _GNU_SOURCE
 #include "session.h"
@@ -59,11 +59,6 @@ const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s)
 	if (!s->clock_fitted)
 		hodo_session_fit_clock(s);
 	return &s->clock_map;
-}
-
-uint64_t hodo_session_ticks(const struct hodo_session *s)
-{
-	return hodo_clock_now(s->clock);
 }
 
 uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns)

@@ -66,7 +66,6 @@ int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
 /* Settles the clock; tsc: the process can read it. -EOPNOTSUPP if the recording already uses one that it cannot. */
 int hodo_session_choose_clock(struct hodo_session *s, bool tsc);
 const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s);
-uint64_t hodo_session_ticks(const struct hodo_session *s);
 /* Ticks in a time; before the clock is fitted, to some per cent, without waiting. */
 uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
 
@@ -94,8 +93,8 @@ int hodo_session_open_dir(struct hodo_session *s, const char *name);
 /* Gives the final clock to folders, whose names stand in the text with a NUL each; and frees it. */
 void hodo_session_complete(struct hodo_session *s, struct hodo_text *folders);
 
-/* config.c: a new uuid for a folder; salt: of what it is, in case there are no random numbers. */
-void hodo_config_uuid(uint64_t salt, uint8_t uuid[16]);
+/* config.c: what is the same of all who are recorded, and a new uuid; salt: in case there are no random numbers. */
+void hodo_config_describe(const struct hodo_session *s, uint64_t salt, struct hodo_flight *f);
 
 /*
  * config.c: what is asked of those who are recorded: fills m, as the session is configured, with these patterns.

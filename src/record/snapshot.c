@@ -27,8 +27,7 @@ struct snapshot {
 	struct hodo_catalog catalog;
 	struct hodo_ctf_thread *thread; /* ours, if the source has none */
 	uint32_t threads;
-	struct hodo_ctf_lost *lost;
-	uint32_t losts;
+	struct hodo_text lost; /* lines about that */
 	int64_t real_ns;
 	int dirfd;
 	struct hodo_stream stream; /* the one being written */
@@ -69,8 +68,7 @@ static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
 	s->result->bytes += stream->bytes;
 	s->result->damaged_rings += r.broken || r.damage > 0;
 	hodo_lost_add(&s->result->lost, &r.lost);
-	if (!s->err)
-		s->err = hodo_ctf_add_lost(&s->lost, &s->losts, stream->name, &r.lost);
+	hodo_ctf_add_lost(&s->lost, stream->name, &r.lost);
 	return s->err;
 }
 
@@ -115,13 +113,12 @@ static int write_metadata(struct snapshot *s, bool ended)
 {
 	const struct hodo_snapshot_source *src = s->source;
 	struct hodo_functions_seen functions = { 0 };
-	struct hodo_ctf_snapshot taken = { src->number, s->real_ns, src->why };
 	struct hodo_ctf_metadata m = {
 		.flight = src->flight, .pid = src->pid, .kernel = src->kernel, .clock = src->clock,
 		.catalog = &s->catalog,
 		.thread = src->thread ? src->thread : s->thread, .threads = src->thread ? src->threads : s->threads,
-		.lost = s->lost, .losts = ended ? s->losts : 0, .functions = src->functions ? &functions : NULL,
-		.ended = ended, .end_real_ns = s->real_ns, .snapshot = src->why ? &taken : NULL,
+		.lost = &s->lost, .functions = src->functions ? &functions : NULL, .ended = ended,
+		.real_ns = s->real_ns, .why = src->why, .number = src->number,
 	};
 	struct hodo_text text = { 0 };
 	int err;
@@ -201,7 +198,7 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 	hodo_ring_images_free(&s.images);
 	hodo_catalog_free(&s.catalog);
 	free(s.thread);
-	free(s.lost);
+	hodo_text_free(&s.lost);
 	return err;
 }
 

@@ -7,10 +7,8 @@
  *   CPU's writers   words, packets, counts      the snapshot
  *   the snapshot    nothing there               writers, the recorder, other snapshots
  *
- * It is made in three steps. All rings are copied, each from its newest packet
- * backwards, until what is older has been written over (ring_image.h); then the
- * catalogue is read, in which every event of the copies has its place by now; then the
- * copies are checked and written, at leisure.
+ * First all rings are copied (ring_image.h), then the catalogue is read, in which every event of the copies has its
+ * place by now.
  *
  * The memory is hostile, as everywhere in the recorder, and so is what it says
  * of itself. What is mapped from a file must be kept from being cut short by the caller.

@@ -14,7 +14,6 @@
 #include <base/scope.h>
 
 #include "conditions.h"
-#include "memory.h"
 #include "out_dir.h"
 #include "proc_status.h"
 #include "process.h"
@@ -34,15 +33,13 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 		      struct hodo_snapshot_result *result, char *error, size_t size)
 {
 	struct hodo_session *s = p->session;
-	struct hodo_flight flight;
 	struct hodo_snapshot_source source = {
-		.shm = p->shm, .layout = p->layout, .fd = p->kernel ? -1 : p->memfd, .flight = &flight,
+		.shm = p->shm, .layout = p->layout, .fd = p->kernel ? -1 : p->memfd, .flight = &p->id.flight,
 		.pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL,
 		.functions = s->config.functions != NULL, .number = number, .why = why,
 	};
 	int err;
 
-	hodo_memory_describe(s, p, &flight);
 	hodo_process_read_threads(p, false);
 	source.clock = hodo_session_clock_map(s);
 	source.thread = p->threads.entries;
@@ -121,8 +118,7 @@ static uint32_t triggers_want(const struct hodo_session *s)
 			(hodo_conditions_have(c, HODO_CONDITION_EXIT) ? HODO_WANTS_EXIT : 0);
 }
 
-/* What its triggers want. */
-static uint32_t look_at(struct hodo_process *p)
+uint32_t hodo_snapshots_look(struct hodo_process *p)
 {
 	uint32_t wants = hodo_shm_load32(&shm_of(p)->wants) & triggers_want(p->session);
 
@@ -131,11 +127,6 @@ static uint32_t look_at(struct hodo_process *p)
 		p->session->snapshots.ended = p->session->total.ended = true;
 	p->snapshots.asked |= wants != 0;
 	return wants;
-}
-
-bool hodo_snapshots_look(struct hodo_process *p)
-{
-	return look_at(p) == HODO_WANTS_STOP;
 }
 
 static enum hodo_ending ending_of(const struct hodo_process *p)
@@ -166,15 +157,14 @@ static bool is_wanted(struct hodo_process *p)
 			hodo_ending_of_status(s->snapshots.command_status) != HODO_ENDING_EXIT);
 	ending = ending_of(p);
 	if (ending == HODO_ENDING_UNKNOWN)
-		hodo_report(&p->session->config.reporter, "%s[%u]: whether it crashed cannot be told on this kernel: its buffers"
-				    " are written", p->id.comm, p->id.vpid);
+		hodo_process_report(p, "whether it crashed cannot be known on this kernel: its buffers are written");
 	p->session->snapshots.crashed |= ending != HODO_ENDING_EXIT;
 	return ending != HODO_ENDING_EXIT;
 }
 
 bool hodo_snapshots_end(struct hodo_process *p)
 {
-	look_at(p);
+	hodo_snapshots_look(p);
 	if (!p->snapshots.withheld)
 		return true;
 	if (!is_wanted(p)) {

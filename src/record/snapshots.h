@@ -34,8 +34,8 @@ struct hodo_snapshots_state {
 	bool asked;     /* a trigger has ended its recording: its buffers are wanted */
 };
 
-/* Does what the process and its triggers ask for; true: a trigger ends its recording. */
-bool hodo_snapshots_look(struct hodo_process *p);
+/* Does what the process and its triggers ask for; HODO_WANTS_* of the triggers: STOP alone ends its recording. */
+uint32_t hodo_snapshots_look(struct hodo_process *p);
 
 /* It is about to be finished: makes the last snapshot that it asked for. Whether it is to be written itself. */
 bool hodo_snapshots_end(struct hodo_process *p);

@@ -122,11 +122,6 @@ int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uin
 	return hodo_stream_write(s, dirfd, &h, (const uint8_t *)"");
 }
 
-void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header)
-{
-	s->unwritten += header->events;
-}
-
 void hodo_stream_next_file(struct hodo_stream *s)
 {
 	hodo_stream_close(s);

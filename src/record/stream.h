@@ -22,7 +22,7 @@ struct hodo_stream {
 	uint64_t bytes;     /* on disk: whole packets */
 	uint64_t packets;   /* on disk */
 	uint64_t events;    /* on disk */
-	uint64_t unwritten; /* events in packets that could not be written */
+	uint64_t unwritten; /* events in packets that could not be written, or were not tried */
 	uint64_t discarded; /* events_discarded of the last packet on disk */
 	/* In files that it was in before: see hodo_stream_next_file(). */
 	uint64_t events_before;
@@ -39,9 +39,6 @@ void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ri
  * packet's events are counted as unwritten; later calls try anew.
  */
 int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body);
-
-/* For a packet that is not to be tried at all. */
-void hodo_stream_skip(struct hodo_stream *s, const struct hodo_packet *header);
 
 /*
  * At the end: if more events are missing than the last packet says, an empty

@@ -23,20 +23,19 @@ struct hodo_sym_function {
 struct hodo_sym_lines;
 
 struct hodo_sym {
-	struct hodo_elf_symbols symbols;
+	struct hodo_elf_object object;
 	struct hodo_sym_function *functions; /* of the symbol with the same index */
 	char **files; /* saved symbols: source files */
 	uint32_t nfiles;
-	uint8_t build_id[HODO_ELF_BUILD_ID_MAX];
-	size_t build_id_len;
 	char *path;       /* of the object, "" if not known */
-	char *debug_path; /* of the file with debug information; NULL: none */
 	bool saved;       /* read from saved symbols */
 	bool lines_tried;
 	struct hodo_sym_lines *lines;
 };
 
-/* table.c. Keeps the text, which is freed also on failure. 0 or -ENOMEM. */
+/* table.c. Empty. 0, -EINVAL: the build-id is too long, -ENOMEM. */
+int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len);
+/* Keeps the text, which is freed also on failure. 0 or -ENOMEM. */
 int hodo_sym_keep_text(struct hodo_sym *sym, char *text);
 /* Empties the table. */
 void hodo_sym_forget(struct hodo_sym *sym);

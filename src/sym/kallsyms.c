@@ -21,6 +21,7 @@
 /* 0; -ENOMEM; -ENODATA: what cannot be read is shown as zeros. */
 static int add_line(struct hodo_sym *sym, char *text)
 {
+	struct hodo_elf_symbols *all = &sym->object.symbols;
 	struct hodo_elf_symbol *symbol;
 	unsigned long long start;
 	unsigned binding;
@@ -33,10 +34,10 @@ static int add_line(struct hodo_sym *sym, char *text)
 	if (start == 0)
 		return -ENODATA;
 	text[at + (int)strcspn(text + at, "\t ")] = 0;
-	if (!text[at] || sym->symbols.n == HODO_ELF_SYMBOLS_MAX)
+	if (!text[at] || all->n == HODO_ELF_SYMBOLS_MAX)
 		return 0;
 	name = strdup(text + at);
-	symbol = name && hodo_sym_keep_text(sym, name) == 0 ? hodo_vec_add(sym->symbols.list, sym->symbols.n) : NULL;
+	symbol = name && hodo_sym_keep_text(sym, name) == 0 ? hodo_vec_add(all->list, all->n) : NULL;
 	if (!symbol)
 		return -ENOMEM;
 	binding = type == 'T' ? STB_GLOBAL : type == 't' ? STB_LOCAL : STB_WEAK;
@@ -49,7 +50,7 @@ static int add_line(struct hodo_sym *sym, char *text)
 
 static int settle(struct hodo_sym *sym)
 {
-	struct hodo_elf_symbols *s = &sym->symbols;
+	struct hodo_elf_symbols *s = &sym->object.symbols;
 
 	if (!s->n)
 		return -ENODATA;
@@ -62,32 +63,25 @@ static int settle(struct hodo_sym *sym)
 
 int hodo_sym_open_kernel(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len)
 {
-	struct hodo_sym *s = calloc(1, sizeof(*s));
-	FILE *f = fopen(FILE_NAME, "re");
+	int err = hodo_sym_new(sym, path, build_id, len);
+	FILE *f = err ? NULL : fopen(FILE_NAME, "re");
 	char *text = NULL;
 	size_t room = 0;
-	int err = !f ? -errno : !s || len > sizeof(s->build_id) ? -ENOMEM : 0;
 
-	if (!err)
-		s->path = strdup(path);
-	if (!err && !s->path)
-		err = -ENOMEM;
-	if (!err) {
-		memcpy(s->build_id, build_id, len);
-		s->build_id_len = len;
-		s->saved = true; /* there are no lines to be looked for */
-	}
+	if (err)
+		return err;
+	err = f ? 0 : -errno;
+	(*sym)->saved = true; /* there are no lines to be looked for */
 	while (!err && getline(&text, &room, f) > 0)
-		err = add_line(s, text);
+		err = add_line(*sym, text);
 	if (!err)
-		err = settle(s);
+		err = settle(*sym);
 	free(text);
 	if (f)
 		fclose(f);
 	if (err) {
-		hodo_sym_close(s);
-		s = NULL;
+		hodo_sym_close(*sym);
+		*sym = NULL;
 	}
-	*sym = s;
 	return err;
 }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include <base/map.h>
-#include <base/search.h>
+#include <core/search.h>
 
 #define RANGES_MAX (1u << 22)
 /* Debug information becomes three to five times as large; what claims more is made to fill the memory. */
@@ -146,8 +146,8 @@ struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym)
 	if (!l)
 		return NULL;
 	l->joined = (struct hodo_map)HODO_MAP(struct joined, path);
-	err = hodo_elf_open(&l->elf, sym->debug_path);
-	if (!err && sym->build_id_len && !hodo_elf_is(&l->elf, sym->build_id, sym->build_id_len))
+	err = hodo_elf_open(&l->elf, sym->object.lines);
+	if (!err && sym->object.build_id_len && !hodo_elf_is(&l->elf, sym->object.build_id, sym->object.build_id_len))
 		err = -ESTALE;
 	if (!err && !sizes_are_sound(l->elf.elf))
 		err = -EBADMSG;

@@ -55,7 +55,7 @@ static uint32_t file_number(struct hodo_text *t, struct hodo_strings *files, con
 
 static void add_saved(struct hodo_text *t, struct hodo_sym *sym, uint32_t i, struct hodo_strings *files)
 {
-	const struct hodo_elf_symbol *s = &sym->symbols.list[i];
+	const struct hodo_elf_symbol *s = &sym->object.symbols.list[i];
 	uint32_t line = 0, file = HODO_STRINGS_NONE;
 	const char *name;
 
@@ -68,7 +68,7 @@ static void add_saved(struct hodo_text *t, struct hodo_sym *sym, uint32_t i, str
 		hodo_text_printf(t, "%u %u ", file, line);
 	add_encoded(t, s->name);
 	if (s->whole != i)
-		hodo_text_printf(t, " %llx", (unsigned long long)sym->symbols.list[s->whole].start);
+		hodo_text_printf(t, " %llx", (unsigned long long)sym->object.symbols.list[s->whole].start);
 	hodo_text_char(t, '\n');
 }
 
@@ -80,17 +80,18 @@ static int write_to(void *fd, const void *data, size_t len)
 int hodo_sym_save(struct hodo_sym *sym, int fd)
 {
 	struct hodo_text t = HODO_TEXT_TO(write_to, &fd);
+	const struct hodo_elf_symbols *all = &sym->object.symbols;
 	struct hodo_strings files = { 0 };
 	uint32_t n = 0;
 	int err;
 
 	hodo_text_add(&t, "hodo-symbols 1\nbuild_id ");
-	for (size_t i = 0; i < sym->build_id_len; i++)
-		hodo_text_printf(&t, "%02x", sym->build_id[i]);
+	for (size_t i = 0; i < sym->object.build_id_len; i++)
+		hodo_text_printf(&t, "%02x", sym->object.build_id[i]);
 	hodo_text_add(&t, "\npath ");
 	add_encoded(&t, sym->path);
 	hodo_text_char(&t, '\n');
-	for (uint32_t i = 0; i < sym->symbols.n && !t.error; i = hodo_elf_symbols_next(&sym->symbols, i), n++)
+	for (uint32_t i = 0; i < all->n && !t.error; i = hodo_elf_symbols_next(all, i), n++)
 		add_saved(&t, sym, i, &files);
 	hodo_text_printf(&t, "end %u\n", n);
 	err = hodo_text_flush(&t);
@@ -104,14 +105,14 @@ int hodo_sym_save(struct hodo_sym *sym, int fd)
 /* A file whose name does not say which build it is of must be of the object that is asked for. */
 static int read_build_id(struct hodo_sym *sym, const char *s)
 {
-	uint8_t id[sizeof(sym->build_id)];
+	uint8_t id[sizeof(sym->object.build_id)];
 	int len = hodo_hex_bytes(id, sizeof(id), s);
 
 	if (len < 0)
 		return -EBADMSG;
-	if (!sym->build_id_len)
+	if (!sym->object.build_id_len)
 		return 0;
-	return (size_t)len == sym->build_id_len && memcmp(id, sym->build_id, (size_t)len) == 0 ? 0 : -ESTALE;
+	return (size_t)len == sym->object.build_id_len && !memcmp(id, sym->object.build_id, (size_t)len) ? 0 : -ESTALE;
 }
 
 static int read_file(struct hodo_sym *sym, char *name)
@@ -129,9 +130,9 @@ static int read_file(struct hodo_sym *sym, char *name)
 
 static int add_function(struct hodo_sym *sym, const struct hodo_elf_symbol *symbol, const struct hodo_sym_function *f)
 {
-	uint32_t n = sym->symbols.n;
+	uint32_t n = sym->object.symbols.n;
 	struct hodo_sym_function *function = hodo_vec_add(sym->functions, n);
-	struct hodo_elf_symbol *added = function ? hodo_vec_add(sym->symbols.list, sym->symbols.n) : NULL;
+	struct hodo_elf_symbol *added = function ? hodo_vec_add(sym->object.symbols.list, sym->object.symbols.n) : NULL;
 
 	if (!added)
 		return -ENOMEM;
@@ -142,7 +143,7 @@ static int add_function(struct hodo_sym *sym, const struct hodo_elf_symbol *symb
 
 static int read_function(struct hodo_sym *sym, char *text)
 {
-	const struct hodo_elf_symbols *all = &sym->symbols;
+	const struct hodo_elf_symbols *all = &sym->object.symbols;
 	struct hodo_elf_symbol s = { .first = all->n };
 	struct hodo_sym_function f = { 0 };
 	char *word[WORDS_MAX];
@@ -226,12 +227,12 @@ static int parse(struct hodo_sym *sym, char *p)
 	if (!line || strncmp(line, "path ", 5) != 0 || !hodo_percent_decode(line + 5))
 		return -EBADMSG;
 	/* Without a build-id the file's name is a hash of the path, and says nothing for sure. */
-	if (!err && !sym->build_id_len && *sym->path && strcmp(line + 5, sym->path) != 0)
+	if (!err && !sym->object.build_id_len && *sym->path && strcmp(line + 5, sym->path) != 0)
 		err = -ESTALE;
 	while (!err && (line = next_line(&p)) != NULL) {
 		if (strncmp(line, "end ", 4) == 0)
-			return hodo_parse_number(line + 4, UINT32_MAX, &n) == 0 && n == sym->symbols.n && !*p ?
-			       settle(&sym->symbols) : -EBADMSG;
+			return hodo_parse_number(line + 4, UINT32_MAX, &n) == 0 && n == sym->object.symbols.n && !*p ?
+			       settle(&sym->object.symbols) : -EBADMSG;
 		if (strncmp(line, "s ", 2) == 0)
 			err = read_function(sym, line + 2);
 		else if (strncmp(line, "f ", 2) == 0)

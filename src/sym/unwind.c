@@ -12,7 +12,6 @@
 #include "unwind.h"
 
 #include <elfutils/libdwfl.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -38,14 +37,9 @@ static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr ba
 	struct hodo_elf e;
 	int fd;
 
-	(void)m, (void)name, (void)base, (void)elf;
 	if (!module || hodo_elf_open(&e, module->path) < 0)
 		return -1;
-	if (module->build_id_len && !hodo_elf_is(&e, module->build_id, module->build_id_len)) {
-		hodo_elf_close(&e);
-		return -1;
-	}
-	fd = dup(e.fd);
+	fd = !module->build_id_len || hodo_elf_is(&e, module->build_id, module->build_id_len) ? dup(e.fd) : -1;
 	hodo_elf_close(&e);
 	if (fd >= 0)
 		*file_name = strdup(module->path);
@@ -55,7 +49,6 @@ static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr ba
 static int find_nothing(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, const char *file,
 			const char *link, GElf_Word crc, char **found)
 {
-	(void)m, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
 	return -1;
 }
 
@@ -63,18 +56,10 @@ static int find_nothing(Dwfl_Module *m, void **data, const char *name, Dwarf_Add
 
 static pid_t next_thread(Dwfl *dwfl, void *data, void **thread)
 {
-	(void)dwfl, (void)data;
 	if (*thread)
 		return 0;
 	*thread = data;
 	return THREAD;
-}
-
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *data, void **thread)
-{
-	(void)dwfl;
-	*thread = data;
-	return tid == THREAD;
 }
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *data)
@@ -82,7 +67,6 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *dat
 	const struct hodo_sym_stack *s = ((const struct hodo_sym_unwinder *)data)->stack;
 	uint64_t at = addr - s->sp, value;
 
-	(void)dwfl;
 	if (s->nbytes < sizeof(value) || at > s->nbytes - sizeof(value))
 		return false;
 	memcpy(&value, s->bytes + at, sizeof(value));
@@ -103,7 +87,6 @@ static bool set_registers(Dwfl_Thread *thread, void *data)
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.next_thread = next_thread,
-	.get_thread = get_thread,
 	.memory_read = read_memory,
 	.set_initial_registers = set_registers,
 };

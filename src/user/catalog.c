@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* catalog.c - see catalog.h. */
+/* catalog.c - see user.h. */
 #include <core/fields.h>
-#include "catalog.h"
 #include "sys.h"
+#include "user.h"
 
 #define TEXT_MAX 1024 /* bytes of one text in a record, its NUL included */
 #define FIRST 8u      /* no record of use lies at 0 */

@@ -19,12 +19,9 @@
  * thread. The kernel reads it for us, and stops where nothing is.
  */
 #include <sys/uio.h>
-#include "context.h"
+#include <core/bounded_text.h>
 #include "sys.h"
 #include "user.h"
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 
 #define COMM_AGE_TICKS (1ull << 21)  /* half a millisecond or two */
 #define TAKEN_TICKS_MAX (1ull << 34) /* some seconds: whoever has a buffer so long has forgotten it */
@@ -56,15 +53,6 @@ struct own {
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 static uint32_t epoch;
 
-static uint64_t ticks(void)
-{
-#ifdef __x86_64__
-	return __rdtsc();
-#else
-	return hodo_clock_now();
-#endif
-}
-
 /* ------------------------------------------------------------- configuration */
 
 static bool name_valid(const char *name, size_t size)
@@ -74,8 +62,7 @@ static bool name_valid(const char *name, size_t size)
 	if (n == 0 || n == size)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') || name[i] == '_' ||
-		      (name[i] >= '0' && name[i] <= '9')))
+		if (!hodo_is_word(name[i]))
 			return false;
 	}
 	return true;
@@ -158,7 +145,7 @@ static uint32_t current_pid(void)
 /* Asked for anew when it is older than COMM_AGE_TICKS. */
 static uint8_t *put_comm(uint8_t *at)
 {
-	uint64_t now = ticks();
+	uint64_t now = hodo_ticks_now();
 	uint16_t n;
 
 	if (own.epoch != epoch || now - own.comm_at > COMM_AGE_TICKS) {
@@ -189,7 +176,7 @@ static uint8_t *put64(uint8_t *at, uint64_t v)
 
 static struct buffer *take_buffer(void)
 {
-	uint64_t now = ticks() | 1;
+	uint64_t now = hodo_ticks_now() | 1;
 	uint32_t start = hodo_tls.tid;
 
 	for (unsigned round = 0; round < 2; round++) {

@@ -5,7 +5,7 @@
  * Each thread opens its counters at its first event of a recording and maps the page of
  * each, through which it reads them without a system call. The descriptor is closed at
  * once: the mapping keeps the event. Pages lie in one region of our own, a row a thread.
- * A thread tells nobody of its end: when all rows are in use, those of threads that have ended
+ * No one is notified when a thread ends: when all rows are in use, those of threads that have ended
  * are given on. What cannot be counted is 0.
  *
  *            | put              | open            | prepare
@@ -15,7 +15,6 @@
  * The kernel does not copy such pages on fork. In a child, plain zero pages take their place
  * before anything can read there: a handler may have forked in the middle of put.
  */
-#include "context.h"
 #include "counter.h"
 #include "sys.h"
 #include "user.h"

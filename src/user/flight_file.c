@@ -68,10 +68,29 @@ static void add_process(char *path)
 	add_number(path, (uint64_t)hodo_sys0(SYS_getpid));
 }
 
-/* A file that was not there. */
-static int make_new(const char *path)
+/*
+ * A file that was not there: behind what path says, mark and a number from *n on, and the suffix. bare: 1 is not said.
+ * The descriptor, or negative errno.
+ */
+static int make_numbered(char *path, const char *mark, const char *suffix, bool bare, uint32_t *n)
 {
-	return (int)hodo_sys4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t stem = __builtin_strlen(path);
+
+	for (; *n < NUMBER_MAX; ++*n) {
+		long fd;
+
+		path[stem] = 0;
+		if (!bare || *n > 1) {
+			add(path, mark);
+			add_number(path, *n);
+		}
+		if (!add(path, suffix))
+			return -ENAMETOOLONG;
+		fd = hodo_sys4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd != -EEXIST)
+			return (int)fd;
+	}
+	return -EEXIST;
 }
 
 /* --------------------------------------------------------------------- room */
@@ -136,19 +155,11 @@ int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *loc
 	add(path, dir);
 	add_process(path);
 	stem = __builtin_strlen(path);
-	for (uint32_t n = 1; !error && n < NUMBER_MAX; n++) {
+	for (uint32_t n = 1; !error; n++) {
 		int fd;
 
 		path[stem] = 0;
-		if (n > 1) {
-			add(path, "-");
-			add_number(path, n);
-		}
-		if (!add(path, SUFFIX))
-			return -ENAMETOOLONG;
-		fd = make_new(path);
-		if (fd == -EEXIST)
-			continue;
+		fd = make_numbered(path, "-", SUFFIX, true, &n);
 		if (fd < 0)
 			return fd;
 		HODO_INJECT(HODO_INJECT_FLIGHT);
@@ -164,26 +175,17 @@ int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *loc
 		}
 		hodo_sys1(SYS_close, fd);
 	}
-	return error ? error : -EEXIST;
+	return error;
 }
 
 int hodo_flight_file_snapshot(char *path, const char *file, uint64_t bytes, uint32_t *n)
 {
 	size_t stem = __builtin_strlen(file) - (sizeof(SUFFIX) - 1);
-	int error = hodo_file_limit(bytes), fd;
+	int error = hodo_file_limit(bytes);
 
 	__builtin_memcpy(path, file, stem);
-	for (; !error && *n < NUMBER_MAX; ++*n) {
-		path[stem] = 0;
-		add(path, ".");
-		add_number(path, *n);
-		if (!add(path, ".snapshot"))
-			return -ENAMETOOLONG;
-		fd = make_new(path);
-		if (fd != -EEXIST)
-			return fd;
-	}
-	return error ? error : -EEXIST;
+	path[stem] = 0;
+	return error ? error : make_numbered(path, ".", ".snapshot", false, n);
 }
 
 /* ------------------------------------------------------------------ pruning */

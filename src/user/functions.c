@@ -15,17 +15,18 @@
 /* libhodo-func.so beside libhodo.so, libhodo-func.so.1.2 beside libhodo.so.1.2. */
 static bool beside(const char *own, char *path, size_t room)
 {
-	static const char from[] = "libhodo.so", to[] = "libhodo-func.so";
-	size_t n = __builtin_strlen(own), at = n;
+	size_t at = __builtin_strlen(own);
 
 	while (at > 0 && own[at - 1] != '/')
 		at--;
-	if (n + sizeof(to) - sizeof(from) >= room || __builtin_strncmp(own + at, from, sizeof(from) - 1) != 0)
+	if (__builtin_strncmp(own + at, "libhodo.so", 10) != 0)
+		return false;
+	at += sizeof("libhodo") - 1;
+	if (at >= room)
 		return false;
 	__builtin_memcpy(path, own, at);
-	__builtin_memcpy(path + at, to, sizeof(to) - 1);
-	__builtin_memcpy(path + at + sizeof(to) - 1, own + at + sizeof(from) - 1, n - at - sizeof(from) + 2);
-	return true;
+	path[at] = 0;
+	return hodo_text_add(path, room, "-func") && hodo_text_add(path, room, own + at);
 }
 
 int hodo_functions_load(void)

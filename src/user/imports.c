@@ -11,6 +11,10 @@
  *	call *word(%rip)       FF 15 rel32   off: 85 15, test %edx, word(%rip)
  *	jmp *word(%rip)        FF 25 rel32   off: C3, ret
  *
+ * Slots of gcc's are of the first kind alone: calls of a stub in their own object, whose address its note says. No
+ * other instruction was ever seen to hold these five bytes; a jump's operand or a constant that did would have to hold
+ * the distance from itself to the stub.
+ *
  * The last two are what -fno-plt and -pg make. Jumps stand at exits only: the
  * call before a function's return, made one by optimisation. Nothing behind a slot needs what the
  * no-op leaves other than the call would: these are calls by the C ABI, which clobber the flags.
@@ -27,17 +31,13 @@
 /* The loader relocates the addresses in the dynamic section in place; not in every object, and not every loader. */
 static uintptr_t place(uintptr_t base, uintptr_t value)
 {
-	return value < base ? base + value : value;
+	return value && value < base ? base + value : value;
 }
 
-/* Symbols that are not defined come before all that are in the hash table. */
-static uint32_t count_gnu(uintptr_t hash)
+/* The second word of a hash table. GNU's: symbols that are not defined come before all that are in it. */
+static uint32_t count_symbols(uintptr_t hash)
 {
 	return hodo_objects_room(hash, PF_R) >= 16 ? ((const uint32_t *)hash)[1] : 0;
-}
-static uint32_t count_sysv(uintptr_t hash)
-{
-	return hodo_objects_room(hash, PF_R) >= 8 ? ((const uint32_t *)hash)[1] : 0;
 }
 
 static void take_relocations(struct hodo_dynamic *d, unsigned i, uintptr_t table, size_t bytes)
@@ -50,13 +50,13 @@ static void take_relocations(struct hodo_dynamic *d, unsigned i, uintptr_t table
 	d->relocations[i].n = (bytes < room ? bytes : room) / sizeof(ElfW(Rela));
 }
 
-bool hodo_dynamic_read(const struct dl_phdr_info *info, struct hodo_dynamic *d)
+struct hodo_dynamic hodo_dynamic_read(const struct dl_phdr_info *info)
 {
-	uintptr_t base = info->dlpi_addr, gnu = 0, sysv = 0, symbols = 0, strings = 0, rela = 0, jmprel = 0;
+	uintptr_t base = info->dlpi_addr, value[DT_JMPREL + 1] = { 0 }, gnu = 0;
+	struct hodo_dynamic d = { .base = base };
 	const ElfW(Dyn) *dyn = 0;
-	size_t n = 0, rela_bytes = 0, jmprel_bytes = 0;
+	size_t n = 0;
 
-	*d = (struct hodo_dynamic){ .base = base };
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
 			dyn = (const ElfW(Dyn) *)(base + info->dlpi_phdr[i].p_vaddr);
@@ -64,27 +64,21 @@ bool hodo_dynamic_read(const struct dl_phdr_info *info, struct hodo_dynamic *d)
 		}
 	}
 	for (; dyn && n && dyn->d_tag != DT_NULL; dyn++, n--) {
-		switch (dyn->d_tag) {
-		case DT_SYMTAB: symbols = place(base, dyn->d_un.d_ptr); break;
-		case DT_STRTAB: strings = place(base, dyn->d_un.d_ptr); break;
-		case DT_STRSZ: d->strings_bytes = dyn->d_un.d_val; break;
-		case DT_GNU_HASH: gnu = place(base, dyn->d_un.d_ptr); break;
-		case DT_HASH: sysv = place(base, dyn->d_un.d_ptr); break;
-		case DT_RELA: rela = place(base, dyn->d_un.d_ptr); break;
-		case DT_RELASZ: rela_bytes = dyn->d_un.d_val; break;
-		case DT_JMPREL: jmprel = place(base, dyn->d_un.d_ptr); break;
-		case DT_PLTRELSZ: jmprel_bytes = dyn->d_un.d_val; break;
-		}
+		if (dyn->d_tag == DT_GNU_HASH)
+			gnu = place(base, dyn->d_un.d_ptr);
+		else if (dyn->d_tag > DT_NULL && dyn->d_tag <= DT_JMPREL)
+			value[dyn->d_tag] = dyn->d_un.d_val;
 	}
-	take_relocations(d, 0, rela, rela_bytes);
-	take_relocations(d, 1, jmprel, jmprel_bytes);
-	d->nsymbols = gnu ? count_gnu(gnu) : sysv ? count_sysv(sysv) : 0;
-	if (!symbols || !strings || hodo_objects_room(strings, PF_R) < d->strings_bytes ||
-	    hodo_objects_room(symbols, PF_R) / sizeof(*d->symbols) < d->nsymbols)
-		d->nsymbols = 0;
-	d->symbols = (const ElfW(Sym) *)symbols;
-	d->strings = (const char *)strings;
-	return true;
+	take_relocations(&d, 0, place(base, value[DT_RELA]), value[DT_RELASZ]);
+	take_relocations(&d, 1, place(base, value[DT_JMPREL]), value[DT_PLTRELSZ]);
+	d.symbols = (const ElfW(Sym) *)place(base, value[DT_SYMTAB]);
+	d.strings = (const char *)place(base, value[DT_STRTAB]);
+	d.strings_bytes = value[DT_STRSZ];
+	d.nsymbols = count_symbols(gnu ? gnu : place(base, value[DT_HASH]));
+	if (hodo_objects_room((uintptr_t)d.strings, PF_R) < d.strings_bytes ||
+	    hodo_objects_room((uintptr_t)d.symbols, PF_R) / sizeof(*d.symbols) < d.nsymbols)
+		d.nsymbols = 0;
+	return d;
 }
 
 uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name)
@@ -124,7 +118,6 @@ struct search {
 	const struct hodo_import_user *user;
 	bool no_ops; /* slots are looked for that were made no-ops */
 	bool ended;
-	struct hodo_import_slot slot; /* run, of the last one */
 };
 
 #ifdef __x86_64__
@@ -222,11 +215,9 @@ static void add_stub(struct target *t, const uint8_t *p, uintptr_t start)
 /* A slot: what its first byte is while it is a call, and while it is none. */
 static void add(struct search *s, const struct target *t, const uint8_t *p, uint8_t on, uint8_t off)
 {
-	s->slot.addr = (uintptr_t)p;
-	s->slot.import = t->import;
-	s->slot.on = on;
-	s->slot.off = off;
-	s->ended = !s->user->found(s->user->data, &s->slot);
+	struct hodo_import_slot slot = { (uintptr_t)p, t->import, on, off };
+
+	s->ended = !s->user->found(s->user->data, &slot);
 }
 
 /* Instructions FF /2 and FF /4 (or 85 and C3 in the place of FF): stubs are noted, or slots added. */
@@ -273,18 +264,14 @@ static void stubs_in(struct search *s)
 	look_indirect(s, true, 0xff);
 }
 
-/* Entries first: an exit in a body of code that has no entry is one that was moved out of its function. */
 static void slots_in(struct search *s)
 {
-	s->slot.run++;
 	look_direct(s, 0xe8, 0xa9);
-	s->slot.run++;
+	if (!s->targets[0].import->name)
+		return;
 	look_indirect(s, false, s->no_ops ? 0x85 : 0xff);
-	if (s->no_ops) {
-		s->slot.run++;
+	if (s->no_ops)
 		look_indirect(s, false, 0xc3);
-	}
-	s->slot.run++;
 	look_direct(s, 0xe9, 0xc3);
 }
 
@@ -310,12 +297,21 @@ void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynami
 		struct target *t = &s.targets[s.ntargets++];
 
 		t->import = &imports[i];
-		find_words(d, t);
+		if (imports[i].name)
+			find_words(d, t);
 		if (hodo_objects_room(imports[i].own, PF_X)) /* linked into the same object */
 			t->stub[t->nstubs++] = imports[i].own;
 	}
-	each_segment(&s, info, stubs_in);
+	if (imports[0].name)
+		each_segment(&s, info, stubs_in);
 	each_segment(&s, info, slots_in);
+}
+
+bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2])
+{
+	imports[0] = (struct hodo_import){ 0, HODO_TARGET(note->entry), false };
+	imports[1] = (struct hodo_import){ 0, HODO_TARGET(note->exit), true };
+	return hodo_objects_room(imports[0].own, PF_X) >= 8 && hodo_objects_room(imports[1].own, PF_X) >= 8;
 }
 
 /* ------------------------------------------------- -finstrument-functions */
@@ -336,7 +332,7 @@ bool hodo_imports_instrument(struct hodo_import imports[2])
 
 	imports[0] = (struct hodo_import){ "__cyg_profile_func_enter", (uintptr_t)hodo_x86_enter, false };
 	imports[1] = (struct hodo_import){ "__cyg_profile_func_exit", (uintptr_t)hodo_x86_exit, true };
-	/* Another library's, in front of which libhodo came (it is preloaded), are called on: objects.c. */
+	/* Another library's, in front of which libhodo came (it is preloaded), are called on: arch/x86_64/imports.S. */
 	if ((enter->next && !returns_at_once(enter->next)) || (exit->next && !returns_at_once(exit->next)))
 		return false;
 	return !enter->at || enter->at == (uintptr_t)hodo_x86_enter; /* else the program has functions of that name */

@@ -17,12 +17,12 @@ struct hodo_dynamic {
 		size_t n;
 	} relocations[2]; /* DT_RELA, DT_JMPREL */
 };
-HODO_SHARED bool hodo_dynamic_read(const struct dl_phdr_info *info, struct hodo_dynamic *d);
+HODO_SHARED struct hodo_dynamic hodo_dynamic_read(const struct dl_phdr_info *info);
 /* Index of the symbol of that name that the object refers to and does not define; 0: none. */
 HODO_SHARED uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name);
 
 struct hodo_import {
-	const char *name;
+	const char *name; /* NULL: own alone is called, and by calls alone */
 	uintptr_t own; /* libhodo's function of that name, also where it is linked into the object itself */
 	bool exit;     /* it is called at the exit of functions */
 };
@@ -32,7 +32,6 @@ struct hodo_import_slot {
 	uintptr_t addr;
 	const struct hodo_import *import;
 	uint8_t on, off; /* its first byte: a call, and none */
-	unsigned run;    /* those of one run come by address; counts up */
 };
 struct hodo_import_user {
 	bool (*found)(void *data, const struct hodo_import_slot *slot); /* false: ends the search */
@@ -47,6 +46,8 @@ HODO_SHARED void hodo_imports_scan(const struct dl_phdr_info *info, const struct
 				   const struct hodo_import_user *user);
 /* What the names of hodo_places lead to. In the constructor, where there is dlsym(). */
 HODO_HIDDEN void hodo_imports_places(void);
+/* Fills in the stubs of the object being looked at, which gcc's slots call; false: the note is not valid. */
+HODO_SHARED bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2]);
 /* Fills in those of -finstrument-functions; false: their calls do not come to libhodo, and stay as they are. */
 HODO_SHARED bool hodo_imports_instrument(struct hodo_import imports[2]);
 

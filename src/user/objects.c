@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects.c - the loaded objects that hold sites; the segments and notes of the one that is looked at (scan.c).
+ * objects.c - the loaded objects; the segments and notes of the one that is looked at (scan.c).
  *
  * Runs under the control lock, and inside the loader's while it maps or unmaps something.
  */
-#include "sys.h"
 #include "user.h"
 
 struct hodo_object hodo_objects[HODO_OBJECTS_MAX];
@@ -30,6 +29,7 @@ struct range {
 };
 static struct range ranges[16]; /* PT_LOAD of the object being looked at */
 static unsigned nranges;
+static const struct hodo_object *current; /* likewise; NULL: it is not in the table */
 
 /* Bytes from p to the end of the mapped segment with these flags, 0 if it is in none. */
 size_t hodo_objects_room(uintptr_t p, uint32_t flags)
@@ -41,18 +41,42 @@ size_t hodo_objects_room(uintptr_t p, uint32_t flags)
 	return 0;
 }
 
-void hodo_objects_look_at(const struct dl_phdr_info *info)
+struct hodo_object *hodo_objects_look_at(const struct dl_phdr_info *info)
 {
-	nranges = 0;
-	for (int i = 0; i < info->dlpi_phnum && nranges < 16; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+	struct hodo_object fresh = { .base = info->dlpi_addr, .start = ~0ul }, *o = hodo_objects, *end;
 
-		if (p->p_type == PT_LOAD) {
-			ranges[nranges].start = info->dlpi_addr + p->p_vaddr;
-			ranges[nranges].end = ranges[nranges].start + p->p_memsz;
-			ranges[nranges++].flags = p->p_flags;
-		}
+	nranges = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + p->p_vaddr;
+		struct range r = { at, at + p->p_memsz, p->p_flags };
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (nranges < sizeof(ranges) / sizeof(ranges[0]))
+			ranges[nranges++] = r;
+		fresh.start = r.start < fresh.start ? r.start : fresh.start;
+		fresh.end = r.end > fresh.end ? r.end : fresh.end;
 	}
+	for (end = o + hodo_nobjects; o < end; o++) {
+		if (o->base == fresh.base && o->start == fresh.start && o->end == fresh.end)
+			break;
+	}
+	current = 0;
+	if (o == end) {
+		if (hodo_nobjects == HODO_OBJECTS_MAX || hodo_loader_blind)
+			return 0;
+		*o = fresh;
+		hodo_nobjects++;
+	}
+	o->seen = true;
+	current = o;
+	return o;
+}
+
+bool hodo_objects_idle(void)
+{
+	return current && current->idle;
 }
 
 /* The path of an object, for the catalogue; the main program's has no name in the loader's list. */

@@ -36,15 +36,6 @@ static uint32_t probe_lock_word;
 /* Probe lists this thread is inside of, by bank: for -EDEADLK, and for a fork from inside a probe. */
 static __thread uint32_t inside[2] __attribute__((tls_model("initial-exec")));
 
-/* Lists, used in turn: one that was replaced is free after the grace period. */
-struct list {
-	uint32_t n;
-	struct hodo_probe probe[PROBES_MAX];
-};
-#define LISTS_MAX 1024
-static struct list *lists; /* mapped for the first probe */
-static bool list_used[LISTS_MAX];
-
 static uint32_t lane_hint(void)
 {
 	/* Any lane will do; neighbouring threads should differ, and a system call would cost more than the probe. */
@@ -130,27 +121,18 @@ static void probe_unlock(void)
 	hodo_store_release(&probe_lock_word, 0);
 }
 
-static struct list *list_take(void)
+static size_t size_of(uint32_t n)
 {
-	if (!lists)
-		lists = hodo_map(LISTS_MAX * sizeof(*lists));
-	for (unsigned i = 0; i < LISTS_MAX && lists; i++) {
-		if (!list_used[i]) {
-			list_used[i] = true;
-			lists[i].n = 0;
-			return &lists[i];
-		}
-	}
-	return 0;
+	return sizeof(struct hodo_probes) + n * sizeof(struct hodo_probe);
 }
 
-static void list_free(struct hodo_probes *probes)
+static void list_free(struct hodo_probes *list)
 {
-	if (probes)
-		list_used[(struct list *)probes - lists] = false;
+	if (list)
+		hodo_sys2(SYS_munmap, list, size_of(list->n));
 }
 
-static int find(const struct list *list, void (*func)(void), void *data)
+static int find(const struct hodo_probes *list, void (*func)(void), void *data)
 {
 	for (uint32_t i = 0; list && i < list->n; i++) {
 		if (list->probe[i].func == func && list->probe[i].data == data)
@@ -160,13 +142,13 @@ static int find(const struct list *list, void (*func)(void), void *data)
 }
 
 /* Publishes the list (NULL: none) and turns sites on or off to match. */
-static int publish(struct hodo_event *event, struct list *list)
+static int publish(struct hodo_event *event, struct hodo_probes *list)
 {
 	uint64_t mask = hodo_control_lock();
 	uint32_t before = event->nprobes;
 	int error = 0;
 
-	hodo_store_seq(&event->probes, (struct hodo_probes *)list);
+	hodo_store_seq(&event->probes, list);
 	event->nprobes = list ? list->n : 0;
 	if (!before != !event->nprobes)
 		error = hodo_sites_patch();
@@ -185,7 +167,7 @@ static struct hodo_event *event_of(const struct hodo_desc *desc)
 
 static int replace(struct hodo_event *event, void (*func)(void), void *data, bool add)
 {
-	struct list *old = (struct list *)event->probes, *fresh = 0;
+	struct hodo_probes *old = event->probes, *fresh = 0;
 	int at = find(old, func, data);
 	uint32_t n = old ? old->n : 0;
 	int error;
@@ -195,7 +177,7 @@ static int replace(struct hodo_event *event, void (*func)(void), void *data, boo
 	if (add && n == PROBES_MAX)
 		return -ENOSPC;
 	if (add || n > 1) {
-		fresh = list_take();
+		fresh = hodo_map(size_of(n + 1));
 		if (!fresh)
 			return -ENOSPC;
 		for (uint32_t i = 0; i < n; i++) {
@@ -209,12 +191,12 @@ static int replace(struct hodo_event *event, void (*func)(void), void *data, boo
 	if (error && add) { /* no site could be made to call it */
 		publish(event, old);
 		grace_period();
-		list_free((struct hodo_probes *)fresh);
+		list_free(fresh);
 		return error;
 	}
 	if (old)
 		grace_period();
-	list_free((struct hodo_probes *)old);
+	list_free(old);
 	return 0;
 }
 

@@ -96,7 +96,7 @@ void hodo_library_start(int argc, char **argv, char **envp)
 	hodo_emit_init();
 	/* A set-user-ID program does not show what it does to the user who started it. */
 	if (!getauxval(AT_SECURE)) {
-		hodo_session_path(envp);
+		hodo_session_join(hodo_environment(envp, HODO_RECORDER_ENV));
 		hodo_flight_init(envp);
 		hodo_listener_init(envp);
 		listen = is_on(hodo_environment(envp, HODO_LISTEN_ENV));
@@ -115,7 +115,7 @@ void hodo_library_start(int argc, char **argv, char **envp)
 		hodo_objects_scan_once();
 	}
 	if (hodo_objects_foreign)
-		hodo_session_path(0); /* the recorder takes a second conversation for an exec */
+		hodo_session_join(""); /* the recorder takes a second conversation for an exec */
 	if (hodo_session_start(HODO_START_EXEC) != 0 && !hodo_objects_foreign)
 		hodo_flight_begin(HODO_START_EXEC);
 	hodo_control_unlock(mask);

@@ -18,8 +18,6 @@
  * pointer and that of the word would read memory that is unmapped.
  */
 #include <fcntl.h>
-#include <stddef.h>
-#include <core/condition.h>
 #include "sys.h"
 #include "user.h"
 
@@ -32,32 +30,6 @@ static bool stuck;  /* somebody stayed inside: it is looked at later whether tha
 static uint32_t recordings; /* begun so far */
 
 /* ------------------------------------------------------------ configuration */
-
-/* Whether each of n texts in the len bytes is terminated. */
-static bool texts_valid(const uint8_t *text, uint32_t n, uint32_t len)
-{
-	uint32_t found = 0;
-
-	for (uint32_t i = 0; i < len; i++)
-		found += text[i] == 0;
-	return found == n && (len == 0 || text[len - 1] == 0);
-}
-
-static bool functions_valid(const struct hodo_msg_config *c)
-{
-	const uint8_t *at = hodo_config_functions(c);
-	struct hodo_functions_config f;
-
-	if (!c->functions_len)
-		return true;
-	if (c->functions_len < sizeof(f))
-		return false;
-	__builtin_memcpy(&f, at, sizeof(f));
-	return f.size == sizeof(f) && f.patterns_len <= HODO_FUNCTIONS_MAX && f.loops_len <= HODO_FUNCTIONS_MAX &&
-	       sizeof(f) + f.patterns_len + f.loops_len == c->functions_len && f.ticks_per_s > 0 &&
-	       texts_valid(at + sizeof(f), f.patterns, f.patterns_len) &&
-	       texts_valid(at + sizeof(f) + f.patterns_len, f.loops, f.loops_len);
-}
 
 static bool profile_wanted(const struct hodo_msg_config *c)
 {
@@ -78,25 +50,10 @@ static bool layout_of(const struct hodo_msg_config *c, struct hodo_layout *layou
 	return true;
 }
 
-/* Bytes of the message that are in use. */
-static size_t config_size(const struct hodo_msg_config *c)
-{
-	return (size_t)(hodo_config_context(c) - (const uint8_t *)c) + c->context_len;
-}
-
 bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout)
 {
-	return len >= (long)offsetof(struct hodo_msg_config, text) && c->head.magic == HODO_MSG_MAGIC &&
-	       c->head.version == HODO_ABI_VERSION && c->head.type == HODO_MSG_CONFIG &&
-	       c->patterns_len <= HODO_CONFIG_TEXT_MAX && c->filter_len <= HODO_FILTER_MAX &&
-	       c->functions_len <= HODO_FUNCTIONS_MAX && c->conditions_len <= HODO_EXTRAS_MAX &&
-	       c->context_len <= HODO_EXTRAS_MAX - c->conditions_len && (size_t)len >= config_size(c) &&
-	       functions_valid(c) &&
-	       hodo_conditions_parse(hodo_config_conditions(c), c->conditions, c->conditions_len, 0) == 0 &&
-	       hodo_context_valid(hodo_config_context(c), c->context_len) && c->mode <= HODO_MODE_OVERWRITE &&
-	       (c->clock == HODO_CLOCK_MONOTONIC || (c->clock == HODO_CLOCK_TSC && hodo_have_tsc())) &&
-	       (c->filter_len == 0 || hodo_filter_verify(hodo_config_filter(c), c->filter_len) == 0) &&
-	       texts_valid(c->text, c->patterns, c->patterns_len) && layout_of(c, layout);
+	return len > 0 && hodo_config_check(c, (size_t)len) && (c->clock != HODO_CLOCK_TSC || hodo_have_tsc()) &&
+	       hodo_context_valid(hodo_config_context(c), c->context_len) && layout_of(c, layout);
 }
 
 static void clear_views(void)
@@ -152,7 +109,7 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memor
 	r->by = memory->by;
 	r->recorder = memory->recorder;
 	r->awaits_start = c->flags & HODO_CONFIG_AWAITS_START;
-	__builtin_memcpy(&r->config, c, config_size(c));
+	__builtin_memcpy(&r->config, c, (size_t)(hodo_config_context(c) + c->context_len - (const uint8_t *)c));
 	hodo_catalog_export();
 	return hodo_context_prepare();
 }

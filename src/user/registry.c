@@ -12,8 +12,8 @@
  */
 #include <core/glob.h>
 #include <core/kind.h>
-#include "catalog.h"
 #include "sys.h"
+#include "user.h"
 
 #define HASH_SIZE (2 * HODO_EVENTS_MAX)
 #define PLACE_MAX 300 /* bytes of "file:line" */
@@ -122,11 +122,8 @@ static void place(const struct hodo_record_event *record, char out[PLACE_MAX])
 /* Whether both stand at one line: instantiations of one template, whose types may differ without anybody's mistake. */
 static bool same_place(const struct hodo_record_event *a, const struct hodo_record_event *b)
 {
-	char here[PLACE_MAX], there[PLACE_MAX];
-
-	place(a, here);
-	place(b, there);
-	return __builtin_strcmp(here, there) == 0;
+	return a->line == b->line &&
+	       __builtin_strcmp(record_text(a, a->nfields + 2u), record_text(b, b->nfields + 2u)) == 0;
 }
 
 /* ---------------------------------------------------------------- registry */
@@ -296,8 +293,9 @@ size_t hodo_registry_span_len(const struct hodo_event *event)
 	return suffix ? __builtin_strlen(hodo_registry_name(event)) - suffix : 0;
 }
 
-bool hodo_registry_matches(const char *pattern, const struct hodo_event *event)
+bool hodo_registry_matches(const char *pattern, const void *of)
 {
+	const struct hodo_event *event = of;
 	const char *name = hodo_registry_name(event);
 	size_t n = __builtin_strlen(pattern), span = hodo_registry_span_len(event);
 

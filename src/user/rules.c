@@ -91,29 +91,10 @@ void hodo_rules_prepare(void)
 
 /* ----------------------------------------------------------------- binding */
 
-/* Wanted if a pattern includes it, or none includes anything, and no "!pattern" excludes it. */
-static bool is_wanted(const struct hodo_event *event)
-{
-	const char *p = (const char *)hodo_recording.config.text;
-	bool included = false, any = false;
-
-	for (uint32_t i = 0; i < hodo_recording.config.patterns; i++, p += __builtin_strlen(p) + 1) {
-		if (*p == '!') {
-			if (hodo_registry_matches(p + 1, event))
-				return false;
-		} else {
-			any = true;
-			included = included || hodo_registry_matches(p, event);
-		}
-	}
-	return included || !any;
-}
-
 /* An event that is bound. */
 struct event_binder {
-	struct hodo_binder binder; /* first */
+	struct hodo_binder binder;
 	struct hodo_filter_labels labels;
-	const struct hodo_event *event;
 	const char *names[HODO_TRACE_FIELDS_MAX];
 };
 
@@ -122,12 +103,7 @@ static bool find_label(const struct hodo_filter_labels *labels, unsigned int fie
 {
 	const struct event_binder *b = (const void *)((const char *)labels - offsetof(struct event_binder, labels));
 
-	return hodo_registry_label(b->event, b->names[field], name, len, value);
-}
-
-static bool matches(const struct hodo_binder *binder, const char *pattern)
-{
-	return hodo_registry_matches(pattern, ((const struct event_binder *)binder)->event);
+	return hodo_registry_label(b->binder.event, b->names[field], name, len, value);
 }
 
 static void binder_init(struct event_binder *b, const struct hodo_event *event)
@@ -135,14 +111,13 @@ static void binder_init(struct event_binder *b, const struct hodo_event *event)
 	static struct hodo_filter work; /* under the control lock */
 	const char *p = hodo_registry_name(event);
 
-	b->event = event;
 	for (unsigned i = 0; i < event->nfields; i++) {
 		p += __builtin_strlen(p) + 1;
 		b->names[i] = p;
 	}
 	b->labels.find = find_label;
-	b->binder = (struct hodo_binder){ event->nfields, event->types, b->names, &b->labels, &work, matches,
-					  hodo_pool_copy };
+	b->binder = (struct hodo_binder){ event->nfields, event->types, b->names, &b->labels, &work,
+					  hodo_registry_matches, event, hodo_pool_copy };
 }
 
 static void bind_filter(struct hodo_event *event, const struct event_binder *b)
@@ -230,7 +205,7 @@ void hodo_rules_select(struct hodo_event *event)
 
 	if (event->kind == HODO_KIND_FUNCTION)
 		return; /* func/ decides, and filters are for the program's own events */
-	event->matched = is_wanted(event);
+	event->matched = hodo_config_wants(&hodo_recording.config, hodo_registry_matches, event);
 	/* An object came again, with an event that somebody may be inside of. */
 	if (event->bound == generation) {
 		if (event->filtered && event->filter == &hodo_filter_none)
@@ -358,11 +333,15 @@ void hodo_rules_act(const struct hodo_event *event, uint32_t verdict)
 
 /* -------------------------------------------------------------------- pass */
 
+static const struct hodo_look_ops look_ops = { .stopped = &hodo_recording.stopped, .start = start_met,
+					       .awaits_start = &hodo_recording.awaits_start,
+					       .ticks = hodo_ticks_now };
+
 static bool within_rates(const struct hodo_event *event, struct hodo_rules_event *rules, struct hodo_look *look)
 {
 	struct hodo_shm *shm;
 
-	if (hodo_look_rates(look, rules->bound, rules->n))
+	if (hodo_look_rates(look, &look_ops, rules->bound, rules->n))
 		return true;
 	shm = memory();
 	if (shm) {
@@ -375,21 +354,23 @@ static bool within_rates(const struct hodo_event *event, struct hodo_rules_event
 static __attribute__((noinline)) uint32_t pass_rules(struct hodo_event *event, struct hodo_rules_event *rules,
 						    const struct hodo_piece *pieces, size_t count)
 {
-	struct own_look own = {
-		.look = { .vars.get = get_var, .pieces = pieces, .count = count, .stopped = &hodo_recording.stopped,
-			  .awaits_start = &hodo_recording.awaits_start, .memory = memory, .start = start_met,
-			  .ticks = hodo_ticks_now },
-		.begin_ns = INT64_MIN,
-	};
+	struct own_look own; /* an initializer would clear all of it each time */
 	uint32_t on, verdict;
 	struct hodo_shm *shm;
 
+	own.look.vars.get = get_var;
+	own.look.pieces = pieces;
+	own.look.count = count;
+	own.begin_ns = INT64_MIN;
 	if (rules->span.begins)
 		hodo_spans_begin(&rules->span, own_tid(), pieces, count, hodo_clock_ns(CLOCK_MONOTONIC));
 	else if (rules->span.ends && !hodo_spans_end(&rules->span, own_tid(), pieces, count, &own.begin_ns))
 		own.begin_ns = INT64_MIN;
-	verdict = hodo_look_triggers(&own.look, rules->bound, rules->n);
-	shm = memory();
+	own.look.shm = memory();
+	if (!own.look.shm)
+		return 0;
+	verdict = hodo_look_triggers(&own.look, &look_ops, rules->bound, rules->n);
+	shm = memory(); /* in the child of a handler that has forked meanwhile, the child's */
 	if (!shm)
 		return 0;
 	on = hodo_load_acquire((uint32_t *)((uint8_t *)shm + HODO_SHM_ON) + event->id); /* from a start trigger on */

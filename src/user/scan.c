@@ -9,7 +9,6 @@
  */
 #include <dlfcn.h>
 #include "imports.h"
-#include "sys.h"
 
 bool hodo_objects_foreign;
 
@@ -63,32 +62,24 @@ static void add_site(const struct hodo_site *s, const char *object)
 	hodo_registry_publish(event);
 }
 
-static void add_object(const struct dl_phdr_info *info, const struct hodo_note *note)
+static void add_sites(struct hodo_object *o, const struct dl_phdr_info *info, const struct hodo_note *note)
 {
 	const struct hodo_site *sites = (const struct hodo_site *)HODO_TARGET(note->sites_start);
 	const struct hodo_site *end = (const struct hodo_site *)HODO_TARGET(note->sites_stop);
 	const struct hodo_ops **ops = (const struct hodo_ops **)HODO_TARGET(note->ops);
 	const char *path;
-	struct hodo_object *o;
 
-	for (uint32_t i = 0; i < hodo_nobjects; i++) {
-		if (hodo_objects[i].base == info->dlpi_addr && hodo_objects[i].ops == ops) {
-			hodo_objects[i].seen = true;
-			return;
-		}
-	}
-	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || hodo_nobjects == HODO_OBJECTS_MAX ||
-	    hodo_loader_blind)
+	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || *ops == &hodo_user_ops)
 		return;
-	if (*ops && *ops != &hodo_user_ops) {
+	if (*ops) {
 		hodo_objects_foreign = true;
 		return;
 	}
 	if (sites > end ||
 	    hodo_objects_room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
 		sites = end = 0; /* an object without sites has no such section */
-	o = &hodo_objects[hodo_nobjects++];
-	*o = (struct hodo_object){ info->dlpi_addr, sites, end, ops, true };
+	o->sites = sites;
+	o->sites_end = end;
 	/* Before any of its sites can be made to jump. */
 	hodo_store_release(ops, &hodo_user_ops);
 	path = hodo_objects_path(info);
@@ -96,51 +87,35 @@ static void add_object(const struct dl_phdr_info *info, const struct hodo_note *
 		add_site(s, path);
 }
 
+struct looked {
+	struct hodo_object *object;
+	const struct hodo_note_functions *functions;
+};
+
 static void take_note(const struct dl_phdr_info *info, uint32_t type, const void *desc, size_t size, void *data)
 {
-	const struct hodo_note_functions **functions = data;
+	struct looked *l = data;
 
 	if (size != sizeof(struct hodo_note)) /* as all kinds of ours have it */
 		return;
-	if (type == HODO_NOTE_TYPE)
-		add_object(info, desc);
+	if (type == HODO_NOTE_TYPE && l->object)
+		add_sites(l->object, info, desc);
 	else if (type == HODO_NOTE_FUNCTIONS)
-		*functions = desc;
-	else if (type == HODO_NOTE_ROLES && hodo_func)
-		hodo_func->roles(info, desc);
+		l->functions = desc;
 }
 
 static int look(struct dl_phdr_info *info, size_t size, void *data)
 {
-	const struct hodo_note_functions *functions = 0;
+	struct looked l = { hodo_objects_look_at(info), 0 };
 
-	hodo_objects_look_at(info);
-	hodo_objects_notes(info, "Hodo", take_note, &functions);
-	hodo_loaded_object(info, functions);
+	hodo_objects_notes(info, "Hodo", take_note, &l);
+	hodo_loaded_object(l.object, info, l.functions);
 	return 0;
 }
 
 static void count_state(const struct hodo_site *site, struct hodo_state *state, void *data)
 {
 	state->event->states++;
-}
-
-/* Forgets objects that are no longer mapped; their memory is not touched, and how many states each event
- * has left is counted anew from those that stay. */
-static void drop_unseen(void)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < hodo_nobjects; i++) {
-		if (hodo_objects[i].seen)
-			hodo_objects[kept++] = hodo_objects[i];
-	}
-	if (kept == hodo_nobjects)
-		return;
-	hodo_nobjects = kept;
-	for (uint32_t i = 1; i <= hodo_nevents; i++)
-		hodo_events[i].states = 0;
-	hodo_objects_each(count_state, 0);
 }
 
 static int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *) = dl_iterate_phdr;
@@ -163,12 +138,13 @@ void hodo_objects_prepare(void)
 
 void hodo_objects_scan(void)
 {
-	for (uint32_t i = 0; i < hodo_nobjects; i++)
-		hodo_objects[i].seen = false;
 	hodo_loaded_begin();
 	iterate(look, 0);
-	drop_unseen();
-	hodo_loaded_end();
+	if (!hodo_loaded_end())
+		return;
+	for (uint32_t i = 1; i <= hodo_nevents; i++)
+		hodo_events[i].states = 0;
+	hodo_objects_each(count_state, 0);
 }
 
 void hodo_objects_scan_once(void)

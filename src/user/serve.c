@@ -13,7 +13,6 @@
  * the same: a message of the wrong shape ends its connection.
  */
 #include <fcntl.h>
-#include <hodo/control.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -174,14 +173,18 @@ static bool has_recorder(void)
 	return hodo_recording.on && hodo_recording.by == HODO_BY_RECORDER;
 }
 
+static void close_client(struct pollfd *w)
+{
+	hodo_sys1(SYS_close, w->fd);
+	w->fd = -1;
+	w->revents = 0;
+}
+
 static void close_lifeline(void)
 {
 	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
-		if (watched[i].fd == lifeline) {
-			hodo_sys1(SYS_close, lifeline);
-			watched[i].fd = -1;
-			watched[i].revents = 0;
-		}
+		if (watched[i].fd == lifeline)
+			close_client(&watched[i]);
 	}
 	lifeline = 0;
 }
@@ -336,17 +339,6 @@ static void end_locked(void)
 	hodo_control_unlock(mask);
 }
 
-static void drop_client(struct pollfd *w)
-{
-	if (w->fd == lifeline) {
-		end_locked();
-		return;
-	}
-	hodo_sys1(SYS_close, w->fd);
-	w->fd = -1;
-	w->revents = 0;
-}
-
 static bool leaves(void)
 {
 	uint32_t leaving = HODO_LISTENER_LEAVES;
@@ -370,8 +362,14 @@ static void serve_all(void)
 			continue;
 		}
 		for (unsigned i = 1; i <= CLIENTS_MAX; i++) {
-			if (watched[i].fd >= 0 && watched[i].revents && !serve(watched[i].fd))
-				drop_client(&watched[i]);
+			struct pollfd *w = &watched[i];
+
+			if (w->fd < 0 || !w->revents || serve(w->fd))
+				continue;
+			if (w->fd == lifeline)
+				end_locked();
+			else
+				close_client(w);
 		}
 		if (watched[0].revents)
 			accept_client();

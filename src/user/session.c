@@ -16,11 +16,6 @@
 static struct sockaddr_un recorder;
 static socklen_t recorder_len;
 
-void hodo_session_path(char *const *envp)
-{
-	hodo_session_join(hodo_environment(envp, HODO_RECORDER_ENV));
-}
-
 void hodo_session_join(const char *value)
 {
 	recorder_len = 0;

@@ -15,7 +15,6 @@
  * jump once, before their object's code can run, and stay so; the on word alone
  * decides. The same goes for an Intel processor that does not say its model.
  */
-#include "sys.h"
 #include "user.h"
 
 #define JUMP 0xe9

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - texts that are put together in room of a fixed size. */
+#include <core/bounded_text.h>
 #include "user.h"
 
 bool hodo_text_add(char *to, size_t size, const char *text)
@@ -15,11 +16,8 @@ bool hodo_text_add(char *to, size_t size, const char *text)
 bool hodo_text_number(char *to, size_t size, uint64_t n)
 {
 	char digits[24];
-	size_t at = sizeof(digits) - 1;
+	struct hodo_bounded t = hodo_bounded_to(digits, sizeof(digits));
 
-	digits[at] = 0;
-	do
-		digits[--at] = (char)('0' + n % 10);
-	while (n /= 10);
-	return hodo_text_add(to, size, digits + at);
+	hodo_bounded_number(&t, n);
+	return hodo_text_add(to, size, digits);
 }

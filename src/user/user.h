@@ -19,6 +19,7 @@
 #include <arch/writer.h>
 #include <core/atomic.h>
 #include <core/condition.h>
+#include <core/config.h>
 #include <core/ring.h>
 
 /* ------------------------------------------------------------------- events */
@@ -40,11 +41,15 @@ struct hodo_event {
 	struct hodo_probes *probes; /* NULL or the current list, read inside probe_enter/leave */
 };
 
+/* A loaded object. */
 struct hodo_object {
-	uintptr_t base;
+	uintptr_t base, start, end; /* start, end: what is mapped of it */
 	const struct hodo_site *sites, *sites_end;
-	const struct hodo_ops **ops;
-	bool seen; /* in the scan under way */
+	uint32_t functions; /* with slots */
+	bool seen;          /* in the scan under way */
+	bool known;         /* it was looked at before */
+	bool idle;          /* its slots were made no-ops */
+	bool sent;          /* to the recorder: HODO_RECORD_OBJECT */
 };
 #define HODO_OBJECTS_MAX 4096
 
@@ -67,21 +72,6 @@ extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 
 static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }
 static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording.shm + HODO_SHM_ON); }
-
-/* What stands in a configuration behind its patterns. */
-static inline const uint8_t *hodo_config_filter(const struct hodo_msg_config *c) { return c->text + c->patterns_len; }
-static inline const uint8_t *hodo_config_functions(const struct hodo_msg_config *c)
-{
-	return hodo_config_filter(c) + c->filter_len;
-}
-static inline const uint8_t *hodo_config_conditions(const struct hodo_msg_config *c)
-{
-	return hodo_config_functions(c) + c->functions_len;
-}
-static inline const uint8_t *hodo_config_context(const struct hodo_msg_config *c)
-{
-	return hodo_config_conditions(c) + c->conditions_len;
-}
 
 /* state.c. In a section: asks for a snapshot; its number, 0: there is no recording. why may be NULL. */
 HODO_HIDDEN uint32_t hodo_snapshot_want(const char *why);
@@ -182,7 +172,6 @@ HODO_HIDDEN void hodo_section_forked(void);
 HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* at the socket in the environment, if there is one */
 /* On a connection, which stays open. */
 HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder);
-HODO_HIDDEN void hodo_session_path(char *const *envp);
 HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
 HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording has exited */
 
@@ -239,6 +228,12 @@ HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintp
 HODO_HIDDEN void hodo_context_release(struct hodo_context *c); /* the event is written */
 HODO_HIDDEN bool hodo_context_addresses(void); /* some of it are addresses of code, or lead to such */
 
+/* counters.c. prepare: what the threads have open is closed; NULL: no counters. Under the control lock, and nobody is
+ * in put. */
+HODO_HIDDEN void hodo_counters_prepare(const struct hodo_context_config *config);
+/* Appends the calling thread's counters; opens them at the first event of a recording (epoch). In a section. */
+HODO_HIDDEN uint8_t *hodo_counters_put(uint8_t *at, uint32_t epoch);
+
 /* registry.c; all under the control lock */
 extern HODO_HIDDEN struct hodo_event *hodo_events; /* [1 .. hodo_nevents]; mapped when the first one comes */
 extern HODO_HIDDEN uint32_t hodo_nevents;
@@ -249,7 +244,7 @@ HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
 /* Its on word, from its state. Also in a section, without the lock; see rules.c. */
 HODO_SHARED void hodo_registry_publish(struct hodo_event *event);
 /* Whether a pattern names the event itself, or the span that it begins or ends. */
-HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const struct hodo_event *event);
+HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const void *event);
 /* Bytes of the span's name, which is the event's without .begin or .end; 0: it is of none. */
 HODO_HIDDEN size_t hodo_registry_span_len(const struct hodo_event *event);
 /* The value of a label of the event's field; false: it has no such label. */
@@ -257,7 +252,29 @@ HODO_HIDDEN bool hodo_registry_label(const struct hodo_event *event, const char 
 				     int64_t *value);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
 
-/* catalog.c; all under the control lock */
+/*
+ * catalog.c; all under the control lock. What a recorder learns of a process's events, in records (abi.h). Kept
+ * twice: in private memory, from which a fork child's new recording is filled, and in the recording's shared memory.
+ */
+#define HODO_CATALOG_RECORD_MAX 8192 /* bytes of one record: texts are cut to stay below */
+
+/* The record under construction, which each record is made in. */
+struct hodo_catalog_build {
+	uint32_t used;
+	uint8_t bytes[HODO_CATALOG_RECORD_MAX] __attribute__((aligned(8)));
+};
+extern HODO_HIDDEN struct hodo_catalog_build hodo_catalog_build;
+
+/* Begins one with these bytes; what follows is zero. */
+HODO_HIDDEN void hodo_catalog_begin(const void *head, size_t size);
+/* Text, cut to what a record holds, and a NUL. */
+HODO_HIDDEN void hodo_catalog_text(const char *text);
+/* Names of fields or labels, n of them. */
+HODO_HIDDEN void hodo_catalog_names(const char *names, unsigned n);
+/* Its place, or 0: there is no room. */
+HODO_HIDDEN uint32_t hodo_catalog_append(void);
+/* What is there. Moves when the catalogue grows. */
+HODO_HIDDEN const uint8_t *hodo_catalog_at(uint32_t place);
 HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
 HODO_SHARED void hodo_catalog_warning(const char *const *parts, unsigned n);
 /* A record that is finished but for its size; texts are its NUL-terminated texts. Cut to what a record holds. */
@@ -277,11 +294,12 @@ extern HODO_HIDDEN uint32_t hodo_nobjects;
 /* All sites that have an event. */
 HODO_HIDDEN void hodo_objects_each(void (*f)(const struct hodo_site *site, struct hodo_state *state, void *data),
 				   void *data);
-/* The object being looked at: */
-HODO_HIDDEN void hodo_objects_look_at(const struct dl_phdr_info *info);
+/* The object being looked at from now on; NULL: there is no room, or its unloading would not be noticed. */
+HODO_HIDDEN struct hodo_object *hodo_objects_look_at(const struct dl_phdr_info *info);
+HODO_SHARED bool hodo_objects_idle(void); /* its slots were made no-ops here */
 HODO_SHARED size_t hodo_objects_room(uintptr_t p, uint32_t flags); /* bytes from p to the end of its segment */
 HODO_SHARED const char *hodo_objects_path(const struct dl_phdr_info *info);
-HODO_HIDDEN void hodo_objects_notes(const struct dl_phdr_info *info, const char *name,
+HODO_SHARED void hodo_objects_notes(const struct dl_phdr_info *info, const char *name,
 				    void (*found)(const struct dl_phdr_info *info, uint32_t type, const void *desc,
 						  size_t size, void *data),
 				    void *data);
@@ -323,7 +341,6 @@ struct hodo_extension {
 	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are unloaded */
 	/* How many functions it has; the complement of that: nobody wants functions. note: NULL: it has no stubs. */
 	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
-	void (*roles)(const struct dl_phdr_info *info, const struct hodo_note_roles *note);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
@@ -350,15 +367,10 @@ HODO_HIDDEN int hodo_role_set(const char *role); /* the calling thread's */
 
 /* loaded.c; under the control lock: in each scan begin, then each object, then end */
 HODO_HIDDEN void hodo_loaded_begin(void);
-HODO_HIDDEN void hodo_loaded_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
-HODO_HIDDEN void hodo_loaded_end(void);
-HODO_SHARED bool hodo_loaded_idle(const struct dl_phdr_info *info); /* its slots were made no-ops here */
-/*
- * Goes through the slots that call the object's stubs, or were made no_ops, by address. found: false ends it. False:
- * the note is not valid.
- */
-HODO_SHARED bool hodo_loaded_slots(const struct dl_phdr_info *info, const struct hodo_note_functions *note,
-				   bool no_ops, bool (*found)(void *data, uintptr_t slot, bool entry), void *data);
+/* object: NULL, or the one that is looked at. */
+HODO_HIDDEN void hodo_loaded_object(struct hodo_object *object, const struct dl_phdr_info *info,
+				    const struct hodo_note_functions *note);
+HODO_HIDDEN bool hodo_loaded_end(void); /* whether some with sites have gone, of which the events do not know yet */
 
 /* What libhodo has in front of other libraries' functions; see arch/x86_64/imports.S. */
 enum hodo_replaced { HODO_CYG_ENTER, HODO_CYG_EXIT, HODO_MCOUNT, HODO_FENTRY, HODO_REPLACED };

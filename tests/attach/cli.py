@@ -88,6 +88,6 @@ class Case(hodo_test.Case):
         return [e["fields"]["i"] for e in events if e["name"] == "at:note" and pid in (None, e["pid"])]
 
     def assertLine(self, done, text, status=1):
-        """It failed, and one line of what it told is this."""
+        """It failed, and one line of what it said is this."""
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn(text, done.lines())

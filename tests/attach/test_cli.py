@@ -177,7 +177,7 @@ class Record(Case):
         self.assertEqual(first.done().returncode, 0)
 
     def test_of_a_command_that_is_recorded(self):
-        """It is recorded by another way than a listener's: told, switched and ended all the same."""
+        """It is recorded by another way than a listener's: listed, switched and ended all the same."""
         r = Recorder(self, "--", TARGET, env={"HODO_LISTEN": "1"}, stdin=subprocess.PIPE)
         pid = wait_for("the command", lambda: next(iter(children(r.pid)), None))
         wait_for("the recording", lambda: self.recorded(pid))

@@ -371,7 +371,7 @@ def inside(directory):
     os.remove(os.path.join(sockets, str(t.pid)))
 
     # One whose child has the listening socket, and answers on it under the number of the dead.
-    ready, told = os.pipe()
+    ready, signal_ready = os.pipe()
     first = os.fork()
     if first == 0:
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -379,7 +379,7 @@ def inside(directory):
         s.listen(8)
         if os.fork():
             os._exit(0)
-        os.write(told, b".")
+        os.write(signal_ready, b".")
         while True:
             c = s.accept()[0]
             c.recv(4096)

@@ -9,7 +9,7 @@
 
 #include <base/json.h>
 #include <base/number.h>
-#include <base/search.h>
+#include <core/search.h>
 #include <base/text.h>
 
 TEST(test_kept)

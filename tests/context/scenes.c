@@ -305,7 +305,7 @@ static KEEP void scene_sandbox(void)
 	STAY;
 }
 
-/* Until it is told to end; for --pid. */
+/* Until it is asked to end; for --pid. */
 static KEEP void scene_wait(void)
 {
 	signal(SIGALRM, SIG_DFL);

@@ -184,7 +184,7 @@ def shape(line):
     return re.sub(r"[\s|]+", " ", line).strip()
 
 
-# A busy machine may lose events: what is told of it is no part of the shape.
+# A busy machine may lose events: what is said of it is no part of the shape.
 LOSSES = re.compile(r"\blost\b|^ +[\d,]+ +(full|overwritten) ")
 
 

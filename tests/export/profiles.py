@@ -142,23 +142,26 @@ class Case(exporting.Case):
         return {f["function"]: (f["calls"], f["self_ns"], f["total_ns"]) for f in functions}
 
     def intervals(self, recording):
-        """(begin, -end, order, name) of spans and calls by (pid, tid), from what print and graph say."""
+        """(begin, -end, depth, name) of spans and calls by (pid, tid), from what print and graph say."""
         threads = collections.defaultdict(list)
         for line in self.ok(HODO, "graph", "--json", "-q", recording).decode().splitlines():
             o = json.loads(line)
             if "function" in o and "duration_ns" in o:
                 lasted = 0 if "no_exit" in o["flags"] else o["duration_ns"]
                 threads[o["pid"], o["tid"]].append((o["ts"], -o["ts"] - lasted, o["depth"], o["function"]))
-        opened = collections.defaultdict(list)
+        opened, calls = collections.defaultdict(list), collections.Counter()
         events = [json.loads(line) for line in self.ok(HODO, "print", "--json", "-q", recording).decode().splitlines()]
         for o in events:
             name, _, end = o["name"].rpartition(".")
+            thread = o["pid"], o["tid"]
+            calls[thread] += o["name"].startswith("func:entry") - o["name"].startswith("func:exit")
             if name in self.SPANS and end == "begin":
-                opened[o["pid"], o["tid"]].append((o["ts"], name))
+                # Inside of the calls that are open; what begins and ends when it does is inside of it.
+                opened[thread].append((o["ts"], calls[thread] - 0.5, name))
             elif name in self.SPANS and end == "end":
-                begin, begun = opened[o["pid"], o["tid"]].pop()
+                begin, depth, begun = opened[thread].pop()
                 self.assertEqual(begun, name)
-                threads[o["pid"], o["tid"]].append((begin, -o["ts"], 1 << 30, name))
+                threads[thread].append((begin, -o["ts"], depth, name))
         return threads
 
     def paths(self, recording):
@@ -203,7 +206,7 @@ class Speedscope(Case):
 
 
 def main():
-    """Runs the tests; what was skipped for want of npm is told, and makes the test a skipped one."""
+    """Runs the tests; what was skipped for want of npm is reported, and makes the test a skipped one."""
     result = unittest.main(module="__main__", exit=False, verbosity=1).result
     if not result.wasSuccessful():
         sys.exit(1)

@@ -103,7 +103,7 @@ TEST(what_has_no_room, .teardown = clean)
 		assert_int_equal(self_ns, all_self_ns);
 		assert_int_equal(root_ns, all_root_ns);
 		for (uint32_t k = 0; k < some.tree->nnodes; k++)
-			ordinary += some.tree->nodes[k].frame != HODO_CALL_NONE &&
+			ordinary += some.tree->nodes[k].depth != 0 &&
 				    some.tree->frames[some.tree->nodes[k].frame].kind != HODO_CALL_OTHER;
 		assert_true(ordinary <= rooms[i]);
 		assert_int_equal(rooms[i] < 7, some.tree->many > 0);

@@ -178,13 +178,13 @@ class Output(Case):
                     pass
             self.assertEqual(p.wait(60), 0)
         os.close(slave)
-        told = ""
+        said = ""
         try:
             while True:  # ends with EIO: there is no slave any more
-                told += os.read(master, 65536).decode()
+                said += os.read(master, 65536).decode()
         except OSError:
             os.close(master)
-        self.assertRegex(told, r"\A(hodo: [\d.]+ [KM]iB written\x1b\[K\r)+\x1b\[Khodo: [\d.]+ MiB in slow\r\n\Z")
+        self.assertRegex(said, r"\A(hodo: [\d.]+ [KM]iB written\x1b\[K\r)+\x1b\[Khodo: [\d.]+ MiB in slow\r\n\Z")
 
     def test_fifo(self):
         os.mkfifo(self.path("fifo"))

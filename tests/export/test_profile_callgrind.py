@@ -118,7 +118,7 @@ class Callgrind(profiles.Speedscope):
         text = self.kcachegrind(path)
         if "Selected " not in text and "Invalid" not in text:
             raise unittest.SkipTest(f"kcachegrind does not start here: {text[-300:]}")
-        self.assertNotIn("Loading ", text) # of which it tells where it stumbles
+        self.assertNotIn("Loading ", text) # which it prints where it stumbles
         self.assertIn('Selected  "', text)
         path.write_text(path.read_text() + "a line that is none\n")
         self.assertIn("Invalid line", self.kcachegrind(path))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.h - the filter language told a second time: random expression
+ * reference.h - the filter language written a second time: random expression
  * trees, their text, and their value by walking the tree. Shares no code with
  * compiler and machine, and computes with wider types where those take care.
  */

@@ -177,7 +177,7 @@ def compare(trace, counts, variant, ignore):
 def compare_counts(d, programs, variant, case):
     symbols(programs, d / "symbols")
     # In an image that execs nobody counts ticks after it has written its counts.
-    # A handler that interrupts a tracer is not seen, which is counted and told.
+    # A handler that interrupts a tracer is not seen, which is counted and reported.
     ignore = TICKS if case == "exec_thread" or case in SEEN_IN_PART else set()
     faults = compare(Trace(d / "trace", d / "symbols"), counted(d / "counts"), variant, ignore)
     if faults:

@@ -26,26 +26,26 @@ def noslots():
 
 
 def deeper():
-    """Deeper than frames are kept: what is deeper is counted and told, and the program goes on."""
+    """Deeper than frames are kept: what is deeper is counted and reported, and the program goes on."""
     depth = 4500000
     plain = run(sys.argv[2], "deep", env={**os.environ, "DEEP": str(depth)})
     done = record("--functions", "--tracer", "profile", "--", sys.argv[2], "deep", DEEP=str(depth))
     assert plain.returncode == 0 and (done.returncode, done.stdout) == (0, plain.stdout), (plain, done)
-    told = re.search(r"hodo: ([0-9]+) calls", done.stderr)
-    assert told and int(told.group(1)) > 0, done.stderr
+    said = re.search(r"hodo: ([0-9]+) calls", done.stderr)
+    assert said and int(said.group(1)) > 0, done.stderr
 
 
 def crowd():
-    """More threads at once than there is room for: their calls are counted and told."""
+    """More threads at once than there is room for: their calls are counted and reported."""
     plain = run(sys.argv[2], 100, status=0)
     done = record("--functions", "--tracer", "graph", "--", sys.argv[2], "100", HODO_LIBRARY=os.environ["SMALL"])
     assert (done.returncode, done.stdout) == (0, plain.stdout), done
-    told = re.search(r"hodo: ([0-9]+) calls.*thread", done.stderr)
-    assert told and int(told.group(1)) >= 36, done.stderr
+    said = re.search(r"hodo: ([0-9]+) calls.*thread", done.stderr)
+    assert said and int(said.group(1)) >= 36, done.stderr
 
 
 def libraries():
-    """More objects than there is room for: it is told, and those before are traced."""
+    """More objects than there is room for: that is reported, and those before are traced."""
     done = record("--functions", "--", sys.argv[2], "1", HODO_LIBRARY=os.environ["SMALL"])
     assert done.returncode == 0 and "too many libraries" in done.stderr, done.stderr
     assert re.search(r"hodo: [1-9][0-9]* events", done.stderr), done.stderr

@@ -181,7 +181,7 @@ UNTRACED static void check_inside(void)
 	EXPECT(hodo_tracer_unregister(&inside) == 0);
 }
 
-/* --------------------------------------------------------------- what is told */
+/* --------------------------------------------------------------- what is reported */
 
 static struct hodo_call calls[64];
 static unsigned ncalls;

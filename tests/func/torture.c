@@ -8,7 +8,7 @@
  * a library. The main thread registers and unregisters tracers with filters of many kinds, ROUNDS
  * times; each has a page of its own that its functions read and write, and which
  * is made inaccessible when unregister has returned: who calls it then, faults.
- * While it lives, each exit that it is told of must belong to an entry that it was told of. With a recorder, events
+ * While it lives, each exit that is reported to it must belong to an entry that was. With a recorder, events
  * of functions are switched off and on as well.
  */
 #define _GNU_SOURCE

@@ -27,7 +27,7 @@ import tempfile
 import place
 from hodo_test import HODO, LIMIT_S, verbs
 
-# Words that are told of, but are no error: nothing is to be done.
+# Words of notes, which are no errors: nothing is to be done.
 NEWS = re.compile(r"hodo: (warning: )?(\d[\d,]* (event|part|snapshot)s?\b|no event|trigger |process \d+ (is|was|now)|"
                   r"\S+ (itself )?(has|had) |SIZE in \S+$)")
 
@@ -105,7 +105,7 @@ def flaws(command, lines):
 
 
 def check(file):
-    """Faults, told; 0 or 1."""
+    """Prints the faults; 0 or 1."""
     update, bad, said = os.environ.get("UPDATE_GOLDEN"), 0, []
     cases, lines = [], pathlib.Path(file).read_text(encoding="utf-8").splitlines()
     for line in lines:

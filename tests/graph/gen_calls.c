@@ -62,7 +62,7 @@ static void end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_
 	gen_trace_end(t);
 }
 
-/* Function f at its entry or an exit of it; frames are told in units of 8 bytes. */
+/* Function f at its entry or an exit of it; frames are reported in units of 8 bytes. */
 static void event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame)
 {
 	gen_event(s, id, tid, now);

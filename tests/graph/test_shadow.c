@@ -9,18 +9,18 @@
 
 /* ------------------------------------------------------------------ one by one */
 
-struct told {
+struct call {
 	uint64_t at, total, children;
 	enum hodo_frame_end end;
 };
-static struct told log_[64];
+static struct call log_[64];
 static unsigned nlog;
 
 static void note(struct hodo_shadow *s, const struct hodo_frame *f, enum hodo_frame_end end, uint64_t now)
 {
 	(void)s;
 	assert_true(nlog < 64);
-	log_[nlog++] = (struct told){ f->at, now - f->entry, f->children, end };
+	log_[nlog++] = (struct call){ f->at, now - f->entry, f->children, end };
 }
 
 static struct hodo_frame table[64];

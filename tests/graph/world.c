@@ -29,7 +29,7 @@ static uint32_t below(struct world *w, uint32_t n)
 	return (uint32_t)(next_random(w) % n);
 }
 
-/* ---------------------------------------------------------------- what is told */
+/* ---------------------------------------------------------------- what is reported */
 
 static struct world *the_world;
 
@@ -159,7 +159,7 @@ static void ret(struct world *w, struct world_thread *t)
 {
 	struct world_stack *s = running(t);
 	struct world_frame *f, *up;
-	bool told;
+	bool reported;
 
 	if (!s->n)
 		return;
@@ -169,10 +169,10 @@ static void ret(struct world *w, struct world_thread *t)
 	up = top(w, t);
 	if (up)
 		up->children += f->exit - f->entry;
-	told = hodo_shadow_exit(&t->shadow, w->o.sp ? f->sp : f->at, f->function, w->now, w->o.sp, 0);
-	if (!told && !f->refused && !w->o.coroutines)
+	reported = hodo_shadow_exit(&t->shadow, w->o.sp ? f->sp : f->at, f->function, w->now, w->o.sp, 0);
+	if (!reported && !f->refused && !w->o.coroutines)
 		abort();
-	if (told && f->closed != 1)
+	if (reported && f->closed != 1)
 		abort();
 }
 

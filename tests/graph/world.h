@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * world.h - threads that call, return, throw, longjmp, change stacks and get
- * signals, and know it all: the truth that core/shadow.c is compared with, which is told entries
+ * signals, and know it all: the truth that core/shadow.c is compared with, which is given entries
  * and exits only.
  */
 #ifndef HODO_TESTS_GRAPH_WORLD_H
@@ -26,7 +26,7 @@ struct world_frame {
 	enum hodo_frame_end end;
 	unsigned closed; /* times */
 	bool refused;    /* no frame was given for it */
-	bool messy;      /* what was inside of it is not told exactly */
+	bool messy;      /* what was inside of it is not reported exactly */
 };
 
 struct world_stack {
@@ -49,7 +49,7 @@ struct world_options {
 	uint32_t steps;
 	bool stacks_known; /* as in the traced process */
 	bool sp;           /* frames known by their stack pointer only; no coroutines */
-	bool calm;         /* calls, returns and signals only: everything is told exactly */
+	bool calm;         /* calls, returns and signals only: everything is reported exactly */
 	bool coroutines;
 	bool silent_moves; /* coroutines resume others, and change threads while the old one makes no event */
 	const uint8_t *script; /* what decides in place of the seed, for the fuzzer */

@@ -28,7 +28,7 @@ def options(text):
 
 class Complete(Case):
     def offered(self, *words, index=None, **kwargs):
-        """[(word, what it is)]; the cursor is behind the last word unless told otherwise."""
+        """[(word, what it is)]; the cursor is behind the last word unless index is given."""
         index = len(words) - 1 if index is None else index
         done = self.hodo("--complete", index, *words, **kwargs)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -52,14 +52,14 @@ class Complete(Case):
     def test_options_are_those_of_help(self):
         for verb in verbs():
             with self.subTest(verb):
-                told = options(self.ok(verb, "--help=all"))
-                self.assertGreaterEqual(len(told), 3)
+                said = options(self.ok(verb, "--help=all"))
+                self.assertGreaterEqual(len(said), 3)
                 table = "".join("  " + line for line in self.ok("--options", verb).splitlines(True))
-                self.assertEqual(options(table), told)
+                self.assertEqual(options(table), said)
                 offered = [w for w in self.words("hodo", verb, "-") if w != "--help=all"]
-                self.assertEqual(sorted(w for w in offered if not w.endswith("=")), sorted(told))
+                self.assertEqual(sorted(w for w in offered if not w.endswith("=")), sorted(said))
                 for word in (w for w in offered if w.endswith("=")):
-                    self.assertTrue(told[word[:-1]].startswith("["), word)
+                    self.assertTrue(said[word[:-1]].startswith("["), word)
 
     def test_values_are_taken(self):
         """Each value that is offered is one that the verb takes: its only complaint is of what is not there."""

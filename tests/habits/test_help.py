@@ -124,7 +124,7 @@ class Terminal(Case):
                 self.assertNotIn("Q:", self.shown(verb, "-q", env={"HODO_PAGER": "", "PAGER": "sed 's/^/Q:/'"})[1])
 
     def test_less(self):
-        """less is told to leave when all fits, and to keep colours."""
+        """less is asked to leave when all fits, and to keep colours."""
         path = self.path("bin")
         os.mkdir(path)
         with open(os.path.join(path, "less"), "w", encoding="ascii") as f:

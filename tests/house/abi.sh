@@ -46,7 +46,7 @@ check)
 		echo "abi: a removed function goes unnoticed" >&2
 		exit 1
 	fi
-	# ... and that two members of a struct that change places are, where nothing else tells.
+	# ... and that two members of a struct that change places are, where nothing else shows it.
 	if [ "$name" = abi-layout ]; then
 		mkdir -p "$work/hodo"
 		sed 's/uint32_t threads; /uint32_t stopped; /; s/uint32_t stopped;  *\/\* set/uint32_t threads; \/* set/' \

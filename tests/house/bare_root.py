@@ -190,7 +190,7 @@ def check_tests(root, user):
 
 
 def install_named(root, user, command):
-    """The user asks for it, is told what is missing, and root installs exactly that."""
+    """The user asks for it, reads what is missing, and root installs exactly that."""
     done = root.run(user, command)
     found = re.search(r"run as root: apt-get install ([^\n]+)", done.stderr)
     root.expect(f"{user}: {command} names what is missing", done.returncode == 1 and found)

@@ -82,7 +82,7 @@ def environment(folder=None, **more):
 
 
 class Done(subprocess.CompletedProcess):
-    """A command that has ended: returncode, stdout, stderr; and, of hodo record, what it told at the end."""
+    """A command that has ended: returncode, stdout, stderr; and, of hodo record, what it said at the end."""
 
     def lines(self):
         return [line for line in self.stderr.splitlines() if line.startswith("hodo: ")]
@@ -330,9 +330,9 @@ class Case(unittest.TestCase):
         """babeltrace2 and our reader see the same, event by event; so does the summary. Returns babeltrace2's events."""
         found, discarded = self.babeltrace(recording)
         compare(recording or self.data)
-        told = self.stat(recording)
-        self.assertEqual(told["recorded"], len(found))
-        self.assertEqual(told["discarded"] + told["overwritten"], discarded)
+        said = self.stat(recording)
+        self.assertEqual(said["recorded"], len(found))
+        self.assertEqual(said["discarded"] + said["overwritten"], discarded)
         if done:
             self.assertEqual(done.events()[0], len(found))
             self.assertEqual(done.lost(), discarded)

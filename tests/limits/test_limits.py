@@ -41,7 +41,7 @@ class Limits(Case):
         return total
 
     def check_sum(self, result, sent):
-        """All that the program sent is in the recording or counted, as told, as read, and by each part."""
+        """All that the program sent is in the recording or counted, as printed, as read, and by each part."""
         stat = self.stat()
         lost = stat["discarded"] + stat["overwritten"]
         self.assertEqual(stat["recorded"] + lost + stat["limited"], sent)
@@ -208,9 +208,9 @@ class Keep(Limits):
     def test_the_newest(self):
         result = self.record("-m", "256K", "--packet-size", "1K", "--rotate", "4K", "--keep", "3",
                              TARGET, 20000, 1, 0, 200)
-        told = re.search(r"hodo: (\d+) parts, (\d+) removed with (\d+) events, as --keep asks", result.stderr)
-        self.assertTrue(told, result.stderr)
-        made, removed, events = map(int, told.groups())
+        said = re.search(r"hodo: (\d+) parts, (\d+) removed with (\d+) events, as --keep asks", result.stderr)
+        self.assertTrue(said, result.stderr)
+        made, removed, events = map(int, said.groups())
         self.assertEqual(self.parts(), [f"part-{n:04d}" for n in range(made - 2, made + 1)])
         self.assertEqual(removed, made - 3)
         self.assertEqual(result.events()[0], self.stat()["recorded"])
@@ -238,7 +238,7 @@ class Size(Limits):
         size = self.bytes_on_disk(path)
         streams = sum(len(p["streams"]) for p in self.info(path)["processes"])
         self.assertIn("has the size that --max-size allows: the recording ends", result.stderr)
-        # A packet more would not have fitted; what was lost is told by up to two empty ones a stream.
+        # A packet more would not have fitted; what was lost is reported by up to two empty ones a stream.
         self.assertGreater(size, limit - PACKET)
         self.assertLessEqual(size, limit + 2 * HEADER * streams)
 
@@ -281,8 +281,8 @@ class Rates(Limits):
         self.assertEqual(rows["limits:text"]["limited"], 0)
         self.assertEqual(stat["limited"], rows["limits:tick"]["limited"])
         self.assertEqual(self.info()["limited"], stat["limited"])
-        told = re.search(r"hodo: (\d+) events not recorded: over the rate", result.stderr)
-        self.assertEqual(int(told[1]), stat["limited"])
+        said = re.search(r"hodo: (\d+) events not recorded: over the rate", result.stderr)
+        self.assertEqual(int(said[1]), stat["limited"])
         self.assertIn("OVER RATE", self.hodo("stat", self.data).stdout)
         self.assertIn("over their rate", self.hodo("info", self.data).stdout)
         self.check_trace(result)

@@ -9,32 +9,31 @@ import sys
 import tempfile
 import time
 
+from hodo_test import LIBHODO, LIMIT_S, end, environment, program, wait_for
+
 rounds, variant = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "plain"
+functions = variant == "functions"
 with tempfile.TemporaryDirectory(prefix="hodo-live.") as directory:
-    env = dict(os.environ, XDG_RUNTIME_DIR=directory, HODO_LISTEN="1", LD_PRELOAD=os.environ["LIBHODO"])
-    if variant == "norseq":
-        env["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
-    program = os.environ["TARGET_FUNCTIONS" if variant == "functions" else "TARGET"]
-    target = subprocess.Popen([program, "4", "signals"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              text=True)
+    env = environment(directory)
+    seed = os.getpid()
+    print(f"seed {seed}")
+    more = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"} if variant == "norseq" else {}
+    target = subprocess.Popen([program("TARGET_FUNCTIONS" if functions else "TARGET"), "4", "signals"],
+                              env={**env, "HODO_LISTEN": "1", "LD_PRELOAD": LIBHODO, **more},
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert target.stdout.readline() == "ready\n"
-        socket = f"{directory}/hodo/{target.pid}"
-        for _ in range(500):
-            if os.path.exists(socket):
-                break
-            time.sleep(0.01)
-        time.sleep(0.05)
-        done = subprocess.run([os.environ["CYCLE"], rounds, socket], timeout=500,
-                              env=dict(os.environ, CYCLE_SEED=str(os.getpid()),
-                                       **({"CYCLE_FUNCTIONS": "1"} if variant == "functions" else {})))
-        print(f"seed {os.getpid()}")
+        socket = f"{env['XDG_RUNTIME_DIR']}/hodo/{target.pid}"
+        wait_for(socket, lambda: os.path.exists(socket))
+        time.sleep(0.05)  # it is busy by then
+        more = {"CYCLE_FUNCTIONS": "1"} if functions else {}
+        done = subprocess.run([program("CYCLE"), rounds, socket], check=False, timeout=500,
+                              env={**env, "CYCLE_SEED": str(seed), **more})
         target.stdin.close()
         rest = target.stdout.read()
-        status = target.wait(timeout=30)
+        status = target.wait(timeout=LIMIT_S)
     finally:
-        target.kill()
-        target.wait()
+        end(target)
     if done.returncode or status or rest != "intact\n":
         sys.exit(f"cycle: {done.returncode}, target: {status} {rest!r}")
     if os.path.exists(socket):

@@ -7,9 +7,10 @@ import random
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
+
+from hodo_test import LIMIT_S, end, environment, program, scenes, wait_for
 
 MAGIC, VERSION, CONFIG, CONTROL = 0x4F444F48, 1, 2, 4
 STATUS, RECORD, LEAVE = 1, 2, 7
@@ -18,19 +19,17 @@ STATUS, RECORD, LEAVE = 1, 2, 7
 class Target:
     def __init__(self, case, **more):
         self.dir = tempfile.TemporaryDirectory(prefix="hodo-hazards.")
-        env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name, "HODO_LISTEN": "1", "FLIGHT": self.dir.name, **more}
-        env.pop("HODO_FLIGHT", None)
-        self.p = subprocess.Popen([os.environ["LIVE_HAZARDS"], case], env=env, stdin=subprocess.PIPE,
+        env = environment(self.dir.name, **{"HODO_LISTEN": "1", "FLIGHT": self.dir.name, **more})
+        self.p = subprocess.Popen([program("LIVE_HAZARDS"), case], env=env, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True)
-        self.path = f"{self.dir.name}/hodo/{self.p.pid}"
+        self.path = f"{env['XDG_RUNTIME_DIR']}/hodo/{self.p.pid}"
         self.expect("ready")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.p.kill()
-        self.p.wait()
+        end(self.p)
         self.dir.cleanup()
 
     def expect(self, word):
@@ -42,17 +41,18 @@ class Target:
         self.p.stdin.write("\n")
         self.p.stdin.flush()
 
+    def connect(self):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            s.connect(self.path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            s.close()
+            return None
+        s.settimeout(LIMIT_S)
+        return s
+
     def client(self):
-        for tries in range(500):
-            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            try:
-                s.connect(self.path)
-                s.settimeout(30)
-                return s
-            except (FileNotFoundError, ConnectionRefusedError):
-                s.close()
-                time.sleep(0.01)
-        raise AssertionError(f"nobody listens at {self.path}")
+        return wait_for(f"somebody who listens at {self.path}", self.connect)
 
 
 def ask(s, op, text=b""):
@@ -93,14 +93,14 @@ def record(s, *how):
     return memfd
 
 
-def leader_leaves():
+def check_leader_leaves(_):
     with Target("leader_leaves") as t:
         t.step()
-        assert t.p.wait(timeout=20) == 0
+        assert t.p.wait(timeout=LIMIT_S) == 0
         assert not os.path.exists(t.path), f"{t.path} is left behind"
 
 
-def bare_child_exits():
+def check_bare_child_exits(_):
     with Target("bare_child_exits") as t:
         t.client()
         t.step()
@@ -110,7 +110,7 @@ def bare_child_exits():
         assert answer(s)[0] == 0
 
 
-def no_descriptors():
+def check_no_descriptors(_):
     with Target("no_descriptors") as t:
         t.client().close()
         t.step()
@@ -126,7 +126,7 @@ def no_descriptors():
         assert cpu < 700, f"{cpu} ms of processor time"
 
 
-def own_recording():
+def check_own_recording(_):
     with Target("own_recording") as t:
         s = t.client()
         memfd = record(s)
@@ -141,7 +141,7 @@ def own_recording():
         os.close(memfd)
 
 
-def silent_client():
+def check_silent_client(_):
     # Had fork() or setuid() waited, the process would have given up waiting for the recorder's answer first.
     with Target("silent_client") as t:
         for _ in range(5): # on a machine that is busy enough it gives up, too
@@ -157,7 +157,7 @@ def silent_client():
         raise AssertionError("fork() or setuid() waits for a client that says nothing")
 
 
-def handler_forks():
+def check_handler_forks(_):
     # Triggers that are met by each event, and a rate that most are over.
     pattern = b"hazard:*\0"
     trigger = struct.pack("<IIQQII", 3, 1 << 31, 0, 0, len(pattern), 0) + pattern
@@ -190,7 +190,7 @@ def leave_and_listen(t, step_first):
     assert answer(again)[0] == 0
 
 
-def handler_forks_in_profile():
+def check_handler_forks_in_profile(_):
     profile = struct.pack("<IIIIQQIIII", 48, 1 << 2, 0, 0, 0, 2000000000, 0, 0, 0, 0)
     with Target("handler_forks") as t:
         s = t.client()
@@ -217,11 +217,11 @@ def hostile(clock):
                     struct.pack_into("<Q", shm, at, word << 20)
                 struct.pack_into("<3I", shm, on + 4, *random.choices((1, 1, 1, 2, 3, 8, 9, 11, 16, 17, 31), k=3))
             t.expect("alive")
-            assert t.p.wait(timeout=20) == 0
+            assert t.p.wait(timeout=LIMIT_S) == 0
         os.close(memfd)
 
 
-def hostile_recorder():
+def check_hostile_recorder(_):
     seed = int(os.environ.get("SEED", "1"))
     print("seed", seed, flush=True)
     random.seed(seed)
@@ -229,7 +229,7 @@ def hostile_recorder():
         hostile(clock)
 
 
-def listens_again():
+def check_listens_again(_):
     with Target("listens_again", HODO_LISTEN="0") as t:
         for _ in range(300):
             leave_and_listen(t, False)
@@ -239,6 +239,4 @@ def listens_again():
             leave_and_listen(t, i % 2 == 0)
 
 
-if __name__ == "__main__":
-    globals()[sys.argv[1]]()
-    print("ok")
+scenes(globals())

@@ -87,7 +87,7 @@ spin:
 #ifdef M_TAKE_ALIVE
 		STEP(seen = seen);
 #else
-		/* A system call tells whether the owner lives. */
+		/* A system call finds out whether the owner lives. */
 		STEP(if :: !dead[seen] -> busy++; goto next :: else fi);
 #endif
 #ifdef M_TAKE_STORE

@@ -14,7 +14,7 @@
  * Each access to a word is a step; memory is in order. That a store releases, or a load acquires, is shown by mutants
  * that move words across a ticket, as a machine could without it.
  *
- * Left out: spans that are told apart by an id, which nest as scopes do or have no order to keep.
+ * Left out: spans that are distinguished by an id, which nest as scopes do or have no order to keep.
  *
  * Parameters: TURNS of the first thread, OPENED and CLOSED by the second. Each M_... is a mutant.
  */

@@ -27,7 +27,7 @@ def symbols(path):
 
 
 def closing(text, at):
-    """Index behind the bracket that closes the one at `at`; operators of < and > inside are told by their word."""
+    """Index behind the bracket that closes the one at `at`; operators of < and > inside are known by their word."""
     pairs = {"(": ")", "<": ">", "{": "}", "[": "]"}
     stack = []
     while at < len(text):

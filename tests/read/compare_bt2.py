@@ -343,7 +343,7 @@ def folders_in(path):
 
 
 def check(hodo, path):
-    """The differences, and a line that tells of the whole."""
+    """The differences, and a line about the whole."""
     folders, parts = folders_in(path)
     try:
         theirs, their_lost = read_bt2(path, bool(parts))
@@ -367,12 +367,12 @@ def main():
         sys.stderr.write("usage: compare_bt2.py HODO DIR\n")
         return 2
     hodo, path = sys.argv[1], sys.argv[2].rstrip("/")
-    differences, told = check(hodo, path)
+    differences, said = check(hodo, path)
     if differences:
         print("%s: babeltrace2 and hodo differ in %d places" % (path, len(differences)))
         print("\n".join(differences[:DIFFERENCES_MAX]))
         return 1
-    print("%s: %s: babeltrace2 and hodo agree" % (path, told))
+    print("%s: %s: babeltrace2 and hodo agree" % (path, said))
     return 0
 
 

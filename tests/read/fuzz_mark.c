@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 							    "q", "r", "s", "t", "u", "v", "w", "x",
 							    "y", "z", "A", "B", "C", "D", "E", "F" };
 	struct hodo_class *c = calloc(1, sizeof(*c));
+	struct hodo_trace trace = { 0 };
 	struct hodo_read_layouts *l = hodo_read_layouts_new();
 	const uint8_t *p = take(&data, &len, 1), *types, *payload;
 	size_t nfields = p ? *p % (HODO_FIELDS_MAX + 1u) : 0, bytes;
@@ -69,12 +70,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			c->fields[i].name = names[i];
 		}
 		if (hodo_read_walk(l, event, HODO_EVENT_HEADER + bytes, 0, 1, 1, &walk) == 0 &&
-		    walk.events == 1 && hodo_read_class_finish(c) == 0)
+		    walk.events == 1 && hodo_read_class_finish(&trace, c) == 0)
 			print(c, event, walk.bytes);
 	}
 	free(format);
 	free(event);
-	hodo_read_class_free(c);
+	hodo_arena_free(&trace.memory);
+	free(c);
 	hodo_read_layouts_free(l);
 	return 0;
 }

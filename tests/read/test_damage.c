@@ -105,7 +105,7 @@ TEST(test_header)
 	check(folder_path("h"), 200, 0, "damaged size");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, events), &events, 4);
 	check(folder_path("h"), 200, 0, "damaged event count");
-	/* Content shorter than the packet: the rest is padding, and the count tells. */
+	/* Content shorter than the packet: the rest is padding, and the count says. */
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &small, 8);
 	check(folder_path("h"), 200, 0, "damaged event count");
 	/* A packet that claims the one behind it: found again at its header. */

@@ -134,7 +134,7 @@ TEST(test_overwritten)
 	hodo_read_close(r);
 }
 
-/* A packet that is not there: numbers and events jump, and no header tells of a loss. */
+/* A packet that is not there: numbers and events jump, and no header mentions a loss. */
 TEST(test_damaged)
 {
 	struct seen seen = { .n = 0 };

@@ -109,7 +109,7 @@ class Family(Case):
         self.check_trace(result)
 
     def test_static(self):
-        """A command that cannot be recorded runs, and is told of."""
+        """A command that cannot be recorded runs, and that is reported."""
         result = self.record(FAKE, "leave-after-hello")
         self.assertEqual(result.returncode, 0)
         self.assertIn("itself was not recorded", result.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a recording goes, what is recorded, and what the user is told."""
+"""Where a recording goes, what is recorded, and what the user is shown."""
 
 import json
 import os

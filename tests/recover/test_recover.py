@@ -115,15 +115,15 @@ class Killed(Case):
                     break
             output.seek(0)
             said = output.read().splitlines()
-            # One that had written all before it was killed has told of losses.
+            # One that had written all before it was killed has reported losses.
             self.assertEqual([s for s in said if not re.match("hodo: [0-9]+ events? lost: ", s)], ["done"], n)
         with open(status, encoding="ascii") as f:
             self.assertEqual(f.read(), "0\n", n)
         with open(shared, "rb") as f:
             done = struct.unpack("2Q", f.read(16))
         self.assertEqual(done, (20000, 20000), n)
-        told = self.recover()
-        events = self.check_recovered((n, options, told.stderr), whole=n % 25 == 0)
+        said = self.recover()
+        events = self.check_recovered((n, options, said.stderr), whole=n % 25 == 0)
         shutil.rmtree(self.data)
         return killed, events
 

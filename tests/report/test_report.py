@@ -115,7 +115,7 @@ PAIRS = [a for name in USER_SPANS if "," in name for a in ("--pair", name)]
 
 
 class Same(Case):
-    """What is told is what the events say."""
+    """What is reported is what the events say."""
 
     def check_spans(self, report, events, spans, group_of=lambda e: None, wanted=lambda e: True):
         rows = groups(report["spans"])
@@ -279,6 +279,17 @@ class Identity(Case):
             found = self.events("ids-2000-7", "--filter", f"$duration >= {limit}ns")
             self.assertEqual(found, [e for e, d in zip(ends, durations) if d is not None and d >= limit], limit)
 
+    def test_exports(self):
+        """So are the spans of an export."""
+        begun, found = {}, collections.defaultdict(list)
+        for e in json.loads(self.ok("export", "-q", "--to", "chrome", "-o", "-", self.make("ids")))["traceEvents"]:
+            if e["ph"] == "b":
+                begun[e["name"], e["id"]] = e["ts"]
+            elif e["ph"] == "e":
+                found[e["name"]].append(round((e["ts"] - begun[e["name"], e["id"]]) * 1000))
+        for name, (times, _, _) in self.paired()[0].items():
+            self.assertEqual(sorted(found["kv:" + name]), sorted(times[None]), name)
+
     def test_names(self):
         """An event has the name that its thread had then; a row the last one, whichever table it is in."""
         path = self.make("names")
@@ -387,7 +398,7 @@ class Kernel(Case):
                 self.check_times(row_of(report["latency"], tid), times)
 
     def test_lost(self):
-        """Of a recording with losses nothing is told that was not so."""
+        """Of a recording with losses nothing is reported that was not so."""
         whole = Scheduler(self.events(self.make("kernel", 12000)))
         path = self.make("lossy", 12000)
         self.assertIn("reach over lost events", self.hodo("report", path).stderr)
@@ -609,7 +620,7 @@ class Hostile(Case):
         self.assertIn((name, "(null)"), rows)
 
     def test_broken(self):
-        """Bytes changed anywhere: what can be read is told, and nothing worse happens."""
+        """Bytes changed anywhere: what can be read is reported, and nothing worse happens."""
         path = self.path(self.make("both", 300))
         files = [os.path.join(d, f) for d, _, names in os.walk(path) for f in names]
         state = 1
@@ -635,7 +646,7 @@ class Hostile(Case):
 
 class Bounds(Case):
     def test_memory(self):
-        """1.2 million begins wait for an end, and fall into as many groups: what goes beyond is told."""
+        """1.2 million begins wait for an end, and fall into as many groups: what goes beyond is reported."""
         path, n = self.make("leak", 1200000), 1200000
         done, peak_kib = measured(HODO, "report", path, "--json", "--by", "shard", "-n", 3, status=0, **self.how({}))
         self.assertLess(peak_kib, 500 << 10)
@@ -653,14 +664,14 @@ class Bounds(Case):
         self.assertEqual(row["count"], report["events"][0]["count"])
 
     def test_lost_between(self):
-        """A begin and an end with lost events of that process in between make a span, which is told."""
+        """A begin and an end with lost events of that process in between make a span, which is reported."""
         path = self.make("gap")
         report = self.report(path)
         row, = report["spans"]
         self.assertEqual((row["count"], row["total_ns"], report["unsure_spans"], report["lost"]), (6, 6000, 2, 2))
-        told = self.hodo("report", path).stderr
-        self.assertIn("2 spans reach over lost events", told)
-        self.assertIn("begin and end may be those of two", told)
+        said = self.hodo("report", path).stderr
+        self.assertIn("2 spans reach over lost events", said)
+        self.assertIn("begin and end may be those of two", said)
 
     def test_one_key(self):
         """All begins with one key: the search for one that is to go is no search."""

@@ -7,9 +7,10 @@
 
 #include <lib/unit.h>
 #include <export/scheduling.h>
+#include <read/internal.h>
 
 static char got[8192];
-static uint64_t told;
+static uint64_t reported;
 static int64_t last_end[4]; /* of each CPU */
 
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -33,7 +34,7 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 		assert_true(ran->begin_ns >= last_end[ran->cpu]);
 		last_end[ran->cpu] = ran->end_ns;
 	}
-	told++;
+	reported++;
 	if (!data)
 		say("cpu%d %s %u/%u %lld-%lld %s\n", ran->cpu, ran->comm, ran->pid, ran->tid, (long long)ran->begin_ns,
 		    (long long)ran->end_ns, whys[ran->why]);
@@ -44,7 +45,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 	assert_true(off->off_ns != INT64_MIN || off->woken_ns != INT64_MIN);
 	assert_true(off->off_ns <= off->on_ns && off->woken_ns <= off->on_ns);
 	assert_true(off->woken_ns == INT64_MIN || off->woken_ns >= off->off_ns);
-	told++;
+	reported++;
 	if (data)
 		return;
 	say("%u off", off->tid);
@@ -83,7 +84,7 @@ static const struct hodo_read_class classes[] = {
 enum { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, STRANGE };
 
 static const struct hodo_read_thread threads[] = { { 10, 10, "ten" }, { 11, 10, "eleven" }, { 20, 20, "twenty" } };
-static const struct hodo_read_process kernel = { .kernel = "6.1.0", .nthreads = 3, .threads = threads };
+static struct hodo_trace kernel = { .pub = { .kernel = "6.1.0", .nthreads = 3, .threads = threads } };
 static const struct hodo_read_process program = { .nthreads = 3, .threads = threads };
 
 static struct hodo_read_value text_of(uint32_t tid)
@@ -100,7 +101,7 @@ static void event(struct hodo_sched *s, unsigned cls, int64_t ts, int32_t cpu, u
 		  const struct hodo_read_value *values)
 {
 	struct hodo_read_event e = { .ts_ns = ts, .cpu = cpu, .tid = tid, .pid = 0, .comm = "current",
-				     .cls = &classes[cls], .process = &kernel, .values = values };
+				     .cls = &classes[cls], .process = &kernel.pub, .values = values };
 
 	assert_int_equal(hodo_sched_event(s, &e), 0);
 	e.process = &program; /* a program's own event of that name is none of the kernel's */
@@ -154,9 +155,9 @@ TEST(test_order)
 	change(s, 400, 0, 20, 16, 0);   /* ends */
 	change(s, 500, 0, 0, 0, 10);
 	expect(s, 600,
-	       "cpu0 t11 10/11 100-200 preempted\n10 off 100 150 on0 200 sleeps\ncpu0 t10 10/10 200-300 blocked\n"
-	       "11 off 200 200 on0 300 preempted\ncpu0 t11 10/11 300-350 preempted\ncpu0 t20 20/20 350-400 ended\n"
-	       "cpu0 swapper 0/0 400-500 preempted\n10 off 300 ? on0 500 blocked\ncpu0 t10 10/10 500-600 unknown\n");
+	       "cpu0 eleven 10/11 100-200 preempted\n10 off 100 150 on0 200 sleeps\ncpu0 ten 10/10 200-300 blocked\n"
+	       "11 off 200 200 on0 300 preempted\ncpu0 eleven 10/11 300-350 preempted\ncpu0 twenty 20/20 350-400 ended\n"
+	       "cpu0 swapper 0/0 400-500 preempted\n10 off 300 ? on0 500 blocked\ncpu0 ten 10/10 500-600 unknown\n");
 }
 
 TEST(test_states)
@@ -174,7 +175,7 @@ TEST(test_states)
 
 		change(s, 1, 0, 0, 0, 10);
 		change(s, 2, 0, 10, all[i].state, 0);
-		snprintf(wanted, sizeof(wanted), "cpu0 t10 10/10 1-2 %s\n", all[i].why);
+		snprintf(wanted, sizeof(wanted), "cpu0 ten 10/10 1-2 %s\n", all[i].why);
 		expect(s, 2, wanted);
 	}
 }
@@ -189,8 +190,8 @@ TEST(test_new_and_reused)
 	wake(s, WAKEUP_NEW, 50, 1, 10, 20); /* another thread of that number */
 	change(s, 70, 2, 0, 0, 20);
 	expect(s, 80,
-	       "20 off ? 10 on0 30 unknown\ncpu0 t20 20/20 30-40 ended\n20 off ? 50 on2 70 unknown\n"
-	       "cpu0 swapper 0/0 40-80 unknown\ncpu1 current 0/10 10-80 unknown\ncpu2 t20 20/20 70-80 unknown\n");
+	       "20 off ? 10 on0 30 unknown\ncpu0 twenty 20/20 30-40 ended\n20 off ? 50 on2 70 unknown\n"
+	       "cpu0 swapper 0/0 40-80 unknown\ncpu1 ten 0/10 10-80 unknown\ncpu2 twenty 20/20 70-80 unknown\n");
 }
 
 /* Woken by another CPU between its decision to wait and the switch: it waits from then on. */
@@ -208,9 +209,9 @@ TEST(test_woken_early)
 	change(s, 300, 0, 10, 1, 0);
 	change(s, 400, 0, 0, 0, 10);
 	expect(s, 400,
-	       "cpu0 t10 10/10 100-200 sleeps\ncpu0 swapper 0/0 200-210 preempted\n10 off 200 200 on0 210 sleeps\n"
-	       "cpu0 t10 10/10 210-300 sleeps\ncpu0 swapper 0/0 300-400 preempted\n10 off 300 ? on0 400 sleeps\n"
-	       "cpu1 current 0/11 190-400 unknown\n");
+	       "cpu0 ten 10/10 100-200 sleeps\ncpu0 swapper 0/0 200-210 preempted\n10 off 200 200 on0 210 sleeps\n"
+	       "cpu0 ten 10/10 210-300 sleeps\ncpu0 swapper 0/0 300-400 preempted\n10 off 300 ? on0 400 sleeps\n"
+	       "cpu1 eleven 0/11 190-400 unknown\n");
 }
 
 TEST(test_lost)
@@ -224,12 +225,12 @@ TEST(test_lost)
 	change(s, 300, 0, 0, 0, 11);
 	change(s, 310, 1, 0, 0, 11);   /* on two CPUs: it left the first one unseen */
 	change(s, 320, 2, 11, 1, 20);  /* and this one */
-	change(s, 400, 0, 0, 0, 10);   /* is still on for us: nothing can be said of when it went */
+	change(s, 400, 0, 0, 0, 10);   /* is still on for us: nothing can be reported of when it went */
 	change(s, 410, -1, 20, 1, 11); /* CPU unknown */
 	expect(s, 500,
-	       "cpu0 t10 10/10 100-150 unknown\ncpu0 swapper 0/0 200-300 preempted\n11 off 200 ? on0 300 sleeps\n"
+	       "cpu0 ten 10/10 100-150 unknown\ncpu0 swapper 0/0 200-300 preempted\n11 off 200 ? on0 300 sleeps\n"
 	       "20 off ? 150 on2 320 unknown\n11 off 320 ? on-1 410 sleeps\n"
-	       "cpu0 t10 10/10 400-500 unknown\n");
+	       "cpu0 ten 10/10 400-500 unknown\n");
 }
 
 static uint64_t seed = 1;
@@ -240,7 +241,7 @@ static uint64_t dice(uint64_t n)
 	return (seed >> 33) % n;
 }
 
-/* Whatever comes, what is told is in order, and the memory is bounded. */
+/* Whatever comes, what is reported is in order, and the memory is bounded. */
 TEST(test_mad)
 {
 	static const int32_t cpus[] = { -1, 0, 1, 2, 3, 70000, INT32_MAX };
@@ -248,7 +249,7 @@ TEST(test_mad)
 	uint64_t range = 4;
 	struct hodo_sched *s = hodo_sched_new(&ops, &now);
 
-	told = 0;
+	reported = 0;
 	memset(last_end, 0, sizeof(last_end));
 	for (unsigned i = 0; i < 600000; i++) {
 		int32_t a = (int32_t)dice(range), b = (int32_t)dice(range), cpu = cpus[dice(7)];
@@ -263,7 +264,7 @@ TEST(test_mad)
 			event(s, WAKING + (unsigned)dice(5), now, cpu, (uint32_t)b, v);
 	}
 	assert_int_equal(hodo_sched_end(s, now), 0);
-	assert_true(told > 10000);
+	assert_true(reported > 10000);
 	assert_true(hodo_sched_forgotten(s) > 100000);
 	hodo_sched_free(s);
 }

@@ -4,7 +4,7 @@
  * at each does what a signal handler may do there. 0 if all went well.
  *
  *	unwind    unwinds; in the stubs, the hooks and all behind them the program's own frames must come out
- *	call      calls traced functions: each is told of wholly or not at all, and what was interrupted is too
+ *	call      calls traced functions: each is reported wholly or not at all, and what was interrupted is too
  *	onstack   the same from a signal stack that is an array of main's: by addresses, further up than all
  *	longjmp   in a fork child each: longjmps out for good; tracing goes on, unregister returns
  *	park      the same where a coroutine and its resumer take turns, but for what is on the coroutine's stack

@@ -181,7 +181,7 @@ static void *first_event(void *arg)
 	return arg;
 }
 
-/* The child's threads trace before anything else has told it that it is one, all at once. */
+/* The child's threads trace before anything else has shown it that it is one, all at once. */
 static int bare_fork_threads(void)
 {
 	HODO_EVENT(hazards, begin);

@@ -237,7 +237,10 @@ TEST(test_assembly_against_twin)
 	free(t.data);
 }
 
-/* Calls a hook as a slot does; rdi as -finstrument-functions has it, rbp as -pg has it. Tells what the slot was. */
+/*
+ * Calls a hook as a slot does; rdi as -finstrument-functions has it, rbp as -pg has it. Returns what the slot was. rsi,
+ * the call site of the function, is not where the hook returns to: the function has not left its frame.
+ */
 static void call_hook(void (*hook)(void), uint64_t function, uint64_t *pc, uint64_t *at, uint64_t *frame)
 {
 	__asm__ volatile("subq $128, %%rsp\n\t" /* past the red zone */
@@ -245,13 +248,17 @@ static void call_hook(void (*hook)(void), uint64_t function, uint64_t *pc, uint6
 			 "leaq 1f(%%rip), %0\n\t"
 			 "movq %%rbp, %2\n\t"
 			 "movq %%rsp, %%rbp\n\t"
-			 "call *%4\n"
+			 "call *%5\n"
 			 "1:\tmovq %2, %%rbp\n\t"
 			 "addq $128, %%rsp"
 			 : "=&r"(*pc), "=&r"(*at), "=&r"(*frame)
-			 : "D"(function), "r"(hook)
+			 : "D"(function), "S"(0ul), "r"(hook)
 			 : "memory", "cc");
 }
+
+/* src/func/x86_64/func.S */
+void hodo_x86_record_entry(void), hodo_x86_record_exit(void), hodo_x86_record_entry_sp(void);
+void hodo_x86_record_exit_sp(void), hodo_x86_record_reached(void), hodo_x86_record_mcount(void);
 
 TEST(test_hooks_against_twin)
 {

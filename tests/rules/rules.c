@@ -252,7 +252,7 @@ static void pair(int n, long ms)
 /*
  * Spans that begin in one order and end in it, with ids that are near each other: texts of one FNV-1a-64, bytes that
  * begin with NULs, a number of several widths; and two that differ in their last byte, of which the second has one more
- * than can be told apart when recording. The first of each takes some milliseconds longer.
+ * than can be distinguished when recording. The first of each takes some milliseconds longer.
  */
 static void ids(int ms)
 {

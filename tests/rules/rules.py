@@ -218,7 +218,7 @@ class Filters(Case):
         self.assertFalse([name for name, _ in seen if name.endswith(".begin")])
 
     def test_duration_ids(self):
-        """When recording as when reading, spans are told apart by the whole id; longer ones than 64 bytes have none."""
+        """When recording as when reading, spans are distinguished by the whole id; longer ones than 64 bytes have none."""
         whole = self.record([], ["ids", 40])
         recorded = self.record(["--filter", "$duration > 0"], ["ids", 40])
         long_ones = self.record(["--filter", "$duration >= 80ms"], ["ids", 40])

@@ -4,7 +4,7 @@
 
 Builds work.c with each kind of slot, compiler, level, linker and kind of output, and runs it with a tracer that comes
 and goes: exact counts of entries and exits, with and without a filter; the program's result; and text that is
-afterwards what the file has, but for what the kind of slot leaves on purpose. hodo list tells the same functions of
+afterwards what the file has, but for what the kind of slot leaves on purpose. hodo list shows the same functions of
 the file. Without --full a spread of the cases that
 holds every flag with every kind of output."""
 import argparse

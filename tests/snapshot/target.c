@@ -80,7 +80,7 @@ static void *wanderer(void *arg)
 	return NULL;
 }
 
-/* Threads that write without a pause, until we are told to end. */
+/* Threads that write without a pause, until we are asked to end. */
 static int flood(long n, void *(*how)(void *))
 {
 	pthread_t t[64];

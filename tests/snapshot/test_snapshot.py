@@ -194,7 +194,7 @@ class Ask(Case):
         self.assertNotRegex(result.stderr, r"events? of \d+ process")
 
     def test_everything_kept(self):
-        """Nothing to take a snapshot of: the program is told."""
+        """Nothing to take a snapshot of: the program gets an error."""
         self.assertEqual(self.record("--", TARGET, "ask", 1, self.data).returncode, 3)
 
     def test_full_disk(self):

@@ -131,8 +131,8 @@ class Recycled(Case):
         self.assertTrue(at["red"] & at["blue"], "the libraries no longer share addresses: nothing is tested")
 
         process = json.loads(run(HODO, "info", "--json", trace))["processes"][0]
-        told = [line.strip() for line in run(HODO, "info", trace).splitlines() if " functions in " in line]
-        self.assertEqual(sorted(told), sorted(f"{n} functions in {path}, build-id {build_id(path)}"
+        said = [line.strip() for line in run(HODO, "info", trace).splitlines() if " functions in " in line]
+        self.assertEqual(sorted(said), sorted(f"{n} functions in {path}, build-id {build_id(path)}"
                                               for n, path in ((2, host), (3, red), (3, blue))))
         objects = [o for o in process["objects"] if o["path"] in (str(red), str(blue))]
         self.assertEqual(len(objects), 6)
@@ -208,7 +208,7 @@ class Elsewhere(Case):
         self.assertEqual(set(self.names(trace)), {None})
 
     def test_stripped(self):
-        """Names come from the debug file beside it; without one it is told."""
+        """Names come from the debug file beside it; without one a message says so."""
         program = self.slots("kinds", HERE / "kinds.c")
         run("objcopy", "--only-keep-debug", program, self.dir / "kinds.debug")
         run("strip", program)

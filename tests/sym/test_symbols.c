@@ -57,7 +57,7 @@ static const char *name_at(struct hodo_symbols *s, const struct hodo_read_proces
 
 TEST(test_recycled)
 {
-	/* By start, then time. The last is of an object whose end was not told of. */
+	/* By start, then time. The last is of an object whose end was not reported. */
 	const struct hodo_read_object objects[] = {
 		object("/red", 0x11, 0x10000, INT64_MIN, 100), object("/blue", 0x22, 0x10000, 200, 300),
 		object("/red", 0x11, 0x10000, 300, INT64_MAX), object("/blue", 0x22, 0x10000, 500, INT64_MAX),
@@ -82,7 +82,7 @@ TEST(test_recycled)
 		assert_string_equal(name_at(s, &p, 500, 0x11100), "blue_f");
 		assert_string_equal(name_at(s, &p, INT64_MIN, 0x11000), "red_f");
 	}
-	assert_string_equal(name_at(s, &q, 4, 0x11000), "red_f"); /* told of late */
+	assert_string_equal(name_at(s, &q, 4, 0x11000), "red_f"); /* reported late */
 	assert_string_equal(name_at(s, &q, 1000, 0x11000), "blue_f");
 	hodo_symbols_find(s, &p, 50, 0x11104, &before);
 	hodo_symbols_find(s, &p, 400, 0x11008, &after);
@@ -155,7 +155,7 @@ TEST(test_many)
 	hodo_symbols_free(s);
 }
 
-/* Code that no file has: so many addresses are told apart, and the others are one. */
+/* Code that no file has: so many addresses are distinguished, and the others are one. */
 TEST(test_unnamed)
 {
 	static const struct hodo_read_process p = { .size = sizeof(p) };

@@ -73,13 +73,11 @@ def generate(kdir, out, **env):
 
 
 def table(text):
-    """{call: (number, [(name, C type, hodo's type)], or None)}"""
-    arguments = re.findall(r'^\t\{ (NULL|"\w+"), "([^"]+)", (\S+|HODO_TYPE_OF\([^)]*\)) \},$', text, re.M)
-    arguments = [(name.strip('"') if name != "NULL" else None, ctype, kind) for name, ctype, kind in arguments]
+    """{call: (number, [(name, C type, hodo's type)])}"""
+    arguments = re.findall(r'^\t\{ "(\w+)", "([^"]+)", (\S+|HODO_TYPE_OF\([^)]*\)) \},$', text, re.M)
     calls = {}
-    for number, first, count, name in re.findall(r'^\t\{ (\d+), (\d+), (\w+), "(\w+)" \},$', text, re.M):
-        has = None if count == "HODO_CALL_UNDECLARED" else arguments[int(first):int(first) + int(count)]
-        calls[name] = (int(number), has)
+    for number, first, count, name in re.findall(r'^\t\{ (\d+), (\d+), (\d+), "(\w+)" \},$', text, re.M):
+        calls[name] = (int(number), arguments[int(first):int(first) + int(count)])
     return calls
 
 
@@ -118,8 +116,9 @@ class Tree(unittest.TestCase):
                                               ("buf", "const char *", "HODO_TYPE_PTR"),
                                               ("count", "size_t", "HODO_TYPE_OF(size_t)")]))
         self.assertEqual(calls["getpid"], (9, []))
-        self.assertEqual(calls["of_this_architecture"], (20, None))
-        self.assertEqual(calls["seven"], (21, None)) # no call has seven
+        six = [(f"arg{i}", "unsigned long", "HODO_TYPE_OF(unsigned long)") for i in range(6)]
+        self.assertEqual(calls["of_this_architecture"], (20, six))
+        self.assertEqual(calls["seven"], (21, six)) # no call has seven
         self.assertEqual(calls["rule"][1][1:], [("rule_type", "enum some_type", "HODO_TYPE_U32"),
                                                ("p", "const enum some_type *", "HODO_TYPE_PTR")])
         self.assertIn("#define HODO_CALLS_END 22\n", text)
@@ -127,7 +126,7 @@ class Tree(unittest.TestCase):
 
     def test_texts(self):
         calls = table(self.made())
-        texts = {name: [argument[0] for argument in has or [] if argument[2] == "HODO_TYPE_STR"]
+        texts = {name: [argument[0] for argument in has if argument[2] == "HODO_TYPE_STR"]
                  for name, (_, has) in calls.items()}
         self.assertEqual({name: text for name, text in texts.items() if text}, {
             "open": ["filename"], "mount": ["dev_name", "dir_name", "type"], "truncate": ["path"],
@@ -135,13 +134,13 @@ class Tree(unittest.TestCase):
 
     def test_names_that_are_missing(self):
         self.assertEqual(table(self.made())["unnamed"][1], [
-            (None, "int", "HODO_TYPE_OF(int)"), (None, "struct pollfd *", "HODO_TYPE_PTR"),
-            (None, "unsigned", "HODO_TYPE_OF(unsigned)"), (None, "const struct pollfd * *", "HODO_TYPE_PTR"),
-            (None, "size_t", "HODO_TYPE_OF(size_t)"), (None, "unsigned long", "HODO_TYPE_OF(unsigned long)")])
+            ("arg0", "int", "HODO_TYPE_OF(int)"), ("arg1", "struct pollfd *", "HODO_TYPE_PTR"),
+            ("arg2", "unsigned", "HODO_TYPE_OF(unsigned)"), ("arg3", "const struct pollfd * *", "HODO_TYPE_PTR"),
+            ("arg4", "size_t", "HODO_TYPE_OF(size_t)"), ("arg5", "unsigned long", "HODO_TYPE_OF(unsigned long)")])
 
     def test_configuration(self):
         calls = table(self.made())
-        self.assertEqual([argument[0] for argument in calls["clone"][1]], [None, None, "tls"])
+        self.assertEqual([argument[0] for argument in calls["clone"][1]], ["arg0", "arg1", "tls"])
         self.assertEqual(calls["word"][1][0][1], "long")
         self.assertEqual(calls["old"][1][0][0], "old")
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - a program whose events are told to it, one command a line on standard input or on a FIFO (argv[1]):
+ * target.c - a program whose events are commanded, one command a line on standard input or on a FIFO (argv[1]):
  *
  *   a N, b N, text N    so many events of a kind
  *   thread NAME N       a thread of this name records N of kind a, and waits for the end

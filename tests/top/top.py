@@ -437,7 +437,7 @@ class Screen(Case):
                    status=0 if check else None).stdout
 
     def open(self, command, width=80, height=24):
-        """A window with a shell that runs the command, tells its status, and stays."""
+        """A window with a shell that runs the command, prints its status, and stays."""
         script = self.path("script")
         with open(script, "w", encoding="utf-8") as f:
             f.write(f"stty -a >{self.path('before')}\n{command}\necho status=$?\nstty -a >{self.path('after')}\n"

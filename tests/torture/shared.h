@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.h - what the tortured program tells its checker, in a mapped file: how far each stream of events came. */
+/* shared.h - what the tortured program shows its checker, in a mapped file: how far each stream of events came. */
 #ifndef TESTS_TORTURE_SHARED_H
 #define TESTS_TORTURE_SHARED_H
 

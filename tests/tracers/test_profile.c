@@ -70,9 +70,9 @@ static void call(struct hodo_func_thread *t, uint64_t function, uint64_t ticks)
 static const struct hodo_profile_entry *entry_of(uint64_t function, unsigned n, uint64_t *tid)
 {
 	for (uint32_t i = 0; i < HODO_PROFILE_ENTRIES; i++)
-		if (entry_at(i)->addr == function && n-- == 0) {
-			*tid = entry_at(i & ~(HODO_PROFILE_BATCH - 1))->calls;
-			return entry_at(i);
+		if (entries[i].addr == function && n-- == 0) {
+			*tid = entries[i & ~(HODO_PROFILE_BATCH - 1)].calls;
+			return &entries[i];
 		}
 	return 0;
 }
@@ -86,8 +86,8 @@ TEST(test_grows, .setup = set_up, .teardown = tear_down)
 		for (uint64_t f = 0; f < 5000; f++)
 			call(t, 0x400000 + 16 * f, f);
 	for (uint32_t i = 0; i < HODO_PROFILE_ENTRIES; i++)
-		if (entry_at(i)->addr > HODO_PROFILE_THREAD) {
-			assert_int_equal(entry_at(i)->calls, 3);
+		if (entries[i].addr > HODO_PROFILE_THREAD) {
+			assert_int_equal(entries[i].calls, 3);
 			seen++;
 		}
 	assert_int_equal(seen, 5000);

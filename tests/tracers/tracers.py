@@ -254,7 +254,7 @@ def check_stack(d):
         assert 200000 <= thread[0]["fields"]["bytes"] <= 200000 + 65536, thread
         assert re.search(rf"the deepest stack was [0-9.]+ KiB, of thread {thread[0]['tid']} \(.*\):"
                          r" deepest < wide < stack_thread", t.said), t.said
-        # The deepest of a thread is the last that is told of it, and they only grow.
+        # The deepest of a thread is reported last, and they only grow.
         sizes = [e["fields"]["bytes"] for e in t.of("func:stack") if e["tid"] == thread[0]["tid"]]
         assert sizes == sorted(sizes), sizes
 
@@ -405,7 +405,7 @@ def check_together(d):
 
 
 def check_entry_only(d):
-    """Where exits cannot be seen, the user is told what to do, and what does not need them works."""
+    """Where exits cannot be seen, the user reads what to do, and what does not need them works."""
     entries = os.environ["ENTRIES"]
     for tracer in ("record", "graph"):
         t = run(d, ["--tracer", tracer], "counts", entries)

@@ -56,6 +56,14 @@ function table(name, rows) {
 	return { n: rows.length, columns };
 }
 
+/* What Model takes, with nothing in it but what is given. */
+export function bare(header, tables) {
+	const nothing = ['slices', 'instants', 'values', 'losses'].map((name) =>
+		[name, { n: 0, ...Object.fromEntries(Object.keys(COLUMNS[name]).map((column) => [column, new Float64Array(0)])) }]);
+	return { header: { title: '', dir: '', begin_ns: '0', warnings: [], processes: [], totals: {}, ...header },
+		tables: { ...Object.fromEntries(nothing), ...tables } };
+}
+
 function randomOf(seed) {
 	let s = seed >>> 0;
 	return () => {

@@ -75,7 +75,7 @@ await run({
 		equal(html.match(/<script\b[^>]*>/g), ['<script type="text/plain" id="hodo-main">',
 			'<script type="text/plain" id="hodo-text">', '<script type="text/plain" id="hodo-licences">', '<script>']);
 		check(!/<(?:img|link|iframe|object|embed|base|form\s+action)\b/.test(html), 'nothing is loaded');
-		for (const name of ['uplot', 'd3-flame-graph', 'd3-selection'])
+		for (const name of ['uplot', 'd3-hierarchy'])
 			check(html.includes(`${name} `), `the licence of ${name}`);
 		// The policy holds: a script and a request that are not the page's are stopped.
 		const page = await t.open(t.write('x.html', html));

@@ -46,33 +46,26 @@ function plainFigures(page) {
 	});
 }
 
-/* Labels are set by a timer, widths grow to theirs. */
-async function labelled(page) {
-	await page.waitForFunction(() => document.querySelector('.d3-flame-graph-label').textContent !== '');
-	await page.waitForTimeout(300);
-}
-
 async function testFlame(page, shot) {
 	const plain = await plainFigures(page);
 	const details = page.locator('.flame-details');
-	const frames = page.locator('.flame-canvas g.frame');
+	const frames = page.locator('.flame-canvas .frame');
 	await page.click('#tab-flame');
 	await frames.first().waitFor();
 	assert.match(await details.textContent(), /^All/);
 	near(nsOf(await details.textContent()), plain.top, 'time of all');
-	await labelled(page);
 	await shot('flame');
 
 	// A click zooms, Escape goes back; arrows go along.
 	const before = await frames.count();
-	const get = page.locator('.flame-canvas g.frame', { hasText: 'kv:get' }).first();
+	const get = page.locator('.flame-canvas .frame', { hasText: 'kv:get' }).first();
 	await get.click();
 	await page.mouse.move(5, 5); // details are of the frame under the pointer, if there is one
 	assert.match(await details.textContent(), /^kv:get/);
 	const width = await page.locator('.flame-canvas').evaluate((e) => e.clientWidth);
-	const zoomed = page.locator('.flame-canvas g.frame[tabindex="0"]');
+	const zoomed = page.locator('.flame-canvas .frame[tabindex="0"]');
 	assert.match(await zoomed.getAttribute('aria-label'), /^kv:get: /);
-	await page.waitForFunction((w) => document.querySelector('.flame-canvas g.frame[tabindex="0"] rect')?.getBoundingClientRect()
+	await page.waitForFunction((w) => document.querySelector('.flame-canvas .frame[tabindex="0"]')?.getBoundingClientRect()
 		.width > w - 3, width);
 	await zoomed.focus();
 	await page.keyboard.press('ArrowUp');
@@ -87,7 +80,7 @@ async function testFlame(page, shot) {
 
 	// The inverse: by what took the time itself.
 	await page.getByRole('radio', { name: 'Inverse' }).click();
-	const labels = await page.locator('.flame-canvas g.frame[aria-level="2"]').evaluateAll((all) =>
+	const labels = await page.locator('.flame-canvas .frame[aria-level="2"]').evaluateAll((all) =>
 		all.map((e) => e.getAttribute('aria-label')));
 	const wide = Object.entries(plain.total).filter(([, ns]) => ns > plain.top / 100);
 	assert.ok(wide.length > 5);
@@ -96,7 +89,6 @@ async function testFlame(page, shot) {
 		assert.ok(label, `${name} is in the inverse: ${labels.join('|')}`);
 		near(nsOf(label.slice((name || '(no name)').length)), ns, `self of ${name}`);
 	}
-	await labelled(page);
 	await shot('inverse');
 
 	// The search marks frames and tells their time.
@@ -112,7 +104,7 @@ async function testFlame(page, shot) {
 	await page.getByRole('radio', { name: 'Callers first' }).click();
 	await page.evaluate(() => globalThis.hodo.app.select({ from: 1e8, to: 3e8, tracks: new Set([0, 1]) }));
 	await page.getByRole('radio', { name: 'By thread' }).click();
-	const threads = await page.locator('.flame-canvas g.frame[aria-level="2"]').evaluateAll((all) =>
+	const threads = await page.locator('.flame-canvas .frame[aria-level="2"]').evaluateAll((all) =>
 		all.map((e) => e.getAttribute('aria-label')));
 	assert.equal(threads.length, 2);
 	assert.ok(nsOf(await details.textContent()) <= 4e8);
@@ -122,7 +114,7 @@ async function testFlame(page, shot) {
 	await page.getByRole('radio', { name: 'Merged' }).click();
 
 	// The longest of a frame is shown in the timeline.
-	await page.locator('.flame-canvas g.frame', { hasText: 'hash_find' }).first().click();
+	await page.locator('.flame-canvas .frame', { hasText: 'hash_find' }).first().click();
 	await page.getByRole('button', { name: 'Longest in the timeline' }).click();
 	assert.equal(await page.getAttribute('#tab-timeline', 'aria-selected'), 'true');
 	const longest = await page.evaluate(() => {
@@ -331,8 +323,6 @@ async function testHostile(page) {
 async function testDark(page, shot) {
 	for (const tab of ['flame', 'histograms', 'table']) {
 		await page.click(`#tab-${tab}`);
-		if (tab === 'flame')
-			await labelled(page);
 		const bright = await page.evaluate(() => [...document.querySelectorAll('#panes > :not([hidden]) *')].filter((e) => {
 			const color = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(getComputedStyle(e).backgroundColor);
 			return color && e.getBoundingClientRect().width > 200 && color.slice(1).every((part) => Number(part) > 200);
@@ -393,11 +383,10 @@ async function testRecording(t) {
 		}
 		// Nobody calls a request: its frame in the graph has the time of all of them.
 		await page.click('#tab-flame');
-		const label = await page.locator('.flame-canvas g.frame[aria-label^="kv:request: "]').getAttribute('aria-label');
+		const label = await page.locator('.flame-canvas .frame[aria-label^="kv:request: "]').getAttribute('aria-label');
 		const request = spans.find((span) => span.name === 'kv:request');
 		within(nsOf(label.slice('kv:request: '.length)), request.total_ns, 0.001, 'requests in the flame graph');
 		assert.equal(countOf(/, ([^,]*) times/.exec(label)[1]), request.count);
-		await labelled(page);
 		await t.screenshot(page, 'recording-flame');
 		await page.click('#tab-histograms');
 		await page.locator('.histograms-pane').getByRole('searchbox').fill('');

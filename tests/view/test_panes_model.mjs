@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';
 import { Model, takeApart } from '../../src/export/view/data.js';
 import { bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from '../../src/export/view/distributions.js';
-import { EventRows } from '../../src/export/view/event_rows.js';
-import { rangeOf, ranksOf, sortByKey } from '../../src/export/view/pane_tools.js';
-import { makeModel } from './make_model.mjs';
+import { ranksOf } from '../../src/export/view/event_rows.js';
+import { rangeOf } from '../../src/export/view/pane_tools.js';
+import { bare, makeModel } from './make_model.mjs';
 
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b)), `${what}: ${a} is not ${b}`);
 
@@ -26,8 +26,8 @@ function smallModel(rows, tracks, more = {}) {
 		kind: column('kind', Uint8Array), flags: column('flags', Uint8Array), depth: column('depth', Uint16Array),
 		begin: column('begin', Float64Array), duration: column('duration', Float64Array), self: column('self', Float64Array),
 		text: column('text', Int32Array, -1), id: column('id', Float64Array) };
-	return new Model({ header: { strings, duration_ns: 1000, processes: [],
-		tracks: tracks.map((t) => ({ kind: 'thread', tid: 1, depth: 9, ...t, name: index(t.name) })) }, tables: { slices, ...more } });
+	return new Model(bare({ strings, duration_ns: 1000,
+		tracks: tracks.map((t) => ({ kind: 'thread', tid: 1, depth: 9, ...t, name: index(t.name) })) }, { slices, ...more }));
 }
 
 function pathOf(model, tree, id) {
@@ -244,27 +244,23 @@ function testAggregates() {
 }
 
 function testRows() {
-	const keys = Float64Array.from({ length: 3000 }, (_, i) => [0, 5, 2 ** 33 + i, i % 7, 2 ** 50 - i, -3, NaN][i % 7]);
-	const rows = Uint32Array.from(keys, (_, i) => i * 2);
-	const plain = [...rows].sort((a, b) => (keys[a / 2] > 0 ? keys[a / 2] : 0) - (keys[b / 2] > 0 ? keys[b / 2] : 0) || a - b);
-	assert.deepEqual([...sortByKey(rows, keys)], plain);
 	assert.deepEqual([...ranksOf(['b', 'a', 'c', ''])], [2, 1, 3, 0]);
 
 	const model = modelOf(5000, 6);
-	const events = new EventRows(model);
+	const { events } = model;
 	const all = [...events.byTime];
 	assert.equal(all.length, model.slices.n + model.instants.n + model.losses.n);
 	assert.deepEqual(all.filter((ref) => events.isLoss(ref)).map((ref) => events.item(ref)),
 		[{ from: 9e8, to: 9.6e8 }, { from: 1.7e9, to: 1.7004e9 }]);
-	assert.ok(all.every((ref, i) => i === 0 || events.time(all[i - 1]) <= events.time(ref)));
+	assert.ok(all.every((ref, i) => i === 0 || events.time[all[i - 1]] <= events.time[ref]));
 	const longest = events.sorted(events.byTime, 'duration');
-	assert.equal(events.duration(longest.at(-1)), Math.max(...model.slices.duration));
-	assert.ok(longest.every((ref, i) => i === 0 || !(events.duration(longest[i - 1]) > events.duration(ref))));
+	assert.equal(events.duration[longest.at(-1)], Math.max(...model.slices.duration));
+	assert.ok(longest.every((ref, i) => i === 0 || !(events.duration[longest[i - 1]] > events.duration[ref])));
 	const range = rangeOf(model, { from: 5e8, to: 6e8, tracks: new Set([1]) });
 	const found = [...events.filtered({ range })];
 	assert.ok(found.length > 10);
-	assert.deepEqual(found, all.filter((ref) => events.track(ref) === 1 && events.time(ref) <= 6e8 &&
-		events.time(ref) + (events.duration(ref) || 0) >= 5e8));
+	assert.deepEqual(found, all.filter((ref) => events.track[ref] === 1 && events.time[ref] <= 6e8 &&
+		events.time[ref] + (events.duration[ref] || 0) >= 5e8));
 	for (const ref of [0, model.slices.n, events.end - 1])
 		assert.equal(events.ref(events.item(ref)), ref);
 	assert.equal(events.ref(null), -1);

@@ -27,13 +27,12 @@
 	je	1f
 	jmp	*\to(%rip)
 1:	ret
-	.cfi_endproc
-	.size	\name, . - \name
-	SHARED(\own)
+	END	\name
+	SHARED	\own
 
 	.pushsection .bss
 	.globl	\to
-	SHARED(\to)
+	SHARED	\to
 	.type	\to, @object
 	.size	\to, 8
 	.balign	8
@@ -41,10 +40,7 @@
 	.popsection
 	.endm
 
-	.text
 	IMPORT	__cyg_profile_func_enter, hodo_x86_enter, hodo_x86_enter_to
 	IMPORT	__cyg_profile_func_exit, hodo_x86_exit, hodo_x86_exit_to
 	IMPORT	hodo_x86_export_mcount, hodo_x86_mcount, hodo_x86_mcount_to
 	IMPORT	hodo_x86_export_fentry, hodo_x86_fentry, hodo_x86_fentry_to
-
-	.section .note.GNU-stack, "", @progbits

@@ -60,13 +60,7 @@
 #define KIND_PREFIX 9
 #define KIND_SUFFIX 10
 
-	.text
-	.globl	hodo_x86_refuse
-	.hidden	hodo_x86_refuse
-	.type	hodo_x86_refuse, @function
-	.balign	64
-hodo_x86_refuse:			/* keeps rdi */
-	.cfi_startproc
+	FUNCTION hodo_x86_refuse		/* keeps rdi */
 	movq	hodo_tls@gottpoff(%rip), %r10
 	ARM	refuse_cs
 refuse_start:
@@ -178,8 +172,5 @@ refuse_no:
 	RSEQ_ABORT refuse_abort
 	xorl	%eax, %eax
 	ret
-	.cfi_endproc
-	.size	hodo_x86_refuse, . - hodo_x86_refuse
+	END	hodo_x86_refuse
 	RSEQ_CS_DEF refuse_cs, refuse_start, refuse_commit, refuse_abort
-
-	.section .note.GNU-stack, "", @progbits

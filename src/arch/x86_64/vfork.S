@@ -15,21 +15,14 @@
  *	if pid != 0: hodo_tls = saved
  *	return pid, or -1 with errno
  */
-#define SYS_vfork 58
+#include "x86.inc"
 
-#define THREAD_TABLE 0
-#define THREAD_TID 8			/* and the mode in the same 8 bytes */
-#define THREAD_MODE 12
+#define SYS_vfork 58
+#define THREAD_MODE 12			/* in the 8 bytes of THREAD_TID */
 #define MODE_FALLBACK 2
 
-	.text
-	.globl	vfork
-	.type	vfork, @function
-	.balign	16
-vfork:
-	.cfi_startproc
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
+	FUNCTION vfork, .globl, 16
+	RESTORE	%rdi
 	.cfi_register %rip, %rdi
 	movq	hodo_tls@gottpoff(%rip), %r8
 	movq	%fs:THREAD_TABLE(%r8), %rsi
@@ -39,8 +32,7 @@ vfork:
 	movl	$MODE_FALLBACK, %fs:THREAD_MODE(%r8)
 	movl	$SYS_vfork, %eax
 	syscall				/* keeps all registers but rax, rcx, r11 */
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rdi
 	.cfi_offset %rip, -8
 	testl	%eax, %eax
 	jz	1f
@@ -50,15 +42,10 @@ vfork:
 	jae	2f
 1:	ret
 2:	negl	%eax
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
 	call	__errno_location@PLT
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdx
 	movl	%edx, (%rax)
 	movl	$-1, %eax
 	ret
-	.cfi_endproc
-	.size	vfork, . - vfork
-
-	.section .note.GNU-stack, "", @progbits
+	END	vfork

@@ -66,16 +66,6 @@
 
 #define ON_FILTER 2
 
-	/* rax = the event's first word. rdi: state. Clobbers rdx. */
-	.macro STAMP
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	shlq	$16, %rax
-	movzwl	STATE_ID(%rdi), %edx
-	orq	%rdx, %rax
-	.endm
-
 	/* The commit store must be the last instruction: what follows is outside the section. r8: word, r9: bytes of
 	 * payload, r11: ring. Clobbers rdx. */
 	.macro COMMIT
@@ -96,23 +86,11 @@
 #endif
 	.endm
 
-	.text
-	.globl	hodo_x86_emit
-	.hidden	hodo_x86_emit
-	.type	hodo_x86_emit, @function
-	.balign	64
-hodo_x86_emit:
-	.cfi_startproc
-	movq	%rdx, %r9
-	movq	hodo_tls@gottpoff(%rip), %r10
-	ARM	emit_cs
-emit_start:
-	FIND_VIEW
-	jz	emit_slow
-	movq	STATE_ON(%rdi), %r8
-	movl	(%r8), %eax			/* once: outside the sequence the memory may be unmapped */
-	cmpl	$1, %eax
-	jne	emit_special
+	/*
+	 * Finds room for r9 bytes of payload in rcx's ring, and writes the event's head there. r10: hodo_tls's offset;
+	 * rdi: state. r11 = ring, r8 = word. Clobbers rax, rdx, r10.
+	 */
+	.macro PLACE slot, slow
 	INJECT	0
 	movq	VIEW_PACKET_SIZE(%rcx), %rax
 	movq	VIEW_RING(%rcx), %r11
@@ -124,14 +102,33 @@ emit_start:
 	andq	%rdx, %rax			/* offset in the packet */
 	leaq	NEED(%rax, %r9), %rax
 	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
-	ja	emit_slow
+	ja	\slow
 	andq	VIEW_MASK(%rcx), %rdx
 	addq	VIEW_DATA(%rcx), %rdx
-	movq	%rdx, %rcx			/* slot */
+	movq	%rdx, \slot
 	INJECT	1
-	STAMP
-	movq	%rax, (%rcx)
-	movl	%r10d, 8(%rcx)
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	shlq	$16, %rax
+	movzwl	STATE_ID(%rdi), %edx
+	orq	%rdx, %rax
+	movq	%rax, (\slot)
+	movl	%r10d, 8(\slot)
+	.endm
+
+	FUNCTION hodo_x86_emit
+	movq	%rdx, %r9
+	movq	hodo_tls@gottpoff(%rip), %r10
+	ARM	emit_cs
+emit_start:
+	FIND_VIEW
+	jz	emit_slow
+	movq	STATE_ON(%rdi), %r8
+	movl	(%r8), %eax			/* once: outside the sequence the memory may be unmapped */
+	cmpl	$1, %eax
+	jne	emit_special
+	PLACE	%rcx, emit_slow
 	xorl	%eax, %eax
 	testq	%r9, %r9
 	jz	2f
@@ -149,17 +146,13 @@ emit_special:
 	jz	3f
 	testb	$ON_FILTER, %al
 	jz	emit_slow
-	pushq	%r9				/* struct hodo_piece */
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
+	SAVE	%r9				/* struct hodo_piece */
+	SAVE	%rsi
 	movq	%rsp, %rsi
 	movl	$1, %edx
 	call	hodo_x86_refuse
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%r9
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rsi
+	RESTORE	%r9
 	testl	%eax, %eax
 	jnz	3f
 emit_slow:
@@ -169,24 +162,15 @@ emit_slow:
 	RSEQ_ABORT emit_abort
 	movq	%r9, %rdx
 	jmp	*hodo_x86_slow(%rip)
-	.cfi_endproc
-	.size	hodo_x86_emit, . - hodo_x86_emit
+	END	hodo_x86_emit
 	RSEQ_CS_DEF emit_cs, emit_start, emit_commit, emit_abort
 
-	.globl	hodo_x86_try
-	SHARED(hodo_x86_try)
-	.type	hodo_x86_try, @function
-	.balign	64
-hodo_x86_try:
-	.cfi_startproc
-	pushq	%rbx
-	.cfi_adjust_cfa_offset 8
+	FUNCTION hodo_x86_try, SHARED
+	SAVE	%rbx
 	.cfi_rel_offset %rbx, 0
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rbp
 	.cfi_rel_offset %rbp, 0
-	pushq	%r12
-	.cfi_adjust_cfa_offset 8
+	SAVE	%r12
 	.cfi_rel_offset %r12, 0
 	movq	%rdx, %rbp			/* pieces */
 	movq	%rcx, %r9			/* total */
@@ -199,25 +183,7 @@ try_start:
 	movq	STATE_ON(%rdi), %r8
 	cmpl	%r12d, (%r8)
 	jne	try_changed
-	INJECT	0
-	movq	VIEW_PACKET_SIZE(%rcx), %rax
-	movq	VIEW_RING(%rcx), %r11
-	movl	%fs:THREAD_TID(%r10), %r10d
-	movq	(%r11), %r8
-	movq	%r8, %rdx
-	shrq	$COUNT_BITS, %rdx
-	decq	%rax
-	andq	%rdx, %rax
-	leaq	NEED(%rax, %r9), %rax
-	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
-	ja	try_slow
-	andq	VIEW_MASK(%rcx), %rdx
-	addq	VIEW_DATA(%rcx), %rdx
-	movq	%rdx, %rbx			/* slot */
-	INJECT	1
-	STAMP
-	movq	%rax, (%rbx)
-	movl	%r10d, 8(%rbx)
+	PLACE	%rbx, try_slow
 	addq	$HEADER, %rbx
 	testq	%rbp, %rbp
 	jz	9f
@@ -282,26 +248,17 @@ try_changed:
 	RSEQ_ABORT try_abort
 	movl	$3, %eax			/* HODO_TRY_ABORTED */
 try_out:
-	popq	%r12
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%r12
 	.cfi_restore %r12
-	popq	%rbp
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rbp
 	.cfi_restore %rbp
-	popq	%rbx
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rbx
 	.cfi_restore %rbx
 	ret
-	.cfi_endproc
-	.size	hodo_x86_try, . - hodo_x86_try
+	END	hodo_x86_try
 	RSEQ_CS_DEF try_cs, try_start, try_commit, try_abort
 
-	.globl	hodo_x86_full
-	SHARED(hodo_x86_full)
-	.type	hodo_x86_full, @function
-	.balign	64
-hodo_x86_full:
-	.cfi_startproc
+	FUNCTION hodo_x86_full, SHARED
 	movq	hodo_tls@gottpoff(%rip), %r10
 	ARM	full_cs
 full_start:
@@ -338,16 +295,10 @@ full_no:
 	RSEQ_ABORT full_abort
 	xorl	%eax, %eax
 	ret
-	.cfi_endproc
-	.size	hodo_x86_full, . - hodo_x86_full
+	END	hodo_x86_full
 	RSEQ_CS_DEF full_cs, full_start, full_commit, full_abort
 
-	.globl	hodo_x86_switch
-	.hidden	hodo_x86_switch
-	.type	hodo_x86_switch, @function
-	.balign	64
-hodo_x86_switch:
-	.cfi_startproc
+	FUNCTION hodo_x86_switch
 	movq	0(%rdi), %rsi			/* ring */
 	movq	8(%rdi), %rcx			/* old */
 	movq	16(%rdi), %r8			/* fresh */
@@ -391,16 +342,10 @@ switch_fail:
 	RSEQ_ABORT switch_abort
 	movl	$-1, %eax
 	ret
-	.cfi_endproc
-	.size	hodo_x86_switch, . - hodo_x86_switch
+	END	hodo_x86_switch
 	RSEQ_CS_DEF switch_cs, switch_start, switch_commit, switch_abort
 
-	.globl	hodo_x86_count
-	.hidden	hodo_x86_count
-	.type	hodo_x86_count, @function
-	.balign	64
-hodo_x86_count:
-	.cfi_startproc
+	FUNCTION hodo_x86_count
 	ARM	count_cs
 count_start:
 	cmpl	$0, (%rsi)
@@ -415,8 +360,5 @@ count_commit:
 	RSEQ_ABORT count_abort
 	movl	$-1, %eax
 	ret
-	.cfi_endproc
-	.size	hodo_x86_count, . - hodo_x86_count
+	END	hodo_x86_count
 	RSEQ_CS_DEF count_cs, count_start, count_commit, count_abort
-
-	.section .note.GNU-stack, "", @progbits

@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: MIT
 // app.js - what the panes share: what is selected, searched and chosen, and who wants to know.
 //
-// Events: 'selection' (a stretch of time and tracks), 'item' (one slice, point or value), 'search', 'theme', 'focus'.
+// Events: 'selection' (a stretch of time and tracks), 'item' (one slice, point or value), 'matches' (of the search), 'theme',
+// 'focus'.
 
 import { Search } from './search.js';
 import { Theme } from './theme.js';
 
-export class App {
-	#listeners = new Map();
-
+export class App extends EventTarget {
 	constructor(model, doc) {
+		super();
 		this.model = model;
 		this.doc = doc;
 		this.selection = { from: null, to: null, tracks: null };
 		this.item = null; // {slice: row} | {instant: row} | {value: row}
-		this.search = '';
-		this.theme = new Theme(doc.documentElement, model.strings, model.nameCounts(),
-			() => this.emit('theme', this.theme));
-		this.matches = new Search(model, () => this.emit('matches', this.matches));
-		this.reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
+		this.theme = new Theme(doc.documentElement, model.strings, model.nameCounts(), () => this.emit('theme'));
+		this.matches = new Search(model, () => this.emit('matches'));
 		this.live = doc.getElementById('live');
 	}
 
 	on(event, listener) {
-		if (!this.#listeners.has(event))
-			this.#listeners.set(event, new Set());
-		this.#listeners.get(event).add(listener);
-		return () => this.#listeners.get(event).delete(listener);
+		this.addEventListener(event, ({ detail }) => listener(detail));
 	}
 
 	emit(event, detail) {
-		for (const listener of this.#listeners.get(event) ?? [])
-			listener(detail);
+		this.dispatchEvent(new CustomEvent(event, { detail }));
 	}
 
 	/* {from, to: ns from the begin, or null: all; tracks: Set of track numbers, or null: all} */
@@ -54,14 +47,6 @@ export class App {
 			this.choose(target);
 		this.showPane?.('timeline');
 		this.emit('focus', target);
-	}
-
-	setSearch(text) {
-		if (text === this.search)
-			return;
-		this.search = text;
-		this.matches.set(text);
-		this.emit('search', text);
 	}
 
 	/* For screen readers. */

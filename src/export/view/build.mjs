@@ -30,9 +30,6 @@ const made = await esbuild.build({
 	legalComments: 'none', // the licences are whole in the page
 	charset: 'ascii',
 	nodePaths: [modules],
-	// Not among what its package exports.
-	alias: { 'd3-flamegraph.css': join(modules, 'd3-flame-graph/dist/d3-flamegraph.css') },
-	loader: { '.svg': 'text' },
 	logLevel: 'warning',
 });
 
@@ -82,7 +79,7 @@ let html = readFileSync(join(here, 'index.html'), 'utf8').replace(/<title>[^<]*<
 for (const name of ['title', 'data', 'csp', 'style', 'script']) {
 	const at = html.split(`<!--hodo:${name}-->`);
 	if (at.length !== 2)
-		fail(`index.html: <!--hodo:${name}--> stands there ${at.length - 1} times, not once`);
+		fail(`index.html: <!--hodo:${name}--> occurs ${at.length - 1} times, not once`);
 	if (parts[name])
 		html = at.join(parts[name]);
 }

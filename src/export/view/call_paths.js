@@ -1,62 +1,36 @@
 // SPDX-License-Identifier: MIT
-// call_paths.js - slices as a tree: which names inside of which, how often, how long. In typed arrays, for a recording has
+// call_paths.js - slices as a tree: which names inside of which, how often, how long. In columns, for a recording has
 // a million slices and as many paths as it likes; what is drawn of it is few.
 //
 // A node's name is the number of a string; from strings.length on that of a track.
 
 import { SLICE_CALL, SLICE_CONTINUED } from './data.js';
 
-export const DEPTH_MAX = 400; // what draws the graph calls itself for each level
+export const DEPTH_MAX = 400;
 const INVERSE_STEPS = 20e6;
 
-const COLUMNS = [['name', Uint32Array], ['parent', Int32Array], ['depth', Uint16Array], ['count', Float64Array],
-	['total', Float64Array], ['self', Float64Array], ['longest', Int32Array], ['longestNs', Float64Array]];
-
 export class PathTree {
-	constructor() {
-		this.n = 1; // 0: all
-		this.left = 0; // slices too deep to be in; INVERSE: paths too many
-		this.#allocate(1024);
-		this.parent[0] = -1;
-		this.longest[0] = -1;
-	}
-
-	#allocate(size) {
-		for (const [key, type] of COLUMNS) {
-			const grown = new type(size);
-			if (this[key])
-				grown.set(this[key]);
-			this[key] = grown;
-		}
-		// Open addressing, at most half full. 0: free, for the node 0 is nobody's child.
-		this.slots = new Int32Array(size * 2);
-		for (let id = 1; id < this.n; id++)
-			this.slots[this.#slot(this.parent[id], this.name[id])] = id;
-	}
-
-	#slot(parent, name) {
-		const mask = this.slots.length - 1;
-		let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(name + 1, 0x85ebca6b);
-		hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-		for (let at = (hash ^ (hash >>> 13)) & mask; ; at = (at + 1) & mask) {
-			const id = this.slots[at];
-			if (id === 0 || (this.parent[id] === parent && this.name[id] === name))
-				return at;
-		}
+	constructor(model) {
+		Object.assign(this, { n: 0, left: 0, // slices too deep to be in; INVERSE: paths too many
+			name: [], parent: [], depth: [], count: [], total: [], self: [], longest: [], longestNs: [] });
+		this.names = model.strings.length + model.tracks.length;
+		this.ids = new Map();
+		this.child(-1, 0); // 0: all
 	}
 
 	child(parent, name) {
-		const at = this.#slot(parent, name);
-		if (this.slots[at])
-			return this.slots[at];
+		const key = parent * this.names + name;
+		const known = this.ids.get(key);
+		if (known !== undefined)
+			return known;
 		const id = this.n++;
-		this.slots[at] = id;
-		this.name[id] = name;
-		this.parent[id] = parent;
-		this.depth[id] = this.depth[parent] + 1;
-		this.longest[id] = -1;
-		if (this.n === this.name.length)
-			this.#allocate(this.n * 2);
+		this.ids.set(key, id);
+		this.name.push(name);
+		this.parent.push(parent);
+		this.depth.push(id ? this.depth[parent] + 1 : 0);
+		this.longest.push(-1);
+		for (const column of [this.count, this.total, this.self, this.longestNs])
+			column.push(0);
 		return id;
 	}
 
@@ -74,7 +48,7 @@ export class PathTree {
  */
 export function callPaths(model, { kind = 'thread', range = null, byTrack = false } = {}) {
 	const { slices, tracks, strings } = model;
-	const tree = new PathTree();
+	const tree = new PathTree(model);
 	const nodes = new Int32Array(DEPTH_MAX + 1); // nodes[d]: what a slice of depth d is inside of
 	const cut = new Uint8Array(DEPTH_MAX + 1);
 	const from = range ? range.from : -Infinity;
@@ -123,7 +97,7 @@ export function callPaths(model, { kind = 'thread', range = null, byTrack = fals
 
 /* The same by callers: below all (or below each track) what took time itself, below that what called it. */
 export function inverse(model, tree, byTrack) {
-	const made = new PathTree();
+	const made = new PathTree(model);
 	made.left = tree.left;
 	const top = byTrack ? 1 : 0; // depth of the nodes that are tracks, if there are
 	let ids = new Uint32Array(tree.n);

@@ -50,6 +50,18 @@ export function hatch(ctx, color) {
 	return pattern;
 }
 
+/* A text on a ground of its own, its middle at x, or as near as it can be within the width. */
+export function bubble(ctx, text, x, y, width, ground, color) {
+	const wide = ctx.measureText(text).width + 12;
+	const left = Math.max(4, Math.min(width - wide - 4, x - wide / 2));
+	ctx.fillStyle = ground;
+	ctx.beginPath();
+	ctx.roundRect(left, y - 9, wide, 18, 5);
+	ctx.fill();
+	ctx.fillStyle = color;
+	ctx.fillText(text, left + 6, y);
+}
+
 /* Cuts texts to widths; widths of whole texts are measured once. */
 export class Labels {
 	constructor(strings) {
@@ -59,7 +71,7 @@ export class Labels {
 
 	/* The name's text, or its begin and an ellipsis, or '' if nothing of use fits. */
 	fit(ctx, name, room) {
-		const text = this.strings[name] ?? '?';
+		const text = this.strings[name] ?? '';
 		let width = this.widths[name];
 		if (width < 0 || width === undefined) {
 			width = ctx.measureText(text).width;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // data.js - takes the recording out of the page (docs/design/view.md) and holds it as typed arrays.
 
+import { figuresOf } from './distributions.js';
+import { EventRows } from './event_rows.js';
 import { Pyramid } from './pyramid.js';
-import { trackRows } from './rows.js';
+import { firstAbove, trackRows } from './rows.js';
 
 const MAGIC = 'HODOVIEW';
 const VERSION = 1;
@@ -42,24 +44,15 @@ function bytesOfBase64(text) {
 	return bytes;
 }
 
-/* Base64 of a zlib stream -> an ArrayBuffer. Step by step, so that no third copy of all lies around. */
-export async function inflate(base64) {
+/* Base64 of a zlib stream -> an ArrayBuffer. */
+async function inflate(base64) {
 	if (!globalThis.DecompressionStream)
 		throw new Error('this browser is too old for it (it has no DecompressionStream)');
 	const text = base64.trim();
-	const stream = new DecompressionStream('deflate');
-	const writer = stream.writable.getWriter();
-	const written = (async () => {
-		for (let at = 0; at < text.length; at += BASE64_STEP) {
-			await writer.ready;
-			await writer.write(bytesOfBase64(text.slice(at, at + BASE64_STEP)));
-		}
-		await writer.close();
-	})();
-	written.catch(() => {}); // the reader reports it
-	const buffer = await new Response(stream.readable).arrayBuffer();
-	await written;
-	return buffer;
+	const parts = [];
+	for (let at = 0; at < text.length; at += BASE64_STEP)
+		parts.push(bytesOfBase64(text.slice(at, at + BASE64_STEP)));
+	return new Response(new Blob(parts).stream().pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
 }
 
 /* A container -> {header, tables: {name: {n, column: typed array…}}}. */
@@ -92,65 +85,39 @@ export function takeApart(buffer) {
 	return { header, tables };
 }
 
-function emptyTable(names) {
-	const table = { n: 0 };
-	for (const name of names)
-		table[name] = new Float64Array(0);
-	return table;
-}
-
-/* [from, to) of each track in a table that is in the order of tracks. */
-function rangesOfTracks(table, trackCount) {
-	const ranges = new Uint32Array(trackCount + 1);
-	for (let i = 0; i < table.n; i++)
-		if (table.track[i] < trackCount)
-			ranges[table.track[i] + 1]++;
-	for (let i = 0; i < trackCount; i++)
-		ranges[i + 1] += ranges[i];
-	return ranges;
-}
-
 export class Model {
 	constructor({ header, tables }) {
-		this.header = header;
 		this.title = printable(header.title || 'recording');
-		this.dir = printable(header.dir || '');
-		this.version = header.hodo || '';
-		this.beginNs = BigInt(header.begin_ns || '0');
-		this.durationNs = Math.max(header.duration_ns || 0, 1);
-		this.warnings = (header.warnings || []).map(printable);
-		this.strings = (header.strings || []).map(printable);
-		this.processes = (header.processes || []).map((p) =>
-			({ ...p, comm: printable(p.comm || ''), exe: printable(p.exe || '') }));
-		this.totals = header.totals || {};
-		this.slices = tables.slices ||
-			emptyTable(['track', 'name', 'kind', 'flags', 'depth', 'begin', 'duration', 'self', 'text', 'id']);
-		this.instants = tables.instants || emptyTable(['track', 'name', 'time', 'text']);
-		this.values = tables.values || emptyTable(['track', 'time', 'value']);
-		this.losses = tables.losses || emptyTable(['process', 'cpu', 'begin', 'end', 'count', 'cause']);
-		this.aggregates = tables.aggregates || null;
-		this.buckets = tables.buckets || null;
-		this.tracks = this.#makeTracks(header.tracks || []);
+		this.dir = printable(header.dir);
+		this.beginNs = BigInt(header.begin_ns);
+		this.durationNs = Math.max(header.duration_ns, 1);
+		this.warnings = header.warnings.map(printable);
+		this.strings = header.strings.map(printable);
+		this.processes = header.processes.map((p) => ({ ...p, comm: printable(p.comm), exe: printable(p.exe) }));
+		this.totals = header.totals;
+		Object.assign(this, tables);
+		this.tracks = header.tracks.map((track, index) => this.#makeTrack(track, index));
 		this.texts = null;
 		this.textSource = null; // () => Promise<ArrayBuffer>
-		this.textPromise = null;
 	}
 
-	#makeTracks(tracks) {
-		const slices = rangesOfTracks(this.slices, tracks.length);
-		const instants = rangesOfTracks(this.instants, tracks.length);
-		const values = rangesOfTracks(this.values, tracks.length);
-		return tracks.map((t, index) => ({
-			index, kind: t.kind, process: t.process ?? -1, pid: t.pid, tid: t.tid, cpu: t.cpu,
-			name: this.name(t.name), nameId: t.name, depth: Math.max(t.depth || 0, 0), coarse: Boolean(t.coarse),
-			slices: [slices[index], slices[index + 1]], instants: [instants[index], instants[index + 1]],
-			values: [values[index], values[index + 1]], rowCache: null, scale: null,
-		}));
+	#makeTrack(t, index) {
+		// Tables are in the order of tracks.
+		const range = ({ n, track }) => [firstAbove(track, index - 1, 0, n), firstAbove(track, index, 0, n)];
+		return { ...t, index, name: this.strings[t.name], nameId: t.name, ...this.#titles(t),
+			slices: range(this.slices), instants: range(this.instants), values: range(this.values) };
 	}
 
-	/* The text of a name's index. */
+	/* As people call a track: title: "worker 4711"; longTitle: with its process, if there are several. */
+	#titles({ kind, name, process: index, tid }) {
+		const title = kind === 'thread' ? `${this.strings[name] || 'thread'} ${tid}` : this.strings[name];
+		const process = this.processes.length > 1 ? this.processes[index] : null;
+		const alone = !process || (kind === 'thread' && tid === process.pid);
+		return { title, longTitle: alone ? title : `${title} · ${process.comm} ${process.pid}` };
+	}
+
 	name(index) {
-		return this.strings[index] ?? '?';
+		return this.strings[index] || '(no name)';
 	}
 
 	/* How often each string is the name of a slice, point or counter. */
@@ -169,6 +136,12 @@ export class Model {
 		return ['slices', 'instants', 'values'].some((what) => this.totals[`shown_${what}`] < this.totals[what]);
 	}
 
+	/* Slices, points and losses in one list. */
+	get events() {
+		this.eventRows ??= new EventRows(this);
+		return this.eventRows;
+	}
+
 	/* Rows of slices of a track, one for each depth (rows.js). */
 	rows(track) {
 		track.rowCache ??= trackRows(this.slices, track);
@@ -183,19 +156,12 @@ export class Model {
 	counterScale(track) {
 		if (!track.scale) {
 			const values = this.values.value.subarray(...track.values);
-			const pyramid = new Pyramid(values);
-			pyramid.look(0, values.length);
-			const any = pyramid.min <= pyramid.max;
-			let [low, high] = [0, -Infinity];
-			for (const value of values) {
-				if (value < low && value !== -Infinity)
-					low = value;
-				if (value > high && value !== Infinity)
-					high = value;
-			}
-			high = Math.max(high, low);
+			const { min: least, max: greatest } = figuresOf(values);
+			const { min, max } = figuresOf(values.filter(Number.isFinite));
+			const low = min < 0 ? min : 0;
+			const high = max > low ? max : low;
 			const span = high / 2 - low / 2 || 1; // all of it may be more than there are numbers for
-			track.scale = { pyramid, least: any ? pyramid.min : NaN, greatest: any ? pyramid.max : NaN,
+			track.scale = { pyramid: new Pyramid(values), least, greatest,
 				part: (value) => (Math.max(low, Math.min(high, value)) / 2 - low / 2) / span };
 		}
 		return track.scale;
@@ -225,8 +191,7 @@ export class Model {
 
 	loadText() {
 		this.textPromise ??= (async () => {
-			const { tables } = takeApart(await this.textSource());
-			this.texts = tables.text || { at: new Uint32Array(0), length: new Uint32Array(0), bytes: new Uint8Array(0) };
+			this.texts = takeApart(await this.textSource()).tables.text;
 		})();
 		return this.textPromise;
 	}
@@ -241,8 +206,6 @@ export async function loadModel(doc) {
 	const model = new Model(takeApart(await inflate(main.textContent)));
 	main.textContent = ''; // 4/3 of the compressed data: not needed twice
 	model.textSource = async () => {
-		if (!text)
-			return new ArrayBuffer(0);
 		const buffer = await inflate(text.textContent);
 		text.textContent = '';
 		return buffer;

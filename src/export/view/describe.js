@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// describe.js - slices, points, values and tracks in words.
+// describe.js - slices, points, values and processes in words.
 
 import { SLICE_ASYNC, SLICE_CALL, SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN, SLICE_RUNNING,
 	SLICE_SPLIT } from './data.js';
 import { duration, number, relative } from './format.js';
+import { placeOf } from './hit.js';
 
 const KINDS = { [SLICE_CALL]: 'function call', [SLICE_ASYNC]: 'span across threads', [SLICE_RUNNING]: 'running' };
 
@@ -15,28 +16,12 @@ const FLAGS = [
 	[SLICE_CONTINUED, 'begun in another slice: spans of this thread overlap'],
 ];
 
-export function kindOf(model, item) {
-	if ('instant' in item)
-		return 'point';
-	if ('value' in item)
-		return 'value';
-	return KINDS[model.slices.kind[item.slice]] ?? 'span';
+export function kindOf(model, slice) {
+	return KINDS[model.slices.kind[slice]] ?? 'span';
 }
 
-export function flagsOf(model, item) {
-	return 'slice' in item ? FLAGS.filter(([bit]) => model.slices.flags[item.slice] & bit).map(([, text]) => text) : [];
-}
-
-export function nameOf(model, item) {
-	if ('slice' in item)
-		return model.name(model.slices.name[item.slice]);
-	if ('instant' in item)
-		return model.name(model.instants.name[item.instant]);
-	return model.tracks[model.values.track[item.value]].name;
-}
-
-export function trackName(track) {
-	return track.kind === 'thread' ? `${track.name || 'thread'} ${track.tid}` : track.name;
+export function flagsOf(model, slice) {
+	return FLAGS.filter(([bit]) => model.slices.flags[slice] & bit).map(([, text]) => text);
 }
 
 export function processName(model, track) {
@@ -53,17 +38,12 @@ export function sourceOf(text) {
 
 /* One sentence, for screen readers. */
 export function sentence(model, item) {
-	const name = nameOf(model, item) || 'without name';
-	if ('value' in item) {
-		const { time, value } = model.values;
-		return `${name} is ${number(value[item.value])} from ${relative(time[item.value], 1)}`;
-	}
-	if ('instant' in item) {
-		const { time, track } = model.instants;
-		return `${name}, point at ${relative(time[item.instant], 1)}, ${trackName(model.tracks[track[item.instant]])}`;
-	}
-	const { begin, duration: durations, depth, track } = model.slices;
-	const row = item.slice;
-	return `${name}, ${kindOf(model, item)}, ${duration(durations[row])}, at ${relative(begin[row], 1)}, ` +
-		`level ${depth[row] + 1}, ${trackName(model.tracks[track[row]])}`;
+	const { name: nameId, from, to, track, depth } = placeOf(model, item);
+	const name = model.name(nameId);
+	if ('value' in item)
+		return `${name} is ${number(model.values.value[item.value])} from ${relative(from, 1)}`;
+	const { title } = model.tracks[track];
+	if ('instant' in item)
+		return `${name}, point at ${relative(from, 1)}, ${title}`;
+	return `${name}, ${kindOf(model, item.slice)}, ${duration(to - from)}, at ${relative(from, 1)}, level ${depth + 1}, ${title}`;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // details.js - the panel below the tracks: the chosen slice, point or value, and the statistics of the selected area.
 
-import { flagsOf, kindOf, nameOf, processName, sourceOf, trackName } from './describe.js';
+import { flagsOf, kindOf, processName, sourceOf } from './describe.js';
 import { button, element } from './dom.js';
 import { clock, count, day, duration, exactDuration, number, plural, relative } from './format.js';
+import { placeOf } from './hit.js';
 import { ranking } from './ranking.js';
 import { statistics } from './statistics.js';
 import { StatisticsTable } from './statistics_table.js';
@@ -11,9 +12,7 @@ import { StatisticsTable } from './statistics_table.js';
 const ANCESTORS_MAX = 40;
 
 /* A button of the panel. */
-function tool(text, title, act, more = '') {
-	return button(text, act, { class: `plain${more}`, title });
-}
+const tool = (text, title, act, more = '') => button(text, act, { class: more, title });
 
 export class Details {
 	/* timeline has: pick(item), focusChosen(), mark(), walk */
@@ -27,7 +26,7 @@ export class Details {
 		place.append(element('header', { class: 'panel-head' }, this.choice, this.title, this.tools), this.body);
 		this.showing = null; // 'item' | 'area'
 		this.cost = 0; // of showing it the last time, in ms
-		this.table = new StatisticsTable(model, app);
+		this.table = new StatisticsTable(app);
 		app.on('item', () => this.#changed('item'));
 		app.on('selection', () => this.#changed('area'));
 		this.#show();
@@ -61,14 +60,14 @@ export class Details {
 				this.choice.append(button(text, () => {
 					this.showing = what;
 					this.#show();
-				}, { class: 'plain', 'aria-pressed': String(this.showing === what) }));
+				}, { 'aria-pressed': String(this.showing === what) }));
 			}
 		if (this.showing === 'item')
 			this.#showItem(this.app.item);
 		else if (this.showing === 'area')
 			this.#showArea();
 		else
-			this.title.textContent = 'Click a slice for its details, drag for the statistics of an area. ? tells keys.';
+			this.title.textContent = 'Click a slice for its details, drag for the statistics of an area. ? lists the keys.';
 	}
 
 	#row(list, name, ...values) {
@@ -77,7 +76,7 @@ export class Details {
 
 	#showItem(item) {
 		const { model, timeline } = this;
-		this.title.textContent = nameOf(model, item) || '(no name)';
+		this.title.textContent = model.name(placeOf(model, item).name);
 		this.tools.append(tool('‹', 'The one before of this name ([)', () => this.#pickSame(-1)),
 			tool('›', 'The next of this name (])', () => this.#pickSame(1)),
 			tool('Zoom', 'Zoom to it (F)', () => timeline.focusChosen()),
@@ -88,8 +87,7 @@ export class Details {
 		else
 			this.#pointFacts(list, item);
 		this.body.append(list);
-		if (!('value' in item))
-			this.#fields(item);
+		this.#fields(placeOf(model, item).text);
 		if ('slice' in item)
 			this.#ancestors(item.slice);
 	}
@@ -108,7 +106,7 @@ export class Details {
 
 	#where(list, track) {
 		const label = { thread: 'Thread', async: 'Track', counter: 'Counter', cpu: 'CPU' }[track.kind];
-		this.#row(list, label, trackName(track));
+		this.#row(list, label, track.title);
 		if (track.process >= 0)
 			this.#row(list, 'Process', processName(this.model, track));
 	}
@@ -123,13 +121,13 @@ export class Details {
 		this.#when(list, 'Begin', begin[row]);
 		this.#when(list, 'End', begin[row] + durations[row]);
 		this.#where(list, model.tracks[track[row]]);
-		this.#row(list, 'Kind', `${kindOf(model, { slice: row })}${kind[row] < 2 ? `, level ${depth[row] + 1}` : ''}`);
+		this.#row(list, 'Kind', `${kindOf(model, row)}${kind[row] < 2 ? `, level ${depth[row] + 1}` : ''}`);
 		if (kind[row] === 2 && id[row]) // a text is among the fields
 			this.#row(list, 'Id', number(id[row]));
 		if (kind[row] === 3)
 			this.#thread(list, id[row], begin[row]);
 		this.#rank(list, row);
-		for (const text of flagsOf(model, { slice: row }))
+		for (const text of flagsOf(model, row))
 			this.#row(list, 'Note', text);
 	}
 
@@ -144,7 +142,7 @@ export class Details {
 		const values = [text];
 		if (found.longer) {
 			values.push(tool('the longest', 'Choose the longest of this name',
-				() => this.timeline.pick({ slice: found.longest }), ' link'));
+				() => this.timeline.pick({ slice: found.longest }), 'link'));
 		}
 		this.#row(list, 'Rank', ...values);
 	}
@@ -157,39 +155,31 @@ export class Details {
 			this.#row(list, 'Thread', String(tid));
 			return;
 		}
-		this.#row(list, 'Thread', tool(trackName(track), 'Choose what it did then', () => this.timeline.pick(there), ' link'));
+		this.#row(list, 'Thread', tool(track.title, 'Choose what it did then', () => this.timeline.pick(there), 'link'));
 	}
 
 	#pointFacts(list, item) {
 		const { model } = this;
-		const table = 'instant' in item ? model.instants : model.values;
-		const row = item.instant ?? item.value;
+		const { from, track } = placeOf(model, item);
 		if ('value' in item)
-			this.#row(list, 'Value', element('strong', {}, number(model.values.value[row])));
-		this.#when(list, 'Time', table.time[row]);
-		this.#where(list, model.tracks[table.track[row]]);
+			this.#row(list, 'Value', element('strong', {}, number(model.values.value[item.value])));
+		this.#when(list, 'Time', from);
+		this.#where(list, model.tracks[track]);
 	}
 
-	#fields(item) {
+	#fields(row) {
 		const { model } = this;
-		const row = 'slice' in item ? model.slices.text[item.slice] : model.instants.text[item.instant];
 		if (row < 0)
 			return;
-		const text = element('pre', {}, model.text(row) ?? 'taking the fields apart…');
+		const text = element('pre', {}, 'taking the fields apart…');
 		const place = element('div', { class: 'fields' }, element('h3', {}, 'Fields'), text);
 		this.body.append(place);
-		const source = () => {
-			const found = sourceOf(model.text(row) ?? '');
-			if (found)
-				place.append(element('p', { class: 'dim' }, `Source: ${found}`));
-		};
-		if (model.text(row) === null)
-			model.loadText().then(() => {
-				text.textContent = model.text(row);
-				source();
-			}, (error) => { text.textContent = `The fields cannot be shown: ${error.message}`; });
-		else
-			source();
+		model.loadText().then(() => {
+			text.textContent = model.text(row);
+			const source = sourceOf(text.textContent);
+			if (source)
+				place.append(element('p', { class: 'dim' }, `Source: ${source}`));
+		}, (error) => { text.textContent = `The fields cannot be shown: ${error.message}`; });
 	}
 
 	#ancestors(row) {
@@ -200,7 +190,7 @@ export class Details {
 		if (!chain.length)
 			return;
 		const entry = (at) => element('li', {},
-			tool(model.name(model.slices.name[at]) || '(no name)', 'Choose it', () => this.timeline.pick({ slice: at }), ' link'),
+			tool(model.name(model.slices.name[at]), 'Choose it', () => this.timeline.pick({ slice: at }), 'link'),
 			element('span', { class: 'dim' }, ` ${duration(model.slices.duration[at])}`));
 		const place = element('div', { class: 'ancestors' }, element('h3', {}, 'Inside of'),
 			element('ol', {}, ...chain.map(entry)));

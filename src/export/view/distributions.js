@@ -2,10 +2,9 @@
 // distributions.js - how long slices of each name took: sorted durations of those in the page, and where the page has not
 // all of them the exact counts that it has of all (aggregates and buckets, docs/design/view.md).
 
-import { SLICE_CONTINUED, SLICE_SPLIT } from './data.js';
-import { hasLength, sortByKey } from './pane_tools.js';
+import { SLICE_CALL, SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { firstAbove } from './rows.js';
 
-const SORT_SMALL = 5000; // sortByKey() has a cost of its own
 const FAR = 1e307; // twice of that is a number yet
 const KIND_OF_TRACK = { thread: 0, async: 2, cpu: 3 };
 
@@ -22,30 +21,23 @@ export function bucketBegin(bucket) {
 	return bucket <= 0 ? 0 : 2 ** Math.floor(bucket / 8) * (1 + (bucket % 8) / 8);
 }
 
-/* First index of sorted with a value of at least ns. */
-function lowerBound(sorted, ns) {
-	let from = 0;
-	let to = sorted.length;
-	while (from < to) {
-		const middle = (from + to) >>> 1;
-		if (sorted[middle] < ns)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
+/* Index of the first that is in a bucket, or above it. Durations are whole. */
+const firstOf = (sorted, bucket) => firstAbove(sorted, Math.ceil(bucketBegin(bucket)) - 1, 0, sorted.length);
 
 export class Distribution {
-	constructor(name, kind, sorted, rows) {
-		this.name = name;
-		this.kind = kind;
-		this.sorted = sorted; // durations of the slices in the page, ascending
-		this.rows = rows; // theirs in model.slices
+	/* unordered: rows of model.slices; whole: of wholeDurations() */
+	constructor(name, kind, unordered, whole) {
+		Object.assign(this, { name, kind, unordered, whole });
+		this.sorted = new Float64Array(unordered.map((row) => whole[row])).sort(); // of the slices in the page
 		this.all = null; // of all slices, where these are not all
-		this.total = 0;
-		for (let i = 0; i < sorted.length; i++)
-			this.total += sorted[i];
+		this.total = this.sorted.reduce((sum, ns) => sum + ns, 0);
+	}
+
+	/* The slices in the page, the shortest first. */
+	get rows() {
+		const { whole } = this;
+		this.ordered ??= this.unordered.sort((a, b) => whole[a] - whole[b] || a - b);
+		return this.ordered;
 	}
 
 	get n() {
@@ -88,7 +80,7 @@ export class Distribution {
 		const found = [];
 		for (let i = 0; i < this.sorted.length;) {
 			const bucket = bucketOf(this.sorted[i]);
-			const end = lowerBound(this.sorted, bucketBegin(bucket + 1));
+			const end = firstOf(this.sorted, bucket + 1);
 			found.push([bucket, end - i]);
 			i = end;
 		}
@@ -98,8 +90,8 @@ export class Distribution {
 	/* [first, end) in sorted and rows of a bucket's, or of all. */
 	span(bucket = null) {
 		if (bucket === null)
-			return [0, this.rows.length];
-		return [lowerBound(this.sorted, bucketBegin(bucket)), lowerBound(this.sorted, bucketBegin(bucket + 1))];
+			return [0, this.sorted.length];
+		return [firstOf(this.sorted, bucket), firstOf(this.sorted, bucket + 1)];
 	}
 
 	addAll(count, total, min, max) {
@@ -114,15 +106,18 @@ export class Distribution {
 	}
 }
 
+/* Whether it is known how long a slice took. A span that has lost its end ends with the one around it, as LEFT. */
+function hasLength(flags, kind) {
+	return !(flags & (SLICE_OPEN | SLICE_NO_EXIT)) && !(flags & SLICE_LEFT && kind !== SLICE_CALL);
+}
+
 /*
  * Durations by row; slices that were split so that they nest count once, at their first piece, with the length of all. NaN:
  * not known, or a later piece. Made once for a model.
  */
-const ofAll = new WeakMap();
-
 export function wholeDurations(model) {
-	if (ofAll.has(model))
-		return ofAll.get(model);
+	if (model.whole)
+		return model.whole;
 	const { slices } = model;
 	const whole = Float64Array.from(slices.duration);
 	let open = []; // first rows of those that were split and go on
@@ -145,69 +140,34 @@ export function wholeDurations(model) {
 			open.splice(at, 1);
 			whole[first] += slices.duration[row];
 		}
-		if (!hasLength(slices, row))
+		if (!hasLength(flags, slices.kind[row]))
 			whole[first] = NaN;
 		else if (flags & SLICE_SPLIT)
 			open.push({ first, end: slices.begin[row] + slices.duration[row] });
 	}
-	ofAll.set(model, whole);
+	model.whole = whole;
 	return whole;
 }
 
-/* Rows of slices whose length is known and that are in the range, at least in part. */
-function rowsIn(model, range, whole) {
-	const { slices } = model;
-	const rows = new Uint32Array(slices.n);
-	let n = 0;
-	for (let row = 0; row < slices.n; row++) {
-		if (Number.isNaN(whole[row]))
-			continue;
-		if (range) {
-			const begin = slices.begin[row];
-			const end = begin + whole[row];
-			if (!range.tracks[slices.track[row]] || begin > range.to || end < range.from || (end === range.from && end > begin))
-				continue;
-		}
-		rows[n++] = row;
-	}
-	return rows.subarray(0, n);
-}
-
-function distribution(group, rows, whole) {
-	const durationsOf = (of) => {
-		const durations = new Float64Array(of.length);
-		for (let i = 0; i < of.length; i++)
-			durations[i] = whole[of[i]];
-		return durations;
-	};
-	const order = rows.length < SORT_SMALL ? rows.sort((a, b) => whole[a] - whole[b] || a - b)
-		: sortByKey(rows, durationsOf(rows));
-	return new Distribution(group >> 2, group & 3, durationsOf(order), order);
-}
-
-/* One for each name and kind. range: of rangeOf(), or null. */
+/* One for each name and kind, of slices that are in the range, at least in part. range: of rangeOf(), or null. */
 export function distributions(model, range) {
-	const { slices } = model;
+	const { begin, kind, n, name, track } = model.slices;
 	const whole = wholeDurations(model);
-	const rows = rowsIn(model, range, whole);
-	const ends = new Uint32Array(model.strings.length * 4 + 1);
-	const groups = new Uint32Array(rows.length);
-	for (let i = 0; i < rows.length; i++) {
-		groups[i] = slices.name[rows[i]] * 4 + (slices.kind[rows[i]] & 3);
-		ends[groups[i] + 1]++;
+	const groups = new Map();
+	const within = (row) => {
+		const end = begin[row] + whole[row];
+		return range.tracks[track[row]] && begin[row] <= range.to && (end > range.from || begin[row] === range.from);
+	};
+	for (let row = 0; row < n; row++) {
+		if (Number.isNaN(whole[row]) || (range && !within(row)))
+			continue;
+		const group = name[row] * 4 + (kind[row] & 3);
+		if (groups.has(group))
+			groups.get(group).push(row);
+		else
+			groups.set(group, [row]);
 	}
-	for (let i = 1; i < ends.length; i++)
-		ends[i] += ends[i - 1];
-	const begins = ends.slice();
-	const grouped = new Uint32Array(rows.length);
-	for (let i = 0; i < rows.length; i++)
-		grouped[ends[groups[i]]++] = rows[i];
-	const found = new Map();
-	for (let group = 0; group + 1 < begins.length; group++) {
-		const [from, to] = [begins[group], begins[group + 1]];
-		if (to > from)
-			found.set(group, distribution(group, grouped.subarray(from, to), whole));
-	}
+	const found = new Map([...groups].map(([group, rows]) => [group, new Distribution(group >> 2, group & 3, rows, whole)]));
 	if (model.aggregates?.n && !range?.timed)
 		takeAll(model, range, found);
 	return [...found.values()];
@@ -226,7 +186,7 @@ function takeAll(model, range, found) {
 		if (kind === 0 && !found.has(name * 4) && (found.has(name * 4 + 1) || !model.strings[name].includes(':')))
 			kind = 1;
 		if (!found.has(name * 4 + kind))
-			found.set(name * 4 + kind, new Distribution(name, kind, new Float64Array(0), new Uint32Array(0)));
+			found.set(name * 4 + kind, new Distribution(name, kind, [], null));
 		const group = found.get(name * 4 + kind);
 		group.addAll(aggregates.count[i], aggregates.total[i], aggregates.min[i], aggregates.max[i]);
 		const first = aggregates.histogram[i];

@@ -23,3 +23,30 @@ export function element(tag, properties = {}, ...children) {
 export function button(text, act, properties = {}) {
 	return element('button', { type: 'button', onclick: act, ...properties }, text);
 }
+
+/* Follows the pointer from a press to its release. begin(event) gives what is called when it moves. */
+export function onDrag(target, begin) {
+	let move = null;
+	target.addEventListener('pointerdown', (event) => {
+		if (event.button !== 0)
+			return;
+		target.setPointerCapture(event.pointerId);
+		move = begin(event);
+	});
+	target.addEventListener('pointermove', (event) => move?.(event));
+	target.addEventListener('lostpointercapture', () => { move = null; });
+}
+
+/* actions(event): what is done, by key; letters are small ones. */
+export function onKeys(target, actions) {
+	target.addEventListener('keydown', (event) => {
+		if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented)
+			return;
+		const act = actions(event)?.[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+		if (!act)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		act();
+	});
+}

@@ -5,6 +5,7 @@
 
 import { begin, hatch, Labels } from './canvas.js';
 import { SLICE_CONTINUED, SLICE_LEFT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { lossBars } from './hit.js';
 import { COUNTER_HEIGHT, PADDING, POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
 import { firstAbove, firstAboveNear } from './rows.js';
 import { pack, Strips } from './strips.js';
@@ -21,9 +22,6 @@ export class Drawing {
 		this.model = model;
 		this.app = app;
 		this.labels = new Labels(model.strings);
-		this.labelName = new Uint32Array(4096);
-		this.labelAt = new Float32Array(4096 * 3);
-		this.labelCount = 0;
 		this.strips = new Strips(app.doc);
 	}
 
@@ -33,8 +31,8 @@ export class Drawing {
 		this.ctx = ctx;
 		this.view = view;
 		this.theme = this.app.theme;
-		this.search = this.app.matches.active ? this.app.matches : null;
-		this.labelCount = 0;
+		this.hits = this.app.matches.hits;
+		this.texts = []; // [name, x, y, room, color]
 		this.quantum = view.nsPerPx;
 		this.shift = -view.from / this.quantum; // pixels from time 0 to the left edge
 		this.top = scroll;
@@ -42,12 +40,10 @@ export class Drawing {
 		this.strips.start(Math.ceil(view.width));
 		ctx.save();
 		ctx.translate(0, -scroll);
-		const first = layout.indexAt(scroll);
-		for (let i = first; i < layout.items.length && layout.items[i].y < scroll + height; i++)
-			this.#ground(layout.items[i]);
+		const items = layout.between(scroll, scroll + height);
+		items.forEach((item) => this.#ground(item));
 		this.#losses(layout, scroll, height, false);
-		for (let i = first; i < layout.items.length && layout.items[i].y < scroll + height; i++)
-			this.#item(layout.items[i]);
+		items.forEach((item) => this.#item(item));
 		this.strips.draw(ctx);
 		this.#texts();
 		this.#losses(layout, scroll, height, true);
@@ -120,9 +116,9 @@ export class Drawing {
 		for (let j = first + 1; j < look; j++)
 			if (row.end[j] - row.begin[j] > row.end[longest] - row.begin[longest])
 				longest = j;
-		if (this.search && row.matches(first, next, slices, this.search) > 0)
+		if (this.hits && row.matches(first, next, this.hits) > 0)
 			return pack(this.theme.matchRgb, 1);
-		return pack(this.theme.fillRgb(slices.name[row.slice[longest]]), this.search ? alpha * FADED : alpha);
+		return pack(this.theme.fillRgb(slices.name[row.slice[longest]]), this.hits ? alpha * FADED : alpha);
 	}
 
 	/* Slices first … next - 1, all in one pixel column. */
@@ -144,13 +140,13 @@ export class Drawing {
 		const name = slices.name[slice];
 		const x0 = Math.max(-4, view.x(row.begin[i]));
 		const x1 = Math.min(view.width + 4, view.x(row.end[i])) - 1;
-		const hit = !this.search || row.matches(i, i + 1, slices, this.search) > 0;
+		const hit = !this.hits || this.hits[slice] === 1;
 		ctx.globalAlpha = hit ? 1 : FADED;
 		ctx.fillStyle = this.theme.fill(name);
 		ctx.beginPath();
 		ctx.roundRect(x0, y, x1 - x0, SLICE_HEIGHT, 2);
 		ctx.fill();
-		if (this.search && hit) {
+		if (this.hits && hit) {
 			ctx.fillStyle = this.theme.match;
 			ctx.fillRect(x0, y + SLICE_HEIGHT - 2, x1 - x0, 2);
 		}
@@ -158,7 +154,7 @@ export class Drawing {
 			this.#flags(slices.flags[slice], x0, x1, y);
 		const left = Math.max(x0, 0);
 		if (hit && x1 - left > LABEL_PX)
-			this.#label(name, left + 4, y + ROW_HEIGHT / 2, Math.min(x1, view.width) - left - 8);
+			this.texts.push([name, left + 4, y + ROW_HEIGHT / 2, Math.min(x1, view.width) - left - 8, this.theme.onFill]);
 	}
 
 	/* An end that is not the slice's own is dotted. */
@@ -175,22 +171,13 @@ export class Drawing {
 			dots(x1 - 3);
 	}
 
-	#label(name, x, y, room) {
-		if (this.labelCount === this.labelName.length)
-			return;
-		this.labelName[this.labelCount] = name;
-		this.labelAt.set([x, y, room], this.labelCount * 3);
-		this.labelCount++;
-	}
-
+	/* Texts come last, all at once: changing between shapes and texts takes its time. */
 	#texts() {
 		const { ctx } = this;
 		ctx.globalAlpha = 1;
-		ctx.fillStyle = this.theme.onFill;
-		for (let i = 0; i < this.labelCount; i++) {
-			const text = this.labels.fit(ctx, this.labelName[i], this.labelAt[i * 3 + 2]);
-			if (text)
-				ctx.fillText(text, this.labelAt[i * 3], this.labelAt[i * 3 + 1]);
+		for (const [name, x, y, room, color] of this.texts) {
+			ctx.fillStyle = color;
+			ctx.fillText(this.labels.fit(ctx, name, room), x, y);
 		}
 	}
 
@@ -209,10 +196,10 @@ export class Drawing {
 			const next = firstAboveNear(time, (Math.floor(time[i] / quantum) + 1) * quantum, i, to);
 			const x = view.x(time[i]);
 			const after = next < to ? view.x(time[next]) : Infinity;
-			const hit = !this.search || this.#pointsMatch(i, next);
+			const hit = !this.hits || this.#pointsMatch(i, next);
 			if (x - before > 9 && after - x > 9) {
 				ctx.globalAlpha = hit ? 1 : FADED;
-				ctx.fillStyle = this.search && hit ? this.theme.match : this.theme.stroke(instants.name[i]);
+				ctx.fillStyle = this.hits && hit ? this.theme.match : this.theme.stroke(instants.name[i]);
 				ctx.beginPath();
 				ctx.moveTo(x, middle - 5);
 				ctx.lineTo(x + 4, middle);
@@ -220,10 +207,10 @@ export class Drawing {
 				ctx.lineTo(x - 4, middle);
 				ctx.fill();
 				if (hit && after - x > 50)
-					this.#pointLabel(instants.name[i], x + 7, middle, Math.min(after, view.width) - x - 14);
+					this.texts.push([instants.name[i], x + 7, middle, Math.min(after, view.width) - x - 14, this.theme.dim]);
 			} else {
-				this.strips.set(Math.round(x), this.search && hit ? pack(this.theme.matchRgb, 1)
-					: pack(this.theme.strokeRgb(instants.name[i]), this.search ? FADED : 0.8));
+				this.strips.set(Math.round(x), this.hits && hit ? pack(this.theme.matchRgb, 1)
+					: pack(this.theme.strokeRgb(instants.name[i]), this.hits ? FADED : 0.8));
 			}
 			before = x;
 			i = Math.max(next, i + 1);
@@ -232,18 +219,8 @@ export class Drawing {
 	}
 
 	#pointsMatch(from, to) {
-		for (let i = from; i < Math.min(to, from + 64); i++)
-			if (this.search.matchesInstant(i))
-				return true;
-		return false;
-	}
-
-	#pointLabel(name, x, y, room) {
-		const text = this.labels.fit(this.ctx, name, room);
-		if (text) {
-			this.ctx.fillStyle = this.theme.dim;
-			this.ctx.fillText(text, x, y);
-		}
+		const { split } = this.model.events;
+		return this.hits.subarray(split + from, split + Math.min(to, from + 64)).includes(1);
 	}
 
 	/* A counter as steps, with gaps where it is no number; in a column with many values all from the least to the greatest. */
@@ -337,18 +314,10 @@ export class Drawing {
 				continue;
 			const y0 = Math.max(group.y, scroll - 8);
 			const y1 = Math.min(group.bottom, scroll + height + 8);
-			let last = -Infinity;
-			for (let i = 0; i < losses.n && losses.begin[i] <= view.to; i++) {
-				if (losses.end[i] < view.from || !group.losers.includes(losses.process[i]))
-					continue;
-				const x0 = Math.max(Math.floor(view.x(losses.begin[i])), last, -10);
-				const x1 = Math.min(Math.max(Math.ceil(view.x(losses.end[i])), x0 + 3), view.width + 10);
-				if (x1 <= last || x1 <= x0)
-					continue;
+			ctx.fillStyle = pattern;
+			for (const [x0, x1] of lossBars(losses, (time) => view.x(time), view.width, group.losers)) {
 				ctx.globalAlpha = above ? Math.min(0.45, Math.max(0.08, 12 / (x1 - x0))) : 0.22;
-				ctx.fillStyle = pattern;
 				ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
-				last = x1;
 			}
 		}
 		ctx.globalAlpha = 1;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// flame.js - the flame graph and its inverse, of the selection or of everything. d3-flame-graph draws it; here are the
-// tree, what of it is drawn, the colours, keys and details.
+// flame.js - the flame graph and its inverse, of the selection or of everything.
 
-import flamegraph from 'd3-flame-graph';
-import { select } from 'd3-selection';
+import { partition, stratify } from 'd3-hierarchy';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from './call_paths.js';
-import { element } from './dom.js';
+import { element, onKeys } from './dom.js';
 import { count, duration, plural } from './format.js';
-import { choice, nameOf, percent, segmented, trackName } from './pane_tools.js';
+import { choice, percent, segmented } from './pane_tools.js';
 import { SidePane } from './side_pane.js';
 
-const FRAMES = 3000; // each is five elements
-const CELL = 20;
+const FRAMES = 3000;
+const CELL_PX = 20;
+const LABEL_PX = 35;
 const KINDS = [['thread', 'Threads'], ['async', 'Async spans'], ['cpu', 'Threads on CPUs']];
 
 export class FlamePane extends SidePane {
@@ -23,7 +22,7 @@ export class FlamePane extends SidePane {
 		this.zoom = 0;
 		this.tree = null;
 		this.#build();
-		app.on('search', () => this.shown && this.tree && this.#search());
+		app.on('matches', () => this.shown && this.tree && this.#search());
 		this.watch(this.canvas);
 	}
 
@@ -60,21 +59,31 @@ export class FlamePane extends SidePane {
 		this.longest = element('button', { type: 'button', onclick: () => this.#showLongest() }, 'Longest in the timeline');
 		this.found = element('span', { class: 'pane-found', 'aria-live': 'polite' });
 		this.details = element('p', { class: 'flame-details' });
-		this.canvas = element('div', { class: 'flame-canvas', onkeydown: (event) => this.#key(event) });
-		this.canvas.addEventListener('click', (event) => this.#click(event), true);
+		this.canvas = element('div', { class: 'flame-canvas' });
+		onKeys(this.canvas, ({ target }) => this.#keys(target));
+		const onFrame = (what, act) => this.canvas.addEventListener(what, ({ target }) => {
+			const frame = target.closest('.frame');
+			if (frame)
+				act(frame.node.data, frame);
+		});
+		onFrame('click', (id) => this.#zoomTo(id));
+		onFrame('mouseover', (id) => this.#describe(id));
+		onFrame('focusin', (id, frame) => {
+			this.#makeStop(frame);
+			this.#choose(id);
+		});
 		this.canvas.addEventListener('mouseleave', () => this.tree && this.#describe(this.current));
-		this.canvas.addEventListener('focusin', (event) => this.#focused(event));
 		this.place.append(
 			this.bar('Flame graph', way.element, merge.element, of, this.scope.element, this.back, this.longest, this.found),
 			this.note, this.details, this.canvas);
 	}
 
-	label(id) {
+	#label(id) {
+		const { strings, tracks } = this.model;
 		const name = this.tree.name[id];
 		if (id === 0)
 			return 'All';
-		return name < this.model.strings.length ? nameOf(this.model, name)
-			: trackName(this.model, name - this.model.strings.length);
+		return name < strings.length ? this.model.name(name) : tracks[name - strings.length].longTitle;
 	}
 
 	make() {
@@ -88,23 +97,17 @@ export class FlamePane extends SidePane {
 		this.draw();
 	}
 
-	/* What d3-flame-graph draws: what leads to the zoomed node, that one, and what of it is wide enough to be seen. */
-	#data() {
+	/* Frames of what leads to the zoomed node, of that one, and of what of it is wide enough to be seen. */
+	#layOut() {
 		const { tree } = this;
-		const objects = new Map();
-		const object = (id) => {
-			const made = { name: this.label(id), value: tree.total[id], node: id, children: [] };
-			objects.set(id, made);
-			return made;
-		};
-		let data = object(this.zoom);
-		for (let id = tree.parent[this.zoom]; id >= 0; id = tree.parent[id])
-			data = Object.assign(object(id), { children: [data], fade: true });
-		const { ids, cut } = widest(tree, this.zoom, FRAMES, Math.max(this.width, 1) * 2);
-		for (const id of ids)
-			objects.get(tree.parent[id]).children.push(object(id));
+		const path = [];
+		for (let id = this.zoom; id >= 0; id = tree.parent[id])
+			path.unshift(id);
+		const { ids, cut } = widest(tree, this.zoom, FRAMES, this.width * 2);
 		this.cut = cut;
-		return data;
+		this.root = stratify().id((id) => id).parentId((id) => (id ? tree.parent[id] : null))([...path, ...ids]);
+		this.root.each((node) => { node.value = tree.total[Math.max(node.data, this.zoom)]; });
+		return partition().size([this.width, (this.root.height + 1) * CELL_PX])(this.root);
 	}
 
 	draw() {
@@ -115,10 +118,9 @@ export class FlamePane extends SidePane {
 		}
 		this.canvas.replaceChildren();
 		this.canvas.style.setProperty('--on-fill', this.app.theme.onFill);
-		this.chart = null;
 		this.back.disabled = this.zoom === 0;
 		if (this.tree.total[0] > 0)
-			this.#chart();
+			this.canvas.append(this.#graph(this.#layOut()));
 		else
 			this.canvas.append(element('p', { class: 'pane-empty' }, 'No spans or function calls that took time here.'));
 		this.#notes();
@@ -128,58 +130,35 @@ export class FlamePane extends SidePane {
 			this.canvas.scrollTop = this.canvas.scrollHeight;
 	}
 
-	#chart() {
-		this.chart = flamegraph()
-			.width(this.width)
-			.cellHeight(CELL)
-			.minFrameSize(0.5)
-			.transitionDuration(0)
-			.inverted(this.way === 'inverse')
-			.sort((a, b) => b.data.value - a.data.value || a.data.node - b.data.node)
-			.getName((d) => d.data.name)
-			.label((d) => this.#text(d.data.node))
-			.color((d) => this.#color(d))
-			.setDetailsHandler(() => {})
-			.setSearchHandler(() => {})
-			.setSearchMatch((d, term) => d.data.node !== 0 && d.data.name.toLowerCase().includes(term))
-			.onHover((d) => this.#describe(d.data.node));
-		select(this.canvas).datum(this.#data()).call(this.chart);
-		this.#makeReachable();
-	}
-
-	#color(d) {
-		const { theme } = this.app;
-		const name = this.tree.name[d.data.node];
-		if (d.highlight)
-			return theme.match;
-		if (d.data.node === 0 || name >= this.model.strings.length)
-			return theme.faint;
-		return theme.fill(name);
-	}
-
-	/* Each update of the graph sets its own. */
-	#setClasses() {
-		for (const [id, { frame, node }] of this.frames) {
-			frame.classList.toggle('flame-plain', !node.highlight && (id === 0 || this.tree.name[id] >= this.model.strings.length));
-			frame.classList.toggle('flame-match', Boolean(node.highlight));
-		}
-	}
-
 	/* One tab stop; arrows go along the tree. */
-	#makeReachable() {
-		const svg = this.canvas.querySelector('svg');
-		svg.setAttribute('role', 'tree');
-		svg.setAttribute('aria-label', this.way === 'inverse' ? 'Inverse flame graph' : 'Flame graph');
-		this.frames = new Map();
-		for (const frame of svg.querySelectorAll('g.frame')) {
-			const node = select(frame).datum();
-			this.frames.set(node.data.node, { frame, node });
-			frame.setAttribute('role', 'treeitem');
-			frame.setAttribute('tabindex', '-1');
-			frame.setAttribute('aria-level', String(node.depth + 1));
-			frame.setAttribute('aria-label', this.#text(node.data.node));
-		}
-		this.frames.get(this.zoom)?.frame.setAttribute('tabindex', '0');
+	#graph(root) {
+		const { model, app, tree } = this;
+		const inverse = this.way === 'inverse';
+		const graph = element('div', { class: 'flame-graph', role: 'tree', 'aria-label': inverse ? 'Inverse flame graph' : 'Flame graph' });
+		graph.style.height = `${(root.height + 1) * CELL_PX}px`;
+		root.each((node) => {
+			const id = node.data;
+			const text = this.#text(id);
+			const plain = id === 0 || tree.name[id] >= model.strings.length;
+			const width = node.x1 - node.x0;
+			node.frame = element('div', { node, role: 'treeitem', tabIndex: -1, title: text, 'aria-label': text,
+				'aria-level': String(node.depth + 1), class: `frame${plain ? ' flame-plain' : ''}` +
+				`${id < this.zoom ? ' flame-outer' : ''}${width < LABEL_PX ? ' flame-narrow' : ''}` }, this.#label(id));
+			const top = inverse ? node.y0 : (root.height - node.depth) * CELL_PX;
+			Object.assign(node.frame.style, { left: `${node.x0}px`, top: `${top}px`, width: `${width}px` });
+			node.frame.style.setProperty('--fill', plain ? app.theme.faint : app.theme.fill(tree.name[id]));
+			graph.append(node.frame);
+			if (id === this.zoom)
+				this.#makeStop(node.frame);
+		});
+		return graph;
+	}
+
+	#makeStop(frame) {
+		if (this.stop)
+			this.stop.tabIndex = -1;
+		this.stop = frame;
+		frame.tabIndex = 0;
 	}
 
 	#text(id) {
@@ -187,7 +166,7 @@ export class FlamePane extends SidePane {
 		const total = tree.total[id];
 		const times = tree.count[id] ? `, ${plural(tree.count[id], 'time')}` : '';
 		const self = this.way === 'inverse' ? '' : `, ${duration(tree.self[id])} itself`;
-		return `${this.label(id)}: ${duration(total)} (${percent(total, tree.total[0])})${self}${times}`;
+		return `${this.#label(id)}: ${duration(total)} (${percent(total, tree.total[0])})${self}${times}`;
 	}
 
 	#describe(id) {
@@ -207,7 +186,7 @@ export class FlamePane extends SidePane {
 			pairs.push(['Mean', duration(total / tree.count[id])]);
 		if (tree.longest[id] >= 0)
 			pairs.push(['Longest', duration(tree.longestNs[id])]);
-		this.details.replaceChildren(element('strong', {}, this.label(id)),
+		this.details.replaceChildren(element('strong', {}, this.#label(id)),
 			...pairs.map(([key, value]) => element('span', {}, element('em', {}, key), ` ${value}`)));
 	}
 
@@ -224,32 +203,15 @@ export class FlamePane extends SidePane {
 	}
 
 	#search() {
-		const term = this.app.search.toLowerCase();
-		this.found.textContent = '';
-		if (!this.chart)
-			return;
-		if (!term) {
-			if (this.searched)
-				this.chart.clear();
-			this.searched = false;
-			this.#setClasses();
-			return;
-		}
-		const hit = new Map();
-		const { ns, nodes } = matching(this.tree, (name) => {
-			let yes = hit.get(name);
-			if (yes === undefined) {
-				const text = name < this.model.strings.length ? nameOf(this.model, name)
-					: trackName(this.model, name - this.model.strings.length);
-				hit.set(name, yes = text.toLowerCase().includes(term));
-			}
-			return yes;
-		});
-		this.found.textContent = `${plural(nodes, 'frame matches', 'frames match')}: ` +
+		const { active, names, text } = this.app.matches;
+		const { strings, tracks } = this.model;
+		const hit = (name) => (name < strings.length ? names[name] === 1
+			: tracks[name - strings.length].longTitle.toLowerCase().includes(text));
+		for (const frame of this.canvas.querySelectorAll('.frame'))
+			frame.classList.toggle('flame-match', active && frame.node.data !== 0 && hit(this.tree.name[frame.node.data]));
+		const { ns, nodes } = active ? matching(this.tree, hit) : {};
+		this.found.textContent = !active ? '' : `${plural(nodes, 'frame matches', 'frames match')}: ` +
 			`${duration(ns)}, ${percent(ns, this.tree.total[0]) || '0 %'}`;
-		this.chart.search(term);
-		this.searched = true;
-		this.#setClasses();
 	}
 
 	#zoomTo(id) {
@@ -257,24 +219,7 @@ export class FlamePane extends SidePane {
 		this.zoom = id;
 		this.draw();
 		if (moved)
-			this.frames?.get(id)?.frame.focus();
-	}
-
-	#click(event) {
-		const frame = event.target.closest('g.frame');
-		if (!frame)
-			return;
-		event.stopPropagation(); // before d3-flame-graph zooms by its own means, which know only what is drawn
-		this.#zoomTo(select(frame).datum().data.node);
-	}
-
-	#focused(event) {
-		const frame = event.target.closest('g.frame');
-		if (!frame)
-			return;
-		for (const { frame: other } of this.frames.values())
-			other.setAttribute('tabindex', other === frame ? '0' : '-1');
-		this.#choose(select(frame).datum().data.node);
+			this.stop?.focus();
 	}
 
 	#choose(id) {
@@ -283,33 +228,21 @@ export class FlamePane extends SidePane {
 		this.#describe(id);
 	}
 
-	#key(event) {
-		const frame = event.target.closest('g.frame');
-		if (!frame || event.altKey || event.ctrlKey || event.metaKey)
-			return;
-		const node = select(frame).datum();
-		const drawn = (d) => d && this.frames.has(d.data.node) ? d : null;
-		const siblings = (node.parent?.children ?? [node]).filter(drawn);
+	#keys({ node }) {
+		if (!node)
+			return null;
+		const siblings = node.parent?.children ?? [node];
 		const at = siblings.indexOf(node);
-		const inner = drawn(node.children?.find(drawn));
-		const go = {
-			ArrowLeft: () => siblings[at - 1], ArrowRight: () => siblings[at + 1],
-			ArrowUp: () => this.way === 'inverse' ? node.parent : inner,
-			ArrowDown: () => this.way === 'inverse' ? inner : node.parent,
-			Home: () => node.ancestors().at(-1),
-		}[event.key];
-		if (go)
-			this.frames.get(go()?.data.node)?.frame.focus();
-		else if (event.key === 'Enter' || event.key === ' ')
-			this.#zoomTo(node.data.node);
-		else if ((event.key === 'Escape' || event.key === 'Backspace') && this.zoom)
-			this.#zoomTo(0);
-		else if (event.key.toLowerCase() === 't')
-			this.#showLongest();
-		else
-			return;
-		event.preventDefault();
-		event.stopPropagation();
+		const go = (to) => to?.frame.focus();
+		const inner = () => go(node.children?.[0]);
+		const outer = () => go(node.parent);
+		const back = this.zoom && (() => this.#zoomTo(0));
+		return {
+			ArrowLeft: () => go(siblings[at - 1]), ArrowRight: () => go(siblings[at + 1]), Home: () => go(this.root),
+			ArrowUp: this.way === 'inverse' ? outer : inner, ArrowDown: this.way === 'inverse' ? inner : outer,
+			Enter: () => this.#zoomTo(node.data), ' ': () => this.#zoomTo(node.data),
+			Escape: back, Backspace: back, t: () => this.#showLongest(),
+		};
 	}
 
 	#showLongest() {

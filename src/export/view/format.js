@@ -4,11 +4,7 @@
 const UNITS = [[1, 'ns'], [1e3, 'µs'], [1e6, 'ms'], [1e9, 's']];
 
 function unitFor(ns) {
-	const size = Math.abs(ns);
-	for (let i = UNITS.length - 1; i > 0; i--)
-		if (size >= UNITS[i][0] * 0.9999995)
-			return UNITS[i];
-	return UNITS[0];
+	return UNITS.findLast(([unit]) => Math.abs(ns) >= unit * 0.9999995) ?? UNITS[0];
 }
 
 /* 1234567 -> "1.235 ms": four digits that count. */
@@ -33,8 +29,7 @@ export function duration(ns) {
 /* All digits: "1.234567 ms" for the details. */
 export function exactDuration(ns) {
 	const [unit, name] = unitFor(ns);
-	const digits = { 1: 0, 1e3: 3, 1e6: 6, 1e9: 9 }[unit];
-	return `${(ns / unit).toFixed(digits)} ${name}`;
+	return `${(ns / unit).toFixed(String(unit).length - 1)} ${name}`;
 }
 
 export function count(n) {
@@ -77,16 +72,9 @@ function two(n) {
 /* Local time of day of ns after beginNs (BigInt since the epoch): "14:03:22.123456". */
 export function clock(beginNs, ns, digits = 9) {
 	const at = beginNs + BigInt(Math.floor(ns));
-	const second = 1000000000n;
-	let seconds = at / second;
-	let rest = at % second;
-	if (rest < 0n) {
-		rest += second;
-		seconds -= 1n;
-	}
-	const date = new Date(Number(seconds) * 1000);
+	const date = new Date(Number(at / 1000000n));
 	const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-	return digits > 0 ? `${time}.${String(rest).padStart(9, '0').slice(0, digits)}` : time;
+	return `${time}.${String(at % 1000000000n).padStart(9, '0').slice(0, digits)}`;
 }
 
 export function day(beginNs, ns = 0) {

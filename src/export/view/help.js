@@ -46,35 +46,14 @@ function makeSection([title, rows]) {
 		element('dt', {}, ...keys.flatMap((key) => [element('kbd', {}, key), ' '])), element('dd', {}, text)])));
 }
 
-export class Help {
-	constructor(doc) {
-		const licences = doc.getElementById('hodo-licences');
-		this.dialog = element('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
-			button('×', () => this.hide(), { class: 'icon close', 'aria-label': 'Close' }),
-			element('h2', { id: 'help-title' }, 'Keys and gestures'),
-			element('div', { class: 'columns' }, ...SECTIONS.map(makeSection)));
-		if (licences)
-			this.dialog.append(element('details', {}, element('summary', {}, 'Licences of what this page is made with'),
-				element('pre', {}, licences.textContent.trim())));
-		this.dialog.addEventListener('click', (event) => {
-			if (event.target === this.dialog)
-				this.hide(); // beside it
-		});
-		doc.body.append(this.dialog);
-	}
-
-	get open() {
-		return this.dialog.open;
-	}
-
-	toggle() {
-		if (this.open)
-			this.hide();
-		else
-			this.dialog.showModal();
-	}
-
-	hide() {
-		this.dialog.close();
-	}
+export function makeHelp(doc) {
+	const dialog = element('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
+		button('×', () => dialog.close(), { class: 'icon close', 'aria-label': 'Close' }),
+		element('h2', { id: 'help-title' }, 'Keys and gestures'),
+		element('div', { class: 'columns' }, ...SECTIONS.map(makeSection)),
+		element('details', {}, element('summary', {}, 'Licences of what this page is made with'),
+			element('pre', {}, doc.getElementById('hodo-licences').textContent.trim())));
+	dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close()); // beside it
+	doc.body.append(dialog);
+	return dialog;
 }

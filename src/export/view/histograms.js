@@ -3,10 +3,11 @@
 
 import { SLICE_RUNNING } from './data.js';
 import { Distribution, bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from './distributions.js';
-import { element } from './dom.js';
+import { element, onKeys } from './dom.js';
 import { clock, count, duration, number, plural, relative } from './format.js';
-import { nameOf, percent, ranksOf, segmented, trackName } from './pane_tools.js';
+import { percent, segmented } from './pane_tools.js';
 import { counterPlot, histogramPlot } from './plots.js';
+import { firstAbove } from './rows.js';
 import { SidePane, nameFilter } from './side_pane.js';
 import { VirtualGrid } from './virtual_grid.js';
 
@@ -14,19 +15,19 @@ const QUANTILES = [['p50', 0.5], ['p90', 0.9], ['p99', 0.99], ['p99.9', 0.999]];
 const PLOT_HEIGHT = 260;
 
 const SLICE_COLUMNS = [
-	{ id: 'name', title: 'Name', width: 'minmax(9em, 1fr)', sort: true },
-	{ id: 'n', title: 'Count', width: '5em', sort: true, number: true, descendingFirst: true },
-	{ id: 'total', title: 'Total', width: '5.2em', sort: true, number: true, descendingFirst: true },
-	{ id: 'p50', title: 'p50', width: '5.2em', sort: true, number: true, descendingFirst: true },
-	{ id: 'p99', title: 'p99', width: '5.2em', sort: true, number: true, descendingFirst: true },
-	{ id: 'max', title: 'Max', width: '5.2em', sort: true, number: true, descendingFirst: true },
+	{ id: 'label', title: 'Name', width: 'minmax(9em, 1fr)', sort: true },
+	{ id: 'n', title: 'Count', width: '5em', sort: true, number: true },
+	{ id: 'total', title: 'Total', width: '5.2em', sort: true, number: true },
+	{ id: 'p50', title: 'p50', width: '5.2em', sort: true, number: true },
+	{ id: 'p99', title: 'p99', width: '5.2em', sort: true, number: true },
+	{ id: 'max', title: 'Max', width: '5.2em', sort: true, number: true },
 ];
 const COUNTER_COLUMNS = [
-	{ id: 'name', title: 'Counter', width: 'minmax(9em, 1fr)', sort: true },
-	{ id: 'n', title: 'Values', width: '6em', sort: true, number: true, descendingFirst: true },
-	{ id: 'min', title: 'Min', width: '7em', sort: true, number: true, descendingFirst: true },
-	{ id: 'max', title: 'Max', width: '7em', sort: true, number: true, descendingFirst: true },
-	{ id: 'last', title: 'Last', width: '7em', sort: true, number: true, descendingFirst: true },
+	{ id: 'label', title: 'Counter', width: 'minmax(9em, 1fr)', sort: true },
+	{ id: 'n', title: 'Values', width: '6em', sort: true, number: true },
+	{ id: 'min', title: 'Min', width: '7em', sort: true, number: true },
+	{ id: 'max', title: 'Max', width: '7em', sort: true, number: true },
+	{ id: 'last', title: 'Last', width: '7em', sort: true, number: true },
 ];
 
 /* An order of all that a figure may be: infinities are as large as themselves, and what is no number is above all. */
@@ -38,13 +39,13 @@ function compare(a, b) {
 
 /* A list of groups with a filter; one is chosen. */
 class Names {
-	constructor(label, columns, { text, by, chosen }) {
-		this.text = text;
+	constructor(label, columns, format, by, chosen) {
 		this.groups = [];
 		this.shown = [];
 		this.order = by;
+		const text = (group, id) => (id === 'label' ? group.label : id === 'n' ? count(group.n) : format(group[id]));
 		this.grid = new VirtualGrid({ label, columns, minWidth: 500, cell: (i, id) => text(this.shown[i], id),
-			choose: (i) => chosen(this.shown[i]), activate: () => {},
+			choose: (i) => chosen(this.shown[i]),
 			sort: (id, descending) => {
 				this.order = { id, descending };
 				this.arrange();
@@ -57,9 +58,7 @@ class Names {
 		this.wanted = wanted;
 		const current = this.shown[this.grid.active];
 		const { id, descending } = this.order;
-		const keyOf = id === 'name' ? ranksOf(this.groups.map((group) => this.text(group, id))) : this.groups.map((group) => group[id]);
-		const key = new Map(this.groups.map((group, i) => [group, keyOf[i]]));
-		this.shown = this.groups.filter(wanted).sort((a, b) => (descending ? compare(key.get(b), key.get(a)) : compare(key.get(a), key.get(b))));
+		this.shown = this.groups.filter(wanted).sort((a, b) => compare(a[id], b[id]) * (descending ? -1 : 1));
 		this.grid.setRows(this.shown.length, { active: this.shown.indexOf(current) });
 	}
 
@@ -101,15 +100,15 @@ export class HistogramsPane extends SidePane {
 			this.logCounts = to;
 			this.draw();
 		});
+		const chosen = (group) => this.#choose(group);
 		this.names = {
-			slices: new Names('Names and how long they took', SLICE_COLUMNS, { by: { id: 'total', descending: true },
-				text: (group, id) => this.#groupText(group, id), chosen: (group) => this.#choose(group) }),
-			counters: new Names('Counters', COUNTER_COLUMNS, { by: { id: 'name', descending: false },
-				text: (group, id) => this.#groupText(group, id), chosen: (group) => this.#choose(group) }),
+			slices: new Names('Names and how long they took', SLICE_COLUMNS, duration, { id: 'total', descending: true }, chosen),
+			counters: new Names('Counters', COUNTER_COLUMNS, number, { id: 'label', descending: false }, chosen),
 		};
 		this.title = element('h2', { class: 'histogram-title' });
-		this.plotPlace = element('div', { class: 'histogram-plot', role: 'slider', tabIndex: 0,
-			onkeydown: (event) => this.#key(event) });
+		this.plotPlace = element('div', { class: 'histogram-plot' });
+		this.slider = element('input', { type: 'range', min: 0, class: 'histogram-slider', oninput: () => this.#slide() });
+		onKeys(this.slider, () => this.#keys());
 		this.hover = element('p', { class: 'histogram-hover' });
 		this.figures = element('table', { class: 'histogram-figures' });
 		this.listTitle = element('h3', { class: 'histogram-title' });
@@ -124,7 +123,7 @@ export class HistogramsPane extends SidePane {
 			choose: (index) => this.app.choose({ slice: this.#listRow(index) }),
 			activate: (index) => this.app.focus({ slice: this.#listRow(index) }) });
 		this.detail = element('div', { class: 'histogram-detail' }, element('div', { class: 'histogram-head' }, this.title,
-			this.scale.element), this.plotPlace, this.hover, this.figures, this.listTitle, this.list.element);
+			this.scale.element), this.slider, this.plotPlace, this.hover, this.figures, this.listTitle, this.list.element);
 		this.empty = element('p', { class: 'pane-empty' });
 		this.place.append(
 			this.bar('Histograms', this.modes.element, filter, this.scope.element), this.note,
@@ -142,24 +141,13 @@ export class HistogramsPane extends SidePane {
 		return this.chosen[this.mode];
 	}
 
-	#name(group) {
-		return nameOf(this.model, group.name) + (group.kind === SLICE_RUNNING ? ', on CPU' : '');
-	}
-
-	#groupText(group, id) {
-		if (id === 'name')
-			return group instanceof Distribution ? this.#name(group) : trackName(this.model, group.track);
-		if (id === 'n')
-			return count(group.n);
-		return group instanceof Distribution ? duration(group[id]) : number(group[id]);
-	}
-
 	make() {
 		const { range } = this.scope;
 		const groups = distributions(this.model, range);
 		for (const group of groups) {
 			group.p50 = group.at(0.5);
 			group.p99 = group.at(0.99);
+			group.label = this.model.name(group.name) + (group.kind === SLICE_RUNNING ? ', on CPU' : '');
 		}
 		this.names.slices.groups = groups;
 		this.names.counters.groups = this.#counters(range);
@@ -188,14 +176,13 @@ export class HistogramsPane extends SidePane {
 		for (const track of tracks) {
 			if (track.kind !== 'counter' || (range && !range.tracks[track.index]))
 				continue;
-			let [first, end] = track.values;
-			while (range && first < end && values.time[end - 1] > range.to)
-				end--;
-			while (range && first + 1 < end && values.time[first + 1] <= range.from)
-				first++; // the last one before the stretch holds at its begin
-			if (first === end)
+			const { from, to } = range ?? { from: -Infinity, to: Infinity };
+			// The last one before the stretch holds at its begin.
+			const first = Math.max(track.values[0], firstAbove(values.time, from, ...track.values) - 1);
+			const end = firstAbove(values.time, to, ...track.values);
+			if (first >= end)
 				continue;
-			found.push({ track: track.index, first, end, n: end - first, last: values.value[end - 1],
+			found.push({ name: track.nameId, label: track.longTitle, track: track.index, first, end, n: end - first, last: values.value[end - 1],
 				...figuresOf(values.value, first, end) });
 		}
 		return found;
@@ -203,11 +190,7 @@ export class HistogramsPane extends SidePane {
 
 	#arrange() {
 		const { matches } = this.app;
-		const wanted = (group) => {
-			const name = group instanceof Distribution ? group.name : this.model.tracks[group.track].nameId;
-			return (!matches.names || matches.names[name]) &&
-				this.#groupText(group, 'name').toLowerCase().includes(this.filter);
-		};
+		const wanted = ({ label, name }) => (!matches.names || matches.names[name]) && label.toLowerCase().includes(this.filter);
 		for (const mode of ['slices', 'counters'])
 			this.names[mode].grid.element.hidden = mode !== this.mode;
 		const names = this.names[this.mode];
@@ -253,7 +236,7 @@ export class HistogramsPane extends SidePane {
 			return;
 		this.plot?.destroy();
 		this.width = width;
-		this.title.textContent = this.#groupText(group, 'name');
+		this.title.textContent = group.label;
 		const durations = group instanceof Distribution;
 		for (const each of [this.scale.element, this.listTitle, this.list.element])
 			each.hidden = !durations;
@@ -273,9 +256,8 @@ export class HistogramsPane extends SidePane {
 		const about = group.all ? '≈ ' : '';
 		this.#setFigures([['Count', count(group.n)], ['Total', duration(group.total)], ['Mean', duration(group.mean)],
 			['Min', duration(group.min)], ...marks.map(([name, ns]) => [name, (name === 'max' ? '' : about) + duration(ns)])]);
-		this.plotPlace.setAttribute('aria-label', `Histogram of ${this.title.textContent}, left and right go along it`);
-		this.plotPlace.setAttribute('aria-valuemin', String(this.buckets[0][0]));
-		this.plotPlace.setAttribute('aria-valuemax', String(this.buckets.at(-1)[0]));
+		this.slider.ariaLabel = `Histogram of ${group.label}, left and right go along it`;
+		this.slider.max = this.buckets.length - 1;
 		this.#showBucket();
 	}
 
@@ -314,8 +296,9 @@ export class HistogramsPane extends SidePane {
 		this.listTitle.textContent = `${bucket === null ? 'Slowest first' : 'In the chosen bucket, slowest first'}: ${here}`;
 		this.list.setRows(n, { active: 0 });
 		this.#describeBucket(bucket);
-		this.plotPlace.setAttribute('aria-valuenow', String(bucket ?? this.buckets[0][0]));
-		this.plotPlace.setAttribute('aria-valuetext', bucket === null ? 'no bucket is chosen' : this.#bucketText(bucket));
+		const from = bucket ?? bucketOf(group.p50);
+		this.slider.value = this.buckets.findIndex(([b]) => b >= from);
+		this.slider.ariaValueText = bucket === null ? 'no bucket is chosen' : this.#bucketText(bucket);
 		this.model.loadText().then(() => this.list.refresh(), () => {});
 	}
 
@@ -329,26 +312,24 @@ export class HistogramsPane extends SidePane {
 			return duration(slices.duration[row]);
 		if (id === 'time')
 			return clock(this.model.beginNs, slices.begin[row]);
-		return id === 'track' ? trackName(this.model, slices.track[row]) : this.model.text(slices.text[row]) ?? '…';
+		return id === 'track' ? this.model.tracks[slices.track[row]].longTitle : this.model.text(slices.text[row]) ?? '…';
 	}
 
 	#drawCounter(group, width) {
 		const { model, app } = this;
 		const { range } = this.scope;
 		const [from, to] = range?.timed ? [range.from, range.to] : [0, model.durationNs];
-		const { nameId } = model.tracks[group.track];
 		this.points = thinValues(model.values, [group.first, group.end], from, to, width);
-		this.at = 0;
 		this.heights = heightsOf(this.points.values);
-		this.plot = counterPlot(this.plotPlace, app.theme, { times: this.points.times, values: this.heights, from, to, stroke: app.theme.stroke(nameId),
+		this.plot = counterPlot(this.plotPlace, app.theme, { times: this.points.times, values: this.heights, from, to, stroke: app.theme.stroke(group.name),
 			fill: app.theme.faint, width, height: PLOT_HEIGHT + 120, hovered: (i) => this.#describePoint(i),
 			clicked: (i) => app.focus({ time: this.points.times[i] }),
 			selected: (begin, end) => app.select({ from: begin, to: end, tracks: app.selection.tracks }) });
 		this.#setFigures([['Values', count(group.n)], ['Min', number(group.min)], ['Mean', number(group.mean)],
 			['Max', number(group.max)], ['First', number(model.values.value[group.first])], ['Last', number(group.last)]]);
-		this.plotPlace.setAttribute('aria-label', `${this.title.textContent} over time, left and right go along it`);
-		this.plotPlace.setAttribute('aria-valuemin', '0');
-		this.plotPlace.setAttribute('aria-valuemax', String(this.points.times.length - 1));
+		this.slider.ariaLabel = `${group.label} over time, left and right go along it`;
+		this.slider.max = this.points.times.length - 1;
+		this.slider.value = 0;
 		this.#describePoint(null);
 	}
 
@@ -357,43 +338,21 @@ export class HistogramsPane extends SidePane {
 			: `${relative(this.points.times[index], 1e3)}: ${number(this.points.values[index])}`;
 	}
 
-	#key(event) {
-		const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-		const end = { Home: 0, End: Infinity }[event.key];
-		if (event.altKey || event.ctrlKey || event.metaKey || !this.plot)
-			return;
-		if (step === undefined && end === undefined && event.key !== 'Enter' && event.key !== 'Escape')
-			return;
-		event.preventDefault();
-		event.stopPropagation();
+	#keys() {
 		if (this.#current instanceof Distribution)
-			this.#keyHistogram(event.key, step, end);
-		else
-			this.#keyCounter(event.key, step, end);
+			return { Escape: () => this.#setBucket(null), Enter: () => this.list.element.focus() };
+		return { Enter: () => this.app.focus({ time: this.points.times[this.slider.value] }) };
 	}
 
-	#keyHistogram(key, step, end) {
-		if (key === 'Enter') {
-			this.list.element.focus();
-		} else if (key === 'Escape') {
-			this.#setBucket(null);
-		} else {
-			const last = this.buckets.length - 1;
-			const at = this.buckets.findIndex(([b]) => b === this.state.bucket);
-			const to = end ?? (at < 0 ? this.buckets.findIndex(([b]) => b >= bucketOf(this.#current.p50)) : at + step);
-			this.#setBucket(this.buckets[Math.max(0, Math.min(last, to))][0]);
+	#slide() {
+		const at = Number(this.slider.value);
+		if (this.#current instanceof Distribution) {
+			this.#setBucket(this.buckets[at][0]);
+			return;
 		}
-	}
-
-	#keyCounter(key, step, end) {
-		const { times } = this.points;
-		if (key === 'Enter')
-			this.app.focus({ time: times[this.at] });
-		else if (key !== 'Escape')
-			this.at = Math.max(0, Math.min(times.length - 1, end ?? this.at + step));
-		this.plot.setCursor({ left: this.plot.valToPos(times[this.at], 'x'), top: this.plot.valToPos(this.heights[this.at] ?? 0, 'y') });
-		this.#describePoint(this.at);
-		this.plotPlace.setAttribute('aria-valuenow', String(this.at));
-		this.plotPlace.setAttribute('aria-valuetext', this.hover.textContent);
+		this.plot.setCursor({ left: this.plot.valToPos(this.points.times[at], 'x'),
+			top: this.plot.valToPos(this.heights[at] ?? 0, 'y') });
+		this.#describePoint(at);
+		this.slider.ariaValueText = this.hover.textContent;
 	}
 }

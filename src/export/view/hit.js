@@ -58,6 +58,19 @@ export function itemAt(model, layout, view, x, y) {
 	return slice >= 0 ? { slice } : null;
 }
 
+/* Where losses are drawn: [x0, x1] of each, one after the other. xOf(time); losers: of which processes, or null: of all. */
+export function* lossBars(losses, xOf, width, losers = null) {
+	let last = -10;
+	for (let i = 0; i < losses.n && xOf(losses.begin[i]) < width; i++) {
+		const x0 = Math.floor(xOf(losses.begin[i]));
+		const x1 = Math.min(Math.max(Math.ceil(xOf(losses.end[i])), x0 + 3), width + 10);
+		if (x1 <= last || (losers && !losers.includes(losses.process[i])))
+			continue;
+		yield [Math.max(x0, last), x1];
+		last = x1;
+	}
+}
+
 /* What the recording lost for the process at a place: rows of losses, or none. */
 export function lossesAt(model, layout, view, x, y) {
 	const item = layout.at(y);
@@ -74,16 +87,18 @@ export function lossesAt(model, layout, view, x, y) {
 	return found;
 }
 
-/* When something is, and on which track: {track, from, to, depth}. depth: of a slice. */
+/*
+ * What an item is called, when it is, and on which track: {name: of a string, text: row of its fields or -1, track, from, to,
+ * depth: of a slice}.
+ */
 export function placeOf(model, item) {
-	if ('slice' in item) {
-		const { track, begin, duration, depth } = model.slices;
-		const row = item.slice;
-		return { track: track[row], from: begin[row], to: begin[row] + duration[row], depth: depth[row] };
-	}
-	const table = 'instant' in item ? model.instants : model.values;
-	const row = item.instant ?? item.value;
-	return { track: table.track[row], from: table.time[row], to: table.time[row], depth: 0 };
+	const kind = Object.keys(item)[0];
+	const table = model[`${kind}s`];
+	const row = item[kind];
+	const track = table.track[row];
+	const from = (table.begin ?? table.time)[row];
+	return { name: table.name?.[row] ?? model.tracks[track].nameId, text: table.text?.[row] ?? -1, track, from,
+		to: from + (table.duration?.[row] ?? 0), depth: table.depth?.[row] ?? 0 };
 }
 
 /* Where it is drawn: {x, y, width, height}. null: it is folded away. */

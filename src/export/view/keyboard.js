@@ -132,7 +132,7 @@ export class Walk {
 }
 
 /* timeline has: view, walk, app, zoomPlace(), pick(item), extend(from, to), start(), focusChosen(), mark(), clear(). */
-export function timelineKey(timeline, event) {
+export function timelineKeys(timeline, event) {
 	const { view, walk, app } = timeline;
 	const { item } = app;
 	const go = (step, extend = false) => {
@@ -144,24 +144,19 @@ export function timelineKey(timeline, event) {
 		else
 			app.announce('No further one.');
 	};
-	const onTracks = timeline.hasFocus;
 	const moves = {
 		w: () => view.zoom(timeline.zoomPlace(), ZOOM, true),
 		s: () => view.zoom(timeline.zoomPlace(), 1 / ZOOM, true),
 		a: () => view.pan(-(view.goal.to - view.goal.from) * PAN, true),
 		d: () => view.pan((view.goal.to - view.goal.from) * PAN, true),
-		'+': () => view.zoom(timeline.zoomPlace(), ZOOM, true),
-		'-': () => view.zoom(timeline.zoomPlace(), 1 / ZOOM, true),
 		0: () => view.showAll(),
 		f: () => timeline.focusChosen(),
 		m: () => timeline.mark(),
 		Escape: () => timeline.clear(),
 		'[': () => go(() => walk.sameName(item, -1)),
 		']': () => go(() => walk.sameName(item, 1)),
-		',': () => go(() => walk.sameName(item, -1)), // where brackets need a third key
-		'.': () => go(() => walk.sameName(item, 1)),
 	};
-	if (onTracks)
+	if (timeline.hasFocus)
 		Object.assign(moves, {
 			ArrowLeft: () => go(() => walk.beside(item, -1), event.shiftKey),
 			ArrowRight: () => go(() => walk.beside(item, 1), event.shiftKey),
@@ -172,9 +167,6 @@ export function timelineKey(timeline, event) {
 			PageUp: () => timeline.scrollBy(-timeline.height * 0.8),
 			PageDown: () => timeline.scrollBy(timeline.height * 0.8),
 		});
-	const move = moves[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-	if (!move)
-		return;
-	event.preventDefault();
-	move();
+	// Brackets need a third key on some keyboards.
+	return { ...moves, '+': moves.w, '-': moves.s, ',': moves['['], '.': moves[']'] };
 }

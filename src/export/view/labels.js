@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // labels.js - the names of groups and tracks at the left: a tree as WAI-ARIA has it. Only those in sight are elements.
 
-import { element } from './dom.js';
+import { element, onKeys } from './dom.js';
 import { number } from './format.js';
 
 const AROUND_PX = 200;
@@ -11,13 +11,13 @@ export class TrackTree {
 	constructor(place, timeline) {
 		this.element = place;
 		this.timeline = timeline;
-		this.shown = new Map();
+		this.shown = new Set();
 		this.current = null; // the one tab stop
 		place.setAttribute('role', 'tree');
 		place.setAttribute('aria-label', 'Processes and tracks');
 		place.setAttribute('aria-multiselectable', 'true');
 		place.addEventListener('click', (event) => this.#click(event));
-		place.addEventListener('keydown', (event) => this.#key(event));
+		onKeys(place, (event) => this.#keys(event));
 		place.addEventListener('focusin', (event) => {
 			const item = this.#itemOf(event.target);
 			if (item)
@@ -32,38 +32,25 @@ export class TrackTree {
 	/* Puts up those between scroll and scroll + height. */
 	update(scroll, height) {
 		const { layout, app } = this.timeline;
-		const { drawn } = this;
-		if (drawn && drawn.scroll === scroll && drawn.height === height && drawn.generation === layout.generation &&
-		    drawn.tracks === app.selection.tracks)
+		const drawn = [scroll, height, layout.generation, app.selection.tracks];
+		if (this.drawn?.every((what, i) => what === drawn[i]))
 			return;
-		this.drawn = { scroll, height, generation: layout.generation, tracks: app.selection.tracks };
-		const wanted = new Set();
-		const from = layout.indexAt(scroll - AROUND_PX);
-		for (let i = from; i < layout.items.length && layout.items[i].y < scroll + height + AROUND_PX; i++)
-			wanted.add(layout.items[i]);
-		if (!layout.items.includes(this.current))
-			this.current = layout.items[0] ?? null;
+		this.drawn = drawn;
+		const { items } = layout;
+		const wanted = new Set(layout.between(scroll - AROUND_PX, scroll + height + AROUND_PX));
+		if (!items.includes(this.current))
+			this.current = items[0] ?? null;
 		if (this.current)
 			wanted.add(this.current);
-		for (const [item, node] of this.shown)
-			if (!wanted.has(item)) {
-				node.remove();
-				this.shown.delete(item);
-			}
-		let before = null;
+		for (const item of this.shown)
+			if (!wanted.has(item))
+				item.node.remove();
+		this.shown = wanted;
 		for (const item of wanted) {
-			let node = this.shown.get(item);
-			if (!node) {
-				node = this.#make(item);
-				this.shown.set(item, node);
-				if (before)
-					before.after(node);
-				else
-					this.element.prepend(node);
-			}
-			this.#place(item, node);
-			if (item !== this.current || layout.items.indexOf(item) >= from)
-				before = node;
+			item.node ??= this.#make(item);
+			this.#place(item);
+			if (!item.node.parentElement)
+				this.element.insertBefore(item.node, [...this.element.children].find((other) => other.item.y > item.y) ?? null);
 		}
 	}
 
@@ -88,7 +75,8 @@ export class TrackTree {
 		return process ? `${item.label} ${item.detail}\n${process.exe || ''}` : item.label;
 	}
 
-	#place(item, node) {
+	#place(item) {
+		const { node } = item;
 		node.style.top = `${item.y}px`;
 		node.style.height = `${item.height}px`;
 		node.tabIndex = item === this.current ? 0 : -1;
@@ -101,15 +89,11 @@ export class TrackTree {
 	}
 
 	#makeCurrent(item) {
-		if (this.current === item)
-			return;
-		const before = this.shown.get(this.current);
-		if (before)
-			before.tabIndex = -1;
+		if (this.current?.node)
+			this.current.node.tabIndex = -1;
 		this.current = item;
-		const node = this.shown.get(item);
-		if (node)
-			node.tabIndex = 0;
+		if (item.node)
+			item.node.tabIndex = 0;
 	}
 
 	#focus(item) {
@@ -117,15 +101,14 @@ export class TrackTree {
 			return;
 		this.#makeCurrent(item);
 		this.timeline.revealItem(item);
-		this.shown.get(item)?.focus({ preventScroll: true });
+		item.node?.focus({ preventScroll: true });
 	}
 
 	#click(event) {
 		const item = this.#itemOf(event.target);
 		if (!item)
 			return;
-		this.#makeCurrent(item);
-		this.shown.get(item)?.focus({ preventScroll: true });
+		item.node.focus({ preventScroll: true });
 		const add = event.ctrlKey || event.metaKey || event.shiftKey;
 		if (item.folds && !add && (item.isGroup || event.target.closest('.fold')))
 			this.timeline.toggle(item);
@@ -133,13 +116,11 @@ export class TrackTree {
 			this.timeline.selectTracks(item.isGroup ? item.children : [item], add);
 	}
 
-	#key(event) {
+	#keys(event) {
 		const { items } = this.timeline.layout;
 		const item = this.current;
 		const at = items.indexOf(item);
-		if (!item || event.ctrlKey || event.metaKey || event.altKey)
-			return;
-		const actions = {
+		return item && {
 			ArrowDown: () => this.#focus(items[at + 1]),
 			ArrowUp: () => this.#focus(items[at - 1]),
 			Home: () => this.#focus(items[0]),
@@ -159,10 +140,5 @@ export class TrackTree {
 			Enter: () => { if (item.folds) this.timeline.toggle(item); },
 			' ': () => this.timeline.selectTracks(item.isGroup ? item.children : [item], event.shiftKey),
 		};
-		const action = actions[event.key];
-		if (!action)
-			return;
-		event.preventDefault();
-		action();
 	}
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // layout.js - which tracks stand where: groups (CPUs, processes), below each its threads, async spans, counters.
 
+import { firstAbove } from './rows.js';
+
 export const ROW_HEIGHT = 18;
 export const POINTS_HEIGHT = 14;
 export const COUNTER_HEIGHT = 46;
@@ -144,41 +146,27 @@ export class Layout {
 			group.bottom = y;
 		}
 		this.height = y;
+		this.tops = this.items.map((item) => item.y);
 		this.generation++;
 	}
 
 	/* Index of the item at y, or the nearest. */
 	indexAt(y) {
-		let low = 0;
-		let high = this.items.length;
-		while (low < high) {
-			const middle = (low + high) >>> 1;
-			if (this.items[middle].y <= y)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return Math.max(0, low - 1);
+		return Math.max(0, firstAbove(this.tops, y, 0, this.tops.length) - 1);
 	}
 
 	at(y) {
 		return this.items[this.indexAt(y)];
 	}
 
+	between(y0, y1) {
+		return this.items.slice(this.indexAt(Math.min(y0, y1)), this.indexAt(Math.max(y0, y1)) + 1);
+	}
+
 	/* Tracks whose items touch y0 … y1; a closed group stands for all of its own. */
 	tracksBetween(y0, y1) {
-		const tracks = new Set();
-		const last = this.indexAt(Math.max(y0, y1));
-		for (let i = this.indexAt(Math.min(y0, y1)); i <= last; i++) {
-			const item = this.items[i];
-			if (!item)
-				continue;
-			if (!item.isGroup)
-				tracks.add(item.track.index);
-			else if (!item.open)
-				item.children.forEach((child) => tracks.add(child.track.index));
-		}
-		return tracks;
+		const touched = this.between(y0, y1).flatMap((item) => (!item.isGroup ? [item] : item.open ? [] : item.children));
+		return new Set(touched.map((item) => item.track.index));
 	}
 
 	/* Unfolds what hides a track's row at this depth. */

@@ -4,9 +4,9 @@
 import './style.css';
 import { App } from './app.js';
 import { loadModel } from './data.js';
-import { button, element } from './dom.js';
+import { button, element, onKeys } from './dom.js';
 import { FlamePane } from './flame.js';
-import { Help } from './help.js';
+import { makeHelp } from './help.js';
 import { HistogramsPane } from './histograms.js';
 import { showNotices } from './notices.js';
 import { SearchBox } from './search_box.js';
@@ -31,82 +31,53 @@ class Shell {
 		const list = doc.getElementById('tabs');
 		for (const [name, title, make] of PANES)
 			this.panes.set(name, this.#makeTab(list, name, title, make));
-		list.addEventListener('keydown', (event) => this.#key(event));
+		onKeys(list, () => this.#keys());
 		app.showPane = (name) => this.show(name);
-		app.on('selection', (selection) => this.#each((pane) => pane.selectionChanged?.(selection)));
-		app.on('theme', () => this.#each((pane) => pane.themeChanged?.()));
 	}
 
 	#makeTab(list, name, title, make) {
-		const tab = button(title, () => this.show(name), { id: `tab-${name}`, role: 'tab', 'aria-controls': `pane-${name}`,
-			'aria-selected': 'false', tabIndex: -1 });
+		const tab = button(title, () => this.show(name), { id: `tab-${name}`, role: 'tab', 'aria-controls': `pane-${name}` });
 		const panel = element('section', { id: `pane-${name}`, class: `pane pane-${name}`, role: 'tabpanel',
-			'aria-labelledby': tab.id, hidden: true });
+			'aria-labelledby': tab.id });
 		list.append(tab);
 		this.doc.getElementById('panes').append(panel);
 		return { tab, element: panel, make, pane: null };
 	}
 
-	#each(use) {
-		for (const { pane } of this.panes.values())
-			if (pane)
-				use(pane);
-	}
-
-	#key(event) {
+	#keys() {
 		const names = PANES.map(([name]) => name);
 		const at = names.indexOf(this.current);
-		const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: names.length - 1 }[event.key];
-		if (to === undefined)
-			return;
-		event.preventDefault();
-		const name = names[(to + names.length) % names.length];
-		this.show(name);
-		this.panes.get(name).tab.focus();
+		const go = (to) => () => {
+			const name = names[(to + names.length) % names.length];
+			this.show(name);
+			this.panes.get(name).tab.focus();
+		};
+		return { ArrowLeft: go(at - 1), ArrowRight: go(at + 1), Home: go(0), End: go(names.length - 1) };
 	}
 
 	show(name) {
 		if (name === this.current)
 			return;
-		const previous = this.panes.get(this.current);
-		if (previous) {
-			previous.pane.hide?.();
-			previous.element.hidden = true;
-			previous.tab.setAttribute('aria-selected', 'false');
-			previous.tab.tabIndex = -1;
-		}
+		this.panes.get(this.current)?.pane.hide();
 		this.current = name;
+		for (const [each, { tab, element: place }] of this.panes) {
+			place.hidden = each !== name;
+			tab.setAttribute('aria-selected', String(each === name));
+			tab.tabIndex = each === name ? 0 : -1;
+		}
 		const entry = this.panes.get(name);
-		entry.element.hidden = false;
-		entry.tab.setAttribute('aria-selected', 'true');
-		entry.tab.tabIndex = 0;
 		entry.pane ??= new entry.make(entry.element, this.model, this.app);
-		entry.pane.show?.();
+		entry.pane.show();
 	}
 }
 
-function typing(target) {
-	return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
-}
-
-/* Keys that hold in every pane; those of a pane are the pane's. */
+/* Keys that hold in every pane, and the timeline's; those of other panes are on their elements. */
 function globalKeys(doc, app, box, help) {
-	doc.addEventListener('keydown', (event) => {
-		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
-			return;
-		if (event.key === 'Escape' && help.open) {
-			help.hide();
-		} else if (typing(event.target)) {
-			return;
-		} else if (event.key === '/') {
-			box.focus();
-		} else if (event.key === '?') {
-			help.toggle();
-		} else {
-			app.emit('key', event);
-			return;
-		}
-		event.preventDefault();
+	onKeys(doc, (event) => {
+		if (help.open)
+			return { '?': () => help.close() };
+		const typing = event.target instanceof Element && event.target.matches('input[type=search], select');
+		return typing ? null : { '/': () => box.focus(), '?': () => help.showModal(), ...app.keys(event) };
 	});
 }
 
@@ -117,10 +88,10 @@ async function open(doc) {
 	doc.getElementById('title').textContent = model.title;
 	doc.getElementById('title').title = model.dir;
 	const shell = new Shell(doc, model, app);
-	const help = new Help(doc);
+	const help = makeHelp(doc);
 	const box = new SearchBox(doc, app);
 	doc.getElementById('theme').addEventListener('click', () => app.theme.toggle());
-	doc.getElementById('help').addEventListener('click', () => help.toggle());
+	doc.getElementById('help').addEventListener('click', () => help.showModal());
 	globalKeys(doc, app, box, help);
 	showNotices(doc.getElementById('notices'), model, app);
 	doc.getElementById('opening').remove();

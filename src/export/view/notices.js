@@ -5,10 +5,7 @@ import { button, element } from './dom.js';
 import { count, duration, plural, relative } from './format.js';
 
 function notice(kind, title, text) {
-	const close = button('×', () => {
-		line.remove();
-		globalThis.dispatchEvent(new Event('resize'));
-	}, { class: 'icon', 'aria-label': `Dismiss: ${title}` });
+	const close = button('×', () => line.remove(), { class: 'icon', 'aria-label': `Dismiss: ${title}` });
 	const line = element('p', { class: `notice ${kind}` },
 		element('span', {}, element('strong', {}, title), ` ${text}`), close);
 	return line;
@@ -36,7 +33,7 @@ export function showNotices(place, model, app) {
 	const { totals } = model;
 	if (!model.tracks.length)
 		place.append(notice('warning', 'Nothing was recorded.',
-			'The recording holds no event: hodo list tells which ones the program has.'));
+			'The recording holds no event: hodo list shows which ones the program has.'));
 	if (totals.lost > 0) {
 		const line = notice('lost', `${plural(totals.lost, 'event')} lost.`,
 			'Hatched where it happened: what is missing there was not recorded.');

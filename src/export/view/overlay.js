@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // overlay.js - what changes while the tracks stay: pointer, chosen item, selected area, marks.
 
-import { begin } from './canvas.js';
+import { begin, bubble } from './canvas.js';
 import { duration } from './format.js';
 import { boxOf } from './hit.js';
 
@@ -21,12 +21,9 @@ function drawArea(ctx, { view, layout, selection, theme }, scroll, height) {
 	const x1 = to === null ? view.width : view.x(to);
 	ctx.fillStyle = theme.select;
 	ctx.globalAlpha = 0.13;
-	for (const item of layout.items) {
-		if (item.y > scroll + height || item.y + item.height < scroll)
-			continue;
+	for (const item of layout.between(scroll, scroll + height))
 		if (isSelected(item, tracks))
 			ctx.fillRect(x0, item.y - scroll, x1 - x0, item.height);
-	}
 	ctx.globalAlpha = 0.8;
 	if (from !== null) {
 		ctx.fillRect(Math.round(x0) - 0.5, 0, 1, height);
@@ -75,21 +72,6 @@ function drawValue(ctx, { model, view, layout, theme }, item, scroll) {
 	ctx.fill();
 }
 
-/* A stretch under way, its length beside the pointer. */
-function drawLength(ctx, { view, selection, theme }, y) {
-	const x0 = view.x(selection.from);
-	const x1 = view.x(selection.to);
-	const text = duration(selection.to - selection.from);
-	const width = ctx.measureText(text).width + 12;
-	const x = Math.max(4, Math.min(view.width - width - 4, (x0 + x1) / 2 - width / 2));
-	ctx.fillStyle = theme.select;
-	ctx.beginPath();
-	ctx.roundRect(x, y - 9, width, 18, 9);
-	ctx.fill();
-	ctx.fillStyle = theme.back;
-	ctx.fillText(text, x + 6, y);
-}
-
 /* state: {model, view, layout, theme, selection, marks, item, hover, pointerX (or null), measuring} */
 export function drawOverlay(canvas, state, scroll, height) {
 	const { model, view, layout, theme } = state;
@@ -110,6 +92,7 @@ export function drawOverlay(canvas, state, scroll, height) {
 		ctx.fillRect(Math.round(state.pointerX), 0, 1, height);
 		ctx.globalAlpha = 1;
 	}
-	if (state.measuring && state.selection.from !== null)
-		drawLength(ctx, state, 16);
+	const { from, to } = state.selection;
+	if (state.measuring && from !== null)
+		bubble(ctx, duration(to - from), view.x((from + to) / 2), 16, view.width, theme.select, theme.back);
 }

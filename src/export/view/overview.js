@@ -2,6 +2,8 @@
 // overview.js - all of the recording in one line: how busy its threads are, and the part in view, to be dragged.
 
 import { begin, hatch } from './canvas.js';
+import { onDrag } from './dom.js';
+import { lossBars } from './hit.js';
 import { firstAbove } from './rows.js';
 
 export const OVERVIEW_HEIGHT = 34;
@@ -35,11 +37,13 @@ export class Overview {
 		this.model = model;
 		this.view = view;
 		this.busy = null;
-		this.drag = null;
-		canvas.addEventListener('pointerdown', (event) => this.#down(event));
-		canvas.addEventListener('pointermove', (event) => this.#move(event));
-		canvas.addEventListener('pointerup', () => { this.drag = null; });
-		canvas.addEventListener('pointercancel', () => { this.drag = null; });
+		canvas.addEventListener('pointermove', ({ offsetX }) => {
+			canvas.style.cursor = this.#edge(offsetX) ? 'ew-resize' : '';
+		});
+		onDrag(canvas, ({ offsetX }) => {
+			const drag = this.#drag(offsetX);
+			return (event) => drag(this.#time(event.offsetX));
+		});
 		canvas.addEventListener('wheel', (event) => {
 			event.preventDefault();
 			view.zoom(this.#time(event.offsetX), Math.exp(event.deltaY * 0.002), false);
@@ -82,7 +86,10 @@ export class Overview {
 		ctx.globalAlpha = 0.45;
 		ctx.fill(this.outline);
 		ctx.globalAlpha = 0.8;
-		this.#drawLosses(ctx, theme);
+		if (model.losses.n)
+			ctx.fillStyle = hatch(ctx, theme.loss);
+		for (const [x0, x1] of lossBars(model.losses, (time) => this.#x(time), width))
+			ctx.fillRect(x0, 0, x1 - x0, OVERVIEW_HEIGHT);
 		ctx.globalAlpha = 1;
 		this.#drawBrush(ctx, theme);
 		ctx.fillStyle = theme.match;
@@ -92,21 +99,6 @@ export class Overview {
 		ctx.fillStyle = theme.select;
 		if (area)
 			bar(area, OVERVIEW_HEIGHT - 3);
-	}
-
-	#drawLosses(ctx, theme) {
-		const { losses } = this.model;
-		if (!losses.n)
-			return;
-		ctx.fillStyle = hatch(ctx, theme.loss);
-		let last = -Infinity;
-		for (let i = 0; i < losses.n; i++) {
-			const x0 = Math.max(last, this.#x(losses.begin[i]));
-			const x1 = Math.max(x0 + 2, this.#x(losses.end[i]));
-			if (x1 > last)
-				ctx.fillRect(x0, 0, x1 - x0, OVERVIEW_HEIGHT);
-			last = Math.max(last, x1);
-		}
 	}
 
 	#drawBrush(ctx, theme) {
@@ -126,40 +118,24 @@ export class Overview {
 			ctx.fillRect(x, OVERVIEW_HEIGHT / 2 - 7, 3, 14);
 	}
 
-	#down(event) {
-		if (event.button !== 0)
-			return;
-		this.canvas.setPointerCapture(event.pointerId);
+	/* What follows the pointer: one end of the view, the view, or another view. */
+	#drag(x) {
 		const { view } = this;
-		const x = event.offsetX;
-		const near = (time) => Math.abs(this.#x(time) - x) < HANDLE_PX;
-		const time = this.#time(x);
-		if (near(view.from) || near(Math.max(0, view.from)))
-			this.drag = { edge: 'from' };
-		else if (near(view.to) || near(Math.min(this.model.durationNs, view.to)))
-			this.drag = { edge: 'to' };
-		else if (time > view.from && time < view.to && view.span < this.model.durationNs)
-			this.drag = { offset: time - view.from };
-		else
-			this.drag = { start: time };
+		const start = this.#time(x);
+		const edge = this.#edge(x);
+		if (edge === 'from')
+			return (time) => view.set(Math.min(time, view.to - 10), view.to);
+		if (edge === 'to')
+			return (time) => view.set(view.from, Math.max(time, view.from + 10));
+		if (start > view.from && start < view.to && view.span < this.model.durationNs) {
+			const offset = start - view.from;
+			return (time) => view.set(time - offset, time - offset + view.span);
+		}
+		return (time) => Math.abs(this.#x(time) - x) > 3 && view.set(Math.min(start, time), Math.max(start, time));
 	}
 
-	#move(event) {
-		const { view, drag } = this;
-		const x = event.offsetX;
-		const near = Math.min(Math.abs(this.#x(Math.max(0, view.from)) - x),
-			Math.abs(this.#x(Math.min(view.to, this.model.durationNs)) - x)) < HANDLE_PX;
-		this.canvas.style.cursor = near ? 'ew-resize' : drag && 'offset' in drag ? 'grabbing' : 'crosshair';
-		if (!drag)
-			return;
-		const time = this.#time(x);
-		if (drag.edge === 'from')
-			view.set(Math.min(time, view.to - 10), view.to);
-		else if (drag.edge === 'to')
-			view.set(view.from, Math.max(time, view.from + 10));
-		else if ('offset' in drag)
-			view.set(time - drag.offset, time - drag.offset + view.span);
-		else if (Math.abs(this.#x(drag.start) - x) > 3)
-			view.set(Math.min(drag.start, time), Math.max(drag.start, time));
+	#edge(x) {
+		const near = (time) => Math.abs(this.#x(Math.max(0, Math.min(this.model.durationNs, time))) - x) < HANDLE_PX;
+		return near(this.view.from) ? 'from' : near(this.view.to) ? 'to' : null;
 	}
 }

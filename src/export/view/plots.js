@@ -4,9 +4,10 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bucketBegin, bucketOf } from './distributions.js';
-import { count, duration, niceStep, number, relative } from './format.js';
+import { count, duration, number, relative } from './format.js';
 
 const FONT = '12px system-ui, sans-serif';
+const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat();
 
 function axis(theme, more) {
 	return { stroke: theme.dim, font: FONT, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1, size: 5 },
@@ -111,7 +112,7 @@ export function histogramPlot(place, theme, { buckets, marks, logCounts, fill, s
 		axes: [
 			axis(theme, { size: 30, splits: (u) => timeSplits(from, to, u.bbox.width / uPlot.pxRatio / 75),
 				values: (u, splits) => splits.map((at) => duration(2 ** at).replace(/\.0+ /, ' ')) }),
-			axis(theme, { size: 70, incrs: [1, 2, 5, 10, 20, 50].flatMap((n) => [n, n * 100, n * 1e4, n * 1e6]).sort((a, b) => a - b),
+			axis(theme, { size: 70, incrs: STEPS,
 				values: (u, splits) => splits.map((y) => count(countOf(y))) }),
 		],
 		series: [{}, { paths: uPlot.paths.stepped({ align: 1 }), fill, stroke, width: 1, points: { show: false } }],
@@ -133,7 +134,6 @@ function bucketAt(plot, left) {
 
 /* hovered(index or null), clicked(index): of times; selected(from, to): drawn over with the pointer. */
 export function counterPlot(place, theme, { times, values, from, to, stroke, fill, width, height, hovered, clicked, selected }) {
-	const steps = (room) => niceStep((to - from) / Math.max(room, 2));
 	const plot = new uPlot({
 		width, height, legend: { show: false },
 		padding: [8, 12, 0, 0],
@@ -141,17 +141,8 @@ export function counterPlot(place, theme, { times, values, from, to, stroke, fil
 			points: { size: 7, fill: theme.accent, stroke: theme.accent } },
 		scales: { x: { time: false, range: [from, to] } },
 		axes: [
-			axis(theme, {
-				size: 30,
-				splits: (u) => {
-					const step = steps(u.bbox.width / uPlot.pxRatio / 95);
-					const found = [];
-					for (let at = Math.ceil(from / step) * step; at <= to; at += step)
-						found.push(at);
-					return found;
-				},
-				values: (u, splits) => splits.map((at) => relative(at, splits.length > 1 ? splits[1] - splits[0] : 1)),
-			}),
+			axis(theme, { size: 30, incrs: STEPS, space: 95,
+				values: (u, splits) => splits.map((at) => relative(at, splits.length > 1 ? splits[1] - splits[0] : 1)) }),
 			axis(theme, { size: 90, values: (u, splits) => splits.map((value) => number(value)) }),
 		],
 		series: [{}, { paths: uPlot.paths.stepped({ align: 1 }), stroke, fill, width: 1.5, 

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT
 // ranking.js - how a slice stands among those of its name: is it an outlier?
 
-import { SLICE_CONTINUED, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
-
-const UNKNOWN = SLICE_OPEN | SLICE_NO_EXIT | SLICE_SPLIT | SLICE_CONTINUED;
+import { wholeDurations } from './distributions.js';
 
 /* {count, longer: how many took longer, average, longest: its row}, of those whose length is known. null: its is not. */
 export function ranking(model, row) {
-	const { n, name, kind, flags, duration } = model.slices;
-	if (flags[row] & UNKNOWN)
+	const { n, name, kind } = model.slices;
+	const whole = wholeDurations(model);
+	if (Number.isNaN(whole[row]))
 		return null;
 	const found = { count: 0, longer: 0, average: 0, longest: row };
-	let sum = 0;
 	for (let i = 0; i < n; i++) {
-		if (name[i] !== name[row] || kind[i] !== kind[row] || flags[i] & UNKNOWN)
+		if (name[i] !== name[row] || kind[i] !== kind[row] || Number.isNaN(whole[i]))
 			continue;
 		found.count++;
-		sum += duration[i];
-		if (duration[i] > duration[row])
+		found.average += (whole[i] - found.average) / found.count;
+		if (whole[i] > whole[row])
 			found.longer++;
-		if (duration[i] > duration[found.longest])
+		if (whole[i] > whole[found.longest])
 			found.longest = i;
 	}
-	found.average = sum / found.count;
 	return found;
 }

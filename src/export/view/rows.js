@@ -63,13 +63,13 @@ export class Row {
 		return Math.max(0, sum);
 	}
 
-	/* How many of first … last - 1 match. names: Uint8Array by name; generation: of the search. */
-	matches(first, last, slices, search) {
-		if (this.matchedBy !== search.generation) {
+	/* How many of first … last - 1 match. hits: of a Search. */
+	matches(first, last, hits) {
+		if (this.matchedBy !== hits) {
 			this.matched ??= new Uint32Array(this.n + 1);
 			for (let i = 0; i < this.n; i++)
-				this.matched[i + 1] = this.matched[i] + (search.matchesSlice(this.slice[i]) ? 1 : 0);
-			this.matchedBy = search.generation;
+				this.matched[i + 1] = this.matched[i] + hits[this.slice[i]];
+			this.matchedBy = hits;
 		}
 		return this.matched[last] - this.matched[first];
 	}

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 // ruler.js - the time above the tracks: of day and from the begin; marks, the selected area, losses.
 
-import { begin } from './canvas.js';
+import { begin, bubble } from './canvas.js';
 import { clock, clockDigits, duration, niceStep, relative } from './format.js';
+import { lossBars } from './hit.js';
 
 export const RULER_HEIGHT = 42;
 const TICK_PX = 132; // room for "23:59:59.123456789"
-
-function drawBand(ctx, view, from, to, y, height, color) {
-	const x0 = view.x(from);
-	const x1 = view.x(to);
-	ctx.fillStyle = color;
-	ctx.fillRect(x0, y, Math.max(1, x1 - x0), height);
-}
 
 function drawTicks(ctx, { view, model, theme }) {
 	const step = niceStep(view.nsPerPx * TICK_PX);
@@ -49,14 +43,8 @@ function drawMark(ctx, { view, theme }, mark) {
 	ctx.fill();
 	ctx.fillRect(x0, RULER_HEIGHT - 9, Math.max(0, x1 - x0), 2);
 	const text = duration(mark.to - mark.from);
-	const width = ctx.measureText(text).width;
-	if (x1 - x0 > width + 24) {
-		const x = Math.max(8, Math.min((x0 + x1) / 2 - width / 2, view.width - width - 8));
-		ctx.fillStyle = theme.panel;
-		ctx.fillRect(x - 5, RULER_HEIGHT - 16, width + 10, 15);
-		ctx.fillStyle = theme.match;
-		ctx.fillText(text, x, RULER_HEIGHT - 8);
-	}
+	if (x1 - x0 > ctx.measureText(text).width + 24)
+		bubble(ctx, text, (x0 + x1) / 2, RULER_HEIGHT - 9, view.width, theme.panel, theme.match);
 }
 
 /* state: as of overlay.js */
@@ -66,37 +54,18 @@ export function drawRuler(canvas, state) {
 	ctx.fillStyle = theme.panel;
 	ctx.fillRect(0, 0, view.width, RULER_HEIGHT);
 	drawTicks(ctx, state);
-	const { losses } = model;
-	let last = -Infinity;
-	for (let i = 0; i < losses.n && losses.begin[i] <= view.to; i++) {
-		const x1 = Math.max(view.x(losses.end[i]), view.x(losses.begin[i]) + 2);
-		if (x1 < 0 || x1 <= last)
-			continue;
-		drawBand(ctx, view, losses.begin[i], losses.end[i], RULER_HEIGHT - 3, 3, theme.loss);
-		last = x1;
-	}
+	ctx.fillStyle = theme.loss;
+	for (const [x0, x1] of lossBars(model.losses, (time) => view.x(time), view.width))
+		ctx.fillRect(x0, RULER_HEIGHT - 3, x1 - x0, 3);
 	if (selection.from !== null) {
+		ctx.fillStyle = theme.select;
 		ctx.globalAlpha = 0.22;
-		drawBand(ctx, view, selection.from, selection.to, 0, RULER_HEIGHT, theme.select);
+		ctx.fillRect(view.x(selection.from), 0, Math.max(1, view.x(selection.to) - view.x(selection.from)), RULER_HEIGHT);
 		ctx.globalAlpha = 1;
 	}
 	for (const mark of state.marks)
 		drawMark(ctx, state, mark);
-	if (state.pointerX !== null)
-		drawPointer(ctx, state);
-}
-
-function drawPointer(ctx, { view, model, theme, pointerX }) {
-	const step = view.nsPerPx;
-	const text = relative(view.time(pointerX), niceStep(step));
-	const width = ctx.measureText(text).width + 10;
-	const x = Math.max(2, Math.min(view.width - width - 2, pointerX - width / 2));
-	if (view.time(pointerX) < 0 || view.time(pointerX) > model.durationNs)
-		return;
-	ctx.fillStyle = theme.text;
-	ctx.beginPath();
-	ctx.roundRect(x, 20, width, 17, 4);
-	ctx.fill();
-	ctx.fillStyle = theme.back;
-	ctx.fillText(text, x + 5, 29);
+	const time = view.time(state.pointerX);
+	if (state.pointerX !== null && time >= 0 && time <= model.durationNs)
+		bubble(ctx, relative(time, niceStep(view.nsPerPx)), state.pointerX, 29, view.width, theme.text, theme.back);
 }

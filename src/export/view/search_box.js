@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // search_box.js - the box at the top: Enter goes to the next match, Shift+Enter to the one before.
 
+import { onKeys } from './dom.js';
 import { count } from './format.js';
 
 export class SearchBox {
@@ -12,7 +13,7 @@ export class SearchBox {
 		const next = doc.getElementById('search-next');
 		doc.getElementById('search-form').addEventListener('submit', (event) => event.preventDefault());
 		this.input.addEventListener('input', () => this.#later());
-		this.input.addEventListener('keydown', (event) => this.#key(event));
+		onKeys(this.input, ({ shiftKey }) => ({ Enter: () => this.step(!shiftKey), Escape: () => this.#escape() }));
 		previous.addEventListener('click', () => this.step(false));
 		next.addEventListener('click', () => this.step(true));
 		this.buttons = [previous, next];
@@ -27,29 +28,22 @@ export class SearchBox {
 
 	#later() {
 		clearTimeout(this.timer);
-		this.timer = setTimeout(() => this.app.setSearch(this.input.value), 120);
+		this.timer = setTimeout(() => this.app.matches.set(this.input.value), 120);
 	}
 
-	#key(event) {
-		if (event.key === 'Enter') {
-			event.preventDefault();
-			this.step(!event.shiftKey);
-		} else if (event.key === 'Escape') {
-			event.preventDefault();
-			event.stopPropagation();
-			if (this.input.value) {
-				this.input.value = '';
-				clearTimeout(this.timer);
-				this.app.setSearch('');
-			} else {
-				this.app.focusPane?.();
-			}
+	#escape() {
+		if (this.input.value) {
+			this.input.value = '';
+			clearTimeout(this.timer);
+			this.app.matches.set('');
+		} else {
+			this.app.focusPane?.();
 		}
 	}
 
 	step(forward) {
 		clearTimeout(this.timer);
-		this.app.setSearch(this.input.value);
+		this.app.matches.set(this.input.value);
 		const item = this.app.matches.step(forward, this.app.viewFrom?.() ?? 0);
 		if (item)
 			this.app.focus(item);

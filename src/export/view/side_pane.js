@@ -13,6 +13,8 @@ export class SidePane {
 		Object.assign(this, { place, model, app, shown: false, stale: true, width: 0 });
 		place.classList.add('side-pane', `${name}-pane`);
 		this.scope = new Scope(model, app, () => this.changed());
+		app.on('selection', () => this.selectionChanged());
+		app.on('theme', () => this.themeChanged());
 		this.note = element('p', { class: 'pane-note' });
 	}
 

@@ -8,7 +8,7 @@ const VARIABLES = ['back', 'panel', 'raised', 'line', 'faint', 'text', 'dim', 'a
 	'row'];
 
 /* FNV-1a: the same name has the same colour in every recording. */
-export function hash(text) {
+function hash(text) {
 	let h = 0x811c9dc5;
 	for (let i = 0; i < text.length; i++)
 		h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
@@ -69,12 +69,14 @@ export class Theme {
 	/* counts: how often each of the strings is a name. */
 	constructor(root, strings, counts, changed) {
 		this.root = root;
-		this.strings = strings;
 		this.changed = changed;
 		this.query = matchMedia('(prefers-color-scheme: dark)');
 		this.choice = stored();
 		this.query.addEventListener('change', () => this.#apply(true));
-		this.ofName = coloursOf(strings, counts);
+		const ofName = coloursOf(strings, counts);
+		// fill(name): of its slices and points, as CSS has it; stroke(name): stands out from the background; …Rgb: in numbers.
+		for (const what of ['fill', 'stroke', 'fillRgb', 'strokeRgb'])
+			this[what] = (name) => this[`${what}s`][ofName[name] ?? 0];
 		this.#apply(false);
 	}
 
@@ -90,25 +92,6 @@ export class Theme {
 			// it holds for this page only
 		}
 		this.#apply(true);
-	}
-
-	/* The fill of a name's slices and points: "hsl(…)". */
-	fill(nameIndex) {
-		return this.fills[this.ofName[nameIndex] ?? 0];
-	}
-
-	/* A line or point in that name's colour that stands out from the background. */
-	stroke(nameIndex) {
-		return this.strokes[this.ofName[nameIndex] ?? 0];
-	}
-
-	/* The same as [red, green, blue]. */
-	fillRgb(nameIndex) {
-		return this.fillRgbs[this.ofName[nameIndex] ?? 0];
-	}
-
-	strokeRgb(nameIndex) {
-		return this.strokeRgbs[this.ofName[nameIndex] ?? 0];
 	}
 
 	#apply(notify) {

@@ -9,13 +9,13 @@ import { Drawing } from './drawing.js';
 import { day, duration, plural } from './format.js';
 import { Gestures } from './gestures.js';
 import { boxOf, itemAt, lossesAt, placeOf } from './hit.js';
-import { timelineKey, Walk } from './keyboard.js';
+import { timelineKeys, Walk } from './keyboard.js';
 import { TrackTree } from './labels.js';
 import { Layout } from './layout.js';
 import { drawOverlay } from './overlay.js';
 import { Overview } from './overview.js';
 import { drawRuler } from './ruler.js';
-import { Splitter } from './splitter.js';
+import { splitter } from './splitter.js';
 import { Tooltip } from './tooltip.js';
 import { View } from './view.js';
 
@@ -29,9 +29,9 @@ export class TimelinePane {
 		this.hovered = null;
 		this.pointer = null;
 		this.measuring = false;
-		this.dirty = { tracks: true, overlay: true, overview: true };
+		this.dirty = true; // the tracks, not just what is laid over them
 		this.layout = new Layout(model);
-		this.view = new View(model.durationNs, () => this.#changed('tracks'));
+		this.view = new View(model.durationNs, () => this.#changed());
 		this.walk = new Walk(model, this.layout);
 		this.drawing = new Drawing(model, app);
 		this.#build(place.ownerDocument);
@@ -55,17 +55,16 @@ export class TimelinePane {
 		this.content = make('div', 'tl-content', this.scroller);
 		this.treeElement = make('div', 'tl-labels', this.content);
 		this.stage = make('div', 'tl-stage', this.content, { tabIndex: 0, role: 'application', 'aria-label':
-			'Timeline: arrow keys go from slice to slice, W and S zoom, A and D move, ? tells all keys' });
+			'Timeline: arrow keys go from slice to slice, W and S zoom, A and D move, ? lists all keys' });
 		this.canvas = makeCanvas(doc, 'tracks');
 		this.overlayCanvas = makeCanvas(doc, 'overlay');
 		this.stage.append(this.canvas, this.overlayCanvas);
-		this.splitter = new Splitter(this.element, 'Height of the details');
-		this.detailsElement = make('section', 'tl-details', this.element, { 'aria-label': 'Details of what is chosen' });
-		this.splitter.attach(this.detailsElement);
+		const below = make('section', 'tl-details', this.element, { 'aria-label': 'Details of what is chosen' });
+		below.before(splitter('Height of the details', below));
 		this.tree = new TrackTree(this.treeElement, this);
 		this.tooltip = new Tooltip(this.main, this.model);
 		this.overview = new Overview(this.overviewCanvas, this.model, this.view);
-		this.details = new Details(this.detailsElement, this.model, this.app, this);
+		this.details = new Details(below, this.model, this.app, this);
 		this.gestures = new Gestures(this.stage, this);
 		this.rulerGestures = new Gestures(this.rulerCanvas, this.#rulerTarget());
 	}
@@ -102,19 +101,21 @@ export class TimelinePane {
 		const { app } = this;
 		this.scroller.addEventListener('scroll', () => {
 			this.tooltip.hide();
-			this.#changed('tracks');
+			this.#changed();
 		});
 		this.resizing = new ResizeObserver(() => this.#resized());
 		this.resizing.observe(this.scroller);
 		this.resizing.observe(this.strip);
-		app.on('item', () => this.#changed('overlay'));
-		app.on('matches', () => this.#changed('tracks'));
+		app.on('item', () => this.#changed(false));
+		for (const what of ['matches', 'selection', 'theme'])
+			app.on(what, () => this.#changed());
 		app.on('focus', (target) => this.#focus(target));
-		app.on('key', (event) => { if (this.shown) timelineKey(this, event); });
+		app.keys = (event) => (this.shown ? timelineKeys(this, event) : null);
 		app.focusPane = () => this.stage.focus({ preventScroll: true });
 		app.viewFrom = () => this.view.goal.from;
-		const still = () => { this.view.smooth = !app.reducedMotion.matches; };
-		app.reducedMotion.addEventListener('change', still);
+		const reduced = matchMedia('(prefers-reduced-motion: reduce)');
+		const still = () => { this.view.smooth = !reduced.matches; };
+		reduced.addEventListener('change', still);
 		still();
 		this.stage.addEventListener('focus', () => {
 			if (app.item)
@@ -130,15 +131,6 @@ export class TimelinePane {
 	hide() {
 		this.shown = false;
 		this.tooltip.hide();
-	}
-
-	selectionChanged() {
-		this.#changed('tracks');
-	}
-
-	themeChanged() {
-		this.dirty.overview = true;
-		this.#changed('tracks');
 	}
 
 	get hasFocus() {
@@ -167,12 +159,11 @@ export class TimelinePane {
 		this.content.style.height = `${this.layout.height}px`;
 		this.stage.style.height = `${this.height}px`;
 		this.view.width = width;
-		this.dirty.overview = true;
-		this.#changed('tracks');
+		this.#changed();
 	}
 
-	#changed(what) {
-		this.dirty[what] = true;
+	#changed(tracks = true) {
+		this.dirty ||= tracks;
 		if (!this.frame && this.shown)
 			this.frame = requestAnimationFrame((now) => this.#draw(now));
 	}
@@ -184,7 +175,7 @@ export class TimelinePane {
 		const moving = this.view.advance(Math.min(now - (this.drawnAt ?? now - 16), 50));
 		this.drawnAt = moving ? now : undefined;
 		const { scroll, height } = this;
-		if (this.dirty.tracks) {
+		if (this.dirty) {
 			this.drawing.draw(this.canvas, this.view, this.layout, scroll, height);
 			this.tree.update(scroll, height);
 			const { selection } = this.app;
@@ -198,20 +189,20 @@ export class TimelinePane {
 			pointerX: this.pointer?.x ?? null, measuring: this.measuring };
 		drawOverlay(this.overlayCanvas, state, scroll, height);
 		drawRuler(this.rulerCanvas, state);
-		this.dirty = { tracks: false, overlay: false, overview: false };
+		this.dirty = false;
 		if (!this.marked) {
 			this.marked = true;
 			performance.mark('hodo-shown'); // for tests: the recording is in sight
 		}
 		if (moving)
-			this.#changed('tracks');
+			this.#changed();
 	}
 
 	/* What gestures.js asks. */
 
 	#point(pointer) {
 		this.pointer = pointer;
-		this.#changed('overlay');
+		this.#changed(false);
 	}
 
 	hover(x, y) {
@@ -307,9 +298,7 @@ export class TimelinePane {
 
 	/* The first thing in sight. */
 	start() {
-		const { layout } = this;
-		for (let i = layout.indexAt(this.scroll); i < layout.items.length; i++) {
-			const { track } = layout.items[i];
+		for (const { track } of this.layout.between(this.scroll, Infinity)) {
 			const found = track && this.walk.first(track, Math.max(0, this.view.from));
 			if (found)
 				return found;
@@ -432,7 +421,7 @@ export class TimelinePane {
 				this.app.select({ from: place.from, to: place.to, tracks: null });
 			this.app.announce(`Marked: ${duration(place.to - place.from)}.`);
 		}
-		this.#changed('tracks');
+		this.#changed();
 	}
 
 	clear() {
@@ -444,7 +433,7 @@ export class TimelinePane {
 		else
 			this.marks = [];
 		app.announce('Nothing chosen.');
-		this.#changed('overlay');
+		this.#changed(false);
 	}
 
 	/* What labels.js asks. */

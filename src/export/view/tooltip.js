@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tooltip.js - what is under the pointer, in a few words beside it.
 
-import { kindOf, nameOf } from './describe.js';
 import { element } from './dom.js';
 import { count, duration, number } from './format.js';
+import { placeOf } from './hit.js';
 
 const LOSSES_MAX = 3;
 const TEXT_MAX = 160;
@@ -26,7 +26,8 @@ export class Tooltip {
 
 	#item(item) {
 		const { model } = this;
-		this.#line('name', nameOf(model, item) || '(no name)');
+		const { name, text: fields } = placeOf(model, item);
+		this.#line('name', model.name(name));
 		if ('value' in item) {
 			this.#line('figure', number(model.values.value[item.value]));
 			return;
@@ -37,9 +38,9 @@ export class Tooltip {
 			const own = self[row] < durations[row] && kind[row] < 2 ? `, self ${duration(self[row])}` : '';
 			this.#line('figure', `${duration(durations[row])}${own}`);
 		} else {
-			this.#line('dim', kindOf(model, item));
+			this.#line('dim', 'point');
 		}
-		const text = model.text('slice' in item ? model.slices.text[item.slice] : model.instants.text[item.instant]);
+		const text = model.text(fields);
 		if (text)
 			this.#line('dim text', text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text);
 	}

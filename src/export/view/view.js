@@ -77,20 +77,17 @@ export class View {
 	}
 
 	/* Brings from … to into sight with some room around; moves no more than it must when it is large enough there. */
-	reveal(from, to, animate = true) {
-		const goal = this.goal;
-		const span = goal.to - goal.from;
-		if (to - from > span) {
-			this.around(from, to, animate);
-		} else if (from < goal.from || to > goal.to) {
-			const middle = (from + to) / 2;
-			this.set(middle - span / 2, middle + span / 2, animate);
-		}
+	reveal(from, to) {
+		const { goal } = this;
+		if (to - from > goal.to - goal.from)
+			this.around(from, to);
+		else if (from < goal.from || to > goal.to)
+			this.pan((from + to - goal.from - goal.to) / 2, true);
 	}
 
-	around(from, to, animate = true) {
+	around(from, to) {
 		const room = Math.max((to - from) * 0.15, 30);
-		this.set(from - room, to + room, animate);
+		this.set(from - room, to + room, true);
 	}
 
 	/* One frame nearer to the target. True: there is more to come. */

@@ -5,14 +5,14 @@
 // A browser's elements end at some 30 million pixels: above SPACE_MAX the scroll bar stands for a part of the whole, and
 // the wheel, keys and first row are kept to the row by ourselves.
 
-import { element } from './dom.js';
+import { element, onKeys } from './dom.js';
 
 const SPACE_MAX = 8e6;
 let grids = 0;
 
 export class VirtualGrid {
 	/*
-	 * columns: [{id, title, width (of CSS grid-template-columns), sort (can be sorted by), number (right-aligned)}…]
+	 * columns: [{id, title, width (of CSS grid-template-columns), sort (can be sorted by), number (right-aligned, sorted from the greatest)}…]
 	 * cell(index, id): text. choose(index): has become active. activate(index): Enter, or a click.
 	 * sort(id, descending): a header was used. decorate(index, row element): after its cells are set. minWidth: below it
 	 * the table is scrolled sideways.
@@ -23,7 +23,6 @@ export class VirtualGrid {
 		this.n = 0;
 		this.top = 0; // the first row in sight; a fraction if it is in part
 		this.active = -1;
-		this.rows = [];
 		this.sorted = { id: null, descending: false };
 		this.head = element('div', { class: 'grid-row grid-head', role: 'row', 'aria-rowindex': '1' });
 		this.layer = element('div', { class: 'grid-layer', role: 'rowgroup' });
@@ -38,7 +37,7 @@ export class VirtualGrid {
 		this.element.addEventListener('scroll', () => this.#scrolled());
 		this.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
 		this.layer.addEventListener('click', (event) => this.#click(event));
-		this.element.addEventListener('keydown', (event) => this.#key(event));
+		onKeys(this.element, (event) => this.#keys(event));
 		new ResizeObserver(() => this.refresh()).observe(this.element);
 	}
 
@@ -59,8 +58,7 @@ export class VirtualGrid {
 	}
 
 	#sortBy(id) {
-		const first = Boolean(this.columns.find((column) => column.id === id).descendingFirst);
-		const descending = this.sorted.id === id ? !this.sorted.descending : first;
+		const descending = this.sorted.id === id ? !this.sorted.descending : Boolean(this.columns.find((c) => c.id === id).number);
 		this.showSort(id, descending);
 		this.sort(id, descending);
 	}
@@ -108,43 +106,23 @@ export class VirtualGrid {
 		this.layer.style.top = `${this.header.offsetHeight}px`;
 		this.top = Math.max(0, Math.min(this.top, this.n - this.inSight));
 		const first = Math.floor(this.top);
-		const wanted = Math.min(Math.ceil(this.inSight) + 1, this.n - first);
-		while (this.rows.length < wanted)
-			this.#makeRow();
-		this.rows.forEach((row, i) => {
-			row.element.hidden = i >= wanted;
-			if (i < wanted)
-				this.#fill(row, first + i);
-		});
-		if (this.active >= first && this.active < first + wanted)
+		const end = Math.min(first + Math.ceil(this.inSight) + 1, this.n);
+		this.layer.replaceChildren(...Array.from({ length: end - first }, (_, i) => this.#row(first + i)));
+		if (this.active >= first && this.active < end)
 			this.element.setAttribute('aria-activedescendant', `${this.id}-${this.active}`);
 		else
 			this.element.removeAttribute('aria-activedescendant');
 	}
 
-	#makeRow() {
+	#row(index) {
 		const cells = this.columns.map((column, i) => element('div', { role: 'gridcell', 'aria-colindex': String(i + 1),
-			class: column.number ? 'grid-cell grid-number' : 'grid-cell' }));
-		const row = element('div', { class: 'grid-row', role: 'row' }, ...cells);
-		row.style.gridTemplateColumns = this.template;
-		row.style.height = `${this.rowHeight}px`;
-		this.layer.append(row);
-		this.rows.push({ element: row, cells, index: -1 });
-	}
-
-	#fill(row, index) {
-		row.index = index;
-		row.element.id = `${this.id}-${index}`;
-		row.element.setAttribute('aria-rowindex', String(index + 2));
-		row.element.setAttribute('aria-selected', String(index === this.active));
-		row.element.classList.toggle('grid-odd', index % 2 === 1);
-		row.element.style.transform = `translateY(${(index - this.top) * this.rowHeight}px)`;
-		this.columns.forEach((column, i) => {
-			const text = this.cell(index, column.id);
-			if (row.cells[i].textContent !== text)
-				row.cells[i].textContent = text;
-		});
-		this.decorate?.(index, row.element, row.cells);
+			class: column.number ? 'grid-cell grid-number' : 'grid-cell' }, this.cell(index, column.id)));
+		const row = element('div', { index, id: `${this.id}-${index}`, class: index % 2 ? 'grid-row grid-odd' : 'grid-row', role: 'row',
+			'aria-rowindex': String(index + 2), 'aria-selected': String(index === this.active) }, ...cells);
+		Object.assign(row.style, { gridTemplateColumns: this.template, height: `${this.rowHeight}px`,
+			transform: `translateY(${(index - this.top) * this.rowHeight}px)` });
+		this.decorate?.(index, row);
+		return row;
 	}
 
 	/* The scroll bar goes over scrollMax pixels while the first row goes over topMax rows. */
@@ -188,11 +166,10 @@ export class VirtualGrid {
 
 	#click(event) {
 		const row = event.target.closest('.grid-row');
-		const found = this.rows.find((each) => each.element === row);
-		if (!found || !this.element.ownerDocument.getSelection().isCollapsed)
+		if (!row || !this.element.ownerDocument.getSelection().isCollapsed)
 			return;
-		this.#go(found.index);
-		this.activate?.(found.index);
+		this.#go(row.index);
+		this.activate?.(row.index);
 	}
 
 	#go(index) {
@@ -200,19 +177,13 @@ export class VirtualGrid {
 		this.choose?.(index);
 	}
 
-	#key(event) {
-		if (event.target !== this.element || event.altKey || event.ctrlKey || event.metaKey || !this.n)
-			return;
+	#keys({ target }) {
+		if (target !== this.element || !this.n)
+			return null;
 		const page = Math.max(1, Math.floor(this.inSight) - 1);
-		const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: Math.max(this.active, 0) + page,
-			PageUp: this.active - page, Home: 0, End: this.n - 1 }[event.key];
-		if (to !== undefined)
-			this.#go(Math.max(0, Math.min(this.n - 1, to)));
-		else if ((event.key === 'Enter' || event.key === ' ') && this.active >= 0)
-			this.activate?.(this.active);
-		else
-			return;
-		event.preventDefault();
-		event.stopPropagation();
+		const go = (to) => () => this.#go(Math.max(0, Math.min(this.n - 1, to)));
+		const activate = this.active >= 0 && (() => this.activate?.(this.active));
+		return { ArrowDown: go(this.active + 1), ArrowUp: go(this.active - 1), PageDown: go(Math.max(this.active, 0) + page),
+			PageUp: go(this.active - page), Home: go(0), End: go(this.n - 1), Enter: activate, ' ': activate };
 	}
 }

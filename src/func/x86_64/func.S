@@ -44,22 +44,8 @@
 #define SAVED 48			/* bytes that RECORD saves */
 #define SP_EXIT_FRAME 4096
 
-	.macro SAVE reg
-	pushq	\reg
-	.cfi_adjust_cfa_offset 8
-	.endm
-	.macro RESTORE reg
-	popq	\reg
-	.cfi_adjust_cfa_offset -8
-	.endm
-
 	.macro HOOK name, cfa
-	.text
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.balign	64
-\name:	.cfi_startproc
+	FUNCTION \name
 	.cfi_def_cfa_offset \cfa
 	endbr64
 	.endm
@@ -172,8 +158,7 @@
 	movl	$\event, %ecx
 	call	record_slow
 	jmp	\name\()_commit
-	.cfi_endproc
-	.size	hodo_x86_record_\name, . - hodo_x86_record_\name
+	END	hodo_x86_record_\name
 	RSEQ_CS_DEF \name\()_cs, \name\()_start, \name\()_commit, \name\()_abort
 	.endm
 
@@ -186,7 +171,6 @@
 	RECORD	fentry, fentry, 4, 8
 
 	/* Called by the above: rax = pc, rdx = at, ecx = event. Keeps what they do not restore. */
-	.text
 	.type	record_slow, @function
 	.balign	16
 record_slow:
@@ -211,8 +195,7 @@ record_slow:
 	RESTORE	%rdi
 	RESTORE	%rsi
 	ret
-	.cfi_endproc
-	.size	record_slow, . - record_slow
+	END	record_slow
 
 	.macro DISPATCH name, how, function, flags, cfa
 	HOOK	hodo_x86_dispatch_\name, \cfa
@@ -237,8 +220,7 @@ record_slow:
 	RESTORE	%rdx
 	RESTORE	%rax
 	DONE	\how
-	.cfi_endproc
-	.size	hodo_x86_dispatch_\name, . - hodo_x86_dispatch_\name
+	END	hodo_x86_dispatch_\name
 	.endm
 
 	/* flags: HODO_DISPATCH_* */
@@ -250,4 +232,15 @@ record_slow:
 	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
 	DISPATCH fentry, fentry, hodo_dispatch_enter, 2, 8
 
-	.section .note.GNU-stack, "", @progbits
+	.section .data.rel.ro.local, "aw"
+	.globl	hodo_x86_hooks
+	.hidden	hodo_x86_hooks
+	.balign	8
+hodo_x86_hooks:				/* by enum hodo_hook */
+	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount
+	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry
+	.irp	kind, record, dispatch
+	.irp	hook, entry, exit, reached, mcount, entry_sp, exit_sp, fentry
+	.quad	hodo_x86_\kind\()_\hook
+	.endr
+	.endr

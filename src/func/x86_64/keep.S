@@ -16,6 +16,7 @@
  * are zero: a program of SSE instructions would be slow after each call. The processor could be asked
  * for that, by xgetbv(1), but it first waits for all stores: up to 100 ns.
  */
+#include <arch/x86_64/x86.inc>
 
 #define MOVES_YMM 1
 #define MOVES_ZMM 2
@@ -64,13 +65,7 @@
 	\insn	%\reg\()1, %\reg\()0, %\reg\()0
 	.endm
 
-	.text
-	.globl	hodo_x86_keep
-	.hidden	hodo_x86_keep
-	.type	hodo_x86_keep, @function
-	.balign	64
-hodo_x86_keep:
-	.cfi_startproc
+	FUNCTION hodo_x86_keep
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
@@ -190,7 +185,4 @@ hodo_x86_keep:
 	call	*%r10
 	fxrstor64 (%rsp)
 	jmp	.Ldone
-	.cfi_endproc
-	.size	hodo_x86_keep, . - hodo_x86_keep
-
-	.section .note.GNU-stack, "", @progbits
+	END	hodo_x86_keep

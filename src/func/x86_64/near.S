@@ -11,6 +11,8 @@
  *
  * Unwinding: as the hooks themselves, see func.S.
  */
+#include <arch/x86_64/x86.inc>
+
 	.macro NEAR hook, cfa
 	.balign	16
 	.cfi_startproc
@@ -20,7 +22,6 @@
 	.cfi_endproc
 	.endm
 
-	.text
 	.globl	hodo_x86_near
 	.hidden	hodo_x86_near
 	.type	hodo_x86_near, @function
@@ -37,15 +38,10 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 
 	/* What slots call while nobody traces, until they are made no-ops. */
 	.macro NONE name, done:vararg
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.balign	64
-\name:	.cfi_startproc
+	FUNCTION \name
 	endbr64
 	\done
-	.cfi_endproc
-	.size	\name, . - \name
+	END	\name
 	.endm
 
 	NONE	hodo_x86_hook_none, ret
@@ -64,5 +60,3 @@ hodo_x86_fentry_next:
 hodo_func_hooks:			/* by enum hodo_hook */
 	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount
 	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry
-
-	.section .note.GNU-stack, "", @progbits

@@ -4,12 +4,9 @@
  *
  * hodo_x86_on_stack(function, argument, top)      function(argument), on the stack below top, which is 16-aligned
  */
-	.text
-	.globl	hodo_x86_on_stack
-	.hidden	hodo_x86_on_stack
-	.type	hodo_x86_on_stack, @function
-hodo_x86_on_stack:
-	.cfi_startproc
+#include <arch/x86_64/x86.inc>
+
+	FUNCTION hodo_x86_on_stack, align=16
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
@@ -23,7 +20,4 @@ hodo_x86_on_stack:
 	popq	%rbp
 	.cfi_def_cfa %rsp, 8
 	ret
-	.cfi_endproc
-	.size	hodo_x86_on_stack, . - hodo_x86_on_stack
-
-	.section .note.GNU-stack, "", @progbits
+	END	hodo_x86_on_stack

@@ -17,6 +17,7 @@
  *	CFA		 at + 12: libgcc knows frames by the CFA of what they called. That of the called
  *			 function is at + 8, so the caller would be taken for this one; it only must lie between
  */
+#include <arch/x86_64/x86.inc>
 #include "call.inc"
 #include "returns.h"
 
@@ -74,12 +75,9 @@ hodo_x86_returning:
 hodo_x86_return:
 	leaq	-8(%rsp), %rsp
 	.cfi_def_cfa_offset 12
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rdx
+	SAVE	%rbp
 	/* DW_CFA_expression: rbp is saved at rsp. Its offset from the CFA is none that a rule for that could have. */
 	.cfi_escape 0x10, 6, 2, 0x77, 0
 	movq	%rsp, %rbp
@@ -92,15 +90,9 @@ hodo_x86_return:
 	RESTORE_CALLERS
 	.cfi_def_cfa_register %rsp
 	.cfi_escape 0x10, 6, 2, 0x77, 0
-	popq	%rbp
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rbp
 	.cfi_restore %rbp
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdx
+	RESTORE	%rax
 	ret
-	.cfi_endproc
-	.size	hodo_x86_returning, . - hodo_x86_returning
-
-	.section .note.GNU-stack, "", @progbits
+	END	hodo_x86_returning

@@ -206,7 +206,7 @@ class Build:
 
 
 def prelude_error(stderr):
-    """(the prelude's include, message) of the first error; the compiler tells each file it opens (-H)."""
+    """(the prelude's include, message) of the first error; the compiler prints each file it opens (-H)."""
     path = None
     for line in stderr.split("\n"):
         if line.startswith(". "):
@@ -241,7 +241,7 @@ def errors_by_header(output, headers):
 
 
 def blame(header, block):
-    """What to skip for the error: "class NAME" or "event NAME"; None: it cannot be told."""
+    """What to skip for the error: "class NAME" or "event NAME"; None: it cannot be known."""
     function = OUR_FUNCTION.search(block[0])
     if function:
         return ("event " if function.group(1) == "check" else "class ") + function.group(2)

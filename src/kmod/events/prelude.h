@@ -2,7 +2,8 @@
 /*
  * prelude.h - the types that the kernel's event headers name and do not define. Read by generate.py: lines that the
  * kernel at hand does not have, or that do not compile in a module, are left out; the rest is compiled once, as a
- * precompiled header, which each event file begins with.
+ * precompiled header, which each event file begins with. What several of these include, such as <linux/sched.h>, is not
+ * named.
  *
  * A precompiled header comes before all else, so it begins with what kbuild would include first, and lets it
  * include that once more.
@@ -18,87 +19,40 @@
 #include <linux/module.h>
 #include <linux/tracepoint.h>
 #include <linux/trace_events.h>
-#include <linux/trace_seq.h>
 #include <linux/unaligned.h>
 #include <asm/unaligned.h>
 
 /* Processes, time, interrupts. */
-#include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/cputime.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/numa_balancing.h>
-#include <linux/sched/signal.h>
-#include <linux/sched/task.h>
-#include <linux/sched/user.h>
 #include <linux/binfmts.h>
-#include <linux/cgroup.h>
 #include <linux/cpufreq.h>
-#include <linux/cpuhotplug.h>
-#include <linux/delay.h>
 #include <linux/devfreq.h>
-#include <linux/hrtimer.h>
-#include <linux/interrupt.h>
 #include <linux/irq.h>
-#include <linux/irqdomain.h>
-#include <linux/irq_work.h>
-#include <linux/kthread.h>
 #include <linux/kvm_host.h>
-#include <linux/lockdep.h>
 #include <linux/livepatch.h>
-#include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/perf_event.h>
-#include <linux/pm_qos.h>
-#include <linux/posix-timers.h>
-#include <linux/ptrace.h>
-#include <linux/rcupdate.h>
-#include <linux/rseq.h>
 #include <linux/rtc.h>
 #include <linux/rtmutex.h>
-#include <linux/rv.h>
-#include <linux/rwsem.h>
-#include <linux/signal.h>
-#include <linux/smp.h>
-#include <linux/srcu.h>
-#include <linux/suspend.h>
 #include <linux/tick.h>
-#include <linux/timer.h>
 #include <linux/watchdog.h>
-#include <linux/workqueue.h>
 
 /* Memory. */
 #include <linux/cma.h>
 #include <linux/compaction.h>
 #include <linux/damon.h>
 #include <linux/dma-fence.h>
-#include <linux/dma-mapping.h>
-#include <linux/gfp.h>
-#include <linux/huge_mm.h>
 #include <linux/hugetlb.h>
-#include <linux/kasan.h>
 #include <linux/khugepaged.h>
 #include <linux/ksm.h>
-#include <linux/maple_tree.h>
-#include <linux/memcontrol.h>
 #include <linux/memory.h>
 #include <linux/memory-tiers.h>
 #include <linux/migrate.h>
-#include <linux/migrate_mode.h>
-#include <linux/mm.h>
 #include <linux/mm_inline.h>
 #include <linux/mman.h>
-#include <linux/mmap_lock.h>
-#include <linux/mmzone.h>
 #include <linux/oom.h>
-#include <linux/page_ref.h>
 #include <linux/page_owner.h>
-#include <linux/percpu-refcount.h>
-#include <linux/pagemap.h>
 #include <linux/slab.h>
-#include <linux/swap.h>
 #include <linux/swiotlb.h>
-#include <linux/vmstat.h>
 #include <linux/zsmalloc.h>
 
 /* Up to 6.7 struct kmem_cache can be seen, among functions that want the private struct slab, which nobody calls. */
@@ -119,17 +73,11 @@ static inline void *slab_address(const struct slab *s)
 
 /* Files and blocks. */
 #include <linux/backing-dev.h>
-#include <linux/bio.h>
-#include <linux/blkdev.h>
-#include <linux/blk-mq.h>
 #include <linux/blktrace_api.h>
 #include <linux/blk-cgroup.h>
 #include <linux/dax.h>
-#include <linux/dcache.h>
 #include <linux/dlm.h>
-#include <linux/eventpoll.h>
 #include <linux/filelock.h>
-#include <linux/fs.h>
 #include <linux/fscache.h>
 #include <linux/fsverity.h>
 #include <linux/iomap.h>
@@ -142,37 +90,20 @@ static inline void *slab_address(const struct slab *s)
 #include <linux/netfs.h>
 #include <linux/nfs.h>
 #include <linux/nfs_fs.h>
-#include <linux/quota.h>
 #include <linux/quotaops.h>
-#include <linux/writeback.h>
-#include <linux/uuid.h>
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_device.h>
 #include <scsi/scsi_host.h>
 #include <target/target_core_base.h>
 
 /* Network. */
-#include <linux/bpf.h>
-#include <linux/filter.h>
 #include <linux/icmp.h>
-#include <linux/if_vlan.h>
-#include <linux/in6.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/mdio.h>
-#include <linux/netdevice.h>
-#include <linux/netlink.h>
-#include <linux/page-flags.h>
 #include <linux/phy.h>
 #include <linux/sctp.h>
-#include <linux/skbuff.h>
 #include <linux/sunrpc/clnt.h>
-#include <linux/sunrpc/sched.h>
-#include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
-#include <linux/tcp.h>
-#include <linux/udp.h>
 #include <linux/virtio_vsock.h>
 #include <net/9p/9p.h>
 #include <net/9p/client.h>
@@ -180,28 +111,18 @@ static inline void *slab_address(const struct slab *s)
 #include <net/af_vsock.h>
 #include <net/devlink.h>
 #include <net/dropreason.h>
-#include <net/flow.h>
 #include <net/handshake.h>
 #include <net/hotdata.h>
-#include <net/inet_connection_sock.h>
-#include <net/inet_sock.h>
-#include <net/ip.h>
-#include <net/ip6_fib.h>
 #include <net/ip6_route.h>
-#include <net/ip_fib.h>
 #include <net/ip_tunnels.h>
-#include <net/ipv6.h>
 #include <net/mctp.h>
 #include <net/mptcp.h>
-#include <net/neighbour.h>
 #include <net/netns/generic.h>
 #include <net/page_pool.h>
 #include <net/page_pool/types.h>
 #include <net/pkt_sched.h>
 #include <net/rstreason.h>
-#include <net/sch_generic.h>
 #include <net/sctp/structs.h>
-#include <net/sock.h>
 #include <net/tcp.h>
 #include <net/tcp_ao.h>
 #include <net/tls.h>
@@ -210,20 +131,15 @@ static inline void *slab_address(const struct slab *s)
 #include <net/xdp_sock.h>
 #include <trace/events/xdp.h>
 #include <rdma/ib_cm.h>
-#include <rdma/ib_mad.h>
-#include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include <rdma/rdma_counter.h>
 #include <linux/sunrpc/svc_rdma.h>
 
 /* Devices. */
-#include <linux/acpi.h>
 #include <linux/aer.h>
 #include <linux/amba/bus.h>
 #include <linux/clk.h>
 #include <linux/clk-provider.h>
 #include <linux/cper.h>
-#include <linux/device.h>
 #include <linux/dma-buf.h>
 #include <linux/edac.h>
 #include <linux/gpio.h>
@@ -233,7 +149,6 @@ static inline void *slab_address(const struct slab *s)
 #include <linux/iommu.h>
 #include <linux/intel-ish-client-if.h>
 #include <linux/leds.h>
-#include <linux/memory_hotplug.h>
 #include <linux/mmc/core.h>
 #include <linux/mmc/host.h>
 #include <linux/nvmem-consumer.h>
@@ -241,7 +156,6 @@ static inline void *slab_address(const struct slab *s)
 #include <linux/power_supply.h>
 #include <linux/pwm.h>
 #include <linux/ras.h>
-#include <linux/regulator/consumer.h>
 #include <linux/rpmsg.h>
 #include <linux/scmi_protocol.h>
 #include <linux/spi/spi.h>
@@ -253,27 +167,19 @@ static inline void *slab_address(const struct slab *s)
 #include <linux/virtio.h>
 #include <media/v4l2-common.h>
 #include <media/videobuf2-v4l2.h>
-#include <rdma/ib_sa.h>
 #include <sound/jack.h>
 #include <sound/soc.h>
 #include <ufs/ufshcd.h>
 #include <xen/interface/xen.h>
 #include <xen/xen-ops.h>
 #include <asm/desc.h>
-#include <asm/fpu/api.h>
-#include <asm/fpu/types.h>
 #include <asm/hyperv-tlfs.h>
 #include <asm/mshyperv.h>
-#include <asm/msr.h>
 #include <asm/traps.h>
 #include <asm/xen/hypercall.h>
 
 /* Security, and others. */
-#include <linux/audit.h>
-#include <linux/cred.h>
-#include <linux/key.h>
 #include <linux/lsm_audit.h>
 #include <linux/rpmb.h>
-#include <linux/security.h>
 
 #endif

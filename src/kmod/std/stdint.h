@@ -13,6 +13,7 @@
 #define UINT32_MAX U32_MAX
 #define INT32_MAX S32_MAX
 #define UINT16_MAX U16_MAX
+#define UINT8_MAX U8_MAX
 #endif
 
 #endif

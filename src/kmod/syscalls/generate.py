@@ -151,17 +151,15 @@ def table(kdir):
 	arguments, calls, texts_max = [], [], 0
 	for number in sorted(known):
 		name = known[number]
-		has = declared.get(name)
+		has = declared.get(name, [Argument("unsigned long")] * ARGUMENTS_MAX)
 		first = len(arguments)
 		texts = 0
-		for i, argument in enumerate(has or []):
+		for i, argument in enumerate(has):
 			kind = type_of(argument, has[i + 1] if i + 1 < len(has) else None)
 			texts += kind == "HODO_TYPE_STR"
-			text = f'"{argument.name}"' if identifier(argument.name) else "NULL"
-			arguments.append(f'\t{{ {text}, "{argument.ctype}", {kind} }},')
+			arguments.append(f'\t{{ "{identifier(argument.name) or f"arg{i}"}", "{argument.ctype}", {kind} }},')
 		texts_max = max(texts_max, texts)
-		count = len(has) if has is not None else "HODO_CALL_UNDECLARED"
-		calls.append(f'\t{{ {number}, {first}, {count}, "{name}" }},')
+		calls.append(f'\t{{ {number}, {first}, {len(has)}, "{name}" }},')
 	return "\n".join([
 		"/* SPDX-License-Identifier: MIT OR GPL-2.0-only */",
 		f"/* Made by syscalls/generate.py from the headers of {os.path.basename(os.path.normpath(kdir))}. */",

@@ -159,7 +159,7 @@ class Guest:
                          f"virtio-blk-pci,drive={name},serial={name}"]
 
     def run(self, line_came, limit):
-        """Boots, and calls line_came(TEXT) for each line. None, or why it ended too early. limit() tells when, in
+        """Boots, and calls line_came(TEXT) for each line. None, or why it ended too early. limit() says when, in
         time.monotonic()'s seconds, patience ends."""
         self.process = subprocess.Popen([*self.command, "-serial", "stdio", *self.after], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)

@@ -95,7 +95,7 @@ def _module_name(file):
 
 
 def _unpacked(name, packages, finish):
-    """Root of the unpacked packages, which packages() tells."""
+    """Root of the unpacked packages, which packages() names."""
     final = cache() / name
     with locked(cache() / f".{name}.lock"):
         if final.exists():

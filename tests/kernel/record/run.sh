@@ -113,7 +113,7 @@ equal flight_last "$(hodo print -q --filter '$comm == "emit"' "$OUT/flight" | gr
 status small 5 hodo record -k -m 8K -e 'syscalls:*' -o "$OUT/small" -- ./emit 3000
 status rotate 5 hodo record -k --rotate 64K --keep 3 -m 64K -e 'syscalls:*,emit:*' -o "$OUT/rotate" -- ./emit 3000
 equal rotate_parts "$(find "$OUT/rotate" -name 'part-*' | wc -l)" 3
-status size 5 hodo record -k --max-size 128K -m 64K -e 'syscalls:*' -o "$OUT/size" -- ./emit 3000
+status size 5 hodo record -k --max-size 128K -m 64K -e 'syscalls:*' -o "$OUT/size" -- ./emit 20000
 says size_said "has the size that --max-size allows"
 status crash 139 hodo record -k --overwrite --on-crash -e 'syscalls:*' -o "$OUT/crash" -- ./crash
 check crash_written test -e "$OUT/crash/kernel/cpu0"

@@ -84,7 +84,7 @@ rmmod sites_other
 rmmod sites_one
 refused turn_gone test -e $events/sother
 
-# Broken ones are told; what a module has whose init function fails goes with it. (insmod tries in two ways.)
+# Broken ones are reported; what a module has whose init function fails goes with it. (insmod tries in two ways.)
 refused broken_load mod sites_broken
 equal broken_told "$(dmesg | sed -n 's/.*hodo: module sites_broken: \(.*\) is not as <hodo.trace.h> makes it.*/\1/p' |
 	sort -u | wc -l)" 10

@@ -31,7 +31,7 @@ static DECLARE_COMPLETION(done);
 /* ----------------------------------------------------------------- failing */
 
 /* By a pointer that may change, so that neither the compiler nor the checker of the kernel's build knows that it does
- * not return: they would want to be told so of all who call it, in user space's files, too. */
+ * not return: all who call it would have to be declared so, in user space's files, too. */
 static void (*volatile end_thread)(struct completion *, long) = (void *)kthread_complete_and_exit;
 
 void hodo_unit_fail(const char *file, int line, const char *format, ...)

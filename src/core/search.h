@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* search.h - binary search where what is looked for need not be there. */
-#ifndef HODO_BASE_SEARCH_H
-#define HODO_BASE_SEARCH_H
+#ifndef HODO_CORE_SEARCH_H
+#define HODO_CORE_SEARCH_H
 
 #include <stdint.h>
 

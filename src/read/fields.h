@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* values.h - fields as numbers. */
-#ifndef HODO_EXPORT_VALUES_H
-#define HODO_EXPORT_VALUES_H
+/* fields.h - fields by their names, and as numbers. */
+#ifndef HODO_READ_FIELDS_H
+#define HODO_READ_FIELDS_H
 
 #include <hodo/read.h>
+#include <string.h>
+
+/* The index of the field of that name; -1: there is none. */
+static inline int hodo_read_field(const struct hodo_read_class *cls, const char *name)
+{
+	for (uint32_t i = 0; i < cls->nfields; i++)
+		if (strcmp(cls->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
 
 /* Of a text, bytes or an array 0. */
 static inline double hodo_value_number(const struct hodo_read_value *v)

@@ -1,12 +1,93 @@
 /* SPDX-License-Identifier: MIT */
-/* process_table.c - the processes of a recording as a table. */
-#define _GNU_SOURCE
-#include "process_table.h"
+/* recording_tables.c - the tables of a recording's events and processes. */
+#include "recording_tables.h"
 
 #include <string.h>
 #include <time.h>
 
-/* -------------------------------------------------------------------------- sums */
+/* A rate over no time at all says nothing. */
+static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_stat *s = t->context;
+	double seconds = (double)s->duration_ns / 1e9;
+	struct hodo_cell v = hodo_cell_u64(0);
+
+	v.blank = seconds <= 0;
+	if (!v.blank)
+		v.u = (uint64_t)((double)((const struct hodo_stat_row *)row)->count / seconds + 0.5);
+	return v;
+}
+
+static const struct hodo_column event[] = {
+	{ "name", "EVENT", HODO_AS_TEXT, 0, HODO_IDENTITY, HODO_MEMBER(struct hodo_stat_row, name.data), .most = 60,
+	  .style = HODO_NAME },
+	{ "count", "COUNT", HODO_AS_COUNT, 15, 0, HODO_MEMBER(struct hodo_stat_row, count) },
+	{ "per_second", "PER SECOND", HODO_AS_COUNT, 15, HODO_TEXT_ONLY, .get = per_second },
+	{ "bytes", "SIZE", HODO_AS_BYTES, 11, 0, HODO_MEMBER(struct hodo_stat_row, bytes) },
+	{ "limited", "OVER RATE", HODO_AS_COUNT, 15, HODO_IF_ANY, HODO_MEMBER(struct hodo_stat_row, limited) },
+};
+const struct hodo_columns hodo_stat_columns = { "events", HODO_COLUMNS(event), .sort = "count", .head = HODO_HEADING,
+						.text = "name,count,per_second,bytes,limited",
+						.diff = "count,per_second,bytes" };
+
+static void make_rows(struct hodo_stat *s)
+{
+	s->rows = (struct hodo_map)HODO_MAP_BYTES(struct hodo_stat_row);
+	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++) {
+		const struct hodo_read_process *p = hodo_read_process(s->r, i);
+
+		for (uint32_t k = 0; k < p->nclasses; k++) {
+			const struct hodo_read_class *c = p->classes[k];
+			struct hodo_stat_row *row;
+
+			if (!c->count && !c->limited)
+				continue;
+			row = hodo_must(hodo_map_add_bytes(&s->rows, c->name, strlen(c->name), NULL));
+			row->count += c->count;
+			row->bytes += c->bytes;
+			row->limited += c->limited;
+		}
+	}
+	s->table = (struct hodo_table){ .columns = &hodo_stat_columns, .context = s, .first = s->rows.entries,
+					.n = s->rows.n, .stride = sizeof(struct hodo_stat_row), .total = &s->total };
+}
+
+void hodo_stat_free(struct hodo_stat *s)
+{
+	hodo_table_free(&s->table);
+	hodo_map_free(&s->rows);
+}
+
+int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look)
+{
+	int err;
+
+	*s = (struct hodo_stat){ .r = r, .totals.size = sizeof(s->totals) };
+	err = hodo_read_count(r, &s->totals);
+	if (err < 0)
+		return err;
+	s->duration_ns = (uint64_t)s->totals.end_ns - (uint64_t)s->totals.begin_ns;
+	s->total = (struct hodo_stat_row){ { "total", 5 }, s->totals.events, s->totals.bytes,
+					   hodo_read_limited(r, NULL) };
+	make_rows(s);
+	hodo_table_arrange(&s->table, look);
+	return 0;
+}
+
+void hodo_stat_put_table(struct hodo_text *to, const struct hodo_stat *s, bool color)
+{
+	bool kernel = false;
+	char whom[48];
+
+	hodo_table_put(to, &s->table, color);
+	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++)
+		kernel |= hodo_read_process(s->r, i)->kernel != NULL;
+	hodo_text_printf(to, "\nin %llu.%09llu s, %s\n", (unsigned long long)(s->duration_ns / 1000000000),
+		(unsigned long long)(s->duration_ns % 1000000000),
+		hodo_whom(kernel, hodo_read_nprocesses(s->r), whom));
+}
+
+/* --------------------------------------------------------------------- processes */
 
 static void add_process(struct hodo_process_row *row, const struct hodo_read_process *p)
 {
@@ -49,8 +130,6 @@ struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct
 	row.limited = hodo_read_limited(r, p);
 	return row;
 }
-
-/* ---------------------------------------------------------------- parts of a line */
 
 void hodo_put_when(struct hodo_text *to, int64_t ns)
 {
@@ -132,37 +211,31 @@ void hodo_process_put_below(struct hodo_text *to, const struct hodo_table *t, co
 	}
 }
 
-/* ------------------------------------------------------------------------ columns */
-
-#define ROW(name) HODO_MEMBER(struct hodo_read_lost, name)
+#define LOST(name) HODO_MEMBER(struct hodo_read_lost, name)
 static const struct hodo_column lost[] = {
-	{ "full", .as = HODO_AS_COUNT, ROW(full) }, { "too_large", .as = HODO_AS_COUNT, ROW(too_large) },
-	{ "busy", .as = HODO_AS_COUNT, ROW(busy) }, { "overwritten", .as = HODO_AS_COUNT, ROW(overwritten) },
-	{ "unwritten", .as = HODO_AS_COUNT, ROW(unwritten) }, { "unknown", .as = HODO_AS_COUNT, ROW(unknown) },
+	{ "full", .as = HODO_AS_COUNT, LOST(full) }, { "too_large", .as = HODO_AS_COUNT, LOST(too_large) },
+	{ "busy", .as = HODO_AS_COUNT, LOST(busy) }, { "overwritten", .as = HODO_AS_COUNT, LOST(overwritten) },
+	{ "unwritten", .as = HODO_AS_COUNT, LOST(unwritten) }, { "unknown", .as = HODO_AS_COUNT, LOST(unknown) },
 };
-#undef ROW
 const struct hodo_columns hodo_lost_columns = { "lost", HODO_COLUMNS(lost) };
 
-#define ROW(name) HODO_MEMBER(struct hodo_read_thread, name)
-static const struct hodo_column thread[] = { { "tid", ROW(tid) }, { "comm", ROW(comm) } };
-#undef ROW
+#define THREAD(name) HODO_MEMBER(struct hodo_read_thread, name)
+static const struct hodo_column thread[] = { { "tid", THREAD(tid) }, { "comm", THREAD(comm) } };
 static const struct hodo_columns threads = { "threads", HODO_COLUMNS(thread) };
 
-#define ROW(name) HODO_MEMBER(struct hodo_read_stream, name)
+#define STREAM(name) HODO_MEMBER(struct hodo_read_stream, name)
 static const struct hodo_column stream[] = {
-	{ "name", ROW(name) }, { "cpu", ROW(cpu) }, { "bytes", ROW(bytes) }, { "packets", ROW(packets) },
-	{ "events", ROW(events) }, { "lost", HODO_INNER(struct hodo_read_stream, lost, &hodo_lost_columns) },
+	{ "name", STREAM(name) }, { "cpu", STREAM(cpu) }, { "bytes", STREAM(bytes) }, { "packets", STREAM(packets) },
+	{ "events", STREAM(events) }, { "lost", HODO_INNER(struct hodo_read_stream, lost, &hodo_lost_columns) },
 };
-#undef ROW
 static const struct hodo_columns streams = { "streams", HODO_COLUMNS(stream) };
 
-#define ROW(name) HODO_MEMBER(struct hodo_read_object, name)
+#define OBJECT(name) HODO_MEMBER(struct hodo_read_object, name)
 static const struct hodo_column object[] = {
-	{ "path", ROW(path) }, { "build_id", .put = put_build_id }, { "functions", ROW(functions) },
-	{ "base", ROW(base) }, { "start", ROW(start) }, { "end", ROW(end) },
-	{ "from_ns", .flags = HODO_OPTIONAL, ROW(from_ns) }, { "until_ns", .flags = HODO_OPTIONAL, ROW(until_ns) },
+	{ "path", OBJECT(path) }, { "build_id", .put = put_build_id }, { "functions", OBJECT(functions) },
+	{ "base", OBJECT(base) }, { "start", OBJECT(start) }, { "end", OBJECT(end) },
+	{ "from_ns", .flags = HODO_OPTIONAL, OBJECT(from_ns) }, { "until_ns", .flags = HODO_OPTIONAL, OBJECT(until_ns) },
 };
-#undef ROW
 static const struct hodo_columns objects = { "objects", HODO_COLUMNS(object) };
 
 #define ROW(name) HODO_MEMBER(struct hodo_process_row, name)

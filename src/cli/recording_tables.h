@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording_tables.h - a recording as tables: its events, counted (hodo stat, and what hodo PROGRAM shows at the end),
+ * and its processes (hodo info, hodo stat).
+ */
+#ifndef HODO_CLI_RECORDING_TABLES_H
+#define HODO_CLI_RECORDING_TABLES_H
+
+#include "table.h"
+#include <base/map.h>
+
+/* The classes of one name in all processes. */
+struct hodo_stat_row {
+	struct hodo_bytes name;
+	uint64_t count, bytes, limited;
+};
+
+struct hodo_stat {
+	struct hodo_read *r;
+	struct hodo_read_totals totals;
+	struct hodo_map rows; /* struct hodo_stat_row */
+	struct hodo_stat_row total;
+	struct hodo_table table; /* of the rows, the most frequent first */
+	uint64_t duration_ns;
+};
+
+extern const struct hodo_columns hodo_stat_columns;
+
+/* Counts what is in the recording. 0 or negative errno. */
+int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look);
+void hodo_stat_free(struct hodo_stat *s); /* not the reader */
+/* The table, and in which time in which processes that was. */
+void hodo_stat_put_table(struct hodo_text *to, const struct hodo_stat *s, bool color);
+
+/* A process; of the whole recording the sums alone. */
+struct hodo_process_row {
+	struct hodo_read_process p;
+	const char *start, *mode, *clock;
+	uint64_t events, bytes, packets, duration_ns, discarded, lost_all, limited;
+	int64_t begin_ns, end_ns; /* 0, 0: no packet */
+	struct hodo_read_lost lost;
+	uint32_t streams;
+};
+
+extern const struct hodo_columns hodo_process_columns, hodo_lost_columns;
+
+/* p: NULL: all. What streams say is complete after hodo_read_scan(), hodo_read_count() or the last event. */
+struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct hodo_read_process *p);
+/* The snapshot, libraries and warnings of a process: hodo_table.below. */
+void hodo_process_put_below(struct hodo_text *to, const struct hodo_table *t, const void *row);
+void hodo_put_when(struct hodo_text *to, int64_t ns); /* date and time, and a line break */
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* config.h - what a recorder wants of a recording, as it is sent to libhodo and hodo.ko: struct hodo_msg_config. */
+#ifndef HODO_CORE_CONFIG_H
+#define HODO_CORE_CONFIG_H
+
+#include <hodo/abi.h>
+#include <stdbool.h>
+
+/* What stands behind its patterns, each behind the last; unaligned. */
+static inline const uint8_t *hodo_config_filter(const struct hodo_msg_config *c) { return c->text + c->patterns_len; }
+static inline const uint8_t *hodo_config_functions(const struct hodo_msg_config *c)
+{
+	return hodo_config_filter(c) + c->filter_len;
+}
+static inline const uint8_t *hodo_config_conditions(const struct hodo_msg_config *c)
+{
+	return hodo_config_functions(c) + c->functions_len;
+}
+static inline const uint8_t *hodo_config_context(const struct hodo_msg_config *c)
+{
+	return hodo_config_conditions(c) + c->conditions_len;
+}
+
+/* Bytes of it that are in use, if it was found valid; 0: these len bytes, from anywhere, are none. The context, and
+ * whether its clock and its sizes can be had, are the caller's to look at. */
+size_t hodo_config_check(const struct hodo_msg_config *c, size_t len);
+
+/* Whether a pattern includes the event, or none includes anything, and no "!pattern" excludes it. */
+bool hodo_config_wants(const struct hodo_msg_config *c, bool (*matches)(const char *pattern, const void *event),
+		       const void *event);
+
+#endif
