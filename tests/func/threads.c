@@ -80,9 +80,23 @@ TRACED static int cancel_wait(int n)
 	return r;
 }
 
+/*
+ * A handler of the ticks that is cancelled half way would not know whether it has counted itself: glibc before 2.41
+ * cancels asynchronously while the thread is in a system call that is a cancellation point, handlers included.
+ */
+UNTRACED static void block_ticks(void)
+{
+	sigset_t ticks;
+
+	sigemptyset(&ticks);
+	sigaddset(&ticks, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &ticks, NULL);
+}
+
 TRACED static void *cancel_run(void *arg)
 {
 	ENTER(cancel_run);
+	block_ticks();
 	cancel_wait(*(int *)arg);
 	LEAVE(cancel_run);
 	return NULL;
@@ -111,12 +125,7 @@ TRACED static int cancel_spin(int n)
 TRACED static void *cancel_spin_run(void *arg)
 {
 	ENTER(cancel_spin_run);
-	sigset_t ticks;
-
-	/* Such a signal's handler, cancelled half way, would not know whether it has counted itself. */
-	sigemptyset(&ticks);
-	sigaddset(&ticks, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &ticks, NULL);
+	block_ticks();
 	cancel_spin(*(int *)arg);
 	LEAVE(cancel_spin_run);
 	return NULL;
