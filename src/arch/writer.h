@@ -32,10 +32,14 @@ struct hodo_tls {
 	const char *role;        /* hodo_thread_role()'s; NULL: none */
 };
 extern HODO_SHARED __thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec")));
-/* The fast path finds its view by 13 bits of the CPU's number. The last two are what a thread without restartable
- * sequences has, -1 and -2: no ring is theirs. */
+/* A table has a view for each number of a CPU that Linux can give; before these two for -1 and -2, which a thread without
+ * restartable sequences has as its CPU (rseq(2)): no ring is theirs; and behind them the fallback ring's, where no
+ * number of a CPU leads. */
 #define HODO_VIEWS 8192u
-extern HODO_HIDDEN struct hodo_view hodo_no_views[HODO_VIEWS]; /* all zero, for ever */
+#define HODO_VIEWS_BEFORE 2u
+#define HODO_VIEWS_ALL (HODO_VIEWS_BEFORE + HODO_VIEWS + 1)
+extern HODO_HIDDEN struct hodo_view hodo_zero_views[HODO_VIEWS_ALL]; /* all zero, for ever */
+#define hodo_no_views (hodo_zero_views + HODO_VIEWS_BEFORE)
 extern HODO_SHARED long hodo_rseq_offset;
 
 /* ------------------------------------------------------------------ writers */

@@ -98,7 +98,7 @@ HODO_PUBLIC int hodo_snapshot(const char *why)
 static void add_ring(struct hodo_statistics *s, uint32_t i)
 {
 	const struct hodo_ring *ring = (const struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(i));
-	const struct hodo_view *v = &hodo_recording.views[i];
+	const struct hodo_view *v = hodo_view_of(i);
 	const struct hodo_packet *open;
 	uint64_t word, size = hodo_recording.layout.packet_size;
 
@@ -136,7 +136,7 @@ static void fill(struct hodo_statistics *s)
 		s->enabled += hodo_load(&hodo_on_words()[i]) != 0;
 	/* A ring without a view has not been used in this recording; its memory is not touched. */
 	for (uint32_t i = 0; i < hodo_recording.layout.rings; i++) {
-		if (hodo_load_acquire(&hodo_recording.views[i].packet_size))
+		if (hodo_load_acquire(&hodo_view_of(i)->packet_size))
 			add_ring(s, i);
 	}
 }

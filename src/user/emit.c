@@ -80,7 +80,7 @@ static void populate(void *start, uint64_t len)
  * have nowhere to go but the fallback ring, and a longjmp out of it would leave it so. */
 static bool view_setup(uint32_t cpu)
 {
-	struct hodo_view *v = &hodo_recording.views[cpu];
+	struct hodo_view *v = hodo_view_of(cpu);
 	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(cpu));
 	uint32_t fallback = hodo_recording.layout.rings - 1;
 
@@ -237,7 +237,7 @@ static void fallback(struct hodo_state *state, const struct hodo_piece *pieces, 
 {
 	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid(), on;
 	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last));
-	struct hodo_view *v = &hodo_recording.views[last];
+	struct hodo_view *v = hodo_view_of(last);
 
 	if (!fallback_lock(ring, tid)) {
 		hodo_add(&ring->lost_busy, 1);

@@ -71,7 +71,7 @@ static void look_at_ages(uint64_t now)
 	bool old = false;
 
 	for (uint32_t i = 0; i < hodo_recording.layout.rings && !old; i++) {
-		const struct hodo_view *v = &hodo_recording.views[i];
+		const struct hodo_view *v = hodo_view_of(i);
 		uint64_t word, since;
 
 		if (!hodo_load_acquire(&v->packet_size))

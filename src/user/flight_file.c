@@ -98,11 +98,11 @@ static int make_numbered(char *path, const char *mark, const char *suffix, bool 
 static int write_zeros(int fd, uint64_t bytes)
 {
 	/* A table that stays zero for ever is large enough to make this few calls. */
-	const uint64_t step = sizeof(hodo_no_views);
+	const uint64_t step = sizeof(hodo_zero_views);
 	int error = 0;
 
 	for (uint64_t at = 0; at < bytes && !error; at += step)
-		error = hodo_file_write(fd, hodo_no_views, bytes - at < step ? bytes - at : step, at);
+		error = hodo_file_write(fd, hodo_zero_views, bytes - at < step ? bytes - at : step, at);
 	return error;
 }
 

@@ -67,8 +67,10 @@ static void *wiped_mapping(size_t len)
 
 void hodo_process_views(void)
 {
-	if (!hodo_recording.views)
-		hodo_recording.views = wiped_mapping(sizeof(struct hodo_view) * HODO_VIEWS);
+	struct hodo_view *all = hodo_recording.views ? 0 : wiped_mapping(sizeof(struct hodo_view) * HODO_VIEWS_ALL);
+
+	if (all)
+		hodo_recording.views = all + HODO_VIEWS_BEFORE;
 }
 
 bool hodo_process_watch_forks(void (*set_up)(void))

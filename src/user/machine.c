@@ -35,7 +35,7 @@ uint32_t hodo_possible_cpus(void)
 	}
 	if (len <= 0)
 		max = 255; /* /sys is not there: buffers are sparse, and a CPU beyond takes the fallback ring */
-	return max + 1 < HODO_VIEWS - 2 ? max + 1 : HODO_VIEWS - 3;
+	return max < HODO_VIEWS ? max + 1 : HODO_VIEWS;
 }
 
 /* The process's name is its first thread's; the one that listens has one of its own. */

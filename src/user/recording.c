@@ -43,7 +43,7 @@ static bool profile_wanted(const struct hodo_msg_config *c)
 
 static bool layout_of(const struct hodo_msg_config *c, struct hodo_layout *layout)
 {
-	if (c->rings > HODO_VIEWS - 2 || hodo_layout_init(layout, c->rings, c->packet_size, c->ring_size) != 0)
+	if (c->rings > HODO_VIEWS + 1 || hodo_layout_init(layout, c->rings, c->packet_size, c->ring_size) != 0)
 		return false;
 	if (profile_wanted(c))
 		hodo_layout_add_profile(layout);
@@ -60,7 +60,8 @@ static void clear_views(void)
 {
 	struct hodo_recording *r = &hodo_recording;
 
-	__builtin_memset(r->views, 0, sizeof(*r->views) * r->layout.rings);
+	__builtin_memset(r->views, 0, sizeof(*r->views) * (r->layout.rings - 1));
+	__builtin_memset(&r->views[HODO_VIEWS], 0, sizeof(*r->views));
 	hodo_patch_rseq_barrier();
 }
 

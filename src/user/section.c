@@ -38,7 +38,7 @@ enum { ATOMIC = 1, SEQUENCE = 2, LANE_BITS = 2 };
 static struct lane {
 	uint64_t in, out;
 	uint64_t pad[6];
-} *lanes; /* HODO_VIEWS, mapped when a recording begins; NULL: atomic counters alone */
+} *lanes; /* as many as views, mapped when a recording begins; NULL: atomic counters alone */
 static uint64_t atomic_in, atomic_out;
 static uint32_t is_open;
 static uint32_t epoch = 1; /* a fork child counts anew */
@@ -94,11 +94,11 @@ bool hodo_section_empty(void)
 void hodo_section_open(void)
 {
 	if (!lanes) {
-		struct lane *p = hodo_map(HODO_VIEWS * sizeof(*lanes));
+		struct lane *all = hodo_map(HODO_VIEWS_ALL * sizeof(*lanes));
 
-		if (p)
+		if (all)
 			max_lanes = hodo_possible_cpus();
-		hodo_store_release(&lanes, p);
+		hodo_store_release(&lanes, all ? all + HODO_VIEWS_BEFORE : 0);
 	}
 	hodo_store_seq(&is_open, 1);
 }

@@ -64,10 +64,16 @@ struct hodo_recording {
 	struct hodo_layout layout;
 	struct hodo_ring_config ring;
 	uint8_t *shm;          /* NULL: none */
-	struct hodo_view *views; /* one a CPU and the fallback ring's; wiped in a fork child */
+	struct hodo_view *views; /* a table (writer.h); wiped in a fork child */
 	struct hodo_msg_config config; /* as far as its texts go */
 };
 extern HODO_SHARED struct hodo_recording hodo_recording;
+
+/* Of a ring: the last is the fallback ring. */
+static inline struct hodo_view *hodo_view_of(uint32_t ring)
+{
+	return &hodo_recording.views[ring == hodo_recording.layout.rings - 1 ? HODO_VIEWS : ring];
+}
 extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 
 static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }

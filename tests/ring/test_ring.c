@@ -8,8 +8,14 @@
 /* The kernel has no writers in assembly: there, the rest runs (tests/kernel/unit). */
 #if defined(__x86_64__) && !defined(__KERNEL__)
 #define ASSEMBLY 1
+#include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <func/func.h>
+
+extern const unsigned int __rseq_size __attribute__((weak)); /* of glibc since 2.35 */
 #else
 #define ASSEMBLY 0
 #endif
@@ -149,11 +155,17 @@ TEST(test_stale_plan)
 /* Views of every CPU on one ring: whichever this thread is on. */
 static struct hodo_view *views_of(struct bench *b)
 {
-	struct hodo_view *views = calloc(HODO_CPUS_MAX, sizeof(*views));
+	struct hodo_view *views = (struct hodo_view *)calloc(HODO_VIEWS_ALL, sizeof(*views)) + HODO_VIEWS_BEFORE;
 
 	for (int i = 0; i < CPUS; i++)
 		views[i] = b->view;
 	return views;
+}
+
+static void views_drop(void)
+{
+	free(hodo_tls.table - HODO_VIEWS_BEFORE);
+	hodo_tls.table = hodo_no_views;
 }
 
 static uint64_t random_state = 88172645463325252ull;
@@ -184,7 +196,7 @@ TEST(test_assembly_against_twin)
 
 		if (round % 64 == 0) {
 			if (round)
-				free(a.data), free(t.data), free(hodo_tls.table);
+				free(a.data), free(t.data), views_drop();
 			bench_init(&a, HODO_MODE_OVERWRITE);
 			bench_init(&t, HODO_MODE_OVERWRITE);
 			hodo_tls.table = views_of(&a);
@@ -229,8 +241,7 @@ TEST(test_assembly_against_twin)
 	}
 	on = 0;
 	assert_int_equal(hodo_x86_try(&event, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_CHANGED);
-	free(hodo_tls.table);
-	hodo_tls.table = hodo_no_views;
+	views_drop();
 	on = 1;
 	assert_int_equal(hodo_x86_try(&event, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_SLOW);
 	free(a.data);
@@ -283,7 +294,7 @@ TEST(test_hooks_against_twin)
 
 		if (round % 160 == 0) { /* a packet holds 166: the slow path has no recording to mend here */
 			if (round)
-				free(a.data), free(t.data), free(hodo_tls.table);
+				free(a.data), free(t.data), views_drop();
 			bench_init(&a, HODO_MODE_OVERWRITE);
 			bench_init(&t, HODO_MODE_OVERWRITE);
 			hodo_tls.table = views_of(&a);
@@ -306,8 +317,7 @@ TEST(test_hooks_against_twin)
 		last = head >> 16;
 		assert_memory_equal(a.data + before + 8, t.data + before + 8, 16);
 	}
-	free(a.data), free(t.data), free(hodo_tls.table);
-	hodo_tls.table = hodo_no_views;
+	free(a.data), free(t.data), views_drop();
 }
 
 TEST(test_full_against_twin)
@@ -339,11 +349,48 @@ TEST(test_full_against_twin)
 			asm_result = hodo_x86_full(total); /* once more, if it was preempted */
 		assert_int_equal(asm_result, twin_result);
 		assert_int_equal(a.ring.lost_full, lost + (uint64_t)asm_result);
-		free(hodo_tls.table);
-		hodo_tls.table = hodo_no_views;
+		views_drop();
 		free(a.data);
 	}
 	assert_int_equal(hodo_x86_full(0), 0);
+}
+
+/* What a thread has as its CPU before it is registered, and where that failed; the kernel sets the first. */
+static void *unregistered(void *arg)
+{
+	uint32_t on = HODO_ON_RECORD;
+	struct hodo_state event = { .on = &on, .id = 0xabc };
+	char *area = (char *)__builtin_thread_pointer() + hodo_rseq_offset;
+
+	hodo_tls.table = arg;
+	if (&__rseq_size && __rseq_size)
+		assert_int_equal(syscall(SYS_rseq, area, __rseq_size > 32 ? __rseq_size : 32, 1, 0x53053053), 0);
+	for (int32_t cpu = -1; cpu >= -2; cpu--) {
+		memcpy(area + 4, &cpu, sizeof(cpu));
+		assert_int_equal(hodo_x86_try(&event, NULL, 0, 0, HODO_ON_RECORD), HODO_TRY_SLOW);
+	}
+	return NULL;
+}
+
+TEST(test_unregistered_thread)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), table = HODO_VIEWS_ALL * sizeof(struct hodo_view);
+	size_t size = (table / page + 3) * page;
+	char *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hodo_view *views = (struct hodo_view *)(all + size - page - table) + HODO_VIEWS_BEFORE;
+	struct bench b;
+	pthread_t thread;
+
+	hodo_emit_init();
+	assert_ptr_not_equal(all, MAP_FAILED);
+	assert_int_equal(mprotect(all + size - page, page, PROT_NONE), 0);
+	bench_init(&b, HODO_MODE_OVERWRITE);
+	for (uint32_t i = 0; i <= HODO_VIEWS; i++)
+		views[i] = b.view;
+	assert_int_equal(pthread_create(&thread, NULL, unregistered, views), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	munmap(all, size);
+	free(b.data);
 }
 
 TEST(test_switch_against_twin)

@@ -20,6 +20,7 @@
 #define SYS_vfork 58
 #define THREAD_MODE 12			/* in the 8 bytes of THREAD_TID */
 #define MODE_FALLBACK 2
+#define VIEWS_BEFORE_BYTES 128
 
 	FUNCTION vfork, .globl, 16
 	RESTORE	%rdi
@@ -27,7 +28,7 @@
 	movq	hodo_tls@gottpoff(%rip), %r8
 	movq	%fs:THREAD_TABLE(%r8), %rsi
 	movq	%fs:THREAD_TID(%r8), %r9
-	leaq	hodo_no_views(%rip), %rdx
+	leaq	hodo_zero_views + VIEWS_BEFORE_BYTES(%rip), %rdx
 	movq	%rdx, %fs:THREAD_TABLE(%r8)
 	movl	$MODE_FALLBACK, %fs:THREAD_MODE(%r8)
 	movl	$SYS_vfork, %eax

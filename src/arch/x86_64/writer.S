@@ -351,7 +351,7 @@ count_start:
 	cmpl	$0, (%rsi)
 	je	1f
 	FIND_CPU
-	incq	(%rdi, %rcx, 8)
+	incq	(%rdi, %rcx)
 count_commit:
 	movl	$1, %eax
 	ret
