@@ -185,7 +185,7 @@ static bool add_slots(struct hodo_scan *scan, const struct list *list, const str
 		if (!looks(slot, shape) || !takes_prefix(slot, shape))
 			continue;
 		if (shape->last != shape->before[4])
-			hodo_patch_store(&patch, slot + 4, &shape->last, 1);
+			hodo_patch_byte(&patch, slot + 4, shape->last);
 		hodo_scan_add(scan, slot, hodo_slot_function(slot), HODO_SLOT_PATCHABLE,
 			      HODO_AT_ENTRY, 0xe8, shape->before[0]);
 	}

@@ -6,14 +6,14 @@
 
 #define OVERLAP_MAX 64  /* symbols that may begin within another one, looking back */
 
-#define SYM_TYPE(s) ((s)->st_info & 0xf)
-#define SYM_BIND(s) ((s)->st_info >> 4)
+#define SYM_TYPE(info) ((info)&0xf)
+#define SYM_BIND(info) ((info) >> 4)
 
 struct symbol {
 	uint32_t addr; /* from the text's start */
 	uint32_t size;
 	uint32_t name; /* offset in the strings */
-	uint32_t rank; /* core/symbol_name.h; then the index of the name at this address that is shown */
+	uint32_t rank; /* its type and binding; core/symbol_name.h; the index of the name at this address that is shown */
 };
 
 struct hodo_names {
@@ -32,11 +32,11 @@ struct hodo_names {
 
 static bool is_function(const ElfW(Sym) *s)
 {
-	uint32_t type = SYM_TYPE(s);
+	uint32_t type = SYM_TYPE(s->st_info);
 
 	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON || s->st_name == 0)
 		return false;
-	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && SYM_BIND(s) != STB_LOCAL);
+	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && SYM_BIND(s->st_info) != STB_LOCAL);
 }
 
 static struct symbol symbol_of(const struct hodo_names *names, const ElfW(Sym) *s)
@@ -47,8 +47,7 @@ static struct symbol symbol_of(const struct hodo_names *names, const ElfW(Sym) *
 	if (version) /* name@VERSION, as linkers write it */
 		*version = 0;
 	return (struct symbol){ (uint32_t)(s->st_value - names->text),
-				(uint32_t)(s->st_size < room ? s->st_size : room), s->st_name,
-				hodo_symbol_rank(name, SYM_TYPE(s), SYM_BIND(s), s->st_size) };
+				(uint32_t)(s->st_size < room ? s->st_size : room), s->st_name, s->st_info };
 }
 
 static uint32_t collect(const struct hodo_names *names, const ElfW(Sym) *all, size_t n, struct symbol *out)
@@ -74,9 +73,12 @@ static bool is_better(const struct hodo_names *names, const struct symbol *a, co
 /* Of the names at one address, a[first] up to a[next], the one that is shown comes first, and has a size if one has. */
 static void settle(const struct hodo_names *names, struct symbol *a, uint32_t first, uint32_t next)
 {
-	uint32_t size = 0;
+	uint32_t size = a[first].size;
 
-	for (uint32_t i = first; i < next; i++) {
+	for (uint32_t i = first; i < next && next - first > 1; i++)
+		a[i].rank = hodo_symbol_rank(names->texts + a[i].name, SYM_TYPE(a[i].rank), SYM_BIND(a[i].rank),
+					     a[i].size);
+	for (uint32_t i = first + 1; i < next; i++) {
 		struct symbol front = a[first];
 
 		size = size ? size : a[i].size;

@@ -24,14 +24,11 @@ void hodo_scan_report_limit(const char *text)
 
 /* -------------------------------------------------------------------- arrays */
 
-/* Room for one more of size bytes each. */
-static bool array_room(void **array, uint32_t n, uint32_t *capacity, size_t size)
+static bool array_grow(void **array, uint32_t *capacity, size_t size)
 {
 	uint32_t more = *capacity ? 2 * *capacity : 256;
 	void *p;
 
-	if (n < *capacity)
-		return true;
 	if (*capacity)
 		p = (void *)hodo_sys4(SYS_mremap, *array, *capacity * size, more * size, MREMAP_MAYMOVE);
 	else
@@ -41,6 +38,12 @@ static bool array_room(void **array, uint32_t n, uint32_t *capacity, size_t size
 	*array = p;
 	*capacity = more;
 	return true;
+}
+
+/* Room for one more of size bytes each. */
+static inline bool array_room(void **array, uint32_t n, uint32_t *capacity, size_t size)
+{
+	return n < *capacity || array_grow(array, capacity, size);
 }
 
 bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, enum hodo_slot_kind kind,

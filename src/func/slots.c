@@ -234,7 +234,7 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 			continue; /* the XRay runtime has patched it since */
 		/* Anything else is not ours: a debugger's breakpoint, say. */
 		if (is != want && (is == s->on || is == s->off))
-			hodo_patch_store(patch, o->text + s->addr, &want, 1);
+			hodo_patch_byte(patch, o->text + s->addr, want);
 	}
 }
 

@@ -168,12 +168,12 @@ static struct target *target_of_word(struct search *s, uintptr_t word, bool *lin
 	return 0;
 }
 
-static struct target *target_of_stub(struct search *s, uintptr_t stub)
+static inline struct target *target_of_stub(struct search *s, uintptr_t stub)
 {
-	for (unsigned i = 0; i < s->ntargets; i++) {
-		for (unsigned k = 0; k < s->targets[i].nstubs; k++) {
-			if (s->targets[i].stub[k] == stub)
-				return &s->targets[i];
+	for (struct target *t = s->targets, *end = t + s->ntargets; t < end; t++) {
+		for (const uintptr_t *p = t->stub, *behind = p + t->nstubs; p < behind; p++) {
+			if (*p == stub)
+				return t;
 		}
 	}
 	return 0;

@@ -21,7 +21,7 @@ static bool make_no_op(void *data, const struct hodo_import_slot *slot)
 	if (!patching)
 		hodo_patch_begin(&patch);
 	patching = o->idle = true;
-	hodo_patch_store(&patch, slot->addr, &slot->off, 1);
+	hodo_patch_byte(&patch, slot->addr, slot->off);
 	o->functions += !slot->import->exit;
 	return true;
 }

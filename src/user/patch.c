@@ -114,21 +114,17 @@ static void flush(struct hodo_patch *p)
 	p->last = 0;
 }
 
+void hodo_patch_page(struct hodo_patch *p, uintptr_t page)
+{
+	flush(p);
+	p->page = page;
+	__builtin_memcpy(p->bytes, (const void *)page, HODO_PAGE);
+}
+
 void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		uintptr_t page = (addr + i) & ~(uintptr_t)(HODO_PAGE - 1);
-		uint32_t at = (uint32_t)(addr + i - page);
-
-		if (page != p->page) {
-			flush(p);
-			p->page = page;
-			__builtin_memcpy(p->bytes, (const void *)page, HODO_PAGE);
-		}
-		p->bytes[at] = ((const uint8_t *)bytes)[i];
-		p->first = at < p->first ? at : p->first;
-		p->last = at > p->last ? at : p->last;
-	}
+	for (size_t i = 0; i < len; i++)
+		hodo_patch_byte(p, addr + i, ((const uint8_t *)bytes)[i]);
 }
 
 int hodo_patch_end(struct hodo_patch *p)

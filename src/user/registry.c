@@ -288,18 +288,19 @@ bool hodo_registry_label(const struct hodo_event *event, const char *field, cons
 
 size_t hodo_registry_span_len(const struct hodo_event *event)
 {
-	size_t suffix = __builtin_strlen(hodo_kind_suffix(event->kind));
+	const char *suffix = hodo_kind_suffix(event->kind);
 
-	return suffix ? __builtin_strlen(hodo_registry_name(event)) - suffix : 0;
+	return *suffix ? __builtin_strlen(hodo_registry_name(event)) - __builtin_strlen(suffix) : 0;
 }
 
 bool hodo_registry_matches(const char *pattern, const void *of)
 {
 	const struct hodo_event *event = of;
 	const char *name = hodo_registry_name(event);
-	size_t n = __builtin_strlen(pattern), span = hodo_registry_span_len(event);
+	size_t n = __builtin_strlen(pattern), len = __builtin_strlen(name);
+	size_t suffix = __builtin_strlen(hodo_kind_suffix(event->kind));
 
-	return hodo_glob(pattern, n, name, __builtin_strlen(name)) || (span && hodo_glob(pattern, n, name, span));
+	return hodo_glob(pattern, n, name, len) || (suffix && hodo_glob(pattern, n, name, len - suffix));
 }
 
 static uint32_t on_value(const struct hodo_event *event)

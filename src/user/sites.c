@@ -33,7 +33,7 @@ static void update(const struct hodo_site *site, struct hodo_state *state, void 
 		uint8_t byte = on || !hodo_patch_possible() ? JUMP : TEST;
 
 		if (*(volatile uint8_t *)HODO_TARGET(site->addr) != byte)
-			hodo_patch_store(data, HODO_TARGET(site->addr), &byte, 1);
+			hodo_patch_byte(data, HODO_TARGET(site->addr), byte);
 	}
 	hodo_store(&state->flag, on);
 }

@@ -335,8 +335,19 @@ struct hodo_patch {
 	uint8_t bytes[HODO_PAGE];
 };
 HODO_SHARED void hodo_patch_begin(struct hodo_patch *p);
+HODO_SHARED void hodo_patch_page(struct hodo_patch *p, uintptr_t page); /* goes on with that page's bytes */
 HODO_SHARED void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
 HODO_SHARED int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
+static inline void hodo_patch_byte(struct hodo_patch *p, uintptr_t addr, uint8_t byte)
+{
+	uint32_t at = (uint32_t)(addr & (HODO_PAGE - 1));
+
+	if (addr - at != p->page)
+		hodo_patch_page(p, addr - at);
+	p->bytes[at] = byte;
+	p->first = at < p->first ? at : p->first;
+	p->last = at > p->last ? at : p->last;
+}
 HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
 
 /*
