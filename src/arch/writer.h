@@ -32,9 +32,9 @@ struct hodo_tls {
 	const char *role;        /* hodo_thread_role()'s; NULL: none */
 };
 extern HODO_SHARED __thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec")));
-/* A table has a view for each number of a CPU that Linux can give; before these two for -1 and -2, which a thread without
- * restartable sequences has as its CPU (rseq(2)): no ring is theirs; and behind them the fallback ring's, where no
- * number of a CPU leads. */
+/* A table has a view for each number of a CPU that Linux can give; before these two for -1 and -2, which a thread
+ * without restartable sequences has as its CPU (rseq(2)): no ring is theirs; and behind them the fallback ring's, where
+ * no number of a CPU leads. */
 #define HODO_VIEWS 8192u
 #define HODO_VIEWS_BEFORE 2u
 #define HODO_VIEWS_ALL (HODO_VIEWS_BEFORE + HODO_VIEWS + 1)

@@ -298,11 +298,15 @@ static enum truth test_text(const struct hodo_filter_test *t, const struct hodo_
 }
 
 /* The integer, widened to 64 bits with its sign, or a double's key. */
-static inline uint64_t widened(const struct hodo_filter_field *field, const uint8_t *run)
+static inline uint64_t widened(const struct hodo_filter_test *t, const uint8_t *run)
 {
-	uint64_t whole = (uint64_t)hodo_fields_integer(field->type, run + field->offset);
+	const uint8_t *p = run + t->field.offset;
+	uint64_t whole;
 
-	return field->type == HODO_TYPE_F64 ? hodo_filter_double_key(whole) : whole;
+	if (t->kind < HODO_TEST_64)
+		return (uint64_t)hodo_fields_integer(t->field.type, p);
+	__builtin_memcpy(&whole, p, sizeof(whole));
+	return t->kind == HODO_TEST_F64 ? hodo_filter_double_key(whole) : whole;
 }
 
 /* Steps other than comparisons of numbers. */
@@ -329,7 +333,7 @@ bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *piece
 			const struct hodo_piece *piece = pieces + t->field.piece;
 
 			if (t->field.piece < count && piece->len > t->field.last)
-				met = ((widened(&t->field, piece->data) & t->mask) - t->first <= t->span) != t->negate;
+				met = ((widened(t, piece->data) & t->mask) - t->first <= t->span) != t->negate;
 		} else {
 			met = test_other(f, t, pieces, count, vars) == (t->negate ? NO : YES);
 		}

@@ -14,7 +14,8 @@ static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_
  * The slot of the frame at the address, or of the nearest of the function's sp frames less than so many bytes above
  * it; UINT32_MAX: none. Without the lock it may miss a frame that is being moved: as if it was not there.
  */
-static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp, uint64_t within)
+static inline __attribute__((always_inline)) uint32_t look(const struct hodo_parked *p, uint64_t at, uint64_t function,
+							   uint32_t sp, uint64_t within)
 {
 	uint32_t i = slot_of(p, at, function, sp), best = UINT32_MAX;
 
@@ -32,6 +33,24 @@ static uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function
 			break;
 	}
 	return best;
+}
+
+/* Mostly one address is meant, which takes fewer comparisons. */
+static __attribute__((noinline)) uint32_t find_exact(const struct hodo_parked *p, uint64_t at, uint64_t function,
+						     uint32_t sp)
+{
+	return look(p, at, function, sp, 1);
+}
+
+static __attribute__((noinline)) uint32_t find_near(const struct hodo_parked *p, uint64_t at, uint64_t function,
+						    uint64_t within)
+{
+	return look(p, at, function, 1, within);
+}
+
+static inline uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp, uint64_t within)
+{
+	return within == 1 ? find_exact(p, at, function, sp) : find_near(p, at, function, within);
 }
 
 /* Frees a slot; moves up those behind it that would not be found any more. */
@@ -73,10 +92,13 @@ bool hodo_parked_take(struct hodo_parked *p, uint64_t at, uint64_t function, uin
 {
 	uint32_t i;
 
-	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED) ||
-	    find(p, at, function, sp, within) == UINT32_MAX || (p->lock && !p->lock(p)))
+	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED))
 		return false;
 	i = find(p, at, function, sp, within);
+	if (i == UINT32_MAX || (p->lock && !p->lock(p)))
+		return false;
+	if (p->lock) /* it may have been moved, or taken */
+		i = find(p, at, function, sp, within);
 	if (i != UINT32_MAX) {
 		hodo_frame_copy(frame, &p->slots[i]);
 		take_out(p, i);
@@ -118,7 +140,8 @@ int hodo_parked_add(struct hodo_parked *p, const struct hodo_frame *frame, struc
 		hodo_frame_copy(&evicted[n++], &p->slots[i]);
 		take_out(p, i);
 	}
-	if (p->count >= p->mask / 4 * 3 && !(p->grow && p->grow(p))) {
+	/* Half empty where there is more memory: chains are short then. */
+	if (p->count >= (p->grow ? p->mask / 2 : p->mask / 4 * 3) && !(p->grow && p->grow(p))) {
 		i = oldest(p, slot_of(p, frame->at, frame->function, frame->sp));
 		if (i != UINT32_MAX) {
 			hodo_frame_copy(&evicted[n++], &p->slots[i]);

@@ -107,14 +107,20 @@ static uint32_t add_node(struct tree *t, uint32_t parent, uint32_t frame)
 	return (uint32_t)(n - t->pub.nodes);
 }
 
-/* NONE: there is none as yet. */
-static uint32_t find_node(const struct tree *t, uint32_t parent, uint64_t key)
+/* NONE: there is none as yet. While all is read, a node's child is the one that was found last, mostly the next too. */
+static uint32_t find_node(struct tree *t, uint32_t parent, uint64_t key)
 {
-	const struct hodo_call_frame *frame = hodo_map_find_u64(&t->frames, key);
-	const struct hodo_call_node path = { .parent = parent, .frame = frame ? (uint32_t)(frame - t->pub.frames) : 0 };
-	const struct hodo_call_node *node = frame ? hodo_map_find_u64(&t->nodes, path.key) : NULL;
+	uint32_t *child = &t->pub.nodes[parent].child;
+	struct hodo_call_node path = { .parent = parent };
+	const struct hodo_call_frame *frame;
+	const struct hodo_call_node *node;
 
-	return node ? (uint32_t)(node - t->pub.nodes) : HODO_CALL_NONE;
+	if (*child != HODO_CALL_NONE && t->pub.frames[t->pub.nodes[*child].frame].key == key)
+		return *child;
+	frame = hodo_map_find_u64(&t->frames, key);
+	path.frame = frame ? (uint32_t)(frame - t->pub.frames) : 0;
+	node = frame ? hodo_map_find_u64(&t->nodes, path.key) : NULL;
+	return node ? *child = (uint32_t)(node - t->pub.nodes) : HODO_CALL_NONE;
 }
 
 static bool is_other(const struct tree *t, uint32_t node)
@@ -310,6 +316,8 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 
 static void link_children(struct hodo_call_tree *tree)
 {
+	for (uint32_t i = 0; i < tree->nnodes; i++)
+		tree->nodes[i].child = HODO_CALL_NONE;
 	for (uint32_t i = tree->nnodes; i-- > 0;) {
 		struct hodo_call_node *n = &tree->nodes[i], *parent;
 

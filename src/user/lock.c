@@ -11,8 +11,9 @@
 #include "sys.h"
 #include "user.h"
 
-enum { FORKED = 0, SET_UP = 1, SETTING_UP = 2 };
-static uint32_t *fork_mark; /* SET_UP; wiped to FORKED in a fork child */
+static uint32_t not_watched = HODO_SET_UP;
+const uint32_t *hodo_fork_mark = &not_watched;
+static uint32_t *fork_mark;
 static void (*set_up_child)(void);
 static uint32_t control_owner;
 
@@ -77,34 +78,31 @@ bool hodo_process_watch_forks(void (*set_up)(void))
 {
 	set_up_child = set_up;
 	fork_mark = wiped_mapping(HODO_PAGE);
-	if (fork_mark)
-		*fork_mark = SET_UP;
-	return fork_mark;
-}
-
-bool hodo_process_forked(void)
-{
-	return fork_mark && hodo_load_acquire(fork_mark) != SET_UP;
+	if (!fork_mark)
+		return false;
+	*fork_mark = HODO_SET_UP;
+	hodo_store_release(&hodo_fork_mark, fork_mark);
+	return true;
 }
 
 void hodo_process_set_up_child(void)
 {
 	set_up_child();
-	hodo_store_release(fork_mark, SET_UP);
+	hodo_store_release(fork_mark, HODO_SET_UP);
 }
 
 /* In a child that ran no fork handler. It may have started threads since: one sets it up, the others wait. */
 void hodo_process_after_fork(void)
 {
 	uint64_t mask = hodo_signals_block();
-	uint32_t mark = FORKED;
+	uint32_t mark = HODO_FORKED;
 
-	if (hodo_cas_acquire(fork_mark, &mark, SETTING_UP)) {
+	if (hodo_cas_acquire(fork_mark, &mark, HODO_SETTING_UP)) {
 		control_owner = hodo_gettid(); /* whoever held it stayed in the parent */
 		hodo_process_set_up_child();
 		hodo_store_release(&control_owner, 0);
 	}
-	while (hodo_load_acquire(fork_mark) == SETTING_UP)
+	while (hodo_load_acquire(fork_mark) == HODO_SETTING_UP)
 		hodo_sys0(SYS_sched_yield);
 	hodo_signals_restore(mask);
 }

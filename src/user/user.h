@@ -90,7 +90,14 @@ HODO_HIDDEN void hodo_control_release(void);
 HODO_HIDDEN void hodo_control_retake(void);
 /* From now on forks are noticed; false: they cannot be. set_up runs in a child, under the control lock. */
 HODO_HIDDEN bool hodo_process_watch_forks(void (*set_up)(void));
-HODO_SHARED bool hodo_process_forked(void); /* this is a fork child that has not been set up */
+/* What this process is to the recording: set up for it, or a fork child, whose mark the kernel has wiped. */
+enum hodo_fork_mark { HODO_FORKED = 0, HODO_SET_UP = 1, HODO_SETTING_UP = 2 };
+extern HODO_SHARED const uint32_t *hodo_fork_mark;
+/* This is a fork child that has not been set up. */
+static inline bool hodo_process_forked(void)
+{
+	return __builtin_expect(hodo_load_acquire(hodo_fork_mark) != HODO_SET_UP, 0);
+}
 HODO_SHARED void hodo_process_after_fork(void);
 static inline void hodo_process_check_fork(void)
 {
