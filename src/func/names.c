@@ -13,7 +13,7 @@ struct symbol {
 	uint32_t addr; /* from the text's start */
 	uint32_t size;
 	uint32_t name; /* offset in the strings */
-	uint32_t rank; /* type and binding; core/symbol_name.h's; the index of the name that is shown for this address */
+	uint32_t rank; /* type and binding; core/symbol_name.h's; index of the name that is shown for this address */
 };
 
 struct hodo_names {
