@@ -5,7 +5,8 @@
 function(bench_object name source)
   add_library(bench_${name} OBJECT ${source})
   set_target_properties(bench_${name} PROPERTIES HODO_PLAIN ON)
-  target_compile_options(bench_${name} PRIVATE -O2 -g -fno-unroll-loops)
+  # Where a loop of two instructions begins is a thirtieth of a nanosecond: three times what idle slots may cost.
+  target_compile_options(bench_${name} PRIVATE -O2 -g -fno-unroll-loops -falign-loops=64)
   target_link_libraries(bench_${name} PRIVATE hodo_headers)
 endfunction()
 
