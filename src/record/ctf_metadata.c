@@ -4,8 +4,7 @@
  *
  * TSDL takes no escapes that all readers agree on, so names are made printable
  * ASCII without quotes and backslashes; the comment lines hold the exact ones,
- * percent-encoded. Field names get one underscore in front, which readers take
- * off again: so keywords, and names that begin with one, read back as they are.
+ * percent-encoded. Names of fields: ctf_names.h.
  */
 #define _GNU_SOURCE
 #include "ctf_metadata.h"
@@ -20,6 +19,7 @@
 #include <core/fields.h>
 #include <core/kind.h>
 
+#include "ctf_names.h"
 #include "names.h"
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -188,31 +188,15 @@ static void add_enum(struct hodo_text *t, const struct hodo_catalog_labels *l, u
 	hodo_text_add(t, " }");
 }
 
-static bool is_field(const struct hodo_catalog_event *e, const char *name)
-{
-	for (unsigned int i = 0; i < e->nfields; i++)
-		if (strcmp(e->field[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* A name for the length of field i that no field has. */
-static void length_name(const struct hodo_catalog_event *e, unsigned int i, char *name, size_t size)
-{
-	snprintf(name, size, "_%s_length", e->field[i]);
-	for (unsigned int n = 2; is_field(e, name); n++)
-		snprintf(name, size, "_%s_length%u", e->field[i], n);
-}
-
 /* A member of a structure of TSDL; one that varies comes behind its length. labels: NULL, or those of an integer. */
 static void add_member(struct hodo_text *t, const char *indent, uint8_t full_type, const char *name, const char *length,
 		       const struct hodo_catalog_labels *labels)
 {
 	unsigned int type = full_type & ~(unsigned int)HODO_TYPE_ARRAY;
 
-	if (full_type != type || type == HODO_TYPE_STR || type == HODO_TYPE_BYTES) {
-		hodo_text_printf(t, "%s%s _%s;\n", indent, type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", length);
-		hodo_text_printf(t, "%s%s _%s[_%s];\n", indent, types[type].tsdl, name, length);
+	if (length[0]) {
+		hodo_text_printf(t, "%s%s %s;\n", indent, type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", length);
+		hodo_text_printf(t, "%s%s %s[%s];\n", indent, types[type].tsdl, name, length);
 		return;
 	}
 	hodo_text_add(t, indent);
@@ -220,7 +204,7 @@ static void add_member(struct hodo_text *t, const char *indent, uint8_t full_typ
 		add_enum(t, labels, type);
 	else
 		hodo_text_add(t, types[type].tsdl);
-	hodo_text_printf(t, " _%s;\n", name);
+	hodo_text_printf(t, " %s;\n", name);
 }
 
 /* In the list of fields of one of our lines. */
@@ -238,27 +222,25 @@ static void add_context_line(struct hodo_text *t, const struct hodo_context_fiel
 	hodo_text_add(t, "*/\n");
 }
 
-/*
- * As the first of the event's fields: babeltrace2 2.0.4 aborts at an event's own context that
- * holds a sequence. Unlike any other field's name.
- */
-static void add_context(struct hodo_text *t, const struct hodo_context_fields *f, const struct hodo_catalog_event *e)
+/* As the first of the event's fields: babeltrace2 2.0.4 aborts at an event's own context that holds a sequence. */
+static void add_context(struct hodo_text *t, const struct hodo_context_fields *f, const char *own)
 {
-	char own[32] = "context", length[HODO_CONTEXT_NAME_MAX + 16];
+	const char *field[HODO_CONTEXT_FIELDS_MAX];
+	struct hodo_ctf_names names;
 
-	for (unsigned int again = 2; is_field(e, own); again++)
-		snprintf(own, sizeof(own), "context%u", again);
+	for (uint32_t i = 0; i < f->n; i++)
+		field[i] = f->name[i];
+	hodo_ctf_names(&names, "", field, f->type, f->n);
 	hodo_text_add(t, "\t\tstruct {\n");
-	for (uint32_t i = 0; i < f->n; i++) {
-		snprintf(length, sizeof(length), "_%s_length", f->name[i]);
-		add_member(t, "\t\t\t", f->type[i], f->name[i], length, NULL);
-	}
-	hodo_text_printf(t, "\t\t} _%s;\n", own);
+	for (uint32_t i = 0; i < f->n; i++)
+		add_member(t, "\t\t\t", f->type[i], names.field[i].name, names.field[i].length, NULL);
+	hodo_text_printf(t, "\t\t} %s;\n", own);
 }
 
 static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
-	char length[HODO_NAME_MAX + 32];
+	bool context = c->context.n && e->kind != HODO_KIND_FUNCTION;
+	struct hodo_ctf_names names;
 
 	hodo_text_printf(t, "/*@event id=%u", e->id);
 	add_name(t, " name=", e->name);
@@ -273,12 +255,11 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 		add_listed(t, i, e->field[i], e->type[i]);
 	add_quoted(t, "*/\nevent {\n\tname = \"", e->name);
 	hodo_text_printf(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
-	if (c->context.n && e->kind != HODO_KIND_FUNCTION)
-		add_context(t, &c->context, e);
-	for (unsigned int i = 0; i < e->nfields; i++) {
-		length_name(e, i, length, sizeof(length));
-		add_member(t, "\t\t", e->type[i], e->field[i], length, labels_of(c, e, i));
-	}
+	hodo_ctf_names(&names, context ? "context" : "", e->field, e->type, e->nfields);
+	if (context)
+		add_context(t, &c->context, names.own);
+	for (unsigned int i = 0; i < e->nfields; i++)
+		add_member(t, "\t\t", e->type[i], names.field[i].name, names.field[i].length, labels_of(c, e, i));
 	hodo_text_add(t, "\t};\n};\n");
 }
 

@@ -7,9 +7,9 @@ import resource
 import unittest
 
 import place
-from hodo_test import HODO, Case, main, program, run, wait_for
+from hodo_test import HODO, Case, events, main, program, run, wait_for
 
-FAKE, TARGET = program("FAKE"), program("TARGET")
+FAKE, TARGET, NAMES = program("FAKE"), program("TARGET"), program("NAMES")
 
 
 class Directory(Case):
@@ -237,6 +237,18 @@ class Honest(Case):
         self.assertIn("{ event = -1, _x = 7, _int_length = 2, int = \"ok\", struct = 1.5 }", text)
         self.assertIn('"fields":{"event":-1,"_x":7,"int":"ok","struct":1.5}', self.ok("print", "--json", self.data))
         self.assertRegex(result.stderr, r"hodo: fake\[\d+\]: bell \\x07 and \\x1b\[31m red \*/ text\n")
+
+    def test_awkward_names(self):
+        """Names that CTF confuses beside each other: babeltrace2 reads them all, with the values in their places."""
+        for options in ((), ("--context", "comm,pid")):
+            with self.subTest(options):
+                self.assertEqual(self.record(*options, NAMES).returncode, 0)
+                self.assertEqual(len(self.check_trace()), 4 * 16 * 22 + 2)
+                for event in events(self.data):
+                    values = [str(v) for v in event["fields"].values()]
+                    expected = {"texts": ["one", "two"], "text_number": ["three", "4"], "number_text": ["5", "six"],
+                                "numbers": ["7", "8"], "many": [str(n) for n in range(1, 11)]}
+                    self.assertEqual(values, expected[event["name"].split(":")[0]], event)
 
 
 main()
