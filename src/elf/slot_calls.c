@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <core/note.h>
 #include <hodo/abi.h>
 
 #define MCOUNT_BACK 16u /* bytes before a call of mcount: the frame is made there */
@@ -49,17 +50,16 @@ static void note_targets(struct hodo_elf_slots *f, const struct hodo_elf *e)
 	GElf_Shdr sh;
 	Elf_Scn *scn = hodo_elf_section(e->elf, NULL, ".note.hodo", &sh);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
-	size_t at = 0, name, desc;
-	GElf_Nhdr head;
+	const uint8_t *at = data ? data->d_buf : NULL, *start = at;
+	struct hodo_elf_note note;
 
-	while (data && (at = gelf_getnote(data, at, &head, &name, &desc)) > 0) {
+	while (at && hodo_note_next(&at, start + data->d_size, &note)) {
 		struct hodo_note_functions n;
-		uint64_t addr = sh.sh_addr + desc;
+		uint64_t addr = sh.sh_addr + (uint64_t)(note.desc - start);
 
-		if (head.n_type != HODO_NOTE_FUNCTIONS || head.n_namesz != 5 || head.n_descsz < sizeof(n) ||
-		    memcmp((const char *)data->d_buf + name, "Hodo", 5) != 0)
+		if (note.type != HODO_NOTE_FUNCTIONS || !hodo_note_is(&note, "Hodo", 5) || note.size < sizeof(n))
 			continue;
-		memcpy(&n, (const char *)data->d_buf + desc, sizeof(n));
+		memcpy(&n, note.desc, sizeof(n));
 		add_target(f, addr + (uint64_t)(int64_t)n.entry, HODO_ELF_STUB_ENTRY, false);
 		add_target(f, addr + 4 + (uint64_t)(int64_t)n.exit, HODO_ELF_STUB_EXIT, false);
 	}

@@ -9,6 +9,7 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <core/note.h>
 #include "names_file.h"
 
 #ifndef HODO_NAMES_DEBUG /* the tests have one of their own */
@@ -85,29 +86,18 @@ char *hodo_names_file_texts(const struct hodo_names_file *f, uint32_t section, u
 
 /* --------------------------------------------------------------------- identity */
 
-static bool find_build_id(const uint8_t *p, size_t bytes, size_t align, struct hodo_build_id *id)
+static bool find_build_id(const uint8_t *notes, size_t bytes, struct hodo_build_id *id)
 {
-	const uint8_t *end = p + bytes;
+	const uint8_t *at = notes;
+	struct hodo_elf_note note;
 
-	align = align == 8 ? 8 : 4;
-	while ((size_t)(end - p) >= 12) {
-		uint32_t head[3]; /* name size, descriptor size, type */
-		size_t desc, next;
-
-		__builtin_memcpy(head, p, sizeof(head));
-		desc = (12 + (size_t)head[0] + align - 1) & ~(align - 1);
-		next = desc + (((size_t)head[1] + align - 1) & ~(align - 1));
-		if (desc > (size_t)(end - p) || head[1] > (size_t)(end - p) - desc)
-			return false;
-		if (head[2] == NT_GNU_BUILD_ID && head[0] == 4 && __builtin_memcmp(p + 12, "GNU", 4) == 0 &&
-		    head[1] > 0 && head[1] <= HODO_BUILD_ID_MAX) {
-			id->n = head[1];
-			__builtin_memcpy(id->bytes, p + desc, head[1]);
-			return true;
-		}
-		if (next >= (size_t)(end - p))
-			return false;
-		p += next;
+	while (hodo_note_next(&at, notes + bytes, &note)) {
+		if (note.type != NT_GNU_BUILD_ID || !hodo_note_is(&note, "GNU", 4) || note.size == 0 ||
+		    note.size > HODO_BUILD_ID_MAX)
+			continue;
+		id->n = note.size;
+		__builtin_memcpy(id->bytes, note.desc, note.size);
+		return true;
 	}
 	return false;
 }
@@ -127,20 +117,20 @@ void hodo_names_identify(const struct dl_phdr_info *info, struct hodo_build_id *
 		size_t n = notes_bytes(p->p_memsz);
 
 		if (p->p_type == PT_NOTE && hodo_names_peek(info->dlpi_addr + p->p_vaddr, notes, n))
-			find_build_id(notes, n, p->p_align, id);
+			find_build_id(notes, n, id);
 	}
 	if (notes)
 		hodo_sys2(SYS_munmap, notes, NOTES_MAX);
 }
 
-static bool has_id(const struct hodo_names_file *f, uint64_t offset, uint64_t bytes, uint64_t align,
+static bool has_id(const struct hodo_names_file *f, uint64_t offset, uint64_t bytes,
 		   const struct hodo_build_id *wanted)
 {
 	size_t n = notes_bytes(bytes);
 	const uint8_t *notes = part(f, offset, n);
 	struct hodo_build_id id;
 
-	return notes && find_build_id(notes, n, align, &id) && id.n == wanted->n &&
+	return notes && find_build_id(notes, n, &id) && id.n == wanted->n &&
 	       __builtin_memcmp(id.bytes, wanted->bytes, id.n) == 0;
 }
 
@@ -153,13 +143,13 @@ static bool is_meant(const struct hodo_names_file *f, const struct dl_phdr_info 
 	for (uint32_t i = 0; info && i < f->nphdr; i++) {
 		const ElfW(Phdr) *p = &f->phdr[i];
 
-		if (p->p_type == PT_NOTE && has_id(f, p->p_offset, p->p_filesz, p->p_align, id))
+		if (p->p_type == PT_NOTE && has_id(f, p->p_offset, p->p_filesz, id))
 			return true;
 	}
 	for (uint32_t i = 0; !info && i < f->nsections; i++) {
 		const ElfW(Shdr) *s = &f->sections[i];
 
-		if (s->sh_type == SHT_NOTE && has_id(f, s->sh_offset, s->sh_size, s->sh_addralign, id))
+		if (s->sh_type == SHT_NOTE && has_id(f, s->sh_offset, s->sh_size, id))
 			return true;
 	}
 	return false;

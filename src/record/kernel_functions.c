@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <base/scope.h>
+#include <core/note.h>
 
 #include "message.h"
 
@@ -210,24 +211,15 @@ static uint32_t read_build_id(uint8_t *id, uint32_t max)
 	static uint8_t notes[NOTES_MAX];
 	HODO_AUTO_CLOSE int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
-	size_t len = got > 0 ? (size_t)got : 0, at = 0;
-	Elf64_Nhdr note;
+	const uint8_t *at = notes, *end = notes + (got > 0 ? got : 0);
+	struct hodo_elf_note note;
 
-	while (len - at >= sizeof(note)) {
-		const uint8_t *name = notes + at + sizeof(note);
-		uint64_t body, next;
-
-		memcpy(&note, notes + at, sizeof(note));
-		body = at + sizeof(note) + ((note.n_namesz + 3ull) & ~3ull);
-		next = body + ((note.n_descsz + 3ull) & ~3ull);
-		if (next > len)
-			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
-			note.n_descsz = note.n_descsz < max ? note.n_descsz : max;
-			memcpy(id, notes + body, note.n_descsz);
-			return note.n_descsz;
+	while (hodo_note_next(&at, end, &note)) {
+		if (note.type == NT_GNU_BUILD_ID && hodo_note_is(&note, "GNU", 4)) {
+			max = note.size < max ? note.size : max;
+			memcpy(id, note.desc, max);
+			return max;
 		}
-		at = next;
 	}
 	return 0;
 }

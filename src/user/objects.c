@@ -4,6 +4,7 @@
  *
  * Runs under the control lock, and inside the loader's while it maps or unmaps something.
  */
+#include <core/note.h>
 #include "user.h"
 
 struct hodo_object hodo_objects[HODO_OBJECTS_MAX];
@@ -95,26 +96,19 @@ void hodo_objects_notes(const struct dl_phdr_info *info, const char *name,
 				      void *data),
 			void *data)
 {
-	size_t name_size = __builtin_strlen(name) + 1;
+	uint32_t name_size = (uint32_t)__builtin_strlen(name) + 1;
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uintptr_t p = info->dlpi_addr + segment->p_vaddr, end = p + segment->p_memsz;
-		size_t align = segment->p_align == 8 ? 8 : 4;
+		uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+		const uint8_t *at = (const uint8_t *)start, *end = at + segment->p_memsz;
+		struct hodo_elf_note note;
 
-		if (segment->p_type != PT_NOTE || segment->p_memsz > hodo_objects_room(p, PF_R))
+		if (segment->p_type != PT_NOTE || segment->p_memsz > hodo_objects_room(start, PF_R))
 			continue;
-		while (p < end && end - p >= 12) {
-			const ElfW(Nhdr) *n = (const void *)p;
-			uintptr_t desc = p + ((12 + (size_t)n->n_namesz + align - 1) & ~(align - 1));
-			uintptr_t next = desc + (((size_t)n->n_descsz + align - 1) & ~(align - 1));
-
-			if (desc > end || desc < p || next < desc || next > end + align)
-				break;
-			if (n->n_namesz == name_size && desc + n->n_descsz <= end &&
-			    __builtin_memcmp((const void *)(p + 12), name, name_size) == 0)
-				found(info, n->n_type, (const void *)desc, n->n_descsz, data);
-			p = next;
+		while (hodo_note_next(&at, end, &note)) {
+			if (hodo_note_is(&note, name, name_size))
+				found(info, note.type, note.desc, note.size, data);
 		}
 	}
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # matrix.sh [full]: sites found and recorded whatever the compiler, level, linker and kind of output: C and C++,
-# gcc and clang, -O0 to -O3, LTO, bfd, gold, lld, PIE, not PIE, shared, static, with section garbage
+# gcc and clang, -O0 to -O3, LTO, bfd, gold, lld, mold, PIE, not PIE, shared, static, with section garbage
 # collection and without, strict and GNU dialects, patched and in flag mode. Without "full" a spread of them
 # that holds every value with every kind of output.
 set -u
@@ -79,7 +79,7 @@ one() { # compiler linker level kind gc dialect keys
 	check "C++ $what" "$cxx_want" ./cxx.out "$rounds"
 }
 
-levels=(-O0 -O1 -O2 -O3 "-O2 -flto") linkers=(bfd gold lld) kinds=(pie nopie shared static)
+levels=(-O0 -O1 -O2 -O3 "-O2 -flto") linkers=(bfd gold lld mold) kinds=(pie nopie shared static)
 n=0
 for cc in gcc clang; do
 	for linker in "${linkers[@]}"; do
