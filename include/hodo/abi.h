@@ -333,6 +333,7 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 200);
 #define HODO_SHM_SNAPSHOT 2u /* a copy that was made while the process ran on: see hodo_ring.word_before */
 #define HODO_SHM_LOCKED 4u   /* the file is locked (flock) as long as its process has it mapped */
 #define HODO_SHM_MAGIC "HODOSHM"
+#define HODO_SHM_MAKING "HODONEW" /* what a flight recorder's file has for it until it is whole */
 
 /*
  * Layout of the shared memory, which both sides compute from the recorder's

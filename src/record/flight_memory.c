@@ -253,7 +253,8 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	if (hodo_file_read_at(fd, &h, sizeof(h), 0) == sizeof(h))
 		flaw = head_flaw(&h);
 	/* The magic is what a process writes last. */
-	if (is_zero((const uint8_t *)h.magic, sizeof(h.magic)))
+	if (is_zero((const uint8_t *)h.magic, sizeof(h.magic)) ||
+	    memcmp(h.magic, HODO_SHM_MAKING, sizeof(h.magic)) == 0)
 		return hodo_fail(error, size, -ENODATA,
 				 "it holds nothing: its process was killed before it recorded, or the first page is lost");
 	if (flaw)

@@ -121,6 +121,10 @@ static int take_room(int fd, uint64_t bytes)
 		flags |= FS_NOCOW_FL;
 		hodo_sys3(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags);
 	}
+	/* Should its process be killed before it is whole, it is known as ours all the same. */
+	error = hodo_file_write(fd, HODO_SHM_MAKING, sizeof(HODO_SHM_MAKING), 0);
+	if (error)
+		return (int)error;
 	for (int i = 0; (error = hodo_sys4(SYS_fallocate, fd, 0, 0, bytes)) == -EINTR && i < 100; i++)
 		;
 	if (error == -EOPNOTSUPP || error == -ENOSYS)
@@ -195,33 +199,44 @@ struct dead {
 	char name[NAME_MAX_BYTES];
 };
 
-static bool is_ours(const char *name)
+static bool has_suffix(const char *name)
 {
 	size_t n = __builtin_strlen(name), suffix = sizeof(SUFFIX) - 1;
 
 	return n > suffix && n < NAME_MAX_BYTES && __builtin_memcmp(name + n - suffix, SUFFIX, suffix) == 0;
 }
 
-/* Of a file whose process could not lock it. */
-static bool lives_by_pid(int fd)
+/*
+ * Other programs' files may end so too, and those in a shared directory are other users': their owners alone remove
+ * them. head: what the file begins with.
+ */
+static bool is_ours(long fd, const struct stat *st, struct hodo_shm *head)
 {
-	struct hodo_shm head;
+	const size_t magic = sizeof(head->magic);
 
-	if (hodo_sys4(SYS_pread64, fd, &head, sizeof(head), 0) != sizeof(head) || head.pid == 0 ||
-	    (head.flags & HODO_SHM_LOCKED))
-		return false;
-	return hodo_sys2(SYS_kill, head.pid, 0) != -ESRCH;
+	*head = (struct hodo_shm){ 0 };
+	return S_ISREG(st->st_mode) && st->st_uid == (uid_t)hodo_sys0(SYS_geteuid) &&
+	       hodo_sys4(SYS_pread64, fd, head, sizeof(*head), 0) >= (long)magic &&
+	       (__builtin_memcmp(head->magic, HODO_SHM_MAGIC, magic) == 0 ||
+		__builtin_memcmp(head->magic, HODO_SHM_MAKING, magic) == 0);
 }
 
-/* Opens and locks the file if it is a dead process's; a negative number if not. */
+/* Of a file whose process could not lock it. */
+static bool lives_by_pid(const struct hodo_shm *head)
+{
+	return head->pid != 0 && !(head->flags & HODO_SHM_LOCKED) && hodo_sys2(SYS_kill, head->pid, 0) != -ESRCH;
+}
+
+/* Opens and locks the file if it is a flight recorder's, our user's and of a dead process; a negative number if not. */
 static long open_dead(long dir, const char *name, struct stat *st)
 {
 	long fd = hodo_sys4(SYS_openat, dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
+	struct hodo_shm head;
 
 	if (fd < 0)
 		return fd;
-	if (hodo_sys2(SYS_fstat, fd, st) == 0 && S_ISREG(st->st_mode) &&
-	    hodo_sys2(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK && !lives_by_pid((int)fd))
+	if (hodo_sys2(SYS_fstat, fd, st) == 0 && is_ours(fd, st, &head) &&
+	    hodo_sys2(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK && !lives_by_pid(&head))
 		return fd;
 	hodo_sys1(SYS_close, fd);
 	return -EBUSY;
@@ -235,7 +250,7 @@ struct survey {
 
 static void count_file(long dir, const char *name, void *arg)
 {
-	((struct survey *)arg)->files += is_ours(name);
+	((struct survey *)arg)->files += has_suffix(name);
 }
 
 static bool is_older(const struct dead *a, const struct dead *b)
@@ -249,7 +264,7 @@ static void look_at_file(long dir, const char *name, void *arg)
 	struct survey *s = arg;
 	struct dead d;
 	struct stat st;
-	long fd = is_ours(name) ? open_dead(dir, name, &st) : -EINVAL;
+	long fd = has_suffix(name) ? open_dead(dir, name, &st) : -EINVAL;
 	uint32_t at;
 
 	if (fd < 0)

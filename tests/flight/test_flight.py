@@ -139,6 +139,28 @@ class Files(Case):
         self.assertTrue(os.path.exists(other) and os.path.exists(pathlike))
         self.assertEqual(len([n for n in self.files() if n.startswith("life")]), 1)
 
+    def put(self, name, head, uid=None):
+        path = os.path.join(self.flights, name)
+        with open(path, "wb") as f:
+            f.write(head)
+            f.truncate(1 << 16)
+        os.utime(path, (1, 1))
+        if uid is not None:
+            os.chown(path, uid, uid)
+        return path
+
+    def test_foreign_files_of_that_suffix_stay(self):
+        """Texts of the user's, and in a shared directory other users' recordings: neither goes, nor makes ours go."""
+        foreign = [self.put(f"{i}.flight", b"a text of the user's\n") for i in range(70)]
+        if os.geteuid() == 0:
+            foreign += [self.put(f"other-{i}.flight", b"HODOSHM\0", 65534) for i in range(70)]
+        half = self.put("killed-1.flight", b"HODONEW\0")
+        self.fly(LIFE, "ends", HODO_FLIGHT_KEEP=1)
+        self.fly(LIFE, "ends", HODO_FLIGHT_KEEP=1)
+        self.assertEqual([path for path in foreign if not os.path.exists(path)], [])
+        self.assertFalse(os.path.exists(half))  # of a process that was killed before it had anything to keep
+        self.assertEqual(len([n for n in self.files() if n.startswith("life")]), 2)
+
     def test_many_at_once(self):
         """Processes that make and remove files at the same time: each has its own, whole."""
         for _ in range(3):
@@ -166,6 +188,7 @@ class Files(Case):
         for size in (0, 100, 1 << 20):
             name = os.path.join(self.flights, f"x-{size}.flight")
             with open(name, "wb") as f:
+                f.write(b"HODONEW\0" if size == 100 else b"")
                 f.truncate(size)
             done = self.recover(name, expect=1)
             self.assertRegex(done.stderr, r"^hodo: .*it holds nothing.*\n$")
