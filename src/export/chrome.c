@@ -91,7 +91,7 @@ static void put_piece(struct chrome *c, const char *text, const char *category)
 		hodo_text_fail(c->e->out, -ENOMEM);
 }
 
-/* {"ph":"B","ts":1.234,"pid":1,"tid":1 and name and category, if there are any. More may be added. */
+/* {"ph":"B","ts":1.234,"pid":1,"tid":1 and name and category; ends have them, too, by which readers pair them. */
 static void begin_row(struct chrome *c, char phase, int64_t ts_ns, struct ids ids, const char *name,
 		      const char *category)
 {
@@ -107,8 +107,7 @@ static void begin_row(struct chrome *c, char phase, int64_t ts_ns, struct ids id
 	o = hodo_format_u64(stpcpy(o, ",\"pid\":"), ids.pid);
 	o = hodo_format_u64(stpcpy(o, ",\"tid\":"), ids.tid);
 	c->e->out->len += (size_t)(o - start);
-	if (name)
-		put_piece(c, name, category);
+	put_piece(c, name, category);
 }
 
 static int end_row(struct chrome *c)
@@ -262,8 +261,7 @@ static void begin_slice_row(struct chrome *c, char phase, const struct hodo_slic
 {
 	bool begin = phase == 'b' || phase == 's' || phase == 'B' || phase == 'X';
 
-	begin_row(c, phase, begin ? slice->begin_ns : slice->end_ns, ids, phase == 'E' ? NULL : slice->name,
-		  category_of(slice));
+	begin_row(c, phase, begin ? slice->begin_ns : slice->end_ns, ids, slice->name, category_of(slice));
 	if (slice->kind == HODO_SLICE_ASYNC)
 		put_id(c, c->nlosses + slice->number);
 }

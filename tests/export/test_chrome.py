@@ -9,7 +9,7 @@ from hodo_test import main
 
 # Phase -> the keys that its objects have; those with ? may be missing.
 KEYS = {
-    "M": "name pid tid args", "B": "ts pid tid name cat args?", "E": "ts pid tid args?",
+    "M": "name pid tid args", "B": "ts pid tid name cat args?", "E": "ts pid tid name cat args?",
     "i": "ts pid tid name cat s args?", "C": "ts pid tid name cat args", "X": "ts dur pid tid name cat args",
     "b": "ts pid tid name cat id args?", "e": "ts pid tid name cat id args?",
     "s": "ts pid tid name cat id", "f": "ts pid tid name cat id bp",
@@ -65,6 +65,9 @@ class Chrome(Case):
                 slices.append(e)
             elif e["ph"] == "E":
                 begun = stack.pop()
+                while begun["name"] != e["name"]: # what is not over has no end
+                    begun = stack.pop()
+                self.assertEqual(begun["cat"], e["cat"])
                 begun["end"] = self.ns(e)
         return slices
 

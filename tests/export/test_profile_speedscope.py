@@ -100,6 +100,23 @@ class Speedscope(profiles.Speedscope):
         for name, (_, self_ns, total_ns) in profiles.by_function(self.paths("named")).items():
             self.assertEqual(times[name], (self_ns, total_ns), name)
 
+    def test_speedscope_reads_trace_events(self):
+        """It pairs begins and ends by their names; arguments, which a span has at its begin only, are in its name."""
+        for recording in (self.record_names(), self.record_traced()):
+            with self.subTest(recording):
+                path, _ = self.export("chrome", recording)
+                read = self.imported(path, "trace.json")
+                self.assertIn("Importing as Trace Event Format profile", read["said"])
+                self.assertEqual([s for s in read["said"] if s.endswith("Doing nothing instead.")], [])
+                ours, theirs = collections.Counter(), collections.Counter()
+                for thread in self.paths(recording).values():
+                    for path, (_, ns) in thread.items():
+                        ours[path[-1]] += ns
+                for frame in (f for p in read["profiles"] for f in p["frames"]):
+                    name = frame["name"].split(" {")[0] if frame["name"].startswith("kv:") else frame["name"]
+                    theirs[name] += round(frame["self"] * 1000)
+                self.assertEqual(theirs, ours)
+
     def test_calls_known_at_their_end_have_what_lies_in_them(self):
         data, _ = self.read(self.make("whole"))
         self.assertGreater(len(self.replay(data)), 4)
