@@ -295,14 +295,20 @@ static uint64_t function_of(uintptr_t pc, unsigned flags)
 	return f ? text + f->addr : pc;
 }
 
-static void replace_return(uintptr_t function, uintptr_t pc, uintptr_t *at, unsigned *flags)
+/* A function that was entered by a tail jump finds the slot replaced already: the one that jumped has ended. */
+static void replace_return(struct hodo_func_thread *t, uintptr_t function, uintptr_t pc, uintptr_t *at, unsigned *flags)
 {
 	uintptr_t slot = hodo_returns_slot(function, pc, *at);
+	bool jumped;
 
-	if (!slot || !hodo_returns_replace((uintptr_t *)slot, pc))
+	if (!slot || !hodo_returns_replace((uintptr_t *)slot, pc, &jumped))
 		return;
 	*at = slot;
 	*flags &= ~HODO_DISPATCH_NO_EXIT;
+	if (jumped) {
+		t->exit_ticks = hodo_ticks_now();
+		hodo_shadow_exit(&t->shadow, slot, function, t->exit_ticks, false, 0);
+	}
 }
 
 void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
@@ -319,7 +325,7 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 		goto out;
 	function = function_of(pc, flags);
 	if ((flags & HODO_DISPATCH_NO_EXIT) && (hodo_func_config.flags & HODO_FUNCTIONS_RETURNS))
-		replace_return(function, pc, &at, &flags);
+		replace_return(t, function, pc, &at, &flags);
 	now = hodo_ticks_now();
 	frame = hodo_shadow_enter(&t->shadow, at, function, now, flags & HODO_DISPATCH_SP);
 	if (frame) {

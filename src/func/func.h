@@ -410,7 +410,8 @@ extern HODO_HIDDEN void *const hodo_x86_hooks[3][HODO_HOOKS];
 HODO_HIDDEN bool hodo_returns_possible(const char *trampoline, const char **why_not);
 /* Where the return address stands that is used, as against `at` of a function that was entered at pc; 0: not known. */
 HODO_HIDDEN uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at);
-HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc);
+/* jumped: it was replaced already, by a function that has jumped to this one. */
+HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc, bool *jumped);
 /* The original return address, which is put back. */
 HODO_HIDDEN uintptr_t hodo_returns_restore(uintptr_t at);
 extern HODO_HIDDEN const char hodo_x86_return[]; /* x86_64/returns.S */

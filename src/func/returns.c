@@ -198,15 +198,18 @@ uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at)
 	return 0;
 }
 
-bool hodo_returns_replace(uintptr_t *at, uintptr_t pc)
+bool hodo_returns_replace(uintptr_t *at, uintptr_t pc, bool *jumped)
 {
 	struct entry *e;
 
+	*jumped = false;
 	if (!hodo_load_acquire(&ready) || ((uintptr_t)at & 7))
 		return false;
 	/* A function that was entered by a tail jump: its return is that of the one which jumped. */
-	if (*at == trampoline)
-		return find((uintptr_t)at) != 0;
+	if (*at == trampoline) {
+		*jumped = find((uintptr_t)at) != 0;
+		return *jumped;
+	}
 	e = take_own((uintptr_t)at);
 	if (!e && !find((uintptr_t)at))
 		e = take_free((uintptr_t)at);

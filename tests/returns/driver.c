@@ -24,16 +24,18 @@ const char *driver_why_not(void)
 
 int driver_replace(unsigned long *at)
 {
-	return hodo_returns_replace((uintptr_t *)at, 0);
+	bool jumped;
+
+	return hodo_returns_replace((uintptr_t *)at, 0, &jumped);
 }
 
 void driver_entered(uintptr_t *at)
 {
-	bool jumped = *at == (uintptr_t)driver_return;
+	bool jumped;
 
 	if (driver_off)
 		return;
-	if (!hodo_returns_replace(at, 0))
+	if (!hodo_returns_replace(at, 0, &jumped))
 		hodo_add(&driver_refused, 1);
 	else
 		hodo_add(jumped ? &driver_jumped : &driver_entries, 1);
