@@ -120,8 +120,10 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 	f = hodo_map_at(&rep->functions, c->row);
 	f->calls++;
 	on_away(data, call);
-	if (call->flags & HODO_READ_CALL_WHOLE)
+	if (call->flags & HODO_READ_CALL_WHOLE) {
 		report_lists_call(&rep->lists, call);
+		f->total_ns -= report_ended_call(&rep->ended, call, c->row);
+	}
 	if (call->flags & HODO_READ_CALL_NO_EXIT) {
 		f->no_exit++;
 	} else if (call->flags & HODO_READ_CALL_OPEN) {
@@ -233,6 +235,7 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 
 	rep->functions = (struct hodo_map)HODO_MAP(struct report_function, times.key);
 	rep->inside = (struct hodo_map)HODO_MAP(struct report_inside, key);
+	rep->ended = (struct hodo_map)REPORT_ENDED_THREADS;
 	args.dir = dir;
 	status = hodo_open_range(&rep->r, &args);
 	if (status)
@@ -261,6 +264,7 @@ void report_free(struct report *rep)
 	hodo_map_free(&rep->functions);
 	hodo_strings_free(&rep->names);
 	hodo_map_free(&rep->inside);
+	report_ended_free(&rep->ended);
 	hodo_arena_free(&rep->all_calls);
 	report_events_free(&rep->events);
 	report_lists_free(&rep->lists);

@@ -308,6 +308,28 @@ struct report_function {
 	uint64_t total_ns; /* of those that are not inside of another call of the function */
 };
 
+/* Of a function in a thread: outermost calls that have ended, and may have been inside of another that has not. */
+struct report_ended {
+	uint32_t row;
+	uint32_t n, room;
+	struct report_ended_part {
+		uint32_t depth;
+		uint64_t number; /* of the latest of them */
+		uint64_t ns;
+	} *parts; /* depths rise */
+};
+
+/* A thread whose calls are known at their ends only. */
+struct report_ended_thread {
+	struct hodo_map rows; /* struct report_ended */
+	uint64_t calls;       /* that have ended */
+	struct report_latest {
+		uint32_t depth;
+		uint64_t number; /* of the latest call that ended there */
+	} *latest; /* depths rise, and numbers */
+	uint32_t n, room;
+};
+
 struct report {
 	struct report_events events;
 	struct report_lists lists;
@@ -318,8 +340,21 @@ struct report {
 	struct hodo_map functions;   /* struct report_function */
 	struct hodo_strings names;   /* of functions, where recordings are compared */
 	struct hodo_map inside;      /* struct report_inside */
+	struct hodo_map ended;       /* struct report_ended_thread */
 	struct hodo_arena all_calls; /* struct report_call */
 	struct report_call *free_calls;
+};
+
+/*
+ * report_ended.c: a call ended, of which nothing was known before. Returns how much of the function's time so far is
+ * in this one's.
+ */
+uint64_t report_ended_call(struct hodo_map *threads, const struct hodo_read_call *call, uint32_t row);
+void report_ended_free(struct hodo_map *threads);
+#define REPORT_ENDED_THREADS HODO_MAP_KEPT(struct report_ended_key)
+struct report_ended_key {
+	const struct hodo_read_process *process;
+	uint64_t tid;
 };
 
 /* Reads all of it. 0, or the exit status, having said why. options live as long. */

@@ -201,6 +201,28 @@ void gen_whole(const char *top)
 	end(&t, &s, 3000, 0);
 }
 
+/* Of thread 7 function 1 has 10 + 100 + 50 + 7, of 8 1000; 2 has 400. */
+void gen_inside(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "inside-7", "inside", 7, "discard");
+	call(&s, 7, 1010, 1, 3, 10, false);
+	call(&s, 7, 1050, 2, 2, 45, false); /* 1 inside of 2: not of another 1 */
+	call(&s, 7, 1110, 1, 4, 20, false);
+	call(&s, 7, 1120, 2, 3, 35, false);
+	call(&s, 7, 1125, 1, 5, 2, false);
+	call(&s, 7, 1130, 1, 4, 9, false);
+	call(&s, 7, 1160, 1, 2, 100, false); /* has the last four in it, and the thread's first not */
+	call(&s, 8, 1170, 1, 0, 1000, false); /* another thread's */
+	call(&s, 7, 1400, 2, 1, 400, false); /* both 2 and all 1 */
+	call(&s, 7, 1500, 1, 1, 50, false);
+	call(&s, 7, 1600, 0, 0, 700, false);
+	call(&s, 7, 1700, 1, 1, 7, false); /* of a 0 whose end is not in the recording */
+	end(&t, &s, 1700, 0);
+}
+
 void gen_around(const char *top, uint64_t n)
 {
 	struct gen_trace t;

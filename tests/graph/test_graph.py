@@ -131,6 +131,12 @@ class Options(Case):
         self.assertEqual({f["function"] for f in report["functions"]},
                          {"0x401600", "0x401100", "0x401a00", "0x401700"})
 
+    def test_inside_of_itself(self):
+        """The total has the outermost calls alone, also where a call is known at its end only."""
+        found = json.loads(self.ok("report", self.make("inside"), "--json"))["functions"]
+        self.assertEqual({f["function"]: (f["calls"], f["total_ns"]) for f in found},
+                         {"0x401000": (1, 700), "0x401100": (8, 1167), "0x401200": (3, 400)})
+
     def test_wrong_usage(self):
         for args, words in ((["graph", "--depth", "0"], "--depth is a number"),
                             (["graph", "--min-time", "3"], "--min-time is a time"),
@@ -231,8 +237,9 @@ class Recorded(Case):
         compare("ways", **self.how({}))
 
     def test_consistent(self):
-        self.record("--functions")
-        Consistent.check(self, "ways")
+        for options in (["--functions"], ["--tracer", "graph"]):
+            self.record(*options)
+            Consistent.check(self, "ways")
 
     def test_profile_agrees(self):
         """The table made in the process counts what a recording of each call does."""
@@ -244,6 +251,13 @@ class Recorded(Case):
                          {f["function"]: f["calls"] for f in full["functions"] if not f["open"]})
         self.assertEqual(json.loads(self.ok("report", "--json", "ways", "--diff", "ways"))["functions"][0]["before"],
                          json.loads(self.ok("report", "--json", "ways", "--diff", "ways"))["functions"][0]["after"])
+
+    def test_totals_agree(self):
+        """What is inside of itself is counted once, by whatever tracer."""
+        for options in (["--functions"], ["--tracer", "graph"], ["--tracer", "profile"]):
+            found = {re.sub(r"\(.*", "", f["function"]): f for f in
+                     json.loads(self.ok("report", "--json", self.record(*options)))["functions"]}
+            self.assertLessEqual(found["ways::recurses"]["total_ns"], found["main"]["total_ns"], options)
 
     def test_ends_only(self):
         """The graph tracer's recording gives the same graph."""

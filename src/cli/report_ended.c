@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_ended.c - calls that are known at their end only: which of a function's time is in another call of it.
+ *
+ * What a call called has ended before it, and is deeper. A call is inside of the next one in its thread that ends less
+ * deep, whatever else ends in between: so what is kept of a function's calls are sums by depth, and the depth of a sum
+ * falls to the least at which a call has ended since.
+ */
+#include "report.h"
+
+#include <base/vec.h>
+
+/* The least depth at which a call of the thread has ended after the one of this number. */
+static uint32_t least_since(const struct report_ended_thread *t, uint64_t number)
+{
+	uint32_t low = 0, high = t->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (t->latest[mid].number > number)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < t->n ? t->latest[low].depth : UINT32_MAX;
+}
+
+static void note_end(struct report_ended_thread *t, uint32_t depth)
+{
+	while (t->n && t->latest[t->n - 1].depth >= depth)
+		t->n--;
+	hodo_must(hodo_vec_reserve(t->latest, t->room, t->n + 1) == 0);
+	t->latest[t->n++] = (struct report_latest){ depth, ++t->calls };
+}
+
+static uint32_t depth_now(const struct report_ended_thread *t, const struct report_ended_part *part)
+{
+	uint32_t least = least_since(t, part->number);
+
+	return part->depth < least ? part->depth : least;
+}
+
+/* The time of those parts that are deeper, which are not needed any more. No two of those left are of one depth. */
+static uint64_t take_deeper(const struct report_ended_thread *t, struct report_ended *e, uint32_t depth)
+{
+	uint64_t ns = 0;
+
+	for (; e->n; e->n--) {
+		struct report_ended_part *last = &e->parts[e->n - 1];
+
+		last->depth = depth_now(t, last);
+		if (last->depth > depth) {
+			ns += last->ns;
+			continue;
+		}
+		if (e->n == 1 || depth_now(t, last - 1) < last->depth)
+			break;
+		last[-1] = (struct report_ended_part){ last->depth, last->number, last[-1].ns + last->ns };
+	}
+	return ns;
+}
+
+static void free_rows(struct report_ended_thread *t)
+{
+	for (uint32_t i = 0; i < t->rows.n; i++)
+		free(((struct report_ended *)hodo_map_at(&t->rows, i))->parts);
+	hodo_map_free(&t->rows);
+}
+
+uint64_t report_ended_call(struct hodo_map *threads, const struct hodo_read_call *call, uint32_t row)
+{
+	const struct report_ended_key key = { call->process, call->tid };
+	struct report_ended_thread *t = hodo_must(hodo_map_keep(threads, &key, sizeof(*t)));
+	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns), inside;
+	struct report_ended *e;
+
+	if (!t->rows.entry_bytes)
+		t->rows = (struct hodo_map)HODO_MAP(struct report_ended, row);
+	e = call->depth ? hodo_must(hodo_map_add(&t->rows, &row, NULL)) : hodo_map_find(&t->rows, &row);
+	inside = e ? take_deeper(t, e, call->depth) : 0;
+	note_end(t, call->depth);
+	if (!call->depth) {
+		/* It is in no other, nor is anything that has ended before. */
+		free_rows(t);
+		return inside;
+	}
+	if (!e->n || e->parts[e->n - 1].depth < call->depth) {
+		hodo_must(hodo_vec_reserve(e->parts, e->room, e->n + 1) == 0);
+		e->parts[e->n++] = (struct report_ended_part){ .depth = call->depth };
+	}
+	e->parts[e->n - 1].number = t->calls;
+	e->parts[e->n - 1].ns += ns;
+	return inside;
+}
+
+void report_ended_free(struct hodo_map *threads)
+{
+	for (uint32_t i = 0; i < threads->n; i++) {
+		struct report_ended_thread *t = hodo_map_kept_at(threads, i);
+
+		free_rows(t);
+		free(t->latest);
+	}
+	hodo_map_free(threads);
+}
