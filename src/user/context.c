@@ -3,11 +3,7 @@
  * context.c - what a recording wants to know of every event besides its fields.
  *
  * Runs inside of any code of the program, signal handlers on small stacks included: what is
- * large lies in buffers of our own, of which each event takes one and gives it
- * back. A handler that leaves by longjmp keeps its buffer; such a one is taken away
- * after some seconds, when nobody else is left to take from. Whoever wrote to it
- * still (a thread that was stopped meanwhile) spoils another event's
- * addresses, and nothing else: lengths are settled before.
+ * large lies in buffers of our own (buffers.c), of which each event takes one and gives it back.
  *
  *                  | gather | prepare, end
  *   gather         | beside | excluded (sections)
@@ -24,8 +20,6 @@
 #include "user.h"
 
 #define COMM_AGE_TICKS (1ull << 21)  /* half a millisecond or two */
-#define TAKEN_TICKS_MAX (1ull << 34) /* some seconds: whoever has a buffer so long has forgotten it */
-#define BUFFERS 64u
 #define WINDOW 4096u         /* bytes of stack that are read at a time */
 #define WINDOWS_MAX 32u      /* for one callstack */
 #define FRAME_MAX (8u << 20) /* bytes between two frames: beyond it is no frame pointer */
@@ -34,16 +28,12 @@ static struct hodo_context_config config; /* flags 0: no context */
 static uint32_t process;
 
 struct buffer {
-	uint64_t taken; /* 0: free; else when */
-	uint64_t pad[7];
 	struct iovec part[HODO_CONTEXT_STACK_MAX / HODO_PAGE + 2];
 	uint8_t window[WINDOW];
 	uint64_t address[HODO_CONTEXT_DEPTH_MAX];
 	uint8_t stack[]; /* config.stack_bytes */
 };
-static uint8_t *buffers;
-static uint64_t buffers_bytes, buffer_stride;
-static uint32_t buffers_process; /* a fork child has its parent's, which code that it returns to may still use */
+static struct hodo_buffers buffers;
 
 struct own {
 	uint32_t epoch; /* of the recording that the rest is good for */
@@ -89,26 +79,6 @@ bool hodo_context_valid(const uint8_t *at, uint32_t len)
 	return true;
 }
 
-static int make_buffers(void)
-{
-	uint64_t stride = (sizeof(struct buffer) + config.stack_bytes + 63) & ~63ull;
-	uint64_t bytes = BUFFERS * stride;
-
-	if (buffers && bytes > buffers_bytes && buffers_process == process)
-		hodo_sys2(SYS_munmap, buffers, buffers_bytes);
-	if (!buffers || bytes > buffers_bytes) {
-		buffers = hodo_map(bytes);
-		if (!buffers)
-			return -ENOMEM;
-		buffers_bytes = bytes;
-		buffers_process = process;
-	}
-	buffer_stride = stride;
-	for (uint32_t i = 0; i < BUFFERS; i++)
-		((struct buffer *)(buffers + i * stride))->taken = 0;
-	return 0;
-}
-
 int hodo_context_prepare(void)
 {
 	const struct hodo_msg_config *c = &hodo_recording.config;
@@ -120,7 +90,8 @@ int hodo_context_prepare(void)
 	process = (uint32_t)hodo_sys0(SYS_getpid);
 	epoch++;
 	hodo_counters_prepare(config.flags & HODO_CONTEXT_COUNTERS ? &config : 0);
-	return config.flags & (HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) ? make_buffers() : 0;
+	return config.flags & (HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) ?
+	       hodo_buffers_make(&buffers, sizeof(struct buffer) + config.stack_bytes) : 0;
 }
 
 bool hodo_context_addresses(void)
@@ -172,35 +143,7 @@ static uint8_t *put64(uint8_t *at, uint64_t v)
 	return at + sizeof(v);
 }
 
-/* --------------------------------------------------------------------- buffers */
-
-static struct buffer *take_buffer(void)
-{
-	uint64_t now = hodo_ticks_now() | 1;
-	uint32_t start = hodo_tls.tid;
-
-	for (unsigned round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < BUFFERS; i++) {
-			struct buffer *b = (struct buffer *)(buffers + (start + i) % BUFFERS * buffer_stride);
-			uint64_t taken = hodo_load(&b->taken);
-
-			/* In the second round all are in use: forgotten ones. */
-			if (round == 0 ? taken != 0 : now - taken < TAKEN_TICKS_MAX)
-				continue;
-			if (hodo_cas_acquire(&b->taken, &taken, now))
-				return b;
-		}
-	}
-	return 0;
-}
-
-void hodo_context_release(struct hodo_context *c)
-{
-	struct buffer *b = c->buffer;
-
-	if (b)
-		hodo_store_release(&b->taken, 0);
-}
+/* ---------------------------------------------------------------------- memory */
 
 /* Reads memory that may not be there; how many bytes of it were, from the start on. */
 static uint32_t read_memory(struct buffer *b, void *to, uintptr_t from, uint32_t len)
@@ -289,7 +232,7 @@ void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uin
 	c->n = 0;
 	c->total = 0;
 	if (flags & (HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK))
-		b = take_buffer();
+		b = hodo_buffers_take(&buffers);
 	c->buffer = b;
 	if (flags & HODO_CONTEXT_COMM)
 		at = put_comm(at);
@@ -319,4 +262,9 @@ void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uin
 	if (flags & HODO_CONTEXT_COUNTERS)
 		at = hodo_counters_put(at, epoch);
 	add_piece(c, start, (size_t)(at - start));
+}
+
+void hodo_context_release(struct hodo_context *c)
+{
+	hodo_buffers_release(&buffers, c->buffer);
 }

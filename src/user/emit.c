@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * emit.c - what an event takes when the fast writer did not: first events of
- * a thread or a CPU, full packets, filters, and threads without rseq.
+ * a thread or a CPU, full packets, filters; who has no rseq goes to fallback.c.
  *
  * Everything here may run in a signal handler that interrupted any of it:
  * no locks but the fallback ring's, which is held with signals blocked.
  */
-#include <sched.h>
 #include "sys.h"
 #include "user.h"
 
 #define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
-#define FALLBACK_SPINS 2000
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 /* glibc's registration of rseq (2.35 and later); absent elsewhere. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -65,55 +59,6 @@ static void thread_setup(struct hodo_tls *t)
 	}
 }
 
-static uint8_t *ring_data(uint32_t ring)
-{
-	return hodo_recording.shm + hodo_recording.layout.data + ring * hodo_recording.layout.ring_size;
-}
-
-static void populate(void *start, uint64_t len)
-{
-	/* First touches cost about 30 ns an event; one call for a packet costs a third of that. May fail. */
-	hodo_sys3(SYS_madvise, start, len, MADV_POPULATE_WRITE);
-}
-
-/* Makes CPU's ring usable; false: not now. Signals are blocked: a handler that found the ring half made would
- * have nowhere to go but the fallback ring, and a longjmp out of it would leave it so. */
-static bool view_setup(uint32_t cpu)
-{
-	struct hodo_view *v = hodo_view_of(cpu);
-	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(cpu));
-	uint32_t fallback = hodo_recording.layout.rings - 1;
-
-	if (hodo_load_acquire(&ring->activation) != 2) {
-		populate(ring_data(cpu), hodo_recording.ring.packet_size < 65536 ?
-						  hodo_recording.ring.packet_size : 65536);
-		hodo_ring_activate(&hodo_recording.ring, ring, ring_data(cpu),
-				   cpu == fallback ? HODO_CPU_ANY : cpu, hodo_clock_now());
-		if (hodo_load_acquire(&ring->activation) != 2)
-			return false;
-	}
-	v->ring = ring;
-	v->data = ring_data(cpu);
-	v->mask = hodo_recording.layout.ring_size - 1;
-	v->capacity = hodo_recording.ring.mode == HODO_MODE_DISCARD ?
-			      hodo_recording.layout.ring_size / hodo_recording.layout.packet_size : 0;
-	hodo_store_release(&v->packet_size, hodo_recording.layout.packet_size);
-	return true;
-}
-
-/* Touches the pages of packets up to one ahead of seq, once in the ring's life. */
-static void populate_ahead(struct hodo_view *v, uint64_t seq)
-{
-	uint64_t packets = hodo_recording.layout.ring_size / hodo_recording.layout.packet_size;
-	uint64_t n = hodo_load(&v->populated);
-
-	hodo_flight_clocks();
-	while (n < packets && n <= seq + 1) {
-		populate(v->data + n * v->packet_size, v->packet_size);
-		hodo_store(&v->populated, ++n);
-	}
-}
-
 /* ---------------------------------------------------------------- rseq path */
 
 enum outcome { RETRY, DONE, FALLBACK, FULL };
@@ -134,21 +79,9 @@ static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word
 	HODO_INJECT(HODO_INJECT_SWITCH_PLANNED);
 #ifdef __x86_64__
 	if (hodo_x86_switch(&plan) == 0)
-		populate_ahead(v, plan.seq + 1);
+		hodo_view_populate_ahead(v, plan.seq + 1);
 #endif
 	return RETRY;
-}
-
-/*
- * Whether there is a recording to write to, with signals blocked: a handler
- * that interrupted the slow path may have forked and come back here in the
- * child, which has neither its parent's rings nor its views. From here to the
- * end of the block none can, so pointers to them hold.
- */
-static bool still_recording(void)
-{
-	hodo_process_check_fork();
-	return hodo_recording.on;
 }
 
 /* This CPU's view in the thread's table, set up or not; NULL: it has none, and writes to the fallback ring. */
@@ -167,7 +100,7 @@ static enum outcome repair(size_t total)
 	uint64_t word;
 	uint32_t cpu;
 
-	if (!still_recording())
+	if (!hodo_process_recording())
 		return DONE;
 	if (t->mode == HODO_THREAD_NEW) {
 		thread_setup(t);
@@ -179,7 +112,7 @@ static enum outcome repair(size_t total)
 		return FALLBACK;
 	cpu = (uint32_t)(v - t->table);
 	if (!hodo_load_acquire(&v->packet_size))
-		return view_setup(cpu) ? RETRY : FALLBACK;
+		return hodo_view_setup(cpu) ? RETRY : FALLBACK;
 	word = hodo_load_acquire(&v->ring->word);
 	if (hodo_ring_has_room(word, v->packet_size, total))
 		return RETRY; /* another thread has switched */
@@ -189,89 +122,18 @@ static enum outcome repair(size_t total)
 	return DONE;
 }
 
-/* ------------------------------------------------------------- fallback path */
-
-/* The fallback ring's lock: owner is the tid inside. Taken with signals blocked. */
-static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
-{
-	for (int i = 0; i < FALLBACK_SPINS; i++) {
-		uint32_t owner = 0;
-
-		if (hodo_cas_seq(&ring->owner, &owner, tid))
-			return true;
-		if (i % 16 == 15)
-			hodo_sys0(SYS_sched_yield);
-		/* A vfork child that was killed inside leaves its tid. Any other death inside takes the whole
-		 * process along. What it left is as valid as after any kill: nothing counts before the commit. */
-		if (i == FALLBACK_SPINS - 1 && hodo_sys2(SYS_tkill, owner, 0) == -ESRCH &&
-		    hodo_cas_seq(&ring->owner, &owner, tid))
-			return true;
-	}
-	return false;
-}
-
-static bool too_old(const struct hodo_view *v, uint64_t word)
-{
-	return hodo_clock_now() - hodo_ring_packet(v, hodo_word_position(word))->timestamp_begin >=
-	       hodo_recording.config.packet_age_ticks;
-}
-
-/* Room for the event in the open packet, switching if need be. */
-static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
-{
-	struct hodo_switch plan;
-	uint64_t word = hodo_load(&v->ring->word);
-
-	if (hodo_ring_has_room(word, v->packet_size, total) && !((on & HODO_ON_AGE) && too_old(v, word)))
-		return true;
-	if (hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, &plan) != HODO_RING_PLANNED)
-		return false;
-	plan.now = hodo_clock_now();
-	HODO_INJECT(HODO_INJECT_FALLBACK_SWITCH);
-	hodo_ring_switch_locked(&plan);
-	populate_ahead(v, plan.seq + 1);
-	return true;
-}
-
-static void fallback(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
-{
-	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid(), on;
-	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last));
-	struct hodo_view *v = hodo_view_of(last);
-
-	if (!fallback_lock(ring, tid)) {
-		hodo_add(&ring->lost_busy, 1);
-		return;
-	}
-	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
-	/* The lock orders this load after the disabler's store, if the disabler has seen the lock free since. */
-	on = hodo_load_seq(state->on);
-	if (!(on & HODO_ON_RECORD))
-		goto out;
-	if (!v->packet_size && !view_setup(last))
-		goto full;
-	if (!fallback_room(v, total, on))
-		goto full;
-	hodo_ring_write_locked(v, state->id, tid, hodo_clock_now(), pieces, count, total);
-	goto out;
-full:
-	hodo_add(&ring->lost_full, 1);
-out:
-	hodo_store_release(&ring->owner, 0);
-}
-
 /* ------------------------------------------------------------ slow, special */
 
 /* Closes this CPU's packet if it is too old for its 48-bit time stamps to stay unambiguous. */
 static enum outcome close_old_packet(size_t total)
 {
-	struct hodo_view *v = still_recording() ? own_view() : 0;
+	struct hodo_view *v = hodo_process_recording() ? own_view() : 0;
 	uint64_t word;
 
 	if (!v || !hodo_load_acquire(&v->packet_size))
 		return DONE;
 	word = hodo_load_acquire(&v->ring->word);
-	if (too_old(v, word))
+	if (hodo_view_too_old(v, word))
 		ring_switch(v, (uint32_t)(v - hodo_tls.table), word);
 	return DONE;
 }
@@ -281,7 +143,7 @@ static enum outcome count_too_large(size_t total)
 	uint32_t ring = hodo_recording.layout.rings - 1;
 	const struct hodo_view *v;
 
-	if (!still_recording())
+	if (!hodo_process_recording())
 		return DONE;
 	v = own_view();
 	if (v && v->packet_size)
@@ -290,20 +152,12 @@ static enum outcome count_too_large(size_t total)
 	return DONE;
 }
 
-static enum outcome give_up(size_t total)
-{
-	return still_recording() ? FALLBACK : DONE;
-}
-
-/* Runs one of the above with signals blocked (see still_recording()), and the fallback path if it says so. */
-static enum outcome settle(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
-			   enum outcome (*decide)(size_t total))
+/* Runs one of the above with signals blocked: see hodo_process_recording(). */
+static enum outcome settle(size_t total, enum outcome (*decide)(size_t total))
 {
 	uint64_t mask = hodo_signals_block();
 	enum outcome outcome = decide(total);
 
-	if (outcome == FALLBACK)
-		fallback(state, pieces, count, total);
 	hodo_signals_restore(mask);
 	return outcome;
 }
@@ -325,13 +179,13 @@ static __attribute__((noinline)) void get_ready(void)
 {
 	uint64_t mask = hodo_signals_block();
 
-	if (still_recording() && !is_ready()) {
+	if (hodo_process_recording() && !is_ready()) {
 		uint32_t cpu = rseq_area()->cpu_id;
 
 		if (hodo_tls.mode == HODO_THREAD_NEW)
 			thread_setup(&hodo_tls);
 		if (!is_ready())
-			view_setup(cpu);
+			hodo_view_setup(cpu);
 	}
 	hodo_signals_restore(mask);
 }
@@ -346,11 +200,11 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 			 uint32_t on)
 {
 	if (!hodo_ring_fits(hodo_recording.layout.packet_size, total)) {
-		settle(state, pieces, count, total, count_too_large);
+		settle(total, count_too_large);
 		return;
 	}
 	if (on & HODO_ON_AGE)
-		settle(state, pieces, count, total, close_old_packet);
+		settle(total, close_old_packet);
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 #ifdef __x86_64__
 		int result = hodo_x86_try(state, pieces, count, total, on);
@@ -372,12 +226,16 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 			if (hodo_x86_full(total))
 				return;
 #endif
-			if (settle(state, pieces, count, total, repair) != RETRY)
+			enum outcome outcome = settle(total, repair);
+
+			if (outcome == FALLBACK)
+				break;
+			if (outcome == DONE)
 				return;
 		}
 		HODO_INJECT(HODO_INJECT_RETRY);
 	}
-	settle(state, pieces, count, total, give_up);
+	hodo_fallback_write(state, pieces, count);
 }
 
 /* The event with its context in front. Not inlined: it takes some stack, which others need not have. */

@@ -112,7 +112,7 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memor
 	r->awaits_start = c->flags & HODO_CONFIG_AWAITS_START;
 	__builtin_memcpy(&r->config, c, (size_t)(hodo_config_context(c) + c->context_len - (const uint8_t *)c));
 	hodo_catalog_export();
-	return hodo_context_prepare();
+	return hodo_fallback_prepare() < 0 ? -ENOMEM : hodo_context_prepare();
 }
 
 /* --------------------------------------------------------------------- begin */

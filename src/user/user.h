@@ -104,6 +104,17 @@ static inline void hodo_process_check_fork(void)
 	if (hodo_process_forked())
 		hodo_process_after_fork();
 }
+/*
+ * Whether there is a recording to write to, with signals blocked: a handler
+ * that interrupted the slow path may have forked and come back here in the
+ * child, which has neither its parent's rings nor its views. From here to the
+ * end of the block none can, so pointers to them hold.
+ */
+static inline bool hodo_process_recording(void)
+{
+	hodo_process_check_fork();
+	return hodo_recording.on;
+}
 HODO_HIDDEN void hodo_process_set_up_child(void); /* in a fork handler */
 HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
 
@@ -224,6 +235,22 @@ extern HODO_HIDDEN bool hodo_rules_filters; /* a hint: the recording has a filte
 HODO_HIDDEN void hodo_pool_reset(void); /* a recording begins */
 HODO_HIDDEN void *hodo_pool_take(uint64_t size); /* NULL: no memory */
 HODO_HIDDEN void *hodo_pool_copy(const void *from, size_t size);
+
+/* buffers.c: one for each event that is being made. */
+#define HODO_BUFFERS 64u
+struct hodo_buffers {
+	uint8_t *memory;
+	uint64_t bytes, stride;
+	uint32_t process; /* that mapped them */
+	struct {
+		uint64_t since; /* 0: free */
+		uint64_t pad[7]; /* each in a cache line of its own */
+	} taken[HODO_BUFFERS];
+};
+/* When a recording begins: so many bytes each. 0, or -ENOMEM. */
+HODO_HIDDEN int hodo_buffers_make(struct hodo_buffers *b, uint64_t size);
+HODO_HIDDEN void *hodo_buffers_take(struct hodo_buffers *b); /* in a section; NULL: all are taken */
+HODO_HIDDEN void hodo_buffers_release(struct hodo_buffers *b, const void *buffer);
 
 /* context.c: what comes before an event's fields. */
 struct hodo_context {
@@ -411,6 +438,18 @@ extern HODO_SHARED void *hodo_x86_enter_to, *hodo_x86_exit_to, *hodo_x86_mcount_
 HODO_HIDDEN void hodo_loader_hook(void);
 /* Objects come and go unnoticed: those that were not there at the start may be unloaded at any time. */
 extern HODO_SHARED bool hodo_loader_blind;
+
+/* view.c; with signals blocked. */
+HODO_HIDDEN bool hodo_view_setup(uint32_t ring); /* makes it usable; false: not now */
+/* Touches the pages of packets up to one ahead of seq, once in the ring's life. */
+HODO_HIDDEN void hodo_view_populate_ahead(struct hodo_view *v, uint64_t seq);
+/* The open packet is, for its 48-bit time stamps to stay unambiguous. */
+HODO_HIDDEN bool hodo_view_too_old(const struct hodo_view *v, uint64_t word);
+
+/* fallback.c */
+HODO_HIDDEN int hodo_fallback_prepare(void); /* a recording begins; 0 or -ENOMEM */
+/* Writes the event to the fallback ring, or counts it lost. In a section; the pieces are no more than a packet. */
+HODO_HIDDEN void hodo_fallback_write(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
 
 /* emit.c */
 HODO_HIDDEN void hodo_emit_init(void);

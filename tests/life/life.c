@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,6 +248,45 @@ static int scene_unseen(void)
 	return open_fds == 0 ? 0 : 3;
 }
 
+#define PAGE 4096
+
+static char *guarded; /* memory that may not be read until the handler says so */
+static volatile int mended;
+
+static void mend(int sig)
+{
+	mprotect(guarded, PAGE, PROT_READ | PROT_WRITE);
+	mended++;
+}
+
+static void guard(void (*handler)(int))
+{
+	guarded = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	signal(SIGSEGV, handler);
+	memset(guarded, 'm', PAGE);
+	mprotect(guarded, PAGE, PROT_NONE);
+}
+
+/* Faults that a handler mends, as garbage collectors' do, in memory that an event points to. */
+static int scene_mended(void)
+{
+	guard(mend);
+	for (int i = 0; i < 100; i++) {
+		HODO_EVENT(life, mended, HODO_BYTES(guarded, 300), i);
+		mprotect(guarded, PAGE, PROT_NONE);
+	}
+	return mended >= 100 ? 0 : 1;
+}
+
+static void crashed(int sig) { _exit(9); }
+
+static int scene_crash_handler(void)
+{
+	guard(crashed);
+	HODO_EVENT(life, crash, HODO_BYTES(guarded, 300));
+	return 0;
+}
+
 static int scene_note(const char *text)
 {
 	note(text, 0);
@@ -261,7 +301,8 @@ int main(int argc, char **argv)
 	} scenes[] = { { "ends", scene_ends }, { "fork", scene_fork }, { "bare_clone", scene_bare_clone },
 		       { "vfork", scene_vfork }, { "clone_vm", scene_clone_vm }, { "spawn", scene_spawn },
 		       { "exec", scene_exec }, { "daemon", scene_daemon }, { "signals", scene_signals },
-		       { "abort", scene_abort }, { "unseen", scene_unseen } };
+		       { "abort", scene_abort }, { "unseen", scene_unseen },
+		       { "mended", scene_mended }, { "crash_handler", scene_crash_handler } };
 
 	self = argv[0];
 	if (argc == 3 && strcmp(argv[1], "note") == 0)

@@ -111,6 +111,26 @@ def check_unseen(d):
     assert found["errno"] == [list(range(10000))]
 
 
+# The writer that needs neither restartable sequences nor the processor's clock, in three ways; and the usual one.
+WRITERS = {"usual": [(), ()], "clock": [("--clock", "monotonic"), ()],
+           "no-rseq": [(), ("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0")]}
+
+
+def check_mended(d):
+    for name, (options, prefix) in WRITERS.items():
+        os.mkdir(f"{d}/{name}")
+        found = [e["fields"] for e in record(f"{d}/{name}", ["mended"], *options, prefix=prefix)
+                 if e["name"] == "life:mended"]
+        assert [f["i"] for f in found] == list(range(100)), (name, found)
+        assert len({str(f["guarded"]) for f in found}) == 1, (name, found)
+
+
+def check_crash_handler(d):
+    for name, (options, prefix) in WRITERS.items():
+        os.mkdir(f"{d}/{name}")
+        record(f"{d}/{name}", ["crash_handler"], *options, prefix=prefix, expect=9)
+
+
 def check_valgrind(d):
     """No rseq there: the fallback path, with every access looked at."""
     valgrind = ("valgrind", "-q", "--error-exitcode=9")

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * buffers.c - memory that somebody has for the time of an event, where a stack may be too small for it.
+ *
+ * A handler that leaves by longjmp what it interrupted keeps its buffer; such a one is taken away after some seconds,
+ * when nobody else is left to take from. Whoever wrote to it still (a thread that was stopped meanwhile) spoils what
+ * another event has in it, and nothing else: lengths are settled before.
+ *
+ *                  | take, release | make
+ *   take, release  | beside        | excluded (sections)
+ *   make           |               | excluded (control lock)
+ */
+#include "sys.h"
+#include "user.h"
+
+#define TAKEN_TICKS_MAX (1ull << 34) /* some seconds: whoever has a buffer so long has forgotten it */
+
+int hodo_buffers_make(struct hodo_buffers *b, uint64_t size)
+{
+	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
+	uint64_t stride = (size + 63) & ~63ull, bytes = HODO_BUFFERS * stride;
+
+	/* A fork child has its parent's, which code that it returns to may still use. */
+	if (b->memory && bytes > b->bytes && b->process == pid)
+		hodo_sys2(SYS_munmap, b->memory, b->bytes);
+	if (!b->memory || bytes > b->bytes) {
+		b->bytes = 0;
+		b->memory = hodo_map(bytes);
+		if (!b->memory)
+			return -ENOMEM;
+		b->bytes = bytes;
+		b->process = pid;
+	}
+	b->stride = stride;
+	__builtin_memset(b->taken, 0, sizeof(b->taken));
+	return 0;
+}
+
+void *hodo_buffers_take(struct hodo_buffers *b)
+{
+	uint64_t now = hodo_ticks_now() | 1;
+	uint32_t start = hodo_tls.tid;
+
+	for (unsigned round = 0; round < 2 && b->memory; round++) {
+		for (uint32_t k = 0; k < HODO_BUFFERS; k++) {
+			uint32_t i = (start + k) % HODO_BUFFERS;
+			uint64_t taken = hodo_load(&b->taken[i].since);
+
+			/* In the second round all are in use: forgotten ones. */
+			if (round == 0 ? taken != 0 : now - taken < TAKEN_TICKS_MAX)
+				continue;
+			if (hodo_cas_acquire(&b->taken[i].since, &taken, now))
+				return b->memory + i * b->stride;
+		}
+	}
+	return 0;
+}
+
+void hodo_buffers_release(struct hodo_buffers *b, const void *buffer)
+{
+	uint64_t i = b->stride ? (uint64_t)((const uint8_t *)buffer - b->memory) / b->stride : HODO_BUFFERS;
+
+	if (buffer && i < HODO_BUFFERS) /* else it is a fork child's parent's */
+		hodo_store_release(&b->taken[i].since, 0);
+}

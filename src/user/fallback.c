@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fallback.c - the writer that needs neither restartable sequences nor a clock that an instruction reads: of threads
+ * without rseq, of vfork children, and with --clock monotonic. All of them share one ring.
+ *
+ *              | write                            | end of the recording
+ *   write      | excluded (the ring's owner word) | waited for (sections); the on word is read under the lock
+ */
+#include "sys.h"
+#include "user.h"
+
+#define SPINS 2000
+
+/* The fallback ring's lock: owner is the tid inside. Taken with signals blocked. */
+static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
+{
+	for (int i = 0; i < SPINS; i++) {
+		uint32_t owner = 0;
+
+		if (hodo_cas_seq(&ring->owner, &owner, tid))
+			return true;
+		if (i % 16 == 15)
+			hodo_sys0(SYS_sched_yield);
+		/* A vfork child that was killed inside leaves its tid. Any other death inside takes the whole
+		 * process along. What it left is as valid as after any kill: nothing counts before the commit. */
+		if (i == SPINS - 1 && hodo_sys2(SYS_tkill, owner, 0) == -ESRCH &&
+		    hodo_cas_seq(&ring->owner, &owner, tid))
+			return true;
+	}
+	return false;
+}
+
+/* Room for the event in the open packet, switching if need be. */
+static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
+{
+	struct hodo_switch plan;
+	uint64_t word = hodo_load(&v->ring->word);
+
+	if (hodo_ring_has_room(word, v->packet_size, total) && !((on & HODO_ON_AGE) && hodo_view_too_old(v, word)))
+		return true;
+	if (hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, &plan) != HODO_RING_PLANNED)
+		return false;
+	plan.now = hodo_clock_now();
+	HODO_INJECT(HODO_INJECT_FALLBACK_SWITCH);
+	hodo_ring_switch_locked(&plan);
+	hodo_view_populate_ahead(v, plan.seq + 1);
+	return true;
+}
+
+static void count_busy(void)
+{
+	uint32_t last = hodo_recording.layout.rings - 1;
+
+	hodo_add(&((struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last)))->lost_busy, 1);
+}
+
+static void fallback(struct hodo_state *state, const struct hodo_piece *piece)
+{
+	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid(), on;
+	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last));
+	struct hodo_view *v = hodo_view_of(last);
+
+	if (!fallback_lock(ring, tid)) {
+		count_busy();
+		return;
+	}
+	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
+	/* The lock orders this load after the disabler's store, if the disabler has seen the lock free since. */
+	on = hodo_load_seq(state->on);
+	if (!(on & HODO_ON_RECORD))
+		goto out;
+	if (!v->packet_size && !hodo_view_setup(last))
+		goto full;
+	if (!fallback_room(v, piece->len, on))
+		goto full;
+	hodo_ring_write_locked(v, state->id, tid, hodo_clock_now(), piece, 1, piece->len);
+	goto out;
+full:
+	hodo_add(&ring->lost_full, 1);
+out:
+	hodo_store_release(&ring->owner, 0);
+}
+
+static struct hodo_buffers copies; /* of events on their way to the fallback ring */
+
+int hodo_fallback_prepare(void)
+{
+	return hodo_buffers_make(&copies, hodo_recording.layout.packet_size);
+}
+
+static void *take_copy(void)
+{
+	void *copy = 0;
+
+	for (int i = 1; i < SPINS && !(copy = hodo_buffers_take(&copies)); i++)
+		if (i % 16 == 0)
+			hodo_sys0(SYS_sched_yield);
+	return copy;
+}
+
+/*
+ * The program's memory is read with its own signals, not under the lock, where they are blocked: a handler of its may
+ * mend a fault and return, as garbage collectors' do, or end the program as it likes best.
+ */
+void hodo_fallback_write(struct hodo_state *state, const struct hodo_piece *pieces, size_t count)
+{
+	uint8_t *copy = take_copy(), *at = copy;
+	uint64_t mask;
+
+	for (size_t i = 0; i < count && copy; i++) {
+		__builtin_memcpy(at, pieces[i].data, pieces[i].len);
+		at += pieces[i].len;
+	}
+	mask = hodo_signals_block();
+	if (hodo_process_recording() && copy)
+		fallback(state, &(struct hodo_piece){ copy, (size_t)(at - copy) });
+	else if (hodo_recording.on)
+		count_busy();
+	hodo_signals_restore(mask);
+	hodo_buffers_release(&copies, copy);
+}
