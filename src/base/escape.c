@@ -71,6 +71,35 @@ unsigned hodo_utf8(const uint8_t *p, const uint8_t *end)
 	return n;
 }
 
+static uint32_t code_point(const uint8_t *p, unsigned n)
+{
+	uint32_t code = n == 1 ? *p : *p & 0xffu >> (n + 1);
+
+	for (unsigned i = 1; i < n; i++)
+		code = code << 6 | (p[i] & 0x3f);
+	return code;
+}
+
+/*
+ * Beyond ASCII: controls, format characters and separators of lines (Unicode's Cc, Cf, Zl, Zp). They are not seen, but
+ * end a line, turn the direction of what stands around them, or make different names look the same.
+ */
+static bool is_unseen(uint32_t code)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x80, 0x9f },       { 0xad, 0xad },	    { 0x600, 0x605 },	  { 0x61c, 0x61c },
+		{ 0x6dd, 0x6dd },     { 0x70f, 0x70f },	    { 0x890, 0x891 },	  { 0x8e2, 0x8e2 },
+		{ 0x180e, 0x180e },   { 0x200b, 0x200f },   { 0x2028, 0x202e },	  { 0x2060, 0x206f },
+		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb },   { 0x110bd, 0x110bd }, { 0x110cd, 0x110cd },
+		{ 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe007f },
+	};
+
+	for (unsigned i = 0; i < sizeof(ranges) / sizeof(*ranges) && ranges[i][0] <= code; i++)
+		if (code <= ranges[i][1])
+			return true;
+	return false;
+}
+
 static inline bool is_safe(uint8_t c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -103,6 +132,21 @@ static char *put_coded(char *o, const char *prefix, uint8_t c)
 	return hodo_format_bytes(stpcpy(o, prefix), &c, 1);
 }
 
+/* \uXXXX; two of them beyond U+FFFF. */
+static char *put_code_point(char *o, uint32_t code)
+{
+	uint32_t above = code - 0x10000, units[2] = { 0xd800 | above >> 10, 0xdc00 | (above & 0x3ff) };
+	bool pair = code > 0xffff;
+
+	for (unsigned i = 0; i <= pair; i++) {
+		uint32_t unit = pair ? units[i] : code;
+
+		o = put_coded(o, "\\u", (uint8_t)(unit >> 8));
+		o = put_coded(o, "", (uint8_t)unit);
+	}
+	return o;
+}
+
 char *hodo_escape_json(char *o, const void *text, size_t len, enum hodo_json_form form)
 {
 	const uint8_t *p = text, *end = p + len;
@@ -122,6 +166,9 @@ char *hodo_escape_json(char *o, const void *text, size_t len, enum hodo_json_for
 			*o++ = '\\';
 			*o++ = e;
 			p++;
+		} else if (n > 1 && is_unseen(code_point(p, n))) {
+			o = put_code_point(o, code_point(p, n));
+			p += n;
 		} else if (n > 1 || (n == 1 && *p >= 0x20 && !script)) {
 			memcpy(o, p, n);
 			o += n;
@@ -177,8 +224,8 @@ char *hodo_escape_plain(char *o, const void *text, size_t len, bool quoted)
 			*o++ = '\\';
 			*o++ = e;
 			p++;
-		} else if (n > 2 || (n == 2 && (p[0] != 0xc2 || p[1] >= 0xa0))) {
-			memcpy(o, p, n); /* not the control characters U+0080 to U+009F */
+		} else if (n > 1 && !is_unseen(code_point(p, n))) {
+			memcpy(o, p, n);
 			o += n;
 			p += n;
 		} else {

@@ -26,12 +26,13 @@ unsigned hodo_utf8(const uint8_t *p, const uint8_t *end);
 
 enum hodo_json_form {
 	HODO_JSON_PLAIN,  /* \n and the like in their short forms */
-	HODO_JSON_SCRIPT, /* also fit for a script of an HTML page: no <; one form of escape, \u00XX, DEL included */
+	HODO_JSON_SCRIPT, /* also fit for a script of an HTML page: no <; one form of escape, \uXXXX, DEL included */
 };
 
 /*
  * These write at `to` without a check, room for len * HODO_ESCAPED_MAX bytes, no NUL behind it, and return the end.
- * A byte that is not UTF-8 becomes \u00XX in JSON, \xXX in plain text.
+ * A byte that is not UTF-8 becomes \u00XX in JSON, \xXX in plain text. So do characters that are not seen, in plain
+ * text byte by byte: controls, separators of lines, format characters such as U+202E, which turns the writing.
  */
 char *hodo_escape_json(char *to, const void *text, size_t len, enum hodo_json_form form); /* without quotes */
 /* As UTF-8: a byte that is none is the character of that number. doubled: a character to write twice; 0: none. */

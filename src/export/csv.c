@@ -51,11 +51,15 @@ struct csv {
 
 /* ------------------------------------------------------------------------- cells */
 
-/* A text as a cell; one that is empty has quotes, unlike a value that is not there. */
+/*
+ * A text as a cell; one that is empty has quotes, unlike a value that is not there. A spreadsheet computes what begins
+ * like a formula: that has a ' before it, and what begins with one has another, so that the first can be taken off.
+ */
 static void put_text(struct hodo_text *out, const char *text, size_t len)
 {
-	char *o = hodo_text_room(out, 2 * len + 2), *start = o;
+	char *o = hodo_text_room(out, 2 * len + 3), *start = o;
 	bool quoted = len == 0 || text[0] == ' ' || text[len - 1] == ' ', plain = true;
+	bool formula = len > 0 && memchr("=+-@\t\r\n'", text[0], 8);
 
 	if (!o)
 		return;
@@ -67,6 +71,8 @@ static void put_text(struct hodo_text *out, const char *text, size_t len)
 	}
 	if (quoted)
 		*o++ = '"';
+	if (formula)
+		*o++ = '\'';
 	o = plain ? (char *)mempcpy(o, text, len) : hodo_escape_utf8(o, text, len, '"');
 	if (quoted)
 		*o++ = '"';

@@ -107,7 +107,13 @@ TEST(test_escapes)
 	escaped("\xf4\x90\x80\x80\xe2\x82", 6, "\"\\u00f4\\u0090\\u0080\\u0080\\u00e2\\u0082\"",
 		"\"\\u00f4\\u0090\\u0080\\u0080\\u00e2\\u0082\"", "\\xf4\\x90\\x80\\x80\\xe2\\x82");
 	/* U+009B would begin a terminal's control sequence. */
-	escaped("\xc2\x9b", 2, "\"\xc2\x9b\"", "\"\xc2\x9b\"", "\\xc2\\x9b");
+	escaped("\xc2\x9b", 2, "\"\\u009b\"", "\"\\u009b\"", "\\xc2\\x9b");
+	/* U+00A0, U+00AD, U+202F, U+202E, U+FEFF, U+E0041. */
+	escaped("\xc2\xa0\xc2\xad\xe2\x80\xaf", 7, "\"\xc2\xa0\\u00ad\xe2\x80\xaf\"",
+		"\"\xc2\xa0\\u00ad\xe2\x80\xaf\"", "\xc2\xa0\\xc2\\xad\xe2\x80\xaf");
+	escaped("\xe2\x80\xae", 3, "\"\\u202e\"", "\"\\u202e\"", "\\xe2\\x80\\xae");
+	escaped("\xef\xbb\xbf\xf3\xa0\x81\x81", 7, "\"\\ufeff\\udb40\\udc41\"", "\"\\ufeff\\udb40\\udc41\"",
+		"\\xef\\xbb\\xbf\\xf3\\xa0\\x81\\x81");
 }
 
 TEST(test_json)

@@ -6,12 +6,18 @@ import io
 import json
 import math
 import os
+import pathlib
 import subprocess
 
 from exporting import Case
 from hodo_test import main
 
 FIXED = ["ts", "cpu", "pid", "tid", "comm", "name", "text", "function"]
+
+
+def text_cell(text):
+    """No spreadsheet computes a text."""
+    return "'" + text if text[:1] and text[0] in "=+-@\t\r\n'" else text
 
 
 def cell(value):
@@ -22,7 +28,7 @@ def cell(value):
         return "true" if value else "false"
     if isinstance(value, list):
         return value
-    return str(value)
+    return text_cell(value) if isinstance(value, str) else str(value)
 
 
 class Csv(Case):
@@ -40,7 +46,7 @@ class Csv(Case):
                 if key in header:
                     self.assertEqual(got.pop(key), cell(event.get(key)) if key != "function" or event.get(key)
                                      else got.get(key, ""), key)
-            expected = {("field_" if k in FIXED else "") + k: v for k, v in event["fields"].items()}
+            expected = {text_cell("field_" + k if k in FIXED else k): v for k, v in event["fields"].items()}
             expected |= {f"context_{k}": v for k, v in event.get("context", {}).items()}
             for key, value in got.items():
                 self.same(value, expected.get(key), (key, event))
@@ -85,6 +91,24 @@ class Csv(Case):
         header, rows = self.check(self.hostile())
         self.assertIn('k"<b>\u00ff\'\\', header)
         self.assertIn('kv:"</script>\x1b[31m,\u00ff\nput', {row[5] for row in rows})
+
+    def test_formulas(self):
+        """Texts stay texts in a spreadsheet, and come back from it whole."""
+        for n, first in enumerate("=+-@\t\r\n'"):
+            name = self.generate("GEN_TRACE", "all", n)
+            file = pathlib.Path(self.path(name), "kvd-412", "metadata")
+            text, code = file.read_text(), f"%{ord(first):02x}"
+            for old, new in (("name=kv:put ", f"name={code}put "), ("fields=key:str", f"fields={code}key:str"),
+                             ("comm=kvd%20worker", f"comm={code}1+1"), ("format=key%20", f"format={code}key%20")):
+                self.assertIn(old, text)
+                text = text.replace(old, new)
+            file.write_text(text)
+            header, rows = self.check(name)
+            self.assertIn(f"'{first}key", header)
+            cells = {cell for row in rows for cell in row}
+            self.assertLessEqual({f"'{first}put", f"'{first}1+1"}, cells)
+            self.assertTrue(any(c.startswith(f"'{first}key ") for c in cells))
+            self.assertEqual({c for c in cells if c[:1] and c[0] in "=+@\t\r\n"}, set())
 
     def test_null_and_empty_differ(self):
         text = self.export("csv", self.record()).decode()

@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import unicodedata
 
 import hodo_test
 from hodo_test import COMPARE, HODO, SOURCE, main, program, run
@@ -249,6 +250,49 @@ class Output(Case):
         done = run("sh", "-c", '"$0" print -q "$1" >&-', HODO, path)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr.startswith("hodo: standard output cannot be written"))
+
+
+class Unseen(Case):
+    """Characters that are not seen never reach a terminal; all others do."""
+
+    @staticmethod
+    def unseen(c):
+        return unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")
+
+    def setUp(self):
+        super().setUp()
+        every = [chr(n) for n in range(0x80, sys.maxunicode + 1) if not 0xd800 <= n < 0xe000]
+        hidden = [c for c in every if self.unseen(c)]
+        beside = [chr(ord(c) + d) for c in hidden for d in (-1, 1) if ord(c) > 0x80]
+        self.seen = "".join(sorted({c for c in beside if not self.unseen(c) and unicodedata.category(c) != "Cn"}))
+        self.hidden = "".join(hidden)
+        self.data = self.make("all")
+        file = pathlib.Path(self.data, "kvd-412", "metadata")
+        text = file.read_text(encoding="latin-1")
+        name = "".join(f"%{b:02x}" for b in (self.hidden + self.seen).encode())
+        for old, new in (("name=kv:put ", f"name=kv:{name} "), ("fields=key:str", f"fields={name}:str"),
+                         ("names=IDLE", f"names={name}"),
+                         ("comm=kvd%20worker", f"comm={name}"), ("comm=kvd exe=/usr/bin/kvd", f"comm={name} exe=/")):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        file.write_text(text, encoding="latin-1")
+
+    def test_unseen(self):
+        verbs = [[verb, *json] for verb in ("print", "stat", "info", "list", "report") for json in ((), ("--json",))]
+        verbs += [["export", "--to", to, "-o", "-"] for to in ("chrome", "jsonl", "speedscope", "folded", "callgrind")]
+        for verb in verbs:
+            with self.subTest(verb):
+                out = self.ok(*verb, self.data)
+                self.assertEqual({hex(ord(c)) for c in out if c not in "\n\t" and self.unseen(c)}, set())
+                if verb[0] != "report" and verb[-1] != "-":
+                    self.assertLessEqual(set(self.seen), set(out))
+
+    def test_json_has_them_all(self):
+        events = [json.loads(line) for line in self.ok("print", "--json", self.data).splitlines()]
+        whole = self.hidden + self.seen
+        self.assertIn("kv:" + whole, {e["name"] for e in events})
+        self.assertIn(whole, {e["comm"] for e in events})
+        self.assertTrue(any(whole in e["fields"] for e in events))
 
 
 class Times(Case):

@@ -161,7 +161,7 @@ TEST(test_escapes)
 		     "a\"b\\c\\n\\t\\r\\b\\f\\x01\\x7f");
 	check_escape("\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\"",
 		     "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80");
-	check_escape("\xc2\x85", 2, "\"\xc2\x85\"", "\\xc2\\x85"); /* a control character of a terminal */
+	check_escape("\xc2\x85", 2, "\"\\u0085\"", "\\xc2\\x85"); /* a control character of a terminal */
 	check_escape("\xc0\x80", 2, "\"\\u00c0\\u0080\"", "\\xc0\\x80");                 /* overlong */
 	check_escape("\xed\xa0\x80", 3, "\"\\u00ed\\u00a0\\u0080\"", "\\xed\\xa0\\x80"); /* a surrogate */
 	check_escape("\xf4\x90\x80\x80", 4, "\"\\u00f4\\u0090\\u0080\\u0080\"", "\\xf4\\x90\\x80\\x80");

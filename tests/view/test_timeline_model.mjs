@@ -311,7 +311,7 @@ function testText() {
 	assert.equal(relative(-20, 1), '−20 ns');
 	assert.match(clock(1763737402123456789n, 1), /^\d\d:\d\d:\d\d\.123456790$/);
 	assert.match(clock(1763737402999999999n, 2), /\.000000001$/);
-	assert.equal(printable('a\u0000\u202eb\nc'), 'a\u2400\\u{202e}b\u240ac');
+	assert.equal(printable('a\u0000\u202eb\nc\u{e0041}\u00ad\u2028'), 'a\u2400\\u{202e}b\u240ac\\u{e0041}\\u{ad}\\u{2028}');
 	assert.throws(() => takeApart(new ArrayBuffer(8)), /no recording/);
 	const { main } = makeModel(500);
 	assert.throws(() => takeApart(bufferOf(main.subarray(0, main.length - 64))), /cut off/);

@@ -25,9 +25,8 @@ export const SLICE_CONTINUED = 32;
 
 /* A recording's texts may hold anything: what could not be seen, or turns the writing's direction, is made visible. */
 export function printable(text) {
-	// eslint-disable-next-line no-control-regex
-	return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => {
-		const code = c.charCodeAt(0);
+	return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => {
+		const code = c.codePointAt(0);
 		if (code < 0x20)
 			return String.fromCharCode(0x2400 + code);
 		return `\\u{${code.toString(16)}}`;
