@@ -249,6 +249,16 @@ struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struc
 /* The sum of limited over a process's classes, or all processes'. */
 uint64_t hodo_read_limited(const struct hodo_read *reader, const struct hodo_read_process *process);
 
+/* Process images that came to the recorder and are not in the recording, for one reason. */
+struct hodo_read_unrecorded {
+	size_t size;
+	uint64_t images;
+	const char *why; /* a line of text, such as any program could have put there */
+};
+
+/* The i-th reason; NULL behind the last. Valid as long as the reader. */
+const struct hodo_read_unrecorded *hodo_read_unrecorded(const struct hodo_read *reader, uint32_t i);
+
 /* Whether two classes mean the same event: name, kind, field names and types, and format. */
 bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_read_class *b);
 

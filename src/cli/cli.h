@@ -143,4 +143,8 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 /* If events were lost, one line on standard error. */
 void hodo_tell_lost(const struct hodo_read *reader);
 
+/* Process images that are not recorded, with the reasons; nothing, if there are none. */
+void hodo_put_unrecorded(struct hodo_text *to, const struct hodo_read *reader, bool color);
+void hodo_put_json_unrecorded(struct hodo_json *j, const struct hodo_read *reader);
+
 #endif

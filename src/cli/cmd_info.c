@@ -59,6 +59,10 @@ static void put_text(struct hodo_text *to, const struct info *info, bool color)
 		hodo_text_char(to, '\n');
 		hodo_put_lost(to, info->r, color);
 	}
+	if (hodo_read_unrecorded(info->r, 0)) {
+		hodo_text_char(to, '\n');
+		hodo_put_unrecorded(to, info->r, color);
+	}
 }
 
 static void put_json(struct hodo_json *j, const struct info *info)
@@ -71,6 +75,7 @@ static void put_json(struct hodo_json *j, const struct info *info)
 	hodo_table_put_json(j, "processes", &info->processes);
 	hodo_table_put_json(j, "parts", &info->parts);
 	hodo_json_u64(j, "limited", info->all.limited);
+	hodo_put_json_unrecorded(j, info->r);
 }
 
 static void fill(struct info *info, const struct hodo_look *look)

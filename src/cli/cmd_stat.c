@@ -33,6 +33,7 @@ static void put_json(struct hodo_json *j, const struct hodo_stat *s)
 				"pid,ppid,comm,exe,recorded,discarded,overwritten,complete,lost", &row);
 	}
 	hodo_json_end(j);
+	hodo_put_json_unrecorded(j, s->r);
 }
 
 /* --------------------------------------------------------------------------- text */
@@ -47,8 +48,9 @@ static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool col
 				 hodo_grouped(s->totals.damaged, buf), hodo_style(color, HODO_PLAIN));
 	if (hodo_lost_all(&lost))
 		hodo_put_lost(to, s->r, color);
-	else
+	else if (!hodo_read_unrecorded(s->r, 0))
 		hodo_text_add(to, "no event was lost\n");
+	hodo_put_unrecorded(to, s->r, color);
 }
 
 static int put(const struct hodo_stat *s, const struct hodo_stat *other, const struct args *a)

@@ -296,6 +296,9 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 		put_parts(s);
 	put_triggers(&o->conditions, s, o->args.quiet);
 	put_losses(o, s, overview);
+	for (uint32_t i = 0; i < s->reasons; i++)
+		hodo_error("%" PRIu64 " process image%s not recorded: %s", s->unrecorded[i].images,
+			   s->unrecorded[i].images == 1 ? " was" : "s were", s->unrecorded[i].why);
 	if (o->functions.functions.tracers && s->processes > 0)
 		put_functions(o, &s->functions);
 }

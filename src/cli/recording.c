@@ -147,14 +147,49 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 	}
 }
 
+void hodo_put_unrecorded(struct hodo_text *to, const struct hodo_read *reader, bool color)
+{
+	const struct hodo_read_unrecorded *u;
+	char buf[32];
+
+	for (uint32_t i = 0; (u = hodo_read_unrecorded(reader, i)); i++) {
+		hodo_text_printf(to, "%s%s process image%s not recorded:%s ", hodo_style(color, HODO_ALERT),
+				 hodo_grouped(u->images, buf), u->images == 1 ? " was" : "s were",
+				 hodo_style(color, HODO_PLAIN));
+		hodo_add_plain(to, u->why);
+		hodo_text_char(to, '\n');
+	}
+}
+
+void hodo_put_json_unrecorded(struct hodo_json *j, const struct hodo_read *reader)
+{
+	const struct hodo_read_unrecorded *u = hodo_read_unrecorded(reader, 0);
+
+	if (!u)
+		return;
+	hodo_json_array(j, "unrecorded");
+	for (uint32_t i = 0; (u = hodo_read_unrecorded(reader, i)); i++) {
+		hodo_json_object(j, NULL);
+		hodo_json_u64(j, "images", u->images);
+		hodo_json_string(j, "why", u->why);
+		hodo_json_end(j);
+	}
+	hodo_json_end(j);
+}
+
 void hodo_tell_lost(const struct hodo_read *reader)
 {
 	struct hodo_read_lost l = hodo_read_lost(reader, NULL);
+	const struct hodo_read_unrecorded *u;
+	uint64_t images = 0;
 	char all[32], over[32];
 
-	if (!hodo_lost_all(&l))
-		return;
-	hodo_warning(
-		"%s events were lost, %s of them overwritten: 'hodo stat' says why and how to keep them",
-		hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
+	for (uint32_t i = 0; (u = hodo_read_unrecorded(reader, i)); i++)
+		images += u->images;
+	if (images)
+		hodo_warning("%s process image%s not recorded: 'hodo stat' says why", hodo_grouped(images, all),
+			     images == 1 ? " was" : "s were");
+	if (hodo_lost_all(&l))
+		hodo_warning("%s events were lost, %s of them overwritten: 'hodo stat' says why and how to keep them",
+			     hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
 }

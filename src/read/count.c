@@ -277,6 +277,11 @@ uint64_t hodo_read_limited(const struct hodo_read *reader, const struct hodo_rea
 	return sum;
 }
 
+const struct hodo_read_unrecorded *hodo_read_unrecorded(const struct hodo_read *reader, uint32_t i)
+{
+	return i < reader->nunrecorded ? &reader->unrecorded[i] : NULL;
+}
+
 int64_t hodo_read_begin_ns(const struct hodo_read *reader)
 {
 	int64_t begin = INT64_MAX;

@@ -395,6 +395,8 @@ struct hodo_read {
 	struct hodo_read_part *parts; /* one, without name, where there are none */
 	uint32_t nparts;
 	char several[1024]; /* snapshots: a line for the user */
+	struct hodo_read_unrecorded *unrecorded;
+	uint32_t nunrecorded;
 
 	struct hodo_stream **heap; /* nstreams */
 	uint32_t heap_n;

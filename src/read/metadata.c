@@ -360,6 +360,19 @@ static int word_limited(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
+/* Of the whole recording. */
+static int word_unrecorded(struct hodo_trace *t, struct line *l)
+{
+	struct hodo_read *r = t->reader;
+	struct hodo_read_unrecorded u = { .size = sizeof(u) };
+	const char *why = get_text(l, "why");
+
+	if (get_number(l, "images", 1ull << 60, &u.images) < 0)
+		return skip(t, l, BAD_LOST, "number of images that are not recorded damaged: skipped");
+	u.why = hodo_arena_copy(&r->memory, why, strlen(why));
+	return u.why ? hodo_vec_push(r->unrecorded, r->nunrecorded, u) : -ENOMEM;
+}
+
 static int word_warning(struct hodo_trace *t, struct line *l)
 {
 	return hodo_vec_push(t->warnings, t->nwarnings, get_text(l, "text"));
@@ -404,6 +417,7 @@ static int use_line(struct hodo_trace *t, struct line *l)
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
 		{ "snapshot", word_snapshot }, { "kernel", word_kernel },
 		{ "object", word_object }, { "context", word_context }, { "limited", word_limited },
+		{ "unrecorded", word_unrecorded },
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)

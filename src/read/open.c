@@ -164,6 +164,7 @@ void hodo_read_close(struct hodo_read *reader)
 	free(reader->parts);
 	free(reader->traces);
 	free(reader->heap);
+	free(reader->unrecorded);
 	hodo_arena_free(&reader->memory);
 	free(reader);
 }

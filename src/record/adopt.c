@@ -30,7 +30,7 @@ int hodo_adopt(struct hodo_process *p, int fd)
 	p->adopted = true;
 	p->line_watch.ready = line_ready;
 	p->line_fd = fd;
-	if (epoll_ctl(p->session->epoll_fd, EPOLL_CTL_MOD, fd, &e) < 0) {
+	if (epoll_ctl(p->session->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0) {
 		int err = -errno;
 
 		hodo_process_close_line(p);
@@ -46,6 +46,8 @@ void hodo_adopt_check(struct hodo_session *s, int64_t now_ns)
 		next = p->next;
 		if (hodo_process_has_ended(p)) {
 			hodo_process_tell_ended(p);
+			hodo_process_finish(p, false);
+		} else if (p->superseded) {
 			hodo_process_finish(p, false);
 		} else if (p->line_ended_ns && now_ns - p->line_ended_ns > GONE_NS) {
 			hodo_process_finish(p, true);

@@ -392,7 +392,7 @@ static int read_metadata(int dirfd, struct hodo_text *text)
 	return fd < 0 ? -errno : hodo_file_read(fd, METADATA_MAX, text);
 }
 
-int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock)
+int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, const struct hodo_text *more)
 {
 	struct hodo_text old = { 0 }, text = { 0 };
 	int err = read_metadata(dirfd, &old);
@@ -410,6 +410,10 @@ int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock)
 		else
 			hodo_text_bytes(&text, at, len);
 		at += len;
+	}
+	if (more) {
+		hodo_text_bytes(&text, more->data, more->len);
+		hodo_text_fail(&text, more->error);
 	}
 	if (!err)
 		err = hodo_ctf_metadata_write(dirfd, &text);

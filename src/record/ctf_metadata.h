@@ -49,7 +49,7 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
  */
 int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text);
 
-/* Rewrites the clock's lines of the metadata file in dirfd. 0 or negative errno. */
-int hodo_ctf_metadata_set_clock(int dirfd, const struct hodo_clock_map *clock);
+/* Rewrites the clock's lines of the metadata file in dirfd, and appends more (or NULL). 0 or negative errno. */
+int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, const struct hodo_text *more);
 
 #endif

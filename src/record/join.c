@@ -118,7 +118,7 @@ static int open_join(struct hodo_join *j, int root, pid_t pid)
 	err = j->dirfd < 0 ? j->dirfd : listen_at(j);
 	act_as(geteuid(), getegid());
 	umask(mask);
-	return err ? err : hodo_session_watch(j->session, j->fd, &j->watch);
+	return err ? err : hodo_joining_watch(j->session, j->fd, &j->watch);
 }
 
 /* 0, or negative errno. */

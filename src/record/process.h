@@ -45,6 +45,7 @@ struct hodo_process {
 	struct hodo_watch line_watch;
 	int line_fd;           /* -1: there is none, or it has ended */
 	int64_t line_ended_ns; /* since when, if the process ended it; 0: it did not */
+	bool superseded;       /* by another image of the same process: it ended with exec */
 	int pidfd;   /* -1: there is none */
 	int memfd;
 	bool kernel; /* kernel.h: shm is for reading only */
@@ -141,12 +142,12 @@ void hodo_process_name_threads(struct hodo_process *p);
 void hodo_process_refresh_threads(struct hodo_process *p);
 
 /*
- * adopt.c: the connection fd, which is watched by epoll already, becomes the lifeline of a process that has just been
+ * adopt.c: the connection fd becomes the lifeline of a process that has just been
  * started, and the process's threads get their names. 0, or a negative errno and fd closed: its recording ends.
  */
 int hodo_adopt(struct hodo_process *p, int fd);
 
-/* adopt.c: finishes processes whose recording has ended from their side. */
+/* adopt.c: finishes processes whose recording has ended from their side, or which another image has replaced. */
 void hodo_adopt_check(struct hodo_session *s, int64_t now_ns);
 
 /* adopt.c: ends the recording of adopted processes and waits, a second at most, until none of them writes any more. */

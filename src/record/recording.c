@@ -256,17 +256,30 @@ static void look_for_requests(struct hodo_session *s)
 	}
 }
 
-int64_t hodo_session_step(struct hodo_session *s)
+/* One by one: who is dealt with may take away others, and none is named that was closed before. */
+static bool take_event(struct hodo_session *s)
 {
 	struct epoll_event event;
+	struct hodo_watch *w;
+
+	if (epoll_wait(s->epoll_fd, &event, 1, 0) != 1)
+		return false;
+	w = event.data.ptr;
+	w->ready(w);
+	return true;
+}
+
+int64_t hodo_session_step(struct hodo_session *s)
+{
 	uint32_t live = s->live;
+	bool more = true;
 	int64_t now;
 
-	/* One by one: who is dealt with may take away others, and none is named that was closed before. */
-	for (int i = 0; i < EVENTS_MAX && epoll_wait(s->epoll_fd, &event, 1, 0) == 1; i++) {
-		struct hodo_watch *w = event.data.ptr;
-
-		w->ready(w);
+	/* Programs wait for answers alone; who has joined may be busy, who has ended is not any more. */
+	for (int i = 0; more && i < EVENTS_MAX; i++) {
+		hodo_server_answer(s);
+		more = hodo_server_start_next(s);
+		more |= take_event(s);
 	}
 	now = hodo_now_ns();
 	hodo_server_expire(s, now);

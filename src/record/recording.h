@@ -17,6 +17,7 @@
 #include "message.h"
 #include "pattern.h"
 #include "ring_reader.h"
+#include "unrecorded.h"
 
 struct hodo_session;
 struct hodo_process;
@@ -69,7 +70,9 @@ struct hodo_session_stats {
 	uint64_t bytes;     /* of packets on disk */
 	uint32_t processes; /* images recorded so far */
 	uint32_t live;      /* of them, still being recorded */
-	uint32_t refused;   /* connections that came to nothing */
+	uint32_t refused;   /* images that came and are not recorded: the sum of unrecorded's */
+	uint32_t reasons;   /* of them */
+	struct hodo_unrecorded unrecorded[HODO_UNRECORDED_REASONS];
 	bool command;       /* the command itself was recorded */
 	bool kernel;        /* the kernel was recorded: one of processes */
 	bool ended;         /* by a limit or a trigger: the caller closes the session */

@@ -335,7 +335,7 @@ static int set_clocks(const struct copying *c)
 	for (const char *at = c->done.data, *end = at + c->done.len; !err && at < end; at += strlen(at) + 1) {
 		HODO_AUTO_CLOSE int fd = hodo_dir_open(c->r->out_fd, at);
 
-		err = fd < 0 ? fd : hodo_ctf_metadata_set_clock(fd, &map);
+		err = fd < 0 ? fd : hodo_ctf_metadata_complete(fd, &map, NULL);
 	}
 	return err;
 }

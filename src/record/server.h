@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.h - the socket at which processes join a recording.
+ * server.h - the socket at which processes join a recording, and those that are just joining.
  */
 #ifndef HODO_RECORD_SERVER_H
 #define HODO_RECORD_SERVER_H
 
+#include "connection.h"
 #include "session.h"
 
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_session *s);
+/* Answers all who wait, but for so many that nobody else would get his turn. */
+void hodo_server_answer(struct hodo_session *s);
+/* Begins the recording of the one that handed over its buffers first. False: there is none. */
+bool hodo_server_start_next(struct hodo_session *s);
 /* Drops connections that were not done with in time. */
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 /* Whether a process is just joining. */
 bool hodo_server_pending(const struct hodo_session *s);
-void hodo_server_close(struct hodo_session *s);
-/* Takes in whoever has handed over his buffers already: a short-lived process may have, and have exited. */
+/* Takes in whoever has come already: a short-lived process may have handed over his buffers, and have exited. */
 void hodo_server_drain(struct hodo_session *s);
+void hodo_server_close(struct hodo_session *s);
+
 /* Takes in who has connected to a listening socket: processes of this user, and root's. */
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
 

@@ -120,9 +120,20 @@ void hodo_session_take_reserve(struct hodo_session *s, uint64_t size)
 	}
 }
 
+/* The first folder that is completed says which images are missing beside it. */
 static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
 {
-	return text ? hodo_ctf_metadata_write(dirfd, text) : hodo_ctf_metadata_set_clock(dirfd, &s->clock_map);
+	HODO_AUTO(hodo_text_free) struct hodo_text more = { 0 };
+	int err;
+
+	if (text)
+		return hodo_ctf_metadata_write(dirfd, text);
+	if (!s->unrecorded_noted)
+		hodo_unrecorded_text(s, &more);
+	err = hodo_ctf_metadata_complete(dirfd, &s->clock_map, &more);
+	if (!err)
+		s->unrecorded_noted = true;
+	return err;
 }
 
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)

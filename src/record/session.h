@@ -8,6 +8,7 @@
 #include <base/clock.h>
 
 #include "clock.h"
+#include "joining.h"
 #include "parts.h"
 #include "recording.h"
 #include "snapshots.h"
@@ -29,6 +30,7 @@ struct hodo_session {
 	char release[65]; /* of the kernel */
 	int epoll_fd;
 	struct hodo_server *server; /* NULL once stopped */
+	struct hodo_joining joining;
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
 	struct hodo_parts parts;
@@ -48,9 +50,9 @@ struct hodo_session {
 	int reserve_fd;      /* unnamed file that keeps room for metadata on a full disk; -1 if there is none */
 	uint64_t reserve_size;
 	bool write_failed;   /* reported once */
+	bool unrecorded_noted; /* in a folder's metadata */
 	pid_t command;
 	uint32_t live;
-	uint32_t warnings_refused;
 	struct hodo_session_stats total; /* of what has ended */
 
 	int64_t interval_ns;
@@ -84,7 +86,7 @@ bool hodo_session_make_room(struct hodo_session *s, int err);
 /* Takes the room again, before a packet does: so many bytes at least, if they are to be had. */
 void hodo_session_take_reserve(struct hodo_session *s, uint64_t bytes);
 
-/* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only its clock lines. */
+/* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only completes it. */
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);
 
 /* A directory in that of the recording, with whatever descriptors can be had: its descriptor or negative errno. */

@@ -13,6 +13,8 @@
 #include "sys.h"
 #include "user.h"
 
+#define CONNECT_PAUSE_MS 5
+
 static struct sockaddr_un recorder;
 static socklen_t recorder_len;
 
@@ -155,8 +157,9 @@ static long connect_recorder(void)
 	if (fd < 0)
 		return fd;
 	/* EAGAIN: the recorder's queue of new processes is full for a short time. */
-	for (int i = 0; (n = hodo_sys3(SYS_connect, fd, &recorder, recorder_len)) == -EAGAIN && i < 100; i++)
-		hodo_sleep_ns(5000000);
+	for (int ms = 0; (n = hodo_sys3(SYS_connect, fd, &recorder, recorder_len)) == -EAGAIN &&
+			 ms < HODO_HELLO_TIMEOUT_MS; ms += CONNECT_PAUSE_MS)
+		hodo_sleep_ns(CONNECT_PAUSE_MS * 1000000);
 	if (n == 0)
 		return fd;
 	hodo_sys1(SYS_close, fd);

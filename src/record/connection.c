@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connection.c - one process that joins a recording.
+ *
+ * It waits for one answer, its configuration, and not for what follows: making its folder takes much longer, and is
+ * done when nobody waits. Images of one process follow upon each other by exec: all that an image has sent was sent
+ * before the next one says hello.
+ */
+#define _GNU_SOURCE
+#include "connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <base/file.h>
+#include <base/scope.h>
+
+#include "memory.h"
+#include "proc_status.h"
+#include "socket.h"
+
+#define PROCESSES_MAX 8192u /* recorded at once */
+#define UNANSWERED "it left before it was answered: the recorder had too much to do"
+#define TOO_MANY_FILES "the recorder has too many open files: raise the limit, see ulimit -Hn"
+
+void hodo_connection_refuse(struct hodo_connection *c, const char *why)
+{
+	hodo_unrecorded_add(c->session, c->id.pid, why);
+	hodo_joining_drop(c);
+}
+
+/* ------------------------------------------------------------------ hello */
+
+/* The process behind the connection, by a handle that no other process can get. */
+static int open_pidfd(const struct hodo_connection *c)
+{
+	int fd;
+
+	do {
+		fd = hodo_socket_peer(c->fd);
+		if (fd == -ENOPROTOOPT) {
+			fd = (int)syscall(SYS_pidfd_open, c->id.pid, 0);
+			fd = fd < 0 ? -errno : fd;
+		}
+	} while (hodo_session_free_files(c->session, fd));
+	return fd;
+}
+
+static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello *h)
+{
+	struct hodo_flight *f = &c->id.flight;
+	struct hodo_proc_status status;
+	char path[32], comm[sizeof(f->comm) + 1];
+	ssize_t len;
+
+	/* What it is called in its own pid namespace. */
+	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
+	hodo_config_describe(c->session, (uint64_t)c->id.pid << 32 | c->session->total.processes, f);
+	f->uid = c->uid;
+	f->ppid = h->ppid;
+	f->start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
+	memcpy(f->comm, h->comm, sizeof(f->comm) - 1);
+	if (c->adopted) { /* the thread that listens has a name of its own */
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->id.pid);
+		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0)
+			memcpy(f->comm, comm, sizeof(f->comm));
+	}
+	memcpy(f->exe, h->exe, sizeof(f->exe) - 1);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->id.pid);
+	len = readlink(path, f->exe, sizeof(f->exe) - 1);
+	if (len > 0)
+		f->exe[len] = 0;
+}
+
+static bool send_config(struct hodo_connection *c)
+{
+	const struct hodo_session_config *config = &c->session->config;
+	struct hodo_msg_config m;
+	size_t len = hodo_config_make(c->session, config->patterns, c->id.flight.uuid, config->context, false, &m);
+
+	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* It waits for two seconds and then runs on: work that is done for it would be in the way of others. */
+static bool has_left(const struct hodo_connection *c)
+{
+	struct pollfd p = { .fd = c->fd };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLHUP;
+}
+
+/* Another image of a process: the earlier ones ended with exec, and what they had to say is there. */
+static void supersede(struct hodo_connection *c)
+{
+	struct hodo_process *earlier = hodo_process_find(c->session, c->id.pid);
+
+	hodo_joining_supersede(c);
+	if (earlier)
+		earlier->superseded = true;
+}
+
+static void take_hello(struct hodo_connection *c)
+{
+	struct hodo_msg_hello h;
+	ssize_t len;
+	int asked = c->adopted ? 0 : hodo_memory_serve(c->session, c->fd, hodo_joining_has);
+
+	if (asked) {
+		if (asked > 0)
+			hodo_joining_drop(c);
+		return;
+	}
+	/* MSG_TRUNC: the length it really had. Descriptors sent along are dropped by the kernel. */
+	len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)
+		hodo_connection_refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak our language");
+	else if (h.head.version != HODO_ABI_VERSION)
+		hodo_connection_refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");
+	else if (has_left(c))
+		hodo_connection_refuse(c, UNANSWERED);
+	else if (c->pidfd < 0 && (c->pidfd = open_pidfd(c)) < 0)
+		hodo_connection_refuse(c, c->pidfd == -EMFILE || c->pidfd == -ENFILE ? TOO_MANY_FILES : "it is gone");
+	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
+		hodo_connection_refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
+	else {
+		take_identity(c, &h);
+		supersede(c);
+		if (!send_config(c)) {
+			hodo_connection_refuse(c, UNANSWERED);
+			return;
+		}
+		c->state = HODO_JOINING_GREETED;
+		c->deadline_ns = hodo_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
+	}
+}
+
+/* ------------------------------------------------------------------ ready */
+
+static const char *ready_flaw(const struct hodo_msg_ready *m, ssize_t len, int passed)
+{
+	if (len == 0)
+		return "it left before it handed over its buffers";
+	if (len == -EMFILE)
+		return TOO_MANY_FILES;
+	if (len < 0 && len != -EMSGSIZE && len != -EPROTO)
+		return strerror((int)-len);
+	if (len != -EPROTO && (len != (ssize_t)sizeof(*m) || m->head.magic != HODO_MSG_MAGIC ||
+			       m->head.version != HODO_ABI_VERSION || m->head.type != HODO_MSG_READY))
+		return "it does not speak our language";
+	return passed < 0 ? "it did not send exactly one buffer" : NULL;
+}
+
+static void take_ready(struct hodo_connection *c)
+{
+	struct hodo_msg_ready m;
+	HODO_AUTO_CLOSE int memfd = -1;
+	ssize_t len = hodo_socket_receive(c->fd, &m, sizeof(m), &memfd);
+	const char *why;
+
+	if (len == -EAGAIN || len == -EINTR)
+		return;
+	why = ready_flaw(&m, len, memfd);
+	if (why) {
+		hodo_connection_refuse(c, why);
+		return;
+	}
+	c->memfd = hodo_take_fd(&memfd);
+	c->state = HODO_JOINING_READY;
+	/* What comes next on a connection that stays is for the process. */
+	hodo_joining_unwatch(c->session, c->fd);
+	if (!c->adopted)
+		close(hodo_take_fd(&c->fd));
+}
+
+void hodo_connection_take(struct hodo_connection *c)
+{
+	if (c->state == HODO_JOINING_SILENT)
+		take_hello(c);
+	else if (c->state == HODO_JOINING_GREETED)
+		take_ready(c);
+}
+
+/* The connection ends with the recording of the process. */
+static void keep(struct hodo_connection *c, struct hodo_process *p)
+{
+	int err = hodo_adopt(p, hodo_take_fd(&c->fd));
+
+	if (err < 0) {
+		hodo_report(&c->session->config.reporter, "process %d is not recorded: %s", (int)p->id.pid,
+			    strerror(-err));
+		hodo_process_finish(p, true);
+	}
+}
+
+void hodo_connection_start(struct hodo_connection *c)
+{
+	struct hodo_session *s = c->session;
+	const char *why = "there are too many";
+
+	/* Both descriptors are the process's from here on, whatever comes of it. */
+	if (s->live >= PROCESSES_MAX ||
+	    hodo_process_start(s, &c->id, hodo_take_fd(&c->pidfd), hodo_take_fd(&c->memfd), &why) < 0) {
+		hodo_connection_refuse(c, why);
+		return;
+	}
+	s->processes->superseded = c->superseded;
+	if (c->adopted)
+		keep(c, s->processes);
+	hodo_joining_drop(c);
+}

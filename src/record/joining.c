@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* joining.c - the processes that are just joining, in the order in which they came. */
+#define _GNU_SOURCE
+#include "joining.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "connection.h"
+
+#define SILENT_PID_MAX 4u /* connections of one process */
+
+int hodo_joining_watch(struct hodo_session *s, int fd, struct hodo_watch *w)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = w };
+
+	return epoll_ctl(s->joining.answers_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+void hodo_joining_unwatch(struct hodo_session *s, int fd)
+{
+	epoll_ctl(s->joining.answers_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t pid, uid_t uid,
+					 void (*ready)(struct hodo_watch *w))
+{
+	struct hodo_connection *c = calloc(1, sizeof(*c));
+
+	if (!c || hodo_joining_watch(s, fd, &c->watch) < 0) {
+		free(c);
+		return NULL;
+	}
+	c->watch.ready = ready;
+	c->session = s;
+	c->fd = fd;
+	c->pidfd = c->memfd = -1;
+	c->id.pid = pid;
+	c->uid = uid;
+	c->deadline_ns = hodo_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
+	*s->joining.last = c;
+	s->joining.last = &c->next;
+	s->joining.n++;
+	return c;
+}
+
+void hodo_joining_drop(struct hodo_connection *c)
+{
+	struct hodo_joining *j = &c->session->joining;
+	struct hodo_connection **link = &j->first;
+
+	while (*link != c)
+		link = &(*link)->next;
+	*link = c->next;
+	if (j->last == &c->next)
+		j->last = link;
+	j->n--;
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	if (c->memfd >= 0)
+		close(c->memfd);
+	free(c);
+}
+
+void hodo_joining_supersede(struct hodo_connection *c)
+{
+	for (struct hodo_connection *e = c->session->joining.first, *next; e != c; e = next) {
+		next = e->next;
+		if (e->id.pid != c->id.pid)
+			continue;
+		e->superseded = true;
+		e->watch.ready(&e->watch);
+	}
+}
+
+bool hodo_joining_has(const struct hodo_session *s, pid_t pid)
+{
+	for (const struct hodo_connection *c = s->joining.first; c; c = c->next)
+		if (c->state != HODO_JOINING_SILENT && c->id.pid == pid)
+			return true;
+	return false;
+}
+
+bool hodo_joining_too_many(const struct hodo_session *s, pid_t pid)
+{
+	uint32_t same = 0;
+
+	for (const struct hodo_connection *c = s->joining.first; c; c = c->next)
+		same += c->id.pid == pid && c->state != HODO_JOINING_READY;
+	return same >= SILENT_PID_MAX;
+}

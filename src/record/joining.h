@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * joining.h - the processes that are just joining, in the order in which they came; and who waits for an answer.
+ */
+#ifndef HODO_RECORD_JOINING_H
+#define HODO_RECORD_JOINING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hodo_connection;
+struct hodo_session;
+struct hodo_watch;
+
+struct hodo_joining {
+	struct hodo_connection *first, **last;
+	uint32_t n;
+	int answers_fd; /* epoll: of all who wait for an answer */
+};
+
+/* Descriptors at which somebody waits for an answer, or no more. 0 or negative errno. */
+int hodo_joining_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
+void hodo_joining_unwatch(struct hodo_session *s, int fd);
+
+/* NULL: no memory; fd stays the caller's. */
+struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t pid, uid_t uid,
+					 void (*ready)(struct hodo_watch *w));
+void hodo_joining_drop(struct hodo_connection *c);
+
+/* Takes what earlier images of the connection's process have sent. */
+void hodo_joining_supersede(struct hodo_connection *c);
+
+/* Whether this one's buffers may be on their way already. */
+bool hodo_joining_has(const struct hodo_session *s, pid_t pid);
+
+/* Whether more connections of the process say nothing than it can have images: one, and such as it has been. */
+bool hodo_joining_too_many(const struct hodo_session *s, pid_t pid);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* unrecorded.c - process images that came to a recording and are not in it. */
+#include "unrecorded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "names.h"
+#include "session.h"
+
+#define TOLD_MAX 20u
+
+void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
+{
+	struct hodo_session_stats *t = &s->total;
+	uint32_t i = 0;
+
+	while (i < t->reasons && strcmp(t->unrecorded[i].why, why) != 0)
+		i++;
+	if (i == HODO_UNRECORDED_REASONS)
+		i--;
+	else if (i == t->reasons)
+		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
+			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
+	t->unrecorded[i].images++;
+	t->refused++;
+	if (t->refused <= TOLD_MAX)
+		hodo_report(&s->config.reporter, "process %d is not recorded: %s", (int)pid, why);
+	else if (t->refused == TOLD_MAX + 1)
+		hodo_report(&s->config.reporter, "more processes are not recorded");
+}
+
+void hodo_unrecorded_text(const struct hodo_session *s, struct hodo_text *t)
+{
+	for (uint32_t i = 0; i < s->total.reasons; i++) {
+		hodo_text_printf(t, "/*@unrecorded images=%llu why=",
+				 (unsigned long long)s->total.unrecorded[i].images);
+		hodo_name_encode(t, s->total.unrecorded[i].why);
+		hodo_text_add(t, "*/\n");
+	}
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Process images in plenty: each is recorded, or counted with the reason, in every place where losses stand."""
+
+import json
+import sys
+
+from hodo_test import Case, main, program
+
+BURSTS = program("BURSTS")
+UNANSWERED = "it left before it was answered: the recorder had too much to do"
+
+
+class Bursts(Case):
+    def counted(self, done):
+        """How many images are not recorded, as the summary, the metadata, stat and info agree."""
+        said = done.number(r"hodo: (\d+) process images? w\w+ not recorded: ")
+        for verb in ("stat", "info"):
+            reasons = json.loads(self.ok(verb, "--json", self.data)).get("unrecorded", [])
+            self.assertEqual(sum(r["images"] for r in reasons), said, done.stderr)
+            self.assertLessEqual({r["why"] for r in reasons}, {UNANSWERED})
+            text = self.ok(verb, self.data)
+            for r in reasons:
+                self.assertRegex(text, rf"{r['images']} process images? w\w+ not recorded: {UNANSWERED}")
+        if said:
+            self.assertIn(f"{said} process image", self.hodo("print", self.data).stderr)
+            self.assertNotIn("no event was lost", self.ok("stat", self.data))
+        return said
+
+    def check(self, done, wrote):
+        """Each image writes one event; who sets them off writes none, and is recorded."""
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.lost(), 0)
+        self.assertEqual(done.events()[0] + self.counted(done), wrote)
+
+    def busy(self, n):
+        """Loops beside the recorder and the burst."""
+        loop = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+        for _ in range(n):
+            self.start(sys.executable, "-c", loop)
+
+    def test_forks(self):
+        self.busy(4)
+        self.check(self.record(BURSTS, "fork", 600), 600)
+
+    def test_execs(self):
+        """An image is gone before the recorder has looked at it, and the next one speaks for the same process."""
+        self.busy(3)
+        self.check(self.record(BURSTS, "exec", 10, 20), 210)
+
+    def test_nobody_answers(self):
+        """The recorder stands still for longer than anybody waits: who came meanwhile is counted."""
+        done = self.record(BURSTS, "unheard", 100)
+        self.assertEqual(self.counted(done), 100, done.stderr)
+        self.check(done, 100)
+
+
+main()
