@@ -47,12 +47,6 @@ static int put_base64(void *container, const void *data, size_t len)
 	return 0;
 }
 
-void hodo_view_put(struct hodo_view_container *c, const void *bytes, size_t len)
-{
-	c->bytes += len;
-	hodo_text_bytes(&c->deflate.in, bytes, len);
-}
-
 /* Up to a multiple of 8. */
 static void align(struct hodo_view_container *c, const char *with)
 {

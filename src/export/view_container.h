@@ -30,7 +30,12 @@ void hodo_view_table_end(struct hodo_view_container *container);
 /* Begins a column of n values, "u32" of 4 bytes, … True: they are to be put. */
 bool hodo_view_column(struct hodo_view_container *container, const char *name, const char *type, unsigned bytes,
 		      uint64_t n);
-void hodo_view_put(struct hodo_view_container *container, const void *bytes, size_t len);
+
+static inline void hodo_view_put(struct hodo_view_container *c, const void *bytes, size_t len)
+{
+	c->bytes += len;
+	hodo_text_bytes(&c->deflate.in, bytes, len);
+}
 
 static inline void hodo_view_put_value(struct hodo_view_container *c, const void *value, size_t size)
 {
