@@ -357,6 +357,12 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 200);
 #define HODO_PROFILE_ENTRY 704u /* bytes */
 #define HODO_PROFILE_BUCKETS 164u
 
+/* The calls that threads are inside of: struct hodo_open_thread, likewise. The first place is no thread's: its n is the
+ * number of places given out, and may exceed those that there are. */
+#define HODO_OPEN_THREADS 2048ull
+#define HODO_OPEN_THREAD 8192u /* bytes */
+#define HODO_OPEN_CALLS 341u
+
 /* One moment by three clocks. */
 struct hodo_moment {
 	uint64_t ticks;   /* of the recording's clock */
@@ -391,6 +397,7 @@ struct hodo_layout {
 	uint64_t ring_size;   /* bytes, packet_size * 2^m, m >= 2 */
 	uint64_t data;        /* offset of ring 0's packets; ring r's at data + r * ring_size */
 	uint64_t profile;     /* offset of the profile's entries, 0: none */
+	uint64_t open;        /* offset of the threads' open calls, 0: none */
 	uint64_t total;       /* bytes of shared memory */
 };
 
@@ -407,7 +414,7 @@ static inline int hodo_layout_init(struct hodo_layout *l, uint32_t rings, uint32
 	l->packet_size = packet_size;
 	l->ring_size = ring_size;
 	l->data = HODO_SHM_RINGS + (uint64_t)rings * HODO_PAGE;
-	l->profile = 0;
+	l->profile = l->open = 0;
 	l->total = l->data + (uint64_t)rings * ring_size;
 	return 0;
 }
@@ -416,6 +423,12 @@ static inline void hodo_layout_add_profile(struct hodo_layout *l)
 {
 	l->profile = l->total;
 	l->total += HODO_PROFILE_ENTRIES * HODO_PROFILE_ENTRY;
+}
+/* Adds room for open calls, of tracers that tell of a call at its end only; see hodo_functions_end_only(). */
+static inline void hodo_layout_add_open(struct hodo_layout *l)
+{
+	l->open = l->total;
+	l->total += HODO_OPEN_THREADS * HODO_OPEN_THREAD;
 }
 static inline uint64_t hodo_layout_ring(uint32_t ring)
 {
@@ -443,6 +456,21 @@ HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
 #define HODO_PROFILE_BATCH 16u
 #define HODO_PROFILE_THREAD 1ull
 
+/* A call that has not ended. Times in ticks. */
+struct hodo_open_call {
+	uint64_t addr; /* in the function; 0: a call that is not to be told of */
+	uint64_t entry;
+	uint32_t frame, depth;
+};
+HODO_ASSERT_SIZE_(struct hodo_open_call, 24);
+/* Written by its thread alone; n after the calls. */
+struct hodo_open_thread {
+	uint32_t tid;
+	uint32_t n; /* calls, outermost first; may exceed HODO_OPEN_CALLS, of which the first are here */
+	struct hodo_open_call call[HODO_OPEN_CALLS];
+};
+HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
+
 /* -------------------------------------------------------------- functions */
 
 /*
@@ -460,6 +488,9 @@ HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
  *   func:call          addr:ptr frame:u32 depth:u32 ticks:u64 left:bool
  *                                                  a call that ended now and took ticks; left by longjmp,
  *                                                  an exception and the like if left
+ *   func:open          addr:ptr frame:u32 depth:u32 ticks:u64
+ *                                                  a call that had not ended when its thread, its process or the
+ *                                                  recording did; where func:call tells of the others
  *   func:callee        addr:ptr frame:u32 calls:u64 ticks:u64 max:u64
  *                                                  before the func:call of the same frame: what that called
  *   func:stack         bytes:u64 depth:u32 chain:ptr[]
@@ -628,6 +659,12 @@ enum hodo_builtin {
 	HODO_TRACER_LOOP = 5,
 	HODO_TRACER_THREAD = 6
 };
+/* Whether calls are told of at their end only, so that open ones are to be kept in the shared memory. */
+static inline int hodo_functions_end_only(uint32_t tracers)
+{
+	return (tracers & (1u << HODO_TRACER_GRAPH | 1u << HODO_TRACER_LATENCY | 1u << HODO_TRACER_PROFILE)) &&
+	       !(tracers & 1u << HODO_TRACER_RECORD);
+}
 #define HODO_FUNCTIONS_RETURNS 1u /* replace return addresses where a function has a slot at its entry only */
 #define HODO_FUNCTIONS_ABORT 2u   /* HODO_TRACER_THREAD: raise SIGABRT in the wrong thread */
 

@@ -20,7 +20,7 @@ static bool knows_ends_only(const struct hodo_read_process *p)
 
 		if (c->role == HODO_READ_ROLE_CALL_ENTRY || strcmp(c->name, "func:reached") == 0)
 			parts += c->count;
-		else if (strcmp(c->name, "func:call") == 0)
+		else if (strcmp(c->name, "func:call") == 0 || strcmp(c->name, "func:open") == 0)
 			complete += c->count;
 	}
 	return complete > 0 && parts == 0;

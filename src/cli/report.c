@@ -207,9 +207,10 @@ static int read_events(struct report *rep)
 		if (e->cls->kind != HODO_KIND_FUNCTION)
 			continue;
 		if (strcmp(e->cls->name, "func:profile") == 0) {
-			/* The calls themselves say more, and it is the same ones. */
+			/* The calls themselves say more, and it is the same ones; but for those that did not end, which
+			 * are in no profile. */
 			hodo_read_calls_totals(rep->calls, &t);
-			if (!t.calls && is_profile(e->cls))
+			if (t.calls == t.open && is_profile(e->cls))
 				add_profile(rep, e);
 		} else {
 			report_lists_event(&rep->lists, e);

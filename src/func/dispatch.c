@@ -339,6 +339,10 @@ void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 		} else {
 			enter_each(list, sets, &t->shadow, frame, 0);
 		}
+		/* Built-in tracers come first, and have one set. */
+		if (hodo_load(&hodo_func_open))
+			hodo_open_enter(t, frame, list->entry[0].ops && (list->entry[0].set & sets) &&
+					!(flags & HODO_DISPATCH_NO_EXIT));
 	} else {
 		hodo_dispatch_count(offsetof(struct hodo_shm, func_deep));
 	}
@@ -373,6 +377,8 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 		now = hodo_ticks_now();
 		t->exit_ticks = by_frame ? now : 0;
 		hodo_shadow_exit(&t->shadow, at, pc, now, flags & HODO_DISPATCH_SP, 0);
+		if (hodo_load(&hodo_func_open))
+			hodo_open_leave(t);
 	}
 	end(t);
 }

@@ -37,6 +37,7 @@ static const struct description descriptions[HODO_FUNC_EVENTS] = {
 					 PTR | HODO_TYPE_ARRAY),
 	[HODO_FUNC_PROFILE] = EVENT("profile", "addr, tid, calls, total, self, min, max, buckets", 8, PTR, U32, U64,
 				    U64, U64, U64, U64, U32 | HODO_TYPE_ARRAY),
+	[HODO_FUNC_OPEN] = EVENT("open", "addr, frame, depth, ticks", 4, PTR, U32, U32, U64),
 };
 
 /* Registers the events once, and binds their states to the present recording's on words. */
@@ -82,6 +83,7 @@ void hodo_events_recording(void)
 	hodo_ticks_per_s = wanted ? hodo_func_config.ticks_per_s : 0;
 	if (wanted || hodo_func_states[0].event)
 		bind_events(wanted);
+	hodo_open_start(wanted);
 	if (hodo_tracers_set_builtins(wanted ? hodo_func_config.tracers : 0, wanted ? fresh : 0) != 0 && wanted) {
 		const char *text = "its functions are not traced: its code may not be changed here, see hodo doctor";
 

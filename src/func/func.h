@@ -222,6 +222,8 @@ struct hodo_func_thread {
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
 	uint64_t stack_pending;    /* stack.c: the frame that is there and was not recorded, 0: none */
 	uint32_t stack_step;       /* stack.c: of the last event on the way down */
+	struct hodo_open_thread *open; /* open.c: its place, NULL: none was left; as of this tid and this recording */
+	uint32_t open_tid, open_recording;
 	uint32_t latency_free;     /* latency.c: nodes for this thread's use, kept when it has ended */
 	uint64_t chain[64];        /* for an event */
 	uint32_t cache_epoch;      /* of the lookup that cache was filled from */
@@ -311,6 +313,12 @@ HODO_HIDDEN void hodo_grace_give_back(void);                    /* under the con
 HODO_HIDDEN void hodo_grace_settle(void); /* without the lock: waits, and gives back what was retired before */
 HODO_HIDDEN bool hodo_grace_recording(void); /* waits for the end of a recording; false: a thread stays inside */
 
+/* open.c; in dispatch. told: a built-in tracer wants the call, and its exit can be seen. */
+extern HODO_HIDDEN struct hodo_open_thread *hodo_func_open; /* NULL: they are not wanted */
+HODO_HIDDEN void hodo_open_enter(struct hodo_func_thread *t, const struct hodo_frame *frame, bool told);
+HODO_HIDDEN void hodo_open_leave(struct hodo_func_thread *t);
+HODO_HIDDEN void hodo_open_start(bool wanted); /* under the control lock: a recording has begun, or ended */
+
 /* events.c; under the control lock */
 HODO_HIDDEN void hodo_events_recording(void);
 
@@ -335,7 +343,7 @@ static inline const char *hodo_func_config_texts(void)
 enum hodo_func_event {
 	HODO_FUNC_ENTRY, HODO_FUNC_EXIT, HODO_FUNC_ENTRY_SP, HODO_FUNC_EXIT_SP, HODO_FUNC_REACHED, HODO_FUNC_CALL,
 	HODO_FUNC_CALLEE, HODO_FUNC_STACK, HODO_FUNC_HELD, HODO_FUNC_WRONG_THREAD, HODO_FUNC_PROFILE,
-	HODO_FUNC_EVENTS
+	HODO_FUNC_OPEN, HODO_FUNC_EVENTS
 };
 extern HODO_HIDDEN struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
 

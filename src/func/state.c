@@ -12,6 +12,7 @@ struct hodo_functions_config hodo_func_config;
 struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
 struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];
 uint32_t hodo_func_nobjects;
+struct hodo_open_thread *hodo_func_open;
 
 long hodo_func_rseq_offset;
 uint64_t hodo_x86_xsave_bytes = 512;

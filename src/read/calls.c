@@ -323,12 +323,12 @@ static int64_t ticks_before(const struct hodo_read_event *e, uint64_t ticks)
 	return hodo_read_clock_ns(&e->process->clock, ticks < e->ticks ? e->ticks - ticks : 0);
 }
 
-/* func:call */
-static void whole(struct calls_thread *t, const struct hodo_read_event *e)
+/* func:call, func:open */
+static void whole(struct calls_thread *t, const struct hodo_read_event *e, bool open)
 {
 	struct hodo_read_calls *c = t->process->calls;
 	int64_t entry = ticks_before(e, e->values[3].u);
-	uint32_t flags = HODO_READ_CALL_WHOLE | (e->values[4].u ? HODO_READ_CALL_LEFT : 0);
+	uint32_t end = open ? HODO_READ_CALL_OPEN : e->values[4].u ? HODO_READ_CALL_LEFT : 0;
 	struct hodo_frame f = {
 		.function = e->values[0].u,
 		.entry = (uint64_t)(entry < e->ts_ns ? entry : e->ts_ns),
@@ -347,10 +347,11 @@ static void whole(struct calls_thread *t, const struct hodo_read_event *e)
 		t->ended[t->nended++] = (struct calls_ended){ f.depth, (int64_t)f.entry, total };
 	else
 		c->no_memory = true;
-	c->totals.returned += !e->values[4].u;
-	c->totals.left += !!e->values[4].u;
-	tell_enter(c, t, &f, flags);
-	tell(c->ops.leave, t, &f, (uint64_t)e->ts_ns, flags);
+	c->totals.returned += !end;
+	c->totals.left += end == HODO_READ_CALL_LEFT;
+	c->totals.open += open;
+	tell_enter(c, t, &f, HODO_READ_CALL_WHOLE | end);
+	tell(c->ops.leave, t, &f, (uint64_t)e->ts_ns, HODO_READ_CALL_WHOLE | end);
 }
 
 /* func:callee */
@@ -395,7 +396,7 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 		add_callee(t, e, at);
 		break;
 	default:
-		whole(t, e);
+		whole(t, e, kind == HODO_CALL_EVENT_OPEN);
 	}
 	return calls->no_memory ? -ENOMEM : 0;
 }

@@ -92,18 +92,18 @@ static void share_limited(struct hodo_process *p)
 /* Settles what this folder's metadata will report. */
 static void share_losses(struct hodo_process *p, bool last)
 {
-	uint64_t left = last ? UINT64_MAX : p->profile.discarded;
+	uint64_t left = last ? UINT64_MAX : p->own.discarded;
 
 	for (uint32_t i = 0; i < p->actives; i++)
 		ring_lost(p->ring[p->active[i]], last);
-	p->profile_reporting = share(p->profile.unwritten, p->profile_reported, &left);
+	p->own_reporting = share(p->own.unwritten, p->own_reported, &left);
 	share_limited(p);
 }
 
 /* The lines of this folder's metadata about what is missing. */
 static void add_losses(const struct hodo_process *p, struct hodo_text *t)
 {
-	hodo_ctf_add_lost(t, p->profile.name, &(struct hodo_lost){ .unwritten = p->profile_reporting });
+	hodo_ctf_add_lost(t, p->own.name, &(struct hodo_lost){ .unwritten = p->own_reporting });
 	for (uint32_t i = 0; i < p->actives; i++)
 		hodo_ctf_add_lost(t, p->ring[p->active[i]]->stream.name, &p->ring[p->active[i]]->reporting);
 	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++)
@@ -200,9 +200,9 @@ static void next_part(struct hodo_process *p, bool named)
 		l->reported += l->reporting;
 		l->reporting = 0;
 	}
-	if (p->profile.name[0]) {
-		p->profile_reported += p->profile_reporting;
-		hodo_stream_next_file(&p->profile);
+	if (p->own.name[0]) {
+		p->own_reported += p->own_reporting;
+		hodo_stream_next_file(&p->own);
 	}
 	hodo_parts_folder_done(p->session, p->dir);
 	close(p->dirfd);

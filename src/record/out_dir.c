@@ -27,7 +27,7 @@
 
 bool hodo_out_dir_is_stream(const char *name)
 {
-	if (strcmp(name, "fallback") == 0 || strcmp(name, "profile") == 0)
+	if (strcmp(name, "fallback") == 0 || strcmp(name, "profile") == 0 || strcmp(name, "open") == 0)
 		return true;
 	return strncmp(name, "cpu", 3) == 0 && name[3] && strlen(name) <= 9 &&
 	       strspn(name + 3, "0123456789") == strlen(name + 3);

@@ -16,6 +16,7 @@
 #include <hodo/abi_kernel.h>
 
 #include "conditions.h"
+#include "own_stream.h"
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
@@ -285,6 +286,21 @@ static void leave_session(struct hodo_process *p)
 	hodo_process_free(p);
 }
 
+static void write_own(struct hodo_process *p)
+{
+	struct hodo_own_stream own;
+
+	if (p->metadata_dirty && hodo_process_metadata(p, false) != 0)
+		return;
+	if (hodo_own_stream_begin(&own, p, p->layout.profile ? "profile" : "open") == 0) {
+		if (p->layout.profile)
+			hodo_process_write_profile(&own);
+		if (p->layout.open)
+			hodo_process_write_open(&own);
+	}
+	hodo_own_stream_end(&own);
+}
+
 void hodo_process_finish(struct hodo_process *p, bool alive)
 {
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
@@ -316,9 +332,9 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		add_total(&s->total, &r->stream);
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
 	}
-	if (!p->metadata_dirty || !p->layout.profile || hodo_process_metadata(p, false) == 0)
-		hodo_process_write_profile(p);
-	add_total(&s->total, &p->profile);
+	if (p->layout.profile || p->layout.open)
+		write_own(p);
+	add_total(&s->total, &p->own);
 	hodo_process_metadata(p, true);
 	leave_session(p);
 }
@@ -384,6 +400,8 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 	hodo_layout_init(&p->layout, s->cpus + 1, s->config.packet_size, s->config.ring_size);
 	if (s->config.functions && (s->config.functions->tracers & 1u << HODO_TRACER_PROFILE))
 		hodo_layout_add_profile(&p->layout);
+	if (s->config.functions && hodo_functions_end_only(s->config.functions->tracers))
+		hodo_layout_add_open(&p->layout);
 	err = map_memory(p, why);
 	if (!err) {
 		err = hodo_session_watch(s, pidfd, &p->watch);

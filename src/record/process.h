@@ -65,8 +65,8 @@ struct hodo_process {
 	bool age_set;
 	struct hodo_functions_seen functions;
 	struct hodo_snapshots_state snapshots;
-	struct hodo_stream profile; /* name empty: none */
-	uint64_t profile_reported, profile_reporting; /* unwritten ones, as in struct hodo_process_ring */
+	struct hodo_stream own; /* what the recorder itself tells of it, at the end; name empty: nothing */
+	uint64_t own_reported, own_reporting; /* unwritten ones, as in struct hodo_process_ring */
 	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 
 	struct hodo_map threads;    /* of struct hodo_ctf_thread, by tid */
@@ -131,8 +131,10 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r);
 /* folder.c: begins another part of the recording, in all processes, if it is time. */
 void hodo_folders_step(struct hodo_session *s, int64_t now_ns);
 
-/* profile.c: writes the profile's stream; the metadata must name its events already. */
-void hodo_process_write_profile(struct hodo_process *p);
+/* profile.c, open_calls.c: into the process's own stream; the metadata must name their events already. */
+struct hodo_own_stream;
+void hodo_process_write_profile(struct hodo_own_stream *own);
+void hodo_process_write_open(struct hodo_own_stream *own);
 
 /* threads.c: reads new names from the shared table; all: also those not yet valid before. */
 void hodo_process_read_threads(struct hodo_process *p, bool all);

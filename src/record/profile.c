@@ -8,7 +8,7 @@
  * sums may wrap.
  */
 #define _GNU_SOURCE
-#include "process.h"
+#include "own_stream.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,34 +24,9 @@ struct place {
 	uint32_t entry;
 };
 
-/* The packet being filled. */
-struct writer {
-	struct hodo_process *process;
-	struct hodo_packet head;
-	uint8_t *body;
-	size_t used, room; /* bytes of body */
-	uint16_t id;
-};
-
 static const struct hodo_profile_entry *entry_at(const struct hodo_process *p, uint32_t i)
 {
 	return (const struct hodo_profile_entry *)(p->shm + p->layout.profile) + i;
-}
-
-/* The id under which the process registered func:profile with the fields that are written here, 0 if it has not. */
-static uint16_t profile_id(const struct hodo_catalog *c)
-{
-	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
-					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32 };
-
-	for (uint32_t i = 0; i < c->events; i++) {
-		const struct hodo_catalog_event *e = c->event[i];
-
-		if (e->kind == HODO_KIND_FUNCTION && strcmp(e->name, "func:profile") == 0 &&
-		    e->nfields == sizeof(types) && memcmp(e->type, types, sizeof(types)) == 0)
-			return e->id;
-	}
-	return 0;
 }
 
 static int by_function(const void *a, const void *b)
@@ -108,25 +83,9 @@ static void add_entry(struct hodo_profile_entry *sum, const struct hodo_profile_
 		sum->bucket[b] += e->bucket[b];
 }
 
-static void write_packet(struct writer *w)
-{
-	struct hodo_process *p = w->process;
-
-	if (w->head.events == 0)
-		return;
-	w->head.content_size = w->head.packet_size = 8 * (sizeof(w->head) + w->used);
-	w->head.timestamp_end = w->head.timestamp_begin;
-	hodo_process_write(p, &p->profile, &w->head, w->body);
-	w->head.timestamp_begin += HODO_STREAM_APART;
-	w->head.events_before += w->head.events;
-	w->head.events = 0;
-	w->used = 0;
-}
-
 /* func:profile as it stands in a packet; buckets of them follow. */
 struct event {
-	uint64_t head;
-	uint32_t vtid;
+	struct hodo_own_event begin;
 	uint64_t addr;
 	uint32_t tid;
 	uint64_t calls, total, self, min, max;
@@ -134,33 +93,20 @@ struct event {
 } __attribute__((packed));
 #define EVENT_MAX (sizeof(struct event) + sizeof(((struct hodo_profile_entry *)0)->bucket))
 
-static void write_event(struct writer *w, const struct hodo_profile_entry *sum, uint32_t tid)
+static void write_event(struct hodo_own_stream *own, uint16_t id, const struct hodo_profile_entry *sum, uint32_t tid)
 {
 	struct event e = {
-		.vtid = tid, .addr = sum->addr, .tid = tid, .calls = sum->calls, .total = sum->total, .self = sum->self,
-		.min = sum->min, .max = sum->max, .buckets = HODO_PROFILE_BUCKETS,
+		.begin.vtid = tid, .addr = sum->addr, .tid = tid, .calls = sum->calls, .total = sum->total,
+		.self = sum->self, .min = sum->min, .max = sum->max, .buckets = HODO_PROFILE_BUCKETS,
 	};
-	uint64_t ts;
-	size_t bytes;
 
-	if (w->used + EVENT_MAX > w->room)
-		write_packet(w);
-	ts = w->head.timestamp_begin << (64 - HODO_TIMESTAMP_BITS) >> (64 - HODO_TIMESTAMP_BITS);
+	hodo_own_stream_room(own, EVENT_MAX);
 	while (e.buckets > 0 && sum->bucket[e.buckets - 1] == 0)
 		e.buckets--;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	e.head = ts << 16 | w->id;
-#else
-	e.head = w->id | ts << 16;
-#endif
-	bytes = e.buckets * sizeof(sum->bucket[0]);
-	memcpy(w->body + w->used, &e, sizeof(e));
-	memcpy(w->body + w->used + sizeof(e), sum->bucket, bytes);
-	w->used += sizeof(e) + bytes;
-	w->head.events++;
+	hodo_own_stream_add(own, id, &e, sizeof(e), sum->bucket, e.buckets * sizeof(sum->bucket[0]));
 }
 
-static void write_sums(struct writer *w, const struct place *places, long n)
+static void write_sums(struct hodo_own_stream *own, uint16_t id, const struct place *places, long n)
 {
 	for (long i = 0, end; i < n; i = end) {
 		struct hodo_profile_entry sum = { .addr = places[i].addr };
@@ -170,34 +116,24 @@ static void write_sums(struct writer *w, const struct place *places, long n)
 
 			if (places[end].addr != places[i].addr || places[end].tid != places[i].tid)
 				break;
-			hodo_shm_copy(&e, entry_at(w->process, places[end].entry), sizeof(e));
+			hodo_shm_copy(&e, entry_at(own->process, places[end].entry), sizeof(e));
 			add_entry(&sum, &e);
 		}
 		if (sum.calls)
-			write_event(w, &sum, places[i].tid);
+			write_event(own, id, &sum, places[i].tid);
 	}
-	write_packet(w);
 }
 
-void hodo_process_write_profile(struct hodo_process *p)
+void hodo_process_write_profile(struct hodo_own_stream *own)
 {
-	struct writer w = { .process = p, .id = profile_id(&p->catalog),
-			    .room = p->layout.packet_size - sizeof(struct hodo_packet) };
+	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
+					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32 };
+	uint16_t id = hodo_own_stream_id(own, "func:profile", types, sizeof(types));
 	HODO_AUTO_FREE struct place *places = NULL;
-	HODO_AUTO_FREE uint8_t *body = malloc(w.room);
-	long n;
+	long n = id ? find_places(own->process, &places) : 0;
 
-	if (!p->layout.profile || w.id == 0)
-		return;
-	hodo_stream_init(&p->profile, p->id.flight.uuid, p->layout.rings - 1, p->layout.rings - 1);
-	strcpy(p->profile.name, "profile");
-	w.body = body;
-	n = body ? find_places(p, &places) : -ENOMEM;
 	if (n < 0)
-		hodo_process_report(p, "its profile is lost: out of memory");
-	w.head.magic = HODO_CTF_MAGIC;
-	w.head.timestamp_begin = hodo_clock_now(p->session->clock);
-	if (n > 0)
-		write_sums(&w, places, n);
-	hodo_stream_close(&p->profile);
+		hodo_process_report(own->process, "its profile is lost: out of memory");
+	else
+		write_sums(own, id, places, n);
 }

@@ -211,14 +211,22 @@ static bool power_of_two(uint64_t v)
 
 int hodo_snapshot_layout(struct hodo_flight *f, uint32_t rings, uint64_t bytes, struct hodo_layout *layout)
 {
+	struct hodo_layout plain;
+
 	f->comm[sizeof(f->comm) - 1] = f->exe[sizeof(f->exe) - 1] = 0;
 	f->hostname[sizeof(f->hostname) - 1] = f->boot_id[sizeof(f->boot_id) - 1] = 0;
 	if (f->size < sizeof(*f) || !power_of_two(f->ring_size) || f->mode != HODO_MODE_OVERWRITE ||
 	    (f->clock != HODO_CLOCK_TSC && f->clock != HODO_CLOCK_MONOTONIC) || f->latest > 1 ||
 	    hodo_layout_init(layout, rings, f->packet_size, f->ring_size) < 0)
 		return -EPROTO;
-	if (layout->total != bytes)
-		hodo_layout_add_profile(layout);
+	plain = *layout;
+	for (unsigned i = 1; layout->total != bytes && i < 4; i++) {
+		*layout = plain;
+		if (i & 2)
+			hodo_layout_add_profile(layout);
+		if (i & 1)
+			hodo_layout_add_open(layout);
+	}
 	return layout->total == bytes ? 0 : -EPROTO;
 }
 

@@ -31,22 +31,24 @@ static uint32_t recordings; /* begun so far */
 
 /* ------------------------------------------------------------ configuration */
 
-static bool profile_wanted(const struct hodo_msg_config *c)
+static uint32_t tracers_wanted(const struct hodo_msg_config *c)
 {
 	struct hodo_functions_config f;
 
 	if (!c->functions_len)
-		return false;
+		return 0;
 	__builtin_memcpy(&f, hodo_config_functions(c), sizeof(f));
-	return f.tracers & (1u << HODO_TRACER_PROFILE);
+	return f.tracers;
 }
 
 static bool layout_of(const struct hodo_msg_config *c, struct hodo_layout *layout)
 {
 	if (c->rings > HODO_VIEWS + 1 || hodo_layout_init(layout, c->rings, c->packet_size, c->ring_size) != 0)
 		return false;
-	if (profile_wanted(c))
+	if (tracers_wanted(c) & 1u << HODO_TRACER_PROFILE)
 		hodo_layout_add_profile(layout);
+	if (hodo_functions_end_only(tracers_wanted(c)))
+		hodo_layout_add_open(layout);
 	return true;
 }
 
@@ -276,7 +278,7 @@ static void leave_pages(struct left *left, uint8_t *at, uint64_t len)
 
 static void leave_something(void)
 {
-	static struct left head, profile;
+	static struct left head, profile, open;
 	const struct hodo_recording *r = &hodo_recording;
 
 	if (hodo_section_empty() && !(hodo_func && hodo_func->inside())) {
@@ -284,7 +286,9 @@ static void leave_something(void)
 			hodo_sys2(SYS_munmap, head.at, head.len);
 		if (profile.at)
 			hodo_sys2(SYS_munmap, profile.at, profile.len);
-		head.at = profile.at = 0;
+		if (open.at)
+			hodo_sys2(SYS_munmap, open.at, open.len);
+		head.at = profile.at = open.at = 0;
 		return;
 	}
 	if (!r->shm)
@@ -292,6 +296,8 @@ static void leave_something(void)
 	leave_pages(&head, r->shm, HODO_SHM_THREADS);
 	if (r->layout.profile)
 		leave_pages(&profile, r->shm + r->layout.profile, HODO_PROFILE_ENTRIES * HODO_PROFILE_ENTRY);
+	if (r->layout.open)
+		leave_pages(&open, r->shm + r->layout.open, HODO_OPEN_THREADS * HODO_OPEN_THREAD);
 }
 
 void hodo_recording_forked(void)

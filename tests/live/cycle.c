@@ -342,6 +342,8 @@ static void one(const char *socket)
 	hodo_layout_init(&layout, config.rings, config.packet_size, config.ring_size);
 	if (config.functions_len && config.text[config.filter_len + 4] & 1u << HODO_TRACER_PROFILE)
 		hodo_layout_add_profile(&layout);
+	if (config.functions_len && hodo_functions_end_only((uint8_t)config.text[config.filter_len + 4]))
+		hodo_layout_add_open(&layout);
 	if (send(fd, &config, offsetof(struct hodo_msg_config, text) + config.filter_len + config.functions_len +
 			    config.conditions_len,
 		 MSG_NOSIGNAL) < 0)

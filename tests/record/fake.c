@@ -80,6 +80,8 @@ static bool say_hello(int fd)
 		memcpy(&f, config.text + config.patterns_len + config.filter_len, sizeof(f));
 		if (f.tracers & 1u << HODO_TRACER_PROFILE)
 			hodo_layout_add_profile(&layout);
+		if (hodo_functions_end_only(f.tracers))
+			hodo_layout_add_open(&layout);
 	}
 	return true;
 }

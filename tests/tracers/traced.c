@@ -93,6 +93,36 @@ static void scene_kill(void)
 	raise(SIGKILL);
 }
 
+/* Ends with calls open: by exit(), by another program, and by the end of a thread that waits to be seen. */
+CALLED void inside(int n, void (*end)(void))
+{
+	if (n == 0)
+		end();
+	else
+		inside(n - 1, end);
+	KEEP;
+}
+static void end_by_exit(void) { exit(0); }
+static void end_by_exec(void)
+{
+	execl("/proc/self/exe", "traced", "none", (char *)0);
+	abort();
+}
+static void end_thread(void) { pthread_exit(0); }
+static void *open_thread(void *arg)
+{
+	inside(2, end_thread);
+	return arg;
+}
+static void scene_exit(void) { inside(3, end_by_exit); }
+static void scene_exec(void) { inside(3, end_by_exec); }
+static void scene_ended(void)
+{
+	run_thread(open_thread, 0);
+	nap(300);
+	run_thread(open_thread, 0);
+}
+
 static void scene_fork(void)
 {
 	mid(3);
@@ -398,6 +428,7 @@ static const struct {
 	void (*run)(void);
 } scenes[] = {
 	{ "counts", scene_counts }, { "jump", scene_jump },       { "kill", scene_kill },
+	{ "exit", scene_exit },     { "exec", scene_exec },       { "ended", scene_ended },
 	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
 	{ "clone", scene_clone },   { "loader", scene_loader },
 #ifdef PLUGIN

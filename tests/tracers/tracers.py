@@ -6,6 +6,7 @@ HODO, TRACED, TRACED_STATIC, ENTRIES, PLAIN and COMPARE (tests/read/compare_bt2.
 """
 import bisect
 import collections
+import json
 import os
 import re
 import signal
@@ -195,6 +196,37 @@ def check_profile_killed(d):
         found = {name: sums["calls"] for (_, name), sums in profile(t).items()}
         # Those that it was inside of had no end.
         assert found == {"mid": 1, "leaf": 1000, "nap": 1}, found
+
+
+END_ONLY = (["--tracer", "graph"], ["--functions", "--min-time", "1ns"], ["--tracer", "latency", "--min-time", "1ns"],
+            ["--tracer", "profile"])
+
+
+def check_open(d):
+    """Calls that a process was inside of when it ended are there, however it did, inner ones first."""
+    for scene, want in (("kill", []), ("exit", ["inside"] * 4), ("exec", ["inside"] * 4)):
+        for options in END_ONLY:
+            status = {"kill": -signal.SIGKILL, "exit": 0, "exec": 2}[scene]
+            for t in for_all(d, options, scene, expect=status):
+                found = [name for name in t.calls("func:open") if name in ("inside", "main", "mid", "leaf", "nap")]
+                assert found == want + ["main"], (scene, options, found)
+                depths = [e["fields"]["depth"] for e in t.of("func:open")]
+                assert depths == list(range(len(depths) - 1, -1, -1)), (scene, options, depths)
+    t = run(d, ["--functions", "--min-time", "1h"], "exit")
+    assert not t.of("func:open"), t.of("func:open")
+    t = run(d, ["--tracer", "graph", "--depth", "2"], "exit")
+    assert {e["fields"]["depth"] for e in t.of("func:open")} == {0, 1}, t.of("func:open")
+
+
+def check_open_shown(d):
+    """The verbs know them: calls without an end, beside what ended or what a profile counted."""
+    for options in END_ONLY:
+        t = run(d, options, "exit")
+        found = {f["function"]: f for f in json.loads(hodo("report", "--json", t.path, status=0).stdout)["functions"]}
+        assert found["inside"]["calls"] == found["inside"]["open"] == 4, found
+        assert found["main"]["calls"] == found["main"]["open"] == 1 and found["main"]["total_ns"] == 0, found
+        text = hodo("graph", t.path, status=0).stdout
+        assert text.count("still open") == len(t.of("func:open")), text
 
 
 def check_profile_fork(d):
