@@ -308,12 +308,18 @@ static bool plain_vectors(struct call *c)
 {
 	uint8_t xstate[HODO_ATTACH_XSTATE_MAX];
 	static const uint32_t mxcsr = 0x1f80;
+	static const uint16_t control = 0x37f; /* of the x87 */
 	uint64_t used;
 
-	memcpy(xstate, c->e->xstate, c->e->xstate_size);
-	memcpy(&used, xstate + HODO_ATTACH_VECTORS_USED, sizeof(used));
-	used &= ~7ull; /* x87, SSE, AVX */
-	memcpy(xstate + HODO_ATTACH_VECTORS_USED, &used, sizeof(used));
+	if (c->e->xstate_size == HODO_ATTACH_FXSAVE) {
+		memset(xstate, 0, HODO_ATTACH_FXSAVE);
+		memcpy(xstate, &control, sizeof(control));
+	} else {
+		memcpy(xstate, c->e->xstate, c->e->xstate_size);
+		memcpy(&used, xstate + HODO_ATTACH_VECTORS_USED, sizeof(used));
+		used &= ~7ull; /* x87, SSE, AVX */
+		memcpy(xstate + HODO_ATTACH_VECTORS_USED, &used, sizeof(used));
+	}
 	memcpy(xstate + 24, &mxcsr, sizeof(mxcsr));
 	return hodo_attach_tracee_set_vectors(c->e, xstate);
 }

@@ -148,7 +148,9 @@ int hodo_attach_tracee_go_on(struct hodo_attach_tracee *e, enum __ptrace_request
 bool hodo_attach_tracee_is_fault(const struct hodo_attach_tracee *e, int signal); /* that the code itself made */
 bool hodo_attach_tracee_set_regs(const struct hodo_attach_tracee *e, const struct user_regs_struct *regs);
 bool hodo_attach_tracee_set_mask(const struct hodo_attach_tracee *e, uint64_t mask);
-/* The vector state, as XSAVE has it: e->xstate_size bytes; in it, which components are in use. */
+/* The vector state, as XSAVE has it: e->xstate_size bytes; in it, which components are in use. On a processor without
+ * XSAVE it is as FXSAVE has it, and nothing says what is in use. */
+#define HODO_ATTACH_FXSAVE 512
 #define HODO_ATTACH_VECTORS_USED 512
 bool hodo_attach_tracee_set_vectors(const struct hodo_attach_tracee *e, const uint8_t *xstate);
 int hodo_attach_tracee_save(struct hodo_attach_tracee *e); /* the vector registers */

@@ -152,11 +152,15 @@ int hodo_attach_tracee_save(struct hodo_attach_tracee *e)
 {
 	struct iovec v = { e->xstate, sizeof(e->xstate) };
 
-	if (ptrace(PTRACE_GETREGSET, e->tid, (void *)NT_X86_XSTATE, &v) != 0)
+	if (ptrace(PTRACE_GETREGSET, e->tid, (void *)NT_X86_XSTATE, &v) == 0) {
+		/* Filled: there may be more. */
+		if (v.iov_len >= sizeof(e->xstate) || v.iov_len < 576)
+			return -E2BIG;
+	} else if (errno != ENODEV || ptrace(PTRACE_GETREGSET, e->tid, (void *)NT_PRFPREG, &v) != 0) {
 		return -errno;
-	/* Filled: there may be more. */
-	if (v.iov_len >= sizeof(e->xstate) || v.iov_len < 576)
+	} else if (v.iov_len != HODO_ATTACH_FXSAVE) {
 		return -E2BIG;
+	}
 	e->xstate_size = (uint32_t)v.iov_len;
 	return 0;
 }
@@ -175,7 +179,9 @@ bool hodo_attach_tracee_set_vectors(const struct hodo_attach_tracee *e, const ui
 {
 	struct iovec v = { (void *)xstate, e->xstate_size };
 
-	return ptrace(PTRACE_SETREGSET, e->tid, (void *)NT_X86_XSTATE, &v) == 0;
+	int set = e->xstate_size == HODO_ATTACH_FXSAVE ? NT_PRFPREG : NT_X86_XSTATE;
+
+	return ptrace(PTRACE_SETREGSET, e->tid, (void *)(intptr_t)set, &v) == 0;
 }
 
 int hodo_attach_tracee_go_on(struct hodo_attach_tracee *e, enum __ptrace_request request, int deliver)
@@ -297,6 +303,10 @@ void hodo_attach_frame_vectors(uint8_t *to, const struct hodo_attach_tracee *e)
 	struct _fpx_sw_bytes extended = { .magic1 = FP_XSTATE_MAGIC1, .extended_size = size + sizeof(end),
 					  .xstate_size = size };
 
+	if (e->xstate_size == HODO_ATTACH_FXSAVE) {
+		memcpy(to, e->xstate, e->xstate_size);
+		return;
+	}
 	memcpy(&extended.xstate_bv, e->xstate + EXTENDED_AT, sizeof(extended.xstate_bv)); /* the mask of all there */
 	memcpy(to, e->xstate, size);
 	memcpy(to + EXTENDED_AT, &extended, sizeof(extended));

@@ -3,7 +3,7 @@
  * emit N - N times an event, a write to descriptor 77, and another event; then getppid() as often, and sync(). Events
  * and system calls of one thread must stand in that order on the recording's one timeline.
  *
- * emit wait FILE - makes FILE, then an event now and then, until it is killed.
+ * emit wait FILE - makes FILE, then an event now and then, until it is killed; it ends when its rounding changes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
 #include <hodo/trace.h>
 
@@ -18,10 +19,12 @@ static int wait_until_killed(const char *file)
 {
 	if (open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0)
 		return 1;
-	for (int i = 0;; i++) {
+	_MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+	for (int i = 0; _MM_GET_ROUNDING_MODE() == _MM_ROUND_TOWARD_ZERO; i++) {
 		HODO_EVENT(emit, tick, i);
 		usleep(2000);
 	}
+	return 1;
 }
 
 int main(int argc, char **argv)

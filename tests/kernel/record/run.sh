@@ -78,6 +78,18 @@ kill -TERM $recorder
 waited attached $recorder
 kill $pid
 [ -s /tmp/attached ] && sed 's/^/# /' /tmp/attached
+# One that does not listen. This processor has no XSAVE.
+./emit wait /tmp/alone &
+pid=$!
+check alone_ready wait_until 60 test -e /tmp/alone
+hodo record -q -k -e 'syscalls:*nanosleep,emit:*' -p $pid -o "$OUT/brought" 2>/tmp/brought &
+recorder=$!
+check brought_begun wait_until 60 grep -q 'emit:tick' "$OUT/brought/emit-$pid/metadata"
+check brought_events wait_until 60 test -s "$OUT/brought/kernel/cpu0"
+kill -TERM $recorder
+waited brought $recorder
+check brought_lives kill $pid
+[ -s /tmp/brought ] && sed 's/^/# /' /tmp/brought
 status context 5 hodo record -k -e 'syscalls:*,emit:*' --context comm,pid -o "$OUT/context" -- ./emit 20
 says context_said "--context is of processes' events"
 status unknown 5 hodo record -k -e 'shced:*,emit:*' -o "$OUT/unknown" -- ./emit 2
