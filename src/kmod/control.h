@@ -33,7 +33,7 @@ extern const struct file_operations *const hodo_control_overflow_ops;
 extern const struct file_operations *const hodo_control_format_ops; /* private: the event */
 /* control_filter.c: likewise. */
 extern const struct file_operations hodo_control_filter_ops;
-/* control_event.c: makes the folder events. */
+/* control_event.c: makes the folder events, and those in it. Takes hodo_lock. */
 void hodo_control_events_init(void);
 
 #endif

@@ -19,7 +19,7 @@ struct provider {
 	char name[];
 };
 static LIST_HEAD(providers);
-static struct dentry *events_dir;
+static struct dentry *events_dir; /* NULL: the tree is not made yet */
 
 /* --------------------------------------------------------------- enable */
 
@@ -135,7 +135,7 @@ void hodo_control_event_added(struct hodo_event *event)
 
 	event->dir = NULL;
 	event->filter_refused = NULL;
-	if (!p)
+	if (!p && events_dir)
 		p = new_provider(event->provider);
 	if (!p)
 		return;
@@ -167,6 +167,12 @@ void hodo_control_event_removed(struct hodo_event *event)
 
 void hodo_control_events_init(void)
 {
+	struct hodo_event *e;
+
+	mutex_lock(&hodo_lock);
 	events_dir = debugfs_create_dir("events", hodo_dir);
 	debugfs_create_file("enable", 0600, events_dir, NULL, &enable_many_ops);
+	list_for_each_entry(e, &hodo_events, list)
+		hodo_control_event_added(e);
+	mutex_unlock(&hodo_lock);
 }

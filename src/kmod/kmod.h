@@ -15,9 +15,9 @@
 extern struct dentry *hodo_dir; /* /sys/kernel/debug/hodo */
 
 void hodo_writers_exit(void); /* writer.c */
-int hodo_control_init(void); /* control.c: makes hodo_dir and its files; events come later */
+int hodo_control_init(void); /* control.c: makes hodo_dir, its files, and folders of the events there are */
 void hodo_control_exit(void);
-int hodo_recorder_init(void); /* recorder.c: the files record and memory, and buffers/cpuN */
+void hodo_recorder_init(void); /* recorder.c: the files record and memory, and buffers/cpuN */
 int hodo_tracepoints_init(void); /* tracepoints.c: the kernel's own */
 void hodo_tracepoints_exit(void);
 int hodo_syscalls_init(void); /* syscalls.c */

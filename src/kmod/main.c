@@ -10,16 +10,19 @@ struct part {
 	void (*exit)(void);
 };
 
-/* The recording ends before what it records goes, and the control tree's files go first of all. */
+/*
+ * Files come last: the kernel frees a module whose init function fails, whoever has a file of it open. They go last,
+ * too, when no one can be open any more: events take their folders with them.
+ */
 static const struct part parts[] = {
-	{ hodo_control_init, NULL },
-	{ hodo_recorder_init, NULL },
 	{ hodo_tracepoints_init, hodo_tracepoints_exit },
 	{ hodo_syscalls_init, hodo_syscalls_exit },
 	{ hodo_functions_init, hodo_functions_exit },
 	{ hodo_sites_init, hodo_sites_exit },
+	{ hodo_control_init, NULL },
 };
 
+/* Before what they record goes. */
 static void end_recordings(void)
 {
 	mutex_lock(&hodo_lock);
@@ -49,6 +52,7 @@ static int __init hodo_init(void)
 			return err;
 		}
 	}
+	hodo_recorder_init();
 	return 0;
 }
 

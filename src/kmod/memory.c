@@ -47,9 +47,10 @@ void hodo_memory_put(struct hodo_memory *memory)
 static bool new_data(struct hodo_memory *m)
 {
 	unsigned int cpu, n = num_present_cpus() + 1;
-	uint64_t pages = clamp(si_mem_available(), 0L, (long)(totalram_pages() / 2));
+	uint64_t pages = max(si_mem_available(), 0L) / 2;
 
-	/* vmalloc() would take whatever there is, and what others have: they would be killed for it. */
+	/* vmalloc() would take whatever there is, and what others have: they would be killed for it. Half of what there
+	 * is leaves them room, also where an earlier recording's memory is still held. */
 	if (m->layout.ring_size > (pages << PAGE_SHIFT) / n)
 		return false;
 	m->data = kvcalloc(m->layout.rings, sizeof(*m->data), GFP_KERNEL);

@@ -237,7 +237,7 @@ static const struct file_operations buffer_ops = {
  * "unsafe": debugfs' own wrapper knows no mmap(). These files are removed when the module goes, which it does
  * not while one is open: .owner.
  */
-int hodo_recorder_init(void)
+void hodo_recorder_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("buffers", hodo_dir);
 	void *whole = (void *)(unsigned long)WHOLE;
@@ -251,5 +251,4 @@ int hodo_recorder_init(void)
 		debugfs_create_file_unsafe(name, 0400, dir, (void *)(unsigned long)cpu, &buffer_ops);
 	}
 	debugfs_create_file_unsafe("fallback", 0400, dir, (void *)(unsigned long)nr_cpu_ids, &buffer_ops);
-	return 0;
 }

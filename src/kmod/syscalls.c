@@ -401,11 +401,8 @@ int hodo_syscalls_init(void)
 		return 0;
 	}
 	err = hodo_calls_make(&source, &calls, &ncalls);
-	if (err) {
-		/* Files are open by now, perhaps: loading must not fail any more. */
-		pr_err("no events syscalls:*: error %d\n", -err);
-		return 0;
-	}
+	if (err)
+		return err;
 	mutex_lock(&hodo_lock);
 	hodo_events_add(calls, ncalls);
 	mutex_unlock(&hodo_lock);

@@ -97,6 +97,12 @@ denies packet_size_too_large packet_size_kb 64
 denies packet_size_beyond packet_size_kb 16384
 takes buffer_size_huge buffer_size_kb 1073741824 1073741824
 denies enabled_no_memory enabled 1 "memory"
+# Half of what is available is left, not only of what there is.
+available=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+dd if=/dev/zero of=/dev/shm/fill bs=1024 count=$((available - 3 * 131072 - 40960)) 2>/dev/null
+echo 131072 >$HODO/buffer_size_kb
+denies enabled_too_much enabled 1 "memory"
+rm /dev/shm/fill
 takes buffer_size_back buffer_size_kb 64 64
 for bad in 2 -1 x "" 11; do
 	denies "enabled_'$bad'" enabled "$bad"
