@@ -36,8 +36,9 @@ dkms() {
 }
 
 dkms add -m "$name" -v "$release"
-# A few of the kernel's events: DKMS is what is tried here.
-if ! EVENTS="${EVENTS-sched irq}" dkms build -m "$name" -v "$release"; then
+# A few of the kernel's events: DKMS is what is tried here. Those of sunrpc are in a module of their own, in Debian's
+# kernels; hodo_target has none then.
+if ! EVENTS="${EVENTS-sched irq sunrpc}" dkms build -m "$name" -v "$release"; then
 	cat "$work/tree/$name/$release/build/make.log" || true
 	exit 1
 fi
@@ -53,5 +54,23 @@ case $(modinfo -F vermagic "$module") in
 	exit 1
 	;;
 esac
+for name_of in hodo_sunrpc hodo_target; do
+	[ -n "$(find "$work/tree/$name/$release/$version" -name "$name_of.ko*")" ] || {
+		echo "dkms has built no $name_of.ko" >&2
+		exit 1
+	}
+done
+modinfo -F depends "$(find "$work/tree/$name/$release/$version" -name 'hodo_sunrpc.ko*')" | grep -q sunrpc || {
+	echo "hodo_sunrpc.ko has no events" >&2
+	exit 1
+}
+# What the kernel's events bring when all of them are built.
+for file in "$root/build/kernel/$version/kmod"/*.ko; do
+	built=$(basename "$file" .ko)
+	[ ! -e "$file" ] || grep -q "^BUILT_MODULE_NAME.*\"$built\"" "$root/src/kmod/dkms.conf" || {
+		echo "dkms.conf does not name $built" >&2
+		exit 1
+	}
+done
 dkms remove -m "$name" -v "$release"
 echo "dkms: added, built and removed $name $release for $version"

@@ -387,7 +387,12 @@ def module_source(header):
             'MODULE_LICENSE("Dual MIT/GPL");\nMODULE_DESCRIPTION("Hodoscope: tracepoints of ' + header.name + '");\n')
 
 
-def write_results(build, headers, gone):
+def empty_module(name):
+    return (SPDX + "#include <linux/module.h>\n\n"
+            f'MODULE_LICENSE("Dual MIT/GPL");\nMODULE_DESCRIPTION("Hodoscope: this kernel has no tracepoints for {name}");\n')
+
+
+def write_results(build, headers, gone, companions):
     usable = [h for h in headers.values() if not h.lost]
     own = [h for h in usable if h.modules or h.own]
     events = sorted(e for h in usable if h not in own for e in h.events)
@@ -396,6 +401,11 @@ def write_results(build, headers, gone):
     for h in own:
         build.write(f"set_{h.name}.c", module_source(h))
         modules[f"hodo_{h.name}"] = [f"ev_{h.name}.o", f"set_{h.name}.o"]
+    made = sorted(modules)
+    for name in companions:
+        if name not in modules:
+            build.write(f"set_{name.removeprefix('hodo_')}.c", empty_module(name))
+            modules[name] = [f"set_{name.removeprefix('hodo_')}.o"]
     build.kbuild({f"ev_{h.name}.o": h.own for h in usable} | {"table.o": None}, modules)
     lines = ["# Tracepoints of the kernel's headers that hodo.ko does not have, and why. Made by generate.py."]
     for h in headers.values():
@@ -407,7 +417,7 @@ def write_results(build, headers, gone):
     build.write("events.skipped", "\n".join(lines) + "\n")
     skipped = sum(1 for h in usable for _ in h.skipped)
     say(f"{len(events)} events of {len(usable) - len(own)} of the kernel's headers; {sum(len(h.events) for h in own)} more in "
-        f"{', '.join(sorted(modules)) or 'no modules of their own'}; {skipped} classes and events and "
+        f"{', '.join(made) or 'no modules of their own'}; {skipped} classes and events and "
         f"{len(headers) - len(usable)} headers cannot be used: {build.dir}/events.skipped")
 
 
@@ -427,6 +437,8 @@ def main():
     parser.add_argument("--events", default="all", help='headers by name: "sched irq"; default: all')
     parser.add_argument("--include", type=pathlib.Path, action="append", default=[], metavar="DIR",
                         help="DIR/trace/events has further headers, of tracepoints of modules of one's own")
+    parser.add_argument("--companions", default="", help='modules of events that are made, even if there are none for '
+                        'them: "hodo_sunrpc"')
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
     kernel, build = args.kernel.resolve(), Build(args.kernel.resolve(), args.out.resolve(), args.jobs)
@@ -464,7 +476,7 @@ def main():
             again = {n: h for n, h in again.items() if not h.lost}
             if not again:
                 break
-    write_results(build, headers, state["gone"])
+    write_results(build, headers, state["gone"], args.companions.split())
     state["headers"].update({n: h.state() for n, h in headers.items()})
     saved.write_text(json.dumps(state, indent=1))
 
