@@ -291,10 +291,11 @@ HODO_ASSERT_SIZE_(struct hodo_ring, 192);
 enum hodo_mode { HODO_MODE_DISCARD = 0, HODO_MODE_OVERWRITE = 1 };
 enum hodo_clock { HODO_CLOCK_TSC = 1, HODO_CLOCK_MONOTONIC = 2 /* ticks are ns */ };
 
-/* A thread that traced: its name at its first event. tid is stored last. */
+/* A thread that traced: its name at its first event. tid is stored last. In the kernel's memory: a thread that was
+ * there, and its last name, anywhere in the table; tid is 0 while it is replaced. */
 struct hodo_thread {
-	uint32_t tid; /* 0: not yet valid */
-	uint32_t reserved;
+	uint32_t tid; /* 0: not valid */
+	uint32_t reserved; /* in the kernel's memory: of its process */
 	char comm[16]; /* NUL-terminated */
 };
 HODO_ASSERT_SIZE_(struct hodo_thread, 24);
@@ -309,7 +310,7 @@ struct hodo_shm {
 	uint32_t reserved;
 	uint64_t catalog_used;  /* bytes of catalogue published */
 	uint64_t catalog_lost;  /* records that did not fit */
-	uint32_t threads;       /* entries given out; may exceed HODO_THREADS_MAX */
+	uint32_t threads;       /* given out; may exceed HODO_THREADS_MAX. Of the kernel's: names stored so far */
 	uint32_t stopped;       /* set by the consumer: recording is over, nobody reads on */
 	uint32_t functions;     /* traceable functions found so far, in all objects */
 	uint32_t functions_on;  /* of them, patched at present */

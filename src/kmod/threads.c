@@ -3,8 +3,15 @@
  * threads.c - names of threads, for those who read the trace: all that there are when a recording begins, then each
  * new one and each new name. Nothing of it is on the way of an event.
  *
- * A place in the table is taken by one atomic increment, filled, and made valid by storing tid with release: without
- * it a reader could see the number and not yet the name.
+ * A thread has one place in the table, in which its next name replaces the last: else whoever changes it often enough
+ * would leave no room for others. The place is one of a bucket's, which the tid says. Tids are given out in turn, so
+ * a new thread that finds no free place is given that of one that has ended, the one that came first if it can be.
+ *
+ *            | another writer      | reader
+ *   writer   | excluded: the lock  | beside
+ *
+ * Readers have the table mapped. tid is 0 while the rest is changed, and stored last, with release: without it a
+ * reader could see the number and not yet the name.
  */
 #include "kmod.h"
 #include "recording.h"
@@ -12,23 +19,68 @@
 
 #include <core/atomic.h>
 
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/string.h>
 
+#define PLACES 8u /* of a bucket */
+#define BUCKETS (HODO_THREADS_MAX / PLACES)
+
+static DEFINE_RAW_SPINLOCK(lock);
+
+static notrace bool lives(uint32_t tid)
+{
+	bool yes;
+
+	rcu_read_lock();
+	yes = pid_task(find_pid_ns((pid_t)tid, &init_pid_ns), PIDTYPE_PID) != NULL;
+	rcu_read_unlock();
+	return yes;
+}
+
+/* The thread's, a free one, or that of one that has ended. NULL: all of the bucket's have names that may be needed. */
+static notrace struct hodo_thread *place_of(struct hodo_thread *threads, uint32_t tid)
+{
+	struct hodo_thread *bucket = &threads[tid % BUCKETS * PLACES], *place = NULL;
+	uint32_t first = tid / BUCKETS; /* that of eight tids before in this bucket */
+
+	for (uint32_t i = 0; i < PLACES; i++) {
+		struct hodo_thread *t = &bucket[(first + i) % PLACES];
+
+		if (t->tid == tid)
+			return t;
+		if (!place && t->tid == 0)
+			place = t;
+	}
+	for (uint32_t i = 0; i < PLACES && !place; i++)
+		if (!lives(bucket[(first + i) % PLACES].tid))
+			place = &bucket[(first + i) % PLACES];
+	return place;
+}
+
 static notrace void add_thread(const struct task_struct *task, const char *comm)
 {
 	struct hodo_memory *m = hodo_recording.memory;
-	uint32_t i = hodo_add(&m->shm->threads, 1);
-	struct hodo_thread *t = &m->threads[i];
+	uint32_t tid = (uint32_t)task->pid;
+	struct hodo_thread *t;
+	unsigned long flags;
 
-	if (i >= HODO_THREADS_MAX) {
-		hodo_store(&m->shm->threads, HODO_THREADS_MAX); /* so that it never comes round */
+	if (tid == 0) /* each CPU's own */
 		return;
+	raw_spin_lock_irqsave(&lock, flags);
+	t = place_of(m->threads, tid);
+	if (t) {
+		WRITE_ONCE(t->tid, 0);
+		smp_wmb(); /* before the rest changes: see hodo_shm_thread() */
+		t->reserved = task->tgid;
+		strscpy_pad(t->comm, comm, sizeof(t->comm));
+		hodo_store_release(&t->tid, tid);
+		/* What was stored is seen by who sees this. */
+		hodo_store_release(&m->shm->threads, m->shm->threads + 1);
 	}
-	t->reserved = task->tgid;
-	strscpy(t->comm, comm, sizeof(t->comm));
-	hodo_store_release(&t->tid, (uint32_t)task->pid);
+	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
 static notrace void on_newtask(void *data, struct task_struct *task, unsigned long flags)
@@ -67,7 +119,7 @@ int hodo_threads_start(void)
 			return err;
 		points[i].tp = tp;
 	}
-	/* After the probes: who comes in between is there twice, not never. */
+	/* After the probes: who comes in between is added twice, not never. */
 	add_all();
 	return 0;
 }

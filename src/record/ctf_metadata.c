@@ -318,6 +318,9 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		add_name(t, "/*@warning text=", m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
 	}
+	if (m->nameless)
+		hodo_text_printf(t, "/*@warning text=threads%%20without%%20a%%20name:%%20%u:%%20there%%20were%%20too%%20many*/\n",
+				 m->nameless);
 	if (m->catalog->objects_dropped)
 		hodo_text_printf(t, "/*@warning text=%u%%20libraries%%20too%%20many:%%20their%%20functions%%20have%%20no%%20names*/\n",
 			      m->catalog->objects_dropped);

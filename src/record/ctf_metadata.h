@@ -28,6 +28,7 @@ struct hodo_ctf_metadata {
 	const struct hodo_catalog *catalog;
 	const struct hodo_ctf_thread *thread;
 	uint32_t threads;
+	uint32_t nameless; /* threads that have events and are not among these */
 	const struct hodo_text *lost; /* lines of hodo_ctf_add_lost() and hodo_ctf_add_limited(); NULL: none */
 	const struct hodo_functions_seen *functions; /* NULL: functions were not recorded */
 	bool ended; /* the recording of this process is complete */

@@ -316,9 +316,8 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	}
 	tell_catalog_full(p);
 	hodo_process_read_threads(p, true);
-	if (p->kernel && p->threads_read == HODO_THREADS_MAX)
-		hodo_report(&s->config.reporter, "more than %u threads came or changed their names: late ones have none",
-				    HODO_THREADS_MAX);
+	if (p->threads_full)
+		hodo_report(&s->config.reporter, "more than %u threads came: late ones have no names", p->threads.n);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_functions_sum(&s->total.functions, &p->functions);
 	find_rings(p);

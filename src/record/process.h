@@ -70,7 +70,9 @@ struct hodo_process {
 	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 
 	struct hodo_map threads;    /* of struct hodo_ctf_thread, by tid */
-	uint32_t threads_read;      /* entries of the shared table before this one were all valid */
+	uint32_t threads_read;      /* entries of the shared table before this one were all valid; of the kernel's, how
+				     * many names it had stored */
+	bool threads_full;          /* there are threads without a name here */
 	uint32_t threads_refreshed; /* where the refresh from /proc goes on */
 };
 

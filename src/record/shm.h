@@ -9,6 +9,7 @@
 #ifndef HODO_RECORD_SHM_H
 #define HODO_RECORD_SHM_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <hodo/abi.h>
@@ -56,6 +57,25 @@ static inline void hodo_shm_copy(void *to, const void *from, size_t len)
 {
 	memcpy(to, from, len);
 	__asm__ volatile("" ::: "memory");
+}
+
+/* A copy of a thread's name. False: there is none, or it is being replaced. */
+static inline bool hodo_shm_thread(const struct hodo_thread *from, struct hodo_thread *to)
+{
+	struct hodo_thread again;
+
+	/* Its writer takes the tid away first, so that a copy that is half a new one is not found twice. */
+	for (int i = 0; i < 4; i++) {
+		hodo_shm_copy(to, from, sizeof(*to));
+		if (to->tid == 0)
+			return false;
+		hodo_shm_copy(&again, from, sizeof(again));
+		if (memcmp(to, &again, sizeof(again)) == 0) {
+			to->comm[sizeof(to->comm) - 1] = 0;
+			return true;
+		}
+	}
+	return false;
 }
 
 /*

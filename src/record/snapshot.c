@@ -11,6 +11,7 @@
 
 #include <base/clock.h>
 #include <base/file.h>
+#include <base/map.h>
 #include <base/scope.h>
 
 #include "catalog.h"
@@ -20,6 +21,13 @@
 #include "shm.h"
 #include "stream.h"
 
+#define SEEN_MAX (1u << 17) /* threads */
+
+struct seen_thread {
+	uint32_t tid;
+	bool named;
+};
+
 struct snapshot {
 	const struct hodo_snapshot_source *source;
 	struct hodo_snapshot_result *result;
@@ -27,6 +35,8 @@ struct snapshot {
 	struct hodo_catalog catalog;
 	struct hodo_ctf_thread *thread; /* ours, if the source has none */
 	uint32_t threads;
+	struct hodo_map seen; /* of struct seen_thread: those that have events */
+	struct hodo_walk_tally *tally; /* of all ids */
 	struct hodo_text lost; /* lines about that */
 	int64_t real_ns;
 	int dirfd;
@@ -41,12 +51,27 @@ static const struct hodo_read_layouts *sink_table(void *arg)
 	return &((struct snapshot *)arg)->catalog.walk;
 }
 
-static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
+static void see_thread(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 {
 	struct snapshot *s = arg;
 
+	(void)events;
+	(void)bytes;
+	/* 0: each CPU's own, of the kernel */
+	if (tid != 0 && s->seen.n < SEEN_MAX && !hodo_map_add(&s->seen, &tid, NULL))
+		s->err = -ENOMEM;
+}
+
+static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
+{
+	struct snapshot *s = arg;
+	struct hodo_walk_counter counter = { s->tally, HODO_EVENTS_MAX, see_thread, s };
+	uint32_t len = (uint32_t)(h->content_size / 8) - (uint32_t)sizeof(*h);
+
 	if (!s->err)
 		s->err = hodo_stream_write(&s->stream, s->dirfd, h, body);
+	if (!s->err)
+		hodo_walk_count(&s->catalog.walk, body, len, &counter);
 }
 
 static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
@@ -88,7 +113,9 @@ static int read_threads(struct snapshot *s)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)s->source->shm;
 	const struct hodo_thread *table = (const struct hodo_thread *)(s->source->shm + HODO_SHM_THREADS);
-	uint32_t n = hodo_shm_load32(&shm->threads);
+	/* Those of the kernel are anywhere. */
+	uint32_t n = s->source->kernel ? HODO_THREADS_MAX : hodo_shm_load32(&shm->threads);
+	struct hodo_thread name;
 
 	if (n > HODO_THREADS_MAX)
 		n = HODO_THREADS_MAX;
@@ -98,15 +125,30 @@ static int read_threads(struct snapshot *s)
 	for (uint32_t i = 0; i < n; i++) {
 		struct hodo_ctf_thread *t = &s->thread[s->threads];
 
-		t->tid = hodo_shm_load32(&table[i].tid); /* stored last: then the name is there */
-		if (t->tid == 0)
+		if (!hodo_shm_thread(&table[i], &name))
 			continue;
-		hodo_shm_copy(t->comm, table[i].comm, sizeof(t->comm));
-		t->comm[sizeof(t->comm) - 1] = 0;
-		t->pid = s->source->kernel ? hodo_shm_load32(&table[i].reserved) : 0;
+		t->tid = name.tid;
+		memcpy(t->comm, name.comm, sizeof(t->comm));
+		t->pid = s->source->kernel ? name.reserved : 0;
 		s->threads++;
 	}
 	return 0;
+}
+
+/* How many threads have events, and no name. */
+static uint32_t count_nameless(struct snapshot *s, const struct hodo_ctf_thread *thread, uint32_t threads)
+{
+	uint32_t nameless = s->seen.n;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		struct seen_thread *seen = hodo_map_find(&s->seen, &thread[i].tid);
+
+		if (seen && !seen->named) {
+			seen->named = true;
+			nameless--;
+		}
+	}
+	return nameless;
 }
 
 static int write_metadata(struct snapshot *s, bool ended)
@@ -123,6 +165,8 @@ static int write_metadata(struct snapshot *s, bool ended)
 	struct hodo_text text = { 0 };
 	int err;
 
+	if (ended)
+		m.nameless = count_nameless(s, m.thread, m.threads);
 	hodo_functions_see((const struct hodo_shm *)src->shm, &functions);
 	hodo_ctf_metadata_text(&m, &text);
 	err = hodo_ctf_metadata_write(s->dirfd, &text);
@@ -180,11 +224,13 @@ static int write_all(struct snapshot *s, int out_fd)
 int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, struct hodo_snapshot_result *result,
 			char *error, size_t error_size)
 {
-	struct snapshot s = { .source = source, .result = result, .dirfd = -1 };
+	struct snapshot s = { .source = source, .result = result, .dirfd = -1,
+			      .seen = HODO_MAP(struct seen_thread, tid),
+			      .tally = calloc(HODO_EVENTS_MAX, sizeof(*s.tally)) };
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	err = take(&s);
+	err = s.tally ? take(&s) : -ENOMEM;
 	if (err == -ENOMEM) {
 		hodo_fail(error, error_size, err, "no snapshot can be made: %s: it needs as much memory again as the buffers "
 			  "have: make some free", strerror(ENOMEM));
@@ -198,6 +244,8 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 	hodo_ring_images_free(&s.images);
 	hodo_catalog_free(&s.catalog);
 	free(s.thread);
+	free(s.tally);
+	hodo_map_free(&s.seen);
 	hodo_text_free(&s.lost);
 	return err;
 }

@@ -15,6 +15,7 @@
 #include "shm.h"
 
 #define REFRESH_MAX 256u /* names looked up at once */
+#define KERNEL_THREADS_MAX (1u << 17) /* as many as are known when a recording is read */
 
 static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32_t pid, const char *comm)
 {
@@ -29,29 +30,50 @@ static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32
 static void name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm)
 {
 	bool is_new;
-	struct hodo_ctf_thread *t = hodo_map_add(&p->threads, &tid, &is_new);
+	struct hodo_ctf_thread *t;
 
+	if (p->threads.n >= KERNEL_THREADS_MAX && !hodo_map_find(&p->threads, &tid)) {
+		p->threads_full = true;
+		return;
+	}
+	t = hodo_map_add(&p->threads, &tid, &is_new);
 	if (!t)
 		return;
 	p->threads_dirty |= is_new;
 	set_thread(p, t, pid, comm);
 }
 
+/* Each thread has one place, which a later one may be given. */
+static void read_kernel_threads(struct hodo_process *p)
+{
+	const struct hodo_thread *table = (const struct hodo_thread *)(p->shm + HODO_SHM_THREADS);
+	uint32_t stored = hodo_shm_load32(&((const struct hodo_shm *)p->shm)->threads);
+	struct hodo_thread t;
+
+	if (stored == p->threads_read)
+		return;
+	p->threads_read = stored;
+	for (uint32_t i = 0; i < HODO_THREADS_MAX; i++)
+		if (hodo_shm_thread(&table[i], &t))
+			name_thread(p, t.tid, t.reserved, t.comm);
+}
+
 void hodo_process_read_threads(struct hodo_process *p, bool all)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)p->shm;
 	const struct hodo_thread *table = (const struct hodo_thread *)(p->shm + HODO_SHM_THREADS);
-	uint32_t n = hodo_shm_load32(&shm->threads);
-	uint32_t budget = all || p->kernel ? HODO_THREADS_MAX : REFRESH_MAX;
+	uint32_t n = hodo_shm_load32(&shm->threads), budget = all ? HODO_THREADS_MAX : REFRESH_MAX;
+	struct hodo_thread t;
 	bool gap = false;
 
+	if (p->kernel) {
+		read_kernel_threads(p);
+		return;
+	}
 	if (n > HODO_THREADS_MAX)
 		n = HODO_THREADS_MAX;
 	for (uint32_t i = p->threads_read; i < n && budget > 0; i++, budget--) {
-		uint32_t tid = hodo_shm_load32(&table[i].tid); /* stored last: then the name is there */
-		char comm[17] = "";
-
-		if (tid == 0) {
+		if (!hodo_shm_thread(&table[i], &t)) {
 			gap = true;
 			continue;
 		}
@@ -59,10 +81,8 @@ void hodo_process_read_threads(struct hodo_process *p, bool all)
 			p->threads_read = i + 1;
 		else if (!all)
 			break;
-		hodo_shm_copy(comm, table[i].comm, sizeof(table[i].comm));
-		comm[15] = 0;
-		/* Of one number that several had, or one after another, the last name stays. */
-		name_thread(p, tid, p->kernel ? hodo_shm_load32(&table[i].reserved) : 0, comm);
+		/* Of one number that several had, one after another, the last name stays. */
+		name_thread(p, t.tid, 0, t.comm);
 	}
 }
 

@@ -107,11 +107,14 @@ static void put_events(struct writer *w)
 static void put_threads(uint8_t *shm)
 {
 	static const struct hodo_thread threads[] = {
-		{ 100, 100, "early" }, { 101, 100, "worker" }, { 102, 102, "other" }, { 100, 100, "main" },
+		{ 101, 100, "worker" }, { 102, 102, "other" }, { 100, 100, "main" },
 	};
 
-	memcpy(shm + HODO_SHM_THREADS, threads, sizeof(threads));
-	((struct hodo_shm *)shm)->threads = 4;
+	/* Anywhere. */
+	for (unsigned int i = 0; i < 3; i++)
+		memcpy(shm + HODO_SHM_THREADS + (HODO_THREADS_MAX - 1 - 1000 * i) * sizeof(*threads), &threads[i],
+		       sizeof(*threads));
+	((struct hodo_shm *)shm)->threads = 5;
 }
 
 static void put_head(uint8_t *shm, const char *how)

@@ -178,6 +178,7 @@ class KernelTrace(Kernel):
         info = self.hodo("info", "trace").stdout
         self.assertRegex(info, r"\n +0 +8 +0 .* kernel " + os.uname().release.replace("+", r"\+") + r" \(flight")
         self.assertIn("snapshot: a look", info)
+        self.assertIn("threads without a name: 1", info)  # 555
         process = json.loads(self.hodo("info", "--json", "trace").stdout)["processes"][0]
         self.assertEqual(process["kernel"], os.uname().release)
         self.assertEqual(self.hodo("list", "trace").stdout.count("\n"), 3)

@@ -156,6 +156,35 @@ says tree_busy_said "echo 0 > $HODO/enabled"
 echo 0 >$HODO/enabled
 status tree_ended 0 hodo snapshot -k -o "$OUT/tree_ended"
 echo 0 >$HODO/events/enable
+
+# ------------------------------------------------------------- names
+echo 1 >$HODO/reset
+echo 1 >$HODO/events/syscalls/sys_enter_getppid/enable
+echo 1 >$HODO/enabled
+./rename 70000
+./emit 3
+hodo snapshot -k -o "$OUT/renamed"
+equal renamed_others "$(hodo print -q --filter '$comm == "emit"' "$OUT/renamed" | grep -c sys_enter_getppid)" 3
+refused renamed_none_missing sh -c "hodo info '$OUT/renamed' | grep 'threads without a name'"
+if [ -w /proc/sys/kernel/ns_last_pid ]; then
+	# Those that have one place in the table, and one that lives.
+	echo 4194304 >/proc/sys/kernel/pid_max
+	./emit wait /tmp/living &
+	pid=$!
+	for i in $(seq 1 20); do
+		echo $((pid + i * 8192 - 1)) >/proc/sys/kernel/ns_last_pid
+		./emit 1
+	done
+	hodo snapshot -k -o "$OUT/places"
+	check places_living grep -q "@thread tid=$pid comm=emit" "$OUT/places/kernel/metadata"
+	check places_last sh -c "grep '@thread tid=16.... comm=emit' '$OUT/places/kernel/metadata' | grep -q ."
+	check places_said sh -c "hodo info '$OUT/places' | grep -q 'threads without a name'"
+	kill $pid
+else
+	skip places "this kernel does not say which number the next thread has"
+fi
+echo 0 >$HODO/enabled
+echo 0 >$HODO/events/enable
 hodo record -k -e 'syscalls:*' -o "$OUT/ended" 2>/tmp/ended &
 recorder=$!
 check ended_begun wait_until 60 started
