@@ -4,7 +4,7 @@
  *
  *	the stubs of libhodo-functions, which a note names
  *	mcount, __fentry__ and __cyg_profile_func_*: in the file itself, through the linkage table, or by a
- *	pointer that the loader fills
+ *	pointer that the loader fills; by a register, with what loads it counted for the call
  */
 #include "slots.h"
 
@@ -158,6 +158,8 @@ static int find_linkage(struct hodo_elf_slots *f, const struct code *c)
 			add_target(f, c->addr + start, f->target[k].role, false);
 			if (start >= 1 && p[start - 1] == 0xf2) /* bnd */
 				add_target(f, c->addr + --start, f->target[k].role, false);
+			if (start >= 6 && memcmp(p + start - 6, "\x41\xbb", 2) == 0) /* mold: mov $index, %r11d */
+				add_target(f, c->addr + (start -= 6), f->target[k].role, false);
 			if (start >= 4 && memcmp(p + start - 4, "\xf3\x0f\x1e\xfa", 4) == 0) /* endbr64 */
 				add_target(f, c->addr + start - 4, f->target[k].role, false);
 		}
@@ -223,6 +225,17 @@ static uint64_t entered(const struct hodo_elf_slots *f, const struct code *c, si
 	return s ? s->start : c->addr + call;
 }
 
+static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role role)
+{
+	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr);
+
+	if (role == HODO_ELF_STUB_EXIT || role == HODO_ELF_CYG_EXIT)
+		return hodo_elf_slots_exit(f, addr);
+	return hodo_elf_slots_add(f, s ? s->start : addr, role == HODO_ELF_STUB_ENTRY ? HODO_ELF_SLOT_ENTRY_EXIT :
+							  role == HODO_ELF_CYG_ENTER  ? HODO_ELF_SLOT_INSTRUMENT :
+											HODO_ELF_SLOT_MCOUNT);
+}
+
 static int add_call(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
 {
 	switch (role) {
@@ -239,6 +252,28 @@ static int add_call(struct hodo_elf_slots *f, const struct code *c, size_t at, e
 		return hodo_elf_slots_exit(f, c->addr + at);
 	}
 	return 0;
+}
+
+/* movabs $imm64, %reg: the address of what is called then, or its distance from the global offset table. */
+static int find_loads(struct hodo_elf_slots *f, const struct code *c)
+{
+	const uint8_t *p = c->bytes;
+	int err = 0;
+
+	for (size_t i = 0; i + 10 <= c->size && !err; i++) {
+		uint64_t value;
+
+		if ((p[i] & 0xfe) != 0x48 || (p[i + 1] & 0xf8) != 0xb8)
+			continue;
+		memcpy(&value, p + i + 2, sizeof(value));
+		for (uint32_t k = 0; k < f->ntargets && !err; k++) {
+			if (f->target[k].addr != value && (!f->got || f->target[k].addr != value + f->got))
+				continue;
+			err = add_load(f, c->addr + i, f->target[k].role);
+			break;
+		}
+	}
+	return err;
 }
 
 static int find_calls(struct hodo_elf_slots *f, const struct code *c)
@@ -267,6 +302,20 @@ static int find_calls(struct hodo_elf_slots *f, const struct code *c)
 	return err;
 }
 
+/* DT_PLTGOT; 0: it has none. */
+static uint64_t find_got(const struct hodo_elf *e)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = hodo_elf_section(e->elf, NULL, ".dynamic", &sh);
+	Elf_Data *data = scn && sh.sh_type == SHT_DYNAMIC ? elf_getdata(scn, NULL) : NULL;
+	GElf_Dyn dyn;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++)
+		if (dyn.d_tag == DT_PLTGOT)
+			return dyn.d_un.d_ptr;
+	return 0;
+}
+
 int hodo_elf_slots_calls(struct hodo_elf_slots *f, const struct hodo_elf *e)
 {
 	GElf_Ehdr eh;
@@ -282,5 +331,9 @@ int hodo_elf_slots_calls(struct hodo_elf_slots *f, const struct hodo_elf *e)
 		err = each_code(f, e, find_linkage);
 	if (!err && f->ntargets)
 		err = each_code(f, e, find_calls);
+	if (!err && f->ntargets) {
+		f->got = find_got(e);
+		err = each_code(f, e, find_loads);
+	}
 	return err;
 }

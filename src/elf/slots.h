@@ -50,6 +50,7 @@ struct hodo_elf_slots {
 		bool pointer; /* what is called stands at addr */
 	} target[HODO_ELF_TARGETS_MAX];
 	uint32_t ntargets;
+	uint64_t got; /* the global offset table; 0: not known */
 };
 
 /* Finds the traceable functions of a file, with the names that it has itself. What is damaged is left out. 0 or

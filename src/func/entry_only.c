@@ -276,7 +276,7 @@ static void scan_mcount(struct hodo_scan *scan)
 		return;
 	hodo_scan_imports(scan, &dynamic, imports, 2, HODO_SLOT_MCOUNT, profiled);
 	if (profiled && scan->object->nslots > before)
-		hodo_func_unfiltered = true;
+		hodo_func_profiled = true;
 }
 
 void hodo_scan_entry_only(struct hodo_scan *scan)

@@ -120,8 +120,9 @@ HODO_HIDDEN bool hodo_sort(void *items, uint32_t n, size_t words);
 extern HODO_HIDDEN struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX]; /* under the control lock */
 extern HODO_HIDDEN uint32_t hodo_func_nobjects;
 
-/* entry_only.c: some slots stay calls whether their function is wanted or not, since gprof wants them too. */
+/* scan.c: some slots stay calls whether their function is wanted or not. */
 extern HODO_HIDDEN bool hodo_func_unfiltered;
+extern HODO_HIDDEN bool hodo_func_profiled; /* entry_only.c: since gprof wants them too */
 
 /* code.c */
 HODO_HIDDEN bool hodo_xray_ready(uintptr_t slot); /* its sled is still as it was prepared */

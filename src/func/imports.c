@@ -67,7 +67,7 @@ void hodo_scan_imports(struct hodo_scan *scan, const struct hodo_dynamic *d, con
 		       unsigned n, enum hodo_slot_kind kind, bool always)
 {
 	struct search s = { .scan = scan, .kind = kind, .always = always };
-	const struct hodo_import_user user = { add, &s };
+	const struct hodo_import_user user = { add, &s, true };
 	struct hodo_func_object *o = scan->object;
 	uint32_t first = o->nslots;
 

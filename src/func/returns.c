@@ -141,7 +141,7 @@ static const char *refuse(void)
 
 	if (hodo_sys2(SYS_arch_prctl, ARCH_SHSTK_STATUS, &features) == 0 && (features & SHSTK_ENABLED))
 		return "the program runs with a shadow stack, which forbids other return addresses";
-	if (hodo_func_unfiltered) /* see entry_only.c */
+	if (hodo_func_profiled) /* see entry_only.c */
 		return "gprof, or another profiler's mcount, takes a function's caller from there";
 	p = (void *)hodo_sys6(SYS_mmap, (long)table, (long)bytes, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);

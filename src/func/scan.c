@@ -58,6 +58,8 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 		return false;
 	if (function < o->text || function >= o->text_end)
 		function = slot;
+	if (on == off && kind != HODO_SLOT_UNUSED)
+		hodo_func_unfiltered = true;
 	/* The function's address stands in for its index until all are known. */
 	o->slots[o->nslots++] = (struct hodo_slot){ (uint32_t)(slot - o->text), (uint32_t)(function - o->text),
 						    (uint8_t)kind, (uint8_t)at, on, off };

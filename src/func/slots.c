@@ -5,8 +5,7 @@
  * All under the control lock. An object that is mapped may not be relocated
  * yet and none of its code has run: the best time to make its slots no-ops.
  */
-#include <user/imports.h>
-#include "func.h"
+#include "near.h"
 
 static bool selecting;
 
@@ -24,6 +23,7 @@ static bool keeps_chain(const uint8_t *call)
 
 struct calls {
 	struct hodo_scan *scan;
+	struct hodo_starts starts;
 	bool nested; /* the function that the last entry was of */
 };
 
@@ -31,7 +31,11 @@ static bool add_call(void *data, const struct hodo_import_slot *slot)
 {
 	bool entry = !slot->import->exit;
 	struct calls *c = data;
+	uintptr_t next;
 
+	if (slot->on == slot->off) /* loaded into a register */
+		return hodo_scan_add(c->scan, slot->addr, hodo_starts_find(&c->starts, slot->addr, &next),
+				     HODO_SLOT_CALL, entry ? HODO_AT_ENTRY : HODO_AT_EXIT, slot->on, slot->off);
 	if (entry)
 		c->nested = hodo_objects_room(slot->addr, PF_X) >= 7 && keeps_chain((const uint8_t *)slot->addr);
 	return hodo_scan_add(c->scan, slot->addr, entry ? hodo_slot_function(slot->addr) : slot->addr,
@@ -41,16 +45,17 @@ static bool add_call(void *data, const struct hodo_import_slot *slot)
 
 static void scan_calls(struct hodo_scan *scan, const struct hodo_note_functions *note)
 {
-	const struct hodo_dynamic none = { 0 };
-	struct calls calls = { scan, false };
-	const struct hodo_import_user user = { add_call, &calls };
+	const struct hodo_dynamic dynamic = hodo_dynamic_read(scan->info);
+	struct calls calls = { .scan = scan };
+	const struct hodo_import_user user = { add_call, &calls, true };
 	struct hodo_import imports[2];
 
 	if (hodo_objects_room(HODO_TARGET(note->entry_hook), PF_W) < sizeof(void *) ||
 	    hodo_objects_room(HODO_TARGET(note->exit_hook), PF_W) < sizeof(void *) ||
 	    !hodo_imports_stubs(note, imports))
 		return;
-	hodo_imports_scan(scan->info, &none, imports, 2, hodo_objects_idle(), &user);
+	hodo_starts_read(scan->info, &calls.starts);
+	hodo_imports_scan(scan->info, &dynamic, imports, 2, hodo_objects_idle(), &user);
 	scan->object->entry_hook = (void **)HODO_TARGET(note->entry_hook);
 	scan->object->exit_hook = (void **)HODO_TARGET(note->exit_hook);
 }

@@ -7,7 +7,7 @@ const struct hodo_tracer_list *hodo_tracers;
 const struct hodo_func_lookup *hodo_func_lookup;
 bool hodo_dispatch_fence;
 bool hodo_func_wanted;
-bool hodo_func_unfiltered;
+bool hodo_func_unfiltered, hodo_func_profiled;
 struct hodo_functions_config hodo_func_config;
 struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
 struct hodo_func_object hodo_func_objects[HODO_FUNC_OBJECTS_MAX];

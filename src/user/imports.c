@@ -15,15 +15,21 @@
  * other instruction was ever seen to hold these five bytes; a jump's operand or a constant that did would have to hold
  * the distance from itself to the stub.
  *
- * The last two are what -fno-plt and -pg make. Jumps stand at exits only: the
+ * The other two are what -fno-plt and -pg make. Jumps stand at exits only: the
  * call before a function's return, made one by optimisation. Nothing behind a slot needs what the
  * no-op leaves other than the call would: these are calls by the C ABI, which clobber the flags.
  * (Around calls of __fentry__, which have a convention of their own, the flags are free at a function's first
  * instruction.) A conditional jump to the exit function, which no compiler was seen to make here, stays as it is: while
  * nobody traces, its hook returns at once.
+ *
+ * With -mcmodel=large the function is called by a register, which may be loaded anywhere before. Found is what loads it,
+ * with the address or its distance from the global offset table:
+ *
+ *	movabs $imm64, %reg    48 B8 imm64     stays as it is
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <sys/auxv.h>
 #include "imports.h"
 
 /* ------------------------------------------------------------------- tables */
@@ -50,6 +56,23 @@ static void take_relocations(struct hodo_dynamic *d, unsigned i, uintptr_t table
 	d->relocations[i].n = (bytes < room ? bytes : room) / sizeof(ElfW(Rela));
 }
 
+/*
+ * GNU's table has functions whose address a program at a fixed one has taken, as if it defined them; and where nothing
+ * is in it, bfd writes 1. What is called from elsewhere is in a relocation.
+ */
+static uint32_t count_referred(const struct hodo_dynamic *d, uint32_t n)
+{
+
+	for (unsigned i = 0; i < 2; i++) {
+		for (size_t k = 0; k < d->relocations[i].n; k++) {
+			uint32_t symbol = (uint32_t)ELF64_R_SYM(d->relocations[i].entry[k].r_info);
+
+			n = symbol >= n && symbol < UINT32_MAX ? symbol + 1 : n;
+		}
+	}
+	return n;
+}
+
 struct hodo_dynamic hodo_dynamic_read(const struct dl_phdr_info *info)
 {
 	uintptr_t base = info->dlpi_addr, value[DT_JMPREL + 1] = { 0 }, gnu = 0;
@@ -69,12 +92,15 @@ struct hodo_dynamic hodo_dynamic_read(const struct dl_phdr_info *info)
 		else if (dyn->d_tag > DT_NULL && dyn->d_tag <= DT_JMPREL)
 			value[dyn->d_tag] = dyn->d_un.d_val;
 	}
+	d.got = place(base, value[DT_PLTGOT]);
 	take_relocations(&d, 0, place(base, value[DT_RELA]), value[DT_RELASZ]);
 	take_relocations(&d, 1, place(base, value[DT_JMPREL]), value[DT_PLTRELSZ]);
 	d.symbols = (const ElfW(Sym) *)place(base, value[DT_SYMTAB]);
 	d.strings = (const char *)place(base, value[DT_STRTAB]);
 	d.strings_bytes = value[DT_STRSZ];
 	d.nsymbols = count_symbols(gnu ? gnu : place(base, value[DT_HASH]));
+	if (!base || d.nsymbols == 1)
+		d.nsymbols = count_referred(&d, d.nsymbols);
 	if (hodo_objects_room((uintptr_t)d.strings, PF_R) < d.strings_bytes ||
 	    hodo_objects_room((uintptr_t)d.symbols, PF_R) / sizeof(*d.symbols) < d.nsymbols)
 		d.nsymbols = 0;
@@ -115,6 +141,7 @@ struct search {
 	struct target targets[HODO_IMPORTS_MAX];
 	unsigned ntargets;
 	uintptr_t start, end; /* of the segment being looked at */
+	uintptr_t got; /* what loads are relative to */
 	const struct hodo_import_user *user;
 	bool no_ops; /* slots are looked for that were made no-ops */
 	bool ended;
@@ -203,11 +230,13 @@ static void add_stub(struct target *t, const uint8_t *p, uintptr_t start)
 {
 	uintptr_t addr = (uintptr_t)p;
 
-	if (t->nstubs + 3 > STUBS_MAX)
+	if (t->nstubs + 4 > STUBS_MAX)
 		return;
 	t->stub[t->nstubs++] = addr;
 	if (addr > start && p[-1] == 0xf2)
 		t->stub[t->nstubs++] = --addr;
+	if (addr - start >= 6 && __builtin_memcmp(p - 6, "\x41\xbb", 2) == 0) /* mold's: mov $index, %r11d */
+		t->stub[t->nstubs++] = addr -= 6;
 	if (addr - start >= 4 && __builtin_memcmp((const void *)(addr - 4), "\xf3\x0f\x1e\xfa", 4) == 0)
 		t->stub[t->nstubs++] = addr - 4;
 }
@@ -259,6 +288,28 @@ static void look_direct(struct search *s, uint8_t on, uint8_t off)
 	}
 }
 
+/* movabs $value, %reg; any register. */
+static void look_load(struct search *s, const struct target *t, uintptr_t value)
+{
+	const uint8_t *p = (const uint8_t *)s->start + 2, *last = (const uint8_t *)s->end - sizeof(value);
+
+	for (; p <= last && !s->ended && (p = __builtin_memchr(p, (int)(value & 0xff), (size_t)(last - p) + 1)); p++) {
+		if ((p[-2] & 0xfe) == 0x48 && (p[-1] & 0xf8) == 0xb8 &&
+		    __builtin_memcmp(p, &value, sizeof(value)) == 0)
+			add(s, t, p - 2, p[-2], p[-2]);
+	}
+}
+
+static void loads_in(struct search *s)
+{
+	for (struct target *t = s->targets, *end = t + s->ntargets; t < end; t++) {
+		for (unsigned i = 0; i < t->nwords; i++)
+			look_load(s, t, t->word[i] - s->got);
+		for (unsigned i = 0; i < t->nstubs; i++)
+			look_load(s, t, t->stub[i] - s->got);
+	}
+}
+
 static void stubs_in(struct search *s)
 {
 	look_indirect(s, true, 0xff);
@@ -291,7 +342,8 @@ static void each_segment(struct search *s, const struct dl_phdr_info *info, void
 void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
 		       const struct hodo_import *imports, unsigned n, bool no_ops, const struct hodo_import_user *user)
 {
-	struct search s = { .user = user, .no_ops = no_ops };
+	/* What is not loaded where it was linked for can know distances only. */
+	struct search s = { .user = user, .no_ops = no_ops, .got = info->dlpi_addr ? d->got : 0 };
 
 	for (unsigned i = 0; i < n && i < HODO_IMPORTS_MAX; i++) {
 		struct target *t = &s.targets[s.ntargets++];
@@ -305,6 +357,8 @@ void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynami
 	if (imports[0].name)
 		each_segment(&s, info, stubs_in);
 	each_segment(&s, info, slots_in);
+	if (user->registers && (!info->dlpi_addr || d->got))
+		each_segment(&s, info, loads_in);
 }
 
 bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2])
@@ -351,6 +405,36 @@ static bool in_libc(uintptr_t function)
 	       info.dli_fbase == libc.dli_fbase;
 }
 
+/* Whether libhodo is the first library that names are looked for in, behind the program itself. */
+static bool first_library(const struct link_map *program)
+{
+	extern __typeof__(dladdr1) dladdr1 __attribute__((weak));
+	const struct link_map *first = program->l_next, *own;
+	Dl_info info;
+
+	if (first && first->l_addr == getauxval(AT_SYSINFO_EHDR)) /* has nothing that is looked for */
+		first = first->l_next;
+	return first && dladdr1((void *)first_library, &info, (void **)&own, RTLD_DL_LINKMAP) && own == first;
+}
+
+/*
+ * What calls of that name come to. Where a program has the function's address fixed in it, the entry of its linkage
+ * table stands for the function, and leads to the first library that defines one.
+ */
+static uintptr_t called(const char *name, uintptr_t own)
+{
+	extern __typeof__(dladdr1) dladdr1 __attribute__((weak));
+	void *at = dlsym(RTLD_DEFAULT, name);
+	const ElfW(Sym) *symbol;
+	const struct link_map *map;
+	Dl_info info;
+
+	if (at && (uintptr_t)at != own && &dladdr1 && dladdr1(at, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	    symbol->st_shndx == SHN_UNDEF && dladdr1(at, &info, (void **)&map, RTLD_DL_LINKMAP) && first_library(map))
+		return own;
+	return (uintptr_t)at;
+}
+
 /* What libhodo is in front of is called on from there, until somebody wants functions. */
 void hodo_imports_places(void)
 {
@@ -358,11 +442,13 @@ void hodo_imports_places(void)
 							  "mcount", "__fentry__" };
 	void **const to[HODO_REPLACED] = { &hodo_x86_enter_to, &hodo_x86_exit_to, &hodo_x86_mcount_to,
 					   &hodo_x86_fentry_to };
+	const uintptr_t own[HODO_REPLACED] = { (uintptr_t)hodo_x86_enter, (uintptr_t)hodo_x86_exit,
+					       (uintptr_t)hodo_x86_mcount, (uintptr_t)hodo_x86_fentry };
 
 	for (unsigned i = 0; i < HODO_REPLACED; i++) {
 		struct hodo_place *p = &hodo_places[i];
 
-		p->at = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
+		p->at = called(names[i], own[i]);
 		p->next = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
 		p->foreign = p->next && !in_libc(p->next);
 		hodo_store_release(to[i], (void *)p->next);

@@ -16,6 +16,7 @@ struct hodo_dynamic {
 		const ElfW(Rela) *entry;
 		size_t n;
 	} relocations[2]; /* DT_RELA, DT_JMPREL */
+	uintptr_t got; /* DT_PLTGOT */
 };
 HODO_SHARED struct hodo_dynamic hodo_dynamic_read(const struct dl_phdr_info *info);
 /* Index of the symbol of that name that the object refers to and does not define; 0: none. */
@@ -31,11 +32,12 @@ struct hodo_import {
 struct hodo_import_slot {
 	uintptr_t addr;
 	const struct hodo_import *import;
-	uint8_t on, off; /* its first byte: a call, and none */
+	uint8_t on, off; /* its first byte: a call, and none; the same: what is called by a register, and stays so */
 };
 struct hodo_import_user {
 	bool (*found)(void *data, const struct hodo_import_slot *slot); /* false: ends the search */
 	void *data;
+	bool registers; /* calls by a register are looked for, too */
 };
 
 /* Whether the object refers to any of them, or holds libhodo itself. */

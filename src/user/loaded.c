@@ -28,7 +28,7 @@ static bool make_no_op(void *data, const struct hodo_import_slot *slot)
 
 static void quiet(struct hodo_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
-	const struct hodo_import_user user = { make_no_op, o };
+	const struct hodo_import_user user = { .found = make_no_op, .data = o };
 	struct hodo_import imports[2];
 	struct hodo_dynamic dynamic = { 0 };
 

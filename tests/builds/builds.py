@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Programs that are compiled and linked in ways that are not everybody's: what they record is what others do."""
 import collections
+import json
 import shutil
 
 from hodo_test import SOURCE, Case, main, program, run
 
 HERE = SOURCE / "tests/builds"
 SLOTS = ["-pg", "-mfentry", "-minstrument-return=call", "-Wl,-u,__return__"]
+FIXED, PLACED = ["-no-pie", "-fno-pie"], ["-pie", "-fPIE"]
 CALLS = {"main": 1, "middle": 2, "leaf": 20}
 
 
@@ -18,10 +20,21 @@ class Builds(Case):
                 self.skipTest(f"no {tool} here")
 
     def build(self, compiler, *what, source="events.c", out="program"):
-        """The skipped: a compiler that has no such way."""
         self.need(compiler)
         run(compiler, "-O2", "-g", f"-I{SOURCE}/include", HERE / source, *what, "-o", self.path(out), status=0)
         return self.path(out)
+
+    def check_functions(self, *build):
+        """All of them, one of them, and with a tracer that knows calls: never another, and no half of a call."""
+        built = self.build(*build)
+        listed = self.ok("list", "--functions", built).splitlines()[1:]
+        self.assertEqual({line.split()[-1] for line in listed}, set(CALLS))
+        for n, (options, want) in enumerate(((["--functions"], CALLS), (["--functions=leaf"], {"leaf": 20}),
+                                             (["--functions=leaf", "--tracer", "graph"], {"leaf": 20}))):
+            self.hodo("record", "-q", *options, "-o", f"calls{n}", "--", built, status=0)
+            report = json.loads(self.ok("report", "--json", f"calls{n}"))
+            got = {f["function"]: (f["calls"], f["left"], f["open"]) for f in report["functions"]}
+            self.assertEqual(got, {name: (calls, 0, 0) for name, calls in want.items()}, (build, options))
 
     def counts(self, name, command, *options):
         """Of a recording, by name of the event, or function."""
@@ -48,13 +61,43 @@ class Mold(Builds):
 
     def test_functions(self):
         self.need("mold")
-        built = self.build("gcc", *SLOTS, "-fuse-ld=mold", program("STUBS"))
-        counts = self.counts("functions", [built], "--functions")
-        for function, calls in CALLS.items():
-            self.assertEqual(counts["func:entry", function], calls, counts)
-            self.assertEqual(counts["func:exit", function], calls, counts)
-        listed = self.ok("list", "--functions", built).splitlines()[1:]
-        self.assertEqual({line.split()[-1] for line in listed}, set(CALLS))
+        self.check_functions("gcc", *SLOTS, "-fuse-ld=mold", program("STUBS"))
+
+    def test_instrumented(self):
+        """Its linkage table has a shape of its own."""
+        self.need("mold")
+        self.check_functions("gcc", "-finstrument-functions", "-fuse-ld=mold")
+
+
+class Fixed(Builds):
+    """Programs at a fixed address that export nothing."""
+
+    def test_instrumented(self):
+        self.check_functions("gcc", "-finstrument-functions", *FIXED)
+
+    def test_entries(self):
+        self.check_functions("clang", "-pg", *FIXED)
+
+
+class Large(Builds):
+    """-mcmodel=large: what slots call is called by a register."""
+
+    def check(self, compiler, *flags):
+        for place in (FIXED, PLACED):
+            for linker in ("bfd", "gold", "lld", "mold"):
+                if shutil.which(f"ld.{linker}"):
+                    with self.subTest(compiler=compiler, place=place, linker=linker):
+                        self.check_functions(compiler, "-mcmodel=large", "-DHODO_DISABLE", *place, *flags,
+                                             f"-fuse-ld={linker}")
+
+    def test_slots(self):
+        self.check("gcc", *SLOTS, program("STUBS"))
+
+    def test_instrumented(self):
+        self.check("gcc", "-finstrument-functions")
+
+    def test_instrumented_clang(self):
+        self.check("clang", "-finstrument-functions")
 
 
 main()

@@ -5,7 +5,7 @@
 
 unsigned long driver_entries, driver_jumped, driver_refused, driver_exits;
 int driver_off;
-bool hodo_func_unfiltered; /* state.c: not so */
+bool hodo_func_profiled; /* state.c: not so */
 
 void driver_entered(uintptr_t *at); /* fentry.S */
 
