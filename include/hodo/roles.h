@@ -61,7 +61,7 @@ __asm__(".ifndef .Lhodo_roles_note\n"
 	".long __start_hodo_roles-., __stop_hodo_roles-., 0, 0\n"
 	".popsection\n"
 	/* Where no file marks a function, bfd refuses the references above unless there is such a section. */
-	".pushsection hodo_roles,\"a\",@progbits\n"
+	".pushsection hodo_roles,\"ao\",@progbits,.note.hodo\n"
 	".popsection\n"
 	".endif\n");
 

@@ -31,6 +31,7 @@
  *	HODO_BYTES(p, n)	n bytes
  *	HODO_ARRAY(p, n)	n integers, floats or bools at p
  *	HODO_F(name, expr)	any of these under a name of its own
+ * In C++17 a lambda expression cannot stand in a value, but in a variable before it; in C++20 it can.
  * Anything else is an error when compiled. A char * that does not point to a
  * text (to print with %p, say) must be cast to void *. An event that is longer than a
  * packet of the recording, or a text over its limit, is refused and counted.
@@ -58,8 +59,15 @@ extern "C++" { /* in case this is included inside extern "C" */
 #error "hodo: <hodo/trace.h> needs GCC or Clang and a 64-bit machine; define HODO_DISABLE to leave tracing out"
 #endif
 
-/* Of ours: functions like these are no part of the program, and get no slots for tracers. */
+/* Of ours: functions like these are no part of the program, and get no slots for tracers. What they call by a pointer
+ * is libhodo's, which Clang's control-flow integrity does not know. */
+#if defined(__clang__) && __clang_major__ >= 16
+#define HODO_OWN_ __attribute__((no_instrument_function, no_sanitize("cfi-icall", "kcfi")))
+#elif defined(__clang__)
+#define HODO_OWN_ __attribute__((no_instrument_function, no_sanitize("cfi-icall")))
+#else
 #define HODO_OWN_ __attribute__((no_instrument_function))
+#endif
 
 #ifdef __KERNEL__
 #include <hodo/trace_kernel.h>
@@ -71,6 +79,7 @@ extern "C++" { /* in case this is included inside extern "C" */
 
 /* HODO_EVENT(provider, name, values…): a statement; records one event. provider and name are identifiers. */
 #define HODO_EVENT(provider, name, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__)    \
 	HODO_SITE_(HODO_KIND_EVENT, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
 /* HODO_MARK(provider, name, "format", values…): like HODO_EVENT with a printf format, checked by the
@@ -78,9 +87,10 @@ extern "C++" { /* in case this is included inside extern "C" */
  * goes with %s; '*' as a width or precision is refused (it would have to trust an unterminated text). */
 #define HODO_MARK(provider, name, format, ...)                                                            \
 	do {                                                                                              \
+		HODO_NONE_(0, ##__VA_ARGS__)                                                              \
 		HODO_CHECK_FORMAT_(format, __VA_ARGS__);                                                \
 		HODO_SITE_(HODO_KIND_MARK, #provider "\0" #name "\0" #__VA_ARGS__ "\0" format "\0",       \
-			   ##__VA_ARGS__);                                                                \
+			   __VA_ARGS__);                                                                  \
 	} while (0)
 
 /* HODO_COUNTER(provider, name, n): the value of a number over time, recorded as the field "value". */
@@ -99,6 +109,7 @@ extern "C++" { /* in case this is included inside extern "C" */
  * however it is left, longjmp excepted. Recorded as provider:name.begin (with the values) and
  * provider:name.end; the end is recorded exactly when the begin was tried, and the event is enabled then. */
 #define HODO_SPAN(provider, name, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__)   \
 	HODO_SPAN_I_(__COUNTER__, #provider "\0" #name "\0", #__VA_ARGS__, __VA_ARGS__)
 
 /* HODO_LABELS(provider, field, ENUMERATOR…): a statement inside any function that generates no code; the
@@ -126,6 +137,7 @@ extern "C++" { /* in case this is included inside extern "C" */
  * register and unregister may be called from any thread at any time, not from signal handlers.
  */
 #define HODO_TRACEPOINT(provider, name, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__)         \
 	HODO_TRACEPOINT_I_(provider, name, provider##_##name, HODO_IS_EMPTY_(__VA_ARGS__), __VA_ARGS__)
 
 /* Names a value. */
@@ -174,6 +186,8 @@ struct hodo_bytes_ {
 #define HODO_IS_EMPTY_II_(a, b, c, d) HODO_HAS_COMMA_(HODO_EMPTY_##a##b##c##d)
 #define HODO_EMPTY_0001 ,
 
+/* Before the rest of a macro with values: Clang's -Wpedantic, which minds that there are none, is content then. */
+#define HODO_NONE_(...)
 #define HODO_COMMA_(i, a) , (a)
 
 /* HODO_EACH_(m, x, y…) is m(0, x) m(1, y) …; HODO_LIST_ the same of m(x), separated by commas. */

@@ -123,6 +123,7 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 
 /* Evaluates the values in order, once, and hands the event over; HODO_EMIT_HELD_: values that HODO_HOLD_ has taken. */
 #define HODO_EMIT_(state, ...)                                                                             \
+	HODO_NONE_(0, ##__VA_ARGS__)                                                                       \
 	do {                                                                                               \
 		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                      \
 		HODO_EMIT_HELD_(state, __VA_ARGS__)                                                        \

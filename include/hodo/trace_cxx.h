@@ -180,7 +180,7 @@ template <class T> inline __attribute__((always_inline)) void put_(hodo_builder_
 /* By value: a text array decays, as in C. Evaluated by the caller, in order, once. */
 /* Out of line and cold, so that the function with the site need not make room for the event on its stack. */
 template <class... T>
-__attribute__((noinline, cold, no_instrument_function, visibility("hidden"))) HODO_PRESERVE_
+__attribute__((noinline, cold, visibility("hidden"))) HODO_OWN_ HODO_PRESERVE_
 void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 {
 	constexpr size_t fixed = (type_<T>::fixed + ... + 0);
@@ -215,7 +215,8 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 #define HODO_ARRAY(p, n) (hodo_detail_::array_of_((p), (size_t)(n)))
 
 #define HODO_PAREN_(a) (a)
-#define HODO_EMIT_(state, ...) hodo_detail_::emit_(hodo_ops_ptr_, (state)HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
+#define HODO_EMIT_(state, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_(hodo_ops_ptr_, (state)HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
 #define HODO_TP_STATE_INIT_ { nullptr, nullptr, 0, 0, {}, 1 }
 
 /* A local class can neither name `this` nor hold data or templates: it carries the texts, and the types,
@@ -250,7 +251,7 @@ struct hodo_span_ {
 	~hodo_span_()
 	{
 		if (__builtin_expect(hodo_end_ != nullptr, 0)) {
-			hodo_ops_ptr_->emit_fixed(hodo_end_, "", 0);
+			hodo_emit_fixed_(hodo_end_, "", 0);
 			__asm__ volatile("" : : : "memory"); /* no jump: the return address is the event's place */
 		}
 	}
@@ -278,7 +279,7 @@ struct hodo_span_ {
 			}                                                                                  \
 		};                                                                                         \
 		using hodo_hold_ = hodo_detail_::hold_labels_<hodo_tag_>;                                  \
-		__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", "%c0-.")                       \
+		__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", HODO_NAME_(0) "-.")              \
 				 :                                                                         \
 				 : "i"(&hodo_hold_::desc));                                                \
 	} while (0)

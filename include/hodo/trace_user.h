@@ -43,10 +43,21 @@ __asm__(".ifndef .Lhodo_note\n"
 	".balign 4\n"
 	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., 0\n"
 	".popsection\n"
-	/* Where no file has a site, bfd refuses the references above unless there is such a section. */
-	".pushsection hodo_sites,\"a\",@progbits\n"
+	/* Where no file has a site, bfd refuses the references above unless there is such a section. Linked to
+	 * something that is kept, as records are: bfd's -r takes sections of one name that are all so, or none. */
+	".pushsection hodo_sites,\"ao\",@progbits,.note.hodo\n"
 	".popsection\n"
 	".endif\n");
+
+/* How an operand's name is written: what GCC takes for a constant address has limits with -mcmodel=large. */
+#if defined(__code_model_large__) && !defined(__clang__)
+#ifdef __PIC__
+#error "hodo: GCC cannot refer to a site with -mcmodel=large and -fPIC or -fPIE: take -mcmodel=medium, or HODO_DISABLE"
+#endif
+#define HODO_NAME_(operand) "%p" #operand
+#else
+#define HODO_NAME_(operand) "%c" #operand
+#endif
 
 /* A record is linked to the code it belongs to ("o"), so that both are kept or dropped together. */
 #define HODO_RECORD_(addr, cold, state, desc)                          \
@@ -61,7 +72,7 @@ __asm__(".ifndef .Lhodo_note\n"
 	__asm__ goto(".Lhodo_%=:\n"                                                         \
 		     ".byte 0xa9\n"                                                         \
 		     ".long %l[" #label "]-.-4\n"                                           \
-		     HODO_RECORD_(".Lhodo_%=-.", "%l[" #label "]-.", "%c0-.", "%c1-.")      \
+		     HODO_RECORD_(".Lhodo_%=-.", "%l[" #label "]-.", HODO_NAME_(0) "-.", HODO_NAME_(1) "-.") \
 		     :                                                                      \
 		     : "i"(state), "i"(desc)                                                \
 		     : "cc"                                                                 \
@@ -113,7 +124,9 @@ __asm__(".ifndef .Lhodo_note\n"
 
 /* A record for something that is not patched. */
 #define HODO_NO_SITE_(state, desc) \
-	__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "%c0-.", "%c1-.") : : "i"(state), "i"(desc))
+	__asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", HODO_NAME_(0) "-.", HODO_NAME_(1) "-.") \
+			 :                                                                              \
+			 : "i"(state), "i"(desc))
 
 /* ------------------------------------------------------- handing it to libhodo */
 
@@ -121,9 +134,20 @@ __asm__(".ifndef .Lhodo_note\n"
 #define HODO_STATE_(var, desc) static struct hodo_state var
 #define HODO_TP_STATE_(var, desc) static struct hodo_state var __attribute__((unused)) = HODO_TP_STATE_INIT_
 
-#define HODO_EMIT_FIXED_(state, data, len) hodo_ops_ptr_->emit_fixed((state), (data), (len))
+/* Inlined always: the return address is the event's place. */
+#define HODO_CALLS_ static inline HODO_OWN_ __attribute__((always_inline))
+HODO_CALLS_ void hodo_emit_fixed_(struct hodo_state *state, const void *data, size_t len)
+{
+	hodo_ops_ptr_->emit_fixed(state, data, len);
+}
+HODO_CALLS_ void hodo_emit_pieces_(struct hodo_state *state, const struct hodo_piece *pieces, size_t count,
+				   size_t total)
+{
+	hodo_ops_ptr_->emit_pieces(state, pieces, count, total);
+}
+#define HODO_EMIT_FIXED_(state, data, len) hodo_emit_fixed_((state), (data), (len))
 #define HODO_EMIT_SITE_(state, ...) HODO_EMIT_(state, __VA_ARGS__)
-#define HODO_EMIT_PIECES_(state, pieces, count, total) hodo_ops_ptr_->emit_pieces((state), (pieces), (count), (total))
+#define HODO_EMIT_PIECES_(state, pieces, count, total) hodo_emit_pieces_((state), (pieces), (count), (total))
 
 /* A tracepoint's cold code is part of the place. */
 #define HODO_TP_OUTLINE_(id, empty, ...)
@@ -137,7 +161,7 @@ __asm__(".ifndef .Lhodo_note\n"
 	(hodo_ops_ptr_ ? hodo_ops_ptr_->probe_unregister((desc), (func), (data)) : -ENOSYS)
 
 /* A record of labels. */
-#define HODO_LABELS_RECORD_(desc) __asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", "%c0-.") : : "i"(&(desc)))
+#define HODO_LABELS_RECORD_(desc) __asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", HODO_NAME_(0) "-.") : : "i"(&(desc)))
 
 /* The addresses of texts and arrays are taken as they are. */
 #define HODO_CHECK_TEXT_(text)

@@ -22,8 +22,8 @@
  * instruction.) A conditional jump to the exit function, which no compiler was seen to make here, stays as it is: while
  * nobody traces, its hook returns at once.
  *
- * With -mcmodel=large the function is called by a register, which may be loaded anywhere before. Found is what loads it,
- * with the address or its distance from the global offset table:
+ * With -mcmodel=large the function is called by a register, which may be loaded anywhere before. Found is what loads
+ * it, with the address or its distance from the global offset table:
  *
  *	movabs $imm64, %reg    48 B8 imm64     stays as it is
  */

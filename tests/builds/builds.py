@@ -99,5 +99,57 @@ class Large(Builds):
     def test_instrumented_clang(self):
         self.check("clang", "-finstrument-functions")
 
+    def test_events(self):
+        """GCC cannot name a site there where code has no fixed place, and says so."""
+        for compiler, place in (("gcc", FIXED), ("clang", FIXED), ("clang", PLACED)):
+            built = self.build(compiler, "-mcmodel=large", *place)
+            self.assertEqual(self.counts("-".join((compiler, *place)), [built]), {("builds:event", ""): 3})
+        self.need("gcc")
+        done = run("gcc", "-mcmodel=large", *PLACED, f"-I{SOURCE}/include", HERE / "events.c", "-o", self.path("none"))
+        self.assertIn("take -mcmodel=medium", done.stderr)
+
+
+class Relocatable(Builds):
+    """Files that ld -r has put into one, with sites and without."""
+
+    def check(self, compiler, linker, last):
+        parts = []
+        for name, source in (("main.o", "events.c"), ("other.o", "other.c"), ("none.o", "none.c")):
+            parts.append(self.build(compiler, "-c", "-ffunction-sections", source=source, out=name))
+        joined, built = self.path("joined.o"), self.path("joined")
+        run(compiler, "-r", "-nostdlib", f"-fuse-ld={linker}", *parts, "-o", joined, status=0)
+        for gc in ((), ("-Wl,--gc-sections",)):
+            run(compiler, joined, f"-fuse-ld={last}", *gc, "-o", built, status=0)
+            self.assertEqual(self.counts("-".join((compiler, linker, last, *gc)), [built]),
+                             {("builds:event", ""): 3, ("builds:other", ""): 1})
+
+    def test_bfd(self):
+        for compiler in ("gcc", "clang"):
+            self.check(compiler, "bfd", "bfd")
+
+    def test_others(self):
+        for linker, last in (("bfd", "lld"), ("lld", "lld"), ("lld", "bfd")):
+            self.need(f"ld.{linker}", f"ld.{last}")
+            self.check("gcc", linker, last)
+
+
+class Integrity(Builds):
+    """Clang's control-flow integrity knows no function of libhodo's."""
+
+    def check(self, compiler, *flags):
+        self.need("ld.lld")
+        for checks in ("cfi", "cfi-icall"):
+            built = self.build(compiler, f"-fsanitize={checks}", "-flto", "-fvisibility=hidden", "-fuse-ld=lld", *flags,
+                               source="probed.c")
+            counts = self.counts(checks, [built])
+            self.assertEqual(sorted(name for name, _ in counts), ["builds:fixed", "builds:point", "builds:span.begin",
+                                                                  "builds:span.end", "builds:text"])
+
+    def test_c(self):
+        self.check("clang")
+
+    def test_cxx(self):
+        self.check("clang++", "-x", "c++", "-std=c++17")
+
 
 main()

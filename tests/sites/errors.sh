@@ -71,6 +71,7 @@ accept "$all"
 accept "$all" -DHODO_DISABLE
 accept "$all" -DHODO_STATIC_KEYS=0
 accept "$all" -fPIC
+accept "$all" -Wpedantic -Wno-vla
 
 # Disabled, nothing is left.
 body=$all

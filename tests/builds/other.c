@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* other.c - a constructor with one event more. */
+#include <hodo/trace.h>
+
+__attribute__((constructor)) static void before(void)
+{
+	HODO_EVENT(builds, other);
+}
