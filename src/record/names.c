@@ -2,6 +2,8 @@
 /* names.c - see names.h. */
 #include "names.h"
 
+#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_word(unsigned char c)
@@ -88,4 +90,15 @@ void hodo_name_identifier(char *s, size_t size)
 		s[0] = '_';
 		s[len + 1] = 0;
 	}
+}
+
+const char *hodo_user_name(uid_t uid, char *buffer, size_t size)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (user)
+		snprintf(buffer, size, "%s", user->pw_name);
+	else
+		snprintf(buffer, size, "%u", (unsigned int)uid);
+	return buffer;
 }

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,6 +18,7 @@
 #include <base/scope.h>
 
 #include "message.h"
+#include "names.h"
 #include "proc_status.h"
 #include "runtime_dir.h"
 #include "socket.h"
@@ -26,17 +26,6 @@
 #define ANSWER_NS 2000000000ll
 #define CONNECT_TRIES 100 /* of 5 ms: its queue is full */
 #define CONNECT_PAUSE_NS 5000000
-
-static const char *user_name(uid_t uid, char *buffer, size_t size)
-{
-	const struct passwd *user = getpwuid(uid);
-
-	if (user)
-		snprintf(buffer, size, "%s", user->pw_name);
-	else
-		snprintf(buffer, size, "%u", (unsigned int)uid);
-	return buffer;
-}
 
 /* ---------------------------------------------------------------- the process */
 
@@ -59,7 +48,7 @@ static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, char *why, 
 				 "give a program's", (int)pid);
 	if (geteuid() != 0 && st->euid != geteuid())
 		return hodo_fail(why, why_size, -EPERM, "process %d belongs to user %s: run hodo as that user, or as root",
-				 (int)pid, user_name(st->euid, user, sizeof(user)));
+				 (int)pid, hodo_user_name(st->euid, user, sizeof(user)));
 	return 0;
 }
 

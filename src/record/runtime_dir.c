@@ -16,6 +16,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "names.h"
 #include "proc_status.h"
 #include "socket.h"
 
@@ -59,6 +60,20 @@ int hodo_runtime_dir(char *path, size_t size, size_t room)
 	if (snprintf(path, size, "/tmp/hodo-%u", (unsigned int)geteuid()) >= (int)size)
 		return -ENAMETOOLONG;
 	return make_private(path);
+}
+
+int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size)
+{
+	char user[64];
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return -errno;
+	snprintf(why, why_size, "%s %s %s", path, S_ISDIR(st.st_mode) ? "belongs to" : "is no directory, but made by",
+		 hodo_user_name(st.st_uid, user, sizeof(user)));
+	if (snprintf(path, size, "/tmp/hodo-%u-XXXXXX", (unsigned int)geteuid()) >= (int)size)
+		return -ENAMETOOLONG;
+	return mkdtemp(path) ? 0 : -errno;
 }
 
 /* "record-PID.sock", "join-PID.sock", or a number alone, where a process listens; of one that is no more. */

@@ -19,6 +19,12 @@
  */
 int hodo_runtime_dir(char *path, size_t size, size_t room);
 
+/*
+ * Where that gives -EPERM: a new one that is ours alone and has a name that nobody could know, in path, which is to be
+ * removed. Says in why what stands in the way, and whose it is. 0 or negative errno.
+ */
+int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size);
+
 /* Removes the sockets there of recorders, and of processes that listened, which were killed. */
 void hodo_runtime_sweep(const char *dir);
 

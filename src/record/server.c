@@ -37,7 +37,8 @@ struct hodo_server {
 	struct hodo_watch watch; /* of the listening socket; first */
 	struct hodo_watch answers_watch;
 	struct hodo_session *session;
-	uint32_t most; /* may be joining at once */
+	uint32_t most;    /* may be joining at once */
+	bool private_dir; /* the socket's directory is to go with it */
 	int fd;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
@@ -121,9 +122,16 @@ static void server_ready(struct hodo_watch *w)
 
 static int listen_at(struct hodo_server *server)
 {
-	char dir[sizeof(server->path)], path[sizeof(server->path)];
+	char dir[sizeof(server->path)], path[sizeof(server->path)], why[256];
 	int err = hodo_runtime_dir(dir, sizeof(dir), sizeof("/record-4294967295.sock"));
 
+	if (err == -EPERM) {
+		err = hodo_runtime_dir_instead(dir, sizeof(dir), why, sizeof(why));
+		server->private_dir = !err;
+		if (!err)
+			hodo_report(&server->session->config.reporter, "%s: the recording's socket is in %s instead", why,
+				    dir);
+	}
 	if (err)
 		return err;
 	if (snprintf(path, sizeof(path), "%s/record-%d.sock", dir, (int)getpid()) >= (int)sizeof(path))
@@ -238,6 +246,10 @@ void hodo_server_close(struct hodo_session *s)
 		hodo_connection_refuse(s->joining.first, "the recording ended before it could join");
 	if (s->server->path[0])
 		unlink(s->server->path);
+	if (s->server->private_dir) {
+		*strrchr(s->server->path, '/') = 0;
+		rmdir(s->server->path);
+	}
 	if (s->server->fd >= 0)
 		close(s->server->fd);
 	if (s->joining.answers_fd >= 0)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pwd
 import resource
 import unittest
 
@@ -203,6 +204,19 @@ class Socket(Case):
         result = self.record("sh", "-c", 'echo "$HODO_RECORDER"')
         self.assertTrue(result.stdout.startswith(f"/tmp/hodo-{os.geteuid()}/"), result.stdout)
         self.assertEqual(os.listdir(runtime + "/trap"), [])
+
+    def test_taken_by_another(self):
+        """Somebody else was first in /tmp: that is said, and the recording is made all the same."""
+        name = f"/tmp/hodo-{os.geteuid()}"
+        script = (f"mkdir -p tmp && mount --bind tmp /tmp && mkdir {name} && chown 65534 {name} || exit 77; "
+                  f"{HODO} record -o trace {TARGET} count 5; ls /tmp")
+        done = run("unshare", "-m", "sh", "-c", script, **self.how({"env": {"XDG_RUNTIME_DIR": ""}}))
+        if done.returncode in (1, 77):
+            self.skipTest(f"nothing may be mounted or given away here ({done.stderr.strip()})")
+        self.assertEqual(done.stdout.split(), [os.path.basename(name)])
+        owner = pwd.getpwuid(65534).pw_name
+        self.assertRegex(done.stderr, f"hodo: {name} belongs to {owner}: the recording's socket is in {name}-.{{6}} instead\n")
+        self.assertEqual(done.events(), (5, 1))
 
 
 class Doctor(Case):
