@@ -138,9 +138,12 @@ int hodo_open_range(struct hodo_read **r, struct hodo_args *args);
 bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm);
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
 uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
+void hodo_put_when(struct hodo_text *to, int64_t ns); /* date and time, and a line break */
 /* How many, and a line for each process and cause, with the flag that would have kept the events. */
 void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool color);
-/* If events were lost, one line on standard error. */
+/* What is not known of a recording whose recorder was killed, or that goes on; false: it ended in order. */
+bool hodo_put_unended(struct hodo_text *to, const struct hodo_read *reader, bool color);
+/* If events were lost, or may have been, a line on standard error. */
 void hodo_tell_lost(const struct hodo_read *reader);
 
 /* Process images that are not recorded, with the reasons; nothing, if there are none. */

@@ -63,6 +63,7 @@ static void put_text(struct hodo_text *to, const struct info *info, bool color)
 		hodo_text_char(to, '\n');
 		hodo_put_unrecorded(to, info->r, color);
 	}
+	hodo_put_unended(to, info->r, color);
 }
 
 static void put_json(struct hodo_json *j, const struct info *info)

@@ -48,7 +48,7 @@ static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool col
 				 hodo_grouped(s->totals.damaged, buf), hodo_style(color, HODO_PLAIN));
 	if (hodo_lost_all(&lost))
 		hodo_put_lost(to, s->r, color);
-	else if (!hodo_read_unrecorded(s->r, 0))
+	if (!hodo_put_unended(to, s->r, color) && !hodo_lost_all(&lost) && !hodo_read_unrecorded(s->r, 0))
 		hodo_text_add(to, "no event was lost\n");
 	hodo_put_unrecorded(to, s->r, color);
 }

@@ -4,7 +4,10 @@
 
 #include <fnmatch.h>
 #include <string.h>
+#include <time.h>
 
+#define UNENDED "the recording did not end in order, or has not ended: the last events, and how many were lost, are missing"
+#define UNENDED_SHOWN 20u
 #define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
 
 static void warn(void *data, const char *text)
@@ -177,6 +180,69 @@ void hodo_put_json_unrecorded(struct hodo_json *j, const struct hodo_read *reade
 	hodo_json_end(j);
 }
 
+void hodo_put_when(struct hodo_text *to, int64_t ns)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char text[64] = "?", zone[16] = "";
+	struct tm tm;
+
+	if (ns >= 0 && localtime_r(&s, &tm)) {
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+		strftime(zone, sizeof(zone), " %z", &tm);
+	}
+	hodo_text_printf(to, "%s.%09lld%s\n", text, ns >= 0 ? (long long)(ns % 1000000000) : 0ll, zone);
+}
+
+static uint32_t count_unended(const struct hodo_read *reader)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++)
+		n += !hodo_read_process(reader, i)->complete;
+	return n;
+}
+
+/* Until when a process is known, as far as its packets say. */
+static void put_unended(struct hodo_text *to, const struct hodo_read_process *p)
+{
+	int64_t end_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < p->nstreams; i++)
+		if (p->streams[i]->packets && p->streams[i]->end_ns > end_ns)
+			end_ns = p->streams[i]->end_ns;
+	hodo_text_printf(to, "  %15s  %-11s  ", "?", "unknown");
+	hodo_add_plain(to, p->comm);
+	hodo_text_printf(to, "[%u]: ", p->pid);
+	if (end_ns == INT64_MIN) {
+		hodo_text_add(to, "none of its events is on disk\n");
+	} else if (p->mode == HODO_MODE_OVERWRITE) {
+		hodo_text_add(to, "not all of its buffers is on disk\n");
+	} else {
+		hodo_text_add(to, "its events from about a second before ");
+		hodo_put_when(to, end_ns);
+	}
+}
+
+bool hodo_put_unended(struct hodo_text *to, const struct hodo_read *reader, bool color)
+{
+	uint32_t n = count_unended(reader), shown = 0;
+
+	if (n)
+		hodo_text_printf(to, "%s" UNENDED ":%s\n", hodo_style(color, HODO_ALERT),
+				 hodo_style(color, HODO_PLAIN));
+	for (uint32_t i = 0; i < hodo_read_nprocesses(reader) && shown < UNENDED_SHOWN; i++) {
+		const struct hodo_read_process *p = hodo_read_process(reader, i);
+
+		if (p->complete)
+			continue;
+		put_unended(to, p);
+		shown++;
+	}
+	if (n > shown)
+		hodo_text_printf(to, "  %15s  %-11s  %u more processes\n", "?", "unknown", n - shown);
+	return n;
+}
+
 void hodo_tell_lost(const struct hodo_read *reader)
 {
 	struct hodo_read_lost l = hodo_read_lost(reader, NULL);
@@ -184,6 +250,8 @@ void hodo_tell_lost(const struct hodo_read *reader)
 	uint64_t images = 0;
 	char all[32], over[32];
 
+	if (count_unended(reader))
+		hodo_warning(UNENDED ": 'hodo stat' says of what");
 	for (uint32_t i = 0; (u = hodo_read_unrecorded(reader, i)); i++)
 		images += u->images;
 	if (images)

@@ -131,19 +131,6 @@ struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct
 	return row;
 }
 
-void hodo_put_when(struct hodo_text *to, int64_t ns)
-{
-	time_t s = (time_t)(ns / 1000000000);
-	char text[64] = "?", zone[16] = "";
-	struct tm tm;
-
-	if (ns >= 0 && localtime_r(&s, &tm)) {
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-		strftime(zone, sizeof(zone), " %z", &tm);
-	}
-	hodo_text_printf(to, "%s.%09lld%s\n", text, ns >= 0 ? (long long)(ns % 1000000000) : 0ll, zone);
-}
-
 static void put_build_id(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
 	const struct hodo_read_object *o = row;

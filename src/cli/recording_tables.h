@@ -48,6 +48,5 @@ extern const struct hodo_columns hodo_process_columns, hodo_lost_columns;
 struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct hodo_read_process *p);
 /* The snapshot, libraries and warnings of a process: hodo_table.below. */
 void hodo_process_put_below(struct hodo_text *to, const struct hodo_table *t, const void *row);
-void hodo_put_when(struct hodo_text *to, int64_t ns); /* date and time, and a line break */
 
 #endif

@@ -315,6 +315,7 @@ struct hodo_trace {
 	char *metadata;
 	size_t metadata_bytes;
 	bool has_hodo, has_clock;    /* lines seen */
+	bool goes_on;                /* its end is a part's: there should be another one */
 	struct hodo_class **classes; /* ascending ids */
 	uint32_t nclasses;
 	struct hodo_class **by_id; /* by_id_n entries, NULL where unknown */

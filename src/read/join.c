@@ -59,6 +59,7 @@ int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t)
 	if (t->nclasses < e->nclasses) {
 		base = e;
 		e->pub.complete = t->pub.complete;
+		e->goes_on = t->goes_on;
 		e->pub.end_ns = t->pub.end_ns;
 	} else {
 		SWAP(e->streams, t->streams);

@@ -394,6 +394,7 @@ static void get_time(struct line *l, int64_t *time_ns)
 static int word_end(struct hodo_trace *t, struct line *l)
 {
 	t->pub.complete = true;
+	t->goes_on = get_u32(l, "part") != 0;
 	get_time(l, &t->pub.end_ns);
 	return 0;
 }

@@ -200,8 +200,10 @@ int hodo_read_trace_open(struct hodo_trace *t)
 void hodo_read_trace_settle(struct hodo_trace *t)
 {
 	/* Where they come from several parts, those without a file stand among the others. */
-	if (t->reader->nparts > 1)
+	if (t->reader->nparts > 1) {
 		hodo_read_streams_sort(t);
+		t->pub.complete &= !t->goes_on;
+	}
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_settle(t->streams[i]);
 	publish(t);

@@ -337,7 +337,7 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	if (m->ended) {
 		hodo_text_add(t, "/*@end time=");
 		add_time(t, m->real_ns);
-		hodo_text_add(t, "*/\n");
+		hodo_text_add(t, m->goes_on ? " part=1*/\n" : "*/\n");
 	}
 }
 

@@ -31,7 +31,8 @@ struct hodo_ctf_metadata {
 	uint32_t nameless; /* threads that have events and are not among these */
 	const struct hodo_text *lost; /* lines of hodo_ctf_add_lost() and hodo_ctf_add_limited(); NULL: none */
 	const struct hodo_functions_seen *functions; /* NULL: functions were not recorded */
-	bool ended; /* the recording of this process is complete */
+	bool ended; /* the recording of this process, or of this part of it, is complete */
+	bool goes_on; /* then: there will be another part */
 	int64_t real_ns; /* when it ended, or the snapshot was taken */
 	const char *why; /* of a snapshot, taken while the process ran on; NULL: it is none */
 	uint32_t number; /* of the snapshot; 0: it has none */

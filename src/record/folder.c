@@ -112,12 +112,15 @@ static void add_losses(const struct hodo_process *p, struct hodo_text *t)
 
 /* -------------------------------------------------------------------- metadata */
 
-/* ended: the folder is complete; its losses are settled. */
-static int write_metadata(struct hodo_process *p, bool ended)
+enum folder_end { GOES_ON, PART_ENDS, ENDS };
+
+/* Unless it goes on, the folder is complete; its losses are settled. */
+static int write_metadata(struct hodo_process *p, enum folder_end end)
 {
 	struct hodo_session *s = p->session;
 	struct hodo_ctf_metadata m = {
-		.flight = &p->id.flight, .pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL, .ended = ended,
+		.flight = &p->id.flight, .pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL,
+		.ended = end != GOES_ON, .goes_on = end == PART_ENDS,
 		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n,
 		.functions = s->config.functions ? &p->functions : NULL,
 	};
@@ -135,7 +138,7 @@ static int write_metadata(struct hodo_process *p, bool ended)
 	if (err)
 		return err;
 	m.clock = hodo_session_clock_map(s);
-	if (ended) {
+	if (m.ended) {
 		m.real_ns = hodo_clock_ns(CLOCK_REALTIME);
 		add_losses(p, &lost);
 		m.lost = &lost;
@@ -153,7 +156,7 @@ int hodo_process_metadata(struct hodo_process *p, bool ended)
 
 	if (ended)
 		share_losses(p, true);
-	err = write_metadata(p, ended);
+	err = write_metadata(p, ended ? ENDS : GOES_ON);
 	if (err)
 		hodo_session_write_failed(p->session, p->dir, "metadata", err);
 	if (ended && p->dirfd >= 0)
@@ -174,7 +177,7 @@ static void end_part(struct hodo_process *p)
 	hodo_process_read_threads(p, false);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	share_losses(p, false);
-	err = write_metadata(p, true);
+	err = write_metadata(p, PART_ENDS);
 	if (err) /* its packets say how many, and the part is good but for that */
 		hodo_session_write_failed(p->session, p->dir, "metadata", err);
 }
@@ -284,7 +287,7 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 	}
 	/* Before the packet: a reader must find every id. */
 	if (p->metadata_dirty || p->dirfd < 0)
-		err = write_metadata(p, false);
+		err = write_metadata(p, GOES_ON);
 	if (err) {
 		stream->unwritten += h->events;
 		hodo_session_write_failed(s, p->dir, "metadata", err);

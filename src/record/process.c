@@ -175,6 +175,14 @@ int hodo_process_poll(struct hodo_process *p)
 	return used_max;
 }
 
+void hodo_process_take_open(struct hodo_process *p)
+{
+	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
+
+	for (uint32_t i = 0; i < p->actives; i++)
+		hodo_ring_take_open(&p->ring[p->active[i]]->reader, &sink);
+}
+
 /* --------------------------------------------------------- on words, age */
 
 /* Adds a bit to the words that are on, or takes it away; the process may change them meanwhile. */

@@ -100,6 +100,9 @@ int hodo_process_join(struct hodo_process *p);
 /* Reads closed packets. Returns how many 16ths of its fullest ring were in use. */
 int hodo_process_poll(struct hodo_process *p);
 
+/* Writes what open packets hold, too: so much of it is on disk whatever becomes of the recorder. */
+void hodo_process_take_open(struct hodo_process *p);
+
 /* Thread names and the age of packets; about once a second. */
 void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t age_ticks);
 

@@ -27,6 +27,7 @@
 #define INTERVAL_IDLE_NS (50 * MS)
 #define ACTIVE_NS (1000 * MS)
 #define CHORES_NS (1000 * MS)
+#define OPEN_NS (1000 * MS) /* what a recorder that is killed may lose */
 #define EVENTS_MAX 64 /* of connections and processes, between two looks at the rings */
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS) /* events that were being written when their word went off */
@@ -235,6 +236,11 @@ static void poll_processes(struct hodo_session *s, int64_t now)
 			used_max = used;
 	}
 	adapt(s, used_max, now);
+	if (!s->config.packet && now - s->opened_ns >= OPEN_NS) {
+		s->opened_ns = now;
+		for (struct hodo_process *p = s->processes; p; p = p->next)
+			hodo_process_take_open(p);
+	}
 	if (chores_ns > CHORES_NS)
 		chores_ns = CHORES_NS;
 	if (s->processes && now - s->chores_ns >= chores_ns) {

@@ -10,6 +10,8 @@
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 
+#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1) /* an event's */
+
 /* A commit word taken apart. */
 struct place {
 	uint64_t number; /* of the packet, modulo 2^44 / packet_size */
@@ -189,6 +191,33 @@ static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
 }
 
+/* The header of what has not been given yet of the packet that is next. False: it makes no sense. */
+static bool skip_given(const struct hodo_ring_reader *r, struct hodo_packet *h)
+{
+	if (!r->given.events)
+		return true;
+	if (h->events < r->given.events || h->content_size / 8 < HEADER + r->given.bytes)
+		return false;
+	h->events -= r->given.events;
+	h->content_size -= 8ull * r->given.bytes;
+	h->events_before += r->given.events;
+	h->timestamp_begin = r->ts_end;
+	return true;
+}
+
+/* The rest of a packet begins with its first event: not with the last of what was given. */
+static void begin_rest(const struct hodo_ring_reader *r, struct hodo_packet *h, const uint8_t *body)
+{
+	if (r->given.events && h->events)
+		h->timestamp_begin += ((hodo_shm_get64(body) >> 16) - h->timestamp_begin) & TIMESTAMP_MASK;
+}
+
+static void next_packet(struct hodo_ring_reader *r)
+{
+	r->next++;
+	r->given.bytes = r->given.events = 0;
+}
+
 /* Leaves out of a checked packet what is later than the copy; then it is the last. */
 static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *table, struct hodo_packet *h,
 		const uint8_t *body, size_t len)
@@ -210,19 +239,20 @@ static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *tabl
 static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
 			const struct hodo_read_layouts *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
 {
-	const uint8_t *body = r->frozen ? packet + HEADER : r->copy + HEADER;
+	const uint8_t *from = packet + HEADER + r->given.bytes;
+	const uint8_t *body = r->frozen || packet == r->copy ? from : r->copy + HEADER;
 	struct hodo_walk_result walk;
 	struct hodo_packet h;
 	uint32_t len;
 
 	hodo_shm_copy(&h, packet, sizeof(h));
-	if (!closed_plausible(r, &h, seq)) {
+	if (!skip_given(r, &h) || !closed_plausible(r, &h, seq)) {
 		damaged(r);
 		return;
 	}
 	len = (uint32_t)(h.content_size / 8) - HEADER;
-	if (packet + HEADER != body && packet != r->copy)
-		hodo_shm_copy(r->copy + HEADER, packet + HEADER, len);
+	if (from != body)
+		hodo_shm_copy(r->copy + HEADER, from, len);
 	hodo_walk(table, body, len, h.timestamp_begin, h.events, &walk);
 	if (walk.events != h.events || walk.bytes != len || walk.ts_last > h.timestamp_end) {
 		damaged(r);
@@ -235,6 +265,7 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 			missing_before(r, h.events_before);
 		return;
 	}
+	begin_rest(r, &h, body);
 	give(r, sink, &h, body, refused);
 }
 
@@ -255,12 +286,13 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 	if (used > 0) {
 		/* After the word: whatever id is in a closed packet is in the catalogue by now. */
 		table = sink->table(sink->arg);
-		for (; r->next < current; r->next++) {
+		while (r->next < current) {
 			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
+			next_packet(r);
 			if (r->consume)
-				r->consume(r, r->next + 1);
+				r->consume(r, r->next);
 			else
-				__atomic_store_n(&r->ring->consumed, r->next + 1, __ATOMIC_RELEASE);
+				__atomic_store_n(&r->ring->consumed, r->next, __ATOMIC_RELEASE);
 		}
 	}
 	r->word = word;
@@ -295,49 +327,92 @@ static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 	}
 }
 
-/* The open packet, up to what the word says was committed. False if another packet is open by now. */
-static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
-		      const struct hodo_read_layouts *table, uint64_t word, uint64_t current)
+/* What the open packet holds that was committed and not given yet. */
+struct open {
+	struct hodo_packet head;
+	const uint8_t *body;
+	struct hodo_walk_result walk;
+	uint32_t events; /* that there should be; walk.events can be read */
+	bool sound;      /* the header is: else there is no body */
+	bool whole;      /* all that there is can be read */
+};
+
+/* Copies and checks it. False if another packet is open by now. */
+static bool read_open(struct hodo_ring_reader *r, const struct hodo_read_layouts *table, uint64_t word,
+		      uint64_t current, struct open *o)
 {
 	const uint8_t *packet = packet_at(r, current);
 	struct place p = place_of(r, word);
-	uint64_t refused = refused_now(r);
-	const uint8_t *body = packet + HEADER;
-	struct hodo_walk_result walk;
-	struct hodo_packet h;
+	struct hodo_packet *h = &o->head;
+	uint32_t len;
 
+	*o = (struct open){ .body = packet + HEADER };
 	if (!r->frozen) {
 		hodo_shm_copy(r->copy, packet, p.offset);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (place_of(r, hodo_shm_load64(&r->ring->word)).number != p.number)
 			return false;
-		body = r->copy + HEADER;
+		o->body = r->copy + HEADER;
 	}
-	memcpy(&h, body - HEADER, sizeof(h));
-	if (!header_plausible(r, &h, current)) {
+	memcpy(h, o->body - HEADER, sizeof(*h));
+	h->events = p.events;
+	h->content_size = 8ull * p.offset;
+	o->events = p.events > r->given.events ? p.events - r->given.events : 0;
+	o->sound = skip_given(r, h) && header_plausible(r, h, current);
+	if (!o->sound)
+		return true;
+	o->body += r->given.bytes;
+	len = (uint32_t)(h->content_size / 8) - HEADER;
+	hodo_walk(table, o->body, len, h->timestamp_begin, o->events, &o->walk);
+	o->whole = o->walk.events == o->events && o->walk.bytes == len;
+	h->events = o->walk.events;
+	begin_rest(r, h, o->body);
+	h->timestamp_end = o->walk.ts_last;
+	h->content_size = 8ull * (HEADER + o->walk.bytes);
+	return true;
+}
+
+/* At the end: the open packet, up to what the word says was committed. False if another packet is open by now. */
+static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
+		      const struct hodo_read_layouts *table, uint64_t word, uint64_t current)
+{
+	uint64_t refused = refused_now(r);
+	struct open o;
+
+	if (!read_open(r, table, word, current, &o))
+		return false;
+	if (!o.whole)
 		damaged(r);
-		missing_before(r, r->expect + p.events);
+	if (!o.sound) {
+		missing_before(r, r->expect + o.events);
 		return true;
 	}
-	missing_before(r, h.events_before);
-	hodo_walk(table, body, p.offset - HEADER, h.timestamp_begin, p.events, &walk);
-	if (walk.events != p.events || walk.bytes != p.offset - HEADER)
-		damaged(r);
-	if (walk.events > 0) {
-		h.events = walk.events;
-		h.timestamp_end = walk.ts_last;
-		h.content_size = 8ull * (HEADER + walk.bytes);
-		if (walk.ts_last > r->ts_max)
-			cut(r, table, &h, body, walk.bytes);
-		if (h.events > 0)
-			give(r, sink, &h, body, refused);
-	}
-	if (walk.events < p.events && !r->ended) {
+	missing_before(r, o.head.events_before);
+	if (o.walk.events > 0 && o.walk.ts_last > r->ts_max)
+		cut(r, table, &o.head, o.body, o.walk.bytes);
+	if (o.head.events > 0)
+		give(r, sink, &o.head, o.body, refused);
+	if (o.walk.events < o.events && !r->ended) {
 		r->skipped = true;
-		missing_before(r, r->expect + (p.events - walk.events));
+		missing_before(r, r->expect + (o.events - o.walk.events));
 	}
 	r->next = current;
 	return true;
+}
+
+void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
+{
+	uint64_t word, current, refused = refused_now(r);
+	struct open o;
+
+	if (r->mode != HODO_MODE_DISCARD || r->broken || !hodo_ring_locate(r, &word, &current) || r->next != current ||
+	    place_of(r, word).events <= r->given.events)
+		return;
+	if (!read_open(r, sink->table(sink->arg), word, current, &o) || o.walk.events == 0)
+		return;
+	r->given.bytes += o.walk.bytes;
+	r->given.events += o.walk.events;
+	give(r, sink, &o.head, o.body, refused);
 }
 
 /* What was lost in all; a packet that says so is the stream's to write. */
@@ -364,7 +439,7 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 		r->word = word;
 		if (r->mode == HODO_MODE_OVERWRITE)
 			take_flight(r, sink, table, word, current, alive);
-		for (; r->next < current && !r->ended; r->next++)
+		for (; r->next < current && !r->ended; next_packet(r))
 			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
 		if (r->ended || take_open(r, sink, table, word, current))
 			break;

@@ -6,7 +6,7 @@
  *   CPU's writers       word, lost_*, open packet      the reader
  *   reader (one)        consumed                       writers, which reuse packets below it
  *
- * Discard mode: a closed packet does not change until `consumed` passes it.
+ * Discard mode: a closed packet does not change until `consumed` passes it, nor does what is committed of an open one.
  * Overwrite mode: nothing is consumed; at the end the packets that cannot have
  * been written over are copied and the copy is used only if that still holds
  * afterwards.
@@ -74,6 +74,9 @@ struct hodo_ring_reader {
 	uint32_t damage; /* packets dropped */
 	uint64_t next;   /* sequence number to read */
 	uint64_t expect; /* events_before of the packet to come */
+	struct {
+		uint32_t bytes, events;
+	} given; /* of packet next, while it was open: hodo_ring_take_open() */
 	uint64_t ts_end; /* of the last packet given */
 	uint64_t word;   /* as last seen */
 	uint64_t discarded; /* events_discarded last given */
@@ -90,6 +93,12 @@ void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, c
  * in use, 0 .. 16.
  */
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
+
+/*
+ * While the process runs, after hodo_ring_poll(): gives what the open packet holds, as a packet of its own (discard
+ * mode). It stays open, and what comes to it is given later.
+ */
+void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
 
 /*
  * At the end: gives everything that is left to the sink, the open packet too.

@@ -58,6 +58,7 @@ struct hodo_session {
 	int64_t interval_ns;
 	int64_t active_ns;  /* when events last came */
 	int64_t chores_ns;  /* when housekeeping was last done */
+	int64_t opened_ns;  /* when open packets were last written */
 	int64_t idle_ns;    /* since when nobody is recorded; 0: somebody is */
 	int64_t looked_ns;  /* when processes to come were last looked for */
 	bool straggler;

@@ -39,6 +39,7 @@ static void start(struct gen_trace *t, struct gen_stream *s, const char *top, co
 	gen_trace_start(t, top, folder, comm, pid, how, 1000000000, EPOCH_S, 0);
 	gen_comment(t, "thread tid=%u comm=%s", pid, comm);
 	gen_comment(t, "thread tid=%u comm=worker", pid + 1);
+	gen_comment(t, "end time=1795000123.000000001");
 	gen_class(t, ENTRY, "func:entry", "function", "", frame, 2);
 	gen_class(t, EXIT, "func:exit", "function", "", frame, 2);
 	gen_class(t, ENTRY_SP, "func:entry_sp", "function", "", sp, 2);

@@ -3,8 +3,8 @@
  * fuzz_ring.c - the reader of a ring whose memory holds anything.
  *
  * Input: one byte of choices, then changes to a ring that holds honest
- * packets: each 8 bytes of value and 4 of place, with a poll in between. What
- * comes out must be such that a trace of it is valid.
+ * packets: each 8 bytes of value and 4 of place, with a poll in between, or
+ * the open packet taken. What comes out must be such that a trace of it is valid.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -73,7 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		memcpy(&value, data + at, 8);
 		memcpy(&place, data + at + 8, 4);
 		memcpy(memory + place % (sizeof(memory) - 8), &value, 8);
-		hodo_ring_poll(&r, &sink);
+		if (place & 1u << 31)
+			hodo_ring_take_open(&r, &sink);
+		else
+			hodo_ring_poll(&r, &sink);
 	}
 	hodo_ring_open_since(&r);
 	hodo_ring_events(&r);

@@ -214,6 +214,71 @@ class Stop(Case):
         self.assertNotIn(" of 1 process", result.stderr)
 
 
+class Killed(Case):
+    """The recorder ends without a word: what it had is on disk but for about a second, and it is said what is not."""
+
+    def start(self, *args):
+        up = self.path("up")
+        process = self.recorder(*args, TARGET, "forever", 0, up)
+        wait_for("the command", lambda: os.path.exists(up))
+        for pid in children(process.pid):
+            for each in [*children(pid), pid]:
+                self.addCleanup(lambda pid=each: alive(pid) and os.kill(pid, signal.SIGTERM))
+        return process
+
+    def recorded(self):
+        return os.path.isdir(self.data) and self.folders() and self.stat()["recorded"]
+
+    def check_told(self):
+        self.assertFalse(self.stat()["processes"][0]["complete"])
+        for verb in ("stat", "info"):
+            said = self.ok(verb, self.data)
+            self.assertIn("did not end in order", said)
+            self.assertNotIn("no event was lost", said)
+        self.assertIn("did not end in order", self.hodo("print", self.data).stderr)
+
+    def test_open_packets(self):
+        """An event a millisecond fills no packet for minutes. Each is there once, in whatever packets they are."""
+        process = self.start()
+        seen = wait_for("what the open packet holds", lambda: self.recorded() or 0)
+        wait_for("what came to it since", lambda: self.recorded() > seen)
+        process.kill()
+        process.wait()
+        self.check_told()
+        self.assertRegex(self.ok("stat", self.data), r"\[\d+\]: its events from about a second before 2")
+        for name in ("rt:tick", "rt:tock"):
+            numbers = [e["fields"]["i"] for e in self.events() if e["name"] == name]
+            self.assertEqual(sorted(numbers), list(range(len(numbers))))
+
+    def test_ended_in_order(self):
+        """What was on disk before its packet was full is there once."""
+        process = self.start()
+        seen = wait_for("what the open packet holds", lambda: self.recorded() or 0)
+        result = process.stop(signal.SIGTERM)
+        self.assertGreater(len(self.check_trace(result)), seen)
+        self.assertEqual(result.lost(), 0)
+        self.assertTrue(self.stat()["processes"][0]["complete"])
+        self.assertIn("no event was lost", self.ok("stat", self.data))
+
+    def test_parts(self):
+        """A process that is idle has no folder in the newest part: that its last one ended is not the end."""
+        process = self.start("--rotate", "0.2s", "sh", "-c", '"$@"; exit', "sh")
+        second = self.path(self.data, "part-0002")
+        wait_for("the second part", lambda: os.path.isdir(second) and self.folders(second))
+        process.kill()
+        process.wait()
+        found = {p["comm"]: p["complete"] for p in self.stat()["processes"]}
+        self.assertEqual((len(found), set(found.values())), (2, {False}), found)
+
+    def test_flight_recorder(self):
+        process = self.start("--overwrite")
+        wait_for("its folder", lambda: os.path.exists(self.path(self.data, *self.folders(), "metadata")))
+        process.kill()
+        process.wait()
+        self.check_told()
+        self.assertIn("none of its events is on disk", self.ok("stat", self.data))
+
+
 class Clock(Case):
     def test_times(self):
         """Events lie between the moments at which the command was started and ended, with either clock."""

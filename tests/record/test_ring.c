@@ -116,6 +116,71 @@ TEST(test_discard)
 	}
 }
 
+/* The open packet is given piece by piece: nothing twice, nothing that is not in a later piece, the losses exact. */
+TEST(test_open)
+{
+	static const uint32_t sizes[][2] = { { 1024, 4 }, { 4096, 8 } };
+
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		for (unsigned int every = 1; every < 3000; every = every * 2 + 1) {
+			struct fixture f;
+
+			setup_ring(&f, HODO_MODE_DISCARD, sizes[s][0], sizes[s][1]);
+			for (uint64_t i = 0; i < 20000; i++) {
+				uint64_t read = f.read;
+
+				writer_event(&f.w, i);
+				if (i % every)
+					continue;
+				if (i % 5 < 4)
+					hodo_ring_poll(&f.r, &f.sink);
+				hodo_ring_take_open(&f.r, &f.sink);
+				if (i % 5 < 4)
+					assert_int_equal(f.read + f.gaps, f.expect);
+				if (i % 5 < 4 && !f.r.ring->lost_full)
+					assert_int_equal(f.read, i + 1);
+				read = f.read;
+				hodo_ring_take_open(&f.r, &f.sink);
+				assert_int_equal(f.read, read);
+			}
+			finish(&f, s % 2);
+			assert_int_equal(f.r.lost.full, lost(&f));
+			free_ring(&f);
+		}
+	}
+}
+
+/* What was given of an open packet stays, whatever becomes of the rest. */
+TEST(test_open_then_damage)
+{
+	for (int what = 0; what < 5; what++) {
+		struct hodo_packet *p;
+		struct fixture f;
+
+		setup_ring(&f, HODO_MODE_DISCARD, 1024, 16);
+		for (uint64_t i = 0; i < 20; i++)
+			writer_event(&f.w, i);
+		p = (struct hodo_packet *)f.w.packets;
+		hodo_ring_take_open(&f.r, &f.sink);
+		assert_int_equal(f.read, 20);
+		for (uint64_t i = 20; i < 300; i++)
+			writer_event(&f.w, i);
+		switch (what) {
+		case 0: p->magic ^= 1; break;
+		case 1: p->events = 19; break;
+		case 2: p->content_size = 8 * (88 + 20 * 19); break;
+		case 3: p->timestamp_end = f.r.ts_end - 1; break;
+		case 4: memset((uint8_t *)p + sizeof(*p) + 20 * 25, 0xff, 2); break;
+		}
+		hodo_ring_poll(&f.r, &f.sink);
+		hodo_ring_finish(&f.r, &f.sink, false);
+		assert_int_equal(f.r.damage, 1);
+		assert_int_equal(f.r.lost.damaged, 46 - 20);
+		assert_int_equal(f.read + lost(&f), 300);
+		free_ring(&f);
+	}
+}
+
 TEST(test_overwrite)
 {
 	for (uint64_t events = 0; events < 2000; events += 7) {
