@@ -112,6 +112,7 @@ struct hodo_segment {
 	ino_t ino;
 	uint64_t begin, end; /* where its bytes are in the stream; as of when it was opened: later ones are not read */
 	uint64_t packets, events; /* in this walk */
+	uint64_t bare_begin, bare_end; /* the longest stretch without a header: another walk need not look */
 };
 
 struct hodo_stream {

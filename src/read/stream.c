@@ -23,11 +23,10 @@
 #define SEARCH_BYTES (256u << 10)
 #define EFFORT_BYTES (64u << 20)
 
-/* Reads from a segment, until len bytes or the end of the file. Bytes read, or a negative errno. */
-static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
+/* Sees to it that s->fd is the segment's file. 0 or a negative errno. */
+static int open_file(struct hodo_stream *s, struct hodo_segment *g)
 {
 	uint32_t index = (uint32_t)(g - s->segments);
-	ssize_t got;
 
 	if (s->fd >= 0 && s->fd_of != index) {
 		close(s->fd);
@@ -41,12 +40,43 @@ static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *d
 		s->fd = fd;
 		s->fd_of = index;
 	}
-	got = hodo_file_read_at(s->fd, dst, len, off - g->begin);
+	return 0;
+}
+
+static void leave_file(struct hodo_stream *s)
+{
 	if (!s->keep_open) {
 		close(s->fd);
 		s->fd = -1;
 	}
+}
+
+/* Reads from a segment, until len bytes or the end of the file. Bytes read, or a negative errno. */
+static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
+{
+	ssize_t got = open_file(s, g);
+
+	if (got == 0) {
+		got = hodo_file_read_at(s->fd, dst, len, off - g->begin);
+		leave_file(s);
+	}
 	return got;
+}
+
+/* Where the file has bytes, at or behind off: no header begins in a hole. */
+static uint64_t skip_hole(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
+{
+	off_t at;
+
+	if (open_file(s, g) < 0)
+		return off; /* said when it is read */
+	at = lseek(s->fd, (off_t)(off - g->begin), SEEK_DATA);
+	if (at < 0 && errno == ENXIO)
+		off = g->end;
+	else if (at >= 0)
+		off = g->begin + (uint64_t)at < g->end ? g->begin + (uint64_t)at : g->end;
+	leave_file(s);
+	return off;
 }
 
 /* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a
@@ -240,13 +270,16 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 	uint8_t mark[MARK_BYTES];
 	const uint32_t magic = HODO_CTF_MAGIC;
 	size_t window = s->window;
+	uint64_t from = off;
 	int err = 0;
 
+	if (off >= g->bare_begin && off < g->bare_end)
+		from = off = g->bare_end;
 	memcpy(mark, &magic, sizeof(magic));
 	memcpy(mark + sizeof(magic), s->trace->pub.uuid, 16);
 	*found = g->end;
 	s->window = window > SEARCH_BYTES ? window : SEARCH_BYTES;
-	while (off < g->end && g->end - off >= HEADER) {
+	while ((off = skip_hole(s, g, off)) < g->end && g->end - off >= HEADER) {
 		size_t len;
 		const uint8_t *p = get_bytes(s, off, HEADER, &len, &err), *hit;
 
@@ -260,6 +293,10 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 		off += len - (MARK_BYTES - 1);
 	}
 	s->window = window;
+	if (!err && *found - from > g->bare_end - g->bare_begin) {
+		g->bare_begin = from;
+		g->bare_end = *found;
+	}
 	return err;
 }
 

@@ -87,6 +87,26 @@ TEST(test_truncated)
 	}
 }
 
+/* A hole holds no packet, however long it is: to read it would take hours. */
+TEST(test_sparse)
+{
+	const off_t far = (off_t)1 << 40;
+	uint8_t packet[PACKET];
+	char path[600];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/p-1/cpu0", make("sparse"));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, packet, sizeof(packet), 2 * PACKET), sizeof(packet));
+	assert_int_equal(ftruncate(fd, 2 * PACKET), 0);
+	assert_int_equal(ftruncate(fd, far), 0);
+	check(folder_path("sparse"), 200, 0, "no packet at byte");
+	assert_int_equal(pwrite(fd, packet, sizeof(packet), far), sizeof(packet));
+	check(folder_path("sparse"), 300, 0, "no packet at byte");
+	close(fd);
+}
+
 TEST(test_header)
 {
 	uint64_t huge = UINT64_MAX & ~7ull, small = 8 * (HEADER + 48), over = 8 * PACKET * 2,
