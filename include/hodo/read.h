@@ -105,7 +105,7 @@ struct hodo_read_thread {
 /* Events that were made and are not in the recording, by cause. */
 struct hodo_read_lost {
 	uint64_t full;        /* the ring was full (record -m keeps them) */
-	uint64_t too_large;   /* the event was larger than a packet (record -m) */
+	uint64_t too_large;   /* it was larger than a packet (record --packet-size), or a text over 65,535 bytes */
 	uint64_t busy;        /* the fallback ring was contended */
 	uint64_t overwritten; /* flight recorder: newer events took their place */
 	uint64_t unwritten;   /* the output could not be written */

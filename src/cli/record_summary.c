@@ -78,13 +78,13 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_sess
 static void put_losses(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool overview)
 {
 	const struct hodo_lost *l = &s->lost;
-	char larger[128], size[32];
+	char larger[128], packet[128], size[32];
 	const struct {
 		uint64_t n;
 		const char *how, *hint;
 	} causes[] = {
 		{ l->full, "the buffer was full", larger },
-		{ l->too_large, "larger than a packet", larger },
+		{ l->too_large, "longer than a packet, or with a text over 65,535 bytes", packet },
 		{ s->kernel ? l->busy : 0, "they came while others were being written, on several CPUs",
 		  "record fewer events with -e" },
 		{ s->kernel ? 0 : l->busy, "threads without restartable sequences were in each other's way",
@@ -101,6 +101,9 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_se
 	else
 		snprintf(larger, sizeof(larger), "a larger -m (it was %s) keeps them",
 			 hodo_human_bytes(o->ring_size, size));
+	snprintf(packet, sizeof(packet), o->packet_size < HODO_PACKET_MAX ?
+		 "a larger --packet-size (it was %s) takes up to 8M" : "record less with one event: no packet is larger than %s",
+		 hodo_human_bytes(o->packet_size, size));
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		if (causes[i].n)
 			hodo_error("%" PRIu64 " event%s lost: %s: %s", causes[i].n, plural(causes[i].n), causes[i].how,

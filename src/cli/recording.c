@@ -136,7 +136,8 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 		struct hodo_read_lost l = hodo_read_lost(reader, p);
 
 		put_cause(to, p, l.full, "full", "the ring was full", "-m");
-		put_cause(to, p, l.too_large, "too large", "an event did not fit in a packet", "-m");
+		put_cause(to, p, l.too_large, "too large", "longer than a packet, or with a text over 65,535 bytes",
+			  p->packet_bytes < HODO_PACKET_MAX ? "--packet-size takes up to 8M" : "");
 		if (p->kernel)
 			put_cause(to, p, l.busy, "busy", "others were being written, on several CPUs", "");
 		else
