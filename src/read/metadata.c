@@ -29,6 +29,7 @@ enum {
 };
 
 #define KEYS_MAX       16
+#define LIMITED_MAX    (1ull << 47) /* so that the sum of a process's does not wrap; at a GHz it takes two days */
 #define LOST_LINES_MAX (2 * STREAMS_MAX)
 
 struct line {
@@ -353,7 +354,7 @@ static int word_limited(struct hodo_trace *t, struct line *l)
 {
 	uint64_t id, n;
 
-	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", 1ull << 60, &n) < 0)
+	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", LIMITED_MAX, &n) < 0)
 		return skip(t, l, BAD_LOST, "number of events over their rate damaged: skipped");
 	if (id < t->by_id_n && t->by_id[id])
 		t->by_id[id]->pub.limited += n;

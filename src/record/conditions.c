@@ -335,12 +335,17 @@ void hodo_conditions_count(const struct hodo_conditions *c, const uint8_t *shm, 
 		met[i] += hodo_shm_load64((const uint64_t *)(shm + HODO_SHM_MATCHED) + i);
 }
 
-uint64_t hodo_conditions_limited(const uint8_t *shm)
+static uint64_t believed(uint64_t n, uint64_t most)
 {
-	return hodo_shm_load64(&((const struct hodo_shm *)shm)->limited);
+	return n <= most ? n : 0;
 }
 
-uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id)
+uint64_t hodo_conditions_limited(const uint8_t *shm, uint64_t most)
 {
-	return hodo_shm_load64((const uint64_t *)(shm + HODO_SHM_LIMITED) + id);
+	return believed(hodo_shm_load64(&((const struct hodo_shm *)shm)->limited), most);
+}
+
+uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id, uint64_t most)
+{
+	return believed(hodo_shm_load64((const uint64_t *)(shm + HODO_SHM_LIMITED) + id), most);
 }

@@ -47,8 +47,11 @@ void hodo_conditions_see(struct hodo_conditions *c, const struct hodo_catalog *c
 /* Adds to met how often each was met in the process whose memory this is. */
 void hodo_conditions_count(const struct hodo_conditions *c, const uint8_t *shm, uint64_t met[HODO_CONDITIONS_MAX]);
 
-/* Events of the process whose memory this is that were over their rate: all, or of the event with this id. */
-uint64_t hodo_conditions_limited(const uint8_t *shm);
-uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id);
+/*
+ * Events of the process whose memory this is that were over their rate: all, or of the event with this id. A count
+ * beyond most is not believed, and is 0.
+ */
+uint64_t hodo_conditions_limited(const uint8_t *shm, uint64_t most);
+uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id, uint64_t most);
 
 #endif

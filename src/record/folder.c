@@ -78,14 +78,16 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 
 static void share_limited(struct hodo_process *p)
 {
-	if (!p->limited && hodo_conditions_limited(p->shm))
+	uint64_t most = hodo_session_limited_most(p->session);
+
+	if (!p->limited && hodo_conditions_limited(p->shm, most))
 		p->limited = calloc(HODO_EVENTS_MAX, sizeof(*p->limited));
 	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
 		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
 		uint64_t left = UINT64_MAX;
 
-		l->reporting = share(hodo_conditions_limited_event(p->shm, p->catalog.event[i]->id), l->reported,
-				     &left);
+		l->reporting = share(hodo_conditions_limited_event(p->shm, p->catalog.event[i]->id, most),
+				     l->reported, &left);
 	}
 }
 

@@ -266,6 +266,16 @@ static void add_total(struct hodo_session_stats *t, const struct hodo_stream *st
 	t->lost.unwritten += stream->unwritten;
 }
 
+static void add_limited(struct hodo_process *p)
+{
+	uint64_t limited = hodo_conditions_limited(p->shm, hodo_session_limited_most(p->session));
+
+	p->session->total.limited += limited;
+	if (limited == 0 && hodo_conditions_limited(p->shm, UINT64_MAX) > 0)
+		hodo_process_report(p, "its count of events over their rate cannot be true, and is left out: look for stray "
+				    "writes in it");
+}
+
 static void tell_catalog_full(const struct hodo_process *p)
 {
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
@@ -317,7 +327,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	read_catalog(p);
 	if (s->config.conditions)
 		hodo_conditions_count(s->config.conditions, p->shm, s->total.met);
-	s->total.limited += hodo_conditions_limited(p->shm);
+	add_limited(p);
 	if (!s->process_ends(p)) {
 		leave_session(p);
 		return;
@@ -445,7 +455,7 @@ void hodo_process_free(struct hodo_process *p)
 
 void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats *stats)
 {
-	stats->limited += hodo_conditions_limited(p->shm);
+	stats->limited += hodo_conditions_limited(p->shm, hodo_session_limited_most(p->session));
 	for (uint32_t i = 0; i < p->actives; i++) {
 		const struct hodo_process_ring *r = p->ring[p->active[i]];
 

@@ -13,6 +13,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "conditions.h"
 #include "ctf_metadata.h"
 #include "process.h"
 
@@ -71,6 +72,13 @@ uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns)
 		hodo_clock_fit(s->clock, &s->clock_first, &now, &rough);
 	}
 	return (uint64_t)((unsigned __int128)ns * rough.freq_hz / 1000000000);
+}
+
+uint64_t hodo_session_limited_most(const struct hodo_session *s)
+{
+	if (!s->config.conditions || !hodo_conditions_have(s->config.conditions, HODO_CONDITION_RATE))
+		return 0;
+	return (uint64_t)(hodo_clock_ns(CLOCK_MONOTONIC) - s->clock_first.mono_ns) * s->cpus;
 }
 
 /* ----------------------------------------------------------------- output */

@@ -72,6 +72,9 @@ const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s);
 /* Ticks in a time; before the clock is fitted, to some per cent, without waiting. */
 uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
 
+/* How many events can have been over their rate so far: nobody refuses one in less than a nanosecond. */
+uint64_t hodo_session_limited_most(const struct hodo_session *s);
+
 void hodo_session_fit_clock(struct hodo_session *s);
 
 /* Reports output that cannot be written, the first time. */

@@ -370,6 +370,13 @@ static void garbage_words(uint64_t n)
 	usleep(20000);
 }
 
+static void limited(uint64_t n)
+{
+	join();
+	((struct hodo_shm *)shm)->limited = n;
+	((uint64_t *)(shm + HODO_SHM_LIMITED))[1] = n;
+}
+
 static void garbage_catalog(uint64_t n)
 {
 	static const uint64_t used[] = { UINT64_MAX, HODO_CATALOG_SIZE, HODO_CATALOG_SIZE + 8, 1, 1000 };
@@ -514,6 +521,7 @@ static const struct {
 	{ "pipe", pipe_for_memory },
 	{ "no-header", no_header },
 	{ "garbage-words", garbage_words },
+	{ "limited", limited },
 	{ "garbage-catalog", garbage_catalog },
 	{ "absurd-catalog", absurd_catalog },
 	{ "garbage-profile", garbage_profile },

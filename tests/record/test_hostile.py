@@ -45,6 +45,15 @@ class Hostile(Case):
                     for folder in self.folders():
                         self.babeltrace(os.path.join(self.data, folder))
 
+    def test_limited(self):
+        """A count of events over their rate that cannot be true is left out, and that is said."""
+        for number, options in ((2**62, ("--rate", "rt:*=1000000/s")), (5, ())):
+            with self.subTest(number):
+                result = self.beside("limited", *options, number=number)
+                self.assertRegex(result.stderr, r"\]: its count of events over their rate cannot be true")
+                self.assertNotIn("not recorded: over the rate", result.stderr)
+                self.assertEqual(self.info()["limited"], 0)
+
     def test_in_the_profile(self):
         """Numbers may be any; what they are of, and how many there are, is not believed."""
         for number in (0, 1):
