@@ -439,7 +439,8 @@ bool hodo_read_event_stack(const struct hodo_read_event *event, struct hodo_read
  */
 struct hodo_read_calls;
 
-#define HODO_READ_CALL_LEFT 1u    /* left by longjmp, an exception or the like: end_ns is when it was noticed first */
+#define HODO_READ_CALL_LEFT 1u    /* left by longjmp, an exception or the like: end_ns is when it was noticed first; of
+				   * a thread that ended, its last event */
 #define HODO_READ_CALL_OPEN 2u    /* not over when its thread, its process or the recording ended */
 #define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns means nothing */
 #define HODO_READ_CALL_WHOLE 8u   /* known at its end only (func:call, func:open): enter and leave come together */

@@ -383,6 +383,19 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 	end(t);
 }
 
+void hodo_dispatch_thread_ends(void *unused)
+{
+	struct hodo_func_thread *t = hodo_func_tls.thread ? begin((uintptr_t)__builtin_frame_address(0), false) : 0;
+
+	if (!t)
+		return;
+	t->exit_ticks = 0;
+	hodo_shadow_clear(&t->shadow, hodo_ticks_now());
+	if (hodo_load(&hodo_func_open))
+		hodo_open_leave(t);
+	end(t);
+}
+
 /* Called by hodo_x86_return. The slot is what it was before anything else happens. */
 void hodo_dispatch_return(uintptr_t at)
 {

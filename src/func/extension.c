@@ -40,6 +40,7 @@ static void init(void)
 	}
 	hodo_func_rseq_offset = hodo_rseq_offset;
 	hodo_func_threads_init();
+	hodo_func_threads_watch(hodo_dispatch_thread_ends);
 }
 
 static void scan_end(void)

@@ -265,6 +265,8 @@ static inline bool hodo_func_own_stack(const struct hodo_func_thread *t, uintptr
 }
 HODO_HIDDEN void hodo_dispatch_count(size_t counter); /* counts up a member of struct hodo_shm, of this offset */
 HODO_HIDDEN void hodo_func_threads_init(void);
+/* ends: is called by a thread in which calls were seen, at its end. */
+HODO_HIDDEN void hodo_func_threads_watch(void (*ends)(void *thread));
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_at(uint32_t i); /* NULL behind the last; for grace periods */
 HODO_HIDDEN void hodo_func_threads_after_fork(void);
 
@@ -398,6 +400,7 @@ static inline void hodo_func_emit_call(const struct hodo_frame *frame, enum hodo
 #define HODO_DISPATCH_REPLACED 8u /* through a replaced return address: pc is in the caller */
 HODO_HIDDEN void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags);
 HODO_HIDDEN void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags);
+HODO_HIDDEN void hodo_dispatch_thread_ends(void *unused); /* it is in no call any more */
 HODO_HIDDEN void hodo_dispatch_return(uintptr_t at); /* of a replaced return address */
 
 /* What slots without a stub of their own jump to: never NULL, changed by dispatch.c at any time. */

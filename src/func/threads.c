@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads.c - what dispatch keeps for each thread: made at its first traced
- * call, given on to a new thread when it has ended. No thread reports its end, which would take a
- * hook in libc: when there is need of memory, or a tid comes again, those that have ended are found.
+ * call, given on to a new thread when it has ended. Threads of libc's that end say so, and are in no
+ * call then; since not all are, those that have ended are found when there is need of memory, or a tid comes again.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <core/bounded_text.h>
 #include "func.h"
@@ -13,6 +14,7 @@
 #define FRAMES_FIRST 1024u
 #define PARKED_SLOTS 16384u
 #define SPINS 200
+#define KEYS_AT_HAND 32 /* glibc allocates no memory for values of the first keys */
 
 static struct hodo_func_thread *chunks[HODO_FUNC_THREADS_MAX / CHUNK];
 static uint32_t nthreads;
@@ -165,6 +167,23 @@ static struct hodo_func_thread *set_up(uint32_t tid, __typeof__(((struct hodo_sh
 	return t;
 }
 
+static pthread_key_t end_key;
+static bool has_end_key;
+
+void hodo_func_threads_watch(void (*ends)(void *thread))
+{
+	if (pthread_key_create(&end_key, ends) != 0)
+		return;
+	has_end_key = end_key < KEYS_AT_HAND;
+	if (!has_end_key)
+		pthread_key_delete(end_key);
+}
+
+static void watch_end(long thread, long unused, long unused2)
+{
+	pthread_setspecific(end_key, (void *)thread);
+}
+
 static void lock_threads(void)
 {
 	uint32_t free_word = 0;
@@ -196,6 +215,8 @@ struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)
 	else
 		hodo_dispatch_count(offsetof(struct hodo_shm, func_threads));
 	hodo_func_tls.thread = t;
+	if (t && has_end_key)
+		hodo_x86_keep(watch_end, (long)t, 0, 0);
 out:
 	hodo_signals_restore(mask);
 	return t;

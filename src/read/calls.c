@@ -27,6 +27,7 @@ struct calls_thread {
 	struct calls_process *process;
 	const char *comm;
 	uint32_t tid;
+	uint64_t last_ns; /* of its last event */
 	struct calls_ended *ended; /* depths rise */
 	uint32_t nended, ended_room;
 	uint64_t callees_at, callees_ns; /* func:callee: what the next whole call with that frame called */
@@ -199,16 +200,17 @@ static uint32_t key_of(const struct hodo_read_event *e)
 	return e->tid == 0 && e->process->kernel ? 0x80000000u | e->cpu : e->tid;
 }
 
-/* What is entered here proves that an earlier frame of this address is over, in whichever thread's chain it is. */
-static void take_place(struct calls_thread *t, uint64_t at, uint64_t now)
+/* What is entered here shows that an earlier frame there is over, in whichever chain: since its thread's last event. */
+static void take_place(struct calls_thread *t, uint64_t at)
 {
 	struct calls_process *p = t->process;
 	bool is_new;
 	struct place *place = hodo_map_add_u64(&p->places, at, &is_new);
+	struct calls_thread *other = place && !is_new ? thread_at(p, place->thread) : t;
 
 	p->calls->no_memory |= !place;
-	if (place && !is_new && place->thread != t->shadow.thread)
-		hodo_shadow_gone(&thread_at(p, place->thread)->shadow, at, now);
+	if (other != t)
+		hodo_shadow_gone(&other->shadow, at, other->last_ns);
 	if (place)
 		place->thread = t->shadow.thread;
 }
@@ -227,7 +229,7 @@ static void start_thread(struct calls_process *p, struct calls_thread *t, uint32
 		const struct hodo_frame *f = &thread_at(p, 0)->shadow.frames[i];
 
 		if (!f->sp && f->at)
-			take_place(thread_at(p, 0), f->at, f->entry);
+			take_place(thread_at(p, 0), f->at);
 	}
 }
 
@@ -279,12 +281,11 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 	struct hodo_frame *f;
 
 	if (!sp && at && t->process->threads.n > 1) /* nobody enters at 0 */
-		take_place(t, at, (uint64_t)e->ts_ns);
+		take_place(t, at);
 	f = hodo_shadow_enter(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp);
 	if (!f)
 		return;
-	if (no_exit)
-		f->thread |= NO_EXIT;
+	f->thread |= no_exit ? NO_EXIT : 0;
 	tell_enter(t->process->calls, t, f, 0);
 }
 
@@ -311,8 +312,7 @@ static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry
 	while (t->nended && t->ended[t->nended - 1].depth > depth) {
 		const struct calls_ended *e = &t->ended[--t->nended];
 
-		if (e->since >= entry)
-			sum += e->sum;
+		sum += e->since >= entry ? e->sum : 0;
 	}
 	return sum;
 }
@@ -357,8 +357,7 @@ static void whole(struct calls_thread *t, const struct hodo_read_event *e, bool 
 /* func:callee */
 static void add_callee(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at)
 {
-	if (t->callees_at != at)
-		t->callees_ns = 0;
+	t->callees_ns = t->callees_at == at ? t->callees_ns : 0;
 	t->callees_at = at;
 	t->callees_ns += (uint64_t)(e->ts_ns - ticks_before(e, e->values[3].u));
 }
@@ -380,6 +379,7 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 		return -ENOMEM;
 	}
 	calls->now_ns = e->ts_ns;
+	t->last_ns = (uint64_t)e->ts_ns;
 	p->lossy |= s->discarded || s->events_gap || s->pub.damaged; /* something is missing up to here */
 	at = e->values[1].u << 3;
 	switch (kind) {

@@ -224,6 +224,23 @@ void gen_inside(const char *top)
 	end(&t, &s, 1700, 0);
 }
 
+void gen_again(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "again-7", "again", 7, "discard");
+	event(&s, ENTRY, 7, 1000, 0, MAIN);
+	event(&s, ENTRY, 8, 2000, 1, WORK);
+	event(&s, ENTRY, 8, 2100, 2, WORK - 8);
+	event(&s, ENTRY, 8, 2200, 3, WORK - 16);
+	event(&s, EXIT, 8, 7000, 3, WORK - 16); /* 2 calls pthread_exit() */
+	event(&s, ENTRY, 9, 2000000, 1, WORK);
+	event(&s, EXIT, 9, 2000300, 1, WORK);
+	event(&s, EXIT, 7, 2001000, 0, MAIN);
+	end(&t, &s, 2001000, 0);
+}
+
 void gen_around(const char *top, uint64_t n)
 {
 	struct gen_trace t;

@@ -11,6 +11,7 @@ void gen_deep(const char *top, uint64_t depth);   /* recursion, all of which ret
 void gen_many_calls(const char *top, uint64_t n); /* n events: a tree of calls, four deep */
 void gen_whole(const char *top);                  /* calls known at their end, with what they called */
 void gen_inside(const char *top);                 /* … and that are inside of others of their function */
+void gen_again(const char *top);                  /* a thread ends inside of calls, and another gets its stack */
 void gen_around(const char *top, uint64_t n);     /* … and one that is around n events */
 void gen_kinds(const char *top);                  /* stack pointers, entries without exits */
 void gen_found(const char *top);                  /* what the tracers stack, loop and thread tell */

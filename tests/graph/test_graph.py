@@ -137,6 +137,13 @@ class Options(Case):
         self.assertEqual({f["function"]: (f["calls"], f["total_ns"]) for f in found},
                          {"0x401000": (1, 700), "0x401100": (8, 1167), "0x401200": (3, 400)})
 
+    def test_stack_used_again(self):
+        """A thread that ended was in its calls until it was heard of last, not until another got its stack."""
+        found = {f["function"]: f for f in json.loads(self.ok("report", self.make("again"), "--json"))["functions"]}
+        self.assertEqual([(found[f]["calls"], found[f]["left"], found[f]["open"], found[f]["total_ns"])
+                          for f in ("0x401100", "0x401200", "0x401300")],
+                         [(2, 1, 0, 5300), (1, 1, 0, 4900), (1, 0, 0, 4800)])
+
     def test_wrong_usage(self):
         for args, words in ((["graph", "--depth", "0"], "--depth is a number"),
                             (["graph", "--min-time", "3"], "--min-time is a time"),

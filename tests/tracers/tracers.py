@@ -218,6 +218,18 @@ def check_open(d):
     assert {e["fields"]["depth"] for e in t.of("func:open")} == {0, 1}, t.of("func:open")
 
 
+def check_ended(d):
+    """A thread that ends inside of calls has left them by then, not when another thread gets its stack."""
+    for options in END_ONLY[:3]:
+        for t in for_all(d, options, "ended"):
+            calls = [(name, e["fields"]["left"]) for name, e in zip(t.calls(), t.of("func:call"))
+                     if name in ("inside", "nap")]
+            assert calls == [("inside", True)] * 3 + [("nap", False)] + [("inside", True)] * 3, (options, calls)
+            assert not t.of("func:open"), t.of("func:open")
+    t = run(d, ["--tracer", "profile"], "ended")
+    assert profile(t)[t.events[0]["pid"], "inside"]["calls"] == 6 and not t.of("func:open"), t.events
+
+
 def check_open_shown(d):
     """The verbs know them: calls without an end, beside what ended or what a profile counted."""
     for options in END_ONLY:
