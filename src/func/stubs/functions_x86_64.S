@@ -18,6 +18,9 @@
  * At the exit slot the function has already restored its caller's registers,
  * while the unwind information there still says otherwise. So __return__ says that
  * it was called by the function's caller (CFA = rsp + 16): an unwinder steps over the function.
+ * A debugger that goes on to the next line takes that for a return, and stops where a line begins, or where there is
+ * none. So __return__ is within one that begins nowhere (is_stmt 0): gdb goes through it to the end. That
+ * line counts to the section's end. __fentry__, which is a call to gdb, has no line, so that `step` does not enter it.
  *
  * -pg makes gcc link gcrt1.o, which starts gprof's profiler: __monstartup and
  * _mcleanup that do nothing keep it from sampling and from writing gmon.out.
@@ -39,7 +42,6 @@
 
 	.text
 	STUB	__fentry__, hodo_functions_entry_hook, 8
-	STUB	__return__, hodo_functions_exit_hook, 16
 
 	.globl	__monstartup, _mcleanup
 	.hidden	__monstartup, _mcleanup
@@ -51,6 +53,11 @@ _mcleanup:
 	endbr64
 	ret
 	.cfi_endproc
+
+	.file	1 "functions_x86_64.S"
+	.balign	16
+	.loc	1 1 0 is_stmt 0
+	STUB	__return__, hodo_functions_exit_hook, 16
 
 	.bss
 	.balign	8

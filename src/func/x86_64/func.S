@@ -32,11 +32,14 @@
  * Unwinding: an entry hook is called by the function before it has done anything, so
  * CFA = rsp + 8 is right. An exit hook is called when the function has restored its caller's
  * registers, while its own unwind data still says otherwise (after pop or leave,
- * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16.
+ * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16. So all is
+ * within a line that begins nowhere, for debuggers: see stubs/functions_x86_64.S.
  */
 #define RSEQ_OFFSET hodo_func_rseq_offset
 #include <arch/x86_64/x86.inc>
 #include "call.inc"
+	.file	1 "func.S"
+	.loc	1 1 0 is_stmt 0
 
 #define EVENT_BYTES 12			/* pc, at >> 3 */
 #define STATE_BYTES 24
@@ -174,6 +177,7 @@
 	.type	record_slow, @function
 	.balign	16
 record_slow:
+	.loc	1 2 0 is_stmt 0			/* not its caller's: gdb goes on in a line without looking for calls */
 	.cfi_startproc
 	SAVE	%rsi
 	SAVE	%rdi
