@@ -3,6 +3,7 @@
 """Programs that are compiled and linked in ways that are not everybody's: what they record is what others do."""
 import collections
 import json
+import os
 import shutil
 
 from hodo_test import SOURCE, Case, main, program, run
@@ -150,6 +151,22 @@ class Integrity(Builds):
 
     def test_cxx(self):
         self.check("clang++", "-x", "c++", "-std=c++17")
+
+
+class Libtool(Builds):
+    """What a library needs for its own functions is no dependency of those who link with it."""
+
+    def test_la(self):
+        self.need("libtool", "gcc")
+        libs = (SOURCE / "cmake/hodo-functions.pc.in").read_text().split("Libs:")[1].split()
+        libs = [flag.replace("${libdir}", os.path.dirname(program("STUBS"))) for flag in libs]
+        libtool = ["libtool", "--quiet", "--tag=CC"]
+        for mode in (["compile", "gcc", *SLOTS[:3], "-c", HERE / "events.c", f"-I{SOURCE}/include", "-o", "events.lo"],
+                     ["link", "gcc", "events.lo", *libs, "-o", "libevents.la", "-rpath", "/usr/local/lib"]):
+            run(*libtool, f"--mode={mode[0]}", *mode[1:], cwd=self.dir, status=0)
+        with open(self.path("libevents.la"), encoding="utf-8") as file:
+            self.assertNotIn("hodo-functions", file.read())
+        self.assertIn(" t __return__", run("nm", self.path(".libs/libevents.so"), status=0).stdout)
 
 
 main()
