@@ -184,6 +184,9 @@ struct hodo_read_process {
 	uint32_t snapshot_number; /* in its recording; 0: it was taken by hodo snapshot */
 	int64_t snapshot_ns;      /* when, since the epoch */
 	const char *kernel; /* the kernel's release, if this is no process but the kernel; else NULL */
+	/* Who chose the paths in it: the owner of the folder's metadata, or where that is root the process's user. Root
+	 * should open them with his rights alone. */
+	uint32_t owner;
 };
 
 /* -------------------------------------------------------------- open and close */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * object.c - the ELF objects mapped in the process, and their functions. Files are
- * read through the process's own root directory, and only if they are those that are
- * mapped; what has been deleted since, and the vdso, which have no path, is read from its memory.
+ * read through the process's own root directory, with its rights, and only if they are those that are mapped; what it
+ * may not read, what has been deleted since, and the vdso, which have no path, is read from its memory.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <base/rights.h>
+#include <base/scope.h>
+
 #include "internal.h"
 
 #define OBJECTS_MAX   16384u
@@ -20,9 +24,12 @@
 
 static bool open_file(const struct hodo_attach_target *t, const struct hodo_attach_map *m, struct hodo_attach_object *o)
 {
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	char path[4096];
 	struct stat st;
 
+	if (hodo_rights_of_process(&rights, t->pid) < 0)
+		return false;
 	for (int i = 0; i < 2; i++) {
 		if (i == 0)
 			snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, m->name);

@@ -22,6 +22,18 @@ int hodo_file_open(int dirfd, const char *path)
 	return -ESTALE;
 }
 
+int hodo_file_make(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, geteuid() ? 0666 : 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int hodo_dir_make(int dirfd, const char *name)
+{
+	return mkdirat(dirfd, name, geteuid() ? 0777 : 0700) < 0 ? -errno : 0;
+}
+
 int hodo_file_read(int fd, size_t max, struct hodo_text *text)
 {
 	ssize_t n;

@@ -17,6 +17,13 @@ int hodo_file_open(int dirfd, const char *path);
 int hodo_file_read(int fd, size_t max, struct hodo_text *text);
 /* Bytes read at an offset: len, or fewer at the end of the file alone; or a negative errno. */
 ssize_t hodo_file_read_at(int fd, void *to, size_t len, uint64_t at);
+/*
+ * Makes a file to be written, or a directory, where nothing stood under that name, no link either. What root makes is
+ * for root alone: it tells of programs and files that others may not look into. The descriptor, or 0; or a negative
+ * errno.
+ */
+int hodo_file_make(int dirfd, const char *name);
+int hodo_dir_make(int dirfd, const char *name);
 /* All of it. 0 or a negative errno. */
 int hodo_file_write(int fd, const void *data, size_t len);
 /*

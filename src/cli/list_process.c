@@ -12,6 +12,8 @@
 
 #include <base/arena.h>
 #include <base/file.h>
+#include <base/rights.h>
+#include <base/scope.h>
 #include <record/record.h>
 
 #include "target.h"
@@ -124,9 +126,13 @@ static bool is_inode(const char *path, uint64_t inode)
 /* path: as the process sees it. */
 static int add_file(struct hodo_list *l, const struct hodo_list_args *a, const char *path, uint64_t inode)
 {
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
 	char ours[PATH_MAX + 32];
+	int err = hodo_rights_of_process(&rights, l->pid);
 
+	if (err)
+		return err == -ESRCH ? err : 0;
 	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)l->pid, path);
 	/* The program itself can be had whatever has become of its name. */
 	if (!is_inode(ours, inode))

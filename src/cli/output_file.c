@@ -45,7 +45,7 @@ static void on_signal(int signal_number)
 }
 
 /* Makes the file that is removed if a signal ends us; none comes in between. Its descriptor, or -1 and errno. */
-static int create(char *temporary)
+static int create(char *temporary, mode_t mode)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t held, before;
@@ -55,7 +55,7 @@ static int create(char *temporary)
 	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sigaddset(&held, signals[i]);
 	sigprocmask(SIG_BLOCK, &held, &before);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	error = errno;
 	for (unsigned i = 0; fd >= 0 && i < sizeof(signals) / sizeof(*signals); i++) {
 		struct sigaction old;
@@ -103,6 +103,14 @@ static int refuse_terminal(const struct hodo_output_args *a, const char *binary)
 	return hodo_error("%s: %s is not for a terminal: write to a file or a pipe", a->args.verb->name, binary);
 }
 
+/* Who may not read the recording does not read what is made of it. */
+static mode_t mode_like(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 ? 0600 | (st.st_mode & 066) : 0600;
+}
+
 /*
  * Files are written aside and get their name when they are whole; what is no file is written to as it is, if the user
  * named it. Nobody named what stands beside the recording: it may have come with it, and a link lead anywhere.
@@ -127,7 +135,7 @@ static int open_path(struct hodo_output *t, const struct hodo_output_args *a, co
 		t->real = !a->path ? NULL : realpath(t->path, NULL);
 		if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) < 0)
 			exit(hodo_no_memory());
-		t->fd = create(t->temporary);
+		t->fd = create(t->temporary, mode_like(a->args.dir));
 	}
 	return t->fd < 0 ? hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno)) : 0;
 }

@@ -4,19 +4,40 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/scope.h>
+
+/* Looks before it opens: to be opened is enough for a device to act. Its descriptor or a negative errno. */
+static int open_regular(const char *path)
+{
+	HODO_AUTO_CLOSE int place = open(path, O_PATH | O_CLOEXEC);
+	char again[32];
+	struct stat st;
+	int fd;
+
+	if (place < 0 || fstat(place, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT) /* no /proc here */
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
 int hodo_elf_open(struct hodo_elf *e, const char *path)
 {
-	struct stat st;
 	int err = 0;
 
-	*e = (struct hodo_elf){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
-	if (e->fd < 0 || fstat(e->fd, &st) < 0)
-		err = -errno;
-	else if (!S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
+	*e = (struct hodo_elf){ .fd = open_regular(path) };
+	if (e->fd < 0)
+		err = e->fd;
+	else if (elf_version(EV_CURRENT) == EV_NONE)
 		err = -ENOEXEC;
 	if (!err) {
 		e->elf = elf_begin(e->fd, ELF_C_READ, NULL);

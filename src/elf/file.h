@@ -2,7 +2,7 @@
 /*
  * file.h - an ELF file that is open: an executable, a library, or a file of debug information.
  *
- * Files are hostile input. They are opened without waiting (a FIFO, a device) and only if they are regular, and
+ * Files are hostile input. They are opened only if they are regular: devices and FIFOs are looked at, no more. They are
  * read, not mapped: a file that shrinks under a mapping is a SIGBUS. Sections are libelf's copies, bounded by
  * the file's size. One hodo_elf by one thread at a time.
  */

@@ -65,7 +65,7 @@ static void fill(struct mapped *m, const struct hodo_read_process *process, int6
 		/* One that was recorded late had been there before. */
 		if (ts_ns < o->until_ns && n < MODULES_MAX)
 			modules[n++] = (struct hodo_sym_module){ o->path, o->build_id, o->build_id_len, o->start,
-								 o->end };
+								 o->end, process->owner };
 	}
 	if (modules)
 		m->unwinder = hodo_sym_unwinder_new(modules, n);

@@ -175,9 +175,10 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 
 /* ------------------------------------------------------------------------ sources */
 
-static void open_source(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o)
+static void open_source(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o, uid_t owner)
 {
-	struct hodo_sym_source from = { .build_id = o->build_id_len ? o->build_id : NULL,
+	struct hodo_sym_source from = { .owner = owner,
+				        .build_id = o->build_id_len ? o->build_id : NULL,
 					.build_id_len = o->build_id_len };
 	char name[HODO_SYMBOLS_NAME_MAX], *saved;
 
@@ -200,17 +201,18 @@ static void open_source(struct hodo_symbols *s, struct source *source, const str
 }
 
 /* NULL: no memory. Until another one is asked for. */
-static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_object *o)
+static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_object *o, uid_t owner)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text key = { 0 };
 	struct source *source;
 
+	hodo_text_bytes(&key, &owner, sizeof(owner));
 	hodo_text_bytes(&key, &o->build_id_len, sizeof(o->build_id_len));
 	hodo_text_bytes(&key, o->build_id, o->build_id_len);
 	hodo_text_add(&key, o->path);
 	source = key.error ? NULL : hodo_map_add_bytes(&s->sources, key.data, key.len, NULL);
 	if (source && !source->tried)
-		open_source(s, source, o);
+		open_source(s, source, o, owner);
 	return source;
 }
 
@@ -231,7 +233,7 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 		       struct hodo_place *place)
 {
 	const struct hodo_read_object *o = object == UINT32_MAX ? NULL : &m->process->objects[object];
-	struct source *source = o ? source_of(s, o) : NULL;
+	struct source *source = o ? source_of(s, o, m->process->owner) : NULL;
 	struct place_key key;
 	struct hodo_symbol symbol;
 	const void *known;
@@ -293,7 +295,8 @@ bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_proc
 	struct mapped *m = find_mapped(symbols, process);
 	int64_t from_ns, until_ns;
 	uint32_t object = m ? find_object(m, ts_ns, address, &from_ns, &until_ns) : UINT32_MAX;
-	struct source *source = object == UINT32_MAX ? NULL : source_of(symbols, &process->objects[object]);
+	struct source *source = object == UINT32_MAX ? NULL :
+				source_of(symbols, &process->objects[object], process->owner);
 
 	return source && source->sym &&
 	       hodo_sym_line(source->sym, address - process->objects[object].base, file, line);

@@ -34,10 +34,12 @@ void hodo_symbols_name(char name[HODO_SYMBOLS_NAME_MAX], const char *path, const
 
 static int write_symbols(int dirfd, const char *name, struct hodo_sym *sym)
 {
-	int fd = openat(dirfd, NEW_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666), err;
+	int fd, err;
 
+	unlinkat(dirfd, NEW_NAME, 0); /* of one that was killed */
+	fd = hodo_file_make(dirfd, NEW_NAME);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = hodo_sym_save(sym, fd);
 	if (close(fd) < 0 && !err)
 		err = -errno;
@@ -48,9 +50,10 @@ static int write_symbols(int dirfd, const char *name, struct hodo_sym *sym)
 	return err;
 }
 
-static int keep_object(int dirfd, const struct hodo_read_object *o)
+static int keep_object(int dirfd, const struct hodo_read_object *o, uid_t owner)
 {
 	struct hodo_sym_source source = { .path = o->path,
+					  .owner = owner,
 					  .build_id = o->build_id_len ? o->build_id : NULL,
 					  .build_id_len = o->build_id_len };
 	char name[HODO_SYMBOLS_NAME_MAX];
@@ -74,10 +77,12 @@ static int keep_object(int dirfd, const struct hodo_read_object *o)
 static int open_folder(const char *recording)
 {
 	char path[PATH_MAX];
+	int err;
 
 	if (snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR, recording) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : hodo_dir_open(AT_FDCWD, path);
+	err = hodo_dir_make(AT_FDCWD, path);
+	return err && err != -EEXIST ? err : hodo_dir_open(AT_FDCWD, path);
 }
 
 static bool has_context(const struct hodo_read_process *p)
@@ -102,7 +107,7 @@ static int keep_process(const char *recording, const struct hodo_read_process *p
 			*dirfd = open_folder(recording);
 		if (*dirfd < 0)
 			return *dirfd;
-		err = keep_object(*dirfd, &p->objects[i]);
+		err = keep_object(*dirfd, &p->objects[i], p->owner);
 		if (!p->objects[i].functions)
 			err = 0; /* the vdso has no file, and a library that was stripped no symbols */
 		first = first ? first : err;

@@ -129,6 +129,8 @@ static int word_process(struct hodo_trace *t, struct line *l)
 	p->pid = get_u32(l, "pid");
 	p->ppid = get_u32(l, "ppid");
 	p->uid = get_u32(l, "uid");
+	if (p->owner == 0)
+		p->owner = p->uid;
 	p->comm = get_text(l, "comm");
 	p->exe = get_text(l, "exe");
 	p->start = strcmp(start, "exec") == 0   ? HODO_START_EXEC

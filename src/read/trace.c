@@ -63,10 +63,12 @@ static int read_metadata(struct hodo_trace *t, const char *path)
 {
 	int fd = hodo_file_open(t->reader->dirfd, path), err;
 	struct hodo_text text = { 0 };
+	struct stat st;
 
 	if (fd < 0)
 		return fd == -ENOENT ? -ENODATA : fd == -ESTALE ? -EBADMSG : fd;
-	err = hodo_file_read(fd, METADATA_MAX_BYTES, &text);
+	err = fstat(fd, &st) < 0 ? -errno : hodo_file_read(fd, METADATA_MAX_BYTES, &text);
+	t->pub.owner = err ? 0 : st.st_uid;
 	close(fd);
 	hodo_text_string(&text);
 	t->metadata = text.data;

@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <base/file.h>
 #include <base/scope.h>
@@ -369,16 +371,19 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
 	add_tail(out, m);
 }
 
-int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text)
+int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t author)
 {
 	int err, fd;
 
 	if (text->error)
 		return text->error;
-	fd = openat(dirfd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	unlinkat(dirfd, ".metadata.new", 0); /* of one that was killed */
+	fd = hodo_file_make(dirfd, ".metadata.new");
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = hodo_file_write(fd, text->data, text->len);
+	if (!err && geteuid() == 0 && author != 0 && fchown(fd, author, (gid_t)-1) < 0)
+		err = -errno;
 	if (close(fd) < 0 && !err)
 		err = -errno;
 	if (!err && renameat(dirfd, ".metadata.new", dirfd, "metadata") < 0)
@@ -388,17 +393,22 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text)
 	return err;
 }
 
-static int read_metadata(int dirfd, struct hodo_text *text)
+static int read_metadata(int dirfd, struct hodo_text *text, uid_t *author)
 {
 	HODO_AUTO_CLOSE int fd = openat(dirfd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
 
-	return fd < 0 ? -errno : hodo_file_read(fd, METADATA_MAX, text);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	*author = st.st_uid;
+	return hodo_file_read(fd, METADATA_MAX, text);
 }
 
 int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, const struct hodo_text *more)
 {
 	struct hodo_text old = { 0 }, text = { 0 };
-	int err = read_metadata(dirfd, &old);
+	uid_t author = 0;
+	int err = read_metadata(dirfd, &old, &author);
 	const char *at = old.data, *end = old.data + old.len;
 
 	/* No line but ours begins so: no foreign text stands at the beginning of a line. */
@@ -419,7 +429,7 @@ int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, co
 		hodo_text_fail(&text, more->error);
 	}
 	if (!err)
-		err = hodo_ctf_metadata_write(dirfd, &text);
+		err = hodo_ctf_metadata_write(dirfd, &text, author);
 	hodo_text_free(&old);
 	hodo_text_free(&text);
 	return err;

@@ -6,6 +6,8 @@
 #ifndef HODO_RECORD_CTF_METADATA_H
 #define HODO_RECORD_CTF_METADATA_H
 
+#include <sys/types.h>
+
 #include <base/text.h>
 
 #include "catalog.h"
@@ -47,9 +49,10 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
 
 /*
  * Replaces the file `metadata` in dirfd as a whole. 0 or negative errno, and
- * then what was there is still there.
+ * then what was there is still there. author: who wrote what it says; where that is not we, and we are root, the file
+ * becomes his, so that readers know whose rights its paths are worth.
  */
-int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text);
+int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t author);
 
 /* Rewrites the clock's lines of the metadata file in dirfd, and appends more (or NULL). 0 or negative errno. */
 int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, const struct hodo_text *more);

@@ -246,6 +246,7 @@ static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
 int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, size_t size)
 {
 	struct hodo_shm h = { .version = 0 }, *copy;
+	struct stat st;
 	const char *flaw = "too short to be the file of a flight recorder: give one of HODO_FLIGHT, or a recording";
 	int err;
 
@@ -276,6 +277,9 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	}
 	copy->flags |= HODO_SHM_SNAPSHOT;
 	memcpy(&m->flight, m->shm + HODO_SHM_FLIGHT_HEAD, sizeof(m->flight));
+	/* Whose file it is says who wrote it. */
+	if (fstat(fd, &st) == 0 && st.st_uid != 0)
+		m->flight.uid = st.st_uid;
 	if (hodo_snapshot_layout(&m->flight, h.rings, m->layout.total, &m->layout) == 0)
 		return 0;
 	hodo_flight_memory_free(m);

@@ -163,11 +163,11 @@ int hodo_out_dir_drop(int dirfd, const char *name)
 
 int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size)
 {
-	int len = snprintf(made, size, "%s", name), fd;
+	int len = snprintf(made, size, "%s", name), fd, err;
 
-	for (unsigned int n = 2; mkdirat(dirfd, made, 0777) < 0; n++) {
-		if (errno != EEXIST || n == FOLDER_NUMBER_MAX)
-			return -errno;
+	for (unsigned int n = 2; (err = hodo_dir_make(dirfd, made)) < 0; n++) {
+		if (err != -EEXIST || n == FOLDER_NUMBER_MAX)
+			return err;
 		/* What does not fit goes, and not the number. */
 		snprintf(made + ((size_t)len + 8 > size ? size - 8 : (size_t)len), 8, "-%u", n);
 	}
@@ -271,9 +271,10 @@ int hodo_out_dir_open(const char *path, char *error, size_t size)
 	err = move_aside(clean, error, size);
 	if (err)
 		return err;
-	if (mkdir(clean, 0777) < 0)
-		return hodo_fail(error, size, -errno, "%s cannot be made: %s: choose another directory with -o", clean,
-				 strerror(errno));
+	err = hodo_dir_make(AT_FDCWD, clean);
+	if (err)
+		return hodo_fail(error, size, err, "%s cannot be made: %s: choose another directory with -o", clean,
+				 strerror(-err));
 	fd = hodo_dir_open(AT_FDCWD, clean);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return hodo_fail_errno(error, size, fd < 0 ? fd : -errno, "%s cannot be opened", clean);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
 #include <base/vec.h>
 
 #include "out_dir.h"
@@ -70,9 +71,9 @@ static int make_new(struct hodo_session *s)
 	int err;
 
 	do
-		err = mkdirat(s->config.out_fd, HODO_OUT_PART_NEW, 0777) < 0 && errno != EEXIST ? -errno : 0;
+		err = hodo_dir_make(s->config.out_fd, HODO_OUT_PART_NEW);
 	while (hodo_session_make_room(s, err));
-	return err ? err : hodo_session_open_dir(s, HODO_OUT_PART_NEW);
+	return err && err != -EEXIST ? err : hodo_session_open_dir(s, HODO_OUT_PART_NEW);
 }
 
 /* Takes the directory fd as the newest part, for which there is room. */

@@ -76,8 +76,8 @@ static int read_file(int dirfd, const char *name, struct hodo_text *text)
 
 static int write_file(int dirfd, const char *name, const struct hodo_text *text)
 {
-	HODO_AUTO_CLOSE int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	int err = fd < 0 ? -errno : hodo_file_write(fd, text->data, text->len);
+	HODO_AUTO_CLOSE int fd = hodo_file_make(dirfd, name);
+	int err = fd < 0 ? fd : hodo_file_write(fd, text->data, text->len);
 
 	/* Some file systems say only here that there was no room. */
 	return !err && close(hodo_take_fd(&fd)) < 0 ? -errno : err;
@@ -97,8 +97,8 @@ static int copy_file(int from, int to, const char *name)
 /* Names of functions: as they are. One that was being written has a name of its own. */
 static int copy_symbols(int from, int out)
 {
-	HODO_AUTO_CLOSE int to = mkdirat(out, HODO_OUT_SYMBOLS, 0777) == 0 || errno == EEXIST ?
-					 hodo_dir_open(out, HODO_OUT_SYMBOLS) : -EIO;
+	int made = hodo_dir_make(out, HODO_OUT_SYMBOLS);
+	HODO_AUTO_CLOSE int to = made && made != -EEXIST ? made : hodo_dir_open(out, HODO_OUT_SYMBOLS);
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(from, ".");
 	int err = to < 0 ? to : d ? 0 : -errno;
 	const char *name;
@@ -175,12 +175,15 @@ static int copy_metadata(const struct folder *f, const char *name)
 {
 	static const char head[] = HODO_OUT_METADATA_HEAD;
 	struct hodo_text text = { 0 };
+	struct stat st = { .st_uid = geteuid() };
 	int err = read_file(f->in, name, &text);
 
+	if (!err && fstatat(f->in, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		err = -errno;
 	if (!err && (text.len < sizeof(head) || memcmp(text.data, head, sizeof(head) - 1) != 0))
 		err = -EBADMSG;
 	if (!err)
-		err = hodo_ctf_metadata_write(f->out, &text);
+		err = hodo_ctf_metadata_write(f->out, &text, st.st_uid);
 	hodo_text_free(&text);
 	return err;
 }
@@ -249,10 +252,10 @@ static int copy_piece(struct copying *c, int in, int out, const char *name)
 {
 	char below[NAME_MAX + 2];
 	HODO_AUTO_CLOSE int to = -1;
-	int err;
+	int err = hodo_dir_make(out, name);
 
-	if (mkdirat(out, name, 0777) < 0 && errno != EEXIST)
-		return -errno;
+	if (err && err != -EEXIST)
+		return err;
 	to = hodo_dir_open(out, name);
 	if (to < 0)
 		return to;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <base/file.h>
 #include <base/scope.h>
@@ -135,7 +136,7 @@ static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_tex
 	int err;
 
 	if (text)
-		return hodo_ctf_metadata_write(dirfd, text);
+		return hodo_ctf_metadata_write(dirfd, text, geteuid());
 	if (!s->unrecorded_noted)
 		hodo_unrecorded_text(s, &more);
 	err = hodo_ctf_metadata_complete(dirfd, &s->clock_map, &more);

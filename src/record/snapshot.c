@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <base/clock.h>
 #include <base/file.h>
@@ -169,7 +170,7 @@ static int write_metadata(struct snapshot *s, bool ended)
 		m.nameless = count_nameless(s, m.thread, m.threads);
 	hodo_functions_see((const struct hodo_shm *)src->shm, &functions);
 	hodo_ctf_metadata_text(&m, &text);
-	err = hodo_ctf_metadata_write(s->dirfd, &text);
+	err = hodo_ctf_metadata_write(s->dirfd, &text, geteuid());
 	hodo_text_free(&text);
 	return err;
 }

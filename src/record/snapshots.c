@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <base/file.h>
 #include <base/scope.h>
 
 #include "conditions.h"
@@ -73,8 +74,9 @@ static void take(struct hodo_process *p, const char *why)
 		return;
 	}
 	snprintf(name, sizeof(name), HODO_OUT_SNAPSHOT "%04u", number);
-	if (mkdirat(s->config.out_fd, name, 0777) < 0 && errno != EEXIST) {
-		tell_failure(s, name, strerror(errno));
+	fd = hodo_dir_make(s->config.out_fd, name);
+	if (fd < 0 && fd != -EEXIST) {
+		tell_failure(s, name, strerror(-fd));
 		return;
 	}
 	fd = hodo_session_open_dir(s, name);

@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ring, uint32_t fallback)
 {
 	memset(s, 0, sizeof(*s));
@@ -86,6 +88,18 @@ static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
 	return append(s, &h, (const uint8_t *)"");
 }
 
+/* Anew where it is there: it was closed because there were too many. */
+static int open_file(struct hodo_stream *s, int dirfd)
+{
+	int fd = s->made ? openat(dirfd, s->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : hodo_file_make(dirfd, s->name);
+
+	if (fd < 0)
+		return s->made ? -errno : fd;
+	s->fd = fd;
+	s->made = true;
+	return 0;
+}
+
 int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body)
 {
 	struct hodo_packet h = *header;
@@ -97,9 +111,7 @@ int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet
 	h.events_discarded -= h.events_discarded < s->discarded_before ? h.events_discarded : s->discarded_before;
 	memcpy(h.uuid, s->uuid, sizeof(h.uuid));
 	if (s->fd < 0)
-		s->fd = openat(dirfd, s->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (s->fd < 0)
-		err = -errno;
+		err = open_file(s, dirfd);
 	if (!err && s->packets == 0 && h.events_discarded > 0)
 		err = append_origin(s, &h);
 	if (!err)
@@ -128,6 +140,7 @@ void hodo_stream_next_file(struct hodo_stream *s)
 	s->events_before += s->events;
 	s->discarded_before += s->discarded;
 	s->bytes = s->packets = s->events = s->discarded = 0;
+	s->made = false;
 }
 
 void hodo_stream_close(struct hodo_stream *s)

@@ -6,6 +6,7 @@
 #define HODO_RECORD_STREAM_H
 
 #include <hodo/abi.h>
+#include <stdbool.h>
 
 /*
  * Ticks between the begins of two packets of a stream, at least where they would be equal: more than a
@@ -19,6 +20,7 @@ struct hodo_stream {
 	uint8_t uuid[16];
 	uint32_t cpu_id;
 	int fd;             /* -1: not open now */
+	bool made;          /* the file is there */
 	uint64_t bytes;     /* on disk: whole packets */
 	uint64_t packets;   /* on disk */
 	uint64_t events;    /* on disk */

@@ -28,6 +28,7 @@ struct hodo_sym {
 	char **files; /* saved symbols: source files */
 	uint32_t nfiles;
 	char *path;       /* of the object, "" if not known */
+	uid_t owner;      /* with whose rights its files are opened */
 	bool saved;       /* read from saved symbols */
 	bool lines_tried;
 	struct hodo_sym_lines *lines;

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 
 #include <base/map.h>
+#include <base/rights.h>
+#include <base/scope.h>
 #include <core/search.h>
 
 #define RANGES_MAX (1u << 22)
@@ -140,13 +142,18 @@ static int list_units(struct hodo_sym_lines *l)
 
 struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym)
 {
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	struct hodo_sym_lines *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)
 		return NULL;
+	l->elf = HODO_ELF_CLOSED;
 	l->joined = (struct hodo_map)HODO_MAP(struct joined, path);
-	err = hodo_elf_open(&l->elf, sym->object.lines);
+	err = hodo_rights_of(&rights, sym->owner);
+	if (!err)
+		err = hodo_elf_open(&l->elf, sym->object.lines);
+	hodo_rights_end(&rights);
 	if (!err && sym->object.build_id_len && !hodo_elf_is(&l->elf, sym->object.build_id, sym->object.build_id_len))
 		err = -ESTALE;
 	if (!err && !sizes_are_sound(l->elf.elf))

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <base/rights.h>
+#include <base/scope.h>
+
 #include "internal.h"
 
 #define THREAD 1
@@ -33,11 +36,12 @@ struct hodo_sym_unwinder {
 
 static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
 {
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	const struct hodo_sym_module *module = *data;
 	struct hodo_elf e;
 	int fd;
 
-	if (!module || hodo_elf_open(&e, module->path) < 0)
+	if (!module || hodo_rights_of(&rights, module->owner) < 0 || hodo_elf_open(&e, module->path) < 0)
 		return -1;
 	fd = !module->build_id_len || hodo_elf_is(&e, module->build_id, module->build_id_len) ? dup(e.fd) : -1;
 	hodo_elf_close(&e);

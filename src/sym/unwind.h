@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct hodo_sym_unwinder;
 
@@ -19,6 +20,7 @@ struct hodo_sym_module {
 	const uint8_t *build_id; /* a file with another one is not used */
 	size_t build_id_len;     /* 0: any file will do */
 	uint64_t start, end;     /* addresses */
+	uid_t owner;             /* with whose rights root opens the file */
 };
 
 struct hodo_sym_stack {

@@ -215,7 +215,7 @@ TEST(test_set_clock)
 
 	dirfd = open(folder(), O_RDONLY | O_DIRECTORY);
 	hodo_ctf_metadata_text(&m, &out);
-	assert_int_equal(hodo_ctf_metadata_write(dirfd, &out), 0);
+	assert_int_equal(hodo_ctf_metadata_write(dirfd, &out, 0), 0);
 	assert_int_equal(hodo_ctf_metadata_complete(dirfd, &last, NULL), 0);
 	m.clock = &last;
 	hodo_ctf_metadata_text(&m, &expected);
