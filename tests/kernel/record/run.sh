@@ -227,6 +227,21 @@ equal killed $good 8
 check killed_seen [ $seen -ge 1 ]
 check killed_off ended
 
+# A few events fill no packet: what is on disk of them is what the recorder wrote of an open one.
+on_disk() {
+	[ "$(count /tmp/open syscalls:sys_enter_chdir)" -ge 3 ]
+}
+hodo record -q -k -e 'syscalls:sys_enter_chdir' -o /tmp/open &
+recorder=$!
+check open_begun wait_until 60 started
+(cd / && cd /tmp && cd /)
+check open_on_disk wait_until 60 on_disk
+kill -9 $recorder
+wait $recorder 2>/dev/null
+check open_kept on_disk
+check open_told sh -c 'hodo stat /tmp/open | grep -q "did not end in order"'
+check open_off wait_until 60 ended
+
 # ------------------------------------------------------------- who may not
 status user 1 ./as_user hodo record -k -o /tmp/user -- ./emit 1
 says user_said "only root may look into the kernel"
