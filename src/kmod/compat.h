@@ -5,6 +5,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
@@ -21,6 +22,18 @@ static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set,
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 #endif
 }
+
+/*
+ * Tracepoints called their probes with preemption off, which what an event's header computes relies on. Later they
+ * leave it as it is.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0) || defined(HODO_TEST_NEWEST)
+#define hodo_tracepoint_enter() preempt_disable_notrace()
+#define hodo_tracepoint_leave() preempt_enable_notrace()
+#else
+#define hodo_tracepoint_enter() do { } while (0)
+#define hodo_tracepoint_leave() do { } while (0)
+#endif
 
 /* Function entry and exit. Before, its handlers were others, and could not say no to the exit; later, they are
  * again. */

@@ -15,6 +15,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
@@ -45,8 +46,14 @@ struct hodo_event *hodo_event_find(const char *provider, const char *name)
 
 void hodo_quiesce(void)
 {
-	/* Probes of tracepoints run in sections of RCU and of SRCU; instrumented modules' sites with preemption off. */
+	unsigned long before = get_state_synchronize_rcu();
+
+	/*
+	 * Instrumented modules' sites have preemption off. Probes of tracepoints run in what this waits for: up to
+	 * Linux 6.18 that has a grace period of RCU's in it, later not any more, and the sites need one of theirs.
+	 */
 	tracepoint_synchronize_unregister();
+	cond_synchronize_rcu(before);
 }
 
 /* ------------------------------------------------------------- on and off */

@@ -30,10 +30,22 @@ extern const int hodo_tp_hodo_kinds_text_fn;
 static u8 *room;
 static u32 room_len, records;
 static bool refuse;
+static int entered;
+
+void hodo_tracepoint_enter(void)
+{
+	assert_int_equal(entered++, 0);
+}
+
+void hodo_tracepoint_leave(void)
+{
+	assert_int_equal(--entered, 0);
+}
 
 void *hodo_emit_begin(struct hodo_emit *e, const struct hodo_event *event, u32 len)
 {
 	assert_non_null(event);
+	assert_int_equal(entered, 1);
 	free(room);
 	room = NULL;
 	room_len = len;
@@ -51,6 +63,7 @@ void *hodo_emit_begin(struct hodo_emit *e, const struct hodo_event *event, u32 l
 void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
 {
 	assert_ptr_equal(e->payload, room);
+	assert_int_equal(entered, 1);
 	assert_non_null(event);
 	records++;
 }

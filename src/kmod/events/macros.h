@@ -254,14 +254,16 @@
 		struct hodo_vars_##name __hodo_v __attribute__((uninitialized));                               \
 		struct hodo_record_##name *entry;                                                              \
 	\
+		hodo_tracepoint_enter();                                                                       \
 		entry = hodo_emit_begin(&__hodo_e, __data, hodo_measure_##name(&__hodo_v, args));              \
-		if (unlikely(!entry))                                                                          \
-			return;                                                                                \
-		tstruct                                                                                        \
-		{                                                                                              \
-			assign;                                                                                \
+		if (likely(entry)) {                                                                           \
+			tstruct                                                                                \
+			{                                                                                      \
+				assign;                                                                        \
+			}                                                                                      \
+			hodo_emit_end(&__hodo_e, __data);                                                      \
 		}                                                                                              \
-		hodo_emit_end(&__hodo_e, __data);                                                              \
+		hodo_tracepoint_leave();                                                                       \
 	}
 
 #endif

@@ -11,6 +11,9 @@ struct hodo_emit {
 };
 #define HODO_EMIT(e) struct hodo_emit e
 
+/* Preemption is off between them. */
+void hodo_tracepoint_enter(void);
+void hodo_tracepoint_leave(void);
 void *hodo_emit_begin(struct hodo_emit *e, const struct hodo_event *event, u32 len);
 void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event);
 
