@@ -10,6 +10,7 @@ import tempfile
 
 from hodo_test import HODO, environment, run, skip
 
+HERE = os.path.dirname(os.path.abspath(__file__))  # where the source is, whatever the compiler was told to call it
 LAST = "return 0;"
 RECORDERS = {"alone": [], "recorded": [HODO, "record", "-q", "--functions"],
              "graph": [HODO, "record", "-q", "--tracer", "graph"]}
@@ -19,7 +20,7 @@ def lines(program, function, recorder, folder):
     """The lines of source at which `next` stops."""
     commands = ["set debuginfod enabled off", "set confirm off", f"break {function}", "run", "delete"]
     args = [arg for command in commands + ["next"] * 24 for arg in ("-ex", command)]
-    done = run(*recorder, "gdb", "-nx", "-q", "-batch", *args, program, cwd=folder,
+    done = run(*recorder, "gdb", "-nx", "-q", "-batch", "-d", HERE, *args, program, cwd=folder,
                env=environment(os.path.join(folder, "env")))
     if not re.search(r"(?m)^Breakpoint 1, ", done.stdout):
         skip(f"this machine does not let gdb run programs: {done.stderr.strip()[-200:]}")
