@@ -459,7 +459,7 @@ HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
 
 /* A call that has not ended. Times in ticks. */
 struct hodo_open_call {
-	uint64_t addr; /* in the function; 0: a call that is not to be told of */
+	uint64_t addr; /* in the function; 0: a call that is not to be recorded */
 	uint64_t entry;
 	uint32_t frame, depth;
 };
@@ -491,7 +491,7 @@ HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
  *                                                  an exception and the like if left
  *   func:open          addr:ptr frame:u32 depth:u32 ticks:u64
  *                                                  a call that had not ended when its thread, its process or the
- *                                                  recording did; where func:call tells of the others
+ *                                                  recording did; where func:call records the others
  *   func:callee        addr:ptr frame:u32 calls:u64 ticks:u64 max:u64
  *                                                  before the func:call of the same frame: what that called
  *   func:stack         bytes:u64 depth:u32 chain:ptr[]
@@ -660,7 +660,7 @@ enum hodo_builtin {
 	HODO_TRACER_LOOP = 5,
 	HODO_TRACER_THREAD = 6
 };
-/* Whether calls are told of at their end only, so that open ones are to be kept in the shared memory. */
+/* Whether calls are recorded at their end only, so that open ones are to be kept in the shared memory. */
 static inline int hodo_functions_end_only(uint32_t tracers)
 {
 	return (tracers & (1u << HODO_TRACER_GRAPH | 1u << HODO_TRACER_LATENCY | 1u << HODO_TRACER_PROFILE)) &&

@@ -185,7 +185,7 @@ struct hodo_read_process {
 	int64_t snapshot_ns;      /* when, since the epoch */
 	const char *kernel; /* the kernel's release, if this is no process but the kernel; else NULL */
 	/* Who chose the paths in it: the owner of the folder's metadata, or where that is root the process's user. Root
-	 * should open them with his rights alone. */
+	 * should open them with that user's rights alone. */
 	uint32_t owner;
 };
 

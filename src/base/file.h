@@ -19,7 +19,7 @@ int hodo_file_read(int fd, size_t max, struct hodo_text *text);
 ssize_t hodo_file_read_at(int fd, void *to, size_t len, uint64_t at);
 /*
  * Makes a file to be written, or a directory, where nothing stood under that name, no link either. What root makes is
- * for root alone: it tells of programs and files that others may not look into. The descriptor, or 0; or a negative
+ * for root alone: it names programs and files that others may not read. The descriptor, or 0; or a negative
  * errno.
  */
 int hodo_file_make(int dirfd, const char *name);

@@ -2,8 +2,8 @@
 /*
  * rights.h - root opens files that others name with the rights of those others.
  *
- * Whoever writes a path into a recording, or lies at one in a process's memory, would else have root read for him what
- * he may not read himself, or have it open devices. The rights are the thread's own, and what it has open stays so.
+ * Otherwise a user who puts a path into a recording, or into a process's memory, could have root read what that user
+ * may not read, or open devices. The rights are the thread's own; files that are open stay open.
  *
  *	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
  *
@@ -27,7 +27,7 @@ struct hodo_rights {
 
 /*
  * From here to hodo_rights_end() the calling thread reaches files as that user does, who has the groups that the system
- * knows of. Nothing changes unless we are root and he is another. 0; -EACCES: it cannot be, and nothing has changed.
+ * knows of. Nothing changes unless we are root and the user is not. 0; -EACCES: it cannot be, and nothing has changed.
  */
 int hodo_rights_of(struct hodo_rights *rights, uid_t uid);
 /* The same as the process does; -ESRCH: it has ended. */

@@ -316,9 +316,9 @@ HODO_HIDDEN void hodo_grace_give_back(void);                    /* under the con
 HODO_HIDDEN void hodo_grace_settle(void); /* without the lock: waits, and gives back what was retired before */
 HODO_HIDDEN bool hodo_grace_recording(void); /* waits for the end of a recording; false: a thread stays inside */
 
-/* open.c; in dispatch. told: a built-in tracer wants the call, and its exit can be seen. */
+/* open.c; in dispatch. wanted: a built-in tracer wants the call, and its exit can be seen. */
 extern HODO_HIDDEN struct hodo_open_thread *hodo_func_open; /* NULL: they are not wanted */
-HODO_HIDDEN void hodo_open_enter(struct hodo_func_thread *t, const struct hodo_frame *frame, bool told);
+HODO_HIDDEN void hodo_open_enter(struct hodo_func_thread *t, const struct hodo_frame *frame, bool wanted);
 HODO_HIDDEN void hodo_open_leave(struct hodo_func_thread *t);
 HODO_HIDDEN void hodo_open_start(bool wanted); /* under the control lock: a recording has begun, or ended */
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open.c - the calls that threads are inside of, in the recording's memory: of tracers that tell of a call at its end,
+ * open.c - the calls that threads are inside of, in the recording's memory: where tracers record a call at its end,
  * the recorder finds there those that had none, whatever ended the process.
  *
- * A thread writes to a place of its own, in dispatch, which the end of a recording waits for. It keeps the place when
- * it ends inside of calls; whoever takes over what dispatch keeps for it then gets another.
+ * A thread writes to a place of its own. It keeps the place when it ends inside of calls; the thread that takes over
+ * what dispatch keeps for it then gets another.
+ *
+ *                  | enter, leave                 | start                | recorder
+ *   enter, leave   | beside, each its own place   | before, or waited    | beside: it believes nothing in a place but
+ *                  |                              | for (dispatch)       | that it holds numbers
+ *   start          |                              | excluded (the lock)  | beside
  */
 #include "func.h"
 
@@ -42,7 +47,7 @@ static struct hodo_open_thread *place_of(struct hodo_func_thread *t)
 	return new_place(t, places, now);
 }
 
-void hodo_open_enter(struct hodo_func_thread *t, const struct hodo_frame *frame, bool told)
+void hodo_open_enter(struct hodo_func_thread *t, const struct hodo_frame *frame, bool wanted)
 {
 	struct hodo_open_thread *p = place_of(t);
 	uint32_t i = (uint32_t)(frame - t->shadow.frames);
@@ -52,7 +57,7 @@ void hodo_open_enter(struct hodo_func_thread *t, const struct hodo_frame *frame,
 	if (i < HODO_OPEN_CALLS) {
 		struct hodo_open_call *c = &p->call[i];
 
-		c->addr = told ? frame->function : 0;
+		c->addr = wanted ? frame->function : 0;
 		c->entry = frame->entry;
 		c->frame = HODO_FRAME32(frame->at);
 		c->depth = frame->depth;

@@ -50,7 +50,7 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
 /*
  * Replaces the file `metadata` in dirfd as a whole. 0 or negative errno, and
  * then what was there is still there. author: who wrote what it says; where that is not we, and we are root, the file
- * becomes his, so that readers know whose rights its paths are worth.
+ * becomes that user's, so that readers open its paths with that user's rights.
  */
 int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t author);
 

@@ -8,7 +8,7 @@
 
 #include <core/fields.h>
 
-/* The n names in the order in which they stand in the structure. "": nothing stands there. */
+/* The n names in the order of the structure. "": there is no member. */
 struct order {
 	char *name[1 + 2 * HODO_FIELDS_MAX];
 	unsigned n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_stream.h - a stream of events that the recorder itself tells of a process, when that has ended or is let go. */
+/* own_stream.h - a stream of events that the recorder itself writes about a process that has ended, or is let go. */
 #ifndef HODO_RECORD_OWN_STREAM_H
 #define HODO_RECORD_OWN_STREAM_H
 

@@ -65,7 +65,7 @@ struct hodo_process {
 	bool age_set;
 	struct hodo_functions_seen functions;
 	struct hodo_snapshots_state snapshots;
-	struct hodo_stream own; /* what the recorder itself tells of it, at the end; name empty: nothing */
+	struct hodo_stream own; /* what the recorder itself writes about it, at the end; name empty: nothing */
 	uint64_t own_reported, own_reporting; /* unwritten ones, as in struct hodo_process_ring */
 	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 

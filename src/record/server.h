@@ -10,7 +10,7 @@
 
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_session *s);
-/* Answers all who wait, but for so many that nobody else would get his turn. */
+/* Answers all who wait, up to a bound, so that other work gets its turn. */
 void hodo_server_answer(struct hodo_session *s);
 /* Begins the recording of the one that handed over its buffers first. False: there is none. */
 bool hodo_server_start_next(struct hodo_session *s);
@@ -18,7 +18,7 @@ bool hodo_server_start_next(struct hodo_session *s);
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
 /* Whether a process is just joining. */
 bool hodo_server_pending(const struct hodo_session *s);
-/* Takes in whoever has come already: a short-lived process may have handed over his buffers, and have exited. */
+/* Takes in whoever has come already: a short-lived process may have handed over its buffers and exited. */
 void hodo_server_drain(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
 

@@ -17,7 +17,7 @@ struct hodo_unrecorded {
 	char why[112];
 };
 
-/* Counts one, and tells the user, up to a bound. */
+/* Counts one, and reports it to the user, up to a bound. */
 void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why);
 
 /* Appends their lines of a metadata file. */

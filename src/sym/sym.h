@@ -21,7 +21,7 @@ struct hodo_sym_source {
 	const uint8_t *build_id; /* NULL: take any file of that path */
 	size_t build_id_len;
 	const char *saved;       /* a file that hodo_sym_save() wrote; NULL: none. Preferred where it is good */
-	uid_t owner;             /* who says so: root opens the path, and debug files, with his rights */
+	uid_t owner;             /* whose path it is: root opens it, and debug files, with that user's rights */
 	const char *debug_root;  /* where separate debug files lie; NULL: /usr/lib/debug */
 };
 
