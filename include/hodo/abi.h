@@ -575,7 +575,7 @@ HODO_ASSERT_SIZE_(struct hodo_record_unload, 24);
  *
  *   process -> recorder   hodo_msg_hello
  *   recorder -> process   hodo_msg_config, or the connection is closed: not recorded
- *   process -> recorder   hodo_msg_ready + the memfd (SCM_RIGHTS)
+ *   process -> recorder   hodo_msg_ready + the memfd (SCM_RIGHTS), or hodo_msg_failed: it has none
  *
  * The recorder opens a pidfd before it answers. The process waits at most
  * HODO_HELLO_TIMEOUT_MS for the answer, then runs on unrecorded.
@@ -588,7 +588,8 @@ enum hodo_msg_type {
 	HODO_MSG_CONFIG = 2,
 	HODO_MSG_READY = 3,
 	HODO_MSG_CONTROL = 4, /* to a process that listens, or to a recorder */
-	HODO_MSG_ANSWER = 5
+	HODO_MSG_ANSWER = 5,
+	HODO_MSG_FAILED = 6
 };
 
 struct hodo_msg {

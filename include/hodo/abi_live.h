@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hodo/abi_live.h - the frozen part, continued: conditions and context of a recording, processes that are talked to
- * while they run, and flight recorders. Included by <hodo/abi.h>.
+ * hodo/abi_live.h - the frozen part, continued: processes that cannot join, conditions and context of a recording,
+ * processes that are talked to while they run, and flight recorders. Included by <hodo/abi.h>.
  */
 #ifndef HODO_ABI_LIVE_H
 #define HODO_ABI_LIVE_H
@@ -13,6 +13,27 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ------------------------------------------- a process without buffers */
+
+/* Why a process has no buffers to hand over, and the limits that may be why. */
+enum hodo_failed_step { HODO_FAILED_CONFIG = 1, HODO_FAILED_FILE = 2, HODO_FAILED_MAP = 3, HODO_FAILED_MEMORY = 4 };
+enum hodo_limit {
+	HODO_LIMIT_FSIZE,
+	HODO_LIMIT_AS,
+	HODO_LIMIT_DATA,
+	HODO_LIMIT_MEMLOCK,
+	HODO_LIMIT_NOFILE,
+	HODO_LIMITS
+};
+struct hodo_msg_failed {
+	struct hodo_msg head;
+	uint32_t step;  /* enum hodo_failed_step */
+	int32_t error;  /* negative errno */
+	uint64_t bytes; /* of the buffers */
+	uint64_t limit[HODO_LIMITS]; /* as getrlimit(2) has them; ~0: none */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_failed, 64);
 
 /* ------------------------------------------------- conditions and context */
 

@@ -291,7 +291,7 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 		hodo_error("%" PRIu64 " event%s of %s, %s in %s", s->events, plural(s->events),
 			   hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), o->out);
 	/* Beside the kernel it may be any program. */
-	if (o->command[0] && !s->command && !s->kernel && !stopped && !o->args.quiet)
+	if (o->command[0] && !s->command && !s->command_refused && !s->kernel && !stopped && !o->args.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
 			   " of another architecture?", o->command[0]);
 	put_snapshots(&o->snapshots, s, o->out, o->args.quiet);

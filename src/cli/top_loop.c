@@ -387,7 +387,7 @@ static void tell_end(struct run *r)
 
 	while ((line = strsep(&lines, "\n")) && *line)
 		hodo_error("%s", line);
-	if (t->command && !r->stats.command && r->ending == ALL_ENDED)
+	if (t->command && !r->stats.command && !r->stats.command_refused && r->ending == ALL_ENDED)
 		hodo_error("%s itself was not seen: it never loaded libhodo: is it static, set-user-id or of another"
 			   " architecture?", t->command[0]);
 	if (r->o->output == HODO_TOP_JSON || r->ending == CANNOT)

@@ -20,6 +20,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "handover.h"
 #include "memory.h"
 #include "proc_status.h"
 #include "socket.h"
@@ -143,14 +144,27 @@ static void take_hello(struct hodo_connection *c)
 
 /* ------------------------------------------------------------------ ready */
 
-static const char *ready_flaw(const struct hodo_msg_ready *m, ssize_t len, int passed)
+/* What comes instead of one another. */
+union handover {
+	struct hodo_msg_ready ready;
+	struct hodo_msg_failed failed;
+};
+
+/* why: room for a text of the process's own. */
+static const char *ready_flaw(const union handover *h, ssize_t len, int passed, char *why, size_t size)
 {
+	const struct hodo_msg_ready *m = &h->ready;
+
+
 	if (len == 0)
 		return "it left before it handed over its buffers";
 	if (len == -EMFILE)
 		return TOO_MANY_FILES;
 	if (len < 0 && len != -EMSGSIZE && len != -EPROTO)
 		return strerror((int)-len);
+	if (len == (ssize_t)sizeof(h->failed) && m->head.magic == HODO_MSG_MAGIC &&
+	    m->head.version == HODO_ABI_VERSION && m->head.type == HODO_MSG_FAILED)
+		return hodo_handover_failed(&h->failed, why, size);
 	if (len != -EPROTO && (len != (ssize_t)sizeof(*m) || m->head.magic != HODO_MSG_MAGIC ||
 			       m->head.version != HODO_ABI_VERSION || m->head.type != HODO_MSG_READY))
 		return "it does not speak our language";
@@ -159,14 +173,15 @@ static const char *ready_flaw(const struct hodo_msg_ready *m, ssize_t len, int p
 
 static void take_ready(struct hodo_connection *c)
 {
-	struct hodo_msg_ready m;
+	union handover m;
+	char text[sizeof(((struct hodo_unrecorded *)0)->why)];
 	HODO_AUTO_CLOSE int memfd = -1;
 	ssize_t len = hodo_socket_receive(c->fd, &m, sizeof(m), &memfd);
 	const char *why;
 
 	if (len == -EAGAIN || len == -EINTR)
 		return;
-	why = ready_flaw(&m, len, memfd);
+	why = ready_flaw(&m, len, memfd, text, sizeof(text));
 	if (why) {
 		hodo_connection_refuse(c, why);
 		return;

@@ -74,6 +74,7 @@ struct hodo_session_stats {
 	uint32_t reasons;   /* of them */
 	struct hodo_unrecorded unrecorded[HODO_UNRECORDED_REASONS];
 	bool command;       /* the command itself was recorded */
+	bool command_refused; /* … came, and was not: unrecorded says why */
 	bool kernel;        /* the kernel was recorded: one of processes */
 	bool ended;         /* by a limit or a trigger: the caller closes the session */
 	uint64_t limited;   /* events that were over their rate */

@@ -24,6 +24,7 @@ void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
 			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
 	t->unrecorded[i].images++;
 	t->refused++;
+	t->command_refused |= pid > 0 && pid == s->command;
 	if (t->refused <= TOLD_MAX)
 		hodo_report(&s->config.reporter, "process %d is not recorded: %s", (int)pid, why);
 	else if (t->refused == TOLD_MAX + 1)

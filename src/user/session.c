@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include "sys.h"
@@ -92,10 +93,28 @@ static long answer(int fd, struct hodo_msg_config *config, enum hodo_start how)
 	return n ? n : hodo_sys6(SYS_recvfrom, fd, (long)config, sizeof(*config), 0, 0, 0);
 }
 
-/* The buffers: sealed, so that neither side can take pages from under the other. The descriptor, or negative errno. */
-static long make_buffers(struct hodo_memory *memory)
+/* Says why there are no buffers; the process runs on unrecorded, and nobody else would know. */
+static int fail(int fd, uint32_t step, long error, uint64_t bytes)
 {
-	uint64_t bytes = memory->layout.total;
+	static const uint8_t resources[HODO_LIMITS] = {
+		RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE,
+	};
+	struct hodo_msg_failed m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_FAILED }, .step = step,
+				     .error = (int32_t)error, .bytes = bytes };
+
+	for (unsigned i = 0; i < HODO_LIMITS; i++) {
+		struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+		hodo_sys4(SYS_prlimit64, 0, resources[i], 0, &limit);
+		m.limit[i] = limit.rlim_cur;
+	}
+	hodo_socket_send(fd, &m, sizeof(m), -1);
+	return (int)error;
+}
+
+/* A file for the buffers: sealed, so that neither side can take pages from under the other. Or negative errno. */
+static long make_file(uint64_t bytes)
+{
 	long fd, error = hodo_file_limit(bytes);
 
 	if (error)
@@ -107,13 +126,39 @@ static long make_buffers(struct hodo_memory *memory)
 	if (error == 0)
 		error = hodo_sys3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	if (error == 0)
-		error = hodo_recording_map(memory, (int)fd);
-	if (error != 0) {
-		hodo_sys1(SYS_close, fd);
-		return error;
+		return fd;
+	hodo_sys1(SYS_close, fd);
+	return error;
+}
+
+/* Makes the buffers and hands them over. 0 or negative errno, which the recorder knows then. */
+static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_memory *memory)
+{
+	struct hodo_msg_ready ready = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_READY }, 0 };
+	uint64_t bytes = memory->layout.total;
+	long memfd = make_file(bytes);
+	int error, step = HODO_FAILED_MAP;
+
+	if (memfd < 0)
+		return fail(fd, HODO_FAILED_FILE, memfd, bytes);
+	error = hodo_recording_map(memory, (int)memfd);
+	if (!error) {
+		__builtin_memcpy(((struct hodo_shm *)memory->shm)->magic, HODO_SHM_MAGIC, sizeof(HODO_SHM_MAGIC));
+		step = HODO_FAILED_MEMORY;
+		error = hodo_recording_take(config, memory);
 	}
-	__builtin_memcpy(((struct hodo_shm *)memory->shm)->magic, HODO_SHM_MAGIC, sizeof(HODO_SHM_MAGIC));
-	return fd;
+	if (error) {
+		fail(fd, step, error, bytes);
+	} else {
+		ready.events = hodo_nevents;
+		error = (int)hodo_socket_send(fd, &ready, sizeof(ready), (int)memfd);
+	}
+	hodo_sys1(SYS_close, memfd);
+	if (error >= 0)
+		return 0;
+	if (step == HODO_FAILED_MEMORY)
+		hodo_recording_drop();
+	return error;
 }
 
 /* Gets the configuration and hands over the buffers, on a connection that stands. */
@@ -121,9 +166,8 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 {
 	static struct hodo_msg_config config; /* under the control lock, which makes it safe */
 	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
-	struct hodo_msg_ready ready = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_READY }, 0 };
 	struct hodo_msg_hello hello;
-	long n, memfd;
+	long n;
 
 	fill_hello(&hello, how);
 	n = hodo_socket_send(fd, &hello, sizeof(hello), -1);
@@ -133,21 +177,9 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNREFUSED;
 	if (!hodo_config_valid(&config, n, &memory.layout))
-		return -EPROTO;
-	memfd = make_buffers(&memory);
-	if (memfd < 0)
-		return (int)memfd;
-	n = hodo_recording_take(&config, &memory);
-	if (n == 0) {
-		ready.events = hodo_nevents;
-		n = hodo_socket_send(fd, &ready, sizeof(ready), (int)memfd);
-	}
-	hodo_sys1(SYS_close, memfd);
-	if (n < 0) {
-		hodo_recording_drop();
-		return (int)n;
-	}
-	return hodo_recording_begin();
+		return fail(fd, HODO_FAILED_CONFIG, -EPROTO, 0);
+	n = hand_over(fd, &config, &memory);
+	return n ? (int)n : hodo_recording_begin();
 }
 
 static long connect_recorder(void)
@@ -166,22 +198,39 @@ static long connect_recorder(void)
 	return n;
 }
 
-int hodo_session_start(enum hodo_start how)
+static int start(enum hodo_start how)
 {
-	int error = hodo_recording_possible();
 	uint32_t pid, uid;
-	long fd;
+	long fd = connect_recorder();
+	int error;
 
-	if (!recorder_len)
-		return -ENOTCONN;
-	if (error)
-		return error;
-	fd = connect_recorder();
 	if (fd < 0)
 		return (int)fd;
 	hodo_socket_peer((int)fd, &pid, &uid); /* as far as the kernel knows */
 	error = hodo_session_converse((int)fd, how, pid);
 	hodo_sys1(SYS_close, fd);
+	return error;
+}
+
+/*
+ * A program, or its fork child, that has no descriptor left could say nothing: where it may raise its limit, it has
+ * two more meanwhile. Nobody else runs in it, or sees them.
+ */
+int hodo_session_start(enum hodo_start how)
+{
+	struct rlimit files, most;
+	int error = recorder_len ? hodo_recording_possible() : -ENOTCONN;
+	bool raised;
+
+	if (error)
+		return error;
+	raised = hodo_sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, &files) == 0 && files.rlim_cur < files.rlim_max;
+	most = (struct rlimit){ files.rlim_max, files.rlim_max };
+	if (raised)
+		hodo_sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &most, 0);
+	error = start(how);
+	if (raised)
+		hodo_sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, &files, 0);
 	return error;
 }
 

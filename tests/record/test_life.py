@@ -109,10 +109,14 @@ class Family(Case):
         self.check_trace(result)
 
     def test_static(self):
-        """A command that cannot be recorded runs, and that is reported."""
+        """A command that cannot be recorded runs, and that is reported, with the reason."""
         result = self.record(FAKE, "leave-after-hello")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("itself was not recorded", result.stderr)
+        self.assertIn("1 process image was not recorded: it left before it handed over its buffers", result.stderr)
+        self.assertNotIn("never loaded", result.stderr)
+        result = self.record(FAKE)
+        self.assertEqual(result.returncode, 99)
+        self.assertIn("fake itself was not recorded: it never loaded libhodo: is it static", result.stderr)
 
 
 class Stop(Case):

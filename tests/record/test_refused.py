@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Processes that cannot have buffers run as if nothing were, and the recorder says why they are not recorded."""
+import os
+import resource
+
+from hodo_test import HODO, Case, main, program, run
+
+TARGET = program("TARGET")
+
+DENY_MEMFD = """import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+f = struct.pack("HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, 319, 6, 0, 0, 0x50001, 6, 0, 0, 0x7fff0000)
+steps = ctypes.create_string_buffer(f)
+p = struct.pack("HxxxxxxP", 4, ctypes.addressof(steps))
+libc.prctl(38, 1, 0, 0, 0)
+assert libc.prctl(22, 2, ctypes.c_char_p(p)) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+# Its child begins when no descriptor is left.
+ALL_OPEN = """import os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, 64 if sys.argv[1] == "soft" else 32))
+before = resource.getrlimit(resource.RLIMIT_NOFILE)
+try:
+    while True:
+        os.dup(0)
+except OSError:
+    pass
+child = os.fork()
+if child == 0:
+    try:
+        os.dup(0)
+    except OSError:
+        os._exit(0 if resource.getrlimit(resource.RLIMIT_NOFILE) == before else 2)
+    os._exit(1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+class Refused(Case):
+    def refused(self, limit, *options, command=("count", 100)):
+        """What is said of a program that runs under a limit of the shell's and with such options."""
+        script = f"ulimit {limit}; exec {TARGET} {' '.join(map(str, command))}"
+        done = self.record(*options, "bash", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("never loaded", done.stderr)
+        self.assertEqual(done.events(), (0, 1), done.stderr)
+        said = [line for line in done.lines() if "1 process image was not recorded: " in line]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertIn(said[0].split("recorded: ")[1], self.info()["unrecorded"][0]["why"])
+        return said[0].split("recorded: ")[1]
+
+    def test_file_size(self):
+        self.assertRegex(self.refused("-f 24000"), r"^ulimit -f \(23\.4 MiB\) is too low for its buffers of \S+ MiB: "
+                                                   r"raise it, or record with a smaller -m$")
+        done = self.record("-m", "64K", "bash", "-c", f"ulimit -f 24000; exec {TARGET} count 100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.events(), (100, 2), done.stderr)
+
+    def test_no_size_is_small_enough(self):
+        self.assertRegex(self.refused("-f 100"), r"^ulimit -f \(100\.0 KiB\) .* MiB: raise it$")
+
+    def test_address_space(self):
+        self.assertRegex(self.refused("-v 48000"), r"^ulimit -v \(46\.9 MiB\) is too low for its buffers")
+
+    def test_descriptors(self):
+        self.assertEqual(self.refused("-n 4"), "all files are open that ulimit -n allows it (4): raise it")
+
+    def test_descriptors_that_may_be_more(self):
+        done = self.record("bash", "-c", f"ulimit -Sn 4; exec {TARGET} count 100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.events(), (100, 2), done.stderr)
+
+    def test_all_open_when_it_forks(self):
+        done = self.record("python3", "-c", ALL_OPEN, "soft")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.events(), (0, 2), done.stderr)
+        done = self.record("python3", "-c", ALL_OPEN, "hard")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_sandbox(self):
+        if os.uname().machine != "x86_64":
+            self.skipTest("the filter is for x86-64")
+        done = self.record("python3", "-c", DENY_MEMFD, TARGET, "count", 100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 process image was not recorded: its sandbox forbids memfd_create(2)", done.stderr)
+
+    def test_the_command_itself(self):
+        """It came, and was refused: it is not said to be static or the like."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+        for verb, *options in (("record", "-o", self.data), ("top", "--batch", "-d", "0.1")):
+            done = run(HODO, verb, *options, "--", TARGET, "count", 100, status=0, preexec_fn=limit, **self.how({}))
+            self.assertIn("ulimit -f (1.0 MiB) is too low", done.stderr)
+            self.assertNotIn("never loaded", done.stderr)
+
+
+main()
