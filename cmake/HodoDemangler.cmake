@@ -2,8 +2,8 @@
 #
 # HODO_DEMANGLER: libiberty's demangler of C++ as an object file for traced programs (src/func/mangled.c). All of libc
 # that it refers to is given other names: malloc() and the like become functions of mangled.c, memcpy() and the like
-# those of src/user/libc_string.c. What is left is what printing the whole of a name would need, which nobody calls.
-# No name of it can meet one of the program's, in libhodo.a either.
+# those of src/user/libc_string.c. What is left is what printing the whole of a name would need, which nobody calls;
+# musl has no __sprintf_chk(). No name of it can meet one of the program's, in libhodo.a either.
 set(HODO_DEMANGLER ${CMAKE_BINARY_DIR}/demangler.o)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LIBIBERTY})
 set(renamed "")
@@ -13,6 +13,7 @@ endforeach()
 foreach(function memcpy memmove memset memcmp strlen strcmp strncmp)
   list(APPEND renamed --redefine-sym ${function}=hodo_${function})
 endforeach()
+list(APPEND renamed --redefine-sym __sprintf_chk=hodo_demangler_sprintf)
 execute_process(
   COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -Wl,-u,cplus_demangle_v3_components -o ${HODO_DEMANGLER} ${LIBIBERTY}
   COMMAND_ERROR_IS_FATAL ANY)

@@ -221,9 +221,10 @@ static int find_libc(struct hodo_attach_target *t)
 	for (uint32_t i = 0; i < t->nobjects; i++) {
 		struct hodo_attach_object *o = &t->objects[i];
 
-		if (strstr(o->name, "/ld-musl") || strstr(o->name, "/libc.musl"))
+		if (strstr(o->name, "/ld-musl") || strstr(o->name, "/libc.musl") || strstr(o->name, "-musl/"))
 			return hodo_attach_refuse(t, -EOPNOTSUPP,
-				"process %d uses another C library (musl) than libhodo was built for", t->pid);
+				"process %d uses musl, whose loader takes no libhodo in later:"
+				" start it with HODO_LISTEN=1 and libhodo in LD_PRELOAD", t->pid);
 		if (o->kind == HODO_ATTACH_LIBC && hodo_attach_symbol(o, "gnu_get_libc_version", NULL))
 			t->libc = o;
 		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_", NULL))

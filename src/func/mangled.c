@@ -30,6 +30,8 @@ static struct {
 HODO_HIDDEN void *hodo_demangler_malloc(size_t bytes);
 HODO_HIDDEN void *hodo_demangler_realloc(void *p, size_t bytes);
 HODO_HIDDEN void hodo_demangler_free(void *p);
+/* sprintf(), as libraries that are hardened call it. */
+HODO_HIDDEN int hodo_demangler_sprintf(char *to, int flag, size_t room, const char *format, int number);
 
 void *hodo_demangler_malloc(size_t bytes)
 {
@@ -48,6 +50,13 @@ void *hodo_demangler_realloc(void *p, size_t bytes)
 
 void hodo_demangler_free(void *p)
 {
+}
+
+/* The one format that the demangler has, "%d", for numbers of what has no name: not of what is written here. */
+int hodo_demangler_sprintf(char *to, int flag, size_t room, const char *format, int number)
+{
+	*to = 0;
+	return 0;
 }
 
 static bool make_room(size_t len)

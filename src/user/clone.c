@@ -9,12 +9,33 @@
  * fast path. A parent that waits (CLONE_VFORK) gets its own back when the child
  * has ended; one that runs on beside the child stays on the fallback path with it.
  */
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdarg.h>
 #include "sys.h"
 #include "user.h"
 
-extern int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+/* musl's library keeps the name to itself. A static program has it: what starts threads calls it in both. */
+extern int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...) __attribute__((weak));
+
+static __typeof__(clone) *libcs = __clone;
+
+void hodo_clone_prepare(void)
+{
+	extern __typeof__(dlsym) dlsym __attribute__((weak));
+
+	if (!libcs && &dlsym)
+		*(void **)&libcs = dlsym(RTLD_NEXT, "clone");
+}
+
+/* musl's __clone() returns what the kernel does. */
+static int returned(int pid)
+{
+	if (pid >= 0 || libcs != __clone || hodo_libc_is_glibc())
+		return pid;
+	errno = -pid;
+	return -1;
+}
 
 HODO_PUBLIC int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 {
@@ -34,7 +55,7 @@ HODO_PUBLIC int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 		hodo_tls.table = hodo_no_views;
 		hodo_compiler_barrier();
 	}
-	pid = __clone(fn, stack, flags, arg, parent_tid, tls, child_tid);
+	pid = returned(libcs(fn, stack, flags, arg, parent_tid, tls, child_tid));
 	if (shares && (flags & CLONE_VFORK))
 		hodo_tls = saved;
 	return pid;

@@ -35,7 +35,7 @@ static const struct r_debug *find_debug(void)
 		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
 			return (const struct r_debug *)d->d_un.d_ptr;
 	}
-	return &_r_debug;
+	return hodo_libc_debug() ? hodo_libc_debug() : &_r_debug;
 }
 
 /*
@@ -56,6 +56,7 @@ static void loader_changed(void)
 	if (!unloading)
 		unload_mask = hodo_control_lock();
 	unloading = false;
+	hodo_libc_objects_settle();
 	hodo_objects_scan();
 	hodo_flight_objects();
 	hodo_sites_patch();

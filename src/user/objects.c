@@ -80,12 +80,13 @@ bool hodo_objects_idle(void)
 	return current && current->idle;
 }
 
-/* The path of an object, for the catalogue; the main program's has no name in the loader's list. */
+/* The path of an object, for the catalogue. The program itself has no name in the loader's list; a static one of
+ * musl's has one that means another program to whoever reads it. */
 const char *hodo_objects_path(const struct dl_phdr_info *info)
 {
 	static char exe[512];
 
-	if (info->dlpi_name && *info->dlpi_name)
+	if (info->dlpi_name && *info->dlpi_name && __builtin_strcmp(info->dlpi_name, "/proc/self/exe") != 0)
 		return info->dlpi_name;
 	hodo_process_exe(exe, sizeof(exe));
 	return exe;

@@ -4,7 +4,6 @@
  * leaves behind.
  */
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/auxv.h>
 #include "sys.h"
 #include "user.h"
@@ -68,8 +67,8 @@ static bool is_attached(void)
 	char text[1024];
 	long n;
 
-	/* libc sets it up in its own constructor, which comes after ours when a program starts. */
-	if (!program_invocation_name || !program_invocation_name[0])
+	/* glibc sets it up in its own constructor, which comes after ours when a program starts. */
+	if (!program_invocation_name || !program_invocation_name[0] || !hodo_libc_is_glibc())
 		return false;
 	n = hodo_file_read(AT_FDCWD, "/proc/thread-self/status", text, sizeof(text));
 	for (long i = 0; i + (long)sizeof(field) < n; i++) {
@@ -93,7 +92,9 @@ void hodo_library_start(int argc, char **argv, char **envp)
 	bool listen = false;
 	uint64_t mask;
 
+	envp = hodo_libc_environment(envp);
 	hodo_emit_init();
+	hodo_clone_prepare();
 	/* A set-user-ID program does not show what it does to the user who started it. */
 	if (!getauxval(AT_SECURE)) {
 		hodo_session_join(hodo_environment(envp, HODO_RECORDER_ENV));
@@ -103,7 +104,7 @@ void hodo_library_start(int argc, char **argv, char **envp)
 	}
 	if (!hodo_process_watch_forks(set_up_child))
 		return; /* a kernel before 4.14: a fork child would write into its parent's rings */
-	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	hodo_libc_at_fork(before_fork, after_fork_parent, after_fork_child);
 	hodo_objects_prepare();
 	hodo_clock_init();
 	if (hodo_func)

@@ -132,6 +132,9 @@ void hodo_objects_prepare(void)
 
 	if (own)
 		*(void **)&iterate = own;
+	if (hodo_libc_debug())
+		iterate = hodo_libc_objects_each;
+	hodo_libc_objects_settle();
 	if (&dlsym)
 		hodo_imports_places();
 }

@@ -77,7 +77,7 @@ static bool functions_wanted(int fd)
  */
 static long answer(int fd, struct hodo_msg_config *config, enum hodo_start how)
 {
-	static const uint64_t all_but_libcs = ~(1ull << (32 - 1) | 1ull << (33 - 1));
+	const uint64_t all_but_libcs = ~hodo_libc_signals();
 	long n;
 
 	if (how == HODO_START_ATTACH)

@@ -142,6 +142,20 @@ HODO_HIDDEN bool hodo_socket_peer(int fd, uint32_t *pid, uint32_t *uid); /* pid 
 /* thread.c: one of our own, with all signals blocked. 0 or negative errno. */
 HODO_HIDDEN int hodo_thread_start(void *(*run)(void *));
 
+/* libc.c: the program's C library is glibc, or musl. */
+HODO_HIDDEN bool hodo_libc_is_glibc(void);
+HODO_HIDDEN const struct r_debug *hodo_libc_debug(void); /* musl's loader's; NULL: there is none */
+HODO_HIDDEN char **hodo_libc_environment(char **argument); /* in a constructor; argument: its third */
+HODO_HIDDEN uint64_t hodo_libc_signals(void); /* that all threads must take */
+HODO_HIDDEN void hodo_libc_at_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
+/* Those that are there now stay, as far as hodo_libc_debug() knows; in the constructor, or called by the loader. */
+HODO_HIDDEN void hodo_libc_objects_settle(void);
+/* In place of dl_iterate_phdr() where there is hodo_libc_debug(): all of them, without the loader's lock. */
+HODO_HIDDEN int hodo_libc_objects_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+
+/* clone.c: in the constructor. */
+HODO_HIDDEN void hodo_clone_prepare(void);
+
 /* machine.c */
 HODO_HIDDEN bool hodo_have_tsc(void);
 HODO_HIDDEN uint32_t hodo_possible_cpus(void);

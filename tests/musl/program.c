@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.c - what programs do with objects, threads and functions. Built for musl by musl.py.
+ *
+ *	program PLUGIN      events of its own, of a library that it opens, and of a thread
+ *	program wait        an event now and then until there is something to read
+ */
+#include <hodo/trace.h>
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+__attribute__((noinline)) int fib(int n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+static void *thread_main(void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		HODO_EVENT(program, thread, i);
+	return NULL;
+}
+
+static int be_there(void)
+{
+	struct pollfd input = { .fd = 0, .events = POLLIN };
+
+	for (int n = 0; poll(&input, 1, 5) == 0; n++)
+		HODO_EVENT(program, tick, n);
+	return setuid(getuid()) == 0 ? 4 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	void (*call)(int) = NULL;
+	pthread_t thread;
+	void *plugin;
+
+	if (argc != 2)
+		return 2;
+	if (strcmp(argv[1], "wait") == 0)
+		return be_there();
+	HODO_EVENT(program, begin, argc);
+	if (dlopen("./nowhere.so", RTLD_NOW))
+		return 1;
+	plugin = dlopen(argv[1], RTLD_NOW);
+	if (plugin)
+		*(void **)&call = dlsym(plugin, "plugin_call");
+	if (call)
+		call(fib(6));
+	pthread_create(&thread, NULL, thread_main, NULL);
+	pthread_join(thread, NULL);
+	printf("%d\n", fib(7));
+	return 3;
+}
