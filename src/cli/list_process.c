@@ -89,6 +89,8 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 	if (err < 0 || catalog.broken)
 		return hodo_error("process %d sent a list of events that is damaged: its libhodo is not what it should be",
 				  (int)t->pid);
+	for (uint32_t i = 0; i < catalog.warnings && !a->args.quiet; i++)
+		hodo_warning("%s", catalog.warning[i]);
 	add_catalog(&l, &catalog, &memory);
 	return hodo_list_put(&l, a);
 }

@@ -21,15 +21,16 @@ struct places {
 	uint32_t n;
 };
 
-/* The descriptor at addr in memory of its own; NULL with *err set. */
-static struct hodo_desc *load_desc(const struct hodo_elf *e, uint64_t addr, int *err)
+/* The descriptor at addr in memory of its own; NULL with *err set. -EPROTONOSUPPORT: of another version. */
+static struct hodo_desc *load_desc(const struct hodo_elf *e, uint64_t addr, uint8_t *version, int *err)
 {
 	struct hodo_desc head, *d;
 
 	*err = hodo_elf_read_at(e, addr, &head, sizeof(head));
 	if (*err)
 		return NULL;
-	*err = -EBADMSG;
+	*version = head.version;
+	*err = head.version && head.version != HODO_ABI_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
 	if (head.size < sizeof(head) || head.version != HODO_ABI_VERSION || head.total < sizeof(head) ||
 	    head.total > DESC_MAX_BYTES || head.strings < sizeof(head) || head.strings > head.total ||
 	    head.nfields > HODO_FIELDS_MAX || head.nfields > head.total - sizeof(head))
@@ -60,11 +61,13 @@ static int find_texts(const struct hodo_desc *d, const char *s[HODO_ELF_TEXTS])
 	return 0;
 }
 
-static int add_desc(const struct hodo_elf *e, uint64_t addr, uint32_t sites, hodo_elf_site_fn each, void *arg)
+static int add_desc(const struct hodo_elf *e, uint64_t addr, uint32_t sites, hodo_elf_site_fn each, void *arg,
+		    struct hodo_elf_useless *useless)
 {
 	const char *text[HODO_ELF_TEXTS];
+	uint8_t version = 0;
 	int err;
-	struct hodo_desc *d = load_desc(e, addr, &err);
+	struct hodo_desc *d = load_desc(e, addr, &version, &err);
 
 	if (d) {
 		err = find_texts(d, text);
@@ -73,7 +76,12 @@ static int add_desc(const struct hodo_elf *e, uint64_t addr, uint32_t sites, hod
 		if (err)
 			free(d);
 	}
-	return err;
+	useless->damaged += err == -EBADMSG;
+	if (err == -EPROTONOSUPPORT) {
+		useless->foreign++;
+		useless->version = version;
+	}
+	return err == -EBADMSG || err == -EPROTONOSUPPORT ? 0 : err;
 }
 
 /* ------------------------------------------------------------------------ sites */
@@ -105,14 +113,14 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, unsigned *bad)
+int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, struct hodo_elf_useless *useless)
 {
 	struct places p = { 0 };
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 	int err = 0;
 
-	*bad = 0;
+	memset(useless, 0, sizeof(*useless));
 	while (!err && (scn = hodo_elf_section(e->elf, scn, "hodo_sites", &sh)) != NULL) {
 		Elf_Data *data = elf_rawdata(scn, NULL);
 
@@ -124,11 +132,7 @@ int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, u
 	for (uint32_t i = 0, n; i < p.n && !err; i += n) {
 		for (n = 1; i + n < p.n && p.list[i + n] == p.list[i]; n++)
 			;
-		err = add_desc(e, p.list[i], n, each, arg);
-		if (err == -EBADMSG) {
-			++*bad;
-			err = 0;
-		}
+		err = add_desc(e, p.list[i], n, each, arg, useless);
 	}
 	free(p.list);
 	return err;

@@ -18,7 +18,14 @@ enum { HODO_ELF_PROVIDER, HODO_ELF_EVENT, HODO_ELF_FIELDS, HODO_ELF_FORMAT, HODO
 typedef int (*hodo_elf_site_fn)(void *arg, struct hodo_desc *desc, const char *const text[HODO_ELF_TEXTS],
 				uint32_t sites);
 
-/* Calls each for every descriptor, by address. bad: those that are damaged. 0; -EIO; -ENOMEM; what each returned. */
-int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, unsigned *bad);
+/* Descriptors that cannot be used. */
+struct hodo_elf_useless {
+	unsigned damaged;
+	unsigned foreign; /* made by headers of another version */
+	uint8_t version;  /* of the last one of those */
+};
+
+/* Calls each for every descriptor, by address. 0; -EIO; -ENOMEM; what each returned. */
+int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, struct hodo_elf_useless *useless);
 
 #endif

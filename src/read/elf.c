@@ -20,7 +20,7 @@ struct elf_class {
 struct hodo_read_elf {
 	struct hodo_elf file;
 	char *path;
-	unsigned bad; /* descriptors that cannot be used */
+	struct hodo_elf_useless useless;
 	struct elf_class **classes;
 	uint32_t nclasses;
 	struct hodo_labels labels;
@@ -160,7 +160,7 @@ static int open_elf(struct hodo_read_elf *e, const char *path)
 	    (eh.e_type != ET_EXEC && eh.e_type != ET_DYN) ||
 	    eh.e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
 		return -ENOEXEC;
-	return hodo_elf_sites(&e->file, take_desc, e, &e->bad);
+	return hodo_elf_sites(&e->file, take_desc, e, &e->useless);
 }
 
 static void explain(const struct hodo_read_options *o, const char *path, int err)
@@ -180,10 +180,34 @@ static void explain(const struct hodo_read_options *o, const char *path, int err
 	}
 }
 
+static void warn(const struct hodo_read_options *o, const char *text)
+{
+	char clean[512];
+
+	hodo_read_clean(clean, sizeof(clean), text);
+	o->warn(o->data, clean);
+}
+
+static void warn_useless(const struct hodo_read_elf *e, const struct hodo_read_options *o)
+{
+	const struct hodo_elf_useless *u = &e->useless;
+	char text[512];
+
+	if (u->damaged) {
+		snprintf(text, sizeof(text), "%.300s: %u event descriptors are damaged: skipped", e->path, u->damaged);
+		warn(o, text);
+	}
+	if (u->foreign) {
+		snprintf(text, sizeof(text), "%.300s: %u event%s of version %u of Hodoscope's headers, and this hodo knows"
+			 " version %u: compile it with those", e->path, u->foreign, u->foreign == 1 ? " is" : "s are",
+			 u->version, HODO_ABI_VERSION);
+		warn(o, text);
+	}
+}
+
 int hodo_read_elf_open(struct hodo_read_elf **elf, const char *path, const struct hodo_read_options *options)
 {
 	struct hodo_read_elf *e;
-	char text[512], clean[512];
 	int err;
 
 	if (!elf || !path || (options && options->size < sizeof(*options)))
@@ -204,12 +228,8 @@ int hodo_read_elf_open(struct hodo_read_elf **elf, const char *path, const struc
 		explain(options, path, err);
 		return err;
 	}
-	if (e->bad && options && options->warn) {
-		snprintf(text, sizeof(text), "%.300s: %u event descriptors are damaged: skipped", path,
-			 e->bad);
-		hodo_read_clean(clean, sizeof(clean), text);
-		options->warn(options->data, clean);
-	}
+	if (options && options->warn)
+		warn_useless(e, options);
 	*elf = e;
 	return 0;
 }

@@ -138,6 +138,19 @@ void hodo_catalog_add(const struct hodo_record *record, size_t size, const char 
 	hodo_catalog_append();
 }
 
+/* Objects that come and go bring theirs again. */
+static bool warned(const char *text)
+{
+	const struct hodo_record *record;
+
+	for (uint64_t at = FIRST; catalog && at < catalog_used; at += record->size) {
+		record = (const struct hodo_record *)(catalog + at);
+		if (record->type == HODO_RECORD_WARNING && __builtin_strcmp((const char *)(record + 1), text) == 0)
+			return true;
+	}
+	return false;
+}
+
 void hodo_catalog_warning(const char *const *parts, unsigned n)
 {
 	const struct hodo_record record = { 0, HODO_RECORD_WARNING, 0 };
@@ -145,5 +158,6 @@ void hodo_catalog_warning(const char *const *parts, unsigned n)
 
 	for (unsigned i = 0; i < n; i++)
 		hodo_text_add(text, sizeof(text), parts[i]);
-	hodo_catalog_add(&record, sizeof(record), text);
+	if (!warned(text))
+		hodo_catalog_add(&record, sizeof(record), text);
 }

@@ -35,6 +35,20 @@ static void bind_state(struct hodo_state *state, struct hodo_event *event)
 
 #define REFUSED reserved[0]
 
+/* Of the object that is looked at: built with other headers, so that nothing is known of it but that. 0: with ours. */
+static uint8_t other_version;
+
+static void warn_version(const char *path)
+{
+	char theirs[4] = "", ours[4] = "";
+	const char *parts[] = { path, ": its events are of version ", theirs, " of Hodoscope's headers, and this libhodo"
+				" records version ", ours, ": compile it with those" };
+
+	hodo_text_number(theirs, sizeof(theirs), other_version);
+	hodo_text_number(ours, sizeof(ours), HODO_ABI_VERSION);
+	hodo_catalog_warning(parts, 6);
+}
+
 static void add_site(const struct hodo_site *s, const char *object)
 {
 	struct hodo_state *state = (struct hodo_state *)HODO_TARGET(s->state);
@@ -44,6 +58,10 @@ static void add_site(const struct hodo_site *s, const char *object)
 
 	if (size < sizeof(*desc) || !site_valid(s))
 		return;
+	if (desc->version != HODO_ABI_VERSION) {
+		other_version = desc->version;
+		return;
+	}
 	if (s->state == 0) {
 		if (desc->kind == HODO_KIND_LABELS)
 			hodo_registry_labels(desc, size);
@@ -83,8 +101,11 @@ static void add_sites(struct hodo_object *o, const struct dl_phdr_info *info, co
 	/* Before any of its sites can be made to jump. */
 	hodo_store_release(ops, &hodo_user_ops);
 	path = hodo_objects_path(info);
+	other_version = 0;
 	for (const struct hodo_site *s = sites; s < end; s++)
 		add_site(s, path);
+	if (other_version)
+		warn_version(path);
 }
 
 struct looked {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host.c - a program with events of its own that opens libraries with events in the ways that there are.
+ *
+ * Usage: host TIMES [HOW LIBRARY]...    HOW: open, new (in a namespace of its own), close (open, then close)
+ *
+ * Each is called TIMES times, as is an event of the program's own before, between and after them.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hodo/trace.h>
+
+__attribute__((noinline)) void host_step(int n)
+{
+	HODO_EVENT(host, step, n);
+}
+
+static int use(const char *how, const char *library, int times)
+{
+	void *handle = strcmp(how, "new") == 0 ? dlmopen(LM_ID_NEWLM, library, RTLD_NOW | RTLD_LOCAL) :
+						 dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	int (*work)(int) = handle ? (int (*)(int))dlsym(handle, "plugin_work") : NULL;
+
+	if (!work) {
+		fprintf(stderr, "host: %s\n", dlerror());
+		return 1;
+	}
+	for (int i = 0; i < times; i++)
+		work(i);
+	return strcmp(how, "close") == 0 ? dlclose(handle) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	int times = argc > 1 ? atoi(argv[1]) : 0, bad = 0;
+
+	for (int i = 0; i < times; i++)
+		host_step(i);
+	for (int at = 2; at + 1 < argc; at += 2) {
+		bad |= use(argv[at], argv[at + 1], times);
+		for (int i = 0; i < times; i++)
+			host_step(i);
+	}
+	return bad;
+}
