@@ -292,12 +292,14 @@ static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 
 static int attach_once(struct hodo_attach_target *t, const char *library, struct hodo_attach_done *done)
 {
-	HODO_AUTO_FREE struct search *s = calloc(1, sizeof(*s));
+	/* calloc() aligns to 16 bytes; the tracee's vector registers are aligned to 64. */
+	HODO_AUTO_FREE struct search *s = aligned_alloc(_Alignof(struct search), sizeof(*s));
 	int64_t answer[3] = { -EIO, 0, 0 };
 	int error;
 
 	if (!s)
 		return hodo_attach_refuse(t, -ENOMEM, "out of memory");
+	memset(s, 0, sizeof(*s));
 	s->t = t;
 	s->done = done;
 	s->seed = (uint64_t)getpid() * 0x9e3779b97f4a7c15ull + (uint64_t)now_ms();

@@ -73,7 +73,8 @@ void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, void *event, 
 	((struct hodo_own_event *)event)->head = id | ts << 16;
 #endif
 	memcpy(own->body + own->used, event, bytes);
-	memcpy(own->body + own->used + bytes, more, more_bytes);
+	if (more_bytes)
+		memcpy(own->body + own->used + bytes, more, more_bytes);
 	own->used += bytes + more_bytes;
 	own->head.events++;
 }

@@ -307,6 +307,8 @@ int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
 	else if (f->clock == HODO_CLOCK_TSC)
 		return -ENODATA;
 	/* What a hostile memory says is at least a clock. */
+	if (first.mono_ns < 0)
+		return -ENODATA;
 	if (last.ticks <= first.ticks || last.mono_ns <= first.mono_ns || first.real_ns < 0) {
 		if (f->clock == HODO_CLOCK_TSC)
 			return -ENODATA;
