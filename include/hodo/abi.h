@@ -356,7 +356,7 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 200);
 /* The profile: entries of struct hodo_profile_entry, behind the rings, only where it was asked for. */
 #define HODO_PROFILE_ENTRIES 98304ull
 #define HODO_PROFILE_ENTRY 704u /* bytes */
-#define HODO_PROFILE_BUCKETS 164u
+#define HODO_PROFILE_BUCKETS 160u
 
 /* The calls that threads are inside of: struct hodo_open_thread, likewise. The first place is no thread's: its n is the
  * number of places given out, and may exceed those that there are. */
@@ -439,14 +439,17 @@ static inline uint64_t hodo_layout_ring(uint32_t ring)
 /*
  * Calls of one function in one thread, times in ticks. Written by that thread
  * alone; addr last when it is new. bucket[b] counts calls by duration d:
- * d < 4: b = d; else with o = floor(log2(d)): b = 4 * (o - 1) + (d >> (o - 2) & 3), 163 at most.
+ * d < 4: b = d; else with o = floor(log2(d)): b = 4 * (o - 1) + (d >> (o - 2) & 3); what is longer is in the last.
+ * A bucket that is full stays so.
  */
 struct hodo_profile_entry {
 	uint64_t addr; /* in the function; 0: not in use */
 	uint64_t calls;
-	uint64_t total; /* of all calls */
-	uint64_t self;  /* without what other traced functions took that it called */
+	uint64_t total; /* of those that are not inside of another call of the function */
+	uint64_t self;  /* of all, without what other traced functions took that it called */
 	uint64_t min, max;
+	uint64_t sum;     /* of all calls */
+	uint64_t no_exit; /* calls whose exit cannot be seen: in calls alone */
 	uint32_t bucket[HODO_PROFILE_BUCKETS];
 };
 HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
@@ -499,7 +502,7 @@ HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
  *   func:held          addr:ptr loop:ptr ticks:u64 an event loop was held by a callback
  *   func:wrong_thread  addr:ptr wanted:str role:str chain:ptr[]
  *   func:profile       addr:ptr tid:u32 calls:u64 total:u64 self:u64 min:u64 max:u64 buckets:u32[]
- *                                                  written by the recorder, at the end
+ *                      sum:u64 no_exit:u64         written by the recorder, at the end
  */
 #define HODO_FRAME32(address) ((uint32_t)((uint64_t)(address) >> 3))
 

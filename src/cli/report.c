@@ -157,12 +157,18 @@ static uint64_t bucket_ticks(uint32_t b)
 	return ((uint64_t)(4 + b % 4) << (octave - 2)) + (octave > 2 ? 1ull << (octave - 3) : 0);
 }
 
+/* Older recordings have the first eight fields alone. */
+#define PROFILE_FIELDS_OLD 8u
+#define PROFILE_BUCKETS_MAX 252u /* of 64 bits; HODO_PROFILE_BUCKETS is less, and was another number */
+
 static bool is_profile(const struct hodo_read_class *cls)
 {
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
-					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U32 | HODO_TYPE_ARRAY };
+					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U32 | HODO_TYPE_ARRAY,
+					 HODO_TYPE_U64, HODO_TYPE_U64 };
 
-	return report_class_is(cls, "func:profile", sizeof(types), types);
+	return report_class_is(cls, "func:profile", sizeof(types), types) ||
+	       report_class_is(cls, "func:profile", PROFILE_FIELDS_OLD, types);
 }
 
 static void add_profile(struct report *rep, const struct hodo_read_event *e)
@@ -170,26 +176,32 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 	const struct hodo_read_value *v = e->values;
 	const struct hodo_read_process *p = e->process;
 	const struct hodo_read_thread *t = hodo_read_thread(p, (uint32_t)v[1].u);
-	uint64_t min_ns = report_ns(p, v[5].u), max_ns = report_ns(p, v[6].u);
+	uint64_t min_ns = report_ns(p, v[5].u), max_ns = report_ns(p, v[6].u), about_ns = 0;
+	bool old = e->cls->nfields == PROFILE_FIELDS_OLD;
+	uint64_t no_exit = old ? 0 : v[9].u;
 	struct report_function *f;
 
 	if (!v[2].u || !hodo_thread_is(rep->lists.thread, (uint32_t)v[1].u, t ? t->comm : p->comm))
 		return;
 	f = row_of(rep, p, e->ts_ns, v[0].u);
+	f->calls += v[2].u;
+	f->no_exit += no_exit;
+	if (no_exit >= v[2].u)
+		return;
 	f->times.min_ns = f->times.n && f->times.min_ns < min_ns ? f->times.min_ns : min_ns;
 	f->times.max_ns = f->times.max_ns > max_ns ? f->times.max_ns : max_ns;
-	f->times.sum_ns += report_ns(p, v[3].u);
-	f->times.n += v[2].u;
-	f->calls += v[2].u;
+	f->times.n += v[2].u - no_exit;
 	f->total_ns += report_ns(p, v[3].u);
 	f->self_ns += report_ns(p, v[4].u);
-	for (uint32_t b = 0; b < v[7].count && b < HODO_PROFILE_BUCKETS; b++) {
+	for (uint32_t b = 0; b < v[7].count && b < PROFILE_BUCKETS_MAX; b++) {
 		uint32_t n;
 
 		memcpy(&n, (const uint8_t *)v[7].data + 4 * (size_t)b, sizeof(n));
+		about_ns += n * report_ns(p, bucket_ticks(b));
 		if (n)
 			hodo_must(hodo_histogram_add(f->times.histogram, report_ns(p, bucket_ticks(b)), n));
 	}
+	f->times.sum_ns += old ? about_ns : report_ns(p, v[8].u);
 }
 
 /* ---------------------------------------------------------------------- reading */

@@ -250,6 +250,7 @@ struct report_callee {
 struct report_slow { /* a call that was recorded with what it called */
 	const char *name, *comm;
 	uint32_t tid, ncallees;
+	bool open, left;
 	int64_t entry_ns;
 	uint64_t duration_ns;
 	struct report_callee callee[REPORT_CALLEES_MAX];

@@ -159,6 +159,8 @@ void report_lists_call(struct report_lists *l, const struct hodo_read_call *call
 		s->name = place.name;
 		s->comm = call->comm;
 		s->tid = call->tid;
+		s->open = call->flags & HODO_READ_CALL_OPEN;
+		s->left = call->flags & HODO_READ_CALL_LEFT;
 		s->entry_ns = call->entry_ns;
 		qsort(s->callee, s->ncallees, sizeof(s->callee[0]), by_time);
 		memmove(&l->slow[at + 1], &l->slow[at], behind * sizeof(*s));
@@ -224,7 +226,7 @@ static void put_slow(struct hodo_text *to, const struct report_slow *s)
 	hodo_add_plain(to, s->name);
 	hodo_text_add(to, "  in ");
 	hodo_add_plain(to, s->comm);
-	hodo_text_printf(to, "[%u]\n", s->tid);
+	hodo_text_printf(to, "[%u]%s\n", s->tid, s->open ? "  still open" : s->left ? "  left" : "");
 	for (uint32_t i = 0; i < s->ncallees; i++) {
 		hodo_text_printf(to, "      %s  ", hodo_duration(s->callee[i].total_ns, a));
 		hodo_add_plain(to, s->callee[i].name ? s->callee[i].name : "others");
@@ -301,7 +303,8 @@ static const struct hodo_columns callees = { "callees", HODO_COLUMNS(callee) };
 #define SLOW(name) HODO_MEMBER(struct report_slow, name)
 static const struct hodo_column slow[] = {
 	{ "function", SLOW(name) }, { "comm", SLOW(comm) }, { "tid", SLOW(tid) }, { "ts", SLOW(entry_ns) },
-	{ "duration_ns", SLOW(duration_ns) },
+	{ "duration_ns", SLOW(duration_ns) }, { "open", SLOW(open) },
+	{ "left", SLOW(left) },
 	{ "callees", HODO_ARRAY(struct report_slow, callee, ncallees, &callees), .inlined = true },
 };
 

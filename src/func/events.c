@@ -7,10 +7,10 @@
 
 /* ---------------------------------------------------------------- descriptors */
 
-#define TEXTS 64
+#define TEXTS 86
 struct description {
 	struct hodo_desc desc;
-	uint8_t types[8];
+	uint8_t types[10];
 	char texts[TEXTS];
 };
 /* texts: provider, name, arguments, format, file, function. */
@@ -35,8 +35,8 @@ static const struct description descriptions[HODO_FUNC_EVENTS] = {
 	[HODO_FUNC_HELD] = EVENT("held", "addr, loop, ticks", 3, PTR, PTR, U64),
 	[HODO_FUNC_WRONG_THREAD] = EVENT("wrong_thread", "addr, wanted, role, chain", 4, PTR, STR, STR,
 					 PTR | HODO_TYPE_ARRAY),
-	[HODO_FUNC_PROFILE] = EVENT("profile", "addr, tid, calls, total, self, min, max, buckets", 8, PTR, U32, U64,
-				    U64, U64, U64, U64, U32 | HODO_TYPE_ARRAY),
+	[HODO_FUNC_PROFILE] = EVENT("profile", "addr, tid, calls, total, self, min, max, buckets, sum, no_exit", 10,
+				    PTR, U32, U64, U64, U64, U64, U64, U32 | HODO_TYPE_ARRAY, U64, U64),
 	[HODO_FUNC_OPEN] = EVENT("open", "addr, frame, depth, ticks", 4, PTR, U32, U32, U64),
 };
 

@@ -8,7 +8,7 @@
  * given back: a thread that comes after one that has ended takes over its index, and its entries as well once
  * half of all are in use.
  *
- * A call inside of another of the same function counts as a call, with its own duration in self, min,
+ * A call inside of another of the same function counts as a call, with its own duration in sum, self, min,
  * max and the buckets; total has the outermost alone, so that no function takes longer than the program.
  */
 #include "func.h"
@@ -203,6 +203,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 {
 	uint64_t ticks = hodo_func_ticks(frame, end, now);
 	struct hodo_profile_entry *e;
+	uint32_t *bucket;
 	struct slot *s;
 
 	if (!ready())
@@ -214,16 +215,20 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 	}
 	e = &entries[s->entry];
 	e->calls++;
-	if (frame->user & HODO_USER_NO_EXIT)
+	if (frame->user & HODO_USER_NO_EXIT) {
+		e->no_exit++;
 		return;
+	}
+	e->sum += ticks;
 	if (!(frame->user & HODO_USER(PROFILE)))
 		e->total += ticks;
 	e->self += ticks > frame->children ? ticks - frame->children : 0;
 	if (ticks > e->max)
 		e->max = ticks;
-	if (ticks < e->min || e->calls == 1)
+	if (ticks < e->min || e->calls - e->no_exit == 1)
 		e->min = ticks;
-	e->bucket[bucket_of(ticks)]++;
+	bucket = &e->bucket[bucket_of(ticks)];
+	*bucket += *bucket != UINT32_MAX;
 }
 
 /* Entries of an earlier recording, or of the process that this one was forked from, are another's. */

@@ -72,18 +72,21 @@ static long find_places(const struct hodo_process *p, struct place **out)
 
 static void add_entry(struct hodo_profile_entry *sum, const struct hodo_profile_entry *e)
 {
-	if (e->calls && (e->min < sum->min || sum->calls == 0))
+	if (e->calls != e->no_exit && (e->min < sum->min || sum->calls == sum->no_exit))
 		sum->min = e->min;
 	if (e->max > sum->max)
 		sum->max = e->max;
 	sum->calls += e->calls;
 	sum->total += e->total;
 	sum->self += e->self;
+	sum->sum += e->sum;
+	sum->no_exit += e->no_exit;
 	for (uint32_t b = 0; b < HODO_PROFILE_BUCKETS; b++)
-		sum->bucket[b] += e->bucket[b];
+		if (__builtin_add_overflow(sum->bucket[b], e->bucket[b], &sum->bucket[b]))
+			sum->bucket[b] = UINT32_MAX;
 }
 
-/* func:profile as it stands in a packet; buckets of them follow. */
+/* func:profile as it stands in a packet; buckets of them follow, and then struct event_end. */
 struct event {
 	struct hodo_own_event begin;
 	uint64_t addr;
@@ -91,7 +94,11 @@ struct event {
 	uint64_t calls, total, self, min, max;
 	uint32_t buckets;
 } __attribute__((packed));
-#define EVENT_MAX (sizeof(struct event) + sizeof(((struct hodo_profile_entry *)0)->bucket))
+struct event_end {
+	uint64_t sum, no_exit;
+} __attribute__((packed));
+#define BUCKET sizeof(((struct hodo_profile_entry *)0)->bucket[0])
+#define EVENT_MAX (sizeof(struct event) + HODO_PROFILE_BUCKETS * BUCKET + sizeof(struct event_end))
 
 static void write_event(struct hodo_own_stream *own, uint16_t id, const struct hodo_profile_entry *sum, uint32_t tid)
 {
@@ -99,11 +106,15 @@ static void write_event(struct hodo_own_stream *own, uint16_t id, const struct h
 		.begin.vtid = tid, .addr = sum->addr, .tid = tid, .calls = sum->calls, .total = sum->total,
 		.self = sum->self, .min = sum->min, .max = sum->max, .buckets = HODO_PROFILE_BUCKETS,
 	};
+	const struct event_end end = { sum->sum, sum->no_exit };
+	uint8_t rest[EVENT_MAX - sizeof(e)];
 
 	hodo_own_stream_room(own, EVENT_MAX);
 	while (e.buckets > 0 && sum->bucket[e.buckets - 1] == 0)
 		e.buckets--;
-	hodo_own_stream_add(own, id, &e, sizeof(e), sum->bucket, e.buckets * sizeof(sum->bucket[0]));
+	memcpy(rest, sum->bucket, e.buckets * BUCKET);
+	memcpy(rest + e.buckets * BUCKET, &end, sizeof(end));
+	hodo_own_stream_add(own, id, &e, sizeof(e), rest, e.buckets * BUCKET + sizeof(end));
 }
 
 static void write_sums(struct hodo_own_stream *own, uint16_t id, const struct place *places, long n)
@@ -127,7 +138,8 @@ static void write_sums(struct hodo_own_stream *own, uint16_t id, const struct pl
 void hodo_process_write_profile(struct hodo_own_stream *own)
 {
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
-					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32 };
+					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32,
+					 HODO_TYPE_U64, HODO_TYPE_U64 };
 	uint16_t id = hodo_own_stream_id(own, "func:profile", types, sizeof(types));
 	HODO_AUTO_FREE struct place *places = NULL;
 	long n = id ? find_places(own->process, &places) : 0;

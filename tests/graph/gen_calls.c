@@ -11,7 +11,7 @@
 #define EPOCH_S 1795000000
 #define ARRAY(type) ((type) | HODO_TYPE_ARRAY)
 
-enum { ENTRY = 1, EXIT, ENTRY_SP, EXIT_SP, REACHED, CALL, CALLEE, STACK, HELD, WRONG, PROFILE, GET };
+enum { ENTRY = 1, EXIT, ENTRY_SP, EXIT_SP, REACHED, CALL, CALLEE, STACK, HELD, WRONG, PROFILE, GET, OPEN };
 
 static void start(struct gen_trace *t, struct gen_stream *s, const char *top, const char *folder, const char *comm,
 		  unsigned pid, const char *how)
@@ -30,10 +30,6 @@ static void start(struct gen_trace *t, struct gen_stream *s, const char *top, co
 						 { "ticks", HODO_TYPE_U64 } };
 	static const struct gen_field wrong[] = { { "addr", HODO_TYPE_PTR }, { "wanted", HODO_TYPE_STR },
 						  { "role", HODO_TYPE_STR }, { "chain", ARRAY(HODO_TYPE_PTR) } };
-	static const struct gen_field profile[] = { { "addr", HODO_TYPE_PTR }, { "tid", HODO_TYPE_U32 },
-						    { "calls", HODO_TYPE_U64 }, { "total", HODO_TYPE_U64 },
-						    { "self", HODO_TYPE_U64 }, { "min", HODO_TYPE_U64 },
-						    { "max", HODO_TYPE_U64 }, { "buckets", ARRAY(HODO_TYPE_U32) } };
 	static const struct gen_field get[] = { { "key", HODO_TYPE_STR }, { "shard", HODO_TYPE_I32 } };
 
 	gen_trace_start(t, top, folder, comm, pid, how, 1000000000, EPOCH_S, 0);
@@ -46,11 +42,11 @@ static void start(struct gen_trace *t, struct gen_stream *s, const char *top, co
 	gen_class(t, EXIT_SP, "func:exit_sp", "function", "", sp, 2);
 	gen_class(t, REACHED, "func:reached", "function", "", frame, 2);
 	gen_class(t, CALL, "func:call", "function", "", call, 5);
+	gen_class(t, OPEN, "func:open", "function", "", call, 4);
 	gen_class(t, CALLEE, "func:callee", "function", "", callee, 5);
 	gen_class(t, STACK, "func:stack", "function", "", stack, 3);
 	gen_class(t, HELD, "func:held", "function", "", held, 3);
 	gen_class(t, WRONG, "func:wrong_thread", "function", "", wrong, 4);
-	gen_class(t, PROFILE, "func:profile", "function", "", profile, 8);
 	gen_class(t, GET, "kv:get", "mark", "key %s shard %d", get, 2);
 	gen_stream_start(s, t, "cpu0", 0);
 	gen_packet_start(s, 0);
@@ -182,6 +178,13 @@ static void callee(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f,
 	gen_u64(s, max);
 }
 
+static void open_call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks)
+{
+	event(s, OPEN, tid, now, f, MAIN - 8 * depth);
+	gen_u32(s, depth);
+	gen_u64(s, ticks);
+}
+
 void gen_whole(const char *top)
 {
 	struct gen_trace t;
@@ -199,6 +202,7 @@ void gen_whole(const char *top)
 	callee(&s, 7, 3000, 1, 0, 1, 600, 600);
 	callee(&s, 7, 3000, 5, 0, 9, 900, 101);
 	call(&s, 7, 3000, 0, 0, 2500, false);
+	open_call(&s, 8, 3000, 6, 0, 900);
 	end(&t, &s, 3000, 0);
 }
 
@@ -310,25 +314,57 @@ void gen_found(const char *top)
 	end(&t, &s, 3000, 0);
 }
 
-void gen_profile(const char *top)
+/* 100 calls that ended in each thread, of which the total leaves out some; old: without the last two fields. */
+static void make_profile(const char *top, bool old)
 {
+	static const struct gen_field fields[] = { { "addr", HODO_TYPE_PTR }, { "tid", HODO_TYPE_U32 },
+						   { "calls", HODO_TYPE_U64 }, { "total", HODO_TYPE_U64 },
+						   { "self", HODO_TYPE_U64 }, { "min", HODO_TYPE_U64 },
+						   { "max", HODO_TYPE_U64 }, { "buckets", ARRAY(HODO_TYPE_U32) },
+						   { "sum", HODO_TYPE_U64 }, { "no_exit", HODO_TYPE_U64 } };
 	static const uint32_t buckets[HODO_PROFILE_BUCKETS] = { [4 * (9 - 1)] = 90, [4 * (13 - 1) + 2] = 10 };
 	struct gen_trace t;
 	struct gen_stream s;
 
 	start(&t, &s, top, "profile-30", "profile", 30, "discard");
+	gen_class(&t, PROFILE, "func:profile", "function", "", fields, old ? 8 : 10);
 	for (unsigned tid = 30; tid < 32; tid++) {
 		gen_event(&s, PROFILE, tid, 100);
 		gen_u64(&s, 0x401000);
 		gen_u32(&s, tid);
-		gen_u64(&s, 100);
-		gen_u64(&s, 90 * 540 + 10 * 13000);
+		gen_u64(&s, old ? 100 : 103);
+		gen_u64(&s, 150000);
 		gen_u64(&s, 50000);
 		gen_u64(&s, 512);
 		gen_u64(&s, 14000);
 		gen_array(&s, buckets, HODO_PROFILE_BUCKETS, 4);
+		if (!old) {
+			gen_u64(&s, 90 * 540 + 10 * 13000);
+			gen_u64(&s, 3);
+		}
+	}
+	if (!old) { /* no exit of this one is seen */
+		gen_event(&s, PROFILE, 30, 100);
+		gen_u64(&s, 0x401100);
+		gen_u32(&s, 30);
+		gen_u64(&s, 7);
+		for (unsigned i = 0; i < 4; i++)
+			gen_u64(&s, 0);
+		gen_array(&s, buckets, 0, 4);
+		gen_u64(&s, 0);
+		gen_u64(&s, 7);
 	}
 	end(&t, &s, 200, 0);
+}
+
+void gen_profile(const char *top)
+{
+	make_profile(top, false);
+}
+
+void gen_profile_old(const char *top)
+{
+	make_profile(top, true);
 }
 
 void gen_lossy(const char *top)

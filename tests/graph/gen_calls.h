@@ -16,6 +16,7 @@ void gen_around(const char *top, uint64_t n);     /* … and one that is around 
 void gen_kinds(const char *top);                  /* stack pointers, entries without exits */
 void gen_found(const char *top);                  /* what the tracers stack, loop and thread tell */
 void gen_profile(const char *top);
+void gen_profile_old(const char *top);            /* … as recordings had it that were made before sum and no_exit */
 void gen_lossy(const char *top);                  /* entries and exits are missing */
 void gen_fork(const char *top);                   /* a child that returns from what its parent had called */
 void gen_mad(const char *top, uint64_t seed);     /* anything at all */

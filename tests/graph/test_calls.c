@@ -162,7 +162,8 @@ TEST(whole)
 			    "+ 2 tid 7 depth 2\n- 2 tid 7 depth 2 250 self 150 left whole\n"
 			    "+ 1 tid 7 depth 1\n- 1 tid 7 depth 1 600 self 250 whole\n"
 			    "+ 4 tid 8 depth 0\n- 4 tid 8 depth 0 700 self 700 whole\n"
-			    "+ 0 tid 7 depth 0\n- 0 tid 7 depth 0 2500 self 1000 whole\n");
+			    "+ 0 tid 7 depth 0\n- 0 tid 7 depth 0 2500 self 1000 whole\n"
+			    "+ 6 tid 8 depth 0\n- 6 tid 8 depth 0 900 self 900 open whole\n");
 }
 
 TEST(lossy)

@@ -44,6 +44,7 @@ class Golden(Case):
         "kinds": {"graph": ["graph"], "graph-json": ["graph", "--json"], "report": ["report"]},
         "found": {"graph": ["graph"], "report": ["report"], "report-json": ["report", "--json"]},
         "profile": {"report": ["report"], "report-json": ["report", "--json"]},
+        "profile_old": {"report": ["report"]},
         "fork": {"graph": ["graph"]},
         "lossy": {"graph": ["graph"]},
     }
@@ -68,7 +69,8 @@ class Golden(Case):
 
 class Babeltrace(Case):
     def test_agree(self):
-        for scenario in ("calls", "whole", "kinds", "found", "profile", "lossy", "fork", "many", "mad"):
+        for scenario in ("calls", "whole", "kinds", "found", "profile", "profile_old", "lossy", "fork", "many",
+                         "mad"):
             with self.subTest(scenario):
                 compare(self.make(scenario, 5000), **self.how({}))
 
@@ -136,6 +138,25 @@ class Options(Case):
         found = json.loads(self.ok("report", self.make("inside"), "--json"))["functions"]
         self.assertEqual({f["function"]: (f["calls"], f["total_ns"]) for f in found},
                          {"0x401000": (1, 700), "0x401100": (8, 1167), "0x401200": (3, 400)})
+
+    def test_profile_average(self):
+        """Of all calls whose end is known, as in other recordings, also where the total leaves some out."""
+        whole, without = json.loads(self.ok("report", self.make("profile"), "--json"))["functions"]
+        self.assertEqual((whole["calls"], whole["no_exit"], whole["total_ns"], whole["avg_ns"]),
+                         (206, 6, 300000, 1786.0))
+        self.assertEqual((without["calls"], without["no_exit"], without["avg_ns"]), (7, 7, 0.0))
+        old = json.loads(self.ok("report", self.make("profile_old"), "--json"))["functions"][0]
+        self.assertEqual((old["calls"], old["total_ns"]), (200, 300000))
+        self.assertLess(abs(old["avg_ns"] - 1786), 0.12 * 1786)
+
+    def test_slowest_calls_end(self):
+        """What has not ended, or was left, is no time of a call: it is marked."""
+        text = self.ok("report", self.make("whole"))
+        self.assertRegex(text, r"(?m)^ +0\.900 us  0x401600  in worker\[8\]  still open$")
+        self.assertRegex(text, r"(?m)^ +0\.100 us  0x401300  in slow\[7\]  left$")
+        slow = json.loads(self.ok("report", "whole", "--json"))["slow"]
+        self.assertEqual([s["function"] for s in slow if s["open"]], ["0x401600"])
+        self.assertEqual(sum(s["left"] for s in slow), 2)
 
     def test_stack_used_again(self):
         """A thread that ended was in its calls until it was heard of last, not until another got its stack."""

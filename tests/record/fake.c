@@ -377,6 +377,17 @@ static void limited(uint64_t n)
 	((uint64_t *)(shm + HODO_SHM_LIMITED))[1] = n;
 }
 
+/* Each kind of loss counted n times, by a ring that has an event as well. */
+static void lost(uint64_t n)
+{
+	struct writer w;
+
+	join();
+	w = writer_for(0);
+	writer_event(&w, 0);
+	w.ring->lost_full = w.ring->lost_too_large = w.ring->lost_busy = n;
+}
+
 static void garbage_catalog(uint64_t n)
 {
 	static const uint64_t used[] = { UINT64_MAX, HODO_CATALOG_SIZE, HODO_CATALOG_SIZE + 8, 1, 1000 };
@@ -420,8 +431,10 @@ static void absurd_catalog(uint64_t n)
 static void garbage_profile(uint64_t n)
 {
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
-					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32 };
-	static const char *const fields[] = { "addr", "tid", "calls", "total", "self", "min", "max", "buckets" };
+					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32,
+					 HODO_TYPE_U64, HODO_TYPE_U64 };
+	static const char *const fields[] = { "addr", "tid", "calls", "total", "self", "min", "max", "buckets", "sum",
+					      "no_exit" };
 	struct hodo_profile_entry *e;
 	struct hodo_shm *h;
 	uint64_t used, at;
@@ -432,7 +445,7 @@ static void garbage_profile(uint64_t n)
 	h = (struct hodo_shm *)shm;
 	e = (struct hodo_profile_entry *)(shm + layout.profile);
 	at = used = h->catalog_used;
-	writer_catalog_event(shm + HODO_SHM_CATALOG, &used, 3, "func:profile", types, 8, fields);
+	writer_catalog_event(shm + HODO_SHM_CATALOG, &used, 3, "func:profile", types, 10, fields);
 	((struct hodo_record_event *)(shm + HODO_SHM_CATALOG + at))->kind = HODO_KIND_FUNCTION;
 	__atomic_store_n(&h->catalog_used, used, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < 4000; i++) {
@@ -522,6 +535,7 @@ static const struct {
 	{ "no-header", no_header },
 	{ "garbage-words", garbage_words },
 	{ "limited", limited },
+	{ "lost", lost },
 	{ "garbage-catalog", garbage_catalog },
 	{ "absurd-catalog", absurd_catalog },
 	{ "garbage-profile", garbage_profile },

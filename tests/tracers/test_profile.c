@@ -178,10 +178,51 @@ TEST(test_recursion, .setup = set_up, .teardown = tear_down)
 	assert_int_equal(f->calls, 4);
 	assert_int_equal(f->total, 110);
 	assert_int_equal(f->self, 20 + 20 + 40 + 10);
+	assert_int_equal(f->sum, 100 + 60 + 40 + 10);
 	assert_int_equal(f->min, 10);
 	assert_int_equal(f->max, 100);
 	assert_int_equal(g->total, 80);
 	assert_int_equal(g->self, 20);
+	free(t);
+}
+
+/* Calls whose exit is not seen have no time, and say nothing about the shortest. */
+TEST(test_no_exit, .setup = set_up, .teardown = tear_down)
+{
+	struct hodo_func_thread *t = new_thread(7);
+	const struct hodo_profile_entry *f;
+	uint64_t tid;
+
+	for (int i = 0; i < 3; i++) {
+		enter_at(t, 0x400000, 1000);
+		t->shadow.frames[t->shadow.n - 1].user |= HODO_USER_NO_EXIT;
+		leave_at(t, 1500);
+	}
+	call(t, 0x400000, 40);
+	call(t, 0x400000, 30);
+	f = entry_of(0x400000, 0, &tid);
+	assert_int_equal(f->calls, 5);
+	assert_int_equal(f->no_exit, 3);
+	assert_int_equal(f->sum, 70);
+	assert_int_equal(f->min, 30);
+	assert_int_equal(f->max, 40);
+	free(t);
+}
+
+/* A bucket that is full does not begin again. */
+TEST(test_full_bucket, .setup = set_up, .teardown = tear_down)
+{
+	struct hodo_func_thread *t = new_thread(7);
+	struct hodo_profile_entry *f;
+	uint64_t tid;
+
+	call(t, 0x400000, 2);
+	f = (struct hodo_profile_entry *)entry_of(0x400000, 0, &tid);
+	f->bucket[2] = UINT32_MAX - 1;
+	call(t, 0x400000, 2);
+	call(t, 0x400000, 2);
+	assert_int_equal(f->bucket[2], UINT32_MAX);
+	assert_int_equal(f->calls, 3);
 	free(t);
 }
 

@@ -172,7 +172,7 @@ def profile(t, exact=True):
         assert f["calls"] == sum(f["buckets"]) or not exact, f
         assert f["min"] <= f["max"] and f["self"] <= f["calls"] * f["max"], f
         sums = found.setdefault((e["pid"], t.name(number(f["addr"]))), collections.Counter())
-        for key in ("calls", "total", "self"):
+        for key in ("calls", "total", "self", "sum"):
             sums[key] += f[key]
         sums["max"] = max(sums["max"], f["max"])
         sums["threads"] += 1
@@ -285,6 +285,12 @@ def check_recursion(d):
     found = {name: sums for (_, name), sums in profile(t).items()}
     assert found["recurse"]["calls"] == 51 and found["recurse"]["total"] == found["recurse"]["max"], found["recurse"]
     assert found["recurse"]["total"] <= found["main"]["total"]
+    # The average is of all calls, as it is where each call is recorded.
+    shown = {f["function"]: f for f in json.loads(hodo("report", "--json", t.path, status=0).stdout)["functions"]}
+    assert found["recurse"]["sum"] > found["recurse"]["total"], found["recurse"]
+    for name in ("recurse", "main", "leaf"):
+        each = t.ns(found[name]["sum"]) / found[name]["calls"]
+        assert abs(shown[name]["avg_ns"] - each) <= 3, (shown[name], found[name])
 
 
 def check_stack(d):
