@@ -23,7 +23,6 @@
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 /* Of packets and events: more than a ring ever has, and sums of some do not wrap. */
-#define COUNT_MAX (1ull << 56)
 
 #define STEP_MIN_NS 500000
 #define STEP_MAX_NS 20000000
@@ -142,7 +141,7 @@ pid_t hodo_top_watch_pid(const struct hodo_top_watch *w, uint32_t i)
 static bool look(struct ring *r, uint64_t *packet)
 {
 	r->reader.broken = false;
-	return hodo_ring_locate(&r->reader, &r->reader.word, packet) && *packet < COUNT_MAX;
+	return hodo_ring_locate(&r->reader, &r->reader.word, packet) && *packet < HODO_RING_COUNT_MAX;
 }
 
 /* How many packets were begun since the look. */
@@ -185,7 +184,7 @@ static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, ui
 {
 	struct ring *r = &w->ring[ring];
 
-	if (before <= r->events || before >= COUNT_MAX)
+	if (before <= r->events || before >= HODO_RING_COUNT_MAX)
 		return;
 	w->missed += before - r->events;
 	hodo_top_count_lost(im, &w->process, ring, before - r->events);

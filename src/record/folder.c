@@ -14,8 +14,6 @@
 #include "out_dir.h"
 #include "shm.h"
 
-#define COUNT_MAX (1ull << 56) /* of a hostile process: so that sums do not wrap */
-
 static int make_dir(struct hodo_process *p)
 {
 	char name[sizeof(p->dir)];
@@ -44,13 +42,6 @@ static uint64_t share(uint64_t now, uint64_t reported, uint64_t *left)
 	return n;
 }
 
-static uint64_t capped(const uint64_t *count)
-{
-	uint64_t n = hodo_shm_load64(count);
-
-	return n < COUNT_MAX ? n : COUNT_MAX;
-}
-
 /*
  * A ring's losses that belong into this folder. last: all that no folder has
  * reported; else as many as its packets count. Those in packets first: they are certainly
@@ -64,9 +55,9 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 	uint64_t left = last ? UINT64_MAX : r->stream.discarded;
 
 	if (!last) { /* the reader looks at these only at the end */
-		now.full = capped(&ring->lost_full);
-		now.too_large = capped(&ring->lost_too_large);
-		now.busy = capped(&ring->lost_busy);
+		now.full = hodo_ring_count(&ring->lost_full);
+		now.too_large = hodo_ring_count(&ring->lost_too_large);
+		now.busy = hodo_ring_count(&ring->lost_busy);
 	}
 	r->reporting.unwritten = share(r->stream.unwritten, t->unwritten, &left);
 	r->reporting.overwritten = share(now.overwritten, t->overwritten, &left);

@@ -276,6 +276,17 @@ static void add_limited(struct hodo_process *p)
 				    "writes in it");
 }
 
+static void tell_untrue(const struct hodo_process *p)
+{
+	for (uint32_t i = 0; i < p->actives; i++) {
+		if (!p->ring[p->active[i]]->reader.untrue)
+			continue;
+		hodo_process_report(p, "its counts of lost events cannot be true, and are left out: look for stray writes in "
+				    "it");
+		break;
+	}
+}
+
 static void tell_catalog_full(const struct hodo_process *p)
 {
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
@@ -349,6 +360,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		add_total(&s->total, &r->stream);
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
 	}
+	tell_untrue(p);
 	if (p->layout.profile || p->layout.open)
 		write_own(p);
 	add_total(&s->total, &p->own);
@@ -460,9 +472,9 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 		const struct hodo_process_ring *r = p->ring[p->active[i]];
 
 		stats->events += hodo_ring_events(&r->reader);
-		stats->lost.full += hodo_shm_load64(&r->reader.ring->lost_full);
-		stats->lost.too_large += hodo_shm_load64(&r->reader.ring->lost_too_large);
-		stats->lost.busy += hodo_shm_load64(&r->reader.ring->lost_busy);
+		stats->lost.full += hodo_ring_count(&r->reader.ring->lost_full);
+		stats->lost.too_large += hodo_ring_count(&r->reader.ring->lost_too_large);
+		stats->lost.busy += hodo_ring_count(&r->reader.ring->lost_busy);
 		stats->lost.unwritten += r->stream.unwritten;
 		stats->lost.damaged += r->reader.lost.damaged;
 	}

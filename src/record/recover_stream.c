@@ -16,11 +16,11 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "ring_reader.h"
 #include "stream.h"
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 #define MARK_BYTES 20u /* magic and uuid */
-#define COUNT_MAX (1ull << 56)
 
 struct source {
 	int fd;
@@ -41,7 +41,7 @@ static bool is_header(const struct source *s, const struct hodo_packet *h)
 	       h->content_size <= 8ull * HODO_PACKET_MAX && h->packet_size >= h->content_size &&
 	       h->packet_size <= 8ull * HODO_PACKET_MAX && h->packet_size % 8 == 0 &&
 	       h->timestamp_begin >= s->ts_end && h->timestamp_end >= h->timestamp_begin &&
-	       h->events_discarded < COUNT_MAX && h->events_before < COUNT_MAX &&
+	       h->events_discarded < HODO_RING_COUNT_MAX && h->events_before < HODO_RING_COUNT_MAX &&
 	       h->events <= (h->content_size / 8 - HEADER) / HODO_EVENT_HEADER;
 }
 

@@ -56,30 +56,34 @@ static uint64_t slots(const struct hodo_ring_reader *r)
 	return r->ring_size / r->packet_size;
 }
 
-/* Counts of a hostile process stay below this, so that sums of them do not wrap; readers take all ones for "none". */
-#define COUNT_MAX (1ull << 56)
 /* Ten years of any clock; what comes later would not fit into readers' nanoseconds. */
 #define TICKS_MAX (1ull << 60)
 
 static uint64_t add_capped(uint64_t a, uint64_t b)
 {
-	a = a < COUNT_MAX ? a : COUNT_MAX;
-	b = b < COUNT_MAX ? b : COUNT_MAX;
-	return a + b < COUNT_MAX ? a + b : COUNT_MAX;
+	a = a < HODO_RING_COUNT_MAX ? a : HODO_RING_COUNT_MAX;
+	b = b < HODO_RING_COUNT_MAX ? b : HODO_RING_COUNT_MAX;
+	return a + b < HODO_RING_COUNT_MAX ? a + b : HODO_RING_COUNT_MAX;
 }
 
-static uint64_t load_count(const uint64_t *p)
+static uint64_t believed(uint64_t n)
 {
-	return add_capped(hodo_shm_load64(p), 0);
+	return n < HODO_RING_COUNT_MAX ? n : 0;
+}
+
+uint64_t hodo_ring_count(const uint64_t *p)
+{
+	return believed(hodo_shm_load64(p));
 }
 
 /* A count as far as there is room for it in the sum, to which it is added. */
-static uint64_t take_count(const uint64_t *p, uint64_t *sum)
+static uint64_t take_count(struct hodo_ring_reader *r, const uint64_t *p, uint64_t *sum)
 {
-	uint64_t n = load_count(p);
+	uint64_t n = hodo_ring_count(p);
 
-	if (n > COUNT_MAX - *sum)
-		n = COUNT_MAX - *sum;
+	r->untrue |= hodo_shm_load64(p) >= HODO_RING_COUNT_MAX;
+	if (n > HODO_RING_COUNT_MAX - *sum)
+		n = HODO_RING_COUNT_MAX - *sum;
 	*sum += n;
 	return n;
 }
@@ -134,8 +138,8 @@ static void missing_before(struct hodo_ring_reader *r, uint64_t before)
 
 	if (before <= r->expect)
 		return;
-	if (gap > COUNT_MAX - r->missed)
-		gap = COUNT_MAX - r->missed;
+	if (gap > HODO_RING_COUNT_MAX - r->missed)
+		gap = HODO_RING_COUNT_MAX - r->missed;
 	if (r->skipped || r->mode == HODO_MODE_DISCARD)
 		r->lost.damaged += gap;
 	else
@@ -148,7 +152,8 @@ static void missing_before(struct hodo_ring_reader *r, uint64_t before)
 static bool header_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
 {
 	return h->magic == HODO_CTF_MAGIC && h->packet_seq_num == seq && h->timestamp_begin >= r->ts_end &&
-	       h->timestamp_begin < TICKS_MAX && h->events_before >= r->expect;
+	       h->timestamp_begin < TICKS_MAX && h->events_before >= r->expect &&
+	       h->events_before < HODO_RING_COUNT_MAX;
 }
 
 static bool closed_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
@@ -180,15 +185,15 @@ static void give(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, 
 
 static uint64_t refused_now(const struct hodo_ring_reader *r)
 {
-	uint64_t n = add_capped(load_count(&r->ring->lost_full), load_count(&r->ring->lost_too_large));
+	uint64_t n = add_capped(hodo_ring_count(&r->ring->lost_full), hodo_ring_count(&r->ring->lost_too_large));
 
-	return add_capped(n, load_count(&r->ring->lost_busy));
+	return add_capped(n, hodo_ring_count(&r->ring->lost_busy));
 }
 
 /* Events refused before the end of closed packet seq: the packet behind it says. */
 static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 {
-	return hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded));
+	return believed(hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded)));
 }
 
 /* The header of what has not been given yet of the packet that is next. False: it makes no sense. */
@@ -421,9 +426,9 @@ static void finish_lost(struct hodo_ring_reader *r)
 	uint64_t discarded = r->missed;
 
 	/* By cause never more than in all, whatever the memory says. */
-	r->lost.full = take_count(&r->ring->lost_full, &discarded);
-	r->lost.too_large = take_count(&r->ring->lost_too_large, &discarded);
-	r->lost.busy = take_count(&r->ring->lost_busy, &discarded);
+	r->lost.full = take_count(r, &r->ring->lost_full, &discarded);
+	r->lost.too_large = take_count(r, &r->ring->lost_too_large, &discarded);
+	r->lost.busy = take_count(r, &r->ring->lost_busy, &discarded);
 	if (discarded > r->discarded)
 		r->discarded = discarded;
 }

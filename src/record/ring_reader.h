@@ -55,6 +55,12 @@ static inline void hodo_lost_add(struct hodo_lost *sum, const struct hodo_lost *
 	sum->damaged += l->damaged;
 }
 
+/*
+ * No ring ever counts so many events: a count that is not below it cannot be true and is left out, and sums of the
+ * others do not wrap. Readers take all ones for "none".
+ */
+#define HODO_RING_COUNT_MAX (1ull << 56)
+
 struct hodo_ring_reader {
 	struct hodo_ring *ring;
 	const uint8_t *packets; /* ring_size bytes */
@@ -71,6 +77,7 @@ struct hodo_ring_reader {
 
 	bool broken;     /* positions made no sense: the ring is read no more */
 	bool skipped;    /* a packet did not hold up since the last good one */
+	bool untrue;     /* a count of lost events cannot be true; set by hodo_ring_finish() */
 	uint32_t damage; /* packets dropped */
 	uint64_t next;   /* sequence number to read */
 	uint64_t expect; /* events_before of the packet to come */
@@ -99,6 +106,9 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
  * mode). It stays open, and what comes to it is given later.
  */
 void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
+
+/* What a ring's counter of lost events says; 0 if that cannot be true. */
+uint64_t hodo_ring_count(const uint64_t *counter);
 
 /*
  * At the end: gives everything that is left to the sink, the open packet too.

@@ -54,6 +54,16 @@ class Hostile(Case):
                 self.assertNotIn("not recorded: over the rate", result.stderr)
                 self.assertEqual(self.info()["limited"], 0)
 
+    def test_lost(self):
+        """Counts of lost events that cannot be true are left out, and that is said; others count."""
+        for number, lost in ((2**56, 0), (2**64 - 1, 0), (1000, 3000)):
+            for options in ((), ("--overwrite",)):
+                with self.subTest(number, options=options):
+                    result = self.beside("lost", "-m", "64K", *options, number=number)
+                    said = "]: its counts of lost events cannot be true, and are left out" in result.stderr
+                    self.assertEqual((said, result.lost()), (lost == 0, lost))
+                    self.check_trace(result)
+
     def test_in_the_profile(self):
         """Numbers may be any; what they are of, and how many there are, is not believed."""
         for number in (0, 1):
