@@ -169,7 +169,7 @@ char *hodo_escape_json(char *o, const void *text, size_t len, enum hodo_json_for
 		} else if (n > 1 && is_unseen(code_point(p, n))) {
 			o = put_code_point(o, code_point(p, n));
 			p += n;
-		} else if (n > 1 || (n == 1 && *p >= 0x20 && !script)) {
+		} else if (n > 1) {
 			memcpy(o, p, n);
 			o += n;
 			p += n;
@@ -178,6 +178,25 @@ char *hodo_escape_json(char *o, const void *text, size_t len, enum hodo_json_for
 		}
 	}
 	return o;
+}
+
+void hodo_mask_unseen(char *text)
+{
+	const uint8_t *p = (const uint8_t *)text, *end = p + strlen(text);
+	char *o = text;
+
+	while (p < end) {
+		unsigned n = hodo_utf8(p, end);
+
+		if ((n == 1 && *p >= 0x20 && *p < 0x7f) || (n > 1 && !is_unseen(code_point(p, n)))) {
+			memmove(o, p, n);
+			o += n;
+		} else {
+			*o++ = '?';
+		}
+		p += n ? n : 1;
+	}
+	*o = 0;
 }
 
 char *hodo_escape_utf8(char *o, const void *text, size_t len, char doubled)

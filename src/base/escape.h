@@ -26,7 +26,7 @@ unsigned hodo_utf8(const uint8_t *p, const uint8_t *end);
 
 enum hodo_json_form {
 	HODO_JSON_PLAIN,  /* \n and the like in their short forms */
-	HODO_JSON_SCRIPT, /* also fit for a script of an HTML page: no <; one form of escape, \uXXXX, DEL included */
+	HODO_JSON_SCRIPT, /* also fit for a script of an HTML page: no <; one form of escape, \uXXXX */
 };
 
 /*
@@ -39,5 +39,8 @@ char *hodo_escape_json(char *to, const void *text, size_t len, enum hodo_json_fo
 char *hodo_escape_utf8(char *to, const void *text, size_t len, char doubled);
 /* For a terminal or a line of text: no control characters. quoted: " and \ are escaped too. */
 char *hodo_escape_plain(char *to, const void *text, size_t len, bool quoted);
+
+/* For a message, in place: a question mark for each byte that is not UTF-8 and each character that is not seen. */
+void hodo_mask_unseen(char *text);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/escape.h>
 #include <record/record.h>
 
 /* ---------------------------------------------------------------------- messages */
@@ -22,9 +23,7 @@ int hodo_say(int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
+	hodo_mask_unseen(text);
 	fprintf(stderr, "hodo: %s\n", text);
 	return status;
 }

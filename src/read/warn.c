@@ -2,15 +2,13 @@
 /* warn.c - what is said of damage. */
 #include "internal.h"
 
+#include <base/escape.h>
 #include <stdio.h>
 
 void hodo_read_clean(char *dst, size_t size, const char *text)
 {
-	size_t n = 0;
-
-	for (; *text && n + 1 < size; text++)
-		dst[n++] = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
-	dst[n] = 0;
+	snprintf(dst, size, "%s", text);
+	hodo_mask_unseen(dst);
 }
 
 void hodo_read_warn(struct hodo_read *r, uint32_t *warned, uint32_t once, const char *folder, const char *file,

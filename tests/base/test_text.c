@@ -97,7 +97,7 @@ static void escaped(const char *bytes, size_t len, const char *json, const char 
 TEST(test_escapes)
 {
 	escaped("kv:get", 6, "\"kv:get\"", "\"kv:get\"", "kv:get");
-	escaped("a\n\"\\\x7f<\0", 7, "\"a\\n\\\"\\\\\x7f<\\u0000\"", "\"a\\u000a\\u0022\\u005c\\u007f\\u003c\\u0000\"",
+	escaped("a\n\"\\\x7f<\0", 7, "\"a\\n\\\"\\\\\\u007f<\\u0000\"", "\"a\\u000a\\u0022\\u005c\\u007f\\u003c\\u0000\"",
 		"a\\n\"\\\\x7f<\\x00");
 	/* é, €, U+1F600; then a lone continuation, an overlong slash, a surrogate, U+110000, one cut short. */
 	escaped("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
@@ -114,6 +114,19 @@ TEST(test_escapes)
 	escaped("\xe2\x80\xae", 3, "\"\\u202e\"", "\"\\u202e\"", "\\xe2\\x80\\xae");
 	escaped("\xef\xbb\xbf\xf3\xa0\x81\x81", 7, "\"\\ufeff\\udb40\\udc41\"", "\"\\ufeff\\udb40\\udc41\"",
 		"\\xef\\xbb\\xbf\\xf3\\xa0\\x81\\x81");
+}
+
+TEST(test_mask_unseen)
+{
+	/* A tab, DEL, U+0085, U+202E, U+FEFF, a lone continuation, an overlong slash, one cut short. Others stay. */
+	char text[] = "a\tb\x7f\xc2\x85\xe2\x80\xae\xef\xbb\xbf\x80\xc0\xaf"
+		      "\"\\ \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xe2\x82";
+	char none[] = "";
+
+	hodo_mask_unseen(text);
+	assert_string_equal(text, "a?b????" "???\"\\ \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80??");
+	hodo_mask_unseen(none);
+	assert_string_equal(none, "");
 }
 
 TEST(test_json)

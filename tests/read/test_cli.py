@@ -261,7 +261,7 @@ class Unseen(Case):
 
     def setUp(self):
         super().setUp()
-        every = [chr(n) for n in range(0x80, sys.maxunicode + 1) if not 0xd800 <= n < 0xe000]
+        every = [chr(n) for n in range(0x7f, sys.maxunicode + 1) if not 0xd800 <= n < 0xe000]
         hidden = [c for c in every if self.unseen(c)]
         beside = [chr(ord(c) + d) for c in hidden for d in (-1, 1) if ord(c) > 0x80]
         self.seen = "".join(sorted({c for c in beside if not self.unseen(c) and unicodedata.category(c) != "Cn"}))
@@ -293,6 +293,18 @@ class Unseen(Case):
         self.assertIn("kv:" + whole, {e["name"] for e in events})
         self.assertIn(whole, {e["comm"] for e in events})
         self.assertTrue(any(whole in e["fields"] for e in events))
+
+    def test_messages(self):
+        """What a message quotes, the command line and what is damaged, is masked as well."""
+        name = "\x7f\u0085\u009b\u202e\u2028\ufeffé"
+        os.rename(os.path.join(self.data, "kvd-412"), os.path.join(self.data, name))
+        pathlib.Path(self.data, name, "metadata").write_text("no metadata")
+        for args in (["stat", name], ["record", "-o", self.path("none"), name], ["stat", self.data]):
+            with self.subTest(args):
+                said = self.hodo(*args).stderr
+                self.assertIn("??", said)
+                self.assertEqual({hex(ord(c)) for c in said if c != "\n" and self.unseen(c)}, set())
+        self.assertIn("??????é", said)
 
 
 class Times(Case):
