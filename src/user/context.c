@@ -223,12 +223,32 @@ static void add_piece(struct hodo_context *c, const void *data, size_t len)
 	c->total += len;
 }
 
-void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uintptr_t bp)
+/*
+ * The room lies on the stack of who has the event, since its lengths must be nobody else's, and is no larger than need
+ * be. What is wanted is looked at once: in a handler that interrupts this another recording may begin, after a fork.
+ */
+uint32_t hodo_context_room(struct hodo_context *c)
 {
-	uint32_t flags = config.flags, n;
-	uint8_t *start = c->fixed, *at = start;
+	uint32_t flags = config.flags, bytes = 0;
+
+	bytes += flags & HODO_CONTEXT_COMM ? 2 + sizeof(own.comm) : 0;
+	bytes += flags & HODO_CONTEXT_PID ? 4 : 0;
+	bytes += flags & HODO_CONTEXT_IP ? 8 : 0;
+	bytes += flags & HODO_CONTEXT_CALLSTACK ? 4 : 0;
+	bytes += flags & HODO_CONTEXT_STACK ? 4 + 3 * 8 + 4 : 0;
+	bytes += flags & HODO_CONTEXT_COUNTERS ? HODO_COUNTERS_MAX * 8 : 0;
+	c->flags = flags;
+	c->fixed = (bytes + sizeof(struct hodo_piece) - 1) / sizeof(struct hodo_piece);
+	return c->fixed + 1 + (flags & HODO_CONTEXT_CALLSTACK ? 2 : 0) + (flags & HODO_CONTEXT_STACK ? 2 : 0);
+}
+
+void hodo_context_gather(struct hodo_context *c, struct hodo_piece *room, uintptr_t ip, uintptr_t sp, uintptr_t bp)
+{
+	uint8_t *start = (uint8_t *)room, *at = start;
+	uint32_t flags = c->flags, n;
 	struct buffer *b = 0;
 
+	c->piece = room + c->fixed;
 	c->n = 0;
 	c->total = 0;
 	if (flags & (HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK))

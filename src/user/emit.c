@@ -244,8 +244,9 @@ static __attribute__((noinline)) void emit_context(struct hodo_state *state, con
 						   const struct origin *from)
 {
 	struct hodo_context c;
+	struct hodo_piece room[hodo_context_room(&c) + count];
 
-	hodo_context_gather(&c, from->ip, from->sp, from->bp);
+	hodo_context_gather(&c, room, from->ip, from->sp, from->bp);
 	for (size_t i = 0; i < count; i++)
 		c.piece[c.n++] = pieces[i];
 	emit_checked(state, c.piece, c.n, c.total + total, on);

@@ -57,13 +57,16 @@ int hodo_file_limit(uint64_t bytes)
 
 void hodo_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg)
 {
-	char buffer[4096] __attribute__((aligned(8)));
+	char *buffer = hodo_map(HODO_PAGE); /* too large for small stacks: a fork child's first event comes here */
 	long n;
 
+	if (!buffer)
+		return;
 	hodo_sys3(SYS_lseek, dir, 0, SEEK_SET);
-	while ((n = hodo_sys3(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
+	while ((n = hodo_sys3(SYS_getdents64, dir, buffer, HODO_PAGE)) > 0) {
 		/* d_ino, d_off, d_reclen, d_type, d_name */
 		for (long at = 0; at < n; at += *(uint16_t *)(buffer + at + 16))
 			each(dir, buffer + at + 19, arg);
 	}
+	hodo_sys2(SYS_munmap, buffer, HODO_PAGE);
 }

@@ -145,7 +145,7 @@ static void bind_filter(struct hodo_event *event, const struct event_binder *b)
 /* Whether $duration is asked for at the end of the span that this event begins or ends. */
 static bool span_timed(const struct hodo_event *event, size_t len)
 {
-	char name[HODO_EVENT_NAME_MAX];
+	static char name[HODO_EVENT_NAME_MAX]; /* under the control lock */
 
 	if (!spans_on || len == 0 || len + sizeof(".end") > sizeof(name))
 		return false;

@@ -164,9 +164,10 @@ static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_m
 /* Gets the configuration and hands over the buffers, on a connection that stands. */
 int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 {
-	static struct hodo_msg_config config; /* under the control lock, which makes it safe */
+	/* Under the control lock, which makes it safe; a fork child's first event may be on a small stack. */
+	static struct hodo_msg_config config;
+	static struct hodo_msg_hello hello;
 	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
-	struct hodo_msg_hello hello;
 	long n;
 
 	fill_hello(&hello, how);

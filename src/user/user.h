@@ -268,17 +268,20 @@ HODO_HIDDEN void hodo_buffers_release(struct hodo_buffers *b, const void *buffer
 
 /* context.c: what comes before an event's fields. */
 struct hodo_context {
-	struct hodo_piece piece[5 + HODO_TRACE_FIELDS_MAX * 2 + 1]; /* room for the event's own */
+	struct hodo_piece *piece; /* in the caller's room */
 	uint32_t n;
 	size_t total;
+	uint32_t flags, fixed; /* what is wanted, and what part of the room has values that lie nowhere else */
 	void *buffer;
-	uint8_t fixed[128];
 };
 HODO_HIDDEN bool hodo_context_valid(const uint8_t *at, uint32_t len);
 HODO_HIDDEN int hodo_context_prepare(void); /* a recording begins; 0 or negative errno */
 HODO_HIDDEN void hodo_context_end(void);    /* it has ended; nobody gathers */
-/* ip, sp, bp of the function where the event stands. In a section. */
-HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, uintptr_t ip, uintptr_t sp, uintptr_t bp);
+/* In a section: of how many pieces the room must be, beside those for the event's own, which come behind. */
+HODO_HIDDEN uint32_t hodo_context_room(struct hodo_context *c);
+/* ip, sp, bp of the function where the event stands. */
+HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, struct hodo_piece *room, uintptr_t ip, uintptr_t sp,
+				     uintptr_t bp);
 HODO_HIDDEN void hodo_context_release(struct hodo_context *c); /* the event is written */
 HODO_HIDDEN bool hodo_context_addresses(void); /* some of it are addresses of code, or lead to such */
 
