@@ -68,6 +68,15 @@ ssize_t hodo_file_read_at(int fd, void *to, size_t len, uint64_t at)
 	return (ssize_t)done;
 }
 
+uint64_t hodo_file_data_at(int fd, uint64_t at, uint64_t end)
+{
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? end : at; /* nothing but a hole up to the end; or it cannot be known */
+	return (uint64_t)data < end ? (uint64_t)data : end;
+}
+
 int hodo_file_write(int fd, const void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {

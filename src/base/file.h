@@ -17,6 +17,8 @@ int hodo_file_open(int dirfd, const char *path);
 int hodo_file_read(int fd, size_t max, struct hodo_text *text);
 /* Bytes read at an offset: len, or fewer at the end of the file alone; or a negative errno. */
 ssize_t hodo_file_read_at(int fd, void *to, size_t len, uint64_t at);
+/* Where it has bytes that are no hole's, at or behind `at`: end if there are none before that. */
+uint64_t hodo_file_data_at(int fd, uint64_t at, uint64_t end);
 /*
  * Makes a file to be written, or a directory, where nothing stood under that name, no link either. What root makes is
  * for root alone: it names programs and files that others may not read. The descriptor, or 0; or a negative

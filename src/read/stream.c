@@ -66,15 +66,9 @@ static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *d
 /* Where the file has bytes, at or behind off: no header begins in a hole. */
 static uint64_t skip_hole(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
 {
-	off_t at;
-
 	if (open_file(s, g) < 0)
 		return off; /* said when it is read */
-	at = lseek(s->fd, (off_t)(off - g->begin), SEEK_DATA);
-	if (at < 0 && errno == ENXIO)
-		off = g->end;
-	else if (at >= 0)
-		off = g->begin + (uint64_t)at < g->end ? g->begin + (uint64_t)at : g->end;
+	off = g->begin + hodo_file_data_at(s->fd, off - g->begin, g->end - g->begin);
 	leave_file(s);
 	return off;
 }

@@ -35,13 +35,9 @@ static int read_range(struct hodo_flight_memory *m, int fd, uint64_t from, uint6
 	static uint8_t buffer[STEP];
 
 	while (from < to) {
-		off_t data = lseek(fd, (off_t)from, SEEK_DATA);
 		ssize_t n;
 
-		if (data < 0 && errno == ENXIO)
-			return 0; /* nothing but a hole up to the end */
-		if (data > 0 && (uint64_t)data > from)
-			from = (uint64_t)data;
+		from = hodo_file_data_at(fd, from, to);
 		if (from >= to)
 			return 0;
 		n = hodo_file_read_at(fd, buffer, to - from < STEP ? to - from : STEP, from);

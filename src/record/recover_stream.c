@@ -49,7 +49,8 @@ static bool is_header(const struct source *s, const struct hodo_packet *h)
 static int look_further(struct source *s)
 {
 	s->skipped = true;
-	for (s->at++; s->at + HEADER <= s->size;) {
+	/* No header begins in a hole. */
+	for (s->at++; (s->at = hodo_file_data_at(s->fd, s->at, s->size)) + HEADER <= s->size;) {
 		uint64_t left = s->size - s->at;
 		ssize_t n = hodo_file_read_at(s->fd, s->buffer, left < HODO_PACKET_MAX ? left : HODO_PACKET_MAX, s->at);
 		const uint8_t *hit;

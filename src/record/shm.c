@@ -9,6 +9,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <base/file.h>
+
 #define FEW_RINGS 16u /* a page each is less than the trouble of looking which are used */
 
 const char *hodo_shm_flaw(int fd)
@@ -28,12 +30,12 @@ const char *hodo_shm_flaw(int fd)
 
 uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t from)
 {
-	off_t at;
+	uint64_t at;
 
 	if (layout->rings <= FEW_RINGS || fd < 0 || from >= layout->rings)
 		return from;
-	at = lseek(fd, (off_t)hodo_layout_ring(from), SEEK_DATA);
-	if (at < 0 || at >= (off_t)layout->data)
+	at = hodo_file_data_at(fd, hodo_layout_ring(from), layout->data);
+	if (at >= layout->data)
 		return layout->rings;
-	return (uint32_t)((at - (off_t)HODO_SHM_RINGS) / HODO_PAGE);
+	return (uint32_t)((at - HODO_SHM_RINGS) / HODO_PAGE);
 }

@@ -182,6 +182,26 @@ class Torn(Case):
         self.assertEqual(stat["recorded"] + stat["discarded"], 3000)
         self.assertGreater(stat["discarded"], 0)
 
+    def test_sparse(self):
+        """A hole holds no packet, however long it is: to read it would take hours."""
+        size = os.path.getsize(self.stream)
+        with open(self.stream, "r+b") as f:
+            last = HEADER.unpack(f.read(HEADER.size))[6] // 8
+            f.seek(0)
+            first = f.read(last)
+            f.seek(last)
+            rest = f.read()
+            f.truncate(last)
+            f.seek(1 << 40)
+            f.write(rest)
+            f.truncate(1 << 41)
+        self.assertLess(0, len(first))
+        self.assertEqual(len(first) + len(rest), size)
+        done = hodo("recover", self.data, status=0)
+        compare(self.out)
+        stat = self.stat(self.out)
+        self.assertEqual((stat["recorded"], stat["discarded"]), (3000, 0), done.stderr)
+
     def test_metadata_being_written(self):
         metadata = os.path.join(self.folder, "metadata")
         with open(os.path.join(self.folder, ".metadata.new"), "w", encoding="ascii") as f:
