@@ -48,6 +48,21 @@ static void flood(long n)
 		HODO_EVENT(rt, tick, HODO_F(i, i));
 }
 
+/* The same in one event: as a text, and as bytes. */
+static void large(long bytes)
+{
+	char *text = malloc((size_t)bytes + 1);
+
+	if (!text)
+		abort();
+	memset(text, 'x', (size_t)bytes);
+	text[bytes] = 0;
+	HODO_EVENT(rt, large_text, HODO_F(text, text));
+	HODO_EVENT(rt, large_bytes, HODO_F(bytes, HODO_BYTES(text, bytes)));
+	HODO_EVENT(rt, tick, HODO_F(i, bytes));
+	free(text);
+}
+
 static void touch(const char *file)
 {
 	if (file)
@@ -160,6 +175,8 @@ int main(int argc, char **argv)
 		count(n);
 	else if (strcmp(how, "flood") == 0)
 		flood(n);
+	else if (strcmp(how, "large") == 0)
+		large(n);
 	else if (strcmp(how, "exit") == 0)
 		return (int)n;
 	else if (strcmp(how, "signal") == 0) {

@@ -186,6 +186,30 @@ class Choice(Case):
             events = self.check_trace(result)
             self.assertEqual(len(events) + result.lost(), 50000)
 
+    def test_too_large(self):
+        """What is said of an event that was too large helps: a larger -m does so only where the buffer was full."""
+        def said(lost, *options, size):
+            result = self.record("-m", "32M", *options, TARGET, "large", size)
+            self.assertEqual((len(self.check_trace(result)), result.lost()), (3 - lost, lost), result.stderr)
+            lines = [line for line in result.lines() if " lost: " in line]
+            self.assertEqual(len(lines), 1 if lost else 0, lines)
+            self.assertNotIn(" -m ", "".join(lines))
+            return lines and lines[0]
+        causes = "event%s lost: longer than a packet, or with a text over 65,535 bytes: "
+        more = "a larger --packet-size (it was %s KiB) takes up to 8M"
+        self.assertIn("1 " + causes % "" + more % "128.0", said(1, "--packet-size", "128K", size=66000))
+        self.assertIn("2 " + causes % "s" + more % "64.0", said(2, "--packet-size", "64K", size=66000))
+        said(0, "--packet-size", "128K", size=65535)
+        # Over 1 MiB, which -m alone makes no packet for.
+        self.assertIn("takes up to 8M", said(2, size=(1 << 20) + 1))
+        self.assertIn("1 " + causes % "", said(1, "--packet-size", "8M", size=(1 << 20) + 1))
+        self.assertIn("2 " + causes % "s" + "record less with one event: no packet is larger than 8.0 MiB",
+                      said(2, "--packet-size", "8M", size=8 << 20))
+        full = self.record("-m", "64K", TARGET, "flood", 100000)
+        self.assertGreater(full.lost(), 0)
+        self.assertIn("the buffer was full: a larger -m (it was 64.0 KiB) keeps them", full.stderr)
+        self.assertNotIn("--packet-size", full.stderr)
+
 
 class Socket(Case):
     def test_runtime_dir(self):
