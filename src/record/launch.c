@@ -18,6 +18,7 @@
 #include <base/scope.h>
 
 #include "message.h"
+#include "preload.h"
 
 #define TIMER_SLACK_NS 10000
 
@@ -220,12 +221,14 @@ static void allow_preload_beside_asan(void)
 static void set_environment(const char *library, const char *socket)
 {
 	const char *preload = getenv("LD_PRELOAD");
-	char *value = NULL;
+	struct hodo_text text = { 0 };
 
 	allow_preload_beside_asan();
-	if (preload && *preload && asprintf(&value, "%s:%s", library, preload) < 0)
-		value = NULL;
-	if (setenv("LD_PRELOAD", value ? value : library, 1) < 0 || setenv(HODO_RECORDER_ENV, socket, 1) < 0)
+	hodo_preload_text(&text, library);
+	if (preload && *preload)
+		hodo_text_printf(&text, ":%s", preload);
+	if (text.error || setenv("LD_PRELOAD", hodo_text_string(&text), 1) < 0 ||
+	    setenv(HODO_RECORDER_ENV, socket, 1) < 0)
 		_exit(126);
 }
 
