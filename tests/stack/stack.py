@@ -6,7 +6,7 @@ import re
 
 from hodo_test import hodo, program, scenes
 
-PLAIN, CONTEXT, GENERAL = 768, 1024, 1536       # bytes at most
+PLAIN, CONTEXT, GENERAL = 896, 1024, 1536       # bytes at most
 CHILD, CHILD_BOUND = 1536, 5120                 # the first event of a child of clone() that ran no handlers
 ALL = "comm,pid,ip,callstack,stack"
 KINDS = {"integer", "fields", "mark", "begin", "end", "point"}
