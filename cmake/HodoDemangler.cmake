@@ -17,8 +17,10 @@ list(APPEND renamed --redefine-sym __sprintf_chk=hodo_demangler_sprintf)
 execute_process(
   COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -Wl,-u,cplus_demangle_v3_components -o ${HODO_DEMANGLER} ${LIBIBERTY}
   COMMAND_ERROR_IS_FATAL ANY)
+# GNU's objcopy looks at the names after it has changed them, LLVM's before.
 execute_process(
   COMMAND ${CMAKE_OBJCOPY} --redefine-sym cplus_demangle_v3_components=hodo_demangler_components
     --redefine-sym cplus_demangle_print_callback=hodo_demangler_print ${renamed}
+    --keep-global-symbol cplus_demangle_v3_components --keep-global-symbol cplus_demangle_print_callback
     --keep-global-symbol hodo_demangler_components --keep-global-symbol hodo_demangler_print ${HODO_DEMANGLER}
   COMMAND_ERROR_IS_FATAL ANY)

@@ -197,9 +197,9 @@ static void bind_span(struct hodo_event *event, struct hodo_span *span)
 
 void hodo_rules_select(struct hodo_event *event)
 {
-	static struct {
+	static union {
 		struct hodo_rules_event rules;
-		struct hodo_bound bound[HODO_CONDITIONS_MAX];
+		uint8_t room[sizeof(struct hodo_rules_event) + HODO_CONDITIONS_MAX * sizeof(struct hodo_bound)];
 	} all; /* under the control lock */
 	struct event_binder b;
 
@@ -222,7 +222,7 @@ void hodo_rules_select(struct hodo_event *event)
 	if (hodo_binder_conditions(&b.binder, conditions, nconditions, all.rules.bound, &all.rules.n) == 0) {
 		if (all.rules.n == 0 && !all.rules.span.name)
 			return;
-		event->rules = hodo_pool_copy(&all, sizeof(all.rules) + all.rules.n * sizeof(all.bound[0]));
+		event->rules = hodo_pool_copy(&all, sizeof(all.rules) + all.rules.n * sizeof(all.rules.bound[0]));
 	}
 	if (!event->rules)
 		event->matched = false; /* no memory */
