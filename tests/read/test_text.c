@@ -157,7 +157,7 @@ static void check_escape(const char *s, size_t len, const char *json, const char
 TEST(test_escapes)
 {
 	check_escape("plain", 5, "\"plain\"", "plain");
-	check_escape("a\"b\\c\n\t\r\b\f\1\x7f", 12, "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001\x7f\"",
+	check_escape("a\"b\\c\n\t\r\b\f\1\x7f", 12, "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001\\u007f\"",
 		     "a\"b\\c\\n\\t\\r\\b\\f\\x01\\x7f");
 	check_escape("\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\"",
 		     "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80");
