@@ -212,6 +212,9 @@ struct hodo_note_functions {
 };
 HODO_ASSERT_SIZE_(struct hodo_note_functions, 16);
 
+/* Note of libhodo itself: a struct hodo_note without sites. */
+#define HODO_NOTE_LIBRARY 4
+
 /* Note of a translation unit that says which thread may call a function (HODO_ONLY_IN). */
 #define HODO_NOTE_ROLES 3
 struct hodo_note_roles {

@@ -98,7 +98,7 @@ void hodo_libc_objects_settle(void)
  * The list says where an object lies, and where its dynamic section is. Its file's header is at its beginning; of what
  * is linked otherwise nothing is known. Read by the kernel, since nothing may be there.
  */
-static bool find_headers(const struct link_map *map, struct dl_phdr_info *info)
+bool hodo_libc_headers(const struct link_map *map, struct dl_phdr_info *info)
 {
 	ElfW(Ehdr) head;
 	struct iovec to = { &head, sizeof(head) }, from = { (void *)map->l_addr, sizeof(head) };
@@ -126,7 +126,7 @@ int hodo_libc_objects_each(int (*f)(struct dl_phdr_info *info, size_t size, void
 
 		if (map == program)
 			info.dlpi_name = "";
-		if (map == program || find_headers(map, &info))
+		if (map == program || hodo_libc_headers(map, &info))
 			f(&info, sizeof(info), data);
 		if (map == newest)
 			break;

@@ -92,7 +92,7 @@ static __attribute__((destructor(101))) void finish(void)
 
 HODO_PUBLIC int hodo_listen(void)
 {
-	return hodo_listener_start(HODO_LISTENS_WANTED);
+	return hodo_objects_foreign ? -EBUSY : hodo_listener_start(HODO_LISTENS_WANTED);
 }
 
 /*

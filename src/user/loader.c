@@ -18,25 +18,9 @@
 #include "sys.h"
 #include "user.h"
 
-extern struct r_debug _r_debug __attribute__((weak));
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
-
 static const struct r_debug *debug; /* the loader's own */
 static uint64_t unload_mask;
 static bool unloading;
-
-/*
- * Linked into the executable, the name _r_debug may mean a copy that the linker made there (a copy
- * relocation), whose r_state does not change; the executable's DT_DEBUG says where the loader's is.
- */
-static const struct r_debug *find_debug(void)
-{
-	for (const ElfW(Dyn) *d = _DYNAMIC; d && d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-			return (const struct r_debug *)d->d_un.d_ptr;
-	}
-	return hodo_libc_debug() ? hodo_libc_debug() : &_r_debug;
-}
 
 /*
  * From RT_DELETE until the list is consistent again, objects vanish: the
@@ -44,7 +28,7 @@ static const struct r_debug *find_debug(void)
  */
 static void loader_changed(void)
 {
-	if (debug->r_state == RT_DELETE) {
+	if (debug->r_state == RT_DELETE || hodo_namespaces_unload()) {
 		if (!unloading) {
 			unload_mask = hodo_control_lock();
 			unloading = true;
@@ -83,7 +67,7 @@ void hodo_loader_hook(void)
 	intptr_t distance;
 	long fd, len;
 
-	debug = find_debug();
+	debug = hodo_namespaces_debug();
 	if (!debug || !debug->r_brk)
 		return; /* a static program */
 	hodo_loader_blind = true;
@@ -116,7 +100,7 @@ void hodo_loader_hook(void)
 #else
 void hodo_loader_hook(void)
 {
-	debug = find_debug();
+	debug = hodo_namespaces_debug();
 	hodo_loader_blind = debug && debug->r_brk;
 	(void)loader_changed;
 }

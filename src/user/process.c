@@ -115,9 +115,7 @@ void hodo_library_start(int argc, char **argv, char **envp)
 		hodo_patch_register();
 		hodo_objects_scan_once();
 	}
-	if (hodo_objects_foreign)
-		hodo_session_join(""); /* the recorder takes a second conversation for an exec */
-	if (hodo_session_start(HODO_START_EXEC) != 0 && !hodo_objects_foreign)
+	if (hodo_session_start(HODO_START_EXEC) != 0)
 		hodo_flight_begin(HODO_START_EXEC);
 	hodo_control_unlock(mask);
 	hodo_loader_hook();

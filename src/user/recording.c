@@ -75,7 +75,8 @@ int hodo_recording_possible(void)
 		clear_views();
 		hodo_recording_drop();
 	}
-	return ending ? -EAGAIN : hodo_recording.on ? -EBUSY : 0;
+	/* Where another copy of the library has the process: a recorder takes a second conversation for an exec. */
+	return ending ? -EAGAIN : hodo_recording.on || hodo_objects_foreign ? -EBUSY : 0;
 }
 
 int hodo_recording_map(struct hodo_memory *memory, int fd)

@@ -80,26 +80,45 @@ static void add_site(const struct hodo_site *s, const char *object)
 	hodo_registry_publish(event);
 }
 
+/* libhodo's own, as an object has it: another copy sees by it that this process is served already. */
+__attribute__((used)) HODO_HIDDEN const struct hodo_ops *hodo_library_ops;
+__asm__(".pushsection .note.hodo,\"a\",@note\n"
+	".balign 4\n"
+	".long 5, 16, 4\n" /* HODO_NOTE_LIBRARY */
+	".asciz \"Hodo\"\n"
+	".balign 4\n"
+	".long 0, 0, hodo_library_ops-., 0\n"
+	".popsection\n");
+
+/* Whether the object, which the note is of, is to be served from now on. */
+static bool serve(const struct hodo_note *note)
+{
+	const struct hodo_ops **ops = (const struct hodo_ops **)HODO_TARGET(note->ops);
+
+	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || *ops == &hodo_user_ops)
+		return false;
+	if (*ops) {
+		hodo_objects_foreign = true;
+		return false;
+	}
+	/* Before any of its sites can be made to jump. */
+	hodo_store_release(ops, &hodo_user_ops);
+	return true;
+}
+
 static void add_sites(struct hodo_object *o, const struct dl_phdr_info *info, const struct hodo_note *note)
 {
 	const struct hodo_site *sites = (const struct hodo_site *)HODO_TARGET(note->sites_start);
 	const struct hodo_site *end = (const struct hodo_site *)HODO_TARGET(note->sites_stop);
-	const struct hodo_ops **ops = (const struct hodo_ops **)HODO_TARGET(note->ops);
 	const char *path;
 
-	if (hodo_objects_room((uintptr_t)ops, PF_W) < sizeof(*ops) || *ops == &hodo_user_ops)
+	if (!serve(note))
 		return;
-	if (*ops) {
-		hodo_objects_foreign = true;
-		return;
-	}
 	if (sites > end ||
 	    hodo_objects_room((uintptr_t)sites, PF_R) < (size_t)((const char *)end - (const char *)sites))
 		sites = end = 0; /* an object without sites has no such section */
 	o->sites = sites;
 	o->sites_end = end;
-	/* Before any of its sites can be made to jump. */
-	hodo_store_release(ops, &hodo_user_ops);
 	path = hodo_objects_path(info);
 	other_version = 0;
 	for (const struct hodo_site *s = sites; s < end; s++)
@@ -123,6 +142,8 @@ static void take_note(const struct dl_phdr_info *info, uint32_t type, const void
 		add_sites(l->object, info, desc);
 	else if (type == HODO_NOTE_FUNCTIONS)
 		l->functions = desc;
+	else if (type == HODO_NOTE_LIBRARY)
+		serve(desc);
 }
 
 static int look(struct dl_phdr_info *info, size_t size, void *data)
@@ -132,6 +153,15 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 	hodo_objects_notes(info, "Hodo", take_note, &l);
 	hodo_loaded_object(l.object, info, l.functions);
 	return 0;
+}
+
+/* apart: the objects in other namespaces have been looked at. */
+static int look_everywhere(struct dl_phdr_info *info, size_t size, void *apart)
+{
+	if (!*(bool *)apart)
+		hodo_namespaces_each(look, 0);
+	*(bool *)apart = true;
+	return look(info, size, 0);
 }
 
 static void count_state(const struct hodo_site *site, struct hodo_state *state, void *data)
@@ -151,6 +181,8 @@ void hodo_objects_prepare(void)
 	extern __typeof__(dlsym) dlsym __attribute__((weak));
 	void *own = &dlsym ? dlsym(RTLD_NEXT, "dl_iterate_phdr") : 0;
 
+	/* Before the first scan: a copy of the library that came earlier may have seen to this one. */
+	hodo_objects_foreign = hodo_library_ops && hodo_library_ops != &hodo_user_ops;
 	if (own)
 		*(void **)&iterate = own;
 	if (hodo_libc_debug())
@@ -162,8 +194,10 @@ void hodo_objects_prepare(void)
 
 void hodo_objects_scan(void)
 {
+	bool apart = false;
+
 	hodo_loaded_begin();
-	iterate(look, 0);
+	iterate(look_everywhere, &apart);
 	if (!hodo_loaded_end())
 		return;
 	for (uint32_t i = 1; i <= hodo_nevents; i++)

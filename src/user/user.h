@@ -151,6 +151,8 @@ HODO_HIDDEN void hodo_libc_at_fork(void (*before)(void), void (*parent)(void), v
 /* Those that are there now stay, as far as hodo_libc_debug() knows; in the constructor, or called by the loader. */
 HODO_HIDDEN void hodo_libc_objects_settle(void);
 /* In place of dl_iterate_phdr() where there is hodo_libc_debug(): all of them, without the loader's lock. */
+/* Where the object's program headers are; false: it cannot be found out. */
+HODO_HIDDEN bool hodo_libc_headers(const struct link_map *map, struct dl_phdr_info *info);
 HODO_HIDDEN int hodo_libc_objects_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
 /* clone.c: in the constructor. */
@@ -450,6 +452,11 @@ struct hodo_place {
 extern HODO_SHARED struct hodo_place hodo_places[HODO_REPLACED]; /* as the loader resolved them when libhodo came up */
 extern HODO_SHARED void hodo_x86_enter(void), hodo_x86_exit(void), hodo_x86_mcount(void), hodo_x86_fentry(void);
 extern HODO_SHARED void *hodo_x86_enter_to, *hodo_x86_exit_to, *hodo_x86_mcount_to, *hodo_x86_fentry_to;
+
+/* namespaces.c: those of the loader that libhodo is not in; in the callback of dl_iterate_phdr(), but for unload. */
+HODO_HIDDEN void hodo_namespaces_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+HODO_HIDDEN const struct r_debug *hodo_namespaces_debug(void); /* of the first; NULL: there is no loader */
+HODO_HIDDEN bool hodo_namespaces_unload(void); /* objects are vanishing from one of them */
 
 /* loader.c */
 HODO_HIDDEN void hodo_loader_hook(void);

@@ -2,7 +2,8 @@
 /*
  * host.c - a program with events of its own that opens libraries with events in the ways that there are.
  *
- * Usage: host TIMES [HOW LIBRARY]...    HOW: open, new (in a namespace of its own), close (open, then close)
+ * Usage: host TIMES [HOW LIBRARY]...
+ * HOW: open, new (in a namespace of its own), or the same and closed again: close, renew
  *
  * Each is called TIMES times, as is an event of the program's own before, between and after them.
  */
@@ -21,7 +22,7 @@ __attribute__((noinline)) void host_step(int n)
 
 static int use(const char *how, const char *library, int times)
 {
-	void *handle = strcmp(how, "new") == 0 ? dlmopen(LM_ID_NEWLM, library, RTLD_NOW | RTLD_LOCAL) :
+	void *handle = strstr(how, "new") ? dlmopen(LM_ID_NEWLM, library, RTLD_NOW | RTLD_LOCAL) :
 						 dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	int (*work)(int) = handle ? (int (*)(int))dlsym(handle, "plugin_work") : NULL;
 
@@ -31,7 +32,7 @@ static int use(const char *how, const char *library, int times)
 	}
 	for (int i = 0; i < times; i++)
 		work(i);
-	return strcmp(how, "close") == 0 ? dlclose(handle) : 0;
+	return strcmp(how, "close") == 0 || strcmp(how, "renew") == 0 ? dlclose(handle) : 0;
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,8 @@ import json
 
 from hodo_test import Case, main, program
 
-HOST, PLUGIN, VERSION = program("HOST"), program("PLUGIN"), program("VERSION")
+HOST, PLUGIN, SECOND, VERSION = program("HOST"), program("PLUGIN"), program("SECOND"), program("VERSION")
+FUNCTIONS, AUDITOR, AUDITOR_SECOND = program("FUNCTIONS"), program("AUDITOR"), program("AUDITOR_SECOND")
 
 
 class Objects(Case):
@@ -35,6 +36,47 @@ class Version(Objects):
                       "version 1: compile it with those", done.stderr)
         self.assertNotIn("damaged", done.stderr)
         self.assertEqual(json.loads(self.ok("list", "--json", VERSION))["events"], [])
+
+
+class Namespaces(Objects):
+    """What dlmopen(3) and rtld-audit(7) keep apart from the program is recorded with it, by its libhodo alone."""
+
+    def check(self, names, *words):
+        done = self.record(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names(), names, done.stderr)
+        self.assertEqual(len(self.info()["processes"]), 1)
+        self.assertNotIn("not recorded", done.stderr)
+
+    def test_opened(self):
+        self.check({"host:step": 300, "plugin:work": 200}, HOST, 100, "new", PLUGIN, "new", PLUGIN)
+
+    def test_with_a_libhodo_of_its_own(self):
+        self.check({"host:step": 400, "plugin:work": 300}, HOST, 100, "new", SECOND, "new", SECOND, "open", SECOND)
+
+    def test_closed(self):
+        again = ["renew", PLUGIN, "close", PLUGIN] * 40
+        self.check({"host:step": 810, "plugin:work": 800}, HOST, 10, *again)
+
+    def test_functions(self):
+        done = self.record("--functions", "-e", "func:plugin_*", HOST, 5, "new", FUNCTIONS, "renew", FUNCTIONS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        entries = [e for e in self.events() if e["name"] == "func:entry"]
+        self.assertEqual(len(entries), 10, done.stderr)
+
+    def test_programs_without_libhodo_before(self):
+        """The namespace brings it: the program's events are recorded from then on."""
+        done = self.record("env", "-u", "LD_PRELOAD", HOST, 10, "new", SECOND)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names(), {"plugin:work": 10, "host:step": 10})
+
+    def test_auditors(self):
+        for auditor in (AUDITOR, AUDITOR_SECOND):
+            done = self.record("env", f"LD_AUDIT={auditor}", HOST, 10, "new", PLUGIN)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            names = self.names()
+            self.assertGreaterEqual(names.pop("auditor:objopen"), 1, names)
+            self.assertEqual(names, {"host:step": 20, "plugin:work": 10})
 
 
 main()
