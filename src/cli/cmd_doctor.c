@@ -34,14 +34,14 @@
 
 static void check_runtime_dir(struct doctor_finding *f)
 {
-	char path[128];
+	char path[128], why[256];
 	int err = hodo_runtime_dir(path, sizeof(path), 32);
 
 	if (err == 0)
 		doctor_found(f, DOCTOR_OK, NULL, "%s", path);
-	else if (err == -EPERM)
-		doctor_found(f, DOCTOR_BAD, "remove it, or set XDG_RUNTIME_DIR to a directory of your own",
-			     "%s belongs to someone else", path);
+	else if (err == -EPERM && hodo_runtime_dir_taken(path, why, sizeof(why)) == 0)
+		doctor_found(f, DOCTOR_WARN, "remove it, or set XDG_RUNTIME_DIR to a directory of your own",
+			     "%s: each recorder and process that listens makes one of its own", why);
 	else
 		doctor_found(f, DOCTOR_BAD, "set XDG_RUNTIME_DIR to a directory of your own, or make /tmp writable", "%s: %s", path,
 			     strerror(-err));

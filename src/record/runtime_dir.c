@@ -5,6 +5,7 @@
 #include "runtime_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -62,7 +63,7 @@ int hodo_runtime_dir(char *path, size_t size, size_t room)
 	return make_private(path);
 }
 
-int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size)
+int hodo_runtime_dir_taken(const char *path, char *why, size_t why_size)
 {
 	char user[64];
 	struct stat st;
@@ -71,6 +72,15 @@ int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size
 		return -errno;
 	snprintf(why, why_size, "%s %s %s", path, S_ISDIR(st.st_mode) ? "belongs to" : "is no directory, but made by",
 		 hodo_user_name(st.st_uid, user, sizeof(user)));
+	return 0;
+}
+
+int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size)
+{
+	int err = hodo_runtime_dir_taken(path, why, why_size);
+
+	if (err)
+		return err;
 	if (snprintf(path, size, "/tmp/hodo-%u-XXXXXX", (unsigned int)geteuid()) >= (int)size)
 		return -ENAMETOOLONG;
 	return mkdtemp(path) ? 0 : -errno;
@@ -86,16 +96,46 @@ static bool is_dead(const char *name)
 	       end > 0 && !name[end] && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-void hodo_runtime_sweep(const char *dir)
+/* How many it removed. */
+static uint32_t sweep(const char *dir)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = opendir(dir);
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	uint32_t n = 0;
 
 	/* The number may be a live one's in another pid namespace: so it is asked, too. */
 	for (const char *name; (name = hodo_dir_next(d));)
 		if (is_dead(name) && snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) &&
 		    hodo_socket_is_stale(path))
-			unlink(path);
+			n += unlink(path) == 0;
+	return n;
+}
+
+/* Of a directory made instead of /tmp/hodo-UID; it begins with that name and a hyphen. */
+static bool is_instead(int tmp, const char *name, uid_t uid, uid_t called)
+{
+	char begin[32];
+	struct stat st;
+	int len = snprintf(begin, sizeof(begin), "hodo-%u-", (unsigned int)called);
+
+	return strncmp(name, begin, (size_t)len) == 0 && strlen(name) < 64 &&
+	       fstatat(tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
+void hodo_runtime_sweep(const char *dir)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = opendir("/tmp");
+	char path[96];
+
+	sweep(dir);
+	for (const char *name; (name = hodo_dir_next(d));) {
+		if (!is_instead(dirfd(d), name, geteuid(), geteuid()))
+			continue;
+		snprintf(path, sizeof(path), "/tmp/%s", name);
+		/* One in which there was nothing may be somebody's that is about to listen. */
+		if (sweep(path) > 0)
+			rmdir(path);
+	}
 }
 
 /* --------------------------------------------------------------------- directories */
@@ -112,7 +152,20 @@ static void add_dir(struct hodo_runtime_dirs *dirs, const char *format, ...)
 	for (uint32_t i = 0; i < dirs->n; i++)
 		if (strcmp(dirs->dir[i], dir) == 0)
 			return;
-	dirs->n += dir[0] == '/' && len < (int)sizeof(dirs->dir[0]);
+	dirs->n += dirs->n + 1 < HODO_RUNTIME_DIRS_MAX && dir[0] == '/' && len < (int)sizeof(dirs->dir[0]);
+}
+
+/* Those of a user, which the process calls by another number, made where /tmp/hodo-UID was taken. */
+static void add_instead(struct hodo_runtime_dirs *dirs, pid_t pid, uid_t uid, uid_t called)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = NULL;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
+	d = opendir(path);
+	for (const char *name; (name = hodo_dir_next(d));)
+		if (is_instead(dirfd(d), name, uid, called))
+			add_dir(dirs, "/tmp/%s", name);
 }
 
 void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs)
@@ -136,6 +189,8 @@ void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs)
 	}
 	if (ours) /* some write over their environment */
 		add_dir(dirs, "%s/hodo", ours);
+	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
+		add_instead(dirs, pid, users[i], inner ? hodo_proc_inner_uid(pid, users[i]) : users[i]);
 }
 
 /* ---------------------------------------------------------------------- recorders */

@@ -24,14 +24,21 @@ int hodo_runtime_dir(char *path, size_t size, size_t room);
  * removed. Says in why what stands in the way, and whose it is. 0 or negative errno.
  */
 int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size);
+/* The first half of that: what stands in the way at path. 0 or negative errno. */
+int hodo_runtime_dir_taken(const char *path, char *why, size_t why_size);
 
-/* Removes the sockets there of recorders, and of processes that listened, which were killed. */
+/*
+ * Removes the sockets there of recorders, and of processes that listened, which were killed; and all of our user's
+ * directories that hodo_runtime_dir_instead() and libhodo made for such, if nothing else is in them.
+ */
 void hodo_runtime_sweep(const char *dir);
+
+#define HODO_RUNTIME_DIRS_MAX 64
 
 /* Where a process, or a recorder of it, may have its socket. */
 struct hodo_runtime_dirs {
 	uint32_t n;
-	char dir[10][512]; /* all different */
+	char dir[HODO_RUNTIME_DIRS_MAX][512]; /* all different */
 };
 
 /* Those of the process pid's users and of ours, and in both environments. inner: users as the process calls them. */

@@ -86,8 +86,8 @@ static __attribute__((destructor(101))) void finish(void)
 	/* A child that nobody has set up is not the process, nor is a vfork child that calls exit(). */
 	if (hodo_process_forked() || l->pid != (uint32_t)hodo_sys0(SYS_getpid))
 		return;
-	if (hodo_load_acquire(&l->state) == HODO_LISTENER_LISTENS && l->address.sun_path[0])
-		hodo_file_remove(l->address.sun_path);
+	if (hodo_load_acquire(&l->state) == HODO_LISTENER_LISTENS)
+		hodo_listener_remove();
 }
 
 HODO_PUBLIC int hodo_listen(void)

@@ -19,10 +19,12 @@ struct hodo_listener {
 	uint32_t why;   /* enum hodo_listens */
 	uint32_t pid;
 	int error; /* of its start */
+	bool own_dir; /* the socket's directory is to go with it */
 	struct sockaddr_un address;
 };
 extern HODO_HIDDEN struct hodo_listener hodo_listener;
 
 HODO_HIDDEN void *hodo_listener_run(void *unused); /* serve.c: what it does */
+HODO_HIDDEN void hodo_listener_remove(void); /* serve.c: its socket */
 
 #endif

@@ -74,6 +74,19 @@ static bool runtime_dir(char *path, size_t size)
 	       hodo_text_add(path, size - sizeof("/4294967295"), "/hodo") && private_dir(path) == 0;
 }
 
+/* Where somebody else has that one: with a name that cannot be known before, as hodo has it. */
+static long instead(char *path, size_t size)
+{
+	uint32_t number;
+
+	if (hodo_sys3(SYS_getrandom, &number, sizeof(number), 0) != sizeof(number))
+		return -EPERM;
+	hodo_text_add(path, size, "-");
+	hodo_text_number(path, size, number);
+	hodo_listener.own_dir = true;
+	return hodo_sys3(SYS_mkdirat, AT_FDCWD, path, 0700);
+}
+
 static long socket_path(char *path, size_t size)
 {
 	long error;
@@ -83,6 +96,8 @@ static long socket_path(char *path, size_t size)
 		hodo_text_add(path, size, "/tmp/hodo-");
 		hodo_text_number(path, size, (uint32_t)hodo_sys0(SYS_geteuid));
 		error = private_dir(path);
+		if (error == -EPERM)
+			error = instead(path, size);
 		if (error)
 			return error;
 	}
@@ -91,10 +106,29 @@ static long socket_path(char *path, size_t size)
 	return 0;
 }
 
+void hodo_listener_remove(void)
+{
+	char *path = hodo_listener.address.sun_path, *slash = 0;
+
+	if (!path[0])
+		return;
+	hodo_file_remove(path);
+	for (char *c = path; hodo_listener.own_dir && *c; c++)
+		slash = *c == '/' ? c : slash;
+	if (slash) {
+		*slash = 0;
+		hodo_sys3(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+	}
+	path[0] = 0;
+}
+
 /* The descriptor, or negative errno. */
 static long open_socket(void)
 {
-	long fd, error = socket_path(hodo_listener.address.sun_path, sizeof(hodo_listener.address.sun_path));
+	long fd, error;
+
+	hodo_listener.own_dir = false;
+	error = socket_path(hodo_listener.address.sun_path, sizeof(hodo_listener.address.sun_path));
 
 	if (error)
 		return error;
@@ -112,6 +146,7 @@ static long open_socket(void)
 	if (!error)
 		return fd;
 	hodo_sys1(SYS_close, fd);
+	hodo_listener_remove();
 	return error;
 }
 
@@ -384,8 +419,7 @@ static void serve_all(void)
 
 static void close_all(void)
 {
-	if (hodo_listener.address.sun_path[0])
-		hodo_file_remove(hodo_listener.address.sun_path);
+	hodo_listener_remove();
 	for (unsigned i = 0; i <= CLIENTS_MAX; i++) {
 		if (watched[i].fd >= 0)
 			hodo_sys1(SYS_close, watched[i].fd);

@@ -9,7 +9,7 @@ import resource
 import unittest
 
 import place
-from hodo_test import HODO, Case, events, main, program, run, wait_for
+from hodo_test import HODO, LIBHODO, Case, events, main, program, run, wait_for
 
 FAKE, TARGET, NAMES = program("FAKE"), program("TARGET"), program("NAMES")
 
@@ -244,6 +244,47 @@ class Socket(Case):
         self.assertTrue(said, done.stderr)
         self.assertFalse(os.path.exists(said[1]))
         self.assertEqual(done.events(), (5, 1))
+
+
+class Taken(Case):
+    """Another user has made /tmp/hodo-UID."""
+    NAME = f"/tmp/hodo-{os.geteuid()}"
+
+    def beside(self, script):
+        """Runs the script where that is so; its standard output."""
+        take = (f"mkdir -p -m 700 {self.NAME} && mkdir -p taken && chown 65534 taken && "
+                f"mount --bind taken {self.NAME} || exit 77\n")
+        done = run("unshare", "-m", "sh", "-c", take + script, **self.how({"env": {"XDG_RUNTIME_DIR": ""}}))
+        if done.returncode in (1, 77):
+            self.skipTest(f"nothing may be mounted or given away here ({done.stderr.strip()})")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_listeners(self):
+        """A process that listens is found, its directory goes with it, or is swept once it was killed."""
+        for end, left in (("KILL", True), ("TERM", False)):
+            out = self.beside(f"""
+                rm -f up; HODO_LISTEN=1 LD_PRELOAD={LIBHODO} {TARGET} forever 0 up & p=$!
+                for i in $(seq 3000); do test -e up && ls -d {self.NAME}-*/$p 2>/dev/null && break; sleep 0.02; done
+                {HODO} list $p >listed 2>&1 && grep -q rt:tick listed && echo listed
+                kill -{end} $p; wait $p; ls -d {self.NAME}-*/$p 2>/dev/null && echo left
+                {HODO} record -q -o swept {TARGET} count 1; ls -d {self.NAME}-*/$p 2>/dev/null && echo unswept; true""")
+            self.assertIn("listed\n", out)
+            self.assertEqual("left\n" in out, left, out)
+            self.assertNotIn("unswept", out)
+            self.assertFalse(os.path.exists(os.path.dirname(out.split()[0])), out)
+
+    def test_killed_recorder(self):
+        out = self.beside(f"""
+            {HODO} record -q -o killed sh -c 'echo $$ >pid; exec {TARGET} forever 0 up' & r=$!
+            for i in $(seq 3000); do test -e up && break; sleep 0.02; done
+            ls -d {self.NAME}-*/record-$r.sock; kill -9 $r; wait $r
+            {HODO} record -q -o swept {TARGET} count 1; kill -TERM $(cat pid)""")
+        self.assertFalse(os.path.exists(os.path.dirname(out.split()[0])), out)
+
+    def test_doctor(self):
+        out = self.beside(f"{HODO} doctor || true")
+        self.assertRegex(out, f"\nwarn  runtime-dir +{self.NAME} belongs to {pwd.getpwuid(65534).pw_name}: ")
 
 
 class Doctor(Case):
