@@ -158,6 +158,8 @@ HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
 #define HODO_FLIGHT_SIZE_ENV "HODO_FLIGHT_SIZE"     /* bytes a CPU, with K, M, G; 1M */
 #define HODO_FLIGHT_EVENTS_ENV "HODO_FLIGHT_EVENTS" /* patterns as in -e; all */
 #define HODO_FLIGHT_KEEP_ENV "HODO_FLIGHT_KEEP"     /* how many files of dead processes are kept; 64 */
+/* Behind it the errno for which there is none: the name of a mapping, where others see it. */
+#define HODO_FLIGHT_ERROR "hodo-flight-error-"
 #define HODO_LISTEN_ENV "HODO_LISTEN"               /* 1: listen from the start */
 
 #ifdef __cplusplus

@@ -47,21 +47,6 @@ static void check_runtime_dir(struct doctor_finding *f)
 			     strerror(-err));
 }
 
-/* Room for a file as a process would take it. 0 or negative errno. */
-static int try_flight(const char *dir, uint64_t bytes)
-{
-	HODO_AUTO_CLOSE int fd = -1;
-	char path[PATH_MAX];
-
-	if (snprintf(path, sizeof(path), "%s/.hodo-doctor-XXXXXX", dir) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkstemp(path);
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return -posix_fallocate(fd, 0, (off_t)bytes);
-}
-
 /* Nothing is loaded for the question. */
 static void check_module(struct doctor_finding *f)
 {
@@ -76,40 +61,6 @@ static void check_module(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_WARN, "for 'hodo record -k': install it (hodo-dkms), then modprobe hodo; nothing else needs it",
 			     errno == ENOENT ? "hodo.ko is not loaded" : "hodo.ko cannot be reached: %s",
 			     strerror(errno));
-}
-
-/* A program says nothing where it can have no flight recorder. */
-static void check_flight(struct doctor_finding *f)
-{
-	const char *dir = getenv(HODO_FLIGHT_ENV), *size = getenv(HODO_FLIGHT_SIZE_ENV);
-	const char *events = getenv(HODO_FLIGHT_EVENTS_ENV);
-	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list patterns = { 0 };
-	uint64_t cpu_bytes = 1 << 20, bytes;
-	char why[256], room[32];
-	int err;
-
-	if (!dir || !*dir) {
-		doctor_found(f, DOCTOR_OK, NULL, "HODO_FLIGHT is not set");
-		return;
-	}
-	if (events && *events && hodo_pattern_add(&patterns, events, why, sizeof(why)) < 0)
-		doctor_found(f, DOCTOR_WARN, "name events as -e does, with commas between them", "HODO_FLIGHT_EVENTS: %s", why);
-	if (f->hint)
-		return;
-	if (size && (hodo_parse_size(size, &cpu_bytes) < 0 || cpu_bytes < HODO_PAGE || cpu_bytes > HODO_RING_MAX)) {
-		doctor_found(f, DOCTOR_WARN, "a size from 4K on, such as 4M", "HODO_FLIGHT_SIZE is no size: 1M is taken");
-		return;
-	}
-	bytes = HODO_SHM_RINGS + (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) + 1) * (cpu_bytes + HODO_PAGE);
-	err = try_flight(dir, bytes);
-	hodo_human_bytes(bytes, room);
-	if (!err)
-		doctor_found(f, DOCTOR_OK, NULL, "files of %s in %s", room, dir);
-	else if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
-		doctor_found(f, DOCTOR_WARN, "make room, or set HODO_FLIGHT_SIZE to less", "%s: no room for a file of %s", dir, room);
-	else
-		doctor_found(f, DOCTOR_WARN, "set HODO_FLIGHT to a directory that exists and can be written",
-			     "%s: %s", dir, strerror(-err));
 }
 
 static void check_library(struct doctor_finding *f)
@@ -233,7 +184,7 @@ static void check_attach(struct doctor_finding *f)
 /* ------------------------------------------------------------------ output */
 
 static const struct doctor_check own_checks[] = {
-	{ "runtime-dir", check_runtime_dir }, { "libhodo", check_library }, { "flight", check_flight },
+	{ "runtime-dir", check_runtime_dir }, { "libhodo", check_library }, { "flight", doctor_check_flight },
 	{ "module", check_module },
 #ifdef HODO_HAVE_ATTACH
 	{ "attach", check_attach },
@@ -271,20 +222,23 @@ static const struct hodo_columns checks = { "checks", HODO_COLUMNS(columns), .he
 static int run(void *args)
 {
 	const struct hodo_args *a = args;
-	const struct doctor_check *const all[] = { doctor_machine_checks, own_checks };
+	const struct doctor_check *const machine[] = { doctor_machine_checks, own_checks, NULL };
+	const struct doctor_check *const process[] = { doctor_process_checks, NULL };
 	HODO_AUTO_FREE struct doctor_finding *found = NULL;
 	struct hodo_table t = { .columns = &checks, .stride = sizeof(*found) };
 	enum doctor_state worst = DOCTOR_OK;
 	struct hodo_page page;
+	uint64_t pid = 0;
 	int status;
 
-	if (a->n)
-		return hodo_usage("doctor", "takes no arguments");
-	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		for (const struct doctor_check *c = all[i]; c->name; c++) {
+	if (a->n > 1 || (a->n && (hodo_parse_number(a->words[0], INT32_MAX, &pid) < 0 || !pid)))
+		return hodo_usage("doctor", "takes one process's number, or nothing");
+	for (const struct doctor_check *const *list = pid ? process : machine; *list; list++) {
+		for (const struct doctor_check *c = *list; c->name; c++) {
 			struct doctor_finding *f = hodo_must(hodo_vec_add(found, t.n));
 
 			f->name = c->name;
+			f->pid = (pid_t)pid;
 			c->run(f);
 			worst = f->state > worst ? f->state : worst;
 		}
@@ -310,9 +264,10 @@ static const struct hodo_args defaults = { .no_pager = true };
 
 const struct hodo_verb hodo_verb_doctor = {
 	.name = "doctor", .does = "check what works on this machine, and how to repair it",
-	.usage = "[--json]",
+	.usage = "[--json] [PID]",
 	.about = "Tries out what recording needs on this machine, and says how to repair what\n"
-		 "does not work. Exits with 1 if something is bad: recording cannot work then.\n",
+		 "does not work. Exits with 1 if something is bad: recording cannot work then.\n"
+		 "Of a process: what it has of Hodoscope, and why it keeps no flight recorder.\n",
 	.options = options, .column = 16, .aligned = true,
 	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,
 };

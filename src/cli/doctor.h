@@ -5,11 +5,13 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_BAD };
 
 struct doctor_finding {
 	const char *name; /* of the check */
+	pid_t pid;        /* of the process that is looked at; 0: the machine is */
 	enum doctor_state state;
 	char text[2 * PATH_MAX + 128];
 	const char *hint; /* NULL if there is nothing to repair */
@@ -25,6 +27,8 @@ struct doctor_check {
 #define doctor_found(f, what, repair, ...)                                                                             \
 	((f)->state = (what), (f)->hint = (repair), snprintf((f)->text, sizeof((f)->text), __VA_ARGS__))
 
+extern const struct doctor_check doctor_process_checks[]; /* doctor_flight.c: a process that runs */
+void doctor_check_flight(struct doctor_finding *f); /* doctor_flight.c: HODO_FLIGHT in our environment */
 extern const struct doctor_check doctor_machine_checks[]; /* doctor_machine.c: kernel, processor, memory, processes */
 
 #endif

@@ -128,13 +128,40 @@ static int begin(enum hodo_start start)
 	return error;
 }
 
+/*
+ * Why there is no file is the name of a mapping, for hodo doctor: a word to the user would be in the program's output.
+ * Not in a fork child, whose sandbox may end it for a call that it has not made before: it keeps its parent's.
+ */
+static int note(int error, enum hodo_start start)
+{
+	static void *mapping;
+	char name[32] = HODO_FLIGHT_ERROR;
+	long fd;
+
+	if (start == HODO_START_FORK)
+		return error;
+	if (mapping)
+		hodo_sys2(SYS_munmap, mapping, HODO_PAGE);
+	mapping = 0;
+	if (!error)
+		return 0;
+	hodo_text_number(name, sizeof(name), (uint64_t)-error);
+	fd = hodo_sys2(SYS_memfd_create, name, MFD_CLOEXEC);
+	if (fd < 0)
+		return error;
+	mapping = hodo_mmap(HODO_PAGE, PROT_NONE, MAP_PRIVATE, (int)fd); /* of an empty file: nobody touches it */
+	mapping = hodo_is_error(mapping) ? 0 : mapping;
+	hodo_sys1(SYS_close, fd);
+	return error;
+}
+
 int hodo_flight_begin(enum hodo_start start)
 {
 	int error = hodo_recording_possible();
 
 	hodo_flight_want.waiting = false;
 	file[0] = 0;
-	if (!hodo_flight_wanted || hodo_flight_want.bad)
+	if (!hodo_flight_wanted)
 		return -ENOTCONN;
 	if (error)
 		return error;
@@ -144,7 +171,7 @@ int hodo_flight_begin(enum hodo_start start)
 		hodo_flight_want.waiting = true;
 		return -ENOTCONN;
 	}
-	return begin(start);
+	return note(hodo_flight_want.bad ? hodo_flight_want.bad : begin(start), start);
 }
 
 void hodo_flight_objects(void)

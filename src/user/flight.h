@@ -18,7 +18,7 @@ struct hodo_flight_options;
 struct hodo_flight_want {
 	bool waiting;   /* for the first event that the program has */
 	bool lazy;      /* not before the program has events */
-	bool bad;       /* what it says of events is no patterns */
+	int bad;        /* negative errno: there can be none */
 	uint32_t keep;  /* files of dead processes */
 	uint64_t bytes; /* a CPU, 2^n */
 	uint32_t patterns, patterns_len;

@@ -111,15 +111,17 @@ void hodo_flight_init(char *const *envp)
 	const char *dir = hodo_environment(envp, HODO_FLIGHT_ENV);
 	struct hodo_flight_want *want = &hodo_flight_want;
 
-	if (!dir || !*dir || hodo_flight_path_dir(want->env, dir) != 0) {
-		want->env[0] = 0;
+	if (!dir || !*dir)
 		return;
-	}
+	want->bad = hodo_flight_path_dir(want->env, dir);
+	if (want->bad)
+		want->env[0] = 0;
 	__builtin_memcpy(want->dir, want->env, sizeof(want->dir));
 	want->lazy = hodo_flight_wanted = true;
 	want_keep(hodo_environment(envp, HODO_FLIGHT_KEEP_ENV));
 	want_bytes(parse_bytes(hodo_environment(envp, HODO_FLIGHT_SIZE_ENV)));
-	want->bad = !want_events(hodo_environment(envp, HODO_FLIGHT_EVENTS_ENV));
+	if (!want_events(hodo_environment(envp, HODO_FLIGHT_EVENTS_ENV)))
+		want->bad = -EINVAL;
 }
 
 int hodo_flight_want_start(const struct hodo_flight_options *o)
@@ -138,6 +140,7 @@ int hodo_flight_want_start(const struct hodo_flight_options *o)
 	if (!want->keep)
 		want->keep = KEEP_DEFAULT;
 	want_bytes(o->buffer_bytes);
-	want->waiting = want->lazy = want->bad = false;
+	want->waiting = want->lazy = false;
+	want->bad = 0;
 	return 0;
 }

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """HODO_FLIGHT: which processes have files, what is in them, which are kept, and where there can be none."""
 import ctypes
+import json
 import os
+import pathlib
 import re
 import resource
 import struct
@@ -10,7 +12,9 @@ import subprocess
 import time
 
 from flights import LIFE, TARGET, Case, environment
-from hodo_test import HODO, LIBHODO, LIMIT_S, hodo, main
+from hodo_test import HODO, LIBHODO, LIMIT_S, hodo, main, program, run, wait_for
+
+FOREVER = program("FOREVER")
 
 CLONE_NEWNS = 0x20000
 
@@ -269,6 +273,50 @@ class Clock(Case):
 
 
 class Refused(Case):
+    """Where there can be no file the program is silent, and hodo doctor says why: before it, and while it runs."""
+
+    def doctor(self, *pid, preexec_fn=None, **settings):
+        """What it says of flight recorders: the state, and the text with the hint."""
+        done = run(HODO, "doctor", "--json", *pid, env=environment(self.flights, **settings), cwd=self.dir,
+                   preexec_fn=preexec_fn)
+        found = [c for c in json.loads(done.stdout)["checks"] if c["name"] == "flight"]
+        self.assertEqual(len(found), 1, done.stdout)
+        return found[0]["state"], f"{found[0]['text']}: {found[0]['hint']}"
+
+    def check_known(self, words, preexec_fn=None, **settings):
+        """Both ways."""
+        state, text = self.doctor(preexec_fn=preexec_fn, **settings)
+        self.assertEqual((state, words in text), ("warn", True), text)
+        state, text = self.doctor(self.started(FOREVER, "forever", 0, "up", preexec_fn=preexec_fn, **settings))
+        self.assertEqual((state, words in text), ("bad", True), text)
+
+    def started(self, *command, preexec_fn=None, **settings):
+        """The number of such a program, once it runs."""
+        process = self.start(*command, env=environment(self.flights, **settings), cwd=self.dir, preexec_fn=preexec_fn)
+        if command[0] == FOREVER:
+            wait_for("the program", lambda: os.path.exists(self.path("up")))
+            os.remove(self.path("up"))
+        return process.pid
+
+    def test_reasons(self):
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+        self.check_known("nowhere: there is no such directory: make it", HODO_FLIGHT=self.path("nowhere"))
+        self.check_known("Not a directory", HODO_FLIGHT=LIFE)
+        self.check_known("ulimit -f is too low for a file of", preexec_fn=small)
+        self.check_known("name events as -e does", HODO_FLIGHT_EVENTS="a b,,")
+
+    def test_no_reason(self):
+        found = self.doctor(self.started(FOREVER, "forever", 0, "up"))
+        self.assertEqual(found, ("ok", f"{self.flights}/{self.files()[0]}: None"))
+        other = self.started("sleep", 1000)
+        wait_for("libhodo", lambda: "libhodo" in pathlib.Path(f"/proc/{other}/maps").read_text(encoding="utf-8"))
+        state, text = self.doctor(other)
+        self.assertEqual((state, "no file in" in text), ("warn", True), text)
+        self.assertEqual(run(HODO, "doctor", 0).returncode, 2)
+        self.assertEqual(run(HODO, "doctor", 2**22 + 1).returncode, 1)
+
     def check_silent(self, **kwargs):
         done = self.fly(LIFE, "ends", **kwargs)
         plain = subprocess.run([LIFE, "ends"], capture_output=True, text=True, check=True)
