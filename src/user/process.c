@@ -78,6 +78,15 @@ static bool is_attached(void)
 	return false;
 }
 
+static void warn_blind(void)
+{
+	const char *text = "libraries that it opens later are not recorded: the loader's hook for debuggers cannot be had";
+	uint64_t mask = hodo_control_lock();
+
+	hodo_catalog_warning(&text, 1);
+	hodo_control_unlock(mask);
+}
+
 /*
  * First of all constructors where the library is preloaded or linked (-z
  * initfirst), so that the constructors of instrumented libraries are traced;
@@ -119,6 +128,8 @@ void hodo_library_start(int argc, char **argv, char **envp)
 		hodo_flight_begin(HODO_START_EXEC);
 	hodo_control_unlock(mask);
 	hodo_loader_hook();
+	if (hodo_loader_blind && !hodo_objects_foreign)
+		warn_blind();
 	if (listen && !hodo_objects_foreign)
 		hodo_listener_start(HODO_LISTENS_WANTED);
 }

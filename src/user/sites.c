@@ -41,10 +41,15 @@ static void update(const struct hodo_site *site, struct hodo_state *state, void 
 int hodo_sites_patch(void)
 {
 	static struct hodo_patch p; /* under the control lock; too large for small stacks */
+	const char *text = "events of it are missing: its code can be changed neither by /proc/self/mem nor by mprotect(2)";
+	int error;
 
 	hodo_patch_begin(&p);
 	hodo_objects_each(update, &p);
-	return hodo_patch_end(&p);
+	error = hodo_patch_end(&p);
+	if (error)
+		hodo_catalog_warning(&text, 1);
+	return error;
 }
 
 static void rebind(const struct hodo_site *site, struct hodo_state *state, void *data)

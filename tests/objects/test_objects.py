@@ -2,6 +2,8 @@
 """Objects that come later than the program, and those whose events cannot be recorded: these are named."""
 import collections
 import json
+import os
+import sys
 
 from hodo_test import Case, main, program
 
@@ -77,6 +79,43 @@ class Namespaces(Objects):
             names = self.names()
             self.assertGreaterEqual(names.pop("auditor:objopen"), 1, names)
             self.assertEqual(names, {"host:step": 20, "plugin:work": 10})
+
+
+DENY_CODE = """import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+f = [(0x20, 0, 0, 0), (0x15, 0, 3, 10), (0x20, 0, 0, 32), (0x54, 0, 0, 6), (0x15, 1, 0, 6),
+     (6, 0, 0, 0x7fff0000), (6, 0, 0, 0x5000d)]
+steps = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in f))
+p = struct.pack("HxxxxxxP", len(f), ctypes.addressof(steps))
+libc.prctl(38, 1, 0, 0, 0)
+assert libc.prctl(22, 2, ctypes.c_char_p(p)) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+class Bare(Objects):
+    """Where /proc is not mounted, as in a container of somebody's own making."""
+    NO_PROC = "mount -t tmpfs none /proc || exit 77; exec"
+
+    def bare(self, *command):
+        done = self.record("unshare", "-m", "sh", "-c", f'{self.NO_PROC} "$@"', "sh", *command)
+        if done.returncode in (1, 77):
+            self.skipTest(f"nothing may be mounted here ({done.stderr.strip()})")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_opened_later(self):
+        self.bare(HOST, 3, "open", PLUGIN, "close", PLUGIN, "new", PLUGIN)
+        warned = any("libraries that it opens later are not recorded" in text for text in self.warnings())
+        self.assertEqual(self.names(), {"host:step": 12, **({} if warned else {"plugin:work": 9})})
+
+    def test_code_that_cannot_be_changed(self):
+        """By neither way: what is missing is said."""
+        if os.uname().machine != "x86_64":
+            self.skipTest("the filter is for x86-64")
+        self.bare(sys.executable, "-c", DENY_CODE, HOST, 3, "open", PLUGIN)
+        said = " ".join(self.warnings())
+        self.assertIn("events of it are missing: its code can be changed neither", said)
+        self.assertIn("libraries that it opens later are not recorded", said)
 
 
 main()
