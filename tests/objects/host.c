@@ -5,15 +5,23 @@
  * Usage: host TIMES [HOW LIBRARY]...
  * HOW: open, new (in a namespace of its own), or the same and closed again: close, renew
  *
- * Each is called TIMES times, as is an event of the program's own before, between and after them.
+ * Each is called TIMES times, as is an event of the program's own before, between and after them. With SWITCH in the
+ * environment another thread meanwhile switches their events, so that their code is changed while they come and go.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <hodo/control.h>
 #include <hodo/trace.h>
+
+extern __typeof__(hodo_enable) hodo_enable __attribute__((weak));
+extern __typeof__(hodo_disable) hodo_disable __attribute__((weak));
+static atomic_bool over;
 
 __attribute__((noinline)) void host_step(int n)
 {
@@ -35,10 +43,23 @@ static int use(const char *how, const char *library, int times)
 	return strcmp(how, "close") == 0 || strcmp(how, "renew") == 0 ? dlclose(handle) : 0;
 }
 
+static void *switch_events(void *unused)
+{
+	(void)unused;
+	while (!over && &hodo_disable) {
+		hodo_disable("plugin:*");
+		hodo_enable("plugin:*");
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	int times = argc > 1 ? atoi(argv[1]) : 0, bad = 0;
+	pthread_t thread;
 
+	if (getenv("SWITCH"))
+		pthread_create(&thread, NULL, switch_events, NULL);
 	for (int i = 0; i < times; i++)
 		host_step(i);
 	for (int at = 2; at + 1 < argc; at += 2) {
@@ -46,5 +67,8 @@ int main(int argc, char **argv)
 		for (int i = 0; i < times; i++)
 			host_step(i);
 	}
+	over = true;
+	if (getenv("SWITCH"))
+		pthread_join(thread, NULL);
 	return bad;
 }

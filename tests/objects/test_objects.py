@@ -60,6 +60,12 @@ class Namespaces(Objects):
         again = ["renew", PLUGIN, "close", PLUGIN] * 40
         self.check({"host:step": 810, "plugin:work": 800}, HOST, 10, *again)
 
+    def test_switched_meanwhile(self):
+        """Code that is being unmapped in another namespace is not changed."""
+        done = self.record("env", "SWITCH=1", HOST, 10, "renew", SECOND, *["renew", PLUGIN] * 199)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names()["host:step"], 2010)
+
     def test_functions(self):
         done = self.record("--functions", "-e", "func:plugin_*", HOST, 5, "new", FUNCTIONS, "renew", FUNCTIONS)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -3,7 +3,7 @@
 import os
 import resource
 
-from hodo_test import HODO, Case, main, program, run
+from hodo_test import HODO, LIBHODO, Case, main, program, run, wait_for
 
 TARGET = program("TARGET")
 
@@ -77,6 +77,14 @@ class Refused(Case):
         self.assertEqual(done.events(), (0, 2), done.stderr)
         done = self.record("python3", "-c", ALL_OPEN, "hard")
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_one_that_runs(self):
+        env = {"HODO_LISTEN": "1", "LD_PRELOAD": LIBHODO}
+        target = self.start("bash", "-c", f"ulimit -f 100; exec {TARGET} forever 0 up", env=env)
+        wait_for("the program", lambda: os.path.exists(self.path("up")))
+        done = self.hodo("record", "-o", self.data, "-p", target.pid)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"process {target.pid} is not recorded: ulimit -f (100.0 KiB) is too low", done.stderr)
 
     def test_sandbox(self):
         if os.uname().machine != "x86_64":
