@@ -307,6 +307,9 @@ class Refused(Case):
         self.check_known("ulimit -f is too low for a file of", preexec_fn=small)
         self.check_known("name events as -e does", HODO_FLIGHT_EVENTS="a b,,")
 
+    def test_reason_full(self):
+        self.check_known("no room for a file of", HODO_FLIGHT=self.disk("1M"))
+
     def test_no_reason(self):
         found = self.doctor(self.started(FOREVER, "forever", 0, "up"))
         self.assertEqual(found, ("ok", f"{self.flights}/{self.files()[0]}: None"))
