@@ -21,7 +21,7 @@ class Test:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.name = self.folder.name
-        self.alone = self.everywhere = self.network = self.long = self.turns = False
+        self.alone = self.everywhere = self.last = self.network = self.long = self.turns = False
         self.memory, self.seconds, self.disk_mb, self.append = 1024, 120, 0, ""
         self.modules, self.programs = [], []
         for line in re.findall(r"^# guest: (.*)$", (self.folder / "run.sh").read_text(), re.M):
@@ -30,7 +30,7 @@ class Test:
 
     def _say(self, word):
         name, _, value = word.partition("=")
-        if name in ("alone", "everywhere", "network", "long", "turns") and not value:
+        if name in ("alone", "everywhere", "last", "network", "long", "turns") and not value:
             setattr(self, name, True)
         elif name in ("modules", "programs") and value:
             getattr(self, name).extend(value.split(","))
@@ -105,7 +105,7 @@ def build_hodo_ko(kernel, out, events):
 def groups(tests):
     """Lists of tests that share a boot."""
     together = {}
-    for test in tests:
+    for test in sorted(tests, key=lambda test: test.last):
         key = (test.name,) if test.alone else (test.network, test.memory, bool(test.disk_mb), test.turns)
         together.setdefault(key, []).append(test)
     return list(together.values())
