@@ -22,13 +22,14 @@ static void fail(const char *what)
 int main(void)
 {
 	uint64_t size, word, packet_size, position;
-	int fd = open(HODO_KERNEL_DIR "/buffers/cpu0", O_RDONLY);
+	int fd = open(HODO_KERNEL_DEVICE, O_RDONLY);
+	uint32_t cpu = 0;
 	const struct hodo_ring *ring;
 	const struct hodo_packet *packet;
 	const uint8_t *data;
 
-	if (fd < 0 || ioctl(fd, HODO_IOC_GET_SIZE, &size) < 0)
-		fail("buffers/cpu0");
+	if (fd < 0 || ioctl(fd, HODO_IOC_CHOOSE, &cpu) < 0 || ioctl(fd, HODO_IOC_GET_SIZE, &size) < 0)
+		fail(HODO_KERNEL_DEVICE);
 	ring = mmap(NULL, HODO_PAGE + size, PROT_READ, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED)
 		fail("mmap");

@@ -50,17 +50,15 @@ static void check_runtime_dir(struct doctor_finding *f)
 /* Nothing is loaded for the question. */
 static void check_module(struct doctor_finding *f)
 {
-	char path[PATH_MAX];
+	char why[HODO_KERNEL_WHY_MAX];
+	int err = hodo_kernel_check(why, sizeof(why));
 
-	snprintf(path, sizeof(path), "%s/record", hodo_kernel_dir());
-	if (access(path, R_OK | W_OK) == 0)
+	if (!err)
 		doctor_found(f, DOCTOR_OK, NULL, "hodo.ko is loaded: 'hodo record -k' records the kernel");
 	else if (geteuid() != 0)
-		doctor_found(f, DOCTOR_OK, NULL, "the kernel is recorded by root only");
+		doctor_found(f, DOCTOR_OK, NULL, "the kernel is recorded by root, or with CAP_PERFMON");
 	else
-		doctor_found(f, DOCTOR_WARN, "for 'hodo record -k': install it (hodo-dkms), then modprobe hodo; nothing else needs it",
-			     errno == ENOENT ? "hodo.ko is not loaded" : "hodo.ko cannot be reached: %s",
-			     strerror(errno));
+		doctor_found(f, DOCTOR_WARN, "only 'hodo record -k' needs it", "%s", why);
 }
 
 static void check_library(struct doctor_finding *f)

@@ -6,12 +6,20 @@
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
+#include <linux/sysfs.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
+#endif
+
+/* As a file's operations in sysfs take it. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+typedef const struct bin_attribute hodo_bin_attribute;
+#else
+typedef struct bin_attribute hodo_bin_attribute;
 #endif
 
 static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)

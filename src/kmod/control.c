@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * control.c - the control tree in debugfs: the folder, and the files of the recording that it begins.
- *
- * Files made with debugfs_create_file_unsafe() are those of DEFINE_DEBUGFS_ATTRIBUTE(), which look after removal
- * themselves; all others get debugfs' wrapper. The module stays while one is open, through .owner.
- */
+/* control.c - the control tree's own folder, /sys/kernel/hodo, and the files of the recording that it begins. */
 #include "control.h"
 #include "recording.h"
 
-#include <linux/debugfs.h>
-#include <linux/fs.h>
+#include <linux/kernel.h>
 #include <linux/log2.h>
-#include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
-struct dentry *hodo_dir;
+static struct hodo_control_dir *root;
 
 int hodo_control_trylock(void)
 {
@@ -27,28 +20,20 @@ int hodo_control_trylock(void)
 	return restart_syscall();
 }
 
-char *hodo_control_text(char *buf, size_t size, const char __user *from, size_t len, int *err)
+int hodo_control_switch(const char *text)
 {
-	*err = len >= size ? -EINVAL : copy_from_user(buf, from, len) ? -EFAULT : 0;
-	if (*err)
-		return NULL;
-	buf[len] = '\0';
-	if (strlen(buf) != len) {
-		*err = -EINVAL;
-		return NULL;
-	}
-	return strim(buf);
+	return (text[0] == '0' || text[0] == '1') && !text[1] ? text[0] - '0' : -EINVAL;
 }
 
 /* ---------------------------------------------------------------- enabled */
 
-static int enabled_get(void *data, u64 *value)
+static int enabled_show(struct seq_file *m, void *data)
 {
 	int err = mutex_lock_interruptible(&hodo_lock);
 
 	if (err)
 		return err;
-	*value = hodo_recording.by != HODO_RECORDED_NOT && !hodo_recording.stopped;
+	seq_printf(m, "%d\n", hodo_recording.by != HODO_RECORDED_NOT && !hodo_recording.stopped);
 	mutex_unlock(&hodo_lock);
 	return 0;
 }
@@ -65,20 +50,19 @@ static void disable(void)
 	}
 }
 
-static int enabled_set(void *data, u64 value)
+static int enabled_take(void *data, char *text)
 {
-	int err = value > 1 ? -EINVAL : mutex_lock_interruptible(&hodo_lock);
+	int on = hodo_control_switch(text), err = on < 0 ? on : mutex_lock_interruptible(&hodo_lock);
 
 	if (err)
 		return err;
-	if (!value)
+	if (!on)
 		disable();
 	else if (hodo_recording.by != HODO_RECORDED_BY_TREE)
 		err = hodo_recording_start_tree();
 	mutex_unlock(&hodo_lock);
 	return err;
 }
-DEFINE_DEBUGFS_ATTRIBUTE(enabled_ops, enabled_get, enabled_set, "%llu\n");
 
 /* ------------------------------------------------------------------ sizes */
 
@@ -115,48 +99,55 @@ static u64 bytes_of_kb(u64 kb)
 	return kb == 0 || kb > HODO_RING_MAX >> 10 ? 0 : roundup_pow_of_two(kb) << 10;
 }
 
-static int size_get(void *which, u64 *value)
+static int ring_size_show(struct seq_file *m, void *data)
 {
-	*value = (which == &hodo_tree_config.ring_size ? READ_ONCE(hodo_tree_config.ring_size) :
-							 READ_ONCE(hodo_tree_config.packet_size)) >> 10;
+	seq_printf(m, "%llu\n", READ_ONCE(hodo_tree_config.ring_size) >> 10);
 	return 0;
 }
 
-static int size_set(void *which, u64 value)
+static int packet_size_show(struct seq_file *m, void *data)
+{
+	seq_printf(m, "%u\n", READ_ONCE(hodo_tree_config.packet_size) >> 10);
+	return 0;
+}
+
+static int size_take(const char *text, bool of_ring)
 {
 	struct hodo_tree_config *c = &hodo_tree_config;
-	int err = lock_config();
+	u64 kb;
+	int err = kstrtou64(text, 0, &kb) ? -EINVAL : lock_config();
 
 	if (err)
 		return err;
-	err = which == &c->ring_size ? set_sizes(c->packet_size, bytes_of_kb(value)) :
-				       set_sizes(bytes_of_kb(value), c->ring_size);
+	err = of_ring ? set_sizes(c->packet_size, bytes_of_kb(kb)) : set_sizes(bytes_of_kb(kb), c->ring_size);
 	mutex_unlock(&hodo_lock);
 	return err;
 }
-DEFINE_DEBUGFS_ATTRIBUTE(size_ops, size_get, size_set, "%llu\n");
+
+static int ring_size_take(void *data, char *text)
+{
+	return size_take(text, true);
+}
+
+static int packet_size_take(void *data, char *text)
+{
+	return size_take(text, false);
+}
 
 /* ------------------------------------------------------------ mode, reset */
 
 static const char *const modes[] = { [HODO_MODE_DISCARD] = "discard", [HODO_MODE_OVERWRITE] = "overwrite" };
 
-static ssize_t mode_read(struct file *file, char __user *to, size_t len, loff_t *offset)
+static int mode_show(struct seq_file *m, void *data)
 {
-	char text[16];
-	int n = scnprintf(text, sizeof(text), "%s\n", modes[READ_ONCE(hodo_tree_config.mode)]);
-
-	return simple_read_from_buffer(to, len, offset, text, n);
+	seq_printf(m, "%s\n", modes[READ_ONCE(hodo_tree_config.mode)]);
+	return 0;
 }
 
-static ssize_t mode_write(struct file *file, const char __user *from, size_t len, loff_t *offset)
+static int mode_take(void *data, char *text)
 {
-	char buf[16], *text;
-	int err, mode;
+	int err, mode = match_string(modes, ARRAY_SIZE(modes), text);
 
-	text = hodo_control_text(buf, sizeof(buf), from, len, &err);
-	if (!text)
-		return err;
-	mode = match_string(modes, ARRAY_SIZE(modes), text);
 	if (mode < 0)
 		return -EINVAL;
 	err = lock_config();
@@ -164,15 +155,11 @@ static ssize_t mode_write(struct file *file, const char __user *from, size_t len
 		return err;
 	hodo_tree_config.mode = mode;
 	mutex_unlock(&hodo_lock);
-	return len;
+	return 0;
 }
 
-static const struct file_operations mode_ops = {
-	.owner = THIS_MODULE, .open = simple_open, .read = mode_read, .write = mode_write,
-};
-
 /* Whatever was written. */
-static ssize_t reset_write(struct file *file, const char __user *from, size_t len, loff_t *offset)
+static int reset_take(void *data, char *text)
 {
 	int err = mutex_lock_interruptible(&hodo_lock);
 
@@ -180,33 +167,43 @@ static ssize_t reset_write(struct file *file, const char __user *from, size_t le
 		return err;
 	err = hodo_recording_reset();
 	mutex_unlock(&hodo_lock);
-	return err ? err : len;
+	return err;
 }
-
-static const struct file_operations reset_ops = { .owner = THIS_MODULE, .open = simple_open, .write = reset_write };
 
 /* ------------------------------------------------------------- begin, end */
 
+/* info is open to all by its mode, so that who has CAP_PERFMON alone can list what to record: see control_dir.c. */
+static const struct hodo_control_file files[] = {
+	{ "enabled", 0600, .show = enabled_show, .take = enabled_take },
+	{ "buffer_size_kb", 0600, .show = ring_size_show, .take = ring_size_take },
+	{ "packet_size_kb", 0600, .show = packet_size_show, .take = packet_size_take },
+	{ "mode", 0600, .show = mode_show, .take = mode_take },
+	{ "reset", 0200, .take = reset_take },
+	{ "info", 0444, .read = hodo_control_info },
+	{ "overflow", 0400, .show = hodo_control_overflow },
+};
+
 int hodo_control_init(void)
 {
-	hodo_dir = debugfs_create_dir("hodo", NULL);
-	if (IS_ERR(hodo_dir)) {
-		pr_err("no folder in debugfs (error %ld): the kernel needs CONFIG_DEBUG_FS, and no debugfs=off\n",
-		       -PTR_ERR(hodo_dir));
-		return PTR_ERR(hodo_dir);
-	}
-	debugfs_create_file_unsafe("enabled", 0600, hodo_dir, NULL, &enabled_ops);
-	debugfs_create_file_unsafe("buffer_size_kb", 0600, hodo_dir, &hodo_tree_config.ring_size, &size_ops);
-	debugfs_create_file_unsafe("packet_size_kb", 0600, hodo_dir, &hodo_tree_config.packet_size, &size_ops);
-	debugfs_create_file("mode", 0600, hodo_dir, NULL, &mode_ops);
-	debugfs_create_file("reset", 0200, hodo_dir, NULL, &reset_ops);
-	debugfs_create_file("info", 0400, hodo_dir, NULL, hodo_control_info_ops);
-	debugfs_create_file("overflow", 0400, hodo_dir, NULL, hodo_control_overflow_ops);
-	hodo_control_events_init();
-	return 0;
+	int err;
+
+	root = hodo_control_dir_new("hodo", NULL, files, ARRAY_SIZE(files), NULL);
+	err = root ? hodo_control_events_init(root) : -ENOMEM;
+	if (err)
+		hodo_control_exit();
+	return err;
+}
+
+void hodo_control_close(void)
+{
+	hodo_control_events_close();
+	hodo_control_dir_close(root);
 }
 
 void hodo_control_exit(void)
 {
-	debugfs_remove(hodo_dir);
+	hodo_control_events_exit();
+	if (root)
+		hodo_control_dir_free(root);
+	root = NULL;
 }

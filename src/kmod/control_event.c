@@ -5,21 +5,20 @@
  */
 #include "control.h"
 
-#include <linux/debugfs.h>
-#include <linux/fs.h>
-#include <linux/module.h>
+#include <linux/kernel.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 struct provider {
 	struct list_head list;
-	struct dentry *dir;
+	struct hodo_control_dir *dir;
 	unsigned int events;
 	char name[];
 };
 static LIST_HEAD(providers);
-static struct dentry *events_dir; /* NULL: the tree is not made yet */
+static struct hodo_control_dir *events_dir; /* NULL: the tree is not made yet, or closed */
+static struct hodo_control_dir *closed_dir;
 
 /* --------------------------------------------------------------- enable */
 
@@ -38,55 +37,67 @@ static char state_of_many(const struct provider *p)
 	return !any ? '0' : all ? '1' : 'X';
 }
 
-static ssize_t read_state(void *what, bool many, char __user *to, size_t len, loff_t *offset)
+static int many_show(struct seq_file *m, void *provider)
 {
-	const struct hodo_event *event = what;
-	char text[2] = { 0, '\n' };
 	int err = hodo_control_trylock();
 
 	if (err)
 		return err;
-	text[0] = many ? state_of_many(what) : event->enabled ? '1' : '0';
+	seq_printf(m, "%c\n", state_of_many(provider));
 	mutex_unlock(&hodo_lock);
-	return simple_read_from_buffer(to, len, offset, text, sizeof(text));
+	return 0;
 }
 
-static ssize_t write_state(void *what, bool many, const char __user *from, size_t len)
+static int many_take(void *provider, char *text)
 {
-	const struct provider *p = what;
-	char buf[8], *text;
-	int err;
+	const struct provider *p = provider;
+	int on = hodo_control_switch(text), err = on < 0 ? on : hodo_control_trylock();
 
-	text = hodo_control_text(buf, sizeof(buf), from, len, &err);
-	if (!text)
-		return err;
-	if ((text[0] != '0' && text[0] != '1') || text[1])
-		return -EINVAL;
-	err = hodo_control_trylock();
 	if (err)
 		return err;
-	err = many ? hodo_events_enable(p ? p->name : NULL, text[0] == '1') : hodo_event_enable(what, text[0] == '1');
+	err = hodo_events_enable(p ? p->name : NULL, on);
 	mutex_unlock(&hodo_lock);
-	return err ? err : len;
+	return err;
 }
 
-#define ENABLE(name, many)                                                                                           \
-	static ssize_t name##_read(struct file *file, char __user *to, size_t len, loff_t *offset)                   \
-	{                                                                                                            \
-		return read_state(file->private_data, many, to, len, offset);                                        \
-	}                                                                                                            \
-	static ssize_t name##_write(struct file *file, const char __user *from, size_t len, loff_t *offset)          \
-	{                                                                                                            \
-		return write_state(file->private_data, many, from, len);                                             \
-	}                                                                                                            \
-	static const struct file_operations name##_ops = {                                                           \
-		.owner = THIS_MODULE, .open = simple_open, .read = name##_read, .write = name##_write,               \
-		.llseek = default_llseek,                                                                            \
-	}
-ENABLE(enable, false);      /* of an event */
-ENABLE(enable_many, true); /* of a provider's, or all */
+static int enable_show(struct seq_file *m, void *event)
+{
+	int err = hodo_control_trylock();
+
+	if (err)
+		return err;
+	seq_printf(m, "%d\n", ((const struct hodo_event *)event)->enabled);
+	mutex_unlock(&hodo_lock);
+	return 0;
+}
+
+static int enable_take(void *event, char *text)
+{
+	int on = hodo_control_switch(text), err = on < 0 ? on : hodo_control_trylock();
+
+	if (err)
+		return err;
+	err = hodo_event_enable(event, on);
+	mutex_unlock(&hodo_lock);
+	return err;
+}
 
 /* ------------------------------------------------------------ come and go */
+
+/* Of a provider, or all. */
+static const struct hodo_control_file many_files[] = { { "enable", 0600, .show = many_show, .take = many_take } };
+
+static const struct hodo_control_file event_files[] = {
+	{ "enable", 0600, .show = enable_show, .take = enable_take },
+	{ "filter", 0600, .show = hodo_control_filter_show, .take = hodo_control_filter_take },
+	{ "format", 0400, .show = hodo_control_format },
+};
+
+/* sysfs says it loudly in the log when a name is taken, and knows no folders of the others. */
+static bool name_has_place(const char *name)
+{
+	return strcmp(name, "enable") != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
 
 static struct provider *find_provider(const char *name)
 {
@@ -108,12 +119,11 @@ static struct provider *new_provider(const char *name)
 		return NULL;
 	memcpy(p->name, name, len);
 	p->events = 0;
-	p->dir = debugfs_create_dir(name, events_dir);
-	if (IS_ERR(p->dir)) {
+	p->dir = hodo_control_dir_new(name, events_dir, many_files, ARRAY_SIZE(many_files), p);
+	if (!p->dir) {
 		kfree(p);
 		return NULL;
 	}
-	debugfs_create_file("enable", 0600, p->dir, p, &enable_many_ops);
 	list_add(&p->list, &providers);
 	return p;
 }
@@ -122,33 +132,30 @@ static void forget_provider(struct provider *p)
 {
 	if (p->events > 0)
 		return;
-	debugfs_remove(p->dir);
+	hodo_control_dir_free(p->dir);
 	list_del(&p->list);
 	kfree(p);
 }
 
-/* An event that gets no folder (no memory, or it is named "enable") can be recorded all the same. */
+/* An event that gets no folder (no memory, or a name such as "enable") can be recorded all the same. */
 void hodo_control_event_added(struct hodo_event *event)
 {
-	struct provider *p = find_provider(event->provider);
-	struct dentry *dir;
+	struct provider *p;
 
 	event->dir = NULL;
 	event->filter_refused = NULL;
-	if (!p && events_dir)
+	if (!events_dir || !name_has_place(event->provider) || !name_has_place(event->name))
+		return;
+	p = find_provider(event->provider);
+	if (!p)
 		p = new_provider(event->provider);
 	if (!p)
 		return;
-	dir = debugfs_create_dir(event->name, p->dir);
-	if (IS_ERR(dir)) {
+	event->dir = hodo_control_dir_new(event->name, p->dir, event_files, ARRAY_SIZE(event_files), event);
+	if (event->dir)
+		p->events++;
+	else
 		forget_provider(p);
-		return;
-	}
-	p->events++;
-	event->dir = dir;
-	debugfs_create_file("enable", 0600, dir, event, &enable_ops);
-	debugfs_create_file("filter", 0600, dir, event, &hodo_control_filter_ops);
-	debugfs_create_file("format", 0400, dir, event, hodo_control_format_ops);
 }
 
 void hodo_control_event_removed(struct hodo_event *event)
@@ -157,7 +164,7 @@ void hodo_control_event_removed(struct hodo_event *event)
 
 	if (!event->dir)
 		return;
-	debugfs_remove(event->dir);
+	hodo_control_dir_free(event->dir);
 	event->dir = NULL;
 	kfree(event->filter_refused);
 	event->filter_refused = NULL;
@@ -165,14 +172,32 @@ void hodo_control_event_removed(struct hodo_event *event)
 	forget_provider(p);
 }
 
-void hodo_control_events_init(void)
+int hodo_control_events_init(struct hodo_control_dir *root)
 {
+	struct hodo_control_dir *dir = hodo_control_dir_new("events", root, many_files, ARRAY_SIZE(many_files), NULL);
 	struct hodo_event *e;
 
+	if (!dir)
+		return -ENOMEM;
 	mutex_lock(&hodo_lock);
-	events_dir = debugfs_create_dir("events", hodo_dir);
-	debugfs_create_file("enable", 0600, events_dir, NULL, &enable_many_ops);
+	events_dir = dir;
 	list_for_each_entry(e, &hodo_events, list)
 		hodo_control_event_added(e);
 	mutex_unlock(&hodo_lock);
+	return 0;
+}
+
+void hodo_control_events_close(void)
+{
+	mutex_lock(&hodo_lock);
+	closed_dir = events_dir;
+	events_dir = NULL;
+	mutex_unlock(&hodo_lock);
+}
+
+void hodo_control_events_exit(void)
+{
+	if (closed_dir)
+		hodo_control_dir_free(closed_dir);
+	closed_dir = NULL;
 }

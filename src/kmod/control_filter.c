@@ -11,9 +11,7 @@
 #include <core/filter_parse.h>
 
 #include <linux/ctype.h>
-#include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -25,7 +23,6 @@ struct work {
 	uint8_t code[HODO_FILTER_MAX];
 	size_t len;
 	char error[192];
-	char text[HODO_FILTER_EXPR_MAX + 64]; /* with blanks around it */
 };
 
 static int refuse(struct work *w, const char *where, const char *what, const char *name, int name_len)
@@ -120,30 +117,28 @@ static int take(struct hodo_event *event, struct work *w, const char *expr, int 
 	return err ? err : wrong;
 }
 
-static ssize_t filter_write(struct file *file, const char __user *from, size_t len, loff_t *offset)
+int hodo_control_filter_take(void *event, char *text)
 {
-	struct hodo_event *event = ((struct seq_file *)file->private_data)->private;
-	struct work *w = kvmalloc(sizeof(*w), GFP_KERNEL);
-	char *expr;
+	struct work *w;
 	int err, wrong = 0;
 
+	if (strlen(text) > HODO_FILTER_EXPR_MAX)
+		return -EINVAL;
+	w = kvmalloc(sizeof(*w), GFP_KERNEL);
 	if (!w)
 		return -ENOMEM;
-	expr = hodo_control_text(w->text, sizeof(w->text), from, len, &err);
-	if (expr) {
-		if (strcmp(expr, "0") == 0)
-			*expr = '\0';
-		if (*expr)
-			wrong = compile(w, event, expr);
-		err = take(event, w, expr, wrong);
-	}
+	if (strcmp(text, "0") == 0)
+		*text = '\0';
+	if (*text)
+		wrong = compile(w, event, text);
+	err = take(event, w, text, wrong);
 	kvfree(w);
-	return err ? err : len;
+	return err;
 }
 
-static int filter_show(struct seq_file *m, void *v)
+int hodo_control_filter_show(struct seq_file *m, void *data)
 {
-	const struct hodo_event *event = m->private;
+	const struct hodo_event *event = data;
 	int err = hodo_control_trylock();
 
 	if (err)
@@ -154,13 +149,3 @@ static int filter_show(struct seq_file *m, void *v)
 	mutex_unlock(&hodo_lock);
 	return 0;
 }
-
-static int filter_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, filter_show, inode->i_private);
-}
-
-const struct file_operations hodo_control_filter_ops = {
-	.owner = THIS_MODULE, .open = filter_open, .read = seq_read, .write = filter_write, .llseek = seq_lseek,
-	.release = single_release,
-};

@@ -5,59 +5,12 @@
 
 #include <core/fields.h>
 
-#include <linux/fs.h>
-#include <linux/module.h>
+#include <linux/mm.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/string_helpers.h>
 
 /* ------------------------------------------------------------------- info */
-
-/*
- * The position is the id of the event that comes next, so that reading goes on where it was when events come and go.
- * 0: the head.
- */
-static void *info_at(loff_t *pos)
-{
-	struct hodo_event *e;
-
-	if (*pos == 0)
-		return SEQ_START_TOKEN;
-	list_for_each_entry(e, &hodo_events, list) {
-		if (e->id >= *pos) {
-			*pos = e->id;
-			return e;
-		}
-	}
-	return NULL;
-}
-
-static void *info_start(struct seq_file *m, loff_t *pos)
-{
-	int err = mutex_lock_interruptible(&hodo_lock);
-
-	return err ? ERR_PTR(err) : info_at(pos);
-}
-
-static void *info_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	struct hodo_event *e = v;
-
-	++*pos;
-	if (v == SEQ_START_TOKEN)
-		return info_at(pos);
-	if (list_is_last(&e->list, &hodo_events))
-		return NULL;
-	e = list_next_entry(e, list);
-	*pos = e->id;
-	return e;
-}
-
-static void info_stop(struct seq_file *m, void *v)
-{
-	if (!IS_ERR(v))
-		mutex_unlock(&hodo_lock);
-}
 
 static const char *state_of(const struct hodo_event *e)
 {
@@ -92,11 +45,92 @@ static int info_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations info_sops = {
-	.start = info_start, .next = info_next, .stop = info_stop, .show = info_show,
+/*
+ * sysfs asks for a page at a time, by its place in the text. To find that again, all lines before it would be written
+ * again: so it is kept where readers go on. By ids, since events come and go.
+ */
+struct place {
+	const struct file *file; /* for comparing alone: it may have been closed */
+	loff_t offset;
+	uint32_t id; /* of the event whose line comes next; 0: the head */
+	size_t skip; /* bytes of it that were read already */
 };
-DEFINE_SEQ_ATTRIBUTE(info);
-const struct file_operations *const hodo_control_info_ops = &info_fops;
+static struct place places[8]; /* under hodo_lock, as all of this */
+static unsigned int places_next;
+
+static struct place *find_place(const struct file *file, loff_t offset)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++)
+		if (offset && places[i].file == file && places[i].offset == offset)
+			return &places[i];
+	return NULL;
+}
+
+/* The event at the id, or the one that comes after it. */
+static struct hodo_event *event_from(uint32_t id)
+{
+	struct hodo_event *e;
+
+	list_for_each_entry(e, &hodo_events, list)
+		if (e->id >= id)
+			return e;
+	return NULL;
+}
+
+/* Whole lines as long as there is room, or a part of one that has none. at: from where, and then where it ended. */
+static ssize_t put_lines(struct seq_file *m, struct place *at, bool exact, char *to, size_t len)
+{
+	struct hodo_event *e = event_from(at->id);
+	void *line = at->id ? e : SEQ_START_TOKEN;
+	size_t done = 0;
+
+	while (line && done < len) {
+		int err = hodo_control_show(m, info_show, line);
+		size_t n;
+
+		if (err)
+			return err;
+		if (at->skip < m->count) {
+			n = m->count - at->skip;
+			if (n > len - done && done > 0)
+				break;
+			n = min(n, len - done);
+			memcpy(to + done, m->buf + at->skip, n);
+			done += n;
+			at->skip += n;
+			if (at->skip < m->count)
+				break;
+		}
+		/* A line that has become shorter costs the next one nothing. */
+		at->skip = exact ? 0 : at->skip - m->count;
+		if (line != SEQ_START_TOKEN)
+			e = list_is_last(&e->list, &hodo_events) ? NULL : list_next_entry(e, list);
+		line = e;
+		at->id = e ? e->id : U32_MAX;
+	}
+	return done;
+}
+
+ssize_t hodo_control_info(const struct file *file, char *to, loff_t offset, size_t len)
+{
+	struct place at = { file, offset, .skip = offset }, *found;
+	struct seq_file m = { 0 };
+	ssize_t n = mutex_lock_interruptible(&hodo_lock);
+
+	if (n)
+		return n;
+	found = find_place(file, offset);
+	if (found)
+		at = *found;
+	n = put_lines(&m, &at, found, to, len);
+	if (n > 0) {
+		at.offset += n;
+		*(found ? found : &places[places_next++ % ARRAY_SIZE(places)]) = at;
+	}
+	mutex_unlock(&hodo_lock);
+	kvfree(m.buf);
+	return n;
+}
 
 /* --------------------------------------------------------------- overflow */
 
@@ -128,7 +162,7 @@ static uint64_t overwritten(struct hodo_memory *m, uint32_t ring)
 	return before;
 }
 
-static int overflow_show(struct seq_file *m, void *v)
+int hodo_control_overflow(struct seq_file *m, void *data)
 {
 	struct hodo_memory *memory;
 	int err = mutex_lock_interruptible(&hodo_lock);
@@ -155,8 +189,6 @@ static int overflow_show(struct seq_file *m, void *v)
 	hodo_memory_put(memory);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(overflow);
-const struct file_operations *const hodo_control_overflow_ops = &overflow_fops;
 
 /* ----------------------------------------------------------------- format */
 
@@ -179,9 +211,9 @@ static void say_field(struct seq_file *m, const struct hodo_field *f, int *offse
 	*offset = variable || *offset < 0 ? -1 : *offset + (int)fixed;
 }
 
-static int format_show(struct seq_file *m, void *v)
+int hodo_control_format(struct seq_file *m, void *event)
 {
-	const struct hodo_event *e = m->private;
+	const struct hodo_event *e = event;
 	int offset = 0, err = hodo_control_trylock();
 
 	if (err)
@@ -193,5 +225,3 @@ static int format_show(struct seq_file *m, void *v)
 	mutex_unlock(&hodo_lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(format);
-const struct file_operations *const hodo_control_format_ops = &format_fops;

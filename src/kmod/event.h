@@ -13,7 +13,7 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 
-struct dentry;
+struct hodo_control_dir;
 struct hodo_event;
 struct hodo_rules;
 
@@ -60,7 +60,7 @@ struct hodo_event {
 	bool described; /* in that recording's catalogue */
 	uint16_t described_id; /* there: 0, none */
 	/* control.c's. */
-	struct dentry *dir;
+	struct hodo_control_dir *dir;
 	char *filter; /* text of its file; NULL: none */
 	uint8_t *filter_code; /* its program */
 	uint32_t filter_len;

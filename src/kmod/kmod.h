@@ -6,18 +6,16 @@
 #include "compat.h"
 #include "event.h"
 
-#include <linux/dcache.h>
-
 /* hodo: TEXT, in the kernel's log. */
 #undef pr_fmt
 #define pr_fmt(fmt) "hodo: " fmt
 
-extern struct dentry *hodo_dir; /* /sys/kernel/debug/hodo */
-
 void hodo_writers_exit(void); /* writer.c */
-int hodo_control_init(void); /* control.c: makes hodo_dir, its files, and folders of the events there are */
-void hodo_control_exit(void);
-void hodo_recorder_init(void); /* recorder.c: the files record and memory, and buffers/cpuN */
+int hodo_control_init(void); /* control.c: the control tree, with folders of the events there are */
+void hodo_control_close(void); /* nobody has a file of it open from then on */
+void hodo_control_exit(void); /* when all events are removed */
+int hodo_recorder_init(void); /* recorder.c: /dev/hodo, and what there is in debugfs */
+void hodo_recorder_exit(void);
 int hodo_tracepoints_init(void); /* tracepoints.c: the kernel's own */
 void hodo_tracepoints_exit(void);
 int hodo_syscalls_init(void); /* syscalls.c */

@@ -10,18 +10,6 @@ struct part {
 	void (*exit)(void);
 };
 
-/*
- * Files come last: the kernel frees a module whose init function fails, whoever has a file of it open. They go last,
- * too, when no one can be open any more: events take their folders with them.
- */
-static const struct part parts[] = {
-	{ hodo_tracepoints_init, hodo_tracepoints_exit },
-	{ hodo_syscalls_init, hodo_syscalls_exit },
-	{ hodo_functions_init, hodo_functions_exit },
-	{ hodo_sites_init, hodo_sites_exit },
-	{ hodo_control_init, NULL },
-};
-
 /* Before what they record goes. */
 static void end_recordings(void)
 {
@@ -29,12 +17,25 @@ static void end_recordings(void)
 	hodo_recording_end();
 	hodo_recording_reset();
 	mutex_unlock(&hodo_lock);
+	hodo_recording_exit();
 }
+
+/*
+ * The device comes last, when nothing can fail any more: the kernel frees a module whose init function fails, whoever
+ * has it open. Once the tree is closed nobody can begin a recording; events then free their folders themselves.
+ */
+static const struct part parts[] = {
+	{ hodo_tracepoints_init, hodo_tracepoints_exit },
+	{ hodo_syscalls_init, hodo_syscalls_exit },
+	{ hodo_functions_init, hodo_functions_exit },
+	{ hodo_sites_init, hodo_sites_exit },
+	{ NULL, end_recordings },
+	{ hodo_control_init, hodo_control_close },
+	{ hodo_recorder_init, hodo_recorder_exit },
+};
 
 static void unwind(size_t n)
 {
-	end_recordings();
-	hodo_recording_exit();
 	while (n-- > 0)
 		if (parts[n].exit)
 			parts[n].exit();
@@ -45,14 +46,13 @@ static void unwind(size_t n)
 static int __init hodo_init(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		int err = parts[i].init();
+		int err = parts[i].init ? parts[i].init() : 0;
 
 		if (err) {
 			unwind(i);
 			return err;
 		}
 	}
-	hodo_recorder_init();
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * recorder.c - the files `record`, `memory`, buffers/cpuN and buffers/fallback; see <hodo/abi_kernel.h>. The last ones
- * are a ring each, mapped by its reader, who says by ioctl() how far it has read.
+ * recorder.c - /dev/hodo, and in debugfs the files `record`, `memory`, buffers/cpuN and buffers/fallback, each of which
+ * is a part of what the device can; see <hodo/abi_kernel.h>. The reader of a ring says by ioctl() how far it has read.
  *
  * An open file holds the memory of one recording, whatever comes after it: the one that it began, or that there was
  * when it was opened. mmap() runs with the caller's mmap_lock held, and copying from user space takes it: so hodo_lock
@@ -14,31 +14,48 @@
 #include "recording.h"
 
 #include <hodo/abi_kernel.h>
+#include <linux/capability.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
+#include <linux/miscdevice.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#define WHOLE U32_MAX
+#define WHOLE HODO_RING_ALL
 
-/* An open file. memory is set once, and kept until the file is closed. */
+/* An open file. memory is set once, after the others, and kept until the file is closed. */
 struct reader {
 	struct hodo_memory *memory;
 	uint32_t ring;   /* WHOLE: all of them, and what else is in the memory */
 	uint32_t number; /* of the recording that this file began; 0: none */
 };
 
-static int record_open(struct inode *inode, struct file *file)
+static int new_reader(struct file *file, uint32_t ring)
 {
 	struct reader *r = kzalloc(sizeof(*r), GFP_KERNEL);
 
 	if (!r)
 		return -ENOMEM;
-	r->ring = (uint32_t)(unsigned long)inode->i_private;
+	r->ring = ring;
 	file->private_data = r;
 	return 0;
+}
+
+/* What perf asks for; and where the kernel is locked down, what ftrace asks for. */
+static int device_open(struct inode *inode, struct file *file)
+{
+	int err = perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
+
+	return err ? err : new_reader(file, WHOLE);
+}
+
+static int record_open(struct inode *inode, struct file *file)
+{
+	return new_reader(file, (uint32_t)(unsigned long)inode->i_private);
 }
 
 /* Under hodo_lock: whether it is still this file's recording. */
@@ -195,6 +212,47 @@ static long buffer_ioctl(struct file *file, unsigned int command, unsigned long 
 	return copy_to_user((void __user *)arg, &value, sizeof(value)) ? -EFAULT : 0;
 }
 
+/* From now on the file is as `memory`, or as a ring's. */
+static int choose(struct reader *r, const void __user *from)
+{
+	const struct hodo_memory *memory;
+	uint32_t ring;
+	int err;
+
+	if (copy_from_user(&ring, from, sizeof(ring)))
+		return -EFAULT;
+	err = mutex_lock_interruptible(&hodo_lock);
+	if (err)
+		return err;
+	memory = hodo_recording.memory;
+	if (r->memory)
+		err = -EBUSY;
+	else if (!memory)
+		err = -ENODATA;
+	else if (ring != WHOLE && ring >= memory->layout.rings)
+		err = -EINVAL;
+	if (!err) {
+		r->ring = ring;
+		hold(r);
+	}
+	mutex_unlock(&hodo_lock);
+	return err;
+}
+
+static long device_ioctl(struct file *file, unsigned int command, unsigned long arg)
+{
+	struct reader *r = file->private_data;
+
+	if (command == HODO_IOC_CHOOSE)
+		return choose(r, (const void __user *)arg);
+	if (!smp_load_acquire(&r->memory))
+		return -ENODATA;
+	if (r->ring != WHOLE)
+		return buffer_ioctl(file, command, arg);
+	/* Who looks at all of another's recording only looks. */
+	return r->number ? record_ioctl(file, command, arg) : -ENOTTY;
+}
+
 static bool has_closed(const struct reader *r, struct hodo_memory *m)
 {
 	for (uint32_t i = 0; i < m->layout.rings; i++)
@@ -219,9 +277,14 @@ static __poll_t reader_poll(struct file *file, struct poll_table_struct *wait)
 	       (smp_load_acquire(&memory->shm->ended) ? EPOLLHUP : 0);
 }
 
+static const struct file_operations device_ops = {
+	.owner = THIS_MODULE, .open = device_open, .release = reader_release, .write = record_write,
+	.mmap = reader_mmap, .poll = reader_poll, .unlocked_ioctl = device_ioctl, .compat_ioctl = compat_ptr_ioctl,
+};
+
 static const struct file_operations record_ops = {
 	.owner = THIS_MODULE, .open = record_open, .release = reader_release, .write = record_write,
-	.mmap = reader_mmap, .unlocked_ioctl = record_ioctl, .poll = reader_poll,
+	.mmap = reader_mmap, .poll = reader_poll, .unlocked_ioctl = record_ioctl, .compat_ioctl = compat_ptr_ioctl,
 };
 
 static const struct file_operations memory_ops = {
@@ -233,22 +296,61 @@ static const struct file_operations buffer_ops = {
 	.poll = reader_poll, .unlocked_ioctl = buffer_ioctl, .compat_ioctl = compat_ptr_ioctl,
 };
 
-/*
- * "unsafe": debugfs' own wrapper knows no mmap(). These files are removed when the module goes, which it does
- * not while one is open: .owner.
- */
-void hodo_recorder_init(void)
+/* ---------------------------------------------------------------- begin, end */
+
+/* Who may open it, device_open() decides. */
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR, .name = "hodo", .mode = 0666, .fops = &device_ops,
+};
+static struct dentry *debug_dir;
+
+static void link_to_tree(const char *name)
 {
-	struct dentry *dir = debugfs_create_dir("buffers", hodo_dir);
+	char target[64];
+
+	scnprintf(target, sizeof(target), HODO_KERNEL_DIR "/%s", name);
+	debugfs_create_symlink(name, debug_dir, target);
+}
+
+/*
+ * All by the names that it had when debugfs was its only place, where there is a debugfs. "unsafe": its own wrapper
+ * knows no mmap(). These files are removed when the module goes, which it does not while one is open: .owner.
+ */
+static void debug_init(void)
+{
+	static const char *const links[] = { "enabled", "buffer_size_kb", "packet_size_kb", "mode", "reset", "info",
+					     "overflow", "events" };
 	void *whole = (void *)(unsigned long)WHOLE;
+	struct dentry *dir;
 	unsigned int cpu;
 	char name[16];
 
-	debugfs_create_file_unsafe("record", 0600, hodo_dir, whole, &record_ops);
-	debugfs_create_file_unsafe("memory", 0400, hodo_dir, whole, &memory_ops);
+	debug_dir = debugfs_create_dir("hodo", NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++)
+		link_to_tree(links[i]);
+	debugfs_create_file_unsafe("record", 0600, debug_dir, whole, &record_ops);
+	debugfs_create_file_unsafe("memory", 0400, debug_dir, whole, &memory_ops);
+	dir = debugfs_create_dir("buffers", debug_dir);
 	for_each_possible_cpu(cpu) {
 		scnprintf(name, sizeof(name), "cpu%u", cpu);
 		debugfs_create_file_unsafe(name, 0400, dir, (void *)(unsigned long)cpu, &buffer_ops);
 	}
 	debugfs_create_file_unsafe("fallback", 0400, dir, (void *)(unsigned long)nr_cpu_ids, &buffer_ops);
+}
+
+int hodo_recorder_init(void)
+{
+	int err = misc_register(&device);
+
+	if (err)
+		pr_err("no device /dev/hodo: error %d\n", -err);
+	else
+		debug_init();
+	return err;
+}
+
+void hodo_recorder_exit(void)
+{
+	debugfs_remove(debug_dir);
+	misc_deregister(&device);
 }

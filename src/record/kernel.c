@@ -9,12 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include <hodo/abi_kernel.h>
@@ -27,15 +26,21 @@
 #include "shm.h"
 #include "snapshot.h"
 
-#define DEBUGFS "/sys/kernel/debug"
-
 extern char **environ;
 
-const char *hodo_kernel_dir(void)
+/* NULL: the kernel's own. */
+static const char *other_dir(void)
 {
 	const char *dir = getenv("HODO_KERNEL_DIR");
 
-	return dir && *dir ? dir : HODO_KERNEL_DIR;
+	return dir && *dir ? dir : NULL;
+}
+
+const char *hodo_kernel_dir(void)
+{
+	const char *dir = other_dir();
+
+	return dir ? dir : HODO_KERNEL_DIR;
 }
 
 /* ------------------------------------------------------------------ opening */
@@ -61,66 +66,110 @@ static void load_module(void)
 			;
 }
 
-static bool is_locked_down(void)
+/* Whether the kernel is, for the sake of that, or of more where more is NULL. */
+static bool is_locked_down(const char *why)
 {
 	char text[128];
 
-	return hodo_file_line(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 && strchr(text, '[') &&
-	       !strstr(text, "[none]");
+	if (hodo_file_line(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) <= 0)
+		return false;
+	return why ? strstr(text, why) != NULL : strchr(text, '[') && !strstr(text, "[none]");
 }
 
 static void tell_missing(char *why, size_t size)
 {
 	struct utsname u = { .release = "?" };
-	struct statfs fs;
 
 	uname(&u);
-	if (strcmp(hodo_kernel_dir(), HODO_KERNEL_DIR) == 0 &&
-	    (statfs(DEBUGFS, &fs) < 0 || (uint32_t)fs.f_type != DEBUGFS_MAGIC))
-		snprintf(why, size, "no debugfs is mounted, through which the kernel is recorded: mount -t debugfs none %s",
-			 DEBUGFS);
-	else if (is_locked_down())
-		snprintf(why, size, "the kernel is locked down, and takes no module that it does not know: sign hodo.ko, or "
-			 "switch lockdown off");
+	if (!other_dir() && access(HODO_KERNEL_DIR, F_OK) == 0)
+		snprintf(why, size, "the kernel module hodo is loaded, but %s is not there: mount devtmpfs at /dev, or make it by "
+			 "what /sys/class/misc/hodo/dev says", HODO_KERNEL_DEVICE);
+	else if (is_locked_down(NULL))
+		snprintf(why, size, "the kernel module hodo is not loaded, nor by modprobe; the kernel is locked down and takes "
+			 "signed modules only: install it (hodo-dkms), sign hodo.ko with a key that this machine trusts, then "
+			 "modprobe hodo");
 	else
 		snprintf(why, size, "the kernel module hodo is not loaded, and modprobe does not find it for Linux %s: "
 			 "install it (hodo-dkms), or load hodo.ko with insmod", u.release);
 }
 
+/* Where one of them is, which is not always a file of its own. */
+static void place_of(const char *name, char *path, size_t size)
+{
+	if (!other_dir() && strcmp(name, "info") != 0)
+		snprintf(path, size, HODO_KERNEL_DEVICE);
+	else
+		snprintf(path, size, "%s/%s", hodo_kernel_dir(), name);
+}
+
 static void tell_open(const char *name, int err, char *why, size_t size)
 {
-	if ((err == -EACCES || err == -EPERM || err == -ENOENT) && geteuid() != 0)
-		snprintf(why, size, "only root may look into the kernel: run hodo as root");
+	bool forbidden = err == -EACCES || err == -EPERM;
+	char path[4096];
+
+	place_of(name, path, sizeof(path));
+	if ((forbidden || err == -ENOENT) && geteuid() != 0)
+		snprintf(why, size, "only root may look into the kernel: run hodo as root, or with CAP_PERFMON");
 	else if (err == -ENOENT)
 		tell_missing(why, size);
-	else if ((err == -EACCES || err == -EPERM) && is_locked_down())
-		snprintf(why, size, "the kernel is locked down: it cannot be recorded until lockdown is switched off");
+	else if (forbidden && is_locked_down("[confidentiality]"))
+		snprintf(why, size, "the kernel is locked down (confidentiality), so that nobody may look into it: boot it with "
+			 "lockdown=integrity, or without lockdown, to record it");
+	else if (forbidden && !other_dir())
+		snprintf(why, size, "%s: %s: give hodo CAP_PERFMON, and boot the kernel without lockdown=confidentiality", path,
+			 strerror(-err));
 	else
-		snprintf(why, size, "%s/%s: %s: %s", hodo_kernel_dir(), name, strerror(-err), hodo_remedy(err));
+		snprintf(why, size, "%s: %s: %s", path, strerror(-err), hodo_remedy(err));
+}
+
+/* What only looks at a recording is chosen; what is text says by its first byte whether it may be read. */
+static int try_use(const char *name, int fd)
+{
+	uint32_t ring = HODO_RING_ALL;
+	char c;
+
+	if (strcmp(name, "memory") == 0 && !other_dir())
+		return ioctl(fd, HODO_IOC_CHOOSE, &ring) < 0 ? -errno : 0;
+	if (strcmp(name, "info") == 0)
+		return pread(fd, &c, 1, 0) < 0 ? -errno : 0;
+	return 0;
 }
 
 static int try_open(const char *name, int flags)
 {
 	char path[4096];
-	int fd;
+	int fd, err;
 
-	if (snprintf(path, sizeof(path), "%s/%s", hodo_kernel_dir(), name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
+	place_of(name, path, sizeof(path));
 	fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	err = try_use(name, fd);
+	if (err < 0)
+		close(fd);
+	return err < 0 ? err : fd;
 }
 
 int hodo_kernel_open(const char *name, int flags, char *why, size_t size)
 {
 	int fd = try_open(name, flags);
 
-	if (fd == -ENOENT && geteuid() == 0 && strcmp(hodo_kernel_dir(), HODO_KERNEL_DIR) == 0) {
+	if (fd == -ENOENT && geteuid() == 0 && !other_dir()) {
 		load_module();
 		fd = try_open(name, flags);
 	}
 	if (fd < 0)
 		tell_open(name, fd, why, size);
 	return fd;
+}
+
+int hodo_kernel_check(char *why, size_t size)
+{
+	HODO_AUTO_CLOSE int fd = try_open("record", O_RDWR);
+
+	if (fd < 0)
+		tell_open("record", fd, why, size);
+	return fd < 0 ? fd : 0;
 }
 
 /* The first page of whatever memory a file has. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel.h - the kernel among those who are recorded, by the module hodo (<hodo/abi_kernel.h>): a struct hodo_process
- * whose memory is mapped for reading only, whose memfd is the open file that is asked by ioctl(), and without a pidfd.
+ * whose memory is mapped for reading only, whose memfd is the open device that is asked by ioctl(), and without a
+ * pidfd.
  */
 #ifndef HODO_RECORD_KERNEL_H
 #define HODO_RECORD_KERNEL_H
@@ -15,14 +16,21 @@ struct hodo_memory;
 
 #define HODO_KERNEL_WHY_MAX 512u
 
-/* Where the module's files are: HODO_KERNEL_DIR, or what the environment names so, for tests. */
+/*
+ * The control tree: HODO_KERNEL_DIR. For tests, a folder that the environment names so, which has also what the device
+ * stands for, as the files `record` and `memory`.
+ */
 const char *hodo_kernel_dir(void);
 
 /*
- * Opens one of them. Where the module is not loaded, that is tried once, by modprobe. The descriptor, or a
- * negative errno with a line for the user in why: -EACCES: not root; -ENOENT: there is no module.
+ * Opens `info` of the tree, or the device: `record`, to record with it; `memory`, to look at the recording that there
+ * is (-ENODATA: there is none). Where the module is not loaded, that is tried once, by modprobe. The descriptor, or a
+ * negative errno with a line for the user in why: -EACCES, -EPERM: not allowed; -ENOENT: there is no
+ * module.
  */
 int hodo_kernel_open(const char *name, int flags, char *why, size_t size);
+/* Whether the kernel could be recorded, with the module as it is: 0, or what hodo_kernel_open() would say. */
+int hodo_kernel_check(char *why, size_t size);
 
 /* The file `record`, if nobody records the kernel as yet. As hodo_kernel_open(); -EBUSY: somebody does. */
 int hodo_kernel_open_record(char *why, size_t size);

@@ -17,7 +17,7 @@ empty:event\t3\tabsent\tmodule\tmymod\t-\t-\ta\\011b\\134
 
 
 class Kernel(Case):
-    """HODO_KERNEL_DIR stands for debugfs."""
+    """HODO_KERNEL_DIR stands for what the module has."""
 
     def setUp(self):
         super().setUp()

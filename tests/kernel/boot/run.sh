@@ -16,7 +16,7 @@ check hodo hodo --version
 at=$(busybox strings -t d /lib/hodo.ko | awk -v release="$(uname -r)" '$2 == release && NF == 2 { at = $1 } END { print at }') # the first is a note
 cp /lib/hodo.ko /tmp/other.ko
 printf X | dd of=/tmp/other.ko bs=1 seek="$at" conv=notrunc 2>/dev/null
-echo debugfs_create_dir >$TRACING/set_ftrace_filter
+echo misc_register debugfs_create_dir >$TRACING/set_ftrace_filter
 echo function >$TRACING/current_tracer
 refused other_kernels insmod /tmp/other.ko
 # Who had one open would still have it when the module is gone.
@@ -27,5 +27,6 @@ check other_kernels_said sh -c 'dmesg | grep -q "hodo: built for kernel X"'
 rm /tmp/other.ko
 check load load
 check tree test -d $HODO
+check device test -c /dev/hodo
 check unload unload
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The control tree: every file, what each refuses, buffers/cpuN, filters, events that come and go.
+# The control tree: every file, what each refuses, the rings, filters, events that come and go; what debugfs has of it.
 # guest: timeout=600 turns
 . /lib/guest.sh
 
@@ -54,10 +54,18 @@ gives mode_first mode overwrite
 gives buffer_size_first buffer_size_kb 2048
 gives packet_size_first packet_size_kb 64
 equal overflow_first "$(cat $HODO/overflow)" "$(printf '# ring\tlost_full\tlost_too_large\tlost_busy\toverwritten')"
-equal buffers_first "$(find $HODO/buffers -type f ! -name 'cpu*' | sed 's|.*/||')" fallback
-check buffers_cpus test -e $HODO/buffers/cpu0 -a -e $HODO/buffers/cpu1
-refused buffers_nothing cat $HODO/buffers/cpu0
+refused buffers_nothing ./count
 refused reset_unread cat $HODO/reset
+
+# -------------------------------------------------------------------- debugfs
+equal debug_files "$(find $DEBUG -mindepth 1 -maxdepth 1 -type l | sed 's|.*/||' | sort)" "$(ls $HODO)"
+equal debug_buffers "$(find $DEBUG/buffers -type f ! -name 'cpu*' | sed 's|.*/||')" fallback
+check debug_cpus test -e $DEBUG/buffers/cpu0 -a -e $DEBUG/buffers/cpu1
+refused debug_nothing cat $DEBUG/buffers/cpu0
+echo discard >$DEBUG/mode
+gives debug_writes mode discard
+echo overwrite >$HODO/mode
+equal debug_reads "$(cat $DEBUG/mode)" overwrite
 
 # ----------------------------------------------------------------------- info
 equal info_columns "$(awk -F '\t' 'NF != 8' $HODO/info | head -3)" ""
@@ -277,12 +285,16 @@ echo 0 >$EVENT/enable
 . ./modules.sh
 
 # ----------------------------------------------------------------------- rmmod
-refused rmmod_file_open sh -c "rmmod hodo" 3<$HODO/info
-refused rmmod_event_open sh -c "rmmod hodo" 3<$EVENT/format
+refused rmmod_device_open sh -c "rmmod hodo" 3</dev/hodo
 echo 1 >$HODO/enabled
-refused rmmod_buffer_open sh -c "rmmod hodo" 3<$HODO/buffers/cpu1
+refused rmmod_buffer_open sh -c "rmmod hodo" 3<$DEBUG/buffers/cpu1
+exec 5<$HODO/info 6<$EVENT/format
 check rmmod_while_recording unload
-check tree_gone test ! -e $HODO
+check tree_gone test ! -e $HODO -a ! -e $DEBUG -a ! -e /dev/hodo
+refused rmmod_file_gone cat <&5
+refused rmmod_event_gone cat <&6
+exec 5<&- 6<&-
+./users /lib/hodo.ko 10 || not_ok users_of_hodo "status $?"
 check load_again load
 gives filter_forgotten $FILTER none
 gives enable_forgotten events/enable 0

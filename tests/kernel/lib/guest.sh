@@ -4,9 +4,10 @@
 # guest.sh - what the tests' scripts in the guest share: . /lib/guest.sh
 #
 # A script runs in its own folder, with $OUT for files that the host is to look at, and ends with `finish`.
-HODO=/sys/kernel/debug/hodo       # the control tree
+HODO=/sys/kernel/hodo             # the control tree
+DEBUG=/sys/kernel/debug/hodo      # the same in debugfs, and the buffers
 TRACING=/sys/kernel/tracing       # ftrace's
-export HODO TRACING HODO_LIBRARY=/usr/lib/libhodo.so.0
+export HODO DEBUG TRACING HODO_LIBRARY=/usr/lib/libhodo.so.0
 export failures=0
 
 # ok NAME, not_ok NAME REASON: one line each; a NAME is said once.
@@ -54,6 +55,34 @@ equal() {
 	else
 		not_ok "$1" "'$2', not '$3'"
 	fi
+}
+
+# status NAME STATUS COMMAND...: the command ends with it; $said is what it said.
+status() {
+	status_name=$1
+	status_wanted=$2
+	shift 2
+	said=$("$@" 2>&1)
+	status_is=$?
+	if [ $status_is = "$status_wanted" ]; then
+		ok "$status_name"
+	else
+		not_ok "$status_name" "$* (status $status_is)"
+		echo "$said" | sed 's/^/# /'
+	fi
+}
+
+# says NAME TEXT: it stands in what was said last, in one line of hodo's.
+says() {
+	case $said in
+	*hodo:*"$2"*) ok "$1" ;;
+	*) not_ok "$1" "no '$2' in '$said'" ;;
+	esac
+}
+
+# count DIR EVENT: how many are in the recording.
+count() {
+	hodo stat -q "$1" | awk -v name="$2" '$1 == name { gsub(",", "", $2); n = $2 } END { print n + 0 }'
 }
 
 # skip NAME REASON: it cannot be tried here.

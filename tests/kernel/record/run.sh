@@ -6,38 +6,10 @@
 # guest: timeout=400
 . /lib/guest.sh
 
-# status NAME STATUS COMMAND...: the command ends with it; $said is what it said.
-status() {
-	status_name=$1
-	status_wanted=$2
-	shift 2
-	said=$("$@" 2>&1)
-	status_is=$?
-	if [ $status_is = "$status_wanted" ]; then
-		ok "$status_name"
-	else
-		not_ok "$status_name" "$* (status $status_is)"
-		echo "$said" | sed 's/^/# /'
-	fi
-}
-
-# says NAME TEXT: it stands in what was said last, in one line of hodo's.
-says() {
-	case $said in
-	*hodo:*"$2"*) ok "$1" ;;
-	*) not_ok "$1" "no '$2' in '$said'" ;;
-	esac
-}
-
 # waited NAME PID: what runs in the background ends with status 0.
 waited() {
 	wait "$2"
 	equal "$1" $? 0
-}
-
-# count DIR EVENT: how many are in the recording.
-count() {
-	hodo stat -q "$1" | awk -v name="$2" '$1 == name { gsub(",", "", $2); n = $2 } END { print n + 0 }'
 }
 
 # started: a recording of the kernel runs.
@@ -247,8 +219,18 @@ status user 1 ./as_user hodo record -k -o /tmp/user -- ./emit 1
 says user_said "only root may look into the kernel"
 status user_list 1 ./as_user hodo list -k
 says user_list_said "only root may look into the kernel"
-status debugfs 1 unshare -m sh -c "umount $(dirname $HODO) && hodo record -k -o /tmp/none"
-says debugfs_said "no debugfs is mounted"
+check user_doctor sh -c './as_user hodo doctor | grep -q "ok *module .*CAP_PERFMON"'
+
+# --------------------------------------------------------- who may, and where
+mkdir -m 777 /tmp/perfmon
+status perfmon 0 ./as_user -p hodo record -k -e 'syscalls:*' -o /tmp/perfmon/data -- true
+check perfmon_recorded test "$(count /tmp/perfmon/data syscalls:sys_exit_execve)" -gt 0
+status perfmon_list 0 ./as_user -p hodo list -k 'syscalls:sys_enter_getppid'
+refused perfmon_tree ./as_user -p sh -c "echo 1 >$HODO/enabled"
+status no_debugfs 0 unshare -m sh -c "umount $(dirname $DEBUG) && hodo record -k -e 'syscalls:*' -o /tmp/debugfs -- true"
+check no_debugfs_recorded test "$(count /tmp/debugfs syscalls:sys_exit_execve)" -gt 0
+status no_device 1 unshare -m sh -c 'mount -t tmpfs none /dev && mknod /dev/null c 1 3 && hodo record -k -o /tmp/none'
+says no_device_said "/dev/hodo is not there"
 
 for data in "$OUT"/*; do
 	[ -d "$data" ] || continue

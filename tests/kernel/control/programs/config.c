@@ -13,15 +13,37 @@ static void state(const char *name, const char *wanted)
 
 static int record(struct hodo_msg_config *c, size_t len)
 {
-	int fd = open_tree("record", O_RDWR);
+	int fd = open(HODO_KERNEL_DEVICE, O_RDWR);
 
 	if (fd < 0)
-		die("record");
+		die(HODO_KERNEL_DEVICE);
 	if (write(fd, c, len) == (ssize_t)len)
 		return fd;
 	len = (size_t)errno;
 	close(fd);
 	return -(int)len;
+}
+
+/* What the device's file is made stays so, and is no more than that. */
+static void check_choice(const struct hodo_msg_config *c, size_t len)
+{
+	struct hodo_kernel_consumed consumed = { 0 };
+	uint32_t ring = HODO_CPUS_MAX + 1, all = HODO_RING_ALL;
+	uint64_t value = 0;
+	int fd = open(HODO_KERNEL_DEVICE, O_RDWR);
+
+	say(ioctl(fd, HODO_IOC_GET_SIZE, &value) < 0 && errno == ENODATA, "choice_none", "errno %d", errno);
+	say(ioctl(fd, HODO_IOC_CHOOSE, &ring) < 0 && errno == EINVAL, "choice_no_such", "errno %d", errno);
+	say(ioctl(fd, HODO_IOC_CHOOSE, &all) == 0, "choice_all", "errno %d", errno);
+	say(ioctl(fd, HODO_IOC_CHOOSE, &all) < 0 && errno == EBUSY, "choice_once", "errno %d", errno);
+	say(ioctl(fd, HODO_IOC_CONSUMED, &consumed) < 0 && errno == ENOTTY, "choice_only_looks", "errno %d", errno);
+	say(ioctl(fd, HODO_IOC_STOP) < 0 && errno == ENOTTY, "choice_stops_nothing", "errno %d", errno);
+	say(write(fd, c, len) < 0 && errno == EBUSY, "choice_no_config", "errno %d", errno);
+	close(fd);
+	fd = open_ring(0, O_RDWR);
+	say(ioctl(fd, HODO_IOC_CONSUMED, &consumed) < 0 && errno == ENOTTY, "choice_ring", "errno %d", errno);
+	say(ioctl(fd, HODO_IOC_PUT_CONSUMED, &value) == 0, "choice_ring_moves", "errno %d", errno);
+	close(fd);
 }
 
 int main(void)
@@ -42,7 +64,7 @@ int main(void)
 	c.packet_size = 3000;
 	err = record(&c, head + c.patterns_len);
 	say(err == -EINVAL, "config_size", "%d", err);
-	fd = open_tree("buffers/cpu0", O_RDONLY);
+	fd = open_ring(0, O_RDONLY);
 	say(fd >= 0, "config_size_costs_nothing", "%d", fd);
 	close(fd);
 	c.packet_size = 4096;
@@ -66,5 +88,6 @@ int main(void)
 	err = record(&c, head + c.patterns_len);
 	say(err == -EBUSY, "tree_excludes_recorder", "%d", err);
 	put("enabled", "0");
+	check_choice(&c, head + c.patterns_len);
 	return failures ? 1 : 0;
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* count - how many events there are in buffers/cpu*: one number. What is open is closed first. */
+/* count - how many events there are in the rings of both CPUs: one number. What is open is closed first. */
 #include "ring.h"
 
 int main(void)
 {
 	unsigned long long events = 0;
-	char name[16];
 	struct ring r;
 	uint64_t all = 0;
 
 	for (int cpu = 0; cpu < 2; cpu++) {
-		snprintf(name, sizeof(name), "cpu%d", cpu);
-		if (ring_open(&r, name) < 0)
-			die(name);
+		if (ring_open(&r, (uint32_t)cpu) < 0)
+			die(HODO_KERNEL_DEVICE);
 		ioctl(r.fd, HODO_IOC_FLUSH, &all);
 		if (r.control->word) {
 			const struct hodo_packet *p = ring_packet(&r, ring_get(&r, HODO_IOC_GET_PRODUCED));

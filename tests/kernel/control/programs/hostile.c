@@ -115,7 +115,7 @@ static void check_garbage(const struct ring *r, unsigned int rounds)
 static void check_pointers(const struct ring *r)
 {
 	static const unsigned long commands[] = { HODO_IOC_GET_SIZE, HODO_IOC_GET_PRODUCED, HODO_IOC_GET_CONSUMED,
-						  HODO_IOC_PUT_CONSUMED, HODO_IOC_FLUSH };
+						  HODO_IOC_PUT_CONSUMED, HODO_IOC_FLUSH, HODO_IOC_CHOOSE };
 	static const unsigned long places[] = { 0, 1, 0xffff888000000000, 0xffffffff81000000, -8ul };
 	unsigned int wrong = 0;
 
@@ -130,7 +130,7 @@ static void check_pointers(const struct ring *r)
 		unsigned long command = i < 256 ? 0xb700 + i : rnd() & 0xffffffff;
 		uint64_t value[64] = { 0 };
 
-		if ((command & 0xff00) == 0xb700 && (command & 0xff) <= 7 && command >> 16)
+		if ((command & 0xff00) == 0xb700 && (command & 0xff) <= 8 && command >> 16)
 			continue;
 		wrong += !(ioctl(r->fd, command, value) < 0);
 	}
@@ -142,7 +142,7 @@ static void check_two(const struct ring *a)
 	uint64_t mask = a->packet_size - 1, open, before;
 	struct ring b;
 
-	if (ring_open(&b, "cpu0") < 0)
+	if (ring_open(&b, 0) < 0)
 		die("second reader");
 	do {
 		before = ring_get(a, HODO_IOC_GET_CONSUMED);
@@ -160,7 +160,7 @@ static void read_on(void)
 {
 	struct ring r;
 
-	if (ring_open(&r, "cpu0") < 0)
+	if (ring_open(&r, 0) < 0)
 		_exit(3);
 	for (;;) {
 		struct pollfd p = { .fd = r.fd, .events = POLLIN };
@@ -211,7 +211,7 @@ static void check_outlives(struct ring *old)
 	memcpy(uuid, p->uuid, sizeof(uuid));
 	change("reset", "1");
 	produced = ring_get(old, HODO_IOC_GET_PRODUCED);
-	if (ring_open(&fresh, "cpu0") < 0)
+	if (ring_open(&fresh, 0) < 0)
 		die("cpu0");
 	while (ring_get(&fresh, HODO_IOC_GET_PRODUCED) < 3 * fresh.packet_size)
 		usleep(1000);
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 
 	if (put(EVENT "/enable", "1") < 0 || put("enabled", "1") < 0)
 		die("start");
-	if (ring_open(&r, "cpu0") < 0)
+	if (ring_open(&r, 0) < 0)
 		die("cpu0");
 	pthread_create(&writer, NULL, write_on, NULL);
 	check_garbage(&r, rounds);

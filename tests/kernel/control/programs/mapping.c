@@ -5,14 +5,14 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-static const char *file;
+static const char *file; /* what it is called in names of checks */
 
 static void refused(const char *name, void *at, int err)
 {
 	char full[64];
 	int got = errno;
 
-	snprintf(full, sizeof(full), "%s_%s", name, strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
+	snprintf(full, sizeof(full), "%s_%s", name, file);
 	say(at == MAP_FAILED && got == err, full, "%p, errno %d", at, got);
 }
 
@@ -39,9 +39,8 @@ static void check_forced(uint8_t *at)
 	refused("unchanged", memcmp(before, at, 8) == 0 ? MAP_FAILED : NULL, errno);
 }
 
-static void check_file(const char *name, uint64_t size)
+static void check_file(const char *name, int fd, uint64_t size)
 {
-	int fd = open_tree(name, O_RDWR);
 	const size_t page = HODO_PAGE;
 	uint8_t *at;
 
@@ -90,6 +89,14 @@ static void check_store(const struct ring *r)
 	say(status == 0 && r->control->activation <= 2, "child_unmaps", "status %x", status);
 }
 
+static int open_debug(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), HODO_KERNEL_DEBUG_DIR "/%s", name);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
 int main(void)
 {
 	struct hodo_layout layout = { 0 };
@@ -99,14 +106,15 @@ int main(void)
 		die("start");
 	pin(0);
 	emit(1);
-	if (ring_open(&r, "cpu0") < 0)
+	if (ring_open(&r, 0) < 0)
 		die("cpu0");
 	check_store(&r);
-	check_file("buffers/cpu0", HODO_PAGE + r.size);
-	check_file("buffers/fallback", HODO_PAGE + r.size);
+	check_file("ring", open_ring(0, O_RDWR), HODO_PAGE + r.size);
+	check_file("cpu0", open_debug("buffers/cpu0"), HODO_PAGE + r.size);
+	check_file("fallback", open_debug("buffers/fallback"), HODO_PAGE + r.size);
 	/* Its size depends on how many CPUs there may be. */
 	for (uint32_t rings = 2; rings < HODO_CPUS_MAX; rings++) {
-		int fd = open_tree("memory", O_RDONLY);
+		int fd = open_ring(HODO_RING_ALL, O_RDONLY);
 		void *at;
 
 		hodo_layout_init(&layout, rings, (uint32_t)r.packet_size, r.size);
@@ -116,7 +124,8 @@ int main(void)
 			break;
 		munmap(at, layout.total + HODO_PAGE);
 	}
-	check_file("memory", layout.total);
+	check_file("all", open_ring(HODO_RING_ALL, O_RDWR), layout.total);
+	check_file("memory", open_debug("memory"), layout.total);
 	ring_close(&r);
 	return failures ? 1 : 0;
 }

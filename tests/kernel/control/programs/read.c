@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read paced|flood N - reads whole events out of buffers/cpuN while two threads make N each, numbered, one on each
+ * read paced|flood N - reads whole events out of both rings while two threads make N each, numbered, one on each
  * CPU: in order, none doubled, none missing that is not counted. paced: none may be missing at all.
  */
 #include "ring.h"
@@ -142,9 +142,8 @@ int main(int argc, char **argv)
 	if (put(EVENT "/enable", "1") < 0 || put(EVENT "/filter", "which == 99") < 0 || put("enabled", "1") < 0)
 		die("start");
 	for (int i = 0; i < CPUS; i++) {
-		snprintf(name, sizeof(name), "cpu%d", i);
-		if (ring_open(&rings[i], name) < 0)
-			die(name);
+		if (ring_open(&rings[i], (uint32_t)i) < 0)
+			die(HODO_KERNEL_DEVICE);
 		pthread_create(&threads[i], NULL, make, (void *)(intptr_t)i);
 	}
 	read_all(rings, seen);

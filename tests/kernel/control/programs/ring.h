@@ -58,6 +58,20 @@ static inline int open_tree(const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The device, as one ring, or as HODO_RING_ALL. */
+static inline int open_ring(uint32_t ring, int flags)
+{
+	int fd = open(HODO_KERNEL_DEVICE, flags | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, HODO_IOC_CHOOSE, &ring) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
 /* 0 or negative errno. */
 static inline int put(const char *name, const char *text)
 {
@@ -143,13 +157,12 @@ static inline int ring_put(const struct ring *r, uint64_t value)
 	return ioctl(r->fd, HODO_IOC_PUT_CONSUMED, &value) < 0 ? -errno : 0;
 }
 
-static inline int ring_open(struct ring *r, const char *name)
+static inline int ring_open(struct ring *r, uint32_t cpu)
 {
-	char path[64], text[32];
+	char text[32];
 	void *at;
 
-	snprintf(path, sizeof(path), "buffers/%s", name);
-	r->fd = open_tree(path, O_RDONLY);
+	r->fd = open_ring(cpu, O_RDONLY);
 	if (r->fd < 0)
 		return r->fd;
 	get("packet_size_kb", text, sizeof(text));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * users MODULE ROUNDS - loads and unloads the module while others use the files of its events, and the tree's: nothing
- * may hang, each answer must be one that there can be, and nothing is left.
+ * users MODULE ROUNDS - loads and unloads the module, which is control_events.ko or hodo.ko itself, while others use
+ * the files of its events, and the tree's: nothing may hang, each answer must be one that there can be, and nothing is
+ * left.
  *
  * No process is made while recordings begin and end: QEMU before 8.1 may lose another CPU's change of code that it is
  * just translating, and fork() is one of the places that are changed then.
@@ -12,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define FOLDER "events/control_test"
 #define USERS 3
 
 struct shared {
@@ -20,6 +20,24 @@ struct shared {
 	unsigned int turns[USERS], strange[USERS], met[USERS];
 };
 static struct shared *shared;
+
+/* What is used of a module's. */
+struct module {
+	const char *name, *folder;
+	const char *files[6];
+	const char *enable, *filter, *expression;
+	bool fires, all;
+};
+static const struct module modules[] = {
+	{ "control_events", "events/control_test",
+	  { "/fixed/enable", "/fixed/format", "/variable/filter", "/variable/format", "/enable", "/empty/filter" },
+	  "/fixed/enable", "/variable/filter", "number > 5", true, true },
+	{ "hodo", "events/syscalls",
+	  { "/sys_enter_sync/enable", "/sys_enter_sync/format", "/sys_exit_sync/filter", "/sys_exit_sync/format",
+	    "/enable", "/sys_enter_getppid/filter" },
+	  "/sys_enter_sync/enable", "/sys_exit_sync/filter", "ret > 5", false, false },
+};
+static const struct module *module;
 
 /* What an operation may say: it was done, or the file has gone, or the recording is another one's. */
 static bool possible(int err)
@@ -42,15 +60,18 @@ static int use_read(int fd)
 	return (int)n;
 }
 
+static void of_module(char name[128], const char *file)
+{
+	snprintf(name, 128, "%s%s", module->folder, file);
+}
+
 /* A file of the module's events, kept open over its removal now and then. */
 static void use_events(unsigned int me, unsigned int turn)
 {
-	static const char *const files[] = { "/fixed/enable", "/fixed/format", "/variable/filter", "/variable/format",
-					     "/enable", "/empty/filter" };
 	char name[128];
 	int err, fd;
 
-	snprintf(name, sizeof(name), FOLDER "%s", files[turn % 6]);
+	of_module(name, module->files[turn % 6]);
 	fd = open_tree(name, O_RDONLY);
 	if (fd >= 0)
 		shared->met[me]++;
@@ -58,11 +79,16 @@ static void use_events(unsigned int me, unsigned int turn)
 		usleep(2000);
 	err = use_read(fd);
 	shared->strange[me] += !possible(err);
-	err = put(FOLDER "/fixed/enable", turn & 1 ? "1" : "0");
+	of_module(name, module->enable);
+	err = put(name, turn & 1 ? "1" : "0");
 	shared->strange[me] += !possible(err);
-	err = put(FOLDER "/variable/filter", turn & 1 ? "number > 5" : "number >");
+	of_module(name, module->filter);
+	err = put(name, turn & 1 ? module->expression : "number >");
 	shared->strange[me] += !possible(err) && err != -EINVAL;
-	err = put(FOLDER "/enable", turn & 2 ? "1" : "0");
+	if (!module->all)
+		return;
+	of_module(name, "/enable");
+	err = put(name, turn & 2 ? "1" : "0");
 	shared->strange[me] += !possible(err);
 }
 
@@ -78,7 +104,7 @@ static void use_tree(unsigned int me, unsigned int turn)
 	shared->strange[me] += !possible(err);
 	err = put(actions[turn % 3], turn % 3 == 2 ? "0" : "1");
 	shared->strange[me] += !possible(err);
-	err = ring_open(&r, "cpu1");
+	err = ring_open(&r, 1);
 	shared->strange[me] += !possible(err);
 	if (err < 0)
 		return;
@@ -119,25 +145,38 @@ static void fire(void)
 	close(fd);
 }
 
+/* Whoever has hodo's device open keeps it for a while. */
+static int unload(void)
+{
+	for (int tries = 0; tries < 60000; tries++) {
+		if (syscall(SYS_delete_module, module->name, O_NONBLOCK) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK || module->all)
+			break;
+		usleep(1000);
+	}
+	return -errno;
+}
+
 /* How many times it came and went. */
-static unsigned int come_and_go(const char *module, unsigned int rounds)
+static unsigned int come_and_go(const char *path, unsigned int rounds)
 {
 	unsigned int round, before = 0;
 	int err = 0;
 
 	for (round = 0; round < rounds; round++) {
-		err = load(module);
+		err = load(path);
 		if (err < 0)
 			break;
 		/* Its files have been used: so they are being used when it goes. */
 		for (int wait = 0; shared->met[1] + shared->met[2] < before + 4 && wait < 60000; wait++)
 			usleep(1000);
 		before = shared->met[1] + shared->met[2];
-		fire();
-		if (syscall(SYS_delete_module, "control_events", O_NONBLOCK) < 0) {
-			err = -errno;
+		if (module->fires)
+			fire();
+		err = unload();
+		if (err < 0)
 			break;
-		}
 	}
 	if (err < 0)
 		printf("# round %u: %s\n", round, strerror(-err));
@@ -147,11 +186,13 @@ static unsigned int come_and_go(const char *module, unsigned int rounds)
 int main(int argc, char **argv)
 {
 	unsigned int rounds = argc > 2 ? (unsigned int)atoi(argv[2]) : 40, went;
+	char path[128], check[64];
 	int status, ended = 0;
 	DIR *folder;
 
 	if (argc < 2)
 		return 2;
+	module = &modules[strstr(argv[1], "/hodo.ko") != NULL];
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		die("mmap");
@@ -162,17 +203,22 @@ int main(int argc, char **argv)
 	shared->enough = true;
 	for (unsigned int i = 0; i < USERS; i++)
 		ended += wait(&status) > 0 && status == 0;
-	say(went == rounds, "modules_under_load", "%u of %u rounds", went, rounds);
-	say(ended == USERS, "users_end", "%d of %d", ended, USERS);
+	snprintf(check, sizeof(check), "%s_under_load", module->name);
+	say(went == rounds, check, "%u of %u rounds", went, rounds);
+	snprintf(check, sizeof(check), "%s_users_end", module->name);
+	say(ended == USERS, check, "%d of %d", ended, USERS);
 	for (unsigned int i = 0; i < USERS; i++) {
 		static const char *const names[USERS] = { "tree_used", "events_used_1", "events_used_2" };
 
-		say(shared->strange[i] == 0 && shared->met[i] > 0, names[i], "%u strange answers, %u met",
+		snprintf(check, sizeof(check), "%s_%s", module->name, names[i]);
+		say(shared->strange[i] == 0 && shared->met[i] > 0, check, "%u strange answers, %u met",
 		    shared->strange[i], shared->met[i]);
 		printf("# user %u: %u turns, %u met\n", i, shared->turns[i], shared->met[i]);
 	}
-	folder = opendir(HODO_KERNEL_DIR "/" FOLDER);
-	say(!folder, "module_last_gone", "its folder is there");
+	snprintf(path, sizeof(path), HODO_KERNEL_DIR "/%s", module->folder);
+	folder = opendir(path);
+	snprintf(check, sizeof(check), "%s_last_gone", module->name);
+	say(!folder, check, "its folder is there");
 	put("enabled", "0");
 	return failures ? 1 : 0;
 }

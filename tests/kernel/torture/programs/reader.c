@@ -70,7 +70,7 @@ static void begin(enum hodo_mode mode, char *const *patterns, uint32_t n)
 	config.clock = HODO_CLOCK_MONOTONIC;
 	config.patterns = n;
 	config.patterns_len = (uint32_t)len;
-	file = open(HODO_KERNEL_DIR "/record", O_RDWR);
+	file = open(HODO_KERNEL_DEVICE, O_RDWR);
 	if (file < 0)
 		fail("open");
 	len += offsetof(struct hodo_msg_config, text);
