@@ -30,7 +30,7 @@ static void put_json(struct hodo_json *j, const struct hodo_stat *s)
 		for (uint32_t k = 0; k < p->nclasses; k++)
 			row.events += p->classes[k]->count;
 		hodo_put_object(j, NULL, &hodo_process_columns,
-				"pid,ppid,comm,exe,recorded,discarded,overwritten,complete,lost", &row);
+				"pid,ppid,comm,exe,recorded,discarded,overwritten,complete,lost,warnings", &row);
 	}
 	hodo_json_end(j);
 	hodo_put_json_unrecorded(j, s->r);
@@ -53,6 +53,19 @@ static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool col
 	hodo_put_unrecorded(to, s->r, color);
 }
 
+/* Of what is missing without having been lost, such as the events of a library that cannot be recorded. */
+static void put_warnings(struct hodo_text *to, const struct hodo_stat *s)
+{
+	uint64_t n = 0;
+	char buf[32];
+
+	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++)
+		n += hodo_read_process(s->r, i)->nwarnings;
+	if (n)
+		hodo_text_printf(to, "%s warning%s while it was recorded: 'hodo info' shows %s\n", hodo_grouped(n, buf),
+				 n == 1 ? "" : "s", n == 1 ? "it" : "them");
+}
+
 static int put(const struct hodo_stat *s, const struct hodo_stat *other, const struct args *a)
 {
 	const struct hodo_look *look = &a->args.look;
@@ -66,6 +79,7 @@ static int put(const struct hodo_stat *s, const struct hodo_stat *other, const s
 	} else {
 		hodo_stat_put_table(&page.text, s, look->color);
 		put_losses(&page.text, s, look->color);
+		put_warnings(&page.text, s);
 	}
 	return hodo_page_end(&page);
 }

@@ -31,6 +31,8 @@ class Version(Objects):
         said = f"{VERSION}: its {self.WHY}"
         self.assertEqual([w for w in self.warnings() if "version" in w], [said])
         self.assertEqual(done.stderr.count(said), 1, done.stderr)
+        self.assertTrue(self.ok("stat", self.data).endswith("\n1 warning while it was recorded: 'hodo info' shows it\n"))
+        self.assertEqual([p["warnings"] for p in self.stat()["processes"]], [[said]])
 
     def test_listed(self):
         done = self.hodo("list", VERSION)
