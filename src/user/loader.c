@@ -20,7 +20,7 @@
 
 static const struct r_debug *debug; /* the loader's own */
 static uint64_t unload_mask;
-static bool unloading;
+static bool unloading, borrowed;
 
 /*
  * From RT_DELETE until the list is consistent again, objects vanish: the
@@ -30,7 +30,7 @@ static void loader_changed(void)
 {
 	if (debug->r_state == RT_DELETE || hodo_namespaces_unload()) {
 		if (!unloading) {
-			unload_mask = hodo_control_lock();
+			unload_mask = hodo_control_borrow(&borrowed);
 			unloading = true;
 		}
 		return;
@@ -38,13 +38,13 @@ static void loader_changed(void)
 	if (debug->r_state != RT_CONSISTENT)
 		return;
 	if (!unloading)
-		unload_mask = hodo_control_lock();
+		unload_mask = hodo_control_borrow(&borrowed);
 	unloading = false;
 	hodo_libc_objects_settle();
 	hodo_objects_scan();
 	hodo_flight_objects();
 	hodo_sites_patch();
-	hodo_control_unlock(unload_mask);
+	hodo_control_give_back(unload_mask, borrowed);
 }
 
 #ifdef __x86_64__

@@ -51,6 +51,58 @@ void hodo_control_unlock(uint64_t mask)
 	hodo_signals_restore(mask);
 }
 
+/*
+ * musl's fork() waits for the loader's lock after its handlers, which have the control lock. Who is called by the
+ * loader, under its lock, may have the control lock of a thread that is about to fork: that does not get any farther
+ * until the loader is done, and then takes back what it has lent before anything else.
+ *
+ *                | borrow, give back            | lend, take back
+ *   borrow, …    | excluded (the loader's lock) | one compare-and-swap decides
+ *   lend, …      |                              | excluded (control lock)
+ */
+enum { OWN = 0, LENT = 1, BORROWED = 2 };
+static uint32_t lending;
+
+void hodo_control_lend(void)
+{
+	hodo_store_release(&lending, LENT);
+}
+
+void hodo_control_take_back(void)
+{
+	uint32_t lent = LENT;
+
+	for (; !hodo_cas_acquire(&lending, &lent, OWN); lent = LENT)
+		hodo_sleep_ns(50000);
+}
+
+uint64_t hodo_control_borrow(bool *borrowed)
+{
+	uint64_t mask = hodo_signals_block();
+
+	hodo_process_check_fork();
+	for (;;) {
+		uint32_t owner = 0, lent = LENT;
+
+		*borrowed = false;
+		if (hodo_cas_acquire(&control_owner, &owner, hodo_gettid()))
+			return mask;
+		*borrowed = true;
+		if (hodo_cas_acquire(&lending, &lent, BORROWED))
+			return mask;
+		hodo_sleep_ns(50000);
+	}
+}
+
+void hodo_control_give_back(uint64_t mask, bool borrowed)
+{
+	if (borrowed)
+		hodo_store_release(&lending, LENT);
+	else
+		hodo_control_release();
+	hodo_signals_restore(mask);
+}
+
 /* -------------------------------------------------------------------- fork */
 
 static void *wiped_mapping(size_t len)

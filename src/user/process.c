@@ -36,13 +36,19 @@ static uint64_t fork_mask;
 static void before_fork(void)
 {
 	fork_mask = hodo_control_lock();
+	if (hodo_libc_debug())
+		hodo_control_lend();
 }
 static void after_fork_parent(void)
 {
+	if (hodo_libc_debug())
+		hodo_control_take_back();
 	hodo_control_unlock(fork_mask);
 }
 static void after_fork_child(void)
 {
+	if (hodo_libc_debug())
+		hodo_control_take_back();
 	if (hodo_process_forked())
 		hodo_process_set_up_child();
 	hodo_control_unlock(fork_mask);

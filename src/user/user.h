@@ -88,6 +88,12 @@ HODO_SHARED void hodo_control_unlock(uint64_t mask);
 /* Lets others have the lock while its holder waits for them; signals stay blocked. */
 HODO_HIDDEN void hodo_control_release(void);
 HODO_HIDDEN void hodo_control_retake(void);
+/* A thread that is about to fork lends the lock that it has to whoever is called by the loader. */
+HODO_HIDDEN void hodo_control_lend(void);
+HODO_HIDDEN void hodo_control_take_back(void);
+/* As lock and unlock; under the loader's lock. */
+HODO_HIDDEN uint64_t hodo_control_borrow(bool *borrowed);
+HODO_HIDDEN void hodo_control_give_back(uint64_t mask, bool borrowed);
 /* From now on forks are noticed; false: they cannot be. set_up runs in a child, under the control lock. */
 HODO_HIDDEN bool hodo_process_watch_forks(void (*set_up)(void));
 /* What this process is to the recording: set up for it, or a fork child, whose mark the kernel has wiped. */

@@ -67,6 +67,12 @@ class Objects(Musl):
             self.assertEqual(self.counts(built, plugin, status=3, output="13\n"), EVENTS)
             shutil.rmtree(self.data)
 
+    def test_fork(self):
+        """fork() waits for the loader's lock, and who has that for libhodo's, in whatever order."""
+        self.build_plugin()
+        found = self.counts(self.build(), "fork", status=6, output="")
+        self.assertEqual(found, {"program:child": 50, "plugin:up": 1})
+
     def test_context(self):
         built, plugin = self.build("-fno-omit-frame-pointer"), self.build_plugin()
         self.counts(built, plugin, status=3, output="13\n",

@@ -3,6 +3,7 @@
  * program.c - what programs do with objects, threads and functions. Built for musl by musl.py.
  *
  *	program PLUGIN      events of its own, of a library that it opens, and of a thread
+ *	program fork        forks while a thread opens libraries: an event of each child
  *	program wait        an event now and then until there is something to read
  */
 #include <hodo/trace.h>
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 __attribute__((noinline)) int fib(int n)
@@ -23,6 +25,38 @@ static void *thread_main(void *arg)
 	for (int i = 0; i < 3; i++)
 		HODO_EVENT(program, thread, i);
 	return NULL;
+}
+
+static volatile int forked;
+
+static void *open_again(void *arg)
+{
+	while (!forked) {
+		void *plugin = dlopen("./plugin.so", RTLD_NOW);
+
+		if (plugin)
+			dlclose(plugin);
+	}
+	return NULL;
+}
+
+static int be_forked(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, open_again, NULL);
+	for (int i = 0; i < 50; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			HODO_EVENT(program, child, i);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	forked = 1;
+	pthread_join(thread, NULL);
+	return 6;
 }
 
 static int be_there(void)
@@ -44,6 +78,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[1], "wait") == 0)
 		return be_there();
+	if (strcmp(argv[1], "fork") == 0)
+		return be_forked();
 	HODO_EVENT(program, begin, argc);
 	if (dlopen("./nowhere.so", RTLD_NOW))
 		return 1;
