@@ -348,13 +348,16 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 200);
 #define HODO_SHM_LIMITED (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)         /* uint64_t limited[HODO_EVENTS_MAX]: over their rate */
 #define HODO_SHM_THREADS (HODO_SHM_LIMITED + 8ull * HODO_EVENTS_MAX)    /* struct hodo_thread[] */
 #define HODO_SHM_CATALOG (HODO_SHM_THREADS + 24ull * HODO_THREADS_MAX)  /* bytes */
-#define HODO_CATALOG_SIZE (16ull << 20)                                 /* bytes: 256 for each event */
-#define HODO_SHM_RINGS (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)           /* a page a ring */
+#define HODO_IMAGES_SIZE 65536ull                                       /* see struct hodo_image */
+#define HODO_CATALOG_SIZE ((16ull << 20) - HODO_IMAGES_SIZE)            /* bytes: 256 for each event, nearly */
+#define HODO_SHM_IMAGES (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)          /* struct hodo_image[HODO_IMAGES_MAX] */
+#define HODO_SHM_RINGS (HODO_SHM_IMAGES + HODO_IMAGES_SIZE)             /* a page a ring */
 
-/* In the first page, behind struct hodo_shm: how often each condition was met; and what a flight recorder's file says
- * of itself, which a recorder knows from the conversation. */
+/* In the first page, behind struct hodo_shm: how often each condition was met; what a flight recorder's file says of
+ * itself, which a recorder knows from the conversation; and how many images were announced. */
 #define HODO_SHM_MATCHED 1024u /* uint64_t matched[HODO_CONDITIONS_MAX] */
 #define HODO_SHM_FLIGHT_HEAD 2048u /* struct hodo_flight */
+#define HODO_SHM_IMAGES_HEAD 3072u /* struct hodo_images */
 
 /* The profile: entries of struct hodo_profile_entry, behind the rings, only where it was asked for. */
 #define HODO_PROFILE_ENTRIES 98304ull

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * hodo/abi_live.h - the frozen part, continued: processes that cannot join, conditions and context of a recording,
- * processes that are talked to while they run, and flight recorders. Included by <hodo/abi.h>.
+ * processes that are talked to while they run, flight recorders, and announced images. Included by <hodo/abi.h>.
  */
 #ifndef HODO_ABI_LIVE_H
 #define HODO_ABI_LIVE_H
@@ -161,6 +161,28 @@ HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
 /* Behind it the errno for which there is none: the name of a mapping, where others see it. */
 #define HODO_FLIGHT_ERROR "hodo-flight-error-"
 #define HODO_LISTEN_ENV "HODO_LISTEN"               /* 1: listen from the start */
+
+/*
+ * Images that the process is about to become, or has spawned: the recorder expects a hello of each, and counts it as
+ * not recorded if none comes. A place is taken by a vfork child, too, and given back by the process where exec has
+ * failed, by the recorder once it knows what has become of the image; each by comparing who, as another may
+ * have the place by then.
+ */
+#define HODO_IMAGES_MAX 256u
+#define HODO_IMAGE_FREE 0ull
+#define HODO_IMAGE_TAKEN 1ull /* and being written */
+struct hodo_images {
+	uint32_t announced; /* so far */
+	uint32_t lost;      /* that found no place: whether they are recorded is not known */
+	uint32_t used;      /* places that ever were, from the first on; may exceed HODO_IMAGES_MAX */
+	uint32_t reserved;
+};
+HODO_ASSERT_SIZE_(struct hodo_images, 16);
+struct hodo_image {
+	uint64_t who;   /* its pid, shifted left by 32, and a number that differs each time; stored last */
+	char path[248]; /* as exec was given it, NUL-terminated; of a longer one "..." and the end */
+};
+HODO_ASSERT_SIZE_(struct hodo_image, 256);
 
 #ifdef __cplusplus
 }

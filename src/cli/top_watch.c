@@ -68,7 +68,7 @@ static int open_process(struct hodo_top_watch *w, pid_t pid)
 	struct hodo_process *p = &w->process;
 	char why[256];
 
-	p->id = (struct hodo_process_id){ pid, w->memory.pid, w->memory.flight };
+	p->id = (struct hodo_process_id){ .pid = pid, .vpid = w->memory.pid, .flight = w->memory.flight };
 	p->layout = w->memory.layout;
 	p->shm = (uint8_t *)w->memory.shm; /* nothing that we call writes there */
 	p->pidfd = hodo_peer_open(pid, why, sizeof(why));

@@ -38,6 +38,7 @@ struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t p
 	c->fd = fd;
 	c->pidfd = c->memfd = -1;
 	c->id.pid = pid;
+	c->id.came = s->images.number;
 	c->uid = uid;
 	c->deadline_ns = hodo_now_ns() + HODO_HELLO_TIMEOUT_MS * 1000000ll;
 	*s->joining.last = c;

@@ -48,8 +48,10 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 	while (fgets(line, sizeof(line), f)) {
 		if (strncmp(line, "Tgid:", 5) == 0)
 			status->tgid = (pid_t)last_number(line);
-		else if (strncmp(line, "NSpid:", 6) == 0)
+		else if (strncmp(line, "NSpid:", 6) == 0) {
 			status->vpid = (uint32_t)last_number(line);
+			status->nested = strchr(line, '\t') != strrchr(line, '\t');
+		}
 		else if (strncmp(line, "Uid:", 4) == 0)
 			sscanf(line + 4, "%u %u %u", &status->uid, &status->euid, &status->suid);
 		else if (strncmp(line, "Gid:", 4) == 0)

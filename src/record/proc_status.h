@@ -13,6 +13,7 @@
 struct hodo_proc_status {
 	pid_t tgid;             /* of the process whose thread it is: itself */
 	uint32_t vpid;          /* its number in its own pid namespace */
+	bool nested;            /* that is not ours, but one below it */
 	uid_t uid, euid, suid;  /* as we see them */
 	gid_t egid;
 	bool kernel;            /* a thread of the kernel */

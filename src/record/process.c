@@ -339,6 +339,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	if (s->config.conditions)
 		hodo_conditions_count(s->config.conditions, p->shm, s->total.met);
 	add_limited(p);
+	hodo_images_take(p, alive);
 	if (!s->process_ends(p)) {
 		leave_session(p);
 		return;

@@ -33,6 +33,8 @@ struct hodo_process_id {
 	pid_t pid;     /* in our pid namespace */
 	uint32_t vpid; /* as it sees it itself */
 	struct hodo_flight flight; /* it and its memory, in the words of a flight recorder's file */
+	bool nested;   /* in a pid namespace below ours */
+	uint64_t came; /* images.c: its number among those that have come */
 };
 
 struct hodo_process {
@@ -56,6 +58,7 @@ struct hodo_process {
 
 	struct hodo_catalog catalog;
 	uint32_t warnings_told;
+	uint32_t images_seen; /* announced by it */
 	bool damage_told;
 	bool metadata_dirty; /* packets may need what is not in it yet */
 	bool threads_dirty;

@@ -96,6 +96,7 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	if (s->config.limits.rotate_ns && s->config.packet_age_ns > s->config.limits.rotate_ns)
 		s->config.packet_age_ns = s->config.limits.rotate_ns > PART_AGE_MIN_NS ? s->config.limits.rotate_ns :
 											 PART_AGE_MIN_NS;
+	s->images.came = (struct hodo_map)HODO_MAP(struct hodo_image_came, pid);
 	s->cpus = possible_cpus();
 	s->interval_ns = INTERVAL_MIN_NS;
 	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
@@ -157,6 +158,7 @@ void hodo_session_stop(struct hodo_session *s)
 		hodo_sleep_ns(GRACE_IN_FLIGHT_NS);
 	while (s->processes)
 		hodo_process_finish(s->processes, !hodo_process_has_ended(s->processes));
+	hodo_images_end(s);
 }
 
 /* The clock is fitted over the whole recording, and all processes get the same. */
@@ -215,6 +217,7 @@ static void do_chores(struct hodo_session *s)
 
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		hodo_process_chores(p, hodo_clock_now(s->clock), age);
+		hodo_images_look(p, true);
 		/*
 		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of
 		 * the kernel, if it is alone.
@@ -232,6 +235,7 @@ static void poll_processes(struct hodo_session *s, int64_t now)
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		int used = hodo_process_poll(p);
 
+		hodo_images_look(p, false);
 		if (used > used_max)
 			used_max = used;
 	}
@@ -292,6 +296,7 @@ int64_t hodo_session_step(struct hodo_session *s)
 	hodo_adopt_check(s, now);
 	poll_processes(s, now);
 	look_for_requests(s);
+	hodo_images_check(s, now);
 	hodo_folders_step(s, now);
 	if (s->live > live) /* a new one: it may begin with a burst */
 		s->interval_ns = INTERVAL_MIN_NS;

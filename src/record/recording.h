@@ -70,8 +70,8 @@ struct hodo_session_stats {
 	uint64_t bytes;     /* of packets on disk */
 	uint32_t processes; /* images recorded so far */
 	uint32_t live;      /* of them, still being recorded */
-	uint32_t refused;   /* images that came and are not recorded: the sum of unrecorded's */
-	uint32_t reasons;   /* of them */
+	uint32_t refused;   /* images that came and are not recorded */
+	uint32_t reasons;   /* why these are not, and others that never came */
 	struct hodo_unrecorded unrecorded[HODO_UNRECORDED_REASONS];
 	bool command;       /* the command itself was recorded */
 	bool command_refused; /* … came, and was not: unrecorded says why */

@@ -81,9 +81,11 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 	struct hodo_connection *c = NULL;
 	const char *why = "out of memory";
 
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		peer.pid = 0;
+	hodo_image_came(server->session, peer.pid);
 	/* Another user cannot reach the socket; a set-user-id program that kept its environment can. */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid <= 0 ||
-	    (peer.uid != uid && peer.uid != 0))
+	if (peer.pid <= 0 || (peer.uid != uid && peer.uid != 0))
 		why = "it belongs to another user";
 	else if (hodo_joining_too_many(server->session, peer.pid))
 		why = "it begins again and again";

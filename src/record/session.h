@@ -8,6 +8,7 @@
 #include <base/clock.h>
 
 #include "clock.h"
+#include "images.h"
 #include "joining.h"
 #include "parts.h"
 #include "recording.h"
@@ -31,6 +32,7 @@ struct hodo_session {
 	int epoll_fd;
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_joining joining;
+	struct hodo_images_awaited images;
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
 	struct hodo_parts parts;

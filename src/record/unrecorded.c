@@ -10,7 +10,7 @@
 
 #define TOLD_MAX 20u
 
-void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
+void hodo_unrecorded_count(struct hodo_session *s, const char *why)
 {
 	struct hodo_session_stats *t = &s->total;
 	uint32_t i = 0;
@@ -23,6 +23,13 @@ void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
 		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
 			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
 	t->unrecorded[i].images++;
+}
+
+void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
+{
+	struct hodo_session_stats *t = &s->total;
+
+	hodo_unrecorded_count(s, why);
 	t->refused++;
 	t->command_refused |= pid > 0 && pid == s->command;
 	if (t->refused <= TOLD_MAX)

@@ -14,10 +14,12 @@ struct hodo_session;
 
 struct hodo_unrecorded {
 	uint64_t images;
-	char why[112];
+	char why[192];
 };
 
-/* Counts one, and reports it to the user, up to a bound. */
+/* Counts one. */
+void hodo_unrecorded_count(struct hodo_session *s, const char *why);
+/* Counts one that came, and reports it to the user, up to a bound. */
 void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why);
 
 /* Appends their lines of a metadata file. */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* image_file.c - see image_file.h. Paths and files are hostile. */
+#define _GNU_SOURCE
+#include "image_file.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <base/file.h>
+#include <base/rights.h>
+#include <base/scope.h>
+
+#include "names.h"
+
+#define PHDRS_MAX 64
+#define SHOWN_MAX 60 /* bytes of a path */
+
+/* Looks before it opens: to be opened is enough for a device to act. */
+static int open_regular(const char *path, struct stat *st)
+{
+	HODO_AUTO_CLOSE int place = open(path, O_PATH | O_CLOEXEC);
+	char again[32];
+
+	if (place < 0 || fstat(place, st) < 0 || !S_ISREG(st->st_mode))
+		return -1;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	return open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool gives_rights(int fd, const struct stat *st)
+{
+	return st->st_mode & S_ISUID || (st->st_mode & S_ISGID && st->st_mode & S_IXGRP) ||
+	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *head)
+{
+	Elf64_Phdr p[PHDRS_MAX];
+	size_t n = head->e_phnum < PHDRS_MAX ? head->e_phnum : PHDRS_MAX;
+	ssize_t len = head->e_phentsize == sizeof(*p) ? hodo_file_read_at(fd, p, n * sizeof(*p), head->e_phoff) : 0;
+
+	for (size_t i = 0; len > 0 && i < (size_t)len / sizeof(*p); i++)
+		if (p[i].p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+/* What an ELF file says; NULL: nothing. */
+static const char *elf_says(int fd, const Elf64_Ehdr *head)
+{
+	Elf64_Ehdr own;
+	HODO_AUTO_CLOSE int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	if (head->e_ident[EI_CLASS] == ELFCLASS32)
+		return "is a 32-bit program";
+	if (hodo_file_read_at(self, &own, sizeof(own), 0) == (ssize_t)sizeof(own) && own.e_machine != head->e_machine)
+		return "is a program of another architecture";
+	return has_interpreter(fd, head) ? NULL : "is static";
+}
+
+/* The interpreter of a script, from its first line: true if it has one. */
+static bool script_runs(const char *text, size_t len, char *to, size_t size)
+{
+	const char *at = text + 2, *end = memchr(text, '\n', len);
+
+	if (len < 3 || text[0] != '#' || text[1] != '!')
+		return false;
+	end = end ? end : text + len;
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	len = 0;
+	while (at + len < end && at[len] != ' ' && at[len] != '\t')
+		len++;
+	return len > 0 && snprintf(to, size, "%.*s", (int)len, at) < (int)size;
+}
+
+/* Of an absolute path, or a script's interpreter, which takes the path's place. NULL: nothing. */
+static const char *file_says(char path[PATH_MAX])
+{
+	for (int i = 0; i < 2; i++) {
+		union {
+			char text[256];
+			Elf64_Ehdr elf;
+		} head = { { 0 } };
+		struct stat st;
+		HODO_AUTO_CLOSE int fd = open_regular(path, &st);
+		ssize_t len = fd < 0 ? -1 : hodo_file_read_at(fd, &head, sizeof(head), 0);
+
+		if (len >= (ssize_t)sizeof(head.elf) && memcmp(head.elf.e_ident, ELFMAG, SELFMAG) == 0)
+			return gives_rights(fd, &st) ? "is set-user-ID, or has rights of its own" :
+						      elf_says(fd, &head.elf);
+		if (len <= 0 || !script_runs(head.text, (size_t)len, path, PATH_MAX))
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Where execvp() would find it, by our own PATH, which the command was given. */
+static void find(const char *name, char path[PATH_MAX])
+{
+	const char *dirs = getenv("PATH");
+
+	path[0] = 0;
+	if (strchr(name, '/'))
+		snprintf(path, PATH_MAX, "%s", name);
+	for (size_t len; !path[0] && dirs && *dirs; dirs += len + (dirs[len] == ':')) {
+		len = strcspn(dirs, ":");
+		if (snprintf(path, PATH_MAX, "%.*s/%s", (int)len, dirs, name) >= PATH_MAX || access(path, X_OK) != 0)
+			path[0] = 0;
+	}
+}
+
+bool hodo_image_file_why(const char *name, uid_t uid, char *why, size_t size)
+{
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
+	char path[PATH_MAX] = "", shown[PATH_MAX * 4];
+	const char *says = NULL, *at = shown;
+	bool cut;
+
+	if (strncmp(name, "...", 3) != 0 && hodo_rights_of(&rights, uid) == 0) {
+		find(name, path);
+		says = file_says(path);
+	}
+	hodo_name_printable(shown, sizeof(shown), says ? path : name);
+	cut = strlen(shown) > SHOWN_MAX;
+	if (cut)
+		at += strlen(shown) - SHOWN_MAX;
+	if (says)
+		snprintf(why, size, "%s%s %s", cut ? "..." : "", at, says);
+	else
+		snprintf(why, size, "libhodo was not loaded in %s%s, or did not reach the recorder", cut ? "..." : "", at);
+	return says;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * images.c - announces in the recording's memory what image this process, or a child that it has spawned, is about to
+ * be. Where libhodo is not loaded in it, nothing else would say that there was one.
+ *
+ * Called by exec's callers (exec.c): in any thread, in signal handlers, and in vfork children, which run in their
+ * parent's memory under a number of their own. No lock, and no system call but those of the slow path and getpid().
+ *
+ *               | announce | withdraw | the recorder
+ *   announce    | beside: a place is taken by one compare-and-swap
+ *   withdraw    | beside   | beside   | either frees the place, by its whole word: who comes second finds another
+ *   the recorder| reads a place whose word is stored last, and the same afterwards
+ *
+ * Without the release of the word the recorder could read the path of the place's former image.
+ */
+#include <limits.h>
+#include "images.h"
+#include "sys.h"
+
+/* Whether the 8 bytes around p can be read: the kernel is asked to block what they say while all is blocked. */
+static bool readable(const char *p)
+{
+	return hodo_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (uintptr_t)p & ~7ul, 0, 8) == 0;
+}
+
+/* False: exec will fail, with EFAULT, ENOENT or ENAMETOOLONG. */
+static bool copy_path(char *to, size_t size, const char *path)
+{
+	static const char cut[] = "...";
+	size_t len = 0, skip;
+
+	for (;; len++) {
+		if ((len == 0 || (uintptr_t)(path + len) % HODO_PAGE == 0) && !readable(path + len))
+			return false;
+		if (len == PATH_MAX)
+			return false;
+		if (!path[len])
+			break;
+	}
+	skip = len < size ? 0 : len - (size - 1);
+	for (size_t i = skip; i <= len; i++)
+		to[i - skip] = path[i];
+	if (skip)
+		__builtin_memcpy(to, cut, sizeof(cut) - 1);
+	return len > 0;
+}
+
+static struct hodo_images *head(void)
+{
+	return (struct hodo_images *)(hodo_recording.shm + HODO_SHM_IMAGES_HEAD);
+}
+static struct hodo_image *places(void)
+{
+	return (struct hodo_image *)(hodo_recording.shm + HODO_SHM_IMAGES);
+}
+
+static void put(struct hodo_announced *a, uint32_t pid, const char *path)
+{
+	static uint32_t number;
+	struct hodo_images *images = head();
+	struct hodo_image *place = places();
+	uint32_t i, used;
+
+	for (i = 0; i < HODO_IMAGES_MAX; i++) {
+		uint64_t who = HODO_IMAGE_FREE;
+
+		if (hodo_load(&place[i].who) == who && hodo_cas_acquire(&place[i].who, &who, HODO_IMAGE_TAKEN))
+			break;
+	}
+	if (i == HODO_IMAGES_MAX) {
+		hodo_add(&images->lost, 1);
+		return;
+	}
+	if (!copy_path(place[i].path, sizeof(place[i].path), path)) {
+		hodo_store_release(&place[i].who, HODO_IMAGE_FREE);
+		return;
+	}
+	used = hodo_load(&images->used);
+	while (used <= i && !hodo_cas_seq(&images->used, &used, i + 1))
+		;
+	*a = (struct hodo_announced){ i, (uint64_t)pid << 32 | (hodo_add(&number, 1) & ~0u) };
+	hodo_store_release(&place[i].who, a->who);
+	hodo_add_seq(&images->announced, 1); /* after the word: who sees the count finds the place */
+}
+
+/*
+ * The number of who is calling: the process, or its vfork child; 0: nobody whom the recorder knows by it. A child that
+ * does not see its parent is in a pid namespace of its own, and has a number there.
+ */
+static uint32_t caller(void)
+{
+	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
+
+	return pid == ((struct hodo_shm *)hodo_recording.shm)->pid || hodo_sys0(SYS_getppid) != 0 ? pid : 0;
+}
+
+/* The memory to announce in. With signals blocked: a handler that came in between might have forked. */
+static bool enter(uint64_t *mask, uint32_t *token)
+{
+	if (!hodo_load(&hodo_recording.on) || hodo_recording.by != HODO_BY_RECORDER)
+		return false;
+	*mask = hodo_signals_block();
+	*token = hodo_section_enter();
+	if (*token && !hodo_process_forked() && hodo_recording.on && hodo_recording.shm)
+		return true;
+	hodo_section_leave(*token);
+	hodo_signals_restore(*mask);
+	return false;
+}
+
+static void leave(uint64_t mask, uint32_t token)
+{
+	hodo_section_leave(token);
+	hodo_signals_restore(mask);
+}
+
+struct hodo_announced hodo_image_announce(uint32_t pid, const char *path)
+{
+	struct hodo_announced a = { 0, 0 };
+	uint32_t token;
+	uint64_t mask;
+
+	if (!path || !enter(&mask, &token))
+		return a;
+	if (pid == 0)
+		pid = caller();
+	if (pid)
+		put(&a, pid, path);
+	leave(mask, token);
+	return a;
+}
+
+/* Another recording may have begun meanwhile, whose place has another word then. */
+void hodo_image_withdraw(struct hodo_announced a)
+{
+	uint32_t token;
+	uint64_t mask;
+
+	if (!a.who || !enter(&mask, &token))
+		return;
+	hodo_cas_seq(&places()[a.place].who, &a.who, HODO_IMAGE_FREE);
+	leave(mask, token);
+}

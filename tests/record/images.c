@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* images.c - becomes and starts other programs, in each way that libc has. The program to run is the last argument. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <hodo/trace.h>
+
+extern char **environ;
+static char *none[] = { NULL };
+static char *program;
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* ------------------------------------------------------------ each function, without an environment */
+
+static void by_execve(char **argv) { execve(program, argv, none); }
+static void by_execv(char **argv) { execv(program, argv); }
+static void by_execvp(char **argv) { execvp(program, argv); }
+static void by_execvpe(char **argv) { execvpe(program, argv, none); }
+static void by_execl(char **argv) { execl(program, program, "a", "b", NULL); }
+static void by_execlp(char **argv) { execlp(program, program, "a", "b", NULL); }
+static void by_execle(char **argv) { execle(program, program, "a", "b", NULL, none); }
+static void by_fexecve(char **argv) { fexecve(open(program, O_RDONLY), argv, none); }
+static void by_execveat(char **argv) { execveat(open(program, O_RDONLY), "", argv, none, AT_EMPTY_PATH); }
+
+static void (*const ways[])(char **argv) = {
+	by_execve, by_execv, by_execvp, by_execvpe, by_execl, by_execlp, by_execle, by_fexecve, by_execveat,
+};
+
+static int each(void)
+{
+	char *argv[] = { program, "a", "b", NULL };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			environ = none;
+			ways[i](argv);
+			_exit(127);
+		}
+		if (status_of(pid) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int in_vfork(void)
+{
+	char *argv[] = { program, "a", "b", NULL };
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execve("/nowhere/at/all", argv, none);
+		execve(program, argv, none);
+		_exit(127);
+	}
+	return status_of(pid);
+}
+
+static int spawned(void)
+{
+	char *argv[] = { program, "a", "b", NULL };
+	pid_t pid = -1;
+	int status;
+
+	if (posix_spawn(&pid, "/nowhere/at/all", NULL, NULL, argv, none) != ENOENT)
+		return 1;
+	if (posix_spawn(&pid, program, NULL, NULL, argv, none) != 0 || status_of(pid) != 0)
+		return 1;
+	/* Recorded: it has the environment. */
+	if (posix_spawnp(&pid, program, NULL, NULL, argv, environ) != 0 || status_of(pid) != 0)
+		return 1;
+	if (posix_spawn(NULL, program, NULL, NULL, argv, environ) != 0 || wait(&status) < 0)
+		return 1;
+	return status != 0;
+}
+
+/* ------------------------------------------------------------------ what fails */
+
+#define FAILS(call, error)                                                                 \
+	do {                                                                              \
+		errno = 0;                                                               \
+		if ((call) != -1 || errno != (error)) {                                   \
+			printf("%s: %s\n", #call, strerror(errno));                       \
+			return 1;                                                        \
+		}                                                                        \
+	} while (0)
+
+static int failing(void)
+{
+	static char far[8192];
+	char *argv[] = { "x", NULL };
+	char *volatile nothing = NULL, *volatile bad = (char *)16;
+
+	memset(far, 'x', sizeof(far) - 1);
+	FAILS(execve("/nowhere/at/all", argv, none), ENOENT);
+	FAILS(execve("", argv, none), ENOENT);
+	FAILS(execve(nothing, argv, none), EFAULT);
+	FAILS(execve(bad, argv, none), EFAULT);
+	FAILS(execve("/", argv, none), EACCES);
+	FAILS(execve(far, argv, none), ENAMETOOLONG);
+	FAILS(execv("/nowhere/at/all", argv), ENOENT);
+	FAILS(execvp("hodo-no-such-program", argv), ENOENT);
+	FAILS(execvpe("hodo-no-such-program", argv, none), ENOENT);
+	FAILS(execl("/nowhere/at/all", "x", NULL), ENOENT);
+	FAILS(execlp("hodo-no-such-program", "x", NULL), ENOENT);
+	FAILS(execle("/nowhere/at/all", "x", NULL, none), ENOENT);
+	FAILS(fexecve(-1, argv, none), EINVAL);
+	FAILS(execveat(-1, "at/all", argv, none, 0), EBADF);
+	return 0;
+}
+
+/* -------------------------------------------------------------------- others */
+
+static void *become(void *path)
+{
+	char *argv[] = { path, "a", "b", NULL };
+
+	execv(path, argv);
+	return NULL;
+}
+
+static int in_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, become, program);
+	pthread_join(thread, NULL);
+	return 1;
+}
+
+/* So many processes that become this program so often; each image writes an event. */
+static int chains(char **argv, int processes, int images)
+{
+	char left[16];
+
+	for (; processes > 1; processes--)
+		if (fork() == 0)
+			break;
+	if (images > 1) {
+		snprintf(left, sizeof(left), "%d", images - 1);
+		execl("/proc/self/exe", argv[0], "chains", "1", left, program, NULL);
+		return 1;
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+
+	program = argv[argc - 1];
+	HODO_MARK(images, image, "%s", what);
+	if (strcmp(what, "each") == 0)
+		return each();
+	if (strcmp(what, "vfork") == 0)
+		return in_vfork();
+	if (strcmp(what, "spawn") == 0)
+		return spawned();
+	if (strcmp(what, "failing") == 0)
+		return failing();
+	if (strcmp(what, "thread") == 0)
+		return in_thread();
+	return argc > 4 ? chains(argv, atoi(argv[2]), atoi(argv[3])) : 1;
+}

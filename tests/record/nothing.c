@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* nothing.c - a static program that does nothing; with an argument "wait", until its standard input ends. */
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	char byte;
+
+	if (argc == 2 && strcmp(argv[1], "wait") == 0)
+		while (read(0, &byte, 1) > 0)
+			;
+	return 0;
+}
