@@ -618,8 +618,9 @@ struct hodo_msg_hello {
 	uint32_t reserved;
 	char comm[16];
 	char exe[256]; /* path, cut */
+	uint64_t key;  /* 0: it has none */
 };
-HODO_ASSERT_SIZE_(struct hodo_msg_hello, 304);
+HODO_ASSERT_SIZE_(struct hodo_msg_hello, 312);
 
 #define HODO_CONFIG_TEXT_MAX 16384
 #define HODO_FILTER_MAX 4096
@@ -634,6 +635,7 @@ struct hodo_msg_config {
 	uint32_t mode;  /* enum hodo_mode */
 	uint32_t clock; /* enum hodo_clock */
 	uint64_t packet_age_ticks; /* age at which HODO_ON_AGE closes a packet */
+	uint64_t key;
 	uint32_t patterns;     /* count of NUL-terminated patterns in text; none: all events */
 	uint32_t patterns_len; /* bytes */
 	uint32_t filter_len;   /* bytes of filter program behind the patterns; 0: none */

@@ -14,6 +14,19 @@
 extern "C" {
 #endif
 
+/* ------------------------------------------- where the recorder is */
+
+/*
+ * HODO_RECORDER_ENV's value is PATH#NAME-KEY: of the recorder's socket, and of a second one at the abstract address
+ * HODO_RECORDER_ABSTRACT NAME for who cannot reach that path: another user, or another root directory. Anybody
+ * sees abstract addresses, and may take them once the recorder is gone. So the process shows the first half of KEY in
+ * its hello, and the recorder the second half in its answer.
+ */
+#define HODO_RECORDER_ABSTRACT "hodo-record-"
+#define HODO_RECORDER_NAME 16 /* hexadecimal digits */
+#define HODO_RECORDER_KEY 32  /* likewise */
+#define HODO_RECORDER_SUFFIX (1 + HODO_RECORDER_NAME + 1 + HODO_RECORDER_KEY)
+
 /* ------------------------------------------- a process without buffers */
 
 /* Why a process has no buffers to hand over, and the limits that may be why. */

@@ -21,6 +21,7 @@
 #include <base/scope.h>
 
 #include "handover.h"
+#include "abstract.h"
 #include "memory.h"
 #include "proc_status.h"
 #include "socket.h"
@@ -110,7 +111,7 @@ static void take_hello(struct hodo_connection *c)
 {
 	struct hodo_msg_hello h;
 	ssize_t len;
-	int asked = c->adopted ? 0 : hodo_memory_serve(c->session, c->fd, hodo_joining_has);
+	int asked = c->adopted || c->stranger ? 0 : hodo_memory_serve(c->session, c->fd, hodo_joining_has);
 
 	if (asked) {
 		if (asked > 0)
@@ -121,7 +122,9 @@ static void take_hello(struct hodo_connection *c)
 	len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)
+	if (!hodo_abstract_admit(c, &h, len))
+		hodo_connection_refuse(c, "it does not have the recording's key, and may be another user's");
+	else if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)
 		hodo_connection_refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak our language");
 	else if (h.head.version != HODO_ABI_VERSION)
 		hodo_connection_refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");

@@ -22,6 +22,7 @@ struct hodo_connection {
 	int pidfd; /* -1 until it said hello */
 	int memfd; /* -1 until it is ready */
 	bool adopted;    /* it stays */
+	bool stranger;   /* it came by the abstract address, and has not shown the key */
 	bool superseded; /* another image of the same process has said hello since: exec */
 	int64_t deadline_ns; /* not of one that is ready */
 	uid_t uid;

@@ -206,7 +206,7 @@ void hodo_images_check(struct hodo_session *s, int64_t now_ns)
 		return;
 	for (uint32_t i = 0; i < a->n; i++)
 		a->image[i].ended = a->image[i].ended || has_ended(a->image[i].pid);
-	if (poll(&waiting, 1, 0) == 0)
+	if (s->abstract.watched && poll(&waiting, 1, 0) == 0)
 		decide(s, ended_before);
 }
 

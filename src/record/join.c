@@ -31,7 +31,7 @@ struct hodo_join {
 	int dirfd;
 	int fd;
 	char name[32]; /* in the directory */
-	char path[80]; /* as the processes see it */
+	char path[80 + HODO_RECORDER_SUFFIX]; /* as the processes see it, and the abstract address */
 };
 
 /* Without a say in it, unless we are root. */
@@ -111,7 +111,7 @@ static int open_join(struct hodo_join *j, int root, pid_t pid)
 
 	snprintf(dir, sizeof(dir), "hodo-%u", (unsigned int)hodo_proc_inner_uid(pid, j->uid));
 	snprintf(j->name, sizeof(j->name), "join-%d.sock", (int)getpid());
-	snprintf(j->path, sizeof(j->path), "/tmp/%s/%s", dir, j->name);
+	snprintf(j->path, sizeof(j->path), "/tmp/%s/%s%s", dir, j->name, j->session->abstract.suffix);
 	mask = umask(077);
 	act_as(j->uid, j->gid);
 	j->dirfd = open_dir(root, dir, j->uid);

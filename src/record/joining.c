@@ -58,6 +58,7 @@ void hodo_joining_drop(struct hodo_connection *c)
 	if (j->last == &c->next)
 		j->last = link;
 	j->n--;
+	j->strangers -= c->stranger;
 	if (c->fd >= 0)
 		close(c->fd);
 	if (c->pidfd >= 0)

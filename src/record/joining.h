@@ -16,6 +16,7 @@ struct hodo_watch;
 struct hodo_joining {
 	struct hodo_connection *first, **last;
 	uint32_t n;
+	uint32_t strangers; /* of them */
 	int answers_fd; /* epoll: of all who wait for an answer */
 };
 

@@ -238,8 +238,14 @@ int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders)
 	struct hodo_runtime_dirs dirs;
 	char value[512];
 
-	if (hodo_proc_environment(pid, HODO_RECORDER_ENV, value, sizeof(value)) && value[0] == '/')
+	if (hodo_proc_environment(pid, HODO_RECORDER_ENV, value, sizeof(value)) && value[0] == '/') {
+		size_t len = strlen(value);
+
+		/* Without the abstract address, which is for who cannot reach the path. */
+		if (len > HODO_RECORDER_SUFFIX && value[len - HODO_RECORDER_SUFFIX] == '#')
+			value[len - HODO_RECORDER_SUFFIX] = 0;
 		add(&l, value);
+	}
 	hodo_runtime_dirs(pid, false, &dirs);
 	for (uint32_t i = 0; i < dirs.n; i++)
 		add_all(&l, dirs.dir[i]);

@@ -22,6 +22,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "abstract.h"
 #include "proc_status.h"
 #include "runtime_dir.h"
 #include "socket.h"
@@ -29,6 +30,7 @@
 #define CONNECTIONS_MAX 4096u
 #define CONNECTIONS_MIN 64u
 #define FILES_EACH 4u   /* of all that may be open, one in so many is for those who join */
+#define STRANGERS_EACH 4u /* of those who are joining, so many may have yet to show the key */
 #define ANSWERS_MAX 256 /* between two pieces of work */
 #define ACCEPTS_MAX 64
 #define DRAINS_MAX 32
@@ -41,6 +43,7 @@ struct hodo_server {
 	bool private_dir; /* the socket's directory is to go with it */
 	int fd;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	char address[sizeof(((struct sockaddr_un *)0)->sun_path) + HODO_RECORDER_SUFFIX]; /* and the abstract one */
 };
 
 static void connection_ready(struct hodo_watch *w)
@@ -73,7 +76,7 @@ int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd)
 	return 0;
 }
 
-/* uid: whose processes may join here, besides root's. */
+/* uid: whose processes may join here, besides root's; HODO_WITH_KEY: see abstract.c. */
 static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 {
 	struct ucred peer = { 0 };
@@ -85,7 +88,7 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 		peer.pid = 0;
 	hodo_image_came(server->session, peer.pid);
 	/* Another user cannot reach the socket; a set-user-id program that kept its environment can. */
-	if (peer.pid <= 0 || (peer.uid != uid && peer.uid != 0))
+	if (peer.pid <= 0 || (uid != HODO_WITH_KEY && peer.uid != uid && peer.uid != 0))
 		why = "it belongs to another user";
 	else if (hodo_joining_too_many(server->session, peer.pid))
 		why = "it begins again and again";
@@ -96,6 +99,8 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 		close(fd);
 		return;
 	}
+	c->stranger = uid == HODO_WITH_KEY;
+	server->session->joining.strangers += c->stranger;
 	/* As a rule the message is there already. */
 	hodo_connection_take(c);
 }
@@ -106,6 +111,10 @@ void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 	for (int i = 0; i < ACCEPTS_MAX && server->session->joining.n < server->most; i++) {
 		int fd;
 
+		if (uid == HODO_WITH_KEY && server->session->joining.strangers >= server->most / STRANGERS_EACH) {
+			hodo_abstract_watch(server->session, false);
+			return;
+		}
 		do
 			fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		while (fd < 0 && hodo_session_free_files(server->session, -errno));
@@ -120,6 +129,13 @@ static void server_ready(struct hodo_watch *w)
 	struct hodo_server *server = (struct hodo_server *)w;
 
 	hodo_server_accept(server, server->fd, geteuid());
+}
+
+static void stranger_ready(struct hodo_watch *w)
+{
+	struct hodo_session *s = HODO_OWNER(w, struct hodo_session, abstract.watch);
+
+	hodo_server_accept(s->server, s->abstract.fd, HODO_WITH_KEY);
 }
 
 static int listen_at(struct hodo_server *server)
@@ -180,6 +196,10 @@ int hodo_server_open(struct hodo_session *s)
 	if (!err)
 		err = hodo_joining_watch(s, server->fd, &server->watch);
 	if (!err)
+		err = hodo_abstract_open(s, stranger_ready);
+	if (!err)
+		snprintf(server->address, sizeof(server->address), "%s%s", server->path, s->abstract.suffix);
+	if (!err)
 		err = hodo_session_watch(s, s->joining.answers_fd, &server->answers_watch);
 	return err;
 }
@@ -224,6 +244,8 @@ void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
 		if (c->state != HODO_JOINING_READY && now_ns > c->deadline_ns && !has_sent(c))
 			hodo_connection_refuse(c, "it does not answer");
 	}
+	if (s->server && s->joining.strangers < s->server->most / STRANGERS_EACH)
+		hodo_abstract_watch(s, true);
 }
 
 bool hodo_server_pending(const struct hodo_session *s)
@@ -254,6 +276,7 @@ void hodo_server_close(struct hodo_session *s)
 	}
 	if (s->server->fd >= 0)
 		close(s->server->fd);
+	hodo_abstract_close(s);
 	if (s->joining.answers_fd >= 0)
 		close(s->joining.answers_fd);
 	free(s->server);
@@ -262,5 +285,5 @@ void hodo_server_close(struct hodo_session *s)
 
 const char *hodo_session_socket(const struct hodo_session *s)
 {
-	return s->server ? s->server->path : "";
+	return s->server ? s->server->address : "";
 }

@@ -22,7 +22,8 @@ bool hodo_server_pending(const struct hodo_session *s);
 void hodo_server_drain(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
 
-/* Takes in who has connected to a listening socket: processes of this user, and root's. */
+/* Takes in who has connected to a listening socket: processes of this user, and root's; or anybody's with the key. */
+#define HODO_WITH_KEY ((uid_t)-1)
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
 
 /* join.c: closes the sockets of hodo_session_socket_for(), at which children of adopted processes join. */

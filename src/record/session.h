@@ -7,23 +7,17 @@
 
 #include <base/clock.h>
 
+#include "abstract.h"
 #include "clock.h"
 #include "images.h"
 #include "joining.h"
 #include "parts.h"
 #include "recording.h"
 #include "snapshots.h"
+#include "watch.h"
 
 struct hodo_process;
 struct hodo_server;
-
-/* The struct of which a pointer leads to a member. */
-#define HODO_OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
-
-/* What epoll's data points to. */
-struct hodo_watch {
-	void (*ready)(struct hodo_watch *w); /* may free it: events are taken one by one */
-};
 
 struct hodo_session {
 	struct hodo_session_config config;
@@ -33,6 +27,7 @@ struct hodo_session {
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_joining joining;
 	struct hodo_images_awaited images;
+	struct hodo_abstract abstract;
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
 	struct hodo_parts parts;

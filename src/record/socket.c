@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,29 +19,49 @@
 #define FDS_TAKEN 16 /* descriptors of one message that we look at, to close them */
 
 /* use: connect() or bind(). */
-static int open_at(const char *path, int (*use)(int fd, const struct sockaddr *a, socklen_t len))
+static int open_at(const struct sockaddr_un *a, socklen_t len,
+		   int (*use)(int fd, const struct sockaddr *a, socklen_t len))
 {
 	HODO_AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd < 0 || use(fd, (const struct sockaddr *)a, len) < 0 ? -errno : hodo_take_fd(&fd);
+}
+
+static int open_path(const char *path, int (*use)(int fd, const struct sockaddr *a, socklen_t len))
+{
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof(a.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(a.sun_path, path);
-	return fd < 0 || use(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 ? -errno : hodo_take_fd(&fd);
+	return open_at(&a, sizeof(a), use);
 }
 
 int hodo_socket_connect(const char *path)
 {
-	return open_at(path, connect);
+	return open_path(path, connect);
 }
 
-int hodo_socket_listen(const char *path)
+static int listen_on(int bound)
 {
-	HODO_AUTO_CLOSE int fd = open_at(path, bind);
+	HODO_AUTO_CLOSE int fd = bound;
 
 	if (fd < 0)
 		return fd;
 	return listen(fd, SOMAXCONN) < 0 ? -errno : hodo_take_fd(&fd);
+}
+
+int hodo_socket_listen(const char *path)
+{
+	return listen_on(open_path(path, bind));
+}
+
+int hodo_socket_listen_abstract(const char *prefix, const char *name, size_t len)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int bytes = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s%.*s", prefix, (int)len, name);
+
+	return listen_on(open_at(&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes), bind));
 }
 
 bool hodo_socket_is_stale(const char *path)

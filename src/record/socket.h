@@ -13,6 +13,8 @@
 /* A connection to who listens at path, or a socket that listens there; or a negative errno, -ENAMETOOLONG too. */
 int hodo_socket_connect(const char *path);
 int hodo_socket_listen(const char *path);
+/* At an abstract address: prefix and len bytes of name. */
+int hodo_socket_listen_abstract(const char *prefix, const char *name, size_t len);
 /* Whether nobody listens there any more. */
 bool hodo_socket_is_stale(const char *path);
 

@@ -10,7 +10,8 @@
 
 #define TOLD_MAX 20u
 
-void hodo_unrecorded_count(struct hodo_session *s, const char *why)
+/* That reason, with one image more. */
+static const struct hodo_unrecorded *count(struct hodo_session *s, const char *why)
 {
 	struct hodo_session_stats *t = &s->total;
 	uint32_t i = 0;
@@ -23,19 +24,26 @@ void hodo_unrecorded_count(struct hodo_session *s, const char *why)
 		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
 			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
 	t->unrecorded[i].images++;
+	return &t->unrecorded[i];
+}
+
+void hodo_unrecorded_count(struct hodo_session *s, const char *why)
+{
+	count(s, why);
 }
 
 void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
 {
 	struct hodo_session_stats *t = &s->total;
+	const struct hodo_unrecorded *u = count(s, why);
 
-	hodo_unrecorded_count(s, why);
 	t->refused++;
 	t->command_refused |= pid > 0 && pid == s->command;
-	if (t->refused <= TOLD_MAX)
+	/* Of each reason: one that others can bring about at will keeps no other from being read. */
+	if (u->images <= TOLD_MAX)
 		hodo_report(&s->config.reporter, "process %d is not recorded: %s", (int)pid, why);
-	else if (t->refused == TOLD_MAX + 1)
-		hodo_report(&s->config.reporter, "more processes are not recorded");
+	else if (u->images == TOLD_MAX + 1)
+		hodo_report(&s->config.reporter, "more processes are not recorded: %s", u->why);
 }
 
 void hodo_unrecorded_text(const struct hodo_session *s, struct hodo_text *t)

@@ -60,26 +60,12 @@ static bool is_padding(const uint8_t *p, const uint8_t *end)
 	return true;
 }
 
-/* Where /proc is not mounted: while the store lasts the page is writable too. The first byte last, as below. */
-static bool store_in_place(uint8_t *f, const uint8_t *jump, long len)
-{
-	uintptr_t page = (uintptr_t)f & ~(uintptr_t)(HODO_PAGE - 1);
-
-	if (hodo_sys3(SYS_mprotect, page, HODO_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-		return false;
-	__builtin_memcpy(f + 1, jump + 1, (size_t)len - 1);
-	hodo_compiler_barrier();
-	*(volatile uint8_t *)f = jump[0];
-	hodo_sys3(SYS_mprotect, page, HODO_PAGE, PROT_READ | PROT_EXEC);
-	return true;
-}
-
 void hodo_loader_hook(void)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint8_t *f, *end, jump[14];
 	intptr_t distance;
-	long fd, len;
+	long len;
 
 	debug = hodo_namespaces_debug();
 	if (!debug || !debug->r_brk)
@@ -103,15 +89,9 @@ void hodo_loader_hook(void)
 	}
 	if (*f != 0xc3 || end - f < len || !is_padding(f + 1, end))
 		return;
-	fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-	if (fd < 0) {
-		hodo_loader_blind = !store_in_place(f, jump, len);
-		return;
-	}
 	/* The rest first: until the first byte changes it is padding that nobody executes. */
-	if (hodo_sys4(SYS_pwrite64, fd, jump + 1, len - 1, f + 1) == len - 1)
-		hodo_loader_blind = hodo_sys4(SYS_pwrite64, fd, jump, 1, f) != 1;
-	hodo_sys1(SYS_close, fd);
+	hodo_loader_blind = hodo_patch_write((uintptr_t)(f + 1), jump + 1, (size_t)len - 1) != 0 ||
+			    hodo_patch_write((uintptr_t)f, jump, 1) != 0;
 }
 #else
 void hodo_loader_hook(void)

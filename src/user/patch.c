@@ -97,13 +97,10 @@ static void store_by_mprotect(struct hodo_patch *p)
 	hodo_sys3(SYS_mprotect, p->page, HODO_PAGE, PROT_READ | PROT_EXEC);
 }
 
-static void flush(struct hodo_patch *p)
+static void write_out(struct hodo_patch *p)
 {
 	long len = (long)p->last - p->first + 1;
 
-	if (p->first > p->last)
-		return;
-	hodo_patch_register();
 	if (p->mem == -EAGAIN)
 		p->mem = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
 	if (p->mem < 0 ||
@@ -112,6 +109,14 @@ static void flush(struct hodo_patch *p)
 	p->stored++;
 	p->first = HODO_PAGE;
 	p->last = 0;
+}
+
+static void flush(struct hodo_patch *p)
+{
+	if (p->first > p->last)
+		return;
+	hodo_patch_register();
+	write_out(p);
 }
 
 void hodo_patch_page(struct hodo_patch *p, uintptr_t page)
@@ -125,6 +130,20 @@ void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, s
 {
 	for (size_t i = 0; i < len; i++)
 		hodo_patch_byte(p, addr + i, ((const uint8_t *)bytes)[i]);
+}
+
+int hodo_patch_write(uintptr_t addr, const void *bytes, size_t len)
+{
+	struct hodo_patch p;
+
+	hodo_patch_begin(&p);
+	hodo_patch_page(&p, addr & ~(uintptr_t)(HODO_PAGE - 1));
+	hodo_patch_store(&p, addr, bytes, len);
+	if (p.first <= p.last)
+		write_out(&p);
+	if (p.mem >= 0)
+		hodo_sys1(SYS_close, p.mem);
+	return p.error;
 }
 
 int hodo_patch_end(struct hodo_patch *p)

@@ -16,17 +16,59 @@
 
 #define CONNECT_PAUSE_MS 5
 
-static struct sockaddr_un recorder;
-static socklen_t recorder_len;
+/* Where the recorder listens: by path, and for who cannot reach that (abi.h). len 0: nowhere. */
+static struct {
+	struct sockaddr_un un;
+	socklen_t len;
+} by_path, by_name;
+static uint64_t hello_key, answer_key;
+
+static bool read_hex(const char *text, int digits, uint64_t *value)
+{
+	*value = 0;
+	for (int i = 0; i < digits; i++) {
+		char c = text[i];
+
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+			return false;
+		*value = *value << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return true;
+}
+
+/* suffix: #NAME-KEY. */
+static bool take_suffix(const char *suffix)
+{
+	static const char prefix[] = HODO_RECORDER_ABSTRACT;
+	const char *name = suffix + 1, *key = name + HODO_RECORDER_NAME + 1;
+	char *to = by_name.un.sun_path + 1;
+	uint64_t number;
+
+	if (suffix[0] != '#' || !read_hex(name, HODO_RECORDER_NAME, &number) || key[-1] != '-' ||
+	    !read_hex(key, HODO_RECORDER_KEY / 2, &hello_key) ||
+	    !read_hex(key + HODO_RECORDER_KEY / 2, HODO_RECORDER_KEY / 2, &answer_key))
+		return false;
+	by_name.un.sun_family = AF_UNIX;
+	__builtin_memcpy(to, prefix, sizeof(prefix) - 1);
+	__builtin_memcpy(to + sizeof(prefix) - 1, name, HODO_RECORDER_NAME);
+	by_name.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(prefix) + HODO_RECORDER_NAME);
+	return true;
+}
 
 void hodo_session_join(const char *value)
 {
-	recorder_len = 0;
-	if (!value || !*value || __builtin_strlen(value) >= sizeof(recorder.sun_path))
+	size_t len = value ? __builtin_strlen(value) : 0;
+
+	by_path.len = by_name.len = 0;
+	hello_key = answer_key = 0;
+	if (len > HODO_RECORDER_SUFFIX && take_suffix(value + len - HODO_RECORDER_SUFFIX))
+		len -= HODO_RECORDER_SUFFIX;
+	if (!len || len >= sizeof(by_path.un.sun_path))
 		return;
-	recorder.sun_family = AF_UNIX;
-	__builtin_memcpy(recorder.sun_path, value, __builtin_strlen(value) + 1);
-	recorder_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + __builtin_strlen(value) + 1);
+	by_path.un.sun_family = AF_UNIX;
+	__builtin_memcpy(by_path.un.sun_path, value, len);
+	by_path.un.sun_path[len] = 0;
+	by_path.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1);
 }
 
 static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
@@ -38,6 +80,7 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hello->cpus = hodo_possible_cpus();
 	hello->start = how;
 	hello->tsc = hodo_have_tsc();
+	hello->key = hello_key;
 	hodo_process_name(hello->comm);
 	hodo_process_exe(hello->exe, sizeof(hello->exe));
 }
@@ -177,26 +220,37 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	n = answer(fd, &config, how);
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNREFUSED;
+	/* A recorder that came to us has shown who it is (serve.c). Nothing else is handed to one that is another. */
+	if (how != HODO_START_ATTACH && answer_key &&
+	    (n < (long)offsetof(struct hodo_msg_config, text) || config.key != answer_key))
+		return -ECONNREFUSED;
 	if (!hodo_config_valid(&config, n, &memory.layout))
 		return fail(fd, HODO_FAILED_CONFIG, -EPROTO, 0);
 	n = hand_over(fd, &config, &memory);
 	return n ? (int)n : hodo_recording_begin();
 }
 
-static long connect_recorder(void)
+static long connect_at(const struct sockaddr_un *address, socklen_t len)
 {
 	long fd = hodo_socket_new(), n;
 
 	if (fd < 0)
 		return fd;
 	/* EAGAIN: the recorder's queue of new processes is full for a short time. */
-	for (int ms = 0; (n = hodo_sys3(SYS_connect, fd, &recorder, recorder_len)) == -EAGAIN &&
-			 ms < HODO_HELLO_TIMEOUT_MS; ms += CONNECT_PAUSE_MS)
+	for (int ms = 0; (n = hodo_sys3(SYS_connect, fd, address, len)) == -EAGAIN && ms < HODO_HELLO_TIMEOUT_MS;
+	     ms += CONNECT_PAUSE_MS)
 		hodo_sleep_ns(CONNECT_PAUSE_MS * 1000000);
 	if (n == 0)
 		return fd;
 	hodo_sys1(SYS_close, fd);
 	return n;
+}
+
+static long connect_recorder(void)
+{
+	long fd = connect_at(&by_path.un, by_path.len);
+
+	return fd < 0 && fd != -EAGAIN && by_name.len ? connect_at(&by_name.un, by_name.len) : fd;
 }
 
 static int start(enum hodo_start how)
@@ -220,7 +274,7 @@ static int start(enum hodo_start how)
 int hodo_session_start(enum hodo_start how)
 {
 	struct rlimit files, most;
-	int error = recorder_len ? hodo_recording_possible() : -ENOTCONN;
+	int error = by_path.len ? hodo_recording_possible() : -ENOTCONN;
 	bool raised;
 
 	if (error)
@@ -240,7 +294,7 @@ bool hodo_session_dead(void)
 {
 	long fd;
 
-	if (!recorder_len)
+	if (!by_path.len)
 		return false;
 	fd = connect_recorder();
 	if (fd >= 0)

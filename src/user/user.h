@@ -396,6 +396,8 @@ struct hodo_patch {
 HODO_SHARED void hodo_patch_begin(struct hodo_patch *p);
 HODO_SHARED void hodo_patch_page(struct hodo_patch *p, uintptr_t page); /* goes on with that page's bytes */
 HODO_SHARED void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
+/* Into one page, where no thread runs what changes: without barriers. 0 or negative errno. */
+HODO_HIDDEN int hodo_patch_write(uintptr_t addr, const void *bytes, size_t len);
 HODO_SHARED int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
 static inline void hodo_patch_byte(struct hodo_patch *p, uintptr_t addr, uint8_t byte)
 {

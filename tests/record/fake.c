@@ -43,9 +43,11 @@ static int connect_recorder(void)
 	const char *path = getenv(HODO_RECORDER_ENV);
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	if (!path || strlen(path) >= sizeof(a.sun_path))
+	size_t len = path ? strlen(path) : 0;
+
+	if (len <= HODO_RECORDER_SUFFIX || len - HODO_RECORDER_SUFFIX >= sizeof(a.sun_path))
 		die("no recorder");
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, len - HODO_RECORDER_SUFFIX);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
 		die("connect");
 	return fd;

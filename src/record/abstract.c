@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abstract.c - the second socket at which processes join: for those that cannot reach the path of the first.
+ *
+ * The path lies in a directory that is its user's alone. A process that has become another user's, has called chroot()
+ * or has another /tmp cannot reach it; it reaches an abstract address, which belongs to the network namespace. Anybody
+ * else there does, too: all see such names in /proc/net/unix. So whoever comes that way has to show the first half
+ * of the recording's key. It is in the environment of recorded processes, which other users cannot read, and stays with
+ * their children whatever becomes of them; whoever can read it could as well trace the process that has it. Until
+ * then a connection is a stranger's: it is not answered, not even about memory, and is not an image of the recording.
+ *
+ * The second half is for the way back. A name is free for all once the recorder has gone; a process hands its
+ * catalogue and buffers to nobody who does not have it.
+ */
+#include "abstract.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "socket.h"
+
+int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *w))
+{
+	struct hodo_abstract *a = &s->abstract;
+	uint64_t random[3];
+
+	a->fd = -1;
+	if (getentropy(random, sizeof(random)) < 0)
+		return -errno;
+	/* 0 would be that there is none. */
+	a->hello_key = random[1] | 1;
+	a->answer_key = random[2] | 1;
+	a->watch.ready = ready;
+	snprintf(a->suffix, sizeof(a->suffix), "#%016llx-%016llx%016llx", (unsigned long long)random[0],
+		 (unsigned long long)a->hello_key, (unsigned long long)a->answer_key);
+	a->fd = hodo_socket_listen_abstract(HODO_RECORDER_ABSTRACT, a->suffix + 1, HODO_RECORDER_NAME);
+	if (a->fd < 0)
+		return a->fd;
+	hodo_abstract_watch(s, true);
+	return a->watched ? 0 : -ENOMEM;
+}
+
+void hodo_abstract_close(struct hodo_session *s)
+{
+	/* Not opened, unless it has its suffix. */
+	if (s->abstract.suffix[0] && s->abstract.fd >= 0)
+		close(s->abstract.fd);
+}
+
+void hodo_abstract_watch(struct hodo_session *s, bool on)
+{
+	struct hodo_abstract *a = &s->abstract;
+
+	if (on == a->watched)
+		return;
+	if (on)
+		a->watched = hodo_joining_watch(s, a->fd, &a->watch) == 0;
+	else
+		hodo_joining_unwatch(s, a->fd);
+	if (!on)
+		a->watched = false;
+}
+
+bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len)
+{
+	if (!c->stranger)
+		return true;
+	if (len != (ssize_t)sizeof(*hello) || hello->key != c->session->abstract.hello_key)
+		return false;
+	c->stranger = false;
+	c->session->joining.strangers--;
+	return true;
+}
