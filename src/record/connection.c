@@ -107,11 +107,19 @@ static void supersede(struct hodo_connection *c)
 		earlier->superseded = true;
 }
 
+/* For our own user, and root: another's processes, which root records, are not shown what others write. */
+static int serve_memory(const struct hodo_connection *c)
+{
+	if (c->adopted || c->stranger || (c->uid != 0 && c->uid != geteuid()))
+		return 0;
+	return hodo_memory_serve(c->session, c->fd, hodo_joining_has);
+}
+
 static void take_hello(struct hodo_connection *c)
 {
 	struct hodo_msg_hello h;
 	ssize_t len;
-	int asked = c->adopted || c->stranger ? 0 : hodo_memory_serve(c->session, c->fd, hodo_joining_has);
+	int asked = serve_memory(c);
 
 	if (asked) {
 		if (asked > 0)

@@ -20,7 +20,8 @@ from place import AS_NOBODY, NOBODY
 
 MAGIC, VERSION, HELLO, CONTROL, ANSWER = 0x4f444f48, 1, 1, 4, 5
 STATUS, RECORD, LIST, ENABLE = 1, 2, 3, 4
-ANSWER_LEN, EVENTS_MAX = 800, 65536
+MEMORY = 8
+ANSWER_LEN, CONTROL_LEN, EVENTS_MAX = 800, 1048, 65536
 
 
 def answer(result=0, pid=0, by=0, recorder=0, events=0, listens=1, magic=MAGIC, version=VERSION, kind=ANSWER):
@@ -219,6 +220,21 @@ class Other(Case):
         self.assertEqual(len([e for e in events if e["pid"] == child]), 3)
         self.assertEqual({p["uid"] for p in self.info()["processes"]}, {NOBODY})
         self.assertFalse(os.path.exists(f"/tmp/hodo-{NOBODY}/{joins[0]}"))
+
+    @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
+    def test_memory_is_for_the_recorders_user(self):
+        """Where another user's children join root's recording, nobody is handed what root's processes write."""
+        os.chmod(self.dir, 0o755)
+        r = self.record([Target(self, prefix=AS_NOBODY), Target(self)], "--overwrite")
+        ask = struct.pack("<IHHIIII", MAGIC, VERSION, CONTROL, MEMORY, 0, 0, 0).ljust(CONTROL_LEN, b"\0")
+        program = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
+                   "s.connect(sys.argv[1]); s.send(bytes.fromhex(sys.argv[2]));"
+                   "print([len(part) for part in socket.recv_fds(s, 4096, 4)[:2]])")
+        for user, answered in ((AS_NOBODY, "[0, 0]"), (["env"], f"[{ANSWER_LEN}, 1]")):
+            at = f"/tmp/hodo-{NOBODY}/join-{r.pid}.sock"
+            done = run(*user, sys.executable, "-c", program, at, ask.hex(), status=0)
+            self.assertEqual(done.stdout.strip(), answered)
+        self.assertEqual(r.stop().returncode, 0)
 
     @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
     def test_the_way_is_barred(self):
