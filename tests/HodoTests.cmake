@@ -16,7 +16,7 @@ set(hodo_labels
   browser "^view_|^docs\\.pictures$"                   # chromium, npm
   bench "^bench\\."
   model "^model\\."                                    # spin
-  torture "^torture\\.|^flight\\.(kill|damage)|^recover\\.|^func\\.torture|^live\\.cycle|^attach_cli_cycles$"
+  torture "^torture\\.|^flight\\.(kill|damage)|^recover\\.|^func\\.torture|^live\\.cycle|^attach_cli_cycles$|^census\\."
   root "^house\\.bare_root"
   long "^(context\\.attach|limits\\.(parts|full)|kmod_generate|attach\\.inject\\.(many|again|killed.*|recorded|exec_meanwhile))$"
   long "^(sites\\.matrix|review\\.functions\\.(call|unwind))$"

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""census.py MODE [--seed N] [--runs N] - every image of a program is recorded whole, or what is missing is counted.
+
+The program (census.c) keeps a ledger of its own. For each image, by its number of events: ledger = recorded + counted
+as lost; and the images that are in no folder are as many as are counted as not recorded. The seed is printed: with
+--seed the same images come again, if in another order."""
+import argparse
+import collections
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from hodo_test import HODO, compare, end, environment, events, info, ok, program, run, wait_for
+
+SEEDS = {"quiet": (1, 2), "loaded": (3,), "slowed": (4,), "stopped": (5,), "overwritten": (6,), "killed": (7,)}
+IMAGES = 120
+LINE = struct.Struct("=iiI4xQQ")
+HEAD = struct.Struct("=II")
+
+Image = collections.namedtuple("Image", "id pid parent silent before after")
+
+
+def read_ledger(path):
+    data = pathlib.Path(path).read_bytes()
+    n, _ = HEAD.unpack_from(data)
+    return [Image(i, *LINE.unpack_from(data, HEAD.size + i * LINE.size)) for i in range(n)]
+
+
+class Seen:
+    """What a recording says of one image."""
+
+    def __init__(self, process):
+        self.pid, self.recorded, self.begin_ns = process["pid"], process["recorded"], process.get("begin_ns") or 0
+        self.lost = sum(process["lost"].values())
+        self.complete = process["complete"]
+
+    def holds(self, image, ended=True):
+        """Whether it can be that image's; ended: the recording has an end, so that nothing may be unknown."""
+        n = self.recorded + self.lost
+        return n <= image.before and (image.after <= n or not (ended or self.complete))
+
+
+def faults(ledger, told, seen, ended=True):
+    """told: {image: (events, their first time)} of the recording; seen: its Seens. Yields what is wrong, and at last
+    the images that are in none, as a list."""
+    by_pid, missing = collections.defaultdict(list), []
+    for s in seen:
+        by_pid[s.pid].append(s)
+    for pid in {i.pid for i in ledger} | set(by_pid):
+        images = [i for i in ledger if i.pid == pid]
+        folders = sorted((s for s in by_pid[pid] if s.recorded), key=lambda s: s.begin_ns)
+        empty = [s for s in by_pid[pid] if not s.recorded]
+        with_events = sorted((i for i in images if i.id in told), key=lambda i: told[i.id][1])
+        if len(folders) != len(with_events):
+            yield f"process {pid}: {len(folders)} folders with events, of {len(with_events)} images"
+        for s, i in zip(folders, with_events):
+            if s.recorded != told[i.id][0]:
+                yield f"{i}: {told[i.id][0]} events in a folder that has {s.recorded}"
+            elif not s.holds(i, ended):
+                yield f"{i}: {s.recorded} recorded, {s.lost} lost"
+        for i in (i for i in images if i.id not in told):
+            match = next((s for s in empty if s.holds(i, ended)), None)
+            if match:
+                empty.remove(match)
+            else:
+                missing.append(i)
+        yield from (f"process {pid}: a folder with no events, {s.lost} lost, is no image's" for s in empty if ended)
+    yield missing
+
+
+def told_by(recording):
+    told, first = collections.Counter(), {}
+    for e in events(recording):
+        image = e["fields"]["image"]
+        told[image] += 1
+        first.setdefault(image, e["ts"])
+    return {i: (n, first[i]) for i, n in told.items()}
+
+
+def check(recording, ledger, ended=True):
+    """All that is wrong, and how many images are missing."""
+    known = info(recording)
+    *wrong, missing = faults(ledger, told_by(recording), [Seen(p) for p in known["processes"]], ended)
+    counted = sum(r["images"] for r in known.get("unrecorded", []))
+    # One that could not speak for itself is known only if the image that made it is recorded.
+    names = {i.id for i in missing}
+    unknown = sum(i.silent and i.parent in names for i in missing)
+    if ended and not len(missing) - unknown <= counted <= len(missing):
+        wrong.append(f"{counted} images counted as not recorded ({known.get('unrecorded')}), {len(missing)} are missing: "
+                     f"{missing[:5]}")
+    return wrong, missing
+
+
+# ----------------------------------------------------------------------- disturbances
+
+@contextlib.contextmanager
+def busy(n):
+    loops = [subprocess.Popen([sys.executable, "-c", "import os\np = os.getppid()\nwhile os.getppid() == p: pass"])
+             for _ in range(n)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            end(loop)
+
+
+def pauses(recorder, stop_s, go_s, times):
+    """The recorder stands still again and again."""
+    for _ in range(times):
+        if recorder.poll() is not None:
+            return
+        recorder.send_signal(signal.SIGSTOP)
+        time.sleep(stop_s)
+        recorder.send_signal(signal.SIGCONT)
+        time.sleep(go_s)
+
+
+OPTIONS = {"slowed": ["-m", "64K"], "stopped": ["-m", "64K"], "overwritten": ["--overwrite", "-m", "64K"],
+           "killed": ["-m", "256K"]}
+EVENTS = {"slowed": 1000, "stopped": 500, "overwritten": 1000}  # of an image at a time
+PAUSES = {"slowed": (0.05, 0.02, 1000), "stopped": (2.5, 0.5, 2)}
+
+
+def kill_some_time(recorder, recording):
+    """Once a good part of the images are on disk."""
+    wait_for("images", lambda: recording.exists() and os.listdir(recording)[IMAGES // 2:])
+    recorder.kill()
+    recorder.wait()
+    recorder.stdin.close()
+
+
+class Place:
+    """A folder for one run; what it holds may be run by any user."""
+
+    def __init__(self):
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix="hodo-test-"))
+        self.base.chmod(0o755)
+        self.files = {}
+        for name in ("CENSUS", "PLUGIN", "HODO_LIBRARY"):
+            self.files[name] = shutil.copy(program(name), self.base)
+            os.chmod(self.files[name], 0o755)
+        (self.base / "empty").mkdir()
+        self.env = {**environment(str(self.base)), "HODO_LIBRARY": self.files["HODO_LIBRARY"]}
+
+
+def one(mode, seed, place):
+    recording, ledger = place.base / f"{mode}-{seed}", place.base / f"ledger-{seed}"
+    command = [place.files["CENSUS"], seed, IMAGES, EVENTS.get(mode, 200), ledger, place.files["PLUGIN"],
+               place.base / "empty"]
+    if mode == "killed":  # while there is something to record
+        command = ["sh", "-c", '"$@"; read line', "sh", *command]
+    with busy(3 if mode == "loaded" else 0), open(place.base / "err", "w+", encoding="utf-8") as err:
+        recorder = subprocess.Popen([HODO, "record", "-q", "-o", recording, *OPTIONS.get(mode, []), "--",
+                                     *map(str, command)], env=place.env, cwd=place.base, stdin=subprocess.PIPE,
+                                    stderr=err)
+        try:
+            if mode in PAUSES:
+                threading.Thread(target=pauses, args=(recorder, *PAUSES[mode]), daemon=True).start()
+            if mode == "killed":
+                kill_some_time(recorder, recording)
+            recorder.wait(timeout=800)
+        finally:
+            end(recorder)
+        err.seek(0)
+        said = err.read()
+    if mode == "killed":
+        wait_for("the program's end", lambda: not [i for i in read_ledger(ledger) if alive(i.pid, place)])
+    images = read_ledger(ledger)
+    wrong, missing = check(recording, images, ended=mode != "killed")
+    if mode == "killed" and "no event was lost" in ok("stat", recording):
+        wrong.append("stat says that no event was lost")
+    print(f"{mode}, seed {seed}: {len(images)} images, {sum(i.after for i in images)} events; {len(missing)} not recorded")
+    assert not wrong, "\n".join([f"seed {seed}", *wrong, said])
+    return recording
+
+
+def alive(pid, place):
+    """Still a process of this run."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe") == place.files["CENSUS"]
+    except OSError:
+        return False
+
+
+def self_check():
+    """What is taken away, or added, is noticed and named."""
+    ledger = [Image(0, 7, -1, 0, 5, 5), Image(1, 7, 0, 0, 3, 3), Image(2, 8, 0, 0, 4, 3), Image(3, 9, 0, 0, 2, 2)]
+    told = {0: (5, 1), 1: (2, 2), 2: (3, 3)}
+
+    def seen(pid, recorded, begin, full=0):
+        return Seen({"pid": pid, "recorded": recorded, "begin_ns": begin, "lost": {"full": full}, "complete": True})
+    good = [seen(7, 5, 1), seen(7, 2, 2, 1), seen(8, 3, 3), seen(9, 0, 0, 2)]
+    assert list(faults(ledger, told, good)) == [[]]
+    assert list(faults(ledger, told, good[:3])) == [[ledger[3]]]
+    assert len(list(faults(ledger, told, good[1:]))) > 1
+    assert len(list(faults(ledger, told, [*good, seen(9, 0, 0)]))) == 2
+    for n, worse in ((1, seen(7, 2, 2)), (2, seen(8, 2, 3)), (2, seen(8, 3, 3, 2)), (3, seen(9, 0, 0, 1))):
+        *wrong, missing = faults(ledger, told, [*good[:n], worse, *good[n + 1:]])
+        assert wrong or missing, worse
+    assert list(faults(ledger, {**told, 1: (1, 2)}, good))[0].startswith("Image(id=1")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("mode", choices=["check", *SEEDS])
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--runs", type=int, default=0)
+    a = parser.parse_args()
+    if a.mode == "check":
+        self_check()
+        return
+    seeds = [a.seed] if a.seed is not None else SEEDS[a.mode] + (random.randrange(1000, 1 << 31),)
+    seeds = [random.randrange(1000, 1 << 31) for _ in range(a.runs)] or seeds
+    place = Place()
+    try:
+        for n, seed in enumerate(seeds):
+            recording = one(a.mode, seed, place)
+            if n == 0 and a.mode == "quiet":
+                compare(recording)
+            shutil.rmtree(recording)
+    finally:
+        shutil.rmtree(place.base, ignore_errors=True)
+
+
+main()
