@@ -8,6 +8,8 @@
  * of the recording's key. It is in the environment of recorded processes, which other users cannot read, and stays with
  * their children whatever becomes of them; whoever can read it could as well trace the process that has it. Until
  * then a connection is a stranger's: it is not answered, not even about memory, and is not an image of the recording.
+ * Strangers get no more than a bounded part of our time either: after so many refusals the others stay in the
+ * socket's queue until the next tenth of a second, so that a flood of them makes no ring overflow.
  *
  * The second half is for the way back. A name is free for all once the recorder has gone; a process hands its
  * catalogue and buffers to nobody who does not have it.
@@ -20,6 +22,9 @@
 
 #include "connection.h"
 #include "socket.h"
+
+#define REFUSED_MAX 32u /* some 10 us each */
+#define WINDOW_NS 100000000ll
 
 int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *w))
 {
@@ -61,6 +66,19 @@ void hodo_abstract_watch(struct hodo_session *s, bool on)
 		hodo_joining_unwatch(s, a->fd);
 	if (!on)
 		a->watched = false;
+}
+
+bool hodo_abstract_flooded(const struct hodo_session *s)
+{
+	return s->abstract.refused >= REFUSED_MAX;
+}
+
+void hodo_abstract_step(struct hodo_session *s, int64_t now_ns)
+{
+	if (now_ns < s->abstract.window_ns)
+		return;
+	s->abstract.window_ns = now_ns + WINDOW_NS;
+	s->abstract.refused = 0;
 }
 
 bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len)

@@ -22,6 +22,8 @@ struct hodo_abstract {
 	int fd;
 	uint64_t hello_key;  /* what a process shows */
 	uint64_t answer_key; /* what it is shown */
+	uint32_t refused;    /* in the present window of time, for want of the key */
+	int64_t window_ns;   /* its end */
 	char suffix[HODO_RECORDER_SUFFIX + 1]; /* #NAME-KEY; empty until it is open */
 };
 
@@ -30,6 +32,10 @@ int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *
 void hodo_abstract_close(struct hodo_session *s);
 /* Whether connections are taken, or left in the socket's queue. */
 void hodo_abstract_watch(struct hodo_session *s, bool on);
+
+/* Whether no more strangers are to be taken in now, since so many were refused. */
+bool hodo_abstract_flooded(const struct hodo_session *s);
+void hodo_abstract_step(struct hodo_session *s, int64_t now_ns);
 
 /* A message of len bytes has come: whether the connection is one that needs no key, or this shows it. */
 bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len);

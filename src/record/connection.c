@@ -32,6 +32,7 @@
 
 void hodo_connection_refuse(struct hodo_connection *c, const char *why)
 {
+	c->session->abstract.refused += c->stranger;
 	hodo_unrecorded_add(c->session, c->id.pid, why);
 	hodo_joining_drop(c);
 }

@@ -95,6 +95,7 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 	else
 		c = hodo_joining_add(server->session, fd, peer.pid, peer.uid, connection_ready);
 	if (!c) {
+		server->session->abstract.refused += uid == HODO_WITH_KEY;
 		hodo_unrecorded_add(server->session, peer.pid, why);
 		close(fd);
 		return;
@@ -105,13 +106,19 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 	hodo_connection_take(c);
 }
 
+static bool takes_strangers(const struct hodo_server *server)
+{
+	return server->session->joining.strangers < server->most / STRANGERS_EACH &&
+	       !hodo_abstract_flooded(server->session);
+}
+
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 {
 	/* Bounded: others wait for their turn meanwhile. */
 	for (int i = 0; i < ACCEPTS_MAX && server->session->joining.n < server->most; i++) {
 		int fd;
 
-		if (uid == HODO_WITH_KEY && server->session->joining.strangers >= server->most / STRANGERS_EACH) {
+		if (uid == HODO_WITH_KEY && !takes_strangers(server)) {
 			hodo_abstract_watch(server->session, false);
 			return;
 		}
@@ -244,7 +251,8 @@ void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
 		if (c->state != HODO_JOINING_READY && now_ns > c->deadline_ns && !has_sent(c))
 			hodo_connection_refuse(c, "it does not answer");
 	}
-	if (s->server && s->joining.strangers < s->server->most / STRANGERS_EACH)
+	hodo_abstract_step(s, now_ns);
+	if (s->server && takes_strangers(s->server))
 		hodo_abstract_watch(s, true);
 }
 

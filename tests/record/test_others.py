@@ -7,6 +7,8 @@ import shutil
 import socket
 import struct
 import subprocess
+import sys
+import time
 
 import place
 from hodo_test import Case, end, main, program, run, wait_for
@@ -186,6 +188,24 @@ class Strangers(Placed):
         for _ in range(200):
             self.connect(address)
         self.not_harmed(recorder)
+
+    def test_flood(self):
+        """However fast they come, so many are refused in a tenth of a second: the rest of it is for the rings."""
+        begin = time.monotonic()
+        recorder, address = self.recording()
+        flood = ("import socket, sys\nwhile True:\n with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:\n"
+                 "  s.setblocking(False)\n  try:\n   s.connect('\\0' + sys.argv[1])\n  except BlockingIOError: pass")
+        strangers = [self.start(sys.executable, "-c", flood, address[1:], stderr=subprocess.DEVNULL) for _ in range(2)]
+        wait_for("refusals", lambda: "more processes are not recorded" in recorder.said())
+        time.sleep(1)
+        for stranger in strangers:
+            end(stranger)
+        done = self.not_harmed(recorder)
+        windows = (time.monotonic() - begin) / 0.1 + 2
+        refused = done.number(r"hodo: (\d+) process images were not recorded: it does not have")
+        self.assertGreater(refused, 20)
+        # A slow machine has more windows: this fails by no clock. And who was in the middle of its turn.
+        self.assertLessEqual(refused, 32 * (windows + 2))
 
     def test_address_of_a_dead_recorder(self):
         """Somebody else has taken it: a program says hello there, hands over nothing, and runs on."""
