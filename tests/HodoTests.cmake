@@ -55,7 +55,7 @@ function(hodo_test)
   endforeach()
   list(TRANSFORM arg_PROGRAMS REPLACE "^([A-Z_]+)=(.+)$" "\\1=$<TARGET_FILE:\\2>")
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 600)
+    set(arg_TIMEOUT 3000) # against hanging for ever, on the busiest machine
   endif()
   set(cases "${arg_CASES}")
   if(NOT cases)

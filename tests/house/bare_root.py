@@ -7,6 +7,9 @@ npm, who has root install exactly the packages that scripts/demo and scripts/tes
 that nobody else may enter, with npm. scripts/demo runs whole; scripts/test up to a list of its tests and some quick
 ones, of which those that lack something there say so.
 
+What was compiled for the user is not compiled again for root: of that, ccache, which comes when the packages for
+building have been named, knows the outcome.
+
 The bare root and Debian's packages are kept in ${XDG_CACHE_HOME:-~/.cache}/hodo/bare-root; of what is built nothing
 is. 77: skipped, since it may not be done here, or Debian's mirror cannot be reached."""
 import argparse
@@ -23,6 +26,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 RELEASE = "bookworm"
+COMPILED = "/var/cache/hodo-ccache"  # in the root
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "hodo" / "bare-root"
 # Quick ones of many suites; those of the first line need a place that not each machine has.
 NAMED = ["attach_cli_other", "attach_cli_reuse", "docs.page.tutorial", "golden_export", "golden_record",
@@ -124,13 +128,21 @@ class Root:
 
     def run(self, user, command, where="~/hodoscope"):
         """What a login of the user has: little of an environment, no terminal."""
-        environment = dict(self.environment, HOME="/root" if user == "root" else f"/home/{user}", USER=user)
+        home = "/root" if user == "root" else f"/home/{user}"
+        environment = dict(self.environment, HOME=home, USER=user, CCACHE_BASEDIR=f"{home}/hodoscope")
         switch = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         done = run("setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
                    ENTER, "sh", self.folder, self.packages, *switch, "bash", "-c", f"cd {where} && {command}",
                    env=environment)
         print(f"\n##### {user}: {command}\n{done.stdout}{done.stderr}##### status {done.returncode}", flush=True)
         return done
+
+    def compile_once(self):
+        self.need("root", "DEBIAN_FRONTEND=noninteractive apt-get -qq -y install ccache >/dev/null && "
+                          f"install -d -m 1777 {COMPILED}", "/")
+        self.environment.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
+                                CCACHE_DIR=COMPILED, CCACHE_UMASK="000", CCACHE_NOHASHDIR="1",
+                                CCACHE_SLOPPINESS="include_file_mtime,include_file_ctime,time_macros,locale")
 
     def need(self, user, command, where="~/hodoscope"):
         done = self.run(user, command, where)
@@ -208,6 +220,7 @@ def check(root, source):
     clone(source, root.folder / "root/hodoscope")
 
     install_named(root, "user", "scripts/demo")
+    root.compile_once()
     check_demo(root, "user", False)
     install_named(root, "user", "scripts/test -N")
     check_tests(root, "user")

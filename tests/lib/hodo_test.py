@@ -37,7 +37,7 @@ import tempfile
 import time
 import unittest
 
-LIMIT_S = 120
+LIMIT_S = 600
 SKIPPED = 77
 HODO, LIBHODO = os.environ["HODO"], os.environ["LIBHODO"]
 SOURCE, COMPARE = pathlib.Path(os.environ["SOURCE"]), os.environ["COMPARE"]

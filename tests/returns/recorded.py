@@ -22,7 +22,7 @@ MISSED = "interrupted a tracer"
 
 
 def run(*command):
-    return hodo_test.run(*command, timeout=5 * LIMIT_S)
+    return hodo_test.run(*command, timeout=20 * LIMIT_S)
 
 
 def fail(*what):

@@ -14,10 +14,11 @@ import sys
 import tempfile
 import time
 
-from hodo_test import HODO, children, skip
+from hodo_test import HODO, children, skip, wait_for
 
 ROUNDS = int(os.environ.get("ROUNDS", "8"))
 SECONDS = int(os.environ.get("SECONDS_OF_LOAD", "12"))
+PATIENCE_S = 600  # with a command on a busy machine
 
 
 def program(*names):
@@ -34,14 +35,12 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_port(port, what):
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    sys.exit(f"{what} does not come up")
+def answers(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    except OSError:
+        return False
 
 
 class Server:
@@ -61,13 +60,13 @@ class Server:
             more.update(user=entry.pw_uid, group=entry.pw_gid, extra_groups=[])
         self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=open(self.dir / "out", "ab"),
                                         stderr=subprocess.STDOUT, cwd=self.dir, **more)
-        wait_port(self.port, argv[0])
+        wait_for(f"{argv[0]}, listening", lambda: answers(self.port), 0.1)
 
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -141,12 +140,7 @@ class Postgresql(Server):
                     "lc_messages=C"])
         connection = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "bench"]
         # It listens before it is ready; who asks meanwhile is refused, with a FATAL in its log.
-        for _ in range(600):
-            if "ready to accept connections" in (self.dir / "out").read_text():
-                break
-            time.sleep(0.1)
-        else:
-            sys.exit("postgres does not become ready")
+        wait_for("postgres, ready", lambda: "ready to accept connections" in (self.dir / "out").read_text(), 0.1)
         self.run([self.tool("createdb"), *connection, "load"])
         self.run([self.tool("pgbench"), *connection, "-i", "-q", "load"])
 
@@ -167,11 +161,11 @@ def attach(server, number):
     pids = ",".join(str(p) for p in server.pids())
     out = server.dir / f"rec{number}"
     done = subprocess.run([HODO, "record", "-p", pids, "--duration", "0.3", "-o", str(out)], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=PATIENCE_S)
     if done.returncode:
         sys.exit(f"round {number}: hodo record -p {pids}: {done.returncode}: {done.stderr}")
     for pid in server.pids():
-        subprocess.run([HODO, "detach", str(pid)], capture_output=True, timeout=60, check=False)
+        subprocess.run([HODO, "detach", str(pid)], capture_output=True, timeout=PATIENCE_S, check=False)
     return done.stderr
 
 
@@ -188,6 +182,8 @@ def main():
         os.environ["XDG_RUNTIME_DIR"] = str(directory / "run")
         (directory / "run").mkdir(mode=0o700)
         (directory / "server").mkdir()
+        # Where the server's user can read it, whoever may enter the tree.
+        os.environ["HODO_LIBRARY"] = shutil.copy(os.environ["HODO_LIBRARY"], directory)
         server = kinds[sys.argv[1]](directory / "server")
         load = None
         try:
@@ -202,18 +198,13 @@ def main():
                     attach(server, i)
                 if sys.argv[1] == "redis":
                     load.send_signal(signal.SIGINT)
-                load.wait(SECONDS + 60)
+                load.wait(SECONDS + PATIENCE_S)
             said = (directory / "load").read_text(errors="replace")
             faults = server.faults(said, sys.argv[1] != "redis")
             if server.process.poll() is not None:
                 faults.append(f"the server has ended: {server.process.returncode}")
             else:
-                for _ in range(300):
-                    if not listens(server.process.pid):
-                        break
-                    time.sleep(0.1)
-                else:
-                    faults.append("it listens still")
+                wait_for("the end of our thread", lambda: not listens(server.process.pid), 0.1)
             if sys.argv[1] != "redis" and load.returncode:
                 faults.append(f"the load tool ended with {load.returncode}")
             print(said[-600:])
