@@ -172,7 +172,7 @@ static void run_fork(int step, bool bare, bool wait)
 		collect(pid);
 }
 
-/* Its father does not wait for it. */
+/* Its parent does not wait for it. */
 static void run_daemon(int step)
 {
 	uint64_t its = childs_seed(step);
@@ -225,7 +225,7 @@ static void run_spawn(int step, bool vforked)
 	collect(pid);
 }
 
-/* A child that loses what it needs to join: everything that it was told where the recorder is. */
+/* A child whose next image has an empty environment, and so does not load libhodo. */
 static void run_unheard(int step)
 {
 	uint64_t its = childs_seed(step);
@@ -240,7 +240,7 @@ static void run_unheard(int step)
 	collect(pid);
 }
 
-/* In a child: it is another's then, and so are its children. */
+/* A child that becomes another user, or has another root directory; its children inherit that. */
 static void run_elsewhere(int step, bool root)
 {
 	uint64_t its = childs_seed(step);
@@ -362,7 +362,7 @@ static void step(int n, int batch)
 	}
 }
 
-/* Does not return. Where it has become another root directory's, what needs files is left to others. */
+/* Does not return. Below another root directory there is no program to start. */
 static void live(void)
 {
 	for (int n = 0; n < STEPS && room(); n++) {

@@ -50,8 +50,8 @@ class Seen:
         return n <= image.before and (image.after <= n or not (ended or self.complete))
 
 
-def faults(ledger, told, seen, ended=True):
-    """told: {image: (events, their first time)} of the recording; seen: its Seens. Yields what is wrong, and at last
+def faults(ledger, printed, seen, ended=True):
+    """printed: {image: (events, their first time)} of the recording; seen: its Seens. Yields what is wrong, and at last
     the images that are in none, as a list."""
     by_pid, missing = collections.defaultdict(list), []
     for s in seen:
@@ -60,15 +60,15 @@ def faults(ledger, told, seen, ended=True):
         images = [i for i in ledger if i.pid == pid]
         folders = sorted((s for s in by_pid[pid] if s.recorded), key=lambda s: s.begin_ns)
         empty = [s for s in by_pid[pid] if not s.recorded]
-        with_events = sorted((i for i in images if i.id in told), key=lambda i: told[i.id][1])
+        with_events = sorted((i for i in images if i.id in printed), key=lambda i: printed[i.id][1])
         if len(folders) != len(with_events):
             yield f"process {pid}: {len(folders)} folders with events, of {len(with_events)} images"
         for s, i in zip(folders, with_events):
-            if s.recorded != told[i.id][0]:
-                yield f"{i}: {told[i.id][0]} events in a folder that has {s.recorded}"
+            if s.recorded != printed[i.id][0]:
+                yield f"{i}: {printed[i.id][0]} events in a folder that has {s.recorded}"
             elif not s.holds(i, ended):
                 yield f"{i}: {s.recorded} recorded, {s.lost} lost"
-        for i in (i for i in images if i.id not in told):
+        for i in (i for i in images if i.id not in printed):
             match = next((s for s in empty if s.holds(i, ended)), None)
             if match:
                 empty.remove(match)
@@ -78,19 +78,19 @@ def faults(ledger, told, seen, ended=True):
     yield missing
 
 
-def told_by(recording):
-    told, first = collections.Counter(), {}
+def printed_by(recording):
+    printed, first = collections.Counter(), {}
     for e in events(recording):
         image = e["fields"]["image"]
-        told[image] += 1
+        printed[image] += 1
         first.setdefault(image, e["ts"])
-    return {i: (n, first[i]) for i, n in told.items()}
+    return {i: (n, first[i]) for i, n in printed.items()}
 
 
 def check(recording, ledger, ended=True):
     """All that is wrong, and how many images are missing."""
     known = info(recording)
-    *wrong, missing = faults(ledger, told_by(recording), [Seen(p) for p in known["processes"]], ended)
+    *wrong, missing = faults(ledger, printed_by(recording), [Seen(p) for p in known["processes"]], ended)
     counted = sum(r["images"] for r in known.get("unrecorded", []))
     # One that could not speak for itself is known only if the image that made it is recorded.
     names = {i.id for i in missing}
@@ -195,19 +195,19 @@ def alive(pid, place):
 def self_check():
     """What is taken away, or added, is noticed and named."""
     ledger = [Image(0, 7, -1, 0, 5, 5), Image(1, 7, 0, 0, 3, 3), Image(2, 8, 0, 0, 4, 3), Image(3, 9, 0, 0, 2, 2)]
-    told = {0: (5, 1), 1: (2, 2), 2: (3, 3)}
+    printed = {0: (5, 1), 1: (2, 2), 2: (3, 3)}
 
     def seen(pid, recorded, begin, full=0):
         return Seen({"pid": pid, "recorded": recorded, "begin_ns": begin, "lost": {"full": full}, "complete": True})
     good = [seen(7, 5, 1), seen(7, 2, 2, 1), seen(8, 3, 3), seen(9, 0, 0, 2)]
-    assert list(faults(ledger, told, good)) == [[]]
-    assert list(faults(ledger, told, good[:3])) == [[ledger[3]]]
-    assert len(list(faults(ledger, told, good[1:]))) > 1
-    assert len(list(faults(ledger, told, [*good, seen(9, 0, 0)]))) == 2
+    assert list(faults(ledger, printed, good)) == [[]]
+    assert list(faults(ledger, printed, good[:3])) == [[ledger[3]]]
+    assert len(list(faults(ledger, printed, good[1:]))) > 1
+    assert len(list(faults(ledger, printed, [*good, seen(9, 0, 0)]))) == 2
     for n, worse in ((1, seen(7, 2, 2)), (2, seen(8, 2, 3)), (2, seen(8, 3, 3, 2)), (3, seen(9, 0, 0, 1))):
-        *wrong, missing = faults(ledger, told, [*good[:n], worse, *good[n + 1:]])
+        *wrong, missing = faults(ledger, printed, [*good[:n], worse, *good[n + 1:]])
         assert wrong or missing, worse
-    assert list(faults(ledger, {**told, 1: (1, 2)}, good))[0].startswith("Image(id=1")
+    assert list(faults(ledger, {**printed, 1: (1, 2)}, good))[0].startswith("Image(id=1")
 
 
 def main():
