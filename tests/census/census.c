@@ -4,7 +4,8 @@
  *
  * Each image writes events, EVENTS or so at a time, keeps its line of the ledger, and does what its random numbers say:
  * forks, with and without handlers, spawns, becomes another image, another user's or another root directory's, starts
- * threads, opens the library PLUGIN, has signals, hangs, dies. EMPTY is a folder. The choice follows from SEED alone,
+ * threads and processes in its own memory, opens the library PLUGIN, here or in a namespace of its own, has signals,
+ * hangs, dies. EMPTY is a folder. The choice follows from SEED alone,
  * the order from the machine.
  */
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -32,6 +34,7 @@
 #define NOBODY 65534
 #define THREADS 3
 #define STEPS 4 /* of one image */
+#define STACK_BYTES 65536
 
 extern char **environ;
 
@@ -108,9 +111,9 @@ static void run_signals(int n)
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
-static void run_plugin(int n)
+static void run_plugin(int n, bool namespace)
 {
-	void *library = dlopen(plugin, RTLD_NOW);
+	void *library = namespace ? dlmopen(LM_ID_NEWLM, plugin, RTLD_NOW) : dlopen(plugin, RTLD_NOW);
 	void (*work)(struct ledger_image *image, int id, int n);
 
 	must(library ? 0 : -1, plugin);
@@ -186,6 +189,25 @@ static void run_daemon(int step)
 		_exit(0);
 	}
 	collect(pid);
+}
+
+static int in_our_memory(void *n)
+{
+	write_events((int)(intptr_t)n);
+	return 0;
+}
+
+/* A process that has our memory, thread-local storage included: what it writes is ours. */
+static void run_sharing(int n, bool vforked)
+{
+	static uint8_t stack[STACK_BYTES] __attribute__((aligned(16)));
+	pid_t pid = clone(in_our_memory, stack + STACK_BYTES, CLONE_VM | SIGCHLD | (vforked ? CLONE_VFORK : 0),
+			  (void *)(intptr_t)n);
+
+	must(pid, "clone");
+	write_events(5); /* beside it, unless we had to wait */
+	collect(pid);
+	write_events(5);
 }
 
 static char **image_arguments(uint64_t its)
@@ -316,7 +338,7 @@ static void die(void)
 
 static void step(int n, int batch)
 {
-	switch (draw() % 16) {
+	switch (draw() % 19) {
 	case 0: case 1:
 		run_fork(n, false, true);
 		break;
@@ -354,9 +376,18 @@ static void step(int n, int batch)
 		run_signals(batch);
 		break;
 	case 14:
-		run_plugin(batch);
+		run_plugin(batch, false);
 		break;
 	case 15:
+		run_plugin(batch, true);
+		break;
+	case 16:
+		run_sharing(batch, false);
+		break;
+	case 17:
+		run_sharing(batch, true);
+		break;
+	case 18:
 		execv(program, image_arguments(childs_seed(n)));
 		must(-1, program);
 	}

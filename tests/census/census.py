@@ -30,6 +30,16 @@ HEAD = struct.Struct("=II")
 Image = collections.namedtuple("Image", "id pid parent silent before after")
 
 
+def unsure(ledger, printed):
+    """The images that only one which is not recorded could have made join: they join when they fork themselves, if at
+    all, and what they wrote before is not known (docs/promises.md). A parent comes before its children."""
+    found = set()
+    for i in ledger:
+        if i.silent and (i.parent not in printed or i.parent in found):
+            found.add(i.id)
+    return found
+
+
 def read_ledger(path):
     data = pathlib.Path(path).read_bytes()
     n, _ = HEAD.unpack_from(data)
@@ -44,16 +54,19 @@ class Seen:
         self.lost = sum(process["lost"].values())
         self.complete = process["complete"]
 
-    def holds(self, image, ended=True):
-        """Whether it can be that image's; ended: the recording has an end, so that nothing may be unknown."""
+    def holds(self, image, whole):
+        """Whether it can be that image's; whole: nothing of it may be unknown."""
         n = self.recorded + self.lost
-        return n <= image.before and (image.after <= n or not (ended or self.complete))
+        return n <= image.before and (image.after <= n or not whole)
 
 
 def faults(ledger, printed, seen, ended=True):
     """printed: {image: (events, their first time)} of the recording; seen: its Seens. Yields what is wrong, and at last
     the images that are in none, as a list."""
-    by_pid, missing = collections.defaultdict(list), []
+    by_pid, missing, late = collections.defaultdict(list), [], unsure(ledger, printed)
+
+    def holds(s, i):
+        return s.holds(i, (ended or s.complete) and i.id not in late)
     for s in seen:
         by_pid[s.pid].append(s)
     for pid in {i.pid for i in ledger} | set(by_pid):
@@ -66,10 +79,10 @@ def faults(ledger, printed, seen, ended=True):
         for s, i in zip(folders, with_events):
             if s.recorded != printed[i.id][0]:
                 yield f"{i}: {printed[i.id][0]} events in a folder that has {s.recorded}"
-            elif not s.holds(i, ended):
+            elif not holds(s, i):
                 yield f"{i}: {s.recorded} recorded, {s.lost} lost"
         for i in (i for i in images if i.id not in printed):
-            match = next((s for s in empty if s.holds(i, ended)), None)
+            match = next((s for s in empty if holds(s, i)), None)
             if match:
                 empty.remove(match)
             else:
@@ -90,11 +103,10 @@ def printed_by(recording):
 def check(recording, ledger, ended=True):
     """All that is wrong, and how many images are missing."""
     known = info(recording)
-    *wrong, missing = faults(ledger, printed_by(recording), [Seen(p) for p in known["processes"]], ended)
+    printed = printed_by(recording)
+    *wrong, missing = faults(ledger, printed, [Seen(p) for p in known["processes"]], ended)
     counted = sum(r["images"] for r in known.get("unrecorded", []))
-    # One that could not speak for itself is known only if the image that made it is recorded.
-    names = {i.id for i in missing}
-    unknown = sum(i.silent and i.parent in names for i in missing)
+    unknown = len({i.id for i in missing} & unsure(ledger, printed))
     if ended and not len(missing) - unknown <= counted <= len(missing):
         wrong.append(f"{counted} images counted as not recorded ({known.get('unrecorded')}), {len(missing)} are missing: "
                      f"{missing[:5]}")
@@ -208,6 +220,13 @@ def self_check():
         *wrong, missing = faults(ledger, printed, [*good[:n], worse, *good[n + 1:]])
         assert wrong or missing, worse
     assert list(faults(ledger, {**printed, 1: (1, 2)}, good))[0].startswith("Image(id=1")
+    # A child that nobody else spoke for: whole, if its parent is recorded.
+    child = Image(4, 10, 0, 1, 9, 9)
+    partly = seen(10, 2, 9)
+    assert len(list(faults([*ledger, child], {**printed, 4: (2, 9)}, [*good, partly]))) == 2
+    for parent in (3, 5):
+        orphans = [*ledger, child._replace(id=5, pid=11, parent=3), child._replace(id=6, parent=parent)]
+        assert list(faults(orphans, {**printed, 6: (2, 9)}, [*good, partly, seen(11, 0, 9)])) == [[]]
 
 
 def main():
