@@ -52,6 +52,8 @@ enum hodo_try {
 };
 /* Where emit goes on when it does not write the event. */
 extern HODO_HIDDEN void (*hodo_x86_slow)(struct hodo_state *state, const void *data, size_t len);
+/* What vfork() calls before this process's memory is another one's, too. */
+extern HODO_HIDDEN void (*hodo_x86_shares)(void);
 HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
 HODO_SHARED int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			     uint32_t on);

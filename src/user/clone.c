@@ -20,10 +20,20 @@ extern int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...) __
 
 static __typeof__(clone) *libcs = __clone;
 
+/*
+ * The child of a bare clone joins the recording by its first event. If that were one of who shares its memory, the
+ * recording would be that one's, and end with it.
+ */
+static void join_first(void)
+{
+	hodo_process_check_fork();
+}
+
 void hodo_clone_prepare(void)
 {
 	extern __typeof__(dlsym) dlsym __attribute__((weak));
 
+	hodo_x86_shares = join_first;
 	if (!libcs && &dlsym)
 		*(void **)&libcs = dlsym(RTLD_NEXT, "clone");
 }
@@ -39,9 +49,9 @@ static int returned(int pid)
 
 HODO_PUBLIC int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 {
-	struct hodo_tls saved = hodo_tls;
 	bool shares = (flags & CLONE_VM) && !(flags & CLONE_SETTLS);
 	void *parent_tid, *tls, *child_tid;
+	struct hodo_tls saved;
 	va_list more;
 	int pid;
 
@@ -50,13 +60,16 @@ HODO_PUBLIC int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	tls = va_arg(more, void *);
 	child_tid = va_arg(more, void *);
 	va_end(more);
+	if (flags & CLONE_VM)
+		join_first();
+	saved = hodo_tls;
 	if (shares) {
 		hodo_tls.mode = HODO_THREAD_FALLBACK;
 		hodo_tls.table = hodo_no_views;
 		hodo_compiler_barrier();
 	}
 	pid = returned(libcs(fn, stack, flags, arg, parent_tid, tls, child_tid));
-	if (shares && (flags & CLONE_VFORK))
+	if (shares && (pid < 0 || (flags & CLONE_VFORK)))
 		hodo_tls = saved;
 	return pid;
 }

@@ -38,6 +38,12 @@ static volatile struct rseq_area *rseq_area(void)
 
 /* ------------------------------------------------------------- thread, CPU */
 
+/* Or its table is that of before: another thread has set up the child of a bare clone, which this one has made. */
+static bool is_new(const struct hodo_tls *t)
+{
+	return t->mode == HODO_THREAD_NEW || (t->mode == HODO_THREAD_RSEQ && t->table != hodo_recording.views);
+}
+
 static void thread_setup(struct hodo_tls *t)
 {
 	struct hodo_shm *shm = hodo_shm();
@@ -102,7 +108,7 @@ static enum outcome repair(size_t total)
 
 	if (!hodo_process_recording())
 		return DONE;
-	if (t->mode == HODO_THREAD_NEW) {
+	if (is_new(t)) {
 		thread_setup(t);
 		return RETRY;
 	}
@@ -168,7 +174,7 @@ static bool is_ready(void)
 	const struct hodo_tls *t = &hodo_tls;
 	uint32_t cpu = rseq_area()->cpu_id;
 
-	if (t->mode == HODO_THREAD_NEW)
+	if (is_new(t))
 		return false;
 	return t->table == hodo_no_views || hodo_recording.config.clock != HODO_CLOCK_TSC ||
 	       cpu >= hodo_recording.layout.rings - 1 || hodo_load_acquire(&t->table[cpu].packet_size);
@@ -182,7 +188,7 @@ static __attribute__((noinline)) void get_ready(void)
 	if (hodo_process_recording() && !is_ready()) {
 		uint32_t cpu = rseq_area()->cpu_id;
 
-		if (hodo_tls.mode == HODO_THREAD_NEW)
+		if (is_new(&hodo_tls))
 			thread_setup(&hodo_tls);
 		if (!is_ready())
 			hodo_view_setup(cpu);

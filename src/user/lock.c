@@ -151,10 +151,13 @@ void hodo_process_after_fork(void)
 
 	if (hodo_cas_acquire(fork_mark, &mark, HODO_SETTING_UP)) {
 		control_owner = hodo_gettid(); /* whoever held it stayed in the parent */
+		/* The thread that was forked is another one, which keeps its table: that stays empty from now on. */
+		if (control_owner != (uint32_t)hodo_sys0(SYS_getpid))
+			hodo_recording.views = 0;
 		hodo_process_set_up_child();
 		hodo_store_release(&control_owner, 0);
 	}
 	while (hodo_load_acquire(fork_mark) == HODO_SETTING_UP)
-		hodo_sys0(SYS_sched_yield);
+		hodo_sleep_ns(50000);
 	hodo_signals_restore(mask);
 }

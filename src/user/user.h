@@ -156,9 +156,9 @@ HODO_HIDDEN uint64_t hodo_libc_signals(void); /* that all threads must take */
 HODO_HIDDEN void hodo_libc_at_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 /* Those that are there now stay, as far as hodo_libc_debug() knows; in the constructor, or called by the loader. */
 HODO_HIDDEN void hodo_libc_objects_settle(void);
-/* In place of dl_iterate_phdr() where there is hodo_libc_debug(): all of them, without the loader's lock. */
 /* Where the object's program headers are; false: it cannot be found out. */
 HODO_HIDDEN bool hodo_libc_headers(const struct link_map *map, struct dl_phdr_info *info);
+/* In place of dl_iterate_phdr() where there is hodo_libc_debug(): all of them, without the loader's lock. */
 HODO_HIDDEN int hodo_libc_objects_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
 /* clone.c: in the constructor. */

@@ -158,6 +158,81 @@ static int scene_clone_vm(void)
 	return bad;
 }
 
+/* A bare clone's child, whose first event is one of who shares its memory: it is recorded as long as it lives. */
+static int in_bare_child(int (*run)(void))
+{
+	pid_t child;
+
+	note("parent", 0);
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child == 0) {
+		int bad = run();
+
+		usleep(200000); /* the recorder has seen its end, if that were the process's */
+		for (int i = 0; i < 100; i++)
+			note("child", i);
+		_exit(bad);
+	}
+	return wait_for(child);
+}
+
+static int vfork_first(void)
+{
+	pid_t child = vfork();
+
+	if (child == 0) {
+		note("first", 0);
+		_exit(0);
+	}
+	return wait_for(child);
+}
+
+static int scene_bare_vfork(void) { return in_bare_child(vfork_first); }
+
+static int clone_first_child(void *arg)
+{
+	note("first", 0);
+	return 0;
+}
+
+static int clone_first(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t child = clone(clone_first_child, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+
+	return child < 0 ? 1 : wait_for(child);
+}
+
+static int scene_bare_clone_vm(void) { return in_bare_child(clone_first); }
+
+static void *thread_first_main(void *arg)
+{
+	cpu_set_t set;
+
+	/* Where the first thread goes on. */
+	CPU_ZERO(&set);
+	CPU_SET((int)(intptr_t)arg, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	note("first", 0);
+	return NULL;
+}
+
+static int thread_first(void)
+{
+	int cpu = sched_getcpu();
+	pthread_t thread;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	if (pthread_create(&thread, NULL, thread_first_main, (void *)(intptr_t)cpu) != 0)
+		return 1;
+	return pthread_join(thread, NULL);
+}
+
+static int scene_bare_thread(void) { return in_bare_child(thread_first); }
+
 static int scene_spawn(void)
 {
 	char *args[] = { (char *)self, "note", "spawned", NULL };
@@ -299,7 +374,9 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} scenes[] = { { "ends", scene_ends }, { "fork", scene_fork }, { "bare_clone", scene_bare_clone },
-		       { "vfork", scene_vfork }, { "clone_vm", scene_clone_vm }, { "spawn", scene_spawn },
+		       { "vfork", scene_vfork }, { "clone_vm", scene_clone_vm },
+		       { "bare_vfork", scene_bare_vfork }, { "bare_clone_vm", scene_bare_clone_vm },
+		       { "bare_thread", scene_bare_thread }, { "spawn", scene_spawn },
 		       { "exec", scene_exec }, { "daemon", scene_daemon }, { "signals", scene_signals },
 		       { "abort", scene_abort }, { "unseen", scene_unseen },
 		       { "mended", scene_mended }, { "crash_handler", scene_crash_handler } };

@@ -56,6 +56,16 @@ def check_bare_clone(d):
     assert found["parent"] == [list(range(100))] and found["child"] == [list(range(100))], found
 
 
+def check_bare_first(d):
+    """A bare clone's child is recorded as long as it lives, whoever in its memory has the first event there."""
+    for scene in ("bare_vfork", "bare_clone_vm", "bare_thread"):
+        os.mkdir(f"{d}/{scene}")
+        recorded = record(f"{d}/{scene}", [scene])
+        found = by_where(recorded)
+        assert found["first"] == [[0]] and found["child"] == [list(range(100))], (scene, found)
+        assert {e["pid"] == e["tid"] for e in recorded if e["fields"]["where"] == "child"} == {True}, scene
+
+
 def check_vfork(d):
     # A flight recorder would lose the children's events to the busy thread's; filters keep it quiet.
     events = record(d, ["vfork"], "-e", "life:note", "-m", "16M")

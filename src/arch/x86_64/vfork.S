@@ -8,6 +8,7 @@
  * table of views that sends it to the fallback path, and the mode that keeps
  * it there also where the thread has not traced before:
  *
+ *	hodo_x86_shares()
  *	saved = hodo_tls                  in registers, which the child cannot change for the parent
  *	hodo_tls.table = hodo_no_views, hodo_tls.mode = FALLBACK
  *	pid = vfork()                     the return address in a register meanwhile: the child's
@@ -23,6 +24,9 @@
 #define VIEWS_BEFORE_BYTES 128
 
 	FUNCTION vfork, .globl, 16
+	SAVE	%rax				/* the stack is aligned */
+	call	*hodo_x86_shares(%rip)
+	RESTORE	%rax
 	RESTORE	%rdi
 	.cfi_register %rip, %rdi
 	movq	hodo_tls@gottpoff(%rip), %r8
