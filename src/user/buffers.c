@@ -13,7 +13,7 @@
 #include "sys.h"
 #include "user.h"
 
-#define TAKEN_TICKS_MAX (1ull << 34) /* some seconds: whoever has a buffer so long has forgotten it */
+#define TAKEN_TICKS_MAX (1ll << 34) /* some seconds: whoever has a buffer so long has forgotten it */
 
 int hodo_buffers_make(struct hodo_buffers *b, uint64_t size)
 {
@@ -46,8 +46,8 @@ void *hodo_buffers_take(struct hodo_buffers *b)
 			uint32_t i = (start + k) % HODO_BUFFERS;
 			uint64_t taken = hodo_load(&b->taken[i].since);
 
-			/* In the second round all are in use: forgotten ones. */
-			if (round == 0 ? taken != 0 : now - taken < TAKEN_TICKS_MAX)
+			/* In the second round all are in use: forgotten ones. Some are of later than `now` by then. */
+			if (round == 0 ? taken != 0 : (int64_t)(now - taken) < TAKEN_TICKS_MAX)
 				continue;
 			if (hodo_cas_acquire(&b->taken[i].since, &taken, now))
 				return b->memory + i * b->stride;
