@@ -77,6 +77,17 @@ static const struct hodo_profile_entry *entry_of(uint64_t function, unsigned n, 
 	return 0;
 }
 
+/* The figures of a function's first entry. */
+static void expect(uint64_t function, struct hodo_profile_entry want)
+{
+	uint64_t tid;
+	const struct hodo_profile_entry *e = entry_of(function, 0, &tid);
+
+	assert_non_null(e);
+	want.addr = function;
+	assert_memory_equal(e, &want, offsetof(struct hodo_profile_entry, bucket));
+}
+
 TEST(test_grows, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
@@ -159,8 +170,6 @@ TEST(test_new_recording, .setup = set_up, .teardown = tear_down)
 TEST(test_recursion, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
-	const struct hodo_profile_entry *f, *g;
-	uint64_t tid;
 
 	/* f(0-100) g(10-90) f(20-80) f(30-70); then f(200-210) again */
 	enter_at(t, 0x400000, 1000);
@@ -173,16 +182,10 @@ TEST(test_recursion, .setup = set_up, .teardown = tear_down)
 	leave_at(t, 1100);
 	enter_at(t, 0x400000, 1200);
 	leave_at(t, 1210);
-	f = entry_of(0x400000, 0, &tid);
-	g = entry_of(0x400100, 0, &tid);
-	assert_int_equal(f->calls, 4);
-	assert_int_equal(f->total, 110);
-	assert_int_equal(f->self, 20 + 20 + 40 + 10);
-	assert_int_equal(f->sum, 100 + 60 + 40 + 10);
-	assert_int_equal(f->min, 10);
-	assert_int_equal(f->max, 100);
-	assert_int_equal(g->total, 80);
-	assert_int_equal(g->self, 20);
+	expect(0x400000, (struct hodo_profile_entry){ .calls = 4, .total = 110, .self = 20 + 20 + 40 + 10,
+						      .sum = 100 + 60 + 40 + 10, .min = 10, .max = 100 });
+	expect(0x400100, (struct hodo_profile_entry){ .calls = 1, .total = 80, .self = 20, .sum = 80, .min = 80,
+						      .max = 80 });
 	free(t);
 }
 
@@ -190,8 +193,6 @@ TEST(test_recursion, .setup = set_up, .teardown = tear_down)
 TEST(test_no_exit, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
-	const struct hodo_profile_entry *f;
-	uint64_t tid;
 
 	for (int i = 0; i < 3; i++) {
 		enter_at(t, 0x400000, 1000);
@@ -200,12 +201,8 @@ TEST(test_no_exit, .setup = set_up, .teardown = tear_down)
 	}
 	call(t, 0x400000, 40);
 	call(t, 0x400000, 30);
-	f = entry_of(0x400000, 0, &tid);
-	assert_int_equal(f->calls, 5);
-	assert_int_equal(f->no_exit, 3);
-	assert_int_equal(f->sum, 70);
-	assert_int_equal(f->min, 30);
-	assert_int_equal(f->max, 40);
+	expect(0x400000, (struct hodo_profile_entry){ .calls = 5, .no_exit = 3, .total = 70, .self = 70, .sum = 70,
+						      .min = 30, .max = 40 });
 	free(t);
 }
 
