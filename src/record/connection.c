@@ -168,7 +168,6 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 {
 	const struct hodo_msg_ready *m = &h->ready;
 
-
 	if (len == 0)
 		return "it left before it handed over its buffers";
 	if (len == -EMFILE)
