@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* frames_impl.h - frames_find.c finds frames, frames_decode.c decompresses one, frames.c reads what is in all. */
+#ifndef HODO_PACK_FRAMES_IMPL_H
+#define HODO_PACK_FRAMES_IMPL_H
+
+#include <stdbool.h>
+
+#include "frames.h"
+
+struct frame {
+	uint64_t at;    /* in the file */
+	uint64_t off;   /* of its first byte in what the file was made of */
+	uint32_t bytes; /* in the file */
+	uint32_t size;
+	bool damaged; /* as came out when it was read */
+};
+
+struct hodo_frames {
+	struct hodo_frames_pool *pool;
+	struct frame *frames;
+	uint32_t n;
+	uint32_t last; /* the one that was read last */
+	uint64_t size;
+	struct hodo_frames_fault fault;
+	/* One frame as it was before. */
+	uint8_t *kept;
+	size_t kept_room;
+	uint32_t kept_of;
+	struct hodo_frames *newer, *older; /* among those that keep one */
+};
+
+/* Fills in frames, their number, size and fault. 0 or a negative errno. */
+int hodo_frames_find(struct hodo_frames *f, int fd, uint64_t at, uint64_t bytes);
+/* Notes bytes of the file that cannot be used. */
+void hodo_frames_blame(struct hodo_frames *f, uint64_t at, uint64_t bytes, const char *why);
+
+/* All of a frame: size bytes. 1; 0: it is damaged; or a negative errno. */
+int hodo_frames_decode(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to);
+/*
+ * What the frame begins with, a packet's header, without the rest: the recorder makes a block of its own of it. 1; 0:
+ * it cannot be had so; or a negative errno.
+ */
+int hodo_frames_peek(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to, size_t len);
+void hodo_frames_decoder_free(struct hodo_frames_pool *pool);
+
+#endif
