@@ -121,7 +121,7 @@ struct hodo_read_stream {
 	size_t size;
 	const char *name; /* "cpu0", "fallback" */
 	int32_t cpu;      /* -1: the fallback stream */
-	uint64_t bytes;   /* of the file; 0 if everything in it was lost and there is none */
+	uint64_t bytes;   /* of the file, compressed or not; 0 if everything in it was lost and there is none */
 	uint64_t packets;
 	uint64_t events;  /* that the packets' headers announce */
 	uint64_t damaged; /* announced, but unreadable; hodo_read_count and hodo_read_next only */

@@ -100,6 +100,18 @@ static int set_rotate(void *args, const char *value)
 	return 0;
 }
 
+static int set_compress(void *args, const char *value)
+{
+	struct hodo_record_options *o = args;
+	uint64_t level = HODO_COMPRESS_DEFAULT;
+
+	if (value && (hodo_parse_number(value, HODO_COMPRESS_MAX, &level) < 0 || level == 0))
+		return hodo_usage(VERB, "--compress is a level from 1 (fast) to %u (small), not '%s'", HODO_COMPRESS_MAX,
+				  value);
+	o->compress = (int)level;
+	return 0;
+}
+
 /* ------------------------------------------------------------------------- table */
 
 static const char *const clocks[] = { "", [HODO_CLOCK_TSC] = "tsc", [HODO_CLOCK_MONOTONIC] = "monotonic", NULL };
@@ -125,6 +137,8 @@ const struct hodo_option hodo_record_option_table[] = {
 	  .help = "stop after TIME: 10 (seconds), 100ms, 2m" },
 	{ .name = "max-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(limits.max_bytes), .min = 1,
 	  .max = UINT64_MAX, .wants = "a size such as 500M or 2G", .help = "stop when so much is on the disk" },
+	{ .name = "compress", .kind = HODO_OPTION_CALL, .arg = "LEVEL", .optional = true, .set = set_compress,
+	  .help = "compress what is written, at level 1 to 19 (1)" },
 	HODO_OPTION_QUIET("no progress, no summary; losses are reported all the same"),
 
 	{ .help = "What is recorded, and when:" },

@@ -35,6 +35,7 @@ struct hodo_record_options {
 	struct hodo_context_config context; /* flags 0: none */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
+	int compress; /* level; 0: not */
 	struct hodo_conditions conditions; /* triggers and rates */
 	struct hodo_pattern_list fields; /* that the filter names */
 	uint8_t filter[HODO_FILTER_MAX];

@@ -13,6 +13,7 @@
 #include <base/vec.h>
 #include <hodo/read.h>
 #include <limits.h>
+#include <pack/frames.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/types.h>
@@ -90,6 +91,7 @@ enum hodo_stream_warning {
 	WARN_DISCARDED = 1u << 7,
 	WARN_FILE = 1u << 8,
 	WARN_EFFORT = 1u << 9,
+	WARN_FRAMES = 1u << 10,
 };
 
 static inline void hodo_read_lost_add(struct hodo_read_lost *sum, const struct hodo_read_lost *lost)
@@ -108,6 +110,9 @@ struct hodo_trace;
 struct hodo_segment {
 	const char *folder; /* relative to the reader's directory; the reader's, as the stream's name */
 	uint32_t part; /* number of hodo_read.parts */
+	bool compressed;
+	struct hodo_frames *frames; /* of one that is, once it was opened */
+	uint64_t disk_bytes;        /* the file's own size */
 	dev_t dev;
 	ino_t ino;
 	uint64_t begin, end; /* where its bytes are in the stream; as of when it was opened: later ones are not read */
@@ -121,7 +126,7 @@ struct hodo_stream {
 	struct hodo_segment *segments;       /* one, or one a part of the recording */
 	uint32_t nsegments;
 	uint32_t at;                         /* the segment looked at last */
-	uint64_t file_bytes;                 /* of all of them */
+	uint64_t file_bytes;                 /* of all of them, as they were before compression */
 	uint32_t warned;                     /* enum hodo_stream_warning */
 	uint32_t order;                      /* place among all streams: decides between equal times */
 	struct hodo_read_lost lost_by_cause; /* from the metadata */
@@ -169,7 +174,7 @@ struct hodo_stream {
 };
 
 /* Adds a file behind the others, in the trace's folder. 0 or -ENOMEM. */
-int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t);
+int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool compressed);
 /* An open descriptor of the file that was seen at first, or a negative errno. */
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g);
 /* The segment in which off is, or behind which. NULL: the stream has no file. */
@@ -389,6 +394,7 @@ struct hodo_read {
 	bool single; /* a COMM-PID folder was opened itself */
 	char *path;
 	struct hodo_arena memory; /* of names of files and folders */
+	struct hodo_frames_pool frames;
 	void (*warn)(void *data, const char *text);
 	void *warn_data;
 	uint32_t nwarnings;

@@ -16,13 +16,14 @@ static int join(struct hodo_stream *s, struct hodo_stream *from)
 		if (!g)
 			return -ENOMEM;
 		*g = from->segments[i];
+		from->segments[i].frames = NULL;
 		g->begin += base;
 		g->end += base;
 	}
 	if (s->file_bytes == 0)
 		s->head = from->head;
 	s->file_bytes += from->file_bytes;
-	s->pub.bytes = s->file_bytes;
+	s->pub.bytes += from->pub.bytes;
 	hodo_read_lost_add(&s->lost_by_cause, &from->lost_by_cause);
 	s->lost_known |= from->lost_known;
 	return 0;

@@ -161,6 +161,7 @@ void hodo_read_close(struct hodo_read *reader)
 		hodo_read_trace_free(reader->traces[i]);
 	if (reader->dirfd >= 0)
 		close(reader->dirfd);
+	hodo_frames_pool_free(&reader->frames);
 	free(reader->parts);
 	free(reader->traces);
 	free(reader->heap);

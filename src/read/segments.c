@@ -16,20 +16,43 @@
 #include <base/file.h>
 #include <core/search.h>
 
-int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t)
+int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool compressed)
 {
-	struct hodo_segment g = { .folder = t->folder, .part = t->part, .begin = s->file_bytes, .end = s->file_bytes };
+	struct hodo_segment g = { .folder = t->folder, .part = t->part, .begin = s->file_bytes, .end = s->file_bytes,
+				  .compressed = compressed };
 
 	return hodo_vec_push(s->segments, s->nsegments, g);
 }
 
+/* What it is, as it was opened for the first time. */
+static int settle(struct hodo_stream *s, struct hodo_segment *g, int fd, const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size;
+	int err = 0;
+
+	g->disk_bytes = size;
+	if (g->compressed) {
+		err = hodo_frames_open(&g->frames, &s->trace->reader->frames, fd, 0, size);
+		size = err ? 0 : hodo_frames_size(g->frames);
+	}
+	if (err)
+		return err;
+	g->ino = st->st_ino;
+	g->dev = st->st_dev;
+	g->end = g->begin + size;
+	s->file_bytes = g->end;
+	s->pub.bytes += g->disk_bytes;
+	return 0;
+}
+
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 {
-	char path[3 * NAME_MAX + 4];
+	char path[3 * NAME_MAX + 8];
 	struct stat st;
-	int fd;
+	int fd, err;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", g->folder, s->pub.name) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s%s", g->folder, s->pub.name,
+			     g->compressed ? HODO_FRAMES_SUFFIX : "") >= sizeof(path))
 		return -ENAMETOOLONG;
 	fd = hodo_file_open(s->trace->reader->dirfd, path);
 	if (fd < 0)
@@ -38,13 +61,10 @@ int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 		close(fd);
 		return -ESTALE;
 	}
-	if (!g->ino) {
-		g->ino = st.st_ino;
-		g->dev = st.st_dev;
-		g->end = g->begin + (uint64_t)st.st_size;
-		s->file_bytes = g->end;
-	}
-	return fd;
+	err = g->ino ? 0 : settle(s, g, fd, &st);
+	if (err)
+		close(fd);
+	return err ? err : fd;
 }
 
 struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off)

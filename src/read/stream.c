@@ -51,13 +51,26 @@ static void leave_file(struct hodo_stream *s)
 	}
 }
 
+/* Of a compressed file. */
+static void warn_frames(struct hodo_stream *s, const struct hodo_segment *g)
+{
+	const struct hodo_frames_fault *fault = hodo_frames_fault(g->frames);
+
+	if (fault->why)
+		hodo_read_stream_warn(s, WARN_FRAMES, "compressed data at byte %llu %s: %llu bytes of the file are not read",
+				      (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
+}
+
 /* Reads from a segment, until len bytes or the end of the file. Bytes read, or a negative errno. */
 static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
 {
 	ssize_t got = open_file(s, g);
 
 	if (got == 0) {
-		got = hodo_file_read_at(s->fd, dst, len, off - g->begin);
+		got = g->frames ? hodo_frames_read(g->frames, s->fd, dst, len, off - g->begin) :
+				  hodo_file_read_at(s->fd, dst, len, off - g->begin);
+		if (g->frames)
+			warn_frames(s, g);
 		leave_file(s);
 	}
 	return got;
@@ -66,6 +79,8 @@ static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *d
 /* Where the file has bytes, at or behind off: no header begins in a hole. */
 static uint64_t skip_hole(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
 {
+	if (g->frames)
+		return g->begin + hodo_frames_data_at(g->frames, off - g->begin);
 	if (open_file(s, g) < 0)
 		return off; /* said when it is read */
 	off = g->begin + hodo_file_data_at(s->fd, off - g->begin, g->end - g->begin);
@@ -130,6 +145,18 @@ static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need
 	return s->buf;
 }
 
+/* A packet's header. Of a compressed one it can be had alone, and whether the rest is wanted shows by it. */
+static const uint8_t *get_header(struct hodo_stream *s, const struct hodo_segment *g, uint64_t off, int *err)
+{
+	size_t window = s->window, len;
+	const uint8_t *p;
+
+	s->window = g->frames ? HEADER : window;
+	p = get_bytes(s, off, HEADER, &len, err);
+	s->window = window;
+	return p;
+}
+
 /* Why the header at p cannot be a packet's; NULL if it can. */
 static const char *header_fault(const struct hodo_stream *s, const struct hodo_packet *h)
 {
@@ -159,7 +186,6 @@ int hodo_read_stream_probe(struct hodo_stream *s)
 	}
 	s->fd = fd;
 	s->fd_of = 0;
-	s->pub.bytes = s->file_bytes;
 	if (read_at(s, g, (uint8_t *)&s->head, sizeof(s->head), 0) != (ssize_t)sizeof(s->head))
 		memset(&s->head, 0, sizeof(s->head));
 	return 0;
@@ -187,6 +213,8 @@ void hodo_read_stream_free(struct hodo_stream *s)
 	if (!s)
 		return;
 	hodo_read_stream_finish(s);
+	for (uint32_t i = 0; i < s->nsegments; i++)
+		hodo_frames_free(s->segments[i].frames);
 	free(s->segments);
 	free(s);
 }
@@ -237,6 +265,8 @@ void hodo_read_stream_finish(struct hodo_stream *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+	for (uint32_t i = 0; i < s->nsegments; i++)
+		hodo_frames_rest(s->segments[i].frames);
 	free(s->buf);
 	s->buf = NULL;
 	s->buf_room = s->buf_len = 0;
@@ -360,12 +390,11 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 		struct hodo_segment *g = hodo_read_segment_enter(s, &off);
 		const char *fault;
 		const uint8_t *p;
-		size_t len;
 		int err;
 
 		if (!g)
 			return 0;
-		p = get_bytes(s, off, HEADER, &len, &err);
+		p = get_header(s, g, off, &err);
 		if (err)
 			return err;
 		if (!p) {

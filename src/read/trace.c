@@ -12,6 +12,17 @@
 
 #include <base/file.h>
 
+static int add_stream(struct hodo_trace *t, const char *name)
+{
+	char plain[NAME_MAX + 1];
+	size_t len = hodo_frames_name(name);
+	struct hodo_stream *s;
+
+	snprintf(plain, sizeof(plain), "%.*s", len ? (int)len : NAME_MAX, name);
+	s = hodo_read_stream_new(t, plain);
+	return s ? hodo_read_segment_add(s, t, len > 0) : -ENOMEM;
+}
+
 /* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
 static int list_streams(struct hodo_trace *t)
 {
@@ -26,11 +37,20 @@ static int list_streams(struct hodo_trace *t)
 			continue;
 		if (t->nstreams == STREAMS_MAX)
 			break;
-		err = hodo_read_stream_new(t, name) ? 0 : -ENOMEM;
+		err = add_stream(t, name);
 	}
 	closedir(dir);
 	hodo_read_streams_sort(t);
 	return err;
+}
+
+/* Of a stream that is there compressed, and as it is, one is read. */
+static bool is_double(struct hodo_trace *t, uint32_t kept, struct hodo_stream *s)
+{
+	if (!kept || strcmp(t->streams[kept - 1]->pub.name, s->pub.name) != 0)
+		return false;
+	hodo_read_warn(t->reader, &t->warned, 0, t->folder, s->pub.name, "is there twice, once compressed: one is skipped");
+	return true;
 }
 
 /* Sizes first, then the metadata, which by then knows every id that the streams hold. */
@@ -41,13 +61,11 @@ static int probe_streams(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nstreams; i++) {
 		struct hodo_stream *s = t->streams[i];
 
-		if (hodo_read_segment_add(s, t) < 0)
-			return -ENOMEM;
-		if (hodo_read_stream_probe(s) != 0) {
+		if (is_double(t, kept, s) || hodo_read_stream_probe(s) != 0) {
 			hodo_read_stream_free(s);
 			continue;
 		}
-		t->pub.bytes += s->file_bytes;
+		t->pub.bytes += s->pub.bytes;
 		t->streams[kept++] = s;
 	}
 	t->nstreams = t->nfiles = kept;

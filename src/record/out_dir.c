@@ -19,6 +19,7 @@
 
 #include <base/file.h>
 #include <base/scope.h>
+#include <pack/frames.h>
 
 #include "message.h"
 #include "names.h"
@@ -27,10 +28,14 @@
 
 bool hodo_out_dir_is_stream(const char *name)
 {
-	if (strcmp(name, "fallback") == 0 || strcmp(name, "profile") == 0 || strcmp(name, "open") == 0)
-		return true;
-	return strncmp(name, "cpu", 3) == 0 && name[3] && strlen(name) <= 9 &&
-	       strspn(name + 3, "0123456789") == strlen(name + 3);
+	static const char *const others[] = { "fallback", "profile", "open" };
+	size_t len = hodo_frames_name(name);
+
+	len = len ? len : strlen(name);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strlen(others[i]) == len && memcmp(name, others[i], len) == 0)
+			return true;
+	return strncmp(name, "cpu", 3) == 0 && len > 3 && len <= 9 && strspn(name + 3, "0123456789") == len - 3;
 }
 
 /* A build-id, "p" and a hash, or what is being written. */

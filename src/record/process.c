@@ -144,6 +144,7 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	if (p->kernel)
 		r->reader.consume = consume_in_kernel;
 	hodo_stream_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
+	r->stream.compressor = p->session->compressor;
 	p->ring[i] = r;
 	p->active[p->actives++] = i;
 }
@@ -357,7 +358,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		hodo_ring_finish(&r->reader, &sink, alive);
 		tell_damage(p, &r->reader);
 		hodo_process_settle(p, r);
-		hodo_stream_close(&r->stream);
+		hodo_stream_end(&r->stream);
 		add_total(&s->total, &r->stream);
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
 	}
@@ -447,7 +448,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 void hodo_process_free(struct hodo_process *p)
 {
 	for (uint32_t i = 0; i < p->actives; i++) {
-		hodo_stream_close(&p->ring[p->active[i]]->stream);
+		hodo_stream_end(&p->ring[p->active[i]]->stream);
 		free(p->ring[p->active[i]]);
 	}
 	hodo_process_close_line(p);

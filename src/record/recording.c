@@ -69,6 +69,10 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 		return hodo_fail_errno(error, error_size, err, "%s cannot be written", s->config.out_path);
 	s->copy = malloc(s->config.packet_size);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->config.compress && !s->config.packet)
+		s->compressor = hodo_compressor_new(s->config.compress);
+	if (s->config.compress && !s->config.packet && !s->compressor)
+		return hodo_fail_memory(error, error_size);
 	if (!s->copy || s->epoll_fd < 0)
 		return hodo_fail_errno(error, error_size, s->copy ? -errno : -ENOMEM, "the recording cannot be begun");
 	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
@@ -184,6 +188,7 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
 		close(s->epoll_fd);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
+	hodo_compressor_free(s->compressor);
 	free(s->copy);
 	free(s);
 }

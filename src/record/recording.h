@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <hodo/abi.h>
+#include <pack/compress.h>
 
 #include "functions.h"
 #include "message.h"
@@ -56,6 +57,7 @@ struct hodo_session_config {
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
+	int compress; /* streams, at this level (pack/compress.h); 0: they are not */
 	/*
 	 * Instead of files (out_fd -1): is given every packet, checked, with all of its header. The process's catalogue
 	 * (process.h) knows every id in it. Neither is to be kept, and no function of the session to be called.

@@ -49,7 +49,8 @@ struct hodo_recover_stream {
 
 /*
  * recover_stream.c: copies name from the directory in to the directory out: whole packets, and of one that
- * is not whole the events that are. 0; -ENOENT if it is no regular file; another negative errno.
+ * is not whole the events that are. What is compressed is compressed again. 0; -ENOENT if it is no regular file;
+ * another negative errno.
  */
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
 			const struct hodo_read_layouts *table, struct hodo_recover_stream *result);

@@ -15,6 +15,7 @@
 
 #include <base/file.h>
 #include <base/scope.h>
+#include <pack/frames.h>
 
 #include "ring_reader.h"
 #include "stream.h"
@@ -24,6 +25,7 @@
 
 struct source {
 	int fd;
+	struct hodo_frames *frames; /* NULL: it is not compressed */
 	uint64_t size, at;
 	uint8_t *buffer; /* HODO_PACKET_MAX bytes */
 	uint8_t mark[MARK_BYTES];
@@ -34,6 +36,17 @@ struct source {
 	uint64_t missed;    /* events that are not written, and no packet of the source counts */
 	uint64_t ts_end;
 };
+
+static ssize_t read_at(struct source *s, void *to, size_t len, uint64_t at)
+{
+	return s->frames ? hodo_frames_read(s->frames, s->fd, to, len, at) : hodo_file_read_at(s->fd, to, len, at);
+}
+
+/* No header begins in a hole. */
+static uint64_t data_at(const struct source *s, uint64_t at)
+{
+	return s->frames ? hodo_frames_data_at(s->frames, at) : hodo_file_data_at(s->fd, at, s->size);
+}
 
 static bool is_header(const struct source *s, const struct hodo_packet *h)
 {
@@ -49,10 +62,9 @@ static bool is_header(const struct source *s, const struct hodo_packet *h)
 static int look_further(struct source *s)
 {
 	s->skipped = true;
-	/* No header begins in a hole. */
-	for (s->at++; (s->at = hodo_file_data_at(s->fd, s->at, s->size)) + HEADER <= s->size;) {
+	for (s->at++; (s->at = data_at(s, s->at)) + HEADER <= s->size;) {
 		uint64_t left = s->size - s->at;
-		ssize_t n = hodo_file_read_at(s->fd, s->buffer, left < HODO_PACKET_MAX ? left : HODO_PACKET_MAX, s->at);
+		ssize_t n = read_at(s, s->buffer, left < HODO_PACKET_MAX ? left : HODO_PACKET_MAX, s->at);
 		const uint8_t *hit;
 
 		if (n < (ssize_t)MARK_BYTES)
@@ -94,7 +106,7 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 {
 	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER;
 	uint64_t left = s->size - s->at, next = h->packet_size / 8;
-	ssize_t n = hodo_file_read_at(s->fd, s->buffer, len, s->at + HEADER);
+	ssize_t n = read_at(s, s->buffer, len, s->at + HEADER);
 	struct hodo_walk_result walk;
 	bool torn;
 	int err;
@@ -135,7 +147,7 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 
 	while (!err && s->at + HEADER <= s->size) {
 		struct hodo_packet h;
-		ssize_t n = hodo_file_read_at(s->fd, &h, sizeof(h), s->at);
+		ssize_t n = read_at(s, &h, sizeof(h), s->at);
 
 		if (n != (ssize_t)sizeof(h))
 			return n < 0 ? (int)n : 0;
@@ -151,6 +163,20 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 	return err;
 }
 
+/* Finds the frames of a compressed one, and what makes the copy's. 0 or a negative errno. */
+static int open_frames(struct source *s, struct hodo_stream *to, struct hodo_frames_pool *pool,
+		       struct hodo_recover_stream *result)
+{
+	int err = hodo_frames_open(&s->frames, pool, s->fd, 0, s->size);
+
+	if (err)
+		return err;
+	s->size = hodo_frames_size(s->frames);
+	result->repaired += hodo_frames_fault(s->frames)->why != NULL;
+	to->compressor = hodo_compressor_new(HODO_COMPRESS_DEFAULT);
+	return to->compressor ? 0 : -ENOMEM;
+}
+
 int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
 			const struct hodo_read_layouts *table, struct hodo_recover_stream *result)
 {
@@ -158,6 +184,8 @@ int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16
 	HODO_AUTO_CLOSE int fd = hodo_file_open(in, name);
 	HODO_AUTO_FREE uint8_t *buffer = malloc(HODO_PACKET_MAX);
 	struct source s = { .table = table, .fd = fd, .buffer = buffer };
+	size_t len = hodo_frames_name(name);
+	struct hodo_frames_pool pool = { 0 };
 	struct hodo_stream to;
 	struct stat st;
 	int err;
@@ -171,13 +199,19 @@ int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16
 	memcpy(s.mark, &magic, sizeof(magic));
 	memcpy(s.mark + sizeof(magic), uuid, 16);
 	hodo_stream_init(&to, uuid, 0, 1);
-	strncpy(to.name, name, sizeof(to.name) - 1);
-	err = copy(&s, &to, out, result);
+	memset(to.name, 0, sizeof(to.name));
+	memcpy(to.name, name, strnlen(name, len && len < sizeof(to.name) ? len : sizeof(to.name) - 1));
+	err = len ? open_frames(&s, &to, &pool, result) : 0;
+	if (!err)
+		err = copy(&s, &to, out, result);
 	if (!err)
 		err = hodo_stream_settle(&to, out, s.discarded + s.missed, s.ts_end);
 	result->events = to.events;
 	result->bytes = to.bytes;
 	result->torn = s.missed;
-	hodo_stream_close(&to);
+	hodo_stream_end(&to);
+	hodo_compressor_free(to.compressor);
+	hodo_frames_free(s.frames);
+	hodo_frames_pool_free(&pool);
 	return err;
 }

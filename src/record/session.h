@@ -36,6 +36,7 @@ struct hodo_session {
 	/* A process is about to be finished: whether it is to be written. */
 	bool (*process_ends)(struct hodo_process *p);
 	uint8_t *copy; /* packet_size bytes */
+	struct hodo_compressor *compressor; /* NULL: streams are not compressed */
 	uint32_t cpus;
 
 	enum hodo_clock clock;

@@ -85,11 +85,12 @@ static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
 	struct hodo_ring_reader r;
 
 	hodo_stream_init(stream, src->flight->uuid, image->number, s->images.layout.rings - 1);
+	stream->compressor = src->compressor;
 	hodo_ring_image_reader(&s->images, image, &r);
 	hodo_ring_finish(&r, &sink, false);
 	if (!s->err)
 		s->err = hodo_stream_settle(stream, s->dirfd, r.discarded, ts > r.ts_end ? ts : r.ts_end);
-	hodo_stream_close(stream);
+	hodo_stream_end(stream);
 	s->result->events += stream->events;
 	s->result->bytes += stream->bytes;
 	s->result->damaged_rings += r.broken || r.damage > 0;

@@ -32,6 +32,7 @@ struct hodo_snapshot_source {
 	uint32_t pid;                     /* as the process sees it */
 	const char *kernel;               /* its release, if it is the kernel's memory; else NULL */
 	const struct hodo_clock_map *clock;
+	struct hodo_compressor *compressor; /* NULL: it is not compressed */
 	bool functions;    /* functions were recorded: their number stands in the metadata */
 	uint32_t number;   /* of the snapshot, 0: it has none */
 	const char *why;   /* NULL: this is no snapshot, but all that there is of the process (hodo recover) */

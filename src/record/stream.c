@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <base/scope.h>
+#include <pack/frames.h>
 
 void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ring, uint32_t fallback)
 {
@@ -51,20 +53,50 @@ static int write_all(int fd, struct iovec *iov, int n, uint64_t offset)
 }
 
 /* All or nothing. */
+static int append_bytes(struct hodo_stream *s, struct iovec *iov, int n)
+{
+	int err = write_all(s->fd, iov, n, s->bytes);
+
+	/* Shortening needs no room; were it to fail, the next packet goes over what is there. */
+	if (err && ftruncate(s->fd, (off_t)s->bytes) < 0 && errno != EINVAL)
+		err = -errno;
+	return err;
+}
+
+/* The packet as a frame. How many bytes it has, or a negative errno. */
+static ssize_t append_frame(struct hodo_stream *s, const struct hodo_packet *h, const uint8_t *body)
+{
+	size_t size = h->packet_size / 8;
+	const uint8_t *frame;
+	ssize_t len = hodo_compress(s->compressor, h, sizeof(*h), body, size - sizeof(*h), &frame);
+	struct iovec iov = { (void *)frame, (size_t)len };
+	int err;
+
+	if (len < 0)
+		return len;
+	err = hodo_seek_table_add(&s->table, (size_t)len, size);
+	if (!err) {
+		err = append_bytes(s, &iov, 1);
+		s->table.n -= err < 0;
+	}
+	return err ? err : len;
+}
+
+/* All or nothing. */
 static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *body)
 {
 	struct iovec iov[2] = { { h, sizeof(*h) }, { (void *)body, h->content_size / 8 - sizeof(*h) } };
-	int err;
+	ssize_t len = (ssize_t)(h->packet_size / 8);
+	int err = 0;
 
 	h->packet_seq_num = s->packets;
-	err = write_all(s->fd, iov, 2, s->bytes);
-	if (err) {
-		/* Shortening needs no room; were it to fail, the next packet goes over what is there. */
-		if (ftruncate(s->fd, (off_t)s->bytes) < 0 && errno != EINVAL)
-			err = -errno;
-		return err;
-	}
-	s->bytes += h->packet_size / 8;
+	if (s->compressor)
+		len = append_frame(s, h, body);
+	else
+		err = append_bytes(s, iov, 2);
+	if (err || len < 0)
+		return err ? err : (int)len;
+	s->bytes += (uint64_t)len;
 	s->packets++;
 	s->events += h->events;
 	s->discarded = h->events_discarded;
@@ -91,8 +123,11 @@ static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
 /* Anew where it is there: it was closed because there were too many. */
 static int open_file(struct hodo_stream *s, int dirfd)
 {
-	int fd = s->made ? openat(dirfd, s->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : hodo_file_make(dirfd, s->name);
+	char name[sizeof(s->name) + sizeof(HODO_FRAMES_SUFFIX)];
+	int fd;
 
+	snprintf(name, sizeof(name), "%s%s", s->name, s->compressor ? HODO_FRAMES_SUFFIX : "");
+	fd = s->made ? openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : hodo_file_make(dirfd, name);
 	if (fd < 0)
 		return s->made ? -errno : fd;
 	s->fd = fd;
@@ -136,11 +171,22 @@ int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uin
 
 void hodo_stream_next_file(struct hodo_stream *s)
 {
-	hodo_stream_close(s);
+	hodo_stream_end(s);
 	s->events_before += s->events;
 	s->discarded_before += s->discarded;
 	s->bytes = s->packets = s->events = s->discarded = 0;
 	s->made = false;
+}
+
+/* Without one the file is as good to hodo. */
+static void append_table(struct hodo_stream *s)
+{
+	HODO_AUTO_FREE uint8_t *table = NULL;
+	ssize_t len = hodo_seek_table_make(&s->table, &table);
+	struct iovec iov = { table, (size_t)len };
+
+	if (len > 0)
+		append_bytes(s, &iov, 1);
 }
 
 void hodo_stream_close(struct hodo_stream *s)
@@ -148,4 +194,12 @@ void hodo_stream_close(struct hodo_stream *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+}
+
+void hodo_stream_end(struct hodo_stream *s)
+{
+	if (s->fd >= 0 && s->compressor)
+		append_table(s);
+	hodo_stream_close(s);
+	hodo_seek_table_free(&s->table);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.h - one CTF stream file: whole packets, at all times.
+ * stream.h - one CTF stream file: whole packets, at all times; compressed, a frame each.
  */
 #ifndef HODO_RECORD_STREAM_H
 #define HODO_RECORD_STREAM_H
 
 #include <hodo/abi.h>
+#include <pack/compress.h>
 #include <stdbool.h>
 
 /*
@@ -21,7 +22,9 @@ struct hodo_stream {
 	uint32_t cpu_id;
 	int fd;             /* -1: not open now */
 	bool made;          /* the file is there */
-	uint64_t bytes;     /* on disk: whole packets */
+	struct hodo_compressor *compressor; /* NULL: it is not compressed; set behind hodo_stream_init(), its user's */
+	struct hodo_seek_table table;
+	uint64_t bytes;     /* on disk: whole packets, without the table of frames at the end */
 	uint64_t packets;   /* on disk */
 	uint64_t events;    /* on disk */
 	uint64_t unwritten; /* events in packets that could not be written, or were not tried */
@@ -54,5 +57,7 @@ void hodo_stream_next_file(struct hodo_stream *s);
 
 /* Closes the file; the next write opens it again. */
 void hodo_stream_close(struct hodo_stream *s);
+/* The same at its end: a compressed one gets its table of frames, if it is open and there is room. */
+void hodo_stream_end(struct hodo_stream *s);
 
 #endif

@@ -92,7 +92,8 @@ class Options(Case):
                         self.refused([verb, f"--{short}=x"], f"option '--{short}=x' takes no value")
                         self.refused([verb, f"--{short}", "-y"], "unknown option '-y'")
                     else:
-                        self.refused([verb, f"--{name}=x", f"--{name}", "-y"], "unknown option '-y'")
+                        value = "3" if "=LEVEL" in head else "x"
+                        self.refused([verb, f"--{name}={value}", f"--{name}", "-y"], "unknown option '-y'")
         self.assertGreater(n, 100)
 
 
