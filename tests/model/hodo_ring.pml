@@ -239,9 +239,9 @@ slow:
 #if !OVERWRITE
 		STEP(left = (seq + 1 - consumed >= FULL));
 		if
-		:: left ->
-			/* Full, unless that was about a packet of the past. */
-			STEP(if :: WORD_IS(packet, offset, events) -> lost++; goto next :: else -> goto again fi)
+		:: left -> /* also if that was about a packet of the past: then it is counted without need */
+			STEP(lost++);
+			goto next
 		:: else
 		fi;
 #endif
