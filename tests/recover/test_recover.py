@@ -197,6 +197,10 @@ class Torn(Case):
             f.truncate(1 << 41)
         self.assertLess(0, len(first))
         self.assertEqual(len(first) + len(rest), size)
+        # Readers look for what is behind it, too, and once each.
+        self.assertEqual(self.stat(self.data)["recorded"], 3000)
+        hodo("export", "--to", "firefox", "-o", self.path("firefox"), self.data, status=0)
+        self.assertEqual(len(self.events(self.data, clean=False)), 3000)
         done = hodo("recover", self.data, status=0)
         compare(self.out)
         stat = self.stat(self.out)
