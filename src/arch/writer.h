@@ -21,7 +21,8 @@
 enum hodo_thread_mode {
 	HODO_THREAD_NEW = 0, /* not seen yet */
 	HODO_THREAD_RSEQ = 1,
-	HODO_THREAD_FALLBACK = 2 /* rseq not to be had */
+	HODO_THREAD_FALLBACK = 2, /* rseq not to be had */
+	HODO_THREAD_SHARED = 3 /* likewise, for good: another process runs in its thread-local storage */
 };
 
 /* table points to hodo_no_views until the thread's first event and wherever the fast path must not be taken. */

@@ -7,7 +7,8 @@
  * With CLONE_VM and without CLONE_SETTLS the child shares the parent's
  * thread-local storage; see arch/x86_64/vfork.S for why it must not take the
  * fast path. A parent that waits (CLONE_VFORK) gets its own back when the child
- * has ended; one that runs on beside the child stays on the fallback path with it.
+ * has ended; one that runs on beside the child stays on the fallback path with it, also if it is its own child that
+ * has left one there.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -49,7 +50,7 @@ static int returned(int pid)
 
 HODO_PUBLIC int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 {
-	bool shares = (flags & CLONE_VM) && !(flags & CLONE_SETTLS);
+	bool shares = (flags & CLONE_VM) && !(flags & CLONE_SETTLS), waits = flags & CLONE_VFORK;
 	void *parent_tid, *tls, *child_tid;
 	struct hodo_tls saved;
 	va_list more;
@@ -64,12 +65,12 @@ HODO_PUBLIC int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 		join_first();
 	saved = hodo_tls;
 	if (shares) {
-		hodo_tls.mode = HODO_THREAD_FALLBACK;
+		hodo_tls.mode = waits ? HODO_THREAD_FALLBACK : HODO_THREAD_SHARED;
 		hodo_tls.table = hodo_no_views;
 		hodo_compiler_barrier();
 	}
 	pid = returned(libcs(fn, stack, flags, arg, parent_tid, tls, child_tid));
-	if (shares && (pid < 0 || (flags & CLONE_VFORK)))
+	if (shares && (pid < 0 || (waits && hodo_load(&hodo_tls.mode) != HODO_THREAD_SHARED)))
 		hodo_tls = saved;
 	return pid;
 }

@@ -158,6 +158,28 @@ static int scene_clone_vm(void)
 	return bad;
 }
 
+static int beside(void *arg)
+{
+	for (int i = 0; i < 100; i++)
+		note("beside", i);
+	return 0;
+}
+
+/* A vfork child has left one that shares the memory: it runs on beside the parent, in its thread-local storage. */
+static int scene_vfork_clone_vm(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t child;
+
+	note("parent", 0); /* which has a ring of its own by then */
+	child = vfork();
+	if (child == 0)
+		_exit(clone(beside, stack + sizeof(stack), CLONE_VM | CLONE_PARENT | SIGCHLD, NULL) < 0);
+	for (int i = 0; i < 100; i++)
+		note("after", i);
+	return wait_for(-1) + wait_for(-1);
+}
+
 /* A bare clone's child, whose first event is one of who shares its memory: it is recorded as long as it lives. */
 static int in_bare_child(int (*run)(void))
 {
@@ -375,6 +397,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} scenes[] = { { "ends", scene_ends }, { "fork", scene_fork }, { "bare_clone", scene_bare_clone },
 		       { "vfork", scene_vfork }, { "clone_vm", scene_clone_vm },
+		       { "vfork_clone_vm", scene_vfork_clone_vm },
 		       { "bare_vfork", scene_bare_vfork }, { "bare_clone_vm", scene_bare_clone_vm },
 		       { "bare_thread", scene_bare_thread }, { "spawn", scene_spawn },
 		       { "exec", scene_exec }, { "daemon", scene_daemon }, { "signals", scene_signals },

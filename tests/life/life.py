@@ -84,6 +84,14 @@ def check_clone_vm(d):
     assert sum(found["cchild"], []) == list(range(10)) * 20, found
 
 
+def check_vfork_clone_vm(d):
+    """Both write to the ring of those who have no thread-local storage of their own."""
+    recorded = record(d, ["vfork_clone_vm"])
+    found = by_where(recorded)
+    assert found["beside"] == found["after"] == [list(range(100))], found
+    assert {e["cpu"] for e in recorded if e["fields"]["where"] in ("beside", "after")} == {-1}, recorded
+
+
 def check_spawn(d):
     found = by_where(record(d, ["spawn"]))
     assert found["parent"] == [[0, 1, 2]] and found["spawned"] == [[0]] * 3, found

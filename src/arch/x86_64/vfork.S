@@ -13,7 +13,7 @@
  *	hodo_tls.table = hodo_no_views, hodo_tls.mode = FALLBACK
  *	pid = vfork()                     the return address in a register meanwhile: the child's
  *	                                  return overwrites its place on the stack
- *	if pid != 0: hodo_tls = saved
+ *	if pid != 0 and the child has not left another one there (user/clone.c): hodo_tls = saved
  *	return pid, or -1 with errno
  */
 #include "x86.inc"
@@ -21,6 +21,7 @@
 #define SYS_vfork 58
 #define THREAD_MODE 12			/* in the 8 bytes of THREAD_TID */
 #define MODE_FALLBACK 2
+#define MODE_SHARED 3
 #define VIEWS_BEFORE_BYTES 128
 
 	FUNCTION vfork, .globl, 16
@@ -41,9 +42,11 @@
 	.cfi_offset %rip, -8
 	testl	%eax, %eax
 	jz	1f
+	cmpl	$MODE_SHARED, %fs:THREAD_MODE(%r8)
+	je	3f
 	movq	%r9, %fs:THREAD_TID(%r8)
 	movq	%rsi, %fs:THREAD_TABLE(%r8)
-	cmpq	$-4095, %rax
+3:	cmpq	$-4095, %rax
 	jae	2f
 1:	ret
 2:	negl	%eax
