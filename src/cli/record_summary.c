@@ -255,7 +255,8 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 		  "not seen: made by the kernel's own tracing of functions, or more at once than it takes:"
 		  " record fewer functions" },
 		{ o->kernel ? 0 : seen->missed,
-		  "not seen: made by a signal handler that interrupted a tracer: leave out with -e '!func:...' what"
+		  "not seen: made by a signal handler that interrupted a tracer, or beside a thread in its own storage"
+		  " (CLONE_VM): leave out with -e '!func:...' what"
 		  " signal handlers call, or look at times with that in mind" },
 		{ seen->deep, "not seen: deeper than a tracer keeps: trace fewer functions, or bound the recursion" },
 		{ seen->threads, "not seen: in more threads than tracers keep: use --tracer record alone, which has no such"

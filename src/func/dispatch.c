@@ -5,8 +5,8 @@
  * Runs between any two instructions of the program, in signal handlers too. A
  * thread is in dispatch once at a time: functions that a signal handler calls
  * which interrupted it are not seen (their entries and exits alike, so nothing
- * gets out of balance), and counted; what a tracer calls itself is not traced
- * by the same means. The guard is the stack pointer, so that a handler
+ * gets out of balance), and counted, as is what another process calls that runs in the thread's storage; what a
+ * tracer calls itself is not traced by the same means. The guard is the stack pointer, so that a handler
  * that longjmps out of dispatch does not leave it shut: an event from above the guard, or from
  * another stack that no handler runs on, shows that what was there has been left.
  *
@@ -60,6 +60,12 @@ static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread 
 
 static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now);
 
+static void miss(bool entry)
+{
+	if (entry && !hodo_func_tls.in_tracer)
+		hodo_dispatch_count(offsetof(struct hodo_shm, func_missed));
+}
+
 /* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
 static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 {
@@ -75,10 +81,14 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 		if (!t)
 			return 0;
 	}
+	/* What is kept is one task's: clone(CLONE_VM) has made another one with the same thread-local storage. */
+	if (__builtin_expect(hodo_tls.mode == HODO_THREAD_SHARED, 0) && hodo_gettid() != t->tid) {
+		miss(entry);
+		return 0;
+	}
 	if (__builtin_expect(t->guard != 0, 0)) {
 		if (!left_behind(t, at)) {
-			if (entry && !tls->in_tracer)
-				hodo_dispatch_count(offsetof(struct hodo_shm, func_missed));
+			miss(entry);
 			return 0;
 		}
 		tls->in_tracer = false;

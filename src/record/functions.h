@@ -35,7 +35,7 @@ void hodo_functions_pack(const struct hodo_functions *f, uint64_t limit_ticks, u
 struct hodo_functions_seen {
 	uint64_t found;   /* traceable functions */
 	uint64_t on;      /* of them, those that were traced, the most at a time */
-	uint64_t missed;  /* entries in signal handlers that interrupted a tracer */
+	uint64_t missed;  /* entries in signal handlers that interrupted a tracer, and the like (dispatch.c) */
 	uint64_t deep;    /* entries beyond the limit of frames */
 	uint64_t threads; /* entries in threads beyond the limit of threads */
 	uint64_t profile_lost; /* calls that the profile had no room for */

@@ -14,9 +14,9 @@ static void set_up_child(void)
 {
 	hodo_tls.table = hodo_no_views;
 	/* One that was on the fallback path stays there: the child of a vfork child has no rseq registration
-	 * either, although its area looks as if it had. */
-	if (hodo_tls.mode == HODO_THREAD_RSEQ)
-		hodo_tls.mode = HODO_THREAD_NEW;
+	 * either, although its area looks as if it had. Its storage is its own again. */
+	hodo_tls.mode = hodo_tls.mode == HODO_THREAD_NEW || hodo_tls.mode == HODO_THREAD_RSEQ ? HODO_THREAD_NEW :
+											    HODO_THREAD_FALLBACK;
 	hodo_recording_forked();
 	hodo_listener_lost();
 	hodo_probe_after_fork();

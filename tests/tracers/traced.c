@@ -147,6 +147,37 @@ static void scene_clone(void)
 	mid(4);
 }
 
+/* Another process that runs in this thread's storage is inside of a call all the time. */
+static volatile int child_is_in, child_may_go;
+CALLED void child_waits(void)
+{
+	child_is_in = 1;
+	while (!child_may_go)
+		sched_yield();
+	KEEP;
+}
+static int shared_child(void *arg)
+{
+	child_waits();
+	return 0;
+}
+static void scene_shared(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t pid;
+
+	mid(3);
+	pid = clone(shared_child, stack + sizeof(stack), CLONE_VM | SIGCHLD, 0);
+	if (pid < 0)
+		_exit(1);
+	while (!child_is_in)
+		sched_yield();
+	mid(4);
+	child_may_go = 1;
+	waitpid(pid, 0, 0);
+	mid(2);
+}
+
 /* Forks, with and without handlers, while another thread holds the loader's lock: the child must not wait for it. */
 static int look_slowly(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -431,6 +462,7 @@ static const struct {
 	{ "exit", scene_exit },     { "exec", scene_exec },       { "ended", scene_ended },
 	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
 	{ "clone", scene_clone },   { "loader", scene_loader },
+	{ "shared", scene_shared },
 #ifdef PLUGIN
 	{ "plugin", scene_plugin },
 #endif

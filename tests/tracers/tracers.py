@@ -241,6 +241,15 @@ def check_open_shown(d):
         assert text.count("still open") == len(t.of("func:open")), text
 
 
+def check_shared(d):
+    """What runs in a thread's storage beside it is not seen by tracers, and counted: it would spoil what they keep."""
+    for t in for_all(d, ["--tracer", "graph"], "shared"):
+        counts = collections.Counter(t.calls())
+        assert (counts["mid"], counts["leaf"], counts["child_waits"]) == (3, 9, 0), counts
+        assert t.seen()["missed"] == 2, t.metadata
+        assert len({e["fields"]["depth"] for name, e in zip(t.calls(), t.of("func:call")) if name == "mid"}) == 1
+
+
 def check_profile_fork(d):
     """Each process has its own; a child's begins with it, but for the calls that it was inside of."""
     for t in for_all(d, ["--tracer", "profile"], "fork"):
