@@ -205,10 +205,10 @@ struct hodo_read_options {
 };
 
 /*
- * Opens a recording directory, or one COMM-PID folder of it. options may be
- * NULL. Reads metadata and each stream's first packet header.
+ * Opens a recording directory, one COMM-PID folder of it, or a recording that
+ * `hodo pack` has made one file of. options may be NULL. Reads metadata and each stream's first packet header.
  *
- * 0, or: -ENOENT no such directory; -ENOTDIR not a directory; -EINVAL bad
+ * 0, or: -ENOENT no such directory; -ENOTDIR neither a directory nor packed; -EINVAL bad
  * arguments; -ENODATA no recording in it; -ENOTUNIQ several snapshots, of which
  * one is to be named; -EPROTO a CTF trace of another tool; -EPROTONOSUPPORT a
  * newer format, or the other byte order; -EBADMSG metadata too damaged to use;

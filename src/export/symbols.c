@@ -19,6 +19,7 @@
 #include <base/text.h>
 #include <core/search.h>
 #include <fnmatch.h>
+#include <pack/tree.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 #define STEPS_EACH 64u
 /* Addresses without a name that are kept apart: of code that no file has there can be as many as there are events. */
 #define UNNAMED_MAX (1u << 18)
+#define PACKED_MAX_BYTES (1u << 30) /* of the symbols of one object */
 
 /* The symbols of a file, by its build-id and path. */
 struct source {
@@ -60,6 +62,7 @@ struct place_key {
 
 struct hodo_symbols {
 	char *folder[2]; /* where saved symbols may be */
+	struct hodo_tree *packed; /* NULL: the recording is a directory */
 	struct cached *cache;
 	struct hodo_map mapped;  /* struct mapped by process */
 	struct hodo_map sources;
@@ -82,6 +85,10 @@ struct hodo_symbols *hodo_symbols_new(const char *recording)
 		.places = { .entry_bytes = sizeof(struct place_key), .key_bytes = sizeof(struct place_key) },
 	};
 	hodo_hash_seed();
+	if (hodo_tree_open(&s->packed, recording) == 0 && hodo_tree_dirfd(s->packed) >= 0) {
+		hodo_tree_close(s->packed);
+		s->packed = NULL;
+	}
 	s->cache = calloc(CACHE_SLOTS, sizeof(*s->cache));
 	/* One process's folder may have been opened itself. */
 	if (!s->cache || asprintf(&s->folder[0], "%s/" HODO_SYMBOLS_DIR, recording) < 0 ||
@@ -105,6 +112,7 @@ void hodo_symbols_free(struct hodo_symbols *symbols)
 	hodo_map_free(&s->unnamed);
 	hodo_map_free(&s->places);
 	free(s->cache);
+	hodo_tree_close(s->packed);
 	free(s->folder[0]);
 	free(s->folder[1]);
 	free(s);
@@ -175,6 +183,23 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 
 /* ------------------------------------------------------------------------ sources */
 
+/* With the symbols that are in a packed recording. */
+static void open_packed(struct hodo_symbols *s, struct source *source, const struct hodo_sym_source *from,
+			const char *name)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+	struct hodo_sym_source packed = *from;
+	char path[sizeof(HODO_SYMBOLS_DIR) + HODO_SYMBOLS_NAME_MAX + 1];
+	uid_t owner;
+
+	snprintf(path, sizeof(path), HODO_SYMBOLS_DIR "/%s", name);
+	if (hodo_tree_read(s->packed, path, PACKED_MAX_BYTES, &text, &owner) < 0 || !text.len ||
+	    strlen(hodo_text_string(&text)) != text.len)
+		return;
+	packed.saved_text = text.data;
+	hodo_sym_open(&source->sym, &packed);
+}
+
 static void open_source(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o, uid_t owner)
 {
 	struct hodo_sym_source from = { .owner = owner,
@@ -184,7 +209,9 @@ static void open_source(struct hodo_symbols *s, struct source *source, const str
 
 	source->tried = true;
 	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
-	for (unsigned i = 0; i < 2 && !source->sym; i++) {
+	if (s->packed)
+		open_packed(s, source, &from, name);
+	for (unsigned i = 0; i < 2 && !s->packed && !source->sym; i++) {
 		if (asprintf(&saved, "%s/%s", s->folder[i], name) < 0)
 			return;
 		from.saved = saved;

@@ -13,7 +13,7 @@
 #include <base/vec.h>
 #include <hodo/read.h>
 #include <limits.h>
-#include <pack/frames.h>
+#include <pack/tree.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/types.h>
@@ -110,8 +110,8 @@ struct hodo_trace;
 struct hodo_segment {
 	const char *folder; /* relative to the reader's directory; the reader's, as the stream's name */
 	uint32_t part; /* number of hodo_read.parts */
-	bool compressed;
-	struct hodo_frames *frames; /* of one that is, once it was opened */
+	bool suffixed;              /* its name has .zst behind the stream's */
+	struct hodo_frames *frames; /* of a compressed one, once it was opened */
 	uint64_t disk_bytes;        /* the file's own size */
 	dev_t dev;
 	ino_t ino;
@@ -174,7 +174,7 @@ struct hodo_stream {
 };
 
 /* Adds a file behind the others, in the trace's folder. 0 or -ENOMEM. */
-int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool compressed);
+int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool suffixed);
 /* An open descriptor of the file that was seen at first, or a negative errno. */
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g);
 /* The segment in which off is, or behind which. NULL: the stream has no file. */
@@ -390,7 +390,7 @@ void hodo_read_names_free(struct hodo_trace *t);
 /* --------------------------------------------------------------------- readers */
 
 struct hodo_read {
-	int dirfd;
+	struct hodo_tree *tree;
 	bool single; /* a COMM-PID folder was opened itself */
 	char *path;
 	struct hodo_arena memory; /* of names of files and folders */

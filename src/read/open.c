@@ -49,18 +49,27 @@ static bool has_foreign(int parent, const char *path, unsigned depth, unsigned *
 	return found;
 }
 
+/* Of one file that is damaged. */
+static void warn_packed(struct hodo_read *r)
+{
+	const struct hodo_frames_fault *fault = hodo_tree_fault(r->tree);
+
+	if (fault->why)
+		hodo_read_warn(r, NULL, 0, ".", "", "a file at byte %llu %s: %llu bytes are not read",
+			       (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
+}
+
 static int open_folders(struct hodo_read *r)
 {
-	struct stat st;
 	unsigned budget = 1000;
 	int err;
 
-	if (fstatat(r->dirfd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (hodo_tree_has(r->tree, "metadata")) {
 		r->single = true;
 		return hodo_read_open_single(r);
 	}
 	err = hodo_read_open_all(r);
-	if (err == -ENODATA && has_foreign(r->dirfd, ".", 5, &budget))
+	if (err == -ENODATA && hodo_tree_dirfd(r->tree) >= 0 && has_foreign(hodo_tree_dirfd(r->tree), ".", 5, &budget))
 		err = -EPROTO;
 	return err;
 }
@@ -133,13 +142,14 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 	r->event.values = r->values;
 	r->warn = o ? o->warn : NULL;
 	r->warn_data = o ? o->data : NULL;
-	r->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = r->dirfd < 0 ? -errno : 0;
+	err = hodo_tree_open(&r->tree, path);
 	r->path = hodo_arena_copy(&r->memory, path, strlen(path));
 	if (!r->path)
 		err = -ENOMEM;
 	for (size_t n = err ? 0 : strlen(path); n > 1 && r->path[n - 1] == '/'; n--)
 		r->path[n - 1] = 0;
+	if (!err)
+		warn_packed(r);
 	if (!err)
 		err = open_folders(r);
 	if (!err)
@@ -159,8 +169,7 @@ void hodo_read_close(struct hodo_read *reader)
 		return;
 	for (uint32_t i = 0; i < reader->ntraces; i++)
 		hodo_read_trace_free(reader->traces[i]);
-	if (reader->dirfd >= 0)
-		close(reader->dirfd);
+	hodo_tree_close(reader->tree);
 	hodo_frames_pool_free(&reader->frames);
 	free(reader->parts);
 	free(reader->traces);

@@ -5,15 +5,11 @@
  */
 #include "internal.h"
 
-#include <base/file.h>
 #include <base/map.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PATH_ROOM (2 * NAME_MAX + 2)
 
@@ -61,31 +57,37 @@ static const char *keep(struct hodo_read *r, const char *name)
 	return hodo_arena_copy(&r->memory, name, strlen(name));
 }
 
+struct listing {
+	struct hodo_read *r;
+	const char *dir;
+	struct folders *f;
+	bool full;
+};
+
+static int add_name(void *listing, const char *name, enum hodo_tree_kind kind)
+{
+	struct listing *l = listing;
+
+	if (name[0] == '.')
+		return 0;
+	l->f->links += kind == HODO_TREE_LINK;
+	if (kind != HODO_TREE_DIR || l->full)
+		return 0;
+	if (l->f->n == FOLDERS_MAX) {
+		warn(l->r, l->dir, "more than %u directories: the others are skipped", FOLDERS_MAX);
+		l->full = true;
+		return 0;
+	}
+	name = keep(l->r, name);
+	return name ? hodo_vec_push(l->f->names, l->f->n, name) : -ENOMEM;
+}
+
 /* The directories in dir, which is "." or one in the recording. */
 static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 {
-	DIR *d = hodo_dir_list(r->dirfd, dir);
-	const char *name;
-	int err = 0;
+	struct listing l = { r, dir, f, false };
+	int err = hodo_tree_list(r->tree, dir, add_name, &l);
 
-	if (!d)
-		return -errno;
-	while (!err && (name = hodo_dir_next(d)) != NULL) {
-		struct stat st;
-
-		if (name[0] == '.' || fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		f->links += S_ISLNK(st.st_mode);
-		if (!S_ISDIR(st.st_mode))
-			continue;
-		if (f->n == FOLDERS_MAX) {
-			warn(r, dir, "more than %u directories: the others are skipped", FOLDERS_MAX);
-			break;
-		}
-		name = keep(r, name);
-		err = name ? hodo_vec_push(f->names, f->n, name) : -ENOMEM;
-	}
-	closedir(d);
 	if (f->n)
 		qsort(f->names, f->n, sizeof(*f->names), by_text);
 	return err;
@@ -96,7 +98,6 @@ static bool is_piece(const struct hodo_read *r, const char *name, const char *st
 {
 	size_t len = strlen(start), digits;
 	char path[PATH_ROOM];
-	struct stat st;
 
 	if (strncmp(name, start, len) != 0)
 		return false;
@@ -104,7 +105,7 @@ static bool is_piece(const struct hodo_read *r, const char *name, const char *st
 	if (digits < 4 || digits > 10 || name[len + digits])
 		return false;
 	snprintf(path, sizeof(path), "%s/metadata", name);
-	return fstatat(r->dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0;
+	return !hodo_tree_has(r->tree, path);
 }
 
 /* Moves the names that are pieces' to to. */

@@ -7,38 +7,35 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <base/file.h>
 #include <core/search.h>
 
-int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool compressed)
+int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool suffixed)
 {
 	struct hodo_segment g = { .folder = t->folder, .part = t->part, .begin = s->file_bytes, .end = s->file_bytes,
-				  .compressed = compressed };
+				  .suffixed = suffixed };
 
 	return hodo_vec_push(s->segments, s->nsegments, g);
 }
 
 /* What it is, as it was opened for the first time. */
-static int settle(struct hodo_stream *s, struct hodo_segment *g, int fd, const struct stat *st)
+static int settle(struct hodo_stream *s, struct hodo_segment *g, const struct hodo_tree_file *file)
 {
-	uint64_t size = (uint64_t)st->st_size;
+	uint64_t size = file->bytes;
 	int err = 0;
 
 	g->disk_bytes = size;
-	if (g->compressed) {
-		err = hodo_frames_open(&g->frames, &s->trace->reader->frames, fd, 0, size);
+	if (file->compressed) {
+		err = hodo_frames_open(&g->frames, &s->trace->reader->frames, file->fd, file->at, size);
 		size = err ? 0 : hodo_frames_size(g->frames);
 	}
 	if (err)
 		return err;
-	g->ino = st->st_ino;
-	g->dev = st->st_dev;
+	g->ino = file->ino;
+	g->dev = file->dev;
 	g->end = g->begin + size;
 	s->file_bytes = g->end;
 	s->pub.bytes += g->disk_bytes;
@@ -48,23 +45,22 @@ static int settle(struct hodo_stream *s, struct hodo_segment *g, int fd, const s
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 {
 	char path[3 * NAME_MAX + 8];
-	struct stat st;
-	int fd, err;
+	struct hodo_tree_file file;
+	int err;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s%s", g->folder, s->pub.name,
-			     g->compressed ? HODO_FRAMES_SUFFIX : "") >= sizeof(path))
+			     g->suffixed ? HODO_FRAMES_SUFFIX : "") >= sizeof(path))
 		return -ENAMETOOLONG;
-	fd = hodo_file_open(s->trace->reader->dirfd, path);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0 || (g->ino && (st.st_ino != g->ino || st.st_dev != g->dev))) {
-		close(fd);
-		return -ESTALE;
-	}
-	err = g->ino ? 0 : settle(s, g, fd, &st);
+	err = hodo_tree_file(s->trace->reader->tree, path, &file);
 	if (err)
-		close(fd);
-	return err ? err : fd;
+		return err;
+	if (!g->ino)
+		err = settle(s, g, &file);
+	else if (file.ino != g->ino || file.dev != g->dev)
+		err = -ESTALE;
+	if (err)
+		close(file.fd);
+	return err ? err : file.fd;
 }
 
 struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off)

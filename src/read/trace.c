@@ -4,42 +4,29 @@
 #include "layout.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <base/file.h>
-
-static int add_stream(struct hodo_trace *t, const char *name)
+/* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
+static int add_stream(void *trace, const char *name, enum hodo_tree_kind kind)
 {
+	struct hodo_trace *t = trace;
 	char plain[NAME_MAX + 1];
 	size_t len = hodo_frames_name(name);
 	struct hodo_stream *s;
 
+	(void)kind; /* of what is no file it is said that it is skipped */
+	if (name[0] == '.' || strcmp(name, "metadata") == 0 || t->nstreams == STREAMS_MAX)
+		return 0;
 	snprintf(plain, sizeof(plain), "%.*s", len ? (int)len : NAME_MAX, name);
 	s = hodo_read_stream_new(t, plain);
 	return s ? hodo_read_segment_add(s, t, len > 0) : -ENOMEM;
 }
 
-/* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
 static int list_streams(struct hodo_trace *t)
 {
-	DIR *dir = hodo_dir_list(t->reader->dirfd, t->folder);
-	const char *name;
-	int err = 0;
+	int err = hodo_tree_list(t->reader->tree, t->folder, add_stream, t);
 
-	if (!dir)
-		return -errno;
-	while (!err && (name = hodo_dir_next(dir)) != NULL) {
-		if (name[0] == '.' || strcmp(name, "metadata") == 0)
-			continue;
-		if (t->nstreams == STREAMS_MAX)
-			break;
-		err = add_stream(t, name);
-	}
-	closedir(dir);
 	hodo_read_streams_sort(t);
 	return err;
 }
@@ -79,20 +66,14 @@ const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *
 
 static int read_metadata(struct hodo_trace *t, const char *path)
 {
-	int fd = hodo_file_open(t->reader->dirfd, path), err;
 	struct hodo_text text = { 0 };
-	struct stat st;
+	int err = hodo_tree_read(t->reader->tree, path, METADATA_MAX_BYTES, &text, &t->pub.owner);
 
-	if (fd < 0)
-		return fd == -ENOENT ? -ENODATA : fd == -ESTALE ? -EBADMSG : fd;
-	err = fstat(fd, &st) < 0 ? -errno : hodo_file_read(fd, METADATA_MAX_BYTES, &text);
-	t->pub.owner = err ? 0 : st.st_uid;
-	close(fd);
 	hodo_text_string(&text);
 	t->metadata = text.data;
 	t->metadata_bytes = text.len;
 	t->pub.bytes += text.len;
-	return err == -EFBIG ? -EBADMSG : err;
+	return err == -ENOENT ? -ENODATA : err == -EFBIG || err == -ESTALE ? -EBADMSG : err;
 }
 
 static int by_id(const void *a, const void *b)
@@ -187,12 +168,11 @@ static void publish(struct hodo_trace *t)
 int hodo_read_trace_open(struct hodo_trace *t)
 {
 	char path[2 * NAME_MAX + 16];
-	struct stat st;
 	int err;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", t->folder) >= sizeof(path))
 		return -ENAMETOOLONG;
-	if (fstatat(t->reader->dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!hodo_tree_has(t->reader->tree, path))
 		return -ENODATA;
 	t->pub.size = sizeof(t->pub);
 	t->pub.folder = t->reader->single ? "" : t->folder;

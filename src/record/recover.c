@@ -13,6 +13,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 #include <base/vec.h>
+#include <pack/tree.h>
 
 #include "flight_memory.h"
 #include "snapshot.h"
@@ -200,6 +201,7 @@ static int add_files(struct hodo_recover *r, int fd, const char *path, char *err
 int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *error, size_t size)
 {
 	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct hodo_tree *packed;
 	struct names f;
 	struct stat st;
 	int err;
@@ -207,6 +209,10 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return hodo_fail_system(error, size, -errno);
 	if (S_ISREG(st.st_mode)) {
+		if (hodo_tree_open(&packed, path) == 0) {
+			hodo_tree_close(packed);
+			return hodo_fail(error, size, -EINVAL, "packed: 'hodo unpack' makes a directory of it");
+		}
 		*kind = HODO_RECOVER_FILE;
 		return 0;
 	}

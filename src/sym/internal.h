@@ -48,5 +48,6 @@ bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const c
 
 /* saved.c: 0, -ENOENT and the like, -EBADMSG, -ENOMEM. */
 int hodo_sym_saved_read(struct hodo_sym *sym, const char *path);
+int hodo_sym_saved_take(struct hodo_sym *sym, char *text); /* which is freed with it; NULL: no memory */
 
 #endif

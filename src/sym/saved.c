@@ -259,16 +259,21 @@ static int read_text(const char *path, char **text)
 	return err;
 }
 
-int hodo_sym_saved_read(struct hodo_sym *sym, const char *path)
+int hodo_sym_saved_take(struct hodo_sym *sym, char *text)
 {
-	char *text = NULL;
-	int err = read_text(path, &text);
+	int err = text ? hodo_sym_keep_text(sym, text) : -ENOMEM;
 
-	if (!err)
-		err = hodo_sym_keep_text(sym, text);
 	if (!err)
 		err = parse(sym, text);
 	if (!err)
 		sym->saved = true;
 	return err;
+}
+
+int hodo_sym_saved_read(struct hodo_sym *sym, const char *path)
+{
+	char *text = NULL;
+	int err = read_text(path, &text);
+
+	return err ? err : hodo_sym_saved_take(sym, text);
 }

@@ -29,7 +29,8 @@ int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source)
 	size_t len = source->build_id ? source->build_id_len : 0;
 	int err = hodo_sym_new(sym, source->path ? source->path : "", source->build_id, len);
 
-	if (err || (source->saved && hodo_sym_saved_read(*sym, source->saved) == 0))
+	if (err || (source->saved && hodo_sym_saved_read(*sym, source->saved) == 0) ||
+	    (source->saved_text && hodo_sym_saved_take(*sym, strdup(source->saved_text)) == 0))
 		return err;
 	hodo_sym_forget(*sym);
 	(*sym)->owner = source->owner;

@@ -20,6 +20,7 @@ struct hodo_sym_source {
 	const char *path;        /* of the object as it was mapped; NULL: do not look there */
 	const uint8_t *build_id; /* NULL: take any file of that path */
 	size_t build_id_len;
+	const char *saved_text;  /* what hodo_sym_save() wrote; NULL: none; used as `saved` is */
 	const char *saved;       /* a file that hodo_sym_save() wrote; NULL: none. Preferred where it is good */
 	uid_t owner;             /* whose path it is: root opens it, and debug files, with that user's rights */
 	const char *debug_root;  /* where separate debug files lie; NULL: /usr/lib/debug */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.c - a recording as one file. */
+#include "pack.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hodo/abi.h>
+
+#include <base/scope.h>
+
+#include "archive.h"
+#include "compress.h"
+#include "files.h"
+
+#define PIECE_BYTES (256u << 10)
+#define HEADER      sizeof(struct hodo_packet)
+_Static_assert(PIECE_BYTES + HODO_PACKET_MAX <= HODO_FRAME_MAX, "a frame holds a packet, whatever it begins with");
+
+struct packing {
+	struct hodo_archive_out out;
+	struct hodo_compressor *compressor;
+	uint8_t *buffer; /* HODO_PACKET_MAX bytes: no frame has more in it */
+};
+
+/* Bytes of the packet that begins there; 0: none does. */
+static uint64_t packet_at(struct hodo_file_reader *r, uint64_t at)
+{
+	struct hodo_packet h;
+	uint64_t size;
+
+	if (r->size - at < HEADER || hodo_file_reader_read(r, &h, HEADER, at) != 0 || h.magic != HODO_CTF_MAGIC)
+		return 0;
+	size = h.packet_size / 8;
+	return h.packet_size % 8 == 0 && size >= HEADER && size <= HODO_PACKET_MAX && size <= r->size - at ? size : 0;
+}
+
+/* How much goes into the next frame: packets, PIECE_BYTES or one; or a piece of what is none. head: of a packet. */
+static size_t next_piece(struct hodo_file_reader *r, uint64_t at, size_t *head)
+{
+	uint64_t len = 0, packet;
+
+	while (at + len < r->size && (packet = packet_at(r, at + len)) > 0 &&
+	       (len == 0 || len + packet <= PIECE_BYTES))
+		len += packet;
+	*head = len ? HEADER : 0;
+	if (len == 0)
+		len = r->size - at < PIECE_BYTES ? r->size - at : PIECE_BYTES;
+	return (size_t)len;
+}
+
+static int pack_table(struct packing *p, const struct hodo_seek_table *t)
+{
+	HODO_AUTO_FREE uint8_t *table = NULL;
+	ssize_t n = hodo_seek_table_make(t, &table);
+
+	return n < 0 ? (int)n : hodo_archive_add(&p->out, table, (size_t)n);
+}
+
+static int pack_bytes(struct packing *p, struct hodo_file_reader *r)
+{
+	HODO_AUTO(hodo_seek_table_free) struct hodo_seek_table table = { 0 };
+	int err = 0;
+
+	for (uint64_t at = 0; !err && at < r->size;) {
+		const uint8_t *frame;
+		size_t head, len = next_piece(r, at, &head);
+		ssize_t n;
+
+		err = hodo_file_reader_read(r, p->buffer, len, at);
+		n = err ? err : hodo_compress(p->compressor, p->buffer, head, p->buffer + head, len - head, &frame);
+		err = n < 0 ? (int)n : hodo_archive_add(&p->out, frame, (size_t)n);
+		if (!err)
+			err = hodo_seek_table_add(&table, (size_t)n, len);
+		at += len;
+	}
+	return err ? err : pack_table(p, &table);
+}
+
+static int pack_file(struct packing *p, const struct hodo_tree *tree, const struct hodo_file_name *name,
+		     struct hodo_pack_totals *totals)
+{
+	struct hodo_file_reader r;
+	int err = hodo_file_reader_open(&r, tree, name);
+
+	if (err)
+		return err;
+	hodo_archive_member(&p->out);
+	err = pack_bytes(p, &r);
+	if (!err)
+		err = hodo_archive_member_end(&p->out, name->path);
+	totals->files++;
+	totals->plain_bytes += r.size;
+	totals->damaged += r.frames && hodo_frames_fault(r.frames)->why;
+	hodo_file_reader_close(&r);
+	return err;
+}
+
+int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_totals *totals, char *error,
+	      size_t size)
+{
+	HODO_AUTO(hodo_files_free) struct hodo_files files;
+	struct packing p = { .compressor = hodo_compressor_new(level), .buffer = malloc(HODO_PACKET_MAX) };
+	int err = hodo_files_find(&files, tree);
+
+	*totals = (struct hodo_pack_totals){ .skipped = files.skipped };
+	snprintf(error, size, "%s", "the list of files");
+	if (!err)
+		err = p.compressor && p.buffer ? hodo_archive_begin(&p.out, fd) : -ENOMEM;
+	for (uint32_t i = 0; i < files.n && !err; i++) {
+		snprintf(error, size, "%s", files.files[i].path);
+		err = pack_file(&p, tree, &files.files[i], totals);
+	}
+	if (!err)
+		err = hodo_archive_end(&p.out);
+	totals->packed_bytes = p.out.at;
+	totals->unwritten = p.out.failed;
+	hodo_compressor_free(p.compressor);
+	free(p.buffer);
+	return err;
+}
