@@ -2,8 +2,11 @@
 /* cmd_list.c - hodo list. */
 #include "list.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <pack/tree.h>
 
 static int list_recording(const struct hodo_list_args *a)
 {
@@ -22,6 +25,15 @@ static int list_recording(const struct hodo_list_args *a)
 	/* Which functions were seen only the events show. */
 	err = hodo_list_add_recorded(&l, r, a->functions || (a->args.look.json && !a->events) ? a->path : NULL);
 	return err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
+}
+
+static bool is_packed(const char *path)
+{
+	struct hodo_tree *tree;
+	int err = hodo_tree_open(&tree, path);
+
+	hodo_tree_close(tree);
+	return !err || err == -EPROTONOSUPPORT;
 }
 
 static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a)
@@ -83,7 +95,7 @@ static int run(void *args)
 	if (stat(a->path, &st) < 0)
 		/* Of a recording that is not there it says so. */
 		return *a->path && !a->path[strspn(a->path, "0123456789")] ? hodo_list_process(a) : list_recording(a);
-	return S_ISDIR(st.st_mode) ? list_recording(a) : list_binary(a);
+	return S_ISDIR(st.st_mode) || is_packed(a->path) ? list_recording(a) : list_binary(a);
 }
 
 static const struct hodo_option options[] = {

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <pack/tree.h>
 #include <record/record.h>
 
 #define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
@@ -157,11 +158,14 @@ static void offer_pids(const char *fixed, const char *typed)
 /* Itself one process's, or with such in it. */
 static bool is_recording(const char *path)
 {
+	static const char suffix[] = HODO_PACKED_SUFFIX;
+	size_t len = strlen(path), ending = sizeof(suffix) - 1;
 	HODO_AUTO_CLOSEDIR DIR *d = NULL;
 	char file[PATH_MAX];
 	bool found = snprintf(file, sizeof(file), "%s/metadata", path) < PATH_MAX && access(file, F_OK) == 0;
 	const char *name;
 
+	found = found || (len > ending && strcmp(path + len - ending, suffix) == 0);
 	d = found ? NULL : opendir(path);
 	for (unsigned n = 0; !found && n < 64 && (name = hodo_dir_next(d)); n++)
 		found = name[0] != '.' && snprintf(file, sizeof(file), "%s/%s/metadata", path, name) < PATH_MAX &&

@@ -12,11 +12,10 @@ static void help(void)
 {
 	fputs("usage: hodo PROGRAM [ARGUMENT...]\n"
 	      "       hodo VERB [options] [arguments]\n\n"
-	      "Traces programs that have lines of <hodo/trace.h> in them: 'hodo ./app' records\n"
-	      "the events of ./app in hodo.data, and shows a summary of them.\n\n", stdout);
+	      "Traces programs with lines of <hodo/trace.h>: 'hodo ./app' records ./app and\n"
+	      "shows a summary. 'hodo VERB --help' and 'man hodo-VERB' say more.\n\n", stdout);
 	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++)
 		printf("  %-9s %s\n", (*v)->name, (*v)->does);
-	fputs("\n'hodo VERB --help' and 'man hodo-VERB' say more.\n", stdout);
 }
 
 /* ------------------------------------------------------------------ words that are no verb */

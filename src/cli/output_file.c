@@ -225,6 +225,32 @@ static int close_output(struct hodo_output *t, const char *dir, int err)
 	return err ? hodo_error("%s: cannot be read on: %s", dir, strerror(-err)) : 0;
 }
 
+static void free_output(struct hodo_output *t)
+{
+	free(t->temporary);
+	free(t->real);
+	free(t->path);
+}
+
+int hodo_output_file(const struct hodo_output_args *a, const char *suffix,
+		     int (*write)(void *data, int fd, struct hodo_written *w), void *data)
+{
+	struct hodo_output t = { 0 };
+	struct hodo_written w = { 0 };
+	int status = open_output(&t, a, suffix, NULL), err;
+	char size[32];
+
+	if (!status) {
+		err = write(data, t.fd, &w);
+		t.failed_write = w.failed;
+		status = close_output(&t, a->args.dir, err);
+		if (!status && !a->args.quiet)
+			hodo_error("%s in %s", hodo_human_bytes(w.bytes, size), t.path);
+	}
+	free_output(&t);
+	return status;
+}
+
 int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const char *binary, struct hodo_read *reader,
 		     int (*write)(void *data, struct hodo_output *output, struct hodo_text *text,
 				  struct hodo_symbols *symbols),
@@ -252,9 +278,7 @@ int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const
 			hodo_error("%s in %s", hodo_human_bytes(text.written, size), t.path);
 	}
 	hodo_text_free(&text);
-	free(t.temporary);
-	free(t.real);
-	free(t.path);
+	free_output(&t);
 	hodo_callers_free(callers);
 	hodo_symbols_free(symbols);
 	return status;

@@ -36,6 +36,16 @@ int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const
 		     int (*write)(void *data, struct hodo_output *output, struct hodo_text *text,
 				  struct hodo_symbols *symbols),
 		     void *data);
+/*
+ * The same of what is no text: write() writes a regular file at its descriptor, and says in w what came of that. 0 or a
+ * negative errno; what was wrong with the recording it has said.
+ */
+struct hodo_written {
+	uint64_t bytes;
+	bool failed; /* the file could not be written */
+};
+int hodo_output_file(const struct hodo_output_args *a, const char *suffix,
+		     int (*write)(void *data, int fd, struct hodo_written *w), void *data);
 /* How far it is, on a terminal, now and then: "12 MiB written", "1,000 events read". */
 void hodo_output_progress(struct hodo_output *output, const char *number, const char *what);
 

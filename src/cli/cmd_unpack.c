@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_unpack.c - hodo unpack: a packed or compressed recording as it was. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include <base/file.h>
+#include <pack/pack.h>
+
+#define UNPACKED ".unpacked"
+
+struct args {
+	struct hodo_args args;
+	const char *out; /* NULL: as default_out() has it */
+};
+
+/* FILE.hodo without its ending; else with another one. */
+static int default_out(const char *path, char out[PATH_MAX])
+{
+	int len = (int)strlen(path), suffix = (int)strlen(HODO_PACKED_SUFFIX);
+	bool packed;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	packed = len > suffix && path[len - 1 - suffix] != '/' &&
+		 strncmp(path + len - suffix, HODO_PACKED_SUFFIX, (size_t)suffix) == 0;
+	if (packed)
+		len -= suffix;
+	return snprintf(out, PATH_MAX, "%.*s%s", len, path, packed ? "" : UNPACKED) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int unpack(const struct hodo_tree *tree, const char *path, const char *out, bool quiet)
+{
+	const struct hodo_frames_fault *fault = hodo_tree_fault(tree);
+	struct hodo_pack_totals totals;
+	char file[512], bytes[32];
+	HODO_AUTO_CLOSE int fd = -1;
+	int err = hodo_dir_make(AT_FDCWD, out);
+
+	if (err == -EEXIST)
+		return hodo_error("%s exists: name another directory with -o", out);
+	fd = err ? err : hodo_dir_open(AT_FDCWD, out);
+	if (fd < 0)
+		return hodo_error("%s: cannot be made: %s: name another directory with -o", out, strerror(-fd));
+	err = hodo_unpack(tree, fd, &totals, file, sizeof(file));
+	if (err)
+		return hodo_error("%s: %s: %s: what is in %s is not all", path, file, strerror(-err), out);
+	if (!quiet)
+		hodo_error("%s in %s", hodo_human_bytes(totals.plain_bytes, bytes), out);
+	if (fault->why)
+		return hodo_error("%s: a file at byte %llu %s: %llu bytes are not read: what is missing is lost", path,
+				  (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
+	if (totals.damaged)
+		return hodo_error("%s: %u files are damaged: 'hodo recover %s' makes a sound recording of the rest", path,
+				  totals.damaged, out);
+	return 0;
+}
+
+static int run(void *args)
+{
+	const struct args *a = args;
+	char path[PATH_MAX];
+	struct hodo_tree *tree;
+	const char *out = a->out ? a->out : path;
+	int err, status;
+
+	if (a->args.n == 0)
+		return hodo_usage("unpack", "no file given: one that 'hodo pack' made, or a compressed recording");
+	if (!a->out && default_out(a->args.words[0], path) < 0)
+		return hodo_error("%s: %s: choose a shorter one with -o", a->args.words[0], strerror(ENAMETOOLONG));
+	err = hodo_tree_open(&tree, a->args.words[0]);
+	if (err == -ENOTDIR)
+		return hodo_error("%s: no packed recording: give a file that 'hodo pack' made", a->args.words[0]);
+	if (err == -EPROTONOSUPPORT)
+		return hodo_error("%s: packed by a newer version: unpack it with tar and zstd", a->args.words[0]);
+	if (err)
+		return hodo_cannot_read(a->args.words[0], err);
+	status = unpack(tree, a->args.words[0], out, a->args.quiet);
+	hodo_tree_close(tree);
+	return status;
+}
+
+static const struct hodo_option options[] = {
+	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_TEXT, .arg = "DIR", HODO_AT(struct args, out),
+	  .words = HODO_WORD_DIR | HODO_WORD_NEW, .help = "where to write (FILE without .hodo)" },
+	HODO_OPTION_QUIET("say nothing but errors"),
+	{ 0 },
+};
+
+const struct hodo_verb hodo_verb_unpack = {
+	.name = "unpack", .does = "make a recording's directory of a packed one",
+	.usage = "[options] FILE | DIR",
+	.about = "Makes of what 'hodo pack' made a directory again, byte for byte as it was, and\n"
+		 "of a compressed recording, which may be given, too, one that other readers of\n"
+		 "CTF take.\n",
+	.options = options, .column = 20, .word = HODO_WORD_FILE | HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .run = run,
+};

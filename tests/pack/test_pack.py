@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hodo pack and hodo unpack: what goes in comes out, every verb reads it, and what is hostile leads nowhere."""
+import glob
+import io
+import os
+import shutil
+import tarfile
+
+import hodo_test
+from hodo_test import hodo, main, program, run
+
+TARGET, CALC = program("TARGET"), program("CALC")
+TINY = ("-m", "64K", "--packet-size", "1K")
+BLOCK = 512
+
+
+def contents(path):
+    """{name: bytes} of all files below."""
+    found = {}
+    for folder, _, files in os.walk(path):
+        for name in files:
+            with open(os.path.join(folder, name), "rb") as f:
+                found[os.path.relpath(os.path.join(folder, name), path)] = f.read()
+    return found
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+class Case(hodo_test.Case):
+    def setUp(self):
+        super().setUp()
+        self.packed = self.data + ".hodo"
+
+    def pack(self, *options, status=0):
+        done = self.hodo("pack", "-q", "-f", self.data, *options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def unpacked(self, path=None):
+        out = self.path("out")
+        shutil.rmtree(out, ignore_errors=True)
+        self.assertEqual(self.hodo("unpack", "-q", "-o", out, path or self.packed).stderr, "")
+        return out
+
+
+class Whole(Case):
+    def test_back(self):
+        """Byte for byte, whatever there is in a recording."""
+        for args in ((TARGET, 3000, 2, 2, 100), ("--functions", CALC, "2*(3+4)"),
+                     (*TINY, "--rotate", "20K", TARGET, 5000, 1, 0, 100),
+                     ("--packet-size", "8M", "-m", "32M", TARGET, 9)):
+            with self.subTest(args=args):
+                self.record(*args)
+                self.pack()
+                out = self.unpacked()
+                self.assertEqual(contents(out), contents(self.data))
+                self.assertEqual(self.check_trace(recording=out), self.check_trace())
+
+    def test_compressed(self):
+        """Of a compressed recording and of what it was made of, the same file is packed; it is unpacked alike."""
+        self.record("--compress", "--functions", *TINY, CALC, *["(1+2)*3"] * 40)
+        self.pack()
+        out = self.unpacked()
+        self.assertFalse([n for n in contents(out) if n.endswith(".zst")])
+        self.assertTrue([n for n in contents(out) if n.startswith(".symbols/")])
+        self.assertEqual(contents(self.unpacked(self.data)), contents(out))
+        self.check_trace(recording=out)
+        first = read(self.packed)
+        shutil.rmtree(self.data)
+        os.rename(out, self.data)
+        self.pack()
+        self.assertEqual(read(self.packed), first)
+
+    def test_deterministic(self):
+        self.record(*TINY, "--rotate", "20K", TARGET, 5000, 2, 1, 100)
+        self.pack()
+        copy = self.path("copy")
+        for name, data in sorted(contents(self.data).items(), key=lambda x: hash(x)):
+            path = os.path.join(copy, name)
+            os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+            with open(path, "wb") as f:
+                f.write(data)
+            os.utime(path, (len(data), len(data)))
+            os.chmod(path, 0o644)
+            if os.geteuid() == 0:
+                os.chown(path, 12345, 12345)
+        self.assertEqual(self.hodo("pack", "-q", copy).returncode, 0)
+        self.assertEqual(read(copy + ".hodo"), read(self.packed))
+
+    def test_tar(self):
+        """It is an archive of compressed files, for tar and zstd."""
+        self.record("--functions", CALC, "1+2")
+        self.pack()
+        os.mkdir(self.path("tar"))
+        run("tar", "xf", self.packed, "-C", self.path("tar"), status=0)
+        with open(self.path("tar", ".hodo"), encoding="ascii") as f:
+            self.assertEqual(f.read(), "hodo-pack 1\n")
+        os.remove(self.path("tar", ".hodo"))
+        run("zstd", "-d", "-q", "--rm", *glob.glob(self.path("tar", "*", "*.zst")),
+            *glob.glob(self.path("tar", ".symbols", "*.zst")), status=0)
+        self.assertEqual(contents(self.path("tar")), contents(self.data))
+
+    def test_messages(self):
+        self.record(TARGET, 100, 1, 0, 0)
+        self.fails(2, "-o is a file", "pack", "-o", "-", self.data)
+        self.fails(1, "no such recording", "pack", self.path("none"))
+        self.fails(1, "no packed recording", "unpack", TARGET)
+        self.fails(2, "no file given", "unpack")
+        done = self.hodo("pack", self.data)
+        self.assertRegex(done.stderr, rf"\Ahodo: [\d.]+ KiB in {self.packed}\n\Z")
+        self.fails(1, "is packed already", "pack", self.packed)
+        self.fails(1, "exists", "unpack", self.packed)
+        self.fails(1, "exists", "pack", "-o", self.packed, self.data)
+        os.rename(self.data, self.path("before"))
+        done = self.hodo("unpack", self.packed)
+        self.assertRegex(done.stderr, rf"\Ahodo: [\d.]+ KiB in {self.data}\n\Z")
+        self.assertEqual(contents(self.data), contents(self.path("before")))
+
+    def test_being_written(self):
+        go = self.path("go")
+        recorder = self.recorder("sh", "-c", f"{TARGET} 10; touch up; while [ ! -e {go} ]; do sleep 0.01; done")
+        hodo_test.wait_for("the command", lambda: os.path.exists(self.path("up")) and self.hodo(
+            "stat", "-q", self.data).returncode == 0)
+        self.fails(1, "it is being written", "pack", "-q", self.data)
+        with open(go, "w", encoding="ascii"):
+            pass
+        recorder.done()
+        self.pack()
+
+    def test_guests(self):
+        """What is no recording's is left out: links are not followed."""
+        self.record(TARGET, 100, 1, 0, 0)
+        before = contents(self.data)
+        os.symlink("/etc/passwd", os.path.join(self.data, self.folders()[0], "link"))
+        os.mkfifo(os.path.join(self.data, "fifo"))
+        self.pack()
+        self.assertEqual(contents(self.unpacked()), before)
+
+
+class Read(Case):
+    VERBS = (("print", "--json"), ("print",), ("stat", "--json"), ("report", "--json"), ("graph",), ("list",),
+             ("list", "--functions"), ("info",)) + tuple(("export", "--to", f, "-o", "-") for f in (
+                 "perfetto", "chrome", "csv", "folded", "callgrind", "speedscope", "pprof"))
+
+    def same(self, args, verbs):
+        self.record(*args)
+        self.pack()
+        here = self.path("same")
+        said = []
+        for path in (self.data, self.packed):
+            os.rename(path, here)
+            said.append([(v, self.hodo(*v, here, text=False)) for v in verbs])
+            os.rename(here, path)
+        for (verb, a), (_, b) in zip(*said):
+            with self.subTest(verb=verb):
+                self.assertEqual(a.returncode, b.returncode, b.stderr)
+                if verb[0] != "info":  # its sizes are others
+                    self.assertEqual(a.stdout, b.stdout)
+                self.assertGreater(len(b.stdout), 0)
+
+    def test_functions(self):
+        """With the names of functions that are in it, where the program is not."""
+        calc = self.path("calc")
+        shutil.copy(CALC, calc)
+        self.record("--functions", calc, *["2*(3+4)"] * 20)
+        self.pack()
+        os.remove(calc)
+        self.assertRegex(self.ok("report", self.packed), r" atom\n")
+        self.same(("--functions", CALC, *["2*(3+4)*(1+2+3)"] * 50), self.VERBS)
+
+    def test_parts(self):
+        self.same((*TINY, "--rotate", "20K", TARGET, 5000, 2, 1, 100),
+                  (("print", "--json"), ("stat", "--json"), ("list",)))
+
+    def test_view(self):
+        self.record(TARGET, 100, 1, 0, 0)
+        self.pack()
+        done = self.hodo("view", "--no-open", "-o", self.path("page.html"), self.packed)
+        if "built without" in done.stderr:
+            self.skipTest("built without the page")
+        self.assertTrue(done.returncode == 0 or "--no-open" in done.stderr, done.stderr)
+
+
+class Hostile(Case):
+    """Archives that nobody of ours has written."""
+
+    def setUp(self):
+        super().setUp()
+        self.record(TARGET, 100, 1, 0, 0)
+        self.pack()
+        with tarfile.open(self.packed) as tar:
+            self.members = [(m, tar.extractfile(m).read()) for m in tar.getmembers()]
+        self.good = read(self.packed)
+
+    def write(self, members):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            for info, data in members:
+                info.size = len(data) if info.isreg() else 0
+                tar.addfile(info, io.BytesIO(data))
+        with open(self.packed, "wb") as f:
+            f.write(out.getvalue())
+
+    def unpack(self):
+        """What hodo unpack makes of it, with nothing beside it."""
+        jail = self.path("jail")
+        shutil.rmtree(jail, ignore_errors=True)
+        os.mkdir(jail)
+        done = self.hodo("unpack", "-q", "-o", os.path.join(jail, "out"), self.packed)
+        self.assertLessEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(os.listdir(jail), ["out"])
+        for folder, dirs, files in os.walk(os.path.join(jail, "out")):
+            for name in dirs + files:
+                self.assertFalse(os.path.islink(os.path.join(folder, name)))
+        return done, contents(os.path.join(jail, "out"))
+
+    def test_paths(self):
+        data = self.members[1][1]
+        before = contents(self.data)
+        for name in ("../x.zst", "/tmp/x.zst", "a/../../x.zst", "./x.zst", "a//x.zst", "a/b/c/d.zst", "x", ".zst",
+                     "a/.zst", "..zst/..zst"):
+            with self.subTest(name=name):
+                self.write(sorted(self.members + [(tarfile.TarInfo(name), data)], key=lambda m: m[0].name != ".hodo"))
+                done, found = self.unpack()
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("bytes are not read", done.stderr)
+                self.assertEqual(found, before)
+                self.assertEqual(self.stat(self.packed)["recorded"], 100)
+
+    def test_kinds(self):
+        before = contents(self.data)
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE):
+            with self.subTest(kind=kind):
+                info = tarfile.TarInfo("zz/cpu0.zst")
+                info.type, info.linkname = kind, "/etc/passwd"
+                self.write(self.members + [(info, b"")])
+                done, found = self.unpack()
+                self.assertEqual((done.returncode, found), (1, before))
+
+    def test_twice(self):
+        before = contents(self.data)
+        self.write(self.members + self.members[1:])
+        done, found = self.unpack()
+        self.assertEqual((done.returncode, found), (1, before))
+        self.assertIn("is there twice, or not in order", done.stderr)
+
+    def test_file_and_folder(self):
+        """A name that is a file's and a folder's."""
+        name = self.members[-1][0].name
+        self.write(self.members + [(tarfile.TarInfo(name.removesuffix(".zst") + "/x.zst"), self.members[-1][1])])
+        done, _ = self.unpack()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is in a file", done.stderr)
+
+    def test_cut(self):
+        for cut in range(1, len(self.good) - 2 * BLOCK, len(self.good) // 25):
+            with self.subTest(cut=cut):
+                with open(self.packed, "wb") as f:
+                    f.write(self.good[:cut])
+                done = self.hodo("stat", "-q", "--json", self.packed)
+                self.assertIn(done.returncode, (0, 1))
+                self.assertLessEqual(len(done.stderr.splitlines()), 1)
+                if cut > 2 * BLOCK:
+                    self.assertEqual(self.unpack()[0].returncode, 1)
+
+    def test_header(self):
+        """A member without a sound header is left out, those behind it are read."""
+        at = self.good.index(b"metadata.zst")
+        with open(self.packed, "wb") as f:
+            f.write(self.good[:at] + b"X" + self.good[at + 1:])
+        done, found = self.unpack()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is damaged", done.stderr)
+        self.assertEqual(len(found), len(contents(self.data)) - 1)
+
+    def test_frame(self):
+        """What a damaged frame had in it is missing, and that is said."""
+        data = next(d for m, d in self.members if m.name.endswith("cpu0.zst") or "/cpu" in m.name)
+        at = self.good.index(data) + len(data) // 2 - 20
+        with open(self.packed, "wb") as f:
+            f.write(self.good[:at] + bytes([self.good[at] ^ 0xFF]) + self.good[at + 1:])
+        done = self.hodo("stat", "--json", self.packed)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"compressed data at byte \d+ is (damaged|cut short): \d+ bytes of the file")
+        done, _ = self.unpack()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 files are damaged: 'hodo recover", done.stderr)
+
+    def test_version(self):
+        with open(self.packed, "wb") as f:
+            f.write(self.good.replace(b"hodo-pack 1\n", b"hodo-pack 2\n"))
+        self.fails(1, "newer version", "stat", "-q", self.packed)
+        self.fails(1, "newer version", "unpack", self.packed)
+
+    def test_large(self):
+        """A length beyond the file."""
+        header = bytearray(self.good[2 * BLOCK:3 * BLOCK])
+        header[124:136] = b"77777777777\0"
+        header[148:156] = b" " * 8
+        header[148:156] = b"%06o\0 " % sum(header)
+        with open(self.packed, "wb") as f:
+            f.write(self.good[:2 * BLOCK] + header + self.good[3 * BLOCK:])
+        done, _ = self.unpack()
+        self.assertEqual(done.returncode, 1)
+
+
+main()
