@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * join.c - sockets at which children of adopted processes join that cannot reach the recording's own: in /tmp/hodo-UID,
- * as the process sees both. All that is done there is done with that user's rights alone.
+ * as the process sees both. All that is done there is done with that user's rights alone. Where that cannot be, they
+ * join at the abstract address (abstract.c), if they are in our network namespace.
  */
 #define _GNU_SOURCE
 #include "server.h"
@@ -169,9 +170,12 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = fd < 0 ? -errno : make_join(s, pid, &status, fd, &path);
-	if (err)
-		hodo_report(&s->config.reporter, "what process %d forks is not recorded: no socket can be had in its /tmp: %s", (int)pid,
-				    strerror(-err));
+	/* The abstract address stands behind any path, and is enough. */
+	if (err && !hodo_proc_other_network(pid))
+		path = hodo_session_socket(s);
+	else if (err)
+		hodo_report(&s->config.reporter, "what process %d forks is not recorded: its network is another one, and no"
+			    " socket can be had in its /tmp: %s", (int)pid, strerror(-err));
 	return path;
 }
 

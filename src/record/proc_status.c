@@ -131,6 +131,14 @@ bool hodo_proc_other_root(pid_t pid)
 	return !(same_file(root, "/proc/self/root") && same_file(mounts, "/proc/self/ns/mnt"));
 }
 
+bool hodo_proc_other_network(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	return !same_file(path, "/proc/self/ns/net");
+}
+
 /* ----------------------------------------------------------------------- its end */
 
 enum hodo_ending hodo_ending_of_status(int status)

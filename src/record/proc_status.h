@@ -37,6 +37,9 @@ uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid);
 /* Whether it sees another root directory than we do. */
 bool hodo_proc_other_root(pid_t pid);
 
+/* Whether abstract addresses are others there than ours. */
+bool hodo_proc_other_network(pid_t pid);
+
 /* How it ended, as far as somebody who is not its parent can know. */
 enum hodo_ending {
 	HODO_ENDING_UNKNOWN,

@@ -101,7 +101,7 @@ const char *hodo_session_socket(const struct hodo_session *s);
 
 /*
  * The path at which children of the process pid can join, as that process sees it: of another user's, or with a
- * root directory of its own, a socket made for it. "": nowhere.
+ * root directory of its own, a socket made for it, or else the abstract address. "": nowhere.
  */
 const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid);
 

@@ -9,6 +9,7 @@
  *   stop            hodo_stop()
  *   closefrom       closes all descriptors from 3 on
  *   setuid UID      by libc, all threads
+ *   chroot DIR
  *   thread NAME     a thread of that name, which makes an event at:thread at each "poke"
  *   poke            see there
  *   exit N          ends
@@ -190,6 +191,8 @@ static long obey(char **argv, const char *what, const char *argument)
 			close(fd);
 	} else if (strcmp(what, "setuid") == 0) {
 		return setuid((uid_t)n);
+	} else if (strcmp(what, "chroot") == 0) {
+		return chroot(argument);
 	} else if (strcmp(what, "thread") == 0) {
 		start_thread(argument);
 	} else if (strcmp(what, "poke") == 0) {

@@ -236,12 +236,11 @@ class Other(Case):
             self.assertEqual(done.stdout.strip(), answered)
         self.assertEqual(r.stop().returncode, 0)
 
-    @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
-    def test_the_way_is_barred(self):
-        """A link where the other user's directory should be: nothing is made behind it."""
+    def barred(self, *namespace):
+        """A link where the other user's directory should be: nothing is made behind it. The target and its recorder."""
         os.chmod(self.dir, 0o755)
         uid = 60000 + os.getpid() % 5000
-        prefix = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+        prefix = [*namespace, "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
         os.mkdir(self.path("home"))
         os.chown(self.path("home"), uid, uid)
         t = Target(self, prefix=prefix, env={"XDG_RUNTIME_DIR": self.path("home")})
@@ -251,12 +250,47 @@ class Other(Case):
         self.assertFalse(os.path.lexists(shown))
         os.symlink(self.path("elsewhere"), shown)
         self.addCleanup(os.remove, shown)
-        r = Recorder(self, "-p", t.pid)
-        wait_for("the recording or its end", lambda: os.path.exists(self.path("trace")) and
-                 os.listdir(self.path("trace")) or r.poll() is not None)
-        done = r.stop()
+        r = self.record(t)
         self.assertEqual(os.listdir(self.path("elsewhere")), [])
-        self.assertIn("is not recorded: no socket can be had in its /tmp", done.stderr)
+        return t, r
+
+    @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
+    def test_the_way_is_barred(self):
+        """Its children join at the abstract address."""
+        t, r = self.barred()
+        child = t("fork")
+        done = r.stop()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("not recorded", done.stderr)
+        self.assertEqual([e["pid"] for e in self.events()], [child] * 3)
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+
+    @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
+    def test_the_way_is_barred_in_another_network(self):
+        """There is no such address either: that is said."""
+        if run("unshare", "-n", "true").returncode != 0:
+            self.skipTest("no network namespace can be made")
+        t, r = self.barred("unshare", "-n")
+        t("note", 2)
+        t("fork")
+        done = r.stop()
+        self.assertRegex(done.stderr, r"what process \d+ forks is not recorded: its network is another one")
+        self.assertEqual(self.notes(self.events()), [0, 1])
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+
+    def test_no_tmp_in_its_root(self):
+        """A process that calls chroot() where there is no /tmp; its children are recorded."""
+        if why := place.no_root():
+            self.skipTest(why)
+        t = Target(self)
+        os.mkdir(self.path("root"))
+        t("chroot", self.path("root"))
+        r = self.record(t)
+        child = t("fork")
+        done = r.stop()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("not recorded", done.stderr)
+        self.assertEqual([e["pid"] for e in self.events()], [child] * 3)
 
     @unittest.skipIf(place.no_processes(), place.no_processes())
     def test_container(self):
