@@ -186,14 +186,16 @@ HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
 #define HODO_IMAGE_TAKEN 1ull /* and being written */
 struct hodo_images {
 	uint32_t announced; /* so far */
-	uint32_t lost;      /* that found no place: whether they are recorded is not known */
+	uint32_t lost;      /* that found no place and did not fail: whether they are recorded is not known */
 	uint32_t used;      /* places that ever were, from the first on; may exceed HODO_IMAGES_MAX */
 	uint32_t reserved;
 };
 HODO_ASSERT_SIZE_(struct hodo_images, 16);
 struct hodo_image {
 	uint64_t who;   /* its pid, shifted left by 32, and a number that differs each time; stored last */
-	char path[248]; /* as exec was given it, NUL-terminated; of a longer one "..." and the end */
+	/* NUL-terminated: absolute; or a name to be looked for in PATH; or "..." and the end of one that is too long,
+	 * or of a relative one where it is not known where that begins. */
+	char path[248];
 };
 HODO_ASSERT_SIZE_(struct hodo_image, 256);
 

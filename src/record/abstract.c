@@ -88,6 +88,7 @@ bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello 
 	if (len != (ssize_t)sizeof(*hello) || hello->key != c->session->abstract.hello_key)
 		return false;
 	c->stranger = false;
+	c->id.came = hodo_image_came(c->session, c->id.pid);
 	c->session->joining.strangers--;
 	return true;
 }

@@ -64,6 +64,7 @@ static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello
 	/* What it is called in its own pid namespace. */
 	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
 	c->id.nested = status.nested;
+	c->id.other_root = hodo_proc_other_root(c->id.pid);
 	hodo_config_describe(c->session, (uint64_t)c->id.pid << 32 | c->session->total.processes, f);
 	f->uid = c->uid;
 	f->ppid = h->ppid;

@@ -8,9 +8,10 @@
 #include <sys/types.h>
 
 /*
- * A sentence with the program's path, printable and cut to size; the file, which the user uid has named, is reached
- * with that user's rights. False: the file says nothing, and the sentence leaves it open.
+ * A sentence with the program's path, as struct hodo_image has it, printable and cut to size; the file, which the user
+ * uid has named, is reached with that user's rights. look: otherwise it is not. False: the file says nothing, and the
+ * sentence leaves it open.
  */
-bool hodo_image_file_why(const char *path, uid_t uid, char *why, size_t size);
+bool hodo_image_file_why(const char *path, uid_t uid, bool look, char *why, size_t size);
 
 #endif

@@ -5,6 +5,10 @@
  * Two facts decide, and neither is a time: who has connected is known once the sockets have nobody in them who waits,
  * and who has ended connects no more. A number that is given again to another process can hide an image, and never
  * makes one up.
+ *
+ * The tables are the processes' own memory, and may say anything: of a place nothing is believed but its two numbers
+ * and a copy of its path. What is done for them at a time is bounded, and so is what is kept: what we have no room for
+ * stays in the process's own table.
  */
 #include "images.h"
 
@@ -13,8 +17,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include <base/vec.h>
+#include <base/map.h>
 
 #include "image_file.h"
 #include "proc_status.h"
@@ -24,19 +30,34 @@
 #include "unrecorded.h"
 
 #define CHECK_NS 50000000ll
-#define AWAITED_MAX 65536u
+#define AWAITED_MAX 65536u /* half of it for those whose parents have ended */
+#define CHECKED_MAX 4096u  /* at a time */
+#define COUNTED_MAX 256u   /* likewise, as their files are looked into */
+#define COUNTED_AT_END_MAX 8192u
+#define START_NS 10000ull /* at least, on one CPU */
+#define TOO_MANY "or fewer: more programs ran at one time than can be followed"
+#define OTHERS "libhodo was not loaded in other programs, or they did not reach the recorder"
 
 struct hodo_awaited {
-	pid_t pid;
+	struct {
+		uint64_t after; /* it comes later than this number */
+		uint64_t pid;
+	} key;
 	uid_t uid;
 	bool ended;
-	uint64_t after; /* it comes later than this number */
+	bool elsewhere; /* its path is of another root directory */
 	char path[sizeof(((struct hodo_image *)0)->path)];
 };
 
+void hodo_images_begin(struct hodo_session *s)
+{
+	s->images.came = (struct hodo_map)HODO_MAP(struct hodo_image_came, pid);
+	s->images.awaited = (struct hodo_map)HODO_MAP(struct hodo_awaited, key);
+}
+
 /* ---------------------------------------------------------------- who came */
 
-void hodo_image_came(struct hodo_session *s, pid_t pid)
+uint64_t hodo_image_came(struct hodo_session *s, pid_t pid)
 {
 	struct hodo_images_awaited *a = &s->images;
 	uint32_t key = (uint32_t)pid;
@@ -45,6 +66,7 @@ void hodo_image_came(struct hodo_session *s, pid_t pid)
 	a->number++;
 	if (c)
 		c->number = a->number;
+	return a->number;
 }
 
 static bool has_come(const struct hodo_images_awaited *a, pid_t pid, uint64_t after)
@@ -60,25 +82,60 @@ static bool has_ended(pid_t pid)
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
+/* It was so before the process that says that it has started it: that is not true. */
+static bool is_recorded(struct hodo_session *s, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+	const struct hodo_process *p = hodo_map_find(&s->images.came, &key) ? s->processes : NULL;
+	struct pollfd dead = { .events = POLLIN };
+
+	while (p && p->id.pid != pid)
+		p = p->next;
+	dead.fd = p ? p->pidfd : -1;
+	return p && p->pidfd >= 0 && poll(&dead, 1, 0) == 0;
+}
+
 /* --------------------------------------------------------------- announced */
+
+/* Whose rights its paths are reached with: root may be somebody else by now. */
+static uid_t user_of(const struct hodo_process *p)
+{
+	struct hodo_proc_status status;
+	uid_t uid = p->id.flight.uid;
+
+	/* The signal is none; it says that the number is still that of the process. */
+	if (uid == 0 && hodo_proc_status(p->id.pid, &status) == 0 &&
+	    syscall(SYS_pidfd_send_signal, p->pidfd, 0, NULL, 0) == 0)
+		uid = status.euid;
+	return uid;
+}
+
+/* One path is one, however it is written. */
+static void squeeze(char *path)
+{
+	for (char *at; (at = strstr(path, "/./"));)
+		memmove(at, at + 2, strlen(at + 2) + 1);
+}
 
 /* One image may have been announced twice, where an exec function of another library's calls libc's in its turn. */
 static void await(const struct hodo_process *p, pid_t pid, const struct hodo_image *image)
 {
 	struct hodo_images_awaited *a = &p->session->images;
-	struct hodo_awaited *w;
+	struct hodo_awaited new = { .key = { p->id.came, (uint64_t)pid } }, *w;
+	bool is_new = false;
 
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->image[i].pid == pid && a->image[i].after == p->id.came)
-			return;
-	w = a->n < AWAITED_MAX ? hodo_vec_add(a->image, a->n) : NULL;
+	if (hodo_map_find(&a->awaited, &new.key))
+		return;
+	w = a->awaited.n < AWAITED_MAX ? hodo_map_add(&a->awaited, &new.key, &is_new) : NULL;
 	if (!w) {
 		a->lost++;
 		return;
 	}
-	*w = (struct hodo_awaited){ .pid = pid, .uid = p->id.flight.uid, .after = p->id.came };
+	w->uid = user_of(p);
+	w->elsewhere = p->id.other_root;
 	hodo_shm_copy(w->path, image->path, sizeof(w->path));
 	w->path[sizeof(w->path) - 1] = 0;
+	squeeze(w->path);
 }
 
 /* Gives a place back. False: it is another one's by now. */
@@ -90,11 +147,12 @@ static bool release(struct hodo_image *image, uint64_t who)
 /* A child; ending: its parent is about to be finished. A vfork child may take the place back as long as it lives. */
 static void look_at_child(struct hodo_process *p, struct hodo_image *image, uint64_t who, bool ending)
 {
+	struct hodo_session *s = p->session;
 	pid_t pid = (pid_t)(who >> 32);
 
 	/* In a pid namespace of its own, a process has other numbers for its children than we have. */
-	if (pid > 0 && !p->id.nested && !has_come(&p->session->images, pid, p->id.came)) {
-		if (!ending && !has_ended(pid))
+	if (pid > 0 && !p->id.nested && !has_come(&s->images, pid, p->id.came) && !is_recorded(s, pid)) {
+		if (!ending && (!has_ended(pid) || s->images.awaited.n >= AWAITED_MAX / 2))
 			return;
 		if (hodo_shm_load64(&image->who) == who)
 			await(p, pid, image);
@@ -136,14 +194,27 @@ void hodo_images_look(struct hodo_process *p, bool all)
 	}
 }
 
-void hodo_images_take(struct hodo_process *p, bool alive)
+/* Those that found no place. */
+static void take_lost(const struct hodo_process *p)
 {
 	const struct hodo_images *head = (const struct hodo_images *)(p->shm + HODO_SHM_IMAGES_HEAD);
+	struct hodo_session *s = p->session;
+	uint64_t ns = (uint64_t)(hodo_clock_ns(CLOCK_MONOTONIC) - s->clock_first.mono_ns);
+	uint32_t lost = hodo_shm_load32(&head->lost);
+
+	if (lost > (ns / START_NS + 1) * s->cpus)
+		hodo_process_report(p, "its count of programs that it started cannot be true, and is left out: look for stray "
+				    "writes in it");
+	else if (lost)
+		hodo_unrecorded_count(s, TOO_MANY, NULL, lost);
+}
+
+void hodo_images_take(struct hodo_process *p, bool alive)
+{
 	struct hodo_image *image = (struct hodo_image *)(p->shm + HODO_SHM_IMAGES);
-	uint32_t used, lost;
+	uint32_t used;
 
 	has_announced(p, &used);
-	lost = used ? hodo_shm_load32(&head->lost) : 0;
 	for (uint32_t i = 0; i < used; i++) {
 		uint64_t who = hodo_shm_load64(&image[i].who);
 
@@ -154,60 +225,24 @@ void hodo_images_take(struct hodo_process *p, bool alive)
 		else if (!alive || !p->session->server) /* otherwise its recording ends alone, and it runs on */
 			await(p, p->id.pid, &image[i]);
 	}
-	if (lost)
-		hodo_process_report(p, "it started %u programs too fast to be followed: which of them are not recorded is "
-				    "not known", lost);
+	if (used)
+		take_lost(p);
 }
 
 /* ----------------------------------------------------------------- decided */
 
-static void count(struct hodo_session *s, const struct hodo_awaited *w)
+/* Names that nothing speaks for but the process that gave them leave room for other reasons. */
+static void count(struct hodo_session *s, const struct hodo_awaited *w, bool look)
 {
 	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
+	bool says = hodo_image_file_why(w->path, w->uid, look && !w->elsewhere, why, sizeof(why));
 
-	hodo_image_file_why(w->path, w->uid, why, sizeof(why));
-	hodo_unrecorded_count(s, why);
-}
-
-/* Removes what is decided. */
-static void decide(struct hodo_session *s, bool (*unrecorded)(struct hodo_session *s, const struct hodo_awaited *w))
-{
-	struct hodo_images_awaited *a = &s->images;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < a->n; i++) {
-		const struct hodo_awaited *w = &a->image[i];
-
-		if (has_come(a, w->pid, w->after))
-			continue;
-		if (unrecorded(s, w))
-			count(s, w);
-		else
-			a->image[kept++] = *w;
-	}
-	a->n = kept;
+	hodo_unrecorded_count(s, why, says ? NULL : OTHERS, 1);
 }
 
 static bool ended_before(struct hodo_session *s, const struct hodo_awaited *w)
 {
 	return w->ended;
-}
-
-/* The order is what it rests on: first who has ended, then whether anybody waits whom we have not seen. */
-void hodo_images_check(struct hodo_session *s, int64_t now_ns)
-{
-	struct hodo_images_awaited *a = &s->images;
-	struct pollfd waiting = { .fd = s->joining.answers_fd, .events = POLLIN };
-
-	if (!s->command || now_ns - a->looked_ns < CHECK_NS)
-		return;
-	a->looked_ns = now_ns;
-	if (a->n == 0)
-		return;
-	for (uint32_t i = 0; i < a->n; i++)
-		a->image[i].ended = a->image[i].ended || has_ended(a->image[i].pid);
-	if (s->abstract.watched && poll(&waiting, 1, 0) == 0)
-		decide(s, ended_before);
 }
 
 /* It is on its way, or is still the image that announced another: then it has all that libhodo needs. */
@@ -222,20 +257,67 @@ static bool would_come(pid_t pid)
 static bool is_another(struct hodo_session *s, const struct hodo_awaited *w)
 {
 	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
+	pid_t pid = (pid_t)w->key.pid;
 
-	return w->ended || has_ended(w->pid) || !would_come(w->pid) ||
-	       hodo_image_file_why(w->path, w->uid, why, sizeof(why));
+	if (w->ended || has_ended(pid))
+		return true;
+	return !hodo_proc_older(pid) &&
+	       (!would_come(pid) || hodo_image_file_why(w->path, w->uid, !w->elsewhere, why, sizeof(why)));
+}
+
+/*
+ * Removes what is decided of those from number `first` to before `last`: backwards, as the last one of all takes the
+ * place of one that is removed. most: whose files are looked into; at the end all are decided, otherwise no more.
+ */
+static void decide(struct hodo_session *s, uint32_t first, uint32_t last, uint32_t most, bool end)
+{
+	struct hodo_images_awaited *a = &s->images;
+
+	for (uint32_t i = last; i-- > first && (most > 0 || end);) {
+		struct hodo_awaited *w = hodo_map_at(&a->awaited, i);
+
+		if (!has_come(a, (pid_t)w->key.pid, w->key.after)) {
+			if (!(end ? is_another : ended_before)(s, w))
+				continue;
+			count(s, w, most > 0);
+			most -= most > 0;
+		}
+		hodo_map_remove(&a->awaited, w);
+	}
+}
+
+/* The order is what it rests on: first who has ended, then whether anybody waits whom we have not seen. */
+void hodo_images_check(struct hodo_session *s, int64_t now_ns)
+{
+	struct hodo_images_awaited *a = &s->images;
+	struct pollfd waiting = { .fd = s->joining.answers_fd, .events = POLLIN };
+	uint32_t first, last;
+
+	if (!s->command || now_ns - a->looked_ns < CHECK_NS)
+		return;
+	a->looked_ns = now_ns;
+	last = a->next > 0 && a->next < a->awaited.n ? a->next : a->awaited.n;
+	if (last == 0)
+		return;
+	first = last > CHECKED_MAX ? last - CHECKED_MAX : 0;
+	for (uint32_t i = first; i < last; i++) {
+		struct hodo_awaited *w = hodo_map_at(&a->awaited, i);
+
+		w->ended = w->ended || has_ended((pid_t)w->key.pid);
+	}
+	a->next = first;
+	if (s->abstract.watched && poll(&waiting, 1, 0) == 0)
+		decide(s, first, last, COUNTED_MAX, false);
 }
 
 void hodo_images_end(struct hodo_session *s)
 {
 	struct hodo_images_awaited *a = &s->images;
 
-	decide(s, is_another);
+	decide(s, 0, a->awaited.n, COUNTED_AT_END_MAX, true);
 	if (a->lost)
-		hodo_report(&s->config.reporter, "%llu programs more were started than can be followed: which of them are "
-			    "not recorded is not known", (unsigned long long)a->lost);
+		hodo_unrecorded_count(s, TOO_MANY, NULL, a->lost);
 	hodo_map_free(&a->came);
-	free(a->image);
-	*a = (struct hodo_images_awaited){ .n = 0 };
+	hodo_map_free(&a->awaited);
+	a->lost = 0;
 }

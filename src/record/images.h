@@ -20,18 +20,19 @@ struct hodo_image_came {
 	uint64_t number; /* of the latest */
 };
 
-struct hodo_awaited;
 struct hodo_images_awaited {
-	struct hodo_map came;  /* of struct hodo_image_came, by pid */
-	uint64_t number;       /* of images that have come */
-	struct hodo_awaited *image; /* whose place in the process's memory is free again */
-	uint32_t n;
-	uint64_t lost;         /* of which nothing is known */
+	struct hodo_map came;    /* of struct hodo_image_came, by pid */
+	uint64_t number;         /* of images that have come */
+	struct hodo_map awaited; /* whose place in the process's memory is free again */
+	uint32_t next;           /* those below it are looked at next */
+	uint64_t lost;           /* of which nothing is known */
 	int64_t looked_ns;
 };
 
-/* One has come to the socket, whatever becomes of it. */
-void hodo_image_came(struct hodo_session *s, pid_t pid);
+void hodo_images_begin(struct hodo_session *s);
+
+/* One of the recording has come to the socket, whatever becomes of it. Its number. */
+uint64_t hodo_image_came(struct hodo_session *s, pid_t pid);
 
 /* Looks at what a process has announced since; all: also at what it had before. */
 void hodo_images_look(struct hodo_process *p, bool all);

@@ -17,7 +17,10 @@
 #include <base/scope.h>
 
 #define ENVIRON_MAX (4u << 20)
-#define EXIT_CODE_FIELD 52 /* of /proc/PID/stat, the last one */
+/* Of /proc/PID/stat. */
+#define STATE_FIELD 3
+#define START_FIELD 22
+#define EXIT_CODE_FIELD 52
 
 /* Of <linux/pidfd.h>, which older systems have not; its first version. */
 struct pidfd_info {
@@ -115,6 +118,33 @@ uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid)
 	return uid;
 }
 
+static bool read_stat(pid_t pid, char *text, size_t size)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return hodo_file_line(AT_FDCWD, path, text, size) > 0;
+}
+
+/* One from the third on, behind the second, which may hold anything. NULL: it is not there. */
+static const char *stat_field(const char *text, int field)
+{
+	const char *at = strrchr(text, ')');
+
+	for (int i = 2; i < field && at; i++)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
+bool hodo_proc_older(pid_t pid)
+{
+	char text[2][2048];
+	const char *its = read_stat(pid, text[0], sizeof(text[0])) ? stat_field(text[0], START_FIELD) : NULL;
+	const char *ours = read_stat(getpid(), text[1], sizeof(text[1])) ? stat_field(text[1], START_FIELD) : NULL;
+
+	return its && ours && strtoull(its, NULL, 10) < strtoull(ours, NULL, 10);
+}
+
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -160,23 +190,21 @@ static bool kernel_tells(int pidfd, int *status)
 /* Known until then. */
 static bool proc_tells(pid_t pid, int pidfd, int *status)
 {
-	char path[32], text[2048], *at;
+	char text[2048];
+	const char *at;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (hodo_file_line(AT_FDCWD, path, text, sizeof(text)) < 0)
+	if (!read_stat(pid, text, sizeof(text)))
 		return false;
 	/* Another process may have the number, if ours has exited by now. */
 	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
 		return false;
-	at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
-	if (!at || (at[1] != ' ') || (at[2] != 'Z' && at[2] != 'X'))
+	at = stat_field(text, STATE_FIELD);
+	if (!at || (*at != 'Z' && *at != 'X'))
 		return false;
-	at++;
-	for (int field = 3; field < EXIT_CODE_FIELD && at; field++)
-		at = strchr(at + 1, ' ');
+	at = stat_field(text, EXIT_CODE_FIELD);
 	if (!at)
 		return false;
-	*status = atoi(at + 1);
+	*status = atoi(at);
 	return true;
 }
 

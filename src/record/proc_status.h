@@ -31,6 +31,9 @@ bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size
  */
 bool hodo_proc_any_has(const char *name, const char *value);
 
+/* Whether it was started before we were. */
+bool hodo_proc_older(pid_t pid);
+
 /* What the process itself calls the user whom we call uid (user namespaces). */
 uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid);
 

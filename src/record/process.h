@@ -34,6 +34,7 @@ struct hodo_process_id {
 	uint32_t vpid; /* as it sees it itself */
 	struct hodo_flight flight; /* it and its memory, in the words of a flight recorder's file */
 	bool nested;   /* in a pid namespace below ours */
+	bool other_root; /* its paths are not ours */
 	uint64_t came; /* images.c: its number among those that have come */
 };
 

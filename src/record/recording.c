@@ -100,7 +100,7 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	if (s->config.limits.rotate_ns && s->config.packet_age_ns > s->config.limits.rotate_ns)
 		s->config.packet_age_ns = s->config.limits.rotate_ns > PART_AGE_MIN_NS ? s->config.limits.rotate_ns :
 											 PART_AGE_MIN_NS;
-	s->images.came = (struct hodo_map)HODO_MAP(struct hodo_image_came, pid);
+	hodo_images_begin(s);
 	s->cpus = possible_cpus();
 	s->interval_ns = INTERVAL_MIN_NS;
 	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;

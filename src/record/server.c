@@ -86,7 +86,8 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		peer.pid = 0;
-	hodo_image_came(server->session, peer.pid);
+	if (uid != HODO_WITH_KEY)
+		hodo_image_came(server->session, peer.pid);
 	/* Another user cannot reach the socket; a set-user-id program that kept its environment can. */
 	if (peer.pid <= 0 || (uid != HODO_WITH_KEY && peer.uid != uid && peer.uid != 0))
 		why = "it belongs to another user";

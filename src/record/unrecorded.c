@@ -10,32 +10,43 @@
 
 #define TOLD_MAX 20u
 
-/* That reason, with one image more. */
-static const struct hodo_unrecorded *count(struct hodo_session *s, const char *why)
+static uint32_t find(const struct hodo_session_stats *t, const char *why)
 {
-	struct hodo_session_stats *t = &s->total;
 	uint32_t i = 0;
 
 	while (i < t->reasons && strcmp(t->unrecorded[i].why, why) != 0)
 		i++;
+	return i;
+}
+
+/* That reason, with so many images more. */
+static const struct hodo_unrecorded *count(struct hodo_session *s, const char *why, const char *other, uint64_t images)
+{
+	struct hodo_session_stats *t = &s->total;
+	uint32_t i = find(t, why);
+
+	if (i == t->reasons && other && i >= HODO_UNRECORDED_REASONS / 2) {
+		why = other;
+		i = find(t, why);
+	}
 	if (i == HODO_UNRECORDED_REASONS)
 		i--;
 	else if (i == t->reasons)
 		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
 			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
-	t->unrecorded[i].images++;
+	t->unrecorded[i].images += images;
 	return &t->unrecorded[i];
 }
 
-void hodo_unrecorded_count(struct hodo_session *s, const char *why)
+void hodo_unrecorded_count(struct hodo_session *s, const char *why, const char *other, uint64_t images)
 {
-	count(s, why);
+	count(s, why, other, images);
 }
 
 void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
 {
 	struct hodo_session_stats *t = &s->total;
-	const struct hodo_unrecorded *u = count(s, why);
+	const struct hodo_unrecorded *u = count(s, why, NULL, 1);
 
 	t->refused++;
 	t->command_refused |= pid > 0 && pid == s->command;

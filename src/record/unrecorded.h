@@ -17,8 +17,9 @@ struct hodo_unrecorded {
 	char why[192];
 };
 
-/* Counts one. */
-void hodo_unrecorded_count(struct hodo_session *s, const char *why);
+/* Counts so many. other: what stands for `why` where half of the reasons that there can be are there; NULL: it may be
+ * any of them. */
+void hodo_unrecorded_count(struct hodo_session *s, const char *why, const char *other, uint64_t images);
 /* Counts one that came, and reports it to the user, up to a bound. */
 void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why);
 

@@ -39,83 +39,60 @@ void hodo_exec_prepare(void)
 /* -------------------------------------------------------------------- exec */
 
 /* Each returns where it has failed, and nowhere else. */
-#define EXEC(path, call)                                                           \
-	({                                                                        \
-		struct hodo_announced hodo_image = hodo_image_announce(0, (path)); \
-		hodo_exec_prepare();                                               \
-		(void)(call);                                                      \
-		hodo_image_withdraw(hodo_image);                                   \
-		-1;                                                                \
+#define EXEC(dir, path, call)                                                             \
+	({                                                                               \
+		struct hodo_announced hodo_image = hodo_image_announce(0, (dir), (path)); \
+		hodo_exec_prepare();                                                      \
+		(void)(call);                                                             \
+		hodo_image_withdraw(hodo_image);                                          \
+		-1;                                                                       \
 	})
 
 HODO_PUBLIC int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return EXEC(path, libcs.execve(path, argv, envp));
+	return EXEC(AT_FDCWD, path, libcs.execve(path, argv, envp));
 }
 
 HODO_PUBLIC int execv(const char *path, char *const argv[])
 {
-	return EXEC(path, libcs.execv(path, argv));
+	return EXEC(AT_FDCWD, path, libcs.execv(path, argv));
 }
 
 HODO_PUBLIC int execvp(const char *file, char *const argv[])
 {
-	return EXEC(file, libcs.execvp(file, argv));
+	return EXEC(HODO_IMAGE_SEARCHED, file, libcs.execvp(file, argv));
 }
 
 HODO_PUBLIC int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	return EXEC(file, libcs.execvpe(file, argv, envp));
-}
-
-/* What the descriptor is of, as /proc says; the number alone where it does not. */
-static const char *name_of(int fd, char *to, size_t size)
-{
-	char link[32] = "/proc/self/fd/";
-	long n;
-
-	if (fd < 0)
-		return 0;
-	hodo_text_number(link, sizeof(link), (uint64_t)fd);
-	n = hodo_sys4(SYS_readlinkat, AT_FDCWD, link, to, size - 1);
-	to[n > 0 ? n : 0] = 0;
-	return n > 0 ? to : "a file without a name";
+	return EXEC(HODO_IMAGE_SEARCHED, file, libcs.execvpe(file, argv, envp));
 }
 
 HODO_PUBLIC int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	char name[256];
-
-	return EXEC(name_of(fd, name, sizeof(name)), libcs.fexecve(fd, argv, envp));
+	return EXEC(fd, "", libcs.fexecve(fd, argv, envp));
 }
 
 /* glibc has it from 2.34 on, and does no more either. */
 HODO_PUBLIC int execveat(int dirfd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	char name[256];
-
-	return EXEC(flags & AT_EMPTY_PATH ? name_of(dirfd, name, sizeof(name)) : path,
+	return EXEC(dirfd, path,
 		    errno = (int)-hodo_sys6(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags, 0));
 }
 
 /* ---------------------------------------------------- exec with a list of arguments */
 
-/* The arguments behind `first` up to a null pointer. */
-static size_t count(const char *first, va_list *list)
+/* The arguments from `first` on, and the null pointer behind them, into argv unless that is null. Their number. */
+static size_t collect(char **argv, const char *first, va_list *list)
 {
 	size_t n = 0;
 
-	for (const char *s = first; s; s = va_arg(*list, const char *))
-		n++;
+	for (const char *s = first; s; s = va_arg(*list, const char *), n++)
+		if (argv)
+			argv[n] = (char *)s;
+	if (argv)
+		argv[n] = 0;
 	return n;
-}
-
-/* Into argv, which has room for them and the null pointer. */
-static void collect(char **argv, const char *first, va_list *list)
-{
-	for (const char *s = first; s; s = va_arg(*list, const char *))
-		*argv++ = (char *)s;
-	*argv = 0;
 }
 
 /* argv, of all arguments from `first` on; `again` is behind them. Both lists are to be ended. */
@@ -123,7 +100,7 @@ static void collect(char **argv, const char *first, va_list *list)
 	va_list list, again;                        \
 	va_start(list, first);                      \
 	va_copy(again, list);                       \
-	char *argv[count(first, &again) + 1];       \
+	char *argv[collect(0, first, &again) + 1];  \
 	collect(argv, first, &list);                \
 	va_end(list)
 
@@ -131,14 +108,14 @@ HODO_PUBLIC int execl(const char *path, const char *arg, ...)
 {
 	ARGUMENTS(arg);
 	va_end(again);
-	return EXEC(path, libcs.execv(path, argv));
+	return EXEC(AT_FDCWD, path, libcs.execv(path, argv));
 }
 
 HODO_PUBLIC int execlp(const char *file, const char *arg, ...)
 {
 	ARGUMENTS(arg);
 	va_end(again);
-	return EXEC(file, libcs.execvp(file, argv));
+	return EXEC(HODO_IMAGE_SEARCHED, file, libcs.execvp(file, argv));
 }
 
 HODO_PUBLIC int execle(const char *path, const char *arg, ...)
@@ -147,21 +124,24 @@ HODO_PUBLIC int execle(const char *path, const char *arg, ...)
 	char *const *envp = va_arg(again, char *const *);
 
 	va_end(again);
-	return EXEC(path, libcs.execve(path, argv, envp));
+	return EXEC(AT_FDCWD, path, libcs.execve(path, argv, envp));
 }
 
 /* ------------------------------------------------------------------- spawn */
 
 /* The child's number is known when it is its own image already, or none came to be. */
-static int spawn(__typeof__(posix_spawn) *libc, pid_t *pid, const char *path,
+static int spawn(__typeof__(posix_spawn) *libc, int dir, pid_t *pid, const char *path,
 		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[],
 		 char *const envp[])
 {
 	pid_t own = 0;
 	int error = libc(pid ? pid : &own, path, actions, attributes, argv, envp);
 
+	/* The actions may have changed the child's directory, and nobody can look into them. */
+	if (error == 0 && actions && (dir != HODO_IMAGE_SEARCHED || strchr(path, '/')))
+		dir = HODO_IMAGE_ELSEWHERE;
 	if (error == 0)
-		hodo_image_announce((uint32_t)(pid ? *pid : own), path);
+		hodo_image_announce((uint32_t)(pid ? *pid : own), dir, path);
 	return error;
 }
 
@@ -169,14 +149,14 @@ HODO_PUBLIC int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file
 			    const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	hodo_exec_prepare();
-	return spawn(libcs.posix_spawn, pid, path, actions, attributes, argv, envp);
+	return spawn(libcs.posix_spawn, AT_FDCWD, pid, path, actions, attributes, argv, envp);
 }
 
 HODO_PUBLIC int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			     const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	hodo_exec_prepare();
-	return spawn(libcs.posix_spawnp, pid, file, actions, attributes, argv, envp);
+	return spawn(libcs.posix_spawnp, HODO_IMAGE_SEARCHED, pid, file, actions, attributes, argv, envp);
 }
 #else
 void hodo_exec_prepare(void)

@@ -4,7 +4,8 @@
  * be. Where libhodo is not loaded in it, nothing else would say that there was one.
  *
  * Called by exec's callers (exec.c): in any thread, in signal handlers, and in vfork children, which run in their
- * parent's memory under a number of their own. No lock, and no system call but those of the slow path and getpid().
+ * parent's memory under a number of their own. No lock, and no system call but those of the slow path, getpid(),
+ * getppid(), and readlinkat() where a path does not begin at the root.
  *
  *               | announce | withdraw | the recorder
  *   announce    | beside: a place is taken by one compare-and-swap
@@ -13,6 +14,7 @@
  *
  * Without the release of the word the recorder could read the path of the place's former image.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include "images.h"
 #include "sys.h"
@@ -23,38 +25,64 @@ static bool readable(const char *p)
 	return hodo_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (uintptr_t)p & ~7ul, 0, 8) == 0;
 }
 
-/* False: exec will fail, with EFAULT, ENOENT or ENAMETOOLONG. */
-static bool copy_path(char *to, size_t size, const char *path)
+/* Of a path, its NUL not counted; more than PATH_MAX: exec will fail, with EFAULT or ENAMETOOLONG. */
+static size_t length(const char *path)
+{
+	for (size_t len = 0; len < PATH_MAX; len++) {
+		if ((len == 0 || (uintptr_t)(path + len) % HODO_PAGE == 0) && !readable(path + len))
+			break;
+		if (!path[len])
+			return len;
+	}
+	return PATH_MAX + 1;
+}
+
+/* Where a relative path begins: known before exec alone, to the caller alone. Its length; 0: not known, or too long. */
+static size_t begin_of(char *to, size_t size, int dir)
+{
+	char link[32] = "/proc/self/cwd";
+	long n;
+
+	if (dir >= 0) {
+		__builtin_memcpy(link + sizeof("/proc/self"), "fd/", 4);
+		hodo_text_number(link, sizeof(link), (uint64_t)dir);
+	}
+	n = dir == HODO_IMAGE_ELSEWHERE ? 0 : hodo_sys4(SYS_readlinkat, AT_FDCWD, link, to, size);
+	return n > 0 && (size_t)n < size && to[0] == '/' ? (size_t)n : 0;
+}
+
+/* As struct hodo_image has it. False: exec will fail. */
+static bool copy_path(char *to, size_t size, int dir, const char *path)
 {
 	static const char cut[] = "...";
-	size_t len = 0, skip;
+	size_t len = length(path), at = 0, skip = 0;
+	bool whole;
 
-	for (;; len++) {
-		if ((len == 0 || (uintptr_t)(path + len) % HODO_PAGE == 0) && !readable(path + len))
-			return false;
-		if (len == PATH_MAX)
-			return false;
-		if (!path[len])
-			break;
+	if (len > PATH_MAX || (len == 0 && dir < 0))
+		return false;
+	whole = path[0] == '/' || (dir == HODO_IMAGE_SEARCHED && !strchr(path, '/'));
+	if (!whole) {
+		at = begin_of(to, size, dir);
+		whole = at;
+		if (len)
+			to[at++] = '/';
 	}
-	skip = len < size ? 0 : len - (size - 1);
-	for (size_t i = skip; i <= len; i++)
-		to[i - skip] = path[i];
-	if (skip)
-		__builtin_memcpy(to, cut, sizeof(cut) - 1);
-	return len > 0;
+	if (!whole || at + len >= size) {
+		__builtin_memcpy(to, cut, sizeof(cut));
+		at = sizeof(cut) - 1;
+		if (len && path[0] != '/' && at + len + 1 < size)
+			to[at++] = '/';
+		skip = at + len < size ? 0 : at + len - (size - 1);
+	}
+	__builtin_memcpy(to + at, path + skip, len - skip);
+	to[at + len - skip] = 0;
+	return true;
 }
 
-static struct hodo_images *head(void)
-{
-	return (struct hodo_images *)(hodo_recording.shm + HODO_SHM_IMAGES_HEAD);
-}
-static struct hodo_image *places(void)
-{
-	return (struct hodo_image *)(hodo_recording.shm + HODO_SHM_IMAGES);
-}
+static struct hodo_images *head(void) { return (struct hodo_images *)(hodo_recording.shm + HODO_SHM_IMAGES_HEAD); }
+static struct hodo_image *places(void) { return (struct hodo_image *)(hodo_recording.shm + HODO_SHM_IMAGES); }
 
-static void put(struct hodo_announced *a, uint32_t pid, const char *path)
+static void put(struct hodo_announced *a, uint32_t pid, int dir, const char *path)
 {
 	static uint32_t number;
 	struct hodo_images *images = head();
@@ -69,9 +97,10 @@ static void put(struct hodo_announced *a, uint32_t pid, const char *path)
 	}
 	if (i == HODO_IMAGES_MAX) {
 		hodo_add(&images->lost, 1);
+		*a = (struct hodo_announced){ i, HODO_IMAGE_TAKEN };
 		return;
 	}
-	if (!copy_path(place[i].path, sizeof(place[i].path), path)) {
+	if (!copy_path(place[i].path, sizeof(place[i].path), dir, path)) {
 		hodo_store_release(&place[i].who, HODO_IMAGE_FREE);
 		return;
 	}
@@ -94,6 +123,12 @@ static uint32_t caller(void)
 	return pid == ((struct hodo_shm *)hodo_recording.shm)->pid || hodo_sys0(SYS_getppid) != 0 ? pid : 0;
 }
 
+static void leave(uint64_t mask, uint32_t token)
+{
+	hodo_section_leave(token);
+	hodo_signals_restore(mask);
+}
+
 /* The memory to announce in. With signals blocked: a handler that came in between might have forked. */
 static bool enter(uint64_t *mask, uint32_t *token)
 {
@@ -103,34 +138,27 @@ static bool enter(uint64_t *mask, uint32_t *token)
 	*token = hodo_section_enter();
 	if (*token && !hodo_process_forked() && hodo_recording.on && hodo_recording.shm)
 		return true;
-	hodo_section_leave(*token);
-	hodo_signals_restore(*mask);
+	leave(*mask, *token);
 	return false;
 }
 
-static void leave(uint64_t mask, uint32_t token)
-{
-	hodo_section_leave(token);
-	hodo_signals_restore(mask);
-}
-
-struct hodo_announced hodo_image_announce(uint32_t pid, const char *path)
+struct hodo_announced hodo_image_announce(uint32_t pid, int dir, const char *path)
 {
 	struct hodo_announced a = { 0, 0 };
 	uint32_t token;
 	uint64_t mask;
 
-	if (!path || !enter(&mask, &token))
+	if (!enter(&mask, &token))
 		return a;
 	if (pid == 0)
 		pid = caller();
 	if (pid)
-		put(&a, pid, path);
+		put(&a, pid, dir, path ? path : "");
 	leave(mask, token);
 	return a;
 }
 
-/* Another recording may have begun meanwhile, whose place has another word then. */
+/* Another recording may have begun meanwhile, whose place has another word then, and whose count may be 0. */
 void hodo_image_withdraw(struct hodo_announced a)
 {
 	uint32_t token;
@@ -138,6 +166,10 @@ void hodo_image_withdraw(struct hodo_announced a)
 
 	if (!a.who || !enter(&mask, &token))
 		return;
-	hodo_cas_seq(&places()[a.place].who, &a.who, HODO_IMAGE_FREE);
+	if (a.place == HODO_IMAGES_MAX)
+		for (uint32_t lost = hodo_load(&head()->lost); lost && !hodo_cas_seq(&head()->lost, &lost, lost - 1);)
+			;
+	else
+		hodo_cas_seq(&places()[a.place].who, &a.who, HODO_IMAGE_FREE);
 	leave(mask, token);
 }

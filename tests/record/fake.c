@@ -3,7 +3,7 @@
  * fake.c - a process that joins a recording without libhodo: honestly, or in
  * one of the ways in which a broken or hostile one might.
  *
- * Usage: fake HOW [EVENTS]      linked statically, so that nothing is preloaded
+ * Usage: fake HOW [EVENTS | PATH]      linked statically, so that nothing is preloaded
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fake.h"
 #include "writer.h"
 #include <lib/random.h>
 
@@ -27,11 +28,12 @@
 
 static struct hodo_msg_config config;
 static struct hodo_layout layout;
-static uint8_t *shm;
+uint8_t *shm;
 static int memfd;
-static uint64_t seed = 0x9e3779b97f4a7c15ull;
+uint64_t seed = 0x9e3779b97f4a7c15ull;
+const char *argument = "";
 
-static void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "fake: %s: %s\n", what, strerror(errno));
 	exit(99);
@@ -48,9 +50,25 @@ static int connect_recorder(void)
 	if (len <= HODO_RECORDER_SUFFIX || len - HODO_RECORDER_SUFFIX >= sizeof(a.sun_path))
 		die("no recorder");
 	memcpy(a.sun_path, path, len - HODO_RECORDER_SUFFIX);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
+		return fd;
+	/* For another user. */
+	memset(&a.sun_path, 0, sizeof(a.sun_path));
+	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, HODO_RECORDER_ABSTRACT "%.*s", HODO_RECORDER_NAME,
+		 path + len - HODO_RECORDER_SUFFIX + 1);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+								     strlen(a.sun_path + 1))) < 0)
 		die("connect");
 	return fd;
+}
+
+static uint64_t hello_key(void)
+{
+	char half[HODO_RECORDER_KEY / 2 + 1] = "";
+	const char *path = getenv(HODO_RECORDER_ENV);
+
+	memcpy(half, path + strlen(path) - HODO_RECORDER_KEY, sizeof(half) - 1);
+	return strtoull(half, NULL, 16);
 }
 
 static struct hodo_msg_hello hello_message(void)
@@ -58,7 +76,7 @@ static struct hodo_msg_hello hello_message(void)
 	struct hodo_msg_hello h = {
 		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_HELLO },
 		.pid = (uint32_t)getpid(), .ppid = (uint32_t)getppid(), .cpus = 2, .start = HODO_START_EXEC, .tsc = 1,
-		.comm = "fake", .exe = "/no/such/fake",
+		.comm = "fake", .exe = "/no/such/fake", .key = hello_key(),
 	};
 	return h;
 }
@@ -140,7 +158,7 @@ static void wait_hangup(int fd)
 	close(fd);
 }
 
-static void join(void)
+void join(void)
 {
 	int fd = connect_recorder();
 
@@ -543,6 +561,13 @@ static const struct {
 	{ "garbage-profile", garbage_profile },
 	{ "jump", jump },
 	{ "stray-write", stray_write },
+	{ "images-garbage", images_garbage },
+	{ "images-changing", images_changing },
+	{ "images-path", images_path },
+	{ "images-drop", images_drop },
+	{ "images-pid", images_pid },
+	{ "images-lost", images_lost },
+	{ "images-many", images_many },
 };
 
 int main(int argc, char **argv)
@@ -550,7 +575,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc >= 2 && i < sizeof(ways) / sizeof(*ways); i++) {
 		if (strcmp(argv[1], ways[i].name) != 0)
 			continue;
-		ways[i].run(argc > 2 ? strtoull(argv[2], NULL, 10) : 0);
+		argument = argc > 2 ? argv[2] : "";
+		ways[i].run(strtoull(argument, NULL, 10));
 		return 0;
 	}
 	fprintf(stderr, "usage: fake HOW [EVENTS]\n");

@@ -91,6 +91,84 @@ static int spawned(void)
 	return status != 0;
 }
 
+/* ------------------------------------------------------------------ where a path begins */
+
+static int child_by(void (*way)(char **argv), char *path)
+{
+	char *argv[] = { path, "a", "b", NULL };
+	pid_t pid = fork();
+
+	program = path;
+	if (pid == 0) {
+		way(argv);
+		_exit(127);
+	}
+	return status_of(pid);
+}
+
+static void at_descriptor(char **argv) { execveat(open(".", O_RDONLY), program, argv, none, 0); }
+static void at_descriptor_or_empty(char **argv) { execveat(AT_FDCWD, program, argv, none, AT_EMPTY_PATH); }
+
+/* In that directory, which is absolute: 16 times. */
+static int relative(const char *dir, char *name)
+{
+	char dotted[300], *argv[] = { dotted, "a", "b", NULL };
+	pid_t pid;
+
+	snprintf(dotted, sizeof(dotted), "./%s", name);
+	program = dotted;
+	if (chdir(dir) < 0 || each() != 0)
+		return 1;
+	/* No PATH is searched. */
+	if (child_by(by_execve, name) || child_by(by_execle, name) || child_by(at_descriptor, name) ||
+	    child_by(at_descriptor_or_empty, name))
+		return 1;
+	if (posix_spawn(&pid, name, NULL, NULL, argv, none) != 0 || status_of(pid) != 0 ||
+	    posix_spawnp(&pid, dotted, NULL, NULL, argv, none) != 0 || status_of(pid) != 0 || chdir("/") < 0)
+		return 1;
+	pid = vfork();
+	if (pid == 0) {
+		if (chdir(dir) == 0)
+			execve(name, argv, none);
+		_exit(127);
+	}
+	return status_of(pid);
+}
+
+/* In the directory that an action of posix_spawn() changes to. */
+static int by_action(const char *dir, char *name)
+{
+	char *argv[] = { name, "a", "b", NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, dir);
+	if (posix_spawn(&pid, name, &actions, NULL, argv, none) != 0)
+		return 1;
+	posix_spawn_file_actions_destroy(&actions);
+	return status_of(pid);
+}
+
+/* So many that run at one time; then what fails; and at last it is the program itself, upon which they end. */
+static int full(int children)
+{
+	char *waits[] = { program, "wait", NULL }, *argv[] = { program, NULL };
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || dup2(ends[0], 0) < 0)
+		return 1;
+	for (int i = 0; i < children; i++)
+		if (posix_spawn(&pid, program, NULL, NULL, waits, none) != 0)
+			return 1;
+	for (int i = 0; i < 5; i++)
+		if (execve("/nowhere/at/all", argv, none) != -1 || errno != ENOENT)
+			return 1;
+	execve(program, argv, none);
+	return 1;
+}
+
 /* ------------------------------------------------------------------ what fails */
 
 #define FAILS(call, error)                                                                 \
@@ -179,5 +257,11 @@ int main(int argc, char **argv)
 		return failing();
 	if (strcmp(what, "thread") == 0)
 		return in_thread();
+	if (strcmp(what, "relative") == 0)
+		return relative(argv[2], program);
+	if (strcmp(what, "action") == 0)
+		return by_action(argv[2], program);
+	if (strcmp(what, "full") == 0)
+		return full(atoi(argv[2]));
 	return argc > 4 ? chains(argv, atoi(argv[2]), atoi(argv[3])) : 1;
 }

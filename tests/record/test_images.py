@@ -10,6 +10,9 @@ IMAGES = program("IMAGES")
 TRUE = os.path.realpath(shutil.which("true"))
 
 
+TOO_MANY = "or fewer: more programs ran at one time than can be followed"
+
+
 def missing(path):
     return f"libhodo was not loaded in {path}, or did not reach the recorder"
 
@@ -75,9 +78,31 @@ class Images(Case):
         os.chmod(script, 0o755)
         shutil.copy(self.nothing, self.path(odd))
         path = f"{self.dir}:{os.environ['PATH']}"
-        self.counted({self.static: 2, "./nothing is static": 1}, "bash", "-c", f"nothing; ./nothing; {script}",
-                     env={"PATH": path})
-        self.counted({"./odd\\x1b[31m is static": 1}, "bash", "-c", "./odd*; :")
+        self.counted({self.static: 3}, "bash", "-c", f"nothing; ./nothing; {script}", env={"PATH": path})
+        self.counted({self.path("odd\\x1b[31m") + " is static": 1}, "bash", "-c", "./odd*; :")
+
+    def elsewhere(self, *names):
+        """The static program in another folder; in the recorder's own there is a dynamic one of that name."""
+        there = self.path(*names)
+        os.makedirs(there)
+        os.rename(self.nothing, os.path.join(there, "nothing"))
+        shutil.copy(TRUE, self.nothing)
+        return there
+
+    def test_relative(self):
+        """A path begins in the folder of the process, at that moment."""
+        there = self.elsewhere("there")
+        self.counted({f"{there}/nothing is static": 16}, IMAGES, "relative", there, "nothing", wrote=1)
+        self.counted({missing(".../nothing"): 1}, IMAGES, "action", there, "./nothing", wrote=1)
+
+    def test_relative_in_a_deep_folder(self):
+        """More than there is room for: the name is left, where exec was given one, and nothing is guessed."""
+        there = self.elsewhere(*["d" * 100] * 3)
+        self.counted({missing(".../nothing"): 14, missing("..."): 2}, IMAGES, "relative", there, "nothing", wrote=1)
+
+    def test_more_than_can_be_followed(self):
+        """256 at one time; more are counted as well. What failed is none of them."""
+        self.counted({self.static: 256, TOO_MANY: 45}, IMAGES, "full", 300, self.nothing, wrote=1)
 
     def test_set_user_id(self):
         if os.geteuid() != 0:
