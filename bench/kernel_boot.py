@@ -158,7 +158,7 @@ class Machine:
                            stdout=out, cwd=folder, check=True)
         with open(disk, "wb") as out:
             out.truncate(KEPT_BYTES)
-        cmd = [*QEMU, "-kernel", self.kernel.image, "-initrd", initramfs, "-append", COMMAND_LINE,
+        cmd = [*QEMU, "-kernel", self.kernel.unpacked_image(), "-initrd", initramfs, "-append", COMMAND_LINE,
                "-drive", f"file={disk},format=raw,if=virtio,cache=unsafe"]
         try:
             done = subprocess.run([str(c) for c in cmd], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False,

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # The guest itself is what the other tests count on.
-# guest: everywhere modules=loop
+# guest: everywhere modules=loop packed
 . /lib/guest.sh
 
 equal cpus "$(nproc)" 2
 note "clock: $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" # tsc, unless the host is too busy
+note "the kernel is at $(sed -n 's/ T _text$//p' /proc/kallsyms)"
 check debugfs grep -q " /sys/kernel/debug debugfs " /proc/mounts
 check tracefs test -e $TRACING/events/sched/sched_switch/format
 check loopback ping -c 1 -W 5 127.0.0.1

@@ -133,13 +133,14 @@ class Guest:
     """One boot. What it prints on its second serial port comes line by line; the kernel's log is in a file."""
 
     def __init__(self, kernel, initramfs, folder, memory=1024, cpus=2, network=False, disk_mb=0, append="", qemu=(),
-                 turns=False):
+                 turns=False, packed=False):
         self.folder = pathlib.Path(folder)
         self.console = self.folder / "console"
         self.results = self.folder / "results"
         self.command = [
             "qemu-system-x86_64", "-accel", "tcg,thread=single" if turns or takes_turns() else "tcg", "-m", str(memory),
-            "-smp", str(cpus), "-kernel", str(kernel.image), "-initrd", str(initramfs), "-append",
+            "-smp", str(cpus), "-kernel",
+            str(kernel.image if packed else kernel.unpacked_image()), "-initrd", str(initramfs), "-append",
             # A guest that had to wait for the host must not be taken for one that hangs.
             "console=ttyS0 loglevel=5 panic=-1 oops=panic clocksource=tsc tsc=reliable no_timer_check nowatchdog "
             f"rcupdate.rcu_cpu_stall_timeout=60 log_buf_len=1M {append}".strip(),

@@ -5,10 +5,12 @@ What is installed is taken; the rest is downloaded from Debian's archive and unp
 $XDG_CACHE_HOME/hodo/kernels. An installed image would write a boot loader's menu and an initramfs that nobody needs."""
 import contextlib
 import fcntl
+import lzma
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -71,6 +73,25 @@ class Kernel:
             boot, modules = root / "boot", root / "lib" / "modules" / self.version
         return boot / f"vmlinuz-{self.version}", modules, boot / f"System.map-{self.version}"
 
+    def unpacked_image(self):
+        """The image as an ELF file, unpacked once, by this machine: the emulator takes longer for that than for the
+        boot. It runs where it was linked to, since what unpacks it is what moves it to a random place. The image itself
+        if it cannot be unpacked here."""
+        stat = self.image.stat()
+        final = cache() / f"vmlinux-{self.version}-{stat.st_size}-{stat.st_mtime_ns}"
+        with locked(cache() / f".vmlinux-{self.version}.lock"):
+            if final.exists():
+                return final
+            data = _unpacked_image(self.image.read_bytes())
+            if data is None:
+                return self.image
+            for old in cache().glob(f"vmlinux-{self.version}-*"):
+                old.unlink()
+            temporary = final.with_name(f".{final.name}")
+            temporary.write_bytes(data)
+            temporary.rename(final)
+        return final
+
     def config(self, name):
         """"y", "m", or "" of the kernel's configuration."""
         found = re.search(rf"^{name}=(\w+)$", (self.headers / ".config").read_text(), re.M)
@@ -92,6 +113,30 @@ class Kernel:
 
 def _module_name(file):
     return os.path.basename(file).split(".ko")[0].replace("-", "_")
+
+
+def _unpacked_image(image):
+    """The ELF file in a bzImage, if it has the note (XEN_ELFNOTE_PHYS32_ENTRY) of what the emulator can boot so; else
+    None."""
+    notes = [struct.pack("<III", 4, size, 18) + b"Xen\0" for size in (4, 8)]
+    for magic, unpack in ((b"\xfd7zXZ\0", lambda data: lzma.LZMADecompressor().decompress(data)),
+                          (b"\x28\xb5\x2f\xfd", _unzstd)):
+        at = image.find(magic)
+        while at >= 0:
+            try:
+                data = unpack(image[at:])
+            except (OSError, lzma.LZMAError):
+                data = b""
+            if data.startswith(b"\x7fELF") and any(note in data for note in notes):
+                return data
+            at = image.find(magic, at + 1)
+    return None
+
+
+def _unzstd(data):
+    # What follows the packed kernel in the image is no error.
+    return subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=False).stdout
 
 
 def _unpacked(name, packages, finish):

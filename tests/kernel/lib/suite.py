@@ -21,7 +21,7 @@ class Test:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.name = self.folder.name
-        self.alone = self.everywhere = self.last = self.network = self.long = self.turns = False
+        self.alone = self.everywhere = self.last = self.network = self.long = self.turns = self.packed = False
         self.memory, self.seconds, self.disk_mb, self.append = 1024, 120, 0, ""
         self.modules, self.programs = [], []
         for line in re.findall(r"^# guest: (.*)$", (self.folder / "run.sh").read_text(), re.M):
@@ -30,7 +30,7 @@ class Test:
 
     def _say(self, word):
         name, _, value = word.partition("=")
-        if name in ("alone", "everywhere", "last", "network", "long", "turns") and not value:
+        if name in ("alone", "everywhere", "last", "network", "long", "turns", "packed") and not value:
             setattr(self, name, True)
         elif name in ("modules", "programs") and value:
             getattr(self, name).extend(value.split(","))
