@@ -36,8 +36,13 @@ def recordings():
         yield data / "snapshot-0001" if data.name == "trigger" else data
 
 
-def babeltrace():
+def readable():
+    """Each, by hodo itself and by babeltrace2."""
     for data in recordings():
+        for verb in ("stat", "print"):
+            run = subprocess.run([HODO, verb, "-q", data], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                 check=False)
+            check(f"{verb}_{data.relative_to(DIR)}", run.returncode == 0, run.stderr)
         run = subprocess.run([sys.executable, "-B", ROOT / "tests/read/compare_bt2.py", HODO, data], text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         check(f"babeltrace2_{data.relative_to(DIR)}", run.returncode == 0, run.stdout)
@@ -132,7 +137,7 @@ def bounds():
     check("crash_events", any(e["name"] == "syscalls:sys_enter_tgkill" for e in events("crash")))
 
 
-babeltrace()
+readable()
 alone()
 both()
 others()

@@ -165,8 +165,9 @@ waited ended $recorder
 check ended_said grep -q "ended through its control tree" /tmp/ended
 
 # ------------------------------------------------------------- killed recorders
-nice -n 19 dd if=/dev/zero of=/dev/null bs=64 2>/dev/null &
+dd if=/dev/zero of=/dev/null bs=64 2>/dev/null &
 load=$!
+renice -n 19 -p $load
 good=0 seen=0
 for i in 1 3 4 6 7 9 10 12; do
 	[ $((i % 2)) = 0 ] && mode=--overwrite || mode=
@@ -194,7 +195,7 @@ for i in 1 3 4 6 7 9 10 12; do
 	fi
 	rm -rf /tmp/killed /tmp/killed.old
 done
-kill $load
+check killed_load kill $load
 equal killed $good 8
 check killed_seen [ $seen -ge 1 ]
 check killed_off ended
@@ -232,11 +233,5 @@ check no_debugfs_recorded test "$(count /tmp/debugfs syscalls:sys_exit_execve)" 
 status no_device 1 unshare -m sh -c 'mount -t tmpfs none /dev && mknod /dev/null c 1 3 && hodo record -k -o /tmp/none'
 says no_device_said "/dev/hodo is not there"
 
-for data in "$OUT"/*; do
-	[ -d "$data" ] || continue
-	case $data in */trigger) data=$data/snapshot-0001 ;; esac
-	hodo stat -q "$data" >/dev/null || not_ok stat "$data"
-	hodo print -q "$data" >/dev/null || not_ok print "$data"
-done
 unload
 finish
