@@ -2,10 +2,11 @@
 /*
  * irqs - events in process context, soft and hard interrupts and NMIs, nested in each other on all CPUs.
  *
- * A number written to `run`: so many milliseconds. On each CPU a thread emits all the time; a timer interrupts it,
- * emits, and raises a tasklet, which emits; and every CPU sends NMIs to the others, whose handlers emit. Each
- * event says where it was emitted, the how many-th it is there, and a text that depends on both, so that one that was
- * torn is seen. `emitted` has how many there were: CPU, context and count in each line.
+ * A number written to `run`: so many milliseconds, or until the thread of one CPU has emitted `most` events. On each
+ * CPU a thread emits all the time; a timer interrupts it, emits, and raises a tasklet, which emits; and every CPU
+ * sends NMIs to the others, whose handlers emit. Each event says where it was emitted, the how many-th it is there,
+ * and a text that depends on both, so that one that was torn is seen. `emitted` has how many there were: CPU, context
+ * and count in each line.
  */
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -36,6 +37,8 @@ static DEFINE_MUTEX(lock);
 static bool running;
 static unsigned int period_us = 300;
 module_param(period_us, uint, 0600);
+static ulong most = ULONG_MAX;
+module_param(most, ulong, 0600);
 
 /* Preemption is off. A context has no writer but itself on its CPU: none of them nests in itself. */
 static void emit(enum context context)
@@ -145,6 +148,16 @@ static void end_cpu(unsigned int cpu)
 	tasklet_kill(&c->tasklet);
 }
 
+static bool enough(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&cpus, cpu)->emitted[PROCESS]) >= most)
+			return true;
+	return false;
+}
+
 static int run_for(unsigned int ms)
 {
 	unsigned int cpu;
@@ -158,8 +171,8 @@ static int run_for(unsigned int ms)
 		if (!err)
 			err = begin_cpu(cpu);
 	cpus_read_unlock();
-	if (!err)
-		msleep(ms);
+	for (unsigned int waited = 0; !err && waited < ms && !enough(); waited += 20)
+		msleep(20);
 	for_each_online_cpu(cpu)
 		end_cpu(cpu);
 	msleep(100); /* NMIs that are on their way */

@@ -191,7 +191,8 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 	check example_probe sh -c "[ \$(cat $parameters/jobs/parameters/longest_ns) -gt 0 ]"
 	rmmod jobs
 	insmod ./sites_busy.ko
-	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M -o "$OUT/busy" -- sleep 3
+	# As much as babeltrace2 reads in a moment.
+	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M --max-size 1M -o "$OUT/busy" -- sleep 3
 	rmmod sites_busy
 	unload
 else
