@@ -3,7 +3,6 @@
 """hodo recover on recordings whose recorder was killed: all that was written is readable, event for event, and the
 program has noticed nothing."""
 import ctypes
-import json
 import os
 import random
 import re
@@ -14,12 +13,13 @@ import subprocess
 import time
 
 import hodo_test
-from hodo_test import HODO, compare, hodo, json_lines, main, program, readable, wait_for
+from hodo_test import HODO, compare, hodo, main, program, readable, wait_for
 
 LIFE, TARGET = program("LIFE"), program("TARGET")
 KILLS = 50
 HEADER = struct.Struct("=I16sIQQQQQQIIQ")
 SEED = int(os.environ.get("SEED", "1"))
+PARTS = re.compile(r'"(?:cpu|tid)":\d+|"name":"[^"]*"|"fields":\{.*')
 
 
 def packets(path):
@@ -46,14 +46,15 @@ class Case(hodo_test.Case):
         self.out = self.data + ".recovered"
 
     def events(self, path, clean=True):
-        """Without their times: those of the source are by its provisional clock."""
+        """As they are printed, which takes a fifth of what reading JSON does; without their times, since those of the
+        source are by its provisional clock."""
         done = hodo("print", "--json", path, status=0)
         if clean:
             for line in done.stderr.splitlines():
                 self.assertRegex(line, "events were lost|did not end in order")
-        events = json_lines(done.stdout)
-        return sorted(((e["cpu"], e["tid"], e["name"], json.dumps(e["fields"], sort_keys=True)) for e in events),
-                      key=lambda e: (e[0], e[1], e[3]))
+        events = sorted(tuple(PARTS.findall(line)) for line in done.stdout.splitlines())
+        self.assertLessEqual({len(parts) for parts in events}, {4})
+        return events
 
     def snapshot_of(self, path):
         """All names and contents below a path."""
