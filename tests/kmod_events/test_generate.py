@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """test_generate.py WORK - src/kmod/events/generate.py on headers written for it, with the headers of each kernel that
 is installed; 77: there is none."""
+import importlib
 import pathlib
 import re
 import shutil
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KMOD = ROOT / "src/kmod"
+sys.path.insert(0, str(KMOD / "events"))
 failures = 0
 
 
@@ -58,10 +60,11 @@ def test(kernel, work):
         "hodo_kinds_text", "hodo_kinds_text_condition", "hodo_kinds_text_fn", "hodo_kinds_text_print", "int"}, kinds)
     check(f"{name}.kinds.all", "hodo_kinds" not in skipped, skipped)
     good = set(re.findall(r"hodo_tp_(\w+)\.event", (events / "set_hodo_broken.c").read_text()))
-    check(f"{name}.good", good == {"hodo_broken_good"}, good)
+    check(f"{name}.good", good == {"hodo_broken_good", "hodo_broken_printer"}, good)
     for what, why in (("class hodo_broken_private", "undefined type"),
                       ("class hodo_broken_field", "incomplete type"),
                       ("class hodo_broken_class", "hodo_nobody_declared"),
+                      ("class hodo_broken_caller", "hodo_nobody_declared"),
                       ("class hodo_broken_many", "too many fields"),
                       ("class hodo_broken_symbol", "needs nobody_exports_this, which is not exported")):
         line = next((l for l in skipped.split("\n") if f": {what}: " in l), "")
@@ -85,11 +88,19 @@ def test(kernel, work):
           run.stderr.startswith("hodo: no header of tracepoints is named nosuch"), run.stderr)
 
 
+def test_callers():
+    """All of a function that is not there, which else take a round of compiling each."""
+    header = importlib.import_module("generate").Header("", HERE / "include/trace/events/hodo_broken.h")
+    found = header.callers("hodo_nobody_declared")
+    check("callers", sorted(found) == ["class hodo_broken_caller", "class hodo_broken_class"], found)
+
+
 def main():
     kernels = [p for p in sorted(pathlib.Path("/usr/src").glob("linux-headers-*")) if (p / "Module.symvers").exists()]
     if not kernels or not shutil.which("make"):
         print("skipped: no kernel headers are installed")
         sys.exit(77)
+    test_callers()
     for kernel in kernels:
         test(kernel, pathlib.Path(sys.argv[1]))
     sys.exit(1 if failures else 0)

@@ -14,6 +14,7 @@ In O/events:
   events.skipped what is left out, and why
   events.json    what was found out, for the next run: an unchanged kernel is not asked again"""
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -48,35 +49,32 @@ class Header:
         self.events = []
         self.error = "does not compile"
 
+    @functools.cached_property
     def blocks(self):
-        """(first line, macro, first argument, second argument) of each use of a macro that defines events."""
-        return [(self.text.count("\n", 0, m.start(1)) + 1, m.group(1), m.group(2), m.group(3))
-                for m in EVENT_MACRO.finditer(self.text)]
+        """(first line, last line, text, what to skip to be without it) of each use of a macro that defines events."""
+        found = []
+        for m in EVENT_MACRO.finditer(self.text):
+            depth = 0
+            for p in re.compile("[()]").finditer(self.text, m.end(1)):
+                end = p.start()
+                depth += 1 if p.group() == "(" else -1
+                if depth == 0:
+                    break
+            macro, one, two = m.groups()
+            what = (f"event {two}" if macro.startswith("DEFINE_EVENT") else
+                    f"class {one}" if macro.startswith(("DECLARE_EVENT", "TRACE_EVENT")) else None)
+            first, last = (self.text.count("\n", 0, at) + 1 for at in (m.start(1), end))
+            found.append((first, last, self.text[m.start(1):end], what))
+        return found
+
+    def callers(self, function):
+        """The classes whose fields are filled in with the function, by their text."""
+        use = re.compile(rf"TP_STRUCT__entry(?:(?!TP_printk).)*\b{function}\s*\(", re.S)
+        return [what for _, _, text, what in self.blocks if what and use.search(text)]
 
     def at_line(self, line):
         """What is to be skipped if that line is wrong; None: it is in no event."""
-        found = None
-        for first, macro, one, two in self.blocks():
-            if first > line:
-                break
-            found = (first, macro, one, two)
-        if not found:
-            return None
-        # Behind the end of its parentheses a line belongs to no event.
-        start = sum(len(t) + 1 for t in self.text.split("\n")[:found[0] - 1])
-        depth, at = 0, self.text.index("(", start)
-        for at in range(at, len(self.text)):
-            depth += {"(": 1, ")": -1}.get(self.text[at], 0)
-            if depth == 0:
-                break
-        if line > self.text.count("\n", 0, at) + 1:
-            return None
-        _, macro, one, two = found
-        if macro.startswith("DEFINE_EVENT"):
-            return f"event {two}"
-        if macro.startswith(("DECLARE_EVENT", "TRACE_EVENT")):
-            return f"class {one}"
-        return None
+        return next((what for first, last, _, what in reversed(self.blocks) if first <= line <= last), None)
 
     def source(self):
         structs = sorted(set(re.findall(r"\bstruct\s+(\w+)\s*\*", self.text)))
@@ -241,16 +239,17 @@ def errors_by_header(output, headers):
 
 
 def blame(header, block):
-    """What to skip for the error: "class NAME" or "event NAME"; None: it cannot be known."""
+    """What to skip for the error, "class NAME" or "event NAME"; nothing: it cannot be known."""
     function = OUR_FUNCTION.search(block[0])
     if function:
-        return ("event " if function.group(1) == "check" else "class ") + function.group(2)
-    for line in block[1:]:
-        at = re.search(re.escape(header.path.name) + r":(\d+)", line)
-        what = header.at_line(int(at.group(1))) if at else None
-        if what:
-            return what
-    return None
+        found = [("event " if function.group(1) == "check" else "class ") + function.group(2)]
+    else:
+        lines = (re.search(re.escape(header.path.name) + r":(\d+)", line) for line in block[1:])
+        what = next(filter(None, (header.at_line(int(at.group(1))) for at in lines if at)), None)
+        found = [what] if what else []
+    # Which the compiler says of the first caller only.
+    undeclared = re.search(r"implicit declaration of function \W*(\w+)", block[1])
+    return found + header.callers(undeclared.group(1)) if found and undeclared else found
 
 
 def message(block):
@@ -267,19 +266,18 @@ def compile_headers(build, headers):
         run = build.make([f"ev_{n}.o" for n in pending])
         errors = errors_by_header(run.stdout + run.stderr, headers)
         pending = {n: h for n, h in pending.items() if not (build.dir / f"ev_{n}.o").exists()}
-        if not pending:
-            return
         for h in list(pending.values()):
             before = len(h.skipped)
             blocks = errors.get(h.name, [])
             for block in blocks:
-                what = blame(h, block)
-                if what:
+                for what in blame(h, block):
                     h.skipped.setdefault(what, message(block))
             h.error = message(blocks[0]) if blocks else h.error
             if len(h.skipped) == before:
                 h.lost = h.error
                 del pending[h.name]
+        if not pending: # without a target, kbuild would make all
+            return
     for h in pending.values():
         h.lost = h.error
 

@@ -38,6 +38,16 @@ DECLARE_EVENT_CLASS(hodo_broken_class,
 DEFINE_EVENT(hodo_broken_class, hodo_broken_one, TP_PROTO(int x), TP_ARGS(x));
 DEFINE_EVENT(hodo_broken_class, hodo_broken_two, TP_PROTO(int x), TP_ARGS(x));
 
+/* Another caller of that function, which the compiler speaks of once. */
+TRACE_EVENT(hodo_broken_caller,
+	TP_PROTO(int x), TP_ARGS(x), TP_STRUCT__entry(__field(const void *, p)),
+	TP_fast_assign(__entry->p = hodo_nobody_declared(x);), TP_printk("%p", __entry->p));
+
+/* What is printed is not compiled. */
+TRACE_EVENT(hodo_broken_printer,
+	TP_PROTO(int x), TP_ARGS(x), TP_STRUCT__entry(__field(int, x)),
+	TP_fast_assign(__entry->x = x;), TP_printk("%s", hodo_nobody_declared(__entry->x)));
+
 /* Compiles; but the kernel exports no such function. */
 int nobody_exports_this(int x);
 TRACE_EVENT(hodo_broken_symbol,
