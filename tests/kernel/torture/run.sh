@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# hodo.ko is loaded, records, and is unloaded, 50 times (--append hodo_cycles=200: 200 times), while processes keep all
+# hodo.ko is loaded, records, and is unloaded, 40 times (--append hodo_cycles=200: 200 times), while processes keep all
 # CPUs busy: in both modes, by a recorder and by the control tree; recorders are killed at random points, and the module
 # goes while it records. host.py compares what the kernel had allocated early and late. slub_debug: objects are checked
 # when they are freed, caches are not shared, and what is counted are objects, not slabs that a CPU keeps.
@@ -10,10 +10,12 @@
 . /lib/guest.sh
 
 cycles=$(sed -n 's/.*hodo_cycles=\([0-9]*\).*/\1/p' /proc/cmdline)
-cycles=${cycles:-50}
+cycles=${cycles:-40}
 # Switching one tracepoint stops all CPUs three times: all 500 of them only now and then.
 few="sched irq kmem syscalls"
-warm=20 # cycles after which what the kernel keeps for itself is there
+# Cycles after which what the kernel keeps for itself is there. 20 more: an object that each of them keeps is more than
+# host.py allows.
+warm=20
 
 # measure NAME: with nothing running, and what could be given back given back.
 measure() {
