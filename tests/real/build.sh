@@ -1,35 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # build.sh PROGRAM SOURCE CACHE STUBS: builds lua or jsonnet from its source with what pkg-config hodo-functions says
-# added to its flags, and no other change. Prints the program's path. Objects are kept in CACHE.
+# added to its flags, and no other change. Prints the program's path. Objects are kept in CACHE, whatever the stubs are:
+# those of each build of hodo are others, and only linked.
 set -eu
 program=$1 source=$2 cache=$3 stubs=$4
 cflags="-O2 -g -pg -mfentry -minstrument-return=call"
-# What the stubs are is part of the key: another build of them is linked anew.
-key=$( (echo "$program $source $cflags"; gcc --version; cat "$stubs") | sha256sum | cut -c 1-16)
+key=$( (echo "$program $source $cflags"; gcc --version) | sha256sum | cut -c 1-16)
 dir=$cache/build/$program-$key
+linked=$dir/$program-$(sha256sum <"$stubs" | cut -c 1-16)
 exec 9>"$cache/lock" && flock 9
-if [ -x "$dir/$program" ]; then
-	echo "$dir/$program"
+if [ -x "$linked" ]; then
+	echo "$linked"
 	exit
 fi
-rm -rf "$dir"
+[ -e "$dir/compiled" ] || rm -rf "$dir"
 mkdir -p "$dir"
+cp "$stubs" "$dir/stubs.a"
 read -ra flags <<<"$cflags"
 
-lua() {
+compile_lua() {
 	# Debian's build makes this header, and has libtool compile everything twice: this is the program's part.
 	echo "#define DEB_HOST_MULTIARCH \"$(gcc -print-multiarch)\"" >lua5.4-deb-multiarch.h
 	for file in "$source"/src/*.c; do
 		case ${file##*/} in luac.c) ;; *) printf '%s\0' "$file" ;; esac
 	done | xargs -0 -P "$(nproc)" -n 8 \
 		gcc -std=gnu99 "${flags[@]}" -DLUA_USE_LINUX -DLUA_COMPAT_5_3 -I. -I"$source/src" -c
-	gcc ./*.o -Wl,-E -o lua.new "$stubs" -Wl,-u,__return__ -lm -ldl
-	mv lua.new lua
 }
 
-jsonnet() {
-	local link="$stubs -Wl,-u,__return__"
+link_lua() {
+	gcc ./*.o -Wl,-E -o lua ./stubs.a -Wl,-u,__return__ -lm -ldl
+}
+
+compile_jsonnet() {
+	local link="$dir/stubs.a -Wl,-u,__return__"
 
 	# CMake tries the compiler before it says what to link: CMP0056 has it say so then, too.
 	cmake -S "$source" -B . -G Ninja -DBUILD_TESTS=OFF -DBUILD_JSONNETFMT=OFF -DCMAKE_BUILD_TYPE=None \
@@ -38,6 +42,13 @@ jsonnet() {
 	ninja jsonnet
 }
 
+link_jsonnet() {
+	rm -f jsonnet
+	ninja jsonnet
+}
+
 cd "$dir"
-"$program" >build.log 2>&1 || { tail -n 20 build.log >&2; exit 1; }
-echo "$dir/$program"
+{
+	{ [ -e compiled ] || { "compile_$program" && touch compiled; }; } && "link_$program" && mv "$program" "$linked"
+} >build.log 2>&1 || { tail -n 20 build.log >&2; exit 1; }
+echo "$linked"
