@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Lives and ends of recorded processes: status, signals, children, time."""
 
+import json
 import os
 import pathlib
 import re
@@ -233,7 +234,9 @@ class Killed(Case):
         return process
 
     def recorded(self):
-        return os.path.isdir(self.data) and self.folders() and self.stat()["recorded"]
+        """0 before there is anything to read: a folder may not have its metadata yet."""
+        done = self.hodo("stat", "-q", "--json", self.data)
+        return json.loads(done.stdout)["recorded"] if done.returncode == 0 else 0
 
     def check_told(self):
         self.assertFalse(self.stat()["processes"][0]["complete"])
