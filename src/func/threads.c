@@ -280,12 +280,18 @@ bool hodo_func_thread_left(const struct hodo_func_thread *t)
 	return sp > guard && hodo_func_own_stack(t, sp) && hodo_load_acquire(&t->guard) == guard;
 }
 
-/* The child has this thread alone, under another tid; what the others held stays free for new threads. */
+/*
+ * The child has the thread that was forked alone, under another tid; what the others held stays free for new threads.
+ * After a bare clone a new thread may be the one that comes here: what the forked one has is then one of all, and
+ * none is given away.
+ */
 void hodo_func_threads_after_fork(void)
 {
 	struct hodo_func_thread *own = hodo_func_tls.thread;
+	uint32_t forked;
 
 	hodo_func_threads_init();
+	forked = hodo_gettid() == process ? 0 : process;
 	threads_lock = 0;
 	parked_owner = 0;
 	for (uint32_t i = 0; i < nthreads; i++) {
@@ -293,7 +299,8 @@ void hodo_func_threads_after_fork(void)
 
 		if (t == own)
 			continue;
-		t->tid = 0;
+		t->tid = t->shadow.thread = forked;
+		t->main = forked != 0;
 		t->inside &= ~1u;
 	}
 	if (own) {

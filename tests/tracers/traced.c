@@ -147,6 +147,19 @@ static void scene_clone(void)
 	mid(4);
 }
 
+/* Nor does one here, and another thread than the one that was forked makes the first call. */
+static void *first_thread(void *arg) { mid(7); return arg; }
+static void scene_clone_thread(void)
+{
+	mid(3);
+	if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+		run_thread(first_thread, 0);
+		mid(4);
+		_exit(0);
+	}
+	wait(0);
+}
+
 /* Another process that runs in this thread's storage is inside of a call all the time. */
 static volatile int child_is_in, child_may_go;
 CALLED void child_waits(void)
@@ -156,11 +169,7 @@ CALLED void child_waits(void)
 		sched_yield();
 	KEEP;
 }
-static int shared_child(void *arg)
-{
-	child_waits();
-	return 0;
-}
+static int shared_child(void *arg) { child_waits(); return 0; }
 static void scene_shared(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -168,9 +177,7 @@ static void scene_shared(void)
 
 	mid(3);
 	pid = clone(shared_child, stack + sizeof(stack), CLONE_VM | SIGCHLD, 0);
-	if (pid < 0)
-		_exit(1);
-	while (!child_is_in)
+	while (pid > 0 && !child_is_in)
 		sched_yield();
 	mid(4);
 	child_may_go = 1;
@@ -462,7 +469,7 @@ static const struct {
 	{ "exit", scene_exit },     { "exec", scene_exec },       { "ended", scene_ended },
 	{ "fork", scene_fork },     { "threads", scene_threads }, { "latency", scene_latency },
 	{ "clone", scene_clone },   { "loader", scene_loader },
-	{ "shared", scene_shared },
+	{ "shared", scene_shared }, { "clone_thread", scene_clone_thread },
 #ifdef PLUGIN
 	{ "plugin", scene_plugin },
 #endif

@@ -241,6 +241,13 @@ def check_open_shown(d):
         assert text.count("still open") == len(t.of("func:open")), text
 
 
+def check_clone_thread(d):
+    """Its first thread keeps what is its own, though another one has set the child up."""
+    for t in for_all(d, ["--tracer", "profile", "--functions=mid"], "clone_thread"):
+        own = [(e["pid"] == e["fields"]["tid"], e["fields"]["calls"]) for e in t.of("func:profile")]
+        assert sorted(own) == [(False, 1), (True, 1), (True, 1)], t.of("func:profile")
+
+
 def check_shared(d):
     """What runs in a thread's storage beside it is not seen by tracers, and counted: it would spoil what they keep."""
     for t in for_all(d, ["--tracer", "graph"], "shared"):
