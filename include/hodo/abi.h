@@ -287,7 +287,9 @@ struct hodo_ring {
 	uint32_t owner;          /* fallback ring: tid of the writer inside, 0 if none */
 	uint64_t word_before;    /* in a copy (HODO_SHM_SNAPSHOT): the commit word before the packets were copied;
 				  * word is what it was afterwards */
-	uint8_t pad2[24];
+	uint32_t space;          /* a futex: changed by the consumer before it wakes those who wait for room */
+	uint32_t waiters;        /* 1: somebody may be waiting; cleared by the consumer */
+	uint8_t pad2[16];
 };
 HODO_ASSERT_SIZE_(struct hodo_ring, 192);
 
@@ -310,7 +312,7 @@ struct hodo_shm {
 	uint32_t version; /* HODO_ABI_VERSION */
 	uint32_t rings;
 	uint32_t pid;
-	uint32_t reserved;
+	uint32_t waits_not;     /* set by the consumer: it may never make room again, nobody is to wait for it */
 	uint64_t catalog_used;  /* bytes of catalogue published */
 	uint64_t catalog_lost;  /* records that did not fit */
 	uint32_t threads;       /* given out; may exceed HODO_THREADS_MAX. Of the kernel's: names stored so far */
@@ -328,8 +330,9 @@ struct hodo_shm {
 	uint32_t flags;         /* HODO_SHM_*, set when it was made */
 	uint64_t limited;       /* events that were over their rate; see HODO_SHM_LIMITED */
 	char why[80];           /* what the latest snapshot is for; NUL-terminated unless it is being written */
+	uint64_t waited_ns;     /* for room, all threads together */
 };
-HODO_ASSERT_SIZE_(struct hodo_shm, 200);
+HODO_ASSERT_SIZE_(struct hodo_shm, 208);
 /* What a trigger asks of the consumer. */
 #define HODO_WANTS_STOP 1u /* end this process's recording */
 #define HODO_WANTS_EXIT 2u /* end the recording of all processes */
@@ -635,6 +638,7 @@ struct hodo_msg_config {
 	uint32_t mode;  /* enum hodo_mode */
 	uint32_t clock; /* enum hodo_clock */
 	uint64_t packet_age_ticks; /* age at which HODO_ON_AGE closes a packet */
+	uint64_t wait_ns; /* longest wait for room in a full ring (discard mode); 0: none; HODO_WAIT_FOREVER */
 	uint64_t key;
 	uint32_t patterns;     /* count of NUL-terminated patterns in text; none: all events */
 	uint32_t patterns_len; /* bytes */
@@ -647,6 +651,7 @@ struct hodo_msg_config {
 	/* sent up to what is used */
 	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
 };
+#define HODO_WAIT_FOREVER UINT64_MAX
 #define HODO_CONFIG_AWAITS_START 1u /* nothing is recorded before a condition HODO_CONDITION_START is met */
 
 /* What is to be done with functions. Unaligned in the message. */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include <base/clock.h>
 
 #define PROGRESS_NS 500000000ll
+#define NICER 10 /* less nice than who is recorded: beside busy programs it runs before the buffers are full */
 #define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
 #define LINGER_NS 100000000ll /* in which a child that an attached process forked just before its end joins */
 
@@ -238,7 +240,8 @@ static int open_session(struct recording *r)
 	char why[PATH_MAX + 256];
 	struct hodo_session_config config = {
 		.out_path = o->out, .ring_size = o->ring_size, .packet_size = o->packet_size,
-		.mode = o->overwrite ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, .clock = o->clock,
+		.mode = o->overwrite ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, .wait_ns = o->wait_ns,
+		.clock = o->clock,
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
 		.fields = &r->options.fields,
 		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
@@ -361,6 +364,17 @@ static int start(struct recording *r, const char *library)
 	return 0;
 }
 
+/* Not the command, which has been started. Where it is not allowed, the recorder is as nice as everybody. */
+static void hurry(void)
+{
+	int nice;
+
+	errno = 0;
+	nice = getpriority(PRIO_PROCESS, 0);
+	if (errno == 0)
+		setpriority(PRIO_PROCESS, 0, nice - NICER);
+}
+
 static int record(struct recording *r)
 {
 	char library[2 * PATH_MAX];
@@ -379,6 +393,9 @@ static int record(struct recording *r)
 	status = start(r, library);
 	if (status)
 		return status;
+	hurry();
+	if (r->session && r->options.waits_unasked && !r->options.args.quiet)
+		hodo_error("where its buffer is full, the program waits for the recorder: --drop turns that off");
 	run_loop(r);
 	return exit_status(r);
 }

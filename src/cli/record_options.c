@@ -77,6 +77,20 @@ static int set_rate(void *args, const char *value)
 	       hodo_usage(VERB, "--rate '%.200s': %s", value, why);
 }
 
+static int set_wait(void *args, const char *value)
+{
+	struct hodo_record_options *o = args;
+	int64_t ns;
+
+	o->wait_ns = HODO_WAIT_FOREVER;
+	if (!value)
+		return 0;
+	if (hodo_parse_time(value, HODO_TIME_WITH_UNIT, &ns) < 0 || ns < 1)
+		return hodo_usage(VERB, "--wait is a time such as 10us, 5ms or 1s, or nothing for no limit, not '%s'", value);
+	o->wait_ns = (uint64_t)ns;
+	return 0;
+}
+
 /* A size must say its unit: 30 alone could be a time. */
 static int set_rotate(void *args, const char *value)
 {
@@ -128,6 +142,9 @@ const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size), .min = HODO_PAGE,
 	  .max = HODO_RING_MAX, .wants = "a size from 4K to 1T such as 16M",
 	  .help = "buffer of each CPU in each process (4M); with K, M or G" },
+	{ .name = "wait", .kind = HODO_OPTION_CALL, .arg = "TIME", .optional = true, .set = set_wait,
+	  .help = "lose nothing: who finds the buffer full waits, at most\nTIME, if given; so it is with --functions" },
+	{ .name = "drop", AT(drop), .help = "with --functions: lose events rather than wait" },
 	{ .name = "overwrite", AT(overwrite), .help = "flight recorder: keep the newest, write them at the end" },
 	{ .name = "filter", .kind = HODO_OPTION_CALL, .arg = "EXPR", .set = set_filter,
 	  .help = "events for which EXPR on their fields holds, see\nhodo-filter(7)" },
@@ -239,6 +256,22 @@ static int check_snapshots(struct hodo_record_options *options)
 	return 0;
 }
 
+/* Functions are many, and one that is missing spoils what its callers' calls look like. */
+static int check_wait(struct hodo_record_options *o)
+{
+	if (o->wait_ns && o->drop)
+		return hodo_usage(VERB, "--wait and --drop are opposites: leave out one");
+	if (o->wait_ns && o->overwrite)
+		return hodo_usage(VERB, "with --overwrite no buffer is ever full: leave out --wait");
+	if (o->wait_ns && !o->command[0] && !o->attach.n)
+		return hodo_usage(VERB, "the kernel does not wait: --wait is for programs");
+	o->waits_unasked = !o->wait_ns && !o->drop && !o->overwrite && !o->kernel &&
+			   o->functions.functions.tracers;
+	if (o->waits_unasked)
+		o->wait_ns = HODO_WAIT_FOREVER;
+	return 0;
+}
+
 int hodo_record_options_check(struct hodo_record_options *o)
 {
 	int err;
@@ -256,7 +289,9 @@ int hodo_record_options_check(struct hodo_record_options *o)
 	if (o->ring_size / 4 < o->packet_size)
 		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
 				  " --packet-size");
-	err = check_snapshots(o);
+	err = check_wait(o);
+	if (!err)
+		err = check_snapshots(o);
 	return err ? err : check_limits(o);
 }
 

@@ -24,7 +24,9 @@ struct hodo_record_options {
 	const char *out;
 	uint64_t ring_size;   /* bytes, 2^n */
 	uint32_t packet_size; /* bytes, 2^n */
-	bool overwrite;
+	bool overwrite, drop;
+	uint64_t wait_ns; /* of writers, for room; 0: none */
+	bool waits_unasked; /* since functions are recorded */
 	int64_t duration_ns; /* 0: no end */
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */

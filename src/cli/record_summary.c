@@ -75,6 +75,15 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_sess
 					 "no snapshot was asked for", recording);
 }
 
+static void put_waits(const struct hodo_record_options *o, const struct hodo_session_stats *s)
+{
+	char time[32], size[32];
+
+	if (s->waited_ns && !o->args.quiet)
+		hodo_error("threads waited %s in all for room in their buffers: a larger -m (it was %s) makes that less",
+			   hodo_duration(s->waited_ns, time) + strspn(time, " "), hodo_human_bytes(o->ring_size, size));
+}
+
 static void put_losses(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool overview)
 {
 	const struct hodo_lost *l = &s->lost;
@@ -299,6 +308,7 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 	if (!o->args.quiet)
 		put_parts(s);
 	put_triggers(&o->conditions, s, o->args.quiet);
+	put_waits(o, s);
 	put_losses(o, s, overview);
 	for (uint32_t i = 0; i < s->reasons; i++)
 		hodo_error("%" PRIu64 " process image%s not recorded: %s", s->unrecorded[i].images,

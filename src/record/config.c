@@ -49,6 +49,7 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 	m->ring_size = config->ring_size;
 	m->mode = config->mode;
 	m->clock = s->clock;
+	m->wait_ns = kernel ? 0 : config->wait_ns;
 	m->key = s->abstract.answer_key;
 	m->packet_age_ticks = hodo_session_ticks_in(s, config->packet_age_ns);
 	m->patterns = patterns->n;

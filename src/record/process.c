@@ -141,6 +141,7 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	hodo_ring_reader_init(&r->reader, (struct hodo_ring *)(p->shm + hodo_layout_ring(i)),
 			      p->shm + p->layout.data + i * p->layout.ring_size, &p->layout,
 			      p->session->config.mode, p->session->copy);
+	r->reader.waits = p->session->config.wait_ns != 0;
 	if (p->kernel)
 		r->reader.consume = consume_in_kernel;
 	hodo_stream_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
@@ -170,6 +171,7 @@ int hodo_process_poll(struct hodo_process *p)
 		int used = hodo_ring_poll(r, &sink);
 
 		tell_damage(p, r);
+		hodo_process_let_go(p, r);
 		if (used > used_max)
 			used_max = used;
 	}
@@ -241,6 +243,8 @@ void hodo_process_stop(struct hodo_process *p)
 	read_catalog(p);
 	for (uint32_t i = 0; i < p->catalog.events; i++)
 		__atomic_store_n(&on[p->catalog.event[i]->id], 0, __ATOMIC_SEQ_CST);
+	if (p->session->config.wait_ns)
+		hodo_process_wake(p);
 }
 
 /* ------------------------------------------------------- begin, end, count */
@@ -350,6 +354,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	if (p->threads_full)
 		hodo_report(&s->config.reporter, "more than %u threads came: late ones have no names", p->threads.n);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
+	hodo_process_add_waited(p);
 	hodo_functions_sum(&s->total.functions, &p->functions);
 	find_rings(p);
 	for (uint32_t i = 0; i < p->actives; i++) {

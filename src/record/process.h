@@ -117,6 +117,11 @@ void hodo_process_close_line(struct hodo_process *p);
 
 /* Lets the process know that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
+/* waiting.c */
+void hodo_process_wake(struct hodo_process *p); /* who waits for room looks whether it is to wait still */
+/* A ring that is not read any more never has room again: from now on nobody waits for it. */
+void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);
+void hodo_process_add_waited(struct hodo_process *p); /* to the session's sum, at the end */
 
 /* Reads the rest, completes the folder, and frees the process. alive: it may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);

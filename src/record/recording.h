@@ -44,6 +44,7 @@ struct hodo_session_config {
 	uint64_t ring_size;   /* bytes a CPU, 2^n */
 	uint32_t packet_size; /* bytes, 2^n */
 	enum hodo_mode mode;
+	uint64_t wait_ns; /* longest wait of a writer for room (discard mode); 0: none; HODO_WAIT_FOREVER */
 	enum hodo_clock clock;            /* 0: the TSC where it can be used */
 	struct hodo_pattern_list *patterns; /* stays the caller's */
 	const uint8_t *filter;            /* program, NULL if none */
@@ -70,6 +71,7 @@ struct hodo_session_config {
 struct hodo_session_stats {
 	uint64_t events;    /* while it runs: committed so far; at the end: in the trace */
 	uint64_t bytes;     /* of packets on disk */
+	uint64_t waited_ns; /* by writers for room, all threads together; of processes that have ended */
 	uint32_t processes; /* images recorded so far */
 	uint32_t live;      /* of them, still being recorded */
 	uint32_t refused;   /* images that came and are not recorded */

@@ -8,6 +8,7 @@
  */
 #include "sys.h"
 #include "user.h"
+#include "wait.h"
 
 #define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
 
@@ -67,7 +68,7 @@ static void thread_setup(struct hodo_tls *t)
 
 /* ---------------------------------------------------------------- rseq path */
 
-enum outcome { RETRY, DONE, FALLBACK, FULL };
+enum outcome { RETRY, DONE, FALLBACK, FULL, WAIT };
 
 static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word)
 {
@@ -99,7 +100,7 @@ static struct hodo_view *own_view(void)
 }
 
 /* Finds out why the fast path gave up, and repairs it. */
-static enum outcome repair(size_t total)
+static enum outcome repair(size_t total, struct hodo_wait *wait)
 {
 	struct hodo_tls *t = &hodo_tls;
 	struct hodo_view *v;
@@ -124,6 +125,8 @@ static enum outcome repair(size_t total)
 		return RETRY; /* another thread has switched */
 	if (ring_switch(v, cpu, word) == RETRY)
 		return RETRY;
+	if (hodo_wait_prepare(wait, v->ring))
+		return ring_switch(v, cpu, word) == RETRY ? RETRY : WAIT;
 	hodo_add(&v->ring->lost_full, 1);
 	return DONE;
 }
@@ -131,7 +134,7 @@ static enum outcome repair(size_t total)
 /* ------------------------------------------------------------ slow, special */
 
 /* Closes this CPU's packet if it is too old for its 48-bit time stamps to stay unambiguous. */
-static enum outcome close_old_packet(size_t total)
+static enum outcome close_old_packet(size_t total, struct hodo_wait *unused)
 {
 	struct hodo_view *v = hodo_process_recording() ? own_view() : 0;
 	uint64_t word;
@@ -144,7 +147,7 @@ static enum outcome close_old_packet(size_t total)
 	return DONE;
 }
 
-static enum outcome count_too_large(size_t total)
+static enum outcome count_too_large(size_t total, struct hodo_wait *unused)
 {
 	uint32_t ring = hodo_recording.layout.rings - 1;
 	const struct hodo_view *v;
@@ -159,10 +162,11 @@ static enum outcome count_too_large(size_t total)
 }
 
 /* Runs one of the above with signals blocked: see hodo_process_recording(). */
-static enum outcome settle(size_t total, enum outcome (*decide)(size_t total))
+static enum outcome settle(size_t total, struct hodo_wait *wait,
+			   enum outcome (*decide)(size_t total, struct hodo_wait *wait))
 {
 	uint64_t mask = hodo_signals_block();
-	enum outcome outcome = decide(total);
+	enum outcome outcome = decide(total, wait);
 
 	hodo_signals_restore(mask);
 	return outcome;
@@ -205,12 +209,14 @@ struct origin {
 static void emit_checked(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			 uint32_t on)
 {
+	struct hodo_wait wait = { 0 };
+
 	if (!hodo_ring_fits(hodo_recording.layout.packet_size, total)) {
-		settle(total, count_too_large);
+		settle(total, 0, count_too_large);
 		return;
 	}
 	if (on & HODO_ON_AGE)
-		settle(total, close_old_packet);
+		settle(total, 0, close_old_packet);
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 #ifdef __x86_64__
 		int result = hodo_x86_try(state, pieces, count, total, on);
@@ -232,12 +238,16 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 			if (hodo_x86_full(total))
 				return;
 #endif
-			enum outcome outcome = settle(total, repair);
+			enum outcome outcome = settle(total, &wait, repair);
 
 			if (outcome == FALLBACK)
 				break;
 			if (outcome == DONE)
 				return;
+			if (outcome == WAIT) {
+				hodo_wait_sleep(&wait);
+				tries = 0;
+			}
 		}
 		HODO_INJECT(HODO_INJECT_RETRY);
 	}

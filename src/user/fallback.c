@@ -8,6 +8,7 @@
  */
 #include "sys.h"
 #include "user.h"
+#include "wait.h"
 
 #define SPINS 2000
 
@@ -47,38 +48,62 @@ static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
 	return true;
 }
 
-static void count_busy(void)
+static struct hodo_ring *fallback_ring(void)
 {
-	uint32_t last = hodo_recording.layout.rings - 1;
-
-	hodo_add(&((struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last)))->lost_busy, 1);
+	return (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
 }
 
-static void fallback(struct hodo_state *state, const struct hodo_piece *piece)
+enum outcome { DONE, FULL, BUSY };
+
+static enum outcome fallback(struct hodo_state *state, const struct hodo_piece *piece)
 {
 	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid(), on;
-	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(last));
+	struct hodo_ring *ring = fallback_ring();
 	struct hodo_view *v = hodo_view_of(last);
+	enum outcome outcome = DONE;
 
-	if (!fallback_lock(ring, tid)) {
-		count_busy();
-		return;
-	}
+	if (!fallback_lock(ring, tid))
+		return BUSY;
 	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
 	/* The lock orders this load after the disabler's store, if the disabler has seen the lock free since. */
 	on = hodo_load_seq(state->on);
 	if (!(on & HODO_ON_RECORD))
 		goto out;
-	if (!v->packet_size && !hodo_view_setup(last))
-		goto full;
-	if (!fallback_room(v, piece->len, on))
-		goto full;
-	hodo_ring_write_locked(v, state->id, tid, hodo_clock_now(), piece, 1, piece->len);
-	goto out;
-full:
-	hodo_add(&ring->lost_full, 1);
+	if ((!v->packet_size && !hodo_view_setup(last)) || !fallback_room(v, piece->len, on))
+		outcome = FULL;
+	else
+		hodo_ring_write_locked(v, state->id, tid, hodo_clock_now(), piece, 1, piece->len);
 out:
 	hodo_store_release(&ring->owner, 0);
+	return outcome;
+}
+
+/* Without the lock. What a switch would be planned from may change meanwhile: then it is looked again. */
+static bool is_full(size_t total)
+{
+	struct hodo_view *v = hodo_view_of(hodo_recording.layout.rings - 1);
+	struct hodo_switch plan;
+	uint64_t word;
+
+	if (!v->packet_size)
+		return false;
+	word = hodo_load_acquire(&v->ring->word);
+	return !hodo_ring_has_room(word, v->packet_size, total) &&
+	       hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, &plan) == HODO_RING_FULL;
+}
+
+/* Signals are blocked, and there is a recording. True: the event is to be tried again after hodo_wait_sleep(). */
+static bool later(enum outcome outcome, size_t total, struct hodo_wait *wait)
+{
+	struct hodo_ring *ring = fallback_ring();
+
+	if (hodo_wait_prepare(wait, outcome == FULL ? ring : 0)) {
+		if (outcome == FULL && !is_full(total))
+			wait->space = 0;
+		return true;
+	}
+	hodo_add(outcome == FULL ? &ring->lost_full : &ring->lost_busy, 1);
+	return false;
 }
 
 static struct hodo_buffers copies; /* of events on their way to the fallback ring */
@@ -100,22 +125,33 @@ static void *take_copy(void)
 
 /*
  * The program's memory is read with its own signals, not under the lock, where they are blocked: a handler of its may
- * mend a fault and return, as garbage collectors' do, or end the program as it likes best.
+ * mend a fault and return, as garbage collectors' do, or end the program as it likes best. Who waits has no copy:
+ * others need them.
  */
 void hodo_fallback_write(struct hodo_state *state, const struct hodo_piece *pieces, size_t count)
 {
-	uint8_t *copy = take_copy(), *at = copy;
-	uint64_t mask;
+	struct hodo_wait wait = { 0 };
+	bool again;
 
-	for (size_t i = 0; i < count && copy; i++) {
-		__builtin_memcpy(at, pieces[i].data, pieces[i].len);
-		at += pieces[i].len;
-	}
-	mask = hodo_signals_block();
-	if (hodo_process_recording() && copy)
-		fallback(state, &(struct hodo_piece){ copy, (size_t)(at - copy) });
-	else if (hodo_recording.on)
-		count_busy();
-	hodo_signals_restore(mask);
-	hodo_buffers_release(&copies, copy);
+	do {
+		uint8_t *copy = take_copy(), *at = copy;
+		enum outcome outcome = BUSY;
+		uint64_t mask;
+
+		for (size_t i = 0; i < count && copy; i++) {
+			__builtin_memcpy(at, pieces[i].data, pieces[i].len);
+			at += pieces[i].len;
+		}
+		mask = hodo_signals_block();
+		again = false;
+		if (hodo_process_recording()) {
+			if (copy)
+				outcome = fallback(state, &(struct hodo_piece){ copy, (size_t)(at - copy) });
+			again = outcome != DONE && later(outcome, (size_t)(at - copy), &wait);
+		}
+		hodo_signals_restore(mask);
+		hodo_buffers_release(&copies, copy);
+		if (again)
+			hodo_wait_sleep(&wait);
+	} while (again);
 }

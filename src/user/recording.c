@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include "sys.h"
 #include "user.h"
+#include "wait.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -114,6 +115,7 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memor
 	r->recorder = memory->recorder;
 	r->awaits_start = c->flags & HODO_CONFIG_AWAITS_START;
 	__builtin_memcpy(&r->config, c, (size_t)(hodo_config_context(c) + c->context_len - (const uint8_t *)c));
+	hodo_wait_begin();
 	hodo_catalog_export();
 	return hodo_fallback_prepare() < 0 ? -ENOMEM : hodo_context_prepare();
 }

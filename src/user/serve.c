@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include "listen.h"
 #include "sys.h"
+#include "wait.h"
 
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE 2
@@ -442,6 +443,7 @@ void *hodo_listener_run(void *unused)
 
 	lifeline = 0;
 	hodo_listener.pid = (uint32_t)hodo_sys0(SYS_getpid);
+	hodo_wait_never(hodo_gettid());
 	for (unsigned i = 0; i <= CLIENTS_MAX; i++)
 		watched[i] = (struct pollfd){ -1, POLLIN, 0 };
 	hodo_sys2(SYS_prctl, 15 /* PR_SET_NAME */, "hodo");

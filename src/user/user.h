@@ -59,6 +59,7 @@ struct hodo_recording {
 	bool on;               /* a recorder has this process's buffers, or a file of ours does */
 	bool awaits_start;            /* no event is recorded before a start trigger */
 	bool stopped;          /* a stop trigger was met: none is recorded any more */
+	bool waits;            /* writers wait for room in a full ring (wait.c) */
 	uint32_t by;           /* enum hodo_recorded_by */
 	uint32_t recorder;     /* its pid, 0: not known */
 	struct hodo_layout layout;

@@ -37,7 +37,8 @@ bool hodo_view_setup(uint32_t cpu)
 	v->ring = ring;
 	v->data = ring_data(cpu);
 	v->mask = hodo_recording.layout.ring_size - 1;
-	v->capacity = hodo_recording.ring.mode == HODO_MODE_DISCARD ?
+	/* Who waits has nothing to count. */
+	v->capacity = hodo_recording.ring.mode == HODO_MODE_DISCARD && !hodo_load(&hodo_recording.waits) ?
 			      hodo_recording.layout.ring_size / hodo_recording.layout.packet_size : 0;
 	hodo_store_release(&v->packet_size, hodo_recording.layout.packet_size);
 	return true;

@@ -77,8 +77,9 @@ def configure(s, hello, mode=0, conditions=b"", n=0, functions=b"", clock=0):
     """Answers as a recorder; the memfd, or None."""
     cpus = struct.unpack_from("<I", hello, 16)[0]
     tsc = struct.unpack_from("<I", hello, 24)[0]
-    head = struct.pack("<IHH16sIIQIIQQIIIIIIII", MAGIC, VERSION, CONFIG, b"0123456789abcdef", cpus + 1, 4096, 65536,
-                       mode, clock or (1 if tsc else 2), 1 << 50, 0, 0, 0, 0, len(functions), n, len(conditions), 0, 0)
+    head = struct.pack("<IHH16sIIQIIQQQIIIIIIII", MAGIC, VERSION, CONFIG, b"0123456789abcdef", cpus + 1, 4096, 65536,
+                       mode, clock or (1 if tsc else 2), 1 << 50, 0, 0, 0, 0, 0, len(functions), n,
+                       len(conditions), 0, 0)
     try:
         s.send(head + functions + conditions)
         fds = socket.recv_fds(s, 4096, 1)[1]

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* waiting.c - the recorder's side of writers that wait for room in a process's rings (user/wait.c). */
+#include "process.h"
+#include "shm.h"
+
+void hodo_process_wake(struct hodo_process *p)
+{
+	for (uint32_t i = 0; i < p->actives; i++)
+		hodo_ring_wake(p->ring[p->active[i]]->reader.ring);
+}
+
+void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	uint32_t *waits_not = &((struct hodo_shm *)p->shm)->waits_not;
+
+	if (!r->waits || !r->broken || hodo_shm_load32(waits_not))
+		return;
+	__atomic_store_n(waits_not, 1, __ATOMIC_SEQ_CST);
+	hodo_process_wake(p);
+}
+
+void hodo_process_add_waited(struct hodo_process *p)
+{
+	uint64_t ns = p->kernel ? 0 : hodo_ring_count(&((const struct hodo_shm *)p->shm)->waited_ns);
+	uint64_t *sum = &p->session->total.waited_ns;
+
+	*sum = ns < HODO_RING_COUNT_MAX - *sum ? *sum + ns : HODO_RING_COUNT_MAX;
+}
