@@ -11,6 +11,7 @@ import tempfile
 from hodo_test import HODO, environment, run, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))  # where the source is, whatever the compiler was told to call it
+SOURCE_FILE = "step.c"  # in a library there may be a function of that name, too
 LAST = "return 0;"
 RECORDERS = {"alone": [], "recorded": [HODO, "record", "-q", "--functions"],
              "graph": [HODO, "record", "-q", "--tracer", "graph"]}
@@ -18,11 +19,12 @@ RECORDERS = {"alone": [], "recorded": [HODO, "record", "-q", "--functions"],
 
 def lines(program, function, recorder, folder):
     """The lines of source at which `next` stops."""
-    commands = ["set debuginfod enabled off", "set confirm off", f"break {function}", "run", "delete"]
+    commands = ["set debuginfod enabled off", "set confirm off", f"break {SOURCE_FILE}:{function}", "run", "delete"]
     args = [arg for command in commands + ["next"] * 24 for arg in ("-ex", command)]
     done = run(*recorder, "gdb", "-nx", "-q", "-batch", "-d", HERE, *args, program, cwd=folder,
                env=environment(os.path.join(folder, "env")))
     if not re.search(r"(?m)^Breakpoint 1, ", done.stdout):
+        assert not recorder, f"no stop in {function}:\n{done.stdout}\n{done.stderr}"
         skip(f"this machine does not let gdb run programs: {done.stderr.strip()[-200:]}")
     # gdb stops at a traced function's brace, before the call at its entry.
     stops = [line for line in re.findall(r"(?m)^\d+\t\s*(.*)$", done.stdout) if line != "{"]
