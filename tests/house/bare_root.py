@@ -7,11 +7,10 @@ npm, who has root install exactly the packages that scripts/demo and scripts/tes
 that nobody else may enter, with npm. scripts/demo runs whole; scripts/test up to a list of its tests and some quick
 ones, of which those that lack something there say so.
 
-What was compiled for the user is not compiled again for root: of that, ccache, which comes when the packages for
-building have been named, knows the outcome.
+What was compiled for the user is not compiled again for root, nor is what has not changed since the last time: of that,
+ccache, which comes when the packages for building have been named, knows the outcome.
 
-The bare root and Debian's packages are kept in ${XDG_CACHE_HOME:-~/.cache}/hodo/bare-root; of what is built nothing
-is. 77: skipped, since it may not be done here, or Debian's mirror cannot be reached."""
+The bare root, Debian's packages and what ccache knows are kept in ${XDG_CACHE_HOME:-~/.cache}/hodo/bare-root. 77: skipped, since it may not be done here, or Debian's mirror cannot be reached."""
 import argparse
 import contextlib
 import fcntl
@@ -35,11 +34,12 @@ NAMED = ["attach_cli_other", "attach_cli_reuse", "docs.page.tutorial", "golden_e
          "graph_cli_Golden", "habits_help", "house.arrows", "house.style", "life.fork", "limits.options", "man",
          "names_mangled", "read_cli_Golden", "read_events", "record_catalog", "report_Same", "ring.unit", "sym_symbols"]
 # What the scripts say of what they do; anything else on their standard error is a surprise to a newcomer.
-SAID = re.compile(r"^(==> (installing|building|testing) .*|    left out: .*|hodo: .* events of .*|.*test-kernel: skipped.*)$")
+SAID = re.compile(r"^(==> (installing|building|testing) .*|    left out: .*|hodo: .* events of .*"
+                  r"|hodo: where its buffer is full, .*|.*test-kernel: skipped.*)$")
 # Runs argv[1:] in the root: its own mounts and processes, which end with it.
 ENTER = """set -e
-root=$1 packages=$2
-shift 2
+root=$1 packages=$2 compiled=$3
+shift 3
 mount --make-rprivate /
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
@@ -49,6 +49,8 @@ mkdir -p "$root/dev/pts"
 mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$root/dev/pts"
 ln -sf pts/ptmx "$root/dev/ptmx"
 mount --bind "$packages" "$root/var/cache/apt/archives"
+mkdir -p "$root/var/cache/hodo-ccache"
+mount --bind "$compiled" "$root/var/cache/hodo-ccache"
 exec chroot "$root" "$@"
 """
 
@@ -109,6 +111,8 @@ class Root:
 
     def __init__(self, folder, packages):
         self.folder, self.packages, self.failed = folder, packages, []
+        (CACHE / "compiled").mkdir(exist_ok=True)
+        (CACHE / "compiled").chmod(0o1777)
         subprocess.run(["tar", "-C", folder, "--numeric-owner", "-xf", make_bare()], check=True)
         (folder / "etc/apt/sources.list").write_text("\n".join(mirrors()) + "\n")
         # Proxies and the like.
@@ -132,16 +136,15 @@ class Root:
         environment = dict(self.environment, HOME=home, USER=user, CCACHE_BASEDIR=f"{home}/hodoscope")
         switch = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         done = run("setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
-                   ENTER, "sh", self.folder, self.packages, *switch, "bash", "-c", f"cd {where} && {command}",
-                   env=environment)
+                   ENTER, "sh", self.folder, self.packages, CACHE / "compiled", *switch, "bash", "-c",
+                   f"cd {where} && {command}", env=environment)
         print(f"\n##### {user}: {command}\n{done.stdout}{done.stderr}##### status {done.returncode}", flush=True)
         return done
 
     def compile_once(self):
-        self.need("root", "DEBIAN_FRONTEND=noninteractive apt-get -qq -y install ccache >/dev/null && "
-                          f"install -d -m 1777 {COMPILED}", "/")
+        self.need("root", "DEBIAN_FRONTEND=noninteractive apt-get -qq -y install ccache >/dev/null", "/")
         self.environment.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
-                                CCACHE_DIR=COMPILED, CCACHE_UMASK="000", CCACHE_NOHASHDIR="1",
+                                CCACHE_DIR=COMPILED, CCACHE_UMASK="000", CCACHE_NOHASHDIR="1", CCACHE_MAXSIZE="1G",
                                 CCACHE_SLOPPINESS="include_file_mtime,include_file_ctime,time_macros,locale")
 
     def need(self, user, command, where="~/hodoscope"):
