@@ -9,8 +9,8 @@
  * that calls a small function; F and L the same compiled without a tracer's code.
  * A chunk of fib is the one with the most calls up to CALLS. Prints a line a round,
  * "ROUND KIND=NS …": the median chunk's nanoseconds a call, everything in it; for c
- * two turns of the loop. At the end "calls f=COUNT l=COUNT cpu_us=MICROSECONDS",
- * the traced calls of all rounds and the processor time of all of this process.
+ * two turns of the loop. At the end "calls f=COUNT l=COUNT cpu_us=MICROSECONDS
+ * wall_us=MICROSECONDS", the traced calls of all rounds, and the processor time and the time of all of this process.
  *
  *	calls -i [-r ROUNDS] [-c CHUNKS] [-n CALLS]
  *
@@ -130,6 +130,8 @@ static double cpu_us(void)
 
 int main(int argc, char **argv)
 {
+	uint64_t start_ns = bench_now_ns();
+
 	bench_options(&options, argc, argv, "r:c:n:w:p:k:i", "cflFL");
 	choose_fib();
 	bench_pin(bench_cpu(0));
@@ -145,6 +147,7 @@ int main(int argc, char **argv)
 		putchar('\n');
 		fflush(stdout);
 	}
-	printf("calls f=%lu l=%lu cpu_us=%.0f\n", counted['f'], counted['l'], cpu_us());
+	printf("calls f=%lu l=%lu cpu_us=%.0f wall_us=%.0f\n", counted['f'], counted['l'], cpu_us(),
+	       (double)(bench_now_ns() - start_ns) / 1000);
 	return 0;
 }

@@ -122,8 +122,9 @@ class Lttng:
     def lttng(self, *args):
         return run(["lttng", "--no-sessiond", *args], env=self.env)
 
-    def record(self, cmd, overwrite, subbuf="8M", keep=False, events="bench:*", preload=None):
-        """Runs cmd recorded, events with the thread's id; its output and, if kept, the trace."""
+    def record(self, cmd, overwrite, subbuf="8M", keep=False, events="bench:*", preload=None, blocking=False):
+        """Runs cmd recorded, events with the thread's id; its output and, if kept, the trace. blocking: it waits for
+        room."""
         self.serial += 1
         name = f"s{self.serial}"
         trace = self.home / name
@@ -131,11 +132,12 @@ class Lttng:
         self.lttng("create", name, *mode)
         try:
             self.lttng("enable-channel", "-u", "ch", "--overwrite" if overwrite else "--discard",
-                       f"--subbuf-size={subbuf}", "--num-subbuf=4")
+                       f"--subbuf-size={subbuf}", "--num-subbuf=4", *(["--blocking-timeout=inf"] if blocking else []))
             self.lttng("add-context", "-u", "-c", "ch", "-t", "vtid")
             self.lttng("enable-event", "-u", "-c", "ch", events)
             self.lttng("start")
-            output = run(cmd, env={**self.env, "LD_PRELOAD": preload} if preload else self.env)
+            output = run(cmd, env={**self.env, **({"LD_PRELOAD": preload} if preload else {}),
+                                   **({"LTTNG_UST_ALLOW_BLOCKING": "1"} if blocking else {})})
             self.lttng("stop")
         finally:
             self.lttng("destroy", name)

@@ -60,6 +60,12 @@ PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", 
 # The page, and what drives chromium, come from npm.
 PEERS |= {"view_write": ("events_per_s", "src/export/view/node_modules"),
           "view_open": ("ms", "tests/view/node_modules" if shutil.which("chromium") else "chromium")}
+for loops in (0, 3):
+    POSITIVE |= {f"loss_{rate}m_busy{loops}{wait}": ["slower", "peer_slower"] for rate in (1, 5, 20, 50)
+                 for wait in ("", "_wait")}
+    for row in (f"loss_calls_busy{loops}", f"loss_calls_busy{loops}_drop"):
+        POSITIVE[row] = ["slower"]
+        PEERS[row] = ("peer_slower", UFTRACE)
 for work in ("fib", "loop"):
     POSITIVE |= {f"call_{work}_{side}": ["ns", "clock_ns"] for side in ("ring", "drained", "tmpfs")}
     POSITIVE |= {f"call_{work}_{peer}": ["ns", "peer_ns"] for peer in ("stamp", "gprof", "lttng")}

@@ -73,7 +73,8 @@ def main():
             if bare.returncode == 77:
                 print(bare.stdout)
                 return 77
-            done = run(HODO, "record", "-m", "64M", "--wait", "--functions", "--returns", "-o", trace, "--", program, part)
+            done = run(HODO, "record", "-m", "64M", "--wait", "--functions", "--returns", "-o", trace, "--", program,
+                       part)
             if bare.returncode != 0 or done.returncode != 0 or done.stdout != bare.stdout:
                 fail(f"{part}: {bare.returncode}, recorded {done.returncode}\n", bare.stdout, done.stdout, done.stderr)
             warned = [line for line in done.stderr.splitlines() if not re.search(KNOWN, line)]
