@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """loss_rows - how much is lost at which rate, and how much later a program is done that waits instead."""
-import contextlib
 import shutil
-import subprocess
-import sys
 
 from function_peers import FunctionPeers
+from load import busy
 from peers import babeltrace_counts, run
 from rows import median, pairs
 from table import Row
@@ -14,19 +12,6 @@ RATES = (1, 5, 20, 50)  # million events a second
 BUSY = 3
 CALLS = ["-k", "f", "-c", 500, "-n", 20000, "-w", 0]
 CALLS_QUICK = ["-k", "f", "-c", 5, "-n", 2000, "-w", 0]
-
-
-@contextlib.contextmanager
-def busy(n):
-    """n programs that want a CPU each."""
-    loops = [subprocess.Popen([sys.executable, "-c", "import os\np = os.getppid()\nwhile os.getppid() == p: pass"])
-             for _ in range(n)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 class Side:

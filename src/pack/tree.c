@@ -116,7 +116,7 @@ static int file_packed(const struct hodo_tree *t, const char *path, struct hodo_
 		return -ENOENT;
 	if (fstat(t->fd, &st) < 0)
 		return -errno;
-	/* Members are told from each other by where they are. */
+	/* Where members are distinguishes them. */
 	*file = (struct hodo_tree_file){ fcntl(t->fd, F_DUPFD_CLOEXEC, 0), m->at, m->bytes, true, st.st_dev, st.st_ino,
 					 st.st_uid };
 	return file->fd < 0 ? -errno : 0;

@@ -5,6 +5,7 @@
  *   who                 writes                         beside
  *   CPU's writers       word, lost_*, open packet      the reader
  *   reader (one)        consumed                       writers, which reuse packets below it
+ *   both                waiters; the reader space      each other, in the order of user/wait.c
  *
  * Discard mode: a closed packet does not change until `consumed` passes it, nor does what is committed of an open one.
  * Overwrite mode: nothing is consumed; at the end the packets that cannot have

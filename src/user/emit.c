@@ -39,7 +39,7 @@ static volatile struct rseq_area *rseq_area(void)
 
 /* ------------------------------------------------------------- thread, CPU */
 
-/* Or its table is that of before: another thread has set up the child of a bare clone, which this one has made. */
+/* Not set up yet; or with its parent's table, where another thread of a bare clone's child joined the recording. */
 static bool is_new(const struct hodo_tls *t)
 {
 	return t->mode == HODO_THREAD_NEW || (t->mode == HODO_THREAD_RSEQ && t->table != hodo_recording.views);

@@ -5,6 +5,7 @@
  *
  *              | write                            | end of the recording
  *   write      | excluded (the ring's owner word) | waited for (sections); the on word is read under the lock
+ *   wait       | beside: nothing is held (wait.c)  | waited for (sections); a sleep ends after 100 ms
  */
 #include "sys.h"
 #include "user.h"

@@ -24,6 +24,8 @@
  * sum of ins (an atomic one that will turn back) and went out before that of
  * outs would make up for one that is still inside.
  *
+ * Who waits for room in a ring (wait.c) is inside, too, and looks ten times a second whether the recording goes on.
+ *
  * A handler that leaves by longjmp what it interrupted inside a section never counts
  * out: close gives up after two seconds then, and the memory stays.
  */

@@ -18,8 +18,8 @@
  * does not sleep any more. Model: tests/model/hodo_wait.pml.
  *
  * Nothing is held in the sleep, and what is left behind by who is killed there, or leaves by longjmp, is a flag that
- * costs the recorder one system call. Handlers may wait, too: the recorder needs nothing of the program's. Those do not
- * wait whom somebody else needs: libhodo's own listener, and processes that share the memory (vfork).
+ * costs the recorder one system call. Handlers may wait, too: the recorder depends on nothing of the program's. Those
+ * on whom somebody else depends do not wait: libhodo's own listener, and processes that share the memory (vfork).
  *
  * A recorder that is stopped is waited for. One that has died is noticed before each sleep and ten times a second in
  * it. From then on nobody waits, as if nothing had been asked for.

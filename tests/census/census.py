@@ -7,7 +7,6 @@ as lost; and the images that are in no folder are as many as are counted as not 
 --seed the same images come again, if in another order."""
 import argparse
 import collections
-import contextlib
 import os
 import pathlib
 import random
@@ -15,12 +14,12 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 
 from hodo_test import HODO, compare, end, environment, events, info, ok, program, run, wait_for
+from load import busy
 
 SEEDS = {"quiet": (1, 2), "loaded": (3,), "slowed": (4,), "stopped": (5,), "overwritten": (6,), "killed": (7,)}
 IMAGES = 120
@@ -114,17 +113,6 @@ def check(recording, ledger, ended=True):
 
 
 # ----------------------------------------------------------------------- disturbances
-
-@contextlib.contextmanager
-def busy(n):
-    loops = [subprocess.Popen([sys.executable, "-c", "import os\np = os.getppid()\nwhile os.getppid() == p: pass"])
-             for _ in range(n)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            end(loop)
-
 
 def pauses(recorder, stop_s, go_s, times):
     """The recorder stands still again and again."""

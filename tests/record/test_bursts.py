@@ -2,9 +2,9 @@
 """Process images in plenty: each is recorded, or counted with the reason, in every place where losses stand."""
 
 import json
-import sys
 
 from hodo_test import Case, main, program
+from load import busy
 
 BURSTS = program("BURSTS")
 UNANSWERED = "it left before it was answered: the recorder had too much to do"
@@ -32,20 +32,14 @@ class Bursts(Case):
         self.assertEqual(done.lost(), 0)
         self.assertEqual(done.events()[0] + self.counted(done), wrote)
 
-    def busy(self, n):
-        """Loops beside the recorder and the burst."""
-        loop = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
-        for _ in range(n):
-            self.start(sys.executable, "-c", loop)
-
     def test_forks(self):
-        self.busy(4)
-        self.check(self.record(BURSTS, "fork", 600), 600)
+        with busy(4):
+            self.check(self.record(BURSTS, "fork", 600), 600)
 
     def test_execs(self):
         """An image is gone before the recorder has looked at it, and the next one speaks for the same process."""
-        self.busy(3)
-        self.check(self.record(BURSTS, "exec", 10, 20), 210)
+        with busy(3):
+            self.check(self.record(BURSTS, "exec", 10, 20), 210)
 
     def test_nobody_answers(self):
         """The recorder stands still for longer than anybody waits: who came meanwhile is counted."""

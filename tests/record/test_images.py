@@ -5,6 +5,7 @@ import shutil
 import sys
 
 from hodo_test import Case, main, program
+from load import busy
 
 IMAGES = program("IMAGES")
 TRUE = os.path.realpath(shutil.which("true"))
@@ -120,10 +121,8 @@ class Images(Case):
 
     def test_chains(self):
         """25 processes of 20 images each, all recorded, beside busy loops."""
-        loop = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
-        for _ in range(3):
-            self.start(sys.executable, "-c", loop)
-        self.counted({}, IMAGES, "chains", 25, 20, "it", wrote=25 * 19 + 1)
+        with busy(3):
+            self.counted({}, IMAGES, "chains", 25, 20, "it", wrote=25 * 19 + 1)
 
 
 main()
