@@ -128,6 +128,7 @@ struct hodo_read_stream {
 	int64_t begin_ns; /* start of the first packet, since the epoch; 0 if there is no packet */
 	int64_t end_ns;   /* end of the last packet */
 	struct hodo_read_lost lost;
+	uint64_t room;    /* bytes of a ring (record -m) that keeps what is full or overwritten in lost; 0: not known */
 };
 
 struct hodo_read_clock {

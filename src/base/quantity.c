@@ -3,6 +3,7 @@
 #include "quantity.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,17 @@ const char *hodo_duration(uint64_t ns, char buf[32])
 	else
 		snprintf(buf, 32, "%3llu.%03u s ", (unsigned long long)(ns / 1000000000),
 			 (unsigned)(ns / 1000000 % 1000));
+	return buf;
+}
+
+const char *hodo_size_text(uint64_t n, char buf[32])
+{
+	static const char units[] = "KMGT";
+	unsigned i = 0;
+
+	for (; n && n % 1024 == 0 && i + 1 < sizeof(units); i++)
+		n /= 1024;
+	snprintf(buf, 32, "%" PRIu64 "%.1s", n, i ? &units[i - 1] : "");
 	return buf;
 }
 

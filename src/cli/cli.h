@@ -140,6 +140,9 @@ bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm);
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
 uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
 void hodo_put_when(struct hodo_text *to, int64_t ns); /* date and time, and a line break */
+/* What keeps events for which there was no room, in hodo record's options; room: as struct hodo_read_stream has it. */
+#define HODO_HINT 64u
+const char *hodo_room_hint(uint64_t room, bool may_wait, char hint[HODO_HINT]);
 /* How many, and a line for each process and cause, with the flag that would have kept the events. */
 void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool color);
 /* What is not known of a recording whose recorder was killed, or that goes on; false: it ended in order. */

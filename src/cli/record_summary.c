@@ -84,10 +84,26 @@ static void put_waits(const struct hodo_record_options *o, const struct hodo_ses
 			   hodo_duration(s->waited_ns, time) + strspn(time, " "), hodo_human_bytes(o->ring_size, size));
 }
 
+#define ROOM_HINT 160u
+
+/* What keeps those for which there was no room. */
+static void put_room(const struct hodo_record_options *o, uint64_t room, bool overview, char to[ROOM_HINT])
+{
+	char hint[HODO_HINT], size[32];
+
+	hodo_room_hint(room, !o->overwrite && !o->kernel && !o->wait_ns, hint);
+	if (overview && hint[0] == '-')
+		snprintf(to, ROOM_HINT, "'hodo record %.*s %.60s'%s", (int)(strstr(hint, " keeps") - hint), hint,
+			 o->command[0], strstr(hint, " keeps"));
+	else
+		snprintf(to, ROOM_HINT, "%s (it was %s)%s", hint, hodo_size_text(o->ring_size, size),
+			 o->wait_ns && o->wait_ns != HODO_WAIT_FOREVER ? ", so does a longer --wait" : "");
+}
+
 static void put_losses(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool overview)
 {
 	const struct hodo_lost *l = &s->lost;
-	char larger[128], packet[128], size[32];
+	char larger[ROOM_HINT], packet[128], size[32];
 	const struct {
 		uint64_t n;
 		const char *how, *hint;
@@ -105,11 +121,7 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_se
 		{ l->damaged, "the program damaged its buffers", "look for stray writes in it" },
 	};
 
-	if (overview)
-		snprintf(larger, sizeof(larger), "'hodo record -m 16M %.60s' keeps more of them", o->command[0]);
-	else
-		snprintf(larger, sizeof(larger), "a larger -m (it was %s) keeps them",
-			 hodo_human_bytes(o->ring_size, size));
+	put_room(o, s->room, overview, larger);
 	snprintf(packet, sizeof(packet), o->packet_size < HODO_PACKET_MAX ?
 		 "a larger --packet-size (it was %s) takes up to 8M" : "record less with one event: no packet is larger than %s",
 		 hodo_human_bytes(o->packet_size, size));

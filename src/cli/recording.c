@@ -93,34 +93,46 @@ uint64_t hodo_lost_all(const struct hodo_read_lost *l)
 	return hodo_lost_discarded(l) + l->overwritten;
 }
 
-/* A ring size worth trying: four times the one that was too small. */
-static const char *more(const struct hodo_read_process *p, char buf[32])
-{
-	static const char units[] = "KMGT";
-	uint64_t n =
-		p->ring_bytes >= 1024 && p->ring_bytes < 1ull << 40 ? p->ring_bytes / 1024 * 4 : 16 * 1024;
-	unsigned i = 0;
+#define ROOM_WAITS (256ull << 20) /* of a ring: rather than so much more memory a program waits */
+#define ROOM_MAX   (1ull << 30)   /* whoever needs more than this needs something else */
 
-	for (; n >= 1024 && n % 1024 == 0 && i < 3; i++)
-		n /= 1024;
-	snprintf(buf, 32, "%llu%c", (unsigned long long)n, units[i]);
-	return buf;
+const char *hodo_room_hint(uint64_t room, bool may_wait, char hint[HODO_HINT])
+{
+	char size[32];
+
+	hodo_size_text(room, size);
+	if (room > ROOM_WAITS && may_wait)
+		snprintf(hint, HODO_HINT, "--wait keeps them, at the recorder's pace");
+	else if (room == 0 || room > ROOM_MAX)
+		snprintf(hint, HODO_HINT, "a larger -m keeps more");
+	else
+		snprintf(hint, HODO_HINT, "-m %s keeps them", size);
+	return hint;
+}
+
+/* What keeps the events of a process for which its rings were too small. */
+static const char *room_hint(const struct hodo_read_process *p, char hint[HODO_HINT])
+{
+	uint64_t room = 0;
+
+	for (uint32_t i = 0; i < p->nstreams; i++)
+		if (p->streams[i]->room > room)
+			room = p->streams[i]->room;
+	return hodo_room_hint(room, p->mode == HODO_MODE_DISCARD && !p->kernel, hint);
 }
 
 static void put_cause(struct hodo_text *to, const struct hodo_read_process *p, uint64_t n, const char *cause,
-		      const char *why, const char *flag)
+		      const char *why, const char *hint)
 {
-	char buf[32], size[32];
+	char buf[32];
 
 	if (!n)
 		return;
 	hodo_text_printf(to, "  %15s  %-11s  ", hodo_grouped(n, buf), cause);
 	hodo_add_plain(to, p->comm);
 	hodo_text_printf(to, "[%u]: %s", p->pid, why);
-	if (strcmp(flag, "-m") == 0)
-		hodo_text_printf(to, " (-m %s keeps more)", more(p, size));
-	else if (*flag)
-		hodo_text_printf(to, " (%s)", flag);
+	if (*hint)
+		hodo_text_printf(to, " (%s)", hint);
 	hodo_text_char(to, '\n');
 }
 
@@ -134,8 +146,9 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(reader, i);
 		struct hodo_read_lost l = hodo_read_lost(reader, p);
+		char hint[HODO_HINT];
 
-		put_cause(to, p, l.full, "full", "the ring was full", "-m");
+		put_cause(to, p, l.full, "full", "the ring was full", room_hint(p, hint));
 		put_cause(to, p, l.too_large, "too large", "longer than a packet, or with a text over 65,535 bytes",
 			  p->packet_bytes < HODO_PACKET_MAX ? "--packet-size takes up to 8M" : "");
 		if (p->kernel)
@@ -143,7 +156,7 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 		else
 			put_cause(to, p, l.busy, "busy", "too many threads without restartable sequences at once",
 				  "'hodo doctor' says why they have none");
-		put_cause(to, p, l.overwritten, "overwritten", "newer events took their place", "-m");
+		put_cause(to, p, l.overwritten, "overwritten", "newer events took their place", room_hint(p, hint));
 		put_cause(to, p, l.unwritten, "unwritten", "the output could not be written",
 			  "-o DIR on a disk with room");
 		put_cause(to, p, l.unknown, "unknown", "the recording ended before the cause was written",

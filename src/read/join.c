@@ -26,6 +26,8 @@ static int join(struct hodo_stream *s, struct hodo_stream *from)
 	s->pub.bytes += from->pub.bytes;
 	hodo_read_lost_add(&s->lost_by_cause, &from->lost_by_cause);
 	s->lost_known |= from->lost_known;
+	if (from->pub.room > s->pub.room)
+		s->pub.room = from->pub.room;
 	return 0;
 }
 

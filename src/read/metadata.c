@@ -336,11 +336,12 @@ static int word_lost(struct hodo_trace *t, struct line *l)
 	static const char *const keys[] = { "full", "too_large", "busy", "overwritten", "unwritten" };
 	const char *name = get_text(l, "stream");
 	bool sound = *name && strlen(name) <= NAME_MAX && !strchr(name, '/');
-	uint64_t n[5] = { 0 };
+	uint64_t n[5] = { 0 }, room = 0;
 	struct hodo_stream *s;
 
 	for (unsigned i = 0; i < 5; i++)
 		sound &= !get(l, keys[i]) || get_number(l, keys[i], 1ull << 60, &n[i]) == 0;
+	sound &= !get(l, "room") || get_number(l, "room", 1ull << 60, &room) == 0;
 	if (!sound)
 		return skip(t, l, BAD_LOST, "losses damaged: skipped");
 	s = t->nlost++ < LOST_LINES_MAX ? hodo_read_trace_stream(t, name) : NULL;
@@ -348,6 +349,7 @@ static int word_lost(struct hodo_trace *t, struct line *l)
 		return skip(t, l, BAD_LOST, "too many streams with losses: skipped");
 	s->lost_by_cause = (struct hodo_read_lost){ n[0], n[1], n[2], n[3], n[4], 0 };
 	s->lost_known = true;
+	s->pub.room = room;
 	return 0;
 }
 

@@ -343,12 +343,16 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	}
 }
 
-void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hodo_lost *l)
+void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hodo_lost *l, uint64_t room)
 {
-	if (l->full | l->too_large | l->busy | l->overwritten | l->unwritten | l->damaged)
-		hodo_text_printf(t, "/*@lost stream=%s full=%" PRIu64 " too_large=%" PRIu64 " busy=%" PRIu64
-				 " overwritten=%" PRIu64 " unwritten=%" PRIu64 " damaged=%" PRIu64 "*/\n",
-				 stream, l->full, l->too_large, l->busy, l->overwritten, l->unwritten, l->damaged);
+	if ((l->full | l->too_large | l->busy | l->overwritten | l->unwritten | l->damaged) == 0)
+		return;
+	hodo_text_printf(t, "/*@lost stream=%s full=%" PRIu64 " too_large=%" PRIu64 " busy=%" PRIu64
+			 " overwritten=%" PRIu64 " unwritten=%" PRIu64 " damaged=%" PRIu64,
+			 stream, l->full, l->too_large, l->busy, l->overwritten, l->unwritten, l->damaged);
+	if (room && (l->full || l->overwritten))
+		hodo_text_printf(t, " room=%" PRIu64, room);
+	hodo_text_add(t, "*/\n");
 }
 
 void hodo_ctf_add_limited(struct hodo_text *t, uint16_t id, uint64_t n)

@@ -40,8 +40,11 @@ struct hodo_ctf_metadata {
 	uint32_t number; /* of the snapshot; 0: it has none */
 };
 
-/* Add a line: of what a stream lost, of events of one kind that were over their rate; if there is anything to say. */
-void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hodo_lost *l);
+/*
+ * Add a line: of what a stream lost, with the size of a ring that would have kept it (shortage.h; 0: not known); of
+ * events of one kind that were over their rate; if there is anything to say.
+ */
+void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hodo_lost *l, uint64_t room);
 void hodo_ctf_add_limited(struct hodo_text *t, uint16_t id, uint64_t n);
 
 /* Appends the text; an error is left in out. */

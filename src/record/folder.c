@@ -96,9 +96,12 @@ static void share_losses(struct hodo_process *p, bool last)
 /* The lines of this folder's metadata about what is missing. */
 static void add_losses(const struct hodo_process *p, struct hodo_text *t)
 {
-	hodo_ctf_add_lost(t, p->own.name, &(struct hodo_lost){ .unwritten = p->own_reporting });
-	for (uint32_t i = 0; i < p->actives; i++)
-		hodo_ctf_add_lost(t, p->ring[p->active[i]]->stream.name, &p->ring[p->active[i]]->reporting);
+	hodo_ctf_add_lost(t, p->own.name, &(struct hodo_lost){ .unwritten = p->own_reporting }, 0);
+	for (uint32_t i = 0; i < p->actives; i++) {
+		const struct hodo_process_ring *r = p->ring[p->active[i]];
+
+		hodo_ctf_add_lost(t, r->stream.name, &r->reporting, hodo_process_room(p, &r->reader));
+	}
 	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++)
 		hodo_ctf_add_limited(t, p->catalog.event[i]->id, p->limited[p->catalog.event[i]->id].reporting);
 }

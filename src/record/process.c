@@ -366,6 +366,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		hodo_stream_end(&r->stream);
 		add_total(&s->total, &r->stream);
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
+		hodo_process_add_room(p, &r->reader);
 	}
 	tell_untrue(p);
 	if (p->layout.profile || p->layout.open)

@@ -122,6 +122,8 @@ void hodo_process_wake(struct hodo_process *p); /* who waits for room looks whet
 /* A ring that is not read any more never has room again: from now on nobody waits for it. */
 void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);
 void hodo_process_add_waited(struct hodo_process *p); /* to the session's sum, at the end */
+uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see shortage.h */
+void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r); /* to the session's, at the end */
 
 /* Reads the rest, completes the folder, and frees the process. alive: it may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);

@@ -91,6 +91,7 @@ struct hodo_session_stats {
 	uint64_t removed_events; /* in parts that were removed, as limits.keep says */
 	bool full;               /* limits.max_bytes was reached; what was in the buffers then is in lost.unwritten */
 	struct hodo_lost lost;
+	uint64_t room; /* the size of rings that had kept those of them that found no room; 0: not known */
 	struct hodo_functions_seen functions; /* at the end */
 };
 

@@ -95,7 +95,7 @@ static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
 	s->result->bytes += stream->bytes;
 	s->result->damaged_rings += r.broken || r.damage > 0;
 	hodo_lost_add(&s->result->lost, &r.lost);
-	hodo_ctf_add_lost(&s->lost, stream->name, &r.lost);
+	hodo_ctf_add_lost(&s->lost, stream->name, &r.lost, hodo_shortage_ring(&r.shortage, r.ring_size, r.packet_size));
 	return s->err;
 }
 

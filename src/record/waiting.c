@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.c - the recorder's side of writers that wait for room in a process's rings (user/wait.c). */
+/* waiting.c - room in a process's rings: the recorder's side of writers that wait for it (user/wait.c), and how much of
+ * it would have been enough. */
 #include "process.h"
 #include "shm.h"
 
@@ -25,4 +26,17 @@ void hodo_process_add_waited(struct hodo_process *p)
 	uint64_t *sum = &p->session->total.waited_ns;
 
 	*sum = ns < HODO_RING_COUNT_MAX - *sum ? *sum + ns : HODO_RING_COUNT_MAX;
+}
+
+uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	return hodo_shortage_ring(&r->shortage, p->layout.ring_size, p->layout.packet_size);
+}
+
+void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	uint64_t room = hodo_process_room(p, r);
+
+	if (room > p->session->total.room)
+		p->session->total.room = room;
 }

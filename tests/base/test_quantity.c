@@ -128,6 +128,11 @@ TEST(test_numbers)
 	assert_string_equal(hodo_grouped(1234567, buf), "1,234,567");
 	assert_string_equal(hodo_grouped(UINT64_MAX, buf), "18,446,744,073,709,551,615");
 	assert_string_equal(hodo_grouped(0, buf), "0");
+	assert_string_equal(hodo_size_text(0, buf), "0");
+	assert_string_equal(hodo_size_text(1023, buf), "1023");
+	assert_string_equal(hodo_size_text(1536 << 10, buf), "1536K");
+	assert_string_equal(hodo_size_text(16 << 20, buf), "16M");
+	assert_string_equal(hodo_size_text(4ull << 50, buf), "4096T");
 	assert_string_equal(hodo_human_bytes(1023, buf), "1023 B");
 	assert_string_equal(hodo_human_bytes(1536, buf), "1.5 KiB");
 	assert_string_equal(hodo_human_bytes(UINT64_MAX, buf), "16.0 EiB");

@@ -48,6 +48,25 @@ static void flood(long n)
 		HODO_EVENT(rt, tick, HODO_F(i, i));
 }
 
+/* While the recorder stands still, until somebody lets it go on. */
+static void burst(long n)
+{
+	char path[32], stat[512] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
+	HODO_EVENT(rt, tick, HODO_F(i, -1l)); /* there is a ring */
+	sleep_ms(100);
+	kill(getppid(), SIGSTOP);
+	while (!strstr(stat, ") T ")) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0 || read(fd, stat, sizeof(stat) - 1) <= 0)
+			abort();
+		close(fd);
+	}
+	flood(n);
+}
+
 /* The same in one event: as a text, and as bytes. */
 static void large(long bytes)
 {
@@ -175,6 +194,10 @@ int main(int argc, char **argv)
 		count(n);
 	else if (strcmp(how, "flood") == 0)
 		flood(n);
+	else if (strcmp(how, "burst") == 0) {
+		burst(n);
+		touch("done");
+	}
 	else if (strcmp(how, "large") == 0)
 		large(n);
 	else if (strcmp(how, "exit") == 0)

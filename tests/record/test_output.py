@@ -3,9 +3,11 @@
 
 import json
 import os
+import pathlib
 import pwd
 import re
 import resource
+import signal
 import unittest
 
 import place
@@ -207,8 +209,33 @@ class Choice(Case):
                       said(2, "--packet-size", "8M", size=8 << 20))
         full = self.record("-m", "64K", TARGET, "flood", 100000)
         self.assertGreater(full.lost(), 0)
-        self.assertIn("the buffer was full: a larger -m (it was 64.0 KiB) keeps them", full.stderr)
+        self.assertRegex(full.stderr, r"the buffer was full: -m \d+[KM] keeps them \(it was 64K\)")
         self.assertNotIn("--packet-size", full.stderr)
+
+    def test_room(self):
+        """The size that would have kept what was lost is named, once, and does keep it. The recorder stands still."""
+        def flood(*options, n=20000):
+            process = self.recorder(*options, TARGET, "burst", n)
+            wait_for("a program that has ended", lambda: pathlib.Path(self.path("done")).exists())
+            os.remove(self.path("done"))
+            process.send_signal(signal.SIGCONT)
+            done = process.done()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done, done.lost(), re.findall(r"-m (\d+[KM]) keeps them", done.stderr)
+        done, lost, (room,) = flood("-m", "64K")
+        self.assertGreater(lost, 10000)
+        self.assertEqual(len([line for line in done.lines() if "lost" in line]), 1)
+        self.assertRegex(self.ok("stat", self.data), rf" full  .*: the ring was full \(-m {room} keeps them\)\n")
+        self.assertEqual(self.ok("stat", self.data).count("keeps them"), 1)
+        self.assertEqual(flood("-m", room)[1:], (0, []))
+        quarter = int(room[:-1]) * {"K": 1, "M": 1024}[room[-1]] // 4
+        self.assertGreater(flood("-m", f"{quarter}K")[1], 0)
+        self.assertEqual(flood("-m", "64K", "--overwrite")[2], [room])
+        # So much memory is more than one wants to give.
+        done, lost, said = flood("-m", "4K", n=40000000)
+        self.assertGreater(lost, 39000000)
+        self.assertIn("the buffer was full: --wait keeps them, at the recorder's pace (it was 4K)", done.stderr)
+        self.assertIn("(--wait keeps them, at the recorder's pace)", self.ok("stat", self.data))
 
 
 class Socket(Case):

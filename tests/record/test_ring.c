@@ -116,6 +116,55 @@ TEST(test_discard)
 	}
 }
 
+/* Two bursts, after each of which the reader catches up; between: events that a ring of any size takes meanwhile. */
+static uint64_t bursts(struct fixture *f, uint32_t packet_size, uint32_t packets, uint32_t between)
+{
+	uint64_t room;
+
+	setup_ring(f, HODO_MODE_DISCARD, packet_size, packets);
+	for (uint32_t burst = 0; burst < 2; burst++) {
+		for (uint32_t i = 0; i < 50000; i++) {
+			writer_event(&f->w, f->w.written);
+			if (between && i % between == 0) /* not often enough to catch up */
+				hodo_ring_poll(&f->r, &f->sink);
+		}
+		for (uint32_t i = 0; i < 3; i++) {
+			hodo_ring_poll(&f->r, &f->sink);
+			writer_event(&f->w, f->w.written);
+		}
+	}
+	finish(f, false);
+	room = hodo_shortage_ring(&f->r.shortage, f->layout.ring_size, packet_size);
+	free_ring(f);
+	return room;
+}
+
+TEST(test_room)
+{
+	static const uint32_t sizes[][2] = { { 1024, 4 }, { 1024, 64 }, { 4096, 16 } };
+	struct fixture f;
+
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		uint32_t packet_size = sizes[s][0], packets = sizes[s][1];
+		uint64_t room = bursts(&f, packet_size, packets, 0);
+
+		assert_int_equal(room & (room - 1), 0);
+		assert_true(f.r.lost.full > 0 && room > f.layout.ring_size);
+		assert_int_equal(bursts(&f, (uint32_t)(room / 16), 16, 0), 0);
+		assert_int_equal(f.r.lost.full, 0);
+		assert_int_equal(bursts(&f, packet_size, (uint32_t)(room / packet_size), 0), 0);
+		assert_int_equal(f.r.lost.full, 0);
+		/* Half of it is too little, or it would have been said. */
+		assert_true(bursts(&f, packet_size, (uint32_t)(room / packet_size / 4), 0) > 0);
+	}
+	/* One burst, since the reader never caught up: each ring of packets that it took came after a loss. */
+	assert_true(bursts(&f, 1024, 4, 1000) > 50000 * 10);
+	assert_true(f.r.lost.full > 50000);
+	/* What cannot be true says nothing that is not a size. */
+	f.r.shortage = (struct hodo_shortage){ .packets = 1, .events = 0, .longest = HODO_SHORTAGE_MAX };
+	assert_int_equal(hodo_shortage_ring(&f.r.shortage, 4096, 1024), HODO_SHORTAGE_MAX);
+}
+
 /* The open packet is given piece by piece: nothing twice, nothing that is not in a later piece, the losses exact. */
 TEST(test_open)
 {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* shortage.c - see shortage.h. */
+#include "shortage.h"
+
+void hodo_shortage_look(struct hodo_shortage *s, uint64_t lost, bool caught_up)
+{
+	/* What is shared may hold anything: a count that falls is no burst. */
+	uint64_t more = lost > s->lost ? lost - s->lost : 0;
+
+	s->lost = lost;
+	if (more == 0 && caught_up)
+		s->burst = 0;
+	s->burst += more < HODO_SHORTAGE_MAX - s->burst ? more : HODO_SHORTAGE_MAX - s->burst;
+	if (s->burst > s->longest)
+		s->longest = s->burst;
+}
+
+uint64_t hodo_shortage_ring(const struct hodo_shortage *s, uint64_t ring_size, uint32_t packet_size)
+{
+	uint64_t held = s->packets ? s->events / s->packets : 0, packets, room = ring_size;
+
+	if (s->longest == 0 || s->packets == 0)
+		return 0;
+	packets = s->longest / (held ? held : 1) + 1;
+	/* A packet is given back as a whole, and a larger ring has larger ones: a 16th, unless another is said. */
+	do
+		room *= 2;
+	while (room < HODO_SHORTAGE_MAX && (room - room / 16 - ring_size) / packet_size < packets);
+	return room;
+}
