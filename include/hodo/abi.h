@@ -30,7 +30,7 @@ extern "C" {
 #define HODO_ASSERT_SIZE_(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " is frozen")
 #endif
 
-#define HODO_ABI_VERSION 1
+#define HODO_ABI_VERSION 2
 
 /* ------------------------------------------------------------------ limits */
 
@@ -110,7 +110,7 @@ struct hodo_desc {
 	uint8_t version;  /* HODO_ABI_VERSION */
 	uint8_t kind;     /* enum hodo_kind */
 	uint16_t nfields; /* 0 .. HODO_FIELDS_MAX */
-	uint16_t nlabels;
+	uint16_t nlabels; /* of other kinds than LABELS: bit n says that field n is a text with a length (HODO_STR) */
 	uint32_t line;
 	uint32_t strings; /* offset from the start of this struct */
 	uint32_t labels;  /* offset, 0 if none */
@@ -140,9 +140,10 @@ struct hodo_state {
 	struct hodo_event *event; /* NULL until registered, or refused */
 	uint16_t id;              /* event id, 0 until registered */
 	uint8_t flag;             /* flag mode: site enabled */
-	uint8_t reserved[4];
-	uint8_t outline;          /* 1: the writers are called from a function of the headers' own, which keeps a frame
-				   * pointer and which the event's place calls. Set at compile time */
+	uint8_t how;              /* HODO_HOW_*, for sites that enter libhodo by a jump */
+	uint16_t values;          /* their bytes; with HODO_HOW_GATHER, the descriptor's nlabels */
+	uint8_t refused;          /* it gets no id */
+	uint8_t outline;          /* 1: a function of the headers', with a frame pointer, is between; in the object */
 };
 HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 
@@ -153,6 +154,10 @@ HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 #define HODO_ON_RULES 8u   /* conditions are looked at first; also without HODO_ON_RECORD (a start trigger) */
 #define HODO_ON_CONTEXT 16u /* the event's fields follow its context; see struct hodo_context_config */
 
+/* Where sites jump to on x86-64 (trace_user.h). */
+enum hodo_enter { HODO_ENTER_SITE, HODO_ENTER_SPAN_END, HODO_ENTERS };
+#define HODO_HOW_GATHER 1u /* there are texts or arrays: the payload is not the values */
+#define HODO_HOW_PROBES 2u /* a tracepoint */
 /* One run of bytes of an event's payload, in order. */
 struct hodo_piece {
 	const void *data;
@@ -198,7 +203,7 @@ struct hodo_note {
 	int32_t sites_start;
 	int32_t sites_stop;
 	int32_t ops; /* the object's struct hodo_ops pointer */
-	int32_t reserved;
+	int32_t enter; /* its hodo_enter_: a pointer for each enum hodo_enter; 0: it has none */
 };
 HODO_ASSERT_SIZE_(struct hodo_note, 16);
 

@@ -64,26 +64,27 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 #define HODO_TYPE_CHECK_(i, a) _Static_assert(HODO_TYPE_(a) != HODO_TYPE_NONE, HODO_CANNOT_);
 
 /* A descriptor: head, types, texts in one object. text lacks the file and function. */
-#define HODO_DESC_(var, kind_, text, types_, count)                                                          \
+#define HODO_DESC_(var, kind_, text, types_, bounded, count)                                                         \
 	static const struct {                                                                                \
 		struct hodo_desc head;                                                                       \
 		uint8_t types[(count) + 1];                                                                  \
 		char strings[sizeof(text __FILE__ "\0")];                                                    \
 	} var __attribute__((unused, aligned(8))) = {                                                        \
-		{ sizeof(struct hodo_desc), HODO_ABI_VERSION, kind_, count, 0, __LINE__,                     \
+		{ sizeof(struct hodo_desc), HODO_ABI_VERSION, kind_, count, bounded, __LINE__,                  \
 		  sizeof(struct hodo_desc) + (count) + 1, 0, sizeof(var) }, types_, text __FILE__ "\0" }
 #define HODO_TYPES_(...) { HODO_EACH_(HODO_TYPE_ITEM_, __VA_ARGS__) 0 }
+/* Which are texts with a length. */
+#define HODO_BOUNDED_(...) (0 HODO_EACH_(HODO_BOUNDED_BIT_, __VA_ARGS__))
+#define HODO_BOUNDED_BIT_(i, a) | (_Generic((a), struct hodo_str_: 1, default: 0) << i)
 
 /* ------------------------------------------------------------------ capture */
 
+#if !HODO_JUMPS_
 #define HODO_ARRAY_LEN_(name, type, id) struct hodo_array_##name##_: (uint32_t)0,
 #define HODO_WIRE_T_(v)                                                                            \
 	__typeof__(_Generic((v), char *: (uint16_t)0, const char *: (uint16_t)0,                   \
 			    struct hodo_str_: (uint16_t)0, struct hodo_bytes_: (uint32_t)0,        \
 			    HODO_ARRAY_TYPES_(HODO_ARRAY_LEN_) default: (v)))
-#define HODO_IS_VAR_(v) \
-	((HODO_TYPE_(v) & HODO_TYPE_ARRAY) || HODO_TYPE_(v) == HODO_TYPE_STR || HODO_TYPE_(v) == HODO_TYPE_BYTES)
-
 /* Through the value's address, since every branch of _Generic must compile for every type. */
 static inline HODO_OWN_ uint16_t hodo_fix_cstr_(struct hodo_builder_ *b, const void *value)
 {
@@ -108,9 +109,38 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 		 struct hodo_bytes_: hodo_fix_bytes_(&hodo_b_, hodo_p_, 1),                                \
 		 HODO_ARRAY_TYPES_(HODO_ARRAY_FIX_) default: (v))
 
-#define HODO_HOLD_(i, a) __extension__ __auto_type hodo_v##i##_ = (a);
-#define HODO_WIRE_(i, a) HODO_WIRE_T_(hodo_v##i##_) f##i;
+#endif
+
+#define HODO_IS_VAR_(v) \
+	((HODO_TYPE_(v) & HODO_TYPE_ARRAY) || HODO_TYPE_(v) == HODO_TYPE_STR || HODO_TYPE_(v) == HODO_TYPE_BYTES)
 #define HODO_COUNT_VAR_(i, a) +HODO_IS_VAR_(hodo_v##i##_)
+#define HODO_HOLD_(i, a) __extension__ __auto_type hodo_v##i##_ = (a);
+
+/* Evaluates the values in order, once, and hands the event over; HODO_EMIT_HELD_: values that HODO_HOLD_ has taken. */
+#define HODO_EMIT_(state, ...)                                                                             \
+	HODO_NONE_(0, ##__VA_ARGS__)                                                                       \
+	do {                                                                                               \
+		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                      \
+		HODO_EMIT_HELD_(state, __VA_ARGS__)                                                        \
+	} while (0)
+
+#if HODO_JUMPS_
+
+#define HODO_VALUE_(i, a) __typeof__(_Generic(hodo_v##i##_, default: hodo_v##i##_)) f##i;
+#define HODO_VALUE_FILL_(i, a) hodo_w_.f##i = hodo_v##i##_;
+#define HODO_EMIT_HELD_(state, ...)                                          \
+	__extension__ struct __attribute__((packed, aligned(8))) {           \
+		HODO_EACH_(HODO_VALUE_, __VA_ARGS__)                         \
+	} hodo_w_;                                                           \
+	enum { hodo_nvar_ = 0 HODO_EACH_(HODO_COUNT_VAR_, __VA_ARGS__) };    \
+	HODO_EACH_(HODO_VALUE_FILL_, __VA_ARGS__)                            \
+	HODO_BARRIER_(hodo_nvar_);                                           \
+	HODO_JUMP_EVENT_(hodo_w_, state);                                    \
+	HODO_BARRIER_(hodo_nvar_);
+
+#else
+
+#define HODO_WIRE_(i, a) HODO_WIRE_T_(hodo_v##i##_) f##i;
 #define HODO_FILL_(i, a)                                                                          \
 	{                                                                                         \
 		const void *hodo_p_ = &hodo_v##i##_;                                              \
@@ -121,13 +151,6 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 							    sizeof(hodo_w_.f##i));                \
 	}
 
-/* Evaluates the values in order, once, and hands the event over; HODO_EMIT_HELD_: values that HODO_HOLD_ has taken. */
-#define HODO_EMIT_(state, ...)                                                                             \
-	HODO_NONE_(0, ##__VA_ARGS__)                                                                       \
-	do {                                                                                               \
-		HODO_EACH_(HODO_HOLD_, __VA_ARGS__)                                                      \
-		HODO_EMIT_HELD_(state, __VA_ARGS__)                                                        \
-	} while (0)
 #define HODO_EMIT_HELD_(state, ...)                                                        \
 	__extension__ struct __attribute__((packed, aligned(8))) {                                 \
 		HODO_EACH_(HODO_WIRE_, __VA_ARGS__)                                                \
@@ -147,6 +170,13 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 		HODO_EMIT_PIECES_(state, hodo_pieces_, hodo_n_ + (hodo_end_ > hodo_b_.start),      \
 				  hodo_b_.total + hodo_end_);                                      \
 	}
+#define HODO_SPAN_END_(state)                                                                         \
+	do {                                                                                          \
+		HODO_EMIT_FIXED_((state), "", 0);                                                     \
+		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is the return address */   \
+	} while (0)
+
+#endif
 
 #if defined(__clang__) && !defined(__KERNEL__)
 static inline HODO_OWN_ __attribute__((always_inline)) int hodo_branch_(struct hodo_state *state, const void *desc)
@@ -169,7 +199,8 @@ hodo_on_:
 #define HODO_SITE_(kind, text, ...)                                                                        \
 	do {                                                                                               \
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
-		HODO_DESC_(hodo_desc_, kind, text, HODO_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__));        \
+		HODO_DESC_(hodo_desc_, kind, text, HODO_TYPES_(__VA_ARGS__), HODO_BOUNDED_(__VA_ARGS__),   \
+			   HODO_N_(__VA_ARGS__));                                                          \
 		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
 		HODO_WHEN_(hodo_state_, hodo_desc_, HODO_EMIT_SITE_(&hodo_state_, __VA_ARGS__));           \
 	} while (0)
@@ -182,8 +213,7 @@ struct hodo_span_ {
 static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {
 	if (__builtin_expect(span->hodo_end_ != 0, 0)) {
-		HODO_EMIT_FIXED_(span->hodo_end_, "", 0);
-		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is the return address */
+		HODO_SPAN_END_(span->hodo_end_);
 	}
 }
 
@@ -193,8 +223,8 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 	do {                                                                                               \
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
 		HODO_DESC_(hodo_desc_, HODO_KIND_SPAN_BEGIN, text args "\0\0", HODO_TYPES_(__VA_ARGS__),   \
-			   HODO_N_(__VA_ARGS__));                                                          \
-		HODO_DESC_(hodo_end_desc_, HODO_KIND_SPAN_END, text "\0\0", { 0 }, 0);                     \
+			   HODO_BOUNDED_(__VA_ARGS__), HODO_N_(__VA_ARGS__));                              \
+		HODO_DESC_(hodo_end_desc_, HODO_KIND_SPAN_END, text "\0\0", { 0 }, 0, 0);                     \
 		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
 		HODO_STATE_(hodo_end_state_, hodo_end_desc_);                                              \
 		HODO_NO_SITE_(&hodo_end_state_, &hodo_end_desc_);                                          \
@@ -250,7 +280,10 @@ static inline HODO_OWN_ void hodo_check_format_(const char *format, ...) { (void
 #define HODO_TP_DESC_(var, text, ...)                                                               \
 	HODO_EACH_(HODO_TP_TYPE_CHECK_, __VA_ARGS__)                                              \
 	HODO_DESC_(var, HODO_KIND_TRACEPOINT, text,                                                 \
-		   HODO_TP_TYPES_(__VA_ARGS__), HODO_N_(__VA_ARGS__))
+		   HODO_TP_TYPES_(__VA_ARGS__), HODO_TP_BOUNDED_(__VA_ARGS__), HODO_N_(__VA_ARGS__))
+#define HODO_TP_BOUNDED_(...) (0 HODO_EACH_(HODO_TP_BOUNDED_BIT_, __VA_ARGS__))
+#define HODO_TP_BOUNDED_BIT_(i, pair) HODO_BOUNDED_BIT_(i, *(HODO_TP_TYPE_(pair) *)0)
+#define HODO_TP_VALUE_(pair) HODO_TP_TYPE_(pair)
 #define HODO_TP_TYPES_(...) { HODO_EACH_(HODO_TP_TYPE_ITEM_, __VA_ARGS__) 0 }
 #define HODO_TP_STATE_INIT_ { 0 }
 

@@ -108,6 +108,9 @@ constexpr desc_<sizeof...(T), N> make_desc_(list_<T...>, uint8_t kind, uint32_t 
 				    sizeof(hodo_desc) + sizeof...(T) + 1, 0, sizeof(desc_<sizeof...(T), N>) },
 				  { type_<T>::id..., 0 },
 				  {} };
+	const bool bounded[] = { std::is_same<T, hodo_str_>::value..., false };
+	for (size_t i = 0; i < sizeof...(T); i++)
+		d.head.nlabels = (uint16_t)(d.head.nlabels | bounded[i] << i);
 	for (size_t i = 0; i < N; i++)
 		d.strings[i] = text[i];
 	return d;
@@ -124,7 +127,8 @@ template <class Tag, class List> struct __attribute__((visibility("hidden"))) ho
 };
 /* A span's end is not emitted by emit_() below. */
 template <class Tag, class List>
-hodo_state hold_<Tag, List>::state = { nullptr, nullptr, 0, 0, {}, Tag::kind_() != HODO_KIND_SPAN_END };
+hodo_state hold_<Tag, List>::state = { nullptr, nullptr, 0, 0, 0, 0, 0,
+				       !HODO_JUMPS_ && Tag::kind_() != HODO_KIND_SPAN_END };
 
 template <size_t NLabels, size_t NText> struct labels_ {
 	hodo_desc head;
@@ -156,6 +160,36 @@ on:
 }
 
 /* --------------------------------------------------------------- capture */
+
+#if HODO_JUMPS_
+
+/* The values one behind the other. */
+template <class... T> struct __attribute__((packed)) values_ {};
+template <class T, class... Rest> struct __attribute__((packed)) values_<T, Rest...> {
+	T value;
+	values_<Rest...> rest;
+};
+inline __attribute__((always_inline)) HODO_OWN_ void put_(values_<> &) {}
+template <class T, class... Rest>
+inline __attribute__((always_inline)) HODO_OWN_ void put_(values_<T, Rest...> &to, T v, Rest... rest)
+{
+	to.value = v;
+	put_(to.rest, rest...);
+}
+
+/* By value: a text array decays, as in C. Evaluated by the caller, in order, once. */
+template <auto *State, class... T> inline __attribute__((always_inline)) HODO_OWN_ void emit_(T... v)
+{
+	struct __attribute__((aligned(8))) : values_<T...> {
+	} values;
+
+	put_(values, v...);
+	HODO_BARRIER_((type_<T>::var || ... || false));
+	HODO_JUMP_EVENT_(values, State);
+	HODO_BARRIER_((type_<T>::var || ... || false));
+}
+
+#else
 
 template <class T> inline T fix_(hodo_builder_ &, const T &v) { return v; }
 inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, char *const &v) { return hodo_take_cstr_(&b, v); }
@@ -205,6 +239,8 @@ void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory");
 }
 
+#endif
+
 inline HODO_OWN_ const char *format_arg_(const hodo_str_ &v) { return v.data; }
 template <class T> inline const T &format_arg_(const T &v) { return v; }
 
@@ -215,9 +251,19 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 #define HODO_ARRAY(p, n) (hodo_detail_::array_of_((p), (size_t)(n)))
 
 #define HODO_PAREN_(a) (a)
+#if HODO_JUMPS_
+#define HODO_EMIT_(state, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_<(state)>(HODO_LIST_(HODO_PAREN_, __VA_ARGS__))
+#else
 #define HODO_EMIT_(state, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_(hodo_ops_ptr_, (state)HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
-#define HODO_TP_STATE_INIT_ { nullptr, nullptr, 0, 0, {}, 1 }
+#define HODO_SPAN_END_(state)                                                                           \
+	do {                                                                                            \
+		hodo_emit_fixed_((state), "", 0);                                                       \
+		__asm__ volatile("" : : : "memory"); /* no jump: the return address is the event's place */ \
+	} while (0)
+#endif
+#define HODO_TP_STATE_INIT_ { nullptr, nullptr, 0, 0, 0, 0, 0, !HODO_JUMPS_ }
 
 /* A local class can neither name `this` nor hold data or templates: it carries the texts, and the types,
  * which may depend on `this`, come from outside it. In a generic lambda, Clang 14 cannot deduce its `auto`s. */
@@ -251,8 +297,7 @@ struct hodo_span_ {
 	~hodo_span_()
 	{
 		if (__builtin_expect(hodo_end_ != nullptr, 0)) {
-			hodo_emit_fixed_(hodo_end_, "", 0);
-			__asm__ volatile("" : : : "memory"); /* no jump: the return address is the event's place */
+			HODO_SPAN_END_(hodo_end_);
 		}
 	}
 };
@@ -300,5 +345,6 @@ inline HODO_OWN_ __attribute__((format(printf, 1, 2))) void hodo_check_format_(c
 		hodo_detail_::list_<HODO_LIST_(HODO_TP_DECAY_, __VA_ARGS__)>{},                  \
 		HODO_KIND_TRACEPOINT, __LINE__, text __FILE__ "\0")
 #define HODO_TP_DECAY_(pair) std::decay_t<HODO_TP_TYPE_(pair)>
+#define HODO_TP_VALUE_(pair) HODO_TP_DECAY_(pair)
 
 #endif

@@ -47,6 +47,8 @@
 
 #ifndef HODO_DISABLE
 
+#define HODO_JUMPS_ 0 /* events are handed over by calls */
+
 #include <hodo/abi.h>
 #include <linux/err.h>
 #include <linux/jump_label.h>
@@ -57,7 +59,7 @@
 
 /* What the names of the states' tracepoints begin with, and no name of a C object can: whose they are, and the version
  * of all that is below and in <hodo/abi.h>. */
-#define HODO_KERNEL_NAME "hodo:1:"
+#define HODO_KERNEL_NAME "hodo:2:"
 
 struct hodo_kernel_ops;
 

@@ -18,6 +18,13 @@
 
 #ifndef HODO_DISABLE
 
+/* How an event is handed to libhodo: by a jump that keeps all registers (abi.h), or by calls. */
+#ifdef __x86_64__
+#define HODO_JUMPS_ 1
+#else
+#define HODO_JUMPS_ 0
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,6 +32,14 @@ extern "C" {
 extern __attribute__((weak, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_;
 /* `used`: otherwise link-time optimisation drops it, since only the note's assembly refers to it. */
 __attribute__((weak, used, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_ = 0;
+#if HODO_JUMPS_
+/* Where cold code jumps to: likewise. */
+extern __attribute__((weak, visibility("hidden"))) const void *hodo_enter_[HODO_ENTERS];
+__attribute__((weak, used, visibility("hidden"))) const void *hodo_enter_[HODO_ENTERS] = { 0, 0 };
+#define HODO_NOTE_ENTER_ "hodo_enter_-."
+#else
+#define HODO_NOTE_ENTER_ "0"
+#endif
 #ifdef __cplusplus
 }
 #endif
@@ -41,7 +56,7 @@ __asm__(".ifndef .Lhodo_note\n"
 	".long 5, 16, 1\n"
 	".asciz \"Hodo\"\n"
 	".balign 4\n"
-	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., 0\n"
+	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., " HODO_NOTE_ENTER_ "\n"
 	".popsection\n"
 	/* Where no file has a site, bfd refuses the references above unless there is such a section. Linked to
 	 * something that is kept, as records are: bfd's -r takes sections of one name that are all so, or none. */
@@ -134,6 +149,100 @@ __asm__(".ifndef .Lhodo_note\n"
 #define HODO_STATE_(var, desc) static struct hodo_state var
 #define HODO_TP_STATE_(var, desc) static struct hodo_state var __attribute__((unused)) = HODO_TP_STATE_INIT_
 
+#if HODO_JUMPS_
+
+/*
+ * Cold code puts the values as they are, packed, into its stack, and jumps through its object's hodo_enter_, by
+ * instructions of which the compiler knows only that r10, r11 and the flags change:
+ *
+ *	lea values, %r11
+ *	lea back(%rip), %r10
+ *	jmp *hodo_enter_(%rip)
+ *	test $probes - back, %eax     tracepoints only; never reached, as the next
+ *	test $state - back, %eax
+ *   back:
+ *
+ * Texts are pointers there, and what has a length a pointer and the length, 8 bytes each. The library jumps to r10 with
+ * all other registers as they were. A tracepoint's probes are called by probes(list, values). The end of a HODO_SPAN
+ * has its state in r11 and no values.
+ */
+
+#define HODO_TO_(enter) "leaq 1f(%%rip), %%r10\n\tjmp *hodo_enter_+8*" #enter "(%%rip)\n\t"
+#define HODO_DATA_(operand) ".byte 0xa9\n\t.long " HODO_NAME_([operand]) "-1f\n\t"
+
+/*
+ * Of an event with texts or arrays, and where probes run, the compiler must have stored what they look at. Nothing else
+ * is said to change: values that are in registers stay there, and the code is what it is without the site.
+ */
+#define HODO_BARRIER_(needed)                         \
+	if (needed)                                   \
+		__asm__ volatile("" : : : "memory")
+
+/*
+ * HODO_JUMP_(values, data, inputs…): the jump.
+ *
+ * Clang takes a variable in an asm for one whose address is known elsewhere from then on, and makes no call behind it a
+ * tail call; unless the asm only reads, which is one that is not volatile and gives a result. It comes from one
+ * volatile asm and goes into a volatile load (of the code): so it is neither left out, moved nor merged with another.
+ */
+#ifdef __clang__
+#define HODO_JUMP_(values, data, ...)                                                          \
+	do {                                                                                   \
+		register const volatile char *hodo_back_ __asm__("r10");                       \
+		__asm__ volatile("" : "=r"(hodo_back_));                                       \
+		__asm__("leaq %1, %%r11\n\t" HODO_TO_(0) data "1:"                       \
+			: "+r"(hodo_back_)                                                     \
+			: "m"(values), __VA_ARGS__                                             \
+			: "r11", "cc");                                                        \
+		(void)*hodo_back_;                                                             \
+	} while (0)
+#else
+#define HODO_JUMP_(values, data, ...)                                                          \
+	do {                                                                                   \
+		__asm__ volatile("leaq %0, %%r11\n\t" HODO_TO_(0) data "1:"              \
+				 :                                                             \
+				 : "m"(values), __VA_ARGS__                                    \
+				 : "r10", "r11", "cc");                                        \
+	} while (0)
+#endif
+#define HODO_JUMP_EVENT_(values, state_) HODO_JUMP_(values, HODO_DATA_(state), [state] "i"(state_))
+#define HODO_JUMP_PROBES_(values, state_, probes_) \
+	HODO_JUMP_(values, HODO_DATA_(probes) HODO_DATA_(state), [state] "i"(state_), [probes] "i"(probes_))
+
+static inline HODO_OWN_ __attribute__((always_inline)) void hodo_span_end_(struct hodo_state *state)
+{
+	__asm__ volatile("movq %0, %%r11\n\t" HODO_TO_(1) "1:" : : "r"(state) : "r10", "r11", "cc");
+}
+#define HODO_SPAN_END_(state) hodo_span_end_(state)
+
+/* A tracepoint's values, and what calls its probes with them. */
+#define HODO_TP_OUTLINE_(id, empty, ...)                                                                      \
+	__extension__ struct __attribute__((packed, aligned(8))) hodo_tp_values_##id {                               \
+		HODO_EACH_(HODO_TP_MEMBER_, __VA_ARGS__)                                                      \
+	};                                                                                                    \
+	static __attribute__((unused)) HODO_OWN_ void hodo_tp_call_##id(const struct hodo_probes *hodo_list_, \
+									const struct hodo_tp_values_##id *hodo_w_) \
+	{                                                                                                     \
+		HODO_EACH_(HODO_TP_HELD_, __VA_ARGS__)                                                        \
+		for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)                                \
+			((void (*)(HODO_TP_PROBE_(empty, __VA_ARGS__)))hodo_list_->probe[hodo_i_].func)(      \
+				hodo_list_->probe[hodo_i_].data HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
+		(void)hodo_w_;                                                                                \
+	}
+#define HODO_TP_INIT_1(...)
+#define HODO_TP_INIT_0(...) = { HODO_LIST_(HODO_TP_NAME_, __VA_ARGS__) }
+#define HODO_TP_MEMBER_(i, pair) HODO_TP_VALUE_(pair) f##i;
+#define HODO_TP_HELD_(i, pair) HODO_TP_VALUE_(pair) HODO_TP_NAME_(pair) = hodo_w_->f##i;
+#define HODO_TP_ON_(id, empty, ...)                                                           \
+	{                                                                                     \
+		struct hodo_tp_values_##id hodo_w_ HODO_PASTE_(HODO_TP_INIT_, empty)(__VA_ARGS__); \
+		HODO_BARRIER_(1);                                                             \
+		HODO_JUMP_PROBES_(hodo_w_, &hodo_tp_state_##id, hodo_tp_call_##id);           \
+		HODO_BARRIER_(1);                                                             \
+	}
+
+#else
+
 /* Inlined always: the return address is the event's place. */
 #define HODO_CALLS_ static inline HODO_OWN_ __attribute__((always_inline))
 HODO_CALLS_ void hodo_emit_fixed_(struct hodo_state *state, const void *data, size_t len)
@@ -146,7 +255,6 @@ HODO_CALLS_ void hodo_emit_pieces_(struct hodo_state *state, const struct hodo_p
 	hodo_ops_ptr_->emit_pieces(state, pieces, count, total);
 }
 #define HODO_EMIT_FIXED_(state, data, len) hodo_emit_fixed_((state), (data), (len))
-#define HODO_EMIT_SITE_(state, ...) HODO_EMIT_(state, __VA_ARGS__)
 #define HODO_EMIT_PIECES_(state, pieces, count, total) hodo_emit_pieces_((state), (pieces), (count), (total))
 
 /* A tracepoint's cold code is part of the place. */
@@ -155,6 +263,10 @@ HODO_CALLS_ void hodo_emit_pieces_(struct hodo_state *state, const struct hodo_p
 
 #define HODO_PROBE_ENTER_(state, token) hodo_ops_ptr_->probe_enter((state), (token))
 #define HODO_PROBE_LEAVE_(state, token) hodo_ops_ptr_->probe_leave(token)
+
+#endif
+#define HODO_EMIT_SITE_(state, ...) HODO_EMIT_(state, __VA_ARGS__)
+
 #define HODO_PROBE_REGISTER_(state, desc, func, data) \
 	(hodo_ops_ptr_ ? hodo_ops_ptr_->probe_register((desc), (func), (data)) : -ENOSYS)
 #define HODO_PROBE_UNREGISTER_(state, desc, func, data) \

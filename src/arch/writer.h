@@ -66,4 +66,21 @@ HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
 /* Counts up counts[this CPU] if *open is not 0: 1; 0: it is; -1: try otherwise. The stride is 64 bytes. */
 HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
 
+/* Where sites jump to (hodo/trace_user.h): no functions to be called from C. They call these, whose third argument is
+ * what site.S keeps of the site: its rbp, and where it goes on. */
+extern HODO_HIDDEN void (*hodo_x86_gather)(struct hodo_state *state, const uint8_t *values, const uintptr_t *frame);
+extern HODO_HIDDEN void (*hodo_x86_probes)(struct hodo_state *state, const void *values, const uintptr_t *frame);
+HODO_HIDDEN void hodo_x86_site(void);
+HODO_HIDDEN void hodo_x86_span_end(void);
+
+/* -------------------------------------------------------- vector registers */
+
+/* Calls of C functions that use them, from where the program's are live: all (keep.S), and those of SSE (site.S). */
+HODO_SHARED void hodo_x86_keep(void (*function)(long, long, long), long a, long b, long c);
+HODO_HIDDEN long hodo_x86_keep_sse(long (*function)(long, long, long, long), long a, long b, long c, long d);
+extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
+extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
+extern HODO_HIDDEN uint32_t hodo_x86_moves; /* keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
+HODO_HIDDEN void hodo_x86_keep_init(void);
+
 #endif

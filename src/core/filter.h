@@ -203,5 +203,8 @@ bool hodo_filter_names_var(const uint8_t *code, enum hodo_filter_var var);
  */
 bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars);
+/* The same in libhodo, where hodo_filter_run() keeps the vector registers. */
+bool hodo_filter_run_floats(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
+		     struct hodo_filter_vars *vars);
 
 #endif

@@ -320,6 +320,9 @@ static __attribute__((__noinline__)) enum truth test_other(const struct hodo_fil
 	return t->kind == HODO_TEST_CODE ? run_code(f, t, &e) : test_text(t, pieces, count);
 }
 
+#if defined(HODO_BUILDING_LIBHODO) && defined(__x86_64__)
+#define hodo_filter_run hodo_filter_run_floats
+#endif
 bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars)
 {

@@ -148,17 +148,22 @@ static void compare_int(struct binder *b, struct part *p, uint8_t op, const stru
 /* The bits of the constant as a double, if it is one exactly and no NaN. */
 static bool exact_double(const struct part *c, uint64_t *bits)
 {
-	double d;
+	uint64_t size;
 
 	*bits = c->value;
 	if (c->shape == PART_DOUBLE)
 		return (c->value & ~(1ull << 63)) <= 0x7ff0000000000000ull;
-	/* So far every integer is a double, and converting it raises no exception. */
+	/* So far every integer is a double. It is put together, not converted: floats are the program's here. */
 	if (c->is_unsigned ? c->value > 1ull << 53 :
 			     (int64_t)c->value > 1ll << 53 || (int64_t)c->value < -(1ll << 53))
 		return false;
-	d = (double)(int64_t)c->value;
-	__builtin_memcpy(bits, &d, sizeof(d));
+	size = (int64_t)c->value < 0 ? 0 - c->value : c->value;
+	if (size) {
+		unsigned top = 63u - (unsigned)__builtin_clzll(size);
+
+		size = top > 52 ? size >> 1 : size << (52 - top);
+		*bits = (c->value & 1ull << 63) | (uint64_t)(top + 1023) << 52 | (size & ((1ull << 52) - 1));
+	}
 	return true;
 }
 

@@ -326,11 +326,7 @@ HODO_HIDDEN void hodo_open_start(bool wanted); /* under the control lock: a reco
 HODO_HIDDEN void hodo_events_recording(void);
 
 /* x86_64 */
-HODO_HIDDEN void hodo_x86_keep(void (*function)(long, long, long), long a, long b, long c);
 HODO_HIDDEN void hodo_func_record_slow(long event, long pc, long at); /* called by func.S */
-extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
-extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
-extern HODO_HIDDEN uint32_t hodo_x86_moves; /* x86_64/keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
 
 HODO_HIDDEN void hodo_exits_warn(void); /* exits.c; under the control lock */
 HODO_HIDDEN void hodo_thread_forget(uintptr_t base); /* thread.c: an object is unloaded */

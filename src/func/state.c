@@ -15,9 +15,6 @@ uint32_t hodo_func_nobjects;
 struct hodo_open_thread *hodo_func_open;
 
 long hodo_func_rseq_offset;
-uint64_t hodo_x86_xsave_bytes = 512;
-uint32_t hodo_x86_xsave_mask;
-uint32_t hodo_x86_moves;
 
 /* Not from inside dispatch, whose end a recording's end waits for: in a section. */
 void hodo_dispatch_count(size_t counter)

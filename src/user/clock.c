@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - the time: of the recording's clock, of the processor's counter, in nanoseconds. */
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 #include "sys.h"
 #include "user.h"
 
@@ -23,8 +20,8 @@ uint64_t hodo_clock_read(uint32_t clock)
 	if (clock == HODO_CLOCK_TSC) {
 		/* Not before the load of the word that decides which packet this closes: a time stamp taken
 		 * earlier could be older than an event that another CPU's thread has committed since. */
-		_mm_lfence();
-		return __rdtsc();
+		__asm__ volatile("lfence" : : : "memory");
+		return __builtin_ia32_rdtsc();
 	}
 #endif
 	return (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
@@ -39,7 +36,7 @@ uint64_t hodo_ticks_now(void)
 {
 #ifdef __x86_64__
 	if (!hodo_recording.on || hodo_recording.config.clock == HODO_CLOCK_TSC)
-		return __rdtsc();
+		return __builtin_ia32_rdtsc();
 #endif
 	return hodo_clock_now();
 }

@@ -6,8 +6,8 @@
  * Everything here may run in a signal handler that interrupted any of it:
  * no locks but the fallback ring's, which is held with signals blocked.
  */
+#include "emit.h"
 #include "sys.h"
-#include "user.h"
 #include "wait.h"
 
 #define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
@@ -25,7 +25,10 @@ static __thread struct rseq_area no_rseq __attribute__((tls_model("initial-exec"
 
 void hodo_emit_init(void)
 {
-	hodo_x86_slow = hodo_emit_slow;
+#ifdef __x86_64__
+	hodo_x86_slow = hodo_site_slow;
+	hodo_x86_keep_init();
+#endif
 	if (&__rseq_size && __rseq_size > 0)
 		hodo_rseq_offset = __rseq_offset;
 	else
@@ -200,11 +203,6 @@ static __attribute__((noinline)) void get_ready(void)
 	hodo_signals_restore(mask);
 }
 
-/* Where an event happened. */
-struct origin {
-	uintptr_t ip, sp, bp;
-};
-
 /* In a section. */
 static void emit_checked(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			 uint32_t on)
@@ -257,7 +255,7 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 /* The event with its context in front. Not inlined: it takes some stack, which others need not have. */
 static __attribute__((noinline)) void emit_context(struct hodo_state *state, const struct hodo_piece *pieces,
 						   size_t count, size_t total, uint32_t on,
-						   const struct origin *from)
+						   const struct hodo_origin *from)
 {
 	struct hodo_context c;
 	struct hodo_piece room[hodo_context_room(&c) + count];
@@ -270,14 +268,14 @@ static __attribute__((noinline)) void emit_context(struct hodo_state *state, con
 }
 
 static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
-		      struct origin *from)
+		      struct hodo_origin *from)
 {
 	struct hodo_event *event = state->event;
 	uint32_t on, section, verdict = 0;
 
 	/* bp is the function's that is to be left out. */
 	if (state->outline == 1)
-		*from = (struct origin){ ((uintptr_t *)from->bp)[1], from->bp + 2 * sizeof(uintptr_t),
+		*from = (struct hodo_origin){ ((uintptr_t *)from->bp)[1], from->bp + 2 * sizeof(uintptr_t),
 					 ((uintptr_t *)from->bp)[0] };
 	hodo_process_check_fork();
 	section = hodo_section_enter();
@@ -315,16 +313,15 @@ out:
 
 void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len)
 {
-	struct origin from = ORIGIN;
+	struct hodo_origin from = ORIGIN;
 	struct hodo_piece piece = { data, len };
 
 	emit_slow(state, &piece, 1, len, &from);
 }
 
-static void emit_pieces(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
+void hodo_emit_from(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
+		    struct hodo_origin *from)
 {
-	struct origin from = ORIGIN;
-
 #ifdef __x86_64__
 	/* The view's size check is inside the sequence; a total that wraps there is refused before. */
 	if (__builtin_expect(hodo_rules_filters, 0) && hodo_x86_refuse(state, pieces, count))
@@ -333,17 +330,31 @@ static void emit_pieces(struct hodo_state *state, const struct hodo_piece *piece
 	    hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
 		return;
 #endif
-	emit_slow(state, pieces, count, total, &from);
+	emit_slow(state, pieces, count, total, from);
 }
+
+static void emit_pieces(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total)
+{
+	struct hodo_origin from = ORIGIN;
+
+	hodo_emit_from(state, pieces, count, total, &from);
+}
+
+#ifdef __x86_64__
+/* hodo_x86_emit() jumps here, and is called with site.S's frame alone. */
+void hodo_site_slow(struct hodo_state *state, const void *data, size_t len)
+{
+	struct hodo_origin from = hodo_site_origin(*(const uintptr_t **)__builtin_frame_address(0));
+	struct hodo_piece piece = { data, len };
+
+	emit_slow(state, &piece, 1, len, &from);
+}
+#endif
 
 const struct hodo_ops hodo_user_ops = {
 	.size = sizeof(struct hodo_ops),
 	.version = HODO_ABI_VERSION,
-#ifdef __x86_64__
-	.emit_fixed = hodo_x86_emit,
-#else
 	.emit_fixed = hodo_emit_slow,
-#endif
 	.emit_pieces = emit_pieces,
 	.probe_enter = hodo_probe_enter,
 	.probe_leave = hodo_probe_leave,

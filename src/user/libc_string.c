@@ -80,13 +80,28 @@ void *memchr(const void *p, int c, size_t n)
 	return 0;
 }
 
+/* Aligned words: none leaves the pages that the text is in. */
 size_t strlen(const char *s)
 {
+#ifdef __x86_64__
+	const uint64_t ones = 0x0101010101010101ull, tops = ones << 7;
+	const char *at = (const char *)((uintptr_t)s & ~7ul);
+	uint64_t word;
+
+	__builtin_memcpy(&word, at, 8);
+	word |= (1ull << 8 * ((uintptr_t)s & 7)) - 1; /* what comes before */
+	while (!((word - ones) & ~word & tops)) {
+		at += 8;
+		__builtin_memcpy(&word, at, 8);
+	}
+	return (size_t)(at - s) + (unsigned)__builtin_ctzll((word - ones) & ~word & tops) / 8;
+#else
 	size_t n = 0;
 
 	while (s[n])
 		n++;
 	return n;
+#endif
 }
 
 size_t strnlen(const char *s, size_t max)

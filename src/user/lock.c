@@ -143,8 +143,7 @@ void hodo_process_set_up_child(void)
 	hodo_store_release(fork_mark, HODO_SET_UP);
 }
 
-/* In a child that ran no fork handler. It may have started threads since: one sets it up, the others wait. */
-void hodo_process_after_fork(void)
+static void after_fork(long a, long b, long c)
 {
 	uint64_t mask = hodo_signals_block();
 	uint32_t mark = HODO_FORKED;
@@ -160,4 +159,14 @@ void hodo_process_after_fork(void)
 	while (hodo_load_acquire(fork_mark) == HODO_SETTING_UP)
 		hodo_sleep_ns(50000);
 	hodo_signals_restore(mask);
+}
+
+/* In a child that ran no fork handler. It may have started threads since: one sets it up, the others wait. */
+void hodo_process_after_fork(void)
+{
+#ifdef __x86_64__
+	hodo_x86_keep(after_fork, 0, 0, 0);
+#else
+	after_fork(0, 0, 0);
+#endif
 }

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <sys/auxv.h>
+#include "emit.h"
 #include "images.h"
 #include "sys.h"
 
@@ -109,6 +110,7 @@ void hodo_library_start(int argc, char **argv, char **envp)
 
 	envp = hodo_libc_environment(envp);
 	hodo_emit_init();
+	hodo_gather_init();
 	hodo_clone_prepare();
 	hodo_exec_prepare();
 	/* A set-user-ID program does not show what it does to the user who started it. */

@@ -10,10 +10,11 @@
  * in the same line (a template); once they are all unloaded it gets a new id.
  * After 65,535 different definitions, further ones are refused with a warning.
  */
+#include <core/fields.h>
 #include <core/glob.h>
 #include <core/kind.h>
+#include "emit.h"
 #include "sys.h"
-#include "user.h"
 
 #define HASH_SIZE (2 * HODO_EVENTS_MAX)
 #define PLACE_MAX 300 /* bytes of "file:line" */
@@ -172,6 +173,12 @@ static struct hodo_event *add_new(uint32_t slot, struct hodo_record_event *recor
 	event->record = at;
 	event->filter = &hodo_filter_none;
 	__builtin_memcpy(event->types, record + 1, record->nfields);
+	for (unsigned i = 0; i < record->nfields; i++) {
+		unsigned size = hodo_fields_element_size(event->types[i]);
+
+		event->varying += size != 0;
+		event->sizes[i] = (uint8_t)(size ? size | HODO_VARIES : hodo_fields_fixed_size(event->types[i]));
+	}
 	hash_table[slot] = event->id;
 	return event;
 }

@@ -351,6 +351,21 @@ static bool within_rates(const struct hodo_event *event, struct hodo_rules_event
 	return false;
 }
 
+#ifdef __x86_64__
+static long run(long f, long pieces, long count, long vars)
+{
+	return hodo_filter_run_floats((const struct hodo_filter *)f, (const struct hodo_piece *)pieces, (size_t)count,
+				      (struct hodo_filter_vars *)vars);
+}
+
+/* The machine computes with floats where an event happens: alone in libhodo it uses the program's vector registers. */
+bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
+		     struct hodo_filter_vars *vars)
+{
+	return hodo_x86_keep_sse(run, (long)f, (long)pieces, (long)count, (long)vars);
+}
+#endif
+
 static __attribute__((noinline)) uint32_t pass_rules(struct hodo_event *event, struct hodo_rules_event *rules,
 						    const struct hodo_piece *pieces, size_t count)
 {

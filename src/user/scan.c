@@ -25,15 +25,20 @@ static bool site_valid(const struct hodo_site *s)
 	return (code[0] == 0xa9 || code[0] == 0xe9) && (uintptr_t)(code + 5 + distance) == HODO_TARGET(s->cold);
 }
 
-static void bind_state(struct hodo_state *state, struct hodo_event *event)
+static void bind_state(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc)
 {
+	unsigned values = 0;
+
+	for (unsigned i = 0; i < event->nfields; i++)
+		values += event->sizes[i];
+	state->values = event->varying ? desc->nlabels : (uint16_t)values;
+	state->how = event->varying ? HODO_HOW_GATHER : 0;
+	state->how |= event->kind == HODO_KIND_TRACEPOINT ? HODO_HOW_PROBES : 0;
 	state->event = event;
 	state->id = event->id;
 	state->on = hodo_recording.on ? &hodo_on_words()[event->id] : &hodo_zero_on;
 	event->states++;
 }
-
-#define REFUSED reserved[0]
 
 /* Of the object that is looked at: built with other headers, so that nothing is known of it but that. 0: with ours. */
 static uint8_t other_version;
@@ -67,16 +72,16 @@ static void add_site(const struct hodo_site *s, const char *object)
 			hodo_registry_labels(desc, size);
 		return;
 	}
-	if (hodo_objects_room((uintptr_t)state, PF_W) < sizeof(*state) || state->event || state->REFUSED)
+	if (hodo_objects_room((uintptr_t)state, PF_W) < sizeof(*state) || state->event || state->refused)
 		return;
 	event = hodo_registry_add(desc, size, object);
 	if (!event) {
-		state->REFUSED = 1;
+		state->refused = 1;
 		return;
 	}
 	if (!event->states && hodo_recording.on)
 		hodo_rules_select(event);
-	bind_state(state, event);
+	bind_state(state, event, desc);
 	hodo_registry_publish(event);
 }
 
@@ -90,6 +95,19 @@ __asm__(".pushsection .note.hodo,\"a\",@note\n"
 	".long 0, 0, hodo_library_ops-., 0\n"
 	".popsection\n");
 
+/* Where the object's sites jump to, if it has such. */
+static void open_door(const struct hodo_note *note)
+{
+#ifdef __x86_64__
+	void (**enter)(void) = (void (**)(void))HODO_TARGET(note->enter);
+
+	if (!note->enter || hodo_objects_room((uintptr_t)enter, PF_W) < HODO_ENTERS * sizeof(*enter))
+		return;
+	hodo_store_release(&enter[HODO_ENTER_SITE], hodo_x86_site);
+	hodo_store_release(&enter[HODO_ENTER_SPAN_END], hodo_x86_span_end);
+#endif
+}
+
 /* Whether the object, which the note is of, is to be served from now on. */
 static bool serve(const struct hodo_note *note)
 {
@@ -102,6 +120,7 @@ static bool serve(const struct hodo_note *note)
 		return false;
 	}
 	/* Before any of its sites can be made to jump. */
+	open_door(note);
 	hodo_store_release(ops, &hodo_user_ops);
 	return true;
 }

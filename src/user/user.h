@@ -30,6 +30,7 @@ struct hodo_event {
 	uint8_t kind;
 	uint8_t nfields;
 	uint8_t types[HODO_TRACE_FIELDS_MAX];
+	uint8_t sizes[HODO_TRACE_FIELDS_MAX], varying; /* for gather.c */
 	bool matched;   /* a pattern of the recording wants it */
 	bool disabled;  /* hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */

@@ -6,8 +6,8 @@ import re
 
 from hodo_test import hodo, program, scenes
 
-PLAIN, CONTEXT, GENERAL = 896, 1024, 1536       # bytes at most
-CHILD, CHILD_BOUND = 1536, 5120                 # the first event of a child of clone() that ran no handlers
+PLAIN, CONTEXT, GENERAL, PROBE = 1088, 1280, 1920, 2688      # bytes at most
+CHILD, CHILD_BOUND = 4096, 7168                 # the first event of a child of clone() that ran no handlers
 ALL = "comm,pid,ip,callstack,stack"
 KINDS = {"integer", "fields", "mark", "begin", "end", "point"}
 
@@ -53,7 +53,7 @@ def check_trigger(d):
 
 def check_probe(d):
     """Beside what the probe takes."""
-    check(d, PLAIN, arguments=("probe",))
+    check(d, PROBE, arguments=("probe",))
 
 
 def check_context(d):

@@ -16,7 +16,7 @@
  * are zero: a program of SSE instructions would be slow after each call. The processor could be asked
  * for that, by xgetbv(1), but it first waits for all stores: up to 100 ns.
  */
-#include <arch/x86_64/x86.inc>
+#include "x86.inc"
 
 #define MOVES_YMM 1
 #define MOVES_ZMM 2
@@ -65,7 +65,7 @@
 	\insn	%\reg\()1, %\reg\()0, %\reg\()0
 	.endm
 
-	FUNCTION hodo_x86_keep
+	FUNCTION hodo_x86_keep, SHARED
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16

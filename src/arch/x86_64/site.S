@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * site.S - where the cold code of sites jumps to (hodo/abi.h says how), and what keeps registers for C code.
+ *
+ * hodo_x86_site                                    r11: the values, r10: back
+ *
+ *	leave the red zone alone; save all that C functions may change but the vector registers
+ *	state = back + (int32)back[-4]
+ *	if state.how == 0: hodo_x86_emit(state, values, state.values)
+ *	else:
+ *		gather: hodo_x86_gather(state, values, frame), else hodo_x86_emit()
+ *		probes: hodo_x86_probes(state, values, frame)
+ *	restore; jump to back
+ *
+ * hodo_x86_span_end                                r11: the state, r10: back; no values
+ *
+ * No function that is called here touches a vector or x87 register: libhodo is compiled so
+ * (user/CMakeLists.txt). Two of its parts cannot be: hodo_x86_keep() is around what calls libc or the program's
+ * probes, hodo_x86_keep_sse() around filters that compute.
+ *
+ * To an unwinder this is a function whose return address is in r10, and whose caller's stack pointer does not change.
+ * The frame looks as any that keeps a frame pointer. Nothing is returned to that was not called: shadow stacks agree.
+ * Indirect branch tracking does not look at the way back, as at what compilers make of switch statements.
+ *
+ * hodo_x86_keep_sse(function, a, b, c, d)          the same, its result; keeps xmm 0 to 15 and MXCSR
+ */
+#include "x86.inc"
+
+#define RED_ZONE 128
+#define HOW_GATHER 1
+#define HOW_PROBES 2
+
+	/* rsp and rbp as in any function; the registers that C functions change. */
+	.macro FROM_SITE
+	endbr64
+	leaq	-RED_ZONE(%rsp), %rsp
+	.cfi_def_cfa_offset RED_ZONE
+	SAVE	%r10
+	.cfi_offset %rip, -(RED_ZONE + 8)
+	SAVE	%rbp
+	.cfi_offset %rbp, -(RED_ZONE + 16)
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	andq	$-16, %rsp
+	.endm
+
+	.macro TO_SITE
+	leaq	-56(%rbp), %rsp
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	popq	%rbp
+	.cfi_def_cfa %rsp, RED_ZONE + 8
+	.cfi_restore %rbp
+	RESTORE	%r10
+	.cfi_register %rip, %r10
+	leaq	RED_ZONE(%rsp), %rsp
+	.cfi_def_cfa_offset 0
+	notrack jmp *%r10
+	.endm
+
+	FUNCTION hodo_x86_site
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %r10
+	FROM_SITE
+	.cfi_remember_state
+	movslq	-4(%r10), %rdi
+	addq	%r10, %rdi
+	movq	%r11, %rsi
+	cmpb	$0, STATE_HOW(%rdi)
+	jne	2f
+	movzwl	STATE_VALUES(%rdi), %edx
+	call	hodo_x86_emit
+1:	TO_SITE
+	.cfi_restore_state
+2:	pushq	%rdi
+	pushq	%rsi
+	testb	$HOW_GATHER, STATE_HOW(%rdi)
+	jz	3f
+	movq	%rbp, %rdx
+	call	*hodo_x86_gather(%rip)
+	jmp	4f
+3:	movzwl	STATE_VALUES(%rdi), %edx
+	call	hodo_x86_emit
+4:	popq	%rsi
+	popq	%rdi
+	testb	$HOW_PROBES, STATE_HOW(%rdi)
+	jz	1b
+	movq	%rbp, %rdx
+	call	*hodo_x86_probes(%rip)
+	jmp	1b
+	END	hodo_x86_site
+
+	FUNCTION hodo_x86_span_end
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %r10
+	FROM_SITE
+	movq	%r11, %rdi
+	movq	%rsp, %rsi
+	xorl	%edx, %edx
+	call	hodo_x86_emit
+	TO_SITE
+	END	hodo_x86_span_end
+
+	FUNCTION hodo_x86_keep_sse
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	subq	$272, %rsp
+	stmxcsr	256(%rsp)
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movups	%xmm\n, 16 * \n(%rsp)
+	.endr
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %rcx
+	call	*%rax
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movups	16 * \n(%rsp), %xmm\n
+	.endr
+	ldmxcsr	256(%rsp)
+	leave
+	.cfi_def_cfa %rsp, 8
+	.cfi_restore %rbp
+	ret
+	END	hodo_x86_keep_sse

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.c - wherever a signal arrives in an event, the stack can be unwound: from each instruction of the site, of
+ * what it jumps to, and of libhodo behind that, to the caller of the function with the site and to main().
+ *
+ * The trap flag gives a signal after each instruction. Restartable sequences would be restarted by it a thousand times,
+ * so the test is run without. Where signals are to be blocked, they are not.
+ */
+#define _GNU_SOURCE
+#include <hodo/trace.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+HODO_TRACEPOINT(unwind, point, (const char *, text), (int, n));
+
+#define ALONE(where) __attribute__((noinline, section(where)))
+
+static long steps, probed;
+static volatile int sink;
+
+extern const char __start_unwind_outer[], __stop_unwind_outer[], __start_unwind_main[], __stop_unwind_main[];
+
+/* A trap while it is blocked would end the program. */
+static void skip_blocking(greg_t *reg)
+{
+	const unsigned char *code = (const unsigned char *)reg[REG_RIP];
+
+	if (code[0] != 0x0f || code[1] != 0x05 || reg[REG_RAX] != SYS_rt_sigprocmask)
+		return;
+	if (reg[REG_RDX])
+		memset((void *)reg[REG_RDX], 0, 8);
+	reg[REG_RAX] = 0;
+	reg[REG_RIP] += 2;
+}
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	const char *ip = (const char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	void *frame[64];
+	int n = 64, outer = 0, first = 0;
+
+	(void)info;
+	(void)signal;
+	if (ip >= __start_unwind_outer && ip < __stop_unwind_outer)
+		return; /* its own pushes are nobody's business */
+	n = backtrace(frame, n);
+	steps++;
+	for (int i = 0; i < n; i++) {
+		outer += (char *)frame[i] >= __start_unwind_outer && (char *)frame[i] <= __stop_unwind_outer;
+		first += (char *)frame[i] >= __start_unwind_main && (char *)frame[i] <= __stop_unwind_main;
+	}
+	if (outer == 1 && first == 1) {
+		skip_blocking(((ucontext_t *)context)->uc_mcontext.gregs);
+		return;
+	}
+	printf("step %ld, at %p: %d and %d of %d frames\n", steps,
+	       (const void *)ip, outer, first, n);
+	fflush(stdout);
+	_Exit(1);
+}
+
+__attribute__((noinline)) static int leaf(int n)
+{
+	HODO_EVENT(unwind, leaf, n);
+	return n + 1;
+}
+__attribute__((noinline)) static int texts(int n)
+{
+	HODO_EVENT(unwind, texts, HODO_F(a, "text"), n, HODO_STR("more", 3));
+	return n + 1;
+}
+__attribute__((noinline)) static int point(int n)
+{
+	trace_unwind_point("text", n);
+	return n + 1;
+}
+__attribute__((noinline)) static int span(int n)
+{
+	HODO_SPAN(unwind, span, n);
+	return leaf(n) + 1;
+}
+static void probe(void *data, const char *text, int n)
+{
+	*(long *)data += n + text[0];
+}
+
+ALONE("unwind_outer") static int outer(int (*function)(int), int n)
+{
+	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
+	n = function(n);
+	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
+	return n;
+}
+
+ALONE("unwind_main") int main(void)
+{
+	static int (*const functions[])(int) = { leaf, texts, point, span };
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	void *frame[4];
+
+	backtrace(frame, 4); /* loads what it needs */
+	for (int probes = 0; probes < 2; probes++) {
+		if (probes && register_trace_unwind_point(probe, &probed) != 0)
+			return 2;
+		sigaction(SIGTRAP, &action, NULL);
+		for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+			sink = outer(functions[i], 1);
+	}
+	printf("%ld steps\n", steps);
+	return probed == 't' + 1 ? 0 : 3;
+}
