@@ -140,8 +140,8 @@ struct hodo_state {
 	struct hodo_event *event; /* NULL until registered, or refused */
 	uint16_t id;              /* event id, 0 until registered */
 	uint8_t flag;             /* flag mode: site enabled */
-	uint8_t how;              /* HODO_HOW_*, for sites that enter libhodo by a jump */
-	uint16_t values;          /* their bytes; with HODO_HOW_GATHER, the descriptor's nlabels */
+	uint8_t how;              /* this and the next are for sites that enter libhodo by a jump: the library's own */
+	uint16_t values;          /* their bytes; where there are texts or arrays, the descriptor's nlabels */
 	uint8_t refused;          /* it gets no id */
 	uint8_t outline;          /* 1: a function of the headers', with a frame pointer, is between; in the object */
 };
@@ -153,11 +153,7 @@ HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 #define HODO_ON_AGE 4u    /* close a packet that has become too old before writing */
 #define HODO_ON_RULES 8u   /* conditions are looked at first; also without HODO_ON_RECORD (a start trigger) */
 #define HODO_ON_CONTEXT 16u /* the event's fields follow its context; see struct hodo_context_config */
-
-/* Where sites jump to on x86-64 (trace_user.h). */
-enum hodo_enter { HODO_ENTER_SITE, HODO_ENTER_SPAN_END, HODO_ENTERS };
-#define HODO_HOW_GATHER 1u /* there are texts or arrays: the payload is not the values */
-#define HODO_HOW_PROBES 2u /* a tracepoint */
+enum hodo_enter { HODO_ENTER_SITE, HODO_ENTER_SPAN_END, HODO_ENTERS }; /* what sites jump to on x86-64 (trace_user.h) */
 /* One run of bytes of an event's payload, in order. */
 struct hodo_piece {
 	const void *data;
@@ -185,8 +181,7 @@ struct hodo_ops {
 	/* Fields of fixed size only: len bytes at data, readable up to the next multiple of 8. */
 	void (*emit_fixed)(struct hodo_state *state, const void *data, size_t len);
 	/* Any fields: total is the sum of the lengths, SIZE_MAX / 2 or more if one is over its limit. */
-	void (*emit_pieces)(struct hodo_state *state, const struct hodo_piece *pieces, size_t count,
-			    size_t total);
+	void (*emit_pieces)(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total);
 	/* The tracepoint's probes, NULL if none; keeps them valid until probe_leave(token). */
 	const struct hodo_probes *(*probe_enter)(struct hodo_state *state, uint32_t *token);
 	void (*probe_leave)(uint32_t token);

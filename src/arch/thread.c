@@ -13,7 +13,7 @@ void (*hodo_x86_shares)(void) = nothing;
 void (*hodo_x86_slow)(struct hodo_state *state, const void *data, size_t len);
 
 #ifdef __x86_64__
-void (*hodo_x86_gather)(struct hodo_state *state, const uint8_t *values, const uintptr_t *frame);
+void (*hodo_x86_gather_slow)(struct hodo_state *state, const uint8_t *values, const uintptr_t *frame);
 void (*hodo_x86_probes)(struct hodo_state *state, const void *values, const uintptr_t *frame);
 uint64_t hodo_x86_xsave_bytes = 512;
 uint32_t hodo_x86_xsave_mask;

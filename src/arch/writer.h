@@ -66,9 +66,13 @@ HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
 /* Counts up counts[this CPU] if *open is not 0: 1; 0: it is; -1: try otherwise. The stride is 64 bytes. */
 HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
 
+/* One attempt to write an event that has texts or arrays (user/emit.h); 0: it is for hodo_x86_gather_slow(). */
+HODO_HIDDEN int hodo_x86_gather(struct hodo_state *state, const void *values);
+
 /* Where sites jump to (hodo/trace_user.h): no functions to be called from C. They call these, whose third argument is
  * what site.S keeps of the site: its rbp, and where it goes on. */
-extern HODO_HIDDEN void (*hodo_x86_gather)(struct hodo_state *state, const uint8_t *values, const uintptr_t *frame);
+extern HODO_HIDDEN void (*hodo_x86_gather_slow)(struct hodo_state *state, const uint8_t *values,
+						const uintptr_t *frame);
 extern HODO_HIDDEN void (*hodo_x86_probes)(struct hodo_state *state, const void *values, const uintptr_t *frame);
 HODO_HIDDEN void hodo_x86_site(void);
 HODO_HIDDEN void hodo_x86_span_end(void);

@@ -20,9 +20,21 @@ HODO_HIDDEN void hodo_emit_from(struct hodo_state *state, const struct hodo_piec
 				struct hodo_origin *from);
 HODO_HIDDEN void hodo_site_slow(struct hodo_state *state, const void *data, size_t len);
 
-/* gather.c. Of hodo_event.sizes: what has a length, and the size is its elements'; varying counts such fields. */
-#define HODO_VARIES 0x80u
+/* gather.c. hodo_state.how of events whose payload is not the values, but texts or arrays; and of tracepoints. */
+#define HODO_HOW_GATHER 1u
+#define HODO_HOW_PROBES 2u
 /* In the constructor. */
 HODO_HIDDEN void hodo_gather_init(void);
+
+/* plan.c. How values become a payload, hodo_event.plan: a byte a step, as writer.S has them, too. */
+enum hodo_step {
+	HODO_STEP_END = 0,
+	HODO_STEP_NUMBERS = 8, /* up to this: as many bytes as they are */
+	HODO_STEP_ARRAY = 0x40, /* | bytes of an element: a pointer and a count; bytes, too */
+	HODO_STEP_TEXT = 0x80,  /* | field's number: a pointer; and a count, if that bit is set in hodo_state.values */
+};
+/* The plan, and hodo_event.room: bytes of payload with HODO_TEXT_ROOM for each text or array. */
+#define HODO_TEXT_ROOM 16u
+HODO_HIDDEN void hodo_plan_make(struct hodo_event *event);
 
 #endif

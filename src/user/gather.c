@@ -67,24 +67,6 @@ static inline void add_elements(struct gathered *g, const void *data, size_t cou
 		refuse(g);
 }
 
-static inline void add_number(struct gathered *g, const uint8_t *from, unsigned size)
-{
-	switch (size) {
-	case 1:
-		*g->fixed = *from;
-		break;
-	case 2:
-		__builtin_memcpy(g->fixed, from, 2);
-		break;
-	case 4:
-		__builtin_memcpy(g->fixed, from, 4);
-		break;
-	default:
-		__builtin_memcpy(g->fixed, from, 8);
-	}
-	g->fixed += size;
-}
-
 static size_t bounded_length(const char *text, size_t n)
 {
 	const char *nul = text && n ? __builtin_memchr(text, 0, n) : 0;
@@ -92,24 +74,29 @@ static size_t bounded_length(const char *text, size_t n)
 	return nul ? (size_t)(nul - text) : n;
 }
 
-/* Adds a field that has a length; where the next one's value is. */
-static inline const uint8_t *add_varying(struct gathered *g, uint8_t type, unsigned size, bool bounded,
-					 const uint8_t *from)
+/* Takes one step of a plan; where the next one's value is. bounded: a bit a text. */
+static inline const uint8_t *add_step(struct gathered *g, unsigned step, unsigned bounded, const uint8_t *from)
 {
 	const char *data;
 	size_t n;
 
+	/* Up to 7 bytes more than the numbers are: there is room, here as in the site's stack. */
 	__builtin_memcpy(&data, from, sizeof(data));
+	if (step <= HODO_STEP_NUMBERS) {
+		__builtin_memcpy(g->fixed, &data, sizeof(data));
+		g->fixed += step;
+		return from + step;
+	}
 	from += sizeof(data);
-	if (type == HODO_TYPE_STR && !bounded) {
+	if (step & HODO_STEP_TEXT && !(bounded >> (step & ~HODO_STEP_TEXT) & 1)) {
 		add_text(g, data, data ? __builtin_strlen(data) : 0);
 		return from;
 	}
 	__builtin_memcpy(&n, from, sizeof(n));
-	if (type == HODO_TYPE_STR)
+	if (step & HODO_STEP_TEXT)
 		add_text(g, data, bounded_length(data, n));
 	else
-		add_elements(g, data, n, size);
+		add_elements(g, data, n, step & ~HODO_STEP_ARRAY);
 	return from + sizeof(n);
 }
 
@@ -117,20 +104,13 @@ static void gather(struct hodo_state *state, const uint8_t *values, const uintpt
 {
 	struct hodo_origin from = hodo_site_origin(frame);
 	const struct hodo_event *event = state->event;
-	struct hodo_piece pieces[2u * event->varying + 1];
-	uint64_t fixed[event->nfields];
+	uint32_t varying = event->varying;
+	struct hodo_piece pieces[2 * varying + 1];
+	uint64_t fixed[(event->room - varying * HODO_TEXT_ROOM) / 8 + 2];
 	struct gathered g = { pieces, (uint8_t *)fixed, (uint8_t *)fixed, 0 };
 
-	for (uint32_t i = 0; i < event->nfields; i++) {
-		unsigned size = event->sizes[i];
-
-		if (size & HODO_VARIES) {
-			values = add_varying(&g, event->types[i], size & ~HODO_VARIES, state->values >> i & 1, values);
-		} else {
-			add_number(&g, values, size);
-			values += size;
-		}
-	}
+	for (const uint8_t *step = event->plan; *step; step++)
+		values = add_step(&g, *step, state->values, values);
 	end_run(&g);
 	hodo_emit_from(state, pieces, (size_t)(g.piece - pieces), g.total, &from);
 }
@@ -156,7 +136,10 @@ static void call_probes(struct hodo_state *state, const void *values, const uint
 void hodo_gather_init(void)
 {
 #ifdef __x86_64__
-	hodo_x86_gather = gather;
+	_Static_assert(offsetof(struct hodo_event, probes) == 8 && offsetof(struct hodo_event, room) == 16 &&
+			       offsetof(struct hodo_event, plan) == 20 && offsetof(struct hodo_state, how) == 19 &&
+			       offsetof(struct hodo_state, values) == 20, "x86.inc");
+	hodo_x86_gather_slow = gather;
 	hodo_x86_probes = call_probes;
 #endif
 }

@@ -173,12 +173,7 @@ static struct hodo_event *add_new(uint32_t slot, struct hodo_record_event *recor
 	event->record = at;
 	event->filter = &hodo_filter_none;
 	__builtin_memcpy(event->types, record + 1, record->nfields);
-	for (unsigned i = 0; i < record->nfields; i++) {
-		unsigned size = hodo_fields_element_size(event->types[i]);
-
-		event->varying += size != 0;
-		event->sizes[i] = (uint8_t)(size ? size | HODO_VARIES : hodo_fields_fixed_size(event->types[i]));
-	}
+	hodo_plan_make(event);
 	hash_table[slot] = event->id;
 	return event;
 }

@@ -8,6 +8,7 @@
  * are followed.
  */
 #include <dlfcn.h>
+#include "emit.h"
 #include "imports.h"
 
 bool hodo_objects_foreign;
@@ -27,11 +28,7 @@ static bool site_valid(const struct hodo_site *s)
 
 static void bind_state(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc)
 {
-	unsigned values = 0;
-
-	for (unsigned i = 0; i < event->nfields; i++)
-		values += event->sizes[i];
-	state->values = event->varying ? desc->nlabels : (uint16_t)values;
+	state->values = event->varying ? desc->nlabels : event->room;
 	state->how = event->varying ? HODO_HOW_GATHER : 0;
 	state->how |= event->kind == HODO_KIND_TRACEPOINT ? HODO_HOW_PROBES : 0;
 	state->event = event;

@@ -26,20 +26,19 @@
 
 struct hodo_event {
 	const struct hodo_filter *filter; /* 0: refuse.S knows */
-	uint16_t id;
+	struct hodo_probes *probes; /* 8: site.S knows. NULL or the current list, read inside probe_enter/leave */
+	uint16_t room, id;          /* 16: room and plan (emit.h), writer.S knows */
+	uint8_t plan[HODO_TRACE_FIELDS_MAX + 1], varying; /* of so many texts and arrays */
 	uint8_t kind;
 	uint8_t nfields;
 	uint8_t types[HODO_TRACE_FIELDS_MAX];
-	uint8_t sizes[HODO_TRACE_FIELDS_MAX], varying; /* for gather.c */
-	bool matched;   /* a pattern of the recording wants it */
-	bool disabled;  /* hodo_disable() wants it not */
+	bool matched, disabled; /* a pattern of the recording wants it; hodo_disable() wants it not */
 	bool filtered;  /* filter is in use */
 	uint32_t bound; /* the recording, as rules.c counts them, for which filter and rules are */
 	struct hodo_rules_event *rules; /* conditions that are for this event, and spans; NULL: none */
 	uint32_t states; /* loaded objects' states that refer to it */
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
-	struct hodo_probes *probes; /* NULL or the current list, read inside probe_enter/leave */
 };
 
 /* A loaded object. */

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""entered.py CASE: what a site leaves as it was: registers (registers.c), and a stack to unwind (unwind.c)."""
+"""entered.py CASE: what a site leaves as it was: registers (registers.c), and a stack to unwind (unwind.c); and what it
+hands over: texts and data (texts.c)."""
+import collections
 import os
 
-from hodo_test import hodo, program, scenes
+from hodo_test import events, hodo, program, run, scenes
 
 WAYS = ((), ("-m", "64K"), ("--overwrite",), ("--clock", "monotonic"), ("--context", "comm,ip,callstack,stack"),
         ("--filter", "n + 1 > 0 && d * 2.0 > 0.5 || n + 2 > 1"), ("--rate", "registers:*=100/s"))
+
+KINDS = ("plain", "cut", "bounded", "data", "words", "many")
 
 
 def check_registers(d):
@@ -24,6 +28,43 @@ def check_unwind(d):
         done = hodo("record", "-q", *options, "-o", f"{d}/trace{n}", "--", program("UNWIND"))
         assert done.returncode == 0, (options, done)
         assert int(done.stdout.split()[0]) > 2000, done
+
+
+def characters(event, n):
+    return bytes(97 + (event * 7 + i * 5 + i // 26) % 26 for i in range(n))
+
+
+def is_right(name, fields):
+    want = characters(fields["event"], fields["len"])
+    if name == "data":
+        return bytes.fromhex(fields["text"]) == want
+    if name == "words":
+        return b"".join(word.to_bytes(2, "little") for word in fields["text"]) == want[:len(want) // 2 * 2]
+    if name == "many":
+        numbers = [fields[key] for key in "abcdef"]
+        if (numbers, fields["nothing"], fields["again"], fields["part"]) != (
+                [1, 2, 3, 4, 5, 6], None, fields["text"], want[:len(want) // 2].decode()):
+            return False
+    return fields["text"] == want.decode()
+
+
+def check_texts(d):
+    """Through packets of several sizes: what does not fit into one is counted, and nothing else is missing."""
+    for n, (packet, fits) in enumerate((("128K", 65535), ("4K", 1000), ("1K", 255))):
+        done = hodo("record", "-q", "-m", "64M", "--packet-size", packet, "-o", f"{d}/trace{n}", "--", program("TEXTS"))
+        assert done.returncode == 0, done
+        found = collections.Counter()
+        for event in events(f"{d}/trace{n}"):
+            name, fields = event["name"].removeprefix("texts:"), event["fields"]
+            assert is_right(name, fields), (packet, event)
+            found[name] += 1
+            found[name, "fits"] += fields["len"] <= fits
+        total, lost = sum(found[name] for name in KINDS), done.lost()
+        print(packet, total, "events,", lost, "lost")
+        assert total + lost == 4470 and (lost == 2) == (packet == "128K"), (packet, total, lost)
+        lengths = {"128K": 761, "4K": 34 * 20, "1K": 32 * 20}[packet]
+        for name, more in (("plain", 0), ("cut", 0), ("bounded", 1), ("data", 1), ("words", 1)):
+            assert found[name, "fits"] == lengths + more, (packet, name, found)
 
 
 scenes(globals())

@@ -29,7 +29,6 @@
  */
 #include "x86.inc"
 
-#define STATE_EVENT 8
 #define EVENT_FILTER 0
 #define FILTER_FIRST 11
 #define FILTER_TEST 408

@@ -8,15 +8,16 @@
  *	state = back + (int32)back[-4]
  *	if state.how == 0: hodo_x86_emit(state, values, state.values)
  *	else:
- *		gather: hodo_x86_gather(state, values, frame), else hodo_x86_emit()
- *		probes: hodo_x86_probes(state, values, frame)
+ *		gather: hodo_x86_gather(state, values), and if that is 0, hodo_x86_gather_slow(state, values, frame);
+ *		not: hodo_x86_emit()
+ *		state.event has probes: hodo_x86_probes(state, values, frame)
  *	restore; jump to back
  *
  * hodo_x86_span_end                                r11: the state, r10: back; no values
  *
  * No function that is called here touches a vector or x87 register: libhodo is compiled so
- * (user/CMakeLists.txt). Two of its parts cannot be: hodo_x86_keep() is around what calls libc or the program's
- * probes, hodo_x86_keep_sse() around filters that compute.
+ * (user/CMakeLists.txt), and hodo_x86_gather() keeps the one that it uses. Two of its parts cannot be: hodo_x86_keep()
+ * is around what calls libc or the program's probes, hodo_x86_keep_sse() around filters that compute.
  *
  * To an unwinder this is a function whose return address is in r10, and whose caller's stack pointer does not change.
  * The frame looks as any that keeps a frame pointer. Nothing is returned to that was not called: shadow stacks agree.
@@ -80,21 +81,34 @@
 	movq	%r11, %rsi
 	cmpb	$0, STATE_HOW(%rdi)
 	jne	2f
-	movzwl	STATE_VALUES(%rdi), %edx
+0:	movzwl	STATE_VALUES(%rdi), %edx
 	call	hodo_x86_emit
 1:	TO_SITE
 	.cfi_restore_state
-2:	pushq	%rdi
+2:	testb	$HOW_GATHER, STATE_HOW(%rdi)
+	jnz	3f
+	movq	STATE_EVENT(%rdi), %rdx
+	cmpq	$0, EVENT_PROBES(%rdx)
+	je	0b
+3:	pushq	%rdi
 	pushq	%rsi
 	testb	$HOW_GATHER, STATE_HOW(%rdi)
-	jz	3f
+	jz	5f
+	call	hodo_x86_gather
+	testl	%eax, %eax
+	jnz	4f
+	movq	(%rsp), %rsi
+	movq	8(%rsp), %rdi
 	movq	%rbp, %rdx
-	call	*hodo_x86_gather(%rip)
+	call	*hodo_x86_gather_slow(%rip)
 	jmp	4f
-3:	movzwl	STATE_VALUES(%rdi), %edx
+5:	movzwl	STATE_VALUES(%rdi), %edx
 	call	hodo_x86_emit
 4:	popq	%rsi
 	popq	%rdi
+	movq	STATE_EVENT(%rdi), %rdx
+	cmpq	$0, EVENT_PROBES(%rdx)
+	je	1b
 	testb	$HOW_PROBES, STATE_HOW(%rdi)
 	jz	1b
 	movq	%rbp, %rdx

@@ -29,6 +29,12 @@
  *	the same with *state.on compared with on, and the payload gathered from
  *	the pieces; returns an enum hodo_try.
  *
+ * hodo_x86_gather(state, values)                   one attempt, values as sites hand them over
+ *
+ *	the same with the payload put together by state.event.plan (user/emit.h), and texts measured while they are
+ *	copied: 16 bytes at a time, through the one register that is kept for it. The first 16 of each are in
+ *	the room that is asked for; more, as far as the packet goes. 1: done, or it is off; 0: it is for C code.
+ *
  * hodo_x86_full(total)                             one attempt to count an event lost
  *
  *   start:
@@ -65,6 +71,7 @@
 #include "x86.inc"
 
 #define ON_FILTER 2
+#define HODO_STR_MAX 65535
 
 	/* The commit store must be the last instruction: what follows is outside the section. r8: word, r9: bytes of
 	 * payload, r11: ring. Clobbers rdx. */
@@ -362,3 +369,202 @@ count_commit:
 	ret
 	END	hodo_x86_count
 	RSEQ_CS_DEF count_cs, count_start, count_commit, count_abort
+
+	.section .rodata.cst16, "aM", @progbits, 16
+	.balign	16
+zeros:	.quad	0, 0
+	.text
+
+	/* What hodo_x86_gather() keeps below its stack pointer. */
+#define AT_XMM0 -16
+#define AT_PAYLOAD -24
+#define AT_VIEW -32
+#define AT_ROOM -36
+#define PAGE_BYTES 4096
+#define CHUNK 16
+
+	/* May CHUNK bytes be read from reg on, of which the first is there? Clobbers eax. */
+	.macro WITHIN_PAGE reg, else
+	movl	\reg, %eax
+	andl	$PAGE_BYTES - 1, %eax
+	cmpl	$PAGE_BYTES - CHUNK, %eax
+	ja	\else
+	.endm
+
+	/* Copies CHUNK bytes of a text; eax: which are NUL. last: fewer than CHUNK may be taken. */
+	.macro TEXT_CHUNK last, found
+	movdqu	(%rdx), %xmm0
+	movdqu	%xmm0, (%rbx)
+	pcmpeqb	zeros(%rip), %xmm0
+	pmovmskb %xmm0, %eax
+	cmpq	$CHUNK, %rcx
+	jb	\last
+	testl	%eax, %eax
+	jnz	\found
+	.endm
+
+	/* r12 = where a piece must end so that the others have their room behind it. r8: word. Clobbers rax. */
+	.macro FIND_LIMIT
+	movq	AT_VIEW(%rsp), %rax
+	movq	VIEW_PACKET_SIZE(%rax), %rax
+	movq	%r8, %r12
+	shrq	$COUNT_BITS, %r12
+	notq	%r12
+	decq	%rax
+	andq	%rax, %r12			/* bytes left in the packet, less one */
+	movl	AT_ROOM(%rsp), %eax
+	subq	%rax, %r12
+	subq	$NEED + CHUNK - 1, %r12
+	addq	AT_PAYLOAD(%rsp), %r12
+	.endm
+
+	/*
+	 * rbx: where the next byte goes, r12: up to where a piece longer than CHUNK may reach, 0: not known yet; rsi:
+	 * the next value, rdi: what to do with it, r10: bit n says that field n is a text with a length.
+	 */
+	FUNCTION hodo_x86_gather
+	SAVE	%rbx
+	.cfi_rel_offset %rbx, 0
+	SAVE	%r12
+	.cfi_rel_offset %r12, 0
+	movups	%xmm0, AT_XMM0(%rsp)
+	movq	STATE_EVENT(%rdi), %r12
+	movzwl	EVENT_ROOM(%r12), %r9d
+	movl	%r9d, AT_ROOM(%rsp)
+	movq	hodo_tls@gottpoff(%rip), %r10
+	ARM	gather_cs
+gather_start:
+	FIND_VIEW
+	jz	gather_no
+	movq	STATE_ON(%rdi), %r8
+	movl	(%r8), %eax
+	cmpl	$1, %eax
+	jne	gather_special
+	PLACE	%rbx, gather_no
+	movq	%rcx, AT_VIEW(%rsp)
+	addq	$HEADER, %rbx
+	movq	%rbx, AT_PAYLOAD(%rsp)
+	movzwl	STATE_VALUES(%rdi), %r10d
+	leaq	EVENT_PLAN(%r12), %rdi
+	xorl	%r12d, %r12d
+.Lnext:	movzbl	(%rdi), %eax
+	incq	%rdi
+	cmpl	$8, %eax
+	ja	.Lvaries
+	testl	%eax, %eax
+	jz	.Lend
+	movq	(%rsi), %rdx			/* numbers; up to 7 bytes of what follows are overwritten later */
+	movq	%rdx, (%rbx)
+	addq	%rax, %rsi
+	addq	%rax, %rbx
+	jmp	.Lnext
+
+.Lvaries:
+	movq	(%rsi), %rdx			/* from */
+	testq	%rdx, %rdx
+	jz	gather_no
+	testb	$0x40, %al
+	jnz	.Ldata
+	addq	$8, %rsi
+	movl	$HODO_STR_MAX + 1, %ecx		/* at most so many bytes */
+	btl	%eax, %r10d
+	jc	.Lbounded
+1:	addq	$2, %rbx
+	movq	%rbx, %r9
+	WITHIN_PAGE %edx, gather_no
+	TEXT_CHUNK 4f, 5f
+	movl	%edx, %eax			/* on to a multiple of CHUNK: none is on two pages */
+	andl	$CHUNK - 1, %eax
+	subq	$CHUNK, %rax
+	subq	%rax, %rdx
+	subq	%rax, %rbx
+	addq	%rax, %rcx
+	jz	6f
+	testq	%r12, %r12
+	jnz	3f
+	FIND_LIMIT
+3:	cmpq	%r12, %rbx
+	ja	gather_no
+	TEXT_CHUNK 4f, 5f
+	addq	$CHUNK, %rdx
+	addq	$CHUNK, %rbx
+	subq	$CHUNK, %rcx
+	jnz	3b
+	jmp	6f
+4:	btsl	%ecx, %eax
+5:	rep bsfl %eax, %eax			/* tzcnt where there is one: the same, and faster */
+	addq	%rax, %rbx
+6:	movq	%rbx, %rax
+	subq	%r9, %rax
+	cmpq	$HODO_STR_MAX, %rax
+	ja	gather_no
+	movw	%ax, -2(%r9)
+	jmp	.Lnext
+.Lbounded:
+	movq	(%rsi), %rcx
+	addq	$8, %rsi
+	testq	%rcx, %rcx
+	jnz	1b
+	jmp	gather_no
+
+.Ldata:	movq	8(%rsi), %r9			/* elements; al: their size */
+	addq	$16, %rsi
+	cmpq	$65535, %r9
+	ja	gather_no
+	movl	%r9d, (%rbx)
+	addq	$4, %rbx
+	andl	$15, %eax
+	imulq	%rax, %r9
+	cmpq	$CHUNK, %r9
+	ja	1f
+	testq	%r9, %r9
+	jz	.Lnext
+	WITHIN_PAGE %edx, gather_no
+	movdqu	(%rdx), %xmm0
+	movdqu	%xmm0, (%rbx)
+	addq	%r9, %rbx
+	jmp	.Lnext
+1:	testq	%r12, %r12
+	jz	4f
+2:	leaq	(%rbx, %r9), %rcx
+	cmpq	%r12, %rcx
+	ja	gather_no
+	movdqu	-CHUNK(%rdx, %r9), %xmm0	/* the last ones, which the others may overlap */
+	movdqu	%xmm0, -CHUNK(%rcx)
+	subq	$CHUNK, %r9
+3:	movdqu	(%rdx), %xmm0
+	movdqu	%xmm0, (%rbx)
+	addq	$CHUNK, %rdx
+	addq	$CHUNK, %rbx
+	subq	$CHUNK, %r9
+	ja	3b
+	movq	%rcx, %rbx
+	jmp	.Lnext
+4:	FIND_LIMIT
+	jmp	2b
+
+.Lend:	movq	%rbx, %r9
+	subq	AT_PAYLOAD(%rsp), %r9
+	INJECT	2
+	COMMIT
+gather_commit:
+	movl	$1, %eax
+	jmp	gather_out
+gather_special:
+	testl	%eax, %eax
+	movl	$1, %eax
+	jz	gather_out
+gather_no:
+	xorl	%eax, %eax
+	jmp	gather_out
+	RSEQ_ABORT gather_abort
+	xorl	%eax, %eax
+gather_out:
+	movups	AT_XMM0(%rsp), %xmm0
+	RESTORE	%r12
+	.cfi_restore %r12
+	RESTORE	%rbx
+	.cfi_restore %rbx
+	ret
+	END	hodo_x86_gather
+	RSEQ_CS_DEF gather_cs, gather_start, gather_commit, gather_abort
