@@ -448,6 +448,8 @@ struct hodo_read_calls;
 #define HODO_READ_CALL_OPEN 2u    /* not over when its thread, its process or the recording ended */
 #define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns means nothing */
 #define HODO_READ_CALL_WHOLE 8u   /* known at its end only (func:call, func:open): enter and leave come together */
+#define HODO_READ_CALL_EXIT_LOST 16u /* in place of LEFT and OPEN where events of its process were lost meanwhile: it may
+				      * have returned before end_ns, and its exit be among them */
 
 struct hodo_read_call {
 	size_t size;
@@ -470,7 +472,8 @@ struct hodo_read_calls_ops {
 	/* Whether two addresses lie in one function; NULL: not asked. Tells a lost event from a match. */
 	bool (*same)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b);
 	/* NULL, or: what the thread does shows that it is not in the call any more: most likely it was left (flags have
-	 * HODO_READ_CALL_LEFT), or it is a coroutine's, which waits. leave comes later, when that is known. */
+	 * HODO_READ_CALL_LEFT or _EXIT_LOST), or it is a coroutine's, which waits. leave comes later, when that is
+	 * known. */
 	void (*away)(void *data, const struct hodo_read_call *call);
 };
 
@@ -481,6 +484,7 @@ struct hodo_read_calls_totals {
 	uint64_t left;     /* HODO_READ_CALL_LEFT */
 	uint64_t open;     /* HODO_READ_CALL_OPEN */
 	uint64_t orphans;  /* exits whose entry is not in the recording */
+	uint64_t exit_lost; /* HODO_READ_CALL_EXIT_LOST */
 };
 
 struct hodo_read_calls *hodo_read_calls_new(const struct hodo_read_calls_ops *ops, void *data); /* NULL: no memory */

@@ -147,13 +147,18 @@ static void print_summary(const struct graph *g)
 {
 	struct hodo_read_calls_totals t = { .size = sizeof(t) };
 
+	char lost[64] = "";
+
 	hodo_read_calls_totals(g->calls, &t);
+	if (t.exit_lost)
+		snprintf(lost, sizeof(lost), ", exit lost %llu", (unsigned long long)t.exit_lost);
 	if (t.calls == 0 && t.orphans == 0 && !g->o->args.look.json && !g->o->args.quiet)
 		hodo_warning("%s has no calls of functions: record with --functions", g->o->args.dir);
 	if (t.orphans && !g->o->args.quiet)
-		hodo_warning("calls %llu: returned %llu, left %llu, open %llu; exits of calls that are not in the "
+		hodo_warning("calls %llu: returned %llu, left %llu, open %llu%s; exits of calls that are not in the "
 			     "recording: %llu", (unsigned long long)t.calls, (unsigned long long)t.returned,
-			     (unsigned long long)t.left, (unsigned long long)t.open, (unsigned long long)t.orphans);
+			     (unsigned long long)t.left, (unsigned long long)t.open, lost,
+			     (unsigned long long)t.orphans);
 }
 
 static bool many_threads(const struct hodo_read *r)
@@ -176,7 +181,6 @@ static int show(struct graph *g, struct hodo_read *r)
 		return hodo_cannot_read(g->o->args.dir, got);
 	hodo_read_limit(r, INT64_MIN, g->o->args.until_ns);
 	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
-	g->reader = r;
 	g->color = hodo_use_color(g->o->args.color, STDOUT_FILENO);
 	g->columns = many_threads(r);
 	hodo_out_start(&out, !g->o->args.no_pager);

@@ -34,7 +34,7 @@ struct graph_call {
 	uint32_t depth;
 	uint32_t flags; /* HODO_READ_CALL_* */
 	bool begun;     /* its opening line is written */
-	bool away;      /* it has a line that it was left, or waits */
+	bool away;      /* it has a line that it was left, has lost its exit, or waits */
 	struct graph_call *next; /* free ones */
 };
 
@@ -67,7 +67,6 @@ struct graph {
 	struct graph_call *free;
 	struct hodo_read_text *text; /* of one event or name */
 	struct hodo_text out;        /* lines */
-	struct hodo_read *reader;
 	uint32_t kept; /* calls and events without lines, of all complete threads */
 	bool color, columns;         /* columns: tid and comm */
 };
@@ -86,7 +85,7 @@ static inline uint32_t graph_depth(const struct graph_thread *t, uint32_t depth)
 /* graph_text.c */
 void graph_title(struct graph *g);
 enum graph_line { GRAPH_OPENS, GRAPH_CLOSES, GRAPH_LEAF, GRAPH_ONLY_END };
-/* note: "left" and the like; NULL: none. depth: of the line. duration_ns < 0: none. */
+/* note: "left", "exit lost" and the like; NULL: none. depth: of the line. duration_ns < 0: none. */
 void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
 		int64_t duration_ns, const char *note);
 /* An event's name and fields as print has them; valid until the next name is put. */

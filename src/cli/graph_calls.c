@@ -93,7 +93,10 @@ static void end_line(struct graph *g, struct graph_call *c, const struct hodo_re
 
 static const char *note_of(const struct hodo_read_call *call, const char *otherwise)
 {
-	return call->flags & HODO_READ_CALL_NO_EXIT ? NULL : call->flags & HODO_READ_CALL_LEFT ? "left" : otherwise;
+	if (call->flags & HODO_READ_CALL_NO_EXIT)
+		return NULL;
+	return call->flags & HODO_READ_CALL_LEFT ? "left" : call->flags & HODO_READ_CALL_EXIT_LOST ? "exit lost" :
+	       otherwise;
 }
 
 void graph_away(void *data, const struct hodo_read_call *call)

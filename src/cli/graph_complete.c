@@ -6,6 +6,7 @@
 #include "graph.h"
 
 #include <base/vec.h>
+#include <read/losses.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,11 +60,10 @@ static void leave(void *data, const struct hodo_read_call *call, const struct ho
 void graph_complete_show(struct graph *g, struct graph_thread *t)
 {
 	static const struct hodo_complete_ops ops = { enter, leave };
-	struct hodo_read_lost lost = hodo_read_lost(g->reader, t->key.process);
 	struct visit v = { g, t };
 
 	g->kept -= t->calls.n + t->nevents;
-	hodo_complete_calls_visit(&t->calls, hodo_lost_all(&lost) > 0, &ops, &v);
+	hodo_complete_calls_visit(&t->calls, hodo_losses_any(t->key.process), &ops, &v);
 	show_events(g, t, INT64_MAX, UINT32_MAX);
 	t->nevents = t->shown = 0;
 }

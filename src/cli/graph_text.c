@@ -134,7 +134,7 @@ void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t t
 
 void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call)
 {
-	static const char *const names[] = { "left", "open", "no_exit", "whole" };
+	static const char *const names[] = { "left", "open", "no_exit", "whole", "exit_lost" };
 	struct hodo_json j = { .text = &g->out };
 
 	hodo_json_object(&j, NULL);
@@ -147,7 +147,7 @@ void graph_json_call(struct graph *g, const struct graph_call *c, const struct h
 	hodo_json_i64(&j, "duration_ns", call->end_ns - call->entry_ns);
 	hodo_json_u64(&j, "self_ns", call->self_ns);
 	hodo_json_array(&j, "flags");
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (call->flags & 1u << i)
 			hodo_json_string(&j, NULL, names[i]);
 	hodo_json_end(&j);
@@ -180,6 +180,7 @@ void graph_json_summary(struct graph *g, const struct hodo_read *r)
 	hodo_json_u64(&j, "returned", t.returned);
 	hodo_json_u64(&j, "left", t.left);
 	hodo_json_u64(&j, "open", t.open);
+	hodo_json_u64(&j, "exit_lost", t.exit_lost);
 	hodo_json_u64(&j, "orphans", t.orphans);
 	hodo_json_u64(&j, "lost", hodo_lost_all(&lost));
 	hodo_json_end(&j);

@@ -128,6 +128,8 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 		f->no_exit++;
 	} else if (call->flags & HODO_READ_CALL_OPEN) {
 		f->open++;
+	} else if (call->flags & HODO_READ_CALL_EXIT_LOST) {
+		f->exit_lost++;
 	} else {
 		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
 		f->total_ns += c->nested ? 0 : ns;
@@ -257,9 +259,7 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	report_lists_start(&rep->lists, rep->symbols, o->args.thread);
 	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
 	report_events_start(&rep->events, o);
-	err = hodo_losses_read(&rep->events.losses, rep->r);
-	if (!err)
-		err = read_events(rep);
+	err = read_events(rep);
 	if (err)
 		return hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
 	if (!o->args.quiet) {

@@ -190,7 +190,6 @@ struct report_events {
 	struct hodo_map classes; /* struct report_class */
 	uint32_t recent[256];    /* numbers of them, by the last digits of ids: where it is looked first */
 	struct hodo_pairs *pairs;
-	struct hodo_losses *losses;
 	struct hodo_sched *sched;
 	struct {
 		const struct hodo_read_process *kernel; /* of the last event */
@@ -301,11 +300,11 @@ void report_bars_put_json(struct hodo_json *j, const char *key, const struct rep
 
 /* ------------------------------------------------------------------------- whole */
 
-/* One function. Its times are of the calls that ended; open ones count in calls and open only. */
+/* One function. Its times are of the calls that ended; others count in calls and in open, exit_lost or no_exit only. */
 struct report_function {
 	struct report_times times; /* of hodo_place.id; where recordings are compared, of a number for each name */
 	const char *name, *object;
-	uint64_t calls, left, open, no_exit, self_ns;
+	uint64_t calls, left, open, exit_lost, no_exit, self_ns;
 	uint64_t total_ns; /* of those that are not inside of another call of the function */
 };
 

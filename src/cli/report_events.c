@@ -216,7 +216,7 @@ static int end(struct report_events *ev, const struct action *a, const struct ho
 		return 0;
 	}
 	report_times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
-	ev->findings.unsure_spans += hodo_losses_between(ev->losses, e->process, HODO_LOSSES_ANY_CPU, begin.begin_ns,
+	ev->findings.unsure_spans += hodo_losses_between(e->process, HODO_LOSSES_ANY_CPU, begin.begin_ns,
 							 e->ts_ns);
 	return 0;
 }
@@ -287,7 +287,7 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 
 	if (!ran->tid || !hodo_thread_is(ev->o->args.thread, ran->tid, ran->comm))
 		return;
-	if (hodo_losses_between(ev->losses, ev->cpus.kernel, ran->cpu, ran->begin_ns, ran->end_ns))
+	if (hodo_losses_between(ev->cpus.kernel, ran->cpu, ran->begin_ns, ran->end_ns))
 		ev->findings.unsure_times++;
 	else
 		add_thread(ev, ev->cpus.running, &who, (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
@@ -299,7 +299,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 
 	if (!hodo_thread_is(ev->o->args.thread, off->tid, off->comm))
 		return;
-	if (hodo_losses_between(ev->losses, ev->cpus.kernel, HODO_LOSSES_ANY_CPU,
+	if (hodo_losses_between(ev->cpus.kernel, HODO_LOSSES_ANY_CPU,
 				off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {
 		ev->findings.unsure_times++;
 		return;
@@ -394,6 +394,5 @@ void report_events_free(struct report_events *ev)
 	hodo_map_free(&ev->classes);
 	report_rows_free(&ev->rows);
 	hodo_pairs_free(ev->pairs);
-	hodo_losses_free(ev->losses);
 	hodo_sched_free(ev->sched);
 }

@@ -75,29 +75,34 @@ static void put_group_json(struct hodo_json *j, const char *key, const struct ho
 	hodo_json_string(j, key, report_group_name(rows_of(t), report_row_group(row)));
 }
 
-/* One or two numbers, each with a word. */
-static void put_two(struct hodo_text *to, uint64_t a, const char *what, uint64_t b, const char *other)
+/* A number with a word, if it is not 0; behind others a space before it. */
+static void put_noted(struct hodo_text *to, uint64_t n, const char *what, bool *any)
 {
 	char buf[32];
 
-	if (a)
-		hodo_text_printf(to, "(%s %s)", hodo_grouped(a, buf), what);
-	if (b)
-		hodo_text_printf(to, "%s(%s %s)", a ? " " : "", hodo_grouped(b, buf), other);
+	if (!n)
+		return;
+	hodo_text_printf(to, "%s(%s %s)", *any ? " " : "", hodo_grouped(n, buf), what);
+	*any = true;
 }
 
 static void put_unpaired(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
 	const struct report_row *r = row;
+	bool any = false;
 
-	put_two(to, r->begins, "without end", r->ends, "without begin");
+	put_noted(to, r->begins, "without end", &any);
+	put_noted(to, r->ends, "without begin", &any);
 }
 
-static void put_left_and_open(struct hodo_text *to, const struct hodo_table *t, const void *row)
+static void put_unfinished(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
 	const struct report_function *f = row;
+	bool any = false;
 
-	put_two(to, f->left, "left", f->open, "open");
+	put_noted(to, f->left, "left", &any);
+	put_noted(to, f->open, "open", &any);
+	put_noted(to, f->exit_lost, f->exit_lost == 1 ? "exit lost" : "exits lost", &any);
 }
 
 static void put_found(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
@@ -240,6 +245,7 @@ static const struct hodo_column function_columns[] = {
 	{ "calls", .as = HODO_AS_COUNT, .width = 12, FUNCTION(calls), .also = "count" },
 	{ "left", .as = HODO_AS_COUNT, FUNCTION(left) },
 	{ "open", .as = HODO_AS_COUNT, FUNCTION(open) },
+	{ "exit_lost", .as = HODO_AS_COUNT, FUNCTION(exit_lost) },
 	{ "no_exit", .as = HODO_AS_COUNT, FUNCTION(no_exit) },
 	{ "total_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(total_ns), .get = time_of },
 	{ "self_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(self_ns), .get = time_of },
@@ -248,7 +254,7 @@ static const struct hodo_column function_columns[] = {
 	{ "p50_ns", .as = HODO_AS_TIME, .width = 10, .get = time_at, .argument = 0.5 },
 	{ "p99_ns", .as = HODO_AS_TIME, .width = 10, .get = time_at, .argument = 0.99 },
 	{ "max_ns", .as = HODO_AS_TIME, .width = 10, FUNCTION(times.max_ns), .get = time_of },
-	{ "unfinished", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_left_and_open },
+	{ "unfinished", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_unfinished },
 	HISTOGRAM,
 };
 static const struct hodo_column event_columns[] = { NAME("name", "EVENT", 0), GROUP(""), FIGURES };
@@ -400,6 +406,7 @@ static void put_totals(struct hodo_json *j, const struct report *rep)
 	hodo_json_u64(j, "returned", rep->totals.returned);
 	hodo_json_u64(j, "left", rep->totals.left);
 	hodo_json_u64(j, "open", rep->totals.open);
+	hodo_json_u64(j, "exit_lost", rep->totals.exit_lost);
 	hodo_json_u64(j, "orphans", rep->totals.orphans);
 	hodo_json_u64(j, "lost", hodo_lost_all(&lost));
 	report_lists_put_json(j, &rep->lists);

@@ -112,6 +112,13 @@ void hodo_call_tree_warn(const struct hodo_call_tree *tree, const struct hodo_ex
 		e->warn(line);
 	}
 	len = 0;
+	add_text(text, sizeof(text), &len, tree->end_lost, "call or span has", "calls and spans have");
+	if (len > 0) {
+		snprintf(line, sizeof(line), "%s lost the end: the time is up to when that showed, and may be too long",
+			 text);
+		e->warn(line);
+	}
+	len = 0;
 	add_text(text, sizeof(text), &len, tree->deep, "call is too deep", "calls are too deep");
 	add_text(text, sizeof(text), &len, tree->many, "call is on one path too many", "calls are on too many paths");
 	if (len > 0) {

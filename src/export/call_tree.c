@@ -280,6 +280,7 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 	node = (uint32_t)(uintptr_t)slice->user;
 	index = (uint32_t)((uintptr_t)slice->user >> 32);
 	n = &t->pub.nodes[node];
+	t->pub.end_lost += slice->flags & HODO_SLICE_END_LOST ? 1 : 0;
 	n->self_ns += slice->self_ns;
 	/* Within what has no place of its own lies more of the same. */
 	if (!slice->parent || (uint32_t)(uintptr_t)slice->parent->user != node)

@@ -89,6 +89,7 @@ struct hodo_call_tree {
 	bool whole; /* slices were asked for and are all there; else there are none */
 	/* What is not in the tree, or not in its own place. */
 	uint64_t async, running, instants, values, deep, many;
+	uint64_t end_lost; /* slices whose time may be too long: HODO_SLICE_END_LOST */
 	struct hodo_timeline_totals totals; /* begin_ns: not behind that of any slice */
 };
 

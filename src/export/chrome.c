@@ -325,6 +325,8 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 	begin_slice_row(c, 'E', slice, track_ids(slice->track));
 	if (slice->flags & HODO_SLICE_LEFT)
 		hodo_text_add(c->e->out, ",\"args\":{\"left\":true}");
+	else if (slice->flags & HODO_SLICE_END_LOST)
+		hodo_text_printf(c->e->out, ",\"args\":{\"%s\":true}", hodo_slice_end_lost(slice));
 	else if (slice->kind == HODO_SLICE_SPAN && event && event->cls->nfields > 0)
 		put_args(c, event);
 	return end_row(c);

@@ -106,6 +106,8 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 		perfetto_notes(p, event);
 	if (slice->flags & HODO_SLICE_LEFT)
 		perfetto_note_bool(p, "left");
+	if (slice->flags & HODO_SLICE_END_LOST)
+		perfetto_note_bool(p, hodo_slice_end_lost(slice));
 	if (slice->flags & HODO_SLICE_OPEN)
 		perfetto_note_bool(p, "unfinished");
 	if (slice->kind == HODO_SLICE_RUNNING)

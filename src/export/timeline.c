@@ -108,11 +108,9 @@ int hodo_timeline_read(struct hodo_timeline *s, int64_t since_ns, int64_t until_
 
 	s->since_ns = since_ns;
 	s->until_ns = until_ns;
-	/* What was lost decides about spans without an end. */
-	n = s->ops.loss ? hodo_read_losses(s->reader, found_loss, s) : hodo_read_scan(s->reader);
+	n = s->ops.loss ? hodo_read_losses(s->reader, found_loss, s) : 0;
 	if (n != 0)
 		return n;
-	/* Now: when reading begins, what is known of losses is forgotten. */
 	for (uint32_t i = 0; i < hodo_read_nprocesses(s->reader); i++)
 		timeline_add_process(s, hodo_read_process(s->reader, i));
 	while (!s->error && (n = hodo_read_next(s->reader, &e)) > 0) {

@@ -12,8 +12,9 @@
  * HODO_TIMELINE_SPLITS_MAX times gets HODO_SLICE_LEFT instead, and does not begin again: n spans that end in the order
  * in which they began would have n * n / 2 pieces. Its end is one without a begin then.
  *
- * Where events were lost, a span above the one that ends has lost its end, most likely: it gets HODO_SLICE_LEFT, and
- * does not begin again. Of a kernel's folder, sys_enter_NAME to sys_exit_NAME is the span "syscalls:NAME".
+ * Where events were lost since it began, a span above the one that ends has lost its end, most likely: it gets
+ * HODO_SLICE_END_LOST, and does not begin again. Of a kernel's folder, sys_enter_NAME to sys_exit_NAME is the span
+ * "syscalls:NAME".
  *
  * Memory: what is open, and a bounded number of calls that are known at their end only; not the recording's size. What
  * is open is bounded too: with more than HODO_PAIRS_MAX spans open (read/pairs.h) the oldest is ended, as OPEN if it is
@@ -48,6 +49,7 @@ enum hodo_slice_kind {
 #define HODO_SLICE_LEFT 1u      /* left by longjmp, an exception or the like; or its end is not known, as above */
 #define HODO_SLICE_OPEN 2u      /* not over at the end of the recording */
 #define HODO_SLICE_NO_EXIT 4u   /* a call whose exit cannot be seen: end_ns is begin_ns */
+#define HODO_SLICE_END_LOST 8u  /* events were lost meanwhile, most likely its end too: it may have ended before */
 #define HODO_SLICE_SPLIT 16u    /* ended only for the sake of nesting, … */
 #define HODO_SLICE_CONTINUED 32u /* … and begun again */
 
@@ -94,6 +96,12 @@ struct hodo_timeline_ops {
 	/* Where events are missing: all of them before any of the others. */
 	int (*loss)(void *data, const struct hodo_read_loss *loss);
 };
+
+/* What HODO_SLICE_END_LOST is called where it is one of several named values: a call ends with its exit. */
+static inline const char *hodo_slice_end_lost(const struct hodo_slice *slice)
+{
+	return slice->kind == HODO_SLICE_CALL ? "exit_lost" : "end_lost";
+}
 
 struct hodo_timeline;
 

@@ -8,6 +8,7 @@
 
 #include <base/map.h>
 #include <read/complete_calls.h>
+#include <read/losses.h>
 #include <read/pairs.h>
 
 /* An open slice. */
@@ -36,7 +37,6 @@ struct timeline_thread {
 struct timeline_process {
 	uint64_t address;
 	const struct hodo_read_process *pub;
-	bool lossy;
 };
 
 /* What a thread is found by. */
@@ -84,7 +84,7 @@ void timeline_fail(struct hodo_timeline *s, int error);
 void timeline_begin(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_event *event);
 void timeline_pop(struct hodo_timeline *s, struct timeline_thread *t, struct timeline_node *node, int64_t end_ns,
 		  uint32_t flags, const struct hodo_read_event *event);
-/* Frees it. */
+/* Frees it, unless it is closed and its call's end is to come. */
 void timeline_end(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_event *event);
 struct timeline_node *timeline_node(struct hodo_timeline *s); /* NULL: error is set */
 

@@ -58,7 +58,8 @@ void timeline_end(struct hodo_timeline *s, struct timeline_node *node, const str
 	report_end(s, node, event);
 	if (node->pair != TIMELINE_NO_PAIR)
 		hodo_pairs_remove(s->pairs, node->pair);
-	node_free(s, node);
+	if (!node->closed)
+		node_free(s, node);
 }
 
 static void put(struct timeline_thread *t, struct timeline_node *node)
@@ -99,9 +100,9 @@ static void set_end(struct timeline_node *node, int64_t end_ns, uint32_t flags)
 }
 
 /* Ends one that does not begin again. A call's end is still to come, and finds it closed. */
-static void leave_behind(struct hodo_timeline *s, struct timeline_node *node, int64_t end_ns)
+static void leave_behind(struct hodo_timeline *s, struct timeline_node *node, int64_t end_ns, uint32_t flags)
 {
-	set_end(node, end_ns, HODO_SLICE_LEFT);
+	set_end(node, end_ns, flags);
 	if (node->slice.kind != HODO_SLICE_CALL) {
 		timeline_end(s, node, NULL);
 		return;
@@ -110,16 +111,25 @@ static void leave_behind(struct hodo_timeline *s, struct timeline_node *node, in
 	node->closed = true;
 }
 
+/* Whether the end of a span may be among events that were lost. Of a call its end says so, which comes in any case. */
+static bool may_have_ended(const struct hodo_timeline *s, const struct timeline_node *node)
+{
+	const struct timeline_thread *t = (const struct timeline_thread *)(const void *)node->slice.track;
+
+	return node->slice.kind == HODO_SLICE_SPAN &&
+	       hodo_losses_between(t->process->pub, HODO_LOSSES_ANY_CPU, node->slice.begin_ns, s->now_ns);
+}
+
 /* Ends what is above a level; what goes on stays in its place there, other places get NULL. */
 static void split(struct hodo_timeline *s, struct timeline_thread *t, uint32_t level, int64_t end_ns)
 {
 	for (uint32_t i = t->nstack; i-- > level + 1;) {
 		struct timeline_node *top = t->stack[i];
 
-		/* The end of a call comes in any case; that of a span may be lost, and then never comes. */
-		if ((t->process->lossy && top->slice.kind != HODO_SLICE_CALL) ||
-		    top->splits == HODO_TIMELINE_SPLITS_MAX) {
-			leave_behind(s, top, end_ns);
+		bool lost = may_have_ended(s, top);
+
+		if (lost || top->splits == HODO_TIMELINE_SPLITS_MAX) {
+			leave_behind(s, top, end_ns, lost ? HODO_SLICE_END_LOST : HODO_SLICE_LEFT);
 			t->stack[i] = NULL;
 		} else {
 			set_end(top, end_ns, HODO_SLICE_SPLIT);
@@ -166,7 +176,8 @@ static void give_up(struct hodo_timeline *s, struct timeline_node *node)
 {
 	node->pair = TIMELINE_NO_PAIR;
 	if (node->slice.kind == HODO_SLICE_SPAN) {
-		timeline_pop(s, (struct timeline_thread *)node->slice.track, node, s->now_ns, HODO_SLICE_LEFT, NULL);
+		timeline_pop(s, (struct timeline_thread *)node->slice.track, node, s->now_ns,
+			     may_have_ended(s, node) ? HODO_SLICE_END_LOST : HODO_SLICE_LEFT, NULL);
 		return;
 	}
 	node->slice.end_ns = s->now_ns;
@@ -351,7 +362,7 @@ void timeline_complete_calls(struct hodo_timeline *s, struct timeline_thread *t)
 	static const struct hodo_complete_ops ops = { enter_complete, leave_complete };
 	struct visit v = { s, t, INT64_MIN };
 
-	hodo_complete_calls_visit(&t->complete, t->process->lossy, &ops, &v);
+	hodo_complete_calls_visit(&t->complete, hodo_losses_any(t->process->pub), &ops, &v);
 }
 
 static void enter(void *data, struct hodo_read_call *call)
@@ -377,13 +388,19 @@ static void enter(void *data, struct hodo_read_call *call)
 	}
 }
 
+static uint32_t end_flags(const struct hodo_read_call *call)
+{
+	return (call->flags & HODO_READ_CALL_LEFT ? HODO_SLICE_LEFT : 0) |
+	       (call->flags & HODO_READ_CALL_OPEN ? HODO_SLICE_OPEN : 0) |
+	       (call->flags & HODO_READ_CALL_EXIT_LOST ? HODO_SLICE_END_LOST : 0);
+}
+
 static void leave(void *data, const struct hodo_read_call *call)
 {
 	struct hodo_timeline *s = data;
 	struct timeline_thread *t;
 	struct timeline_node *node = (struct timeline_node *)(uintptr_t)call->user;
-	uint32_t flags = (call->flags & HODO_READ_CALL_LEFT ? HODO_SLICE_LEFT : 0) |
-			 (call->flags & HODO_READ_CALL_OPEN ? HODO_SLICE_OPEN : 0);
+	uint32_t flags = end_flags(call);
 
 	if (s->error)
 		return;
@@ -404,6 +421,18 @@ static void leave(void *data, const struct hodo_read_call *call)
 	}
 }
 
+/* One that is over, as it seems, ends now: what comes is not inside of it. Its leave comes, and finds it closed. */
+static void away(void *data, const struct hodo_read_call *call)
+{
+	struct timeline_node *node = (struct timeline_node *)(uintptr_t)call->user;
+	struct hodo_timeline *s = data;
+
+	if (s->error || !node || node->closed || !call->flags)
+		return;
+	node->closed = true;
+	timeline_pop(s, (struct timeline_thread *)node->slice.track, node, call->end_ns, end_flags(call), s->event);
+}
+
 static bool is_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
 {
 	struct hodo_timeline *s = data;
@@ -413,7 +442,8 @@ static bool is_same(void *data, const struct hodo_read_process *process, int64_t
 
 int timeline_calls_open(struct hodo_timeline *s)
 {
-	const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = enter, .leave = leave, .same = is_same };
+	const struct hodo_read_calls_ops ops = { .size = sizeof(ops), .enter = enter, .leave = leave, .same = is_same,
+						 .away = away };
 
 	s->calls = hodo_read_calls_new(&ops, s);
 	return s->calls ? 0 : -ENOMEM;

@@ -16,7 +16,6 @@ void timeline_fail(struct hodo_timeline *s, int error)
 
 struct timeline_process *timeline_add_process(struct hodo_timeline *s, const struct hodo_read_process *pub)
 {
-	struct hodo_read_lost lost = hodo_read_lost(s->reader, pub);
 	struct timeline_process *p = hodo_map_add_u64(&s->processes, (uintptr_t)pub, NULL);
 
 	if (!p) {
@@ -24,7 +23,6 @@ struct timeline_process *timeline_add_process(struct hodo_timeline *s, const str
 		return NULL;
 	}
 	p->pub = pub;
-	p->lossy = lost.full || lost.too_large || lost.busy || lost.overwritten || lost.unwritten || lost.unknown;
 	return p;
 }
 

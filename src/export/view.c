@@ -154,8 +154,8 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 		.flags = (uint8_t)s->flags,
 	};
 	w->counts[HODO_VIEW_SLICES]++;
-	/* The others' length is not known: a span that is left has lost its end. Pieces count once, with the last. */
-	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_SPLIT)) &&
+	/* The others' length is not known: that of a span that is left, too. Pieces count once, with the last. */
+	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_END_LOST | HODO_SLICE_SPLIT)) &&
 	    (!(s->flags & HODO_SLICE_LEFT) || s->kind == HODO_SLICE_CALL))
 		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)

@@ -6,128 +6,59 @@
  * A trace does not say where a thread's stack is: what leaves frames behind parks them (see shadow.h),
  * and they are closed when their place is taken or at the end.
  */
-#include "internal.h"
+#include "calls.h"
 
-#include <core/shadow.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#define NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
 #define SP_EXPECTED 4352u /* bytes */
 
-/* Whole calls that have ended, of one depth, and inside of what is to come. */
-struct calls_ended {
-	uint32_t depth;
-	int64_t since; /* when the first of them was entered */
-	uint64_t sum;
-};
-
-struct calls_thread {
-	struct hodo_shadow shadow; /* first */
-	struct calls_process *process;
-	const char *comm;
-	uint32_t tid;
-	uint64_t last_ns; /* of its last event */
-	struct calls_ended *ended; /* depths rise */
-	uint32_t nended, ended_room;
-	uint64_t callees_at, callees_ns; /* func:callee: what the next whole call with that frame called */
-};
-
-struct calls_process {
-	struct hodo_parked parked; /* first */
-	struct hodo_read_calls *calls;
-	const struct hodo_read_process *pub;
-	bool lossy;
-	struct hodo_map threads; /* struct calls_thread by key_of(); hodo_frame.thread is their number */
-	struct hodo_map places;  /* of struct place, once there are several threads */
-};
-
-/* Which thread entered the frame at an address last: a coroutine may go on in another than the one whose chain its
- * frames are in. */
-struct place {
-	uint64_t at;
-	uint32_t thread;
-};
-
-struct hodo_read_calls {
-	struct hodo_read_calls_ops ops;
-	void *data;
-	struct hodo_map processes; /* struct calls_process by its pub, in the order of their first events */
-	struct calls_process *last;
-	struct hodo_read_calls_totals totals;
-	int64_t now_ns;
-	bool ending, no_memory;
-};
-
-/* ---------------------------------------------------------------- what is given out */
-
-static struct calls_thread *thread_at(const struct calls_process *p, uint32_t i)
-{
-	return hodo_map_kept_at(&p->threads, i);
-}
-
-static struct hodo_read_call call_of(const struct calls_thread *t, const struct hodo_frame *f, uint64_t end,
-				     uint32_t flags)
-{
-	const struct calls_thread *own = thread_at(t->process, f->thread & ~NO_EXIT);
-	uint64_t total = end - f->entry;
-
-	return (struct hodo_read_call){
-		.size = sizeof(struct hodo_read_call),
-		.process = t->process->pub,
-		.comm = own->comm,
-		.function = f->function,
-		.user = f->user,
-		.entry_ns = (int64_t)f->entry,
-		.end_ns = (int64_t)end,
-		.self_ns = total > f->children ? total - f->children : 0,
-		.tid = own->tid,
-		.depth = f->depth,
-		.flags = flags | (f->thread & NO_EXIT ? HODO_READ_CALL_NO_EXIT : 0),
-	};
-}
-
-static void tell_enter(struct hodo_read_calls *c, const struct calls_thread *t, struct hodo_frame *f, uint32_t flags)
-{
-	struct hodo_read_call call = call_of(t, f, f->entry, flags);
-
-	c->totals.calls++;
-	if (c->ops.enter)
-		c->ops.enter(c->data, &call);
-	f->user = call.user;
-}
-
-static void tell(void (*op)(void *data, const struct hodo_read_call *call), const struct calls_thread *t,
-		 const struct hodo_frame *f, uint64_t end, uint32_t flags)
-{
-	const struct hodo_read_call call = call_of(t, f, end, flags);
-
-	if (op)
-		op(t->process->calls->data, &call);
-}
+/* ------------------------------------------------------------------- how calls end */
 
 /* A frame without an exit takes no time: the caller gets back what was put on it but for its children's. */
 static void give_back(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t now)
 {
-	if ((f->thread & NO_EXIT) && s->n)
+	if ((f->thread & HODO_CALL_NO_EXIT) && s->n)
 		s->frames[s->n - 1].children -= now - f->entry - f->children;
+}
+
+/* What became of a call that has no exit, where nothing was lost between two times; else it may have returned. Where an
+ * event shows that it is over, until is before that event, which itself may be the last one before a loss. */
+static uint32_t unless_lost(const struct calls_thread *t, uint64_t from, uint64_t until, uint32_t flag)
+{
+	return hodo_losses_between(t->process->pub, HODO_LOSSES_ANY_CPU, (int64_t)from, (int64_t)until) ?
+	       HODO_READ_CALL_EXIT_LOST : flag;
+}
+
+/* Why there is no exit: 0 if that is not expected. Apart, for most calls have one. */
+static __attribute__((noinline)) uint32_t without_exit(const struct calls_thread *t, const struct hodo_frame *f)
+{
+	const struct hodo_read_calls *c = t->process->calls;
+	bool left = f->parked && f->lane; /* and not by a coroutine that waits */
+
+	if (f->thread & HODO_CALL_NO_EXIT)
+		return c->ending && !left ? HODO_READ_CALL_OPEN : 0;
+	/* Nothing shows it to be over, since it was last seen to be there. */
+	if (c->ending && !left)
+		return unless_lost(t, f->parked ? f->parked : hodo_calls_thread(t->process, f->thread)->last_ns,
+				   (uint64_t)c->now_ns, HODO_READ_CALL_OPEN);
+	return unless_lost(t, f->entry, (left ? f->parked : (uint64_t)c->now_ns) - 1, HODO_READ_CALL_LEFT);
 }
 
 static void closed(struct hodo_shadow *s, const struct hodo_frame *f, enum hodo_frame_end end, uint64_t now)
 {
 	struct calls_thread *t = (struct calls_thread *)(void *)s;
 	struct hodo_read_calls *c = t->process->calls;
-	bool left = f->parked && f->lane; /* and not by a coroutine that waits */
-	bool no_exit = f->thread & NO_EXIT, returned = end == HODO_FRAME_RETURNED && !no_exit;
-	bool open = !returned && c->ending && !left;
+	bool no_exit = f->thread & HODO_CALL_NO_EXIT, returned = end == HODO_FRAME_RETURNED && !no_exit;
+	uint32_t flags = returned ? 0 : without_exit(t, f);
 
 	if (!f->parked)
 		give_back(s, f, now);
 	c->totals.returned += returned;
-	c->totals.open += open && !no_exit;
-	c->totals.left += !returned && !open && !no_exit;
-	tell(c->ops.leave, t, f, open ? (uint64_t)c->now_ns : now,
-	     open ? HODO_READ_CALL_OPEN : returned || no_exit ? 0 : HODO_READ_CALL_LEFT);
+	c->totals.open += flags == HODO_READ_CALL_OPEN && !no_exit;
+	c->totals.left += flags == HODO_READ_CALL_LEFT;
+	c->totals.exit_lost += flags == HODO_READ_CALL_EXIT_LOST;
+	hodo_calls_tell(c->ops.leave, t, f, flags == HODO_READ_CALL_OPEN ? (uint64_t)c->now_ns : now, flags);
 }
 
 static void parked(struct hodo_shadow *s, const struct hodo_frame *f)
@@ -135,7 +66,8 @@ static void parked(struct hodo_shadow *s, const struct hodo_frame *f)
 	struct calls_thread *t = (struct calls_thread *)(void *)s;
 
 	give_back(s, f, f->parked);
-	tell(t->process->calls->ops.away, t, f, f->parked, f->lane ? HODO_READ_CALL_LEFT : 0);
+	hodo_calls_tell(t->process->calls->ops.away, t, f, f->parked,
+	     f->lane ? unless_lost(t, f->entry, f->parked - 1, HODO_READ_CALL_LEFT) : 0);
 }
 
 static bool same(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t function)
@@ -206,7 +138,7 @@ static void take_place(struct calls_thread *t, uint64_t at)
 	struct calls_process *p = t->process;
 	bool is_new;
 	struct place *place = hodo_map_add_u64(&p->places, at, &is_new);
-	struct calls_thread *other = place && !is_new ? thread_at(p, place->thread) : t;
+	struct calls_thread *other = place && !is_new ? hodo_calls_thread(p, place->thread) : t;
 
 	p->calls->no_memory |= !place;
 	if (other != t)
@@ -225,11 +157,11 @@ static void start_thread(struct calls_process *p, struct calls_thread *t, uint32
 	t->shadow.closed = closed;
 	t->shadow.park = parked;
 	/* Places are new, and so thread 0's. */
-	for (uint32_t i = 0; p->threads.n == 2 && i < thread_at(p, 0)->shadow.n; i++) {
-		const struct hodo_frame *f = &thread_at(p, 0)->shadow.frames[i];
+	for (uint32_t i = 0; p->threads.n == 2 && i < hodo_calls_thread(p, 0)->shadow.n; i++) {
+		const struct hodo_frame *f = &hodo_calls_thread(p, 0)->shadow.frames[i];
 
 		if (!f->sp && f->at)
-			take_place(thread_at(p, 0), f->at);
+			take_place(hodo_calls_thread(p, 0), f->at);
 	}
 }
 
@@ -251,7 +183,7 @@ static struct calls_thread *thread_of(struct calls_process *p, const struct hodo
 static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 {
 	const struct place *place = hodo_map_find_u64(&t->process->places, at);
-	struct calls_thread *other = place ? thread_at(t->process, place->thread) : t;
+	struct calls_thread *other = place ? hodo_calls_thread(t->process, place->thread) : t;
 
 	return other != t && hodo_shadow_holds(&other->shadow, at) ? &other->shadow : &t->shadow;
 }
@@ -265,7 +197,7 @@ static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint6
 	uint64_t nearest = hodo_shadow_near(best, at, function);
 
 	for (uint32_t i = 0; i < p->threads.n && nearest > SP_EXPECTED; i++) {
-		struct hodo_shadow *other = &thread_at(p, i)->shadow;
+		struct hodo_shadow *other = &hodo_calls_thread(p, i)->shadow;
 		uint64_t near = hodo_shadow_near(other, at, function);
 
 		if (near < nearest) {
@@ -285,8 +217,8 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 	f = hodo_shadow_enter(&t->shadow, at, e->values[0].u, (uint64_t)e->ts_ns, sp);
 	if (!f)
 		return;
-	f->thread |= no_exit ? NO_EXIT : 0;
-	tell_enter(t->process->calls, t, f, 0);
+	f->thread |= no_exit ? HODO_CALL_NO_EXIT : 0;
+	hodo_calls_enter(t->process->calls, t, f, 0);
 }
 
 static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp)
@@ -297,75 +229,16 @@ static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint6
 	bool outermost = t->shadow.n == 0;
 
 	if (hodo_shadow_exit(s, at, e->values[0].u, (uint64_t)e->ts_ns, sp,
-			     p->lossy && p->calls->ops.same ? same : NULL))
+			     p->calls->ops.same && hodo_losses_any(p->pub) ? same : NULL))
 		return;
 	/* Entered before the fork, by the parent. */
 	if (outermost && p->pub->start == HODO_START_FORK && t->tid == p->pub->pid)
 		t->shadow.orphans--;
 }
 
-/* Time of the calls that ended inside of one which was entered at entry. */
-static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry)
-{
-	uint64_t sum = 0;
-
-	while (t->nended && t->ended[t->nended - 1].depth > depth) {
-		const struct calls_ended *e = &t->ended[--t->nended];
-
-		sum += e->since >= entry ? e->sum : 0;
-	}
-	return sum;
-}
-
-/* So many ticks before the event, in ns. */
-static int64_t ticks_before(const struct hodo_read_event *e, uint64_t ticks)
-{
-	return hodo_read_clock_ns(&e->process->clock, ticks < e->ticks ? e->ticks - ticks : 0);
-}
-
-/* func:call, func:open */
-static void whole(struct calls_thread *t, const struct hodo_read_event *e, bool open)
-{
-	struct hodo_read_calls *c = t->process->calls;
-	int64_t entry = ticks_before(e, e->values[3].u);
-	uint32_t end = open ? HODO_READ_CALL_OPEN : e->values[4].u ? HODO_READ_CALL_LEFT : 0;
-	struct hodo_frame f = {
-		.function = e->values[0].u,
-		.entry = (uint64_t)(entry < e->ts_ns ? entry : e->ts_ns),
-		.depth = e->values[2].u < UINT32_MAX ? (uint32_t)e->values[2].u : UINT32_MAX - 1,
-		.thread = t->shadow.thread,
-	};
-	uint64_t total = (uint64_t)e->ts_ns - f.entry;
-
-	f.children = take_ended(t, f.depth, (int64_t)f.entry);
-	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > f.children)
-		f.children = t->callees_ns; /* short ones too, which are not recorded one by one */
-	t->callees_at = t->callees_ns = 0;
-	if (t->nended && t->ended[t->nended - 1].depth == f.depth)
-		t->ended[t->nended - 1].sum += total;
-	else if (hodo_vec_reserve(t->ended, t->ended_room, t->nended + 1) == 0)
-		t->ended[t->nended++] = (struct calls_ended){ f.depth, (int64_t)f.entry, total };
-	else
-		c->no_memory = true;
-	c->totals.returned += !end;
-	c->totals.left += end == HODO_READ_CALL_LEFT;
-	c->totals.open += open;
-	tell_enter(c, t, &f, HODO_READ_CALL_WHOLE | end);
-	tell(c->ops.leave, t, &f, (uint64_t)e->ts_ns, HODO_READ_CALL_WHOLE | end);
-}
-
-/* func:callee */
-static void add_callee(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at)
-{
-	t->callees_ns = t->callees_at == at ? t->callees_ns : 0;
-	t->callees_at = at;
-	t->callees_ns += (uint64_t)(e->ts_ns - ticks_before(e, e->values[3].u));
-}
-
 int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_event *e)
 {
 	enum hodo_call_event kind = ((const struct hodo_class *)(const void *)e->cls)->call;
-	const struct hodo_stream *s = (const struct hodo_stream *)(const void *)e->stream;
 	struct calls_process *p;
 	struct calls_thread *t;
 	uint64_t at;
@@ -380,7 +253,6 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	}
 	calls->now_ns = e->ts_ns;
 	t->last_ns = (uint64_t)e->ts_ns;
-	p->lossy |= s->discarded || s->events_gap || s->pub.damaged; /* something is missing up to here */
 	at = e->values[1].u << 3;
 	switch (kind) {
 	case HODO_CALL_EVENT_ENTRY:
@@ -393,10 +265,10 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 		leave(t, e, at, kind == HODO_CALL_EVENT_EXIT_SP);
 		break;
 	case HODO_CALL_EVENT_CALLEE:
-		add_callee(t, e, at);
+		hodo_calls_callee(t, e, at);
 		break;
 	default:
-		whole(t, e, kind == HODO_CALL_EVENT_OPEN);
+		hodo_calls_whole(t, e, kind == HODO_CALL_EVENT_OPEN);
 	}
 	return calls->no_memory ? -ENOMEM : 0;
 }
@@ -420,7 +292,8 @@ static void close_parked(struct calls_process *p)
 	qsort(f, n, sizeof(*f), by_entry_last);
 	p->parked.count = 0;
 	for (uint32_t i = 0; i < n; i++)
-		closed(&thread_at(p, f[i].thread & ~NO_EXIT)->shadow, &f[i], HODO_FRAME_LEFT, f[i].parked);
+		closed(&hodo_calls_thread(p, f[i].thread & ~HODO_CALL_NO_EXIT)->shadow, &f[i], HODO_FRAME_LEFT,
+		       f[i].parked);
 	memset(f, 0, ((size_t)p->parked.mask + 1) * sizeof(*f));
 }
 
@@ -434,7 +307,7 @@ int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 		struct calls_process *p = hodo_map_kept_at(&calls->processes, i);
 
 		for (uint32_t k = 0; k < p->threads.n; k++)
-			hodo_shadow_clear(&thread_at(p, k)->shadow, (uint64_t)ts_ns);
+			hodo_shadow_clear(&hodo_calls_thread(p, k)->shadow, (uint64_t)ts_ns);
 		close_parked(p);
 	}
 	calls->ending = false;
@@ -451,7 +324,7 @@ void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_rea
 		const struct calls_process *p = hodo_map_kept_at(&calls->processes, i);
 
 		for (uint32_t k = 0; k < p->threads.n; k++)
-			all.orphans += thread_at(p, k)->shadow.orphans;
+			all.orphans += hodo_calls_thread(p, k)->shadow.orphans;
 	}
 	memcpy(totals, &all, size);
 }
@@ -486,7 +359,7 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 		struct calls_process *p = hodo_map_kept_at(&calls->processes, i);
 
 		for (uint32_t k = 0; k < p->threads.n; k++) {
-			struct calls_thread *t = thread_at(p, k);
+			struct calls_thread *t = hodo_calls_thread(p, k);
 
 			free(t->shadow.frames);
 			free(t->ended);

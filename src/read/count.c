@@ -167,74 +167,21 @@ struct losses {
 	int (*found)(void *data, const struct hodo_read_loss *loss);
 	void *data;
 	struct counts *counts; /* for the walk; not read */
-	uint64_t gap, discarded; /* of the stream, up to the packet before */
-	int64_t end_ns;          /* of the packet before */
-	uint64_t seq;            /* its number, and the file that it is in */
-	uint32_t file;
 };
-
-static int tell_loss(const struct losses *l, const struct hodo_stream *s, int64_t from_ns, int64_t until_ns,
-		     struct hodo_read_loss loss)
-{
-	loss.size = sizeof(loss);
-	loss.process = &s->trace->pub;
-	loss.stream = &s->pub;
-	loss.from_ns = from_ns < until_ns ? from_ns : until_ns;
-	loss.until_ns = until_ns;
-	return loss.discarded || loss.overwritten || loss.damaged ? l->found(l->data, &loss) : 0;
-}
-
-/*
- * A full ring refuses events when its last packet has no room, until that is closed: behind its last event. What is
- * refused for other reasons may be anywhere in the packet, and what the headers skip lies before it.
- */
-static int packet_losses(struct hodo_stream *s, struct losses *l)
-{
-	const struct hodo_read_lost *causes = &s->lost_by_cause;
-	uint64_t rose = s->discarded > l->discarded ? s->discarded - l->discarded : 0;
-	uint64_t skipped = s->events_gap - l->gap, before = skipped < rose ? skipped : rose;
-	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last), from_ns = begin_ns, last_ns;
-	int64_t before_ns = s->pub.packets > 1 ? l->end_ns : begin_ns;
-	bool overwrites = s->trace->pub.mode == HODO_MODE_OVERWRITE;
-	/* Numbers begin again in each file of a recording in parts. */
-	bool hole = s->pub.packets > 1 && l->file == s->walked && s->head.packet_seq_num > l->seq + 1;
-	uint64_t unread;
-	int err = 0;
-
-	if (skipped)
-		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){
-			.discarded = overwrites ? 0 : before, .overwritten = overwrites ? before : 0 });
-	if (!err && hole && skipped > before)
-		err = tell_loss(l, s, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = skipped - before });
-	if (!err)
-		err = count_packet(s, l->counts);
-	last_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
-	if (s->head.events == 0)
-		from_ns = before_ns;
-	else if (s->lost_known && !causes->too_large && !causes->busy)
-		from_ns = last_ns;
-	if (!err)
-		err = tell_loss(l, s, from_ns, s->pub.end_ns, (struct hodo_read_loss){ .discarded = rose - before });
-	unread = s->head.events > s->packet_events ? s->head.events - s->packet_events : 0;
-	if (!err)
-		err = tell_loss(l, s, last_ns, s->pub.end_ns, (struct hodo_read_loss){ .damaged = unread });
-	hodo_read_stream_packet_end(s);
-	l->gap = s->events_gap;
-	l->discarded = s->discarded;
-	l->end_ns = s->pub.end_ns;
-	l->seq = s->head.packet_seq_num;
-	l->file = s->walked;
-	return err;
-}
 
 static int stream_losses(struct hodo_stream *s, void *arg)
 {
 	struct losses *l = arg;
 	int got = 0;
 
-	l->gap = l->discarded = 0;
-	while (!got && (got = hodo_read_stream_packet(s)) > 0)
-		got = packet_losses(s, l);
+	while (!got && (got = hodo_read_stream_packet(s)) > 0) {
+		got = hodo_losses_packet(s, l->found, l->data);
+		if (!got)
+			got = count_packet(s, l->counts);
+		if (!got)
+			got = hodo_losses_packet_end(s, l->found, l->data);
+		hodo_read_stream_packet_end(s);
+	}
 	return got;
 }
 

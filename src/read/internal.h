@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "losses.h"
+
 #define METADATA_MAX_BYTES (1u << 30)
 #define FOLDERS_MAX        65536u
 #define STREAMS_MAX        (HODO_CPUS_MAX + 1u) /* of one folder */
@@ -94,6 +96,11 @@ enum hodo_stream_warning {
 	WARN_FRAMES = 1u << 10,
 };
 
+static inline uint64_t hodo_read_lost_sum(const struct hodo_read_lost *l)
+{
+	return l->full + l->too_large + l->busy + l->overwritten + l->unwritten;
+}
+
 static inline void hodo_read_lost_add(struct hodo_read_lost *sum, const struct hodo_read_lost *lost)
 {
 	sum->full += lost->full;
@@ -132,6 +139,9 @@ struct hodo_stream {
 	struct hodo_read_lost lost_by_cause; /* from the metadata */
 	bool lost_known;
 	bool has_begin; /* pub.begin_ns is set */
+	bool lost_before; /* events were overwritten before the first packet, as far as is known */
+	struct hodo_loss_walk loss;
+	struct hodo_losses losses; /* found so far, in this walk */
 
 	/* Where the walk is: the packet, and the part of the file that is in memory. */
 	int fd;           /* -1: none is open */
@@ -343,6 +353,7 @@ struct hodo_trace {
 	uint32_t nwarnings;
 	uint32_t warned;
 	uint32_t nlost; /* lines */
+	struct hodo_losses losses; /* of all streams */
 };
 
 /* Opens the folder. 0, or a negative errno: -ENODATA no metadata, and those of hodo_read_open(). */

@@ -21,17 +21,21 @@
 /* ------------------------------------------------------------------- one stream */
 
 /* Steps to the next packet that is wanted. 1, 0 at the end of the stream, negative errno. */
-static int next_packet(struct hodo_stream *s)
+static __attribute__((noinline)) int next_packet(struct hodo_stream *s)
 {
-	int got;
+	int got, err = 0;
 
 	do {
+		if (s->pub.packets > 0)
+			err = hodo_losses_learn_end(s);
 		if (s->pub.packets > 0 && !s->skip)
 			hodo_read_stream_packet_end(s);
 		got = hodo_read_stream_packet(s);
 		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < s->trace->reader->since_ns;
-	} while (got > 0 && s->skip);
-	return got;
+		if (!err && got >= 0)
+			err = got > 0 ? hodo_losses_learn(s) : hodo_losses_stream_ends(s);
+	} while (!err && got > 0 && s->skip);
+	return err ? err : got;
 }
 
 /* Finds the stream's next event. 1, 0 at its end, or a negative errno. */
@@ -94,17 +98,20 @@ static void sift_down(struct hodo_read *r, uint32_t i)
 	r->heap[i] = s;
 }
 
-static void start(struct hodo_read *r)
+static __attribute__((noinline)) void start(struct hodo_read *r)
 {
 	size_t window = r->nstreams > MANY_STREAMS ? WINDOW_BYTES_MANY : WINDOW_BYTES;
+	int err = 0;
 
 	r->heap_n = 0;
-	for (uint32_t i = 0; i < r->ntraces; i++) {
+	for (uint32_t i = 0; i < r->ntraces && !err; i++) {
 		hodo_read_names_clear(r->traces[i]);
+		r->traces[i]->losses.n = 0;
 		for (uint32_t k = 0; k < r->traces[i]->nstreams; k++) {
 			struct hodo_stream *s = r->traces[i]->streams[k];
 
 			hodo_read_stream_start(s, window, false);
+			err = err ? err : hodo_losses_stream_begins(s);
 			hodo_read_clock_near_set(&s->near, &s->trace->pub.clock, 0);
 			s->event_ns = s->has_begin ? s->pub.begin_ns : INT64_MIN;
 			r->heap[r->heap_n++] = s;
@@ -114,7 +121,7 @@ static void start(struct hodo_read *r)
 		sift_down(r, i);
 	r->running = true;
 	r->given = NULL;
-	r->failed = 0;
+	r->failed = err;
 }
 
 /* The stream at the top moves on to its next event, or leaves. 0 or a negative errno. */

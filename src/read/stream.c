@@ -202,6 +202,10 @@ void hodo_read_stream_settle(struct hodo_stream *s)
 	if (s->has_begin) {
 		s->pub.begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->head.timestamp_begin);
 		s->pub.cpu = header_cpu(&s->head);
+		/* A packet without events is there to count from. */
+		s->lost_before = s->trace->pub.mode == HODO_MODE_OVERWRITE &&
+				 (s->head.events == 0 || s->head.events_before > 0) &&
+				 (s->lost_by_cause.overwritten > 0 || !s->lost_known);
 	} else if (strncmp(s->pub.name, "cpu", 3) == 0) {
 		s->pub.cpu = atoi(s->pub.name + 3);
 	}
@@ -216,6 +220,7 @@ void hodo_read_stream_free(struct hodo_stream *s)
 	for (uint32_t i = 0; i < s->nsegments; i++)
 		hodo_frames_free(s->segments[i].frames);
 	free(s->segments);
+	hodo_losses_free(&s->losses);
 	free(s);
 }
 
@@ -250,11 +255,7 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 	s->pub.packets = s->pub.events = s->pub.damaged = 0;
 	memset(&s->pub.lost, 0, sizeof(s->pub.lost));
 	memset(&s->head, 0, sizeof(s->head));
-}
-
-static uint64_t lost_sum(const struct hodo_read_lost *l)
-{
-	return l->full + l->too_large + l->busy + l->overwritten + l->unwritten;
+	s->loss = (struct hodo_loss_walk){ 0 };
 }
 
 void hodo_read_stream_finish(struct hodo_stream *s)
@@ -273,10 +274,10 @@ void hodo_read_stream_finish(struct hodo_stream *s)
 	s->p = s->avail = NULL;
 
 	*lost = s->lost_by_cause;
-	if (s->lost_known && lost_sum(lost) >= s->discarded)
+	if (s->lost_known && hodo_read_lost_sum(lost) >= s->discarded)
 		return;
 	/* The recording broke off, or the line is damaged: the packets know how many, not all of why. */
-	gap = s->discarded - lost_sum(lost);
+	gap = s->discarded - hodo_read_lost_sum(lost);
 	if (s->trace->pub.mode == HODO_MODE_OVERWRITE && s->events_gap > lost->overwritten) {
 		uint64_t overwritten = s->events_gap - lost->overwritten;
 

@@ -131,6 +131,12 @@ class Chrome(Case):
                 calls = [s for s in self.slices(events) if s["cat"] == "func" and "continued" not in s.get("args", {})]
                 self.assertEqual(len(calls), len(self.calls(name)))
 
+    def test_exits_that_were_lost(self):
+        args = [(e["name"], *e["args"]) for e in self.trace(self.generate("GEN_CALLS", "exit_lost"))
+                if e["ph"] == "E" and "args" in e]
+        self.assertEqual(sorted(args), [("0x401200", "left"), ("0x401400", "exit_lost"), ("0x401600", "left"),
+                                        ("0x401900", "left"), ("0x401a00", "exit_lost"), ("0x401b00", "exit_lost")])
+
     def test_any_order(self):
         name = self.generate("GEN_REPORT", "user", 1500, 3)
         events, counts = self.trace(name), self.counts(name)

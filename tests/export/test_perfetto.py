@@ -242,6 +242,12 @@ class Perfetto(Case):
                 calls = [s for s in t.slices if s["categories"] == ["func"] and "continued" not in s["notes"]]
                 self.assertEqual(len(calls), len(self.calls(name)))
 
+    def test_exits_that_were_lost(self):
+        notes = [(s["name"], *s["end_notes"]) for s in self.trace(self.generate("GEN_CALLS", "exit_lost")).slices
+                 if s.get("end_notes")]
+        self.assertEqual(sorted(notes), [("0x401200", "left"), ("0x401400", "exit_lost"), ("0x401600", "left"),
+                                         ("0x401900", "left"), ("0x401a00", "exit_lost"), ("0x401b00", "exit_lost")])
+
     def test_any_order(self):
         """Ends without begins, begins without ends, several processes: the tracks' slices nest in any case."""
         for seed in (1, 2):

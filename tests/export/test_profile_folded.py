@@ -54,6 +54,13 @@ class Folded(profiles.Speedscope):
         self.assertFalse(lines)
         self.assertIn("no spans and no calls of functions", warned)
 
+    def test_exits_that_were_lost_are_told(self):
+        lines, warned = self.lines(self.make("exit_lost"))
+        self.assertIn("3 calls and spans have lost the end: the time is up to when that showed", warned)
+        self.assertEqual(lines, self.expected(self.make("exit_lost")))
+        _, warned = self.lines(self.make("calls"))
+        self.assertNotIn("lost the end", warned)
+
     def test_what_is_too_deep_is_added_up(self):
         recording = self.make("deep", 3000)
         lines, warned = self.lines(recording)

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* gen_calls.c - see gen_calls.h. Times are ns of a monotonic clock; functions lie 0x100 apart. */
 #define _GNU_SOURCE
-#include "gen_calls.h"
+#include "gen_calls_impl.h"
 
 #include <err.h>
-#include <read/gen.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EPOCH_S 1795000000
 #define ARRAY(type) ((type) | HODO_TYPE_ARRAY)
 
-enum { ENTRY = 1, EXIT, ENTRY_SP, EXIT_SP, REACHED, CALL, CALLEE, STACK, HELD, WRONG, PROFILE, GET, OPEN };
 
-static void start(struct gen_trace *t, struct gen_stream *s, const char *top, const char *folder, const char *comm,
-		  unsigned pid, const char *how)
+void gen_calls_start(struct gen_trace *t, struct gen_stream *s, const char *top, const char *folder, const char *comm,
+		     unsigned pid, const char *how)
 {
 	static const struct gen_field frame[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 } };
 	static const struct gen_field sp[] = { { "addr", HODO_TYPE_PTR }, { "sp", HODO_TYPE_U32 } };
@@ -52,15 +50,14 @@ static void start(struct gen_trace *t, struct gen_stream *s, const char *top, co
 	gen_packet_start(s, 0);
 }
 
-static void end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_t lost)
+void gen_calls_end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_t lost)
 {
 	gen_packet_end(s, now, lost);
 	gen_stream_end(s);
 	gen_trace_end(t);
 }
 
-/* Function f at its entry or an exit of it; frames are reported in units of 8 bytes. */
-static void event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame)
+void gen_calls_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame)
 {
 	gen_event(s, id, tid, now);
 	gen_u64(s, 0x401000 + 0x100 * (uint64_t)f + (id == EXIT ? 0x40 : 0));
@@ -82,44 +79,39 @@ static void get(struct gen_stream *s, unsigned tid, uint64_t now, int shard)
 	gen_u32(s, (uint32_t)shard);
 }
 
-#define MAIN 0x0ffff000u /* frames on the main thread's stack, a worker's, a coroutine's and a signal's */
-#define WORK 0x0f000000u
-#define CORO 0x02000000u
-#define SIGN 0x03000000u
-
 void gen_calls(const char *top)
 {
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "kvd-412", "kvd", 412, "discard");
-	event(&s, ENTRY, 412, 1000, 0, MAIN);
-	event(&s, ENTRY, 412, 1100, 1, MAIN - 8);
-	event(&s, EXIT, 412, 1210, 1, MAIN - 8); /* a leaf */
-	event(&s, ENTRY, 413, 1250, 7, WORK);
-	event(&s, ENTRY, 412, 1300, 2, MAIN - 8);
+	gen_calls_start(&t, &s, top, "kvd-412", "kvd", 412, "discard");
+	gen_calls_event(&s, ENTRY, 412, 1000, 0, MAIN);
+	gen_calls_event(&s, ENTRY, 412, 1100, 1, MAIN - 8);
+	gen_calls_event(&s, EXIT, 412, 1210, 1, MAIN - 8); /* a leaf */
+	gen_calls_event(&s, ENTRY, 413, 1250, 7, WORK);
+	gen_calls_event(&s, ENTRY, 412, 1300, 2, MAIN - 8);
 	get(&s, 412, 1310, 3);
-	event(&s, ENTRY, 412, 1400, 3, MAIN - 16);
-	event(&s, ENTRY, 412, 1500, 4, MAIN - 30); /* 4 and 3 throw to 2 */
-	event(&s, ENTRY, 412, 1700, 5, MAIN - 12);
-	event(&s, EXIT, 412, 1800, 5, MAIN - 12);
-	event(&s, EXIT, 412, 2000, 2, MAIN - 8);
-	event(&s, ENTRY, 412, 2100, 6, MAIN - 8); /* resumes a coroutine */
-	event(&s, ENTRY, 412, 2200, 8, CORO);
-	event(&s, ENTRY, 412, 2300, 9, CORO - 8); /* which yields here */
-	event(&s, EXIT, 412, 2400, 6, MAIN - 8);
-	event(&s, ENTRY, 413, 2500, 6, WORK - 8);
-	event(&s, EXIT, 413, 3500, 9, CORO - 8); /* and goes on in the other thread */
-	event(&s, ENTRY, 413, 3600, 1, CORO - 8);
-	event(&s, ENTRY, 413, 3650, 10, SIGN); /* a signal, on a stack of its own */
-	event(&s, EXIT, 413, 3700, 10, SIGN);
-	event(&s, EXIT, 413, 3750, 1, CORO - 8);
-	event(&s, EXIT, 413, 3800, 8, CORO);
-	event(&s, EXIT, 413, 3900, 6, WORK - 8);
+	gen_calls_event(&s, ENTRY, 412, 1400, 3, MAIN - 16);
+	gen_calls_event(&s, ENTRY, 412, 1500, 4, MAIN - 30); /* 4 and 3 throw to 2 */
+	gen_calls_event(&s, ENTRY, 412, 1700, 5, MAIN - 12);
+	gen_calls_event(&s, EXIT, 412, 1800, 5, MAIN - 12);
+	gen_calls_event(&s, EXIT, 412, 2000, 2, MAIN - 8);
+	gen_calls_event(&s, ENTRY, 412, 2100, 6, MAIN - 8); /* resumes a coroutine */
+	gen_calls_event(&s, ENTRY, 412, 2200, 8, CORO);
+	gen_calls_event(&s, ENTRY, 412, 2300, 9, CORO - 8); /* which yields here */
+	gen_calls_event(&s, EXIT, 412, 2400, 6, MAIN - 8);
+	gen_calls_event(&s, ENTRY, 413, 2500, 6, WORK - 8);
+	gen_calls_event(&s, EXIT, 413, 3500, 9, CORO - 8); /* and goes on in the other thread */
+	gen_calls_event(&s, ENTRY, 413, 3600, 1, CORO - 8);
+	gen_calls_event(&s, ENTRY, 413, 3650, 10, SIGN); /* a signal, on a stack of its own */
+	gen_calls_event(&s, EXIT, 413, 3700, 10, SIGN);
+	gen_calls_event(&s, EXIT, 413, 3750, 1, CORO - 8);
+	gen_calls_event(&s, EXIT, 413, 3800, 8, CORO);
+	gen_calls_event(&s, EXIT, 413, 3900, 6, WORK - 8);
 	get(&s, 413, 4000, -1);
-	event(&s, EXIT, 412, 2000000, 11, MAIN + 8); /* was entered before the recording began */
-	event(&s, ENTRY, 412, 3000000, 12, MAIN - 8);
-	end(&t, &s, 1003000000, 0);
+	gen_calls_event(&s, EXIT, 412, 2000000, 11, MAIN + 8); /* was entered before the recording began */
+	gen_calls_event(&s, ENTRY, 412, 3000000, 12, MAIN - 8);
+	gen_calls_end(&t, &s, 1003000000, 0);
 }
 
 void gen_deep(const char *top, uint64_t depth)
@@ -128,16 +120,16 @@ void gen_deep(const char *top, uint64_t depth)
 	struct gen_stream s;
 	uint64_t now = 1;
 
-	start(&t, &s, top, "deep-1", "deep", 1, "discard");
+	gen_calls_start(&t, &s, top, "deep-1", "deep", 1, "discard");
 	for (uint64_t i = 0; i < depth; i++) {
-		event(&s, ENTRY, 1, now++, 0, MAIN - 6 * i);
+		gen_calls_event(&s, ENTRY, 1, now++, 0, MAIN - 6 * i);
 		next_packet(&s, now);
 	}
 	for (uint64_t i = depth; i-- > 0;) {
-		event(&s, EXIT, 1, now++, 0, MAIN - 6 * i);
+		gen_calls_event(&s, EXIT, 1, now++, 0, MAIN - 6 * i);
 		next_packet(&s, now);
 	}
-	end(&t, &s, now, 0);
+	gen_calls_end(&t, &s, now, 0);
 }
 
 void gen_many_calls(const char *top, uint64_t n)
@@ -145,25 +137,25 @@ void gen_many_calls(const char *top, uint64_t n)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "many-1", "many", 1, "discard");
+	gen_calls_start(&t, &s, top, "many-1", "many", 1, "discard");
 	for (uint64_t i = 0, now = 1; i + 14 <= n; i += 14) {
-		event(&s, ENTRY, 1, now++, 0, MAIN);
+		gen_calls_event(&s, ENTRY, 1, now++, 0, MAIN);
 		for (unsigned k = 1; k < 4; k++) {
-			event(&s, ENTRY, 1, now++, k, MAIN - 8);
-			event(&s, ENTRY, 1, now++, 4, MAIN - 16);
-			event(&s, EXIT, 1, now++, 4, MAIN - 16);
-			event(&s, EXIT, 1, now++, k, MAIN - 8);
+			gen_calls_event(&s, ENTRY, 1, now++, k, MAIN - 8);
+			gen_calls_event(&s, ENTRY, 1, now++, 4, MAIN - 16);
+			gen_calls_event(&s, EXIT, 1, now++, 4, MAIN - 16);
+			gen_calls_event(&s, EXIT, 1, now++, k, MAIN - 8);
 		}
-		event(&s, EXIT, 1, now++, 0, MAIN);
+		gen_calls_event(&s, EXIT, 1, now++, 0, MAIN);
 		next_packet(&s, now);
 	}
-	end(&t, &s, n + 1, 0);
+	gen_calls_end(&t, &s, n + 1, 0);
 }
 
 static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
 		 bool left)
 {
-	event(s, CALL, tid, now, f, MAIN - 8 * depth);
+	gen_calls_event(s, CALL, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);
 	gen_u64(s, ticks);
 	gen_u8(s, left);
@@ -172,7 +164,7 @@ static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, u
 static void callee(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t calls,
 		   uint64_t ticks, uint64_t max)
 {
-	event(s, CALLEE, tid, now, f, MAIN - 8 * depth);
+	gen_calls_event(s, CALLEE, tid, now, f, MAIN - 8 * depth);
 	gen_u64(s, calls);
 	gen_u64(s, ticks);
 	gen_u64(s, max);
@@ -180,7 +172,7 @@ static void callee(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f,
 
 static void open_call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks)
 {
-	event(s, OPEN, tid, now, f, MAIN - 8 * depth);
+	gen_calls_event(s, OPEN, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);
 	gen_u64(s, ticks);
 }
@@ -190,7 +182,7 @@ void gen_whole(const char *top)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "slow-7", "slow", 7, "discard");
+	gen_calls_start(&t, &s, top, "slow-7", "slow", 7, "discard");
 	get(&s, 7, 1050, 1);
 	call(&s, 7, 1100, 2, 2, 100, false);
 	call(&s, 7, 1400, 3, 3, 100, true);
@@ -203,7 +195,7 @@ void gen_whole(const char *top)
 	callee(&s, 7, 3000, 5, 0, 9, 900, 101);
 	call(&s, 7, 3000, 0, 0, 2500, false);
 	open_call(&s, 8, 3000, 6, 0, 900);
-	end(&t, &s, 3000, 0);
+	gen_calls_end(&t, &s, 3000, 0);
 }
 
 /* Of thread 7 function 1 has 10 + 100 + 50 + 7, of 8 1000; 2 has 400. */
@@ -212,7 +204,7 @@ void gen_inside(const char *top)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "inside-7", "inside", 7, "discard");
+	gen_calls_start(&t, &s, top, "inside-7", "inside", 7, "discard");
 	call(&s, 7, 1010, 1, 3, 10, false);
 	call(&s, 7, 1050, 2, 2, 45, false); /* 1 inside of 2: not of another 1 */
 	call(&s, 7, 1110, 1, 4, 20, false);
@@ -225,7 +217,7 @@ void gen_inside(const char *top)
 	call(&s, 7, 1500, 1, 1, 50, false);
 	call(&s, 7, 1600, 0, 0, 700, false);
 	call(&s, 7, 1700, 1, 1, 7, false); /* of a 0 whose end is not in the recording */
-	end(&t, &s, 1700, 0);
+	gen_calls_end(&t, &s, 1700, 0);
 }
 
 void gen_again(const char *top)
@@ -233,16 +225,16 @@ void gen_again(const char *top)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "again-7", "again", 7, "discard");
-	event(&s, ENTRY, 7, 1000, 0, MAIN);
-	event(&s, ENTRY, 8, 2000, 1, WORK);
-	event(&s, ENTRY, 8, 2100, 2, WORK - 8);
-	event(&s, ENTRY, 8, 2200, 3, WORK - 16);
-	event(&s, EXIT, 8, 7000, 3, WORK - 16); /* 2 calls pthread_exit() */
-	event(&s, ENTRY, 9, 2000000, 1, WORK);
-	event(&s, EXIT, 9, 2000300, 1, WORK);
-	event(&s, EXIT, 7, 2001000, 0, MAIN);
-	end(&t, &s, 2001000, 0);
+	gen_calls_start(&t, &s, top, "again-7", "again", 7, "discard");
+	gen_calls_event(&s, ENTRY, 7, 1000, 0, MAIN);
+	gen_calls_event(&s, ENTRY, 8, 2000, 1, WORK);
+	gen_calls_event(&s, ENTRY, 8, 2100, 2, WORK - 8);
+	gen_calls_event(&s, ENTRY, 8, 2200, 3, WORK - 16);
+	gen_calls_event(&s, EXIT, 8, 7000, 3, WORK - 16); /* 2 calls pthread_exit() */
+	gen_calls_event(&s, ENTRY, 9, 2000000, 1, WORK);
+	gen_calls_event(&s, EXIT, 9, 2000300, 1, WORK);
+	gen_calls_event(&s, EXIT, 7, 2001000, 0, MAIN);
+	gen_calls_end(&t, &s, 2001000, 0);
 }
 
 void gen_around(const char *top, uint64_t n)
@@ -251,13 +243,13 @@ void gen_around(const char *top, uint64_t n)
 	struct gen_stream s;
 	uint64_t now = 1000;
 
-	start(&t, &s, top, "around-7", "around", 7, "discard");
+	gen_calls_start(&t, &s, top, "around-7", "around", 7, "discard");
 	for (uint64_t i = 0; i < n; i++)
 		get(&s, 7, now++, (unsigned)(i & 255));
 	call(&s, 7, now + 100, 2, 2, 50, false);
 	call(&s, 7, now + 101, 1, 1, 40, false); /* by its clock it was entered later than what it called */
 	call(&s, 7, now + 200, 0, 0, now + 150, false);
-	end(&t, &s, now + 200, 0);
+	gen_calls_end(&t, &s, now + 200, 0);
 }
 
 void gen_kinds(const char *top)
@@ -265,18 +257,18 @@ void gen_kinds(const char *top)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "kinds-9", "kinds", 9, "discard");
-	event(&s, ENTRY_SP, 9, 100, 0, MAIN);
-	event(&s, ENTRY_SP, 9, 200, 1, MAIN); /* inlined */
-	event(&s, ENTRY_SP, 9, 300, 2, MAIN - 20);
-	event(&s, EXIT_SP, 9, 400, 2, MAIN - 24); /* alloca */
-	event(&s, EXIT_SP, 9, 500, 1, MAIN);
-	event(&s, REACHED, 9, 600, 3, MAIN - 8);
-	event(&s, REACHED, 9, 650, 4, MAIN - 20);
-	event(&s, ENTRY, 9, 700, 5, MAIN - 30);
-	event(&s, EXIT, 9, 800, 5, MAIN - 30);
-	event(&s, EXIT_SP, 9, 1000, 0, MAIN);
-	end(&t, &s, 1000, 0);
+	gen_calls_start(&t, &s, top, "kinds-9", "kinds", 9, "discard");
+	gen_calls_event(&s, ENTRY_SP, 9, 100, 0, MAIN);
+	gen_calls_event(&s, ENTRY_SP, 9, 200, 1, MAIN); /* inlined */
+	gen_calls_event(&s, ENTRY_SP, 9, 300, 2, MAIN - 20);
+	gen_calls_event(&s, EXIT_SP, 9, 400, 2, MAIN - 24); /* alloca */
+	gen_calls_event(&s, EXIT_SP, 9, 500, 1, MAIN);
+	gen_calls_event(&s, REACHED, 9, 600, 3, MAIN - 8);
+	gen_calls_event(&s, REACHED, 9, 650, 4, MAIN - 20);
+	gen_calls_event(&s, ENTRY, 9, 700, 5, MAIN - 30);
+	gen_calls_event(&s, EXIT, 9, 800, 5, MAIN - 30);
+	gen_calls_event(&s, EXIT_SP, 9, 1000, 0, MAIN);
+	gen_calls_end(&t, &s, 1000, 0);
 }
 
 static void chain(struct gen_stream *s, unsigned n)
@@ -291,7 +283,7 @@ void gen_found(const char *top)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "found-20", "found", 20, "discard");
+	gen_calls_start(&t, &s, top, "found-20", "found", 20, "discard");
 	for (unsigned i = 1; i < 4; i++) {
 		gen_event(&s, STACK, 20 + i / 3, 100 * i);
 		gen_u64(&s, 3000 * (uint64_t)i);
@@ -311,7 +303,7 @@ void gen_found(const char *top)
 		gen_str(&s, i == 2 ? NULL : "worker");
 		chain(&s, 3);
 	}
-	end(&t, &s, 3000, 0);
+	gen_calls_end(&t, &s, 3000, 0);
 }
 
 /* 100 calls that ended in each thread, of which the total leaves out some; old: without the last two fields. */
@@ -326,7 +318,7 @@ static void make_profile(const char *top, bool old)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "profile-30", "profile", 30, "discard");
+	gen_calls_start(&t, &s, top, "profile-30", "profile", 30, "discard");
 	gen_class(&t, PROFILE, "func:profile", "function", "", fields, old ? 8 : 10);
 	for (unsigned tid = 30; tid < 32; tid++) {
 		gen_event(&s, PROFILE, tid, 100);
@@ -354,7 +346,7 @@ static void make_profile(const char *top, bool old)
 		gen_u64(&s, 0);
 		gen_u64(&s, 7);
 	}
-	end(&t, &s, 200, 0);
+	gen_calls_end(&t, &s, 200, 0);
 }
 
 void gen_profile(const char *top)
@@ -365,21 +357,6 @@ void gen_profile(const char *top)
 void gen_profile_old(const char *top)
 {
 	make_profile(top, true);
-}
-
-void gen_lossy(const char *top)
-{
-	struct gen_trace t;
-	struct gen_stream s;
-
-	start(&t, &s, top, "lossy-40", "lossy", 40, "discard");
-	event(&s, ENTRY, 40, 100, 0, MAIN);
-	event(&s, ENTRY, 40, 200, 1, MAIN - 8);
-	gen_packet_end(&s, 300, 2);
-	gen_packet_start(&s, 300);
-	event(&s, EXIT, 40, 400, 2, MAIN - 8); /* the exit of 1 and the entry of 2 are missing */
-	event(&s, EXIT, 40, 500, 0, MAIN);
-	end(&t, &s, 600, 0);
 }
 
 /* gen.c writes start=exec; the other word is as long. */
@@ -404,18 +381,18 @@ void gen_fork(const char *top)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	start(&t, &s, top, "fork-50", "fork", 50, "discard");
-	event(&s, ENTRY, 50, 100, 0, MAIN);
-	event(&s, ENTRY, 50, 200, 1, MAIN - 8);
-	event(&s, EXIT, 50, 500, 1, MAIN - 8);
-	event(&s, EXIT, 50, 600, 0, MAIN);
-	end(&t, &s, 600, 0);
-	start(&t, &s, top, "fork-60", "fork", 60, "discard");
-	event(&s, EXIT, 60, 300, 1, MAIN - 8);
-	event(&s, ENTRY, 60, 310, 2, MAIN - 8);
-	event(&s, EXIT, 60, 320, 2, MAIN - 8);
-	event(&s, EXIT, 60, 400, 0, MAIN);
-	end(&t, &s, 600, 0);
+	gen_calls_start(&t, &s, top, "fork-50", "fork", 50, "discard");
+	gen_calls_event(&s, ENTRY, 50, 100, 0, MAIN);
+	gen_calls_event(&s, ENTRY, 50, 200, 1, MAIN - 8);
+	gen_calls_event(&s, EXIT, 50, 500, 1, MAIN - 8);
+	gen_calls_event(&s, EXIT, 50, 600, 0, MAIN);
+	gen_calls_end(&t, &s, 600, 0);
+	gen_calls_start(&t, &s, top, "fork-60", "fork", 60, "discard");
+	gen_calls_event(&s, EXIT, 60, 300, 1, MAIN - 8);
+	gen_calls_event(&s, ENTRY, 60, 310, 2, MAIN - 8);
+	gen_calls_event(&s, EXIT, 60, 320, 2, MAIN - 8);
+	gen_calls_event(&s, EXIT, 60, 400, 0, MAIN);
+	gen_calls_end(&t, &s, 600, 0);
 	is_forked(&t);
 }
 
@@ -425,7 +402,7 @@ void gen_mad(const char *top, uint64_t seed)
 	struct gen_stream s;
 	uint64_t random = seed * 2 + 1;
 
-	start(&t, &s, top, "mad-70", "mad", 70, "discard");
+	gen_calls_start(&t, &s, top, "mad-70", "mad", 70, "discard");
 	for (uint64_t now = 1; now < 3000; now++) {
 		unsigned what, f, tid;
 		uint64_t frame;
@@ -442,7 +419,7 @@ void gen_mad(const char *top, uint64_t seed)
 		else if (what == CALLEE)
 			get(&s, tid, now, (int)now);
 		else
-			event(&s, what, tid, now, f, frame);
+			gen_calls_event(&s, what, tid, now, f, frame);
 	}
-	end(&t, &s, 3000, 0);
+	gen_calls_end(&t, &s, 3000, 0);
 }

@@ -18,6 +18,9 @@ void gen_found(const char *top);                  /* what the tracers stack, loo
 void gen_profile(const char *top);
 void gen_profile_old(const char *top);            /* … as recordings had it that were made before sum and no_exit */
 void gen_lossy(const char *top);                  /* entries and exits are missing */
+void gen_exit_lost(const char *top);              /* calls whose exits may be lost, and others */
+void gen_lost_before(const char *top);            /* overwritten on one CPU up to 5000; left before it and behind */
+void gen_lost_unseen(const char *top);            /* left, while a stream lost all that it had */
 void gen_fork(const char *top);                   /* a child that returns from what its parent had called */
 void gen_mad(const char *top, uint64_t seed);     /* anything at all */
 

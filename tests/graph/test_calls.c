@@ -10,7 +10,7 @@ struct seen {
 	struct hodo_read_calls *calls;
 	char log[16384];
 	size_t len;
-	uint64_t entered, over, away, deepest;
+	uint64_t entered, over, away, deepest, no_exit;
 	uint8_t *closed; /* times, by number of the call */
 	bool quiet;
 };
@@ -27,6 +27,7 @@ static void say(struct seen *s, const char *what, const struct hodo_read_call *c
 		s->len += (size_t)snprintf(s->log + s->len, sizeof(s->log) - s->len, " %lld self %llu%s%s%s%s\n",
 					   (long long)(c->end_ns - c->entry_ns), (unsigned long long)c->self_ns,
 					   c->flags & HODO_READ_CALL_LEFT ? " left" : "",
+					   c->flags & HODO_READ_CALL_EXIT_LOST ? " exit lost" :
 					   c->flags & HODO_READ_CALL_OPEN ? " open" : "",
 					   c->flags & HODO_READ_CALL_NO_EXIT ? " no_exit" : "",
 					   c->flags & HODO_READ_CALL_WHOLE ? " whole" : "");
@@ -50,11 +51,14 @@ static void on_enter(void *data, struct hodo_read_call *c)
 
 static void on_leave(void *data, const struct hodo_read_call *c)
 {
+	uint32_t ways = c->flags & (HODO_READ_CALL_LEFT | HODO_READ_CALL_OPEN | HODO_READ_CALL_EXIT_LOST);
 	struct seen *s = data;
 
 	assert_true(c->user < s->entered);
 	assert_int_equal(s->closed[c->user]++, 0);
 	assert_true(c->end_ns >= c->entry_ns);
+	assert_true(ways == 0 || (ways & (ways - 1)) == 0);
+	s->no_exit += (c->flags & HODO_READ_CALL_NO_EXIT) != 0;
 	s->over++;
 	say(s, "-", c);
 }
@@ -94,6 +98,7 @@ static struct hodo_read_calls_totals go(struct seen *s, const char *dir)
 	assert_int_equal(hodo_read_calls_end(s->calls, last), 0);
 	hodo_read_calls_totals(s->calls, &t);
 	assert_int_equal(t.calls, s->entered);
+	assert_int_equal(t.calls, t.returned + t.left + t.open + t.exit_lost + s->no_exit);
 	assert_int_equal(s->over, s->entered);
 	assert_int_equal(hodo_read_calls_depth(s->calls, hodo_read_process(r, 0), 1), 0);
 	hodo_read_calls_free(s->calls);
@@ -173,9 +178,57 @@ TEST(lossy)
 
 	gen_lossy(folder_path("lossy"));
 	t = go(&s, folder_path("lossy"));
-	assert_string_equal(s.log, "+ 0 tid 40 depth 0\n+ 1 tid 40 depth 1\n- 1 tid 40 depth 1 200 self 200 left\n"
+	assert_string_equal(s.log, "+ 0 tid 40 depth 0\n+ 1 tid 40 depth 1\n- 1 tid 40 depth 1 200 self 200 exit lost\n"
 				   "- 0 tid 40 depth 0 400 self 200\n");
 	assert_int_equal(t.orphans, 1);
+}
+
+/* What became of each call, by its number, as gen_exit_lost() says. */
+static void check_ends(const char *log, const char *const ends[], unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char begin[32];
+		const char *line, *end;
+
+		snprintf(begin, sizeof(begin), "\n- %u tid ", i);
+		line = strstr(log, begin);
+		assert_non_null(line);
+		end = strchr(line + 1, '\n');
+		line = strstr(line, " self ") + 6;
+		line += strspn(line, "0123456789");
+		assert_int_equal(end - line, strlen(ends[i]));
+		assert_memory_equal(line, ends[i], strlen(ends[i]));
+	}
+}
+
+TEST(exit_lost)
+{
+	static const char *const ends[] = { " open", "", " left", "", " exit lost", "", " left", "", "", " left",
+					    " exit lost", " exit lost", " open" };
+	static const char *const before[] = { "", " exit lost", "", " left", "" };
+	struct hodo_read_calls_totals t;
+	struct seen s = { 0 };
+
+	gen_exit_lost(folder_path("exit_lost"));
+	t = go(&s, folder_path("exit_lost"));
+	check_ends(s.log, ends, 13);
+	assert_non_null(strstr(s.log, "away 2 tid 80 depth 2 100 self 100 left\n"));
+	assert_non_null(strstr(s.log, "away 4 tid 80 depth 2 500 self 500 exit lost\n"));
+	assert_int_equal(t.exit_lost, 3);
+	assert_int_equal(t.left, 3);
+	assert_int_equal(t.open, 2);
+
+	s = (struct seen){ 0 };
+	gen_lost_before(folder_path("lost_before"));
+	t = go(&s, folder_path("lost_before"));
+	check_ends(s.log, before, 5);
+	assert_int_equal(t.exit_lost, 1);
+
+	s = (struct seen){ 0 };
+	gen_lost_unseen(folder_path("lost_unseen"));
+	t = go(&s, folder_path("lost_unseen"));
+	assert_int_equal(t.exit_lost, 1);
+	assert_int_equal(t.left, 0);
 }
 
 TEST(forked)

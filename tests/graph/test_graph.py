@@ -16,7 +16,7 @@ import hodo_test
 from hodo_test import compare, json_lines, main, program
 
 HERE = pathlib.Path(__file__).resolve().parent
-WAYS = program("WAYS")
+WAYS, CALLS = program("WAYS"), program("CALLS")
 
 
 class Case(hodo_test.Case):
@@ -47,6 +47,7 @@ class Golden(Case):
         "profile_old": {"report": ["report"]},
         "fork": {"graph": ["graph"]},
         "lossy": {"graph": ["graph"]},
+        "exit_lost": {"graph": ["graph"], "graph-json": ["graph", "--json"], "report": ["report"]},
     }
 
     def test_all(self):
@@ -69,8 +70,8 @@ class Golden(Case):
 
 class Babeltrace(Case):
     def test_agree(self):
-        for scenario in ("calls", "whole", "kinds", "found", "profile", "profile_old", "lossy", "fork", "many",
-                         "mad"):
+        for scenario in ("calls", "whole", "kinds", "found", "profile", "profile_old", "lossy", "exit_lost", "fork",
+                         "many", "mad"):
             with self.subTest(scenario):
                 compare(self.make(scenario, 5000), **self.how({}))
 
@@ -195,7 +196,7 @@ class Consistent(Case):
         self.assertEqual(counted, {f["function"]: f["calls"] for f in report["functions"]})
         for f in report["functions"]:
             ended = [c for c in calls if c["function"] == f["function"] and
-                     not {"open", "no_exit"} & set(c["flags"])]
+                     not {"open", "no_exit", "exit_lost"} & set(c["flags"])]
             total = sum(c["duration_ns"] for c in ended)
             self.assertAlmostEqual(f["avg_ns"], total / len(ended) if ended else 0, delta=0.1)
             if re.search(r"recurses|deep|jumps", f["function"]):
@@ -213,7 +214,7 @@ class Consistent(Case):
         self.assertEqual(len(re.findall(r"\| +(?:\(\d+\) )?[^ /}(][^\n]*(?: \{|;)", text)), summary["calls"])
 
     def test_generated(self):
-        for scenario in ("calls", "whole", "kinds", "lossy", "fork", "many"):
+        for scenario in ("calls", "whole", "kinds", "lossy", "exit_lost", "fork", "many"):
             with self.subTest(scenario):
                 self.check(self.make(scenario, 3000))
 
@@ -246,7 +247,7 @@ class Recorded(Case):
     def test_balance(self):
         calls, events, summary = self.calls(self.record("--functions"))
         # pthread_exit() is the last that is heard of its thread.
-        self.assertEqual((summary["orphans"], summary["open"], summary["lost"]), (0, 1, 0))
+        self.assertEqual((summary["orphans"], summary["open"], summary["exit_lost"], summary["lost"]), (0, 1, 0, 0))
         n = collections.Counter(re.sub(r"\(.*", "", c["function"]) for c in calls)
         self.assertEqual({name: n[name] for name in n if name.startswith("ways::")} | {"main": n["main"]}, {
             "main": 1, "ways::catches": 1, "ways::deep": 11, "ways::Guard::~Guard": 11, "ways::lands": 1,
@@ -263,6 +264,20 @@ class Recorded(Case):
         self.assertIn("/* ways:leaf shard 3 */", text)
         self.assertIn("ways::jumps(int): left", text)
         compare("ways", **self.how({}))
+
+    def test_exit_lost(self):
+        """A program that is never left by a jump, and loses: what has no exit is not said to be left."""
+        done = self.hodo("record", "-o", "calls", "--functions", "--drop", "-m", "16K", "--", CALLS, "1500000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calls, _, summary = self.calls("calls")
+        self.assertGreater(summary["lost"], 1000)
+        self.assertGreater(summary["exit_lost"], 0)
+        self.assertEqual(summary["left"], 0)
+        self.assertEqual(summary["calls"], sum(summary[way] for way in ("returned", "open", "exit_lost")))
+        flags = collections.Counter(flag for c in calls for flag in c["flags"])
+        self.assertEqual(flags, collections.Counter({"exit_lost": summary["exit_lost"], "open": summary["open"]}))
+        self.assertEqual(len(re.findall(r"exit lost \*/", self.ok("graph", "-q", "calls"))), summary["exit_lost"])
+        Consistent.check(self, "calls")
 
     def test_consistent(self):
         for options in (["--functions"], ["--tracer", "graph"]):

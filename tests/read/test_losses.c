@@ -3,6 +3,7 @@
 #include "help.h"
 
 #include <errno.h>
+#include <read/losses.h>
 
 struct seen {
 	struct hodo_read_loss loss[32];
@@ -47,6 +48,42 @@ static void check(const struct hodo_read_loss *l, const char *stream, int64_t fr
 	assert_int_equal(l->discarded, discarded);
 	assert_int_equal(l->overwritten, overwritten);
 	assert_int_equal(l->damaged, damaged);
+}
+
+/* What is known of losses while events are read, of times before the last one, is what hodo_read_losses() found. */
+static void check_known(struct hodo_read *r, const struct seen *seen, int64_t now)
+{
+	const struct hodo_read_process *p = hodo_read_process(r, 0);
+
+	for (int64_t from = 900; from < now; from += 10) {
+		for (int64_t until = from; until < now; until += 10) {
+			bool lost = false, on_cpu = false;
+
+			for (unsigned i = 0; i < seen->n; i++) {
+				const struct hodo_read_loss *l = &seen->loss[i];
+				bool within = l->from_ns <= until && l->until_ns >= from;
+
+				lost |= within;
+				on_cpu |= within && l->stream->cpu == 0;
+			}
+			assert_int_equal(hodo_losses_between(p, HODO_LOSSES_ANY_CPU, from, until), lost);
+			assert_int_equal(hodo_losses_between(p, 0, from, until), on_cpu);
+		}
+	}
+}
+
+static void check_as_read(struct hodo_read *r, const struct seen *seen)
+{
+	const struct hodo_read_event *e;
+	uint64_t n = 0;
+
+	hodo_read_limit(r, INT64_MIN, INT64_MAX);
+	while (hodo_read_next(r, &e) > 0) {
+		check_known(r, seen, e->ts_ns);
+		n++;
+	}
+	assert_true(n > 0 && hodo_losses_any(hodo_read_process(r, 0)));
+	check_known(r, seen, 10000);
 }
 
 TEST(test_discarded)
@@ -105,6 +142,9 @@ TEST(test_discarded)
 	assert_int_equal(hodo_read_losses(r, found, &seen), 7);
 	assert_int_equal(seen.n, 2);
 	assert_int_equal(help_nwarnings, 0);
+	seen = (struct seen){ .n = 0 };
+	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
+	check_as_read(r, &seen);
 	hodo_read_close(r);
 }
 
@@ -131,6 +171,7 @@ TEST(test_overwritten)
 	check(&seen.loss[0], "cpu0", 2000, 7000, 0, 50, 0);
 	check(&seen.loss[1], "cpu0", 8000, 9000, 0, 5, 0);
 	check(&seen.loss[2], "cpu0", 9000, 9500, 1, 0, 0);
+	check_as_read(r, &seen);
 	hodo_read_close(r);
 }
 
@@ -169,6 +210,7 @@ TEST(test_damaged)
 	assert_int_equal(seen.n, 2);
 	check(&seen.loss[1], "cpu0", 5000, 6000, 0, 0, 2);
 	assert_int_equal(seen.loss[1].stream->damaged, 2);
+	check_as_read(r, &seen);
 	hodo_read_close(r);
 }
 

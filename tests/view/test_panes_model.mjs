@@ -197,13 +197,15 @@ function testSplit() {
 		{ track: 0, name: 's', begin: 50, duration: 9, flags: 2 },
 		{ track: 0, name: 's', begin: 60, duration: 9, flags: 1 },
 		{ track: 0, name: 's', begin: 70, duration: 0, flags: 4 },
+		{ track: 0, name: 's', begin: 72, duration: 4, flags: 8 },
 		{ track: 0, name: 'call', begin: 80, duration: 2, flags: 1, kind: 1 },
+		{ track: 0, name: 'call', begin: 90, duration: 5, flags: 8, kind: 1 },
 	], [{ name: 't' }]);
 	const [group, calls] = distributions(model, null);
 	assert.deepEqual([...calls.sorted], [2]);
 	assert.deepEqual([...group.sorted], [3, 22]);
 	assert.deepEqual([...group.rows], [3, 0]);
-	assert.equal(callPaths(model).count[1], 6);
+	assert.equal(callPaths(model).count[1], 7);
 	// One that ends where a range begins is not in it.
 	assert.deepEqual([...distributions(model, rangeOf(model, { from: 22, to: 33 }))[0].sorted], [3]);
 }

@@ -20,6 +20,7 @@ export const SLICE_RUNNING = 3;
 export const SLICE_LEFT = 1;
 export const SLICE_OPEN = 2;
 export const SLICE_NO_EXIT = 4;
+export const SLICE_END_LOST = 8;
 export const SLICE_SPLIT = 16;
 export const SLICE_CONTINUED = 32;
 

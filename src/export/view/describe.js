@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // describe.js - slices, points, values and processes in words.
 
-import { SLICE_ASYNC, SLICE_CALL, SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN, SLICE_RUNNING,
-	SLICE_SPLIT } from './data.js';
+import { SLICE_ASYNC, SLICE_CALL, SLICE_CONTINUED, SLICE_END_LOST, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN,
+	SLICE_RUNNING, SLICE_SPLIT } from './data.js';
 import { duration, number, relative } from './format.js';
 import { placeOf } from './hit.js';
 
 const KINDS = { [SLICE_CALL]: 'function call', [SLICE_ASYNC]: 'span across threads', [SLICE_RUNNING]: 'running' };
 
 const FLAGS = [
-	[SLICE_LEFT, 'left without an end: by longjmp, an exception or the like, or its end was lost'],
+	[SLICE_LEFT, 'left without an end: by longjmp, an exception or the like'],
+	[SLICE_END_LOST, 'its end was lost: it may have ended before'],
 	[SLICE_OPEN, 'not over at the end of the recording'],
 	[SLICE_NO_EXIT, 'its exit cannot be seen'],
 	[SLICE_SPLIT, 'goes on in another slice: spans of this thread overlap'],

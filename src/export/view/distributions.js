@@ -2,7 +2,7 @@
 // distributions.js - how long slices of each name took: sorted durations of those in the page, and where the page has not
 // all of them the exact counts that it has of all (aggregates and buckets, docs/design/view.md).
 
-import { SLICE_CALL, SLICE_CONTINUED, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { SLICE_CALL, SLICE_CONTINUED, SLICE_END_LOST, SLICE_LEFT, SLICE_NO_EXIT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { firstAbove } from './rows.js';
 
 const FAR = 1e307; // twice of that is a number yet
@@ -106,9 +106,9 @@ export class Distribution {
 	}
 }
 
-/* Whether it is known how long a slice took. A span that has lost its end ends with the one around it, as LEFT. */
+/* Whether it is known how long a slice took. A span that is LEFT ends with the one around it. */
 function hasLength(flags, kind) {
-	return !(flags & (SLICE_OPEN | SLICE_NO_EXIT)) && !(flags & SLICE_LEFT && kind !== SLICE_CALL);
+	return !(flags & (SLICE_OPEN | SLICE_NO_EXIT | SLICE_END_LOST)) && !(flags & SLICE_LEFT && kind !== SLICE_CALL);
 }
 
 /*

@@ -4,7 +4,7 @@
 // Columns stand at multiples of their width in time, so that they do not flicker when the view moves.
 
 import { begin, hatch, Labels } from './canvas.js';
-import { SLICE_CONTINUED, SLICE_LEFT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { SLICE_CONTINUED, SLICE_END_LOST, SLICE_LEFT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { lossBars } from './hit.js';
 import { COUNTER_HEIGHT, PADDING, POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
 import { firstAbove, firstAboveNear } from './rows.js';
@@ -160,14 +160,14 @@ export class Drawing {
 	/* An end that is not the slice's own is dotted. */
 	#flags(flags, x0, x1, y) {
 		const { ctx } = this;
-		ctx.fillStyle = flags & SLICE_LEFT ? this.theme.loss : this.theme.dim;
+		ctx.fillStyle = flags & (SLICE_LEFT | SLICE_END_LOST) ? this.theme.loss : this.theme.dim;
 		const dots = (x) => {
 			for (let at = 1; at < SLICE_HEIGHT; at += 4)
 				ctx.fillRect(x, y + at, 2, 2);
 		};
 		if (flags & SLICE_CONTINUED)
 			dots(x0 + 1);
-		if (flags & (SLICE_OPEN | SLICE_SPLIT | SLICE_LEFT))
+		if (flags & (SLICE_OPEN | SLICE_SPLIT | SLICE_LEFT | SLICE_END_LOST))
 			dots(x1 - 3);
 	}
 
