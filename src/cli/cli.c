@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <base/escape.h>
+#include <pack/compress.h>
 #include <record/record.h>
 
 /* ---------------------------------------------------------------------- messages */
@@ -26,6 +27,17 @@ int hodo_say(int status, const char *fmt, ...)
 	hodo_mask_unseen(text);
 	fprintf(stderr, "hodo: %s\n", text);
 	return status;
+}
+
+int hodo_compress_level(const char *verb, const char *value, int *level)
+{
+	uint64_t n = HODO_COMPRESS_DEFAULT;
+
+	if (value && (hodo_parse_number(value, HODO_COMPRESS_MAX, &n) < 0 || n == 0))
+		return hodo_usage(verb, "--compress is a level from 1 (fast) to %u (small), not '%s'", HODO_COMPRESS_MAX,
+				  value);
+	*level = (int)n;
+	return 0;
 }
 
 int hodo_no_memory(void)

@@ -50,6 +50,9 @@ int hodo_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 #define hodo_usage(verb, text, ...) \
 	hodo_say(HODO_EXIT_USAGE, "%s: " text ": see 'hodo %s --help'", verb, ##__VA_ARGS__, verb)
 
+/* The value of --compress, which may be none: a level for pack/compress.h. 0, or HODO_EXIT_USAGE, having said why. */
+int hodo_compress_level(const char *verb, const char *value, int *level);
+
 int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
 /*
  * A pointer that is there: without memory the command says so and ends. For what only reads and shows, and has nothing

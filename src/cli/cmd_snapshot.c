@@ -20,6 +20,7 @@
 #include <base/clock.h>
 #include <base/file.h>
 #include <base/vec.h>
+#include <pack/compress.h>
 #include <record/record.h>
 
 #define PROCESSES_MAX 8192u /* of one recorder */
@@ -38,6 +39,8 @@ struct snapshots {
 	int out_fd;
 	uint64_t events, bytes;
 	bool functions;
+	int compress; /* level; 0: not */
+	struct hodo_compressor *compressor;
 };
 
 /* ---------------------------------------------------------------- from a recorder */
@@ -195,6 +198,7 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 		return hodo_error("its clock is not to be understood");
 	source.clock = &clock;
 	source.why = s->why;
+	source.compressor = s->compressor;
 	source.functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
 	if (hodo_snapshot_write(&source, s->out_fd, &result, why, sizeof(why)) < 0)
 		return hodo_error("%s", why);
@@ -231,6 +235,8 @@ static int write_snapshots(struct snapshots *s)
 	uint32_t processes = s->n + (s->flight.shm != NULL);
 	int status;
 
+	if (s->compress)
+		s->compressor = hodo_must(hodo_compressor_new(s->compress));
 	s->out_fd = hodo_out_dir_open(s->out, why, sizeof(why));
 	if (s->out_fd < 0)
 		return hodo_error("%s", why);
@@ -281,6 +287,12 @@ static void drop(void *args)
 		hodo_flight_memory_free(&s->flight);
 	if (s->out_fd >= 0)
 		close(s->out_fd);
+	hodo_compressor_free(s->compressor);
+}
+
+static int set_compress(void *args, const char *value)
+{
+	return hodo_compress_level("snapshot", value, &((struct snapshots *)args)->compress);
 }
 
 static const struct hodo_option options[] = {
@@ -289,6 +301,8 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_DIR(struct snapshots, out),
 	{ .name = "why", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct snapshots, why),
 	  .help = "what it is for: hodo info shows it" },
+	{ .name = "compress", .kind = HODO_OPTION_CALL, .arg = "LEVEL", .optional = true, .set = set_compress,
+	  .help = "compress what is written, at level 1 to 19 (1)" },
 	HODO_OPTION_QUIET("do not say what was done"),
 	{ 0 },
 };

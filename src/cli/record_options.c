@@ -116,14 +116,7 @@ static int set_rotate(void *args, const char *value)
 
 static int set_compress(void *args, const char *value)
 {
-	struct hodo_record_options *o = args;
-	uint64_t level = HODO_COMPRESS_DEFAULT;
-
-	if (value && (hodo_parse_number(value, HODO_COMPRESS_MAX, &level) < 0 || level == 0))
-		return hodo_usage(VERB, "--compress is a level from 1 (fast) to %u (small), not '%s'", HODO_COMPRESS_MAX,
-				  value);
-	o->compress = (int)level;
-	return 0;
+	return hodo_compress_level(VERB, value, &((struct hodo_record_options *)args)->compress);
 }
 
 /* ------------------------------------------------------------------------- table */

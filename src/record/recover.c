@@ -211,7 +211,7 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 	if (S_ISREG(st.st_mode)) {
 		if (hodo_tree_open(&packed, path) == 0) {
 			hodo_tree_close(packed);
-			return hodo_fail(error, size, -EINVAL, "packed: 'hodo unpack' makes a directory of it");
+			return hodo_fail(error, size, -EINVAL, "packed, and recovered is what is in a directory: 'hodo unpack' makes one of it");
 		}
 		*kind = HODO_RECOVER_FILE;
 		return 0;

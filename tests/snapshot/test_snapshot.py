@@ -293,6 +293,20 @@ class Command(Case):
         result = self.stop(process, pid)
         self.assertEqual(len(self.check_trace(result)), 1000)
 
+    def test_compressed(self):
+        """The same events in files of zstd, of which unpack makes what is written without it."""
+        _, pid = self.flight("wait", 0)
+        whole = self.check_trace(recording=self.snapshot(pid))
+        for options in (("--compress",), ("--compress=19",)):
+            out = self.snapshot(pid, *options)
+            streams = [f for f in os.listdir(os.path.join(out, os.listdir(out)[0])) if f != "metadata"]
+            self.assertTrue(streams and all(f.endswith(".zst") for f in streams), streams)
+            self.assertEqual(self.check(out)["events"], 1000)
+            self.assertEqual(self.hodo("unpack", "-q", "-o", out + ".plain", out).returncode, 0)
+            found = self.check_trace(recording=out + ".plain")  # the clock is measured anew
+            self.assertEqual([e[1:] for e in found], [e[1:] for e in whole])
+        self.fails(2, "--compress is a level from 1 (fast) to 19 (small)", "snapshot", "--compress=20", pid)
+
     def test_fallback(self):
         """Threads without restartable sequences."""
         env = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
