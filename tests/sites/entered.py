@@ -4,8 +4,10 @@
 hands over: texts and data (texts.c)."""
 import collections
 import os
+import re
+import shutil
 
-from hodo_test import events, hodo, program, run, scenes
+from hodo_test import HODO, events, hodo, program, run, scenes, skip
 
 WAYS = ((), ("-m", "64K"), ("--overwrite",), ("--clock", "monotonic"), ("--context", "comm,ip,callstack,stack"),
         ("--filter", "n + 1 > 0 && d * 2.0 > 0.5 || n + 2 > 1"), ("--rate", "registers:*=100/s"))
@@ -28,6 +30,29 @@ def check_unwind(d):
         done = hodo("record", "-q", *options, "-o", f"{d}/trace{n}", "--", program("UNWIND"))
         assert done.returncode == 0, (options, done)
         assert int(done.stdout.split()[0]) > 2000, done
+
+
+def check_gdb(d):
+    """A debugger finds the way from libhodo to main(): from the stub's first instructions, the fast writer, and C code
+    behind it, and the
+    values in registers that a function had before it."""
+    if not shutil.which("gdb"):
+        skip("there is no gdb: install Debian's package gdb")
+    stops = ("hodo_x86_site", "hodo_x86_emit", "hodo_x86_gather", "hodo_site_slow", "hodo_x86_span_end")
+    commands = ["set debuginfod enabled off", "set confirm off", "set breakpoint pending on", "set width 0",
+                "set startup-with-shell off", "break main", "run once", *(f"tbreak *{name}" for name in stops)]
+    commands += ["continue", "bt", *(["stepi", "bt"] * 24), *(["continue", "bt"] * 5)]
+    done = run(HODO, "record", "-q", "-o", f"{d}/trace", "gdb", "-nx", "-q", "-batch",
+               *(arg for command in commands for arg in ("-ex", command)), program("UNWIND"))
+    if "Breakpoint 1, " not in done.stdout:
+        skip(f"this machine does not let gdb run programs: {done.stderr.strip()[-200:]}")
+    traces = re.findall(r"(?m)^#0 .*(?:\n#\d+ .*)*", done.stdout)
+    functions = "|".join(("leaf", "texts", "point", "span"))
+    right = [trace for trace in traces
+             if re.search(rf" (?:{functions}) \(n=(?:1|<optimized out>)\) .*\n#\d+ .* main \(", trace)]
+    inside = {name for name in stops for trace in right if re.search(rf"^#0 .*\b{name}\b", trace)}
+    wrong = [trace for trace in traces if trace not in right]
+    assert len(right) > 24 and inside == set(stops) and not wrong, (inside, wrong, done)
 
 
 def characters(event, n):

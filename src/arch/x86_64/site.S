@@ -42,28 +42,22 @@
 	.cfi_offset %rbp, -(RED_ZONE + 16)
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
-	pushq	%rax
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
+	.set	kept, RED_ZONE + 16
+	.irp	reg, rax, rcx, rdx, rsi, rdi, r8, r9
+	pushq	%\reg
+	.set	kept, kept + 8
+	.cfi_offset %\reg, -kept
+	.endr
 	andq	$-16, %rsp
 	.endm
 
 	.macro TO_SITE
 	leaq	-56(%rbp), %rsp
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rax
-	popq	%rbp
+	.irp	reg, r9, r8, rdi, rsi, rdx, rcx, rax, rbp
+	popq	%\reg
+	.cfi_restore %\reg
+	.endr
 	.cfi_def_cfa %rsp, RED_ZONE + 8
-	.cfi_restore %rbp
 	RESTORE	%r10
 	.cfi_register %rip, %r10
 	leaq	RED_ZONE(%rsp), %rsp
