@@ -6,7 +6,9 @@
  *	event [-r ROUNDS] [-c CHUNKS] [-n ITERATIONS] [-w WARM-UP CHUNKS] [-p PAUSE_US] [-k KINDS]
  *
  * KINDS is a text of letters: c the clock loop, n event (int, uint64), s event
- * (int, 11 characters), C and N the same in two threads on two CPUs at once.
+ * (int, 11 characters), C and N the same in two threads on two CPUs at once;
+ * not of LTTng: x event (two ints, two texts of 11), l (int, 100 characters),
+ * p tracepoint (int, uint64).
  * Prints a line a round, "ROUND KIND=NS …": the median chunk's nanoseconds an
  * iteration (in two threads the mean of both), and at the end "events KIND=COUNT …".
  */
@@ -15,6 +17,7 @@
 #include "sites.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TEXTS 8
@@ -49,6 +52,42 @@ static __attribute__((noinline)) void str_loop(const char *const *texts, unsigne
 		BENCH_STR((int)i, texts[i % TEXTS]);
 }
 
+#ifndef BENCH_LTTNG
+HODO_TRACEPOINT(bench, point, (int, i), (uint64_t, value));
+
+static __attribute__((noinline)) void texts_loop(const char *const *texts, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		HODO_EVENT(bench, texts, HODO_F(a, (int)i), HODO_F(b, texts[i % TEXTS]),
+			   HODO_F(c, texts[(i + 3) % TEXTS]), HODO_F(d, (int)i * 3));
+}
+
+static __attribute__((noinline)) void long_loop(const char *text, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		HODO_EVENT(bench, long_text, (int)i, text);
+}
+
+static __attribute__((noinline)) void point_loop(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		trace_bench_point((int)i, (uint64_t)i * 7);
+}
+
+static void run_more(char kind, const char *const *texts)
+{
+	static char text[101];
+
+	memset(text, 'a', sizeof(text) - 1);
+	if (kind == 'x')
+		texts_loop(texts, options.iterations);
+	else if (kind == 'l')
+		long_loop(text, options.iterations);
+	else
+		point_loop(options.iterations);
+}
+#endif
+
 static void run_chunk(const struct job *job, const char *const *texts)
 {
 	switch (job->kind) {
@@ -58,6 +97,13 @@ static void run_chunk(const struct job *job, const char *const *texts)
 	case 'n':
 		num_loop(options.iterations);
 		break;
+#ifndef BENCH_LTTNG
+	case 'x':
+	case 'l':
+	case 'p':
+		run_more(job->kind, texts);
+		break;
+#endif
 	default:
 		str_loop(texts, options.iterations);
 	}
@@ -116,7 +162,7 @@ static double measure(char kind, int threads)
 
 int main(int argc, char **argv)
 {
-	bench_options(&options, argc, argv, "r:c:n:w:p:k:", "cnsCN");
+	bench_options(&options, argc, argv, "r:c:n:w:p:k:", "cnsCNxlp");
 	for (unsigned long round = 0; round < options.rounds; round++) {
 		printf("%lu", round);
 		for (const char *k = options.kinds; *k; k++)

@@ -175,6 +175,19 @@ def threads(bench):
                 values={"ns": ns, "ratio": ours, "clock_ratio": clock, "lttng_ratio": peer})]
 
 
+def kinds(bench):
+    """Events of other kinds, beside the clock."""
+    rounds = [rounds_of(bench.record([bench.program("event"), *event_args(bench, "cxlp")], "--overwrite", "-m",
+                                     RING_OVERWRITE)[0])[0] for _ in range(bench.rounds)]
+    clock = median(one["c"] for one in rounds)
+    return [Row(f"event_{name}", what, f"{median(one[kind] for one in rounds):.1f} ns", f"clock {clock:.1f} ns",
+                median(one[kind] / one["c"] for one in rounds),
+                values={"ns": median(one[kind] for one in rounds), "clock_ns": clock})
+            for kind, name, what in (("x", "texts", "event (2 ints, 2 texts of 11), overwrite"),
+                                     ("l", "long", "event (int, 100 chars), overwrite"),
+                                     ("p", "point", "tracepoint (int, uint64), no probes, overwrite"))]
+
+
 # ----------------------------------------------------------- enable and start
 
 
@@ -269,5 +282,5 @@ def read(bench):
             reading_row("read_print", "reading: print", rates["print"], "babeltrace2 text", rates["text"], 5)]
 
 
-GROUPS = {"idle": idle, "events": events, "threads": threads, "enable": enable, "start": start, "bytes": size,
-          "read": read}
+GROUPS = {"idle": idle, "events": events, "kinds": kinds, "threads": threads, "enable": enable, "start": start,
+          "bytes": size, "read": read}

@@ -47,11 +47,12 @@ POSITIVE |= {f"filter_{name}": ["ns", "recorded_ns", "clock_ns"]
              for name in ("number", "text", "variable", "absent", "taken", "limited", "trigger")}
 POSITIVE |= {f"context_{name}": ["ns", "plain_ns"]
              for name in ("none", "pid", "ip", "comm", "scalars", "callstack", "stack_1k", "stack_8k")}
+POSITIVE |= {f"event_{name}": ["ns", "clock_ns"] for name in ("texts", "long", "point")}
 POSITIVE |= {f"export_{name}": ["events_per_s", "bytes", "peer_events_per_s"]
              for name in ("perfetto", "chrome", "csv", "jsonl")}
 POSITIVE |= {f"export_calls_{name}": ["events_per_s", "bytes"]
              for name in ("perfetto", "chrome", "folded", "speedscope", "pprof", "callgrind", "firefox")}
-POSITIVE |= {"view_write": [], "view_open": []}
+POSITIVE |= {"view_write": [], "view_open": [], "idle_shapes": ["shapes", "sites", "instructions"], "idle_real": []}
 # What a row's peer is measured by: a command, or a program that is built if clang has what it needs.
 UFTRACE, XRAY = "uftrace", "bench/calls_xray"
 PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", UFTRACE),
@@ -105,6 +106,9 @@ def main():
             POSITIVE[name] = POSITIVE[name] + [key]
         elif "not here" not in str(rows.get(name)):
             problems.append(f"row {name} does not say that its peer is missing")
+    real = rows.get("idle_real", {})
+    if not real.get("values") and "not here" not in str(real):
+        problems.append(f"row idle_real says nothing: {real}")
     for name, keys in POSITIVE.items():
         values = rows.get(name, {}).get("values", {})
         problems += [f"row {name}: {key} is {values.get(key)}" for key in keys if not (values.get(key) or 0) > 0]

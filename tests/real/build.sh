@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh PROGRAM SOURCE CACHE STUBS: builds lua or jsonnet from its source with what pkg-config hodo-functions says
-# added to its flags, and no other change. Prints the program's path. Objects are kept in CACHE, whatever the stubs are:
-# those of each build of hodo are others, and only linked.
+# build.sh PROGRAM SOURCE CACHE STUBS [CFLAGS]: builds lua or jsonnet from its source with what pkg-config
+# hodo-functions says added to its flags, or with these flags, and no other change. Prints the program's path. Objects
+# are kept in CACHE, whatever the stubs are: those of each build of hodo are others, and only linked.
 set -eu
 program=$1 source=$2 cache=$3 stubs=$4
-cflags="-O2 -g -pg -mfentry -minstrument-return=call"
+cflags=${5:--O2 -g -pg -mfentry -minstrument-return=call}
 key=$( (echo "$program $source $cflags"; gcc --version) | sha256sum | cut -c 1-16)
 dir=$cache/build/$program-$key
 linked=$dir/$program-$(sha256sum <"$stubs" | cut -c 1-16)
