@@ -9,6 +9,8 @@
 #define ROTATE_MIN_NS 1000000
 #define TIME_MAX_NS   (36500 * 24 * 3600ll * 1000000000) /* in ticks of any clock it fits 64 bits */
 #define KERNEL_EVENTS "sched:*,syscalls:*,irq:*,block:*" /* without -e: who ran what, and what it waited for */
+#define RING_SIZE       (4ull << 20)
+#define RING_SIZE_CALLS (16ull << 20)
 #define VERB "record"
 #define AT(member) HODO_AT(struct hodo_record_options, member)
 
@@ -134,7 +136,7 @@ const struct hodo_option hodo_record_option_table[] = {
 	HODO_OPTION_DIR(struct hodo_record_options, out),
 	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size), .min = HODO_PAGE,
 	  .max = HODO_RING_MAX, .wants = "a size from 4K to 1T such as 16M",
-	  .help = "buffer of each CPU in each process (4M); with K, M or G" },
+	  .help = "buffer of each CPU in each process (4M; functions 16M)" },
 	{ .name = "overwrite", AT(overwrite), .help = "flight recorder: keep the newest, write them at the end" },
 	{ .name = "filter", .kind = HODO_OPTION_CALL, .arg = "EXPR", .set = set_filter,
 	  .help = "events for which EXPR on their fields holds, see\nhodo-filter(7)" },
@@ -265,6 +267,17 @@ static int check_wait(struct hodo_record_options *o)
 	return 0;
 }
 
+/* Calls come in bursts that fill 4M in milliseconds, while the recorder waits for a CPU. What is not used costs
+ * nothing, but in the kernel. Packets are not larger for it: at least three are in use. */
+static void choose_sizes(struct hodo_record_options *o)
+{
+	if (o->packet_size == 0)
+		o->packet_size = hodo_packet_size(o->ring_size ? o->ring_size : RING_SIZE);
+	if (o->ring_size == 0)
+		o->ring_size = o->functions.functions.tracers && !o->overwrite && !o->kernel ? RING_SIZE_CALLS :
+											       RING_SIZE;
+}
+
 int hodo_record_options_check(struct hodo_record_options *o)
 {
 	int err;
@@ -277,8 +290,7 @@ int hodo_record_options_check(struct hodo_record_options *o)
 		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
 	if (o->kernel && make_kernel_patterns(o) < 0)
 		return hodo_no_memory();
-	if (o->packet_size == 0)
-		o->packet_size = hodo_packet_size(o->ring_size);
+	choose_sizes(o);
 	if (o->ring_size / 4 < o->packet_size)
 		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
 				  " --packet-size");

@@ -47,7 +47,7 @@ struct hodo_record_options {
 };
 
 /* What is not asked for. */
-#define HODO_RECORD_DEFAULTS { .out = HODO_DIR_DEFAULT, .ring_size = 4u << 20, .packet_age_ns = 3600000000000ull }
+#define HODO_RECORD_DEFAULTS { .out = HODO_DIR_DEFAULT, .packet_age_ns = 3600000000000ull }
 
 extern const struct hodo_option hodo_record_option_table[]; /* for arguments that begin with the struct above */
 

@@ -141,9 +141,10 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	hodo_ring_reader_init(&r->reader, (struct hodo_ring *)(p->shm + hodo_layout_ring(i)),
 			      p->shm + p->layout.data + i * p->layout.ring_size, &p->layout,
 			      p->session->config.mode, p->session->copy);
-	r->reader.waits = p->session->config.wait_ns != 0;
 	if (p->kernel)
 		r->reader.consume = consume_in_kernel;
+	else
+		hodo_process_begin_room(p, &r->reader);
 	hodo_stream_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
 	r->stream.compressor = p->session->compressor;
 	p->ring[i] = r;

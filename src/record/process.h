@@ -118,6 +118,7 @@ void hodo_process_close_line(struct hodo_process *p);
 /* Lets the process know that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
 /* waiting.c */
+void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_reader *r); /* of a new reader */
 void hodo_process_wake(struct hodo_process *p); /* who waits for room looks whether it is to wait still */
 /* A ring that is not read any more never has room again: from now on nobody waits for it. */
 void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);

@@ -28,6 +28,7 @@
 #define ACTIVE_NS (1000 * MS)
 #define CHORES_NS (1000 * MS)
 #define OPEN_NS (1000 * MS) /* what a recorder that is killed may lose */
+#define ZERO_BYTES (1ull << 20) /* of rings' memory in a round: some hundred microseconds */
 #define EVENTS_MAX 64 /* of connections and processes, between two looks at the rings */
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS) /* events that were being written when their word went off */
@@ -237,6 +238,7 @@ static void poll_processes(struct hodo_session *s, int64_t now)
 	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
 	int used_max = 0;
 
+	s->space = (struct hodo_space_round){ now, ZERO_BYTES };
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		int used = hodo_process_poll(p);
 

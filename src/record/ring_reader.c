@@ -4,11 +4,7 @@
  */
 #include "ring_reader.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "shm.h"
 
@@ -279,29 +275,6 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 	give(r, sink, &h, body, refused);
 }
 
-void hodo_ring_wake(struct hodo_ring *ring)
-{
-	bool waiting = __atomic_exchange_n(&ring->waiters, 0, __ATOMIC_SEQ_CST);
-
-	__atomic_add_fetch(&ring->space, 1, __ATOMIC_SEQ_CST);
-	if (waiting)
-		syscall(SYS_futex, &ring->space, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-/* Lets the writers have the packets before r->next again; who waits for them is woken when there is room for long. */
-static void give_back(struct hodo_ring_reader *r, uint64_t current)
-{
-	uint64_t left = current - r->next;
-
-	if (r->consume) {
-		r->consume(r, r->next);
-		return;
-	}
-	__atomic_store_n(&r->ring->consumed, r->next, __ATOMIC_RELEASE);
-	if (r->waits && (left == 0 || left * 2 == slots(r)))
-		hodo_ring_wake(r->ring);
-}
-
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
 {
 	const struct hodo_read_layouts *table;
@@ -323,8 +296,9 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 		while (r->next < current) {
 			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
 			next_packet(r);
-			give_back(r, current);
+			hodo_ring_give_back(r, current);
 		}
+		hodo_ring_zero_ahead(r, current, used);
 	}
 	r->word = word;
 	return (int)((used * r->packet_size + place_of(r, word).offset) * 16 / r->ring_size);

@@ -23,6 +23,7 @@
 
 #include "event_walk.h"
 #include "shortage.h"
+#include "space.h"
 
 struct hodo_ring_reader;
 
@@ -73,6 +74,7 @@ struct hodo_ring_reader {
 	/* Lets the writers have packets 0 .. packets-1 again; NULL: by storing that in the ring. */
 	void (*consume)(struct hodo_ring_reader *r, uint64_t packets);
 	bool waits;      /* writers may wait for them */
+	struct hodo_ring_pages pages;
 	/* ring_image.h: */
 	bool frozen;     /* ring and packets are a copy, in which bodies may be given in place */
 	bool ended;      /* the time has come: what is behind is neither given nor missing */
@@ -104,9 +106,6 @@ void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, c
  * in use, 0 .. 16.
  */
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
-
-/* Wakes who waits for room (user/wait.c, which says why in this order). It is looked whether there is any. */
-void hodo_ring_wake(struct hodo_ring *ring);
 
 /*
  * While the process runs, after hodo_ring_poll(): gives what the open packet holds, as a packet of its own (discard

@@ -14,6 +14,7 @@
 #include "parts.h"
 #include "recording.h"
 #include "snapshots.h"
+#include "space.h"
 #include "watch.h"
 
 struct hodo_process;
@@ -53,6 +54,7 @@ struct hodo_session {
 	uint32_t live;
 	struct hodo_session_stats total; /* of what has ended */
 
+	struct hodo_space_round space;
 	int64_t interval_ns;
 	int64_t active_ns;  /* when events last came */
 	int64_t chores_ns;  /* when housekeeping was last done */

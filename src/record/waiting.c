@@ -4,6 +4,12 @@
 #include "process.h"
 #include "shm.h"
 
+void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_reader *r)
+{
+	r->waits = p->session->config.wait_ns != 0;
+	r->pages.round = &p->session->space;
+}
+
 void hodo_process_wake(struct hodo_process *p)
 {
 	for (uint32_t i = 0; i < p->actives; i++)

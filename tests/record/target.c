@@ -42,6 +42,12 @@ static void count(long n)
 	}
 }
 
+static void touch(const char *file)
+{
+	if (file)
+		close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+}
+
 static void flood(long n)
 {
 	for (long i = 0; i < n; i++)
@@ -67,6 +73,23 @@ static void burst(long n)
 	flood(n);
 }
 
+/* On one CPU: is quiet for two seconds, and after a flood again, for good. */
+static void awake(long n)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		abort();
+	for (int i = 0;; i++) {
+		flood(i == 2 ? n : n / 10);
+		if (i == 2)
+			touch("done");
+		sleep_ms(1100);
+	}
+}
+
 /* The same in one event: as a text, and as bytes. */
 static void large(long bytes)
 {
@@ -80,12 +103,6 @@ static void large(long bytes)
 	HODO_EVENT(rt, large_bytes, HODO_F(bytes, HODO_BYTES(text, bytes)));
 	HODO_EVENT(rt, tick, HODO_F(i, bytes));
 	free(text);
-}
-
-static void touch(const char *file)
-{
-	if (file)
-		close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
 }
 
 static int fork_tree(long n)
@@ -197,7 +214,8 @@ int main(int argc, char **argv)
 	else if (strcmp(how, "burst") == 0) {
 		burst(n);
 		touch("done");
-	}
+	} else if (strcmp(how, "awake") == 0)
+		awake(n);
 	else if (strcmp(how, "large") == 0)
 		large(n);
 	else if (strcmp(how, "exit") == 0)
