@@ -56,6 +56,21 @@ static int write_export(void *data, struct hodo_output *output, struct hodo_text
 	return hodo_export_run(a->format, &a->export);
 }
 
+static int write_folder(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols)
+{
+	struct args *a = data;
+	struct hodo_text none = { 0 };
+	int err;
+
+	a->export.out = &none;
+	a->export.dir_fd = dir_fd;
+	a->export.symbols = symbols;
+	err = hodo_export_run(a->format, &a->export);
+	*w = (struct hodo_written){ a->export.bytes, a->export.failed_write };
+	hodo_text_free(&none);
+	return err;
+}
+
 static int run(void *args)
 {
 	struct args *a = args;
@@ -67,7 +82,9 @@ static int run(void *args)
 	status = hodo_open_range(&r, &a->out.args);
 	a->export = (struct hodo_export){ .reader = r, .warn = a->out.args.quiet ? say_nothing : warn,
 					  .since_ns = a->out.args.since_ns, .until_ns = a->out.args.until_ns };
-	if (!status)
+	if (!status && a->format->folder)
+		status = hodo_output_folder(&a->out, a->format->suffix, r, write_folder, a);
+	else if (!status)
 		status = hodo_output_make(&a->out, a->format->suffix, a->format->binary ? a->format->name : NULL, r,
 					  write_export, a);
 	if (!status && !a->out.args.quiet)
@@ -89,7 +106,8 @@ const struct hodo_verb hodo_verb_export = {
 	.name = "export", .does = "write a recording in the format of another tool",
 	.usage = "--to FORMAT [options] [DIR]",
 	.about = "Writes a recording (hodo.data) in another format, beside it: hodo.data.SUFFIX.\n",
-	.notes = HODO_NOTE_RANGE,
+	/* In one line, for what HODO_NOTE_RANGE says: all fits a screen. */
+	.notes = "Times count from the recording's begin; of 1000000000 and more, from the epoch.\n",
 	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct args), .run = run,
 };

@@ -89,8 +89,12 @@ static bool has_name(const char *dir)
 	return len > begin && strncmp(dir + begin, "..", len - begin) != 0;
 }
 
-/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's. */
-static char *path_beside(const char *dir, const char *suffix)
+bool hodo_output_replaces(const struct hodo_output_args *a)
+{
+	return a->force || (!a->path && has_name(a->args.dir));
+}
+
+char *hodo_output_beside(const char *dir, const char *suffix)
 {
 	char *path;
 
@@ -146,12 +150,11 @@ static int open_output(struct hodo_output *t, const struct hodo_output_args *a, 
 	/* Writing fails instead, and nothing half written is left behind. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* What stands beside the recording under its name was made from it, and can be again. */
 	*t = (struct hodo_output){ .fd = STDOUT_FILENO, .shown_ns = INT64_MAX,
-				   .force = a->force || (!a->path && has_name(a->args.dir)) };
+				   .force = hodo_output_replaces(a) };
 	if (a->path ? strcmp(a->path, "-") == 0 : !*suffix)
 		return binary && isatty(STDOUT_FILENO) ? refuse_terminal(a, binary) : 0;
-	t->path = hodo_must(a->path ? strdup(a->path) : path_beside(a->args.dir, suffix));
+	t->path = hodo_must(a->path ? strdup(a->path) : hodo_output_beside(a->args.dir, suffix));
 	if (!a->args.quiet && isatty(STDERR_FILENO))
 		t->shown_ns = hodo_now_ns();
 	return open_path(t, a, binary);

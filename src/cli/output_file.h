@@ -46,6 +46,18 @@ struct hodo_written {
 };
 int hodo_output_file(const struct hodo_output_args *a, const char *suffix,
 		     int (*write)(void *data, int fd, struct hodo_written *w), void *data);
+/*
+ * The same of a directory: write() makes files in it, at its descriptor. What is there is replaced only if nothing but
+ * such files is in it. Standard output it cannot be.
+ */
+int hodo_output_folder(const struct hodo_output_args *a, const char *suffix, struct hodo_read *reader,
+		       int (*write)(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols),
+		       void *data);
+/* Whether what is there may be replaced: what stands beside the recording under its name was made from it, and can be
+ * again. */
+bool hodo_output_replaces(const struct hodo_output_args *a);
+/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's. NULL: no memory. */
+char *hodo_output_beside(const char *dir, const char *suffix);
 /* How far it is, on a terminal, now and then: "12 MiB written", "1,000 events read". */
 void hodo_output_progress(struct hodo_output *output, const char *number, const char *what);
 

@@ -12,6 +12,10 @@ struct hodo_export {
 	struct hodo_text *out;
 	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot hold */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
+	/* Of a format that is a folder, in place of out: where its files are made; what came of that. */
+	int dir_fd;
+	bool failed_write;
+	uint64_t bytes;
 	struct hodo_read_text *text; /* for the format's use, as the next one: set by hodo_export_run() */
 };
 
@@ -23,6 +27,7 @@ struct hodo_export_format {
 	const char *suffix; /* of the file, if none is named: hodo.data.SUFFIX; "": standard output */
 	const char *does;   /* one line for --help, and what opens it */
 	bool binary;        /* not for a terminal */
+	bool folder;        /* of several files */
 	/* These are called in this order with the format's state, which is all zero at first. Any may be NULL; 0, or a
 	 * negative errno, which ends the export. The last one is called in any case. */
 	size_t state_bytes;
@@ -59,7 +64,8 @@ static inline const char *hodo_export_text(struct hodo_export *e, const struct h
 extern const struct hodo_export_format *const hodo_export_formats[];
 const struct hodo_export_format *hodo_export_format(const char *name); /* NULL: there is none */
 
-extern const struct hodo_export_format hodo_export_callgrind, hodo_export_chrome, hodo_export_csv, hodo_export_firefox,
-	hodo_export_folded, hodo_export_jsonl, hodo_export_perfetto, hodo_export_pprof, hodo_export_speedscope;
+extern const struct hodo_export_format hodo_export_callgrind, hodo_export_chrome, hodo_export_csv, hodo_export_ctf,
+	hodo_export_firefox, hodo_export_folded, hodo_export_jsonl, hodo_export_perfetto, hodo_export_pprof,
+	hodo_export_speedscope;
 
 #endif

@@ -11,6 +11,7 @@ const struct hodo_export_format *const hodo_export_formats[] = {
 	&hodo_export_callgrind,
 	&hodo_export_chrome,
 	&hodo_export_csv,
+	&hodo_export_ctf,
 	&hodo_export_firefox,
 	&hodo_export_folded,
 	&hodo_export_jsonl,

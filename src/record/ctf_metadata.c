@@ -20,8 +20,8 @@
 #include <base/scope.h>
 #include <core/fields.h>
 #include <core/kind.h>
+#include <read/ctf_names.h>
 
-#include "ctf_names.h"
 #include "names.h"
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -26,19 +26,6 @@ void hodo_name_encode(struct hodo_text *t, const char *s)
 	}
 }
 
-void hodo_name_quote(struct hodo_text *t, const char *s)
-{
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		bool plain = c >= ' ' && c < 127 && c != '"' && c != '\\';
-
-		/* No comment may begin or end within, should a reader strip comments first. */
-		if ((c == '*' && s[1] == '/') || (c == '/' && (s[1] == '*' || s[1] == '/')))
-			plain = false;
-		hodo_text_bytes(t, plain ? s : "_", 1);
-	}
-}
-
 void hodo_name_printable(char *to, size_t size, const char *s)
 {
 	static const char hex[] = "0123456789abcdef";

@@ -11,9 +11,6 @@
 /* Percent-encoded, as the metadata's comment lines are (docs/format.md). */
 void hodo_name_encode(struct hodo_text *t, const char *s);
 
-/* For a double-quoted TSDL string: printable ASCII; quotes, backslashes and others become '_'. */
-void hodo_name_quote(struct hodo_text *t, const char *s);
-
 /*
  * For one line of a terminal: control bytes and all beyond ASCII are written
  * as \xNN. Always terminates to; what does not fit is cut.

@@ -13,6 +13,7 @@
 
 #include <lib/folder.h>
 #include <lib/unit.h>
+#include <read/ctf_names.h>
 
 #include <record/clock.h>
 #include <record/ctf_metadata.h>

@@ -75,3 +75,16 @@ void hodo_ctf_names(struct hodo_ctf_names *names, const char *own, const char *c
 	if (own[0])
 		give(&o, 0, own, "");
 }
+
+void hodo_name_quote(struct hodo_text *t, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		bool plain = c >= ' ' && c < 127 && c != '"' && c != '\\';
+
+		/* No comment may begin or end within, should a reader strip comments first. */
+		if ((c == '*' && s[1] == '/') || (c == '/' && (s[1] == '*' || s[1] == '/')))
+			plain = false;
+		hodo_text_bytes(t, plain ? s : "_", 1);
+	}
+}

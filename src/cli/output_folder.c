@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output_folder.c - a directory that a verb makes of a recording: see output_file.h. It is written aside, and gets its
+ * name when it is whole; a signal leaves what is aside, without metadata.
+ */
+#define _GNU_SOURCE
+#include "cli.h"
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <base/file.h>
+
+/* Files that are made. */
+static bool is_ours(const char *name)
+{
+	return strcmp(name, "metadata") == 0 || strcmp(name, "fallback") == 0 ||
+	       (strncmp(name, "cpu", 3) == 0 && name[3] && name[3 + strspn(name + 3, "0123456789")] == 0);
+}
+
+/* A directory in which nothing else is. 0 or a negative errno: -ENOTEMPTY: something else is there, and it is whole. */
+static int remove_ours(const char *path)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(AT_FDCWD, path);
+	const char *name;
+
+	if (!d)
+		return -errno;
+	while ((name = hodo_dir_next(d)))
+		if (!is_ours(name))
+			return -ENOTEMPTY;
+	rewinddir(d);
+	while ((name = hodo_dir_next(d)))
+		if (unlinkat(dirfd(d), name, 0) < 0)
+			return -errno;
+	return rmdir(path) < 0 ? -errno : 0;
+}
+
+/* 0, or the exit status, having said why. */
+static int make_room(const char *path, bool force)
+{
+	struct stat st;
+	int err;
+
+	if (lstat(path, &st) < 0)
+		return 0;
+	if (!force)
+		return hodo_error("%s exists: give --force to replace it, or name another directory with -o", path);
+	err = S_ISDIR(st.st_mode) ? remove_ours(path) : -ENOTEMPTY;
+	if (err == -ENOTEMPTY)
+		return hodo_error("%s: is not what hodo export makes: name another directory with -o", path);
+	return err ? hodo_error("%s: cannot be replaced: %s: name another directory with -o", path, strerror(-err)) : 0;
+}
+
+static int make(const struct hodo_output_args *a, const char *path, struct hodo_read *reader,
+		int (*write)(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols), void *data)
+{
+	HODO_AUTO_FREE char *aside = NULL;
+	struct hodo_symbols *symbols;
+	struct hodo_written w = { 0 };
+	HODO_AUTO_CLOSE int fd = -1;
+	struct stat st;
+	char size[32];
+	mode_t mode;
+	int err;
+
+	if (asprintf(&aside, "%s.%d.part", path, (int)getpid()) < 0)
+		exit(hodo_no_memory());
+	/* Who may not read the recording does not read what is made of it. */
+	mode = stat(a->args.dir, &st) == 0 ? 0700 | (st.st_mode & 055) : 0700;
+	if (mkdir(aside, mode) < 0 || (fd = open(aside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(errno));
+	symbols = hodo_must(hodo_symbols_new(a->args.dir));
+	hodo_read_symbols(reader, hodo_function_name_at, symbols);
+	err = write(data, fd, &w, symbols);
+	hodo_symbols_free(symbols);
+	if (!err && rename(aside, path) < 0) {
+		err = -errno;
+		w.failed = true;
+	}
+	if (err)
+		remove_ours(aside);
+	if (err && w.failed)
+		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(-err));
+	if (err)
+		return hodo_error("%s: cannot be read on: %s", a->args.dir, strerror(-err));
+	if (!a->args.quiet)
+		hodo_error("%s in %s", hodo_human_bytes(w.bytes, size), path);
+	return 0;
+}
+
+int hodo_output_folder(const struct hodo_output_args *a, const char *suffix, struct hodo_read *reader,
+		       int (*write)(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols),
+		       void *data)
+{
+	HODO_AUTO_FREE char *path = NULL;
+	int status;
+
+	if (a->path && strcmp(a->path, "-") == 0)
+		return hodo_usage(a->args.verb->name, "this format is a directory: name one with -o, not standard output");
+	path = hodo_must(a->path ? strdup(a->path) : hodo_output_beside(a->args.dir, suffix));
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+	status = make_room(path, hodo_output_replaces(a));
+	return status ? status : make(a, path, reader, write, data);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_types.c - the format ctf: events in TSDL, and their values. Byte for byte, without bit fields or variants.
+ * Texts have their length before them, as in recordings: babeltrace2 2.0.4 shows an empty one with the content of an
+ * older event, however it is written, and the length says what it is.
+ */
+#define _GNU_SOURCE
+#include "ctf_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <core/fields.h>
+#include <read/ctf_names.h>
+
+static const char head_types[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = false; base = 16; } := byte_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := pointer_t;\n"
+	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;\n"
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float_t;\n"
+	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double_t;\n";
+
+/* Names with an underscore in front, which readers take off, but for Trace Compass: it asks for them so. */
+static const char head_stream[] =
+	"typealias integer { size = 64; align = 8; signed = false; map = clock.hodo.value; } := timestamp_t;\n"
+	"stream {\n"
+	"\tid = 0;\n"
+	"\tpacket.context := struct {\n"
+	"\t\ttimestamp_t timestamp_begin; timestamp_t timestamp_end;\n"
+	"\t\tuint64_t content_size; uint64_t packet_size;\n"
+	"\t\tuint64_t packet_seq_num; uint64_t events_discarded; uint32_t cpu_id;\n"
+	"\t};\n"
+	"\tevent.header := struct { uint32_t id; timestamp_t timestamp; };\n"
+	"\tevent.context := struct { uint32_t _vpid; uint32_t _vtid; string { encoding = UTF8; } _procname; };\n"
+	"};\n";
+
+static const struct {
+	const char *tsdl;
+	bool integer; /* may have labels */
+} types[] = {
+	[HODO_TYPE_I8] = { "int8_t", true },	  [HODO_TYPE_U8] = { "uint8_t", true },
+	[HODO_TYPE_I16] = { "int16_t", true },	  [HODO_TYPE_U16] = { "uint16_t", true },
+	[HODO_TYPE_I32] = { "int32_t", true },	  [HODO_TYPE_U32] = { "uint32_t", true },
+	[HODO_TYPE_I64] = { "int64_t", true },	  [HODO_TYPE_U64] = { "uint64_t", true },
+	[HODO_TYPE_BOOL] = { "uint8_t", false },  [HODO_TYPE_CHAR] = { "int8_t", false },
+	[HODO_TYPE_F32] = { "float_t", false },	  [HODO_TYPE_F64] = { "double_t", false },
+	[HODO_TYPE_PTR] = { "pointer_t", false }, [HODO_TYPE_STR] = { "text_t", false },
+	[HODO_TYPE_BYTES] = { "byte_t", false },
+};
+
+/* Values as the field's own type can hold them. */
+static void add_enum(struct hodo_text *t, uint8_t type, const struct hodo_read_labels *l)
+{
+	unsigned unused = 64 - 8 * hodo_fields_fixed_size(type);
+
+	hodo_text_printf(t, "enum : %s {", types[type].tsdl);
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint64_t high = (uint64_t)l->values[i] << unused;
+
+		hodo_text_add(t, i ? ", \"" : " \"");
+		hodo_name_quote(t, l->names[i]);
+		hodo_text_add(t, "\" = ");
+		if (hodo_fields_is_signed(type))
+			hodo_text_i64(t, (int64_t)high >> unused);
+		else
+			hodo_text_u64(t, high >> unused);
+	}
+	hodo_text_add(t, " }");
+}
+
+static void add_member(struct hodo_text *t, const struct hodo_read_field *f, const char *name, const char *length)
+{
+	uint32_t type = f->type & ~(uint32_t)HODO_TYPE_ARRAY;
+
+	if (hodo_fields_element_size((uint8_t)f->type)) {
+		hodo_text_printf(t, "uint32_t %s; %s %s[%s];\n", length, types[type].tsdl, name, length);
+	} else {
+		if (f->labels && f->labels->n && types[type].integer)
+			add_enum(t, (uint8_t)type, f->labels);
+		else
+			hodo_text_add(t, types[type].tsdl);
+		hodo_text_printf(t, " %s;\n", name);
+	}
+}
+
+/* Fields as members; own: the name that a structure before them gets, "": there is none. */
+static void name_fields(struct hodo_ctf_names *names, const char *own, const struct hodo_read_field *fields, uint32_t n)
+{
+	static const char identifier[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	char plain[HODO_FIELDS_MAX][HODO_NAME_MAX + 1];
+	const char *name[HODO_FIELDS_MAX];
+	uint8_t type[HODO_FIELDS_MAX];
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len = strnlen(fields[i].name, HODO_NAME_MAX);
+
+		/* A recording's own names are not to be trusted. */
+		for (size_t k = 0; k < len; k++)
+			plain[i][k] = strchr(identifier, fields[i].name[k]) ? fields[i].name[k] : '_';
+		plain[i][len] = '\0';
+		name[i] = plain[i];
+		type[i] = (uint8_t)fields[i].type;
+	}
+	hodo_ctf_names(names, own, name, type, n);
+}
+
+static void add_members(struct hodo_text *t, const struct hodo_ctf_names *names, const struct hodo_read_field *fields,
+			uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		hodo_text_add(t, "\t\t");
+		add_member(t, &fields[i], names->field[i].name, names->field[i].length);
+	}
+}
+
+/* The context stands before the fields: babeltrace2 2.0.4 aborts at an event's own context that holds a sequence. */
+static void describe(struct hodo_text *t, const struct hodo_read_class *cls)
+{
+	struct hodo_ctf_names names, context;
+
+	hodo_text_add(t, "\tname = \"");
+	hodo_name_quote(t, cls->name);
+	hodo_text_add(t, "\";\n\tfields := struct {\n");
+	name_fields(&names, cls->ncontext ? "context" : "", cls->fields, cls->nfields);
+	if (cls->ncontext) {
+		name_fields(&context, "", cls->context, cls->ncontext);
+		hodo_text_add(t, "\t\tstruct {\n");
+		add_members(t, &context, cls->context, cls->ncontext);
+		hodo_text_printf(t, "\t\t} %s;\n", names.own);
+	}
+	add_members(t, &names, cls->fields, cls->nfields);
+	hodo_text_add(t, "\t};\n");
+}
+
+/* As Trace Compass's view of LTTng's call stacks wants them; the text is for everybody else. */
+int ctf_describe_calls(struct ctf *c)
+{
+	uint32_t entry = hodo_strings_add(&c->descriptions,
+					  "\tname = \"lttng_ust_cyg_profile:func_entry\";\n\tfields := struct {\n"
+					  "\t\tpointer_t _addr;\n\t\tstring { encoding = UTF8; } _name;\n\t};\n");
+	uint32_t exit = hodo_strings_add(&c->descriptions,
+					 "\tname = \"lttng_ust_cyg_profile:func_exit\";\n\tfields := struct {\n"
+					 "\t\tpointer_t _addr;\n\t\tstring { encoding = UTF8; } _name;\n"
+					 "\t\tstring { encoding = UTF8; } _how;\n\t};\n");
+
+	return entry == CTF_FUNC_ENTRY && exit == CTF_FUNC_EXIT ? 0 : -ENOMEM;
+}
+
+uint32_t ctf_describe(struct ctf *c, const struct hodo_read_class *cls)
+{
+	bool is_new;
+	struct ctf_class *k = hodo_map_add_u64(&c->classes, (uintptr_t)cls, &is_new);
+
+	if (!k || !is_new)
+		return k ? k->id : UINT32_MAX;
+	c->text.len = 0;
+	describe(&c->text, cls);
+	k->id = c->text.error ? UINT32_MAX : hodo_strings_add_bytes(&c->descriptions, c->text.data, c->text.len);
+	return k->id;
+}
+
+static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
+{
+	for (int i = 0; i < 16; i++)
+		hodo_text_printf(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+/* The domain is what Trace Compass knows traces of programs by. */
+void ctf_metadata(struct ctf *c, struct hodo_text *t)
+{
+	hodo_text_add(t, "/* CTF 1.8 */\n");
+	hodo_text_add(t, head_types);
+	hodo_text_add(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
+	add_uuid(t, c->uuid);
+	hodo_text_printf(t, "\";\n\tbyte_order = %s;\n"
+			    "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n",
+			 __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "be" : "le");
+	hodo_text_add(t, "env {\n\tdomain = \"ust\";\n\ttracer_name = \"hodo\";\n};\n");
+	hodo_text_printf(t, "clock { name = hodo; freq = 1000000000; offset_s = %lld; absolute = true; };\n",
+			 (long long)c->base_s);
+	hodo_text_add(t, head_stream);
+	for (uint32_t i = 0; i < c->descriptions.map.n; i++) {
+		hodo_text_printf(t, "event {\n\tid = %u;\n\tstream_id = 0;\n", i);
+		hodo_text_add(t, hodo_strings_at(&c->descriptions, i));
+		hodo_text_add(t, "};\n");
+	}
+}
+
+/* ----------------------------------------------------------------------- values */
+
+static void put_value(struct hodo_text *to, const struct hodo_read_value *v)
+{
+	unsigned element = hodo_fields_element_size((uint8_t)v->type);
+	float f = (float)v->f;
+
+	if (element) {
+		static const char null[] = "(null)"; /* with its NUL, as in recordings */
+		bool is_null = v->type == HODO_TYPE_STR && v->null;
+		uint32_t count = is_null ? sizeof(null) : v->count;
+
+		hodo_text_bytes(to, &count, sizeof(count));
+		hodo_text_bytes(to, is_null ? null : v->data, (size_t)count * element);
+	} else if (v->type == HODO_TYPE_F32) {
+		hodo_text_bytes(to, &f, sizeof(f));
+	} else if (v->type == HODO_TYPE_F64) {
+		hodo_text_bytes(to, &v->f, sizeof(v->f));
+	} else {
+		unsigned size = hodo_fields_fixed_size((uint8_t)v->type);
+		bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+		hodo_text_bytes(to, (const char *)&v->u + (big ? sizeof(v->u) - size : 0), size);
+	}
+}
+
+void ctf_values(struct hodo_text *to, const struct hodo_read_event *e)
+{
+	for (uint32_t i = 0; i < e->cls->ncontext; i++)
+		put_value(to, &e->context[i]);
+	for (uint32_t i = 0; i < e->cls->nfields; i++)
+		put_value(to, &e->values[i]);
+}
