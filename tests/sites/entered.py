@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from hodo_test import HODO, events, hodo, program, run, scenes, skip
+from hodo_test import HODO, events, hodo, program, run, scenes, skip, stat
 
 WAYS = ((), ("-m", "64K"), ("--overwrite",), ("--clock", "monotonic"), ("--context", "comm,ip,callstack,stack"),
         ("--filter", "n + 1 > 0 && d * 2.0 > 0.5 || n + 2 > 1"), ("--rate", "registers:*=100/s"))
@@ -30,6 +30,15 @@ def check_unwind(d):
         done = hodo("record", "-q", *options, "-o", f"{d}/trace{n}", "--", program("UNWIND"))
         assert done.returncode == 0, (options, done)
         assert int(done.stdout.split()[0]) > 2000, done
+
+
+def check_exceptions(d):
+    for n, options in enumerate(((), ("--context", "ip,callstack"), ("--filter", "n * 2 > -1"))):
+        done = hodo("record", "-q", *options, "-o", f"{d}/trace{n}", "--", program("THROWS"))
+        assert done.returncode == 0, (options, done)
+    found = {event["name"].removeprefix("throws:"): event["count"] for event in stat(f"{d}/trace0")["events"]}
+    want = {name: 600 for name in ("inner.begin", "inner.end", "outer.begin", "outer.end", "point")}
+    assert found == {**want, "caught": 400, "probed": 300}, found
 
 
 def check_gdb(d):
