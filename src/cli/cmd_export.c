@@ -56,17 +56,17 @@ static int write_export(void *data, struct hodo_output *output, struct hodo_text
 	return hodo_export_run(a->format, &a->export);
 }
 
-static int write_folder(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols)
+static int write_folder(void *data, void *folder, struct hodo_symbols *symbols)
 {
 	struct args *a = data;
 	struct hodo_text none = { 0 };
 	int err;
 
 	a->export.out = &none;
-	a->export.dir_fd = dir_fd;
+	a->export.file = hodo_output_append;
+	a->export.folder = folder;
 	a->export.symbols = symbols;
 	err = hodo_export_run(a->format, &a->export);
-	*w = (struct hodo_written){ a->export.bytes, a->export.failed_write };
 	hodo_text_free(&none);
 	return err;
 }

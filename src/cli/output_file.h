@@ -47,12 +47,12 @@ struct hodo_written {
 int hodo_output_file(const struct hodo_output_args *a, const char *suffix,
 		     int (*write)(void *data, int fd, struct hodo_written *w), void *data);
 /*
- * The same of a directory: write() makes files in it, at its descriptor. What is there is replaced only if nothing but
- * such files is in it. Standard output it cannot be.
+ * The same of a directory: write() has hodo_output_append() make files in it. What is there is replaced only if nothing
+ * but such files is in it. Standard output it cannot be.
  */
 int hodo_output_folder(const struct hodo_output_args *a, const char *suffix, struct hodo_read *reader,
-		       int (*write)(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols),
-		       void *data);
+		       int (*write)(void *data, void *folder, struct hodo_symbols *symbols), void *data);
+int hodo_output_append(void *folder, const char *name, const void *bytes, size_t len); /* 0 or a negative errno */
 /* Whether what is there may be replaced: what stands beside the recording under its name was made from it, and can be
  * again. */
 bool hodo_output_replaces(const struct hodo_output_args *a);

@@ -17,6 +17,25 @@
 
 #include <base/file.h>
 
+struct folder {
+	int fd;
+	uint64_t bytes;
+	bool failed; /* a file could not be written */
+};
+
+int hodo_output_append(void *folder, const char *name, const void *bytes, size_t len)
+{
+	struct folder *f = folder;
+	int fd = openat(f->fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int err = fd < 0 ? -errno : hodo_file_write(fd, bytes, len);
+
+	if (fd >= 0 && close(fd) < 0 && !err)
+		err = -errno;
+	f->failed |= err < 0;
+	f->bytes += len;
+	return err;
+}
+
 /* Files that are made. */
 static bool is_ours(const char *name)
 {
@@ -59,11 +78,11 @@ static int make_room(const char *path, bool force)
 }
 
 static int make(const struct hodo_output_args *a, const char *path, struct hodo_read *reader,
-		int (*write)(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols), void *data)
+		int (*write)(void *data, void *folder, struct hodo_symbols *symbols), void *data)
 {
 	HODO_AUTO_FREE char *aside = NULL;
 	struct hodo_symbols *symbols;
-	struct hodo_written w = { 0 };
+	struct folder f = { 0 };
 	HODO_AUTO_CLOSE int fd = -1;
 	struct stat st;
 	char size[32];
@@ -78,26 +97,26 @@ static int make(const struct hodo_output_args *a, const char *path, struct hodo_
 		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(errno));
 	symbols = hodo_must(hodo_symbols_new(a->args.dir));
 	hodo_read_symbols(reader, hodo_function_name_at, symbols);
-	err = write(data, fd, &w, symbols);
+	f.fd = fd;
+	err = write(data, &f, symbols);
 	hodo_symbols_free(symbols);
 	if (!err && rename(aside, path) < 0) {
 		err = -errno;
-		w.failed = true;
+		f.failed = true;
 	}
 	if (err)
 		remove_ours(aside);
-	if (err && w.failed)
+	if (err && f.failed)
 		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(-err));
 	if (err)
 		return hodo_error("%s: cannot be read on: %s", a->args.dir, strerror(-err));
 	if (!a->args.quiet)
-		hodo_error("%s in %s", hodo_human_bytes(w.bytes, size), path);
+		hodo_error("%s in %s", hodo_human_bytes(f.bytes, size), path);
 	return 0;
 }
 
 int hodo_output_folder(const struct hodo_output_args *a, const char *suffix, struct hodo_read *reader,
-		       int (*write)(void *data, int dir_fd, struct hodo_written *w, struct hodo_symbols *symbols),
-		       void *data)
+		       int (*write)(void *data, void *folder, struct hodo_symbols *symbols), void *data)
 {
 	HODO_AUTO_FREE char *path = NULL;
 	int status;

@@ -104,7 +104,7 @@ static int finish(void *state, struct hodo_export *e, struct hodo_call_tree *tre
 	c->text.len = 0;
 	ctf_metadata(c, &c->text);
 	if (!err)
-		err = c->text.error ? c->text.error : ctf_write_file(e, "metadata", c->text.data, c->text.len, false);
+		err = c->text.error ? c->text.error : e->file(e->folder, "metadata", c->text.data, c->text.len);
 	return err;
 }
 

@@ -64,6 +64,5 @@ struct hodo_text *ctf_begin(struct ctf *c, const struct ctf_event *event, int *e
 int ctf_finish(struct ctf *c); /* writes what there is */
 int ctf_lost(struct ctf *c, const struct hodo_read_loss *loss);
 void ctf_streams_free(struct ctf *c);
-int ctf_write_file(struct hodo_export *e, const char *name, const void *bytes, size_t len, bool more);
 
 #endif

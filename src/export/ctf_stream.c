@@ -4,14 +4,10 @@
 #include "ctf_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <base/file.h>
 #include <base/vec.h>
 
 #define PACKET_BYTES (256u << 10)
@@ -24,20 +20,6 @@ struct packet {
 	uint64_t timestamp_begin, timestamp_end, content_size, packet_size, packet_seq_num, events_discarded;
 	uint32_t cpu_id;
 } __attribute__((packed));
-
-/* Makes a file in the folder, or appends to it. 0 or a negative errno. */
-int ctf_write_file(struct hodo_export *e, const char *name, const void *bytes, size_t len, bool more)
-{
-	int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (more ? O_APPEND : O_EXCL);
-	int fd = openat(e->dir_fd, name, how, 0666);
-	int err = fd < 0 ? -errno : hodo_file_write(fd, bytes, len);
-
-	if (fd >= 0 && close(fd) < 0 && !err)
-		err = -errno;
-	e->failed_write |= err < 0;
-	e->bytes += len;
-	return err;
-}
 
 static int write_packet(struct ctf *c, struct ctf_stream *s, uint64_t begin, uint64_t end, const void *body, size_t len)
 {
@@ -54,7 +36,7 @@ static int write_packet(struct ctf *c, struct ctf_stream *s, uint64_t begin, uin
 	memcpy(h.uuid, c->uuid, sizeof(h.uuid));
 	hodo_text_bytes(&bytes, &h, sizeof(h));
 	hodo_text_bytes(&bytes, body, len);
-	err = bytes.error ? bytes.error : ctf_write_file(c->e, name, bytes.data, bytes.len, s->packets > 0);
+	err = bytes.error ? bytes.error : c->e->file(c->e->folder, name, bytes.data, bytes.len);
 	hodo_text_free(&bytes);
 	s->packets++;
 	return err;

@@ -12,10 +12,10 @@ struct hodo_export {
 	struct hodo_text *out;
 	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot hold */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
-	/* Of a format that is a folder, in place of out: where its files are made; what came of that. */
-	int dir_fd;
-	bool failed_write;
-	uint64_t bytes;
+	/* Of a format that is a folder, in place of out: appends to a file, which is made at first. 0 or a negative
+	 * errno. */
+	int (*file)(void *folder, const char *name, const void *bytes, size_t len);
+	void *folder;
 	struct hodo_read_text *text; /* for the format's use, as the next one: set by hodo_export_run() */
 };
 

@@ -75,6 +75,13 @@ static int nowhere(void *data, const void *bytes, size_t len)
 	return 0;
 }
 
+static int no_file(void *folder, const char *name, const void *bytes, size_t len)
+{
+	(void)folder, (void)bytes;
+	fuzz_check(name[0] && !strchr(name, '/') && len > 0, "a file");
+	return 0;
+}
+
 static void no_warning(const char *text)
 {
 	fuzz_check(text[0] && !strchr(text, '\n'), "a warning is one line");
@@ -99,7 +106,8 @@ static void export_all(struct hodo_read *r, struct hodo_symbols *symbols)
 {
 	for (const struct hodo_export_format *const *f = hodo_export_formats; *f; f++) {
 		struct hodo_text out;
-		struct hodo_export e = { .reader = r, .symbols = symbols, .out = &out, .warn = no_warning };
+		struct hodo_export e = { .reader = r, .symbols = symbols, .out = &out, .warn = no_warning,
+					 .file = no_file };
 
 		out = (struct hodo_text)HODO_TEXT_TO(nowhere, NULL);
 		hodo_read_rewind(r);
