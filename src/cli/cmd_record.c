@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -364,11 +365,33 @@ static int start(struct recording *r, const char *library)
 	return 0;
 }
 
+static int set_realtime(uint32_t priority)
+{
+	return sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = (int)priority });
+}
+
+/* Before the command is started, whose scheduling is not to change: tried, and taken back. */
+static int check_realtime(const struct recording *r)
+{
+	int policy = sched_getscheduler(0);
+	struct sched_param own;
+
+	if (!r->options.realtime)
+		return 0;
+	if (policy < 0 || sched_getparam(0, &own) < 0 || set_realtime(r->options.realtime) < 0)
+		return hodo_error("--realtime: %s: it takes root, CAP_SYS_NICE, or 'ulimit -r %u' at least", strerror(errno),
+				  r->options.realtime);
+	sched_setscheduler(0, policy, &own);
+	return 0;
+}
+
 /* Not the command, which has been started. Where it is not allowed, the recorder is as nice as everybody. */
-static void hurry(void)
+static void hurry(const struct recording *r)
 {
 	int nice;
 
+	if (r->options.realtime && set_realtime(r->options.realtime) == 0)
+		return;
 	errno = 0;
 	nice = getpriority(PRIO_PROCESS, 0);
 	if (errno == 0)
@@ -381,6 +404,8 @@ static int record(struct recording *r)
 	int status = check(r, library, sizeof(library));
 	sigset_t signals;
 
+	if (!status)
+		status = check_realtime(r);
 	if (status)
 		return status;
 	hodo_launch_signals(&signals);
@@ -393,7 +418,7 @@ static int record(struct recording *r)
 	status = start(r, library);
 	if (status)
 		return status;
-	hurry();
+	hurry(r);
 	if (r->session && r->options.waits_unasked && !r->options.args.quiet)
 		hodo_error("where its buffer is full, the program waits for the recorder: --drop turns that off");
 	run_loop(r);

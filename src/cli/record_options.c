@@ -2,6 +2,7 @@
 /* record_options.c - the command line of hodo record. */
 #include "record_options.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "cli.h"
@@ -93,6 +94,18 @@ static int set_wait(void *args, const char *value)
 	return 0;
 }
 
+static int set_realtime(void *args, const char *value)
+{
+	const int min = sched_get_priority_min(SCHED_RR), max = sched_get_priority_max(SCHED_RR);
+	uint64_t priority = (uint64_t)min;
+
+	if (value && (hodo_parse_number(value, (uint64_t)max, &priority) < 0 || priority < (uint64_t)min))
+		return hodo_usage(VERB, "--realtime is a priority from %d to %d, or nothing for %d, not '%s'", min, max, min,
+				  value);
+	((struct hodo_record_options *)args)->realtime = (uint32_t)priority;
+	return 0;
+}
+
 /* A size must say its unit: 30 alone could be a time. */
 static int set_rotate(void *args, const char *value)
 {
@@ -154,6 +167,8 @@ const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "wait", .kind = HODO_OPTION_CALL, .arg = "TIME", .optional = true, .set = set_wait,
 	  .help = "lose nothing: who finds the buffer full waits, at most\nTIME, if given; so it is with --functions" },
 	{ .name = "drop", AT(drop), .help = "with --functions: lose events rather than wait" },
+	{ .name = "realtime", .kind = HODO_OPTION_CALL, .arg = "PRIORITY", .optional = true, .set = set_realtime,
+	  .help = "run the recorder before others, by SCHED_RR (1)" },
 	{ .name = "context", .kind = HODO_OPTION_EACH, .arg = "WHAT[,WHAT...]", .set = set_context,
 	  .choices = contexts, .words = HODO_WORD_LIST,
 	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], perf:COUNTER" },

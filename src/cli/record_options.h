@@ -27,6 +27,7 @@ struct hodo_record_options {
 	bool overwrite, drop;
 	uint64_t wait_ns; /* of writers, for room; 0: none */
 	bool waits_unasked; /* since functions are recorded */
+	uint32_t realtime;  /* the recorder's priority under SCHED_RR; 0: it is scheduled as others */
 	int64_t duration_ns; /* 0: no end */
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Programs that are faster than their recorder, and wait for it."""
+import ctypes
 import os
 import pathlib
 import resource
 import signal
 import struct
+import sys
 import time
 import unittest
 
-from hodo_test import Case, children, main, program, wait_for
+from hodo_test import Case, children, main, program, run, wait_for
 
 WAITS, CALLS = program("WAITS"), program("CALLS")
 SMALL = ("-m", "16K")
 N = 30000
 MANY = 1 << 40
+PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23
 NO_RSEQ = "glibc.pthread.rseq=0"
 
 
@@ -175,7 +178,31 @@ class Waits(Case):
         wait_for("its priority", lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == own - 10 * allowed)
         self.finish(process)
 
+    def test_realtime(self):
+        """The recorder alone is scheduled so. Where it may not be, nothing is started."""
+        def forbid():
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0)
+        own = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
+        self.fails(1, "--realtime: Operation not permitted: it takes root, CAP_SYS_NICE, or 'ulimit -r 7' at least",
+                   "record", "--realtime=7", *self.program(n=1), preexec_fn=forbid)
+        self.assertEqual(self.progress(), 0)
+        may = run(sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(7))")
+        if may.returncode:
+            self.skipTest("no process may be scheduled in real time here")
+        for option, priority in (("--realtime", 1), ("--realtime=7", 7)):
+            process = self.recorder(option, *self.program())
+            wait_for("some events", lambda: self.progress() > 0)
+            wait_for("its policy", lambda: os.sched_getscheduler(process.pid) == os.SCHED_RR)
+            self.assertEqual(os.sched_getparam(process.pid).sched_priority, priority)
+            child, = children(process.pid)
+            self.assertEqual((os.sched_getscheduler(child), os.getpriority(os.PRIO_PROCESS, child)), own)
+            self.finish(process)
+
     def test_options(self):
+        for wrong in ("0", "100", "x"):
+            self.fails(2, f"--realtime is a priority from 1 to 99, or nothing for 1, not '{wrong}'", "record",
+                       f"--realtime={wrong}", "true")
         self.fails(2, "--wait and --drop are opposites", "record", "--wait", "--drop", "true")
         self.fails(2, "no buffer is ever full", "record", "--wait", "--overwrite", "true")
         self.fails(2, "the kernel does not wait", "record", "-k", "--wait")
