@@ -30,7 +30,7 @@ extern "C" {
 #define HODO_ASSERT_SIZE_(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " is frozen")
 #endif
 
-#define HODO_ABI_VERSION 2
+#define HODO_ABI_VERSION 3
 
 /* ------------------------------------------------------------------ limits */
 
@@ -41,7 +41,7 @@ extern "C" {
 #define HODO_STR_MAX 65535      /* bytes of one recorded text */
 #define HODO_CPUS_MAX 65536     /* the ring table is indexed by 16 bits of cpu id */
 #define HODO_PACKET_MIN 1024u   /* bytes */
-#define HODO_PACKET_MAX (8u << 20) /* bytes; keeps the event count within the commit word's 20 bits */
+#define HODO_PACKET_MAX (4u << 20) /* bytes; keeps the event count within the commit word's 20 bits */
 #define HODO_RING_MAX (1ull << 40) /* bytes of one ring */
 
 /* ------------------------------------------------------------------- types */
@@ -232,33 +232,7 @@ HODO_ASSERT_SIZE_(struct hodo_role, 8);
 
 /* -------------------------------------------- 2. writer <-> consumer (rings) */
 
-#define HODO_CTF_MAGIC 0xC1FC1FC1u
-
-/*
- * CTF packet header and context, in place at the start of every packet.
- * Packets are 2^n bytes; events follow, packed, and never straddle packets.
- */
-struct hodo_packet {
-	uint32_t magic; /* HODO_CTF_MAGIC */
-	uint8_t uuid[16];
-	uint32_t stream_id;        /* 0 */
-	uint64_t timestamp_begin;  /* clock ticks */
-	uint64_t timestamp_end;    /* clock ticks; 0 while open */
-	uint64_t content_size;     /* bits, header included; 0 while open */
-	uint64_t packet_size;      /* bits */
-	uint64_t packet_seq_num;   /* in the ring: the n-th packet since its start */
-	uint64_t events_discarded; /* in the ring: refused up to this packet's begin; on disk: all that are
-				    * missing before this packet's end, overwritten ones too */
-	uint32_t cpu_id;           /* HODO_CPU_ANY in the fallback ring */
-	uint32_t events;           /* in this packet; 0 while open */
-	uint64_t events_before;    /* committed to this ring before this packet */
-};
-HODO_ASSERT_SIZE_(struct hodo_packet, 88);
-#define HODO_CPU_ANY 0xffffffffu
-
-/* Event header: 8 bytes id:16 timestamp:48, then tid:32, unaligned. */
-#define HODO_EVENT_HEADER 12u /* bytes */
-#define HODO_TIMESTAMP_BITS 48
+#include <hodo/abi_records.h>
 
 /*
  * The commit word: byte position << 20 | events in the open packet.
@@ -269,15 +243,18 @@ HODO_ASSERT_SIZE_(struct hodo_packet, 88);
  * compares positions of different laps; the full 64-bit sequence number stands
  * in the packet's header and is what readers and the packet switch compare.
  * The count stays below 2^20 since a packet of HODO_PACKET_MAX bytes holds
- * fewer than 2^20 events of at least HODO_EVENT_HEADER bytes.
+ * fewer than 2^20 events of at least HODO_EVENT_HEADER bytes. Anchors are not counted.
  */
 #define HODO_WORD_COUNT_BITS 20
 #define HODO_WORD_COUNT_MASK ((1u << HODO_WORD_COUNT_BITS) - 1)
 
 /* Control block of a ring, shared. Three cache lines, each with one kind of writer. */
 struct hodo_ring {
-	uint64_t word; /* commit word; written by the CPU's writers */
-	uint8_t pad0[56];
+	uint64_t word; /* commit word; written by the CPU's writers, as the next two */
+	uint64_t anchor; /* tid << 32 | epoch of the last anchor, 0: the next event needs one first; see core/ring.h */
+	uint64_t window; /* its window's lowest address + 8, at which a frame may lie */
+	uint64_t latest; /* fallback ring, and the kernel's: ticks of its last event */
+	uint8_t pad0[32];
 	uint64_t consumed; /* packets 0 .. consumed-1 may be reused (discard mode); written by the consumer */
 	uint8_t pad1[56];
 	uint64_t lost_full;      /* events refused: ring full (discard mode) */
@@ -564,10 +541,14 @@ struct hodo_record_object {
 	uint64_t end;   /* behind the highest */
 	uint64_t ticks; /* when it was seen first; 0: before the recording */
 	uint32_t functions; /* traceable */
-	uint32_t build_id_len;
+	uint16_t build_id_len;
+	uint16_t flags;     /* HODO_OBJECT_* */
 	uint8_t build_id[32];
 };
 HODO_ASSERT_SIZE_(struct hodo_record_object, 80);
+/* Its calls may be records of HODO_FORM_CALL and HODO_FORM_RETURN: while it is mapped no other object that is short has
+ * an address that differs from one of its by a multiple of HODO_SHORT_SPAN. */
+#define HODO_OBJECT_SHORT 1u
 
 struct hodo_record_unload {
 	struct hodo_record head;

@@ -84,7 +84,7 @@ struct hodo_read_class {
 	uint32_t line;
 	uint32_t nfields; /* 0 .. HODO_FIELDS_MAX */
 	const struct hodo_read_field *fields;
-	uint32_t fixed_bytes; /* of each event, 12 bytes of header included; 0: varies */
+	uint32_t fixed_bytes; /* of each event, 6 bytes of header included; 0: varies. Calls may take less */
 	uint32_t sites;       /* hodo_read_elf only: places in the code */
 	uint64_t count;       /* set by hodo_read_count: events */
 	uint64_t bytes;       /* set by hodo_read_count: bytes of them in the streams, headers included */
@@ -517,7 +517,7 @@ int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const 
 enum hodo_read_stop {
 	HODO_READ_STOP_END = 0,   /* all bytes are whole events, or events_max was reached */
 	HODO_READ_STOP_SHORT = 1, /* the next event is not whole */
-	HODO_READ_STOP_ID = 2,    /* its id has no layout */
+	HODO_READ_STOP_ID = 2,    /* its id has no layout, or it is no record, or no anchor stands before it */
 	HODO_READ_STOP_TIME = 3,  /* its time stamp is beyond the limit (also when it runs back) */
 };
 
@@ -528,12 +528,16 @@ struct hodo_read_walk {
 	enum hodo_read_stop stop;
 };
 
+/* Calls and returns (HODO_FORM_CALL, HODO_FORM_RETURN) are events of these ids, which have a HODO_TYPE_PTR and a
+ * HODO_TYPE_U32 each. Before that they end a walk, as an id without a layout does. 0 or -EINVAL. */
+int hodo_read_layouts_calls(struct hodo_read_layouts *layouts, uint32_t entry, uint32_t exit);
+
 /*
- * Walks the events at body (behind the packet's header) while they are valid:
- * known id, all lengths within bytes, times from timestamp_begin to
- * timestamp_limit and never backwards (a 48-bit stamp below the one before
- * stands for a wrap, and so for a time beyond any reasonable limit). Stops after
- * events_max events. The bytes are read once each and may change meanwhile
+ * Walks the records at body (behind the packet's header) while they are valid:
+ * first an anchor, known ids, all lengths within bytes, times from timestamp_begin to
+ * timestamp_limit. An anchor that is earlier than the record before it is beyond the limit; no other
+ * record can be. Stops before an event that would be one more than events_max: anchors do not count.
+ * The bytes are read once each and may change meanwhile
  * without harm to the caller's memory. -EINVAL for a NULL argument, else 0.
  */
 int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, size_t bytes,

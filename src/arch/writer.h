@@ -58,6 +58,9 @@ extern HODO_HIDDEN void (*hodo_x86_shares)(void);
 HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
 HODO_SHARED int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			     uint32_t on);
+/* A record of HODO_FORM_CALL or HODO_FORM_RETURN without its time, an anchor of that window before it; as
+ * hodo_x86_try() with HODO_ON_RECORD. */
+HODO_SHARED int hodo_x86_call(struct hodo_state *state, uint64_t record, uint64_t window);
 /* 1: the event's filter refuses it; 0: it does not, or that is not known here. */
 HODO_HIDDEN int hodo_x86_refuse(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
 /* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */

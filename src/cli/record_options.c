@@ -205,7 +205,7 @@ const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "clock", .kind = HODO_OPTION_CHOICE, .arg = "tsc|monotonic", AT(clock), .choices = clocks,
 	  .help = "the clock (the TSC where it can be relied on)" },
 	{ .name = "packet-size", .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(packet_size), .min = HODO_PACKET_MIN,
-	  .max = HODO_PACKET_MAX, .wants = "a size from 1K to 8M", .help = "packet (a 16th of the buffer, 1K to 1M)" },
+	  .max = HODO_PACKET_MAX, .wants = "a size from 1K to 4M", .help = "packet (a 16th of the buffer, 1K to 1M)" },
 	{ .name = "packet-age", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(packet_age_ns), .min = 1,
 	  .max = TIME_MAX_NS,
 	  .help = "age at which an open packet is closed (3600)" },

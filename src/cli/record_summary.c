@@ -123,7 +123,7 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_se
 
 	put_room(o, s->room, overview, larger);
 	snprintf(packet, sizeof(packet), o->packet_size < HODO_PACKET_MAX ?
-		 "a larger --packet-size (it was %s) takes up to 8M" : "record less with one event: no packet is larger than %s",
+		 "a larger --packet-size (it was %s) takes up to 4M" : "record less with one event: no packet is larger than %s",
 		 hodo_human_bytes(o->packet_size, size));
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		if (causes[i].n)

@@ -150,7 +150,7 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 
 		put_cause(to, p, l.full, "full", "the ring was full", room_hint(p, hint));
 		put_cause(to, p, l.too_large, "too large", "longer than a packet, or with a text over 65,535 bytes",
-			  p->packet_bytes < HODO_PACKET_MAX ? "--packet-size takes up to 8M" : "");
+			  p->packet_bytes < HODO_PACKET_MAX ? "--packet-size takes up to 4M" : "");
 		if (p->kernel)
 			put_cause(to, p, l.busy, "busy", "others were being written, on several CPUs", "");
 		else

@@ -112,6 +112,7 @@ uint32_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind,
 struct hodo_top_place {
 	uint64_t packet; /* the last one that was looked at while it was open: its sequence number */
 	uint32_t bytes;  /* of its events, counted so far */
+	uint32_t tid;    /* whose the next ones are, unless an anchor says otherwise */
 	uint64_t lost;   /* events that were refused, counted so far */
 };
 
@@ -145,9 +146,9 @@ void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p
 void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p);
 /* Events that were over their rate since the last time; count: they are for the model. */
 void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count);
-/* Counts events of a ring. Returns how many of the len bytes they take. */
+/* Counts events of a ring, of a packet or from where *tid is known. Returns how many of the len bytes they take. */
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
-			       const uint8_t *body, uint32_t len);
+			       const uint8_t *body, uint32_t len, uint32_t *tid);
 /* Events of a ring that were lost. */
 void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, uint64_t lost);
 /* What was counted by id goes to the rows of the names. */

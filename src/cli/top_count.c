@@ -25,7 +25,7 @@ void hodo_top_packet(void *model, const struct hodo_process *p, const struct hod
 {
 	struct hodo_top_image *im = hodo_top_image_of(model, p);
 	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
-	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted = 0;
+	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted = 0, tid = im->place[ring].tid;
 
 	if (!p->ring[ring])
 		return;
@@ -33,7 +33,7 @@ void hodo_top_packet(void *model, const struct hodo_process *p, const struct hod
 	count_lost(im, p, ring);
 	if (p->ring[ring]->reader.next == im->place[ring].packet)
 		counted = im->place[ring].bytes < len ? im->place[ring].bytes : len;
-	hodo_top_count_events(im, p, ring, body + counted, len - counted);
+	hodo_top_count_events(im, p, ring, body + counted, len - counted, &tid);
 }
 
 /* The open packet, which is next or, if the session is late, one of those behind it. */
@@ -53,9 +53,10 @@ static void look_at_ring(struct hodo_top_image *im, const struct hodo_process *p
 	if (at->packet != open && at->packet >= r.next && at->bytes > 0)
 		return;
 	if (at->packet != open)
-		*at = (struct hodo_top_place){ open, 0, at->lost };
+		*at = (struct hodo_top_place){ open, 0, 0, at->lost };
 	if (at->bytes < end - HEADER)
-		at->bytes += hodo_top_count_events(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes);
+		at->bytes += hodo_top_count_events(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes,
+						   &at->tid);
 }
 
 /* ------------------------------------------------------------------- into the model */

@@ -116,18 +116,19 @@ void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p
 }
 
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
-			       const uint8_t *body, uint32_t len)
+			       const uint8_t *body, uint32_t len, uint32_t *tid)
 {
-	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im };
+	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im, *tid };
 	struct hodo_top_model *m = im->model;
-	uint64_t events = m->events.total;
+	uint64_t events = m->events.total, in_events = m->bytes.total;
 	uint32_t bytes = hodo_walk_count(&p->catalog.walk, body, len, &counter);
 	struct hodo_top_row *cpu = cpu_of(im, p, ring);
 
 	if (cpu) {
 		cpu->events.total += m->events.total - events;
-		cpu->bytes.total += bytes;
+		cpu->bytes.total += m->bytes.total - in_events; /* without anchors */
 	}
+	*tid = counter.tid;
 	return bytes;
 }
 

@@ -31,6 +31,7 @@ struct ring {
 	struct hodo_ring_reader reader; /* next: the packet to be counted */
 	bool begun;
 	uint32_t bytes;  /* of its events, counted so far */
+	uint32_t tid;    /* whose the next ones are, unless an anchor says otherwise */
 	uint64_t events; /* of the ring, counted or known to be missed so far */
 	uint64_t too_large, busy; /* when we began */
 };
@@ -158,6 +159,11 @@ static uint32_t offset_of(const struct ring *r)
 	return (uint32_t)(r->reader.word >> HODO_WORD_COUNT_BITS) & (r->reader.packet_size - 1);
 }
 
+static const uint8_t *packet_of(const struct ring *r)
+{
+	return r->reader.packets + (r->reader.next * r->reader.packet_size & (r->reader.ring_size - 1));
+}
+
 /*
  * Copies the packet's events from r->bytes on; open: the one that was when we looked. Their bytes; 0: none, or they may
  * have been written over.
@@ -165,7 +171,7 @@ static uint32_t offset_of(const struct ring *r)
 static uint32_t copy_packet(const struct ring *r, uint64_t open, uint8_t *copy, struct hodo_packet *h)
 {
 	const struct hodo_ring_reader *reader = &r->reader;
-	const uint8_t *packet = reader->packets + (reader->next * reader->packet_size & (reader->ring_size - 1));
+	const uint8_t *packet = packet_of(r);
 	uint64_t end = offset_of(r);
 
 	hodo_shm_copy(h, packet, sizeof(*h));
@@ -211,6 +217,16 @@ static bool begin_ring(struct hodo_top_watch *w, struct ring *r, uint64_t *packe
 	return true;
 }
 
+/* Whose the events are that come to the packet that is counted from its middle on. */
+static void find_thread(struct hodo_top_watch *w, struct ring *r)
+{
+	struct hodo_walk_result walk;
+
+	hodo_shm_copy(w->copy, packet_of(r) + HEADER, r->bytes);
+	hodo_walk(&w->process.catalog.walk, w->copy, r->bytes, 0, UINT32_MAX, &walk);
+	r->tid = walk.cursor.tid;
+}
+
 /* Whether something was new. */
 static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint32_t ring)
 {
@@ -218,12 +234,16 @@ static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint
 	struct ring *r = &w->ring[ring];
 	uint64_t slots = r->reader.ring_size / r->reader.packet_size, before = m->events.total, open;
 
-	if (!look(r, &open) || (!r->begun && !begin_ring(w, r, &open)))
+	bool first = !r->begun;
+
+	if (!look(r, &open) || (first && !begin_ring(w, r, &open)))
 		return false;
 	/* After the word: whatever id is in what is committed is in the catalogue by now. */
 	hodo_catalog_read(&w->process.catalog, w->process.shm + HODO_SHM_CATALOG,
 			  hodo_shm_load64(&((const struct hodo_shm *)w->process.shm)->catalog_used));
 	hodo_top_see_events(im, &w->process);
+	if (first)
+		find_thread(w, r);
 	if (r->reader.next + slots < open + 2) {
 		r->reader.next = open + 2 - slots;
 		r->bytes = 0;
@@ -235,7 +255,7 @@ static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint
 
 		if (len > 0 && r->bytes == 0)
 			count_missed(w, im, ring, h.events_before);
-		counted = len ? hodo_top_count_events(im, &w->process, ring, w->copy, len) : 0;
+		counted = len ? hodo_top_count_events(im, &w->process, ring, w->copy, len, &r->tid) : 0;
 		r->events += m->events.total - events;
 		if (r->reader.next == open) {
 			r->bytes += counted;

@@ -78,21 +78,38 @@ void hodo_ring_switch_locked(const struct hodo_switch *plan)
 	fresh->content_size = 0;
 	fresh->events = 0;
 	fresh->events_discarded = plan->events_discarded;
+	hodo_store(&plan->ring->anchor, 0);
 	hodo_store_release(&plan->ring->word, plan->fresh_word);
 }
 
 void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t tid, uint64_t now,
 			    const struct hodo_piece *pieces, size_t count, size_t total)
 {
-	uint64_t word = hodo_load(&view->ring->word);
+	struct hodo_ring *ring = view->ring;
+	uint64_t word = hodo_load(&ring->word), window = hodo_anchor_window((uintptr_t)__builtin_frame_address(0));
 	uint8_t *p = view->data + (hodo_word_position(word) & view->mask);
-	uint64_t head = now << 16 | id;
+	uint64_t head, key, bytes = total + HODO_EVENT_HEADER;
+	bool anchored;
 
 	/* Somebody else has written the word since the caller looked: a recorder whose memory it is, too. */
 	if (!hodo_ring_has_room(word, view->packet_size, total))
 		return;
-	__builtin_memcpy(p, &head, sizeof(head));
-	__builtin_memcpy(p + 8, &tid, sizeof(tid));
+	/* Two CPUs' clocks may differ by some ticks: what ran back would be taken for a time an epoch later. */
+	if (now < ring->latest)
+		now = ring->latest;
+	head = hodo_event_word(id, now);
+	key = hodo_anchor_key(tid, now);
+	anchored = hodo_load(&ring->anchor) == key;
+	if (!anchored) {
+		uint64_t anchor[2];
+
+		hodo_store(&ring->anchor, 0);
+		hodo_anchor_words(anchor, now, tid, window);
+		__builtin_memcpy(p, anchor, sizeof(anchor));
+		p += sizeof(anchor);
+		bytes += sizeof(anchor);
+	}
+	__builtin_memcpy(p, &head, HODO_EVENT_HEADER);
 	p += HODO_EVENT_HEADER;
 	for (size_t i = 0; i < count; i++) {
 		if (pieces[i].len)
@@ -100,5 +117,11 @@ void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t 
 		p += pieces[i].len;
 	}
 	HODO_INJECT(HODO_INJECT_FALLBACK_STORED);
-	hodo_store_release(&view->ring->word, word + ((total + HODO_EVENT_HEADER) << HODO_WORD_COUNT_BITS) + 1);
+	ring->latest = now;
+	hodo_store_release(&ring->word, word + (bytes << HODO_WORD_COUNT_BITS) + 1);
+	if (anchored)
+		return;
+	/* A writer that is killed here leaves 0. */
+	hodo_store(&ring->window, window + 8);
+	hodo_store(&ring->anchor, key);
 }

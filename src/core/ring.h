@@ -23,6 +23,20 @@
  * switch loads it with acquire before it overwrites the packet. Without it,
  * the new packet's first bytes could be stored before the consumer had read
  * the old ones.
+ *
+ * Anchors (hodo/abi.h). ring->anchor and ring->window are what the last anchor said, if it is in the open packet and
+ * nothing stands between it and the position that it does not hold for; else anchor is 0. Writers alone read them, as
+ * part of "write event". An event that finds another thread or epoch in anchor is written in two steps:
+ *
+ *	1  anchor = 0; the anchor's record, the event's; commit
+ *	2  if nobody has written since: window; then anchor
+ *
+ * Without the 0, a writer that comes between the commit of 1 and its 2 (a signal handler in another epoch, a thread
+ * that has preempted this one) could find the old thread there and write behind an anchor that says otherwise. anchor
+ * comes last in 2, since window alone is nobody's. "Nobody" is: the same ring, commit word and timestamp_begin of the
+ * packet. The word alone comes round again, and another recording may have come to the same place, with the same word
+ * and number. Where 2 is interrupted, anchor stays 0, and the next event writes an anchor that was not needed. A packet
+ * switch clears anchor before its commit: each packet can be read alone.
  */
 #ifndef HODO_CORE_RING_H
 #define HODO_CORE_RING_H
@@ -74,10 +88,40 @@ HODO_ASSERT_SIZE_(struct hodo_switch, 88);
 static inline uint64_t hodo_word_position(uint64_t word) { return word >> HODO_WORD_COUNT_BITS; }
 static inline uint32_t hodo_word_events(uint64_t word) { return (uint32_t)word & HODO_WORD_COUNT_MASK; }
 
-/* Bytes that an event needs free behind the position: the fast writer copies in steps of 8 and may
- * scribble up to 7 bytes behind the event, and a position is never at the packet's very end, where it
- * could not be distinguished from the start of the next. */
-static inline uint64_t hodo_ring_need(uint64_t payload) { return payload + HODO_EVENT_HEADER + 8; }
+/* Bytes that an event needs free behind the position, an anchor in front of it included: the fast writer copies in
+ * steps of 8 and may scribble up to 7 bytes behind the event, and a position is never at the packet's very end, where
+ * it could not be distinguished from the start of the next. */
+static inline uint64_t hodo_ring_need(uint64_t payload)
+{
+	return payload + HODO_ANCHOR_BYTES + HODO_EVENT_HEADER + 8;
+}
+
+/* ------------------------------------------------------------------- records */
+
+/* The first word of an event; its upper 16 bits are the payload's. */
+static inline uint64_t hodo_event_word(uint32_t id, uint64_t ticks)
+{
+	return HODO_FORM_EVENT | (ticks & HODO_TIME_MASK) | (uint64_t)id << HODO_ID_SHIFT;
+}
+
+static inline uint32_t hodo_event_id(uint64_t word) { return (uint32_t)(word >> HODO_ID_SHIFT) & 0xffff; }
+
+/* Both words of an anchor. window: the lowest address, a multiple of 256. */
+static inline void hodo_anchor_words(uint64_t words[2], uint64_t ticks, uint32_t tid, uint64_t window)
+{
+	words[0] = ticks | HODO_FORM_ANCHOR;
+	words[1] = (uint64_t)(tid & ((1u << HODO_TID_BITS) - 1)) | window >> HODO_WINDOW_SHIFT << HODO_TID_BITS;
+}
+/* The window of 16 KiB around an address of the stack. */
+static inline uint64_t hodo_anchor_window(uint64_t address)
+{
+	return (address - HODO_WINDOW / 2) >> HODO_WINDOW_SHIFT << HODO_WINDOW_SHIFT;
+}
+/* What ring->anchor is while events of that thread need none. */
+static inline uint64_t hodo_anchor_key(uint32_t tid, uint64_t ticks)
+{
+	return (uint64_t)tid << 32 | (uint32_t)(ticks >> HODO_EPOCH_SHIFT);
+}
 
 static inline bool hodo_ring_has_room(uint64_t word, uint64_t packet_size, uint64_t payload)
 {
@@ -117,7 +161,8 @@ enum hodo_ring_planned hodo_ring_plan(const struct hodo_ring_config *config, con
 /* Carries the plan out where nobody else may write: the fallback ring, under its lock. */
 void hodo_ring_switch_locked(const struct hodo_switch *plan);
 
-/* Stores an event at the ring's position and commits it, likewise. The event must have room. */
+/* Stores an event at the ring's position, an anchor before it if need be, and commits them, likewise. The event must
+ * have room. */
 void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t tid, uint64_t now,
 			    const struct hodo_piece *pieces, size_t count, size_t total);
 

@@ -81,6 +81,7 @@ struct hodo_func_object {
 		size_t bytes;
 	} mirrors[2];                   /* mapped for it by entry_only.c */
 	bool in_use;
+	bool is_short;                  /* HODO_OBJECT_SHORT */
 	bool seen;                      /* in the scan under way */
 	bool complete;                  /* all kinds of slots were looked for */
 	char path[512];
@@ -134,7 +135,8 @@ extern HODO_HIDDEN bool hodo_func_wanted;
 
 /* slots.c; all under the control lock. */
 HODO_HIDDEN void hodo_slots_scan_begin(void);
-HODO_HIDDEN int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
+HODO_HIDDEN int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note,
+				      bool is_short);
 HODO_HIDDEN void hodo_slots_scan_end(void);
 HODO_HIDDEN void hodo_slots_select(void);
 /* Makes every slot a call or not, as the active sets say. 0 or negative errno. */
@@ -411,8 +413,14 @@ enum hodo_hook {
 	HODO_HOOKS
 };
 extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];
-/* What they may be: while nobody traces, the direct writers, the ways to dispatch (x86_64/func.S). */
-extern HODO_HIDDEN void *const hodo_x86_hooks[3][HODO_HOOKS];
+/* What they may be (x86_64/func.S): */
+enum hodo_hooks {
+	HODO_HOOKS_NONE,     /* while nobody traces */
+	HODO_HOOKS_RECORD,   /* the direct writers of events */
+	HODO_HOOKS_DISPATCH, /* the ways to dispatch */
+	HODO_HOOKS_SHORT     /* the direct writers of calls and returns, for objects that are short */
+};
+extern HODO_HIDDEN void *const hodo_x86_hooks[HODO_HOOKS_SHORT + 1][HODO_HOOKS];
 
 /* returns.c: true if the return address at `at` was replaced: its exit comes as hodo_dispatch_exit(). */
 HODO_HIDDEN bool hodo_returns_possible(const char *trampoline, const char **why_not);

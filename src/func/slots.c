@@ -178,7 +178,7 @@ static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uint
 	return o;
 }
 
-int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note)
+int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short)
 {
 	struct hodo_func_object *o;
 	uintptr_t text, end;
@@ -193,9 +193,11 @@ int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_not
 		look(o, info, note);
 	} else if (!selecting && (o->complete || !hodo_func_wanted)) {
 		o->seen = true;
+		o->is_short = is_short;
 		return hodo_func_wanted ? (int64_t)o->nfunctions : ~(int64_t)o->nfunctions;
 	}
 	o->seen = true;
+	o->is_short = is_short;
 	if (!o->complete && hodo_func_wanted)
 		look_closer(o, info);
 	hodo_select_object(o, info);

@@ -52,19 +52,33 @@ static bool record_alone(const struct hodo_tracer_list *list)
 	       !(hodo_func_unfiltered && list->entry[0].set != 1);
 }
 
-static void set_hooks(const struct hodo_tracer_list *list)
+/* Of hooks that several objects have in common. */
+static bool all_short(void)
 {
-	unsigned row = !list ? 0 : record_alone(list) ? 1 : 2;
-
-	for (int i = 0; i < HODO_HOOKS; i++)
-		hodo_store_release(&hodo_func_hooks[i], (void *)hodo_x86_hooks[row][i]);
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
+		if (o->in_use && o->nfunctions && !o->is_short)
+			return false;
+	}
+	return true;
+}
+
+static void set_hooks(const struct hodo_tracer_list *list)
+{
+	enum hodo_hooks others = !list ? HODO_HOOKS_NONE : record_alone(list) ? HODO_HOOKS_RECORD : HODO_HOOKS_DISPATCH;
+	enum hodo_hooks shorts = others == HODO_HOOKS_RECORD ? HODO_HOOKS_SHORT : others;
+
+	for (int i = 0; i < HODO_HOOKS; i++)
+		hodo_store_release(&hodo_func_hooks[i], (void *)hodo_x86_hooks[all_short() ? shorts : others][i]);
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		const struct hodo_func_object *o = &hodo_func_objects[i];
+		void *const *hooks = hodo_x86_hooks[o->is_short ? shorts : others];
+
 		if (!o->in_use || !o->entry_hook)
 			continue;
-		hodo_store_release(o->entry_hook, hodo_func_hooks[HODO_HOOK_ENTRY]);
-		hodo_store_release(o->exit_hook, hodo_func_hooks[HODO_HOOK_EXIT]);
+		hodo_store_release(o->entry_hook, hooks[HODO_HOOK_ENTRY]);
+		hodo_store_release(o->exit_hook, hooks[HODO_HOOK_EXIT]);
 	}
 }
 

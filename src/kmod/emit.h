@@ -28,6 +28,11 @@
  *
  * The commit is one release store of the ring's word, as in user space: without it a reader on another CPU could see
  * the position before the bytes.
+ *
+ * What the last anchor of the open packet says (hodo/abi.h), the writer knows: tid and epoch. An event of another
+ * thread or epoch goes the rare way, which writes an anchor in front of it. Nobody writes in between, so that needs no
+ * second step as in user space. Where rules look at the event first, the anchor is committed with it; if they refuse
+ * it, tid and epoch are again what they were, and the next event is written over both.
  */
 #ifndef HODO_KMOD_EMIT_H
 #define HODO_KMOD_EMIT_H
@@ -50,10 +55,11 @@
 struct hodo_writer {
 	uint8_t *at;    /* where the next event goes; NULL: nothing is recorded, or there is no packet yet */
 	uint8_t *limit; /* no event ends behind it: see hodo_ring_need() */
-	uint64_t word;  /* the ring's */
 	struct hodo_ring *ring;
 	uint32_t busy;
 	uint32_t cpu; /* HODO_CPU_ANY: the fallback ring */
+	uint32_t tid, epoch; /* of the last anchor in the open packet */
+	uint32_t old_tid, old_epoch; /* the same before the anchor of an event that rules look at */
 	struct hodo_view view; /* packet_size 0: no recording */
 } ____cacheline_aligned;
 
@@ -62,8 +68,8 @@ DECLARE_PER_CPU(struct hodo_writer, hodo_writers);
 struct hodo_emit {
 	unsigned long flags;
 	struct hodo_writer *writer;
-	uint8_t *payload;
-	uint32_t len;
+	uint8_t *record; /* the event's */
+	uint32_t len;    /* of its payload */
 };
 
 /* Declares one. The kernel's compiler clears what is on the stack, which costs as much as storing the event's head. */
@@ -74,11 +80,15 @@ struct hodo_emit {
 #endif
 
 /* writer.c */
-uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len);
 struct hodo_writer *hodo_emit_nested(void);
+/* Writes the head of an event for which the packet has no room, or whose clock is not the TSC. Where it is; NULL: it is
+ * lost, and was counted. */
+uint8_t *hodo_emit_room(struct hodo_writer *w, const struct hodo_event *event, uint32_t len);
+/* … for which there is room, with an anchor in front of it if need be. tid: this thread's. */
+uint8_t *hodo_emit_anchor(struct hodo_writer *w, const struct hodo_event *event, uint32_t tid);
 /* rules.c: hodo_emit_end() of an event that is to be looked at: commits it if it is to be recorded, and does what its
  * triggers say. By value: a struct hodo_emit whose address nobody takes lives in registers. */
-void hodo_rules_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
+void hodo_rules_commit(struct hodo_writer *w, uint8_t *record, uint32_t len, struct hodo_event *event,
 		   unsigned long flags);
 
 /*
@@ -94,37 +104,45 @@ static __always_inline struct hodo_writer *hodo_emit_nested_rare(void)
 	return w;
 }
 
-static __always_inline uint8_t *hodo_emit_room_rare(struct hodo_writer *w, uint32_t len)
+static __always_inline uint8_t *hodo_emit_room_rare(struct hodo_writer *w, const struct hodo_event *event,
+						    uint32_t len)
 {
 	uint8_t *p;
 
-	asm volatile("call hodo_emit_room_saved" : "=a"(p), ASM_CALL_CONSTRAINT : "D"(w), "S"(len) : "memory", "cc");
+	asm volatile("call hodo_emit_room_saved"
+		     : "=a"(p), ASM_CALL_CONSTRAINT
+		     : "D"(w), "S"(event), "d"(len)
+		     : "memory", "cc");
 	return p;
 }
 
-static __always_inline void hodo_rules_commit_rare(struct hodo_writer *w, uint8_t *payload, uint32_t len,
+static __always_inline uint8_t *hodo_emit_anchor_rare(struct hodo_writer *w, const struct hodo_event *event,
+						      uint32_t tid)
+{
+	uint8_t *p;
+
+	asm volatile("call hodo_emit_anchor_saved"
+		     : "=a"(p), "+d"(tid), ASM_CALL_CONSTRAINT
+		     : "D"(w), "S"(event)
+		     : "memory", "cc");
+	return p;
+}
+
+static __always_inline void hodo_rules_commit_rare(struct hodo_writer *w, uint8_t *record, uint32_t len,
 						  struct hodo_event *event, unsigned long flags)
 {
 	register unsigned long r8 asm("r8") = flags;
 
 	asm volatile("call hodo_rules_commit_saved"
 		     : ASM_CALL_CONSTRAINT
-		     : "D"(w), "S"(payload), "d"(len), "c"(event), "r"(r8)
+		     : "D"(w), "S"(record), "d"(len), "c"(event), "r"(r8)
 		     : "rax", "memory", "cc");
-}
-
-static __always_inline uint64_t hodo_monotonic_rare(void)
-{
-	uint64_t ns;
-
-	asm volatile("call hodo_monotonic_saved" : "=a"(ns), ASM_CALL_CONSTRAINT : : "memory", "cc");
-	return ns;
 }
 #else
 #define hodo_emit_nested_rare hodo_emit_nested
 #define hodo_emit_room_rare hodo_emit_room
+#define hodo_emit_anchor_rare hodo_emit_anchor
 #define hodo_rules_commit_rare hodo_rules_commit
-#define hodo_monotonic_rare ktime_get_mono_fast_ns
 #endif
 
 DECLARE_STATIC_KEY_FALSE(hodo_clock_monotonic);
@@ -136,20 +154,53 @@ static __always_inline uint64_t hodo_ticks(void)
 	if (!static_branch_unlikely(&hodo_clock_monotonic))
 		return rdtsc();
 #endif
-	return hodo_monotonic_rare();
+	return ktime_get_mono_fast_ns();
 }
 
-static __always_inline void *hodo_emit_head(struct hodo_emit *e, const struct hodo_event *event, uint32_t len,
-					    struct hodo_writer *w, uint8_t *p, uint64_t ticks)
+/* Whether an event can be written at p without more ado, in a recording by the TSC. */
+static __always_inline bool hodo_emit_has_room(const struct hodo_writer *w, const uint8_t *p, uint32_t len)
 {
-	put_unaligned(ticks << 16 | event->id, (uint64_t *)p);
-	put_unaligned((uint32_t)current->pid, (uint32_t *)(p + 8));
+#ifdef CONFIG_X86
+	return !static_branch_unlikely(&hodo_clock_monotonic) && likely(p + HODO_EVENT_HEADER + len <= w->limit);
+#else
+	return false;
+#endif
+}
+
+/* Writes an event's head there. False: the last anchor is of another thread or epoch. */
+static __always_inline bool hodo_emit_head(const struct hodo_writer *w, uint8_t *p, const struct hodo_event *event)
+{
+#ifdef CONFIG_X86
+	uint32_t low, epoch;
+
+	if (unlikely(w->tid != (uint32_t)current->pid))
+		return false;
+	/* The TSC's bits from HODO_EPOCH_SHIFT on. The compiler would take four instructions. */
+	asm volatile("rdtsc\n\tshldl %2, %%eax, %%edx"
+		     : "=a"(low), "=d"(epoch)
+		     : "i"(32 - HODO_EPOCH_SHIFT)
+		     : "cc");
+	if (unlikely(w->epoch != epoch))
+		return false;
+	/* The payload comes over the last two bytes. */
+	put_unaligned(event->head | (low & HODO_TIME_MASK), (uint64_t *)p);
+	return true;
+#else
+	return false;
+#endif
+}
+
+static __always_inline void *hodo_emit_payload(struct hodo_emit *e, uint32_t len, struct hodo_writer *w,
+					       uint8_t *record)
+{
+	uint8_t *payload = record + HODO_EVENT_HEADER;
+
 	e->writer = w;
-	e->payload = p + HODO_EVENT_HEADER;
+	e->record = record;
 	e->len = len;
-	if (!e->payload) /* which the compiler would think possible */
+	if (!payload) /* which the compiler would think possible */
 		__builtin_unreachable();
-	return e->payload;
+	return payload;
 }
 
 /* Release: of the fallback ring's writers, the next one sees what this one has stored. */
@@ -174,14 +225,16 @@ static __always_inline void *hodo_emit_begin(struct hodo_emit *e, const struct h
 	w->busy = 1;
 	barrier();
 	p = w->at;
-	if (unlikely(p + HODO_EVENT_HEADER + len > w->limit)) {
-		p = hodo_emit_room_rare(w, len);
+	if (unlikely(!hodo_emit_has_room(w, p, len))) {
+		p = hodo_emit_room_rare(w, event, len);
 		if (!p) {
 			smp_store_release(&w->busy, 0);
 			goto out;
 		}
+	} else if (unlikely(!hodo_emit_head(w, p, event))) {
+		p = hodo_emit_anchor_rare(w, event, (uint32_t)current->pid);
 	}
-	return hodo_emit_head(e, event, len, w, p, hodo_ticks());
+	return hodo_emit_payload(e, len, w, p);
 out:
 	raw_local_irq_restore(e->flags);
 	return NULL;
@@ -198,8 +251,6 @@ static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const st
 	struct hodo_writer *w;
 	uint8_t *p;
 
-	if (static_branch_unlikely(&hodo_clock_monotonic))
-		return NULL;
 	raw_local_irq_disable();
 	e->flags = X86_EFLAGS_IF;
 	w = this_cpu_ptr(&hodo_writers);
@@ -210,32 +261,30 @@ static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const st
 	w->busy = 1;
 	barrier();
 	p = w->at;
-	if (unlikely(p + HODO_EVENT_HEADER + len > w->limit)) {
+	if (unlikely(!hodo_emit_has_room(w, p, len) || !hodo_emit_head(w, p, event))) {
 		hodo_emit_leave(w, e->flags);
 		return NULL;
 	}
-	return hodo_emit_head(e, event, len, w, p, rdtsc());
+	return hodo_emit_payload(e, len, w, p);
 #else
 	return NULL;
 #endif
 }
 
-static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len)
+/* bytes: the record's, and those of an anchor in front of it that is not committed yet. */
+static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *end, uint32_t bytes)
 {
-	uint64_t word = w->word + ((uint64_t)(HODO_EVENT_HEADER + len) << HODO_WORD_COUNT_BITS) + 1;
-
-	w->at = payload + len;
-	w->word = word;
-	smp_store_release(&w->ring->word, word);
+	w->at = end;
+	smp_store_release(&w->ring->word, w->ring->word + ((uint64_t)bytes << HODO_WORD_COUNT_BITS) + 1);
 }
 
 static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event *event)
 {
 	if (unlikely(event->rules)) {
-		hodo_rules_commit_rare(e->writer, e->payload, e->len, event, e->flags);
+		hodo_rules_commit_rare(e->writer, e->record, e->len, event, e->flags);
 		return;
 	}
-	hodo_emit_commit(e->writer, e->payload, e->len);
+	hodo_emit_commit(e->writer, e->record + HODO_EVENT_HEADER + e->len, HODO_EVENT_HEADER + e->len);
 	hodo_emit_leave(e->writer, e->flags);
 }
 

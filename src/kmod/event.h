@@ -2,7 +2,7 @@
 /*
  * event.h - an event of the kernel: what its writers read, what is said of it, and who switches it on and off.
  *
- * Everything but id and rules is written under hodo_lock alone. id and rules are set before the
+ * Everything but id, head and rules is written under hodo_lock alone. These are set before the
  * event is switched on, and change when no writer is inside (hodo_quiesce()).
  */
 #ifndef HODO_KMOD_EVENT_H
@@ -37,8 +37,9 @@ struct hodo_source {
 
 struct hodo_event {
 	/* What writers read. */
-	uint16_t id;
+	uint64_t head; /* of its records: hodo_event_word() of id, at time 0 */
 	struct hodo_rules *rules; /* NULL: every one is recorded */
+	uint16_t id;
 
 	/* Said by who adds it, and constant. Names are at most HODO_NAME_MAX bytes. */
 	const char *provider, *name; /* with .begin or .end where the kind says so */

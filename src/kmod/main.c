@@ -17,7 +17,6 @@ static void end_recordings(void)
 	hodo_recording_end();
 	hodo_recording_reset();
 	mutex_unlock(&hodo_lock);
-	hodo_recording_exit();
 }
 
 /*

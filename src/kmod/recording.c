@@ -11,7 +11,6 @@
 #include <linux/random.h>
 #include <linux/string.h>
 #include <linux/utsname.h>
-#include <linux/workqueue.h>
 
 struct hodo_recording hodo_recording;
 struct hodo_tree_config hodo_tree_config = {
@@ -73,33 +72,6 @@ static void fill_shm(const struct hodo_recording *r, enum hodo_clock clock)
 	fill_moment(&f->first);
 }
 
-/*
- * Events have 48 bits of the clock, which come round after a day or so. Who reads extends them from the event
- * before, or the packet's beginning: neither may be that old. So old packets are closed, or begin anew, also where
- * no recorder asks for it, and events are rare.
- */
-#define REFRESH_AGE (1ull << 47)      /* ticks */
-#define REFRESH_INTERVAL (3600u * HZ) /* much less than as many ticks */
-
-static void refresh(struct work_struct *work);
-static DECLARE_DELAYED_WORK(refresh_work, refresh);
-
-static void refresh(struct work_struct *work)
-{
-	mutex_lock(&hodo_lock);
-	if (hodo_recording.by != HODO_RECORDED_NOT && !hodo_recording.stopped) {
-		hodo_writers_flush(REFRESH_AGE);
-		schedule_delayed_work(&refresh_work, REFRESH_INTERVAL);
-	}
-	mutex_unlock(&hodo_lock);
-}
-
-/* Without hodo_lock, which the work takes. */
-void hodo_recording_exit(void)
-{
-	cancel_delayed_work_sync(&refresh_work);
-}
-
 /* With by, asked and config set. */
 static int begin(struct hodo_recording *r, enum hodo_clock clock)
 {
@@ -125,7 +97,6 @@ static int begin(struct hodo_recording *r, enum hodo_clock clock)
 	if (err)
 		goto threads;
 	hodo_registry_on();
-	mod_delayed_work(system_wq, &refresh_work, REFRESH_INTERVAL);
 	return 0;
 threads:
 	hodo_threads_stop();

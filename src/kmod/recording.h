@@ -43,8 +43,6 @@ void hodo_recording_stop(void);
 void hodo_recording_end(void);
 /* Empties the buffers: the tree's recording begins anew if it runs. -EBUSY: a recorder's. */
 int hodo_recording_reset(void);
-/* The module goes; there is no recording any more. Without hodo_lock. */
-void hodo_recording_exit(void);
 
 /* Whether the present recording is to have the event: by its patterns, or its file in the tree. */
 bool hodo_recording_wants(const struct hodo_event *event);

@@ -207,6 +207,7 @@ static int take_id(struct hodo_event *event)
 		return -ENOSPC;
 	__set_bit(id, ids);
 	event->id = id;
+	event->head = hodo_event_word(id, 0);
 	return 0;
 }
 

@@ -215,31 +215,41 @@ static bool within_rates(struct hodo_rules *rules, const struct hodo_event *even
 	return false;
 }
 
-static void look_at(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event)
+/* Whether it was committed. */
+static bool look_at(struct hodo_writer *w, uint8_t *record, uint32_t len, struct hodo_event *event)
 {
+	uint8_t *payload = record + HODO_EVENT_HEADER;
 	struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX];
 	struct hodo_rules *rules = event->rules;
 	struct hodo_look look;
 	uint32_t verdict;
+	bool recorded;
 
 	if (hodo_load_seq(&stopped))
-		return;
+		return false;
 	look.vars.get = get_var;
 	look.pieces = pieces;
 	look.count = hodo_payload_pieces(&rules->payload, payload, len, pieces);
 	look.shm = memory();
 	verdict = hodo_look_triggers(&look, &look_ops, rules->bound, rules->n);
-	if (rules->record && !hodo_load_acquire(&awaits_start) &&
-	    (!rules->filter || hodo_filter_run(rules->filter, pieces, look.count, &look.vars)) &&
-	    within_rates(rules, event, &look))
-		hodo_emit_commit(w, payload, len);
+	recorded = rules->record && !hodo_load_acquire(&awaits_start) &&
+		   (!rules->filter || hodo_filter_run(rules->filter, pieces, look.count, &look.vars)) &&
+		   within_rates(rules, event, &look);
+	if (recorded)
+		hodo_emit_commit(w, payload + len, (uint32_t)(payload + len - w->at));
 	if (verdict)
 		act(event, verdict);
+	return recorded;
 }
 
-void hodo_rules_commit(struct hodo_writer *w, uint8_t *payload, uint32_t len, struct hodo_event *event,
+void hodo_rules_commit(struct hodo_writer *w, uint8_t *record, uint32_t len, struct hodo_event *event,
 		   unsigned long flags)
 {
-	look_at(w, payload, len, event);
+	bool anchor = record != w->at; /* in front of it, which is committed with it */
+
+	if (!look_at(w, record, len, event) && anchor) {
+		w->tid = w->old_tid;
+		w->epoch = w->old_epoch;
+	}
 	hodo_emit_leave(w, flags);
 }

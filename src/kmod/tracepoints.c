@@ -209,19 +209,20 @@ EXPORT_SYMBOL_GPL(hodo_tracepoint_set_remove);
 /* What probes in modules of their own call. */
 EXPORT_PER_CPU_SYMBOL_GPL(hodo_writers);
 EXPORT_SYMBOL_GPL(hodo_emit_room);
+EXPORT_SYMBOL_GPL(hodo_emit_anchor);
 EXPORT_SYMBOL_GPL(hodo_emit_nested);
 EXPORT_SYMBOL_GPL(hodo_rules_commit);
 EXPORT_SYMBOL_GPL(hodo_clock_monotonic);
 #ifdef CONFIG_X86_64
 /* Of saved.S; what they take and return is known to emit.h alone. */
 void hodo_emit_room_saved(void);
+void hodo_emit_anchor_saved(void);
 void hodo_emit_nested_saved(void);
 void hodo_rules_commit_saved(void);
-void hodo_monotonic_saved(void);
 EXPORT_SYMBOL_GPL(hodo_emit_room_saved);
+EXPORT_SYMBOL_GPL(hodo_emit_anchor_saved);
 EXPORT_SYMBOL_GPL(hodo_emit_nested_saved);
 EXPORT_SYMBOL_GPL(hodo_rules_commit_saved);
-EXPORT_SYMBOL_GPL(hodo_monotonic_saved);
 #endif
 
 /* ----------------------------------------------------------------- vstring */

@@ -7,6 +7,7 @@
 #include "emit.h"
 #include "kmod.h"
 #include "recording.h"
+#include "saved.h"
 
 #include <core/atomic.h>
 
@@ -23,6 +24,22 @@ DEFINE_PER_CPU(struct hodo_writer, hodo_writers);
 DEFINE_STATIC_KEY_FALSE(hodo_clock_monotonic);
 static struct hodo_writer fallback = { .cpu = HODO_CPU_ANY };
 static struct hodo_ring_config ring_config; /* changes while no event is on */
+
+/* In a writer's tid: no thread's number. */
+#define NO_ANCHOR (~0u)        /* the open packet has none yet */
+#define OF_FALLBACK (1u << 31) /* so that all its events go the rare way, where their time is looked at */
+
+/* saved.h's. */
+static_assert(offsetof(struct hodo_writer, at) == HODO_WRITER_AT &&
+	      offsetof(struct hodo_writer, ring) == HODO_WRITER_RING &&
+	      offsetof(struct hodo_writer, cpu) == HODO_WRITER_CPU &&
+	      offsetof(struct hodo_writer, tid) == HODO_WRITER_TID &&
+	      offsetof(struct hodo_writer, epoch) == HODO_WRITER_EPOCH);
+static_assert(offsetof(struct hodo_event, head) == HODO_EVENT_HEAD &&
+	      offsetof(struct hodo_event, rules) == HODO_EVENT_RULES && offsetof(struct hodo_ring, word) == 0);
+static_assert(HODO_SAVED_ANCHOR == HODO_FORM_ANCHOR && HODO_SAVED_ANCHOR_BYTES == HODO_ANCHOR_BYTES &&
+	      HODO_SAVED_TIME_MASK == HODO_TIME_MASK && HODO_SAVED_EPOCH_SHIFT == HODO_EPOCH_SHIFT &&
+	      HODO_SAVED_COUNT_BITS == HODO_WORD_COUNT_BITS);
 
 /* ----------------------------------------------------------------- waking */
 
@@ -53,12 +70,23 @@ static void take_place(struct hodo_writer *w)
 {
 	uint64_t position;
 
-	w->word = w->ring->word;
-	position = hodo_word_position(w->word);
+	w->tid = NO_ANCHOR;
+	position = hodo_word_position(w->ring->word);
 	w->at = w->view.data + (position & w->view.mask);
 	/* As hodo_ring_has_room() has it. */
 	w->limit = (uint8_t *)hodo_ring_packet(&w->view, position) + w->view.packet_size -
 		   (hodo_ring_need(0) - HODO_EVENT_HEADER);
+}
+
+/*
+ * A time for the ring, no earlier than the last one: what ran back would be taken for a time an epoch later. The
+ * fallback ring's writers are on several CPUs, whose clocks may differ by some ticks; and what an NMI reads of
+ * CLOCK_MONOTONIC while the kernel corrects its pace may be ahead of what is read next. Without the two bits that
+ * records do not have, so that no packet begins after its first event.
+ */
+static uint64_t not_back(const struct hodo_writer *w, uint64_t ticks)
+{
+	return w->ring->latest = max(ticks & ~3ull, w->ring->latest);
 }
 
 /* False: the ring is full. */
@@ -66,37 +94,82 @@ static bool next_packet(struct hodo_writer *w)
 {
 	struct hodo_switch plan;
 
-	if (hodo_ring_plan(&ring_config, &w->view, w->cpu, w->word, &plan) != HODO_RING_PLANNED)
+	if (hodo_ring_plan(&ring_config, &w->view, w->cpu, w->ring->word, &plan) != HODO_RING_PLANNED)
 		return false;
-	plan.now = hodo_ticks();
+	plan.now = not_back(w, hodo_ticks());
 	hodo_ring_switch_locked(&plan);
 	take_place(w);
 	packet_closed();
 	return true;
 }
 
-uint8_t *hodo_emit_room(struct hodo_writer *w, uint32_t len)
+/* There is room for an event now. False: it is lost, and was counted. */
+static bool make_room(struct hodo_writer *w, uint32_t len)
 {
 	if (w->view.packet_size == 0) {
 		if (w->ring) /* a CPU that came after the recording began */
 			w->ring->lost_full++;
-		return NULL;
+		return false;
 	}
 	if (!hodo_ring_fits(w->view.packet_size, len)) {
 		w->ring->lost_too_large++;
-		return NULL;
+		return false;
 	}
 	if (w->at) {
 		if (!next_packet(w)) {
 			w->ring->lost_full++;
-			return NULL;
+			return false;
 		}
 	} else {
-		if (hodo_ring_activate(&ring_config, w->ring, w->view.data, w->cpu, hodo_ticks()) < 0)
-			return NULL;
+		if (hodo_ring_activate(&ring_config, w->ring, w->view.data, w->cpu, not_back(w, hodo_ticks())) < 0)
+			return false;
 		take_place(w);
 	}
-	return w->at;
+	return true;
+}
+
+static void put_anchor(uint8_t *p, uint32_t tid, uint64_t ticks)
+{
+	uint64_t words[2];
+
+	hodo_anchor_words(words, ticks, tid, 0); /* no call's record stands behind it that would need a window */
+	memcpy(p, words, sizeof(words));
+}
+
+uint8_t *hodo_emit_anchor(struct hodo_writer *w, const struct hodo_event *event, uint32_t tid)
+{
+	uint64_t ticks = hodo_ticks();
+	uint8_t *p = w->at;
+	uint32_t epoch;
+
+	if (w->cpu == HODO_CPU_ANY)
+		tid |= OF_FALLBACK;
+	if (w->cpu == HODO_CPU_ANY || static_branch_unlikely(&hodo_clock_monotonic))
+		ticks = not_back(w, ticks);
+	epoch = (uint32_t)(ticks >> HODO_EPOCH_SHIFT);
+	if (w->tid != tid || w->epoch != epoch) {
+		put_anchor(p, tid, ticks);
+		p += HODO_ANCHOR_BYTES;
+		if (event->rules) {
+			w->old_tid = w->tid;
+			w->old_epoch = w->epoch;
+		} else {
+			w->at = p;
+			smp_store_release(&w->ring->word,
+					  w->ring->word + (HODO_ANCHOR_BYTES << HODO_WORD_COUNT_BITS));
+		}
+		w->tid = tid;
+		w->epoch = epoch;
+	}
+	put_unaligned(event->head | (ticks & HODO_TIME_MASK), (uint64_t *)p);
+	return p;
+}
+
+uint8_t *hodo_emit_room(struct hodo_writer *w, const struct hodo_event *event, uint32_t len)
+{
+	if (w->at + HODO_EVENT_HEADER + len > w->limit && !make_room(w, len))
+		return NULL;
+	return hodo_emit_anchor(w, event, (uint32_t)current->pid);
 }
 
 /* Pairs with the release of busy: what the last writer has stored is seen by the next. */
@@ -107,8 +180,8 @@ static bool lock_fallback(void)
 	if (fallback.view.packet_size == 0 || !hodo_cas_acquire(&fallback.busy, &free, 1))
 		return false;
 	/* The clock is not read before the lock is ours. Without it, rdtsc may run ahead of the lock, as no memory
-	 * barrier holds it back, and give a time before that of the last writer, on another CPU: readers take a
-	 * time that runs back for one whose 48 bits have come round. */
+	 * barrier holds it back, and give a time before that of the last writer, on another CPU: the event would get
+	 * that one's, see not_back(). */
 	rmb(); /* on x86 lfence, which the kernel's own rdtsc_ordered() has for that */
 	return true;
 }
@@ -131,13 +204,13 @@ static void flush(struct hodo_writer *w, uint64_t age)
 
 	if (!w->at)
 		return;
-	p = hodo_ring_packet(&w->view, hodo_word_position(w->word));
-	now = hodo_ticks();
-	if (hodo_word_events(w->word)) {
+	p = hodo_ring_packet(&w->view, hodo_word_position(w->ring->word));
+	now = not_back(w, hodo_ticks());
+	if (hodo_word_events(w->ring->word)) {
 		if (age == 0 || now - p->timestamp_begin > age)
 			next_packet(w);
-	} else if (now - p->timestamp_begin > age) {
-		/* It begins anew: the 48 bits of its first event's time are extended from there. */
+	} else if (now - p->timestamp_begin > age && w->at == (uint8_t *)(p + 1)) {
+		/* It begins anew, so that it has its age with its first event, too. Behind an anchor it is too late. */
 		WRITE_ONCE(p->timestamp_begin, now);
 	}
 }
@@ -194,7 +267,7 @@ static void attach(struct hodo_writer *w, struct hodo_memory *m, uint32_t ring)
 {
 	w->ring = m ? hodo_memory_ring(m, ring) : NULL;
 	w->at = w->limit = NULL;
-	w->word = 0;
+	w->tid = NO_ANCHOR;
 	w->view = (struct hodo_view){ 0 };
 	if (m)
 		w->view = (struct hodo_view){ .ring = w->ring, .data = m->data[ring], .mask = m->layout.ring_size - 1,

@@ -53,31 +53,43 @@ static void count_run(struct hodo_stream *s, struct counts *counts)
 {
 	const struct hodo_read_layouts *l = s->trace->layouts;
 	const uint8_t *p = s->p, *end = s->avail;
-	uint64_t last = s->time_last, limit = s->time_limit, n = 0;
+	uint64_t limit = s->time_limit, n = 0;
+	struct hodo_cursor cursor = s->cursor;
 
 	while ((size_t)(end - p) >= HODO_EVENT_HEADER) {
-		uint64_t word = load64(p), time;
-		uint32_t id = (uint16_t)word;
-		size_t size = hodo_layouts_size(l, id, p, (size_t)(end - p));
+		size_t room = (size_t)(end - p), size = hodo_layouts_size_at(l, p, room);
+		uint64_t word = room >= 8 ? load64(p) : load32(p) | (uint64_t)load16(p + 4) << 32;
+		uint64_t form = word & HODO_FORM_MASK;
+		uint64_t time = form == HODO_FORM_ANCHOR ? word & ~3ull : hodo_cursor_time(&cursor, word);
+		uint32_t id = form == HODO_FORM_EVENT ? hodo_event_id(word) : l->call[form & 1];
 
-		if (__builtin_expect(size == 0 || size > (size_t)(end - p), 0))
+		if (__builtin_expect(size == 0 || size > room, 0))
 			break;
-		time = last + (((word >> 16) - last) & TIMESTAMP_MASK);
 		p += size;
-		if (__builtin_expect(time > limit || time < last, 0)) {
+		if (__builtin_expect(time > limit || time < cursor.time, 0)) {
+			if (form == HODO_FORM_ANCHOR)
+				cursor.anchored = false;
+			counts->out_of_time++;
+			continue;
+		}
+		if (__builtin_expect(form == HODO_FORM_ANCHOR, 0)) {
+			hodo_cursor_anchor(&cursor, word, load64(p - 8));
+			continue;
+		}
+		if (__builtin_expect(!cursor.anchored, 0)) {
 			counts->out_of_time++;
 			continue;
 		}
 		if (__builtin_expect(s->packet_events + n == 0, 0))
 			counts->first = time;
-		last = time;
+		cursor.time = time;
 		counts->events[id]++;
-		if (l->fixed[id] == 0)
-			counts->bytes[id] += size;
+		if (l->fixed[id] != size)
+			counts->bytes[id] += size - l->fixed[id];
 		n++;
 	}
 	s->p = p;
-	s->time_last = last;
+	s->cursor = cursor;
 	s->packet_events += n;
 }
 
@@ -101,7 +113,7 @@ static void note_packet(struct hodo_stream *s, struct count_arg *a)
 {
 	struct hodo_read_totals *t = &a->totals;
 	int64_t first = hodo_read_clock_ns(&s->trace->pub.clock, a->counts->first);
-	int64_t last = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
+	int64_t last = hodo_read_clock_ns(&s->trace->pub.clock, s->cursor.time);
 
 	if (s->packet_events && (t->events == 0 || first < t->begin_ns))
 		t->begin_ns = first;

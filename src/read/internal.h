@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "layout.h"
 #include "losses.h"
 
 #define METADATA_MAX_BYTES (1u << 30)
@@ -25,7 +26,6 @@
 #define STREAMS_MAX        (HODO_CPUS_MAX + 1u) /* of one folder */
 #define WARNINGS_MAX       100u
 #define NS_PER_S           1000000000ull
-#define TIMESTAMP_MASK     ((1ull << HODO_TIMESTAMP_BITS) - 1)
 
 static inline uint64_t load64(const uint8_t *p)
 {
@@ -163,7 +163,7 @@ struct hodo_stream {
 	uint64_t events_gap;         /* events that the headers skip: overwritten or unwritten */
 	uint64_t discarded;          /* the last header's, and those of the segments before */
 	uint64_t discarded_before;   /* the segments before */
-	uint64_t time_last;          /* ticks of the last event or header */
+	struct hodo_cursor cursor;     /* behind the last record of this packet */
 	uint64_t time_limit;         /* latest valid time in this packet */
 
 	/* The event that is next in this stream (merge.c). */
@@ -172,6 +172,11 @@ struct hodo_stream {
 	uint32_t event_id;
 	uint32_t event_bytes;
 	uint64_t event_ticks;
+	uint32_t event_tid;
+	struct {
+		uint64_t addr;
+		uint32_t frame;
+	} __attribute__((packed)) call; /* payload of an event that was a call or return */
 	int64_t event_ns;
 	bool started;
 	bool skip; /* this packet's events are not wanted */
@@ -323,6 +328,18 @@ struct hodo_names {
 	uint32_t changes;
 };
 
+/* Objects with HODO_OBJECT_SHORT (shorts.c). All zero: none. */
+struct hodo_shorts {
+	struct hodo_short {
+		uint64_t start, end;
+		uint64_t from, until; /* ticks */
+	} *object;
+	uint32_t n;
+	uint32_t near[256]; /* the object that was found last at such an address */
+};
+/* The address of which a call's record has these bits (hodo_call_function()); they themselves if no object has it. */
+uint64_t hodo_read_shorts_address(struct hodo_shorts *shorts, uint64_t bits, uint64_t ticks);
+
 struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
@@ -349,6 +366,7 @@ struct hodo_trace {
 	struct hodo_arena memory;  /* of classes and their texts */
 	struct hodo_read_object *objects;
 	uint32_t nobjects;
+	struct hodo_shorts shorts;
 	char **warnings;
 	uint32_t nwarnings;
 	uint32_t warned;

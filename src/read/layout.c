@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include <base/vec.h>
-
-#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1)
+#include <core/ring.h>
 
 struct unaligned64 {
 	uint64_t v;
@@ -47,6 +46,18 @@ static int make_room(struct hodo_read_layouts *l, uint32_t id)
 	return 0;
 }
 
+int hodo_read_layouts_calls(struct hodo_read_layouts *layouts, uint32_t entry, uint32_t exit)
+{
+	const uint64_t bytes = HODO_EVENT_HEADER + sizeof(uint64_t) + sizeof(uint32_t);
+
+	if (!layouts || !hodo_layouts_have(layouts, entry) || !hodo_layouts_have(layouts, exit) ||
+	    layouts->fixed[entry] != bytes || layouts->fixed[exit] != bytes)
+		return -EINVAL;
+	layouts->call[HODO_FORM_CALL] = entry;
+	layouts->call[HODO_FORM_RETURN] = exit;
+	return 0;
+}
+
 int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const uint8_t *types,
 			  uint32_t nfields)
 {
@@ -68,62 +79,102 @@ int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const 
 	return 0;
 }
 
+void hodo_layouts_note_call(struct hodo_read_layouts *layouts, uint32_t id, uint32_t kind, const char *name,
+			    const uint8_t *types, uint32_t nfields)
+{
+	if (kind != HODO_KIND_FUNCTION || nfields != 2 || types[0] != HODO_TYPE_PTR || types[1] != HODO_TYPE_U32)
+		return;
+	if (strcmp(name, "func:entry") == 0)
+		layouts->call[HODO_FORM_CALL] = id;
+	else if (strcmp(name, "func:exit") == 0)
+		layouts->call[HODO_FORM_RETURN] = id;
+}
+
 /* Read once: the memory may be shared with a hostile process. */
-static uint64_t head_at(const uint8_t *p)
+static uint64_t word_at(const uint8_t *p)
 {
 	return ((const volatile struct unaligned64 *)p)->v;
 }
 
-void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *body, size_t bytes,
-		       uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t step_max, uint64_t events_max,
-		       struct hodo_read_walk *walk)
+/* The first word of the record at p, as far as there are bytes. */
+static inline uint64_t first_word(const uint8_t *p, uint64_t room)
 {
+	uint64_t word = 0;
+
+	if (room >= sizeof(word))
+		return word_at(p);
+	if (room)
+		memcpy(&word, p, room);
+	return word;
+}
+
+/* Bytes of the record; 0: it is none. As hodo_layouts_size_at(), of a word that is read once. */
+static inline uint64_t size_of(const struct hodo_read_layouts *l, uint64_t word, const uint8_t *p, uint64_t room)
+{
+	uint64_t form = word & HODO_FORM_MASK;
+
+	if (room < HODO_EVENT_HEADER)
+		return HODO_EVENT_HEADER;
+	if (form == HODO_FORM_EVENT)
+		return word & HODO_EVENT_UNUSED ? 0 : hodo_layouts_size(l, hodo_event_id(word), p, room);
+	if (form == HODO_FORM_ANCHOR)
+		return HODO_ANCHOR_BYTES;
+	return word && l->call[form] ? HODO_CALL_BYTES : 0;
+}
+
+void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *body, size_t bytes,
+		       uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t events_max,
+		       struct hodo_walked *walked)
+{
+	struct hodo_cursor cursor = hodo_cursor_begin(timestamp_begin);
 	const uint8_t *p = body, *end = p + bytes;
-	struct hodo_read_walk w = { .timestamp_last = timestamp_begin, .stop = HODO_READ_STOP_END };
+	struct hodo_walked w = { .walk.stop = HODO_READ_STOP_END };
 
-	while (p < end && w.events < events_max && w.stop == HODO_READ_STOP_END) {
-		size_t room = (size_t)(end - p);
-		uint64_t head = room < HODO_EVENT_HEADER ? 0 : head_at(p), size;
-		uint32_t id = (uint16_t)head;
+	while (p < end) {
+		uint64_t room = (uint64_t)(end - p), word = first_word(p, room), size = size_of(layouts, word, p, room);
+		bool anchor = (word & HODO_FORM_MASK) == HODO_FORM_ANCHOR;
+		uint64_t time = anchor ? word & ~3ull : hodo_cursor_time(&cursor, word);
 
-		if (room < HODO_EVENT_HEADER) {
-			w.stop = HODO_READ_STOP_SHORT;
+		if (__builtin_expect(size == 0 || size > room, 0)) {
+			w.walk.stop = size ? HODO_READ_STOP_SHORT : HODO_READ_STOP_ID;
 			break;
 		}
-		size = hodo_layouts_size(layouts, id, p, room);
-		if (size == 0 || size > room) {
-			w.stop = size ? HODO_READ_STOP_SHORT : HODO_READ_STOP_ID;
+		if (__builtin_expect(time > timestamp_limit || time < cursor.time, 0)) {
+			w.walk.stop = HODO_READ_STOP_TIME;
 			break;
 		}
-		/* Most events come in runs of one id and size. */
-		for (;;) {
-			uint64_t step = ((head >> 16) - w.timestamp_last) & TIMESTAMP_MASK;
-			uint64_t time = w.timestamp_last + step;
+		if (__builtin_expect(anchor, 0)) {
+			uint64_t next = first_word(p + size, room - size);
 
-			if (step > step_max || time > timestamp_limit || time < w.timestamp_last) {
-				w.stop = HODO_READ_STOP_TIME;
-				break;
+			if (room - size >= HODO_EVENT_HEADER && ((next ^ word) & HODO_TIME_MASK) == 0) {
+				w.anchor_bytes = (size_t)(p - body);
+				w.anchor_events = w.walk.events;
 			}
-			w.timestamp_last = time;
-			w.events++;
-			p += size;
-			if (!layouts->fixed[id] || w.events == events_max || (size_t)(end - p) < size)
-				break;
-			head = head_at(p);
-			if ((uint16_t)head != id)
-				break;
+			hodo_cursor_anchor(&cursor, word, word_at(p + 8));
+		} else if (__builtin_expect(!cursor.anchored || w.walk.events >= events_max, 0)) {
+			w.walk.stop = cursor.anchored ? HODO_READ_STOP_END : HODO_READ_STOP_ID;
+			break;
+		} else {
+			cursor.time = time;
+			w.walk.events++;
 		}
+		p += size;
 	}
-	w.bytes = (size_t)(p - body);
-	*walk = w;
+	w.walk.bytes = (size_t)(p - body);
+	w.walk.timestamp_last = cursor.time > timestamp_begin ? cursor.time : timestamp_begin;
+	w.cursor = cursor;
+	*walked = w;
 }
 
 int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, size_t bytes,
 		   uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t events_max,
 		   struct hodo_read_walk *walk)
 {
+	struct hodo_walked walked;
+
 	if (!layouts || !walk || (!body && bytes))
 		return -EINVAL;
-	hodo_layouts_walk(layouts, body, bytes, timestamp_begin, timestamp_limit, UINT64_MAX, events_max, walk);
+	hodo_layouts_walk(layouts, body, bytes, timestamp_begin, timestamp_limit, events_max, &walked);
+	*walk = walked.walk;
 	return 0;
 }

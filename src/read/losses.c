@@ -34,7 +34,7 @@ int hodo_losses_packet(struct hodo_stream *s, int (*found)(void *data, const str
 	struct hodo_loss_walk *l = &s->loss;
 	uint64_t rose = s->discarded > l->discarded ? s->discarded - l->discarded : 0;
 	uint64_t skipped = s->events_gap - l->gap, before = skipped < rose ? skipped : rose;
-	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
+	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->cursor.time);
 	int64_t before_ns = s->pub.packets > 1 ? l->end_ns : begin_ns;
 	bool overwrites = s->trace->pub.mode == HODO_MODE_OVERWRITE;
 	/* Numbers begin again in each file of a recording in parts. */
@@ -58,7 +58,7 @@ int hodo_losses_packet(struct hodo_stream *s, int (*found)(void *data, const str
 int hodo_losses_packet_end(struct hodo_stream *s, int (*found)(void *data, const struct hodo_read_loss *loss),
 			   void *data)
 {
-	int64_t last_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
+	int64_t last_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->cursor.time);
 	bool unread = !s->skip && s->head.events > s->packet_events;
 	struct hodo_loss_walk *l = &s->loss;
 	int err = tell(s, found, data, last_ns, s->pub.end_ns, (struct hodo_read_loss){ .discarded = l->late });

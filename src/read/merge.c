@@ -38,12 +38,54 @@ static __attribute__((noinline)) int next_packet(struct hodo_stream *s)
 	return err ? err : got;
 }
 
+/* Takes the record of size bytes at s->p, which is whole. False: it is no event. */
+static inline bool take(struct hodo_stream *s, size_t size)
+{
+	const uint8_t *p = s->p;
+	uint64_t word = size >= sizeof(word) ? load64(p) : load32(p) | (uint64_t)load16(p + 4) << 32;
+	uint64_t form = word & HODO_FORM_MASK, time = hodo_cursor_time(&s->cursor, word);
+
+	s->p += size;
+	if (__builtin_expect(form == HODO_FORM_ANCHOR, 0))
+		time = word & ~3ull;
+	if (__builtin_expect(time > s->time_limit || time < s->cursor.time, 0)) {
+		if (form == HODO_FORM_ANCHOR) /* whose the next events are is not known */
+			s->cursor.anchored = false;
+		hodo_read_stream_warn(s, WARN_TIME, "an event outside its packet's time at byte %llu: skipped",
+				      hodo_read_stream_place(s, hodo_read_stream_offset(s, p)));
+		return false;
+	}
+	if (__builtin_expect(form == HODO_FORM_ANCHOR, 0)) {
+		hodo_cursor_anchor(&s->cursor, word, load64(p + 8));
+		return false;
+	}
+	if (__builtin_expect(!s->cursor.anchored, 0)) {
+		hodo_read_stream_warn(s, WARN_EVENT, "an event without a thread at byte %llu: skipped",
+				      hodo_read_stream_place(s, hodo_read_stream_offset(s, p)));
+		return false;
+	}
+	s->packet_events++;
+	s->cursor.time = time;
+	s->event = p;
+	s->event_ticks = time;
+	s->event_tid = s->cursor.tid;
+	s->event_bytes = (uint32_t)size;
+	if (form == HODO_FORM_EVENT) {
+		s->event_id = hodo_event_id(word);
+	} else {
+		s->event_id = s->trace->layouts->call[form];
+		s->call.addr = word; /* until it is given */
+		s->call.frame = HODO_FRAME32(hodo_cursor_frame(&s->cursor, word));
+	}
+	s->event_ns = hodo_read_clock_near_ns(&s->near, &s->trace->pub.clock, time);
+	return true;
+}
+
 /* Finds the stream's next event. 1, 0 at its end, or a negative errno. */
 static int advance(struct hodo_stream *s)
 {
 	for (;;) {
 		size_t room = (size_t)(s->avail - s->p), size = hodo_layouts_size_at(s->trace->layouts, s->p, room);
-		uint64_t time;
 
 		if (__builtin_expect(size == 0 || size > room, 0)) {
 			int got = hodo_read_stream_event(s);
@@ -54,21 +96,8 @@ static int advance(struct hodo_stream *s)
 				return got;
 			continue;
 		}
-		s->event = s->p;
-		s->p += size;
-		time = s->time_last + (((load64(s->event) >> 16) - s->time_last) & TIMESTAMP_MASK);
-		if (__builtin_expect(time > s->time_limit || time < s->time_last, 0)) {
-			hodo_read_stream_warn(s, WARN_TIME, "an event outside its packet's time at byte %llu: skipped",
-					      hodo_read_stream_place(s, hodo_read_stream_offset(s, s->event)));
-			continue;
-		}
-		s->packet_events++;
-		s->time_last = time;
-		s->event_ticks = time;
-		s->event_bytes = (uint32_t)size;
-		s->event_id = load16(s->event);
-		s->event_ns = hodo_read_clock_near_ns(&s->near, &s->trace->pub.clock, time);
-		return 1;
+		if (take(s, size))
+			return 1;
 	}
 }
 
@@ -221,12 +250,18 @@ static inline int give(struct hodo_read *r, struct hodo_stream *s)
 	e->ts_ns = s->event_ns;
 	e->ticks = s->event_ticks;
 	e->cpu = s->pub.cpu;
-	e->tid = load32(s->event + 8);
+	e->tid = s->event_tid;
 	e->cls = &c->pub;
 	e->process = &s->trace->pub;
 	e->stream = &s->pub;
-	e->payload = s->event + HODO_EVENT_HEADER;
-	e->payload_bytes = s->event_bytes - HODO_EVENT_HEADER;
+	if ((s->event[0] & HODO_FORM_MASK) == HODO_FORM_EVENT) {
+		e->payload = s->event + HODO_EVENT_HEADER;
+		e->payload_bytes = s->event_bytes - HODO_EVENT_HEADER;
+	} else {
+		s->call.addr = hodo_read_shorts_address(&s->trace->shorts, hodo_call_function(s->call.addr), e->ticks);
+		e->payload = (const uint8_t *)&s->call;
+		e->payload_bytes = sizeof(s->call);
+	}
 	r->given = s;
 	if (__builtin_expect(c->more, 0))
 		return give_more(r, s, c);

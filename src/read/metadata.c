@@ -113,10 +113,10 @@ static int word_hodo(struct hodo_trace *t, struct line *l)
 		return 0;
 	if (get_number(l, "version", UINT32_MAX, &version) < 0 || read_uuid(t, l) < 0)
 		return -EBADMSG;
-	if (version != 1)
+	if (version != HODO_FORMAT_VERSION)
 		return -EPROTONOSUPPORT;
-	if (strcmp(order, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be") != 0)
-		return strcmp(order, "le") == 0 || strcmp(order, "be") == 0 ? -EPROTONOSUPPORT : -EBADMSG;
+	if (strcmp(order, "le") != 0)
+		return strcmp(order, "be") == 0 ? -EPROTONOSUPPORT : -EBADMSG;
 	t->has_hodo = true;
 	return 0;
 }
@@ -222,6 +222,7 @@ static int add_class(struct hodo_trace *t, const struct hodo_class *new)
 		return -ENOMEM;
 	memset(t->by_id + t->by_id_n, 0, (room - t->by_id_n) * sizeof(*t->by_id));
 	t->by_id_n = room;
+	hodo_layouts_note_call(t->layouts, id, new->pub.kind, new->pub.name, new->types, new->pub.nfields);
 	err = hodo_read_layouts_add(t->layouts, id, types, n + new->pub.nfields);
 	if (!err)
 		err = hodo_vec_push(t->classes, t->nclasses, c);
@@ -314,6 +315,13 @@ static int word_object(struct hodo_trace *t, struct line *l)
 	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &from) < 0) ||
 	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &until) < 0))
 		return skip(t, l, BAD_OBJECT, "object damaged: its functions have no names");
+	if (get(l, "short")) {
+		struct hodo_short *is_short = hodo_vec_add(t->shorts.object, t->shorts.n);
+
+		if (!is_short)
+			return -ENOMEM;
+		*is_short = (struct hodo_short){ o.start, o.end, from, until };
+	}
 	o.from_ns = (int64_t)from;
 	o.until_ns = (int64_t)until;
 	return hodo_vec_push(t->objects, t->nobjects, o);

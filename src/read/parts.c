@@ -36,7 +36,7 @@ static const char *folder_fault(int err)
 	case EPROTO:
 		return "a CTF trace of another tool";
 	case EPROTONOSUPPORT:
-		return "written by a newer version, or on a machine of the other byte order";
+		return "written by another version, or on a machine of the other byte order";
 	case EBADMSG:
 		return "metadata damaged";
 	default:

@@ -249,7 +249,7 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 	s->read_bytes = 0;
 	s->packet_events = 0;
 	s->events_next = s->events_gap = s->discarded = s->discarded_before = 0;
-	s->time_last = 0;
+	s->cursor = (struct hodo_cursor){ 0 };
 	s->body_off = s->body_end = 0;
 	s->started = s->skip = false;
 	s->pub.packets = s->pub.events = s->pub.damaged = 0;
@@ -367,16 +367,18 @@ static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t 
 	if (h->timestamp_end < h->timestamp_begin) {
 		hodo_read_stream_warn(s, WARN_TIME, "packet at byte %llu ends before it begins",
 				      hodo_read_stream_place(s, off));
+		s->cursor.anchored = false;
 		s->time_limit = UINT64_MAX;
 	} else {
 		/* An empty one in front of a part's first packet lies a little before that. */
-		if (s->pub.packets > 1 && h->timestamp_begin < s->time_last && h->events > 0)
+		if (s->pub.packets > 1 && h->timestamp_begin < s->cursor.time && h->events > 0)
 			hodo_read_stream_warn(s, WARN_ORDER, "time runs back at byte %llu",
 					      hodo_read_stream_place(s, off));
-		s->time_last = h->timestamp_begin;
+		s->cursor = hodo_cursor_begin(h->timestamp_begin);
 		s->time_limit = h->timestamp_end;
 	}
-	begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->time_last);
+	begin_ns = hodo_read_clock_ns(&s->trace->pub.clock,
+				      s->time_limit == UINT64_MAX ? s->cursor.time : h->timestamp_begin);
 	if (s->pub.packets == 1)
 		s->pub.begin_ns = begin_ns;
 	s->pub.end_ns = s->time_limit == UINT64_MAX ? begin_ns
@@ -445,7 +447,7 @@ static void skip_rest(struct hodo_stream *s, uint64_t off, bool unknown)
 		return;
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
-			      unknown ? "unknown event id" : "an event longer than its packet",
+			      unknown ? "no record of a known event" : "an event longer than its packet",
 			      hodo_read_stream_place(s, off));
 	if (find_header(s, off, &s->next_off) < 0)
 		s->next_off = s->file_bytes;

@@ -75,6 +75,7 @@ void hodo_read_trace_free(struct hodo_trace *t)
 	free(t->threads);
 	free(t->warnings);
 	free(t->objects);
+	free(t->shorts.object);
 	hodo_losses_free(&t->losses);
 	free(t->metadata);
 	hodo_strings_free(&t->bases);

@@ -79,6 +79,7 @@ static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
 
 	memcpy(types, c->context.type, context);
 	memcpy(types + context, e->type, e->nfields);
+	hodo_layouts_note_call(&c->walk, e->id, e->kind, e->name, e->type, e->nfields);
 	return hodo_read_layouts_add(&c->walk, e->id, types, context + e->nfields);
 }
 

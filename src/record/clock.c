@@ -90,8 +90,12 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
 			struct hodo_clock_map *map)
 {
-	__int128 offset = (__int128)sample->real_ns * freq_hz / 1000000000 - sample->ticks;
+	__int128 offset;
 
+	/* Multiples of 4, as records have times: so that units of 4 ticks give every reader the same nanoseconds. At
+	 * 1 GHz that is 2 ns in a second at most. */
+	freq_hz = freq_hz > 4 ? (freq_hz + 2) & ~3ull : 4;
+	offset = ((__int128)sample->real_ns * freq_hz / 1000000000 - sample->ticks) & ~(__int128)3;
 	map->kind = kind;
 	map->freq_hz = freq_hz;
 	map->offset_s = (int64_t)(offset / freq_hz);

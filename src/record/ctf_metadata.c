@@ -24,13 +24,9 @@
 
 #include "names.h"
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define TSDL_BYTE_ORDER "be"
-#define EVENT_HEADER "timestamp48_t timestamp; uint16_t id;"
-#else
+/* Records are words whose low bits say what they are (hodo/abi.h). */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little-endian");
 #define TSDL_BYTE_ORDER "le"
-#define EVENT_HEADER "uint16_t id; timestamp48_t timestamp;"
-#endif
 
 #define METADATA_MAX (1ull << 30) /* bytes of a file that is read back */
 
@@ -49,20 +45,36 @@ static const char head_types[] =
 	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float_t;\n"
 	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double_t;\n";
 
+/*
+ * The clock's unit is 4 ticks, since records do not have a time's two lowest bits. What they are is said by the variant
+ * or by an event's id, whichever comes last: no id of an event is below 8 (add_event()).
+ */
+#define TICKS_SHIFT 2
 static const char head_streams[] =
-	"typealias integer { size = 64; align = 8; signed = false; map = clock.hodo.value; } := timestamp64_t;\n"
-	"typealias integer { size = 48; align = 8; signed = false; map = clock.hodo.value; } := timestamp48_t;\n"
+	"typealias integer { size = 2; align = 1; signed = false; } := ticks_t;\n"
+	"typealias integer { size = 27; align = 1; signed = false; map = clock.hodo.value; } := timestamp27_t;\n"
+	"typealias integer { size = 62; align = 1; signed = false; map = clock.hodo.value; } := timestamp62_t;\n"
 	"stream {\n"
 	"\tid = 0;\n"
 	"\tpacket.context := struct {\n"
-	"\t\ttimestamp64_t timestamp_begin; timestamp64_t timestamp_end;\n"
+	"\t\tticks_t ticks_begin; timestamp62_t timestamp_begin; ticks_t ticks_end; timestamp62_t timestamp_end;\n"
 	"\t\tuint64_t content_size; uint64_t packet_size;\n"
 	"\t\tuint64_t packet_seq_num; uint64_t events_discarded;\n"
 	"\t\tuint32_t cpu_id; uint32_t events; uint64_t events_before;\n"
 	"\t};\n"
-	"\tevent.header := struct { " EVENT_HEADER " };\n"
-	"\tevent.context := struct { uint32_t vtid; };\n"
-	"};\n";
+	"\tevent.header := struct {\n"
+	"\t\tenum : integer { size = 2; align = 1; } { entry = 0, exit = 1, record = 2, anchor = 3 } id;\n"
+	"\t\tvariant <id> {\n"
+	"\t\t\tstruct { timestamp27_t timestamp; } entry;\n"
+	"\t\t\tstruct { timestamp27_t timestamp; } exit;\n"
+	"\t\t\tstruct { timestamp27_t timestamp; integer { size = 19; align = 1; } id; } record;\n"
+	"\t\t\tstruct { timestamp62_t timestamp; } anchor;\n"
+	"\t\t} v;\n"
+	"\t} align(8);\n"
+	"};\n"
+	"event {\n\tname = \"hodo:anchor\";\n\tid = 3;\n\tstream_id = 0;\n\tfields := struct {\n"
+	"\t\tinteger { size = 24; align = 1; } vtid;\n"
+	"\t\tinteger { size = 40; align = 1; base = 16; } window;\n\t};\n};\n";
 
 /* TSDL's name of a type; which of them are integers, that may have labels. */
 static const struct {
@@ -107,14 +119,15 @@ static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *
 static void add_clock_tsdl(struct hodo_text *t, const struct hodo_clock_map *c)
 {
 	hodo_text_printf(t, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRIu64
-			    "; absolute = true; };\n", c->freq_hz, c->offset_s, c->offset);
+			    "; absolute = true; };\n",
+			 c->freq_hz >> TICKS_SHIFT, c->offset_s, c->offset >> TICKS_SHIFT);
 }
 
 static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
 	const struct hodo_flight *f = m->flight;
 
-	hodo_text_add(t, "/*@hodo version=1 uuid=");
+	hodo_text_printf(t, "/*@hodo version=%u uuid=", HODO_FORMAT_VERSION);
 	add_uuid(t, m->flight->uuid);
 	hodo_text_printf(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
 	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u", m->pid, f->ppid, f->uid);
@@ -239,6 +252,15 @@ static void add_context(struct hodo_text *t, const struct hodo_context_fields *f
 	hodo_text_printf(t, "\t\t} %s;\n", own);
 }
 
+/* Calls or returns, of an event of that name. */
+static void add_call(struct hodo_text *t, const char *name, enum hodo_form form)
+{
+	add_quoted(t, "event {\n\tname = \"", name);
+	hodo_text_printf(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n"
+			    "\t\tinteger { size = 10; align = 1; base = 16; } frame;\n"
+			    "\t\tinteger { size = 25; align = 1; base = 16; } function;\n\t};\n};\n", form);
+}
+
 static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
 	bool context = c->context.n && e->kind != HODO_KIND_FUNCTION;
@@ -256,7 +278,8 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 	for (unsigned int i = 0; i < e->nfields; i++)
 		add_listed(t, i, e->field[i], e->type[i]);
 	add_quoted(t, "*/\nevent {\n\tname = \"", e->name);
-	hodo_text_printf(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", e->id);
+	/* The bits between an event's time and its id are 0: to TSDL they are the id's lowest three. */
+	hodo_text_printf(t, "\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", 8u * e->id);
 	hodo_ctf_names(&names, context ? "context" : "", e->field, e->type, e->nfields);
 	if (context)
 		add_context(t, &c->context, names.own);
@@ -288,7 +311,7 @@ static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 		hodo_text_printf(t, " from=%" PRIu64, r->ticks);
 	if (o->until != HODO_CATALOG_MAPPED)
 		hodo_text_printf(t, " until=%" PRIu64, o->until);
-	hodo_text_printf(t, " functions=%u build_id=", r->functions);
+	hodo_text_printf(t, " functions=%u%s build_id=", r->functions, r->flags & HODO_OBJECT_SHORT ? " short=1" : "");
 	for (uint32_t i = 0; i < r->build_id_len; i++)
 		hodo_text_printf(t, "%02x", r->build_id[i]);
 	hodo_text_add(t, "*/\n");
@@ -372,6 +395,9 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
 		add_context_line(out, &m->catalog->context);
 	for (uint32_t i = 0; i < m->catalog->events; i++)
 		add_event(out, m->catalog, m->catalog->event[i]);
+	for (enum hodo_form form = HODO_FORM_CALL; form <= HODO_FORM_RETURN; form++)
+		if (m->catalog->walk.call[form])
+			add_call(out, form == HODO_FORM_CALL ? "func:entry" : "func:exit", form);
 	add_tail(out, m);
 }
 

@@ -6,63 +6,101 @@
 
 #include "shm.h"
 
-/* A step that is longer than that runs back. */
-#define STEP_MAX ((1ull << (HODO_TIMESTAMP_BITS - 1)) - 1)
-
 void hodo_walk(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len, uint64_t ts_begin,
 	       uint32_t events_max, struct hodo_walk_result *result)
 {
-	struct hodo_read_walk w;
+	struct hodo_walked w;
 
-	hodo_layouts_walk(layouts, body, len, ts_begin, UINT64_MAX, STEP_MAX, events_max, &w);
-	*result = (struct hodo_walk_result){ (uint32_t)w.events, (uint32_t)w.bytes, w.timestamp_last };
+	hodo_layouts_walk(layouts, body, len, ts_begin, UINT64_MAX, events_max, &w);
+	*result = (struct hodo_walk_result){ (uint32_t)w.walk.events, (uint32_t)w.walk.bytes, w.walk.timestamp_last,
+					     w.cursor };
 }
 
 /*
- * How many events of one id, fixed size and thread follow each other, as most do. The processor need not wait for an
+ * How many events of one id and fixed size follow each other, as most do. The processor need not wait for an
  * event's id before it looks at the next one, which it must where the id says where that is.
  */
-static uint32_t same_events(const uint8_t *body, uint32_t len, uint16_t id, uint32_t tid, uint32_t size)
+static uint32_t same_events(const uint8_t *body, uint32_t len, uint16_t id, uint32_t size)
 {
 	uint32_t at = 0, n = 0;
 
-	while (len - at >= size && hodo_shm_get16(body + at) == id && hodo_shm_get32(body + at + 8) == tid) {
+	while (len - at >= size && hodo_shm_get16(body + at + 4) == id &&
+	       (hodo_shm_get32(body + at) & (HODO_FORM_MASK | HODO_EVENT_UNUSED)) == HODO_FORM_EVENT) {
 		at += size;
 		n++;
 	}
 	return n;
 }
 
-uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
-			 const struct hodo_walk_counter *c)
+/* Calls and returns, of which there are as many as fit. */
+static uint32_t same_calls(const uint8_t *body, uint32_t len, const struct hodo_walk_counter *c, const uint32_t id[2])
 {
-	uint32_t at = 0, run_at = 0, run_events = 0, run_tid = 0;
+	uint32_t at = 0, returns = 0;
+
+	while (len - at >= HODO_CALL_BYTES && (body[at] & HODO_FORM_MASK) <= HODO_FORM_RETURN &&
+	       hodo_shm_get64(body + at)) {
+		returns += body[at] & HODO_FORM_MASK;
+		at += HODO_CALL_BYTES;
+	}
+	if (id[0] >= c->size || id[1] >= c->size)
+		return 0;
+	c->tally[id[0]].events += at / HODO_CALL_BYTES - returns;
+	c->tally[id[0]].bytes += at - returns * HODO_CALL_BYTES;
+	c->tally[id[1]].events += returns;
+	c->tally[id[1]].bytes += returns * HODO_CALL_BYTES;
+	return at / HODO_CALL_BYTES;
+}
+
+/* One of a packet's runs of events of the same thread. */
+struct run {
+	uint32_t tid, events, bytes;
+};
+
+static void end_run(const struct hodo_walk_counter *c, const struct run *run)
+{
+	if (run->events)
+		c->run(c->arg, run->tid, run->events, run->bytes);
+}
+
+uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
+			 struct hodo_walk_counter *c)
+{
+	struct run run = { .tid = c->tid };
+	uint32_t at = 0;
 
 	while (len - at >= HODO_EVENT_HEADER) {
-		uint16_t id = hodo_shm_get16(body + at);
-		uint32_t tid = hodo_shm_get32(body + at + 8);
-		uint32_t size, n = 1;
-		uint64_t bytes;
+		uint64_t bytes = hodo_layouts_size_at(layouts, body + at, len - at);
+		uint32_t form = body[at] & HODO_FORM_MASK, id = hodo_shm_get16(body + at + 4), n = 1;
 
-		bytes = id < c->size ? hodo_layouts_size(layouts, id, body + at, len - at) : 0;
-		if (!bytes || bytes > len - at)
+		if (!bytes || bytes > len - at || (form == HODO_FORM_EVENT && id >= c->size))
 			break;
-		size = (uint32_t)bytes;
-		if (tid != run_tid) {
-			if (run_events)
-				c->run(c->arg, run_tid, run_events, at - run_at);
-			run_tid = tid;
-			run_at = at;
-			run_events = 0;
+		if (form == HODO_FORM_ANCHOR) {
+			uint32_t tid = hodo_shm_get32(body + at + 8) & ((1u << HODO_TID_BITS) - 1);
+
+			if (tid != run.tid || run.events == 0) {
+				end_run(c, &run);
+				run = (struct run){ .tid = tid };
+			}
+			at += (uint32_t)bytes;
+			continue;
 		}
-		if (layouts->fixed[id])
-			n += same_events(body + at + size, len - at - size, id, tid, size);
-		c->tally[id].events += n;
-		c->tally[id].bytes += (uint64_t)n * size;
-		run_events += n;
-		at += n * size;
+		if (form <= HODO_FORM_RETURN) {
+			n = !layouts->call[0] || !layouts->call[1] ? 0 :
+								     same_calls(body + at, len - at, c, layouts->call);
+			if (!n)
+				break;
+		} else {
+			if (layouts->fixed[id])
+				n += same_events(body + at + bytes, len - at - (uint32_t)bytes, (uint16_t)id,
+						 (uint32_t)bytes);
+			c->tally[id].events += n;
+			c->tally[id].bytes += n * bytes;
+		}
+		run.events += n;
+		run.bytes += n * (uint32_t)bytes;
+		at += n * (uint32_t)bytes;
 	}
-	if (run_events)
-		c->run(c->arg, run_tid, run_events, at - run_at);
+	end_run(c, &run);
+	c->tid = run.tid;
 	return at;
 }

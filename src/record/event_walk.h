@@ -14,6 +14,7 @@ struct hodo_walk_result {
 	uint32_t events;  /* whole events, known and in order */
 	uint32_t bytes;   /* that they take */
 	uint64_t ts_last; /* of the last of them; ts_begin if there is none */
+	struct hodo_cursor cursor; /* behind them */
 };
 
 /*
@@ -32,9 +33,10 @@ struct hodo_walk_tally {
 struct hodo_walk_counter {
 	struct hodo_walk_tally *tally;
 	uint32_t size; /* entries of tally: events with a higher id stop the walk */
-	/* Called for each run of events that one thread wrote. */
+	/* Called for each run of events that one thread wrote. Anchors are in no count. */
 	void (*run)(void *arg, uint32_t tid, uint32_t events, uint32_t bytes);
 	void *arg;
+	uint32_t tid; /* of the last anchor before the body, unless it begins with one; then of the last in it */
 };
 
 /*
@@ -42,6 +44,6 @@ struct hodo_walk_counter {
  * and by thread, up to the first that is unknown or too long. Returns their bytes.
  */
 uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
-			 const struct hodo_walk_counter *counter);
+			 struct hodo_walk_counter *counter);
 
 #endif

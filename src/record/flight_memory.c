@@ -21,6 +21,8 @@
 #define RING_TRIES 8 /* of one whose writers come round while it is read */
 #define REPAIR_SLOTS_MAX (1u << 22) /* packets that are looked at for lost positions */
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
+/* Longer, no packet is open while events come (user/flight_clock.c): what looks like a later anchor is none. */
+#define OPEN_TICKS_MAX (1ull << 44)
 
 /* -------------------------------------------------------------------- reading */
 
@@ -131,6 +133,14 @@ static bool is_sound(const struct hodo_flight_memory *m, uint32_t i, uint64_t ne
 		       (word >> HODO_WORD_COUNT_BITS) - offset;
 }
 
+/* Whether nothing stands behind so many bytes of records, but for what a writer may scribble (hodo_ring_need()). */
+static bool is_unwritten(const struct hodo_flight_memory *m, const struct hodo_packet *h, size_t records)
+{
+	size_t from = HEADER + records + 7, to = m->layout.packet_size;
+
+	return from >= to || is_zero((const uint8_t *)h + from, to - from);
+}
+
 /*
  * A power cut leaves pages of different times: packets that are newer than the
  * word that should count them, or no word. Then the newest packet's header, and its
@@ -139,8 +149,8 @@ static bool is_sound(const struct hodo_flight_memory *m, uint32_t i, uint64_t ne
 static void repair(struct hodo_flight_memory *m, uint32_t i, const struct hodo_read_layouts *table)
 {
 	struct hodo_ring *ring = ring_of(m, i);
-	struct hodo_walk_result walk = { 0 };
 	struct hodo_packet *h;
+	struct hodo_walked w;
 	uint64_t newest = 0, position;
 
 	if (!find_newest(m, i, &newest)) {
@@ -152,12 +162,18 @@ static void repair(struct hodo_flight_memory *m, uint32_t i, const struct hodo_r
 	if (is_sound(m, i, newest) || (ring->word == 0 && newest == 0 && slot_of(m, i, 0)->content_size == 0))
 		return;
 	h = slot_of(m, i, newest % slots(m));
-	hodo_walk(table, (const uint8_t *)(h + 1), m->layout.packet_size - HEADER, h->timestamp_begin,
-		  h->content_size ? h->events : HODO_WORD_COUNT_MASK, &walk);
-	if (HEADER + walk.bytes >= m->layout.packet_size)
-		walk.bytes = walk.events = 0;
-	position = newest * m->layout.packet_size + HEADER + walk.bytes;
-	ring->word = position << HODO_WORD_COUNT_BITS | walk.events;
+	hodo_layouts_walk(table, (const uint8_t *)(h + 1), m->layout.packet_size - HEADER, h->timestamp_begin,
+			  h->content_size ? UINT64_MAX : h->timestamp_begin + OPEN_TICKS_MAX,
+			  h->content_size ? h->events : HODO_WORD_COUNT_MASK, &w);
+	/* Behind its last anchor an open packet's events cannot be told from those of an earlier lap, if any. */
+	if (!h->content_size && (newest >= slots(m) || !is_unwritten(m, h, w.walk.bytes))) {
+		w.walk.bytes = w.anchor_bytes;
+		w.walk.events = w.anchor_events;
+	}
+	if (HEADER + w.walk.bytes >= m->layout.packet_size)
+		w.walk.bytes = w.walk.events = 0;
+	position = newest * m->layout.packet_size + HEADER + w.walk.bytes;
+	ring->word = position << HODO_WORD_COUNT_BITS | w.walk.events;
 	if (ring->lost_full >= 1ull << 56 || ring->lost_too_large >= 1ull << 56 || ring->lost_busy >= 1ull << 56)
 		ring->lost_full = ring->lost_too_large = ring->lost_busy = 0;
 	m->repaired++;

@@ -13,9 +13,8 @@
 #include "functions.h"
 #include "shm.h"
 
-/* func:open as it stands in a packet. */
+/* func:open's payload. */
 struct event {
-	struct hodo_own_event begin;
 	uint64_t addr;
 	uint32_t frame, depth;
 	uint64_t ticks;
@@ -30,14 +29,14 @@ static void write_thread(struct hodo_own_stream *own, uint16_t id, const struct 
 
 	while (n-- > 0) {
 		const struct hodo_open_call *c = &t->call[n];
-		struct event e = { .begin.vtid = t->tid, .addr = c->addr, .frame = c->frame, .depth = c->depth };
+		struct event e = { .addr = c->addr, .frame = c->frame, .depth = c->depth };
 		uint64_t now;
 
 		hodo_own_stream_room(own, sizeof(e));
 		now = own->head.timestamp_begin;
 		e.ticks = now > c->entry ? now - c->entry : 0;
 		if (c->addr && e.ticks >= limit && !(f->depth_max && c->depth >= f->depth_max))
-			hodo_own_stream_add(own, id, &e, sizeof(e), NULL, 0);
+			hodo_own_stream_add(own, id, t->tid, &e, sizeof(e), NULL, 0);
 	}
 }
 

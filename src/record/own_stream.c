@@ -57,25 +57,31 @@ uint16_t hodo_own_stream_id(const struct hodo_own_stream *own, const char *name,
 	return 0;
 }
 
-void hodo_own_stream_room(struct hodo_own_stream *own, size_t bytes)
+void hodo_own_stream_room(struct hodo_own_stream *own, size_t payload)
 {
-	if (own->used + bytes > own->room)
+	if (own->used + HODO_ANCHOR_BYTES + HODO_EVENT_HEADER + payload > own->room)
 		write_packet(own);
 }
 
-void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, void *event, size_t bytes, const void *more,
-			 size_t more_bytes)
+static void put(struct hodo_own_stream *own, const void *data, size_t bytes)
 {
-	uint64_t ts = own->head.timestamp_begin << (64 - HODO_TIMESTAMP_BITS) >> (64 - HODO_TIMESTAMP_BITS);
+	if (bytes)
+		memcpy(own->body + own->used, data, bytes);
+	own->used += bytes;
+}
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	((struct hodo_own_event *)event)->head = ts << 16 | id;
-#else
-	((struct hodo_own_event *)event)->head = id | ts << 16;
-#endif
-	memcpy(own->body + own->used, event, bytes);
-	if (more_bytes)
-		memcpy(own->body + own->used + bytes, more, more_bytes);
-	own->used += bytes + more_bytes;
+void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, uint32_t tid, const void *payload, size_t bytes,
+			 const void *more, size_t more_bytes)
+{
+	uint64_t head = hodo_event_word(id, own->head.timestamp_begin), anchor[2];
+
+	if (own->used == 0 || tid != own->tid) {
+		hodo_anchor_words(anchor, own->head.timestamp_begin, tid, 0);
+		put(own, anchor, sizeof(anchor));
+		own->tid = tid;
+	}
+	put(own, &head, HODO_EVENT_HEADER);
+	put(own, payload, bytes);
+	put(own, more, more_bytes);
 	own->head.events++;
 }

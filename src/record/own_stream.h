@@ -10,13 +10,8 @@ struct hodo_own_stream {
 	struct hodo_packet head; /* of the packet being filled */
 	uint8_t *body;
 	size_t used, room; /* bytes of body */
+	uint32_t tid;      /* of the last anchor; there is one where used is not 0 */
 };
-
-/* How an event in it begins. */
-struct hodo_own_event {
-	uint64_t head;
-	uint32_t vtid;
-} __attribute__((packed));
 
 /* 0 or -ENOMEM, which is reported; the end takes either. */
 int hodo_own_stream_begin(struct hodo_own_stream *own, struct hodo_process *p, const char *name);
@@ -25,10 +20,10 @@ void hodo_own_stream_end(struct hodo_own_stream *own);
 /* The id under which the process registered the event with the fields of these types, 0 if it has not. */
 uint16_t hodo_own_stream_id(const struct hodo_own_stream *own, const char *name, const uint8_t *types, size_t n);
 
-/* Makes room for so many bytes: what is added then has own->head.timestamp_begin. */
-void hodo_own_stream_room(struct hodo_own_stream *own, size_t bytes);
-/* Adds an event, which begins with struct hodo_own_event, and what follows it. */
-void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, void *event, size_t bytes, const void *more,
-			 size_t more_bytes);
+/* Makes room for an event with so many bytes of payload: what is added then has own->head.timestamp_begin. */
+void hodo_own_stream_room(struct hodo_own_stream *own, size_t payload);
+/* Adds an event of a thread: its payload, and what follows that. */
+void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, uint32_t tid, const void *payload, size_t bytes,
+			 const void *more, size_t more_bytes);
 
 #endif

@@ -86,9 +86,8 @@ static void add_entry(struct hodo_profile_entry *sum, const struct hodo_profile_
 			sum->bucket[b] = UINT32_MAX;
 }
 
-/* func:profile as it stands in a packet; buckets of them follow, and then struct event_end. */
+/* func:profile's payload; buckets of them follow, and then struct event_end. */
 struct event {
-	struct hodo_own_event begin;
 	uint64_t addr;
 	uint32_t tid;
 	uint64_t calls, total, self, min, max;
@@ -103,7 +102,7 @@ struct event_end {
 static void write_event(struct hodo_own_stream *own, uint16_t id, const struct hodo_profile_entry *sum, uint32_t tid)
 {
 	struct event e = {
-		.begin.vtid = tid, .addr = sum->addr, .tid = tid, .calls = sum->calls, .total = sum->total,
+		.addr = sum->addr, .tid = tid, .calls = sum->calls, .total = sum->total,
 		.self = sum->self, .min = sum->min, .max = sum->max, .buckets = HODO_PROFILE_BUCKETS,
 	};
 	const struct event_end end = { sum->sum, sum->no_exit };
@@ -114,7 +113,7 @@ static void write_event(struct hodo_own_stream *own, uint16_t id, const struct h
 		e.buckets--;
 	memcpy(rest, sum->bucket, e.buckets * BUCKET);
 	memcpy(rest + e.buckets * BUCKET, &end, sizeof(end));
-	hodo_own_stream_add(own, id, &e, sizeof(e), rest, e.buckets * BUCKET + sizeof(end));
+	hodo_own_stream_add(own, id, tid, &e, sizeof(e), rest, e.buckets * BUCKET + sizeof(end));
 }
 
 static void write_sums(struct hodo_own_stream *own, uint16_t id, const struct place *places, long n)

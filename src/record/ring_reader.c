@@ -10,8 +10,6 @@
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 
-#define TIMESTAMP_MASK ((1ull << HODO_TIMESTAMP_BITS) - 1) /* an event's */
-
 /* A commit word taken apart. */
 struct place {
 	uint64_t number; /* of the packet, modulo 2^44 / packet_size */
@@ -210,30 +208,45 @@ static bool skip_given(const struct hodo_ring_reader *r, struct hodo_packet *h)
 	return true;
 }
 
-/* The rest of a packet begins with its first event: not with the last of what was given. */
-static void begin_rest(const struct hodo_ring_reader *r, struct hodo_packet *h, const uint8_t *body)
+/*
+ * The rest of a packet, at body with HODO_ANCHOR_BYTES of room before it, begins with an anchor of its own, and with
+ * its first event: not with the last of what was given. Returns where it begins.
+ */
+static uint8_t *begin_rest(const struct hodo_ring_reader *r, struct hodo_packet *h, uint8_t *body)
 {
-	if (r->given.events && h->events)
-		h->timestamp_begin += ((hodo_shm_get64(body) >> 16) - h->timestamp_begin) & TIMESTAMP_MASK;
+	const struct hodo_cursor *given = &r->given.cursor;
+	uint64_t words[2], first = 0, bytes = h->content_size / 8 - HEADER;
+
+	if (!r->given.events || bytes < HODO_EVENT_HEADER)
+		return body;
+	memcpy(&first, body, bytes < sizeof(first) ? bytes : sizeof(first));
+	if ((first & HODO_FORM_MASK) == HODO_FORM_ANCHOR) {
+		h->timestamp_begin = first & ~3ull;
+		return body;
+	}
+	h->timestamp_begin = hodo_cursor_time(given, first);
+	hodo_anchor_words(words, h->timestamp_begin & ~3ull, given->tid, given->window);
+	h->content_size += 8ull * sizeof(words);
+	return memcpy(body - sizeof(words), words, sizeof(words));
 }
 
 static void next_packet(struct hodo_ring_reader *r)
 {
 	r->next++;
-	r->given.bytes = r->given.events = 0;
+	memset(&r->given, 0, sizeof(r->given));
 }
 
 /* Leaves out of a checked packet what is later than the copy; then it is the last. */
 static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *table, struct hodo_packet *h,
 		const uint8_t *body, size_t len)
 {
-	struct hodo_read_walk walk;
+	struct hodo_walked w;
 
-	hodo_layouts_walk(table, body, len, h->timestamp_begin, r->ts_max, UINT64_MAX, h->events, &walk);
+	hodo_layouts_walk(table, body, len, h->timestamp_begin, r->ts_max, h->events, &w);
 	r->ended = true;
-	h->events = (uint32_t)walk.events;
-	h->timestamp_end = walk.timestamp_last;
-	h->content_size = 8ull * (HEADER + walk.bytes);
+	h->events = (uint32_t)w.walk.events;
+	h->timestamp_end = w.walk.timestamp_last;
+	h->content_size = 8ull * (HEADER + w.walk.bytes);
 }
 
 /*
@@ -245,7 +258,8 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 			const struct hodo_read_layouts *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
 {
 	const uint8_t *from = packet + HEADER + r->given.bytes;
-	const uint8_t *body = r->frozen || packet == r->copy ? from : r->copy + HEADER;
+	uint8_t *copy = r->copy + HEADER + (r->given.events ? HODO_ANCHOR_BYTES : 0);
+	const uint8_t *body = from;
 	struct hodo_walk_result walk;
 	struct hodo_packet h;
 	uint32_t len;
@@ -256,8 +270,11 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 		return;
 	}
 	len = (uint32_t)(h.content_size / 8) - HEADER;
-	if (from != body)
-		hodo_shm_copy(r->copy + HEADER, from, len);
+	if (!r->frozen && packet != r->copy) {
+		hodo_shm_copy(copy, from, len);
+		body = begin_rest(r, &h, copy);
+		len = (uint32_t)(h.content_size / 8) - HEADER;
+	}
 	hodo_walk(table, body, len, h.timestamp_begin, h.events, &walk);
 	if (walk.events != h.events || walk.bytes != len || walk.ts_last > h.timestamp_end) {
 		damaged(r);
@@ -271,7 +288,6 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 			missing_before(r, h.events_before);
 		return;
 	}
-	begin_rest(r, &h, body);
 	give(r, sink, &h, body, refused);
 }
 
@@ -366,12 +382,12 @@ static bool read_open(struct hodo_ring_reader *r, const struct hodo_read_layouts
 	o->sound = skip_given(r, h) && header_plausible(r, h, current);
 	if (!o->sound)
 		return true;
-	o->body += r->given.bytes;
+	if (r->given.events) /* of at least an anchor's bytes */
+		o->body = begin_rest(r, h, r->copy + HEADER + r->given.bytes);
 	len = (uint32_t)(h->content_size / 8) - HEADER;
 	hodo_walk(table, o->body, len, h->timestamp_begin, o->events, &o->walk);
 	o->whole = o->walk.events == o->events && o->walk.bytes == len;
 	h->events = o->walk.events;
-	begin_rest(r, h, o->body);
 	h->timestamp_end = o->walk.ts_last;
 	h->content_size = 8ull * (HEADER + o->walk.bytes);
 	return true;
@@ -415,8 +431,9 @@ void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink
 		return;
 	if (!read_open(r, sink->table(sink->arg), word, current, &o) || o.walk.events == 0)
 		return;
-	r->given.bytes += o.walk.bytes;
+	r->given.bytes += o.walk.bytes - (uint32_t)(r->copy + HEADER + r->given.bytes - o.body);
 	r->given.events += o.walk.events;
+	r->given.cursor = o.walk.cursor;
 	give(r, sink, &o.head, o.body, refused);
 }
 

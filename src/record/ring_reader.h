@@ -88,6 +88,7 @@ struct hodo_ring_reader {
 	uint64_t expect; /* events_before of the packet to come */
 	struct {
 		uint32_t bytes, events;
+		struct hodo_cursor cursor; /* behind them */
 	} given; /* of packet next, while it was open: hodo_ring_take_open() */
 	uint64_t ts_end; /* of the last packet given */
 	uint64_t word;   /* as last seen */

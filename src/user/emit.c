@@ -136,7 +136,7 @@ static enum outcome repair(size_t total, struct hodo_wait *wait)
 
 /* ------------------------------------------------------------ slow, special */
 
-/* Closes this CPU's packet if it is too old for its 48-bit time stamps to stay unambiguous. */
+/* Closes this CPU's packet if it is older than the recording wants its packets. */
 static enum outcome close_old_packet(size_t total, struct hodo_wait *unused)
 {
 	struct hodo_view *v = hodo_process_recording() ? own_view() : 0;

@@ -52,7 +52,7 @@ static void take_build_id(const struct dl_phdr_info *info, uint32_t type, const 
 
 	if (type != NT_GNU_BUILD_ID || size > sizeof(record->build_id) || record->build_id_len)
 		return;
-	record->build_id_len = (uint32_t)size;
+	record->build_id_len = (uint16_t)size;
 	__builtin_memcpy(record->build_id, desc, size);
 }
 
@@ -67,6 +67,7 @@ static void send(struct hodo_object *o, const struct dl_phdr_info *info)
 	struct hodo_record_object record = {
 		.head = { 0, HODO_RECORD_OBJECT, 0 },
 		.base = o->base, .start = o->start, .end = o->end, .ticks = ticks(), .functions = o->functions,
+		.flags = o->is_short ? HODO_OBJECT_SHORT : 0,
 	};
 
 	hodo_objects_notes(info, "GNU", take_build_id, &record);
@@ -92,16 +93,38 @@ void hodo_loaded_begin(void)
 		hodo_func->scan_begin();
 }
 
+/* Whether calls of its functions can be told from all others' that are short. What has been sent cannot become so. */
+static bool may_be_short(const struct hodo_object *object)
+{
+	const uint64_t span = HODO_SHORT_SPAN;
+
+	if (object->is_short)
+		return true;
+	if (object->sent || object->end - object->start > span)
+		return false;
+	for (uint32_t i = 0; i < hodo_nobjects; i++) {
+		const struct hodo_object *o = &hodo_objects[i];
+		uint64_t apart = (o->start - object->start) & (span - 1); /* from this one's start up to the other's */
+
+		if (o->is_short && (apart < object->end - object->start || span - apart < o->end - o->start))
+			return false;
+	}
+	return true;
+}
+
 void hodo_loaded_object(struct hodo_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
-	int64_t functions = hodo_func ? hodo_func->object(info, note) : -1;
+	bool is_short = o && may_be_short(o);
+	int64_t functions = hodo_func ? hodo_func->object(info, note, is_short) : -1;
 
 	if (!o)
 		return;
-	if (hodo_func)
+	if (hodo_func) {
 		o->functions = (uint32_t)(functions < 0 ? ~functions : functions);
-	else if (!o->known && hodo_patch_possible())
+		o->is_short = is_short && o->functions;
+	} else if (!o->known && hodo_patch_possible()) {
 		quiet(o, info, note);
+	}
 	o->known = true;
 	if (!o->sent && (hodo_context_addresses() || functions >= 0))
 		send(o, info);

@@ -50,6 +50,7 @@ struct hodo_object {
 	bool known;         /* it was looked at before */
 	bool idle;          /* its slots were made no-ops */
 	bool sent;          /* to the recorder: HODO_RECORD_OBJECT */
+	bool is_short;      /* HODO_OBJECT_SHORT */
 };
 #define HODO_OBJECTS_MAX 4096
 
@@ -418,8 +419,9 @@ HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on w
 struct hodo_extension {
 	void (*init)(void);       /* before all others */
 	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are unloaded */
-	/* How many functions it has; the complement of that: nobody wants functions. note: NULL: it has no stubs. */
-	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note);
+	/* How many functions it has; the complement of that: nobody wants functions. note: NULL: it has no stubs.
+	 * is_short: its calls may be written as HODO_OBJECT_SHORT says. */
+	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
@@ -476,8 +478,7 @@ extern HODO_SHARED bool hodo_loader_blind;
 HODO_HIDDEN bool hodo_view_setup(uint32_t ring); /* makes it usable; false: not now */
 /* Touches the pages of packets up to one ahead of seq, once in the ring's life. */
 HODO_HIDDEN void hodo_view_populate_ahead(struct hodo_view *v, uint64_t seq);
-/* The open packet is, for its 48-bit time stamps to stay unambiguous. */
-HODO_HIDDEN bool hodo_view_too_old(const struct hodo_view *v, uint64_t word);
+HODO_HIDDEN bool hodo_view_too_old(const struct hodo_view *v, uint64_t word); /* the open packet is */
 
 /* fallback.c */
 HODO_HIDDEN int hodo_fallback_prepare(void); /* a recording begins; 0 or -ENOMEM */

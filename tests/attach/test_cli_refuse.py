@@ -18,7 +18,7 @@ from cli import Case, LIBRARY, Recorder, TARGET, Target
 from hodo_test import HODO, main, ok, run, skip, wait_for
 from place import AS_NOBODY, NOBODY
 
-MAGIC, VERSION, HELLO, CONTROL, ANSWER = 0x4f444f48, 1, 1, 4, 5
+MAGIC, VERSION, HELLO, CONTROL, ANSWER = 0x4f444f48, 3, 1, 4, 5
 STATUS, RECORD, LIST, ENABLE = 1, 2, 3, 4
 MEMORY = 8
 ANSWER_LEN, CONTROL_LEN, EVENTS_MAX = 800, 1048, 65536
@@ -89,7 +89,7 @@ class Hostile(Case):
         return done
 
     def test_answers(self):
-        for message in (b"", b"x", answer()[:-1], answer() + b"x", bytes(65000), answer(magic=1), answer(version=2),
+        for message in (b"", b"x", answer()[:-1], answer() + b"x", bytes(65000), answer(magic=1), answer(version=1),
                         answer(kind=CONTROL), answer(result=-2**31), answer(result=-5000), answer(result=-1)):
             with self.subTest(len=len(message), head=message[:24]):
                 self.asked(lambda op, c, m=message: c.send(m) == 0)

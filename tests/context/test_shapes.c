@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lib/records.h>
 #include <lib/unit.h>
 
 #include <hodo/read.h>
 #include <record/catalog.h>
+
+#define HEAD (RECORD_ANCHOR_BYTES + RECORD_EVENT_BYTES) /* of a packet's first event */
 
 bool hodo_context_valid(const uint8_t *at, uint32_t len); /* of libhodo */
 
@@ -150,7 +153,7 @@ TEST(test_sizes)
 	struct hodo_context_config c = full();
 	struct hodo_catalog catalog = { 0 };
 	struct hodo_walk_result result;
-	uint8_t body[512] = { 1, 0 };
+	uint8_t body[512] = { 0 };
 	uint32_t size;
 
 	used = 0;
@@ -158,7 +161,8 @@ TEST(test_sizes)
 	add_event(1, HODO_KIND_EVENT);
 	add_event(2, HODO_KIND_FUNCTION);
 	assert_int_equal(hodo_catalog_read(&catalog, catalog_bytes, used), 3);
-	size = make_event(body + HODO_EVENT_HEADER) + HODO_EVENT_HEADER;
+	size = HEAD + make_event(body + HEAD);
+	record_event(body + record_anchor(body, 0, 7, 0), 1, 0);
 	hodo_walk(&catalog.walk, body, size, 0, 10, &result);
 	assert_int_equal(result.events, 1);
 	assert_int_equal(result.bytes, size);
@@ -167,10 +171,10 @@ TEST(test_sizes)
 		assert_int_equal(result.events, 0);
 	}
 	/* Functions' events have none. */
-	memset(body, 0, sizeof(body));
-	body[0] = 2;
-	hodo_walk(&catalog.walk, body, HODO_EVENT_HEADER + 6, 0, 1, &result);
-	assert_int_equal(result.bytes, HODO_EVENT_HEADER + 6);
+	memset(body + HEAD, 0, sizeof(body) - HEAD);
+	record_event(body + RECORD_ANCHOR_BYTES, 2, 0);
+	hodo_walk(&catalog.walk, body, HEAD + 6, 0, 1, &result);
+	assert_int_equal(result.bytes, HEAD + 6);
 	hodo_catalog_free(&catalog);
 }
 

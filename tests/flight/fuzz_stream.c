@@ -70,6 +70,7 @@ static void write_input(int dir, const uint8_t *data, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR };
+	static const uint8_t call[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
 	struct hodo_recover_stream result;
 	struct hodo_read_layouts table = { 0 };
 	char in_path[] = "/dev/shm/hodo-fuzz-XXXXXX", out_path[] = "/dev/shm/hodo-fuzz-XXXXXX";
@@ -81,6 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	out = open(out_path, O_RDONLY | O_DIRECTORY);
 	hodo_read_layouts_add(&table, 1, number, 1);
 	hodo_read_layouts_add(&table, 2, text, 1);
+	hodo_read_layouts_add(&table, 3, call, 2);
+	hodo_read_layouts_add(&table, 4, call, 2);
+	hodo_read_layouts_calls(&table, 3, 4);
 	write_input(in, data, len);
 	if (hodo_recover_stream(in, out, "cpu0", uuid, &table, &result) == 0 && result.bytes > 0) {
 		uint8_t *p = malloc(result.bytes);

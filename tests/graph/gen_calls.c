@@ -157,7 +157,7 @@ static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, u
 {
 	gen_calls_event(s, CALL, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);
-	gen_u64(s, ticks);
+	gen_u64(s, ticks * GEN_TICK);
 	gen_u8(s, left);
 }
 
@@ -166,15 +166,15 @@ static void callee(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f,
 {
 	gen_calls_event(s, CALLEE, tid, now, f, MAIN - 8 * depth);
 	gen_u64(s, calls);
-	gen_u64(s, ticks);
-	gen_u64(s, max);
+	gen_u64(s, ticks * GEN_TICK);
+	gen_u64(s, max * GEN_TICK);
 }
 
 static void open_call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks)
 {
 	gen_calls_event(s, OPEN, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);
-	gen_u64(s, ticks);
+	gen_u64(s, ticks * GEN_TICK);
 }
 
 void gen_whole(const char *top)
@@ -294,7 +294,7 @@ void gen_found(const char *top)
 		gen_event(&s, HELD, 20, 1000 + i);
 		gen_u64(&s, 0x401500 + 0x100 * (i == 2));
 		gen_u64(&s, 0x401000);
-		gen_u64(&s, 5000000 * (uint64_t)(i + 1));
+		gen_u64(&s, 5000000 * (uint64_t)(i + 1) * GEN_TICK);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		gen_event(&s, WRONG, 21, 2000 + i);
@@ -314,7 +314,7 @@ static void make_profile(const char *top, bool old)
 						   { "self", HODO_TYPE_U64 }, { "min", HODO_TYPE_U64 },
 						   { "max", HODO_TYPE_U64 }, { "buckets", ARRAY(HODO_TYPE_U32) },
 						   { "sum", HODO_TYPE_U64 }, { "no_exit", HODO_TYPE_U64 } };
-	static const uint32_t buckets[HODO_PROFILE_BUCKETS] = { [4 * (9 - 1)] = 90, [4 * (13 - 1) + 2] = 10 };
+	static const uint32_t buckets[HODO_PROFILE_BUCKETS] = { [4 * (11 - 1)] = 90, [4 * (15 - 1) + 2] = 10 };
 	struct gen_trace t;
 	struct gen_stream s;
 
@@ -325,13 +325,13 @@ static void make_profile(const char *top, bool old)
 		gen_u64(&s, 0x401000);
 		gen_u32(&s, tid);
 		gen_u64(&s, old ? 100 : 103);
-		gen_u64(&s, 150000);
-		gen_u64(&s, 50000);
-		gen_u64(&s, 512);
-		gen_u64(&s, 14000);
+		gen_u64(&s, 150000 * GEN_TICK);
+		gen_u64(&s, 50000 * GEN_TICK);
+		gen_u64(&s, 512 * GEN_TICK);
+		gen_u64(&s, 14000 * GEN_TICK);
 		gen_array(&s, buckets, HODO_PROFILE_BUCKETS, 4);
 		if (!old) {
-			gen_u64(&s, 90 * 540 + 10 * 13000);
+			gen_u64(&s, (90 * 540 + 10 * 13000) * GEN_TICK);
 			gen_u64(&s, 3);
 		}
 	}

@@ -52,7 +52,7 @@ check)
 		sed 's/uint32_t threads; /uint32_t stopped; /; s/uint32_t stopped;  *\/\* set/uint32_t threads; \/* set/' \
 			"$root/include/hodo/abi.h" >"$work/hodo/abi.h"
 		cmp -s "$root/include/hodo/abi.h" "$work/hodo/abi.h" && exit 1
-		cp "$root/include/hodo/abi_live.h" "$work/hodo/"
+		cp "$root/include/hodo/abi_live.h" "$root/include/hodo/abi_records.h" "$work/hodo/"
 		cc -g -fno-ipa-icf -shared -fPIC -Wl,-soname,libabi_layout.so -I"$work" "$here/abi/layout.c" \
 			-o "$work/layout.so"
 		if compare "$stored" "$work/layout.so" >/dev/null; then

@@ -317,12 +317,17 @@ class Case(unittest.TestCase):
         """Events [(ns, name, vtid)] and the sum of discarded ones, as babeltrace2 sees them."""
         done = run("babeltrace2", "--clock-seconds", "--no-delta", recording or self.data, status=0,
                    errors="surrogateescape")
-        found = []
+        found, anchors = [], {}
         # Texts of a hostile process may hold what splitlines() takes for an end of a line.
         for line in done.stdout.split("\n")[:-1]:
-            parts = re.match(r"\[(\d+)\.(\d{9})\] \S*:.*?:\(\d+\) (.*?): \{ cpu_id = .*?\{ vtid = (\d+) \}", line)
+            parts = re.match(r"\[(\d+)\.(\d{9})\] (\S*:.*?:\(\d+\)) (.*?): (\{ ticks_begin = .*? \})"
+                             r"(?:, \{ vtid = (\d+), window = )?", line)
             self.assertTrue(parts, line)
-            found.append((int(parts[1]) * 10**9 + int(parts[2]), parts[3], int(parts[4])))
+            packet = parts[3], parts[5] # of a stream, which has no name here
+            if parts[4] == "hodo:anchor":
+                anchors[packet] = int(parts[6])
+            else:
+                found.append((int(parts[1]) * 10**9 + int(parts[2]), parts[4], anchors[packet]))
         self.assertNotIn("may have discarded", done.stderr)
         return found, sum(int(n) for n in re.findall(r"discarded (\d+) event", done.stderr))
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <hodo/abi.h>
+#include <lib/records.h>
 #include <record/catalog.h>
 #include <record/conditions.h>
 #include <record/filter_compile.h>
@@ -38,7 +39,7 @@ static uint32_t nticks[THREADS_MAX];
 static struct hodo_catalog catalog;
 static const uint8_t *shm;
 static struct hodo_msg_config config;
-static uint64_t last_n[THREADS_MAX], total_events, total_lost, rounds_full, calls;
+static uint64_t last_n[THREADS_MAX], total_events, total_lost, rounds_full, calls, short_calls;
 static bool functions;
 
 static uint64_t rnd(void)
@@ -174,59 +175,108 @@ static const char *name_of(uint16_t id)
 	FAIL("unknown id %u", id);
 }
 
-static uint32_t take_event(const uint8_t *p, const uint8_t *end, uint64_t *ts)
+/* Threads live as long as the process: the anchors say the same of one in all recordings. */
+static void check_thread(const char *name, uint32_t thread, uint32_t tid)
 {
-	uint64_t head, n;
-	uint32_t thread;
-	const char *name;
+	static uint32_t tids[THREADS_MAX];
 
-	memcpy(&head, p, 8);
-	*ts += ((head >> 16) - *ts) & ((1ull << 48) - 1);
-	name = name_of((uint16_t)head);
-	if (strncmp(name, "func:", 5) == 0) {
-		struct hodo_walk_result walk;
-
-		hodo_walk(&catalog.walk, p, (uint32_t)(end - p), *ts, 1, &walk);
-		calls += walk.events;
-		return walk.bytes ? walk.bytes : (uint32_t)(end - p + 1);
-	}
-	if (strcmp(name, "live:signalled") == 0)
-		return 12 + 8;
-	memcpy(&thread, p + 12, 4);
-	memcpy(&n, p + 16, 8);
 	if (thread >= THREADS_MAX)
 		FAIL("%s: thread %u: torn", name, thread);
+	for (uint32_t i = 0; !tids[thread] && i < THREADS_MAX; i++)
+		if (tids[i] == tid)
+			FAIL("%s: thread %u has the number %u of thread %u", name, thread, tid, i);
+	if (tids[thread] && tids[thread] != tid)
+		FAIL("%s: thread %u has the number %u, and had %u", name, thread, tid, tids[thread]);
+	tids[thread] = tid;
+}
+
+/* … and its calls lie on its stack. */
+static void check_stack(const struct record *r)
+{
+	static struct {
+		uint32_t tid;
+		uint64_t frame;
+	} stack[THREADS_MAX];
+	uint32_t i = 0;
+
+	while (i < THREADS_MAX && stack[i].tid && stack[i].tid != r->tid)
+		i++;
+	if (i == THREADS_MAX)
+		FAIL("a call of thread %u: too many threads", r->tid);
+	if (!stack[i].tid)
+		stack[i].frame = r->frame;
+	stack[i].tid = r->tid;
+	if (r->frame + (1 << 20) - stack[i].frame > 2 << 20)
+		FAIL("a call of thread %u at %#llx, far from %#llx", r->tid, (unsigned long long)r->frame,
+		     (unsigned long long)stack[i].frame);
+}
+
+/* Bytes of the fields of an event of that name. */
+static uint32_t take_fields(const char *name, const uint8_t *p, const struct record *r)
+{
+	uint64_t n;
+	uint32_t thread;
+
+	if (strcmp(name, "live:signalled") == 0)
+		return 8;
+	memcpy(&thread, p, 4);
+	memcpy(&n, p + 4, 8);
+	check_thread(name, thread, r->tid);
 	if (strcmp(name, "live:tick") == 0) {
 		if (!ticks[thread])
 			ticks[thread] = malloc(EVENTS_MAX * sizeof(struct tick));
 		if (nticks[thread] == EVENTS_MAX)
 			FAIL("too many events");
-		ticks[thread][nticks[thread]++] = (struct tick){ *ts, n };
-		return 12 + 12;
+		ticks[thread][nticks[thread]++] = (struct tick){ r->time, n };
+		return 12;
 	}
 	if (strcmp(name, "live:text") == 0) {
 		char expected[32];
 		uint16_t len;
 
 		snprintf(expected, sizeof(expected), "thread %u at work", thread);
-		memcpy(&len, p + 24, 2);
-		if (len != strlen(expected) || memcmp(p + 26, expected, len) != 0 || n % 8)
+		memcpy(&len, p + 12, 2);
+		if (len != strlen(expected) || memcmp(p + 14, expected, len) != 0 || n % 8)
 			FAIL("%s: torn", name);
-		return 12 + 12 + 2 + len;
+		return 12 + 2 + len;
 	}
 	FAIL("event %s", name);
 }
 
+/* Bytes of an event about a function, whose fields are of many kinds. */
+static uint64_t function_bytes(const uint8_t *p, const uint8_t *end)
+{
+	uint64_t bytes = hodo_layouts_size_at(&catalog.walk, p, (uint64_t)(end - p));
+
+	return bytes ? bytes : (uint64_t)(end - p + 1);
+}
+
 static void packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
 {
-	uint64_t ts = h->timestamp_begin;
+	struct record record = record_begin(h->timestamp_begin);
 	const uint8_t *end = body + h->content_size / 8 - sizeof(*h);
+	bool anchored = false;
 
 	(void)arg;
 	(void)r;
 	total_events += h->events;
-	while (body < end)
-		body += take_event(body, end, &ts);
+	while (body < end) {
+		const uint8_t *p = body;
+
+		body += record_take(&record, p);
+		anchored |= record.form == RECORD_ANCHOR;
+		if (!anchored)
+			FAIL("a packet does not begin with an anchor");
+		if (record.form == RECORD_EVENT && strncmp(name_of(record.id), "func:", 5) == 0) {
+			body = p + function_bytes(p, end);
+			calls++;
+		} else if (record.form == RECORD_EVENT) {
+			body += take_fields(name_of(record.id), body, &record);
+		} else if (record.form != RECORD_ANCHOR) {
+			check_stack(&record);
+			short_calls++;
+		}
+	}
 	if (body != end)
 		FAIL("a packet ends inside an event");
 }
@@ -368,8 +418,9 @@ int main(int argc, char **argv)
 	functions = getenv("CYCLE_FUNCTIONS") != NULL;
 	for (int i = 0; i < rounds; i++)
 		one(argv[2]);
-	if (functions && !calls)
-		FAIL("no call was recorded");
+	if (functions && (!calls || !short_calls))
+		FAIL("%llu events of functions, %llu calls", (unsigned long long)calls,
+		     (unsigned long long)short_calls);
 	printf("%d recordings, %llu events, %llu lost in %llu of them\n", rounds, (unsigned long long)total_events,
 	       (unsigned long long)total_lost, (unsigned long long)rounds_full);
 	return total_events == 0;

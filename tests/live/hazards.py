@@ -12,7 +12,7 @@ import time
 
 from hodo_test import LIMIT_S, end, environment, program, scenes, wait_for
 
-MAGIC, VERSION, CONFIG, CONTROL = 0x4F444F48, 1, 2, 4
+MAGIC, VERSION, CONFIG, CONTROL = 0x4F444F48, 3, 2, 4
 STATUS, RECORD, LEAVE = 1, 2, 7
 
 

@@ -8,19 +8,22 @@
  *
  * What it shows, over every interleaving:
  *   - a reader finds exactly the committed events, whole and in order, and time stamps never run back;
+ *   - the last anchor before an event in its packet says the event's thread, and there is one;
  *   - each event is committed once or counted as lost, by cause, unless it comes when events are off;
  *   - positions that readers give are refused unless they lie between the last one and the open packet;
  *   - nobody touches memory that is gone; the end comes.
  *
- * Each CPU has a task, which emits E events and in the first brings about another one if NEST; its NMIs, X of
- * them, which come at any step, run before the task goes on, and are not interrupted; and the interrupt for
- * flush, which waits until they are on. Left out: the order of memory (steps are sequentially
- * consistent: a CPU sees its own stores in order; commit and lock are release stores); overwrite
- * mode, in which nothing is refused as full (hodo_ring.pml has its reader); other interrupts, which cannot come while a
- * writer is busy.
+ * Each CPU has a task, which emits E events, by two threads in turns, and in the first brings about another one if
+ * NEST; its NMIs, X of them, which come at any step, run before the task goes on, are not interrupted, and are of its
+ * thread at that moment; and the interrupt for flush, which waits until they are on. An event's place in a packet has
+ * room for an anchor, and is used again by the next event where RULES refuse the one that is there; that an anchor may
+ * be committed a moment before its event is not seen here. The clock's epochs are as threads are. Left out: the order
+ * of memory (steps are sequentially consistent: a CPU sees its own stores in order; commit and lock are release
+ * stores); overwrite mode, in which nothing is refused as full (hodo_ring.pml has its reader); other interrupts, which
+ * cannot come while a writer is busy.
  *
  * Parameters: CPUS, E, X, N packets of K events, NEST, FLUSH: how many, LATE: the reader begins when events are off,
- * TWO readers. Each M_... is a mutant.
+ * TWO readers, RULES: any event may be refused when it is whole. Each M_... is a mutant.
  */
 #ifndef CPUS
 #define CPUS 2
@@ -51,12 +54,15 @@ bit on = 1, mem = 1, stopped;
 bit busy[RINGS];
 bit section[CPUS]; /* the task is where the end waits for it to leave */
 bit irqs_off[CPUS], in_irq[CPUS], in_nmi[CPUS];
+bit thread[CPUS];
 bit ipi[CPUS];
 
 /* Of the rings, as everybody sees them. */
 byte word_seq[RINGS], word_events[RINGS], consumed[RINGS];
 byte head_seq[RINGS * N], head_before[RINGS * N], head_events[RINGS * N];
 byte unit[RINGS * N * K * 2]; /* an event is two units */
+byte anchor[RINGS * N * K]; /* in front of the event that is there: of which thread, + 1; 0: none */
+byte said[RINGS]; /* by the last anchor in the open packet: the writer's */
 byte lost_full[RINGS], lost_busy;
 
 /* The truth. */
@@ -65,7 +71,14 @@ byte skipped, finished, gave;
 bit readers_done;
 
 #define SLOT(r, seq) ((r) * N + (seq) % N)
-#define UNIT(r, seq, i) ((SLOT(r, seq) * K + (i)) * 2)
+#define PLACE(r, seq, i) (SLOT(r, seq) * K + (i))
+#define UNIT(r, seq, i) (PLACE(r, seq, i) * 2)
+#ifdef M_SAID_OF_CPU
+#define SAID(r) said[c]
+#else
+#define SAID(r) said[r]
+#endif
+#define TRUTH(id) (id + 32 * thread[c]) /* an event and its thread */
 /* Who may take a step on CPU c. */
 #define TASK (!in_nmi[c] && !in_irq[c])
 #define IRQ (!in_nmi[c])
@@ -84,14 +97,21 @@ inline switch_packet(can, r, seq, events, ok)
 		STEP(can, head_events[SLOT(r, seq)] = events);
 		STEP(can, assert(mem); head_before[SLOT(r, seq + 1)] = head_before[SLOT(r, seq)] + events;
 		     head_seq[SLOT(r, seq + 1)] = seq + 1);
-		STEP(can, word_seq[r] = seq + 1; word_events[r] = 0; seq++; events = 0)
+		STEP(can, word_seq[r] = seq + 1; word_events[r] = 0; seq++; events = 0;
+#ifndef M_SAID_KEPT
+		     SAID(r) = 0
+#endif
+		     )
 	:: else
 	fi
 }
 
 /* hodo_emit_begin(), when busy is set, and the event's first half. */
-inline begin(can, r, id, seq, events, ok, stamp)
+inline begin(can, r, id, seq, events, ok, stamp, old)
 {
+#ifdef M_OLD_EARLY
+	STEP(can, old = SAID(r));
+#endif
 #ifndef M_BUSY_LATE
 	STEP(can, seq = word_seq[r]; events = word_events[r]);
 #endif
@@ -112,13 +132,18 @@ inline begin(can, r, id, seq, events, ok, stamp)
 	if
 	:: ok ->
 		STEP(can, stamp = committed[r]);
-		STEP(can, assert(mem); unit[UNIT(r, seq, events)] = id)
+		STEP(can, assert(mem);
+#ifndef M_OLD_EARLY
+		     old = SAID(r);
+#endif
+		     anchor[PLACE(r, seq, events)] = (SAID(r) == thread[c] + 1 -> 0 : thread[c] + 1);
+		     SAID(r) = thread[c] + 1; unit[UNIT(r, seq, events)] = id)
 	:: else
 	fi
 }
 
 /* The other half, and hodo_emit_end(). */
-inline end(can, r, id, seq, events, stamp)
+inline end(can, r, id, seq, events, stamp, old)
 {
 #ifndef M_COMMIT_FIRST
 	STEP(can, unit[UNIT(r, seq, events) + 1] = id);
@@ -126,16 +151,25 @@ inline end(can, r, id, seq, events, stamp)
 #ifdef M_RELEASE_FIRST
 	STEP(can, busy[r] = 0);
 #endif
-	STEP(can, assert(mem && !stopped && stamp == committed[r]);
-	     truth[r * ROOM + committed[r]] = id; committed[r]++;
-	     word_seq[r] = seq; word_events[r] = events + 1)
+	if
+	:: STEP(can, assert(mem && !stopped && stamp == committed[r]);
+		truth[r * ROOM + committed[r]] = TRUTH(id); committed[r]++;
+		word_seq[r] = seq; word_events[r] = events + 1)
+#ifdef RULES
+	:: STEP(can, skipped++;
+#ifndef M_REFUSED_SAID
+		SAID(r) = old
+#endif
+		)
+#endif
+	fi
 #ifdef M_COMMIT_FIRST
 	STEP(can, unit[UNIT(r, seq, events) + 1] = id)
 #endif
 }
 
 /* hodo_emit_nested() and what follows. */
-inline fall_back(can, id, seq, events, ok, stamp, got)
+inline fall_back(can, id, seq, events, ok, stamp, old, got)
 {
 #if defined(M_LOCK_STORE)
 	STEP(can, got = !busy[FALLBACK]);
@@ -150,9 +184,9 @@ inline fall_back(can, id, seq, events, ok, stamp, got)
 #ifdef M_BUSY_LATE
 		STEP(can, seq = word_seq[FALLBACK]; events = word_events[FALLBACK]);
 #endif
-		begin(can, FALLBACK, id, seq, events, ok, stamp);
+		begin(can, FALLBACK, id, seq, events, ok, stamp, old);
 		if
-		:: ok -> end(can, FALLBACK, id, seq, events, stamp)
+		:: ok -> end(can, FALLBACK, id, seq, events, stamp, old)
 		:: else
 		fi;
 		STEP(can, busy[FALLBACK] = 0)
@@ -168,10 +202,10 @@ inline fall_back(can, id, seq, events, ok, stamp, got)
 
 proctype task(byte c)
 {
-	byte i, seq, events, stamp, id;
+	byte i, seq, events, stamp, old, id;
 	bit ok, go;
 #ifdef NEST
-	byte seq2, events2, stamp2;
+	byte seq2, events2, stamp2, old2;
 	bit ok2, got;
 #endif
 
@@ -195,17 +229,18 @@ proctype task(byte c)
 			STEP(TASK, seq = word_seq[c]; events = word_events[c]);
 #endif
 			STEP(TASK, busy[c] = 1);
-			begin(TASK, c, id, seq, events, ok, stamp);
+			begin(TASK, c, id, seq, events, ok, stamp, old);
 			if
 			:: ok ->
 #ifdef NEST
 				if
 				:: i == 0 ->
-					fall_back(TASK, 1 + c * (E + X + 1) + E + X, seq2, events2, ok2, stamp2, got)
+					fall_back(TASK, 1 + c * (E + X + 1) + E + X, seq2, events2, ok2, stamp2, old2,
+						  got)
 				:: else
 				fi;
 #endif
-				end(TASK, c, id, seq, events, stamp)
+				end(TASK, c, id, seq, events, stamp, old)
 			:: else ->
 #if defined(NEST) && !defined(LATE)
 				skipped = skipped + (i == 0) /* it did not come to it */
@@ -219,7 +254,7 @@ proctype task(byte c)
 #endif
 			skipped++
 		fi;
-		STEP(TASK, section[c] = 0);
+		STEP(TASK, section[c] = 0; thread[c] = !thread[c]);
 		i++
 	:: else -> break
 	od;
@@ -228,7 +263,7 @@ proctype task(byte c)
 
 proctype nmis(byte c)
 {
-	byte i, seq, events, stamp, id;
+	byte i, seq, events, stamp, old, id;
 	bit ok, got, go, seen;
 
 	do
@@ -242,15 +277,15 @@ proctype nmis(byte c)
 			seen = busy[c];
 #endif
 			if
-			:: seen -> fall_back(NMI, id, seq, events, ok, stamp, got)
+			:: seen -> fall_back(NMI, id, seq, events, ok, stamp, old, got)
 			:: else ->
 #ifdef M_BUSY_LATE
 				seq = word_seq[c]; events = word_events[c];
 #endif
 				busy[c] = 1;
-				begin(NMI, c, id, seq, events, ok, stamp);
+				begin(NMI, c, id, seq, events, ok, stamp, old);
 				if
-				:: ok -> end(NMI, c, id, seq, events, stamp)
+				:: ok -> end(NMI, c, id, seq, events, stamp, old)
 				:: else
 				fi;
 				busy[c] = 0
@@ -379,16 +414,25 @@ inline put(r, position, done)
 #endif
 }
 
+/* The i-th event of a packet, which is the n-th of the ring. */
+inline look_at(r, seq, i, n)
+{
+	assert(unit[UNIT(r, seq, i)] == truth[r * ROOM + n] % 32);
+	assert(unit[UNIT(r, seq, i) + 1] == truth[r * ROOM + n] % 32);
+	now = (anchor[PLACE(r, seq, i)] -> anchor[PLACE(r, seq, i)] : now);
+	assert(now == truth[r * ROOM + n] / 32 + 1)
+}
+
 /* Takes the events of a packet. */
 inline take(r, n)
 {
 	i = 0;
+	now = 0;
 	do
 	:: i < n ->
 		atomic {
 			assert(mem && taken[r] < committed[r]);
-			assert(unit[UNIT(r, seq, i)] == truth[r * ROOM + taken[r]]);
-			assert(unit[UNIT(r, seq, i) + 1] == truth[r * ROOM + taken[r]]);
+			look_at(r, seq, i, taken[r]);
 			taken[r]++;
 			i++
 		}
@@ -399,7 +443,7 @@ inline take(r, n)
 #ifndef TWO
 active proctype reader()
 {
-	byte r, seq, i, n;
+	byte r, seq, i, n, now;
 	bit done, last;
 
 #ifdef LATE
@@ -427,11 +471,11 @@ active proctype reader()
 				/* Looks into the open packet, as a snapshot does. */
 				n = (word_seq[r] == seq -> word_events[r] : 0);
 				i = 0;
+				now = 0;
 				do
 				:: i < n ->
 					atomic {
-						assert(unit[UNIT(r, seq, i)] == truth[r * ROOM + taken[r] + i]);
-						assert(unit[UNIT(r, seq, i) + 1] == truth[r * ROOM + taken[r] + i]);
+						look_at(r, seq, i, taken[r] + i);
 						i++
 					}
 				:: else -> break

@@ -22,7 +22,7 @@ class Objects(Case):
 
 
 class Version(Objects):
-    WHY = "events are of version 77 of Hodoscope's headers, and this libhodo records version 2: compile it with those"
+    WHY = "events are of version 77 of Hodoscope's headers, and this libhodo records version 3: compile it with those"
 
     def test_recorded(self):
         done = self.record(HOST, 3, "close", VERSION, "close", VERSION, "open", PLUGIN, "open", VERSION)
@@ -37,7 +37,7 @@ class Version(Objects):
     def test_listed(self):
         done = self.hodo("list", VERSION)
         self.assertIn(f"warning: {VERSION}: 1 event is of version 77 of Hodoscope's headers, and this hodo knows "
-                      "version 2: compile it with those", done.stderr)
+                      "version 3: compile it with those", done.stderr)
         self.assertNotIn("damaged", done.stderr)
         self.assertEqual(json.loads(self.ok("list", "--json", VERSION))["events"], [])
 

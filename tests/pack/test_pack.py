@@ -63,7 +63,7 @@ class Whole(Case):
         """Byte for byte, whatever there is in a recording."""
         for args in ((TARGET, 3000, 2, 2, 100), ("--functions", CALC, "2*(3+4)"),
                      (*TINY, "--rotate", "20K", TARGET, 5000, 1, 0, 100),
-                     ("--packet-size", "8M", "-m", "32M", TARGET, 9)):
+                     ("--packet-size", "4M", "-m", "32M", TARGET, 9)):
             with self.subTest(args=args):
                 self.record(*args)
                 self.pack()

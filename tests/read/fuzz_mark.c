@@ -10,6 +10,8 @@
 #include <lib/fuzz.h>
 #include <read/internal.h>
 
+#define HEAD_BYTES (RECORD_ANCHOR_BYTES + RECORD_EVENT_BYTES)
+
 static const uint8_t *take(const uint8_t **data, size_t *len, size_t n)
 {
 	const uint8_t *p = *data;
@@ -21,14 +23,14 @@ static const uint8_t *take(const uint8_t **data, size_t *len, size_t n)
 	return p;
 }
 
-static void print(struct hodo_class *c, const uint8_t *event, size_t bytes)
+static void print(struct hodo_class *c, const uint8_t *payload, size_t bytes)
 {
 	struct hodo_read_value values[HODO_FIELDS_MAX];
 	struct hodo_read_event e = { .size = sizeof(e), .comm = "comm", .cls = &c->pub, .values = values };
 	struct hodo_read_text *t = hodo_read_text_new();
 
-	e.payload = event + HODO_EVENT_HEADER;
-	e.payload_bytes = (uint32_t)(bytes - HODO_EVENT_HEADER);
+	e.payload = payload;
+	e.payload_bytes = (uint32_t)bytes;
 	hodo_read_class_values(c, e.payload, values);
 	for (c->pub.kind = HODO_KIND_EVENT; c->pub.kind <= HODO_KIND_MARK; c->pub.kind++)
 		if (hodo_read_text_line(t, &e, 0) < 0 || hodo_read_text_json(t, &e) < 0)
@@ -56,9 +58,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	bytes = p ? (size_t)(p[0] | p[1] << 8) : 0;
 	payload = p ? take(&data, &len, bytes) : NULL;
 	if (payload && hodo_read_layouts_add(l, 1, types, (uint32_t)nfields) == 0) {
-		event = calloc(1, HODO_EVENT_HEADER + bytes);
-		event[0] = 1;
-		memcpy(event + HODO_EVENT_HEADER, payload, bytes);
+		size_t head;
+
+		event = calloc(1, HEAD_BYTES + bytes);
+		head = record_anchor(event, 0, 1, 0);
+		record_event(event + head, 1, 0);
+		memcpy(event + HEAD_BYTES, payload, bytes);
 		format = strndup((const char *)data, len);
 		c->pub.format = format;
 		c->pub.name = "fuzz:mark";
@@ -69,9 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			c->fields[i].type = types[i];
 			c->fields[i].name = names[i];
 		}
-		if (hodo_read_walk(l, event, HODO_EVENT_HEADER + bytes, 0, 1, 1, &walk) == 0 &&
+		if (hodo_read_walk(l, event, HEAD_BYTES + bytes, 0, 1, 1, &walk) == 0 &&
 		    walk.events == 1 && hodo_read_class_finish(&trace, c) == 0)
-			print(c, event, walk.bytes);
+			print(c, event + HEAD_BYTES, walk.bytes - HEAD_BYTES);
 	}
 	free(format);
 	free(event);

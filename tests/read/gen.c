@@ -50,13 +50,24 @@ static const char head[] =
 	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n";
 
 static const char stream[] =
-	"typealias integer { size = 64; align = 8; signed = false; map = clock.hodo.value; } := time64;\n"
-	"typealias integer { size = 48; align = 8; signed = false; map = clock.hodo.value; } := time48;\n"
+	"typealias integer { size = 2; align = 1; signed = false; } := low;\n"
+	"typealias integer { size = 27; align = 1; signed = false; map = clock.hodo.value; } := time27;\n"
+	"typealias integer { size = 62; align = 1; signed = false; map = clock.hodo.value; } := time62;\n"
 	"stream {\n\tid = 0;\n\tpacket.context := struct {\n"
-	"\t\ttime64 timestamp_begin; time64 timestamp_end; u64 content_size; u64 packet_size;\n"
+	"\t\tlow low_begin; time62 timestamp_begin; low low_end; time62 timestamp_end; u64 content_size; u64 packet_size;\n"
 	"\t\tu64 packet_seq_num; u64 events_discarded; u32 cpu_id; u32 events; u64 events_before;\n\t};\n"
-	"\tevent.header := struct { u16 id; time48 timestamp; };\n"
-	"\tevent.context := struct { u32 vtid; };\n};\n";
+	"\tevent.header := struct {\n"
+	"\t\tenum : integer { size = 2; align = 1; } { C = 0, R = 1, E = 2, A = 3 } id;\n"
+	"\t\tvariant <id> {\n"
+	"\t\t\tstruct { time27 timestamp; } C; struct { time27 timestamp; } R;\n"
+	"\t\t\tstruct { time27 timestamp; integer { size = 19; align = 1; } id; } E; struct { time62 timestamp; } A;\n"
+	"\t\t} form;\n\t} align(8);\n};\n"
+	"event { name = \"func:entry\"; id = 0; stream_id = 0; fields := struct {\n"
+	"\tinteger { size = 10; align = 1; } frame; integer { size = 25; align = 1; } function; }; };\n"
+	"event { name = \"func:exit\"; id = 1; stream_id = 0; fields := struct {\n"
+	"\tinteger { size = 10; align = 1; } frame; integer { size = 25; align = 1; } function; }; };\n"
+	"event { name = \"hodo:anchor\"; id = 3; stream_id = 0; fields := struct {\n"
+	"\tinteger { size = 24; align = 1; } vtid; integer { size = 40; align = 1; } window; }; };\n";
 
 void gen_trace_start(struct gen_trace *t, const char *top, const char *folder, const char *comm, unsigned pid,
 		     const char *mode, uint64_t freq, int64_t offset_s, int64_t offset)
@@ -72,7 +83,7 @@ void gen_trace_start(struct gen_trace *t, const char *top, const char *folder, c
 	t->offset = offset;
 	t->comments = check(open_memstream(&t->comments_data, &t->comments_len));
 	t->tsdl = check(open_memstream(&t->tsdl_data, &t->tsdl_len));
-	fputs("/*@hodo version=1 uuid=", t->comments);
+	fputs("/*@hodo version=2 uuid=", t->comments);
 	put_uuid(t->comments, t->uuid);
 	fputs(" byte_order=le*/\n", t->comments);
 	fprintf(t->comments, "/*@process pid=%u ppid=1 uid=1000 comm=", pid);
@@ -81,8 +92,8 @@ void gen_trace_start(struct gen_trace *t, const char *top, const char *folder, c
 	encode(t->comments, comm);
 	fprintf(t->comments, " start=exec mode=%s ring_size=4194304 packet_size=262144*/\n", mode);
 	gen_comment(t, "clock kind=%s freq=%llu offset_s=%lld offset=%lld",
-		    freq == 1000000000 ? "monotonic" : "tsc", (unsigned long long)freq, (long long)offset_s,
-		    (long long)offset);
+		    freq == 1000000000 ? "monotonic" : "tsc", (unsigned long long)freq * GEN_TICK, (long long)offset_s,
+		    (long long)offset * GEN_TICK);
 	fputs(head, t->tsdl);
 	fputs("trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"", t->tsdl);
 	put_uuid(t->tsdl, t->uuid);
@@ -162,7 +173,7 @@ void gen_class(struct gen_trace *t, unsigned id, const char *name, const char *k
 	encode(t->comments, format);
 	fputs(" fields=", t->comments);
 	fprintf(t->tsdl, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n",
-		name, id);
+		name, 8 * id);
 	for (unsigned i = 0; i < nfields; i++) {
 		uint8_t type = fields[i].type & (uint8_t)~HODO_TYPE_ARRAY;
 		bool array = fields[i].type & HODO_TYPE_ARRAY;
@@ -218,11 +229,12 @@ void gen_packet_start(struct gen_stream *s, uint64_t ticks)
 	memset(&s->head, 0, sizeof(s->head));
 	s->head.magic = HODO_CTF_MAGIC;
 	memcpy(s->head.uuid, s->trace->uuid, 16);
-	s->head.timestamp_begin = ticks;
+	s->head.timestamp_begin = ticks * GEN_TICK;
 	s->head.packet_seq_num = s->seq++;
 	s->head.cpu_id = s->cpu;
 	s->head.events_before = s->events_total;
 	s->len = 0;
+	s->anchor = (struct record_anchor){ 0 };
 }
 
 void gen_put(struct gen_stream *s, const void *data, size_t len)
@@ -237,10 +249,29 @@ void gen_put(struct gen_stream *s, const void *data, size_t len)
 	s->len += len;
 }
 
+static void put_anchor(struct gen_stream *s, unsigned tid, uint64_t time, uint64_t frame)
+{
+	uint8_t record[RECORD_ANCHOR_BYTES];
+
+	gen_put(s, record, record_anchor_for(record, &s->anchor, time, tid, frame));
+}
+
 void gen_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t ticks)
 {
-	gen_u64(s, id | ticks << 16);
-	gen_u32(s, tid);
+	uint8_t record[RECORD_EVENT_BYTES];
+
+	put_anchor(s, tid, ticks * GEN_TICK, 0);
+	gen_put(s, record, record_event(record, (uint16_t)id, ticks * GEN_TICK));
+	s->head.events++;
+}
+
+void gen_call(struct gen_stream *s, enum record_form form, unsigned tid, uint64_t ticks, uint64_t function,
+	      uint64_t frame)
+{
+	uint8_t record[RECORD_CALL_BYTES];
+
+	put_anchor(s, tid, ticks * GEN_TICK, frame);
+	gen_put(s, record, record_call(record, form, ticks * GEN_TICK, function, frame));
 	s->head.events++;
 }
 
@@ -312,7 +343,7 @@ void gen_packet_end(struct gen_stream *s, uint64_t ticks, uint64_t lost)
 	if (s->seq == 1 && lost > 0)
 		write_origin(s);
 	s->discarded += lost;
-	s->head.timestamp_end = ticks;
+	s->head.timestamp_end = ticks * GEN_TICK;
 	s->head.content_size = s->head.packet_size = 8 * (sizeof(s->head) + s->len);
 	s->head.events_discarded = s->discarded;
 	s->events_total += s->head.events;

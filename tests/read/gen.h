@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <lib/records.h>
+
 struct gen_field {
 	const char *name;
 	uint8_t type;
@@ -31,6 +33,10 @@ struct gen_trace {
 	const char *labels_provider, *labels_field; /* of gen_labels(): fields of this name become enums */
 	char labels_enum[256];
 };
+
+/* Records do not have a time's two lowest bits: what are called ticks here are GEN_TICK of the trace's clock, which is so
+ * much faster. Durations in fields are to be multiplied. */
+#define GEN_TICK 4u
 
 /* comm, pid and folder are the trace's; freq 1e9 means the monotonic clock. */
 void gen_trace_start(struct gen_trace *t, const char *top, const char *folder, const char *comm, unsigned pid,
@@ -54,12 +60,16 @@ struct gen_stream {
 	struct hodo_packet head;
 	uint8_t *body;
 	size_t len, room;
+	struct record_anchor anchor; /* of the packet */
 };
 
 void gen_stream_start(struct gen_stream *s, struct gen_trace *t, const char *name, uint32_t cpu);
 void gen_packet_start(struct gen_stream *s, uint64_t ticks);
 /* Begins an event; its fields follow. */
 void gen_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t ticks);
+/* A whole event that is a call or return; see record_call(). */
+void gen_call(struct gen_stream *s, enum record_form form, unsigned tid, uint64_t ticks, uint64_t function,
+	      uint64_t frame);
 void gen_put(struct gen_stream *s, const void *data, size_t len);
 void gen_u8(struct gen_stream *s, uint8_t v);
 void gen_u16(struct gen_stream *s, uint16_t v);
@@ -84,5 +94,15 @@ void gen_text(const char *top, uint64_t events);  /* (int, 11-character text) */
 void gen_many(const char *top, unsigned processes);
 void gen_random(const char *top, uint64_t seed); /* small, with random values */
 void gen_lost_only(const char *top);             /* not ended: the losses' causes are missing */
+void gen_short(const char *top, uint64_t rounds); /* 64 calls and returns each */
+
+/* The call or return of gen_short() with that number. */
+struct gen_short_call {
+	enum record_form form;
+	bool whole; /* an event, with all of its addresses */
+	uint32_t tid;
+	uint64_t ticks, function, frame;
+};
+struct gen_short_call gen_short_call(uint64_t i);
 
 #endif

@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 	uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: gen_trace all|fixed|text|many|random|lost DIR [N]\n");
+		fprintf(stderr, "usage: gen_trace all|fixed|text|many|random|lost|short DIR [N]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "all") == 0)
@@ -25,6 +25,8 @@ int main(int argc, char **argv)
 		gen_random(argv[2], n);
 	else if (strcmp(argv[1], "lost") == 0)
 		gen_lost_only(argv[2]);
+	else if (strcmp(argv[1], "short") == 0)
+		gen_short(argv[2], n);
 	else
 		return 2;
 	return 0;

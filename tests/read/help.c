@@ -57,7 +57,7 @@ uint64_t help_walk(struct hodo_read *r)
 	struct hodo_read_totals totals = { .size = sizeof(totals) };
 	struct hodo_read_text *text = hodo_read_text_new();
 	const struct hodo_read_event *e;
-	uint64_t n = 0, damaged = 0, bytes = 0;
+	uint64_t n = 0, damaged = 0, bytes = 0, least = 0;
 	int got;
 
 	assert_non_null(text);
@@ -66,6 +66,8 @@ uint64_t help_walk(struct hodo_read *r)
 	while ((got = hodo_read_next(r, &e)) > 0) {
 		n++;
 		bytes += e->payload_bytes + HODO_EVENT_HEADER;
+		least += strcmp(e->cls->name, "func:entry") == 0 || strcmp(e->cls->name, "func:exit") == 0 ?
+				 RECORD_CALL_BYTES : e->payload_bytes + HODO_EVENT_HEADER;
 		assert_int_equal(hodo_read_text_line(text, e, n & 1 ? HODO_READ_COLOR : 0), 0);
 		assert_int_equal(hodo_read_text_json(text, e), 0);
 		hodo_read_text_clear(text);
@@ -75,7 +77,7 @@ uint64_t help_walk(struct hodo_read *r)
 		for (uint32_t k = 0; k < hodo_read_process(r, i)->nstreams; k++)
 			damaged += hodo_read_process(r, i)->streams[k]->damaged;
 	assert_int_equal(totals.events, n);
-	assert_int_equal(totals.bytes, bytes);
+	assert_in_range(totals.bytes, least, bytes);
 	assert_int_equal(totals.damaged, damaged);
 	hodo_read_text_free(text);
 	return n;

@@ -181,7 +181,7 @@ static void kvd_cpu1(struct gen_trace *t, uint64_t t0)
 
 void gen_all(const char *top)
 {
-	/* The 48 bits of the time stamps wrap within cpu0's second packet of the second process. */
+	/* The bits of the time that a record has wrap within cpu0's second packet of the second process. */
 	uint64_t t0 = 0x1234567890ab, wrap = (7ull << 48) - 1000;
 	struct gen_trace t;
 	struct gen_stream s;
@@ -231,7 +231,8 @@ void gen_all(const char *top)
 
 static void fill(struct gen_trace *t, unsigned cpu, uint64_t events, bool text)
 {
-	size_t per_packet = (262144 - sizeof(struct hodo_packet)) / (text ? 29 : 24);
+	size_t room = 262144 - sizeof(struct hodo_packet) - RECORD_ANCHOR_BYTES;
+	size_t per_packet = room / (RECORD_EVENT_BYTES + (text ? 17 : 12));
 	uint64_t ticks = 1000000 + cpu * 13;
 	struct gen_stream s;
 	char name[16];
@@ -395,5 +396,77 @@ void gen_lost_only(const char *top)
 	gen_u64(&s, 1);
 	gen_packet_end(&s, 20, 130);
 	gen_stream_end(&s);
+	gen_trace_end(&t);
+}
+
+/* ------------------------------------------------------------------------- calls */
+
+/* Two of one address modulo 2^27, one after the other; the last is not short. */
+static const uint64_t objects[] = { 0x400000, 0x7f1000000000, 0x7f2008000000, 0x7f3000000000 };
+#define OBJECT_BYTES 0x100000ull
+#define ROUND 64ull      /* so many calls and returns, in one thread */
+#define SECOND_FROM 20ull /* the round in which the second object is not there any more, and the third is */
+#define SHORT_BEGIN ((5ull << 28) - 250000) /* an epoch ends in the 40th round */
+
+struct gen_short_call gen_short_call(uint64_t i)
+{
+	uint64_t round = i / ROUND, depth = i % ROUND < ROUND / 2 ? i % ROUND : ROUND - 1 - i % ROUND;
+	struct gen_short_call c = {
+		.form = i % ROUND < ROUND / 2 ? RECORD_CALL : RECORD_RETURN,
+		.tid = 31 + round % 2, .ticks = SHORT_BEGIN + i * 100,
+		.frame = 0x7ffc00010008 + round % 2 * 0x100000 - depth * 16 * (1 + round % 64),
+	};
+	unsigned object = (depth + round) % 4;
+
+	if (object == 1 || object == 2)
+		object = round < SECOND_FROM ? 1 : 2;
+	c.function = objects[object] + depth * 0x6018 % OBJECT_BYTES;
+	c.whole = object == 3 || depth % 7 == 3;
+	if (depth % 7 == 3)
+		c.frame -= 8;
+	return c;
+}
+
+static void short_classes(struct gen_trace *t)
+{
+	static const struct gen_field fields[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 } };
+	uint64_t from = (SHORT_BEGIN + SECOND_FROM * ROUND * 100 - 50) * GEN_TICK;
+	char times[4][64] = { "", "", "", "" };
+
+	snprintf(times[1], sizeof(times[1]), " until=%llu", (unsigned long long)from);
+	snprintf(times[2], sizeof(times[2]), " from=%llu", (unsigned long long)from);
+	for (unsigned i = 0; i < 4; i++)
+		gen_comment(t, "object path=/lib/%u.so base=0x%llx start=0x%llx end=0x%llx%s functions=9%s build_id=", i,
+			    (unsigned long long)objects[i], (unsigned long long)objects[i],
+			    (unsigned long long)(objects[i] + OBJECT_BYTES), times[i], i < 3 ? " short=1" : "");
+	gen_class(t, 1, "func:entry", "function", "", fields, 2);
+	gen_class(t, 2, "func:exit", "function", "", fields, 2);
+}
+
+void gen_short(const char *top, uint64_t rounds)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	gen_trace_start(&t, top, "short-31", "short", 31, "discard", 1000000000, EPOCH_S, 0);
+	short_classes(&t);
+	gen_stream_start(&s, &t, "cpu0", 0);
+	for (uint64_t i = 0; i < rounds * ROUND; i++) {
+		struct gen_short_call c = gen_short_call(i);
+
+		if (i % 1000 == 0)
+			gen_packet_start(&s, c.ticks);
+		if (c.whole) {
+			gen_event(&s, c.form == RECORD_CALL ? 1 : 2, c.tid, c.ticks);
+			gen_u64(&s, c.function);
+			gen_u32(&s, (uint32_t)(c.frame >> 3));
+		} else {
+			gen_call(&s, c.form, c.tid, c.ticks, c.function, c.frame);
+		}
+		if (i % 1000 == 999 || i + 1 == rounds * ROUND)
+			gen_packet_end(&s, c.ticks, 0);
+	}
+	gen_stream_end(&s);
+	gen_comment(&t, "end time=1795000123.000000001");
 	gen_trace_end(&t);
 }

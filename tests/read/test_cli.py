@@ -98,7 +98,7 @@ class Babeltrace(Case):
         return done.returncode, done.stdout
 
     def test_agree(self):
-        for scenario, n in [("all", 0), ("lost", 0), ("many", 12), ("fixed", 3000), ("text", 3000)] + [
+        for scenario, n in [("all", 0), ("lost", 0), ("many", 12), ("fixed", 3000), ("text", 3000), ("short", 70)] + [
                 ("random", seed) for seed in range(1, 13)]:
             with self.subTest(scenario, n=n):
                 status, text = self.compare(self.make(scenario, n))
@@ -119,6 +119,25 @@ class Babeltrace(Case):
                 status, text = self.compare(path, fake)
                 self.assertEqual(status, 1, text)
                 self.assertIn("differ in", text)
+
+
+class Ctf(Case):
+    """The same read by what the kernel module's tests read with, which has nothing of ours."""
+
+    def test_agree(self):
+        sys.path.insert(0, str(HERE.parent / "kernel" / "lib"))
+        import ctf  # pylint: disable=import-error,import-outside-toplevel
+        for scenario, n in ("all", 0), ("text", 3000), ("random", 1):
+            top = self.make(scenario, n)
+            events = self.events(top)
+            for folder in os.listdir(top):
+                trace = ctf.Trace(os.path.join(top, folder))
+                for stream in trace.streams():
+                    cpu = -1 if stream == "fallback" else int(stream[3:])
+                    ours = [e for e in events if (e["pid"], e["cpu"]) == (int(trace.all("process")[0]["pid"]), cpu)]
+                    with self.subTest(scenario, folder=folder, stream=stream):
+                        self.assertEqual([(event.name, thread) for _, thread, event, _ in trace.read(stream)],
+                                         [(e["name"], e["tid"]) for e in ours])
 
 
 class Errors(Case):
@@ -163,7 +182,7 @@ class Errors(Case):
         """A warning on standard error, and what can be read."""
         path = self.make("all")
         with open(path + "/kvd-412/cpu1", "r+b") as f:
-            f.truncate(300)
+            f.truncate(250)
         done = self.hodo("print", path)
         self.assertEqual(done.returncode, 0)
         self.assertIn("hodo: warning: ", done.stderr)

@@ -10,7 +10,7 @@
 
 #define HEADER sizeof(struct hodo_packet)
 
-/* Three packets of 100 events of 24 bytes. */
+/* Three packets of 100 events of EVENT bytes, behind an anchor. */
 static const char *make(const char *name)
 {
 	static const struct gen_field fields[] = { { "n", HODO_TYPE_I32 }, { "total", HODO_TYPE_U64 } };
@@ -35,7 +35,9 @@ static const char *make(const char *name)
 	gen_trace_end(&t);
 	return top;
 }
-#define PACKET (HEADER + 100 * 24)
+#define EVENT (RECORD_EVENT_BYTES + 12)
+#define EVENTS (HEADER + RECORD_ANCHOR_BYTES)
+#define PACKET (EVENTS + 100 * EVENT)
 
 static void patch(const char *top, size_t off, const void *data, size_t len)
 {
@@ -70,7 +72,8 @@ TEST(test_truncated)
 		const char *warning;
 	} cuts[] = {
 		{ 3 * PACKET - 1, 299, 1, "cut short: 1 bytes" },
-		{ 2 * PACKET + HEADER + 36, 201, 99, "cut short" },
+		{ 2 * PACKET + EVENTS + EVENT + 11, 201, 99, "cut short" },
+		{ 2 * PACKET + EVENTS - 1, 200, 100, "cut short" },
 		{ 2 * PACKET + HEADER, 200, 100, "cut short" },
 		{ 2 * PACKET + HEADER - 1, 200, 0, "cut short in a packet's header" },
 		{ 2 * PACKET, 200, 0, "" },
@@ -109,7 +112,7 @@ TEST(test_sparse)
 
 TEST(test_header)
 {
-	uint64_t huge = UINT64_MAX & ~7ull, small = 8 * (HEADER + 48), over = 8 * PACKET * 2,
+	uint64_t huge = UINT64_MAX & ~7ull, small = 8 * (EVENTS + 2 * EVENT), over = 8 * PACKET * 2,
 		 odd = 8 * PACKET + 1;
 	uint32_t events = 0x00ffffff;
 
@@ -131,28 +134,82 @@ TEST(test_header)
 	/* A packet that claims the one behind it: found again at its header. */
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &over, 8);
 	patch(folder_path("h"), PACKET + offsetof(struct hodo_packet, content_size), &over, 8);
-	check(folder_path("h"), 300, 0, "unknown event id");
+	check(folder_path("h"), 300, 0, "no record of a known event");
 }
 
 TEST(test_events)
 {
-	uint64_t word = 9 | 2050ull << 16, late = 1 | 5000ull << 16;
+	const size_t at = PACKET + EVENTS + EVENT * 50;
+	uint8_t record[RECORD_EVENT_BYTES], zero[EVENT] = { 0 };
 	uint32_t count = 90;
-	uint16_t id = 0;
 
-	patch(make("e"), PACKET + HEADER + 24 * 50, &word, 8);
-	check(folder_path("e"), 250, 50, "unknown event id at byte");
-	patch(make("e"), PACKET + HEADER + 24 * 50, &id, 2);
-	check(folder_path("e"), 250, 50, "unknown event id at byte");
-	patch(make("e"), PACKET + HEADER + 24 * 50, &late, 8); /* the others stay readable */
+	record_event(record, 9, 2050 * GEN_TICK);
+	patch(make("e"), at, record, sizeof(record));
+	check(folder_path("e"), 250, 50, "no record of a known event at byte");
+	record_event(record, 0, 2050 * GEN_TICK);
+	patch(make("e"), at, record, sizeof(record));
+	check(folder_path("e"), 250, 50, "no record of a known event at byte");
+	patch(make("e"), at, zero, sizeof(zero));
+	check(folder_path("e"), 250, 50, "no record of a known event at byte");
+	record_event(record, 1, 2050 * GEN_TICK);
+	record[3] |= 0x80;
+	patch(make("e"), at, record, sizeof(record));
+	check(folder_path("e"), 250, 50, "no record of a known event at byte");
+	record_event(record, 1, 5000 * GEN_TICK); /* the others stay readable */
+	patch(make("e"), at, record, sizeof(record));
 	check(folder_path("e"), 299, 1, "outside");
 	patch(make("e"), PACKET + offsetof(struct hodo_packet, events), &count, 4);
 	check(folder_path("e"), 300, 0, "announces 90 events and 100 can be read");
 }
 
+/* An anchor whose time cannot be true: whose the events behind it are is not known, up to the next one. */
+TEST(test_anchors)
+{
+	const size_t at = PACKET + EVENTS + EVENT * 50;
+	uint8_t late[RECORD_ANCHOR_BYTES], early[RECORD_ANCHOR_BYTES], record[RECORD_CALL_BYTES];
+	struct hodo_packet *h;
+	uint8_t *file;
+	size_t len;
+
+	record_anchor(late, 5000 * GEN_TICK, 8, 0);
+	record_anchor(early, 500 * GEN_TICK, 8, 0);
+	patch(make("a"), PACKET + HEADER, late, sizeof(late));
+	check(folder_path("a"), 200, 100, "outside");
+	patch(make("a"), PACKET + HEADER, early, sizeof(early));
+	check(folder_path("a"), 200, 100, "outside");
+	/* Between two events, of a time that is too late, and of one that is too early. */
+	make("a");
+	file = folder_read(folder_path("a/p-1/cpu0"), &len);
+	file = realloc(file, len + sizeof(late));
+	assert_non_null(file);
+	memmove(file + at + sizeof(late), file + at, len - at);
+	memcpy(file + at, late, sizeof(late));
+	h = (struct hodo_packet *)(void *)(file + PACKET);
+	h->packet_size = h->content_size += 8 * sizeof(late);
+	folder_write(folder_path("a/p-1/cpu0"), file, len + sizeof(late));
+	check(folder_path("a"), 250, 50, "outside");
+	memcpy(file + at, early, sizeof(early));
+	folder_write(folder_path("a/p-1/cpu0"), file, len + sizeof(late));
+	check(folder_path("a"), 250, 50, "outside");
+	free(file);
+	/* None at all. */
+	make("a");
+	file = folder_read(folder_path("a/p-1/cpu0"), &len);
+	memmove(file + PACKET + HEADER, file + PACKET + EVENTS, len - PACKET - EVENTS);
+	h = (struct hodo_packet *)(void *)(file + PACKET);
+	h->packet_size = h->content_size -= 8 * RECORD_ANCHOR_BYTES;
+	folder_write(folder_path("a/p-1/cpu0"), file, len - RECORD_ANCHOR_BYTES);
+	free(file);
+	check(folder_path("a"), 200, 100, "without a thread");
+	/* A call, where nothing says what a call is. */
+	record_call(record, RECORD_CALL, 2050 * GEN_TICK, 0x1000, 0x7ffc00000008);
+	patch(make("a"), at, record, sizeof(record));
+	check(folder_path("a"), 250, 50, "no record of a known event at byte");
+}
+
 TEST(test_times)
 {
-	uint64_t early = 500, end = 100, before = 50;
+	uint64_t early = 500 * GEN_TICK, end = 100 * GEN_TICK, before = 50;
 
 	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_end), &end, 8);
 	check(folder_path("t"), 300, 0, "ends before it begins");
@@ -207,8 +264,8 @@ TEST(test_metadata)
 		{ "/*@end", "/*@lost stream=../x full=1*/\n/*@end", "losses damaged", 300 },
 		{ "/*@end", "/*@lost stream=cpu0 full=-1*/\n/*@end", "losses damaged", 300 },
 		{ "/*@end", "/*@what is=this*/\n/*@thread tid=x comm=%zz%00%ff*/\n/*@end", "", 300 },
-		{ "freq=1000000000 offset_s", "freq=0 offset_s", "clock damaged", 300 },
-		{ "freq=1000000000 offset_s", "freq=99999999999999 offset_s", "clock damaged", 300 },
+		{ "freq=4000000000 offset_s", "freq=0 offset_s", "clock damaged", 300 },
+		{ "freq=4000000000 offset_s", "freq=99999999999999 offset_s", "clock damaged", 300 },
 		{ "/*@clock", "/*@klock", "no clock", 300 },
 		{ "comm=p", "comm=%0a%1b[31m", "", 300 },
 		{ "/*@end", "/*@*/\n/*@ */\n/*@end end*/\n/*@end", "damaged: skipped", 300 },
@@ -224,14 +281,14 @@ TEST(test_metadata)
 TEST(test_refused)
 {
 	make("r");
-	replace_metadata(folder_path("r"), "version=1", "version=2");
+	replace_metadata(folder_path("r"), "version=2", "version=1");
 	assert_int_equal(help_open_error(folder_path("r/p-1")), -EPROTONOSUPPORT);
 	assert_int_equal(help_open_error(folder_path("r")), -EPROTONOSUPPORT);
 	make("r");
 	replace_metadata(folder_path("r"), "byte_order=le", "byte_order=be");
 	assert_int_equal(help_open_error(folder_path("r/p-1")), -EPROTONOSUPPORT);
 	make("r");
-	replace_metadata(folder_path("r"), "version=1 uuid=", "version=1 uuid=z");
+	replace_metadata(folder_path("r"), "version=2 uuid=", "version=2 uuid=z");
 	assert_int_equal(help_open_error(folder_path("r/p-1")), -EBADMSG);
 	make("r");
 	replace_metadata(folder_path("r"), "/*@hodo", "/*@nodo");
@@ -348,10 +405,12 @@ TEST(test_growing)
 TEST(test_nested)
 {
 	static const struct gen_field fields[] = { { "a", HODO_TYPE_BYTES }, { "b", HODO_TYPE_BYTES } };
-	/* The second length stands where another event has its first: they go beyond the packet together. */
-	const uint32_t packets = 100000, claim = (4 << 20) / 104 * 104 + 100;
 	struct hodo_packet head = { .magic = HODO_CTF_MAGIC, .timestamp_end = 1000, .events = 1 };
-	uint8_t event[16] = { 1 }, *data = malloc(packets * (sizeof(head) + sizeof(event)));
+	uint8_t event[RECORD_ANCHOR_BYTES + RECORD_EVENT_BYTES + 4];
+	/* The second length stands where another event has its first: they go beyond the packet together. */
+	const uint32_t packets = 100000, each = sizeof(head) + sizeof(event);
+	const uint32_t claim = (2 << 20) / each * each + each - 4;
+	uint8_t *data = malloc(packets * each);
 	struct hodo_read *r;
 	struct gen_trace t;
 	size_t len = 0;
@@ -362,7 +421,8 @@ TEST(test_nested)
 	gen_trace_end(&t);
 	memcpy(head.uuid, t.uuid, 16);
 	head.content_size = head.packet_size = 8ull * HODO_PACKET_MAX;
-	memcpy(event + 12, &claim, 4);
+	record_event(event + record_anchor(event, 4, 7, 0), 1, 4);
+	memcpy(event + sizeof(event) - 4, &claim, 4);
 	for (uint32_t i = 0; i < packets; i++) {
 		memcpy(data + len, &head, sizeof(head));
 		memcpy(data + len + sizeof(head), event, sizeof(event));

@@ -201,7 +201,7 @@ TEST(test_damaged)
 
 	/* The second event of the last packet has an id that nothing has: two cannot be read. */
 	file = folder_read(folder_path("h/p-1/cpu0"), &len);
-	file[len - 2 * (HODO_EVENT_HEADER + 8)] = 0x77;
+	file[len - 2 * (RECORD_EVENT_BYTES + 8) + 4] = 0x77;
 	folder_write(folder_path("h/p-1/cpu0"), file, len);
 	free(file);
 	seen.n = 0;

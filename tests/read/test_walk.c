@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <read/layout.h>
+
 struct body {
 	uint8_t data[4096];
 	size_t len;
@@ -16,18 +18,25 @@ static void put(struct body *b, const void *data, size_t len)
 	b->len += len;
 }
 
+static void anchor(struct body *b, uint64_t ticks, uint32_t tid)
+{
+	b->len += record_anchor(b->data + b->len, ticks, tid, 0x7fff12345600);
+}
+
 static void head(struct body *b, uint16_t id, uint64_t ticks)
 {
-	uint64_t word = id | ticks << 16;
-	uint32_t tid = 7;
+	b->len += record_event(b->data + b->len, id, ticks);
+}
 
-	put(b, &word, 8);
-	put(b, &tid, 4);
+static void call(struct body *b, enum record_form form, uint64_t ticks)
+{
+	b->len += record_call(b->data + b->len, form, ticks, 0x400100, 0x7fff12345678);
 }
 
 static struct hodo_read_layouts *layouts(void)
 {
 	static const uint8_t fixed[] = { HODO_TYPE_I32, HODO_TYPE_U64 };
+	static const uint8_t function[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
 	static const uint8_t var[] = { HODO_TYPE_U8, HODO_TYPE_STR, HODO_TYPE_I16,
 				       HODO_TYPE_I32 | HODO_TYPE_ARRAY, HODO_TYPE_BOOL };
 	struct hodo_read_layouts *l = hodo_read_layouts_new();
@@ -36,6 +45,8 @@ static struct hodo_read_layouts *layouts(void)
 	assert_int_equal(hodo_read_layouts_add(l, 1, fixed, 2), 0);
 	assert_int_equal(hodo_read_layouts_add(l, 2, var, 5), 0);
 	assert_int_equal(hodo_read_layouts_add(l, 65535, NULL, 0), 0);
+	assert_int_equal(hodo_read_layouts_add(l, 30, function, 2), 0);
+	assert_int_equal(hodo_read_layouts_add(l, 31, function, 2), 0);
 	return l;
 }
 
@@ -91,6 +102,34 @@ TEST(test_layouts)
 	hodo_read_layouts_free(NULL);
 }
 
+/* What calls and returns are must be there, and be like them. */
+TEST(test_layouts_calls)
+{
+	struct hodo_read_layouts *l = layouts();
+	struct hodo_read_walk w;
+	struct body b = { .len = 0 };
+
+	anchor(&b, 100, 1);
+	call(&b, RECORD_CALL, 104);
+	call(&b, RECORD_RETURN, 108);
+	assert_int_equal(hodo_read_layouts_calls(NULL, 30, 31), -EINVAL);
+	assert_int_equal(hodo_read_layouts_calls(l, 30, 32), -EINVAL);
+	assert_int_equal(hodo_read_layouts_calls(l, 0, 31), -EINVAL);
+	assert_int_equal(hodo_read_layouts_calls(l, 30, 2), -EINVAL);
+	assert_int_equal(hodo_read_layouts_calls(l, 65535, 31), -EINVAL);
+	w = walk(l, &b, 0, 1000, 100);
+	assert_int_equal(w.stop, HODO_READ_STOP_ID);
+	assert_int_equal(w.events, 0);
+	assert_int_equal(w.bytes, 16);
+	assert_int_equal(hodo_read_layouts_calls(l, 30, 31), 0);
+	w = walk(l, &b, 0, 1000, 100);
+	assert_int_equal(w.stop, HODO_READ_STOP_END);
+	assert_int_equal(w.events, 2);
+	assert_int_equal(w.bytes, 32);
+	assert_int_equal(w.timestamp_last, 108);
+	hodo_read_layouts_free(l);
+}
+
 TEST(test_whole)
 {
 	struct hodo_read_layouts *l = layouts();
@@ -101,102 +140,252 @@ TEST(test_whole)
 	assert_int_equal(w.events, 0);
 	assert_int_equal(w.timestamp_last, 5);
 	assert_int_equal(w.stop, HODO_READ_STOP_END);
-	fixed_event(&b, 5);
-	var_event(&b, 6, 0, 0);
-	var_event(&b, 6, 11, 3);
-	head(&b, 65535, 9);
-	w = walk(l, &b, 5, 9, 100);
+	anchor(&b, 20, 7);
+	w = walk(l, &b, 5, 20, 100); /* that alone is no event */
+	assert_int_equal(w.events, 0);
+	assert_int_equal(w.bytes, 16);
+	assert_int_equal(w.timestamp_last, 20);
+	assert_int_equal(w.stop, HODO_READ_STOP_END);
+	fixed_event(&b, 20);
+	var_event(&b, 24, 0, 0);
+	anchor(&b, 24, 8);
+	var_event(&b, 24, 11, 3);
+	head(&b, 65535, 36);
+	w = walk(l, &b, 5, 36, 100);
 	assert_int_equal(w.events, 4);
 	assert_int_equal(w.bytes, b.len);
-	assert_int_equal(w.timestamp_last, 9);
+	assert_int_equal(w.timestamp_last, 36);
 	assert_int_equal(w.stop, HODO_READ_STOP_END);
-	w = walk(l, &b, 5, 9, 2);
+	w = walk(l, &b, 5, 35, 100);
+	assert_int_equal(w.events, 3);
+	assert_int_equal(w.timestamp_last, 24);
+	assert_int_equal(w.stop, HODO_READ_STOP_TIME);
+	w = walk(l, &b, 5, 36, 2);
 	assert_int_equal(w.events, 2);
-	assert_int_equal(w.timestamp_last, 6);
+	assert_int_equal(w.timestamp_last, 24);
 	assert_int_equal(w.stop, HODO_READ_STOP_END);
+	/* The packet begins between two times of records: its own is the later one. */
+	w = walk(l, &b, 23, 23, 1);
+	assert_int_equal(w.events, 1);
+	assert_int_equal(w.timestamp_last, 23);
 	hodo_read_layouts_free(l);
 }
 
-/* Cut at every byte: the whole events before the cut, never one more. */
+/* Cut at every byte: the whole records before the cut, never one more. */
 TEST(test_cut)
 {
 	struct hodo_read_layouts *l = layouts();
 	struct body b = { .len = 0 };
-	size_t ends[4];
+	size_t ends[9];
+	unsigned n = 0;
 
-	fixed_event(&b, 1);
-	ends[0] = b.len;
-	var_event(&b, 2, 5, 2);
-	ends[1] = b.len;
-	var_event(&b, 3, 0, 9);
-	ends[2] = b.len;
-	head(&b, 65535, 4);
-	ends[3] = b.len;
-	for (size_t len = 0; len <= ends[3]; len++) {
+	assert_int_equal(hodo_read_layouts_calls(l, 30, 31), 0);
+	anchor(&b, 0, 7);
+	ends[n++] = b.len;
+	fixed_event(&b, 4);
+	ends[n++] = b.len;
+	var_event(&b, 8, 5, 2);
+	ends[n++] = b.len;
+	call(&b, RECORD_CALL, 12);
+	ends[n++] = b.len;
+	call(&b, RECORD_RETURN, 16);
+	ends[n++] = b.len;
+	anchor(&b, 20, 8);
+	ends[n++] = b.len;
+	var_event(&b, 24, 0, 9);
+	ends[n++] = b.len;
+	head(&b, 65535, 28);
+	ends[n++] = b.len;
+	call(&b, RECORD_CALL, 28);
+	ends[n++] = b.len;
+	for (size_t len = 0; len <= b.len; len++) {
 		struct body cut = b;
 		unsigned whole = 0;
 		struct hodo_read_walk w;
 
-		while (whole < 4 && ends[whole] <= len)
+		while (whole < n && ends[whole] <= len)
 			whole++;
 		cut.len = len;
 		w = walk(l, &cut, 0, 100, 100);
-		assert_int_equal(w.events, whole);
+		assert_int_equal(w.events, whole - (whole > 0) - (whole > 5));
 		assert_int_equal(w.bytes, whole ? ends[whole - 1] : 0);
 		assert_int_equal(w.stop, w.bytes == len ? HODO_READ_STOP_END : HODO_READ_STOP_SHORT);
 	}
 	hodo_read_layouts_free(l);
 }
 
+/* Two whole records, then what is to be tried. */
+static struct body two(void)
+{
+	struct body b = { .len = 0 };
+
+	anchor(&b, 40, 7);
+	fixed_event(&b, 40);
+	return b;
+}
+#define TWO (16 + 6 + 12)
+
+/* It must end before what stands behind the first two. */
+static void ends_there(const struct hodo_read_layouts *l, const struct body *b, uint64_t limit,
+		       enum hodo_read_stop stop)
+{
+	struct hodo_read_walk w = walk(l, b, 0, limit, 100);
+
+	assert_int_equal(w.stop, stop);
+	assert_int_equal(w.events, 1);
+	assert_int_equal(w.bytes, TWO);
+	assert_int_equal(w.timestamp_last, 40);
+}
+
 TEST(test_bad)
 {
 	struct hodo_read_layouts *l = layouts();
-	struct body b = { .len = 0 };
 	struct hodo_read_walk w;
+	struct body b = two();
 	uint32_t huge = 0xffffffff;
 
-	fixed_event(&b, 10);
-	head(&b, 77, 11);
-	w = walk(l, &b, 0, 100, 100);
-	assert_int_equal(w.stop, HODO_READ_STOP_ID);
-	assert_int_equal(w.events, 1);
-	b.len = 24;
-	head(&b, 0, 11);
-	assert_int_equal(walk(l, &b, 0, 100, 100).stop, HODO_READ_STOP_ID);
-	b.len = 24;
-	var_event(&b, 11, 4, 4);
-	memcpy(b.data + 24 + 12 + 1 + 2 + 4 + 2, &huge, 4); /* elements: times their size beyond 32 bits */
-	w = walk(l, &b, 0, 100, 100);
-	assert_int_equal(w.stop, HODO_READ_STOP_SHORT);
-	assert_int_equal(w.events, 1);
-	b.len = 24;
-	fixed_event(&b, 9); /* back: a wrap, 78 hours later at 1 GHz */
-	w = walk(l, &b, 0, 100, 100);
-	assert_int_equal(w.stop, HODO_READ_STOP_TIME);
-	assert_int_equal(w.events, 1);
-	assert_int_equal(w.timestamp_last, 10);
+	assert_int_equal(hodo_read_layouts_calls(l, 30, 31), 0);
+	head(&b, 77, 44);
+	ends_there(l, &b, 100, HODO_READ_STOP_ID);
+	b = two();
+	head(&b, 0, 44);
+	ends_there(l, &b, 100, HODO_READ_STOP_ID);
+	b = two();
+	put(&b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16); /* never written */
+	ends_there(l, &b, 100, HODO_READ_STOP_ID);
+	for (unsigned bit = 29; bit < 32; bit++) {
+		b = two();
+		fixed_event(&b, 44);
+		b.data[TWO + 3] |= (uint8_t)(1u << (bit - 24));
+		ends_there(l, &b, UINT64_MAX, HODO_READ_STOP_ID);
+	}
+	b = two();
+	var_event(&b, 44, 4, 4);
+	memcpy(b.data + TWO + 6 + 1 + 2 + 4 + 2, &huge, 4); /* elements: times their size beyond 32 bits */
+	ends_there(l, &b, 100, HODO_READ_STOP_SHORT);
+	b = two();
+	fixed_event(&b, 36); /* back: the next time that has these bits, a second later */
+	ends_there(l, &b, 100, HODO_READ_STOP_TIME);
 	w = walk(l, &b, 0, UINT64_MAX, 100);
 	assert_int_equal(w.events, 2);
-	assert_int_equal(w.timestamp_last, (1ull << 48) + 9);
-	assert_int_equal(walk(l, &b, UINT64_MAX - 5, UINT64_MAX, 100).stop, HODO_READ_STOP_TIME);
+	assert_int_equal(w.timestamp_last, (1ull << 29) + 36);
 	assert_int_equal(hodo_read_walk(NULL, b.data, 1, 0, 1, 1, &w), -EINVAL);
 	assert_int_equal(hodo_read_walk(l, NULL, 1, 0, 1, 1, &w), -EINVAL);
 	assert_int_equal(hodo_read_walk(l, NULL, 0, 0, 1, 1, &w), 0);
 	hodo_read_layouts_free(l);
 }
 
-/* Times across the 48-bit boundary. */
+TEST(test_anchors)
+{
+	struct hodo_read_layouts *l = layouts();
+	struct hodo_read_walk w;
+	struct body b = { .len = 0 };
+
+	assert_int_equal(hodo_read_layouts_calls(l, 30, 31), 0);
+	/* Whose would it be? */
+	fixed_event(&b, 40);
+	w = walk(l, &b, 40, 100, 100);
+	assert_int_equal(w.stop, HODO_READ_STOP_ID);
+	assert_int_equal(w.bytes, 0);
+	b.len = 0;
+	call(&b, RECORD_RETURN, 40);
+	assert_int_equal(walk(l, &b, 40, 100, 100).stop, HODO_READ_STOP_ID);
+	/* Earlier than the packet, than what stands before it, and too late. */
+	b = two();
+	w = walk(l, &b, 44, 100, 100);
+	assert_int_equal(w.stop, HODO_READ_STOP_TIME);
+	assert_int_equal(w.bytes, 0);
+	assert_int_equal(w.timestamp_last, 44);
+	assert_int_equal(walk(l, &b, UINT64_MAX - 5, UINT64_MAX, 100).stop, HODO_READ_STOP_TIME);
+	anchor(&b, 36, 7);
+	fixed_event(&b, 48);
+	ends_there(l, &b, UINT64_MAX, HODO_READ_STOP_TIME);
+	b = two();
+	anchor(&b, 104, 7);
+	fixed_event(&b, 104);
+	ends_there(l, &b, 103, HODO_READ_STOP_TIME);
+	/* One more than events_max ends the walk before the event, not before its anchor. */
+	w = walk(l, &b, 0, 104, 1);
+	assert_int_equal(w.stop, HODO_READ_STOP_END);
+	assert_int_equal(w.events, 1);
+	assert_int_equal(w.bytes, TWO + 16);
+	/* An anchor has all bits of its time: no gap is too long. */
+	b = two();
+	anchor(&b, (9ull << 58) + 8, 7);
+	fixed_event(&b, (9ull << 58) + 12);
+	w = walk(l, &b, 0, UINT64_MAX, 100);
+	assert_int_equal(w.events, 2);
+	assert_int_equal(w.timestamp_last, (9ull << 58) + 12);
+	hodo_read_layouts_free(l);
+}
+
+/* What is behind the last record, and where the last anchor stands. */
+TEST(test_cursor)
+{
+	struct hodo_read_layouts *l = layouts();
+	struct body b = two();
+	struct hodo_walked w;
+
+	fixed_event(&b, 44);
+	hodo_layouts_walk(l, b.data, b.len, 0, 100, 100, &w);
+	assert_int_equal(w.anchor_bytes, 0);
+	assert_int_equal(w.anchor_events, 0);
+	assert_int_equal(w.cursor.tid, 7);
+	b.len += record_anchor(b.data + b.len, 48, (1 << 24) - 1, 0x123456789abc00);
+	fixed_event(&b, 48);
+	hodo_layouts_walk(l, b.data, b.len, 0, 100, 100, &w);
+	assert_int_equal(w.walk.events, 3);
+	assert_int_equal(w.anchor_bytes, TWO + 18);
+	assert_int_equal(w.anchor_events, 2);
+	assert_true(w.cursor.anchored);
+	assert_int_equal(w.cursor.time, 48);
+	assert_int_equal(w.cursor.tid, (1 << 24) - 1);
+	assert_int_equal(w.cursor.window, 0x3456789abc00);
+	hodo_layouts_walk(l, b.data, TWO + 18, 0, 100, 100, &w);
+	assert_int_equal(w.anchor_bytes, 0);
+	/* An anchor that the record behind it does not confirm may be other bytes. */
+	record_event(b.data + TWO + 18 + 16, 1, 52);
+	hodo_layouts_walk(l, b.data, b.len, 0, 100, 100, &w);
+	assert_int_equal(w.walk.events, 3);
+	assert_int_equal(w.anchor_bytes, 0);
+	hodo_read_layouts_free(l);
+}
+
+/* A call's frame, wherever it lies in its window, and wherever that begins. */
+TEST(test_frames)
+{
+	for (uint64_t window = 0x7ffe00000000; window < 0x7ffe00004000; window += 256) {
+		for (uint64_t frame = window + 8; frame < window + 16384; frame += 16) {
+			struct hodo_cursor cursor = hodo_cursor_begin(0);
+			struct record r = record_begin(0);
+			uint64_t words[4] = { 0 };
+			uint8_t *p = (uint8_t *)words;
+
+			record_call(p + record_anchor(p, 400, 7, window), RECORD_RETURN, 404, 0x55554444aab8, frame);
+			hodo_cursor_anchor(&cursor, words[0], words[1]);
+			assert_int_equal(hodo_cursor_frame(&cursor, words[2]), frame);
+			assert_int_equal(hodo_cursor_time(&cursor, words[2]), 404);
+			assert_int_equal(hodo_call_function(words[2]), 0x444aab8);
+			record_take(&r, p + record_take(&r, p));
+			assert_int_equal(r.frame, frame);
+		}
+	}
+}
+
+/* Times across the boundaries of what a record has: in an anchor's reach of 2^30 ticks, whether one comes or not. */
 TEST(test_wrap)
 {
 	struct hodo_read_layouts *l = layouts();
-	uint64_t begin = (3ull << 48) - 5;
+	uint64_t begin = (3ull << 48) - 8;
 	struct body b = { .len = 0 };
 	struct hodo_read_walk w;
 
-	fixed_event(&b, begin + 1);
-	fixed_event(&b, begin + 8);
-	w = walk(l, &b, begin, begin + 8, 100);
-	assert_int_equal(w.events, 2);
-	assert_int_equal(w.timestamp_last, begin + 8);
+	anchor(&b, begin, 7);
+	fixed_event(&b, begin + 4);
+	fixed_event(&b, begin + 12);
+	fixed_event(&b, begin + 8 + (1ull << 29));
+	w = walk(l, &b, begin, begin + 8 + (1ull << 29), 100);
+	assert_int_equal(w.events, 3);
+	assert_int_equal(w.timestamp_last, begin + 8 + (1ull << 29));
 	hodo_read_layouts_free(l);
 }

@@ -200,6 +200,26 @@ static void honest(uint64_t events)
 	printf("%llu\n", (unsigned long long)(w.written + fallback.written));
 }
 
+/* Calls, returns and events of two threads in one packet, 30 for each line that is read. */
+static void pieces(uint64_t lines)
+{
+	struct hodo_shm *h;
+	uint64_t used, i = 0;
+	struct writer w;
+
+	join();
+	h = (struct hodo_shm *)shm;
+	used = h->catalog_used;
+	writer_catalog_calls(shm + HODO_SHM_CATALOG, &used);
+	__atomic_store_n(&h->catalog_used, used, __ATOMIC_RELEASE);
+	w = writer_for(0);
+	w.threads = 1;
+	for (char line[8]; lines > 0 && fgets(line, sizeof(line), stdin); lines--)
+		for (uint64_t end = i + 30; i < end; i++)
+			writer_any(&w, i);
+	printf("%llu\n", (unsigned long long)w.written);
+}
+
 /* Names that TSDL or a terminal could stumble over, all types, and a text for each of them. */
 static void odd_names(uint64_t events)
 {
@@ -526,8 +546,8 @@ static void stray_write(uint64_t events)
 	for (uint64_t i = 0; i < events; i++) {
 		writer_event(&w, i);
 		if (i == events / 2)
-			memset(w.packets + (((w.ring->word >> HODO_WORD_COUNT_BITS) - 20) & (w.ring_size - 1)),
-			       0xee, 8);
+			memset(w.packets + (((w.ring->word >> HODO_WORD_COUNT_BITS) - 14) & (w.ring_size - 1)),
+			       0xee, 6);
 	}
 	printf("%llu\n", (unsigned long long)w.written);
 }
@@ -537,6 +557,7 @@ static const struct {
 	void (*run)(uint64_t n);
 } ways[] = {
 	{ "honest", honest },
+	{ "pieces", pieces },
 	{ "odd-names", odd_names },
 	{ "wrong-magic", wrong_magic },
 	{ "wrong-version", wrong_version },

@@ -50,12 +50,13 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_U32 };
+	static const uint8_t call[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
 	static uint8_t memory[sizeof(struct hodo_ring) + RING] __attribute__((aligned(64)));
 	static uint8_t copy[PACKET];
 	struct hodo_layout layout = { .packet_size = PACKET, .ring_size = RING };
 	enum hodo_mode mode = len > 0 && data[0] & 1 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
 	struct writer w = { .ring = (struct hodo_ring *)memory, .packets = memory + sizeof(struct hodo_ring),
-			    .ring_size = RING, .packet_size = PACKET, .mode = mode, .now = 1000 };
+			    .ring_size = RING, .packet_size = PACKET, .mode = mode, .now = 1000, .threads = 1 };
 	struct out out = { 0 };
 	struct hodo_ring_sink sink = { sink_packet, sink_table, &out };
 	struct hodo_ring_reader r;
@@ -63,9 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	memset(memory, 0, sizeof(memory));
 	hodo_read_layouts_add(&out.table, 1, number, 1);
 	hodo_read_layouts_add(&out.table, 2, text, 2);
+	hodo_read_layouts_add(&out.table, WRITER_CALL, call, 2);
+	hodo_read_layouts_add(&out.table, WRITER_RETURN, call, 2);
+	hodo_read_layouts_calls(&out.table, WRITER_CALL, WRITER_RETURN);
 	hodo_ring_reader_init(&r, w.ring, w.packets, &layout, mode, copy);
 	for (uint64_t i = 0; len > 0 && i < 50u * (data[0] >> 1); i++)
-		i % 3 ? writer_event(&w, i) : writer_text(&w, "text", (uint32_t)i);
+		writer_any(&w, i);
 	for (size_t at = 1; at + 12 <= len; at += 12) {
 		uint64_t value;
 		uint32_t place;

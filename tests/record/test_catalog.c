@@ -131,6 +131,40 @@ TEST(test_spoilt)
 	spoilt(no_nul, -EBADMSG, 1);
 }
 
+/* What calls and returns are: functions' events of these names and types alone. */
+TEST(test_calls)
+{
+	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32 }, other[] = { HODO_TYPE_PTR, HODO_TYPE_U64 };
+	static const char *const names[] = { "addr", "frame" };
+	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
+	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
+	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock };
+	uint8_t *base = new_catalog();
+	struct hodo_catalog c = { 0 };
+	struct hodo_text text = { 0 };
+	uint64_t used = 0, at;
+
+	writer_catalog_event(base, &used, 7, "func:entry", types, 2, names); /* not a function's */
+	at = used;
+	writer_catalog_event(base, &used, 8, "func:exit", other, 2, names);
+	((struct hodo_record_event *)(base + at))->kind = HODO_KIND_FUNCTION;
+	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
+	assert_int_equal(c.walk.call[0] | c.walk.call[1], 0);
+	m.catalog = &c;
+	hodo_ctf_metadata_text(&m, &text);
+	assert_null(strstr(hodo_text_string(&text), "function;"));
+	hodo_text_free(&text);
+	writer_catalog_calls(base, &used);
+	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
+	assert_int_equal(c.walk.call[0], WRITER_CALL);
+	assert_int_equal(c.walk.call[1], WRITER_RETURN);
+	hodo_ctf_metadata_text(&m, &text);
+	assert_non_null(strstr(hodo_text_string(&text), "function;"));
+	hodo_text_free(&text);
+	hodo_catalog_free(&c);
+	free(base);
+}
+
 TEST(test_field_names)
 {
 	static const uint8_t types[] = { 2, 2, 2, 2, 2 };
@@ -194,7 +228,8 @@ TEST(test_labels)
 	free(base);
 }
 
-/* A mapping, as big as can be checked: path, and what is wrong with it if `spoil` is not 0. */
+/* A mapping, as big as can be checked: path, and what is wrong with it if `spoil` is not 0. It is short from tick 30
+ * on. */
 static void add_object(uint8_t *base, uint64_t *used, const char *path, uint64_t start, uint64_t ticks, int spoil)
 {
 	size_t len = strlen(path) + 1;
@@ -204,6 +239,8 @@ static void add_object(uint8_t *base, uint64_t *used, const char *path, uint64_t
 		.build_id_len = 2, .build_id = { 0xab, 0x01 },
 	};
 
+	if (ticks == 30)
+		r.flags = HODO_OBJECT_SHORT;
 	if (spoil == 1)
 		r.build_id_len = 33;
 	if (spoil == 2)
@@ -248,7 +285,7 @@ TEST(test_objects)
 	assert_int_equal(text.error, 0);
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/bin/my%20prog base=0x400000 start=0x400000 end=0x401000 functions=5 build_id=ab01*/\n"));
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/red.so base=0x7000 start=0x7000 end=0x8000 from=10 until=20 functions=5 build_id=ab01*/\n"));
-	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 build_id=ab01*/\n"));
+	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 short=1 build_id=ab01*/\n"));
 	hodo_text_free(&text);
 	hodo_catalog_free(&c);
 	for (int spoil = 1; spoil <= 4; spoil++) {

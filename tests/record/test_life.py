@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import time
 
 from hodo_test import HODO, Case, alive, children, main, program, run, wait_for
@@ -269,6 +270,27 @@ class Killed(Case):
         self.assertTrue(self.stat()["processes"][0]["complete"])
         self.assertIn("no event was lost", self.ok("stat", self.data))
 
+    def test_pieces(self):
+        """The rest of a packet that was given in part is read like the whole: calls, threads and times."""
+        process = self.recorder("--clock", "monotonic", FAKE, "pieces", 4, stdin=subprocess.PIPE, text=True)
+        for piece in range(1, 5):
+            process.stdin.write("\n")
+            process.stdin.flush()
+            if piece < 4:
+                wait_for("a piece", lambda: self.recorded() == 30 * piece)
+        result = process.done()
+        self.check_trace(result)
+        self.assertEqual((result.lost(), result.stdout), (0, "120\n"))
+        self.assertGreaterEqual(self.info()["packets"], 4)
+        found = [(e["name"], e["tid"], e["fields"]) for e in self.events()]
+        self.assertEqual([tid for _, tid, _ in found], [7 + i % 20 // 10 for i in range(120)])
+        for i, (name, _, fields) in enumerate(found):
+            self.assertEqual(name, ("fake:text", "fake:number", "fake:number", "func:entry", "func:exit")[i % 5])
+            if name.startswith("func:"):
+                self.assertEqual(fields, {"addr": 0x400000 + i * 8, "frame": 0x7ffc00000008 + i * 16 >> 3 & 0xffffffff})
+            else:
+                self.assertEqual(fields["value" if i % 5 else "_n"], i)
+
     def test_parts(self):
         """A process that is idle has no folder in the newest part: that its last one ended is not the end."""
         process = self.start("--rotate", "0.2s", "sh", "-c", '"$@"; exit', "sh")
@@ -322,7 +344,7 @@ class Clock(Case):
         self.assertEqual(len(self.check_trace(result)), 3)
         folder = os.path.join(self.data, self.folders()[0])
         sizes = [os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder) if f.startswith("cpu")]
-        self.assertEqual(sizes, [3 * (88 + 12 + 4)])
+        self.assertEqual(sizes, [3 * (88 + 16 + 6 + 4)])
 
 
 main()

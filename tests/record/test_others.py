@@ -15,7 +15,7 @@ from hodo_test import Case, end, main, program, run, wait_for
 
 EACH = 10  # events of a process
 NOBODY = 65534
-MAGIC, HELLO, CONFIG, CONTROL = 0x4f444f48, 1, 2, 4
+MAGIC, VERSION, HELLO, CONFIG, CONTROL = 0x4f444f48, 3, 1, 2, 4
 ADDRESS = re.compile(r"@(hodo-record-[0-9a-f]{16})$", re.M)
 
 
@@ -25,7 +25,8 @@ def abstract_addresses():
 
 
 def hello(key):
-    return struct.pack("<IHH6I16s256sQ", MAGIC, 1, HELLO, os.getpid(), os.getppid(), 2, 1, 1, 0, b"stranger", b"/stranger", key)
+    return struct.pack("<IHH6I16s256sQ", MAGIC, VERSION, HELLO, os.getpid(), os.getppid(), 2, 1, 1, 0, b"stranger",
+                       b"/stranger", key)
 
 
 class Placed(Case):
@@ -163,14 +164,14 @@ class Strangers(Placed):
     def test_without_the_key(self):
         recorder, address = self.recording()
         for message in (hello(0), hello(1), b"", b"x" * 312, hello(0)[:304],
-                        struct.pack("<IHH", MAGIC, 1, CONTROL) + bytes(600)):
+                        struct.pack("<IHH", MAGIC, VERSION, CONTROL) + bytes(600)):
             self.assertEqual(self.connect(address, message).recv(65536), b"")
         self.assertIn("6 process images were not recorded: it does not have the recording's key",
                       self.not_harmed(recorder).stderr)
 
     def test_memory_is_not_shown(self):
         recorder, address = self.recording()
-        s = self.connect(address, struct.pack("<IHH", MAGIC, 1, CONTROL))
+        s = self.connect(address, struct.pack("<IHH", MAGIC, VERSION, CONTROL))
         self.assertEqual(s.recv(65536), b"")
         self.not_harmed(recorder)
 
@@ -223,7 +224,7 @@ class Strangers(Placed):
             connection.settimeout(100)
             self.assertEqual(len(connection.recv(65536)), 312)
             config = bytearray(4096)
-            struct.pack_into("<IHH", config, 0, MAGIC, 1, CONFIG)
+            struct.pack_into("<IHH", config, 0, MAGIC, VERSION, CONFIG)
             connection.send(config)
             message, passed, _, _ = socket.recv_fds(connection, 65536, 4)
             self.assertEqual((message, passed), (b"", []))

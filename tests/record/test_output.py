@@ -198,15 +198,15 @@ class Choice(Case):
             self.assertNotIn(" -m ", "".join(lines))
             return lines and lines[0]
         causes = "event%s lost: longer than a packet, or with a text over 65,535 bytes: "
-        more = "a larger --packet-size (it was %s KiB) takes up to 8M"
+        more = "a larger --packet-size (it was %s KiB) takes up to 4M"
         self.assertIn("1 " + causes % "" + more % "128.0", said(1, "--packet-size", "128K", size=66000))
         self.assertIn("2 " + causes % "s" + more % "64.0", said(2, "--packet-size", "64K", size=66000))
         said(0, "--packet-size", "128K", size=65535)
         # Over 1 MiB, which -m alone makes no packet for.
-        self.assertIn("takes up to 8M", said(2, size=(1 << 20) + 1))
-        self.assertIn("1 " + causes % "", said(1, "--packet-size", "8M", size=(1 << 20) + 1))
-        self.assertIn("2 " + causes % "s" + "record less with one event: no packet is larger than 8.0 MiB",
-                      said(2, "--packet-size", "8M", size=8 << 20))
+        self.assertIn("takes up to 4M", said(2, size=(1 << 20) + 1))
+        self.assertIn("1 " + causes % "", said(1, "--packet-size", "4M", size=(1 << 20) + 1))
+        self.assertIn("2 " + causes % "s" + "record less with one event: no packet is larger than 4.0 MiB",
+                      said(2, "--packet-size", "4M", size=4 << 20))
         full = self.record("-m", "64K", TARGET, "flood", 100000)
         self.assertGreater(full.lost(), 0)
         self.assertRegex(full.stderr, r"the buffer was full: -m \d+[KM] keeps them \(it was 64K\)")

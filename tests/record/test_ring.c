@@ -13,6 +13,10 @@
 
 #include "writer.h"
 
+#define EVENT (RECORD_EVENT_BYTES + 8) /* an event with a number */
+#define FULL 64                       /* so many fill a packet of 1 KiB, behind an anchor */
+#define BODY_AT(i) (sizeof(struct hodo_packet) + RECORD_ANCHOR_BYTES + EVENT * (i))
+
 struct fixture {
 	struct hodo_layout layout;
 	struct writer w;
@@ -33,18 +37,29 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 {
 	struct fixture *f = arg;
 
-	assert_int_equal(h->content_size, 8 * (sizeof(*h) + 20ull * h->events));
+	struct record record = record_begin(h->timestamp_begin);
+	uint64_t end = h->content_size / 8 - sizeof(*h), events = 0;
+
 	assert_true(h->timestamp_begin >= f->ts_end);
 	assert_true(h->timestamp_end >= h->timestamp_begin);
-	for (uint32_t i = 0; i < h->events; i++) {
+	for (uint64_t at = 0; at < end;) {
 		uint64_t value;
 
-		memcpy(&value, body + 20 * i + HODO_EVENT_HEADER, 8);
+		at += record_take(&record, body + at);
+		assert_true(at == RECORD_ANCHOR_BYTES ? record.form == RECORD_ANCHOR : record.form == RECORD_EVENT);
+		if (record.form == RECORD_ANCHOR)
+			continue;
+		assert_true(at + 8 <= end);
+		assert_true(record.time <= h->timestamp_end);
+		memcpy(&value, body + at, 8);
+		at += 8;
+		events++;
 		assert_true(value >= f->expect);
 		f->gaps += value - f->expect;
 		f->expect = value + 1;
 		f->read++;
 	}
+	assert_int_equal(events, h->events);
 	f->ts_end = h->timestamp_end;
 	assert_true(h->events_discarded >= f->discarded);
 	f->discarded = h->events_discarded;
@@ -199,6 +214,115 @@ TEST(test_open)
 	}
 }
 
+/* What came out of a ring, whatever packets it came in. */
+struct given {
+	struct hodo_read_layouts table;
+	struct event {
+		struct record record; /* without window */
+		uint64_t value;       /* of an event */
+	} event[4000];
+	uint32_t n;
+	uint64_t ts_end, packets, rests;
+};
+
+static const struct hodo_read_layouts *given_table(void *arg)
+{
+	return &((struct given *)arg)->table;
+}
+
+static void given_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
+{
+	struct record record = record_begin(h->timestamp_begin);
+	uint64_t end = h->content_size / 8 - sizeof(*h);
+	struct given *g = arg;
+	uint32_t before = g->n;
+
+	assert_in_range(h->timestamp_begin, g->ts_end, h->timestamp_end);
+	for (uint64_t at = 0; at < end;) {
+		struct event *e = &g->event[g->n];
+		bool first = at == 0;
+		uint16_t len = 0;
+
+		at += record_take(&record, body + at);
+		assert_true(record.time <= h->timestamp_end);
+		assert_true(!first || record.form == RECORD_ANCHOR);
+		if (record.form == RECORD_ANCHOR)
+			continue;
+		*e = (struct event){ .record = record };
+		e->record.window = 0;
+		if (record.form == RECORD_EVENT) {
+			e->record.function = e->record.frame = 0;
+			if (record.id == 2)
+				memcpy(&len, body + at, 2);
+			memcpy(&e->value, body + at, record.id == 1 ? 8 : 6);
+			at += record.id == 1 ? 8 : 2 + len + 4u;
+		} else {
+			e->record.id = 0;
+		}
+		g->n++;
+	}
+	assert_int_equal(g->n - before, h->events);
+	assert_true(g->n < 4000);
+	g->ts_end = h->timestamp_end;
+	g->packets++;
+	/* The rest of a packet begins with its first record, not with the packet's own time. */
+	if (h->events && r->given.events > h->events) {
+		assert_int_equal(h->timestamp_begin, g->event[before].record.time);
+		g->rests++;
+	}
+}
+
+/* 3,000 records of two threads and all forms, over epochs; every: how often the open packet is taken, 0: never. */
+static void give_all(struct given *g, uint32_t packet_size, unsigned int every)
+{
+	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_U32 };
+	static const uint8_t call[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
+	struct hodo_ring_sink sink = { given_packet, given_table, g };
+	struct fixture f;
+
+	memset(g, 0, sizeof(*g));
+	assert_int_equal(hodo_read_layouts_add(&g->table, 1, number, 1), 0);
+	assert_int_equal(hodo_read_layouts_add(&g->table, 2, text, 2), 0);
+	assert_int_equal(hodo_read_layouts_add(&g->table, WRITER_CALL, call, 2), 0);
+	assert_int_equal(hodo_read_layouts_add(&g->table, WRITER_RETURN, call, 2), 0);
+	assert_int_equal(hodo_read_layouts_calls(&g->table, WRITER_CALL, WRITER_RETURN), 0);
+	setup_ring(&f, HODO_MODE_DISCARD, packet_size, 8);
+	f.w.threads = 1;
+	for (uint64_t i = 0; i < 3000; i++) {
+		if (i % 41 == 40)
+			f.w.now += 1ull << 29;
+		if (i % 397 == 396)
+			f.w.now += 3ull << 30;
+		writer_any(&f.w, i);
+		hodo_ring_poll(&f.r, &sink);
+		if (every && i % every == every - 1)
+			hodo_ring_take_open(&f.r, &sink);
+	}
+	hodo_ring_finish(&f.r, &sink, false);
+	assert_int_equal(g->n, 3000);
+	assert_int_equal(f.r.discarded, 0);
+	assert_int_equal(f.r.damage, 0);
+	hodo_layouts_clear(&g->table);
+	free_ring(&f);
+}
+
+/* A packet that is given in pieces has the same events, of the same threads, times and frames. */
+TEST(test_open_same)
+{
+	static struct given whole, pieces;
+
+	for (uint32_t packet_size = 1024; packet_size <= 16384; packet_size *= 4) {
+		give_all(&whole, packet_size, 0);
+		assert_int_equal(whole.rests, 0);
+		for (unsigned int every = 1; every < 1000; every = every * 2 + 1) {
+			give_all(&pieces, packet_size, every);
+			assert_memory_equal(pieces.event, whole.event, 3000 * sizeof(*whole.event));
+			assert_true(pieces.packets > whole.packets);
+			assert_true(pieces.rests > 0 || every > 50);
+		}
+	}
+}
+
 /* What was given of an open packet stays, whatever becomes of the rest. */
 TEST(test_open_then_damage)
 {
@@ -217,14 +341,14 @@ TEST(test_open_then_damage)
 		switch (what) {
 		case 0: p->magic ^= 1; break;
 		case 1: p->events = 19; break;
-		case 2: p->content_size = 8 * (88 + 20 * 19); break;
+		case 2: p->content_size = 8 * BODY_AT(19); break;
 		case 3: p->timestamp_end = f.r.ts_end - 1; break;
-		case 4: memset((uint8_t *)p + sizeof(*p) + 20 * 25, 0xff, 2); break;
+		case 4: memset((uint8_t *)p + BODY_AT(25) + 4, 0xff, 2); break;
 		}
 		hodo_ring_poll(&f.r, &f.sink);
 		hodo_ring_finish(&f.r, &f.sink, false);
 		assert_int_equal(f.r.damage, 1);
-		assert_int_equal(f.r.lost.damaged, 46 - 20);
+		assert_int_equal(f.r.lost.damaged, FULL - 20);
 		assert_int_equal(f.read + lost(&f), 300);
 		free_ring(&f);
 	}
@@ -246,7 +370,7 @@ TEST(test_overwrite)
 		assert_int_equal(f.r.lost.overwritten, lost(&f));
 		/* The newest are there, and of 8 packets at least 6 full ones where there were as many. */
 		assert_int_equal(f.expect, events);
-		assert_true(f.read >= (events < 6 * 46 ? events : 6 * 46));
+		assert_true(f.read >= (events < 6 * FULL ? events : 6 * FULL));
 		free_ring(&f);
 	}
 }
@@ -264,7 +388,7 @@ TEST(test_wrap)
 		p = (struct hodo_packet *)(f.w.packets + (start * 1024 & (f.layout.ring_size - 1)));
 		memcpy(p, f.w.packets, 1024);
 		p->packet_seq_num = start;
-		f.w.ring->word = ((start * 1024 + 108) << 20) | 1;
+		f.w.ring->word = ((start * 1024 + BODY_AT(1)) << 20) | 1;
 		f.w.ring->consumed = start;
 		f.r.next = mode ? 0 : start;
 		for (uint64_t i = 1; i < 3000; i++) {
@@ -346,14 +470,14 @@ TEST(test_damage)
 		case 4: p->events++; break;
 		case 5: p->packet_seq_num++; break;
 		case 6: p->timestamp_begin = 0; break;
-		case 7: memset((uint8_t *)p + sizeof(*p) + 40, 0xff, 2); break; /* an unknown id */
+		case 7: memset((uint8_t *)p + BODY_AT(2) + 4, 0xff, 2); break; /* an unknown id */
 		}
 		hodo_ring_poll(&f.r, &f.sink);
 		hodo_ring_finish(&f.r, &f.sink, false);
 		assert_int_equal(f.r.damage, 1);
-		assert_int_equal(f.r.lost.damaged, 46);
+		assert_int_equal(f.r.lost.damaged, FULL);
 		assert_int_equal(f.read + lost(&f), 300);
-		assert_int_equal(f.gaps, 46);
+		assert_int_equal(f.gaps, FULL);
 		free_ring(&f);
 	}
 }
@@ -366,7 +490,7 @@ TEST(test_open_damage)
 	setup_ring(&f, HODO_MODE_DISCARD, 4096, 4);
 	for (uint64_t i = 0; i < 100; i++)
 		writer_event(&f.w, i);
-	memset(f.w.packets + 88 + 20 * 60, 0xee, 2);
+	memset(f.w.packets + BODY_AT(60), 0xee, 6);
 	hodo_ring_finish(&f.r, &f.sink, false);
 	assert_int_equal(f.read, 60);
 	assert_int_equal(f.r.lost.damaged, 40);

@@ -15,7 +15,7 @@ static uint64_t tick(struct writer *w)
 	struct timespec t;
 
 	if (w->now)
-		return ++w->now;
+		return w->now += 4;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
@@ -37,6 +37,7 @@ static void open_packet(struct writer *w, uint64_t position, uint64_t seq, uint6
 	p->events_discarded = w->ring->lost_full + w->ring->lost_too_large + w->ring->lost_busy;
 	p->cpu_id = w->cpu;
 	p->events_before = before;
+	w->anchor = (struct record_anchor){ 0 };
 }
 
 int writer_switch(struct writer *w)
@@ -58,16 +59,16 @@ int writer_switch(struct writer *w)
 	return 0;
 }
 
-void writer_raw(struct writer *w, uint16_t id, const void *fields, uint32_t len)
+/* Where a record of so many bytes may be put; NULL: it is lost. */
+static uint8_t *make_room(struct writer *w, uint32_t total)
 {
-	uint32_t total = HODO_EVENT_HEADER + len, tid = w->threads ? w->tid : 7;
-	uint64_t word, position, head;
-	uint8_t *p;
+	uint64_t position;
 
 	w->written++;
+	total += RECORD_ANCHOR_BYTES;
 	if (total + HEADER >= w->packet_size) {
 		w->ring->lost_too_large++;
-		return;
+		return NULL;
 	}
 	if (w->ring->word == 0) {
 		open_packet(w, 0, 0, 0, tick(w));
@@ -76,16 +77,49 @@ void writer_raw(struct writer *w, uint16_t id, const void *fields, uint32_t len)
 	position = w->ring->word >> HODO_WORD_COUNT_BITS;
 	if ((position & (w->packet_size - 1)) + total >= w->packet_size && writer_switch(w) < 0) {
 		w->ring->lost_full++;
-		return;
+		return NULL;
 	}
-	word = w->ring->word;
-	position = word >> HODO_WORD_COUNT_BITS;
-	p = w->packets + (position & (w->ring_size - 1));
-	head = tick(w) << 16 | id;
-	memcpy(p, &head, 8);
-	memcpy(p + 8, &tid, 4);
-	memcpy(p + HODO_EVENT_HEADER, fields, len);
-	__atomic_store_n(&w->ring->word, word + ((uint64_t)total << HODO_WORD_COUNT_BITS) + 1, __ATOMIC_RELEASE);
+	position = w->ring->word >> HODO_WORD_COUNT_BITS;
+	return w->packets + (position & (w->ring_size - 1));
+}
+
+static void commit(struct writer *w, uint64_t bytes)
+{
+	__atomic_store_n(&w->ring->word, w->ring->word + (bytes << HODO_WORD_COUNT_BITS) + 1, __ATOMIC_RELEASE);
+}
+
+static uint32_t tid_of(const struct writer *w)
+{
+	return w->threads ? w->tid : 7;
+}
+
+void writer_raw(struct writer *w, uint16_t id, const void *fields, uint32_t len)
+{
+	uint8_t *p = make_room(w, RECORD_EVENT_BYTES + len);
+	uint64_t now;
+	size_t n;
+
+	if (!p)
+		return;
+	now = tick(w);
+	n = record_anchor_for(p, &w->anchor, now, tid_of(w), 0);
+	n += record_event(p + n, id, now);
+	memcpy(p + n, fields, len);
+	commit(w, n + len);
+}
+
+void writer_call(struct writer *w, enum record_form form, uint64_t function, uint64_t frame)
+{
+	uint8_t *p = make_room(w, RECORD_CALL_BYTES);
+	uint64_t now;
+	size_t n;
+
+	if (!p)
+		return;
+	now = tick(w);
+	n = record_anchor_for(p, &w->anchor, now, tid_of(w), frame);
+	n += record_call(p + n, form, now, function, frame);
+	commit(w, n);
 }
 
 void writer_event(struct writer *w, uint64_t value)
@@ -102,6 +136,17 @@ void writer_text(struct writer *w, const char *text, uint32_t value)
 	memcpy(fields + 2, text, len);
 	memcpy(fields + 2 + len, &value, 4);
 	writer_raw(w, 2, fields, 2 + len + 4u);
+}
+
+void writer_any(struct writer *w, uint64_t i)
+{
+	w->tid = 7 + i % 20 / 10;
+	if (i % 5 == 0)
+		writer_text(w, "text", (uint32_t)i);
+	else if (i % 5 < 3)
+		writer_event(w, i);
+	else
+		writer_call(w, i % 5 == 3 ? RECORD_CALL : RECORD_RETURN, 0x400000 + i * 8, 0x7ffc00000008 + i * 16);
 }
 
 static char *put(char *to, const char *s)
@@ -157,4 +202,17 @@ uint64_t writer_catalog(uint8_t *catalog)
 	writer_catalog_event(catalog, &used, 1, "fake:number", number, 1, number_names);
 	writer_catalog_event(catalog, &used, 2, "fake:text", text, 2, text_names);
 	return used;
+}
+
+void writer_catalog_calls(uint8_t *catalog, uint64_t *used)
+{
+	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
+	static const char *const names[] = { "addr", "frame" };
+	uint64_t entry = *used, exit;
+
+	writer_catalog_event(catalog, used, WRITER_CALL, "func:entry", types, 2, names);
+	exit = *used;
+	writer_catalog_event(catalog, used, WRITER_RETURN, "func:exit", types, 2, names);
+	((struct hodo_record_event *)(catalog + entry))->kind = HODO_KIND_FUNCTION;
+	((struct hodo_record_event *)(catalog + exit))->kind = HODO_KIND_FUNCTION;
 }

@@ -2,8 +2,8 @@
 /*
  * twin_threads.c - the C twin of the ring with four writers under a lock, as on
  * the fallback path, and a consumer beside them, in discard mode: what the
- * consumer reads is whole, in order, and with what was refused it makes up what
- * was written. Meant for ThreadSanitizer (preset tsan-twin), and run in every build.
+ * consumer reads is whole, in order, each event its thread's and of its time, and with what was refused it makes up
+ * what was written. Meant for ThreadSanitizer (preset tsan-twin), and run in every build.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +17,7 @@
 #define RING (4u * PACKET)
 #define WRITERS 4
 #define EVENTS 50000u
+#define TICK (1ull << (HODO_EPOCH_SHIFT - 6)) /* 64 make an epoch */
 
 static struct hodo_ring ring;
 static uint8_t data[RING] __attribute__((aligned(4096)));
@@ -24,18 +25,32 @@ static struct hodo_view view = { &ring, data, RING - 1, PACKET, 0, 0, { 0 } };
 static struct hodo_ring_config config = { .packet_size = PACKET, .mode = HODO_MODE_DISCARD, .ring_size = RING };
 static uint32_t on = HODO_ON_RECORD;
 static struct hodo_state state = { .on = &on, .id = 9 };
-static uint64_t clock_now = 1;
+static uint64_t clock_now = 1; /* a multiple of TICK, and 1 */
 static uint32_t writers_left = WRITERS;
 static unsigned bad, bad_switches; /* the consumer's; the writers', under their lock */
 
 struct payload {
-	uint64_t seq, inverse;
+	uint64_t seq, inverse, ticks, tid;
 };
+
+/* By the one writer or the other. */
+static enum hodo_twin write_at(struct payload *payload, uint64_t now)
+{
+	struct hodo_piece piece = { payload, sizeof(*payload) };
+	struct hodo_twin_by by = { (uint32_t)payload->tid, now, hodo_anchor_window((uintptr_t)payload) };
+
+	payload->ticks = now;
+	if (payload->seq % 2)
+		return hodo_twin_try(&view, &state, &by, &piece, 1, sizeof(*payload), on);
+	if (!hodo_ring_has_room(hodo_load(&ring.word), PACKET, sizeof(*payload)))
+		return HODO_TWIN_SLOW;
+	hodo_ring_write_locked(&view, state.id, by.tid, now, &piece, 1, sizeof(*payload));
+	return HODO_TWIN_DONE;
+}
 
 static void write_one(uint32_t tid, uint64_t seq)
 {
-	struct payload payload = { seq, ~seq };
-	struct hodo_piece piece = { &payload, sizeof(payload) };
+	struct payload payload = { .seq = seq, .inverse = ~seq, .tid = tid };
 	struct hodo_switch plan;
 	uint32_t owner = 0;
 
@@ -43,12 +58,12 @@ static void write_one(uint32_t tid, uint64_t seq)
 		owner = 0;
 		sched_yield();
 	}
-	while (hodo_twin_try(&view, &state, tid, ++clock_now, &piece, 1, sizeof(payload), on) == HODO_TWIN_SLOW) {
+	while (write_at(&payload, clock_now += TICK) == HODO_TWIN_SLOW) {
 		if (hodo_ring_plan(&config, &view, HODO_CPU_ANY, hodo_load(&ring.word), &plan) != HODO_RING_PLANNED) {
 			hodo_add(&ring.lost_full, 1);
 			break;
 		}
-		plan.now = ++clock_now;
+		plan.now = clock_now += TICK;
 		bad_switches += hodo_twin_switch(&plan) != 0;
 	}
 	hodo_store_release(&ring.owner, 0);
@@ -70,19 +85,26 @@ static void *writer(void *arg)
 /* Reads the events of a packet from its copy; returns their number. */
 static uint32_t check_packet(const uint8_t *copy, size_t end, uint64_t last[WRITERS + 1])
 {
+	uint64_t anchor[2] = { 0 }, word = 0;
 	uint32_t n = 0;
 
-	for (size_t at = sizeof(struct hodo_packet); at < end; n++) {
-		struct payload payload;
-		uint32_t tid;
+	for (size_t at = sizeof(struct hodo_packet); at < end && !bad;) {
+		struct payload p;
 
-		memcpy(&tid, copy + at + 8, sizeof(tid));
-		memcpy(&payload, copy + at + 12, sizeof(payload));
-		bad += payload.inverse != ~payload.seq || tid < 1 || tid > WRITERS || payload.seq <= last[tid];
-		if (bad)
-			return n;
-		last[tid] = payload.seq;
-		at += 12 + sizeof(payload);
+		memcpy(&word, copy + at, HODO_EVENT_HEADER);
+		if ((word & HODO_FORM_MASK) == HODO_FORM_ANCHOR) {
+			memcpy(anchor, copy + at, sizeof(anchor));
+			at += HODO_ANCHOR_BYTES;
+			continue;
+		}
+		memcpy(&p, copy + at + HODO_EVENT_HEADER, sizeof(p));
+		bad += hodo_event_id(word) != state.id || p.inverse != ~p.seq || p.tid < 1 || p.tid > WRITERS;
+		bad += bad || p.tid != (anchor[1] & 0xffffff) || p.seq <= last[p.tid];
+		bad += anchor[0] >> HODO_EPOCH_SHIFT != p.ticks >> HODO_EPOCH_SHIFT;
+		bad += (word & HODO_TIME_MASK) != (p.ticks & HODO_TIME_MASK);
+		last[bad ? 0 : p.tid] = p.seq;
+		at += HODO_EVENT_HEADER + sizeof(p);
+		n++;
 	}
 	return n;
 }

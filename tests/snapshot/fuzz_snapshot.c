@@ -57,6 +57,7 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bool copy)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_U32 };
+	static const uint8_t call[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
 	struct hodo_ring_images images;
 
 	if (hodo_ring_images_take(&images, shm, layout, -1, HODO_CLOCK_MONOTONIC, copy) != 0)
@@ -68,6 +69,9 @@ static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bo
 
 		hodo_read_layouts_add(&out.table, 1, number, 1);
 		hodo_read_layouts_add(&out.table, 2, text, 2);
+		hodo_read_layouts_add(&out.table, WRITER_CALL, call, 2);
+		hodo_read_layouts_add(&out.table, WRITER_RETURN, call, 2);
+		hodo_read_layouts_calls(&out.table, WRITER_CALL, WRITER_RETURN);
 		hodo_ring_image_reader(&images, &images.image[i], &r);
 		hodo_ring_finish(&r, &sink, false);
 		hodo_layouts_clear(&out.table);
@@ -109,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint8_t choice = len > 0 ? data[0] : 0;
 	struct hodo_clock_map map;
 	struct hodo_layout layout, other;
+	uint64_t used;
 
 	hodo_layout_init(&layout, RINGS, PACKET, RING);
 	if (!shm)
@@ -116,14 +121,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			   -1, 0);
 	madvise(shm, layout.total, MADV_DONTNEED);
 	((struct hodo_shm *)shm)->rings = RINGS;
-	((struct hodo_shm *)shm)->catalog_used = writer_catalog(shm + HODO_SHM_CATALOG);
+	used = writer_catalog(shm + HODO_SHM_CATALOG);
+	writer_catalog_calls(shm + HODO_SHM_CATALOG, &used);
+	((struct hodo_shm *)shm)->catalog_used = used;
 	for (uint32_t k = 0; k < RINGS; k++) {
 		struct writer w = { .ring = (struct hodo_ring *)(shm + hodo_layout_ring(k)),
 				    .packets = shm + layout.data + k * RING, .ring_size = RING, .packet_size = PACKET,
-				    .mode = HODO_MODE_OVERWRITE, .now = 1000 };
+				    .mode = HODO_MODE_OVERWRITE, .now = 1000, .threads = 1 };
 
 		for (uint64_t i = 0; i < k * 20u * (choice >> 2); i++)
-			i % 3 ? writer_event(&w, i) : writer_text(&w, "text", (uint32_t)i);
+			writer_any(&w, i);
 		w.ring->word_before = w.ring->word;
 	}
 	for (size_t at = 1; at + 12 <= len; at += 12) {

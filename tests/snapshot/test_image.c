@@ -25,6 +25,7 @@
 #include "writer.h"
 
 #define CPUS 2u
+#define EVENT (RECORD_EVENT_BYTES + 8) /* one with a number */
 
 struct fixture {
 	struct hodo_layout layout;
@@ -126,21 +127,30 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 {
 	struct seen *s = arg;
 
-	assert_int_equal(h->content_size, 8 * (sizeof(*h) + 20ull * h->events));
+	struct record record = record_begin(h->timestamp_begin);
+	uint64_t end = h->content_size / 8 - sizeof(*h), events = 0;
+
 	assert_int_equal(h->packet_size, h->content_size);
 	assert_true(h->timestamp_begin >= s->ts_end);
 	assert_true(h->timestamp_end >= h->timestamp_begin);
-	for (uint32_t i = 0; i < h->events; i++) {
-		uint64_t head, value;
+	for (uint64_t at = 0; at < end;) {
+		uint64_t value;
 
-		memcpy(&head, body + 20 * i, 8);
-		assert_true(s->ts_max == UINT64_MAX || head >> 16 <= s->ts_max);
-		memcpy(&value, body + 20 * i + HODO_EVENT_HEADER, 8);
+		at += record_take(&record, body + at);
+		assert_true(record.time <= s->ts_max);
+		if (record.form == RECORD_ANCHOR)
+			continue;
+		assert_int_equal(record.form, RECORD_EVENT);
+		assert_int_equal(record.tid, 7);
+		memcpy(&value, body + at, 8);
+		at += 8;
+		events++;
 		if (s->events++ == 0)
 			s->first = s->next = value;
 		assert_int_equal(value, s->next);
 		s->next++;
 	}
+	assert_int_equal(events, h->events);
 	s->ts_end = h->timestamp_end;
 	assert_int_equal(h->events_discarded, s->first);
 	(void)r;
@@ -196,7 +206,7 @@ TEST(test_at_full_speed)
 		assert_int_equal(images.n, CPUS);
 		assert_int_equal(images.image[0].available, sizes[k][1] - 1);
 		events = check_images(&images);
-		assert_true(events > 2 * (sizes[k][1] - 2) * ((sizes[k][0] - 88) / 20 - 1));
+		assert_true(events > 2 * (sizes[k][1] - 2) * ((sizes[k][0] - 88 - RECORD_ANCHOR_BYTES) / EVENT - 3));
 		hodo_ring_images_free(&images);
 		munmap(f.shm, f.layout.total);
 	}
@@ -249,17 +259,23 @@ TEST(test_moment)
 		writer_event(&f.w[0], i);
 	take(&images, &f);
 	assert_int_equal(images.n, 1);
-	for (uint64_t i = 1; i <= 300; i++) {
-		uint64_t packet = (i - 1) / 46, n = (i - 1) % 46; /* events of 20 bytes, and room kept behind */
-		const uint8_t *event = images.image[0].packets + packet * 1024 + 88 + n * 20;
-		uint64_t head, value;
+	for (uint64_t i = 0, packet = 0; i < 300; packet++) {
+		const uint8_t *start = images.image[0].packets + packet * 1024;
+		const uint8_t *at = start + sizeof(struct hodo_packet);
+		const struct hodo_packet *h = (const struct hodo_packet *)start;
+		struct record record = record_begin(h->timestamp_begin);
+		/* The last one is open, and says nothing of what is in it. */
+		uint64_t events = h->events ? h->events : 300 - i;
 
-		memcpy(&head, event, 8);
-		memcpy(&value, event + 12, 8);
-		if (value != i - 1)
-			continue; /* of another size than thought */
-		images.image[0].ts_max = head >> 16;
-		assert_int_equal(check_images(&images), i);
+		while (events > 0) {
+			at += record_take(&record, at);
+			if (record.form == RECORD_ANCHOR)
+				continue;
+			at += 8;
+			events--;
+			images.image[0].ts_max = record.time;
+			assert_int_equal(check_images(&images), ++i);
+		}
 	}
 	hodo_ring_images_free(&images);
 	munmap(f.shm, f.layout.total);

@@ -160,12 +160,12 @@ class Ask(Case):
             self.assertEqual(len(self.check_trace(recording=path)), i)
             text = self.metadata(os.listdir(path)[0], path)
             self.assertRegex(text, rf"/\*@snapshot number={i} time=\d+\.\d{{9}} why=reason%20{i},%20%22%25%22\*/")
-            uuids |= set(re.findall(r"/\*@hodo version=1 uuid=(\S+)", text))
+            uuids |= set(re.findall(r"/\*@hodo version=2 uuid=(\S+)", text))
             info = self.hodo("info", path)
             self.assertIn(f'snapshot {i}: reason {i}, "%"', info.stdout)
         folder = [f for f in os.listdir(self.data) if not f.startswith("snapshot-")]
         self.assertEqual(len(folder), 1)
-        uuids |= set(re.findall(r"/\*@hodo version=1 uuid=(\S+)", self.metadata(folder[0])))
+        uuids |= set(re.findall(r"/\*@hodo version=2 uuid=(\S+)", self.metadata(folder[0])))
         self.assertEqual(len(uuids), 1)
 
     def test_clock(self):
@@ -417,7 +417,7 @@ class Refusals(Case):
     def test_messages(self):
         """Whatever is asked at the recorder's socket, it goes on; what it gives cannot be written."""
         process, pid = self.flight("wait", 0)
-        head = struct.pack("<IHH", 0x4f444f48, 1, 4)
+        head = struct.pack("<IHH", 0x4f444f48, 3, 4)
         good = head + struct.pack("<IIII", 8, pid, 0, 0) + bytes(1024)
         answer, fds = self.ask(process, good)
         self.assertEqual((len(answer), len(fds)), (800, 1))

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <hodo/abi.h>
+#include <lib/records.h>
 #include <record/event_walk.h>
 
 #define PACKET_BYTES (256u << 10)
@@ -28,32 +29,37 @@ static void add_events(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 	*(uint64_t *)arg += events;
 }
 
-/* Events of (int, uint64), or of a text and an int. Returns the packet's bytes. */
+/* Records of a packet of each kind: events of (int, uint64) or of a text and an int, or calls. Returns their bytes. */
 static uint32_t fill(uint8_t *packet, int what)
 {
-	uint32_t at = 0, tid = 100;
-	uint16_t len = TEXT_LEN;
+	const uint16_t len = TEXT_LEN;
+	uint32_t at;
 
 	memset(packet, 0, PACKET_BYTES);
+	at = (uint32_t)record_anchor(packet, 0, 100, 0x7ffc00000000);
 	for (unsigned int n = 0;; n++) {
 		unsigned int which = what == 0 ? 0 : what == 1 ? n % KINDS : (unsigned int)rand() % KINDS;
-		uint64_t id = what == 3 ? TEXT_ID : 1 + which;
-		uint32_t size = HODO_EVENT_HEADER + (id == TEXT_ID ? 2 + TEXT_LEN + 4 : 12);
+		uint16_t id = (uint16_t)(what == 3 ? TEXT_ID : 1 + which);
 
-		if (at + size > PACKET_BYTES)
+		if (at + RECORD_EVENT_BYTES + 2 + TEXT_LEN + 4 > PACKET_BYTES)
 			return at;
-		memcpy(packet + at, &id, sizeof(id));
-		memcpy(packet + at + 8, &tid, sizeof(tid));
+		if (what == 4) {
+			at += (uint32_t)record_call(packet + at, n % 2 ? RECORD_RETURN : RECORD_CALL, 4, 0x400000,
+						    0x7ffc00000008);
+			continue;
+		}
+		at += (uint32_t)record_event(packet + at, id, 0);
 		if (id == TEXT_ID)
-			memcpy(packet + at + HODO_EVENT_HEADER, &len, sizeof(len));
-		at += size;
+			memcpy(packet + at, &len, sizeof(len));
+		at += id == TEXT_ID ? 2 + TEXT_LEN + 4 : 12;
 	}
 }
 
 int main(void)
 {
-	static const char *const names[] = { "one event", "seven in turn", "seven at random", "a text" };
+	static const char *const names[] = { "one event", "seven in turn", "seven at random", "a text", "calls" };
 	static const uint8_t numbers[] = { HODO_TYPE_I32, HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_I32 };
+	static const uint8_t call[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
 	static struct hodo_walk_tally tally[64];
 	struct hodo_read_layouts table = { 0 };
 	uint8_t *packet = malloc(PACKET_BYTES);
@@ -61,10 +67,13 @@ int main(void)
 	for (uint16_t id = 1; id <= KINDS; id++)
 		hodo_read_layouts_add(&table, id, numbers, 2);
 	hodo_read_layouts_add(&table, TEXT_ID, text, 2);
-	for (int what = 0; packet && what < 4; what++) {
+	hodo_read_layouts_add(&table, TEXT_ID + 1, call, 2);
+	hodo_read_layouts_add(&table, TEXT_ID + 2, call, 2);
+	hodo_read_layouts_calls(&table, TEXT_ID + 1, TEXT_ID + 2);
+	for (int what = 0; packet && what < 5; what++) {
 		uint32_t len = fill(packet, what);
 		uint64_t total = 0;
-		struct hodo_walk_counter counter = { tally, 64, add_events, &total };
+		struct hodo_walk_counter counter = { tally, 64, add_events, &total, 0 };
 		double start = seconds();
 
 		for (int i = 0; i < ROUNDS; i++)

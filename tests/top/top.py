@@ -88,6 +88,7 @@ def check_sums(test, line):
     for table in ("events", "threads", "cpus"):
         test.assertEqual(sum(row["count"] for row in line[table]), line["recorded"], table)
         test.assertEqual(sum(row["bytes"] for row in line[table]), line["bytes"], table)
+    test.assertNotIn(0, [row["tid"] for row in line["threads"]])
 
 
 class Json(Case):
@@ -109,9 +110,9 @@ class Json(Case):
         last = lines[-1]
         self.assertEqual({n: e["count"] for n, e in events_of(last).items()},
                          {"top:alpha": 104321, "top:beta": 100, "top:text": 7})
-        # header and fields: id, time stamp and tid; a long each; a text of 4 bytes with its length
+        # header and fields: id and time stamp; a long each; a text of 4 bytes with its length
         self.assertEqual({n: e["bytes"] for n, e in events_of(last).items()},
-                         {"top:alpha": 104321 * 20, "top:beta": 100 * 28, "top:text": 7 * 18})
+                         {"top:alpha": 104321 * 14, "top:beta": 100 * 22, "top:text": 7 * 12})
         self.assertEqual(last["recorded"], 104428)
         self.assertEqual(last["lost"], {"full": 0, "too_large": 0, "busy": 0, "overwritten": 0, "unwritten": 0,
                                         "damaged": 0})

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - compares a recording of target.c with what the program says.
+ * check.c - compares a recording of target.c or calls.c with what the program says.
  *
  *	check DIR FILE exact|killed
  *
- * Every event must be intact, and each stream's in order. exact: read + lost =
+ * Every event must be intact, and each stream's in order; its thread is the one that the program says, and its time
+ * lies between what the clock was before it and before the stream's next event. exact: read + lost =
  * written. killed: no fewer than what had returned before the kill, no more
- * than what had begun; and where nothing was lost, none is missing.
+ * than what had begun; and where nothing was lost, none is missing. Where
+ * functions were recorded, nothing may be lost: each call is looked at.
  */
 #include <hodo/read.h>
 #include <fcntl.h>
@@ -14,10 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "open_calls.h"
 #include "shared.h"
 
-static uint64_t last[STREAMS], gaps;
-static unsigned bad, warned;
+static uint64_t last[STREAMS], last_ticks[STREAMS], gaps;
+static unsigned bad, warned, wrong_threads, wrong_times;
 
 static void warn(void *data, const char *text)
 {
@@ -25,24 +28,38 @@ static void warn(void *data, const char *text)
 	warned++;
 }
 
+/* The processors' clocks may differ by so much, and times are multiples of 4. */
+#define SLACK 30000
+
+static void check_thread_and_time(const struct hodo_read_event *e, uint64_t stream)
+{
+	uint64_t clock = e->values[e->process->clock.kind == HODO_CLOCK_TSC ? 3 : 4].u;
+
+	wrong_threads += e->tid != e->values[2].u;
+	wrong_times += e->ticks + SLACK < clock || last_ticks[stream] > clock + SLACK;
+	last_ticks[stream] = e->ticks;
+}
+
 static void check_event(const struct hodo_read_event *e)
 {
 	uint64_t stream = e->values[0].u, seq = e->values[1].u;
-	unsigned len = filler_len(seq);
+	bool call = strcmp(e->cls->name, "torture:call") == 0;
+	unsigned len = call ? 0 : filler_len(seq);
 
-	if (strncmp(e->cls->name, "torture:", 8) != 0)
-		return;
-	if (stream >= STREAMS || seq <= last[stream] || (e->cls->nfields == 3) != (len != 0)) {
+	if (stream >= STREAMS || seq <= last[stream] || (e->cls->nfields == 6) != (len != 0)) {
 		bad++;
 		return;
 	}
+	check_thread_and_time(e, stream);
 	gaps += seq - last[stream] - 1;
 	last[stream] = seq;
+	if (call)
+		open_calls_said(e, e->values[6].u, e->values[5].u);
 	if (!len)
 		return;
-	bad += e->values[2].count != len;
-	for (unsigned i = 0; i < e->values[2].count && i < len; i++)
-		bad += ((const uint8_t *)e->values[2].data)[i] != filler_byte(seq, i);
+	bad += e->values[5].count != len;
+	for (unsigned i = 0; i < e->values[5].count && i < len; i++)
+		bad += ((const uint8_t *)e->values[5].data)[i] != filler_byte(seq, i);
 }
 
 int main(int argc, char **argv)
@@ -51,7 +68,7 @@ int main(int argc, char **argv)
 	const struct hodo_read_event *e;
 	struct hodo_read_lost lost;
 	struct hodo_read *reader;
-	uint64_t read = 0, done = 0, begun = 0, missing;
+	uint64_t read = 0, calls = 0, done = 0, begun = 0, missing;
 	struct shared *shared;
 	char error[256] = "";
 	int fd, exact;
@@ -68,9 +85,15 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	while (hodo_read_next(reader, &e) > 0) {
-		check_event(e);
-		read++;
+		if (strncmp(e->cls->name, "func:", 5) == 0) {
+			open_calls_take(e);
+			calls++;
+		} else if (strncmp(e->cls->name, "torture:", 8) == 0) {
+			check_event(e);
+			read++;
+		}
 	}
+	open_calls_end();
 	lost = hodo_read_lost(reader, NULL);
 	missing = lost.full + lost.too_large + lost.busy + lost.overwritten + lost.unwritten + lost.unknown;
 	for (int i = 0; i < STREAMS; i++) {
@@ -82,7 +105,13 @@ int main(int argc, char **argv)
 	       " + overwritten %" PRIu64 " + other %" PRIu64 "; damaged %u, warnings %u\n",
 	       done, begun, read, lost.full, lost.busy, lost.overwritten,
 	       missing - lost.full - lost.busy - lost.overwritten, bad, warned);
-	if (bad || warned || (done && !read)) /* it may have been killed in its first event */
+	if (wrong_threads || wrong_times)
+		printf("of another thread %u, at another time %u\n", wrong_threads, wrong_times);
+	if (calls)
+		printf("entries and exits %" PRIu64 ", wrong calls %u\n", calls, wrong_calls);
+	if (calls && (wrong_calls || missing))
+		return 1;
+	if (bad || warned || wrong_threads || wrong_times || (done && !read))
 		return 1;
 	if (exact ? read + missing != done : read + missing < done || read + missing > begun)
 		return 1;

@@ -7,7 +7,7 @@
  *				yield, or a signal (SIGUSR1) to this thread; and longer windows
  *				inside the assembly
  *	HODO_INJECT_KILL=P:N	SIGKILL of the process the N-th time that point P is passed
- *	HODO_INJECT_LOOPS=N	turns of the loops at the assembly's points
+ *	HODO_INJECT_LOOPS=N	turns of the loops at the assembly's points; P:N: at point P alone
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #include <user/sys.h>
 #include <user/user.h>
 
-HODO_HIDDEN uint32_t hodo_inject_loops[8];
+#define ASSEMBLY_POINTS 9
+HODO_HIDDEN uint32_t hodo_inject_loops[ASSEMBLY_POINTS]; /* see INJECT in arch/x86_64/writer.S */
 
 static uint64_t seed;
 static int kill_point = -1;
@@ -34,8 +35,12 @@ static void set_up(void)
 		kill_point = atoi(kill);
 		kill_after = strtoull(strchr(kill, ':') + 1, NULL, 10);
 	}
-	for (int i = 0; loops && i < 8; i++)
-		hodo_inject_loops[i] = (uint32_t)atoi(loops);
+	for (int i = 0; loops && i < ASSEMBLY_POINTS; i++) {
+		const char *only = strchr(loops, ':');
+
+		if (!only || atoi(loops) == i)
+			hodo_inject_loops[i] = (uint32_t)atoi(only ? only + 1 : loops);
+	}
 }
 
 HODO_HIDDEN void hodo_inject(enum hodo_inject_point point)

@@ -34,6 +34,14 @@ for mode in "" --overwrite; do
 		env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$TARGET" "$dir/shared" 4 20000 200 1
 done
 
+# Where an anchor is written, and what the ring knows of it: in the sequences, and between them (8). All is kept, so
+# that each event's thread is looked at.
+for point in 5 6 7 8; do
+	seed=$((seed + 1))
+	echo -n "seed $seed point $point: "
+	HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$point:3000 run exact 0 -m 16M -- "$TARGET" "$dir/shared" 4 20000 50 2
+done
+
 # HODO_INJECT_PROBE_ENTER (7) is not passed by this program, HODO_INJECT_PATCHED (6) before anything is written.
 for ((point = 0; point < points; point++)); do
 	for nth in 1 7 100; do

@@ -7,7 +7,9 @@
  *
  * FILE is a mapped struct shared. EVENTS 0: run until killed. SIGNAL_US: each
  * thread gets a signal every so many microseconds, 0: none. MIGRATE 1: some
- * threads move themselves from CPU to CPU.
+ * threads move themselves from CPU to CPU; 2: and all give way to another one
+ * after few events and in each signal handler, so that a ring's events are of
+ * many threads; 3: they rest at times, for longer than an epoch (hodo/abi.h).
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -28,28 +30,37 @@ static struct shared *shared;
 static uint64_t events, signal_us;
 static int migrate;
 static __thread int me = -1;
-static __thread uint64_t handler_seq;
+static __thread uint32_t tid;
+static __thread uint64_t handler_seq, turns;
 
 static void put(uint32_t stream, uint64_t seq)
 {
 	unsigned len = filler_len(seq);
+	uint64_t ticks, ns;
 	uint8_t filler[64];
 
+	read_clocks(&ticks, &ns);
 	__atomic_store_n(&shared->begun[stream], seq, __ATOMIC_RELAXED);
 	if (len) {
 		for (unsigned i = 0; i < len; i++)
 			filler[i] = filler_byte(seq, i);
-		HODO_EVENT(torture, filled, stream, seq, HODO_BYTES(filler, len));
+		HODO_EVENT(torture, filled, stream, seq, tid, ticks, ns, HODO_BYTES(filler, len));
 	} else {
-		HODO_EVENT(torture, plain, stream, seq);
+		HODO_EVENT(torture, plain, stream, seq, tid, ticks, ns);
 	}
 	__atomic_store_n(&shared->done[stream], seq, __ATOMIC_RELAXED);
 }
 
 static void handler(int sig)
 {
-	if (me >= 0)
-		put(HANDLER + (uint32_t)me, ++handler_seq);
+	if (me < 0)
+		return;
+	if (migrate == 2) {
+		sched_yield();
+		if (++turns % 2)
+			return; /* to an event that others have come before */
+	}
+	put(HANDLER + (uint32_t)me, ++handler_seq);
 }
 
 static timer_t start_timer(void)
@@ -76,10 +87,19 @@ static void move(uint64_t n)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
+static void rest(void)
+{
+	struct timespec left = { 0, 400000000 };
+
+	while (nanosleep(&left, &left) != 0)
+		;
+}
+
 static void *run(void *arg)
 {
 	timer_t timer = NULL;
 
+	tid = (uint32_t)syscall(SYS_gettid);
 	me = (int)(intptr_t)arg;
 	if (signal_us)
 		timer = start_timer();
@@ -87,6 +107,10 @@ static void *run(void *arg)
 		put((uint32_t)me, seq);
 		if (migrate && seq % 4096 == 0 && me % 3 == 0)
 			move(seq / 4096);
+		if (migrate == 2 && seq % 8 == 0)
+			sched_yield();
+		if (migrate == 3 && seq % 4096 == 0)
+			rest();
 	}
 	if (signal_us)
 		timer_delete(timer);

@@ -16,9 +16,10 @@
  *	word = view.ring.word
  *	if offset(word) + need(len) > packet_size: slow
  *	slot = view.data + (position(word) & view.mask)
- *	slot.header = tsc << 16 | state.id; slot.tid = thread.tid
- *	copy len bytes, 8 at a time                 may scribble 7 bytes further; need() leaves room
- *	view.ring.word = word + (len + 12) << 20 + 1
+ *	if view.ring.anchor != (tsc >> 29, thread.tid): slow
+ *	slot.word = tsc & TIME_MASK | FORM_EVENT | state.id << 32
+ *	copy len bytes behind 6, 8 at a time        may scribble 7 bytes further; need() leaves room
+ *	view.ring.word = word + (len + 6) << 20 + 1
  *   commit:
  *	return
  *   special: if hodo_x86_refuse(state, &{ data, len }, 1): return
@@ -27,7 +28,20 @@
  * hodo_x86_try(state, pieces, count, total, on)    one attempt, any fields
  *
  *	the same with *state.on compared with on, and the payload gathered from
- *	the pieces; returns an enum hodo_try.
+ *	the pieces; an anchor goes before the event where it needs one (core/ring.h):
+ *
+ *	view.ring.anchor = 0; slot.anchor = tsc, thread.tid, window; slot += 16
+ *   commit:                                        and then, in a sequence of its own:
+ *   start:
+ *	view as above; if there is none, *state.on does not record, or the ring, word
+ *	or the packet's timestamp_begin are not what they were: leave it
+ *	view.ring.window = window + 8; view.ring.anchor = (tsc >> 29, thread.tid)
+ *   commit:
+ *	returns an enum hodo_try.
+ *
+ * hodo_x86_call(state, record, window)             one attempt to write a call or return, an anchor before it
+ *
+ *	the same with a record of 8 bytes, but for its time, instead of an event.
  *
  * hodo_x86_gather(state, values)                   one attempt, values as sites hand them over
  *
@@ -49,7 +63,7 @@
  *
  *   start:
  *	if rseq.cpu_id != plan.cpu or ring.word != plan.word or old.seq != plan.seq: fail
- *	close old, fill fresh; ring.word = plan.fresh_word
+ *	close old, fill fresh; ring.anchor = 0; ring.word = plan.fresh_word
  *   commit:
  *	return 0; fail or abort: return -1
  *
@@ -70,17 +84,9 @@
  */
 #include "x86.inc"
 
+#define ON_RECORD 1
 #define ON_FILTER 2
 #define HODO_STR_MAX 65535
-
-	/* The commit store must be the last instruction: what follows is outside the section. r8: word, r9: bytes of
-	 * payload, r11: ring. Clobbers rdx. */
-	.macro COMMIT
-	leaq	HEADER(%r9), %rdx
-	shlq	$COUNT_BITS, %rdx
-	leaq	1(%r8, %rdx), %r8
-	movq	%r8, (%r11)
-	.endm
 
 	.macro INJECT point
 #ifdef HODO_INJECT_HOOK
@@ -94,34 +100,43 @@
 	.endm
 
 	/*
-	 * Finds room for r9 bytes of payload in rcx's ring, and writes the event's head there. r10: hodo_tls's offset;
-	 * rdi: state. r11 = ring, r8 = word. Clobbers rax, rdx, r10.
+	 * Finds room for r9 bytes of payload in rcx's ring. slot = where the event goes, r11 = ring, r8 = word.
+	 * Clobbers rax, rdx.
 	 */
-	.macro PLACE slot, slow
+	.macro PLACE slot, need, slow
 	INJECT	0
 	movq	VIEW_PACKET_SIZE(%rcx), %rax
 	movq	VIEW_RING(%rcx), %r11
-	movl	%fs:THREAD_TID(%r10), %r10d
 	movq	(%r11), %r8			/* word */
 	movq	%r8, %rdx
 	shrq	$COUNT_BITS, %rdx		/* position */
 	decq	%rax
 	andq	%rdx, %rax			/* offset in the packet */
-	leaq	NEED(%rax, %r9), %rax
+	leaq	\need(%rax, %r9), %rax
 	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
 	ja	\slow
 	andq	VIEW_MASK(%rcx), %rdx
 	addq	VIEW_DATA(%rcx), %rdx
 	movq	%rdx, \slot
 	INJECT	1
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	shlq	$16, %rax
+	.endm
+
+	/* The head of an event of rax = ticks, rdi = state. Clobbers rax, rdx. */
+	.macro HEAD slot
+	andl	$TIME_MASK, %eax
 	movzwl	STATE_ID(%rdi), %edx
-	orq	%rdx, %rax
+	shlq	$ID_SHIFT, %rdx
+	leaq	FORM_EVENT(%rax, %rdx), %rax
 	movq	%rax, (\slot)
-	movl	%r10d, 8(\slot)
+	.endm
+
+	/* The commit store must be the last instruction: what follows is outside the section. r8: word, r9: bytes of
+	 * payload, r11: ring. Clobbers rdx. */
+	.macro COMMIT
+	leaq	HEADER(%r9), %rdx
+	shlq	$COUNT_BITS, %rdx
+	leaq	1(%r8, %rdx), %r8
+	movq	%r8, (%r11)
 	.endm
 
 	FUNCTION hodo_x86_emit
@@ -135,7 +150,9 @@ emit_start:
 	movl	(%r8), %eax			/* once: outside the sequence the memory may be unmapped */
 	cmpl	$1, %eax
 	jne	emit_special
-	PLACE	%rcx, emit_slow
+	PLACE	%rcx, NEED, emit_slow
+	TIME	emit_slow
+	HEAD	%rcx
 	xorl	%eax, %eax
 	testq	%r9, %r9
 	jz	2f
@@ -172,6 +189,121 @@ emit_slow:
 	END	hodo_x86_emit
 	RSEQ_CS_DEF emit_cs, emit_start, emit_commit, emit_abort
 
+#define NEED_ANCHOR (ANCHOR + NEED)
+	/* What these two keep below the stack pointer from one sequence to the other: they call nothing. */
+#define KEPT_WINDOW -8			/* of the anchor */
+#define KEPT_BEGIN -16			/* timestamp_begin of the packet */
+#define KEPT_KEY -24			/* ring.anchor */
+
+	/* reg = the packet that r8, the word of rcx's ring, is in. Clobbers scratch. */
+	.macro OPEN_PACKET reg, scratch
+	movq	%r8, \scratch
+	shrq	$COUNT_BITS, \scratch
+	movq	VIEW_PACKET_SIZE(%rcx), \reg
+	negq	\reg
+	andq	\scratch, \reg
+	andq	VIEW_MASK(%rcx), \reg
+	addq	VIEW_DATA(%rcx), \reg
+	.endm
+
+	/*
+	 * Writes an anchor at slot, which moves on: of rax = ticks, this thread and the window in rdx. rcx = view, r8 =
+	 * word, r11 = ring, r10 = hodo_tls's offset. Clobbers rcx, rdx, r10.
+	 */
+	.macro PUT_ANCHOR slot
+	movq	$0, RING_ANCHOR(%r11)
+	movq	%rdx, KEPT_WINDOW(%rsp)
+	shlq	$TID_BITS - WINDOW_SHIFT, %rdx
+	movl	%fs:THREAD_TID(%r10), %r10d
+	movl	%r10d, KEPT_KEY + 4(%rsp)
+	andl	$(1 << TID_BITS) - 1, %r10d
+	orq	%r10, %rdx
+	movq	%rdx, 8(\slot)
+	movq	%rax, %rdx
+	orq	$FORM_ANCHOR, %rdx
+	movq	%rdx, (\slot)
+	shrq	$EPOCH_SHIFT, %rdx
+	movl	%edx, KEPT_KEY(%rsp)
+	OPEN_PACKET %rdx, %r10
+	movq	PACKET_BEGIN(%rdx), %rdx
+	movq	%rdx, KEPT_BEGIN(%rsp)
+	addq	$ANCHOR, \slot
+	.endm
+
+	/*
+	 * Behind the commit of a record with an anchor: what the ring knows of that, in a sequence of its own.
+	 * rdi = state, r8 = the word that was committed, r11 = ring, of which nothing is touched before the checks:
+	 * the recording may end here. Clobbers rax, rcx, rdx, rsi, r10, r11.
+	 */
+	.macro SET_ANCHOR name
+	INJECT	8
+	movq	%r11, %rsi
+	movq	hodo_tls@gottpoff(%rip), %r10
+	ARM	\name\()_set_cs
+\name\()_set_start:
+	FIND_VIEW
+	jz	\name\()_set_done
+	movq	STATE_ON(%rdi), %rdx
+	testb	$ON_RECORD, (%rdx)
+	jz	\name\()_set_done
+	cmpq	%rsi, VIEW_RING(%rcx)
+	jne	\name\()_set_done
+	cmpq	%r8, (%rsi)
+	jne	\name\()_set_done
+	OPEN_PACKET %rdx, %rax
+	movq	PACKET_BEGIN(%rdx), %rax
+	cmpq	%rax, KEPT_BEGIN(%rsp)		/* else of a later lap, or of another recording in the same place */
+	jne	\name\()_set_done
+	INJECT	6
+	movq	KEPT_WINDOW(%rsp), %rax
+	addq	$8, %rax
+	movq	%rax, RING_WINDOW(%rsi)
+	INJECT	7
+	movq	KEPT_KEY(%rsp), %rax
+	movq	%rax, RING_ANCHOR(%rsi)
+\name\()_set_commit:
+	jmp	\name\()_set_done
+	RSEQ_ABORT \name\()_set_abort
+\name\()_set_done:
+	.endm
+
+	FUNCTION hodo_x86_call, SHARED
+	movq	hodo_tls@gottpoff(%rip), %r10
+	movl	$CALL_BYTES - HEADER, %r9d	/* what it is longer than an event's head */
+	movq	%rdx, KEPT_WINDOW(%rsp)
+	ARM	call_cs
+call_start:
+	FIND_VIEW
+	jz	call_slow
+	movq	STATE_ON(%rdi), %r8
+	cmpl	$ON_RECORD, (%r8)
+	jne	call_slow
+	PLACE	%r9, NEED_ANCHOR, call_slow
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	KEPT_WINDOW(%rsp), %rdx
+	PUT_ANCHOR %r9
+	andl	$TIME_MASK, %eax
+	orq	%rsi, %rax
+	movq	%rax, (%r9)
+	INJECT	5
+	addq	$((ANCHOR + CALL_BYTES) << COUNT_BITS) + 1, %r8
+	movq	%r8, (%r11)
+call_commit:
+	SET_ANCHOR call
+	xorl	%eax, %eax			/* HODO_TRY_DONE */
+	ret
+call_slow:
+	movl	$1, %eax			/* HODO_TRY_SLOW */
+	ret
+	RSEQ_ABORT call_abort
+	movl	$3, %eax			/* HODO_TRY_ABORTED */
+	ret
+	END	hodo_x86_call
+	RSEQ_CS_DEF call_cs, call_start, call_commit, call_abort
+	RSEQ_CS_DEF call_set_cs, call_set_start, call_set_commit, call_set_abort
+
 	FUNCTION hodo_x86_try, SHARED
 	SAVE	%rbx
 	.cfi_rel_offset %rbx, 0
@@ -190,7 +322,12 @@ try_start:
 	movq	STATE_ON(%rdi), %r8
 	cmpl	%r12d, (%r8)
 	jne	try_changed
-	PLACE	%rbx, try_slow
+	PLACE	%rbx, NEED_ANCHOR, try_slow
+	xorl	%r12d, %r12d			/* bytes of the anchor */
+	TIME	try_anchor
+try_record:
+	HEAD	%rbx
+	INJECT	5
 	addq	$HEADER, %rbx
 	testq	%rbp, %rbp
 	jz	9f
@@ -221,6 +358,12 @@ try_start:
 	movq	%rax, %rsi
 	movq	%r10, %rdi
 	jmp	8f
+try_anchor:					/* here: all of the sequence lies before its commit */
+	leaq	-WINDOW_BYTES / 2(%rsp), %rdx
+	xorb	%dl, %dl
+	PUT_ANCHOR %rbx
+	movl	$ANCHOR, %r12d
+	jmp	try_record
 4:	testb	$4, %cl
 	jz	5f
 	movl	(%rdx), %eax
@@ -242,8 +385,15 @@ try_start:
 	decq	%rbp
 	jnz	1b
 9:	INJECT	2
-	COMMIT
+	leaq	HEADER(%r9, %r12), %rdx
+	shlq	$COUNT_BITS, %rdx
+	leaq	1(%r8, %rdx), %r8
+	movq	%r8, (%r11)
 try_commit:
+	testl	%r12d, %r12d
+	jz	try_done
+	SET_ANCHOR try
+try_done:
 	xorl	%eax, %eax			/* HODO_TRY_DONE */
 	jmp	try_out
 try_slow:
@@ -264,6 +414,7 @@ try_out:
 	ret
 	END	hodo_x86_try
 	RSEQ_CS_DEF try_cs, try_start, try_commit, try_abort
+	RSEQ_CS_DEF try_set_cs, try_set_start, try_set_commit, try_set_abort
 
 	FUNCTION hodo_x86_full, SHARED
 	movq	hodo_tls@gottpoff(%rip), %r10
@@ -280,7 +431,7 @@ full_start:
 	decq	%rax
 	movq	%rax, %r8
 	andq	%rdx, %rax			/* offset in the packet */
-	leaq	NEED(%rax, %rdi), %rax
+	leaq	NEED_ANCHOR(%rax, %rdi), %rax
 	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
 	jbe	full_no
 	notq	%r8
@@ -337,6 +488,7 @@ switch_start:
 	movl	$0, 76(%r8)
 	movq	72(%rdi), %rax
 	movq	%rax, 64(%r8)			/* events_discarded */
+	movq	$0, RING_ANCHOR(%rsi)
 	INJECT	4
 	movq	32(%rdi), %rax
 	movq	%rax, (%rsi)
@@ -440,7 +592,9 @@ gather_start:
 	movl	(%r8), %eax
 	cmpl	$1, %eax
 	jne	gather_special
-	PLACE	%rbx, gather_no
+	PLACE	%rbx, NEED, gather_no
+	TIME	gather_no
+	HEAD	%rbx
 	movq	%rcx, AT_VIEW(%rsp)
 	addq	$HEADER, %rbx
 	movq	%rbx, AT_PAYLOAD(%rsp)

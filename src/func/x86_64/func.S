@@ -14,6 +14,14 @@
  *   abort, slow, special: save the rest; unless hodo_x86_full(12):
  *	hodo_x86_keep(hodo_func_record_slow, event, pc, at)
  *
+ * hodo_x86_short_{entry,exit}                                       the same, of objects that are short (hodo/abi.h)
+ *
+ *	a record of HODO_FORM_CALL or _RETURN; if at does not lie in the ring's window, or is not 8 above a multiple
+ *	of 16: slow, where hodo_x86_call() comes first.
+ *	The address recorded must lie in the function when its two lowest bits are 0. pc - 1 does: each slot is a call
+ *	of 5 bytes at least, which ends at pc. All of the slot may be all of the function, and all of a part of it that
+ *	GCC has moved elsewhere.
+ *
  * hodo_x86_dispatch_{…}                                             any other set of tracers
  *
  *	save what a C function may change
@@ -44,6 +52,10 @@
 #define EVENT_BYTES 12			/* pc, at >> 3 */
 #define STATE_BYTES 24
 #define FUNC_NEED (HEADER + EVENT_BYTES + 8)
+#define SHORT_NEED (CALL_BYTES + 8)
+#define FRAME_MASK 0x3ff0
+#define FRAME_SHIFT 25
+#define FUNCTION_SHIFT 37
 #define SAVED 48			/* bytes that RECORD saves */
 #define SP_EXIT_FRAME 4096
 
@@ -96,8 +108,8 @@
 	.endif
 	.endm
 
-	.macro RECORD name, how, event, cfa
-	HOOK	hodo_x86_record_\name, \cfa
+	.macro RECORD_BEGIN name, event, cfa, need
+	HOOK	hodo_x86_\name, \cfa
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
@@ -119,27 +131,18 @@
 	shrq	$COUNT_BITS, %rdx		/* position */
 	decq	%rax
 	andq	%rdx, %rax			/* offset in the packet */
-	addq	$FUNC_NEED, %rax
+	addq	$\need, %rax
 	cmpq	VIEW_PACKET_SIZE(%rcx), %rax
 	ja	\name\()_slow
 	andq	VIEW_MASK(%rcx), %rdx
 	addq	VIEW_DATA(%rcx), %rdx
 	movq	%rdx, %rcx			/* slot in the ring */
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	shlq	$16, %rax
-	movzwl	hodo_func_states + STATE_BYTES * \event + STATE_ID(%rip), %edx
-	orq	%rdx, %rax
-	movq	%rax, (%rcx)
-	movl	%fs:THREAD_TID(%r10), %eax
-	movl	%eax, 8(%rcx)
-	GET_PC	\how, SAVED
-	movq	%rax, HEADER(%rcx)
-	GET_AT	\how, SAVED
-	shrq	$3, %rdx
-	movl	%edx, HEADER + 8(%rcx)
-	addq	$((HEADER + EVENT_BYTES) << COUNT_BITS) + 1, %r8
+	TIME	\name\()_slow
+	andl	$TIME_MASK, %eax
+	.endm
+
+	.macro RECORD_END name, how, event, bytes, slow
+	addq	$(\bytes << COUNT_BITS) + 1, %r8
 	movq	%r8, (%r11)
 \name\()_commit:
 	RESTORE	%r11
@@ -159,10 +162,48 @@
 	GET_PC	\how, SAVED
 	GET_AT	\how, SAVED
 	movl	$\event, %ecx
-	call	record_slow
+	call	\slow
 	jmp	\name\()_commit
-	END	hodo_x86_record_\name
+	END	hodo_x86_\name
 	RSEQ_CS_DEF \name\()_cs, \name\()_start, \name\()_commit, \name\()_abort
+	.endm
+
+	.macro RECORD name, how, event, cfa
+	RECORD_BEGIN record_\name, \event, \cfa, FUNC_NEED
+	movzwl	hodo_func_states + STATE_BYTES * \event + STATE_ID(%rip), %edx
+	shlq	$ID_SHIFT, %rdx
+	leaq	FORM_EVENT(%rax, %rdx), %rax
+	movq	%rax, (%rcx)
+	GET_PC	\how, SAVED
+	movq	%rax, HEADER(%rcx)
+	GET_AT	\how, SAVED
+	shrq	$3, %rdx
+	movl	%edx, HEADER + 8(%rcx)
+	RECORD_END record_\name, \how, \event, (HEADER + EVENT_BYTES), record_slow
+	.endm
+
+	/* event is the record's form, too. */
+	.macro SHORT name, event, cfa
+	RECORD_BEGIN short_\name, \event, \cfa, SHORT_NEED
+	GET_AT	call, SAVED
+	movq	%rdx, %r10
+	subq	RING_WINDOW(%r11), %r10
+	rorq	$4, %r10			/* 0 to 1023 if it is in the window and a multiple of 16 */
+	cmpq	$WINDOW_BYTES / 16, %r10
+	jae	short_\name\()_slow
+	.if \event
+	orl	$\event, %eax
+	.endif
+	andl	$FRAME_MASK, %edx
+	shlq	$FRAME_SHIFT, %rdx
+	orq	%rdx, %rax
+	movq	SAVED(%rsp), %rdx
+	decq	%rdx
+	andq	$-4, %rdx
+	shlq	$FUNCTION_SHIFT, %rdx
+	orq	%rdx, %rax
+	movq	%rax, (%rcx)
+	RECORD_END short_\name, call, \event, CALL_BYTES, short_slow
 	.endm
 
 	RECORD	entry, call, 0, 8
@@ -173,10 +214,14 @@
 	RECORD	mcount, mcount, 4, 8
 	RECORD	fentry, fentry, 4, 8
 
+	SHORT	entry, 0, 8
+	SHORT	exit, 1, 16
+
 	/* Called by the above: rax = pc, rdx = at, ecx = event. Keeps what they do not restore. */
-	.type	record_slow, @function
+	.macro SLOW_BEGIN name
+	.type	\name, @function
 	.balign	16
-record_slow:
+\name:
 	.loc	1 2 0 is_stmt 0			/* not its caller's: gdb goes on in a line without looking for calls */
 	.cfi_startproc
 	SAVE	%rsi
@@ -185,6 +230,40 @@ record_slow:
 	SAVE	%rax
 	SAVE	%rdx
 	SAVE	%rcx
+	.endm
+
+	SLOW_BEGIN short_slow
+	movl	%edx, %edi
+	andl	$15, %edi
+	cmpl	$8, %edi
+	jne	slow_event
+	leal	(%rcx, %rcx, 2), %edi
+	leaq	hodo_func_states(%rip), %r8
+	leaq	(%r8, %rdi, STATE_BYTES / 3), %r8
+	leaq	-1(%rax), %rsi
+	andq	$-4, %rsi
+	shlq	$FUNCTION_SHIFT, %rsi
+	movl	%edx, %edi
+	andl	$FRAME_MASK, %edi
+	shlq	$FRAME_SHIFT, %rdi
+	orq	%rdi, %rsi
+	orq	%rcx, %rsi
+	subq	$WINDOW_BYTES / 2, %rdx
+	xorb	%dl, %dl
+	movq	%r8, %rdi
+	call	hodo_x86_call@PLT
+	testl	%eax, %eax
+	jnz	slow_event
+	addq	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	RESTORE	%r9
+	RESTORE	%rdi
+	RESTORE	%rsi
+	ret
+	END	short_slow
+
+	SLOW_BEGIN record_slow
+slow_event:
 	movl	$EVENT_BYTES, %edi
 	call	hodo_x86_full@PLT		/* a program faster than the recorder comes here at every event */
 	movl	%eax, %edi
@@ -248,3 +327,5 @@ hodo_x86_hooks:				/* by enum hodo_hook */
 	.quad	hodo_x86_\kind\()_\hook
 	.endr
 	.endr
+	.quad	hodo_x86_short_entry, hodo_x86_short_exit, hodo_x86_record_reached, hodo_x86_record_mcount
+	.quad	hodo_x86_record_entry_sp, hodo_x86_record_exit_sp, hodo_x86_record_fentry

@@ -137,7 +137,7 @@ def babeltrace(name):
                          stderr=subprocess.STDOUT, text=True, check=False)
     counts = re.findall(r"^\s*(\d+) Event messages", run.stdout, re.M)
     trace = ctf.Trace(DIR / name / "kernel")
-    ours = sum(1 for stream in trace.streams() for _ in trace.read(stream))
+    ours = sum(1 for stream in trace.streams() for _ in trace.records(stream)) # anchors are events to babeltrace2
     say(run.returncode == 0 and counts[-1:] == [str(ours)], f"babeltrace_{name}",
         f"{ours}: {run.stdout[-300:]}")
 

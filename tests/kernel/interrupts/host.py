@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR: of the events that were emitted in all contexts, each was read back whole, in order for its context and
-ring, or is counted as lost."""
+"""host.py DIR: of the events that were emitted in all contexts, each was read back whole, with its thread, in order for
+its context and ring, or is counted as lost."""
 import collections
 import json
 import pathlib
@@ -41,14 +41,18 @@ def storm(name, share=1, complete=True):
     lost = stat["discarded"] + stat["overwritten"]
     trace = ctf.Trace(DIR / name / "kernel")
     seen = collections.defaultdict(set)
-    torn = disorder = back = strange = total = nested = 0
+    torn = disorder = back = strange = total = nested = anchors = thread_wrong = 0
     for stream in trace.streams():
         latest, before = {}, 0
-        for time, _, event, values in trace.read(stream):
+        for time, thread, event, values in trace.records(stream):
+            if event is None:
+                anchors += 1
+                continue
             cpu, context, n = number(values[0]), number(values[1]), number(values[2])
             total += 1
             nested += stream == "fallback"
             torn += not is_whole(context, n, values[3], number(values[4]))
+            thread_wrong += number(values[5]) != thread
             disorder += latest.get((cpu, context), -1) >= n
             latest[cpu, context] = n
             back += time < before
@@ -56,10 +60,12 @@ def storm(name, share=1, complete=True):
             strange += stream != "fallback" and stream != f"cpu{cpu}"
             strange += n in seen[cpu, context] or n >= emitted.get((cpu, context), 0) or event.name != "irqs:step"
             seen[cpu, context].add(n)
-    print(f"# {name}: {sum(emitted.values())} emitted, {total} read, {nested} of the fallback ring, {lost} lost")
+    print(f"# {name}: {sum(emitted.values())} emitted, {total} read, {nested} of the fallback ring, {lost} lost; {anchors} anchors")
     say(torn == 0, f"{name}_whole", f"{torn} torn")
     say(disorder == 0, f"{name}_in_order", f"{disorder} are not")
     say(back == 0, f"{name}_time", f"{back} run back")
+    say(thread_wrong == 0, f"{name}_thread", f"{thread_wrong} of another thread")
+    say(anchors > 20, f"{name}_anchors", f"only {anchors} for {total} events")
     say(strange == 0, f"{name}_once_and_at_home", f"{strange} are not")
     for index, context in enumerate(CONTEXTS):
         say(sum(count for (_, of), count in emitted.items() if of == index) > 20, f"{name}_{context}", f"{emitted}")
@@ -73,7 +79,7 @@ def storm(name, share=1, complete=True):
     run = subprocess.run(["babeltrace2", "-c", "sink.utils.counter", DIR / name], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, check=False)
     counts = re.findall(r"^\s*(\d+) Event messages", run.stdout, re.M)
-    say(run.returncode == 0 and counts[-1:] == [str(total)], f"{name}_babeltrace", run.stdout[-300:])
+    say(run.returncode == 0 and counts[-1:] == [str(total + anchors)], f"{name}_babeltrace", run.stdout[-300:])
 
 
 def recursion():

@@ -2,11 +2,11 @@
 /*
  * irqs - events in process context, soft and hard interrupts and NMIs, nested in each other on all CPUs.
  *
- * A number written to `run`: so many milliseconds, or until the thread of one CPU has emitted `most` events. On each
- * CPU a thread emits all the time; a timer interrupts it, emits, and raises a tasklet, which emits; and every CPU
- * sends NMIs to the others, whose handlers emit. Each event says where it was emitted, the how many-th it is there,
- * and a text that depends on both, so that one that was torn is seen. `emitted` has how many there were: CPU, context
- * and count in each line.
+ * A number written to `run`: so many milliseconds, or until the threads of one CPU have emitted `most` events. On each
+ * CPU two threads emit in turns; a timer interrupts them, emits, and raises a tasklet, which emits; and every CPU
+ * sends NMIs to the others, whose handlers emit. Each event says where it was emitted, the how many-th it is there, in
+ * which thread, and a text that depends on where and how many, so that one that was torn is seen. `emitted` has how
+ * many there were: CPU, context and count in each line.
  */
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -24,13 +24,15 @@
 
 #define TEXT "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"
 
+#define THREADS 2 /* of a CPU */
+
 enum context { PROCESS, SOFT, HARD, NMI, CONTEXTS };
 
 struct on_cpu {
 	u64 emitted[CONTEXTS];
 	struct hrtimer timer;
 	struct tasklet_struct tasklet;
-	struct task_struct *thread;
+	struct task_struct *thread[THREADS];
 };
 static DEFINE_PER_CPU(struct on_cpu, cpus);
 static DEFINE_MUTEX(lock);
@@ -49,7 +51,8 @@ static void emit(enum context context)
 	u32 length = (n * 7 + context) % (sizeof(TEXT) - 1);
 
 	HODO_EVENT(irqs, step, HODO_F(on, smp_processor_id()), HODO_F(context, (u8)context), HODO_F(n, n),
-		   HODO_F(text, HODO_STR(TEXT, length)), HODO_F(check, check));
+		   HODO_F(text, HODO_STR(TEXT, length)), HODO_F(check, check),
+		   HODO_F(thread, current->pid));
 }
 
 static int on_nmi(unsigned int type, struct pt_regs *regs)
@@ -103,7 +106,7 @@ static int emit_all_the_time(void *data)
 		}
 		preempt_enable();
 		turn++;
-		cond_resched();
+		yield();
 	}
 	return 0;
 }
@@ -123,27 +126,33 @@ static int begin_cpu(unsigned int cpu)
 	tasklet_setup(&c->tasklet, on_tasklet);
 	hrtimer_init(&c->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	c->timer.function = on_timer;
-	c->thread = kthread_create_on_node(emit_all_the_time, NULL, cpu_to_node(cpu), "irqs/%u", cpu);
-	if (IS_ERR(c->thread)) {
-		int err = PTR_ERR(c->thread);
+	for (int i = 0; i < THREADS; i++) {
+		struct task_struct *t = kthread_create_on_node(emit_all_the_time, NULL, cpu_to_node(cpu), "irqs/%u.%d",
+							       cpu, i);
 
-		c->thread = NULL;
-		return err;
+		if (IS_ERR(t))
+			return PTR_ERR(t);
+		kthread_bind(t, cpu);
+		c->thread[i] = t;
 	}
-	kthread_bind(c->thread, cpu);
 	work_on_cpu(cpu, begin_timer, NULL);
-	wake_up_process(c->thread);
+	for (int i = 0; i < THREADS; i++)
+		wake_up_process(c->thread[i]);
 	return 0;
 }
 
 static void end_cpu(unsigned int cpu)
 {
 	struct on_cpu *c = per_cpu_ptr(&cpus, cpu);
+	bool whole = c->thread[THREADS - 1]; /* else nothing was begun but threads */
 
-	if (!c->thread)
+	for (int i = 0; i < THREADS; i++) {
+		if (c->thread[i])
+			kthread_stop(c->thread[i]);
+		c->thread[i] = NULL;
+	}
+	if (!whole)
 		return;
-	kthread_stop(c->thread);
-	c->thread = NULL;
 	hrtimer_cancel(&c->timer);
 	tasklet_kill(&c->tasklet);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Events in process context, soft and hard interrupts and NMIs, nested in each other, on two CPUs: each is read back
-# whole and in order, or counted as lost; events that filling in others brings about.
+# Events in process context, soft and hard interrupts and NMIs, nested in each other, on two CPUs with two threads each:
+# each is read back whole, with its thread and in order, or counted as lost; events that filling in others brings about.
 # guest: timeout=900
 . /lib/guest.sh
 

@@ -8,6 +8,9 @@ import urllib.parse
 SIZES = {"i8": 1, "u8": 1, "bool": 1, "char": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "f32": 4,
          "i64": 8, "u64": 8, "f64": 8, "ptr": 8}
 PACKET = struct.Struct("<I16sIQQQQQQIIQ")
+EVENT, ANCHOR = 2, 3 # forms of records; calls and returns are never the kernel's
+ANCHOR_BYTES, HEADER_BYTES = 16, 6
+EPOCH = 29 # the bit of the ticks that makes another anchor
 NULL_TEXT = b"(null)\0"
 
 
@@ -57,8 +60,8 @@ class Trace:
         """Names of files: cpu0 …"""
         return sorted(path.name for path in self.folder.iterdir() if re.fullmatch(r"cpu\d+|fallback", path.name))
 
-    def read(self, stream):
-        """(time in ticks, thread, Event, bytes of each field) of each event."""
+    def packets(self, stream):
+        """(header, bytes of the records) of each packet."""
         data = (self.folder / stream).read_bytes()
         at = 0
         while at < len(data):
@@ -66,17 +69,37 @@ class Trace:
             if head[0] != 0xC1FC1FC1:
                 raise ValueError(f"{stream}: no packet at {at}")
             end = at + head[6] // 8
-            now = head[3]
-            at += PACKET.size
-            while at < end:
+            yield head, data[at + PACKET.size:end]
+            at = end
+
+    def records(self, stream):
+        """(time in ticks, thread, Event, bytes of each field) of each event, (time, thread, None, None) of each anchor."""
+        for head, data in self.packets(stream):
+            now, thread, events, at, epoch = head[3] & ~3, None, 0, 0, None
+            while at < len(data):
                 word = int.from_bytes(data[at:at + 8], "little")
-                now += ((word >> 16) - now) & (1 << 48) - 1
-                thread = int.from_bytes(data[at + 8:at + 12], "little")
-                event = self.events[word & 0xffff]
-                values, at = event.values(data, at + 12)
-                yield now, thread, event, values
-            if at != end:
-                raise ValueError(f"{stream}: an event ends behind its packet")
+                before = now
+                if word & 3 == ANCHOR:
+                    now, thread = word & ~3, int.from_bytes(data[at + 8:at + 11], "little")
+                    epoch = now >> EPOCH
+                    at += ANCHOR_BYTES
+                    yield now, thread, None, None
+                elif word & 3 == EVENT and thread is not None and not word >> EPOCH & 7:
+                    now += ((word & ~3) - now) % (1 << EPOCH)
+                    event = self.events[word >> 32 & 0xffff]
+                    values, at = event.values(data, at + HEADER_BYTES)
+                    events += 1
+                    yield now, thread, event, values
+                else:
+                    raise ValueError(f"{stream}: packet {head[7]}: no record at {at}: {word:x}")
+                if now < before or now >> EPOCH != epoch or now > head[4] or at > len(data):
+                    raise ValueError(f"{stream}: packet {head[7]}: {before}, then {now}, up to {at} of {len(data)}")
+            if events != head[10]:
+                raise ValueError(f"{stream}: packet {head[7]}: {events} events, not {head[10]}")
+
+    def read(self, stream):
+        """(time in ticks, thread, Event, bytes of each field) of each event."""
+        return (record for record in self.records(stream) if record[2] is not None)
 
 
 def text(value):

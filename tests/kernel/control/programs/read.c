@@ -34,25 +34,35 @@ struct seen {
 	uint64_t next, events, strange;
 };
 
-/* The events of a packet that lies whole in memory. */
+/* An event of the only kind there is. */
+static void take(struct seen *s, const uint8_t *at, uint64_t head)
+{
+	uint32_t number;
+
+	memcpy(&number, at + HODO_EVENT_HEADER + event.offset, sizeof(number));
+	if ((head >> HODO_ID_SHIFT & 0xffff) != event.id || number < s->next || number >= count)
+		s->strange++;
+	s->next = number + 1ull;
+	s->events++;
+}
+
+/* The records of a packet that lies whole in memory: first an anchor. */
 static void walk(struct seen *s, const struct hodo_packet *p, uint64_t bytes)
 {
-	static uint64_t event_len;
 	const uint8_t *at = (const uint8_t *)(p + 1), *end = (const uint8_t *)p + bytes;
+	uint64_t head, anchor = 0;
 
-	/* All events are of one kind, of one size. */
-	if (event_len == 0 && p->events)
-		event_len = (bytes - sizeof(*p)) / p->events;
-	for (; event_len && at + event_len <= end; at += event_len) {
-		uint64_t head;
-		uint32_t number;
-
+	while (end - at >= (ptrdiff_t)sizeof(head)) {
 		memcpy(&head, at, sizeof(head));
-		memcpy(&number, at + HODO_EVENT_HEADER + event.offset, sizeof(number));
-		if ((head & 0xffff) != event.id || number < s->next || number >= count)
-			s->strange++;
-		s->next = number + 1ull;
-		s->events++;
+		if ((head & HODO_FORM_MASK) == HODO_FORM_ANCHOR) {
+			anchor = head;
+			at += HODO_ANCHOR_BYTES;
+			continue;
+		}
+		if ((head & HODO_FORM_MASK) != HODO_FORM_EVENT || !anchor)
+			break;
+		take(s, at, head);
+		at += HODO_EVENT_HEADER + event.bytes;
 	}
 	if (at != end)
 		s->strange++;

@@ -99,10 +99,10 @@ static inline void get(const char *name, char *text, size_t size)
 	close(fd);
 }
 
-/* The event that emit() makes: its id, and where its number lies in the payload. */
+/* The event that emit() makes: its id, where its number lies in the payload, and the bytes of that. */
 #define EVENT "events/syscalls/sys_enter_setpriority"
 struct event {
-	unsigned int id, offset;
+	unsigned int id, offset, bytes;
 };
 
 static inline struct event find_event(void)
@@ -117,6 +117,14 @@ static inline struct event find_event(void)
 	at = strstr(text, " who;");
 	if (!at || sscanf(at, " who; offset:%u", &e.offset) != 1)
 		die("offset of who");
+	e.bytes = 0;
+	for (at = text; (at = strstr(at, "offset:")); at += 7) {
+		unsigned int offset, size;
+
+		if (sscanf(at, "offset:%u; size:%u", &offset, &size) != 2)
+			die("size");
+		e.bytes = offset + size;
+	}
 	return e;
 }
 

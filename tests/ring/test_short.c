@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* test_short.c - which objects' calls are short: no two of those have addresses that a call's record cannot tell apart. */
+#include <string.h>
+#include <lib/unit.h>
+#include <user/user.h>
+
+#define MIB (1ull << 20)
+#define BASE 0x7f0000000000ull
+
+static int64_t functions;
+static bool asked;
+
+static int64_t object(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short)
+{
+	asked = is_short;
+	return functions;
+}
+
+static int begin(void **state)
+{
+	static const struct hodo_extension extension = { .object = object };
+
+	hodo_func = &extension;
+	hodo_nobjects = 0;
+	functions = 1;
+	return 0;
+}
+
+static int end(void **state)
+{
+	hodo_func = NULL;
+	hodo_nobjects = 0;
+	return 0;
+}
+
+/* Looks at the object; whether it is short, as the recorder is told and the slots are. */
+static bool look(struct hodo_object *o)
+{
+	static const struct dl_phdr_info info;
+
+	hodo_loaded_object(o, &info, NULL);
+	assert_true(!o->is_short || asked);
+	return o->is_short;
+}
+
+static bool map(uint64_t start, uint64_t bytes)
+{
+	struct hodo_object *o = &hodo_objects[hodo_nobjects++];
+
+	*o = (struct hodo_object){ .base = start, .start = start, .end = start + bytes };
+	return look(o);
+}
+
+static void unmap(void)
+{
+	hodo_nobjects--;
+}
+
+TEST(test_span)
+{
+	/* What the function of a call's record has: the rest of an address is a multiple of this. */
+	assert_int_equal((~0ull << HODO_FUNCTION_SHIFT) >> HODO_FUNCTION_SHIFT, HODO_SHORT_SPAN - 1);
+}
+
+TEST(test_size, .setup = begin, .teardown = end)
+{
+	assert_true(map(BASE, HODO_SHORT_SPAN));
+	unmap();
+	assert_false(map(BASE, HODO_SHORT_SPAN + 4096));
+	assert_false(asked);
+	unmap();
+	assert_true(map(BASE + 4096, HODO_SHORT_SPAN));
+	assert_false(map(BASE + 8 * HODO_SHORT_SPAN, 4096)); /* there is no address left */
+}
+
+/* Beside each other, at its own place and many spans away, above and below. */
+TEST(test_neighbours, .setup = begin, .teardown = end)
+{
+	static const int64_t spans[] = { 0, 1, -1, 1000, -1000 };
+
+	assert_true(map(BASE + 3 * MIB, 2 * MIB));
+	for (unsigned i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		uint64_t base = BASE + (uint64_t)spans[i] * HODO_SHORT_SPAN;
+
+		assert_true(map(base + 2 * MIB, MIB));
+		unmap();
+		assert_true(map(base + 5 * MIB, MIB));
+		unmap();
+		assert_false(map(base + 2 * MIB, MIB + 4096));
+		unmap();
+		assert_false(map(base + 5 * MIB - 4096, MIB));
+		unmap();
+		assert_false(map(base + 3 * MIB, 2 * MIB));
+		unmap();
+		assert_false(map(base + 3 * MIB + 4096, 4096)); /* within it */
+		unmap();
+		assert_false(map(base + MIB, 8 * MIB)); /* around it */
+		unmap();
+	}
+}
+
+/* An object that lies across a multiple of the span. */
+TEST(test_across, .setup = begin, .teardown = end)
+{
+	assert_true(map(BASE + HODO_SHORT_SPAN - MIB, 2 * MIB));
+	assert_false(map(BASE, MIB));
+	unmap();
+	assert_true(map(BASE + MIB, MIB));
+	unmap();
+	assert_false(map(BASE + 5 * HODO_SHORT_SPAN - MIB, 4096));
+	unmap();
+	assert_true(map(BASE + 5 * HODO_SHORT_SPAN - 2 * MIB, MIB));
+	unmap();
+	assert_false(map(BASE + 5 * HODO_SHORT_SPAN - 2 * MIB, MIB + 4096));
+	unmap();
+	assert_true(map(BASE + MIB, HODO_SHORT_SPAN - 2 * MIB)); /* all that is left */
+	assert_false(map(BASE + HODO_SHORT_SPAN / 2, 4096));
+}
+
+/* Only what is short is in another one's way; and it stays so, since the recorder was told. */
+TEST(test_changes, .setup = begin, .teardown = end)
+{
+	functions = 0;
+	assert_false(map(BASE, MIB));
+	functions = 1;
+	assert_true(map(BASE + HODO_SHORT_SPAN, MIB));
+	assert_true(look(&hodo_objects[1]));
+	hodo_objects[1].end += HODO_SHORT_SPAN; /* looked at once more: its calls are what they were */
+	assert_true(look(&hodo_objects[1]));
+	assert_false(look(&hodo_objects[0])); /* it was sent as one that is not */
+}
+
+/* Of any three, no two that are short have an address in common. */
+TEST(test_any, .setup = begin, .teardown = end)
+{
+	uint64_t x = 88172645463325252ull;
+
+	for (int round = 0; round < 20000; round++) {
+		hodo_nobjects = 0;
+		for (int i = 0; i < 3; i++) {
+			x = x * 6364136223846793005ull + 1442695040888963407ull;
+			map((x >> 33) % 64 * 16 * MIB, ((x >> 20) % 8 + 1) * 16 * MIB);
+		}
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct hodo_object *o = &hodo_objects[i], *p = &hodo_objects[(i + 1) % 3];
+			bool common = false;
+
+			for (uint64_t at = o->start; at < o->end; at += 16 * MIB) {
+				for (uint64_t other = p->start; other < p->end; other += 16 * MIB)
+					common = common || (at - other) % HODO_SHORT_SPAN == 0;
+			}
+			assert_false(o->is_short && p->is_short && common);
+		}
+	}
+}
