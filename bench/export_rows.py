@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from function_rows import PAUSE_US
-from peers import BenchError, babeltrace_counts, cpu_seconds
+from peers import BenchError, babeltrace_events, cpu_seconds
 from rows import RING_DISCARD, median
 from table import Row
 
@@ -44,7 +44,7 @@ def row(ident, what, rate, size, peer="", peer_rate=None):
 def export_events(bench):
     args = ["-k", "n", "-c", 5 if bench.quick else 100, "-n", 20000, "-w", 0, "-p", 3000]
     _, stat, trace = bench.record([bench.program("event"), *args], "-m", RING_DISCARD, keep=True)
-    events, _ = babeltrace_counts(trace)
+    events = babeltrace_events(trace)
     if events != stat["recorded"]:
         raise BenchError(f"babeltrace2 reads {events} events where hodo stat counts {stat['recorded']}")
     rates, sizes = measure(bench, trace, events, TIMELINES, {"text": ["babeltrace2", "-o", "text", trace]})

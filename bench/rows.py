@@ -6,7 +6,7 @@ import re
 import shutil
 import statistics
 
-from peers import BenchError, babeltrace_counts, cpu_seconds, run
+from peers import BenchError, babeltrace_counts, babeltrace_events, cpu_seconds, run
 from table import Row
 
 median = statistics.median
@@ -267,7 +267,7 @@ def read(bench):
     # One trace for all four, read once before, so that it comes from memory; rates by processor time.
     args = ["-k", "n", "-c", 5 if bench.quick else 200, "-n", 20000, "-w", 0, "-p", 3000]
     _, stat, trace = bench.record([bench.program("event"), *args], "-m", RING_DISCARD, keep=True)
-    events_read, _ = babeltrace_counts(trace)
+    events_read = babeltrace_events(trace)
     if events_read != stat["recorded"]:
         raise BenchError(f"babeltrace2 reads {events_read} events where hodo stat counts {stat['recorded']}")
     commands = {"stat": [bench.hodo, "stat", trace], "print": [bench.hodo, "print", trace],

@@ -136,7 +136,6 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 	if (!err && torn && s->at < s->size) {
 		s->at--;
 		err = look_further(s);
-		s->skipped = false; /* has been counted */
 	}
 	return err;
 }

@@ -343,7 +343,7 @@ class Hostile(Case):
     def test_version(self):
         with open(self.packed, "wb") as f:
             f.write(self.good.replace(b"hodo-pack 1\n", b"hodo-pack 2\n"))
-        self.fails(1, "newer version", "stat", "-q", self.packed)
+        self.fails(1, "another version", "stat", "-q", self.packed)
         self.fails(1, "newer version", "unpack", self.packed)
 
     def test_large(self):

@@ -131,13 +131,13 @@ class Unwritable(Case):
         # The mount is seen by that one process alone; what it holds is looked at from within.
         look = '"$0" "$@"; echo status $?; cp -r disk/trace copy'
         done = run("unshare", "-m", "sh", "-c", script, "sh", disk, "sh", "-c", look, HODO, "record",
-                   "-o", "disk/trace", TARGET, "count", 100000, **self.how({}))
+                   "-o", "disk/trace", TARGET, "count", 200000, **self.how({}))
         self.assertIn("status 0\n", done.stdout, done.stderr)
         self.assertEqual(done.stderr.count("No space left on device"), 1, done.stderr)
         events = self.check_trace(recording=self.path("copy"))
         self.assertGreater(len(events), 10000)
         stat = self.stat(self.path("copy"))
-        self.assertEqual(stat["recorded"] + stat["discarded"], 100000)
+        self.assertEqual(stat["recorded"] + stat["discarded"], 200000)
         # Complete in spite of it: room had been kept for that.
         self.assertIn("/*@end", self.metadata(self.folders(self.path("copy"))[0], self.path("copy")))
 

@@ -66,9 +66,9 @@ TEST(test_objects)
 	struct hodo_read *r;
 
 	start_trace(&t, top);
-	gen_comment(&t, "object path=/lib/b%%20c.so base=0x7000 start=0x7000 end=0x9000 from=150 until=250 functions=3 "
+	gen_comment(&t, "object path=/lib/b%%20c.so base=0x7000 start=0x7000 end=0x9000 from=600 until=1000 functions=3 "
 			"build_id=00ff10");
-	gen_comment(&t, "object path=/lib/a.so base=0x7000 start=0x7000 end=0x8000 from=51 until=150 functions=0 "
+	gen_comment(&t, "object path=/lib/a.so base=0x7000 start=0x7000 end=0x8000 from=204 until=600 functions=0 "
 			"build_id=");
 	gen_comment(&t, "object path=/bin/prog base=0x0 start=0x400000 end=0x500000 functions=4294967295 build_id=ab");
 	gen_comment(&t, "object path=/lib/c.so base=0xffffffffffff0000 start=0x1000 end=0x2000 functions=1 build_id=");
