@@ -249,7 +249,7 @@ static int open_session(struct recording *r)
 		.functions_of_kernel = o->kernel,
 		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
-		.compress = o->compress,
+		.drain_threads = o->drain_threads, .compress = o->compress,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
 		.reporter = { report, r },

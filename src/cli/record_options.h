@@ -38,6 +38,7 @@ struct hodo_record_options {
 	struct hodo_context_config context; /* flags 0: none */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
+	uint32_t drain_threads; /* 0: the recorder decides */
 	int compress; /* level; 0: not */
 	struct hodo_conditions conditions; /* triggers and rates */
 	struct hodo_pattern_list fields; /* that the filter names */

@@ -271,7 +271,7 @@ int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used
 {
 	int taken = 0, err = 0;
 
-	if (c->broken || used <= c->parsed)
+	if (hodo_catalog_is_read(c, used))
 		return 0;
 	while (c->parsed < used && !err) {
 		uint64_t left = used > HODO_CATALOG_SIZE ? 0 : used - c->parsed;

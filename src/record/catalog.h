@@ -80,6 +80,12 @@ struct hodo_catalog {
 	struct hodo_read_layouts walk;
 };
 
+/* Whether there is nothing new up to used, or nothing that can be read. */
+static inline bool hodo_catalog_is_read(const struct hodo_catalog *c, uint64_t used)
+{
+	return c->broken || used <= c->parsed;
+}
+
 /*
  * Reads what is new up to used (hodo_shm.catalog_used, loaded once) in the
  * HODO_CATALOG_SIZE bytes at base, which may change meanwhile. Returns the

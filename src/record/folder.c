@@ -292,7 +292,9 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 	}
 	bytes = stream->bytes;
 	events = stream->events;
+	s->parts.promised += h->packet_size / 8;
 	err = write_packet(p, stream, h, body);
+	s->parts.promised -= h->packet_size / 8;
 	if (err)
 		hodo_session_write_failed(s, p->dir, stream->name, err);
 	hodo_parts_wrote(s, stream->bytes - bytes, stream->events - events, err);

@@ -12,7 +12,7 @@ int hodo_own_stream_begin(struct hodo_own_stream *own, struct hodo_process *p, c
 	*own = (struct hodo_own_stream){ .process = p, .room = p->layout.packet_size - sizeof(struct hodo_packet) };
 	hodo_stream_init(&p->own, p->id.flight.uuid, p->layout.rings - 1, p->layout.rings - 1);
 	strcpy(p->own.name, name);
-	p->own.compressor = p->session->compressor;
+	p->own.compressor = p->session->thread[0].compressor;
 	own->head.magic = HODO_CTF_MAGIC;
 	own->head.timestamp_begin = hodo_clock_now(p->session->clock);
 	own->body = malloc(own->room);

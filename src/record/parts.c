@@ -180,24 +180,40 @@ int hodo_parts_open(struct hodo_session *s)
 
 /* --------------------------------------------------------------------- packets */
 
-bool hodo_parts_filled(const struct hodo_session *s, uint64_t bytes)
+/* A packet may bring an empty one with it, which says what was lost before. */
+static bool is_filled(const struct hodo_session *s, uint64_t bytes)
 {
 	const struct hodo_part *newest = newest_of(&s->parts);
-	uint64_t most = s->config.limits.rotate_bytes;
+	uint64_t most = s->config.limits.rotate_bytes, there = newest->bytes + s->parts.promised;
 
-	/* A packet may bring an empty one with it, which says what was lost before. */
-	return newest->number && most && !s->total.full && newest->bytes > 0 &&
-	       newest->bytes + bytes + sizeof(struct hodo_packet) > most;
+	return newest->number && most && !s->total.full && there > 0 &&
+	       there + bytes + sizeof(struct hodo_packet) > most;
+}
+
+bool hodo_parts_filled(struct hodo_session *s, uint64_t bytes)
+{
+	if (!is_filled(s, bytes))
+		return false;
+	hodo_drain_alone(s->drain);
+	return is_filled(s, bytes);
+}
+
+static bool has_room(const struct hodo_session *s, uint64_t bytes)
+{
+	uint64_t most = s->config.limits.max_bytes;
+
+	return !s->total.full && (!most || s->total.bytes + s->parts.promised + bytes <= most);
 }
 
 bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 {
-	uint64_t most = s->config.limits.max_bytes;
-
+	if (has_room(s, bytes))
+		return true;
+	hodo_drain_alone(s->drain);
+	if (has_room(s, bytes))
+		return true;
 	if (s->total.full)
 		return false;
-	if (!most || s->total.bytes + bytes <= most)
-		return true;
 	s->total.full = s->total.ended = true;
 	hodo_report(&s->config.reporter, "%s has the size that --max-size allows: the recording ends, the program runs on",
 		    s->config.out_path);

@@ -27,6 +27,7 @@ struct hodo_parts {
 	struct hodo_part *part;   /* those that are there, the oldest first; the last one is being written */
 	uint32_t n, room;
 	uint64_t events;          /* of them all */
+	uint64_t promised;        /* bytes of packets that are being written */
 	int64_t begun_ns;         /* the newest */
 	int64_t retry_ns;         /* a new one could not be made: not before then */
 	bool no_room;             /* the disk was full when a packet was to be written last */
@@ -36,8 +37,11 @@ struct hodo_parts {
 /* Makes the first part, if there are to be any. 0 or negative errno. */
 int hodo_parts_open(struct hodo_session *s);
 
-/* Before a packet of so many bytes: whether another part is to be begun; whether it may be written at all. */
-bool hodo_parts_filled(const struct hodo_session *s, uint64_t bytes);
+/*
+ * Before a packet of so many bytes: whether another part is to be begun; whether it may be written at all. Where the
+ * packets that other threads are writing decide, these are waited for (hodo_drain_alone()): they may come to less.
+ */
+bool hodo_parts_filled(struct hodo_session *s, uint64_t bytes);
 bool hodo_parts_room(struct hodo_session *s, uint64_t bytes);
 /* Afterwards: what it came to; err: 0, or why the packet could not be written. */
 void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, int err);

@@ -69,11 +69,18 @@ static void tell_warnings(struct hodo_process *p)
 	}
 }
 
+/* Other threads may be walking packets by its tables. */
 static void read_catalog(struct hodo_process *p)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)p->shm;
-	uint32_t events = p->catalog.events;
-	int n = hodo_catalog_read(&p->catalog, p->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
+	uint32_t events;
+	int n;
+
+	if (hodo_catalog_is_read(&p->catalog, hodo_shm_load64(&shm->catalog_used)))
+		return;
+	hodo_drain_alone(p->session->drain);
+	events = p->catalog.events;
+	n = hodo_catalog_read(&p->catalog, p->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
 
 	if (n == -EBADMSG)
 		hodo_process_report(p, "its catalogue of events is damaged: new events are lost");
@@ -140,18 +147,19 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	r->number = i;
 	hodo_ring_reader_init(&r->reader, (struct hodo_ring *)(p->shm + hodo_layout_ring(i)),
 			      p->shm + p->layout.data + i * p->layout.ring_size, &p->layout,
-			      p->session->config.mode, p->session->copy);
+			      p->session->config.mode, p->session->thread[0].copy);
+	r->reader.drain = p->session->drain;
 	if (p->kernel)
 		r->reader.consume = consume_in_kernel;
 	else
 		hodo_process_begin_room(p, &r->reader);
 	hodo_stream_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
-	r->stream.compressor = p->session->compressor;
+	r->stream.drain = p->session->drain;
 	p->ring[i] = r;
 	p->active[p->actives++] = i;
 }
 
-static void find_rings(struct hodo_process *p)
+void hodo_process_find_rings(struct hodo_process *p)
 {
 	for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++) {
 		if (!p->ring[i])
@@ -161,22 +169,25 @@ static void find_rings(struct hodo_process *p)
 	}
 }
 
-int hodo_process_poll(struct hodo_process *p)
+/* Ring active[i], to be read by one of the threads. */
+static struct hodo_ring_reader *take_ring(struct hodo_process *p, uint32_t i, uint32_t thread)
+{
+	struct hodo_process_ring *r = p->ring[p->active[i]];
+
+	r->reader.copy = p->session->thread[thread].copy;
+	r->stream.compressor = p->session->thread[thread].compressor;
+	return &r->reader;
+}
+
+int hodo_process_poll(struct hodo_process *p, uint32_t i, uint32_t thread)
 {
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
-	int used_max = 0;
+	struct hodo_ring_reader *r = take_ring(p, i, thread);
+	int used = hodo_ring_poll(r, &sink);
 
-	find_rings(p);
-	for (uint32_t i = 0; i < p->actives; i++) {
-		struct hodo_ring_reader *r = &p->ring[p->active[i]]->reader;
-		int used = hodo_ring_poll(r, &sink);
-
-		tell_damage(p, r);
-		hodo_process_let_go(p, r);
-		if (used > used_max)
-			used_max = used;
-	}
-	return used_max;
+	tell_damage(p, r);
+	hodo_process_let_go(p, r);
+	return used;
 }
 
 void hodo_process_take_open(struct hodo_process *p)
@@ -184,7 +195,7 @@ void hodo_process_take_open(struct hodo_process *p)
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
 
 	for (uint32_t i = 0; i < p->actives; i++)
-		hodo_ring_take_open(&p->ring[p->active[i]]->reader, &sink);
+		hodo_ring_take_open(take_ring(p, i, 0), &sink);
 }
 
 /* --------------------------------------------------------- on words, age */
@@ -336,9 +347,34 @@ static void write_own(struct hodo_process *p)
 	hodo_own_stream_end(&own);
 }
 
+struct last_round {
+	struct hodo_process *process;
+	uint32_t next; /* of active[], that no thread has taken */
+	bool alive;
+};
+
+static void finish_rings(void *arg, uint32_t thread)
+{
+	struct last_round *l = arg;
+	struct hodo_ring_sink sink = { sink_packet, sink_table, l->process };
+
+	while (l->next < l->process->actives)
+		hodo_ring_finish(take_ring(l->process, l->next++, thread), &sink, l->alive);
+}
+
+static void finish_all_rings(struct hodo_process *p, bool alive)
+{
+	struct last_round last = { p, 0, alive };
+	uint32_t lag = 0;
+
+	hodo_process_find_rings(p);
+	for (uint32_t i = 0; p->session->drain && i < p->actives; i++)
+		lag += hodo_ring_lags(&p->ring[p->active[i]]->reader);
+	hodo_drain_run(p->session->drain, lag > 1 ? lag - 1 : 0, finish_rings, &last);
+}
+
 void hodo_process_finish(struct hodo_process *p, bool alive)
 {
-	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
 	struct hodo_session *s = p->session;
 
 	read_catalog(p);
@@ -357,11 +393,10 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_process_add_waited(p);
 	hodo_functions_sum(&s->total.functions, &p->functions);
-	find_rings(p);
+	finish_all_rings(p, alive);
 	for (uint32_t i = 0; i < p->actives; i++) {
 		struct hodo_process_ring *r = p->ring[p->active[i]];
 
-		hodo_ring_finish(&r->reader, &sink, alive);
 		tell_damage(p, &r->reader);
 		hodo_process_settle(p, r);
 		hodo_stream_end(&r->stream);

@@ -101,8 +101,11 @@ int hodo_process_join(struct hodo_process *p);
 	hodo_report(&(p)->session->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \
 		    ##__VA_ARGS__)
 
-/* Reads closed packets. Returns how many 16ths of its fullest ring were in use. */
-int hodo_process_poll(struct hodo_process *p);
+/* Adds rings that came into use to those in active. */
+void hodo_process_find_rings(struct hodo_process *p);
+
+/* In one of the session's threads: reads closed packets of ring active[i]. Returns how many 16ths of it were in use. */
+int hodo_process_poll(struct hodo_process *p, uint32_t i, uint32_t thread);
 
 /* Writes what open packets hold, too: so much of it is on disk whatever becomes of the recorder. */
 void hodo_process_take_open(struct hodo_process *p);

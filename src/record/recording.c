@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -29,6 +30,7 @@
 #define CHORES_NS (1000 * MS)
 #define OPEN_NS (1000 * MS) /* what a recorder that is killed may lose */
 #define ZERO_BYTES (1ull << 20) /* of rings' memory in a round: some hundred microseconds */
+#define DRAIN_THREADS 8u /* if nothing else is said; what more would do is not known */
 #define EVENTS_MAX 64 /* of connections and processes, between two looks at the rings */
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS) /* events that were being written when their word went off */
@@ -54,6 +56,44 @@ static uint32_t possible_cpus(void)
 	return max > HODO_CPUS_MAX - 1 ? HODO_CPUS_MAX - 1 : (uint32_t)max;
 }
 
+/* One for four of the CPUs that we may use: programs have the others, and a thread keeps up with several of theirs. */
+static uint32_t right_threads(void)
+{
+	cpu_set_t allowed;
+	uint32_t threads;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return 1;
+	threads = (uint32_t)CPU_COUNT(&allowed) / 4;
+	return threads < 1 ? 1 : threads > DRAIN_THREADS ? DRAIN_THREADS : threads;
+}
+
+static int begin_threads(struct hodo_session *s)
+{
+	s->threads = s->config.packet ? 1 : s->config.drain_threads ? s->config.drain_threads : right_threads();
+	if (s->threads > 1)
+		s->drain = hodo_drain_new(s->threads);
+	if (s->threads > 1 && !s->drain)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->threads; i++) {
+		s->thread[i].copy = malloc(s->config.packet_size);
+		if (s->config.compress && !s->config.packet)
+			s->thread[i].compressor = hodo_compressor_new(s->config.compress);
+		if (!s->thread[i].copy || (s->config.compress && !s->config.packet && !s->thread[i].compressor))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void end_threads(struct hodo_session *s)
+{
+	hodo_drain_free(s->drain);
+	for (uint32_t i = 0; i < s->threads; i++) {
+		hodo_compressor_free(s->thread[i].compressor);
+		free(s->thread[i].copy);
+	}
+}
+
 static int begin(struct hodo_session *s, char *error, size_t error_size)
 {
 	struct hodo_layout layout;
@@ -68,14 +108,11 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 	err = hodo_parts_open(s);
 	if (err)
 		return hodo_fail_errno(error, error_size, err, "%s cannot be written", s->config.out_path);
-	s->copy = malloc(s->config.packet_size);
-	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->config.compress && !s->config.packet)
-		s->compressor = hodo_compressor_new(s->config.compress);
-	if (s->config.compress && !s->config.packet && !s->compressor)
+	if (begin_threads(s) < 0)
 		return hodo_fail_memory(error, error_size);
-	if (!s->copy || s->epoll_fd < 0)
-		return hodo_fail_errno(error, error_size, s->copy ? -errno : -ENOMEM, "the recording cannot be begun");
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0)
+		return hodo_fail_errno(error, error_size, -errno, "the recording cannot be begun");
 	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
 	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	hodo_session_take_reserve(s, 0);
@@ -189,8 +226,7 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
 		close(s->epoll_fd);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
-	hodo_compressor_free(s->compressor);
-	free(s->copy);
+	end_threads(s);
 	free(s);
 }
 
@@ -233,20 +269,47 @@ static void do_chores(struct hodo_session *s)
 	}
 }
 
+/* A look at all rings: one after the other is taken by whichever thread is free. */
+struct round {
+	struct hodo_process *process;
+	uint32_t next; /* of its active rings */
+	int used_max;
+	uint32_t busy;
+};
+
+static void poll_rings(void *arg, uint32_t thread)
+{
+	struct round *round = arg;
+
+	while (round->process) {
+		struct hodo_process *p = round->process;
+		int used;
+
+		if (round->next == 0)
+			hodo_process_find_rings(p);
+		if (round->next >= p->actives) {
+			round->process = p->next;
+			round->next = 0;
+			continue;
+		}
+		used = hodo_process_poll(p, round->next++, thread);
+		round->busy += used > 0;
+		if (used > round->used_max)
+			round->used_max = used;
+	}
+}
+
 static void poll_processes(struct hodo_session *s, int64_t now)
 {
 	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
-	int used_max = 0;
+	struct round round = { .process = s->processes };
 
 	s->space = (struct hodo_space_round){ now, ZERO_BYTES };
-	for (struct hodo_process *p = s->processes; p; p = p->next) {
-		int used = hodo_process_poll(p);
-
+	hodo_drain_run(s->drain, s->busy > 1 ? s->busy - 1 : 0, poll_rings, &round);
+	s->busy = round.busy;
+	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_images_look(p, false);
-		if (used > used_max)
-			used_max = used;
-	}
-	adapt(s, used_max, now);
+	adapt(s, round.used_max, now);
 	if (!s->config.packet && now - s->opened_ns >= OPEN_NS) {
 		s->opened_ns = now;
 		for (struct hodo_process *p = s->processes; p; p = p->next)

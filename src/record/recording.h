@@ -58,6 +58,7 @@ struct hodo_session_config {
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
+	uint32_t drain_threads; /* that drain rings, at most; 0: as many as is right on this machine */
 	int compress; /* streams, at this level (pack/compress.h); 0: they are not */
 	/*
 	 * Instead of files (out_fd -1): is given every packet, checked, with all of its header. The process's catalogue

@@ -270,12 +270,14 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 		return;
 	}
 	len = (uint32_t)(h.content_size / 8) - HEADER;
+	hodo_drain_apart(r->drain);
 	if (!r->frozen && packet != r->copy) {
 		hodo_shm_copy(copy, from, len);
 		body = begin_rest(r, &h, copy);
 		len = (uint32_t)(h.content_size / 8) - HEADER;
 	}
 	hodo_walk(table, body, len, h.timestamp_begin, h.events, &walk);
+	hodo_drain_back(r->drain);
 	if (walk.events != h.events || walk.bytes != len || walk.ts_last > h.timestamp_end) {
 		damaged(r);
 		return;
@@ -335,7 +337,9 @@ static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 		if (alive) {
 			uint64_t ahead;
 
+			hodo_drain_apart(r->drain);
 			hodo_shm_copy(r->copy, packet, r->packet_size);
+			hodo_drain_back(r->drain);
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 			ahead = number_delta(r, place_of(r, hodo_shm_load64(&r->ring->word)).number,
 					     place_of(r, word).number);
@@ -468,6 +472,13 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 			break;
 	}
 	finish_lost(r);
+}
+
+bool hodo_ring_lags(struct hodo_ring_reader *r)
+{
+	uint64_t word, current;
+
+	return !r->broken && hodo_ring_locate(r, &word, &current) && current - r->next > 2;
 }
 
 uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r)

@@ -21,6 +21,7 @@
 
 #include <hodo/abi.h>
 
+#include "drain.h"
 #include "event_walk.h"
 #include "shortage.h"
 #include "space.h"
@@ -70,7 +71,8 @@ struct hodo_ring_reader {
 	uint64_t ring_size;
 	uint32_t packet_size;
 	enum hodo_mode mode;
-	uint8_t *copy; /* packet_size bytes, shared by all readers of a session */
+	uint8_t *copy; /* packet_size bytes, shared by all readers of a thread */
+	struct hodo_drain *drain; /* NULL: packets are copied and checked under its lock, or nobody else is there */
 	/* Lets the writers have packets 0 .. packets-1 again; NULL: by storing that in the ring. */
 	void (*consume)(struct hodo_ring_reader *r, uint64_t packets);
 	bool waits;      /* writers may wait for them */
@@ -113,6 +115,9 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
  * mode). It stays open, and what comes to it is given later.
  */
 void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
+
+/* Whether more than a packet or two are closed and have not been given: work that is worth another thread. */
+bool hodo_ring_lags(struct hodo_ring_reader *r);
 
 /* What a ring's counter of lost events says; 0 if that cannot be true. */
 uint64_t hodo_ring_count(const uint64_t *counter);

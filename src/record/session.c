@@ -101,8 +101,12 @@ bool hodo_session_free_files(struct hodo_session *s, int err)
 		return false;
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		for (uint32_t i = 0; i < p->actives; i++) {
-			any |= p->ring[p->active[i]]->stream.fd >= 0;
-			hodo_stream_close(&p->ring[p->active[i]]->stream);
+			struct hodo_stream *stream = &p->ring[p->active[i]]->stream;
+
+			if (stream->apart)
+				continue;
+			any |= stream->fd >= 0;
+			hodo_stream_close(stream);
 		}
 	}
 	return any;

@@ -9,6 +9,7 @@
 
 #include "abstract.h"
 #include "clock.h"
+#include "drain.h"
 #include "images.h"
 #include "joining.h"
 #include "parts.h"
@@ -19,6 +20,12 @@
 
 struct hodo_process;
 struct hodo_server;
+
+/* What each of the threads that drain rings has for itself. */
+struct hodo_session_thread {
+	uint8_t *copy; /* packet_size bytes */
+	struct hodo_compressor *compressor; /* NULL: streams are not compressed */
+};
 
 struct hodo_session {
 	struct hodo_session_config config;
@@ -36,8 +43,10 @@ struct hodo_session {
 	bool withholding; /* nothing of a process is on disk before it is decided that it is to be */
 	/* A process is about to be finished: whether it is to be written. */
 	bool (*process_ends)(struct hodo_process *p);
-	uint8_t *copy; /* packet_size bytes */
-	struct hodo_compressor *compressor; /* NULL: streams are not compressed */
+	struct hodo_drain *drain; /* NULL: there is one thread */
+	struct hodo_session_thread thread[HODO_DRAIN_THREADS_MAX]; /* the first is the recorder's */
+	uint32_t threads;
+	uint32_t busy;            /* rings that took some work in the last round */
 	uint32_t cpus;
 
 	enum hodo_clock clock;

@@ -75,7 +75,9 @@ void hodo_ring_zero_ahead(struct hodo_ring_reader *r, uint64_t current, uint64_t
 	if (!p->round || used < 2 || r->packet_size < PACKET_MIN)
 		return;
 	for (; p->zeroed < until && p->zeroed < slots && p->round->zero_bytes >= r->packet_size; p->zeroed++) {
-		madvise(packet_at(r, p->zeroed), r->packet_size, MADV_POPULATE_WRITE);
 		p->round->zero_bytes -= r->packet_size;
+		hodo_drain_apart(r->drain);
+		madvise(packet_at(r, p->zeroed), r->packet_size, MADV_POPULATE_WRITE);
+		hodo_drain_back(r->drain);
 	}
 }

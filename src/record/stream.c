@@ -90,10 +90,14 @@ static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *b
 	int err = 0;
 
 	h->packet_seq_num = s->packets;
+	s->apart = true;
+	hodo_drain_apart(s->drain);
 	if (s->compressor)
 		len = append_frame(s, h, body);
 	else
 		err = append_bytes(s, iov, 2);
+	hodo_drain_back(s->drain);
+	s->apart = false;
 	if (err || len < 0)
 		return err ? err : (int)len;
 	s->bytes += (uint64_t)len;

@@ -9,6 +9,8 @@
 #include <pack/compress.h>
 #include <stdbool.h>
 
+#include "drain.h"
+
 /*
  * Ticks between the begins of two packets of a stream, at least where they would be equal: more than a
  * nanosecond with any clock. babeltrace2 sorts the packets of traces that have one uuid, as
@@ -23,6 +25,8 @@ struct hodo_stream {
 	int fd;             /* -1: not open now */
 	bool made;          /* the file is there */
 	struct hodo_compressor *compressor; /* NULL: it is not compressed; set behind hodo_stream_init(), its user's */
+	struct hodo_drain *drain; /* likewise; NULL: nobody else is there */
+	bool apart;         /* a packet is being written, outside of the drain's lock: the file stays open */
 	struct hodo_seek_table table;
 	uint64_t bytes;     /* on disk: whole packets, without the table of frames at the end */
 	uint64_t packets;   /* on disk */

@@ -8,9 +8,11 @@ import contextlib
 import glob
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
+import signal
 import time
 
 from hodo_test import HODO, Case, alive, events, main, program, run, wait_for
@@ -268,6 +270,33 @@ class Size(Limits):
         result = self.record("-m", "1M", "--max-size", "10M", TARGET, 1000)
         self.assertNotIn("max-size", result.stderr)
         self.assertEqual(result.events()[0], 1000)
+
+
+class ByThreads(Limits):
+    """Drained by several threads, of which one ends a part while others write their packets."""
+    def record(self, *args, **how):
+        return super().record("--drain-threads", 4, *args, **how)
+
+    check_size = Size.check_size
+    test_parts = Parts.test_hundreds_under_load
+    test_few_descriptors = Parts.test_few_descriptors
+    test_size = Size.test_several_processes
+
+    def test_compressed(self):
+        result = self.record("-m", "256K", "--compress", "--rotate", "256K", TARGET, 50000, 4, 2)
+        self.assertIn(result.returncode, (0, 3), result.stderr)
+        self.check_sum(result, 400000)
+        self.check_each_once(self.events())
+
+    def test_there_are_several(self):
+        recording = self.start(HODO, "record", "-q", "--drain-threads", 4, "-o", self.data, *TINY, TARGET, 0, 4, 2,
+                               start_new_session=True)
+        self.addCleanup(os.killpg, recording.pid, signal.SIGKILL)  # with the program, which does not end
+
+        def drains():
+            tasks = glob.glob(f"/proc/{recording.pid}/task/*/comm")
+            return any(pathlib.Path(task).read_text(encoding="utf-8") == "hodo-drain\n" for task in tasks)
+        wait_for("other threads of the recorder", drains)
 
 
 class Rates(Limits):
