@@ -217,37 +217,79 @@ static const struct hodo_column columns[] = {
 static const struct hodo_columns checks = { "checks", HODO_COLUMNS(columns), .headless = true,
 					    .text = "state,name,text" };
 
+/* Runs the checks of these lists, which end with NULL. Returns the worst state. */
+static enum doctor_state check(struct hodo_table *t, struct doctor_finding **found,
+			       const struct doctor_check *const *lists, pid_t pid)
+{
+	enum doctor_state worst = DOCTOR_OK;
+
+	for (; *lists; lists++) {
+		for (const struct doctor_check *c = *lists; c->name; c++) {
+			struct doctor_finding *f = hodo_must(hodo_vec_add(*found, t->n));
+
+			f->name = c->name;
+			f->pid = pid;
+			c->run(f);
+			worst = f->state > worst ? f->state : worst;
+		}
+	}
+	t->first = *found;
+	return worst;
+}
+
+/* A program by its name alone is that of PATH, as a shell has it, unless there is such a file here. */
+static const char *find_program(const char *word, char path[PATH_MAX])
+{
+	const char *dirs = strchr(word, '/') || access(word, F_OK) == 0 ? NULL : getenv("PATH");
+
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+
+		if (len && snprintf(path, PATH_MAX, "%.*s/%s", (int)len, dirs, word) < PATH_MAX &&
+		    access(path, X_OK) == 0)
+			return path;
+		dirs += len + (dirs[len] == ':');
+	}
+	return word;
+}
+
 static int run(void *args)
 {
 	const struct hodo_args *a = args;
 	const struct doctor_check *const machine[] = { doctor_machine_checks, own_checks, NULL };
 	const struct doctor_check *const process[] = { doctor_process_checks, NULL };
+	HODO_AUTO(doctor_probes_free) struct doctor_probes probes = { 0 };
 	HODO_AUTO_FREE struct doctor_finding *found = NULL;
 	struct hodo_table t = { .columns = &checks, .stride = sizeof(*found) };
+	const char *word = a->n ? a->words[0] : NULL;
+	bool is_pid = word && *word && !word[strspn(word, "0123456789")];
 	enum doctor_state worst = DOCTOR_OK;
 	struct hodo_page page;
+	char path[PATH_MAX];
 	uint64_t pid = 0;
-	int status;
+	int status = HODO_GO_ON;
 
-	if (a->n > 1 || (a->n && (hodo_parse_number(a->words[0], INT32_MAX, &pid) < 0 || !pid)))
-		return hodo_usage("doctor", "takes one process's number, or nothing");
-	for (const struct doctor_check *const *list = pid ? process : machine; *list; list++) {
-		for (const struct doctor_check *c = *list; c->name; c++) {
-			struct doctor_finding *f = hodo_must(hodo_vec_add(found, t.n));
-
-			f->name = c->name;
-			f->pid = (pid_t)pid;
-			c->run(f);
-			worst = f->state > worst ? f->state : worst;
-		}
-	}
-	t.first = found;
+	if (a->n > 1 || (word && !*word) || (is_pid && (hodo_parse_number(word, INT32_MAX, &pid) < 0 || !pid)))
+		return hodo_usage("doctor", "takes a process's number, a program or library, or nothing");
+	if (word && !is_pid)
+		status = doctor_probes_file(&probes, find_program(word, path));
+	else
+		worst = check(&t, &found, is_pid ? process : machine, (pid_t)pid);
+	if (status != HODO_GO_ON)
+		return status;
+	if (is_pid)
+		doctor_probes_process(&probes, (pid_t)pid);
 	hodo_page_begin(&page, a);
 	if (a->look.json) {
 		hodo_table_put_json(&page.json, "checks", &t);
+		if (word)
+			doctor_probes_put(&probes, &page, true);
 		hodo_json_string(&page.json, "state", state_name[worst]);
 	} else {
 		hodo_table_put(&page.text, &t, false);
+		if (t.n && probes.n)
+			hodo_text_char(&page.text, '\n');
+		doctor_probes_put(&probes, &page, false);
 	}
 	status = hodo_page_end(&page);
 	return status ? status : worst == DOCTOR_BAD;
@@ -262,10 +304,11 @@ static const struct hodo_args defaults = { .no_pager = true };
 
 const struct hodo_verb hodo_verb_doctor = {
 	.name = "doctor", .does = "check what works on this machine, and how to repair it",
-	.usage = "[--json] [PID]",
+	.usage = "[--json] [PID | FILE]",
 	.about = "Tries out what recording needs on this machine, and says how to repair what\n"
 		 "does not work. Exits with 1 if something is bad: recording cannot work then.\n"
-		 "Of a process: what it has of Hodoscope, and why it keeps no flight recorder.\n",
-	.options = options, .column = 16, .aligned = true,
+		 "Of a process: what it has of Hodoscope, and why it keeps no flight recorder.\n"
+		 "Of a process, or a program or library FILE: which functions could have probes.\n",
+	.options = options, .column = 16, .aligned = true, .word = HODO_WORD_FILE | HODO_WORD_PID,
 	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,
 };

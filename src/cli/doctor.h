@@ -4,6 +4,7 @@
 #define HODO_CLI_DOCTOR_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -30,5 +31,16 @@ struct doctor_check {
 extern const struct doctor_check doctor_process_checks[]; /* doctor_flight.c: a process that runs */
 void doctor_check_flight(struct doctor_finding *f); /* doctor_flight.c: HODO_FLIGHT in our environment */
 extern const struct doctor_check doctor_machine_checks[]; /* doctor_machine.c: kernel, processor, memory, processes */
+
+/* doctor_probes.c: which functions of files could have probes. All zero at first. */
+struct doctor_probes {
+	struct doctor_object *list;
+	size_t n;
+};
+struct hodo_page;
+int doctor_probes_file(struct doctor_probes *p, const char *path); /* HODO_GO_ON, or the exit status having said why */
+void doctor_probes_process(struct doctor_probes *p, pid_t pid);    /* all code that it has mapped */
+void doctor_probes_put(struct doctor_probes *p, struct hodo_page *page, bool json);
+void doctor_probes_free(struct doctor_probes *p);
 
 #endif

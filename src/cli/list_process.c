@@ -3,8 +3,6 @@
 #include "list.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +10,11 @@
 
 #include <base/arena.h>
 #include <base/file.h>
-#include <base/rights.h>
 #include <base/scope.h>
 #include <record/record.h>
 
+#include "process_files.h"
 #include "target.h"
-
-#define FILES_MAX 1024u
 
 /* ------------------------------------------------------------ what it says itself */
 
@@ -109,73 +105,28 @@ static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 
 /* ---------------------------------------------------------------------- its files */
 
-static bool has(const struct hodo_list *l, const char *path)
-{
-	for (uint32_t i = 0; i < l->nfiles; i++)
-		if (strcmp(l->files[i].object, path) == 0)
-			return true;
-	return false;
-}
+struct adding {
+	struct hodo_list *list;
+	const struct hodo_list_args *args;
+};
 
-/* Another file may have its name by now. */
-static bool is_inode(const char *path, uint64_t inode)
+static int add_file(void *arg, const char *path, const char *ours)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == inode;
-}
-
-/* path: as the process sees it. */
-static int add_file(struct hodo_list *l, const struct hodo_list_args *a, const char *path, uint64_t inode)
-{
-	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
+	const struct adding *a = arg;
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
-	char ours[PATH_MAX + 32];
-	int err = hodo_rights_of_process(&rights, l->pid);
 
-	if (err)
-		return err == -ESRCH ? err : 0;
-	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)l->pid, path);
-	/* The program itself can be had whatever has become of its name. */
-	if (!is_inode(ours, inode))
-		snprintf(ours, sizeof(ours), "/proc/%d/exe", (int)l->pid);
-	if (is_inode(ours, inode))
-		return hodo_list_add_file(l, ours, path, &silent, !a->events) == -ENOMEM ? -ENOMEM : 0;
-	if (!a->args.quiet)
+	if (ours)
+		return hodo_list_add_file(a->list, ours, path, &silent, !a->args->events) == -ENOMEM ? -ENOMEM : 0;
+	if (!a->args->args.quiet)
 		hodo_warning("%s: is another file by now, or gone: its events are not listed", path);
 	return 0;
-}
-
-/* What is executable in its memory, once each. */
-static int add_files(struct hodo_list *l, const struct hodo_list_args *a)
-{
-	HODO_AUTO_FCLOSE FILE *maps = NULL;
-	HODO_AUTO_FREE char *line = NULL;
-	char path[32];
-	size_t room = 0;
-	ssize_t len;
-	int err = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)l->pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return -errno;
-	while (!err && l->nfiles < FILES_MAX && (len = getline(&line, &room, maps)) > 0) {
-		char perms[8], *name = strchr(line, '/');
-		uint64_t inode;
-
-		line[len - 1] = 0;
-		if (name && sscanf(line, "%*s %7s %*s %*s %" SCNu64, perms, &inode) == 2 && perms[2] == 'x' &&
-		    strlen(name) < PATH_MAX && !has(l, name))
-			err = add_file(l, a, name, inode);
-	}
-	return err;
 }
 
 static int list_files(const struct hodo_list_args *a, pid_t pid, bool listens)
 {
 	HODO_AUTO(hodo_list_free) struct hodo_list l = { .pid = pid };
-	int err = add_files(&l, a);
+	struct adding adding = { &l, a };
+	int err = hodo_process_files(pid, add_file, &adding);
 
 	if (!err && !a->args.quiet && !listens)
 		hodo_warning("process %d does not listen: these are the events of its files: 'hodo record -p %d'"

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* process_files.c - see process_files.h. */
+#include "process_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <base/map.h>
+#include <base/rights.h>
+#include <base/scope.h>
+
+#define FILES_MAX 1024u
+
+struct seen {
+	struct hodo_bytes path;
+};
+
+/* Another file may have its name by now. */
+static bool is_inode(const char *path, uint64_t inode)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == inode;
+}
+
+static int take(pid_t pid, const char *path, uint64_t inode, hodo_process_file_fn each, void *arg)
+{
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
+	char ours[PATH_MAX + 32];
+	int err = hodo_rights_of_process(&rights, pid);
+
+	if (err)
+		return err == -ESRCH ? err : 0;
+	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)pid, path);
+	/* The program itself can be had whatever has become of its name. */
+	if (!is_inode(ours, inode))
+		snprintf(ours, sizeof(ours), "/proc/%d/exe", (int)pid);
+	return each(arg, path, is_inode(ours, inode) ? ours : NULL);
+}
+
+int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
+{
+	HODO_AUTO(hodo_map_free) struct hodo_map seen = HODO_MAP_BYTES(struct seen);
+	HODO_AUTO_FCLOSE FILE *maps = NULL;
+	HODO_AUTO_FREE char *line = NULL;
+	char path[32];
+	size_t room = 0;
+	ssize_t len;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return -errno;
+	hodo_hash_seed();
+	while (!err && seen.n < FILES_MAX && (len = getline(&line, &room, maps)) > 0) {
+		char perms[8], *name = strchr(line, '/');
+		uint64_t inode;
+		bool is_new = false;
+
+		line[len - 1] = 0;
+		if (!name || sscanf(line, "%*s %7s %*s %*s %" SCNu64, perms, &inode) != 2 || perms[2] != 'x' ||
+		    strlen(name) >= PATH_MAX)
+			continue;
+		if (!hodo_map_add_bytes(&seen, name, strlen(name), &is_new))
+			return -ENOMEM;
+		if (is_new)
+			err = take(pid, name, inode, each, arg);
+	}
+	return err;
+}

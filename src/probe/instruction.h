@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instruction.h - what matters of an instruction of 64-bit x86 to somebody who moves it: its length, where it may go
+ * on, and what of it depends on its address. Bytes are hostile: they may be no instruction. Any thread.
+ */
+#ifndef HODO_PROBE_INSTRUCTION_H
+#define HODO_PROBE_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reason.h"
+
+#define HODO_INSTRUCTION_MAX 15u /* bytes */
+
+enum hodo_instruction_kind {
+	HODO_INSTRUCTION_PLAIN, /* goes on behind itself */
+	HODO_INSTRUCTION_NOP,
+	HODO_INSTRUCTION_ENDBR,
+	HODO_INSTRUCTION_RETURN,
+	HODO_INSTRUCTION_JUMP,
+	HODO_INSTRUCTION_JUMP_IF,
+	HODO_INSTRUCTION_LOOP, /* loop…, jrcxz: they have no form with 32 bits */
+	HODO_INSTRUCTION_JUMP_REGISTER,
+	HODO_INSTRUCTION_JUMP_MEMORY,
+	HODO_INSTRUCTION_CALL,
+	HODO_INSTRUCTION_CALL_REGISTER,
+	HODO_INSTRUCTION_CALL_POINTER, /* through memory at an address relative to rip */
+	HODO_INSTRUCTION_SYSCALL,
+	HODO_INSTRUCTION_BREAKPOINT,
+	HODO_INSTRUCTION_UNMOVABLE /* the reason says why */
+};
+
+struct hodo_instruction {
+	uint8_t length;
+	uint8_t kind;   /* enum hodo_instruction_kind */
+	uint8_t reason; /* of one that cannot be moved; else HODO_PROBE_FINE */
+	uint8_t disp;   /* where the displacement from rip stands in it, 4 bytes; 0: it has none */
+	uint8_t modrm;  /* where the ModRM byte stands; 0: it has none */
+	uint8_t opcode;
+	bool indexed;   /* of JUMP_MEMORY: the address has an index, as of a table */
+	bool notrack;   /* … or the prefix of jumps through tables */
+	bool absolute;  /* … or an address that is a number of 32 bits, `table` */
+	int32_t table;
+	uint64_t target; /* of a branch or a displacement: the address */
+};
+
+/* Decodes the first of the len bytes, which stand at the address. False: they are no instruction. */
+bool hodo_instruction_decode(struct hodo_instruction *i, const uint8_t *bytes, size_t len, uint64_t address);
+
+static inline bool hodo_instruction_has_target(const struct hodo_instruction *i)
+{
+	return i->kind == HODO_INSTRUCTION_JUMP || i->kind == HODO_INSTRUCTION_JUMP_IF ||
+	       i->kind == HODO_INSTRUCTION_LOOP || i->kind == HODO_INSTRUCTION_CALL;
+}
+
+static inline bool hodo_instruction_is_call(const struct hodo_instruction *i)
+{
+	return i->kind == HODO_INSTRUCTION_CALL || i->kind == HODO_INSTRUCTION_CALL_REGISTER ||
+	       i->kind == HODO_INSTRUCTION_CALL_POINTER ||
+	       (i->kind == HODO_INSTRUCTION_UNMOVABLE &&
+		(i->reason == HODO_PROBE_CALL_STACK || i->reason == HODO_PROBE_CALL_MEMORY));
+}
+
+/* Never goes on behind itself. */
+static inline bool hodo_instruction_ends(const struct hodo_instruction *i)
+{
+	return i->kind == HODO_INSTRUCTION_RETURN || i->kind == HODO_INSTRUCTION_JUMP ||
+	       i->kind == HODO_INSTRUCTION_JUMP_REGISTER || i->kind == HODO_INSTRUCTION_JUMP_MEMORY;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* object.c - see object.h. */
+#include "object.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "parts.h"
+
+/* DT_SONAME, "" if it has none. */
+static const char *soname(Elf *elf)
+{
+	GElf_Shdr sh;
+
+	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, ".dynamic", &sh)) != NULL;) {
+		Elf_Data *data = elf_getdata(scn, NULL);
+		GElf_Dyn dyn;
+
+		for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+			const char *name = dyn.d_tag == DT_SONAME ? elf_strptr(elf, sh.sh_link, dyn.d_un.d_val) : NULL;
+
+			if (name)
+				return name;
+		}
+	}
+	return "";
+}
+
+static enum hodo_probe_reason refuse(Elf *elf)
+{
+	static const struct {
+		const char *name; /* begins so */
+		enum hodo_probe_reason reason;
+	} names[] = {
+		{ "ld-linux", HODO_PROBE_LOADER }, { "ld-musl", HODO_PROBE_LOADER }, { "linux-vdso", HODO_PROBE_VDSO },
+		{ "libhodo.so", HODO_PROBE_HODO }, { "libhodo-func.so", HODO_PROBE_HODO },
+	};
+	const char *name = soname(elf);
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return HODO_PROBE_MACHINE;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i].name, strlen(names[i].name)) == 0)
+			return names[i].reason;
+	return HODO_PROBE_FINE;
+}
+
+int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e, enum hodo_probe_reason *why)
+{
+	int err;
+
+	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .shadow_stacks = o->shadow_stacks };
+	*why = refuse(e->elf);
+	err = *why ? -EOPNOTSUPP : hodo_probe_code_read(o, e);
+	if (!err)
+		err = hodo_probe_functions_find(o, e);
+	if (!err && !o->nfunctions) {
+		*why = HODO_PROBE_NO_FUNCTIONS;
+		err = -EOPNOTSUPP;
+	}
+	if (!err)
+		err = hodo_probe_mark_own(o, e);
+	if (!err)
+		hodo_probe_mark_labels(o, e); /* tables that are damaged cost windows or traps */
+	if (!err)
+		err = hodo_probe_object_decode(o, e);
+	if (err)
+		hodo_probe_object_close(o);
+	return err;
+}

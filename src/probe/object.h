@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object.h - an executable or library as probes see it: its code, its functions, where their instructions begin and
+ * which of them end a call. Everything is by addresses in the file; a process's are these and the object's bias.
+ *
+ *	code.c        the code's bytes, and their marks
+ *	frames.c      functions from .eh_frame
+ *	functions.c   those and the symbols', in order, and which of them are refused
+ *	decode.c      each function's instructions, once: boundaries, targets of jumps, exits
+ *	tables.c      targets of jumps through tables
+ *	marks.c       what no probe may replace
+ *	object.c      all together
+ *
+ * The file is hostile. What analysis misses costs a trap or a probe, and never changes what the program does
+ * (docs/design/probes.md). One thread at a time.
+ */
+#ifndef HODO_PROBE_OBJECT_H
+#define HODO_PROBE_OBJECT_H
+
+#include <elf/file.h>
+
+#include "instruction.h"
+
+#define HODO_PROBE_CODE_MAX      (1u << 30) /* bytes of an object */
+#define HODO_PROBE_SEGMENTS_MAX  64u
+#define HODO_PROBE_FUNCTIONS_MAX (1u << 24)
+
+/* Of each byte of code: the length of the instruction that begins there, 0: none does; and these. */
+#define HODO_PROBE_MARK_LENGTH 0x0fu
+#define HODO_PROBE_MARK_TARGET 0x10u /* a jump leads there */
+#define HODO_PROBE_MARK_SITE   0x20u /* of a site or slot of ours */
+#define HODO_PROBE_MARK_RSEQ   0x40u /* of a restartable sequence */
+#define HODO_PROBE_MARK_TAKEN  0x80u /* a probe that is planned replaces it */
+
+struct hodo_probe_segment {
+	uint64_t start, end;
+	uint8_t *bytes, *marks;
+};
+
+struct hodo_probe_function {
+	uint64_t start, end;
+	uint64_t room;         /* behind what fills the gap to the next function, or its end */
+	uint32_t exit, nexits; /* of the object's exits */
+	uint8_t reason;        /* why it is refused as a whole; else HODO_PROBE_FINE */
+	bool part;             /* a part that the compiler moved away from its function: it has no entry */
+	bool labels;           /* addresses within it are taken: what it jumps to through registers may be those */
+	bool unsure;           /* of its instructions only those at its entry are certain */
+};
+
+enum hodo_probe_leave {
+	HODO_PROBE_RETURN,
+	HODO_PROBE_TAIL,          /* a jump to another function */
+	HODO_PROBE_TAIL_INDIRECT, /* one through a register, or memory that is no table */
+};
+
+struct hodo_probe_exit {
+	uint64_t addr;
+	uint32_t function;
+	uint8_t leave; /* enum hodo_probe_leave */
+};
+
+struct hodo_probe_object {
+	struct hodo_probe_segment *segments;
+	uint32_t nsegments;
+	struct hodo_probe_function *functions; /* by address */
+	uint32_t nfunctions;
+	struct hodo_probe_exit *exits; /* by address */
+	uint32_t nexits;
+	uint64_t ninstructions;
+	/* Set by who plans: */
+	bool enter_windows; /* known jumps may lead between the instructions that are replaced: a trap each time */
+	bool shadow_stacks; /* the process has them: no call is moved */
+};
+
+/*
+ * Reads and decodes an object. 0; -EOPNOTSUPP: it is refused as a whole, *why; -EBADMSG: damaged; -EFBIG; -ENOMEM;
+ * -EIO. After an error it is closed.
+ */
+int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e, enum hodo_probe_reason *why);
+void hodo_probe_object_close(struct hodo_probe_object *o);
+
+/* The same by hand: code, then functions in any order, then hodo_probe_object_decode(). 0, -EFBIG or -ENOMEM. */
+int hodo_probe_object_add_code(struct hodo_probe_object *o, uint64_t address, const uint8_t *bytes, size_t len);
+int hodo_probe_object_add(struct hodo_probe_object *o, const struct hodo_probe_function *f);
+/* e: where tables are read; NULL: none are. */
+int hodo_probe_object_decode(struct hodo_probe_object *o, const struct hodo_elf *e);
+
+/* The segment that has the address; NULL: none. */
+const struct hodo_probe_segment *hodo_probe_segment_at(const struct hodo_probe_object *o, uint64_t address);
+/* The function that covers it; NULL: none. */
+const struct hodo_probe_function *hodo_probe_function_at(const struct hodo_probe_object *o, uint64_t address);
+/* Its bits; 0: no code. */
+uint8_t hodo_probe_marks_at(const struct hodo_probe_object *o, uint64_t address);
+/* Sets bits of the bytes from start to end, those that are code. */
+void hodo_probe_mark(const struct hodo_probe_object *o, uint64_t start, uint64_t end, uint8_t marks);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.h - the windows of whole functions: their entries and exits, each byte replaced by one probe at most. An exit
+ * that stands in the window of the entry, or of another exit, is a hook of that window.
+ */
+#ifndef HODO_PROBE_PLAN_H
+#define HODO_PROBE_PLAN_H
+
+#include "window.h"
+
+struct hodo_probe_planned {
+	struct hodo_probe_window window;
+	uint32_t function; /* of the object's */
+	uint8_t entry;     /* its hook at the entry; 0xff: it has none */
+	uint8_t exits;     /* hooks that are exits, a bit each */
+};
+
+#define HODO_PROBE_NO_ENTRY 0xff
+
+struct hodo_probe_plan {
+	struct hodo_probe_planned *list; /* by function; those of the kind HODO_PROBE_NONE as well, with the reason */
+	uint32_t n;
+};
+
+/* Plans a function's entry, its exits, or both, behind those that the plan has. 0 or -ENOMEM. */
+int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_object *o, uint32_t function,
+			     bool entry, bool exits);
+void hodo_probe_plan_free(struct hodo_probe_plan *p);
+
+#endif

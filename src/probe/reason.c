@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* reason.c - see reason.h. */
+#include "reason.h"
+
+static const struct {
+	const char *key, *text;
+} reasons[HODO_PROBE_REASONS] = {
+	[HODO_PROBE_FINE] = { "none", "nothing is in the way" },
+	[HODO_PROBE_MACHINE] = { "machine", "the object is not of 64-bit x86" },
+	[HODO_PROBE_NO_FUNCTIONS] = { "no-functions", "the object has neither symbols nor .eh_frame" },
+	[HODO_PROBE_LOADER] = { "loader", "it is the dynamic loader, which runs before anything can be put into it" },
+	[HODO_PROBE_VDSO] = { "vdso", "it is the kernel's vDSO, which cannot be written" },
+	[HODO_PROBE_HODO] = { "hodo", "it is Hodoscope's own code" },
+	[HODO_PROBE_SIGNAL_FRAME] = { "signal-frame", "unwinders know this signal trampoline by its bytes" },
+	[HODO_PROBE_PLT] = { "plt", "it is an entry of the procedure linkage table" },
+	[HODO_PROBE_CANCEL] = { "cancellation", "libc compares addresses in it when a thread is cancelled" },
+	[HODO_PROBE_NO_CODE] = { "no-code", "its bytes are not in the file" },
+	[HODO_PROBE_NO_INSTRUCTION] = { "no-instruction", "no instruction begins there" },
+	[HODO_PROBE_UNSURE] = { "unsure", "where the function's instructions begin is not certain" },
+	[HODO_PROBE_UNDECODED] = { "undecoded", "bytes that are no known instruction" },
+	[HODO_PROBE_SHORT] = { "short", "fewer than 5 bytes up to the end, or to an instruction that cannot be in front" },
+	[HODO_PROBE_ENTERED] = { "entered", "a jump leads between the instructions that are replaced" },
+	[HODO_PROBE_INSIDE] = { "inside", "a jump leads into the middle of an instruction that is replaced" },
+	[HODO_PROBE_UNDEFINED] = { "undefined", "an instruction that faults or halts: ud2, hlt, a far jump" },
+	[HODO_PROBE_TRANSACTION] = { "transaction", "the begin of a hardware transaction: xbegin" },
+	[HODO_PROBE_CALL_STACK] = { "call-stack", "a call through the stack pointer" },
+	[HODO_PROBE_CALL_MEMORY] = { "call-memory", "a call through memory that may be on the stack" },
+	[HODO_PROBE_CALL_INSIDE] = { "call-inside", "a call returns between the instructions that are replaced" },
+	[HODO_PROBE_CALL_SHADOW] = { "call-shadow", "a call, where shadow stacks are on" },
+	[HODO_PROBE_BRANCH] = { "branch", "a branch or an operand whose addresses have fewer than 64 bits" },
+	[HODO_PROBE_BREAKPOINT] = { "breakpoint", "a breakpoint: int3" },
+	[HODO_PROBE_SITE] = { "site", "a site or a function's slot of Hodoscope" },
+	[HODO_PROBE_RSEQ] = { "rseq", "a restartable sequence, which must not be left" },
+	[HODO_PROBE_OVERLAP] = { "overlap", "another probe replaces the same bytes" },
+	[HODO_PROBE_CHANGED] = { "changed", "the code in memory is not that of the file" },
+	[HODO_PROBE_NO_PLACE] = { "no-place", "no free memory that a jump from there can reach" },
+};
+
+const char *hodo_probe_reason_key(enum hodo_probe_reason reason)
+{
+	return (unsigned)reason < HODO_PROBE_REASONS ? reasons[reason].key : "unknown";
+}
+
+const char *hodo_probe_reason_text(enum hodo_probe_reason reason)
+{
+	return (unsigned)reason < HODO_PROBE_REASONS ? reasons[reason].text : "unknown";
+}

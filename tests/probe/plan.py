@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""plan - what hodo doctor says of every library and program at hand: nearly all entries and exits can have a probe by a
+jump, what cannot says why, and all is counted. Names one of these on standard output if it is not installed."""
+import glob
+import json
+import os
+import subprocess
+
+from hodo_test import Case, HODO, LIBHODO, main, run
+
+# Of each: a name, and where Debian has it.
+OBJECTS = {
+    "libc": "/usr/lib/x86_64-linux-gnu/libc.so.6",
+    "libm": "/usr/lib/x86_64-linux-gnu/libm.so.6",
+    "libstdc++": "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+    "libcrypto": "/usr/lib/x86_64-linux-gnu/libcrypto.so.*",
+    "libz": "/usr/lib/x86_64-linux-gnu/libz.so.1",
+    "libsqlite3": "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0",
+    "libglib": "/usr/lib/x86_64-linux-gnu/libglib-2.0.so.0",
+    "python3": "/usr/bin/python3.[0-9][0-9]",
+    "postgres": "/usr/lib/postgresql/*/bin/postgres",
+    "redis": "/usr/bin/redis-server",
+    "nginx": "/usr/sbin/nginx",
+}
+# The tests' own needs bring these.
+ALWAYS = {"libc", "libm", "libstdc++", "libz", "libsqlite3", "python3"}
+ENTRIES, EXITS = 98.0, 84.0  # % by a jump, at least
+FEW = 100                    # functions, below which a percentage says little
+
+
+def survey(path):
+    """What hodo doctor says of the object."""
+    done = run(HODO, "doctor", "--json", path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["objects"]
+    assert len(found) == 1 and found[0]["object"] == str(path), found
+    return found[0]
+
+
+def percent(count):
+    return 100 * count["jump"] / max(1, sum(count.values()))
+
+
+def reasons(o):
+    return {r["reason"]: r for r in o["reasons"]}
+
+
+class Plan(Case):
+    def check(self, o):
+        """What holds of any object."""
+        for what in ("entries", "exits"):
+            for how in ("trap", "none"):
+                self.assertEqual(sum(r[what][how] for r in o["reasons"]), o[what][how], (o["object"], what, how))
+        self.assertEqual(sum(o["entries"].values()), o["functions"], o["object"])
+
+    def test_libraries(self):
+        for name, place in OBJECTS.items():
+            paths = sorted(glob.glob(place))
+            if not paths:
+                self.assertNotIn(name, ALWAYS)
+                print(f"{name}: not installed")
+                continue
+            o = survey(paths[-1])
+            self.check(o)
+            entries, exits = percent(o["entries"]), percent(o["exits"])
+            print(f"{name}: {o['functions']} functions, {o['instructions']} instructions; "
+                  f"by a jump: entries {entries:.2f} %, exits {exits:.2f} %")
+            self.assertGreaterEqual(o["functions"], FEW, name)
+            self.assertGreaterEqual(entries, ENTRIES, name)
+            self.assertGreaterEqual(exits, EXITS, name)
+
+    def test_libc_names_what_it_refuses(self):
+        found = reasons(survey(OBJECTS["libc"]))
+        self.assertEqual(found["signal-frame"]["entries"], {"trap": 0, "none": 1})
+        self.assertEqual(found["plt"]["entries"]["trap"], 0)
+
+    def test_functions_are_those_of_the_symbols(self):
+        """Parts that were moved away are none; what a stripped copy has is the same."""
+        names = subprocess.run(["nm", "-C", HODO], check=True, capture_output=True, text=True).stdout.splitlines()
+        wanted = {line.split()[0] for line in names if line.split()[1] in "tTwW" and not line.endswith("[clone .cold]")}
+        whole = survey(HODO)
+        self.assertGreater(len(wanted), 1000)
+        self.assertAlmostEqual(whole["functions"], len(wanted), delta=len(wanted) // 50)
+        stripped = os.path.join(self.dir, "stripped")
+        subprocess.run(["strip", "-o", stripped, HODO], check=True)
+        self.assertAlmostEqual(survey(stripped)["functions"], whole["functions"], delta=whole["functions"] // 100)
+        with open(stripped, "r+b") as f: # without section headers as well: e_shoff, e_shnum, e_shstrndx
+            f.seek(40)
+            f.write(bytes(8))
+            f.seek(60)
+            f.write(bytes(4))
+        self.assertAlmostEqual(survey(stripped)["functions"], whole["functions"], delta=whole["functions"] // 50)
+
+    def test_objects_that_are_refused(self):
+        loader = next(iter(glob.glob("/lib64/ld-linux-x86-64.so.2")))
+        for path, reason in ((loader, "loader"), (LIBHODO, "hodo")):
+            o = survey(path)
+            self.assertEqual((o["refused"], o["functions"]), (reason, 0))
+            text = run(HODO, "doctor", path)
+            self.assertEqual(text.returncode, 0)
+            self.assertIn("no probes: ", text.stdout)
+
+    def made(self, suffix, text, *flags):
+        """What hodo doctor says of what the source is compiled to."""
+        source, made = os.path.join(self.dir, "source" + suffix), os.path.join(self.dir, "made")
+        with open(source, "w") as f:
+            f.write(text)
+        subprocess.run(["gcc", "-O2", f"-I{os.environ['SOURCE']}/include", *flags, "-o", made, source], check=True)
+        return survey(made)
+
+    def test_an_object_without_functions(self):
+        """Neither symbols nor .eh_frame."""
+        o = self.made(".s", ".globl _start\n_start: mov $60,%eax\nxor %edi,%edi\nsyscall\n", "-nostdlib", "-static", "-s")
+        self.assertEqual(o["refused"], "no-functions")
+
+    def test_our_own_sites_and_slots(self):
+        """Where a line of ours stands in an entry's window, a probe is by a trap; a slot is left alone."""
+        sites = self.made(".c", '#include <hodo/trace.h>\nvoid f(void) { HODO_MARK("a", "b", "c"); }\n'
+                                "int main(void) { f(); return 0; }\n")
+        self.assertIn("site", reasons(sites))
+        slots = self.made(".c", "int g(int a) { return a + 1; }\nint main(int n, char **v) { return g(n); }\n",
+                          "-fpatchable-function-entry=16,0")
+        self.assertGreaterEqual(reasons(slots)["site"]["entries"]["none"], 1)
+
+    def test_restartable_sequences(self):
+        """They are found by their section, whose addresses are relocations."""
+        o = self.made(".s", """
+            .globl f
+            .type f,@function
+            f: push %rbx; push %rbp; push %rax; push %rcx; push %rdx; ret
+            1: .size f,.-f
+            .section __rseq_cs,"aw"
+            .long 0,0
+            .quad f,3,1b
+            """, "-shared", "-nostdlib")
+        self.assertEqual(reasons(o)["rseq"]["entries"]["none"], 1)
+
+    def test_the_function_in_which_threads_are_cancelled(self):
+        """__syscall_cancel_arch as libc has it since 2.41, by its name and without one."""
+        text = """
+            .globl NAME
+            .type NAME,@function
+            NAME: mov %rdi,%r11; mov %rsi,%rax; mov %rdx,%rdi; mov %rcx,%rsi; mov %r8,%rdx; mov %r9,%r10
+            mov 8(%rsp),%r8; mov 16(%rsp),%r9; mov %r11,8(%rsp); BODY; ret
+            .size NAME,.-NAME
+            """
+        for name, body in (("__syscall_cancel_arch", "nop"), ("hidden", "syscall")):
+            o = self.made(".s", text.replace("NAME", name).replace("BODY", body), "-shared", "-nostdlib")
+            self.assertEqual(reasons(o)["cancellation"]["entries"]["none"], 1)
+
+    def test_what_is_no_object(self):
+        path = os.path.join(self.dir, "text")
+        with open(path, "w") as f:
+            f.write("no ELF")
+        for wrong in (path, os.path.join(self.dir, "nowhere"), self.dir):
+            done = run(HODO, "doctor", wrong)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"^hodo: .*\n$")
+
+    def test_a_process(self):
+        sleeping = subprocess.Popen(["sleep", "1000"])
+        try:
+            said = json.loads(run(HODO, "doctor", "--json", sleeping.pid).stdout)
+            text = run(HODO, "doctor", sleeping.pid).stdout
+        finally:
+            sleeping.kill()
+            sleeping.wait()
+        found = {os.path.basename(o["object"]): o for o in said["objects"]}
+        self.assertGreater(found["libc.so.6"]["entries"]["jump"], 1000)
+        self.assertEqual(len(found), len(said["objects"]))
+        self.assertRegex(text, r"(?m)^ *[0-9,]+ .* /.*/libc\.so\.6$")
+
+    def test_a_program_by_its_name(self):
+        """As a shell has it."""
+        said = json.loads(run(HODO, "doctor", "--json", "sleep").stdout)
+        self.assertTrue(said["objects"][0]["object"].endswith("/sleep"))
+
+
+main()
