@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_relocate.c - real libraries run with a probe on every function's entry and exits, and do what they did before.
+ * Each in a process of its own, which ends with what is written to its code.
+ */
+#include <dlfcn.h>
+#include <lib/unit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live.h"
+#include "workload.h"
+
+struct scene {
+	const char *library;
+	uint64_t (*work)(void);
+	unsigned hit;   /* probes at least */
+	uint64_t calls; /* … and how often, all together */
+	unsigned off;   /* % of the entries that have no exit, or exits that have no entry, at most */
+};
+
+static void compare(const struct scene *s, bool enter)
+{
+	static struct live l;
+	uint64_t before = s->work(), after, calls = 0, entries, exits;
+	unsigned hit;
+
+	/* The second time is without what is made once. */
+	assert_int_equal(s->work(), before);
+	live_open(&l, s->library, enter);
+	live_set(&l);
+	after = s->work();
+	live_unset(&l);
+	hit = live_hit(&l, &calls);
+	live_balance(&l, &entries, &exits);
+	printf("%s%s: %u by a jump, %u by a trap, in %u pages; %u were hit, %llu entries, %llu exits; %llu SIGTRAP, %llu SIGILL\n",
+	       s->library, enter ? ", entered" : "", l.jumps, l.traps, l.space.npages, hit, (unsigned long long)entries,
+	       (unsigned long long)exits, (unsigned long long)l.trapped, (unsigned long long)l.undefined);
+	assert_int_equal(after, before);
+	assert_true(hit >= s->hit);
+	assert_true(calls >= s->calls);
+	assert_true(l.trapped + l.undefined > 0);
+	assert_in_range(exits, entries - entries * s->off / 100, entries + entries * s->off / 100);
+	assert_int_equal(s->work(), before);
+	live_hit(&l, &after);
+	assert_int_equal(after, calls);
+	live_close(&l);
+}
+
+/* 0: all was as it was; else the status of wait(2). */
+static int in_child(const struct scene *s, bool enter)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		alarm(600);
+		compare(s, enter);
+		fflush(stdout);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void run(const struct scene *s)
+{
+	assert_int_equal(in_child(s, false), 0);
+	assert_int_equal(in_child(s, true), 0);
+}
+
+TEST(zlib_compresses)
+{
+	run(&(struct scene){ "/libz.so.1", workload_zlib, 40, 10000, 0 });
+}
+
+TEST(sqlite_answers)
+{
+	run(&(struct scene){ "/libsqlite3.so.0", workload_sqlite, 800, 100000, 1 });
+}
+
+TEST(libm_reckons)
+{
+	run(&(struct scene){ "/libm.so.6", workload_math, 60, 20000, 1 });
+}
+
+TEST(libc_formats_sorts_and_allocates)
+{
+	run(&(struct scene){ "/libc.so.6", workload_libc, 150, 50000, 2 });
+}
+
+TEST(libstdcxx_throws)
+{
+	run(&(struct scene){ "/libstdc++.so.6", workload_cxx, 200, 20000, 5 });
+}
+
+TEST(libcrypto_digests)
+{
+	void *library = dlopen("libcrypto.so.3", RTLD_NOW);
+
+	if (!library) {
+		printf("libcrypto: not installed\n");
+		return;
+	}
+	run(&(struct scene){ "/libcrypto.so.3", workload_crypto, 60, 1000, 5 });
+}
