@@ -2,10 +2,10 @@
 /*
  * drain.h - several threads that drain rings, where one would not keep up.
  *
- * The recorder is written for one thread, and so it stays: of the threads here one runs at a time, whoever has the lock,
- * but for what they do apart: copying and checking a packet, compressing and writing it. That is where the time goes
- * (docs/design/recorder.md), and it concerns one ring, one stream and the thread's own buffers alone. A ring is one thread's from its
- * begin to its end in a round.
+ * The recorder is written for one thread, and so it stays: of the threads here one runs at a time, whoever has the
+ * lock, but for what they do apart: copying and checking a packet, compressing and writing it. That is where the time
+ * goes (docs/design/recorder.md), and it concerns one ring, one stream and the thread's own buffers alone. A ring is
+ * one thread's from its begin to its end in a round.
  *
  *   who                    what                                          beside
  *   has the lock           all of the session                            those who are apart
@@ -15,8 +15,8 @@
  *   is alone (has the      also what those who are apart use: the        nobody
  *   lock, nobody is apart) catalogue's tables, files of other streams
  *
- * The lock is held by the recorder's thread at all times, but where it is apart or waits here: so code that knows nothing
- * of this need not take it.
+ * The lock is held by the recorder's thread at all times, but where it is apart or waits here: so code that knows
+ * nothing of this need not take it.
  */
 #ifndef HODO_RECORD_DRAIN_H
 #define HODO_RECORD_DRAIN_H
@@ -42,8 +42,9 @@ void hodo_drain_apart(struct hodo_drain *d);
 void hodo_drain_back(struct hodo_drain *d);
 
 /*
- * Returns when the caller, who is not apart, is alone: so it is until it goes apart. Meanwhile others may have changed all
- * but its ring. It waits for the end of the round at most: a ring is read up to where it was full when its turn came.
+ * Returns when the caller, who is not apart, is alone: so it is until it goes apart. Meanwhile others may have
+ * changed all but its ring. It waits for the end of the round at most: a ring is read up to where it was full when
+ * its turn came.
  */
 void hodo_drain_alone(struct hodo_drain *d);
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <hodo/abi_kernel.h>
@@ -20,42 +19,6 @@
 #include "shm.h"
 
 #define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
-
-/* ------------------------------------------------------------- the memory */
-
-static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
-{
-	struct hodo_shm h;
-
-	hodo_shm_copy(&h, shm, sizeof(h));
-	if (memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) != 0 || h.version != HODO_ABI_VERSION)
-		return "its memory has no header of ours";
-	if (h.rings != l->rings)
-		return "its memory is laid out otherwise";
-	return NULL;
-}
-
-static int map_memory(struct hodo_process *p, const char **why)
-{
-	struct stat st;
-	void *map;
-
-	*why = hodo_shm_flaw(p->memfd);
-	if (!*why && (fstat(p->memfd, &st) < 0 || (uint64_t)st.st_size != p->layout.total))
-		*why = "its memory has the wrong size";
-	if (*why)
-		return -EPROTO;
-	map = mmap(NULL, p->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->memfd, 0);
-	if (map == MAP_FAILED) {
-		int err = -errno;
-
-		*why = err == -EPERM ? "its memory cannot be written" : strerror(errno);
-		return err == -EPERM ? -EPROTO : err;
-	}
-	p->shm = map;
-	*why = header_flaw(p->shm, &p->layout);
-	return *why ? -EPROTO : 0;
-}
 
 /* ---------------------------------------------------------------- catalogue */
 
@@ -475,7 +438,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 		hodo_layout_add_profile(&p->layout);
 	if (s->config.functions && hodo_functions_end_only(s->config.functions->tracers))
 		hodo_layout_add_open(&p->layout);
-	err = map_memory(p, why);
+	err = hodo_process_map(p, why);
 	if (!err) {
 		err = hodo_session_watch(s, pidfd, &p->watch);
 		*why = strerror(-err);

@@ -96,6 +96,9 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd);
 int hodo_process_join(struct hodo_process *p);
 
+/* process_memory.c: maps it, as long as layout says. 0; -EPROTO and a reason in why, or another negative errno. */
+int hodo_process_map(struct hodo_process *p, const char **why);
+
 /* Reports something of it to the user. */
 #define hodo_process_report(p, format, ...)                                                             \
 	hodo_report(&(p)->session->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \

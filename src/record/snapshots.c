@@ -37,7 +37,8 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 	struct hodo_snapshot_source source = {
 		.shm = p->shm, .layout = p->layout, .fd = p->kernel ? -1 : p->memfd, .flight = &p->id.flight,
 		.pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL,
-		.functions = s->config.functions != NULL, .number = number, .why = why, .compressor = s->thread[0].compressor,
+		.functions = s->config.functions != NULL, .number = number, .why = why,
+		.compressor = s->thread[0].compressor,
 	};
 	int err;
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* process_memory.c - the memory that a process hands over is looked at before anything of it is believed. */
+#include "process.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "shm.h"
+
+static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
+{
+	struct hodo_shm h;
+
+	hodo_shm_copy(&h, shm, sizeof(h));
+	if (memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) != 0 || h.version != HODO_ABI_VERSION)
+		return "its memory has no header of ours";
+	if (h.rings != l->rings)
+		return "its memory is laid out otherwise";
+	return NULL;
+}
+
+int hodo_process_map(struct hodo_process *p, const char **why)
+{
+	struct stat st;
+	void *map;
+
+	*why = hodo_shm_flaw(p->memfd);
+	if (!*why && (fstat(p->memfd, &st) < 0 || (uint64_t)st.st_size != p->layout.total))
+		*why = "its memory has the wrong size";
+	if (*why)
+		return -EPROTO;
+	map = mmap(NULL, p->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->memfd, 0);
+	if (map == MAP_FAILED) {
+		int err = -errno;
+
+		*why = err == -EPERM ? "its memory cannot be written" : strerror(errno);
+		return err == -EPERM ? -EPROTO : err;
+	}
+	p->shm = map;
+	*why = header_flaw(p->shm, &p->layout);
+	return *why ? -EPROTO : 0;
+}
